@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * control.h - what cpi says to cpid, and what it hears back
+ *
+ * A SOCK_SEQPACKET unix socket: one request message, one reply message, then
+ * the daemon closes. The daemon trusts nothing in a request but the peer's
+ * credentials, which the kernel vouches for.
+ */
+#ifndef CPI_ABI_CONTROL_H
+#define CPI_ABI_CONTROL_H
+
+#include <stdint.h>
+
+#define CPI_CONTROL_SOCKET  "/run/cpi/cpid.sock"
+#define CPI_CONTROL_MAGIC   0x31697063u /* "cpi1" */
+#define CPI_CONTROL_VERSION 1
+#define CPI_CONTROL_TEXT    64    /* longest argument, with its NUL */
+#define CPI_CONTROL_REPLY   65536 /* longest reply */
+
+enum cpi_control_op {
+	CPI_CONTROL_STATUS = 1, /* for whoever may connect */
+	CPI_CONTROL_FLUSH = 2,  /* the rest: the daemon's user, root */
+	CPI_CONTROL_EPOCH = 3,  /* text: label of the epoch that begins, may be "" */
+	CPI_CONTROL_RATE = 4,   /* text: samples per second and CPU, decimal */
+	CPI_CONTROL_QUIT = 5,
+};
+
+struct cpi_control_request {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t op; /* enum cpi_control_op */
+	char text[CPI_CONTROL_TEXT];
+};
+
+/* Followed by size bytes of text: lines "name value", the value may hold spaces. */
+struct cpi_control_reply {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t reserved;
+	int32_t status; /* 0, or a negative errno; then the text says why */
+	uint32_t size;
+};
+
+_Static_assert(sizeof(struct cpi_control_request) == 72, "wire format");
+_Static_assert(sizeof(struct cpi_control_reply) == 16, "wire format");
+
+#endif

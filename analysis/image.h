@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * image.h - symbols, source lines and code bytes of one image
+ *
+ * Everything is addressed by image offset (db/model.h says from where it
+ * counts per kind). Symbols come from .symtab, .dynsym, .gnu_debugdata, and
+ * separate debug files by build id and debuglink; PLT entries are named
+ * "NAME@plt"; code in an executable section that no symbol covers belongs to
+ * the FDE of .eh_frame around it, named "[0x…]" after its offset. Names are
+ * demangled (C++, Rust).
+ *
+ * An image file is hostile input: sizes lie, files are cut or are no files.
+ */
+#ifndef CPI_ANALYSIS_IMAGE_H
+#define CPI_ANALYSIS_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/model.h"
+
+enum machine { MACHINE_UNKNOWN, MACHINE_X86_64, MACHINE_AARCH64 };
+
+/* From uname -m's name. */
+enum machine machine_of(const char *arch);
+
+struct symbol {
+	uint64_t start, end; /* image offsets; end is the first one behind */
+	const char *name;    /* demangled; the image's */
+	const char *raw;     /* as in the file; may be the same pointer */
+};
+
+struct line {
+	const char *file; /* NULL when there is none; the image's */
+	int line;         /* from 1 */
+};
+
+struct image;
+
+/*
+ * Opens the file at path that desc describes. With a build id in desc the
+ * file's must agree (-CPI_EMISMATCH), else, where desc has size and mtime, those. path
+ * NULL takes desc->name. Returns 0, -errno (-ELOOP, -ENODEV for what is no
+ * regular file), -CPI_EFORMAT for what is no ELF file, -CPI_ECORRUPT,
+ * -CPI_EMISMATCH. Nothing is logged: the caller knows whether it matters.
+ */
+int image_open(const struct image_desc *desc, const char *path, struct image **out);
+
+/* A captured symbol or piece of code, as db/query.h hands them over. */
+struct capture_symbol {
+	uint64_t start, size;
+	const char *name;
+};
+
+struct capture_code {
+	uint64_t start;
+	size_t size;
+	const uint8_t *bytes;
+};
+
+/*
+ * An image that exists only as what was captured: the kernel, modules, the
+ * vDSO (one code piece that is a whole ELF file: its symbols are read too),
+ * BPF programs. Copies what it is given. 0, -ENOMEM.
+ */
+int image_open_capture(const struct image_desc *desc, enum machine machine,
+		       const struct capture_symbol *symbols, size_t nr_symbols,
+		       const struct capture_code *codes, size_t nr_codes,
+		       struct image **out);
+
+void image_close(struct image *im); /* accepts NULL */
+
+enum machine image_machine(const struct image *im);
+const struct image_desc *image_desc(const struct image *im); /* the image's copy */
+
+/* The procedure around offset: NULL when nothing is known about it. */
+const struct symbol *image_symbol_at(struct image *im, uint64_t offset);
+
+/*
+ * The procedure called name (exactly, demangled or raw; else the only one whose
+ * demangled name without its argument list is name). Returns 0,
+ * -CPI_ENOSYMBOL, or -CPI_ETOOMANY.
+ */
+int image_symbol_named(struct image *im, const char *name, const struct symbol **out);
+
+/* All procedures, ascending; the array is the image's. */
+const struct symbol *const *image_symbols(struct image *im, size_t *nr);
+
+/* The source line of offset: { NULL, 0 } when there is none. */
+struct line image_line_at(struct image *im, uint64_t offset);
+
+/* Copies code bytes. 0, or -CPI_ENOCODE when not all are known. */
+int image_read(struct image *im, uint64_t offset, void *out, size_t size);
+
+/* The link-time address of offset (what a disassembly shows), or offset itself. */
+uint64_t image_address(const struct image *im, uint64_t offset);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+/* Takes fd over: gives it back when it is a regular file. */
+static int regular_only(int fd, struct stat *st)
+{
+	struct stat own;
+	int err = 0;
+
+	if (fstat(fd, &own) < 0)
+		err = -errno;
+	else if (!S_ISREG(own.st_mode))
+		err = -ENODEV;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (st)
+		*st = own;
+	return fd;
+}
+
+int file_open_regular(int dirfd, const char *path, struct stat *st)
+{
+	int fd = openat(dirfd, path, OPEN_FLAGS);
+
+	return fd < 0 ? -errno : regular_only(fd, st);
+}
+
+int file_open_in_root(int rootfd, const char *path, struct stat *st)
+{
+	struct open_how how = {
+		.flags = OPEN_FLAGS,
+		.resolve =
+			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : regular_only(fd, st);
+}
+
+int file_read_all(int dirfd, const char *path, size_t max, struct buf *out)
+{
+	const size_t start = out->len;
+	int fd, err = 0;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		size_t want = out->cap - out->len > 4096 ? out->cap - out->len : 65536;
+		char *to = buf_reserve(out, want);
+		ssize_t got;
+
+		if (!to) {
+			err = out->err;
+			break;
+		}
+		got = read(fd, to, want);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			err = got < 0 ? -errno : 0;
+			break;
+		}
+		out->len += got;
+		if (out->len - start > max) {
+			err = -EFBIG;
+			break;
+		}
+	}
+	if (err)
+		out->len = start;
+	close(fd);
+	return err;
+}
+
+int file_pread(int fd, void *data, size_t size, off_t off)
+{
+	char *to = data;
+
+	while (size) {
+		ssize_t got = pread(fd, to, size, off);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return -CPI_ETRUNCATED;
+		to += got;
+		off += got;
+		size -= got;
+	}
+	return 0;
+}
+
+int file_write(int fd, const void *data, size_t size)
+{
+	const char *from = data;
+
+	while (size) {
+		ssize_t put = write(fd, from, size);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		from += put;
+		size -= put;
+	}
+	return 0;
+}

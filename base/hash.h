@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hash.h - hash functions for tables in memory; never stored
+ */
+#ifndef CPI_BASE_HASH_H
+#define CPI_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* splitmix64's finaliser: every input bit reaches every output bit. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+/* FNV-1a with a finaliser; seed chains several parts of one key. */
+static inline uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	uint64_t h = 0xcbf29ce484222325ULL ^ seed;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ p[i]) * 0x100000001b3ULL;
+	return hash_u64(h);
+}
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+noinst_LIBRARIES += base/libbase.a
+base_libbase_a_SOURCES = \
+	base/buf.c base/buf.h \
+	base/err.c base/err.h \
+	base/file.c base/file.h \
+	base/hash.h \
+	base/hmap.c base/hmap.h \
+	base/log.c base/log.h \
+	base/rangemap.c base/rangemap.h \
+	base/times.c base/times.h \
+	base/varint.c base/varint.h

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 1024
+
+static struct {
+	enum log_level level;
+	const char *name;
+	int fd; /* 0: stderr */
+} the_log = { .level = LOG_LEVEL_INFO };
+
+void log_set_level(enum log_level level)
+{
+	the_log.level = level;
+}
+
+void log_set_name(const char *name)
+{
+	the_log.name = name;
+}
+
+int log_open(const char *path)
+{
+	int fd = 0;
+
+	if (path) {
+		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+			  0640);
+		if (fd < 0)
+			return -errno;
+	}
+	if (the_log.fd)
+		close(the_log.fd);
+	the_log.fd = fd;
+	return 0;
+}
+
+/* Writes what stands before the message; returns its length. */
+static int put_prefix(char *line, size_t size, enum log_level level)
+{
+	static const char *const word[] = { "error: ", "warning: ", "", "debug: " };
+	static const int syslog_priority[] = { 3, 4, 6, 7 };
+	char stamp[32] = "";
+	char journal[8] = "";
+	struct tm tm;
+	time_t now;
+
+	if (the_log.fd) {
+		now = time(NULL);
+		gmtime_r(&now, &tm);
+		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ ", &tm);
+	} else if (getenv("JOURNAL_STREAM")) {
+		snprintf(journal, sizeof(journal), "<%d>", syslog_priority[level]);
+	}
+	return snprintf(line, size, "%s%s%s%s%s", journal, stamp,
+			the_log.name ? the_log.name : "", the_log.name ? ": " : "",
+			word[level]);
+}
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES];
+	int saved = errno;
+	va_list ap;
+	int n, start;
+
+	if (level > the_log.level)
+		return;
+	start = put_prefix(line, sizeof(line), level);
+	errno = saved; /* for %m */
+	va_start(ap, fmt);
+	n = vsnprintf(line + start, sizeof(line) - 1 - start, fmt, ap);
+	va_end(ap);
+	n = n < 0 ? start : start + n;
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	for (int i = start; i < n; i++) {
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	}
+	line[n++] = '\n';
+	n = write(the_log.fd ? the_log.fd : STDERR_FILENO, line, n);
+	(void)n; /* when that fails, nobody is left to tell */
+	errno = saved;
+}

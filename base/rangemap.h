@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rangemap.h - address ranges that do not overlap, and what is there
+ *
+ * A sorted array: processes have tens of executable mappings, look-ups
+ * outnumber changes, and one allocation holds all. The newest range wins, as
+ * with mmap: what it covers of older ranges is cut away.
+ *
+ * I1  Ranges are sorted by start, none is empty, none overlaps the next.
+ */
+#ifndef CPI_BASE_RANGEMAP_H
+#define CPI_BASE_RANGEMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+	uint64_t start;
+	uint64_t end;   /* first address behind */
+	uint64_t bias;  /* address + bias is the caller's offset (modulo 2^64) */
+	uint64_t since; /* the caller's: when the range came */
+	void *value;    /* the caller's */
+};
+
+/* Starts as { 0 }. */
+struct rangemap {
+	struct range *range;
+	size_t nr;
+	size_t cap;
+};
+
+/*
+ * Told of each piece that an insertion or cut takes away: the old range,
+ * narrowed to the piece, and by how many the ranges with its value change
+ * (-1 when it went whole, 0 when it was trimmed, +1 when it was split).
+ */
+typedef void (*rangemap_cut_fn)(void *ctx, const struct range *piece, int nr_change);
+
+void rangemap_fini(struct rangemap *m);
+
+/* Makes to (empty) a copy of from; values are copied as they are. 0 or -ENOMEM. */
+int rangemap_copy(struct rangemap *to, const struct rangemap *from);
+
+/*
+ * Inserts r over whatever is there; on_cut may be NULL. Returns 0, -EINVAL for
+ * an empty range, or -ENOMEM; on failure m is unchanged.
+ */
+int rangemap_insert(struct rangemap *m, const struct range *r, rangemap_cut_fn on_cut,
+		    void *ctx);
+
+/* The range that holds address, or NULL. Valid until the next change. */
+const struct range *rangemap_find(const struct rangemap *m, uint64_t address);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * varint.h - LEB128: seven bits a byte, least significant first
+ */
+#ifndef CPI_BASE_VARINT_H
+#define CPI_BASE_VARINT_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+
+void varint_put(struct buf *b, uint64_t v);
+
+/*
+ * Reads one number at *pos, which stays below end, and moves *pos past it.
+ * Returns 0, -CPI_ETRUNCATED or -CPI_ECORRUPT (more than 64 bits); on failure
+ * *pos and *v are untouched.
+ */
+int varint_get(const uint8_t **pos, const uint8_t *end, uint64_t *v);
+
+#endif

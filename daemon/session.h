@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session.h - one collection: collector, process map, attribution, flushes
+ *
+ * What cpid runs for weeks and cpi record for the length of a command. Single
+ * threaded: the owner polls session_fd() and calls session_run().
+ *
+ * I1  Per stream, at any moment: received = stored + Σ losses + in memory.
+ * I2  Memory is bounded by the configuration's limits, whatever is sampled.
+ */
+#ifndef CPI_DAEMON_SESSION_H
+#define CPI_DAEMON_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+
+#define SESSION_MAX_EVENTS 32
+
+struct session_config {
+	const char *db_path;
+	const char *collector;                  /* "auto" or a collector's name */
+	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
+	int nr_events;       /* 0: cycles, or cpu-clock without a PMU */
+	double hz;           /* samples per second and CPU; 0: from budget */
+	double budget;       /* share of a CPU's time, 0.005 for 0.5 % */
+	uint64_t sweep_ns;   /* no sample waits longer in a table */
+	uint64_t flush_ns;   /* between flushes to the database */
+	uint64_t epoch_ns;   /* length of an epoch, aligned to UTC; 0: one */
+	uint64_t max_memory; /* bytes of counts kept in memory */
+	bool by_comm;        /* also keep profiles by command */
+	pid_t target;        /* 0: the whole system, else this process and its
+				descendants */
+	bool enable_on_exec; /* with target: start when it calls exec */
+	const char *label;   /* of the first epoch, may be NULL */
+	int raw_fd;          /* every sample goes there too (raw.h); -1: no */
+};
+
+/* The defaults that cpid(8) documents. */
+struct session_config session_config_default(void);
+
+struct session;
+
+/*
+ * Opens database and collector and starts sampling. What fails is logged with
+ * what to do about it. Returns 0, -errno or -CPI_E….
+ */
+int session_open(const struct session_config *cfg, struct session **out);
+
+/* Readable when session_run() has something to do; owned by the session. */
+int session_fd(const struct session *s);
+
+/*
+ * Does what is due: drains, attributes, sweeps, flushes, begins epochs.
+ * Returns the milliseconds after which it wants to run again at the latest.
+ */
+int session_run(struct session *s);
+
+/* Sweeps all CPUs, attributes and stores. 0, or -errno while samples are kept. */
+int session_flush(struct session *s);
+
+/* session_flush(), then a new epoch begins; label may be NULL or "". */
+int session_new_epoch(struct session *s, const char *label);
+
+/* Sweeps, then samples at hz per second and CPU: a new stream. 0, -EINVAL, -errno. */
+int session_set_rate(struct session *s, double hz);
+
+/* Appends lines "name value" (cpid(8), "STATUS") for the control socket. */
+void session_status(struct session *s, struct buf *out);
+
+/*
+ * Stops sampling, stores what is left (0, or the error with which samples were
+ * lost), ends the run, frees s. Accepts NULL.
+ */
+int session_close(struct session *s);
+
+#endif

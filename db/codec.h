@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * codec.h - profiles as compressed blobs
+ *
+ * A blob is an encoding byte (enum codec_encoding) and a body, which is
+ * zstd-compressed when the encoding says so. The body, all numbers LEB128:
+ *
+ *	number of offsets
+ *	per offset, ascending: the distance from the one before (the first from 0)
+ *	then per offset: its values, column by column
+ *
+ * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken.
+ * cpi-db(5) documents the format; t/fixtures/ holds golden files.
+ */
+#ifndef CPI_DB_CODEC_H
+#define CPI_DB_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "db/profile.h"
+
+/* Stored in the database: never renumber. */
+enum profile_kind {
+	PROFILE_COUNT = 0,
+	PROFILE_OUTCOME = 1,
+	PROFILE_NR_KINDS,
+};
+
+enum codec_encoding {
+	CODEC_PLAIN = 0,
+	CODEC_ZSTD = 1,
+};
+
+/* A blob never decodes to more offsets than this; bounds a hostile one's memory. */
+#define CODEC_MAX_OFFSETS (1u << 24)
+
+/*
+ * Appends p's columns of one kind to out. Offsets without a value of that kind
+ * are left out; a profile without any gives nothing at all. Returns 0 or
+ * -ENOMEM.
+ */
+int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out);
+
+/*
+ * Adds a blob's counts to p. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT,
+ * -CPI_EVERSION for an unknown encoding, -CPI_ELIMIT, -EOVERFLOW or -ENOMEM.
+ * Trailing bytes are corrupt. The blob is checked whole before p is touched.
+ */
+int codec_decode(const void *blob, size_t size, enum profile_kind kind,
+		 struct profile *p);
+
+#endif

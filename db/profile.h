@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.h - sample counts of one image and stream, by image offset
+ *
+ * What the daemon gathers between two flushes, what a database blob decodes
+ * to, and what analysis reads: SOSP'97 section 4.3's per-image hash table.
+ */
+#ifndef CPI_DB_PROFILE_H
+#define CPI_DB_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* taken + not_taken <= n: only samples on conditional jumps have an outcome. */
+struct count {
+	uint64_t offset;
+	uint64_t n;
+	uint64_t taken;
+	uint64_t not_taken;
+};
+
+struct profile;
+
+struct profile *profile_new(void);    /* NULL when out of memory */
+void profile_free(struct profile *p); /* accepts NULL */
+
+/*
+ * Adds c's counts at its offset. Returns 0, -EOVERFLOW or -ENOMEM; on failure
+ * p is unchanged.
+ */
+int profile_add(struct profile *p, const struct count *c);
+
+/* Adds all of from. As profile_add(), but on failure a part may have been added. */
+int profile_merge(struct profile *p, const struct profile *from);
+
+size_t profile_nr(const struct profile *p);      /* offsets */
+uint64_t profile_total(const struct profile *p); /* Σ n */
+size_t profile_memory(const struct profile *p);  /* bytes, for the caller's bound */
+
+/* The counts at one offset; all zero (but the offset) where there are none. */
+struct count profile_at(const struct profile *p, uint64_t offset);
+
+/*
+ * All counts in ascending order of offset. The array belongs to p and stays
+ * until p's next change. NULL when empty or out of memory: *nr tells which
+ * (0, or profile_nr()).
+ */
+const struct count *profile_sorted(struct profile *p, size_t *nr);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * query.h - reading: epochs, and the profiles that a selection names
+ *
+ * Read transactions are short: a function here opens one, copies, and ends it.
+ */
+#ifndef CPI_DB_QUERY_H
+#define CPI_DB_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/codec.h"
+#include "db/db.h"
+#include "db/model.h"
+#include "db/profile.h"
+#include "db/store.h"
+
+struct query_epoch {
+	int64_t id;
+	char *label;      /* "" when none */
+	uint64_t from_ns; /* real time */
+	uint64_t to_ns;   /* end, or of the newest flush while it is open */
+	bool open;
+	uint32_t uncertainty_ms; /* of its beginning */
+	char *host, *arch, *cpu, *release, *boot_id;
+	uint64_t clock_hz;
+	uint32_t nr_cpus;
+	uint64_t samples; /* Σ over streams: stored + unknown + lost */
+};
+
+struct query_epochs {
+	struct query_epoch *epoch; /* ascending ids */
+	size_t nr;
+};
+
+/*
+ * Epochs that spec names: NULL or "last"; "all"; an id; "-N" (N before last);
+ * a label; a moment or interval as time_parse() takes it (epochs that overlap
+ * it); or "A..B" with any of these at both ends (both included; an empty end
+ * is open); or a comma-separated list of ids. Returns 0, -EINVAL (malformed)
+ * or -ENOENT (names no epoch), neither logged.
+ */
+int query_epochs(struct db *db, const char *spec, struct query_epochs *out);
+void query_epochs_fini(struct query_epochs *e);
+
+struct query_stream {
+	int64_t id;
+	struct stream_desc desc; /* strings owned by the list */
+	uint64_t received, stored;
+	int64_t not_delivered;
+	uint64_t enabled_ns, running_ns, throttled;
+};
+
+struct query_streams {
+	struct query_stream *stream;
+	size_t nr;
+};
+
+struct query_loss {
+	int64_t stream;
+	enum loss_class class;
+	char *name;
+	uint64_t n;
+};
+
+struct query_losses {
+	struct query_loss *loss;
+	size_t nr;
+};
+
+struct query_gap {
+	uint64_t from_ns, to_ns;
+	char *reason;
+};
+
+struct query_gaps {
+	struct query_gap *gap;
+	size_t nr;
+};
+
+/* Sums over the epochs. event NULL: all, else only streams of that event. */
+int query_streams(struct db *db, const struct query_epochs *e, const char *event,
+		  struct query_streams *out);
+void query_streams_fini(struct query_streams *s);
+int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out);
+void query_losses_fini(struct query_losses *l);
+
+/* Gaps that overlap [from_ns, to_ns). */
+int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out);
+void query_gaps_fini(struct query_gaps *g);
+
+/* NULL fields do not restrict. Globs are fnmatch(3)'s without flags. */
+struct query_selection {
+	const struct query_epochs *epochs;
+	const char *event;
+	const char *image; /* glob on the name, or on its last component */
+	const char *comm;  /* glob; needs profiles by context (-CPI_EEMPTY without) */
+};
+
+struct query_image {
+	int64_t id;
+	struct image_desc desc; /* name owned by the row */
+};
+
+struct query_profile {
+	struct query_image image;
+	int64_t stream;
+	struct profile *profile; /* both kinds, merged over the selected epochs */
+};
+
+/*
+ * Calls fn for each (image, stream) of the selection with its merged profile,
+ * which is freed after the call. fn's non-zero return stops and is returned.
+ * A blob that does not decode is logged and ends it with -CPI_ECORRUPT.
+ * progress, when not NULL, is told how many of how many images are done.
+ */
+typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
+int query_profiles(struct db *db, const struct query_selection *sel,
+		   query_profile_fn fn, void *ctx,
+		   void (*progress)(void *ctx, size_t done, size_t all));
+
+/* Totals by command (of every epoch, whether or not profiles are kept by context). */
+struct query_comm {
+	char *comm;
+	struct query_image image; /* id 0 and name "[unknown]" for unknown ones */
+	int64_t stream;
+	uint64_t n;
+};
+
+struct query_comms {
+	struct query_comm *comm;
+	size_t nr;
+};
+
+int query_comms(struct db *db, const struct query_selection *sel,
+		struct query_comms *out);
+void query_comms_fini(struct query_comms *c);
+
+/* What was captured of an image. Ascending starts; bytes and names are copies. */
+struct query_symbol {
+	uint64_t start, size;
+	char *name;
+};
+
+struct query_code {
+	uint64_t start;
+	size_t size;
+	uint8_t *bytes;
+};
+
+struct query_capture {
+	struct query_symbol *symbol;
+	size_t nr_symbols;
+	struct query_code *code;
+	size_t nr_codes;
+};
+
+int query_capture(struct db *db, int64_t image, struct query_capture *out);
+void query_capture_fini(struct query_capture *c);
+
+/* Flushes, for cpi cat and the tests: each is an interval that is stored whole. */
+struct query_interval {
+	int64_t run, seq, epoch;
+	uint64_t from_ns, to_ns, duration_ns;
+	uint64_t received, stored, lost; /* Σ over streams; stored + lost = received */
+};
+
+typedef int (*query_interval_fn)(void *ctx, const struct query_interval *row);
+int query_intervals(struct db *db, const struct query_epochs *e, query_interval_fn fn,
+		    void *ctx);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/hmap.h"
+#include "base/times.h"
+#include "base/varint.h"
+#include "t/unit/unit.h"
+
+static const uint64_t numbers[] = {
+	0, 1, 127, 128, 16383, 16384, 1ULL << 32, UINT64_MAX
+};
+
+START_TEST(a_number_comes_back)
+{
+	struct buf b = { 0 };
+	const uint8_t *pos;
+	uint64_t v;
+
+	varint_put(&b, numbers[_i]);
+	for (size_t cut = 0; cut < b.len; cut++) {
+		pos = (uint8_t *)b.data;
+		ck_assert_int_eq(varint_get(&pos, pos + cut, &v), -CPI_ETRUNCATED);
+		ck_assert_ptr_eq(pos, b.data);
+	}
+	pos = (uint8_t *)b.data;
+	ck_assert_int_eq(varint_get(&pos, pos + b.len, &v), 0);
+	ck_assert_uint_eq(v, numbers[_i]);
+	ck_assert_ptr_eq(pos, b.data + b.len);
+	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(a_number_with_more_than_64_bits_is_corrupt)
+{
+	static const uint8_t wide[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
+					0xff, 0xff, 0xff, 0xff, 0x02 };
+	static const uint8_t endless[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+					   0x80, 0x80, 0x80, 0x80, 0x80, 0x00 };
+	const uint8_t *pos = wide;
+	uint64_t v;
+
+	ck_assert_int_eq(varint_get(&pos, wide + sizeof(wide), &v), -CPI_ECORRUPT);
+	pos = endless;
+	ck_assert_int_eq(varint_get(&pos, endless + sizeof(endless), &v),
+			 -CPI_ECORRUPT);
+}
+END_TEST
+
+struct item {
+	struct hnode node;
+	int key;
+};
+
+START_TEST(a_map_holds_what_was_put_in)
+{
+	static struct item items[1000];
+	struct hmap m = { 0 };
+	struct hnode *n, *next;
+	int left = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		items[i].key = i;
+		/* a third of the hashes collide */
+		ck_assert_int_eq(hmap_insert(&m, &items[i].node, hash_u64(i % 667)), 0);
+	}
+	for (int i = 0; i < 1000; i += 2)
+		hmap_remove(&m, &items[i].node);
+	for (int i = 0; i < 1000; i++) {
+		bool found = false;
+
+		for (n = hmap_first(&m, hash_u64(i % 667)); n; n = hmap_next(n))
+			found |= container_of(n, struct item, node)->key == i;
+		ck_assert_int_eq(found, i % 2);
+	}
+	hmap_for_each (&m, n, next) {
+		left++;
+		hmap_remove(&m, n);
+	}
+	ck_assert_int_eq(left, 500);
+	ck_assert_uint_eq(m.nr, 0);
+	hmap_fini(&m);
+}
+END_TEST
+
+static const struct {
+	const char *text, *from, *to; /* to NULL: refused */
+} moments[] = {
+	{ "2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z" },
+	{ "2026-02", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z" },
+	{ "2026-11-20", "2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z" },
+	{ "2026-12-31T23", "2026-12-31T23:00:00Z", "2027-01-01T00:00:00Z" },
+	{ "2026-11-20T10:15", "2026-11-20T10:15:00Z", "2026-11-20T10:16:00Z" },
+	{ "2026-11-20T10:15:03Z", "2026-11-20T10:15:03Z", "2026-11-20T10:15:04Z" },
+	{ "", NULL, NULL },
+	{ "last", NULL, NULL },
+	{ "2026-", NULL, NULL },
+	{ "2026-13", NULL, NULL },
+	{ "2026-11-20T", NULL, NULL },
+	{ "2026-11-20 10", NULL, NULL },
+	{ "2026-+1", NULL, NULL },
+	{ "2026-11-20T10:15:03.5", NULL, NULL },
+};
+
+START_TEST(moments_are_read_as_intervals)
+{
+	uint64_t from = 1, to = 2;
+	char text[TIME_TEXT_SIZE];
+	int err = time_parse(moments[_i].text, &from, &to);
+
+	if (!moments[_i].to) {
+		ck_assert_int_eq(err, -EINVAL);
+		ck_assert_uint_eq(from, 1);
+		return;
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_str_eq(time_format(from, text), moments[_i].from);
+	ck_assert_str_eq(time_format(to, text), moments[_i].to);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint64_t ns; /* 0: refused */
+} durations[] = {
+	{ "10", 10 * NSEC_PER_SEC },
+	{ "0.5s", NSEC_PER_SEC / 2 },
+	{ "250ms", 250000000 },
+	{ "10m", 600 * NSEC_PER_SEC },
+	{ "1h", 3600 * NSEC_PER_SEC },
+	{ "7d", 7 * 86400 * NSEC_PER_SEC },
+	{ "", 0 },
+	{ "s", 0 },
+	{ "-1s", 0 },
+	{ "10 s", 0 },
+	{ "nan", 0 },
+	{ "1e300", 0 },
+};
+
+START_TEST(durations_are_read_with_units)
+{
+	uint64_t ns = 0;
+
+	ck_assert_int_eq(time_parse_duration(durations[_i].text, &ns),
+			 durations[_i].ns ? 0 : -EINVAL);
+	ck_assert_uint_eq(ns, durations[_i].ns);
+}
+END_TEST
+
+START_TEST(only_regular_files_are_opened)
+{
+	char dir[] = "/tmp/check_base.XXXXXX", path[64], link[64], fifo[64];
+	struct buf b = { 0 };
+	int fd, rootfd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/file", dir);
+	snprintf(link, sizeof(link), "%s/link", dir);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_eq(file_write(fd, "hello", 5), 0);
+	close(fd);
+	ck_assert_int_eq(symlink("file", link), 0);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+
+	fd = file_open_regular(AT_FDCWD, path, NULL);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(file_open_regular(AT_FDCWD, link, NULL), -ELOOP);
+	ck_assert_int_eq(file_open_regular(AT_FDCWD, fifo, NULL), -ENODEV);
+	ck_assert_int_eq(file_open_regular(AT_FDCWD, dir, NULL), -ENODEV);
+	rootfd = open(dir, O_PATH | O_DIRECTORY);
+	fd = file_open_in_root(rootfd, "/file", NULL);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(file_open_in_root(rootfd, "/link", NULL), -ELOOP);
+	ck_assert_int_eq(file_open_in_root(rootfd, "/../etc/passwd", NULL), -ENOENT);
+	close(rootfd);
+
+	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 5, &b), 0);
+	ck_assert_str_eq(buf_str(&b), "hello");
+	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 4, &b), -EFBIG);
+	ck_assert_uint_eq(b.len, 5);
+	buf_fini(&b);
+	unlink(path);
+	unlink(link);
+	unlink(fifo);
+	rmdir(dir);
+}
+END_TEST
+
+START_TEST(every_error_has_a_text)
+{
+	ck_assert_str_eq(err_str(-ENOENT), strerror(ENOENT));
+	ck_assert_str_eq(err_str(-CPI_ECORRUPT), "the data is damaged");
+	ck_assert_str_eq(err_str(CPI_ECORRUPT), "the data is damaged");
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("base");
+	TCase *tc = tcase_create("base");
+
+	tcase_add_loop_test(tc, a_number_comes_back, 0, NR(numbers));
+	tcase_add_test(tc, a_number_with_more_than_64_bits_is_corrupt);
+	tcase_add_test(tc, a_map_holds_what_was_put_in);
+	tcase_add_loop_test(tc, moments_are_read_as_intervals, 0, NR(moments));
+	tcase_add_loop_test(tc, durations_are_read_with_units, 0, NR(durations));
+	tcase_add_test(tc, only_regular_files_are_opened);
+	tcase_add_test(tc, every_error_has_a_text);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unit.h - what every unit test begins with
+ */
+#ifndef CPI_T_UNIT_UNIT_H
+#define CPI_T_UNIT_UNIT_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A seed of the moment, or $SEED to repeat a failure; ck_abort_msg prints it. */
+static inline uint64_t unit_seed(void)
+{
+	const char *text = getenv("SEED");
+	struct timespec ts;
+
+	if (text)
+		return strtoull(text, NULL, 0);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000007ULL + (uint64_t)ts.tv_nsec;
+}
+
+/* xorshift64*: tests need spread, not secrecy. */
+static inline uint64_t unit_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545f4914f6cdd1dULL;
+}
+
+/* Defines main: runs one suite made by make_suite(). */
+#define UNIT_MAIN(make_suite)                                   \
+	int main(void)                                          \
+	{                                                       \
+		SRunner *runner = srunner_create(make_suite()); \
+		int failed;                                     \
+                                                                \
+		srunner_run_all(runner, CK_ENV);                \
+		failed = srunner_ntests_failed(runner);         \
+		srunner_free(runner);                           \
+		return failed ? EXIT_FAILURE : EXIT_SUCCESS;    \
+	}
+
+#endif
