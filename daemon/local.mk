@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_HEADERS += daemon/session.h
+# Everything but main.c, so that cpi record can have a session of its own.
+noinst_LIBRARIES += daemon/libdaemon.a
+daemon_libdaemon_a_SOURCES = \
+	daemon/notify.c daemon/notify.h \
+	daemon/privileges.c daemon/privileges.h \
+	daemon/session.h
