@@ -2,6 +2,7 @@
 # Everything but main.c, so that cpi record can have a session of its own.
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_SOURCES = \
+	daemon/calibrate.c daemon/calibrate.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/session.h
