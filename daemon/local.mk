@@ -3,6 +3,8 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_SOURCES = \
 	daemon/calibrate.c daemon/calibrate.h \
+	daemon/control.c daemon/control.h \
+	daemon/listener.c daemon/listener.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/session.h

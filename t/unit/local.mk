@@ -21,6 +21,7 @@ t_unit_check_table_LDADD = $(UNIT_LDADD)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
 DAEMON_UNIT = t/unit/check_calibrate \
+	t/unit/check_control \
 	t/unit/check_notify \
 	t/unit/check_privileges
 check_PROGRAMS += $(DAEMON_UNIT)
@@ -28,6 +29,8 @@ TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
 t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
