@@ -6,5 +6,6 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/control.c daemon/control.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/notify.c daemon/notify.h \
+	daemon/options.c daemon/options.h \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/session.h

@@ -23,6 +23,7 @@ t_unit_check_table_LDADD = $(UNIT_LDADD)
 DAEMON_UNIT = t/unit/check_calibrate \
 	t/unit/check_control \
 	t/unit/check_notify \
+	t/unit/check_options \
 	t/unit/check_privileges
 check_PROGRAMS += $(DAEMON_UNIT)
 TESTS += $(DAEMON_UNIT)
@@ -33,5 +34,7 @@ t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
