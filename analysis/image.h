@@ -47,6 +47,13 @@ struct image;
  */
 int image_open(const struct image_desc *desc, const char *path, struct image **out);
 
+/*
+ * The same for a file that is open already; fd is the image's from now on, on
+ * failure it is closed. path is where debug files are looked for, or NULL.
+ */
+int image_open_fd(const struct image_desc *desc, int fd, const char *path,
+		  struct image **out);
+
 /* A captured symbol or piece of code, as db/query.h hands them over. */
 struct capture_symbol {
 	uint64_t start, size;

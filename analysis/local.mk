@@ -1,2 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_HEADERS += analysis/demangle.h analysis/image.h analysis/isa.h
+noinst_LIBRARIES += analysis/libanalysis.a
+analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS) \
+	$(CAPSTONE_CFLAGS)
+analysis_libanalysis_a_SOURCES = \
+	analysis/cover.c analysis/cover.h \
+	analysis/debugfile.c analysis/debugfile.h \
+	analysis/demangle.c analysis/demangle.h \
+	analysis/ehframe.c analysis/ehframe.h \
+	analysis/elffile.c analysis/elffile.h \
+	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/grow.h \
+	analysis/image.c analysis/image.h \
+	analysis/isa.c analysis/isa.h \
+	analysis/lines.c analysis/lines.h \
+	analysis/plt.c analysis/plt.h \
+	analysis/symtab.c analysis/symtab.h
+
+# What a program that links libanalysis.a needs behind it.
+ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(CAPSTONE_LIBS) $(IBERTY_LIBS)

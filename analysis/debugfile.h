@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * debugfile.h - where symbols and lines are that a file was stripped of
+ */
+#ifndef CPI_ANALYSIS_DEBUGFILE_H
+#define CPI_ANALYSIS_DEBUGFILE_H
+
+#include "analysis/elffile.h"
+
+/* Where distributions install debug files. */
+#define DEBUGFILE_ROOT "/usr/lib/debug"
+
+/*
+ * Finds f's separate debug file: by build id below root, then by .gnu_debuglink
+ * beside path, in .debug beside it, and below root in path's directory. It
+ * must have f's build id, or the checksum of the link where f has none.
+ * Returns 0, -ENOENT, or -ENOMEM.
+ */
+int debugfile_find(struct elffile *f, const char *path, const char *root,
+		   struct elffile **out);
+
+/* The same for what dwz moved to a file of its own (.gnu_debugaltlink). */
+int debugfile_find_alternate(struct elffile *f, const char *path, const char *root,
+			     struct elffile **out);
+
+/* Unpacks .gnu_debugdata: a symbol table in an ELF file. As above. */
+int debugfile_unpack(struct elffile *f, struct elffile **out);
+
+#endif

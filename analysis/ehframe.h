@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ehframe.h - where functions begin and end, from their unwind information
+ *
+ * Stripped files keep .eh_frame: one frame description (FDE) per function, or
+ * per part of one that stands apart.
+ */
+#ifndef CPI_ANALYSIS_EHFRAME_H
+#define CPI_ANALYSIS_EHFRAME_H
+
+#include "analysis/cover.h"
+#include "analysis/elffile.h"
+
+/*
+ * Link-time addresses of the code that f's frame descriptions speak of. What
+ * is damaged ends or leaves a gap in the list. *out starts empty. 0 or -ENOMEM.
+ */
+int ehframe_load(struct elffile *f, struct cover *out);
+
+#endif

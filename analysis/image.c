@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Two kinds of image: an ELF file (or the vDSO's captured copy of one), and
+ * pieces that were captured. They differ in where bytes, addresses and lines
+ * come from; the table of procedures is the same.
+ */
+#include "config.h"
+
+#include "analysis/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/debugfile.h"
+#include "analysis/elffile.h"
+#include "analysis/elfsyms.h"
+#include "analysis/lines.h"
+#include "analysis/symtab.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/times.h"
+
+struct image_ops {
+	struct line (*line_at)(struct image *im, uint64_t offset);
+	int (*read)(struct image *im, uint64_t offset, void *out, size_t size);
+	uint64_t (*address)(const struct image *im, uint64_t offset);
+};
+
+struct piece {
+	uint64_t start;
+	size_t size;
+	uint8_t *bytes;
+};
+
+struct image {
+	const struct image_ops *ops;
+	struct image_desc desc; /* its name is ours */
+	enum machine machine;
+	struct symtab symbols;
+	/* An ELF file: */
+	char *path;
+	struct elffile *elf, *debug, *unpacked, *alternate;
+	struct lines *lines;
+	bool looked_for_debug, looked_for_lines;
+	/* What was captured: */
+	char **names;
+	size_t nr_names;
+	struct piece *piece;
+	size_t nr_pieces;
+};
+
+enum machine machine_of(const char *arch)
+{
+	if (strcmp(arch, "x86_64") == 0)
+		return MACHINE_X86_64;
+	if (strcmp(arch, "aarch64") == 0)
+		return MACHINE_AARCH64;
+	return MACHINE_UNKNOWN;
+}
+
+static int find_debug(struct image *im)
+{
+	int err = 0;
+
+	if (!im->looked_for_debug && im->path)
+		err = debugfile_find(im->elf, im->path, DEBUGFILE_ROOT, &im->debug);
+	im->looked_for_debug = true;
+	return err == -ENOMEM ? err : 0;
+}
+
+static struct line no_line(void)
+{
+	return (struct line){ NULL, 0 };
+}
+
+static void open_lines_of(struct image *im, struct elffile *f)
+{
+	if (!f || im->lines)
+		return;
+	if (!im->alternate && im->path)
+		debugfile_find_alternate(f, im->path, DEBUGFILE_ROOT, &im->alternate);
+	lines_open(f, im->alternate, &im->lines);
+}
+
+/* Without memory for them there are no lines: nothing else depends on it. */
+static void open_lines(struct image *im)
+{
+	if (im->looked_for_lines)
+		return;
+	im->looked_for_lines = true;
+	open_lines_of(im, im->elf);
+	if (!im->lines && find_debug(im) == 0)
+		open_lines_of(im, im->debug);
+}
+
+static struct line elf_line_at(struct image *im, uint64_t offset)
+{
+	uint64_t address;
+
+	if (!elffile_address_of(im->elf, offset, &address))
+		return no_line();
+	open_lines(im);
+	return im->lines ? lines_at(im->lines, address) : no_line();
+}
+
+static int elf_read(struct image *im, uint64_t offset, void *out, size_t size)
+{
+	return elffile_read(im->elf, offset, out, size) ? -CPI_ENOCODE : 0;
+}
+
+static uint64_t elf_address(const struct image *im, uint64_t offset)
+{
+	uint64_t address;
+
+	return elffile_address_of(im->elf, offset, &address) ? address : offset;
+}
+
+static const struct image_ops elf_ops = {
+	.line_at = elf_line_at,
+	.read = elf_read,
+	.address = elf_address,
+};
+
+static struct line capture_line_at(struct image *im, uint64_t offset)
+{
+	return no_line();
+}
+
+static const struct piece *piece_at(const struct image *im, uint64_t offset)
+{
+	for (size_t i = 0; i < im->nr_pieces; i++)
+		if (offset - im->piece[i].start < im->piece[i].size)
+			return &im->piece[i];
+	return NULL;
+}
+
+/* Pieces may adjoin. */
+static int capture_read(struct image *im, uint64_t offset, void *out, size_t size)
+{
+	uint8_t *to = out;
+
+	while (size) {
+		const struct piece *p = piece_at(im, offset);
+		size_t n;
+
+		if (!p)
+			return -CPI_ENOCODE;
+		n = p->size - (size_t)(offset - p->start);
+		if (n > size)
+			n = size;
+		memcpy(to, p->bytes + (offset - p->start), n);
+		to += n;
+		offset += n;
+		size -= n;
+	}
+	return 0;
+}
+
+static uint64_t capture_address(const struct image *im, uint64_t offset)
+{
+	return offset;
+}
+
+static const struct image_ops capture_ops = {
+	.line_at = capture_line_at,
+	.read = capture_read,
+	.address = capture_address,
+};
+
+static int image_new(const struct image_desc *desc, struct image **out)
+{
+	struct image *im = calloc(1, sizeof(*im));
+
+	if (!im)
+		return -ENOMEM;
+	im->desc = *desc;
+	im->desc.name = strdup(desc->name ? desc->name : "");
+	if (!im->desc.name) {
+		free(im);
+		return -ENOMEM;
+	}
+	*out = im;
+	return 0;
+}
+
+void image_close(struct image *im)
+{
+	if (!im)
+		return;
+	symtab_fini(&im->symbols);
+	lines_close(im->lines);
+	elffile_close(im->alternate);
+	elffile_close(im->unpacked);
+	elffile_close(im->debug);
+	elffile_close(im->elf);
+	for (size_t i = 0; i < im->nr_names; i++)
+		free(im->names[i]);
+	free(im->names);
+	for (size_t i = 0; i < im->nr_pieces; i++)
+		free(im->piece[i].bytes);
+	free(im->piece);
+	free(im->path);
+	free((char *)im->desc.name);
+	free(im);
+}
+
+/* Whether the open file is the one that was profiled. */
+static int check_identity(const struct image_desc *desc, const struct elffile *f)
+{
+	uint8_t id[BUILD_ID_MAX];
+	struct stat st;
+	uint64_t mtime_ns;
+
+	if (desc->build_id_size)
+		return elffile_build_id(f, id) == desc->build_id_size &&
+				       memcmp(id, desc->build_id,
+					      desc->build_id_size) == 0
+			       ? 0
+			       : -CPI_EMISMATCH;
+	if (!desc->size || !desc->mtime_ns)
+		return 0;
+	if (fstat(f->fd, &st) < 0)
+		return -errno;
+	mtime_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
+		   (uint64_t)st.st_mtim.tv_nsec;
+	return (uint64_t)st.st_size == desc->size && mtime_ns == desc->mtime_ns
+		       ? 0
+		       : -CPI_EMISMATCH;
+}
+
+static bool has_symtab(const struct elffile *f)
+{
+	GElf_Shdr shdr;
+
+	return elffile_section(f, ".symtab", &shdr);
+}
+
+static int load_symbols(struct image *im)
+{
+	struct elffile *others[2] = { NULL, NULL };
+	int err = 0;
+
+	if (!has_symtab(im->elf)) {
+		err = find_debug(im);
+		if (!err && !im->debug)
+			err = debugfile_unpack(im->elf, &im->unpacked);
+		if (err && err != -ENOENT)
+			return err;
+		others[0] = im->debug;
+		others[1] = im->unpacked;
+	}
+	return elfsyms_load(im->elf, others, 2, &im->symbols);
+}
+
+/* From success on, f belongs to the image. */
+static int open_elf(const struct image_desc *desc, struct elffile *f, const char *path,
+		    struct image **out)
+{
+	struct image *im;
+	int err;
+
+	err = image_new(desc, &im);
+	if (err)
+		return err;
+	im->ops = &elf_ops;
+	im->elf = f;
+	im->machine = f->machine;
+	im->path = path ? strdup(path) : NULL;
+	err = path && !im->path ? -ENOMEM : load_symbols(im);
+	if (err) {
+		im->elf = NULL;
+		image_close(im);
+		return err;
+	}
+	*out = im;
+	return 0;
+}
+
+int image_open_fd(const struct image_desc *desc, int fd, const char *path,
+		  struct image **out)
+{
+	struct elffile *f;
+	int err;
+
+	err = elffile_open_fd(fd, &f);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	err = check_identity(desc, f);
+	if (!err)
+		err = open_elf(desc, f, path, out);
+	if (err)
+		elffile_close(f);
+	return err;
+}
+
+int image_open(const struct image_desc *desc, const char *path, struct image **out)
+{
+	int fd;
+
+	if (!path)
+		path = desc->name;
+	fd = file_open_regular(AT_FDCWD, path, NULL);
+	return fd < 0 ? fd : image_open_fd(desc, fd, path, out);
+}
+
+static int copy_pieces(struct image *im, const struct capture_code *codes, size_t nr)
+{
+	im->piece = calloc(nr + 1, sizeof(*im->piece));
+	if (!im->piece)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct piece *p = &im->piece[i];
+
+		*p = (struct piece){ codes[i].start, codes[i].size,
+				     malloc(codes[i].size + 1) };
+		if (!p->bytes)
+			return -ENOMEM;
+		im->nr_pieces++;
+		memcpy(p->bytes, codes[i].bytes, codes[i].size);
+	}
+	return 0;
+}
+
+/* The piece that is a whole file becomes one; another stays a piece. */
+static int adopt_elf(struct image *im)
+{
+	struct piece *p = im->piece;
+	int err;
+
+	if (im->nr_pieces != 1 || p->start != 0)
+		return 0;
+	err = elffile_open_memory(p->bytes, p->size, &im->elf);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	im->nr_pieces = 0;
+	im->ops = &elf_ops;
+	return elfsyms_load(im->elf, NULL, 0, &im->symbols);
+}
+
+static int copy_symbols(struct image *im, const struct capture_symbol *symbols,
+			size_t nr)
+{
+	int err = 0;
+
+	im->names = calloc(nr + 1, sizeof(*im->names));
+	if (!im->names)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < nr; i++) {
+		struct symtab_entry e = { .start = symbols[i].start,
+					  .size = symbols[i].size,
+					  .limit = UINT64_MAX,
+					  .binding = SYMTAB_GLOBAL };
+
+		im->names[i] = strdup(symbols[i].name);
+		if (!im->names[i])
+			return -ENOMEM;
+		im->nr_names++;
+		e.raw = im->names[i];
+		err = symtab_add(&im->symbols, &e);
+	}
+	return err ? err : symtab_build(&im->symbols);
+}
+
+int image_open_capture(const struct image_desc *desc, enum machine machine,
+		       const struct capture_symbol *symbols, size_t nr_symbols,
+		       const struct capture_code *codes, size_t nr_codes,
+		       struct image **out)
+{
+	struct image *im;
+	int err;
+
+	err = image_new(desc, &im);
+	if (err)
+		return err;
+	im->ops = &capture_ops;
+	im->machine = machine;
+	err = copy_pieces(im, codes, nr_codes);
+	if (!err && desc->kind == IMAGE_VDSO)
+		err = adopt_elf(im);
+	if (!err)
+		err = copy_symbols(im, symbols, nr_symbols);
+	if (err) {
+		image_close(im);
+		return err;
+	}
+	*out = im;
+	return 0;
+}
+
+enum machine image_machine(const struct image *im)
+{
+	return im->machine;
+}
+
+const struct image_desc *image_desc(const struct image *im)
+{
+	return &im->desc;
+}
+
+const struct symbol *image_symbol_at(struct image *im, uint64_t offset)
+{
+	return symtab_at(&im->symbols, offset);
+}
+
+int image_symbol_named(struct image *im, const char *name, const struct symbol **out)
+{
+	return symtab_named(&im->symbols, name, out);
+}
+
+const struct symbol *const *image_symbols(struct image *im, size_t *nr)
+{
+	return symtab_all(&im->symbols, nr);
+}
+
+struct line image_line_at(struct image *im, uint64_t offset)
+{
+	return im->ops->line_at(im, offset);
+}
+
+int image_read(struct image *im, uint64_t offset, void *out, size_t size)
+{
+	return im->ops->read(im, offset, out, size);
+}
+
+uint64_t image_address(const struct image *im, uint64_t offset)
+{
+	return im->ops->address(im, offset);
+}
