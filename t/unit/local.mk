@@ -18,3 +18,15 @@ t_unit_check_rangemap_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_rangemap_LDADD = $(UNIT_LDADD)
 t_unit_check_table_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_table_LDADD = $(UNIT_LDADD)
+
+# Tests of db/.
+DB_UNIT = t/unit/check_profile t/unit/check_codec
+DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
+DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += $(DB_UNIT)
+TESTS += $(DB_UNIT)
+
+t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
