@@ -38,3 +38,14 @@ t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
+# Tests of db/.
+DB_UNIT = t/unit/check_profile t/unit/check_codec
+DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
+DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += $(DB_UNIT)
+TESTS += $(DB_UNIT)
+
+t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
