@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Everything but main.c, so that cpi record can have a session of its own.
 noinst_LIBRARIES += daemon/libdaemon.a
-daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(MD_CFLAGS)
+daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \

@@ -55,7 +55,7 @@ COLLECT_UNIT = t/unit/check_collect t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
-	$(ELF_LIBS) $(CAP_LIBS) $(MD_LIBS) $(PFM_LIBS)
+	$(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
