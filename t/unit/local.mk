@@ -20,13 +20,16 @@ t_unit_check_table_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_table_LDADD = $(UNIT_LDADD)
 
 # Tests of db/.
-DB_UNIT = t/unit/check_profile t/unit/check_codec
+DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
 TESTS += $(DB_UNIT)
+EXTRA_DIST += t/unit/dbtest.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
