@@ -29,3 +29,13 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session.c daemon/session.h \
 	daemon/sideband.c daemon/sideband.h \
 	daemon/tally.c daemon/tally.h
+
+systemdsystemunit_DATA = daemon/cpid.service
+sysusersdir = $(prefix)/lib/sysusers.d
+dist_sysusers_DATA = daemon/cpi.conf
+EXTRA_DIST += daemon/cpid.service.in
+CLEANFILES += daemon/cpid.service
+
+daemon/cpid.service: daemon/cpid.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) daemon && \
+	sed -e 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/daemon/cpid.service.in >$@
