@@ -70,3 +70,24 @@ t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
+# analysis/
+UNIT_ANALYSIS = t/unit/check_cover t/unit/check_demangle t/unit/check_image \
+	t/unit/check_image_hostile t/unit/check_isa t/unit/check_symtab
+check_PROGRAMS += $(UNIT_ANALYSIS)
+TESTS += $(UNIT_ANALYSIS)
+EXTRA_DIST += t/unit/elf_fixture.h t/fixtures/elf
+UNIT_ANALYSIS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) $(ANALYSIS_LIBS)
+UNIT_ANALYSIS_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS)
+
+t_unit_check_cover_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cover_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_demangle_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_demangle_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_image_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_image_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_isa_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_isa_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_symtab_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
