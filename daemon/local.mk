@@ -1,2 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_HEADERS += daemon/session.h
+# Everything but main.c, so that cpi record can have a session of its own.
+noinst_LIBRARIES += daemon/libdaemon.a
+daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(MD_CFLAGS)
+daemon_libdaemon_a_SOURCES = \
+	daemon/arch.c daemon/arch.h \
+	daemon/attribute.c daemon/attribute.h \
+	daemon/calibrate.c daemon/calibrate.h \
+	daemon/codecache.c daemon/codecache.h \
+	daemon/collector.h daemon/collector_perf.c \
+	daemon/control.c daemon/control.h \
+	daemon/cpus.c daemon/cpus.h \
+	daemon/elfid.c daemon/elfid.h \
+	daemon/event.c daemon/event.h \
+	daemon/images.c daemon/images.h \
+	daemon/kernel.c daemon/kernel.h \
+	daemon/listener.c daemon/listener.h \
+	daemon/loss.c daemon/loss.h \
+	daemon/notify.c daemon/notify.h \
+	daemon/options.c daemon/options.h \
+	daemon/outbox.c daemon/outbox.h \
+	daemon/perfev.c daemon/perfev.h \
+	daemon/platform.c daemon/platform.h \
+	daemon/privileges.c daemon/privileges.h \
+	daemon/procmap.c daemon/procmap.h \
+	daemon/procscan.c daemon/procscan.h \
+	daemon/raw.h \
+	daemon/ring.c daemon/ring.h \
+	daemon/session.c daemon/session.h \
+	daemon/sideband.c daemon/sideband.h \
+	daemon/tally.c daemon/tally.h

@@ -38,15 +38,16 @@ enum codec_encoding {
 
 /*
  * Appends p's columns of one kind to out. Offsets without a value of that kind
- * are left out; a profile without any gives nothing at all. Returns 0 or
- * -ENOMEM.
+ * are left out; a profile without any gives nothing at all. Returns 0,
+ * -CPI_ELIMIT above CODEC_MAX_OFFSETS, or -ENOMEM; on failure out is unchanged.
  */
 int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out);
 
 /*
  * Adds a blob's counts to p. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT,
  * -CPI_EVERSION for an unknown encoding, -CPI_ELIMIT, -EOVERFLOW or -ENOMEM.
- * Trailing bytes are corrupt. The blob is checked whole before p is touched.
+ * Trailing bytes are corrupt. The blob is checked whole before p is touched;
+ * after -EOVERFLOW or -ENOMEM a part may have been added, as profile_merge().
  */
 int codec_decode(const void *blob, size_t size, enum profile_kind kind,
 		 struct profile *p);

@@ -10,6 +10,7 @@
 #define CPI_DB_DB_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 struct db;
 

@@ -1,2 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_HEADERS += db/codec.h db/db.h db/model.h db/profile.h db/query.h db/store.h
+noinst_LIBRARIES += db/libdb.a
+db_libdb_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
+db_libdb_a_SOURCES = \
+	db/codec.c db/codec.h \
+	db/db.h \
+	db/model.c db/model.h \
+	db/profile.c db/profile.h \
+	db/query.h \
+	db/store.h

@@ -20,3 +20,45 @@ t_unit_check_table_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_table_LDADD = $(UNIT_LDADD)
 t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
+
+# The daemon's shell: no session is linked, where one is needed the test has it.
+DAEMON_UNIT = t/unit/check_calibrate \
+	t/unit/check_control \
+	t/unit/check_notify \
+	t/unit/check_options \
+	t/unit/check_privileges
+check_PROGRAMS += $(DAEMON_UNIT)
+TESTS += $(DAEMON_UNIT)
+DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
+t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
+# Tests of db/.
+DB_UNIT = t/unit/check_profile t/unit/check_codec
+DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
+DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += $(DB_UNIT)
+TESTS += $(DB_UNIT)
+
+t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
+
+# The daemon's collection.
+COLLECT_UNIT = t/unit/check_collect t/unit/check_procmap
+check_PROGRAMS += $(COLLECT_UNIT)
+TESTS += $(COLLECT_UNIT)
+COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
+	$(ELF_LIBS) $(CAP_LIBS) $(MD_LIBS) $(PFM_LIBS)
+t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_collect_LDADD = $(COLLECT_LDADD)
+t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_procmap_LDADD = $(COLLECT_LDADD)

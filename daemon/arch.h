@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arch.h - what is particular to the machine that we run on
+ */
+#ifndef CPI_DAEMON_ARCH_H
+#define CPI_DAEMON_ARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/branch.h"
+
+#define ARCH_MAX_REGS 32
+
+struct arch_ops {
+	/*
+	 * Interrupted registers (PERF_SAMPLE_REGS_INTR's mask) that outcome() reads;
+	 * it gets their values in ascending order of register number.
+	 */
+	uint64_t regs_mask;
+	struct cpi_branch (*decode)(const uint8_t *code, size_t n);
+	enum cpi_outcome (*outcome)(struct cpi_branch branch, const uint64_t *regs);
+};
+
+extern const struct arch_ops arch_native;
+
+#endif

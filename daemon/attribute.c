@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/attribute.h"
+
+#include "daemon/arch.h"
+
+/* Where an entry belongs. */
+struct place {
+	struct known_image *image; /* set when loss is SAMPLE_KEPT */
+	uint64_t offset;
+	enum loss loss;
+};
+
+static const char *comm_of(const struct process *p, uint32_t tgid)
+{
+	if (!tgid)
+		return "swapper";
+	if (tgid == CPI_MAX_TGID)
+		return "[exited]";
+	return p && p->comm[0] ? p->comm : "[unknown]";
+}
+
+static struct place kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
+				 uint64_t now_ns)
+{
+	const struct kernel_symbol *s = kernel_find(a->kernel, pc, now_ns);
+	struct place place = { .loss = SAMPLE_KEPT };
+
+	if (!s) {
+		place.loss = kernel_idle_image(a->kernel) ? SAMPLE_KERNEL_UNMAPPED
+							  : SAMPLE_KERNEL_HIDDEN;
+		return place;
+	}
+	place.image = s->idle && !tgid ? kernel_idle_image(a->kernel) : s->image;
+	place.offset = pc - s->base;
+	return place;
+}
+
+static struct place user_place(enum procmap_result result,
+			       const struct procmap_hit *hit, uint32_t tgid)
+{
+	static const enum loss loss[] = {
+		[PROCMAP_FOUND] = SAMPLE_KEPT,
+		[PROCMAP_NO_PROCESS] = SAMPLE_NO_PROCESS,
+		[PROCMAP_NO_MAPPING] = SAMPLE_NO_MAPPING,
+		[PROCMAP_AMBIGUOUS] = SAMPLE_AMBIGUOUS,
+		[PROCMAP_GAP] = SAMPLE_MAP_GAP,
+	};
+	struct place place = { .loss = loss[result] };
+
+	if (result != PROCMAP_FOUND)
+		return place;
+	if (hit->image->unknown != SAMPLE_KEPT) {
+		place.loss = hit->image->unknown;
+		return place;
+	}
+	images_resolve(hit->image, tgid);
+	place.image = hit->image;
+	place.offset = hit->offset;
+	return place;
+}
+
+static void attribute_entry(struct attribution *a, const struct batch *b,
+			    const struct cpi_entry *e)
+{
+	uint32_t tgid = cpi_entry_tgid(e), n = cpi_entry_count(e);
+	unsigned int generation = cpi_entry_generation(e);
+	uint64_t pc = cpi_entry_pc(e);
+	struct procmap_hit hit = { 0 };
+	struct place place;
+
+	if (kernel_address(pc)) {
+		hit.process = procmap_find(a->procmap, tgid, generation, b->to_ns);
+		place = kernel_place(a, pc, tgid, b->to_ns);
+	} else {
+		enum procmap_result result;
+
+		result = procmap_lookup(a->procmap, tgid, generation, pc, b->from_ns,
+					b->to_ns, &hit);
+		place = user_place(result, &hit, tgid);
+	}
+	if (place.loss == SAMPLE_KEPT)
+		tally_add(a->tally, cpi_entry_event(e), place.image, place.offset,
+			  cpi_entry_outcome(e), n, comm_of(hit.process, tgid),
+			  a->by_comm);
+	else
+		tally_lose(a->tally, cpi_entry_event(e), place.loss, n,
+			   comm_of(hit.process, tgid));
+}
+
+void attribute_batch(void *ctx, const struct batch *batch)
+{
+	struct attribution *a = ctx;
+
+	for (size_t i = 0; i < batch->nr; i++)
+		attribute_entry(a, batch, &batch->entries[i]);
+}
+
+void attribute_classify(void *ctx, const struct raw_sample *s, unsigned int *generation,
+			enum cpi_outcome *outcome)
+{
+	struct attribution *a = ctx;
+	struct process *p = procmap_find(a->procmap, s->tgid, 0, s->time_ns);
+	struct procmap_hit hit = { 0 };
+	struct cpi_branch branch;
+
+	*generation = p ? p->generation : 0;
+	*outcome = CPI_OUTCOME_UNREADABLE;
+	if (kernel_address(s->pc) ||
+	    procmap_lookup(a->procmap, s->tgid, *generation, s->pc, s->time_ns,
+			   s->time_ns, &hit) != PROCMAP_FOUND)
+		return;
+	images_resolve(hit.image, s->tgid);
+	branch = codecache_branch(a->codecache, hit.image, hit.offset);
+	if (branch.kind == CPI_BRANCH_NOT)
+		*outcome = CPI_OUTCOME_NONE;
+	else if (branch.kind != CPI_BRANCH_UNKNOWN && s->regs)
+		*outcome = arch_native.outcome(branch, s->regs);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attribute.h - from (tgid, pc, when) to (image, offset), or a named reason
+ *
+ * SOSP'97 section 4.3.1, with the rule for what changed meanwhile: a sample of
+ * a batch is an image's if exactly one image held its address, in its process,
+ * at any time in the batch's interval.
+ */
+#ifndef CPI_DAEMON_ATTRIBUTE_H
+#define CPI_DAEMON_ATTRIBUTE_H
+
+#include "daemon/codecache.h"
+#include "daemon/collector.h"
+#include "daemon/kernel.h"
+#include "daemon/procmap.h"
+#include "daemon/tally.h"
+
+struct attribution {
+	struct procmap *procmap;
+	struct kernel *kernel;
+	struct codecache *codecache;
+	struct tally *tally;
+	bool by_comm;
+};
+
+/* collector_owner's functions; ctx is a struct attribution. */
+void attribute_batch(void *ctx, const struct batch *batch);
+void attribute_classify(void *ctx, const struct raw_sample *sample,
+			unsigned int *generation, enum cpi_outcome *outcome);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * codecache.h - instruction bytes at sampled PCs, read from image files
+ *
+ * For collectors that see registers but not code: whether a sampled
+ * instruction is a conditional jump is read from the image's file, a page at a
+ * time. At most CODECACHE_PAGES pages are kept (4 MiB); a page that cannot be
+ * read is remembered as such.
+ */
+#ifndef CPI_DAEMON_CODECACHE_H
+#define CPI_DAEMON_CODECACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/branch.h"
+#include "daemon/images.h"
+
+#define CODECACHE_PAGES 1024
+
+struct codecache;
+
+struct codecache *codecache_new(void); /* NULL when out of memory */
+void codecache_free(struct codecache *c);
+
+/*
+ * The instruction at an offset of a resolved image, decoded for this machine;
+ * kind CPI_BRANCH_UNKNOWN when its bytes cannot be had.
+ */
+struct cpi_branch codecache_branch(struct codecache *c, const struct known_image *image,
+				   uint64_t offset);
+
+/* Forgets all pages: image addresses may be used for other images from now on. */
+void codecache_clear(struct codecache *c);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collector.h - where samples come from: one ops table per source
+ *
+ * A collector hands out batches: aggregated entries of an interval in which
+ * all their samples were taken. Whoever gets a batch has read the mapping
+ * events up to its end before.
+ */
+#ifndef CPI_DAEMON_COLLECTOR_H
+#define CPI_DAEMON_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "abi/entry.h"
+#include "base/buf.h"
+#include "daemon/cpus.h"
+#include "daemon/event.h"
+
+struct batch {
+	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
+	const struct cpi_entry *entries;
+	size_t nr;
+};
+
+/* One sample with what identifies it, before it is aggregated. */
+struct raw_sample {
+	uint64_t time_ns;
+	uint64_t pc;
+	uint32_t tgid;
+	uint16_t cpu;
+	uint8_t event;
+	const uint64_t *regs; /* as arch_native wants them, or NULL */
+};
+
+/* What the owner of a collector does for it. */
+struct collector_owner {
+	/* Takes a batch; the entries are the collector's. */
+	void (*batch)(void *ctx, const struct batch *batch);
+	/*
+	 * For collectors without a view of the process map: which incarnation of
+	 * the tgid took the sample (0 unknown), and its outcome.
+	 */
+	void (*classify)(void *ctx, const struct raw_sample *sample,
+			 unsigned int *generation, enum cpi_outcome *outcome);
+	void *ctx;
+};
+
+struct collector_config {
+	const struct event *events;
+	const uint64_t *periods; /* by event; the stream's mean */
+	int nr_events;
+	pid_t target; /* -1: the whole system */
+	bool enable_on_exec;
+	int epoll_fd; /* gets every descriptor that says "drain" */
+	int raw_fd;   /* -1, or where each sample is also written (raw.h) */
+	struct collector_owner owner;
+};
+
+/* Since the collector was opened, summed over CPUs. */
+struct collector_counts {
+	uint64_t received;    /* at the handler's entry, lost ones included */
+	uint64_t ring_lost;   /* the ring was full */
+	uint64_t table_lost;  /* the table's overflow buffers were full */
+	uint64_t event_count; /* the event's own count */
+	uint64_t enabled_ns, running_ns;
+	uint64_t throttled;
+};
+
+struct collector;
+
+struct collector_ops {
+	const char *name;
+	/*
+	 * Opens the events on the CPUs and starts. 0, or -errno (*event is then the
+	 * index of the one that failed, or -1).
+	 */
+	int (*open)(const struct collector_config *cfg, const struct cpus *cpus,
+		    struct collector **out, int *event);
+	/*
+	 * Draining has two steps. snapshot notes how far each CPU's samples go;
+	 * then the owner reads the mapping events; drain takes in the samples that
+	 * were noted, handing out a batch whenever the table is full.
+	 */
+	void (*snapshot)(struct collector *c);
+	void (*drain)(struct collector *c);
+	/* Hands out everything that is left in the table, as one batch. */
+	void (*sweep)(struct collector *c);
+	/* Chooses new periods around the mean; returns in how many ns it wants to
+	 * again. */
+	uint64_t (*randomise)(struct collector *c);
+	void (*counts)(struct collector *c, int event, struct collector_counts *out);
+	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
+	void (*stop)(struct collector *c);  /* no samples after this; drain once more */
+	void (*close)(struct collector *c); /* accepts NULL */
+};
+
+extern const struct collector_ops collector_perf;
+
+#endif

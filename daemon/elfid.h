@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * elfid.h - what tells one ELF file from another: build id and content
+ */
+#ifndef CPI_DAEMON_ELFID_H
+#define CPI_DAEMON_ELFID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/model.h"
+
+struct elfid {
+	uint8_t build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;              /* 0: the file has none */
+	uint8_t content[CONTENT_HASH_SIZE]; /* SHA-256 of the executable segments */
+};
+
+/* At most this much of a file is read for the content hash. */
+#define ELFID_MAX_BYTES (1ULL << 30)
+
+/* Reads fd's. 0, -errno, -CPI_EFORMAT (no ELF file), -CPI_ELIMIT, -CPI_ECORRUPT. */
+int elfid_read(int fd, struct elfid *out);
+
+/* The build id in a run of ELF notes, as in PT_NOTE or /sys/kernel/notes. 0 or -ENOENT.
+ */
+int elfid_from_notes(const void *notes, size_t size, uint8_t build_id[BUILD_ID_MAX],
+		     uint8_t *build_id_size);
+
+#endif

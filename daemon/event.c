@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/event.h"
+
+#include <errno.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/times.h"
+
+/* Where nobody says how often an event happens: one in so many of a second's. */
+#define EVENTS_PER_SECOND_HARDWARE 100000000ULL
+#define EVENTS_PER_SECOND_SOFTWARE 100000ULL
+
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+	enum event_unit unit;
+} generic[] = {
+#define SOFTWARE(n, c, u)                                   \
+	{                                                   \
+		n, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##c, u \
+	}
+#define HARDWARE(n, c, u)                                   \
+	{                                                   \
+		n, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##c, u \
+	}
+	SOFTWARE("cpu-clock", CPU_CLOCK, EVENT_NS),
+	SOFTWARE("task-clock", TASK_CLOCK, EVENT_NS),
+	SOFTWARE("page-faults", PAGE_FAULTS, EVENT_EVENTS),
+	SOFTWARE("faults", PAGE_FAULTS, EVENT_EVENTS),
+	SOFTWARE("minor-faults", PAGE_FAULTS_MIN, EVENT_EVENTS),
+	SOFTWARE("major-faults", PAGE_FAULTS_MAJ, EVENT_EVENTS),
+	SOFTWARE("context-switches", CONTEXT_SWITCHES, EVENT_EVENTS),
+	SOFTWARE("cs", CONTEXT_SWITCHES, EVENT_EVENTS),
+	SOFTWARE("cpu-migrations", CPU_MIGRATIONS, EVENT_EVENTS),
+	SOFTWARE("migrations", CPU_MIGRATIONS, EVENT_EVENTS),
+	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, EVENT_EVENTS),
+	SOFTWARE("emulation-faults", EMULATION_FAULTS, EVENT_EVENTS),
+	HARDWARE("cycles", CPU_CYCLES, EVENT_CYCLES),
+	HARDWARE("cpu-cycles", CPU_CYCLES, EVENT_CYCLES),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES, EVENT_CYCLES),
+	HARDWARE("instructions", INSTRUCTIONS, EVENT_EVENTS),
+	HARDWARE("cache-references", CACHE_REFERENCES, EVENT_EVENTS),
+	HARDWARE("cache-misses", CACHE_MISSES, EVENT_EVENTS),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS, EVENT_EVENTS),
+	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS, EVENT_EVENTS),
+	HARDWARE("branch-misses", BRANCH_MISSES, EVENT_EVENTS),
+	HARDWARE("bus-cycles", BUS_CYCLES, EVENT_EVENTS),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND, EVENT_EVENTS),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND, EVENT_EVENTS),
+#undef SOFTWARE
+#undef HARDWARE
+};
+
+static int find_generic(struct event *e, const char *name)
+{
+	for (size_t i = 0; i < sizeof(generic) / sizeof(generic[0]); i++) {
+		if (strcmp(generic[i].name, name))
+			continue;
+		e->type = generic[i].type;
+		e->config = generic[i].config;
+		e->unit = generic[i].unit;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int find_raw(struct event *e, const char *name)
+{
+	char *end;
+
+	if (name[0] != 'r' || !name[1])
+		return -ENOENT;
+	e->config = strtoull(name + 1, &end, 16);
+	if (*end)
+		return -ENOENT;
+	e->type = PERF_TYPE_RAW;
+	e->unit = EVENT_EVENTS;
+	return 0;
+}
+
+/* libpfm4 reads its own modifiers, so it gets the name as it was written. */
+static int find_pfm(struct event *e, const char *name)
+{
+	struct perf_event_attr attr = { 0 };
+	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
+	int err = pfm_initialize();
+
+	if (err == PFM_SUCCESS)
+		err = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3,
+						PFM_OS_PERF_EVENT, &arg);
+	if (err != PFM_SUCCESS) {
+		log_err("event: %s: %s (perf list shows the names)", name,
+			pfm_strerror(err));
+		return -EINVAL;
+	}
+	e->type = attr.type;
+	e->config = attr.config;
+	e->config1 = attr.config1;
+	e->config2 = attr.config2;
+	e->exclude_user = attr.exclude_user;
+	e->exclude_kernel = attr.exclude_kernel;
+	e->exclude_hv = attr.exclude_hv;
+	e->unit = EVENT_EVENTS;
+	return 0;
+}
+
+/* Sets what is excluded when only the modes in modifiers are wanted. */
+static int apply_modifiers(struct event *e, const char *modifiers)
+{
+	if (!*modifiers || modifiers[strspn(modifiers, "ukh")])
+		return -EINVAL;
+	e->exclude_user = !strchr(modifiers, 'u');
+	e->exclude_kernel = !strchr(modifiers, 'k');
+	e->exclude_hv = !strchr(modifiers, 'h');
+	return 0;
+}
+
+static uint64_t events_per_second(const struct event *e, uint64_t clock_hz)
+{
+	if (e->unit == EVENT_NS)
+		return NSEC_PER_SEC;
+	if (e->unit == EVENT_CYCLES ||
+	    (e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_INSTRUCTIONS))
+		return clock_hz;
+	return e->type == PERF_TYPE_SOFTWARE ? EVENTS_PER_SECOND_SOFTWARE
+					     : EVENTS_PER_SECOND_HARDWARE;
+}
+
+/* Splits "@PERIOD" off name. 0 or -EINVAL. */
+static int take_period(char *name, uint64_t *period)
+{
+	char *at = strchr(name, '@'), *end;
+
+	if (!at)
+		return 0;
+	*at = '\0';
+	*period = strtoull(at + 1, &end, 10);
+	return at[1] < '0' || at[1] > '9' || *end || !*period ? -EINVAL : 0;
+}
+
+int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
+{
+	struct event e = { .landing = LANDING_AFTER_GROUP };
+	char name[sizeof(e.name)], *colon;
+	int err;
+
+	if (strlen(spec) >= sizeof(name)) {
+		log_err("event: %s: the name is too long", spec);
+		return -EINVAL;
+	}
+	strcpy(name, spec);
+	if (take_period(name, &e.period)) {
+		log_err("event: %s: a period is a number, as in page-faults@100", spec);
+		return -EINVAL;
+	}
+	strcpy(e.name, name);
+	colon = strrchr(name, ':');
+	if (colon)
+		*colon = '\0';
+	err = find_generic(&e, name);
+	if (err)
+		err = find_raw(&e, name);
+	if (err) {
+		err = find_pfm(&e, e.name);
+	} else if (colon && apply_modifiers(&e, colon + 1)) {
+		log_err("event: %s: modifiers are u (user), k (kernel), h (hypervisor)",
+			spec);
+		err = -EINVAL;
+	}
+	if (err)
+		return err;
+	e.per_second = events_per_second(&e, clock_hz);
+	*out = e;
+	return 0;
+}
+
+uint64_t event_period(const struct event *e, double hz)
+{
+	double period = (double)e->per_second / hz;
+
+	if (e->period)
+		return e->period;
+	return period < 1 ? 1 : (uint64_t)(period + 0.5);
+}
+
+void event_attr(const struct event *e, struct perf_event_attr *attr)
+{
+	attr->type = e->type;
+	attr->config = e->config;
+	attr->config1 = e->config1;
+	attr->config2 = e->config2;
+	attr->exclude_user = e->exclude_user;
+	attr->exclude_kernel = e->exclude_kernel;
+	attr->exclude_hv = e->exclude_hv;
+}
+
+const char *event_unit_str(enum event_unit unit)
+{
+	static const char *const text[] = { "ns", "cycles", "events" };
+
+	return text[unit];
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event.h - what to sample, by perf's names
+ */
+#ifndef CPI_DAEMON_EVENT_H
+#define CPI_DAEMON_EVENT_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+#include "db/model.h"
+
+enum event_unit { EVENT_NS, EVENT_CYCLES, EVENT_EVENTS };
+
+struct event {
+	char name[64]; /* without the period */
+	uint32_t type; /* of perf_event_attr */
+	uint64_t config, config1, config2;
+	bool exclude_user, exclude_kernel, exclude_hv;
+	enum event_unit unit;
+	uint64_t period;     /* asked for with '@'; 0: from the rate */
+	uint64_t per_second; /* for a period from the rate: how many a CPU makes */
+	enum landing landing;
+};
+
+/*
+ * Reads NAME[:MODIFIERS][@PERIOD]: perf's generic and software names and rNNN
+ * are known here, every other name is libpfm4's. Modifiers u, k, h. clock_hz
+ * serves those that count cycles. Returns 0, or -EINVAL (logged).
+ */
+int event_parse(const char *spec, uint64_t clock_hz, struct event *out);
+
+/* The period for hz samples per second and CPU, at least 1. */
+uint64_t event_period(const struct event *e, double hz);
+
+/* Fills type, config and what is excluded; everything else is untouched. */
+void event_attr(const struct event *e, struct perf_event_attr *attr);
+
+const char *event_unit_str(enum event_unit unit);
+
+#endif

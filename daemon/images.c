@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/images.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/elfid.h"
+
+struct images {
+	struct hmap map;
+};
+
+struct images *images_new(void)
+{
+	return calloc(1, sizeof(struct images));
+}
+
+static void image_free(struct known_image *image)
+{
+	free((char *)image->desc.name);
+	free(image->open_path);
+	free(image);
+}
+
+void images_free(struct images *im)
+{
+	struct hnode *n, *next;
+
+	if (!im)
+		return;
+	hmap_for_each (&im->map, n, next) {
+		hmap_remove(&im->map, n);
+		image_free(container_of(n, struct known_image, node));
+	}
+	hmap_fini(&im->map);
+	free(im);
+}
+
+/* Why a mapping of this name has no image; SAMPLE_KEPT when it has one. */
+static enum loss unknown_reason(const char *name)
+{
+	if (!strncmp(name, "//anon", 6) || !name[0] || !strncmp(name, "[anon", 5))
+		return SAMPLE_ANONYMOUS;
+	if (!strcmp(name, "[heap]") || !strncmp(name, "[stack", 6))
+		return SAMPLE_ANONYMOUS;
+	if (name[0] == '[' && strcmp(name, "[vdso]"))
+		return SAMPLE_SPECIAL;
+	return SAMPLE_KEPT;
+}
+
+static bool same_source(const struct image_source *a, const struct image_source *b)
+{
+	return a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_size) &&
+	       a->device == b->device && a->inode == b->inode &&
+	       a->inode_generation == b->inode_generation;
+}
+
+static uint64_t source_hash(enum image_kind kind, const char *name,
+			    const struct image_source *s)
+{
+	uint64_t h = hash_bytes(kind, name, strlen(name));
+
+	h = hash_bytes(h, s->build_id, s->build_id_size);
+	return hash_u64(h ^ s->device << 40 ^ s->inode ^ s->inode_generation << 20);
+}
+
+static struct known_image *image_new(enum image_kind kind, const char *name,
+				     const struct image_source *source)
+{
+	struct known_image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	image->desc.kind = kind;
+	image->desc.name = strdup(name);
+	if (!image->desc.name) {
+		free(image);
+		return NULL;
+	}
+	memcpy(image->desc.build_id, source->build_id, source->build_id_size);
+	image->desc.build_id_size = source->build_id_size;
+	image->desc.device = source->device;
+	image->desc.inode = source->inode;
+	image->source = *source;
+	image->resolved = kind != IMAGE_FILE;
+	image->unknown = SAMPLE_KEPT;
+	image->marked = true;
+	return image;
+}
+
+struct known_image *images_get_special(struct images *im, enum image_kind kind,
+				       const char *name,
+				       const struct image_source *source)
+{
+	uint64_t hash = source_hash(kind, name, source);
+	struct known_image *image;
+	struct hnode *n;
+
+	for (n = hmap_first(&im->map, hash); n; n = hmap_next(n)) {
+		image = container_of(n, struct known_image, node);
+		if (image->desc.kind == kind && !strcmp(image->desc.name, name) &&
+		    same_source(&image->source, source))
+			return image;
+	}
+	if (im->map.nr >= IMAGES_MAX)
+		return NULL;
+	image = image_new(kind, name, source);
+	if (image && hmap_insert(&im->map, &image->node, hash)) {
+		image_free(image);
+		return NULL;
+	}
+	return image;
+}
+
+struct known_image *images_get(struct images *im, const char *name,
+			       const struct image_source *source)
+{
+	static const struct image_source none;
+	enum loss unknown = unknown_reason(name);
+	struct image_source s = *source;
+	struct known_image *image;
+
+	if (unknown != SAMPLE_KEPT) { /* one for all: such names say nothing */
+		image = images_get_special(im, IMAGE_FILE, loss_name(unknown), &none);
+		if (image) {
+			image->unknown = unknown;
+			image->resolved = true;
+		}
+		return image;
+	}
+	if (name[0] == '[')
+		return images_get_special(im, IMAGE_VDSO, name, &none);
+	if (s.build_id_size)
+		s.device = s.inode = s.inode_generation = 0;
+	return images_get_special(im, IMAGE_FILE, name, &s);
+}
+
+/* Whether the open file is the one that the kernel reported as mapped. */
+static bool is_mapped_file(const struct known_image *image, const struct stat *st,
+			   const struct elfid *id)
+{
+	const struct image_source *s = &image->source;
+
+	if (s->build_id_size)
+		return s->build_id_size == id->build_id_size &&
+		       !memcmp(s->build_id, id->build_id, id->build_id_size);
+	/* The device is not compared: Btrfs and overlayfs report another one. */
+	return s->inode == st->st_ino;
+}
+
+/* Opens the image's path below root. A descriptor, or -errno. */
+static int open_below(const char *root, const char *name, struct stat *st)
+{
+	int rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd;
+
+	if (rootfd < 0)
+		return -errno;
+	fd = file_open_in_root(rootfd, name, st);
+	close(rootfd);
+	return fd;
+}
+
+/* Takes over what the file says of itself when it is the mapped one. */
+static int resolve_at(struct known_image *image, const char *root)
+{
+	struct elfid id;
+	struct stat st;
+	int fd, err;
+
+	fd = open_below(root, image->desc.name, &st);
+	if (fd < 0)
+		return fd;
+	err = elfid_read(fd, &id);
+	if (!err && !is_mapped_file(image, &st, &id))
+		err = -ESTALE;
+	if (!err) {
+		struct image_desc *d = &image->desc;
+
+		memcpy(d->build_id, id.build_id, sizeof(d->build_id));
+		d->build_id_size = id.build_id_size;
+		memcpy(d->content, id.content, sizeof(d->content));
+		d->has_content = true;
+		d->device = st.st_dev;
+		d->inode = st.st_ino;
+		d->size = st.st_size;
+		d->mtime_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
+		image->open_path = strdup(root);
+	}
+	close(fd);
+	return err;
+}
+
+/* Whether "/" is the same directory for the process and for us. */
+static bool same_root(const char *root)
+{
+	struct stat own, its;
+
+	return !stat("/", &own) && !stat(root, &its) && own.st_ino == its.st_ino &&
+	       own.st_dev == its.st_dev;
+}
+
+void images_resolve(struct known_image *image, pid_t tgid)
+{
+	char root[64];
+	int err = -ENOENT;
+
+	if (image->resolved)
+		return;
+	image->resolved = true;
+	if (image->desc.name[0] != '/')
+		return;
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
+	if (!same_root(root))
+		err = resolve_at(image, root);
+	if (err)
+		err = resolve_at(image, "/");
+	if (err)
+		err = resolve_at(image, root); /* a bind mount over the same root */
+	if (err)
+		log_debug("image: %s: not readable as it was mapped: %s",
+			  image->desc.name, err_str(err));
+}
+
+int images_open(const struct known_image *image)
+{
+	struct stat st;
+	int fd;
+
+	if (!image->open_path)
+		return -ENOENT;
+	fd = open_below(image->open_path, image->desc.name, &st);
+	if (fd < 0)
+		return fd;
+	if (st.st_ino != image->desc.inode || st.st_dev != image->desc.device ||
+	    (uint64_t)st.st_size != image->desc.size ||
+	    st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec !=
+		    image->desc.mtime_ns) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+void images_clear_marks(struct images *im)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&im->map, n, next)
+		container_of(n, struct known_image, node)->marked = false;
+}
+
+void images_sweep(struct images *im)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&im->map, n, next) {
+		struct known_image *image = container_of(n, struct known_image, node);
+
+		if (image->marked)
+			continue;
+		hmap_remove(&im->map, n);
+		image_free(image);
+	}
+}
+
+size_t images_nr(const struct images *im)
+{
+	return im->map.nr;
+}

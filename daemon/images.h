@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * images.h - the images that mappings point to, each once
+ *
+ * A mapping is named by what the kernel said of it (path, and build id or
+ * device and inode). The file itself is opened when its first sample arrives:
+ * most mapped files never get one. It is opened as the process sees it, through
+ * /proc/PID/root, and believed only if it is the one that was mapped.
+ *
+ * I1  A struct known_image keeps its address until images_sweep() finds it
+ *     unmarked.
+ * I2  desc does not change once resolved is set: it is what the database gets.
+ */
+#ifndef CPI_DAEMON_IMAGES_H
+#define CPI_DAEMON_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hmap.h"
+#include "daemon/loss.h"
+#include "db/model.h"
+
+#define IMAGES_MAX 65536 /* mappings of more are of an unknown image */
+
+/* What the kernel said the file is; device and inode only without a build id. */
+struct image_source {
+	uint8_t build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;
+	uint64_t device, inode, inode_generation;
+};
+
+struct known_image {
+	struct hnode node;
+	struct image_desc desc; /* desc.name is the image's own */
+	struct image_source source;
+	enum loss unknown; /* why samples here have no image, or SAMPLE_KEPT */
+	bool resolved;
+	bool marked;     /* images_sweep() keeps it */
+	char *open_path; /* the file was found here, as this process can open it; or
+			    NULL */
+};
+
+struct images;
+
+struct images *images_new(void); /* NULL when out of memory */
+void images_free(struct images *im);
+
+/*
+ * The image of a mapping; NULL when out of memory or at IMAGES_MAX. Names in
+ * brackets and "//anon" are no files: "[vdso]" is an image, the rest carry
+ * a reason in unknown.
+ */
+struct known_image *images_get(struct images *im, const char *name,
+			       const struct image_source *source);
+
+/* An image that is no mapped file (kernel, module, BPF, idle); as images_get(). */
+struct known_image *images_get_special(struct images *im, enum image_kind kind,
+				       const char *name,
+				       const struct image_source *source);
+
+/* Opens, checks and hashes the file once; tgid is a process that has it mapped. */
+void images_resolve(struct known_image *image, pid_t tgid);
+
+/*
+ * Opens a resolved image's file again, if it is still the same one. A
+ * descriptor, or -errno.
+ */
+int images_open(const struct known_image *image);
+
+/* Mark and sweep: clear all marks, let the owners mark, drop the rest. */
+void images_clear_marks(struct images *im);
+void images_sweep(struct images *im);
+size_t images_nr(const struct images *im);
+
+#endif

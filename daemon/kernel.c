@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/kernel.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/elfid.h"
+
+#define KALLSYMS_MAX_BYTES         (256u << 20)
+#define RELOAD_INTERVAL_NS         (10 * NSEC_PER_SEC)
+#define RELOAD_CHANGED_INTERVAL_NS NSEC_PER_SEC
+
+struct kernel {
+	struct images *images;
+	struct image_source source; /* the build id of the running kernel */
+	struct known_image *image, *idle;
+	struct kernel_symbol *symbol; /* ascending starts, none overlaps the next */
+	size_t nr, cap;
+	char *text;          /* kallsyms, cut into names */
+	uint64_t first, end; /* _text, _etext */
+	uint64_t read_ns;
+	bool changed; /* since read_ns */
+};
+
+/* Where perf, too, says that a CPU has nothing to do. */
+static bool is_idle_name(const char *name)
+{
+	static const char *const idle[] = {
+		"acpi_idle_do_entry",
+		"acpi_processor_ffh_cstate_enter",
+		"arch_cpu_idle",
+		"cpu_idle",
+		"cpu_idle_poll",
+		"cpu_startup_entry",
+		"cpuidle_enter",
+		"cpuidle_enter_state",
+		"cpuidle_idle_call",
+		"cpu_do_idle",
+		"default_idle",
+		"default_idle_call",
+		"do_idle",
+		"haltpoll",
+		"haltpoll_enter_idle",
+		"intel_idle",
+		"intel_idle_ibrs",
+		"intel_idle_hlt",
+		"intel_idle_irq",
+		"mwait_idle",
+		"mwait_idle_with_hints",
+		"native_safe_halt",
+		"ct_idle_enter",
+		"ct_idle_exit",
+		"ct_cpuidle_enter",
+		"ct_cpuidle_exit",
+		"poll_idle",
+		"pv_native_safe_halt",
+		"psci_enter_idle_state",
+		"tick_nohz_idle_enter",
+		"tick_nohz_idle_exit",
+		"tick_nohz_idle_stop_tick",
+		"acpi_safe_halt",
+		"acpi_idle_enter",
+		"acpi_idle_do_entry.isra.0",
+		"mwait_idle_with_hints.constprop.0",
+		"arch_cpu_idle_enter",
+		"arch_cpu_idle_exit",
+	};
+
+	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++) {
+		if (!strcmp(name, idle[i]))
+			return true;
+	}
+	return false;
+}
+
+static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
+{
+	if (k->nr == k->cap) {
+		size_t cap = k->cap ? k->cap * 2 : 4096;
+		struct kernel_symbol *grown = realloc(k->symbol, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		k->symbol = grown;
+		k->cap = cap;
+	}
+	k->symbol[k->nr++] = *s;
+	return 0;
+}
+
+/* A number from a sysfs file of one line, or 0. */
+static uint64_t read_address(const char *path)
+{
+	struct buf text = { 0 };
+	uint64_t v = 0;
+
+	if (!file_read_all(AT_FDCWD, path, 4096, &text))
+		v = strtoull(buf_str(&text), NULL, 16);
+	buf_fini(&text);
+	return v;
+}
+
+static void read_notes(const char *path, struct image_source *source)
+{
+	struct buf notes = { 0 };
+
+	*source = (struct image_source){ 0 };
+	if (!file_read_all(AT_FDCWD, path, 65536, &notes) && notes.len)
+		elfid_from_notes(notes.data, notes.len, source->build_id,
+				 &source->build_id_size);
+	buf_fini(&notes);
+}
+
+/* The image of a symbol in "[module]"; base is where its text begins, 0 unknown. */
+static struct known_image *module_image(struct kernel *k, const char *module,
+					uint64_t *base)
+{
+	struct image_source source;
+	char path[256], name[128];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/sections/.text", module);
+	*base = read_address(path);
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module);
+	read_notes(path, &source);
+	snprintf(name, sizeof(name), "[%s]", module);
+	return images_get_special(k->images, IMAGE_MODULE, name, &source);
+}
+
+/* Symbols that the kernel makes at run time: each is an image of its own. */
+static bool is_generated(const char *module)
+{
+	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
+}
+
+struct module {
+	char name[64];
+	struct known_image *image;
+	uint64_t base;
+};
+
+static int add_line(struct kernel *k, char *line, struct module *last)
+{
+	static const struct image_source none;
+	struct kernel_symbol s = { 0 };
+	char *name, *module;
+
+	s.start = strtoull(line, &name, 16);
+	if (name[0] != ' ' || !name[1] || !strchr("tTwW", name[1]) || name[2] != ' ')
+		return 0;
+	name += 3;
+	module = strchr(name, '\t');
+	if (!module) {
+		if (s.start < k->first || s.start >= k->end)
+			return 0;
+		s.image = k->image;
+		s.base = k->first;
+		s.idle = is_idle_name(name);
+	} else {
+		*module = '\0';
+		module += 2; /* "\t[" */
+		module[strcspn(module, "]")] = '\0';
+		if (is_generated(module)) {
+			s.image = images_get_special(k->images, IMAGE_BPF, name, &none);
+			s.base = s.start;
+		} else {
+			if (strcmp(last->name, module)) {
+				snprintf(last->name, sizeof(last->name), "%s", module);
+				last->image = module_image(k, module, &last->base);
+			}
+			s.image = last->base ? last->image : NULL;
+			s.base = last->base;
+		}
+	}
+	s.name = name;
+	return s.image && s.start ? add_symbol(k, &s) : 0;
+}
+
+/* Of several names for one address: global, then fewest leading underscores, longest.
+ */
+static int name_rank(const char *name)
+{
+	int rank = (int)strlen(name);
+
+	if (rank > 200)
+		rank = 200;
+	return rank - 1000 * (int)strspn(name, "_");
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kernel_symbol *x = a, *y = b;
+	int difference;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	difference = name_rank(y->name) - name_rank(x->name);
+	return difference ? difference : strcmp(x->name, y->name);
+}
+
+/* One symbol per address; each ends where the next begins, or its image does. */
+static void tidy(struct kernel *k)
+{
+	size_t kept = 0;
+
+	qsort(k->symbol, k->nr, sizeof(*k->symbol), by_start);
+	for (size_t i = 0; i < k->nr; i++) {
+		if (!kept || k->symbol[kept - 1].start != k->symbol[i].start)
+			k->symbol[kept++] = k->symbol[i];
+	}
+	k->nr = kept;
+	for (size_t i = 0; i < kept; i++) {
+		struct kernel_symbol *s = &k->symbol[i];
+		uint64_t next = i + 1 < kept ? s[1].start : UINT64_MAX;
+		uint64_t limit = s->image == k->image ? k->end : s->start + (1u << 20);
+
+		s->end = next < limit ? next : limit;
+	}
+}
+
+/* Finds _text and _etext, which bound what the lines are checked against. */
+static void find_bounds(struct kernel *k, const char *text)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} bound[] = {
+		{ " _text\n", offsetof(struct kernel, first) },
+		{ " _etext\n", offsetof(struct kernel, end) },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *found = strstr(text, bound[i].name);
+
+		while (found && found > text && found[-1] != '\n')
+			found--;
+		*(uint64_t *)((char *)k + bound[i].at) =
+			found ? strtoull(found, NULL, 16) : 0;
+	}
+}
+
+int kernel_parse(struct kernel *k, char *text)
+{
+	struct module last = { "", NULL, 0 };
+	char *line, *rest = text;
+	int err = 0;
+
+	k->nr = 0;
+	find_bounds(k, text);
+	if (!k->first)
+		return 0;
+	while (!err && (line = strsep(&rest, "\n")))
+		err = add_line(k, line, &last);
+	tidy(k);
+	return err;
+}
+
+static int load(struct kernel *k)
+{
+	struct buf text = { 0 };
+	int err = file_read_all(AT_FDCWD, "/proc/kallsyms", KALLSYMS_MAX_BYTES, &text);
+
+	k->read_ns = time_mono_ns();
+	k->changed = false;
+	if (err) {
+		buf_fini(&text);
+		return err;
+	}
+	buf_str(&text); /* ends with NUL */
+	err = text.err;
+	free(k->text);
+	k->text = text.data;
+	if (!err)
+		err = kernel_parse(k, k->text);
+	return err;
+}
+
+struct kernel *kernel_new(struct images *im, const struct image_source *source)
+{
+	struct kernel *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->images = im;
+	k->source = *source;
+	k->image = images_get_special(im, IMAGE_KERNEL, "[kernel]", source);
+	k->idle = images_get_special(im, IMAGE_IDLE, "[idle]", source);
+	if (!k->image || !k->idle) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+int kernel_open(struct images *im, struct kernel **out)
+{
+	struct image_source source;
+	struct kernel *k;
+	int err;
+
+	read_notes("/sys/kernel/notes", &source);
+	k = kernel_new(im, &source);
+	if (!k)
+		return -ENOMEM;
+	err = load(k);
+	if (err)
+		log_warn("kernel: /proc/kallsyms: %s: kernel samples will be unknown",
+			 strerror(-err));
+	else if (!k->first)
+		log_warn("kernel: /proc/kallsyms hides its addresses: kernel samples "
+			 "will "
+			 "be unknown (run as root, grant CAP_SYSLOG, or lower "
+			 "kernel.kptr_restrict)");
+	*out = k;
+	return 0;
+}
+
+void kernel_close(struct kernel *k)
+{
+	if (!k)
+		return;
+	free(k->symbol);
+	free(k->text);
+	free(k);
+}
+
+static struct kernel_symbol *find(const struct kernel *k, uint64_t pc)
+{
+	size_t lo = 0, hi = k->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->symbol[mid].end > pc)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < k->nr && k->symbol[lo].start <= pc ? &k->symbol[lo] : NULL;
+}
+
+const struct kernel_symbol *kernel_find(struct kernel *k, uint64_t pc, uint64_t now_ns)
+{
+	const struct kernel_symbol *s = find(k, pc);
+	uint64_t wait = k->changed ? RELOAD_CHANGED_INTERVAL_NS : RELOAD_INTERVAL_NS;
+
+	if (s || !k->first || now_ns < k->read_ns + wait)
+		return s;
+	return load(k) ? NULL : find(k, pc);
+}
+
+struct known_image *kernel_idle_image(const struct kernel *k)
+{
+	return k->first ? k->idle : NULL;
+}
+
+const struct kernel_symbol *
+kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset)
+{
+	struct kernel_symbol *s = NULL;
+
+	if (image == k->image || image == k->idle) {
+		s = find(k, k->first + offset);
+	} else {
+		for (size_t i = 0; i < k->nr && !s; i++) {
+			if (k->symbol[i].image == image)
+				s = find(k, k->symbol[i].base + offset);
+		}
+		if (s && s->image != image)
+			s = NULL;
+	}
+	if (!s || s->captured)
+		return NULL;
+	s->captured = true;
+	return s;
+}
+
+void kernel_text_changed(struct kernel *k)
+{
+	k->changed = true;
+}
+
+int kernel_vdso(const void **bytes, size_t *size)
+{
+	const Elf64_Ehdr *h = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t end;
+
+	if (!h)
+		return -ENOENT;
+	end = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
+	for (int i = 0; i < h->e_phnum; i++) {
+		const Elf64_Phdr *ph = (const void *)((const char *)h + h->e_phoff);
+
+		if (ph[i].p_type == PT_LOAD && ph[i].p_offset + ph[i].p_filesz > end)
+			end = ph[i].p_offset + ph[i].p_filesz;
+	}
+	*bytes = h;
+	*size = end;
+	return 0;
+}
+
+void kernel_mark_images(struct kernel *k)
+{
+	k->image->marked = k->idle->marked = true;
+	for (size_t i = 0; i < k->nr; i++)
+		k->symbol[i].image->marked = true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loss.h - every way in which a sample does not end up at an instruction
+ *
+ * received = stored + Σ of these, per stream. The names are stored in the
+ * database and documented in cpid(8): never rename one.
+ */
+#ifndef CPI_DAEMON_LOSS_H
+#define CPI_DAEMON_LOSS_H
+
+#include "db/store.h"
+
+#define LOSSES(X)                                                                     \
+	X(AMBIGUOUS, UNKNOWN, "ambiguous") /* two images held the address then */     \
+	X(MAP_GAP, UNKNOWN, "map_gap")     /* mapping events were lost around then */ \
+	X(NO_PROCESS, UNKNOWN, "no_process") /* nothing is known of the tgid */       \
+	X(NO_MAPPING, UNKNOWN, "no_mapping") /* nothing executable is mapped there */ \
+	X(ANONYMOUS, UNKNOWN, "anonymous")   /* executable memory without a file */   \
+	X(SPECIAL, UNKNOWN, "special") /* the kernel's own mappings, [vsyscall] */    \
+	X(IMAGE_LIMIT, UNKNOWN, "image_limit")     /* more images than are kept */    \
+	X(KERNEL_HIDDEN, UNKNOWN, "kernel_hidden") /* kallsyms shows no addresses */  \
+	X(KERNEL_UNMAPPED, UNKNOWN, "kernel_unmapped") /* no kernel symbol there */   \
+	X(RING_LOST, LOST, "ring_lost")                /* the ring buffer was full */ \
+	X(TABLE_LOST, LOST, "table_lost") /* the table's overflow was full */         \
+	X(NO_SPACE, LOST, "no_space")     /* the database could not take it for long */
+
+enum loss {
+#define LOSS_ENUM(name, class, text) SAMPLE_##name,
+	LOSSES(LOSS_ENUM)
+#undef LOSS_ENUM
+		NR_LOSSES,
+	SAMPLE_KEPT = NR_LOSSES, /* not lost at all */
+};
+
+const char *loss_name(enum loss loss);
+enum loss_class loss_class_of(enum loss loss);
+
+#endif

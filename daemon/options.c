@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One record per option: getopt's tables and the help are made from them, so
+ * that they cannot disagree.
+ */
+#include "config.h"
+
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/control.h"
+#include "base/times.h"
+
+struct option_record {
+	const char *name;
+	char letter;     /* 0: none */
+	const char *arg; /* NULL: takes none */
+	const char *help;
+	/* Returns 0, -EINVAL or -ENOMEM. */
+	int (*set)(struct options *o, const char *text);
+};
+
+static int parse_number(const char *text, const char *suffix, double *out)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, suffix)) || !isfinite(v) || v <= 0)
+		return -EINVAL;
+	*out = v;
+	return 0;
+}
+
+/* "64M", "65536K", "1G", or bytes. */
+static int parse_size(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+	uint64_t v;
+	int shift = 0;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (errno || !v)
+		return -EINVAL;
+	if (*end) {
+		unit = strchr(units, *end);
+		if (!unit || end[1])
+			return -EINVAL;
+		shift = 10 * (int)(unit - units + 1);
+	}
+	if (v > UINT64_MAX >> shift)
+		return -EINVAL;
+	*out = v << shift;
+	return 0;
+}
+
+static int parse_interval(const char *text, uint64_t *out)
+{
+	uint64_t ns;
+	int err = time_parse_duration(text, &ns);
+
+	if (err || !ns)
+		return -EINVAL;
+	*out = ns;
+	return 0;
+}
+
+static int set_db(struct options *o, const char *text)
+{
+	o->session.db_path = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int set_socket(struct options *o, const char *text)
+{
+	o->socket = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int set_log(struct options *o, const char *text)
+{
+	o->log = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int add_event(struct options *o, const char *name, size_t len)
+{
+	struct session_config *s = &o->session;
+	char *copy;
+
+	if (!len || s->nr_events == SESSION_MAX_EVENTS)
+		return -EINVAL;
+	copy = strndup(name, len);
+	if (!copy)
+		return -ENOMEM;
+	o->event_names[s->nr_events] = copy;
+	s->events[s->nr_events++] = copy;
+	return 0;
+}
+
+/* Between slashes a comma is part of the name: "cpu/event=0x3c,umask=0/,cycles". */
+static int add_events(struct options *o, const char *text)
+{
+	const char *start = text;
+	bool in_slashes = false;
+	int err;
+
+	for (const char *p = text;; p++) {
+		if (*p == '/')
+			in_slashes = !in_slashes;
+		if (*p && (*p != ',' || in_slashes))
+			continue;
+		err = add_event(o, start, (size_t)(p - start));
+		if (err || !*p)
+			return err;
+		start = p + 1;
+	}
+}
+
+static int set_freq(struct options *o, const char *text)
+{
+	return parse_number(text, "", &o->session.hz);
+}
+
+static int set_budget(struct options *o, const char *text)
+{
+	double percent;
+
+	if (parse_number(text, "%", &percent) || percent > 100)
+		return -EINVAL;
+	o->session.budget = percent / 100;
+	return 0;
+}
+
+static int set_collector(struct options *o, const char *text)
+{
+	o->session.collector = text;
+	return strcmp(text, "auto") && strcmp(text, "perf") ? -EINVAL : 0;
+}
+
+static int set_sweep(struct options *o, const char *text)
+{
+	return parse_interval(text, &o->session.sweep_ns);
+}
+
+static int set_flush(struct options *o, const char *text)
+{
+	return parse_interval(text, &o->session.flush_ns);
+}
+
+static int set_epoch(struct options *o, const char *text)
+{
+	return time_parse_duration(text, &o->session.epoch_ns);
+}
+
+static int set_max_memory(struct options *o, const char *text)
+{
+	return parse_size(text, &o->session.max_memory);
+}
+
+static int set_by_comm(struct options *o, const char *text)
+{
+	o->session.by_comm = true;
+	return 0;
+}
+
+static int set_group(struct options *o, const char *text)
+{
+	o->group = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int set_user(struct options *o, const char *text)
+{
+	o->user = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int set_verbose(struct options *o, const char *text)
+{
+	o->verbose = true;
+	return 0;
+}
+
+static int set_version(struct options *o, const char *text)
+{
+	o->action = OPTIONS_VERSION;
+	return 0;
+}
+
+static int set_help(struct options *o, const char *text)
+{
+	o->action = OPTIONS_HELP;
+	return 0;
+}
+
+/* clang-format off */
+static const struct option_record records[] = {
+	{ "db", 0, "FILE", "the database (default: $CPI_DB, else /var/lib/cpi/cpi.db)", set_db },
+	{ "socket", 0, "PATH", "the control socket (default: " CPI_CONTROL_SOCKET ")", set_socket },
+	{ "log", 0, "FILE", "append messages to FILE (default: stderr)", set_log },
+	{ "event", 'e', "EVENT[@PERIOD]", "sample EVENT; repeat, or separate by commas", add_events },
+	{ "freq", 'F', "HZ", "samples per second and CPU (default: from the budget)", set_freq },
+	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
+	{ "collector", 0, "auto|perf", "how samples are taken (default: auto)", set_collector },
+	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
+	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
+	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
+	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
+	{ "by-comm", 0, NULL, "keep a profile for each command too", set_by_comm },
+	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
+	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },
+	{ "verbose", 'v', NULL, "log more", set_verbose },
+	{ "version", 'V', NULL, "print the version and exit", set_version },
+	{ "help", 'h', NULL, "print this and exit", set_help },
+};
+/* clang-format on */
+
+#define NR_RECORDS (sizeof(records) / sizeof(records[0]))
+
+/* Long options report 256 + their record, letters themselves. */
+#define LONG_BASE 256
+
+static void fill_getopt(struct option longs[NR_RECORDS + 1],
+			char letters[2 * NR_RECORDS + 2])
+{
+	char *p = letters;
+
+	*p++ = '+'; /* no permuting: what follows the options is an error */
+	for (size_t i = 0; i < NR_RECORDS; i++) {
+		longs[i] = (struct option){
+			.name = records[i].name,
+			.has_arg = records[i].arg ? required_argument : no_argument,
+			.val = LONG_BASE + (int)i,
+		};
+		if (records[i].letter) {
+			*p++ = records[i].letter;
+			if (records[i].arg)
+				*p++ = ':';
+		}
+	}
+	longs[NR_RECORDS] = (struct option){ 0 };
+	*p = '\0';
+}
+
+static const struct option_record *find_record(int result)
+{
+	if (result >= LONG_BASE)
+		return &records[result - LONG_BASE];
+	for (size_t i = 0; i < NR_RECORDS; i++) {
+		if (records[i].letter == result)
+			return &records[i];
+	}
+	return NULL; /* '?': getopt has said why */
+}
+
+static int set_options(int argc, char **argv, struct options *o)
+{
+	struct option longs[NR_RECORDS + 1];
+	char letters[2 * NR_RECORDS + 2];
+	const struct option_record *r;
+	int result, err;
+
+	fill_getopt(longs, letters);
+	optind = 0; /* glibc: start anew */
+	while ((result = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		r = find_record(result);
+		if (!r)
+			return -EINVAL;
+		err = r->set(o, optarg);
+		if (err == -EINVAL)
+			fprintf(stderr, "cpid: --%s: \"%s\" is no valid %s\n", r->name,
+				optarg, r->arg);
+		if (err)
+			return err;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "cpid: there is no argument \"%s\"\n", argv[optind]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *o)
+{
+	int err;
+
+	memset(o, 0, sizeof(*o));
+	o->session = session_config_default();
+	o->socket = CPI_CONTROL_SOCKET;
+	err = set_options(argc, argv, o);
+	if (err == -EINVAL)
+		fprintf(stderr, "Try 'cpid --help'.\n");
+	return err;
+}
+
+void options_fini(struct options *o)
+{
+	for (int i = 0; i < SESSION_MAX_EVENTS; i++)
+		free(o->event_names[i]);
+	memset(o, 0, sizeof(*o));
+}
+
+void options_help(FILE *to)
+{
+	fputs("usage: cpid [options]\n"
+	      "\n"
+	      "Samples the whole system, all the time, into a database; see cpid(8).\n"
+	      "\n",
+	      to);
+	for (size_t i = 0; i < NR_RECORDS; i++) {
+		const struct option_record *r = &records[i];
+		int width;
+
+		width = fprintf(to, "  %c%c%s --%s", r->letter ? '-' : ' ',
+				r->letter ? r->letter : ' ', r->letter ? "," : " ",
+				r->name);
+		if (r->arg)
+			width += fprintf(to, "=%s", r->arg);
+		fprintf(to, "%*s%s\n", width < 30 ? 30 - width : 1, "", r->help);
+	}
+	fputs("\nTIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n",
+	      to);
+}

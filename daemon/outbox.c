@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/outbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+struct item {
+	struct item *next;
+	bool is_epoch;
+	/* an epoch's */
+	uint64_t now_ns;
+	uint32_t uncertainty_ms;
+	char *label;
+	/* a flush's: it points into the tally and the arrays here */
+	struct flush flush;
+	struct tally *tally;
+	uint64_t nr_samples;
+};
+
+struct outbox {
+	struct item *first, **end;
+	uint64_t seq; /* of the last flush */
+};
+
+struct outbox *outbox_new(void)
+{
+	struct outbox *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->end = &o->first;
+	return o;
+}
+
+static void item_free(struct item *i)
+{
+	struct flush *f;
+
+	if (!i)
+		return;
+	f = &i->flush;
+	for (size_t n = 0; n < f->nr_symbols; n++)
+		free((char *)f->symbols[n].name);
+	free((void *)f->streams);
+	free((void *)f->profiles);
+	free((void *)f->comms);
+	free((void *)f->losses);
+	free((void *)f->symbols);
+	free((void *)f->codes);
+	tally_free(i->tally);
+	free(i->label);
+	free(i);
+}
+
+void outbox_free(struct outbox *o)
+{
+	if (!o)
+		return;
+	while (o->first) {
+		struct item *i = o->first;
+
+		o->first = i->next;
+		item_free(i);
+	}
+	free(o);
+}
+
+static void append(struct outbox *o, struct item *i)
+{
+	*o->end = i;
+	o->end = &i->next;
+}
+
+int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
+		     const char *label)
+{
+	struct item *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return -ENOMEM;
+	i->is_epoch = true;
+	i->now_ns = now_ns;
+	i->uncertainty_ms = uncertainty_ms;
+	if (label && *label) {
+		i->label = strdup(label);
+		if (!i->label) {
+			free(i);
+			return -ENOMEM;
+		}
+	}
+	append(o, i);
+	return 0;
+}
+
+static int list_profiles(struct flush *f, const struct tally *t)
+{
+	struct flush_profile *profiles = calloc(t->profiles.nr + 1, sizeof(*profiles));
+	struct hnode *n, *next;
+
+	if (!profiles)
+		return -ENOMEM;
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		profiles[f->nr_profiles++] =
+			(struct flush_profile){ .image = &p->image->desc,
+						.stream = p->event,
+						.context = p->context,
+						.profile = p->profile };
+	}
+	f->profiles = profiles;
+	return 0;
+}
+
+static int list_comms(struct flush *f, const struct tally *t)
+{
+	struct flush_comm *comms = calloc(t->comms.nr + 1, sizeof(*comms));
+	struct hnode *n, *next;
+
+	if (!comms)
+		return -ENOMEM;
+	hmap_for_each (&t->comms, n, next) {
+		struct tally_comm *c = container_of(n, struct tally_comm, node);
+
+		comms[f->nr_comms++] =
+			(struct flush_comm){ .image = c->image ? &c->image->desc : NULL,
+					     .stream = c->event,
+					     .comm = c->comm,
+					     .n = c->n };
+	}
+	f->comms = comms;
+	return 0;
+}
+
+static int list_losses(struct flush *f, const struct tally *t, int nr_events)
+{
+	struct flush_loss *losses = calloc(nr_events * NR_LOSSES + 1, sizeof(*losses));
+
+	if (!losses)
+		return -ENOMEM;
+	for (int e = 0; e < nr_events; e++) {
+		for (int l = 0; l < NR_LOSSES; l++) {
+			if (!t->loss[e][l])
+				continue;
+			losses[f->nr_losses++] =
+				(struct flush_loss){ .stream = e,
+						     .class = loss_class_of(l),
+						     .name = loss_name(l),
+						     .n = t->loss[e][l] };
+		}
+	}
+	f->losses = losses;
+	return 0;
+}
+
+static int add_symbol(struct flush *f, const struct known_image *image,
+		      const struct kernel_symbol *s)
+{
+	struct flush_symbol *grown;
+
+	if ((f->nr_symbols & (f->nr_symbols - 1)) == 0) { /* 0, 1, 2, 4, … */
+		size_t cap = f->nr_symbols ? f->nr_symbols * 2 : 1;
+
+		grown = realloc((void *)f->symbols, cap * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		f->symbols = grown;
+	}
+	grown = (struct flush_symbol *)f->symbols + f->nr_symbols;
+	*grown = (struct flush_symbol){ .image = &image->desc,
+					.start = s->start - s->base,
+					.size = s->end - s->start,
+					.name = strdup(s->name) };
+	if (!grown->name)
+		return -ENOMEM;
+	f->nr_symbols++;
+	return 0;
+}
+
+/* Names the kernel procedures of one profile that were not named before. */
+static int capture_symbols(struct flush *f, const struct tally_profile *p,
+			   struct kernel *k)
+{
+	const struct kernel_symbol *s;
+	const struct count *c;
+	size_t nr;
+	int err = 0;
+
+	c = profile_sorted(p->profile, &nr);
+	for (size_t i = 0; c && i < nr && !err; i++) {
+		s = kernel_capture(k, p->image, c[i].offset);
+		if (s)
+			err = add_symbol(f, p->image, s);
+	}
+	return err;
+}
+
+static int capture_vdso(struct flush *f, const struct known_image *image)
+{
+	struct flush_code *code = calloc(1, sizeof(*code));
+
+	if (!code)
+		return -ENOMEM;
+	code->image = &image->desc;
+	f->codes = code;
+	if (!kernel_vdso(&code->bytes, &code->size))
+		f->nr_codes = 1;
+	return 0;
+}
+
+/* What will be gone after a reboot: the kernel's names, the vDSO. */
+static int list_captures(struct flush *f, const struct tally *t, struct kernel *k)
+{
+	struct hnode *n, *next;
+	int err = 0;
+
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		if (p->context[0] || err)
+			continue;
+		if (p->image->desc.kind == IMAGE_VDSO && !f->codes)
+			err = capture_vdso(f, p->image);
+		else if (p->image->desc.kind != IMAGE_FILE)
+			err = capture_symbols(f, p, k);
+	}
+	return err;
+}
+
+int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
+{
+	struct item *i = calloc(1, sizeof(*i));
+	struct flush_stream *streams;
+	int err = -ENOMEM;
+
+	streams = calloc(in->nr_streams, sizeof(*streams));
+	if (!i || !streams) {
+		free(streams);
+		free(i);
+		return err;
+	}
+	memcpy(streams, in->streams, in->nr_streams * sizeof(*streams));
+	i->flush = (struct flush){ .seq = o->seq + 1,
+				   .from_ns = in->from_ns,
+				   .to_ns = in->to_ns,
+				   .duration_ns = in->duration_ns,
+				   .streams = streams,
+				   .nr_streams = in->nr_streams };
+	err = list_profiles(&i->flush, in->tally);
+	if (!err)
+		err = list_comms(&i->flush, in->tally);
+	if (!err)
+		err = list_losses(&i->flush, in->tally, in->nr_streams);
+	if (!err)
+		err = list_captures(&i->flush, in->tally, in->kernel);
+	if (err) {
+		item_free(i);
+		return err;
+	}
+	i->tally = in->tally;
+	i->nr_samples = tally_total(in->tally);
+	o->seq++;
+	append(o, i);
+	return 0;
+}
+
+static int store_item(struct item *i, struct store *s)
+{
+	if (i->is_epoch)
+		return store_epoch(s, i->now_ns, i->uncertainty_ms, i->label);
+	return store_flush(s, &i->flush);
+}
+
+int outbox_store(struct outbox *o, struct store *s)
+{
+	while (o->first) {
+		struct item *i = o->first;
+		int err = store_item(i, s);
+
+		assert(err != -EINVAL); /* received = stored + losses is ours to keep */
+		if (err)
+			return err;
+		o->first = i->next;
+		if (!o->first)
+			o->end = &o->first;
+		item_free(i);
+	}
+	return 0;
+}
+
+size_t outbox_memory(const struct outbox *o)
+{
+	size_t bytes = 0;
+
+	for (const struct item *i = o->first; i; i = i->next)
+		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0);
+	return bytes;
+}
+
+uint64_t outbox_nr_samples(const struct outbox *o)
+{
+	uint64_t n = 0;
+
+	for (const struct item *i = o->first; i; i = i->next)
+		n += i->nr_samples;
+	return n;
+}
+
+void outbox_mark_images(const struct outbox *o)
+{
+	for (const struct item *i = o->first; i; i = i->next) {
+		if (i->tally)
+			tally_mark_images(i->tally);
+	}
+}

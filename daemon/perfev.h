@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfev.h - perf_event_open, and what its refusals mean
+ */
+#ifndef CPI_DAEMON_PERFEV_H
+#define CPI_DAEMON_PERFEV_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+
+/* A close-on-exec descriptor, or -errno. */
+int perfev_open(struct perf_event_attr *attr, pid_t pid, int cpu);
+
+/* Appends why opening failed with err, and what to do about it. */
+void perfev_explain(int err, struct buf *out);
+
+/* Whether the whole system may be sampled, with the kernel, by this process. */
+bool perfev_system_allowed(void);
+
+/* A number from /proc/sys/kernel/NAME, or fallback. */
+long perfev_sysctl(const char *name, long fallback);
+
+#endif

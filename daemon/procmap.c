@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/procmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/entry.h"
+#include "base/hash.h"
+
+/* A mapping that a newer one replaced, wholly or in part. */
+struct retired {
+	struct range range;
+	uint64_t until;
+};
+
+struct maps {
+	unsigned int nr_users;
+	struct rangemap live;
+	struct retired *retired;
+	size_t nr_retired, cap_retired;
+};
+
+struct gap {
+	uint64_t from, to;
+};
+
+struct procmap {
+	struct hmap by_tgid;
+	struct process *all;
+	struct gap *gaps;
+	size_t nr_gaps;
+	size_t nr_ranges;
+	uint64_t nr_failed;
+	uint64_t sequence; /* of incarnations; gives the generation */
+};
+
+struct procmap *procmap_new(void)
+{
+	return calloc(1, sizeof(struct procmap));
+}
+
+static void maps_put(struct procmap *pm, struct maps *maps)
+{
+	if (!maps || --maps->nr_users)
+		return;
+	pm->nr_ranges -= maps->live.nr + maps->nr_retired;
+	rangemap_fini(&maps->live);
+	free(maps->retired);
+	free(maps);
+}
+
+static struct maps *maps_new(void)
+{
+	struct maps *maps = calloc(1, sizeof(*maps));
+
+	if (maps)
+		maps->nr_users = 1;
+	return maps;
+}
+
+/* What is live in p, in maps of its own, so that they may change. NULL: no memory. */
+static struct maps *maps_own(struct procmap *pm, struct process *p)
+{
+	struct maps *copy;
+
+	if (p->maps && p->maps->nr_users == 1)
+		return p->maps;
+	copy = maps_new();
+	if (!copy)
+		return NULL;
+	if (p->maps) {
+		if (rangemap_copy(&copy->live, &p->maps->live)) {
+			free(copy);
+			return NULL;
+		}
+		pm->nr_ranges += copy->live.nr;
+		maps_put(pm, p->maps);
+	}
+	p->maps = copy;
+	return copy;
+}
+
+static void process_free(struct procmap *pm, struct process *p)
+{
+	hmap_remove(&pm->by_tgid, &p->node);
+	maps_put(pm, p->maps);
+	free(p);
+}
+
+void procmap_free(struct procmap *pm)
+{
+	if (!pm)
+		return;
+	while (pm->all) {
+		struct process *p = pm->all;
+
+		pm->all = p->next;
+		process_free(pm, p);
+	}
+	hmap_fini(&pm->by_tgid);
+	free(pm->gaps);
+	free(pm);
+}
+
+/* The newest incarnation of tgid, or NULL. */
+static struct process *newest(struct procmap *pm, uint32_t tgid)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&pm->by_tgid, hash_u64(tgid)); n; n = hmap_next(n)) {
+		struct process *p = container_of(n, struct process, node);
+
+		if (p->tgid == tgid && !p->superseded)
+			return p;
+	}
+	return NULL;
+}
+
+/* Begins a new incarnation of tgid, which ends the one before. NULL: no memory. */
+static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t when)
+{
+	struct process *old = newest(pm, tgid);
+	struct process *p = calloc(1, sizeof(*p));
+
+	if (!p || hmap_insert(&pm->by_tgid, &p->node, hash_u64(tgid))) {
+		free(p);
+		pm->nr_failed++;
+		return NULL;
+	}
+	if (old) {
+		old->superseded = true;
+		old->end_ns = when;
+		memcpy(p->comm, old->comm, sizeof(p->comm));
+	}
+	p->tgid = tgid;
+	p->generation = 1 + pm->sequence++ % CPI_MAX_GENERATION;
+	p->start_ns = when;
+	p->next = pm->all;
+	pm->all = p;
+	return p;
+}
+
+static void set_comm(struct process *p, const char *comm)
+{
+	strncpy(p->comm, comm, sizeof(p->comm) - 1);
+	p->comm[sizeof(p->comm) - 1] = '\0';
+}
+
+void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t when)
+{
+	struct process *from = newest(pm, parent);
+	struct process *p = incarnate(pm, tgid, when);
+
+	if (!p || !from)
+		return;
+	memcpy(p->comm, from->comm, sizeof(p->comm));
+	p->incomplete = from->incomplete;
+	p->maps = from->maps;
+	if (p->maps)
+		p->maps->nr_users++;
+}
+
+void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when)
+{
+	struct process *p = incarnate(pm, tgid, when);
+
+	if (p)
+		set_comm(p, comm);
+}
+
+void procmap_comm(struct procmap *pm, uint32_t tgid, const char *comm)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		p = incarnate(pm, tgid, PROCMAP_ALWAYS);
+	if (p)
+		set_comm(p, comm);
+}
+
+void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (p) {
+		p->exited = true;
+		p->end_ns = when;
+	}
+}
+
+struct retirement {
+	struct procmap *pm;
+	struct maps *maps;
+	uint64_t when;
+	const struct range *by;
+};
+
+static void retire(void *ctx, const struct range *piece, int nr_change)
+{
+	struct retirement *r = ctx;
+	struct maps *maps = r->maps;
+	struct retired *grown;
+
+	r->pm->nr_ranges += nr_change;
+	if (piece->value == r->by->value && piece->bias == r->by->bias)
+		return; /* the same again, as after mprotect */
+	if (maps->nr_retired == maps->cap_retired) {
+		size_t cap = maps->cap_retired ? maps->cap_retired * 2 : 8;
+
+		grown = realloc(maps->retired, cap * sizeof(*grown));
+		if (!grown) {
+			r->pm->nr_failed++;
+			return;
+		}
+		maps->retired = grown;
+		maps->cap_retired = cap;
+	}
+	maps->retired[maps->nr_retired++] = (struct retired){ *piece, r->when };
+	r->pm->nr_ranges++;
+}
+
+void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
+{
+	struct process *p = newest(pm, tgid);
+	struct range range = *r;
+	struct retirement retirement;
+	const struct range *old;
+	struct maps *maps;
+
+	if (!p)
+		p = incarnate(pm, tgid, PROCMAP_ALWAYS);
+	if (!p)
+		return;
+	old = p->maps ? rangemap_find(&p->maps->live, r->start) : NULL;
+	if (old && old->value == r->value && old->bias == r->bias) {
+		if (old->end >= r->end)
+			return; /* known already */
+		range.since = old->since;
+	}
+	maps = maps_own(pm, p);
+	retirement = (struct retirement){ pm, maps, r->since, r };
+	if (!maps || pm->nr_ranges >= PROCMAP_MAX_RANGES ||
+	    rangemap_insert(&maps->live, &range, retire, &retirement)) {
+		pm->nr_failed++;
+		p->incomplete = true;
+		return;
+	}
+	pm->nr_ranges++;
+}
+
+struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int generation,
+			     uint64_t when)
+{
+	struct process *best = NULL;
+	struct hnode *n;
+
+	for (n = hmap_first(&pm->by_tgid, hash_u64(tgid)); n; n = hmap_next(n)) {
+		struct process *p = container_of(n, struct process, node);
+
+		if (p->tgid != tgid || p->start_ns > when ||
+		    (generation && p->generation != generation))
+			continue;
+		if (!best || p->start_ns >= best->start_ns)
+			best = p;
+	}
+	return best;
+}
+
+/* Were mapping events of p lost in an interval that touches [t0, t1]? */
+static bool in_gap(const struct procmap *pm, const struct process *p, uint64_t t0,
+		   uint64_t t1)
+{
+	if (p && p->incomplete)
+		return true;
+	for (size_t i = 0; i < pm->nr_gaps; i++) {
+		const struct gap *g = &pm->gaps[i];
+
+		if (g->from <= t1 && t0 <= g->to &&
+		    !(p && (p->start_ns > g->to || p->verified_ns >= g->to)))
+			return true;
+	}
+	return false;
+}
+
+/* Collects the distinct (image, offset) that one address had. */
+struct candidates {
+	struct known_image *image;
+	uint64_t offset;
+	int nr;
+};
+
+static void add_candidate(struct candidates *c, const struct range *r, uint64_t pc)
+{
+	struct known_image *image = r->value;
+	uint64_t offset = pc + r->bias;
+
+	if (c->nr && c->image == image && c->offset == offset)
+		return;
+	c->image = image;
+	c->offset = offset;
+	c->nr++;
+}
+
+/* What p itself held at pc during its part of [t0, t1]. */
+static void look_in(const struct process *p, uint64_t pc, uint64_t t0, uint64_t t1,
+		    struct candidates *c)
+{
+	const struct maps *maps = p->maps;
+	const struct range *r = rangemap_find(&maps->live, pc);
+
+	if (t0 < p->start_ns)
+		t0 = p->start_ns;
+	if (p->superseded && t1 > p->end_ns)
+		t1 = p->end_ns;
+
+	if (r && r->since <= t1)
+		add_candidate(c, r, pc);
+	for (size_t i = 0; i < maps->nr_retired; i++) {
+		const struct retired *old = &maps->retired[i];
+
+		if (old->range.start <= pc && pc < old->range.end &&
+		    old->range.since <= t1 && old->until >= t0)
+			add_candidate(c, &old->range, pc);
+	}
+}
+
+enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
+				   unsigned int generation, uint64_t pc, uint64_t t0,
+				   uint64_t t1, struct procmap_hit *out)
+{
+	struct candidates c = { 0 };
+	struct process *last = NULL;
+	struct hnode *n;
+
+	for (n = hmap_first(&pm->by_tgid, hash_u64(tgid)); n; n = hmap_next(n)) {
+		struct process *p = container_of(n, struct process, node);
+
+		if (p->tgid != tgid || p->start_ns > t1 ||
+		    (p->superseded && p->end_ns < t0) ||
+		    (generation && p->generation != generation))
+			continue;
+		if (!last || p->start_ns >= last->start_ns)
+			last = p;
+		if (p->maps)
+			look_in(p, pc, t0, t1, &c);
+	}
+	out->process = last;
+	if (in_gap(pm, last, t0, t1))
+		return PROCMAP_GAP;
+	if (!last)
+		return PROCMAP_NO_PROCESS;
+	if (!c.nr)
+		return PROCMAP_NO_MAPPING;
+	if (c.nr > 1)
+		return PROCMAP_AMBIGUOUS;
+	out->image = c.image;
+	out->offset = c.offset;
+	return PROCMAP_FOUND;
+}
+
+void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
+{
+	struct gap *last = pm->nr_gaps ? &pm->gaps[pm->nr_gaps - 1] : NULL;
+	struct gap *grown;
+
+	if (last && from <= last->to) { /* one longer gap says the same */
+		if (from < last->from)
+			last->from = from;
+		if (to > last->to)
+			last->to = to;
+		return;
+	}
+	grown = realloc(pm->gaps, (pm->nr_gaps + 1) * sizeof(*grown));
+	if (!grown) {
+		pm->nr_failed++;
+		if (last) /* too long is honest, too short is not */
+			last->to = to;
+		return;
+	}
+	pm->gaps = grown;
+	pm->gaps[pm->nr_gaps++] = (struct gap){ from, to };
+}
+
+static bool same_ranges(const struct rangemap *a, const struct rangemap *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (size_t n = 0; n < a->nr; n++) {
+		const struct range *x = &a->range[n], *y = &b->range[n];
+		const struct known_image *i = x->value, *j = y->value;
+
+		if (x->start != y->start || x->end != y->end || x->bias != y->bias ||
+		    strcmp(i->desc.name, j->desc.name))
+			return false;
+	}
+	return true;
+}
+
+void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
+		    const struct rangemap *found, uint64_t when)
+{
+	static const struct rangemap none;
+	struct process *p = newest(pm, tgid);
+	struct maps *maps;
+
+	if (p && !p->exited && same_ranges(p->maps ? &p->maps->live : &none, found)) {
+		p->verified_ns = when;
+		set_comm(p, comm);
+		return;
+	}
+	p = incarnate(pm, tgid, p ? when : PROCMAP_ALWAYS);
+	if (!p)
+		return;
+	set_comm(p, comm);
+	p->verified_ns = when;
+	maps = maps_own(pm, p);
+	p->incomplete = !maps || pm->nr_ranges + found->nr > PROCMAP_MAX_RANGES ||
+			rangemap_copy(&maps->live, found);
+	if (p->incomplete)
+		pm->nr_failed++;
+	else
+		pm->nr_ranges += found->nr;
+}
+
+void procmap_settle(struct procmap *pm, uint64_t when)
+{
+	for (struct process *p = pm->all; p; p = p->next) {
+		if (p->exited || p->superseded || p->start_ns >= when ||
+		    p->verified_ns >= when)
+			continue;
+		p->exited = true;
+		p->end_ns = when;
+	}
+}
+
+static void forget_retired(struct procmap *pm, struct maps *maps, uint64_t horizon)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < maps->nr_retired; i++) {
+		if (maps->retired[i].until >= horizon)
+			maps->retired[kept++] = maps->retired[i];
+	}
+	pm->nr_ranges -= maps->nr_retired - kept;
+	maps->nr_retired = kept;
+}
+
+void procmap_forget(struct procmap *pm, uint64_t horizon,
+		    bool (*is_alive)(uint32_t tgid))
+{
+	struct process **link = &pm->all;
+	size_t kept = 0;
+
+	while (*link) {
+		struct process *p = *link;
+
+		if ((p->superseded || (p->exited && !is_alive(p->tgid))) &&
+		    p->end_ns < horizon) {
+			*link = p->next;
+			process_free(pm, p);
+			continue;
+		}
+		if (p->maps && p->maps->nr_retired)
+			forget_retired(pm, p->maps, horizon);
+		link = &p->next;
+	}
+	for (size_t i = 0; i < pm->nr_gaps; i++) {
+		if (pm->gaps[i].to >= horizon)
+			pm->gaps[kept++] = pm->gaps[i];
+	}
+	pm->nr_gaps = kept;
+}
+
+static void mark(const struct range *r)
+{
+	((struct known_image *)r->value)->marked = true;
+}
+
+void procmap_mark_images(struct procmap *pm)
+{
+	for (struct process *p = pm->all; p; p = p->next) {
+		if (!p->maps)
+			continue;
+		for (size_t i = 0; i < p->maps->live.nr; i++)
+			mark(&p->maps->live.range[i]);
+		for (size_t i = 0; i < p->maps->nr_retired; i++)
+			mark(&p->maps->retired[i].range);
+	}
+}
+
+size_t procmap_nr_processes(const struct procmap *pm)
+{
+	return pm->by_tgid.nr;
+}
+
+size_t procmap_nr_ranges(const struct procmap *pm)
+{
+	return pm->nr_ranges;
+}
+
+uint64_t procmap_nr_failed(const struct procmap *pm)
+{
+	return pm->nr_failed;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/procscan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/times.h"
+
+#define MAPS_MAX_BYTES (16u << 20) /* 65,530 mappings with long names */
+
+int procscan_parse(char *line, struct procscan_line *out)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int major_nr, minor_nr;
+	char perms[5];
+	int used = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms,
+		   &offset, &major_nr, &minor_nr, &inode, &used) < 7 ||
+	    !used || start >= end)
+		return -EINVAL;
+	if (perms[2] != 'x')
+		return -ENOENT;
+	*out = (struct procscan_line){
+		.range = { .start = start, .end = end, .bias = offset - start },
+		.source = { .device = makedev(major_nr, minor_nr), .inode = inode },
+		.name = line + used,
+	};
+	return 0;
+}
+
+/* Adds one executable mapping to the ranges that were found. */
+static int add_line(struct rangemap *found, struct images *im, struct procscan_line *l)
+{
+	struct known_image *image = images_get(im, l->name, &l->source);
+
+	if (!image)
+		return -ENOMEM;
+	l->range.value = image;
+	l->range.since = PROCMAP_ALWAYS;
+	if (!strcmp(l->name, "[vdso]") || image->unknown != SAMPLE_KEPT)
+		l->range.bias = -l->range.start; /* there is no file to count in */
+	return rangemap_insert(found, &l->range, NULL, NULL);
+}
+
+static int scan_maps(const char *text, struct images *im, struct rangemap *found)
+{
+	char *copy = strdup(text), *line, *rest = copy;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && (line = strsep(&rest, "\n"))) {
+		struct procscan_line l;
+
+		if (!procscan_parse(line, &l))
+			err = add_line(found, im, &l);
+	}
+	free(copy);
+	return err;
+}
+
+int procscan_one(struct procmap *pm, struct images *im, pid_t tgid)
+{
+	struct buf comm = { 0 }, maps = { 0 };
+	struct rangemap found = { 0 };
+	uint64_t when = time_mono_ns();
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tgid);
+	err = file_read_all(AT_FDCWD, path, 4096, &comm);
+	if (err)
+		goto out;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tgid);
+	err = file_read_all(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
+	if (!err)
+		err = scan_maps(buf_str(&maps), im, &found);
+	if (!err) {
+		comm.data[strcspn(buf_str(&comm), "\n")] = '\0';
+		procmap_verify(pm, tgid, comm.data, &found, when);
+	}
+out:
+	rangemap_fini(&found);
+	buf_fini(&comm);
+	buf_fini(&maps);
+	return err;
+}
+
+int procscan_all(struct procmap *pm, struct images *im)
+{
+	struct dirent *d;
+	int denied = 0;
+	DIR *dir;
+
+	dir = opendir("/proc");
+	if (!dir)
+		return -errno;
+	while ((d = readdir(dir))) {
+		char *end;
+		long tgid = strtol(d->d_name, &end, 10);
+		int err;
+
+		if (*end || tgid <= 0)
+			continue;
+		err = procscan_one(pm, im, tgid);
+		denied += err == -EACCES || err == -EPERM;
+	}
+	closedir(dir);
+	if (denied)
+		log_warn(
+			"procscan: the mappings of %d processes may not be read: their "
+			"samples will be unknown (run as root or grant CAP_SYS_PTRACE)",
+			denied);
+	return 0;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/sideband.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/perfev.h"
+#include "daemon/procscan.h"
+#include "daemon/ring.h"
+
+/* Data bytes of a CPU's ring; the smaller fits perf_event_mlock_kb's default. */
+#define RING_SIZE       (512u << 10)
+#define RING_SIZE_SMALL (128u << 10)
+
+struct source {
+	int fd; /* -1: this CPU is offline */
+	struct ring ring;
+	uint64_t last_ns; /* of the newest record that was read */
+};
+
+/* A copied record waiting for its turn. */
+struct pending {
+	uint64_t time;
+	size_t at; /* offset in sideband.copies */
+};
+
+struct sideband {
+	struct sideband_config cfg;
+	struct source *source; /* by CPU number */
+	int nr_sources;
+	struct buf copies;
+	struct pending *pending;
+	size_t nr_pending, cap_pending;
+	uint64_t nr_lost;
+	uint64_t lost_from; /* 0: nothing lost in this read */
+};
+
+/* What sample_id_all puts behind each record: TID and TIME. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = cfg->target < 0,
+		.build_id = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.exclude_kernel =
+			1, /* counts nothing anyway; asks for less privilege */
+		.exclude_hv = 1,
+		.inherit = cfg->target >= 0,
+		.disabled = cfg->enable_on_exec,
+		.enable_on_exec = cfg->enable_on_exec,
+	};
+}
+
+/* Kernels before 5.12 know no build_id: device and inode serve then. */
+static int open_event(const struct sideband_config *cfg, int cpu)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	set_attr(cfg, &attr);
+	attr.wakeup_watermark = RING_SIZE_SMALL / 2;
+	fd = perfev_open(&attr, cfg->target, cpu);
+	if (fd == -EINVAL || fd == -E2BIG) {
+		attr.build_id = 0;
+		fd = perfev_open(&attr, cfg->target, cpu);
+	}
+	return fd;
+}
+
+static int source_open(struct sideband *sb, int cpu)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct source *s = &sb->source[cpu];
+	int fd, err;
+
+	fd = open_event(&sb->cfg, cpu);
+	if (fd < 0)
+		return fd;
+	err = ring_open(&s->ring, fd, RING_SIZE);
+	if (err)
+		err = ring_open(&s->ring, fd, RING_SIZE_SMALL);
+	ev.data.fd = fd;
+	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		err = -errno;
+	if (err) {
+		ring_close(&s->ring);
+		close(fd);
+		return err;
+	}
+	s->fd = fd;
+	s->last_ns = time_mono_ns();
+	return 0;
+}
+
+static void source_close(struct source *s)
+{
+	if (s->fd < 0)
+		return;
+	ring_close(&s->ring);
+	close(s->fd);
+	s->fd = -1;
+}
+
+int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus)
+{
+	int err = 0;
+
+	if (cpus->highest >= sb->nr_sources) {
+		struct source *grown =
+			realloc(sb->source, (cpus->highest + 1) * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		sb->source = grown;
+		for (; sb->nr_sources <= cpus->highest; sb->nr_sources++)
+			sb->source[sb->nr_sources] = (struct source){ .fd = -1 };
+	}
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		bool wanted = cpu <= cpus->highest && cpus->online[cpu];
+
+		if (!wanted) {
+			source_close(&sb->source[cpu]);
+		} else if (sb->source[cpu].fd < 0) {
+			int e = source_open(sb, cpu);
+
+			err = e ? e : err;
+		}
+	}
+	return err;
+}
+
+int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
+		  struct sideband **out)
+{
+	struct sideband *sb = calloc(1, sizeof(*sb));
+	int err;
+
+	if (!sb)
+		return -ENOMEM;
+	sb->cfg = *cfg;
+	err = sideband_set_cpus(sb, cpus);
+	if (err) {
+		sideband_close(sb);
+		return err;
+	}
+	*out = sb;
+	return 0;
+}
+
+void sideband_close(struct sideband *sb)
+{
+	if (!sb)
+		return;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++)
+		source_close(&sb->source[cpu]);
+	free(sb->source);
+	free(sb->pending);
+	buf_fini(&sb->copies);
+	free(sb);
+}
+
+/* Copies one record, to be applied when all CPUs' records are in order. */
+static void keep(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
+{
+	if (sb->nr_pending == sb->cap_pending) {
+		size_t cap = sb->cap_pending ? sb->cap_pending * 2 : 256;
+		struct pending *grown = realloc(sb->pending, cap * sizeof(*grown));
+
+		if (!grown)
+			goto lost;
+		sb->pending = grown;
+		sb->cap_pending = cap;
+	}
+	sb->pending[sb->nr_pending] = (struct pending){ time, sb->copies.len };
+	buf_put(&sb->copies, h, h->size);
+	if (!sb->copies.err) {
+		sb->nr_pending++;
+		return;
+	}
+lost:
+	sb->nr_lost++;
+	sb->lost_from = time;
+}
+
+static void note_lost(struct sideband *sb, const struct source *s, uint64_t nr)
+{
+	sb->nr_lost += nr;
+	if (!sb->lost_from || s->last_ns < sb->lost_from)
+		sb->lost_from = s->last_ns;
+}
+
+static void collect(struct sideband *sb, struct source *s)
+{
+	const struct perf_event_header *h;
+
+	ring_snapshot(&s->ring);
+	while ((h = ring_peek(&s->ring))) {
+		const struct sample_id *id;
+
+		if (h->size >= sizeof(*h) + sizeof(*id)) {
+			id = (const void *)((const char *)h + h->size - sizeof(*id));
+			if (h->type == PERF_RECORD_LOST) {
+				const uint64_t *lost = (const uint64_t *)(h + 1);
+
+				note_lost(sb, s, lost[1]);
+			} else {
+				keep(sb, h, id->time);
+				s->last_ns = id->time;
+			}
+		}
+		ring_next(&s->ring, h);
+	}
+	ring_release(&s->ring);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->at < y->at ? -1 : 1; /* as the kernel wrote them */
+}
+
+struct record_task {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+};
+
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, len, page_offset;
+	union {
+		struct {
+			uint32_t major, minor;
+			uint64_t inode, inode_generation;
+		};
+		struct {
+			uint8_t build_id_size, reserved[3];
+			uint8_t build_id[20];
+		};
+	};
+	uint32_t prot, flags;
+	char name[];
+};
+
+/* Whether the text at the end of the record ends inside it. */
+static bool has_text(const struct perf_event_header *h, const char *text)
+{
+	const char *end = (const char *)h + h->size - sizeof(struct sample_id);
+
+	return text < end && memchr(text, '\0', end - text);
+}
+
+static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
+			uint64_t time)
+{
+	struct image_source source = { 0 };
+	struct known_image *image;
+	struct range range = { .start = r->address,
+			       .end = r->address + r->len,
+			       .bias = r->page_offset - r->address,
+			       .since = time };
+
+	if (!has_text(&r->header, r->name) || range.start >= range.end)
+		return;
+	if (r->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		source.build_id_size =
+			r->build_id_size <= BUILD_ID_MAX ? r->build_id_size : 0;
+		memcpy(source.build_id, r->build_id, source.build_id_size);
+	} else {
+		source.device = makedev(r->major, r->minor);
+		source.inode = r->inode;
+		source.inode_generation = r->inode_generation;
+	}
+	image = images_get(sb->cfg.images, r->name, &source);
+	if (!image) {
+		procmap_add_gap(sb->cfg.procmap, time, time);
+		return;
+	}
+	if (image->unknown != SAMPLE_KEPT || image->desc.kind == IMAGE_VDSO)
+		range.bias = -range.start;
+	range.value = image;
+	procmap_map(sb->cfg.procmap, r->pid, &range);
+}
+
+static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
+{
+	struct procmap *pm = sb->cfg.procmap;
+
+	switch (h->type) {
+	case PERF_RECORD_FORK: {
+		const struct record_task *r = (const void *)h;
+
+		if (r->pid != r->ppid) /* equal: a thread */
+			procmap_fork(pm, r->pid, r->ppid, time);
+		break;
+	}
+	case PERF_RECORD_EXIT: {
+		const struct record_task *r = (const void *)h;
+
+		if (r->pid == r->tid)
+			procmap_exit(pm, r->pid, time);
+		break;
+	}
+	case PERF_RECORD_COMM: {
+		const struct record_comm *r = (const void *)h;
+
+		if (!has_text(h, r->comm))
+			break;
+		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
+			procmap_exec(pm, r->pid, r->comm, time);
+		else if (r->pid == r->tid)
+			procmap_comm(pm, r->pid, r->comm);
+		break;
+	}
+	case PERF_RECORD_MMAP2:
+		if (h->size >= sizeof(struct record_mmap2))
+			apply_mmap2(sb, (const void *)h, time);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		if (sb->cfg.kernel)
+			kernel_text_changed(sb->cfg.kernel);
+		break;
+	}
+}
+
+uint64_t sideband_read(struct sideband *sb)
+{
+	uint64_t lost_before = sb->nr_lost;
+
+	sb->lost_from = 0;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		if (sb->source[cpu].fd >= 0)
+			collect(sb, &sb->source[cpu]);
+	}
+	qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
+	for (size_t i = 0; i < sb->nr_pending; i++)
+		apply(sb, (const void *)(sb->copies.data + sb->pending[i].at),
+		      sb->pending[i].time);
+	sb->nr_pending = 0;
+	buf_reset(&sb->copies);
+	if (sb->lost_from) {
+		uint64_t now = time_mono_ns();
+
+		procmap_add_gap(sb->cfg.procmap, sb->lost_from, now);
+		if (!procscan_all(sb->cfg.procmap, sb->cfg.images))
+			procmap_settle(sb->cfg.procmap, now);
+		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+			 (unsigned long long)(sb->nr_lost - lost_before));
+	}
+	return sb->nr_lost - lost_before;
+}
+
+uint64_t sideband_nr_lost(const struct sideband *sb)
+{
+	return sb->nr_lost;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sideband.h - fork, exec, mmap and exit, as the kernel reports them
+ *
+ * One dummy event per CPU, apart from the samples, so that a flood of samples
+ * never pushes a mapping out. sideband_read() merges all CPUs' records by time
+ * before it applies them: a fork on one CPU precedes the exec on another.
+ */
+#ifndef CPI_DAEMON_SIDEBAND_H
+#define CPI_DAEMON_SIDEBAND_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/cpus.h"
+#include "daemon/images.h"
+#include "daemon/kernel.h"
+#include "daemon/procmap.h"
+
+struct sideband_config {
+	struct procmap *procmap;
+	struct images *images;
+	pid_t target; /* -1: the whole system */
+	bool enable_on_exec;
+	int epoll_fd;          /* every ring is added to it */
+	struct kernel *kernel; /* told of text that comes and goes; may be NULL */
+};
+
+struct sideband;
+
+/* Opens the events on all online CPUs and starts them. 0 or -errno (not logged). */
+int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
+		  struct sideband **out);
+void sideband_close(struct sideband *sb); /* accepts NULL */
+
+/* Follows CPUs that came or went. 0 or the last -errno. */
+int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
+
+/*
+ * Applies everything that the kernel has published until now. When records
+ * were lost it scans /proc, and tells the process map about the gap. Returns
+ * how many records were lost.
+ */
+uint64_t sideband_read(struct sideband *sb);
+
+/* Records lost since the beginning. */
+uint64_t sideband_nr_lost(const struct sideband *sb);
+
+#endif

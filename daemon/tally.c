@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/tally.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+struct tally *tally_new(void)
+{
+	return calloc(1, sizeof(struct tally));
+}
+
+static void free_profiles(struct tally *t)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		hmap_remove(&t->profiles, n);
+		profile_free(p->profile);
+		free(p);
+	}
+	hmap_for_each (&t->comms, n, next) {
+		hmap_remove(&t->comms, n);
+		free(container_of(n, struct tally_comm, node));
+	}
+	t->memory = 0;
+}
+
+void tally_free(struct tally *t)
+{
+	if (!t)
+		return;
+	free_profiles(t);
+	hmap_fini(&t->profiles);
+	hmap_fini(&t->comms);
+	free(t);
+}
+
+static struct profile *get_profile(struct tally *t, int event,
+				   struct known_image *image, const char *context)
+{
+	uint64_t hash = hash_bytes((uintptr_t)image ^ (uint64_t)event << 56, context,
+				   strlen(context));
+	struct tally_profile *p;
+	struct hnode *n;
+
+	for (n = hmap_first(&t->profiles, hash); n; n = hmap_next(n)) {
+		p = container_of(n, struct tally_profile, node);
+		if (p->image == image && p->event == event &&
+		    !strcmp(p->context, context))
+			return p->profile;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->image = image;
+	p->event = event;
+	snprintf(p->context, sizeof(p->context), "%s", context);
+	p->profile = profile_new();
+	if (!p->profile || hmap_insert(&t->profiles, &p->node, hash)) {
+		profile_free(p->profile);
+		free(p);
+		return NULL;
+	}
+	t->memory += sizeof(*p) + profile_memory(p->profile);
+	return p->profile;
+}
+
+static int add_count(struct tally *t, int event, struct known_image *image,
+		     const char *context, const struct count *c)
+{
+	struct profile *p = get_profile(t, event, image, context);
+	size_t before;
+	int err;
+
+	if (!p)
+		return -1;
+	before = profile_memory(p);
+	err = profile_add(p, c);
+	t->memory += profile_memory(p) - before;
+	return err;
+}
+
+static void add_comm(struct tally *t, int event, struct known_image *image,
+		     const char *comm, uint64_t n)
+{
+	uint64_t hash = hash_bytes((uintptr_t)image ^ (uint64_t)event << 56, comm,
+				   strlen(comm));
+	struct tally_comm *c;
+	struct hnode *node;
+
+	for (node = hmap_first(&t->comms, hash); node; node = hmap_next(node)) {
+		c = container_of(node, struct tally_comm, node);
+		if (c->image == image && c->event == event && !strcmp(c->comm, comm)) {
+			c->n += n;
+			return;
+		}
+	}
+	if (t->comms.nr >= TALLY_COMMS && strcmp(comm, "[other]")) {
+		add_comm(t, event, image, "[other]", n);
+		return;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return; /* the totals by command fall short; no sample does */
+	c->image = image;
+	c->event = event;
+	c->n = n;
+	snprintf(c->comm, sizeof(c->comm), "%s", comm);
+	if (hmap_insert(&t->comms, &c->node, hash)) {
+		free(c);
+		return;
+	}
+	t->memory += sizeof(*c);
+}
+
+void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
+		const char *comm)
+{
+	t->loss[event][loss] += n;
+	if (comm && n && loss_class_of(loss) == LOSS_UNKNOWN)
+		add_comm(t, event, NULL, comm, n);
+}
+
+void tally_add(struct tally *t, int event, struct known_image *image, uint64_t offset,
+	       enum cpi_outcome outcome, uint64_t n, const char *comm, bool by_comm)
+{
+	struct count c = { .offset = offset,
+			   .n = n,
+			   .taken = outcome == CPI_OUTCOME_TAKEN ? n : 0,
+			   .not_taken = outcome == CPI_OUTCOME_NOT_TAKEN ? n : 0 };
+	char context[24];
+
+	if (outcome == CPI_OUTCOME_UNREADABLE)
+		t->unreadable += n;
+	if (add_count(t, event, image, "", &c)) {
+		tally_lose(t, event, SAMPLE_NO_SPACE, n, NULL);
+		return;
+	}
+	add_comm(t, event, image, comm, n);
+	if (by_comm) {
+		snprintf(context, sizeof(context), "comm=%s", comm);
+		add_count(t, event, image, context, &c);
+	}
+}
+
+void tally_drop(struct tally *t, enum loss loss)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		if (!p->context[0])
+			tally_lose(t, p->event, loss, profile_total(p->profile), NULL);
+	}
+	free_profiles(t);
+}
+
+uint64_t tally_total(const struct tally *t)
+{
+	struct hnode *n, *next;
+	uint64_t total = 0;
+
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		if (!p->context[0])
+			total += profile_total(p->profile);
+	}
+	for (size_t e = 0; e < CPI_MAX_EVENTS; e++) {
+		for (int l = 0; l < NR_LOSSES; l++)
+			total += t->loss[e][l];
+	}
+	return total;
+}
+
+size_t tally_memory(const struct tally *t)
+{
+	return sizeof(*t) + t->memory;
+}
+
+void tally_mark_images(const struct tally *t)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->profiles, n, next)
+		container_of(n, struct tally_profile, node)->image->marked = true;
+	hmap_for_each (&t->comms, n, next) {
+		struct tally_comm *c = container_of(n, struct tally_comm, node);
+
+		if (c->image)
+			c->image->marked = true;
+	}
+}

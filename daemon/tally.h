@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tally.h - what was attributed since the last flush
+ *
+ * I1  Per event: Σ profiles of context "" + Σ losses = samples added.
+ * I2  Memory: tally_memory() bytes, checked by the owner; at most TALLY_COMMS
+ *     (command, image, event) totals, the rest go to the command "[other]".
+ */
+#ifndef CPI_DAEMON_TALLY_H
+#define CPI_DAEMON_TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/entry.h"
+#include "base/hmap.h"
+#include "daemon/images.h"
+#include "daemon/loss.h"
+#include "db/profile.h"
+
+#define TALLY_COMMS 16384
+
+/* Counts of one image, event and context. */
+struct tally_profile {
+	struct hnode node;
+	struct known_image *image;
+	int event;
+	char context[24]; /* "" or "comm=NAME" */
+	struct profile *profile;
+};
+
+/* A command's total on one image (NULL: unknown) and event. */
+struct tally_comm {
+	struct hnode node;
+	struct known_image *image;
+	int event;
+	char comm[16];
+	uint64_t n;
+};
+
+struct tally {
+	struct hmap profiles, comms;
+	uint64_t loss[CPI_MAX_EVENTS][NR_LOSSES];
+	uint64_t unreadable; /* samples whose outcome could not be told; not lost */
+	size_t memory;
+};
+
+struct tally *tally_new(void);    /* NULL when out of memory */
+void tally_free(struct tally *t); /* accepts NULL */
+
+/*
+ * Adds count n of an event at an image offset. When there is no memory for it,
+ * it is counted as lost: SAMPLE_NO_SPACE.
+ */
+void tally_add(struct tally *t, int event, struct known_image *image, uint64_t offset,
+	       enum cpi_outcome outcome, uint64_t n, const char *comm, bool by_comm);
+
+/* Adds a loss; comm is the command that was sampled, NULL when nobody knows. */
+void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
+		const char *comm);
+
+/* Turns every stored count into a loss of that name, and frees the profiles. */
+void tally_drop(struct tally *t, enum loss loss);
+
+uint64_t tally_total(const struct tally *t); /* Σ of everything added */
+size_t tally_memory(const struct tally *t);
+void tally_mark_images(const struct tally *t);
+
+#endif

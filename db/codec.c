@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * codec.c - delta-coded columns, compressed where that pays
+ *
+ * Offsets and values stand in columns because zstd finds more in runs of like
+ * numbers than in pairs. Decoding reads a body twice, first to check it: what
+ * is added to a profile comes from a blob that is known to be whole.
+ */
+#include "config.h"
+
+#include "db/codec.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/varint.h"
+
+#define ZSTD_LEVEL    3
+#define ZSTD_MIN_BODY 64 /* smaller ones do not shrink */
+#define MAX_COLUMNS   2
+#define MAX_VARINT    10
+
+/*
+ * The longest body: 64-bit deltas and values that sum up to 64 bits have 40
+ * bits on average when there are 2^24 of them, 6 bytes each.
+ */
+#define MAX_BODY (MAX_VARINT + (1 + MAX_COLUMNS) * 6ULL * CODEC_MAX_OFFSETS)
+
+static int nr_columns(enum profile_kind kind)
+{
+	return kind == PROFILE_OUTCOME ? 2 : 1;
+}
+
+/* The value of a column in c: where it is read from, and where it is put. */
+static uint64_t *column(struct count *c, enum profile_kind kind, int i)
+{
+	if (kind == PROFILE_COUNT)
+		return &c->n;
+	return i == 0 ? &c->not_taken : &c->taken;
+}
+
+static bool has_value(const struct count *c, enum profile_kind kind)
+{
+	return kind == PROFILE_COUNT ? c->n : c->taken || c->not_taken;
+}
+
+static void put_body(const struct count *c, size_t nr, enum profile_kind kind,
+		     size_t nr_used, struct buf *body)
+{
+	uint64_t before = 0;
+
+	varint_put(body, nr_used);
+	for (size_t i = 0; i < nr; i++) {
+		if (!has_value(&c[i], kind))
+			continue;
+		varint_put(body, c[i].offset - before);
+		before = c[i].offset;
+	}
+	for (int col = 0; col < nr_columns(kind); col++) {
+		for (size_t i = 0; i < nr; i++) {
+			struct count one = c[i];
+
+			if (has_value(&one, kind))
+				varint_put(body, *column(&one, kind, col));
+		}
+	}
+}
+
+/* Appends body's compressed form when that is smaller: 1, else 0 or -ENOMEM. */
+static int put_compressed(const struct buf *body, struct buf *out)
+{
+	const size_t start = out->len;
+	size_t size, room = ZSTD_compressBound(body->len);
+	char *to;
+
+	buf_putc(out, CODEC_ZSTD);
+	to = buf_reserve(out, room);
+	if (!to)
+		return -ENOMEM;
+	size = ZSTD_compress(to, room, body->data, body->len, ZSTD_LEVEL);
+	if (ZSTD_isError(size) || size >= body->len) {
+		out->len = start;
+		return 0;
+	}
+	out->len += size;
+	return 1;
+}
+
+int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
+{
+	const size_t start = out->len;
+	struct buf body = { 0 };
+	size_t nr, nr_used = 0;
+	const struct count *c = profile_sorted(p, &nr);
+	int done = 0;
+
+	if (nr && !c)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		nr_used += has_value(&c[i], kind);
+	if (!nr_used)
+		return 0;
+	if (nr_used > CODEC_MAX_OFFSETS)
+		return -CPI_ELIMIT;
+	put_body(c, nr, kind, nr_used, &body);
+	if (!body.err && body.len > ZSTD_MIN_BODY)
+		done = put_compressed(&body, out);
+	if (!body.err && !done) {
+		buf_putc(out, CODEC_PLAIN);
+		buf_put(out, body.data, body.len);
+	}
+	if (body.err || out->err) {
+		out->len = start;
+		done = -ENOMEM;
+	}
+	buf_fini(&body);
+	return done < 0 ? done : 0;
+}
+
+/* A body that is being read, one cursor for the offsets and one per column. */
+struct reader {
+	const uint8_t *end;
+	const uint8_t *offsets;
+	const uint8_t *columns[MAX_COLUMNS];
+	uint64_t nr;
+};
+
+/* Walks nr numbers that sum up to at most 64 bits. */
+static int skip_numbers(const uint8_t **pos, const uint8_t *end, uint64_t nr,
+			bool ascending)
+{
+	uint64_t v, sum = 0;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		int err = varint_get(pos, end, &v);
+
+		if (err)
+			return err;
+		if (__builtin_add_overflow(sum, v, &sum))
+			return -CPI_ECORRUPT;
+		if (ascending && i && !v)
+			return -CPI_ECORRUPT;
+	}
+	return 0;
+}
+
+static int next_count(struct reader *r, enum profile_kind kind, struct count *c)
+{
+	uint64_t delta;
+	int err = varint_get(&r->offsets, r->end, &delta);
+
+	c->offset += delta;
+	for (int i = 0; !err && i < nr_columns(kind); i++)
+		err = varint_get(&r->columns[i], r->end, column(c, kind, i));
+	if (!err && !has_value(c, kind))
+		err = -CPI_ECORRUPT;
+	return err;
+}
+
+/* Checks a body whole and leaves r at its beginning. */
+static int reader_init(struct reader *r, const uint8_t *body, size_t size,
+		       enum profile_kind kind)
+{
+	const uint8_t *pos = body;
+	struct count c = { 0 };
+	struct reader walk;
+	int err;
+
+	r->end = body + size;
+	err = varint_get(&pos, r->end, &r->nr);
+	if (err)
+		return err;
+	if (r->nr > CODEC_MAX_OFFSETS)
+		return -CPI_ELIMIT;
+	if (!r->nr)
+		return -CPI_ECORRUPT;
+	r->offsets = pos;
+	err = skip_numbers(&pos, r->end, r->nr, true);
+	for (int i = 0; !err && i < nr_columns(kind); i++) {
+		r->columns[i] = pos;
+		err = skip_numbers(&pos, r->end, r->nr, false);
+	}
+	if (!err && pos != r->end)
+		err = -CPI_ECORRUPT;
+	walk = *r;
+	for (uint64_t i = 0; !err && i < r->nr; i++)
+		err = next_count(&walk, kind, &c);
+	return err;
+}
+
+static int add_body(const uint8_t *body, size_t size, enum profile_kind kind,
+		    struct profile *p)
+{
+	struct count c = { 0 };
+	struct reader r;
+	int err = reader_init(&r, body, size, kind);
+
+	for (uint64_t i = 0; !err && i < r.nr; i++) {
+		err = next_count(&r, kind, &c);
+		if (!err)
+			err = profile_add(p, &c);
+	}
+	return err;
+}
+
+/*
+ * One whole frame of the current format that says how long its content is: the
+ * only kind that codec_encode() writes.
+ */
+static int decompress(const uint8_t *frame, size_t size, struct buf *body)
+{
+	unsigned long long len;
+	uint32_t magic;
+	size_t got;
+	void *to;
+
+	if (size < sizeof(magic))
+		return -CPI_ETRUNCATED;
+	memcpy(&magic, frame, sizeof(magic));
+	if (le32toh(magic) != ZSTD_MAGICNUMBER)
+		return -CPI_ECORRUPT;
+	got = ZSTD_findFrameCompressedSize(frame, size);
+	if (ZSTD_isError(got))
+		return -CPI_ETRUNCATED;
+	len = ZSTD_getFrameContentSize(frame, size);
+	if (got != size || len == ZSTD_CONTENTSIZE_UNKNOWN ||
+	    len == ZSTD_CONTENTSIZE_ERROR || !len)
+		return -CPI_ECORRUPT;
+	if (len > MAX_BODY)
+		return -CPI_ELIMIT;
+	to = buf_reserve(body, len);
+	if (!to)
+		return -ENOMEM;
+	got = ZSTD_decompress(to, len, frame, size);
+	if (ZSTD_isError(got) || got != len)
+		return -CPI_ECORRUPT;
+	body->len = len;
+	return 0;
+}
+
+int codec_decode(const void *blob, size_t size, enum profile_kind kind,
+		 struct profile *p)
+{
+	const uint8_t *bytes = blob;
+	struct buf body = { 0 };
+	int err;
+
+	if (!size)
+		return -CPI_ETRUNCATED;
+	switch (bytes[0]) {
+	case CODEC_PLAIN:
+		return add_body(bytes + 1, size - 1, kind, p);
+	case CODEC_ZSTD:
+		err = decompress(bytes + 1, size - 1, &body);
+		if (!err)
+			err = add_body((uint8_t *)body.data, body.len, kind, p);
+		buf_fini(&body);
+		return err;
+	}
+	return -CPI_EVERSION;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "db/model.h"
+
+const char *image_kind_str(enum image_kind kind)
+{
+	switch (kind) {
+#define IMAGE_KIND_STR(name, value, text) \
+	case IMAGE_##name:                \
+		return text;
+		IMAGE_KINDS(IMAGE_KIND_STR)
+#undef IMAGE_KIND_STR
+	}
+	return "?";
+}
+
+const char *landing_str(enum landing landing)
+{
+	switch (landing) {
+#define LANDING_STR(name, value, text) \
+	case LANDING_##name:           \
+		return text;
+		LANDINGS(LANDING_STR)
+#undef LANDING_STR
+	}
+	return "?";
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.c - a dense array of counts, and an index of it by offset
+ *
+ * The index is an open-addressing hash table of positions in the array, so that
+ * an empty slot costs 4 bytes and not a whole count, sorting happens in place,
+ * and growing copies counts only where realloc() must.
+ *
+ * I1  slot[] holds position + 1 of each count once; 0 is an empty slot.
+ * I2  At most 2/3 of the slots are full: a probe always ends.
+ * I3  total sums the counts without overflow, hence so does each count.
+ */
+#include "config.h"
+
+#include "db/profile.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define MIN_SLOTS 16
+
+struct profile {
+	struct count *count;
+	uint32_t *slot;
+	uint32_t nr, cap;  /* counts */
+	uint32_t nr_slots; /* 0 or a power of two */
+	bool ascending;    /* count[] is sorted */
+	struct count total;
+};
+
+struct profile *profile_new(void)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->ascending = true;
+	return p;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	free(p->count);
+	free(p->slot);
+	free(p);
+}
+
+/* The slot of offset's count, or the empty one where it belongs. */
+static uint32_t *find_slot(const struct profile *p, uint64_t offset)
+{
+	const uint32_t mask = p->nr_slots - 1;
+	uint32_t i = hash_u64(offset) & mask;
+
+	while (p->slot[i] && p->count[p->slot[i] - 1].offset != offset)
+		i = (i + 1) & mask;
+	return &p->slot[i];
+}
+
+static void rebuild_index(struct profile *p)
+{
+	memset(p->slot, 0, p->nr_slots * sizeof(*p->slot));
+	for (uint32_t i = 0; i < p->nr; i++)
+		*find_slot(p, p->count[i].offset) = i + 1;
+}
+
+static int grow_index(struct profile *p)
+{
+	uint32_t nr_slots = p->nr_slots ? p->nr_slots * 2 : MIN_SLOTS;
+	uint32_t *slot;
+
+	if (nr_slots < p->nr_slots)
+		return -ENOMEM;
+	slot = realloc(p->slot, nr_slots * sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	p->slot = slot;
+	p->nr_slots = nr_slots;
+	rebuild_index(p);
+	return 0;
+}
+
+static int grow_counts(struct profile *p)
+{
+	uint32_t cap = p->cap + p->cap / 4 + 4;
+	struct count *count = realloc(p->count, cap * sizeof(*count));
+
+	if (!count)
+		return -ENOMEM;
+	p->count = count;
+	p->cap = cap;
+	return 0;
+}
+
+/* Room for one more count and its slot. */
+static int reserve(struct profile *p)
+{
+	if (3 * ((uint64_t)p->nr + 1) > 2 * (uint64_t)p->nr_slots && grow_index(p))
+		return -ENOMEM;
+	if (p->nr == p->cap && grow_counts(p))
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_counts(struct count *to, const struct count *c)
+{
+	struct count sum = *to;
+
+	if (__builtin_add_overflow(to->n, c->n, &sum.n) ||
+	    __builtin_add_overflow(to->taken, c->taken, &sum.taken) ||
+	    __builtin_add_overflow(to->not_taken, c->not_taken, &sum.not_taken))
+		return -EOVERFLOW;
+	*to = sum;
+	return 0;
+}
+
+int profile_add(struct profile *p, const struct count *c)
+{
+	struct count total = p->total;
+	uint32_t *slot;
+
+	if (!c->n && !c->taken && !c->not_taken)
+		return 0;
+	if (add_counts(&total, c))
+		return -EOVERFLOW;
+	slot = p->nr ? find_slot(p, c->offset) : NULL;
+	if (slot && *slot) {
+		add_counts(&p->count[*slot - 1], c);
+	} else {
+		if (reserve(p))
+			return -ENOMEM;
+		if (p->nr && p->count[p->nr - 1].offset > c->offset)
+			p->ascending = false;
+		p->count[p->nr++] = *c;
+		*find_slot(p, c->offset) = p->nr;
+	}
+	p->total = total;
+	return 0;
+}
+
+int profile_merge(struct profile *p, const struct profile *from)
+{
+	for (uint32_t i = 0; i < from->nr; i++) {
+		int err = profile_add(p, &from->count[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+size_t profile_nr(const struct profile *p)
+{
+	return p->nr;
+}
+
+uint64_t profile_total(const struct profile *p)
+{
+	return p->total.n;
+}
+
+size_t profile_memory(const struct profile *p)
+{
+	return sizeof(*p) + p->cap * sizeof(*p->count) + p->nr_slots * sizeof(*p->slot);
+}
+
+struct count profile_at(const struct profile *p, uint64_t offset)
+{
+	uint32_t position = p->nr ? *find_slot(p, offset) : 0;
+
+	return position ? p->count[position - 1] : (struct count){ .offset = offset };
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct count *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+const struct count *profile_sorted(struct profile *p, size_t *nr)
+{
+	if (!p->ascending) {
+		qsort(p->count, p->nr, sizeof(*p->count), compare_offsets);
+		p->ascending = true;
+		rebuild_index(p);
+	}
+	*nr = p->nr;
+	return p->nr ? p->count : NULL;
+}

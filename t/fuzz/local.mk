@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A new target NAME: fuzz_NAME.c, corpus/NAME/, and lines as codec's below. Its
+# sources are listed in full, because libFuzzer must see their branches. To fuzz:
+# configure with CC=clang --enable-sanitizers, then t/fuzz/fuzz_NAME FOLDER.
+FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
+FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/varint.c
+if FUZZER
+FUZZ_CFLAGS += -fsanitize=fuzzer
+FUZZ_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+else
+FUZZ_LDFLAGS = $(AM_LDFLAGS)
+FUZZ_BASE += t/fuzz/replay.c
+endif
+TESTS += t/fuzz/corpus.t
+EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
+
+check_PROGRAMS += t/fuzz/fuzz_codec
+t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/profile.c $(FUZZ_BASE)
+t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LDFLAGS)
+t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)

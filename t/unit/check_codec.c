@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/varint.h"
+#include "db/codec.h"
+#include "t/unit/unit.h"
+
+/* What of a the codec keeps for kind. */
+static struct profile *restrict_to(struct profile *a, enum profile_kind kind)
+{
+	struct profile *p = profile_new();
+	size_t nr;
+	const struct count *c = profile_sorted(a, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct count one = c[i];
+
+		if (kind == PROFILE_COUNT)
+			one.taken = one.not_taken = 0;
+		else
+			one.n = 0;
+		ck_assert_int_eq(profile_add(p, &one), 0);
+	}
+	return p;
+}
+
+static bool same(struct profile *a, struct profile *b)
+{
+	size_t nr_a, nr_b;
+	const struct count *x = profile_sorted(a, &nr_a);
+	const struct count *y = profile_sorted(b, &nr_b);
+
+	return nr_a == nr_b && (!nr_a || !memcmp(x, y, nr_a * sizeof(*x)));
+}
+
+/* Random in everything that matters: size, spread, magnitude, share of outcomes. */
+static struct profile *random_profile(uint64_t *state)
+{
+	struct profile *p = profile_new();
+	uint64_t nr = unit_random(state) % (1 + (1ULL << unit_random(state) % 12));
+	int spread = 1 + unit_random(state) % 60, height = 1 + unit_random(state) % 40;
+	uint64_t outcomes = 1 + unit_random(state) % 10;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		struct count c = { unit_random(state) >> (64 - spread),
+				   1 + (unit_random(state) >> (64 - height)), 0, 0 };
+
+		if (unit_random(state) % outcomes == 0) {
+			c.taken = unit_random(state) % (c.n + 1);
+			c.not_taken = c.n - c.taken;
+		}
+		ck_assert_int_eq(profile_add(p, &c), 0);
+	}
+	return p;
+}
+
+START_TEST(what_is_encoded_comes_back)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+	const enum profile_kind kind = _i;
+
+	for (int round = 0; round < 500; round++) {
+		struct profile *p = random_profile(&state), *back = profile_new();
+		struct profile *want = restrict_to(p, kind);
+		struct buf b = { 0 };
+
+		ck_assert_int_eq(codec_encode(p, kind, &b), 0);
+		ck_assert_msg(!b.len == !profile_nr(want), "seed %" PRIu64, seed);
+		if (b.len)
+			ck_assert_int_eq(codec_decode(b.data, b.len, kind, back), 0);
+		ck_assert_msg(same(back, want), "seed %" PRIu64 ", round %d", seed,
+			      round);
+		buf_fini(&b);
+		profile_free(p);
+		profile_free(want);
+		profile_free(back);
+	}
+}
+END_TEST
+
+START_TEST(a_changed_blob_never_crashes_nor_adds_a_part)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+
+	for (int round = 0; round < 2000; round++) {
+		enum profile_kind kind = unit_random(&state) % PROFILE_NR_KINDS;
+		struct profile *p = random_profile(&state), *back = profile_new();
+		struct buf b = { 0 };
+
+		codec_encode(p, kind, &b);
+		if (b.len && round % 2)
+			b.data[unit_random(&state) % b.len] ^=
+				1 << unit_random(&state) % 8;
+		else if (b.len)
+			b.len = unit_random(&state) % b.len;
+		if (codec_decode(b.data, b.len, kind, back))
+			ck_assert_msg(!profile_nr(back), "seed %" PRIu64 ", round %d",
+				      seed, round);
+		buf_fini(&b);
+		profile_free(p);
+		profile_free(back);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *what;
+	uint8_t blob[16];
+	size_t size;
+	int err;
+} bad[] = {
+	{ "nothing", { 0 }, 0, -CPI_ETRUNCATED },
+	{ "an encoding alone", { 0 }, 1, -CPI_ETRUNCATED },
+	{ "an unknown encoding", { 2, 1, 4, 1 }, 4, -CPI_EVERSION },
+	{ "no offsets", { 0, 0 }, 2, -CPI_ECORRUPT },
+	{ "no count", { 0, 1, 4 }, 3, -CPI_ETRUNCATED },
+	{ "a count of zero", { 0, 1, 4, 0 }, 4, -CPI_ECORRUPT },
+	{ "a trailing byte", { 0, 1, 4, 1, 0 }, 5, -CPI_ECORRUPT },
+	{ "an offset twice", { 0, 2, 4, 0, 1, 1 }, 6, -CPI_ECORRUPT },
+	{ "offsets beyond 64 bits",
+	  { 0, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1, 1, 1 },
+	  15,
+	  -CPI_ECORRUPT },
+	{ "too many offsets", { 0, 0x81, 0x80, 0x80, 0x08, 1, 1 }, 7, -CPI_ELIMIT },
+	{ "far fewer than it says",
+	  { 0, 0x80, 0x80, 0x80, 0x08, 1 },
+	  6,
+	  -CPI_ETRUNCATED },
+	{ "no frame", { 1, 1, 2, 3, 4, 5 }, 6, -CPI_ECORRUPT },
+	{ "a cut frame", { 1, 0x28, 0xb5, 0x2f, 0xfd }, 5, -CPI_ETRUNCATED },
+	{ "a skippable frame",
+	  { 1, 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0 },
+	  9,
+	  -CPI_ECORRUPT },
+};
+
+START_TEST(bad_blobs_are_refused)
+{
+	struct profile *p = profile_new();
+
+	ck_assert_msg(codec_decode(bad[_i].blob, bad[_i].size, PROFILE_COUNT, p) ==
+			      bad[_i].err,
+		      "%s", bad[_i].what);
+	ck_assert_uint_eq(profile_nr(p), 0);
+	profile_free(p);
+}
+END_TEST
+
+/* A frame of a kilobyte or so that claims to hold size zero bytes. */
+static void put_frame_of_zeros(struct buf *b, size_t size, bool twice)
+{
+	void *zeros = calloc(1, size);
+	size_t room = ZSTD_compressBound(size), got;
+
+	buf_putc(b, CODEC_ZSTD);
+	for (int i = 0; i <= twice; i++) {
+		got = ZSTD_compress(buf_reserve(b, room), room, zeros, size, 3);
+		ck_assert(!ZSTD_isError(got));
+		b->len += got;
+	}
+	free(zeros);
+}
+
+START_TEST(frames_that_hold_no_body_are_refused)
+{
+	struct profile *p = profile_new();
+	struct buf b = { 0 };
+
+	put_frame_of_zeros(&b, 310 << 20, false);
+	ck_assert_int_eq(codec_decode(b.data, b.len, PROFILE_COUNT, p), -CPI_ELIMIT);
+	buf_reset(&b);
+	put_frame_of_zeros(&b, 1000, false);
+	ck_assert_int_eq(codec_decode(b.data, b.len, PROFILE_COUNT, p), -CPI_ECORRUPT);
+	buf_reset(&b);
+	put_frame_of_zeros(&b, 1000, true);
+	ck_assert_int_eq(codec_decode(b.data, b.len, PROFILE_COUNT, p), -CPI_ECORRUPT);
+	ck_assert_uint_eq(profile_nr(p), 0);
+	buf_fini(&b);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(decoding_adds_to_what_is_there)
+{
+	static const uint8_t blob[] = { CODEC_PLAIN, 1, 4, 3 };
+	struct profile *p = profile_new();
+
+	profile_add(p, &(struct count){ 4, 2, 0, 0 });
+	ck_assert_int_eq(codec_decode(blob, sizeof(blob), PROFILE_COUNT, p), 0);
+	ck_assert_uint_eq(profile_at(p, 4).n, 5);
+	profile_add(p, &(struct count){ 8, UINT64_MAX - 6, 0, 0 });
+	ck_assert_int_eq(codec_decode(blob, sizeof(blob), PROFILE_COUNT, p),
+			 -EOVERFLOW);
+	profile_free(p);
+}
+END_TEST
+
+START_TEST(only_what_shrinks_is_compressed)
+{
+	struct profile *p = profile_new();
+	struct buf b = { 0 };
+
+	for (uint64_t i = 0; i < 20; i++)
+		profile_add(p, &(struct count){ 4 * i, 1, 0, 0 });
+	codec_encode(p, PROFILE_COUNT, &b);
+	ck_assert_int_eq(b.data[0], CODEC_PLAIN);
+	ck_assert_uint_eq(b.len, 42);
+	for (uint64_t i = 20; i < 1000; i++)
+		profile_add(p, &(struct count){ 4 * i, 1, 0, 0 });
+	buf_reset(&b);
+	codec_encode(p, PROFILE_COUNT, &b);
+	ck_assert_int_eq(b.data[0], CODEC_ZSTD);
+	ck_assert_uint_lt(b.len, 100);
+	buf_fini(&b);
+	profile_free(p);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	enum profile_kind kind;
+	const char *kind_name;
+	enum codec_encoding encoding;
+} golden[] = {
+	{ "small", PROFILE_COUNT, "count", CODEC_PLAIN },
+	{ "small", PROFILE_OUTCOME, "outcome", CODEC_PLAIN },
+	{ "extreme", PROFILE_COUNT, "count", CODEC_PLAIN },
+	{ "loop", PROFILE_COUNT, "count", CODEC_ZSTD },
+	{ "loop", PROFILE_OUTCOME, "outcome", CODEC_PLAIN },
+	{ "steady", PROFILE_COUNT, "count", CODEC_ZSTD },
+	{ "steady", PROFILE_OUTCOME, "outcome", CODEC_ZSTD },
+};
+
+static void fixture_path(char out[4096], const char *name, const char *suffix)
+{
+	const char *srcdir = getenv("srcdir");
+
+	snprintf(out, 4096, "%s/t/fixtures/codec/%s.%s", srcdir ? srcdir : ".", name,
+		 suffix);
+}
+
+static struct profile *read_text(const char *name)
+{
+	struct profile *p = profile_new();
+	char path[4096], line[256];
+	uint64_t v[4];
+	FILE *f;
+
+	fixture_path(path, name, "txt");
+	f = fopen(path, "re");
+	ck_assert_msg(f != NULL, "%s", path);
+	while (fgets(line, sizeof(line), f)) {
+		char *at = line;
+
+		for (int i = 0; i < 4; i++)
+			v[i] = strtoull(at, &at, 0);
+		ck_assert_str_eq(at, "\n");
+		ck_assert_int_eq(
+			profile_add(p, &(struct count){ v[0], v[1], v[2], v[3] }), 0);
+	}
+	fclose(f);
+	return p;
+}
+
+START_TEST(golden_blobs_decode_to_their_text)
+{
+	struct profile *text = read_text(golden[_i].name), *back = profile_new();
+	struct profile *want = restrict_to(text, golden[_i].kind);
+	struct buf b = { 0 }, again = { 0 };
+	char path[4096], suffix[32];
+
+	snprintf(suffix, sizeof(suffix), "%s.blob", golden[_i].kind_name);
+	fixture_path(path, golden[_i].name, suffix);
+	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 1 << 20, &b), 0);
+	ck_assert_int_eq(b.data[0], golden[_i].encoding);
+	ck_assert_int_eq(codec_decode(b.data, b.len, golden[_i].kind, back), 0);
+	ck_assert_uint_gt(profile_nr(want), 0);
+	ck_assert(same(back, want));
+	if (golden[_i].encoding == CODEC_PLAIN) {
+		codec_encode(text, golden[_i].kind, &again);
+		ck_assert_uint_eq(again.len, b.len);
+		ck_assert_mem_eq(again.data, b.data, b.len);
+	}
+	buf_fini(&b);
+	buf_fini(&again);
+	profile_free(text);
+	profile_free(want);
+	profile_free(back);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("codec");
+	TCase *tc = tcase_create("codec");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, what_is_encoded_comes_back, 0, PROFILE_NR_KINDS);
+	tcase_add_test(tc, a_changed_blob_never_crashes_nor_adds_a_part);
+	tcase_add_loop_test(tc, bad_blobs_are_refused, 0, NR(bad));
+	tcase_add_test(tc, frames_that_hold_no_body_are_refused);
+	tcase_add_test(tc, decoding_adds_to_what_is_there);
+	tcase_add_test(tc, only_what_shrinks_is_compressed);
+	tcase_add_loop_test(tc, golden_blobs_decode_to_their_text, 0, NR(golden));
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * check_collect.c - the daemon's small parts: names, lists, files
+ */
+#include "config.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "daemon/cpus.h"
+#include "daemon/elfid.h"
+#include "daemon/event.h"
+#include "daemon/kernel.h"
+#include "daemon/procscan.h"
+#include "daemon/tally.h"
+#include "t/unit/unit.h"
+
+static const struct {
+	const char *list;
+	int nr, highest; /* nr 0: refused */
+} cpu_lists[] = {
+	{ "0\n", 1, 0 },     { "0-3\n", 4, 3 },   { "0-1,4,6-7", 5, 7 },
+	{ "5,5,5-5", 1, 5 }, { "4095", 1, 4095 }, { "", 0, 0 },
+	{ "4096", 0, 0 },    { "3-1", 0, 0 },     { "0-", 0, 0 },
+	{ "a", 0, 0 },       { "1 2", 0, 0 },     { "-1", 0, 0 },
+};
+
+START_TEST(cpu_lists_are_read)
+{
+	struct cpus cpus = { .nr = -1 };
+	int err = cpus_parse(cpu_lists[_i].list, &cpus);
+
+	if (!cpu_lists[_i].nr) {
+		ck_assert_int_eq(err, -EINVAL);
+		ck_assert_int_eq(cpus.nr, -1);
+		return;
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(cpus.nr, cpu_lists[_i].nr);
+	ck_assert_int_eq(cpus.highest, cpu_lists[_i].highest);
+}
+END_TEST
+
+static const struct {
+	const char *spec;
+	int err;
+	uint32_t type;
+	uint64_t config;
+	bool no_user, no_kernel;
+	uint64_t period_at_1khz;
+} events[] = {
+	{ "cpu-clock", 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, false,
+	  1000000 },
+	{ "cycles", 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false,
+	  2000000 },
+	{ "cycles:u", 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, true,
+	  2000000 },
+	{ "instructions:k", 0, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true,
+	  false, 2000000 },
+	{ "page-faults@100", 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false,
+	  false, 100 },
+	{ "cs", 0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false, false,
+	  100 },
+	{ "r1b2:u@5000", 0, PERF_TYPE_RAW, 0x1b2, false, true, 5000 },
+	{ "cpu-clock@", -EINVAL, 0, 0, false, false, 0 },
+	{ "cpu-clock@0", -EINVAL, 0, 0, false, false, 0 },
+	{ "cpu-clock@-5", -EINVAL, 0, 0, false, false, 0 },
+	{ "cpu-clock:", -EINVAL, 0, 0, false, false, 0 },
+	{ "cpu-clock:x", -EINVAL, 0, 0, false, false, 0 },
+	{ "no-such-event", -EINVAL, 0, 0, false, false, 0 },
+	{ "", -EINVAL, 0, 0, false, false, 0 },
+};
+
+START_TEST(event_names_are_perfs)
+{
+	struct event e;
+
+	ck_assert_int_eq(event_parse(events[_i].spec, 2000000000, &e), events[_i].err);
+	if (events[_i].err)
+		return;
+	ck_assert_uint_eq(e.type, events[_i].type);
+	ck_assert_uint_eq(e.config, events[_i].config);
+	ck_assert_int_eq(e.exclude_user, events[_i].no_user);
+	ck_assert_int_eq(e.exclude_kernel, events[_i].no_kernel);
+	ck_assert_uint_eq(event_period(&e, 1000), events[_i].period_at_1khz);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	int err;
+	uint64_t start, end, offset_of_start, inode;
+	const char *name;
+} maps_lines[] = {
+	{ "55d0c0a00000-55d0c0a80000 r-xp 0002a000 fe:01 1234  /usr/bin/a b\n", 0,
+	  0x55d0c0a00000, 0x55d0c0a80000, 0x2a000, 1234, "/usr/bin/a b" },
+	{ "7fff1000-7fff2000 r-xp 00000000 00:00 0      [vdso]\n", 0, 0x7fff1000,
+	  0x7fff2000, 0, 0, "[vdso]" },
+	{ "1000-2000 rwxp 00000000 00:00 0 \n", 0, 0x1000, 0x2000, 0, 0, "" },
+	{ "1000-2000 rw-p 00000000 00:00 0 [heap]\n", -ENOENT, 0, 0, 0, 0, NULL },
+	{ "2000-1000 r-xp 00000000 00:00 0 x\n", -EINVAL, 0, 0, 0, 0, NULL },
+	{ "rubbish\n", -EINVAL, 0, 0, 0, 0, NULL },
+	{ "", -EINVAL, 0, 0, 0, 0, NULL },
+};
+
+START_TEST(lines_of_proc_maps_are_read)
+{
+	struct procscan_line l;
+	char line[256];
+
+	strcpy(line, maps_lines[_i].line);
+	ck_assert_int_eq(procscan_parse(line, &l), maps_lines[_i].err);
+	if (maps_lines[_i].err)
+		return;
+	ck_assert_uint_eq(l.range.start, maps_lines[_i].start);
+	ck_assert_uint_eq(l.range.end, maps_lines[_i].end);
+	ck_assert_uint_eq(l.range.start + l.range.bias, maps_lines[_i].offset_of_start);
+	ck_assert_uint_eq(l.source.inode, maps_lines[_i].inode);
+	ck_assert_str_eq(l.name, maps_lines[_i].name);
+}
+END_TEST
+
+static const char kallsyms[] = "ffffffff81000000 T _stext\n"
+			       "ffffffff81000000 T _text\n"
+			       "ffffffff81000000 T startup_64\n"
+			       "ffffffff81000100 t default_idle\n"
+			       "ffffffff81000140 T __do_work\n"
+			       "ffffffff81000140 T do_work\n"
+			       "ffffffff81000200 D some_data\n"
+			       "ffffffff81000300 t do_more\n"
+			       "ffffffff81001000 T _etext\n"
+			       "ffffffff82000000 T init_function\n"
+			       "ffffffffc0000000 t bpf_prog_6deef7357e7b4530_x\t[bpf]\n"
+			       "not a line\n";
+
+static const struct {
+	uint64_t pc;
+	const char *name; /* NULL: none */
+	const char *image;
+	uint64_t offset;
+	bool idle;
+} kernel_pcs[] = {
+	{ 0xffffffff81000000, "startup_64", "[kernel]", 0, false },
+	{ 0xffffffff810000ff, "startup_64", "[kernel]", 0xff, false },
+	{ 0xffffffff81000100, "default_idle", "[kernel]", 0x100, true },
+	{ 0xffffffff81000250, "do_work", "[kernel]", 0x250, false },
+	{ 0xffffffff81000fff, "do_more", "[kernel]", 0xfff, false },
+	{ 0xffffffff81001000, NULL, NULL, 0, false },
+	{ 0xffffffff82000000, NULL, NULL, 0, false },
+	{ 0xffffffffc0000010, "bpf_prog_6deef7357e7b4530_x",
+	  "bpf_prog_6deef7357e7b4530_x", 0x10, false },
+	{ 0xffff800000000000, NULL, NULL, 0, false },
+};
+
+START_TEST(kernel_addresses_get_symbols)
+{
+	static const struct image_source none;
+	struct images *im = images_new();
+	struct kernel *k = kernel_new(im, &none);
+	const struct kernel_symbol *s;
+	char *text = strdup(kallsyms);
+
+	ck_assert_int_eq(kernel_parse(k, text), 0);
+	s = kernel_find(k, kernel_pcs[_i].pc, 0);
+	ck_assert_msg(!s == !kernel_pcs[_i].name, "%llx",
+		      (unsigned long long)kernel_pcs[_i].pc);
+	if (s) {
+		ck_assert_str_eq(s->name, kernel_pcs[_i].name);
+		ck_assert_str_eq(s->image->desc.name, kernel_pcs[_i].image);
+		ck_assert_uint_eq(kernel_pcs[_i].pc - s->base, kernel_pcs[_i].offset);
+		ck_assert_int_eq(s->idle, kernel_pcs[_i].idle);
+		ck_assert_ptr_eq(kernel_capture(k, s->image, kernel_pcs[_i].offset), s);
+		ck_assert_ptr_null(kernel_capture(k, s->image, kernel_pcs[_i].offset));
+	}
+	kernel_close(k);
+	images_free(im);
+	free(text);
+}
+END_TEST
+
+/* As an unprivileged reader sees it. */
+START_TEST(hidden_kernel_addresses_give_no_symbols)
+{
+	static const struct image_source none;
+	struct images *im = images_new();
+	struct kernel *k = kernel_new(im, &none);
+	char text[] = "0000000000000000 T _text\n0000000000000000 T _etext\n"
+		      "0000000000000000 t do_work\n";
+
+	ck_assert_int_eq(kernel_parse(k, text), 0);
+	ck_assert_ptr_null(kernel_find(k, 0xffffffff81000000, 0));
+	ck_assert_ptr_null(kernel_idle_image(k));
+	kernel_close(k);
+	images_free(im);
+}
+END_TEST
+
+START_TEST(a_programs_identity_is_read)
+{
+	struct elfid id, again;
+	uint8_t byte;
+	char path[] = "/tmp/check_collect.XXXXXX";
+	struct buf whole = { 0 };
+	int fd;
+
+	fd = open("/proc/self/exe", O_RDONLY);
+	ck_assert_int_eq(elfid_read(fd, &id), 0);
+	close(fd);
+	ck_assert_int_eq(file_read_all(AT_FDCWD, "/proc/self/exe", 1 << 28, &whole), 0);
+	fd = mkstemp(path);
+	ck_assert_int_eq(file_write(fd, whole.data, whole.len), 0);
+	ck_assert_int_eq(elfid_read(fd, &again), 0);
+	ck_assert_mem_eq(&id, &again, sizeof(id));
+	/* one byte of code changed, build id as before: another content */
+	{
+		const Elf64_Ehdr *h = (const void *)whole.data;
+		const Elf64_Phdr *ph = (const void *)(whole.data + h->e_phoff);
+		int i = 0;
+
+		while (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_X))
+			i++;
+		byte = whole.data[ph[i].p_offset + 100] ^ 1;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, ph[i].p_offset + 100), 1);
+	}
+	ck_assert_int_eq(elfid_read(fd, &again), 0);
+	ck_assert_mem_eq(id.build_id, again.build_id, BUILD_ID_MAX);
+	ck_assert_mem_ne(id.content, again.content, CONTENT_HASH_SIZE);
+	/* cut anywhere: an error or an identity, never a crash */
+	for (size_t n = 0; n < 4096; n += 61) {
+		ck_assert_int_eq(ftruncate(fd, n), 0);
+		elfid_read(fd, &again);
+	}
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+	ck_assert_int_lt(elfid_read(fd, &again), 0);
+	close(fd);
+	unlink(path);
+	buf_fini(&whole);
+}
+END_TEST
+
+static const struct {
+	uint32_t namesz, descsz, type;
+	const char *name;
+	size_t bytes; /* of the whole note */
+	int want;
+} notes[] = {
+	{ 4, 20, NT_GNU_BUILD_ID, "GNU", 36, 0 },
+	{ 4, 20, NT_GNU_BUILD_ID, "GNU", 35, -ENOENT }, /* cut */
+	{ 4, 21, NT_GNU_BUILD_ID, "GNU", 40, -ENOENT }, /* too long */
+	{ 4, 0, NT_GNU_BUILD_ID, "GNU", 16, -ENOENT },  /* empty */
+	{ 4, 20, NT_GNU_ABI_TAG, "GNU", 36, -ENOENT },  /* another note */
+	{ 4, 20, NT_GNU_BUILD_ID, "XYZ", 36, -ENOENT }, /* another owner */
+	{ 0xffffffff, 20, NT_GNU_BUILD_ID, "GNU", 36, -ENOENT },
+	{ 4, 0xffffffff, NT_GNU_BUILD_ID, "GNU", 36, -ENOENT },
+};
+
+START_TEST(build_ids_are_found_in_notes)
+{
+	uint8_t note[64] = { 0 }, id[BUILD_ID_MAX], size = 0;
+
+	memcpy(note, &notes[_i], 12);
+	memcpy(note + 12, notes[_i].name, 4);
+	memset(note + 16, 0xab, 20);
+	ck_assert_int_eq(elfid_from_notes(note, notes[_i].bytes, id, &size),
+			 notes[_i].want);
+	ck_assert_uint_eq(size, notes[_i].want ? 0 : 20);
+}
+END_TEST
+
+START_TEST(images_are_known_once)
+{
+	struct image_source a = { .inode = 1 }, b = { .inode = 2 };
+	struct images *im = images_new();
+	struct known_image *x = images_get(im, "/bin/x", &a);
+
+	ck_assert_ptr_eq(images_get(im, "/bin/x", &a), x);
+	ck_assert_ptr_ne(images_get(im, "/bin/x", &b), x); /* replaced meanwhile */
+	ck_assert_ptr_eq(images_get(im, "//anon", &a), images_get(im, "", &b));
+	ck_assert_int_eq(images_get(im, "//anon", &a)->unknown, SAMPLE_ANONYMOUS);
+	ck_assert_int_eq(images_get(im, "[heap]", &a)->unknown, SAMPLE_ANONYMOUS);
+	ck_assert_int_eq(images_get(im, "[vsyscall]", &a)->unknown, SAMPLE_SPECIAL);
+	ck_assert_int_eq(images_get(im, "[vdso]", &a)->desc.kind, IMAGE_VDSO);
+	images_clear_marks(im);
+	x->marked = true;
+	images_sweep(im);
+	ck_assert_uint_eq(images_nr(im), 1);
+	ck_assert_ptr_eq(images_get(im, "/bin/x", &a), x);
+	images_free(im);
+}
+END_TEST
+
+/* A file that is not the mapped one any more gives its name, and nothing else. */
+START_TEST(a_replaced_file_is_not_believed)
+{
+	struct image_source wrong = { .build_id = { 1, 2, 3 }, .build_id_size = 20 };
+	struct images *im = images_new();
+	struct known_image *x;
+	char exe[512];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n] = '\0';
+	x = images_get(im, exe, &wrong);
+	images_resolve(x, getpid());
+	ck_assert(x->resolved);
+	ck_assert(!x->desc.has_content);
+	ck_assert_int_eq(images_open(x), -ENOENT);
+	images_free(im);
+}
+END_TEST
+
+START_TEST(a_tally_keeps_every_sample)
+{
+	uint64_t seed = unit_seed(), state = seed | 1, added = 0;
+	struct image_source none = { 0 };
+	struct images *im = images_new();
+	struct known_image *image = images_get(im, "/bin/x", &none);
+	struct tally *t = tally_new();
+
+	for (int i = 0; i < 20000; i++) {
+		uint64_t n = 1 + unit_random(&state) % 5;
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "c%d", i);
+		added += n;
+		if (i % 7)
+			tally_add(t, i % 3, image, unit_random(&state) % 500,
+				  unit_random(&state) % 4, n, comm, i % 2);
+		else
+			tally_lose(t, i % 3, i % NR_LOSSES, n, comm);
+	}
+	ck_assert_uint_eq(tally_total(t), added);
+	ck_assert_uint_le(t->comms.nr, TALLY_COMMS + 8);
+	tally_drop(t, SAMPLE_NO_SPACE);
+	ck_assert_uint_eq(tally_total(t), added);
+	ck_assert_uint_eq(t->profiles.nr, 0);
+	tally_free(t);
+	images_free(im);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("collect");
+	TCase *tc = tcase_create("collect");
+
+	tcase_add_loop_test(tc, cpu_lists_are_read, 0, NR(cpu_lists));
+	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
+	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
+	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
+	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
+	tcase_add_test(tc, a_programs_identity_is_read);
+	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));
+	tcase_add_test(tc, images_are_known_once);
+	tcase_add_test(tc, a_replaced_file_is_not_believed);
+	tcase_add_test(tc, a_tally_keeps_every_sample);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The server runs in the test's own process; clients are sockets of the same
+ * process, or of a child where they are somebody else. The session below only
+ * notes what it was asked for.
+ */
+#include "config.h"
+
+#include "daemon/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "base/log.h"
+#include "t/unit/unit.h"
+
+#define NR_CROWD 100
+
+struct session {
+	int nr_flushes;
+	int nr_epochs;
+	char label[CPI_CONTROL_TEXT];
+	double hz;
+	int err;             /* what the next call returns */
+	size_t status_bytes; /* of the status, about */
+};
+
+static struct session the_session;
+static struct control *the_control;
+static char dir[] = "/tmp/cpi-control.XXXXXX";
+static char path[64];
+
+int session_flush(struct session *s)
+{
+	s->nr_flushes++;
+	return s->err;
+}
+
+int session_new_epoch(struct session *s, const char *label)
+{
+	s->nr_epochs++;
+	snprintf(s->label, sizeof(s->label), "%s", label);
+	return s->err;
+}
+
+int session_set_rate(struct session *s, double hz)
+{
+	s->hz = hz;
+	return s->err;
+}
+
+void session_status(struct session *s, struct buf *out)
+{
+	buf_puts(out, "state sampling\n");
+	while (out->len < s->status_bytes)
+		buf_puts(out, "filler twenty bytes.\n");
+}
+
+static void setup(void)
+{
+	log_open("/dev/null"); /* complaints about rubbish are expected */
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/cpid.sock", dir);
+	ck_assert_int_eq(control_open(path, (gid_t)-1, &the_control), 0);
+}
+
+static void teardown(void)
+{
+	struct stat st;
+
+	control_close(the_control);
+	ck_assert_int_eq(lstat(path, &st), -1);
+	rmdir(dir);
+}
+
+static int connect_client(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	strcpy(addr.sun_path, path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	return fd;
+}
+
+static struct cpi_control_request make_request(enum cpi_control_op op, const char *text)
+{
+	struct cpi_control_request r = {
+		.magic = CPI_CONTROL_MAGIC,
+		.version = CPI_CONTROL_VERSION,
+		.op = op,
+	};
+
+	snprintf(r.text, sizeof(r.text), "%s", text);
+	return r;
+}
+
+/* Runs the server as its owner does, until nothing is left to do at once. */
+static bool serve_all(void)
+{
+	bool quit = false;
+	struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+
+	while (poll(&p, 1, 0) > 0)
+		control_run(the_control, &the_session, &quit);
+	return quit;
+}
+
+struct answer {
+	struct cpi_control_reply head;
+	char text[CPI_CONTROL_REPLY];
+};
+
+/* The reply's size, or 0 when the server closed without one. */
+static ssize_t receive(int fd, struct answer *a)
+{
+	ssize_t n = recv(fd, a, sizeof(*a) - 1, MSG_DONTWAIT);
+
+	if (n <= 0) {
+		ck_assert_int_eq(n, 0);
+		return 0;
+	}
+	ck_assert_int_ge(n, (ssize_t)sizeof(a->head));
+	ck_assert_uint_eq(a->head.magic, CPI_CONTROL_MAGIC);
+	ck_assert_uint_eq(a->head.version, CPI_CONTROL_VERSION);
+	ck_assert_uint_eq(a->head.size, n - sizeof(a->head));
+	((char *)a)[n] = '\0';
+	return n;
+}
+
+static int ask(const struct cpi_control_request *r, struct answer *a, bool *quit)
+{
+	int fd = connect_client();
+
+	ck_assert_int_eq(send(fd, r, sizeof(*r), 0), sizeof(*r));
+	*quit = serve_all();
+	ck_assert_int_gt(receive(fd, a), 0);
+	close(fd);
+	return a->head.status;
+}
+
+START_TEST(each_request_reaches_the_session)
+{
+	struct cpi_control_request r;
+	struct answer a;
+	bool quit;
+
+	r = make_request(CPI_CONTROL_STATUS, "");
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_str_eq(a.text, "state sampling\n");
+	r = make_request(CPI_CONTROL_FLUSH, "");
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_int_eq(the_session.nr_flushes, 1);
+	r = make_request(CPI_CONTROL_EPOCH, "before the change");
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_str_eq(the_session.label, "before the change");
+	r = make_request(CPI_CONTROL_RATE, "12.5");
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_double_eq(the_session.hz, 12.5);
+	ck_assert(!quit);
+	r = make_request(CPI_CONTROL_QUIT, "");
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert(quit);
+}
+END_TEST
+
+static const struct {
+	int op;
+	const char *text;
+	int session_err, want;
+	const char *why; /* part of the reply */
+} failures[] = {
+	{ CPI_CONTROL_FLUSH, "", -ENOSPC, -ENOSPC, "No space left" },
+	{ CPI_CONTROL_EPOCH, "x", -EIO, -EIO, "cannot begin an epoch" },
+	{ CPI_CONTROL_EPOCH, "two\nlines", 0, -EINVAL, "control characters" },
+	{ CPI_CONTROL_RATE, "100", -EACCES, -EACCES, "100 Hz" },
+	{ CPI_CONTROL_RATE, "", 0, -EINVAL, "no rate" },
+	{ CPI_CONTROL_RATE, "fast", 0, -EINVAL, "\"fast\" is no rate" },
+	{ CPI_CONTROL_RATE, "-5", 0, -EINVAL, "no rate" },
+	{ CPI_CONTROL_RATE, "0", 0, -EINVAL, "no rate" },
+	{ CPI_CONTROL_RATE, "nan", 0, -EINVAL, "no rate" },
+	{ CPI_CONTROL_RATE, "1e999", 0, -EINVAL, "no rate" },
+	{ CPI_CONTROL_RATE, "100 Hz", 0, -EINVAL, "no rate" },
+	{ 0, "", 0, -EOPNOTSUPP, "no operation 0" },
+	{ CPI_CONTROL_QUIT + 1, "", 0, -EOPNOTSUPP, "no operation" },
+	{ 0xffff, "", 0, -EOPNOTSUPP, "no operation" },
+};
+
+START_TEST(a_failure_says_why)
+{
+	struct cpi_control_request r = make_request(failures[_i].op, failures[_i].text);
+	struct answer a;
+	bool quit;
+
+	the_session.err = failures[_i].session_err;
+	ck_assert_int_eq(ask(&r, &a, &quit), failures[_i].want);
+	ck_assert_ptr_nonnull(strstr(a.text, failures[_i].why));
+	ck_assert(!quit);
+}
+END_TEST
+
+START_TEST(another_version_is_told_ours)
+{
+	struct { /* with whatever that version appends */
+		struct cpi_control_request r;
+		char more[100];
+	} next = { .r = make_request(CPI_CONTROL_QUIT, "") };
+	struct answer a;
+	int fd = connect_client();
+
+	next.r.version = CPI_CONTROL_VERSION + 1;
+	ck_assert_int_eq(send(fd, &next, sizeof(next), 0), sizeof(next));
+	ck_assert(!serve_all());
+	ck_assert_int_gt(receive(fd, &a), 0);
+	ck_assert_int_eq(a.head.status, -EPROTONOSUPPORT);
+	close(fd);
+}
+END_TEST
+
+START_TEST(an_argument_without_an_end_is_refused)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_EPOCH, "");
+	struct answer a;
+	bool quit;
+
+	memset(r.text, 'x', sizeof(r.text));
+	ck_assert_int_eq(ask(&r, &a, &quit), -ENAMETOOLONG);
+	ck_assert_int_eq(the_session.nr_epochs, 0);
+}
+END_TEST
+
+START_TEST(a_request_of_another_size_is_dropped)
+{
+	char bytes[200000] = { 0 };
+	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
+	static const size_t sizes[] = {
+		1, 4, 6, 7, 8, 71, 73, 144, 4096, 65536, 150000
+	};
+	struct answer a;
+
+	memcpy(bytes, &r, sizeof(r));
+	for (size_t i = 0; i < NR(sizes); i++) {
+		int fd = connect_client();
+
+		ck_assert_int_eq(send(fd, bytes, sizes[i], 0), sizes[i]);
+		serve_all();
+		ck_assert_int_eq(receive(fd, &a), 0);
+		close(fd);
+	}
+	ck_assert_int_eq(the_session.nr_flushes, 0);
+}
+END_TEST
+
+START_TEST(rubbish_is_dropped)
+{
+	uint64_t seed = unit_seed(), rng = seed | 1;
+	struct answer a;
+
+	for (int i = 0; i < 500; i++) {
+		uint64_t bytes[16];
+		size_t size = 1 + unit_random(&rng) % sizeof(bytes);
+		int fd = connect_client();
+
+		for (size_t k = 0; k < NR(bytes); k++)
+			bytes[k] = unit_random(&rng);
+		ck_assert_int_eq(send(fd, bytes, size, 0), size);
+		if (serve_all() || receive(fd, &a))
+			ck_abort_msg("seed %llu: rubbish was taken for a request",
+				     (unsigned long long)seed);
+		close(fd);
+	}
+}
+END_TEST
+
+START_TEST(a_descriptor_that_is_sent_is_not_kept)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	struct iovec part = { &r, sizeof(r) };
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct msghdr msg = { .msg_iov = &part,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	int fd = connect_client(), ends[2];
+	struct answer a;
+	char byte;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &ends[1], sizeof(int));
+	ck_assert_int_eq(sendmsg(fd, &msg, 0), sizeof(r));
+	close(ends[1]);
+	serve_all();
+	ck_assert_int_gt(receive(fd, &a), 0);
+	ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* no writer is left */
+	close(ends[0]);
+	close(fd);
+}
+END_TEST
+
+START_TEST(a_client_that_left_costs_nothing)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
+	int fd = connect_client();
+
+	close(fd);
+	serve_all();
+	fd = connect_client();
+	ck_assert_int_eq(send(fd, &r, sizeof(r), 0), sizeof(r));
+	close(fd);
+	serve_all();
+	ck_assert_int_eq(the_session.nr_flushes, 1);
+}
+END_TEST
+
+START_TEST(a_crowd_is_served)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
+	int ends[2], status;
+	pid_t pid;
+	char byte;
+
+	/* a child, because whoever does not fit the backlog waits in connect */
+	ck_assert_int_eq(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		static int fd[NR_CROWD];
+		struct answer a;
+
+		for (int i = 0; i < NR_CROWD; i++) {
+			fd[i] = connect_client();
+			ck_assert_int_eq(send(fd[i], &r, sizeof(r), 0), sizeof(r));
+		}
+		for (int i = 0; i < NR_CROWD; i++) {
+			if (recv(fd[i], &a, sizeof(a), 0) != sizeof(a.head))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct pollfd p[] = { { control_fd(the_control), POLLIN, 0 },
+				      { ends[0], 0, 0 } };
+
+		ck_assert_int_ge(poll(p, 2, -1), 0);
+		serve_all();
+	}
+	ck_assert_int_eq(read(ends[0], &byte, 1), 0);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(the_session.nr_flushes, NR_CROWD);
+	close(ends[0]);
+}
+END_TEST
+
+START_TEST(the_silent_make_room_after_their_time)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
+	struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+	struct answer a;
+	int silent[20], fd, wait = -1;
+	bool quit = false;
+
+	for (size_t i = 0; i < NR(silent); i++)
+		silent[i] = connect_client();
+	fd = connect_client();
+	ck_assert_int_eq(send(fd, &r, sizeof(r), 0), sizeof(r));
+	serve_all();
+	ck_assert_int_eq(the_session.nr_flushes, 0); /* behind the silent ones */
+	ck_assert_int_eq(poll(&p, 1, 0), 0);         /* and nothing spins */
+	while (!the_session.nr_flushes) {
+		wait = control_run(the_control, &the_session, &quit);
+		ck_assert_int_le(wait, 1001);
+		if (!the_session.nr_flushes)
+			ck_assert_int_ge(poll(&p, 1, wait), 0);
+	}
+	ck_assert_int_gt(receive(fd, &a), 0);
+	ck_assert_int_eq(receive(silent[0], &a), 0);
+	close(fd);
+	for (size_t i = 0; i < NR(silent); i++)
+		close(silent[i]);
+}
+END_TEST
+
+START_TEST(a_long_reply_is_cut_at_a_line)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	static struct answer a;
+	size_t len;
+	bool quit;
+
+	the_session.status_bytes = 3 * CPI_CONTROL_REPLY;
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	len = strlen(a.text);
+	ck_assert_uint_eq(len, a.head.size);
+	ck_assert_uint_le(len + sizeof(a.head), CPI_CONTROL_REPLY);
+	ck_assert_uint_gt(len + sizeof(a.head), CPI_CONTROL_REPLY - 22);
+	ck_assert_int_eq(a.text[len - 1], '\n');
+}
+END_TEST
+
+START_TEST(clients_that_never_read_do_not_hold_it_up)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	int fd[20];
+	struct answer a;
+	bool quit;
+
+	the_session.status_bytes = CPI_CONTROL_REPLY;
+	for (size_t i = 0; i < NR(fd); i++) {
+		fd[i] = connect_client();
+		ck_assert_int_eq(send(fd[i], &r, sizeof(r), 0), sizeof(r));
+		serve_all();
+	}
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	for (size_t i = 0; i < NR(fd); i++)
+		close(fd[i]);
+}
+END_TEST
+
+/* Exit status of a client that is somebody else: 0 if r was answered by want. */
+static int ask_as_nobody(const struct cpi_control_request *r, int want)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		struct answer a;
+		int fd;
+
+		if (setresuid(65534, 65534, 65534) < 0)
+			_exit(2);
+		fd = connect_client();
+		if (send(fd, r, sizeof(*r), 0) != sizeof(*r) ||
+		    recv(fd, &a, sizeof(a), 0) < (ssize_t)sizeof(a.head))
+			_exit(3);
+		_exit(a.head.status == want ? 0 : 1);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+
+		ck_assert_int_ge(poll(&p, 1, 10), 0);
+		serve_all();
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const struct {
+	enum cpi_control_op op;
+	int want;
+} strangers[] = {
+	{ CPI_CONTROL_STATUS, 0 },     { CPI_CONTROL_FLUSH, -EPERM },
+	{ CPI_CONTROL_EPOCH, -EPERM }, { CPI_CONTROL_RATE, -EPERM },
+	{ CPI_CONTROL_QUIT, -EPERM },
+};
+
+START_TEST(a_stranger_learns_the_status_and_changes_nothing)
+{
+	struct cpi_control_request r = make_request(strangers[_i].op, "1");
+
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	ck_assert_int_eq(ask_as_nobody(&r, strangers[_i].want), 0);
+	ck_assert_int_eq(the_session.nr_flushes + the_session.nr_epochs, 0);
+	ck_assert_double_eq(the_session.hz, 0);
+}
+END_TEST
+
+START_TEST(the_socket_is_the_groups)
+{
+	struct control *second = NULL;
+	struct stat st;
+	char other[80];
+	mode_t before = umask(0);
+
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600); /* without a group */
+	snprintf(other, sizeof(other), "%s/made/cpid.sock", dir);
+	ck_assert_int_eq(control_open(other, getegid(), &second), 0);
+	ck_assert_int_eq(lstat(other, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0660);
+	ck_assert_uint_eq(st.st_gid, getegid());
+	ck_assert_uint_eq(umask(before), 0);
+	control_close(second);
+	*strrchr(other, '/') = '\0';
+	ck_assert_int_eq(rmdir(other), 0);
+}
+END_TEST
+
+START_TEST(a_second_server_is_refused)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	struct control *second = NULL;
+	struct answer a;
+	bool quit;
+
+	ck_assert_int_eq(control_open(path, (gid_t)-1, &second), -EADDRINUSE);
+	ck_assert_ptr_null(second);
+	ck_assert_int_eq(ask(&r, &a, &quit), 0); /* the first one is unharmed */
+}
+END_TEST
+
+START_TEST(a_stale_socket_is_replaced)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct control *second = NULL;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/stale", dir);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	close(fd);
+	ck_assert_int_eq(control_open(addr.sun_path, (gid_t)-1, &second), 0);
+	control_close(second);
+	ck_assert_int_eq(access(addr.sun_path, F_OK), -1);
+}
+END_TEST
+
+START_TEST(what_is_no_socket_stays)
+{
+	struct control *second = NULL;
+	char other[80];
+	int fd;
+
+	snprintf(other, sizeof(other), "%s/file", dir);
+	fd = open(other, O_CREAT | O_WRONLY, 0600);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(control_open(other, (gid_t)-1, &second), -EADDRINUSE);
+	ck_assert_int_eq(unlink(other), 0);
+}
+END_TEST
+
+START_TEST(anothers_socket_is_not_removed)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct control *first = NULL;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/taken", dir);
+	ck_assert_int_eq(control_open(addr.sun_path, (gid_t)-1, &first), 0);
+	ck_assert_int_eq(unlink(addr.sun_path), 0);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	control_close(first);
+	ck_assert_int_eq(unlink(addr.sun_path), 0);
+	close(fd);
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	int err;
+} bad_paths[] = {
+	{ "", -ENOENT },
+	{ "/nonexistent/deeper/cpid.sock", -ENOENT },
+	{ "/dev/null/cpid.sock", -ENOTDIR },
+	{ "/tmp/0123456789012345678901234567890123456789012345678901234567890123456789"
+	  "01234567890123456789012345678901234567",
+	  -ENAMETOOLONG },
+};
+
+START_TEST(a_bad_path_is_an_error)
+{
+	struct control *c = NULL;
+
+	ck_assert_int_eq(control_open(bad_paths[_i].path, (gid_t)-1, &c),
+			 bad_paths[_i].err);
+	ck_assert_ptr_null(c);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("control");
+	TCase *tc = tcase_create("control");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, each_request_reaches_the_session);
+	tcase_add_loop_test(tc, a_failure_says_why, 0, NR(failures));
+	tcase_add_test(tc, another_version_is_told_ours);
+	tcase_add_test(tc, an_argument_without_an_end_is_refused);
+	tcase_add_test(tc, a_request_of_another_size_is_dropped);
+	tcase_add_test(tc, rubbish_is_dropped);
+	tcase_add_test(tc, a_descriptor_that_is_sent_is_not_kept);
+	tcase_add_test(tc, a_client_that_left_costs_nothing);
+	tcase_add_test(tc, a_crowd_is_served);
+	tcase_add_test(tc, the_silent_make_room_after_their_time);
+	tcase_add_test(tc, a_long_reply_is_cut_at_a_line);
+	tcase_add_test(tc, clients_that_never_read_do_not_hold_it_up);
+	if (geteuid() == 0)
+		tcase_add_loop_test(tc,
+				    a_stranger_learns_the_status_and_changes_nothing, 0,
+				    NR(strangers));
+	tcase_add_test(tc, the_socket_is_the_groups);
+	tcase_add_test(tc, a_second_server_is_refused);
+	tcase_add_test(tc, a_stale_socket_is_replaced);
+	tcase_add_test(tc, what_is_no_socket_stays);
+	tcase_add_test(tc, anothers_socket_is_not_removed);
+	tcase_add_loop_test(tc, a_bad_path_is_an_error, 0, NR(bad_paths));
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

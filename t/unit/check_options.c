@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "base/times.h"
+#include "t/unit/unit.h"
+
+#define MAX_ARGS 48
+
+/* Defaults that no option text below means. */
+struct session_config session_config_default(void)
+{
+	return (struct session_config){
+		.db_path = "default.db",
+		.collector = "default",
+		.budget = 0.25,
+		.sweep_ns = 1,
+		.flush_ns = 2,
+		.epoch_ns = 3,
+		.max_memory = 4,
+		.raw_fd = -1,
+	};
+}
+
+/* Splits line at spaces, parses it with stderr silenced. */
+static int parse(const char *line, struct options *o)
+{
+	static char copy[2048];
+	char *argv[MAX_ARGS + 1] = { "cpid" };
+	int argc = 1, saved, err;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *p = strtok(copy, " "); p && argc < MAX_ARGS; p = strtok(NULL, " "))
+		argv[argc++] = p;
+	fflush(stderr);
+	saved = dup(STDERR_FILENO);
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+	err = options_parse(argc, argv, o);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	return err;
+}
+
+START_TEST(without_options_the_defaults_stand)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse("", &o), 0);
+	ck_assert_int_eq(o.action, OPTIONS_RUN);
+	ck_assert_str_eq(o.session.db_path, "default.db");
+	ck_assert_str_eq(o.session.collector, "default");
+	ck_assert_int_eq(o.session.nr_events, 0);
+	ck_assert_double_eq(o.session.budget, 0.25);
+	ck_assert_uint_eq(o.session.max_memory, 4);
+	ck_assert_int_eq(o.session.raw_fd, -1);
+	ck_assert_str_eq(o.socket, CPI_CONTROL_SOCKET);
+	ck_assert_ptr_null(o.log);
+	ck_assert_ptr_null(o.group);
+	ck_assert_ptr_null(o.user);
+	ck_assert(!o.verbose);
+	options_fini(&o);
+}
+END_TEST
+
+START_TEST(every_option_is_taken)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse("--db a.db --socket s.sock --log l.log -F 250.5 "
+			       "--budget 2% --collector perf --sweep 5s --flush 1m "
+			       "--epoch 2h --max-memory 8M --by-comm --group g "
+			       "--user u -v",
+			       &o),
+			 0);
+	ck_assert_str_eq(o.session.db_path, "a.db");
+	ck_assert_str_eq(o.socket, "s.sock");
+	ck_assert_str_eq(o.log, "l.log");
+	ck_assert_double_eq(o.session.hz, 250.5);
+	ck_assert_double_eq_tol(o.session.budget, 0.02, 1e-12);
+	ck_assert_str_eq(o.session.collector, "perf");
+	ck_assert_uint_eq(o.session.sweep_ns, 5 * NSEC_PER_SEC);
+	ck_assert_uint_eq(o.session.flush_ns, 60 * NSEC_PER_SEC);
+	ck_assert_uint_eq(o.session.epoch_ns, 7200 * NSEC_PER_SEC);
+	ck_assert_uint_eq(o.session.max_memory, 8 << 20);
+	ck_assert(o.session.by_comm);
+	ck_assert_str_eq(o.group, "g");
+	ck_assert_str_eq(o.user, "u");
+	ck_assert(o.verbose);
+	options_fini(&o);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	int nr;
+	const char *names[4];
+} events[] = {
+	{ "-e cycles", 1, { "cycles" } },
+	{ "-e cycles,page-faults@100", 2, { "cycles", "page-faults@100" } },
+	{ "-ecycles --event=cpu-clock", 2, { "cycles", "cpu-clock" } },
+	{ "-e cpu/event=0x3c,umask=0/,cycles",
+	  2,
+	  { "cpu/event=0x3c,umask=0/", "cycles" } },
+	{ "-e a,b -e c,d", 4, { "a", "b", "c", "d" } },
+};
+
+START_TEST(events_are_separated_by_commas_outside_slashes)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse(events[_i].line, &o), 0);
+	ck_assert_int_eq(o.session.nr_events, events[_i].nr);
+	for (int i = 0; i < events[_i].nr; i++)
+		ck_assert_str_eq(o.session.events[i], events[_i].names[i]);
+	options_fini(&o);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint64_t bytes; /* 0: refused */
+} sizes[] = {
+	{ "1", 1 },
+	{ "65536", 65536 },
+	{ "64K", 64 << 10 },
+	{ "3G", 3ULL << 30 },
+	{ "17179869183G", 17179869183ULL << 30 },
+	{ "17179869184G", 0 },
+	{ "99999999999999999999", 0 },
+	{ "0", 0 },
+	{ "0M", 0 },
+	{ "-1", 0 },
+	{ "+1", 0 },
+	{ "M", 0 },
+	{ "64MB", 0 },
+	{ "64m", 0 },
+	{ "1.5G", 0 },
+};
+
+START_TEST(a_size_has_a_unit_or_none)
+{
+	struct options o;
+	char line[64];
+
+	snprintf(line, sizeof(line), "--max-memory=%s", sizes[_i].text);
+	ck_assert_int_eq(parse(line, &o), sizes[_i].bytes ? 0 : -EINVAL);
+	ck_assert_uint_eq(o.session.max_memory, sizes[_i].bytes ? sizes[_i].bytes : 4);
+	options_fini(&o);
+}
+END_TEST
+
+static const char *const refused[] = {
+	"--frob",
+	"-x",
+	"argument",
+	"-v argument",
+	"--db",
+	"--db=",
+	"--socket=",
+	"--log=",
+	"--group=",
+	"--user=",
+	"-e ,",
+	"-e cycles,",
+	"-e ,cycles",
+	"-e a,,b",
+	"-F 0",
+	"-F -1",
+	"-F nan",
+	"-F inf",
+	"-F 100Hz",
+	"-F 1e999",
+	"--budget 0",
+	"--budget 101",
+	"--budget 1%%",
+	"--budget %",
+	"--collector oprofile",
+	"--sweep 0",
+	"--flush 0s",
+	"--flush soon",
+	"--epoch -1h",
+	"--by-comm=yes",
+	/* one event too many */
+	"-e 1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3",
+};
+
+START_TEST(nonsense_is_refused)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse(refused[_i], &o), -EINVAL);
+	options_fini(&o);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	enum options_action action;
+} actions[] = {
+	{ "--help", OPTIONS_HELP },       { "-h", OPTIONS_HELP },
+	{ "--version", OPTIONS_VERSION }, { "-V", OPTIONS_VERSION },
+	{ "--epoch 0", OPTIONS_RUN },     { "--budget 100", OPTIONS_RUN },
+};
+
+START_TEST(help_and_version_are_actions)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse(actions[_i].line, &o), 0);
+	ck_assert_int_eq(o.action, actions[_i].action);
+	options_fini(&o);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("options");
+	TCase *tc = tcase_create("options");
+
+	tcase_add_test(tc, without_options_the_defaults_stand);
+	tcase_add_test(tc, every_option_is_taken);
+	tcase_add_loop_test(tc, events_are_separated_by_commas_outside_slashes, 0,
+			    NR(events));
+	tcase_add_loop_test(tc, a_size_has_a_unit_or_none, 0, NR(sizes));
+	tcase_add_loop_test(tc, nonsense_is_refused, 0, NR(refused));
+	tcase_add_loop_test(tc, help_and_version_are_actions, 0, NR(actions));
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

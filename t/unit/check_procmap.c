@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <string.h>
+
+#include "abi/entry.h"
+#include "daemon/procmap.h"
+#include "t/unit/unit.h"
+
+static struct procmap *pm;
+static struct images *images;
+
+static void setup(void)
+{
+	pm = procmap_new();
+	images = images_new();
+}
+
+static void teardown(void)
+{
+	procmap_free(pm);
+	images_free(images);
+}
+
+static struct known_image *image(const char *name)
+{
+	static const struct image_source none;
+
+	return images_get(images, name, &none);
+}
+
+static void map(uint32_t tgid, uint64_t start, uint64_t size, const char *name,
+		uint64_t when)
+{
+	struct range r = { .start = start,
+			   .end = start + size,
+			   .bias = -start,
+			   .since = when,
+			   .value = image(name) };
+
+	procmap_map(pm, tgid, &r);
+}
+
+/* The name of what held pc, or the result in capitals. */
+static const char *lookup(uint32_t tgid, unsigned int generation, uint64_t pc,
+			  uint64_t t0, uint64_t t1)
+{
+	static const char *const text[] = { "FOUND", "NO PROCESS", "NO MAPPING",
+					    "AMBIGUOUS", "GAP" };
+	struct procmap_hit hit = { 0 };
+	enum procmap_result r = procmap_lookup(pm, tgid, generation, pc, t0, t1, &hit);
+
+	return r == PROCMAP_FOUND ? hit.image->desc.name : text[r];
+}
+
+static bool nobody_is_alive(uint32_t tgid)
+{
+	(void)tgid;
+	return false;
+}
+
+START_TEST(exec_replaces_what_was_mapped)
+{
+	procmap_exec(pm, 7, "sh", 100);
+	map(7, 0x1000, 0x1000, "/bin/sh", 110);
+	procmap_exec(pm, 7, "ls", 200);
+	map(7, 0x5000, 0x1000, "/bin/ls", 210);
+	ck_assert_str_eq(lookup(7, 0, 0x1800, 120, 130), "/bin/sh");
+	ck_assert_str_eq(lookup(7, 0, 0x5800, 220, 230), "/bin/ls");
+	ck_assert_str_eq(lookup(7, 0, 0x1800, 220, 230), "NO MAPPING");
+	ck_assert_str_eq(lookup(7, 0, 0x1800, 150, 230), "/bin/sh");
+}
+END_TEST
+
+/* Non-PIE programs stand at equal addresses: time, or the generation, tells them apart.
+ */
+START_TEST(a_chain_of_execs_at_one_address_is_told_apart)
+{
+	static const char *const name[] = { "/bin/a", "/bin/b", "/bin/c" };
+
+	for (int i = 0; i < 3; i++) {
+		procmap_exec(pm, 9, "x", 100 * (i + 1));
+		map(9, 0x400000, 0x1000, name[i], 100 * (i + 1) + 10);
+	}
+	for (int i = 0; i < 3; i++) {
+		struct process *p = procmap_find(pm, 9, 0, 100 * (i + 1) + 50);
+
+		ck_assert_str_eq(lookup(9, p->generation, 0x400800, 0, 1000), name[i]);
+		ck_assert_str_eq(lookup(9, 0, 0x400800, 100 * (i + 1) + 20,
+					100 * (i + 1) + 50),
+				 name[i]);
+	}
+	ck_assert_str_eq(lookup(9, 0, 0x400800, 0, 1000), "AMBIGUOUS");
+}
+END_TEST
+
+START_TEST(a_reused_number_is_another_process)
+{
+	struct process *first, *second;
+
+	procmap_exec(pm, 5, "old", 10);
+	map(5, 0x1000, 0x1000, "/bin/old", 11);
+	procmap_exit(pm, 5, 50);
+	procmap_exec(pm, 1, "init", 10);
+	map(1, 0x9000, 0x1000, "/sbin/init", 11);
+	procmap_fork(pm, 5, 1, 60);
+	first = procmap_find(pm, 5, 0, 40);
+	second = procmap_find(pm, 5, 0, 70);
+	ck_assert_ptr_ne(first, second);
+	ck_assert_int_ne(first->generation, second->generation);
+	ck_assert_str_eq(second->comm, "init");
+	ck_assert_str_eq(lookup(5, first->generation, 0x1800, 0, 100), "/bin/old");
+	ck_assert_str_eq(lookup(5, second->generation, 0x1800, 0, 100), "NO MAPPING");
+	ck_assert_str_eq(lookup(5, second->generation, 0x9800, 0, 100), "/sbin/init");
+}
+END_TEST
+
+START_TEST(a_fork_copies_and_then_each_goes_its_way)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/lib/old", 11);
+	procmap_fork(pm, 2, 1, 20);
+	map(1, 0x1000, 0x1000, "/lib/parent", 30);
+	map(2, 0x1000, 0x1000, "/lib/child", 40);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 35, 50), "/lib/parent");
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 45, 50), "/lib/child");
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 21, 39), "/lib/old");
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 12, 29), "/lib/old");
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 21, 50), "AMBIGUOUS");
+}
+END_TEST
+
+/* What the parent replaced before the fork was never the child's. */
+START_TEST(a_child_does_not_inherit_the_past)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/lib/old", 11);
+	map(1, 0x1000, 0x1000, "/lib/new", 20);
+	procmap_fork(pm, 2, 1, 30);
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 5, 40), "/lib/new");
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 5, 40), "AMBIGUOUS");
+}
+END_TEST
+
+START_TEST(the_same_mapping_twice_is_not_ambiguous)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x3000, "/lib/x", 11);
+	map(1, 0x1000, 0x3000, "/lib/x", 20); /* as after mprotect */
+	ck_assert_str_eq(lookup(1, 0, 0x2000, 0, 40), "/lib/x");
+}
+END_TEST
+
+START_TEST(samples_after_the_exit_record_are_still_its_own)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	procmap_exit(pm, 1, 50);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 51, 60), "/bin/p");
+	procmap_forget(pm, 40, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_processes(pm), 1);
+	procmap_forget(pm, 60, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_processes(pm), 0);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 0);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 51, 60), "NO PROCESS");
+}
+END_TEST
+
+START_TEST(a_gap_covers_all_but_verified_and_younger_processes)
+{
+	struct rangemap found = { 0 };
+	struct range r = { .start = 0x1000,
+			   .end = 0x2000,
+			   .bias = -0x1000ULL,
+			   .value = image("/bin/p") };
+
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	procmap_exec(pm, 2, "q", 10);
+	map(2, 0x1000, 0x1000, "/bin/q", 11);
+	procmap_add_gap(pm, 100, 200);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 20, 30), "/bin/p"); /* before it */
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 150, 160), "GAP");
+	ck_assert_str_eq(lookup(3, 0, 0x1000, 150, 160), "GAP");
+	ck_assert_int_eq(rangemap_insert(&found, &r, NULL, NULL), 0);
+	procmap_verify(pm, 1, "p", &found, 210);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 150, 160), "/bin/p");
+	procmap_verify(pm, 2, "q", &found, 210); /* it changed meanwhile */
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 150, 160), "GAP");
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 220, 230), "/bin/p");
+	procmap_exec(pm, 4, "young", 220);
+	map(4, 0x1000, 0x1000, "/bin/young", 221);
+	ck_assert_str_eq(lookup(4, 0, 0x1000, 222, 230), "/bin/young");
+	rangemap_fini(&found);
+}
+END_TEST
+
+/* What the oracle remembers: every mapping event, in order. */
+struct past {
+	uint32_t tgid;
+	uint64_t when, page;
+	int image; /* -1: exec, which clears all pages */
+};
+
+/* Which images held (tgid, page) in [t0, t1]: -1 none, -2 several. */
+static int oracle(const struct past *past, int nr, uint32_t tgid, uint64_t page,
+		  uint64_t t0, uint64_t t1)
+{
+	int holder = -1, seen = -1;
+
+	for (int i = 0; i <= nr; i++) {
+		uint64_t when = i < nr ? past[i].when : UINT64_MAX;
+
+		if (i < nr && past[i].tgid != tgid)
+			continue;
+		/* holder held until `when` */
+		if (holder >= 0 && when >= t0 && seen != holder)
+			seen = seen == -1 ? holder : -2;
+		if (i == nr || when > t1)
+			break;
+		if (past[i].image < 0)
+			holder = -1;
+		else if (past[i].page == page)
+			holder = past[i].image;
+	}
+	return seen;
+}
+
+START_TEST(lookups_agree_with_a_list_of_all_events)
+{
+	static const char *const name[] = { "/0", "/1", "/2" };
+	uint64_t seed = unit_seed(), state = seed | 1;
+
+	for (int round = 0; round < 100; round++) {
+		struct past past[60];
+
+		teardown();
+		setup();
+		for (int i = 0; i < 60; i++) {
+			struct past *p = &past[i];
+
+			p->tgid = 1 + unit_random(&state) % 2;
+			p->when = 10 * (i + 1);
+			p->page = 1 + unit_random(&state) % 4;
+			p->image = i < 2 ? -1 : (int)(unit_random(&state) % 4) - 1;
+			if (i < 2)
+				p->tgid = i + 1;
+			if (p->image < 0)
+				procmap_exec(pm, p->tgid, "x", p->when);
+			else
+				map(p->tgid, p->page << 12, 0x1000, name[p->image],
+				    p->when);
+		}
+		for (int i = 0; i < 300; i++) {
+			uint32_t tgid = 1 + unit_random(&state) % 2;
+			uint64_t page = 1 + unit_random(&state) % 4;
+			uint64_t t0 = 25 + unit_random(&state) % 600;
+			uint64_t t1 = t0 + unit_random(&state) % 60;
+			int want = oracle(past, 60, tgid, page, t0, t1);
+			const char *got = lookup(tgid, 0, page << 12, t0, t1);
+
+			ck_assert_msg(!strcmp(got, want == -1   ? "NO MAPPING"
+						   : want == -2 ? "AMBIGUOUS"
+								: name[want]),
+				      "seed %llu round %d: %s, not %d",
+				      (unsigned long long)seed, round, got, want);
+		}
+	}
+}
+END_TEST
+
+START_TEST(memory_goes_back_when_processes_go)
+{
+	for (uint64_t i = 0; i < 3000; i++) {
+		uint32_t tgid = 100 + i % 50;
+
+		procmap_fork(pm, tgid, 1, 10 * i);
+		procmap_exec(pm, tgid, "cc1", 10 * i + 1);
+		for (int m = 0; m < 20; m++)
+			map(tgid, 0x400000 + 0x1000 * m, 0x1000, m & 1 ? "/a" : "/b",
+			    10 * i + 2);
+		procmap_exit(pm, tgid, 10 * i + 9);
+		if (i % 100 == 99)
+			procmap_forget(pm, 10 * i, nobody_is_alive);
+	}
+	procmap_forget(pm, UINT64_MAX, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_processes(pm), 0);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 0);
+	ck_assert_uint_eq(procmap_nr_failed(pm), 0);
+}
+END_TEST
+
+START_TEST(generations_stay_in_their_bits)
+{
+	for (int i = 0; i < 3000; i++) {
+		procmap_exec(pm, 1, "x", i);
+		ck_assert_int_gt(procmap_find(pm, 1, 0, i)->generation, 0);
+		ck_assert_int_le(procmap_find(pm, 1, 0, i)->generation,
+				 CPI_MAX_GENERATION);
+	}
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("procmap");
+	TCase *tc = tcase_create("procmap");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, exec_replaces_what_was_mapped);
+	tcase_add_test(tc, a_chain_of_execs_at_one_address_is_told_apart);
+	tcase_add_test(tc, a_reused_number_is_another_process);
+	tcase_add_test(tc, a_fork_copies_and_then_each_goes_its_way);
+	tcase_add_test(tc, a_child_does_not_inherit_the_past);
+	tcase_add_test(tc, the_same_mapping_twice_is_not_ambiguous);
+	tcase_add_test(tc, samples_after_the_exit_record_are_still_its_own);
+	tcase_add_test(tc, a_gap_covers_all_but_verified_and_younger_processes);
+	tcase_add_test(tc, lookups_agree_with_a_list_of_all_events);
+	tcase_add_test(tc, memory_goes_back_when_processes_go);
+	tcase_add_test(tc, generations_stay_in_their_bits);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
