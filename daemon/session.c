@@ -278,12 +278,16 @@ static int start_sideband(struct session *s)
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
 	};
+	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 	struct buf why = { 0 };
-	int err = sideband_open(&cfg, &s->cpus, &s->sideband);
 
 	if (!err)
 		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
-				    : procscan_all(s->procmap, s->images);
+				    : procscan_all(s->procmap, s->images, &denied);
+	if (denied)
+		log_info("session: %d processes do not let their mappings be read: "
+			 "their samples will be unknown",
+			 denied);
 	if (err) {
 		perfev_explain(err, &why);
 		log_err("session: mapping events: %s", buf_str(&why));
@@ -403,11 +407,21 @@ int session_open(const struct session_config *cfg, struct session **out)
 
 /* ---- running ---- */
 
+/*
+ * When mapping records were lost, the samples from before that go into a batch
+ * of their own, and those from then on too: only the latter have a gap.
+ */
 static void cycle(struct session *s)
 {
+	uint64_t lost;
+
 	s->ops->snapshot(s->collector);
-	sideband_read(s->sideband);
+	lost = sideband_read(s->sideband);
+	if (lost)
+		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);
+	if (lost)
+		s->ops->sweep(s->collector);
 }
 
 /* Images that nothing refers to any more are dropped once there are many. */
