@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How long a writer waits for another one. */
+#define SQL_BUSY_TIMEOUT_MS 2000
+
 /*
  * SQLite's result as a negative error: -ENOSPC, -EIO, -EBUSY, -EACCES,
  * -ENOMEM, -CPI_EFORMAT (no database), -CPI_ELIMIT (too big), else -CPI_ECORRUPT.
