@@ -13,6 +13,14 @@ dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
+# The decoder, against binutils.
+check_PROGRAMS += t/isa_dump
+t_isa_dump_SOURCES = t/isa_dump.c
+t_isa_dump_CFLAGS = $(AM_CFLAGS)
+t_isa_dump_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS)
+dist_check_SCRIPTS += t/0300-isa-objdump.t
+QUICK_TESTS += t/0300-isa-objdump.t
+
 include t/unit/local.mk
 include t/fuzz/local.mk
 
