@@ -14,6 +14,7 @@ t_target_SOURCES = t/target.c
 t_target_CFLAGS = $(WARN_CFLAGS) -g
 t_target_LDFLAGS =
 EXTRA_DIST += t/tap.sh
-CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t
+CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
+	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t
 dist_check_SCRIPTS += $(CLI_TESTS)
 TESTS += $(CLI_TESTS)

@@ -226,11 +226,10 @@ static int gather(struct prof *p)
 	int err;
 
 	err = events_init(&p->ev, &p->sel.streams, select_newest(&p->sel)->clock_hz);
-	if (err == -CPI_ELIMIT)
-		log_err("%s: more than %d events: choose one with --event",
-			db_path(p->sel.db), EVENTS_MAX);
-	if (err)
+	if (err) {
+		select_failed(p->ctx, &p->sel, err);
 		return err;
+	}
 	err = choose_primary(p);
 	if (err) {
 		log_err("--sort=%s: say time, samples, procedure, image, or one of the "

@@ -4,6 +4,7 @@
 #include "tools/select.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -132,6 +133,13 @@ int select_failed(const struct cmd_context *ctx, const struct selection *sel, in
 			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
 			"('cpi prof --by comm' needs none)",
 			ctx->opt.comm);
+	else if (err == -CPI_EEMPTY)
+		log_err("%s: no samples in epoch %" PRId64 " yet: 'cpi flush' has cpid "
+			"store what it took, --epoch=-1 is the epoch before",
+			db_path(sel->db), select_newest(sel)->id);
+	else if (err == -CPI_ELIMIT)
+		log_err("%s: too many events: choose one with --event",
+			db_path(sel->db));
 	else
 		log_err("%s: %s", db_path(sel->db), err_str(err));
 	return EXIT_FAIL;
