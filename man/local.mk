@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+dist_man_MANS += man/cpid.8
+dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
 	man/cpi.1 \
 	man/cpi-cat.1 \

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tap.sh - what every TAP script begins with: . "$srcdir/t/tap.sh"
 #
-# Each script runs in a directory of its own, $tmp, which goes away at its end.
-# $srcdir and $builddir are absolute and come from the Makefile.
+# Each script runs in a directory of its own, $tmp, which goes away at its end;
+# processes listed in $tap_pids are killed by then. $srcdir and $builddir are
+# absolute and come from the Makefile.
 
 set -u
 LC_ALL=C
@@ -11,16 +12,23 @@ unset CPI_DB CPI_SOCKET
 : "${srcdir:?run me with make check}" "${builddir:?run me with make check}"
 
 tap_n=0
-tap_plan=0
+tap_pids=
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cpi-t.XXXXXX") || exit 1
-trap 'rm -rf "$tmp"' EXIT
+
+tap_end()
+{
+	for tap_pid in $tap_pids; do
+		kill -KILL "$tap_pid" 2>/dev/null
+	done
+	cd / && rm -rf "$tmp"
+}
+trap tap_end EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp" || exit 1
 
 # plan N: how many tests follow.
 plan()
 {
-	tap_plan=$1
 	echo "1..$1"
 }
 
@@ -46,6 +54,20 @@ ok()
 		echo "ok $tap_n - $2"
 	else
 		echo "not ok $tap_n - $2"
+	fi
+}
+
+# try NAME COMMAND...: passes when the command succeeds.
+try()
+{
+	tap_name=$1
+	shift
+	if "$@" >"$tmp/tap.out" 2>&1; then
+		ok 0 "$tap_name"
+	else
+		ok 1 "$tap_name"
+		echo "# failed: $*"
+		sed 's/^/# /' "$tmp/tap.out"
 	fi
 }
 
