@@ -87,7 +87,7 @@ is "$(list --format=csv "$target:target_cold" | awk -F, '{ n += $1 } END { print
 offset=$(sed -n 2p hot.csv | cut -d, -f7)
 is "$(list --format=csv "$offset" --image target | cut -d, -f1 | sed -n 2p)" 560 \
 	"0xOFFSET in an image"
-is "$(list --format=csv 0x9000 --image '[[]kernel]' | sed 's/,.*//' | tail -n 1)" 5 \
+is "$(list --format=csv 0x9000 --image '[kernel]' | sed 's/,.*//' | tail -n 1)" 5 \
 	"0xOFFSET where no symbol is"
 
 # The binary is no longer what was profiled.
