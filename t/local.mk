@@ -2,3 +2,4 @@
 EXTRA_DIST += t/fixtures
 include t/unit/local.mk
 include t/fuzz/local.mk
+include t/bench/local.mk
