@@ -46,8 +46,9 @@
 #define RANDOMISE_SPREAD      0.125 /* of the rate, to either side */
 #define RANDOMISE_MIN_SAMPLES 100   /* of an event that is no clock, per restart */
 
-#define SAMPLE_SLACK_NS NSEC_PER_MSEC /* between a sample's time and its publication \
-				       */
+#define SAMPLE_SLACK_NS                                              \
+	NSEC_PER_MSEC /* between a sample's time and its publication \
+		       */
 #define RAW_BUFFER 65536
 
 struct cpu_event {

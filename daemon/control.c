@@ -96,6 +96,8 @@ static void reply(struct control *c, const struct client *client, int status,
 
 static int do_status(struct session *s, const char *arg, struct buf *text)
 {
+	buf_printf(text, "pid %d\n", (int)getpid());
+	buf_puts(text, "version " PACKAGE_VERSION "\n");
 	session_status(s, text);
 	return text->err;
 }

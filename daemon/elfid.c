@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <sha256.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static void read_notes(Elf *elf, const GElf_Phdr *ph, struct elfid *id)
 				 &id->build_id_size);
 }
 
-static int hash_segment(int fd, const GElf_Phdr *ph, SHA2_CTX *hash)
+static int hash_segment(int fd, const GElf_Phdr *ph, struct sha256_ctx *hash)
 {
 	uint8_t *chunk = malloc(CHUNK_SIZE);
 	uint64_t left = ph->p_filesz, at = ph->p_offset;
@@ -81,13 +81,13 @@ static int hash_segment(int fd, const GElf_Phdr *ph, SHA2_CTX *hash)
 	if (!chunk)
 		return -ENOMEM;
 	/* Where the bytes stand is part of what they are. */
-	SHA256Update(hash, (const uint8_t *)&ph->p_vaddr, sizeof(ph->p_vaddr));
+	sha256_update(hash, sizeof(ph->p_vaddr), (const uint8_t *)&ph->p_vaddr);
 	while (left && !err) {
 		size_t n = left < CHUNK_SIZE ? left : CHUNK_SIZE;
 
 		err = file_pread(fd, chunk, n, at);
 		if (!err)
-			SHA256Update(hash, chunk, n);
+			sha256_update(hash, n, chunk);
 		at += n;
 		left -= n;
 	}
@@ -98,7 +98,7 @@ static int hash_segment(int fd, const GElf_Phdr *ph, SHA2_CTX *hash)
 static int read_segments(int fd, Elf *elf, struct elfid *id)
 {
 	uint64_t total = 0;
-	SHA2_CTX hash;
+	struct sha256_ctx hash;
 	size_t nr;
 	int err = 0;
 
@@ -106,7 +106,7 @@ static int read_segments(int fd, Elf *elf, struct elfid *id)
 		return -CPI_EFORMAT;
 	if (nr > PHDRS_MAX)
 		return -CPI_ELIMIT;
-	SHA256Init(&hash);
+	sha256_init(&hash);
 	for (size_t i = 0; i < nr && !err; i++) {
 		GElf_Phdr ph;
 
@@ -121,7 +121,7 @@ static int read_segments(int fd, Elf *elf, struct elfid *id)
 			err = hash_segment(fd, &ph, &hash);
 		}
 	}
-	SHA256Final(id->content, &hash);
+	sha256_digest(&hash, sizeof(id->content), id->content);
 	return err;
 }
 

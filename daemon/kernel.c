@@ -32,55 +32,56 @@ struct kernel {
 	bool changed; /* since read_ns */
 };
 
-/* Where perf, too, says that a CPU has nothing to do. */
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, *(const char *const *)b);
+}
+
+/* Where perf, too, says that a CPU has nothing to do; and the way there and back. */
 static bool is_idle_name(const char *name)
 {
 	static const char *const idle[] = {
+		/* sorted */
 		"acpi_idle_do_entry",
+		"acpi_idle_enter",
 		"acpi_processor_ffh_cstate_enter",
+		"acpi_safe_halt",
 		"arch_cpu_idle",
+		"arch_cpu_idle_enter",
+		"arch_cpu_idle_exit",
+		"cpu_do_idle",
 		"cpu_idle",
 		"cpu_idle_poll",
 		"cpu_startup_entry",
 		"cpuidle_enter",
 		"cpuidle_enter_state",
 		"cpuidle_idle_call",
-		"cpu_do_idle",
+		"ct_cpuidle_enter",
+		"ct_cpuidle_exit",
+		"ct_idle_enter",
+		"ct_idle_exit",
 		"default_idle",
 		"default_idle_call",
 		"do_idle",
-		"haltpoll",
 		"haltpoll_enter_idle",
 		"intel_idle",
-		"intel_idle_ibrs",
 		"intel_idle_hlt",
+		"intel_idle_ibrs",
 		"intel_idle_irq",
 		"mwait_idle",
 		"mwait_idle_with_hints",
+		"mwait_idle_with_hints.constprop.0",
 		"native_safe_halt",
-		"ct_idle_enter",
-		"ct_idle_exit",
-		"ct_cpuidle_enter",
-		"ct_cpuidle_exit",
 		"poll_idle",
-		"pv_native_safe_halt",
 		"psci_enter_idle_state",
+		"pv_native_safe_halt",
 		"tick_nohz_idle_enter",
 		"tick_nohz_idle_exit",
 		"tick_nohz_idle_stop_tick",
-		"acpi_safe_halt",
-		"acpi_idle_enter",
-		"acpi_idle_do_entry.isra.0",
-		"mwait_idle_with_hints.constprop.0",
-		"arch_cpu_idle_enter",
-		"arch_cpu_idle_exit",
 	};
 
-	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++) {
-		if (!strcmp(name, idle[i]))
-			return true;
-	}
-	return false;
+	return bsearch(name, idle, sizeof(idle) / sizeof(idle[0]), sizeof(idle[0]),
+		       compare_names);
 }
 
 static int add_symbol(struct kernel *k, const struct kernel_symbol *s)

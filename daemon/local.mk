@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Everything but main.c, so that cpi record can have a session of its own.
 noinst_LIBRARIES += daemon/libdaemon.a
-daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(MD_CFLAGS)
+daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
@@ -29,3 +29,18 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session.c daemon/session.h \
 	daemon/sideband.c daemon/sideband.h \
 	daemon/tally.c daemon/tally.h
+
+sbin_PROGRAMS += daemon/cpid
+daemon_cpid_SOURCES = daemon/main.c
+daemon_cpid_LDADD = daemon/libdaemon.a db/libdb.a base/libbase.a $(SQLITE_LIBS) \
+	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS)
+
+systemdsystemunit_DATA = daemon/cpid.service
+sysusersdir = $(prefix)/lib/sysusers.d
+dist_sysusers_DATA = daemon/cpi.conf
+EXTRA_DIST += daemon/cpid.service.in
+CLEANFILES += daemon/cpid.service
+
+daemon/cpid.service: daemon/cpid.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) daemon && \
+	sed -e 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/daemon/cpid.service.in >$@

@@ -222,9 +222,10 @@ static int start_collector(struct session *s)
 	int event = -1, err;
 
 	s->ops = &collector_perf;
-	if (strcmp(s->cfg.collector, "auto") && strcmp(s->cfg.collector, s->ops->name)) {
-		log_err("session: there is no collector \"%s\": auto, %s", s->cfg.collector,
-			s->ops->name);
+	if (strcmp(s->cfg.collector, "auto") &&
+	    strcmp(s->cfg.collector, s->ops->name)) {
+		log_err("session: there is no collector \"%s\": auto, %s",
+			s->cfg.collector, s->ops->name);
 		return -EINVAL;
 	}
 	err = open_collector(s, &event);
@@ -642,13 +643,23 @@ static int earliest(const struct session *s, uint64_t now)
 	return ms;
 }
 
+/* On a schedule that does not drift: what restarts cost depends on their rate. */
+static void randomise(struct session *s, uint64_t now)
+{
+	uint64_t interval = s->ops->randomise(s->collector);
+
+	s->next_random_ns += interval;
+	if (s->next_random_ns <= now) /* the machine slept, or is overloaded */
+		s->next_random_ns = now + interval;
+}
+
 int session_run(struct session *s)
 {
 	struct epoll_event ready[64];
 	uint64_t now = time_mono_ns();
 
 	if (now >= s->next_random_ns)
-		s->next_random_ns = now + s->ops->randomise(s->collector);
+		randomise(s, now);
 	if (epoll_wait(s->epoll_fd, ready, 64, 0) > 0)
 		cycle(s);
 	if (now >= s->next_sweep_ns)

@@ -98,8 +98,6 @@ int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
 	const struct count *c = profile_sorted(p, &nr);
 	int done = 0;
 
-	if (nr && !c)
-		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		nr_used += has_value(&c[i], kind);
 	if (!nr_used)
@@ -119,6 +117,26 @@ int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
 	}
 	buf_fini(&body);
 	return done < 0 ? done : 0;
+}
+
+int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total)
+{
+	size_t nr;
+	const struct count *c = profile_sorted(p, &nr);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct count one = c[i];
+
+		for (int col = 0; col < nr_columns(kind); col++) {
+			if (__builtin_add_overflow(sum, *column(&one, kind, col),
+						   &sum) ||
+			    sum > INT64_MAX)
+				return -EOVERFLOW;
+		}
+	}
+	*total = sum;
+	return 0;
 }
 
 /* A body that is being read, one cursor for the offsets and one per column. */
@@ -249,6 +267,8 @@ int codec_decode(const void *blob, size_t size, enum profile_kind kind,
 	struct buf body = { 0 };
 	int err;
 
+	if ((unsigned int)kind >= PROFILE_NR_KINDS)
+		return -CPI_ECORRUPT;
 	if (!size)
 		return -CPI_ETRUNCATED;
 	switch (bytes[0]) {

@@ -44,6 +44,12 @@ enum codec_encoding {
 int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out);
 
 /*
+ * The sum of the values that codec_encode() writes. 0, or -EOVERFLOW above
+ * INT64_MAX, which no database can hold.
+ */
+int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total);
+
+/*
  * Adds a blob's counts to p. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT,
  * -CPI_EVERSION for an unknown encoding, -CPI_ELIMIT, -EOVERFLOW or -ENOMEM.
  * Trailing bytes are corrupt. The blob is checked whole before p is touched;

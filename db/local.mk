@@ -2,9 +2,31 @@
 noinst_LIBRARIES += db/libdb.a
 db_libdb_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 db_libdb_a_SOURCES = \
+	db/capture.c \
+	db/check.c \
+	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \
-	db/db.h \
+	db/db.c db/db.h \
+	db/epochs.c \
+	db/flush.c db/flush.h \
+	db/intern.c db/intern.h \
 	db/model.c db/model.h \
 	db/profile.c db/profile.h \
-	db/query.h \
-	db/store.h
+	db/query.c db/query.h \
+	db/rows.c db/rows.h \
+	db/schema.c db/schema.h \
+	db/sql.c db/sql.h \
+	db/store.c db/store.h \
+	db/totals.c
+nodist_db_libdb_a_SOURCES = db/schema_sql.h
+EXTRA_DIST += db/schema.sql
+BUILT_SOURCES += db/schema_sql.h
+CLEANFILES += db/schema_sql.h
+
+# The schema as a C string; the leading comment stays in the file.
+db/schema_sql.h: db/schema.sql
+	$(AM_V_GEN)$(MKDIR_P) db && { \
+	echo 'static const char schema_sql[] ='; \
+	sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/db/schema.sql; \
+	echo ';'; } > $@.tmp && mv $@.tmp $@
+db/db_libdb_a-schema.$(OBJEXT): db/schema_sql.h

@@ -42,8 +42,7 @@ struct count profile_at(const struct profile *p, uint64_t offset);
 
 /*
  * All counts in ascending order of offset. The array belongs to p and stays
- * until p's next change. NULL when empty or out of memory: *nr tells which
- * (0, or profile_nr()).
+ * until p's next change. NULL when empty; sorting is in place and cannot fail.
  */
 const struct count *profile_sorted(struct profile *p, size_t *nr);
 

@@ -6,16 +6,16 @@ FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/varint.c
 if FUZZER
 FUZZ_CFLAGS += -fsanitize=fuzzer
-FUZZ_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 else
-FUZZ_LDFLAGS = $(AM_LDFLAGS)
+FUZZ_LINK = $(AM_LDFLAGS)
 FUZZ_BASE += t/fuzz/replay.c
 endif
-TESTS += t/fuzz/corpus.t
+QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 check_PROGRAMS += t/fuzz/fuzz_codec
 t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/profile.c $(FUZZ_BASE)
 t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
-t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LDFLAGS)
+t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)

@@ -157,7 +157,8 @@ START_TEST(each_request_reaches_the_session)
 
 	r = make_request(CPI_CONTROL_STATUS, "");
 	ck_assert_int_eq(ask(&r, &a, &quit), 0);
-	ck_assert_str_eq(a.text, "state sampling\n");
+	ck_assert_ptr_nonnull(strstr(a.text, "version " PACKAGE_VERSION "\n"));
+	ck_assert_ptr_nonnull(strstr(a.text, "\nstate sampling\n"));
 	r = make_request(CPI_CONTROL_FLUSH, "");
 	ck_assert_int_eq(ask(&r, &a, &quit), 0);
 	ck_assert_int_eq(the_session.nr_flushes, 1);

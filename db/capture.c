@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * capture.c - symbols and code that were captured of an image
+ *
+ * Sorted here and not by SQLite, whose integers are signed: offsets are not.
+ */
+#include "config.h"
+
+#include "db/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/rows.h"
+#include "db/sql.h"
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct query_symbol *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct query_code *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int read_symbol(sqlite3_stmt *st, struct query_capture *c)
+{
+	struct query_symbol *grown =
+		rows_grow(c->symbol, c->nr_symbols, sizeof(*grown));
+	struct query_symbol s = { .start = sqlite3_column_int64(st, 0),
+				  .size = sqlite3_column_int64(st, 1),
+				  .name = strdup(sql_text(st, 2)) };
+
+	if (grown)
+		c->symbol = grown;
+	if (!grown || !s.name) {
+		free(s.name);
+		return -ENOMEM;
+	}
+	c->symbol[c->nr_symbols++] = s;
+	return 0;
+}
+
+static int read_code(sqlite3_stmt *st, struct query_capture *c)
+{
+	struct query_code *grown = rows_grow(c->code, c->nr_codes, sizeof(*grown));
+	struct query_code code = { .start = sqlite3_column_int64(st, 0) };
+	const void *bytes = sql_blob(st, 1, &code.size);
+
+	if (grown)
+		c->code = grown;
+	code.bytes = malloc(code.size ? code.size : 1);
+	if (!grown || !code.bytes) {
+		free(code.bytes);
+		return -ENOMEM;
+	}
+	memcpy(code.bytes, bytes, code.size);
+	c->code[c->nr_codes++] = code;
+	return 0;
+}
+
+static int read_rows(sqlite3 *h, const char *sql, int64_t image,
+		     int (*read_row)(sqlite3_stmt *, struct query_capture *),
+		     struct query_capture *c)
+{
+	sqlite3_stmt *st = NULL;
+	int err = sql_prepare(h, sql, &st);
+
+	if (!err)
+		err = sql_bind(st, "i", image);
+	while (!err && (err = sql_step(st)) == 1)
+		err = read_row(st, c);
+	sqlite3_finalize(st);
+	return err;
+}
+
+int query_capture(struct db *db, int64_t image, struct query_capture *out)
+{
+	struct query_capture c = { 0 };
+	sqlite3 *h = db_handle(db);
+	int err = sql_exec(h, "BEGIN");
+
+	if (err)
+		return err;
+	err = read_rows(h, "SELECT start, size, name FROM symbol WHERE image = ?1",
+			image, read_symbol, &c);
+	if (!err)
+		err = read_rows(h, "SELECT start, bytes FROM code WHERE image = ?1",
+				image, read_code, &c);
+	sql_rollback(h); /* nothing was written */
+	if (err) {
+		query_capture_fini(&c);
+		return err;
+	}
+	if (c.nr_symbols)
+		qsort(c.symbol, c.nr_symbols, sizeof(*c.symbol), compare_symbols);
+	if (c.nr_codes)
+		qsort(c.code, c.nr_codes, sizeof(*c.code), compare_codes);
+	*out = c;
+	return 0;
+}
+
+void query_capture_fini(struct query_capture *c)
+{
+	for (size_t i = 0; i < c->nr_symbols; i++)
+		free(c->symbol[i].name);
+	for (size_t i = 0; i < c->nr_codes; i++)
+		free(c->code[i].bytes);
+	free(c->symbol);
+	free(c->code);
+	memset(c, 0, sizeof(*c));
+}

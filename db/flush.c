@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "db/flush.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "db/codec.h"
+#include "db/intern.h"
+#include "db/sql.h"
+
+/* Where a stream's samples went in one flush. */
+struct sums {
+	uint64_t stored, lost;
+};
+
+/* An image of the flush whose id is known, by the address of its description. */
+struct known_image {
+	struct hnode node;
+	const struct image_desc *desc;
+	int64_t id;
+};
+
+struct merge {
+	sqlite3 *h;
+	int64_t run, epoch;
+	const struct flush *f;
+	struct sums *sums;   /* by stream */
+	int64_t *stream_ids; /* by stream */
+	struct hmap images;
+};
+
+static bool known_stream(const struct flush *f, int stream)
+{
+	return stream >= 0 && (size_t)stream < f->nr_streams;
+}
+
+/* -EINVAL when something names a stream that f has not. */
+static int add_up(const struct flush *f, struct sums *sums)
+{
+	for (size_t i = 0; i < f->nr_profiles; i++) {
+		const struct flush_profile *p = &f->profiles[i];
+
+		if (!known_stream(f, p->stream))
+			return -EINVAL;
+		if (!*p->context)
+			sums[p->stream].stored += profile_total(p->profile);
+	}
+	for (size_t i = 0; i < f->nr_losses; i++) {
+		if (!known_stream(f, f->losses[i].stream))
+			return -EINVAL;
+		sums[f->losses[i].stream].lost += f->losses[i].n;
+	}
+	for (size_t i = 0; i < f->nr_comms; i++) {
+		if (!known_stream(f, f->comms[i].stream))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int flush_check(const struct flush *f, const char *path)
+{
+	struct sums *sums = calloc(f->nr_streams + 1, sizeof(*sums));
+	int err;
+
+	if (!sums)
+		return -ENOMEM;
+	err = add_up(f, sums);
+	if (err)
+		log_err("db: %s: flush %" PRIu64 " names a stream that it has not",
+			path, f->seq);
+	for (size_t i = 0; !err && i < f->nr_streams; i++) {
+		const struct flush_stream *s = &f->streams[i];
+
+		if (s->received == sums[i].stored + sums[i].lost &&
+		    s->received <= INT64_MAX)
+			continue;
+		log_err("db: %s: flush %" PRIu64
+			" of %s does not add up: received %" PRIu64 ", stored %" PRIu64
+			", lost %" PRIu64,
+			path, f->seq, s->desc.event, s->received, sums[i].stored,
+			sums[i].lost);
+		err = -EINVAL;
+	}
+	free(sums);
+	return err;
+}
+
+static int image_id(struct merge *m, const struct image_desc *desc, int64_t *id)
+{
+	const uint64_t hash = hash_u64((uintptr_t)desc);
+	struct known_image *known;
+	struct hnode *n;
+	int err;
+
+	for (n = hmap_first(&m->images, hash); n; n = hmap_next(n)) {
+		known = container_of(n, struct known_image, node);
+		if (known->desc == desc) {
+			*id = known->id;
+			return 0;
+		}
+	}
+	known = calloc(1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	known->desc = desc;
+	err = intern_image(m->h, desc, &known->id);
+	if (!err)
+		err = hmap_insert(&m->images, &known->node, hash);
+	if (err)
+		free(known);
+	else
+		*id = known->id;
+	return err;
+}
+
+/* Adds what the epoch has of a profile to *sum, which is made when there is any. */
+static int read_stored(struct merge *m, sqlite3_stmt *st, const char *image,
+		       struct profile **sum)
+{
+	int err;
+
+	while ((err = sql_step(st)) == 1) {
+		enum profile_kind kind = sqlite3_column_int(st, 0);
+		size_t size;
+		const void *blob = sql_blob(st, 1, &size);
+
+		if (!*sum)
+			*sum = profile_new();
+		if (!*sum)
+			return -ENOMEM;
+		err = codec_decode(blob, size, kind, *sum);
+		if (err) {
+			log_err("db: %s: profile of %s in epoch %" PRId64
+				": %s: begin a new epoch to go on",
+				sqlite3_db_filename(m->h, "main"), image, m->epoch,
+				err_str(err));
+			return err;
+		}
+	}
+	return err;
+}
+
+static int write_kind(struct merge *m, sqlite3_stmt *st, struct profile *p,
+		      enum profile_kind kind, const int64_t key[3], struct buf *blob)
+{
+	uint64_t total;
+	int err = codec_total(p, kind, &total);
+
+	buf_reset(blob);
+	if (!err)
+		err = codec_encode(p, kind, blob);
+	if (!err && blob->len)
+		err = sql_bind(st, "iiiiiib", m->epoch, key[0], key[1], key[2],
+			       (int64_t)kind, total, (const void *)blob->data,
+			       blob->len);
+	if (!err && blob->len)
+		err = sql_run(st);
+	return err;
+}
+
+static int merge_profile(struct merge *m, const struct flush_profile *fp,
+			 sqlite3_stmt *get, sqlite3_stmt *put, struct buf *blob)
+{
+	struct profile *sum = NULL;
+	int64_t key[3] = { 0, m->stream_ids[fp->stream], 0 };
+	int err = image_id(m, fp->image, &key[0]);
+
+	if (!err && *fp->context) /* "" is context 0 */
+		err = intern_context(m->h, fp->context, &key[2]);
+	if (!err)
+		err = sql_bind(get, "iiii", m->epoch, key[0], key[1], key[2]);
+	if (!err)
+		err = read_stored(m, get, fp->image->name, &sum);
+	sqlite3_reset(get);
+	if (!err && sum)
+		err = profile_merge(sum, fp->profile);
+	for (int kind = 0; !err && kind < PROFILE_NR_KINDS; kind++)
+		err = write_kind(m, put, sum ? sum : fp->profile, kind, key, blob);
+	profile_free(sum);
+	return err;
+}
+
+static int merge_profiles(struct merge *m)
+{
+	static const char find[] =
+		"SELECT kind, counts FROM profile"
+		" WHERE epoch = ?1 AND image = ?2 AND stream = ?3 AND context = ?4";
+	static const char add[] =
+		"INSERT INTO profile (epoch, image, stream, context, kind, total, "
+		"counts)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE"
+		" SET total = excluded.total, counts = excluded.counts";
+	sqlite3_stmt *get = NULL, *put = NULL;
+	struct buf blob = { 0 };
+	int err = sql_prepare(m->h, find, &get);
+
+	if (!err)
+		err = sql_prepare(m->h, add, &put);
+	for (size_t i = 0; !err && i < m->f->nr_profiles; i++)
+		err = merge_profile(m, &m->f->profiles[i], get, put, &blob);
+	sqlite3_finalize(get);
+	sqlite3_finalize(put);
+	buf_fini(&blob);
+	return err;
+}
+
+static int merge_streams(struct merge *m)
+{
+	static const char add[] =
+		"INSERT INTO tally (epoch, stream, received, stored, not_delivered,"
+		" enabled_ns, running_ns, throttled)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE"
+		" SET received = received + excluded.received,"
+		" stored = stored + excluded.stored,"
+		" not_delivered = not_delivered + excluded.not_delivered,"
+		" enabled_ns = enabled_ns + excluded.enabled_ns,"
+		" running_ns = running_ns + excluded.running_ns,"
+		" throttled = throttled + excluded.throttled";
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->f->nr_streams; i++) {
+		const struct flush_stream *s = &m->f->streams[i];
+
+		err = intern_stream(m->h, &s->desc, &m->stream_ids[i]);
+		if (!err)
+			err = sql_do(m->h, add, "iiiiiiii", m->epoch, m->stream_ids[i],
+				     s->received, m->sums[i].stored, s->not_delivered,
+				     s->enabled_ns, s->running_ns, s->throttled);
+	}
+	return err;
+}
+
+static int merge_losses(struct merge *m)
+{
+	static const char add[] = "INSERT INTO loss (epoch, stream, class, name, n)"
+				  " VALUES (?1, ?2, ?3, ?4, ?5)"
+				  " ON CONFLICT DO UPDATE SET n = n + excluded.n";
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->f->nr_losses; i++) {
+		const struct flush_loss *l = &m->f->losses[i];
+
+		if (l->n)
+			err = sql_do(m->h, add, "iiisi", m->epoch,
+				     m->stream_ids[l->stream], (int64_t)l->class,
+				     l->name, l->n);
+	}
+	return err;
+}
+
+static int merge_comms(struct merge *m)
+{
+	static const char add[] = "INSERT INTO comm (epoch, comm, image, stream, n)"
+				  " VALUES (?1, ?2, ?3, ?4, ?5)"
+				  " ON CONFLICT DO UPDATE SET n = n + excluded.n";
+	sqlite3_stmt *st = NULL;
+	int err = sql_prepare(m->h, add, &st);
+
+	for (size_t i = 0; !err && i < m->f->nr_comms; i++) {
+		const struct flush_comm *c = &m->f->comms[i];
+		int64_t image = 0;
+
+		if (c->image)
+			err = image_id(m, c->image, &image);
+		if (!err)
+			err = sql_bind(st, "isiii", m->epoch, c->comm, image,
+				       m->stream_ids[c->stream], c->n);
+		if (!err)
+			err = sql_run(st);
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
+/* What is there already is left alone: its page stays clean. */
+static int merge_symbols(struct merge *m)
+{
+	static const char add[] =
+		"INSERT INTO symbol (image, start, size, name) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT DO UPDATE SET size = excluded.size, name = excluded.name"
+		" WHERE size != excluded.size OR name != excluded.name";
+	sqlite3_stmt *st = NULL;
+	int err = sql_prepare(m->h, add, &st);
+
+	for (size_t i = 0; !err && i < m->f->nr_symbols; i++) {
+		const struct flush_symbol *s = &m->f->symbols[i];
+		int64_t image;
+
+		err = image_id(m, s->image, &image);
+		if (!err)
+			err = sql_bind(st, "iiis", image, s->start, s->size, s->name);
+		if (!err)
+			err = sql_run(st);
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
+static int merge_codes(struct merge *m)
+{
+	static const char add[] =
+		"INSERT INTO code (image, start, bytes) VALUES (?1, ?2, ?3)"
+		" ON CONFLICT DO UPDATE SET bytes = excluded.bytes"
+		" WHERE bytes != excluded.bytes";
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->f->nr_codes; i++) {
+		const struct flush_code *c = &m->f->codes[i];
+		int64_t image;
+
+		err = image_id(m, c->image, &image);
+		if (!err)
+			err = sql_do(m->h, add, "iib", image, c->start, c->bytes,
+				     c->size);
+	}
+	return err;
+}
+
+static int put_interval(struct merge *m)
+{
+	const struct flush *f = m->f;
+	const uint64_t to_ns = f->to_ns < f->from_ns ? f->from_ns : f->to_ns;
+	uint64_t stored = 0, lost = 0;
+	int err;
+
+	for (size_t i = 0; i < f->nr_streams; i++) {
+		stored += m->sums[i].stored;
+		lost += m->sums[i].lost;
+	}
+	err = sql_do(m->h,
+		     "INSERT INTO flush (run, seq, epoch, from_ns, to_ns, duration_ns,"
+		     " received, stored, lost)"
+		     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+		     "iiiiiiiii", m->run, f->seq, m->epoch, f->from_ns, to_ns,
+		     f->duration_ns, stored + lost, stored, lost);
+	if (!err)
+		err = sql_do(m->h,
+			     "UPDATE run SET to_ns = max(to_ns, ?2) WHERE id = ?1",
+			     "ii", m->run, to_ns);
+	if (!err)
+		err = sql_do(m->h,
+			     "UPDATE epoch SET to_ns = max(to_ns, ?2) WHERE id = ?1",
+			     "ii", m->epoch, to_ns);
+	return err;
+}
+
+static void merge_fini(struct merge *m)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&m->images, n, next) {
+		hmap_remove(&m->images, n);
+		free(container_of(n, struct known_image, node));
+	}
+	hmap_fini(&m->images);
+	free(m->sums);
+	free(m->stream_ids);
+}
+
+int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f)
+{
+	static int (*const parts[])(struct merge *) = {
+		merge_streams, merge_profiles, merge_losses, merge_comms,
+		merge_symbols, merge_codes,    put_interval,
+	};
+	struct merge m = { .h = h, .run = run, .epoch = epoch, .f = f };
+	int err = 0;
+
+	m.sums = calloc(f->nr_streams + 1, sizeof(*m.sums));
+	m.stream_ids = calloc(f->nr_streams + 1, sizeof(*m.stream_ids));
+	if (!m.sums || !m.stream_ids)
+		err = -ENOMEM;
+	if (!err)
+		err = add_up(f, m.sums);
+	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+		err = parts[i](&m);
+	merge_fini(&m);
+	return err;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "db/rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/sql.h"
+
+void *rows_grow(void *array, size_t nr, size_t size)
+{
+	if (nr & (nr - 1))
+		return array; /* not full: it grew to the next power of two */
+	return reallocarray(array, nr ? nr * 2 : 1, size);
+}
+
+int rows_epoch_ids(const struct query_epochs *e, struct buf *out)
+{
+	buf_putc(out, '[');
+	for (size_t i = 0; i < e->nr; i++)
+		buf_printf(out, "%s%" PRId64, i ? "," : "", e->epoch[i].id);
+	buf_putc(out, ']');
+	buf_str(out);
+	return out->err;
+}
+
+int rows_image(sqlite3_stmt *st, int first, struct query_image *image)
+{
+	struct query_image im = { .id = sqlite3_column_int64(st, first) };
+	size_t id_size, content_size;
+	const void *id, *content;
+
+	id = sql_blob(st, first + 3, &id_size);
+	content = sql_blob(st, first + 4, &content_size);
+	im.desc.kind = sqlite3_column_int(st, first + 1);
+	if (id_size <= BUILD_ID_MAX) {
+		memcpy(im.desc.build_id, id, id_size);
+		im.desc.build_id_size = id_size;
+	}
+	if (content_size == CONTENT_HASH_SIZE) {
+		memcpy(im.desc.content, content, content_size);
+		im.desc.has_content = true;
+	}
+	im.desc.device = sqlite3_column_int64(st, first + 5);
+	im.desc.inode = sqlite3_column_int64(st, first + 6);
+	im.desc.size = sqlite3_column_int64(st, first + 7);
+	im.desc.mtime_ns = sqlite3_column_int64(st, first + 8);
+	im.desc.name = strdup(sql_text(st, first + 2));
+	if (!im.desc.name)
+		return -ENOMEM;
+	*image = im;
+	return 0;
+}
+
+void rows_image_fini(struct query_image *image)
+{
+	free((char *)image->desc.name);
+}

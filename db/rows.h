@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rows.h - what the queries share: sets of ids, growing arrays, image columns
+ */
+#ifndef CPI_DB_ROWS_H
+#define CPI_DB_ROWS_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "db/query.h"
+
+/*
+ * Room for element nr of an array that grows one by one, or NULL (the array
+ * stays as it is). Starts with NULL and 0.
+ */
+void *rows_grow(void *array, size_t nr, size_t size);
+
+/*
+ * Writes the epochs' ids as the JSON array that json_each() takes, for
+ * "IN (SELECT value FROM json_each(?1))": a set in one parameter. 0 or -ENOMEM.
+ */
+int rows_epoch_ids(const struct query_epochs *e, struct buf *out);
+
+/* id, kind, name, build_id, content, device, inode, size, mtime_ns of image i. */
+#define ROWS_IMAGE_COLUMNS                                                        \
+	"i.id, i.kind, i.name, i.build_id, i.content, i.device, i.inode, i.size," \
+	" i.mtime_ns"
+
+/* Reads them from column first on; image->desc.name is the caller's. 0 or -ENOMEM. */
+int rows_image(sqlite3_stmt *st, int first, struct query_image *image);
+void rows_image_fini(struct query_image *image);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "db/sql.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+int sql_error(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+		return 0;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_IOERR:
+		return rc == SQLITE_IOERR_NOMEM ? -ENOMEM : -EIO;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_INTERRUPT:
+		return -EINTR;
+	case SQLITE_NOTADB:
+		return -CPI_EFORMAT;
+	case SQLITE_TOOBIG:
+		return -CPI_ELIMIT;
+	}
+	/* Our statements are right: what they fail on is not our schema. */
+	return -CPI_ECORRUPT;
+}
+
+int sql_fail(sqlite3 *h, int rc)
+{
+	const char *path = sqlite3_db_filename(h, "main");
+
+	log_err("db: %s: %s", path && *path ? path : "(not open)", sqlite3_errmsg(h));
+	return sql_error(rc);
+}
+
+int sql_exec(sqlite3 *h, const char *sql)
+{
+	int rc = sqlite3_exec(h, sql, NULL, NULL, NULL);
+
+	return rc ? sql_fail(h, rc) : 0;
+}
+
+int sql_prepare(sqlite3 *h, const char *sql, sqlite3_stmt **out)
+{
+	int rc = sqlite3_prepare_v2(h, sql, -1, out, NULL);
+
+	return rc ? sql_fail(h, rc) : 0;
+}
+
+static int bind_list(sqlite3_stmt *st, const char *types, va_list ap)
+{
+	int rc = SQLITE_OK;
+
+	for (int i = 1; !rc && types[i - 1]; i++) {
+		const void *data;
+
+		switch (types[i - 1]) {
+		case 'i':
+			rc = sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
+			break;
+		case 's':
+			rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
+					       SQLITE_STATIC);
+			break;
+		case 'b':
+			data = va_arg(ap, const void *);
+			rc = sqlite3_bind_blob64(st, i, data ? data : "",
+						 va_arg(ap, size_t), SQLITE_STATIC);
+			break;
+		}
+	}
+	return rc ? sql_fail(sqlite3_db_handle(st), rc) : 0;
+}
+
+int sql_bind(sqlite3_stmt *st, const char *types, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, types);
+	err = bind_list(st, types, ap);
+	va_end(ap);
+	return err;
+}
+
+int sql_step(sqlite3_stmt *st)
+{
+	int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	rc = rc == SQLITE_DONE ? 0 : sql_fail(sqlite3_db_handle(st), rc);
+	sqlite3_reset(st);
+	return rc;
+}
+
+int sql_run(sqlite3_stmt *st)
+{
+	int rc = sql_step(st);
+
+	if (rc == 1)
+		sqlite3_reset(st);
+	return rc < 0 ? rc : 0;
+}
+
+int sql_do(sqlite3 *h, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *st = NULL;
+	va_list ap;
+	int err = sql_prepare(h, sql, &st);
+
+	if (!err) {
+		va_start(ap, types);
+		err = bind_list(st, types, ap);
+		va_end(ap);
+	}
+	if (!err)
+		err = sql_run(st);
+	sqlite3_finalize(st);
+	return err;
+}
+
+int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *st = NULL;
+	va_list ap;
+	int err = sql_prepare(h, sql, &st);
+
+	if (!err) {
+		va_start(ap, types);
+		err = bind_list(st, types, ap);
+		va_end(ap);
+	}
+	if (!err)
+		err = sql_step(st);
+	if (err == 1 && sqlite3_column_type(st, 0) != SQLITE_NULL) {
+		*out = sqlite3_column_int64(st, 0);
+		err = 0;
+	} else if (err >= 0) {
+		err = -ENOENT;
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
+const char *sql_text(sqlite3_stmt *st, int column)
+{
+	const unsigned char *text = sqlite3_column_text(st, column);
+
+	return text ? (const char *)text : "";
+}
+
+const void *sql_blob(sqlite3_stmt *st, int column, size_t *size)
+{
+	const void *data = sqlite3_column_blob(st, column);
+
+	*size = data ? sqlite3_column_bytes(st, column) : 0;
+	return data ? data : "";
+}
+
+void sql_rollback(sqlite3 *h)
+{
+	if (!sqlite3_get_autocommit(h))
+		sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sql.h - the few SQLite calls that every file of db/ repeats
+ *
+ * Each logs what fails, with the database's path, and returns a negative error.
+ */
+#ifndef CPI_DB_SQL_H
+#define CPI_DB_SQL_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SQLite's result as a negative error: -ENOSPC, -EIO, -EBUSY, -EACCES,
+ * -ENOMEM, -CPI_EFORMAT (no database), -CPI_ELIMIT (too big), else -CPI_ECORRUPT.
+ */
+int sql_error(int rc);
+
+/* Logs h's newest failure and returns it as sql_error() does. */
+int sql_fail(sqlite3 *h, int rc);
+
+/* Runs statements without results. */
+int sql_exec(sqlite3 *h, const char *sql);
+
+/* *out is the caller's to sqlite3_finalize(), which accepts NULL. */
+int sql_prepare(sqlite3 *h, const char *sql, sqlite3_stmt **out);
+
+/*
+ * Binds ?1, ?2, … by type, after a sqlite3_reset():
+ *	i	a 64-bit integer, signed or not
+ *	s	const char *; NULL is NULL
+ *	b	const void *, size_t: bytes, where NULL with 0 is x''
+ * Text and bytes must stay until the statement is reset.
+ */
+int sql_bind(sqlite3_stmt *st, const char *types, ...);
+
+/* 1: there is a row; 0: done, and reset. An error resets too. */
+int sql_step(sqlite3_stmt *st);
+
+/* Runs a bound statement that gives no row. */
+int sql_run(sqlite3_stmt *st);
+
+/* prepare, bind, run, finalize. */
+int sql_do(sqlite3 *h, const char *sql, const char *types, ...);
+
+/* The one integer that a bound query gives: 0, or -ENOENT (not logged) for no row. */
+int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...);
+
+/* Columns of a database that may be damaged: never NULL text, never a size without
+ * bytes. */
+const char *sql_text(sqlite3_stmt *st, int column);
+const void *sql_blob(sqlite3_stmt *st, int column, size_t *size);
+
+/* Rolls back what is open; a failed COMMIT may have done so already. */
+void sql_rollback(sqlite3 *h);
+
+#endif

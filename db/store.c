@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store.c - the life of a run: its epochs, its flushes, its end
+ *
+ * Every change is one transaction, and struct store only remembers what was
+ * committed. run.to_ns and epoch.to_ns follow the newest flush, so that a run
+ * that died says by itself until when it is known.
+ */
+#include "config.h"
+
+#include "db/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "db/flush.h"
+#include "db/intern.h"
+#include "db/sql.h"
+
+#define BUSY_TIMEOUT_MS 2000
+
+struct store {
+	struct db *db;
+	sqlite3 *handle; /* db's */
+	int64_t run;
+	int64_t epoch; /* 0 before the first */
+};
+
+/* Ends a transaction that went well until now, or rolls it back. */
+static int finish(sqlite3 *h, int err)
+{
+	if (!err)
+		err = sql_exec(h, "COMMIT");
+	if (err)
+		sql_rollback(h);
+	return err;
+}
+
+/*
+ * Moves the WAL into the database and empties it, as far as readers let us: who
+ * reads now does not make us wait. What fails is done by the next one.
+ */
+static void checkpoint(sqlite3 *h)
+{
+	int rc;
+
+	sqlite3_busy_timeout(h, 0);
+	rc = sqlite3_wal_checkpoint_v2(h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	if (rc && (rc & 0xff) != SQLITE_BUSY && (rc & 0xff) != SQLITE_LOCKED)
+		log_warn("db: %s: checkpoint: %s", sqlite3_db_filename(h, "main"),
+			 sqlite3_errmsg(h));
+	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
+}
+
+static int put_gap(sqlite3 *h, uint64_t from_ns, uint64_t to_ns, const char *reason)
+{
+	return sql_do(h, "INSERT INTO gap (from_ns, to_ns, reason) VALUES (?1, ?2, ?3)",
+		      "iis", from_ns, to_ns, reason);
+}
+
+/* A run that never ended has died: what follows its newest flush is unknown. */
+static int bury_dead_run(sqlite3 *h, uint64_t now_ns)
+{
+	int64_t to_ns;
+	int err = sql_get(h, &to_ns, "SELECT max(to_ns) FROM run WHERE state = 0", "");
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if ((uint64_t)to_ns <= now_ns)
+		err = put_gap(h, to_ns, now_ns, "the collector died");
+	else
+		err = put_gap(h, to_ns, to_ns,
+			      "the collector died and the clock stepped back");
+	return err ? err : sql_exec(h, "UPDATE run SET state = 2 WHERE state = 0");
+}
+
+static int begin_run(struct store *s, const struct platform_desc *platform,
+		     uint64_t now_ns)
+{
+	static const char add[] = "INSERT INTO run (platform, from_ns, to_ns, state)"
+				  " VALUES (?1, ?2, ?2, 0)";
+	int64_t id;
+	int err = intern_platform(s->handle, platform, &id);
+
+	if (!err)
+		err = bury_dead_run(s->handle, now_ns);
+	if (!err)
+		err = sql_exec(s->handle, "UPDATE epoch SET open = 0 WHERE open");
+	if (!err)
+		err = sql_do(s->handle, add, "ii", id, now_ns);
+	if (!err)
+		s->run = sqlite3_last_insert_rowid(s->handle);
+	return err;
+}
+
+int store_begin(struct db *db, const struct platform_desc *platform, uint64_t now_ns,
+		struct store **out)
+{
+	struct store *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->db = db;
+	s->handle = db_handle(db);
+	err = sql_exec(s->handle, "BEGIN IMMEDIATE");
+	if (!err)
+		err = finish(s->handle, begin_run(s, platform, now_ns));
+	if (err) {
+		store_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static int end_epoch(struct store *s, uint64_t now_ns)
+{
+	return sql_do(s->handle,
+		      "UPDATE epoch SET open = 0, to_ns = max(to_ns, ?2) WHERE id = ?1",
+		      "ii", s->epoch, now_ns);
+}
+
+int store_epoch(struct store *s, uint64_t now_ns, uint32_t uncertainty_ms,
+		const char *label)
+{
+	static const char add[] =
+		"INSERT INTO epoch (run, label, from_ns, to_ns, open, uncertainty_ms)"
+		" VALUES (?1, ?2, ?3, ?3, 1, ?4)";
+	int64_t epoch = 0;
+	int err = sql_exec(s->handle, "BEGIN IMMEDIATE");
+
+	if (err)
+		return err;
+	err = end_epoch(s, now_ns);
+	if (!err)
+		err = sql_do(s->handle, add, "isii", s->run, label ? label : "", now_ns,
+			     (int64_t)uncertainty_ms);
+	if (!err)
+		epoch = sqlite3_last_insert_rowid(s->handle);
+	err = finish(s->handle, err);
+	if (!err)
+		s->epoch = epoch;
+	return err;
+}
+
+static int flush_once(struct store *s, const struct flush *f)
+{
+	static const char find[] = "SELECT 1 FROM flush WHERE run = ?1 AND seq = ?2";
+	int64_t found;
+	int err = sql_get(s->handle, &found, find, "ii", s->run, f->seq);
+
+	if (err != -ENOENT)
+		return err;
+	err = flush_merge(s->handle, s->run, s->epoch, f);
+	if (!err && f->to_ns < f->from_ns)
+		err = put_gap(s->handle, f->from_ns, f->from_ns,
+			      "the clock stepped back");
+	return err;
+}
+
+int store_flush(struct store *s, const struct flush *f)
+{
+	int err;
+
+	if (!s->epoch || !f->seq)
+		return -EINVAL;
+	err = flush_check(f, db_path(s->db));
+	if (err)
+		return err;
+	err = sql_exec(s->handle, "BEGIN IMMEDIATE");
+	if (!err)
+		err = finish(s->handle, flush_once(s, f));
+	if (!err)
+		checkpoint(s->handle);
+	return err;
+}
+
+int store_end(struct store *s, uint64_t now_ns)
+{
+	int err = sql_exec(s->handle, "BEGIN IMMEDIATE");
+
+	if (!err) {
+		err = end_epoch(s, now_ns);
+		if (!err)
+			err = sql_do(s->handle,
+				     "UPDATE run SET state = 1, to_ns = max(to_ns, ?2)"
+				     " WHERE id = ?1",
+				     "ii", s->run, now_ns);
+		err = finish(s->handle, err);
+	}
+	if (!err)
+		checkpoint(s->handle);
+	store_free(s);
+	return err;
+}
+
+void store_free(struct store *s)
+{
+	free(s);
+}
+
+int store_label_epoch(struct db *db, int64_t epoch, const char *label)
+{
+	int err = sql_do(db_handle(db), "UPDATE epoch SET label = ?2 WHERE id = ?1",
+			 "is", epoch, label);
+
+	if (!err && !sqlite3_changes(db_handle(db)))
+		err = -ENOENT;
+	return err;
+}

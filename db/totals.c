@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * totals.c - the numbers beside the profiles: streams, losses, gaps, intervals
+ */
+#include "config.h"
+
+#include "db/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/rows.h"
+#include "db/sql.h"
+
+static void stream_fini(struct query_stream *s)
+{
+	free((char *)s->desc.event);
+	free((char *)s->desc.source);
+	free((char *)s->desc.cpu_type);
+	free((char *)s->desc.unit);
+}
+
+static int read_stream(sqlite3_stmt *st, struct query_streams *list)
+{
+	struct query_stream *grown = rows_grow(list->stream, list->nr, sizeof(*grown));
+	struct query_stream s = {
+		.id = sqlite3_column_int64(st, 0),
+		.desc = { .event = strdup(sql_text(st, 1)),
+			  .source = strdup(sql_text(st, 2)),
+			  .cpu_type = strdup(sql_text(st, 3)),
+			  .unit = strdup(sql_text(st, 4)),
+			  .mean_period = sqlite3_column_int64(st, 5),
+			  .landing = sqlite3_column_int(st, 6) },
+		.received = sqlite3_column_int64(st, 7),
+		.stored = sqlite3_column_int64(st, 8),
+		.not_delivered = sqlite3_column_int64(st, 9),
+		.enabled_ns = sqlite3_column_int64(st, 10),
+		.running_ns = sqlite3_column_int64(st, 11),
+		.throttled = sqlite3_column_int64(st, 12),
+	};
+
+	if (grown)
+		list->stream = grown;
+	if (!grown || !s.desc.event || !s.desc.source || !s.desc.cpu_type ||
+	    !s.desc.unit) {
+		stream_fini(&s);
+		return -ENOMEM;
+	}
+	list->stream[list->nr++] = s;
+	return 0;
+}
+
+int query_streams(struct db *db, const struct query_epochs *e, const char *event,
+		  struct query_streams *out)
+{
+	static const char sql[] =
+		"SELECT s.id, s.event, s.source, s.cpu_type, s.unit, s.mean_period,"
+		" s.landing, sum(t.received), sum(t.stored), sum(t.not_delivered),"
+		" sum(t.enabled_ns), sum(t.running_ns), sum(t.throttled)"
+		" FROM tally t JOIN stream s ON s.id = t.stream"
+		" WHERE t.epoch IN (SELECT value FROM json_each(?1))"
+		" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id ORDER BY s.id";
+	struct query_streams list = { 0 };
+	sqlite3_stmt *st = NULL;
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	if (!err)
+		err = sql_prepare(db_handle(db), sql, &st);
+	if (!err)
+		err = sql_bind(st, "ss", ids.data, event);
+	while (!err && (err = sql_step(st)) == 1)
+		err = read_stream(st, &list);
+	sqlite3_finalize(st);
+	buf_fini(&ids);
+	if (err)
+		query_streams_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
+void query_streams_fini(struct query_streams *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		stream_fini(&s->stream[i]);
+	free(s->stream);
+	memset(s, 0, sizeof(*s));
+}
+
+static int read_loss(sqlite3_stmt *st, struct query_losses *list)
+{
+	struct query_loss *grown = rows_grow(list->loss, list->nr, sizeof(*grown));
+	struct query_loss l = {
+		.stream = sqlite3_column_int64(st, 0),
+		.class = sqlite3_column_int(st, 1),
+		.name = strdup(sql_text(st, 2)),
+		.n = sqlite3_column_int64(st, 3),
+	};
+
+	if (grown)
+		list->loss = grown;
+	if (!grown || !l.name) {
+		free(l.name);
+		return -ENOMEM;
+	}
+	list->loss[list->nr++] = l;
+	return 0;
+}
+
+int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out)
+{
+	static const char sql[] =
+		"SELECT stream, class, name, sum(n) FROM loss"
+		" WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" GROUP BY stream, class, name ORDER BY stream, class, name";
+	struct query_losses list = { 0 };
+	sqlite3_stmt *st = NULL;
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	if (!err)
+		err = sql_prepare(db_handle(db), sql, &st);
+	if (!err)
+		err = sql_bind(st, "s", ids.data);
+	while (!err && (err = sql_step(st)) == 1)
+		err = read_loss(st, &list);
+	sqlite3_finalize(st);
+	buf_fini(&ids);
+	if (err)
+		query_losses_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
+void query_losses_fini(struct query_losses *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		free(l->loss[i].name);
+	free(l->loss);
+	memset(l, 0, sizeof(*l));
+}
+
+static int read_gap(sqlite3_stmt *st, struct query_gaps *list)
+{
+	struct query_gap *grown = rows_grow(list->gap, list->nr, sizeof(*grown));
+	struct query_gap g = {
+		.from_ns = sqlite3_column_int64(st, 0),
+		.to_ns = sqlite3_column_int64(st, 1),
+		.reason = strdup(sql_text(st, 2)),
+	};
+
+	if (grown)
+		list->gap = grown;
+	if (!grown || !g.reason) {
+		free(g.reason);
+		return -ENOMEM;
+	}
+	list->gap[list->nr++] = g;
+	return 0;
+}
+
+int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out)
+{
+	/* One without length is inside where it begins. */
+	static const char sql[] =
+		"SELECT from_ns, to_ns, reason FROM gap WHERE from_ns < ?2"
+		" AND (to_ns > ?1 OR from_ns >= ?1) ORDER BY from_ns, id";
+	struct query_gaps list = { 0 };
+	sqlite3_stmt *st = NULL;
+	int err = sql_prepare(db_handle(db), sql, &st);
+
+	if (to_ns > INT64_MAX)
+		to_ns = INT64_MAX;
+	if (!err)
+		err = sql_bind(st, "ii", from_ns, to_ns);
+	while (!err && (err = sql_step(st)) == 1)
+		err = read_gap(st, &list);
+	sqlite3_finalize(st);
+	if (err)
+		query_gaps_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
+void query_gaps_fini(struct query_gaps *g)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		free(g->gap[i].reason);
+	free(g->gap);
+	memset(g, 0, sizeof(*g));
+}
+
+int query_intervals(struct db *db, const struct query_epochs *e, query_interval_fn fn,
+		    void *ctx)
+{
+	static const char sql[] =
+		"SELECT run, seq, epoch, from_ns, to_ns, duration_ns, received, stored,"
+		" lost FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" ORDER BY run, seq";
+	struct query_interval *list = NULL, *grown;
+	sqlite3_stmt *st = NULL;
+	struct buf ids = { 0 };
+	size_t nr = 0;
+	int err = rows_epoch_ids(e, &ids);
+
+	if (!err)
+		err = sql_prepare(db_handle(db), sql, &st);
+	if (!err)
+		err = sql_bind(st, "s", ids.data);
+	while (!err && (err = sql_step(st)) == 1) {
+		grown = rows_grow(list, nr, sizeof(*list));
+		err = grown ? 0 : -ENOMEM;
+		if (err)
+			break;
+		list = grown;
+		list[nr++] = (struct query_interval){
+			.run = sqlite3_column_int64(st, 0),
+			.seq = sqlite3_column_int64(st, 1),
+			.epoch = sqlite3_column_int64(st, 2),
+			.from_ns = sqlite3_column_int64(st, 3),
+			.to_ns = sqlite3_column_int64(st, 4),
+			.duration_ns = sqlite3_column_int64(st, 5),
+			.received = sqlite3_column_int64(st, 6),
+			.stored = sqlite3_column_int64(st, 7),
+			.lost = sqlite3_column_int64(st, 8),
+		};
+	}
+	sqlite3_finalize(st);
+	/* The rows are copied: fn may take its time without holding the WAL. */
+	for (size_t i = 0; !err && i < nr; i++)
+		err = fn(ctx, &list[i]);
+	free(list);
+	buf_fini(&ids);
+	return err;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * imagecache.c - a small cache: opening an image reads its symbols
+ *
+ * Profiles come grouped by image, so few need to be open at a time; what is
+ * kept for all is only whether opening failed.
+ */
+#include "config.h"
+
+#include "tools/imagecache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/hmap.h"
+#include "base/log.h"
+
+#define MAX_OPEN     8
+#define MAX_WARNINGS 10
+
+struct entry {
+	struct hnode node;
+	int64_t id;
+	struct image *image; /* NULL: closed, or err says why */
+	int err;
+	uint64_t used; /* the clock at its last use */
+};
+
+struct image_cache {
+	struct db *db;
+	enum machine machine;
+	struct hmap map;
+	size_t nr_open;
+	size_t nr_failed;
+	bool warn;
+	uint64_t clock;
+};
+
+struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn)
+{
+	struct image_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->db = db;
+	cache->machine = machine;
+	cache->warn = warn;
+	return cache;
+}
+
+static struct entry *entry_of(struct hnode *n)
+{
+	return container_of(n, struct entry, node);
+}
+
+void image_cache_free(struct image_cache *cache)
+{
+	struct hnode *n, *next;
+
+	if (!cache)
+		return;
+	if (cache->warn && cache->nr_failed > MAX_WARNINGS)
+		log_warn("%zu more images could not be opened",
+			 cache->nr_failed - MAX_WARNINGS);
+	hmap_for_each (&cache->map, n, next) {
+		image_close(entry_of(n)->image);
+		free(entry_of(n));
+	}
+	hmap_fini(&cache->map);
+	free(cache);
+}
+
+static struct entry *find(struct image_cache *cache, int64_t id)
+{
+	const uint64_t hash = hash_u64(id);
+	struct hnode *n;
+	struct entry *e;
+
+	for (n = hmap_first(&cache->map, hash); n; n = hmap_next(n)) {
+		if (entry_of(n)->id == id)
+			return entry_of(n);
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->id = id;
+	if (hmap_insert(&cache->map, &e->node, hash)) {
+		free(e);
+		return NULL;
+	}
+	return e;
+}
+
+static void close_oldest(struct image_cache *cache)
+{
+	struct entry *oldest = NULL;
+	struct hnode *n, *next;
+
+	hmap_for_each (&cache->map, n, next) {
+		struct entry *e = entry_of(n);
+
+		if (e->image && (!oldest || e->used < oldest->used))
+			oldest = e;
+	}
+	image_close(oldest->image);
+	oldest->image = NULL;
+	cache->nr_open--;
+}
+
+static int open_captured(struct image_cache *cache, const struct query_image *row,
+			 struct image **out)
+{
+	struct query_capture c;
+	struct capture_symbol *symbols;
+	struct capture_code *codes;
+	int err;
+
+	err = query_capture(cache->db, row->id, &c);
+	if (err)
+		return err;
+	symbols = calloc(c.nr_symbols + 1, sizeof(*symbols));
+	codes = calloc(c.nr_codes + 1, sizeof(*codes));
+	if (!symbols || !codes) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < c.nr_symbols; i++)
+		symbols[i] =
+			(struct capture_symbol){ c.symbol[i].start, c.symbol[i].size,
+						 c.symbol[i].name };
+	for (size_t i = 0; i < c.nr_codes; i++)
+		codes[i] = (struct capture_code){ c.code[i].start, c.code[i].size,
+						  c.code[i].bytes };
+	err = c.nr_symbols || c.nr_codes
+		      ? image_open_capture(&row->desc, cache->machine, symbols,
+					   c.nr_symbols, codes, c.nr_codes, out)
+		      : -CPI_ENOIMAGE;
+out:
+	free(symbols);
+	free(codes);
+	query_capture_fini(&c);
+	return err;
+}
+
+static int open_image(struct image_cache *cache, const struct query_image *row,
+		      struct image **out)
+{
+	int err, captured;
+
+	if (row->desc.kind != IMAGE_FILE)
+		return open_captured(cache, row, out);
+	err = image_open(&row->desc, NULL, out);
+	if (!err || err == -ENOMEM)
+		return err;
+	captured = open_captured(cache, row, out);
+	return captured == -CPI_ENOIMAGE ? err : captured;
+}
+
+const char *image_cache_why(const struct image_desc *desc, int err)
+{
+	if (desc->kind != IMAGE_FILE && err == -CPI_ENOIMAGE)
+		return "nothing was captured of it";
+	if (err == -ENODEV)
+		return "not a regular file";
+	if (err == -ELOOP)
+		return "a symbolic link, which the profiled file was not";
+	return err_str(err);
+}
+
+static void note_failure(struct image_cache *cache, const struct image_desc *desc,
+			 int err)
+{
+	if (cache->nr_failed++ < MAX_WARNINGS && cache->warn)
+		log_warn("%s: %s: its procedures have no names", desc->name,
+			 image_cache_why(desc, err));
+}
+
+int image_cache_get(struct image_cache *cache, const struct query_image *row,
+		    struct image **out)
+{
+	struct entry *e = find(cache, row->id);
+
+	if (!e)
+		return -ENOMEM;
+	if (!e->image && !e->err) {
+		if (cache->nr_open == MAX_OPEN)
+			close_oldest(cache);
+		e->err = open_image(cache, row, &e->image);
+		if (e->err == -ENOMEM) {
+			e->err = 0;
+			return -ENOMEM;
+		}
+		if (e->err)
+			note_failure(cache, &row->desc, e->err);
+		else
+			cache->nr_open++;
+	}
+	if (e->err)
+		return e->err;
+	e->used = ++cache->clock;
+	*out = e->image;
+	return 0;
+}
+
+const char *image_missing_code(const struct image_desc *desc)
+{
+	switch (desc->kind) {
+	case IMAGE_FILE:
+		return "the file does not hold these bytes";
+	case IMAGE_KERNEL:
+	case IMAGE_IDLE:
+	case IMAGE_MODULE:
+		return "the kernel's code was not captured";
+	case IMAGE_VDSO:
+		return "the vDSO's code was not captured";
+	case IMAGE_BPF:
+		return "the BPF program's code was not captured";
+	}
+	return "its code was not captured";
+}
+
+size_t image_cache_nr_failed(const struct image_cache *cache)
+{
+	return cache->nr_failed;
+}
