@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/arch.h"
@@ -32,6 +33,7 @@
 #include "daemon/perfev.h"
 #include "daemon/platform.h"
 #include "daemon/procscan.h"
+#include "daemon/raw.h"
 #include "daemon/sideband.h"
 #include "db/store.h"
 
@@ -196,6 +198,20 @@ static int open_collector(struct session *s, int *event)
 
 	choose_periods(s);
 	return s->ops->open(&cfg, &s->cpus, &s->collector, event);
+}
+
+static int begin_raw(const struct session *s)
+{
+	const struct raw_header h = { RAW_MAGIC, RAW_VERSION,
+				      sizeof(struct raw_record) };
+	int err;
+
+	if (s->cfg.raw_fd < 0)
+		return 0;
+	err = file_write(s->cfg.raw_fd, &h, sizeof(h));
+	if (err)
+		log_err("raw trace: %s", err_str(err));
+	return err;
 }
 
 static bool is_missing(int err)
@@ -392,6 +408,8 @@ int session_open(const struct session_config *cfg, struct session **out)
 		respect_limit(s);
 		err = start_sideband(s);
 	}
+	if (!err)
+		err = begin_raw(s);
 	if (!err)
 		err = start_collector(s);
 	if (!err)
@@ -677,13 +695,12 @@ static void randomise(struct session *s, uint64_t now)
 
 int session_run(struct session *s)
 {
-	struct epoll_event ready[64];
 	uint64_t now = time_mono_ns();
 
 	if (now >= s->next_random_ns)
 		randomise(s, now);
-	if (epoll_wait(s->epoll_fd, ready, 64, 0) > 0)
-		cycle(s);
+	/* No epoll_wait() first: the owner's poll() has used perf's wakeup up. */
+	cycle(s);
 	if (now >= s->next_sweep_ns)
 		sweep(s);
 	if (time_real_ns() >= s->epoch_end_real_ns)

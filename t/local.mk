@@ -25,6 +25,7 @@ QUICK_TESTS += t/0300-isa-objdump.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk
+include t/bench/local.mk
 
 check_PROGRAMS += t/cpid_peer
 
