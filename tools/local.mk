@@ -1,1 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# cpi is a thin main over libtools.a, so that unit tests can link the parts.
+noinst_LIBRARIES += tools/libtools.a
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+tools_libtools_a_SOURCES = \
+	tools/cmd.c tools/cmd.h \
+	tools/cmd_cat.c \
+	tools/cmd_epoch.c \
+	tools/cmd_flush.c \
+	tools/cmd_help.c \
+	tools/cmd_list.c \
+	tools/cmd_prof.c \
+	tools/cmd_rate.c \
+	tools/cmd_status.c \
+	tools/ctl.c tools/ctl.h \
+	tools/events.c tools/events.h \
+	tools/help.c tools/help.h \
+	tools/images.c tools/images.h \
+	tools/json.c tools/json.h \
+	tools/list_decode.c tools/list.h \
+	tools/list_find.c \
+	tools/list_print.c \
+	tools/list_source.c \
+	tools/nearest.c tools/nearest.h \
+	tools/out.c tools/out.h \
+	tools/prof.c tools/prof.h \
+	tools/prof_print.c \
+	tools/prof_rows.c tools/prof_rows.h \
+	tools/progress.c tools/progress.h \
+	tools/report.c tools/report.h \
+	tools/select.c tools/select.h \
+	tools/source.c tools/source.h \
+	tools/table.c tools/table.h \
+	tools/term.c tools/term.h \
+	tools/text.c tools/text.h

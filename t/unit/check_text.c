@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/text.h"
+
+#include <string.h>
+
+#include "t/unit/unit.h"
+#include "tools/nearest.h"
+
+static const struct {
+	const char *in, *clean;
+	size_t width;
+} names[] = {
+	{ "", "", 0 },
+	{ "plain", "plain", 5 },
+	{ "\033[31mred\n", "?[31mred?", 9 },
+	{ "tab\there\x7f", "tab?here?", 9 },
+	{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f", 4 }, /* two-byte letters */
+	{ "\xe2\x82\xac\xf0\x9f\x98\x80", "\xe2\x82\xac\xf0\x9f\x98\x80", 2 },
+	{ "\xff\xfe", "??", 2 },           /* no UTF-8 at all */
+	{ "\xc3", "?", 1 },                /* cut off */
+	{ "\xe2\x82", "??", 2 },           /* cut off later */
+	{ "\xc0\xaf", "??", 2 },           /* '/' written too long */
+	{ "\xed\xa0\x80", "???", 3 },      /* half of a surrogate */
+	{ "\xf4\x90\x80\x80", "????", 4 }, /* above U+10FFFF */
+	{ "\xc2\x9b"
+	  "31m",
+	  "?31m", 4 }, /* CSI as one C1 code */
+	{ "a\xe2\x80\xae"
+	  "b",
+	  "a?b", 3 }, /* right-to-left override */
+};
+
+START_TEST(a_name_is_shown_as_one_harmless_line)
+{
+	struct buf b = { 0 };
+
+	text_put_clean(&b, names[_i].in);
+	ck_assert_str_eq(buf_str(&b), names[_i].clean);
+	ck_assert_uint_eq(text_width(buf_str(&b)), names[_i].width);
+	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(a_prefix_never_splits_a_letter)
+{
+	ck_assert_uint_eq(text_prefix("gr\xc3\xbc\xc3\x9f", 3), 4);
+	ck_assert_uint_eq(text_prefix("abc", 9), 3);
+	ck_assert_uint_eq(text_prefix("abc", 0), 0);
+}
+END_TEST
+
+START_TEST(what_is_written_is_read_back)
+{
+	struct buf b = { 0 };
+	uint32_t wrong = 0;
+	const char *s;
+
+	for (uint32_t code = 1; code <= 0x10ffff && !wrong; code++) {
+		if (code >= 0xd800 && code <= 0xdfff)
+			continue; /* surrogates are no letters */
+		buf_reset(&b);
+		text_put(&b, code);
+		s = buf_str(&b);
+		if (text_next(&s) != code || *s)
+			wrong = code;
+	}
+	ck_assert_uint_eq(wrong, 0);
+	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(random_bytes_are_read_to_their_end)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t random = seed;
+	struct buf b = { 0 };
+	bool harmless = true;
+
+	for (int i = 0; i < 20000; i++) {
+		char bytes[12] = "";
+		const char *s;
+
+		for (int k = 0; k < 11; k++)
+			bytes[k] = unit_random(&random) >> 56 | 1;
+		buf_reset(&b);
+		text_put_clean(&b, bytes);
+		s = buf_str(&b);
+		for (uint32_t code; (code = text_next(&s));)
+			harmless &= code != TEXT_INVALID && !text_is_control(code);
+	}
+	ck_assert_msg(harmless, "SEED=%llu", (unsigned long long)seed);
+	buf_fini(&b);
+}
+END_TEST
+
+static const struct {
+	const char *typed, *meant;
+} mistakes[] = {
+	{ "porf", "prof" },
+	{ "prf", "prof" },
+	{ "stat", "status" },
+	{ "lsit", "list" },
+	{ "sta", "status" },
+	{ "epochs", "epoch" },
+	{ "bananas", NULL },
+	{ "x", NULL },
+	{ "", NULL },
+	{ "a-very-long-word-that-no-command-could-ever-be", NULL },
+};
+
+START_TEST(a_mistyped_word_finds_what_was_meant)
+{
+	static const char *const words[] = { "prof", "list", "epoch", "status",
+					     "flush" };
+	struct nearest n = nearest_init(mistakes[_i].typed);
+
+	for (size_t i = 0; i < NR(words); i++)
+		nearest_try(&n, words[i]);
+	if (mistakes[_i].meant)
+		ck_assert_str_eq(n.best, mistakes[_i].meant);
+	else
+		ck_assert_ptr_null(n.best);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("text");
+	TCase *t = tcase_create("names");
+
+	tcase_add_loop_test(t, a_name_is_shown_as_one_harmless_line, 0, NR(names));
+	tcase_add_test(t, a_prefix_never_splits_a_letter);
+	tcase_add_test(t, what_is_written_is_read_back);
+	tcase_add_test(t, random_bytes_are_read_to_their_end);
+	tcase_add_loop_test(t, a_mistyped_word_finds_what_was_meant, 0, NR(mistakes));
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

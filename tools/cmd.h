@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd.h - one record per command; everything about its options derives from it
+ *
+ * getopt_long's tables, --help, cpi help, the bash completion and the test that
+ * compares them with the man pages all read the same struct opt rows. To add a
+ * command: write tools/cmd_NAME.c with its record, list it in tools/cmd.c, and
+ * write man/cpi-NAME.1.
+ */
+#ifndef CPI_TOOLS_CMD_H
+#define CPI_TOOLS_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/out.h"
+
+/* Exit statuses; what cpi record runs adds its own. */
+enum { EXIT_OK = 0, EXIT_FAIL = 1, EXIT_USAGE = 2 };
+
+#define CMD_MAX_EVENTS 32
+
+struct cmd_list {
+	const char *item[CMD_MAX_EVENTS];
+	int nr;
+};
+
+enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE };
+
+/* The value of every option of every command; zero where it was not given. */
+struct cmd_options {
+	const char *db, *epoch, *event, *image, *comm;
+	int format; /* enum out_format */
+	int color;  /* enum out_color */
+	uint64_t limit;
+	const char *sort;
+	const char *socket;
+	/* prof */
+	int by; /* enum prof_by */
+	const char *procedure;
+	bool idle;
+	/* list */
+	bool source, assembly, both;
+	/* cat */
+	bool intervals, check;
+	/* record */
+	double hz;
+	struct cmd_list events;
+	const char *output, *label, *raw;
+	bool by_comm, no_by_comm;
+	/* help */
+	bool completion;
+};
+
+enum opt_kind {
+	OPT_FLAG,   /* bool */
+	OPT_STRING, /* const char * */
+	OPT_COUNT,  /* uint64_t, decimal */
+	OPT_REAL,   /* double above 0 */
+	OPT_CHOICE, /* int: which of arg's words, "text|json|csv" */
+	OPT_LIST,   /* struct cmd_list: may be given again */
+	OPT_HELP,   /* prints the help */
+};
+
+struct opt {
+	const char *name; /* NULL ends the table */
+	char letter;      /* 0 for none */
+	const char *arg;  /* what the value is called; NULL for flags */
+	const char *help;
+	enum opt_kind kind;
+	size_t offset; /* in struct cmd_options */
+};
+
+#define OPT(name, letter, arg, help, kind, field)                                  \
+	{                                                                          \
+		name, letter, arg, help, kind, offsetof(struct cmd_options, field) \
+	}
+
+#define OPT_DB OPT("db", 0, "FILE", "read this database", OPT_STRING, db)
+#define OPT_EPOCH                                                              \
+	OPT("epoch", 0, "SPEC", "last, all, an id, -N, a label, a time, A..B", \
+	    OPT_STRING, epoch)
+#define OPT_EVENT OPT("event", 0, "EVENT", "only this event", OPT_STRING, event)
+#define OPT_IMAGE \
+	OPT("image", 0, "GLOB", "only images of this path or name", OPT_STRING, image)
+#define OPT_COMM       OPT("comm", 0, "GLOB", "only these commands", OPT_STRING, comm)
+#define OPT_LIMIT      OPT("limit", 0, "N", "show at most N rows", OPT_COUNT, limit)
+#define OPT_SORT(keys) OPT("sort", 0, "KEY", "order by " keys, OPT_STRING, sort)
+#define OPT_FORMAT \
+	OPT("format", 0, "text|json|csv", "how to write the result", OPT_CHOICE, format)
+#define OPT_COLOR                                                              \
+	OPT("color", 0, "auto|always|never", "colour in text (default: auto)", \
+	    OPT_CHOICE, color)
+#define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
+
+#define OPTS_SELECTION OPT_DB, OPT_EPOCH, OPT_EVENT, OPT_IMAGE, OPT_COMM
+#define OPT_END                                               \
+	{ "help", 'h', NULL, "show this help", OPT_HELP, 0 }, \
+	{                                                     \
+		NULL, 0, NULL, NULL, OPT_FLAG, 0              \
+	}
+
+struct cmd_context;
+
+struct cmd {
+	const char *name;
+	const char *args; /* as in the synopsis, behind the options */
+	const char *summary;
+	int min_args;
+	int max_args;      /* CMD_REST: the first argument ends the options */
+	const char *words; /* what the first argument may be, "list|new"; or NULL */
+	const struct opt *opts;
+	int (*run)(struct cmd_context *ctx); /* the exit status */
+};
+
+#define CMD_REST (-1)
+
+struct cmd_context {
+	const struct cmd *cmd;
+	struct cmd_options opt;
+	char **args; /* nr_args of them, then NULL */
+	int nr_args;
+};
+
+extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_epoch, cmd_flush, cmd_rate,
+	cmd_status, cmd_cat, cmd_help;
+
+/* Every command, in the order of the help; NULL ends it. */
+extern const struct cmd *const cmd_table[];
+
+/* The command of that name, or NULL. */
+const struct cmd *cmd_find(const char *name);
+
+/* cmd_find(), or a message with the nearest name. */
+const struct cmd *cmd_find_or_suggest(const char *name);
+
+/* Parses argv[1..argc) (argv[0] is the command) and runs it. */
+int cmd_run(const struct cmd *cmd, int argc, char **argv);
+
+/* Says what is wrong with the command line; returns EXIT_USAGE. */
+int cmd_usage_error(const struct cmd *cmd, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_cat.c - what is stored, as it is (dcpicat)
+ *
+ * Profiles are printed one by one as they are read: a selection may be larger
+ * than memory.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/cmd.h"
+#include "tools/out.h"
+#include "tools/report.h"
+#include "tools/select.h"
+#include "tools/table.h"
+
+static const struct column count_columns[] = {
+	{ "", "image", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "event", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "source", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "mean_period", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	{ "", "unit", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "offset", "offset", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "samples", "n", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "taken", "taken", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "not taken", "not_taken", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+};
+
+struct dump {
+	const struct cmd_context *ctx;
+	const struct selection *sel;
+	struct table *t;
+	struct json json;
+	bool any;
+};
+
+static const struct query_stream *find_stream(const struct selection *sel, int64_t id)
+{
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		if (sel->streams.stream[i].id == id)
+			return &sel->streams.stream[i];
+	}
+	return NULL;
+}
+
+static void put_count(struct table *t, const struct query_profile *q,
+		      const struct stream_desc *s, const struct count *c)
+{
+	char build_id[REPORT_BUILD_ID_SIZE];
+
+	table_text(t, q->image.desc.name);
+	table_text(t, image_kind_str(q->image.desc.kind));
+	table_text(t, report_build_id(&q->image.desc, build_id));
+	table_text(t, s->event);
+	table_text(t, s->source);
+	table_number(t, s->mean_period);
+	table_text(t, s->unit);
+	table_hex(t, c->offset);
+	table_number(t, c->n);
+	table_number(t, c->taken);
+	table_number(t, c->not_taken);
+}
+
+static int print_profile(struct dump *d, const struct query_profile *q,
+			 const struct stream_desc *s)
+{
+	char build_id[REPORT_BUILD_ID_SIZE], period[REPORT_PERIOD_SIZE];
+
+	switch (d->ctx->opt.format) {
+	case OUT_JSON:
+		return table_print_json(d->t, &d->json);
+	case OUT_CSV:
+		return table_print_csv(d->t, !d->any);
+	}
+	report_build_id(&q->image.desc, build_id);
+	out_line("%s (%s%s%s), %s from %s, a sample per %s: %llu samples",
+		 q->image.desc.name, image_kind_str(q->image.desc.kind),
+		 *build_id ? ", build id " : "", build_id, s->event, s->source,
+		 report_period(s, period),
+		 (unsigned long long)profile_total(q->profile));
+	return table_print_text(d->t, false, true);
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct dump *d = ctx;
+	const struct query_stream *stream = find_stream(d->sel, q->stream);
+	const struct count *c;
+	size_t nr;
+	int err;
+
+	if (!stream)
+		return 0;
+	c = profile_sorted(q->profile, &nr);
+	if (!c)
+		return nr ? -ENOMEM : 0;
+	table_clear(d->t);
+	for (size_t i = 0; i < nr; i++)
+		put_count(d->t, q, &stream->desc, &c[i]);
+	err = print_profile(d, q, &stream->desc);
+	d->any = true;
+	return err;
+}
+
+static int print_profiles(struct dump *d)
+{
+	int err;
+
+	if (d->ctx->opt.format == OUT_JSON) {
+		json_object(&d->json, NULL);
+		json_array(&d->json, "counts");
+	}
+	err = query_profiles(d->sel->db, &d->sel->query, on_profile, d, NULL);
+	if (d->ctx->opt.format == OUT_JSON) {
+		json_end(&d->json);
+		json_end(&d->json);
+	}
+	if (!err && !d->any && d->ctx->opt.format == OUT_CSV)
+		err = table_print_csv(d->t, true);
+	return err;
+}
+
+static int dump_profiles(const struct cmd_context *ctx, const struct selection *sel)
+{
+	struct dump d = { .ctx = ctx, .sel = sel };
+	int err = -ENOMEM;
+
+	d.t = table_new(count_columns,
+			sizeof(count_columns) / sizeof(count_columns[0]));
+	if (d.t)
+		err = print_profiles(&d);
+	table_free(d.t);
+	return err;
+}
+
+static const struct column interval_columns[] = {
+	{ "run", "run", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "flush", "seq", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "epoch", "epoch", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "from", "from", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "to", "to", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "seconds", "seconds", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "received", "received", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "stored", "stored", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "lost", "lost", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+};
+
+static int on_interval(void *ctx, const struct query_interval *row)
+{
+	struct table *t = ctx;
+
+	table_signed(t, row->run);
+	table_signed(t, row->seq);
+	table_signed(t, row->epoch);
+	table_time(t, row->from_ns);
+	table_time(t, row->to_ns);
+	table_real(t, row->duration_ns / 1e9, 3);
+	table_number(t, row->received);
+	table_number(t, row->stored);
+	table_number(t, row->lost);
+	return 0;
+}
+
+static int dump_intervals(const struct cmd_context *ctx, const struct selection *sel)
+{
+	struct table *t;
+	int err;
+
+	t = table_new(interval_columns,
+		      sizeof(interval_columns) / sizeof(interval_columns[0]));
+	if (!t)
+		return -ENOMEM;
+	err = query_intervals(sel->db, &sel->epochs, on_interval, t);
+	if (!err)
+		err = table_print(t, ctx->opt.format, "intervals", false);
+	table_free(t);
+	return err;
+}
+
+static int check(const struct cmd_context *ctx)
+{
+	struct db *db;
+	int err;
+
+	if (select_open_db(ctx, DB_READ, &db))
+		return EXIT_FAIL;
+	err = db_check(db);
+	if (!err)
+		out_line("%s: every profile decodes, nothing is damaged", db_path(db));
+	db_close(db);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static int run(struct cmd_context *ctx)
+{
+	struct selection sel;
+	int err;
+
+	if (ctx->opt.check)
+		return check(ctx);
+	if (select_open(ctx, &sel))
+		return EXIT_FAIL;
+	err = ctx->opt.intervals ? dump_intervals(ctx, &sel) : dump_profiles(ctx, &sel);
+	if (err)
+		select_failed(ctx, &sel, err);
+	select_close(&sel);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION,
+	OPT("intervals", 0, NULL, "list the flushes instead of the profiles", OPT_FLAG,
+	    intervals),
+	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),
+	OPT_FORMAT,
+	OPT_END,
+};
+
+const struct cmd cmd_cat = {
+	.name = "cat",
+	.args = "",
+	.summary = "Everything that is stored of a selection, as it is",
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_list.c - one procedure with its samples (dcpilist)
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/cmd.h"
+#include "tools/list.h"
+
+bool list_has_source(struct listing *l)
+{
+	for (size_t i = 0; i < l->nr_insns; i++) {
+		const struct line *line = &l->insn[i].line;
+
+		if (line->file && sources_line(l->sources, line->file, line->line))
+			return true;
+	}
+	return false;
+}
+
+static int print(struct listing *l)
+{
+	const struct cmd_options *opt = &l->ctx->opt;
+
+	if (opt->source)
+		return list_print_source(l);
+	if (opt->assembly)
+		return list_print_assembly(l, false);
+	return list_print_assembly(l, opt->both || list_has_source(l));
+}
+
+static int prepare(struct listing *l)
+{
+	int err;
+
+	err = events_init(&l->ev, &l->sel.streams, select_newest(&l->sel)->clock_hz);
+	if (err == -CPI_ELIMIT) {
+		log_err("%s: more than %d events: choose one with --event",
+			db_path(l->sel.db), EVENTS_MAX);
+		return err;
+	}
+	l->images = images_new(l->sel.db, machine_of(select_newest(&l->sel)->arch));
+	l->sources = sources_new();
+	return err || !l->images || !l->sources ? -ENOMEM : 0;
+}
+
+static void free_places(struct listing *l)
+{
+	struct list_place *p, *next;
+
+	for (p = l->places; p; p = next) {
+		next = p->next;
+		free((char *)p->image.desc.name);
+		free(p->name);
+		buf_fini(&p->samples);
+		free(p);
+	}
+}
+
+void list_fini(struct listing *l)
+{
+	for (size_t i = 0; i < l->nr_insns; i++)
+		free(l->insn[i].text);
+	free(l->insn);
+	free(l->tally);
+	free_places(l);
+	sources_free(l->sources);
+	images_free(l->images);
+	events_fini(&l->ev);
+	select_close(&l->sel);
+}
+
+static int run(struct cmd_context *ctx)
+{
+	struct listing l = { .ctx = ctx };
+	int err;
+
+	if (ctx->opt.source + ctx->opt.assembly + ctx->opt.both > 1)
+		return cmd_usage_error(ctx->cmd, "say one of --source, --asm, --both");
+	if (select_open(ctx, &l.sel))
+		return EXIT_FAIL;
+	err = prepare(&l);
+	if (!err)
+		err = list_find(&l, ctx->args[0]);
+	if (!err)
+		err = list_decode(&l);
+	if (!err)
+		err = print(&l);
+	if (err == -ENOMEM)
+		log_err("list: %s", err_str(err));
+	list_fini(&l);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION,
+	OPT("source", 's', NULL, "source lines alone", OPT_FLAG, source),
+	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
+	OPT("both", 'b', NULL, "both (default, where there is source)", OPT_FLAG, both),
+	OPT_FORMAT,
+	OPT_COLOR,
+	OPT_END,
+};
+
+const struct cmd cmd_list = {
+	.name = "list",
+	.args = "[IMAGE:]PROC | 0xOFFSET",
+	.summary = "The source and assembly of a procedure, with its samples",
+	.min_args = 1,
+	.max_args = 1,
+	.opts = opts,
+	.run = run,
+};

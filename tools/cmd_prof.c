@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_prof.c - where has the time gone? (dcpiprof)
+ */
+#include "config.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/cmd.h"
+#include "tools/prof.h"
+
+static int run(struct cmd_context *ctx)
+{
+	struct prof p;
+	int err;
+
+	if (ctx->opt.procedure && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
+		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
+						 "and --by=line");
+	if (prof_open(ctx, &p))
+		return EXIT_FAIL;
+	err = 0;
+	if (!p.nr_rows)
+		log_warn("%s: no samples match", db_path(p.sel.db));
+	if (ctx->opt.format == OUT_JSON)
+		prof_print_json(&p);
+	else
+		err = prof_print_table(&p);
+	prof_close(&p);
+	if (err)
+		log_err("prof: %s", err_str(err));
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION,
+	OPT("by", 0, "procedure|image|comm|line", "what a row stands for", OPT_CHOICE,
+	    by),
+	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
+	    procedure),
+	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
+	OPT_LIMIT,
+	OPT_SORT("time, samples, procedure, image, or an event"),
+	OPT_FORMAT,
+	OPT_END,
+};
+
+const struct cmd cmd_prof = {
+	.name = "prof",
+	.args = "",
+	.summary = "Where the time went, by procedure, image, command or line",
+	.max_args = 0,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static bool measures_time(const struct stream_desc *s, uint64_t clock_hz)
+{
+	return !strcmp(s->unit, "ns") || (!strcmp(s->unit, "cycles") && clock_hz);
+}
+
+static double sample_weight(const struct query_stream *s, uint64_t clock_hz)
+{
+	double w = s->desc.mean_period;
+
+	if (!strcmp(s->desc.unit, "cycles") && clock_hz)
+		w *= 1e9 / clock_hz;
+	if (s->running_ns && s->running_ns < s->enabled_ns)
+		w *= (double)s->enabled_ns / s->running_ns;
+	return w;
+}
+
+/* Adds the events of streams that do (or do not) measure time. */
+static int add_events(struct events *ev, bool time, uint64_t clock_hz)
+{
+	for (size_t i = 0; i < ev->streams->nr; i++) {
+		const struct stream_desc *s = &ev->streams->stream[i].desc;
+
+		if (measures_time(s, clock_hz) != time ||
+		    events_named(ev, s->event) < ev->nr)
+			continue;
+		if (ev->nr == EVENTS_MAX)
+			return -CPI_ELIMIT;
+		ev->event[ev->nr++] = (struct event){ s->event, time, 0, false };
+	}
+	return 0;
+}
+
+static void add_streams(struct events *ev, uint64_t clock_hz)
+{
+	double first[EVENTS_MAX] = { 0 };
+
+	for (size_t i = 0; i < ev->streams->nr; i++) {
+		const struct query_stream *s = &ev->streams->stream[i];
+		size_t at = events_named(ev, s->desc.event);
+		struct event *e = &ev->event[at];
+
+		ev->of[i] = at;
+		ev->weight[i] = sample_weight(s, clock_hz);
+		if (!e->nr_streams++)
+			first[at] = ev->weight[i];
+		else if (ev->weight[i] != first[at])
+			e->mixed = true;
+	}
+}
+
+int events_init(struct events *ev, const struct query_streams *streams,
+		uint64_t clock_hz)
+{
+	int err;
+
+	memset(ev, 0, sizeof(*ev));
+	ev->streams = streams;
+	err = add_events(ev, true, clock_hz);
+	if (!err)
+		err = add_events(ev, false, clock_hz);
+	if (err)
+		return err;
+	ev->of = calloc(streams->nr + 1, sizeof(*ev->of));
+	ev->weight = calloc(streams->nr + 1, sizeof(*ev->weight));
+	if (!ev->of || !ev->weight) {
+		events_fini(ev);
+		return -ENOMEM;
+	}
+	add_streams(ev, clock_hz);
+	return 0;
+}
+
+void events_fini(struct events *ev)
+{
+	free(ev->of);
+	free(ev->weight);
+	memset(ev, 0, sizeof(*ev));
+}
+
+bool events_find(const struct events *ev, int64_t stream, size_t *event, double *weight)
+{
+	for (size_t i = 0; i < ev->streams->nr; i++) {
+		if (ev->streams->stream[i].id != stream)
+			continue;
+		*event = ev->of[i];
+		*weight = ev->weight[i];
+		return true;
+	}
+	return false;
+}
+
+size_t events_named(const struct events *ev, const char *name)
+{
+	size_t i = 0;
+
+	while (i < ev->nr && strcmp(ev->event[i].name, name) != 0)
+		i++;
+	return i;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * events.h - streams put together by event
+ *
+ * Streams of one event with other periods, sources or CPU types are never added
+ * by count: a sample weighs what it stands for (its period, in ns where the
+ * event measures time, scaled up where the event was multiplexed). Shares are
+ * shares of weight; raw counts are only for display.
+ */
+#ifndef CPI_TOOLS_EVENTS_H
+#define CPI_TOOLS_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/query.h"
+
+#define EVENTS_MAX 32
+
+/* Samples of one event, and what they stand for together. */
+struct tally {
+	uint64_t n;
+	double weight;
+};
+
+struct event {
+	const char *name; /* the stream list's */
+	bool is_time;     /* weights are ns */
+	size_t nr_streams;
+	bool mixed; /* its streams' samples weigh differently */
+};
+
+struct events {
+	struct event event[EVENTS_MAX]; /* those that measure time first */
+	size_t nr;
+	const struct query_streams *streams;
+	size_t *of;     /* per stream: its event */
+	double *weight; /* per stream: of one sample */
+};
+
+/*
+ * clock_hz turns cycles into time; 0 where it is not known. streams must
+ * outlive ev. Returns 0, -ENOMEM, or -CPI_ELIMIT (more events than EVENTS_MAX).
+ */
+int events_init(struct events *ev, const struct query_streams *streams,
+		uint64_t clock_hz);
+void events_fini(struct events *ev);
+
+/* The event of a stream and a sample's weight in it; false for other streams. */
+bool events_find(const struct events *ev, int64_t stream, size_t *event,
+		 double *weight);
+
+/* The event called name; ev->nr when there is none. */
+size_t events_named(const struct events *ev, const char *name);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void help_print_overview(void)
+{
+	puts("usage: cpi COMMAND [OPTION...] [ARGUMENT...]\n"
+	     "       cpi --version | --help\n\n"
+	     "Where has the machine's time gone? cpid collects all the time;\n"
+	     "these commands look at what it found.\n");
+	for (const struct cmd *const *c = cmd_table; *c; c++)
+		printf("  %-8s %s\n", (*c)->name, (*c)->summary);
+	puts("\n'cpi COMMAND --help' lists a command's options, cpi(1) says more.");
+}
+
+static void print_option(const struct opt *o)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
+		 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+		 o->arg ? "=" : "", o->arg ? o->arg : "");
+	printf("  %-30s %s\n", left, o->help);
+}
+
+void help_print_command(const struct cmd *cmd)
+{
+	printf("usage: cpi %s [OPTION...]%s%s\n\n%s.\n\n", cmd->name,
+	       *cmd->args ? " " : "", cmd->args, cmd->summary);
+	for (const struct opt *o = cmd->opts; o->name; o++)
+		print_option(o);
+	printf("\nMore: man cpi-%s\n", cmd->name);
+}
+
+/* "a|b|c" as a list of words for compgen. */
+static void print_words(const char *words)
+{
+	for (; *words; words++)
+		putchar(*words == '|' ? ' ' : *words);
+}
+
+static void print_command_names(void)
+{
+	for (const struct cmd *const *c = cmd_table; *c; c++)
+		printf("%s%s", c == cmd_table ? "" : " ", (*c)->name);
+}
+
+static void print_completion_of(const struct cmd *cmd)
+{
+	printf("\t%s)\n\t\topts='", cmd->name);
+	for (const struct opt *o = cmd->opts; o->name; o++)
+		printf("%s--%s%s", o == cmd->opts ? "" : " ", o->name,
+		       o->arg ? "=" : "");
+	printf("'\n\t\twords='");
+	if (cmd == &cmd_help)
+		print_command_names();
+	else if (cmd->words)
+		print_words(cmd->words);
+	printf("'\n\t\trest=%d\n", cmd->max_args == CMD_REST);
+	printf("\t\tcase $prev in\n");
+	for (const struct opt *o = cmd->opts; o->name; o++) {
+		if (!o->arg)
+			continue;
+		if (o->kind == OPT_CHOICE) {
+			printf("\t\t--%s) values='", o->name);
+			print_words(o->arg);
+			puts("' ;;");
+		} else if (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "PATH")) {
+			printf("\t\t--%s) files=1 ;;\n", o->name);
+		} else {
+			printf("\t\t--%s) none=1 ;;\n", o->name);
+		}
+	}
+	puts("\t\tesac\n\t\t;;");
+}
+
+void help_print_completion(void)
+{
+	puts("# bash completion for cpi, made by 'cpi help --completion'\n"
+	     "_cpi()\n"
+	     "{\n"
+	     "\tlocal cur prev opts= words= values= files= none= rest=0\n"
+	     "\tcur=${COMP_WORDS[COMP_CWORD]}\n"
+	     "\tprev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	     "\t[[ $cur == = ]] && cur=\n"
+	     "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	     "\tif ((COMP_CWORD == 1)); then");
+	printf("\t\tCOMPREPLY=($(compgen -W '");
+	print_command_names();
+	puts(" --version --help' -- \"$cur\"))\n"
+	     "\t\treturn\n"
+	     "\tfi\n"
+	     "\tcase ${COMP_WORDS[1]} in");
+	for (const struct cmd *const *c = cmd_table; *c; c++)
+		print_completion_of(*c);
+	puts("\tesac\n"
+	     "\tif [[ $none ]]; then\n"
+	     "\t\tCOMPREPLY=()\n"
+	     "\telif [[ $values ]]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+	     "\telif [[ $files ]]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	     "\telif [[ $cur == -* ]]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$opts\" -- \"$cur\"))\n"
+	     "\t\t[[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
+	     "\telif ((rest)); then\n"
+	     "\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n"
+	     "\telse\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	     "\tfi\n"
+	     "}\n"
+	     "complete -F _cpi cpi");
+}

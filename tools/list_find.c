@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * list_find.c - which procedure is meant, and where are its samples?
+ *
+ * A name may stand in several images: all are found, the one with the most
+ * samples is chosen, the others are named.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/list.h"
+#include "tools/progress.h"
+
+#define UNNAMED      "[unknown procedure]"
+#define BLIND_BYTES  4096 /* what 0xOFFSET shows where no symbol is */
+#define MAX_PLACES   64
+#define MAX_MENTIONS 5
+
+struct find {
+	struct listing *l;
+	const char *name;
+	bool by_offset;
+	uint64_t offset;
+	size_t nr_places;
+	int64_t last_image; /* looked through already */
+	struct progress progress;
+};
+
+static int add_place(struct find *f, const struct query_image *image, uint64_t start,
+		     uint64_t end, const char *name)
+{
+	struct list_place *p;
+
+	if (f->nr_places == MAX_PLACES)
+		return 0;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->image = *image;
+	p->image.desc.name = strdup(image->desc.name);
+	p->name = strdup(name);
+	p->unnamed = !strcmp(name, UNNAMED);
+	p->start = start;
+	p->end = end;
+	p->next = f->l->places;
+	f->l->places = p;
+	f->nr_places++;
+	return p->image.desc.name && p->name ? 0 : -ENOMEM;
+}
+
+static bool is_named(const struct symbol *s, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strcmp(s->name, name) || !strcmp(s->raw, name) ||
+	       (!strncmp(s->name, name, len) && s->name[len] == '(');
+}
+
+static int add_named(struct find *f, const struct query_image *image, struct image *im)
+{
+	const struct symbol *const *symbols;
+	const struct symbol *one;
+	size_t nr;
+	int err;
+
+	err = image_symbol_named(im, f->name, &one);
+	if (!err)
+		return add_place(f, image, one->start, one->end, one->name);
+	if (err != -CPI_ETOOMANY)
+		return err == -CPI_ENOSYMBOL ? 0 : err;
+	symbols = image_symbols(im, &nr);
+	err = 0;
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (is_named(symbols[i], f->name))
+			err = add_place(f, image, symbols[i]->start, symbols[i]->end,
+					symbols[i]->name);
+	}
+	return err;
+}
+
+static int add_at_offset(struct find *f, const struct query_image *image,
+			 struct image *im)
+{
+	const struct symbol *s = im ? image_symbol_at(im, f->offset) : NULL;
+	uint64_t end = f->offset + BLIND_BYTES;
+	char name[32];
+
+	if (s)
+		return add_place(f, image, s->start, s->end, s->name);
+	snprintf(name, sizeof(name), "[0x%" PRIx64 "]", f->offset);
+	return add_place(f, image, f->offset, end < f->offset ? UINT64_MAX : end, name);
+}
+
+/* Looks for the procedure in an image, the first time that it comes by. */
+static int find_in_image(struct find *f, const struct query_image *image,
+			 struct image *im)
+{
+	int err = 0;
+
+	if (f->last_image == image->id)
+		return 0;
+	f->last_image = image->id;
+	for (struct list_place *p = f->l->places; p; p = p->next) {
+		if (p->image.id == image->id)
+			return 0;
+	}
+	if (f->by_offset) {
+		err = add_at_offset(f, image, im);
+	} else if (!strcmp(f->name, UNNAMED)) {
+		err = add_place(f, image, 0, UINT64_MAX, UNNAMED);
+	} else if (im) {
+		err = add_named(f, image, im);
+	}
+	return err;
+}
+
+static int add_samples(struct find *f, struct list_place *p, struct image *im,
+		       const struct query_profile *q)
+{
+	struct list_sample s = { 0 };
+	const struct count *c;
+	double weight;
+	size_t nr;
+
+	if (!events_find(&f->l->ev, q->stream, &s.event, &weight))
+		return 0;
+	c = profile_sorted(q->profile, &nr);
+	for (size_t i = 0; c && i < nr; i++) {
+		if (c[i].offset < p->start || c[i].offset >= p->end ||
+		    (p->unnamed && im && image_symbol_at(im, c[i].offset)))
+			continue;
+		s.offset = c[i].offset;
+		s.weight = c[i].n * weight;
+		s.n = c[i].n;
+		s.taken = c[i].taken;
+		s.not_taken = c[i].not_taken;
+		buf_put(&p->samples, &s, sizeof(s));
+		p->weight += s.event ? 0 : s.weight;
+	}
+	return nr && !c ? -ENOMEM : p->samples.err;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct find *f = ctx;
+	struct image *im = NULL;
+	int err;
+
+	if (q->image.desc.kind == IMAGE_IDLE)
+		return 0;
+	err = images_get(f->l->images, &q->image, &im);
+	if (err == -ENOMEM)
+		return err;
+	err = find_in_image(f, &q->image, im);
+	for (struct list_place *p = f->l->places; p && !err; p = p->next) {
+		if (p->image.id == q->image.id)
+			err = add_samples(f, p, im, q);
+	}
+	return err;
+}
+
+static void on_progress(void *ctx, size_t done, size_t all)
+{
+	struct find *f = ctx;
+
+	progress_update(&f->progress, done, all);
+}
+
+/* Where a ':' ends an image in "IMAGE:NAME"; C++'s "::" ends none. */
+static const char *image_end(const char *proc)
+{
+	for (const char *p = proc; (p = strchr(p, ':')); p++) {
+		if (p[1] == ':')
+			p++;
+		else if (p > proc && p[1])
+			return p;
+	}
+	return NULL;
+}
+
+static int search(struct listing *l, const char *name, const char *image)
+{
+	struct query_selection query = l->sel.query;
+	struct find f = { .l = l, .name = name, .last_image = -1 };
+	char *end;
+	int err;
+
+	if (image)
+		query.image = image;
+	if (!strncmp(name, "0x", 2)) {
+		errno = 0;
+		f.offset = strtoull(name, &end, 16);
+		f.by_offset = !*end && end > name + 2 && !errno;
+	}
+	if (f.by_offset && !query.image) {
+		log_err("%s: say of which image, with --image", name);
+		return -EINVAL;
+	}
+	f.progress = progress_begin("reading images");
+	err = query_profiles(l->sel.db, &query, on_profile, &f, on_progress);
+	progress_end(&f.progress);
+	if (err)
+		select_failed(l->ctx, &l->sel, err);
+	return err;
+}
+
+static void choose(struct listing *l)
+{
+	unsigned int mentions = 0;
+
+	for (struct list_place *p = l->places; p; p = p->next) {
+		if (!l->place || p->weight > l->place->weight)
+			l->place = p;
+	}
+	if (!l->place || !l->places->next)
+		return;
+	log_warn(
+		"%s is in several places; this is the one with the most samples, in %s",
+		l->place->name, l->place->image.desc.name);
+	for (struct list_place *p = l->places; p; p = p->next) {
+		if (p != l->place && mentions++ < MAX_MENTIONS)
+			log_warn("also: 0x%" PRIx64 " in %s", p->start,
+				 p->image.desc.name);
+	}
+}
+
+static int compare_samples(const void *va, const void *vb)
+{
+	const struct list_sample *a = va, *b = vb;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+int list_find(struct listing *l, const char *proc)
+{
+	const char *colon = image_end(proc);
+	char *image;
+	int err;
+
+	err = search(l, proc, NULL);
+	if (!err && !l->places && colon && !l->ctx->opt.image) {
+		image = strndup(proc, colon - proc);
+		if (!image)
+			return -ENOMEM;
+		err = search(l, colon + 1, image);
+		free(image);
+	}
+	if (err)
+		return err;
+	choose(l);
+	if (!l->place) {
+		log_err("%s: no procedure of that name in an image with samples: 'cpi "
+			"prof' "
+			"lists them; 0xOFFSET with --image shows code without a name",
+			proc);
+		return -CPI_ENOSYMBOL;
+	}
+	qsort(l->place->samples.data,
+	      l->place->samples.len / sizeof(struct list_sample),
+	      sizeof(struct list_sample), compare_samples);
+	return 0;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * list_print.c - the procedure as assembly, with its source between if wanted
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/list.h"
+#include "tools/out.h"
+#include "tools/report.h"
+#include "tools/table.h"
+#include "tools/term.h"
+
+double list_percent(const struct listing *l, const struct tally *tally, size_t event)
+{
+	double all = l->total[event].weight;
+
+	return all > 0 ? 100 * tally->weight / all : 0;
+}
+
+void list_print_header(const struct listing *l)
+{
+	char build_id[REPORT_BUILD_ID_SIZE];
+
+	report_header(&l->sel, &l->ev);
+	report_build_id(&l->place->image.desc, build_id);
+	out_line("Procedure %s in %s%s%s", l->place->name, l->place->image.desc.name,
+		 *build_id ? ", build id " : "", build_id);
+	for (size_t i = 0; i < l->ev.nr; i++)
+		out_line("Total samples for event type %s = %" PRIu64,
+			 l->ev.event[i].name, l->total[i].n);
+	if (l->no_code)
+		out_line("Only the sampled offsets: %s.", l->no_code);
+	putchar('\n');
+}
+
+void list_json_header(struct json *j, const struct listing *l)
+{
+	char build_id[REPORT_BUILD_ID_SIZE];
+
+	report_json_header(j, &l->sel);
+	json_string(j, "procedure", l->place->name);
+	json_string(j, "image", l->place->image.desc.name);
+	report_build_id(&l->place->image.desc, build_id);
+	json_string(j, "build_id", *build_id ? build_id : NULL);
+	report_json_samples(j, "total", &l->ev, l->total);
+	json_string(j, "no_code", l->no_code);
+}
+
+size_t list_event_columns(const struct listing *l, struct column *out, char **keys)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->ev.nr; i++) {
+		const char *name = l->ev.event[i].name;
+		char *samples = NULL, *percent = NULL;
+
+		if (asprintf(&samples, "samples:%s", name) < 0)
+			samples = NULL;
+		if (i && asprintf(&percent, "percent:%s", name) < 0)
+			percent = NULL;
+		keys[2 * i] = samples;
+		keys[2 * i + 1] = percent;
+		out[nr++] = (struct column){ l->ev.nr > 1 ? name : "samples",
+					     samples ? samples : name, COLUMN_NUMBER,
+					     COLUMN_EVERYWHERE };
+		out[nr++] = (struct column){ "%", percent ? percent : "percent",
+					     COLUMN_NUMBER, COLUMN_EVERYWHERE };
+	}
+	return nr;
+}
+
+/* Nothing where there are no samples, so that the eye finds those that are. */
+void list_event_cells(const struct listing *l, struct table *t,
+		      const struct tally *tally)
+{
+	const bool text = l->ctx->opt.format == OUT_TEXT;
+
+	for (size_t i = 0; i < l->ev.nr; i++) {
+		if (text && !tally[i].n) {
+			table_empty(t);
+			table_empty(t);
+		} else {
+			table_number(t, tally[i].n);
+			table_percent(t, list_percent(l, &tally[i], i));
+		}
+	}
+}
+
+static void put_outcome_cell(struct table *t, const struct listing *l, size_t i,
+			     uint64_t n)
+{
+	const struct list_insn *insn = &l->insn[i];
+
+	if (l->ctx->opt.format == OUT_TEXT && !insn->taken && !insn->not_taken)
+		table_empty(t);
+	else
+		table_number(t, n);
+}
+
+static void put_insn(struct table *t, const struct listing *l, size_t i)
+{
+	const struct list_insn *insn = &l->insn[i];
+	const struct tally *tally = &l->tally[i * l->ev.nr];
+
+	table_color(t, out_heat(list_percent(l, tally, 0)));
+	list_event_cells(l, t, tally);
+	put_outcome_cell(t, l, i, insn->taken);
+	put_outcome_cell(t, l, i, insn->not_taken);
+	table_hex(t, insn->offset);
+	table_hex(t, insn->address);
+	table_text(t, insn->text);
+	table_text(t, insn->line.file);
+	if (insn->line.file)
+		table_number(t, insn->line.line);
+	else
+		table_empty(t);
+}
+
+/* The source line that begins at instruction i, when it is another than before. */
+static void put_source_line(struct table *t, struct listing *l, size_t i)
+{
+	const struct line *line = &l->insn[i].line,
+			  *before = &l->insn[i ? i - 1 : 0].line;
+	const char *text, *base;
+	char *all;
+
+	if (!line->file || (i && before->file && line->line == before->line &&
+			    !strcmp(line->file, before->file)))
+		return;
+	base = strrchr(line->file, '/');
+	text = sources_line(l->sources, line->file, line->line);
+	if (asprintf(&all, "%s:%d%s%s", base ? base + 1 : line->file, line->line,
+		     text ? "  " : "", text ? text : "") < 0)
+		return;
+	table_line(t, TERM_BLUE, all);
+	free(all);
+}
+
+static size_t make_columns(const struct listing *l, struct column *c, char **keys)
+{
+	const enum column_where outcome =
+		l->has_outcomes ? COLUMN_EVERYWHERE : COLUMN_NOT_IN_TEXT;
+	const struct column rest[] = {
+		{ "taken", "taken", COLUMN_NUMBER, outcome },
+		{ "not taken", "not_taken", COLUMN_NUMBER, outcome },
+		{ "offset", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	};
+	size_t nr = list_event_columns(l, c, keys);
+
+	memcpy(c + nr, rest, sizeof(rest));
+	return nr + sizeof(rest) / sizeof(rest[0]);
+}
+
+static void json_insn(struct json *j, const struct listing *l, size_t i)
+{
+	const struct list_insn *insn = &l->insn[i];
+	const struct tally *tally = &l->tally[i * l->ev.nr];
+
+	json_object(j, NULL);
+	json_hex(j, "offset", insn->offset);
+	json_hex(j, "address", insn->address);
+	json_string(j, "text", insn->text);
+	report_json_samples(j, "samples", &l->ev, tally);
+	json_real(j, "percent", list_percent(l, tally, 0), 4);
+	json_number(j, "taken", insn->taken);
+	json_number(j, "not_taken", insn->not_taken);
+	json_string(j, "file", insn->line.file);
+	if (insn->line.file)
+		json_number(j, "line", insn->line.line);
+	else
+		json_null(j, "line");
+	json_end(j);
+}
+
+static void print_json(const struct listing *l)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	list_json_header(&j, l);
+	json_array(&j, "instructions");
+	for (size_t i = 0; i < l->nr_insns; i++)
+		json_insn(&j, l, i);
+	json_end(&j);
+	json_end(&j);
+}
+
+static int print_table(struct listing *l, struct table *t, bool with_source)
+{
+	const bool text = l->ctx->opt.format == OUT_TEXT;
+
+	for (size_t i = 0; i < l->nr_insns; i++) {
+		if (with_source)
+			put_source_line(t, l, i);
+		put_insn(t, l, i);
+	}
+	if (!text)
+		return table_print_csv(t, true);
+	list_print_header(l);
+	return table_print_text(t, out_use_color(l->ctx->opt.color), true);
+}
+
+int list_print_assembly(struct listing *l, bool with_source)
+{
+	struct column columns[2 * EVENTS_MAX + 8];
+	char *keys[2 * EVENTS_MAX] = { NULL };
+	struct table *t;
+	int err = -ENOMEM;
+
+	if (l->ctx->opt.format == OUT_JSON) {
+		print_json(l);
+		return 0;
+	}
+	t = table_new(columns, make_columns(l, columns, keys));
+	if (t)
+		err = print_table(l, t, with_source);
+	table_free(t);
+	for (size_t i = 0; i < 2 * EVENTS_MAX; i++)
+		free(keys[i]);
+	return err;
+}

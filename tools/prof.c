@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof.c - gathers the rows of a selection
+ *
+ * requires: profiles merged over the epochs, one at a time
+ * breaks:   nothing; samples that no symbol covers go to a row of their image
+ */
+#include "config.h"
+
+#include "tools/prof.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/images.h"
+#include "tools/prof_rows.h"
+#include "tools/progress.h"
+
+#define NO_SYMBOL       UINT64_MAX
+#define NO_SYMBOL_NAME  "[unknown procedure]"
+#define NO_COMMAND_NAME "[unknown command]"
+
+struct gather {
+	struct prof *p;
+	struct images *images;
+	struct progress progress;
+};
+
+static int add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		  double weight)
+{
+	struct prof_row *row;
+	int err;
+
+	if (!n)
+		return 0;
+	err = prof_row(p, key, &row);
+	if (!err)
+		prof_add(p, row, event, n, weight);
+	return err;
+}
+
+static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
+{
+	const struct row_key key = { .kind = ROW_IDLE };
+
+	return add_to(p, &key, event, n, weight);
+}
+
+/* One row per procedure, or per line, of a profile in ascending order. */
+static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
+		      double weight)
+{
+	struct row_key key = { .image = &q->image };
+	const struct symbol *symbol = NULL;
+	const struct count *c;
+	struct image *image = NULL;
+	struct line line;
+	size_t nr;
+	int err;
+
+	err = images_get(g->images, &q->image, &image);
+	if (err == -ENOMEM)
+		return err;
+	c = profile_sorted(q->profile, &nr);
+	if (!c)
+		return nr ? -ENOMEM : 0;
+	err = 0;
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (image && !(symbol && c[i].offset >= symbol->start &&
+			       c[i].offset < symbol->end))
+			symbol = image_symbol_at(image, c[i].offset);
+		key.start = symbol ? symbol->start : NO_SYMBOL;
+		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
+		if (image && g->p->ctx->opt.by == BY_LINE) {
+			line = image_line_at(image, c[i].offset);
+			key.file = line.file;
+			key.line = line.line;
+		}
+		err = add_to(g->p, &key, event, c[i].n, weight);
+	}
+	return err;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct gather *g = ctx;
+	const struct row_key key = { .image = &q->image };
+	double weight;
+	size_t event;
+
+	if (!events_find(&g->p->ev, q->stream, &event, &weight))
+		return 0;
+	if (q->image.desc.kind == IMAGE_IDLE)
+		return add_idle(g->p, event, profile_total(q->profile), weight);
+	if (g->p->ctx->opt.by == BY_IMAGE)
+		return add_to(g->p, &key, event, profile_total(q->profile), weight);
+	return add_counts(g, q, event, weight);
+}
+
+static void on_progress(void *ctx, size_t done, size_t all)
+{
+	struct gather *g = ctx;
+
+	progress_update(&g->progress, done, all);
+}
+
+static int gather_profiles(struct prof *p)
+{
+	struct gather g = { p, NULL, progress_begin("reading images") };
+	int err;
+
+	g.images = images_new(p->sel.db, machine_of(select_newest(&p->sel)->arch));
+	if (!g.images)
+		return -ENOMEM;
+	err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g, on_progress);
+	progress_end(&g.progress);
+	images_free(g.images);
+	return err;
+}
+
+static bool is_filtered(const struct prof *p)
+{
+	return p->ctx->opt.image || p->ctx->opt.comm;
+}
+
+/* Samples that are stored, but not in the totals by command (imports). */
+static int add_without_command(struct prof *p, const uint64_t *counted)
+{
+	const struct row_key key = { .comm = NO_COMMAND_NAME };
+	int err = 0;
+
+	for (size_t i = 0; i < p->sel.streams.nr && !err; i++) {
+		uint64_t stored = p->sel.streams.stream[i].stored;
+
+		if (stored > counted[i])
+			err = add_to(p, &key, p->ev.of[i], stored - counted[i],
+				     p->ev.weight[i]);
+	}
+	return err;
+}
+
+static int add_comm(struct prof *p, const struct query_comm *c, uint64_t *counted)
+{
+	const struct row_key key = { .comm = c->comm };
+	double weight;
+	size_t event;
+
+	/* Image 0 is what has none: those samples have their rows by reason. */
+	if (!c->image.id || !events_find(&p->ev, c->stream, &event, &weight))
+		return 0;
+	for (size_t i = 0; i < p->sel.streams.nr; i++) {
+		if (p->sel.streams.stream[i].id == c->stream)
+			counted[i] += c->n;
+	}
+	if (c->image.desc.kind == IMAGE_IDLE)
+		return add_idle(p, event, c->n, weight);
+	return add_to(p, &key, event, c->n, weight);
+}
+
+static int gather_comms(struct prof *p)
+{
+	struct query_comms comms;
+	uint64_t *counted;
+	int err;
+
+	err = query_comms(p->sel.db, &p->sel.query, &comms);
+	if (err)
+		return err;
+	counted = calloc(p->sel.streams.nr + 1, sizeof(*counted));
+	err = counted ? 0 : -ENOMEM;
+	for (size_t i = 0; i < comms.nr && !err; i++)
+		err = add_comm(p, &comms.comm[i], counted);
+	if (!err && !is_filtered(p))
+		err = add_without_command(p, counted);
+	free(counted);
+	query_comms_fini(&comms);
+	return err;
+}
+
+/* Samples without an image belong to no selection of images or commands. */
+static int gather_unknown(struct prof *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->sel.losses.nr && !err && !is_filtered(p); i++) {
+		const struct query_loss *l = &p->sel.losses.loss[i];
+		const struct row_key key = { .kind = ROW_UNKNOWN,
+					     .procedure = l->name };
+		double weight;
+		size_t event;
+
+		if (l->class == LOSS_UNKNOWN &&
+		    events_find(&p->ev, l->stream, &event, &weight))
+			err = add_to(p, &key, event, l->n, weight);
+	}
+	return err;
+}
+
+/* The first event that measures time, or the one that --sort names. */
+static int choose_primary(struct prof *p)
+{
+	static const char *const keys[] = { "time", "samples", "procedure", "image" };
+	const char *key = p->ctx->opt.sort;
+	size_t event;
+
+	if (!key)
+		return 0;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!strcmp(key, keys[i]))
+			return 0;
+	}
+	event = events_named(&p->ev, key);
+	if (event == p->ev.nr)
+		return -EINVAL;
+	p->primary = event;
+	return 0;
+}
+
+static int gather(struct prof *p)
+{
+	int err;
+
+	err = events_init(&p->ev, &p->sel.streams, select_newest(&p->sel)->clock_hz);
+	if (err == -CPI_ELIMIT)
+		log_err("%s: more than %d events: choose one with --event",
+			db_path(p->sel.db), EVENTS_MAX);
+	if (err)
+		return err;
+	err = choose_primary(p);
+	if (err) {
+		log_err("--sort=%s: say time, samples, procedure, image, or one of the "
+			"selection's events",
+			p->ctx->opt.sort);
+		return err;
+	}
+	err = p->ctx->opt.by == BY_COMM ? gather_comms(p) : gather_profiles(p);
+	if (!err)
+		err = gather_unknown(p);
+	if (!err)
+		err = prof_sort(p);
+	if (err)
+		select_failed(p->ctx, &p->sel, err);
+	return err;
+}
+
+int prof_open(const struct cmd_context *ctx, struct prof *p)
+{
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	p->ctx = ctx;
+	err = select_open(ctx, &p->sel);
+	if (err)
+		return err;
+	err = gather(p);
+	if (err)
+		prof_close(p);
+	return err;
+}
+
+void prof_close(struct prof *p)
+{
+	prof_free_rows(p);
+	events_fini(&p->ev);
+	select_close(&p->sel);
+}
+
+double prof_percent(const struct prof *p, const struct tally *t, size_t event)
+{
+	double all = p->busy[event].weight;
+
+	if (p->ctx->opt.idle)
+		all += p->idle[event].weight;
+	return all > 0 ? 100 * t->weight / all : 0;
+}

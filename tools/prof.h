@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof.h - samples summed by procedure, image, command or source line
+ *
+ * I1  Per event: Σ rows + idle = Σ stored + Σ unknown of the selection; no
+ *     sample is left out because its image or procedure has no name.
+ */
+#ifndef CPI_TOOLS_PROF_H
+#define CPI_TOOLS_PROF_H
+
+#include "base/hmap.h"
+#include "tools/events.h"
+#include "tools/select.h"
+
+enum row_kind {
+	ROW_PROFILE,
+	ROW_UNKNOWN, /* samples without an image; procedure is the reason */
+	ROW_IDLE,
+};
+
+struct prof_row {
+	struct hnode node;
+	enum row_kind kind;
+	int64_t image;  /* id, 0 for none */
+	uint64_t start; /* of the procedure */
+	char *image_name, *build_id;
+	char *procedure; /* NULL with --by image and comm */
+	char *comm;      /* with --by comm */
+	char *file;      /* with --by line; NULL where it is not known */
+	int line;
+	struct tally tally[]; /* per event */
+};
+
+struct prof {
+	const struct cmd_context *ctx;
+	struct selection sel;
+	struct events ev;
+	size_t primary; /* the event that orders the rows */
+	struct hmap map;
+	struct prof_row **row; /* after prof_sort() */
+	size_t nr_rows;
+	struct tally busy[EVENTS_MAX]; /* all rows but the idle one */
+	struct tally idle[EVENTS_MAX];
+};
+
+/*
+ * Gathers the rows that the options name. Errors are logged. Returns 0, or a
+ * negative error; p is to be closed after 0.
+ */
+int prof_open(const struct cmd_context *ctx, struct prof *p);
+void prof_close(struct prof *p);
+
+/* Of the primary event unless told; in percent of the time that is shown. */
+double prof_percent(const struct prof *p, const struct tally *t, size_t event);
+
+int prof_print_table(const struct prof *p); /* text or CSV */
+void prof_print_json(const struct prof *p);
+
+#endif

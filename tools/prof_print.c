@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof_print.c - the rows as dcpiprof's columns, as CSV, and as JSON
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "tools/out.h"
+#include "tools/prof.h"
+#include "tools/report.h"
+#include "tools/table.h"
+
+#define MAX_COLUMNS (2 * EVENTS_MAX + 8)
+#define UNKNOWN     "[unknown]"
+
+/* Columns and the strings that their keys need. */
+struct layout {
+	struct column column[MAX_COLUMNS];
+	size_t nr;
+	char *key[2 * EVENTS_MAX];
+	size_t nr_keys;
+};
+
+static void add_column(struct layout *l, const char *title, const char *key,
+		       enum column_kind kind, enum column_where where)
+{
+	l->column[l->nr++] = (struct column){ title, key, kind, where };
+}
+
+static const char *make_key(struct layout *l, const char *prefix, const char *event)
+{
+	char *key;
+
+	if (asprintf(&key, "%s:%s", prefix, event) < 0)
+		return prefix;
+	l->key[l->nr_keys++] = key;
+	return key;
+}
+
+static void add_event_columns(struct layout *l, const struct prof *p, size_t event)
+{
+	const char *name = p->ev.event[event].name;
+	const bool first = event == p->primary;
+
+	add_column(l, p->ev.nr > 1 ? name : "samples", make_key(l, "samples", name),
+		   COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	add_column(l, "%", first ? "percent" : make_key(l, "percent", name),
+		   COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	if (!first)
+		return;
+	add_column(l, "cum%", "cum_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	add_column(l, "", "time_ns", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+}
+
+static void make_layout(struct layout *l, const struct prof *p)
+{
+	const int by = p->ctx->opt.by;
+
+	add_event_columns(l, p, p->primary);
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		if (i != p->primary)
+			add_event_columns(l, p, i);
+	}
+	if (by == BY_LINE) {
+		add_column(l, "line", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+		add_column(l, "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+		add_column(l, "line", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+	}
+	if (by == BY_COMM)
+		add_column(l, "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	if (by == BY_PROCEDURE || by == BY_LINE)
+		add_column(l, "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	if (by == BY_COMM)
+		return;
+	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+}
+
+static void put_event_cells(struct table *t, const struct prof *p,
+			    const struct prof_row *row, size_t event, double cumulated)
+{
+	const struct tally *tally = &row->tally[event];
+
+	table_number(t, tally->n);
+	table_percent(t, prof_percent(p, tally, event));
+	if (event != p->primary)
+		return;
+	table_percent(t, cumulated);
+	if (p->ev.event[event].is_time)
+		table_real(t, tally->weight, 0);
+	else
+		table_empty(t);
+}
+
+static void put_line_cells(struct table *t, const struct prof_row *row)
+{
+	char *text;
+
+	table_text(t, row->file);
+	if (row->line)
+		table_number(t, row->line);
+	else
+		table_empty(t);
+	if (!row->file || asprintf(&text, "%s:%d", row->file, row->line) < 0) {
+		table_text(t, "?");
+		return;
+	}
+	table_text(t, text);
+	free(text);
+}
+
+/* What the row is called: the first name of it says what it is, if it has none. */
+static void put_name_cells(struct table *t, const struct prof *p,
+			   const struct prof_row *row)
+{
+	const int by = p->ctx->opt.by;
+	const bool procedures = by == BY_PROCEDURE || by == BY_LINE;
+	const char *special = row->kind == ROW_IDLE ? "[idle]" : UNKNOWN;
+	const char *image = row->image_name;
+	char *both = NULL;
+
+	if (row->kind == ROW_UNKNOWN) {
+		image = row->procedure;
+		if (!procedures && asprintf(&both, UNKNOWN " %s", row->procedure) >= 0)
+			image = special = both;
+	} else if (row->kind == ROW_IDLE) {
+		image = procedures ? "" : special;
+	}
+	if (by == BY_LINE)
+		put_line_cells(t, row);
+	if (by == BY_COMM)
+		table_text(t, row->kind == ROW_PROFILE ? row->comm : special);
+	if (procedures)
+		table_text(t, row->kind == ROW_PROFILE ? row->procedure : special);
+	if (by != BY_COMM) {
+		table_text(t, image);
+		table_text(t, row->build_id);
+	}
+	free(both);
+}
+
+static void put_row(struct table *t, const struct prof *p, const struct prof_row *row,
+		    double cumulated)
+{
+	put_event_cells(t, p, row, p->primary, cumulated);
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		if (i != p->primary)
+			put_event_cells(t, p, row, i, 0);
+	}
+	put_name_cells(t, p, row);
+}
+
+static bool is_shown(const struct prof *p, const struct prof_row *row)
+{
+	const char *glob = p->ctx->opt.procedure;
+
+	if (row->kind == ROW_IDLE && !p->ctx->opt.idle)
+		return false;
+	if (!glob)
+		return true;
+	return row->kind == ROW_PROFILE && row->procedure &&
+	       !fnmatch(glob, row->procedure, 0);
+}
+
+static void print_totals(const struct prof *p)
+{
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		const struct tally *busy = &p->busy[i], *idle = &p->idle[i];
+		double all = busy->weight + idle->weight;
+		char time[48] = "";
+
+		if (p->ev.event[i].is_time)
+			snprintf(time, sizeof(time), " (%.3f s)", all / 1e9);
+		out_line("Total samples for event type %s = %" PRIu64 "%s",
+			 p->ev.event[i].name, busy->n + idle->n, time);
+		if (idle->n)
+			out_line("[idle] %" PRIu64 " samples of %s, %.2f%% of all, %s",
+				 idle->n, p->ev.event[i].name,
+				 all > 0 ? 100 * idle->weight / all : 0,
+				 p->ctx->opt.idle ? "are in the list"
+						  : "not in the percentages");
+	}
+	putchar('\n');
+}
+
+static void print_hidden(const struct prof *p, size_t nr, const struct tally *hidden)
+{
+	if (nr)
+		out_line("... %zu more with %" PRIu64 " samples (%.2f%%)", nr,
+			 hidden->n, prof_percent(p, hidden, p->primary));
+}
+
+int prof_print_table(const struct prof *p)
+{
+	const bool text = p->ctx->opt.format == OUT_TEXT;
+	const uint64_t limit = p->ctx->opt.limit;
+	struct layout l = { .nr = 0 };
+	struct tally hidden = { 0 };
+	size_t shown = 0, nr_hidden = 0;
+	double cumulated = 0;
+	struct table *t;
+	int err = -ENOMEM;
+
+	make_layout(&l, p);
+	t = table_new(l.column, l.nr);
+	if (!t)
+		goto out;
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		const struct prof_row *row = p->row[i];
+
+		if (!is_shown(p, row))
+			continue;
+		if (limit && shown == limit) {
+			nr_hidden++;
+			hidden.n += row->tally[p->primary].n;
+			hidden.weight += row->tally[p->primary].weight;
+			continue;
+		}
+		shown++;
+		cumulated += prof_percent(p, &row->tally[p->primary], p->primary);
+		put_row(t, p, row, cumulated);
+	}
+	if (text) {
+		report_header(&p->sel, &p->ev);
+		print_totals(p);
+	}
+	err = text ? table_print_text(t, false, true) : table_print_csv(t, true);
+	if (text && !err) {
+		print_hidden(p, nr_hidden, &hidden);
+		report_footer(&p->sel);
+	}
+out:
+	table_free(t);
+	for (size_t i = 0; i < l.nr_keys; i++)
+		free(l.key[i]);
+	return err;
+}
+
+static void json_row(struct json *j, const struct prof *p, const struct prof_row *row)
+{
+	const struct tally *tally = &row->tally[p->primary];
+
+	json_object(j, NULL);
+	report_json_samples(j, "samples", &p->ev, row->tally);
+	if (p->ev.event[p->primary].is_time)
+		json_real(j, "time_ns", tally->weight, 0);
+	else
+		json_null(j, "time_ns");
+	json_real(j, "percent", prof_percent(p, tally, p->primary), 4);
+	if (p->ctx->opt.by == BY_COMM)
+		json_string(j, "comm", row->comm);
+	json_string(j, "procedure", row->procedure);
+	json_string(j, "image", row->image_name);
+	json_string(j, "build_id", row->build_id);
+	if (p->ctx->opt.by == BY_LINE) {
+		json_string(j, "file", row->file);
+		if (row->line)
+			json_number(j, "line", row->line);
+		else
+			json_null(j, "line");
+	}
+	json_end(j);
+}
+
+static void json_rows(struct json *j, const struct prof *p)
+{
+	const uint64_t limit = p->ctx->opt.limit;
+	uint64_t shown = 0;
+
+	json_array(j, "rows");
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		if (p->row[i]->kind != ROW_PROFILE || !is_shown(p, p->row[i]))
+			continue;
+		if (limit && shown++ == limit)
+			break;
+		json_row(j, p, p->row[i]);
+	}
+	json_end(j);
+}
+
+static void json_unknown(struct json *j, const struct prof *p)
+{
+	json_object(j, "unknown");
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		uint64_t n = 0;
+
+		if (p->row[i]->kind != ROW_UNKNOWN)
+			continue;
+		for (size_t e = 0; e < p->ev.nr; e++)
+			n += p->row[i]->tally[e].n;
+		json_number(j, p->row[i]->procedure, n);
+	}
+	json_end(j);
+}
+
+void prof_print_json(const struct prof *p)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	report_json_header(&j, &p->sel);
+	json_rows(&j, p);
+	json_object(&j, "idle");
+	report_json_samples(&j, "samples", &p->ev, p->idle);
+	json_end(&j);
+	json_unknown(&j, p);
+	report_json_losses(&j, &p->sel);
+	json_end(&j);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/prof_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "tools/report.h"
+
+static uint64_t hash_text(uint64_t seed, const char *s)
+{
+	return s ? hash_bytes(seed, s, strlen(s)) : seed;
+}
+
+static uint64_t key_hash(const struct row_key *k)
+{
+	uint64_t h = hash_u64(k->kind + 8 * (uint64_t)k->line);
+
+	h = hash_u64(h ^ (k->image ? (uint64_t)k->image->id : 0));
+	h = hash_u64(h ^ k->start);
+	return hash_text(hash_text(hash_text(h, k->procedure), k->comm), k->file);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_key(const struct prof_row *r, const struct row_key *k)
+{
+	return r->kind == k->kind && r->image == (k->image ? k->image->id : 0) &&
+	       r->start == k->start && r->line == k->line &&
+	       same_text(r->procedure, k->procedure) && same_text(r->comm, k->comm) &&
+	       same_text(r->file, k->file);
+}
+
+static int copy_text(const char *from, char **to)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+static void row_free(struct prof_row *r)
+{
+	if (!r)
+		return;
+	free(r->image_name);
+	free(r->build_id);
+	free(r->procedure);
+	free(r->comm);
+	free(r->file);
+	free(r);
+}
+
+static struct prof_row *row_new(const struct prof *p, const struct row_key *k)
+{
+	struct prof_row *r = calloc(1, sizeof(*r) + p->ev.nr * sizeof(r->tally[0]));
+	char build_id[REPORT_BUILD_ID_SIZE] = "";
+
+	if (!r)
+		return NULL;
+	r->kind = k->kind;
+	r->start = k->start;
+	r->line = k->line;
+	if (k->image) {
+		r->image = k->image->id;
+		report_build_id(&k->image->desc, build_id);
+	}
+	if (copy_text(k->image ? k->image->desc.name : NULL, &r->image_name) ||
+	    copy_text(*build_id ? build_id : NULL, &r->build_id) ||
+	    copy_text(k->procedure, &r->procedure) || copy_text(k->comm, &r->comm) ||
+	    copy_text(k->file, &r->file)) {
+		row_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static struct prof_row *row_of(struct hnode *n)
+{
+	return container_of(n, struct prof_row, node);
+}
+
+int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out)
+{
+	const uint64_t hash = key_hash(key);
+	struct prof_row *r;
+	struct hnode *n;
+
+	for (n = hmap_first(&p->map, hash); n; n = hmap_next(n)) {
+		if (same_key(row_of(n), key)) {
+			*out = row_of(n);
+			return 0;
+		}
+	}
+	r = row_new(p, key);
+	if (!r)
+		return -ENOMEM;
+	if (hmap_insert(&p->map, &r->node, hash)) {
+		row_free(r);
+		return -ENOMEM;
+	}
+	*out = r;
+	return 0;
+}
+
+static void tally_add(struct tally *t, uint64_t n, double weight)
+{
+	t->n += n;
+	t->weight += n * weight;
+}
+
+void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
+	      double weight)
+{
+	tally_add(&row->tally[event], n, weight);
+	tally_add(row->kind == ROW_IDLE ? &p->idle[event] : &p->busy[event], n, weight);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+/* The order of last resort, so that equal rows never change places. */
+static int compare_names(const struct prof_row *a, const struct prof_row *b)
+{
+	int c = compare_text(a->procedure, b->procedure);
+
+	if (!c)
+		c = compare_text(a->comm, b->comm);
+	if (!c)
+		c = compare_text(a->image_name, b->image_name);
+	if (!c)
+		c = compare_text(a->file, b->file);
+	if (!c)
+		c = (a->line > b->line) - (a->line < b->line);
+	if (!c)
+		c = (a->image > b->image) - (a->image < b->image);
+	return c ? c : (a->start > b->start) - (a->start < b->start);
+}
+
+static int by_weight(const void *va, const void *vb, void *ctx)
+{
+	const struct prof_row *a = *(struct prof_row *const *)va;
+	const struct prof_row *b = *(struct prof_row *const *)vb;
+	const struct prof *p = ctx;
+	double wa = a->tally[p->primary].weight, wb = b->tally[p->primary].weight;
+
+	if (wa != wb)
+		return wa < wb ? 1 : -1;
+	/* Rows without any of the primary event: by the others. */
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		if (a->tally[i].weight != b->tally[i].weight)
+			return a->tally[i].weight < b->tally[i].weight ? 1 : -1;
+	}
+	return compare_names(a, b);
+}
+
+static int by_samples(const void *va, const void *vb, void *ctx)
+{
+	const struct prof_row *a = *(struct prof_row *const *)va;
+	const struct prof_row *b = *(struct prof_row *const *)vb;
+	const struct prof *p = ctx;
+	uint64_t na = a->tally[p->primary].n, nb = b->tally[p->primary].n;
+
+	return na != nb ? (na < nb) - (na > nb) : by_weight(va, vb, ctx);
+}
+
+static int by_procedure(const void *va, const void *vb, void *ctx)
+{
+	return compare_names(*(struct prof_row *const *)va,
+			     *(struct prof_row *const *)vb);
+}
+
+static int by_image(const void *va, const void *vb, void *ctx)
+{
+	const struct prof_row *a = *(struct prof_row *const *)va;
+	const struct prof_row *b = *(struct prof_row *const *)vb;
+	int c = compare_text(a->image_name, b->image_name);
+
+	return c ? c : by_weight(va, vb, ctx);
+}
+
+int prof_sort(struct prof *p)
+{
+	const char *key = p->ctx->opt.sort;
+	int (*compare)(const void *, const void *, void *) = by_weight;
+	struct hnode *n, *next;
+
+	if (key && !strcmp(key, "samples"))
+		compare = by_samples;
+	else if (key && !strcmp(key, "procedure"))
+		compare = by_procedure;
+	else if (key && !strcmp(key, "image"))
+		compare = by_image;
+	p->row = calloc(p->map.nr + 1, sizeof(*p->row));
+	if (!p->row)
+		return -ENOMEM;
+	hmap_for_each (&p->map, n, next)
+		p->row[p->nr_rows++] = row_of(n);
+	qsort_r(p->row, p->nr_rows, sizeof(*p->row), compare, p);
+	return 0;
+}
+
+void prof_free_rows(struct prof *p)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&p->map, n, next)
+		row_free(row_of(n));
+	hmap_fini(&p->map);
+	free(p->row);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof_rows.h - the rows of a struct prof: found, made, summed, ordered
+ */
+#ifndef CPI_TOOLS_PROF_ROWS_H
+#define CPI_TOOLS_PROF_ROWS_H
+
+#include "tools/prof.h"
+
+/* What tells rows apart; strings are copied into a new row. */
+struct row_key {
+	enum row_kind kind;
+	const struct query_image *image; /* NULL for none */
+	uint64_t start;
+	const char *procedure, *comm, *file;
+	int line;
+};
+
+/* The row of key, made when it is new. 0 or -ENOMEM. */
+int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out);
+
+/* Adds n samples of event, each weighing weight, to the row and the totals. */
+void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
+	      double weight);
+
+/* Fills p->row in the order of --sort, busiest first. 0, -ENOMEM. */
+int prof_sort(struct prof *p);
+void prof_free_rows(struct prof *p);
+
+#endif
