@@ -150,15 +150,12 @@ static int open_handle(struct db *db, enum db_mode mode)
 	return err ? err : harden(db);
 }
 
-/* Page size and auto_vacuum only count before the first table. */
 static int set_up_writer(struct db *db)
 {
 	sqlite3_stmt *st = NULL;
 	int on = 1, err;
 
-	err = sql_exec(db->handle, "PRAGMA page_size = 4096;"
-				   "PRAGMA auto_vacuum = INCREMENTAL;"
-				   "PRAGMA synchronous = FULL;"
+	err = sql_exec(db->handle, "PRAGMA synchronous = FULL;"
 				   "PRAGMA secure_delete = FAST;"
 				   "PRAGMA journal_size_limit = 0");
 	if (!err)
@@ -191,8 +188,14 @@ static int set_up(struct db *db, enum db_mode mode)
 			      "an older version: start this version's cpid on it once");
 	if (mode == DB_READ)
 		return 0;
-	err = set_up_writer(db);
-	return err ? err : schema_migrate(db->handle, &schema_current);
+	if (!version) /* only before the first table */
+		err = sql_exec(db->handle, "PRAGMA page_size = 4096;"
+					   "PRAGMA auto_vacuum = INCREMENTAL");
+	if (!err)
+		err = set_up_writer(db);
+	if (!err && version < schema_current.version)
+		err = schema_migrate(db->handle, &schema_current);
+	return err;
 }
 
 int db_open(const char *path, enum db_mode mode, struct db **out)

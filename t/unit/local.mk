@@ -41,7 +41,8 @@ t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
-DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store
+DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
+	t/unit/check_db t/unit/check_db_root t/unit/check_query
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -65,3 +66,9 @@ t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_query_LDADD = $(DB_UNIT_LDADD)

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "db/sql.h"
+#include "t/unit/dbtest.h"
+
+/* 2026-11-20T10:00:00Z */
+#define TEN  (1795168800ULL * SEC)
+#define HOUR (3600 * SEC)
+
+enum { PERF, KMOD }; /* streams of the test's flushes */
+
+/* One flush with everything in it; scale tells epochs apart. */
+static void flush_everything(struct store *s, uint64_t seq, uint64_t from_ns,
+			     uint64_t scale, bool by_comm)
+{
+	static const struct image_desc images[] = {
+		{ .kind = IMAGE_FILE, .name = "/usr/bin/cc1", .build_id_size = 20 },
+		{ .kind = IMAGE_KERNEL, .name = "[kernel]", .build_id_size = 20 },
+	};
+	struct flush_stream streams[] = { test_stream, test_stream };
+	struct profile *cc1 = profile_new(), *kernel = profile_new();
+	struct profile *other = profile_new();
+	struct flush_profile profiles[] = {
+		{ &images[0], PERF, "", cc1 },
+		{ &images[1], PERF, "", kernel },
+		{ &images[1], KMOD, "", other },
+		{ &images[1], PERF, "comm=make", kernel },
+		{ &images[0], PERF, "comm=cc1", cc1 },
+	};
+	struct flush_comm comms[] = {
+		{ &images[0], PERF, "cc1", 10 * scale },
+		{ &images[1], PERF, "make", 5 * scale },
+		{ NULL, PERF, "make", 1 * scale },
+	};
+	struct flush_loss losses[] = {
+		{ PERF, LOSS_UNKNOWN, "no_image", 1 * scale },
+		{ PERF, LOSS_LOST, "ring_lost", 2 * scale },
+		{ KMOD, LOSS_LOST, "ring_lost", 0 },
+	};
+	struct flush_symbol symbols[] = {
+		{ &images[1], 0xffffffffffffff00, 16, "before_text" },
+		{ &images[1], 0x100, 16, "schedule" },
+		{ &images[1], 0x40, 16, "entry" },
+	};
+	struct flush_code codes[] = {
+		{ &images[1], 0x100, "\x90\xc3", 2 },
+		{ &images[1], 0x40, "", 0 },
+	};
+	struct flush f = { .seq = seq,
+			   .from_ns = from_ns,
+			   .to_ns = from_ns + HOUR / 2,
+			   .duration_ns = HOUR / 2,
+			   .streams = streams,
+			   .nr_streams = 2,
+			   .profiles = profiles,
+			   .nr_profiles = by_comm ? NR(profiles) : 3,
+			   .comms = comms,
+			   .nr_comms = NR(comms),
+			   .losses = losses,
+			   .nr_losses = NR(losses),
+			   .symbols = symbols,
+			   .nr_symbols = NR(symbols),
+			   .codes = codes,
+			   .nr_codes = NR(codes) };
+
+	streams[KMOD].desc.event = "cycles";
+	streams[KMOD].desc.source = "kmod";
+	streams[PERF].received = 18 * scale;
+	streams[PERF].not_delivered = -3;
+	streams[KMOD].received = 7 * scale;
+	profile_add(cc1, &(struct count){ 0x10, 10 * scale, 4 * scale, 6 * scale });
+	profile_add(kernel, &(struct count){ 0x100, 5 * scale, 0, 0 });
+	profile_add(other, &(struct count){ 0x100, 7 * scale, 0, 0 });
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	profile_free(cc1);
+	profile_free(kernel);
+	profile_free(other);
+}
+
+/* Epochs 1 to 4 from 10:00 on, an hour each; 2 and 4 are "gcc", 3 has a label ".." */
+static struct db *make_epochs(struct dbtest *t)
+{
+	static const char *const labels[] = { NULL, "gcc", "a..b", "gcc" };
+	struct db *db;
+	struct store *s;
+
+	dbtest_init(t);
+	db = dbtest_open(t, DB_COLLECT);
+	ck_assert_int_eq(store_begin(db, &test_platform, TEN, &s), 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		ck_assert_int_eq(store_epoch(s, TEN + i * HOUR, 2, labels[i]), 0);
+		flush_everything(s, i + 1, TEN + i * HOUR, i + 1, i == 1);
+	}
+	store_free(s);
+	return db;
+}
+
+static const struct {
+	const char *spec, *want; /* NULL want: err */
+	int err;
+} specs[] = {
+	{ NULL, "4", 0 },
+	{ "last", "4", 0 },
+	{ "all", "1 2 3 4", 0 },
+	{ "1", "1", 0 },
+	{ "007", NULL, -ENOENT },
+	{ "03", "3", 0 },
+	{ "5", NULL, -ENOENT },
+	{ "0", NULL, -ENOENT },
+	{ "-0", "4", 0 },
+	{ "-1", "3", 0 },
+	{ "-3", "1", 0 },
+	{ "-4", NULL, -ENOENT },
+	{ "99999999999999999999", NULL, -EINVAL },
+	{ "-99999999999999999999", NULL, -EINVAL },
+	{ "", NULL, -EINVAL },
+	{ "gcc", "2 4", 0 },
+	{ "GCC", NULL, -ENOENT },
+	{ "a..b", "3", 0 },
+	{ "2026-11-20", "1 2 3 4", 0 },
+	{ "2026-11-20T10", "1", 0 },
+	{ "2026-11-20T11:15", "2", 0 },
+	{ "2026-11-20T13:45", NULL, -ENOENT }, /* open, but no flush yet */
+	{ "2026-11-21", NULL, -ENOENT },
+	{ "2026-13", NULL, -ENOENT }, /* no moment: a label, and none that exists */
+	{ "2..3", "2 3", 0 },
+	{ "0..99", "1 2 3 4", 0 },
+	{ "3..2", NULL, -ENOENT },
+	{ "..2", "1 2", 0 },
+	{ "3..", "3 4", 0 },
+	{ "..", "1 2 3 4", 0 },
+	{ "-2..last", "2 3 4", 0 },
+	{ "gcc..gcc", "2 3 4", 0 },
+	{ "gcc..3", "2 3", 0 },
+	{ "1..nobody", NULL, -ENOENT },
+	{ "2026-11-20T11..2026-11-20T12", "2 3", 0 },
+	{ "2025..2026-11-20T10", NULL, -ENOENT }, /* 2025 is an id */
+	{ "2025-01..2026-11-20T10", "1", 0 },
+	{ "2026-11-20T12..2027-01", "3 4", 0 },
+	{ "1,3", "1 3", 0 },
+	{ "3,1,3", "1 3", 0 },
+	{ "1,9", NULL, -ENOENT },
+	{ "1,,3", NULL, -EINVAL },
+	{ ",", NULL, -EINVAL },
+	{ "1,x", NULL, -ENOENT },
+	{ "'; DROP TABLE epoch; --", NULL, -ENOENT },
+};
+
+START_TEST(epochs_are_named_in_many_ways)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e = { 0 };
+	struct buf ids = { 0 };
+	int err = query_epochs(db, specs[_i].spec, &e);
+
+	ck_assert_msg(err == specs[_i].err, "'%s': %d", specs[_i].spec, err);
+	for (size_t i = 0; i < e.nr; i++)
+		buf_printf(&ids, "%s%d", i ? " " : "", (int)e.epoch[i].id);
+	ck_assert_msg(!strcmp(buf_str(&ids), specs[_i].want ? specs[_i].want : ""),
+		      "'%s': %s", specs[_i].spec, buf_str(&ids));
+	buf_fini(&ids);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(an_epoch_tells_its_time_machine_and_samples)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+
+	ck_assert_int_eq(store_label_epoch(db, 3, "new"), 0);
+	ck_assert_int_eq(store_label_epoch(db, 9, "new"), -ENOENT);
+	ck_assert_int_eq(query_epochs(db, "3..4", &e), 0);
+	ck_assert_str_eq(e.epoch[0].label, "new");
+	ck_assert(!e.epoch[0].open);
+	ck_assert(e.epoch[1].open);
+	ck_assert_uint_eq(e.epoch[0].from_ns, TEN + 2 * HOUR);
+	ck_assert_uint_eq(e.epoch[0].to_ns, TEN + 3 * HOUR);
+	ck_assert_uint_eq(e.epoch[1].to_ns, TEN + 3 * HOUR + HOUR / 2);
+	ck_assert_uint_eq(e.epoch[0].uncertainty_ms, 2);
+	ck_assert_str_eq(e.epoch[0].host, test_platform.host);
+	ck_assert_str_eq(e.epoch[0].arch, test_platform.arch);
+	ck_assert_str_eq(e.epoch[0].cpu, test_platform.cpu);
+	ck_assert_str_eq(e.epoch[0].release, test_platform.release);
+	ck_assert_str_eq(e.epoch[0].boot_id, test_platform.boot_id);
+	ck_assert_uint_eq(e.epoch[0].clock_hz, test_platform.clock_hz);
+	ck_assert_uint_eq(e.epoch[0].nr_cpus, test_platform.nr_cpus);
+	ck_assert_uint_eq(e.epoch[0].samples, 25 * 3);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(streams_and_losses_add_up_over_epochs)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_streams s;
+	struct query_losses l;
+
+	ck_assert_int_eq(query_epochs(db, "1,3", &e), 0);
+	ck_assert_int_eq(query_streams(db, &e, NULL, &s), 0);
+	ck_assert_uint_eq(s.nr, 2);
+	ck_assert_str_eq(s.stream[0].desc.event, "cpu-clock");
+	ck_assert_str_eq(s.stream[0].desc.unit, "ns");
+	ck_assert_int_eq(s.stream[0].desc.landing, LANDING_AFTER_GROUP);
+	ck_assert_uint_eq(s.stream[0].desc.mean_period, 1000000);
+	ck_assert_uint_eq(s.stream[0].received, 18 * 4);
+	ck_assert_uint_eq(s.stream[0].stored, 15 * 4);
+	ck_assert_int_eq(s.stream[0].not_delivered, -6);
+	ck_assert_uint_eq(s.stream[0].enabled_ns, 20);
+	ck_assert_str_eq(s.stream[1].desc.source, "kmod");
+	ck_assert_uint_eq(s.stream[1].received, 7 * 4);
+	ck_assert_int_eq(query_losses(db, &e, &l), 0);
+	ck_assert_uint_eq(l.nr, 2);
+	ck_assert_int_eq(l.loss[0].stream, s.stream[0].id);
+	ck_assert_int_eq(l.loss[0].class, LOSS_UNKNOWN);
+	ck_assert_str_eq(l.loss[0].name, "no_image");
+	ck_assert_uint_eq(l.loss[0].n, 4);
+	ck_assert_uint_eq(l.loss[1].n, 8);
+	query_streams_fini(&s);
+	ck_assert_int_eq(query_streams(db, &e, "cycles", &s), 0);
+	ck_assert_uint_eq(s.nr, 1);
+	query_streams_fini(&s);
+	query_losses_fini(&l);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static const struct {
+	const char *what, *epochs, *event, *image, *comm;
+	int err;
+	uint64_t rows, samples, taken;
+} selections[] = {
+	{ "everything of one", "1", NULL, NULL, NULL, 0, 3, 22, 4 },
+	{ "everything", "all", NULL, NULL, NULL, 0, 3, 220, 40 },
+	{ "an event", "all", "cpu-clock", NULL, NULL, 0, 2, 150, 40 },
+	{ "no such event", "all", "x", NULL, NULL, 0, 0, 0, 0 },
+	{ "a full path", "1", NULL, "/usr/bin/cc1", NULL, 0, 1, 10, 4 },
+	{ "a last component", "1", NULL, "cc?", NULL, 0, 1, 10, 4 },
+	{ "a glob with slashes", "1", NULL, "/usr*", NULL, 0, 1, 10, 4 },
+	{ "the kernel", "1", NULL, "\\[kernel\\]", NULL, 0, 2, 12, 0 },
+	{ "no such image", "1", NULL, "nothing", NULL, 0, 0, 0, 0 },
+	{ "a command", "2", NULL, NULL, "make", 0, 1, 10, 0 },
+	{ "commands", "all", NULL, NULL, "*", 0, 2, 30, 8 },
+	{ "no such command", "2", NULL, NULL, "nobody", 0, 0, 0, 0 },
+	{ "a command without profiles", "1", NULL, NULL, "make", -CPI_EEMPTY, 0, 0, 0 },
+};
+
+struct tally {
+	uint64_t rows, samples, taken;
+	size_t done, all;
+};
+
+static int add_row(void *ctx, const struct query_profile *row)
+{
+	struct tally *t = ctx;
+	size_t nr;
+	const struct count *c = profile_sorted(row->profile, &nr);
+
+	t->rows++;
+	t->samples += profile_total(row->profile);
+	for (size_t i = 0; i < nr; i++)
+		t->taken += c[i].taken;
+	ck_assert_ptr_nonnull(row->image.desc.name);
+	return 0;
+}
+
+static void see_progress(void *ctx, size_t done, size_t all)
+{
+	struct tally *t = ctx;
+
+	ck_assert_uint_eq(done, t->done + 1);
+	t->done = done;
+	t->all = all;
+}
+
+START_TEST(selections_restrict_profiles)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e,
+				       .event = selections[_i].event,
+				       .image = selections[_i].image,
+				       .comm = selections[_i].comm };
+	struct tally sum = { 0 };
+	int err;
+
+	ck_assert_int_eq(query_epochs(db, selections[_i].epochs, &e), 0);
+	err = query_profiles(db, &sel, add_row, &sum, see_progress);
+	ck_assert_msg(err == selections[_i].err && sum.rows == selections[_i].rows &&
+			      sum.samples == selections[_i].samples &&
+			      sum.taken == selections[_i].taken,
+		      "%s: %d, %d rows, %d samples, %d taken", selections[_i].what, err,
+		      (int)sum.rows, (int)sum.samples, (int)sum.taken);
+	ck_assert_uint_eq(sum.done, sum.all);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static int stop(void *ctx, const struct query_profile *row)
+{
+	++*(int *)ctx;
+	return 42;
+}
+
+START_TEST(a_callback_stops_the_query)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e };
+	int calls = 0;
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(query_profiles(db, &sel, stop, &calls, NULL), 42);
+	ck_assert_int_eq(calls, 1);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(a_damaged_blob_is_named)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e };
+	struct tally sum = { 0 };
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE profile SET counts = x'010203'"
+						 " WHERE epoch = 3"),
+			 0);
+	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL), -CPI_ECORRUPT);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "UPDATE profile SET kind = 7, counts = x''"
+				  " WHERE epoch = 3 AND kind = 0"),
+			 0);
+	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL), -CPI_ECORRUPT);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE tally SET received = "
+						 "9223372036854775807"),
+			 0);
+	query_epochs_fini(&e);
+	ck_assert_int_eq(query_epochs(db, "all", &e), -CPI_ECORRUPT);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(commands_have_totals_by_image)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e };
+	struct query_comms c;
+
+	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
+	ck_assert_int_eq(query_comms(db, &sel, &c), 0);
+	ck_assert_uint_eq(c.nr, 3);
+	ck_assert_str_eq(c.comm[0].comm, "cc1");
+	ck_assert_str_eq(c.comm[0].image.desc.name, "/usr/bin/cc1");
+	ck_assert_uint_eq(c.comm[0].n, 30);
+	ck_assert_str_eq(c.comm[1].comm, "make");
+	ck_assert_int_eq(c.comm[1].image.id, 0);
+	ck_assert_str_eq(c.comm[1].image.desc.name, "[unknown]");
+	ck_assert_uint_eq(c.comm[1].n, 3);
+	query_comms_fini(&c);
+	sel.comm = "m*";
+	sel.image = "*kernel*";
+	ck_assert_int_eq(query_comms(db, &sel, &c), 0);
+	ck_assert_uint_eq(c.nr, 1);
+	ck_assert_uint_eq(c.comm[0].n, 15);
+	query_comms_fini(&c);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static int find_kernel(void *ctx, const struct query_profile *row)
+{
+	*(int64_t *)ctx = row->image.id;
+	return 0;
+}
+
+START_TEST(captures_come_back_in_unsigned_order)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e, .image = "*kernel*" };
+	struct query_capture c;
+	int64_t kernel = 0;
+
+	ck_assert_int_eq(query_epochs(db, "last", &e), 0);
+	ck_assert_int_eq(query_profiles(db, &sel, find_kernel, &kernel, NULL), 0);
+	ck_assert_int_eq(query_capture(db, kernel, &c), 0);
+	ck_assert_uint_eq(c.nr_symbols, 3);
+	ck_assert_str_eq(c.symbol[0].name, "entry");
+	ck_assert_str_eq(c.symbol[1].name, "schedule");
+	ck_assert_uint_eq(c.symbol[1].size, 16);
+	ck_assert_uint_eq(c.symbol[2].start, 0xffffffffffffff00);
+	ck_assert_uint_eq(c.nr_codes, 2);
+	ck_assert_uint_eq(c.code[0].size, 0);
+	ck_assert_uint_eq(c.code[1].size, 2);
+	ck_assert_mem_eq(c.code[1].bytes, "\x90\xc3", 2);
+	query_capture_fini(&c);
+	ck_assert_int_eq(query_capture(db, 999, &c), 0);
+	ck_assert_uint_eq(c.nr_symbols + c.nr_codes, 0);
+	query_capture_fini(&c);
+	query_epochs_fini(&e);
+	ck_assert_int_eq(db_check(db), 0);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static const struct {
+	uint64_t from, to;
+	size_t nr;
+} gap_ranges[] = {
+	{ 0, 10, 0 },  { 0, 11, 1 },  { 12, 13, 1 }, { 19, 20, 1 },
+	{ 20, 30, 0 }, { 30, 31, 1 }, { 0, 100, 2 }, { 29, 30, 0 },
+};
+
+START_TEST(gaps_that_overlap_are_found)
+{
+	struct dbtest t;
+	struct query_gaps g;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "INSERT INTO gap (from_ns, to_ns, reason)"
+				  " VALUES (10, 20, 'a'), (30, 30, 'b')"),
+			 0);
+	ck_assert_int_eq(query_gaps(db, gap_ranges[_i].from, gap_ranges[_i].to, &g), 0);
+	ck_assert_uint_eq(g.nr, gap_ranges[_i].nr);
+	query_gaps_fini(&g);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(an_empty_database_has_no_epochs)
+{
+	struct query_epochs e;
+	struct dbtest t;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(query_epochs(db, NULL, &e), -ENOENT);
+	ck_assert_int_eq(query_epochs(db, "all", &e), -ENOENT);
+	ck_assert_int_eq(query_epochs(db, "..", &e), -ENOENT);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("query");
+	TCase *tc = tcase_create("query");
+
+	tcase_add_loop_test(tc, epochs_are_named_in_many_ways, 0, NR(specs));
+	tcase_add_test(tc, an_epoch_tells_its_time_machine_and_samples);
+	tcase_add_test(tc, streams_and_losses_add_up_over_epochs);
+	tcase_add_loop_test(tc, selections_restrict_profiles, 0, NR(selections));
+	tcase_add_test(tc, a_callback_stops_the_query);
+	tcase_add_test(tc, a_damaged_blob_is_named);
+	tcase_add_test(tc, commands_have_totals_by_image);
+	tcase_add_test(tc, captures_come_back_in_unsigned_order);
+	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
+	tcase_add_test(tc, an_empty_database_has_no_epochs);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
