@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the running daemon may do is what cpid(8) says, and no more.
+. "${srcdir:-.}/t/tap.sh"
+. "${srcdir:-.}/t/cpid.sh"
+
+# Bits of PERFMON, SYS_PTRACE, DAC_READ_SEARCH, SYSLOG, SYS_ADMIN.
+perfmon=38 sys_ptrace=19 dac_read_search=2 syslog=34 sys_admin=21
+
+mask() { # NAME PID
+	sed -n "s/^$1:[[:space:]]*//p" "/proc/$2/status"
+}
+
+has() { # BIT
+	[ $((0x$(mask CapPrm $$) >> $1 & 1)) = 1 ]
+}
+
+has "$perfmon" || perfmon=$sys_admin
+kept=0
+for bit in $perfmon $sys_ptrace $dac_read_search $syslog; do
+	if has "$bit"; then
+		kept=$((kept | 1 << bit))
+	fi
+done
+kept=$(printf '%016x' "$kept")
+
+check_masks() { # WHO
+	is "$1: permitted capabilities" "$(mask CapPrm "$cpid_pid")" "$kept"
+	is "$1: effective capabilities" "$(mask CapEff "$cpid_pid")" "$kept"
+	is "$1: inheritable capabilities" "$(mask CapInh "$cpid_pid")" 0000000000000000
+	is "$1: ambient capabilities" "$(mask CapAmb "$cpid_pid")" 0000000000000000
+	is "$1: bounding set" "$(mask CapBnd "$cpid_pid")" "$kept"
+	is "$1: no new privileges" "$(mask NoNewPrivs "$cpid_pid")" 1
+	is "$1: no core" "$(sed -n 's/^Max core file size *//p' \
+		"/proc/$cpid_pid/limits" | tr -s ' ')" '0 0 bytes '
+	ok "$1: the rate changes, so events are opened again" cpid_ask rate 37
+	is "$1: at the new rate" "$(cpid_field rate_hz)" 37.0
+	ok "$1: and flushed" cpid_ask flush
+	kill -TERM "$cpid_pid"
+	cpid_wait
+	is "$1: it exits with 0" "$cpid_status" 0
+}
+
+[ "$(id -u)" = 0 ] || skip_all 'only root has privileges to drop'
+plan 30
+
+is 'cpid(8) names the same capabilities' \
+	"$(sed -n '/^\.Sh PRIVILEGES/,/^\.Sh SECURITY/s/^\.It Dv \(CAP_[A-Z_]*\)$/\1/p' \
+		"${srcdir:-.}/man/cpid.8" | tr '\n' ' ')" \
+	'CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYSLOG '
+
+ok 'root: cpid starts' cpid_start --group daemon
+is 'the socket is the group'\''s' "$(stat -c '%G %a' t.sock)" 'daemon 660'
+is 'the database is the group'\''s' "$(stat -c '%G %a' t.db)" 'daemon 640'
+check_masks root
+
+chmod 777 . && rm -f t.db t.db-* t.log
+ok 'nobody: cpid starts' cpid_start --user nobody
+is 'nobody: it is nobody' "$(stat -c %U "t.sock")" nobody
+is 'nobody: so are the files' "$(stat -c %U t.db)" nobody
+check_masks nobody
+is 'an unknown user is an error' \
+	"$(cpid --user 'no one' --db u.db --socket u.sock 2>&1)" \
+	'cpid: error: user: no one: there is no such user'
