@@ -33,7 +33,7 @@ daemon_libdaemon_a_SOURCES = \
 sbin_PROGRAMS += daemon/cpid
 daemon_cpid_SOURCES = daemon/main.c
 daemon_cpid_LDADD = daemon/libdaemon.a db/libdb.a base/libbase.a $(SQLITE_LIBS) \
-	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(MD_LIBS) $(PFM_LIBS)
+	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS)
 
 systemdsystemunit_DATA = daemon/cpid.service
 sysusersdir = $(prefix)/lib/sysusers.d
