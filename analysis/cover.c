@@ -53,6 +53,8 @@ int cover_build(struct cover_range *in, size_t nr, struct cover *out)
 	struct sweep s = { 0 };
 	int err = -ENOMEM;
 
+	if (!nr)
+		return 0;
 	s.stack = calloc(nr + 1, sizeof(*s.stack));
 	s.piece = calloc(2 * nr + 1, sizeof(*s.piece));
 	if (!s.stack || !s.piece)

@@ -19,6 +19,7 @@
 
 #define MAX_FDES         (1u << 22)
 #define MAX_AUGMENTATION 16
+#define MAX_BYTES        (1u << 28)
 #define NO_CIE           UINT64_MAX
 
 /* A read position that stops at its end: once bad, all reads give 0. */
@@ -38,6 +39,17 @@ struct reader {
 	struct cover_range *fde;
 	size_t nr, cap;
 };
+
+static struct cursor cursor_of(const struct elffile *f, const uint8_t *bytes,
+			       size_t size)
+{
+	return (struct cursor){
+		.at = bytes,
+		.end = bytes + size,
+		.wide = gelf_getclass(f->elf) == ELFCLASS64,
+		.big_endian = elf_getident(f->elf, NULL)[EI_DATA] == ELFDATA2MSB,
+	};
+}
 
 static const uint8_t *take(struct cursor *c, size_t size)
 {
@@ -235,27 +247,82 @@ static int read_entries(struct reader *r)
 	return err;
 }
 
-int ehframe_load(struct elffile *f, struct cover *out)
+/* Without section headers: .eh_frame_hdr has a segment, and knows the address. */
+static bool find_through_header(const struct elffile *f, const GElf_Phdr *hdr,
+				struct elfrange *found)
+{
+	uint8_t bytes[12];
+	struct cursor c = cursor_of(f, bytes, sizeof(bytes));
+	uint64_t address = hdr->p_vaddr + 4;
+	int encoding;
+
+	if (elffile_read(f, hdr->p_offset, bytes, sizeof(bytes)) ||
+	    take_number(&c, 1) != 1)
+		return false;
+	encoding = (int)take_number(&c, 1);
+	take(&c, 2); /* encodings of the table, which is not needed */
+	if ((encoding & 0xf0) != DW_EH_PE_pcrel)
+		return false;
+	address += take_encoded(&c, encoding);
+	for (size_t i = 0; !c.bad && i < f->nr_segments; i++) {
+		const struct elfrange *r = &f->segment[i];
+		uint64_t skip = address - r->address;
+
+		if (skip >= r->size)
+			continue;
+		*found = (struct elfrange){ address, r->offset + skip, r->size - skip,
+					    false };
+		return true;
+	}
+	return false;
+}
+
+/* Where the descriptions are; it may be more than them, for they end themselves. */
+static bool find_descriptions(const struct elffile *f, struct elfrange *found)
+{
+	GElf_Shdr shdr;
+	GElf_Phdr phdr;
+	size_t nr;
+
+	if (elffile_section(f, ".eh_frame", &shdr) && shdr.sh_type != SHT_NOBITS) {
+		*found = (struct elfrange){ shdr.sh_addr, shdr.sh_offset, shdr.sh_size,
+					    false };
+		return true;
+	}
+	if (elf_getphdrnum(f->elf, &nr) < 0)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (gelf_getphdr(f->elf, (int)i, &phdr) &&
+		    phdr.p_type == PT_GNU_EH_FRAME)
+			return find_through_header(f, &phdr, found);
+	return false;
+}
+
+int ehframe_load(const struct elffile *f, struct cover *out)
 {
 	struct reader r = { .cie = NO_CIE };
-	GElf_Shdr shdr;
-	Elf_Data *data;
-	Elf_Scn *scn;
-	int err;
+	struct elfrange where;
+	uint8_t *bytes;
+	int err = 0;
 
-	scn = elffile_section(f, ".eh_frame", &shdr);
-	data = scn ? elffile_data(f, scn) : NULL;
-	if (!data)
+	if (!find_descriptions(f, &where) || where.size > MAX_BYTES ||
+	    where.offset > f->size)
 		return 0;
-	r.begin = data->d_buf;
-	r.address = shdr.sh_addr;
-	r.section.at = r.begin;
-	r.section.end = r.begin + data->d_size;
-	r.section.wide = gelf_getclass(f->elf) == ELFCLASS64;
-	r.section.big_endian = elf_getident(f->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	if (where.size > f->size - where.offset)
+		where.size = f->size - where.offset;
+	bytes = malloc(where.size + 1);
+	if (!bytes)
+		return -ENOMEM;
+	if (elffile_read(f, where.offset, bytes, where.size))
+		goto out;
+	r.begin = bytes;
+	r.address = where.address;
+	r.section = cursor_of(f, bytes, where.size);
 	err = read_entries(&r);
 	if (!err)
 		err = cover_build(r.fde, r.nr, out);
+out:
 	free(r.fde);
+	free(bytes);
 	return err;
 }

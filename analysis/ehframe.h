@@ -15,6 +15,6 @@
  * Link-time addresses of the code that f's frame descriptions speak of. What
  * is damaged ends or leaves a gap in the list. *out starts empty. 0 or -ENOMEM.
  */
-int ehframe_load(struct elffile *f, struct cover *out);
+int ehframe_load(const struct elffile *f, struct cover *out);
 
 #endif

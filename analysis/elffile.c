@@ -133,6 +133,19 @@ static int load_text(struct elffile *f)
 	return 0;
 }
 
+/* elf_strptr() would load a table of any size. */
+static void load_names(struct elffile *f)
+{
+	Elf_Scn *scn;
+	size_t index;
+
+	if (elf_getshdrstrndx(f->elf, &index) < 0)
+		return;
+	scn = elf_getscn(f->elf, index);
+	if (scn)
+		f->names = elffile_strings(f, scn, &f->names_size);
+}
+
 static int load(struct elffile *f)
 {
 	GElf_Ehdr ehdr;
@@ -149,6 +162,7 @@ static int load(struct elffile *f)
 	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
 		return -CPI_EFORMAT;
 	f->machine = machine_of_elf(&ehdr);
+	load_names(f);
 	err = load_segments(f);
 	return err ? err : load_text(f);
 }
@@ -252,13 +266,7 @@ const struct elfrange *elffile_text_at(const struct elffile *f, uint64_t address
 
 const char *elffile_section_name(const struct elffile *f, const GElf_Shdr *shdr)
 {
-	size_t strndx;
-	const char *name;
-
-	if (elf_getshdrstrndx(f->elf, &strndx) < 0)
-		return "";
-	name = elf_strptr(f->elf, strndx, shdr->sh_name);
-	return name ? name : "";
+	return shdr->sh_name < f->names_size ? f->names + shdr->sh_name : "";
 }
 
 Elf_Scn *elffile_section(const struct elffile *f, const char *name, GElf_Shdr *shdr)

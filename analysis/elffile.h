@@ -34,6 +34,8 @@ struct elffile {
 	size_t nr_segments;
 	struct elfrange *text; /* executable sections, else segments; by address */
 	size_t nr_text;
+	const char *names; /* of sections; NULL: none can be had */
+	size_t names_size;
 	uint64_t budget; /* bytes of sections that may still be loaded */
 };
 

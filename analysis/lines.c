@@ -8,6 +8,7 @@
 
 #include "analysis/lines.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct unit {
 struct lines {
 	Dwarf *dwarf;
 	Dwarf *alternate;
+	Elf_Data *info; /* .debug_info, unpacked */
 	struct unit *unit;
 	size_t nr_units, cap_units;
 	struct cover_range *range; /* while loading */
@@ -59,32 +61,75 @@ static uint64_t memory_of(const struct elffile *f, Elf_Scn *scn, const GElf_Shdr
 	return size < MAX_DEBUG_BYTES ? size + shdr->sh_size : UINT64_MAX;
 }
 
-/* Whether f has line tables, and all its debugging sections fit in memory. */
+/* Whether all debugging sections fit in memory. */
 static bool is_affordable(const struct elffile *f)
 {
 	uint64_t sum = 0;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
-	bool has_lines = false;
 
 	while ((scn = elf_nextscn(f->elf, scn))) {
-		const char *name;
 		uint64_t size;
 
-		if (!gelf_getshdr(scn, &shdr))
-			continue;
-		name = elffile_section_name(f, &shdr);
-		if (!strstr(name, "debug"))
+		if (!gelf_getshdr(scn, &shdr) ||
+		    !strstr(elffile_section_name(f, &shdr), "debug"))
 			continue;
 		size = memory_of(f, scn, &shdr);
 		if (size > MAX_DEBUG_BYTES - sum)
 			return false;
 		sum += size;
-		if (size && (strcmp(name, ".debug_line") == 0 ||
-			     strcmp(name, ".zdebug_line") == 0))
-			has_lines = true;
 	}
-	return has_lines;
+	return true;
+}
+
+/* A section of DWARF that is there, packed or not. */
+static Elf_Scn *dwarf_section(const struct elffile *f, const char *name,
+			      const char *old_name)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elffile_section(f, name, &shdr);
+
+	if (!scn)
+		scn = elffile_section(f, old_name, &shdr);
+	return scn && shdr.sh_type != SHT_NOBITS ? scn : NULL;
+}
+
+/*
+ * libdw (0.188) runs beyond the end of string sections whose last string has
+ * no NUL. Called when it has unpacked them.
+ */
+static bool are_strings_terminated(const struct elffile *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elffile_section_name(f, &shdr) : "";
+		Elf_Data *data;
+
+		if (!strstr(name, "debug_str") && !strstr(name, "debug_line_str"))
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (data && data->d_buf && data->d_size &&
+		    ((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
+/* The same for a unit's directory that stands in .debug_info itself. */
+static bool is_directory_terminated(const struct lines *l, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const Elf_Data *data = l->info;
+	const unsigned char *end;
+
+	if (!dwarf_attr(die, DW_AT_comp_dir, &attr) || attr.form != DW_FORM_string)
+		return true;
+	end = data ? (const unsigned char *)data->d_buf + data->d_size : NULL;
+	return end && attr.valp < end &&
+	       memchr(attr.valp, 0, (size_t)(end - attr.valp));
 }
 
 static int add_range(struct lines *l, uint64_t start, uint64_t end, uint32_t unit)
@@ -142,8 +187,10 @@ static int set_alternate(struct lines *l, struct elffile *f, struct elffile *alt
 		return 0;
 	if (!alternate)
 		return -ENOENT;
+	if (!is_affordable(alternate))
+		return -ENOENT;
 	l->alternate = dwarf_begin_elf(alternate->elf, DWARF_C_READ, NULL);
-	if (!l->alternate)
+	if (!l->alternate || !are_strings_terminated(alternate))
 		return -ENOENT;
 	dwarf_setalt(l->dwarf, l->alternate);
 	return 0;
@@ -154,15 +201,19 @@ int lines_open(struct elffile *f, struct elffile *alternate, struct lines **out)
 	struct lines *l;
 	int err;
 
-	if (!is_affordable(f))
+	if (!is_affordable(f) || !dwarf_section(f, ".debug_line", ".zdebug_line"))
 		return -ENOENT;
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return -ENOMEM;
 	l->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	err = l->dwarf ? set_alternate(l, f, alternate) : -ENOENT;
-	if (!err)
+	err = l->dwarf && are_strings_terminated(f) ? set_alternate(l, f, alternate)
+						    : -ENOENT;
+	if (!err) {
+		l->info = elf_rawdata(dwarf_section(f, ".debug_info", ".zdebug_info"),
+				      NULL);
 		err = load_units(l);
+	}
 	if (err) {
 		lines_close(l);
 		return err;
@@ -193,7 +244,8 @@ static bool load_rows(struct lines *l, struct unit *u, Dwarf_Die *die)
 		return false;
 	if (u->loaded)
 		return true;
-	if (l->nr_rows >= MAX_LINES || dwarf_getsrclines(die, &rows, &nr) != 0)
+	if (l->nr_rows >= MAX_LINES || !is_directory_terminated(l, die) ||
+	    dwarf_getsrclines(die, &rows, &nr) != 0)
 		return false;
 	l->nr_rows += nr;
 	u->loaded = true;

@@ -26,10 +26,11 @@
 #include "base/rangemap.h"
 #include "daemon/images.h"
 
-#define PROCMAP_COMM_SIZE  16
-#define PROCMAP_MAX_RANGES (1u << 20) /* of all processes together, as memory's bound \
-				       */
-#define PROCMAP_ALWAYS 0              /* a time before all samples */
+#define PROCMAP_COMM_SIZE 16
+#define PROCMAP_MAX_RANGES                                               \
+	(1u << 20)       /* of all processes together, as memory's bound \
+			  */
+#define PROCMAP_ALWAYS 0 /* a time before all samples */
 
 struct process {
 	struct hnode node;    /* by tgid */

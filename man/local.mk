@@ -1,3 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_man_MANS += man/cpid.8
 dist_man_MANS += man/cpi-db.5
+dist_man_MANS += \
+	man/cpi.1 \
+	man/cpi-cat.1 \
+	man/cpi-epoch.1 \
+	man/cpi-flush.1 \
+	man/cpi-help.1 \
+	man/cpi-list.1 \
+	man/cpi-prof.1 \
+	man/cpi-rate.1 \
+	man/cpi-record.1 \
+	man/cpi-status.1

@@ -25,40 +25,34 @@ done
 kept=$(printf '%016x' "$kept")
 
 check_masks() { # WHO
-	is "$1: permitted capabilities" "$(mask CapPrm "$cpid_pid")" "$kept"
-	is "$1: effective capabilities" "$(mask CapEff "$cpid_pid")" "$kept"
-	is "$1: inheritable capabilities" "$(mask CapInh "$cpid_pid")" 0000000000000000
-	is "$1: ambient capabilities" "$(mask CapAmb "$cpid_pid")" 0000000000000000
-	is "$1: bounding set" "$(mask CapBnd "$cpid_pid")" "$kept"
-	is "$1: no new privileges" "$(mask NoNewPrivs "$cpid_pid")" 1
-	is "$1: no core" "$(sed -n 's/^Max core file size *//p' \
-		"/proc/$cpid_pid/limits" | tr -s ' ')" '0 0 bytes '
-	ok "$1: the rate changes, so events are opened again" cpid_ask rate 37
-	is "$1: at the new rate" "$(cpid_field rate_hz)" 37.0
-	ok "$1: and flushed" cpid_ask flush
+	is "$(mask CapPrm "$cpid_pid")" "$kept" "$1: permitted capabilities"
+	is "$(mask CapEff "$cpid_pid")" "$kept" "$1: effective capabilities"
+	is "$(mask CapInh "$cpid_pid")" 0000000000000000 "$1: inheritable capabilities"
+	is "$(mask CapAmb "$cpid_pid")" 0000000000000000 "$1: ambient capabilities"
+	is "$(mask CapBnd "$cpid_pid")" "$kept" "$1: bounding set"
+	is "$(mask NoNewPrivs "$cpid_pid")" 1 "$1: no new privileges"
+	is "$(sed -n 's/^Max core file size *//p'   	"/proc/$cpid_pid/limits" | tr -s ' ')" '0 0 bytes ' "$1: no core"
+	try "$1: the rate changes, so events are opened again" cpid_ask rate 37
+	is "$(cpid_field rate_hz)" 37.0 "$1: at the new rate"
+	try "$1: and flushed" cpid_ask flush
 	kill -TERM "$cpid_pid"
 	cpid_wait
-	is "$1: it exits with 0" "$cpid_status" 0
+	is "$cpid_status" 0 "$1: it exits with 0"
 }
 
 [ "$(id -u)" = 0 ] || skip_all 'only root has privileges to drop'
 plan 30
 
-is 'cpid(8) names the same capabilities' \
-	"$(sed -n '/^\.Sh PRIVILEGES/,/^\.Sh SECURITY/s/^\.It Dv \(CAP_[A-Z_]*\)$/\1/p' \
-		"${srcdir:-.}/man/cpid.8" | tr '\n' ' ')" \
-	'CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYSLOG '
+is "$(sed -n '/^\.Sh PRIVILEGES/,/^\.Sh SECURITY/s/^\.It Dv \(CAP_[A-Z_]*\)$/\1/p'   	"${srcdir:-.}/man/cpid.8" | tr '\n' ' ')" 'CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYSLOG ' 'cpid(8) names the same capabilities'
 
-ok 'root: cpid starts' cpid_start --group daemon
-is 'the socket is the group'\''s' "$(stat -c '%G %a' t.sock)" 'daemon 660'
-is 'the database is the group'\''s' "$(stat -c '%G %a' t.db)" 'daemon 640'
+try 'root: cpid starts' cpid_start --group daemon
+is "$(stat -c '%G %a' t.sock)" 'daemon 660' 'the socket is the group'\''s'
+is "$(stat -c '%G %a' t.db)" 'daemon 640' 'the database is the group'\''s'
 check_masks root
 
 chmod 777 . && rm -f t.db t.db-* t.log
-ok 'nobody: cpid starts' cpid_start --user nobody
-is 'nobody: it is nobody' "$(stat -c %U "t.sock")" nobody
-is 'nobody: so are the files' "$(stat -c %U t.db)" nobody
+try 'nobody: cpid starts' cpid_start --user nobody
+is "$(stat -c %U "t.sock")" nobody 'nobody: it is nobody'
+is "$(stat -c %U t.db)" nobody 'nobody: so are the files'
 check_masks nobody
-is 'an unknown user is an error' \
-	"$(cpid --user 'no one' --db u.db --socket u.sock 2>&1)" \
-	'cpid: error: user: no one: there is no such user'
+is "$(cpid --user 'no one' --db u.db --socket u.sock 2>&1)" 'cpid: error: user: no one: there is no such user' 'an unknown user is an error'

@@ -1,75 +1,116 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tap.sh - the Test Anything Protocol for the tests t/NNNN-*.t
+# tap.sh - what every TAP script begins with: . "$srcdir/t/tap.sh"
 #
-#	. "${srcdir:-.}/t/tap.sh"
-#	plan 2
-#	ok 'the program runs' cpi help
-#	is 'it adds' "$((1 + 1))" 2
-#
-# A test runs in a directory of its own, which is removed at the end; what it
-# started in the background and listed in $tap_pids is killed by then.
+# Each script runs in a directory of its own, $tmp, which goes away at its end;
+# processes listed in $tap_pids are killed by then. $srcdir and $builddir are
+# absolute and come from the Makefile.
 
-tap_nr=0
+set -u
+LC_ALL=C
+export LC_ALL
+unset CPI_DB CPI_SOCKET
+: "${srcdir:?run me with make check}" "${builddir:?run me with make check}"
+
+tap_n=0
 tap_pids=
-tap_home=$PWD
-tap_dir=$(mktemp -d "${TMPDIR:-/tmp}/cpi-test.XXXXXX") || exit 99
-cd "$tap_dir" || exit 99
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/cpi-t.XXXXXX") || exit 1
 
-tap_end() {
+tap_end()
+{
 	for tap_pid in $tap_pids; do
 		kill -KILL "$tap_pid" 2>/dev/null
 	done
-	cd "$tap_home" && rm -rf "$tap_dir"
+	cd / && rm -rf "$tmp"
 }
 trap tap_end EXIT
 trap 'exit 1' HUP INT TERM
+cd "$tmp" || exit 1
 
-# plan N: so many tests follow.
-plan() {
+# plan N: how many tests follow.
+plan()
+{
 	echo "1..$1"
 }
 
-tap_result() { # "ok" or "not ok", description
-	tap_nr=$((tap_nr + 1))
-	echo "$1 $tap_nr - $2"
-}
-
-# ok DESCRIPTION COMMAND...: passes when the command succeeds.
-ok() {
-	tap_text=$1
-	shift
-	if "$@" >tap.out 2>&1; then
-		tap_result ok "$tap_text"
-	else
-		tap_result 'not ok' "$tap_text"
-		echo "# failed: $*"
-		sed 's/^/# /' tap.out
-	fi
-}
-
-# is DESCRIPTION GOT WANTED: passes when both are the same text.
-is() {
-	if [ "$2" = "$3" ]; then
-		tap_result ok "$1"
-	else
-		tap_result 'not ok' "$1"
-		printf '%s\n' "got:" "$2" "wanted:" "$3" | sed 's/^/# /'
-	fi
-}
-
-# skip DESCRIPTION REASON: one test that cannot be made here.
-skip() {
-	tap_result ok "$1 # SKIP $2"
-}
-
-# skip_all REASON: instead of a plan.
-skip_all() {
+# skip_all REASON: the machine lacks what this script needs.
+skip_all()
+{
 	echo "1..0 # SKIP $1"
 	exit 0
 }
 
-# bail REASON: nothing that follows would make sense.
-bail() {
+# bail REASON: no test can be run, which is a failure.
+bail()
+{
 	echo "Bail out! $1"
 	exit 1
+}
+
+# ok STATUS NAME: passes when STATUS is 0.
+ok()
+{
+	tap_n=$((tap_n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_n - $2"
+	else
+		echo "not ok $tap_n - $2"
+	fi
+}
+
+# try NAME COMMAND...: passes when the command succeeds.
+try()
+{
+	tap_name=$1
+	shift
+	if "$@" >"$tmp/tap.out" 2>&1; then
+		ok 0 "$tap_name"
+	else
+		ok 1 "$tap_name"
+		echo "# failed: $*"
+		sed 's/^/# /' "$tmp/tap.out"
+	fi
+}
+
+# is GOT WANTED NAME: passes when both are the same text.
+is()
+{
+	if [ "$1" = "$2" ]; then
+		ok 0 "$3"
+	else
+		ok 1 "$3"
+		printf '%s\n' "got:" "$1" "wanted:" "$2" | sed 's/^/# /'
+	fi
+}
+
+# like TEXT PATTERN NAME: passes when a line of TEXT matches the basic regex.
+like()
+{
+	if printf '%s\n' "$1" | grep -q -e "$2"; then
+		ok 0 "$3"
+	else
+		ok 1 "$3"
+		printf '%s\n' "got:" "$1" "which has no: $2" | sed 's/^/# /'
+	fi
+}
+
+# unlike TEXT PATTERN NAME: passes when no line of TEXT matches.
+unlike()
+{
+	if printf '%s\n' "$1" | grep -q -e "$2"; then
+		ok 1 "$3"
+		printf '%s\n' "got:" "$1" "which has: $2" | sed 's/^/# /'
+	else
+		ok 0 "$3"
+	fi
+}
+
+# skip N REASON: counts N tests as skipped.
+skip()
+{
+	tap_i=0
+	while [ $tap_i -lt "$1" ]; do
+		tap_i=$((tap_i + 1))
+		tap_n=$((tap_n + 1))
+		echo "ok $tap_n # SKIP $2"
+	done
 }

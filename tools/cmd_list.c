@@ -44,7 +44,8 @@ static int prepare(struct listing *l)
 			db_path(l->sel.db), EVENTS_MAX);
 		return err;
 	}
-	l->images = images_new(l->sel.db, machine_of(select_newest(&l->sel)->arch));
+	l->images = image_cache_new(l->sel.db, machine_of(select_newest(&l->sel)->arch),
+				    false);
 	l->sources = sources_new();
 	return err || !l->images || !l->sources ? -ENOMEM : 0;
 }
@@ -70,7 +71,7 @@ void list_fini(struct listing *l)
 	free(l->tally);
 	free_places(l);
 	sources_free(l->sources);
-	images_free(l->images);
+	image_cache_free(l->images);
 	events_fini(&l->ev);
 	select_close(&l->sel);
 }

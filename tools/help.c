@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HELP_COLUMN 27
+
 void help_print_overview(void)
 {
 	puts("usage: cpi COMMAND [OPTION...] [ARGUMENT...]\n"
@@ -19,12 +21,15 @@ void help_print_overview(void)
 
 static void print_option(const struct opt *o)
 {
-	char left[64];
+	char left[80];
 
 	snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
 		 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
 		 o->arg ? "=" : "", o->arg ? o->arg : "");
-	printf("  %-30s %s\n", left, o->help);
+	if (strlen(left) >= HELP_COLUMN)
+		printf("  %s\n  %-*s %s\n", left, HELP_COLUMN, "", o->help);
+	else
+		printf("  %-*s %s\n", HELP_COLUMN, left, o->help);
 }
 
 void help_print_command(const struct cmd *cmd)

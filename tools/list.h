@@ -11,7 +11,7 @@
 #include "analysis/image.h"
 #include "base/buf.h"
 #include "tools/events.h"
-#include "tools/images.h"
+#include "tools/imagecache.h"
 #include "tools/prof.h"
 #include "tools/select.h"
 #include "tools/source.h"
@@ -48,7 +48,7 @@ struct listing {
 	const struct cmd_context *ctx;
 	struct selection sel;
 	struct events ev;
-	struct images *images;
+	struct image_cache *images;
 	struct list_place *places; /* all that were found */
 	struct list_place *place;  /* the chosen one */
 	struct image *image;       /* NULL when it cannot be opened */

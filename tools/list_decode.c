@@ -146,25 +146,24 @@ static void put_samples(struct listing *l)
 
 static const char *why_no_code(const struct listing *l, int err)
 {
+	if (!l->image)
+		return image_cache_why(&l->place->image.desc, err);
 	if (l->place->unnamed)
 		return "no symbol covers these offsets";
-	if (!l->image)
-		return "the image cannot be opened";
 	if (err == -CPI_EFORMAT)
 		return "no decoder for this machine is built in";
 	if (l->place->end - l->place->start > MAX_CODE_BYTES)
 		return "the procedure is too long";
-	return images_missing_code(&l->place->image.desc);
+	return image_missing_code(&l->place->image.desc);
 }
 
 int list_decode(struct listing *l)
 {
 	struct buf insns = { 0 };
-	int err = -CPI_ENOIMAGE;
+	int err;
 
-	if (images_get(l->images, &l->place->image, &l->image))
-		l->image = NULL;
-	else
+	err = image_cache_get(l->images, &l->place->image, &l->image);
+	if (!err)
 		err = read_code(l, &insns);
 	if (err && err != -ENOMEM) {
 		l->no_code = why_no_code(l, err);

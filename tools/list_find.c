@@ -155,7 +155,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 
 	if (q->image.desc.kind == IMAGE_IDLE)
 		return 0;
-	err = images_get(f->l->images, &q->image, &im);
+	err = image_cache_get(f->l->images, &q->image, &im);
 	if (err == -ENOMEM)
 		return err;
 	err = find_in_image(f, &q->image, im);
@@ -240,6 +240,18 @@ static int compare_samples(const void *va, const void *vb)
 	return (a->event > b->event) - (a->event < b->event);
 }
 
+static int failed_none(const struct listing *l, const char *proc)
+{
+	const size_t nr = image_cache_nr_failed(l->images);
+
+	log_err("%s: no procedure of that name in an image with samples: 'cpi prof' "
+		"lists them; 0xOFFSET with --image shows code without a name",
+		proc);
+	if (nr)
+		log_err("%zu images could not be opened: 'cpi prof' says why", nr);
+	return -CPI_ENOSYMBOL;
+}
+
 int list_find(struct listing *l, const char *proc)
 {
 	const char *colon = image_end(proc);
@@ -257,13 +269,8 @@ int list_find(struct listing *l, const char *proc)
 	if (err)
 		return err;
 	choose(l);
-	if (!l->place) {
-		log_err("%s: no procedure of that name in an image with samples: 'cpi "
-			"prof' "
-			"lists them; 0xOFFSET with --image shows code without a name",
-			proc);
-		return -CPI_ENOSYMBOL;
-	}
+	if (!l->place)
+		return failed_none(l, proc);
 	qsort(l->place->samples.data,
 	      l->place->samples.len / sizeof(struct list_sample),
 	      sizeof(struct list_sample), compare_samples);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
+bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/cmd_cat.c \
@@ -11,11 +12,12 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
+	tools/cmd_record.c \
 	tools/cmd_status.c \
 	tools/ctl.c tools/ctl.h \
 	tools/events.c tools/events.h \
 	tools/help.c tools/help.h \
-	tools/images.c tools/images.h \
+	tools/imagecache.c tools/imagecache.h \
 	tools/json.c tools/json.h \
 	tools/list_decode.c tools/list.h \
 	tools/list_find.c \
@@ -31,5 +33,18 @@ tools_libtools_a_SOURCES = \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
 	tools/table.c tools/table.h \
+	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
 	tools/text.c tools/text.h
+tools_cpi_SOURCES = tools/main.c
+tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
+	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
+	$(PFM_LIBS)
+
+# What a shell completes comes from the option records, too.
+bashcompletiondir = $(datadir)/bash-completion/completions
+bashcompletion_DATA = completions/cpi
+CLEANFILES += completions/cpi
+completions/cpi: tools/cpi
+	$(AM_V_GEN)$(MKDIR_P) completions && tools/cpi help --completion >$@.tmp && \
+		mv $@.tmp $@

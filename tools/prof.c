@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "tools/images.h"
+#include "tools/imagecache.h"
 #include "tools/prof_rows.h"
 #include "tools/progress.h"
 
@@ -25,7 +25,7 @@
 
 struct gather {
 	struct prof *p;
-	struct images *images;
+	struct image_cache *images;
 	struct progress progress;
 };
 
@@ -62,7 +62,7 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 	size_t nr;
 	int err;
 
-	err = images_get(g->images, &q->image, &image);
+	err = image_cache_get(g->images, &q->image, &image);
 	if (err == -ENOMEM)
 		return err;
 	c = profile_sorted(q->profile, &nr);
@@ -113,12 +113,13 @@ static int gather_profiles(struct prof *p)
 	struct gather g = { p, NULL, progress_begin("reading images") };
 	int err;
 
-	g.images = images_new(p->sel.db, machine_of(select_newest(&p->sel)->arch));
+	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
+				   true);
 	if (!g.images)
 		return -ENOMEM;
 	err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g, on_progress);
 	progress_end(&g.progress);
-	images_free(g.images);
+	image_cache_free(g.images);
 	return err;
 }
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.c - cells are strings in one buffer; widths are known when it prints
- *
- * I1  Each row has nr_columns cells; a line between rows has one, and the mark.
+ * table.c - cells are appended, and written as CSV and JSON
  */
 #include "config.h"
 
 #include "tools/table.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,38 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/times.h"
 #include "tools/out.h"
-#include "tools/term.h"
+#include "tools/table_cells.h"
 #include "tools/text.h"
-
-#define COLUMN_GAP     2  /* blanks between columns */
-#define MAX_PADDING    60 /* a longer name pushes its row aside, not every row */
-#define LEAST_CUT      12 /* a terminal's names are not cut below this */
-#define CUT_MARK       "..."
-#define CUT_MARK_WIDTH 3
-
-enum cell_kind { CELL_NONE, CELL_STRING, CELL_NUMBER, CELL_PERCENT };
-
-struct cell {
-	enum cell_kind kind;
-	size_t at; /* in text */
-};
-
-struct row {
-	size_t first; /* in cells */
-	const char *color;
-	bool line; /* one cell, over all columns */
-};
-
-struct table {
-	struct column *column;
-	size_t nr_columns;
-	struct buf text, cells, rows;
-	size_t filled; /* cells of the row that is being made */
-	const char *color;
-};
 
 struct table *table_new(const struct column *columns, size_t nr)
 {
@@ -84,32 +53,6 @@ void table_clear(struct table *t)
 	buf_reset(&t->rows);
 	t->filled = 0;
 	t->color = NULL;
-}
-
-static int table_err(const struct table *t)
-{
-	return t->text.err || t->cells.err || t->rows.err ? -ENOMEM : 0;
-}
-
-static size_t nr_rows(const struct table *t)
-{
-	return t->rows.len / sizeof(struct row);
-}
-
-static const struct row *row_at(const struct table *t, size_t i)
-{
-	return &((const struct row *)t->rows.data)[i];
-}
-
-static const struct cell *cell_at(const struct table *t, const struct row *row,
-				  size_t i)
-{
-	return &((const struct cell *)t->cells.data)[row->first + i];
-}
-
-static const char *cell_text(const struct table *t, const struct cell *c)
-{
-	return c->kind == CELL_NONE ? "" : t->text.data + c->at;
 }
 
 static void begin_row(struct table *t, const char *color, bool line)
@@ -207,177 +150,13 @@ void table_line(struct table *t, const char *color, const char *s)
 }
 
 /*
- * Text
+ * CSV
  */
-
-static bool in_text(const struct column *c)
-{
-	return c->where != COLUMN_NOT_IN_TEXT;
-}
 
 static bool in_data(const struct column *c)
 {
 	return c->where != COLUMN_ONLY_IN_TEXT;
 }
-
-/* The cell as it is shown: safe, with its unit. */
-static const char *shown(const struct table *t, const struct cell *c, struct buf *b)
-{
-	buf_reset(b);
-	text_put_clean(b, cell_text(t, c));
-	if (c->kind == CELL_PERCENT)
-		buf_putc(b, '%');
-	return buf_str(b);
-}
-
-static void measure(const struct table *t, size_t *width, bool header, struct buf *b)
-{
-	for (size_t i = 0; i < t->nr_columns; i++)
-		width[i] = header ? text_width(t->column[i].title) : 0;
-	for (size_t r = 0; r < nr_rows(t); r++) {
-		const struct row *row = row_at(t, r);
-
-		for (size_t i = 0; i < t->nr_columns && !row->line; i++) {
-			size_t w = text_width(shown(t, cell_at(t, row, i), b));
-
-			if (w > width[i])
-				width[i] = w;
-		}
-	}
-}
-
-/* Takes columns from the widest names until the line fits into limit. */
-static void narrow(const struct table *t, size_t *width, size_t limit)
-{
-	for (;;) {
-		size_t widest = t->nr_columns, sum = 0, next = LEAST_CUT;
-
-		for (size_t i = 0; i < t->nr_columns; i++) {
-			if (!in_text(&t->column[i]))
-				continue;
-			sum += width[i] + (sum ? COLUMN_GAP : 0);
-			if (t->column[i].kind != COLUMN_TEXT)
-				continue;
-			if (widest == t->nr_columns || width[i] > width[widest]) {
-				if (widest < t->nr_columns && width[widest] > next)
-					next = width[widest];
-				widest = i;
-			} else if (width[i] > next) {
-				next = width[i];
-			}
-		}
-		if (sum <= limit || widest == t->nr_columns ||
-		    width[widest] <= LEAST_CUT)
-			return;
-		if (next == width[widest])
-			next--;
-		if (width[widest] - next > sum - limit)
-			next = width[widest] - (sum - limit);
-		width[widest] = next;
-	}
-}
-
-static void put_blanks(size_t n)
-{
-	printf("%*s", (int)n, "");
-}
-
-static void put_text_cell(const struct column *c, const char *s, size_t width, bool cut,
-			  bool last)
-{
-	size_t w = text_width(s);
-
-	if (c->kind != COLUMN_TEXT) {
-		put_blanks(w < width ? width - w : 0);
-		fputs(s, stdout);
-	} else if (cut && w > width) {
-		fwrite(s, 1, text_prefix(s, width - CUT_MARK_WIDTH), stdout);
-		fputs(CUT_MARK, stdout);
-	} else {
-		fputs(s, stdout);
-		put_blanks(!last && w < width ? width - w : 0);
-	}
-}
-
-static size_t last_in_text(const struct table *t)
-{
-	size_t last = 0;
-
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		if (in_text(&t->column[i]))
-			last = i;
-	}
-	return last;
-}
-
-/* One line of cells; row NULL prints the titles. */
-static void put_text_row(const struct table *t, const struct row *row,
-			 const size_t *width, bool cut, struct buf *b)
-{
-	const size_t last = last_in_text(t);
-	bool any = false;
-
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		const struct column *c = &t->column[i];
-
-		if (!in_text(c))
-			continue;
-		if (any)
-			put_blanks(COLUMN_GAP);
-		any = true;
-		put_text_cell(c, row ? shown(t, cell_at(t, row, i), b) : c->title,
-			      width[i], cut, i == last);
-	}
-}
-
-static void put_text_line(const struct table *t, const struct row *row,
-			  const size_t *width, size_t limit, bool color, struct buf *b)
-{
-	const char *s;
-
-	if (color && row->color)
-		fputs(row->color, stdout);
-	if (row->line) {
-		s = shown(t, cell_at(t, row, 0), b);
-		fwrite(s, 1, limit ? text_prefix(s, limit) : strlen(s), stdout);
-	} else {
-		put_text_row(t, row, width, limit != 0, b);
-	}
-	puts(color && row->color ? TERM_RESET : "");
-}
-
-int table_print_text(struct table *t, bool color, bool header)
-{
-	const unsigned int limit = term_width();
-	struct buf b = { 0 };
-	size_t *width;
-
-	if (table_err(t))
-		return -ENOMEM;
-	width = calloc(t->nr_columns, sizeof(*width));
-	if (!width)
-		return -ENOMEM;
-	measure(t, width, header, &b);
-	if (limit)
-		narrow(t, width, limit);
-	for (size_t i = 0; i < t->nr_columns && !limit; i++) {
-		if (t->column[i].kind == COLUMN_TEXT && width[i] > MAX_PADDING)
-			width[i] = MAX_PADDING;
-	}
-	if (header) {
-		put_text_row(t, NULL, width, limit != 0, &b);
-		putchar('\n');
-	}
-	for (size_t r = 0; r < nr_rows(t); r++)
-		put_text_line(t, row_at(t, r), width, limit, color, &b);
-	buf_fini(&b);
-	free(width);
-	return 0;
-}
-
-/*
- * CSV
- */
 
 /* Valid UTF-8 comes out; controls stay what they are, but not on a terminal. */
 static void put_csv(const char *s, bool any, bool terminal)
@@ -410,7 +189,8 @@ static void put_csv_row(const struct table *t, const struct row *row, bool termi
 
 		if (!in_data(c))
 			continue;
-		put_csv(row ? cell_text(t, cell_at(t, row, i)) : c->key, any, terminal);
+		put_csv(row ? table_cell_text(t, table_cell(t, row, i)) : c->key, any,
+			terminal);
 		any = true;
 	}
 	putchar('\n');
@@ -424,9 +204,9 @@ int table_print_csv(struct table *t, bool header)
 		return -ENOMEM;
 	if (header)
 		put_csv_row(t, NULL, terminal);
-	for (size_t r = 0; r < nr_rows(t); r++) {
-		if (!row_at(t, r)->line)
-			put_csv_row(t, row_at(t, r), terminal);
+	for (size_t r = 0; r < table_nr_rows(t); r++) {
+		if (!table_row(t, r)->line)
+			put_csv_row(t, table_row(t, r), terminal);
 	}
 	return 0;
 }
@@ -439,24 +219,24 @@ int table_print_json(struct table *t, struct json *j)
 {
 	if (table_err(t))
 		return -ENOMEM;
-	for (size_t r = 0; r < nr_rows(t); r++) {
-		const struct row *row = row_at(t, r);
+	for (size_t r = 0; r < table_nr_rows(t); r++) {
+		const struct row *row = table_row(t, r);
 
 		if (row->line)
 			continue;
 		json_object(j, NULL);
 		for (size_t i = 0; i < t->nr_columns; i++) {
 			const struct column *c = &t->column[i];
-			const struct cell *cell = cell_at(t, row, i);
+			const struct cell *cell = table_cell(t, row, i);
 
 			if (!in_data(c))
 				continue;
 			if (cell->kind == CELL_NONE)
 				json_null(j, c->key);
 			else if (cell->kind == CELL_STRING)
-				json_string(j, c->key, cell_text(t, cell));
+				json_string(j, c->key, table_cell_text(t, cell));
 			else
-				json_verbatim(j, c->key, cell_text(t, cell));
+				json_verbatim(j, c->key, table_cell_text(t, cell));
 		}
 		json_end(j);
 	}

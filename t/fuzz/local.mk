@@ -11,7 +11,7 @@ else
 FUZZ_LINK = $(AM_LDFLAGS)
 FUZZ_BASE += t/fuzz/replay.c
 endif
-TESTS += t/fuzz/corpus.t
+QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 check_PROGRAMS += t/fuzz/fuzz_codec

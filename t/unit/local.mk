@@ -5,7 +5,7 @@ UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_base t/unit/check_entry t/unit/check_branch t/unit/check_rangemap \
 	t/unit/check_table t/unit/check_text
 check_PROGRAMS += $(UNIT)
-TESTS += $(UNIT)
+QUICK_TESTS += $(UNIT)
 EXTRA_DIST += t/unit/unit.h
 
 t_unit_check_base_CFLAGS = $(UNIT_CFLAGS)
@@ -28,7 +28,7 @@ DAEMON_UNIT = t/unit/check_calibrate \
 	t/unit/check_options \
 	t/unit/check_privileges
 check_PROGRAMS += $(DAEMON_UNIT)
-TESTS += $(DAEMON_UNIT)
+QUICK_TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
 t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
@@ -46,7 +46,7 @@ DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
-TESTS += $(DB_UNIT)
+QUICK_TESTS += $(DB_UNIT)
 EXTRA_DIST += t/unit/dbtest.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -57,7 +57,7 @@ t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 # The daemon's collection.
 COLLECT_UNIT = t/unit/check_collect t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
-TESTS += $(COLLECT_UNIT)
+QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
 	$(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
@@ -72,3 +72,24 @@ t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
+# analysis/
+UNIT_ANALYSIS = t/unit/check_cover t/unit/check_demangle t/unit/check_image \
+	t/unit/check_image_hostile t/unit/check_isa t/unit/check_symtab
+check_PROGRAMS += $(UNIT_ANALYSIS)
+QUICK_TESTS += $(UNIT_ANALYSIS)
+EXTRA_DIST += t/unit/elf_fixture.h t/fixtures/elf
+UNIT_ANALYSIS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) $(ANALYSIS_LIBS)
+UNIT_ANALYSIS_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS)
+
+t_unit_check_cover_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cover_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_demangle_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_demangle_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_image_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_image_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_isa_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_isa_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_symtab_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)

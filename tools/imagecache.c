@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * images.c - a small cache: opening an image reads its symbols
+ * imagecache.c - a small cache: opening an image reads its symbols
  *
  * Profiles come grouped by image, so few need to be open at a time; what is
  * kept for all is only whether opening failed.
  */
 #include "config.h"
 
-#include "tools/images.h"
+#include "tools/imagecache.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,24 +28,26 @@ struct entry {
 	uint64_t used; /* the clock at its last use */
 };
 
-struct images {
+struct image_cache {
 	struct db *db;
 	enum machine machine;
 	struct hmap map;
 	size_t nr_open;
-	size_t nr_warnings;
+	size_t nr_failed;
+	bool warn;
 	uint64_t clock;
 };
 
-struct images *images_new(struct db *db, enum machine machine)
+struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn)
 {
-	struct images *images = calloc(1, sizeof(*images));
+	struct image_cache *cache = calloc(1, sizeof(*cache));
 
-	if (!images)
+	if (!cache)
 		return NULL;
-	images->db = db;
-	images->machine = machine;
-	return images;
+	cache->db = db;
+	cache->machine = machine;
+	cache->warn = warn;
+	return cache;
 }
 
 static struct entry *entry_of(struct hnode *n)
@@ -53,30 +55,30 @@ static struct entry *entry_of(struct hnode *n)
 	return container_of(n, struct entry, node);
 }
 
-void images_free(struct images *images)
+void image_cache_free(struct image_cache *cache)
 {
 	struct hnode *n, *next;
 
-	if (!images)
+	if (!cache)
 		return;
-	if (images->nr_warnings > MAX_WARNINGS)
+	if (cache->warn && cache->nr_failed > MAX_WARNINGS)
 		log_warn("%zu more images could not be opened",
-			 images->nr_warnings - MAX_WARNINGS);
-	hmap_for_each (&images->map, n, next) {
+			 cache->nr_failed - MAX_WARNINGS);
+	hmap_for_each (&cache->map, n, next) {
 		image_close(entry_of(n)->image);
 		free(entry_of(n));
 	}
-	hmap_fini(&images->map);
-	free(images);
+	hmap_fini(&cache->map);
+	free(cache);
 }
 
-static struct entry *find(struct images *images, int64_t id)
+static struct entry *find(struct image_cache *cache, int64_t id)
 {
 	const uint64_t hash = hash_u64(id);
 	struct hnode *n;
 	struct entry *e;
 
-	for (n = hmap_first(&images->map, hash); n; n = hmap_next(n)) {
+	for (n = hmap_first(&cache->map, hash); n; n = hmap_next(n)) {
 		if (entry_of(n)->id == id)
 			return entry_of(n);
 	}
@@ -84,19 +86,19 @@ static struct entry *find(struct images *images, int64_t id)
 	if (!e)
 		return NULL;
 	e->id = id;
-	if (hmap_insert(&images->map, &e->node, hash)) {
+	if (hmap_insert(&cache->map, &e->node, hash)) {
 		free(e);
 		return NULL;
 	}
 	return e;
 }
 
-static void close_oldest(struct images *images)
+static void close_oldest(struct image_cache *cache)
 {
 	struct entry *oldest = NULL;
 	struct hnode *n, *next;
 
-	hmap_for_each (&images->map, n, next) {
+	hmap_for_each (&cache->map, n, next) {
 		struct entry *e = entry_of(n);
 
 		if (e->image && (!oldest || e->used < oldest->used))
@@ -104,10 +106,10 @@ static void close_oldest(struct images *images)
 	}
 	image_close(oldest->image);
 	oldest->image = NULL;
-	images->nr_open--;
+	cache->nr_open--;
 }
 
-static int open_captured(struct images *images, const struct query_image *row,
+static int open_captured(struct image_cache *cache, const struct query_image *row,
 			 struct image **out)
 {
 	struct query_capture c;
@@ -115,7 +117,7 @@ static int open_captured(struct images *images, const struct query_image *row,
 	struct capture_code *codes;
 	int err;
 
-	err = query_capture(images->db, row->id, &c);
+	err = query_capture(cache->db, row->id, &c);
 	if (err)
 		return err;
 	symbols = calloc(c.nr_symbols + 1, sizeof(*symbols));
@@ -132,7 +134,7 @@ static int open_captured(struct images *images, const struct query_image *row,
 		codes[i] = (struct capture_code){ c.code[i].start, c.code[i].size,
 						  c.code[i].bytes };
 	err = c.nr_symbols || c.nr_codes
-		      ? image_open_capture(&row->desc, images->machine, symbols,
+		      ? image_open_capture(&row->desc, cache->machine, symbols,
 					   c.nr_symbols, codes, c.nr_codes, out)
 		      : -CPI_ENOIMAGE;
 out:
@@ -142,21 +144,21 @@ out:
 	return err;
 }
 
-static int open_image(struct images *images, const struct query_image *row,
+static int open_image(struct image_cache *cache, const struct query_image *row,
 		      struct image **out)
 {
 	int err, captured;
 
 	if (row->desc.kind != IMAGE_FILE)
-		return open_captured(images, row, out);
+		return open_captured(cache, row, out);
 	err = image_open(&row->desc, NULL, out);
 	if (!err || err == -ENOMEM)
 		return err;
-	captured = open_captured(images, row, out);
+	captured = open_captured(cache, row, out);
 	return captured == -CPI_ENOIMAGE ? err : captured;
 }
 
-static const char *why(const struct image_desc *desc, int err)
+const char *image_cache_why(const struct image_desc *desc, int err)
 {
 	if (desc->kind != IMAGE_FILE && err == -CPI_ENOIMAGE)
 		return "nothing was captured of it";
@@ -167,40 +169,42 @@ static const char *why(const struct image_desc *desc, int err)
 	return err_str(err);
 }
 
-static void warn(struct images *images, const struct image_desc *desc, int err)
+static void note_failure(struct image_cache *cache, const struct image_desc *desc,
+			 int err)
 {
-	if (images->nr_warnings++ < MAX_WARNINGS)
+	if (cache->nr_failed++ < MAX_WARNINGS && cache->warn)
 		log_warn("%s: %s: its procedures have no names", desc->name,
-			 why(desc, err));
+			 image_cache_why(desc, err));
 }
 
-int images_get(struct images *images, const struct query_image *row, struct image **out)
+int image_cache_get(struct image_cache *cache, const struct query_image *row,
+		    struct image **out)
 {
-	struct entry *e = find(images, row->id);
+	struct entry *e = find(cache, row->id);
 
 	if (!e)
 		return -ENOMEM;
 	if (!e->image && !e->err) {
-		if (images->nr_open == MAX_OPEN)
-			close_oldest(images);
-		e->err = open_image(images, row, &e->image);
+		if (cache->nr_open == MAX_OPEN)
+			close_oldest(cache);
+		e->err = open_image(cache, row, &e->image);
 		if (e->err == -ENOMEM) {
 			e->err = 0;
 			return -ENOMEM;
 		}
 		if (e->err)
-			warn(images, &row->desc, e->err);
+			note_failure(cache, &row->desc, e->err);
 		else
-			images->nr_open++;
+			cache->nr_open++;
 	}
 	if (e->err)
 		return e->err;
-	e->used = ++images->clock;
+	e->used = ++cache->clock;
 	*out = e->image;
 	return 0;
 }
 
-const char *images_missing_code(const struct image_desc *desc)
+const char *image_missing_code(const struct image_desc *desc)
 {
 	switch (desc->kind) {
 	case IMAGE_FILE:
@@ -215,4 +219,9 @@ const char *images_missing_code(const struct image_desc *desc)
 		return "the BPF program's code was not captured";
 	}
 	return "its code was not captured";
+}
+
+size_t image_cache_nr_failed(const struct image_cache *cache)
+{
+	return cache->nr_failed;
 }

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every C file is formatted as .clang-format says, has a licence, and compiles alone
+# when it is a header.
+. "$srcdir/t/tap.sh"
+cd "$srcdir" || exit 1
+plan 3
+
+files=$(find abi kmod base db analysis daemon tools t -name '*.[ch]')
+if command -v clang-format >/dev/null; then
+	# shellcheck disable=SC2086 # a list of words
+	is "$(clang-format --dry-run $files 2>&1 | head -n 20)" '' 'C files are formatted'
+else
+	skip 1 'clang-format is not installed'
+fi
+# shellcheck disable=SC2086
+is "$(grep -L SPDX-License-Identifier $files)" '' 'every C file names its licence'
+bad=
+for h in $(find abi kmod base db analysis daemon tools -name '*.h'); do
+	printf '#include "config.h"\n#include "%s"\n' "$h" >"$tmp/alone.c"
+	${CC:-cc} -std=gnu11 -fsyntax-only -I. -I"$builddir" "$tmp/alone.c" 2>"$tmp/said" ||
+		bad="$bad $h: $(head -n 1 "$tmp/said")"
+done
+is "$bad" '' 'every header compiles alone'

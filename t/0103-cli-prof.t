@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi prof on a database whose every count is known (t/mkdb.c).
+. "$srcdir/t/tap.sh"
+
+target=$builddir/t/target
+"$builddir/t/mkdb" known.db "$target" || bail "mkdb failed"
+CPI_DB=known.db
+export CPI_DB
+
+plan 32
+
+# Text: the list without the header, and the header without what varies.
+prof()
+{
+	cpi prof "$@" 2>err | sed "s#$target#TARGET#; s/ *\$//"
+}
+
+is "$(prof --epoch full)" "$(cat <<'END'
+Epoch 1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z
+Host web1: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
+Stream cpu-clock from perf: a sample per 1 ms, 2004 received
+Stream page-faults from perf: a sample per 100 events, 12 received
+Total samples for event type cpu-clock = 2000 (2.000 s)
+[idle] 1000 samples of cpu-clock, 50.00% of all, not in the percentages
+Total samples for event type page-faults = 12
+
+cpu-clock       %     cum%  page-faults        %  procedure            image
+      600  60.00%   60.00%            0    0.00%  target_hot           TARGET
+      300  30.00%   90.00%           12  100.00%  target_cold          TARGET
+       55   5.50%   95.50%            0    0.00%  do_syscall_64        [kernel]
+       20   2.00%   97.50%            0    0.00%  [unknown procedure]  /nonexistent/app
+        8   0.80%   98.30%            0    0.00%  [unknown procedure]  TARGET
+        7   0.70%   99.00%            0    0.00%  [unknown procedure]  /opt/?[31mred,"x"??
+        5   0.50%   99.50%            0    0.00%  [unknown procedure]  [kernel]
+        3   0.30%   99.80%            0    0.00%  [unknown]            map_gap
+        2   0.20%  100.00%            0    0.00%  [unknown]            ambiguous
+Lost: 4 samples, ring_lost
+Not delivered: 6 samples of cpu-clock
+END
+)" "every sample of an epoch has its row"
+like "$(cat err)" "/nonexistent/app: No such file" "a missing binary is named"
+
+is "$(prof --epoch full --event page-faults)" "$(cat <<'END'
+Epoch 1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z
+Host web1: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
+Stream page-faults from perf: a sample per 100 events, 12 received
+Total samples for event type page-faults = 12
+
+samples        %     cum%  procedure    image
+     12  100.00%  100.00%  target_cold  TARGET
+END
+)" "one event alone"
+
+# 700 samples of 600 at 1 ms and 100 at 2 ms: 800 ms of 1400.
+is "$(prof --epoch all --event cpu-clock --limit 2 | sed -n '/^Note/,$p')" "$(cat <<'END'
+Note: samples of cpu-clock stand for different amounts; shares and order are by amount, not by count.
+Total samples for event type cpu-clock = 2200 (2.400 s)
+[idle] 1000 samples of cpu-clock, 41.67% of all, not in the percentages
+
+samples       %    cum%  procedure    image
+    700  57.14%  57.14%  target_hot   TARGET
+    400  35.71%  92.86%  target_cold  TARGET
+... 7 more with 100 samples (7.14%)
+Lost: 4 samples, ring_lost
+Not delivered: 6 samples of cpu-clock
+Gap: 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died
+END
+)" "periods are combined by time, and a gap is shown"
+
+csv()
+{
+	cpi prof --format=csv --event cpu-clock --epoch full "$@" 2>/dev/null |
+		sed "s#$target#TARGET#"
+}
+
+is "$(csv | head -n 4)" "$(cat <<'END'
+samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id
+600,60.00,60.00,600000000,target_hot,TARGET,
+300,30.00,90.00,300000000,target_cold,TARGET,
+55,5.50,95.50,55000000,do_syscall_64,[kernel],abcd
+END
+)" "CSV has the same rows, with build ids and time"
+is "$(csv --by image)" "$(printf '%s\n' \
+	'samples:cpu-clock,percent,cum_percent,time_ns,image,build_id' \
+	'908,90.80,90.80,908000000,TARGET,' \
+	'60,6.00,96.80,60000000,[kernel],abcd' \
+	'20,2.00,98.80,20000000,/nonexistent/app,0123' \
+	"7,0.70,99.50,7000000,\"/opt/$(printf '\033')[31mred,\"\"x\"\"" \
+	"$(printf '\357\277\275')\"," \
+	'3,0.30,99.80,3000000,[unknown] map_gap,' \
+	'2,0.20,100.00,2000000,[unknown] ambiguous,')" \
+	"by image; odd names are quoted"
+is "$(csv --by comm | sed 's/^\([^,]*\),.*,\([^,]*\)$/\1,\2/' | head -n 4)" \
+	"$(printf '%s\n' samples:cpu-clock,comm 958,target 20,app 10,sh)" "by command"
+is "$(csv --by comm --comm 's*')" "$(printf '%s\n' \
+	'samples:cpu-clock,percent,cum_percent,time_ns,comm' \
+	'10,100.00,100.00,10000000,sh')" "by command, one command alone"
+is "$(csv --image '*target')" "$(printf '%s\n' \
+	'samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id' \
+	'600,66.08,66.08,600000000,target_hot,TARGET,' \
+	'300,33.04,99.12,300000000,target_cold,TARGET,' \
+	'8,0.88,100.00,8000000,[unknown procedure],TARGET,')" "one image alone"
+is "$(csv --procedure '*_cold')" "$(printf '%s\n' \
+	'samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id' \
+	'300,30.00,30.00,300000000,target_cold,TARGET,')" \
+	"one procedure, as a share of everything"
+is "$(csv --idle --limit 2)" "$(printf '%s\n' \
+	'samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id' \
+	'1000,50.00,50.00,1000000000,[idle],,' \
+	'600,30.00,80.00,600000000,target_hot,TARGET,')" "with the idle loop"
+is "$(csv --sort procedure | cut -d, -f5 | sed -n '5,$p')" \
+	"$(printf '%s\n' '[unknown procedure]' '[unknown procedure]' ambiguous \
+		do_syscall_64 map_gap target_cold target_hot |
+		sed 's/ambiguous/[unknown]/; s/map_gap/[unknown]/')" "sorted by name"
+
+# Lines, where the target was built with debug information.
+if csv --by line --procedure target_cold | grep -q 'target.c,'; then
+	like "$(csv --by line --procedure target_cold)" \
+		'^300,30.00,30.00,300000000,.*/target.c,[0-9]*,target_cold,TARGET,$' \
+		"by line"
+else
+	skip 1 "the target has no debug information"
+fi
+like "$(prof --epoch full --by line --procedure do_syscall_64)" \
+	'5.50%.*  ?  *do_syscall_64 ' "by line where there are no lines"
+
+if ! command -v python3 >/dev/null; then
+	skip 18 "no python3 to read JSON with"
+	exit 0
+fi
+
+cat >sums.py <<'END'
+"""Every total of a report, by every way to look at it."""
+import json, sys
+
+report = json.load(sys.stdin)
+assert list(report) == ["epochs", "streams", "rows", "idle", "unknown", "losses"]
+for row in report["rows"]:
+    assert list(row)[:3] == ["samples", "time_ns", "percent"], row
+    assert {"procedure", "image", "build_id"} <= set(row), row
+stored = sum(s["total"] for s in report["streams"])
+rows = sum(sum(r["samples"].values()) for r in report["rows"])
+idle = sum(report["idle"]["samples"].values())
+unknown = sum(report["unknown"].values())
+print(stored, rows + idle + unknown, rows, idle, unknown, sum(report["losses"].values()),
+      round(sum(r["percent"] for r in report["rows"]), 2))
+END
+
+json()
+{
+	cpi prof --format=json "$@" 2>/dev/null
+}
+
+for by in procedure image comm line; do
+	is "$(json --epoch full --by $by | python3 sums.py)" \
+		"2012 2012 1007 1000 5 4 99.5" "by $by, the rows add up"
+	is "$(json --epoch all --by $by | python3 sums.py)" \
+		"2212 2212 1207 1000 5 4 99.64" "by $by, over all epochs, too"
+	is "$(json --epoch half --by $by | python3 sums.py)" \
+		"100 100 100 0 0 0 100.0" "by $by, at half the rate, too"
+done
+json --epoch full >full.json
+get()
+{
+	python3 -c "import json; r = json.load(open('full.json')); print($1)"
+}
+is "$(get 'r["rows"][0]' | sed "s#$target#TARGET#")" \
+	"{'samples': {'cpu-clock': 600, 'page-faults': 0}, 'time_ns': 600000000, 'percent': 60.0, 'procedure': 'target_hot', 'image': 'TARGET', 'build_id': None}" \
+	"a row of JSON"
+is "$(get 'r["streams"][0]')" \
+	"{'event': 'cpu-clock', 'source': 'perf', 'mean_period': 1000000, 'unit': 'ns', 'total': 2000}" \
+	"a stream of JSON"
+is "$(get 'ascii([x["image"] for x in r["rows"] if x["image"].startswith("/opt")])')" \
+	"['/opt/\\x1b[31mred,\"x\"\\n\\ufffd']" "an odd name in JSON"
+is "$(get 'r["unknown"], r["losses"], r["idle"]')" \
+	"{'map_gap': 3, 'ambiguous': 2} {'ring_lost': 4} {'samples': {'cpu-clock': 1000, 'page-faults': 0}}" \
+	"what has no image, was lost, or idle"
+is "$(json --epoch full --event page-faults | python3 -c \
+	'import json, sys; print(json.load(sys.stdin)["rows"][0]["time_ns"])')" \
+	"None" "an event that measures no time has none"
+is "$(json --epoch all --sort page-faults | python3 -c \
+	'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])')" \
+	"target_cold" "sorted by another event"

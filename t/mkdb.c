@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mkdb.c - writes a database of known content: mkdb FILE PROGRAM
+ *
+ * Two epochs of a first run ("full" has everything that a report must show,
+ * "half" has half the rate), then a run after an unclean stop. PROGRAM is
+ * target.c, built: its procedures' offsets are looked up, their counts are in
+ * the table below.
+ */
+#include "config.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/image.h"
+#include "base/err.h"
+#include "base/times.h"
+#include "db/store.h"
+
+#define START_NS   1767322800000000000ULL /* 2026-01-02T03:00:00Z */
+#define MINUTE_NS  (60 * NSEC_PER_SEC)
+#define NR(array)  (sizeof(array) / sizeof((array)[0]))
+#define HOSTILE    "/opt/\033[31mred,\"x\"\n\xff"
+#define NR_STREAMS 2
+
+enum { TARGET, KERNEL, IDLE, MISSING, ODD, NR_IMAGES };
+enum { CLOCK, FAULTS };
+
+/* Where a count is: in a procedure of the target, or at an offset. */
+struct sample {
+	int image, stream;
+	const char *procedure; /* NULL: offset counts from 0 */
+	uint64_t offset, n, taken, not_taken;
+	const char *comm;
+};
+
+static const struct sample full[] = {
+	{ TARGET, CLOCK, "target_hot", 0, 560, 0, 0, "target" },
+	{ TARGET, CLOCK, "target_hot", 2, 40, 30, 10, "target" },
+	{ TARGET, CLOCK, "target_cold", 0, 300, 0, 0, "target" },
+	{ TARGET, CLOCK, NULL, 0x10, 8, 0, 0, "target" },
+	{ TARGET, FAULTS, "target_cold", 0, 12, 0, 0, "target" },
+	{ KERNEL, CLOCK, NULL, 0x1010, 50, 0, 0, "target" },
+	{ KERNEL, CLOCK, NULL, 0x1080, 5, 0, 0, "sh" },
+	{ KERNEL, CLOCK, NULL, 0x9000, 5, 0, 0, "sh" },
+	{ IDLE, CLOCK, NULL, 0x2000, 1000, 0, 0, "swapper" },
+	{ MISSING, CLOCK, NULL, 0x500, 20, 0, 0, "app" },
+	{ ODD, CLOCK, NULL, 0x40, 7, 0, 0, "e\033vil,\"\n" },
+};
+
+static const struct sample half[] = {
+	{ TARGET, CLOCK, "target_hot", 0, 50, 0, 0, "target" },
+	{ TARGET, CLOCK, "target_cold", 0, 50, 0, 0, "target" },
+};
+
+static const struct flush_loss full_losses[] = {
+	{ CLOCK, LOSS_UNKNOWN, "map_gap", 3 },
+	{ CLOCK, LOSS_UNKNOWN, "ambiguous", 2 },
+	{ CLOCK, LOSS_LOST, "ring_lost", 4 },
+};
+
+struct maker {
+	struct image_desc image[NR_IMAGES];
+	struct image *target;
+	struct store *store;
+	uint64_t period_ns;
+};
+
+static void check(int error, const char *what)
+{
+	if (error)
+		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
+}
+
+static void describe_images(struct maker *m, const char *program)
+{
+	struct stat st;
+
+	if (stat(program, &st) < 0)
+		err(EXIT_FAILURE, "%s", program);
+	m->image[TARGET] = (struct image_desc){
+		.kind = IMAGE_FILE,
+		.name = program,
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size = st.st_size,
+		.mtime_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec,
+	};
+	m->image[KERNEL] = (struct image_desc){ .kind = IMAGE_KERNEL,
+						.name = "[kernel]",
+						.build_id = { 0xab, 0xcd },
+						.build_id_size = 2 };
+	m->image[IDLE] = (struct image_desc){ .kind = IMAGE_IDLE, .name = "[idle]" };
+	m->image[MISSING] = (struct image_desc){ .kind = IMAGE_FILE,
+						 .name = "/nonexistent/app",
+						 .build_id = { 0x01, 0x23 },
+						 .build_id_size = 2 };
+	m->image[ODD] = (struct image_desc){ .kind = IMAGE_FILE, .name = HOSTILE };
+	check(image_open(&m->image[TARGET], NULL, &m->target), program);
+}
+
+static uint64_t offset_of(struct maker *m, const struct sample *s)
+{
+	const struct symbol *symbol;
+
+	if (!s->procedure)
+		return s->offset;
+	check(image_symbol_named(m->target, s->procedure, &symbol), s->procedure);
+	return symbol->start + s->offset;
+}
+
+/* One profile per image and stream that occurs. */
+static size_t make_profiles(struct maker *m, const struct sample *s, size_t nr,
+			    struct flush_profile *out)
+{
+	struct profile *p[NR_IMAGES][NR_STREAMS] = { { NULL } };
+	size_t nr_profiles = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct profile **at = &p[s[i].image][s[i].stream];
+		struct count c = { offset_of(m, &s[i]), s[i].n, s[i].taken,
+				   s[i].not_taken };
+
+		if (!*at) {
+			*at = profile_new();
+			out[nr_profiles++] =
+				(struct flush_profile){ &m->image[s[i].image],
+							s[i].stream, "", *at };
+		}
+		check(profile_add(*at, &c), "profile");
+	}
+	return nr_profiles;
+}
+
+static size_t make_comms(struct maker *m, const struct sample *s, size_t nr,
+			 struct flush_comm *out)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = (struct flush_comm){ &m->image[s[i].image], s[i].stream,
+					      s[i].comm, s[i].n };
+	return nr;
+}
+
+/* As the accounting demands: received = stored + losses. */
+static void make_streams(struct maker *m, const struct flush *f,
+			 struct flush_stream *out)
+{
+	out[CLOCK] = (struct flush_stream){
+		.desc = { "cpu-clock", "perf", "", "ns", m->period_ns,
+			  LANDING_AFTER_GROUP },
+		.not_delivered = f->nr_losses ? 6 : 0,
+		.enabled_ns = MINUTE_NS,
+		.running_ns = MINUTE_NS,
+	};
+	out[FAULTS] = (struct flush_stream){
+		.desc = { "page-faults", "perf", "", "events", 100, LANDING_PRECISE },
+		.enabled_ns = MINUTE_NS,
+		.running_ns = MINUTE_NS,
+	};
+	for (size_t i = 0; i < f->nr_profiles; i++)
+		out[f->profiles[i].stream].received +=
+			profile_total(f->profiles[i].profile);
+	for (size_t i = 0; i < f->nr_losses; i++)
+		out[f->losses[i].stream].received += f->losses[i].n;
+}
+
+static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
+		  const struct sample *s, size_t nr, const struct flush_loss *losses,
+		  size_t nr_losses)
+{
+	const struct flush_symbol symbols[] = {
+		{ &m->image[KERNEL], 0x1000, 0x100, "do_syscall_64" },
+		{ &m->image[KERNEL], 0x1100, 0x40, "ret_from_fork" },
+	};
+	struct flush_profile profiles[NR_IMAGES * NR_STREAMS];
+	struct flush_stream streams[NR_STREAMS];
+	struct flush_comm comms[NR(full)];
+	struct flush f = {
+		.seq = seq,
+		.from_ns = from_ns,
+		.to_ns = from_ns + MINUTE_NS,
+		.duration_ns = MINUTE_NS,
+		.streams = streams,
+		.nr_streams = NR_STREAMS,
+		.profiles = profiles,
+		.comms = comms,
+		.losses = losses,
+		.nr_losses = nr_losses,
+		.symbols = symbols,
+		.nr_symbols = nr_losses ? NR(symbols) : 0,
+	};
+
+	f.nr_profiles = make_profiles(m, s, nr, profiles);
+	f.nr_comms = make_comms(m, s, nr, comms);
+	make_streams(m, &f, streams);
+	check(store_flush(m->store, &f), "flush");
+	for (size_t i = 0; i < f.nr_profiles; i++)
+		profile_free(profiles[i].profile);
+}
+
+int main(int argc, char **argv)
+{
+	const struct platform_desc platform = {
+		.host = "web1",
+		.arch = "x86_64",
+		.cpu = "Test CPU",
+		.release = "6.1.0",
+		.boot_id = "00000000-0000-0000-0000-000000000001",
+		.clock_hz = 2000000000,
+		.nr_cpus = 2,
+	};
+	struct maker m = { .period_ns = 1000000 };
+	uint64_t now = START_NS;
+	struct db *db;
+
+	if (argc != 3)
+		errx(EXIT_FAILURE, "usage: mkdb FILE PROGRAM");
+	describe_images(&m, argv[2]);
+	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);
+	check(store_begin(db, &platform, now, &m.store), "run");
+	check(store_epoch(m.store, now, 10, "full"), "epoch");
+	store(&m, 1, now, full, NR(full), full_losses, NR(full_losses));
+	now += MINUTE_NS;
+	m.period_ns = 2000000;
+	check(store_epoch(m.store, now, 10, "half"), "epoch");
+	store(&m, 2, now, half, NR(half), NULL, 0);
+	store_free(m.store);
+	now += 10 * MINUTE_NS;
+	check(store_begin(db, &platform, now, &m.store), "run");
+	check(store_epoch(m.store, now, 10, NULL), "epoch");
+	store(&m, 1, now, half, NR(half), NULL, 0);
+	check(store_end(m.store, now + MINUTE_NS), "end");
+	image_close(m.target);
+	db_close(db);
+	return EXIT_SUCCESS;
+}

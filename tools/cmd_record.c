@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_record.c - profiles the system for as long as a command runs
+ *
+ * The child is forked first and waits behind a pipe, so that no thread, lock or
+ * database handle of the session is carried over, and so that its first
+ * instruction is sampled. Signals come through a descriptor, in turn with the
+ * samples: the command gets them, the profile is stored whatever happens to it.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/session.h"
+#include "tools/cmd.h"
+#include "tools/report.h"
+#include "tools/select.h"
+
+#define DEFAULT_OUTPUT "cpi.db"
+
+/* As shells have it. */
+#define EXIT_CANNOT_RUN 126
+#define EXIT_NOT_FOUND  127
+#define EXIT_SIGNAL     128
+
+struct recording {
+	struct session *session;
+	pid_t child;
+	int go_fd;     /* the child runs when a byte is written here */
+	int signal_fd; /* what came for us, and the child's end */
+	sigset_t old_signals;
+	bool ended;
+	int wait_status;
+	uint64_t start_ns;
+};
+
+static void exec_command(const struct recording *r, int wait_fd, char **args)
+{
+	char go;
+	int err;
+
+	if (read(wait_fd, &go, 1) != 1)
+		_exit(EXIT_FAIL); /* there will be no recording */
+	sigprocmask(SIG_SETMASK, &r->old_signals, NULL);
+	execvp(args[0], args);
+	err = errno;
+	log_err("%s: %s", args[0], strerror(err));
+	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+}
+
+static int start_child(struct recording *r, char **args)
+{
+	int pipe_fd[2];
+
+	if (pipe2(pipe_fd, O_CLOEXEC) < 0)
+		return -errno;
+	r->child = fork();
+	if (r->child < 0) {
+		int err = -errno;
+
+		close(pipe_fd[0]);
+		close(pipe_fd[1]);
+		return err;
+	}
+	if (!r->child) {
+		close(pipe_fd[1]);
+		exec_command(r, pipe_fd[0], args);
+	}
+	close(pipe_fd[0]);
+	r->go_fd = pipe_fd[1];
+	return 0;
+}
+
+static int catch_signals(struct recording *r)
+{
+	static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaddset(&set, caught[i]);
+	sigprocmask(SIG_BLOCK, &set, &r->old_signals);
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? -errno : 0;
+}
+
+static void take_signals(struct recording *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		/* The terminal's go to the whole group: the child has them. */
+		if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
+			kill(r->child, info.ssi_signo);
+	}
+	if (waitpid(r->child, &r->wait_status, WNOHANG) == r->child)
+		r->ended = true;
+}
+
+static int run_until_end(struct recording *r)
+{
+	struct pollfd fds[] = {
+		{ .fd = session_fd(r->session), .events = POLLIN },
+		{ .fd = r->signal_fd, .events = POLLIN },
+	};
+
+	while (!r->ended) {
+		int timeout_ms = session_run(r->session);
+
+		if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
+			return -errno;
+		take_signals(r);
+	}
+	return 0;
+}
+
+static bool has_capability(cap_value_t which)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
+
+	if (!caps)
+		return false;
+	if (cap_get_flag(caps, which, CAP_EFFECTIVE, &value) < 0)
+		value = CAP_CLEAR;
+	cap_free(caps);
+	return value == CAP_SET;
+}
+
+/* What the kernel lets us sample: everything, or what we start ourselves. */
+static bool may_sample_system(void)
+{
+	struct buf text = { 0 };
+	long paranoid = 2;
+
+	if (has_capability(CAP_SYS_ADMIN) || has_capability(CAP_PERFMON))
+		return true;
+	if (!file_read_all(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", 64, &text))
+		paranoid = strtol(buf_str(&text), NULL, 10);
+	buf_fini(&text);
+	return paranoid <= 0;
+}
+
+static const char *output(const struct cmd_context *ctx)
+{
+	return ctx->opt.output ? ctx->opt.output : DEFAULT_OUTPUT;
+}
+
+static int make_config(const struct cmd_context *ctx, const struct recording *r,
+		       struct session_config *cfg)
+{
+	*cfg = session_config_default();
+	cfg->db_path = output(ctx);
+	cfg->nr_events = ctx->opt.events.nr;
+	for (int i = 0; i < cfg->nr_events; i++)
+		cfg->events[i] = ctx->opt.events.item[i];
+	cfg->hz = ctx->opt.hz;
+	cfg->epoch_ns = 0;
+	cfg->label = ctx->opt.label;
+	cfg->by_comm = ctx->opt.by_comm || (cfg->by_comm && !ctx->opt.no_by_comm);
+	cfg->raw_fd = -1;
+	if (!may_sample_system()) {
+		log_info("without CAP_PERFMON, only %s and what it starts is sampled",
+			 ctx->args[0]);
+		cfg->target = r->child;
+		cfg->enable_on_exec = true;
+	}
+	if (!ctx->opt.raw)
+		return 0;
+	cfg->raw_fd =
+		open(ctx->opt.raw, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (cfg->raw_fd < 0) {
+		int err = -errno;
+
+		log_err("%s: %s", ctx->opt.raw, err_str(err));
+		return err;
+	}
+	return 0;
+}
+
+/* Samples while the child runs; 0 when all is stored. */
+static int record(const struct cmd_context *ctx, struct recording *r)
+{
+	struct session_config cfg;
+	int err, close_err;
+
+	err = make_config(ctx, r, &cfg);
+	if (err)
+		return err;
+	err = session_open(&cfg, &r->session);
+	if (err)
+		goto out;
+	r->start_ns = time_mono_ns();
+	err = file_write(r->go_fd, "g", 1);
+	if (!err)
+		err = run_until_end(r);
+	if (err)
+		log_err("%s: %s", ctx->args[0], err_str(err));
+	close_err = session_close(r->session);
+	err = err ? err : close_err;
+out:
+	if (cfg.raw_fd >= 0)
+		close(cfg.raw_fd);
+	return err;
+}
+
+static void sum_up(const struct cmd_context *ctx, const struct recording *r)
+{
+	const double seconds = (time_mono_ns() - r->start_ns) / 1e9;
+	struct cmd_context read = { .cmd = ctx->cmd, .opt.db = output(ctx) };
+	uint64_t received = 0, lost = 0, unknown = 0;
+	struct selection sel;
+
+	if (select_open(&read, &sel))
+		return;
+	for (size_t i = 0; i < sel.streams.nr; i++) {
+		const struct query_stream *s = &sel.streams.stream[i];
+
+		received += s->received;
+		lost += report_nr_lost(&sel, LOSS_LOST, s->id);
+		unknown += report_nr_lost(&sel, LOSS_UNKNOWN, s->id);
+	}
+	log_info("%" PRIu64 " samples in %.1f s (%" PRIu64 " lost, %" PRIu64
+		 " of unknown images) in %s; try: cpi prof --db %s",
+		 received, seconds, lost, unknown, output(ctx), output(ctx));
+	select_close(&sel);
+}
+
+/* The command's own, as a shell gives it. */
+static int exit_status(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return EXIT_SIGNAL + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}
+
+static int run(struct cmd_context *ctx)
+{
+	struct recording r = { .go_fd = -1, .signal_fd = -1 };
+	int err;
+
+	if (ctx->opt.by_comm && ctx->opt.no_by_comm)
+		return cmd_usage_error(ctx->cmd, "say --by-comm or --no-by-comm");
+	err = catch_signals(&r);
+	if (!err)
+		err = start_child(&r, ctx->args);
+	if (err) {
+		log_err("%s: %s", ctx->args[0], err_str(err));
+		return EXIT_FAIL;
+	}
+	err = record(ctx, &r);
+	close(r.go_fd);
+	if (!r.ended)
+		waitpid(r.child, &r.wait_status, 0);
+	close(r.signal_fd);
+	if (!err)
+		sum_up(ctx, &r);
+	if (err && (!r.ended || !exit_status(r.wait_status)))
+		return EXIT_FAIL;
+	return exit_status(r.wait_status);
+}
+
+static const struct opt opts[] = {
+	OPT("freq", 'F', "HZ", "samples per second and CPU", OPT_REAL, hz),
+	OPT("event", 'e', "EVENT", "count this, as perf names it; EVENT@PERIOD too",
+	    OPT_LIST, events),
+	OPT("output", 'o', "FILE", "the database (default: " DEFAULT_OUTPUT ")",
+	    OPT_STRING, output),
+	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),
+	OPT("by-comm", 0, NULL, "also keep a profile of each command", OPT_FLAG,
+	    by_comm),
+	OPT("no-by-comm", 0, NULL, "keep no profiles of commands", OPT_FLAG,
+	    no_by_comm),
+	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
+	OPT_END,
+};
+
+const struct cmd cmd_record = {
+	.name = "record",
+	.args = "[--] COMMAND [ARGUMENT...]",
+	.summary = "Profile the system for as long as a command runs",
+	.min_args = 1,
+	.max_args = CMD_REST,
+	.opts = opts,
+	.run = run,
+};

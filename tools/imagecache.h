@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * imagecache.h - the images of a database, opened for their symbols and code
+ *
+ * Files are opened where they lie, if they are still what was profiled;
+ * everything else comes from what was captured. A few stay open.
+ */
+#ifndef CPI_TOOLS_IMAGECACHE_H
+#define CPI_TOOLS_IMAGECACHE_H
+
+#include "analysis/image.h"
+#include "db/query.h"
+
+struct image_cache;
+
+/*
+ * machine is of images that were captured. With warn, an image that cannot be
+ * opened is logged, once. NULL when out of memory.
+ */
+struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn);
+void image_cache_free(struct image_cache *cache); /* accepts NULL */
+
+/*
+ * The image, valid until the next call. Returns 0, -ENOMEM, or why it cannot
+ * be opened: callers go on without names.
+ */
+int image_cache_get(struct image_cache *cache, const struct query_image *row,
+		    struct image **out);
+
+/* How many images could not be opened so far. */
+size_t image_cache_nr_failed(const struct image_cache *cache);
+
+/* What err of image_cache_get() means for such an image, for people. */
+const char *image_cache_why(const struct image_desc *desc, int err);
+
+/* Why an open image of this kind may have no code, for people. */
+const char *image_missing_code(const struct image_desc *desc);
+
+#endif
