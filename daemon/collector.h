@@ -50,7 +50,7 @@ struct collector_owner {
 
 struct collector_config {
 	const struct event *events;
-	const uint64_t *periods; /* by event; the stream's mean */
+	const uint64_t *periods; /* by event; the stream's mean; the owner's */
 	int nr_events;
 	pid_t target; /* -1: the whole system */
 	bool enable_on_exec;
@@ -94,6 +94,8 @@ struct collector_ops {
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
 	void (*stop)(struct collector *c);  /* no samples after this; drain once more */
+	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno. */
+	int (*restart)(struct collector *c);
 	void (*close)(struct collector *c); /* accepts NULL */
 };
 

@@ -557,6 +557,32 @@ static void perf_stop(struct collector *c)
 	}
 }
 
+static int restart_event(struct collector *c, struct cpu_event *ce, int event)
+{
+	uint64_t period;
+
+	ce->has_mirror = false;
+	period = draw_period(c, ce, event);
+	if (ioctl(ce->fd, PERF_EVENT_IOC_PERIOD, &period) ||
+	    ioctl(ce->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
+}
+
+static int perf_restart(struct collector *c)
+{
+	int err = 0;
+
+	for (int i = 0; i < c->nr_cpus; i++) {
+		for (int e = 0; e < c->cfg.nr_events && c->cpu[i].open; e++) {
+			int failed = restart_event(c, &c->cpu[i].event[e], e);
+
+			err = failed ? failed : err;
+		}
+	}
+	return err;
+}
+
 const struct collector_ops collector_perf = {
 	.name = "perf",
 	.open = perf_open,
@@ -567,5 +593,6 @@ const struct collector_ops collector_perf = {
 	.counts = perf_counts,
 	.set_cpus = perf_set_cpus,
 	.stop = perf_stop,
+	.restart = perf_restart,
 	.close = perf_close,
 };

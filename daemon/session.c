@@ -71,7 +71,9 @@ struct session {
 	uint64_t swept_ns; /* nothing older is in a table */
 	uint64_t flush_from_ns, epoch_end_real_ns;
 	uint64_t last_flush_real_ns;
+	/* since the session was opened, up to the last flush */
 	uint64_t stored[SESSION_MAX_EVENTS], lost[SESSION_MAX_EVENTS][NR_LOSSES];
+	int64_t not_delivered[SESSION_MAX_EVENTS];
 	int store_err; /* of the last attempt */
 };
 
@@ -173,6 +175,12 @@ static void respect_limit(struct session *s)
 	s->hz = max * 0.8;
 }
 
+static void choose_periods(struct session *s)
+{
+	for (int i = 0; i < s->nr_events; i++)
+		s->periods[i] = event_period(&s->events[i], s->hz);
+}
+
 static int open_collector(struct session *s, int *event)
 {
 	struct collector_config cfg = {
@@ -186,11 +194,7 @@ static int open_collector(struct session *s, int *event)
 		.owner = { attribute_batch, attribute_classify, &s->attribution },
 	};
 
-	for (int i = 0; i < s->nr_events; i++)
-		s->periods[i] = event_period(&s->events[i], s->hz);
-	memset(s->flushed, 0, sizeof(s->flushed));
-	memset(s->stored, 0, sizeof(s->stored));
-	memset(s->lost, 0, sizeof(s->lost));
+	choose_periods(s);
 	return s->ops->open(&cfg, &s->cpus, &s->collector, event);
 }
 
@@ -455,6 +459,18 @@ static void sweep(struct session *s)
 	follow_cpus(s);
 }
 
+/* How many samples the event's own count promised since the last flush, and did not
+ * give. */
+static int64_t not_delivered(const struct session *s, int e,
+			     const struct collector_counts *now)
+{
+	const struct collector_counts *before = &s->flushed[e];
+	uint64_t counted = now->event_count - before->event_count;
+
+	return (int64_t)((counted + s->periods[e] / 2) / s->periods[e]) -
+	       (int64_t)(now->received - before->received);
+}
+
 /* What one event did since the last flush, in the database's terms. */
 static void fill_stream(struct session *s, int e, struct flush_stream *f)
 {
@@ -498,6 +514,7 @@ static void add_up(struct session *s, const struct tally *t,
 			lost += t->loss[e][l];
 		}
 		s->stored[e] += f[e].received - lost;
+		s->not_delivered[e] += f[e].not_delivered;
 	}
 }
 
@@ -589,36 +606,27 @@ int session_new_epoch(struct session *s, const char *label)
 	return err ? err : store(s);
 }
 
-/*
- * Closes one collector and opens the next: profiles of two mean periods are
- * two streams, and share no table.
- */
+/* Profiles of two mean periods are two streams, and share no table. */
 int session_set_rate(struct session *s, double hz)
 {
-	double old = s->hz;
-	int err, event;
+	int err, failed;
 
 	if (!(hz >= 1 && hz <= 100000))
 		return -EINVAL;
 	s->ops->stop(s->collector);
 	err = post(s);
-	if (err)
-		return err;
-	s->ops->close(s->collector);
-	s->collector = NULL;
-	s->hz = hz;
-	respect_limit(s);
-	err = open_collector(s, &event);
-	if (err) {
-		log_err("session: %.0f samples/s: %s: back to %.0f", hz, err_str(err),
-			old);
-		s->hz = old;
-		if (open_collector(s, &event)) {
-			log_err("session: sampling cannot go on");
-			return err;
-		}
+	if (!err) {
+		s->hz = hz;
+		respect_limit(s);
+		choose_periods(s);
+		log_info("session: %.0f samples/s per CPU from now on", s->hz);
 	}
-	store(s);
+	failed = s->ops->restart(s->collector);
+	if (failed)
+		log_err("session: not all CPUs are sampled any more: %s",
+			err_str(failed));
+	if (!err)
+		store(s);
 	return err;
 }
 
@@ -688,7 +696,7 @@ static void put_stream(struct session *s, int e, struct buf *out)
 	buf_printf(out, "received.%s %llu\n", name, (unsigned long long)now.received);
 	buf_printf(out, "stored.%s %llu\n", name, (unsigned long long)s->stored[e]);
 	buf_printf(out, "not_delivered.%s %lld\n", name,
-		   (long long)(now.event_count / s->periods[e] - now.received));
+		   (long long)(s->not_delivered[e] + not_delivered(s, e, &now)));
 	for (int l = 0; l < NR_LOSSES; l++) {
 		uint64_t n = s->lost[e][l] + t->loss[e][l];
 
