@@ -44,7 +44,7 @@ t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
-dist_check_SCRIPTS += t/bench/workload
+dist_check_SCRIPTS += t/bench/compare t/bench/workload
 .PHONY: bench
 bench: t/bench/table_sim
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
