@@ -64,6 +64,7 @@ struct collector_counts {
 	uint64_t received;    /* at the handler's entry, lost ones included */
 	uint64_t ring_lost;   /* the ring was full */
 	uint64_t table_lost;  /* the table's overflow buffers were full */
+	uint64_t pending;     /* received, and in no batch yet */
 	uint64_t event_count; /* the event's own count */
 	uint64_t enabled_ns, running_ns;
 	uint64_t throttled;

@@ -66,6 +66,7 @@ struct cpu {
 
 struct event_state {
 	uint64_t read; /* samples taken from rings */
+	uint64_t handed_out;
 	uint64_t lost; /* said by LOST records */
 	uint64_t throttled;
 	uint64_t since_draw;          /* samples since periods were last chosen */
@@ -365,6 +366,9 @@ static void hand_out(struct collector *c, const struct cpi_entry *entries, size_
 {
 	struct batch batch = { c->from_ns, c->to_ns, entries, nr };
 
+	for (size_t i = 0; i < nr; i++)
+		c->state[cpi_entry_event(&entries[i])].handed_out +=
+			cpi_entry_count(&entries[i]);
 	if (nr)
 		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
@@ -527,6 +531,7 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 	sum.throttled = state->throttled;
 	if (!event) /* evictions do not tell events apart; they do not happen */
 		sum.table_lost = c->table.dropped;
+	sum.pending = state->read - state->handed_out - sum.table_lost;
 	*out = sum;
 }
 

@@ -715,21 +715,47 @@ int session_run(struct session *s)
 
 /* ---- status and end ---- */
 
+static uint64_t nr_lost(const struct session *s, int e, enum loss l,
+			const struct collector_counts *now)
+{
+	uint64_t n = s->lost[e][l] + s->attribution.tally->loss[e][l];
+
+	if (l == SAMPLE_RING_LOST)
+		n += now->ring_lost - s->flushed[e].ring_lost;
+	else if (l == SAMPLE_TABLE_LOST)
+		n += now->table_lost - s->flushed[e].table_lost;
+	return n;
+}
+
+/* In memory: not attributed yet, not posted yet, or not stored yet. */
+static uint64_t nr_pending(const struct session *s)
+{
+	uint64_t n = tally_kept(s->attribution.tally);
+	struct collector_counts now;
+
+	for (int e = 0; e < s->nr_events; e++) {
+		s->ops->counts(s->collector, e, &now);
+		n += now.pending + outbox_nr_samples(s->outbox, e);
+	}
+	return n;
+}
+
 static void put_stream(struct session *s, int e, struct buf *out)
 {
 	struct collector_counts now;
-	const struct tally *t = s->attribution.tally;
 	const char *name = s->events[e].name;
 
 	s->ops->counts(s->collector, e, &now);
 	buf_printf(out, "event.%d %s\n", e, name);
 	buf_printf(out, "period.%s %llu\n", name, (unsigned long long)s->periods[e]);
 	buf_printf(out, "received.%s %llu\n", name, (unsigned long long)now.received);
-	buf_printf(out, "stored.%s %llu\n", name, (unsigned long long)s->stored[e]);
+	buf_printf(out, "stored.%s %llu\n", name,
+		   (unsigned long long)(s->stored[e] -
+					outbox_nr_samples(s->outbox, e)));
 	buf_printf(out, "not_delivered.%s %lld\n", name,
 		   (long long)(s->not_delivered[e] + not_delivered(s, e, &now)));
 	for (int l = 0; l < NR_LOSSES; l++) {
-		uint64_t n = s->lost[e][l] + t->loss[e][l];
+		uint64_t n = nr_lost(s, e, l, &now);
 
 		if (n)
 			buf_printf(out, "%s.%s %llu\n",
@@ -770,8 +796,7 @@ void session_status(struct session *s, struct buf *out)
 	buf_printf(out, "cpus %d\n", s->cpus.nr);
 	for (int e = 0; e < s->nr_events; e++)
 		put_stream(s, e, out);
-	buf_printf(out, "pending_samples %llu\n",
-		   (unsigned long long)(tally_total(t) + outbox_nr_samples(s->outbox)));
+	buf_printf(out, "pending_samples %llu\n", (unsigned long long)nr_pending(s));
 	buf_printf(out, "outcome_unreadable %llu\n", (unsigned long long)t->unreadable);
 	buf_printf(out, "mapping_records_lost %llu\n",
 		   (unsigned long long)sideband_nr_lost(s->sideband));
@@ -794,9 +819,7 @@ int session_close(struct session *s)
 		err = store(s);
 	if (err)
 		log_err("session: %s: %s: %llu samples are lost", s->cfg.db_path,
-			err_str(err),
-			(unsigned long long)(tally_total(s->attribution.tally) +
-					     outbox_nr_samples(s->outbox)));
+			err_str(err), (unsigned long long)nr_pending(s));
 	end = store_end(s->store, time_real_ns());
 	s->store = NULL;
 	session_free(s);
