@@ -596,6 +596,8 @@ static int post(struct session *s)
 	if (!next)
 		return -ENOMEM;
 	sweep(s);
+	if (s->store_err)
+		store(s); /* there may be room again: then nothing is dropped */
 	drop_if_full(s);
 	f.tally = s->attribution.tally;
 	if (s->store_err && !f.tally->profiles.nr && tally_total(f.tally)) {
