@@ -80,7 +80,7 @@ else
 	chmod 777 "$tmp"
 	setpriv --reuid=65534 --regid=65534 --clear-groups -- \
 		cpi record -o d.db -- ./target 400000000 >out 2>err
-	like "$(cat err)" "only ./target and what it starts is sampled" \
+	like "$(cat err)" "only ./target and what it starts is" \
 		"without privileges, it says what it samples"
 	is "$(cpi prof --db d.db --format=csv 2>/dev/null | sed -n 2p | cut -d, -f5)" \
 		target_hot "and does"
