@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sideband.c - the mapping events' rings
+ *
+ * When a ring is full, the kernel says so with the next record that fits. Until
+ * one comes, only the event's own count tells of the loss: it is read as well,
+ * or what was sampled meanwhile would go to what a process was before.
+ */
 #include "config.h"
 
 #include "daemon/sideband.h"
@@ -30,6 +37,8 @@
 struct source {
 	int fd; /* -1: this CPU is offline */
 	struct ring ring;
+	uint64_t lost_told;  /* records lost, as LOST records say */
+	uint64_t lost_noted; /* of those that the event has lost */
 };
 
 /* A copied record waiting for its turn. */
@@ -62,6 +71,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = 1,
@@ -81,7 +91,10 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 	};
 }
 
-/* Kernels before 5.12 know no build_id: device and inode serve then. */
+/*
+ * Kernels before 6.0 do not count what was lost: LOST records have to do. Those
+ * before 5.12 know no build_id: device and inode serve then.
+ */
 static int open_event(const struct sideband_config *cfg, int cpu)
 {
 	struct perf_event_attr attr;
@@ -90,6 +103,10 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	set_attr(cfg, &attr);
 	attr.wakeup_watermark = RING_SIZE_MIN / 2;
 	fd = perfev_open(&attr, cfg->target, cpu);
+	if (fd == -EINVAL) {
+		attr.read_format = 0;
+		fd = perfev_open(&attr, cfg->target, cpu);
+	}
 	if (fd == -EINVAL || fd == -E2BIG) {
 		attr.build_id = 0;
 		fd = perfev_open(&attr, cfg->target, cpu);
@@ -128,6 +145,7 @@ static int source_open(struct sideband *sb, int cpu)
 		return err;
 	}
 	s->fd = fd;
+	s->lost_told = s->lost_noted = 0;
 	return 0;
 }
 
@@ -221,9 +239,18 @@ lost:
 	sb->nr_lost++;
 }
 
+static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
+{
+	if (lost <= s->lost_noted)
+		return;
+	sb->nr_lost += lost - s->lost_noted;
+	s->lost_noted = lost;
+}
+
 static void collect(struct sideband *sb, struct source *s)
 {
 	const struct perf_event_header *h;
+	uint64_t count[2]; /* of the event, always 0; of records lost */
 
 	ring_snapshot(&s->ring);
 	while ((h = ring_peek(&s->ring))) {
@@ -234,7 +261,8 @@ static void collect(struct sideband *sb, struct source *s)
 			if (h->type == PERF_RECORD_LOST) {
 				const uint64_t *lost = (const uint64_t *)(h + 1);
 
-				sb->nr_lost += lost[1];
+				s->lost_told += lost[1];
+				note_lost(sb, s, s->lost_told);
 			} else {
 				keep(sb, h, id->time);
 			}
@@ -242,6 +270,8 @@ static void collect(struct sideband *sb, struct source *s)
 		ring_next(&s->ring, h);
 	}
 	ring_release(&s->ring);
+	if (read(s->fd, count, sizeof(count)) == sizeof(count))
+		note_lost(sb, s, count[1]);
 }
 
 static int by_time(const void *a, const void *b)

@@ -64,7 +64,7 @@ mkfifo ready
 cpi record -o c.db -- sh -c 'trap "exit 5" TERM; echo go >ready; while :; do :; done' \
 	2>err &
 pid=$!
-read -r line <ready
+read -r _ <ready
 kill -TERM $pid
 wait $pid
 is "$?" 5 "a signal goes to the command"

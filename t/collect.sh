@@ -100,7 +100,7 @@ check_status()
 }
 
 # check_stored: the database's accounting is exact; this many tests:
-nr_stored_tests=7
+nr_stored_tests=8
 check_stored()
 {
 	is "$(sql 'SELECT t.* FROM tally t WHERE received <> stored +
@@ -110,6 +110,11 @@ check_stored()
 		(SELECT total(total) FROM profile p WHERE p.epoch = t.epoch AND
 		p.stream = t.stream AND context = 0 AND kind = 0)')" \
 		'' 'stored = the sum of the profiles, of each epoch and stream'
+	is "$(sql 'SELECT t.* FROM tally t WHERE stored +
+		(SELECT total(n) FROM loss l WHERE l.epoch = t.epoch AND l.stream = t.stream
+			AND class = 0) <>
+		(SELECT total(n) FROM comm c WHERE c.epoch = t.epoch AND c.stream = t.stream)')" \
+		'' 'stored + unknown = the sum of the commands, of each epoch and stream'
 	is "$(sql 'SELECT sum(received), sum(stored), sum(lost) FROM flush')" \
 		"$(sql 'SELECT sum(received), sum(stored), sum(received) - sum(stored) FROM tally')" \
 		'the flushes add up to the same'

@@ -27,7 +27,9 @@ COLLECT_TESTS = \
 	t/0301-collect-accounting.t \
 	t/0302-collect-shortlived.t \
 	t/0303-collect-pid-reuse.t \
-	t/0304-collect-exec-chain.t
+	t/0304-collect-exec-chain.t \
+	t/0305-collect-rate.t \
+	t/0306-collect-lost.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 
