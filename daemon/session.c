@@ -243,6 +243,8 @@ static int post(struct session *s)
 	if (!next)
 		return -ENOMEM;
 	sweep(s);
+	if (s->store_err)
+		store(s); /* there may be room again: then nothing is dropped */
 	for (int e = 0; e < s->nr_events; e++) {
 		s->ops->counts(s->collector, e, &now[e]);
 		note_losses(s, e, &now[e]);
