@@ -401,7 +401,8 @@ uint64_t sideband_read(struct sideband *sb)
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
 	}
-	qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
+	if (sb->nr_pending)
+		qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
 	for (size_t i = 0; i < sb->nr_pending; i++)
 		apply(sb, (const void *)(sb->copies.data + sb->pending[i].at),
 		      sb->pending[i].time);
