@@ -13,7 +13,7 @@ int main(void) { return printf("%d\n", NUMBER) < 0; }
 END
 collect_start -F 1000
 # Each is gcc, cc1, as, collect2 and ld.
-seq 120 | xargs -P 2 -I N gcc -DNUMBER=N -o tiny.N tiny.c
+seq 120 | xargs -P 2 -I @ gcc -DNUMBER=@ -o tiny.@ tiny.c
 try 'all programs were built' test "$(ls tiny.*[0-9] | wc -l)" -eq 120
 "$programs/spawn" 1400 2 0 /bin/true >/dev/null
 collect_stop

@@ -150,3 +150,10 @@ strangers()
 	sql "SELECT c.comm, i.name, c.n FROM comm c JOIN image i ON i.id = c.image
 		WHERE i.name GLOB '*/burn_?' AND i.name NOT GLOB '*/' || c.comm"
 }
+
+# bias PROGRAM: what its code's addresses are above their offsets in the file; for
+# programs that are not position independent.
+bias()
+{
+	echo "$(($(readelf -lW "$1" | awk '$1 == "LOAD" && / R E / { print $3 "-" $2; exit }')))"
+}

@@ -31,7 +31,11 @@ COLLECT_TESTS = \
 	t/0305-collect-rate.t \
 	t/0306-collect-lost.t \
 	t/0307-collect-killed.t \
-	t/0308-collect-full-disk.t
+	t/0308-collect-full-disk.t \
+	t/0310-collect-compile.t \
+	t/0311-collect-raw.t \
+	t/0312-collect-outcomes.t \
+	t/0313-collect-hotplug.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 
