@@ -202,7 +202,8 @@ static int open_event(struct collector *c, int cpu, int event)
 
 static int open_ring(struct collector *c, struct cpu *cpu)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.fd = cpu->event[0].fd };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET,
+				  .data.fd = cpu->event[0].fd };
 	int err = ring_open(&cpu->ring, cpu->event[0].fd, RING_SIZE);
 
 	if (err)
