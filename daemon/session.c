@@ -68,14 +68,14 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
  */
 static void cycle(struct session *s)
 {
-	uint64_t lost;
+	bool gap;
 
 	s->ops->snapshot(s->collector);
-	lost = sideband_read(s->sideband);
-	if (lost)
+	gap = sideband_read(s->sideband);
+	if (gap)
 		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);
-	if (lost)
+	if (gap)
 		s->ops->sweep(s->collector);
 }
 

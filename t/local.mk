@@ -63,7 +63,7 @@ t_target_LDFLAGS =
 # Programs of known behaviour, for the tests of collection. Without sanitizers; at
 # equal addresses, thus neither dynamic nor position independent.
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
-FIXED_LINK = -static -no-pie
+FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
 	t/programs/branch t/programs/spawn t/programs/split
 t_programs_burn_a_SOURCES = t/programs/burn.c
