@@ -338,6 +338,7 @@ START_TEST(a_tally_keeps_every_sample)
 	tally_drop(t, SAMPLE_NO_SPACE);
 	ck_assert_uint_eq(tally_total(t), added);
 	ck_assert_uint_eq(t->profiles.nr, 0);
+	ck_assert_uint_gt(t->comms.nr, 0); /* of the losses that have commands */
 	tally_free(t);
 	images_free(im);
 }
