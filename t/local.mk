@@ -29,7 +29,8 @@ COLLECT_TESTS = \
 	t/0303-collect-pid-reuse.t \
 	t/0304-collect-exec-chain.t \
 	t/0305-collect-rate.t \
-	t/0306-collect-lost.t
+	t/0306-collect-lost.t \
+	t/0390-collect-beside-perf.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 
