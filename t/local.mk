@@ -36,6 +36,7 @@ COLLECT_TESTS = \
 	t/0311-collect-raw.t \
 	t/0312-collect-outcomes.t \
 	t/0313-collect-hotplug.t
+	t/0390-collect-beside-perf.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 
