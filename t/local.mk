@@ -32,13 +32,18 @@ COLLECT_TESTS = \
 	t/0306-collect-lost.t \
 	t/0307-collect-killed.t \
 	t/0308-collect-full-disk.t \
+	t/0309-collect-perf-agrees.t \
 	t/0310-collect-compile.t \
 	t/0311-collect-raw.t \
 	t/0312-collect-outcomes.t \
 	t/0313-collect-hotplug.t
 	t/0390-collect-beside-perf.t
+	t/0313-collect-hotplug.t \
+	t/0314-collect-unprivileged.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
+# perf does not follow CPUs that come back.
+t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 include t/unit/local.mk
 include t/fuzz/local.mk
