@@ -124,6 +124,7 @@ static void sweep(struct session *s)
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns;
+	images_next_round(s->images);
 	sweep_images(s);
 	follow_cpus(s);
 }

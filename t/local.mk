@@ -36,6 +36,8 @@ COLLECT_TESTS = \
 	t/0310-collect-compile.t \
 	t/0311-collect-raw.t \
 	t/0312-collect-outcomes.t \
+	t/0313-collect-hotplug.t
+	t/0390-collect-beside-perf.t
 	t/0313-collect-hotplug.t \
 	t/0314-collect-unprivileged.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
