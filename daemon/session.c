@@ -68,14 +68,14 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
  */
 static void cycle(struct session *s)
 {
-	uint64_t lost;
+	bool gap;
 
 	s->ops->snapshot(s->collector);
-	lost = sideband_read(s->sideband);
-	if (lost)
+	gap = sideband_read(s->sideband);
+	if (gap)
 		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);
-	if (lost)
+	if (gap)
 		s->ops->sweep(s->collector);
 }
 
@@ -124,6 +124,7 @@ static void sweep(struct session *s)
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns;
+	images_next_round(s->images);
 	sweep_images(s);
 	follow_cpus(s);
 }
@@ -243,6 +244,8 @@ static int post(struct session *s)
 	if (!next)
 		return -ENOMEM;
 	sweep(s);
+	if (s->store_err)
+		store(s); /* there may be room again: then nothing is dropped */
 	for (int e = 0; e < s->nr_events; e++) {
 		s->ops->counts(s->collector, e, &now[e]);
 		note_losses(s, e, &now[e]);

@@ -34,6 +34,8 @@
 #define RING_SIZE_MAX (2u << 20)
 #define RING_SIZE_MIN (128u << 10)
 
+#define SCAN_INTERVAL_NS NSEC_PER_SEC
+
 struct source {
 	int fd; /* -1: this CPU is offline */
 	struct ring ring;
@@ -54,8 +56,9 @@ struct sideband {
 	struct buf copies;
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
-	uint64_t nr_lost;
-	uint64_t read_ns; /* up to then every ring was read */
+	uint64_t nr_lost, nr_mended;
+	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
+	uint64_t read_ns;    /* up to then every ring was read */
 };
 
 /* What sample_id_all puts behind each record: TID and TIME. */
@@ -123,7 +126,7 @@ static size_t ring_size(const struct sideband *sb)
 
 static int source_open(struct sideband *sb, int cpu)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	struct source *s = &sb->source[cpu];
 	int fd, err;
 
@@ -375,32 +378,47 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	}
 }
 
-uint64_t sideband_read(struct sideband *sb)
+/*
+ * Extends the gap to now, and closes it by a scan of /proc. A scan costs
+ * milliseconds, so one that would follow another at once waits.
+ */
+static void mend(struct sideband *sb)
 {
-	uint64_t lost_before = sb->nr_lost, begun = time_mono_ns();
+	uint64_t now = time_mono_ns();
+	int denied;
+
+	procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
+	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
+		return;
+	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
+		procmap_settle(sb->cfg.procmap, now);
+	log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+		 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	sb->nr_mended = sb->nr_lost;
+	sb->scanned_ns = now;
+}
+
+bool sideband_read(struct sideband *sb)
+{
+	uint64_t begun = time_mono_ns();
+	bool gap;
 
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
 	}
-	qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
+	if (sb->nr_pending)
+		qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
 	for (size_t i = 0; i < sb->nr_pending; i++)
 		apply(sb, (const void *)(sb->copies.data + sb->pending[i].at),
 		      sb->pending[i].time);
 	sb->nr_pending = 0;
 	buf_reset(&sb->copies);
-	if (sb->nr_lost != lost_before) {
-		uint64_t now = time_mono_ns();
-		int denied;
-
-		procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
-		if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
-			procmap_settle(sb->cfg.procmap, now);
-		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
-			 (unsigned long long)(sb->nr_lost - lost_before));
-	}
+	gap = sb->nr_lost != sb->nr_mended;
+	if (gap)
+		mend(sb);
 	sb->read_ns = begun;
-	return sb->nr_lost - lost_before;
+	return gap;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)
