@@ -107,8 +107,7 @@ void attribute_classify(void *ctx, const struct raw_sample *s, unsigned int *gen
 	*generation = p ? p->generation : 0;
 	*outcome = CPI_OUTCOME_UNREADABLE;
 	if (kernel_address(s->pc) ||
-	    procmap_lookup(a->procmap, s->tgid, *generation, s->pc, s->time_ns,
-			   s->time_ns, &hit) != PROCMAP_FOUND)
+	    procmap_lookup_in(a->procmap, p, s->pc, s->time_ns, &hit) != PROCMAP_FOUND)
 		return;
 	hit.image = images_resolve(a->images, hit.image, s->tgid, hit.since_ns);
 	branch = codecache_branch(a->codecache, hit.image, hit.offset);

@@ -3,6 +3,8 @@
 
 #include "daemon/codecache.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,21 +13,34 @@
 #include "daemon/arch.h"
 #include "daemon/kernel.h"
 
-#define PAGE_SIZE_BYTES 4096u
-#define WAYS            4
-#define SETS            (CODECACHE_PAGES / WAYS)
+#define BLOCK_SIZE 512u
+#define WAYS       4
+#define SETS       (CODECACHE_BLOCKS / WAYS)
 
-struct page {
+/* What a block holds; apart from its bytes, so that a look-up touches one line or two.
+ */
+struct tag {
 	const struct known_image *image; /* NULL: empty */
-	uint64_t number;
-	uint32_t size; /* bytes that could be read; 0: none */
-	uint32_t used; /* the clock of its last use */
-	uint8_t data[PAGE_SIZE_BYTES +
-		     CPI_BRANCH_MAX_BYTES]; /* and a bit of the next */
+	uint64_t number : 48;
+	uint64_t size : 16; /* bytes that could be read; 0: none */
+	uint32_t used;      /* the clock of its last use */
+};
+
+struct block {
+	uint8_t data[BLOCK_SIZE + CPI_BRANCH_MAX_BYTES]; /* and a bit of the next */
+};
+
+/* Files stay open while blocks of them are wanted. */
+struct file {
+	const struct known_image *image; /* NULL: free */
+	int fd;                          /* or the error of opening it */
+	uint32_t used;
 };
 
 struct codecache {
-	struct page *page; /* WAYS pages per set; allocated on first use */
+	struct tag *tag; /* WAYS per set; both allocated on first use */
+	struct block *block;
+	struct file file[CODECACHE_FILES];
 	uint32_t clock;
 };
 
@@ -34,25 +49,57 @@ struct codecache *codecache_new(void)
 	return calloc(1, sizeof(struct codecache));
 }
 
-void codecache_free(struct codecache *c)
+static void file_close(struct file *f)
 {
-	if (!c)
-		return;
-	free(c->page);
-	free(c);
+	if (f->image && f->fd >= 0)
+		close(f->fd);
+	f->image = NULL;
 }
 
 void codecache_clear(struct codecache *c)
 {
-	for (size_t i = 0; c->page && i < CODECACHE_PAGES; i++)
-		c->page[i].image = NULL;
+	for (size_t i = 0; c->tag && i < CODECACHE_BLOCKS; i++)
+		c->tag[i].image = NULL;
+	for (size_t i = 0; i < CODECACHE_FILES; i++)
+		file_close(&c->file[i]);
+}
+
+void codecache_free(struct codecache *c)
+{
+	if (!c)
+		return;
+	codecache_clear(c);
+	free(c->tag);
+	free(c->block);
+	free(c);
+}
+
+/* A descriptor of the image's unchanged file, or -errno. */
+static int find_file(struct codecache *c, const struct known_image *image)
+{
+	struct file *victim = &c->file[0];
+
+	for (size_t i = 0; i < CODECACHE_FILES; i++) {
+		struct file *f = &c->file[i];
+
+		if (f->image == image) {
+			f->used = c->clock;
+			return f->fd >= 0 && !images_unchanged(image, f->fd) ? -ESTALE
+									     : f->fd;
+		}
+		if (!f->image || (victim->image && f->used < victim->used))
+			victim = f;
+	}
+	file_close(victim);
+	*victim = (struct file){ image, images_open(image), c->clock };
+	return victim->fd;
 }
 
 /* Bytes of the image at off: how many there are, at most size. */
-static size_t read_code(const struct known_image *image, uint64_t off, void *to,
-			size_t size)
+static size_t read_code(struct codecache *c, const struct known_image *image,
+			uint64_t off, void *to, size_t size)
 {
-	ssize_t got = -1;
+	ssize_t got;
 	int fd;
 
 	if (image->desc.kind == IMAGE_VDSO) {
@@ -66,39 +113,48 @@ static size_t read_code(const struct known_image *image, uint64_t off, void *to,
 		memcpy(to, (const char *)vdso + off, size);
 		return size;
 	}
-	fd = images_open(image);
+	fd = find_file(c, image);
 	if (fd < 0)
 		return 0;
 	got = pread(fd, to, size, off);
-	close(fd);
 	return got < 0 ? 0 : got;
 }
 
-static struct page *find_page(struct codecache *c, const struct known_image *image,
-			      uint64_t number)
+/* Zeroed on demand: what is not used takes no memory. */
+static bool have_memory(struct codecache *c)
 {
-	struct page *set, *victim;
+	if (!c->tag)
+		c->tag = calloc(CODECACHE_BLOCKS, sizeof(*c->tag));
+	if (!c->block)
+		c->block = calloc(CODECACHE_BLOCKS, sizeof(*c->block));
+	return c->tag && c->block;
+}
 
-	if (!c->page) { /* zeroed on demand: unused pages take no memory */
-		c->page = calloc(CODECACHE_PAGES, sizeof(*c->page));
-		if (!c->page)
-			return NULL;
-	}
-	set = victim = &c->page[hash_u64((uintptr_t)image ^ number) % SETS * WAYS];
+/* The block's index, read if it was not there. */
+static size_t find_block(struct codecache *c, const struct known_image *image,
+			 uint64_t number)
+{
+	size_t set = hash_u64((uintptr_t)image ^ number) % SETS * WAYS, victim = set;
+
 	c->clock++;
-	for (int i = 0; i < WAYS; i++) {
-		if (set[i].image == image && set[i].number == number) {
-			set[i].used = c->clock;
-			return &set[i];
+	for (size_t i = set; i < set + WAYS; i++) {
+		struct tag *t = &c->tag[i];
+
+		if (t->image == image && t->number == number) {
+			t->used = c->clock;
+			return i;
 		}
-		if (!set[i].image || (victim->image && set[i].used < victim->used))
-			victim = &set[i];
+		if (!t->image ||
+		    (c->tag[victim].image && t->used < c->tag[victim].used))
+			victim = i;
 	}
-	victim->image = image;
-	victim->number = number;
-	victim->used = c->clock;
-	victim->size = read_code(image, number * PAGE_SIZE_BYTES, victim->data,
-				 sizeof(victim->data));
+	c->tag[victim] = (struct tag){
+		.image = image,
+		.number = number,
+		.size = read_code(c, image, number * BLOCK_SIZE, c->block[victim].data,
+				  sizeof(c->block[victim].data)),
+		.used = c->clock,
+	};
 	return victim;
 }
 
@@ -106,15 +162,17 @@ struct cpi_branch codecache_branch(struct codecache *c, const struct known_image
 				   uint64_t offset)
 {
 	static const struct cpi_branch unknown = { .kind = CPI_BRANCH_UNKNOWN };
-	uint32_t at = offset % PAGE_SIZE_BYTES;
-	const struct page *p;
+	uint32_t at = offset % BLOCK_SIZE, left;
+	size_t i;
 
-	if (image->desc.kind != IMAGE_FILE && image->desc.kind != IMAGE_VDSO)
+	if ((image->desc.kind != IMAGE_FILE && image->desc.kind != IMAGE_VDSO) ||
+	    !have_memory(c))
 		return unknown;
-	p = find_page(c, image, offset / PAGE_SIZE_BYTES);
-	if (!p || at >= p->size)
+	i = find_block(c, image, offset / BLOCK_SIZE);
+	if (at >= c->tag[i].size)
 		return unknown;
-	return arch_native.decode(p->data + at, p->size - at < CPI_BRANCH_MAX_BYTES
-							? p->size - at
-							: CPI_BRANCH_MAX_BYTES);
+	left = c->tag[i].size - at;
+	return arch_native.decode(c->block[i].data + at,
+				  left < CPI_BRANCH_MAX_BYTES ? left
+							      : CPI_BRANCH_MAX_BYTES);
 }

@@ -3,9 +3,10 @@
  * codecache.h - instruction bytes at sampled PCs, read from image files
  *
  * For collectors that see registers but not code: whether a sampled
- * instruction is a conditional jump is read from the image's file, a page at a
- * time. At most CODECACHE_PAGES pages are kept (4 MiB); a page that cannot be
- * read is remembered as such.
+ * instruction is a conditional jump is read from the image's file, a block at
+ * a time: hot spots are small and far apart. At most CODECACHE_BLOCKS blocks are kept
+ * (4 MiB) and CODECACHE_FILES files held open; a block that cannot be read is
+ * remembered as such.
  */
 #ifndef CPI_DAEMON_CODECACHE_H
 #define CPI_DAEMON_CODECACHE_H
@@ -16,7 +17,8 @@
 #include "abi/branch.h"
 #include "daemon/images.h"
 
-#define CODECACHE_PAGES 1024
+#define CODECACHE_BLOCKS 8192
+#define CODECACHE_FILES  32
 
 struct codecache;
 
@@ -30,7 +32,7 @@ void codecache_free(struct codecache *c);
 struct cpi_branch codecache_branch(struct codecache *c, const struct known_image *image,
 				   uint64_t offset);
 
-/* Forgets all pages: image addresses may be used for other images from now on. */
+/* Forgets all blocks: image addresses may be used for other images from now on. */
 void codecache_clear(struct codecache *c);
 
 #endif

@@ -13,7 +13,6 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <nettle/sha2.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -21,7 +20,7 @@
 
 #define NOTES_MAX  65536
 #define PHDRS_MAX  4096
-#define CHUNK_SIZE 65536
+#define CHUNK_SIZE 4096
 
 static size_t align4(size_t n)
 {
@@ -72,33 +71,45 @@ static void read_notes(Elf *elf, const GElf_Phdr *ph, struct elfid *id)
 				 &id->build_id_size);
 }
 
-static int hash_segment(int fd, const GElf_Phdr *ph, struct sha256_ctx *hash)
+static int hash_bytes_at(int fd, uint64_t at, uint64_t size, struct sha256_ctx *hash)
 {
-	uint8_t *chunk = malloc(CHUNK_SIZE);
-	uint64_t left = ph->p_filesz, at = ph->p_offset;
+	uint8_t chunk[CHUNK_SIZE];
 	int err = 0;
 
-	if (!chunk)
-		return -ENOMEM;
-	/* Where the bytes stand is part of what they are. */
-	sha256_update(hash, sizeof(ph->p_vaddr), (const uint8_t *)&ph->p_vaddr);
-	while (left && !err) {
-		size_t n = left < CHUNK_SIZE ? left : CHUNK_SIZE;
+	while (size && !err) {
+		size_t n = size < sizeof(chunk) ? size : sizeof(chunk);
 
 		err = file_pread(fd, chunk, n, at);
 		if (!err)
 			sha256_update(hash, n, chunk);
 		at += n;
-		left -= n;
+		size -= n;
 	}
-	free(chunk);
 	return err;
 }
 
-static int read_segments(int fd, Elf *elf, struct elfid *id)
+/*
+ * All of a segment, or ELFID_SPREAD chunks evenly spread over it. Where the bytes
+ * stand, and how many there are, is part of what they are.
+ */
+static int hash_segment(int fd, const GElf_Phdr *ph, bool spread,
+			struct sha256_ctx *hash)
 {
-	uint64_t total = 0;
-	struct sha256_ctx hash;
+	uint64_t step = ph->p_filesz / ELFID_SPREAD;
+	int err = 0;
+
+	sha256_update(hash, sizeof(ph->p_vaddr), (const uint8_t *)&ph->p_vaddr);
+	sha256_update(hash, sizeof(ph->p_filesz), (const uint8_t *)&ph->p_filesz);
+	if (!spread || step <= CHUNK_SIZE)
+		return hash_bytes_at(fd, ph->p_offset, ph->p_filesz, hash);
+	for (uint64_t i = 0; i < ELFID_SPREAD && !err; i++)
+		err = hash_bytes_at(fd, ph->p_offset + i * step, CHUNK_SIZE, hash);
+	return err;
+}
+
+/* Calls fn for each program header until it returns non-zero, which is returned. */
+static int each_header(Elf *elf, int (*fn)(void *ctx, const GElf_Phdr *ph), void *ctx)
+{
 	size_t nr;
 	int err = 0;
 
@@ -106,38 +117,60 @@ static int read_segments(int fd, Elf *elf, struct elfid *id)
 		return -CPI_EFORMAT;
 	if (nr > PHDRS_MAX)
 		return -CPI_ELIMIT;
-	sha256_init(&hash);
 	for (size_t i = 0; i < nr && !err; i++) {
 		GElf_Phdr ph;
 
-		if (!gelf_getphdr(elf, i, &ph))
-			return -CPI_ECORRUPT;
-		if (ph.p_type == PT_NOTE && !id->build_id_size) {
-			read_notes(elf, &ph, id);
-		} else if (ph.p_type == PT_LOAD && ph.p_flags & PF_X) {
-			if (ph.p_filesz > ELFID_MAX_BYTES ||
-			    (total += ph.p_filesz) > ELFID_MAX_BYTES)
-				return -CPI_ELIMIT;
-			err = hash_segment(fd, &ph, &hash);
-		}
+		err = gelf_getphdr(elf, i, &ph) ? fn(ctx, &ph) : -CPI_ECORRUPT;
 	}
-	sha256_digest(&hash, sizeof(id->content), id->content);
 	return err;
+}
+
+struct reading {
+	int fd;
+	Elf *elf;
+	struct elfid id;
+	struct sha256_ctx hash;
+	uint64_t total; /* bytes of executable segments so far */
+};
+
+static int on_note(void *ctx, const GElf_Phdr *ph)
+{
+	struct reading *r = ctx;
+
+	if (ph->p_type == PT_NOTE && !r->id.build_id_size)
+		read_notes(r->elf, ph, &r->id);
+	return 0;
+}
+
+static int on_segment(void *ctx, const GElf_Phdr *ph)
+{
+	struct reading *r = ctx;
+
+	if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+		return 0;
+	if (ph->p_filesz > ELFID_MAX_BYTES ||
+	    (r->total += ph->p_filesz) > ELFID_MAX_BYTES)
+		return -CPI_ELIMIT;
+	return hash_segment(r->fd, ph, r->id.build_id_size != 0, &r->hash);
 }
 
 int elfid_read(int fd, struct elfid *out)
 {
-	struct elfid id = { 0 };
-	Elf *elf;
+	struct reading r = { .fd = fd };
 	int err;
 
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
+	r.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!r.elf)
 		return -CPI_EFORMAT;
-	err = read_segments(fd, elf, &id);
-	elf_end(elf);
+	sha256_init(&r.hash);
+	err = each_header(r.elf, on_note, &r);
 	if (!err)
-		*out = id;
-	return err;
+		err = each_header(r.elf, on_segment, &r);
+	elf_end(r.elf);
+	if (err)
+		return err;
+	sha256_digest(&r.hash, sizeof(r.id.content), r.id.content);
+	*out = r.id;
+	return 0;
 }

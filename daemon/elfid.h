@@ -13,10 +13,17 @@
 struct elfid {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;              /* 0: the file has none */
-	uint8_t content[CONTENT_HASH_SIZE]; /* SHA-256 of the executable segments */
+	uint8_t content[CONTENT_HASH_SIZE]; /* SHA-256 over the executable segments */
 };
 
-/* At most this much of a file is read for the content hash. */
+/*
+ * Without a build id all of the executable segments is hashed. With one the hash
+ * has to tell forgeries and mistakes apart, not builds: of a large segment so
+ * many chunks of 4 KiB do, evenly spread.
+ */
+#define ELFID_SPREAD 64
+
+/* Files with larger executable segments have no identity. */
 #define ELFID_MAX_BYTES (1ULL << 30)
 
 /* Reads fd's. 0, -errno, -CPI_EFORMAT (no ELF file), -CPI_ELIMIT, -CPI_ECORRUPT. */

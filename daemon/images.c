@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,41 +238,37 @@ static void resolve(struct known_image *image, pid_t tgid)
 			  image->desc.name, err_str(err));
 }
 
-/* Opens the file again; *changed is when it was written over, 0 if it was not. */
-static int reopen(const struct known_image *image, uint64_t *changed_real_ns)
+/* Where this process finds the image's file. -ENAMETOOLONG or 0. */
+static int find_path(const struct known_image *image, char *path, size_t size)
 {
-	struct stat st;
-	int fd;
+	const char *root = strcmp(image->open_path, "/") ? image->open_path : "";
+	int n = snprintf(path, size, "%s%s", root, image->desc.name);
 
-	*changed_real_ns = 0;
-	if (!image->open_path)
-		return -ENOENT;
-	fd = open_below(image->open_path, image->desc.name, &st);
-	if (fd < 0)
-		return fd;
-	if (st.st_ino != image->desc.inode || st.st_dev != image->desc.device) {
-		close(fd); /* another file stands there now: it has numbers of its own
-			    */
-		return -ESTALE;
-	}
-	if ((uint64_t)st.st_size != image->desc.size ||
-	    to_ns(&st.st_mtim) != image->desc.mtime_ns)
-		*changed_real_ns = to_ns(&st.st_ctim);
-	return fd;
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
+static bool same_content(const struct known_image *image, const struct stat *st)
+{
+	return (uint64_t)st->st_size == image->desc.size &&
+	       to_ns(&st->st_mtim) == image->desc.mtime_ns;
+}
+
+static bool same_inode(const struct known_image *image, const struct stat *st)
+{
+	return st->st_ino == image->desc.inode && st->st_dev == image->desc.device;
+}
+
+/* Another file in its place has numbers of its own; the same one may be new inside. */
 static void look_again(struct images *im, struct known_image *image)
 {
-	uint64_t changed_ns, ago_ns;
-	int fd = reopen(image, &changed_ns);
+	char path[PATH_MAX + 64];
+	struct stat st;
+	uint64_t ago_ns;
 
-	image->checked = im->round;
-	if (fd < 0)
+	if (!image->open_path || find_path(image, path, sizeof(path)) ||
+	    lstat(path, &st) || !same_inode(image, &st) || same_content(image, &st))
 		return;
-	close(fd);
-	if (!changed_ns)
-		return;
-	ago_ns = time_real_ns() - changed_ns;
+	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
 	image->replaced_ns = time_mono_ns() - ago_ns;
 	image->successor =
 		add_image(im, image->desc.kind, image->desc.name, &image->source);
@@ -299,14 +296,26 @@ void images_next_round(struct images *im)
 
 int images_open(const struct known_image *image)
 {
-	uint64_t changed_ns;
-	int fd = reopen(image, &changed_ns);
+	struct stat st;
+	int fd;
 
-	if (fd >= 0 && changed_ns) {
+	if (!image->open_path)
+		return -ENOENT;
+	fd = open_below(image->open_path, image->desc.name, &st);
+	if (fd < 0)
+		return fd;
+	if (!same_inode(image, &st) || !same_content(image, &st)) {
 		close(fd);
 		return -ESTALE;
 	}
 	return fd;
+}
+
+bool images_unchanged(const struct known_image *image, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && same_inode(image, &st) && same_content(image, &st);
 }
 
 void images_clear_marks(struct images *im)

@@ -84,6 +84,9 @@ void images_next_round(struct images *im);
  */
 int images_open(const struct known_image *image);
 
+/* Whether such a descriptor's file is still as it was when the image was resolved. */
+bool images_unchanged(const struct known_image *image, int fd);
+
 /* Mark and sweep: clear all marks, let the owners mark, drop the rest. */
 void images_clear_marks(struct images *im);
 void images_sweep(struct images *im);

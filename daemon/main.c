@@ -156,15 +156,18 @@ static int loop(struct daemon *d)
 		{ .fd = control_fd(d->control), .events = POLLIN },
 		{ .fd = d->signal_fd, .events = POLLIN },
 	};
-	int wait;
+	int wait, control_wait = 0;
 
 	for (;;) {
 		wait = session_run(d->session);
-		wait = sooner(wait, control_run(d->control, d->session, &d->quit));
-		take_signals(d);
+		if (fds[1].revents || control_wait >= 0)
+			control_wait = control_run(d->control, d->session, &d->quit);
+		if (fds[2].revents)
+			take_signals(d);
 		if (d->quit)
 			return 0;
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait) < 0 &&
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]),
+			 sooner(wait, control_wait)) < 0 &&
 		    errno != EINTR) {
 			log_err("poll: %m");
 			return -errno;

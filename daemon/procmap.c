@@ -327,6 +327,26 @@ static void look_in(const struct process *p, uint64_t pc, uint64_t t0, uint64_t 
 	}
 }
 
+/* What the candidates that were found in p (NULL: no such process) amount to. */
+static enum procmap_result judge(const struct procmap *pm, struct process *p,
+				 const struct candidates *c, uint64_t t0, uint64_t t1,
+				 struct procmap_hit *out)
+{
+	out->process = p;
+	if (in_gap(pm, p, t0, t1))
+		return PROCMAP_GAP;
+	if (!p)
+		return PROCMAP_NO_PROCESS;
+	if (!c->nr)
+		return PROCMAP_NO_MAPPING;
+	if (c->nr > 1)
+		return PROCMAP_AMBIGUOUS;
+	out->image = c->image;
+	out->offset = c->offset;
+	out->since_ns = c->since_ns;
+	return PROCMAP_FOUND;
+}
+
 enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 				   unsigned int generation, uint64_t pc, uint64_t t0,
 				   uint64_t t1, struct procmap_hit *out)
@@ -347,19 +367,18 @@ enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 		if (p->maps)
 			look_in(p, pc, t0, t1, &c);
 	}
-	out->process = last;
-	if (in_gap(pm, last, t0, t1))
-		return PROCMAP_GAP;
-	if (!last)
-		return PROCMAP_NO_PROCESS;
-	if (!c.nr)
-		return PROCMAP_NO_MAPPING;
-	if (c.nr > 1)
-		return PROCMAP_AMBIGUOUS;
-	out->image = c.image;
-	out->offset = c.offset;
-	out->since_ns = c.since_ns;
-	return PROCMAP_FOUND;
+	return judge(pm, last, &c, t0, t1, out);
+}
+
+enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *process,
+				      uint64_t pc, uint64_t when,
+				      struct procmap_hit *out)
+{
+	struct candidates c = { 0 };
+
+	if (process && process->maps)
+		look_in(process, pc, when, when, &c);
+	return judge(pm, process, &c, when, when, out);
 }
 
 void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)

@@ -94,6 +94,11 @@ enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 				   unsigned int generation, uint64_t pc, uint64_t t0,
 				   uint64_t t1, struct procmap_hit *out);
 
+/* The same for one incarnation and one moment; process is procmap_find()'s. */
+enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *process,
+				      uint64_t pc, uint64_t when,
+				      struct procmap_hit *out);
+
 /*
  * Mapping events were lost somewhere in [from, to]: processes that are not
  * verified later than that, or did not begin after it, have a gap there.

@@ -188,7 +188,8 @@ static int set_up(struct db *db, enum db_mode mode)
 	if (mode == DB_READ)
 		return 0;
 	if (!version) /* only before the first table */
-		err = sql_exec(db->handle, "PRAGMA page_size = 4096;"
+		/* Many tables are small, and a flush rewrites parts of large rows. */
+		err = sql_exec(db->handle, "PRAGMA page_size = 1024;"
 					   "PRAGMA auto_vacuum = INCREMENTAL");
 	if (!err)
 		err = set_up_writer(db);

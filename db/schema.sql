@@ -81,7 +81,7 @@ CREATE TABLE image (
 					-- 4 idle, 5 bpf
 	name TEXT NOT NULL,		-- path as the process saw it, [kernel], ...
 	build_id BLOB NOT NULL,		-- x'' when it has none
-	content BLOB NOT NULL,		-- SHA-256 of its code; x'' when not known
+	content BLOB NOT NULL,		-- SHA-256 over its code; x'' when not known
 	device INTEGER NOT NULL,	-- of the file, like the next three;
 	inode INTEGER NOT NULL,		-- 0 when not known
 	size INTEGER NOT NULL,		-- bytes
