@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sideband.c - the mapping events' rings
+ *
+ * When a ring is full, the kernel says so with the next record that fits. Until
+ * one comes, only the event's own count tells of the loss: it is read as well,
+ * or what was sampled meanwhile would go to what a process was before.
+ */
 #include "config.h"
 
 #include "daemon/sideband.h"
@@ -18,14 +25,22 @@
 #include "daemon/procscan.h"
 #include "daemon/ring.h"
 
-/* Data bytes of a CPU's ring; the smaller fits perf_event_mlock_kb's default. */
-#define RING_SIZE       (512u << 10)
-#define RING_SIZE_SMALL (128u << 10)
+/*
+ * Data bytes of the rings: together, and of one. An exec writes some 2 KiB, and
+ * lost records cost more than memory. The smallest fits perf_event_mlock_kb's
+ * default beside the ring of samples.
+ */
+#define RINGS_TOTAL   (16u << 20)
+#define RING_SIZE_MAX (2u << 20)
+#define RING_SIZE_MIN (128u << 10)
+
+#define SCAN_INTERVAL_NS NSEC_PER_SEC
 
 struct source {
 	int fd; /* -1: this CPU is offline */
 	struct ring ring;
-	uint64_t last_ns; /* of the newest record that was read */
+	uint64_t lost_told;  /* records lost, as LOST records say */
+	uint64_t lost_noted; /* of those that the event has lost */
 };
 
 /* A copied record waiting for its turn. */
@@ -41,8 +56,9 @@ struct sideband {
 	struct buf copies;
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
-	uint64_t nr_lost;
-	uint64_t lost_from; /* 0: nothing lost in this read */
+	uint64_t nr_lost, nr_mended;
+	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
+	uint64_t read_ns;    /* up to then every ring was read */
 };
 
 /* What sample_id_all puts behind each record: TID and TIME. */
@@ -58,6 +74,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = 1,
@@ -77,15 +94,22 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 	};
 }
 
-/* Kernels before 5.12 know no build_id: device and inode serve then. */
+/*
+ * Kernels before 6.0 do not count what was lost: LOST records have to do. Those
+ * before 5.12 know no build_id: device and inode serve then.
+ */
 static int open_event(const struct sideband_config *cfg, int cpu)
 {
 	struct perf_event_attr attr;
 	int fd;
 
 	set_attr(cfg, &attr);
-	attr.wakeup_watermark = RING_SIZE_SMALL / 2;
+	attr.wakeup_watermark = RING_SIZE_MIN / 2;
 	fd = perfev_open(&attr, cfg->target, cpu);
+	if (fd == -EINVAL) {
+		attr.read_format = 0;
+		fd = perfev_open(&attr, cfg->target, cpu);
+	}
 	if (fd == -EINVAL || fd == -E2BIG) {
 		attr.build_id = 0;
 		fd = perfev_open(&attr, cfg->target, cpu);
@@ -93,18 +117,28 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	return fd;
 }
 
+/* The largest power of two that all CPUs can have. */
+static size_t ring_size(const struct sideband *sb)
+{
+	size_t size = RING_SIZE_MAX;
+
+	while (size > RING_SIZE_MIN && size * sb->nr_sources > RINGS_TOTAL)
+		size /= 2;
+	return size;
+}
+
 static int source_open(struct sideband *sb, int cpu)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	struct source *s = &sb->source[cpu];
 	int fd, err;
 
 	fd = open_event(&sb->cfg, cpu);
 	if (fd < 0)
 		return fd;
-	err = ring_open(&s->ring, fd, RING_SIZE);
+	err = ring_open(&s->ring, fd, ring_size(sb));
 	if (err)
-		err = ring_open(&s->ring, fd, RING_SIZE_SMALL);
+		err = ring_open(&s->ring, fd, RING_SIZE_MIN);
 	ev.data.fd = fd;
 	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
 		err = -errno;
@@ -114,7 +148,7 @@ static int source_open(struct sideband *sb, int cpu)
 		return err;
 	}
 	s->fd = fd;
-	s->last_ns = time_mono_ns();
+	s->lost_told = s->lost_noted = 0;
 	return 0;
 }
 
@@ -164,6 +198,7 @@ int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 	if (!sb)
 		return -ENOMEM;
 	sb->cfg = *cfg;
+	sb->read_ns = time_mono_ns();
 	err = sideband_set_cpus(sb, cpus);
 	if (err) {
 		sideband_close(sb);
@@ -205,19 +240,20 @@ static void keep(struct sideband *sb, const struct perf_event_header *h, uint64_
 	}
 lost:
 	sb->nr_lost++;
-	sb->lost_from = time;
 }
 
-static void note_lost(struct sideband *sb, const struct source *s, uint64_t nr)
+static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 {
-	sb->nr_lost += nr;
-	if (!sb->lost_from || s->last_ns < sb->lost_from)
-		sb->lost_from = s->last_ns;
+	if (lost <= s->lost_noted)
+		return;
+	sb->nr_lost += lost - s->lost_noted;
+	s->lost_noted = lost;
 }
 
 static void collect(struct sideband *sb, struct source *s)
 {
 	const struct perf_event_header *h;
+	uint64_t count[2]; /* of the event, always 0; of records lost */
 
 	ring_snapshot(&s->ring);
 	while ((h = ring_peek(&s->ring))) {
@@ -228,15 +264,17 @@ static void collect(struct sideband *sb, struct source *s)
 			if (h->type == PERF_RECORD_LOST) {
 				const uint64_t *lost = (const uint64_t *)(h + 1);
 
-				note_lost(sb, s, lost[1]);
+				s->lost_told += lost[1];
+				note_lost(sb, s, s->lost_told);
 			} else {
 				keep(sb, h, id->time);
-				s->last_ns = id->time;
 			}
 		}
 		ring_next(&s->ring, h);
 	}
 	ring_release(&s->ring);
+	if (read(s->fd, count, sizeof(count)) == sizeof(count))
+		note_lost(sb, s, count[1]);
 }
 
 static int by_time(const void *a, const void *b)
@@ -358,31 +396,47 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	}
 }
 
-uint64_t sideband_read(struct sideband *sb)
+/*
+ * Extends the gap to now, and closes it by a scan of /proc. A scan costs
+ * milliseconds, so one that would follow another at once waits.
+ */
+static void mend(struct sideband *sb)
 {
-	uint64_t lost_before = sb->nr_lost;
+	uint64_t now = time_mono_ns();
+	int denied;
 
-	sb->lost_from = 0;
+	procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
+	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
+		return;
+	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
+		procmap_settle(sb->cfg.procmap, now);
+	log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+		 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	sb->nr_mended = sb->nr_lost;
+	sb->scanned_ns = now;
+}
+
+bool sideband_read(struct sideband *sb)
+{
+	uint64_t begun = time_mono_ns();
+	bool gap;
+
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
 	}
-	qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
+	if (sb->nr_pending)
+		qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
 	for (size_t i = 0; i < sb->nr_pending; i++)
 		apply(sb, (const void *)(sb->copies.data + sb->pending[i].at),
 		      sb->pending[i].time);
 	sb->nr_pending = 0;
 	buf_reset(&sb->copies);
-	if (sb->lost_from) {
-		uint64_t now = time_mono_ns();
-
-		procmap_add_gap(sb->cfg.procmap, sb->lost_from, now);
-		if (!procscan_all(sb->cfg.procmap, sb->cfg.images))
-			procmap_settle(sb->cfg.procmap, now);
-		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
-			 (unsigned long long)(sb->nr_lost - lost_before));
-	}
-	return sb->nr_lost - lost_before;
+	gap = sb->nr_lost != sb->nr_mended;
+	if (gap)
+		mend(sb);
+	sb->read_ns = begun;
+	return gap;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)
