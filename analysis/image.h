@@ -39,9 +39,9 @@ struct line {
 struct image;
 
 /*
- * Opens the file at path that desc describes. With a build id in desc the
- * file's must agree (-CPI_EMISMATCH), else, where desc has size and mtime, those. path
- * NULL takes desc->name. Returns 0, -errno (-ELOOP, -ENODEV for what is no
+ * Opens the file at path that desc, of kind IMAGE_FILE, describes. With a build id in
+ * desc the file's must agree (-CPI_EMISMATCH), else, where desc has size and mtime,
+ * those. path NULL takes desc->name. Returns 0, -errno (-ELOOP, -ENODEV for what is no
  * regular file), -CPI_EFORMAT for what is no ELF file, -CPI_ECORRUPT,
  * -CPI_EMISMATCH. Nothing is logged: the caller knows whether it matters.
  */

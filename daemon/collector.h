@@ -64,6 +64,7 @@ struct collector_counts {
 	uint64_t received;    /* at the handler's entry, lost ones included */
 	uint64_t ring_lost;   /* the ring was full */
 	uint64_t table_lost;  /* the table's overflow buffers were full */
+	uint64_t pending;     /* received, and in no batch yet */
 	uint64_t event_count; /* the event's own count */
 	uint64_t enabled_ns, running_ns;
 	uint64_t throttled;
@@ -86,15 +87,16 @@ struct collector_ops {
 	 */
 	void (*snapshot)(struct collector *c);
 	void (*drain)(struct collector *c);
-	/* Hands out everything that is left in the table, as one batch. */
+	/* Hands out everything that was drained and is left in the table. */
 	void (*sweep)(struct collector *c);
 	/* Chooses new periods around the mean; returns in how many ns it wants to
 	 * again. */
 	uint64_t (*randomise)(struct collector *c);
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
-	void (*stop)(struct collector *c);  /* no samples after this; drain once more */
-	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno. */
+	void (*stop)(struct collector *c); /* no samples after this; drain once more */
+	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno.
+	 */
 	int (*restart)(struct collector *c);
 	void (*close)(struct collector *c); /* accepts NULL */
 };

@@ -42,9 +42,9 @@
 #define RING_SIZE_SMALL (256u << 10) /* with sideband's, below perf_event_mlock_kb */
 
 #define RANDOMISE_INTERVAL_NS (100 * NSEC_PER_MSEC)
-#define RANDOMISE_PER_TICK    16    /* bounds the ioctls on machines with many CPUs */
-#define RANDOMISE_SPREAD      0.125 /* of the rate, to either side */
-#define RANDOMISE_MIN_SAMPLES 100   /* of an event that is no clock, per restart */
+#define RANDOMISE_PER_TICK    16     /* bounds the ioctls on machines with many CPUs */
+#define RANDOMISE_SPREAD      0.0625 /* of the rate, to either side */
+#define RANDOMISE_MIN_SAMPLES 100    /* of an event that is no clock, per restart */
 
 #define SAMPLE_SLACK_NS                                              \
 	NSEC_PER_MSEC /* between a sample's time and its publication \
@@ -66,6 +66,7 @@ struct cpu {
 
 struct event_state {
 	uint64_t read; /* samples taken from rings */
+	uint64_t handed_out;
 	uint64_t lost; /* said by LOST records */
 	uint64_t throttled;
 	uint64_t since_draw;          /* samples since periods were last chosen */
@@ -81,7 +82,9 @@ struct collector {
 	uint64_t random;
 	int next_draw; /* where randomise goes on */
 	struct cpi_table table;
-	uint64_t from_ns;        /* nothing in the table is older */
+	uint64_t from_ns;        /* nothing in the table is older, … */
+	uint64_t to_ns;          /* … or younger */
+	uint64_t next_from_ns;   /* nothing that is drained later is older */
 	uint64_t snapshot_ns[2]; /* before and after the last snapshot */
 	struct buf raw;
 };
@@ -317,7 +320,7 @@ static int perf_open(const struct collector_config *cfg, const struct cpus *cpus
 	c->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			 PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST;
 	c->random = hash_u64(time_real_ns());
-	c->from_ns = time_mono_ns();
+	c->from_ns = c->to_ns = c->next_from_ns = time_mono_ns();
 	err = table_init(&c->table);
 	if (!err)
 		err = grow_cpus(c, cpus->highest + 1);
@@ -345,10 +348,27 @@ static void perf_snapshot(struct collector *c)
 	c->snapshot_ns[1] = time_mono_ns();
 }
 
+static void flush_raw(struct collector *c, size_t at_least)
+{
+	int err;
+
+	if (c->cfg.raw_fd < 0 || c->raw.len < at_least)
+		return;
+	err = file_write(c->cfg.raw_fd, c->raw.data, c->raw.len);
+	if (err) {
+		log_err("raw trace: %s: it ends here", strerror(-err));
+		c->cfg.raw_fd = -1;
+	}
+	buf_reset(&c->raw);
+}
+
 static void hand_out(struct collector *c, const struct cpi_entry *entries, size_t nr)
 {
-	struct batch batch = { c->from_ns, c->snapshot_ns[1], entries, nr };
+	struct batch batch = { c->from_ns, c->to_ns, entries, nr };
 
+	for (size_t i = 0; i < nr; i++)
+		c->state[cpi_entry_event(&entries[i])].handed_out +=
+			cpi_entry_count(&entries[i]);
 	if (nr)
 		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
@@ -384,7 +404,8 @@ static void perf_sweep(struct collector *c)
 		}
 	}
 	hand_out(c, out, nr);
-	c->from_ns = c->snapshot_ns[0];
+	flush_raw(c, 1);
+	c->from_ns = c->next_from_ns;
 }
 
 static int event_of_id(const struct collector *c, const struct cpu *cpu, uint64_t id)
@@ -408,20 +429,6 @@ static void write_raw(struct collector *c, const struct raw_sample *s,
 				.generation = generation };
 
 	buf_put(&c->raw, &r, sizeof(r));
-}
-
-static void flush_raw(struct collector *c, size_t at_least)
-{
-	int err;
-
-	if (c->cfg.raw_fd < 0 || c->raw.len < at_least)
-		return;
-	err = file_write(c->cfg.raw_fd, c->raw.data, c->raw.len);
-	if (err) {
-		log_err("raw trace: %s: it ends here", strerror(-err));
-		c->cfg.raw_fd = -1;
-	}
-	buf_reset(&c->raw);
 }
 
 static void take_sample(struct collector *c, const struct cpu *cpu,
@@ -477,6 +484,7 @@ static void perf_drain(struct collector *c)
 {
 	const struct perf_event_header *h;
 
+	c->to_ns = c->snapshot_ns[1];
 	for (int i = 0; i < c->nr_cpus; i++) {
 		struct cpu *cpu = &c->cpu[i];
 
@@ -489,6 +497,7 @@ static void perf_drain(struct collector *c)
 		ring_release(&cpu->ring);
 		flush_raw(c, RAW_BUFFER);
 	}
+	c->next_from_ns = c->snapshot_ns[0];
 }
 
 /* ---- counts, CPUs, end ---- */
@@ -522,6 +531,7 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 	sum.throttled = state->throttled;
 	if (!event) /* evictions do not tell events apart; they do not happen */
 		sum.table_lost = c->table.dropped;
+	sum.pending = state->read - state->handed_out - sum.table_lost;
 	*out = sum;
 }
 

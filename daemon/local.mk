@@ -27,6 +27,8 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/raw.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
+	daemon/session_open.c daemon/session_private.h \
+	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
 	daemon/tally.c daemon/tally.h
 

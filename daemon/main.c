@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -179,6 +180,16 @@ static void tell_manager(const char *text)
 		log_warn("notify: cannot tell the service manager: %s", err_str(err));
 }
 
+/*
+ * A starved daemon loses mapping records, and needs little: it goes before the
+ * rest where it may (as root, or by the unit's Nice=).
+ */
+static void take_precedence(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) == 0)
+		setpriority(PRIO_PROCESS, 0, -10);
+}
+
 static int start(struct daemon *d)
 {
 	const struct options *o = d->options;
@@ -201,6 +212,7 @@ static int start(struct daemon *d)
 		log_err("signals: %s", err_str(err));
 		return err;
 	}
+	take_precedence();
 	/* First what fails fast: calibrating and reading /proc take a second. */
 	err = control_open(o->socket, group, &d->control);
 	if (err)

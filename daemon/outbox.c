@@ -22,7 +22,6 @@ struct item {
 	/* a flush's: it points into the tally and the arrays here */
 	struct flush flush;
 	struct tally *tally;
-	uint64_t nr_samples;
 };
 
 struct outbox {
@@ -265,7 +264,6 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 		return err;
 	}
 	i->tally = in->tally;
-	i->nr_samples = tally_total(in->tally);
 	o->seq++;
 	append(o, i);
 	return 0;
@@ -304,12 +302,17 @@ size_t outbox_memory(const struct outbox *o)
 	return bytes;
 }
 
-uint64_t outbox_nr_samples(const struct outbox *o)
+uint64_t outbox_nr_samples(const struct outbox *o, int event)
 {
 	uint64_t n = 0;
 
-	for (const struct item *i = o->first; i; i = i->next)
-		n += i->nr_samples;
+	for (const struct item *i = o->first; i; i = i->next) {
+		if (i->is_epoch)
+			continue;
+		n += i->flush.streams[event].received;
+		for (int l = 0; l < NR_LOSSES; l++)
+			n -= i->tally->loss[event][l];
+	}
 	return n;
 }
 

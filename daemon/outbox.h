@@ -43,7 +43,8 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
 int outbox_store(struct outbox *o, struct store *s);
 
 size_t outbox_memory(const struct outbox *o);
-uint64_t outbox_nr_samples(const struct outbox *o);
+/* Samples of an event that wait; those that were lost are none. */
+uint64_t outbox_nr_samples(const struct outbox *o, int event);
 void outbox_mark_images(const struct outbox *o);
 
 #endif

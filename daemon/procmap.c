@@ -34,7 +34,6 @@ struct procmap {
 	size_t nr_gaps;
 	size_t nr_ranges;
 	uint64_t nr_failed;
-	uint64_t sequence; /* of incarnations; gives the generation */
 };
 
 struct procmap *procmap_new(void)
@@ -136,7 +135,7 @@ static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t whe
 		memcpy(p->comm, old->comm, sizeof(p->comm));
 	}
 	p->tgid = tgid;
-	p->generation = 1 + pm->sequence++ % CPI_MAX_GENERATION;
+	p->generation = old ? old->generation % CPI_MAX_GENERATION + 1 : 1;
 	p->start_ns = when;
 	p->next = pm->all;
 	pm->all = p;

@@ -12,7 +12,6 @@
 #include <sys/sysmacros.h>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/times.h"
 
 #define MAPS_MAX_BYTES (16u << 20) /* 65,530 mappings with long names */
@@ -95,12 +94,12 @@ out:
 	return err;
 }
 
-int procscan_all(struct procmap *pm, struct images *im)
+int procscan_all(struct procmap *pm, struct images *im, int *nr_denied)
 {
 	struct dirent *d;
-	int denied = 0;
 	DIR *dir;
 
+	*nr_denied = 0;
 	dir = opendir("/proc");
 	if (!dir)
 		return -errno;
@@ -112,13 +111,8 @@ int procscan_all(struct procmap *pm, struct images *im)
 		if (*end || tgid <= 0)
 			continue;
 		err = procscan_one(pm, im, tgid);
-		denied += err == -EACCES || err == -EPERM;
+		*nr_denied += err == -EACCES || err == -EPERM;
 	}
 	closedir(dir);
-	if (denied)
-		log_warn(
-			"procscan: the mappings of %d processes may not be read: their "
-			"samples will be unknown (run as root or grant CAP_SYS_PTRACE)",
-			denied);
 	return 0;
 }

@@ -14,8 +14,11 @@
 #include "daemon/images.h"
 #include "daemon/procmap.h"
 
-/* Scans all processes into pm (procmap_verify) as of now. 0 or -errno. */
-int procscan_all(struct procmap *pm, struct images *im);
+/*
+ * Scans all processes into pm (procmap_verify) as of now; *nr_denied is how
+ * many did not let us. 0 or -errno.
+ */
+int procscan_all(struct procmap *pm, struct images *im, int *nr_denied);
 
 /* Scans one. 0 or -errno (-ENOENT, -ESRCH when it is gone). */
 int procscan_one(struct procmap *pm, struct images *im, pid_t tgid);

@@ -18,14 +18,18 @@
 #include "daemon/procscan.h"
 #include "daemon/ring.h"
 
-/* Data bytes of a CPU's ring; the smaller fits perf_event_mlock_kb's default. */
-#define RING_SIZE       (512u << 10)
-#define RING_SIZE_SMALL (128u << 10)
+/*
+ * Data bytes of the rings: together, and of one. An exec writes some 2 KiB, and
+ * lost records cost more than memory. The smallest fits perf_event_mlock_kb's
+ * default beside the ring of samples.
+ */
+#define RINGS_TOTAL   (16u << 20)
+#define RING_SIZE_MAX (2u << 20)
+#define RING_SIZE_MIN (128u << 10)
 
 struct source {
 	int fd; /* -1: this CPU is offline */
 	struct ring ring;
-	uint64_t last_ns; /* of the newest record that was read */
 };
 
 /* A copied record waiting for its turn. */
@@ -42,7 +46,7 @@ struct sideband {
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
 	uint64_t nr_lost;
-	uint64_t lost_from; /* 0: nothing lost in this read */
+	uint64_t read_ns; /* up to then every ring was read */
 };
 
 /* What sample_id_all puts behind each record: TID and TIME. */
@@ -84,13 +88,23 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	int fd;
 
 	set_attr(cfg, &attr);
-	attr.wakeup_watermark = RING_SIZE_SMALL / 2;
+	attr.wakeup_watermark = RING_SIZE_MIN / 2;
 	fd = perfev_open(&attr, cfg->target, cpu);
 	if (fd == -EINVAL || fd == -E2BIG) {
 		attr.build_id = 0;
 		fd = perfev_open(&attr, cfg->target, cpu);
 	}
 	return fd;
+}
+
+/* The largest power of two that all CPUs can have. */
+static size_t ring_size(const struct sideband *sb)
+{
+	size_t size = RING_SIZE_MAX;
+
+	while (size > RING_SIZE_MIN && size * sb->nr_sources > RINGS_TOTAL)
+		size /= 2;
+	return size;
 }
 
 static int source_open(struct sideband *sb, int cpu)
@@ -102,9 +116,9 @@ static int source_open(struct sideband *sb, int cpu)
 	fd = open_event(&sb->cfg, cpu);
 	if (fd < 0)
 		return fd;
-	err = ring_open(&s->ring, fd, RING_SIZE);
+	err = ring_open(&s->ring, fd, ring_size(sb));
 	if (err)
-		err = ring_open(&s->ring, fd, RING_SIZE_SMALL);
+		err = ring_open(&s->ring, fd, RING_SIZE_MIN);
 	ev.data.fd = fd;
 	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
 		err = -errno;
@@ -114,7 +128,6 @@ static int source_open(struct sideband *sb, int cpu)
 		return err;
 	}
 	s->fd = fd;
-	s->last_ns = time_mono_ns();
 	return 0;
 }
 
@@ -164,6 +177,7 @@ int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 	if (!sb)
 		return -ENOMEM;
 	sb->cfg = *cfg;
+	sb->read_ns = time_mono_ns();
 	err = sideband_set_cpus(sb, cpus);
 	if (err) {
 		sideband_close(sb);
@@ -205,14 +219,6 @@ static void keep(struct sideband *sb, const struct perf_event_header *h, uint64_
 	}
 lost:
 	sb->nr_lost++;
-	sb->lost_from = time;
-}
-
-static void note_lost(struct sideband *sb, const struct source *s, uint64_t nr)
-{
-	sb->nr_lost += nr;
-	if (!sb->lost_from || s->last_ns < sb->lost_from)
-		sb->lost_from = s->last_ns;
 }
 
 static void collect(struct sideband *sb, struct source *s)
@@ -228,10 +234,9 @@ static void collect(struct sideband *sb, struct source *s)
 			if (h->type == PERF_RECORD_LOST) {
 				const uint64_t *lost = (const uint64_t *)(h + 1);
 
-				note_lost(sb, s, lost[1]);
+				sb->nr_lost += lost[1];
 			} else {
 				keep(sb, h, id->time);
-				s->last_ns = id->time;
 			}
 		}
 		ring_next(&s->ring, h);
@@ -360,9 +365,8 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 
 uint64_t sideband_read(struct sideband *sb)
 {
-	uint64_t lost_before = sb->nr_lost;
+	uint64_t lost_before = sb->nr_lost, begun = time_mono_ns();
 
-	sb->lost_from = 0;
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
@@ -373,15 +377,17 @@ uint64_t sideband_read(struct sideband *sb)
 		      sb->pending[i].time);
 	sb->nr_pending = 0;
 	buf_reset(&sb->copies);
-	if (sb->lost_from) {
+	if (sb->nr_lost != lost_before) {
 		uint64_t now = time_mono_ns();
+		int denied;
 
-		procmap_add_gap(sb->cfg.procmap, sb->lost_from, now);
-		if (!procscan_all(sb->cfg.procmap, sb->cfg.images))
+		procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
+		if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
 			procmap_settle(sb->cfg.procmap, now);
 		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
 			 (unsigned long long)(sb->nr_lost - lost_before));
 	}
+	sb->read_ns = begun;
 	return sb->nr_lost - lost_before;
 }
 

@@ -38,8 +38,8 @@ int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
 
 /*
  * Applies everything that the kernel has published until now. When records
- * were lost it scans /proc, and tells the process map about the gap. Returns
- * how many records were lost.
+ * were lost it scans /proc, and tells the process map about the gap since the
+ * read before. Returns how many records were lost.
  */
 uint64_t sideband_read(struct sideband *sb);
 

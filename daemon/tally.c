@@ -163,7 +163,7 @@ void tally_drop(struct tally *t, enum loss loss)
 	free_profiles(t);
 }
 
-uint64_t tally_total(const struct tally *t)
+uint64_t tally_kept(const struct tally *t)
 {
 	struct hnode *n, *next;
 	uint64_t total = 0;
@@ -174,6 +174,13 @@ uint64_t tally_total(const struct tally *t)
 		if (!p->context[0])
 			total += profile_total(p->profile);
 	}
+	return total;
+}
+
+uint64_t tally_total(const struct tally *t)
+{
+	uint64_t total = tally_kept(t);
+
 	for (size_t e = 0; e < CPI_MAX_EVENTS; e++) {
 		for (int l = 0; l < NR_LOSSES; l++)
 			total += t->loss[e][l];

@@ -63,7 +63,8 @@ void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 /* Turns every stored count into a loss of that name, and frees the profiles. */
 void tally_drop(struct tally *t, enum loss loss);
 
-uint64_t tally_total(const struct tally *t); /* Σ of everything added */
+uint64_t tally_kept(const struct tally *t);  /* Σ profiles of context "" */
+uint64_t tally_total(const struct tally *t); /* that, and the losses */
 size_t tally_memory(const struct tally *t);
 void tally_mark_images(const struct tally *t);
 

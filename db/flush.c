@@ -35,6 +35,7 @@ struct merge {
 	struct sums *sums;   /* by stream */
 	int64_t *stream_ids; /* by stream */
 	struct hmap images;
+	sqlite3_stmt *image_search;
 };
 
 static bool known_stream(const struct flush *f, int stream)
@@ -111,7 +112,7 @@ static int image_id(struct merge *m, const struct image_desc *desc, int64_t *id)
 	if (!known)
 		return -ENOMEM;
 	known->desc = desc;
-	err = intern_image(m->h, desc, &known->id);
+	err = intern_image(m->image_search, desc, &known->id);
 	if (!err)
 		err = hmap_insert(&m->images, &known->node, hash);
 	if (err)
@@ -361,6 +362,7 @@ static void merge_fini(struct merge *m)
 		free(container_of(n, struct known_image, node));
 	}
 	hmap_fini(&m->images);
+	sqlite3_finalize(m->image_search);
 	free(m->sums);
 	free(m->stream_ids);
 }
@@ -378,6 +380,8 @@ int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f)
 	m.stream_ids = calloc(f->nr_streams + 1, sizeof(*m.stream_ids));
 	if (!m.sums || !m.stream_ids)
 		err = -ENOMEM;
+	if (!err)
+		err = intern_image_search(h, &m.image_search);
 	if (!err)
 		err = add_up(f, m.sums);
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)

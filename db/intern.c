@@ -52,28 +52,6 @@ int intern_stream(sqlite3 *h, const struct stream_desc *d, int64_t *id)
 	return inserted(h, err, id);
 }
 
-int intern_image(sqlite3 *h, const struct image_desc *d, int64_t *id)
-{
-	static const char find[] =
-		"SELECT id FROM image WHERE name = ?1 AND kind = ?2 AND build_id = ?3"
-		" AND content = ?4 AND (build_id != x'' OR content != x''"
-		" OR (device = ?5 AND inode = ?6 AND size = ?7 AND mtime_ns = ?8))";
-	static const char add[] =
-		"INSERT INTO image (name, kind, build_id, content, device, inode, size,"
-		" mtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-	const size_t content_size = d->has_content ? CONTENT_HASH_SIZE : 0;
-	int err = sql_get(h, id, find, "sibbiiii", d->name, (int64_t)d->kind,
-			  d->build_id, (size_t)d->build_id_size, d->content,
-			  content_size, d->device, d->inode, d->size, d->mtime_ns);
-
-	if (err != -ENOENT)
-		return err;
-	err = sql_do(h, add, "sibbiiii", d->name, (int64_t)d->kind, d->build_id,
-		     (size_t)d->build_id_size, d->content, content_size, d->device,
-		     d->inode, d->size, d->mtime_ns);
-	return inserted(h, err, id);
-}
-
 int intern_context(sqlite3 *h, const char *name, int64_t *id)
 {
 	int err = sql_get(h, id, "SELECT id FROM context WHERE name = ?1", "s", name);
@@ -81,5 +59,36 @@ int intern_context(sqlite3 *h, const char *name, int64_t *id)
 	if (err != -ENOENT)
 		return err;
 	err = sql_do(h, "INSERT INTO context (name) VALUES (?1)", "s", name);
+	return inserted(h, err, id);
+}
+
+int intern_image_search(sqlite3 *h, sqlite3_stmt **search)
+{
+	static const char find[] =
+		"SELECT id FROM image WHERE name = ?1 AND kind = ?2 AND build_id = ?3"
+		" AND content = ?4 AND (build_id != x'' OR content != x''"
+		" OR (device = ?5 AND inode = ?6 AND size = ?7 AND mtime_ns = ?8))";
+
+	return sql_prepare(h, find, search);
+}
+
+int intern_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id)
+{
+	static const char add[] =
+		"INSERT INTO image (name, kind, build_id, content, device, inode, size,"
+		" mtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+	const size_t content_size = d->has_content ? CONTENT_HASH_SIZE : 0;
+	sqlite3 *h = sqlite3_db_handle(search);
+	int err = sql_bind(search, "sibbiiii", d->name, (int64_t)d->kind, d->build_id,
+			   (size_t)d->build_id_size, d->content, content_size,
+			   d->device, d->inode, d->size, d->mtime_ns);
+
+	if (!err)
+		err = sql_fetch(search, id);
+	if (err != -ENOENT)
+		return err;
+	err = sql_do(h, add, "sibbiiii", d->name, (int64_t)d->kind, d->build_id,
+		     (size_t)d->build_id_size, d->content, content_size, d->device,
+		     d->inode, d->size, d->mtime_ns);
 	return inserted(h, err, id);
 }

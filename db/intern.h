@@ -15,7 +15,13 @@
 
 int intern_platform(sqlite3 *h, const struct platform_desc *d, int64_t *id);
 int intern_stream(sqlite3 *h, const struct stream_desc *d, int64_t *id);
-int intern_image(sqlite3 *h, const struct image_desc *d, int64_t *id);
 int intern_context(sqlite3 *h, const char *name, int64_t *id);
+
+/*
+ * A flush names hundreds of images: the statement that finds them is prepared
+ * once, and is the caller's to finalize.
+ */
+int intern_image_search(sqlite3 *h, sqlite3_stmt **search);
+int intern_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id);
 
 #endif

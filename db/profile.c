@@ -4,7 +4,8 @@
  *
  * The index is an open-addressing hash table of positions in the array, so that
  * an empty slot costs 4 bytes and not a whole count, sorting happens in place,
- * and growing copies counts only where realloc() must.
+ * and growing copies counts only where realloc() must. What a blob decodes to is
+ * ascending as it comes; only what was added behind it is sorted.
  *
  * I1  slot[] holds position + 1 of each count once; 0 is an empty slot.
  * I2  At most 2/3 of the slots are full: a probe always ends.
@@ -15,7 +16,6 @@
 #include "db/profile.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,19 +26,15 @@
 struct profile {
 	struct count *count;
 	uint32_t *slot;
-	uint32_t nr, cap;  /* counts */
-	uint32_t nr_slots; /* 0 or a power of two */
-	bool ascending;    /* count[] is sorted */
+	uint32_t nr, cap;   /* counts */
+	uint32_t nr_sorted; /* of these, at the front, ascending */
+	uint32_t nr_slots;  /* 0 or a power of two */
 	struct count total;
 };
 
 struct profile *profile_new(void)
 {
-	struct profile *p = calloc(1, sizeof(*p));
-
-	if (p)
-		p->ascending = true;
-	return p;
+	return calloc(1, sizeof(struct profile));
 }
 
 void profile_free(struct profile *p)
@@ -133,8 +129,9 @@ int profile_add(struct profile *p, const struct count *c)
 	} else {
 		if (reserve(p))
 			return -ENOMEM;
-		if (p->nr && p->count[p->nr - 1].offset > c->offset)
-			p->ascending = false;
+		if (p->nr_sorted == p->nr &&
+		    (!p->nr || p->count[p->nr - 1].offset < c->offset))
+			p->nr_sorted++;
 		p->count[p->nr++] = *c;
 		*find_slot(p, c->offset) = p->nr;
 	}
@@ -182,11 +179,32 @@ static int compare_offsets(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Sorts what stands behind the ascending part and merges the two, from the end. */
+static void sort_counts(struct profile *p)
+{
+	uint32_t front = p->nr_sorted, back = p->nr - front, to = p->nr;
+	struct count *tail = malloc(back * sizeof(*tail));
+
+	p->nr_sorted = p->nr;
+	if (!tail) {
+		qsort(p->count, p->nr, sizeof(*p->count), compare_offsets);
+		return;
+	}
+	memcpy(tail, &p->count[front], back * sizeof(*tail));
+	qsort(tail, back, sizeof(*tail), compare_offsets);
+	while (back) {
+		if (front && p->count[front - 1].offset > tail[back - 1].offset)
+			p->count[--to] = p->count[--front];
+		else
+			p->count[--to] = tail[--back];
+	}
+	free(tail);
+}
+
 const struct count *profile_sorted(struct profile *p, size_t *nr)
 {
-	if (!p->ascending) {
-		qsort(p->count, p->nr, sizeof(*p->count), compare_offsets);
-		p->ascending = true;
+	if (p->nr_sorted < p->nr) {
+		sort_counts(p);
 		rebuild_index(p);
 	}
 	*nr = p->nr;

@@ -36,7 +36,8 @@ struct query_epochs {
 };
 
 /*
- * Epochs that spec names: NULL or "last"; "all"; an id; "-N" (N before last);
+ * Epochs that spec names: NULL or "last"; "all"; an id (any number alone, so that
+ * "2026" is no year); "-N" (N before last);
  * a label; a moment or interval as time_parse() takes it (epochs that overlap
  * it); or "A..B" with any of these at both ends (both included; an empty end
  * is open); or a comma-separated list of ids. Returns 0, -EINVAL (malformed)
@@ -113,7 +114,8 @@ struct query_profile {
 /*
  * Calls fn for each (image, stream) of the selection with its merged profile,
  * which is freed after the call. fn's non-zero return stops and is returned.
- * A blob that does not decode is logged and ends it with -CPI_ECORRUPT.
+ * A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each row
+ * is a read transaction: of an open epoch, later rows may hold a newer flush.
  * progress, when not NULL, is told how many of how many images are done.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);

@@ -117,6 +117,20 @@ int sql_run(sqlite3_stmt *st)
 	return rc < 0 ? rc : 0;
 }
 
+int sql_fetch(sqlite3_stmt *st, int64_t *out)
+{
+	int err = sql_step(st);
+
+	if (err == 1 && sqlite3_column_type(st, 0) != SQLITE_NULL) {
+		*out = sqlite3_column_int64(st, 0);
+		err = 0;
+	} else if (err >= 0) {
+		err = -ENOENT;
+	}
+	sqlite3_reset(st);
+	return err;
+}
+
 int sql_do(sqlite3 *h, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *st = NULL;
@@ -146,13 +160,7 @@ int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...)
 		va_end(ap);
 	}
 	if (!err)
-		err = sql_step(st);
-	if (err == 1 && sqlite3_column_type(st, 0) != SQLITE_NULL) {
-		*out = sqlite3_column_int64(st, 0);
-		err = 0;
-	} else if (err >= 0) {
-		err = -ENOENT;
-	}
+		err = sql_fetch(st, out);
 	sqlite3_finalize(st);
 	return err;
 }

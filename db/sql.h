@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How long a writer waits for another one. */
+#define SQL_BUSY_TIMEOUT_MS 2000
+
 /*
  * SQLite's result as a negative error: -ENOSPC, -EIO, -EBUSY, -EACCES,
  * -ENOMEM, -CPI_EFORMAT (no database), -CPI_ELIMIT (too big), else -CPI_ECORRUPT.
@@ -41,10 +44,16 @@ int sql_step(sqlite3_stmt *st);
 /* Runs a bound statement that gives no row. */
 int sql_run(sqlite3_stmt *st);
 
+/*
+ * The one integer that a bound query gives, which is reset: 0, or -ENOENT (not
+ * logged) for no row or NULL.
+ */
+int sql_fetch(sqlite3_stmt *st, int64_t *out);
+
 /* prepare, bind, run, finalize. */
 int sql_do(sqlite3 *h, const char *sql, const char *types, ...);
 
-/* The one integer that a bound query gives: 0, or -ENOENT (not logged) for no row. */
+/* prepare, bind, fetch, finalize. */
 int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...);
 
 /* Columns of a database that may be damaged: never NULL text, never a size without

@@ -19,8 +19,6 @@
 #include "db/intern.h"
 #include "db/sql.h"
 
-#define BUSY_TIMEOUT_MS 2000
-
 struct store {
 	struct db *db;
 	sqlite3 *handle; /* db's */
@@ -51,7 +49,7 @@ static void checkpoint(sqlite3 *h)
 	if (rc && (rc & 0xff) != SQLITE_BUSY && (rc & 0xff) != SQLITE_LOCKED)
 		log_warn("db: %s: checkpoint: %s", sqlite3_db_filename(h, "main"),
 			 sqlite3_errmsg(h));
-	sqlite3_busy_timeout(h, BUSY_TIMEOUT_MS);
+	sqlite3_busy_timeout(h, SQL_BUSY_TIMEOUT_MS);
 }
 
 static int put_gap(sqlite3 *h, uint64_t from_ns, uint64_t to_ns, const char *reason)

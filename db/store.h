@@ -9,7 +9,9 @@
  * I1  Per stream and epoch: received = Σ profile totals (PROFILE_COUNT) +
  *     Σ losses. store_flush() refuses a flush that breaks it.
  * I2  Intervals of one run do not overlap; what lies between two runs, where
- *     the first did not end cleanly, has a gap row.
+ *     the first did not end cleanly, has a gap row. So has the moment at which
+ *     the clock stepped back during an interval: that one is stored with length
+ *     0 (its duration is right), and later ones may lie before it.
  */
 #ifndef CPI_DB_STORE_H
 #define CPI_DB_STORE_H

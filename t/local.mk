@@ -4,17 +4,36 @@
 QUICK_TESTS =
 LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
-EXTRA_DIST += t/fixtures t/cpid.sh t/tap.sh
+EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t
-CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t
+CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
+	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
+	t/0108-cli-terminal.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
+# The decoder, against binutils.
+check_PROGRAMS += t/isa_dump
+t_isa_dump_SOURCES = t/isa_dump.c
+t_isa_dump_CFLAGS = $(AM_CFLAGS)
+t_isa_dump_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS)
+dist_check_SCRIPTS += t/0300-isa-objdump.t
+QUICK_TESTS += t/0300-isa-objdump.t
+# What cpid stores of what really ran.
+COLLECT_TESTS = \
+	t/0301-collect-accounting.t \
+	t/0302-collect-shortlived.t \
+	t/0303-collect-pid-reuse.t \
+	t/0304-collect-exec-chain.t
+dist_check_SCRIPTS += $(COLLECT_TESTS)
+LONG_TESTS += $(COLLECT_TESTS)
+
 include t/unit/local.mk
 include t/fuzz/local.mk
+include t/bench/local.mk
 
 check_PROGRAMS += t/cpid_peer
 
@@ -28,3 +47,31 @@ t_mkdb_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ANALYSIS_LIBS)
 t_target_SOURCES = t/target.c
 t_target_CFLAGS = $(WARN_CFLAGS) -g
 t_target_LDFLAGS =
+
+# Programs of known behaviour, for the tests of collection. Without sanitizers; at
+# equal addresses, thus neither dynamic nor position independent.
+FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
+FIXED_LINK = -static -no-pie
+check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
+	t/programs/branch t/programs/spawn t/programs/split
+t_programs_burn_a_SOURCES = t/programs/burn.c
+t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
+t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
+t_programs_burn_a_LDFLAGS = $(FIXED_LINK)
+t_programs_burn_b_SOURCES = t/programs/burn.c
+t_programs_burn_b_CPPFLAGS = -DBURN=burn_b
+t_programs_burn_b_CFLAGS = $(FIXED_COMPILE)
+t_programs_burn_b_LDFLAGS = $(FIXED_LINK)
+t_programs_burn_c_SOURCES = t/programs/burn.c
+t_programs_burn_c_CPPFLAGS = -DBURN=burn_c
+t_programs_burn_c_CFLAGS = $(FIXED_COMPILE)
+t_programs_burn_c_LDFLAGS = $(FIXED_LINK)
+t_programs_branch_SOURCES = t/programs/branch.c
+t_programs_branch_CFLAGS = $(FIXED_COMPILE)
+t_programs_branch_LDFLAGS = $(FIXED_LINK)
+t_programs_spawn_SOURCES = t/programs/spawn.c
+t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
+t_programs_spawn_LDFLAGS = $(FIXED_LINK)
+t_programs_split_SOURCES = t/programs/split.c
+t_programs_split_CFLAGS = $(FIXED_COMPILE)
+t_programs_split_LDFLAGS = $(FIXED_LINK)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mkdb.c - writes a database of known content: mkdb FILE PROGRAM
+ * mkdb.c - writes a database of known content: mkdb FILE [PROGRAM]
  *
- * Two epochs of a first run ("full" has everything that a report must show,
- * "half" has half the rate), then a run after an unclean stop. PROGRAM is
- * target.c, built: its procedures' offsets are looked up, their counts are in
- * the table below.
+ * Without PROGRAM, an epoch that is open and has nothing yet. Else two epochs of a
+ * first run ("full" has everything that a report must show, "half" has half the rate),
+ * then a run after an unclean stop. PROGRAM is target.c, built: its procedures' offsets
+ * are looked up, their counts are in the table below.
  */
 #include "config.h"
 
@@ -200,6 +200,25 @@ static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 		profile_free(profiles[i].profile);
 }
 
+/* From within epoch "full" to the end of the second run. */
+static void fill(struct maker *m, struct db *db, const struct platform_desc *platform)
+{
+	uint64_t now = START_NS;
+
+	store(m, 1, now, full, NR(full), full_losses, NR(full_losses));
+	now += MINUTE_NS;
+	m->period_ns = 2000000;
+	check(store_epoch(m->store, now, 10, "half"), "epoch");
+	store(m, 2, now, half, NR(half), NULL, 0);
+	store_free(m->store);
+	now += 10 * MINUTE_NS;
+	check(store_begin(db, platform, now, &m->store), "run");
+	check(store_epoch(m->store, now, 10, NULL), "epoch");
+	store(m, 1, now, half, NR(half), NULL, 0);
+	check(store_end(m->store, now + MINUTE_NS), "end");
+	m->store = NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const struct platform_desc platform = {
@@ -212,27 +231,19 @@ int main(int argc, char **argv)
 		.nr_cpus = 2,
 	};
 	struct maker m = { .period_ns = 1000000 };
-	uint64_t now = START_NS;
 	struct db *db;
 
-	if (argc != 3)
-		errx(EXIT_FAILURE, "usage: mkdb FILE PROGRAM");
-	describe_images(&m, argv[2]);
+	if (argc < 2 || argc > 3)
+		errx(EXIT_FAILURE, "usage: mkdb FILE [PROGRAM]");
 	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);
-	check(store_begin(db, &platform, now, &m.store), "run");
-	check(store_epoch(m.store, now, 10, "full"), "epoch");
-	store(&m, 1, now, full, NR(full), full_losses, NR(full_losses));
-	now += MINUTE_NS;
-	m.period_ns = 2000000;
-	check(store_epoch(m.store, now, 10, "half"), "epoch");
-	store(&m, 2, now, half, NR(half), NULL, 0);
+	check(store_begin(db, &platform, START_NS, &m.store), "run");
+	check(store_epoch(m.store, START_NS, 10, "full"), "epoch");
+	if (argc == 3) {
+		describe_images(&m, argv[2]);
+		fill(&m, db, &platform);
+		image_close(m.target);
+	}
 	store_free(m.store);
-	now += 10 * MINUTE_NS;
-	check(store_begin(db, &platform, now, &m.store), "run");
-	check(store_epoch(m.store, now, 10, NULL), "epoch");
-	store(&m, 1, now, half, NR(half), NULL, 0);
-	check(store_end(m.store, now + MINUTE_NS), "end");
-	image_close(m.target);
 	db_close(db);
 	return EXIT_SUCCESS;
 }

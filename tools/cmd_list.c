@@ -39,15 +39,14 @@ static int prepare(struct listing *l)
 	int err;
 
 	err = events_init(&l->ev, &l->sel.streams, select_newest(&l->sel)->clock_hz);
-	if (err == -CPI_ELIMIT) {
-		log_err("%s: more than %d events: choose one with --event",
-			db_path(l->sel.db), EVENTS_MAX);
+	if (err) {
+		select_failed(l->ctx, &l->sel, err);
 		return err;
 	}
 	l->images = image_cache_new(l->sel.db, machine_of(select_newest(&l->sel)->arch),
 				    false);
 	l->sources = sources_new();
-	return err || !l->images || !l->sources ? -ENOMEM : 0;
+	return l->images && l->sources ? 0 : -ENOMEM;
 }
 
 static void free_places(struct listing *l)

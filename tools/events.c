@@ -66,6 +66,8 @@ int events_init(struct events *ev, const struct query_streams *streams,
 
 	memset(ev, 0, sizeof(*ev));
 	ev->streams = streams;
+	if (!streams->nr)
+		return -CPI_EEMPTY;
 	err = add_events(ev, true, clock_hz);
 	if (!err)
 		err = add_events(ev, false, clock_hz);

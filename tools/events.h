@@ -41,7 +41,8 @@ struct events {
 
 /*
  * clock_hz turns cycles into time; 0 where it is not known. streams must
- * outlive ev. Returns 0, -ENOMEM, or -CPI_ELIMIT (more events than EVENTS_MAX).
+ * outlive ev. Returns 0, -ENOMEM, -CPI_EEMPTY (no streams), or
+ * -CPI_ELIMIT (more events than EVENTS_MAX).
  */
 int events_init(struct events *ev, const struct query_streams *streams,
 		uint64_t clock_hz);

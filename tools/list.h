@@ -25,12 +25,19 @@ struct list_sample {
 	uint64_t n, taken, not_taken;
 };
 
-/* A procedure that has the wanted name. */
+/* What a place's offsets have in common, beside its range. */
+enum place_kind {
+	PLACE_PROCEDURE, /* the symbol that begins at start (others may nest in it) */
+	PLACE_RANGE,     /* nothing */
+	PLACE_UNNAMED,   /* no symbol */
+};
+
+/* A procedure that has the wanted name, or what was wanted instead of one. */
 struct list_place {
 	struct query_image image; /* name owned by the place */
 	uint64_t start, end;      /* image offsets */
 	char *name;
-	bool unnamed;       /* what no symbol covers, of the whole image */
+	enum place_kind kind;
 	struct buf samples; /* struct list_sample, ascending once it is chosen */
 	double weight;      /* of the event that orders, to choose by */
 	struct list_place *next;

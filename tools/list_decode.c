@@ -84,7 +84,7 @@ static int read_code(struct listing *l, struct buf *insns)
 	uint8_t *code;
 	int err;
 
-	if (l->place->unnamed || size > MAX_CODE_BYTES)
+	if (l->place->kind == PLACE_UNNAMED || size > MAX_CODE_BYTES)
 		return -CPI_ENOCODE;
 	code = malloc(size + 1);
 	if (!code)
@@ -148,7 +148,7 @@ static const char *why_no_code(const struct listing *l, int err)
 {
 	if (!l->image)
 		return image_cache_why(&l->place->image.desc, err);
-	if (l->place->unnamed)
+	if (l->place->kind == PLACE_UNNAMED)
 		return "no symbol covers these offsets";
 	if (err == -CPI_EFORMAT)
 		return "no decoder for this machine is built in";

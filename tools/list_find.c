@@ -33,8 +33,9 @@ struct find {
 	struct progress progress;
 };
 
-static int add_place(struct find *f, const struct query_image *image, uint64_t start,
-		     uint64_t end, const char *name)
+static int add_place(struct find *f, const struct query_image *image,
+		     enum place_kind kind, uint64_t start, uint64_t end,
+		     const char *name)
 {
 	struct list_place *p;
 
@@ -46,13 +47,19 @@ static int add_place(struct find *f, const struct query_image *image, uint64_t s
 	p->image = *image;
 	p->image.desc.name = strdup(image->desc.name);
 	p->name = strdup(name);
-	p->unnamed = !strcmp(name, UNNAMED);
+	p->kind = kind;
 	p->start = start;
 	p->end = end;
 	p->next = f->l->places;
 	f->l->places = p;
 	f->nr_places++;
 	return p->image.desc.name && p->name ? 0 : -ENOMEM;
+}
+
+static int add_symbol(struct find *f, const struct query_image *image,
+		      const struct symbol *s)
+{
+	return add_place(f, image, PLACE_PROCEDURE, s->start, s->end, s->name);
 }
 
 static bool is_named(const struct symbol *s, const char *name)
@@ -72,15 +79,14 @@ static int add_named(struct find *f, const struct query_image *image, struct ima
 
 	err = image_symbol_named(im, f->name, &one);
 	if (!err)
-		return add_place(f, image, one->start, one->end, one->name);
+		return add_symbol(f, image, one);
 	if (err != -CPI_ETOOMANY)
 		return err == -CPI_ENOSYMBOL ? 0 : err;
 	symbols = image_symbols(im, &nr);
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (is_named(symbols[i], f->name))
-			err = add_place(f, image, symbols[i]->start, symbols[i]->end,
-					symbols[i]->name);
+			err = add_symbol(f, image, symbols[i]);
 	}
 	return err;
 }
@@ -93,9 +99,10 @@ static int add_at_offset(struct find *f, const struct query_image *image,
 	char name[32];
 
 	if (s)
-		return add_place(f, image, s->start, s->end, s->name);
+		return add_symbol(f, image, s);
 	snprintf(name, sizeof(name), "[0x%" PRIx64 "]", f->offset);
-	return add_place(f, image, f->offset, end < f->offset ? UINT64_MAX : end, name);
+	return add_place(f, image, PLACE_RANGE, f->offset,
+			 end < f->offset ? UINT64_MAX : end, name);
 }
 
 /* Looks for the procedure in an image, the first time that it comes by. */
@@ -114,11 +121,24 @@ static int find_in_image(struct find *f, const struct query_image *image,
 	if (f->by_offset) {
 		err = add_at_offset(f, image, im);
 	} else if (!strcmp(f->name, UNNAMED)) {
-		err = add_place(f, image, 0, UINT64_MAX, UNNAMED);
+		err = add_place(f, image, PLACE_UNNAMED, 0, UINT64_MAX, UNNAMED);
 	} else if (im) {
 		err = add_named(f, image, im);
 	}
 	return err;
+}
+
+/* As prof has it: with nested procedures, the inner one has the sample. */
+static bool belongs_to(const struct list_place *p, struct image *im, uint64_t offset)
+{
+	const struct symbol *s;
+
+	if (offset < p->start || offset >= p->end)
+		return false;
+	if (p->kind == PLACE_RANGE)
+		return true;
+	s = im ? image_symbol_at(im, offset) : NULL;
+	return p->kind == PLACE_UNNAMED ? !s : s && s->start == p->start;
 }
 
 static int add_samples(struct find *f, struct list_place *p, struct image *im,
@@ -133,8 +153,7 @@ static int add_samples(struct find *f, struct list_place *p, struct image *im,
 		return 0;
 	c = profile_sorted(q->profile, &nr);
 	for (size_t i = 0; c && i < nr; i++) {
-		if (c[i].offset < p->start || c[i].offset >= p->end ||
-		    (p->unnamed && im && image_symbol_at(im, c[i].offset)))
+		if (!belongs_to(p, im, c[i].offset))
 			continue;
 		s.offset = c[i].offset;
 		s.weight = c[i].n * weight;
@@ -255,15 +274,15 @@ static int failed_none(const struct listing *l, const char *proc)
 int list_find(struct listing *l, const char *proc)
 {
 	const char *colon = image_end(proc);
-	char *image;
+	char *image, *glob;
 	int err;
 
 	err = search(l, proc, NULL);
 	if (!err && !l->places && colon && !l->ctx->opt.image) {
 		image = strndup(proc, colon - proc);
-		if (!image)
-			return -ENOMEM;
-		err = search(l, colon + 1, image);
+		glob = image ? select_glob(image) : NULL;
+		err = glob ? search(l, colon + 1, glob) : -ENOMEM;
+		free(glob);
 		free(image);
 	}
 	if (err)

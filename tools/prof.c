@@ -55,7 +55,7 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 		      double weight)
 {
 	struct row_key key = { .image = &q->image };
-	const struct symbol *symbol = NULL;
+	const struct symbol *symbol;
 	const struct count *c;
 	struct image *image = NULL;
 	struct line line;
@@ -70,9 +70,7 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 		return nr ? -ENOMEM : 0;
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (image && !(symbol && c[i].offset >= symbol->start &&
-			       c[i].offset < symbol->end))
-			symbol = image_symbol_at(image, c[i].offset);
+		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
 		key.start = symbol ? symbol->start : NO_SYMBOL;
 		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 		if (image && g->p->ctx->opt.by == BY_LINE) {
@@ -226,11 +224,10 @@ static int gather(struct prof *p)
 	int err;
 
 	err = events_init(&p->ev, &p->sel.streams, select_newest(&p->sel)->clock_hz);
-	if (err == -CPI_ELIMIT)
-		log_err("%s: more than %d events: choose one with --event",
-			db_path(p->sel.db), EVENTS_MAX);
-	if (err)
+	if (err) {
+		select_failed(p->ctx, &p->sel, err);
 		return err;
+	}
 	err = choose_primary(p);
 	if (err) {
 		log_err("--sort=%s: say time, samples, procedure, image, or one of the "
@@ -257,7 +254,9 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 	err = select_open(ctx, &p->sel);
 	if (err)
 		return err;
-	err = gather(p);
+	if (ctx->opt.procedure)
+		p->procedure_glob = select_glob(ctx->opt.procedure);
+	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : gather(p);
 	if (err)
 		prof_close(p);
 	return err;
@@ -266,6 +265,7 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 void prof_close(struct prof *p)
 {
 	prof_free_rows(p);
+	free(p->procedure_glob);
 	events_fini(&p->ev);
 	select_close(&p->sel);
 }

@@ -35,7 +35,8 @@ struct prof {
 	const struct cmd_context *ctx;
 	struct selection sel;
 	struct events ev;
-	size_t primary; /* the event that orders the rows */
+	size_t primary;       /* the event that orders the rows */
+	char *procedure_glob; /* of the rows to show, or NULL */
 	struct hmap map;
 	struct prof_row **row; /* after prof_sort() */
 	size_t nr_rows;

@@ -158,7 +158,7 @@ static void put_row(struct table *t, const struct prof *p, const struct prof_row
 
 static bool is_shown(const struct prof *p, const struct prof_row *row)
 {
-	const char *glob = p->ctx->opt.procedure;
+	const char *glob = p->procedure_glob;
 
 	if (row->kind == ROW_IDLE && !p->ctx->opt.idle)
 		return false;

@@ -4,12 +4,25 @@
 #include "tools/select.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+
+char *select_glob(const char *text)
+{
+	const size_t len = strlen(text);
+	char *glob;
+
+	if (len > 3 && text[0] == '[' && strpbrk(text, "]\\*?") == text + len - 1)
+		return asprintf(&glob, "\\%s", text) < 0 ? NULL : glob;
+	return strdup(text);
+}
 
 int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db **out)
 {
@@ -102,9 +115,14 @@ int select_open(const struct cmd_context *ctx, struct selection *sel)
 	err = select_open_db(ctx, DB_READ, &sel->db);
 	if (err)
 		return err;
+	if (ctx->opt.image)
+		sel->image_glob = select_glob(ctx->opt.image);
 	sel->query = (struct query_selection){ &sel->epochs, ctx->opt.event,
-					       ctx->opt.image, ctx->opt.comm };
-	err = find_all(ctx, sel);
+					       sel->image_glob, ctx->opt.comm };
+	if (ctx->opt.image && !sel->image_glob)
+		err = -ENOMEM;
+	else
+		err = find_all(ctx, sel);
 	if (err)
 		select_close(sel);
 	return err;
@@ -117,6 +135,7 @@ void select_close(struct selection *sel)
 	query_streams_fini(&sel->streams);
 	query_epochs_fini(&sel->epochs);
 	db_close(sel->db);
+	free(sel->image_glob);
 	memset(sel, 0, sizeof(*sel));
 }
 
@@ -132,6 +151,13 @@ int select_failed(const struct cmd_context *ctx, const struct selection *sel, in
 			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
 			"('cpi prof --by comm' needs none)",
 			ctx->opt.comm);
+	else if (err == -CPI_EEMPTY)
+		log_err("%s: no samples in epoch %" PRId64 " yet: 'cpi flush' has cpid "
+			"store what it took, --epoch chooses another",
+			db_path(sel->db), select_newest(sel)->id);
+	else if (err == -CPI_ELIMIT)
+		log_err("%s: too many events: choose one with --event",
+			db_path(sel->db));
 	else
 		log_err("%s: %s", db_path(sel->db), err_str(err));
 	return EXIT_FAIL;

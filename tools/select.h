@@ -15,7 +15,14 @@ struct selection {
 	struct query_losses losses;
 	struct query_gaps gaps;
 	struct query_selection query; /* for query_profiles() and the like */
+	char *image_glob;             /* query's */
 };
+
+/*
+ * A new pattern, or NULL when out of memory: text itself, but a name that
+ * reports show in brackets, "[kernel]", means that name and no set of letters.
+ */
+char *select_glob(const char *text);
 
 /*
  * Opens the database that the options name. What fails is said, with what to

@@ -14,6 +14,7 @@
 #include "analysis/image.h"
 #include "base/err.h"
 #include "t/unit/elf_fixture.h"
+#include "t/unit/image_ask.h"
 #include "t/unit/unit.h"
 
 static const char *const victims[] = { "x86-lazy",   "x86-ibt",        "x86-static",
@@ -23,27 +24,11 @@ static const char *const victims[] = { "x86-lazy",   "x86-ibt",        "x86-stat
 /* Opens bytes and asks about everything. */
 static void try(const void *bytes, size_t size)
 {
-	const struct symbol *const *s, *found;
 	struct image *im;
-	uint8_t code[16];
-	size_t nr;
 
 	if (fixture_open_bytes(bytes, size, &im))
 		return;
-	s = image_symbols(im, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		ck_assert_uint_lt(s[i]->start, s[i]->end);
-		ck_assert_ptr_nonnull(image_symbol_at(im, s[i]->start));
-		image_line_at(im, s[i]->start);
-		image_line_at(im, s[i]->end - 1);
-	}
-	for (uint64_t at = 0; at < size; at += 101) {
-		image_symbol_at(im, at);
-		image_line_at(im, at);
-		image_address(im, at);
-		image_read(im, at, code, sizeof(code));
-	}
-	image_symbol_named(im, "via_puts", &found);
+	ck_assert(image_ask(im, size));
 	image_close(im);
 }
 
@@ -51,7 +36,7 @@ START_TEST(files_cut_anywhere_do_no_harm)
 {
 	struct buf b = fixture_bytes(victims[_i]);
 
-	for (size_t size = 0; size < b.len; size += size < 1024 ? 1 : 7)
+	for (size_t size = 0; size < b.len; size += size < 512 ? 3 : 37)
 		try(b.data, size);
 	buf_fini(&b);
 }
@@ -65,7 +50,7 @@ START_TEST(random_damage_does_no_harm)
 
 	ck_assert_ptr_nonnull(copy);
 	printf("# seed %llu\n", (unsigned long long)seed);
-	for (int round = 0; round < 400; round++) {
+	for (int round = 0; round < 150; round++) {
 		int nr = 1 + (int)(unit_random(&state) % 16);
 
 		memcpy(copy, b.data, b.len);
@@ -79,9 +64,7 @@ START_TEST(random_damage_does_no_harm)
 }
 END_TEST
 
-static const uint64_t lies[] = { 0,          1,          7,         0xffff,
-				 0x7fffffff, 1ULL << 32, INT64_MAX, UINT64_MAX - 7,
-				 UINT64_MAX };
+static const uint64_t lies[] = { 0, 7, 0xffff, 0x7fffffff, UINT64_MAX - 7, UINT64_MAX };
 
 /* Every field of size bytes in a table of entries gets every lie, one at a time. */
 static void lie_in_table(struct buf *b, uint64_t table, uint64_t size)
@@ -129,7 +112,7 @@ START_TEST(tables_that_lie_do_no_harm)
 		ck_assert_int_eq(elffile_open_fd(fd, &f), 0);
 		if (elffile_section(f, tables[i], &shdr) && shdr.sh_type != SHT_NOBITS)
 			lie_in_table(&b, shdr.sh_offset,
-				     shdr.sh_size < 512 ? shdr.sh_size : 512);
+				     shdr.sh_size < 256 ? shdr.sh_size : 256);
 		elffile_close(f);
 	}
 	buf_fini(&b);

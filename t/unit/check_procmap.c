@@ -301,6 +301,21 @@ START_TEST(generations_stay_in_their_bits)
 }
 END_TEST
 
+START_TEST(generations_of_a_number_differ_whatever_other_processes_do)
+{
+	const struct process *first, *second;
+
+	procmap_exec(pm, 1, "x", 0);
+	for (uint32_t i = 1; i < CPI_MAX_GENERATION; i++)
+		procmap_exec(pm, 1 + i, "other", i);
+	procmap_exec(pm, 1, "y", CPI_MAX_GENERATION);
+	first = procmap_find(pm, 1, 0, 0);
+	second = procmap_find(pm, 1, 0, CPI_MAX_GENERATION);
+	ck_assert_ptr_ne(first, second);
+	ck_assert_int_ne(first->generation, second->generation);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("procmap");
@@ -318,6 +333,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, lookups_agree_with_a_list_of_all_events);
 	tcase_add_test(tc, memory_goes_back_when_processes_go);
 	tcase_add_test(tc, generations_stay_in_their_bits);
+	tcase_add_test(tc, generations_of_a_number_differ_whatever_other_processes_do);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -77,7 +77,7 @@ UNIT_ANALYSIS = t/unit/check_cover t/unit/check_demangle t/unit/check_image \
 	t/unit/check_image_hostile t/unit/check_isa t/unit/check_symtab
 check_PROGRAMS += $(UNIT_ANALYSIS)
 QUICK_TESTS += $(UNIT_ANALYSIS)
-EXTRA_DIST += t/unit/elf_fixture.h t/fixtures/elf
+EXTRA_DIST += t/unit/elf_fixture.h t/unit/image_ask.h
 UNIT_ANALYSIS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) $(ANALYSIS_LIBS)
 UNIT_ANALYSIS_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS)
 

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_open.c - from a configuration to samples that flow
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/arch.h"
+#include "daemon/calibrate.h"
+#include "daemon/perfev.h"
+#include "daemon/procscan.h"
+#include "daemon/raw.h"
+#include "daemon/session_private.h"
+
+#define INIT_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
+
+struct session_config session_config_default(void)
+{
+	return (struct session_config){
+		.db_path = db_default_path(),
+		.collector = "auto",
+		.budget = 0.005,
+		.sweep_ns = 10 * NSEC_PER_SEC,
+		.flush_ns = 600 * NSEC_PER_SEC,
+		.epoch_ns = 3600 * NSEC_PER_SEC,
+		.max_memory = 64 << 20,
+		.raw_fd = -1,
+	};
+}
+
+static pid_t perf_target(const struct session *s)
+{
+	return s->cfg.target ? s->cfg.target : -1;
+}
+
+/* PIDs in perf's records are those of our own namespace: outside it has none. */
+static int check_namespace(const struct session *s)
+{
+	struct stat st;
+
+	if (s->cfg.target || stat("/proc/self/ns/pid", &st) ||
+	    st.st_ino == INIT_PID_NAMESPACE)
+		return 0;
+	log_err("session: this is not the machine's initial PID namespace, so most "
+		"processes cannot be told apart here: run CPI on the host");
+	return -EPERM;
+}
+
+/* The events asked for, or cycles. Unprivileged users sample user mode alone. */
+static int parse_events(struct session *s)
+{
+	static const char *const by_default[] = { "cycles" };
+	const char *const *names = s->cfg.nr_events ? s->cfg.events : by_default;
+	int nr = s->cfg.nr_events ? s->cfg.nr_events : 1, err;
+
+	for (int i = 0; i < nr; i++) {
+		err = event_parse(names[i], s->platform.desc.clock_hz, &s->events[i]);
+		if (err)
+			return err;
+	}
+	s->nr_events = nr;
+	return 0;
+}
+
+/* The rate that was asked for, or what the budget allows, from a sample's cost here. */
+static double choose_rate(struct session *s)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_REGS_INTR,
+		.sample_regs_intr = arch_native.regs_mask,
+	};
+	double hz;
+	int err;
+
+	if (s->cfg.hz > 0)
+		return s->cfg.hz;
+	event_attr(&s->events[0], &attr);
+	err = calibrate_interrupt(&attr, &s->interrupt_ns);
+	if (err) {
+		log_info("session: an interrupt's cost cannot be measured (%s): "
+			 "%.0f us are assumed",
+			 err_str(err), CALIBRATE_ASSUMED_NS / 1000);
+		s->interrupt_ns = CALIBRATE_ASSUMED_NS;
+	}
+	hz = calibrate_rate(s->cfg.budget, s->interrupt_ns);
+	log_info("session: an interrupt costs %.1f us here: "
+		 "%.0f samples/s per CPU for a budget of %g %%",
+		 s->interrupt_ns / 1000, hz, s->cfg.budget * 100);
+	return hz;
+}
+
+static int open_collector(struct session *s, int *event)
+{
+	struct collector_config cfg = {
+		.events = s->events,
+		.periods = s->periods,
+		.nr_events = s->nr_events,
+		.target = perf_target(s),
+		.enable_on_exec = s->cfg.enable_on_exec,
+		.epoll_fd = s->epoll_fd,
+		.raw_fd = s->cfg.raw_fd,
+		.owner = { attribute_batch, attribute_classify, &s->attribution },
+	};
+
+	return s->ops->open(&cfg, &s->cpus, &s->collector, event);
+}
+
+static int begin_raw(const struct session *s)
+{
+	const struct raw_header h = { RAW_MAGIC, RAW_VERSION,
+				      sizeof(struct raw_record) };
+	int err;
+
+	if (s->cfg.raw_fd < 0)
+		return 0;
+	err = file_write(s->cfg.raw_fd, &h, sizeof(h));
+	if (err)
+		log_err("raw trace: %s", err_str(err));
+	return err;
+}
+
+static bool is_missing(int err)
+{
+	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV;
+}
+
+static void exclude_kernel(struct session *s)
+{
+	for (int i = 0; i < s->nr_events; i++) {
+		struct event *e = &s->events[i];
+
+		if (e->exclude_kernel)
+			continue;
+		e->exclude_kernel = e->exclude_hv = true;
+		if (!strchr(e->name, ':') && strlen(e->name) + 2 < sizeof(e->name))
+			strcat(e->name, ":u");
+	}
+	log_info(
+		"session: only user mode may be sampled (kernel.perf_event_paranoid is "
+		"%ld)",
+		perfev_sysctl("perf_event_paranoid", 2));
+}
+
+static int start_collector(struct session *s)
+{
+	struct buf why = { 0 };
+	int event = -1, err;
+
+	s->ops = &collector_perf;
+	if (strcmp(s->cfg.collector, "auto") &&
+	    strcmp(s->cfg.collector, s->ops->name)) {
+		log_err("session: there is no collector \"%s\": auto, %s",
+			s->cfg.collector, s->ops->name);
+		return -EINVAL;
+	}
+	err = open_collector(s, &event);
+	if (err == -EACCES && s->cfg.target) {
+		exclude_kernel(s);
+		err = open_collector(s, &event);
+	}
+	if (err) {
+		perfev_explain(err, &why);
+		log_err("session: event %s: %s",
+			event >= 0 ? s->events[event].name : "buffers", buf_str(&why));
+		buf_fini(&why);
+	}
+	return err;
+}
+
+/*
+ * Without an event asked for, and without a counter of cycles, cpu-clock. It is
+ * settled before the rate is chosen, for that measures the event's cost.
+ */
+static int settle_events(struct session *s)
+{
+	struct perf_event_attr attr = { .disabled = 1 };
+	int fd;
+
+	event_attr(&s->events[0], &attr);
+	attr.exclude_kernel = 1;
+	fd = perfev_open(&attr, 0, -1);
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (!is_missing(fd) || s->cfg.nr_events)
+		return 0;
+	log_info("session: no hardware cycle counter here: sampling cpu-clock");
+	return event_parse("cpu-clock", s->platform.desc.clock_hz, &s->events[0]);
+}
+
+static int start_sideband(struct session *s)
+{
+	struct sideband_config cfg = {
+		.procmap = s->procmap,
+		.images = s->images,
+		.target = perf_target(s),
+		.enable_on_exec = s->cfg.enable_on_exec,
+		.epoll_fd = s->epoll_fd,
+		.kernel = s->kernel,
+	};
+	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
+	struct buf why = { 0 };
+
+	if (!err)
+		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
+				    : procscan_all(s->procmap, s->images, &denied);
+	if (denied)
+		log_info("session: %d processes do not let their mappings be read: "
+			 "their samples will be unknown",
+			 denied);
+	if (err) {
+		perfev_explain(err, &why);
+		log_err("session: mapping events: %s", buf_str(&why));
+		buf_fini(&why);
+	}
+	return err;
+}
+
+static int open_parts(struct session *s)
+{
+	int err;
+
+	s->images = images_new();
+	s->procmap = procmap_new();
+	s->codecache = codecache_new();
+	s->outbox = outbox_new();
+	s->attribution = (struct attribution){
+		.procmap = s->procmap,
+		.codecache = s->codecache,
+		.tally = tally_new(),
+		.by_comm = s->cfg.by_comm,
+	};
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!s->images || !s->procmap || !s->codecache || !s->outbox ||
+	    !s->attribution.tally)
+		return -ENOMEM;
+	if (s->epoll_fd < 0)
+		return -errno;
+	err = kernel_open(s->images, &s->kernel);
+	s->attribution.kernel = s->kernel;
+	return err ? err : cpus_online(&s->cpus);
+}
+
+static int begin_run(struct session *s)
+{
+	int err = store_begin(s->db, &s->platform.desc, time_real_ns(), &s->store);
+
+	if (!err)
+		err = session_begin_epoch(s, 0, s->cfg.label);
+	return err ? err : outbox_store(s->outbox, s->store);
+}
+
+static void set_timers(struct session *s)
+{
+	uint64_t now = time_mono_ns();
+
+	s->begun_ns = s->flush_from_ns = s->swept_ns = now;
+	s->next_sweep_ns = now + s->cfg.sweep_ns;
+	s->next_flush_ns = now + s->cfg.flush_ns;
+	s->next_random_ns = now;
+}
+
+int session_open(const struct session_config *cfg, struct session **out)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->cfg = *cfg;
+	s->epoll_fd = -1;
+	platform_read(&s->platform);
+	err = check_namespace(s);
+	if (!err)
+		err = parse_events(s);
+	if (!err)
+		err = db_open(s->cfg.db_path, DB_COLLECT, &s->db);
+	if (!err)
+		err = open_parts(s);
+	if (!err)
+		err = settle_events(s);
+	if (!err) {
+		session_take_rate(s, choose_rate(s));
+		err = start_sideband(s);
+	}
+	if (!err)
+		err = begin_raw(s);
+	if (!err)
+		err = start_collector(s);
+	if (!err)
+		err = begin_run(s);
+	if (err) {
+		session_free(s);
+		return err;
+	}
+	set_timers(s);
+	*out = s;
+	return 0;
+}

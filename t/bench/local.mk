@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The simulator is built for `make check`, which runs a short trace, and by
+# `make bench`. One library per variant of the table: the same source.
+check_PROGRAMS += t/bench/table_sim
+t_bench_table_sim_SOURCES = t/bench/table_sim.c t/bench/sim.c t/bench/sim.h \
+	t/bench/trace.c t/bench/trace.h
+t_bench_table_sim_LDADD = $(SIM_VARIANTS) base/libbase.a
+
+SIM_VARIANTS = t/bench/libsim1.a \
+	t/bench/libsim2r.a \
+	t/bench/libsim2s.a \
+	t/bench/libsim4r.a \
+	t/bench/libsim4s.a \
+	t/bench/libsim6r.a \
+	t/bench/libsim6s.a \
+	t/bench/libsim8r.a \
+	t/bench/libsim8s.a
+check_LIBRARIES = $(SIM_VARIANTS)
+t_bench_libsim1_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim1_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_1_way \
+	-DCPI_TABLE_WAYS=1 -DCPI_TABLE_SWAP_TO_FRONT=0
+t_bench_libsim2r_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim2r_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_2_round_robin \
+	-DCPI_TABLE_WAYS=2 -DCPI_TABLE_SWAP_TO_FRONT=0
+t_bench_libsim2s_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim2s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_2_swap \
+	-DCPI_TABLE_WAYS=2 -DCPI_TABLE_SWAP_TO_FRONT=1
+t_bench_libsim4r_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim4r_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_4_round_robin \
+	-DCPI_TABLE_WAYS=4 -DCPI_TABLE_SWAP_TO_FRONT=0
+t_bench_libsim4s_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim4s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_4_swap \
+	-DCPI_TABLE_WAYS=4 -DCPI_TABLE_SWAP_TO_FRONT=1
+t_bench_libsim6r_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim6r_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_6_round_robin \
+	-DCPI_TABLE_WAYS=6 -DCPI_TABLE_SWAP_TO_FRONT=0
+t_bench_libsim6s_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim6s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_6_swap \
+	-DCPI_TABLE_WAYS=6 -DCPI_TABLE_SWAP_TO_FRONT=1
+t_bench_libsim8r_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim8r_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_round_robin \
+	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=0
+t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
+t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
+	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
+
+dist_check_SCRIPTS += t/bench/compare t/bench/workload
+.PHONY: bench
+bench: t/bench/table_sim
+	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
+	@echo '            t/bench/table_sim TRACE'
+	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
+	@echo 'See $(srcdir)/t/bench/README.md.'

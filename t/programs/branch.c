@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * branch MS - three conditional jumps of known direction, for MS of CPU time
+ *
+ * In each round branch_taken is taken, branch_not_taken is not, and
+ * branch_some is taken in seven rounds of eight. The symbols are at the jumps.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#define BURST 1000000
+
+#ifdef __x86_64__
+
+void branch_rounds(unsigned long rounds);
+
+/*
+ * Multiplications before each compare make the jump wait for it: samples land
+ * on a compare-and-jump pair that has just been held up.
+ */
+__asm__(".text\n"
+	".globl branch_rounds, branch_taken, branch_not_taken, branch_some\n"
+	".type branch_rounds, @function\n"
+	"branch_rounds:\n"
+	"	mov $1, %eax\n"
+	"0:	imul %rax, %rax\n"
+	"	imul %rax, %rax\n"
+	"	cmp $1, %rax\n"
+	".type branch_taken, @function\n"
+	"branch_taken:\n"
+	"	je 1f\n"
+	"	ud2\n"
+	"1:	imul %rax, %rax\n"
+	"	imul %rax, %rax\n"
+	"	cmp $2, %rax\n"
+	".type branch_not_taken, @function\n"
+	"branch_not_taken:\n"
+	"	je 3f\n"
+	"	imul %rax, %rax\n"
+	"	imul %rax, %rax\n"
+	"	test $7, %edi\n"
+	".type branch_some, @function\n"
+	"branch_some:\n"
+	"	jne 2f\n"
+	"	nop\n"
+	"2:	sub $1, %rdi\n"
+	"	jnz 0b\n"
+	"	ret\n"
+	"3:	ud2\n"
+	".size branch_rounds, . - branch_rounds\n"
+	".section .note.GNU-stack, \"\", @progbits\n"
+	".text\n");
+
+#else
+
+static void branch_rounds(unsigned long rounds)
+{
+	exit(77); /* written for x86-64 alone */
+}
+
+#endif
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	const double end = cpu_ms() + (argc > 1 ? atof(argv[1]) : 0);
+
+	while (cpu_ms() < end)
+		branch_rounds(BURST);
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * split - computes until SIGTERM, three parts in one procedure, one in another
+ *
+ * Then prints the CPU time that each of the two took, in ms: that is the truth
+ * that profiles are compared with. "ready" comes as soon as both have run.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#define ROUNDS 1000000 /* a part: some ms */
+
+unsigned long split_three(unsigned long rounds);
+unsigned long split_one(unsigned long rounds);
+
+static volatile sig_atomic_t stop;
+
+static void on_term(int number)
+{
+	stop = 1;
+}
+
+__attribute__((noinline)) unsigned long split_three(unsigned long rounds)
+{
+	unsigned long x = 3;
+
+	while (rounds--) {
+		x = x * 3 + rounds;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+__attribute__((noinline)) unsigned long split_one(unsigned long rounds)
+{
+	unsigned long x = 1;
+
+	while (rounds--) {
+		x = x * 5 + rounds;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+int main(void)
+{
+	double three = 0, one = 0, at[3];
+	struct sigaction sa = { .sa_handler = on_term };
+
+	sigaction(SIGTERM, &sa, NULL);
+	at[0] = cpu_ms();
+	while (!stop) {
+		split_three(3 * ROUNDS);
+		at[1] = cpu_ms();
+		split_one(ROUNDS);
+		at[2] = cpu_ms();
+		if (!three) {
+			puts("ready");
+			fflush(stdout);
+		}
+		three += at[1] - at[0];
+		one += at[2] - at[1];
+		at[0] = at[2];
+	}
+	printf("%.1f %.1f\n", three, one);
+	return 0;
+}
