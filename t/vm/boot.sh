@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# boot.sh - starts QEMU and reads the console; for run
+#
+# QEMU ends with 0 even after a panic: only a console that has GUEST-DONE counts.
+# The guest's own lines begin with a word that is drawn for each boot.
+
+qemu_arch()
+{
+	[ "$arch" = arm64 ] && echo aarch64 || echo x86_64
+}
+
+# qemu CPUS KASLR APPEND INITRD: the console is stdin and stdout.
+#
+# On x86: cmpxchg16b of TCG crashes new kernels; vmlinux (PVH) saves unpacking in the
+# guest, but the kernel's place is drawn while it is unpacked. On arm64, the PMU counts
+# only with icount, and then time goes by as instructions do, whatever the host's load.
+qemu()
+{
+	case $arch in
+	x86_64)
+		machine='-machine q35 -cpu qemu64,-cx16 -accel tcg,thread=multi'
+		image=vmlinux
+		[ -z "$2" ] || image=vmlinuz
+		console='console=ttyS0 tsc=reliable'
+		;;
+	arm64)
+		machine='-machine virt -cpu neoverse-n1 -accel tcg -icount shift=1,sleep=off'
+		image=vmlinuz
+		console='console=ttyAMA0'
+		;;
+	esac
+	# shellcheck disable=SC2086 # a list of words
+	"qemu-system-$(qemu_arch)" $machine -smp "$1" -m 1024 -nodefaults -display none \
+		-serial stdio -no-reboot -kernel "$kernel/boot/$image-$release" \
+		-initrd "$4" -append "$console panic=-1 quiet $3"
+}
+
+# field MACHINE KEY
+field()
+{
+	echo "$1" | sed -n "s/.*$2=\([^;]*\).*/\1/p"
+}
+
+# boot_machine MACHINE CASE...: as often as the cases want it; what a boot leaves in
+# /carry the next one finds there.
+boot_machine()
+{
+	machine=$1
+	shift
+	boots=$(field "$machine" boots)
+	rm -rf "$work/carry"
+	mkdir "$work/carry"
+	boot=1
+	while [ $boot -le "${boots:-1}" ]; do
+		boot_once "$machine" "$@"
+		boot=$((boot + 1))
+	done
+}
+
+# prepare_boot CASE...: an archive of what this boot alone has, behind the other.
+prepare_boot()
+{
+	word=$(od -An -N 8 -t x8 /dev/urandom | tr -d ' ')
+	rm -rf "$work/more"
+	mkdir "$work/more"
+	cp -R "$work/carry" "$work/more/carry"
+	[ $# -eq 0 ] || printf '%s\n' "$@" >"$work/more/list"
+	echo "$word" >"$work/more/word"
+	echo "$boot" >"$work/more/boot"
+	{
+		cat "$work/initramfs"
+		pack "$work/more"
+	} >"$work/initrd"
+}
+
+boot_once()
+{
+	machine=$1
+	shift
+	prepare_boot "$@"
+	log=$work/console-$(echo "$machine-$boot" | tr -c 'a-z0-9\n' -)
+	cpus=$(field "$machine" cpus)
+	run_qemu "${cpus:-2}" "$(field "$machine" kaslr)" "$(field "$machine" append)" \
+		</dev/null 2>&1 | tr -d '\r' >"$log"
+	for name; do
+		take_result "$name"
+	done
+	take_kernel
+	awk -v word="$word" '
+		$0 == word " CARRIED" { carry = 0 }
+		carry
+		$0 == word " CARRY" { carry = 1 }' "$log" >"$work/carried"
+	[ ! -s "$work/carried" ] || base64 -d <"$work/carried" | tar -C "$work/carry" -xzf -
+}
+
+# A function cannot be run by timeout(1): the clock runs beside it.
+run_qemu()
+{
+	qemu "$@" "$work/initrd" &
+	qemu_pid=$!
+	(
+		exec >/dev/null 2>&1 9>&-
+		sleep "$time_limit" &
+		trap 'kill $!' TERM
+		wait $! && kill -KILL "$qemu_pid"
+	) &
+	clock_pid=$!
+	wait "$qemu_pid"
+	kill "$clock_pid" 2>/dev/null
+}
+
+# add_result NAME STATUS: the first that is not 0 stays.
+add_result()
+{
+	[ -s "$work/result/$1" ] && [ "$(cat "$work/result/$1")" != 0 ] ||
+		echo "$2" >"$work/result/$1"
+}
+
+take_result()
+{
+	awk -v word="$word" -v name="$1" '
+		$1 == word && $2 == "CASE" {
+			if ($3 == name)
+				printf "%s", text
+			text = ""
+		}
+		/^[|] / { text = text substr($0, 3) "\n" }' "$log" >>"$work/result/$1.out"
+	rc=$(sed -n "s/^$word CASE $1 rc=//p" "$log")
+	if [ -z "$rc" ]; then
+		rc=1
+		echo "the guest did not get to its end; $log" >>"$work/result/$1.out"
+	fi
+	add_result "$1" "$rc"
+}
+
+# Whether the kernel was content, and all of it came to an end in time.
+take_kernel()
+{
+	complaints=$(sed -n 's/^| dmesg: //p' "$log")
+	if ! grep -q "^$word GUEST-DONE\$" "$log"; then
+		{
+			echo "no end within $time_limit seconds, or a panic; $log:"
+			tail -n 20 "$log"
+		} >>"$work/result/kernel.out"
+		add_result kernel 1
+	elif [ -n "$complaints" ]; then
+		echo "$complaints" >>"$work/result/kernel.out"
+		add_result kernel 1
+	else
+		: >>"$work/result/kernel.out"
+		add_result kernel 0
+	fi
+}
+
+boot_shell()
+{
+	boot=1
+	rm -rf "$work/carry"
+	mkdir "$work/carry"
+	prepare_boot
+	: >"$work/more/shell"
+	{
+		cat "$work/initramfs"
+		pack "$work/more"
+	} >"$work/initrd"
+	qemu 2 '' '' "$work/initrd"
+}
