@@ -41,7 +41,7 @@ build_programs()
 		program=$work/programs/$(basename "$source" .c)
 		[ "$program" -nt "$source" ] ||
 			build program "$triplet-gcc" --sysroot="$sysroot" -O1 -g -static \
-				-Wall -Wextra -Werror -o "$program" "$source"
+				-I"$srcdir" -Wall -Wextra -Werror -o "$program" "$source"
 	done
 }
 
