@@ -3,8 +3,8 @@
  * collector.h - where samples come from: one ops table per source
  *
  * A collector hands out batches: aggregated entries of an interval in which
- * all their samples were taken. Whoever gets a batch has read the mapping
- * events up to its end before.
+ * all their samples were taken. Whoever gets a batch reads the mapping events
+ * up to its end before it attributes them.
  */
 #ifndef CPI_DAEMON_COLLECTOR_H
 #define CPI_DAEMON_COLLECTOR_H
@@ -23,6 +23,11 @@ struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
 	size_t nr;
+	/*
+	 * The generations are not the process map's: all that they say is that
+	 * entries of one tgid with different ones are of different incarnations.
+	 */
+	bool opaque_generations;
 };
 
 /* One sample with what identifies it, before it is aggregated. */
@@ -101,6 +106,7 @@ struct collector_ops {
 	void (*close)(struct collector *c); /* accepts NULL */
 };
 
+extern const struct collector_ops collector_kmod;
 extern const struct collector_ops collector_perf;
 
 #endif

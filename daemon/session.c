@@ -62,6 +62,13 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
 	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
 }
 
+void session_read_mappings(struct session *s)
+{
+	s->mapped_ns = time_mono_ns();
+	if (sideband_read(s->sideband))
+		s->gap = true;
+}
+
 /*
  * When mapping records were lost, the samples from before that go into a batch
  * of their own, and those from then on too: only the latter have a gap.
@@ -71,7 +78,9 @@ static void cycle(struct session *s)
 	bool gap;
 
 	s->ops->snapshot(s->collector);
-	gap = sideband_read(s->sideband);
+	session_read_mappings(s);
+	gap = s->gap;
+	s->gap = false;
 	if (gap)
 		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);

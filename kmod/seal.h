@@ -24,6 +24,13 @@
 
 #include "kmod/table.h"
 
+#ifdef __KERNEL__
+#include <linux/atomic.h>
+#define CPI_SEAL_EXCHANGE(at, value) xchg(at, value)
+#else
+#define CPI_SEAL_EXCHANGE(at, value) __atomic_exchange_n(at, value, __ATOMIC_RELAXED)
+#endif
+
 /* Lets the compiler move no access across: the other side is on the same CPU. */
 #define CPI_SEAL_BARRIER() __asm__ __volatile__("" ::: "memory")
 
@@ -37,7 +44,7 @@ static inline uint32_t cpi_seal_reserve(struct cpi_table *t, unsigned int which)
 {
 	struct cpi_overflow *o = &t->overflow[which & 1];
 
-	return __atomic_exchange_n(&o->nr, o->cap, __ATOMIC_RELAXED);
+	return CPI_SEAL_EXCHANGE(&o->nr, o->cap);
 }
 
 /* Gives a taken buffer back, empty (I3). */

@@ -57,6 +57,13 @@ build_module()
 		M="$work/module-$release/kmod" ARCH="$kernel_arch" \
 		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= modules
 	module=$work/module-$release/kmod/cpi.ko
+	nmi_module=
+	[ "$arch" = x86_64 ] || return 0
+	cp -Rpu "$here/nmi" "$work/module-$release"
+	build nmi-module make -C "$kernel/usr/src/linux-headers-$release" \
+		M="$work/module-$release/nmi" ARCH="$kernel_arch" \
+		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	nmi_module=$work/module-$release/nmi/cpi_nmi.ko
 }
 
 # add_program FILE PLACE: with the libraries that it needs, and theirs.
@@ -121,7 +128,8 @@ build_initramfs()
 	for program in "$work"/programs/*; do
 		[ ! -e "$program" ] || cp "$program" "$root/bin"
 	done
-	[ -z "$module" ] || cp "$module" "$root/cpi.ko"
+	# shellcheck disable=SC2086 # a list of words
+	[ -z "$module" ] || cp $module $nmi_module "$root"
 	# shellcheck disable=SC2046 # a list of words
 	add_modules $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
 	pack "$root" >"$work/initramfs"
