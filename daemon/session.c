@@ -133,18 +133,23 @@ static void sweep(struct session *s)
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns;
+	images_next_round(s->images);
 	sweep_images(s);
 	follow_cpus(s);
+}
+
+/* What the event counted and no flush has told of, in its own unit. */
+static uint64_t count_since(const struct session *s, int e,
+			    const struct collector_counts *now)
+{
+	return s->remainder[e] + now->event_count - s->flushed[e].event_count;
 }
 
 int64_t session_not_delivered(const struct session *s, int e,
 			      const struct collector_counts *now)
 {
-	const struct collector_counts *before = &s->flushed[e];
-	uint64_t counted = now->event_count - before->event_count;
-
-	return (int64_t)((counted + s->periods[e] / 2) / s->periods[e]) -
-	       (int64_t)(now->received - before->received);
+	return (int64_t)(count_since(s, e, now) / s->periods[e]) -
+	       (int64_t)(now->received - s->flushed[e].received);
 }
 
 /* Names what the collector lost since this was asked last. */
@@ -192,6 +197,7 @@ static void take_over(struct session *s, const struct tally *t,
 		}
 		s->stored[e] += f[e].received - lost;
 		s->not_delivered[e] += f[e].not_delivered;
+		s->remainder[e] = count_since(s, e, &now[e]) % s->periods[e];
 		s->flushed[e] = now[e];
 		if (f[e].throttled)
 			log_warn("session: the kernel throttled %s %llu times: see "

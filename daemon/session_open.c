@@ -309,6 +309,7 @@ static int open_parts(struct session *s)
 	s->codecache = codecache_new();
 	s->outbox = outbox_new();
 	s->attribution = (struct attribution){
+		.images = s->images,
 		.procmap = s->procmap,
 		.codecache = s->codecache,
 		.tally = tally_new(),

@@ -67,6 +67,11 @@ struct sample_id {
 	uint64_t time;
 };
 
+/*
+ * No build_id: the kernel (5.12 to 6.18 at least) then marks the same MMAP2 record of
+ * events that did not ask for it, too, and perf record crashes on those. For the same
+ * reason apply_mmap2() does not look at the mark.
+ */
 static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
@@ -81,7 +86,6 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.comm_exec = 1,
 		.task = 1,
 		.ksymbol = cfg->target < 0,
-		.build_id = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
@@ -94,10 +98,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 	};
 }
 
-/*
- * Kernels before 6.0 do not count what was lost: LOST records have to do. Those
- * before 5.12 know no build_id: device and inode serve then.
- */
+/* Kernels before 6.0 do not count what was lost: LOST records have to do. */
 static int open_event(const struct sideband_config *cfg, int cpu)
 {
 	struct perf_event_attr attr;
@@ -108,10 +109,6 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	fd = perfev_open(&attr, cfg->target, cpu);
 	if (fd == -EINVAL) {
 		attr.read_format = 0;
-		fd = perfev_open(&attr, cfg->target, cpu);
-	}
-	if (fd == -EINVAL || fd == -E2BIG) {
-		attr.build_id = 0;
 		fd = perfev_open(&attr, cfg->target, cpu);
 	}
 	return fd;
@@ -301,16 +298,8 @@ struct record_mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t address, len, page_offset;
-	union {
-		struct {
-			uint32_t major, minor;
-			uint64_t inode, inode_generation;
-		};
-		struct {
-			uint8_t build_id_size, reserved[3];
-			uint8_t build_id[20];
-		};
-	};
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
 	uint32_t prot, flags;
 	char name[];
 };
@@ -326,7 +315,9 @@ static bool has_text(const struct perf_event_header *h, const char *text)
 static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 			uint64_t time)
 {
-	struct image_source source = { 0 };
+	const struct image_source source = { .device = makedev(r->major, r->minor),
+					     .inode = r->inode,
+					     .inode_generation = r->inode_generation };
 	struct known_image *image;
 	struct range range = { .start = r->address,
 			       .end = r->address + r->len,
@@ -335,15 +326,6 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 
 	if (!has_text(&r->header, r->name) || range.start >= range.end)
 		return;
-	if (r->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		source.build_id_size =
-			r->build_id_size <= BUILD_ID_MAX ? r->build_id_size : 0;
-		memcpy(source.build_id, r->build_id, source.build_id_size);
-	} else {
-		source.device = makedev(r->major, r->minor);
-		source.inode = r->inode;
-		source.inode_generation = r->inode_generation;
-	}
 	image = images_get(sb->cfg.images, r->name, &source);
 	if (!image) {
 		procmap_add_gap(sb->cfg.procmap, time, time);

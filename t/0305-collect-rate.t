@@ -28,10 +28,10 @@ note "the program: $ready, $three ms and $one ms"
 is "$(sql 'SELECT mean_period FROM stream ORDER BY 1')" '1000000
 2000000' 'there are two streams'
 # Samples and what was not delivered, at their streams' periods, are the time that
-# passed on all CPUs: in each stream up to the period that a quotient cuts off.
+# passed on all CPUs, but for a part of one; the two clocks agree within 0.1 ms.
 is "$(sql 'SELECT * FROM (SELECT sum((received + not_delivered) * mean_period) AS time,
 		sum(running_ns) AS passed FROM tally t JOIN stream s ON s.id = t.stream)
-	WHERE abs(time - passed) > 2 * 2000000')" '' 'no time is lost between the streams'
+	WHERE abs(time - passed) > 2000000 + 200000')" '' 'no time is lost between the streams'
 
 # ms EPOCH PROCEDURE: by cpi prof.
 ms()

@@ -5,6 +5,7 @@
 
 programs=$builddir/t/programs
 db=t.db
+event=cpu-clock
 
 # need COMMAND...: skips the script where one is missing.
 need()
@@ -126,9 +127,9 @@ check_stored()
 		WHERE abs(hole) > 100000000')" '' 'intervals follow one another'
 	cpi prof --db "$db" --epoch all --format=json >prof.json 2>prof.err
 	is "$(sql "WITH r (n) AS (
-			SELECT json_extract(value, '\$.samples.cpu-clock')
+			SELECT json_extract(value, '\$.samples.\"$event\"')
 			FROM json_each(readfile('prof.json'), '\$.rows')
-			UNION ALL SELECT json_extract(readfile('prof.json'), '\$.idle.samples.cpu-clock')
+			UNION ALL SELECT json_extract(readfile('prof.json'), '\$.idle.samples.\"$event\"')
 			UNION ALL SELECT value FROM json_each(readfile('prof.json'), '\$.unknown'))
 		SELECT sum(n) FROM r" :memory:)" \
 		"$(sql 'SELECT (SELECT sum(stored) FROM tally) +

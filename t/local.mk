@@ -22,6 +22,7 @@ t_isa_dump_CFLAGS = $(AM_CFLAGS)
 t_isa_dump_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
+
 # What cpid stores of what really ran.
 COLLECT_TESTS = \
 	t/0301-collect-accounting.t \
@@ -32,12 +33,17 @@ COLLECT_TESTS = \
 	t/0306-collect-lost.t \
 	t/0307-collect-killed.t \
 	t/0308-collect-full-disk.t \
+	t/0309-collect-perf-agrees.t \
 	t/0310-collect-compile.t \
 	t/0311-collect-raw.t \
 	t/0312-collect-outcomes.t \
-	t/0313-collect-hotplug.t
+	t/0313-collect-hotplug.t \
+	t/0314-collect-unprivileged.t \
+	t/0390-collect-beside-perf.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
+# perf does not follow CPUs that come back.
+t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 include t/unit/local.mk
 include t/fuzz/local.mk
