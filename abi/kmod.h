@@ -12,6 +12,7 @@
  *	FLUSH		hands out a CPU's buffers, one per call, without a copy
  *	PERIOD		changes an event's mean period while stopped
  *	COUNTS, STATS	accounting by event, and by CPU
+ *	EXEC_ID		what a process's samples have as generation
  *	close		ends everything; what was not flushed is gone
  *
  * The size of a structure is part of its ioctl number, so that a program and a
@@ -137,6 +138,18 @@ struct cpi_kmod_stats {
 	uint64_t miss_cycles, nr_timed_misses;
 };
 
+/*
+ * The generation of an entry is the low bits of its process's exec id: a child
+ * begins with its parent's, and each exec adds 1. Whoever knows the id of one
+ * moment, and the forks and execs since, knows it ever after.
+ */
+struct cpi_kmod_exec_id {
+	uint32_t tgid;    /* in the caller's namespace; none there: ESRCH; amid an exec:
+			     EBUSY */
+	uint32_t exec_id; /* out */
+	uint64_t when_ns; /* out: monotonic; execs before it are included, others not */
+};
+
 #define CPI_KMOD_IOC_CONFIGURE _IOWR(0xc7, 1, struct cpi_kmod_config)
 #define CPI_KMOD_IOC_START     _IO(0xc7, 2)
 #define CPI_KMOD_IOC_STOP      _IO(0xc7, 3)
@@ -144,6 +157,7 @@ struct cpi_kmod_stats {
 #define CPI_KMOD_IOC_PERIOD    _IOW(0xc7, 5, struct cpi_kmod_period)
 #define CPI_KMOD_IOC_COUNTS    _IOWR(0xc7, 6, struct cpi_kmod_counts)
 #define CPI_KMOD_IOC_STATS     _IOWR(0xc7, 7, struct cpi_kmod_stats)
+#define CPI_KMOD_IOC_EXEC_ID   _IOWR(0xc7, 8, struct cpi_kmod_exec_id)
 
 _Static_assert(sizeof(struct cpi_kmod_event) == 48, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_config) == 32 + 48 * CPI_MAX_EVENTS,
@@ -152,5 +166,6 @@ _Static_assert(sizeof(struct cpi_kmod_flush) == 16, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_period) == 24, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_counts) == 56, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_stats) == 104, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_exec_id) == 16, "wire format");
 
 #endif

@@ -23,11 +23,7 @@ struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
 	size_t nr;
-	/*
-	 * The generations are not the process map's: all that they say is that
-	 * entries of one tgid with different ones are of different incarnations.
-	 */
-	bool opaque_generations;
+	bool by_exec_id; /* the generations are exec ids: see exec_id() */
 };
 
 /* One sample with what identifies it, before it is aggregated. */
@@ -97,6 +93,12 @@ struct collector_ops {
 	/* Chooses new periods around the mean; returns in how many ns it wants to
 	 * again. */
 	uint64_t (*randomise)(struct collector *c);
+	/*
+	 * Of a collector whose batches are by_exec_id, else NULL: a process's exec
+	 * id, the execs before *when_ns included. 0 or -errno.
+	 */
+	int (*exec_id)(struct collector *c, uint32_t tgid, uint32_t *id,
+		       uint64_t *when_ns);
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
 	void (*stop)(struct collector *c); /* no samples after this; drain once more */

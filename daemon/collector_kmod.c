@@ -200,7 +200,7 @@ static void hand_out(struct collector *c, const struct cpu *cpu,
 		.to_ns = time_mono_ns(),
 		.entries = cpu->pair + (f->buffer & 1) * c->config.nr_entries,
 		.nr = f->nr,
-		.opaque_generations = true,
+		.by_exec_id = true,
 	};
 
 	for (size_t i = 0; i < batch.nr; i++) {
@@ -256,6 +256,18 @@ static void kmod_sweep(struct collector *c)
 static uint64_t kmod_randomise(struct collector *c)
 {
 	return 3600 * NSEC_PER_SEC; /* the module does, at every interrupt */
+}
+
+static int kmod_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
+			uint64_t *when_ns)
+{
+	struct cpi_kmod_exec_id e = { .tgid = tgid };
+
+	if (ioctl(c->fd, CPI_KMOD_IOC_EXEC_ID, &e))
+		return -errno;
+	*id = e.exec_id;
+	*when_ns = e.when_ns;
+	return 0;
 }
 
 /* ---- counts, CPUs, end ---- */
@@ -326,6 +338,7 @@ const struct collector_ops collector_kmod = {
 	.drain = kmod_drain,
 	.sweep = kmod_sweep,
 	.randomise = kmod_randomise,
+	.exec_id = kmod_exec_id,
 	.counts = kmod_counts,
 	.set_cpus = kmod_set_cpus,
 	.stop = kmod_stop,

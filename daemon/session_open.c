@@ -376,8 +376,10 @@ int session_open(const struct session_config *cfg, struct session **out)
 		err = begin_raw(s);
 	if (!err)
 		err = start_collector(s);
-	if (!err)
+	if (!err) {
+		session_ask_exec_ids(s);
 		err = begin_run(s);
+	}
 	if (err) {
 		session_free(s);
 		return err;

@@ -76,6 +76,9 @@ int64_t session_not_delivered(const struct session *s, int event,
 /* What was received and is in memory still: in a table, the tally or the outbox. */
 uint64_t session_nr_pending(const struct session *s);
 
+/* Asks the collector for the exec ids of all processes, if it goes by them. */
+void session_ask_exec_ids(struct session *s);
+
 /* Reads the mapping events up to now. */
 void session_read_mappings(struct session *s);
 

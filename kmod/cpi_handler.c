@@ -37,20 +37,13 @@ void cpi_counter_draw(struct cpi_counter *c, struct perf_event *event)
 }
 
 /*
- * Which process, and which life of it: exec and the reuse of a number change
- * the generation. The leader of a thread that is not yet released is not freed
- * before this interrupt ends.
+ * Which process, and which life of it: the exec id is the generation. A number
+ * that is used again goes to a process with a history of its own, which user
+ * space knows; the time of its start would cost a hit another cache line.
  */
 static __always_inline u64 who_is(const struct task_struct *task)
 {
-	u32 life = 0;
-
-	if (likely(pid_alive(task))) {
-		life = READ_ONCE(task->group_leader)->start_boottime +
-		       task->self_exec_id;
-		life *= 0x9e3779b1; /* the upper bits of the product are mixed */
-	}
-	return (u32)task->tgid | (life & -(1u << CPI_TGID_BITS));
+	return (u32)task->tgid | (u32)task->self_exec_id << CPI_TGID_BITS;
 }
 
 /* Anything but a hit. */

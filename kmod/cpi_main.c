@@ -13,6 +13,10 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/ktime.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -79,7 +83,31 @@ union argument {
 	struct cpi_kmod_period period;
 	struct cpi_kmod_counts counts;
 	struct cpi_kmod_stats stats;
+	struct cpi_kmod_exec_id exec_id;
 };
+
+/*
+ * The lock that exec holds while it changes the memory map, reports the exec to
+ * perf and counts it: all of that is before when_ns, or after it.
+ */
+static int get_exec_id(struct cpi_kmod_exec_id *e)
+{
+	struct pid *pid = find_get_pid(e->tgid);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+	int err = -EBUSY;
+
+	put_pid(pid);
+	if (!task)
+		return -ESRCH;
+	if (down_read_trylock(&task->signal->exec_update_lock)) {
+		e->exec_id = task->self_exec_id;
+		e->when_ns = ktime_get_ns();
+		up_read(&task->signal->exec_update_lock);
+		err = 0;
+	}
+	put_task_struct(task);
+	return err;
+}
 
 static int call(unsigned int cmd, union argument *a)
 {
@@ -97,6 +125,8 @@ static int call(unsigned int cmd, union argument *a)
 		return cpi_counter_counts(&a->counts);
 	case CPI_KMOD_IOC_STATS:
 		return cpi_counter_stats(&a->stats);
+	case CPI_KMOD_IOC_EXEC_ID:
+		return get_exec_id(&a->exec_id);
 	}
 	return -ENOTTY;
 }

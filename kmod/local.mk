@@ -7,7 +7,8 @@ KMOD_SOURCES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_c
 	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
 	kmod/seal.h kmod/table.h abi/branch.h abi/entry.h abi/kmod.h
 EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
-	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c
+	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
+	kmod/dkms.conf kmod/60-cpi.rules kmod/cpi.conf
 KDIR = /lib/modules/$$(uname -r)/build
 
 # Copies them to the directory $$dir, laid out as here.
@@ -21,6 +22,13 @@ kmod:
 	@dir=kmod/build; $(copy_kmod)
 	$(MAKE) -C kmod/build/kmod KDIR=$(KDIR)
 	cp kmod/build/kmod/cpi.ko kmod/
+
+# What dkms(8) takes: /usr/src/cpi-VERSION.
+.PHONY: install-dkms
+install-dkms:
+	dir='$(DESTDIR)/usr/src/cpi-$(VERSION)'; $(copy_kmod); \
+	sed 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' \
+		'$(srcdir)/kmod/dkms.conf' >"$$dir/dkms.conf"
 
 clean-local: clean-kmod
 clean-kmod:

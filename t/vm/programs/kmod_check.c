@@ -20,6 +20,10 @@ extern const char loop_begin[], loop_end[];
 extern const char branch_begin[], branch_flags[], branch_register[], branch_end[];
 extern const char many_begin[], many_end[];
 
+/* Global, for linkers mistake local labels in the GOT for each other. */
+__asm__(".globl loop_begin, loop_end, branch_begin, branch_flags\n"
+	".globl branch_register, branch_end, many_begin, many_end\n");
+
 #ifdef __x86_64__
 __asm__(".text\n"
 	"loop_begin:	inc %rax\n"
