@@ -9,7 +9,7 @@ qemu_arch()
 	[ "$arch" = arm64 ] && echo aarch64 || echo x86_64
 }
 
-# qemu CPUS KASLR APPEND INITRD: the console is stdin and stdout.
+# qemu CPUS KASLR APPEND: the console is stdin and stdout.
 #
 # On x86: cmpxchg16b of TCG crashes new kernels; vmlinux (PVH) saves unpacking in the
 # guest, but the kernel's place is drawn while it is unpacked. On arm64, the PMU counts
@@ -30,9 +30,10 @@ qemu()
 		;;
 	esac
 	# shellcheck disable=SC2086 # a list of words
-	"qemu-system-$(qemu_arch)" $machine -smp "$1" -m 1024 -nodefaults -display none \
+	timeout --foreground -k 5 "$time_limit" \
+		"qemu-system-$(qemu_arch)" $machine -smp "$1" -m 1024 -nodefaults -display none \
 		-serial stdio -no-reboot -kernel "$kernel/boot/$image-$release" \
-		-initrd "$4" -append "$console panic=-1 quiet $3"
+		-initrd "$work/initrd" -append "$console panic=-1 quiet $3"
 }
 
 # field MACHINE KEY
@@ -64,7 +65,7 @@ prepare_boot()
 	rm -rf "$work/more"
 	mkdir "$work/more"
 	cp -R "$work/carry" "$work/more/carry"
-	[ $# -eq 0 ] || printf '%s\n' "$@" >"$work/more/list"
+	printf '%s\n' "$@" >"$work/more/list"
 	echo "$word" >"$work/more/word"
 	echo "$boot" >"$work/more/boot"
 	{
@@ -80,7 +81,7 @@ boot_once()
 	prepare_boot "$@"
 	log=$work/console-$(echo "$machine-$boot" | tr -c 'a-z0-9\n' -)
 	cpus=$(field "$machine" cpus)
-	run_qemu "${cpus:-2}" "$(field "$machine" kaslr)" "$(field "$machine" append)" \
+	qemu "${cpus:-2}" "$(field "$machine" kaslr)" "$(field "$machine" append)" \
 		</dev/null 2>&1 | tr -d '\r' >"$log"
 	for name; do
 		take_result "$name"
@@ -91,22 +92,6 @@ boot_once()
 		carry
 		$0 == word " CARRY" { carry = 1 }' "$log" >"$work/carried"
 	[ ! -s "$work/carried" ] || base64 -d <"$work/carried" | tar -C "$work/carry" -xzf -
-}
-
-# A function cannot be run by timeout(1): the clock runs beside it.
-run_qemu()
-{
-	qemu "$@" "$work/initrd" &
-	qemu_pid=$!
-	(
-		exec >/dev/null 2>&1 9>&-
-		sleep "$time_limit" &
-		trap 'kill $!' TERM
-		wait $! && kill -KILL "$qemu_pid"
-	) &
-	clock_pid=$!
-	wait "$qemu_pid"
-	kill "$clock_pid" 2>/dev/null
 }
 
 # add_result NAME STATUS: the first that is not 0 stays.
@@ -154,14 +139,9 @@ take_kernel()
 
 boot_shell()
 {
-	boot=1
+	boot=1 time_limit=0
 	rm -rf "$work/carry"
 	mkdir "$work/carry"
 	prepare_boot
-	: >"$work/more/shell"
-	{
-		cat "$work/initramfs"
-		pack "$work/more"
-	} >"$work/initrd"
-	qemu 2 '' '' "$work/initrd"
+	qemu 2 '' ''
 }

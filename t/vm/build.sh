@@ -15,8 +15,9 @@ build()
 	bail "$build_name: does not build; $work/$build_name.log"
 }
 
-# The test programs that the guest has, all of those here included.
-guest_programs='t/cpid_peer'
+# Of the project's test programs, those that the guest has.
+guest_programs='t/cpid_peer t/programs/branch t/programs/burn_a t/programs/burn_b
+	t/programs/burn_c t/programs/spawn t/programs/split'
 
 build_cpi()
 {
@@ -113,8 +114,9 @@ build_initramfs()
 	rm -rf "$root"
 	mkdir -p "$root/bin" "$root/lib/$triplet" "$root/proc" "$root/sys" "$root/dev" \
 		"$root/tmp" "$root/etc" "$root/cpi/t" "$root/carry"
-	echo 'root:x:0:0::/:/bin/sh' >"$root/etc/passwd"
-	echo 'root:x:0:' >"$root/etc/group"
+	printf '%s\n' 'root:x:0:0::/:/bin/sh' 'nobody:x:65534:65534::/:/bin/false' \
+		>"$root/etc/passwd"
+	printf '%s\n' 'root:x:0:' 'daemon:x:1:' 'nogroup:x:65534:' >"$root/etc/group"
 	cp "$sysroot/bin/busybox" "$root/bin/busybox"
 	ln -s busybox "$root/bin/sh"
 	mkdir -p "$root$(dirname "$interpreter")"
@@ -122,6 +124,9 @@ build_initramfs()
 	for program in tools/cpi daemon/cpid $guest_programs; do
 		add_program "$work/cpi/$program" "/cpi/$program"
 	done
+	add_program "$sysroot/usr/bin/sqlite3" /bin/sqlite3
+	add_program "$sysroot/usr/bin/mawk" /bin/mawk
+	cp -R "$srcdir/man" "$root/cpi/man"
 	cp "$srcdir"/t/*.sh "$srcdir"/t/*.t "$root/cpi/t"
 	cp "$here/guest/init" "$root/init"
 	cp "$here/guest/case.sh" "$here"/cases/*.sh "$root/cpi"

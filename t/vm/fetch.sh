@@ -13,7 +13,7 @@
 
 guest_libraries='libcap-dev libcapstone-dev libdw-dev libelf-dev libiberty-dev
 	liblzma-dev libpfm4-dev libsqlite3-dev libzstd-dev nettle-dev check
-	busybox-static'
+	busybox-static mawk sqlite3'
 
 # The mirrors are the host's; backports are one suite more of the first.
 fetch_sources()

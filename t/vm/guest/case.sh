@@ -9,6 +9,12 @@ srcdir=/cpi builddir=/cpi
 export srcdir builddir
 tap_pids=
 
+# The shell prefers its own, which has neither powers nor roots.
+awk()
+{
+	mawk "$@"
+}
+
 fail()
 {
 	echo "failed: $*"
@@ -60,7 +66,7 @@ cpid_stop()
 await()
 {
 	until "$@"; do
-		usleep 20000
+		usleep 100000
 	done
 }
 
@@ -81,6 +87,46 @@ check_accounting()
 	check_that 'no sample is lost' "$(status_sum lost.) == 0"
 }
 
+# await_samples N: until cpid has received so many.
+has_samples()
+{
+	cpid_ask status >status && [ "$(status_sum received.)" -ge "$1" ]
+}
+
+await_samples()
+{
+	await has_samples "$1"
+}
+
+# split_start [COMMAND...]: t/programs/split, under a command, is running.
+split_start()
+{
+	mkfifo split.fifo
+	"$@" /cpi/t/programs/split >split.fifo &
+	split_pid=$!
+	tap_pids="$tap_pids $split_pid"
+	exec 4<split.fifo
+	read -r _ <&4
+}
+
+# split_stop: sets $three and $one, the ms that its procedures took.
+split_stop()
+{
+	kill -TERM "$split_pid"
+	read -r three one <&4
+	exec 4<&-
+	rm split.fifo
+	wait "$split_pid"
+}
+
+# check_share: what cpid saw of split is what split measured, within 4 sigma and 2 %.
+check_share()
+{
+	a=$(samples procedure split_three "$@") b=$(samples procedure split_one "$@")
+	echo "split: $a and $b samples, $three and $one ms"
+	check_that 'the procedures have their shares' "($a / ($a + $b) - $three / ($three + $one)) ^ 2 < (4 * sqrt(0.1875 / ($a + $b)) + 0.02) ^ 2"
+}
+
 # samples BY NAME [OPTION...]: samples of the row with that name.
 samples()
 {
@@ -95,4 +141,14 @@ samples()
 		}
 		$column[by] == name { n += $1 }
 		END { printf "%d\n", n }'
+}
+
+# run_test SCRIPT: one of the project's own.
+run_test()
+{
+	sh "/cpi/t/$1" >"$1.out" 2>&1
+	sed "s/^/$1: /" "$1.out"
+	! grep -q '^not ok\|^Bail out' "$1.out" || fail "$1"
+	awk '/^1[.][.]/ { plan = substr($1, 4) } /^ok / { n++ }
+		END { exit !(plan != "" && n == plan) }' "$1.out" || fail "$1: is cut short"
 }
