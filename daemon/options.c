@@ -143,8 +143,14 @@ static int set_budget(struct options *o, const char *text)
 
 static int set_collector(struct options *o, const char *text)
 {
+	static const char *const names[] = { "auto", "kmod", "perf" };
+
 	o->session.collector = text;
-	return strcmp(text, "auto") && strcmp(text, "perf") ? -EINVAL : 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(text, names[i]))
+			return 0;
+	}
+	return -EINVAL;
 }
 
 static int set_sweep(struct options *o, const char *text)

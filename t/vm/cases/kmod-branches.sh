@@ -2,6 +2,6 @@
 # outcomes of conditional jumps are those that they have
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'branches' kmod_check branches
-check 'the module goes' rmmod cpi
+module_unload

@@ -23,9 +23,9 @@ shares()
 	check 'the database is whole' cpi cat --db t.db --check
 }
 
-check 'the module loads' insmod /cpi.ko
+module_load
 shares auto kmod
 cpi prof --db t.db --limit 10
 shares perf perf
-check 'the module goes' rmmod cpi
+module_unload
 shares auto perf

@@ -2,6 +2,6 @@
 # each CPU has the samples of what ran on it
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'cpus' kmod_check cpus
-check 'the module goes' rmmod cpi
+module_unload

@@ -3,7 +3,7 @@
 # needs: module
 . /cpi/case.sh
 
-check 'the module loads' insmod /cpi.ko
+module_load
 cpid_start --collector kmod -F 500 --by-comm --sweep 200ms || fail 'cpid does not start'
 /cpi/t/programs/spawn 60 2 40 /cpi/t/programs/burn_a /cpi/t/programs/burn_b
 cpid_ask flush >/dev/null
@@ -17,4 +17,4 @@ check_that 'both programs ran equally long' "$a > 100 && ($a - $b) ^ 2 < 25 * ($
 check_that 'hardly any sample is without an image' "$unknown <= 0.005 * $received"
 check_that 'each procedure is of its own program' \
 	"$(samples procedure burn_a --image burn_b) == 0 && $(samples procedure burn_b --image burn_a) == 0"
-check 'the module goes' rmmod cpi
+module_unload

@@ -2,6 +2,6 @@
 # under load and flushes all the time not one sample is missing
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'flush' kmod_check flush
-check 'the module goes' rmmod cpi
+module_unload

@@ -2,6 +2,6 @@
 # both buffers overflow, are drained in use, and the losses are counted
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'full' kmod_check full
-check 'the module goes' rmmod cpi
+module_unload

@@ -2,6 +2,6 @@
 # a CPU goes and comes back five times
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'hotplug' kmod_check hotplug
-check 'the module goes' rmmod cpi
+module_unload

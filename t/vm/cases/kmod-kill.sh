@@ -3,7 +3,7 @@
 # needs: module
 . /cpi/case.sh
 
-check 'the module loads' insmod /cpi.ko
+module_load
 for _ in 1 2 3; do
 	cpid_start --collector kmod --sweep 200ms -F 1000 || fail 'cpid does not start'
 	await_samples 500
@@ -18,4 +18,4 @@ await_samples 1000
 cpid_ask flush >/dev/null
 check_accounting
 cpid_stop
-check 'the module goes' rmmod cpi
+module_unload

@@ -12,7 +12,7 @@ slab()
 
 cycle()
 {
-	check 'the module loads' insmod /cpi.ko
+	module_load
 	mkfifo go ready
 	kmod_check hold <go >ready &
 	holder=$!
@@ -27,7 +27,7 @@ cycle()
 	exec 5>&- 6<&-
 	wait $holder
 	rm go ready
-	check 'the module goes' rmmod cpi
+	module_unload
 }
 
 cycle busy

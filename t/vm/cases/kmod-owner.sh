@@ -2,6 +2,6 @@
 # one owner, with the capability, read-only
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'owner' kmod_check owner
-check 'the module goes' rmmod cpi
+module_unload

@@ -2,6 +2,6 @@
 # the samples of a known loop are in the loop
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'pcs' kmod_check pcs
-check 'the module goes' rmmod cpi
+module_unload

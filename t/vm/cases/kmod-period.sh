@@ -9,7 +9,7 @@
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 trace=/sys/kernel/tracing
 [ -e $trace/events/timer/hrtimer_start ] || skip_all 'this kernel has no trace events'
-check 'the module loads' insmod /cpi.ko
+module_load
 mkfifo go ready
 kmod_check hold <go >ready &
 exec 5>go 6<ready
@@ -25,7 +25,7 @@ echo 0 >$trace/events/timer/hrtimer_start/enable
 grep 'function=perf_swevent_hrtimer' $trace/trace >events
 exec 5>&- 6<&-
 wait
-check 'the module goes' rmmod cpi
+module_unload
 awk '
 	{
 		match($0, /\[[0-9]+\]/)

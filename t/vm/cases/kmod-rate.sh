@@ -3,8 +3,8 @@
 # needs: module
 # arch: arm64
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'rate' kmod_check rate cycles
 check 'pcs' kmod_check pcs cycles
 check 'branches' kmod_check branches cycles
-check 'the module goes' rmmod cpi
+module_unload

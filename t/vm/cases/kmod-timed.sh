@@ -2,6 +2,6 @@
 # the handler's cycles; memory per CPU
 # needs: module
 . /cpi/case.sh
-check 'the module loads' insmod /cpi.ko
+module_load
 check 'timed' kmod_check timed
-check 'the module goes' rmmod cpi
+module_unload

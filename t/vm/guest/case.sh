@@ -152,3 +152,17 @@ run_test()
 	awk '/^1[.][.]/ { plan = substr($1, 4) } /^ok / { n++ }
 		END { exit !(plan != "" && n == plan) }' "$1.out" || fail "$1: is cut short"
 }
+
+# module_load [FILE]: cpi.ko, or another that makes /dev/cpi, in place of any other.
+module_load()
+{
+	for module in cpi cpi_nmi; do
+		! grep -q "^$module " /proc/modules || rmmod "$module"
+	done
+	check 'the module loads' insmod "${1:-/cpi.ko}"
+}
+
+module_unload()
+{
+	check 'the module goes' rmmod "${1:-cpi}"
+}

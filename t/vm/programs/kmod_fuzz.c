@@ -108,16 +108,16 @@ static void flush(struct device *d)
 static void map(struct device *d)
 {
 	size_t size = number(d->config.pair_bytes) & 0x3fffffff;
-	void *at = mmap(NULL, size, draw(4) ? PROT_READ : (int)draw(8),
-			draw(2) ? MAP_SHARED : MAP_PRIVATE, d->fd,
-			(off_t)(number(draw(d->nr_cpus) * d->config.pair_bytes) &
-				0x7ffffffffffff000));
+	void *more, *at = mmap(NULL, size, draw(4) ? PROT_READ : (int)draw(8),
+			       draw(2) ? MAP_SHARED : MAP_PRIVATE, d->fd,
+			       (off_t)(number(draw(d->nr_cpus) * d->config.pair_bytes) &
+				       0x7ffffffffffff000));
 
 	if (at == MAP_FAILED)
 		return;
 	mprotect(at, size, draw(8));
-	mremap(at, size, size * 2, MREMAP_MAYMOVE);
-	munmap(at, size * 2);
+	more = mremap(at, size, size * 2, MREMAP_MAYMOVE);
+	munmap(more == MAP_FAILED ? at : more, more == MAP_FAILED ? size : size * 2);
 }
 
 static void other(struct device *d)
