@@ -11,6 +11,8 @@
  * I2  Right after a sweep, counts() says the same of what was handed out alone,
  *     so that nothing is pending: samples that came meanwhile are the next
  *     sweep's.
+ * I3  Until anything is taken again, counts() says the same each time, though
+ *     sampling goes on: sums of its parts agree.
  */
 #include "config.h"
 
@@ -46,7 +48,9 @@ struct collector {
 	int fd;
 	struct cpu *cpu;
 	int nr_cpus;
-	bool swept; /* since the last cycle began: I2 */
+	bool swept;    /* since the last cycle began: I2 */
+	uint32_t seen; /* a bit per event: counts[] are up to date (I3) */
+	struct collector_counts counts[CPI_MAX_EVENTS];
 	uint64_t handed_out[CPI_MAX_EVENTS];
 	uint32_t nr_error[CPI_MAX_EVENTS];
 };
@@ -208,6 +212,7 @@ static void hand_out(struct collector *c, const struct cpu *cpu,
 
 		c->handed_out[cpi_entry_event(e)] += cpi_entry_count(e);
 	}
+	c->seen = 0;
 	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
@@ -227,6 +232,7 @@ static bool flush_next(struct collector *c, int number, enum cpi_kmod_depth dept
 static void kmod_snapshot(struct collector *c)
 {
 	c->swept = false;
+	c->seen = 0;
 }
 
 static void kmod_drain(struct collector *c)
@@ -251,6 +257,7 @@ static void kmod_sweep(struct collector *c)
 		c->cpu[i].from_ns = begun_ns;
 	}
 	c->swept = true;
+	c->seen = 0;
 }
 
 static uint64_t kmod_randomise(struct collector *c)
@@ -281,15 +288,14 @@ static void note_errors(struct collector *c, int event, uint32_t nr)
 	c->nr_error[event] = nr;
 }
 
-static void kmod_counts(struct collector *c, int event, struct collector_counts *out)
+static void read_counts(struct collector *c, int event)
 {
+	struct collector_counts *out = &c->counts[event];
 	struct cpi_kmod_counts k = { .event = event };
 	uint64_t accounted, pending;
 
-	if (ioctl(c->fd, CPI_KMOD_IOC_COUNTS, &k)) {
-		*out = (struct collector_counts){ .received = c->handed_out[event] };
-		return;
-	}
+	if (ioctl(c->fd, CPI_KMOD_IOC_COUNTS, &k))
+		return; /* cannot be; what was read last is no lie */
 	note_errors(c, event, k.nr_error);
 	accounted = c->handed_out[event] + k.overflow + k.nested;
 	pending = k.received > accounted ? k.received - accounted : 0;
@@ -306,6 +312,14 @@ static void kmod_counts(struct collector *c, int event, struct collector_counts 
 	} else if (out->event_count > pending * c->cfg.periods[event]) {
 		out->event_count -= pending * c->cfg.periods[event];
 	}
+}
+
+static void kmod_counts(struct collector *c, int event, struct collector_counts *out)
+{
+	if (!(c->seen & 1u << event))
+		read_counts(c, event);
+	c->seen |= 1u << event;
+	*out = c->counts[event];
 }
 
 static int kmod_set_cpus(struct collector *c, const struct cpus *cpus)
