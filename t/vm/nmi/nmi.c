@@ -27,7 +27,7 @@ struct counter {
 static struct counter *active[NR_CPUS];
 static int sent[NR_CPUS];
 static unsigned long nr_genuine[NR_CPUS];
-static struct task_struct *sender;
+static struct task_struct *sender[NR_CPUS];
 
 static struct perf_event *nmi_create(struct perf_event_attr *attr, int cpu,
 				     struct task_struct *task,
@@ -122,6 +122,7 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
+/* Each CPU's thread sends to the others: an NMI to itself would sample the thread. */
 static int send(void *unused)
 {
 	while (!kthread_should_stop()) {
@@ -130,11 +131,40 @@ static int send(void *unused)
 		cpus_read_lock();
 		for_each_online_cpu(cpu)
 		{
-			if (READ_ONCE(active[cpu]) && !xchg(&sent[cpu], 1))
+			if (cpu != raw_smp_processor_id() && READ_ONCE(active[cpu]) &&
+			    !xchg(&sent[cpu], 1))
 				apic->send_IPI(cpu, NMI_VECTOR);
 		}
 		cpus_read_unlock();
 		usleep_range(50, 50 + (get_random_u32() & 511));
+	}
+	return 0;
+}
+
+static void stop_senders(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+	{
+		if (sender[cpu])
+			kthread_stop(sender[cpu]);
+	}
+}
+
+static int start_senders(void)
+{
+	struct task_struct *task;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+	{
+		task = kthread_run_on_cpu(send, NULL, cpu, "cpi_nmi/%u");
+		if (IS_ERR(task)) {
+			stop_senders();
+			return PTR_ERR(task);
+		}
+		sender[cpu] = task;
 	}
 	return 0;
 }
@@ -149,10 +179,9 @@ int __init init_module(void)
 	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "cpi_nmi");
 	if (err)
 		goto fail;
-	sender = kthread_run(send, NULL, "cpi_nmi");
-	if (!IS_ERR(sender))
+	err = start_senders();
+	if (!err)
 		return 0;
-	err = PTR_ERR(sender);
 	unregister_nmi_handler(NMI_LOCAL, "cpi_nmi");
 fail:
 	cpi_exit();
@@ -165,7 +194,7 @@ void cleanup_module(void)
 
 	for (unsigned int i = 0; i < nr_cpu_ids; i++)
 		sum += nr_genuine[i];
-	kthread_stop(sender);
+	stop_senders();
 	unregister_nmi_handler(NMI_LOCAL, "cpi_nmi");
 	cpi_exit();
 	pr_info("cpi_nmi: %lu samples in NMI context\n", sum);

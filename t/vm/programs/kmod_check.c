@@ -269,7 +269,7 @@ static void check_flush(const char *event)
 {
 	struct device d = begin(event);
 	pid_t pid[2] = { burn(many_begin, 0), burn(many_begin, 1) };
-	uint64_t evictions = 0;
+	uint64_t evictions = 0, received, swept = 0;
 
 	if (!event || !strcmp(event, "clock"))
 		device_clock(&d, 8000);
@@ -278,8 +278,14 @@ static void check_flush(const char *event)
 	d.config.flags = CPI_KMOD_OUTCOME;
 	device_configure(&d);
 	device_start(&d);
-	for (int i = 0; device_counts(&d, 0).received < 20000; i++)
-		device_flush(&d, i % 8 ? CPI_KMOD_FULL : CPI_KMOD_TABLE, NULL, NULL);
+	/* Sweeps all the time, then so few that the table overflows meanwhile. */
+	while ((received = device_counts(&d, 0).received) < 20000) {
+		bool sweep = received < 10000 || received > swept + 1000;
+
+		device_flush(&d, sweep ? CPI_KMOD_TABLE : CPI_KMOD_FULL, NULL, NULL);
+		if (sweep)
+			swept = received;
+	}
 	device_settle(&d, NULL, NULL);
 	for (int i = 0; i < d.nr_cpus; i++) {
 		struct cpi_kmod_stats s = device_stats(&d, i);
