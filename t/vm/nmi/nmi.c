@@ -129,8 +129,7 @@ static int send(void *unused)
 		int cpu;
 
 		cpus_read_lock();
-		for_each_online_cpu(cpu)
-		{
+		for_each_online_cpu (cpu) {
 			if (cpu != raw_smp_processor_id() && READ_ONCE(active[cpu]) &&
 			    !xchg(&sent[cpu], 1))
 				apic->send_IPI(cpu, NMI_VECTOR);
@@ -145,8 +144,7 @@ static void stop_senders(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu (cpu) {
 		if (sender[cpu])
 			kthread_stop(sender[cpu]);
 	}
@@ -157,8 +155,7 @@ static int start_senders(void)
 	struct task_struct *task;
 	int cpu;
 
-	for_each_online_cpu(cpu)
-	{
+	for_each_online_cpu (cpu) {
 		task = kthread_run_on_cpu(send, NULL, cpu, "cpi_nmi/%u");
 		if (IS_ERR(task)) {
 			stop_senders();
