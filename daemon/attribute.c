@@ -37,7 +37,7 @@ static struct place kernel_place(struct attribution *a, uint64_t pc, uint32_t tg
 	return place;
 }
 
-static struct place user_place(enum procmap_result result,
+static struct place user_place(struct attribution *a, enum procmap_result result,
 			       const struct procmap_hit *hit, uint32_t tgid)
 {
 	static const enum loss loss[] = {
@@ -55,8 +55,7 @@ static struct place user_place(enum procmap_result result,
 		place.loss = hit->image->unknown;
 		return place;
 	}
-	images_resolve(hit->image, tgid);
-	place.image = hit->image;
+	place.image = images_resolve(a->images, hit->image, tgid, hit->since_ns);
 	place.offset = hit->offset;
 	return place;
 }
@@ -78,7 +77,7 @@ static void attribute_entry(struct attribution *a, const struct batch *b,
 
 		result = procmap_lookup(a->procmap, tgid, generation, pc, b->from_ns,
 					b->to_ns, &hit);
-		place = user_place(result, &hit, tgid);
+		place = user_place(a, result, &hit, tgid);
 	}
 	if (place.loss == SAMPLE_KEPT)
 		tally_add(a->tally, cpi_entry_event(e), place.image, place.offset,
@@ -111,7 +110,7 @@ void attribute_classify(void *ctx, const struct raw_sample *s, unsigned int *gen
 	    procmap_lookup(a->procmap, s->tgid, *generation, s->pc, s->time_ns,
 			   s->time_ns, &hit) != PROCMAP_FOUND)
 		return;
-	images_resolve(hit.image, s->tgid);
+	hit.image = images_resolve(a->images, hit.image, s->tgid, hit.since_ns);
 	branch = codecache_branch(a->codecache, hit.image, hit.offset);
 	if (branch.kind == CPI_BRANCH_NOT)
 		*outcome = CPI_OUTCOME_NONE;

@@ -16,6 +16,7 @@
 #include "daemon/tally.h"
 
 struct attribution {
+	struct images *images;
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;

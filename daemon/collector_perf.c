@@ -202,7 +202,8 @@ static int open_event(struct collector *c, int cpu, int event)
 
 static int open_ring(struct collector *c, struct cpu *cpu)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.fd = cpu->event[0].fd };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET,
+				  .data.fd = cpu->event[0].fd };
 	int err = ring_open(&cpu->ring, cpu->event[0].fd, RING_SIZE);
 
 	if (err)
@@ -525,6 +526,9 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 		if (c->cpu[i].open)
 			read_counts(c, c->cpu[i].event[event].fd, &sum);
 	}
+	/* A process's event is enabled on each CPU, and runs where the process does. */
+	if (c->cfg.target >= 0 && c->nr_open)
+		sum.enabled_ns /= c->nr_open;
 	if (!(c->read_format & PERF_FORMAT_LOST))
 		sum.ring_lost = state->lost;
 	sum.received = state->read + sum.ring_lost;

@@ -20,6 +20,7 @@
 
 struct images {
 	struct hmap map;
+	uint32_t round;
 };
 
 struct images *images_new(void)
@@ -65,7 +66,8 @@ static bool same_source(const struct image_source *a, const struct image_source 
 	return a->build_id_size == b->build_id_size &&
 	       !memcmp(a->build_id, b->build_id, a->build_id_size) &&
 	       a->device == b->device && a->inode == b->inode &&
-	       a->inode_generation == b->inode_generation;
+	       (a->inode_generation == b->inode_generation || !a->inode_generation ||
+		!b->inode_generation);
 }
 
 static uint64_t source_hash(enum image_kind kind, const char *name,
@@ -74,7 +76,7 @@ static uint64_t source_hash(enum image_kind kind, const char *name,
 	uint64_t h = hash_bytes(kind, name, strlen(name));
 
 	h = hash_bytes(h, s->build_id, s->build_id_size);
-	return hash_u64(h ^ s->device << 40 ^ s->inode ^ s->inode_generation << 20);
+	return hash_u64(h ^ s->device << 40 ^ s->inode);
 }
 
 static struct known_image *image_new(enum image_kind kind, const char *name,
@@ -101,28 +103,42 @@ static struct known_image *image_new(enum image_kind kind, const char *name,
 	return image;
 }
 
-struct known_image *images_get_special(struct images *im, enum image_kind kind,
-				       const char *name,
-				       const struct image_source *source)
+/* A new image; of several with one source, look-ups find the newest. */
+static struct known_image *add_image(struct images *im, enum image_kind kind,
+				     const char *name,
+				     const struct image_source *source)
 {
-	uint64_t hash = source_hash(kind, name, source);
 	struct known_image *image;
-	struct hnode *n;
 
-	for (n = hmap_first(&im->map, hash); n; n = hmap_next(n)) {
-		image = container_of(n, struct known_image, node);
-		if (image->desc.kind == kind && !strcmp(image->desc.name, name) &&
-		    same_source(&image->source, source))
-			return image;
-	}
 	if (im->map.nr >= IMAGES_MAX)
 		return NULL;
 	image = image_new(kind, name, source);
-	if (image && hmap_insert(&im->map, &image->node, hash)) {
+	if (image &&
+	    hmap_insert(&im->map, &image->node, source_hash(kind, name, source))) {
 		image_free(image);
 		return NULL;
 	}
 	return image;
+}
+
+struct known_image *images_get_special(struct images *im, enum image_kind kind,
+				       const char *name,
+				       const struct image_source *source)
+{
+	struct known_image *image;
+	struct hnode *n;
+
+	n = hmap_first(&im->map, source_hash(kind, name, source));
+	for (; n; n = hmap_next(n)) {
+		image = container_of(n, struct known_image, node);
+		if (image->desc.kind != kind || strcmp(image->desc.name, name) ||
+		    !same_source(&image->source, source))
+			continue;
+		if (!image->source.inode_generation)
+			image->source.inode_generation = source->inode_generation;
+		return image;
+	}
+	return add_image(im, kind, name, source);
 }
 
 struct known_image *images_get(struct images *im, const char *name,
@@ -130,7 +146,6 @@ struct known_image *images_get(struct images *im, const char *name,
 {
 	static const struct image_source none;
 	enum loss unknown = unknown_reason(name);
-	struct image_source s = *source;
 	struct known_image *image;
 
 	if (unknown != SAMPLE_KEPT) { /* one for all: such names say nothing */
@@ -143,22 +158,12 @@ struct known_image *images_get(struct images *im, const char *name,
 	}
 	if (name[0] == '[')
 		return images_get_special(im, IMAGE_VDSO, name, &none);
-	if (s.build_id_size)
-		s.device = s.inode = s.inode_generation = 0;
-	return images_get_special(im, IMAGE_FILE, name, &s);
+	return images_get_special(im, IMAGE_FILE, name, source);
 }
 
-/* Whether the open file is the one that the kernel reported as mapped. */
-static bool is_mapped_file(const struct known_image *image, const struct stat *st,
-			   const struct elfid *id)
+static uint64_t to_ns(const struct timespec *ts)
 {
-	const struct image_source *s = &image->source;
-
-	if (s->build_id_size)
-		return s->build_id_size == id->build_id_size &&
-		       !memcmp(s->build_id, id->build_id, id->build_id_size);
-	/* The device is not compared: Btrfs and overlayfs report another one. */
-	return s->inode == st->st_ino;
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
 /* Opens the image's path below root. A descriptor, or -errno. */
@@ -184,9 +189,8 @@ static int resolve_at(struct known_image *image, const char *root)
 	fd = open_below(root, image->desc.name, &st);
 	if (fd < 0)
 		return fd;
-	err = elfid_read(fd, &id);
-	if (!err && !is_mapped_file(image, &st, &id))
-		err = -ESTALE;
+	/* The device is not compared: Btrfs and overlayfs report another one. */
+	err = image->source.inode == st.st_ino ? elfid_read(fd, &id) : -ESTALE;
 	if (!err) {
 		struct image_desc *d = &image->desc;
 
@@ -197,7 +201,7 @@ static int resolve_at(struct known_image *image, const char *root)
 		d->device = st.st_dev;
 		d->inode = st.st_ino;
 		d->size = st.st_size;
-		d->mtime_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
+		d->mtime_ns = to_ns(&st.st_mtim);
 		image->open_path = strdup(root);
 	}
 	close(fd);
@@ -213,13 +217,11 @@ static bool same_root(const char *root)
 	       own.st_dev == its.st_dev;
 }
 
-void images_resolve(struct known_image *image, pid_t tgid)
+static void resolve(struct known_image *image, pid_t tgid)
 {
 	char root[64];
 	int err = -ENOENT;
 
-	if (image->resolved)
-		return;
 	image->resolved = true;
 	if (image->desc.name[0] != '/')
 		return;
@@ -235,20 +237,72 @@ void images_resolve(struct known_image *image, pid_t tgid)
 			  image->desc.name, err_str(err));
 }
 
-int images_open(const struct known_image *image)
+/* Opens the file again; *changed is when it was written over, 0 if it was not. */
+static int reopen(const struct known_image *image, uint64_t *changed_real_ns)
 {
 	struct stat st;
 	int fd;
 
+	*changed_real_ns = 0;
 	if (!image->open_path)
 		return -ENOENT;
 	fd = open_below(image->open_path, image->desc.name, &st);
 	if (fd < 0)
 		return fd;
-	if (st.st_ino != image->desc.inode || st.st_dev != image->desc.device ||
-	    (uint64_t)st.st_size != image->desc.size ||
-	    st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec !=
-		    image->desc.mtime_ns) {
+	if (st.st_ino != image->desc.inode || st.st_dev != image->desc.device) {
+		close(fd); /* another file stands there now: it has numbers of its own
+			    */
+		return -ESTALE;
+	}
+	if ((uint64_t)st.st_size != image->desc.size ||
+	    to_ns(&st.st_mtim) != image->desc.mtime_ns)
+		*changed_real_ns = to_ns(&st.st_ctim);
+	return fd;
+}
+
+static void look_again(struct images *im, struct known_image *image)
+{
+	uint64_t changed_ns, ago_ns;
+	int fd = reopen(image, &changed_ns);
+
+	image->checked = im->round;
+	if (fd < 0)
+		return;
+	close(fd);
+	if (!changed_ns)
+		return;
+	ago_ns = time_real_ns() - changed_ns;
+	image->replaced_ns = time_mono_ns() - ago_ns;
+	image->successor =
+		add_image(im, image->desc.kind, image->desc.name, &image->source);
+}
+
+struct known_image *images_resolve(struct images *im, struct known_image *image,
+				   pid_t tgid, uint64_t mapped_ns)
+{
+	for (;;) {
+		if (!image->resolved)
+			resolve(image, tgid);
+		else if (image->checked != im->round && !image->successor)
+			look_again(im, image);
+		image->checked = im->round;
+		if (!image->successor || mapped_ns < image->replaced_ns)
+			return image;
+		image = image->successor;
+	}
+}
+
+void images_next_round(struct images *im)
+{
+	im->round++;
+}
+
+int images_open(const struct known_image *image)
+{
+	uint64_t changed_ns;
+	int fd = reopen(image, &changed_ns);
+
+	if (fd >= 0 && changed_ns) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -265,8 +319,14 @@ void images_clear_marks(struct images *im)
 
 void images_sweep(struct images *im)
 {
+	struct known_image *s;
 	struct hnode *n, *next;
 
+	hmap_for_each (&im->map, n, next) {
+		s = container_of(n, struct known_image, node);
+		for (; s->marked && s->successor; s = s->successor)
+			s->successor->marked = true;
+	}
 	hmap_for_each (&im->map, n, next) {
 		struct known_image *image = container_of(n, struct known_image, node);
 

@@ -2,10 +2,13 @@
 /*
  * images.h - the images that mappings point to, each once
  *
- * A mapping is named by what the kernel said of it (path, and build id or
- * device and inode). The file itself is opened when its first sample arrives:
- * most mapped files never get one. It is opened as the process sees it, through
- * /proc/PID/root, and believed only if it is the one that was mapped.
+ * A mapping is named by what the kernel said of it: path, device, inode and its
+ * generation. The file itself is opened when its first sample arrives: most
+ * mapped files never get one. It is opened as the process sees it, through
+ * /proc/PID/root, and believed only if it is the one that was mapped. A file
+ * that is written over in place keeps all of these, so files with samples are
+ * looked at again in every round: what was mapped after such a change is the
+ * image's successor.
  *
  * I1  A struct known_image keeps its address until images_sweep() finds it
  *     unmarked.
@@ -24,17 +27,21 @@
 
 #define IMAGES_MAX 65536 /* mappings of more are of an unknown image */
 
-/* What the kernel said the file is; device and inode only without a build id. */
+/* What the kernel said the image is: a file's numbers, or the kernel's build id. */
 struct image_source {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
-	uint64_t device, inode, inode_generation;
+	uint64_t device, inode;
+	uint64_t inode_generation; /* 0: not known, as in /proc/PID/maps */
 };
 
 struct known_image {
 	struct hnode node;
 	struct image_desc desc; /* desc.name is the image's own */
 	struct image_source source;
+	struct known_image *successor; /* the same file, written over at replaced_ns */
+	uint64_t replaced_ns;          /* monotonic */
+	uint32_t checked;              /* the round in which the file was looked at */
 	enum loss unknown; /* why samples here have no image, or SAMPLE_KEPT */
 	bool resolved;
 	bool marked;     /* images_sweep() keeps it */
@@ -60,8 +67,16 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 				       const char *name,
 				       const struct image_source *source);
 
-/* Opens, checks and hashes the file once; tgid is a process that has it mapped. */
-void images_resolve(struct known_image *image, pid_t tgid);
+/*
+ * The image of a sample on a mapping of image that was made at mapped_ns: image
+ * itself or a successor, opened, checked and hashed when that was not done
+ * before. tgid is a process that has it mapped.
+ */
+struct known_image *images_resolve(struct images *im, struct known_image *image,
+				   pid_t tgid, uint64_t mapped_ns);
+
+/* From now on resolved files are looked at again. */
+void images_next_round(struct images *im);
 
 /*
  * Opens a resolved image's file again, if it is still the same one. A

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
@@ -314,13 +315,7 @@ int kernel_open(struct images *im, struct kernel **out)
 		return -ENOMEM;
 	err = load(k);
 	if (err)
-		log_warn("kernel: /proc/kallsyms: %s: kernel samples will be unknown",
-			 strerror(-err));
-	else if (!k->first)
-		log_warn("kernel: /proc/kallsyms hides its addresses: kernel samples "
-			 "will "
-			 "be unknown (run as root, grant CAP_SYSLOG, or lower "
-			 "kernel.kptr_restrict)");
+		log_warn("kernel: /proc/kallsyms: %s", err_str(err));
 	*out = k;
 	return 0;
 }

@@ -28,8 +28,8 @@ struct kernel_symbol {
 struct kernel;
 
 /*
- * Reads kallsyms. Without permission to see addresses it opens all the same,
- * and every look-up fails; the reason is logged once. 0 or -errno.
+ * Reads kallsyms. Where that hides its addresses it opens all the same, and
+ * every look-up fails. 0 or -ENOMEM.
  */
 int kernel_open(struct images *im, struct kernel **out);
 void kernel_close(struct kernel *k); /* accepts NULL */

@@ -68,7 +68,7 @@ void perfev_explain(int err, struct buf *out)
 	}
 }
 
-bool perfev_system_allowed(void)
+int perfev_system_access(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -77,7 +77,8 @@ bool perfev_system_allowed(void)
 	};
 	int fd = perfev_open(&attr, -1, 0);
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
 }

@@ -6,7 +6,6 @@
 #define CPI_DAEMON_PERFEV_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +17,8 @@ int perfev_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 /* Appends why opening failed with err, and what to do about it. */
 void perfev_explain(int err, struct buf *out);
 
-/* Whether the whole system may be sampled, with the kernel, by this process. */
-bool perfev_system_allowed(void);
+/* May this process sample the whole system, with the kernel? 0 or -errno. */
+int perfev_system_access(void);
 
 /* A number from /proc/sys/kernel/NAME, or fallback. */
 long perfev_sysctl(const char *name, long fallback);

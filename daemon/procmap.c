@@ -287,7 +287,7 @@ static bool in_gap(const struct procmap *pm, const struct process *p, uint64_t t
 /* Collects the distinct (image, offset) that one address had. */
 struct candidates {
 	struct known_image *image;
-	uint64_t offset;
+	uint64_t offset, since_ns;
 	int nr;
 };
 
@@ -300,6 +300,7 @@ static void add_candidate(struct candidates *c, const struct range *r, uint64_t 
 		return;
 	c->image = image;
 	c->offset = offset;
+	c->since_ns = r->since;
 	c->nr++;
 }
 
@@ -357,6 +358,7 @@ enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 		return PROCMAP_AMBIGUOUS;
 	out->image = c.image;
 	out->offset = c.offset;
+	out->since_ns = c.since_ns;
 	return PROCMAP_FOUND;
 }
 

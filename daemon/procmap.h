@@ -82,6 +82,7 @@ enum procmap_result {
 struct procmap_hit {
 	struct known_image *image;
 	uint64_t offset;
+	uint64_t since_ns;       /* when it was mapped */
 	struct process *process; /* set whenever one is known, whatever the result */
 };
 

@@ -68,14 +68,14 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
  */
 static void cycle(struct session *s)
 {
-	uint64_t lost;
+	bool gap;
 
 	s->ops->snapshot(s->collector);
-	lost = sideband_read(s->sideband);
-	if (lost)
+	gap = sideband_read(s->sideband);
+	if (gap)
 		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);
-	if (lost)
+	if (gap)
 		s->ops->sweep(s->collector);
 }
 
@@ -124,54 +124,60 @@ static void sweep(struct session *s)
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns;
+	images_next_round(s->images);
 	sweep_images(s);
 	follow_cpus(s);
+}
+
+/* What the event counted and no flush has told of, in its own unit. */
+static uint64_t count_since(const struct session *s, int e,
+			    const struct collector_counts *now)
+{
+	return s->remainder[e] + now->event_count - s->flushed[e].event_count;
 }
 
 int64_t session_not_delivered(const struct session *s, int e,
 			      const struct collector_counts *now)
 {
-	const struct collector_counts *before = &s->flushed[e];
-	uint64_t counted = now->event_count - before->event_count;
+	return (int64_t)(count_since(s, e, now) / s->periods[e]) -
+	       (int64_t)(now->received - s->flushed[e].received);
+}
 
-	return (int64_t)((counted + s->periods[e] / 2) / s->periods[e]) -
-	       (int64_t)(now->received - before->received);
+/* Names what the collector lost since this was asked last. */
+static void note_losses(struct session *s, int e, const struct collector_counts *now)
+{
+	struct tally *t = s->attribution.tally;
+
+	tally_lose(t, e, SAMPLE_RING_LOST, now->ring_lost - s->ring_lost[e], NULL);
+	tally_lose(t, e, SAMPLE_TABLE_LOST, now->table_lost - s->table_lost[e], NULL);
+	s->ring_lost[e] = now->ring_lost;
+	s->table_lost[e] = now->table_lost;
 }
 
 /* What one event did since the last flush, in the database's terms. */
-static void fill_stream(struct session *s, int e, struct flush_stream *f)
+static struct flush_stream describe_stream(struct session *s, int e,
+					   const struct collector_counts *now)
 {
-	struct collector_counts now, *before = &s->flushed[e];
-	struct tally *t = s->attribution.tally;
+	const struct collector_counts *before = &s->flushed[e];
 
-	s->ops->counts(s->collector, e, &now);
-	tally_lose(t, e, SAMPLE_RING_LOST, now.ring_lost - before->ring_lost, NULL);
-	tally_lose(t, e, SAMPLE_TABLE_LOST, now.table_lost - before->table_lost, NULL);
-	*f = (struct flush_stream){
+	return (struct flush_stream){
 		.desc = { .event = s->events[e].name,
 			  .source = s->ops->name,
 			  .cpu_type = "",
 			  .unit = event_unit_str(s->events[e].unit),
 			  .mean_period = s->periods[e],
 			  .landing = s->events[e].landing },
-		.received = now.received - before->received,
-		.not_delivered =
-			(int64_t)(now.event_count / s->periods[e] - now.received) -
-			(int64_t)(before->event_count / s->periods[e] -
-				  before->received),
-		.enabled_ns = now.enabled_ns - before->enabled_ns,
-		.running_ns = now.running_ns - before->running_ns,
-		.throttled = now.throttled - before->throttled,
+		.received = now->received - before->received,
+		.not_delivered = session_not_delivered(s, e, now),
+		.enabled_ns = now->enabled_ns - before->enabled_ns,
+		.running_ns = now->running_ns - before->running_ns,
+		.throttled = now->throttled - before->throttled,
 	};
-	if (f->throttled)
-		log_warn("session: the kernel throttled %s %llu times: see "
-			 "kernel.perf_event_max_sample_rate",
-			 f->desc.event, (unsigned long long)f->throttled);
-	*before = now;
 }
 
-static void add_up(struct session *s, const struct tally *t,
-		   const struct flush_stream *f)
+/* A flush is in the outbox: its counts are what the next ones start from. */
+static void take_over(struct session *s, const struct tally *t,
+		      const struct flush_stream *f, const struct collector_counts *now)
 {
 	for (int e = 0; e < s->nr_events; e++) {
 		uint64_t lost = 0;
@@ -182,7 +188,14 @@ static void add_up(struct session *s, const struct tally *t,
 		}
 		s->stored[e] += f[e].received - lost;
 		s->not_delivered[e] += f[e].not_delivered;
+		s->remainder[e] = count_since(s, e, &now[e]) % s->periods[e];
+		s->flushed[e] = now[e];
+		if (f[e].throttled)
+			log_warn("session: the kernel throttled %s %llu times: see "
+				 "kernel.perf_event_max_sample_rate",
+				 f[e].desc.event, (unsigned long long)f[e].throttled);
 	}
+	s->unreadable += t->unreadable;
 }
 
 /* Stores what waits. Says so once when that begins to fail, and when it works again. */
@@ -217,41 +230,50 @@ static void drop_if_full(struct session *s)
 	tally_drop(t, SAMPLE_NO_SPACE);
 }
 
-/* Sweeps, and moves what was attributed into the outbox. */
+/*
+ * Sweeps, and moves what was attributed into the outbox. While nothing can be
+ * stored and memory is full, losses are all there is: they wait, for a list of
+ * them would grow.
+ */
 static int post(struct session *s)
 {
+	struct collector_counts now[SESSION_MAX_EVENTS];
 	struct flush_stream streams[SESSION_MAX_EVENTS];
 	struct outbox_flush f = { .streams = streams,
 				  .nr_streams = s->nr_events,
 				  .kernel = s->kernel };
 	struct tally *next = tally_new();
-	uint64_t now;
+	uint64_t mono;
 	int err;
 
 	if (!next)
 		return -ENOMEM;
 	sweep(s);
+	if (s->store_err)
+		store(s); /* there may be room again: then nothing is dropped */
+	for (int e = 0; e < s->nr_events; e++) {
+		s->ops->counts(s->collector, e, &now[e]);
+		note_losses(s, e, &now[e]);
+		streams[e] = describe_stream(s, e, &now[e]);
+	}
 	drop_if_full(s);
 	f.tally = s->attribution.tally;
-	if (s->store_err && !f.tally->profiles.nr && tally_total(f.tally)) {
-		tally_free(next); /* nothing but losses: they wait, and grow no list */
-		return s->store_err;
+	if (s->store_err && !f.tally->profiles.nr) {
+		tally_free(next);
+		return 0;
 	}
-	for (int e = 0; e < s->nr_events; e++)
-		fill_stream(s, e, &streams[e]);
-	add_up(s, f.tally, streams);
-	now = time_mono_ns();
+	mono = time_mono_ns();
 	f.to_ns = time_real_ns();
-	f.duration_ns = now - s->flush_from_ns;
+	f.duration_ns = mono - s->flush_from_ns;
 	f.from_ns = f.to_ns - f.duration_ns;
 	err = outbox_add_flush(s->outbox, &f);
 	if (err) {
 		tally_free(next);
 		return err;
 	}
-	s->unreadable += f.tally->unreadable;
+	take_over(s, f.tally, streams, now);
 	s->attribution.tally = next;
-	s->flush_from_ns = now;
+	s->flush_from_ns = mono;
 	return 0;
 }
 

@@ -43,6 +43,9 @@ struct session_config session_config_default(void);
 
 struct session;
 
+/* May this process sample the whole system? 0, -errno, -EXDEV in a PID namespace. */
+int session_system_access(void);
+
 /*
  * Opens database and collector and starts sampling. What fails is logged with
  * what to do about it. Returns 0, -errno or -CPI_E….

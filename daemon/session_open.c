@@ -43,17 +43,44 @@ static pid_t perf_target(const struct session *s)
 	return s->cfg.target ? s->cfg.target : -1;
 }
 
-/* PIDs in perf's records are those of our own namespace: outside it has none. */
-static int check_namespace(const struct session *s)
+/* Says why perf refused what, and what helps. */
+static void log_refusal(const char *what, int err)
+{
+	struct buf why = { 0 };
+
+	perfev_explain(err, &why);
+	log_err("session: %s: %s", what, buf_str(&why));
+	buf_fini(&why);
+}
+
+/*
+ * PIDs in perf's records are those of our own namespace: processes outside of it
+ * have none.
+ */
+static bool in_initial_namespace(void)
 {
 	struct stat st;
 
-	if (s->cfg.target || stat("/proc/self/ns/pid", &st) ||
-	    st.st_ino == INIT_PID_NAMESPACE)
-		return 0;
-	log_err("session: this is not the machine's initial PID namespace, so most "
-		"processes cannot be told apart here: run CPI on the host");
-	return -EPERM;
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NAMESPACE;
+}
+
+int session_system_access(void)
+{
+	int err = perfev_system_access();
+
+	return err ? err : in_initial_namespace() ? 0 : -EXDEV;
+}
+
+static int check_system_access(const struct session *s)
+{
+	int err = s->cfg.target ? 0 : session_system_access();
+
+	if (err == -EXDEV)
+		log_err("session: this is not the machine's initial PID namespace, so "
+			"most processes cannot be told apart: run CPI on the host");
+	else if (err)
+		log_refusal("sampling the whole system", err);
+	return err;
 }
 
 /* The events asked for, or cycles. Unprivileged users sample user mode alone. */
@@ -154,7 +181,6 @@ static void exclude_kernel(struct session *s)
 
 static int start_collector(struct session *s)
 {
-	struct buf why = { 0 };
 	int event = -1, err;
 
 	s->ops = &collector_perf;
@@ -169,12 +195,8 @@ static int start_collector(struct session *s)
 		exclude_kernel(s);
 		err = open_collector(s, &event);
 	}
-	if (err) {
-		perfev_explain(err, &why);
-		log_err("session: event %s: %s",
-			event >= 0 ? s->events[event].name : "buffers", buf_str(&why));
-		buf_fini(&why);
-	}
+	if (err)
+		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
 	return err;
 }
 
@@ -211,7 +233,6 @@ static int start_sideband(struct session *s)
 		.kernel = s->kernel,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
-	struct buf why = { 0 };
 
 	if (!err)
 		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
@@ -220,11 +241,8 @@ static int start_sideband(struct session *s)
 		log_info("session: %d processes do not let their mappings be read: "
 			 "their samples will be unknown",
 			 denied);
-	if (err) {
-		perfev_explain(err, &why);
-		log_err("session: mapping events: %s", buf_str(&why));
-		buf_fini(&why);
-	}
+	if (err)
+		log_refusal("mapping events", err);
 	return err;
 }
 
@@ -237,6 +255,7 @@ static int open_parts(struct session *s)
 	s->codecache = codecache_new();
 	s->outbox = outbox_new();
 	s->attribution = (struct attribution){
+		.images = s->images,
 		.procmap = s->procmap,
 		.codecache = s->codecache,
 		.tally = tally_new(),
@@ -250,6 +269,10 @@ static int open_parts(struct session *s)
 		return -errno;
 	err = kernel_open(s->images, &s->kernel);
 	s->attribution.kernel = s->kernel;
+	if (!err && !s->cfg.target && !kernel_idle_image(s->kernel))
+		log_warn("session: /proc/kallsyms hides its addresses: kernel samples "
+			 "will be unknown (run as root, grant CAP_SYSLOG, or lower "
+			 "kernel.kptr_restrict)");
 	return err ? err : cpus_online(&s->cpus);
 }
 
@@ -282,7 +305,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	s->cfg = *cfg;
 	s->epoll_fd = -1;
 	platform_read(&s->platform);
-	err = check_namespace(s);
+	err = check_system_access(s);
 	if (!err)
 		err = parse_events(s);
 	if (!err)

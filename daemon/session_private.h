@@ -36,8 +36,11 @@ struct session {
 	struct collector *collector;
 	struct event events[SESSION_MAX_EVENTS];
 	uint64_t periods[SESSION_MAX_EVENTS];
-	struct collector_counts
-		flushed[SESSION_MAX_EVENTS]; /* counts at the last flush */
+	struct collector_counts flushed[SESSION_MAX_EVENTS]; /* at the last flush */
+	uint64_t remainder[SESSION_MAX_EVENTS]; /* of the event's count then: less than
+						   what a sample stands for */
+	uint64_t ring_lost[SESSION_MAX_EVENTS],
+		table_lost[SESSION_MAX_EVENTS]; /* noted */
 	int nr_events;
 	double hz;
 	double interrupt_ns; /* 0: not measured */

@@ -14,9 +14,9 @@ static uint64_t nr_lost(const struct session *s, int e, enum loss l,
 	uint64_t n = s->lost[e][l] + s->attribution.tally->loss[e][l];
 
 	if (l == SAMPLE_RING_LOST)
-		n += now->ring_lost - s->flushed[e].ring_lost;
+		n += now->ring_lost - s->ring_lost[e];
 	else if (l == SAMPLE_TABLE_LOST)
-		n += now->table_lost - s->flushed[e].table_lost;
+		n += now->table_lost - s->table_lost[e];
 	return n;
 }
 

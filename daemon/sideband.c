@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sideband.c - the mapping events' rings
+ *
+ * When a ring is full, the kernel says so with the next record that fits. Until
+ * one comes, only the event's own count tells of the loss: it is read as well,
+ * or what was sampled meanwhile would go to what a process was before.
+ */
 #include "config.h"
 
 #include "daemon/sideband.h"
@@ -27,9 +34,13 @@
 #define RING_SIZE_MAX (2u << 20)
 #define RING_SIZE_MIN (128u << 10)
 
+#define SCAN_INTERVAL_NS NSEC_PER_SEC
+
 struct source {
 	int fd; /* -1: this CPU is offline */
 	struct ring ring;
+	uint64_t lost_told;  /* records lost, as LOST records say */
+	uint64_t lost_noted; /* of those that the event has lost */
 };
 
 /* A copied record waiting for its turn. */
@@ -45,8 +56,9 @@ struct sideband {
 	struct buf copies;
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
-	uint64_t nr_lost;
-	uint64_t read_ns; /* up to then every ring was read */
+	uint64_t nr_lost, nr_mended;
+	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
+	uint64_t read_ns;    /* up to then every ring was read */
 };
 
 /* What sample_id_all puts behind each record: TID and TIME. */
@@ -55,6 +67,11 @@ struct sample_id {
 	uint64_t time;
 };
 
+/*
+ * No build_id: the kernel (5.12 to 6.18 at least) then marks the same MMAP2 record of
+ * events that did not ask for it, too, and perf record crashes on those. For the same
+ * reason apply_mmap2() does not look at the mark.
+ */
 static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
@@ -62,13 +79,13 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
 		.ksymbol = cfg->target < 0,
-		.build_id = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
@@ -81,7 +98,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 	};
 }
 
-/* Kernels before 5.12 know no build_id: device and inode serve then. */
+/* Kernels before 6.0 do not count what was lost: LOST records have to do. */
 static int open_event(const struct sideband_config *cfg, int cpu)
 {
 	struct perf_event_attr attr;
@@ -90,8 +107,8 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	set_attr(cfg, &attr);
 	attr.wakeup_watermark = RING_SIZE_MIN / 2;
 	fd = perfev_open(&attr, cfg->target, cpu);
-	if (fd == -EINVAL || fd == -E2BIG) {
-		attr.build_id = 0;
+	if (fd == -EINVAL) {
+		attr.read_format = 0;
 		fd = perfev_open(&attr, cfg->target, cpu);
 	}
 	return fd;
@@ -109,7 +126,7 @@ static size_t ring_size(const struct sideband *sb)
 
 static int source_open(struct sideband *sb, int cpu)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	struct source *s = &sb->source[cpu];
 	int fd, err;
 
@@ -128,6 +145,7 @@ static int source_open(struct sideband *sb, int cpu)
 		return err;
 	}
 	s->fd = fd;
+	s->lost_told = s->lost_noted = 0;
 	return 0;
 }
 
@@ -221,9 +239,18 @@ lost:
 	sb->nr_lost++;
 }
 
+static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
+{
+	if (lost <= s->lost_noted)
+		return;
+	sb->nr_lost += lost - s->lost_noted;
+	s->lost_noted = lost;
+}
+
 static void collect(struct sideband *sb, struct source *s)
 {
 	const struct perf_event_header *h;
+	uint64_t count[2]; /* of the event, always 0; of records lost */
 
 	ring_snapshot(&s->ring);
 	while ((h = ring_peek(&s->ring))) {
@@ -234,7 +261,8 @@ static void collect(struct sideband *sb, struct source *s)
 			if (h->type == PERF_RECORD_LOST) {
 				const uint64_t *lost = (const uint64_t *)(h + 1);
 
-				sb->nr_lost += lost[1];
+				s->lost_told += lost[1];
+				note_lost(sb, s, s->lost_told);
 			} else {
 				keep(sb, h, id->time);
 			}
@@ -242,6 +270,8 @@ static void collect(struct sideband *sb, struct source *s)
 		ring_next(&s->ring, h);
 	}
 	ring_release(&s->ring);
+	if (read(s->fd, count, sizeof(count)) == sizeof(count))
+		note_lost(sb, s, count[1]);
 }
 
 static int by_time(const void *a, const void *b)
@@ -268,16 +298,8 @@ struct record_mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t address, len, page_offset;
-	union {
-		struct {
-			uint32_t major, minor;
-			uint64_t inode, inode_generation;
-		};
-		struct {
-			uint8_t build_id_size, reserved[3];
-			uint8_t build_id[20];
-		};
-	};
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
 	uint32_t prot, flags;
 	char name[];
 };
@@ -293,7 +315,9 @@ static bool has_text(const struct perf_event_header *h, const char *text)
 static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 			uint64_t time)
 {
-	struct image_source source = { 0 };
+	const struct image_source source = { .device = makedev(r->major, r->minor),
+					     .inode = r->inode,
+					     .inode_generation = r->inode_generation };
 	struct known_image *image;
 	struct range range = { .start = r->address,
 			       .end = r->address + r->len,
@@ -302,15 +326,6 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 
 	if (!has_text(&r->header, r->name) || range.start >= range.end)
 		return;
-	if (r->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		source.build_id_size =
-			r->build_id_size <= BUILD_ID_MAX ? r->build_id_size : 0;
-		memcpy(source.build_id, r->build_id, source.build_id_size);
-	} else {
-		source.device = makedev(r->major, r->minor);
-		source.inode = r->inode;
-		source.inode_generation = r->inode_generation;
-	}
 	image = images_get(sb->cfg.images, r->name, &source);
 	if (!image) {
 		procmap_add_gap(sb->cfg.procmap, time, time);
@@ -363,32 +378,47 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	}
 }
 
-uint64_t sideband_read(struct sideband *sb)
+/*
+ * Extends the gap to now, and closes it by a scan of /proc. A scan costs
+ * milliseconds, so one that would follow another at once waits.
+ */
+static void mend(struct sideband *sb)
 {
-	uint64_t lost_before = sb->nr_lost, begun = time_mono_ns();
+	uint64_t now = time_mono_ns();
+	int denied;
+
+	procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
+	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
+		return;
+	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
+		procmap_settle(sb->cfg.procmap, now);
+	log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+		 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	sb->nr_mended = sb->nr_lost;
+	sb->scanned_ns = now;
+}
+
+bool sideband_read(struct sideband *sb)
+{
+	uint64_t begun = time_mono_ns();
+	bool gap;
 
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
 	}
-	qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
+	if (sb->nr_pending)
+		qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
 	for (size_t i = 0; i < sb->nr_pending; i++)
 		apply(sb, (const void *)(sb->copies.data + sb->pending[i].at),
 		      sb->pending[i].time);
 	sb->nr_pending = 0;
 	buf_reset(&sb->copies);
-	if (sb->nr_lost != lost_before) {
-		uint64_t now = time_mono_ns();
-		int denied;
-
-		procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
-		if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
-			procmap_settle(sb->cfg.procmap, now);
-		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
-			 (unsigned long long)(sb->nr_lost - lost_before));
-	}
+	gap = sb->nr_lost != sb->nr_mended;
+	if (gap)
+		mend(sb);
 	sb->read_ns = begun;
-	return sb->nr_lost - lost_before;
+	return gap;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

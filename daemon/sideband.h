@@ -9,6 +9,7 @@
 #ifndef CPI_DAEMON_SIDEBAND_H
 #define CPI_DAEMON_SIDEBAND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,11 +38,12 @@ void sideband_close(struct sideband *sb); /* accepts NULL */
 int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
 
 /*
- * Applies everything that the kernel has published until now. When records
- * were lost it scans /proc, and tells the process map about the gap since the
- * read before. Returns how many records were lost.
+ * Applies everything that the kernel has published until now. Returns whether
+ * the time since the read before is a gap: records were lost in it, or were lost
+ * earlier and /proc was not scanned since. It is scanned here, at most once a
+ * second; the process map is told how long the gap was.
  */
-uint64_t sideband_read(struct sideband *sb);
+bool sideband_read(struct sideband *sb);
 
 /* Records lost since the beginning. */
 uint64_t sideband_nr_lost(const struct sideband *sb);

@@ -14,6 +14,7 @@ struct tally *tally_new(void)
 	return calloc(1, sizeof(struct tally));
 }
 
+/* Frees the profiles and the totals that count the same samples. */
 static void free_profiles(struct tally *t)
 {
 	struct hnode *n, *next;
@@ -21,22 +22,33 @@ static void free_profiles(struct tally *t)
 	hmap_for_each (&t->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
+		t->memory -= sizeof(*p) + profile_memory(p->profile);
 		hmap_remove(&t->profiles, n);
 		profile_free(p->profile);
 		free(p);
 	}
 	hmap_for_each (&t->comms, n, next) {
+		struct tally_comm *c = container_of(n, struct tally_comm, node);
+
+		if (!c->image) /* of a loss, which stays */
+			continue;
+		t->memory -= sizeof(*c);
 		hmap_remove(&t->comms, n);
-		free(container_of(n, struct tally_comm, node));
+		free(c);
 	}
-	t->memory = 0;
 }
 
 void tally_free(struct tally *t)
 {
+	struct hnode *n, *next;
+
 	if (!t)
 		return;
 	free_profiles(t);
+	hmap_for_each (&t->comms, n, next) {
+		hmap_remove(&t->comms, n);
+		free(container_of(n, struct tally_comm, node));
+	}
 	hmap_fini(&t->profiles);
 	hmap_fini(&t->comms);
 	free(t);

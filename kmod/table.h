@@ -142,9 +142,10 @@ static inline enum cpi_table_result cpi_table_add(struct cpi_table *t, uint64_t 
 					 : t->next_way++ % CPI_TABLE_WAYS];
 		result = cpi_table_spill(t, victim);
 	}
-	if (CPI_TABLE_SWAP_TO_FRONT && victim != &b->way[0]) {
-		*victim = b->way[0];
-		victim = &b->way[0];
+	/* "inserting new entries at the beginning of the line": all before it move. */
+	while (CPI_TABLE_SWAP_TO_FRONT && victim != &b->way[0]) {
+		victim[0] = victim[-1];
+		victim--;
 	}
 	victim->word0 = word0;
 	victim->word1 = who | one;

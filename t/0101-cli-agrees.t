@@ -8,7 +8,7 @@ commands=$(cpi --help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p')
 [ -n "$commands" ] || bail "cpi --help lists no commands"
 cpi help --completion >completion || bail "no completion script"
 
-plan $((5 * $(echo "$commands" | wc -w) + 5))
+plan $((5 * $(echo "$commands" | wc -w) + 6))
 
 for c in $commands; do
 	page=$srcdir/man/cpi-$c.1
@@ -50,4 +50,10 @@ if command -v bash >/dev/null; then
 	is "$got" "procedure" "a value is completed"
 else
 	skip 3 "no bash here"
+fi
+
+if command -v mandoc >/dev/null; then
+	is "$(mandoc -Tlint -W error "$srcdir"/man/cpi*.1)" "" "mandoc finds no error"
+else
+	skip 1 "no mandoc here"
 fi

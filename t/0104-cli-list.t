@@ -9,7 +9,7 @@ target=$tmp/target
 CPI_DB=known.db
 export CPI_DB
 
-plan 34
+plan 36
 
 list()
 {
@@ -89,6 +89,9 @@ is "$(list --format=csv "$offset" --image target | cut -d, -f1 | sed -n 2p)" 560
 	"0xOFFSET in an image"
 is "$(list --format=csv 0x9000 --image '[kernel]' | sed 's/,.*//' | tail -n 1)" 5 \
 	"0xOFFSET where no symbol is"
+list --format=csv --image target main >text
+is "$?" 0 "a procedure without samples"
+is "$(awk -F, 'NR > 1 { n += $1 + $3 } END { print n }' text)" 0 "has none"
 
 # The binary is no longer what was profiled.
 mv target target.real

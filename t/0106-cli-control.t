@@ -36,7 +36,7 @@ daemon()
 	pid=$!
 	shift
 	{
-		read -r line
+		read -r _
 		"$@" --socket sock >out 2>err
 		status=$?
 		cat >heard

@@ -10,7 +10,7 @@ paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 24
+plan 25
 
 cpi record -o a.db --label first -- ./target 400000000 >out 2>err
 is "$?" 0 "a command is recorded"
@@ -31,7 +31,7 @@ is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' list)" \
 	"$(awk -F, '/,target_hot,/ { n += $1 } END { print n }' prof)" \
 	"prof and list agree on it"
 
-cpi record -F 500 -e cpu-clock -e page-faults@10 -o a.db -- \
+cpi record -F 500 -e cpu-clock -e page-faults@10 -o a.db --raw raw -- \
 	sh -c 'i=0; while [ $i -lt 20 ]; do ./target 100 >out; i=$((i + 1)); done' 2>err
 is "$?" 0 "two events are recorded"
 is "$(cpi epoch list --db a.db --format=csv | sed 1d | wc -l | tr -d ' ')" 2 \
@@ -40,6 +40,9 @@ like "$(cpi prof --db a.db 2>/dev/null)" "^Stream cpu-clock.* a sample per 2 ms"
 	"at the rate that was asked for"
 like "$(cpi prof --db a.db 2>/dev/null)" "^Stream page-faults.* a sample per 10 events" \
 	"and with the period of the other"
+is "$(($(wc -c <raw) - 16))" "$((32 * $(cpi cat --intervals --db a.db --format=csv |
+	awk -F, 'NR > 1 { n += $7 } END { print n }')))" \
+	"every sample is in the raw file, too"
 
 # The command's exit is cpi's.
 for try in 'exit 3:3' 'kill -9 $$:137'; do
@@ -64,7 +67,7 @@ mkfifo ready
 cpi record -o c.db -- sh -c 'trap "exit 5" TERM; echo go >ready; while :; do :; done' \
 	2>err &
 pid=$!
-read -r line <ready
+read -r _ <ready
 kill -TERM $pid
 wait $pid
 is "$?" 5 "a signal goes to the command"
@@ -80,7 +83,7 @@ else
 	chmod 777 "$tmp"
 	setpriv --reuid=65534 --regid=65534 --clear-groups -- \
 		cpi record -o d.db -- ./target 400000000 >out 2>err
-	like "$(cat err)" "only ./target and what it starts is sampled" \
+	like "$(cat err)" "only ./target and what it starts is" \
 		"without privileges, it says what it samples"
 	is "$(cpi prof --db d.db --format=csv 2>/dev/null | sed -n 2p | cut -d, -f5)" \
 		target_hot "and does"

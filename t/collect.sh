@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # collect.sh - for tests that look at what cpid stored; after tap.sh and cpid.sh
 #
-# The database is t.db, as cpid.sh has it, and the event is cpu-clock, which
-# every machine has.
+# The database is $db; the event is cpu-clock, which every machine has.
 
 programs=$builddir/t/programs
+db=t.db
+event=cpu-clock
 
 # need COMMAND...: skips the script where one is missing.
 need()
@@ -41,13 +42,13 @@ need sqlite3
 # sql QUERY [DATABASE]: the rows that it gives.
 sql()
 {
-	sqlite3 -readonly -cmd '.timeout 20000' "${2:-t.db}" "$1"
+	sqlite3 -readonly -cmd '.timeout 20000' "${2:-$db}" "$1"
 }
 
 # collect_start [OPTIONS]: starts cpid.
 collect_start()
 {
-	cpid_start -e cpu-clock "$@" || {
+	cpid_start --db "$db" -e cpu-clock "$@" || {
 		sed 's/^/# /' t.log
 		bail 'cpid does not start'
 	}
@@ -100,7 +101,7 @@ check_status()
 }
 
 # check_stored: the database's accounting is exact; this many tests:
-nr_stored_tests=7
+nr_stored_tests=8
 check_stored()
 {
 	is "$(sql 'SELECT t.* FROM tally t WHERE received <> stored +
@@ -110,6 +111,11 @@ check_stored()
 		(SELECT total(total) FROM profile p WHERE p.epoch = t.epoch AND
 		p.stream = t.stream AND context = 0 AND kind = 0)')" \
 		'' 'stored = the sum of the profiles, of each epoch and stream'
+	is "$(sql 'SELECT t.* FROM tally t WHERE stored +
+		(SELECT total(n) FROM loss l WHERE l.epoch = t.epoch AND l.stream = t.stream
+			AND class = 0) <>
+		(SELECT total(n) FROM comm c WHERE c.epoch = t.epoch AND c.stream = t.stream)')" \
+		'' 'stored + unknown = the sum of the commands, of each epoch and stream'
 	is "$(sql 'SELECT sum(received), sum(stored), sum(lost) FROM flush')" \
 		"$(sql 'SELECT sum(received), sum(stored), sum(received) - sum(stored) FROM tally')" \
 		'the flushes add up to the same'
@@ -119,17 +125,17 @@ check_stored()
 	is "$(sql 'SELECT * FROM (SELECT run, seq, from_ns - lag(to_ns)
 		OVER (PARTITION BY run ORDER BY seq) AS hole FROM flush)
 		WHERE abs(hole) > 100000000')" '' 'intervals follow one another'
-	cpi prof --db t.db --epoch all --format=json >prof.json 2>prof.err
+	cpi prof --db "$db" --epoch all --format=json >prof.json 2>prof.err
 	is "$(sql "WITH r (n) AS (
-			SELECT json_extract(value, '\$.samples.cpu-clock')
+			SELECT json_extract(value, '\$.samples.\"$event\"')
 			FROM json_each(readfile('prof.json'), '\$.rows')
-			UNION ALL SELECT json_extract(readfile('prof.json'), '\$.idle.samples.cpu-clock')
+			UNION ALL SELECT json_extract(readfile('prof.json'), '\$.idle.samples.\"$event\"')
 			UNION ALL SELECT value FROM json_each(readfile('prof.json'), '\$.unknown'))
 		SELECT sum(n) FROM r" :memory:)" \
 		"$(sql 'SELECT (SELECT sum(stored) FROM tally) +
 			(SELECT total(n) FROM loss WHERE class = 0)' | sed 's/\.0$//')" \
 		'rows of cpi prof = stored + unknown'
-	try 'every profile decodes' cpi cat --db t.db --check
+	try 'every profile decodes' cpi cat --db "$db" --check
 }
 
 # samples COMM IMAGE: samples of these commands in these images (globs).
@@ -144,4 +150,11 @@ strangers()
 {
 	sql "SELECT c.comm, i.name, c.n FROM comm c JOIN image i ON i.id = c.image
 		WHERE i.name GLOB '*/burn_?' AND i.name NOT GLOB '*/' || c.comm"
+}
+
+# bias PROGRAM: what its code's addresses are above their offsets in the file; for
+# programs that are not position independent.
+bias()
+{
+	echo "$(($(readelf -lW "$1" | awk '$1 == "LOAD" && / R E / { print $3 "-" $2; exit }')))"
 }

@@ -22,14 +22,28 @@ t_isa_dump_CFLAGS = $(AM_CFLAGS)
 t_isa_dump_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
+
 # What cpid stores of what really ran.
 COLLECT_TESTS = \
 	t/0301-collect-accounting.t \
 	t/0302-collect-shortlived.t \
 	t/0303-collect-pid-reuse.t \
-	t/0304-collect-exec-chain.t
+	t/0304-collect-exec-chain.t \
+	t/0305-collect-rate.t \
+	t/0306-collect-lost.t \
+	t/0307-collect-killed.t \
+	t/0308-collect-full-disk.t \
+	t/0309-collect-perf-agrees.t \
+	t/0310-collect-compile.t \
+	t/0311-collect-raw.t \
+	t/0312-collect-outcomes.t \
+	t/0313-collect-hotplug.t \
+	t/0314-collect-unprivileged.t \
+	t/0390-collect-beside-perf.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
+# perf does not follow CPUs that come back.
+t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 include t/unit/local.mk
 include t/fuzz/local.mk
@@ -51,7 +65,7 @@ t_target_LDFLAGS =
 # Programs of known behaviour, for the tests of collection. Without sanitizers; at
 # equal addresses, thus neither dynamic nor position independent.
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
-FIXED_LINK = -static -no-pie
+FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
 	t/programs/branch t/programs/spawn t/programs/split
 t_programs_burn_a_SOURCES = t/programs/burn.c

@@ -48,7 +48,7 @@ struct cmd_options {
 	double hz;
 	struct cmd_list events;
 	const char *output, *label, *raw;
-	bool by_comm, no_by_comm;
+	bool by_comm;
 	/* help */
 	bool completion;
 };

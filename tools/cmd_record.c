@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,33 +129,6 @@ static int run_until_end(struct recording *r)
 	return 0;
 }
 
-static bool has_capability(cap_value_t which)
-{
-	cap_flag_value_t value = CAP_CLEAR;
-	cap_t caps = cap_get_proc();
-
-	if (!caps)
-		return false;
-	if (cap_get_flag(caps, which, CAP_EFFECTIVE, &value) < 0)
-		value = CAP_CLEAR;
-	cap_free(caps);
-	return value == CAP_SET;
-}
-
-/* What the kernel lets us sample: everything, or what we start ourselves. */
-static bool may_sample_system(void)
-{
-	struct buf text = { 0 };
-	long paranoid = 2;
-
-	if (has_capability(CAP_SYS_ADMIN) || has_capability(CAP_PERFMON))
-		return true;
-	if (!file_read_all(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", 64, &text))
-		paranoid = strtol(buf_str(&text), NULL, 10);
-	buf_fini(&text);
-	return paranoid <= 0;
-}
-
 static const char *output(const struct cmd_context *ctx)
 {
 	return ctx->opt.output ? ctx->opt.output : DEFAULT_OUTPUT;
@@ -173,10 +145,11 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	cfg->hz = ctx->opt.hz;
 	cfg->epoch_ns = 0;
 	cfg->label = ctx->opt.label;
-	cfg->by_comm = ctx->opt.by_comm || (cfg->by_comm && !ctx->opt.no_by_comm);
+	cfg->by_comm = ctx->opt.by_comm;
 	cfg->raw_fd = -1;
-	if (!may_sample_system()) {
-		log_info("without CAP_PERFMON, only %s and what it starts is sampled",
+	if (session_system_access()) {
+		log_info("the whole system may not be sampled: only %s and what it "
+			 "starts is (as root, or with CAP_PERFMON: everything)",
 			 ctx->args[0]);
 		cfg->target = r->child;
 		cfg->enable_on_exec = true;
@@ -255,8 +228,6 @@ static int run(struct cmd_context *ctx)
 	struct recording r = { .go_fd = -1, .signal_fd = -1 };
 	int err;
 
-	if (ctx->opt.by_comm && ctx->opt.no_by_comm)
-		return cmd_usage_error(ctx->cmd, "say --by-comm or --no-by-comm");
 	err = catch_signals(&r);
 	if (!err)
 		err = start_child(&r, ctx->args);
@@ -285,8 +256,6 @@ static const struct opt opts[] = {
 	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),
 	OPT("by-comm", 0, NULL, "also keep a profile of each command", OPT_FLAG,
 	    by_comm),
-	OPT("no-by-comm", 0, NULL, "keep no profiles of commands", OPT_FLAG,
-	    no_by_comm),
 	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
 	OPT_END,
 };

@@ -290,8 +290,9 @@ int list_find(struct listing *l, const char *proc)
 	choose(l);
 	if (!l->place)
 		return failed_none(l, proc);
-	qsort(l->place->samples.data,
-	      l->place->samples.len / sizeof(struct list_sample),
-	      sizeof(struct list_sample), compare_samples);
+	if (l->place->samples.len)
+		qsort(l->place->samples.data,
+		      l->place->samples.len / sizeof(struct list_sample),
+		      sizeof(struct list_sample), compare_samples);
 	return 0;
 }

@@ -144,7 +144,8 @@ static void put_between(struct table *t, struct listing *l, const struct row *a,
 {
 	static const struct tally none[EVENTS_MAX];
 
-	if (l->ctx->opt.format != OUT_TEXT || b->line - a->line > MAX_BLANK_RUN)
+	if (l->ctx->opt.format != OUT_TEXT ||
+	    (int64_t)b->line - a->line > MAX_BLANK_RUN)
 		return;
 	for (int line = a->line + 1; line < b->line; line++)
 		put_row(t, l, none, a->file, line);

@@ -45,6 +45,11 @@ t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
 dist_check_SCRIPTS += t/bench/compare t/bench/workload
+EXTRA_DIST += t/bench/README.md
+
+dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
+QUICK_TESTS += t/0401-bench-sim.t
+LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
 bench: t/bench/table_sim
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'

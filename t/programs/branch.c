@@ -15,30 +15,32 @@
 void branch_rounds(unsigned long rounds);
 
 /*
- * Multiplications before each compare make the jump wait for it: samples land
- * on a compare-and-jump pair that has just been held up.
+ * Between each compare and its jump stands a chain of loads from a pointer to
+ * itself: samples land on what waits behind them, and compare and jump are not
+ * fused into one instruction that cannot be interrupted.
  */
 __asm__(".text\n"
 	".globl branch_rounds, branch_taken, branch_not_taken, branch_some\n"
 	".type branch_rounds, @function\n"
 	"branch_rounds:\n"
-	"	mov $1, %eax\n"
-	"0:	imul %rax, %rax\n"
-	"	imul %rax, %rax\n"
-	"	cmp $1, %rax\n"
+	"	lea -8(%rsp), %rsi\n"
+	"	mov %rsi, (%rsi)\n"
+	"0:	cmp %rsi, %rsi\n"
+	"	mov (%rsi), %rsi\n"
+	"	mov (%rsi), %rsi\n"
 	".type branch_taken, @function\n"
 	"branch_taken:\n"
 	"	je 1f\n"
 	"	ud2\n"
-	"1:	imul %rax, %rax\n"
-	"	imul %rax, %rax\n"
-	"	cmp $2, %rax\n"
+	"1:	cmp %rsp, %rsi\n"
+	"	mov (%rsi), %rsi\n"
+	"	mov (%rsi), %rsi\n"
 	".type branch_not_taken, @function\n"
 	"branch_not_taken:\n"
 	"	je 3f\n"
-	"	imul %rax, %rax\n"
-	"	imul %rax, %rax\n"
-	"	test $7, %edi\n"
+	"	test $7, %dil\n"
+	"	mov (%rsi), %rsi\n"
+	"	mov (%rsi), %rsi\n"
 	".type branch_some, @function\n"
 	"branch_some:\n"
 	"	jne 2f\n"

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/times.h"
 #include "daemon/cpus.h"
 #include "daemon/elfid.h"
 #include "daemon/event.h"
@@ -297,7 +298,7 @@ END_TEST
 /* A file that is not the mapped one any more gives its name, and nothing else. */
 START_TEST(a_replaced_file_is_not_believed)
 {
-	struct image_source wrong = { .build_id = { 1, 2, 3 }, .build_id_size = 20 };
+	struct image_source wrong = { .device = 1, .inode = 1 };
 	struct images *im = images_new();
 	struct known_image *x;
 	char exe[512];
@@ -305,10 +306,79 @@ START_TEST(a_replaced_file_is_not_believed)
 
 	exe[n] = '\0';
 	x = images_get(im, exe, &wrong);
-	images_resolve(x, getpid());
+	ck_assert_ptr_eq(images_resolve(im, x, getpid(), 0), x);
 	ck_assert(x->resolved);
 	ck_assert(!x->desc.has_content);
 	ck_assert_int_eq(images_open(x), -ENOENT);
+	images_free(im);
+}
+END_TEST
+
+/* Copies this program to path, with one byte of its code changed by flip. */
+static void write_program(const char *path, uint8_t flip)
+{
+	struct buf b = { 0 };
+	const Elf64_Ehdr *h;
+	const Elf64_Phdr *ph;
+	int fd, i = 0;
+
+	ck_assert_int_eq(file_read_all(AT_FDCWD, "/proc/self/exe", 1 << 28, &b), 0);
+	h = (const void *)b.data;
+	ph = (const void *)(b.data + h->e_phoff);
+	while (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_X))
+		i++;
+	b.data[ph[i].p_offset + 64] ^= flip;
+	fd = open(path, O_WRONLY | O_CREAT,
+		  0700); /* in place: no O_TRUNC, same inode */
+	ck_assert_int_eq(file_write(fd, b.data, b.len), 0);
+	close(fd);
+	buf_fini(&b);
+}
+
+/* Same inode, same path: what was mapped before and after are two images. */
+START_TEST(a_file_written_over_in_place_is_another_image)
+{
+	char dir[] = "/tmp/check_collect.XXXXXX", path[64];
+	struct image_source source = { 0 };
+	struct images *im = images_new();
+	struct known_image *old, *now;
+	uint64_t before, after;
+	struct stat st;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/program", dir);
+	write_program(path, 0);
+	ck_assert_int_eq(stat(path, &st), 0);
+	source.device = st.st_dev;
+	source.inode = st.st_ino;
+	old = images_get(im, path, &source);
+	before = time_mono_ns();
+	ck_assert_ptr_eq(images_resolve(im, old, getpid(), before), old);
+	ck_assert(old->desc.has_content);
+
+	while (time_mono_ns() < before + 20 * NSEC_PER_MSEC)
+		; /* file systems stamp by the tick */
+	write_program(path, 1);
+	while (time_mono_ns() < before + 40 * NSEC_PER_MSEC)
+		;
+	after = time_mono_ns();
+	images_next_round(im);
+	ck_assert_ptr_eq(images_resolve(im, old, getpid(), before), old);
+	now = images_resolve(im, old, getpid(), after);
+	ck_assert_ptr_ne(now, old);
+	ck_assert(now->desc.has_content);
+	ck_assert_mem_eq(now->desc.build_id, old->desc.build_id, BUILD_ID_MAX);
+	ck_assert_mem_ne(now->desc.content, old->desc.content, CONTENT_HASH_SIZE);
+	ck_assert_ptr_eq(images_get(im, path, &source), now);
+	ck_assert_int_eq(images_open(old), -ESTALE);
+
+	images_clear_marks(im);
+	old->marked = true;
+	images_sweep(im);
+	ck_assert_uint_eq(images_nr(im),
+			  2); /* a successor stays with what it succeeds */
+	unlink(path);
+	rmdir(dir);
 	images_free(im);
 }
 END_TEST
@@ -338,6 +408,7 @@ START_TEST(a_tally_keeps_every_sample)
 	tally_drop(t, SAMPLE_NO_SPACE);
 	ck_assert_uint_eq(tally_total(t), added);
 	ck_assert_uint_eq(t->profiles.nr, 0);
+	ck_assert_uint_gt(t->comms.nr, 0); /* of the losses that have commands */
 	tally_free(t);
 	images_free(im);
 }
@@ -357,6 +428,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));
 	tcase_add_test(tc, images_are_known_once);
 	tcase_add_test(tc, a_replaced_file_is_not_believed);
+	tcase_add_test(tc, a_file_written_over_in_place_is_another_image);
 	tcase_add_test(tc, a_tally_keeps_every_sample);
 	suite_add_tcase(s, tc);
 	return s;

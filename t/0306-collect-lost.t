@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The daemon stands still until the kernel's buffers are full. Samples that did not
+# fit are ring_lost; those whose mappings did not fit are map_gap, and never
+# another program's.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need taskset chrt
+set -- $(taskset -cp $$ | sed 's/.*: *//; s/[,-]/ /g')
+[ $# -gt 1 ] || skip_all 'two CPUs are needed'
+first=$1
+shift $(($# - 1))
+last=$1
+plan $((2 * nr_stored_tests + 10))
+
+# Samples: 5000 Hz fill the 512 KiB of a CPU in less than a second.
+collect_start -F 5000 --sweep 1s
+kill -STOP "$cpid_pid"
+"$programs/spawn" 2 2 2500 "$programs/burn_a" >/dev/null
+kill -CONT "$cpid_pid"
+cpid_ask flush >/dev/null
+check_status 'after samples were lost'
+bound "$(cpid_field lost.ring_lost)" '>' 0 'the loss has a name'
+collect_stop
+bound "$(sql "SELECT total(n) FROM loss WHERE class = 1 AND name = 'ring_lost'")" '>' 0 \
+	'the database has it too'
+is "$(sql "SELECT name FROM loss WHERE class = 1 AND name <> 'ring_lost'")" '' 'nothing else is lost'
+check_stored
+
+# Mappings: a process that the daemon knows as burn_a becomes burn_b, at the same
+# addresses, when there is no room to say so. A long path makes long records. All is
+# on one CPU, where a real-time process sees to it that no later record tells of the
+# loss.
+is_hogged()
+{
+	[ "$(cat "/proc/$hog/comm" 2>/dev/null)" = burn_c ]
+}
+
+rm -f t.db t.db-*
+deep=$tmp
+for _ in $(seq 15); do
+	deep=$deep/$(printf '%0200d' 0)
+done
+mkdir -p "$deep"
+cp "$programs/burn_c" "$deep"
+taskset -cp "$first" $$ >/dev/null
+collect_start -F 300 --sweep 1m
+taskset -c "$last" "$programs/burn_a" 20 "$programs/burn_b" 500 &
+chain=$!
+kill -STOP $chain
+cpid_ask flush >/dev/null
+kill -STOP "$cpid_pid"
+taskset -c "$last" "$programs/spawn" 1000 1 0 "$deep/burn_c" >/dev/null
+kill -CONT $chain
+wait $chain
+taskset -c "$last" "$programs/spawn" 20 1 10 "$programs/burn_a" "$programs/burn_b" >/dev/null
+chrt -f 1 taskset -c "$last" "$programs/burn_c" 500 &
+hog=$!
+await 10 is_hogged
+kill -CONT "$cpid_pid"
+cpid_ask flush >/dev/null
+bound "$(cpid_field mapping_records_lost)" '>' 0 'mapping records were lost'
+wait $hog
+collect_stop
+check_stored
+bound "$(sql "SELECT total(n) FROM loss WHERE class = 0 AND name = 'map_gap'")" '>' 0 \
+	'samples whose mappings were lost are in a gap'
+is "$(strangers)" '' 'no sample is of another program'
+# burn_a may have run for 20 ms before the loss; what is over that was burn_b.
+bound "$(samples '*' '*/burn_a')" '<=' 30 'what burn_a became is not burn_a'

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Samples on conditional jumps know where the jump went: one that is always taken, one
+# that never is, and one that is taken seven times of eight.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need nm readelf
+[ "$(uname -m)" = x86_64 ] || skip_all 'the program is written for x86-64'
+plan $((nr_stored_tests + 6))
+
+collect_start -F 2000
+"$programs/branch" 2500
+collect_stop
+check_stored
+cpi cat --db t.db --image '*/branch' --format=csv >counts.csv
+
+# at SYMBOL: sets n, taken and not_taken of the jump there.
+at()
+{
+	set -- "$(nm "$programs/branch" | sed -n "s/ . $1\$//p")"
+	set -- "$(printf '0x%x' $((0x$1 - $(bias "$programs/branch"))))"
+	set -- $(sqlite3 -separator ' ' :memory: '.import --csv counts.csv c' \
+		"SELECT coalesce(sum(n), 0), coalesce(sum(taken), 0), coalesce(sum(not_taken), 0)
+		FROM c WHERE offset = '$1'")
+	n=$1 taken=$2 not_taken=$3
+}
+
+# Where samples land is the processor's choice; too few of them say nothing.
+skip_few()
+{
+	[ "$n" -lt 100 ] && skip 1 "only $n samples land on the jump"
+}
+
+at branch_taken
+skip_few || is "$taken $not_taken" "$n 0" 'the jump that is always taken was taken'
+at branch_not_taken
+skip_few || is "$taken $not_taken" "0 $n" 'the jump that is never taken was not'
+at branch_some
+is "$((taken + not_taken))" "$n" 'each sample of a jump has an outcome'
+# Binomial: 4 sigma.
+skip_few || bound "$(awk -v n="$n" -v taken="$taken" 'BEGIN {
+	d = taken / n - 7 / 8
+	print (d < 0 ? -d : d) / sqrt(7 / 64 / n)
+}')" '<=' 4 'seven of eight were taken, in sigma'
+is "$(sqlite3 :memory: '.import --csv counts.csv c' "SELECT * FROM c WHERE taken + not_taken > n")" \
+	'' 'no jump has more outcomes than samples'

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A CPU goes offline and comes back: sampling goes on, nothing is miscounted.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need taskset
+switch=/sys/devices/system/cpu/cpu1/online
+[ -w $switch ] && [ "$(cat $switch)" = 1 ] || skip_all 'CPU 1 cannot be taken offline here'
+
+# set_online 0|1
+set_online()
+{
+	echo "$1" 2>/dev/null >$switch
+}
+bring_back()
+{
+	set_online 1
+	tap_end
+}
+trap bring_back EXIT
+set_online 0 || skip_all 'CPU 1 cannot be taken offline here'
+set_online 1
+plan $((nr_stored_tests + 9))
+
+has_cpus()
+{
+	[ "$(cpid_field cpus)" = "$1" ]
+}
+
+nr=$(getconf _NPROCESSORS_ONLN)
+collect_start -F 1000 --sweep 100ms --flush 300ms
+await_samples 500
+set_online 0
+try 'cpid notices that a CPU is gone' await 20 has_cpus $((nr - 1))
+"$programs/burn_a" 200
+gone=$(cpid_field received.cpu-clock)
+await_samples $((gone + 500))
+check_status 'with a CPU less'
+set_online 1
+try 'cpid notices that it is back' await 20 has_cpus "$nr"
+taskset -c 1 "$programs/burn_b" 200
+back=$(cpid_field received.cpu-clock)
+await_samples $((back + 1000))
+check_status 'with the CPU back'
+collect_stop
+check_stored
+is "$(sql "SELECT sum(received + not_delivered) * mean_period, sum(running_ns)
+	FROM tally t JOIN stream s ON s.id = t.stream GROUP BY s.id
+	HAVING abs(sum(received + not_delivered) * mean_period - sum(running_ns)) >
+		mean_period + 100000 * (SELECT nr_cpus FROM platform)")" \
+	'' 'received + not_delivered is the count of the event'
+is "$(sql 'SELECT name FROM loss WHERE class = 1')" '' 'nothing is lost'
+# 200 each; a busy host delays some.
+bound "$(samples burn_a '*/burn_a')" '>=' 50 'what ran meanwhile was sampled'
+bound "$(samples burn_b '*/burn_b')" '>=' 50 'the CPU that is back is sampled'
