@@ -92,6 +92,17 @@ START_TEST(event_names_are_perfs)
 }
 END_TEST
 
+/* Each becomes a sampling period, so an unknown clock rate must not make it 1. */
+START_TEST(a_rate_without_a_known_clock_is_no_interrupt_per_event)
+{
+	static const char *const names[] = { "cycles", "instructions", "cpu-clock" };
+	struct event e;
+
+	ck_assert_int_eq(event_parse(names[_i], 0, &e), 0);
+	ck_assert_uint_ge(event_period(&e, 1000), 10000);
+}
+END_TEST
+
 static const struct {
 	const char *line;
 	int err;
@@ -420,6 +431,8 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("collect");
 
 	tcase_add_loop_test(tc, cpu_lists_are_read, 0, NR(cpu_lists));
+	tcase_add_loop_test(tc, a_rate_without_a_known_clock_is_no_interrupt_per_event,
+			    0, 3);
 	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
 	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
