@@ -195,6 +195,33 @@ START_TEST(kernel_addresses_get_symbols)
 }
 END_TEST
 
+/* Without _text, and with marks of where code and data begin. */
+START_TEST(kernel_symbols_of_aarch64_are_read)
+{
+	static const struct image_source none;
+	struct images *im = images_new();
+	struct kernel *k = kernel_new(im, &none);
+	const struct kernel_symbol *s;
+	char text[] = "ffffa00852a10000 T _stext\n"
+		      "ffffa00852a10000 t $x\n"
+		      "ffffa00852a10090 t do_work\n"
+		      "ffffa00852a10098 t $d\n"
+		      "ffffa00852a100a0 t $x\n"
+		      "ffffa008535e0000 D _etext\n";
+
+	ck_assert_int_eq(kernel_parse(k, text), 0);
+	s = kernel_find(k, 0xffffa00852a100a4, 0);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_str_eq(s->name, "do_work");
+	ck_assert_uint_eq(s->base, 0xffffa00852a10000);
+	s = kernel_find(k, 0xffffa00852a10000, 0);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_str_eq(s->name, "_stext");
+	kernel_close(k);
+	images_free(im);
+}
+END_TEST
+
 /* As an unprivileged reader sees it. */
 START_TEST(hidden_kernel_addresses_give_no_symbols)
 {
@@ -436,6 +463,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
 	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
+	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
 	tcase_add_test(tc, a_programs_identity_is_read);
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));
