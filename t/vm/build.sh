@@ -128,7 +128,7 @@ build_initramfs()
 	done
 	[ -z "$module" ] || cp "$module" "$root/cpi.ko"
 	# shellcheck disable=SC2046 # a list of words
-	add_modules $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
+	add_modules virtio_pci virtio_blk $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
 	pack "$root" >"$work/initramfs"
 }
 
