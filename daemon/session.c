@@ -106,6 +106,7 @@ static void follow_cpus(struct session *s)
 	if (cpus_online(&now) || !memcmp(&now, &s->cpus, sizeof(now)))
 		return;
 	log_info("session: %d CPUs are online now, before %d", now.nr, s->cpus.nr);
+	cycle(s); /* what a CPU left behind when it went */
 	err = s->ops->set_cpus(s->collector, &now);
 	if (!err)
 		err = sideband_set_cpus(s->sideband, &now);

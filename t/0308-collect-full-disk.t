@@ -68,8 +68,9 @@ done
 await 30 has_dropped || note 'nothing is dropped'
 check_status 'while samples are dropped'
 rm disk/filler
-try 'there is room again: a flush is stored' cpid_ask flush
 collect_stop
+bound "$(sql 'SELECT sum(received) FROM tally')" '>=' "$(status_sum status.txt received.)" \
+	'the database knows of every sample'
 bound "$(sql "SELECT total(n) FROM loss WHERE class = 1 AND name = 'no_space'")" '>' 0 \
 	'what did not fit into memory is lost as no_space'
 check_stored
