@@ -9,31 +9,36 @@ qemu_arch()
 	[ "$arch" = arm64 ] && echo aarch64 || echo x86_64
 }
 
-# qemu CPUS KASLR APPEND: the console is stdin and stdout.
+# qemu MACHINE: the console is stdin and stdout.
 #
 # On x86: cmpxchg16b of TCG crashes new kernels; vmlinux (PVH) saves unpacking in the
-# guest, but the kernel's place is drawn while it is unpacked. On arm64, the PMU counts
-# only with icount, and then time goes by as instructions do, whatever the host's load.
+# guest, but the kernel's place is drawn while it is unpacked. On arm64, with icount
+# time goes by as instructions do, whatever the host's load, so that rates are exact.
+# But then a CPU that has nothing to do can starve while another is busy for long.
 qemu()
 {
+	cpus=$(field "$1" cpus)
 	case $arch in
 	x86_64)
-		machine='-machine q35 -cpu qemu64,-cx16 -accel tcg,thread=multi'
+		options='-machine q35 -cpu qemu64,-cx16 -accel tcg,thread=multi'
 		image=vmlinux
-		[ -z "$2" ] || image=vmlinuz
+		[ -z "$(field "$1" kaslr)" ] || image=vmlinuz
 		console='console=ttyS0 tsc=reliable'
 		;;
 	arm64)
-		machine='-machine virt -cpu neoverse-n1 -accel tcg -icount shift=1,sleep=off'
+		options='-machine virt -cpu neoverse-n1 -accel tcg'
+		[ -n "$(field "$1" icount)" ] || options="$options -icount shift=1,sleep=off"
 		image=vmlinuz
 		console='console=ttyAMA0'
 		;;
 	esac
+	[ -z "$disk" ] || options="$options -drive if=none,id=disk,format=raw,file=$disk
+		-device virtio-blk-pci,drive=disk"
 	# shellcheck disable=SC2086 # a list of words
-	timeout --foreground -k 5 "$time_limit" \
-		"qemu-system-$(qemu_arch)" $machine -smp "$1" -m 1024 -nodefaults -display none \
-		-serial stdio -no-reboot -kernel "$kernel/boot/$image-$release" \
-		-initrd "$work/initrd" -append "$console panic=-1 quiet $3"
+	timeout --foreground -k 5 "$time_limit" "qemu-system-$(qemu_arch)" $options \
+		-smp "${cpus:-2}" -m 1024 -nodefaults -display none -serial stdio \
+		-no-reboot -kernel "$kernel/boot/$image-$release" -initrd "$work/initrd" \
+		-append "$console panic=-1 quiet $(field "$1" append)"
 }
 
 # field MACHINE KEY
@@ -48,9 +53,12 @@ boot_machine()
 {
 	machine=$1
 	shift
-	boots=$(field "$machine" boots)
-	rm -rf "$work/carry"
-	mkdir "$work/carry"
+	boots=$(field "$machine" boots) disk=
+	if [ -n "$boots" ]; then
+		disk=$work/disk
+		rm -f "$disk"
+		truncate -s 64M "$disk"
+	fi
 	boot=1
 	while [ $boot -le "${boots:-1}" ]; do
 		boot_once "$machine" "$@"
@@ -64,7 +72,7 @@ prepare_boot()
 	word=$(od -An -N 8 -t x8 /dev/urandom | tr -d ' ')
 	rm -rf "$work/more"
 	mkdir "$work/more"
-	cp -R "$work/carry" "$work/more/carry"
+	[ -z "$disk" ] || : >"$work/more/disk"
 	printf '%s\n' "$@" >"$work/more/list"
 	echo "$word" >"$work/more/word"
 	echo "$boot" >"$work/more/boot"
@@ -80,18 +88,11 @@ boot_once()
 	shift
 	prepare_boot "$@"
 	log=$work/console-$(echo "$machine-$boot" | tr -c 'a-z0-9\n' -)
-	cpus=$(field "$machine" cpus)
-	qemu "${cpus:-2}" "$(field "$machine" kaslr)" "$(field "$machine" append)" \
-		</dev/null 2>&1 | tr -d '\r' >"$log"
+	qemu "$machine" </dev/null 2>&1 | tr -d '\r' >"$log"
 	for name; do
 		take_result "$name"
 	done
 	take_kernel
-	awk -v word="$word" '
-		$0 == word " CARRIED" { carry = 0 }
-		carry
-		$0 == word " CARRY" { carry = 1 }' "$log" >"$work/carried"
-	[ ! -s "$work/carried" ] || base64 -d <"$work/carried" | tar -C "$work/carry" -xzf -
 }
 
 # add_result NAME STATUS: the first that is not 0 stays.
@@ -139,9 +140,7 @@ take_kernel()
 
 boot_shell()
 {
-	boot=1 time_limit=0
-	rm -rf "$work/carry"
-	mkdir "$work/carry"
+	boot=1 disk='' time_limit=0
 	prepare_boot
-	qemu 2 '' ''
+	qemu ''
 }

@@ -136,7 +136,7 @@ build_initramfs()
 	# shellcheck disable=SC2086 # a list of words
 	[ -z "$module" ] || cp $module $nmi_module "$root"
 	# shellcheck disable=SC2046 # a list of words
-	add_modules $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
+	add_modules virtio_pci virtio_blk $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
 	pack "$root" >"$work/initramfs"
 }
 

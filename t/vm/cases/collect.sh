@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# icount: no
 # What the project's own tests check of the daemon holds on this kernel, too.
 . /cpi/case.sh
 

@@ -166,3 +166,28 @@ module_unload()
 {
 	check 'the module goes' rmmod "${1:-cpi}"
 }
+
+# procedures WHERE BASE: for each offset in the file offsets, which cpi cat made, a
+# line "OFFSET PROCEDURE SAMPLES", as this boot's kallsyms has them, from BASE on.
+# WHERE is "[MODULE]", or "" for the kernel itself.
+procedures()
+{
+	awk -F '[ ,\t]' -v where="$1" -v base="$2" '
+		function number(hex,  i, n) {
+			sub(/^0x/, "", hex)
+			hex = substr(hex, length(hex) - 11) # exact as a double
+			for (i = 1; i <= length(hex); i++)
+				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return n
+		}
+		FILENAME == "/proc/kallsyms" {
+			if ($4 == where && $2 ~ /[tTwW]/ && $3 !~ /^[$]/)
+				at[number($1) - number(base)] = $3
+			next
+		}
+		FNR > 1 {
+			for (offset = number($8); offset >= 0 && !(offset in at); offset--)
+				;
+			print $8, at[offset], $9
+		}' /proc/kallsyms offsets
+}
