@@ -10,7 +10,8 @@
  *            bits 62..63  outcome of the conditional jump at pc
  *   word 1   bits  0..21  tgid (PID_MAX_LIMIT is 2^22)
  *            bits 22..31  generation: tells processes that shared a tgid
- *                         apart; 0 where it is not collected
+ *                         apart; the process map's, 0 where it is not
+ *                         collected, or an exec id's low bits (kmod.h)
  *            bits 32..63  count; 0 means that the slot is empty
  *
  * Everything but the count is the key.

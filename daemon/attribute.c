@@ -64,7 +64,8 @@ static void attribute_entry(struct attribution *a, const struct batch *b,
 			    const struct cpi_entry *e)
 {
 	uint32_t tgid = cpi_entry_tgid(e), n = cpi_entry_count(e);
-	unsigned int generation = cpi_entry_generation(e);
+	unsigned int generation =
+		cpi_entry_generation(e) | (b->by_exec_id ? PROCMAP_BY_EXEC_ID : 0);
 	uint64_t pc = cpi_entry_pc(e);
 	struct procmap_hit hit = { 0 };
 	struct place place;

@@ -3,8 +3,8 @@
  * collector.h - where samples come from: one ops table per source
  *
  * A collector hands out batches: aggregated entries of an interval in which
- * all their samples were taken. Whoever gets a batch has read the mapping
- * events up to its end before.
+ * all their samples were taken. Whoever gets a batch reads the mapping events
+ * up to its end before it attributes them.
  */
 #ifndef CPI_DAEMON_COLLECTOR_H
 #define CPI_DAEMON_COLLECTOR_H
@@ -23,6 +23,7 @@ struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
 	size_t nr;
+	bool by_exec_id; /* the generations are exec ids: see exec_id() */
 };
 
 /* One sample with what identifies it, before it is aggregated. */
@@ -92,6 +93,12 @@ struct collector_ops {
 	/* Chooses new periods around the mean; returns in how many ns it wants to
 	 * again. */
 	uint64_t (*randomise)(struct collector *c);
+	/*
+	 * Of a collector whose batches are by_exec_id, else NULL: a process's exec
+	 * id, the execs before *when_ns included. 0 or -errno.
+	 */
+	int (*exec_id)(struct collector *c, uint32_t tgid, uint32_t *id,
+		       uint64_t *when_ns);
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
 	void (*stop)(struct collector *c); /* no samples after this; drain once more */
@@ -101,6 +108,7 @@ struct collector_ops {
 	void (*close)(struct collector *c); /* accepts NULL */
 };
 
+extern const struct collector_ops collector_kmod;
 extern const struct collector_ops collector_perf;
 
 #endif

@@ -365,7 +365,9 @@ static void flush_raw(struct collector *c, size_t at_least)
 
 static void hand_out(struct collector *c, const struct cpi_entry *entries, size_t nr)
 {
-	struct batch batch = { c->from_ns, c->to_ns, entries, nr };
+	struct batch batch = {
+		.from_ns = c->from_ns, .to_ns = c->to_ns, .entries = entries, .nr = nr
+	};
 
 	for (size_t i = 0; i < nr; i++)
 		c->state[cpi_entry_event(&entries[i])].handed_out +=

@@ -121,12 +121,14 @@ static int apply_modifiers(struct event *e, const char *modifiers)
 	return 0;
 }
 
+/* Never 0, which would make it an interrupt per event. */
 static uint64_t events_per_second(const struct event *e, uint64_t clock_hz)
 {
 	if (e->unit == EVENT_NS)
 		return NSEC_PER_SEC;
-	if (e->unit == EVENT_CYCLES ||
-	    (e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_INSTRUCTIONS))
+	if (clock_hz &&
+	    (e->unit == EVENT_CYCLES || (e->type == PERF_TYPE_HARDWARE &&
+					 e->config == PERF_COUNT_HW_INSTRUCTIONS)))
 		return clock_hz;
 	return e->type == PERF_TYPE_SOFTWARE ? EVENTS_PER_SECOND_SOFTWARE
 					     : EVENTS_PER_SECOND_HARDWARE;

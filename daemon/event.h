@@ -26,7 +26,7 @@ struct event {
 /*
  * Reads NAME[:MODIFIERS][@PERIOD]: perf's generic and software names and rNNN
  * are known here, every other name is libpfm4's. Modifiers u, k, h. clock_hz
- * serves those that count cycles. Returns 0, or -EINVAL (logged).
+ * serves those that count cycles; 0: it is not known. Returns 0, or -EINVAL (logged).
  */
 int event_parse(const char *spec, uint64_t clock_hz, struct event *out);
 

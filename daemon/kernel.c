@@ -28,7 +28,7 @@ struct kernel {
 	struct kernel_symbol *symbol; /* ascending starts, none overlaps the next */
 	size_t nr, cap;
 	char *text;          /* kallsyms, cut into names */
-	uint64_t first, end; /* _text, _etext */
+	uint64_t first, end; /* _text or _stext, _etext */
 	uint64_t read_ns;
 	bool changed; /* since read_ns */
 };
@@ -160,6 +160,8 @@ static int add_line(struct kernel *k, char *line, struct module *last)
 	if (name[0] != ' ' || !name[1] || !strchr("tTwW", name[1]) || name[2] != ' ')
 		return 0;
 	name += 3;
+	if (*name == '$') /* AArch64: here code begins, or data; no procedure */
+		return 0;
 	module = strchr(name, '\t');
 	if (!module) {
 		if (s.start < k->first || s.start >= k->end)
@@ -229,25 +231,26 @@ static void tidy(struct kernel *k)
 	}
 }
 
-/* Finds _text and _etext, which bound what the lines are checked against. */
+/* The address of the line that ends so; 0: there is none. */
+static uint64_t find_address(const char *text, const char *line_end)
+{
+	const char *found = strstr(text, line_end);
+
+	while (found && found > text && found[-1] != '\n')
+		found--;
+	return found ? strtoull(found, NULL, 16) : 0;
+}
+
+/*
+ * Where offsets count from and what the lines are checked against. AArch64 lists
+ * no _text, as kallsyms only has what lies from _stext on; that is as constant.
+ */
 static void find_bounds(struct kernel *k, const char *text)
 {
-	static const struct {
-		const char *name;
-		size_t at;
-	} bound[] = {
-		{ " _text\n", offsetof(struct kernel, first) },
-		{ " _etext\n", offsetof(struct kernel, end) },
-	};
-
-	for (size_t i = 0; i < 2; i++) {
-		const char *found = strstr(text, bound[i].name);
-
-		while (found && found > text && found[-1] != '\n')
-			found--;
-		*(uint64_t *)((char *)k + bound[i].at) =
-			found ? strtoull(found, NULL, 16) : 0;
-	}
+	k->first = find_address(text, " _text\n");
+	if (!k->first)
+		k->first = find_address(text, " _stext\n");
+	k->end = find_address(text, " _etext\n");
 }
 
 int kernel_parse(struct kernel *k, char *text)

@@ -3,8 +3,9 @@
  * kernel.h - the kernel's own images: its text, modules, BPF programs, the vDSO
  *
  * Symbols come from /proc/kallsyms and are gone after a reboot, so those of
- * sampled procedures are captured with the profile. Offsets count from _text,
- * or from a module's text, so that boots with another KASLR slide merge.
+ * sampled procedures are captured with the profile. Offsets count from _text
+ * (_stext where kallsyms lists no _text), or from a module's text, so that boots
+ * with another KASLR slide merge.
  */
 #ifndef CPI_DAEMON_KERNEL_H
 #define CPI_DAEMON_KERNEL_H

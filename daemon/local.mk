@@ -7,7 +7,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/attribute.c daemon/attribute.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/codecache.c daemon/codecache.h \
-	daemon/collector.h daemon/collector_perf.c \
+	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
 	daemon/control.c daemon/control.h \
 	daemon/cpus.c daemon/cpus.h \
 	daemon/elfid.c daemon/elfid.h \

@@ -118,6 +118,13 @@ static struct process *newest(struct procmap *pm, uint32_t tgid)
 	return NULL;
 }
 
+static void take_exec_id(struct process *p, const struct process *from, uint32_t plus)
+{
+	p->exec_id = from->exec_id + plus;
+	p->exec_id_as_of = from->exec_id_as_of;
+	p->exec_id_known = true;
+}
+
 /* Begins a new incarnation of tgid, which ends the one before. NULL: no memory. */
 static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t when)
 {
@@ -133,6 +140,11 @@ static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t whe
 		old->superseded = true;
 		old->end_ns = when;
 		memcpy(p->comm, old->comm, sizeof(p->comm));
+		if (old->exec_id_known && when < old->exec_id_as_of) {
+			/* What was asked of the kernel since is about the new one. */
+			take_exec_id(p, old, 0);
+			old->exec_id_known = false;
+		}
 	}
 	p->tgid = tgid;
 	p->generation = old ? old->generation % CPI_MAX_GENERATION + 1 : 1;
@@ -155,6 +167,8 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 
 	if (!p || !from)
 		return;
+	if (!p->exec_id_known && from->exec_id_known && when >= from->exec_id_as_of)
+		take_exec_id(p, from, 0);
 	memcpy(p->comm, from->comm, sizeof(p->comm));
 	p->incomplete = from->incomplete;
 	p->maps = from->maps;
@@ -164,10 +178,14 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 
 void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when)
 {
+	struct process *old = newest(pm, tgid);
 	struct process *p = incarnate(pm, tgid, when);
 
-	if (p)
-		set_comm(p, comm);
+	if (!p)
+		return;
+	if (old && old->exec_id_known) /* and it is not about the new one already */
+		take_exec_id(p, old, 1);
+	set_comm(p, comm);
 }
 
 void procmap_comm(struct procmap *pm, uint32_t tgid, const char *comm)
@@ -250,6 +268,34 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 	pm->nr_ranges++;
 }
 
+void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		return;
+	p->exec_id = id;
+	p->exec_id_as_of = when;
+	p->exec_id_known = true;
+}
+
+void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
+		      void *ctx)
+{
+	for (struct process *p = pm->all; p; p = p->next) {
+		if (!p->superseded && !p->exited)
+			fn(ctx, p->tgid);
+	}
+}
+
+static bool is_selected(const struct process *p, unsigned int generation)
+{
+	if (generation & PROCMAP_BY_EXEC_ID)
+		return !p->exec_id_known || (p->exec_id & CPI_MAX_GENERATION) ==
+						    (generation & CPI_MAX_GENERATION);
+	return !generation || p->generation == generation;
+}
+
 struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int generation,
 			     uint64_t when)
 {
@@ -260,7 +306,7 @@ struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int gen
 		struct process *p = container_of(n, struct process, node);
 
 		if (p->tgid != tgid || p->start_ns > when ||
-		    (generation && p->generation != generation))
+		    !is_selected(p, generation))
 			continue;
 		if (!best || p->start_ns >= best->start_ns)
 			best = p;
@@ -359,8 +405,7 @@ enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 		struct process *p = container_of(n, struct process, node);
 
 		if (p->tgid != tgid || p->start_ns > t1 ||
-		    (p->superseded && p->end_ns < t0) ||
-		    (generation && p->generation != generation))
+		    (p->superseded && p->end_ns < t0) || !is_selected(p, generation))
 			continue;
 		if (!last || p->start_ns >= last->start_ns)
 			last = p;
@@ -385,6 +430,9 @@ void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
 {
 	struct gap *last = pm->nr_gaps ? &pm->gaps[pm->nr_gaps - 1] : NULL;
 	struct gap *grown;
+
+	for (struct process *p = pm->all; p; p = p->next)
+		p->exec_id_known = false; /* an exec may have been missed */
 
 	if (last && from <= last->to) { /* one longer gap says the same */
 		if (from < last->from)

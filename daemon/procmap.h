@@ -13,6 +13,10 @@
  *     the time until which it held, and forgotten by procmap_forget().
  * I3  Incarnations of one tgid that could meet in one batch have different
  *     generations, up to 1023 of them.
+ * I4  An exec id that is marked as known is the incarnation's, whatever its
+ *     samples say that come later. Each is known from one that was asked of the
+ *     kernel, at a moment, and the forks and execs since; where those may have
+ *     been missed, none is.
  */
 #ifndef CPI_DAEMON_PROCMAP_H
 #define CPI_DAEMON_PROCMAP_H
@@ -22,6 +26,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "abi/entry.h"
 #include "base/hmap.h"
 #include "base/rangemap.h"
 #include "daemon/images.h"
@@ -43,6 +48,9 @@ struct process {
 	uint64_t start_ns; /* monotonic, as all times here */
 	uint64_t end_ns;   /* meaningful when exited or superseded */
 	uint64_t verified_ns; /* a rescan found its mappings unchanged then */
+	bool exec_id_known;
+	uint32_t exec_id;       /* how often it, and its ancestors, called exec */
+	uint64_t exec_id_as_of; /* what came before is in it already */
 	char comm[PROCMAP_COMM_SIZE];
 	struct maps *maps; /* may be shared with the parent until either changes */
 };
@@ -63,6 +71,19 @@ void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when);
 
 /* address + bias is the image's offset; r->since is when, r->value the known_image. */
 void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r);
+
+/* The kernel's word for the exec id of tgid at a moment: nothing older changes it. */
+void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when);
+
+/* Calls fn with the tgid of each process that lives, as far as is known. */
+void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
+		      void *ctx);
+
+/*
+ * A generation that is the low bits of an exec id: it selects every incarnation
+ * but those that are known to have another one.
+ */
+#define PROCMAP_BY_EXEC_ID (1u << CPI_GENERATION_BITS)
 
 /*
  * The incarnation of tgid at a moment, or NULL. With generation 0 any; else only

@@ -62,6 +62,31 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
 	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
 }
 
+static void ask_exec_id(void *ctx, uint32_t tgid)
+{
+	struct session *s = ctx;
+	uint64_t when;
+	uint32_t id;
+
+	if (!s->ops->exec_id(s->collector, tgid, &id, &when))
+		procmap_set_exec_id(s->procmap, tgid, id, when);
+}
+
+void session_ask_exec_ids(struct session *s)
+{
+	if (s->ops->exec_id)
+		procmap_for_each(s->procmap, ask_exec_id, s);
+}
+
+void session_read_mappings(struct session *s)
+{
+	s->mapped_ns = time_mono_ns();
+	if (!sideband_read(s->sideband))
+		return;
+	s->gap = true;
+	session_ask_exec_ids(s);
+}
+
 /*
  * When mapping records were lost, the samples from before that go into a batch
  * of their own, and those from then on too: only the latter have a gap.
@@ -71,7 +96,9 @@ static void cycle(struct session *s)
 	bool gap;
 
 	s->ops->snapshot(s->collector);
-	gap = sideband_read(s->sideband);
+	session_read_mappings(s);
+	gap = s->gap;
+	s->gap = false;
 	if (gap)
 		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);

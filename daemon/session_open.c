@@ -127,6 +127,24 @@ static double choose_rate(struct session *s)
 	return hz;
 }
 
+/* Some collectors hand out samples that are newer than the last cycle's begin. */
+static void take_batch(void *ctx, const struct batch *batch)
+{
+	struct session *s = ctx;
+
+	if (batch->to_ns > s->mapped_ns)
+		session_read_mappings(s);
+	attribute_batch(&s->attribution, batch);
+}
+
+static void classify(void *ctx, const struct raw_sample *sample,
+		     unsigned int *generation, enum cpi_outcome *outcome)
+{
+	struct session *s = ctx;
+
+	attribute_classify(&s->attribution, sample, generation, outcome);
+}
+
 static int open_collector(struct session *s, int *event)
 {
 	struct collector_config cfg = {
@@ -137,7 +155,7 @@ static int open_collector(struct session *s, int *event)
 		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.raw_fd = s->cfg.raw_fd,
-		.owner = { attribute_batch, attribute_classify, &s->attribution },
+		.owner = { take_batch, classify, s },
 	};
 
 	return s->ops->open(&cfg, &s->cpus, &s->collector, event);
@@ -179,24 +197,60 @@ static void exclude_kernel(struct session *s)
 		perfev_sysctl("perf_event_paranoid", 2));
 }
 
-static int start_collector(struct session *s)
-{
-	int event = -1, err;
+/* In the order in which "auto" tries them. */
+static const struct collector_ops *const collectors[] = { &collector_kmod,
+							  &collector_perf };
 
-	s->ops = &collector_perf;
-	if (strcmp(s->cfg.collector, "auto") &&
-	    strcmp(s->cfg.collector, s->ops->name)) {
-		log_err("session: there is no collector \"%s\": auto, %s",
-			s->cfg.collector, s->ops->name);
-		return -EINVAL;
+#define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
+
+static const struct collector_ops *find_collector(const char *name)
+{
+	for (size_t i = 0; i < NR_COLLECTORS; i++) {
+		if (!strcmp(collectors[i]->name, name))
+			return collectors[i];
 	}
-	err = open_collector(s, &event);
+	return NULL;
+}
+
+static int try_collector(struct session *s, const struct collector_ops *ops, int *event)
+{
+	int err;
+
+	s->ops = ops;
+	err = open_collector(s, event);
 	if (err == -EACCES && s->cfg.target) {
 		exclude_kernel(s);
-		err = open_collector(s, &event);
+		err = open_collector(s, event);
 	}
-	if (err)
+	return err;
+}
+
+static int start_collector(struct session *s)
+{
+	const struct collector_ops *asked = find_collector(s->cfg.collector);
+	int event = -1, err = -EINVAL;
+
+	if (asked)
+		err = try_collector(s, asked, &event);
+	else if (strcmp(s->cfg.collector, "auto")) {
+		log_err("session: there is no collector \"%s\": auto, kmod, perf",
+			s->cfg.collector);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < NR_COLLECTORS && !asked && err; i++) {
+		err = try_collector(s, collectors[i], &event);
+		if (err && event >= 0)
+			log_info("session: %s cannot be sampled by %s: %s",
+				 s->events[event].name, s->ops->name, err_str(err));
+	}
+	if (err && s->ops == &collector_kmod)
+		log_err("session: the collector kmod cannot be used: %s: "
+			"is the module cpi loaded? See cpi-kmod(4)",
+			err_str(err));
+	else if (err)
 		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
+	else
+		log_info("session: the collector is %s", s->ops->name);
 	return err;
 }
 
@@ -322,8 +376,10 @@ int session_open(const struct session_config *cfg, struct session **out)
 		err = begin_raw(s);
 	if (!err)
 		err = start_collector(s);
-	if (!err)
+	if (!err) {
+		session_ask_exec_ids(s);
 		err = begin_run(s);
+	}
 	if (err) {
 		session_free(s);
 		return err;

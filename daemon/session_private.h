@@ -47,7 +47,9 @@ struct session {
 
 	uint64_t begun_ns; /* monotonic, as all below but the real ones */
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns, retry_ns;
-	uint64_t swept_ns; /* nothing older is in a table */
+	uint64_t swept_ns;  /* nothing older is in a table */
+	uint64_t mapped_ns; /* mapping events have been read up to then */
+	bool gap;           /* ... and some of them were lost */
 	uint64_t flush_from_ns, epoch_end_real_ns;
 	uint64_t last_flush_real_ns;
 	/* since the session was opened, up to the last flush */
@@ -73,6 +75,12 @@ int64_t session_not_delivered(const struct session *s, int event,
 
 /* What was received and is in memory still: in a table, the tally or the outbox. */
 uint64_t session_nr_pending(const struct session *s);
+
+/* Asks the collector for the exec ids of all processes, if it goes by them. */
+void session_ask_exec_ids(struct session *s);
+
+/* Reads the mapping events up to now. */
+void session_read_mappings(struct session *s);
 
 void session_free(struct session *s);
 

@@ -29,4 +29,4 @@ db/schema_sql.h: db/schema.sql
 	echo 'static const char schema_sql[] ='; \
 	sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/db/schema.sql; \
 	echo ';'; } > $@.tmp && mv $@.tmp $@
-db/db_libdb_a-schema.$(OBJEXT): db/schema_sql.h
+db/libdb_a-schema.$(OBJEXT): db/schema_sql.h

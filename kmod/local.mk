@@ -1,2 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_HEADERS += kmod/table.h
+noinst_HEADERS += kmod/table.h kmod/seal.h
+
+# The module is built by the kernel's own makefiles, against the headers in KDIR, on
+# a copy: they write beside the sources. Nothing here is part of make, or of check.
+KMOD_SOURCES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
+	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
+	kmod/seal.h kmod/table.h abi/branch.h abi/entry.h abi/kmod.h
+EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
+	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
+	kmod/dkms.conf kmod/60-cpi.rules kmod/cpi.conf
+KDIR = /lib/modules/$$(uname -r)/build
+
+# Copies them to the directory $$dir, laid out as here.
+copy_kmod = for f in $(KMOD_SOURCES); do \
+		$(MKDIR_P) "$$dir/$$(dirname "$$f")" && \
+		cp -p "$(srcdir)/$$f" "$$dir/$$f" || exit 1; \
+	done
+
+.PHONY: kmod
+kmod:
+	@dir=kmod/build; $(copy_kmod)
+	$(MAKE) -C kmod/build/kmod KDIR=$(KDIR)
+	cp kmod/build/kmod/cpi.ko kmod/
+
+# What dkms(8) takes: /usr/src/cpi-VERSION.
+.PHONY: install-dkms
+install-dkms:
+	dir='$(DESTDIR)/usr/src/cpi-$(VERSION)'; $(copy_kmod); \
+	sed 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' \
+		'$(srcdir)/kmod/dkms.conf' >"$$dir/dkms.conf"
+
+clean-local: clean-kmod
+clean-kmod:
+	rm -rf kmod/build kmod/cpi.ko

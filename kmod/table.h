@@ -53,6 +53,7 @@ struct cpi_table {
 	struct cpi_overflow overflow[2];
 	uint32_t active;  /* the overflow buffer that evictions go to */
 	uint32_t dropped; /* counts lost because both buffers were full */
+	uint64_t *lost;   /* the same by event, CPI_MAX_EVENTS of them, or NULL */
 } __attribute__((aligned(64)));
 
 enum cpi_table_result {
@@ -86,6 +87,8 @@ static inline enum cpi_table_result cpi_table_spill(struct cpi_table *t,
 
 		if (other->nr >= other->cap) {
 			t->dropped += cpi_entry_count(e);
+			if (t->lost)
+				t->lost[cpi_entry_event(e)] += cpi_entry_count(e);
 			return CPI_TABLE_DROPPED;
 		}
 		t->active ^= 1;
@@ -95,15 +98,47 @@ static inline enum cpi_table_result cpi_table_spill(struct cpi_table *t,
 	return o->nr >= o->cap ? CPI_TABLE_FILLED : CPI_TABLE_EVICT;
 }
 
-/*
- * Counts one sample. word0 is cpi_entry_word0()'s, who is cpi_entry_who()'s.
- * Returns what happened; the sample itself is always taken (I3): only an
- * older, evicted entry can be dropped.
+/* Compilers do not by themselves, and the loop's own work would be half of a hit. */
+#ifdef __clang__
+#define CPI_TABLE_UNROLL _Pragma("unroll")
+#else
+#define CPI_TABLE_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* The bits of word1 - (who + one) that are 0 if the keys agree and 1 <= count <= 2^31.
  */
-static inline enum cpi_table_result cpi_table_add(struct cpi_table *t, uint64_t word0,
-						  uint64_t who)
+#define CPI_TABLE_DIFFERENT 0x80000000ffffffffULL
+
+/*
+ * The common case of cpi_table_add(), small enough for an interrupt. Returns
+ * whether it was it; else nothing has changed.
+ */
+static inline int cpi_table_hit(struct cpi_bucket *b, uint64_t word0, uint64_t who)
 {
-	struct cpi_bucket *b = &t->buckets[cpi_table_hash(word0, who) & t->mask];
+	const uint64_t one = 1ULL << CPI_COUNT_SHIFT;
+	int i;
+
+	CPI_TABLE_UNROLL
+	for (i = 0; i < CPI_TABLE_WAYS; i++) {
+		if (b->way[i].word0 != word0 ||
+		    (b->way[i].word1 - (who + one)) & CPI_TABLE_DIFFERENT)
+			continue;
+		b->way[i].word1 += one;
+		if (CPI_TABLE_SWAP_TO_FRONT && i) {
+			struct cpi_entry first = b->way[0];
+
+			b->way[0] = b->way[i];
+			b->way[i] = first;
+		}
+		return 1;
+	}
+	return 0;
+}
+
+/* The rest of it: the sample joins no entry, or one with a huge count. */
+static inline enum cpi_table_result
+cpi_table_miss(struct cpi_table *t, struct cpi_bucket *b, uint64_t word0, uint64_t who)
+{
 	const uint64_t one = 1ULL << CPI_COUNT_SHIFT;
 	enum cpi_table_result result;
 	struct cpi_entry *victim;
@@ -113,21 +148,15 @@ static inline enum cpi_table_result cpi_table_add(struct cpi_table *t, uint64_t 
 	for (i = 0; i < CPI_TABLE_WAYS; i++) {
 		struct cpi_entry *e = &b->way[i];
 
-		if (e->word0 == word0 && (uint32_t)e->word1 == (uint32_t)who &&
-		    e->word1 >= one) {
-			if (e->word1 >= (uint64_t)CPI_MAX_COUNT << CPI_COUNT_SHIFT) {
-				result = cpi_table_spill(t, e);
-				e->word1 = who | one;
-				return result;
+		if (e->word1 >= one && e->word0 == word0 &&
+		    (uint32_t)e->word1 == (uint32_t)who) {
+			if (cpi_entry_count(e) < CPI_MAX_COUNT) {
+				e->word1 += one;
+				return CPI_TABLE_HIT;
 			}
-			e->word1 += one;
-			if (CPI_TABLE_SWAP_TO_FRONT && i) {
-				struct cpi_entry first = b->way[0];
-
-				b->way[0] = *e;
-				*e = first;
-			}
-			return CPI_TABLE_HIT;
+			result = cpi_table_spill(t, e);
+			e->word1 = who | one;
+			return result;
 		}
 		if (empty < 0 && e->word1 < one)
 			empty = i;
@@ -150,6 +179,21 @@ static inline enum cpi_table_result cpi_table_add(struct cpi_table *t, uint64_t 
 	victim->word0 = word0;
 	victim->word1 = who | one;
 	return result;
+}
+
+/*
+ * Counts one sample. word0 is cpi_entry_word0()'s, who is cpi_entry_who()'s.
+ * Returns what happened; the sample itself is always taken (I3): only an
+ * older, evicted entry can be dropped.
+ */
+static inline enum cpi_table_result cpi_table_add(struct cpi_table *t, uint64_t word0,
+						  uint64_t who)
+{
+	struct cpi_bucket *b = &t->buckets[cpi_table_hash(word0, who) & t->mask];
+
+	if (cpi_table_hit(b, word0, who))
+		return CPI_TABLE_HIT;
+	return cpi_table_miss(t, b, word0, who);
 }
 
 #endif

@@ -92,6 +92,17 @@ START_TEST(event_names_are_perfs)
 }
 END_TEST
 
+/* Each becomes a sampling period, so an unknown clock rate must not make it 1. */
+START_TEST(a_rate_without_a_known_clock_is_no_interrupt_per_event)
+{
+	static const char *const names[] = { "cycles", "instructions", "cpu-clock" };
+	struct event e;
+
+	ck_assert_int_eq(event_parse(names[_i], 0, &e), 0);
+	ck_assert_uint_ge(event_period(&e, 1000), 10000);
+}
+END_TEST
+
 static const struct {
 	const char *line;
 	int err;
@@ -181,6 +192,33 @@ START_TEST(kernel_addresses_get_symbols)
 	kernel_close(k);
 	images_free(im);
 	free(text);
+}
+END_TEST
+
+/* Without _text, and with marks of where code and data begin. */
+START_TEST(kernel_symbols_of_aarch64_are_read)
+{
+	static const struct image_source none;
+	struct images *im = images_new();
+	struct kernel *k = kernel_new(im, &none);
+	const struct kernel_symbol *s;
+	char text[] = "ffffa00852a10000 T _stext\n"
+		      "ffffa00852a10000 t $x\n"
+		      "ffffa00852a10090 t do_work\n"
+		      "ffffa00852a10098 t $d\n"
+		      "ffffa00852a100a0 t $x\n"
+		      "ffffa008535e0000 D _etext\n";
+
+	ck_assert_int_eq(kernel_parse(k, text), 0);
+	s = kernel_find(k, 0xffffa00852a100a4, 0);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_str_eq(s->name, "do_work");
+	ck_assert_uint_eq(s->base, 0xffffa00852a10000);
+	s = kernel_find(k, 0xffffa00852a10000, 0);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_str_eq(s->name, "_stext");
+	kernel_close(k);
+	images_free(im);
 }
 END_TEST
 
@@ -420,9 +458,12 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("collect");
 
 	tcase_add_loop_test(tc, cpu_lists_are_read, 0, NR(cpu_lists));
+	tcase_add_loop_test(tc, a_rate_without_a_known_clock_is_no_interrupt_per_event,
+			    0, 3);
 	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
 	tcase_add_loop_test(tc, lines_of_proc_maps_are_read, 0, NR(maps_lines));
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
+	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
 	tcase_add_test(tc, a_programs_identity_is_read);
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));

@@ -166,6 +166,67 @@ START_TEST(samples_after_the_exit_record_are_still_its_own)
 }
 END_TEST
 
+/* Looks up page 0x1000 of tgid in [0, 100] by the exec id that its samples have. */
+static const char *by_exec(uint32_t tgid, uint32_t id)
+{
+	return lookup(tgid, PROCMAP_BY_EXEC_ID | (id & CPI_MAX_GENERATION), 0x1000, 0,
+		      100);
+}
+
+START_TEST(exec_ids_tell_incarnations_of_one_batch_apart)
+{
+	procmap_exec(pm, 1, "shell", 1);
+	map(1, 0x1000, 0x1000, "/bin/sh", 2);
+	procmap_set_exec_id(pm, 1, 1023, 5);
+	procmap_fork(pm, 2, 1, 10);
+	procmap_exec(pm, 2, "p", 20);
+	map(2, 0x1000, 0x1000, "/bin/p", 21);
+	procmap_exec(pm, 2, "q", 30);
+	map(2, 0x1000, 0x1000, "/bin/q", 31);
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 0, 100), "AMBIGUOUS");
+	ck_assert_str_eq(by_exec(2, 1023), "/bin/sh");
+	ck_assert_str_eq(by_exec(2, 1024), "/bin/p");
+	ck_assert_str_eq(by_exec(2, 1025), "/bin/q");
+	ck_assert_str_eq(by_exec(2, 1026), "NO PROCESS");
+	ck_assert_str_eq(by_exec(1, 1023), "/bin/sh");
+}
+END_TEST
+
+START_TEST(records_that_the_kernels_word_includes_do_not_count_again)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	procmap_set_exec_id(pm, 1, 8, 50); /* asked before the next ones were read */
+	procmap_exec(pm, 1, "q", 20);
+	map(1, 0x1000, 0x1000, "/bin/q", 21);
+	procmap_exec(pm, 1, "r", 30);
+	map(1, 0x1000, 0x1000, "/bin/r", 31);
+	procmap_fork(pm, 2, 1, 40); /* perhaps 1 called exec between 40 and 50 */
+	procmap_exec(pm, 1, "s", 60);
+	map(1, 0x1000, 0x1000, "/bin/s", 61);
+	ck_assert_str_eq(by_exec(1, 9),
+			 "AMBIGUOUS"); /* s, or p and q, of unknown ids */
+	procmap_forget(pm, 31, nobody_is_alive);
+	ck_assert_str_eq(by_exec(1, 9), "/bin/s");
+	ck_assert_str_eq(by_exec(1, 8), "/bin/r");
+	ck_assert_str_eq(by_exec(2, 1), "/bin/r"); /* unknown: whatever it is */
+}
+END_TEST
+
+START_TEST(after_a_gap_no_exec_id_is_known)
+{
+	procmap_exec(pm, 1, "p", 10);
+	map(1, 0x1000, 0x1000, "/bin/p", 11);
+	procmap_set_exec_id(pm, 1, 3, 12);
+	ck_assert_str_eq(by_exec(1, 4), "NO PROCESS");
+	procmap_add_gap(pm, 200, 210);
+	ck_assert_str_eq(by_exec(1, 4), "/bin/p");
+	procmap_set_exec_id(pm, 1, 4, 220);
+	ck_assert_str_eq(by_exec(1, 4), "/bin/p");
+	ck_assert_str_eq(by_exec(1, 3), "NO PROCESS");
+}
+END_TEST
+
 START_TEST(a_gap_covers_all_but_verified_and_younger_processes)
 {
 	struct rangemap found = { 0 };
@@ -329,6 +390,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_child_does_not_inherit_the_past);
 	tcase_add_test(tc, the_same_mapping_twice_is_not_ambiguous);
 	tcase_add_test(tc, samples_after_the_exit_record_are_still_its_own);
+	tcase_add_test(tc, exec_ids_tell_incarnations_of_one_batch_apart);
+	tcase_add_test(tc, records_that_the_kernels_word_includes_do_not_count_again);
+	tcase_add_test(tc, after_a_gap_no_exec_id_is_known);
 	tcase_add_test(tc, a_gap_covers_all_but_verified_and_younger_processes);
 	tcase_add_test(tc, lookups_agree_with_a_list_of_all_events);
 	tcase_add_test(tc, memory_goes_back_when_processes_go);

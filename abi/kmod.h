@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kmod.h - /dev/cpi: what user space and the kernel module cpi.ko say
+ *
+ * One process at a time opens the device (CAP_PERFMON or CAP_SYS_ADMIN, asked
+ * again at every call). Then:
+ *
+ *	CONFIGURE	chooses events and sizes, opens counters on all CPUs
+ *	START, STOP	enable and disable them, as often as wanted
+ *	mmap		maps a CPU's pair of overflow buffers, read-only
+ *	poll		says when a buffer somewhere is full
+ *	FLUSH		hands out a CPU's buffers, one per call, without a copy
+ *	PERIOD		changes an event's mean period while stopped
+ *	COUNTS, STATS	accounting by event, and by CPU
+ *	EXEC_ID		what a process's samples have as generation
+ *	close		ends everything; what was not flushed is gone
+ *
+ * The size of a structure is part of its ioctl number, so that a program and a
+ * module that disagree about one hear ENOTTY. All reserved fields, and flags
+ * without a meaning, are 0, or the call fails with EINVAL.
+ */
+#ifndef CPI_ABI_KMOD_H
+#define CPI_ABI_KMOD_H
+
+#include "abi/entry.h"
+
+#ifdef __KERNEL__
+#include <linux/ioctl.h>
+#else
+#include <sys/ioctl.h>
+#endif
+
+#define CPI_KMOD_DEVICE  "/dev/cpi"
+#define CPI_KMOD_VERSION 1
+#define CPI_KMOD_MAX_CPU 65535u
+
+/*
+ * One event, as perf_event_attr names it: a hardware event of any PMU, or
+ * cpu-clock. Periods are drawn uniformly from [period - spread, period +
+ * spread] at every interrupt; spread is less than period.
+ */
+struct cpi_kmod_event {
+	uint32_t type;
+	uint32_t flags; /* CPI_KMOD_EXCLUDE_… */
+	uint64_t config;
+	uint64_t config1;
+	uint64_t config2;
+	uint64_t period;
+	uint64_t spread;
+};
+
+#define CPI_KMOD_EXCLUDE_USER   (1u << 0)
+#define CPI_KMOD_EXCLUDE_KERNEL (1u << 1)
+#define CPI_KMOD_EXCLUDE_HV     (1u << 2)
+#define CPI_KMOD_EVENT_FLAGS    7u
+
+struct cpi_kmod_config {
+	uint32_t version; /* CPI_KMOD_VERSION */
+	uint32_t flags;   /* CPI_KMOD_OUTCOME … */
+	uint32_t nr_events;
+	uint32_t nr_buckets;  /* of a CPU's table, a power of two; 0: the default */
+	uint32_t nr_entries;  /* of one overflow buffer; 0: the default */
+	uint32_t pair_bytes;  /* out: what a CPU's mapping covers */
+	int32_t failed_event; /* out, on failure: the event it was, or -1 */
+	uint32_t reserved;
+	struct cpi_kmod_event events[CPI_MAX_EVENTS];
+};
+
+/* Tell of each sampled conditional jump whether it was about to be taken. */
+#define CPI_KMOD_OUTCOME (1u << 0)
+/* Measure the handler's cycles (STATS); costs two readings of the clock. */
+#define CPI_KMOD_TIMED        (1u << 1)
+#define CPI_KMOD_CONFIG_FLAGS 3u
+
+/* 512 KiB per CPU: a table of 256, a pair of 252, and a page for the state. */
+#define CPI_KMOD_DEFAULT_BUCKETS 4096u
+#define CPI_KMOD_DEFAULT_ENTRIES 8064u
+#define CPI_KMOD_MIN_BUCKETS     16u
+#define CPI_KMOD_MAX_BUCKETS     65536u
+#define CPI_KMOD_MIN_ENTRIES     16u
+#define CPI_KMOD_MAX_ENTRIES     65536u
+
+/*
+ * A CPU's pair is mapped at offset cpu × pair_bytes: buffer 0, then buffer 1,
+ * nr_entries of struct cpi_entry each. What the pages hold means something
+ * only between the FLUSH that hands a buffer out and the next one of that CPU,
+ * which takes it back.
+ */
+struct cpi_kmod_flush {
+	uint32_t cpu;
+	uint32_t depth;  /* enum cpi_kmod_depth */
+	uint32_t buffer; /* out: 0 or 1 */
+	uint32_t nr;     /* out: entries in it; 0: there is nothing more */
+};
+
+/* How far down a flush goes. Each ends with a call that returns nr 0. */
+enum cpi_kmod_depth {
+	CPI_KMOD_FULL = 0,  /* buffers that are full */
+	CPI_KMOD_TABLE = 1, /* all buffers and the table: nothing older is left */
+};
+
+struct cpi_kmod_period {
+	uint32_t event;
+	uint32_t reserved;
+	uint64_t period;
+	uint64_t spread;
+};
+
+/*
+ * One event since CONFIGURE, over all CPUs, those that went offline included.
+ * received = handed out by FLUSH + still in tables and buffers + overflow +
+ * nested.
+ */
+struct cpi_kmod_counts {
+	uint32_t event;
+	uint32_t nr_error;    /* CPUs on which no hardware counter was free */
+	uint64_t received;    /* at the handler's entry */
+	uint64_t overflow;    /* lost: both buffers were full */
+	uint64_t nested;      /* lost: one interrupt's handler interrupted another's */
+	uint64_t event_count; /* the event's own count */
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
+
+/* One CPU since CONFIGURE. hits = received − nested − direct − inserts − evictions. */
+struct cpi_kmod_stats {
+	uint32_t cpu;
+	uint32_t bytes; /* of kernel memory that the CPU's state takes */
+	uint64_t received;
+	uint64_t nested;
+	uint64_t direct; /* to the buffer, while the table was swept */
+	uint64_t inserts;
+	uint64_t evictions;
+	uint64_t overflow;
+	uint64_t unreadable; /* samples whose outcome could not be told */
+	uint64_t wakeups;
+	uint64_t hit_cycles, nr_timed_hits; /* with CPI_KMOD_TIMED */
+	uint64_t miss_cycles, nr_timed_misses;
+};
+
+/*
+ * The generation of an entry is the low bits of its process's exec id: a child
+ * begins with its parent's, and each exec adds 1. Whoever knows the id of one
+ * moment, and the forks and execs since, knows it ever after.
+ */
+struct cpi_kmod_exec_id {
+	uint32_t tgid;    /* in the caller's namespace; none there: ESRCH; amid an exec:
+			     EBUSY */
+	uint32_t exec_id; /* out */
+	uint64_t when_ns; /* out: monotonic; execs before it are included, others not */
+};
+
+#define CPI_KMOD_IOC_CONFIGURE _IOWR(0xc7, 1, struct cpi_kmod_config)
+#define CPI_KMOD_IOC_START     _IO(0xc7, 2)
+#define CPI_KMOD_IOC_STOP      _IO(0xc7, 3)
+#define CPI_KMOD_IOC_FLUSH     _IOWR(0xc7, 4, struct cpi_kmod_flush)
+#define CPI_KMOD_IOC_PERIOD    _IOW(0xc7, 5, struct cpi_kmod_period)
+#define CPI_KMOD_IOC_COUNTS    _IOWR(0xc7, 6, struct cpi_kmod_counts)
+#define CPI_KMOD_IOC_STATS     _IOWR(0xc7, 7, struct cpi_kmod_stats)
+#define CPI_KMOD_IOC_EXEC_ID   _IOWR(0xc7, 8, struct cpi_kmod_exec_id)
+
+_Static_assert(sizeof(struct cpi_kmod_event) == 48, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_config) == 32 + 48 * CPI_MAX_EVENTS,
+	       "wire format");
+_Static_assert(sizeof(struct cpi_kmod_flush) == 16, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_period) == 24, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_counts) == 56, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_stats) == 104, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_exec_id) == 16, "wire format");
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cpi_compat.h - what differs between kernel versions and between machines
+ */
+#ifndef CPI_KMOD_COMPAT_H
+#define CPI_KMOD_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/uaccess.h>
+#include <linux/version.h>
+
+#include "abi/branch.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "cpi: kernels before 6.1 are not supported"
+#endif
+
+/* Flags of a mapping have setters since 6.3. */
+static inline void cpi_compat_read_only(struct vm_area_struct *vma)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
+#else
+	vma->vm_flags |= VM_DONTCOPY | VM_DONTDUMP;
+	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
+#endif
+}
+
+/*
+ * cpi_arch_outcome() tells whether the interrupted instruction is a conditional
+ * jump that is about to be taken. It never sleeps and never faults a page in.
+ */
+#ifdef CONFIG_X86_64
+/* Instructions may end where nothing is mapped behind: reads what there is. */
+static inline unsigned int cpi_arch_code(struct pt_regs *regs, u8 *code,
+					 unsigned int size)
+{
+	unsigned long pc = instruction_pointer(regs);
+	unsigned int in_page = PAGE_SIZE - offset_in_page(pc);
+
+	if (user_mode(regs))
+		return size - copy_from_user_nmi(code, (void __user *)pc, size);
+	if (size > in_page)
+		size = in_page;
+	return copy_from_kernel_nofault(code, (void *)pc, size) ? 0 : size;
+}
+
+static inline enum cpi_outcome cpi_arch_outcome(struct pt_regs *regs)
+{
+	u8 code[CPI_BRANCH_MAX_BYTES];
+	unsigned int n;
+
+	if (user_mode(regs) && !user_64bit_mode(regs))
+		return CPI_OUTCOME_UNREADABLE;
+	n = cpi_arch_code(regs, code, sizeof(code));
+	return cpi_branch_outcome_x86_64(cpi_branch_decode_x86_64(code, n), regs->flags,
+					 regs->cx);
+}
+#elif defined(CONFIG_ARM64)
+static inline enum cpi_outcome cpi_arch_outcome(struct pt_regs *regs)
+{
+	unsigned long pc = instruction_pointer(regs);
+	struct cpi_branch branch;
+	__le32 word;
+	long err;
+
+	if (user_mode(regs) && compat_user_mode(regs))
+		return CPI_OUTCOME_UNREADABLE;
+	if (user_mode(regs))
+		err = copy_from_user_nofault(&word, (void __user *)pc, sizeof(word));
+	else
+		err = copy_from_kernel_nofault(&word, (void *)pc, sizeof(word));
+	if (err)
+		return CPI_OUTCOME_UNREADABLE;
+	branch = cpi_branch_decode_arm64(le32_to_cpu(word));
+	return cpi_branch_outcome_arm64(branch, pt_regs_read_reg(regs, branch.arg & 31),
+					regs->pstate);
+}
+#else
+#error "cpi: x86-64 and arm64 only"
+#endif
+
+#endif

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# build.sh - CPI, the module and the initramfs, for the guest; for run
+#
+# All of it goes to $work, outside of the source tree. CPI is cross-built against
+# $sysroot, on the same architecture too: one way for all, and what runs in the
+# guest is the distribution's.
+
+# build NAME COMMAND...: its output is shown when it fails.
+build()
+{
+	build_name=$1
+	shift
+	"$@" >"$work/$build_name.log" 2>&1 && return
+	sed 's/^/# /' "$work/$build_name.log" | tail -n 30
+	bail "$build_name: does not build; $work/$build_name.log"
+}
+
+# Of the project's test programs, those that the guest has.
+guest_programs='t/cpid_peer t/programs/branch t/programs/burn_a t/programs/burn_b
+	t/programs/burn_c t/programs/spawn t/programs/split'
+
+build_cpi()
+{
+	mkdir -p "$work/cpi"
+	[ -x "$srcdir/configure" ] || build autoreconf autoreconf -fi "$srcdir"
+	[ "$work/cpi/config.status" -nt "$srcdir/configure" ] ||
+		build configure env -C "$work/cpi" "$srcdir/configure" -q \
+			--host="$triplet" CC="$triplet-gcc --sysroot=$sysroot" \
+			PKG_CONFIG=pkg-config \
+			PKG_CONFIG_SYSROOT_DIR="$sysroot" \
+			PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$triplet/pkgconfig:$sysroot/usr/share/pkgconfig"
+	# shellcheck disable=SC2086 # a list of words
+	build cpi make -C "$work/cpi" -j2 tools/cpi daemon/cpid $guest_programs
+}
+
+# Static, so that they are the same whatever the guest's libraries are.
+build_programs()
+{
+	mkdir -p "$work/programs"
+	for source in "$here"/programs/*.c; do
+		[ -e "$source" ] || continue
+		program=$work/programs/$(basename "$source" .c)
+		[ "$program" -nt "$source" ] ||
+			build program "$triplet-gcc" --sysroot="$sysroot" -O1 -g -static \
+				-I"$srcdir" -Wall -Wextra -Werror -o "$program" "$source"
+	done
+}
+
+# The kernel's build writes beside the sources, so it gets a copy.
+build_module()
+{
+	module=
+	[ -e "$srcdir/kmod/Kbuild" ] || return 0
+	mkdir -p "$work/module-$release"
+	cp -Rpu "$srcdir/kmod" "$srcdir/abi" "$work/module-$release"
+	# Debian's headers lack the vmlinux that modules' BTF is made from.
+	build module make -C "$kernel/usr/src/linux-headers-$release" \
+		M="$work/module-$release/kmod" ARCH="$kernel_arch" \
+		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	module=$work/module-$release/kmod/cpi.ko
+	nmi_module=
+	[ "$arch" = x86_64 ] || return 0
+	cp -Rpu "$here/nmi" "$work/module-$release"
+	build nmi-module make -C "$kernel/usr/src/linux-headers-$release" \
+		M="$work/module-$release/nmi" ARCH="$kernel_arch" \
+		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	nmi_module=$work/module-$release/nmi/cpi_nmi.ko
+}
+
+# add_program FILE PLACE: with the libraries that it needs, and theirs.
+add_program()
+{
+	mkdir -p "$(dirname "$root$2")"
+	cp "$1" "$root$2"
+	add_libraries "$1"
+}
+
+add_libraries()
+{
+	for library in $("$triplet-readelf" -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+		[ ! -e "$root/lib/$triplet/$library" ] || continue
+		found=$(find "$sysroot/lib/$triplet" "$sysroot/usr/lib/$triplet" \
+			-maxdepth 1 -name "$library" | head -n 1)
+		[ -n "$found" ] || bail "$1 needs $library, which the sysroot lacks"
+		cp -L "$found" "$root/lib/$triplet/$library"
+		add_libraries "$found"
+	done
+}
+
+# Modules of the kernel that cases ask for, with what these need in turn.
+add_modules()
+{
+	tree=$kernel/lib/modules/$release
+	mkdir -p "$root/lib/modules/$release"
+	cp "$tree"/modules.builtin* "$tree/modules.order" "$root/lib/modules/$release"
+	[ -e "$tree/modules.dep" ] || depmod -b "$kernel" "$release"
+	for name; do
+		awk -v name="$name" -F '[: ]+' '$1 ~ "/" name "[.]ko" {
+			for (i = 1; i <= NF; i++)
+				print $i
+		}' "$tree/modules.dep" | tr -d :
+	done | sort -u | while read -r file; do
+		[ -n "$file" ] || continue
+		mkdir -p "$root/lib/modules/$release/$(dirname "$file")"
+		cp "$tree/$file" "$root/lib/modules/$release/$file"
+	done
+	depmod -b "$root" "$release"
+}
+
+# The tree is laid out as the project's, so that its tests run there unchanged.
+build_initramfs()
+{
+	root=$work/root
+	rm -rf "$root"
+	mkdir -p "$root/bin" "$root/lib/$triplet" "$root/proc" "$root/sys" "$root/dev" \
+		"$root/tmp" "$root/etc" "$root/cpi/t" "$root/carry"
+	printf '%s\n' 'root:x:0:0::/:/bin/sh' 'nobody:x:65534:65534::/:/bin/false' \
+		>"$root/etc/passwd"
+	printf '%s\n' 'root:x:0:' 'daemon:x:1:' 'nogroup:x:65534:' >"$root/etc/group"
+	cp "$sysroot/bin/busybox" "$root/bin/busybox"
+	ln -s busybox "$root/bin/sh"
+	mkdir -p "$root$(dirname "$interpreter")"
+	cp -L "$sysroot$interpreter" "$root$interpreter"
+	for program in tools/cpi daemon/cpid $guest_programs; do
+		add_program "$work/cpi/$program" "/cpi/$program"
+	done
+	add_program "$sysroot/usr/bin/sqlite3" /bin/sqlite3
+	add_program "$sysroot/usr/bin/mawk" /bin/mawk
+	cp -R "$srcdir/man" "$root/cpi/man"
+	cp "$srcdir"/t/*.sh "$srcdir"/t/*.t "$root/cpi/t"
+	cp "$here/guest/init" "$root/init"
+	cp "$here/guest/case.sh" "$here"/cases/*.sh "$root/cpi"
+	for program in "$work"/programs/*; do
+		[ ! -e "$program" ] || cp "$program" "$root/bin"
+	done
+	# shellcheck disable=SC2086 # a list of words
+	[ -z "$module" ] || cp $module $nmi_module "$root"
+	# shellcheck disable=SC2046 # a list of words
+	add_modules virtio_pci virtio_blk $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
+	pack "$root" >"$work/initramfs"
+}
+
+pack()
+{
+	(cd "$1" && find . | cpio -o -H newc --quiet --owner 0:0)
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Short processes: fork, exec and exit in quick succession, on two CPUs.
+# needs: module
+. /cpi/case.sh
+
+module_load
+cpid_start --collector kmod -F 500 --by-comm --sweep 200ms || fail 'cpid does not start'
+/cpi/t/programs/spawn 60 2 40 /cpi/t/programs/burn_a /cpi/t/programs/burn_b
+cpid_ask flush >/dev/null
+check_accounting
+unknown=$(status_sum unknown.)
+cat status
+cpid_stop
+cpi prof --db t.db --by image
+a=$(samples procedure burn_a) b=$(samples procedure burn_b)
+check_that 'both programs ran equally long' "$a > 100 && ($a - $b) ^ 2 < 25 * ($a + $b)"
+check_that 'hardly any sample is without an image' "$unknown <= 0.005 * $received"
+check_that 'each procedure is of its own program' \
+	"$(samples procedure burn_a --image burn_b) == 0 && $(samples procedure burn_b --image burn_a) == 0"
+module_unload
