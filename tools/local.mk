@@ -43,7 +43,9 @@ tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions
+if !CROSS
 bashcompletion_DATA = completions/cpi
+endif
 CLEANFILES += completions/cpi
 completions/cpi: tools/cpi
 	$(AM_V_GEN)$(MKDIR_P) completions && tools/cpi help --completion >$@.tmp && \

@@ -31,6 +31,9 @@ build_cpi()
 			PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$triplet/pkgconfig:$sysroot/usr/share/pkgconfig"
 	# shellcheck disable=SC2086 # a list of words
 	build cpi make -C "$work/cpi" -j2 tools/cpi daemon/cpid $guest_programs
+	case " $cases " in
+	*' units '*) build units make -C "$work/cpi" -j2 check TESTS= ;;
+	esac
 }
 
 # Static, so that they are the same whatever the guest's libraries are.
@@ -124,6 +127,9 @@ build_initramfs()
 	for program in tools/cpi daemon/cpid $guest_programs; do
 		add_program "$work/cpi/$program" "/cpi/$program"
 	done
+	case " $cases " in
+	*' units '*) add_units ;;
+	esac
 	add_program "$sysroot/usr/bin/sqlite3" /bin/sqlite3
 	add_program "$sysroot/usr/bin/mawk" /bin/mawk
 	cp -R "$srcdir/man" "$root/cpi/man"
@@ -138,6 +144,14 @@ build_initramfs()
 	# shellcheck disable=SC2046 # a list of words
 	add_modules virtio_pci virtio_blk $(sed -n 's/^# modules: *//p' "$here"/cases/*.sh)
 	pack "$root" >"$work/initramfs"
+}
+
+add_units()
+{
+	for program in "$work"/cpi/t/unit/check_*[!.o]; do
+		add_program "$program" "/cpi/t/unit/${program##*/}"
+	done
+	cp -R "$srcdir/t/fixtures" "$root/cpi/t"
 }
 
 pack()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # icount: no
 # What the project's own tests check of the daemon holds on this kernel, too.
 . /cpi/case.sh
 
-for script in /cpi/t/02*.t /cpi/t/0301*.t /cpi/t/0302*.t /cpi/t/0303*.t /cpi/t/0304*.t; do
-	run_test "${script##*/}"
+for script in 0201-cpid-lifecycle 0202-cpid-privileges 0203-cpid-help \
+	0301-collect-accounting 0303-collect-pid-reuse 0304-collect-exec-chain; do
+	run_test "$script.t"
 done
