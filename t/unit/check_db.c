@@ -215,7 +215,7 @@ START_TEST(a_new_database_is_small_and_its_group_reads_it)
 	sql_get(db_handle(db), &value, "PRAGMA auto_vacuum", "");
 	ck_assert_int_eq(value, 2);
 	sql_get(db_handle(db), &value, "PRAGMA page_size", "");
-	ck_assert_int_eq(value, 4096);
+	ck_assert_int_eq(value, 1024);
 	sql_get(db_handle(db), &value, "PRAGMA synchronous", "");
 	ck_assert_int_eq(value, 2);
 	ck_assert_int_eq(db_check(db), 0);
