@@ -3,7 +3,7 @@ noinst_HEADERS += kmod/table.h kmod/seal.h
 
 # The module is built by the kernel's own makefiles, against the headers in KDIR, on
 # a copy: they write beside the sources. Nothing here is part of make, or of check.
-KMOD_SOURCES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
+KMOD_FILES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
 	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
 	kmod/seal.h kmod/table.h abi/branch.h abi/entry.h abi/kmod.h
 EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
@@ -12,7 +12,7 @@ EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_co
 KDIR = /lib/modules/$$(uname -r)/build
 
 # Copies them to the directory $$dir, laid out as here.
-copy_kmod = for f in $(KMOD_SOURCES); do \
+copy_kmod = for f in $(KMOD_FILES); do \
 		$(MKDIR_P) "$$dir/$$(dirname "$$f")" && \
 		cp -p "$(srcdir)/$$f" "$$dir/$$f" || exit 1; \
 	done
