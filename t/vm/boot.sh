@@ -17,7 +17,7 @@ qemu_arch()
 # But then a CPU that has nothing to do can starve while another is busy for long.
 qemu()
 {
-	cpus=$(field "$1" cpus)
+	cpus=$(field "$1" cpus) limit=$(field "$1" limit)
 	case $arch in
 	x86_64)
 		options='-machine q35 -cpu qemu64,-cx16 -accel tcg,thread=multi'
@@ -35,7 +35,7 @@ qemu()
 	[ -z "$disk" ] || options="$options -drive if=none,id=disk,format=raw,file=$disk
 		-device virtio-blk-pci,drive=disk"
 	# shellcheck disable=SC2086 # a list of words
-	timeout --foreground -k 5 "$time_limit" "qemu-system-$(qemu_arch)" $options \
+	timeout --foreground -k 5 "${limit:-$time_limit}" "qemu-system-$(qemu_arch)" $options \
 		-smp "${cpus:-2}" -m 1024 -nodefaults -display none -serial stdio \
 		-no-reboot -kernel "$kernel/boot/$image-$release" -initrd "$work/initrd" \
 		-append "$console panic=-1 quiet $(field "$1" append)"
@@ -125,7 +125,7 @@ take_kernel()
 	complaints=$(sed -n 's/^| dmesg: //p' "$log")
 	if ! grep -q "^$word GUEST-DONE\$" "$log"; then
 		{
-			echo "no end within $time_limit seconds, or a panic; $log:"
+			echo "no end in time, or a panic; $log:"
 			tail -n 20 "$log"
 		} >>"$work/result/kernel.out"
 		add_result kernel 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # long: yes
+# limit: 900
 # icount: no
 # What the project's own tests check of the daemon holds on this kernel, too.
 . /cpi/case.sh
