@@ -2,7 +2,8 @@
 /*
  * Units' address ranges are read once (.debug_aranges is often missing), a
  * unit's line program when the first of its addresses is asked for; libdw keeps
- * the result. Names come out of libdw complete with their directories.
+ * the result. Names that libdw gives are relative to the unit's directory, or
+ * absolute.
  */
 #include "config.h"
 
@@ -11,11 +12,14 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/cover.h"
 #include "analysis/grow.h"
+#include "base/hash.h"
+#include "base/hmap.h"
 
 #define MAX_DEBUG_BYTES (1ULL << 30) /* of all debugging sections */
 #define MAX_RANGES      (1u << 22)
@@ -24,6 +28,14 @@
 struct unit {
 	Dwarf_Off die;
 	bool loaded;
+};
+
+/* A relative name of one unit, completed. */
+struct full_name {
+	struct hnode node;
+	uint32_t unit;
+	const char *relative; /* libdw's, so its address says it all */
+	char text[];
 };
 
 struct lines {
@@ -36,6 +48,7 @@ struct lines {
 	size_t nr_ranges, cap_ranges;
 	struct cover cover; /* ids are indices into unit */
 	size_t nr_rows;     /* loaded */
+	struct hmap names;  /* struct full_name */
 };
 
 /* Bytes that libdw will hold for a section, which it unpacks where it must. */
@@ -224,6 +237,8 @@ int lines_open(struct elffile *f, struct elffile *alternate, struct lines **out)
 
 void lines_close(struct lines *l)
 {
+	struct hnode *n, *next;
+
 	if (!l)
 		return;
 	dwarf_end(l->dwarf);
@@ -231,6 +246,11 @@ void lines_close(struct lines *l)
 	free(l->unit);
 	free(l->range);
 	cover_fini(&l->cover);
+	hmap_for_each (&l->names, n, next) {
+		hmap_remove(&l->names, n);
+		free(container_of(n, struct full_name, node));
+	}
+	hmap_fini(&l->names);
 	free(l);
 }
 
@@ -252,6 +272,39 @@ static bool load_rows(struct lines *l, struct unit *u, Dwarf_Die *die)
 	return true;
 }
 
+/* A file's name with its unit's directory; the name alone where that is unknown. */
+static const char *complete_name(struct lines *l, uint32_t unit, Dwarf_Die *die,
+				 const char *name)
+{
+	uint64_t hash = hash_u64((uintptr_t)name ^ (uint64_t)unit << 48);
+	struct full_name *full;
+	Dwarf_Attribute attr;
+	const char *directory;
+	struct hnode *n;
+	size_t size;
+
+	for (n = hmap_first(&l->names, hash); n; n = hmap_next(n)) {
+		full = container_of(n, struct full_name, node);
+		if (full->relative == name && full->unit == unit)
+			return full->text;
+	}
+	directory = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attr));
+	if (!directory)
+		return name;
+	size = strlen(directory) + strlen(name) + 2;
+	full = calloc(1, sizeof(*full) + size);
+	if (!full)
+		return name;
+	full->unit = unit;
+	full->relative = name;
+	snprintf(full->text, size, "%s/%s", directory, name);
+	if (hmap_insert(&l->names, &full->node, hash)) {
+		free(full);
+		return name;
+	}
+	return full->text;
+}
+
 struct line lines_at(struct lines *l, uint64_t address)
 {
 	const struct cover_range *r = cover_find(&l->cover, address);
@@ -267,5 +320,7 @@ struct line lines_at(struct lines *l, uint64_t address)
 		return line;
 	line.file = dwarf_linesrc(row, NULL, NULL);
 	line.line = line.file ? number : 0;
+	if (line.file && line.file[0] != '/')
+		line.file = complete_name(l, r->id, &die, line.file);
 	return line;
 }
