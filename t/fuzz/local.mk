@@ -3,7 +3,7 @@
 # sources are listed in full, because libFuzzer must see their branches. To fuzz:
 # configure with CC=clang --enable-sanitizers, then t/fuzz/fuzz_NAME FOLDER.
 FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
-FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/varint.c
+FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/hmap.c base/varint.c
 if FUZZER
 FUZZ_CFLAGS += -fsanitize=fuzzer
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
