@@ -132,23 +132,33 @@ static uint64_t target_of(struct isa *isa)
 int isa_decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t address,
 	       struct insn *out)
 {
-	const cs_insn *insn = isa->insn;
-
 	if (!size)
 		return -CPI_ETRUNCATED;
 	if (decode(isa, code, size, address)) {
 		*out = (struct insn){ .address = address,
-				      .size = insn->size,
+				      .size = isa->insn->size,
+				      .code = code,
 				      .target = target_of(isa) };
-		snprintf(out->text, sizeof(out->text),
-			 insn->op_str[0] ? "%-6s %s" : "%s", insn->mnemonic,
-			 insn->op_str);
 		return 0;
 	}
 	if (size < isa->ops->step || is_cut(isa, code, size, address))
 		return -CPI_ETRUNCATED;
 	*out = (struct insn){ .address = address,
 			      .size = isa->ops->step,
-			      .text = "(bad)" };
+			      .code = code,
+			      .kind = INSN_BAD };
 	return 0;
+}
+
+char *isa_text(struct isa *isa, const struct insn *insn, char out[ISA_TEXT_SIZE])
+{
+	const cs_insn *cs = isa->insn;
+
+	if (insn->kind & INSN_BAD ||
+	    !decode(isa, insn->code, insn->size, insn->address))
+		snprintf(out, ISA_TEXT_SIZE, "(bad)");
+	else
+		snprintf(out, ISA_TEXT_SIZE, cs->op_str[0] ? "%-6s %s" : "%s",
+			 cs->mnemonic, cs->op_str);
+	return out;
 }

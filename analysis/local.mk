@@ -3,6 +3,7 @@ noinst_LIBRARIES += analysis/libanalysis.a
 analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS) \
 	$(CAPSTONE_CFLAGS)
 analysis_libanalysis_a_SOURCES = \
+	analysis/cfg.h \
 	analysis/cover.c analysis/cover.h \
 	analysis/debugfile.c analysis/debugfile.h \
 	analysis/demangle.c analysis/demangle.h \

@@ -88,6 +88,7 @@ static const struct {
 START_TEST(instructions_decode)
 {
 	struct insn insn = { .size = 77 };
+	char text[ISA_TEXT_SIZE];
 	struct isa *isa;
 
 	ck_assert_int_eq(isa_open(insns[_i].machine, &isa), 0);
@@ -97,7 +98,7 @@ START_TEST(instructions_decode)
 	if (insns[_i].err) {
 		ck_assert_uint_eq(insn.size, 77);
 	} else {
-		ck_assert_str_eq(insn.text, insns[_i].text);
+		ck_assert_str_eq(isa_text(isa, &insn, text), insns[_i].text);
 		ck_assert_uint_eq(insn.size, insns[_i].length);
 		ck_assert_uint_eq(insn.target, insns[_i].target);
 		ck_assert_uint_eq(insn.address, ADDRESS);
@@ -120,6 +121,7 @@ START_TEST(any_bytes_decode_to_their_end)
 {
 	uint64_t seed = unit_seed(), state = seed | 1;
 	enum machine machine = _i ? MACHINE_AARCH64 : MACHINE_X86_64;
+	char text[ISA_TEXT_SIZE];
 	uint8_t code[256];
 	struct insn insn;
 	struct isa *isa;
@@ -137,7 +139,7 @@ START_TEST(any_bytes_decode_to_their_end)
 			if (err)
 				break;
 			ck_assert_msg(insn.size && insn.size <= sizeof(code) - at &&
-					      insn.text[0],
+					      isa_text(isa, &insn, text)[0],
 				      "seed %llu", (unsigned long long)seed);
 		}
 		ck_assert_msg(at > sizeof(code) - 16, "seed %llu: stopped at %zu",

@@ -2,12 +2,14 @@
 # One program per source file that is tested: t/unit/check_<file>.c.
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
-UNIT = t/unit/check_base t/unit/check_entry t/unit/check_branch t/unit/check_rangemap \
-	t/unit/check_table t/unit/check_text
+UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
+	t/unit/check_rangemap t/unit/check_table t/unit/check_text
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
 EXTRA_DIST += t/unit/unit.h
 
+t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_arena_LDADD = $(UNIT_LDADD)
 t_unit_check_base_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_base_LDADD = $(UNIT_LDADD)
 t_unit_check_entry_CFLAGS = $(UNIT_CFLAGS)
