@@ -10,6 +10,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/equiv.c analysis/equiv.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
 	analysis/isa.c analysis/isa.h \

@@ -95,3 +95,12 @@ t_unit_check_symtab_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
+# Frequencies.
+UNIT_FREQ = t/unit/check_equiv
+check_PROGRAMS += $(UNIT_FREQ)
+QUICK_TESTS += $(UNIT_FREQ)
+EXTRA_DIST += t/unit/cfg_make.h
+UNIT_FREQ_LDADD = $(UNIT_ANALYSIS_LDADD) -lm
+
+t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_equiv_LDADD = $(UNIT_FREQ_LDADD)
