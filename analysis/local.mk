@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += analysis/libanalysis.a
-analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS) \
-	$(CAPSTONE_CFLAGS)
+analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
+analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
 	analysis/cfg.h \
 	analysis/cover.c analysis/cover.h \
@@ -13,9 +13,13 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
 	analysis/isa.c analysis/isa.h \
+	analysis/isa_aarch64.c analysis/isa_machine.h \
+	analysis/isa_schedule.c \
+	analysis/isa_x86_64.c \
 	analysis/lines.c analysis/lines.h \
+	analysis/llvm.cpp analysis/llvm.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.
-ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(CAPSTONE_LIBS) $(IBERTY_LIBS)
+ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)
