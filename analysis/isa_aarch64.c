@@ -167,13 +167,6 @@ static struct insn_memory memory_of(uint32_t word, uint64_t address)
 	};
 }
 
-static bool is_nop(uint32_t word)
-{
-	const uint32_t hint = field(word, 5, 7);
-
-	return (word & 0xfffff01f) == 0xd503201f && (!hint || (hint & 0x79) == 32);
-}
-
 /* orr x1, xzr, x2 is mov; of vectors, orr v1, v2, v2. */
 static bool is_move(uint32_t word)
 {
@@ -206,7 +199,7 @@ static void refine_aarch64(const struct isa_opcode *o, struct insn *insn)
 		insn->kind &= ~(uint32_t)(field(word, 22, 1) ? INSN_STORE : INSN_LOAD);
 	if (insn->kind & INSN_RETURN)
 		insn->kind &= ~(uint32_t)(INSN_JUMP | INSN_INDIRECT);
-	if (is_nop(word))
+	if (word == 0xd503201f)
 		insn->kind |= INSN_NOP;
 	if (is_move(word))
 		insn->kind |= INSN_MOVE;

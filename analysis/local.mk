@@ -3,8 +3,12 @@ noinst_LIBRARIES += analysis/libanalysis.a
 analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
-	analysis/cfg.h \
+	analysis/cfg.c analysis/cfg.h \
+	analysis/cfg_code.c analysis/cfg_code.h \
+	analysis/cfg_noreturn.c \
+	analysis/cfg_table.c \
 	analysis/cover.c analysis/cover.h \
+	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
 	analysis/demangle.c analysis/demangle.h \
 	analysis/ehframe.c analysis/ehframe.h \
@@ -18,6 +22,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/isa_x86_64.c \
 	analysis/lines.c analysis/lines.h \
 	analysis/llvm.cpp analysis/llvm.h \
+	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/symtab.c analysis/symtab.h
 

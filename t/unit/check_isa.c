@@ -334,7 +334,7 @@ static const struct {
 	  { GENERAL(1) },
 	  { GENERAL(0) },
 	  { ISA_GENERAL + 1, 0, 0, 4, 0 } },
-	/* b.hi; cbz x0; br x0; blr x1; ret; brk; bti c; dmb ish */
+	/* b.hi; cbz x0; br x0; blr x1; ret; brk; nop; dmb ish */
 	{ MACHINE_AARCH64,
 	  TEXT("\x48\0\0\x54"),
 	  INSN_JUMP | INSN_COND,
