@@ -7,8 +7,9 @@
  * and calls that do not return lead there, so that every block reaches it but
  * for infinite loops. A call does not end a block unless it does not return.
  *
- * I1  Blocks ascend by start, cover every decoded instruction once, and do not
- *     overlap; the exit comes last.
+ * I1  Blocks cover every decoded instruction once and do not overlap. They, and
+ *     instructions, ascend within a part: the procedure's own comes first, its
+ *     .cold parts follow wherever they stand; the exit comes last.
  * I2  edge[] is sorted by (from, to, kind); in[] lists the same edges by (to, from).
  */
 #ifndef CPI_ANALYSIS_CFG_H
@@ -36,7 +37,7 @@ struct cfg_edge {
 };
 
 struct cfg_block {
-	uint64_t start, end;      /* image offsets; equal for the exit */
+	uint64_t start, end;      /* image offsets; 0 for the exit */
 	int first_insn, nr_insns; /* in cfg.insn */
 	int first_out, nr_out;    /* in cfg.edge */
 	int first_in, nr_in;      /* in cfg.in */
@@ -44,9 +45,11 @@ struct cfg_block {
 	bool landing_pad;         /* entered by unwinding: has no edge in for it */
 };
 
+#define CFG_MAX_PARTS 8
+
 struct cfg {
 	const struct symbol *procedure;
-	struct insn *insn; /* ascending; address is the image's, a disassembly's */
+	struct insn *insn; /* address is the link-time one */
 	uint64_t bias;     /* address - bias is an instruction's image offset */
 	int nr_insns;
 	struct cfg_block *block;
@@ -54,8 +57,10 @@ struct cfg {
 	int exit;
 	struct cfg_edge *edge;
 	int nr_edges;
-	int *in;            /* indices of edges */
-	bool missing_edges; /* any block has missing_out */
+	int *in;                     /* indices of edges */
+	bool missing_edges;          /* any block has missing_out */
+	int part[CFG_MAX_PARTS + 1]; /* first blocks of the parts, then exit */
+	int nr_parts;
 };
 
 /*

@@ -77,6 +77,7 @@ struct insn {
 	uint32_t kind;       /* enum insn_kind */
 	uint16_t size;       /* bytes; at least 1 */
 	uint16_t opcode;     /* the decoder's own number */
+	uint8_t nr_prefixes; /* of the bytes; those that it decodes by themselves */
 	struct isa_registers reads, writes;
 	struct insn_memory memory;
 };
@@ -106,6 +107,44 @@ char *isa_register_text(const struct isa *isa, unsigned int reg,
 			char out[ISA_REGISTER_SIZE]);
 
 /*
+ * What an instruction computes, when it is one of those that the addresses of jump
+ * tables are made of. to is written whole; a and b are registers.
+ */
+enum isa_op {
+	ISA_OP_OTHER,
+	ISA_OP_SET,     /* to = value */
+	ISA_OP_COPY,    /* to = a's low size bytes, extended */
+	ISA_OP_ADDRESS, /* to = insn->memory's address */
+	ISA_OP_LOAD,    /* to = what is at insn->memory, extended */
+	ISA_OP_ADD,     /* to = a + (b's low size bytes, extended) << shift + value */
+	ISA_OP_SHIFT,   /* to = a << shift */
+	ISA_OP_AND,     /* to = a & value */
+	ISA_OP_COMPARE, /* a, or with ISA_NONE insn->memory, with value */
+};
+
+struct isa_effect {
+	enum isa_op op;
+	uint8_t to, a, b;
+	uint8_t size; /* bytes that are copied, loaded or compared */
+	uint8_t shift;
+	bool is_signed; /* extension copies the sign */
+	int64_t value;
+};
+
+struct isa_effect isa_effect(struct isa *isa, const struct insn *insn);
+
+/* When a conditional jump is taken, after an unsigned comparison. */
+enum isa_condition {
+	ISA_IF_OTHER,
+	ISA_IF_ABOVE,
+	ISA_IF_NOT_ABOVE,
+	ISA_IF_BELOW,
+	ISA_IF_NOT_BELOW,
+};
+
+enum isa_condition isa_condition(const struct isa *isa, const struct insn *insn);
+
+/*
  * The CPU whose timing is used, as LLVM calls it ("znver4", "neoverse-n1"). Returns 0,
  * or -EINVAL when there is no model of that name; then the old one stays.
  */
@@ -120,8 +159,8 @@ const char *isa_cpu_of_model(enum machine machine, const char *model);
 
 /*
  * Instruction i's time at the head of the reorder buffer, M_i = retire(i) −
- * max(retire(i−1), dispatch(i)), and what it was spent on: M_i = dependency + unit +
- * execute. All in cycles, means over the iterations.
+ * max(retire(i−1), dispatch(i)), and its causes: M_i = dependency + unit + execute. All
+ * in cycles, means over the iterations.
  */
 struct isa_timing {
 	bool modelled;      /* false: the CPU model has no such instruction; all is 0 */

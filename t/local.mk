@@ -20,6 +20,10 @@ check_PROGRAMS += t/isa_dump
 t_isa_dump_SOURCES = t/isa_dump.c
 t_isa_dump_CFLAGS = $(AM_CFLAGS)
 t_isa_dump_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS)
+check_PROGRAMS += t/cfg_dump
+t_cfg_dump_SOURCES = t/cfg_dump.c
+t_cfg_dump_CFLAGS = $(AM_CFLAGS)
+t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 # What cpid stores of what really ran.
