@@ -3,6 +3,8 @@ noinst_LIBRARIES += analysis/libanalysis.a
 analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
+	analysis/cfg.h \
+	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \
 	analysis/cfg_noreturn.c \
@@ -15,6 +17,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
 	analysis/equiv.c analysis/equiv.h \
+	analysis/flow.c analysis/flow.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
 	analysis/isa.c analysis/isa.h \
@@ -25,6 +28,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
+	analysis/repair.c analysis/repair.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.
