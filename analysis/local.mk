@@ -4,6 +4,7 @@ analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_C
 analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
 	analysis/cfg.h \
+	analysis/branchprob.c analysis/branchprob.h \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \
@@ -17,7 +18,9 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
 	analysis/equiv.c analysis/equiv.h \
+	analysis/estimate.c analysis/estimate.h \
 	analysis/flow.c analysis/flow.h \
+	analysis/freq.c analysis/freq.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
 	analysis/isa.c analysis/isa.h \
@@ -28,6 +31,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
+	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
 	analysis/symtab.c analysis/symtab.h
 
