@@ -11,10 +11,10 @@
  *
  * Where we differ. The paper's clusters may be 1.5 times wide; ours are as wide as
  * sampling errors make them, 1.1 at least, which is what its own Figure 7 was made
- * with. On a machine that retires out of order's results in groups, what stands in
- * the shadow of a long stall has no samples although it takes cycles: a cluster of
- * zeros is none, and unless the machine is in order all of a class counts (ΣS / ΣM),
- * as on measured programs the smallest ratios said less than the sum.
+ * with. And out of order there are no clusters. What stands in the shadow of a long
+ * stall has no samples at all, and a core's M depend on what surrounds a block; so
+ * all of a class counts, and its cycles are the geometric mean of ΣM and of ISSUE
+ * for each instruction: on measured programs either alone was further off.
  */
 #include "config.h"
 
@@ -30,9 +30,10 @@
 #define ERRORS    2.5 /* deviations between members of one cluster */
 #define SHARE     0.25
 #define MAX_STALL 1000.0 /* cycles */
+#define ISSUE     0.25   /* cycles that an instruction takes at best */
 
 /* What is not known of a class's stalls, as deviations of log F. */
-#define SD_SUM     0.6
+#define SD_SUM     0.7
 #define SD_CLUSTER 0.3
 
 struct point {
@@ -78,6 +79,7 @@ static double ratio_of(const struct freq_input *in, int first, int i)
 static void add_block(const struct freq_input *in, const struct cfg_block *block,
 		      struct estimate *e, struct point *point)
 {
+	e->insns += block->nr_insns;
 	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
 		e->samples += in->samples[i];
 		e->cycles += in->min_cycles[i];
@@ -154,6 +156,8 @@ static void estimate_class(struct point *all, bool in_order, struct estimate *e,
 
 	if (!e->cycles)
 		return;
+	if (!in_order)
+		e->cycles = sqrt(e->cycles * ISSUE * e->insns);
 	qsort(all, e->points, sizeof(*all), by_ratio);
 	if (in_order && e->samples >= FEW * e->points && find_cluster(all, e, &first)) {
 		for (int i = first; i < first + e->used; i++) {

@@ -21,11 +21,13 @@ enum estimate_rule {
 
 struct estimate {
 	enum estimate_rule rule;
-	double frequency;       /* F: samples per cycle */
-	double sd;              /* deviation of its logarithm */
-	double samples, cycles; /* ΣS, ΣM */
-	int points;             /* issue points: instructions with M > 0 */
-	int used;               /* of these, those in the cluster */
+	double frequency; /* F: samples per cycle */
+	double sd;        /* deviation of its logarithm */
+	double samples;   /* ΣS */
+	double cycles;    /* ΣM; out of order, what serves for it */
+	int insns;
+	int points; /* issue points: instructions with M > 0 */
+	int used;   /* of these, those in the cluster */
 };
 
 /*

@@ -147,24 +147,27 @@ static int by_value(const void *a, const void *b)
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-static double weighted_median(struct ratio *ratio, int nr)
+/* exp of the mean of log(value) over the middle half of the weight; 1 of none. */
+static double middle_mean(struct ratio *ratio, int nr)
 {
-	double total = 0, below = 0;
+	double total = 0, below = 0, sum = 0;
 
 	qsort(ratio, nr, sizeof(*ratio), by_value);
 	for (int i = 0; i < nr; i++)
 		total += ratio[i].weight;
 	for (int i = 0; i < nr; i++) {
+		double from = fmax(below, 0.25 * total);
+
 		below += ratio[i].weight;
-		if (2 * below >= total)
-			return ratio[i].value;
+		sum += log(ratio[i].value) * fmax(fmin(below, 0.75 * total) - from, 0);
 	}
-	return 1;
+	return total > 0 ? exp(sum / (0.5 * total)) : 1;
 }
 
 /*
- * A flow has no scale of its own: the class that is in the middle of the time that
- * the procedure takes at best has F = S / M; those that stall are above.
+ * A flow has no scale of its own. A class that does not stall has F = S / M, one that
+ * does has more, so the scale is taken from the middle half of the time that the
+ * procedure needs at best.
  */
 static int find_scale(struct passes *p)
 {
@@ -181,7 +184,7 @@ static int find_scale(struct passes *p)
 			ratio[nr++] = (struct ratio){ p->est[c].frequency / f,
 						      f * p->est[c].cycles };
 	}
-	p->scale = weighted_median(ratio, nr);
+	p->scale = middle_mean(ratio, nr);
 	return 0;
 }
 

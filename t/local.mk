@@ -24,6 +24,15 @@ check_PROGRAMS += t/cfg_dump
 t_cfg_dump_SOURCES = t/cfg_dump.c
 t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
+# Frequencies, against counts: t/accuracy/run.
+check_PROGRAMS += t/accuracy/freq_dump
+t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
+t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
+t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
+	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
+EXTRA_DIST += t/accuracy/run
+dist_check_SCRIPTS += t/0330-freq-accuracy.t
+LONG_TESTS += t/0330-freq-accuracy.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 # What cpid stores of what really ran.
