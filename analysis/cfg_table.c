@@ -368,6 +368,8 @@ static void compare(struct evaluation *e, const struct insn *insn,
 	e->compared =
 		effect->a ? get(e, effect->a) : load(e, insn, effect->size, false);
 	e->with = effect->value;
+	if (effect->size < 8)
+		e->with &= (1LL << 8 * effect->size) - 1;
 	e->has_compared = true;
 }
 
@@ -580,13 +582,14 @@ static bool read_entry(const struct code *c, const struct value *v, int64_t inde
 	return true;
 }
 
-static bool is_target(struct code *c, uint64_t address)
+/* certain: as code_is_inside() has it. */
+static bool is_target(struct code *c, uint64_t address, bool certain)
 {
 	struct insn insn;
 	size_t at;
 	const struct code_part *p;
 
-	if (!code_is_inside(c, address, false))
+	if (!code_is_inside(c, address, certain))
 		return false;
 	p = code_part_at(c, address, &at);
 	if (p->state[at] & CODE_START)
@@ -633,7 +636,7 @@ static int read_table(struct evaluation *e, const struct value *v,
 		if (!s->exact &&
 		    is_other_table(e->c, (uint64_t)(v->table + v->scale * i), first))
 			break;
-		if (!read_entry(e->c, v, i, &to) || !is_target(e->c, to)) {
+		if (!read_entry(e->c, v, i, &to) || !is_target(e->c, to, s->exact)) {
 			if (s->exact)
 				return 0;
 			break;
@@ -660,6 +663,22 @@ static struct value value_of_jump(struct evaluation *e, const struct insn *jump)
 	return constant(0);
 }
 
+/* Whether the frame is taken down before the jump, as for a call at the end. */
+static bool has_epilogue(const struct code *c, const struct path *p)
+{
+	const unsigned int sp = image_machine(c->im) == MACHINE_X86_64 ? 4 : 31;
+
+	for (int i = 0; i < p->nr; i++) {
+		const struct insn *insn = &p->step[i].insn;
+
+		if (insn->kind & (INSN_JUMP | INSN_CALL))
+			break;
+		if (isa_has(&insn->writes, ISA_GENERAL + sp))
+			return true;
+	}
+	return false;
+}
+
 /* Whether it jumps by an index, so that it stays in the procedure. */
 static bool is_local(const struct evaluation *e, const struct insn *jump,
 		     const struct value *v)
@@ -675,7 +694,7 @@ static int try_path(struct evaluation *e, const struct path *p, const struct ins
 	for (int i = p->nr; i-- > 0;)
 		evaluate(e, &p->step[i]);
 	v = value_of_jump(e, insn);
-	*local |= is_local(e, insn, &v);
+	*local |= is_local(e, insn, &v) && !has_epilogue(e->c, p);
 	return read_table(e, &v, jump);
 }
 

@@ -27,9 +27,11 @@ t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 # Control-flow graphs of the system's programs.
-CFG_TESTS = t/0322-cfg-callgrind.t
-dist_check_SCRIPTS += $(CFG_TESTS)
-LONG_TESTS += $(CFG_TESTS)
+CFG_TESTS = t/0320-cfg-system.t t/0321-cfg-stripped.t
+CFG_LONG_TESTS = t/0322-cfg-callgrind.t
+dist_check_SCRIPTS += $(CFG_TESTS) $(CFG_LONG_TESTS)
+QUICK_TESTS += $(CFG_TESTS)
+LONG_TESTS += $(CFG_LONG_TESTS)
 # What cpid stores of what really ran.
 COLLECT_TESTS = \
 	t/0301-collect-accounting.t \
