@@ -41,10 +41,11 @@ struct code_indirect {
 };
 
 /* Constants that the procedure puts into a register, as far as they may be tables. */
-#define CODE_MAX_CONSTANTS 8
+#define CODE_MAX_CONSTANTS 64
 
 struct code_constants {
 	int64_t value[CODE_MAX_CONSTANTS];
+	uint64_t at[CODE_MAX_CONSTANTS]; /* the instruction */
 	int nr;
 	size_t nr_insns; /* how many instructions were known then */
 };

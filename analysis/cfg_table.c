@@ -32,6 +32,7 @@
 #define MAX_ENTRIES 65536
 #define MAX_GUESSED 1024
 #define MIN_GUESSED 2
+#define MIN_TABLE   4096 /* nothing is at lower addresses */
 #define NR_GENERAL  32
 #define MAX_TRIES   4
 
@@ -50,6 +51,7 @@ struct value {
 	int64_t scale;
 	bool is_entry; /* of the table at table + scale * unknown */
 	int64_t table;
+	int loaded; /* the entry itself, as an unknown */
 	uint8_t size, shift;
 	bool is_signed;
 };
@@ -62,13 +64,14 @@ struct place {
 
 struct evaluation {
 	struct code *c;
+	uint64_t jump; /* address */
 	struct value reg[NR_GENERAL];
 	struct symbol_value symbol[MAX_SYMBOLS];
 	int nr_symbols;
 	struct place place[MAX_PLACES];
 	int nr_places;
-	int which_constant; /* of those that a register has in the procedure */
-	bool used_constant;
+	int which_constant;    /* of those that a register has in the procedure */
+	int nr_constants;      /* how many there are to try, so far */
 	struct value compared; /* by the last comparison */
 	int64_t with;
 	bool has_compared;
@@ -105,10 +108,12 @@ static struct value fresh(struct evaluation *e, uint8_t reg, bool indexed)
 	return (struct value){ .symbol = e->nr_symbols++, .scale = 1 };
 }
 
-static void begin(struct evaluation *e, struct code *c, int which_constant)
+static void begin(struct evaluation *e, struct code *c, uint64_t jump,
+		  int which_constant)
 {
 	memset(e, 0, sizeof(*e));
 	e->c = c;
+	e->jump = jump;
 	e->which_constant = which_constant;
 	e->nr_symbols = 1;
 	for (int i = 0; i < NR_GENERAL; i++)
@@ -158,25 +163,34 @@ static void find_constants_in(struct code *c, const struct code_part *p,
 		if (!isa_has(&insn.writes, reg))
 			continue;
 		known = next_constant(c, &insn, reg, known, &now);
-		if (known && out->nr < CODE_MAX_CONSTANTS && is_data(c, now) &&
-		    (!out->nr || out->value[out->nr - 1] != now))
-			out->value[out->nr++] = now;
+		if (!known || out->nr == CODE_MAX_CONSTANTS || !is_data(c, now))
+			continue;
+		out->at[out->nr] = insn.address;
+		out->value[out->nr++] = now;
 	}
 }
 
-/* The which-th constant that the procedure puts into reg, from the last on. */
-static bool find_constant(const struct evaluation *e, unsigned int reg, int64_t *out)
+/*
+ * The which-th constant that the procedure puts into reg, counted backwards from
+ * the jump and on from the last.
+ */
+static bool find_constant(struct evaluation *e, unsigned int reg, int64_t *out)
 {
 	struct code_constants *k = &e->c->constants[reg - ISA_GENERAL];
+	int before = 0;
 
 	if (k->nr_insns != e->c->nr_insns) {
 		*k = (struct code_constants){ .nr_insns = e->c->nr_insns };
 		for (int i = 0; i < e->c->nr_parts; i++)
 			find_constants_in(e->c, &e->c->part[i], reg, k);
 	}
+	if (k->nr > e->nr_constants)
+		e->nr_constants = k->nr;
 	if (e->which_constant >= k->nr)
 		return false;
-	*out = k->value[k->nr - 1 - e->which_constant];
+	while (before < k->nr && k->at[before] < e->jump)
+		before++;
+	*out = k->value[(before - 1 - e->which_constant + k->nr) % k->nr];
 	return true;
 }
 
@@ -201,7 +215,6 @@ static void settle(struct evaluation *e, struct value *v)
 
 	if (!v->symbol || v->is_entry || v->scale != 1 || !s->reg)
 		return;
-	e->used_constant = true;
 	if (!find_constant(e, s->reg, &found))
 		return;
 	v->addend += found;
@@ -274,7 +287,19 @@ static struct value extend(struct value v, unsigned int size, bool is_signed)
 	return v;
 }
 
-static struct value address_of(struct evaluation *e, const struct insn *insn)
+/* An entry that is no part of an address, but an index or compared: an unknown. */
+static struct value as_number(struct value v)
+{
+	if (!v.is_entry)
+		return v;
+	return (struct value){ .addend = v.addend,
+			       .symbol = v.loaded,
+			       .scale = 1LL << v.shift };
+}
+
+/* base + index * scale + displacement; loads: memory is accessed there. */
+static struct value address_of(struct evaluation *e, const struct insn *insn,
+			       bool loads)
 {
 	const struct insn_memory *m = &insn->memory;
 	struct value base, index;
@@ -282,13 +307,17 @@ static struct value address_of(struct evaluation *e, const struct insn *insn)
 	if (m->base == ISA_PC)
 		return constant(m->displacement);
 	base = add(e, get(e, m->base), constant(m->displacement));
+	if (loads)
+		base = as_number(base);
 	if (!m->index)
 		return base;
 	index = get(e, m->index);
-	index.addend *= m->scale;
-	index.scale *= m->scale;
-	if (index.is_entry)
-		return mixed(e, &base, &index);
+	if (loads || m->scale != 1)
+		index = as_number(index);
+	if (!index.is_entry) {
+		index.addend = (int64_t)((uint64_t)index.addend * m->scale);
+		index.scale = (int64_t)((uint64_t)index.scale * m->scale);
+	}
 	return add(e, base, index);
 }
 
@@ -298,31 +327,39 @@ static bool same_place(const struct value *a, const struct value *b)
 	       a->addend == b->addend && !a->is_entry && !b->is_entry;
 }
 
-/* What stands in memory: an entry of a table, or an unknown. */
-static struct value load(struct evaluation *e, const struct insn *insn,
-			 unsigned int size, bool is_signed)
+/* The unknown that stands in memory at an address. */
+static struct value value_at(struct evaluation *e, const struct value *at, bool indexed)
 {
-	const struct value at = address_of(e, insn);
-	const bool indexed = insn->memory.index || at.scale > 1;
 	struct value v;
 
-	if (at.symbol && !at.is_entry && at.addend > 0xfff && at.scale > 0)
-		return (struct value){ .symbol = at.symbol,
-				       .scale = at.scale,
-				       .is_entry = true,
-				       .table = at.addend,
-				       .size = (uint8_t)size,
-				       .is_signed = is_signed };
 	for (int i = 0; i < e->nr_places; i++)
-		if (same_place(&e->place[i].address, &at))
+		if (same_place(&e->place[i].address, at))
 			return (struct value){ .symbol = e->place[i].symbol,
 					       .scale = 1 };
 	v = fresh(e, ISA_NONE, indexed);
-	if (size == 1 && !is_signed)
-		e->symbol[v.symbol].high = 255;
 	if (e->nr_places < MAX_PLACES)
-		e->place[e->nr_places++] = (struct place){ at, v.symbol };
+		e->place[e->nr_places++] = (struct place){ *at, v.symbol };
 	return v;
+}
+
+/* What stands in memory: perhaps an entry of a table. */
+static struct value load(struct evaluation *e, const struct insn *insn,
+			 unsigned int size, bool is_signed)
+{
+	const struct value at = address_of(e, insn, true);
+	struct value v = value_at(e, &at, insn->memory.index || at.scale > 1);
+
+	if (size == 1 && !is_signed && !e->symbol[v.symbol].exact)
+		e->symbol[v.symbol].high = 255;
+	if (!at.symbol || at.is_entry || at.addend < MIN_TABLE || at.scale <= 0)
+		return v;
+	return (struct value){ .symbol = at.symbol,
+			       .scale = at.scale,
+			       .is_entry = true,
+			       .table = at.addend,
+			       .loaded = v.symbol,
+			       .size = (uint8_t)size,
+			       .is_signed = is_signed };
 }
 
 static void compare(struct evaluation *e, const struct insn *insn,
@@ -331,6 +368,8 @@ static void compare(struct evaluation *e, const struct insn *insn,
 	e->compared =
 		effect->a ? get(e, effect->a) : load(e, insn, effect->size, false);
 	e->with = effect->value;
+	if (effect->size < 8)
+		e->with &= (1LL << 8 * effect->size) - 1;
 	e->has_compared = true;
 }
 
@@ -345,7 +384,7 @@ static struct value result(struct evaluation *e, const struct insn *insn,
 	case ISA_OP_COPY:
 		return extend(get(e, effect->a), effect->size, effect->is_signed);
 	case ISA_OP_ADDRESS:
-		return address_of(e, insn);
+		return address_of(e, insn, false);
 	case ISA_OP_LOAD:
 		return load(e, insn, effect->size, effect->is_signed);
 	case ISA_OP_ADD:
@@ -543,13 +582,14 @@ static bool read_entry(const struct code *c, const struct value *v, int64_t inde
 	return true;
 }
 
-static bool is_target(struct code *c, uint64_t address)
+/* certain: as code_is_inside() has it. */
+static bool is_target(struct code *c, uint64_t address, bool certain)
 {
 	struct insn insn;
 	size_t at;
 	const struct code_part *p;
 
-	if (!code_is_inside(c, address, false))
+	if (!code_is_inside(c, address, certain))
 		return false;
 	p = code_part_at(c, address, &at);
 	if (p->state[at] & CODE_START)
@@ -596,7 +636,7 @@ static int read_table(struct evaluation *e, const struct value *v,
 		if (!s->exact &&
 		    is_other_table(e->c, (uint64_t)(v->table + v->scale * i), first))
 			break;
-		if (!read_entry(e->c, v, i, &to) || !is_target(e->c, to)) {
+		if (!read_entry(e->c, v, i, &to) || !is_target(e->c, to, s->exact)) {
 			if (s->exact)
 				return 0;
 			break;
@@ -623,6 +663,22 @@ static struct value value_of_jump(struct evaluation *e, const struct insn *jump)
 	return constant(0);
 }
 
+/* Whether the frame is taken down before the jump, as for a call at the end. */
+static bool has_epilogue(const struct code *c, const struct path *p)
+{
+	const unsigned int sp = image_machine(c->im) == MACHINE_X86_64 ? 4 : 31;
+
+	for (int i = 0; i < p->nr; i++) {
+		const struct insn *insn = &p->step[i].insn;
+
+		if (insn->kind & (INSN_JUMP | INSN_CALL))
+			break;
+		if (isa_has(&insn->writes, ISA_GENERAL + sp))
+			return true;
+	}
+	return false;
+}
+
 /* Whether it jumps by an index, so that it stays in the procedure. */
 static bool is_local(const struct evaluation *e, const struct insn *jump,
 		     const struct value *v)
@@ -638,7 +694,7 @@ static int try_path(struct evaluation *e, const struct path *p, const struct ins
 	for (int i = p->nr; i-- > 0;)
 		evaluate(e, &p->step[i]);
 	v = value_of_jump(e, insn);
-	*local |= is_local(e, insn, &v);
+	*local |= is_local(e, insn, &v) && !has_epilogue(e->c, p);
 	return read_table(e, &v, jump);
 }
 
@@ -651,9 +707,9 @@ static int try_constants(struct evaluation *e, const struct path *p,
 	int found = 0;
 
 	for (int k = 0; k < CODE_MAX_CONSTANTS && !found; k++) {
-		begin(e, c, k);
+		begin(e, c, insn->address, k);
 		found = try_path(e, p, insn, jump, local);
-		if (!e->used_constant)
+		if (k >= e->nr_constants)
 			break;
 	}
 	return found;

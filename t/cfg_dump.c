@@ -4,9 +4,11 @@
  *
  * check     builds every CFG, checks its invariants, and prints a summary
  * schedule  the same, and times every block
- * blocks    lines "b START END", "e FROM TO", "m AT" (missing edges) with
- *           addresses in hexadecimal; FROM is the last instruction's, TO the block's
+ * blocks    lines "p ENTRY", then "b START END", "e FROM TO", "l FROM" (leaves), "m
+ *           FROM" (missing edges); FROM is the last instruction's address
  * insns     lines "ADDRESS", of every instruction
+ *
+ * Addresses are link-time ones, in hexadecimal.
  */
 #include "config.h"
 
@@ -15,11 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis/cfg.h"
 #include "analysis/image.h"
 #include "base/err.h"
-#include "base/times.h"
 
 enum mode { CHECK, SCHEDULE, BLOCKS, INSNS, NR_MODES };
 
@@ -145,6 +147,7 @@ static int schedule(struct dump *d, const struct cfg *g, struct arena *arena)
 
 static void print_blocks(const struct cfg *g)
 {
+	printf("p %" PRIx64 "\n", g->block[0].start + g->bias);
 	for (int i = 0; i < g->exit; i++) {
 		const struct cfg_block *b = &g->block[i];
 		const struct insn *last = &g->insn[b->first_insn + b->nr_insns - 1];
@@ -154,7 +157,9 @@ static void print_blocks(const struct cfg *g)
 		for (int k = 0; k < b->nr_out; k++) {
 			const struct cfg_edge *e = &g->edge[b->first_out + k];
 
-			if (e->to != g->exit)
+			if (e->to == g->exit)
+				printf("l %" PRIx64 "\n", last->address);
+			else
 				printf("e %" PRIx64 " %" PRIx64 "\n", last->address,
 				       g->block[e->to].start + g->bias);
 		}
@@ -212,7 +217,7 @@ static int dump(struct dump *d, const struct symbol *s)
 static int dump_all(struct dump *d)
 {
 	const struct symbol *const *s;
-	uint64_t begin = time_mono_ns();
+	const clock_t begin = clock();
 	double seconds;
 	size_t nr;
 	int err = 0;
@@ -220,7 +225,7 @@ static int dump_all(struct dump *d)
 	s = image_symbols(d->im, &nr);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = dump(d, s[i]);
-	seconds = (double)(time_mono_ns() - begin) / 1e9;
+	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
 	if (d->mode == CHECK || d->mode == SCHEDULE)
 		printf("%zu procedures, %zu without code, %zu with missing edges, %zu "
 		       "broken; %zu bytes, %zu instructions, %zu blocks, %zu edges; "
