@@ -40,16 +40,25 @@ struct passes {
 	struct flow flow;
 	struct repair flowing;
 	double scale;
+	bool sampled;
 };
 
-static int check_input(const struct freq_input *in)
+static bool is_amount(double x)
 {
-	if (!(in->period_cycles > 0) || !isfinite(in->period_cycles))
+	return x >= 0 && isfinite(x);
+}
+
+static int check_input(struct passes *p)
+{
+	const struct freq_input *in = p->in;
+
+	if (!is_amount(in->period_cycles) || !in->period_cycles)
 		return -EINVAL;
-	for (int i = 0; i < in->cfg->nr_insns; i++)
-		if (!(in->samples[i] >= 0) || !(in->min_cycles[i] >= 0) ||
-		    !isfinite(in->samples[i]) || !isfinite(in->min_cycles[i]))
+	for (int i = 0; i < in->cfg->nr_insns; i++) {
+		if (!is_amount(in->samples[i]) || !is_amount(in->min_cycles[i]))
 			return -EINVAL;
+		p->sampled |= in->samples[i] > 0;
+	}
 	return 0;
 }
 
@@ -105,6 +114,17 @@ static int repair(struct passes *p)
 	if (!err && p->debug)
 		repair_dump(&in, &p->flowing, p->debug);
 	return err;
+}
+
+/* -CPI_ELIMIT, -ERANGE: there is no flow to be had. */
+static int fit_flow(struct passes *p)
+{
+	int err;
+
+	if (!p->sampled)
+		return -ERANGE;
+	err = flow_build(p->in->cfg, p->arena, &p->flow);
+	return err ? err : repair(p);
 }
 
 /* Without a flow each block and edge has its class's guess. */
@@ -188,20 +208,11 @@ static int find_scale(struct passes *p)
 	return 0;
 }
 
-static double sum_samples(const struct freq_input *in)
+static enum confidence confidence_of(const struct passes *p, double sd)
 {
-	double sum = 0;
-
-	for (int i = 0; i < in->cfg->nr_insns; i++)
-		sum += in->samples[i];
-	return sum;
-}
-
-static enum confidence confidence_of(double sd)
-{
-	return sd < SD_HIGH     ? CONFIDENCE_HIGH
-	       : sd < SD_MEDIUM ? CONFIDENCE_MEDIUM
-				: CONFIDENCE_LOW;
+	if (!p->sampled || !(sd < SD_MEDIUM))
+		return CONFIDENCE_LOW;
+	return sd < SD_HIGH ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
 static int report(struct passes *p, struct freq **out)
@@ -209,8 +220,7 @@ static int report(struct passes *p, struct freq **out)
 	const struct cfg *cfg = p->in->cfg;
 	struct repair *r = &p->flowing;
 	struct freq *f = arena_alloc(p->arena, sizeof(*f));
-	bool known = sum_samples(p->in) > 0;
-	double unit = known ? p->scale * p->in->period_cycles : 0;
+	double unit = p->sampled ? p->scale * p->in->period_cycles : 0;
 
 	if (!f)
 		return -ENOMEM;
@@ -218,8 +228,8 @@ static int report(struct passes *p, struct freq **out)
 			    .edge = r->edge,
 			    .block_sd = r->block_sd,
 			    .edge_sd = r->edge_sd,
-			    .scale = p->in->in_order && known ? CONFIDENCE_MEDIUM
-							      : CONFIDENCE_LOW,
+			    .scale = p->in->in_order && p->sampled ? CONFIDENCE_MEDIUM
+								   : CONFIDENCE_LOW,
 			    .class = p->eq.block,
 			    .edge_class = p->eq.edge,
 			    .nr_classes = p->eq.nr,
@@ -230,12 +240,11 @@ static int report(struct passes *p, struct freq **out)
 		return -ENOMEM;
 	for (int b = 0; b < cfg->nr_blocks; b++) {
 		f->block[b] *= unit;
-		f->shape[b] = known ? confidence_of(r->block_sd[b]) : CONFIDENCE_LOW;
+		f->shape[b] = confidence_of(p, r->block_sd[b]);
 	}
 	for (int e = 0; e < cfg->nr_edges; e++) {
 		f->edge[e] *= unit;
-		f->edge_shape[e] =
-			known ? confidence_of(r->edge_sd[e]) : CONFIDENCE_LOW;
+		f->edge_shape[e] = confidence_of(p, r->edge_sd[e]);
 	}
 	*out = f;
 	return 0;
@@ -255,7 +264,7 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 	struct passes p = { .in = in, .arena = arena, .debug = debug };
 	int err;
 
-	err = check_input(in);
+	err = check_input(&p);
 	if (!err)
 		err = equiv_build(in->cfg, arena, &p.eq);
 	if (!err)
@@ -270,10 +279,8 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 		return err;
 	if (debug)
 		dump(&p);
-	err = flow_build(in->cfg, arena, &p.flow);
-	if (!err)
-		err = repair(&p);
-	else if (err == -CPI_ELIMIT)
+	err = fit_flow(&p);
+	if (err == -CPI_ELIMIT || err == -ERANGE)
 		err = do_without_flow(&p);
 	if (!err)
 		err = find_scale(&p);

@@ -36,10 +36,10 @@
 #define ROUNDS    30
 #define HALVINGS  6
 #define STEP_MAX  1.5
-#define ENOUGH    1e-6 /* of the cost, relative */
-#define GRADIENTS 100
-#define RESIDUAL  1e-3 /* relative, of conjugate gradients */
-#define DRAWS     16
+#define ENOUGH    1e-4 /* of the cost, relative */
+#define GRADIENTS 60
+#define RESIDUAL  1e-2 /* relative, of conjugate gradients */
+#define DRAWS     8
 #define P_MIN     1e-12
 
 struct solver {
@@ -440,6 +440,9 @@ int repair_flow(const struct repair_input *in, struct arena *arena, struct repai
 	start(&s);
 	while (r.rounds < ROUNDS && descend(&s))
 		r.rounds++;
+	for (int b = 0; b < s.cfg->exit; b++)
+		if (!isfinite(s.block[b]))
+			return -ERANGE;
 	find_deviations(&s, &r);
 	for (int b = 0; b < s.cfg->exit; b++) {
 		if (!is_seen(&s, b))

@@ -32,7 +32,10 @@ struct repair {
 	int rounds;
 };
 
-/* requires: flow_build(). Everything lives in the arena. 0 or -ENOMEM. */
+/*
+ * requires: flow_build(). Everything lives in the arena. Returns 0, -ENOMEM, or -ERANGE
+ * when loops in loops run more often than a number can be.
+ */
 int repair_flow(const struct repair_input *in, struct arena *arena, struct repair *out);
 
 void repair_dump(const struct repair_input *in, const struct repair *r,

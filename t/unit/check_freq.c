@@ -282,6 +282,39 @@ START_TEST(a_tangle_gets_estimates_without_a_flow)
 }
 END_TEST
 
+/* 40 loops in each other, each never seen to end: 10^13 rounds to the power of 40. */
+START_TEST(numbers_without_bound_are_not_given)
+{
+	const int depth = 40, nr = 2 * depth + 1;
+	struct count outcomes[2 * 40] = { { 0 } };
+	struct cfg_edge edge[3 * 40];
+	double ones[2 * 40];
+	struct arena arena;
+	struct freq *f;
+	int nr_edges = 0;
+
+	for (int b = 0; b < 2 * depth; b++) {
+		ones[b] = 1;
+		edge[nr_edges++] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		if (b < depth)
+			continue;
+		edge[nr_edges++] =
+			(struct cfg_edge){ b, 2 * depth - 1 - b, EDGE_TAKEN };
+		outcomes[b].taken = 1000000000;
+	}
+	arena_init(&arena, 0);
+	struct freq_input in = { .cfg = cfg_make(&arena, nr, edge, nr_edges),
+				 .samples = ones,
+				 .min_cycles = ones,
+				 .outcomes = outcomes,
+				 .period_cycles = 1 };
+	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
+	for (int b = 0; b < nr; b++)
+		ck_assert(isfinite(f->block[b]) && f->block[b] >= 0);
+	arena_fini(&arena);
+}
+END_TEST
+
 START_TEST(each_pass_dumps_itself)
 {
 	static const char *const pass[] = { "equiv: ", "estimate: ", "propagate: ",
@@ -342,6 +375,7 @@ static Suite *freq_suite(void)
 	tcase_add_test(t, out_of_order_scale_is_low);
 	tcase_add_loop_test(t, numbers_that_are_none_are_refused, 0, (int)NR(bad));
 	tcase_add_test(t, a_tangle_gets_estimates_without_a_flow);
+	tcase_add_test(t, numbers_without_bound_are_not_given);
 	tcase_add_test(t, each_pass_dumps_itself);
 	tcase_add_test(t, a_full_arena_is_no_crash_wherever_it_fills);
 	suite_add_tcase(s, t);
