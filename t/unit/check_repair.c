@@ -143,7 +143,7 @@ static void jitter(const struct problem *q, const struct repair *r, double step,
 
 START_TEST(no_flow_nearby_costs_less)
 {
-	static const double step[] = { 0.01, 0.1, 1 };
+	static const double step[] = { 0.01, 0.1 };
 	uint64_t state = unit_seed();
 
 	for (int n = 0; n < GRAPHS / 4; n++) {
@@ -168,7 +168,7 @@ START_TEST(no_flow_nearby_costs_less)
 		for (int i = 0; i < 300; i++) {
 			double cost;
 
-			jitter(&q, &r, step[i % 3], &state, p, &source);
+			jitter(&q, &r, step[i % 2], &state, p, &source);
 			cost = cost_of(&q, p, source, source0);
 			ck_assert_msg(cost > found - 1e-2 * (1 + found),
 				      "SEED=%#llx: %g, but found %g", seed, cost,
