@@ -2,8 +2,8 @@
 /*
  * The format: LSB 5.0, "Exception Frames", and DWARF 5 section 6.4.1. libdw
  * finds the FDE of a given address only; to list all of them the section is
- * read here. A CIE's augmentation is looked at for one thing: how its FDEs'
- * addresses are encoded.
+ * read here. A CIE's augmentation is looked at for how its FDEs' addresses are
+ * encoded: the function's, and that of its language's data (LSDA).
  */
 #include "config.h"
 
@@ -14,140 +14,71 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cursor.h"
 #include "analysis/grow.h"
-#include "base/varint.h"
 
 #define MAX_FDES         (1u << 22)
 #define MAX_AUGMENTATION 16
 #define MAX_BYTES        (1u << 28)
 #define NO_CIE           UINT64_MAX
 
-/* A read position that stops at its end: once bad, all reads give 0. */
-struct cursor {
-	const uint8_t *at, *end;
-	bool bad;
-	bool big_endian;
-	bool wide; /* 8-byte addresses */
+struct cie {
+	bool known;    /* that is, can be read */
+	bool has_data; /* its FDEs have augmentation data */
+	int encoding;  /* of functions' addresses */
+	int lsda;      /* of LSDAs' addresses, or DW_EH_PE_omit */
 };
 
 struct reader {
 	struct cursor section;
 	const uint8_t *begin;
 	uint64_t address; /* of begin */
-	uint64_t cie;     /* section offset of the one that is known, or NO_CIE */
-	int encoding;     /* its FDEs' addresses; -1: cannot be read */
+	uint64_t cie_at;  /* section offset of the one below, or NO_CIE */
+	struct cie cie;
 	struct cover_range *fde;
 	size_t nr, cap;
+	struct ehframe_lsda *lsda;
+	size_t nr_lsdas, cap_lsdas;
 };
 
-static struct cursor cursor_of(const struct elffile *f, const uint8_t *bytes,
-			       size_t size)
+/* What a CIE's augmentation says. */
+static struct cie read_augmentation(struct cursor *c, const char *augmentation)
 {
-	return (struct cursor){
-		.at = bytes,
-		.end = bytes + size,
-		.wide = gelf_getclass(f->elf) == ELFCLASS64,
-		.big_endian = elf_getident(f->elf, NULL)[EI_DATA] == ELFDATA2MSB,
-	};
-}
+	struct cie cie = { .encoding = DW_EH_PE_absptr, .lsda = DW_EH_PE_omit };
+	const struct cie unknown = { .known = false };
 
-static const uint8_t *take(struct cursor *c, size_t size)
-{
-	const uint8_t *p = c->at;
-
-	if (c->bad || size > (size_t)(c->end - c->at)) {
-		c->bad = true;
-		return NULL;
+	cie.has_data = *augmentation == 'z';
+	if (*augmentation && !cie.has_data)
+		return unknown;
+	if (cie.has_data) {
+		augmentation++;
+		cursor_uleb(c); /* size of what follows */
 	}
-	c->at += size;
-	return p;
-}
-
-static uint64_t take_number(struct cursor *c, size_t size)
-{
-	const uint8_t *p = take(c, size);
-	uint64_t v = 0;
-
-	for (size_t i = 0; p && i < size; i++)
-		v |= (uint64_t)p[c->big_endian ? size - 1 - i : i] << 8 * i;
-	return v;
-}
-
-static uint64_t take_uleb(struct cursor *c)
-{
-	uint64_t v = 0;
-
-	if (c->bad || varint_get(&c->at, c->end, &v))
-		c->bad = true;
-	return v;
-}
-
-static void skip_leb(struct cursor *c)
-{
-	const uint8_t *p;
-
-	do
-		p = take(c, 1);
-	while (p && *p & 0x80);
-}
-
-/* A number in the format half of a DW_EH_PE encoding. */
-static uint64_t take_encoded(struct cursor *c, int encoding)
-{
-	switch (encoding & 0x0f) {
-	case DW_EH_PE_absptr:
-		return take_number(c, c->wide ? 8 : 4);
-	case DW_EH_PE_udata2:
-		return take_number(c, 2);
-	case DW_EH_PE_udata4:
-		return take_number(c, 4);
-	case DW_EH_PE_sdata2:
-		return (uint64_t)(int16_t)take_number(c, 2);
-	case DW_EH_PE_sdata4:
-		return (uint64_t)(int32_t)take_number(c, 4);
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return take_number(c, 8);
-	case DW_EH_PE_uleb128:
-		return take_uleb(c);
-	}
-	c->bad = true;
-	return 0;
-}
-
-/* The encoding that a CIE's augmentation gives, or -1. */
-static int encoding_of_augmentation(struct cursor *c, const char *augmentation)
-{
-	int encoding = DW_EH_PE_absptr;
-
-	if (!*augmentation)
-		return encoding;
-	if (*augmentation++ != 'z')
-		return -1;
-	take_uleb(c); /* size of what follows */
 	for (; *augmentation; augmentation++) {
 		switch (*augmentation) {
 		case 'R':
-			encoding = (int)take_number(c, 1);
+			cie.encoding = (int)cursor_number(c, 1);
 			break;
 		case 'L':
-			take(c, 1);
+			cie.lsda = (int)cursor_number(c, 1);
 			break;
 		case 'P':
-			take_encoded(c, (int)take_number(c, 1));
+			cursor_encoded(c, (int)cursor_number(c, 1));
 			break;
 		case 'S':
 		case 'B':
 			break;
 		default:
-			return -1;
+			return unknown;
 		}
 	}
-	return c->bad ? -1 : encoding;
+	cie.known = !c->bad && !(cie.encoding & DW_EH_PE_indirect);
+	return cie;
 }
 
-static int encoding_of_cie(const struct reader *r, uint64_t offset)
+static struct cie read_cie(const struct reader *r, uint64_t offset)
 {
+	const struct cie unknown = { .known = false };
 	struct cursor c = r->section;
 	const char *augmentation;
 	uint64_t length;
@@ -156,28 +87,28 @@ static int encoding_of_cie(const struct reader *r, uint64_t offset)
 
 	c.bad = false;
 	c.at = r->begin + offset;
-	length = take_number(&c, 4);
+	length = cursor_number(&c, 4);
 	if (length == 0xffffffff)
-		length = take_number(&c, 8);
+		length = cursor_number(&c, 8);
 	if (c.bad || length > (size_t)(c.end - c.at))
-		return -1;
+		return unknown;
 	c.end = c.at + length;
-	if (take_number(&c, 4) != 0)
-		return -1;
-	version = (int)take_number(&c, 1);
+	if (cursor_number(&c, 4) != 0)
+		return unknown;
+	version = (int)cursor_number(&c, 1);
 	if (c.bad || (version != 1 && version != 3))
-		return -1;
+		return unknown;
 	augmentation = (const char *)c.at;
 	size = strnlen(augmentation, (size_t)(c.end - c.at));
-	if (size > MAX_AUGMENTATION || !take(&c, size + 1))
-		return -1;
-	skip_leb(&c); /* code and data alignment, return address */
-	skip_leb(&c);
+	if (size > MAX_AUGMENTATION || !cursor_take(&c, size + 1))
+		return unknown;
+	cursor_skip_leb(&c); /* code and data alignment, return address */
+	cursor_skip_leb(&c);
 	if (version == 1)
-		take(&c, 1);
+		cursor_take(&c, 1);
 	else
-		skip_leb(&c);
-	return encoding_of_augmentation(&c, augmentation);
+		cursor_skip_leb(&c);
+	return read_augmentation(&c, augmentation);
 }
 
 static int add(struct reader *r, uint64_t start, uint64_t size)
@@ -195,34 +126,57 @@ static int add(struct reader *r, uint64_t start, uint64_t size)
 	return 0;
 }
 
+static int add_lsda(struct reader *r, uint64_t function, uint64_t address)
+{
+	struct ehframe_lsda *lsda;
+
+	lsda = grow(r->lsda, r->nr_lsdas, &r->cap_lsdas, sizeof(*lsda));
+	if (!lsda)
+		return -ENOMEM;
+	r->lsda = lsda;
+	r->lsda[r->nr_lsdas++] = (struct ehframe_lsda){ function, address };
+	return 0;
+}
+
+/* An address that may count from where it stands; false when it is of another kind. */
+static bool read_address(const struct reader *r, struct cursor *entry, int encoding,
+			 uint64_t *out)
+{
+	const uint64_t here = r->address + (uint64_t)(entry->at - r->begin);
+	uint64_t v = cursor_encoded(entry, encoding);
+
+	if ((encoding & 0x70) == DW_EH_PE_pcrel)
+		v = v ? v + here : 0;
+	else if (encoding & 0x70)
+		return false;
+	*out = entry->wide ? v : (uint32_t)v;
+	return !entry->bad;
+}
+
 /* One FDE; entry begins behind its CIE pointer. */
 static int read_fde(struct reader *r, struct cursor *entry, uint64_t cie)
 {
-	uint64_t start, size, here;
+	uint64_t start, size, lsda = 0;
+	int err;
 
-	if (cie != r->cie) {
-		r->encoding = encoding_of_cie(r, cie);
-		r->cie = cie;
+	if (cie != r->cie_at) {
+		r->cie = read_cie(r, cie);
+		r->cie_at = cie;
 	}
-	if (r->encoding < 0 || r->encoding & DW_EH_PE_indirect)
+	if (!r->cie.known || !read_address(r, entry, r->cie.encoding, &start))
 		return 0;
-	here = r->address + (uint64_t)(entry->at - r->begin);
-	start = take_encoded(entry, r->encoding);
-	switch (r->encoding & 0x70) {
-	case 0:
-		break;
-	case DW_EH_PE_pcrel:
-		start += here;
-		break;
-	default:
-		return 0;
-	}
-	size = take_encoded(entry, r->encoding & 0x07);
-	if (!entry->wide) {
-		start = (uint32_t)start;
+	size = cursor_encoded(entry, r->cie.encoding & 0x07);
+	if (!entry->wide)
 		size = (uint32_t)size;
-	}
-	return entry->bad ? 0 : add(r, start, size);
+	if (entry->bad)
+		return 0;
+	err = add(r, start, size);
+	if (err || !r->cie.has_data || r->cie.lsda & DW_EH_PE_indirect)
+		return err;
+	cursor_uleb(entry); /* size of what follows */
+	if (!read_address(r, entry, r->cie.lsda, &lsda) || !lsda)
+		return 0;
+	return add_lsda(r, start, lsda);
 }
 
 static int read_entries(struct reader *r)
@@ -231,16 +185,16 @@ static int read_entries(struct reader *r)
 
 	while (!err && r->section.at < r->section.end && r->nr < MAX_FDES) {
 		struct cursor entry = r->section;
-		uint64_t length = take_number(&entry, 4), id_at, id;
+		uint64_t length = cursor_number(&entry, 4), id_at, id;
 
 		if (length == 0xffffffff)
-			length = take_number(&entry, 8);
+			length = cursor_number(&entry, 8);
 		if (entry.bad || !length || length > (size_t)(entry.end - entry.at))
 			break;
 		entry.end = entry.at + length;
 		r->section.at = entry.end;
 		id_at = (uint64_t)(entry.at - r->begin);
-		id = take_number(&entry, 4);
+		id = cursor_number(&entry, 4);
 		if (!entry.bad && id && id <= id_at)
 			err = read_fde(r, &entry, id_at - id);
 	}
@@ -257,13 +211,13 @@ static bool find_through_header(const struct elffile *f, const GElf_Phdr *hdr,
 	int encoding;
 
 	if (elffile_read(f, hdr->p_offset, bytes, sizeof(bytes)) ||
-	    take_number(&c, 1) != 1)
+	    cursor_number(&c, 1) != 1)
 		return false;
-	encoding = (int)take_number(&c, 1);
-	take(&c, 2); /* encodings of the table, which is not needed */
+	encoding = (int)cursor_number(&c, 1);
+	cursor_take(&c, 2); /* encodings of the table, which is not needed */
 	if ((encoding & 0xf0) != DW_EH_PE_pcrel)
 		return false;
-	address += take_encoded(&c, encoding);
+	address += cursor_encoded(&c, encoding);
 	for (size_t i = 0; !c.bad && i < f->nr_segments; i++) {
 		const struct elfrange *r = &f->segment[i];
 		uint64_t skip = address - r->address;
@@ -298,9 +252,9 @@ static bool find_descriptions(const struct elffile *f, struct elfrange *found)
 	return false;
 }
 
-int ehframe_load(const struct elffile *f, struct cover *out)
+/* Fills r, whose lists are the caller's to free. */
+static int load(const struct elffile *f, struct reader *r)
 {
-	struct reader r = { .cie = NO_CIE };
 	struct elfrange where;
 	uint8_t *bytes;
 	int err = 0;
@@ -315,14 +269,40 @@ int ehframe_load(const struct elffile *f, struct cover *out)
 		return -ENOMEM;
 	if (elffile_read(f, where.offset, bytes, where.size))
 		goto out;
-	r.begin = bytes;
-	r.address = where.address;
-	r.section = cursor_of(f, bytes, where.size);
-	err = read_entries(&r);
-	if (!err)
-		err = cover_build(r.fde, r.nr, out);
+	r->begin = bytes;
+	r->address = where.address;
+	r->section = cursor_of(f, bytes, where.size);
+	err = read_entries(r);
 out:
-	free(r.fde);
 	free(bytes);
 	return err;
+}
+
+int ehframe_load(const struct elffile *f, struct cover *out)
+{
+	struct reader r = { .cie_at = NO_CIE };
+	int err;
+
+	err = load(f, &r);
+	if (!err)
+		err = cover_build(r.fde, r.nr, out);
+	free(r.lsda);
+	free(r.fde);
+	return err;
+}
+
+int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_t *nr)
+{
+	struct reader r = { .cie_at = NO_CIE };
+	int err;
+
+	err = load(f, &r);
+	free(r.fde);
+	if (err) {
+		free(r.lsda);
+		return err;
+	}
+	*out = r.lsda;
+	*nr = r.nr_lsdas;
+	return 0;
 }

@@ -17,4 +17,12 @@
  */
 int ehframe_load(const struct elffile *f, struct cover *out);
 
+/* Where a function's exception tables are; link-time addresses. */
+struct ehframe_lsda {
+	uint64_t function, address;
+};
+
+/* Those of all functions that have them; the caller frees *out. 0 or -ENOMEM. */
+int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_t *nr);
+
 #endif

@@ -18,6 +18,7 @@
 #include "analysis/elffile.h"
 #include "analysis/elfsyms.h"
 #include "analysis/lines.h"
+#include "analysis/lsda.h"
 #include "analysis/symtab.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -27,6 +28,7 @@ struct image_ops {
 	struct line (*line_at)(struct image *im, uint64_t offset);
 	int (*read)(struct image *im, uint64_t offset, void *out, size_t size);
 	uint64_t (*address)(const struct image *im, uint64_t offset);
+	bool (*offset)(const struct image *im, uint64_t address, uint64_t *offset);
 };
 
 struct piece {
@@ -44,7 +46,8 @@ struct image {
 	char *path;
 	struct elffile *elf, *debug, *unpacked, *alternate;
 	struct lines *lines;
-	bool looked_for_debug, looked_for_lines;
+	struct landing_pads pads;
+	bool looked_for_debug, looked_for_lines, looked_for_pads;
 	/* What was captured: */
 	char **names;
 	size_t nr_names;
@@ -118,10 +121,16 @@ static uint64_t elf_address(const struct image *im, uint64_t offset)
 	return elffile_address_of(im->elf, offset, &address) ? address : offset;
 }
 
+static bool elf_offset(const struct image *im, uint64_t address, uint64_t *offset)
+{
+	return elffile_offset_of(im->elf, address, offset);
+}
+
 static const struct image_ops elf_ops = {
 	.line_at = elf_line_at,
 	.read = elf_read,
 	.address = elf_address,
+	.offset = elf_offset,
 };
 
 static struct line capture_line_at(struct image *im, uint64_t offset)
@@ -164,10 +173,19 @@ static uint64_t capture_address(const struct image *im, uint64_t offset)
 	return offset;
 }
 
+static bool capture_offset(const struct image *im, uint64_t address, uint64_t *offset)
+{
+	if (!piece_at(im, address))
+		return false;
+	*offset = address;
+	return true;
+}
+
 static const struct image_ops capture_ops = {
 	.line_at = capture_line_at,
 	.read = capture_read,
 	.address = capture_address,
+	.offset = capture_offset,
 };
 
 static int image_new(const struct image_desc *desc, struct image **out)
@@ -191,6 +209,7 @@ void image_close(struct image *im)
 	if (!im)
 		return;
 	symtab_fini(&im->symbols);
+	free(im->pads.offset);
 	lines_close(im->lines);
 	elffile_close(im->alternate);
 	elffile_close(im->unpacked);
@@ -430,4 +449,42 @@ int image_read(struct image *im, uint64_t offset, void *out, size_t size)
 uint64_t image_address(const struct image *im, uint64_t offset)
 {
 	return im->ops->address(im, offset);
+}
+
+bool image_offset(const struct image *im, uint64_t address, uint64_t *offset)
+{
+	return im->ops->offset(im, address, offset);
+}
+
+/* The first pad at offset or behind it. */
+static size_t pad_from(const struct landing_pads *pads, uint64_t offset)
+{
+	size_t low = 0, high = pads->nr;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (pads->offset[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int image_landing_pads(struct image *im, uint64_t start, uint64_t end,
+		       const uint64_t **out, size_t *nr)
+{
+	size_t first;
+	int err = 0;
+
+	if (!im->looked_for_pads && im->elf)
+		err = lsda_load(im->elf, &im->pads);
+	if (err)
+		return err;
+	im->looked_for_pads = true;
+	first = pad_from(&im->pads, start);
+	*out = im->pads.offset + first;
+	*nr = pad_from(&im->pads, end) - first;
+	return 0;
 }

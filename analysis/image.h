@@ -100,7 +100,17 @@ struct line image_line_at(struct image *im, uint64_t offset);
 /* Copies code bytes. 0, or -CPI_ENOCODE when not all are known. */
 int image_read(struct image *im, uint64_t offset, void *out, size_t size);
 
+/*
+ * Offsets in [start, end) where unwinding enters: catch clauses and clean-ups, from the
+ * tables of the frame descriptions, ascending. The array is the image's. 0 or -ENOMEM.
+ */
+int image_landing_pads(struct image *im, uint64_t start, uint64_t end,
+		       const uint64_t **out, size_t *nr);
+
 /* The link-time address of offset (what a disassembly shows), or offset itself. */
 uint64_t image_address(const struct image *im, uint64_t offset);
+
+/* The offset of a link-time address; false when no byte of the file is there. */
+bool image_offset(const struct image *im, uint64_t address, uint64_t *offset);
 
 #endif

@@ -1,93 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decoding by capstone. What it does not know is shown as "(bad)" rather than
- * guessed at.
+ * LLVM decodes. Its tables say what an opcode reads, writes and jumps to; the rest
+ * comes from the opcode's name, once, and is kept. What it does not know is shown
+ * as "(bad)" rather than guessed at.
  */
 #include "config.h"
 
 #include "analysis/isa.h"
 
-#include <capstone/capstone.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/isa_machine.h"
 #include "base/err.h"
 
-struct isa_ops {
-	cs_arch arch;
-	cs_mode mode;
-	unsigned int step;     /* what "(bad)" is long */
-	unsigned int max_size; /* of an instruction */
-	/* The operand that a direct jump or call goes to. */
-	bool (*target)(const cs_detail *detail, uint64_t *target);
-};
+#define MAX_PREFIXES 4
+#define MAX_SIZE     16
+#define PRINT_WIDTH  6 /* of the mnemonic's column */
 
-struct isa {
-	const struct isa_ops *ops;
-	csh handle;
-	cs_insn *insn; /* decoded into, again and again */
-};
-
-static bool target_x86_64(const cs_detail *detail, uint64_t *target)
+static const struct isa_machine *machine_ops(enum machine machine)
 {
-	const cs_x86 *x = &detail->x86;
-
-	if (x->op_count != 1 || x->operands[0].type != X86_OP_IMM)
-		return false;
-	*target = (uint64_t)x->operands[0].imm;
-	return true;
+	switch (machine) {
+	case MACHINE_X86_64:
+		return &isa_x86_64;
+	case MACHINE_AARCH64:
+		return &isa_aarch64;
+	case MACHINE_UNKNOWN:
+		break;
+	}
+	return NULL;
 }
-
-/* The last operand, behind what cbz and tbz test. */
-static bool target_aarch64(const cs_detail *detail, uint64_t *target)
-{
-	const cs_arm64 *a = &detail->arm64;
-
-	if (!a->op_count || a->operands[a->op_count - 1].type != ARM64_OP_IMM)
-		return false;
-	*target = (uint64_t)a->operands[a->op_count - 1].imm;
-	return true;
-}
-
-static const struct isa_ops machines[] = {
-	[MACHINE_X86_64] = {
-		.arch = CS_ARCH_X86,
-		.mode = CS_MODE_64,
-		.step = 1,
-		.max_size = 15,
-		.target = target_x86_64,
-	},
-	[MACHINE_AARCH64] = {
-		.arch = CS_ARCH_ARM64,
-		.mode = CS_MODE_LITTLE_ENDIAN,
-		.step = 4,
-		.max_size = 4,
-		.target = target_aarch64,
-	},
-};
 
 int isa_open(enum machine machine, struct isa **out)
 {
+	const struct isa_machine *ops = machine_ops(machine);
 	struct isa *isa;
 
-	if (machine == MACHINE_UNKNOWN)
+	if (!ops)
 		return -CPI_EFORMAT;
 	isa = calloc(1, sizeof(*isa));
 	if (!isa)
 		return -ENOMEM;
-	isa->ops = &machines[machine];
-	if (cs_open(isa->ops->arch, isa->ops->mode, &isa->handle) != CS_ERR_OK ||
-	    cs_option(isa->handle, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK) {
+	isa->machine = ops;
+	isa->llvm = llvm_open(machine);
+	if (!isa->llvm) {
 		isa_close(isa);
 		return -CPI_EFORMAT;
 	}
-	isa->insn = cs_malloc(isa->handle);
-	if (!isa->insn) {
+	isa->opcode = calloc(llvm_nr_opcodes(isa->llvm), sizeof(*isa->opcode));
+	if (!isa->opcode) {
 		isa_close(isa);
 		return -ENOMEM;
 	}
+	snprintf(isa->cpu, sizeof(isa->cpu), "%s", ops->generic);
 	*out = isa;
 	return 0;
 }
@@ -96,59 +64,198 @@ void isa_close(struct isa *isa)
 {
 	if (!isa)
 		return;
-	if (isa->insn)
-		cs_free(isa->insn, 1);
-	if (isa->handle)
-		cs_close(&isa->handle);
+	llvm_close(isa->llvm);
+	free(isa->opcode);
 	free(isa);
 }
 
-static bool decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t address)
+/* Prefixes that LLVM takes for instructions of their own. */
+static const char *prefix_text(const struct isa *isa, uint8_t byte)
 {
-	return cs_disasm_iter(isa->handle, &code, &size, &address, isa->insn);
+	if (isa->machine != &isa_x86_64)
+		return NULL;
+	switch (byte) {
+	case 0xf0:
+		return "lock ";
+	case 0xf2:
+		return "repne ";
+	case 0xf3:
+		return "rep ";
+	}
+	return NULL;
+}
+
+/* Decodes with its prefixes as part of an instruction. */
+static bool decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t address,
+		   struct insn *out)
+{
+	size_t n = 0;
+
+	for (;; n++) {
+		if (n == size || n > MAX_PREFIXES ||
+		    !llvm_decode(isa->llvm, code + n, size - n, address + n, out))
+			return false;
+		if (out->size != 1 || !prefix_text(isa, code[n]))
+			break;
+	}
+	out->address = address;
+	out->code = code;
+	out->size += n;
+	out->nr_prefixes = n;
+	return true;
 }
 
 /* Whether more bytes would make an instruction of code[0..size). */
 static bool is_cut(struct isa *isa, const uint8_t *code, size_t size, uint64_t address)
 {
-	uint8_t more[16] = { 0 };
+	uint8_t more[MAX_SIZE] = { 0 };
+	struct insn insn;
 
-	if (size >= isa->ops->max_size)
+	if (size >= isa->machine->max_size)
 		return false;
 	memcpy(more, code, size);
-	return decode(isa, more, isa->ops->max_size, address) && isa->insn->size > size;
+	return decode(isa, more, isa->machine->max_size, address, &insn) &&
+	       insn.size > size;
 }
 
-static uint64_t target_of(struct isa *isa)
+static const struct isa_opcode *learn(struct isa *isa, const struct insn *insn)
 {
-	uint64_t target = 0;
+	struct isa_opcode *o = &isa->opcode[insn->opcode];
 
-	if (!cs_insn_group(isa->handle, isa->insn, CS_GRP_JUMP) &&
-	    !cs_insn_group(isa->handle, isa->insn, CS_GRP_CALL))
-		return 0;
-	return isa->ops->target(isa->insn->detail, &target) ? target : 0;
+	if (!o->known) {
+		isa->machine->learn(isa, insn,
+				    llvm_opcode_name(isa->llvm, insn->opcode), o);
+		o->known = true;
+	}
+	return o;
 }
 
 int isa_decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t address,
 	       struct insn *out)
 {
-	const cs_insn *insn = isa->insn;
+	const struct isa_opcode *o;
+	struct insn insn;
 
 	if (!size)
 		return -CPI_ETRUNCATED;
-	if (decode(isa, code, size, address)) {
-		*out = (struct insn){ .address = address,
-				      .size = insn->size,
-				      .target = target_of(isa) };
-		snprintf(out->text, sizeof(out->text),
-			 insn->op_str[0] ? "%-6s %s" : "%s", insn->mnemonic,
-			 insn->op_str);
+	if (decode(isa, code, size, address, &insn)) {
+		*out = insn;
+		o = learn(isa, out);
+		out->kind |= o->kind;
+		out->memory.size = o->memory_size;
+		isa->machine->refine(o, out);
 		return 0;
 	}
-	if (size < isa->ops->step || is_cut(isa, code, size, address))
+	if (size < isa->machine->step || is_cut(isa, code, size, address))
 		return -CPI_ETRUNCATED;
 	*out = (struct insn){ .address = address,
-			      .size = isa->ops->step,
-			      .text = "(bad)" };
+			      .size = isa->machine->step,
+			      .code = code,
+			      .kind = INSN_BAD };
 	return 0;
+}
+
+/* LLVM's "\trep\t\tmovsb\tal, ..." with blanks; operands stand in a column. */
+static void tidy(const char *from, const char *prefix, char out[ISA_TEXT_SIZE])
+{
+	size_t at = (size_t)snprintf(out, ISA_TEXT_SIZE, "%s", prefix);
+	const char *last;
+
+	from += strspn(from, "\t ");
+	last = strrchr(from, '\t');
+	for (; *from && at + 1 < ISA_TEXT_SIZE; from++) {
+		if (*from != '\t') {
+			out[at++] = *from;
+			continue;
+		}
+		while (from == last && at < PRINT_WIDTH)
+			out[at++] = ' ';
+		if (out[at - 1] != ' ' || from == last)
+			out[at++] = ' ';
+	}
+	while (at && out[at - 1] == ' ')
+		at--;
+	out[at] = '\0';
+}
+
+char *isa_text(struct isa *isa, const struct insn *insn, char out[ISA_TEXT_SIZE])
+{
+	const unsigned int n = insn->nr_prefixes;
+	char text[ISA_TEXT_SIZE], prefix[32] = "";
+
+	if (insn->kind & INSN_BAD) {
+		strcpy(out, "(bad)");
+		return out;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		strcat(prefix, prefix_text(isa, insn->code[i]));
+	llvm_print(isa->llvm, insn->code + n, insn->size - n, insn->address + n, text,
+		   sizeof(text));
+	tidy(text, prefix, out);
+	return out;
+}
+
+char *isa_register_text(const struct isa *isa, unsigned int reg,
+			char out[ISA_REGISTER_SIZE])
+{
+	static const char *const names[ISA_GENERAL] = { [ISA_FLAGS] = "flags",
+							[ISA_PC] = "pc",
+							[ISA_X87] = "x87",
+							[ISA_CONTROL] = "control" };
+	const char *name = "?";
+
+	if (reg < ISA_GENERAL && names[reg])
+		name = names[reg];
+	else if (reg >= ISA_GENERAL && reg < ISA_VECTOR)
+		name = isa->machine->general_names[reg - ISA_GENERAL];
+	if (reg >= ISA_VECTOR && reg < ISA_NR_REGISTERS)
+		snprintf(out, ISA_REGISTER_SIZE, "%s%u",
+			 reg < ISA_MASK ? isa->machine->vector_prefix
+					: isa->machine->mask_prefix,
+			 (reg - ISA_VECTOR) % 32);
+	else
+		snprintf(out, ISA_REGISTER_SIZE, "%s", name);
+	return out;
+}
+
+struct isa_effect isa_effect(struct isa *isa, const struct insn *insn)
+{
+	if (insn->kind & (INSN_BAD | INSN_ATOMIC))
+		return (struct isa_effect){ .op = ISA_OP_OTHER };
+	return isa->machine->effect(isa, insn);
+}
+
+enum isa_condition isa_condition(const struct isa *isa, const struct insn *insn)
+{
+	return insn->kind & INSN_COND ? isa->machine->condition(insn) : ISA_IF_OTHER;
+}
+
+int isa_set_cpu(struct isa *isa, const char *name)
+{
+	int err;
+
+	if (strlen(name) >= sizeof(isa->cpu))
+		return -EINVAL;
+	err = llvm_set_cpu(isa->llvm, name);
+	if (err)
+		return err;
+	strcpy(isa->cpu, name);
+	isa->has_model = true;
+	return 0;
+}
+
+const char *isa_cpu(const struct isa *isa)
+{
+	return isa->cpu;
+}
+
+const char *isa_cpu_of_model(enum machine machine, const char *model)
+{
+	const struct isa_machine *ops = machine_ops(machine);
+
+	for (const struct isa_cpu_pattern *p = ops ? ops->cpus : NULL; p && p->pattern;
+	     p++)
+		if (fnmatch(p->pattern, model, 0) == 0)
+			return p->cpu;
+	return NULL;
 }

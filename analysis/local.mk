@@ -1,20 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += analysis/libanalysis.a
-analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS) \
-	$(CAPSTONE_CFLAGS)
+analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
+analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
+	analysis/cfg.h \
+	analysis/branchprob.c analysis/branchprob.h \
+	analysis/chain.c analysis/chain.h \
+	analysis/cfg.c analysis/cfg.h \
+	analysis/cfg_code.c analysis/cfg_code.h \
+	analysis/cfg_noreturn.c \
+	analysis/cfg_table.c \
 	analysis/cover.c analysis/cover.h \
+	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
 	analysis/demangle.c analysis/demangle.h \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/equiv.c analysis/equiv.h \
+	analysis/estimate.c analysis/estimate.h \
+	analysis/flow.c analysis/flow.h \
+	analysis/freq.c analysis/freq.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
 	analysis/isa.c analysis/isa.h \
+	analysis/isa_aarch64.c analysis/isa_machine.h \
+	analysis/isa_schedule.c \
+	analysis/isa_x86_64.c \
 	analysis/lines.c analysis/lines.h \
+	analysis/llvm.cpp analysis/llvm.h \
+	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
+	analysis/propagate.c analysis/propagate.h \
+	analysis/repair.c analysis/repair.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.
-ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(CAPSTONE_LIBS) $(IBERTY_LIBS)
+ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)

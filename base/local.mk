@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += base/libbase.a
 base_libbase_a_SOURCES = \
+	base/arena.c base/arena.h \
 	base/buf.c base/buf.h \
 	base/err.c base/err.h \
 	base/file.c base/file.h \

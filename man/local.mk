@@ -5,6 +5,7 @@ dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
 	man/cpi.1 \
 	man/cpi-cat.1 \
+	man/cpi-cfg.1 \
 	man/cpi-epoch.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \

@@ -20,6 +20,7 @@ static int dump(struct image *im, struct isa *isa, const struct symbol *s)
 {
 	size_t size = s->end - s->start;
 	uint8_t *code = malloc(size);
+	char text[ISA_TEXT_SIZE];
 	struct insn insn;
 	int err;
 
@@ -31,7 +32,7 @@ static int dump(struct image *im, struct isa *isa, const struct symbol *s)
 			       image_address(im, s->start + at), &insn))
 			break; /* cut off by the procedure's end */
 		printf("%" PRIx64 " %" PRIx64 " %u %s\n", image_address(im, s->start),
-		       insn.address, insn.size, insn.text);
+		       insn.address, insn.size, isa_text(isa, &insn, text));
 	}
 	free(code);
 	return err;

@@ -9,7 +9,7 @@ EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
-	t/0108-cli-terminal.t
+	t/0108-cli-terminal.t t/0109-cli-cfg.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
@@ -20,9 +20,28 @@ check_PROGRAMS += t/isa_dump
 t_isa_dump_SOURCES = t/isa_dump.c
 t_isa_dump_CFLAGS = $(AM_CFLAGS)
 t_isa_dump_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS)
+check_PROGRAMS += t/cfg_dump
+t_cfg_dump_SOURCES = t/cfg_dump.c
+t_cfg_dump_CFLAGS = $(AM_CFLAGS)
+t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
+# Frequencies, against counts: t/accuracy/run.
+check_PROGRAMS += t/accuracy/freq_dump
+t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
+t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
+t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
+	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
+EXTRA_DIST += t/accuracy/run
+dist_check_SCRIPTS += t/0330-freq-accuracy.t
+LONG_TESTS += t/0330-freq-accuracy.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 
+# Control-flow graphs of the system's programs.
+CFG_TESTS = t/0320-cfg-system.t t/0321-cfg-stripped.t
+CFG_LONG_TESTS = t/0322-cfg-callgrind.t
+dist_check_SCRIPTS += $(CFG_TESTS) $(CFG_LONG_TESTS)
+QUICK_TESTS += $(CFG_TESTS)
+LONG_TESTS += $(CFG_LONG_TESTS)
 # What cpid stores of what really ran.
 COLLECT_TESTS = \
 	t/0301-collect-accounting.t \

@@ -123,8 +123,8 @@ struct cmd_context {
 	int nr_args;
 };
 
-extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_epoch, cmd_flush, cmd_rate,
-	cmd_status, cmd_cat, cmd_help;
+extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_cfg, cmd_epoch, cmd_flush,
+	cmd_rate, cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

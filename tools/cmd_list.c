@@ -34,7 +34,7 @@ static int print(struct listing *l)
 	return list_print_assembly(l, opt->both || list_has_source(l));
 }
 
-static int prepare(struct listing *l)
+int list_prepare(struct listing *l)
 {
 	int err;
 
@@ -84,7 +84,7 @@ static int run(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "say one of --source, --asm, --both");
 	if (select_open(ctx, &l.sel))
 		return EXIT_FAIL;
-	err = prepare(&l);
+	err = list_prepare(&l);
 	if (!err)
 		err = list_find(&l, ctx->args[0]);
 	if (!err)

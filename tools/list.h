@@ -68,6 +68,9 @@ struct listing {
 	bool has_outcomes;   /* a conditional jump's outcome is known */
 };
 
+/* Makes an opened selection's listing ready for what follows. Errors as below. */
+int list_prepare(struct listing *l);
+
 /* Finds the procedure and its samples. Errors are logged. 0 or negative. */
 int list_find(struct listing *l, const char *proc);
 

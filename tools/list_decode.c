@@ -35,14 +35,14 @@ static void put_target(struct listing *l, const struct list_insn *at,
 }
 
 static int add_insn(struct listing *l, struct buf *insns, uint64_t offset,
-		    const struct insn *insn)
+		    const struct insn *insn, const char *decoded)
 {
 	struct list_insn at = { .offset = offset, .size = insn->size };
 	struct buf text = { 0 };
 
 	at.address = insn->address;
 	at.line = image_line_at(l->image, offset);
-	buf_puts(&text, insn->text);
+	buf_puts(&text, decoded);
 	put_target(l, &at, insn, &text);
 	at.text = strdup(buf_str(&text));
 	buf_put(insns, &at, sizeof(at));
@@ -60,6 +60,7 @@ static int decode(struct listing *l, struct isa *isa, const uint8_t *code, size_
 		  struct buf *insns)
 {
 	const uint64_t start = l->place->start;
+	char text[ISA_TEXT_SIZE];
 	struct insn insn;
 	size_t at = 0;
 	int err = 0;
@@ -69,9 +70,12 @@ static int decode(struct listing *l, struct isa *isa, const uint8_t *code, size_
 
 		if (isa_decode(isa, code + at, size - at, address, &insn)) {
 			/* The procedure ends inside an instruction. */
-			insn = (struct insn){ address, size - at, "(cut)", 0 };
+			insn = (struct insn){ .address = address, .size = size - at };
+			strcpy(text, "(cut)");
+		} else {
+			isa_text(isa, &insn, text);
 		}
-		err = add_insn(l, insns, start + at, &insn);
+		err = add_insn(l, insns, start + at, &insn, text);
 		at += insn.size;
 	}
 	return err;

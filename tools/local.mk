@@ -5,7 +5,9 @@ noinst_LIBRARIES += tools/libtools.a
 tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
+	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_cat.c \
+	tools/cmd_cfg.c \
 	tools/cmd_epoch.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
@@ -39,7 +41,7 @@ tools_libtools_a_SOURCES = \
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS)
+	$(PFM_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

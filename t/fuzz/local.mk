@@ -22,8 +22,10 @@ t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
-	analysis/cover.c analysis/debugfile.c analysis/demangle.c analysis/ehframe.c \
+	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/demangle.c \
+	analysis/ehframe.c \
 	analysis/elffile.c analysis/elfsyms.c analysis/image.c analysis/lines.c \
+	analysis/lsda.c \
 	analysis/plt.c analysis/symtab.c $(FUZZ_BASE)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)

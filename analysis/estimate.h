@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * estimate.h - the frequency of each class from its own samples
+ *
+ * SOSP'97 section 6.1.3. An instruction that no dynamic stall delays has samples
+ * S = F × M; so some of a class's smaller ratios S / M are about its frequency F.
+ */
+#ifndef CPI_ANALYSIS_ESTIMATE_H
+#define CPI_ANALYSIS_ESTIMATE_H
+
+#include "analysis/equiv.h"
+#include "analysis/freq.h"
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum estimate_rule {
+	ESTIMATE_NONE,    /* the class has no instructions, or none that takes time */
+	ESTIMATE_SUM,     /* ΣS / ΣM */
+	ESTIMATE_CLUSTER, /* the mean of a cluster of ratios */
+};
+
+struct estimate {
+	enum estimate_rule rule;
+	double frequency; /* F: samples per cycle */
+	double sd;        /* deviation of its logarithm */
+	double samples;   /* ΣS */
+	double cycles;    /* ΣM; out of order, what serves for it */
+	int insns;
+	int points; /* issue points: instructions with M > 0 */
+	int used;   /* of these, those in the cluster */
+};
+
+/*
+ * requires: equiv_build(). An estimate for each class; chosen, when it is not NULL,
+ * says of each instruction if its ratio is in the mean. All in the arena.
+ * 0 or -ENOMEM.
+ */
+int estimate_classes(const struct freq_input *in, const struct equiv *eq,
+		     struct arena *arena, struct estimate **out, bool *chosen);
+
+void estimate_dump(const struct estimate *est, int nr, struct buf *out);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The passes of SOSP'97 section 6.1, in their order; the paper's local propagation
+ * is followed by the global solver that its section 6.1.4 announces.
+ *
+ * Confidence comes from the solver, which knows how far its flow could be moved at
+ * what cost, where the paper has a heuristic over issue points (6.1.5); numbers of
+ * samples, of outcomes and the spread of ratios are in that cost.
+ */
+#include "config.h"
+
+#include "analysis/freq.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/branchprob.h"
+#include "analysis/equiv.h"
+#include "analysis/estimate.h"
+#include "analysis/flow.h"
+#include "analysis/propagate.h"
+#include "analysis/repair.h"
+#include "base/err.h"
+
+#define SD_HIGH   0.1 /* of log f: then 15 % are 1.5 deviations */
+#define SD_MEDIUM 0.3
+#define SD_NONE   3.0 /* where nothing is known */
+
+/* What passes hand on. */
+struct passes {
+	const struct freq_input *in;
+	struct arena *arena;
+	struct buf *debug; /* or NULL */
+	struct equiv eq;
+	int *first_block; /* by class, or -1: edges only */
+	struct estimate *est;
+	struct guess *guess;
+	struct branchprob bp;
+	struct flow flow;
+	struct repair flowing;
+	double scale;
+	bool sampled;
+};
+
+static bool is_amount(double x)
+{
+	return x >= 0 && isfinite(x);
+}
+
+static int check_input(struct passes *p)
+{
+	const struct freq_input *in = p->in;
+
+	if (!is_amount(in->period_cycles) || !in->period_cycles)
+		return -EINVAL;
+	for (int i = 0; i < in->cfg->nr_insns; i++) {
+		if (!is_amount(in->samples[i]) || !is_amount(in->min_cycles[i]))
+			return -EINVAL;
+		p->sampled |= in->samples[i] > 0;
+	}
+	return 0;
+}
+
+static int find_first_blocks(struct passes *p)
+{
+	p->first_block = arena_array(p->arena, p->eq.nr, sizeof(*p->first_block));
+	if (!p->first_block)
+		return -ENOMEM;
+	for (int c = 0; c < p->eq.nr; c++)
+		p->first_block[c] = -1;
+	for (int b = p->in->cfg->exit - 1; b >= 0; b--)
+		p->first_block[p->eq.block[b]] = b;
+	return 0;
+}
+
+static int guess_classes(struct passes *p)
+{
+	const struct estimate *est = p->est;
+
+	p->guess = arena_array(p->arena, p->eq.nr, sizeof(*p->guess));
+	if (!p->guess)
+		return -ENOMEM;
+	for (int c = 0; c < p->eq.nr; c++)
+		p->guess[c] = (struct guess){ .known = est[c].rule != ESTIMATE_NONE,
+					      .frequency = est[c].frequency,
+					      .sd = est[c].sd };
+	return propagate(p->in->cfg, &p->eq, p->arena, p->guess);
+}
+
+/* A class was seen once, not as often as it has blocks. */
+static int repair(struct passes *p)
+{
+	int nr = p->in->cfg->nr_blocks, err;
+	double *seen = arena_array(p->arena, nr, sizeof(*seen));
+	double *sd = arena_array(p->arena, nr, sizeof(*sd));
+	double *mass = arena_array(p->arena, nr, sizeof(*mass));
+	struct repair_input in = {
+		&p->flow, p->bp.probability, p->bp.outcomes, seen, sd, mass
+	};
+
+	if (!seen || !sd || !mass)
+		return -ENOMEM;
+	for (int b = 0; b < nr; b++)
+		sd[b] = 1;
+	for (int c = 0; c < p->eq.nr; c++) {
+		if (p->first_block[c] < 0 || p->est[c].rule == ESTIMATE_NONE)
+			continue;
+		seen[p->first_block[c]] = p->est[c].frequency;
+		sd[p->first_block[c]] = p->est[c].sd;
+		mass[p->first_block[c]] = p->est[c].samples;
+	}
+	err = repair_flow(&in, p->arena, &p->flowing);
+	if (!err && p->debug)
+		repair_dump(&in, &p->flowing, p->debug);
+	return err;
+}
+
+/* -CPI_ELIMIT, -ERANGE: there is no flow to be had. */
+static int fit_flow(struct passes *p)
+{
+	int err;
+
+	if (!p->sampled)
+		return -ERANGE;
+	err = flow_build(p->in->cfg, p->arena, &p->flow);
+	return err ? err : repair(p);
+}
+
+/* Without a flow each block and edge has its class's guess. */
+static int do_without_flow(struct passes *p)
+{
+	const struct cfg *cfg = p->in->cfg;
+	struct repair *r = &p->flowing;
+
+	r->block = arena_array(p->arena, cfg->nr_blocks, sizeof(*r->block));
+	r->edge = arena_array(p->arena, cfg->nr_edges, sizeof(*r->edge));
+	r->block_sd = arena_array(p->arena, cfg->nr_blocks, sizeof(*r->block_sd));
+	r->edge_sd = arena_array(p->arena, cfg->nr_edges, sizeof(*r->edge_sd));
+	if (!r->block || !r->edge || !r->block_sd || !r->edge_sd)
+		return -ENOMEM;
+	for (int b = 0; b < cfg->nr_blocks; b++) {
+		const struct guess *g = &p->guess[p->eq.block[b]];
+
+		r->block[b] = g->known ? g->frequency : 0;
+		r->block_sd[b] = g->known ? g->sd : SD_NONE;
+	}
+	for (int e = 0; e < cfg->nr_edges; e++) {
+		const struct guess *g = &p->guess[p->eq.edge[e]];
+		int from = cfg->edge[e].from;
+
+		r->edge[e] =
+			g->known ? g->frequency : r->block[from] * p->bp.probability[e];
+		r->edge_sd[e] = g->known ? g->sd : SD_NONE;
+	}
+	return 0;
+}
+
+struct ratio {
+	double value, weight;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ratio *x = a, *y = b;
+
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* exp of the mean of log(value) over the middle half of the weight; 1 of none. */
+static double middle_mean(struct ratio *ratio, int nr)
+{
+	double total = 0, below = 0, sum = 0;
+
+	qsort(ratio, nr, sizeof(*ratio), by_value);
+	for (int i = 0; i < nr; i++)
+		total += ratio[i].weight;
+	for (int i = 0; i < nr; i++) {
+		double from = fmax(below, 0.25 * total);
+
+		below += ratio[i].weight;
+		sum += log(ratio[i].value) * fmax(fmin(below, 0.75 * total) - from, 0);
+	}
+	return total > 0 ? exp(sum / (0.5 * total)) : 1;
+}
+
+/*
+ * A flow has no scale of its own. A class that does not stall has F = S / M, one that
+ * does has more, so the scale is taken from the middle half of the time that the
+ * procedure needs at best.
+ */
+static int find_scale(struct passes *p)
+{
+	struct ratio *ratio = arena_array(p->arena, p->eq.nr, sizeof(*ratio));
+	int nr = 0;
+
+	if (!ratio)
+		return -ENOMEM;
+	for (int c = 0; c < p->eq.nr; c++) {
+		double f =
+			p->first_block[c] < 0 ? 0 : p->flowing.block[p->first_block[c]];
+
+		if (p->est[c].rule != ESTIMATE_NONE && f > 0)
+			ratio[nr++] = (struct ratio){ p->est[c].frequency / f,
+						      f * p->est[c].cycles };
+	}
+	p->scale = middle_mean(ratio, nr);
+	return 0;
+}
+
+static enum confidence confidence_of(const struct passes *p, double sd)
+{
+	if (!p->sampled || !(sd < SD_MEDIUM))
+		return CONFIDENCE_LOW;
+	return sd < SD_HIGH ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+}
+
+static int report(struct passes *p, struct freq **out)
+{
+	const struct cfg *cfg = p->in->cfg;
+	struct repair *r = &p->flowing;
+	struct freq *f = arena_alloc(p->arena, sizeof(*f));
+	double unit = p->sampled ? p->scale * p->in->period_cycles : 0;
+
+	if (!f)
+		return -ENOMEM;
+	*f = (struct freq){ .block = r->block,
+			    .edge = r->edge,
+			    .block_sd = r->block_sd,
+			    .edge_sd = r->edge_sd,
+			    .scale = p->in->in_order && p->sampled ? CONFIDENCE_MEDIUM
+								   : CONFIDENCE_LOW,
+			    .class = p->eq.block,
+			    .edge_class = p->eq.edge,
+			    .nr_classes = p->eq.nr,
+			    .unmatched = r->moved };
+	f->shape = arena_array(p->arena, cfg->nr_blocks, sizeof(*f->shape));
+	f->edge_shape = arena_array(p->arena, cfg->nr_edges, sizeof(*f->edge_shape));
+	if (!f->shape || !f->edge_shape)
+		return -ENOMEM;
+	for (int b = 0; b < cfg->nr_blocks; b++) {
+		f->block[b] *= unit;
+		f->shape[b] = confidence_of(p, r->block_sd[b]);
+	}
+	for (int e = 0; e < cfg->nr_edges; e++) {
+		f->edge[e] *= unit;
+		f->edge_shape[e] = confidence_of(p, r->edge_sd[e]);
+	}
+	*out = f;
+	return 0;
+}
+
+static void dump(const struct passes *p)
+{
+	equiv_dump(p->in->cfg, &p->eq, p->debug);
+	estimate_dump(p->est, p->eq.nr, p->debug);
+	propagate_dump(p->guess, p->eq.nr, p->debug);
+	branchprob_dump(p->in->cfg, &p->bp, p->debug);
+}
+
+int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *debug,
+		  struct freq **out)
+{
+	struct passes p = { .in = in, .arena = arena, .debug = debug };
+	int err;
+
+	err = check_input(&p);
+	if (!err)
+		err = equiv_build(in->cfg, arena, &p.eq);
+	if (!err)
+		err = find_first_blocks(&p);
+	if (!err)
+		err = estimate_classes(in, &p.eq, arena, &p.est, NULL);
+	if (!err)
+		err = guess_classes(&p);
+	if (!err)
+		err = branchprob_build(in, &p.eq, p.guess, arena, &p.bp);
+	if (err)
+		return err;
+	if (debug)
+		dump(&p);
+	err = fit_flow(&p);
+	if (err == -CPI_ELIMIT || err == -ERANGE)
+		err = do_without_flow(&p);
+	if (!err)
+		err = find_scale(&p);
+	if (!err)
+		err = report(&p, out);
+	return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lsda.h - where unwinding enters functions: catch clauses and clean-ups
+ */
+#ifndef CPI_ANALYSIS_LSDA_H
+#define CPI_ANALYSIS_LSDA_H
+
+#include "analysis/elffile.h"
+
+/* Starts as { 0 }; the caller frees offset. */
+struct landing_pads {
+	uint64_t *offset; /* file offsets, ascending, each once */
+	size_t nr;
+};
+
+/* What is damaged gives fewer. 0 or -ENOMEM; then *out is untouched. */
+int lsda_load(const struct elffile *f, struct landing_pads *out);
+
+#endif

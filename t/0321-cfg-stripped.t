@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Of a program and its stripped copy, 99 % of the code have the same blocks.
+. "$srcdir/t/tap.sh"
+
+programs="tools/cpi daemon/cpid t/programs/split"
+plan "$(echo "$programs" | wc -w)"
+
+same() {
+	awk '
+		function number(hex, i, v) {
+			for (i = 1; i <= length(hex); i++)
+				v = v * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return v
+		}
+		$1 != "b" { next }
+		FILENAME == "stripped.blocks" { known[$2 " " $3]; next }
+		{
+			n = number($3) - number($2)
+			all += n
+			if (($2 " " $3) in known)
+				same += n
+			else
+				print "block", $2, $3, "is not in the stripped copy"
+		}
+		END {
+			print same + 0, "of", all + 0, "bytes"
+			exit !(all && same >= 0.99 * all)
+		}' stripped.blocks full.blocks
+}
+
+for program in $programs; do
+	if ! strip -o stripped "$builddir/$program" 2>err; then
+		skip 1 "strip failed: $(head -n 1 err)"
+		continue
+	fi
+	for copy in full stripped; do
+		file=stripped
+		[ $copy = full ] && file=$builddir/$program
+		"$builddir/t/cfg_dump" blocks "$file" >$copy.blocks
+	done
+	try "$program has the same blocks without symbols" same
+done

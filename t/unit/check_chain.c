@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chain.c and flow.c against elimination in a full matrix.
+ */
+#include "config.h"
+
+#include "analysis/chain.h"
+#include "analysis/flow.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/err.h"
+
+#include "t/unit/flow_make.h"
+
+#define CHAINS 3000
+#define STATES 10
+#define STEPS  40
+
+struct random_chain {
+	int nr, nr_steps;
+	struct chain_step step[STEPS];
+	double p[STEPS], leave[STATES];
+};
+
+/* Each state leaves now and then, and goes anywhere, itself included. */
+static void make_chain(struct random_chain *c, uint64_t *seed)
+{
+	c->nr = 1 + (int)(unit_random(seed) % STATES);
+	c->nr_steps = 0;
+	for (int i = 0; i < c->nr; i++) {
+		int n = (int)(unit_random(seed) % 4);
+		double sum = c->leave[i] = 0.001 + flow_make_uniform(seed);
+
+		for (int k = 0; k < n; k++, c->nr_steps++) {
+			c->step[c->nr_steps] =
+				(struct chain_step){ i,
+						     (int)(unit_random(seed) % c->nr) };
+			sum += c->p[c->nr_steps] = flow_make_uniform(seed) + 1e-3;
+		}
+		for (int k = c->nr_steps - n; k < c->nr_steps; k++)
+			c->p[k] /= sum;
+		c->leave[i] /= sum;
+	}
+}
+
+START_TEST(visits_and_values_are_those_of_the_full_matrix)
+{
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < CHAINS; n++) {
+		double to[FLOW_MAX][FLOW_MAX] = { { 0 } }, back[FLOW_MAX][FLOW_MAX];
+		double in[STATES], want_visits[STATES], want_values[STATES],
+			got[STATES];
+		uint64_t seed = state;
+		struct random_chain r;
+		struct arena arena;
+		struct chain *c;
+
+		make_chain(&r, &state);
+		for (int s = 0; s < r.nr_steps; s++)
+			to[r.step[s].to][r.step[s].from] -= r.p[s];
+		for (int i = 0; i < r.nr; i++) {
+			to[i][i] += 1;
+			in[i] = want_visits[i] = want_values[i] =
+				flow_make_uniform(&state);
+		}
+		for (int i = 0; i < r.nr; i++)
+			for (int j = 0; j < r.nr; j++)
+				back[i][j] = to[j][i];
+		flow_make_solve(r.nr, to, want_visits);
+		flow_make_solve(r.nr, back, want_values);
+		arena_init(&arena, 0);
+		ck_assert_int_eq(chain_build(r.nr, r.step, r.nr_steps, &arena, &c), 0);
+		chain_factor(c, r.p, r.leave);
+		chain_visits(c, in, got);
+		for (int i = 0; i < r.nr; i++)
+			ck_assert_msg(fabs(got[i] - want_visits[i]) <
+					      1e-9 * want_visits[i],
+				      "SEED=%#llx visits", (unsigned long long)seed);
+		chain_values(c, in, got);
+		for (int i = 0; i < r.nr; i++)
+			ck_assert_msg(fabs(got[i] - want_values[i]) <
+					      1e-9 * want_values[i],
+				      "SEED=%#llx values", (unsigned long long)seed);
+		arena_fini(&arena);
+	}
+}
+END_TEST
+
+/* In a matrix of 1 - p the 10⁻¹⁸ would be lost. */
+START_TEST(a_loop_that_is_hardly_ever_left_is_exact)
+{
+	static const struct chain_step step[] = { { 0, 1 }, { 1, 2 }, { 2, 1 } };
+	static const double p[] = { 1, 1, 1 }, leave[] = { 0, 0, 1e-18 };
+	double v[] = { 3, 0, 0 };
+	struct arena arena;
+	struct chain *c;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(chain_build(3, step, 3, &arena, &c), 0);
+	chain_factor(c, p, leave);
+	chain_visits(c, v, v);
+	ck_assert_double_eq_tol(v[2] / 3e18, 1, 1e-12);
+	arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(a_graph_like_no_code_reaches_the_limit)
+{
+	const int nr = 20000;
+	uint64_t state = 1;
+	struct chain_step *step;
+	struct arena arena;
+	struct chain *c;
+
+	arena_init(&arena, 0);
+	step = arena_array(&arena, 4 * nr, sizeof(*step));
+	for (int i = 0; i < 4 * nr; i++)
+		step[i] = (struct chain_step){ i / 4, (int)(unit_random(&state) % nr) };
+	ck_assert_int_eq(chain_build(nr, step, 4 * nr, &arena, &c), -CPI_ELIMIT);
+	arena_fini(&arena);
+}
+END_TEST
+
+/* Whatever the graph: nothing is endless, and what flows in flows on. */
+START_TEST(flow_is_kept_in_any_graph)
+{
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < CHAINS; n++) {
+		double p[64], source[FLOW_MAX] = { 0 }, block[FLOW_MAX], edge[64];
+		unsigned long long seed = state;
+		struct arena arena;
+		struct flow flow;
+		struct cfg *cfg;
+
+		arena_init(&arena, 0);
+		cfg = cfg_make_random(&arena, &state, 12, n % 2);
+		flow_make_probabilities(cfg, &state, p);
+		ck_assert_int_eq(flow_build(cfg, &arena, &flow), 0);
+		for (int b = 0; b < cfg->exit; b++)
+			source[b] = flow.door[b];
+		flow_factor(&flow, p);
+		flow_spread(&flow, p, source, block, edge);
+		for (int b = 0; b < cfg->exit; b++) {
+			double in = source[b];
+
+			for (int i = 0; i < cfg->block[b].nr_in; i++) {
+				int e = cfg->in[cfg->block[b].first_in + i];
+
+				in += flow.cut[e] ? 0 : edge[e];
+			}
+			ck_assert_msg(isfinite(block[b]) && block[b] > 0 &&
+					      fabs(in - block[b]) < 1e-9 * block[b],
+				      "SEED=%#llx block %d", seed, b);
+		}
+		arena_fini(&arena);
+	}
+}
+END_TEST
+
+START_TEST(an_infinite_loop_is_cut_once_and_others_never)
+{
+	static const struct cfg_edge endless[] = {
+		{ 0, 1, EDGE_FALL },  { 1, 2, EDGE_FALL },   { 2, 1, EDGE_TAKEN },
+		{ 0, 3, EDGE_TAKEN }, { 3, 4, EDGE_RETURN },
+	};
+	static const struct cfg_edge usual[] = {
+		{ 0, 1, EDGE_FALL }, { 1, 2, EDGE_FALL },   { 2, 1, EDGE_TAKEN },
+		{ 2, 3, EDGE_FALL }, { 3, 4, EDGE_RETURN },
+	};
+	struct arena arena;
+	struct flow flow;
+	int cuts;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 5, endless, 5), &arena, &flow), 0);
+	cuts = 0;
+	for (int e = 0; e < 5; e++)
+		cuts += flow.cut[e];
+	ck_assert_int_eq(cuts, 1);
+	ck_assert(flow.door[1] != flow.door[2]);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 5, usual, 5), &arena, &flow), 0);
+	for (int e = 0; e < 5; e++)
+		ck_assert(!flow.cut[e]);
+	for (int b = 1; b < 4; b++)
+		ck_assert(!flow.door[b]);
+	arena_fini(&arena);
+}
+END_TEST
+
+static Suite *chain_suite(void)
+{
+	Suite *s = suite_create("chain");
+	TCase *t = tcase_create("chain");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, visits_and_values_are_those_of_the_full_matrix);
+	tcase_add_test(t, a_loop_that_is_hardly_ever_left_is_exact);
+	tcase_add_test(t, a_graph_like_no_code_reaches_the_limit);
+	tcase_add_test(t, flow_is_kept_in_any_graph);
+	tcase_add_test(t, an_infinite_loop_is_cut_once_and_others_never);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(chain_suite)

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * freq.c: all passes together, on procedures whose executions are known.
+ */
+#include "config.h"
+
+#include "analysis/freq.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "t/unit/flow_make.h"
+
+#define PROCEDURES 400
+#define INSNS      4 /* in each block */
+#define PERIOD     1000.0
+
+struct procedure {
+	struct arena arena;
+	struct cfg *cfg;
+	double block[FLOW_MAX], edge[64]; /* executions */
+	double samples[FLOW_MAX * INSNS], min_cycles[FLOW_MAX * INSNS];
+	struct count outcomes[FLOW_MAX * INSNS];
+	struct freq_input in;
+};
+
+/* A count with that mean, as samples come: normal is near enough to Poisson here. */
+static double sample(double mean, uint64_t *state)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += flow_make_uniform(state);
+	return fmax(floor(mean + sum * sqrt(mean) + 0.5), 0);
+}
+
+/*
+ * Runs that many times. Blocks of more than one instruction stall, up to ten times
+ * their least time, in one of them; jumps are sampled as any other instruction.
+ */
+static void make_procedure(struct procedure *q, uint64_t *state, double runs,
+			   bool stalls)
+{
+	double p[64], source[FLOW_MAX] = { runs };
+
+	memset(q, 0, sizeof(*q));
+	arena_init(&q->arena, 0);
+	q->cfg = cfg_make_random(&q->arena, state, 12, true);
+	flow_make_probabilities(q->cfg, state, p);
+	flow_make(q->cfg, p, source, q->block, q->edge);
+	q->cfg->nr_insns = q->cfg->exit * INSNS;
+	for (int b = 0; b < q->cfg->exit; b++) {
+		struct cfg_block *block = &q->cfg->block[b];
+		int last = b * INSNS + INSNS - 1, slow = b * INSNS + 1;
+
+		block->first_insn = b * INSNS;
+		block->nr_insns = INSNS;
+		for (int i = b * INSNS; i <= last; i++) {
+			double cycles = 1;
+
+			if (i == slow && stalls)
+				cycles += 20 * flow_make_uniform(state);
+			q->min_cycles[i] = 1;
+			q->samples[i] = sample(q->block[b] * cycles / PERIOD, state);
+		}
+		for (int n = 0; block->nr_out == 2 && n < q->samples[last]; n++) {
+			int e = block->first_out +
+				(q->cfg->edge[block->first_out].kind != EDGE_TAKEN);
+			bool taken = flow_make_uniform(state) < p[e];
+
+			q->outcomes[last].taken += taken;
+			q->outcomes[last].not_taken += !taken;
+		}
+	}
+	q->in = (struct freq_input){
+		.cfg = q->cfg,
+		.samples = q->samples,
+		.min_cycles = q->min_cycles,
+		.outcomes = q->outcomes,
+		.period_cycles = PERIOD,
+		.in_order = true,
+	};
+}
+
+static void check_conserved(const struct cfg *cfg, const struct freq *f,
+			    unsigned long long seed)
+{
+	for (int b = 0; b < cfg->exit; b++) {
+		double out = 0, in = 0;
+
+		for (int i = 0; i < cfg->block[b].nr_out; i++)
+			out += f->edge[cfg->block[b].first_out + i];
+		for (int i = 0; i < cfg->block[b].nr_in; i++)
+			in += f->edge[cfg->in[cfg->block[b].first_in + i]];
+		ck_assert_msg(fabs(out - f->block[b]) <= 1e-9 * f->block[b] &&
+				      (!b || fabs(in - out) <= 1e-9 * out),
+			      "SEED=%#llx block %d", seed, b);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The procedure's common factor, which shape says nothing of. */
+static double factor_of(const struct procedure *q, const struct freq *f)
+{
+	double ratio[FLOW_MAX];
+
+	for (int b = 0; b < q->cfg->exit; b++)
+		ratio[b] = f->block[b] / q->block[b];
+	qsort(ratio, q->cfg->exit, sizeof(*ratio), by_value);
+	return ratio[q->cfg->exit / 2];
+}
+
+/* "high" is a promise: nine of ten are within 15 %. And it is given. */
+START_TEST(high_confidence_is_kept)
+{
+	uint64_t state = unit_seed();
+	unsigned long long first = state;
+	int high = 0, right = 0, all = 0;
+
+	for (int n = 0; n < PROCEDURES; n++) {
+		unsigned long long seed = state;
+		struct procedure q;
+		struct freq *f;
+		double factor;
+
+		make_procedure(&q, &state, 1e3 * exp(7 * flow_make_uniform(&state)),
+			       _i);
+		ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), 0);
+		check_conserved(q.cfg, f, seed);
+		factor = factor_of(&q, f);
+		for (int b = 0; b < q.cfg->exit; b++) {
+			all++;
+			if (f->shape[b] != CONFIDENCE_HIGH)
+				continue;
+			high++;
+			right += fabs(f->block[b] / factor / q.block[b] - 1) < 0.15;
+		}
+		arena_fini(&q.arena);
+	}
+	ck_assert_msg(right >= 0.9 * high && high >= all / 4,
+		      "SEED=%#llx: of %d blocks %d high, %d right", first, all, high,
+		      right);
+}
+END_TEST
+
+START_TEST(many_samples_give_the_executions)
+{
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < 100; n++) {
+		unsigned long long seed = state;
+		struct procedure q;
+		struct freq *f;
+
+		make_procedure(&q, &state, 1e8, false);
+		ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), 0);
+		for (int b = 0; b < q.cfg->nr_blocks; b++)
+			if (q.block[b] > 1e6)
+				ck_assert_msg(fabs(f->block[b] / q.block[b] - 1) < 0.1,
+					      "SEED=%#llx block %d: %g not %g", seed, b,
+					      f->block[b], q.block[b]);
+		arena_fini(&q.arena);
+	}
+}
+END_TEST
+
+START_TEST(without_samples_nothing_is_claimed)
+{
+	uint64_t state = unit_seed();
+	struct procedure q;
+	struct freq *f;
+
+	make_procedure(&q, &state, 1e6, false);
+	memset(q.samples, 0, sizeof(q.samples));
+	q.in.outcomes = NULL;
+	ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), 0);
+	ck_assert_int_eq(f->scale, CONFIDENCE_LOW);
+	for (int b = 0; b < q.cfg->nr_blocks; b++) {
+		ck_assert_double_eq(f->block[b], 0);
+		ck_assert_int_eq(f->shape[b], CONFIDENCE_LOW);
+	}
+	arena_fini(&q.arena);
+}
+END_TEST
+
+START_TEST(out_of_order_scale_is_low)
+{
+	uint64_t state = unit_seed();
+	struct procedure q;
+	struct freq *f;
+
+	make_procedure(&q, &state, 1e6, false);
+	q.in.in_order = false;
+	ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), 0);
+	ck_assert_int_eq(f->scale, CONFIDENCE_LOW);
+	arena_fini(&q.arena);
+}
+END_TEST
+
+static const struct {
+	double samples, min_cycles, period;
+} bad[] = {
+	{ -1, 1, 1 }, { NAN, 1, 1 }, { INFINITY, 1, 1 },
+	{ 1, -1, 1 }, { 1, NAN, 1 }, { 1, 1, 0 },
+	{ 1, 1, -1 }, { 1, 1, NAN }, { 1, 1, INFINITY },
+};
+
+START_TEST(numbers_that_are_none_are_refused)
+{
+	uint64_t state = unit_seed();
+	struct freq *f = NULL;
+	struct procedure q;
+
+	make_procedure(&q, &state, 1e6, false);
+	q.samples[0] = bad[_i].samples;
+	q.min_cycles[0] = bad[_i].min_cycles;
+	q.in.period_cycles = bad[_i].period;
+	ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), -EINVAL);
+	ck_assert_ptr_null(f);
+	arena_fini(&q.arena);
+}
+END_TEST
+
+/* No code looks so, but a hostile image may: there are estimates all the same. */
+START_TEST(a_tangle_gets_estimates_without_a_flow)
+{
+	const int nr = 12000;
+	uint64_t state = 1;
+	struct cfg_edge *edge;
+	struct arena arena;
+	struct cfg *cfg;
+	double *ones;
+	struct freq *f;
+	int nr_edges = 0;
+
+	arena_init(&arena, 0);
+	edge = arena_array(&arena, 3 * nr, sizeof(*edge));
+	ones = arena_array(&arena, nr, sizeof(*ones));
+	cfg = arena_alloc(&arena, sizeof(*cfg));
+	cfg->block = arena_array(&arena, nr, sizeof(*cfg->block));
+	cfg->in = arena_array(&arena, 3 * nr, sizeof(*cfg->in));
+	cfg->edge = edge;
+	cfg->nr_blocks = nr;
+	cfg->exit = cfg->nr_insns = nr - 1;
+	for (int b = 0; b < nr; b++) {
+		ones[b] = 1;
+		cfg->block[b].first_insn = b;
+		cfg->block[b].nr_insns = b < cfg->exit;
+		cfg->block[b].first_out = nr_edges;
+		cfg->block[b].nr_out = b < cfg->exit ? 3 : 0;
+		for (int i = 0; i < cfg->block[b].nr_out; i++, nr_edges++) {
+			int to = (int)(unit_random(&state) % nr);
+
+			edge[nr_edges] = (struct cfg_edge){ b, to, EDGE_INDIRECT };
+			cfg->block[to].nr_in++;
+		}
+	}
+	cfg->nr_edges = nr_edges;
+	for (int b = 1; b < nr; b++)
+		cfg->block[b].first_in =
+			cfg->block[b - 1].first_in + cfg->block[b - 1].nr_in;
+	for (int b = 0; b < nr; b++)
+		cfg->block[b].nr_in = 0;
+	for (int e = 0; e < nr_edges; e++) {
+		struct cfg_block *to = &cfg->block[edge[e].to];
+
+		cfg->in[to->first_in + to->nr_in++] = e;
+	}
+	struct freq_input in = {
+		.cfg = cfg, .samples = ones, .min_cycles = ones, .period_cycles = 1
+	};
+	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
+	ck_assert_double_gt(f->block[0], 0);
+	arena_fini(&arena);
+}
+END_TEST
+
+/* 40 loops in each other, each never seen to end: 10^13 rounds to the power of 40. */
+START_TEST(numbers_without_bound_are_not_given)
+{
+	const int depth = 40, nr = 2 * depth + 1;
+	struct count outcomes[2 * 40] = { { 0 } };
+	struct cfg_edge edge[3 * 40];
+	double ones[2 * 40];
+	struct arena arena;
+	struct freq *f;
+	int nr_edges = 0;
+
+	for (int b = 0; b < 2 * depth; b++) {
+		ones[b] = 1;
+		edge[nr_edges++] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		if (b < depth)
+			continue;
+		edge[nr_edges++] =
+			(struct cfg_edge){ b, 2 * depth - 1 - b, EDGE_TAKEN };
+		outcomes[b].taken = 1000000000;
+	}
+	arena_init(&arena, 0);
+	struct freq_input in = { .cfg = cfg_make(&arena, nr, edge, nr_edges),
+				 .samples = ones,
+				 .min_cycles = ones,
+				 .outcomes = outcomes,
+				 .period_cycles = 1 };
+	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
+	for (int b = 0; b < nr; b++)
+		ck_assert(isfinite(f->block[b]) && f->block[b] >= 0);
+	arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(each_pass_dumps_itself)
+{
+	static const char *const pass[] = { "equiv: ", "estimate: ", "propagate: ",
+					    "branchprob: ", "repair: " };
+	static const struct cfg_edge edge[] = { { 0, 1, EDGE_FALL },
+						{ 0, 2, EDGE_TAKEN },
+						{ 1, 2, EDGE_RETURN } };
+	static const double samples[] = { 5, 7 }, cycles[] = { 1, 1 };
+	struct freq_input in = { .samples = samples,
+				 .min_cycles = cycles,
+				 .period_cycles = 1 };
+	struct buf debug = { 0 };
+	struct arena arena;
+	struct freq *f;
+
+	arena_init(&arena, 0);
+	in.cfg = cfg_make(&arena, 3, edge, NR(edge));
+	ck_assert_int_eq(freq_estimate(&in, &arena, &debug, &f), 0);
+	for (size_t i = 0; i < NR(pass); i++)
+		ck_assert_ptr_nonnull(strstr(buf_str(&debug), pass[i]));
+	buf_fini(&debug);
+	arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(a_full_arena_is_no_crash_wherever_it_fills)
+{
+	uint64_t state = unit_seed();
+	struct procedure q;
+	struct freq *f;
+	int fits = 0;
+
+	make_procedure(&q, &state, 1e6, true);
+	for (size_t limit = 256; limit < 1 << 20; limit += 1 + limit / 8) {
+		struct arena small;
+		int err;
+
+		arena_init(&small, limit);
+		err = freq_estimate(&q.in, &small, NULL, &f);
+		ck_assert(err == 0 || err == -ENOMEM);
+		fits += !err;
+		arena_fini(&small);
+	}
+	ck_assert_int_gt(fits, 0);
+	arena_fini(&q.arena);
+}
+END_TEST
+
+static Suite *freq_suite(void)
+{
+	Suite *s = suite_create("freq");
+	TCase *t = tcase_create("freq");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, high_confidence_is_kept, 0, 2);
+	tcase_add_test(t, many_samples_give_the_executions);
+	tcase_add_test(t, without_samples_nothing_is_claimed);
+	tcase_add_test(t, out_of_order_scale_is_low);
+	tcase_add_loop_test(t, numbers_that_are_none_are_refused, 0, (int)NR(bad));
+	tcase_add_test(t, a_tangle_gets_estimates_without_a_flow);
+	tcase_add_test(t, numbers_without_bound_are_not_given);
+	tcase_add_test(t, each_pass_dumps_itself);
+	tcase_add_test(t, a_full_arena_is_no_crash_wherever_it_fills);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(freq_suite)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfg_dot.h - a control-flow graph with samples, in graphviz's language
+ */
+#ifndef CPI_TOOLS_CFG_DOT_H
+#define CPI_TOOLS_CFG_DOT_H
+
+#include "analysis/cfg.h"
+#include "base/buf.h"
+#include "tools/events.h"
+
+struct cfg_picture {
+	const struct cfg *cfg;
+	struct isa *isa;
+	const struct events *ev;
+	const char *image;         /* its name */
+	const struct tally *tally; /* rows of ev->nr: of each block, then of no block */
+	double total;              /* weight of the first event's */
+};
+
+/* Appends the whole graph; out->err tells when memory ran out. */
+void cfg_dot(const struct cfg_picture *p, struct buf *out);
+
+#endif
