@@ -382,7 +382,7 @@ static int resolve_all(struct code *c)
 		err = code_resolve(c, &found);
 		c->indirect[i] = found;
 		for (int k = 0; k < found.nr_targets && !err; k++)
-			err = add_work(c, found.target[k]);
+			err = add_jump(c, found.at, found.target[k]);
 	}
 	return err;
 }
