@@ -12,6 +12,7 @@
 
 #include "analysis/cfg_code.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ void code_insn_at(const struct code *c, uint64_t address, struct insn *out)
 	size_t at, size = 1;
 	const struct code_part *p = code_part_at(c, address, &at);
 
+	assert(p);
 	while (at + size < p->size && p->state[at + size] & CODE_INSIDE)
 		size++;
 	if (!isa_decode(c->isa, p->bytes + at, p->size - at, address, out) &&
@@ -382,7 +384,7 @@ static int resolve_all(struct code *c)
 		err = code_resolve(c, &found);
 		c->indirect[i] = found;
 		for (int k = 0; k < found.nr_targets && !err; k++)
-			err = add_work(c, found.target[k]);
+			err = add_jump(c, found.at, found.target[k]);
 	}
 	return err;
 }

@@ -94,7 +94,7 @@ bool code_is_inside(struct code *c, uint64_t address, bool certain);
 /* The indirect jump at an address, or NULL. */
 const struct code_indirect *code_indirect_at(const struct code *c, uint64_t address);
 
-/* Direct jumps to address: returns the first and their number. */
+/* Jumps to address, as far as they are known: returns the first and their number. */
 const struct code_jump *code_jumps_to(struct code *c, uint64_t address, size_t *nr);
 
 /* The instruction that runs into address, which it stands before. */

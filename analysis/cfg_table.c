@@ -32,9 +32,11 @@
 #define MAX_ENTRIES 65536
 #define MAX_GUESSED 1024
 #define MIN_GUESSED 2
-#define MIN_TABLE   4096 /* nothing is at lower addresses */
-#define NR_GENERAL  32
-#define MAX_TRIES   4
+#define MIN_ADDRESS                                                       \
+	512 /* below are headers; small numbers are offsets in structures \
+	     */
+#define NR_GENERAL 32
+#define MAX_TRIES  4
 
 /* An unknown number. */
 struct symbol_value {
@@ -56,10 +58,9 @@ struct value {
 	bool is_signed;
 };
 
-/* A place in memory that was read: the same unknown is read there again. */
+/* A place in memory that was read or written: the same is read there again. */
 struct place {
-	struct value address;
-	int symbol;
+	struct value address, value;
 };
 
 struct evaluation {
@@ -120,14 +121,13 @@ static void begin(struct evaluation *e, struct code *c, uint64_t jump,
 		e->reg[i] = fresh(e, (uint8_t)(ISA_GENERAL + i), false);
 }
 
-/* Whether a table can be at an address: it is data, not of this procedure. */
-static bool is_data(const struct code *c, int64_t address)
+/* Whether a table, or what its entries count from, can be at an address. */
+static bool is_mapped(const struct code *c, int64_t address)
 {
 	uint64_t offset;
-	size_t at;
 
-	return image_offset(c->im, (uint64_t)address, &offset) &&
-	       !code_part_at(c, (uint64_t)address, &at);
+	return address >= MIN_ADDRESS &&
+	       image_offset(c->im, (uint64_t)address, &offset);
 }
 
 /* The value that insn gives reg, which had *now when known. */
@@ -152,7 +152,7 @@ static bool next_constant(struct code *c, const struct insn *insn, unsigned int 
 static void find_constants_in(struct code *c, const struct code_part *p,
 			      unsigned int reg, struct code_constants *out)
 {
-	bool known = false;
+	bool known = false, was;
 	struct insn insn;
 	int64_t now = 0;
 
@@ -162,8 +162,11 @@ static void find_constants_in(struct code *c, const struct code_part *p,
 		code_insn_at(c, p->start + at, &insn);
 		if (!isa_has(&insn.writes, reg))
 			continue;
+		was = known && isa_has(&insn.reads, reg);
 		known = next_constant(c, &insn, reg, known, &now);
-		if (!known || out->nr == CODE_MAX_CONSTANTS || !is_data(c, now))
+		if (was && known && out->nr)
+			out->nr--; /* of adrp and add, the sum counts */
+		if (!known || out->nr == CODE_MAX_CONSTANTS || !is_mapped(c, now))
 			continue;
 		out->at[out->nr] = insn.address;
 		out->value[out->nr++] = now;
@@ -186,11 +189,11 @@ static bool find_constant(struct evaluation *e, unsigned int reg, int64_t *out)
 	}
 	if (k->nr > e->nr_constants)
 		e->nr_constants = k->nr;
-	if (e->which_constant >= k->nr)
+	if (!k->nr)
 		return false;
 	while (before < k->nr && k->at[before] < e->jump)
 		before++;
-	*out = k->value[(before - 1 - e->which_constant + k->nr) % k->nr];
+	*out = k->value[(before - 1 + k->nr - e->which_constant % k->nr) % k->nr];
 	return true;
 }
 
@@ -327,19 +330,44 @@ static bool same_place(const struct value *a, const struct value *b)
 	       a->addend == b->addend && !a->is_entry && !b->is_entry;
 }
 
-/* The unknown that stands in memory at an address. */
+static void remember(struct evaluation *e, const struct value *at, struct value v)
+{
+	e->place[e->nr_places++ % MAX_PLACES] = (struct place){ *at, v };
+}
+
+/* What stands in memory at an address. */
 static struct value value_at(struct evaluation *e, const struct value *at, bool indexed)
 {
+	const int nr = e->nr_places < MAX_PLACES ? e->nr_places : MAX_PLACES;
 	struct value v;
 
-	for (int i = 0; i < e->nr_places; i++)
+	for (int i = 0; i < nr; i++)
 		if (same_place(&e->place[i].address, at))
-			return (struct value){ .symbol = e->place[i].symbol,
-					       .scale = 1 };
+			return e->place[i].value;
 	v = fresh(e, ISA_NONE, indexed);
-	if (e->nr_places < MAX_PLACES)
-		e->place[e->nr_places++] = (struct place){ *at, v.symbol };
+	remember(e, at, v);
 	return v;
+}
+
+/* Other places of the same frame keep what they have; elsewhere nothing is known. */
+static void store(struct evaluation *e, const struct insn *insn, unsigned int size,
+		  struct value v)
+{
+	const struct value at = address_of(e, insn, true);
+	const int nr = e->nr_places < MAX_PLACES ? e->nr_places : MAX_PLACES;
+	int kept = 0;
+
+	for (int i = 0; i < nr; i++) {
+		const struct value *a = &e->place[i].address;
+
+		if (a->symbol == at.symbol && a->scale == at.scale && !a->is_entry &&
+		    (a->addend >= at.addend + (int64_t)size ||
+		     at.addend >= a->addend + 8))
+			e->place[kept++] = e->place[i];
+	}
+	e->nr_places = kept;
+	if (size >= 4)
+		remember(e, &at, extend(v, size, false));
 }
 
 /* What stands in memory: perhaps an entry of a table. */
@@ -349,9 +377,12 @@ static struct value load(struct evaluation *e, const struct insn *insn,
 	const struct value at = address_of(e, insn, true);
 	struct value v = value_at(e, &at, insn->memory.index || at.scale > 1);
 
+	if (is_constant(&v) || v.is_entry)
+		return extend(v, size, is_signed);
 	if (size == 1 && !is_signed && !e->symbol[v.symbol].exact)
 		e->symbol[v.symbol].high = 255;
-	if (!at.symbol || at.is_entry || at.addend < MIN_TABLE || at.scale <= 0)
+	if (!at.symbol || at.is_entry || at.scale < (int64_t)size ||
+	    !is_mapped(e->c, at.addend))
 		return v;
 	return (struct value){ .symbol = at.symbol,
 			       .scale = at.scale,
@@ -403,6 +434,8 @@ static struct value result(struct evaluation *e, const struct insn *insn,
 		}
 		return a;
 	case ISA_OP_COMPARE:
+		return add(e, e->compared, constant(-effect->value));
+	case ISA_OP_STORE:
 	case ISA_OP_OTHER:
 		break;
 	}
@@ -480,13 +513,18 @@ static void evaluate(struct evaluation *e, const struct step *step)
 		forget(e, insn);
 		return;
 	}
-	if (effect.op == ISA_OP_COMPARE) {
-		compare(e, insn, &effect);
+	if (effect.op == ISA_OP_STORE) {
+		store(e, insn, effect.size, get(e, effect.a));
 		return;
 	}
-	v = result(e, insn, &effect);
-	forget(e, insn);
-	set(e, effect.to, v);
+	if (effect.op != ISA_OP_COMPARE) {
+		v = result(e, insn, &effect);
+		forget(e, insn);
+		set(e, effect.to, v);
+		return;
+	}
+	compare(e, insn, &effect);
+	set(e, effect.to, result(e, insn, &effect));
 }
 
 static bool is_on_path(const struct path *p, uint64_t address)
@@ -679,10 +717,34 @@ static bool has_epilogue(const struct code *c, const struct path *p)
 	return false;
 }
 
-/* Whether it jumps by an index, so that it stays in the procedure. */
-static bool is_local(const struct evaluation *e, const struct insn *jump,
-		     const struct value *v)
+/* Whether the procedure makes a frame before anything else. */
+static bool has_frame(const struct code *c)
 {
+	const unsigned int sp = image_machine(c->im) == MACHINE_X86_64 ? 4 : 31;
+	uint64_t address = c->part[0].start;
+	struct insn insn;
+
+	for (; code_state_at(c, address) & CODE_START; address += insn.size) {
+		code_insn_at(c, address, &insn);
+		if (insn.kind & (INSN_JUMP | INSN_CALL | INSN_RETURN))
+			break;
+		if (isa_has(&insn.writes, ISA_GENERAL + sp))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether it stays in the procedure: it jumps by an index, or with the frame still
+ * there, which no call at the end does.
+ */
+static bool is_local(const struct evaluation *e, const struct path *p,
+		     const struct insn *jump, const struct value *v)
+{
+	if (has_epilogue(e->c, p))
+		return false;
+	if (has_frame(e->c))
+		return true;
 	return jump->memory.index || v->is_entry || e->symbol[v->symbol].indexed;
 }
 
@@ -694,7 +756,7 @@ static int try_path(struct evaluation *e, const struct path *p, const struct ins
 	for (int i = p->nr; i-- > 0;)
 		evaluate(e, &p->step[i]);
 	v = value_of_jump(e, insn);
-	*local |= is_local(e, insn, &v) && !has_epilogue(e->c, p);
+	*local |= is_local(e, p, insn, &v);
 	return read_table(e, &v, jump);
 }
 

@@ -108,7 +108,7 @@ char *isa_register_text(const struct isa *isa, unsigned int reg,
 
 /*
  * What an instruction computes, when it is one of those that the addresses of jump
- * tables are made of. to is written whole; a and b are registers.
+ * tables are made of. to, unless ISA_NONE, is written whole; a and b are registers.
  */
 enum isa_op {
 	ISA_OP_OTHER,
@@ -119,13 +119,15 @@ enum isa_op {
 	ISA_OP_ADD,     /* to = a + (b's low size bytes, extended) << shift + value */
 	ISA_OP_SHIFT,   /* to = a << shift */
 	ISA_OP_AND,     /* to = a & value */
-	ISA_OP_COMPARE, /* a, or with ISA_NONE insn->memory, with value */
+	ISA_OP_STORE,   /* insn->memory = a's low size bytes */
+	ISA_OP_COMPARE, /* a, or with ISA_NONE insn->memory, with value; to = a - value
+			 */
 };
 
 struct isa_effect {
 	enum isa_op op;
 	uint8_t to, a, b;
-	uint8_t size; /* bytes that are copied, loaded or compared */
+	uint8_t size; /* bytes that are copied, loaded, stored or compared */
 	uint8_t shift;
 	bool is_signed; /* extension copies the sign */
 	int64_t value;

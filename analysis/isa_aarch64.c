@@ -230,8 +230,9 @@ static struct isa_effect effect_of_add_value(uint32_t word)
 	struct isa_effect e = { .size = field(word, 31, 1) ? 8 : 4 };
 
 	e.a = (uint8_t)(ISA_GENERAL + field(word, 5, 5));
-	if (flags && subtract && field(word, 0, 5) == ZERO) {
+	if (flags && subtract) {
 		e.op = ISA_OP_COMPARE;
+		e.to = general(field(word, 0, 5));
 		e.value = value;
 	} else if (!flags) {
 		e.op = ISA_OP_ADD;
@@ -281,19 +282,35 @@ static struct isa_effect effect_of_bitfield(uint32_t word)
 	return e;
 }
 
-static struct isa_effect effect_of_load(const struct insn *insn, uint32_t word)
+static struct isa_effect effect_of_access(const struct insn *insn, uint32_t word)
 {
 	const uint32_t opc = field(word, 22, 2);
 	struct isa_effect e = { .to = general(field(word, 0, 5)),
 				.size = insn->memory.size };
 
 	/* A write-back would change the base, too. */
-	if (!opc || field(word, 26, 1) ||
+	if (field(word, 26, 1) ||
 	    (!field(word, 24, 1) && !field(word, 21, 1) && field(word, 10, 1)))
 		return e;
+	if (!opc)
+		return (struct isa_effect){ .op = ISA_OP_STORE,
+					    .a = e.to,
+					    .size = e.size };
 	e.op = ISA_OP_LOAD;
 	e.is_signed = opc != 1;
 	return e;
+}
+
+/* and with a mask of low ones. */
+static struct isa_effect effect_of_mask(uint32_t word)
+{
+	const uint32_t last = field(word, 10, 6);
+
+	return (struct isa_effect){ .op = ISA_OP_AND,
+				    .to = general(field(word, 0, 5)),
+				    .a = general(field(word, 5, 5)),
+				    .value =
+					    last < 62 ? (2LL << last) - 1 : INT64_MAX };
 }
 
 static struct isa_effect effect_aarch64(struct isa *isa, const struct insn *insn)
@@ -319,13 +336,10 @@ static struct isa_effect effect_aarch64(struct isa *isa, const struct insn *insn
 					    .to = to,
 					    .value = (int64_t)field(word, 5, 16)
 						     << 16 * field(word, 21, 2) };
-	if ((word & 0x7fff0000) == 0x12000000) /* a mask of low ones */
-		return (struct isa_effect){ .op = ISA_OP_AND,
-					    .to = to,
-					    .a = general(field(word, 5, 5)),
-					    .value = (2LL << field(word, 10, 5)) - 1 };
+	if ((word & 0xffff0000) == 0x12000000 || (word & 0xffff0000) == 0x92400000)
+		return effect_of_mask(word);
 	if ((word & 0x3a000000) == 0x38000000)
-		return effect_of_load(insn, word);
+		return effect_of_access(insn, word);
 	return (struct isa_effect){ .op = ISA_OP_OTHER };
 }
 

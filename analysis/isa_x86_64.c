@@ -292,6 +292,10 @@ static struct isa_effect effect_of_move(const struct parts *p, const struct oper
 	e.is_signed = !strncmp(p->mnemonic, "MOVSX", 5);
 	if (!extends)
 		e.size = (uint8_t)(p->width / 8);
+	if (is_form(p, "mr") && !extends)
+		return (struct isa_effect){ .op = ISA_OP_STORE,
+					    .a = o->op[o->nr - 1].reg,
+					    .size = e.size };
 	/* Narrower ones leave the rest of the register as it was. */
 	if (p->width < 32)
 		return e;
@@ -328,9 +332,13 @@ static struct isa_effect effect_of_sum(const struct parts *p, const struct opera
 		e.op = ISA_OP_SET;
 	} else if (!has_value) {
 		return e;
-	} else if (!strcmp(p->mnemonic, "ADD") || !strcmp(p->mnemonic, "SUB")) {
+	} else if (!strcmp(p->mnemonic, "ADD")) {
 		e.op = ISA_OP_ADD;
-		e.value = p->mnemonic[0] == 'A' ? last->value : -last->value;
+		e.value = last->value;
+	} else if (!strcmp(p->mnemonic, "SUB")) {
+		e.op = ISA_OP_COMPARE;
+		e.size = (uint8_t)(p->width / 8);
+		e.value = last->value;
 	} else if (!strcmp(p->mnemonic, "SHL")) {
 		e.op = ISA_OP_SHIFT;
 		e.shift = last->value & 63;

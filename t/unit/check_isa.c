@@ -366,7 +366,7 @@ static const struct {
 	  { 0 },
 	  { 0 } },
 	{ MACHINE_AARCH64, TEXT("\0\0\x20\xd4"), INSN_TRAP, { 0 }, { 0 }, { 0 } },
-	{ MACHINE_AARCH64, TEXT("\x5f\x24\x03\xd5"), INSN_NOP, { 0 }, { 0 }, { 0 } },
+	{ MACHINE_AARCH64, TEXT("\x1f\x20\x03\xd5"), INSN_NOP, { 0 }, { 0 }, { 0 } },
 	{ MACHINE_AARCH64, TEXT("\xbf\x3b\x03\xd5"), INSN_FENCE, { 0 }, { 0 }, { 0 } },
 };
 

@@ -79,7 +79,8 @@ t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/
-UNIT_ANALYSIS = t/unit/check_cover t/unit/check_demangle t/unit/check_image \
+UNIT_ANALYSIS = t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
+	t/unit/check_image \
 	t/unit/check_image_hostile t/unit/check_isa t/unit/check_schedule \
 	t/unit/check_symtab
 check_PROGRAMS += $(UNIT_ANALYSIS)
@@ -88,6 +89,8 @@ EXTRA_DIST += t/unit/elf_fixture.h t/unit/image_ask.h
 UNIT_ANALYSIS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) $(ANALYSIS_LIBS)
 UNIT_ANALYSIS_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS)
 
+t_unit_check_cfg_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cfg_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_cover_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_cover_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_demangle_CFLAGS = $(UNIT_CFLAGS)
