@@ -2,10 +2,8 @@
 # One program per source file that is tested: t/unit/check_<file>.c.
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
-UNIT = t/unit/check_base t/unit/check_entry t/unit/check_branch t/unit/check_rangemap \
-	t/unit/check_seal t/unit/check_table t/unit/check_text
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
-	t/unit/check_rangemap t/unit/check_table t/unit/check_text
+	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
 EXTRA_DIST += t/unit/unit.h
