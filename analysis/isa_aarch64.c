@@ -126,7 +126,8 @@ static struct insn_memory memory_of_literal(uint32_t word, uint64_t address)
 		.size = field(word, 26, 1) ? 4 << opc
 			: opc == 1         ? 8
 					   : 4,
-		.displacement = (int64_t)address + signed_field(word, 5, 19) * 4,
+		.displacement =
+			(int64_t)(address + (uint64_t)signed_field(word, 5, 19) * 4),
 	};
 }
 
@@ -215,11 +216,13 @@ static struct isa_effect effect_of_address(uint32_t word, uint64_t address)
 {
 	const int64_t distance = signed_field(word, 5, 19) * 4 + field(word, 29, 2);
 	const bool page = field(word, 31, 1);
-	const int64_t from = (int64_t)(page ? address & ~0xfffULL : address);
+	const uint64_t from = page ? address & ~0xfffULL : address;
 
-	return (struct isa_effect){ .op = ISA_OP_SET,
-				    .to = general(field(word, 0, 5)),
-				    .value = from + distance * (page ? 4096 : 1) };
+	return (struct isa_effect){
+		.op = ISA_OP_SET,
+		.to = general(field(word, 0, 5)),
+		.value = (int64_t)(from + (uint64_t)(distance * (page ? 4096 : 1)))
+	};
 }
 
 static struct isa_effect effect_of_add_value(uint32_t word)
@@ -332,10 +335,12 @@ static struct isa_effect effect_aarch64(struct isa *isa, const struct insn *insn
 					    .a = general(field(word, 16, 5)),
 					    .size = field(word, 31, 1) ? 8 : 4 };
 	if ((word & 0x7f800000) == 0x52800000)
-		return (struct isa_effect){ .op = ISA_OP_SET,
-					    .to = to,
-					    .value = (int64_t)field(word, 5, 16)
-						     << 16 * field(word, 21, 2) };
+		return (struct isa_effect){
+			.op = ISA_OP_SET,
+			.to = to,
+			.value = (int64_t)((uint64_t)field(word, 5, 16)
+					   << 16 * field(word, 21, 2))
+		};
 	if ((word & 0xffff0000) == 0x12000000 || (word & 0xffff0000) == 0x92400000)
 		return effect_of_mask(word);
 	if ((word & 0x3a000000) == 0x38000000)
