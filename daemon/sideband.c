@@ -57,6 +57,7 @@ struct sideband {
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
 	uint64_t nr_lost, nr_mended;
+	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
 };
@@ -181,6 +182,7 @@ int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus)
 			int e = source_open(sb, cpu);
 
 			err = e ? e : err;
+			sb->missed = true;
 		}
 	}
 	return err;
@@ -201,6 +203,7 @@ int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 		sideband_close(sb);
 		return err;
 	}
+	sb->missed = false; /* the caller scans at the beginning */
 	*out = sb;
 	return 0;
 }
@@ -392,8 +395,10 @@ static void mend(struct sideband *sb)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
 		procmap_settle(sb->cfg.procmap, now);
-	log_warn("sideband: %llu mapping records lost: /proc was scanned again",
-		 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	if (sb->nr_lost != sb->nr_mended)
+		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+			 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	sb->missed = false;
 	sb->nr_mended = sb->nr_lost;
 	sb->scanned_ns = now;
 }
@@ -414,7 +419,7 @@ bool sideband_read(struct sideband *sb)
 		      sb->pending[i].time);
 	sb->nr_pending = 0;
 	buf_reset(&sb->copies);
-	gap = sb->nr_lost != sb->nr_mended;
+	gap = sb->nr_lost != sb->nr_mended || sb->missed;
 	if (gap)
 		mend(sb);
 	sb->read_ns = begun;
