@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order of passes, and what of one's result another takes.
+ */
+#include "config.h"
+
+#include "analysis/explain.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct explaining {
+	const struct explain_input *in;
+	struct arena *arena;
+	struct cfg *cfg;
+	struct count *raw;
+	double *samples;
+	double *blamed;
+	struct isa_timing *timing;
+	float *block_cycles;
+	struct freq *freq;
+	struct blame *blame;
+};
+
+/* Where debug output of a pass goes: nowhere, unless it was asked for. */
+static struct buf *debug_of(const struct explain_input *in, const char *pass)
+{
+	size_t size = strlen(pass);
+	const char *at = in->debug_passes;
+
+	if (!at)
+		return in->debug;
+	for (; at; at = strchr(at, ','), at = at ? at + 1 : NULL)
+		if (!strncmp(at, pass, size) && (!at[size] || at[size] == ','))
+			return in->debug;
+	return NULL;
+}
+
+/* What all streams have at one instruction. */
+static int gather_samples(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+
+	x->raw = arena_array(x->arena, cfg->nr_insns, sizeof(*x->raw));
+	x->samples = arena_array(x->arena, cfg->nr_insns, sizeof(*x->samples));
+	if (!x->raw || !x->samples)
+		return -ENOMEM;
+	for (int i = 0; i < cfg->nr_insns; i++) {
+		x->raw[i].offset = cfg->insn[i].address - cfg->bias;
+		for (int s = 0; s < x->in->nr_streams; s++) {
+			const struct explain_stream *stream = &x->in->stream[s];
+			struct count c = profile_at(stream->profile, x->raw[i].offset);
+
+			x->raw[i].n += c.n;
+			x->raw[i].taken += c.taken;
+			x->raw[i].not_taken += c.not_taken;
+			x->samples[i] += (double)c.n * stream->period_cycles /
+					 x->in->stream[0].period_cycles;
+		}
+	}
+	return 0;
+}
+
+/* Each block by itself, as if it ran again and again: the steady state. */
+static int time_blocks(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+	struct isa_schedule schedule;
+	int err = 0;
+
+	x->timing = arena_array(x->arena, cfg->nr_insns, sizeof(*x->timing));
+	x->block_cycles = arena_array(x->arena, cfg->nr_blocks, sizeof(float));
+	if (!x->timing || !x->block_cycles)
+		return -ENOMEM;
+	for (int b = 0; !err && b < cfg->exit; b++) {
+		const struct cfg_block *block = &cfg->block[b];
+		struct isa_run run = { .insn = &cfg->insn[block->first_insn],
+				       .nr = block->nr_insns,
+				       .loops = true };
+
+		err = isa_schedule(x->in->isa, &run, x->arena, &schedule);
+		if (err)
+			break;
+		memcpy(&x->timing[block->first_insn], schedule.insn,
+		       block->nr_insns * sizeof(*x->timing));
+		x->block_cycles[b] = schedule.cycles;
+	}
+	return err;
+}
+
+static int estimate(struct explaining *x)
+{
+	double *min_cycles =
+		arena_array(x->arena, x->cfg->nr_insns, sizeof(*min_cycles));
+	struct freq_input in = {
+		.cfg = x->cfg,
+		.samples = x->blamed,
+		.min_cycles = min_cycles,
+		.outcomes = x->raw,
+		.period_cycles = x->in->stream[0].period_cycles,
+	};
+
+	if (!min_cycles)
+		return -ENOMEM;
+	for (int i = 0; i < x->cfg->nr_insns; i++)
+		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
+	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
+}
+
+int explain_procedure(const struct explain_input *in, struct arena *arena,
+		      struct explained **out)
+{
+	struct explaining x = { .in = in, .arena = arena };
+	struct explained *done = arena_alloc(arena, sizeof(*done));
+	int err;
+
+	if (!done)
+		return -ENOMEM;
+	err = cfg_build(in->image, in->isa, in->procedure, arena, &x.cfg);
+	if (!err)
+		err = gather_samples(&x);
+	if (!err)
+		err = time_blocks(&x);
+	x.blamed = x.samples;
+	if (!err)
+		err = estimate(&x);
+	if (err)
+		return err;
+	*done = (struct explained){ x.cfg,
+				    x.raw,
+				    x.samples,
+				    x.blamed,
+				    x.timing,
+				    x.block_cycles,
+				    in->stream[0].period_cycles,
+				    x.freq,
+				    x.blame };
+	*out = done;
+	return 0;
+}
