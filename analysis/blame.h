@@ -17,6 +17,7 @@
 #include "analysis/isa.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "db/profile.h"
 
 /* In the order of Figure 4: name in JSON, name for people. */
 #define BLAME_DYNAMIC_REASONS(X)                         \
@@ -50,7 +51,8 @@ const char *blame_text(enum blame_reason reason); /* "D-cache miss" */
 /* Someone who may have done it. */
 struct culprit {
 	enum blame_reason reason;
-	int insn; /* in cfg.insn: the load, the divide, the jump …; -1: unknown */
+	int insn;    /* in cfg.insn: the load, the divide, the jump …; -1: unknown */
+	double most; /* cycles of the stall that it can explain */
 };
 
 /* Time that an instruction waited at the head for want of something. */
@@ -66,9 +68,11 @@ struct blame_insn {
 			   frequency is 0 or not known */
 	double best;    /* M: cycles at the head when nothing dynamic stalls */
 	double execute; /* of them, issuing and executing: no stall at all */
-	struct stall *stall;
+	struct stall *stall; /* the longest first */
 	int nr_stalls;
-	double gain; /* cycles that best has too many: unexplained gain */
+	double gain;  /* cycles that best has too many: unexplained gain */
+	double error; /* cycles beyond all that, of either sign: too few to tell from
+			 sampling errors */
 };
 
 struct blame_range {
@@ -79,7 +83,7 @@ struct blame_range {
  * Where the time of a procedure went, in samples' worth. Sums over procedures are
  * sums of the members. least is what a reason alone explains, most what it may.
  *
- * I1  tallied = execution + Σ (stalls by their first culprit) - gain
+ * I1  tallied = execution + Σ (stalls by their first culprit) - gain + error
  * I2  samples = tallied + outside
  */
 struct blame_summary {
@@ -88,6 +92,7 @@ struct blame_summary {
 	double outside; /* of others */
 	double execution;
 	double gain;
+	double error; /* Figure 4's "net sampling error" */
 	struct blame_range reason[BLAME_NR_REASONS];
 	double by_first[BLAME_NR_REASONS]; /* the stalls by their first culprit */
 };
@@ -101,10 +106,13 @@ struct blame_evidence {
 
 struct blame_input {
 	const struct cfg *cfg;
+	struct isa *isa; /* to see how addresses are made; NULL: they may be anything */
 	const struct isa_timing *timing; /* by instruction, in its block */
 	const double *samples;           /* by instruction: blamed time samples */
+	const struct count *outcomes;    /* by instruction: where jumps went; or NULL */
 	const struct freq *freq;
 	double period_cycles; /* a sample's worth */
+	bool exact;           /* samples are at the stalled instruction, not near it */
 	bool deferred;        /* interrupts may be masked: no CPI, all is outside */
 	const struct blame_evidence *evidence;
 	int nr_evidence;

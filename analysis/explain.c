@@ -107,6 +107,50 @@ static int estimate(struct explaining *x)
 	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
 }
 
+/* Samples of an event, as how often it happened. */
+static int gather_events(const struct explaining *x, const struct explain_event *event,
+			 struct blame_evidence *out)
+{
+	const struct cfg *cfg = x->cfg;
+	double *events = arena_array(x->arena, cfg->nr_insns, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	for (int i = 0; i < cfg->nr_insns; i++)
+		events[i] = (double)profile_at(event->profile, x->raw[i].offset).n *
+			    event->period;
+	*out = (struct blame_evidence){ event->reason, events, event->cycles };
+	return 0;
+}
+
+static int blame(struct explaining *x)
+{
+	struct blame_evidence *evidence =
+		arena_array(x->arena, x->in->nr_events, sizeof(*evidence));
+	struct blame_input in = {
+		.cfg = x->cfg,
+		.isa = x->in->isa,
+		.timing = x->timing,
+		.samples = x->blamed,
+		.outcomes = x->raw,
+		.freq = x->freq,
+		.period_cycles = x->in->stream[0].period_cycles,
+		.exact = true,
+		.deferred = x->in->deferred,
+		.evidence = evidence,
+		.nr_evidence = x->in->nr_events,
+	};
+	int err = evidence ? 0 : -ENOMEM;
+
+	for (int s = 0; s < x->in->nr_streams; s++)
+		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
+	for (int i = 0; i < x->in->nr_events && !err; i++)
+		err = gather_events(x, &x->in->event[i], &evidence[i]);
+	if (err)
+		return err;
+	return blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
+}
+
 int explain_procedure(const struct explain_input *in, struct arena *arena,
 		      struct explained **out)
 {
@@ -124,6 +168,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 	x.blamed = x.samples;
 	if (!err)
 		err = estimate(&x);
+	if (!err)
+		err = blame(&x);
 	if (err)
 		return err;
 	*done = (struct explained){ x.cfg,

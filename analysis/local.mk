@@ -3,7 +3,15 @@ noinst_LIBRARIES += analysis/libanalysis.a
 analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
-	analysis/blame.h \
+	analysis/blame.c analysis/blame.h \
+	analysis/blame_address.c analysis/blame_address.h \
+	analysis/blame_branch.c \
+	analysis/blame_case.h \
+	analysis/blame_data.c \
+	analysis/blame_fetch.c \
+	analysis/blame_path.c analysis/blame_path.h \
+	analysis/blame_sum.c \
+	analysis/blame_units.c \
 	analysis/branchprob.c analysis/branchprob.h \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \

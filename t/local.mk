@@ -31,6 +31,11 @@ t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
 EXTRA_DIST += t/accuracy/run
+# Culprits, against programs of one known cause.
+check_PROGRAMS += t/blame_dump
+t_blame_dump_SOURCES = t/blame_dump.c
+t_blame_dump_CFLAGS = $(AM_CFLAGS)
+t_blame_dump_LDADD = $(t_accuracy_freq_dump_LDADD)
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
@@ -92,7 +97,7 @@ t_target_LDFLAGS =
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/spawn t/programs/split
+	t/programs/branch t/programs/spawn t/programs/split t/programs/stall
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
@@ -114,3 +119,7 @@ t_programs_spawn_LDFLAGS = $(FIXED_LINK)
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
+# As programs are compiled, whatever the build's own options.
+t_programs_stall_SOURCES = t/programs/stall.c
+t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_stall_LDFLAGS = $(FIXED_LINK)
