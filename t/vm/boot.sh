@@ -12,26 +12,30 @@ qemu_arch()
 # qemu MACHINE: the console is stdin and stdout.
 #
 # On x86: cmpxchg16b of TCG crashes new kernels; vmlinux (PVH) saves unpacking in the
-# guest, but the kernel's place is drawn while it is unpacked. On arm64, with icount
-# time goes by as instructions do, whatever the host's load, so that rates are exact.
-# But then a CPU that has nothing to do can starve while another is busy for long.
+# guest, but the kernel's place is drawn while it is unpacked. With icount time goes by
+# as instructions do, whatever the host's load, so that rates are exact; but the CPUs
+# take turns then, and one that is idle can starve while another is busy for long.
 qemu()
 {
 	cpus=$(field "$1" cpus) limit=$(field "$1" limit)
 	case $arch in
 	x86_64)
-		options='-machine q35 -cpu qemu64,-cx16 -accel tcg,thread=multi'
+		options='-machine q35 -cpu qemu64,-cx16'
 		image=vmlinux
 		[ -z "$(field "$1" kaslr)" ] || image=vmlinuz
 		console='console=ttyS0 tsc=reliable'
 		;;
 	arm64)
-		options='-machine virt -cpu neoverse-n1 -accel tcg'
-		[ -n "$(field "$1" icount)" ] || options="$options -icount shift=1,sleep=off"
+		options='-machine virt -cpu neoverse-n1'
 		image=vmlinuz
 		console='console=ttyAMA0'
 		;;
 	esac
+	if [ -n "$(field "$1" icount)" ]; then
+		options="$options -accel tcg -icount shift=1,sleep=off"
+	else
+		options="$options -accel tcg,thread=multi"
+	fi
 	[ -z "$disk" ] || options="$options -drive if=none,id=disk,format=raw,file=$disk
 		-device virtio-blk-pci,drive=disk"
 	# shellcheck disable=SC2086 # a list of words
