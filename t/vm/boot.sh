@@ -48,7 +48,7 @@ qemu()
 # field MACHINE KEY
 field()
 {
-	echo "$1" | sed -n "s/.*$2=\([^;]*\).*/\1/p"
+	echo ";$1" | sed -n "s/.*;$2=\([^;]*\);.*/\1/p"
 }
 
 # boot_machine MACHINE CASE...: as often as the cases want it; what a boot leaves in
@@ -92,7 +92,7 @@ boot_once()
 	shift
 	prepare_boot "$@"
 	log=$work/console-$(echo "$machine-$boot" | tr -c 'a-z0-9\n' -)
-	qemu "$machine" </dev/null 2>&1 | tr -d '\r' >"$log"
+	qemu "$machine" </dev/null 2>&1 | sed -u 's/\r*$//' >"$log"
 	for name; do
 		take_result "$name"
 	done
