@@ -127,19 +127,28 @@ check_share()
 	check_that 'the procedures have their shares' "($a / ($a + $b) - $three / ($three + $one)) ^ 2 < (4 * sqrt(0.1875 / ($a + $b)) + 0.02) ^ 2"
 }
 
-# samples BY NAME [OPTION...]: samples of the row with that name.
-samples()
+# profile BY [OPTION...]: samples and name of each row.
+profile()
 {
-	samples_by=$1 samples_name=$2
-	shift 2
-	cpi prof --db t.db --by "$samples_by" --idle --format csv "$@" |
-		awk -F , -v by="$samples_by" -v name="$samples_name" '
+	profile_by=$1
+	shift
+	cpi prof --db t.db --by "$profile_by" --idle --format csv "$@" |
+		awk -F , -v by="$profile_by" '
 		NR == 1 {
 			for (i = 1; i <= NF; i++)
 				column[$i] = i
 			next
 		}
-		$column[by] == name { n += $1 }
+		{ print $1 "\t" $column[by] }'
+}
+
+# samples BY NAME [OPTION...]: samples of the row with that name.
+samples()
+{
+	samples_by=$1 samples_name=$2
+	shift 2
+	profile "$samples_by" "$@" | awk -F '\t' -v name="$samples_name" '
+		$2 == name { n += $1 }
 		END { printf "%d\n", n }'
 }
 
