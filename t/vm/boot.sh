@@ -108,6 +108,7 @@ add_result()
 
 take_result()
 {
+	sed -n "s/^$word CASE $1 .*seconds=/seconds: /p" "$log" >>"$work/result/$1.out"
 	awk -v word="$word" -v name="$1" '
 		$1 == word && $2 == "CASE" {
 			if ($3 == name)
@@ -115,7 +116,7 @@ take_result()
 			text = ""
 		}
 		/^[|] / { text = text substr($0, 3) "\n" }' "$log" >>"$work/result/$1.out"
-	rc=$(sed -n "s/^$word CASE $1 rc=//p" "$log")
+	rc=$(sed -n "s/^$word CASE $1 rc=\([0-9]*\) .*/\1/p" "$log")
 	if [ -z "$rc" ]; then
 		rc=1
 		echo "the guest did not get to its end; $log" >>"$work/result/$1.out"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # kaslr: yes
 # boots: 2
 # Two boots place the kernel differently; in the database it is one image, and

@@ -6,7 +6,7 @@
 module_load
 for _ in 1 2 3; do
 	cpid_start --collector kmod --sweep 200ms -F 1000 || fail 'cpid does not start'
-	await_samples 500
+	await_samples 200
 	kill -KILL "$cpid_pid"
 	cpid_wait
 done

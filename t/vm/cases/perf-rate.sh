@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # icount: yes
 # cpus: 1
 # A busy CPU gives as many samples as were asked for, of the PMU's cycles where
