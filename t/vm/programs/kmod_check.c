@@ -200,7 +200,7 @@ static void check_share(const char *name, const uint64_t *by_outcome, double sha
 	double off = taken - share * all;
 
 	printf("%s: taken %.0f of %.0f\n", name, taken, all);
-	CHECK(all > 100, "too few samples at %s", name);
+	CHECK(all >= 50, "too few samples at %s", name);
 	CHECK(off * off < 25 * variance + 1, "%s: not %g of them", name, share);
 	CHECK(!by_outcome[CPI_OUTCOME_NONE] && !by_outcome[CPI_OUTCOME_UNREADABLE],
 	      "%s: samples without an outcome", name);
