@@ -176,6 +176,14 @@ module_unload()
 	check 'the module goes' rmmod "${1:-cpi}"
 }
 
+# kernel_memory: kB that the kernel cannot give back: slabs and mappings of its own.
+kernel_memory()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^(SUnreclaim|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo
+}
+
 # procedures WHERE BASE: for each offset in the file offsets, which cpi cat made, a
 # line "OFFSET PROCEDURE SAMPLES", as this boot's kallsyms has them, from BASE on.
 # WHERE is "[MODULE]", or "" for the kernel itself.

@@ -139,7 +139,8 @@ static void take_pcs(void *ctx, unsigned int cpu, const struct cpi_entry *e)
 
 	if ((pid_t)cpi_entry_tgid(e) != p->pid || cpi_entry_pc(e) >> 63)
 		return;
-	if (cpu != p->cpu)
+	/* before it was bound to its CPU, it was elsewhere, but not in the loop */
+	if (cpu != p->cpu && is_in(e, loop_begin, loop_end))
 		p->elsewhere += cpi_entry_count(e);
 	else if (is_in(e, loop_begin, loop_end))
 		p->inside += cpi_entry_count(e);
