@@ -69,10 +69,12 @@ LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
-# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
-# so they run when asked for: check --vm.
+# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
+# of their own, so they run when asked for: check --all, and --vm with those that take
+# minutes.
 VM_TESTS = t/0501-vm-x86_64.t t/0502-vm-arm64.t
-dist_check_SCRIPTS += $(VM_TESTS)
+VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t
+dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 
 include t/unit/local.mk
