@@ -184,6 +184,8 @@ static void gather_group(struct blame_case *c)
 	bool outside;
 
 	add_witness(c, c->insn, 1);
+	if (c->in->exact)
+		return;
 	do {
 		if (at == first)
 			break;
@@ -237,7 +239,7 @@ static int judge(struct finding *f, int insn, double cycles, struct stall *out)
 	c.block = f->paths.block_of[insn];
 	c.frequency = f->in->freq->block[c.block];
 	c.cycles = cycles;
-	c.next = next_of(&c);
+	c.next = f->in->exact ? -1 : next_of(&c);
 	gather_group(&c);
 	blame_data(&c);
 	blame_fetch(&c);
@@ -336,7 +338,7 @@ static bool waits_for_data(struct finding *f, int insn)
 static void shrink_waits(struct split *s, double cycles)
 {
 	const double waits = s->front_end + s->dependency + s->unit;
-	const double part = waits > cycles ? fmax(cycles, 0) / waits : 1;
+	const double part = waits > fmax(cycles, 0) ? fmax(cycles, 0) / waits : 1;
 
 	s->front_end *= part;
 	s->dependency *= part;

@@ -112,6 +112,7 @@ struct blame_input {
 	const struct count *outcomes;    /* by instruction: where jumps went; or NULL */
 	const struct freq *freq;
 	double period_cycles; /* a sample's worth */
+	bool exact;           /* samples are at the stalled instruction, not near it */
 	bool deferred;        /* interrupts may be masked: no CPI, all is outside */
 	const struct blame_evidence *evidence;
 	int nr_evidence;

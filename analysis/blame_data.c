@@ -22,9 +22,11 @@
 #define FARTHER       0.8   /* as likely, one instruction farther away */
 
 /* How likely an access that walks so is to be what time was lost with. */
-static const struct {
+struct likelihood {
 	double cache, tlb, store;
-} likelihood[] = {
+};
+
+static const struct likelihood likelihoods[] = {
 	[ADDRESS_FIXED] = { 0, 0, 0.15 },       [ADDRESS_NEAR] = { 0.1, 0, 0.25 },
 	[ADDRESS_STEPS] = { 0.35, 0.1, 0.5 },   [ADDRESS_PAGES] = { 0.6, 0.8, 0.4 },
 	[ADDRESS_COMPUTED] = { 0.7, 0.4, 0.5 }, [ADDRESS_LOADED] = { 0.85, 0.4, 0.55 },
@@ -38,9 +40,19 @@ static double crossings(struct address a, double granule)
 	return fmin(fabs((double)a.stride) / granule, 1);
 }
 
-static bool leaps(struct address a)
+/* What leaps from page to page is like what is computed so; a step of unknown size
+   may leap. */
+static struct likelihood likelihood_of(struct address a)
 {
-	return a.walk == ADDRESS_STEPS && crossings(a, ADDRESS_PAGE) == 1 && a.stride;
+	const struct likelihood step = likelihoods[ADDRESS_STEPS];
+	const struct likelihood leap = likelihoods[ADDRESS_PAGES];
+
+	if (a.walk != ADDRESS_STEPS)
+		return likelihoods[a.walk];
+	if (!a.stride)
+		return (struct likelihood){ (step.cache + leap.cache) / 2,
+					    (step.tlb + leap.tlb) / 2, step.store };
+	return crossings(a, ADDRESS_PAGE) < 1 ? step : leap;
 }
 
 static bool reads_memory(const struct insn *insn)
@@ -55,17 +67,15 @@ static bool writes_memory(const struct insn *insn)
 
 static void accuse_tlb(struct blame_case *c, int insn, double weight, struct address a)
 {
-	const double share = crossings(a, ADDRESS_PAGE);
-	const double l = likelihood[leaps(a) ? ADDRESS_PAGES : a.walk].tlb;
-
-	blame_accuse(c, BLAME_DTLB, insn, weight * l, share * WALK_CYCLES);
+	blame_accuse(c, BLAME_DTLB, insn, weight * likelihood_of(a).tlb,
+		     crossings(a, ADDRESS_PAGE) * WALK_CYCLES);
 }
 
 static void accuse_load(struct blame_case *c, int insn, double weight)
 {
 	const struct address a = blame_find_address(c->in, c->paths, insn);
 	const double share = crossings(a, ADDRESS_LINE);
-	double l = likelihood[leaps(a) ? ADDRESS_PAGES : a.walk].cache;
+	double l = likelihood_of(a).cache;
 
 	if (a.walk == ADDRESS_FIXED) {
 		blame_acquit(c, BLAME_DCACHE, "it always loads from the same place");
@@ -82,7 +92,7 @@ static void accuse_store(struct blame_case *c, int insn, double weight)
 {
 	const struct address a = blame_find_address(c->in, c->paths, insn);
 
-	blame_accuse(c, BLAME_STORE, insn, weight * likelihood[a.walk].store,
+	blame_accuse(c, BLAME_STORE, insn, weight * likelihood_of(a).store,
 		     BLAME_NO_LIMIT);
 	if (a.walk != ADDRESS_FIXED)
 		accuse_tlb(c, insn, weight * 0.5, a);

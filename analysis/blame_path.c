@@ -32,7 +32,7 @@ int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 
 bool blame_is_frequent(const struct blame_paths *p, int e)
 {
-	return p->freq->edge[e] >= RARE * p->freq->block[p->cfg->edge[e].to];
+	return !(p->freq->edge[e] < RARE * p->freq->block[p->cfg->edge[e].to]);
 }
 
 /* The caller runs the entry, unwinding a landing pad. */

@@ -145,12 +145,15 @@ static int blame(struct explaining *x)
 		.outcomes = x->raw,
 		.freq = x->freq,
 		.period_cycles = x->in->stream[0].period_cycles,
+		.exact = true,
 		.deferred = x->in->deferred,
 		.evidence = evidence,
 		.nr_evidence = x->in->nr_events,
 	};
 	int err = evidence ? 0 : -ENOMEM;
 
+	for (int s = 0; s < x->in->nr_streams; s++)
+		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
 	for (int i = 0; i < x->in->nr_events && !err; i++)
 		err = gather_events(x, &x->in->event[i], &evidence[i]);
 	if (err)
