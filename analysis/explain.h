@@ -53,8 +53,8 @@ struct explained {
 	const double *blamed;    /* after the landing model; the sum is the same */
 	/* By instruction; a culprit counts from the block's first instruction. */
 	const struct isa_timing *timing;
-	const float *block_cycles;       /* by block: one execution at best */
-	double period_cycles;            /* a sample's worth */
+	const float *block_cycles; /* by block: one execution at best */
+	double period_cycles;      /* a sample's worth */
 	const struct freq *freq;
 	const struct blame *blame;
 };

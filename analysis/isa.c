@@ -252,10 +252,26 @@ const char *isa_cpu(const struct isa *isa)
 	return isa->cpu;
 }
 
+static const char *cpu_of_number(const struct isa_cpu_number *n, const char *model)
+{
+	const char *at = strstr(model, "(family ");
+	unsigned int family, number;
+
+	if (!at || sscanf(at, "(family %u, model %u)", &family, &number) != 2)
+		return NULL;
+	for (; n && n->family; n++)
+		if (n->family == family && n->low <= number && number <= n->high)
+			return n->cpu;
+	return NULL;
+}
+
 const char *isa_cpu_of_model(enum machine machine, const char *model)
 {
 	const struct isa_machine *ops = machine_ops(machine);
+	const char *cpu = ops ? cpu_of_number(ops->numbers, model) : NULL;
 
+	if (cpu)
+		return cpu;
 	for (const struct isa_cpu_pattern *p = ops ? ops->cpus : NULL; p && p->pattern;
 	     p++)
 		if (fnmatch(p->pattern, model, 0) == 0)

@@ -84,6 +84,10 @@ int list_print_source(struct listing *l);
 /* Whether the text of a source line is at hand. */
 bool list_has_source(struct listing *l);
 
+/* A line of source between the rows, when it is another than the one before. */
+void list_put_line(struct table *t, struct sources *sources, const struct line *line,
+		   const struct line *before);
+
 /* Columns and cells of the events, which both forms begin with. */
 size_t list_event_columns(const struct listing *l, struct column *out, char **keys);
 void list_event_cells(const struct listing *l, struct table *t,

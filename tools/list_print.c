@@ -122,19 +122,17 @@ static void put_insn(struct table *t, const struct listing *l, size_t i)
 		table_empty(t);
 }
 
-/* The source line that begins at instruction i, when it is another than before. */
-static void put_source_line(struct table *t, struct listing *l, size_t i)
+void list_put_line(struct table *t, struct sources *sources, const struct line *line,
+		   const struct line *before)
 {
-	const struct line *line = &l->insn[i].line,
-			  *before = &l->insn[i ? i - 1 : 0].line;
 	const char *text, *base;
 	char *all;
 
-	if (!line->file || (i && before->file && line->line == before->line &&
+	if (!line->file || (before && before->file && line->line == before->line &&
 			    !strcmp(line->file, before->file)))
 		return;
 	base = strrchr(line->file, '/');
-	text = sources_line(l->sources, line->file, line->line);
+	text = sources_line(sources, line->file, line->line);
 	if (asprintf(&all, "%s:%d%s%s", base ? base + 1 : line->file, line->line,
 		     text ? "  " : "", text ? text : "") < 0)
 		return;
@@ -201,7 +199,8 @@ static int print_table(struct listing *l, struct table *t, bool with_source)
 
 	for (size_t i = 0; i < l->nr_insns; i++) {
 		if (with_source)
-			put_source_line(t, l, i);
+			list_put_line(t, l->sources, &l->insn[i].line,
+				      i ? &l->insn[i - 1].line : NULL);
 		put_insn(t, l, i);
 	}
 	if (!text)
