@@ -163,6 +163,8 @@ static int fill(struct window *w, const struct isa_run *run, int at)
 			w->rounds = MIN_ROUNDS;
 		if (w->rounds > MAX_ROUNDS)
 			w->rounds = MAX_ROUNDS;
+		if (run->rough)
+			w->rounds = MIN_ROUNDS;
 		w->first = w->rounds / 2;
 	}
 	return nr;

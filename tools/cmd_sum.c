@@ -83,7 +83,7 @@ static int sum_one(struct sum *s)
 	int err = list_find(s->x->l, s->x->l->ctx->args[0]);
 
 	if (!err)
-		err = explainer_place(s->x, &s->one);
+		err = explainer_require(s->x, &s->one);
 	if (!err)
 		summary_add(&s->summary, s->one);
 	return err;

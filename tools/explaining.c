@@ -364,6 +364,19 @@ const char *explanation_why_not(const struct explanation *ex)
 	return why_no_code(ex);
 }
 
+int explained_insn_at(const struct explained *e, uint64_t offset)
+{
+	const int b = cfg_block_at(e->cfg, offset);
+	const struct cfg_block *block = b < 0 ? NULL : &e->cfg->block[b];
+
+	for (int i = 0; block && i < block->nr_insns; i++) {
+		if (e->cfg->insn[block->first_insn + i].address ==
+		    offset + e->cfg->bias)
+			return block->first_insn + i;
+	}
+	return -1;
+}
+
 /* They belong to no selection of images or commands. */
 double explainer_unknown(const struct explainer *x)
 {

@@ -8,7 +8,7 @@
 #ifndef CPI_TOOLS_LIST_H
 #define CPI_TOOLS_LIST_H
 
-#include "analysis/image.h"
+#include "analysis/explain.h"
 #include "base/buf.h"
 #include "tools/events.h"
 #include "tools/imagecache.h"
@@ -65,7 +65,8 @@ struct listing {
 	struct tally *tally; /* nr_insns rows of ev.nr */
 	struct tally total[EVENTS_MAX];
 	const char *no_code; /* why the code is missing; NULL when it is there */
-	bool has_outcomes;   /* a conditional jump's outcome is known */
+	const struct explained *explained; /* NULL when it cannot be, or was not */
+	bool has_outcomes;                 /* a conditional jump's outcome is known */
 };
 
 /* Makes an opened selection's listing ready for what follows. Errors as below. */
