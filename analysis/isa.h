@@ -154,7 +154,8 @@ int isa_set_cpu(struct isa *isa, const char *name);
 const char *isa_cpu(const struct isa *isa);
 
 /*
- * That name for a model as /proc/cpuinfo has it ("AMD EPYC 9654 96-Core Processor");
+ * That name for a model as epochs record it: /proc/cpuinfo's name, on x86 with its
+ * numbers ("Intel(R) Xeon(R) Processor (family 6, model 143)"), on AArch64 the part;
  * NULL when it is not known: a generic model, which isa_open() sets, serves then.
  */
 const char *isa_cpu_of_model(enum machine machine, const char *model);
