@@ -36,8 +36,8 @@ check_PROGRAMS += t/blame_dump
 t_blame_dump_SOURCES = t/blame_dump.c
 t_blame_dump_CFLAGS = $(AM_CFLAGS)
 t_blame_dump_LDADD = $(t_accuracy_freq_dump_LDADD)
-dist_check_SCRIPTS += t/0330-freq-accuracy.t
-LONG_TESTS += t/0330-freq-accuracy.t
+dist_check_SCRIPTS += t/0330-freq-accuracy.t t/0341-cli-why.t
+LONG_TESTS += t/0330-freq-accuracy.t t/0341-cli-why.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 
