@@ -61,6 +61,15 @@ static int gather_samples(struct explaining *x)
 	return 0;
 }
 
+static bool is_sampled(const struct explaining *x, const struct cfg_block *block)
+{
+	for (int i = 0; i < block->nr_insns; i++) {
+		if (x->samples[block->first_insn + i] > 0)
+			return true;
+	}
+	return false;
+}
+
 /* Each block by itself, as if it ran again and again: the steady state. */
 static int time_blocks(struct explaining *x)
 {
@@ -76,7 +85,8 @@ static int time_blocks(struct explaining *x)
 		const struct cfg_block *block = &cfg->block[b];
 		struct isa_run run = { .insn = &cfg->insn[block->first_insn],
 				       .nr = block->nr_insns,
-				       .loops = true };
+				       .loops = true,
+				       .rough = !is_sampled(x, block) };
 
 		err = isa_schedule(x->in->isa, &run, x->arena, &schedule);
 		if (err)
@@ -161,6 +171,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 	if (!done)
 		return -ENOMEM;
 	err = cfg_build(in->image, in->isa, in->procedure, arena, &x.cfg);
+	if (!err && debug_of(in, "cfg"))
+		cfg_dump(x.cfg, in->debug);
 	if (!err)
 		err = gather_samples(&x);
 	if (!err)

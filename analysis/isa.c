@@ -55,6 +55,7 @@ int isa_open(enum machine machine, struct isa **out)
 		isa_close(isa);
 		return -ENOMEM;
 	}
+	isa->seen.by_code = machine == MACHINE_AARCH64;
 	snprintf(isa->cpu, sizeof(isa->cpu), "%s", ops->generic);
 	*out = isa;
 	return 0;
@@ -64,6 +65,7 @@ void isa_close(struct isa *isa)
 {
 	if (!isa)
 		return;
+	isa_seen_fini(&isa->seen);
 	llvm_close(isa->llvm);
 	free(isa->opcode);
 	free(isa);
@@ -239,6 +241,7 @@ int isa_set_cpu(struct isa *isa, const char *name)
 	err = llvm_set_cpu(isa->llvm, name);
 	if (err)
 		return err;
+	isa_seen_fini(&isa->seen);
 	strcpy(isa->cpu, name);
 	isa->has_model = true;
 	return 0;

@@ -190,6 +190,7 @@ struct isa_run {
 	const struct insn *before; /* what is executed just before it, or NULL */
 	int nr_before;
 	bool loops; /* before and the run are repeated, to the steady state */
+	bool rough; /* or near it, in a third of the time */
 };
 
 struct isa_schedule {

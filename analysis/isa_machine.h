@@ -6,6 +6,7 @@
 #define CPI_ANALYSIS_ISA_MACHINE_H
 
 #include "analysis/isa.h"
+#include "analysis/isa_seen.h"
 #include "analysis/llvm.h"
 
 /* What is found out about an opcode when it first comes by. */
@@ -53,7 +54,8 @@ struct isa {
 	struct llvm_isa *llvm;
 	struct isa_opcode *opcode; /* llvm_nr_opcodes() */
 	char cpu[32];
-	bool has_model; /* cpu is set in llvm */
+	bool has_model;       /* cpu is set in llvm */
+	struct isa_seen seen; /* of that CPU */
 };
 
 #endif

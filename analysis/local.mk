@@ -36,6 +36,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \
+	analysis/isa_seen.c analysis/isa_seen.h \
 	analysis/isa_x86_64.c \
 	analysis/landing.h \
 	analysis/lines.c analysis/lines.h \

@@ -35,7 +35,7 @@ static int calc_one(struct explainer *x)
 	int err = list_find(x->l, x->l->ctx->args[0]);
 
 	if (!err)
-		err = explainer_place(x, &c.ex);
+		err = explainer_require(x, &c.ex);
 	return err ? err : print(&c);
 }
 

@@ -364,6 +364,31 @@ const char *explanation_why_not(const struct explanation *ex)
 	return why_no_code(ex);
 }
 
+int explained_insn_at(const struct explained *e, uint64_t offset)
+{
+	const int b = cfg_block_at(e->cfg, offset);
+	const struct cfg_block *block = b < 0 ? NULL : &e->cfg->block[b];
+
+	for (int i = 0; block && i < block->nr_insns; i++) {
+		if (e->cfg->insn[block->first_insn + i].address ==
+		    offset + e->cfg->bias)
+			return block->first_insn + i;
+	}
+	return -1;
+}
+
+const char *explainer_text(const struct explainer *x, const struct explanation *ex,
+			   int i, struct buf *out)
+{
+	const struct cfg *cfg = ex->e->cfg;
+	char text[ISA_TEXT_SIZE];
+
+	buf_reset(out);
+	buf_puts(out, isa_text(x->isa, &cfg->insn[i], text));
+	list_put_target(ex->im, cfg->bias, &cfg->insn[i], out);
+	return buf_str(out);
+}
+
 /* They belong to no selection of images or commands. */
 double explainer_unknown(const struct explainer *x)
 {

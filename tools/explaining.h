@@ -91,10 +91,13 @@ int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
 int explainer_needs_time(const struct explainer *x);
 
 /*
- * Explains l->place, which list_find() found. Errors are logged, the lack of code, too.
- * *out is x's, until the next call.
+ * Explains l->place, which list_find() found. *out is x's, until the next call. Where
+ * there is no explanation (e is NULL), state and err say why. Errors are logged.
  */
 int explainer_place(struct explainer *x, const struct explanation **out);
+
+/* The same, but it is an error, and logged, when there is none. */
+int explainer_require(struct explainer *x, const struct explanation **out);
 
 /*
  * Explains each procedure of the selection that has samples of time, and calls fn for
@@ -120,6 +123,13 @@ double explainer_unknown(const struct explainer *x);
 /* What a sample is worth, on which CPU: lines of text, or members of JSON. */
 void explainer_print_unit(const struct explainer *x);
 void explainer_json_unit(const struct explainer *x, struct json *j);
+
+/* The instruction that begins at an image offset; -1: none does. */
+int explained_insn_at(const struct explained *e, uint64_t offset);
+
+/* The i-th instruction in words; a jump's target has its name. out keeps them. */
+const char *explainer_text(const struct explainer *x, const struct explanation *ex,
+			   int i, struct buf *out);
 
 /* Why there is no explanation, for people. */
 const char *explanation_why_not(const struct explanation *ex);

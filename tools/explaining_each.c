@@ -380,13 +380,6 @@ static int load_one(void *ctx, const struct query_profile *q)
 	return q->image.id == w->only ? explainer_load(w->x, q) : 0;
 }
 
-static int failed_place(const struct explainer *x, const struct explanation *ex)
-{
-	log_err("%s: cannot be explained: %s", x->l->place->name,
-		explanation_why_not(ex));
-	return ex->err ? ex->err : -CPI_ENOCODE;
-}
-
 int explainer_place(struct explainer *x, const struct explanation **out)
 {
 	const struct list_place *place = x->l->place;
@@ -404,18 +397,26 @@ int explainer_place(struct explainer *x, const struct explanation **out)
 	ex->err = image_cache_get(x->l->images, &place->image, &w.im);
 	if (ex->err == -ENOMEM)
 		return ex->err;
+	*out = ex;
 	ex->state = ex->err ? EXPLAIN_NO_IMAGE : EXPLAIN_NO_PROCEDURE;
-	if (!ex->err && place->kind == PLACE_PROCEDURE)
+	if (ex->err)
+		return 0;
+	ex->im = x->l->image = w.im;
+	if (place->kind == PLACE_PROCEDURE)
 		ex->symbol = image_symbol_at(w.im, place->start);
 	if (!ex->symbol)
-		return failed_place(x, ex);
-	ex->im = x->l->image = w.im;
+		return 0;
 	err = gather_samples(&w);
-	if (!err)
-		err = explain(&w, ex);
-	if (!err && !ex->e)
-		err = failed_place(x, ex);
-	if (!err)
-		*out = ex;
-	return err;
+	return err ? err : explain(&w, ex);
+}
+
+int explainer_require(struct explainer *x, const struct explanation **out)
+{
+	int err = explainer_place(x, out);
+
+	if (err || (*out)->e)
+		return err;
+	log_err("%s: cannot be explained: %s", x->l->place->name,
+		explanation_why_not(*out));
+	return (*out)->err ? (*out)->err : -CPI_ENOCODE;
 }
