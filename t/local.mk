@@ -30,7 +30,10 @@ t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
-EXTRA_DIST += t/accuracy/run
+check_PROGRAMS += t/accuracy/landing_kernels
+t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
+t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += t/accuracy/landing t/accuracy/programs.py t/accuracy/run
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
