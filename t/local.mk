@@ -38,6 +38,12 @@ t_blame_dump_CFLAGS = $(AM_CFLAGS)
 t_blame_dump_LDADD = $(t_accuracy_freq_dump_LDADD)
 dist_check_SCRIPTS += t/0330-freq-accuracy.t t/0341-cli-why.t
 LONG_TESTS += t/0330-freq-accuracy.t t/0341-cli-why.t
+check_PROGRAMS += t/accuracy/landing_kernels
+t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
+t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += t/accuracy/landing t/accuracy/programs.py t/accuracy/run
+dist_check_SCRIPTS += t/0330-freq-accuracy.t
+LONG_TESTS += t/0330-freq-accuracy.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 
