@@ -193,8 +193,7 @@ static const char *const mangled[] = {
 	"_ZThn8_N5shape4nameEv",
 	"_Z4zoomi.cold",
 	"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
-	"_ZN4core3ops8function6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$17h"
-	"0123456789abcdefE",
+	"_ZN4core3ops6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$E",
 	"_RNvCskwGfYPst2Cb_3foo16example_function",
 	"[0x4290]",
 };
