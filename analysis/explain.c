@@ -171,6 +171,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 	if (!done)
 		return -ENOMEM;
 	err = cfg_build(in->image, in->isa, in->procedure, arena, &x.cfg);
+	if (!err && debug_of(in, "cfg"))
+		cfg_dump(x.cfg, in->debug);
 	if (!err)
 		err = gather_samples(&x);
 	if (!err)

@@ -9,7 +9,7 @@ EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
-	t/0108-cli-terminal.t t/0109-cli-cfg.t
+	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
@@ -36,6 +36,14 @@ LONG_TESTS += t/0330-freq-accuracy.t
 # Culprits, of programs that wait for one known thing.
 dist_check_SCRIPTS += t/0340-blame-kernels.t
 LONG_TESTS += t/0340-blame-kernels.t
+EXTRA_DIST += t/accuracy/run
+# Culprits, against programs of one known cause.
+check_PROGRAMS += t/blame_dump
+t_blame_dump_SOURCES = t/blame_dump.c
+t_blame_dump_CFLAGS = $(AM_CFLAGS)
+t_blame_dump_LDADD = $(t_accuracy_freq_dump_LDADD)
+dist_check_SCRIPTS += t/0330-freq-accuracy.t t/0341-cli-why.t
+LONG_TESTS += t/0330-freq-accuracy.t t/0341-cli-why.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 
@@ -67,10 +75,12 @@ LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
-# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
-# so they run when asked for: check --vm.
+# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
+# of their own, so they run when asked for: check --all, and --vm with those that take
+# minutes.
 VM_TESTS = t/0501-vm-x86_64.t t/0502-vm-arm64.t
-dist_check_SCRIPTS += $(VM_TESTS)
+VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t
+dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 
 include t/unit/local.mk

@@ -35,11 +35,12 @@ static void json_insn(struct json *j, const struct calc *c, int block, int i)
 	const struct explained *e = c->ex->e;
 	const struct blame_insn *why = &e->blame->insn[i];
 	struct tally tally[EVENTS_MAX];
-	char text[ISA_TEXT_SIZE];
+	struct buf text = { 0 };
 
 	json_object(j, NULL);
 	json_hex(j, "offset", offset_of(e->cfg, i));
-	json_string(j, "text", isa_text(c->x->isa, &e->cfg->insn[i], text));
+	json_string(j, "text", explainer_text(c->x, c->ex, i, &text));
+	buf_fini(&text);
 	explainer_tally(c->x, offset_of(e->cfg, i), tally);
 	report_json_samples(j, "samples", &c->x->l->ev, tally);
 	json_real(j, "blamed_samples", e->blamed[i], 3);

@@ -85,7 +85,7 @@ static void put_insn(struct table *t, const struct calc *c, int block, int i)
 	const bool text = c->x->l->ctx->opt.format == OUT_TEXT;
 	const struct line line = image_line_at(c->ex->im, offset);
 	struct tally tally[EVENTS_MAX];
-	char decoded[ISA_TEXT_SIZE];
+	struct buf decoded = { 0 };
 
 	table_color(t, out_heat(100 * e->blamed[i] / e->blame->summary.samples));
 	explainer_tally(c->x, offset, tally);
@@ -102,7 +102,8 @@ static void put_insn(struct table *t, const struct calc *c, int block, int i)
 	table_real(t, stalled_cycles(why, true), 3);
 	table_hex(t, offset);
 	table_hex(t, e->cfg->insn[i].address);
-	table_text(t, isa_text(c->x->isa, &e->cfg->insn[i], decoded));
+	table_text(t, explainer_text(c->x, c->ex, i, &decoded));
+	buf_fini(&decoded);
 	put_reason_cell(t, why);
 	if (text && why->cycles < LEAST_CYCLES && why->best < LEAST_CYCLES)
 		table_text(t, "(dual issue)");
@@ -118,7 +119,7 @@ static void put_insn(struct table *t, const struct calc *c, int block, int i)
 __attribute__((format(printf, 3, 4))) static void
 put_formatted(struct table *t, const char *color, const char *fmt, ...)
 {
-	char line[160];
+	char line[200];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -193,6 +194,7 @@ static void print_header(const struct calc *c)
 	putchar('\n');
 	summary_add(&s, c->ex);
 	summary_print_text(&s);
+	putchar('\n');
 }
 
 static size_t make_columns(const struct calc *c, struct column *out, char **keys)

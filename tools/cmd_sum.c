@@ -33,8 +33,8 @@ static void print_text(const struct sum *s)
 		out_line("Procedure %s in %s", s->one->symbol->name,
 			 s->one->image->desc.name);
 	else
-		out_line("%zu procedures with %.1f MB of code",
-			 s->summary.nr_procedures, s->summary.nr_bytes / 1e6);
+		out_line("%zu procedures with %.1f kB of code",
+			 s->summary.nr_procedures, s->summary.nr_bytes / 1e3);
 	explainer_print_unit(s->x);
 	putchar('\n');
 	summary_print_text(&s->summary);

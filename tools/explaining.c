@@ -377,6 +377,18 @@ int explained_insn_at(const struct explained *e, uint64_t offset)
 	return -1;
 }
 
+const char *explainer_text(const struct explainer *x, const struct explanation *ex,
+			   int i, struct buf *out)
+{
+	const struct cfg *cfg = ex->e->cfg;
+	char text[ISA_TEXT_SIZE];
+
+	buf_reset(out);
+	buf_puts(out, isa_text(x->isa, &cfg->insn[i], text));
+	list_put_target(ex->im, cfg->bias, &cfg->insn[i], out);
+	return buf_str(out);
+}
+
 /* They belong to no selection of images or commands. */
 double explainer_unknown(const struct explainer *x)
 {

@@ -127,6 +127,10 @@ void explainer_json_unit(const struct explainer *x, struct json *j);
 /* The instruction that begins at an image offset; -1: none does. */
 int explained_insn_at(const struct explained *e, uint64_t offset);
 
+/* The i-th instruction in words; a jump's target has its name. out keeps them. */
+const char *explainer_text(const struct explainer *x, const struct explanation *ex,
+			   int i, struct buf *out);
+
 /* Why there is no explanation, for people. */
 const char *explanation_why_not(const struct explanation *ex);
 

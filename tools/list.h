@@ -82,6 +82,13 @@ int list_decode(struct listing *l);
 int list_print_assembly(struct listing *l, bool with_source);
 int list_print_source(struct listing *l);
 
+/*
+ * Appends " <name+0x12>" for the code that an instruction jumps to, when its image
+ * knows it; bias is address - offset.
+ */
+void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
+		     struct buf *out);
+
 /* Whether the text of a source line is at hand. */
 bool list_has_source(struct listing *l);
 

@@ -110,8 +110,9 @@ static int copy(const char *from, char **to)
 int spot_locate(struct spot *spot, const struct explainer *x,
 		const struct explanation *ex, int insn, uint64_t offset)
 {
-	char text[ISA_TEXT_SIZE], build_id[REPORT_BUILD_ID_SIZE];
+	char build_id[REPORT_BUILD_ID_SIZE];
 	struct line line = { NULL, 0 };
+	struct buf text = { 0 };
 	int err;
 
 	spot->offset = spot->address = offset;
@@ -129,8 +130,8 @@ int spot_locate(struct spot *spot, const struct explainer *x,
 	if (!err)
 		err = copy(line.file, &spot->file);
 	if (!err && insn >= 0)
-		err = copy(isa_text(x->isa, &ex->e->cfg->insn[insn], text),
-			   &spot->text);
+		err = copy(explainer_text(x, ex, insn, &text), &spot->text);
+	buf_fini(&text);
 	return err;
 }
 
