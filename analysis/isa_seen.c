@@ -39,8 +39,8 @@ static uint64_t code_of(const struct isa_seen *seen, const struct insn *at)
 
 static struct key key_of(const struct isa_seen *seen, const struct isa_run *run)
 {
-	const uint64_t seed = (uint64_t)run->nr << 1 | run->rough;
-	struct key k = { seed, ~seed };
+	const uint64_t start = (uint64_t)run->nr << 1 | run->rough;
+	struct key k = { start, ~start };
 
 	for (int i = 0; i < run->nr; i++) {
 		const struct insn *at = &run->insn[i];

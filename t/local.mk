@@ -30,6 +30,12 @@ t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
+EXTRA_DIST += t/accuracy/run t/accuracy/culprits
+dist_check_SCRIPTS += t/0330-freq-accuracy.t
+LONG_TESTS += t/0330-freq-accuracy.t
+# Culprits, of programs that wait for one known thing.
+dist_check_SCRIPTS += t/0340-blame-kernels.t
+LONG_TESTS += t/0340-blame-kernels.t
 EXTRA_DIST += t/accuracy/run
 # Culprits, against programs of one known cause.
 check_PROGRAMS += t/blame_dump
@@ -69,10 +75,12 @@ LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
-# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
-# so they run when asked for: check --vm.
+# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
+# of their own, so they run when asked for: check --all, and --vm with those that take
+# minutes.
 VM_TESTS = t/0501-vm-x86_64.t t/0502-vm-arm64.t
-dist_check_SCRIPTS += $(VM_TESTS)
+VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t
+dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 
 include t/unit/local.mk

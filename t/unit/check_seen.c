@@ -81,7 +81,7 @@ static void change_loop(struct fixture *f)
 	f->run.loops = false;
 }
 
-static void change_roughness(struct fixture *f)
+static void change_precision(struct fixture *f)
 {
 	f->run.rough = true;
 }
@@ -110,7 +110,7 @@ static const struct {
 	{ "another order", change_order, false, false },
 	{ "a part of it", change_length, false, false },
 	{ "not in a loop", change_loop, false, false },
-	{ "near the steady state", change_roughness, false, false },
+	{ "roughly", change_precision, false, false },
 	{ "no displacement", change_displacement, false, false },
 	{ "other constants, elsewhere", change_constants, false, true },
 	{ "other constants that matter", change_constants, true, false },

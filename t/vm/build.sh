@@ -23,10 +23,18 @@ build_cpi()
 {
 	mkdir -p "$work/cpi"
 	[ -x "$srcdir/configure" ] || build autoreconf autoreconf -fi "$srcdir"
-	[ "$work/cpi/config.status" -nt "$srcdir/configure" ] ||
+	# The host's says what to link, the sysroot has it.
+	cat >"$work/llvm-config" <<-EOF
+		#!/bin/sh
+		llvm-config-19 "\$@" | sed 's|/usr/lib/llvm-19|$sysroot&|g'
+	EOF
+	chmod +x "$work/llvm-config"
+	[ "$work/cpi/config.status" -nt "$srcdir/configure" ] &&
+		grep -q "$sysroot" "$work/cpi/config.status" ||
 		build configure env -C "$work/cpi" "$srcdir/configure" -q \
 			--host="$triplet" CC="$triplet-gcc --sysroot=$sysroot" \
-			PKG_CONFIG=pkg-config \
+			CXX="$triplet-g++ --sysroot=$sysroot" \
+			LLVM_CONFIG="$work/llvm-config" PKG_CONFIG=pkg-config \
 			PKG_CONFIG_SYSROOT_DIR="$sysroot" \
 			PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$triplet/pkgconfig:$sysroot/usr/share/pkgconfig"
 	# shellcheck disable=SC2086 # a list of words

@@ -122,17 +122,26 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-/* Each CPU's thread sends to the others: an NMI to itself would sample the thread. */
+/* To all CPUs but this one: an NMI to itself would sample the sender. */
+static void send_once(void)
+{
+	int cpu;
+
+	for_each_online_cpu (cpu) {
+		if (cpu != raw_smp_processor_id() && READ_ONCE(active[cpu]) &&
+		    !xchg(&sent[cpu], 1))
+			apic->send_IPI(cpu, NMI_VECTOR);
+	}
+}
+
+/* Some at a time: sleeping takes an emulator far longer than it should. */
 static int send(void *unused)
 {
 	while (!kthread_should_stop()) {
-		int cpu;
-
 		cpus_read_lock();
-		for_each_online_cpu (cpu) {
-			if (cpu != raw_smp_processor_id() && READ_ONCE(active[cpu]) &&
-			    !xchg(&sent[cpu], 1))
-				apic->send_IPI(cpu, NMI_VECTOR);
+		for (int i = 0; i < 8; i++) {
+			send_once();
+			udelay(get_random_u32() & 31);
 		}
 		cpus_read_unlock();
 		usleep_range(50, 50 + (get_random_u32() & 511));

@@ -96,7 +96,7 @@ static void choose_event(struct device *d, const char *name)
 	struct cpi_kmod_event *e = &d->config.events[0];
 
 	if (!name || !strcmp(name, "clock")) {
-		device_clock(d, 1000);
+		device_clock(d, 2000);
 	} else if (!strcmp(name, "cycles")) {
 		e->type = PERF_TYPE_HARDWARE;
 		e->config = PERF_COUNT_HW_CPU_CYCLES;
@@ -139,7 +139,8 @@ static void take_pcs(void *ctx, unsigned int cpu, const struct cpi_entry *e)
 
 	if ((pid_t)cpi_entry_tgid(e) != p->pid || cpi_entry_pc(e) >> 63)
 		return;
-	if (cpu != p->cpu)
+	/* before it was bound to its CPU, it was elsewhere, but not in the loop */
+	if (cpu != p->cpu && is_in(e, loop_begin, loop_end))
 		p->elsewhere += cpi_entry_count(e);
 	else if (is_in(e, loop_begin, loop_end))
 		p->inside += cpi_entry_count(e);
@@ -165,7 +166,7 @@ static void check_pcs(const char *event)
 	end(p.pid);
 	all = p.inside + p.outside;
 	printf("in the loop %" PRIu64 " of %" PRIu64 "\n", p.inside, all);
-	CHECK(p.inside > 300 && p.inside * 100 >= all * 98, "the loop was missed");
+	CHECK(p.inside >= 200 && p.inside * 100 >= all * 98, "the loop was missed");
 	CHECK(!p.elsewhere, "%" PRIu64 " samples on another CPU", p.elsewhere);
 }
 
@@ -200,7 +201,7 @@ static void check_share(const char *name, const uint64_t *by_outcome, double sha
 	double off = taken - share * all;
 
 	printf("%s: taken %.0f of %.0f\n", name, taken, all);
-	CHECK(all > 100, "too few samples at %s", name);
+	CHECK(all >= 50, "too few samples at %s", name);
 	CHECK(off * off < 25 * variance + 1, "%s: not %g of them", name, share);
 	CHECK(!by_outcome[CPI_OUTCOME_NONE] && !by_outcome[CPI_OUTCOME_UNREADABLE],
 	      "%s: samples without an outcome", name);
@@ -209,12 +210,12 @@ static void check_share(const char *name, const uint64_t *by_outcome, double sha
 static void check_branches(const char *event)
 {
 	struct device d = begin(event);
-	struct branches b = { .pid = burn(branch_begin, 1) };
+	struct branches b = { .pid = burn(branch_begin, 0) };
 
 	d.config.flags = CPI_KMOD_OUTCOME;
 	device_configure(&d);
 	device_start(&d);
-	device_await(&d, 5000);
+	device_await(&d, 4000);
 	device_settle(&d, take_branches, &b);
 	end(b.pid);
 	check_share("branch_flags", b.flags, 1.0 / 8);
@@ -279,8 +280,8 @@ static void check_flush(const char *event)
 	device_configure(&d);
 	device_start(&d);
 	/* Sweeps all the time, then so few that the table overflows meanwhile. */
-	while ((received = device_counts(&d, 0).received) < 20000) {
-		bool sweep = received < 10000 || received > swept + 1000;
+	while ((received = device_counts(&d, 0).received) < 10000) {
+		bool sweep = received < 5000 || received > swept + 1000;
 
 		device_flush(&d, sweep ? CPI_KMOD_TABLE : CPI_KMOD_FULL, NULL, NULL);
 		if (sweep)
@@ -331,6 +332,7 @@ static void check_hold(const char *event)
 	struct device d = begin(event);
 	char c;
 
+	device_clock(&d, 500);
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 10);
@@ -384,7 +386,7 @@ static void check_hotplug(const char *event)
 static void check_rate(const char *event)
 {
 	struct device d = begin(event);
-	pid_t pid[2] = { burn(loop_begin, 0), burn(loop_begin, 1) };
+	pid_t pid = burn(loop_begin, 0);
 	struct cpi_kmod_counts c;
 	double expected;
 
@@ -398,8 +400,7 @@ static void check_rate(const char *event)
 	CHECK(!c.nr_error && c.running_ns == c.enabled_ns, "the counter was shared");
 	CHECK(c.received > expected * 0.9 && c.received < expected * 1.1,
 	      "not the rate asked for");
-	end(pid[0]);
-	end(pid[1]);
+	end(pid);
 }
 
 /* ---- owner: one at a time, with the capability, whoever holds the descriptor ---- */
