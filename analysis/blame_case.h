@@ -36,11 +36,27 @@ struct suspect {
 	double most; /* cycles of one execution */
 };
 
+/* The code that runs at least so often: blocks by frequency, often ones first. */
+struct blame_footprints {
+	double *runs;
+	double *bytes; /* of it and those before it */
+	bool *calls;   /* in it or those before it */
+	int nr;
+};
+
+/* What all cases of a procedure share. */
+struct blame_scene {
+	const struct blame_input *in;
+	struct blame_paths paths;
+	struct blame_footprints footprints;
+	struct buf *debug; /* or NULL */
+};
+
 #define BLAME_MAX_SUSPECTS 16
 struct blame_case {
 	const struct blame_input *in;
-	struct blame_paths *paths;
-	struct buf *debug; /* or NULL */
+	const struct blame_scene *scene;
+	struct blame_paths *paths; /* the scene's */
 	int insn, block;
 	double frequency; /* executions of it */
 	double cycles;    /* of one: the stall */
@@ -55,6 +71,10 @@ static inline const struct insn *blame_case_insn(const struct blame_case *c, int
 {
 	return &c->in->cfg->insn[insn];
 }
+
+/* The dynamic stall of an instruction, and its culprits. Returns 0 or -ENOMEM. */
+int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena *arena,
+		struct stall *out);
 
 /* Evidence may lower most; who can explain next to nothing is acquitted. */
 void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
@@ -73,6 +93,13 @@ void blame_units(struct blame_case *c);    /* dividers, atomics, chains … */
  * its least only: divisions, atomics, accesses far from the one before.
  */
 bool blame_varies(const struct blame_input *in, struct blame_paths *paths, int insn);
+
+/* The arena's. Returns 0 or -ENOMEM. */
+int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
+			  struct arena *arena);
+
+/* Whether more code runs between two executions of a block than a cache holds. */
+bool blame_overflows(const struct blame_footprints *f, double runs);
 
 /* Adds one instruction's stalls to the summary, each cycle worth samples. */
 void blame_summary_count(struct blame_summary *sum, const struct blame_insn *insn,

@@ -9,6 +9,9 @@
  */
 #include "config.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "analysis/blame_case.h"
 
 #define LINE        64
@@ -21,27 +24,91 @@
 #define NEARLY      0.1 /* as often as the stalled instruction */
 #define LATE        0.6 /* as likely, behind the first instruction of a line */
 
-/* What runs between two executions of the block, in this procedure. */
-struct footprint {
-	double bytes;
-	bool calls, repeats;
+struct block {
+	double runs, bytes;
+	bool calls;
 };
 
-static struct footprint measure(const struct blame_case *c)
+static int by_runs(const void *a, const void *b)
 {
-	const struct cfg *cfg = c->in->cfg;
-	const double *runs = c->in->freq->block;
-	struct footprint f = { .repeats = c->frequency >= AGAIN * runs[cfg->exit] };
+	const struct block *x = a, *y = b;
 
-	for (int b = 0; b < cfg->exit; b++) {
-		if (runs[b] < NEARLY * c->frequency)
-			continue;
-		f.bytes += (double)(cfg->block[b].end - cfg->block[b].start);
-		for (int i = 0; i < cfg->block[b].nr_insns && !f.calls; i++)
-			f.calls = cfg->insn[cfg->block[b].first_insn + i].kind &
-				  (INSN_CALL | INSN_SYSCALL);
+	return x->runs < y->runs ? 1 : x->runs > y->runs ? -1 : 0;
+}
+
+static bool has_call(const struct cfg *cfg, int b)
+{
+	const struct cfg_block *block = &cfg->block[b];
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++)
+		if (cfg->insn[i].kind & (INSN_CALL | INSN_SYSCALL))
+			return true;
+	return false;
+}
+
+int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
+			  struct arena *arena)
+{
+	const struct cfg *cfg = in->cfg;
+	struct block *block = arena_array(arena, cfg->nr_blocks, sizeof(*block));
+
+	f->runs = arena_array(arena, cfg->nr_blocks, sizeof(*f->runs));
+	f->bytes = arena_array(arena, cfg->nr_blocks, sizeof(*f->bytes));
+	f->calls = arena_array(arena, cfg->nr_blocks, sizeof(*f->calls));
+	if (!block || !f->runs || !f->bytes || !f->calls)
+		return -ENOMEM;
+	f->nr = 0;
+	for (int b = 0; b < cfg->exit; b++)
+		if (in->freq->block[b] > 0)
+			block[f->nr++] = (struct block){ in->freq->block[b],
+							 (double)(cfg->block[b].end -
+								  cfg->block[b].start),
+							 has_call(cfg, b) };
+	qsort(block, (size_t)f->nr, sizeof(*block), by_runs);
+	for (int i = 0; i < f->nr; i++) {
+		f->runs[i] = block[i].runs;
+		f->bytes[i] = block[i].bytes + (i ? f->bytes[i - 1] : 0);
+		f->calls[i] = block[i].calls || (i && f->calls[i - 1]);
 	}
-	return f;
+	return 0;
+}
+
+/* The last block that runs nearly as often, or -1. */
+static int last_of(const struct blame_footprints *f, double runs)
+{
+	int low = 0, high = f->nr;
+
+	while (low < high) {
+		const int middle = low + (high - low) / 2;
+
+		if (f->runs[middle] >= NEARLY * runs)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - 1;
+}
+
+static double bytes_of(const struct blame_footprints *f, double runs)
+{
+	const int last = last_of(f, runs);
+
+	return last < 0 ? 0 : f->bytes[last];
+}
+
+bool blame_overflows(const struct blame_footprints *f, double runs)
+{
+	return bytes_of(f, runs) > 4 * CACHE_BYTES;
+}
+
+/* Whether the procedure itself cannot drive it out before it runs again. */
+static bool stays(const struct blame_case *c)
+{
+	const int last = last_of(&c->scene->footprints, c->frequency);
+	const double once = c->in->freq->block[c->in->cfg->exit];
+
+	return c->frequency >= AGAIN * once && last >= 0 &&
+	       !c->scene->footprints.calls[last];
 }
 
 static bool parts(const struct insn *a, const struct insn *b, uint64_t granule)
@@ -92,7 +159,6 @@ static int first_in_granule(const struct blame_case *c, uint64_t granule)
 static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t granule,
 		   double likely, bool fits)
 {
-	const struct footprint f = measure(c);
 	struct blame_witness w = find_fetched(c, granule);
 
 	/* What comes late comes in pieces: it shows at any of them. */
@@ -100,7 +166,7 @@ static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t gran
 		w = (struct blame_witness){ first_in_granule(c, granule), LATE };
 	if (!w.weight)
 		blame_acquit(c, reason, "those before it are in the same place");
-	else if (fits && f.repeats && !f.calls)
+	else if (fits && stays(c))
 		blame_acquit(c, reason, "it runs again before others take its place");
 	else
 		blame_accuse(c, reason, w.insn, likely * w.weight, FILL_CYCLES);
@@ -108,8 +174,8 @@ static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t gran
 
 void blame_fetch(struct blame_case *c)
 {
-	const struct footprint f = measure(c);
-	const bool in_cache = f.bytes <= CACHE_BYTES, in_tlb = f.bytes <= TLB_BYTES;
+	const double bytes = bytes_of(&c->scene->footprints, c->frequency);
+	const bool in_cache = bytes <= CACHE_BYTES, in_tlb = bytes <= TLB_BYTES;
 
 	accuse(c, BLAME_ICACHE, LINE, in_cache ? 0.2 : 0.8, in_cache);
 	accuse(c, BLAME_ITLB, PAGE, in_tlb ? 0.12 : 0.5, in_tlb);

@@ -8,14 +8,15 @@
 
 #include "analysis/blame_case.h"
 
-#define DIVIDE_CYCLES 100.0 /* the longest */
-#define LONG_LATENCY  8     /* cycles, of what is worth naming */
-#define LONG_UOPS     8
-#define CHAIN_LATENCY 3 /* cycles, of a chain */
-#define CHAIN         0.45
-#define SHORT_CHAIN   0.2 /* of such as any code has: one cycle each */
-#define FARTHER       0.8 /* as likely, one instruction farther away */
-#define MAX_CHAIN     8
+#define DIVIDE_CYCLES  100.0 /* the longest */
+#define LONG_LATENCY   8     /* cycles, of what is worth naming */
+#define LONG_UOPS      8
+#define LONG_LINK      3    /* cycles, of an instruction in a chain */
+#define LONG_CHAIN     3    /* cycles, of all of it */
+#define CHAIN          0.45 /* likely, with a long link; and without: */
+#define CHAIN_OF_SHORT 0.2
+#define FARTHER        0.8 /* as likely, one instruction farther away */
+#define MAX_CHAIN      12
 
 static bool takes_long(const struct blame_case *c, int insn)
 {
@@ -24,8 +25,9 @@ static bool takes_long(const struct blame_case *c, int insn)
 
 	if (kind & (INSN_CALL | INSN_RETURN | INSN_DIVIDE | INSN_ATOMIC | INSN_FENCE))
 		return false;
-	return kind & (INSN_REPEAT | INSN_SYSCALL) || t->latency >= LONG_LATENCY ||
-	       t->uops >= LONG_UOPS;
+	if (kind & (INSN_REPEAT | INSN_SYSCALL) || t->uops >= LONG_UOPS)
+		return true;
+	return !(kind & (INSN_LOAD | INSN_STORE)) && t->latency >= LONG_LATENCY;
 }
 
 static void accuse_unit(struct blame_case *c, int insn, double weight)
@@ -59,44 +61,46 @@ static int slowest_operand(struct blame_case *c, int insn)
 	return slowest;
 }
 
-static double chain_likelihood(const struct blame_case *c, int slowest)
+/* Of a circle of operands: who takes longest in it, and how long it takes. */
+static void accuse_circle(struct blame_case *c, const int *circle, int nr,
+			  double likely)
 {
-	return c->in->timing[slowest].latency >= CHAIN_LATENCY ? CHAIN : SHORT_CHAIN;
-}
+	double latency = 0;
+	int slowest = circle[0];
 
-static bool is_in(const int *list, int nr, int insn)
-{
-	while (nr > 0 && list[nr - 1] != insn)
-		nr--;
-	return nr > 0;
+	for (int i = 0; i < nr; i++) {
+		latency += c->in->timing[circle[i]].latency;
+		if (c->in->timing[circle[i]].latency > c->in->timing[slowest].latency)
+			slowest = circle[i];
+	}
+	if (latency >= LONG_CHAIN)
+		blame_accuse(c, BLAME_CHAIN, slowest,
+			     likely * (c->in->timing[slowest].latency >= LONG_LINK
+					       ? CHAIN
+					       : CHAIN_OF_SHORT),
+			     latency);
 }
 
 /*
- * Along the slowest operands of an instruction: whoever takes long is accused; the
- * whole chain is, when it comes back to where it has been.
+ * Along the slowest operands of an instruction: whoever takes long is accused, and
+ * the chain when it comes back to where it has been.
  */
 static void accuse_chain(struct blame_case *c, int insn, double likely)
 {
-	int chain[MAX_CHAIN] = { insn }, nr = 1, slowest = insn;
-	double latency = c->in->timing[insn].latency, weight = likely;
+	int chain[MAX_CHAIN] = { insn };
 
-	for (; nr < MAX_CHAIN; nr++) {
+	for (int nr = 1; nr < MAX_CHAIN; nr++) {
 		const int on = slowest_operand(c, chain[nr - 1]);
 
 		if (on < 0)
 			return;
-		if (is_in(chain, nr, on)) {
-			if (latency >= CHAIN_LATENCY)
-				blame_accuse(c, BLAME_CHAIN, slowest,
-					     likely * chain_likelihood(c, slowest),
-					     latency);
-			return;
-		}
-		weight *= FARTHER;
-		accuse_unit(c, on, weight);
-		if (c->in->timing[on].latency > c->in->timing[slowest].latency)
-			slowest = on;
-		latency += c->in->timing[on].latency;
+		for (int i = 0; i < nr; i++)
+			if (chain[i] == on) {
+				accuse_circle(c, &chain[i], nr - i, likely);
+				return;
+			}
+		likely *= FARTHER;
+		accuse_unit(c, on, likely);
 		chain[nr] = on;
 	}
 }

@@ -6,7 +6,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/blame.c analysis/blame.h \
 	analysis/blame_address.c analysis/blame_address.h \
 	analysis/blame_branch.c \
-	analysis/blame_case.h \
+	analysis/blame_case.c analysis/blame_case.h \
 	analysis/blame_data.c \
 	analysis/blame_fetch.c \
 	analysis/blame_path.c analysis/blame_path.h \

@@ -30,6 +30,12 @@ t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
+EXTRA_DIST += t/accuracy/run t/accuracy/culprits
+dist_check_SCRIPTS += t/0330-freq-accuracy.t
+LONG_TESTS += t/0330-freq-accuracy.t
+# Culprits, of programs that wait for one known thing.
+dist_check_SCRIPTS += t/0340-blame-kernels.t
+LONG_TESTS += t/0340-blame-kernels.t
 EXTRA_DIST += t/accuracy/run
 # Culprits, against programs of one known cause.
 check_PROGRAMS += t/blame_dump

@@ -26,6 +26,7 @@ struct procedure {
 	struct isa_timing timing[MAX_INSNS];
 	double samples[MAX_INSNS], events[MAX_INSNS];
 	double block[MAX_BLOCKS + 1], edge[MAX_EDGES];
+	int class[MAX_BLOCKS + 1];
 	struct freq freq;
 	struct blame_evidence evidence;
 	struct blame_input in;
@@ -45,7 +46,9 @@ static void open_procedure(struct procedure *p, struct cfg *cfg, const int *nr_i
 	}
 	cfg->nr_insns = nr;
 	cfg->insn = p->insn;
-	p->freq = (struct freq){ .block = p->block, .edge = p->edge };
+	p->freq = (struct freq){
+		.block = p->block, .edge = p->edge, .class = p->class, .nr_classes = 1
+	};
 	p->in = (struct blame_input){
 		.cfg = cfg,
 		.timing = p->timing,
