@@ -170,8 +170,9 @@ static double share_of_top(const struct freq_input *in)
 
 /*
  * A flow has no scale of its own. It has the one with which all classes together take
- * the time that their own estimates say: ΣF × M. Taking it from the classes that stall
- * least was further off, for out of order those are in the shadow of others.
+ * the time that they were seen to take, or where a cluster says so, F × M. Taking it
+ * from the classes that stall least was further off, for out of order those are in the
+ * shadow of others.
  *
  * A procedure that stalls is so held to run more often than it does. Where one
  * instruction has most of the samples, it stalls: of the variance between procedures'
@@ -179,17 +180,20 @@ static double share_of_top(const struct freq_input *in)
  */
 static void find_scale(struct passes *p)
 {
-	double estimated = 0, flowing = 0;
+	double time = 0, flowing = 0;
 
 	for (int c = 0; c < p->eq.nr; c++) {
 		const struct estimate *est = &p->est[c];
 
 		if (p->first_block[c] < 0 || est->rule == ESTIMATE_NONE)
 			continue;
-		estimated += est->frequency * est->cycles;
+		if (est->rule == ESTIMATE_CLUSTER)
+			time += est->frequency * est->cycles;
+		else
+			time += est->samples;
 		flowing += p->flowing.block[p->first_block[c]] * est->cycles;
 	}
-	p->scale = flowing > 0 ? estimated / flowing : 1;
+	p->scale = flowing > 0 ? time / flowing : 1;
 	if (!p->in->in_order)
 		p->scale *= exp(-STALL * share_of_top(p->in));
 }
