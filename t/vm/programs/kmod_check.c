@@ -270,18 +270,20 @@ static void check_flush(const char *event)
 {
 	struct device d = begin(event);
 	pid_t pid[2] = { burn(many_begin, 0), burn(many_begin, 1) };
-	uint64_t evictions = 0, received, swept = 0;
+	uint64_t evictions = 0, received, swept = 0, half = 2000;
 
-	if (!event || !strcmp(event, "clock"))
+	if (!event || !strcmp(event, "clock")) {
 		device_clock(&d, 8000);
+		half = 5000;
+	}
 	d.config.nr_buckets = 64;
 	d.config.nr_entries = 64;
 	d.config.flags = CPI_KMOD_OUTCOME;
 	device_configure(&d);
 	device_start(&d);
 	/* Sweeps all the time, then so few that the table overflows meanwhile. */
-	while ((received = device_counts(&d, 0).received) < 10000) {
-		bool sweep = received < 5000 || received > swept + 1000;
+	while ((received = device_counts(&d, 0).received) < 2 * half) {
+		bool sweep = received < half || received > swept + half / 5;
 
 		device_flush(&d, sweep ? CPI_KMOD_TABLE : CPI_KMOD_FULL, NULL, NULL);
 		if (sweep)
