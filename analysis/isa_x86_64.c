@@ -27,6 +27,28 @@ static const char *const general_names[32] = {
 	"r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31",
 };
 
+/* Families: 6 is Intel's, 23 and above are AMD's. */
+static const struct isa_cpu_number numbers[] = {
+	{ 6, 42, 42, "sandybridge" },      { 6, 45, 45, "sandybridge" },
+	{ 6, 58, 58, "ivybridge" },        { 6, 60, 60, "haswell" },
+	{ 6, 61, 61, "broadwell" },        { 6, 62, 62, "ivybridge" },
+	{ 6, 63, 63, "haswell" },          { 6, 69, 70, "haswell" },
+	{ 6, 71, 71, "broadwell" },        { 6, 78, 78, "skylake" },
+	{ 6, 79, 79, "broadwell" },        { 6, 85, 85, "skylake-avx512" },
+	{ 6, 86, 86, "broadwell" },        { 6, 94, 94, "skylake" },
+	{ 6, 106, 108, "icelake-server" }, { 6, 125, 126, "icelake-client" },
+	{ 6, 140, 141, "tigerlake" },      { 6, 142, 142, "skylake" },
+	{ 6, 143, 143, "sapphirerapids" }, { 6, 151, 151, "alderlake" },
+	{ 6, 154, 154, "alderlake" },      { 6, 158, 158, "skylake" },
+	{ 6, 165, 166, "skylake" },        { 6, 173, 174, "graniterapids" },
+	{ 6, 183, 183, "alderlake" },      { 6, 186, 186, "alderlake" },
+	{ 6, 191, 191, "alderlake" },      { 6, 207, 207, "emeraldrapids" },
+	{ 23, 0, 47, "znver1" },           { 23, 48, 255, "znver2" },
+	{ 25, 0, 15, "znver3" },           { 25, 16, 31, "znver4" },
+	{ 25, 32, 95, "znver3" },          { 25, 96, 255, "znver4" },
+	{ 26, 0, 255, "znver5" },          { 0, 0, 0, NULL },
+};
+
 /* Generations of Xeon are told by the second digit, of EPYC by the last. */
 static const struct isa_cpu_pattern cpus[] = {
 	{ "AMD EPYC 7??1*", "znver1" },
@@ -415,6 +437,7 @@ const struct isa_machine isa_x86_64 = {
 	.step = 1,
 	.max_size = 15,
 	.generic = "x86-64-v3",
+	.numbers = numbers,
 	.cpus = cpus,
 	.general_names = general_names,
 	.vector_prefix = "zmm",

@@ -44,6 +44,12 @@ t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
+# How fast the analysis is.
+check_PROGRAMS += t/bench/explain_bench
+t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
+t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
+t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
+
 dist_check_SCRIPTS += t/bench/compare t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
@@ -51,8 +57,9 @@ dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
 QUICK_TESTS += t/0401-bench-sim.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
-bench: t/bench/table_sim
+bench: t/bench/table_sim t/bench/explain_bench
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
+	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'See $(srcdir)/t/bench/README.md.'
