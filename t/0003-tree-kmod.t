@@ -13,7 +13,7 @@ plan 1
 # It reads its configuration here, and writes here what names it found; that without a
 # kernel's tree there are none in /include it says.
 cp "$srcdir/kmod/.checkpatch.conf" .
-cd "$srcdir" && files=$(echo "$PWD"/kmod/*.[ch] "$PWD"/abi/branch.h "$PWD"/abi/entry.h \
+cd "$srcdir" && files=$(echo "$PWD"/kmod/*.[ch] "$PWD"/abi/branch*.h "$PWD"/abi/entry.h \
 	"$PWD/abi/kmod.h")
 cd "$tmp" || exit 1
 # shellcheck disable=SC2086 # a list of words

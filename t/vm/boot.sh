@@ -13,8 +13,8 @@ qemu_arch()
 #
 # On x86: cmpxchg16b of TCG crashes new kernels; vmlinux (PVH) saves unpacking in the
 # guest, but the kernel's place is drawn while it is unpacked. With icount time goes by
-# as instructions do, whatever the host's load, so that rates are exact; but the CPUs
-# take turns then, and one that is idle can starve while another is busy for long.
+# as instructions do, whatever the host's load, so that rates are exact; but only one
+# CPU is emulated well then (README.md).
 qemu()
 {
 	cpus=$(field "$1" cpus) limit=$(field "$1" limit)
@@ -42,7 +42,7 @@ qemu()
 	timeout --foreground -k 5 "${limit:-$time_limit}" "qemu-system-$(qemu_arch)" $options \
 		-smp "${cpus:-2}" -m 1024 -nodefaults -display none -serial stdio \
 		-no-reboot -kernel "$kernel/boot/$image-$release" -initrd "$work/initrd" \
-		-append "$console panic=-1 quiet $(field "$1" append)"
+		-append "$console panic=-1 oops=panic quiet $(field "$1" append)"
 }
 
 # field MACHINE KEY

@@ -90,7 +90,7 @@ build_ko()
 add_program()
 {
 	mkdir -p "$(dirname "$root$2")"
-	cp "$1" "$root$2"
+	"$triplet-strip" -g -o "$root$2" "$1"
 	add_libraries "$1"
 }
 

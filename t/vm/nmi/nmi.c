@@ -29,6 +29,8 @@ static int sent[NR_CPUS];
 static unsigned long nr_genuine[NR_CPUS];
 static struct task_struct *sender[NR_CPUS];
 
+static struct pmu nmi_pmu = { .task_ctx_nr = perf_hw_context };
+
 static struct perf_event *nmi_create(struct perf_event_attr *attr, int cpu,
 				     struct task_struct *task,
 				     perf_overflow_handler_t handler, void *context)
@@ -42,6 +44,7 @@ static struct perf_event *nmi_create(struct perf_event_attr *attr, int cpu,
 		return ERR_PTR(-ENOMEM);
 	c->cpu = cpu;
 	c->handler = handler;
+	c->event.pmu = &nmi_pmu;
 	c->event.overflow_handler_context = context;
 	return &c->event;
 }
@@ -106,6 +109,7 @@ static int nmi_period(struct perf_event *event, u64 period)
 #include "kmod/cpi_handler.c"
 #include "kmod/cpi_buffer.c"
 #include "kmod/cpi_flush.c"
+#include "kmod/cpi_config.c"
 #include "kmod/cpi_counter.c"
 #include "kmod/cpi_main.c"
 #pragma pop_macro("module_init")
