@@ -31,6 +31,10 @@ t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
 EXTRA_DIST += t/accuracy/run t/accuracy/culprits
+check_PROGRAMS += t/accuracy/landing_kernels
+t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
+t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += t/accuracy/landing t/accuracy/programs.py t/accuracy/run
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
 # Culprits, of programs that wait for one known thing.
