@@ -126,6 +126,9 @@ static void print_cycles(const struct summary *s)
 		 s->best / s->instructions);
 	out_line("*** Actual    %.4g/%.4g = %.2f CPI", s->actual, s->instructions,
 		 s->actual / s->instructions);
+	if (s->actual < s->best)
+		out_line("*** (faster than at best: frequencies are right to a common "
+			 "factor, or the model is not)");
 	out_line("***");
 }
 
