@@ -15,6 +15,21 @@
 #define GROUP_FIRST 0.7 /* likely, the instruction before; and farther ones: */
 #define GROUP_NEXT  0.9
 
+int blame_scene_init(struct blame_scene *scene, const struct blame_input *in,
+		     struct arena *arena, struct buf *debug)
+{
+	int err;
+
+	*scene = (struct blame_scene){ .in = in, .debug = debug };
+	scene->address = arena_array(arena, in->cfg->nr_insns, sizeof(*scene->address));
+	scene->has_address =
+		arena_array(arena, in->cfg->nr_insns, sizeof(*scene->has_address));
+	if (!scene->address || !scene->has_address)
+		return -ENOMEM;
+	err = blame_paths_init(&scene->paths, in->cfg, in->freq, arena);
+	return err ? err : blame_footprints_init(&scene->footprints, in, arena);
+}
+
 static uint64_t offset_of(const struct blame_input *in, int insn)
 {
 	return insn < 0 ? 0 : in->cfg->insn[insn].address - in->cfg->bias;
