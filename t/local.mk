@@ -30,7 +30,7 @@ t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
-EXTRA_DIST += t/accuracy/run t/accuracy/culprits
+EXTRA_DIST += t/accuracy/culprits
 check_PROGRAMS += t/accuracy/landing_kernels
 t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
 t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
@@ -40,14 +40,9 @@ LONG_TESTS += t/0330-freq-accuracy.t
 # Culprits, of programs that wait for one known thing.
 dist_check_SCRIPTS += t/0340-blame-kernels.t
 LONG_TESTS += t/0340-blame-kernels.t
-EXTRA_DIST += t/accuracy/run
-# Culprits, against programs of one known cause.
-check_PROGRAMS += t/blame_dump
-t_blame_dump_SOURCES = t/blame_dump.c
-t_blame_dump_CFLAGS = $(AM_CFLAGS)
-t_blame_dump_LDADD = $(t_accuracy_freq_dump_LDADD)
-dist_check_SCRIPTS += t/0330-freq-accuracy.t t/0341-cli-why.t
-LONG_TESTS += t/0330-freq-accuracy.t t/0341-cli-why.t
+# The commands, on a program that is recorded.
+dist_check_SCRIPTS += t/0341-cli-why.t
+LONG_TESTS += t/0341-cli-why.t
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 
