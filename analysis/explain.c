@@ -9,12 +9,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/landing.h"
+
 struct explaining {
 	const struct explain_input *in;
 	struct arena *arena;
 	struct cfg *cfg;
 	struct count *raw;
 	double *samples;
+	double *by_stream; /* by stream and instruction: the same, apart */
 	double *blamed;
 	struct isa_timing *timing;
 	float *block_cycles;
@@ -36,26 +39,46 @@ static struct buf *debug_of(const struct explain_input *in, const char *pass)
 	return NULL;
 }
 
+/*
+ * Adds what a stream has at instruction i, inside it, too: rep, and gather, are
+ * interrupted there, on some machines. Returns its samples in the first one's.
+ */
+static double add_counts(struct explaining *x, const struct explain_stream *stream,
+			 int i)
+{
+	struct count *sum = &x->raw[i];
+	uint64_t n = 0;
+
+	for (int k = 0; k < x->cfg->insn[i].size; k++) {
+		struct count c = profile_at(stream->profile, sum->offset + k);
+
+		n += c.n;
+		sum->taken += c.taken;
+		sum->not_taken += c.not_taken;
+	}
+	sum->n += n;
+	return (double)n * stream->period_cycles / x->in->stream[0].period_cycles;
+}
+
 /* What all streams have at one instruction. */
 static int gather_samples(struct explaining *x)
 {
 	const struct cfg *cfg = x->cfg;
+	int nr = x->in->nr_streams;
 
 	x->raw = arena_array(x->arena, cfg->nr_insns, sizeof(*x->raw));
 	x->samples = arena_array(x->arena, cfg->nr_insns, sizeof(*x->samples));
-	if (!x->raw || !x->samples)
+	x->by_stream = arena_array(x->arena, (size_t)nr * cfg->nr_insns,
+				   sizeof(*x->by_stream));
+	if (!x->raw || !x->samples || !x->by_stream)
 		return -ENOMEM;
 	for (int i = 0; i < cfg->nr_insns; i++) {
 		x->raw[i].offset = cfg->insn[i].address - cfg->bias;
-		for (int s = 0; s < x->in->nr_streams; s++) {
-			const struct explain_stream *stream = &x->in->stream[s];
-			struct count c = profile_at(stream->profile, x->raw[i].offset);
+		for (int s = 0; s < nr; s++) {
+			double n = add_counts(x, &x->in->stream[s], i);
 
-			x->raw[i].n += c.n;
-			x->raw[i].taken += c.taken;
-			x->raw[i].not_taken += c.not_taken;
-			x->samples[i] += (double)c.n * stream->period_cycles /
-					 x->in->stream[0].period_cycles;
+			x->by_stream[(size_t)s * cfg->nr_insns + i] = n;
+			x->samples[i] += n;
 		}
 	}
 	return 0;
@@ -104,7 +127,7 @@ static int estimate(struct explaining *x)
 		arena_array(x->arena, x->cfg->nr_insns, sizeof(*min_cycles));
 	struct freq_input in = {
 		.cfg = x->cfg,
-		.samples = x->blamed,
+		.samples = x->samples,
 		.min_cycles = min_cycles,
 		.outcomes = x->raw,
 		.period_cycles = x->in->stream[0].period_cycles,
@@ -115,6 +138,32 @@ static int estimate(struct explaining *x)
 	for (int i = 0; i < x->cfg->nr_insns; i++)
 		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
 	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
+}
+
+/* Each stream by its own model, with the frequencies that all of them gave. */
+static int find_blamed(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+	double *blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*blamed));
+	int err = 0;
+
+	x->blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*x->blamed));
+	if (!x->blamed || !blamed)
+		return -ENOMEM;
+	for (int s = 0; !err && s < x->in->nr_streams; s++) {
+		struct landing_input in = {
+			.cfg = cfg,
+			.timing = x->timing,
+			.samples = &x->by_stream[(size_t)s * cfg->nr_insns],
+			.edge = x->freq->edge,
+			.landing = x->in->stream[s].landing,
+		};
+
+		err = landing_blame(&in, x->arena, blamed);
+		for (int i = 0; !err && i < cfg->nr_insns; i++)
+			x->blamed[i] += blamed[i];
+	}
+	return err;
 }
 
 /* Samples of an event, as how often it happened. */
@@ -177,9 +226,10 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 		err = gather_samples(&x);
 	if (!err)
 		err = time_blocks(&x);
-	x.blamed = x.samples;
 	if (!err)
 		err = estimate(&x);
+	if (!err)
+		err = find_blamed(&x);
 	if (!err)
 		err = blame(&x);
 	if (err)

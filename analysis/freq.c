@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/branchprob.h"
 #include "analysis/equiv.h"
@@ -156,56 +155,25 @@ static int do_without_flow(struct passes *p)
 	return 0;
 }
 
-struct ratio {
-	double value, weight;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const struct ratio *x = a, *y = b;
-
-	return x->value < y->value ? -1 : x->value > y->value;
-}
-
-/* exp of the mean of log(value) over the middle half of the weight; 1 of none. */
-static double middle_mean(struct ratio *ratio, int nr)
-{
-	double total = 0, below = 0, sum = 0;
-
-	qsort(ratio, nr, sizeof(*ratio), by_value);
-	for (int i = 0; i < nr; i++)
-		total += ratio[i].weight;
-	for (int i = 0; i < nr; i++) {
-		double from = fmax(below, 0.25 * total);
-
-		below += ratio[i].weight;
-		sum += log(ratio[i].value) * fmax(fmin(below, 0.75 * total) - from, 0);
-	}
-	return total > 0 ? exp(sum / (0.5 * total)) : 1;
-}
-
 /*
- * A flow has no scale of its own. A class that does not stall has F = S / M, one that
- * does has more, so the scale is taken from the middle half of the time that the
- * procedure needs at best.
+ * A flow has no scale of its own. It has the one with which all classes together take
+ * the time that their own estimates say: ΣF × M. A procedure that stalls is so held to
+ * run more often than it does; taking the scale from the classes that stall least was
+ * further off, for those are in the shadow of others.
  */
-static int find_scale(struct passes *p)
+static void find_scale(struct passes *p)
 {
-	struct ratio *ratio = arena_array(p->arena, p->eq.nr, sizeof(*ratio));
-	int nr = 0;
+	double estimated = 0, flowing = 0;
 
-	if (!ratio)
-		return -ENOMEM;
 	for (int c = 0; c < p->eq.nr; c++) {
-		double f =
-			p->first_block[c] < 0 ? 0 : p->flowing.block[p->first_block[c]];
+		const struct estimate *est = &p->est[c];
 
-		if (p->est[c].rule != ESTIMATE_NONE && f > 0)
-			ratio[nr++] = (struct ratio){ p->est[c].frequency / f,
-						      f * p->est[c].cycles };
+		if (p->first_block[c] < 0 || est->rule == ESTIMATE_NONE)
+			continue;
+		estimated += est->frequency * est->cycles;
+		flowing += p->flowing.block[p->first_block[c]] * est->cycles;
 	}
-	p->scale = middle_mean(ratio, nr);
-	return 0;
+	p->scale = flowing > 0 ? estimated / flowing : 1;
 }
 
 static enum confidence confidence_of(const struct passes *p, double sd)
@@ -282,9 +250,8 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 	err = fit_flow(&p);
 	if (err == -CPI_ELIMIT || err == -ERANGE)
 		err = do_without_flow(&p);
-	if (!err)
-		err = find_scale(&p);
-	if (!err)
-		err = report(&p, out);
-	return err;
+	if (err)
+		return err;
+	find_scale(&p);
+	return report(&p, out);
 }

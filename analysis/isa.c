@@ -242,7 +242,8 @@ int isa_set_cpu(struct isa *isa, const char *name)
 	if (err)
 		return err;
 	isa_seen_fini(&isa->seen);
-	strcpy(isa->cpu, name);
+	if (name != isa->cpu)
+		strcpy(isa->cpu, name);
 	isa->has_model = true;
 	return 0;
 }

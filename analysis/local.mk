@@ -38,7 +38,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/isa_schedule.c \
 	analysis/isa_seen.c analysis/isa_seen.h \
 	analysis/isa_x86_64.c \
-	analysis/landing.h \
+	analysis/landing.c analysis/landing.h \
 	analysis/lines.c analysis/lines.h \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * freq_dump FILE - frequencies of FILE's procedures from the samples on stdin
+ * freq_dump [-i] FILE - frequencies of FILE's procedures from the samples on stdin
  *
  * A line "OFFSET SAMPLES TAKEN NOT_TAKEN" each, the offset in hexadecimal. Each
  * procedure that a line falls into, be it with 0 samples, is written as
@@ -8,6 +8,7 @@
  *	procedure NAME
  *	block START END SAMPLES FREQUENCY SD SHAPE
  *	edge FROM JUMP TARGET KIND FREQUENCY SD SHAPE
+ *	insn ADDRESS SAMPLES BLAMED (with -i)
  *
  * where addresses are those of a disassembly; FROM is the block's start, JUMP its
  * last instruction, TARGET where it goes, 0 when that is outside and not known.
@@ -31,7 +32,7 @@ struct dump {
 	struct image *im;
 	struct isa *isa;
 	struct profile *profile;
-	bool debug;
+	bool debug, insns;
 };
 
 static int read_counts(struct profile *p)
@@ -75,6 +76,13 @@ static void write_result(const struct explained *x)
 	}
 }
 
+static void write_insns(const struct explained *x)
+{
+	for (int i = 0; i < x->cfg->nr_insns; i++)
+		printf("insn %" PRIx64 " %g %g\n", x->cfg->insn[i].address,
+		       x->samples[i], x->blamed[i]);
+}
+
 static int dump_procedure(const struct dump *d, const struct symbol *s)
 {
 	struct explain_stream stream = { .profile = d->profile,
@@ -95,6 +103,8 @@ static int dump_procedure(const struct dump *d, const struct symbol *s)
 	err = explain_procedure(&in, &arena, &x);
 	if (!err)
 		write_result(x);
+	if (!err && d->insns)
+		write_insns(x);
 	fputs(buf_str(&debug), stderr);
 	buf_fini(&debug);
 	arena_fini(&arena);
@@ -127,9 +137,10 @@ static int dump_image(const struct dump *d)
 
 int main(int argc, char **argv)
 {
+	struct dump d = { .debug = getenv("DEBUG") != NULL,
+			  .insns = argc > 2 && !strcmp(argv[1], "-i") };
 	struct image_desc desc = { .kind = IMAGE_FILE,
-				   .name = argc > 1 ? argv[1] : "" };
-	struct dump d = { .debug = getenv("DEBUG") != NULL };
+				   .name = argc > 1 ? argv[argc - 1] : "" };
 	int err = -ENOMEM;
 
 	d.profile = profile_new();

@@ -110,7 +110,8 @@ t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
 UNIT_FREQ = t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
-	t/unit/check_estimate t/unit/check_freq t/unit/check_propagate t/unit/check_repair
+	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
+	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
 QUICK_TESTS += $(UNIT_FREQ)
 EXTRA_DIST += t/unit/cfg_make.h t/unit/flow_make.h
@@ -128,6 +129,8 @@ t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_estimate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_freq_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_freq_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_landing_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_landing_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_propagate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_propagate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_repair_CFLAGS = $(UNIT_CFLAGS)
