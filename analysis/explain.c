@@ -140,6 +140,32 @@ static int estimate(struct explaining *x)
 	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
 }
 
+/* Each stream by its own model, with the frequencies that all of them gave. */
+static int find_blamed(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+	double *blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*blamed));
+	int err = 0;
+
+	x->blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*x->blamed));
+	if (!x->blamed || !blamed)
+		return -ENOMEM;
+	for (int s = 0; !err && s < x->in->nr_streams; s++) {
+		struct landing_input in = {
+			.cfg = cfg,
+			.timing = x->timing,
+			.samples = &x->by_stream[(size_t)s * cfg->nr_insns],
+			.edge = x->freq->edge,
+			.landing = x->in->stream[s].landing,
+		};
+
+		err = landing_blame(&in, x->arena, blamed);
+		for (int i = 0; !err && i < cfg->nr_insns; i++)
+			x->blamed[i] += blamed[i];
+	}
+	return err;
+}
+
 /* Samples of an event, as how often it happened. */
 static int gather_events(const struct explaining *x, const struct explain_event *event,
 			 struct blame_evidence *out)
@@ -182,32 +208,6 @@ static int blame(struct explaining *x)
 	if (err)
 		return err;
 	return blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
-}
-
-/* Each stream by its own model, with the frequencies that all of them gave. */
-static int find_blamed(struct explaining *x)
-{
-	const struct cfg *cfg = x->cfg;
-	double *blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*blamed));
-	int err = 0;
-
-	x->blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*x->blamed));
-	if (!x->blamed || !blamed)
-		return -ENOMEM;
-	for (int s = 0; !err && s < x->in->nr_streams; s++) {
-		struct landing_input in = {
-			.cfg = cfg,
-			.timing = x->timing,
-			.samples = &x->by_stream[(size_t)s * cfg->nr_insns],
-			.edge = x->freq->edge,
-			.landing = x->in->stream[s].landing,
-		};
-
-		err = landing_blame(&in, x->arena, blamed);
-		for (int i = 0; !err && i < cfg->nr_insns; i++)
-			x->blamed[i] += blamed[i];
-	}
-	return err;
 }
 
 int explain_procedure(const struct explain_input *in, struct arena *arena,

@@ -90,7 +90,7 @@ struct cpi_gone {
 };
 
 struct cpi_device {
-	struct mutex lock;
+	struct mutex lock; /* I1 */
 	bool open;
 	bool running;
 	struct cpi_kmod_config config; /* nr_events 0: not configured */

@@ -207,7 +207,8 @@ int cpi_counter_configure(struct cpi_kmod_config *config)
 		return err;
 	cpi_counter_close();
 	cpi.config = *config;
-	config->pair_bytes = cpi.config.pair_bytes = cpi_buffer_pair_bytes();
+	cpi.config.pair_bytes = cpi_buffer_pair_bytes();
+	config->pair_bytes = cpi.config.pair_bytes;
 	for_each_cpu (cpu, &cpi.online) {
 		err = open_cpu(cpu, &failed, nr);
 		if (err && !is_missing(err))
@@ -375,8 +376,7 @@ int cpi_counter_stats(struct cpi_kmod_stats *stats)
 	return 0;
 }
 
-/* ---- hotplug: a CPU that came late is sampled, one that goes keeps its samples ----
- */
+/* ---- hotplug: who came late is sampled, who goes keeps its samples ---- */
 
 int cpi_cpu_online(unsigned int cpu)
 {

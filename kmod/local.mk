@@ -9,7 +9,7 @@ KMOD_FILES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_com
 	abi/branch_x86_64.h abi/entry.h abi/kmod.h
 EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
 	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
-	kmod/dkms.conf kmod/60-cpi.rules kmod/cpi.conf
+	kmod/.checkpatch.conf kmod/dkms.conf kmod/60-cpi.rules kmod/cpi.conf
 KDIR = /lib/modules/$$(uname -r)/build
 
 # Copies them to the directory $$dir, laid out as here.

@@ -6,7 +6,7 @@ LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
 
-TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t
+TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t
@@ -30,19 +30,17 @@ t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
-EXTRA_DIST += t/accuracy/culprits
+EXTRA_DIST += t/accuracy/culprits t/accuracy/landing t/accuracy/programs.py t/accuracy/run
+dist_check_SCRIPTS += t/0330-freq-accuracy.t
+LONG_TESTS += t/0330-freq-accuracy.t
+# Where samples land.
 check_PROGRAMS += t/accuracy/landing_kernels
 t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
 t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
-EXTRA_DIST += t/accuracy/landing t/accuracy/programs.py t/accuracy/run
-dist_check_SCRIPTS += t/0330-freq-accuracy.t
-LONG_TESTS += t/0330-freq-accuracy.t
-# Culprits, of programs that wait for one known thing.
-dist_check_SCRIPTS += t/0340-blame-kernels.t
-LONG_TESTS += t/0340-blame-kernels.t
-# The commands, on a program that is recorded.
-dist_check_SCRIPTS += t/0341-cli-why.t
-LONG_TESTS += t/0341-cli-why.t
+# Culprits, of programs that wait for one known thing; the commands that name them.
+WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t
+dist_check_SCRIPTS += $(WHY_TESTS)
+LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 

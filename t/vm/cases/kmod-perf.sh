@@ -5,14 +5,20 @@
 . /cpi/case.sh
 
 programs=/cpi/t/programs
+# For as long as it takes to get enough samples, whatever the host's load is.
 cat >workload <<EOF
+. /cpi/case.sh
 $programs/split >/dev/null &
-$programs/spawn 24 2 50 $programs/burn_a $programs/burn_b $programs/burn_c
+while
+	$programs/spawn 12 2 50 $programs/burn_a $programs/burn_b $programs/burn_c
+	cpid_ask flush >/dev/null
+	[ "\$(samples procedure split_three)" -lt 250 ]
+do :; done
 kill -TERM \$!
 EOF
 module_load
-cpid_start --collector kmod -F 1000 || fail 'cpid does not start'
-check 'record' cpi record -F 1000 -o p.db -- sh workload
+cpid_start --collector kmod -F 2000 || fail 'cpid does not start'
+check 'record' cpi record -F 2000 -o p.db -- sh workload
 cpid_ask flush >/dev/null
 check_accounting
 cpid_stop

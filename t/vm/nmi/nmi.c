@@ -95,6 +95,8 @@ static int nmi_period(struct perf_event *event, u64 period)
 #define perf_event_read_value            nmi_read
 #define perf_event_period                nmi_period
 /* cpi_main.c's own entry points become ordinary functions. */
+#pragma push_macro("module_init")
+#pragma push_macro("module_exit")
 #undef module_init
 #undef module_exit
 #define module_init(function)
@@ -106,6 +108,9 @@ static int nmi_period(struct perf_event *event, u64 period)
 #include "kmod/cpi_flush.c"
 #include "kmod/cpi_counter.c"
 #include "kmod/cpi_main.c"
+#pragma pop_macro("module_init")
+#pragma pop_macro("module_exit")
+
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
 	int cpu = smp_processor_id();
@@ -175,8 +180,7 @@ static int start_senders(void)
 	return 0;
 }
 
-/* By the names that module_init() and module_exit() would give them. */
-int __init init_module(void)
+static int __init cpi_nmi_init(void)
 {
 	int err = cpi_init();
 
@@ -194,7 +198,7 @@ fail:
 	return err;
 }
 
-void cleanup_module(void)
+static void cpi_nmi_exit(void)
 {
 	unsigned long sum = 0;
 
@@ -205,3 +209,6 @@ void cleanup_module(void)
 	cpi_exit();
 	pr_info("cpi_nmi: %lu samples in NMI context\n", sum);
 }
+
+module_init(cpi_nmi_init);
+module_exit(cpi_nmi_exit);
