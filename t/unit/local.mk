@@ -110,9 +110,6 @@ t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
 UNIT_FREQ = t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
-	t/unit/check_estimate t/unit/check_freq t/unit/check_propagate t/unit/check_repair
-# Frequencies.
-UNIT_FREQ = t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
