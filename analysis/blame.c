@@ -153,16 +153,20 @@ static bool has_varying_operand(struct finding *f, int insn)
 	return false;
 }
 
-/* Whether the schedule's wait is only the least of it. */
+/* Whether the schedule's wait is only the least of it, for any of the group. */
 static bool waits_for_data(struct finding *f, int insn)
 {
 	const double runs = f->in->freq->block[f->scene.paths.block_of[insn]];
+	const int end = blame_group_end(&f->scene, insn);
 
 	if (is_anchored(f))
 		return false;
-	return blame_overflows(&f->scene.footprints, runs) ||
-	       blame_varies(&f->scene, insn) ||
-	       (f->in->timing[insn].dependency > 0 && has_varying_operand(f, insn));
+	if (blame_overflows(&f->scene.footprints, runs))
+		return true;
+	for (int i = insn; i < end; i++)
+		if (blame_varies(&f->scene, i) || blame_may_mispredict(&f->scene, i))
+			return true;
+	return f->in->timing[insn].dependency > 0 && has_varying_operand(f, insn);
 }
 
 /*

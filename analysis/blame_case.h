@@ -20,10 +20,11 @@
 
 /*
  * Where a stall shows is known up to the group of instructions that retire together:
- * who else of it can have been the one that waited. What never came into the core,
- * or into the store buffer, may also be the next instruction.
+ * samples are at its first one (landing.h), and any can have been the one that
+ * waited. What never came into the core, or into the store buffer, may also be the
+ * first one behind it.
  */
-#define BLAME_MAX_GROUP 8
+#define BLAME_MAX_GROUP 16
 #define BLAME_NEXT      0.6 /* the next one's weight */
 struct blame_witness {
 	int insn;
@@ -100,6 +101,12 @@ void blame_units(struct blame_case *c);    /* dividers, atomics, chains … */
  * its least only: divisions, atomics, accesses far from the one before.
  */
 bool blame_varies(struct blame_scene *scene, int insn);
+
+/* Whether a jump goes where no predictor can know. */
+bool blame_may_mispredict(const struct blame_scene *scene, int insn);
+
+/* Behind the last instruction, of the block, that retires together with insn. */
+int blame_group_end(const struct blame_scene *scene, int insn);
 
 /* The arena's. Returns 0 or -ENOMEM. */
 int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
