@@ -25,6 +25,7 @@
 #define SD_HIGH   0.1 /* of log f: then 15 % are 1.5 deviations */
 #define SD_MEDIUM 0.3
 #define SD_NONE   3.0 /* where nothing is known */
+#define STALL     1.0 /* of log f, by the share of the most sampled instruction */
 
 /* What passes hand on. */
 struct passes {
@@ -155,11 +156,26 @@ static int do_without_flow(struct passes *p)
 	return 0;
 }
 
+/* The share of the procedure's samples that its most sampled instruction has. */
+static double share_of_top(const struct freq_input *in)
+{
+	double top = 0, sum = 1; /* of a few samples nothing follows */
+
+	for (int i = 0; i < in->cfg->nr_insns; i++) {
+		top = fmax(top, in->samples[i]);
+		sum += in->samples[i];
+	}
+	return top / sum;
+}
+
 /*
  * A flow has no scale of its own. It has the one with which all classes together take
- * the time that their own estimates say: ΣF × M. A procedure that stalls is so held to
- * run more often than it does; taking the scale from the classes that stall least was
- * further off, for those are in the shadow of others.
+ * the time that their own estimates say: ΣF × M. Taking it from the classes that stall
+ * least was further off, for out of order those are in the shadow of others.
+ *
+ * A procedure that stalls is so held to run more often than it does. Where one
+ * instruction has most of the samples, it stalls: of the variance between procedures'
+ * cycles per instruction that alone explains a quarter, with the slope STALL.
  */
 static void find_scale(struct passes *p)
 {
@@ -174,6 +190,8 @@ static void find_scale(struct passes *p)
 		flowing += p->flowing.block[p->first_block[c]] * est->cycles;
 	}
 	p->scale = flowing > 0 ? estimated / flowing : 1;
+	if (!p->in->in_order)
+		p->scale *= exp(-STALL * share_of_top(p->in));
 }
 
 static enum confidence confidence_of(const struct passes *p, double sd)

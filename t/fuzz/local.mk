@@ -20,6 +20,11 @@ t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_branch
+t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_BASE)
+t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_branch_LDFLAGS = $(FUZZ_LINK)
+
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
 	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/demangle.c \
