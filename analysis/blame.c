@@ -136,19 +136,37 @@ static bool is_anchored(const struct finding *f)
 	return f->in->freq->scale > CONFIDENCE_LOW;
 }
 
-/* Whether the schedule's wait is only the least of it. */
+/* Whether what the instruction waits for takes as long as its data want. */
+static bool has_varying_operand(struct finding *f, int insn)
+{
+	const struct insn *at = &f->in->cfg->insn[insn];
+
+	for (unsigned int reg = ISA_GENERAL; reg < ISA_NR_REGISTERS; reg++) {
+		struct blame_writers w = { 0 };
+
+		if (isa_has(&at->reads, reg))
+			blame_find_writers(&f->scene.paths, insn, reg, &w);
+		for (int i = 0; i < w.nr; i++)
+			if (blame_varies(&f->scene, w.insn[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Whether the schedule's wait is only the least of it, for any of the group. */
 static bool waits_for_data(struct finding *f, int insn)
 {
-	const struct isa_timing *t = &f->in->timing[insn];
-	const int producer = producer_of(f, insn);
+	const double runs = f->in->freq->block[f->scene.paths.block_of[insn]];
+	const int end = blame_group_end(&f->scene, insn);
 
 	if (is_anchored(f))
 		return false;
-	return blame_overflows(&f->scene.footprints,
-			       f->in->freq->block[f->scene.paths.block_of[insn]]) ||
-	       blame_varies(f->in, &f->scene.paths, insn) ||
-	       (t->dependency > 0 && producer >= 0 &&
-		blame_varies(f->in, &f->scene.paths, producer));
+	if (blame_overflows(&f->scene.footprints, runs))
+		return true;
+	for (int i = insn; i < end; i++)
+		if (blame_varies(&f->scene, i) || blame_may_mispredict(&f->scene, i))
+			return true;
+	return f->in->timing[insn].dependency > 0 && has_varying_operand(f, insn);
 }
 
 /*
@@ -284,10 +302,9 @@ static void count_block(struct finding *f, int b, struct blame_summary *sum)
 	}
 }
 
-static int start(struct finding *f)
+static int start(struct finding *f, struct buf *debug)
 {
 	const struct blame_input *in = f->in;
-	int err;
 
 	f->insn = arena_array(f->arena, in->cfg->nr_insns, sizeof(*f->insn));
 	f->split = arena_array(f->arena, in->cfg->nr_insns, sizeof(*f->split));
@@ -298,18 +315,18 @@ static int start(struct finding *f)
 		f->insn[i].best = in->timing[i].head + in->timing[i].front_end;
 		f->insn[i].cycles = NAN;
 	}
-	err = blame_paths_init(&f->scene.paths, in->cfg, in->freq, f->arena);
-	return err ? err : blame_footprints_init(&f->scene.footprints, in, f->arena);
+	return blame_scene_init(&f->scene, in, f->arena, debug);
 }
 
 int blame_find(const struct blame_input *in, struct arena *arena, struct buf *debug,
 	       struct blame **out)
 {
-	struct finding f = { .in = in,
-			     .arena = arena,
-			     .scene = { .in = in, .debug = debug } };
+	struct finding f = {
+		.in = in,
+		.arena = arena,
+	};
 	struct blame *blame = arena_alloc(arena, sizeof(*blame));
-	int err = blame ? start(&f) : -ENOMEM;
+	int err = blame ? start(&f, debug) : -ENOMEM;
 
 	if (err)
 		return err;

@@ -8,7 +8,6 @@
 #ifndef CPI_ANALYSIS_BLAME_ADDRESS_H
 #define CPI_ANALYSIS_BLAME_ADDRESS_H
 
-#include "analysis/blame.h"
 #include "analysis/blame_path.h"
 
 /* In the order of how little is known; a sum is as bad as its worst part. */
@@ -29,8 +28,10 @@ struct address {
 	int64_t stride; /* of ADDRESS_STEPS; 0: not known */
 };
 
-/* Of an instruction with a memory operand; others are computed. */
-struct address blame_find_address(const struct blame_input *in,
-				  struct blame_paths *paths, int insn);
+/*
+ * Of an instruction with a memory operand; others are computed. isa NULL: what
+ * instructions do with a register is not known, but that they change it.
+ */
+struct address blame_find_address(struct isa *isa, struct blame_paths *paths, int insn);
 
 #endif

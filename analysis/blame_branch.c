@@ -13,6 +13,7 @@
 
 #define REFILL_CYCLES 40.0 /* of the deepest pipelines, and of waiting for operands */
 #define SURE          0.02 /* such jumps are predicted */
+#define OFTEN         0.2  /* so that time is lost there */
 #define FEW           10   /* outcomes */
 #define BEHIND        6    /* instructions of the right path */
 #define FARTHER       0.96 /* as likely, one of them farther away */
@@ -24,9 +25,9 @@ struct misses {
 };
 
 /* By where it was seen to go, if it was; a sample before it may know, too. */
-static bool ask_outcomes(const struct blame_case *c, int jump, struct misses *m)
+static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misses *m)
 {
-	const struct count *seen = c->in->outcomes;
+	const struct count *seen = scene->in->outcomes;
 	double taken = 0, not_taken = 0;
 
 	for (int i = jump; seen && i >= 0 && i > jump - 2; i--) {
@@ -43,26 +44,26 @@ static bool ask_outcomes(const struct blame_case *c, int jump, struct misses *m)
  * Otherwise by where it leads: it cannot have gone there more often than what is there
  * ran. Its own edges are no evidence, unless something tells them apart.
  */
-static struct misses find_misses(const struct blame_case *c, int jump)
+static struct misses find_misses(const struct blame_scene *scene, int jump)
 {
-	const int b = c->paths->block_of[jump];
-	const struct cfg_block *block = &c->in->cfg->block[b];
-	const double runs = c->in->freq->block[b];
+	const int b = scene->paths.block_of[jump];
+	const struct cfg_block *block = &scene->in->cfg->block[b];
+	const double runs = scene->in->freq->block[b];
 	struct misses m = { 1, false };
 
-	if (ask_outcomes(c, jump, &m) || block->nr_out < 2)
+	if (ask_outcomes(scene, jump, &m) || block->nr_out < 2)
 		return m;
 	for (int i = 0; i < block->nr_out; i++) {
-		const int to = c->in->cfg->edge[block->first_out + i].to;
+		const int to = scene->in->cfg->edge[block->first_out + i].to;
 
-		m.share = fmin(m.share, 2 * c->in->freq->block[to] / runs);
+		m.share = fmin(m.share, 2 * scene->in->freq->block[to] / runs);
 	}
 	return m;
 }
 
 static void accuse_conditional(struct blame_case *c, int jump, double weight)
 {
-	const struct misses m = find_misses(c, jump);
+	const struct misses m = find_misses(c->scene, jump);
 
 	if (m.share < SURE)
 		blame_acquit(c, BLAME_MISPREDICT, "the jump goes one way");
@@ -73,15 +74,15 @@ static void accuse_conditional(struct blame_case *c, int jump, double weight)
 }
 
 /* How often it goes elsewhere than mostly. */
-static double spread(const struct blame_case *c, int jump)
+static double spread(const struct blame_scene *scene, int jump)
 {
-	const int b = c->paths->block_of[jump];
-	const struct cfg_block *block = &c->in->cfg->block[b];
+	const int b = scene->paths.block_of[jump];
+	const struct cfg_block *block = &scene->in->cfg->block[b];
 	double most = 0;
 
 	for (int i = 0; i < block->nr_out; i++)
-		most = fmax(most, c->in->freq->edge[block->first_out + i]);
-	return block->missing_out ? 0.5 : 1 - fmin(most / c->in->freq->block[b], 1);
+		most = fmax(most, scene->in->freq->edge[block->first_out + i]);
+	return block->missing_out ? 0.5 : 1 - fmin(most / scene->in->freq->block[b], 1);
 }
 
 static void accuse_jump(struct blame_case *c, int jump, double weight)
@@ -92,7 +93,8 @@ static void accuse_jump(struct blame_case *c, int jump, double weight)
 		accuse_conditional(c, jump, weight);
 	else if (kind & INSN_INDIRECT && kind & INSN_JUMP)
 		blame_accuse(c, BLAME_MISPREDICT, jump,
-			     weight * (0.3 + 0.6 * spread(c, jump)), REFILL_CYCLES);
+			     weight * (0.3 + 0.6 * spread(c->scene, jump)),
+			     REFILL_CYCLES);
 	else if (kind & INSN_INDIRECT)
 		blame_accuse(c, BLAME_MISPREDICT, jump, weight * 0.5, REFILL_CYCLES);
 	else if (kind & INSN_RETURN)
@@ -122,4 +124,13 @@ void blame_branches(struct blame_case *c)
 	for (int i = 0; i < c->nr_group; i++)
 		accuse_jump(c, c->group[i].insn, c->group[i].weight);
 	accuse_behind(c, c->insn, 1);
+}
+
+bool blame_may_mispredict(const struct blame_scene *scene, int insn)
+{
+	const uint32_t kind = scene->in->cfg->insn[insn].kind;
+
+	if (kind & INSN_COND)
+		return find_misses(scene, insn).share >= OFTEN;
+	return kind & INSN_INDIRECT && kind & INSN_JUMP && spread(scene, insn) >= OFTEN;
 }

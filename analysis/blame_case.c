@@ -10,10 +10,27 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define MIN_SHARE   0.05 /* of a stall, for a suspect that explains less is none */
-#define MIN_LIKELY  0.08
-#define GROUP_FIRST 0.7 /* likely, the instruction before; and farther ones: */
-#define GROUP_NEXT  0.9
+#define MIN_SHARE  0.05 /* of a stall, for a suspect that explains less is none */
+#define MIN_LIKELY 0.08
+#define GROUP_MAX  8    /* instructions that retire together */
+#define LEADS      0.5F /* cycles at the head: the first of such */
+#define FOLLOWER   0.95 /* as likely as the one before it */
+#define BEFORE     0.55 /* an earlier group's */
+
+int blame_scene_init(struct blame_scene *scene, const struct blame_input *in,
+		     struct arena *arena, struct buf *debug)
+{
+	int err;
+
+	*scene = (struct blame_scene){ .in = in, .debug = debug };
+	scene->address = arena_array(arena, in->cfg->nr_insns, sizeof(*scene->address));
+	scene->has_address =
+		arena_array(arena, in->cfg->nr_insns, sizeof(*scene->has_address));
+	if (!scene->address || !scene->has_address)
+		return -ENOMEM;
+	err = blame_paths_init(&scene->paths, in->cfg, in->freq, arena);
+	return err ? err : blame_footprints_init(&scene->footprints, in, arena);
+}
 
 static uint64_t offset_of(const struct blame_input *in, int insn)
 {
@@ -118,39 +135,55 @@ static void add_witness(struct blame_case *c, int insn, double weight)
 		c->group[c->nr_group++] = (struct blame_witness){ insn, weight };
 }
 
-/* Back to the first that the others retire with, or, of a first, to those before. */
+int blame_group_end(const struct blame_scene *scene, int insn)
+{
+	const struct cfg_block *block =
+		&scene->in->cfg->block[scene->paths.block_of[insn]];
+	const int end = block->first_insn + block->nr_insns;
+	int at = insn + 1;
+
+	while (!scene->in->exact && at < end && at < insn + GROUP_MAX &&
+	       scene->in->timing[at].head + scene->in->timing[at].front_end < LEADS)
+		at++;
+	return at;
+}
+
+/* Those that retire with it, and, less likely, those before. */
 static void gather_group(struct blame_case *c)
 {
 	const int first = c->in->cfg->block[c->block].first_insn;
-	double weight = GROUP_FIRST;
-	int before[BLAME_MAX_GROUP], at = c->insn, nr;
+	const int end = blame_group_end(c->scene, c->insn);
+	int before[GROUP_MAX], nr;
+	double weight = 1;
 	bool outside;
 
-	add_witness(c, c->insn, 1);
-	if (c->in->exact)
-		return;
-	do {
-		if (at == first)
+	for (int at = c->insn; at < end; at++, weight *= FOLLOWER)
+		add_witness(c, at, weight);
+	weight = BEFORE;
+	for (int at = c->insn - 1; at >= first && !c->in->exact; at--) {
+		add_witness(c, at, weight);
+		weight *= FOLLOWER;
+		if (c->in->timing[at].head > 0)
 			break;
-		add_witness(c, --at, weight);
-		weight *= GROUP_NEXT;
-	} while (c->nr_group < BLAME_MAX_GROUP && !(c->in->timing[at].head > 0));
-	if (at != first || c->insn != first)
+	}
+	if (c->insn != first || c->in->exact)
 		return;
-	nr = blame_before(c->paths, first, before, BLAME_MAX_GROUP, &outside);
+	nr = blame_before(c->paths, first, before, GROUP_MAX, &outside);
 	for (int i = 0; i < nr; i++)
-		add_witness(c, before[i], GROUP_FIRST);
+		add_witness(c, before[i], BEFORE);
 }
 
+/* The first one behind the group. */
 static int next_of(const struct blame_case *c)
 {
 	const struct cfg *cfg = c->in->cfg;
 	const struct cfg_block *block = &cfg->block[c->block];
+	const int end = blame_group_end(c->scene, c->insn);
 	int next = -1;
 	double most = 0;
 
-	if (c->insn + 1 < block->first_insn + block->nr_insns)
-		return c->insn + 1;
+	if (end < block->first_insn + block->nr_insns)
+		return end;
 	for (int e = block->first_out; e < block->first_out + block->nr_out; e++)
 		if (cfg->edge[e].to != cfg->exit && c->in->freq->edge[e] > most) {
 			most = c->in->freq->edge[e];

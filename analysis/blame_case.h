@@ -13,16 +13,18 @@
 #include <math.h>
 
 #include "analysis/blame.h"
+#include "analysis/blame_address.h"
 #include "analysis/blame_path.h"
 
 #define BLAME_NO_LIMIT INFINITY
 
 /*
  * Where a stall shows is known up to the group of instructions that retire together:
- * who else of it can have been the one that waited. What never came into the core,
- * or into the store buffer, may also be the next instruction.
+ * samples are at its first one (landing.h), and any can have been the one that
+ * waited. What never came into the core, or into the store buffer, may also be the
+ * first one behind it.
  */
-#define BLAME_MAX_GROUP 8
+#define BLAME_MAX_GROUP 16
 #define BLAME_NEXT      0.6 /* the next one's weight */
 struct blame_witness {
 	int insn;
@@ -49,13 +51,15 @@ struct blame_scene {
 	const struct blame_input *in;
 	struct blame_paths paths;
 	struct blame_footprints footprints;
+	struct address *address; /* by instruction, once it was asked for */
+	bool *has_address;
 	struct buf *debug; /* or NULL */
 };
 
 #define BLAME_MAX_SUSPECTS 16
 struct blame_case {
 	const struct blame_input *in;
-	const struct blame_scene *scene;
+	struct blame_scene *scene;
 	struct blame_paths *paths; /* the scene's */
 	int insn, block;
 	double frequency; /* executions of it */
@@ -71,6 +75,10 @@ static inline const struct insn *blame_case_insn(const struct blame_case *c, int
 {
 	return &c->in->cfg->insn[insn];
 }
+
+/* The arena's. Returns 0 or -ENOMEM. */
+int blame_scene_init(struct blame_scene *scene, const struct blame_input *in,
+		     struct arena *arena, struct buf *debug);
 
 /* The dynamic stall of an instruction, and its culprits. Returns 0 or -ENOMEM. */
 int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena *arena,
@@ -92,7 +100,13 @@ void blame_units(struct blame_case *c);    /* dividers, atomics, chains … */
  * Whether the data decide how long it takes, so that its latency in the schedule is
  * its least only: divisions, atomics, accesses far from the one before.
  */
-bool blame_varies(const struct blame_input *in, struct blame_paths *paths, int insn);
+bool blame_varies(struct blame_scene *scene, int insn);
+
+/* Whether a jump goes where no predictor can know. */
+bool blame_may_mispredict(const struct blame_scene *scene, int insn);
+
+/* Behind the last instruction, of the block, that retires together with insn. */
+int blame_group_end(const struct blame_scene *scene, int insn);
 
 /* The arena's. Returns 0 or -ENOMEM. */
 int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,

@@ -12,7 +12,6 @@
  */
 #include "config.h"
 
-#include "analysis/blame_address.h"
 #include "analysis/blame_case.h"
 
 #define MEMORY_CYCLES 400.0 /* from the farthest memory, at worst */
@@ -27,7 +26,7 @@ struct likelihood {
 };
 
 static const struct likelihood likelihoods[] = {
-	[ADDRESS_FIXED] = { 0, 0, 0.15 },       [ADDRESS_NEAR] = { 0.1, 0, 0.25 },
+	[ADDRESS_FIXED] = { 0, 0, 0 },          [ADDRESS_NEAR] = { 0.1, 0, 0.25 },
 	[ADDRESS_STEPS] = { 0.35, 0.1, 0.5 },   [ADDRESS_PAGES] = { 0.6, 0.8, 0.4 },
 	[ADDRESS_COMPUTED] = { 0.7, 0.4, 0.5 }, [ADDRESS_LOADED] = { 0.85, 0.4, 0.55 },
 };
@@ -55,6 +54,15 @@ static struct likelihood likelihood_of(struct address a)
 	return crossings(a, ADDRESS_PAGE) < 1 ? step : leap;
 }
 
+static struct address find_address(struct blame_scene *scene, int insn)
+{
+	if (!scene->has_address[insn])
+		scene->address[insn] =
+			blame_find_address(scene->in->isa, &scene->paths, insn);
+	scene->has_address[insn] = true;
+	return scene->address[insn];
+}
+
 static bool reads_memory(const struct insn *insn)
 {
 	return insn->kind & INSN_LOAD && !(insn->kind & (INSN_RETURN | INSN_PREFETCH));
@@ -73,7 +81,7 @@ static void accuse_tlb(struct blame_case *c, int insn, double weight, struct add
 
 static void accuse_load(struct blame_case *c, int insn, double weight)
 {
-	const struct address a = blame_find_address(c->in, c->paths, insn);
+	const struct address a = find_address(c->scene, insn);
 	const double share = crossings(a, ADDRESS_LINE);
 	double l = likelihood_of(a).cache;
 
@@ -90,12 +98,15 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 
 static void accuse_store(struct blame_case *c, int insn, double weight)
 {
-	const struct address a = blame_find_address(c->in, c->paths, insn);
+	const struct address a = find_address(c->scene, insn);
 
+	if (a.walk == ADDRESS_FIXED) {
+		blame_acquit(c, BLAME_STORE, "it always stores to the same place");
+		return;
+	}
 	blame_accuse(c, BLAME_STORE, insn, weight * likelihood_of(a).store,
 		     BLAME_NO_LIMIT);
-	if (a.walk != ADDRESS_FIXED)
-		accuse_tlb(c, insn, weight * 0.5, a);
+	accuse_tlb(c, insn, weight * 0.5, a);
 }
 
 /* Instructions whose results one waits for, nearest first. */
@@ -159,16 +170,16 @@ void blame_data(struct blame_case *c)
 	accuse_operands(c);
 }
 
-bool blame_varies(const struct blame_input *in, struct blame_paths *paths, int insn)
+bool blame_varies(struct blame_scene *scene, int insn)
 {
-	const struct insn *at = &in->cfg->insn[insn];
+	const struct insn *at = &scene->in->cfg->insn[insn];
 	struct address a;
 
 	if (at->kind & (INSN_DIVIDE | INSN_ATOMIC | INSN_FENCE | INSN_REPEAT))
 		return true;
 	if (!reads_memory(at) && !writes_memory(at))
 		return false;
-	a = blame_find_address(in, paths, insn);
+	a = find_address(scene, insn);
 	if (writes_memory(at) && a.walk >= ADDRESS_STEPS)
 		return true;
 	return a.walk > ADDRESS_STEPS ||

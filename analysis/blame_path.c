@@ -68,11 +68,26 @@ int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 	return nr;
 }
 
-static bool writes(const struct insn *insn, unsigned int reg)
-{
-	const bool is_result = reg == ISA_GENERAL || reg == ISA_VECTOR;
+/* What is looked for: a register, or with ISA_NONE a place in memory. */
+struct wanted {
+	unsigned int reg;
+	const struct insn_memory *memory;
+};
 
-	return isa_has(&insn->writes, reg) || (insn->kind & INSN_CALL && is_result);
+static bool stores(const struct insn *insn, const struct insn_memory *m)
+{
+	return insn->kind & INSN_STORE && !(insn->kind & INSN_CALL) &&
+	       insn->memory.base == m->base && insn->memory.index == m->index &&
+	       insn->memory.displacement == m->displacement;
+}
+
+static bool writes(const struct insn *insn, const struct wanted *w)
+{
+	const bool is_result = w->reg == ISA_GENERAL || w->reg == ISA_VECTOR;
+
+	if (w->reg == ISA_NONE)
+		return stores(insn, w->memory);
+	return isa_has(&insn->writes, w->reg) || (insn->kind & INSN_CALL && is_result);
 }
 
 static int queue_before(struct blame_paths *p, int b, int tail,
@@ -93,8 +108,8 @@ static int queue_before(struct blame_paths *p, int b, int tail,
 	return tail;
 }
 
-void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
-			struct blame_writers *out)
+static void search(struct blame_paths *p, int insn, const struct wanted *wanted,
+		   struct blame_writers *out)
 {
 	int head = 0, tail = 0, scanned = 0, b = p->block_of[insn], at = insn;
 
@@ -103,7 +118,7 @@ void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
 	for (;;) {
 		const int first = p->cfg->block[b].first_insn;
 
-		while (--at >= first && !writes(&p->cfg->insn[at], reg))
+		while (--at >= first && !writes(&p->cfg->insn[at], wanted))
 			scanned++;
 		if (at < first)
 			tail = queue_before(p, b, tail, out);
@@ -117,4 +132,15 @@ void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
 		at = p->cfg->block[b].first_insn + p->cfg->block[b].nr_insns;
 	}
 	out->outside = true;
+}
+
+void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
+			struct blame_writers *out)
+{
+	search(p, insn, &(struct wanted){ .reg = reg }, out);
+}
+
+void blame_find_stores(struct blame_paths *p, int insn, struct blame_writers *out)
+{
+	search(p, insn, &(struct wanted){ .memory = &p->cfg->insn[insn].memory }, out);
 }

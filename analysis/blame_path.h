@@ -35,7 +35,7 @@ bool blame_is_frequent(const struct blame_paths *p, int e);
 int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 		 bool *outside);
 
-/* Who wrote a register that an instruction reads. */
+/* Who wrote what an instruction reads. */
 #define BLAME_MAX_WRITERS 6
 struct blame_writers {
 	int insn[BLAME_MAX_WRITERS];
@@ -46,5 +46,9 @@ struct blame_writers {
 /* Calls write the register that results come in, and spare others. */
 void blame_find_writers(struct blame_paths *p, int insn, unsigned int reg,
 			struct blame_writers *out);
+
+/* The same of the place in memory that insn reads: those that name it in the same way.
+ */
+void blame_find_stores(struct blame_paths *p, int insn, struct blame_writers *out);
 
 #endif

@@ -42,21 +42,32 @@ static void accuse_unit(struct blame_case *c, int insn, double weight)
 		blame_accuse(c, BLAME_UNIT, insn, weight * 0.6, BLAME_NO_LIMIT);
 }
 
+static int slower_of(const struct blame_case *c, int insn,
+		     const struct blame_writers *w)
+{
+	for (int i = 0; i < w->nr; i++)
+		if (insn < 0 ||
+		    c->in->timing[w->insn[i]].latency > c->in->timing[insn].latency)
+			insn = w->insn[i];
+	return insn;
+}
+
 /* The writer that takes longest among those of an instruction's operands, or -1. */
 static int slowest_operand(struct blame_case *c, int insn)
 {
 	const struct insn *at = blame_case_insn(c, insn);
+	struct blame_writers w;
 	int slowest = -1;
 
+	if (at->kind & INSN_LOAD) {
+		blame_find_stores(c->paths, insn, &w);
+		slowest = slower_of(c, slowest, &w);
+	}
 	for (unsigned int reg = 1; reg < ISA_NR_REGISTERS; reg++) {
-		struct blame_writers w = { 0 };
-
-		if (isa_has(&at->reads, reg) && reg != ISA_PC)
-			blame_find_writers(c->paths, insn, reg, &w);
-		for (int i = 0; i < w.nr; i++)
-			if (slowest < 0 || c->in->timing[w.insn[i]].latency >
-						   c->in->timing[slowest].latency)
-				slowest = w.insn[i];
+		if (!isa_has(&at->reads, reg) || reg == ISA_PC)
+			continue;
+		blame_find_writers(c->paths, insn, reg, &w);
+		slowest = slower_of(c, slowest, &w);
 	}
 	return slowest;
 }

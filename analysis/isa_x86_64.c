@@ -387,7 +387,7 @@ static struct isa_effect effect_of_compare(const struct parts *p,
 static struct isa_effect effect_x86_64(struct isa *isa, const struct insn *insn)
 {
 	const struct parts p = split(llvm_opcode_name(isa->llvm, insn->opcode));
-	struct operands o;
+	struct operands o = { 0 };
 
 	o.nr = llvm_operands(isa->llvm, insn->code + insn->nr_prefixes,
 			     insn->size - insn->nr_prefixes, insn->address, o.op,

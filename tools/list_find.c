@@ -316,18 +316,19 @@ static int failed_none(struct listing *l, const char *proc)
 
 int list_find(struct listing *l, const char *proc)
 {
-	const char *colon = image_end(proc);
+	const char *colon = l->ctx->opt.image ? NULL : image_end(proc);
 	char *image, *glob;
-	int err;
+	int err = 0;
 
-	err = search(l, proc, NULL);
-	if (!err && !l->places && colon && !l->ctx->opt.image) {
+	if (colon) { /* that image alone: to open all takes long */
 		image = strndup(proc, colon - proc);
 		glob = image ? select_glob(image) : NULL;
 		err = glob ? search(l, colon + 1, glob) : -ENOMEM;
 		free(glob);
 		free(image);
 	}
+	if (!err && !l->places)
+		err = search(l, proc, NULL);
 	if (err)
 		return err;
 	choose(l);

@@ -218,18 +218,19 @@ KERNEL void stall_mispredict_data(unsigned long rounds)
 	m.result += odd + even;
 }
 
-KERNEL void stall_mispredict_shift(unsigned long rounds)
+/* A new random bit each round. */
+KERNEL void stall_mispredict_bits(unsigned long rounds)
 {
-	uint64_t x = 88172645463325252, count = 0;
+	uint64_t state = 88172645463325252, x = 0, count = 0;
 
 	while (rounds--) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
+		if (!(rounds & 31))
+			x = next_random(&state);
 		if (x & 4) {
 			__asm__ volatile("" : "+r"(count));
 			count += 5;
 		}
+		x >>= 1;
 	}
 	m.result += count;
 }
@@ -387,13 +388,13 @@ static const struct {
 	{                           \
 #name, stall_##name \
 	}
-	X(dcache_chase),    X(dcache_list),      X(dcache_random),
-	X(dcache_index),    X(dtlb_stride),      X(dtlb_column),
-	X(divide_integer),  X(divide_modulo),    X(divide_float),
-	X(mispredict_data), X(mispredict_shift), X(mispredict_switch),
-	X(store_lines),     X(store_scatter),    X(atomic_add),
-	X(atomic_swap),     X(atomic_fence),     X(chain_multiply),
-	X(chain_float),     X(chain_blocks),     X(icache_straight),
+	X(dcache_chase),    X(dcache_list),     X(dcache_random),
+	X(dcache_index),    X(dtlb_stride),     X(dtlb_column),
+	X(divide_integer),  X(divide_modulo),   X(divide_float),
+	X(mispredict_data), X(mispredict_bits), X(mispredict_switch),
+	X(store_lines),     X(store_scatter),   X(atomic_add),
+	X(atomic_swap),     X(atomic_fence),    X(chain_multiply),
+	X(chain_float),     X(chain_blocks),    X(icache_straight),
 	X(icache_jumps),
 #undef X
 };
