@@ -333,7 +333,7 @@ static struct isa_effect effect_of_move(const struct parts *p, const struct oper
 	return e;
 }
 
-/* add, sub, and, shl: op[0] = op[1] with op[2]; "i": rax with op[0]. */
+/* add, sub, and, shl, inc: op[0] = op[1] with op[2]; "i": rax with op[0]. */
 static struct isa_effect effect_of_sum(const struct parts *p, const struct operands *o)
 {
 	const bool has_value = is_form(p, "ri") || is_form(p, "i");
@@ -352,6 +352,12 @@ static struct isa_effect effect_of_sum(const struct parts *p, const struct opera
 	} else if (!strcmp(p->mnemonic, "XOR") && is_form(p, "rr") &&
 		   last->reg == e.to) {
 		e.op = ISA_OP_SET;
+	} else if (is_form(p, "r") && !strcmp(p->mnemonic, "INC")) {
+		e.op = ISA_OP_ADD;
+		e.value = 1;
+	} else if (is_form(p, "r") && !strcmp(p->mnemonic, "DEC")) {
+		e.op = ISA_OP_ADD;
+		e.value = -1;
 	} else if (!has_value) {
 		return e;
 	} else if (!strcmp(p->mnemonic, "ADD")) {

@@ -210,9 +210,9 @@ KERNEL void stall_mispredict_data(unsigned long rounds)
 	while (rounds--) {
 		state = state * 6364136223846793005 + 1442695040888963407;
 		if (m.random[state >> 40 & (NR_BYTES - 1)] & 1)
-			__asm__ volatile("" : "+r"(odd));
+			HIDE(odd);
 		else
-			__asm__ volatile("add $3, %0" : "+r"(even));
+			HIDE(even);
 		odd += 1;
 	}
 	m.result += odd + even;
@@ -227,7 +227,7 @@ KERNEL void stall_mispredict_bits(unsigned long rounds)
 		if (!(rounds & 31))
 			x = next_random(&state);
 		if (x & 4) {
-			__asm__ volatile("" : "+r"(count));
+			HIDE(count);
 			count += 5;
 		}
 		x >>= 1;

@@ -109,7 +109,7 @@ t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
-UNIT_FREQ = t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
+UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
@@ -117,6 +117,8 @@ QUICK_TESTS += $(UNIT_FREQ)
 EXTRA_DIST += t/unit/cfg_make.h t/unit/flow_make.h
 UNIT_FREQ_LDADD = $(UNIT_ANALYSIS_LDADD) -lm
 
+t_unit_check_address_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_address_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_blame_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_blame_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
