@@ -24,7 +24,7 @@
 
 #define LEAST_CYCLES  0.05 /* that a line of text is for */
 #define MAX_ADDRESSES 3    /* of culprits, in text, for one reason */
-#define MAX_COLUMNS   (EVENTS_MAX + 14)
+#define MAX_COLUMNS   (EVENTS_MAX + 16)
 
 static void put_bubble(struct table *t, const struct cfg *cfg, const struct stall *s)
 {
@@ -83,7 +83,8 @@ static void put_insn(struct table *t, const struct calc *c, int block, int i)
 	const struct blame_insn *why = &e->blame->insn[i];
 	const uint64_t offset = e->cfg->insn[i].address - e->cfg->bias;
 	const bool text = c->x->l->ctx->opt.format == OUT_TEXT;
-	const struct line line = image_line_at(c->ex->im, offset);
+	const struct line none = { NULL, 0 };
+	const struct line line = text ? none : image_line_at(c->ex->im, offset);
 	struct tally tally[EVENTS_MAX];
 	struct buf decoded = { 0 };
 
@@ -164,10 +165,12 @@ static void put_block(struct table *t, const struct calc *c, int b, bool with_so
 	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
 		const struct blame_insn *why = &e->blame->insn[i];
 
-		line = image_line_at(c->ex->im, e->cfg->insn[i].address - e->cfg->bias);
-		if (with_source)
+		if (with_source) {
+			line = image_line_at(c->ex->im,
+					     e->cfg->insn[i].address - e->cfg->bias);
 			list_put_line(t, c->x->l->sources, &line, &before);
-		before = line;
+			before = line;
+		}
 		for (int k = 0; k < why->nr_stalls; k++) {
 			if (why->stall[k].cycles >= LEAST_CYCLES)
 				put_bubble(t, e->cfg, &why->stall[k]);

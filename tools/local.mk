@@ -28,6 +28,7 @@ tools_libtools_a_SOURCES = \
 	tools/events.c tools/events.h \
 	tools/explaining.c tools/explaining.h \
 	tools/explaining_each.c \
+	tools/explaining_text.c \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
 	tools/json.c tools/json.h \

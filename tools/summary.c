@@ -28,15 +28,28 @@ const char *summary_group_name(enum summary_group group)
 	return names[group];
 }
 
-/* What ran, and what it would have taken at best. */
+static bool is_sampled(const struct explained *e, const struct cfg_block *block)
+{
+	for (int i = 0; i < block->nr_insns; i++) {
+		if (e->blamed[block->first_insn + i] > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What ran, and what it would have taken at best: of blocks with samples, for all time
+ * is theirs. Others that might have run are many, and not one of them is seen to have.
+ */
 static void add_cycles(struct summary *s, const struct explained *e)
 {
 	for (int b = 0; b < e->cfg->exit; b++) {
-		double f = e->freq->block[b];
+		const struct cfg_block *block = &e->cfg->block[b];
+		const double f = e->freq->block[b];
 
-		if (!isfinite(f))
+		if (!isfinite(f) || !is_sampled(e, block))
 			continue;
-		s->instructions += f * e->cfg->block[b].nr_insns;
+		s->instructions += f * block->nr_insns;
 		s->best += f * e->block_cycles[b];
 	}
 	s->actual += e->blame->summary.tallied * e->period_cycles;

@@ -18,7 +18,7 @@ struct summary {
 	struct blame_summary blame; /* of all procedures that are explained */
 	size_t nr_procedures;
 	uint64_t nr_bytes;   /* of their code */
-	double instructions; /* executions, where they are known, … */
+	double instructions; /* executions, of blocks with samples, … */
 	double best, actual; /* … and their cycles */
 	double stray;        /* at no instruction */
 	double unknown;      /* without an image */

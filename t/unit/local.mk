@@ -137,3 +137,9 @@ t_unit_check_propagate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_propagate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_repair_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_repair_LDADD = $(UNIT_FREQ_LDADD)
+
+# Reports.
+check_PROGRAMS += t/unit/check_spots
+QUICK_TESTS += t/unit/check_spots
+t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
