@@ -160,7 +160,8 @@ static void gather_group(struct blame_case *c)
 	for (int at = c->insn; at < end; at++, weight *= FOLLOWER)
 		add_witness(c, at, weight);
 	weight = BEFORE;
-	for (int at = c->insn - 1; at >= first && !c->in->exact; at--) {
+	for (int at = c->insn - 1;
+	     at >= first && at >= c->insn - GROUP_MAX && !c->in->exact; at--) {
 		add_witness(c, at, weight);
 		weight *= FOLLOWER;
 		if (c->in->timing[at].head > 0)

@@ -12,6 +12,7 @@
 
 #define RARE        0.05 /* of the executions of the block that an edge leads to */
 #define MAX_SCANNED 512  /* instructions in one search */
+#define MAX_IN      256  /* edges into one block that are looked at */
 
 int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 		     const struct freq *freq, struct arena *arena)
@@ -53,8 +54,8 @@ int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 		before[0] = insn - 1;
 		return 1;
 	}
-	*outside = is_entered(p, b);
-	for (int i = 0; i < block->nr_in; i++) {
+	*outside = is_entered(p, b) || block->nr_in > MAX_IN;
+	for (int i = 0; i < block->nr_in && i < MAX_IN; i++) {
 		const int e = p->cfg->in[block->first_in + i];
 		const struct cfg_block *from = &p->cfg->block[p->cfg->edge[e].from];
 
@@ -95,8 +96,8 @@ static int queue_before(struct blame_paths *p, int b, int tail,
 {
 	const struct cfg_block *block = &p->cfg->block[b];
 
-	out->outside |= is_entered(p, b);
-	for (int i = 0; i < block->nr_in; i++) {
+	out->outside |= is_entered(p, b) || block->nr_in > MAX_IN;
+	for (int i = 0; i < block->nr_in && i < MAX_IN; i++) {
 		const int e = p->cfg->in[block->first_in + i];
 		const int from = p->cfg->edge[e].from;
 
@@ -118,17 +119,19 @@ static void search(struct blame_paths *p, int insn, const struct wanted *wanted,
 	for (;;) {
 		const int first = p->cfg->block[b].first_insn;
 
-		while (--at >= first && !writes(&p->cfg->insn[at], wanted))
+		while (--at >= first && scanned <= MAX_SCANNED &&
+		       !writes(&p->cfg->insn[at], wanted))
 			scanned++;
+		if (scanned > MAX_SCANNED)
+			break;
 		if (at < first)
 			tail = queue_before(p, b, tail, out);
 		else if (out->nr < BLAME_MAX_WRITERS)
 			out->insn[out->nr++] = at;
 		if (head == tail)
 			return;
-		if (scanned > MAX_SCANNED)
-			break;
 		b = p->queue[head++];
+		scanned++;
 		at = p->cfg->block[b].first_insn + p->cfg->block[b].nr_insns;
 	}
 	out->outside = true;
