@@ -283,7 +283,7 @@ static void check_flush(const char *event)
 	device_start(&d);
 	/* Sweeps all the time, then so few that the table overflows meanwhile. */
 	while ((received = device_counts(&d, 0).received) < 2 * half) {
-		bool sweep = received < half || received > swept + half / 5;
+		bool sweep = received < half || received > swept + half / 2;
 
 		device_flush(&d, sweep ? CPI_KMOD_TABLE : CPI_KMOD_FULL, NULL, NULL);
 		if (sweep)
