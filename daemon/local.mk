@@ -9,6 +9,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/codecache.c daemon/codecache.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
 	daemon/control.c daemon/control.h \
+	daemon/counters.c daemon/counters.h \
 	daemon/cpus.c daemon/cpus.h \
 	daemon/elfid.c daemon/elfid.h \
 	daemon/event.c daemon/event.h \
