@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cpi.bpf.c - the table of the kernel module, where modules may not be loaded
+ *
+ * What happens at a counter's overflow: cpi_handler.c's job in BPF. abi/bpf.h
+ * says how the daemon gets at the table. One program is loaded per event, all
+ * over the same maps, so that the event's number and the sizes are constants to
+ * the verifier: no helper is called for them, no branch tests what is not asked
+ * for. Arrays rather than hash maps or per-CPU maps: a look-up in them is a few
+ * instructions in line, and the daemon reads them without system calls.
+ */
+#include "kmod/cpi_bpf_kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi/bpf.h"
+#include "abi/branch.h"
+#include "kmod/table.h"
+
+/* Set before loading; nr_buckets is a power of two. */
+const volatile uint32_t event = 0;
+const volatile uint32_t nr_buckets = CPI_TABLE_DEFAULT_BUCKETS;
+const volatile uint32_t nr_entries = CPI_TABLE_DEFAULT_OVERFLOW;
+const volatile bool outcome = true;
+
+/* The active set. The daemon writes it, and all programs share it. */
+uint32_t active = 0;
+
+/* Per CPU and set, at cpi_bpf_slot(): one, nr_buckets and nr_entries of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_bpf_cpu);
+} cpi_cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_bucket);
+} cpi_buckets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_entry);
+} cpi_overflow SEC(".maps");
+
+/* Instructions may end where nothing is mapped behind: reads what there is. */
+static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
+{
+	const uint32_t size = CPI_BRANCH_MAX_BYTES;
+	uint32_t in_page = 4096 - (pc & 4095);
+	const void *at = (const void *)pc;
+
+	if (!(user ? bpf_probe_read_user(code, size, at)
+		   : bpf_probe_read_kernel(code, size, at)))
+		return size;
+	if (in_page >= size)
+		return 0;
+	in_page &= size - 1;
+	return (user ? bpf_probe_read_user(code, in_page, at)
+		     : bpf_probe_read_kernel(code, in_page, at))
+		       ? 0
+		       : in_page;
+}
+
+#if defined(__TARGET_ARCH_x86)
+
+#define USER32_CS 0x23
+
+static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.ip;
+}
+
+static __always_inline enum cpi_outcome
+outcome_of(const struct bpf_perf_event_data *ctx)
+{
+	uint8_t code[CPI_BRANCH_MAX_BYTES];
+	uint64_t cs = ctx->regs.cs;
+	uint32_t n;
+
+	if (cs == USER32_CS)
+		return CPI_OUTCOME_UNREADABLE;
+	n = read_code(ctx->regs.ip, cs & 3, code);
+	return cpi_branch_outcome_x86_64(cpi_branch_decode_x86_64(code, n),
+					 ctx->regs.flags, ctx->regs.cx);
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define PSTATE_AARCH32 (1u << 4)
+#define PSTATE_EL      0xcu
+
+static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.pc;
+}
+
+/* The verifier wants constant offsets into the context, not into a copy. */
+static __always_inline uint64_t register_of(const struct bpf_perf_event_data *ctx,
+					    uint32_t number)
+{
+	uint64_t regs[32];
+
+	CPI_TABLE_UNROLL
+	for (int i = 0; i < 31; i++)
+		regs[i] = ctx->regs.regs[i];
+	regs[31] = 0; /* the zero register */
+	return regs[number & 31];
+}
+
+static __always_inline enum cpi_outcome
+outcome_of(const struct bpf_perf_event_data *ctx)
+{
+	uint64_t pstate = ctx->regs.pstate;
+	uint8_t code[CPI_BRANCH_MAX_BYTES];
+	struct cpi_branch branch;
+
+	if (pstate & PSTATE_AARCH32 ||
+	    read_code(ctx->regs.pc, !(pstate & PSTATE_EL), code) < 4)
+		return CPI_OUTCOME_UNREADABLE;
+	branch = cpi_branch_decode_arm64(code[0] | code[1] << 8 | code[2] << 16 |
+					 (uint32_t)code[3] << 24);
+	return cpi_branch_outcome_arm64(branch, register_of(ctx, branch.arg), pstate);
+}
+
+#endif
+
+/* Which process, and which life of it: see who_is() in cpi_handler.c. */
+static __always_inline uint64_t who_is(void)
+{
+	struct task_struct *task;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id,
+				       BPF_FUNC_get_current_task_btf)) {
+		task = bpf_get_current_task_btf();
+		return (uint32_t)task->tgid | (uint32_t)task->self_exec_id
+						      << CPI_TGID_BITS;
+	}
+	task = (struct task_struct *)bpf_get_current_task(); /* before 5.11 */
+	return (uint32_t)BPF_CORE_READ(task, tgid) |
+	       (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
+}
+
+static __always_inline void spill(struct cpi_bpf_cpu *cpu, uint32_t slot,
+				  const struct cpi_entry *evicted)
+{
+	uint32_t at = slot * nr_entries + cpu->nr_overflow;
+	struct cpi_entry *e = NULL;
+
+	if (cpu->nr_overflow < nr_entries)
+		e = bpf_map_lookup_elem(&cpi_overflow, &at);
+	if (!e) {
+		cpu->lost[cpi_entry_event(evicted)] += cpi_entry_count(evicted);
+		return;
+	}
+	*e = *evicted;
+	cpu->nr_overflow++;
+}
+
+SEC("perf_event")
+int cpi_sample(struct bpf_perf_event_data *ctx)
+{
+	uint32_t set = *(volatile uint32_t *)&active;
+	uint32_t slot = cpi_bpf_slot(bpf_get_smp_processor_id(), set);
+	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &slot);
+	struct cpi_entry evicted;
+	struct cpi_bucket *b;
+	uint64_t word0, who;
+	uint32_t at;
+
+	if (!cpu)
+		return 0; /* cannot be: there is one for each possible CPU */
+	cpu->received[event & (CPI_MAX_EVENTS - 1)]++;
+	word0 = cpi_entry_word0(pc_of(ctx), event,
+				outcome ? outcome_of(ctx) : CPI_OUTCOME_NONE);
+	who = who_is();
+	at = slot * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
+	b = bpf_map_lookup_elem(&cpi_buckets, &at);
+	if (!b)
+		return 0; /* likewise */
+	if (cpi_table_hit(b, word0, who))
+		return 0;
+	if (cpi_table_place(b, word0, who, &cpu->next_way, &evicted) ==
+	    CPI_TABLE_EVICT) {
+		cpu->evictions++;
+		spill(cpu, slot, &evicted);
+	}
+	return 0; /* nothing goes to a ring */
+}
+
+/* Tells the exec ids of all processes, but of those that are amid an exec. */
+SEC("iter/task")
+int cpi_exec_ids(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct cpi_bpf_exec_id e;
+
+	if (!task || task->pid != task->tgid)
+		return 0;
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD(task, in_execve))
+		return 0;
+	e.when_ns = bpf_ktime_get_ns();
+	e.tgid = task->tgid;
+	e.exec_id = task->self_exec_id;
+	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	return 0;
+}
+
+char _license[] SEC("license") = "GPL";
