@@ -92,16 +92,10 @@ static inline struct cpi_branch cpi_branch_decode_x86_64(const uint8_t *code,
 			b.arg = code[i + 1] & 0xf;
 		}
 		break;
-	case 0xe0 ... 0xe3: {
-		static const uint8_t kind[4] = { CPI_BRANCH_X86_LOOPNE,
-						 CPI_BRANCH_X86_LOOPE,
-						 CPI_BRANCH_X86_LOOP,
-						 CPI_BRANCH_X86_CX };
-
-		b.kind = kind[code[i] & 3];
+	case 0xe0 ... 0xe3: /* loopne, loope, loop, jcxz: the kinds the other way */
+		b.kind = CPI_BRANCH_X86_LOOPNE - (code[i] & 3);
 		b.arg = width;
 		break;
-	}
 	}
 	return b;
 }

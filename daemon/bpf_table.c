@@ -42,7 +42,7 @@ struct bpf_table {
 	struct bpf_table_config cfg;
 	struct cpi_bpf *skel[CPI_MAX_EVENTS];
 	struct shared cpus, buckets, overflow;
-	uint32_t *active;
+	uint32_t active;           /* the set, on all CPUs */
 	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
 	int grace_fd;              /* a map of maps, and the one that is in it */
 	int inner_fd;
@@ -83,32 +83,53 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
-/* Sets the constants and sizes of one event's programs, and the maps they share. */
-static int prepare(struct bpf_table *t, int event)
+/* Writes a program's numbers into its instructions. */
+static int set_numbers(const struct bpf_table *t, struct bpf_program *prog, int event)
 {
-	struct cpi_bpf *first = t->skel[0], *skel = t->skel[event];
-	uint32_t nr_slots = t->cfg.nr_cpus * CPI_BPF_SETS;
+	size_t nr = bpf_program__insn_cnt(prog);
+	struct bpf_insn *code = malloc(nr * sizeof(*code));
 	int err;
 
-	skel->rodata->event = event;
-	skel->rodata->nr_buckets = t->cfg.nr_buckets;
-	skel->rodata->nr_entries = t->cfg.nr_entries;
-	skel->rodata->outcome = t->cfg.outcome;
-	err = bpf_map__set_max_entries(skel->maps.cpi_cpus, nr_slots);
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, bpf_program__insns(prog), nr * sizeof(*code));
+	for (struct bpf_insn *i = code; i < code + nr; i++) {
+		if (i->code != (BPF_ALU64 | BPF_MOV | BPF_K))
+			continue;
+		if (i->imm == CPI_BPF_EVENT)
+			i->imm = event;
+		else if (i->imm == CPI_BPF_NR_BUCKETS)
+			i->imm = t->cfg.nr_buckets;
+		else if (i->imm == CPI_BPF_NR_ENTRIES)
+			i->imm = t->cfg.nr_entries;
+		else if (i->imm == CPI_BPF_OUTCOME)
+			i->imm = t->cfg.outcome;
+	}
+	err = bpf_program__set_insns(prog, code, nr);
+	free(code);
+	return err;
+}
+
+static int set_sizes(const struct bpf_table *t, const struct cpi_bpf *skel)
+{
+	uint32_t nr_slots = t->cfg.nr_cpus * CPI_BPF_SETS;
+	int err = bpf_map__set_max_entries(skel->maps.cpi_cpus, t->cfg.nr_cpus);
+
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_buckets,
 					       nr_slots * t->cfg.nr_buckets);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_overflow,
 					       nr_slots * t->cfg.nr_entries);
-	if (err || !event)
-		return err;
-	err = bpf_program__set_autoload(skel->progs.cpi_exec_ids, false);
-	if (!err)
-		err = bpf_map__reuse_fd(skel->maps.bss, bpf_map__fd(first->maps.bss));
-	if (!err)
-		err = bpf_map__reuse_fd(skel->maps.cpi_cpus,
-					bpf_map__fd(first->maps.cpi_cpus));
+	return err;
+}
+
+/* The first event's maps are everybody's. */
+static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
+{
+	int err = bpf_map__reuse_fd(skel->maps.cpi_cpus,
+				    bpf_map__fd(first->maps.cpi_cpus));
+
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.cpi_buckets,
 					bpf_map__fd(first->maps.cpi_buckets));
@@ -120,16 +141,20 @@ static int prepare(struct bpf_table *t, int event)
 
 static int load(struct bpf_table *t, int event, bool exec_ids)
 {
+	struct cpi_bpf *skel = cpi_bpf__open();
 	int err;
 
-	t->skel[event] = cpi_bpf__open();
-	if (!t->skel[event])
+	t->skel[event] = skel;
+	if (!skel)
 		return -errno;
-	err = prepare(t, event);
-	if (!err && !exec_ids)
-		err = bpf_program__set_autoload(t->skel[event]->progs.cpi_exec_ids,
-						false);
-	return err ? err : cpi_bpf__load(t->skel[event]);
+	err = set_numbers(t, skel->progs.cpi_sample, event);
+	if (!err)
+		err = set_sizes(t, skel);
+	if (!err && event)
+		err = share_maps(t->skel[0], skel);
+	if (!err)
+		err = bpf_program__set_autoload(skel->progs.cpi_exec_ids, exec_ids);
+	return err ? err : cpi_bpf__load(skel);
 }
 
 /* Where the kernel has no task iterator, everything else works. */
@@ -222,7 +247,6 @@ int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out)
 		bpf_table_close(t);
 		return err;
 	}
-	t->active = &t->skel[0]->bss->active;
 	*out = t;
 	return 0;
 }
@@ -250,41 +274,53 @@ void bpf_table_close(struct bpf_table *t)
 	free(t);
 }
 
+int bpf_table_program(const struct bpf_table *t, int event)
+{
+	return bpf_program__fd(t->skel[event]->progs.cpi_sample);
+}
+
 int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event)
 {
-	int prog = bpf_program__fd(t->skel[event]->progs.cpi_sample);
+	int prog = bpf_table_program(t, event);
 
 	return ioctl(perf_fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
 }
 
 /* ---- samples ---- */
 
-static struct cpi_bpf_cpu *part(const struct bpf_table *t, uint32_t cpu, uint32_t set)
+static struct cpi_bpf_cpu *cpu_of(const struct bpf_table *t, uint32_t cpu)
 {
-	return (struct cpi_bpf_cpu *)t->cpus.at + cpi_bpf_slot(cpu, set);
+	return (struct cpi_bpf_cpu *)t->cpus.at + cpu;
 }
 
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event)
 {
-	return __atomic_load_n(&part(t, cpu, *t->active)->received[event],
+	return __atomic_load_n(&cpu_of(t, cpu)->received[event][t->active],
 			       __ATOMIC_RELAXED);
 }
 
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu)
 {
-	return __atomic_load_n(&part(t, cpu, *t->active)->nr_overflow,
+	return __atomic_load_n(&cpu_of(t, cpu)->set[t->active].nr_overflow,
 			       __ATOMIC_RELAXED);
+}
+
+static void set_active(struct bpf_table *t, uint32_t set)
+{
+	t->active = set;
+	for (uint32_t i = 0; i < t->cfg.nr_cpus;
+	     i++) /* its partner: the program's read */
+		__atomic_store_n(&cpu_of(t, i)->active, set, __ATOMIC_RELEASE);
 }
 
 int bpf_table_flip(struct bpf_table *t)
 {
 	int err;
 
-	/* The program's read of it is the partner. */
-	__atomic_store_n(t->active, !*t->active, __ATOMIC_RELEASE);
+	set_active(t, !t->active);
 	err = wait_for_programs(t);
 	if (err)
-		__atomic_store_n(t->active, !*t->active, __ATOMIC_RELEASE);
+		set_active(t, !t->active);
 	return err;
 }
 
@@ -293,35 +329,38 @@ size_t bpf_table_max_entries(const struct bpf_table *t)
 	return t->cfg.nr_entries + (size_t)t->cfg.nr_buckets * CPI_TABLE_WAYS;
 }
 
-static bool take_counts(struct cpi_bpf_cpu *cpu, struct bpf_table_counts *counts)
+/* Returns whether there are any samples. */
+static bool take_counts(struct cpi_bpf_cpu *cpu, uint32_t set,
+			struct bpf_table_counts *counts)
 {
 	uint64_t any = 0;
 
 	for (unsigned int i = 0; i < CPI_MAX_EVENTS; i++) {
-		any |= cpu->received[i];
-		counts->received[i] += cpu->received[i];
-		counts->lost[i] += cpu->lost[i];
+		any |= cpu->received[i][set];
+		counts->received[i] += cpu->received[i][set];
+		counts->lost[i] += cpu->set[set].lost[i];
+		cpu->received[i][set] = 0;
 	}
-	counts->evictions += cpu->evictions;
-	memset(cpu, 0, sizeof(*cpu));
+	counts->evictions += cpu->set[set].evictions;
+	memset(&cpu->set[set], 0, sizeof(cpu->set[set]));
 	return any;
 }
 
 size_t bpf_table_take(struct bpf_table *t, uint32_t number, struct cpi_entry *out,
 		      struct bpf_table_counts *counts)
 {
-	uint32_t slot = cpi_bpf_slot(number, !*t->active);
-	struct cpi_bpf_cpu *cpu = part(t, number, !*t->active);
+	uint32_t set = !t->active, slot = cpi_bpf_slot(number, set);
+	struct cpi_bpf_cpu *cpu = cpu_of(t, number);
 	struct cpi_bucket *b =
 		(struct cpi_bucket *)t->buckets.at + (size_t)slot * t->cfg.nr_buckets;
 	const struct cpi_entry *overflow =
 		(struct cpi_entry *)t->overflow.at + (size_t)slot * t->cfg.nr_entries;
-	size_t nr = cpu->nr_overflow;
+	size_t nr = cpu->set[set].nr_overflow;
 
 	if (nr > t->cfg.nr_entries)
-		nr = t->cfg.nr_entries; /* cannot be: the verifier has seen to it */
+		nr = t->cfg.nr_entries; /* cannot be: the program stops there */
 	memcpy(out, overflow, nr * sizeof(*out));
-	if (!take_counts(cpu, counts))
+	if (!take_counts(cpu, set, counts))
 		return 0; /* no sample, so no entry */
 	for (const struct cpi_bucket *end = b + t->cfg.nr_buckets; b < end; b++) {
 		for (int w = 0; w < CPI_TABLE_WAYS; w++) {

@@ -37,6 +37,9 @@ void bpf_table_close(struct bpf_table *t); /* accepts NULL */
 /* Lets a perf event's samples be counted as event's. 0 or -errno. */
 int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event);
 
+/* The descriptor of the program that takes event's samples; the table's. */
+int bpf_table_program(const struct bpf_table *t, int event);
+
 /* What a CPU has in the active set, which changes meanwhile. */
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);

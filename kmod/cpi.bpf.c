@@ -3,11 +3,13 @@
  * cpi.bpf.c - the table of the kernel module, where modules may not be loaded
  *
  * What happens at a counter's overflow: cpi_handler.c's job in BPF. abi/bpf.h
- * says how the daemon gets at the table. One program is loaded per event, all
- * over the same maps, so that the event's number and the sizes are constants to
- * the verifier: no helper is called for them, no branch tests what is not asked
- * for. Arrays rather than hash maps or per-CPU maps: a look-up in them is a few
- * instructions in line, and the daemon reads them without system calls.
+ * says how the daemon gets at the table. Arrays rather than hash maps or per-CPU
+ * maps: a look-up in them is a few instructions in line, and the daemon reads them
+ * without system calls.
+ *
+ * One program is loaded per event, all over the same maps. The event's number, the
+ * sizes and what is asked for are operands of its instructions: .rodata would be
+ * a load from one more page, which other work has long driven out of the TLB.
  */
 #include "kmod/cpi_bpf_kernel.h"
 
@@ -18,16 +20,7 @@
 #include "abi/branch.h"
 #include "kmod/table.h"
 
-/* Set before loading; nr_buckets is a power of two. */
-const volatile uint32_t event = 0;
-const volatile uint32_t nr_buckets = CPI_TABLE_DEFAULT_BUCKETS;
-const volatile uint32_t nr_entries = CPI_TABLE_DEFAULT_OVERFLOW;
-const volatile bool outcome = true;
-
-/* The active set. The daemon writes it, and all programs share it. */
-uint32_t active = 0;
-
-/* Per CPU and set, at cpi_bpf_slot(): one, nr_buckets and nr_entries of them. */
+/* By CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -36,6 +29,7 @@ struct {
 	__type(value, struct cpi_bpf_cpu);
 } cpi_cpus SEC(".maps");
 
+/* At cpi_bpf_slot(), nr_buckets() and nr_entries() of them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -51,6 +45,14 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct cpi_entry);
 } cpi_overflow SEC(".maps");
+
+/* The loader's number in the place of one of abi/bpf.h's. */
+#define LOADED(placeholder)                                       \
+	({                                                        \
+		uint64_t loaded;                                  \
+		asm("%0 = %1" : "=r"(loaded) : "i"(placeholder)); \
+		loaded;                                           \
+	})
 
 /* Instructions may end where nothing is mapped behind: reads what there is. */
 static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
@@ -150,50 +152,71 @@ static __always_inline uint64_t who_is(void)
 	       (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
 }
 
-static __always_inline void spill(struct cpi_bpf_cpu *cpu, uint32_t slot,
+static __always_inline void spill(struct cpi_bpf_set *set, uint32_t slot,
 				  const struct cpi_entry *evicted)
 {
-	uint32_t at = slot * nr_entries + cpu->nr_overflow;
+	uint32_t nr_entries = LOADED(CPI_BPF_NR_ENTRIES);
+	uint32_t at = slot * nr_entries + set->nr_overflow;
 	struct cpi_entry *e = NULL;
 
-	if (cpu->nr_overflow < nr_entries)
+	set->evictions++;
+	if (set->nr_overflow < nr_entries)
 		e = bpf_map_lookup_elem(&cpi_overflow, &at);
 	if (!e) {
-		cpu->lost[cpi_entry_event(evicted)] += cpi_entry_count(evicted);
+		set->lost[cpi_entry_event(evicted)] += cpi_entry_count(evicted);
 		return;
 	}
 	*e = *evicted;
-	cpu->nr_overflow++;
+	set->nr_overflow++;
 }
 
+/* The bucket of a key; never NULL, but to the verifier. */
+static __always_inline struct cpi_bucket *bucket_of(uint32_t slot, uint64_t word0,
+						    uint64_t who)
+{
+	uint32_t nr_buckets = LOADED(CPI_BPF_NR_BUCKETS);
+	uint32_t at =
+		slot * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
+
+	return bpf_map_lookup_elem(&cpi_buckets, &at);
+}
+
+/*
+ * Where an instruction that is no conditional jump has been sampled before, the
+ * one that is there still is none: most samples are counted without a look at the
+ * code. Code that is changed in place is seen as changed after the next sweep.
+ */
 SEC("perf_event")
 int cpi_sample(struct bpf_perf_event_data *ctx)
 {
-	uint32_t set = *(volatile uint32_t *)&active;
-	uint32_t slot = cpi_bpf_slot(bpf_get_smp_processor_id(), set);
-	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &slot);
+	uint32_t event = LOADED(CPI_BPF_EVENT), number = bpf_get_smp_processor_id();
+	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
+	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
+	uint64_t word0 = cpi_entry_word0(pc_of(ctx), event, outcome);
+	uint64_t who = who_is();
+	uint32_t active, slot;
 	struct cpi_entry evicted;
 	struct cpi_bucket *b;
-	uint64_t word0, who;
-	uint32_t at;
 
 	if (!cpu)
 		return 0; /* cannot be: there is one for each possible CPU */
-	cpu->received[event & (CPI_MAX_EVENTS - 1)]++;
-	word0 = cpi_entry_word0(pc_of(ctx), event,
-				outcome ? outcome_of(ctx) : CPI_OUTCOME_NONE);
-	who = who_is();
-	at = slot * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
-	b = bpf_map_lookup_elem(&cpi_buckets, &at);
-	if (!b)
-		return 0; /* likewise */
-	if (cpi_table_hit(b, word0, who))
+	active = *(volatile uint32_t *)&cpu->active & (CPI_BPF_SETS - 1);
+	cpu->received[event][active]++;
+	slot = cpi_bpf_slot(number, active);
+	b = bucket_of(slot, word0, who);
+	if (!b || cpi_table_hit(b, word0, who))
 		return 0;
-	if (cpi_table_place(b, word0, who, &cpu->next_way, &evicted) ==
-	    CPI_TABLE_EVICT) {
-		cpu->evictions++;
-		spill(cpu, slot, &evicted);
+	if (LOADED(CPI_BPF_OUTCOME))
+		outcome = outcome_of(ctx);
+	if (outcome != CPI_OUTCOME_NONE) {
+		word0 = cpi_entry_word0(pc_of(ctx), event, outcome);
+		b = bucket_of(slot, word0, who);
+		if (!b || cpi_table_hit(b, word0, who))
+			return 0;
 	}
+	if (cpi_table_place(b, word0, who, &cpu->set[active].next_way, &evicted) ==
+	    CPI_TABLE_EVICT)
+		spill(&cpu->set[active], slot, &evicted);
 	return 0; /* nothing goes to a ring */
 }
 

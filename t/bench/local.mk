@@ -44,6 +44,14 @@ t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
+# The BPF collector's program.
+EXTRA_DIST += t/bench/handler.c
+if BPF
+check_PROGRAMS += t/bench/handler
+endif
+t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_bench_handler_LDADD = $(COLLECT_LDADD)
+
 dist_check_SCRIPTS += t/bench/compare t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
@@ -55,4 +63,5 @@ bench: t/bench/table_sim
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
+	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'See $(srcdir)/t/bench/README.md.'
