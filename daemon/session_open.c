@@ -258,10 +258,10 @@ static int start_collector(struct session *s)
 			log_info("session: %s cannot be sampled by %s: %s",
 				 s->events[event].name, s->ops->name, err_str(err));
 	}
-	if (err && s->ops == &collector_kmod)
-		log_err("session: the collector kmod cannot be used: %s: "
-			"is the module cpi loaded? See cpi-kmod(4)",
-			err_str(err));
+	if (err && asked && asked != &collector_perf)
+		log_err("session: the collector %s cannot be used: %s: see "
+			"COLLECTORS in cpid(8)",
+			asked->name, err_str(err));
 	else if (err)
 		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
 	else
