@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * handler [-F HZ] [-w SECONDS] [-r ROUNDS] COMMAND [ARGUMENT...]
+ * handler [-F HZ] [-w SECONDS] [-r ROUNDS] {-p PID | COMMAND [ARGUMENT...]}
  *
  * What the BPF collector's program takes per sample while COMMAND runs, by the
  * kernel's own statistics (BPF_STATS_RUN_TIME), whose two readings of the clock
  * are in the figure. Each round has a window with the outcome of conditional
- * jumps and one without, in random order. COMMAND is killed at the end.
+ * jumps and one without, in random order. COMMAND is killed at the end; with -p
+ * samples are of one process alone, whatever else the machine does.
  */
 #include "config.h"
 
@@ -31,6 +32,7 @@
 struct options {
 	double hz;
 	int window_s, nr_rounds;
+	pid_t target; /* -1: the whole machine */
 	char **command;
 };
 
@@ -54,17 +56,17 @@ static int opened(void *ctx, int cpu, int event, int fd)
 }
 
 static struct counters *open_counters(struct bpf_table *t, const struct event *event,
-				      const uint64_t *period)
+				      const uint64_t *period, pid_t target)
 {
 	struct counters_config cfg = {
 		.events = event,
 		.periods = period,
 		.nr_events = 1,
-		.target = -1,
+		.target = target,
 		.opened = opened,
 		.ctx = t,
 	};
-	struct counters *counters;
+	struct counters *counters = NULL;
 	struct cpus cpus;
 	int index, err = cpus_online(&cpus);
 
@@ -109,7 +111,7 @@ static struct window measure(const struct options *o, bool outcome)
 	if (!entries)
 		die("entries", -ENOMEM);
 	period = event_period(&event, o->hz);
-	counters = open_counters(t, &event, &period);
+	counters = open_counters(t, &event, &period, o->target);
 	nanosleep(&pause, NULL);
 	counters_close(counters);
 	info = read_info(t);
@@ -158,16 +160,11 @@ static pid_t start(char **command)
 	_exit(127);
 }
 
-static void run(const struct options *o)
+static void measure_rounds(const struct options *o)
 {
 	struct window with[MAX_ROUNDS], without[MAX_ROUNDS];
 	uint64_t seed = time_real_ns();
-	int status;
-	pid_t pid;
 
-	if (bpf_enable_stats(BPF_STATS_RUN_TIME) < 0)
-		die("BPF_STATS_RUN_TIME", -errno);
-	pid = start(o->command);
 	for (int i = 0; i < o->nr_rounds; i++) {
 		bool first = hash_u64(seed + i) & 1;
 
@@ -177,35 +174,52 @@ static void run(const struct options *o)
 		if (!first)
 			with[i] = measure(o, true);
 	}
-	if (waitpid(pid, &status, WNOHANG))
-		die("the command was over too soon", -ECHILD);
-	kill(-pid, SIGTERM);
-	waitpid(pid, &status, 0);
 	printf("%-16s %19s %10s %9s %9s %9s\n", "", "ns (min-max)", "samples", "hits %",
 	       "verified", "bytes");
 	print("without outcome", without, o->nr_rounds);
 	print("with outcome", with, o->nr_rounds);
 }
 
+static void run(const struct options *o)
+{
+	int status;
+	pid_t pid;
+
+	if (bpf_enable_stats(BPF_STATS_RUN_TIME) < 0)
+		die("BPF_STATS_RUN_TIME", -errno);
+	if (o->target >= 0) {
+		measure_rounds(o);
+		return;
+	}
+	pid = start(o->command);
+	measure_rounds(o);
+	if (waitpid(pid, &status, WNOHANG))
+		die("the command was over too soon", -ECHILD);
+	kill(-pid, SIGTERM);
+	waitpid(pid, &status, 0);
+}
+
 int main(int argc, char **argv)
 {
-	struct options o = { .hz = 1000, .window_s = 5, .nr_rounds = 5 };
+	struct options o = { .hz = 1000, .window_s = 5, .nr_rounds = 5, .target = -1 };
 	int c;
 
-	while ((c = getopt(argc, argv, "+F:w:r:")) >= 0) {
+	while ((c = getopt(argc, argv, "+F:w:r:p:")) >= 0) {
 		if (c == 'F')
 			o.hz = atof(optarg);
 		else if (c == 'w')
 			o.window_s = atoi(optarg);
 		else if (c == 'r')
 			o.nr_rounds = atoi(optarg);
+		else if (c == 'p')
+			o.target = atoi(optarg);
 		else
-			optind = argc; /* getopt has complained */
+			o.nr_rounds = 0; /* getopt has complained */
 	}
-	if (optind >= argc || o.hz < 1 || o.window_s < 1 || o.nr_rounds < 1 ||
-	    o.nr_rounds > MAX_ROUNDS) {
+	if ((optind >= argc) != (o.target >= 0) || o.hz < 1 || o.window_s < 1 ||
+	    o.nr_rounds < 1 || o.nr_rounds > MAX_ROUNDS) {
 		fprintf(stderr, "usage: handler [-F HZ] [-w SECONDS] [-r ROUNDS] "
-				"COMMAND [ARGUMENT...]\n");
+				"{-p PID | COMMAND [ARGUMENT...]}\n");
 		return 2;
 	}
 	o.command = argv + optind;
