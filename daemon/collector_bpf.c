@@ -32,6 +32,7 @@
 #include "daemon/bpf_table.h"
 #include "daemon/collector.h"
 #include "daemon/counters.h"
+#include "daemon/entries.h"
 
 struct collector {
 	struct collector_config cfg;
@@ -129,40 +130,6 @@ static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
 
 /* ---- taking samples ---- */
 
-static uint64_t pid_of(const struct cpi_entry *e)
-{
-	return (uint32_t)e->word1; /* and its generation */
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct cpi_entry *x = a, *y = b;
-
-	if (pid_of(x) != pid_of(y))
-		return pid_of(x) < pid_of(y) ? -1 : 1;
-	return x->word0 < y->word0 ? -1 : x->word0 > y->word0;
-}
-
-/* Sorts them, and adds up those of one key. Returns how many are left. */
-static size_t sort_entries(struct cpi_entry *e, size_t nr)
-{
-	size_t last = 0;
-
-	if (!nr)
-		return 0;
-	qsort(e, nr, sizeof(*e), compare_keys);
-	for (size_t i = 1; i < nr; i++) {
-		uint64_t n =
-			(uint64_t)cpi_entry_count(&e[last]) + cpi_entry_count(&e[i]);
-
-		if (!compare_keys(&e[last], &e[i]) && n <= CPI_MAX_COUNT)
-			e[last].word1 = pid_of(&e[i]) | n << CPI_COUNT_SHIFT;
-		else
-			e[++last] = e[i];
-	}
-	return last + 1;
-}
-
 static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
 		     uint64_t to_ns)
 {
@@ -171,7 +138,7 @@ static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.entries = c->entries,
-		.nr = sort_entries(c->entries, nr),
+		.nr = entries_sort(c->entries, nr),
 		.by_exec_id = true,
 	};
 

@@ -12,6 +12,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/counters.c daemon/counters.h \
 	daemon/cpus.c daemon/cpus.h \
 	daemon/elfid.c daemon/elfid.h \
+	daemon/entries.c daemon/entries.h \
 	daemon/event.c daemon/event.h \
 	daemon/images.c daemon/images.h \
 	daemon/kernel.c daemon/kernel.h \

@@ -68,9 +68,11 @@ t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
-# The BPF collector; the model of its protocol needs none of it.
-check_PROGRAMS += t/unit/check_flip
-QUICK_TESTS += t/unit/check_flip
+# The BPF collector; only the table needs a kernel that loads it.
+check_PROGRAMS += t/unit/check_entries t/unit/check_flip
+QUICK_TESTS += t/unit/check_entries t/unit/check_flip
+t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c
