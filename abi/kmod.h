@@ -144,8 +144,7 @@ struct cpi_kmod_stats {
  * moment, and the forks and execs since, knows it ever after.
  */
 struct cpi_kmod_exec_id {
-	uint32_t tgid;    /* in the caller's namespace; none there: ESRCH; amid an exec:
-			     EBUSY */
+	uint32_t tgid;    /* in the caller's namespace; ESRCH, or amid an exec EBUSY */
 	uint32_t exec_id; /* out */
 	uint64_t when_ns; /* out: monotonic; execs before it are included, others not */
 };

@@ -21,7 +21,7 @@
 
 #define PRIOR 1.0  /* outcomes */
 #define P_MIN 1e-4 /* of the prior's shares */
-#define BIAS  0.05
+#define BIAS  0.2
 
 /* What is known of edge e's frequency before outcomes are looked at. */
 static double edge_share(const struct cfg *cfg, const struct equiv *eq,

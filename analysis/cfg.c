@@ -9,6 +9,7 @@
 #include "analysis/cfg.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,4 +271,23 @@ int cfg_block_at(const struct cfg *cfg, uint64_t offset)
 			return low;
 	}
 	return -1;
+}
+
+void cfg_dump(const struct cfg *cfg, struct buf *out)
+{
+	static const char *const kinds[] = { "fall", "taken", "indirect", "return",
+					     "leave" };
+
+	for (int b = 0; b < cfg->exit; b++) {
+		const struct cfg_block *block = &cfg->block[b];
+
+		buf_printf(out, "cfg: block %d 0x%" PRIx64 " to 0x%" PRIx64 "%s%s\n", b,
+			   block->start, block->end,
+			   block->landing_pad ? ", landing pad" : "",
+			   block->missing_out ? ", edges missing" : "");
+	}
+	for (int i = 0; i < cfg->nr_edges; i++)
+		buf_printf(out, "cfg: edge %d from %d to %d, %s\n", i,
+			   cfg->edge[i].from, cfg->edge[i].to,
+			   kinds[cfg->edge[i].kind]);
 }

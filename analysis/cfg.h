@@ -22,6 +22,7 @@
 #include "analysis/image.h"
 #include "analysis/isa.h"
 #include "base/arena.h"
+#include "base/buf.h"
 
 enum edge_kind {
 	EDGE_FALL,     /* to the next instruction, of a conditional jump: not taken */
@@ -72,6 +73,9 @@ struct cfg {
 #define CFG_MAX_INSNS (1 << 20)
 int cfg_build(struct image *im, struct isa *isa, const struct symbol *procedure,
 	      struct arena *arena, struct cfg **out);
+
+/* A line for each block and edge, in image offsets. */
+void cfg_dump(const struct cfg *cfg, struct buf *out);
 
 /* The block that holds an offset, or -1. */
 int cfg_block_at(const struct cfg *cfg, uint64_t offset);

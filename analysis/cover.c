@@ -10,6 +10,7 @@
 #include "analysis/cover.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct sweep {
@@ -29,6 +30,16 @@ static int compare(const void *a, const void *b)
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
 	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Ranges of symbols come so, and are many. */
+static bool is_sorted(const struct cover_range *in, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++) {
+		if (compare(&in[i - 1], &in[i]) > 0)
+			return false;
+	}
+	return true;
 }
 
 /* Settles everything below until. */
@@ -59,7 +70,8 @@ int cover_build(struct cover_range *in, size_t nr, struct cover *out)
 	s.piece = calloc(2 * nr + 1, sizeof(*s.piece));
 	if (!s.stack || !s.piece)
 		goto out;
-	qsort(in, nr, sizeof(*in), compare);
+	if (!is_sorted(in, nr))
+		qsort(in, nr, sizeof(*in), compare);
 	for (size_t i = 0; i < nr; i++) {
 		if (in[i].start >= in[i].end)
 			continue;

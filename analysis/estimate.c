@@ -13,8 +13,9 @@
  * sampling errors make them, 1.1 at least, which is what its own Figure 7 was made
  * with. And out of order there are no clusters. What stands in the shadow of a long
  * stall has no samples at all, and a core's M depend on what surrounds a block; so
- * all of a class counts, and its cycles are the geometric mean of ΣM and of ISSUE
- * for each instruction: on measured programs either alone was further off.
+ * all of a class counts, and its cycles are a geometric mean of ΣM and of ISSUE for
+ * each instruction, with M as the smaller part: on measured programs either alone
+ * was further off.
  */
 #include "config.h"
 
@@ -31,9 +32,10 @@
 #define SHARE     0.25
 #define MAX_STALL 1000.0 /* cycles */
 #define ISSUE     0.25   /* cycles that an instruction takes at best */
+#define MODEL     0.25   /* the part of M in the mean */
 
 /* What is not known of a class's stalls, as deviations of log F. */
-#define SD_SUM     0.7
+#define SD_SUM     1.0
 #define SD_CLUSTER 0.3
 
 struct point {
@@ -157,7 +159,7 @@ static void estimate_class(struct point *all, bool in_order, struct estimate *e,
 	if (!e->cycles)
 		return;
 	if (!in_order)
-		e->cycles = sqrt(e->cycles * ISSUE * e->insns);
+		e->cycles = pow(e->cycles, MODEL) * pow(ISSUE * e->insns, 1 - MODEL);
 	qsort(all, e->points, sizeof(*all), by_ratio);
 	if (in_order && e->samples >= FEW * e->points && find_cluster(all, e, &first)) {
 		for (int i = first; i < first + e->used; i++) {

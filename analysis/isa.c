@@ -55,6 +55,7 @@ int isa_open(enum machine machine, struct isa **out)
 		isa_close(isa);
 		return -ENOMEM;
 	}
+	isa->seen.by_code = machine == MACHINE_AARCH64;
 	snprintf(isa->cpu, sizeof(isa->cpu), "%s", ops->generic);
 	*out = isa;
 	return 0;
@@ -64,6 +65,7 @@ void isa_close(struct isa *isa)
 {
 	if (!isa)
 		return;
+	isa_seen_fini(&isa->seen);
 	llvm_close(isa->llvm);
 	free(isa->opcode);
 	free(isa);
@@ -239,7 +241,9 @@ int isa_set_cpu(struct isa *isa, const char *name)
 	err = llvm_set_cpu(isa->llvm, name);
 	if (err)
 		return err;
-	strcpy(isa->cpu, name);
+	isa_seen_fini(&isa->seen);
+	if (name != isa->cpu)
+		strcpy(isa->cpu, name);
 	isa->has_model = true;
 	return 0;
 }
@@ -249,10 +253,26 @@ const char *isa_cpu(const struct isa *isa)
 	return isa->cpu;
 }
 
+static const char *cpu_of_number(const struct isa_cpu_number *n, const char *model)
+{
+	const char *at = strstr(model, "(family ");
+	unsigned int family, number;
+
+	if (!at || sscanf(at, "(family %u, model %u)", &family, &number) != 2)
+		return NULL;
+	for (; n && n->family; n++)
+		if (n->family == family && n->low <= number && number <= n->high)
+			return n->cpu;
+	return NULL;
+}
+
 const char *isa_cpu_of_model(enum machine machine, const char *model)
 {
 	const struct isa_machine *ops = machine_ops(machine);
+	const char *cpu = ops ? cpu_of_number(ops->numbers, model) : NULL;
 
+	if (cpu)
+		return cpu;
 	for (const struct isa_cpu_pattern *p = ops ? ops->cpus : NULL; p && p->pattern;
 	     p++)
 		if (fnmatch(p->pattern, model, 0) == 0)

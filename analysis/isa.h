@@ -154,7 +154,8 @@ int isa_set_cpu(struct isa *isa, const char *name);
 const char *isa_cpu(const struct isa *isa);
 
 /*
- * That name for a model as /proc/cpuinfo has it ("AMD EPYC 9654 96-Core Processor");
+ * That name for a model as epochs record it: /proc/cpuinfo's name, on x86 with its
+ * numbers ("Intel(R) Xeon(R) Processor (family 6, model 143)"), on AArch64 the part;
  * NULL when it is not known: a generic model, which isa_open() sets, serves then.
  */
 const char *isa_cpu_of_model(enum machine machine, const char *model);
@@ -189,6 +190,7 @@ struct isa_run {
 	const struct insn *before; /* what is executed just before it, or NULL */
 	int nr_before;
 	bool loops; /* before and the run are repeated, to the steady state */
+	bool rough; /* or near it, in a third of the time */
 };
 
 struct isa_schedule {

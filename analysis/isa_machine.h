@@ -6,6 +6,7 @@
 #define CPI_ANALYSIS_ISA_MACHINE_H
 
 #include "analysis/isa.h"
+#include "analysis/isa_seen.h"
 #include "analysis/llvm.h"
 
 /* What is found out about an opcode when it first comes by. */
@@ -17,6 +18,12 @@ struct isa_opcode {
 	bool is_zero_idiom;  /* of a register with itself, waits for nothing */
 };
 
+/* x86's own numbers, which name a CPU where its text does not: in clouds. */
+struct isa_cpu_number {
+	unsigned int family, low, high; /* models; family 0 ends the table */
+	const char *cpu;
+};
+
 /* Which CPUs have which model: the first pattern that fits. */
 struct isa_cpu_pattern {
 	const char *pattern; /* as fnmatch() takes it; NULL ends the table */
@@ -24,9 +31,10 @@ struct isa_cpu_pattern {
 };
 
 struct isa_machine {
-	unsigned int step;     /* what INSN_BAD is long */
-	unsigned int max_size; /* of an instruction */
-	const char *generic;   /* CPU when none is known */
+	unsigned int step;                    /* what INSN_BAD is long */
+	unsigned int max_size;                /* of an instruction */
+	const char *generic;                  /* CPU when none is known */
+	const struct isa_cpu_number *numbers; /* NULL: there are none */
 	const struct isa_cpu_pattern *cpus;
 	const char *const *general_names; /* 32 */
 	const char *vector_prefix, *mask_prefix;
@@ -46,7 +54,8 @@ struct isa {
 	struct llvm_isa *llvm;
 	struct isa_opcode *opcode; /* llvm_nr_opcodes() */
 	char cpu[32];
-	bool has_model; /* cpu is set in llvm */
+	bool has_model;       /* cpu is set in llvm */
+	struct isa_seen seen; /* of that CPU */
 };
 
 #endif

@@ -6,7 +6,8 @@
  * from that follows how long it was at the head, and for what.
  *
  * A loop is repeated; the later half of the iterations counts. What is long is
- * cut into windows, of which each has the one before as its predecessor.
+ * cut into windows, of which each has the one before as its predecessor. Short
+ * blocks that came by before are not simulated again (isa_seen.h).
  */
 #include "config.h"
 
@@ -18,8 +19,8 @@
 #define MAX_WINDOW 512 /* instructions that are simulated together */
 #define MAX_BEFORE 64  /* of those before them: more than a reorder buffer drains */
 #define MIN_ROUNDS 4
-#define MAX_ROUNDS 12
-#define ENOUGH     160 /* executions that show the steady state */
+#define MAX_ROUNDS 8   /* within 1 % of 12, on programs */
+#define ENOUGH     104 /* executions that show the steady state */
 
 struct window {
 	const struct insn *list[MAX_BEFORE + MAX_WINDOW];
@@ -162,16 +163,34 @@ static int fill(struct window *w, const struct isa_run *run, int at)
 			w->rounds = MIN_ROUNDS;
 		if (w->rounds > MAX_ROUNDS)
 			w->rounds = MAX_ROUNDS;
+		if (run->rough)
+			w->rounds = MIN_ROUNDS;
 		w->first = w->rounds / 2;
 	}
 	return nr;
+}
+
+static int simulate_all(struct isa *isa, const struct isa_run *run,
+			struct isa_timing *out)
+{
+	struct window w = { 0 };
+	int err = 0;
+
+	for (int at = 0; at < run->nr && !err;) {
+		const int nr = fill(&w, run, at);
+
+		err = simulate(isa, &w, &out[at]);
+		at += nr;
+	}
+	if (!err)
+		isa_seen_add(&isa->seen, run, out);
+	return err;
 }
 
 int isa_schedule(struct isa *isa, const struct isa_run *run, struct arena *arena,
 		 struct isa_schedule *out)
 {
 	struct isa_schedule s = { 0 };
-	struct window w = { 0 };
 	int err = 0;
 
 	if (!isa->has_model)
@@ -179,12 +198,8 @@ int isa_schedule(struct isa *isa, const struct isa_run *run, struct arena *arena
 	s.insn = arena_array(arena, (size_t)run->nr, sizeof(*s.insn));
 	if (!s.insn)
 		return -ENOMEM;
-	for (int at = 0; at < run->nr && !err;) {
-		const int nr = fill(&w, run, at);
-
-		err = simulate(isa, &w, &s.insn[at]);
-		at += nr;
-	}
+	if (!err && !isa_seen_find(&isa->seen, run, s.insn))
+		err = simulate_all(isa, run, s.insn);
 	if (err)
 		return err;
 	for (int i = 0; i < run->nr; i++)

@@ -27,6 +27,28 @@ static const char *const general_names[32] = {
 	"r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31",
 };
 
+/* Families: 6 is Intel's, 23 and above are AMD's. */
+static const struct isa_cpu_number numbers[] = {
+	{ 6, 42, 42, "sandybridge" },      { 6, 45, 45, "sandybridge" },
+	{ 6, 58, 58, "ivybridge" },        { 6, 60, 60, "haswell" },
+	{ 6, 61, 61, "broadwell" },        { 6, 62, 62, "ivybridge" },
+	{ 6, 63, 63, "haswell" },          { 6, 69, 70, "haswell" },
+	{ 6, 71, 71, "broadwell" },        { 6, 78, 78, "skylake" },
+	{ 6, 79, 79, "broadwell" },        { 6, 85, 85, "skylake-avx512" },
+	{ 6, 86, 86, "broadwell" },        { 6, 94, 94, "skylake" },
+	{ 6, 106, 108, "icelake-server" }, { 6, 125, 126, "icelake-client" },
+	{ 6, 140, 141, "tigerlake" },      { 6, 142, 142, "skylake" },
+	{ 6, 143, 143, "sapphirerapids" }, { 6, 151, 151, "alderlake" },
+	{ 6, 154, 154, "alderlake" },      { 6, 158, 158, "skylake" },
+	{ 6, 165, 166, "skylake" },        { 6, 173, 174, "graniterapids" },
+	{ 6, 183, 183, "alderlake" },      { 6, 186, 186, "alderlake" },
+	{ 6, 191, 191, "alderlake" },      { 6, 207, 207, "emeraldrapids" },
+	{ 23, 0, 47, "znver1" },           { 23, 48, 255, "znver2" },
+	{ 25, 0, 15, "znver3" },           { 25, 16, 31, "znver4" },
+	{ 25, 32, 95, "znver3" },          { 25, 96, 255, "znver4" },
+	{ 26, 0, 255, "znver5" },          { 0, 0, 0, NULL },
+};
+
 /* Generations of Xeon are told by the second digit, of EPYC by the last. */
 static const struct isa_cpu_pattern cpus[] = {
 	{ "AMD EPYC 7??1*", "znver1" },
@@ -311,7 +333,7 @@ static struct isa_effect effect_of_move(const struct parts *p, const struct oper
 	return e;
 }
 
-/* add, sub, and, shl: op[0] = op[1] with op[2]; "i": rax with op[0]. */
+/* add, sub, and, shl, inc: op[0] = op[1] with op[2]; "i": rax with op[0]. */
 static struct isa_effect effect_of_sum(const struct parts *p, const struct operands *o)
 {
 	const bool has_value = is_form(p, "ri") || is_form(p, "i");
@@ -330,6 +352,12 @@ static struct isa_effect effect_of_sum(const struct parts *p, const struct opera
 	} else if (!strcmp(p->mnemonic, "XOR") && is_form(p, "rr") &&
 		   last->reg == e.to) {
 		e.op = ISA_OP_SET;
+	} else if (is_form(p, "r") && !strcmp(p->mnemonic, "INC")) {
+		e.op = ISA_OP_ADD;
+		e.value = 1;
+	} else if (is_form(p, "r") && !strcmp(p->mnemonic, "DEC")) {
+		e.op = ISA_OP_ADD;
+		e.value = -1;
 	} else if (!has_value) {
 		return e;
 	} else if (!strcmp(p->mnemonic, "ADD")) {
@@ -365,7 +393,7 @@ static struct isa_effect effect_of_compare(const struct parts *p,
 static struct isa_effect effect_x86_64(struct isa *isa, const struct insn *insn)
 {
 	const struct parts p = split(llvm_opcode_name(isa->llvm, insn->opcode));
-	struct operands o;
+	struct operands o = { 0 };
 
 	o.nr = llvm_operands(isa->llvm, insn->code + insn->nr_prefixes,
 			     insn->size - insn->nr_prefixes, insn->address, o.op,
@@ -415,6 +443,7 @@ const struct isa_machine isa_x86_64 = {
 	.step = 1,
 	.max_size = 15,
 	.generic = "x86-64-v3",
+	.numbers = numbers,
 	.cpus = cpus,
 	.general_names = general_names,
 	.vector_prefix = "zmm",

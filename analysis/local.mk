@@ -3,7 +3,15 @@ noinst_LIBRARIES += analysis/libanalysis.a
 analysis_libanalysis_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 analysis_libanalysis_a_CXXFLAGS = $(AM_CXXFLAGS) $(LLVM_CXXFLAGS)
 analysis_libanalysis_a_SOURCES = \
-	analysis/cfg.h \
+	analysis/blame.c analysis/blame.h \
+	analysis/blame_address.c analysis/blame_address.h \
+	analysis/blame_branch.c \
+	analysis/blame_case.c analysis/blame_case.h \
+	analysis/blame_data.c \
+	analysis/blame_fetch.c \
+	analysis/blame_path.c analysis/blame_path.h \
+	analysis/blame_sum.c \
+	analysis/blame_units.c \
 	analysis/branchprob.c analysis/branchprob.h \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
@@ -20,6 +28,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/elfsyms.c analysis/elfsyms.h \
 	analysis/equiv.c analysis/equiv.h \
 	analysis/estimate.c analysis/estimate.h \
+	analysis/explain.c analysis/explain.h \
 	analysis/flow.c analysis/flow.h \
 	analysis/freq.c analysis/freq.h \
 	analysis/grow.h \
@@ -27,7 +36,9 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \
+	analysis/isa_seen.c analysis/isa_seen.h \
 	analysis/isa_x86_64.c \
+	analysis/landing.c analysis/landing.h \
 	analysis/lines.c analysis/lines.h \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \

@@ -7,6 +7,7 @@
 
 #include "analysis/symtab.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,32 @@ static bool is_bare(const char *pretty, const char *name, size_t len)
 	return strncmp(pretty, name, len) == 0 && bare_length(pretty) == len;
 }
 
+/*
+ * A part of a name that mangling keeps as it is: what stands last before its argument
+ * list or template's arguments. Empty where there may be none: operators, lambdas,
+ * what C++ abbreviates (std::string), and letters beyond ASCII.
+ */
+static size_t kept_part(const char *name, const char **part)
+{
+	static const char *const lost[] = { "operator", "string",   "istream",
+					    "ostream",  "iostream", "allocator" };
+	const char *end = name + strcspn(name, "(<[{@ ");
+	const char *start = end;
+
+	while (start > name && (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
+		start--;
+	*part = start;
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		if (memmem(start, (size_t)(end - start), lost[i], strlen(lost[i])))
+			return 0;
+	}
+	for (const char *p = name; *p && *p != '('; p++) {
+		if (*p == '{' || *p == ' ' || *p == '@' || !isascii((unsigned char)*p))
+			return 0;
+	}
+	return (size_t)(end - start);
+}
+
 /* Notes one more match; false when it is another than before. */
 static bool only(const struct symtab_proc **found, const struct symtab_proc *p)
 {
@@ -319,6 +346,8 @@ int symtab_named(struct symtab *t, const char *name, const struct symbol **out)
 									     is_bare };
 	const struct symtab_proc *found = NULL;
 	const size_t len = strlen(name);
+	const char *part;
+	const size_t part_len = kept_part(name, &part);
 
 	for (size_t i = 0; i < t->nr_entries; i++)
 		if (is_raw(t->entry[i].raw, name, len) &&
@@ -326,7 +355,9 @@ int symtab_named(struct symtab *t, const char *name, const struct symbol **out)
 			return -CPI_ETOOMANY;
 	for (size_t pass = 0; pass < 2 && !found; pass++)
 		for (size_t i = 0; i < t->nr_procs; i++)
-			if (match[pass](ask(&t->proc[i])->name, name, len) &&
+			if (memmem(t->proc[i].symbol.raw, strlen(t->proc[i].symbol.raw),
+				   part, part_len) &&
+			    match[pass](ask(&t->proc[i])->name, name, len) &&
 			    !only(&found, &t->proc[i]))
 				return -CPI_ETOOMANY;
 	if (!found)

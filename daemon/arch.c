@@ -6,9 +6,26 @@
 #include <asm/perf_regs.h>
 #include <string.h>
 
+#include "abi/branch_arm64.h"
+#include "abi/branch_x86_64.h"
+
 #if defined(__x86_64__)
 
-enum { REGS_CX, REGS_FLAGS };
+/* As perf hands them out: its own order, without those that are not in the mask. */
+enum { AX, BX, CX, DX, SI, DI, BP, SP, FLAGS, R8, R9, R10, R11, R12, R13, R14, R15 };
+
+#define REGS_MASK                                                             \
+	(((1ULL << (PERF_REG_X86_SP + 1)) - 1) | 1ULL << PERF_REG_X86_FLAGS | \
+	 0xffULL << PERF_REG_X86_R8)
+
+/* By the number that an instruction has for it; 0 of what is no register. */
+static uint64_t register_x86_64(const uint64_t *regs, unsigned int nr)
+{
+	static const uint8_t place[] = { AX, CX, DX,  BX,  SP,  BP,  SI,  DI,
+					 R8, R9, R10, R11, R12, R13, R14, R15 };
+
+	return nr < sizeof(place) ? regs[place[nr]] : 0;
+}
 
 static struct cpi_branch decode_x86_64(const uint8_t *code, size_t n)
 {
@@ -17,11 +34,13 @@ static struct cpi_branch decode_x86_64(const uint8_t *code, size_t n)
 
 static enum cpi_outcome outcome_x86_64(struct cpi_branch branch, const uint64_t *regs)
 {
-	return cpi_branch_outcome_x86_64(branch, regs[REGS_FLAGS], regs[REGS_CX]);
+	return cpi_branch_outcome_x86_64(branch, regs[FLAGS],
+					 register_x86_64(regs, branch.left),
+					 register_x86_64(regs, branch.right));
 }
 
 const struct arch_ops arch_native = {
-	.regs_mask = 1ULL << PERF_REG_X86_CX | 1ULL << PERF_REG_X86_FLAGS,
+	.regs_mask = REGS_MASK,
 	.decode = decode_x86_64,
 	.outcome = outcome_x86_64,
 };
@@ -30,21 +49,26 @@ const struct arch_ops arch_native = {
 
 static struct cpi_branch decode_arm64(const uint8_t *code, size_t n)
 {
-	uint32_t insn;
+	uint32_t insn[2] = { 0, 0 };
 
-	if (n < sizeof(insn))
+	if (n < sizeof(*insn))
 		return (struct cpi_branch){ .kind = CPI_BRANCH_UNKNOWN };
-	memcpy(&insn, code, sizeof(insn));
-	return cpi_branch_decode_arm64(insn);
+	memcpy(insn, code, n < sizeof(insn) ? sizeof(*insn) : sizeof(insn));
+	return cpi_branch_decode_arm64(insn[0], insn[1]);
 }
 
-/* perf hands out no PSTATE here: b.cond stays unreadable, cbz and tbz do not. */
+static uint64_t register_arm64(const uint64_t *regs, unsigned int nr)
+{
+	return nr < 31 ? regs[nr] : 0;
+}
+
+/* perf hands out no PSTATE here: a b.cond by itself stays unreadable. */
 static enum cpi_outcome outcome_arm64(struct cpi_branch branch, const uint64_t *regs)
 {
 	if (branch.kind == CPI_BRANCH_ARM64_CC)
 		return CPI_OUTCOME_UNREADABLE;
-	return cpi_branch_outcome_arm64(branch, branch.arg < 31 ? regs[branch.arg] : 0,
-					0);
+	return cpi_branch_outcome_arm64(branch, register_arm64(regs, branch.left),
+					register_arm64(regs, branch.right), 0);
 }
 
 const struct arch_ops arch_native = {

@@ -44,8 +44,8 @@ nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h
 BUILT_SOURCES += daemon/cpi.skel.h
 CLEANFILES += daemon/cpi.skel.h daemon/cpi.bpf.o daemon/cpi.bpf.tmp.o
 daemon/libdaemon_a-bpf_table.$(OBJEXT): daemon/cpi.skel.h
-daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h abi/branch.h \
-		abi/entry.h
+daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
+		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \
 	$(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
 		-D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS) \

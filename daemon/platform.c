@@ -44,6 +44,26 @@ static void find_cpuinfo(const char *text, const char *name, char *out, size_t s
 	snprintf(out, size, "%.*s", (int)(end - at), at);
 }
 
+/*
+ * The processor's name. On x86 with its family and model, which tell what it is also
+ * where a hypervisor gives it a name that does not.
+ */
+static void find_cpu(const char *cpuinfo, char *out, size_t size)
+{
+	char family[16], model[16];
+	size_t used;
+
+	find_cpuinfo(cpuinfo, "model name", out, size);
+	if (!out[0])
+		find_cpuinfo(cpuinfo, "CPU part", out, size);
+	find_cpuinfo(cpuinfo, "cpu family\t", family, sizeof(family));
+	find_cpuinfo(cpuinfo, "model\t", model, sizeof(model));
+	used = strlen(out);
+	if (family[0] && model[0])
+		snprintf(out + used, size - used, " (family %s, model %s)", family,
+			 model);
+}
+
 /* The cycles that a busy thread counts, per second that it counted; 0: none. */
 static double measure_window(int fd)
 {
@@ -118,9 +138,7 @@ void platform_read(struct platform *p)
 	}
 	read_line("/proc/sys/kernel/random/boot_id", p->boot_id, sizeof(p->boot_id));
 	file_read_all(AT_FDCWD, "/proc/cpuinfo", 16 << 20, &cpuinfo);
-	find_cpuinfo(buf_str(&cpuinfo), "model name", p->cpu, sizeof(p->cpu));
-	if (!p->cpu[0])
-		find_cpuinfo(buf_str(&cpuinfo), "CPU part", p->cpu, sizeof(p->cpu));
+	find_cpu(buf_str(&cpuinfo), p->cpu, sizeof(p->cpu));
 	p->desc = (struct platform_desc){
 		.host = p->host,
 		.arch = p->arch,

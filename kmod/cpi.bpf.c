@@ -17,7 +17,11 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi/bpf.h"
-#include "abi/branch.h"
+#if defined(__TARGET_ARCH_x86)
+#include "abi/branch_x86_64.h"
+#else
+#include "abi/branch_arm64.h"
+#endif
 #include "kmod/table.h"
 
 /* By CPU. */
@@ -82,18 +86,77 @@ static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
 	return ctx->regs.ip;
 }
 
-static __always_inline enum cpi_outcome
-outcome_of(const struct bpf_perf_event_data *ctx)
+/*
+ * Not static, so that the verifier goes through it once, with any arguments, and
+ * not once for each way that leads here. what: kind, arg, op and width, a byte each.
+ */
+__noinline uint32_t cpi_judge(uint32_t what, uint64_t flags, uint64_t left,
+			      uint64_t right)
 {
+	const struct cpi_branch b = {
+		.kind = what & 0xff,
+		.arg = what >> 8 & 0xff,
+		.op = what >> 16 & 0xff,
+		.width = ((what >> 24) - 1 & 63) + 1,
+	};
+
+	return cpi_branch_outcome_x86_64(b, flags, left, right);
+}
+
+/*
+ * As cpi_branch_decode_x86_64(), but for what compilers never emit: other prefixes
+ * than 66 and REX, and loop instructions. Each prefix would double the verifier's
+ * work.
+ */
+static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
+{
+	struct cpi_x86_code c = { .byte = code, .n = n };
+	struct cpi_branch b = { .kind = CPI_BRANCH_UNKNOWN };
+	int cc;
+
+	if (!n)
+		return b;
+	cc = cpi_x86_decode_jcc(&c);
+	if (cc < 0) {
+		c.at = code[0] == 0x66;
+		c.operand_16 = code[0] == 0x66;
+		if (c.at < n && (code[c.at] & 0xf0) == 0x40)
+			c.rex = code[c.at++];
+		b.kind = CPI_BRANCH_NOT;
+		if (!cpi_x86_left(&c, 1) || cpi_x86_decode_first(&c, &b))
+			return b;
+		cc = cpi_x86_decode_jcc(&c);
+		b.kind = cc < 0 ? CPI_BRANCH_NOT : CPI_BRANCH_X86_PAIR;
+	} else {
+		b.kind = CPI_BRANCH_X86_CC;
+	}
+	b.arg = cc;
+	return b;
+}
+
+static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *ctx)
+{
+	/* A copy: the verifier wants constant offsets into the context. */
+	const uint64_t regs[16] = {
+		ctx->regs.ax,  ctx->regs.cx,  ctx->regs.dx,  ctx->regs.bx,
+		ctx->regs.sp,  ctx->regs.bp,  ctx->regs.si,  ctx->regs.di,
+		ctx->regs.r8,  ctx->regs.r9,  ctx->regs.r10, ctx->regs.r11,
+		ctx->regs.r12, ctx->regs.r13, ctx->regs.r14, ctx->regs.r15,
+	};
 	uint8_t code[CPI_BRANCH_MAX_BYTES];
-	uint64_t cs = ctx->regs.cs;
-	uint32_t n;
+	uint64_t cs = ctx->regs.cs, right;
+	struct cpi_branch b;
 
 	if (cs == USER32_CS)
 		return CPI_OUTCOME_UNREADABLE;
-	n = read_code(ctx->regs.ip, cs & 3, code);
-	return cpi_branch_outcome_x86_64(cpi_branch_decode_x86_64(code, n),
-					 ctx->regs.flags, ctx->regs.cx);
+	b = decode(code, read_code(ctx->regs.ip, cs & 3, code));
+	if (b.kind == CPI_BRANCH_NOT)
+		return CPI_OUTCOME_NONE;
+	right = b.right == CPI_BRANCH_CONSTANT ? b.value
+					       : regs[b.right & 15] >> b.right_shift;
+	return cpi_judge(b.kind | (uint32_t)b.arg << 8 | (uint32_t)b.op << 16 |
+				 (uint32_t)b.width << 24,
+			 ctx->regs.flags, regs[b.left & 15] >> b.left_shift, right);
 }
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -106,32 +169,28 @@ static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
 	return ctx->regs.pc;
 }
 
-/* The verifier wants constant offsets into the context, not into a copy. */
-static __always_inline uint64_t register_of(const struct bpf_perf_event_data *ctx,
-					    uint32_t number)
+static __always_inline uint32_t word_at(const uint8_t *code)
 {
-	uint64_t regs[32];
+	return code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
+}
 
+static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *ctx)
+{
+	uint64_t regs[32], pstate = ctx->regs.pstate;
+	uint8_t code[CPI_BRANCH_MAX_BYTES] = { 0 };
+	struct cpi_branch branch;
+
+	/* A copy: the verifier wants constant offsets into the context. */
 	CPI_TABLE_UNROLL
 	for (int i = 0; i < 31; i++)
 		regs[i] = ctx->regs.regs[i];
 	regs[31] = 0; /* the zero register */
-	return regs[number & 31];
-}
-
-static __always_inline enum cpi_outcome
-outcome_of(const struct bpf_perf_event_data *ctx)
-{
-	uint64_t pstate = ctx->regs.pstate;
-	uint8_t code[CPI_BRANCH_MAX_BYTES];
-	struct cpi_branch branch;
-
 	if (pstate & PSTATE_AARCH32 ||
 	    read_code(ctx->regs.pc, !(pstate & PSTATE_EL), code) < 4)
 		return CPI_OUTCOME_UNREADABLE;
-	branch = cpi_branch_decode_arm64(code[0] | code[1] << 8 | code[2] << 16 |
-					 (uint32_t)code[3] << 24);
-	return cpi_branch_outcome_arm64(branch, register_of(ctx, branch.arg), pstate);
+	branch = cpi_branch_decode_arm64(word_at(code), word_at(code + 4));
+	return cpi_branch_outcome_arm64(branch, regs[branch.left & 31],
+					regs[branch.right & 31], pstate);
 }
 
 #endif
@@ -238,5 +297,11 @@ int cpi_exec_ids(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
 	return 0;
 }
+
+/*
+ * BTF has the decoder's constant arrays in .rodata. clang has them in sections of
+ * their own, and bpftool misses the section that nothing else is in.
+ */
+const volatile char has_rodata = 1;
 
 char _license[] SEC("license") = "GPL";

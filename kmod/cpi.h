@@ -3,6 +3,7 @@
  * cpi.h - the module's own declarations: state, and which file does what
  *
  *	cpi_main.c	device, ioctls, loading and unloading
+ *	cpi_config.c	what user space may ask for
  *	cpi_counter.c	perf counters per CPU and event, CPU hotplug, accounting
  *	cpi_handler.c	the overflow handler, in NMI context
  *	cpi_buffer.c	memory of a CPU, and its mapping
@@ -90,7 +91,7 @@ struct cpi_gone {
 };
 
 struct cpi_device {
-	struct mutex lock;
+	struct mutex lock; /* I1 */
 	bool open;
 	bool running;
 	struct cpi_kmod_config config; /* nr_events 0: not configured */
@@ -102,11 +103,20 @@ struct cpi_device {
 
 extern struct cpi_device cpi;
 
+/* cpi_config.c */
+bool cpi_config_is_clock(const struct cpi_kmod_event *e);
+bool cpi_config_can_sample(const struct cpi_kmod_event *e,
+			   const struct perf_event *event);
+int cpi_config_check_period(const struct cpi_kmod_event *e, u64 period, u64 spread);
+int cpi_config_check(struct cpi_kmod_config *config);
+
 /* cpi_counter.c; all but the callbacks with cpi.lock held. */
 int cpi_counter_configure(struct cpi_kmod_config *config);
 void cpi_counter_close(void);
 int cpi_counter_start(void);
 void cpi_counter_stop(void);
+void cpi_counter_suspend(void);
+void cpi_counter_resume(void);
 int cpi_counter_set_period(const struct cpi_kmod_period *period);
 int cpi_counter_counts(struct cpi_kmod_counts *counts);
 int cpi_counter_stats(struct cpi_kmod_stats *stats);

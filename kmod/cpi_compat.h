@@ -10,7 +10,8 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-#include "abi/branch.h"
+#include "abi/branch_arm64.h"
+#include "abi/branch_x86_64.h"
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "cpi: kernels before 6.1 are not supported"
@@ -29,7 +30,8 @@ static inline void cpi_compat_read_only(struct vm_area_struct *vma)
 
 /*
  * cpi_arch_outcome() tells whether the interrupted instruction is a conditional
- * jump that is about to be taken. It never sleeps and never faults a page in.
+ * jump, or a compare in front of one, that is about to be taken. It never sleeps and
+ * never faults a page in.
  */
 #ifdef CONFIG_X86_64
 /* Instructions may end where nothing is mapped behind: reads what there is. */
@@ -46,35 +48,59 @@ static inline unsigned int cpi_arch_code(struct pt_regs *regs, u8 *code,
 	return copy_from_kernel_nofault(code, (void *)pc, size) ? 0 : size;
 }
 
+/* By the number that an instruction has for it; of others, any. */
+static inline u64 cpi_arch_register(const struct pt_regs *regs, unsigned int nr)
+{
+	static const u8 offset[] = {
+		offsetof(struct pt_regs, ax),  offsetof(struct pt_regs, cx),
+		offsetof(struct pt_regs, dx),  offsetof(struct pt_regs, bx),
+		offsetof(struct pt_regs, sp),  offsetof(struct pt_regs, bp),
+		offsetof(struct pt_regs, si),  offsetof(struct pt_regs, di),
+		offsetof(struct pt_regs, r8),  offsetof(struct pt_regs, r9),
+		offsetof(struct pt_regs, r10), offsetof(struct pt_regs, r11),
+		offsetof(struct pt_regs, r12), offsetof(struct pt_regs, r13),
+		offsetof(struct pt_regs, r14), offsetof(struct pt_regs, r15),
+	};
+
+	return *(const unsigned long *)((const char *)regs + offset[nr & 15]);
+}
+
 static inline enum cpi_outcome cpi_arch_outcome(struct pt_regs *regs)
 {
 	u8 code[CPI_BRANCH_MAX_BYTES];
+	struct cpi_branch branch;
 	unsigned int n;
 
 	if (user_mode(regs) && !user_64bit_mode(regs))
 		return CPI_OUTCOME_UNREADABLE;
 	n = cpi_arch_code(regs, code, sizeof(code));
-	return cpi_branch_outcome_x86_64(cpi_branch_decode_x86_64(code, n), regs->flags,
-					 regs->cx);
+	branch = cpi_branch_decode_x86_64(code, n);
+	return cpi_branch_outcome_x86_64(branch, regs->flags,
+					 cpi_arch_register(regs, branch.left),
+					 cpi_arch_register(regs, branch.right));
 }
 #elif defined(CONFIG_ARM64)
 static inline enum cpi_outcome cpi_arch_outcome(struct pt_regs *regs)
 {
 	unsigned long pc = instruction_pointer(regs);
+	/* Another page may not be there: then a pair across its border is not seen. */
+	unsigned int size = offset_in_page(pc) > PAGE_SIZE - 8 ? 4 : 8;
 	struct cpi_branch branch;
-	__le32 word;
+	__le32 word[2] = { 0, 0 };
 	long err;
 
 	if (user_mode(regs) && compat_user_mode(regs))
 		return CPI_OUTCOME_UNREADABLE;
 	if (user_mode(regs))
-		err = copy_from_user_nofault(&word, (void __user *)pc, sizeof(word));
+		err = copy_from_user_nofault(word, (void __user *)pc, size);
 	else
-		err = copy_from_kernel_nofault(&word, (void *)pc, sizeof(word));
+		err = copy_from_kernel_nofault(word, (void *)pc, size);
 	if (err)
 		return CPI_OUTCOME_UNREADABLE;
-	branch = cpi_branch_decode_arm64(le32_to_cpu(word));
-	return cpi_branch_outcome_arm64(branch, pt_regs_read_reg(regs, branch.arg & 31),
+	branch = cpi_branch_decode_arm64(le32_to_cpu(word[0]), le32_to_cpu(word[1]));
+	return cpi_branch_outcome_arm64(branch,
+					pt_regs_read_reg(regs, branch.left & 31),
+					pt_regs_read_reg(regs, branch.right & 31),
 					regs->pstate);
 }
 #else

@@ -7,9 +7,6 @@
  * counters share those in turn: perf rotates them every millisecond
  * (perf_event_mux_interval_ms), as finely as DCPI did (SOSP'97 section 4.1),
  * and running_ns / enabled_ns is each one's share.
- *
- * Software events other than cpu-clock are refused: they are counted in any
- * context, with the handler inside whatever the kernel was doing.
  */
 #include <linux/err.h>
 #include <linux/perf_event.h>
@@ -18,65 +15,6 @@
 
 #include "kmod/cpi.h"
 
-#define CLOCK_MIN_PERIOD_NS 10000 /* perf makes shorter ones as long */
-
-static bool is_clock(const struct cpi_kmod_event *e)
-{
-	return e->type == PERF_TYPE_SOFTWARE;
-}
-
-/* ---- what may be asked for ---- */
-
-static int check_period(const struct cpi_kmod_event *e, u64 period, u64 spread)
-{
-	if (!period || period >> 62 || spread >= period || spread > U32_MAX / 2)
-		return -EINVAL;
-	if (is_clock(e) && period - spread < CLOCK_MIN_PERIOD_NS)
-		return -ERANGE;
-	return 0;
-}
-
-static int check_event(const struct cpi_kmod_event *e)
-{
-	if (e->flags & ~CPI_KMOD_EVENT_FLAGS)
-		return -EINVAL;
-	if (e->type == PERF_TYPE_TRACEPOINT || e->type == PERF_TYPE_BREAKPOINT ||
-	    (is_clock(e) && e->config != PERF_COUNT_SW_CPU_CLOCK))
-		return -EOPNOTSUPP;
-	return check_period(e, e->period, e->spread);
-}
-
-static int check_size(u32 *size, u32 by_default, u32 min, u32 max)
-{
-	if (!*size)
-		*size = by_default;
-	return *size < min || *size > max ? -EINVAL : 0;
-}
-
-static int check_config(struct cpi_kmod_config *config)
-{
-	int err;
-
-	if (config->version != CPI_KMOD_VERSION)
-		return -EPROTO;
-	if (config->flags & ~CPI_KMOD_CONFIG_FLAGS || config->reserved ||
-	    !config->nr_events || config->nr_events > CPI_MAX_EVENTS)
-		return -EINVAL;
-	err = check_size(&config->nr_buckets, CPI_KMOD_DEFAULT_BUCKETS,
-			 CPI_KMOD_MIN_BUCKETS, CPI_KMOD_MAX_BUCKETS);
-	if (!err)
-		err = check_size(&config->nr_entries, CPI_KMOD_DEFAULT_ENTRIES,
-				 CPI_KMOD_MIN_ENTRIES, CPI_KMOD_MAX_ENTRIES);
-	if (!err && config->nr_buckets & (config->nr_buckets - 1))
-		err = -EINVAL;
-	for (u32 i = 0; i < config->nr_events && !err; i++) {
-		err = check_event(&config->events[i]);
-		if (err)
-			config->failed_event = i;
-	}
-	return err;
-}
-
 /* ---- one CPU ---- */
 
 static u32 nr_hardware(void)
@@ -84,7 +22,7 @@ static u32 nr_hardware(void)
 	u32 nr = 0;
 
 	for (u32 i = 0; i < cpi.config.nr_events; i++)
-		nr += !is_clock(&cpi.config.events[i]);
+		nr += !cpi_config_is_clock(&cpi.config.events[i]);
 	return nr;
 }
 
@@ -106,7 +44,7 @@ static int open_event(struct cpi_cpu *cpu, u32 i)
 		.config2 = e->config2,
 		.sample_period = e->period,
 		.disabled = 1,
-		.pinned = is_clock(e) || hardware == 1,
+		.pinned = cpi_config_is_clock(e) || hardware == 1,
 		.exclude_user = !!(e->flags & CPI_KMOD_EXCLUDE_USER),
 		.exclude_kernel = !!(e->flags & CPI_KMOD_EXCLUDE_KERNEL),
 		.exclude_hv = !!(e->flags & CPI_KMOD_EXCLUDE_HV),
@@ -121,6 +59,10 @@ static int open_event(struct cpi_cpu *cpu, u32 i)
 						 &cpu->counter[i]);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
+	if (!cpi_config_can_sample(e, event)) {
+		perf_event_release_kernel(event);
+		return -EOPNOTSUPP;
+	}
 	cpu->event[i] = event;
 	cpi_counter_draw(&cpu->counter[i], event);
 	return 0;
@@ -191,6 +133,14 @@ static void start_cpu(struct cpi_cpu *cpu)
 	}
 }
 
+static void stop_cpu(struct cpi_cpu *cpu)
+{
+	for (u32 i = 0; i < cpi.config.nr_events; i++) {
+		if (cpu->event[i])
+			perf_event_disable(cpu->event[i]);
+	}
+}
+
 /* ---- all CPUs ---- */
 
 int cpi_counter_configure(struct cpi_kmod_config *config)
@@ -202,12 +152,13 @@ int cpi_counter_configure(struct cpi_kmod_config *config)
 	config->failed_event = -1;
 	if (cpi.running)
 		return -EBUSY;
-	err = check_config(config);
+	err = cpi_config_check(config);
 	if (err)
 		return err;
 	cpi_counter_close();
 	cpi.config = *config;
-	config->pair_bytes = cpi.config.pair_bytes = cpi_buffer_pair_bytes();
+	cpi.config.pair_bytes = cpi_buffer_pair_bytes();
+	config->pair_bytes = cpi.config.pair_bytes;
 	for_each_cpu (cpu, &cpi.online) {
 		err = open_cpu(cpu, &failed, nr);
 		if (err && !is_missing(err))
@@ -241,31 +192,52 @@ void cpi_counter_close(void)
 	cpi.running = false;
 }
 
-int cpi_counter_start(void)
+static void start_all(void)
 {
 	unsigned int cpu;
 
+	for_each_cpu (cpu, &cpi.online) {
+		if (cpi.cpus[cpu])
+			start_cpu(cpi.cpus[cpu]);
+	}
+}
+
+static void stop_all(void)
+{
+	for (unsigned int i = 0; i < nr_cpu_ids; i++) {
+		if (cpi.cpus[i])
+			stop_cpu(cpi.cpus[i]);
+	}
+}
+
+int cpi_counter_start(void)
+{
 	if (!cpi.config.nr_events)
 		return -ENXIO;
 	if (cpi.running)
 		return -EBUSY;
 	cpi.running = true;
-	for_each_cpu (cpu, &cpi.online) {
-		if (cpi.cpus[cpu])
-			start_cpu(cpi.cpus[cpu]);
-	}
+	start_all();
 	return 0;
 }
 
 void cpi_counter_stop(void)
 {
 	cpi.running = false;
-	for (unsigned int i = 0; i < nr_cpu_ids; i++) {
-		for (u32 e = 0; cpi.cpus[i] && e < cpi.config.nr_events; e++) {
-			if (cpi.cpus[i]->event[e])
-				perf_event_disable(cpi.cpus[i]->event[e]);
-		}
-	}
+	stop_all();
+}
+
+/* Firmware may forget what counters were set to: perf sets them when they start. */
+void cpi_counter_suspend(void)
+{
+	if (cpi.running)
+		stop_all();
+}
+
+void cpi_counter_resume(void)
+{
+	if (cpi.running)
+		start_all();
 }
 
 static int set_period_on(struct cpi_cpu *cpu, const struct cpi_kmod_period *p)
@@ -294,7 +266,7 @@ int cpi_counter_set_period(const struct cpi_kmod_period *p)
 	if (p->reserved || p->event >= cpi.config.nr_events)
 		return -EINVAL;
 	e = &cpi.config.events[p->event];
-	err = check_period(e, p->period, p->spread);
+	err = cpi_config_check_period(e, p->period, p->spread);
 	for (unsigned int i = 0; i < nr_cpu_ids && !err; i++) {
 		if (cpi.cpus[i])
 			err = set_period_on(cpi.cpus[i], p);
@@ -375,8 +347,7 @@ int cpi_counter_stats(struct cpi_kmod_stats *stats)
 	return 0;
 }
 
-/* ---- hotplug: a CPU that came late is sampled, one that goes keeps its samples ----
- */
+/* ---- hotplug: who came late is sampled, who goes keeps its samples ---- */
 
 int cpi_cpu_online(unsigned int cpu)
 {

@@ -18,6 +18,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/suspend.h>
 #include <linux/uaccess.h>
 
 #include "kmod/cpi.h"
@@ -193,6 +194,27 @@ static struct miscdevice cpi_misc = {
 	.mode = 0600,
 };
 
+/* ---- suspending the machine: both calls are made while all CPUs are online ---- */
+
+static int cpi_sleep(struct notifier_block *block, unsigned long what, void *unused)
+{
+	mutex_lock(&cpi.lock);
+	switch (what) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+		cpi_counter_suspend();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+		cpi_counter_resume();
+		break;
+	}
+	mutex_unlock(&cpi.lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block cpi_sleep_block = { .notifier_call = cpi_sleep };
+
 /* ---- loading ---- */
 
 static int hotplug_state;
@@ -210,10 +232,15 @@ static int __init cpi_init(void)
 		err = hotplug_state;
 		goto free;
 	}
-	err = misc_register(&cpi_misc);
+	err = register_pm_notifier(&cpi_sleep_block);
 	if (err)
 		goto remove;
+	err = misc_register(&cpi_misc);
+	if (err)
+		goto unregister;
 	return 0;
+unregister:
+	unregister_pm_notifier(&cpi_sleep_block);
 remove:
 	cpuhp_remove_state(hotplug_state);
 free:
@@ -225,6 +252,7 @@ free:
 static void __exit cpi_exit(void)
 {
 	misc_deregister(&cpi_misc);
+	unregister_pm_notifier(&cpi_sleep_block);
 	cpuhp_remove_state(hotplug_state);
 	kfree(cpi.cpus);
 }

@@ -4,11 +4,12 @@ noinst_HEADERS += kmod/table.h kmod/seal.h kmod/cpi_bpf_kernel.h
 # The module is built by the kernel's own makefiles, against the headers in KDIR, on
 # a copy: they write beside the sources. Nothing here is part of make, or of check.
 KMOD_FILES = kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
-	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
-	kmod/seal.h kmod/table.h abi/branch.h abi/entry.h abi/kmod.h
+	kmod/cpi_config.c kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c \
+	kmod/cpi_main.c kmod/seal.h kmod/table.h abi/branch.h abi/branch_arm64.h \
+	abi/branch_x86_64.h abi/entry.h abi/kmod.h
 EXTRA_DIST += kmod/Kbuild kmod/Makefile kmod/cpi.h kmod/cpi_buffer.c kmod/cpi_compat.h \
-	kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c kmod/cpi_main.c \
-	kmod/dkms.conf kmod/60-cpi.rules kmod/cpi.conf
+	kmod/cpi_config.c kmod/cpi_counter.c kmod/cpi_flush.c kmod/cpi_handler.c \
+	kmod/cpi_main.c kmod/.checkpatch.conf kmod/dkms.conf kmod/60-cpi.rules kmod/cpi.conf
 KDIR = /lib/modules/$$(uname -r)/build
 
 # Copies them to the directory $$dir, laid out as here.

@@ -4,13 +4,17 @@ dist_man_MANS += man/cpi-kmod.4
 dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
 	man/cpi.1 \
+	man/cpi-calc.1 \
 	man/cpi-cat.1 \
 	man/cpi-cfg.1 \
 	man/cpi-epoch.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
+	man/cpi-hot.1 \
 	man/cpi-list.1 \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \
-	man/cpi-status.1
+	man/cpi-stalls.1 \
+	man/cpi-status.1 \
+	man/cpi-sum.1

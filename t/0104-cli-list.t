@@ -16,14 +16,14 @@ list()
 	cpi list --epoch full "$@" 2>err
 }
 
-# Columns: samples, percent, samples and percent of page-faults, taken, not
-# taken, offset, address, text, file, line.
+# Columns: samples, percent, samples and percent of page-faults, frequency, CPI,
+# taken, not taken, offset, address, text, file, line.
 list --format=csv --asm target_hot >hot.csv
 is "$?" 0 "a procedure by its name"
 is "$(head -n 1 hot.csv)" \
-	"samples:cpu-clock,percent,samples:page-faults,percent:page-faults,taken,not_taken,offset,address,text,file,line" \
+	"samples:cpu-clock,percent,samples:page-faults,percent:page-faults,frequency,cpi,taken,not_taken,offset,address,text,file,line" \
 	"the titles of CSV"
-is "$(awk -F, 'NR > 1 { n += $1; t += $5; u += $6 } END { print n, t, u }' hot.csv)" \
+is "$(awk -F, 'NR > 1 { n += $1; t += $7; u += $8 } END { print n, t, u }' hot.csv)" \
 	"600 30 10" "the samples add up, and the outcomes"
 is "$(sed -n 2p hot.csv | cut -d, -f1,2)" "560,93.33" "the first instruction's samples"
 
@@ -54,7 +54,7 @@ list --color=auto --asm target_hot >color
 unlike "$(cat color)" "$(printf '\033')" "in a file, they are not"
 
 # Source, where the target was built with debug information.
-source_file=$(cut -d, -f 10 hot.csv | grep 'target\.c$' | head -n 1)
+source_file=$(cut -d, -f 12 hot.csv | grep 'target\.c$' | head -n 1)
 if [ -n "$source_file" ] && [ -r "$source_file" ]; then
 	list target_hot >text
 	like "$(cat text)" "^target.c:[0-9]*  *for (unsigned int i" "source between assembly"
@@ -72,10 +72,10 @@ fi
 list do_syscall_64 >text
 like "$(cat text)" "^Only the sampled offsets: the kernel's code was not captured" \
 	"the kernel, of which no code is known"
-is "$(list --format=csv do_syscall_64 | cut -d, -f1,7,9 | tail -n 2)" \
+is "$(list --format=csv do_syscall_64 | cut -d, -f1,9,11 | tail -n 2)" \
 	"$(printf '50,0x1010,\n5,0x1080,')" "its sampled offsets"
 list --format=csv '[unknown procedure]' --image /nonexistent/app >text
-is "$(cut -d, -f1,2,7 text | tail -n 1)" "20,100.00,0x500" \
+is "$(cut -d, -f1,2,9 text | tail -n 1)" "20,100.00,0x500" \
 	"an image that is gone: its sampled offsets"
 list '[unknown procedure]' --image app >text
 like "$(cat text)" "^Only the sampled offsets: No such file" "with the reason"
@@ -84,7 +84,7 @@ like "$(cat err)" "in several places" "a name in several images"
 like "$(cat err)" "also: .*kernel" "the others are named"
 is "$(list --format=csv "$target:target_cold" | awk -F, '{ n += $1 } END { print n }')" \
 	300 "IMAGE:NAME"
-offset=$(sed -n 2p hot.csv | cut -d, -f7)
+offset=$(sed -n 2p hot.csv | cut -d, -f9)
 is "$(list --format=csv "$offset" --image target | cut -d, -f1 | sed -n 2p)" 560 \
 	"0xOFFSET in an image"
 is "$(list --format=csv 0x9000 --image '[kernel]' | sed 's/,.*//' | tail -n 1)" 5 \
@@ -122,7 +122,7 @@ print(list(r["instructions"][0]))' >json
 	is "$(cat json)" "$(cat <<'END'
 ['epochs', 'streams', 'procedure', 'image', 'build_id', 'total', 'no_code', 'instructions']
 600 {'cpu-clock': 600, 'page-faults': 0} target_hot None None
-['offset', 'address', 'text', 'samples', 'percent', 'taken', 'not_taken', 'file', 'line']
+['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'taken', 'not_taken', 'file', 'line']
 END
 )" "JSON"
 	list --format=json --source target_hot | python3 -c '

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Samples on conditional jumps know where the jump went: one that is always taken, one
-# that never is, and one that is taken seven times of eight.
+# that never is, and one that is taken seven times of eight. So do those on a compare
+# right before a jump that is taken three times of four.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need nm readelf
 [ "$(uname -m)" = x86_64 ] || skip_all 'the program is written for x86-64'
-plan $((nr_stored_tests + 6))
+plan $((nr_stored_tests + 8))
 
 collect_start -F 2000
 "$programs/branch" 2500
@@ -32,16 +33,24 @@ skip_few()
 	[ "$n" -lt 100 ] && skip 1 "only $n samples land on the jump"
 }
 
+# distance PROBABILITY: how far taken is from it, in sigma (binomial).
+distance()
+{
+	awk -v n="$n" -v taken="$taken" -v p="$1" 'BEGIN {
+		d = taken / n - p
+		print (d < 0 ? -d : d) / sqrt(p * (1 - p) / n)
+	}'
+}
+
 at branch_taken
 skip_few || is "$taken $not_taken" "$n 0" 'the jump that is always taken was taken'
 at branch_not_taken
 skip_few || is "$taken $not_taken" "0 $n" 'the jump that is never taken was not'
 at branch_some
 is "$((taken + not_taken))" "$n" 'each sample of a jump has an outcome'
-# Binomial: 4 sigma.
-skip_few || bound "$(awk -v n="$n" -v taken="$taken" 'BEGIN {
-	d = taken / n - 7 / 8
-	print (d < 0 ? -d : d) / sqrt(7 / 64 / n)
-}')" '<=' 4 'seven of eight were taken, in sigma'
+skip_few || bound "$(distance 0.875)" '<=' 4 'seven of eight were taken, in sigma'
+at branch_pair
+is "$((taken + not_taken))" "$n" 'each sample of a compare before a jump has an outcome'
+skip_few || bound "$(distance 0.75)" '<=' 4 'three of four were taken, in sigma'
 is "$(sqlite3 :memory: '.import --csv counts.csv c' "SELECT * FROM c WHERE taken + not_taken > n")" \
 	'' 'no jump has more outcomes than samples'

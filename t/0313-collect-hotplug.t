@@ -21,7 +21,7 @@ bring_back()
 trap bring_back EXIT
 set_online 0 || skip_all 'CPU 1 cannot be taken offline here'
 set_online 1
-plan $((nr_stored_tests + 9))
+plan $((nr_stored_tests + 11))
 
 has_cpus()
 {
@@ -37,8 +37,12 @@ try 'cpid notices that a CPU is gone' await 20 has_cpus $((nr - 1))
 gone=$(cpid_field received.cpu-clock)
 await_samples $((gone + 500))
 check_status 'with a CPU less'
+# A program that begins on it before the daemon notices is known all the same.
 set_online 1
+taskset -c 1 "$programs/burn_c" 700 &
+early=$!
 try 'cpid notices that it is back' await 20 has_cpus "$nr"
+wait $early
 taskset -c 1 "$programs/burn_b" 200
 back=$(cpid_field received.cpu-clock)
 await_samples $((back + 1000))
@@ -54,3 +58,6 @@ is "$(sql 'SELECT name FROM loss WHERE class = 1')" '' 'nothing is lost'
 # 200 each; a busy host delays some.
 bound "$(samples burn_a '*/burn_a')" '>=' 50 'what ran meanwhile was sampled'
 bound "$(samples burn_b '*/burn_b')" '>=' 50 'the CPU that is back is sampled'
+bound "$(samples burn_c '*/burn_c')" '>=' 50 'so is what began before that was noticed'
+bound "$(sql "SELECT total(n) FROM loss WHERE name = 'no_process'")" '<=' 10 \
+	'few samples are of processes that are not known'

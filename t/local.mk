@@ -6,10 +6,10 @@ LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
 
-TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t
+TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
-	t/0108-cli-terminal.t t/0109-cli-cfg.t
+	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
@@ -30,9 +30,17 @@ t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
-EXTRA_DIST += t/accuracy/run
+EXTRA_DIST += t/accuracy/culprits t/accuracy/landing t/accuracy/programs.py t/accuracy/run
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
+# Where samples land.
+check_PROGRAMS += t/accuracy/landing_kernels
+t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
+t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
+# Culprits, of programs that wait for one known thing; the commands that name them.
+WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t
+dist_check_SCRIPTS += $(WHY_TESTS)
+LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
 QUICK_TESTS += t/0300-isa-objdump.t
 
@@ -82,8 +90,12 @@ t/0348-bpf-hotplug.log: t/0313-collect-hotplug.log
 
 # Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
 # so they run when asked for: check --vm.
+# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
+# of their own, so they run when asked for: check --all, and --vm with those that take
+# minutes.
 VM_TESTS = t/0501-vm-x86_64.t t/0502-vm-arm64.t
-dist_check_SCRIPTS += $(VM_TESTS)
+VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t
+dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 
 include t/unit/local.mk
@@ -108,7 +120,7 @@ t_target_LDFLAGS =
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/spawn t/programs/split
+	t/programs/branch t/programs/spawn t/programs/split t/programs/stall
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
@@ -130,3 +142,7 @@ t_programs_spawn_LDFLAGS = $(FIXED_LINK)
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
+# As programs are compiled, whatever the build's own options.
+t_programs_stall_SOURCES = t/programs/stall.c
+t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_stall_LDFLAGS = $(FIXED_LINK)

@@ -174,6 +174,10 @@ static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 		{ &m->image[KERNEL], 0x1000, 0x100, "do_syscall_64" },
 		{ &m->image[KERNEL], 0x1100, 0x40, "ret_from_fork" },
 	};
+	static uint8_t code[0x40]; /* of ret_from_fork: add %al,(%rax), … */
+	const struct flush_code codes[] = {
+		{ &m->image[KERNEL], 0x1100, code, sizeof(code) },
+	};
 	struct flush_profile profiles[NR_IMAGES * NR_STREAMS];
 	struct flush_stream streams[NR_STREAMS];
 	struct flush_comm comms[NR(full)];
@@ -190,6 +194,8 @@ static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 		.nr_losses = nr_losses,
 		.symbols = symbols,
 		.nr_symbols = nr_losses ? NR(symbols) : 0,
+		.codes = codes,
+		.nr_codes = nr_losses ? NR(codes) : 0,
 	};
 
 	f.nr_profiles = make_profiles(m, s, nr, profiles);

@@ -6,9 +6,12 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "tools/calc.h"
 #include "tools/text.h"
 
-#define MAX_LINES 60 /* instructions shown of one block */
+#define MAX_LINES 60  /* instructions shown of one block */
+#define MIN_WIDTH 0.5 /* of edges */
+#define MAX_WIDTH 6.0
 
 /* A string for a label: what others chose is cleaned, quotes are escaped. */
 static void put_label(struct buf *b, const char *s)
@@ -45,7 +48,7 @@ static void put_insns(const struct cfg_picture *p, const struct cfg_block *block
 		      struct buf *b)
 {
 	for (int i = 0; i < block->nr_insns; i++) {
-		const struct insn *insn = &p->cfg->insn[block->first_insn + i];
+		const struct insn *insn = &p->e->cfg->insn[block->first_insn + i];
 		char text[ISA_TEXT_SIZE];
 
 		if (i == MAX_LINES) {
@@ -66,15 +69,31 @@ static double heat(const struct cfg_picture *p, int block)
 	return p->total > 0 ? 0.8 * sqrt(weight / p->total) : 0;
 }
 
+/* How often it ran, and how long it took. */
+static void put_rate(const struct cfg_picture *p, int i, struct buf *b)
+{
+	const struct cfg_block *block = &p->e->cfg->block[i];
+	const double cycles = calc_block_cycles(p->e, i);
+
+	if (!p->has_time || !isfinite(p->e->freq->block[i]))
+		return;
+	buf_printf(b, "%.3g executions (%s)", p->e->freq->block[i],
+		   confidence_name(p->e->freq->shape[i]));
+	if (isfinite(cycles))
+		buf_printf(b, ", %.2f CPI", cycles / block->nr_insns);
+	buf_printf(b, ", best %.2f\\l", p->e->block_cycles[i] / block->nr_insns);
+}
+
 static void put_block(const struct cfg_picture *p, int i, struct buf *b)
 {
-	const struct cfg_block *block = &p->cfg->block[i];
+	const struct cfg_block *block = &p->e->cfg->block[i];
 
 	buf_printf(b, "\tb%d [fillcolor=\"0.02 %.3f 1.0\"", i, heat(p, i));
 	if (block->landing_pad)
 		buf_puts(b, ", style=\"filled,dashed\"");
 	buf_puts(b, ", label=\"");
 	put_samples(p, i, b);
+	put_rate(p, i, b);
 	put_insns(p, block, b);
 	buf_puts(b, "\"];\n");
 	if (block->missing_out)
@@ -92,33 +111,73 @@ static const char *edge_style(enum edge_kind kind)
 	case EDGE_TAKEN:
 		return "color=blue";
 	case EDGE_INDIRECT:
-		return "style=dashed";
+		return "color=purple";
 	case EDGE_RETURN:
 		return "color=grey";
 	case EDGE_LEAVE:
-		return "color=grey, style=dotted";
+		return "color=grey, arrowhead=odot";
 	}
 	return "";
+}
+
+static const char *confidence_style(enum confidence confidence)
+{
+	static const char *const styles[] = { "dotted", "dashed", "solid" };
+
+	return styles[confidence];
+}
+
+static double busiest_edge(const struct explained *e)
+{
+	double most = 0;
+
+	for (int i = 0; i < e->cfg->nr_edges; i++)
+		most = fmax(most, e->freq->edge[i]);
+	return most;
+}
+
+/* Frequency, and what sampled branches say; the width shows it, too. */
+static void put_edge(const struct cfg_picture *p, int i, double most, struct buf *b)
+{
+	const struct cfg_edge *edge = &p->e->cfg->edge[i];
+	const struct outcomes outcomes = calc_outcomes(p->e, edge);
+	const double f = p->e->freq->edge[i];
+
+	buf_printf(b, "\tb%d -> b%d [%s", edge->from, edge->to, edge_style(edge->kind));
+	if (p->has_time && isfinite(f)) {
+		buf_printf(b, ", style=%s, penwidth=%.2f, label=\"%.3g",
+			   confidence_style(p->e->freq->edge_shape[i]),
+			   most > 0 ? MIN_WIDTH + (MAX_WIDTH - MIN_WIDTH) * f / most
+				    : MIN_WIDTH,
+			   f);
+		if (outcomes.taken)
+			buf_printf(b, "\\n%" PRIu64 " taken", outcomes.taken);
+		if (outcomes.not_taken)
+			buf_printf(b, "\\n%" PRIu64 " not taken", outcomes.not_taken);
+		buf_putc(b, '"');
+	}
+	buf_puts(b, "];\n");
 }
 
 static void put_title(const struct cfg_picture *p, struct buf *b)
 {
 	buf_puts(b, "\tlabelloc=t;\n\tlabeljust=l;\n\tlabel=\"");
-	put_label(b, p->cfg->procedure->name);
+	put_label(b, p->e->cfg->procedure->name);
 	buf_puts(b, "\\l");
 	put_label(b, p->image);
 	buf_puts(b, "\\l");
-	if (p->cfg->missing_edges)
+	if (p->e->cfg->missing_edges)
 		buf_puts(b, "?: where an indirect jump leads is not known\\l");
-	if (p->tally[(size_t)p->cfg->nr_blocks * p->ev->nr].n)
+	if (p->tally[(size_t)p->e->cfg->nr_blocks * p->ev->nr].n)
 		buf_puts(b, "in no block:\\l");
-	put_samples(p, p->cfg->nr_blocks, b);
+	put_samples(p, p->e->cfg->nr_blocks, b);
 	buf_puts(b, "\";\n");
 }
 
 void cfg_dot(const struct cfg_picture *p, struct buf *b)
 {
-	const struct cfg *g = p->cfg;
+	const struct cfg *g = p->e->cfg;
+	const double most = busiest_edge(p->e);
 
 	buf_puts(b, "digraph cfg {\n");
 	put_title(p, b);
@@ -130,7 +189,6 @@ void cfg_dot(const struct cfg_picture *p, struct buf *b)
 		buf_printf(b, "\tb%d [shape=oval, fillcolor=white, label=\"exit\"];\n",
 			   g->exit);
 	for (int i = 0; i < g->nr_edges; i++)
-		buf_printf(b, "\tb%d -> b%d [%s];\n", g->edge[i].from, g->edge[i].to,
-			   edge_style(g->edge[i].kind));
+		put_edge(p, i, most, b);
 	buf_puts(b, "}\n");
 }

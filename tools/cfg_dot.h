@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cfg_dot.h - a control-flow graph with samples, in graphviz's language
+ * cfg_dot.h - a control-flow graph with frequencies, in graphviz's language
  */
 #ifndef CPI_TOOLS_CFG_DOT_H
 #define CPI_TOOLS_CFG_DOT_H
 
-#include "analysis/cfg.h"
+#include "analysis/explain.h"
 #include "base/buf.h"
 #include "tools/events.h"
 
 struct cfg_picture {
-	const struct cfg *cfg;
+	const struct explained *e;
+	bool has_time; /* frequencies are known */
 	struct isa *isa;
 	const struct events *ev;
 	const char *image;         /* its name */

@@ -40,8 +40,11 @@ struct cmd_options {
 	int by; /* enum prof_by */
 	const char *procedure;
 	bool idle;
-	/* list */
+	/* list, calc */
 	bool source, assembly, both;
+	/* calc and its kin */
+	bool all;
+	const char *cpu, *debug;
 	/* cat */
 	bool intervals, check;
 	/* record */
@@ -123,8 +126,8 @@ struct cmd_context {
 	int nr_args;
 };
 
-extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_cfg, cmd_epoch, cmd_flush,
-	cmd_rate, cmd_status, cmd_cat, cmd_help;
+extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
+	cmd_hot, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -18,91 +18,56 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "tools/cfg_dot.h"
-#include "tools/cmd.h"
-#include "tools/list.h"
+#include "tools/explaining.h"
 
 enum { FORMAT_DOT, FORMAT_SVG };
 
 extern char **environ;
 
 struct graph {
-	struct listing l;
-	struct isa *isa;
-	struct arena arena;
-	struct cfg *cfg;
+	struct explainer *x;
+	const struct explained *e;
 	struct tally *tally; /* as struct cfg_picture has it */
 	double total;
 };
 
-static int fail(const char *name, const char *why)
+/* Samples of the block that holds them; of the procedure's others, of none. */
+static void add_count(struct graph *g, size_t stream, const struct count *c)
 {
-	log_err("%s: no control-flow graph: %s", name, why);
-	return -CPI_ENOCODE;
-}
+	const struct events *ev = &g->x->l->ev;
+	const struct list_place *place = g->x->l->place;
+	int block = cfg_block_at(g->e->cfg, c->offset);
+	struct tally *t;
+	double weight = c->n * ev->weight[stream];
 
-/* The symbol of the place that was found: it begins there. */
-static int build(struct graph *g)
-{
-	const struct list_place *place = g->l.place;
-	const struct symbol *s;
-	int err;
-
-	err = image_cache_get(g->l.images, &place->image, &g->l.image);
-	if (err)
-		return err == -ENOMEM ? err
-				      : fail(place->name,
-					     image_cache_why(&place->image.desc, err));
-	s = place->kind == PLACE_PROCEDURE ? image_symbol_at(g->l.image, place->start)
-					   : NULL;
-	if (!s)
-		return fail(place->name, "no symbol says where it begins and ends");
-	err = isa_open(image_machine(g->l.image), &g->isa);
-	if (!err)
-		err = cfg_build(g->l.image, g->isa, s, &g->arena, &g->cfg);
-	if (err == -CPI_EFORMAT)
-		return fail(place->name, "no decoder for this machine is built in");
-	if (err == -CPI_ENOCODE)
-		return fail(place->name, image_missing_code(&place->image.desc));
-	return err && err != -ENOMEM ? fail(place->name, err_str(err)) : err;
-}
-
-/* Samples of the block that holds them; of the image's others, of none. */
-static int on_profile(void *ctx, const struct query_profile *q)
-{
-	struct graph *g = ctx;
-	const struct list_place *place = g->l.place;
-	const struct count *c;
-	double weight;
-	size_t event, nr;
-
-	if (q->image.id != place->image.id ||
-	    !events_find(&g->l.ev, q->stream, &event, &weight))
-		return 0;
-	c = profile_sorted(q->profile, &nr);
-	for (size_t i = 0; c && i < nr; i++) {
-		int block = cfg_block_at(g->cfg, c[i].offset);
-		struct tally *t;
-
-		if (block < 0 && c[i].offset >= place->start &&
-		    c[i].offset < place->end)
-			block = g->cfg->nr_blocks;
-		if (block < 0)
-			continue;
-		t = &g->tally[(size_t)block * g->l.ev.nr + event];
-		t->n += c[i].n;
-		t->weight += (double)c[i].n * weight;
-		g->total += event ? 0 : (double)c[i].n * weight;
-	}
-	return nr && !c ? -ENOMEM : 0;
+	if (block < 0 && c->offset >= place->start && c->offset < place->end)
+		block = g->e->cfg->nr_blocks;
+	if (block < 0)
+		return;
+	t = &g->tally[(size_t)block * ev->nr + ev->of[stream]];
+	t->n += c->n;
+	t->weight += weight;
+	g->total += ev->of[stream] ? 0 : weight;
 }
 
 static int add_samples(struct graph *g)
 {
-	g->tally =
-		calloc(((size_t)g->cfg->nr_blocks + 1) * g->l.ev.nr, sizeof(*g->tally));
+	const struct listing *l = g->x->l;
+
+	g->tally = calloc(((size_t)g->e->cfg->nr_blocks + 1) * l->ev.nr,
+			  sizeof(*g->tally));
 	if (!g->tally)
 		return -ENOMEM;
-	return query_profiles(g->l.sel.db, &g->l.sel.query, on_profile, g, NULL);
+	for (size_t s = 0; s < l->sel.streams.nr; s++) {
+		const struct count *c = NULL;
+		size_t nr = 0;
+
+		if (g->x->profile[s])
+			c = profile_sorted(g->x->profile[s], &nr);
+		for (size_t i = 0; c && i < nr; i++)
+			add_count(g, s, &c[i]);
+	}
+	return 0;
 }
 
 /* Has graphviz read from fd. Returns its process, or a negative error. */
@@ -165,11 +130,13 @@ static int write_svg(const struct buf *dot)
 
 static int print(struct graph *g)
 {
+	const struct listing *l = g->x->l;
 	const struct cfg_picture picture = {
-		.cfg = g->cfg,
-		.isa = g->isa,
-		.ev = &g->l.ev,
-		.image = g->l.place->image.desc.name,
+		.e = g->e,
+		.has_time = g->x->event < l->ev.nr,
+		.isa = g->x->isa,
+		.ev = &l->ev,
+		.image = l->place->image.desc.name,
 		.tally = g->tally,
 		.total = g->total,
 	};
@@ -178,7 +145,7 @@ static int print(struct graph *g)
 
 	cfg_dot(&picture, &dot);
 	err = dot.err;
-	if (!err && g->l.ctx->opt.format == FORMAT_SVG)
+	if (!err && l->ctx->opt.format == FORMAT_SVG)
 		err = write_svg(&dot);
 	else if (!err)
 		fputs(buf_str(&dot), stdout);
@@ -186,34 +153,32 @@ static int print(struct graph *g)
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int draw(struct explainer *x)
 {
-	struct graph g = { .l = { .ctx = ctx } };
-	int err;
+	const struct explanation *ex;
+	struct graph g = { .x = x };
+	int err = list_find(x->l, x->l->ctx->args[0]);
 
-	if (select_open(ctx, &g.l.sel))
-		return EXIT_FAIL;
-	arena_init(&g.arena, 0);
-	err = list_prepare(&g.l);
 	if (!err)
-		err = list_find(&g.l, ctx->args[0]);
-	if (!err)
-		err = build(&g);
-	if (!err)
-		err = add_samples(&g);
+		err = explainer_require(x, &ex);
+	if (err)
+		return err;
+	g.e = ex->e;
+	err = add_samples(&g);
 	if (!err)
 		err = print(&g);
-	if (err == -ENOMEM)
-		log_err("cfg: %s", err_str(err));
 	free(g.tally);
-	arena_fini(&g.arena);
-	isa_close(g.isa);
-	list_fini(&g.l);
-	return err ? EXIT_FAIL : EXIT_OK;
+	return err;
+}
+
+static int run(struct cmd_context *ctx)
+{
+	return explainer_run(ctx, draw);
 }
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
+	OPTS_EXPLAIN,
 	OPT("format", 0, "dot|svg", "how to write the graph", OPT_CHOICE, format),
 	OPT_END,
 };

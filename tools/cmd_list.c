@@ -8,9 +8,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/log.h"
-#include "tools/cmd.h"
-#include "tools/list.h"
+#include "tools/explaining.h"
 
 bool list_has_source(struct listing *l)
 {
@@ -75,26 +73,27 @@ void list_fini(struct listing *l)
 	select_close(&l->sel);
 }
 
+/* How often each instruction ran is said where it can be. */
+static int list(struct explainer *x)
+{
+	const struct explanation *ex;
+	struct listing *l = x->l;
+	int err = list_find(l, l->ctx->args[0]);
+
+	if (!err && x->event < l->ev.nr)
+		err = explainer_place(x, &ex);
+	if (!err && x->event < l->ev.nr)
+		l->explained = ex->e;
+	if (!err)
+		err = list_decode(l);
+	return err ? err : print(l);
+}
+
 static int run(struct cmd_context *ctx)
 {
-	struct listing l = { .ctx = ctx };
-	int err;
-
 	if (ctx->opt.source + ctx->opt.assembly + ctx->opt.both > 1)
 		return cmd_usage_error(ctx->cmd, "say one of --source, --asm, --both");
-	if (select_open(ctx, &l.sel))
-		return EXIT_FAIL;
-	err = list_prepare(&l);
-	if (!err)
-		err = list_find(&l, ctx->args[0]);
-	if (!err)
-		err = list_decode(&l);
-	if (!err)
-		err = print(&l);
-	if (err == -ENOMEM)
-		log_err("list: %s", err_str(err));
-	list_fini(&l);
-	return err ? EXIT_FAIL : EXIT_OK;
+	return explainer_run(ctx, list);
 }
 
 static const struct opt opts[] = {
@@ -102,6 +101,7 @@ static const struct opt opts[] = {
 	OPT("source", 's', NULL, "source lines alone", OPT_FLAG, source),
 	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
 	OPT("both", 'b', NULL, "both (default, where there is source)", OPT_FLAG, both),
+	OPTS_EXPLAIN,
 	OPT_FORMAT,
 	OPT_COLOR,
 	OPT_END,

@@ -33,12 +33,17 @@ static void put_quoted(const char *s)
 	buf_fini(&b);
 }
 
+static bool is_outer(const struct json *j)
+{
+	return !j->one_line && j->depth && j->depth <= OUTER_LEVELS;
+}
+
 /* Separates from the value before, and names the one that comes. */
 static void begin_value(struct json *j, const char *key)
 {
 	if (j->more[j->depth])
 		putchar(',');
-	if (j->depth && j->depth <= OUTER_LEVELS)
+	if (is_outer(j))
 		printf("\n%*s", (int)j->depth, "");
 	else if (j->more[j->depth])
 		putchar(' ');
@@ -73,7 +78,7 @@ void json_end(struct json *j)
 	bool any = j->more[j->depth];
 
 	assert(j->depth);
-	if (any && j->depth <= OUTER_LEVELS)
+	if (any && is_outer(j))
 		printf("\n%*s", (int)j->depth - 1, "");
 	putchar(j->close[--j->depth]);
 	if (!j->depth)

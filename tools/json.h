@@ -17,6 +17,7 @@
 
 /* Starts as { 0 }. */
 struct json {
+	bool one_line; /* also the outer levels: for one object per line */
 	unsigned int depth;
 	char close[JSON_MAX_DEPTH];    /* what ends each open level */
 	bool more[JSON_MAX_DEPTH + 1]; /* a value came before on this level */

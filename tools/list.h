@@ -8,7 +8,7 @@
 #ifndef CPI_TOOLS_LIST_H
 #define CPI_TOOLS_LIST_H
 
-#include "analysis/image.h"
+#include "analysis/explain.h"
 #include "base/buf.h"
 #include "tools/events.h"
 #include "tools/imagecache.h"
@@ -65,7 +65,8 @@ struct listing {
 	struct tally *tally; /* nr_insns rows of ev.nr */
 	struct tally total[EVENTS_MAX];
 	const char *no_code; /* why the code is missing; NULL when it is there */
-	bool has_outcomes;   /* a conditional jump's outcome is known */
+	const struct explained *explained; /* NULL when it cannot be, or was not */
+	bool has_outcomes;                 /* a conditional jump's outcome is known */
 };
 
 /* Makes an opened selection's listing ready for what follows. Errors as below. */
@@ -81,8 +82,19 @@ int list_decode(struct listing *l);
 int list_print_assembly(struct listing *l, bool with_source);
 int list_print_source(struct listing *l);
 
+/*
+ * Appends " <name+0x12>" for the code that an instruction jumps to, when its image
+ * knows it; bias is address - offset.
+ */
+void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
+		     struct buf *out);
+
 /* Whether the text of a source line is at hand. */
 bool list_has_source(struct listing *l);
+
+/* A line of source between the rows, when it is another than the one before. */
+void list_put_line(struct table *t, struct sources *sources, const struct line *line,
+		   const struct line *before);
 
 /* Columns and cells of the events, which both forms begin with. */
 size_t list_event_columns(const struct listing *l, struct column *out, char **keys);

@@ -18,20 +18,19 @@ static const struct list_sample *samples(const struct listing *l, size_t *nr)
 	return (const struct list_sample *)l->place->samples.data;
 }
 
-/* "<name+0x12>" for the code that an instruction jumps to, or nothing. */
-static void put_target(struct listing *l, const struct list_insn *at,
-		       const struct insn *insn, struct buf *b)
+void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
+		     struct buf *out)
 {
-	uint64_t offset = insn->target - (at->address - at->offset);
+	const uint64_t offset = insn->target - bias;
 	const struct symbol *s;
 
-	if (!insn->target || image_address(l->image, offset) != insn->target)
+	if (!insn->target || image_address(im, offset) != insn->target)
 		return;
-	s = image_symbol_at(l->image, offset);
+	s = image_symbol_at(im, offset);
 	if (s && offset != s->start)
-		buf_printf(b, " <%s+0x%" PRIx64 ">", s->name, offset - s->start);
+		buf_printf(out, " <%s+0x%" PRIx64 ">", s->name, offset - s->start);
 	else if (s)
-		buf_printf(b, " <%s>", s->name);
+		buf_printf(out, " <%s>", s->name);
 }
 
 static int add_insn(struct listing *l, struct buf *insns, uint64_t offset,
@@ -43,7 +42,7 @@ static int add_insn(struct listing *l, struct buf *insns, uint64_t offset,
 	at.address = insn->address;
 	at.line = image_line_at(l->image, offset);
 	buf_puts(&text, decoded);
-	put_target(l, &at, insn, &text);
+	list_put_target(l->image, at.address - at.offset, insn, &text);
 	at.text = strdup(buf_str(&text));
 	buf_put(insns, &at, sizeof(at));
 	if (!at.text || insns->err || text.err) {

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/list.h"
+#include "tools/nearest.h"
 #include "tools/progress.h"
 
 #define UNNAMED      "[unknown procedure]"
@@ -259,32 +260,75 @@ static int compare_samples(const void *va, const void *vb)
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-static int failed_none(const struct listing *l, const char *proc)
+/* The procedure with samples whose name is nearest to the one that was wanted. */
+struct suggest {
+	struct listing *l;
+	struct nearest near;
+	char *best;
+};
+
+static int try_names(void *ctx, const struct query_profile *q)
+{
+	struct suggest *g = ctx;
+	const struct symbol *last = NULL;
+	struct image *im;
+	const struct count *c;
+	size_t nr;
+
+	if (image_cache_get(g->l->images, &q->image, &im))
+		return 0;
+	c = profile_sorted(q->profile, &nr);
+	for (size_t i = 0; c && i < nr; i++) {
+		const struct symbol *s = image_symbol_at(im, c[i].offset);
+
+		if (!s || s == last)
+			continue;
+		last = s;
+		nearest_try(&g->near, s->name);
+		if (g->near.best != s->name)
+			continue;
+		free(g->best);
+		g->best = strdup(s->name); /* the image may be closed */
+	}
+	return 0;
+}
+
+static int failed_none(struct listing *l, const char *proc)
 {
 	const size_t nr = image_cache_nr_failed(l->images);
+	struct suggest g = { .l = l, .near = nearest_init(proc) };
 
-	log_err("%s: no procedure of that name in an image with samples: 'cpi prof' "
-		"lists them; 0xOFFSET with --image shows code without a name",
-		proc);
+	query_profiles(l->sel.db, &l->sel.query, try_names, &g, NULL);
+	if (g.best)
+		log_err("%s: no procedure of that name in an image with samples: did "
+			"you mean '%s'?",
+			proc, g.best);
+	else
+		log_err("%s: no procedure of that name in an image with samples: "
+			"'cpi prof' lists them; 0xOFFSET with --image shows code "
+			"without a name",
+			proc);
 	if (nr)
 		log_err("%zu images could not be opened: 'cpi prof' says why", nr);
+	free(g.best);
 	return -CPI_ENOSYMBOL;
 }
 
 int list_find(struct listing *l, const char *proc)
 {
-	const char *colon = image_end(proc);
+	const char *colon = l->ctx->opt.image ? NULL : image_end(proc);
 	char *image, *glob;
-	int err;
+	int err = 0;
 
-	err = search(l, proc, NULL);
-	if (!err && !l->places && colon && !l->ctx->opt.image) {
+	if (colon) { /* that image alone: to open all takes long */
 		image = strndup(proc, colon - proc);
 		glob = image ? select_glob(image) : NULL;
 		err = glob ? search(l, colon + 1, glob) : -ENOMEM;
 		free(glob);
 		free(image);
 	}
+	if (!err && !l->places)
+		err = search(l, proc, NULL);
 	if (err)
 		return err;
 	choose(l);

@@ -6,11 +6,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/list.h"
+#include "tools/explaining.h"
 #include "tools/out.h"
 #include "tools/report.h"
 #include "tools/table.h"
@@ -103,6 +104,39 @@ static void put_outcome_cell(struct table *t, const struct listing *l, size_t i,
 		table_number(t, n);
 }
 
+/* Of the explanation: which instruction is it, how often did it run, how long? */
+struct rate {
+	double frequency, cycles; /* NAN: not known */
+};
+
+static struct rate rate_of(const struct listing *l, size_t i)
+{
+	const struct explained *e = l->explained;
+	struct rate r = { NAN, NAN };
+	int insn = e ? explained_insn_at(e, l->insn[i].offset) : -1;
+
+	if (insn < 0)
+		return r;
+	r.frequency = e->freq->block[cfg_block_at(e->cfg, l->insn[i].offset)];
+	r.cycles = e->blame->insn[insn].cycles;
+	return r;
+}
+
+static void put_rate_cells(struct table *t, const struct listing *l, size_t i)
+{
+	const struct rate r = rate_of(l, i);
+	char text[32];
+
+	if (l->ctx->opt.format != OUT_TEXT || !isfinite(r.frequency)) {
+		table_real(t, r.frequency, 1);
+		table_real(t, r.cycles, 3);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.3g", r.frequency);
+	table_text(t, text);
+	table_real(t, r.cycles, 1);
+}
+
 static void put_insn(struct table *t, const struct listing *l, size_t i)
 {
 	const struct list_insn *insn = &l->insn[i];
@@ -110,6 +144,7 @@ static void put_insn(struct table *t, const struct listing *l, size_t i)
 
 	table_color(t, out_heat(list_percent(l, tally, 0)));
 	list_event_cells(l, t, tally);
+	put_rate_cells(t, l, i);
 	put_outcome_cell(t, l, i, insn->taken);
 	put_outcome_cell(t, l, i, insn->not_taken);
 	table_hex(t, insn->offset);
@@ -122,19 +157,17 @@ static void put_insn(struct table *t, const struct listing *l, size_t i)
 		table_empty(t);
 }
 
-/* The source line that begins at instruction i, when it is another than before. */
-static void put_source_line(struct table *t, struct listing *l, size_t i)
+void list_put_line(struct table *t, struct sources *sources, const struct line *line,
+		   const struct line *before)
 {
-	const struct line *line = &l->insn[i].line,
-			  *before = &l->insn[i ? i - 1 : 0].line;
 	const char *text, *base;
 	char *all;
 
-	if (!line->file || (i && before->file && line->line == before->line &&
+	if (!line->file || (before && before->file && line->line == before->line &&
 			    !strcmp(line->file, before->file)))
 		return;
 	base = strrchr(line->file, '/');
-	text = sources_line(l->sources, line->file, line->line);
+	text = sources_line(sources, line->file, line->line);
 	if (asprintf(&all, "%s:%d%s%s", base ? base + 1 : line->file, line->line,
 		     text ? "  " : "", text ? text : "") < 0)
 		return;
@@ -146,7 +179,11 @@ static size_t make_columns(const struct listing *l, struct column *c, char **key
 {
 	const enum column_where outcome =
 		l->has_outcomes ? COLUMN_EVERYWHERE : COLUMN_NOT_IN_TEXT;
+	const enum column_where rate =
+		l->explained ? COLUMN_EVERYWHERE : COLUMN_NOT_IN_TEXT;
 	const struct column rest[] = {
+		{ "frequency", "frequency", COLUMN_NUMBER, rate },
+		{ "CPI", "cpi", COLUMN_NUMBER, rate },
 		{ "taken", "taken", COLUMN_NUMBER, outcome },
 		{ "not taken", "not_taken", COLUMN_NUMBER, outcome },
 		{ "offset", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
@@ -165,6 +202,7 @@ static void json_insn(struct json *j, const struct listing *l, size_t i)
 {
 	const struct list_insn *insn = &l->insn[i];
 	const struct tally *tally = &l->tally[i * l->ev.nr];
+	const struct rate r = rate_of(l, i);
 
 	json_object(j, NULL);
 	json_hex(j, "offset", insn->offset);
@@ -172,6 +210,8 @@ static void json_insn(struct json *j, const struct listing *l, size_t i)
 	json_string(j, "text", insn->text);
 	report_json_samples(j, "samples", &l->ev, tally);
 	json_real(j, "percent", list_percent(l, tally, 0), 4);
+	json_real(j, "frequency", r.frequency, 1);
+	json_real(j, "cpi", r.cycles, 3);
 	json_number(j, "taken", insn->taken);
 	json_number(j, "not_taken", insn->not_taken);
 	json_string(j, "file", insn->line.file);
@@ -201,7 +241,8 @@ static int print_table(struct listing *l, struct table *t, bool with_source)
 
 	for (size_t i = 0; i < l->nr_insns; i++) {
 		if (with_source)
-			put_source_line(t, l, i);
+			list_put_line(t, l->sources, &l->insn[i].line,
+				      i ? &l->insn[i - 1].line : NULL);
 		put_insn(t, l, i);
 	}
 	if (!text)
@@ -212,7 +253,7 @@ static int print_table(struct listing *l, struct table *t, bool with_source)
 
 int list_print_assembly(struct listing *l, bool with_source)
 {
-	struct column columns[2 * EVENTS_MAX + 8];
+	struct column columns[2 * EVENTS_MAX + 10];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	struct table *t;
 	int err = -ENOMEM;

@@ -5,19 +5,30 @@ noinst_LIBRARIES += tools/libtools.a
 tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
+	tools/calc.c tools/calc.h \
+	tools/calc_json.c \
+	tools/calc_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
+	tools/cmd_calc.c \
 	tools/cmd_cat.c \
 	tools/cmd_cfg.c \
 	tools/cmd_epoch.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
+	tools/cmd_hot.c \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_stalls.c \
 	tools/cmd_status.c \
+	tools/cmd_sum.c \
 	tools/ctl.c tools/ctl.h \
+	tools/culprits.c tools/culprits.h \
 	tools/events.c tools/events.h \
+	tools/explaining.c tools/explaining.h \
+	tools/explaining_each.c \
+	tools/explaining_text.c \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
 	tools/json.c tools/json.h \
@@ -35,6 +46,8 @@ tools_libtools_a_SOURCES = \
 	tools/report.c tools/report.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
+	tools/spots.c tools/spots.h \
+	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \

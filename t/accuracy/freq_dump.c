@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * freq_dump FILE - frequencies of FILE's procedures from the samples on stdin
+ * freq_dump [-i] FILE - frequencies of FILE's procedures from the samples on stdin
  *
  * A line "OFFSET SAMPLES TAKEN NOT_TAKEN" each, the offset in hexadecimal. Each
  * procedure that a line falls into, be it with 0 samples, is written as
@@ -8,6 +8,7 @@
  *	procedure NAME
  *	block START END SAMPLES FREQUENCY SD SHAPE
  *	edge FROM JUMP TARGET KIND FREQUENCY SD SHAPE
+ *	insn ADDRESS SAMPLES BLAMED (with -i)
  *
  * where addresses are those of a disassembly; FROM is the block's start, JUMP its
  * last instruction, TARGET where it goes, 0 when that is outside and not known.
@@ -21,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/freq.h"
+#include "analysis/explain.h"
 #include "analysis/image.h"
 #include "analysis/isa.h"
 #include "base/err.h"
@@ -32,7 +32,7 @@ struct dump {
 	struct image *im;
 	struct isa *isa;
 	struct profile *profile;
-	bool debug;
+	bool debug, insns;
 };
 
 static int read_counts(struct profile *p)
@@ -46,37 +46,18 @@ static int read_counts(struct profile *p)
 	return err;
 }
 
-/* M of each instruction: cycles at the head of the reorder buffer, and before it. */
-static int time_blocks(struct isa *isa, const struct cfg *cfg, struct arena *arena,
-		       double *min_cycles)
+static void write_result(const struct explained *x)
 {
-	struct isa_schedule schedule;
-	int err = 0;
+	const struct cfg *cfg = x->cfg;
+	const struct freq *f = x->freq;
 
-	for (int b = 0; !err && b < cfg->exit; b++) {
-		const struct cfg_block *block = &cfg->block[b];
-		struct isa_run run = { .insn = &cfg->insn[block->first_insn],
-				       .nr = block->nr_insns,
-				       .loops = true };
-
-		err = isa_schedule(isa, &run, arena, &schedule);
-		for (int i = 0; !err && i < run.nr; i++)
-			min_cycles[block->first_insn + i] =
-				schedule.insn[i].head + schedule.insn[i].front_end;
-	}
-	return err;
-}
-
-static void write_result(const struct cfg *cfg, const struct freq *f,
-			 const double *samples)
-{
 	printf("procedure %s\n", cfg->procedure->raw);
 	for (int b = 0; b < cfg->exit; b++) {
 		const struct cfg_block *block = &cfg->block[b];
 		double sum = 0;
 
 		for (int i = 0; i < block->nr_insns; i++)
-			sum += samples[block->first_insn + i];
+			sum += x->samples[block->first_insn + i];
 		printf("block %" PRIx64 " %" PRIx64 " %g %.9g %.4g %d\n",
 		       block->start + cfg->bias, block->end + cfg->bias, sum,
 		       f->block[b], f->block_sd[b], f->shape[b]);
@@ -95,43 +76,36 @@ static void write_result(const struct cfg *cfg, const struct freq *f,
 	}
 }
 
+static void write_insns(const struct explained *x)
+{
+	for (int i = 0; i < x->cfg->nr_insns; i++)
+		printf("insn %" PRIx64 " %g %g\n", x->cfg->insn[i].address,
+		       x->samples[i], x->blamed[i]);
+}
+
 static int dump_procedure(const struct dump *d, const struct symbol *s)
 {
-	struct freq_input in = { .period_cycles = 1 };
-	double *samples, *min_cycles;
-	struct count *outcomes;
+	struct explain_stream stream = { .profile = d->profile,
+					 .landing = LANDING_AFTER_GROUP,
+					 .period_cycles = 1 };
 	struct buf debug = { 0 };
+	struct explain_input in = { .image = d->im,
+				    .isa = d->isa,
+				    .procedure = s,
+				    .stream = &stream,
+				    .nr_streams = 1,
+				    .debug = d->debug ? &debug : NULL };
+	struct explained *x;
 	struct arena arena;
-	struct cfg *cfg;
-	struct freq *f;
 	int err;
 
 	arena_init(&arena, 0);
-	err = cfg_build(d->im, d->isa, s, &arena, &cfg);
-	if (err)
-		goto out;
-	samples = arena_array(&arena, cfg->nr_insns, sizeof(*samples));
-	min_cycles = arena_array(&arena, cfg->nr_insns, sizeof(*min_cycles));
-	outcomes = arena_array(&arena, cfg->nr_insns, sizeof(*outcomes));
-	err = -ENOMEM;
-	if (!samples || !min_cycles || !outcomes)
-		goto out;
-	for (int i = 0; i < cfg->nr_insns; i++) {
-		outcomes[i] = profile_at(d->profile, cfg->insn[i].address - cfg->bias);
-		samples[i] = (double)outcomes[i].n;
-	}
-	err = time_blocks(d->isa, cfg, &arena, min_cycles);
-	if (err)
-		goto out;
-	in.cfg = cfg;
-	in.samples = samples;
-	in.min_cycles = min_cycles;
-	in.outcomes = outcomes;
-	err = freq_estimate(&in, &arena, d->debug ? &debug : NULL, &f);
+	err = explain_procedure(&in, &arena, &x);
 	if (!err)
-		write_result(cfg, f, samples);
+		write_result(x);
+	if (!err && d->insns)
+		write_insns(x);
 	fputs(buf_str(&debug), stderr);
-out:
 	buf_fini(&debug);
 	arena_fini(&arena);
 	return err;
@@ -163,9 +137,10 @@ static int dump_image(const struct dump *d)
 
 int main(int argc, char **argv)
 {
+	struct dump d = { .debug = getenv("DEBUG") != NULL,
+			  .insns = argc > 2 && !strcmp(argv[1], "-i") };
 	struct image_desc desc = { .kind = IMAGE_FILE,
-				   .name = argc > 1 ? argv[1] : "" };
-	struct dump d = { .debug = getenv("DEBUG") != NULL };
+				   .name = argc > 1 ? argv[argc - 1] : "" };
 	int err = -ENOMEM;
 
 	d.profile = profile_new();

@@ -20,6 +20,11 @@ t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_branch
+t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_BASE)
+t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_branch_LDFLAGS = $(FUZZ_LINK)
+
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
 	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/demangle.c \
@@ -30,3 +35,12 @@ t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_image_LDADD = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)
+
+# LLVM's part comes from the library: it is not ours to look into.
+check_PROGRAMS += t/fuzz/fuzz_isa
+t_fuzz_fuzz_isa_SOURCES = t/fuzz/fuzz_isa.c analysis/isa.c analysis/isa_aarch64.c \
+	analysis/isa_schedule.c analysis/isa_seen.c analysis/isa_x86_64.c base/arena.c \
+	$(FUZZ_BASE)
+t_fuzz_fuzz_isa_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_isa_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_isa_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) -lm

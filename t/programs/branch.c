@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * branch MS - three conditional jumps of known direction, for MS of CPU time
+ * branch MS - conditional jumps of known direction, for MS of CPU time
  *
  * In each round branch_taken is taken, branch_not_taken is not, and
- * branch_some is taken in seven rounds of eight. The symbols are at the jumps.
+ * branch_some is taken in seven rounds of eight. The symbols are at the jumps, but
+ * branch_pair is at a compare; the jump behind it is taken in three rounds of four.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -17,10 +18,11 @@ void branch_rounds(unsigned long rounds);
 /*
  * Between each compare and its jump stands a chain of loads from a pointer to
  * itself: samples land on what waits behind them, and compare and jump are not
- * fused into one instruction that cannot be interrupted.
+ * fused into one instruction that cannot be interrupted. Of branch_pair they may be.
  */
 __asm__(".text\n"
-	".globl branch_rounds, branch_taken, branch_not_taken, branch_some\n"
+	".globl branch_rounds, branch_taken, branch_not_taken, branch_some, "
+	"branch_pair\n"
 	".type branch_rounds, @function\n"
 	"branch_rounds:\n"
 	"	lea -8(%rsp), %rsi\n"
@@ -45,7 +47,14 @@ __asm__(".text\n"
 	"branch_some:\n"
 	"	jne 2f\n"
 	"	nop\n"
-	"2:	sub $1, %rdi\n"
+	"2:	mov (%rsi), %rsi\n"
+	"	mov (%rsi), %rsi\n"
+	".type branch_pair, @function\n"
+	"branch_pair:\n"
+	"	test $3, %dil\n"
+	"	jne 4f\n"
+	"	nop\n"
+	"4:	sub $1, %rdi\n"
 	"	jnz 0b\n"
 	"	ret\n"
 	"3:	ud2\n"

@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-#include "abi/branch.h"
+#include "abi/branch_arm64.h"
+#include "abi/branch_x86_64.h"
 #include "t/unit/unit.h"
 
 static const struct {
 	const char *what;
 	uint8_t code[8];
 	unsigned int nr;
-	unsigned int kind, arg;
+	unsigned int kind, arg; /* condition, or width */
 } x86[] = {
 	{ "je rel8", { 0x74, 0x05 }, 2, CPI_BRANCH_X86_CC, 4 },
 	{ "jg rel8", { 0x7f, 0x05 }, 2, CPI_BRANCH_X86_CC, 15 },
@@ -37,8 +38,8 @@ START_TEST(x86_jumps_are_told_from_the_rest)
 {
 	struct cpi_branch b = cpi_branch_decode_x86_64(x86[_i].code, x86[_i].nr);
 
-	ck_assert_msg(b.kind == x86[_i].kind && b.arg == x86[_i].arg, "%s: %u %u",
-		      x86[_i].what, b.kind, b.arg);
+	ck_assert_msg(b.kind == x86[_i].kind && (b.arg | b.width) == x86[_i].arg,
+		      "%s: %u %u %u", x86[_i].what, b.kind, b.arg, b.width);
 }
 END_TEST
 
@@ -100,7 +101,7 @@ END_TEST
 #endif
 
 static const struct {
-	unsigned int kind, arg;
+	unsigned int kind, width;
 	uint64_t flags, rcx;
 	enum cpi_outcome want;
 } counted[] = {
@@ -120,10 +121,10 @@ static const struct {
 
 START_TEST(x86_counted_jumps_follow_rcx)
 {
-	struct cpi_branch b = { counted[_i].kind, counted[_i].arg, 0 };
+	struct cpi_branch b = { .kind = counted[_i].kind, .width = counted[_i].width };
 
 	ck_assert_int_eq(cpi_branch_outcome_x86_64(b, counted[_i].flags,
-						   counted[_i].rcx),
+						   counted[_i].rcx, 0),
 			 counted[_i].want);
 }
 END_TEST
@@ -165,9 +166,9 @@ static const struct {
 
 START_TEST(arm64_jumps_are_decided)
 {
-	struct cpi_branch b = cpi_branch_decode_arm64(arm64[_i].insn);
+	struct cpi_branch b = cpi_branch_decode_arm64(arm64[_i].insn, 0);
 	enum cpi_outcome got =
-		cpi_branch_outcome_arm64(b, arm64[_i].reg, arm64[_i].pstate);
+		cpi_branch_outcome_arm64(b, arm64[_i].reg, 0, arm64[_i].pstate);
 
 	ck_assert_msg(got == arm64[_i].want, "%s: %d", arm64[_i].what, got);
 }

@@ -119,7 +119,7 @@ static const struct table rules[] = {
 	  { 1, 1, 1, 1 },
 	  .any_order = true,
 	  .rule = ESTIMATE_SUM,
-	  .frequency = 1600.3 / 2 },
+	  .frequency = 1600.3 / 1.4142135623730951 },
 };
 
 START_TEST(each_rule_gives_its_ratio)

@@ -173,6 +173,55 @@ START_TEST(names_are_found_with_and_without_arguments)
 }
 END_TEST
 
+/* What mangling does not keep of a name must not hide it. */
+static const char *const mangled[] = {
+	"main",
+	"_Z1fv",
+	"_ZN5shapeC1Eid",
+	"_ZN5shapeD0Ev",
+	"_ZN5shapecviEv",
+	"_ZN5shapeplERKS_",
+	"_Z5twiceIiET_S0_",
+	"_ZSt4copyIPiS0_ET0_T_S2_S1_",
+	"_ZNSsC1Ev",
+	"_ZNSaIcED2Ev",
+	"_ZNSolsEi",
+	"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEED1Ev",
+	"_ZZ1fvENKUlvE_clEv",
+	"_ZN12_GLOBAL__N_14hideEv",
+	"_ZN3fooB5cxx11Ev",
+	"_ZThn8_N5shape4nameEv",
+	"_Z4zoomi.cold",
+	"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
+	"_ZN4core3ops6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$E",
+	"_RNvCskwGfYPst2Cb_3foo16example_function",
+	"[0x4290]",
+};
+
+START_TEST(each_name_finds_its_procedure)
+{
+	const struct symbol *found = NULL, *s;
+	struct symtab t = { 0 };
+
+	for (size_t i = 0; i < NR(mangled); i++) {
+		struct symtab_entry e = {
+			.start = i * 16, .size = 16, .limit = END, .raw = mangled[i]
+		};
+
+		ck_assert_int_eq(symtab_add(&t, &e), 0);
+	}
+	ck_assert_int_eq(symtab_build(&t), 0);
+	for (size_t i = 0; i < NR(mangled); i++) {
+		s = symtab_at(&t, i * 16);
+		ck_assert_msg(!symtab_named(&t, s->name, &found), "%s", s->name);
+		ck_assert_ptr_eq(found, s);
+		ck_assert_msg(!symtab_named(&t, s->raw, &found), "%s", s->raw);
+		ck_assert_ptr_eq(found, s);
+	}
+	symtab_fini(&t);
+}
+END_TEST
+
 START_TEST(a_table_without_entries_answers)
 {
 	const struct symbol *s;
@@ -197,6 +246,7 @@ static Suite *symtab_suite(void)
 	tcase_add_test(
 		tc, procedures_end_where_their_size_their_limit_or_the_next_one_says);
 	tcase_add_test(tc, names_are_found_with_and_without_arguments);
+	tcase_add_test(tc, each_name_finds_its_procedure);
 	tcase_add_test(tc, a_table_without_entries_answers);
 	suite_add_tcase(s, tc);
 	return s;

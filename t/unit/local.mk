@@ -3,6 +3,7 @@
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
+	t/unit/check_branch_pair \
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
@@ -16,6 +17,8 @@ t_unit_check_entry_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entry_LDADD = $(UNIT_LDADD)
 t_unit_check_branch_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_LDADD = $(UNIT_LDADD)
+t_unit_check_branch_pair_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_branch_pair_LDADD = $(UNIT_LDADD)
 t_unit_check_rangemap_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_rangemap_LDADD = $(UNIT_LDADD)
 t_unit_check_seal_CFLAGS = $(UNIT_CFLAGS)
@@ -94,7 +97,7 @@ t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 UNIT_ANALYSIS = t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
 	t/unit/check_image \
 	t/unit/check_image_hostile t/unit/check_isa t/unit/check_schedule \
-	t/unit/check_symtab
+	t/unit/check_seen t/unit/check_symtab
 check_PROGRAMS += $(UNIT_ANALYSIS)
 QUICK_TESTS += $(UNIT_ANALYSIS)
 EXTRA_DIST += t/unit/elf_fixture.h t/unit/image_ask.h
@@ -113,18 +116,25 @@ t_unit_check_isa_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_isa_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_schedule_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_schedule_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_seen_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_seen_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_symtab_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
-# Frequencies.
-UNIT_FREQ = t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
-	t/unit/check_estimate t/unit/check_freq t/unit/check_propagate t/unit/check_repair
+# Frequencies and culprits.
+UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
+	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
+	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
 QUICK_TESTS += $(UNIT_FREQ)
 EXTRA_DIST += t/unit/cfg_make.h t/unit/flow_make.h
 UNIT_FREQ_LDADD = $(UNIT_ANALYSIS_LDADD) -lm
 
+t_unit_check_address_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_address_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_blame_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_blame_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_chain_CFLAGS = $(UNIT_CFLAGS)
@@ -135,7 +145,15 @@ t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_estimate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_freq_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_freq_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_landing_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_landing_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_propagate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_propagate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_repair_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_repair_LDADD = $(UNIT_FREQ_LDADD)
+
+# Reports.
+check_PROGRAMS += t/unit/check_spots
+QUICK_TESTS += t/unit/check_spots
+t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)

@@ -12,39 +12,43 @@ qemu_arch()
 # qemu MACHINE: the console is stdin and stdout.
 #
 # On x86: cmpxchg16b of TCG crashes new kernels; vmlinux (PVH) saves unpacking in the
-# guest, but the kernel's place is drawn while it is unpacked. On arm64, with icount
-# time goes by as instructions do, whatever the host's load, so that rates are exact.
-# But then a CPU that has nothing to do can starve while another is busy for long.
+# guest, but the kernel's place is drawn while it is unpacked. With icount time goes by
+# as instructions do, whatever the host's load, so that rates are exact; but only one
+# CPU is emulated well then (README.md).
 qemu()
 {
 	cpus=$(field "$1" cpus) limit=$(field "$1" limit)
 	case $arch in
 	x86_64)
-		options='-machine q35 -cpu qemu64,-cx16 -accel tcg,thread=multi'
+		options='-machine q35 -cpu qemu64,-cx16'
 		image=vmlinux
 		[ -z "$(field "$1" kaslr)" ] || image=vmlinuz
 		console='console=ttyS0 tsc=reliable'
 		;;
 	arm64)
-		options='-machine virt -cpu neoverse-n1 -accel tcg'
-		[ -n "$(field "$1" icount)" ] || options="$options -icount shift=1,sleep=off"
+		options='-machine virt -cpu neoverse-n1'
 		image=vmlinuz
 		console='console=ttyAMA0'
 		;;
 	esac
+	if [ -n "$(field "$1" icount)" ]; then
+		options="$options -accel tcg -icount shift=1,sleep=off"
+	else
+		options="$options -accel tcg,thread=multi"
+	fi
 	[ -z "$disk" ] || options="$options -drive if=none,id=disk,format=raw,file=$disk
 		-device virtio-blk-pci,drive=disk"
 	# shellcheck disable=SC2086 # a list of words
 	timeout --foreground -k 5 "${limit:-$time_limit}" "qemu-system-$(qemu_arch)" $options \
 		-smp "${cpus:-2}" -m 1024 -nodefaults -display none -serial stdio \
 		-no-reboot -kernel "$kernel/boot/$image-$release" -initrd "$work/initrd" \
-		-append "$console panic=-1 quiet $(field "$1" append)"
+		-append "$console panic=-1 oops=panic quiet $(field "$1" append)"
 }
 
 # field MACHINE KEY
 field()
 {
-	echo "$1" | sed -n "s/.*$2=\([^;]*\).*/\1/p"
+	echo ";$1" | sed -n "s/.*;$2=\([^;]*\);.*/\1/p"
 }
 
 # boot_machine MACHINE CASE...: as often as the cases want it; what a boot leaves in
@@ -88,7 +92,7 @@ boot_once()
 	shift
 	prepare_boot "$@"
 	log=$work/console-$(echo "$machine-$boot" | tr -c 'a-z0-9\n' -)
-	qemu "$machine" </dev/null 2>&1 | tr -d '\r' >"$log"
+	qemu "$machine" </dev/null 2>&1 | sed -u 's/\r*$//' >"$log"
 	for name; do
 		take_result "$name"
 	done
@@ -104,6 +108,7 @@ add_result()
 
 take_result()
 {
+	sed -n "s/^$word CASE $1 .*seconds=/seconds: /p" "$log" >>"$work/result/$1.out"
 	awk -v word="$word" -v name="$1" '
 		$1 == word && $2 == "CASE" {
 			if ($3 == name)
@@ -111,7 +116,7 @@ take_result()
 			text = ""
 		}
 		/^[|] / { text = text substr($0, 3) "\n" }' "$log" >>"$work/result/$1.out"
-	rc=$(sed -n "s/^$word CASE $1 rc=//p" "$log")
+	rc=$(sed -n "s/^$word CASE $1 rc=\([0-9]*\) .*/\1/p" "$log")
 	if [ -z "$rc" ]; then
 		rc=1
 		echo "the guest did not get to its end; $log" >>"$work/result/$1.out"

@@ -23,10 +23,18 @@ build_cpi()
 {
 	mkdir -p "$work/cpi"
 	[ -x "$srcdir/configure" ] || build autoreconf autoreconf -fi "$srcdir"
-	[ "$work/cpi/config.status" -nt "$srcdir/configure" ] ||
+	# The host's says what to link, the sysroot has it.
+	cat >"$work/llvm-config" <<-EOF
+		#!/bin/sh
+		llvm-config-19 "\$@" | sed 's|/usr/lib/llvm-19|$sysroot&|g'
+	EOF
+	chmod +x "$work/llvm-config"
+	[ "$work/cpi/config.status" -nt "$srcdir/configure" ] &&
+		grep -q "$sysroot" "$work/cpi/config.status" ||
 		build configure env -C "$work/cpi" "$srcdir/configure" -q \
 			--host="$triplet" CC="$triplet-gcc --sysroot=$sysroot" \
-			PKG_CONFIG=pkg-config \
+			CXX="$triplet-g++ --sysroot=$sysroot" \
+			LLVM_CONFIG="$work/llvm-config" PKG_CONFIG=pkg-config \
 			PKG_CONFIG_SYSROOT_DIR="$sysroot" \
 			PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$triplet/pkgconfig:$sysroot/usr/share/pkgconfig"
 	# shellcheck disable=SC2086 # a list of words
@@ -56,25 +64,33 @@ build_module()
 	[ -e "$srcdir/kmod/Kbuild" ] || return 0
 	mkdir -p "$work/module-$release"
 	cp -Rpu "$srcdir/kmod" "$srcdir/abi" "$work/module-$release"
-	# Debian's headers lack the vmlinux that modules' BTF is made from.
-	build module make -C "$kernel/usr/src/linux-headers-$release" \
-		M="$work/module-$release/kmod" ARCH="$kernel_arch" \
-		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	build_ko kmod
 	module=$work/module-$release/kmod/cpi.ko
 	nmi_module=
 	[ "$arch" = x86_64 ] || return 0
 	cp -Rpu "$here/nmi" "$work/module-$release"
-	build nmi-module make -C "$kernel/usr/src/linux-headers-$release" \
-		M="$work/module-$release/nmi" ARCH="$kernel_arch" \
-		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	build_ko nmi
 	nmi_module=$work/module-$release/nmi/cpi_nmi.ko
+}
+
+# build_ko FOLDER: where sparse is installed it looks at what is compiled. Neither may
+# have anything to say. Debian's headers lack the vmlinux that modules' BTF is made from.
+build_ko()
+{
+	sparse=
+	! command -v sparse >/dev/null || sparse=C=1
+	# shellcheck disable=SC2086 # a word, or none
+	build "$1" make -C "$kernel/usr/src/linux-headers-$release" \
+		M="$work/module-$release/$1" ARCH="$kernel_arch" \
+		CROSS_COMPILE="$triplet-" CONFIG_DEBUG_INFO_BTF_MODULES= W=1 $sparse modules
+	! grep -E '(warning|error): ' "$work/$1.log" || bail "$1: see above"
 }
 
 # add_program FILE PLACE: with the libraries that it needs, and theirs.
 add_program()
 {
 	mkdir -p "$(dirname "$root$2")"
-	cp "$1" "$root$2"
+	"$triplet-strip" -g -o "$root$2" "$1"
 	add_libraries "$1"
 }
 

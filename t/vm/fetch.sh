@@ -7,13 +7,16 @@
 #	apt/			lists (a day old at most, if the network allows), cache
 #	REL/			image, headers and kbuild of kernel release REL,
 #				unpacked, and its vmlinux
-#	sysroot-ARCH/		what CPI is built against and runs on in the guest
+#	sysroot-ARCH-SUM/	what CPI is built against and runs on in the guest; SUM
+#				is of the list of packages
 #
 # Folders appear by renaming when they are complete.
 
-guest_libraries='libcap-dev libcapstone-dev libdw-dev libelf-dev libiberty-dev
+guest_libraries='libcap-dev libdw-dev libelf-dev libiberty-dev
 	liblzma-dev libpfm4-dev libsqlite3-dev libzstd-dev nettle-dev check
-	busybox-static mawk sqlite3'
+	busybox-static libstdc++6 mawk sqlite3 zlib1g-dev'
+# Without what it depends on: its archives are all that is needed.
+guest_llvm=llvm-19-dev
 
 # The mirrors are the host's; backports are one suite more of the first.
 fetch_sources()
@@ -166,15 +169,14 @@ relative_links()
 # fetch_sysroot: sets $sysroot, with libraries, headers and busybox of $arch.
 fetch_sysroot()
 {
-	sysroot=$cache/sysroot-$arch
+	sysroot=$cache/sysroot-$arch-$(echo $guest_libraries $guest_llvm | cksum | cut -d ' ' -f 1)
 	[ ! -d "$sysroot" ] || return 0
 	note "fetching libraries for $arch"
 	# shellcheck disable=SC2086 # a list of words
 	vm_apt apt-get -y --download-only --no-install-recommends install $guest_libraries \
 		>"$cache/apt/log" 2>&1 ||
 		skip_all "cannot download: $(grep -m 1 '^E:' "$cache/apt/log")"
-	rm -rf "$sysroot.new"
-	mkdir "$sysroot.new"
+	unpack "$sysroot" "$guest_llvm"
 	unpack_debs "$sysroot.new" "$cache/apt/$deb_arch"/archives/*.deb
 	rm "$cache/apt/$deb_arch"/archives/*.deb
 	relative_links "$sysroot.new"

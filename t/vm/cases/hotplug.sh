@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # CPU 1 goes and comes back while cpid runs: neither it nor a sample is lost.
 . /cpi/case.sh
 
 cpu1=/sys/devices/system/cpu/cpu1/online
-cpid_start --collector perf -F 500 --sweep 200ms || fail 'cpid does not start'
+cpid_start --collector perf -F 1000 --sweep 200ms || fail 'cpid does not start'
 [ "$(cpid_field cpus)" = 2 ] || fail "two CPUs, but cpid has $(cpid_field cpus)"
 split_start
 await_samples 300

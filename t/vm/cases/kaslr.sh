@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # kaslr: yes
-# icount: no
 # boots: 2
 # Two boots place the kernel differently; in the database it is one image, and
 # what was at an offset is there again.

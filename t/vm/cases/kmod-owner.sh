@@ -3,5 +3,5 @@
 # needs: module
 . /cpi/case.sh
 module_load
-check 'owner' kmod_check owner
+check 'owner' kmod_refuse owner
 module_unload

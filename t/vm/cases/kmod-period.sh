@@ -17,7 +17,7 @@ read -r _ <&6
 echo 8192 >$trace/buffer_size_kb
 echo 1 >$trace/events/timer/hrtimer_start/enable
 nr=0
-while [ "$nr" -lt 4000 ]; do
+while [ "$nr" -lt 2500 ]; do
 	usleep 200000
 	nr=$(grep -c 'function=perf_swevent_hrtimer' $trace/trace)
 done
@@ -34,15 +34,15 @@ awk '
 		at = substr($0, RSTART + 9, RLENGTH - 9)
 		if (cpu in last) {
 			period = at - last[cpu]
-			if (period > 0 && period <= 1125000) {
+			if (period > 0 && period <= 2250000) {
 				nr++
 				sum += period
-				bin[int((period - 875000) / 250001 * 16)]++
-				if (period < 875000)
+				bin[int((period - 1750000) / 500001 * 16)]++
+				if (period < 1750000)
 					low++
 				if (cpu in before) {
 					pairs++
-					product += (period - 1e6) * (before[cpu] - 1e6)
+					product += (period - 2e6) * (before[cpu] - 2e6)
 				}
 				before[cpu] = period
 			} else {
@@ -53,10 +53,10 @@ awk '
 	}
 	# Squares, and no roots: variance of the uniform distribution is width^2 / 12.
 	END {
-		variance = 250001 * 250001 / 12
+		variance = 500001 * 500001 / 12
 		for (i = 0; i < 16; i++)
 			chi += (bin[i] - nr / 16) * (bin[i] - nr / 16) / (nr / 16)
-		mean = (sum / nr - 1e6) * (sum / nr - 1e6) / (variance / nr)
+		mean = (sum / nr - 2e6) * (sum / nr - 2e6) / (variance / nr)
 		serial = product / pairs / variance
 		serial = serial * serial * pairs
 		printf "%d periods, %d too short, chi2(15) %.1f; squared, in sigma: mean %.1f, serial correlation %.1f\n",

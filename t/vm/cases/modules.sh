@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # modules: zram lz4
 # A module's samples are counted from its text, wherever it was loaded.
 . /cpi/case.sh
@@ -6,7 +7,7 @@
 modprobe zram && modprobe lz4 || skip_all 'this kernel has no zram or lz4'
 echo lz4 >/sys/block/zram0/comp_algorithm
 echo 64M >/sys/block/zram0/disksize
-cpid_start --collector perf -F 500 || fail 'cpid does not start'
+cpid_start --collector perf -F 1000 || fail 'cpid does not start'
 has_module_samples()
 {
 	dd if=/cpi/tools/cpi of=/dev/zram0 bs=64k conv=notrunc 2>/dev/null

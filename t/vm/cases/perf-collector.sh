@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # A program's procedures have the shares that it measured, and nothing is lost.
 . /cpi/case.sh
 
-cpid_start --collector perf -F 500 || fail 'cpid does not start'
+cpid_start --collector perf -F 1000 || fail 'cpid does not start'
 split_start
 await_samples 2000
 split_stop

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # Short processes: fork, exec and exit in quick succession, on two CPUs.
 . /cpi/case.sh
 
-cpid_start --collector perf -F 500 --by-comm --sweep 200ms || fail 'cpid does not start'
+cpid_start --collector perf -F 1000 --by-comm --sweep 200ms || fail 'cpid does not start'
 /cpi/t/programs/spawn 60 2 40 /cpi/t/programs/burn_a /cpi/t/programs/burn_b
 cpid_ask flush >/dev/null
 check_accounting

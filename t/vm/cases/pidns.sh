@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
 # In another PID namespace process numbers mean nothing: cpid says so.
 . /cpi/case.sh
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # long: yes
 # limit: 3000
-# icount: no
 # The unit tests, as they are on this architecture.
 . /cpi/case.sh
 

@@ -127,26 +127,35 @@ check_share()
 	check_that 'the procedures have their shares' "($a / ($a + $b) - $three / ($three + $one)) ^ 2 < (4 * sqrt(0.1875 / ($a + $b)) + 0.02) ^ 2"
 }
 
-# samples BY NAME [OPTION...]: samples of the row with that name.
-samples()
+# profile BY [OPTION...]: samples and name of each row.
+profile()
 {
-	samples_by=$1 samples_name=$2
-	shift 2
-	cpi prof --db t.db --by "$samples_by" --idle --format csv "$@" |
-		awk -F , -v by="$samples_by" -v name="$samples_name" '
+	profile_by=$1
+	shift
+	cpi prof --db t.db --by "$profile_by" --idle --format csv "$@" |
+		awk -F , -v by="$profile_by" '
 		NR == 1 {
 			for (i = 1; i <= NF; i++)
 				column[$i] = i
 			next
 		}
-		$column[by] == name { n += $1 }
+		{ print $1 "\t" $column[by] }'
+}
+
+# samples BY NAME [OPTION...]: samples of the row with that name.
+samples()
+{
+	samples_by=$1 samples_name=$2
+	shift 2
+	profile "$samples_by" "$@" | awk -F '\t' -v name="$samples_name" '
+		$2 == name { n += $1 }
 		END { printf "%d\n", n }'
 }
 
-# run_test SCRIPT: one of the project's own.
+# run_test SCRIPT: one of the project's own, which needs the better awk, too.
 run_test()
 {
-	sh "/cpi/t/$1" >"$1.out" 2>&1
+	(. "/cpi/t/$1") >"$1.out" 2>&1
 	sed "s/^/$1: /" "$1.out"
 	! grep -q '^not ok\|^Bail out' "$1.out" || fail "$1"
 	awk '/^1[.][.]/ { plan = substr($1, 4) } /^ok / { n++ }
@@ -165,6 +174,14 @@ module_load()
 module_unload()
 {
 	check 'the module goes' rmmod "${1:-cpi}"
+}
+
+# kernel_memory: kB that the kernel cannot give back: slabs and mappings of its own.
+kernel_memory()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^(SUnreclaim|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo
 }
 
 # procedures WHERE BASE: for each offset in the file offsets, which cpi cat made, a

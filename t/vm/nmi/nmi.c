@@ -29,6 +29,8 @@ static int sent[NR_CPUS];
 static unsigned long nr_genuine[NR_CPUS];
 static struct task_struct *sender[NR_CPUS];
 
+static struct pmu nmi_pmu = { .task_ctx_nr = perf_hw_context };
+
 static struct perf_event *nmi_create(struct perf_event_attr *attr, int cpu,
 				     struct task_struct *task,
 				     perf_overflow_handler_t handler, void *context)
@@ -42,6 +44,7 @@ static struct perf_event *nmi_create(struct perf_event_attr *attr, int cpu,
 		return ERR_PTR(-ENOMEM);
 	c->cpu = cpu;
 	c->handler = handler;
+	c->event.pmu = &nmi_pmu;
 	c->event.overflow_handler_context = context;
 	return &c->event;
 }
@@ -95,6 +98,8 @@ static int nmi_period(struct perf_event *event, u64 period)
 #define perf_event_read_value            nmi_read
 #define perf_event_period                nmi_period
 /* cpi_main.c's own entry points become ordinary functions. */
+#pragma push_macro("module_init")
+#pragma push_macro("module_exit")
 #undef module_init
 #undef module_exit
 #define module_init(function)
@@ -104,8 +109,12 @@ static int nmi_period(struct perf_event *event, u64 period)
 #include "kmod/cpi_handler.c"
 #include "kmod/cpi_buffer.c"
 #include "kmod/cpi_flush.c"
+#include "kmod/cpi_config.c"
 #include "kmod/cpi_counter.c"
 #include "kmod/cpi_main.c"
+#pragma pop_macro("module_init")
+#pragma pop_macro("module_exit")
+
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
 	int cpu = smp_processor_id();
@@ -122,17 +131,26 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-/* Each CPU's thread sends to the others: an NMI to itself would sample the thread. */
+/* To all CPUs but this one: an NMI to itself would sample the sender. */
+static void send_once(void)
+{
+	int cpu;
+
+	for_each_online_cpu (cpu) {
+		if (cpu != raw_smp_processor_id() && READ_ONCE(active[cpu]) &&
+		    !xchg(&sent[cpu], 1))
+			apic->send_IPI(cpu, NMI_VECTOR);
+	}
+}
+
+/* Some at a time: sleeping takes an emulator far longer than it should. */
 static int send(void *unused)
 {
 	while (!kthread_should_stop()) {
-		int cpu;
-
 		cpus_read_lock();
-		for_each_online_cpu (cpu) {
-			if (cpu != raw_smp_processor_id() && READ_ONCE(active[cpu]) &&
-			    !xchg(&sent[cpu], 1))
-				apic->send_IPI(cpu, NMI_VECTOR);
+		for (int i = 0; i < 8; i++) {
+			send_once();
+			udelay(get_random_u32() & 31);
 		}
 		cpus_read_unlock();
 		usleep_range(50, 50 + (get_random_u32() & 511));
@@ -166,8 +184,7 @@ static int start_senders(void)
 	return 0;
 }
 
-/* By the names that module_init() and module_exit() would give them. */
-int __init init_module(void)
+static int __init cpi_nmi_init(void)
 {
 	int err = cpi_init();
 
@@ -185,7 +202,7 @@ fail:
 	return err;
 }
 
-void cleanup_module(void)
+static void cpi_nmi_exit(void)
 {
 	unsigned long sum = 0;
 
@@ -196,3 +213,6 @@ void cleanup_module(void)
 	cpi_exit();
 	pr_info("cpi_nmi: %lu samples in NMI context\n", sum);
 }
+
+module_init(cpi_nmi_init);
+module_exit(cpi_nmi_exit);

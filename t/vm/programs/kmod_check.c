@@ -96,7 +96,7 @@ static void choose_event(struct device *d, const char *name)
 	struct cpi_kmod_event *e = &d->config.events[0];
 
 	if (!name || !strcmp(name, "clock")) {
-		device_clock(d, 1000);
+		device_clock(d, 2000);
 	} else if (!strcmp(name, "cycles")) {
 		e->type = PERF_TYPE_HARDWARE;
 		e->config = PERF_COUNT_HW_CPU_CYCLES;
@@ -139,7 +139,8 @@ static void take_pcs(void *ctx, unsigned int cpu, const struct cpi_entry *e)
 
 	if ((pid_t)cpi_entry_tgid(e) != p->pid || cpi_entry_pc(e) >> 63)
 		return;
-	if (cpu != p->cpu)
+	/* before it was bound to its CPU, it was elsewhere, but not in the loop */
+	if (cpu != p->cpu && is_in(e, loop_begin, loop_end))
 		p->elsewhere += cpi_entry_count(e);
 	else if (is_in(e, loop_begin, loop_end))
 		p->inside += cpi_entry_count(e);
@@ -165,7 +166,7 @@ static void check_pcs(const char *event)
 	end(p.pid);
 	all = p.inside + p.outside;
 	printf("in the loop %" PRIu64 " of %" PRIu64 "\n", p.inside, all);
-	CHECK(p.inside > 300 && p.inside * 100 >= all * 98, "the loop was missed");
+	CHECK(p.inside >= 200 && p.inside * 100 >= all * 98, "the loop was missed");
 	CHECK(!p.elsewhere, "%" PRIu64 " samples on another CPU", p.elsewhere);
 }
 
@@ -200,7 +201,7 @@ static void check_share(const char *name, const uint64_t *by_outcome, double sha
 	double off = taken - share * all;
 
 	printf("%s: taken %.0f of %.0f\n", name, taken, all);
-	CHECK(all > 100, "too few samples at %s", name);
+	CHECK(all >= 50, "too few samples at %s", name);
 	CHECK(off * off < 25 * variance + 1, "%s: not %g of them", name, share);
 	CHECK(!by_outcome[CPI_OUTCOME_NONE] && !by_outcome[CPI_OUTCOME_UNREADABLE],
 	      "%s: samples without an outcome", name);
@@ -209,12 +210,12 @@ static void check_share(const char *name, const uint64_t *by_outcome, double sha
 static void check_branches(const char *event)
 {
 	struct device d = begin(event);
-	struct branches b = { .pid = burn(branch_begin, 1) };
+	struct branches b = { .pid = burn(branch_begin, 0) };
 
 	d.config.flags = CPI_KMOD_OUTCOME;
 	device_configure(&d);
 	device_start(&d);
-	device_await(&d, 5000);
+	device_await(&d, 4000);
 	device_settle(&d, take_branches, &b);
 	end(b.pid);
 	check_share("branch_flags", b.flags, 1.0 / 8);
@@ -269,18 +270,20 @@ static void check_flush(const char *event)
 {
 	struct device d = begin(event);
 	pid_t pid[2] = { burn(many_begin, 0), burn(many_begin, 1) };
-	uint64_t evictions = 0, received, swept = 0;
+	uint64_t evictions = 0, received, swept = 0, half = 2000;
 
-	if (!event || !strcmp(event, "clock"))
+	if (!event || !strcmp(event, "clock")) {
 		device_clock(&d, 8000);
+		half = 5000;
+	}
 	d.config.nr_buckets = 64;
 	d.config.nr_entries = 64;
 	d.config.flags = CPI_KMOD_OUTCOME;
 	device_configure(&d);
 	device_start(&d);
 	/* Sweeps all the time, then so few that the table overflows meanwhile. */
-	while ((received = device_counts(&d, 0).received) < 20000) {
-		bool sweep = received < 10000 || received > swept + 1000;
+	while ((received = device_counts(&d, 0).received) < 2 * half) {
+		bool sweep = received < half || received > swept + half / 5;
 
 		device_flush(&d, sweep ? CPI_KMOD_TABLE : CPI_KMOD_FULL, NULL, NULL);
 		if (sweep)
@@ -331,6 +334,7 @@ static void check_hold(const char *event)
 	struct device d = begin(event);
 	char c;
 
+	device_clock(&d, 500);
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 10);
@@ -384,7 +388,7 @@ static void check_hotplug(const char *event)
 static void check_rate(const char *event)
 {
 	struct device d = begin(event);
-	pid_t pid[2] = { burn(loop_begin, 0), burn(loop_begin, 1) };
+	pid_t pid = burn(loop_begin, 0);
 	struct cpi_kmod_counts c;
 	double expected;
 
@@ -398,44 +402,28 @@ static void check_rate(const char *event)
 	CHECK(!c.nr_error && c.running_ns == c.enabled_ns, "the counter was shared");
 	CHECK(c.received > expected * 0.9 && c.received < expected * 1.1,
 	      "not the rate asked for");
-	end(pid[0]);
-	end(pid[1]);
+	end(pid);
 }
 
-/* ---- owner: one at a time, with the capability, whoever holds the descriptor ---- */
+/* ---- sleep: the machine is suspended, and goes on ---- */
 
-static void check_owner(const char *event)
+static void check_sleep(const char *event)
 {
 	struct device d = begin(event);
-	struct cpi_kmod_counts c = { 0 };
-	int status;
-	pid_t pid;
+	uint64_t before;
 
 	device_configure(&d);
-	CHECK(open(CPI_KMOD_DEVICE, O_RDONLY) < 0 && errno == EBUSY, "a second owner");
-	pid = fork();
-	if (!pid) {
-		CHECK(!setuid(65534), "setuid");
-		CHECK(ioctl(d.fd, CPI_KMOD_IOC_COUNTS, &c) && errno == EPERM,
-		      "a passed descriptor works");
-		CHECK(ioctl(d.fd, CPI_KMOD_IOC_START) && errno == EPERM,
-		      "a passed descriptor starts");
-		CHECK(mmap(NULL, d.config.pair_bytes, PROT_READ, MAP_SHARED, d.fd, 0) ==
-				      MAP_FAILED &&
-			      errno == EPERM,
-		      "a passed descriptor maps");
-		close(d.fd);
-		CHECK(open(CPI_KMOD_DEVICE, O_RDONLY) < 0, "anybody opens the device");
-		exit(0);
+	device_start(&d);
+	device_await(&d, 200);
+	if (system("echo +2 >/sys/class/rtc/rtc0/wakealarm && "
+		   "echo mem >/sys/power/state"))
+		exit(77);
+	for (int i = 0; i < d.nr_cpus; i++) {
+		before = device_stats(&d, i).received;
+		while (device_stats(&d, i).received < before + 100)
+			usleep(10000);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status, "the unprivileged child");
-	CHECK(mmap(NULL, d.config.pair_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d.fd,
-		   0) == MAP_FAILED,
-	      "the buffers are writable");
-	device_pair(&d, 0);
-	CHECK(mprotect((void *)(uintptr_t)d.pair[0], d.config.pair_bytes,
-		       PROT_READ | PROT_WRITE),
-	      "the buffers become writable");
+	device_settle(&d, NULL, NULL);
 }
 
 /* ---- timed: the handler's cycles ---- */
@@ -477,7 +465,7 @@ static const struct {
 	{ "cpus", check_cpus },   { "flush", check_flush },
 	{ "full", check_full },   { "hold", check_hold },
 	{ "rate", check_rate },   { "hotplug", check_hotplug },
-	{ "owner", check_owner }, { "timed", check_timed },
+	{ "sleep", check_sleep }, { "timed", check_timed },
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order of passes, and what of one's result another takes.
+ */
+#include "config.h"
+
+#include "analysis/explain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/landing.h"
+
+struct explaining {
+	const struct explain_input *in;
+	struct arena *arena;
+	struct cfg *cfg;
+	struct count *raw;
+	double *samples;
+	double *by_stream; /* by stream and instruction: the same, apart */
+	double *blamed;
+	struct isa_timing *timing;
+	float *block_cycles;
+	struct freq *freq;
+	struct blame *blame;
+};
+
+/* Where debug output of a pass goes: nowhere, unless it was asked for. */
+static struct buf *debug_of(const struct explain_input *in, const char *pass)
+{
+	size_t size = strlen(pass);
+	const char *at = in->debug_passes;
+
+	if (!at)
+		return in->debug;
+	for (; at; at = strchr(at, ','), at = at ? at + 1 : NULL)
+		if (!strncmp(at, pass, size) && (!at[size] || at[size] == ','))
+			return in->debug;
+	return NULL;
+}
+
+/*
+ * Adds what a stream has at instruction i, inside it, too: rep, and gather, are
+ * interrupted there, on some machines. Returns its samples in the first one's.
+ */
+static double add_counts(struct explaining *x, const struct explain_stream *stream,
+			 int i)
+{
+	struct count *sum = &x->raw[i];
+	uint64_t n = 0;
+
+	for (int k = 0; k < x->cfg->insn[i].size; k++) {
+		struct count c = profile_at(stream->profile, sum->offset + k);
+
+		n += c.n;
+		sum->taken += c.taken;
+		sum->not_taken += c.not_taken;
+	}
+	sum->n += n;
+	return (double)n * stream->period_cycles / x->in->stream[0].period_cycles;
+}
+
+/* What all streams have at one instruction. */
+static int gather_samples(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+	int nr = x->in->nr_streams;
+
+	x->raw = arena_array(x->arena, cfg->nr_insns, sizeof(*x->raw));
+	x->samples = arena_array(x->arena, cfg->nr_insns, sizeof(*x->samples));
+	x->by_stream = arena_array(x->arena, (size_t)nr * cfg->nr_insns,
+				   sizeof(*x->by_stream));
+	if (!x->raw || !x->samples || !x->by_stream)
+		return -ENOMEM;
+	for (int i = 0; i < cfg->nr_insns; i++) {
+		x->raw[i].offset = cfg->insn[i].address - cfg->bias;
+		for (int s = 0; s < nr; s++) {
+			double n = add_counts(x, &x->in->stream[s], i);
+
+			x->by_stream[(size_t)s * cfg->nr_insns + i] = n;
+			x->samples[i] += n;
+		}
+	}
+	return 0;
+}
+
+static bool is_sampled(const struct explaining *x, const struct cfg_block *block)
+{
+	for (int i = 0; i < block->nr_insns; i++) {
+		if (x->samples[block->first_insn + i] > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Each block by itself, as if it ran again and again: the steady state. */
+static int time_blocks(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+	struct isa_schedule schedule;
+	int err = 0;
+
+	x->timing = arena_array(x->arena, cfg->nr_insns, sizeof(*x->timing));
+	x->block_cycles = arena_array(x->arena, cfg->nr_blocks, sizeof(float));
+	if (!x->timing || !x->block_cycles)
+		return -ENOMEM;
+	for (int b = 0; !err && b < cfg->exit; b++) {
+		const struct cfg_block *block = &cfg->block[b];
+		struct isa_run run = { .insn = &cfg->insn[block->first_insn],
+				       .nr = block->nr_insns,
+				       .loops = true,
+				       .rough = !is_sampled(x, block) };
+
+		err = isa_schedule(x->in->isa, &run, x->arena, &schedule);
+		if (err)
+			break;
+		memcpy(&x->timing[block->first_insn], schedule.insn,
+		       block->nr_insns * sizeof(*x->timing));
+		x->block_cycles[b] = schedule.cycles;
+	}
+	return err;
+}
+
+static int estimate(struct explaining *x)
+{
+	double *min_cycles =
+		arena_array(x->arena, x->cfg->nr_insns, sizeof(*min_cycles));
+	struct freq_input in = {
+		.cfg = x->cfg,
+		.samples = x->samples,
+		.min_cycles = min_cycles,
+		.outcomes = x->raw,
+		.period_cycles = x->in->stream[0].period_cycles,
+	};
+
+	if (!min_cycles)
+		return -ENOMEM;
+	for (int i = 0; i < x->cfg->nr_insns; i++)
+		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
+	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
+}
+
+/* Each stream by its own model, with the frequencies that all of them gave. */
+static int find_blamed(struct explaining *x)
+{
+	const struct cfg *cfg = x->cfg;
+	double *blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*blamed));
+	int err = 0;
+
+	x->blamed = arena_array(x->arena, cfg->nr_insns, sizeof(*x->blamed));
+	if (!x->blamed || !blamed)
+		return -ENOMEM;
+	for (int s = 0; !err && s < x->in->nr_streams; s++) {
+		struct landing_input in = {
+			.cfg = cfg,
+			.timing = x->timing,
+			.samples = &x->by_stream[(size_t)s * cfg->nr_insns],
+			.edge = x->freq->edge,
+			.landing = x->in->stream[s].landing,
+		};
+
+		err = landing_blame(&in, x->arena, blamed);
+		for (int i = 0; !err && i < cfg->nr_insns; i++)
+			x->blamed[i] += blamed[i];
+	}
+	return err;
+}
+
+/* Samples of an event, as how often it happened. */
+static int gather_events(const struct explaining *x, const struct explain_event *event,
+			 struct blame_evidence *out)
+{
+	const struct cfg *cfg = x->cfg;
+	double *events = arena_array(x->arena, cfg->nr_insns, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	for (int i = 0; i < cfg->nr_insns; i++)
+		events[i] = (double)profile_at(event->profile, x->raw[i].offset).n *
+			    event->period;
+	*out = (struct blame_evidence){ event->reason, events, event->cycles };
+	return 0;
+}
+
+static int blame(struct explaining *x)
+{
+	struct blame_evidence *evidence =
+		arena_array(x->arena, x->in->nr_events, sizeof(*evidence));
+	struct blame_input in = {
+		.cfg = x->cfg,
+		.isa = x->in->isa,
+		.timing = x->timing,
+		.samples = x->blamed,
+		.outcomes = x->raw,
+		.freq = x->freq,
+		.period_cycles = x->in->stream[0].period_cycles,
+		.exact = true,
+		.deferred = x->in->deferred,
+		.evidence = evidence,
+		.nr_evidence = x->in->nr_events,
+	};
+	int err = evidence ? 0 : -ENOMEM;
+
+	for (int s = 0; s < x->in->nr_streams; s++)
+		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
+	for (int i = 0; i < x->in->nr_events && !err; i++)
+		err = gather_events(x, &x->in->event[i], &evidence[i]);
+	if (err)
+		return err;
+	return blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
+}
+
+int explain_procedure(const struct explain_input *in, struct arena *arena,
+		      struct explained **out)
+{
+	struct explaining x = { .in = in, .arena = arena };
+	struct explained *done = arena_alloc(arena, sizeof(*done));
+	int err;
+
+	if (!done)
+		return -ENOMEM;
+	err = cfg_build(in->image, in->isa, in->procedure, arena, &x.cfg);
+	if (!err && debug_of(in, "cfg"))
+		cfg_dump(x.cfg, in->debug);
+	if (!err)
+		err = gather_samples(&x);
+	if (!err)
+		err = time_blocks(&x);
+	if (!err)
+		err = estimate(&x);
+	if (!err)
+		err = find_blamed(&x);
+	if (!err)
+		err = blame(&x);
+	if (err)
+		return err;
+	*done = (struct explained){ x.cfg,
+				    x.raw,
+				    x.samples,
+				    x.blamed,
+				    x.timing,
+				    x.block_cycles,
+				    in->stream[0].period_cycles,
+				    x.freq,
+				    x.blame };
+	*out = done;
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explain.h - one procedure, from its bytes and samples to what it waited for
+ *
+ * The passes in their order: cfg, schedule, landing, freq, blame. What every command
+ * that shows more than samples begins with.
+ */
+#ifndef CPI_ANALYSIS_EXPLAIN_H
+#define CPI_ANALYSIS_EXPLAIN_H
+
+#include "analysis/blame.h"
+#include "analysis/cfg.h"
+#include "analysis/freq.h"
+#include "analysis/image.h"
+#include "analysis/isa.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "db/model.h"
+#include "db/profile.h"
+
+/* Samples of one stream that measures time. */
+struct explain_stream {
+	const struct profile *profile;
+	enum landing landing;
+	double period_cycles; /* what a sample stands for */
+};
+
+/* Samples of one that counts what may stall. */
+struct explain_event {
+	const struct profile *profile;
+	enum blame_reason reason;
+	double period; /* events that a sample stands for */
+	double cycles; /* that one event costs at most */
+};
+
+struct explain_input {
+	struct image *image;
+	struct isa *isa; /* of the image's machine, its CPU chosen */
+	const struct symbol *procedure;
+	const struct explain_stream *stream; /* the first one's samples are the unit */
+	int nr_streams;                      /* at least 1 */
+	const struct explain_event *event;
+	int nr_events;
+	bool deferred;            /* the kernel, where interrupts can be masked */
+	struct buf *debug;        /* or NULL */
+	const char *debug_passes; /* "cfg,freq,blame"; NULL: all */
+};
+
+struct explained {
+	const struct cfg *cfg;
+	const struct count *raw; /* by instruction, all streams, as sampled */
+	const double *samples;   /* by instruction, in the first stream's */
+	const double *blamed;    /* after the landing model; the sum is the same */
+	/* By instruction; a culprit counts from the block's first instruction. */
+	const struct isa_timing *timing;
+	const float *block_cycles; /* by block: one execution at best */
+	double period_cycles;      /* a sample's worth */
+	const struct freq *freq;
+	const struct blame *blame;
+};
+
+/*
+ * Everything lives in the arena, and in the image's bytes. Returns 0, -CPI_ENOCODE,
+ * -CPI_EFORMAT, -CPI_ELIMIT, -EINVAL or -ENOMEM as its passes do.
+ */
+int explain_procedure(const struct explain_input *in, struct arena *arena,
+		      struct explained **out);
+
+#endif

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is run to see how close frequencies are, and on what.
+
+Estimates were tuned on the first set; nothing was chosen by the second one's results.
+"""
+
+import collections
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+
+# The words of a command may be CORPUS, a file of several megabytes, and SOURCE, one of C.
+Program = collections.namedtuple("Program", "command text")
+
+
+def find_cc1():
+    if not shutil.which("gcc"):
+        return "cc1"
+    return subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True,
+                          check=False).stdout.strip()
+
+
+LUA = """
+local seed, t, words = 42, {}, {}
+local function rnd() seed = (seed * 1103515245 + 12345) % 2147483648 return seed end
+for i = 1, 60000 do t[i] = rnd() % 100000 end
+table.sort(t, function(a, b) return a < b end)
+for i = 1, 20000 do words[#words + 1] = string.format("%d:%s", i, ("x"):rep(i % 7)) end
+for w in table.concat(words, ","):gmatch("%d+:x+") do words[w] = (words[w] or 0) + 1 end
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+print(fib(27), #words)
+"""
+SQL = """
+CREATE TABLE a(id INTEGER PRIMARY KEY, k INTEGER, s TEXT);
+WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 60000)
+INSERT INTO a SELECT i, (i * 7919) % 10007, printf('%d-%s', i, hex(i * 104729)) FROM c;
+CREATE INDEX ak ON a(k);
+SELECT k % 100, count(*), max(s) FROM a GROUP BY 1 ORDER BY 2 DESC LIMIT 5;
+SELECT count(*) FROM a x JOIN a y ON x.k = y.k AND x.id < y.id;
+UPDATE a SET s = s || 'z' WHERE id % 3 = 0;
+SELECT count(*), sum(length(s)) FROM a WHERE s LIKE '%A1%';
+"""
+PERL = r"""
+while (<>) { last if $. > 30000; for my $w (split /\W+/) { $h{lc $w}++ if length $w > 2 }
+  $n++ while /(\w+)\s*=\s*(\w+)/g; s/[aeiou]+/_/g; $n += length }
+print "$n ", join(" ", (sort { $h{$b} <=> $h{$a} || $a cmp $b } keys %h)[0 .. 5]), "\n";
+"""
+BC = "scale=300; 4*a(1); e(1); l(2)\n"
+
+TUNING = {
+    "gzip": Program(["gzip", "-6c", "CORPUS"], ""),
+    "bzip2": Program(["bzip2", "-c", "CORPUS"], ""),
+    "xz": Program(["xz", "-T1", "-2c", "CORPUS"], ""),
+    "zstd": Program(["zstd", "-q", "--single-thread", "-9", "-c", "CORPUS"], ""),
+    "lua": Program(["lua5.4", "-"], LUA),
+    "sqlite": Program(["sqlite3", ":memory:"], SQL),
+    "perl": Program(["perl", "-e", PERL, "CORPUS"], ""),
+    "bc": Program(["bc", "-lq"], BC),
+}
+
+PYTHON = r"""
+import collections, json, random
+random.seed(7)
+rows = [{"id": i, "name": "n%d" % (i * 7919 % 1009), "x": random.random()} for i in range(9000)]
+back = json.loads(json.dumps(rows))
+groups = collections.defaultdict(list)
+for row in back:
+    groups[row["name"]].append(row["x"])
+best = sorted(((sum(v) / len(v), k) for k, v in groups.items()), reverse=True)[:5]
+class Node:
+    def __init__(self, key): self.key, self.left, self.right = key, None, None
+    def add(self, key):
+        side = "left" if key < self.key else "right"
+        child = getattr(self, side)
+        if child: child.add(key)
+        else: setattr(self, side, Node(key))
+root = Node(0.5)
+for row in rows[:4000]: root.add(row["x"])
+sieve = bytearray([1]) * 60000
+for i in range(2, 245):
+    if sieve[i]: sieve[i * i::i] = bytes(len(range(i * i, 60000, i)))
+print(best, sum(sieve), sum(int(c) for c in str(3 ** 4000)))
+"""
+MAWK = r"""
+{ n = split($0, w, /[^A-Za-z_]+/); for (i = 1; i <= n; i++) count[w[i]]++
+  gsub(/[0-9]+/, "#"); bytes += length($0); if (match($0, /[a-z]+_[a-z]+/)) hits += RSTART }
+END { for (x in count) if (count[x] > most) most = count[x]; print most, bytes, hits }
+"""
+JQ = ("[range(24000) | {a: ., b: (. * 7919 % 1009 | tostring)}] | group_by(.b) "
+      "| map({k: .[0].b, n: length, s: (map(.a) | add)}) | sort_by(.s) | .[:5]")
+TCL = r"""
+proc fib n { if {$n < 2} { return $n }; expr {[fib [expr {$n - 1}]] + [fib [expr {$n - 2}]]} }
+set words {}; set seed 42
+for {set i 0} {$i < 20000} {incr i} {
+  set seed [expr {($seed * 1103515245 + 12345) & 0x7fffffff}]
+  lappend words w[expr {$seed % 5000}]
+}
+foreach w [lsort $words] { incr count($w) }
+set text [join $words " "]
+puts "[fib 20] [array size count] [regsub -all {w(\d)} $text {\1x} out] [string length $out]"
+"""
+M4 = r"""
+define(`for', `ifelse(eval($2 <= $3), 1, `pushdef(`$1', $2)$4`'popdef(`$1')for(`$1', incr($2), $3, `$4')')')
+define(`fib', `ifelse(eval($1 < 2), 1, $1, `eval(fib(decr($1)) + fib(eval($1 - 2)))')')
+for(`i', 1, 1500, `define(`v'i, translit(`abc'i, `a-c0-9', `0-9a-c'))v`'i len(patsubst(v`'i, `[0-5]', `xy'))
+')
+fib(22)
+"""
+SED = r"s/([a-z]+)_([a-z]+)\(/\2_\1(/g;/(.)\1.*\1\1/p;y/abc/xyz/;s/[0-9]+|->/#/g;$="
+XML = "<r>" + "".join(f'<e id="{i}" k="v{i * 7919 % 1009}"><n>text &amp; {i}</n><m/></e>\n'
+                      for i in range(30000)) + "</r>\n"
+DOT = "digraph g {" + "".join(f"n{i} -> n{i * 7 % 160}; n{i} -> n{i * i % 160};"
+                              for i in range(160)) + "}\n"
+
+HELD_OUT = {
+    "python": Program(["/usr/bin/python3", "-"], PYTHON),
+    "cc1": Program([find_cc1(), "-quiet", "-O2", "-fpreprocessed", "SOURCE", "-o", "-"], ""),
+    "mawk": Program(["mawk", MAWK, "CORPUS"], ""),
+    "jq": Program(["jq", "-n", JQ], ""),
+    "tcl": Program(["tclsh"], TCL),
+    "m4": Program(["m4"], M4),
+    "xmllint": Program(["xmllint", "--format", "-"], XML),
+    "sed": Program(["sed", "-nE", SED, "SOURCE"], ""),
+    "sort": Program(["sort", "CORPUS"], ""),
+    "lz4": Program(["lz4", "-9", "-c", "CORPUS"], ""),
+    "dot": Program(["dot", "-Tplain"], DOT),
+}
+
+
+def make_corpus(path, most):
+    """Text and code: the sources of this tree, and at most so much of a library."""
+    with open(path, "wb") as out:
+        for folder, _, files in sorted(os.walk(TOP)):
+            for name in sorted(files):
+                if name.endswith((".c", ".h", ".md", ".txt", ".t")):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        out.write(file.read())
+        with open("/usr/bin/python3", "rb") as file:
+            out.write(file.read(most))
+
+
+def make_source(path, tools):
+    """A C file of this tree, preprocessed."""
+    subprocess.run(["gcc", "-E", "-P", "-I" + TOP, "-I" + tools, "-o", path,
+                    os.path.join(TOP, "analysis/repair.c")], check=True)

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * blame.c and its detectives: SOSP'97 Figure 2, sums that tally on random
+ * procedures, and who is accused and acquitted of what.
+ */
+#include "config.h"
+
+#include "analysis/blame.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/blame_path.h"
+#include "t/unit/cfg_make.h"
+
+#define PROCEDURES 400
+#define MAX_BLOCKS 12
+#define INSNS      4 /* in each block, of random procedures */
+#define MAX_INSNS  64
+#define MAX_EDGES  64
+
+struct procedure {
+	struct arena arena;
+	struct cfg *cfg;
+	struct insn insn[MAX_INSNS];
+	struct isa_timing timing[MAX_INSNS];
+	double samples[MAX_INSNS], events[MAX_INSNS];
+	double block[MAX_BLOCKS + 1], edge[MAX_EDGES];
+	int class[MAX_BLOCKS + 1];
+	struct freq freq;
+	struct blame_evidence evidence;
+	struct blame_input in;
+	struct blame *blame;
+};
+
+/* Blocks of that many instructions, all else as it is zeroed. */
+static void open_procedure(struct procedure *p, struct cfg *cfg, const int *nr_insns)
+{
+	int nr = 0;
+
+	p->cfg = cfg;
+	for (int b = 0; b < cfg->exit; b++) {
+		cfg->block[b].first_insn = nr;
+		cfg->block[b].nr_insns = nr_insns[b];
+		nr += nr_insns[b];
+	}
+	cfg->nr_insns = nr;
+	cfg->insn = p->insn;
+	p->freq = (struct freq){
+		.block = p->block, .edge = p->edge, .class = p->class, .nr_classes = 1
+	};
+	p->in = (struct blame_input){
+		.cfg = cfg,
+		.timing = p->timing,
+		.samples = p->samples,
+		.freq = &p->freq,
+		.period_cycles = 1,
+	};
+}
+
+static void find(struct procedure *p)
+{
+	ck_assert_int_eq(blame_find(&p->in, &p->arena, NULL, &p->blame), 0);
+}
+
+static void add_register(struct isa_registers *set, unsigned int reg)
+{
+	set->bit[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
+static const struct stall *dynamic_stall(const struct procedure *p, int insn)
+{
+	const struct blame_insn *at = &p->blame->insn[insn];
+
+	for (int i = 0; i < at->nr_stalls; i++)
+		if (at->stall[i].dynamic)
+			return &at->stall[i];
+	return NULL;
+}
+
+static bool accuses(const struct stall *s, enum blame_reason reason, int insn)
+{
+	for (int i = 0; s && i < s->nr; i++)
+		if (s->culprit[i].reason == reason && s->culprit[i].insn == insn)
+			return true;
+	return false;
+}
+
+static bool suspects(const struct stall *s, enum blame_reason reason)
+{
+	for (int i = 0; s && i < s->nr; i++)
+		if (s->culprit[i].reason == reason)
+			return true;
+	return false;
+}
+
+/*
+ * Figure 2, an Alpha 21164. M are those of Figure 7; where Figure 2 has the bubble of
+ * a slotting hazard, half a cycle of M is that. In order, and samples are where the
+ * stall is.
+ */
+enum { V0 = ISA_GENERAL, T0, T1, T2, T3, T4, T5, T6, A0 = ISA_GENERAL + 16 };
+
+static const struct {
+	double samples, cycles, hazard;
+	uint32_t kind;
+	uint8_t writes, reads, base;
+} figure2[] = {
+	{ 3126, 1, 0, INSN_LOAD, T4, 0, T1 },            /* 9810 ldq t4, 0(t1) */
+	{ 0, 0, 0, 0, T0, T0, 0 },                       /* 9814 addq t0, 4, t0 */
+	{ 1636, 1, 0, INSN_LOAD, T5, 0, T1 },            /* 9818 ldq t5, 8(t1) */
+	{ 390, 0, 0, INSN_LOAD, T6, 0, T1 },             /* 981c ldq t6, 16(t1) */
+	{ 1482, 1, 0, INSN_LOAD, A0, 0, T1 },            /* 9820 ldq a0, 24(t1) */
+	{ 0, 0, 0, 0, T1, T1, 0 },                       /* 9824 lda t1, 32(t1) */
+	{ 27766, 1, 0, INSN_STORE, 0, T4, T2 },          /* 9828 stq t4, 0(t2) */
+	{ 0, 0, 0, 0, T4, T0, 0 },                       /* 982c cmpult t0, v0, t4 */
+	{ 1493, 1, 0, INSN_STORE, 0, T5, T2 },           /* 9830 stq t5, 8(t2) */
+	{ 174727, 1, 0.5, INSN_STORE, 0, T6, T2 },       /* 9834 stq t6, 16(t2) */
+	{ 1548, 1, 0.5, INSN_STORE, 0, A0, T2 },         /* 9838 stq a0, 24(t2) */
+	{ 0, 0, 0, 0, T2, T2, 0 },                       /* 983c lda t2, 32(t2) */
+	{ 1586, 1, 0, INSN_JUMP | INSN_COND, 0, T4, 0 }, /* 9840 bne t4, 9810 */
+};
+
+#define FIGURE2_FREQUENCY 1527.25 /* Figure 7 */
+
+static void make_figure2(struct procedure *p)
+{
+	static const struct cfg_edge edge[] = { { 0, 1, EDGE_FALL },
+						{ 1, 1, EDGE_TAKEN },
+						{ 1, 2, EDGE_RETURN } };
+	static const int nr_insns[] = { 1, NR(figure2) };
+
+	memset(p, 0, sizeof(*p));
+	arena_init(&p->arena, 0);
+	open_procedure(p, cfg_make(&p->arena, 3, edge, NR(edge)), nr_insns);
+	p->insn[0] = (struct insn){ .address = 0x980c, .size = 4 };
+	for (size_t i = 0; i < NR(figure2); i++) {
+		struct insn *insn = &p->insn[i + 1];
+
+		*insn = (struct insn){ .address = 0x9810 + 4 * i,
+				       .size = 4,
+				       .kind = figure2[i].kind };
+		insn->memory.base = figure2[i].base;
+		insn->memory.size = figure2[i].base ? 8 : 0;
+		add_register(&insn->writes, figure2[i].writes);
+		add_register(&insn->reads, figure2[i].reads);
+		add_register(&insn->reads, figure2[i].base);
+		p->timing[i + 1] = (struct isa_timing){
+			.modelled = true,
+			.head = (float)figure2[i].cycles,
+			.unit = (float)figure2[i].hazard,
+			.execute = (float)(figure2[i].cycles - figure2[i].hazard),
+			.culprit = ISA_NO_CULPRIT
+		};
+		p->samples[i + 1] = figure2[i].samples;
+	}
+	p->block[0] = p->block[2] = p->edge[0] = p->edge[2] = 1;
+	p->block[1] = FIGURE2_FREQUENCY;
+	p->edge[1] = FIGURE2_FREQUENCY - 1;
+	p->freq.scale = CONFIDENCE_HIGH;
+	p->in.exact = true;
+}
+
+static int at_9800(int low)
+{
+	return 1 + (low - 0x10) / 4;
+}
+
+START_TEST(figure_2_has_its_two_cpi)
+{
+	double best = 0, actual = 0;
+	struct procedure p;
+
+	make_figure2(&p);
+	find(&p);
+	for (size_t i = 1; i <= NR(figure2); i++) {
+		best += p.blame->insn[i].best;
+		actual += p.blame->insn[i].cycles;
+	}
+	ck_assert_double_eq(best, 8);
+	ck_assert_int_eq(lround(actual), 140);
+	/* In half cycles, as each line of the listing is one. */
+	ck_assert_int_eq(lround(2 * p.blame->insn[at_9800(0x28)].cycles), 36);
+	ck_assert_int_eq(lround(2 * p.blame->insn[at_9800(0x34)].cycles), 229);
+	arena_fini(&p.arena);
+}
+END_TEST
+
+static const struct {
+	int stalled, load;
+} dwD[] = { { 0x28, 0x10 }, { 0x34, 0x1c } };
+
+START_TEST(figure_2_has_its_culprits)
+{
+	const int stalled = at_9800(dwD[_i].stalled);
+	const struct stall *s;
+	struct procedure p;
+
+	make_figure2(&p);
+	find(&p);
+	s = dynamic_stall(&p, stalled);
+	ck_assert_ptr_nonnull(s);
+	ck_assert(accuses(s, BLAME_DCACHE, at_9800(dwD[_i].load)));
+	ck_assert(accuses(s, BLAME_STORE, stalled));
+	ck_assert(suspects(s, BLAME_DTLB));
+	for (int i = 0; i < s->nr; i++) {
+		ck_assert(s->culprit[i].reason == BLAME_DCACHE ||
+			  s->culprit[i].reason == BLAME_STORE ||
+			  s->culprit[i].reason == BLAME_DTLB);
+		ck_assert(s->culprit[i].reason != BLAME_DCACHE ||
+			  s->culprit[i].insn == at_9800(dwD[_i].load));
+	}
+	arena_fini(&p.arena);
+}
+END_TEST
+
+START_TEST(figure_2_has_its_slotting_hazards)
+{
+	struct procedure p;
+
+	make_figure2(&p);
+	find(&p);
+	for (size_t i = 1; i <= NR(figure2); i++) {
+		const struct blame_insn *at = &p.blame->insn[i];
+		double hazard = 0;
+
+		for (int k = 0; k < at->nr_stalls; k++)
+			if (!at->stall[k].dynamic) {
+				ck_assert_int_eq(at->stall[k].culprit->reason,
+						 BLAME_FUNCTION_UNIT);
+				hazard += at->stall[k].cycles;
+			}
+		ck_assert_double_eq(hazard, figure2[i - 1].hazard);
+	}
+	arena_fini(&p.arena);
+}
+END_TEST
+
+/* Nothing but the loop stalls, so most of it has the same suspects. */
+START_TEST(figure_2_adds_up_as_figure_4_does)
+{
+	const struct blame_summary *s;
+	struct procedure p;
+	double sum;
+
+	make_figure2(&p);
+	find(&p);
+	s = &p.blame->summary;
+	sum = s->execution - s->gain + s->error;
+	for (int r = 0; r < BLAME_NR_REASONS; r++)
+		sum += s->by_first[r];
+	ck_assert_double_eq_tol(sum, 213754, 1e-6);
+	ck_assert_double_eq_tol(s->tallied, 213754, 1e-6);
+	ck_assert_double_eq(s->outside, 0);
+	ck_assert_double_ge(s->reason[BLAME_DCACHE].most, 0.9 * s->tallied);
+	ck_assert_double_eq(s->reason[BLAME_DCACHE].least, 0);
+	ck_assert_double_eq(s->reason[BLAME_ICACHE].most, 0);
+	ck_assert_double_eq_tol(s->by_first[BLAME_FUNCTION_UNIT], FIGURE2_FREQUENCY,
+				1e-6);
+	arena_fini(&p.arena);
+}
+END_TEST
+
+static double uniform(uint64_t *state)
+{
+	return (double)(unit_random(state) >> 11) * 0x1p-53;
+}
+
+static void make_insn(struct procedure *p, int i, uint64_t *state)
+{
+	static const uint32_t kinds[] = { 0,
+					  0,
+					  0,
+					  INSN_LOAD,
+					  INSN_LOAD,
+					  INSN_STORE,
+					  INSN_DIVIDE,
+					  INSN_ATOMIC | INSN_LOAD | INSN_STORE,
+					  INSN_CALL | INSN_STORE,
+					  INSN_REPEAT };
+	struct insn *insn = &p->insn[i];
+	struct isa_timing *t = &p->timing[i];
+
+	*insn = (struct insn){ .address = 0x1000 + 7 * (uint64_t)i,
+			       .size = 7,
+			       .kind = kinds[unit_random(state) % NR(kinds)] };
+	for (int k = 0; k < 2; k++) {
+		add_register(&insn->reads, ISA_GENERAL + unit_random(state) % 4);
+		add_register(&insn->writes, ISA_GENERAL + unit_random(state) % 4);
+	}
+	if (insn->kind & (INSN_LOAD | INSN_STORE)) {
+		insn->memory.base = ISA_GENERAL + unit_random(state) % 4;
+		insn->memory.size = 8;
+	}
+	*t = (struct isa_timing){ .modelled = true, .culprit = ISA_NO_CULPRIT };
+	t->latency = 1 + unit_random(state) % 12;
+	t->culprit = unit_random(state) % 2 ? (int)(unit_random(state) % INSNS) : -1;
+	if (unit_random(state) % 3) {
+		t->dependency = (float)(unit_random(state) % 5);
+		t->unit = (float)(unit_random(state) % 3) / 2;
+		t->execute = (float)(unit_random(state) % 9) / 4;
+		t->front_end = (float)(unit_random(state) % 3) / 4;
+	}
+	t->head = t->dependency + t->unit + t->execute;
+}
+
+/* Frequencies of all sizes, now and then none; samples anywhere. */
+static void make_random(struct procedure *p, uint64_t *state)
+{
+	int nr_insns[MAX_BLOCKS];
+
+	memset(p, 0, sizeof(*p));
+	arena_init(&p->arena, 0);
+	for (int b = 0; b < MAX_BLOCKS; b++)
+		nr_insns[b] = INSNS;
+	open_procedure(p, cfg_make_random(&p->arena, state, MAX_BLOCKS, false),
+		       nr_insns);
+	for (int i = 0; i < p->cfg->nr_insns; i++) {
+		make_insn(p, i, state);
+		p->samples[i] = floor(exp(12 * uniform(state))) - 1;
+		p->events[i] = floor(100 * uniform(state));
+	}
+	for (int b = 0; b < p->cfg->nr_blocks; b++) {
+		p->block[b] = unit_random(state) % 8 ? exp(20 * uniform(state) - 5) : 0;
+		if (unit_random(state) % 16 == 0)
+			p->block[b] = NAN;
+	}
+	for (int e = 0; e < p->cfg->nr_edges; e++)
+		p->edge[e] = p->block[p->cfg->edge[e].from] * uniform(state);
+	p->freq.scale = unit_random(state) % 2 ? CONFIDENCE_LOW : CONFIDENCE_HIGH;
+	p->in.exact = unit_random(state) % 2;
+	p->in.period_cycles = exp(5 * uniform(state));
+	p->evidence = (struct blame_evidence){ (enum blame_reason)(unit_random(state) %
+								   BLAME_NR_DYNAMIC),
+					       p->events, 40 };
+	p->in.evidence = &p->evidence;
+	p->in.nr_evidence = unit_random(state) % 2;
+}
+
+static bool near(double a, double b, double of)
+{
+	return fabs(a - b) <= 1e-9 * of;
+}
+
+static double check_insn(const struct procedure *p, int i, unsigned long long seed)
+{
+	const struct blame_insn *at = &p->blame->insn[i];
+	double sum = at->execute - at->gain + at->error, last = INFINITY, parts;
+
+	parts = at->execute + at->gain + fabs(at->error);
+	for (int k = 0; k < at->nr_stalls; k++) {
+		const struct stall *s = &at->stall[k];
+
+		ck_assert_msg(s->cycles > 0 && s->cycles <= last, "SEED=%#llx", seed);
+		ck_assert_msg(s->nr > 0, "SEED=%#llx", seed);
+		for (int c = 0; c < s->nr; c++)
+			ck_assert_msg(s->culprit[c].insn < p->cfg->nr_insns &&
+					      s->culprit[c].most > 0 &&
+					      s->culprit[c].most <= s->cycles &&
+					      s->dynamic == (s->culprit[c].reason <
+							     BLAME_NR_DYNAMIC),
+				      "SEED=%#llx", seed);
+		last = s->cycles;
+		sum += s->cycles;
+		parts += s->cycles;
+	}
+	ck_assert_msg(near(sum, at->cycles, fmax(parts, at->cycles)),
+		      "SEED=%#llx insn %d", seed, i);
+	return parts;
+}
+
+START_TEST(sums_tally)
+{
+	for (int n = 0; n < PROCEDURES; n++) {
+		const unsigned long long seed = unit_seed() + (unsigned)n;
+		uint64_t state = seed;
+		double sum, samples = 0, outside = 0, scale = 0;
+		const struct blame_summary *s;
+		struct procedure p;
+
+		make_random(&p, &state);
+		find(&p);
+		s = &p.blame->summary;
+		for (int b = 0; b < p.cfg->exit; b++)
+			for (int i = b * INSNS; i < b * INSNS + INSNS; i++) {
+				const double f = p.block[b];
+
+				samples += p.samples[i];
+				if (f > 0)
+					scale += check_insn(&p, i, seed) * f;
+				else
+					outside += p.samples[i];
+				ck_assert(f > 0 || isnan(p.blame->insn[i].cycles));
+			}
+		sum = s->execution - s->gain + s->error;
+		for (int r = 0; r < BLAME_NR_REASONS; r++) {
+			sum += s->by_first[r];
+			ck_assert_msg(s->reason[r].least <=
+					      s->reason[r].most * (1 + 1e-9),
+				      "SEED=%#llx %s", seed, blame_name(r));
+		}
+		scale = fmax(scale / p.in.period_cycles, samples);
+		ck_assert_msg(near(sum, s->tallied, scale), "SEED=%#llx I1", seed);
+		ck_assert_msg(near(s->samples, s->tallied + s->outside, samples),
+			      "SEED=%#llx I2", seed);
+		ck_assert_msg(near(s->samples, samples, samples) &&
+				      near(s->outside, outside, samples),
+			      "SEED=%#llx", seed);
+		arena_fini(&p.arena);
+	}
+}
+END_TEST
+
+/* Without frequencies, and instruction by instruction. */
+static void search(const struct procedure *p, int insn, unsigned int reg, bool *found,
+		   bool *seen)
+{
+	const struct cfg *cfg = p->cfg;
+	const int b = insn / INSNS;
+
+	if (insn % INSNS) {
+		const struct insn *at = &p->insn[insn - 1];
+
+		if (isa_has(&at->writes, reg) ||
+		    (at->kind & INSN_CALL && reg == ISA_GENERAL))
+			found[insn - 1] = true;
+		else
+			search(p, insn - 1, reg, found, seen);
+		return;
+	}
+	if (seen[b])
+		return;
+	seen[b] = true;
+	for (int e = 0; e < cfg->nr_edges; e++) {
+		const struct insn *last =
+			&p->insn[cfg->edge[e].from * INSNS + INSNS - 1];
+		const int at = (int)(last - p->insn);
+
+		if (cfg->edge[e].to != b || p->edge[e] < 0.05 * p->block[b])
+			continue;
+		if (isa_has(&last->writes, reg) ||
+		    (last->kind & INSN_CALL && reg == ISA_GENERAL))
+			found[at] = true;
+		else
+			search(p, at, reg, found, seen);
+	}
+}
+
+START_TEST(writers_are_those_of_the_frequent_paths)
+{
+	for (int n = 0; n < PROCEDURES; n++) {
+		const unsigned long long seed = unit_seed() + (unsigned)n;
+		uint64_t state = seed;
+		struct blame_paths paths;
+		struct procedure p;
+
+		make_random(&p, &state);
+		ck_assert_int_eq(blame_paths_init(&paths, p.cfg, &p.freq, &p.arena), 0);
+		for (int i = 0; i < p.cfg->nr_insns; i++) {
+			bool found[MAX_INSNS] = { false }, seen[MAX_BLOCKS] = { false };
+			const unsigned int reg = ISA_GENERAL + i % 4;
+			struct blame_writers w;
+			int nr = 0;
+
+			blame_find_writers(&paths, i, reg, &w);
+			search(&p, i, reg, found, seen);
+			for (int k = 0; k < p.cfg->nr_insns; k++)
+				nr += found[k];
+			for (int k = 0; k < w.nr; k++)
+				ck_assert_msg(found[w.insn[k]], "SEED=%#llx insn %d",
+					      seed, i);
+			ck_assert_msg(w.nr == (nr < BLAME_MAX_WRITERS
+						       ? nr
+						       : BLAME_MAX_WRITERS),
+				      "SEED=%#llx insn %d", seed, i);
+		}
+		arena_fini(&p.arena);
+	}
+}
+END_TEST
+
+START_TEST(deferred_samples_are_outside)
+{
+	struct procedure p;
+
+	make_figure2(&p);
+	p.in.deferred = true;
+	find(&p);
+	ck_assert_double_eq(p.blame->summary.outside, 213754);
+	ck_assert_double_eq(p.blame->summary.tallied, 0);
+	for (size_t i = 0; i <= NR(figure2); i++) {
+		ck_assert(isnan(p.blame->insn[i].cycles));
+		ck_assert_int_eq(p.blame->insn[i].nr_stalls, 0);
+	}
+	arena_fini(&p.arena);
+}
+END_TEST
+
+START_TEST(events_acquit_what_did_not_happen)
+{
+	struct procedure p;
+
+	make_figure2(&p);
+	p.evidence = (struct blame_evidence){ BLAME_DTLB, p.events, 40 };
+	p.in.evidence = &p.evidence;
+	p.in.nr_evidence = 1;
+	find(&p);
+	ck_assert(!suspects(dynamic_stall(&p, at_9800(0x34)), BLAME_DTLB));
+	ck_assert(suspects(dynamic_stall(&p, at_9800(0x34)), BLAME_DCACHE));
+	/* One miss in two executions explains 20 of 114 cycles. */
+	p.events[at_9800(0x34)] = FIGURE2_FREQUENCY / 2;
+	find(&p);
+	ck_assert(suspects(dynamic_stall(&p, at_9800(0x34)), BLAME_DTLB));
+	ck_assert_double_ge(p.blame->summary.reason[BLAME_DTLB].most,
+			    20 * FIGURE2_FREQUENCY);
+	ck_assert_double_le(p.blame->summary.reason[BLAME_DTLB].most, 174727 / 2);
+	arena_fini(&p.arena);
+}
+END_TEST
+
+START_TEST(summaries_add_up)
+{
+	struct blame_summary sum = { 0 };
+	struct procedure p;
+
+	make_figure2(&p);
+	find(&p);
+	blame_summary_add(&sum, &p.blame->summary);
+	blame_summary_add(&sum, &p.blame->summary);
+	ck_assert_double_eq(sum.samples, 2 * p.blame->summary.samples);
+	ck_assert_double_eq(sum.execution, 2 * p.blame->summary.execution);
+	for (int r = 0; r < BLAME_NR_REASONS; r++) {
+		ck_assert_double_eq(sum.by_first[r], 2 * p.blame->summary.by_first[r]);
+		ck_assert_double_eq(sum.reason[r].most,
+				    2 * p.blame->summary.reason[r].most);
+	}
+	arena_fini(&p.arena);
+}
+END_TEST
+
+START_TEST(reasons_have_names)
+{
+	for (int r = 0; r < BLAME_NR_REASONS; r++) {
+		ck_assert_ptr_nonnull(blame_name(r));
+		ck_assert_ptr_nonnull(blame_text(r));
+		for (int k = 0; k < r; k++)
+			ck_assert_str_ne(blame_name(r), blame_name(k));
+	}
+	ck_assert_str_eq(blame_name(BLAME_DCACHE), "dcache");
+	ck_assert_str_eq(blame_text(BLAME_FUNCTION_UNIT), "Functional unit");
+}
+END_TEST
+
+static Suite *blame_suite(void)
+{
+	Suite *s = suite_create("blame");
+	TCase *tc = tcase_create("blame");
+
+	tcase_add_test(tc, figure_2_has_its_two_cpi);
+	tcase_add_loop_test(tc, figure_2_has_its_culprits, 0, NR(dwD));
+	tcase_add_test(tc, figure_2_has_its_slotting_hazards);
+	tcase_add_test(tc, figure_2_adds_up_as_figure_4_does);
+	tcase_add_test(tc, sums_tally);
+	tcase_add_test(tc, writers_are_those_of_the_frequent_paths);
+	tcase_add_test(tc, deferred_samples_are_outside);
+	tcase_add_test(tc, events_acquit_what_did_not_happen);
+	tcase_add_test(tc, summaries_add_up);
+	tcase_add_test(tc, reasons_have_names);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(blame_suite)

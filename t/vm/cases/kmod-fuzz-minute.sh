@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# long: yes
+# needs: module
+# A minute of nonsense, after which the kernel has no more memory in use than before.
+. /cpi/case.sh
+module_load
+check 'fuzz' kmod_fuzz 5
+before=$(kernel_memory)
+check 'fuzz' kmod_fuzz 60
+check_that 'no memory stays (kB)' "$(kernel_memory) - $before < 4096"
+check 'pcs' kmod_check pcs
+module_unload

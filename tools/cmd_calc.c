@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_calc.c - how often did each instruction of a procedure run, how long did it
+ *              take, and what did it wait for? (dcpicalc)
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/calc.h"
+
+static int print(struct calc *c)
+{
+	if (c->x->l->ctx->opt.format != OUT_JSON)
+		return calc_print_table(c);
+	calc_print_json(c, false);
+	return 0;
+}
+
+static int on_explanation(void *ctx, const struct explanation *ex)
+{
+	struct calc *c = ctx;
+
+	c->ex = ex;
+	if (ex->e)
+		calc_print_json(c, true);
+	return 0;
+}
+
+static int calc_one(struct explainer *x)
+{
+	struct calc c = { .x = x };
+	int err = list_find(x->l, x->l->ctx->args[0]);
+
+	if (!err)
+		err = explainer_require(x, &c.ex);
+	return err ? err : print(&c);
+}
+
+static int calc(struct explainer *x)
+{
+	struct calc c = { .x = x };
+	int err = explainer_needs_time(x);
+
+	if (err)
+		return err;
+	return x->l->ctx->opt.all ? explainer_each(x, on_explanation, &c) : calc_one(x);
+}
+
+static int run(struct cmd_context *ctx)
+{
+	if (ctx->opt.all == !!ctx->nr_args)
+		return cmd_usage_error(ctx->cmd, "say which procedure, or --all");
+	if (ctx->opt.all && ctx->opt.format != OUT_JSON)
+		return cmd_usage_error(ctx->cmd, "--all is for --format=json");
+	return explainer_run(ctx, calc);
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION,
+	OPT("all", 0, NULL, "every procedure with samples, one object per line",
+	    OPT_FLAG, all),
+	OPT("source", 's', NULL, "source lines between, with or without their text",
+	    OPT_FLAG, source),
+	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
+	OPTS_EXPLAIN,
+	OPT_FORMAT,
+	OPT_COLOR,
+	OPT_END,
+};
+
+const struct cmd cmd_calc = {
+	.name = "calc",
+	.args = "[[IMAGE:]PROC | 0xOFFSET]",
+	.summary = "How often instructions ran, how long they took, and why",
+	.min_args = 0,
+	.max_args = 1,
+	.opts = opts,
+	.run = run,
+};

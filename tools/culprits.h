@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * culprits.h - who is to blame for stalls, in words
+ */
+#ifndef CPI_TOOLS_CULPRITS_H
+#define CPI_TOOLS_CULPRITS_H
+
+#include "analysis/blame.h"
+#include "base/buf.h"
+
+/* The letter that stands for a reason in bubbles. */
+char culprits_letter(enum blame_reason reason);
+
+/* "dw": the letters of one stall. */
+void culprits_put_letters(const struct stall *s, struct buf *out);
+
+/* "d = D-cache miss 0x9810 0x9818; w = Store buffer": reasons with addresses. */
+void culprits_put_legend(const struct cfg *cfg, const struct stall *s, struct buf *out);
+
+/* Of several stalls, each once: "dcache store", for people "D-cache miss, …". */
+void culprits_put_reasons(const struct stall *s, int nr, bool text, struct buf *out);
+
+/* The same: "0x9810 0x9818", link-time addresses. */
+void culprits_put_addresses(const struct cfg *cfg, const struct stall *s, int nr,
+			    struct buf *out);
+
+#endif

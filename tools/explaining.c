@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explaining.c - what of a selection is handed to the analysis
+ *
+ * Time is that of one event: cycles and cpu-clock of one epoch would count it twice.
+ * Where only a timer's interrupts sample the kernel, they wait until it lets them in:
+ * its samples are deferred to where it does.
+ */
+#include "config.h"
+
+#include "tools/explaining.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/out.h"
+#include "tools/report.h"
+
+/*
+ * Events that say something of a reason, as perf names them, and what one costs at
+ * most: a miss all the way to memory, a page walk, a refilled pipeline; cycles of
+ * today's servers, rounded up, for they only limit.
+ */
+static const struct {
+	const char *name;
+	enum blame_reason reason;
+	double cycles;
+} evidence[] = {
+	{ "imiss", BLAME_ICACHE, 500 },
+	{ "L1-icache-load-misses", BLAME_ICACHE, 500 },
+	{ "iTLB-load-misses", BLAME_ITLB, 200 },
+	{ "L1-dcache-load-misses", BLAME_DCACHE, 500 },
+	{ "cache-misses", BLAME_DCACHE, 500 },
+	{ "dTLB-load-misses", BLAME_DTLB, 200 },
+	{ "branch-misses", BLAME_MISPREDICT, 50 },
+};
+
+static const struct query_stream *stream_of(const struct explainer *x, size_t i)
+{
+	return &x->l->sel.streams.stream[i];
+}
+
+double explainer_amount(const struct explainer *x, size_t stream, uint64_t n)
+{
+	const struct events *ev = &x->l->ev;
+
+	if (ev->of[stream] != x->event)
+		return 0;
+	return n * (ev->weight[stream] / ev->weight[x->first]);
+}
+
+/* "passes" of --debug are known ones. */
+static int check_debug(const char *passes)
+{
+	static const char *const known[] = { "cfg", "freq", "blame" };
+
+	while (passes && *passes) {
+		size_t len = strcspn(passes, ",");
+		bool found = false;
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			found |= strlen(known[i]) == len &&
+				 !strncmp(passes, known[i], len);
+		if (!found) {
+			log_err("--debug=%.*s: say some of cfg,freq,blame", (int)len,
+				passes);
+			return -EINVAL;
+		}
+		passes += len + (passes[len] == ',');
+	}
+	return 0;
+}
+
+static int choose_cpu(struct explainer *x)
+{
+	const char *wanted = x->l->ctx->opt.cpu;
+	const char *name =
+		wanted ? wanted
+		       : isa_cpu_of_model(x->machine, select_newest(&x->l->sel)->cpu);
+	int err = name ? isa_set_cpu(x->isa, name) : 0;
+
+	if (err == -EINVAL && wanted)
+		log_err("--cpu=%s: there is no timing model of that name: say one of "
+			"LLVM's, such as skylake-avx512, znver4, neoverse-n1",
+			wanted);
+	return err == -EINVAL && !wanted ? 0 : err;
+}
+
+/* One decoder at a time: databases are of one machine. */
+static int open_isa(struct explainer *x, enum machine machine)
+{
+	int err;
+
+	if (x->isa && x->machine == machine)
+		return 0;
+	isa_close(x->isa);
+	x->isa = NULL;
+	err = isa_open(machine, &x->isa);
+	if (err)
+		return err;
+	x->machine = machine;
+	return choose_cpu(x);
+}
+
+static void find_time(struct explainer *x)
+{
+	const struct events *ev = &x->l->ev;
+
+	x->event = ev->nr && ev->event[0].is_time ? 0 : ev->nr;
+	while (x->event < ev->nr && ev->of[x->first] != x->event)
+		x->first++;
+	x->clock_hz = select_newest(&x->l->sel)->clock_hz;
+	if (!x->clock_hz)
+		x->clock_hz = 1e9;
+}
+
+int explainer_init(struct explainer *x, struct listing *l)
+{
+	const size_t nr = l->sel.streams.nr;
+	int err;
+
+	*x = (struct explainer){ .l = l };
+	arena_init(&x->arena, 0);
+	find_time(x);
+	err = check_debug(l->ctx->opt.debug);
+	if (err)
+		return err;
+	x->streams = calloc(nr + 1, sizeof(*x->streams));
+	x->events = calloc(nr + 1, sizeof(*x->events));
+	x->profile = calloc(nr + 1, sizeof(struct profile *));
+	x->none = profile_new();
+	if (!x->streams || !x->events || !x->profile || !x->none)
+		return -ENOMEM;
+	err = open_isa(x, machine_of(select_newest(&l->sel)->arch));
+	return err == -CPI_EFORMAT ? 0 : err;
+}
+
+void explainer_unload(struct explainer *x)
+{
+	for (size_t i = 0; x->profile && i < x->l->sel.streams.nr; i++) {
+		profile_free(x->profile[i]);
+		x->profile[i] = NULL;
+	}
+	free((char *)x->image.desc.name);
+	memset(&x->image, 0, sizeof(x->image));
+	buf_reset(&x->samples);
+}
+
+void explainer_fini(struct explainer *x)
+{
+	explainer_unload(x);
+	buf_fini(&x->samples);
+	free(x->streams);
+	free(x->events);
+	free(x->profile);
+	profile_free(x->none);
+	isa_close(x->isa);
+	arena_fini(&x->arena);
+}
+
+int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
+{
+	struct explainer x = { .l = NULL };
+	struct listing l = { .ctx = ctx };
+	int err;
+
+	if (select_open(ctx, &l.sel))
+		return EXIT_FAIL;
+	err = list_prepare(&l);
+	if (!err) {
+		err = explainer_init(&x, &l);
+		if (!err)
+			err = fn(&x);
+		explainer_fini(&x);
+	}
+	if (err == -ENOMEM)
+		log_err("%s: %s", ctx->cmd->name, err_str(err));
+	list_fini(&l);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+int explainer_needs_time(const struct explainer *x)
+{
+	if (x->event < x->l->ev.nr)
+		return 0;
+	log_err("%s: none of the selected events measures time: choose cycles or "
+		"cpu-clock with --event, or record one",
+		db_path(x->l->sel.db));
+	return -CPI_EEMPTY;
+}
+
+/* Adds a row to what is known of its image, whose first row may be this. */
+int explainer_load(struct explainer *x, const struct query_profile *q)
+{
+	const struct query_streams *streams = &x->l->sel.streams;
+	size_t i = 0;
+
+	if (!x->image.desc.name) {
+		x->image = q->image;
+		x->image.desc.name = strdup(q->image.desc.name);
+		if (!x->image.desc.name)
+			return -ENOMEM;
+	}
+	while (i < streams->nr && streams->stream[i].id != q->stream)
+		i++;
+	if (i == streams->nr)
+		return 0;
+	if (!x->profile[i])
+		x->profile[i] = profile_new();
+	return x->profile[i] ? profile_merge(x->profile[i], q->profile) : -ENOMEM;
+}
+
+void explainer_tally(const struct explainer *x, uint64_t offset, struct tally *tally)
+{
+	const struct events *ev = &x->l->ev;
+
+	memset(tally, 0, ev->nr * sizeof(*tally));
+	for (size_t i = 0; i < ev->streams->nr; i++) {
+		struct tally *t = &tally[ev->of[i]];
+		uint64_t n;
+
+		if (!x->profile[i])
+			continue;
+		n = profile_at(x->profile[i], offset).n;
+		t->n += n;
+		t->weight += n * ev->weight[i];
+	}
+}
+
+/* Whether interrupts that the kernel can mask take the samples of time. */
+static bool is_maskable(const struct explainer *x)
+{
+	const struct query_epoch *e = select_newest(&x->l->sel);
+
+	return x->event < x->l->ev.nr &&
+	       (!strcmp(stream_of(x, x->first)->desc.unit, "ns") ||
+		machine_of(e->arch) != MACHINE_X86_64);
+}
+
+bool explainer_is_deferred(const struct explainer *x)
+{
+	switch (x->image.desc.kind) {
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_IDLE:
+	case IMAGE_BPF:
+		return is_maskable(x);
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+		break;
+	}
+	return false;
+}
+
+static bool is_event(const char *event, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(event, name, len) && (!event[len] || event[len] == ':');
+}
+
+/* How the streams that have samples of the image are handed on. */
+static int add_streams(struct explainer *x, struct explain_input *in)
+{
+	const struct events *ev = &x->l->ev;
+
+	if (x->event == ev->nr)
+		x->streams[in->nr_streams++] =
+			(struct explain_stream){ x->none, LANDING_HEAD, 1 };
+	for (size_t i = x->first; i < ev->streams->nr; i++) {
+
+		if (ev->of[i] != x->event)
+			continue;
+		if (!x->profile[i])
+			x->profile[i] = profile_new();
+		if (!x->profile[i])
+			return -ENOMEM;
+		x->streams[in->nr_streams++] =
+			(struct explain_stream){ x->profile[i],
+						 stream_of(x, i)->desc.landing,
+						 ev->weight[i] * x->clock_hz / 1e9 };
+	}
+	return 0;
+}
+
+static void add_events(struct explainer *x, struct explain_input *in)
+{
+	for (size_t i = 0; i < x->l->sel.streams.nr; i++) {
+		const char *event = stream_of(x, i)->desc.event;
+
+		for (size_t k = 0; k < sizeof(evidence) / sizeof(evidence[0]); k++) {
+			if (!x->profile[i] || !is_event(event, evidence[k].name))
+				continue;
+			x->events[in->nr_events++] = (struct explain_event){
+				x->profile[i], evidence[k].reason, x->l->ev.weight[i],
+				evidence[k].cycles
+			};
+			break;
+		}
+	}
+}
+
+int explainer_explain(struct explainer *x, struct image *im,
+		      const struct symbol *procedure, struct explained **out)
+{
+	const char *passes = x->l->ctx->opt.debug;
+	struct buf debug = { 0 };
+	struct explain_input in = {
+		.image = im,
+		.procedure = procedure,
+		.stream = x->streams,
+		.event = x->events,
+		.deferred = explainer_is_deferred(x),
+		.debug = passes ? &debug : NULL,
+		.debug_passes = passes,
+	};
+	int err;
+
+	arena_fini(&x->arena);
+	err = open_isa(x, image_machine(im));
+	if (!err)
+		err = add_streams(x, &in);
+	if (err)
+		return err;
+	add_events(x, &in);
+	in.isa = x->isa;
+	err = explain_procedure(&in, &x->arena, out);
+	if (debug.len)
+		fprintf(stderr, "%s:\n%s", procedure->name, buf_str(&debug));
+	buf_fini(&debug);
+	return err;
+}
+
+/* They belong to no selection of images or commands. */
+double explainer_unknown(const struct explainer *x)
+{
+	const struct listing *l = x->l;
+	double amount = 0;
+
+	if (l->ctx->opt.image || l->ctx->opt.comm)
+		return 0;
+	for (size_t i = 0; i < l->sel.streams.nr; i++)
+		amount += explainer_amount(x, i,
+					   report_nr_lost(&l->sel, LOSS_UNKNOWN,
+							  stream_of(x, i)->id));
+	return amount;
+}

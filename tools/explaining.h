@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explaining.h - from a selection to explained procedures
+ *
+ * Chooses what analysis/explain.h takes: the streams of the event that measures
+ * time, the events that tell a reason, the CPU. One unit for all procedures: samples
+ * of the first of those streams.
+ *
+ * I1  Every sample of a selected image is in one explanation, and in one only:
+ *     Σ explanations' samples = the time that is stored, but for idle.
+ */
+#ifndef CPI_TOOLS_EXPLAINING_H
+#define CPI_TOOLS_EXPLAINING_H
+
+#include "analysis/explain.h"
+#include "tools/json.h"
+#include "tools/list.h"
+
+/* What could be done with the samples. */
+enum explain_state {
+	EXPLAIN_DONE,
+	EXPLAIN_DEFERRED,     /* the kernel, where interrupts may be masked */
+	EXPLAIN_NO_CODE,      /* err says why */
+	EXPLAIN_NO_PROCEDURE, /* no symbol is there */
+	EXPLAIN_NO_IMAGE,     /* err says why it cannot be opened */
+	EXPLAIN_NR_STATES
+};
+
+/* Samples of one stream at one offset. */
+struct explain_sample {
+	struct count count;
+	size_t stream; /* in the selection's */
+	const struct symbol *owner;
+	size_t turn; /* of the explanation that has it; 0: none yet */
+	bool stray;
+};
+
+struct explanation {
+	const struct query_image *image;
+	struct image *im;            /* NULL when it cannot be opened */
+	const struct symbol *symbol; /* NULL without procedure or image */
+	enum explain_state state;
+	int err;
+	const struct explained *e; /* NULL unless done, or deferred with its code */
+	double samples;            /* of time, and how many of them are … */
+	double stray;              /* … at no instruction of the procedure */
+};
+
+struct explainer {
+	struct listing *l;
+	size_t event;    /* that measures time; l->ev.nr without one */
+	size_t first;    /* stream of it, whose samples are the unit */
+	double clock_hz; /* 1e9 when the epoch's is not known */
+	struct isa *isa; /* once an image was explained; of machine */
+	enum machine machine;
+	struct arena arena; /* the explanation's */
+	struct explain_stream *streams;
+	struct explain_event *events;
+	struct profile **profile; /* by stream of the selection: of the image */
+	struct profile *none;     /* where nothing measures time */
+	struct query_image image; /* whose they are; name is owned */
+	struct buf samples;       /* struct explain_sample, ascending; of the image */
+	size_t turn;              /* of the newest explanation */
+	struct explanation found;
+};
+
+/* Options that every explaining command has. */
+#define OPT_CPU                                                             \
+	OPT("cpu", 0, "NAME", "time instructions as on this CPU, znver4 …", \
+	    OPT_STRING, cpu)
+#define OPT_DEBUG                                                                  \
+	OPT("debug", 0, "PASSES", "what cfg,freq,blame do with it goes to stderr", \
+	    OPT_STRING, debug)
+#define OPTS_EXPLAIN OPT_CPU, OPT_DEBUG
+
+/*
+ * l must be prepared, and outlive x. Errors are logged: 0, -EINVAL (options),
+ * -ENOMEM. x is to be freed in any case. Without an event that measures time all
+ * frequencies are 0.
+ */
+int explainer_init(struct explainer *x, struct listing *l);
+void explainer_fini(struct explainer *x);
+
+/*
+ * A whole command: selection, listing and explainer for fn, which returns 0 or a
+ * negative error that is logged but for -ENOMEM. The exit status.
+ */
+int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x));
+
+/* Logs that no event measures time: -CPI_EEMPTY; else 0. */
+int explainer_needs_time(const struct explainer *x);
+
+/*
+ * Explains l->place, which list_find() found. *out is x's, until the next call. Where
+ * there is no explanation (e is NULL), state and err say why. Errors are logged.
+ */
+int explainer_place(struct explainer *x, const struct explanation **out);
+
+/* The same, but it is an error, and logged, when there is none. */
+int explainer_require(struct explainer *x, const struct explanation **out);
+
+/*
+ * Explains each procedure of the selection that has samples of time, and calls fn for
+ * it, and for all samples elsewhere, by image. fn's non-zero return ends it and is
+ * returned; other errors are logged.
+ */
+typedef int (*explain_fn)(void *ctx, const struct explanation *ex);
+int explainer_each(struct explainer *x, explain_fn fn, void *ctx);
+
+/* Calls fn for each offset of the newest explanation that is at no instruction. */
+typedef int (*explain_stray_fn)(void *ctx, uint64_t offset, double samples);
+int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *ctx);
+
+/* Samples of each event at an image offset of the newest explanation's image. */
+void explainer_tally(const struct explainer *x, uint64_t offset, struct tally *tally);
+
+/* Of one stream: what n samples are in the first stream's; 0 when it is no time. */
+double explainer_amount(const struct explainer *x, size_t stream, uint64_t n);
+
+/* Samples of the selection that have no image, in the same unit. */
+double explainer_unknown(const struct explainer *x);
+
+/* What a sample is worth, on which CPU: lines of text, or members of JSON. */
+void explainer_print_unit(const struct explainer *x);
+void explainer_json_unit(const struct explainer *x, struct json *j);
+
+/* The instruction that begins at an image offset; -1: none does. */
+int explained_insn_at(const struct explained *e, uint64_t offset);
+
+/* The i-th instruction in words; a jump's target has its name. out keeps them. */
+const char *explainer_text(const struct explainer *x, const struct explanation *ex,
+			   int i, struct buf *out);
+
+/* Why there is no explanation, for people. */
+const char *explanation_why_not(const struct explanation *ex);
+
+/*
+ * For explaining_each.c: adds a row's samples to its image's, forgets the image, says
+ * whether its samples wait for interrupts, and explains one of its procedures.
+ */
+int explainer_load(struct explainer *x, const struct query_profile *q);
+void explainer_unload(struct explainer *x);
+bool explainer_is_deferred(const struct explainer *x);
+int explainer_explain(struct explainer *x, struct image *im,
+		      const struct symbol *procedure, struct explained **out);
+
+#endif

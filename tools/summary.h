@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * summary.h - where the cycles went, as SOSP'97's Figure 4 has it
+ *
+ * In samples of the first stream of time. What could not be analysed has its own
+ * rows, so that they tally.
+ *
+ * I1  Σ rows' samples = the selection's samples, but for idle.
+ */
+#ifndef CPI_TOOLS_SUMMARY_H
+#define CPI_TOOLS_SUMMARY_H
+
+#include "tools/explaining.h"
+#include "tools/json.h"
+
+/* Starts as { 0 }. */
+struct summary {
+	struct blame_summary blame; /* of all procedures that are explained */
+	size_t nr_procedures;
+	uint64_t nr_bytes;   /* of their code */
+	double instructions; /* executions, of blocks with samples, … */
+	double best, actual; /* … and their cycles */
+	double stray;        /* at no instruction */
+	double unknown;      /* without an image */
+	double left[EXPLAIN_NR_STATES];
+};
+
+void summary_add(struct summary *s, const struct explanation *ex);
+
+enum summary_group {
+	SUMMARY_DYNAMIC,
+	SUMMARY_STATIC,
+	SUMMARY_EXECUTION,
+	SUMMARY_ERROR, /* what rounding left */
+	SUMMARY_NOT_TALLIED,
+	SUMMARY_NR_GROUPS
+};
+
+struct summary_row {
+	enum summary_group group;
+	const char *key, *text;
+	double samples;           /* by what is likeliest */
+	struct blame_range range; /* of a reason: least and most */
+};
+
+#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 10)
+
+size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
+double summary_all(const struct summary *s);
+
+const char *summary_group_name(enum summary_group group); /* "dynamic" */
+
+/* Text; members of an open object; CSV with titles: 0 or -ENOMEM. */
+void summary_print_text(const struct summary *s);
+void summary_json(struct json *j, const struct summary *s);
+int summary_print_csv(const struct summary *s);
+
+#endif
