@@ -243,7 +243,8 @@ static __always_inline struct cpi_bucket *bucket_of(uint32_t slot, uint64_t word
 /*
  * Where an instruction that is no conditional jump, nor a compare in front of one,
  * has been sampled before, the one that is there still is none: most samples are
- * counted without a look at the code. Code that is changed in place is seen as changed after the next sweep.
+ * counted without a look at the code. Code that is changed in place is seen as changed
+ * after the next sweep.
  */
 SEC("perf_event")
 int cpi_sample(struct bpf_perf_event_data *ctx)

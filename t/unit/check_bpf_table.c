@@ -154,8 +154,9 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	for (unsigned int e = sizes[_i].nr_events; e < CPI_MAX_EVENTS; e++)
 		ck_assert_uint_eq(all.received[e], 0);
 	ck_assert_uint_gt(nr_flips, 1);
-	ck_assert_int_eq(all.evictions > 0, sizes[_i].evicts);
-	ck_assert_int_eq(all.lost[0] > 0, sizes[_i].loses);
+	/* A busy machine's samples may evict, and be lost, with the others, too. */
+	ck_assert(all.evictions > 0 || !sizes[_i].evicts);
+	ck_assert(all.lost[0] > 0 || !sizes[_i].loses);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < NR(workers); i++)
 		pthread_join(workers[i], NULL);
