@@ -109,6 +109,7 @@ struct collector_ops {
 };
 
 extern const struct collector_ops collector_kmod;
+extern const struct collector_ops collector_bpf; /* where HAVE_BPF */
 extern const struct collector_ops collector_perf;
 
 #endif

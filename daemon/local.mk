@@ -9,8 +9,10 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/codecache.c daemon/codecache.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
 	daemon/control.c daemon/control.h \
+	daemon/counters.c daemon/counters.h \
 	daemon/cpus.c daemon/cpus.h \
 	daemon/elfid.c daemon/elfid.h \
+	daemon/entries.c daemon/entries.h \
 	daemon/event.c daemon/event.h \
 	daemon/images.c daemon/images.h \
 	daemon/kernel.c daemon/kernel.h \
@@ -32,10 +34,32 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/sideband.c daemon/sideband.h \
 	daemon/tally.c daemon/tally.h
 
+# The BPF collector. The object's debug information stays behind, its BTF does not.
+BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/collector_bpf.c
+EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
+if BPF
+daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
+daemon_libdaemon_a_SOURCES += $(BPF_FILES)
+nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h
+BUILT_SOURCES += daemon/cpi.skel.h
+CLEANFILES += daemon/cpi.skel.h daemon/cpi.bpf.o daemon/cpi.bpf.tmp.o
+daemon/libdaemon_a-bpf_table.$(OBJEXT): daemon/cpi.skel.h
+daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
+		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
+	$(AM_V_GEN)$(MKDIR_P) daemon && \
+	$(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
+		-D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS) \
+		-c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
+	$(BPFTOOL) gen object $@ daemon/cpi.bpf.tmp.o
+daemon/cpi.skel.h: daemon/cpi.bpf.o
+	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi.bpf.o name cpi_bpf >$@.tmp && \
+	mv $@.tmp $@
+endif
+
 sbin_PROGRAMS += daemon/cpid
 daemon_cpid_SOURCES = daemon/main.c
 daemon_cpid_LDADD = daemon/libdaemon.a db/libdb.a base/libbase.a $(SQLITE_LIBS) \
-	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS)
+	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS)
 
 systemdsystemunit_DATA = daemon/cpid.service
 sysusersdir = $(prefix)/lib/sysusers.d

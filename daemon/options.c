@@ -143,7 +143,7 @@ static int set_budget(struct options *o, const char *text)
 
 static int set_collector(struct options *o, const char *text)
 {
-	static const char *const names[] = { "auto", "kmod", "perf" };
+	static const char *const names[] = { "auto", "kmod", "bpf", "perf" };
 
 	o->session.collector = text;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -217,7 +217,7 @@ static const struct option_record records[] = {
 	{ "event", 'e', "EVENT[@PERIOD]", "sample EVENT; repeat, or separate by commas", add_events },
 	{ "freq", 'F', "HZ", "samples per second and CPU (default: from the budget)", set_freq },
 	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
-	{ "collector", 0, "auto|kmod|perf", "how samples are taken (default: auto)", set_collector },
+	{ "collector", 0, "auto|kmod|bpf|perf", "how samples are taken (default: auto)", set_collector },
 	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },

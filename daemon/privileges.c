@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A profiler of the whole system can see everything, so what can be taken over
- * in it should be able to do little else. Four capabilities stay:
+ * in it should be able to do little else. Five capabilities stay:
  *
  *	PERFMON		events are opened again when a CPU comes or the rate
  *			changes (SYS_ADMIN where PERFMON is not known or given)
  *	SYS_PTRACE	/proc/PID/maps and /proc/PID/root of every process
  *	DAC_READ_SEARCH	binaries that only their owners may read
  *	SYSLOG		addresses in /proc/kallsyms
+ *	BPF		the bpf collector's flips and questions, on kernels that
+ *			want it for more than loading
  *
  * The order matters: the bounding set and the securebits want SETPCAP, which
  * the last step takes away.
@@ -33,7 +35,11 @@
 #define CAP_PERFMON 38
 #endif
 
-#define NR_KEPT 4
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+#define NR_KEPT 5
 
 static bool have_flag(int cap, cap_flag_t flag)
 {
@@ -107,6 +113,7 @@ static void list_kept(cap_value_t kept[NR_KEPT])
 	kept[1] = CAP_SYS_PTRACE;
 	kept[2] = CAP_DAC_READ_SEARCH;
 	kept[3] = CAP_SYSLOG;
+	kept[4] = CAP_BPF;
 }
 
 static bool is_kept(const cap_value_t kept[NR_KEPT], cap_value_t cap)

@@ -198,8 +198,13 @@ static void exclude_kernel(struct session *s)
 }
 
 /* In the order in which "auto" tries them. */
-static const struct collector_ops *const collectors[] = { &collector_kmod,
-							  &collector_perf };
+static const struct collector_ops *const collectors[] = {
+	&collector_kmod,
+#ifdef HAVE_BPF
+	&collector_bpf,
+#endif
+	&collector_perf,
+};
 
 #define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
 
@@ -210,6 +215,17 @@ static const struct collector_ops *find_collector(const char *name)
 			return collectors[i];
 	}
 	return NULL;
+}
+
+static void log_unknown_collector(const char *name)
+{
+	struct buf known = { 0 };
+
+	for (size_t i = 0; i < NR_COLLECTORS; i++)
+		buf_printf(&known, ", %s", collectors[i]->name);
+	log_err("session: there is no collector \"%s\" in this build: auto%s", name,
+		buf_str(&known));
+	buf_fini(&known);
 }
 
 static int try_collector(struct session *s, const struct collector_ops *ops, int *event)
@@ -233,8 +249,7 @@ static int start_collector(struct session *s)
 	if (asked)
 		err = try_collector(s, asked, &event);
 	else if (strcmp(s->cfg.collector, "auto")) {
-		log_err("session: there is no collector \"%s\": auto, kmod, perf",
-			s->cfg.collector);
+		log_unknown_collector(s->cfg.collector);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < NR_COLLECTORS && !asked && err; i++) {
@@ -243,10 +258,10 @@ static int start_collector(struct session *s)
 			log_info("session: %s cannot be sampled by %s: %s",
 				 s->events[event].name, s->ops->name, err_str(err));
 	}
-	if (err && s->ops == &collector_kmod)
-		log_err("session: the collector kmod cannot be used: %s: "
-			"is the module cpi loaded? See cpi-kmod(4)",
-			err_str(err));
+	if (err && asked && asked != &collector_perf)
+		log_err("session: the collector %s cannot be used: %s: see "
+			"COLLECTORS in cpid(8)",
+			asked->name, err_str(err));
 	else if (err)
 		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
 	else

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-noinst_HEADERS += kmod/table.h kmod/seal.h
+noinst_HEADERS += kmod/table.h kmod/seal.h kmod/cpi_bpf_kernel.h
 
 # The module is built by the kernel's own makefiles, against the headers in KDIR, on
 # a copy: they write beside the sources. Nothing here is part of make, or of check.

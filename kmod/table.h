@@ -135,16 +135,22 @@ static inline int cpi_table_hit(struct cpi_bucket *b, uint64_t word0, uint64_t w
 	return 0;
 }
 
-/* The rest of it: the sample joins no entry, or one with a huge count. */
-static inline enum cpi_table_result
-cpi_table_miss(struct cpi_table *t, struct cpi_bucket *b, uint64_t word0, uint64_t who)
+/*
+ * The rest of it: the sample joins no entry, or one with a huge count. Makes it a
+ * place. Returns CPI_TABLE_EVICT if *evicted now has an entry that wants to be
+ * spilt, else CPI_TABLE_HIT or CPI_TABLE_INSERT.
+ */
+static inline enum cpi_table_result cpi_table_place(struct cpi_bucket *b,
+						    uint64_t word0, uint64_t who,
+						    uint32_t *next_way,
+						    struct cpi_entry *evicted)
 {
 	const uint64_t one = 1ULL << CPI_COUNT_SHIFT;
-	enum cpi_table_result result;
 	struct cpi_entry *victim;
 	int empty = -1;
 	int i;
 
+	CPI_TABLE_UNROLL
 	for (i = 0; i < CPI_TABLE_WAYS; i++) {
 		struct cpi_entry *e = &b->way[i];
 
@@ -154,23 +160,20 @@ cpi_table_miss(struct cpi_table *t, struct cpi_bucket *b, uint64_t word0, uint64
 				e->word1 += one;
 				return CPI_TABLE_HIT;
 			}
-			result = cpi_table_spill(t, e);
+			*evicted = *e;
 			e->word1 = who | one;
-			return result;
+			return CPI_TABLE_EVICT;
 		}
 		if (empty < 0 && e->word1 < one)
 			empty = i;
 	}
-	if (empty >= 0) {
+	if (empty >= 0)
 		victim = &b->way[empty];
-		result = CPI_TABLE_INSERT;
-	} else {
-		/* Swap-to-front keeps the coldest entry last. */
+	else /* Swap-to-front keeps the coldest entry last. */
 		victim = &b->way[CPI_TABLE_SWAP_TO_FRONT
 					 ? CPI_TABLE_WAYS - 1
-					 : t->next_way++ % CPI_TABLE_WAYS];
-		result = cpi_table_spill(t, victim);
-	}
+					 : (*next_way)++ % CPI_TABLE_WAYS];
+	*evicted = *victim;
 	/* "inserting new entries at the beginning of the line": all before it move. */
 	while (CPI_TABLE_SWAP_TO_FRONT && victim != &b->way[0]) {
 		victim[0] = victim[-1];
@@ -178,7 +181,17 @@ cpi_table_miss(struct cpi_table *t, struct cpi_bucket *b, uint64_t word0, uint64
 	}
 	victim->word0 = word0;
 	victim->word1 = who | one;
-	return result;
+	return empty >= 0 ? CPI_TABLE_INSERT : CPI_TABLE_EVICT;
+}
+
+static inline enum cpi_table_result
+cpi_table_miss(struct cpi_table *t, struct cpi_bucket *b, uint64_t word0, uint64_t who)
+{
+	struct cpi_entry evicted;
+	enum cpi_table_result result =
+		cpi_table_place(b, word0, who, &t->next_way, &evicted);
+
+	return result == CPI_TABLE_EVICT ? cpi_table_spill(t, &evicted) : result;
 }
 
 /*

@@ -45,7 +45,7 @@ daemon()
 	wait $pid
 }
 
-plan 23
+plan 26
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush that succeeds"
@@ -83,6 +83,25 @@ is "$(python3 -c '
 import json
 print(json.load(open("out"))["daemon"])')" \
 	"{'n': '007', 'm': -1.5, 'o': '1e5', 'p': ''}" "what looks like a number is none"
+daemon 'reply("collector bpf\nreceived.b\"\\ 7\nlost.x 1\nreceived.a 2\nlost.x 2\nnot_delivered.a -3\ncpus 2\n")' \
+	cpi status --db none.db --format=prometheus
+is "$status" 0 "a status as metrics"
+is "$(cat out)" '# TYPE cpi_daemon_cpus gauge
+cpi_daemon_cpus 2
+# TYPE cpi_daemon_lost_total counter
+cpi_daemon_lost_total{reason="x"} 3
+# TYPE cpi_daemon_not_delivered gauge
+cpi_daemon_not_delivered{event="a"} -3
+# TYPE cpi_daemon_received_total counter
+cpi_daemon_received_total{event="a"} 2
+cpi_daemon_received_total{event="b\"\\"} 7
+# TYPE cpi_daemon_up gauge
+cpi_daemon_up 1
+# TYPE cpi_database_up gauge
+cpi_database_up 0' "each metric with its type, numbers alone, what comes twice added up"
+like "$(cpi status --db known.db --socket none --format=prometheus 2>/dev/null)" \
+	'^cpi_daemon_up 0' "without a daemon they say so"
+
 daemon 'reply("rate 1351\n")' cpi status --db none.db
 is "$status" 0 "a daemon is enough for a status"
 like "$(cat out)" "^rate  1351" "which is printed"

@@ -21,6 +21,11 @@ b=$(samples burn_b '*/burn_b')
 note "$all samples of $cpu_ms ms: $a and $b"
 bound "$all" '>=' "$((cpu_ms / 2))" 'samples are of the programs'
 is "$(strangers)" '' 'no sample is of the other program'
+# The kernel's collectors tell lives apart by their exec ids, which are equal here.
+[ $collector = perf ] || {
+	skip 4 "$collector: one process id is in use again before the sweep"
+	exit 0
+}
 # Both took the same time: their difference has a variance of their sum at most.
 bound "$(((a - b) * (a - b)))" '<=' "$((16 * (a + b)))" 'both have the same part, within 4 sigma'
 bound "$(((a + b) * 100))" '>=' "$((all * 80))" 'most are in what the programs compute'

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # collect.sh - for tests that look at what cpid stored; after tap.sh and cpid.sh
 #
-# The database is $db; the event is cpu-clock, which every machine has.
+# The database is $db; the event is cpu-clock, which every machine has; the
+# collector is $CPI_TEST_COLLECTOR, else perf, which every machine has too.
 
 programs=$builddir/t/programs
 db=t.db
 event=cpu-clock
+collector=${CPI_TEST_COLLECTOR:-perf}
 
 # need COMMAND...: skips the script where one is missing.
 need()
@@ -48,7 +50,7 @@ sql()
 # collect_start [OPTIONS]: starts cpid.
 collect_start()
 {
-	cpid_start --db "$db" -e cpu-clock "$@" || {
+	cpid_start --db "$db" -e cpu-clock --collector $collector "$@" || {
 		sed 's/^/# /' t.log
 		bail 'cpid does not start'
 	}
@@ -60,6 +62,15 @@ collect_stop()
 	cpid_ask quit >/dev/null
 	cpid_wait
 	is "$cpid_status" 0 'cpid stops, everything is stored'
+}
+
+# What a machine's kernel or this build does not offer is no failure.
+[ $collector = perf ] || {
+	cpid_start --db probe.db -e cpu-clock --collector $collector ||
+		skip_all "the collector $collector cannot be used here: $(tail -n 1 t.log)"
+	cpid_ask quit >/dev/null
+	cpid_wait
+	rm -f probe.db*
 }
 
 # await SECONDS COMMAND...: asks again until it succeeds, or the time is over.

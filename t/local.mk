@@ -72,6 +72,24 @@ LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
+# The same, and more, with the BPF collector.
+BPF_TESTS = \
+	t/0341-bpf-accounting.t \
+	t/0342-bpf-shortlived.t \
+	t/0343-bpf-pid-reuse.t \
+	t/0344-bpf-exec-chain.t \
+	t/0345-bpf-rate.t \
+	t/0346-bpf-killed.t \
+	t/0347-bpf-outcomes.t \
+	t/0348-bpf-hotplug.t \
+	t/0349-bpf-agrees.t \
+	t/0350-bpf-nothing-stays.t
+dist_check_SCRIPTS += $(BPF_TESTS)
+LONG_TESTS += $(BPF_TESTS)
+t/0348-bpf-hotplug.log: t/0313-collect-hotplug.log
+
+# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
+# so they run when asked for: check --vm.
 # Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
 # of their own, so they run when asked for: check --all, and --vm with those that take
 # minutes.

@@ -19,9 +19,13 @@
 #include "tools/cmd.h"
 #include "tools/ctl.h"
 #include "tools/out.h"
+#include "tools/prometheus.h"
 #include "tools/report.h"
 #include "tools/select.h"
 #include "tools/table.h"
+
+/* --format's last word, after enum out_format's. */
+#define FORMAT_PROMETHEUS (OUT_CSV + 1)
 
 /* Lines "name value" of the daemon, and of the database. */
 struct part {
@@ -170,28 +174,11 @@ static int read_database(const struct cmd_context *ctx, struct part *part)
 	return err;
 }
 
-/* Numbers as JSON has them: no sign but '-', no leading zeros. */
-static bool is_number(const char *s)
-{
-	size_t digits;
-
-	s += *s == '-';
-	digits = strspn(s, "0123456789");
-	if (!digits || (digits > 1 && *s == '0'))
-		return false;
-	s += digits;
-	if (*s == '.') {
-		digits = strspn(s + 1, "0123456789");
-		s += digits ? digits + 1 : 0;
-	}
-	return !*s;
-}
-
 static void json_line(void *ctx, const char *name, const char *value)
 {
 	struct json *j = ctx;
 
-	if (is_number(value))
+	if (json_is_number(value))
 		json_verbatim(j, name, value);
 	else
 		json_string(j, name, value);
@@ -248,10 +235,42 @@ static int print_tables(int format, struct part *parts, size_t nr)
 	return err;
 }
 
+struct metrics {
+	struct prometheus *p;
+	const char *part;
+};
+
+static void put_metric(void *ctx, const char *name, const char *value)
+{
+	const struct metrics *m = ctx;
+
+	prometheus_put(m->p, m->part, name, value);
+}
+
+static int print_metrics(struct part *parts, size_t nr)
+{
+	struct metrics m = { .p = prometheus_new() };
+	int err;
+
+	if (!m.p)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		m.part = parts[i].name;
+		prometheus_put(m.p, m.part, "up", parts[i].present ? "1" : "0");
+		if (parts[i].present)
+			ctl_each_line(buf_str(&parts[i].lines), put_metric, &m);
+	}
+	err = prometheus_print(m.p);
+	prometheus_free(m.p);
+	return err;
+}
+
 static int print_parts(const struct cmd_context *ctx, struct part *parts, size_t nr)
 {
 	struct json j = { 0 };
 
+	if (ctx->opt.format == FORMAT_PROMETHEUS)
+		return print_metrics(parts, nr);
 	if (ctx->opt.format != OUT_JSON)
 		return print_tables(ctx->opt.format, parts, nr);
 	json_object(&j, NULL);
@@ -283,7 +302,14 @@ static int run(struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-static const struct opt opts[] = { OPT_DB, OPT_EPOCH, OPT_FORMAT, OPT_SOCKET, OPT_END };
+static const struct opt opts[] = {
+	OPT_DB,
+	OPT_EPOCH,
+	OPT("format", 0, "text|json|csv|prometheus", "how to write the result",
+	    OPT_CHOICE, format),
+	OPT_SOCKET,
+	OPT_END,
+};
 
 const struct cmd cmd_status = {
 	.name = "status",

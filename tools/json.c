@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "tools/text.h"
@@ -136,4 +137,20 @@ void json_null(struct json *j, const char *key)
 {
 	begin_value(j, key);
 	fputs("null", stdout);
+}
+
+bool json_is_number(const char *s)
+{
+	size_t digits;
+
+	s += *s == '-';
+	digits = strspn(s, "0123456789");
+	if (!digits || (digits > 1 && *s == '0'))
+		return false;
+	s += digits;
+	if (*s == '.') {
+		digits = strspn(s + 1, "0123456789");
+		s += digits ? digits + 1 : 0;
+	}
+	return !*s;
 }

@@ -36,4 +36,7 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_verbatim(struct json *j, const char *key, const char *number);
 void json_null(struct json *j, const char *key);
 
+/* Whether s is a number as JSON has them: no sign but '-', no leading zeros. */
+bool json_is_number(const char *s);
+
 #endif

@@ -42,6 +42,7 @@ tools_libtools_a_SOURCES = \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \
+	tools/prometheus.c tools/prometheus.h \
 	tools/report.c tools/report.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
@@ -54,7 +55,7 @@ tools_libtools_a_SOURCES = \
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) -lm
+	$(PFM_LIBS) $(BPF_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

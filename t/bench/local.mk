@@ -44,6 +44,13 @@ t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
+# The BPF collector's program.
+EXTRA_DIST += t/bench/handler.c
+if BPF
+check_PROGRAMS += t/bench/handler
+endif
+t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_bench_handler_LDADD = $(COLLECT_LDADD)
 # How fast the analysis is.
 check_PROGRAMS += t/bench/explain_bench
 t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
@@ -61,5 +68,6 @@ bench: t/bench/table_sim t/bench/explain_bench
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
+	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'See $(srcdir)/t/bench/README.md.'

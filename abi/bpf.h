@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * bpf.h - what the BPF collector's program and the daemon share
+ *
+ * The program counts samples in a table like the kernel module's, but nothing
+ * can keep it out of one: there is no IPI to hide behind, and it may be in the
+ * middle of a sample on any CPU at any time. So each CPU has two sets, of a table
+ * and an overflow array each, and a word that says which of them is active:
+ *
+ * I1  The program reads its CPU's word once per sample, and touches that set alone.
+ * I2  The daemon touches sets that are not active alone, and only after a grace
+ *     period: all programs that were running when it changed the words have
+ *     ended. They run with preemption off and inside an RCU read-side section,
+ *     so synchronize_rcu() is that wait; the kernel does it in every update of a
+ *     map of maps, which says that it waits for running programs
+ *     (maybe_wait_bpf_programs(), Linux 4.19 and newer). membarrier(2) ends in
+ *     the same call, but does not promise it, and refuses nohz_full.
+ * I3  Before a word is changed back, the other set is empty: all zeros but for
+ *     what is behind nr_overflow, and word 0 of empty slots.
+ * I4  In a set that is not active, per event: received = Σ counts in slots +
+ *     Σ counts in the overflow array + lost.
+ * I5  One program at a time writes a CPU's sets: the kernel does not run a perf
+ *     event's program inside another one's (bpf_prog_active).
+ *
+ * Without the wait, a program that has read the word but not yet written would
+ * write into a set that is being read or cleared: t/unit/check_flip.c finds it.
+ */
+#ifndef CPI_ABI_BPF_H
+#define CPI_ABI_BPF_H
+
+#include "abi/entry.h"
+
+#define CPI_BPF_SETS 2
+
+/*
+ * One CPU's state. A hit of one of the first events touches the first line, and
+ * beside it the line of its bucket.
+ */
+struct cpi_bpf_cpu {
+	uint32_t active; /* the set; written by the daemon, all else by the program */
+	uint32_t reserved;
+	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
+	struct cpi_bpf_set {
+		uint32_t nr_overflow; /* entries in the overflow array */
+		uint32_t next_way;    /* whose turn it is to be evicted */
+		uint64_t evictions;
+		/* Counts, by event, because the overflow array was full. */
+		uint64_t lost[CPI_MAX_EVENTS];
+	} set[CPI_BPF_SETS];
+} __attribute__((aligned(64)));
+
+/* The index of a CPU's table and overflow array, in units of such. */
+static inline uint32_t cpi_bpf_slot(uint32_t cpu, uint32_t set)
+{
+	return cpu * CPI_BPF_SETS + set;
+}
+
+/*
+ * Numbers that the program has as immediate operands: the daemon writes them
+ * where these are before it loads the program.
+ */
+#define CPI_BPF_EVENT      0x7c910001
+#define CPI_BPF_NR_BUCKETS 0x7c910002 /* of a table: a power of two */
+#define CPI_BPF_NR_ENTRIES 0x7c910003 /* of an overflow array */
+#define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are told of */
+
+/* One process's exec id, as the iterator tells it: abi/kmod.h says what it is. */
+struct cpi_bpf_exec_id {
+	uint32_t tgid;
+	uint32_t exec_id;
+	uint64_t when_ns; /* monotonic; execs before it are included, others not */
+};
+
+_Static_assert(sizeof(struct cpi_bpf_cpu) == 1088, "shared memory");
+_Static_assert(sizeof(struct cpi_bpf_exec_id) == 16, "wire format");
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf_table.h - the sample table that BPF programs keep in the kernel
+ *
+ * abi/bpf.h has the protocol. Everything goes when the process ends, however it
+ * does: nothing is pinned.
+ */
+#ifndef CPI_DAEMON_BPF_TABLE_H
+#define CPI_DAEMON_BPF_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/bpf.h"
+
+struct bpf_table_config {
+	int nr_events;
+	uint32_t nr_cpus;    /* as many as there may ever be */
+	uint32_t nr_buckets; /* per CPU and set, a power of two */
+	uint32_t nr_entries; /* of the overflow array, likewise */
+	bool outcome;        /* tell of conditional jumps whether they are taken */
+};
+
+struct bpf_table;
+
+/*
+ * The table's usual size, smaller where there are many CPUs: two sets of all of
+ * them take 64 MiB of kernel memory at most, unless there are thousands.
+ */
+struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus);
+
+/* Loads programs and maps. Returns 0 or -errno; what is wrong is logged. */
+int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out);
+void bpf_table_close(struct bpf_table *t); /* accepts NULL */
+
+/* Lets a perf event's samples be counted as event's. 0 or -errno. */
+int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event);
+
+/* The descriptor of the program that takes event's samples; the table's. */
+int bpf_table_program(const struct bpf_table *t, int event);
+
+/* What a CPU has in the active set, which changes meanwhile. */
+uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
+uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);
+
+/*
+ * Makes the other set the active one, and waits until no program uses the first
+ * any more. Returns 0 or -errno; then nothing may be taken.
+ */
+int bpf_table_flip(struct bpf_table *t);
+
+struct bpf_table_counts {
+	uint64_t received[CPI_MAX_EVENTS]; /* = Σ counts of the entries + lost */
+	uint64_t lost[CPI_MAX_EVENTS];
+	uint64_t evictions;
+};
+
+/* How many entries a CPU has at most. */
+size_t bpf_table_max_entries(const struct bpf_table *t);
+
+/*
+ * After a flip, once for each CPU: takes what it has in the set that is not
+ * active, and empties it. Keys may be in out more than once. Returns how many
+ * entries there are; counts are added to.
+ */
+size_t bpf_table_take(struct bpf_table *t, uint32_t cpu, struct cpi_entry *out,
+		      struct bpf_table_counts *counts);
+
+/*
+ * The exec ids of all processes that are not amid an exec, sorted by tgid; free()
+ * them. Returns 0, -EOPNOTSUPP where the kernel cannot tell, or another -errno.
+ */
+int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
+		       size_t *nr);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collector_bpf.c - samples that BPF programs have aggregated in the kernel
+ *
+ * The table is in the kernel, the events are opened from here: bpf_table.h and
+ * counters.h. Both sets of tables cover all CPUs, so one flip takes in everything:
+ * when a CPU's overflow array is getting full, and for each sweep.
+ *
+ * What was taken from a CPU is sorted by process and address before it is handed
+ * out, and what is of one key becomes one entry, so that whoever attributes it
+ * meets each process once (SOSP'97 section 5.4).
+ *
+ * I1  Per event: received by the programs = handed out + table_lost + what is
+ *     still in the kernel.
+ * I2  Right after a sweep, counts() says the same of what was handed out alone,
+ *     so that nothing is pending: samples that came meanwhile are the next
+ *     sweep's.
+ * I3  Until anything is taken again, counts() says the same each time, though
+ *     sampling goes on: sums of its parts agree.
+ * I4  Exec ids are asked anew after each snapshot, and after each batch: an
+ *     owner who lost mapping events in between hears nothing older.
+ */
+#include "config.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/bpf_table.h"
+#include "daemon/collector.h"
+#include "daemon/counters.h"
+#include "daemon/entries.h"
+
+struct collector {
+	struct collector_config cfg;
+	struct bpf_table *table;
+	struct counters *counters;
+	int nr_cpus;      /* that there may ever be */
+	uint32_t nr_full; /* as many entries make an overflow array worth emptying */
+	struct cpi_entry *entries; /* of one CPU */
+	uint64_t from_ns;          /* nothing in the active set is older */
+	bool due;                  /* since the last snapshot */
+	bool swept;                /* likewise: I2 */
+	uint32_t seen;             /* a bit per event: counts[] are up to date (I3) */
+	struct bpf_table_counts taken;
+	struct collector_counts counts[CPI_MAX_EVENTS];
+	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I4) */
+	size_t nr_exec_ids;
+};
+
+/* ---- opening ---- */
+
+static void forget_exec_ids(struct collector *c)
+{
+	free(c->exec_ids);
+	c->exec_ids = NULL;
+}
+
+static void bpf_close(struct collector *c)
+{
+	if (!c)
+		return;
+	counters_close(c->counters);
+	bpf_table_close(c->table);
+	forget_exec_ids(c);
+	free(c->entries);
+	free(c);
+}
+
+static int opened(void *ctx, int cpu, int event, int fd)
+{
+	const struct collector *c = ctx;
+
+	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, event) : -ENXIO;
+}
+
+static int open_table(struct collector *c)
+{
+	struct bpf_table_config cfg;
+	int err;
+
+	c->nr_cpus = libbpf_num_possible_cpus();
+	if (c->nr_cpus < 0)
+		return c->nr_cpus;
+	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
+	c->nr_full = cfg.nr_entries / 4 * 3;
+	err = bpf_table_open(&cfg, &c->table);
+	if (err)
+		return err;
+	c->entries = malloc(bpf_table_max_entries(c->table) * sizeof(*c->entries));
+	return c->entries ? 0 : -ENOMEM;
+}
+
+static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
+		    struct collector **out, int *event)
+{
+	struct collector *c;
+	struct counters_config counters = {
+		.events = cfg->events,
+		.periods = cfg->periods,
+		.nr_events = cfg->nr_events,
+		.target = -1,
+		.opened = opened,
+	};
+	int err;
+
+	*event = -1;
+	/* It samples the whole system, and has no single samples to write down. */
+	if (cfg->target >= 0 || cfg->raw_fd >= 0)
+		return -EOPNOTSUPP;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->cfg = *cfg;
+	c->from_ns = time_mono_ns();
+	counters.ctx = c;
+	err = open_table(c);
+	if (!err)
+		err = counters_open(&counters, cpus, &c->counters, event);
+	if (err) {
+		bpf_close(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+/* ---- taking samples ---- */
+
+static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
+		     uint64_t to_ns)
+{
+	size_t nr = bpf_table_take(c->table, cpu, c->entries, &c->taken);
+	struct batch batch = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.entries = c->entries,
+		.nr = entries_sort(c->entries, nr),
+		.by_exec_id = true,
+	};
+
+	if (!nr)
+		return;
+	forget_exec_ids(c);
+	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
+}
+
+/* Takes everything that was counted until now. */
+static void take_all(struct collector *c)
+{
+	uint64_t from_ns = c->from_ns, flipped_ns = time_mono_ns(), to_ns;
+	int err = bpf_table_flip(c->table);
+
+	if (err) {
+		log_err("bpf: samples cannot be taken from the kernel: %s",
+			err_str(err));
+		return;
+	}
+	to_ns = time_mono_ns();
+	c->from_ns = flipped_ns;
+	c->seen = 0;
+	for (int i = 0; i < c->nr_cpus; i++)
+		hand_out(c, i, from_ns, to_ns);
+}
+
+static void bpf_snapshot(struct collector *c)
+{
+	forget_exec_ids(c);
+	c->swept = false;
+	c->seen = 0;
+	c->due = false;
+	for (int i = 0; i < c->nr_cpus && !c->due; i++)
+		c->due = bpf_table_overflow(c->table, i) >= c->nr_full;
+}
+
+static void bpf_drain(struct collector *c)
+{
+	if (c->due)
+		take_all(c);
+	c->due = false;
+}
+
+static void bpf_sweep(struct collector *c)
+{
+	take_all(c);
+	c->swept = true;
+}
+
+/* ---- exec ids ---- */
+
+static const struct cpi_bpf_exec_id *find_exec_id(const struct collector *c,
+						  uint32_t tgid)
+{
+	size_t low = 0, high = c->nr_exec_ids;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->exec_ids[middle].tgid < tgid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == c->nr_exec_ids || c->exec_ids[low].tgid != tgid)
+		return NULL;
+	return &c->exec_ids[low];
+}
+
+static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
+		       uint64_t *when_ns)
+{
+	const struct cpi_bpf_exec_id *found;
+	int err;
+
+	if (!c->exec_ids) {
+		err = bpf_table_exec_ids(c->table, &c->exec_ids, &c->nr_exec_ids);
+		if (err)
+			return err;
+	}
+	found = find_exec_id(c, tgid);
+	if (!found)
+		return -ESRCH;
+	*id = found->exec_id;
+	*when_ns = found->when_ns;
+	return 0;
+}
+
+/* ---- counts, CPUs, end ---- */
+
+/* What the programs have received and nobody has taken yet. */
+static uint64_t count_pending(const struct collector *c, int event)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < c->nr_cpus; i++)
+		n += bpf_table_received(c->table, i, event);
+	return n;
+}
+
+static uint64_t bpf_randomise(struct collector *c)
+{
+	uint64_t received[CPI_MAX_EVENTS];
+
+	for (int i = 0; i < c->cfg.nr_events; i++)
+		received[i] = c->taken.received[i] + count_pending(c, i);
+	return counters_randomise(c->counters, received);
+}
+
+static void read_counts(struct collector *c, int event)
+{
+	uint64_t pending = count_pending(c, event);
+	struct collector_counts *out = &c->counts[event];
+
+	*out = (struct collector_counts){ .received = c->taken.received[event],
+					  .table_lost = c->taken.lost[event] };
+	counters_read(c->counters, event, out);
+	out->ring_lost = 0; /* there is no ring */
+	if (!c->swept) {
+		out->received += pending;
+		out->pending = pending;
+	} else if (out->event_count > pending * c->cfg.periods[event]) {
+		out->event_count -= pending * c->cfg.periods[event];
+	}
+}
+
+static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
+{
+	if (!(c->seen & 1u << event))
+		read_counts(c, event);
+	c->seen |= 1u << event;
+	*out = c->counts[event];
+}
+
+static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
+{
+	return counters_set_cpus(c->counters, cpus);
+}
+
+static void bpf_stop(struct collector *c)
+{
+	counters_stop(c->counters);
+}
+
+static int bpf_restart(struct collector *c)
+{
+	return counters_restart(c->counters);
+}
+
+const struct collector_ops collector_bpf = {
+	.name = "bpf",
+	.open = bpf_open,
+	.snapshot = bpf_snapshot,
+	.drain = bpf_drain,
+	.sweep = bpf_sweep,
+	.randomise = bpf_randomise,
+	.exec_id = bpf_exec_id,
+	.counts = bpf_counts,
+	.set_cpus = bpf_set_cpus,
+	.stop = bpf_stop,
+	.restart = bpf_restart,
+	.close = bpf_close,
+};

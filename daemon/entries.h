@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * entries.h - putting entries in an order that is cheap to attribute
+ */
+#ifndef CPI_DAEMON_ENTRIES_H
+#define CPI_DAEMON_ENTRIES_H
+
+#include <stddef.h>
+
+#include "abi/entry.h"
+
+/*
+ * Sorts them by process and generation, then by address, event and outcome, and
+ * adds up those of one key where the sum fits an entry. Returns how many are left,
+ * at the array's beginning.
+ */
+size_t entries_sort(struct cpi_entry *entries, size_t nr);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cpi.bpf.c - the table of the kernel module, where modules may not be loaded
+ *
+ * What happens at a counter's overflow: cpi_handler.c's job in BPF. abi/bpf.h
+ * says how the daemon gets at the table. Arrays rather than hash maps or per-CPU
+ * maps: a look-up in them is a few instructions in line, and the daemon reads them
+ * without system calls.
+ *
+ * One program is loaded per event, all over the same maps. The event's number, the
+ * sizes and what is asked for are operands of its instructions: .rodata would be
+ * a load from one more page, which other work has long driven out of the TLB.
+ */
+#include "kmod/cpi_bpf_kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi/bpf.h"
+#if defined(__TARGET_ARCH_x86)
+#include "abi/branch_x86_64.h"
+#else
+#include "abi/branch_arm64.h"
+#endif
+#include "kmod/table.h"
+
+/* By CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_bpf_cpu);
+} cpi_cpus SEC(".maps");
+
+/* At cpi_bpf_slot(), nr_buckets() and nr_entries() of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_bucket);
+} cpi_buckets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_entry);
+} cpi_overflow SEC(".maps");
+
+/* The loader's number in the place of one of abi/bpf.h's. */
+#define LOADED(placeholder)                                       \
+	({                                                        \
+		uint64_t loaded;                                  \
+		asm("%0 = %1" : "=r"(loaded) : "i"(placeholder)); \
+		loaded;                                           \
+	})
+
+/* Instructions may end where nothing is mapped behind: reads what there is. */
+static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
+{
+	const uint32_t size = CPI_BRANCH_MAX_BYTES;
+	uint32_t in_page = 4096 - (pc & 4095);
+	const void *at = (const void *)pc;
+
+	if (!(user ? bpf_probe_read_user(code, size, at)
+		   : bpf_probe_read_kernel(code, size, at)))
+		return size;
+	if (in_page >= size)
+		return 0;
+	in_page &= size - 1;
+	return (user ? bpf_probe_read_user(code, in_page, at)
+		     : bpf_probe_read_kernel(code, in_page, at))
+		       ? 0
+		       : in_page;
+}
+
+#if defined(__TARGET_ARCH_x86)
+
+#define USER32_CS 0x23
+
+static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.ip;
+}
+
+/*
+ * Not static, so that the verifier goes through it once, with any arguments, and
+ * not once for each way that leads here. what: kind, arg, op and width, a byte each.
+ */
+__noinline uint32_t cpi_judge(uint32_t what, uint64_t flags, uint64_t left,
+			      uint64_t right)
+{
+	const struct cpi_branch b = {
+		.kind = what & 0xff,
+		.arg = what >> 8 & 0xff,
+		.op = what >> 16 & 0xff,
+		.width = ((what >> 24) - 1 & 63) + 1,
+	};
+
+	return cpi_branch_outcome_x86_64(b, flags, left, right);
+}
+
+/*
+ * As cpi_branch_decode_x86_64(), but for what compilers never emit: other prefixes
+ * than 66 and REX, and loop instructions. Each prefix would double the verifier's
+ * work.
+ */
+static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
+{
+	struct cpi_x86_code c = { .byte = code, .n = n };
+	struct cpi_branch b = { .kind = CPI_BRANCH_UNKNOWN };
+	int cc;
+
+	if (!n)
+		return b;
+	cc = cpi_x86_decode_jcc(&c);
+	if (cc < 0) {
+		c.at = code[0] == 0x66;
+		c.operand_16 = code[0] == 0x66;
+		if (c.at < n && (code[c.at] & 0xf0) == 0x40)
+			c.rex = code[c.at++];
+		b.kind = CPI_BRANCH_NOT;
+		if (!cpi_x86_left(&c, 1) || cpi_x86_decode_first(&c, &b))
+			return b;
+		cc = cpi_x86_decode_jcc(&c);
+		b.kind = cc < 0 ? CPI_BRANCH_NOT : CPI_BRANCH_X86_PAIR;
+	} else {
+		b.kind = CPI_BRANCH_X86_CC;
+	}
+	b.arg = cc;
+	return b;
+}
+
+static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *ctx)
+{
+	/* A copy: the verifier wants constant offsets into the context. */
+	const uint64_t regs[16] = {
+		ctx->regs.ax,  ctx->regs.cx,  ctx->regs.dx,  ctx->regs.bx,
+		ctx->regs.sp,  ctx->regs.bp,  ctx->regs.si,  ctx->regs.di,
+		ctx->regs.r8,  ctx->regs.r9,  ctx->regs.r10, ctx->regs.r11,
+		ctx->regs.r12, ctx->regs.r13, ctx->regs.r14, ctx->regs.r15,
+	};
+	uint8_t code[CPI_BRANCH_MAX_BYTES];
+	uint64_t cs = ctx->regs.cs, right;
+	struct cpi_branch b;
+
+	if (cs == USER32_CS)
+		return CPI_OUTCOME_UNREADABLE;
+	b = decode(code, read_code(ctx->regs.ip, cs & 3, code));
+	if (b.kind == CPI_BRANCH_NOT)
+		return CPI_OUTCOME_NONE;
+	right = b.right == CPI_BRANCH_CONSTANT ? b.value
+					       : regs[b.right & 15] >> b.right_shift;
+	return cpi_judge(b.kind | (uint32_t)b.arg << 8 | (uint32_t)b.op << 16 |
+				 (uint32_t)b.width << 24,
+			 ctx->regs.flags, regs[b.left & 15] >> b.left_shift, right);
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define PSTATE_AARCH32 (1u << 4)
+#define PSTATE_EL      0xcu
+
+static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.pc;
+}
+
+static __always_inline uint32_t word_at(const uint8_t *code)
+{
+	return code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
+}
+
+static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *ctx)
+{
+	uint64_t regs[32], pstate = ctx->regs.pstate;
+	uint8_t code[CPI_BRANCH_MAX_BYTES] = { 0 };
+	struct cpi_branch branch;
+
+	/* A copy: the verifier wants constant offsets into the context. */
+	CPI_TABLE_UNROLL
+	for (int i = 0; i < 31; i++)
+		regs[i] = ctx->regs.regs[i];
+	regs[31] = 0; /* the zero register */
+	if (pstate & PSTATE_AARCH32 ||
+	    read_code(ctx->regs.pc, !(pstate & PSTATE_EL), code) < 4)
+		return CPI_OUTCOME_UNREADABLE;
+	branch = cpi_branch_decode_arm64(word_at(code), word_at(code + 4));
+	return cpi_branch_outcome_arm64(branch, regs[branch.left & 31],
+					regs[branch.right & 31], pstate);
+}
+
+#endif
+
+/* Which process, and which life of it: see who_is() in cpi_handler.c. */
+static __always_inline uint64_t who_is(void)
+{
+	struct task_struct *task;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id,
+				       BPF_FUNC_get_current_task_btf)) {
+		task = bpf_get_current_task_btf();
+		return (uint32_t)task->tgid | (uint32_t)task->self_exec_id
+						      << CPI_TGID_BITS;
+	}
+	task = (struct task_struct *)bpf_get_current_task(); /* before 5.11 */
+	return (uint32_t)BPF_CORE_READ(task, tgid) |
+	       (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
+}
+
+static __always_inline void spill(struct cpi_bpf_set *set, uint32_t slot,
+				  const struct cpi_entry *evicted)
+{
+	uint32_t nr_entries = LOADED(CPI_BPF_NR_ENTRIES);
+	uint32_t at = slot * nr_entries + set->nr_overflow;
+	struct cpi_entry *e = NULL;
+
+	set->evictions++;
+	if (set->nr_overflow < nr_entries)
+		e = bpf_map_lookup_elem(&cpi_overflow, &at);
+	if (!e) {
+		set->lost[cpi_entry_event(evicted)] += cpi_entry_count(evicted);
+		return;
+	}
+	*e = *evicted;
+	set->nr_overflow++;
+}
+
+/* The bucket of a key; never NULL, but to the verifier. */
+static __always_inline struct cpi_bucket *bucket_of(uint32_t slot, uint64_t word0,
+						    uint64_t who)
+{
+	uint32_t nr_buckets = LOADED(CPI_BPF_NR_BUCKETS);
+	uint32_t at =
+		slot * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
+
+	return bpf_map_lookup_elem(&cpi_buckets, &at);
+}
+
+/*
+ * Where an instruction that is no conditional jump, nor a compare in front of one,
+ * has been sampled before, the one that is there still is none: most samples are
+ * counted without a look at the code. Code that is changed in place is seen as changed
+ * after the next sweep.
+ */
+SEC("perf_event")
+int cpi_sample(struct bpf_perf_event_data *ctx)
+{
+	uint32_t event = LOADED(CPI_BPF_EVENT), number = bpf_get_smp_processor_id();
+	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
+	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
+	uint64_t word0 = cpi_entry_word0(pc_of(ctx), event, outcome);
+	uint64_t who = who_is();
+	uint32_t active, slot;
+	struct cpi_entry evicted;
+	struct cpi_bucket *b;
+
+	if (!cpu)
+		return 0; /* cannot be: there is one for each possible CPU */
+	active = *(volatile uint32_t *)&cpu->active & (CPI_BPF_SETS - 1);
+	cpu->received[event][active]++;
+	slot = cpi_bpf_slot(number, active);
+	b = bucket_of(slot, word0, who);
+	if (!b || cpi_table_hit(b, word0, who))
+		return 0;
+	if (LOADED(CPI_BPF_OUTCOME))
+		outcome = outcome_of(ctx);
+	if (outcome != CPI_OUTCOME_NONE) {
+		word0 = cpi_entry_word0(pc_of(ctx), event, outcome);
+		b = bucket_of(slot, word0, who);
+		if (!b || cpi_table_hit(b, word0, who))
+			return 0;
+	}
+	if (cpi_table_place(b, word0, who, &cpu->set[active].next_way, &evicted) ==
+	    CPI_TABLE_EVICT)
+		spill(&cpu->set[active], slot, &evicted);
+	return 0; /* nothing goes to a ring */
+}
+
+/* Tells the exec ids of all processes, but of those that are amid an exec. */
+SEC("iter/task")
+int cpi_exec_ids(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct cpi_bpf_exec_id e;
+
+	if (!task || task->pid != task->tgid)
+		return 0;
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD(task, in_execve))
+		return 0;
+	e.when_ns = bpf_ktime_get_ns();
+	e.tgid = task->tgid;
+	e.exec_id = task->self_exec_id;
+	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	return 0;
+}
+
+/*
+ * BTF has the decoder's constant arrays in .rodata. clang has them in sections of
+ * their own, and bpftool misses the section that nothing else is in.
+ */
+const volatile char has_rodata = 1;
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cpi_bpf_kernel.h - the few declarations of the kernel's that cpi.bpf.c needs
+ *
+ * Instead of a vmlinux.h of 130,000 lines, or of headers that are elsewhere on
+ * each distribution. Fields of the kernel's own structures are found where the
+ * running kernel has them (CO-RE); the rest is its stable interface.
+ */
+#ifndef CPI_KMOD_CPI_BPF_KERNEL_H
+#define CPI_KMOD_CPI_BPF_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int16_t __s16;
+typedef int32_t __s32;
+typedef int64_t __s64;
+typedef uint16_t __be16;
+typedef uint32_t __be32;
+typedef uint32_t __wsum;
+
+/* <linux/bpf.h> */
+enum { BPF_MAP_TYPE_ARRAY = 2 };
+enum { BPF_F_MMAPABLE = 1 << 10 };
+enum bpf_func_id { BPF_FUNC_get_current_task_btf = 158 };
+
+/* <asm/ptrace.h> and <asm/bpf_perf_event.h> */
+#if defined(__TARGET_ARCH_x86)
+struct cpi_regs {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	uint64_t orig_ax, ip, cs, flags, sp, ss;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct cpi_regs {
+	uint64_t regs[31];
+	uint64_t sp, pc, pstate;
+};
+#else
+#error "cpi: x86-64 and arm64 only"
+#endif
+
+/* <linux/bpf_perf_event.h> */
+struct bpf_perf_event_data {
+	struct cpi_regs regs;
+	uint64_t sample_period;
+	uint64_t addr;
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct {
+	int pid; /* the thread's */
+	int tgid;
+	uint64_t self_exec_id;
+	unsigned int in_execve : 1;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task; /* NULL at the end */
+};
+
+#pragma clang attribute pop
+
+#endif

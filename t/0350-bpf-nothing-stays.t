@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kill -9 leaves no program and no map in the kernel, and a second start works at once.
+CPI_TEST_COLLECTOR=bpf
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need bpftool
+plan $((nr_stored_tests + 5))
+
+# held NAME: the numbers of the programs or maps that the daemon holds.
+held()
+{
+	sed -n "s/^$1:[[:space:]]*//p" "/proc/$cpid_pid"/fdinfo/* | sort -un
+}
+
+# none_stays KIND ID...: whether the kernel has none of these any more.
+none_stays()
+{
+	none_kind=$1
+	shift
+	for none_id; do
+		! bpftool "$none_kind" show id "$none_id" >show.out 2>&1 || return 1
+	done
+}
+
+collect_start -F 1000
+await_samples 100
+progs=$(held prog_id)
+maps=$(held map_id)
+note "programs:" $progs "maps:" $maps
+# shellcheck disable=SC2086 # lists of words
+{
+	try 'it has programs and maps' test -n "$progs" -a -n "$maps"
+	kill -KILL "$cpid_pid"
+	cpid_wait
+	try 'its programs are gone' await 20 none_stays prog $progs
+	try 'its maps are gone' await 20 none_stays map $maps
+}
+collect_start -F 1000 --sweep 100ms
+await_samples 100
+has_samples 100
+ok $? 'another one samples'
+collect_stop
+check_stored

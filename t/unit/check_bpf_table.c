@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table in the running kernel: real samples, real flips. Needs privileges. */
+#include "config.h"
+
+#include "daemon/bpf_table.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/times.h"
+#include "daemon/counters.h"
+#include "kmod/table.h"
+#include "t/unit/unit.h"
+
+#define PERIOD_NS 100000 /* of cpu-clock: 10,000 samples per second and CPU */
+#define FLIP_FOR  (2 * NSEC_PER_SEC)
+
+/* A table that samples the whole machine. */
+struct sampler {
+	struct bpf_table *table;
+	struct counters *counters;
+	struct event events[2];
+	uint64_t periods[2];
+	uint32_t nr_cpus;
+	struct cpi_entry *entries;
+};
+
+static int opened(void *ctx, int cpu, int event, int fd)
+{
+	const struct sampler *s = ctx;
+
+	return bpf_table_attach(s->table, fd, event);
+}
+
+static void sampler_open(struct sampler *s, struct bpf_table_config cfg)
+{
+	struct counters_config counters = {
+		.events = s->events,
+		.periods = s->periods,
+		.nr_events = cfg.nr_events,
+		.target = -1,
+		.opened = opened,
+		.ctx = s,
+	};
+	struct cpus cpus;
+	int event;
+
+	s->nr_cpus = cfg.nr_cpus;
+	ck_assert_int_eq(bpf_table_open(&cfg, &s->table), 0);
+	for (int i = 0; i < cfg.nr_events; i++) {
+		ck_assert_int_eq(event_parse("cpu-clock", 0, &s->events[i]), 0);
+		s->periods[i] = PERIOD_NS;
+	}
+	s->entries = malloc(bpf_table_max_entries(s->table) * sizeof(*s->entries));
+	ck_assert_ptr_nonnull(s->entries);
+	ck_assert_int_eq(cpus_online(&cpus), 0);
+	ck_assert_int_eq(counters_open(&counters, &cpus, &s->counters, &event), 0);
+}
+
+static void sampler_close(struct sampler *s)
+{
+	counters_close(s->counters);
+	bpf_table_close(s->table);
+	free(s->entries);
+}
+
+/* Flips, takes from all CPUs, and compares what was received with what is there. */
+static void take_all(struct sampler *s, struct bpf_table_counts *all)
+{
+	ck_assert_int_eq(bpf_table_flip(s->table), 0);
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
+		struct bpf_table_counts c = { 0 };
+		uint64_t counted[CPI_MAX_EVENTS] = { 0 };
+		size_t nr = bpf_table_take(s->table, cpu, s->entries, &c);
+
+		for (size_t i = 0; i < nr; i++) {
+			ck_assert_uint_gt(cpi_entry_count(&s->entries[i]), 0);
+			counted[cpi_entry_event(&s->entries[i])] +=
+				cpi_entry_count(&s->entries[i]);
+		}
+		for (unsigned int e = 0; e < CPI_MAX_EVENTS; e++) {
+			ck_assert_uint_eq(c.received[e], counted[e] + c.lost[e]);
+			all->received[e] += c.received[e];
+			all->lost[e] += c.lost[e];
+		}
+		all->evictions += c.evictions;
+	}
+}
+
+/* Work with many addresses, in the kernel and out of it. */
+static void *work(void *arg)
+{
+	const bool *stop = arg;
+	uint64_t seed = unit_seed(), numbers[512];
+
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		for (size_t i = 0; i < NR(numbers); i++)
+			numbers[i] = unit_random(&seed);
+		seed ^= numbers[getppid() % NR(numbers)];
+	}
+	return NULL;
+}
+
+static const struct {
+	int nr_events;
+	uint32_t nr_buckets, nr_entries;
+	bool outcome, evicts, loses;
+} sizes[] = {
+	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, true, false,
+	  false },
+	{ 2, 1, 8192, true, true, false }, /* four entries: nearly all are evicted */
+	{ 1, 1, 1, false, true, true },    /* ... and have no place to go */
+};
+
+START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
+{
+	struct sampler s = { 0 };
+	struct bpf_table_counts all = { 0 };
+	pthread_t workers[2];
+	bool stop = false;
+	uint64_t end, nr_flips = 0;
+
+	for (size_t i = 0; i < NR(workers); i++)
+		ck_assert_int_eq(pthread_create(&workers[i], NULL, work, &stop), 0);
+	sampler_open(&s, (struct bpf_table_config){
+				 .nr_events = sizes[_i].nr_events,
+				 .nr_cpus = libbpf_num_possible_cpus(),
+				 .nr_buckets = sizes[_i].nr_buckets,
+				 .nr_entries = sizes[_i].nr_entries,
+				 .outcome = sizes[_i].outcome,
+			 });
+	end = time_mono_ns() + FLIP_FOR;
+	while (time_mono_ns() < end) {
+		take_all(&s, &all);
+		nr_flips++;
+	}
+	counters_stop(s.counters);
+	take_all(&s, &all);
+	take_all(&s, &all);
+	for (int e = 0; e < sizes[_i].nr_events; e++) {
+		struct collector_counts counts = { 0 };
+
+		ck_assert_uint_gt(all.received[e], 1000);
+		/* No more than the event counted. */
+		counters_read(s.counters, e, &counts);
+		ck_assert_uint_le(all.received[e] * (PERIOD_NS / 10 * 9),
+				  counts.event_count);
+	}
+	for (unsigned int e = sizes[_i].nr_events; e < CPI_MAX_EVENTS; e++)
+		ck_assert_uint_eq(all.received[e], 0);
+	ck_assert_uint_gt(nr_flips, 1);
+	/* A busy machine's samples may evict, and be lost, with the others, too. */
+	ck_assert(all.evictions > 0 || !sizes[_i].evicts);
+	ck_assert(all.lost[0] > 0 || !sizes[_i].loses);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < NR(workers); i++)
+		pthread_join(workers[i], NULL);
+	sampler_close(&s);
+}
+END_TEST
+
+START_TEST(after_the_counters_stop_both_sets_run_empty)
+{
+	struct sampler s = { 0 };
+	struct bpf_table_counts all = { 0 }, none = { 0 };
+
+	sampler_open(&s, bpf_table_default(1, libbpf_num_possible_cpus()));
+	counters_stop(s.counters);
+	take_all(&s, &all);
+	take_all(&s, &all);
+	take_all(&s, &none);
+	take_all(&s, &none);
+	for (unsigned int e = 0; e < CPI_MAX_EVENTS; e++)
+		ck_assert_uint_eq(none.received[e], 0);
+	for (uint32_t cpu = 0; cpu < s.nr_cpus; cpu++) {
+		ck_assert_uint_eq(bpf_table_received(s.table, cpu, 0), 0);
+		ck_assert_uint_eq(bpf_table_overflow(s.table, cpu), 0);
+	}
+	sampler_close(&s);
+}
+END_TEST
+
+static uint32_t exec_id_of(const struct bpf_table *t, pid_t pid)
+{
+	struct cpi_bpf_exec_id *ids = NULL;
+	size_t nr = 0;
+	uint32_t id = UINT32_MAX;
+
+	ck_assert_int_eq(bpf_table_exec_ids(t, &ids, &nr), 0);
+	for (size_t i = 0; i < nr; i++) {
+		ck_assert_uint_le(ids[i].when_ns, time_mono_ns());
+		ck_assert(!i || ids[i - 1].tgid < ids[i].tgid);
+		if (ids[i].tgid == (uint32_t)pid)
+			id = ids[i].exec_id;
+	}
+	free(ids);
+	return id;
+}
+
+START_TEST(a_child_has_our_exec_id_and_one_more_after_exec)
+{
+	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
+	struct bpf_table *t;
+	int to_child[2], from_child[2], status;
+	uint32_t own;
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(bpf_table_open(&cfg, &t), 0);
+	own = exec_id_of(t, getpid());
+	ck_assert_uint_ne(own, UINT32_MAX);
+	ck_assert(!pipe(to_child) && !pipe(from_child));
+	pid = fork();
+	if (!pid) {
+		dup2(to_child[0], 0);
+		dup2(from_child[1], 1);
+		close(to_child[1]);
+		close(from_child[0]);
+		if (read(0, &byte, 1) == 1) /* "go on" */
+			execlp("cat", "cat", (char *)NULL);
+		_exit(1);
+	}
+	close(to_child[0]);
+	close(from_child[1]);
+	ck_assert_uint_eq(exec_id_of(t, pid), own);
+	ck_assert_int_eq(write(to_child[1], "gx", 2), 2);
+	ck_assert_int_eq(read(from_child[0], &byte, 1), 1); /* it is cat that answers */
+	ck_assert_uint_eq(exec_id_of(t, pid), own + 1);
+	close(to_child[1]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	close(from_child[0]);
+	bpf_table_close(t);
+}
+END_TEST
+
+START_TEST(many_cpus_get_smaller_tables)
+{
+	struct bpf_table_config few = bpf_table_default(1, 2);
+	struct bpf_table_config many = bpf_table_default(1, 512);
+
+	ck_assert_uint_eq(few.nr_buckets, CPI_TABLE_DEFAULT_BUCKETS);
+	ck_assert_uint_eq(few.nr_entries, CPI_TABLE_DEFAULT_OVERFLOW);
+	ck_assert_uint_le(512ull * CPI_BPF_SETS *
+				  (many.nr_buckets * sizeof(struct cpi_bucket) +
+				   many.nr_entries * sizeof(struct cpi_entry)),
+			  64 << 20);
+	ck_assert_uint_eq(many.nr_buckets & (many.nr_buckets - 1), 0);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("bpf_table");
+	TCase *tc = tcase_create("table");
+
+	tcase_add_loop_test(tc, every_sample_is_in_an_entry_or_lost_by_name, 0,
+			    NR(sizes));
+	tcase_add_test(tc, after_the_counters_stop_both_sets_run_empty);
+	tcase_add_test(tc, a_child_has_our_exec_id_and_one_more_after_exec);
+	tcase_add_test(tc, many_cpus_get_smaller_tables);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+/* Where programs may not be loaded there is nothing to test. */
+static bool can_load(void)
+{
+	struct bpf_table_config cfg = bpf_table_default(1, 1);
+	struct bpf_table *t;
+
+	if (perfev_system_access() || bpf_table_open(&cfg, &t))
+		return false;
+	bpf_table_close(t);
+	return true;
+}
+
+static Suite *suite_or_skip(void)
+{
+	if (!can_load()) {
+		puts("1..0 # SKIP needs CAP_BPF and CAP_PERFMON");
+		exit(EXIT_SUCCESS);
+	}
+	return make_suite();
+}
+
+UNIT_MAIN(suite_or_skip)
