@@ -31,7 +31,7 @@
 #define ERRORS    2.5 /* deviations between members of one cluster */
 #define SHARE     0.25
 #define MAX_STALL 1000.0 /* cycles */
-#define ISSUE     0.25   /* cycles that an instruction takes at best */
+#define ISSUE     0.4    /* cycles that an instruction takes, unless it stalls */
 #define MODEL     0.25   /* the part of M in the mean */
 
 /* What is not known of a class's stalls, as deviations of log F. */

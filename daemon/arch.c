@@ -39,10 +39,19 @@ static enum cpi_outcome outcome_x86_64(struct cpi_branch branch, const uint64_t 
 					 register_x86_64(regs, branch.right));
 }
 
+static void add_in_turn(unsigned int rounds)
+{
+	unsigned long x = rounds;
+
+	for (unsigned int i = 0; i < rounds; i++)
+		__asm__ volatile(".rept 16\n\tadd %0, %0\n\t.endr" : "+r"(x));
+}
+
 const struct arch_ops arch_native = {
 	.regs_mask = REGS_MASK,
 	.decode = decode_x86_64,
 	.outcome = outcome_x86_64,
+	.add_in_turn = add_in_turn,
 };
 
 #elif defined(__aarch64__)
@@ -71,10 +80,19 @@ static enum cpi_outcome outcome_arm64(struct cpi_branch branch, const uint64_t *
 					register_arm64(regs, branch.right), 0);
 }
 
+static void add_in_turn(unsigned int rounds)
+{
+	unsigned long x = rounds;
+
+	for (unsigned int i = 0; i < rounds; i++)
+		__asm__ volatile(".rept 16\n\tadd %0, %0, %0\n\t.endr" : "+r"(x));
+}
+
 const struct arch_ops arch_native = {
 	.regs_mask = (1ULL << (PERF_REG_ARM64_LR + 1)) - 1, /* x0 .. x30 */
 	.decode = decode_arm64,
 	.outcome = outcome_arm64,
+	.add_in_turn = add_in_turn,
 };
 
 #else

@@ -11,6 +11,7 @@
 #include "abi/branch.h"
 
 #define ARCH_MAX_REGS 32
+#define ARCH_ADDS     16
 
 struct arch_ops {
 	/*
@@ -20,6 +21,8 @@ struct arch_ops {
 	uint64_t regs_mask;
 	struct cpi_branch (*decode)(const uint8_t *code, size_t n);
 	enum cpi_outcome (*outcome)(struct cpi_branch branch, const uint64_t *regs);
+	/* Adds that wait for each other, each for a cycle; NULL: there are none. */
+	void (*add_in_turn)(unsigned int rounds); /* of ARCH_ADDS each */
 };
 
 extern const struct arch_ops arch_native;

@@ -13,10 +13,14 @@
 
 #include "base/file.h"
 #include "base/times.h"
+#include "daemon/arch.h"
 #include "daemon/perfev.h"
 
 #define MEASURE_NS       (5 * NSEC_PER_MSEC)
-#define MEASURE_ROUND_HZ 10000000 /* boots shall agree on what they measure */
+#define MEASURE_ROUND_HZ 50000000 /* boots shall agree on what they measure */
+#define COUNTS           3
+#define ADDS             16
+#define ADD_ROUNDS       50000 /* some 0.3 ms: a time slice has room for it */
 
 /* Copies a file's first line. */
 static void read_line(const char *path, char *out, size_t size)
@@ -65,7 +69,7 @@ static void find_cpu(const char *cpuinfo, char *out, size_t size)
 }
 
 /* The cycles that a busy thread counts, per second that it counted; 0: none. */
-static double measure_window(int fd)
+static double count_window(int fd)
 {
 	uint64_t begin = time_mono_ns(), count[2]; /* value, time running */
 
@@ -79,7 +83,22 @@ static double measure_window(int fd)
 	return (double)count[0] * NSEC_PER_SEC / (double)count[1];
 }
 
-/* The highest of three, for clocks speed up under load; 0 without a counter. */
+/* The cycles that adds in a row take, per second: with no counter. */
+static double add_window(void)
+{
+	uint64_t begin = time_mono_ns();
+
+	arch_native.add_in_turn(ADD_ROUNDS);
+	return (double)ADD_ROUNDS * ARCH_ADDS * NSEC_PER_SEC /
+	       (double)(time_mono_ns() - begin);
+}
+
+static double higher(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* The highest of some: clocks speed up under load, and others take the CPU away. */
 static uint64_t measure_clock_hz(void)
 {
 	struct perf_event_attr attr = {
@@ -89,22 +108,21 @@ static uint64_t measure_clock_hz(void)
 		.disabled = 1,
 	};
 	int fd = perfev_open(&attr, 0, -1);
-	double best = 0, hz;
+	double best = 0;
 
-	if (fd < 0)
-		return 0;
-	for (int i = 0; i < 3; i++) {
-		hz = measure_window(fd);
-		if (hz > best)
-			best = hz;
-	}
-	close(fd);
+	for (int i = 0; fd >= 0 && i < COUNTS; i++)
+		best = higher(best, count_window(fd));
+	if (fd >= 0)
+		close(fd);
+	for (int i = 0; !best && arch_native.add_in_turn && i < ADDS; i++)
+		best = higher(best, add_window());
 	return (uint64_t)(best / MEASURE_ROUND_HZ + 0.5) * MEASURE_ROUND_HZ;
 }
 
 /*
- * The clock rate at which cycles are converted: the highest that is announced,
- * else, as in virtual machines on AArch64, the one that is measured.
+ * The clock rate at which cycles are converted: the one that is measured, for what is
+ * announced is often the lowest or the highest of many, in virtual machines of another
+ * machine; where there is no way to measure, what is announced.
  */
 static uint64_t read_clock_hz(const char *cpuinfo)
 {
@@ -112,17 +130,17 @@ static uint64_t read_clock_hz(const char *cpuinfo)
 		"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
 		"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
 	};
+	uint64_t hz = measure_clock_hz();
 	char text[64];
-	uint64_t hz;
 
-	for (size_t i = 0; i < sizeof(khz_file) / sizeof(khz_file[0]); i++) {
+	for (size_t i = 0; !hz && i < sizeof(khz_file) / sizeof(khz_file[0]); i++) {
 		read_line(khz_file[i], text, sizeof(text));
-		if (strtoull(text, NULL, 10))
-			return strtoull(text, NULL, 10) * 1000;
+		hz = strtoull(text, NULL, 10) * 1000;
 	}
+	if (hz)
+		return hz;
 	find_cpuinfo(cpuinfo, "cpu MHz", text, sizeof(text));
-	hz = (uint64_t)(strtod(text, NULL) * 1e6);
-	return hz ? hz : measure_clock_hz();
+	return (uint64_t)(strtod(text, NULL) * 1e6);
 }
 
 void platform_read(struct platform *p)
