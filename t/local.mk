@@ -74,19 +74,19 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 # The same, and more, with the BPF collector.
 BPF_TESTS = \
-	t/0341-bpf-accounting.t \
-	t/0342-bpf-shortlived.t \
-	t/0343-bpf-pid-reuse.t \
-	t/0344-bpf-exec-chain.t \
-	t/0345-bpf-rate.t \
-	t/0346-bpf-killed.t \
-	t/0347-bpf-outcomes.t \
-	t/0348-bpf-hotplug.t \
-	t/0349-bpf-agrees.t \
-	t/0350-bpf-nothing-stays.t
+	t/0361-bpf-accounting.t \
+	t/0362-bpf-shortlived.t \
+	t/0363-bpf-pid-reuse.t \
+	t/0364-bpf-exec-chain.t \
+	t/0365-bpf-rate.t \
+	t/0366-bpf-killed.t \
+	t/0367-bpf-outcomes.t \
+	t/0368-bpf-hotplug.t \
+	t/0369-bpf-agrees.t \
+	t/0370-bpf-nothing-stays.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
-t/0348-bpf-hotplug.log: t/0313-collect-hotplug.log
+t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
 
 # Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
 # so they run when asked for: check --vm.
