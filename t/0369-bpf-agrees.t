@@ -5,7 +5,7 @@ CPI_TEST_COLLECTOR=bpf
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan $((2 * (nr_stored_tests + 2) + 3))
+plan $((2 * (nr_stored_tests + 3) + 3))
 
 # counts: samples of our own programs, a line each.
 counts()
