@@ -33,7 +33,7 @@
 
 #define DOOR_SD   3.0
 #define HEAVY     2.0
-#define ROUNDS    30
+#define ROUNDS    100
 #define HALVINGS  6
 #define STEP_MAX  1.5
 #define ENOUGH    1e-4 /* of the cost, relative */
