@@ -31,6 +31,7 @@ t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
 # The daemon's shell: no session is linked, where one is needed the test has it.
 DAEMON_UNIT = t/unit/check_calibrate \
 	t/unit/check_control \
+	t/unit/check_nodes \
 	t/unit/check_notify \
 	t/unit/check_options \
 	t/unit/check_privileges
@@ -41,6 +42,8 @@ t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_nodes_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_nodes_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
