@@ -74,7 +74,7 @@ static int opened(void *ctx, int cpu, int event, int fd)
 {
 	const struct collector *c = ctx;
 
-	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, event) : -ENXIO;
+	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, cpu, event) : -ENXIO;
 }
 
 static int open_table(struct collector *c)
@@ -86,6 +86,8 @@ static int open_table(struct collector *c)
 	if (c->nr_cpus < 0)
 		return c->nr_cpus;
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
+	for (int i = 0; i < c->cfg.nr_events; i++)
+		cfg.in_tasks |= !event_interrupts(&c->cfg.events[i]);
 	c->nr_full = cfg.nr_entries / 4 * 3;
 	err = bpf_table_open(&cfg, &c->table);
 	if (err)

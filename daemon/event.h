@@ -6,6 +6,7 @@
 #define CPI_DAEMON_EVENT_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "db/model.h"
@@ -32,6 +33,12 @@ int event_parse(const char *spec, uint64_t clock_hz, struct event *out);
 
 /* The period for hz samples per second and CPU, at least 1. */
 uint64_t event_period(const struct event *e, double hz);
+
+/*
+ * Are samples taken in interrupts and NMIs alone? Those of the kernel's software
+ * events but its clocks, and of breakpoints, are taken wherever a task is.
+ */
+bool event_interrupts(const struct event *e);
 
 /* Fills type, config and what is excluded; everything else is untouched. */
 void event_attr(const struct event *e, struct perf_event_attr *attr);

@@ -36,7 +36,10 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
-BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/collector_bpf.c
+BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \
+	daemon/bpf_node.c daemon/bpf_node.h \
+	daemon/bpf_table.c daemon/bpf_table.h \
+	daemon/collector_bpf.c
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
@@ -44,7 +47,7 @@ daemon_libdaemon_a_SOURCES += $(BPF_FILES)
 nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h
 BUILT_SOURCES += daemon/cpi.skel.h
 CLEANFILES += daemon/cpi.skel.h daemon/cpi.bpf.o daemon/cpi.bpf.tmp.o
-daemon/libdaemon_a-bpf_table.$(OBJEXT): daemon/cpi.skel.h
+daemon/libdaemon_a-bpf_node.$(OBJEXT): daemon/cpi.skel.h
 daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \

@@ -259,10 +259,10 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 	struct cpi_bucket *b;
 
 	if (!cpu)
-		return 0; /* cannot be: there is one for each possible CPU */
+		return 0; /* cannot be: there is one for each of the node's CPUs */
 	active = *(volatile uint32_t *)&cpu->active & (CPI_BPF_SETS - 1);
 	cpu->received[event][active]++;
-	slot = cpi_bpf_slot(number, active);
+	slot = cpi_bpf_slot(cpu->slot, active);
 	b = bucket_of(slot, word0, who);
 	if (!b || cpi_table_hit(b, word0, who))
 		return 0;

@@ -52,7 +52,7 @@ static void die(const char *what, int err)
 
 static int opened(void *ctx, int cpu, int event, int fd)
 {
-	return bpf_table_attach(ctx, fd, event);
+	return bpf_table_attach(ctx, fd, cpu, event);
 }
 
 static struct counters *open_counters(struct bpf_table *t, const struct event *event,
@@ -77,11 +77,12 @@ static struct counters *open_counters(struct bpf_table *t, const struct event *e
 	return counters;
 }
 
+/* Of the first node's program: the others' are the same. */
 static struct bpf_prog_info read_info(const struct bpf_table *t)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
-	int err = bpf_obj_get_info_by_fd(bpf_table_program(t, 0), &info, &size);
+	int err = bpf_obj_get_info_by_fd(bpf_table_program(t, 0, 0), &info, &size);
 
 	if (err)
 		die("the program's statistics", err);
@@ -97,6 +98,7 @@ static struct window measure(const struct options *o, bool outcome)
 	struct cpi_entry *entries;
 	struct bpf_prog_info info;
 	struct bpf_table *t;
+	uint64_t nr, ns;
 	struct event event;
 	uint64_t period, nr_entries = 0;
 	int err;
@@ -115,19 +117,21 @@ static struct window measure(const struct options *o, bool outcome)
 	nanosleep(&pause, NULL);
 	counters_close(counters);
 	info = read_info(t);
-	err = bpf_table_flip(t);
+	err = bpf_table_runs(t, 0, &nr, &ns);
+	if (!err)
+		err = bpf_table_flip(t);
 	if (err)
 		die("flip", err);
 	for (uint32_t i = 0; i < cfg.nr_cpus; i++)
 		nr_entries += bpf_table_take(t, i, entries, &counts);
 	free(entries);
 	bpf_table_close(t);
-	if (!info.run_cnt)
+	if (!nr)
 		die("the window", -ENODATA);
 	return (struct window){
-		.nr_samples = info.run_cnt,
-		.ns = (double)info.run_time_ns / (double)info.run_cnt,
-		.hits = 1 - (double)nr_entries / (double)info.run_cnt,
+		.nr_samples = nr,
+		.ns = (double)ns / (double)nr,
+		.hits = 1 - (double)nr_entries / (double)nr,
 		.nr_verified = info.verified_insns,
 		.code_bytes = info.jited_prog_len,
 	};

@@ -4,6 +4,7 @@
 
 #include "daemon/bpf_table.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@
 #include "t/unit/unit.h"
 
 #define PERIOD_NS 100000 /* of cpu-clock: 10,000 samples per second and CPU */
-#define FLIP_FOR  (2 * NSEC_PER_SEC)
+#define FLIP_FOR  (3 * NSEC_PER_SEC / 2)
 
 /* A table that samples the whole machine. */
 struct sampler {
@@ -34,7 +35,7 @@ static int opened(void *ctx, int cpu, int event, int fd)
 {
 	const struct sampler *s = ctx;
 
-	return bpf_table_attach(s->table, fd, event);
+	return bpf_table_attach(s->table, fd, cpu, event);
 }
 
 static void sampler_open(struct sampler *s, struct bpf_table_config cfg)
@@ -109,12 +110,14 @@ static void *work(void *arg)
 static const struct {
 	int nr_events;
 	uint32_t nr_buckets, nr_entries;
-	bool outcome, evicts, loses;
+	bool outcome, in_tasks, evicts, loses;
 } sizes[] = {
-	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, true, false,
-	  false },
-	{ 2, 1, 8192, true, true, false }, /* four entries: nearly all are evicted */
-	{ 1, 1, 1, false, true, true },    /* ... and have no place to go */
+	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true },
+	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true,
+	  .in_tasks = true },
+	/* Four entries: nearly all are evicted, */
+	{ 2, 1, 8192, .outcome = true, .evicts = true, .in_tasks = true },
+	{ 1, 1, 1, .evicts = true, .loses = true }, /* ... and have no place to go */
 };
 
 START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
@@ -124,7 +127,9 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	pthread_t workers[2];
 	bool stop = false;
 	uint64_t end, nr_flips = 0;
+	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
+	ck_assert_int_ge(stats, 0);
 	for (size_t i = 0; i < NR(workers); i++)
 		ck_assert_int_eq(pthread_create(&workers[i], NULL, work, &stop), 0);
 	sampler_open(&s, (struct bpf_table_config){
@@ -133,6 +138,7 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 				 .nr_buckets = sizes[_i].nr_buckets,
 				 .nr_entries = sizes[_i].nr_entries,
 				 .outcome = sizes[_i].outcome,
+				 .in_tasks = sizes[_i].in_tasks,
 			 });
 	end = time_mono_ns() + FLIP_FOR;
 	while (time_mono_ns() < end) {
@@ -144,8 +150,12 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	take_all(&s, &all);
 	for (int e = 0; e < sizes[_i].nr_events; e++) {
 		struct collector_counts counts = { 0 };
+		uint64_t nr, ns;
 
 		ck_assert_uint_gt(all.received[e], 1000);
+		/* As many as the kernel counted runs of the programs. */
+		ck_assert_int_eq(bpf_table_runs(s.table, e, &nr, &ns), 0);
+		ck_assert_uint_eq(all.received[e], nr);
 		/* No more than the event counted. */
 		counters_read(s.counters, e, &counts);
 		ck_assert_uint_le(all.received[e] * (PERIOD_NS / 10 * 9),
@@ -161,6 +171,7 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	for (size_t i = 0; i < NR(workers); i++)
 		pthread_join(workers[i], NULL);
 	sampler_close(&s);
+	close(stats);
 }
 END_TEST
 
