@@ -17,7 +17,9 @@
  * I4  On the waiting thread's own CPU there is no IPI. No interrupt's program is
  *     amid its work there while the thread runs.
  * I5  A CPU that is offline runs no program: perf has taken its events off it
- *     before. When it comes back it sees all that was written before.
+ *     before. When it comes back it sees all that was written before: there is a
+ *     barrier between that and our look, as there is between its being online and
+ *     its first event.
  *
  * It takes microseconds. A program that can be interrupted breaks I1: those of
  * software events run in tasks and in system calls, with interrupts on.
@@ -73,6 +75,8 @@ static int create_maps(struct bpf_grace *g)
 
 static int wait_by_ipi(const struct bpf_grace *g)
 {
+	/* I5: a CPU is seen to be offline only if it will see what was written. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (uint32_t cpu = 0; cpu < g->nr_cpus; cpu++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU,
 			    .cpu = cpu);
