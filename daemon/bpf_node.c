@@ -33,8 +33,8 @@ struct bpf_node {
 	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
 };
 
-/* Writes a program's numbers into its instructions. */
-static int set_numbers(const struct bpf_node *n, struct bpf_program *prog, int event)
+int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
+			 int event)
 {
 	size_t nr = bpf_program__insn_cnt(prog);
 	struct bpf_insn *code = malloc(nr * sizeof(*code));
@@ -49,11 +49,11 @@ static int set_numbers(const struct bpf_node *n, struct bpf_program *prog, int e
 		if (i->imm == CPI_BPF_EVENT)
 			i->imm = event;
 		else if (i->imm == CPI_BPF_NR_BUCKETS)
-			i->imm = n->cfg.nr_buckets;
+			i->imm = cfg->nr_buckets;
 		else if (i->imm == CPI_BPF_NR_ENTRIES)
-			i->imm = n->cfg.nr_entries;
+			i->imm = cfg->nr_entries;
 		else if (i->imm == CPI_BPF_OUTCOME)
-			i->imm = n->cfg.outcome;
+			i->imm = cfg->outcome;
 	}
 	err = bpf_program__set_insns(prog, code, nr);
 	free(code);
@@ -107,7 +107,7 @@ static int load(struct bpf_node *n, int event, bool exec_ids)
 	n->skel[event] = skel;
 	if (!skel)
 		return -errno;
-	err = set_numbers(n, skel->progs.cpi_sample, event);
+	err = bpf_node_set_numbers(&n->cfg, skel->progs.cpi_sample, event);
 	if (!err)
 		err = event ? share_maps(n->skel[0], skel) : set_maps(n, skel);
 	if (!err)

@@ -25,6 +25,11 @@ struct bpf_node_config {
 };
 
 struct bpf_node;
+struct bpf_program;
+
+/* Writes the numbers of abi/bpf.h into a program before it is loaded. 0 or -errno. */
+int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
+			 int event);
 
 /* Returns 0 or -errno. */
 int bpf_node_open(const struct bpf_node_config *cfg, struct bpf_node **out);

@@ -44,13 +44,20 @@ t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
-# The BPF collector's program.
-EXTRA_DIST += t/bench/handler.c
+# The BPF collector's program, and its verification.
+EXTRA_DIST += t/bench/flips.c t/bench/handler.c t/bench/verified.c
 if BPF
-check_PROGRAMS += t/bench/handler
+BPF_BENCH = t/bench/flips t/bench/handler t/bench/verified
+check_PROGRAMS += $(BPF_BENCH)
+t/bench/t_bench_verified-verified.$(OBJEXT): daemon/cpi.skel.h
 endif
+t_bench_flips_SOURCES = t/bench/flips.c t/bpf_sampler.c t/bpf_sampler.h
+t_bench_flips_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_bench_flips_LDADD = $(COLLECT_LDADD)
 t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_handler_LDADD = $(COLLECT_LDADD)
+t_bench_verified_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_bench_verified_LDADD = $(COLLECT_LDADD)
 # How fast the analysis is.
 check_PROGRAMS += t/bench/explain_bench
 t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
@@ -64,10 +71,11 @@ dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
 QUICK_TESTS += t/0401-bench-sim.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
-bench: t/bench/table_sim t/bench/explain_bench
+bench: t/bench/table_sim t/bench/explain_bench $(BPF_BENCH)
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
+	@echo '     t/bench/flips, t/bench/verified'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'See $(srcdir)/t/bench/README.md.'

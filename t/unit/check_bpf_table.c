@@ -14,84 +14,12 @@
 #include <unistd.h>
 
 #include "base/times.h"
-#include "daemon/counters.h"
 #include "kmod/table.h"
+#include "t/bpf_sampler.h"
 #include "t/unit/unit.h"
 
 #define PERIOD_NS 100000 /* of cpu-clock: 10,000 samples per second and CPU */
 #define FLIP_FOR  (3 * NSEC_PER_SEC / 2)
-
-/* A table that samples the whole machine. */
-struct sampler {
-	struct bpf_table *table;
-	struct counters *counters;
-	struct event events[2];
-	uint64_t periods[2];
-	uint32_t nr_cpus;
-	struct cpi_entry *entries;
-};
-
-static int opened(void *ctx, int cpu, int event, int fd)
-{
-	const struct sampler *s = ctx;
-
-	return bpf_table_attach(s->table, fd, cpu, event);
-}
-
-static void sampler_open(struct sampler *s, struct bpf_table_config cfg)
-{
-	struct counters_config counters = {
-		.events = s->events,
-		.periods = s->periods,
-		.nr_events = cfg.nr_events,
-		.target = -1,
-		.opened = opened,
-		.ctx = s,
-	};
-	struct cpus cpus;
-	int event;
-
-	s->nr_cpus = cfg.nr_cpus;
-	ck_assert_int_eq(bpf_table_open(&cfg, &s->table), 0);
-	for (int i = 0; i < cfg.nr_events; i++) {
-		ck_assert_int_eq(event_parse("cpu-clock", 0, &s->events[i]), 0);
-		s->periods[i] = PERIOD_NS;
-	}
-	s->entries = malloc(bpf_table_max_entries(s->table) * sizeof(*s->entries));
-	ck_assert_ptr_nonnull(s->entries);
-	ck_assert_int_eq(cpus_online(&cpus), 0);
-	ck_assert_int_eq(counters_open(&counters, &cpus, &s->counters, &event), 0);
-}
-
-static void sampler_close(struct sampler *s)
-{
-	counters_close(s->counters);
-	bpf_table_close(s->table);
-	free(s->entries);
-}
-
-/* Flips, takes from all CPUs, and compares what was received with what is there. */
-static void take_all(struct sampler *s, struct bpf_table_counts *all)
-{
-	ck_assert_int_eq(bpf_table_flip(s->table), 0);
-	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
-		struct bpf_table_counts c = { 0 };
-		uint64_t counted[CPI_MAX_EVENTS] = { 0 };
-		size_t nr = bpf_table_take(s->table, cpu, s->entries, &c);
-
-		for (size_t i = 0; i < nr; i++) {
-			ck_assert_uint_gt(cpi_entry_count(&s->entries[i]), 0);
-			counted[cpi_entry_event(&s->entries[i])] +=
-				cpi_entry_count(&s->entries[i]);
-		}
-		for (unsigned int e = 0; e < CPI_MAX_EVENTS; e++) {
-			ck_assert_uint_eq(c.received[e], counted[e] + c.lost[e]);
-			all->received[e] += c.received[e];
-			all->lost[e] += c.lost[e];
-		}
-		all->evictions += c.evictions;
-	}
-}
 
 /* Work with many addresses, in the kernel and out of it. */
 static void *work(void *arg)
@@ -122,7 +50,15 @@ static const struct {
 
 START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 {
-	struct sampler s = { 0 };
+	struct bpf_sampler s = { 0 };
+	const struct bpf_table_config cfg = {
+		.nr_events = sizes[_i].nr_events,
+		.nr_cpus = libbpf_num_possible_cpus(),
+		.nr_buckets = sizes[_i].nr_buckets,
+		.nr_entries = sizes[_i].nr_entries,
+		.outcome = sizes[_i].outcome,
+		.in_tasks = sizes[_i].in_tasks,
+	};
 	struct bpf_table_counts all = { 0 };
 	pthread_t workers[2];
 	bool stop = false;
@@ -132,22 +68,15 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	ck_assert_int_ge(stats, 0);
 	for (size_t i = 0; i < NR(workers); i++)
 		ck_assert_int_eq(pthread_create(&workers[i], NULL, work, &stop), 0);
-	sampler_open(&s, (struct bpf_table_config){
-				 .nr_events = sizes[_i].nr_events,
-				 .nr_cpus = libbpf_num_possible_cpus(),
-				 .nr_buckets = sizes[_i].nr_buckets,
-				 .nr_entries = sizes[_i].nr_entries,
-				 .outcome = sizes[_i].outcome,
-				 .in_tasks = sizes[_i].in_tasks,
-			 });
+	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, PERIOD_NS), 0);
 	end = time_mono_ns() + FLIP_FOR;
 	while (time_mono_ns() < end) {
-		take_all(&s, &all);
+		ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
 		nr_flips++;
 	}
 	counters_stop(s.counters);
-	take_all(&s, &all);
-	take_all(&s, &all);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
 	for (int e = 0; e < sizes[_i].nr_events; e++) {
 		struct collector_counts counts = { 0 };
 		uint64_t nr, ns;
@@ -170,29 +99,30 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < NR(workers); i++)
 		pthread_join(workers[i], NULL);
-	sampler_close(&s);
+	bpf_sampler_close(&s);
 	close(stats);
 }
 END_TEST
 
 START_TEST(after_the_counters_stop_both_sets_run_empty)
 {
-	struct sampler s = { 0 };
+	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
+	struct bpf_sampler s = { 0 };
 	struct bpf_table_counts all = { 0 }, none = { 0 };
 
-	sampler_open(&s, bpf_table_default(1, libbpf_num_possible_cpus()));
+	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, PERIOD_NS), 0);
 	counters_stop(s.counters);
-	take_all(&s, &all);
-	take_all(&s, &all);
-	take_all(&s, &none);
-	take_all(&s, &none);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &none), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &none), 0);
 	for (unsigned int e = 0; e < CPI_MAX_EVENTS; e++)
 		ck_assert_uint_eq(none.received[e], 0);
 	for (uint32_t cpu = 0; cpu < s.nr_cpus; cpu++) {
 		ck_assert_uint_eq(bpf_table_received(s.table, cpu, 0), 0);
 		ck_assert_uint_eq(bpf_table_overflow(s.table, cpu), 0);
 	}
-	sampler_close(&s);
+	bpf_sampler_close(&s);
 }
 END_TEST
 

@@ -81,11 +81,13 @@ t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
-EXTRA_DIST += t/unit/check_bpf_table.c
+EXTRA_DIST += t/unit/check_bpf_table.c t/bpf_sampler.c t/bpf_sampler.h
 if BPF
 check_PROGRAMS += t/unit/check_bpf_table
 QUICK_TESTS += t/unit/check_bpf_table
 endif
+t_unit_check_bpf_table_SOURCES = t/unit/check_bpf_table.c t/bpf_sampler.c \
+	t/bpf_sampler.h
 t_unit_check_bpf_table_CFLAGS = $(UNIT_CFLAGS) $(BPF_CFLAGS)
 t_unit_check_bpf_table_LDADD = $(COLLECT_LDADD)
 t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
