@@ -52,7 +52,7 @@ daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \
 	$(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
-		-D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS) \
+		-D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES) \
 		-c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
 	$(BPFTOOL) gen object $@ daemon/cpi.bpf.tmp.o
 daemon/cpi.skel.h: daemon/cpi.bpf.o
