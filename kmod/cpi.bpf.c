@@ -103,6 +103,27 @@ __noinline uint32_t cpi_judge(uint32_t what, uint64_t flags, uint64_t left,
 	return cpi_branch_outcome_x86_64(b, flags, left, right);
 }
 
+/* Likewise: the condition of a Jcc in the next three bytes; left: how many there are.
+ */
+__noinline int cpi_condition(uint32_t bytes, uint32_t left)
+{
+	uint8_t code[CPI_BRANCH_MAX_BYTES] = { bytes, bytes >> 8, bytes >> 16 };
+	struct cpi_x86_code c = { .byte = code, .n = left };
+
+	return cpi_x86_decode_jcc(&c);
+}
+
+static __always_inline int condition_at(const struct cpi_x86_code *c)
+{
+	uint32_t bytes = 0;
+
+	CPI_TABLE_UNROLL
+	for (int i = 0; i < 3; i++)
+		bytes |= (uint32_t)c->byte[(c->at + i) & (CPI_BRANCH_MAX_BYTES - 1)]
+			 << 8 * i;
+	return cpi_condition(bytes, c->n - c->at);
+}
+
 /*
  * As cpi_branch_decode_x86_64(), but for what compilers never emit: other prefixes
  * than 66 and REX, and loop instructions. Each prefix would double the verifier's
@@ -116,7 +137,7 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 
 	if (!n)
 		return b;
-	cc = cpi_x86_decode_jcc(&c);
+	cc = condition_at(&c);
 	if (cc < 0) {
 		c.at = code[0] == 0x66;
 		c.operand_16 = code[0] == 0x66;
@@ -125,7 +146,7 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 		b.kind = CPI_BRANCH_NOT;
 		if (!cpi_x86_left(&c, 1) || cpi_x86_decode_first(&c, &b))
 			return b;
-		cc = cpi_x86_decode_jcc(&c);
+		cc = condition_at(&c);
 		b.kind = cc < 0 ? CPI_BRANCH_NOT : CPI_BRANCH_X86_PAIR;
 	} else {
 		b.kind = CPI_BRANCH_X86_CC;

@@ -49,7 +49,7 @@ EXTRA_DIST += t/bench/flips.c t/bench/handler.c t/bench/verified.c
 if BPF
 BPF_BENCH = t/bench/flips t/bench/handler t/bench/verified
 check_PROGRAMS += $(BPF_BENCH)
-t/bench/t_bench_verified-verified.$(OBJEXT): daemon/cpi.skel.h
+t/bench/verified-verified.$(OBJEXT): daemon/cpi.skel.h
 endif
 t_bench_flips_SOURCES = t/bench/flips.c t/bpf_sampler.c t/bpf_sampler.h
 t_bench_flips_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
