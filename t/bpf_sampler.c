@@ -32,7 +32,7 @@ static int open_counters(struct bpf_sampler *s, int nr_events)
 }
 
 int bpf_sampler_open(struct bpf_sampler *s, const struct bpf_table_config *cfg,
-		     uint64_t period_ns)
+		     const char *name, uint64_t period)
 {
 	int err = bpf_table_open(cfg, &s->table);
 
@@ -40,10 +40,10 @@ int bpf_sampler_open(struct bpf_sampler *s, const struct bpf_table_config *cfg,
 		return err;
 	s->nr_cpus = cfg->nr_cpus;
 	for (int i = 0; i < cfg->nr_events; i++) {
-		err = event_parse("cpu-clock", 0, &s->event[i]);
+		err = event_parse(name, 0, &s->event[i]);
 		if (err)
 			return err;
-		s->period[i] = period_ns;
+		s->period[i] = period;
 	}
 	s->entries = malloc(bpf_table_max_entries(s->table) * sizeof(*s->entries));
 	return s->entries ? open_counters(s, cfg->nr_events) : -ENOMEM;

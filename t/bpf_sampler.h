@@ -19,11 +19,11 @@ struct bpf_sampler {
 };
 
 /*
- * Samples cpu-clock, as one event or two, every period_ns; s is to be {0}. Returns 0
- * or -errno; what is open is to be closed also then.
+ * Samples what is called name, as one event or two; s is to be {0}. Returns 0 or
+ * -errno; what is open is to be closed also then.
  */
 int bpf_sampler_open(struct bpf_sampler *s, const struct bpf_table_config *cfg,
-		     uint64_t period_ns);
+		     const char *name, uint64_t period);
 void bpf_sampler_close(struct bpf_sampler *s);
 
 /*

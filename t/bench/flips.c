@@ -37,7 +37,7 @@ struct times {
 	size_t nr;
 };
 
-static void die(const char *what, int err)
+static _Noreturn void die(const char *what, int err)
 {
 	fprintf(stderr, "flips: %s: %s\n", what, err_str(err));
 	exit(EXIT_FAILURE);
@@ -117,7 +117,8 @@ static bool measure(const struct options *o, struct times *times)
 	if (stats < 0)
 		die("the kernel's statistics", stats);
 	cfg.in_tasks = o->grace;
-	err = bpf_sampler_open(&s, &cfg, (uint64_t)((double)NSEC_PER_SEC / o->hz));
+	err = bpf_sampler_open(&s, &cfg, "cpu-clock",
+			       (uint64_t)((double)NSEC_PER_SEC / o->hz));
 	if (err)
 		die("the programs", err);
 	flip_for(&s, o, &all, times);

@@ -10,42 +10,63 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/times.h"
+#include "daemon/bpf_grace.h"
+#include "daemon/cpus.h"
 #include "kmod/table.h"
 #include "t/bpf_sampler.h"
 #include "t/unit/unit.h"
 
 #define PERIOD_NS 100000 /* of cpu-clock: 10,000 samples per second and CPU */
+#define PAGES     64     /* that a worker touches, and gives back */
 #define FLIP_FOR  (3 * NSEC_PER_SEC / 2)
 
-/* Work with many addresses, in the kernel and out of it. */
+/* Work with many addresses, in the kernel and out of it, and with page faults. */
 static void *work(void *arg)
 {
 	const bool *stop = arg;
 	uint64_t seed = unit_seed(), numbers[512];
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (pages == MAP_FAILED)
+		return NULL;
 	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
 		for (size_t i = 0; i < NR(numbers); i++)
 			numbers[i] = unit_random(&seed);
 		seed ^= numbers[getppid() % NR(numbers)];
+		for (size_t i = 0; i < PAGES; i++)
+			pages[i * page] = 1;
+		madvise(pages, PAGES * page, MADV_DONTNEED);
 	}
+	munmap(pages, PAGES * page);
 	return NULL;
 }
 
 static const struct {
+	const char *event;
+	uint64_t period;
 	int nr_events;
 	uint32_t nr_buckets, nr_entries;
 	bool outcome, in_tasks, evicts, loses;
 } sizes[] = {
-	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true },
-	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true,
+	{ "cpu-clock", PERIOD_NS, 1, CPI_TABLE_DEFAULT_BUCKETS,
+	  CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true },
+	{ "cpu-clock", PERIOD_NS, 1, CPI_TABLE_DEFAULT_BUCKETS,
+	  CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true, .in_tasks = true },
+	{ "page-faults", 10, 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW,
 	  .in_tasks = true },
 	/* Four entries: nearly all are evicted, */
-	{ 2, 1, 8192, .outcome = true, .evicts = true, .in_tasks = true },
-	{ 1, 1, 1, .evicts = true, .loses = true }, /* ... and have no place to go */
+	{ "cpu-clock", PERIOD_NS, 2, 1, 8192, .outcome = true, .evicts = true,
+	  .in_tasks = true },
+	{ "cpu-clock", PERIOD_NS, 1, 1, 1, .evicts = true,
+	  .loses = true }, /* ... and have no place to go */
 };
 
 START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
@@ -68,7 +89,9 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	ck_assert_int_ge(stats, 0);
 	for (size_t i = 0; i < NR(workers); i++)
 		ck_assert_int_eq(pthread_create(&workers[i], NULL, work, &stop), 0);
-	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, PERIOD_NS), 0);
+	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, sizes[_i].event, sizes[_i].period),
+			 0);
+	ck_assert(event_interrupts(&s.event[0]) || cfg.in_tasks);
 	end = time_mono_ns() + FLIP_FOR;
 	while (time_mono_ns() < end) {
 		ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
@@ -87,7 +110,7 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 		ck_assert_uint_eq(all.received[e], nr);
 		/* No more than the event counted. */
 		counters_read(s.counters, e, &counts);
-		ck_assert_uint_le(all.received[e] * (PERIOD_NS / 10 * 9),
+		ck_assert_uint_le(all.received[e] * (sizes[_i].period / 10 * 9),
 				  counts.event_count);
 	}
 	for (unsigned int e = sizes[_i].nr_events; e < CPI_MAX_EVENTS; e++)
@@ -110,7 +133,7 @@ START_TEST(after_the_counters_stop_both_sets_run_empty)
 	struct bpf_sampler s = { 0 };
 	struct bpf_table_counts all = { 0 }, none = { 0 };
 
-	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, PERIOD_NS), 0);
+	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, "cpu-clock", PERIOD_NS), 0);
 	counters_stop(s.counters);
 	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
 	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
@@ -195,6 +218,47 @@ START_TEST(many_cpus_get_smaller_tables)
 }
 END_TEST
 
+/* Linux 5.10 runs a program on the CPU that one asks for. */
+START_TEST(flips_are_by_ipi_where_that_can_be)
+{
+	struct utsname name;
+	struct bpf_grace *g;
+	unsigned int major, minor;
+
+	uname(&name);
+	ck_assert_int_eq(sscanf(name.release, "%u.%u", &major, &minor), 2);
+	/* CPUs that there are not answer, too. */
+	ck_assert_int_eq(bpf_grace_open(BPF_GRACE_IPI, CPUS_MAX, &g), 0);
+	ck_assert_int_eq(bpf_grace_way(g), major > 5 || (major == 5 && minor >= 10)
+						   ? BPF_GRACE_IPI
+						   : BPF_GRACE_RCU);
+	ck_assert_int_eq(bpf_grace_wait(g), 0);
+	bpf_grace_close(g);
+	ck_assert_int_eq(bpf_grace_open(BPF_GRACE_RCU, CPUS_MAX, &g), 0);
+	ck_assert_int_eq(bpf_grace_way(g), BPF_GRACE_RCU);
+	ck_assert_int_eq(bpf_grace_wait(g), 0);
+	bpf_grace_close(g);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	bool interrupts;
+} events[] = {
+	{ "cpu-clock", true },   { "task-clock", true },        { "cycles", true },
+	{ "r00c0", true },       { "page-faults", false },      { "cs", false },
+	{ "migrations", false }, { "alignment-faults", false },
+};
+
+START_TEST(software_events_are_sampled_with_interrupts_on)
+{
+	struct event e;
+
+	ck_assert_int_eq(event_parse(events[_i].name, 0, &e), 0);
+	ck_assert_int_eq(event_interrupts(&e), events[_i].interrupts);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("bpf_table");
@@ -205,6 +269,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, after_the_counters_stop_both_sets_run_empty);
 	tcase_add_test(tc, a_child_has_our_exec_id_and_one_more_after_exec);
 	tcase_add_test(tc, many_cpus_get_smaller_tables);
+	tcase_add_test(tc, flips_are_by_ipi_where_that_can_be);
+	tcase_add_loop_test(tc, software_events_are_sampled_with_interrupts_on, 0,
+			    NR(events));
 	suite_add_tcase(s, tc);
 	return s;
 }
