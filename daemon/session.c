@@ -142,11 +142,15 @@ static void follow_cpus(struct session *s)
 	s->cpus = now;
 }
 
-/* Takes in all samples and empties the tables: none is older than now. */
+/*
+ * Takes in all samples and empties the tables: none is older than now. What counts()
+ * says next goes with it, so nothing else is taken in after it.
+ */
 static void sweep(struct session *s)
 {
 	uint64_t now = time_mono_ns();
 
+	follow_cpus(s);
 	cycle(s);
 	s->ops->sweep(s->collector);
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
@@ -154,7 +158,6 @@ static void sweep(struct session *s)
 	s->next_sweep_ns = now + s->cfg.sweep_ns;
 	images_next_round(s->images);
 	sweep_images(s);
-	follow_cpus(s);
 }
 
 /* What the event counted and no flush has told of, in its own unit. */
