@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verified [PERCENT] - what this kernel's verifier says of each BPF program
+ * verified - what this kernel's verifier says of each BPF program
  *
  * Of each program: its instructions, how many the verifier went through (each as often
  * as it came by), that number's share of what the kernel allows, and bytes of machine
- * code. Fails when a program is above PERCENT of the limit, 10 by default, or when the
- * one that takes samples is refused.
+ * code. Fails when a program is above a tenth of the limit, or when the one that takes
+ * samples is refused.
  */
 #include "config.h"
 
@@ -38,11 +38,11 @@ static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_
 		.nr_entries = CPI_TABLE_DEFAULT_OVERFLOW,
 		.outcome = true,
 	};
-	struct bpf_program *p;
+	struct bpf_program *p = NULL;
 	int err = bpf_node_set_numbers(&cfg, only, 0);
 
-	bpf_object__for_each_program(p, skel->obj) if (!err) err =
-		bpf_program__set_autoload(p, p == only);
+	while (!err && (p = bpf_object__next_program(skel->obj, p)))
+		err = bpf_program__set_autoload(p, p == only);
 	if (!err)
 		err = bpf_program__set_log_level(only, LOG_STATS);
 	if (!err)
@@ -50,8 +50,8 @@ static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_
 	return err ? err : cpi_bpf__load(skel);
 }
 
-/* Prints a program's line. Returns whether it is within percent of the limit. */
-static bool print(const struct bpf_program *p, const char *log, double percent)
+/* Prints a program's line. Returns whether it is far from the limit. */
+static bool print(const struct bpf_program *p, const char *log)
 {
 	const char *processed = strstr(log, "processed ");
 	struct bpf_prog_info info = { 0 };
@@ -67,11 +67,11 @@ static bool print(const struct bpf_program *p, const char *log, double percent)
 	printf("%-16s %12zu %12u %7.2f %% %12u\n", bpf_program__name(p),
 	       info.xlated_prog_len / sizeof(struct bpf_insn), nr, 100.0 * nr / limit,
 	       info.jited_prog_len);
-	return nr <= limit * percent / 100;
+	return nr <= limit / 10;
 }
 
 /* Loads and prints one program of the object. Returns whether there is such. */
-static bool verify(size_t at, double percent, bool *far)
+static bool verify(size_t at, bool *far)
 {
 	static const char needed[] = "cpi_sample";
 	struct cpi_bpf *skel = cpi_bpf__open();
@@ -90,7 +90,7 @@ static bool verify(size_t at, double percent, bool *far)
 	}
 	err = load(skel, p, log, sizeof(log));
 	if (!err) {
-		*far &= print(p, log, percent);
+		*far &= print(p, log);
 	} else {
 		printf("%-16s refused: %s\n", bpf_program__name(p), strerror(-err));
 		*far &= strcmp(bpf_program__name(p), needed) != 0;
@@ -100,9 +100,8 @@ out:
 	return p != NULL;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	double percent = argc > 1 ? atof(argv[1]) : 10;
 	struct utsname name;
 	bool far = true;
 
@@ -110,7 +109,7 @@ int main(int argc, char **argv)
 	uname(&name);
 	printf("%-16s %12s %12s %9s %12s\n", name.release, "instructions", "verified",
 	       "of limit", "machine code");
-	for (size_t i = 0; verify(i, percent, &far); i++)
+	for (size_t i = 0; verify(i, &far); i++)
 		;
 	return far ? EXIT_SUCCESS : EXIT_FAILURE;
 }
