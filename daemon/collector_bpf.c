@@ -12,12 +12,8 @@
  *
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
- * I2  Right after a sweep, counts() says the same of what was handed out alone,
- *     so that nothing is pending: samples that came meanwhile are the next
- *     sweep's.
- * I3  Until anything is taken again, counts() says the same each time, though
- *     sampling goes on: sums of its parts agree.
- * I4  Exec ids are asked anew after each snapshot, and after each batch: an
+ * I2  What counts() says obeys swept.h.
+ * I3  Exec ids are asked anew after each snapshot, and after each batch: an
  *     owner who lost mapping events in between hears nothing older.
  */
 #include "config.h"
@@ -33,6 +29,7 @@
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/entries.h"
+#include "daemon/swept.h"
 
 struct collector {
 	struct collector_config cfg;
@@ -43,11 +40,9 @@ struct collector {
 	struct cpi_entry *entries; /* of one CPU */
 	uint64_t from_ns;          /* nothing in the active set is older */
 	bool due;                  /* since the last snapshot */
-	bool swept;                /* likewise: I2 */
-	uint32_t seen;             /* a bit per event: counts[] are up to date (I3) */
 	struct bpf_table_counts taken;
-	struct collector_counts counts[CPI_MAX_EVENTS];
-	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I4) */
+	struct swept swept;               /* I2 */
+	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I3) */
 	size_t nr_exec_ids;
 };
 
@@ -161,7 +156,7 @@ static void take_all(struct collector *c)
 	}
 	to_ns = time_mono_ns();
 	c->from_ns = flipped_ns;
-	c->seen = 0;
+	swept_note_taken(&c->swept);
 	for (int i = 0; i < c->nr_cpus; i++)
 		hand_out(c, i, from_ns, to_ns);
 }
@@ -169,8 +164,7 @@ static void take_all(struct collector *c)
 static void bpf_snapshot(struct collector *c)
 {
 	forget_exec_ids(c);
-	c->swept = false;
-	c->seen = 0;
+	swept_begin_cycle(&c->swept);
 	c->due = false;
 	for (int i = 0; i < c->nr_cpus && !c->due; i++)
 		c->due = bpf_table_overflow(c->table, i) >= c->nr_full;
@@ -186,7 +180,7 @@ static void bpf_drain(struct collector *c)
 static void bpf_sweep(struct collector *c)
 {
 	take_all(c);
-	c->swept = true;
+	swept_end_sweep(&c->swept);
 }
 
 /* ---- exec ids ---- */
@@ -251,27 +245,20 @@ static uint64_t bpf_randomise(struct collector *c)
 
 static void read_counts(struct collector *c, int event)
 {
-	uint64_t pending = count_pending(c, event);
-	struct collector_counts *out = &c->counts[event];
+	struct collector_counts now = { .received = c->taken.received[event],
+					.table_lost = c->taken.lost[event],
+					.pending = count_pending(c, event) };
 
-	*out = (struct collector_counts){ .received = c->taken.received[event],
-					  .table_lost = c->taken.lost[event] };
-	counters_read(c->counters, event, out);
-	out->ring_lost = 0; /* there is no ring */
-	if (!c->swept) {
-		out->received += pending;
-		out->pending = pending;
-	} else if (out->event_count > pending * c->cfg.periods[event]) {
-		out->event_count -= pending * c->cfg.periods[event];
-	}
+	counters_read(c->counters, event, &now);
+	now.ring_lost = 0; /* there is no ring */
+	swept_put(&c->swept, event, &now, c->cfg.periods[event]);
 }
 
 static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
 {
-	if (!(c->seen & 1u << event))
+	if (!swept_knows(&c->swept, event))
 		read_counts(c, event);
-	c->seen |= 1u << event;
-	*out = c->counts[event];
+	*out = c->swept.counts[event];
 }
 
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)

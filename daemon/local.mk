@@ -32,6 +32,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
+	daemon/swept.c daemon/swept.h \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.

@@ -72,12 +72,14 @@ t_unit_check_collect_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
-check_PROGRAMS += t/unit/check_entries t/unit/check_flip
-QUICK_TESTS += t/unit/check_entries t/unit/check_flip
+check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
+QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
+t_unit_check_swept_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_swept_LDADD = $(DAEMON_UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c
 if BPF
 check_PROGRAMS += t/unit/check_bpf_table
