@@ -185,24 +185,6 @@ static void bpf_sweep(struct collector *c)
 
 /* ---- exec ids ---- */
 
-static const struct cpi_bpf_exec_id *find_exec_id(const struct collector *c,
-						  uint32_t tgid)
-{
-	size_t low = 0, high = c->nr_exec_ids;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->exec_ids[middle].tgid < tgid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == c->nr_exec_ids || c->exec_ids[low].tgid != tgid)
-		return NULL;
-	return &c->exec_ids[low];
-}
-
 static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 		       uint64_t *when_ns)
 {
@@ -214,7 +196,7 @@ static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 		if (err)
 			return err;
 	}
-	found = find_exec_id(c, tgid);
+	found = bpf_table_find_exec_id(c->exec_ids, c->nr_exec_ids, tgid);
 	if (!found)
 		return -ESRCH;
 	*id = found->exec_id;
