@@ -39,7 +39,8 @@ int sql_error(int rc)
 	return -CPI_ECORRUPT;
 }
 
-int sql_fail(sqlite3 *h, int rc)
+/* Logs h's newest failure. */
+static int fail(sqlite3 *h, int rc)
 {
 	const char *path = sqlite3_db_filename(h, "main");
 
@@ -51,14 +52,14 @@ int sql_exec(sqlite3 *h, const char *sql)
 {
 	int rc = sqlite3_exec(h, sql, NULL, NULL, NULL);
 
-	return rc ? sql_fail(h, rc) : 0;
+	return rc ? fail(h, rc) : 0;
 }
 
 int sql_prepare(sqlite3 *h, const char *sql, sqlite3_stmt **out)
 {
 	int rc = sqlite3_prepare_v2(h, sql, -1, out, NULL);
 
-	return rc ? sql_fail(h, rc) : 0;
+	return rc ? fail(h, rc) : 0;
 }
 
 static int bind_list(sqlite3_stmt *st, const char *types, va_list ap)
@@ -83,7 +84,7 @@ static int bind_list(sqlite3_stmt *st, const char *types, va_list ap)
 			break;
 		}
 	}
-	return rc ? sql_fail(sqlite3_db_handle(st), rc) : 0;
+	return rc ? fail(sqlite3_db_handle(st), rc) : 0;
 }
 
 int sql_bind(sqlite3_stmt *st, const char *types, ...)
@@ -103,7 +104,7 @@ int sql_step(sqlite3_stmt *st)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	rc = rc == SQLITE_DONE ? 0 : sql_fail(sqlite3_db_handle(st), rc);
+	rc = rc == SQLITE_DONE ? 0 : fail(sqlite3_db_handle(st), rc);
 	sqlite3_reset(st);
 	return rc;
 }

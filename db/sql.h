@@ -20,9 +20,6 @@
  */
 int sql_error(int rc);
 
-/* Logs h's newest failure and returns it as sql_error() does. */
-int sql_fail(sqlite3 *h, int rc);
-
 /* Runs statements without results. */
 int sql_exec(sqlite3 *h, const char *sql);
 
