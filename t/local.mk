@@ -4,7 +4,7 @@
 QUICK_TESTS =
 LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
-EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
+EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/tap.sh
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
