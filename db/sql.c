@@ -132,17 +132,23 @@ int sql_fetch(sqlite3_stmt *st, int64_t *out)
 	return err;
 }
 
+static int prepare_bound(sqlite3 *h, const char *sql, const char *types, va_list ap,
+			 sqlite3_stmt **out)
+{
+	int err = sql_prepare(h, sql, out);
+
+	return err ? err : bind_list(*out, types, ap);
+}
+
 int sql_do(sqlite3 *h, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *st = NULL;
 	va_list ap;
-	int err = sql_prepare(h, sql, &st);
+	int err;
 
-	if (!err) {
-		va_start(ap, types);
-		err = bind_list(st, types, ap);
-		va_end(ap);
-	}
+	va_start(ap, types);
+	err = prepare_bound(h, sql, types, ap, &st);
+	va_end(ap);
 	if (!err)
 		err = sql_run(st);
 	sqlite3_finalize(st);
@@ -153,15 +159,29 @@ int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *st = NULL;
 	va_list ap;
-	int err = sql_prepare(h, sql, &st);
+	int err;
 
-	if (!err) {
-		va_start(ap, types);
-		err = bind_list(st, types, ap);
-		va_end(ap);
-	}
+	va_start(ap, types);
+	err = prepare_bound(h, sql, types, ap, &st);
+	va_end(ap);
 	if (!err)
 		err = sql_fetch(st, out);
+	sqlite3_finalize(st);
+	return err;
+}
+
+int sql_each(sqlite3 *h, sql_row_fn fn, void *ctx, const char *sql, const char *types,
+	     ...)
+{
+	sqlite3_stmt *st = NULL;
+	va_list ap;
+	int err;
+
+	va_start(ap, types);
+	err = prepare_bound(h, sql, types, ap, &st);
+	va_end(ap);
+	while (!err && (err = sql_step(st)) == 1)
+		err = fn(st, ctx);
 	sqlite3_finalize(st);
 	return err;
 }
