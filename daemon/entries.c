@@ -16,6 +16,12 @@ static uint32_t who_of(const struct cpi_entry *e)
 	return (uint32_t)e->word1;
 }
 
+/* Event, address, outcome: word 0 with the outcome behind. */
+static uint64_t what_of(const struct cpi_entry *e)
+{
+	return e->word0 << CPI_OUTCOME_BITS | e->word0 >> (64 - CPI_OUTCOME_BITS);
+}
+
 static int compare_keys(const void *a, const void *b)
 {
 	const struct cpi_entry *x = a, *y = b;
@@ -24,9 +30,7 @@ static int compare_keys(const void *a, const void *b)
 		return cpi_entry_tgid(x) < cpi_entry_tgid(y) ? -1 : 1;
 	if (who_of(x) != who_of(y))
 		return who_of(x) < who_of(y) ? -1 : 1;
-	if (cpi_entry_pc(x) != cpi_entry_pc(y))
-		return cpi_entry_pc(x) < cpi_entry_pc(y) ? -1 : 1;
-	return x->word0 < y->word0 ? -1 : x->word0 > y->word0;
+	return what_of(x) < what_of(y) ? -1 : what_of(x) > what_of(y);
 }
 
 size_t entries_sort(struct cpi_entry *e, size_t nr)

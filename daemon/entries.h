@@ -10,7 +10,7 @@
 #include "abi/entry.h"
 
 /*
- * Sorts them by process and generation, then by address, event and outcome, and
+ * Sorts them by process and generation, then by event, address and outcome, and
  * adds up those of one key where the sum fits an entry. Returns how many are left,
  * at the array's beginning.
  */

@@ -102,14 +102,16 @@ enum procmap_result {
 
 struct procmap_hit {
 	struct known_image *image;
-	uint64_t offset;
-	uint64_t since_ns;       /* when it was mapped */
-	struct process *process; /* set whenever one is known, whatever the result */
+	uint64_t bias;     /* address + bias is the image's offset */
+	uint64_t since_ns; /* when it was mapped */
+	/* Set whatever the result: */
+	struct process *process; /* NULL when none is known */
+	uint64_t end;            /* the answer is the same from pc up to here */
 };
 
 /*
  * Who held (tgid, pc) in [t0, t1]? With generation 0 every incarnation that
- * touches the interval counts.
+ * touches the interval counts. The answer holds until the process map changes.
  */
 enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 				   unsigned int generation, uint64_t pc, uint64_t t0,

@@ -431,13 +431,20 @@ START_TEST(a_tally_keeps_every_sample)
 
 	for (int i = 0; i < 20000; i++) {
 		uint64_t n = 1 + unit_random(&state) % 5;
+		struct cpi_entry e = {
+			cpi_entry_word0(unit_random(&state) % 500, i % 3,
+					unit_random(&state) % 4),
+			n << CPI_COUNT_SHIFT,
+		};
 		char comm[16];
+		struct tally_run run = {
+			.event = i % 3, .image = image, .comm = comm, .by_comm = i % 2
+		};
 
 		snprintf(comm, sizeof(comm), "c%d", i);
 		added += n;
 		if (i % 7)
-			tally_add(t, i % 3, image, unit_random(&state) % 500,
-				  unit_random(&state) % 4, n, comm, i % 2);
+			tally_add(t, &run, &e, 1);
 		else
 			tally_lose(t, i % 3, i % NR_LOSSES, n, comm);
 	}
