@@ -43,7 +43,7 @@ struct collector {
 	struct bpf_watch *watch;
 	struct counters *counters;
 	int nr_cpus;               /* that there may ever be */
-	struct cpi_entry *entries; /* of one CPU */
+	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
 	uint64_t from_ns;          /* nothing in the active set is older */
 	bool swept;                /* and nothing was polled since: I2 */
 	uint32_t seen;             /* a bit per event: counts[] are up to date (I3) */
@@ -94,7 +94,7 @@ static int open_table(struct collector *c)
 		err = bpf_watch_open(c->table, c->nr_cpus, c->cfg.epoll_fd, &c->watch);
 	if (err)
 		return err;
-	c->entries = malloc(bpf_table_max_entries(c->table) * sizeof(*c->entries));
+	c->entries = malloc(2 * bpf_table_max_entries(c->table) * sizeof(*c->entries));
 	return c->entries ? 0 : -ENOMEM;
 }
 
@@ -142,7 +142,8 @@ static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.entries = c->entries,
-		.nr = entries_sort(c->entries, nr),
+		.nr = entries_sort(c->entries,
+				   c->entries + bpf_table_max_entries(c->table), nr),
 		.by_exec_id = true,
 	};
 

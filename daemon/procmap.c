@@ -538,8 +538,8 @@ void procmap_forget(struct procmap *pm, uint64_t horizon,
 	while (*link) {
 		struct process *p = *link;
 
-		if ((p->superseded || (p->exited && !is_alive(p->tgid))) &&
-		    p->end_ns < horizon) {
+		if ((p->superseded || p->exited) && p->end_ns < horizon &&
+		    (p->superseded || !is_alive(p->tgid))) {
 			*link = p->next;
 			process_free(pm, p);
 			continue;

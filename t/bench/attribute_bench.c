@@ -41,7 +41,7 @@ static double median(double *values, int nr)
 
 int main(int argc, char **argv)
 {
-	static struct cpi_entry entries[NR_SAMPLES];
+	static struct cpi_entry entries[NR_SAMPLES], spare[NR_SAMPLES];
 	static double sort[MAX_ROUNDS], attribute[MAX_ROUNDS];
 	int nr_rounds = argc > 1 ? atoi(argv[1]) : 201;
 	struct crowd c;
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < nr_rounds; i++) {
 		struct batch batch;
 		double begin;
-		size_t nr = crowd_sample(&c, entries, NR_SAMPLES);
+		size_t nr = crowd_sample(&c, entries, spare, NR_SAMPLES);
 
 		for (size_t n = nr; n > 1; n--) { /* a table is in no order */
 			size_t other = crowd_random(&c) % n;
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 			entries[n - 1] = e;
 		}
 		begin = cpu_ns();
-		nr = entries_sort(entries, nr);
+		nr = entries_sort(entries, spare, nr);
 		sort[i] = (cpu_ns() - begin) / (double)nr;
 		batch = crowd_batch(entries, nr);
 		begin = cpu_ns();

@@ -114,9 +114,12 @@ static inline void crowd_close(struct crowd *c)
 	images_free(c->a.images);
 }
 
-/* Makes samples, as one drain of one CPU has them. Returns how many entries they are.
+/*
+ * Makes samples, as one drain of one CPU has them; spare has room for as many. Returns
+ * how many entries they are.
  */
-static inline size_t crowd_sample(struct crowd *c, struct cpi_entry *e, size_t nr)
+static inline size_t crowd_sample(struct crowd *c, struct cpi_entry *e,
+				  struct cpi_entry *spare, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t tgid = 1 + crowd_skewed(c, c->nr_processes);
@@ -130,7 +133,7 @@ static inline size_t crowd_sample(struct crowd *c, struct cpi_entry *e, size_t n
 		e[i].word0 = cpi_entry_word0(pc, 0, crowd_random(c) % 8 ? 0 : 1);
 		e[i].word1 = cpi_entry_who(tgid, 0) | 1ULL << CPI_COUNT_SHIFT;
 	}
-	return entries_sort(e, nr);
+	return entries_sort(e, spare, nr);
 }
 
 static inline struct batch crowd_batch(const struct cpi_entry *e, size_t nr)

@@ -44,14 +44,14 @@ void *__wrap_realloc(void *old, size_t size)
 
 START_TEST(what_was_seen_before_is_counted_without_an_allocation)
 {
-	struct cpi_entry entries[NR_ENTRIES];
+	struct cpi_entry entries[NR_ENTRIES], spare[NR_ENTRIES];
 	struct batch batch;
 	struct crowd c;
 	size_t nr, before;
 
 	crowd_open(&c, 40, 30, unit_seed());
 	c.a.by_comm = _i;
-	nr = crowd_sample(&c, entries, NR_ENTRIES);
+	nr = crowd_sample(&c, entries, spare, NR_ENTRIES);
 	batch = crowd_batch(entries, nr);
 	before = nr_allocations;
 	attribute_batch(&c.a, &batch);
@@ -91,6 +91,8 @@ static void happen(struct crowd *c, uint64_t when)
 
 static size_t make_entries(struct crowd *c, struct cpi_entry *e, bool sorted)
 {
+	struct cpi_entry spare[NR_ENTRIES];
+
 	for (size_t i = 0; i < NR_ENTRIES; i++) {
 		uint32_t tgid = crowd_random(c) % (NR_PROCESSES + 2);
 		uint64_t pc = crowd_random(c) % (12 * PAGE);
@@ -103,7 +105,7 @@ static size_t make_entries(struct crowd *c, struct cpi_entry *e, bool sorted)
 		e[i].word1 = cpi_entry_who(tgid, crowd_random(c) % 3) |
 			     (1 + crowd_random(c) % 9) << CPI_COUNT_SHIFT;
 	}
-	return sorted ? entries_sort(e, NR_ENTRIES) : NR_ENTRIES;
+	return sorted ? entries_sort(e, spare, NR_ENTRIES) : NR_ENTRIES;
 }
 
 static struct profile *find_profile(const struct tally *t,
