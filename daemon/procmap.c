@@ -128,12 +128,15 @@ static void take_exec_id(struct process *p, const struct process *from, uint32_t
 /* Begins a new incarnation of tgid, which ends the one before. NULL: no memory. */
 static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t when)
 {
-	struct process *old = newest(pm, tgid);
-	struct process *p = calloc(1, sizeof(*p));
+	struct process *old = newest(pm, tgid), *p = NULL;
 
+	if (pm->by_tgid.nr < PROCMAP_MAX_PROCESSES)
+		p = calloc(1, sizeof(*p));
 	if (!p || hmap_insert(&pm->by_tgid, &p->node, hash_u64(tgid))) {
 		free(p);
 		pm->nr_failed++;
+		if (old)
+			old->incomplete = true; /* what it maps now is not its own */
 		return NULL;
 	}
 	if (old) {

@@ -32,10 +32,11 @@
 #include "daemon/images.h"
 
 #define PROCMAP_COMM_SIZE 16
-#define PROCMAP_MAX_RANGES                                               \
-	(1u << 20)       /* of all processes together, as memory's bound \
-			  */
-#define PROCMAP_ALWAYS 0 /* a time before all samples */
+#define PROCMAP_ALWAYS    0 /* a time before all samples */
+
+/* Memory's bounds, of all together. Where one is reached, look-ups are gaps. */
+#define PROCMAP_MAX_RANGES    (1u << 20)
+#define PROCMAP_MAX_PROCESSES (1u << 18)
 
 struct process {
 	struct hnode node;    /* by tgid */
