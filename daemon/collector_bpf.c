@@ -4,7 +4,8 @@
  *
  * The table is in the kernel, the events are opened from here: bpf_table.h and
  * counters.h. Both sets of tables cover all CPUs, so one flip takes in everything:
- * when a CPU's overflow array is getting full, and for each sweep.
+ * when a CPU's overflow array is getting full, and for each sweep. bpf_watch.h says
+ * when; while it is quiet, periods are drawn when it says so, and no timer runs.
  *
  * What was taken from a CPU is sorted by process and address before it is handed
  * out, and what is of one key becomes one entry, so that whoever attributes it
@@ -25,21 +26,22 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/bpf_table.h"
+#include "daemon/bpf_watch.h"
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/entries.h"
 #include "daemon/swept.h"
 
+#define QUIET_NS (60 * NSEC_PER_SEC) /* until it is looked without a notice */
+
 struct collector {
 	struct collector_config cfg;
 	struct bpf_table *table;
+	struct bpf_watch *watch;
 	struct counters *counters;
-	int nr_cpus;      /* that there may ever be */
-	uint32_t nr_full; /* as many entries make an overflow array worth emptying */
-	struct cpi_entry *entries; /* of one CPU */
+	int nr_cpus;               /* that there may ever be */
+	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
 	uint64_t from_ns;          /* nothing in the active set is older */
-	bool due;                  /* since the last snapshot */
 	struct bpf_table_counts taken;
 	struct swept swept;               /* I2 */
 	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I3) */
@@ -59,6 +61,7 @@ static void bpf_close(struct collector *c)
 	if (!c)
 		return;
 	counters_close(c->counters);
+	bpf_watch_close(c->watch);
 	bpf_table_close(c->table);
 	forget_exec_ids(c);
 	free(c->entries);
@@ -81,11 +84,12 @@ static int open_table(struct collector *c)
 	if (c->nr_cpus < 0)
 		return c->nr_cpus;
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
-	c->nr_full = cfg.nr_entries / 4 * 3;
 	err = bpf_table_open(&cfg, &c->table);
+	if (!err)
+		err = bpf_watch_open(c->table, c->nr_cpus, c->cfg.epoll_fd, &c->watch);
 	if (err)
 		return err;
-	c->entries = malloc(bpf_table_max_entries(c->table) * sizeof(*c->entries));
+	c->entries = malloc(2 * bpf_table_max_entries(c->table) * sizeof(*c->entries));
 	return c->entries ? 0 : -ENOMEM;
 }
 
@@ -133,7 +137,8 @@ static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.entries = c->entries,
-		.nr = entries_sort(c->entries, nr),
+		.nr = entries_sort(c->entries,
+				   c->entries + bpf_table_max_entries(c->table), nr),
 		.by_exec_id = true,
 	};
 
@@ -155,26 +160,34 @@ static void take_all(struct collector *c)
 		return;
 	}
 	to_ns = time_mono_ns();
+	bpf_watch_emptied(c->watch);
 	c->from_ns = flipped_ns;
 	swept_note_taken(&c->swept);
 	for (int i = 0; i < c->nr_cpus; i++)
 		hand_out(c, i, from_ns, to_ns);
 }
 
+static bool bpf_poll(struct collector *c)
+{
+	swept_begin_cycle(&c->swept);
+	bpf_watch_take(c->watch);
+	return bpf_watch_is_full(c->watch);
+}
+
+static bool bpf_is_quiet(const struct collector *c)
+{
+	return bpf_watch_is_quiet(c->watch);
+}
+
 static void bpf_snapshot(struct collector *c)
 {
 	forget_exec_ids(c);
-	swept_begin_cycle(&c->swept);
-	c->due = false;
-	for (int i = 0; i < c->nr_cpus && !c->due; i++)
-		c->due = bpf_table_overflow(c->table, i) >= c->nr_full;
 }
 
 static void bpf_drain(struct collector *c)
 {
-	if (c->due)
+	if (bpf_watch_is_full(c->watch))
 		take_all(c);
-	c->due = false;
 }
 
 static void bpf_sweep(struct collector *c)
@@ -216,13 +229,30 @@ static uint64_t count_pending(const struct collector *c, int event)
 	return n;
 }
 
+/* How many samples a CPU that works all the time has per second, of all clocks. */
+static double clock_hz(const struct collector_config *cfg)
+{
+	double hz = 0;
+
+	for (int i = 0; i < cfg->nr_events; i++) {
+		if (cfg->events[i].unit != EVENT_EVENTS)
+			hz += (double)cfg->events[i].per_second / cfg->periods[i];
+	}
+	return hz;
+}
+
 static uint64_t bpf_randomise(struct collector *c)
 {
-	uint64_t received[CPI_MAX_EVENTS];
+	uint64_t received[CPI_MAX_EVENTS], interval_ns;
+	bool quiet;
 
+	bpf_watch_look(c->watch, clock_hz(&c->cfg));
+	quiet = bpf_watch_is_quiet(c->watch);
+	counters_settle(c->counters, quiet);
 	for (int i = 0; i < c->cfg.nr_events; i++)
 		received[i] = c->taken.received[i] + count_pending(c, i);
-	return counters_randomise(c->counters, received);
+	interval_ns = counters_randomise(c->counters, received);
+	return quiet ? QUIET_NS : interval_ns;
 }
 
 static void read_counts(struct collector *c, int event)
@@ -261,6 +291,8 @@ static int bpf_restart(struct collector *c)
 const struct collector_ops collector_bpf = {
 	.name = "bpf",
 	.open = bpf_open,
+	.poll = bpf_poll,
+	.is_quiet = bpf_is_quiet,
 	.snapshot = bpf_snapshot,
 	.drain = bpf_drain,
 	.sweep = bpf_sweep,

@@ -7,8 +7,8 @@
  *
  * I1  Right after a sweep, the counts are those of what was handed out, so that
  *     nothing is pending: samples that came meanwhile are the next sweep's.
- * I2  Until anything is taken again, they are the same each time, though sampling
- *     goes on: sums of their parts agree.
+ * I2  Until anything is taken, or a cycle begins, they are the same each time, though
+ *     sampling goes on: sums of their parts agree.
  */
 #ifndef CPI_DAEMON_SWEPT_H
 #define CPI_DAEMON_SWEPT_H
