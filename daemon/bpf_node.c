@@ -54,6 +54,8 @@ int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *
 			i->imm = cfg->nr_entries;
 		else if (i->imm == CPI_BPF_OUTCOME)
 			i->imm = cfg->outcome;
+		else if (i->imm == CPI_BPF_NR_FULL)
+			i->imm = cfg->nr_full;
 	}
 	err = bpf_program__set_insns(prog, code, nr);
 	free(code);
@@ -81,7 +83,12 @@ static int set_maps(const struct bpf_node *n, const struct cpi_bpf *skel)
 		err = set_map(n, skel->maps.cpi_buckets, nr_slots * n->cfg.nr_buckets);
 	if (!err)
 		err = set_map(n, skel->maps.cpi_overflow, nr_slots * n->cfg.nr_entries);
-	return err;
+	if (err)
+		return err;
+	if (n->cfg.notices_fd >= 0)
+		return bpf_map__reuse_fd(skel->maps.cpi_notices, n->cfg.notices_fd);
+	return set_map(n, skel->maps.cpi_notices,
+		       sysconf(_SC_PAGESIZE)); /* the least */
 }
 
 /* The first event's maps are everybody's. */
@@ -96,6 +103,9 @@ static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.cpi_overflow,
 					bpf_map__fd(first->maps.cpi_overflow));
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.cpi_notices,
+					bpf_map__fd(first->maps.cpi_notices));
 	return err;
 }
 
@@ -192,6 +202,11 @@ void bpf_node_close(struct bpf_node *n)
 int bpf_node_program(const struct bpf_node *n, int event)
 {
 	return bpf_program__fd(n->skel[event]->progs.cpi_sample);
+}
+
+int bpf_node_notices(const struct bpf_node *n)
+{
+	return bpf_map__fd(n->skel[0]->maps.cpi_notices);
 }
 
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu)

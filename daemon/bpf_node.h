@@ -20,8 +20,10 @@ struct bpf_node_config {
 	int nr_events;       /* a program each */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	uint32_t nr_entries; /* of the overflow array, likewise */
+	uint32_t nr_full;    /* as many of them are told of in the ring */
 	bool outcome;        /* tell of conditional jumps whether they are taken */
 	bool exec_ids;       /* load the iterator, if the kernel has such */
+	int notices_fd;      /* the ring; -1: one of its own */
 };
 
 struct bpf_node;
@@ -37,6 +39,9 @@ void bpf_node_close(struct bpf_node *n); /* accepts NULL */
 
 /* The descriptor of the program that takes event's samples; the node's. */
 int bpf_node_program(const struct bpf_node *n, int event);
+
+/* The ring's descriptor; the node's. */
+int bpf_node_notices(const struct bpf_node *n);
 
 /* What the maps have of a CPU, and at cpi_bpf_slot(). */
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu);

@@ -81,6 +81,12 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
+/* As many entries make an overflow array worth emptying. */
+static uint32_t nr_full(const struct bpf_table *t)
+{
+	return t->cfg.nr_entries - t->cfg.nr_entries / 4;
+}
+
 static int open_node(struct bpf_table *t, const struct nodes *nodes, int index)
 {
 	struct bpf_node_config cfg = {
@@ -89,8 +95,10 @@ static int open_node(struct bpf_table *t, const struct nodes *nodes, int index)
 		.nr_events = t->cfg.nr_events,
 		.nr_buckets = t->cfg.nr_buckets,
 		.nr_entries = t->cfg.nr_entries,
+		.nr_full = nr_full(t),
 		.outcome = t->cfg.outcome,
 		.exec_ids = !index,
+		.notices_fd = index ? bpf_node_notices(t->node[0]) : -1,
 	};
 	int err;
 
@@ -225,6 +233,26 @@ uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu)
 			       __ATOMIC_RELAXED);
 }
 
+bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu)
+{
+	return bpf_table_overflow(t, cpu) >= nr_full(t);
+}
+
+int bpf_table_notices(const struct bpf_table *t)
+{
+	return bpf_node_notices(t->node[0]);
+}
+
+uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu)
+{
+	return __atomic_load_n(&t->place[cpu].cpu->nr_work, __ATOMIC_RELAXED);
+}
+
+void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work)
+{
+	__atomic_store_n(&t->place[cpu].cpu->notice_at, work, __ATOMIC_RELAXED);
+}
+
 static void set_active(struct bpf_table *t, uint32_t set)
 {
 	t->active = set;
@@ -334,4 +362,12 @@ int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 	*nr = all.len / sizeof(**out);
 	qsort(*out, *nr, sizeof(**out), compare_tgid);
 	return 0;
+}
+
+const struct cpi_bpf_exec_id *
+bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid)
+{
+	const struct cpi_bpf_exec_id key = { .tgid = tgid };
+
+	return nr ? bsearch(&key, sorted, nr, sizeof(key), compare_tgid) : NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "daemon/bpf_node.h"
 #include "daemon/cpi.skel.h"
@@ -36,6 +37,7 @@ static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_
 	const struct bpf_node_config cfg = {
 		.nr_buckets = CPI_TABLE_DEFAULT_BUCKETS,
 		.nr_entries = CPI_TABLE_DEFAULT_OVERFLOW,
+		.nr_full = CPI_TABLE_DEFAULT_OVERFLOW / 4 * 3,
 		.outcome = true,
 	};
 	struct bpf_program *p = NULL;
@@ -43,6 +45,9 @@ static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_
 
 	while (!err && (p = bpf_object__next_program(skel->obj, p)))
 		err = bpf_program__set_autoload(p, p == only);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_notices,
+					       sysconf(_SC_PAGESIZE));
 	if (!err)
 		err = bpf_program__set_log_level(only, LOG_STATS);
 	if (!err)
