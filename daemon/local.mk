@@ -5,6 +5,7 @@ daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CF
 daemon_libdaemon_a_SOURCES = \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
+	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/codecache.c daemon/codecache.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
@@ -29,6 +30,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/raw.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
+	daemon/session_budget.c \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \

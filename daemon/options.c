@@ -168,6 +168,11 @@ static int set_epoch(struct options *o, const char *text)
 	return time_parse_duration(text, &o->session.epoch_ns);
 }
 
+static int set_check(struct options *o, const char *text)
+{
+	return parse_interval(text, &o->session.check_ns);
+}
+
 static int set_max_memory(struct options *o, const char *text)
 {
 	return parse_size(text, &o->session.max_memory);
@@ -217,6 +222,7 @@ static const struct option_record records[] = {
 	{ "event", 'e', "EVENT[@PERIOD]", "sample EVENT; repeat, or separate by commas", add_events },
 	{ "freq", 'F', "HZ", "samples per second and CPU (default: from the budget)", set_freq },
 	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
+	{ "check", 0, "TIME", "between looks at what sampling costs (default: 1m)", set_check },
 	{ "collector", 0, "auto|kmod|bpf|perf", "how samples are taken (default: auto)", set_collector },
 	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },

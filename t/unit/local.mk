@@ -29,7 +29,8 @@ t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
-DAEMON_UNIT = t/unit/check_calibrate \
+DAEMON_UNIT = t/unit/check_budget \
+	t/unit/check_calibrate \
 	t/unit/check_control \
 	t/unit/check_notify \
 	t/unit/check_options \
@@ -37,6 +38,8 @@ DAEMON_UNIT = t/unit/check_calibrate \
 check_PROGRAMS += $(DAEMON_UNIT)
 QUICK_TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
+t_unit_check_budget_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_budget_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_budget.c - what a session costs, and the rate that follows from it
+ *
+ * What a sample takes from whatever it interrupts is measured again and again,
+ * one sample at a time, by spinning until the next one comes (calibrate.h). That
+ * takes a twentieth of the budget at most, and the daemon's time includes it. What
+ * the daemon itself takes is its CPU time, over all CPUs, as a moving average: a
+ * flush is no reason to sample less.
+ *
+ * A CPU that is busy gets all the samples of a clock or of cycles, however idle
+ * the others are, so these are taken to come at their full rate. Of other events
+ * counts what came.
+ */
+#include "config.h"
+
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/calibrate.h"
+#include "daemon/perfev.h"
+#include "daemon/session_private.h"
+
+#define MEASURING_SHARE  0.05 /* of the budget, for measuring */
+#define MEASURING_PAUSE  NSEC_PER_SEC
+#define MEASURING_MAX_NS (25 * NSEC_PER_MSEC)
+#define DAEMON_SMOOTHING 0.25
+
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_usec * 1000;
+}
+
+uint64_t session_cpu_ns(void)
+{
+	struct rusage use;
+
+	if (getrusage(RUSAGE_SELF, &use))
+		return 0;
+	return ns_of(use.ru_utime) + ns_of(use.ru_stime);
+}
+
+void session_budget_begin(struct session *s)
+{
+	struct session_cost *cost = &s->cost;
+	uint64_t now = time_mono_ns();
+
+	s->budget = budget_init(s->cfg.budget, CALIBRATE_MIN_HZ,
+				session_rate_limit(CALIBRATE_MAX_HZ));
+	cost->next_sample_ns = now + MEASURING_PAUSE;
+	cost->checked_ns = now;
+	cost->next_check_ns = now + s->cfg.check_ns;
+	cost->cpu_ns = session_cpu_ns();
+}
+
+/* ---- what a sample costs ---- */
+
+static uint64_t ask_progress(void *ctx, int cpu)
+{
+	const struct session *s = ctx;
+
+	return s->ops->progress(s->collector, cpu);
+}
+
+/* Whether spinning makes any of the events happen. */
+static bool can_measure(const struct session *s)
+{
+	for (int e = 0; e < s->nr_events && !s->cfg.target; e++) {
+		if (s->events[e].unit != EVENT_EVENTS ||
+		    s->events[e].type != PERF_TYPE_SOFTWARE)
+			return true;
+	}
+	return false;
+}
+
+static void measure_sample(struct session *s, uint64_t now)
+{
+	const struct calibrate_samples samples = { ask_progress, s };
+	uint64_t max_ns = (uint64_t)(2 * (double)NSEC_PER_SEC / s->hz);
+	double cost_ns, spent_ns;
+
+	if (max_ns > MEASURING_MAX_NS)
+		max_ns = MEASURING_MAX_NS;
+	if (can_measure(s) && !calibrate_sample(&samples, max_ns, &cost_ns))
+		budget_note(&s->budget, cost_ns);
+	spent_ns = (double)(time_mono_ns() - now);
+	spent_ns /= MEASURING_SHARE * s->cfg.budget * s->cpus.nr;
+	s->cost.next_sample_ns = now + (spent_ns > MEASURING_PAUSE ? (uint64_t)spent_ns
+								   : MEASURING_PAUSE);
+	budget_sample_cost(&s->budget, &s->interrupt_ns);
+}
+
+/* ---- what sampling costs ---- */
+
+/* Samples of an event per second, on a CPU that is busy. */
+static double samples_per_second(const struct session *s, int e, uint64_t received,
+				 double seconds)
+{
+	double came = (double)received / seconds / s->cpus.nr, full;
+
+	if (s->events[e].unit == EVENT_EVENTS)
+		return came;
+	full = (double)s->events[e].per_second / (double)s->periods[e];
+	return came > full ? came : full;
+}
+
+static void estimate(struct session *s, uint64_t now)
+{
+	struct session_cost *cost = &s->cost;
+	double seconds = (double)(now - cost->checked_ns) / NSEC_PER_SEC;
+	uint64_t cpu_ns = session_cpu_ns(), all = 0, n;
+	struct budget_cost c = { .daemon = cost->now.daemon };
+	struct collector_counts counts;
+	double share;
+
+	for (int e = 0; e < s->nr_events; e++) {
+		s->ops->counts(s->collector, e, &counts);
+		n = counts.received - cost->received[e];
+		cost->received[e] = counts.received;
+		share = samples_per_second(s, e, n, seconds) * s->interrupt_ns /
+			NSEC_PER_SEC;
+		*(s->events[e].period ? &c.fixed : &c.by_rate) += share;
+		all += n;
+	}
+	share = (double)(cpu_ns - cost->cpu_ns) / NSEC_PER_SEC / seconds / s->cpus.nr;
+	c.daemon += cost->nr_checks ? DAEMON_SMOOTHING * (share - c.daemon) : share;
+	if (all)
+		cost->daemon_ns = (double)(cpu_ns - cost->cpu_ns) / (double)all;
+	cost->now = c;
+	cost->cpu_ns = cpu_ns;
+	cost->checked_ns = now;
+	cost->next_check_ns = now + s->cfg.check_ns;
+	cost->nr_checks++;
+}
+
+/* ---- what follows ---- */
+
+/* Said once: it may stay so for weeks. */
+static void warn_exceeded(struct session *s, const char *why)
+{
+	const struct budget_cost *c = &s->cost.now;
+
+	if (!s->cost.warned)
+		log_warn(
+			"session: sampling costs %.3f %% of the CPUs' time (%.3f %% is "
+			"this process's own), the budget is %g %%: %s",
+			budget_total(c) * 100, c->daemon * 100, s->cfg.budget * 100,
+			why);
+	s->cost.warned = true;
+}
+
+static void adjust(struct session *s)
+{
+	const struct budget_cost *c = &s->cost.now;
+	bool exceeded = budget_total(c) > s->cfg.budget;
+	double hz;
+
+	s->cost.nr_exceeded += exceeded;
+	if (s->cfg.hz > 0) {
+		if (exceeded)
+			warn_exceeded(s, "the rate was fixed, and stays");
+		return;
+	}
+	hz = budget_decide(&s->budget, s->hz, c);
+	if (hz == s->hz) {
+		if (exceeded)
+			warn_exceeded(s, "the rate cannot be lowered further");
+		return;
+	}
+	log_info("session: sampling costs %.3f %% of the CPUs' time, the budget is %g "
+		 "%%: the rate is %s",
+		 budget_total(c) * 100, s->cfg.budget * 100,
+		 hz < s->hz ? "lowered" : "raised");
+	if (!session_change_rate(s, hz))
+		s->cost.nr_changes++;
+}
+
+uint64_t session_budget_run(struct session *s)
+{
+	struct session_cost *cost = &s->cost;
+	uint64_t now = time_mono_ns();
+
+	if (now >= cost->next_sample_ns)
+		measure_sample(s, now);
+	if (now >= cost->next_check_ns) {
+		/* Where nothing is known of a sample's cost, nothing is decided. */
+		estimate(s, now);
+		if (s->interrupt_ns > 0)
+			adjust(s);
+	}
+	return cost->next_sample_ns < cost->next_check_ns ? cost->next_sample_ns
+							  : cost->next_check_ns;
+}
