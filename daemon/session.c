@@ -421,8 +421,7 @@ static void randomise(struct session *s, uint64_t now)
 
 int session_run(struct session *s)
 {
-	uint64_t now = time_mono_ns(), budget_ns;
-	int ms, budget_ms;
+	uint64_t now = time_mono_ns();
 
 	if (now >= s->next_random_ns)
 		randomise(s, now);
@@ -437,11 +436,8 @@ int session_run(struct session *s)
 		session_flush(s);
 	else if (s->retry_ns && now >= s->retry_ns)
 		store(s);
-	budget_ns = session_budget_run(s);
-	now = time_mono_ns();
-	ms = earliest(s, now);
-	budget_ms = until(budget_ns, now);
-	return budget_ms < ms ? budget_ms : ms;
+	session_budget_run(s);
+	return earliest(s, time_mono_ns());
 }
 
 uint64_t session_nr_pending(const struct session *s)

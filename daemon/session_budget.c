@@ -177,7 +177,7 @@ static void adjust(struct session *s)
 		s->cost.nr_changes++;
 }
 
-uint64_t session_budget_run(struct session *s)
+void session_budget_run(struct session *s)
 {
 	struct session_cost *cost = &s->cost;
 	uint64_t now = time_mono_ns();
@@ -190,6 +190,4 @@ uint64_t session_budget_run(struct session *s)
 		if (s->interrupt_ns > 0)
 			adjust(s);
 	}
-	return cost->next_sample_ns < cost->next_check_ns ? cost->next_sample_ns
-							  : cost->next_check_ns;
 }

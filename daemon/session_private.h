@@ -93,8 +93,8 @@ int session_change_rate(struct session *s, double hz);
 /* From here on the session's cost is known, and its rate follows it. */
 void session_budget_begin(struct session *s);
 
-/* Measures and decides what is due. When something is again, on the monotonic clock. */
-uint64_t session_budget_run(struct session *s);
+/* Measures and decides what is due. Nothing of it is worth waking up for. */
+void session_budget_run(struct session *s);
 
 /* CPU time of this process. */
 uint64_t session_cpu_ns(void);
