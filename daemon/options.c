@@ -92,6 +92,12 @@ static int set_log(struct options *o, const char *text)
 	return *text ? 0 : -EINVAL;
 }
 
+static int set_metrics(struct options *o, const char *text)
+{
+	o->metrics = text;
+	return *text ? 0 : -EINVAL;
+}
+
 static int add_event(struct options *o, const char *name, size_t len)
 {
 	struct session_config *s = &o->session;
@@ -228,6 +234,7 @@ static const struct option_record records[] = {
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
+	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
 	{ "by-comm", 0, NULL, "keep a profile for each command too", set_by_comm },
 	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
 	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },

@@ -35,6 +35,7 @@ t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
 DAEMON_UNIT = t/unit/check_budget \
 	t/unit/check_calibrate \
 	t/unit/check_control \
+	t/unit/check_metrics \
 	t/unit/check_notify \
 	t/unit/check_options \
 	t/unit/check_privileges
@@ -47,6 +48,8 @@ t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_metrics_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
