@@ -378,11 +378,12 @@ int session_change_rate(struct session *s, double hz)
 
 int session_set_rate(struct session *s, double hz)
 {
-	int err;
+	int err = 0;
 
-	if (!(hz >= 1 && hz <= 100000))
+	if (hz != 0 && !(hz >= 1 && hz <= 100000))
 		return -EINVAL;
-	err = session_change_rate(s, hz);
+	if (hz != 0)
+		err = session_change_rate(s, hz);
 	if (!err)
 		s->cfg.hz = hz;
 	return err;

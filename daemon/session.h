@@ -70,7 +70,7 @@ int session_new_epoch(struct session *s, const char *label);
 
 /*
  * Sweeps, then samples at hz per second and CPU: a new stream. The budget does not
- * change the rate any more. 0, -EINVAL, -errno.
+ * change the rate any more, until hz is 0. Returns 0, -EINVAL, -errno.
  */
 int session_set_rate(struct session *s, double hz);
 

@@ -5,8 +5,9 @@
  * What a sample takes from whatever it interrupts is measured again and again,
  * one sample at a time, by spinning until the next one comes (calibrate.h). That
  * takes a twentieth of the budget at most, and the daemon's time includes it. What
- * the daemon itself takes is its CPU time, over all CPUs, as a moving average: a
- * flush is no reason to sample less.
+ * the daemon itself takes is its CPU time, over all CPUs, as a moving average that
+ * begins with 0: neither a flush nor the images of the first minute, which are all
+ * new, are a reason to sample less.
  *
  * A CPU that is busy gets all the samples of a clock or of cycles, however idle
  * the others are, so these are taken to come at their full rate. Of other events
@@ -27,6 +28,7 @@
 #define MEASURING_PAUSE  NSEC_PER_SEC
 #define MEASURING_MAX_NS (25 * NSEC_PER_MSEC)
 #define DAEMON_SMOOTHING 0.25
+#define FIRST_CHECK_NS   (10 * NSEC_PER_SEC) /* the start may have been mistaken */
 
 static uint64_t ns_of(struct timeval t)
 {
@@ -51,7 +53,8 @@ void session_budget_begin(struct session *s)
 				session_rate_limit(CALIBRATE_MAX_HZ));
 	cost->next_sample_ns = now + MEASURING_PAUSE;
 	cost->checked_ns = now;
-	cost->next_check_ns = now + s->cfg.check_ns;
+	cost->next_check_ns = now + (s->cfg.check_ns < FIRST_CHECK_NS ? s->cfg.check_ns
+								      : FIRST_CHECK_NS);
 	cost->cpu_ns = session_cpu_ns();
 }
 
@@ -125,7 +128,7 @@ static void estimate(struct session *s, uint64_t now)
 		all += n;
 	}
 	share = (double)(cpu_ns - cost->cpu_ns) / NSEC_PER_SEC / seconds / s->cpus.nr;
-	c.daemon += cost->nr_checks ? DAEMON_SMOOTHING * (share - c.daemon) : share;
+	c.daemon += DAEMON_SMOOTHING * (share - c.daemon);
 	if (all)
 		cost->daemon_ns = (double)(cpu_ns - cost->cpu_ns) / (double)all;
 	cost->now = c;

@@ -6,7 +6,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan $((nr_stored_tests + 12))
+plan $((nr_stored_tests + 14))
 
 # at_least NAME N: whether the status has that much there.
 at_least()
@@ -14,9 +14,14 @@ at_least()
 	[ "$(cpid_field "$1")" -ge "$2" ]
 }
 
-rate_is_lower() # than FIRST
+rate_is_below() # HZ
 {
 	awk -v now="$(cpid_field rate_hz)" -v then="$1" 'BEGIN { exit !(now < then) }'
+}
+
+rate_is_above() # HZ
+{
+	awk -v now="$(cpid_field rate_hz)" -v then="$1" 'BEGIN { exit !(now > then) }'
 }
 
 event=page-faults
@@ -25,16 +30,16 @@ cpid_start --db "$db" -e $event --collector $collector --budget 3% --check 200ms
 	--sweep 100ms || bail 'cpid does not start'
 is "$(cpid_field rate_fixed)" 0 'the budget chooses the rate'
 
+quiet=$(cpid_field rate_hz)
+changes=$(cpid_field rate_changes)
+exceeded=$(cpid_field budget_exceeded)
 mkfifo fault.out
 "$programs/fault" >fault.out &
 fault=$!
 tap_pids="$tap_pids $fault"
 exec 4<fault.out
 read -r ready <&4
-quiet=$(cpid_field rate_hz)
-changes=$(cpid_field rate_changes)
-exceeded=$(cpid_field budget_exceeded)
-await 60 rate_is_lower "$quiet"
+await 60 rate_is_below "$quiet"
 ok $? 'under the load the rate is lowered'
 bound "$(cpid_field budget_exceeded)" '>' "$exceeded" 'a check had found it above the budget'
 bound "$(cpid_field rate_changes)" '>' "$changes" 'the change is counted'
@@ -48,17 +53,16 @@ wait $fault
 note "the program took $faults faults"
 
 changes=$(cpid_field rate_changes)
-rate_is_raised()
-{
-	awk -v now="$(cpid_field rate_hz)" -v then="$low" 'BEGIN { exit !(now > then) }'
-}
-await 100 rate_is_raised
+await 100 rate_is_above "$low"
 ok $? 'without it the rate is raised again'
 check_status 'after the changes'
 
 cpid_ask rate 777
 await 60 at_least budget_checks $(($(cpid_field budget_checks) + 8))
 is "$(cpid_field rate_hz) $(cpid_field rate_fixed)" '777.0 1' 'a rate that was fixed stays'
+try 'the budget may have it back' cpi rate budget --socket t.sock
+await 100 rate_is_above 777
+ok $? 'and raises it from there'
 collect_stop
 
 bound "$(sql "SELECT count(*) FROM stream")" '>' 2 'changes began streams'
