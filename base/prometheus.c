@@ -143,6 +143,18 @@ static bool matches(const struct rule *r, const char *name, size_t len,
 	return true;
 }
 
+/* Names in a database, or a reply, may be anything; a reader wants UTF-8. */
+static char *copy_label(const char *label, size_t len)
+{
+	char *copy = strndup(label, len);
+
+	for (char *c = copy; copy && *c; c++) {
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	}
+	return copy;
+}
+
 static void add_sample(struct prometheus *p, const struct sample *s, const char *label,
 		       size_t label_len)
 {
@@ -155,7 +167,7 @@ static void add_sample(struct prometheus *p, const struct sample *s, const char 
 	p->samples = grown;
 	grown[p->nr] = *s;
 	if (label) {
-		grown[p->nr].label = strndup(label, label_len);
+		grown[p->nr].label = copy_label(label, label_len);
 		if (!grown[p->nr].label) {
 			p->err = -ENOMEM;
 			return;

@@ -17,11 +17,9 @@
 
 #include <sys/resource.h>
 
-#include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/calibrate.h"
-#include "daemon/perfev.h"
 #include "daemon/session_private.h"
 
 #define MEASURING_SHARE  0.05 /* of the budget, for measuring */
@@ -90,6 +88,8 @@ static void measure_sample(struct session *s, uint64_t now)
 		budget_note(&s->budget, cost_ns);
 	spent_ns = (double)(time_mono_ns() - now);
 	spent_ns /= MEASURING_SHARE * s->cfg.budget * s->cpus.nr;
+	if (++s->cost.nr_measured <= BUDGET_MIN_COSTS)
+		spent_ns = 0; /* in time for the first check */
 	s->cost.next_sample_ns = now + (spent_ns > MEASURING_PAUSE ? (uint64_t)spent_ns
 								   : MEASURING_PAUSE);
 	budget_sample_cost(&s->budget, &s->interrupt_ns);

@@ -24,7 +24,7 @@ struct session_cost {
 	uint64_t checked_ns, cpu_ns, received[SESSION_MAX_EVENTS];
 	struct budget_cost now;
 	double daemon_ns; /* of the daemon's time, by sample; 0: there were none */
-	uint64_t nr_checks, nr_exceeded, nr_changes;
+	uint64_t nr_measured, nr_checks, nr_exceeded, nr_changes;
 	bool warned;
 };
 

@@ -6,7 +6,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan $((nr_stored_tests + 14))
+plan $((nr_stored_tests + 17))
 
 # at_least NAME N: whether the status has that much there.
 at_least()
@@ -72,3 +72,17 @@ sampled=$(sql "SELECT sum(c.n * s.mean_period) FROM comm c JOIN stream s ON s.id
 bound "$sampled" '<=' "$((faults * 11 / 10))" 'its samples stand for its faults'
 bound "$sampled" '>=' "$((faults / 3))" 'or what was left of them'
 check_stored
+
+# Where somebody chose the rate, its cost is told of, once.
+cpid_rate='-F 4000'
+cpid_start --db fixed.db -e cpu-clock --collector $collector --budget 0.01% --check 200ms \
+	--sweep 100ms || bail 'cpid does not start'
+has_warned()
+{
+	grep -q 'the budget is 0.01 %: the rate was fixed, and stays' t.log
+}
+await 60 has_warned
+ok $? 'a fixed rate above the budget is told of'
+await 60 at_least budget_exceeded $(($(cpid_field budget_exceeded) + 5))
+is "$(grep -c 'the rate was fixed' t.log)" 1 'once'
+is "$(cpid_field rate_hz) $(cpid_field rate_changes)" '4000.0 0' 'and it stays'

@@ -50,6 +50,11 @@ static const struct {
 	{ "daemon", "stored.a\"b\\c{} 1\n",
 	  "# TYPE cpi_daemon_stored_total counter\n"
 	  "cpi_daemon_stored_total{event=\"a\\\"b\\\\c{}\"} 1\n" },
+	/* and cannot steer a terminal, nor become the same unnoticed */
+	{ "daemon", "lost.\33[31m 1\nlost.\302\23331m 2\nlost.\t\t31m 4\n",
+	  "# TYPE cpi_daemon_lost_total counter\n"
+	  "cpi_daemon_lost_total{reason=\"??31m\"} 6\n"
+	  "cpi_daemon_lost_total{reason=\"?[31m\"} 1\n" },
 	/* what is no number, or not known, is left out */
 	{ "daemon", "state sampling\ncpus two\ncpus nan\ncpus inf\ncpus 0x10 1\ncpus\n",
 	  "" },
