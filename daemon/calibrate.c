@@ -14,7 +14,8 @@
  *
  * While sampling runs there is no need for an event of one's own: the gap in which
  * the collector got a sample is what that sample cost, with the handler, its table
- * and its caches as they are then.
+ * and its caches as they are then. That spinning ends with a sample gives this program
+ * one where half a one was due.
  */
 #include "config.h"
 

@@ -22,11 +22,12 @@
 #include "daemon/calibrate.h"
 #include "daemon/session_private.h"
 
-#define MEASURING_SHARE  0.05 /* of the budget, for measuring */
-#define MEASURING_PAUSE  NSEC_PER_SEC
-#define MEASURING_MAX_NS (25 * NSEC_PER_MSEC)
-#define DAEMON_SMOOTHING 0.25
-#define FIRST_CHECK_NS   (10 * NSEC_PER_SEC) /* the start may have been mistaken */
+#define MEASURING_SHARE     0.05 /* of the budget, for measuring */
+#define MEASURING_PAUSE     NSEC_PER_SEC
+#define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)
+#define MEASURING_MAX_NS    (25 * NSEC_PER_MSEC)
+#define DAEMON_SMOOTHING    0.25
+#define FIRST_CHECK_NS      (10 * NSEC_PER_SEC) /* the start may have been mistaken */
 
 static uint64_t ns_of(struct timeval t)
 {
@@ -76,23 +77,32 @@ static bool can_measure(const struct session *s)
 	return false;
 }
 
+static double at_most(double v, double max)
+{
+	return v < max ? v : max;
+}
+
+/* How long it is to be left alone, for what it has taken. */
+static double pause_after(const struct session *s, double spent_ns)
+{
+	double pause_ns = spent_ns / (MEASURING_SHARE * s->cfg.budget * s->cpus.nr);
+
+	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || pause_ns < MEASURING_PAUSE)
+		return MEASURING_PAUSE; /* the first ones in time for the first check */
+	return at_most(pause_ns, MEASURING_MAX_PAUSE);
+}
+
 static void measure_sample(struct session *s, uint64_t now)
 {
 	const struct calibrate_samples samples = { ask_progress, s };
-	uint64_t max_ns = (uint64_t)(2 * (double)NSEC_PER_SEC / s->hz);
-	double cost_ns, spent_ns;
+	double max_ns = at_most(2.0 * NSEC_PER_SEC / s->hz, MEASURING_MAX_NS), cost_ns;
 
-	if (max_ns > MEASURING_MAX_NS)
-		max_ns = MEASURING_MAX_NS;
-	if (can_measure(s) && !calibrate_sample(&samples, max_ns, &cost_ns))
+	s->cost.nr_measured++;
+	if (can_measure(s) && !calibrate_sample(&samples, (uint64_t)max_ns, &cost_ns))
 		budget_note(&s->budget, cost_ns);
-	spent_ns = (double)(time_mono_ns() - now);
-	spent_ns /= MEASURING_SHARE * s->cfg.budget * s->cpus.nr;
-	if (++s->cost.nr_measured <= BUDGET_MIN_COSTS)
-		spent_ns = 0; /* in time for the first check */
-	s->cost.next_sample_ns = now + (spent_ns > MEASURING_PAUSE ? (uint64_t)spent_ns
-								   : MEASURING_PAUSE);
 	budget_sample_cost(&s->budget, &s->interrupt_ns);
+	s->cost.next_sample_ns =
+		now + (uint64_t)pause_after(s, (double)(time_mono_ns() - now));
 }
 
 /* ---- what sampling costs ---- */

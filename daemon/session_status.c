@@ -112,6 +112,9 @@ static void put_cost(const struct session *s, struct buf *out)
 	}
 	if (c->nr_checks)
 		buf_printf(out, "cost_daemon_percent %.4f\n", c->now.daemon * 100);
+	if (s->interrupt_ns > 0 && c->daemon_ns > 0)
+		buf_printf(out, "sample_cost_ns %.0f\n",
+			   s->interrupt_ns + c->daemon_ns);
 	if (s->interrupt_ns > 0)
 		buf_printf(out, "interrupt_cost_ns %.0f\n", s->interrupt_ns);
 	if (c->daemon_ns > 0)
