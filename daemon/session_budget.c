@@ -195,7 +195,7 @@ void session_budget_run(struct session *s)
 	struct session_cost *cost = &s->cost;
 	uint64_t now = time_mono_ns();
 
-	if (now >= cost->next_sample_ns)
+	if (now >= cost->next_sample_ns && !s->quiet)
 		measure_sample(s, now);
 	if (now >= cost->next_check_ns) {
 		/* Where nothing is known of a sample's cost, nothing is decided. */
