@@ -48,6 +48,7 @@ t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 EXTRA_DIST += t/bench/handler.c
 if BPF
 check_PROGRAMS += t/bench/handler
+bench: t/bench/handler
 endif
 t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_handler_LDADD = $(COLLECT_LDADD)
@@ -57,17 +58,19 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/workload
-EXTRA_DIST += t/bench/README.md
+dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/workload
+EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
+	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
 QUICK_TESTS += t/0401-bench-sim.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
-bench: t/bench/table_sim t/bench/explain_bench
+bench: all t/bench/table_sim t/bench/explain_bench
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
+	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'See $(srcdir)/t/bench/README.md.'

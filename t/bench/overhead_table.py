@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes overhead's tables of its runs."""
+
+import collections
+import math
+import statistics
+
+DAY_S = 86400
+
+
+def interval(values):
+    """The median's 95 % interval by order statistics; with fewer than 6, all there is."""
+    values = sorted(values)
+    nr = len(values)
+    below, cut = 0, 0
+    while cut < nr // 2:
+        below += math.comb(nr, cut) / 2 ** nr  # so many or fewer are below the median
+        if below > 0.025:
+            break
+        cut += 1
+    cut = max(cut, 1)
+    return values[cut - 1], values[-cut]
+
+
+def reader_percent(run):
+    return 100 * (run["cpu_s"] - run["start_s"]) / run["elapsed_s"]
+
+
+def mib_per_day(run):
+    return (run["written_kib"] - run["start_kib"]) / 1024 * DAY_S / run["elapsed_s"]
+
+
+def samples_per_entry(run):
+    return run["samples"] / run["entries"]
+
+
+def samples_hz(run):
+    return run["samples"] / run["elapsed_s"] / run["cpus"]
+
+
+def figure(name):
+    return lambda run: run[name]
+
+
+# title, how to show it, what it is of one run, whether longer windows know better
+COLUMNS = [
+    ("stolen %", "{:.2f}", lambda run: 100 * run["stolen"], False),
+    ("reader CPU %", "{:.2f}", reader_percent, True),
+    ("MiB/day", "{:.0f}", mib_per_day, True),
+    ("RSS MiB", "{:.1f}", figure("window_rss_mib"), True),
+    ("samples/s", "{:.0f}", samples_hz, True),
+    ("lost", "{:.0f}", figure("lost"), True),
+    ("per entry", "{:.1f}", samples_per_entry, True),
+    ("unknown %", "{:.2f}", figure("unknown_percent"), True),
+]
+# the same beside the base's
+ABOVE_BASE = [
+    ("interrupts/s", "{:+.0f}", lambda run: run["interrupts"] / run["elapsed_s"]),
+    ("switches/s", "{:+.0f}", lambda run: run["switches"] / run["elapsed_s"]),
+]
+
+
+def values_of(runs, value):
+    found = []
+    for run in runs:
+        try:
+            found.append(value(run))
+        except (KeyError, ZeroDivisionError):
+            pass  # does not tell
+    return found
+
+
+def slowdowns(runs, base):
+    """Of each round, how much less was done than by the same round's base, in percent."""
+    alone = collections.defaultdict(list)
+    for run in base:
+        alone[run["round"]].append(run["rate"])
+    return [100 * (statistics.mean(alone[run["round"]]) / run["rate"] - 1)
+            for run in runs if alone[run["round"]] and run.get("rate")]
+
+
+def show_interval(values):
+    if not values:
+        return "-"
+    low, high = interval(values)
+    return f"{statistics.median(values):.2f} [{low:.2f}, {high:.2f}]"
+
+
+def show(form, values):
+    return form.format(statistics.median(values)) if values else "-"
+
+
+def cells_of(runs, base):
+    """One contestant's row."""
+    longest = max(run["seconds"] for run in runs)
+    long_runs = [run for run in runs if run["seconds"] == longest]
+    in_rounds = [run for run in runs if not run.get("long")]
+    cells = []
+    if any("rate" in run for run in base):
+        cells.append(show_interval(slowdowns(in_rounds, base)))
+    else:
+        for _, form, value in ABOVE_BASE:
+            alone = statistics.median(values_of(base, value))
+            cells.append(show(form, [v - alone for v in values_of(in_rounds, value)]))
+    for _, form, value, is_long in COLUMNS:
+        cells.append(show(form, values_of(long_runs if is_long else in_rounds, value)))
+    return cells
+
+
+def print_aligned(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        first, *others = (f"{cell:<{width}}" if not at else f"{cell:>{width}}"
+                          for at, (cell, width) in enumerate(zip(row, widths)))
+        print("  ".join([first, *others]).rstrip())
+
+
+def without_empty_columns(rows):
+    """Leaves out what nobody tells."""
+    keep = [at for at in range(len(rows[0]))
+            if not at or any(row[at] != "-" for row in rows[1:])]
+    return [[row[at] for at in keep] for row in rows]
+
+
+def print_workload(workload, hz, runs, order):
+    by_name = collections.defaultdict(list)
+    for run in runs:
+        by_name[run["contestant"]].append(run)
+    base = by_name["base"]
+    if not base:
+        return
+    idle = not any("rate" in run for run in base)
+    titles = [""] + ([title for title, _, _ in ABOVE_BASE] if idle else ["slowdown %"])
+    rows = [titles + [title for title, _, _, _ in COLUMNS]]
+    for name in order:
+        if by_name[name]:
+            rows.append([name] + cells_of(by_name[name], base))
+    short = sorted({run["seconds"] for run in base})
+    most = max(run["seconds"] for run in runs)
+    print(f"\n{workload}, {hz} Hz: {len({run['round'] for run in base})} rounds "
+          f"of {' and '.join(map(str, short))} s"
+          + (f", the reader's figures of {most} s" if most not in short else ""))
+    print_aligned(without_empty_columns(rows))
+
+
+def print_handler(rows):
+    """What BPF programs take per sample."""
+    for workload in dict.fromkeys(row["workload"] for row in rows):
+        chosen = [row for row in rows if row["workload"] == workload]
+        print(f"\n{workload}, {chosen[0]['hz']} Hz: ns per run of a BPF program, of "
+              f"{chosen[0]['windows']} windows")
+        lines = [["", "ns", "least", "greatest", "samples/entry"]]
+        for row in chosen:
+            lines.append([row["program"]] + [str(row[key]) for key in
+                                             ("ns", "least", "greatest")]
+                         + [f"{row['per_entry']:.1f}" if row["per_entry"] else "-"])
+        print_aligned(lines)
+
+
+def print_tables(data, order):
+    machine = data["machine"]
+    print(f"{machine['cpus']} CPUs, {machine['model']}, Linux {machine['kernel']}, "
+          f"{machine['date']}; medians, of slowdowns with 95 % intervals (fewer than "
+          "6 rounds: least and greatest)")
+    groups = collections.defaultdict(list)
+    for run in data["runs"]:
+        groups[run["workload"], run["hz"]].append(run)
+    for (workload, hz), runs in groups.items():
+        print_workload(workload, hz, runs, order)
+    print_handler(data["handler"])
+    if data["refused"]:
+        print("\nnot here:")
+    for name, reason in data["refused"].items():
+        print(f"  {name}: {reason}")
