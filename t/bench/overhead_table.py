@@ -157,7 +157,7 @@ def print_handler(rows):
         print_aligned(lines)
 
 
-def print_tables(data, order):
+def print_tables(data, workloads, contestants):
     machine = data["machine"]
     print(f"{machine['cpus']} CPUs, {machine['model']}, Linux {machine['kernel']}, "
           f"{machine['date']}; medians, of slowdowns with 95 % intervals (fewer than "
@@ -165,8 +165,8 @@ def print_tables(data, order):
     groups = collections.defaultdict(list)
     for run in data["runs"]:
         groups[run["workload"], run["hz"]].append(run)
-    for (workload, hz), runs in groups.items():
-        print_workload(workload, hz, runs, order)
+    for workload, hz in sorted(groups, key=lambda key: (workloads.index(key[0]), key[1])):
+        print_workload(workload, hz, groups[workload, hz], contestants)
     print_handler(data["handler"])
     if data["refused"]:
         print("\nnot here:")
