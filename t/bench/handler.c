@@ -74,14 +74,22 @@ static const char *const names[NR_PROGRAMS] = {
 	[NOTHING] = "nothing",
 };
 
+/* Who takes the samples: the table's program, or one by itself. */
+struct taker {
+	struct bpf_table *table; /* NULL: none */
+	int program;
+};
+
 static int opened(void *ctx, int cpu, int event, int fd)
 {
-	const int *program = ctx;
+	const struct taker *t = ctx;
 
-	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, *program) ? -errno : 0;
+	if (t->table)
+		return bpf_table_attach(t->table, fd, event);
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, t->program) ? -errno : 0;
 }
 
-static struct counters *open_counters(int program, const struct options *o)
+static struct counters *open_counters(const struct options *o, struct taker *taker)
 {
 	struct event event;
 	uint64_t period;
@@ -91,7 +99,7 @@ static struct counters *open_counters(int program, const struct options *o)
 		.nr_events = 1,
 		.target = o->target,
 		.opened = opened,
-		.ctx = &program,
+		.ctx = taker,
 	};
 	struct counters *counters = NULL;
 	struct cpus cpus;
@@ -108,17 +116,16 @@ static struct counters *open_counters(int program, const struct options *o)
 	return counters;
 }
 
-/* Lets the program, a descriptor, take samples for a while. */
-static struct window run_window(const struct options *o, int program)
+static struct window run_window(const struct options *o, struct taker *taker)
 {
 	const struct timespec pause = { .tv_sec = o->window_s };
-	struct counters *counters = open_counters(program, o);
+	struct counters *counters = open_counters(o, taker);
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
 	nanosleep(&pause, NULL);
 	counters_close(counters);
-	if (bpf_obj_get_info_by_fd(program, &info, &size))
+	if (bpf_obj_get_info_by_fd(taker->program, &info, &size))
 		die("the program's statistics", -errno);
 	if (!info.run_cnt)
 		die("the window", -ENODATA);
@@ -135,6 +142,7 @@ static struct window measure_table(const struct options *o, bool outcome)
 	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
 	struct bpf_table_counts counts = { 0 };
 	struct cpi_entry *entries;
+	struct taker taker;
 	struct bpf_table *t;
 	struct window w;
 	int err;
@@ -146,7 +154,8 @@ static struct window measure_table(const struct options *o, bool outcome)
 	entries = malloc(bpf_table_max_entries(t) * sizeof(*entries));
 	if (!entries)
 		die("entries", -ENOMEM);
-	w = run_window(o, bpf_table_program(t, 0));
+	taker = (struct taker){ .table = t, .program = bpf_table_program(t, 0) };
+	w = run_window(o, &taker);
 	err = bpf_table_flip(t);
 	if (err)
 		die("flip", err);
@@ -175,11 +184,13 @@ static const struct bpf_program *stock_program(const struct stock_bpf *s,
 static struct window measure_stock(const struct options *o, enum program program)
 {
 	struct stock_bpf *s = stock_bpf__open_and_load();
+	struct taker taker = { 0 };
 	struct window w;
 
 	if (!s)
 		die("the programs with stock maps", -errno);
-	w = run_window(o, bpf_program__fd(stock_program(s, program)));
+	taker.program = bpf_program__fd(stock_program(s, program));
+	w = run_window(o, &taker);
 	stock_bpf__destroy(s);
 	return w;
 }

@@ -72,8 +72,8 @@ dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/wor
 EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
 
-dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
-QUICK_TESTS += t/0401-bench-sim.t
+dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
+QUICK_TESTS += t/0401-bench-sim.t t/0403-bench-overhead.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
 bench: all $(BENCHES)
