@@ -50,9 +50,12 @@ is "$?:$(grep -c 'workloads' errors)" 2:2 'a workload that is not known is refus
 sed -i 's/"kernel": "/&not-/' runs
 overhead --rounds 1
 is "$?:$(grep -c 'another machine' errors)" 1:1 'so is a file of another machine'
-echo '{' >runs
-overhead --rounds 0
-is "$?:$(grep -c 'Traceback' errors)" 1:0 'and a damaged one'
+for text in '{' '[]' '{"format": 2}'; do
+	echo "$text" >runs
+	overhead --rounds 0
+	echo "$?:$(grep -c 'Traceback' errors)"
+done >refused
+is "$(sort -u refused)" 1:0 'and a damaged one, and one in another format'
 
 # Order statistics: the interval of ranks holds the median with 95 %, no narrower does.
 try 'intervals are the narrowest that hold the median with 95 %' \

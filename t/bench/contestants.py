@@ -14,19 +14,26 @@ import subprocess
 from profilers import (count_perf, cpid_ready, database_bytes, perf_ready, read_profile,
                        tracer_ready)
 
-# before: what it says of itself while it runs; after: what its output says. Both are
-# given the options and the folder, and return figures.
-Contestant = collections.namedtuple("Contestant", "command ready signal before after hint")
+# settle: what is done before its figures begin. before, after: figures, of what it says
+# of itself before its end, and of what it leaves. All are given the options and the folder.
+Contestant = collections.namedtuple("Contestant",
+                                    "command ready signal settle before after hint")
+
+
+def flush_cpid(options, folder):
+    """A database begins with the kernel's symbols, and all that runs."""
+    subprocess.run([options.cpi, "flush", "--socket", os.path.join(folder, "socket")],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def ask_cpid(options, folder):
-    """Lines of the daemon's status that are numbers of the whole session."""
+    """How it samples, of its status."""
     text = subprocess.run(
         [options.cpi, "status", "--socket", os.path.join(folder, "socket"),
          "--db", os.path.join(folder, "cpi.db"), "--format=csv"],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    status = dict(re.findall(r"^daemon,([^,]*),(.*)$", text, re.MULTILINE))
-    return {"collector": status["collector"], "rate_hz": float(status["rate_hz"])}
+    return dict(re.findall(r"^daemon,(collector|rate_hz|interrupt_cost_ns),(.*)$", text,
+                           re.MULTILINE))
 
 
 def after_cpid(options, folder):
@@ -58,12 +65,12 @@ def nothing(*_):
 
 
 def cpid(*words):
-    return Contestant(("{cpid}",) + words, cpid_ready, signal.SIGTERM, ask_cpid, after_cpid,
-                      None)
+    return Contestant(("{cpid}",) + words, cpid_ready, signal.SIGTERM, flush_cpid, ask_cpid,
+                      after_cpid, None)
 
 
 def tracer(*words, after, hint=None):
-    return Contestant(words, tracer_ready, signal.SIGINT, nothing, after, hint)
+    return Contestant(words, tracer_ready, signal.SIGINT, nothing, nothing, after, hint)
 
 
 PC = {"x86_64": "ip", "aarch64": "pc"}.get(platform.machine(), "pc")
@@ -76,7 +83,7 @@ CONTESTANTS = {
     "cpid-bpf": cpid("--collector=bpf", *AT_RATE),
     "cpid-ticks": cpid("--collector=bpf", "--event=ticks"),
     "perf": Contestant(("{perf}", "record") + AT_RATE, perf_ready, signal.SIGINT, nothing,
-                       after_perf, None),
+                       nothing, after_perf, None),
     "bpftrace": tracer("bpftrace", "-e",
                        'profile:hz:{hz} {{ @[pid, reg("' + PC + '")] = count(); }}',
                        after=after_counts),

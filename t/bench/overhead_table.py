@@ -35,28 +35,32 @@ def samples_per_entry(run):
 
 
 def samples_hz(run):
-    return run["samples"] / run["elapsed_s"] / run["cpus"]
+    return run["samples"] / run["sampled_s"] / run["cpus"]
 
 
 def figure(name):
     return lambda run: run[name]
 
 
-# title, how to show it, what it is of one run, whether longer windows know better
+# value: of one run. windows: "rounds", "long", or "longest" of what there is.
+Column = collections.namedtuple("Column", "title form value windows summary",
+                                defaults=("longest", statistics.median))
+
+# Reading and storing come in bursts, which seconds do not tell the rate of.
 COLUMNS = [
-    ("stolen %", "{:.2f}", lambda run: 100 * run["stolen"], False),
-    ("reader CPU %", "{:.2f}", reader_percent, True),
-    ("MiB/day", "{:.0f}", mib_per_day, True),
-    ("RSS MiB", "{:.1f}", figure("window_rss_mib"), True),
-    ("samples/s", "{:.0f}", samples_hz, True),
-    ("lost", "{:.0f}", figure("lost"), True),
-    ("per entry", "{:.1f}", samples_per_entry, True),
-    ("unknown %", "{:.2f}", figure("unknown_percent"), True),
+    Column("stolen %", "{:.2f}", lambda run: 100 * run["stolen"], "rounds"),
+    Column("reader CPU %", "{:.2f}", reader_percent, "long"),
+    Column("MiB/day", "{:.0f}", mib_per_day, "long"),
+    Column("RSS MiB", "{:.1f}", figure("window_rss_mib")),
+    Column("samples/s", "{:.0f}", samples_hz),
+    Column("lost", "{:.0f}", figure("lost"), summary=sum),
+    Column("per entry", "{:.1f}", samples_per_entry),
+    Column("unknown %", "{:.2f}", figure("unknown_percent")),
 ]
-# the same beside the base's
-ABOVE_BASE = [
-    ("interrupts/s", "{:+.0f}", lambda run: run["interrupts"] / run["elapsed_s"]),
-    ("switches/s", "{:+.0f}", lambda run: run["switches"] / run["elapsed_s"]),
+# Of the machine: what is shown is above the base's.
+WAKE_UPS = [
+    Column("interrupts/s", "{:+.0f}", lambda run: run["interrupts"] / run["elapsed_s"]),
+    Column("switches/s", "{:+.0f}", lambda run: run["switches"] / run["elapsed_s"]),
 ]
 
 
@@ -86,24 +90,31 @@ def show_interval(values):
     return f"{statistics.median(values):.2f} [{low:.2f}, {high:.2f}]"
 
 
-def show(form, values):
-    return form.format(statistics.median(values)) if values else "-"
+def show(column, values):
+    return column.form.format(column.summary(values)) if values else "-"
+
+
+def windows_of(runs, windows):
+    longest = max(run["seconds"] for run in runs)
+    return [run for run in runs
+            if (run["seconds"] == longest if windows == "longest"
+                else bool(run.get("long")) == (windows == "long"))]
+
+
+def is_idle(runs):
+    return not any("rate" in run for run in runs)
 
 
 def cells_of(runs, base):
     """One contestant's row."""
-    longest = max(run["seconds"] for run in runs)
-    long_runs = [run for run in runs if run["seconds"] == longest]
-    in_rounds = [run for run in runs if not run.get("long")]
-    cells = []
-    if any("rate" in run for run in base):
-        cells.append(show_interval(slowdowns(in_rounds, base)))
-    else:
-        for _, form, value in ABOVE_BASE:
-            alone = statistics.median(values_of(base, value))
-            cells.append(show(form, [v - alone for v in values_of(in_rounds, value)]))
-    for _, form, value, is_long in COLUMNS:
-        cells.append(show(form, values_of(long_runs if is_long else in_rounds, value)))
+    in_rounds = windows_of(runs, "rounds")
+    cells = [] if is_idle(base) else [show_interval(slowdowns(in_rounds, base))]
+    for column in WAKE_UPS if is_idle(base) else []:
+        alone = statistics.median(values_of(base, column.value))
+        cells.append(show(column, [v - alone for v in values_of(in_rounds, column.value)]))
+    for column in COLUMNS:
+        cells.append(show(column, values_of(windows_of(runs, column.windows),
+                                            column.value)))
     return cells
 
 
@@ -129,9 +140,9 @@ def print_workload(workload, hz, runs, order):
     base = by_name["base"]
     if not base:
         return
-    idle = not any("rate" in run for run in base)
-    titles = [""] + ([title for title, _, _ in ABOVE_BASE] if idle else ["slowdown %"])
-    rows = [titles + [title for title, _, _, _ in COLUMNS]]
+    columns = WAKE_UPS + COLUMNS if is_idle(base) else COLUMNS
+    rows = [([""] if is_idle(base) else ["", "slowdown %"])
+            + [column.title for column in columns]]
     for name in order:
         if by_name[name]:
             rows.append([name] + cells_of(by_name[name], base))
@@ -139,7 +150,7 @@ def print_workload(workload, hz, runs, order):
     most = max(run["seconds"] for run in runs)
     print(f"\n{workload}, {hz} Hz: {len({run['round'] for run in base})} rounds "
           f"of {' and '.join(map(str, short))} s"
-          + (f", the reader's figures of {most} s" if most not in short else ""))
+          + (f"; what is right of slowdowns is of {most} s" if most not in short else ""))
     print_aligned(without_empty_columns(rows))
 
 
