@@ -74,13 +74,20 @@ def values_of(runs, value):
     return found
 
 
-def slowdowns(runs, base):
-    """Of each round, how much less was done than by the same round's base, in percent."""
+def above_base(runs, base, value):
+    """Of each round, how much more value is than in the same round's base, in percent."""
     alone = collections.defaultdict(list)
     for run in base:
-        alone[run["round"]].append(run["rate"])
-    return [100 * (statistics.mean(alone[run["round"]]) / run["rate"] - 1)
-            for run in runs if alone[run["round"]] and run.get("rate")]
+        alone[run["round"]] += values_of([run], value)
+    return [100 * (value(run) / statistics.mean(alone[run["round"]]) - 1)
+            for run in runs if alone[run["round"]] and values_of([run], value)]
+
+
+# title, and what it takes to do one unit of the work
+SLOWDOWNS = [
+    ("slowdown %", lambda run: 1 / run["rate"]),
+    ("of CPU time %", lambda run: run["work_cpu_s"] / run["rate"] / run["elapsed_s"]),
+]
 
 
 def show_interval(values):
@@ -108,7 +115,8 @@ def is_idle(runs):
 def cells_of(runs, base):
     """One contestant's row."""
     in_rounds = windows_of(runs, "rounds")
-    cells = [] if is_idle(base) else [show_interval(slowdowns(in_rounds, base))]
+    cells = [show_interval(above_base(in_rounds, base, value))
+             for _, value in SLOWDOWNS if not is_idle(base)]
     for column in WAKE_UPS if is_idle(base) else []:
         alone = statistics.median(values_of(base, column.value))
         cells.append(show(column, [v - alone for v in values_of(in_rounds, column.value)]))
@@ -140,9 +148,9 @@ def print_workload(workload, hz, runs, order):
     base = by_name["base"]
     if not base:
         return
-    columns = WAKE_UPS + COLUMNS if is_idle(base) else COLUMNS
-    rows = [([""] if is_idle(base) else ["", "slowdown %"])
-            + [column.title for column in columns]]
+    titles = ([column.title for column in WAKE_UPS] if is_idle(base)
+              else [title for title, _ in SLOWDOWNS])
+    rows = [[""] + titles + [column.title for column in COLUMNS]]
     for name in order:
         if by_name[name]:
             rows.append([name] + cells_of(by_name[name], base))

@@ -4,8 +4,9 @@
  *
  * Two readings that lie far apart had something between them: an interrupt, or, above
  * GAP_MAX_NS, another thread's turn. Prints how many readings there were, the time
- * that they took, and how much of it interrupts have stolen, in ns. As
- * daemon/calibrate.c does, but for seconds, and whatever samples.
+ * that they took, how much of it interrupts have stolen, and how much was this
+ * thread's turn, in ns. As daemon/calibrate.c does, but for seconds, and whatever
+ * samples.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
 			stolen += now - last - step;
 		nr++;
 	}
-	printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", nr, last - begin, stolen);
+	printf("%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", nr, last - begin,
+	       stolen, now_ns(CLOCK_THREAD_CPUTIME_ID));
 	return 0;
 }
