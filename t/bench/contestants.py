@@ -42,9 +42,9 @@ def after_cpid(options, folder):
     return figures
 
 
-def after_perf(options, folder):
+def after_perf(_, folder):
     data = os.path.join(folder, "perf.data")
-    return dict(count_perf(options.perf, data), stored_kib=os.path.getsize(data) / 1024)
+    return dict(count_perf(data), stored_kib=os.path.getsize(data) / 1024)
 
 
 def after_counts(_, folder):
