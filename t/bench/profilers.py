@@ -191,7 +191,7 @@ def count_perf(path):
     end = min(at + size, len(data))
     while at + 8 <= end:
         kind, _, size = struct.unpack_from("=IHH", data, at)
-        if size < 8 or at + size > end:
+        if size < {LOST: 24, LOST_SAMPLES: 16}.get(kind, 8) or at + size > end:
             raise Failure(f"{path} is damaged")
         if kind == SAMPLE:
             counts["samples"] += 1
