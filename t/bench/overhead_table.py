@@ -126,6 +126,19 @@ def cells_of(runs, base):
     return cells
 
 
+def rows_of_streams(runs, nr_titles):
+    """Of who samples several events, how often each."""
+    events = {event for run in runs for event in run.get("streams", {})}
+    rows = []
+    for event in sorted(events) if len(events) > 1 else []:
+        hz = [run.get("streams", {}).get(event, 0) / run["sampled_s"] / run["cpus"]
+              for run in windows_of(runs, "longest")]
+        rows.append(["  " + event] + ["-"] * nr_titles
+                    + [show(column, hz) if column.title == "samples/s" else "-"
+                       for column in COLUMNS])
+    return rows
+
+
 def print_aligned(rows):
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
@@ -154,6 +167,7 @@ def print_workload(workload, hz, runs, order):
     for name in order:
         if by_name[name]:
             rows.append([name] + cells_of(by_name[name], base))
+            rows += rows_of_streams(by_name[name], len(titles))
     short = sorted({run["seconds"] for run in base})
     most = max(run["seconds"] for run in runs)
     print(f"\n{workload}, {hz} Hz: {len({run['round'] for run in base})} rounds "

@@ -5,6 +5,7 @@ A profiler is ready when its process is yielded: cpid and perf say so themselves
 others have their events open by then.
 """
 
+import collections
 import contextlib
 import json
 import os
@@ -163,10 +164,14 @@ def read_profile(cpi, folder):
          "--epoch=all", "--format=json"],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     profile = json.loads(text)
-    samples = sum(stream["total"] for stream in profile["streams"])
+    streams = collections.Counter()
+    for stream in profile["streams"]:
+        streams[stream["event"]] += stream["total"]
+    samples = sum(streams.values())
     unknown = profile["unknown"]
     return {
         "samples": samples,
+        "streams": streams,
         "lost": sum(profile["losses"].values()),
         "unknown_percent": 100 * sum(unknown.values()) / max(samples, 1),
         "unknown": unknown,
