@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import select
-import signal
 import socket
 import struct
 import subprocess
