@@ -42,6 +42,8 @@ daemon_libdaemon_a_SOURCES = \
 BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/bpf_watch.c \
 	daemon/bpf_watch.h daemon/collector_bpf.c
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
+COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
+	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS)
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
@@ -52,9 +54,7 @@ daemon/libdaemon_a-bpf_table.$(OBJEXT): daemon/cpi.skel.h
 daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \
-	$(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
-		-D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS) \
-		-c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
+	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
 	$(BPFTOOL) gen object $@ daemon/cpi.bpf.tmp.o
 daemon/cpi.skel.h: daemon/cpi.bpf.o
 	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi.bpf.o name cpi_bpf >$@.tmp && \
