@@ -3,6 +3,8 @@
 
 #include "daemon/attribute.h"
 
+#include <errno.h>
+
 #include "daemon/arch.h"
 
 /* Where an entry belongs. */
@@ -60,6 +62,30 @@ static struct place user_place(struct attribution *a, enum procmap_result result
 	return place;
 }
 
+/* Looks a sample up in the code that its process made. Whether it is dealt with. */
+static bool find_jit(struct attribution *a, const struct batch *b,
+		     const struct cpi_entry *e, const struct procmap_hit *hit,
+		     struct place *place)
+{
+	const struct jit_sample s = {
+		.pc = cpi_entry_pc(e),
+		.from_ns = b->from_ns,
+		.to_ns = b->to_ns,
+		.n = cpi_entry_count(e),
+		.event = cpi_entry_event(e),
+		.outcome = cpi_entry_outcome(e),
+	};
+	int err = jit_find(a->jit, hit->process, &s, &place->image, &place->offset);
+
+	if (!err)
+		place->loss = SAMPLE_KEPT;
+	else if (err == -EEXIST)
+		place->loss = SAMPLE_AMBIGUOUS;
+	else if (place->loss == SAMPLE_ANONYMOUS)
+		return jit_wait(a->jit, hit->process, &s);
+	return false;
+}
+
 static void attribute_entry(struct attribution *a, const struct batch *b,
 			    const struct cpi_entry *e)
 {
@@ -79,6 +105,9 @@ static void attribute_entry(struct attribution *a, const struct batch *b,
 		result = procmap_lookup(a->procmap, tgid, generation, pc, b->from_ns,
 					b->to_ns, &hit);
 		place = user_place(a, result, &hit, tgid);
+		if (result == PROCMAP_FOUND && jit_may_hold(hit.image) &&
+		    find_jit(a, b, e, &hit, &place))
+			return;
 	}
 	if (place.loss == SAMPLE_KEPT)
 		tally_add(a->tally, cpi_entry_event(e), place.image, place.offset,
@@ -95,6 +124,25 @@ void attribute_batch(void *ctx, const struct batch *batch)
 
 	for (size_t i = 0; i < batch->nr; i++)
 		attribute_entry(a, batch, &batch->entries[i]);
+}
+
+static void settle(void *ctx, const struct jit_sample *s, const char *comm, int err,
+		   struct known_image *image, uint64_t offset)
+{
+	struct attribution *a = ctx;
+
+	if (!err)
+		tally_add(a->tally, s->event, image, offset, s->outcome, s->n, comm,
+			  a->by_comm);
+	else
+		tally_lose(a->tally, s->event,
+			   err == -EEXIST ? SAMPLE_AMBIGUOUS : SAMPLE_ANONYMOUS, s->n,
+			   comm);
+}
+
+void attribute_settle(struct attribution *a)
+{
+	jit_settle(a->jit, settle, a);
 }
 
 void attribute_classify(void *ctx, const struct raw_sample *s, unsigned int *generation,

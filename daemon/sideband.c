@@ -338,6 +338,13 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 		range.bias = -range.start;
 	range.value = image;
 	procmap_map(sb->cfg.procmap, r->pid, &range);
+	if (sb->cfg.jit && jit_may_hold(image)) {
+		const struct process *p =
+			procmap_find(sb->cfg.procmap, r->pid, 0, time);
+
+		if (p)
+			jit_note(sb->cfg.jit, p);
+	}
 }
 
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)

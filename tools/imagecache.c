@@ -217,6 +217,8 @@ const char *image_missing_code(const struct image_desc *desc)
 		return "the vDSO's code was not captured";
 	case IMAGE_BPF:
 		return "the BPF program's code was not captured";
+	case IMAGE_JIT:
+		return "its process told no code, only names: a jitdump has both";
 	}
 	return "its code was not captured";
 }
