@@ -4,11 +4,11 @@
  *
  * A mapping is named by what the kernel said of it: path, device, inode and its
  * generation. The file itself is opened when its first sample arrives: most
- * mapped files never get one. It is opened as the process sees it, through
- * /proc/PID/root, and believed only if it is the one that was mapped. A file
- * that is written over in place keeps all of these, so files with samples are
- * looked at again in every round: what was mapped after such a change is the
- * image's successor.
+ * mapped files never get one; or when it might be gone by then. It is opened as the
+ * process sees it, through /proc/PID/root or the mapping itself, and believed only if
+ * it is the one that was mapped. A file that is written over in place keeps all of
+ * these, so files with samples are looked at again in every round: what was mapped
+ * after such a change is the image's successor.
  *
  * I1  A struct known_image keeps its address until images_sweep() finds it
  *     unmarked.
@@ -43,6 +43,7 @@ struct known_image {
 	uint64_t replaced_ns;          /* monotonic */
 	uint32_t checked;              /* the round in which the file was looked at */
 	enum loss unknown; /* why samples here have no image, or SAMPLE_KEPT */
+	bool met;          /* images_meet() looked at it */
 	bool resolved;
 	bool marked;     /* images_sweep() keeps it */
 	char *open_path; /* the file was found here, as this process can open it; or
@@ -66,6 +67,13 @@ struct known_image *images_get(struct images *im, const char *name,
 struct known_image *images_get_special(struct images *im, enum image_kind kind,
 				       const char *name,
 				       const struct image_source *source);
+
+/*
+ * Opens, checks and hashes a file that is seen for the first time, while tgid still has
+ * it: a file that is deleted soon, or of a container that ends soon, is not found when
+ * its first sample arrives. Only so many are met in a round.
+ */
+void images_meet(struct images *im, struct known_image *image, pid_t tgid);
 
 /*
  * The image of a sample on a mapping of image that was made at mapped_ns: image

@@ -7,12 +7,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 
 #define MOUNTINFO_MAX_BYTES (4u << 20)
+#define MAPS_MAX_BYTES      (16u << 20)
 
 /* Those that ask somebody; "fuse" and the like also with a subtype behind a dot. */
 static bool may_not_answer(const char *type, size_t len)
@@ -110,4 +112,71 @@ int procroot_open(pid_t tgid, const char *path, struct stat *st)
 	fd = file_open_in_root(root, path, st);
 	close(root);
 	return fd;
+}
+
+/*
+ * Opens what a link in /proc leads to, if it is the regular file wanted: only then is
+ * it opened for more than a look, for a device may mind.
+ */
+static int open_link(const char *link, ino_t inode, struct stat *st)
+{
+	int fd, found = open(link, O_PATH | O_CLOEXEC);
+	char self[64];
+
+	if (found < 0)
+		return -errno;
+	if (fstat(found, st))
+		fd = -errno;
+	else if (st->st_ino != inode || !S_ISREG(st->st_mode))
+		fd = -ESTALE;
+	else {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", found);
+		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(found);
+	return fd;
+}
+
+/* Where in memory the file is mapped, as map_files has it: "START-END". */
+static int find_mapping(const char *maps, dev_t device, ino_t inode, char out[40])
+{
+	const char *next;
+
+	for (const char *line = maps; *line; line = next) {
+		unsigned long long start, end, ino;
+		unsigned int major_nr, minor_nr;
+
+		next = line + strcspn(line, "\n");
+		if (*next)
+			next++;
+		if (sscanf(line, "%llx-%llx %*s %*x %x:%x %llu", &start, &end,
+			   &major_nr, &minor_nr, &ino) != 5 ||
+		    ino != inode || makedev(major_nr, minor_nr) != device)
+			continue;
+		snprintf(out, 40, "%llx-%llx", start, end);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
+{
+	char path[128], where[40];
+	struct buf maps = { 0 };
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tgid);
+	fd = open_link(path, inode, st);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tgid);
+	fd = file_read_all(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
+	if (!fd)
+		fd = find_mapping(buf_str(&maps), device, inode, where);
+	buf_fini(&maps);
+	if (fd)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)tgid, where);
+	return open_link(path, inode, st);
 }

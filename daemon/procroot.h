@@ -20,6 +20,14 @@
 int procroot_open(pid_t tgid, const char *path, struct stat *st);
 
 /*
+ * Opens a file that tgid runs or has mapped, by its inode: also one whose name is gone,
+ * or that never had one. device is the kernel's number for it, as in /proc/PID/maps. A
+ * descriptor, or -errno: what a process maps, but does not run, needs
+ * CAP_CHECKPOINT_RESTORE.
+ */
+int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st);
+
+/*
  * Whether a path lies on such a file system, by the text of /proc/PID/mountinfo: a
  * mount that is covered by another counts as well.
  */

@@ -338,6 +338,7 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 		range.bias = -range.start;
 	range.value = image;
 	procmap_map(sb->cfg.procmap, r->pid, &range);
+	images_meet(sb->cfg.images, image, r->pid);
 	if (sb->cfg.jit && jit_may_hold(image)) {
 		const struct process *p =
 			procmap_find(sb->cfg.procmap, r->pid, 0, time);
