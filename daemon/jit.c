@@ -15,10 +15,9 @@
 #include "base/times.h"
 #include "daemon/jitread.h"
 
-#define ROUND_BUDGET     (16u << 20) /* bytes read and sorted in a round */
-#define TRY_COST         (64u << 10) /* of them, what looking for the file takes */
-#define READ_INTERVAL_NS NSEC_PER_SEC
-#define FORGET_AFTER     3 /* rounds without a sample */
+#define ROUND_BUDGET (16u << 20) /* bytes read and sorted in a round */
+#define TRY_COST     (64u << 10) /* of them, what looking for the file takes */
+#define FORGET_AFTER 3           /* rounds without a sample */
 
 struct jit_process {
 	struct hnode node; /* by tgid */
@@ -177,10 +176,10 @@ static void refresh(struct jit *j, struct jit_process *p, uint64_t horizon_ns)
 {
 	size_t before = jitmap_memory(&p->map), nr = p->map.nr_built;
 
-	p->tried_ns = time_mono_ns();
 	if (j->map_bytes > JIT_MAX_BYTES || j->budget < TRY_COST)
 		return;
 	j->budget -= TRY_COST;
+	p->tried_ns = time_mono_ns();
 	if (p->dump_path)
 		jitread_dump(&p->owner, p->dump_path, &p->file, &p->map, &j->budget);
 	else
@@ -310,9 +309,11 @@ int jit_find(struct jit *j, const struct process *p, const struct jit_sample *s,
 
 	if (!jp)
 		return -ENOENT;
-	if (jp->file.read_ns <= s->to_ns &&
-	    (!jp->tried_ns || jp->tried_ns + READ_INTERVAL_NS <= time_mono_ns()))
+	if (jp->tried_ns <= s->to_ns)
 		refresh(j, jp, s->from_ns);
+	if (jp->tried_ns <=
+	    s->to_ns) /* an older map might have what was there before */
+		return -ENOENT;
 	return look_up(j, jp, s, image, offset);
 }
 

@@ -34,20 +34,22 @@
 #define NATIVE_MACHINE EM_NONE
 #endif
 
+static uint64_t to_ns(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+}
+
 /* A file that this owner answers for. A descriptor, or -errno. */
 static int open_owned(const struct jit_owner *owner, const char *path, struct stat *st)
 {
 	int fd = procroot_open(owner->tgid, path, st);
-	uint64_t written_ns;
 
 	if (fd < 0 && fd != -EREMOTE && owner->shares_root)
 		fd = procroot_open(0, path, st);
 	if (fd < 0)
 		return fd;
-	written_ns = (uint64_t)st->st_mtim.tv_sec * NSEC_PER_SEC +
-		     (uint64_t)st->st_mtim.tv_nsec;
 	if ((st->st_uid == owner->uid || !st->st_uid) &&
-	    written_ns + CLOCK_SLACK_NS >= owner->begun_real_ns)
+	    to_ns(&st->st_mtim) + CLOCK_SLACK_NS >= owner->begun_real_ns)
 		return fd;
 	close(fd);
 	return -EACCES;
@@ -117,11 +119,18 @@ static int add_lines(struct jitmap *m, const char *chunk, size_t len,
 	return err;
 }
 
-/* Reads lines to the end of the file, or of the budget. */
-static int read_lines(struct jit_file *f, int fd, struct jitmap *m, size_t *budget)
+/*
+ * Reads lines to the end of the file, or of the budget. The code of all of them was
+ * there when the last was written.
+ */
+static int read_lines(struct jit_file *f, int fd, uint64_t written_ns, struct jitmap *m,
+		      size_t *budget)
 {
-	const struct jit_code when = { .since_ns = f->read_ns,
-				       .known_ns = time_mono_ns() };
+	const uint64_t now_ns = time_mono_ns(), ago_ns = time_real_ns() - written_ns;
+	const struct jit_code when = {
+		.since_ns = f->read_ns,
+		.known_ns = ago_ns < now_ns - f->read_ns ? now_ns - ago_ns : now_ns,
+	};
 	char *chunk = malloc(CHUNK_SIZE);
 	uint64_t at = f->at;
 	size_t used;
@@ -137,7 +146,7 @@ static int read_lines(struct jit_file *f, int fd, struct jitmap *m, size_t *budg
 		*budget -= got;
 		err = add_lines(m, chunk, got, &when, &used);
 		if (!err && !used) {
-			f->read_ns = when.known_ns;
+			f->read_ns = now_ns;
 			break;
 		}
 		at += err ? 0 : used;
@@ -162,7 +171,7 @@ int jitread_text(const struct jit_owner *owner, struct jit_file *f, struct jitma
 		return fd;
 	if (!goes_on(f, fd, &st))
 		begin(f, m, &st);
-	err = f->is_full ? 0 : read_lines(f, fd, m, budget);
+	err = f->is_full ? 0 : read_lines(f, fd, to_ns(&st.st_mtim), m, budget);
 	if (err == -CPI_ELIMIT) {
 		f->is_full = true;
 		err = 0;

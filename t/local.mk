@@ -72,6 +72,12 @@ LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
+# Images of every kind.
+IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t
+EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+dist_check_SCRIPTS += $(IMAGE_TESTS)
+LONG_TESTS += $(IMAGE_TESTS)
+
 # The same, and more, with the BPF collector.
 BPF_TESTS = \
 	t/0361-bpf-accounting.t \
@@ -120,7 +126,7 @@ t_target_LDFLAGS =
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/spawn t/programs/split t/programs/stall
+	t/programs/branch t/programs/jit t/programs/memfd t/programs/spawn t/programs/split t/programs/stall
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
@@ -139,6 +145,12 @@ t_programs_branch_LDFLAGS = $(FIXED_LINK)
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
 t_programs_spawn_LDFLAGS = $(FIXED_LINK)
+t_programs_jit_SOURCES = t/programs/jit.c
+t_programs_jit_CFLAGS = $(FIXED_COMPILE)
+t_programs_jit_LDFLAGS = $(FIXED_LINK)
+t_programs_memfd_SOURCES = t/programs/memfd.c
+t_programs_memfd_CFLAGS = $(FIXED_COMPILE)
+t_programs_memfd_LDFLAGS = $(FIXED_LINK)
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
