@@ -26,7 +26,7 @@
 
 struct images {
 	struct hmap map;
-	uint32_t round;
+	uint32_t round, reading;
 	int nr_met[2]; /* in this round: here, there */
 };
 
@@ -266,22 +266,6 @@ static int resolve(struct known_image *image, pid_t tgid)
 	return err;
 }
 
-void images_meet(struct images *im, struct known_image *image, pid_t tgid)
-{
-	char root[64];
-	int there;
-
-	if (image->met || image->resolved)
-		return;
-	image->met = true;
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
-	there = !same_root(root);
-	if (im->nr_met[there] >= (there ? MAX_MET_THERE : MAX_MET_HERE))
-		return;
-	im->nr_met[there]++;
-	image->resolved = !resolve(image, tgid);
-}
-
 /* At the first sample, for good. */
 static void resolve_now(struct known_image *image, pid_t tgid)
 {
@@ -329,6 +313,27 @@ static void look_again(struct images *im, struct known_image *image)
 		add_image(im, image->desc.kind, image->desc.name, &image->source);
 }
 
+void images_meet(struct images *im, struct known_image *image, pid_t tgid)
+{
+	char root[64];
+	int there;
+
+	if (image->resolved && image->looked != im->reading && !image->successor)
+		look_again(im, image);
+	image->looked = im->reading;
+	if (image->successor)
+		image = image->successor;
+	if (image->met || image->resolved)
+		return;
+	image->met = true;
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
+	there = !same_root(root);
+	if (im->nr_met[there] >= (there ? MAX_MET_THERE : MAX_MET_HERE))
+		return;
+	im->nr_met[there]++;
+	image->resolved = !resolve(image, tgid);
+}
+
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns)
 {
@@ -348,6 +353,11 @@ void images_next_round(struct images *im)
 {
 	im->round++;
 	im->nr_met[0] = im->nr_met[1] = 0;
+}
+
+void images_next_reading(struct images *im)
+{
+	im->reading++;
 }
 
 int images_open(const struct known_image *image)

@@ -43,7 +43,8 @@ struct known_image {
 	uint64_t replaced_ns;          /* monotonic */
 	uint32_t checked;              /* the round in which the file was looked at */
 	enum loss unknown; /* why samples here have no image, or SAMPLE_KEPT */
-	bool met;          /* images_meet() looked at it */
+	uint32_t looked;   /* the reading in which it was looked at for a mapping */
+	bool met;          /* images_meet() tried to open it */
 	bool resolved;
 	bool marked;     /* images_sweep() keeps it */
 	char *open_path; /* the file was found here, as this process can open it; or
@@ -71,7 +72,8 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 /*
  * Opens, checks and hashes a file that is seen for the first time, while tgid still has
  * it: a file that is deleted soon, or of a container that ends soon, is not found when
- * its first sample arrives. Only so many are met in a round.
+ * its first sample arrives. Only so many are met in a round. A file that was opened
+ * before is looked at again, once in each reading of mapping events.
  */
 void images_meet(struct images *im, struct known_image *image, pid_t tgid);
 
@@ -83,8 +85,9 @@ void images_meet(struct images *im, struct known_image *image, pid_t tgid);
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns);
 
-/* From now on resolved files are looked at again. */
+/* From now on resolved files are looked at again: at samples, at mappings. */
 void images_next_round(struct images *im);
+void images_next_reading(struct images *im);
 
 /*
  * Opens a resolved image's file again, if it is still the same one. A

@@ -416,6 +416,7 @@ bool sideband_read(struct sideband *sb)
 	uint64_t begun = time_mono_ns();
 	bool gap;
 
+	images_next_reading(sb->cfg.images);
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
