@@ -39,7 +39,10 @@ static uint64_t to_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
-/* A file that this owner answers for. A descriptor, or -errno. */
+/*
+ * A file that this owner answers for. Those of /proc and the like say that they are
+ * empty; some change when they are read. A descriptor, or -errno.
+ */
 static int open_owned(const struct jit_owner *owner, const char *path, struct stat *st)
 {
 	int fd = procroot_open(owner->tgid, path, st);
@@ -48,7 +51,7 @@ static int open_owned(const struct jit_owner *owner, const char *path, struct st
 		fd = procroot_open(0, path, st);
 	if (fd < 0)
 		return fd;
-	if ((st->st_uid == owner->uid || !st->st_uid) &&
+	if (st->st_size && (st->st_uid == owner->uid || !st->st_uid) &&
 	    to_ns(&st->st_mtim) + CLOCK_SLACK_NS >= owner->begun_real_ns)
 		return fd;
 	close(fd);

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -218,6 +220,21 @@ START_TEST(what_is_no_map_of_this_process_is_not_read)
 }
 END_TEST
 
+/* Reading some of them has effects, and they are root's. */
+START_TEST(a_file_of_proc_is_not_read)
+{
+	struct reading r = reading_new();
+
+	tell("");
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("/proc/kallsyms", path, NULL, MS_BIND, NULL))
+		return; /* only root can lay that trap */
+	ck_assert_int_eq(read_text(&r), -EACCES);
+	ck_assert_int_eq(umount(path), 0);
+	ck_assert_uint_eq(r.budget, SIZE_MAX);
+}
+END_TEST
+
 START_TEST(another_users_file_is_not_believed)
 {
 	struct reading r = reading_new();
@@ -363,6 +380,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, an_endless_map_is_read_in_pieces_and_to_a_limit);
 	tcase_add_loop_test(tc, what_is_no_map_of_this_process_is_not_read, 0,
 			    NR(traps));
+	tcase_add_test(tc, a_file_of_proc_is_not_read);
 	tcase_add_test(tc, another_users_file_is_not_believed);
 	tcase_add_test(tc, a_sample_waits_for_a_map_that_comes_late);
 	tcase_add_test(tc, one_function_has_one_place_wherever_it_lies);
