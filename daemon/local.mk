@@ -22,6 +22,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/kernel.c daemon/kernel.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/loss.c daemon/loss.h \
+	daemon/movedtext.c daemon/movedtext.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \

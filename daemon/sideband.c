@@ -21,6 +21,7 @@
 
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/movedtext.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
 #include "daemon/ring.h"
@@ -337,6 +338,9 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	if (image->unknown != SAMPLE_KEPT || image->desc.kind == IMAGE_VDSO)
 		range.bias = -range.start;
 	range.value = image;
+	if (image->unknown == SAMPLE_ANONYMOUS &&
+	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
+		return; /* it goes on to be the file's */
 	procmap_map(sb->cfg.procmap, r->pid, &range);
 	images_meet(sb->cfg.images, image, r->pid);
 	if (sb->cfg.jit && jit_may_hold(image)) {

@@ -5,7 +5,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan $((nr_stored_tests + 18))
+plan $((nr_stored_tests + 20))
 
 # runs FILE: it computes for a second of CPU time.
 runs()
@@ -44,6 +44,7 @@ cp "$programs/burn_a" over
 runs over
 cat "$programs/burn_b" >over
 runs over
+run 'a program that moves its text runs' "$programs/moved" 1000
 collect_stop
 check_stored
 
@@ -59,6 +60,8 @@ for name in replaced over; do
 		bound "$n" '>=' 500 "$name: $program has its half"
 	done
 done
+bound "$(cpi prof --db "$db" --image '*/moved' --procedure moved_burn --format=csv |
+	awk -F, 'NR == 2 { print $1 }')" '>=' 500 'text that was moved is its file'\''s'
 is "$(strangers)" '' 'no sample is of another program'
 is "$(cpi prof --db "$db" --image '*/replaced' --format=csv 2>/dev/null |
 	awk -F, 'NR > 1 && $5 == "burn_a"')" '' 'what was replaced has no name of today'

@@ -127,7 +127,7 @@ t_target_LDFLAGS =
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/jit t/programs/memfd t/programs/spawn t/programs/split t/programs/stall
+	t/programs/branch t/programs/jit t/programs/memfd t/programs/moved t/programs/spawn t/programs/split t/programs/stall
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
@@ -152,6 +152,9 @@ t_programs_jit_LDFLAGS = $(FIXED_LINK)
 t_programs_memfd_SOURCES = t/programs/memfd.c
 t_programs_memfd_CFLAGS = $(FIXED_COMPILE)
 t_programs_memfd_LDFLAGS = $(FIXED_LINK)
+t_programs_moved_SOURCES = t/programs/moved.c
+t_programs_moved_CFLAGS = $(FIXED_COMPILE)
+t_programs_moved_LDFLAGS = $(FIXED_LINK)
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
