@@ -285,11 +285,11 @@ static int add_object(struct jit *j, const struct jit_process *p, struct jit_cod
 }
 
 /* What is known of a sample of p without reading anything. */
-static int look_up(struct jit *j, struct jit_process *p, const struct jit_sample *s,
-		   struct known_image **image, uint64_t *offset)
+static int look_up(struct jit *j, struct jit_process *p, uint64_t pc, uint64_t from_ns,
+		   uint64_t to_ns, struct known_image **image, uint64_t *bias)
 {
 	struct jit_code *c;
-	int err = jitmap_find(&p->map, s->pc, s->from_ns, s->to_ns, &c);
+	int err = jitmap_find(&p->map, pc, from_ns, to_ns, &c);
 
 	if (!err && !image_of(j, p))
 		err = -ENOMEM;
@@ -298,23 +298,23 @@ static int look_up(struct jit *j, struct jit_process *p, const struct jit_sample
 	if (err)
 		return err == -EEXIST ? err : -ENOENT;
 	*image = p->image;
-	*offset = c->offset + (s->pc - c->start);
+	*bias = c->offset - c->start;
 	return 0;
 }
 
-int jit_find(struct jit *j, const struct process *p, const struct jit_sample *s,
-	     struct known_image **image, uint64_t *offset)
+int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_ns,
+	     uint64_t to_ns, struct known_image **image, uint64_t *bias)
 {
 	struct jit_process *jp = get_process(j, p);
 
 	if (!jp)
 		return -ENOENT;
-	if (jp->tried_ns <= s->to_ns)
-		refresh(j, jp, s->from_ns);
-	if (jp->tried_ns <=
-	    s->to_ns) /* an older map might have what was there before */
+	if (jp->tried_ns <= to_ns)
+		refresh(j, jp, from_ns);
+	/* An older map might have what was there before. */
+	if (jp->tried_ns <= to_ns)
 		return -ENOENT;
-	return look_up(j, jp, s, image, offset);
+	return look_up(j, jp, pc, from_ns, to_ns, image, bias);
 }
 
 bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s)
@@ -333,7 +333,7 @@ bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s
 		j->cap_waiting = cap;
 	}
 	j->waiting[j->nr_waiting++] = (struct waiting){ jp, *s };
-	j->nr_samples += s->n;
+	j->nr_samples += cpi_entry_count(&s->entry);
 	jp->nr_waiting++;
 	return true;
 }
@@ -352,13 +352,14 @@ void jit_settle(struct jit *j, jit_settle_fn fn, void *ctx)
 		const struct jit_sample *s = &j->waiting[i].sample;
 		struct jit_process *p = j->waiting[i].process;
 		struct known_image *image = NULL;
-		uint64_t offset = 0;
+		uint64_t bias = 0;
 		int err;
 
 		if (p->tried_ns < now_ns)
 			refresh(j, p, 0);
-		err = look_up(j, p, s, &image, &offset);
-		fn(ctx, s, p->comm, err, image, offset);
+		err = look_up(j, p, cpi_entry_pc(&s->entry), s->from_ns, s->to_ns,
+			      &image, &bias);
+		fn(ctx, s, p->comm, err, image, bias);
 		p->nr_waiting--;
 	}
 	j->nr_waiting = 0;

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/entry.h"
 #include "daemon/images.h"
 #include "daemon/procmap.h"
 
@@ -47,31 +48,30 @@ bool jit_may_hold(const struct known_image *image);
  */
 void jit_note(struct jit *j, const struct process *p);
 
-/* Samples of one address. */
+/*
+ * The code that held pc, in a process, when it was sampled: pc + *bias is the image's
+ * offset. 0, -EEXIST when more than one did, -ENOENT when nobody knows.
+ */
+int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_ns,
+	     uint64_t to_ns, struct known_image **image, uint64_t *bias);
+
+/* Samples of one address, and the batch's interval. */
 struct jit_sample {
-	uint64_t pc;
-	uint64_t from_ns, to_ns; /* when they were taken */
-	uint32_t n;
-	uint8_t event, outcome;
+	struct cpi_entry entry;
+	uint64_t from_ns, to_ns;
 };
 
-/*
- * The code that a sample of a process is in. 0, -EEXIST when more than one was there,
- * -ENOENT when nobody knows.
- */
-int jit_find(struct jit *j, const struct process *p, const struct jit_sample *s,
-	     struct known_image **image, uint64_t *offset);
-
-/* Keeps a sample that nobody knew for jit_settle(). Whether there was room for it. */
+/* Keeps a sample in code that nobody knew for jit_settle(). Whether there was room for
+ * it. */
 bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s);
-uint64_t jit_nr_waiting(const struct jit *j); /* Σ n */
+uint64_t jit_nr_waiting(const struct jit *j); /* Σ counts */
 
 /*
  * Reads all maps once more and calls fn with each sample that waits, and what
  * jit_find() says of it now.
  */
 typedef void (*jit_settle_fn)(void *ctx, const struct jit_sample *s, const char *comm,
-			      int err, struct known_image *image, uint64_t offset);
+			      int err, struct known_image *image, uint64_t bias);
 void jit_settle(struct jit *j, jit_settle_fn fn, void *ctx);
 
 /* A code object that has samples since the last jit_take(). */

@@ -51,8 +51,7 @@ bool movedtext_check(struct procmap *pm, struct images *im, pid_t tgid,
 	if (memory->end - memory->start < PIECE_SIZE ||
 	    procmap_lookup_in(pm, p, memory->start, when, &first) != PROCMAP_FOUND ||
 	    procmap_lookup_in(pm, p, memory->end - 1, when, &last) != PROCMAP_FOUND ||
-	    first.image != last.image ||
-	    last.offset - first.offset != memory->end - 1 - memory->start)
+	    first.image != last.image || first.bias != last.bias)
 		return false;
 	file = images_open(images_resolve(im, first.image, tgid, first.since_ns));
 	if (file < 0)
@@ -60,7 +59,7 @@ bool movedtext_check(struct procmap *pm, struct images *im, pid_t tgid,
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tgid);
 	mem = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem >= 0) {
-		same = same_pieces(mem, file, memory, first.offset);
+		same = same_pieces(mem, file, memory, memory->start + first.bias);
 		close(mem);
 	}
 	close(file);

@@ -250,18 +250,18 @@ END_TEST
 
 struct settled {
 	int nr, err;
-	uint64_t offset;
+	uint64_t bias;
 	struct known_image *image;
 };
 
 static void on_settled(void *ctx, const struct jit_sample *s, const char *comm, int err,
-		       struct known_image *image, uint64_t offset)
+		       struct known_image *image, uint64_t bias)
 {
 	struct settled *out = ctx;
 
-	ck_assert_uint_eq(s->n, 3);
+	ck_assert_uint_eq(cpi_entry_count(&s->entry), 3);
 	ck_assert_str_eq(comm, "test");
-	*out = (struct settled){ out->nr + 1, err, offset, image };
+	*out = (struct settled){ out->nr + 1, err, bias, image };
 }
 
 static struct process this_process(void)
@@ -273,7 +273,18 @@ static struct jit_sample sample_at(uint64_t pc)
 {
 	uint64_t now = time_mono_ns();
 
-	return (struct jit_sample){ .pc = pc, .from_ns = now, .to_ns = now, .n = 3 };
+	return (struct jit_sample){ { cpi_entry_word0(pc, 0, CPI_OUTCOME_NONE),
+				      cpi_entry_who(getpid(), 0) | 3ULL << CPI_COUNT_SHIFT },
+				    now,
+				    now };
+}
+
+static int find_sample(struct jit *j, const struct process *p,
+		       const struct jit_sample *s, struct known_image **image,
+		       uint64_t *bias)
+{
+	return jit_find(j, p, cpi_entry_pc(&s->entry), s->from_ns, s->to_ns, image,
+			bias);
 }
 
 START_TEST(a_sample_waits_for_a_map_that_comes_late)
@@ -285,9 +296,9 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 	struct known_image *image;
 	struct settled out = { 0 };
 	struct jit_object *objects;
-	uint64_t offset;
+	uint64_t bias;
 
-	ck_assert_int_eq(jit_find(j, &p, &s, &image, &offset), -ENOENT);
+	ck_assert_int_eq(find_sample(j, &p, &s, &image, &bias), -ENOENT);
 	ck_assert(jit_wait(j, &p, &s));
 	ck_assert_uint_eq(jit_nr_waiting(j), 3);
 	tell("1000 10 fn\n");
@@ -299,7 +310,7 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 
 	objects = jit_take(j);
 	ck_assert_str_eq(objects->name, "fn");
-	ck_assert_uint_eq(objects->offset + 8, out.offset);
+	ck_assert_uint_eq(objects->offset, 0x1000 + out.bias);
 	ck_assert_uint_eq(objects->size, 16);
 	ck_assert_ptr_null(objects->next);
 	jit_free_objects(objects);
@@ -322,19 +333,19 @@ START_TEST(one_function_has_one_place_wherever_it_lies)
 	struct known_image *image[4];
 	struct jit_object *objects;
 	struct jit_sample s;
-	uint64_t offset[4];
+	uint64_t bias[4];
 
 	tell("1000 10 fn\n2000 10 fn\n3000 20 fn\n");
 	for (int i = 0; i < 3; i++) {
 		s = sample_at(0x1000 * (i + 1) + 4);
-		ck_assert_int_eq(jit_find(j, &p, &s, &image[i], &offset[i]), 0);
+		ck_assert_int_eq(find_sample(j, &p, &s, &image[i], &bias[i]), 0);
 	}
 	q.start_ns = 7; /* a later incarnation */
-	ck_assert_int_eq(jit_find(j, &q, &s, &image[3], &offset[3]), 0);
+	ck_assert_int_eq(find_sample(j, &q, &s, &image[3], &bias[3]), 0);
 	ck_assert_ptr_eq(image[0], image[3]);
-	ck_assert_uint_eq(offset[0], offset[1]);
-	ck_assert_uint_ne(offset[0], offset[2]); /* not the same code */
-	ck_assert_uint_eq(offset[2], offset[3]);
+	ck_assert_uint_eq(0x1000 + bias[0], 0x2000 + bias[1]);
+	ck_assert_uint_ne(0x1000 + bias[0], 0x3000 + bias[2]); /* not the same code */
+	ck_assert_uint_eq(bias[2], bias[3]);
 	objects = jit_take(j);
 	ck_assert_ptr_nonnull(objects->next);
 	ck_assert_ptr_null(objects->next->next);
@@ -352,11 +363,11 @@ START_TEST(only_so_many_samples_wait)
 	struct jit *j = jit_new(im);
 	struct known_image *image;
 	struct settled out = { 0 };
-	uint64_t offset;
+	uint64_t bias;
 	int nr = 0;
 
 	ck_assert(!jit_wait(j, &p, &s)); /* nobody asked for the process yet */
-	ck_assert_int_eq(jit_find(j, &p, &s, &image, &offset), -ENOENT);
+	ck_assert_int_eq(find_sample(j, &p, &s, &image, &bias), -ENOENT);
 	while (jit_wait(j, &p, &s))
 		nr++;
 	ck_assert_int_eq(nr, JIT_MAX_WAITING);
