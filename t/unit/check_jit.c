@@ -274,7 +274,8 @@ static struct jit_sample sample_at(uint64_t pc)
 	uint64_t now = time_mono_ns();
 
 	return (struct jit_sample){ { cpi_entry_word0(pc, 0, CPI_OUTCOME_NONE),
-				      cpi_entry_who(getpid(), 0) | 3ULL << CPI_COUNT_SHIFT },
+				      cpi_entry_who(getpid(), 0) |
+					      3ULL << CPI_COUNT_SHIFT },
 				    now,
 				    now };
 }
