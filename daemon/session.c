@@ -114,6 +114,7 @@ static void sweep_images(struct session *s)
 	images_clear_marks(s->images);
 	procmap_mark_images(s->procmap);
 	kernel_mark_images(s->kernel);
+	jit_mark_images(s->attribution.jit);
 	tally_mark_images(s->attribution.tally);
 	outbox_mark_images(s->outbox);
 	codecache_clear(s->codecache);
@@ -155,6 +156,7 @@ static void sweep(struct session *s)
 	cycle(s);
 	s->ops->sweep(s->collector);
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
+	jit_next_round(s->attribution.jit);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
 	images_next_round(s->images);
@@ -305,7 +307,8 @@ static int post(struct session *s)
 	struct flush_stream streams[SESSION_MAX_EVENTS];
 	struct outbox_flush f = { .streams = streams,
 				  .nr_streams = s->nr_events,
-				  .kernel = s->kernel };
+				  .kernel = s->kernel,
+				  .jit = s->attribution.jit };
 	struct tally *next = tally_new();
 	uint64_t mono;
 	int err;
@@ -314,6 +317,7 @@ static int post(struct session *s)
 		return -ENOMEM;
 	s->flush_times.begun_ns = time_mono_ns();
 	sweep(s);
+	attribute_settle(&s->attribution);
 	if (s->store_err)
 		store(s); /* there may be room again: then nothing is dropped */
 	for (int e = 0; e < s->nr_events; e++) {
@@ -474,7 +478,8 @@ int session_run(struct session *s)
 
 uint64_t session_nr_pending(const struct session *s)
 {
-	uint64_t n = tally_kept(s->attribution.tally);
+	uint64_t n =
+		tally_kept(s->attribution.tally) + jit_nr_waiting(s->attribution.jit);
 	struct collector_counts now;
 
 	for (int e = 0; e < s->nr_events; e++) {
@@ -492,6 +497,7 @@ void session_free(struct session *s)
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);
+	jit_free(s->attribution.jit);
 	codecache_free(s->codecache);
 	procmap_free(s->procmap);
 	images_free(s->images);

@@ -304,6 +304,7 @@ static int start_sideband(struct session *s)
 		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
+		.jit = s->attribution.jit,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
@@ -331,12 +332,13 @@ static int open_parts(struct session *s)
 		.images = s->images,
 		.procmap = s->procmap,
 		.codecache = s->codecache,
+		.jit = jit_new(s->images),
 		.tally = tally_new(),
 		.by_comm = s->cfg.by_comm,
 	};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->images || !s->procmap || !s->codecache || !s->outbox ||
-	    !s->attribution.tally)
+	    !s->attribution.jit || !s->attribution.tally)
 		return -ENOMEM;
 	if (s->epoll_fd < 0)
 		return -errno;

@@ -75,6 +75,13 @@ LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
+# Images of every kind.
+IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
+	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t
+EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+dist_check_SCRIPTS += $(IMAGE_TESTS)
+LONG_TESTS += $(IMAGE_TESTS)
+
 # The same, and more, with the BPF collector.
 BPF_TESTS = \
 	t/0361-bpf-accounting.t \
@@ -126,6 +133,8 @@ FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
 	t/programs/branch t/programs/crowd t/programs/fault t/programs/spawn \
 	t/programs/split t/programs/stall
+	t/programs/branch t/programs/crowd t/programs/jit t/programs/memfd \
+	t/programs/moved t/programs/spawn t/programs/split t/programs/stall
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
@@ -150,6 +159,15 @@ t_programs_crowd_LDFLAGS = $(FIXED_LINK)
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
 t_programs_spawn_LDFLAGS = $(FIXED_LINK)
+t_programs_jit_SOURCES = t/programs/jit.c
+t_programs_jit_CFLAGS = $(FIXED_COMPILE)
+t_programs_jit_LDFLAGS = $(FIXED_LINK)
+t_programs_memfd_SOURCES = t/programs/memfd.c
+t_programs_memfd_CFLAGS = $(FIXED_COMPILE)
+t_programs_memfd_LDFLAGS = $(FIXED_LINK)
+t_programs_moved_SOURCES = t/programs/moved.c
+t_programs_moved_CFLAGS = $(FIXED_COMPILE)
+t_programs_moved_LDFLAGS = $(FIXED_LINK)
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)

@@ -71,7 +71,8 @@ t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_procmap
+COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_jit \
+	t/unit/check_jitmap t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
@@ -81,6 +82,10 @@ t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,-
 t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
+t_unit_check_jit_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_jit_LDADD = $(COLLECT_LDADD)
+t_unit_check_jitmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_jitmap_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
