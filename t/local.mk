@@ -99,8 +99,6 @@ dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
 t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
 
-# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
-# so they run when asked for: check --vm.
 # Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
 # of their own, so they run when asked for: check --all, and --vm with those that take
 # minutes.
@@ -130,48 +128,55 @@ t_target_LDFLAGS =
 # equal addresses, thus neither dynamic nor position independent.
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
-check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/crowd t/programs/fault t/programs/spawn \
-	t/programs/split t/programs/stall
-	t/programs/branch t/programs/crowd t/programs/jit t/programs/memfd \
-	t/programs/moved t/programs/spawn t/programs/split t/programs/stall
+check_PROGRAMS += t/programs/burn_a
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
 t_programs_burn_a_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/burn_b
 t_programs_burn_b_SOURCES = t/programs/burn.c
 t_programs_burn_b_CPPFLAGS = -DBURN=burn_b
 t_programs_burn_b_CFLAGS = $(FIXED_COMPILE)
 t_programs_burn_b_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/burn_c
 t_programs_burn_c_SOURCES = t/programs/burn.c
 t_programs_burn_c_CPPFLAGS = -DBURN=burn_c
 t_programs_burn_c_CFLAGS = $(FIXED_COMPILE)
 t_programs_burn_c_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/branch
 t_programs_branch_SOURCES = t/programs/branch.c
 t_programs_branch_CFLAGS = $(FIXED_COMPILE)
 t_programs_branch_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/fault
 t_programs_fault_SOURCES = t/programs/fault.c
 t_programs_fault_CFLAGS = $(FIXED_COMPILE)
 t_programs_fault_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/crowd
 t_programs_crowd_SOURCES = t/programs/crowd.c
 t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
 t_programs_crowd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/spawn
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
 t_programs_spawn_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/jit
 t_programs_jit_SOURCES = t/programs/jit.c
 t_programs_jit_CFLAGS = $(FIXED_COMPILE)
 t_programs_jit_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/memfd
 t_programs_memfd_SOURCES = t/programs/memfd.c
 t_programs_memfd_CFLAGS = $(FIXED_COMPILE)
 t_programs_memfd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/moved
 t_programs_moved_SOURCES = t/programs/moved.c
 t_programs_moved_CFLAGS = $(FIXED_COMPILE)
 t_programs_moved_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/split
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
 # As programs are compiled, whatever the build's own options.
+check_PROGRAMS += t/programs/stall
 t_programs_stall_SOURCES = t/programs/stall.c
 t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_stall_LDFLAGS = $(FIXED_LINK)
