@@ -252,6 +252,7 @@ bool explainer_is_deferred(const struct explainer *x)
 		return is_maskable(x);
 	case IMAGE_FILE:
 	case IMAGE_VDSO:
+	case IMAGE_JIT:
 		break;
 	}
 	return false;
