@@ -57,17 +57,22 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/workload
+# What the loader hook adds to an exec.
+check_PROGRAMS += t/bench/execs
+t_bench_execs_CFLAGS = $(AM_CFLAGS)
+
+dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
 QUICK_TESTS += t/0401-bench-sim.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
-bench: t/bench/table_sim t/bench/explain_bench
+bench: t/bench/table_sim t/bench/explain_bench t/bench/execs loader-hook/libcpi-audit.so
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'The analysis: t/bench/explain_bench FILE'
+	@echo 'The loader hook: $(srcdir)/t/bench/hook'
 	@echo 'See $(srcdir)/t/bench/README.md.'
