@@ -3,6 +3,7 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
+	daemon/announce.c daemon/announce.h \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
 	daemon/calibrate.c daemon/calibrate.h \
@@ -26,12 +27,15 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/procmap.c daemon/procmap.h \
 	daemon/procscan.c daemon/procscan.h \
+	daemon/ration.c daemon/ration.h \
 	daemon/raw.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
+	daemon/stated.c daemon/stated.h \
+	daemon/statement.c daemon/statement.h \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.

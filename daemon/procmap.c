@@ -212,7 +212,7 @@ struct retirement {
 	struct procmap *pm;
 	struct maps *maps;
 	uint64_t when;
-	const struct range *by;
+	const struct range *by; /* NULL: nothing came in its place */
 };
 
 static void retire(void *ctx, const struct range *piece, int nr_change)
@@ -222,7 +222,7 @@ static void retire(void *ctx, const struct range *piece, int nr_change)
 	struct retired *grown;
 
 	r->pm->nr_ranges += nr_change;
-	if (piece->value == r->by->value && piece->bias == r->by->bias)
+	if (r->by && piece->value == r->by->value && piece->bias == r->by->bias)
 		return; /* the same again, as after mprotect */
 	if (maps->nr_retired == maps->cap_retired) {
 		size_t cap = maps->cap_retired ? maps->cap_retired * 2 : 8;
@@ -266,6 +266,27 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 		return;
 	}
 	pm->nr_ranges++;
+}
+
+const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address)
+{
+	struct process *p = newest(pm, tgid);
+
+	return p && p->maps ? rangemap_find(&p->maps->live, address) : NULL;
+}
+
+void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t end,
+		   uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+	struct retirement retirement = { .pm = pm, .when = when };
+
+	if (!p || !p->maps)
+		return;
+	retirement.maps = maps_own(pm, p);
+	if (!retirement.maps ||
+	    rangemap_remove(&retirement.maps->live, start, end, retire, &retirement))
+		pm->nr_failed++;
 }
 
 void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when)

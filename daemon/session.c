@@ -78,11 +78,18 @@ void session_ask_exec_ids(struct session *s)
 		procmap_for_each(s->procmap, ask_exec_id, s);
 }
 
+/* What processes say of themselves comes before the scan: it fills what was lost. */
 void session_read_mappings(struct session *s)
 {
+	bool gap;
+
 	s->mapped_ns = time_mono_ns();
-	if (!sideband_read(s->sideband))
+	gap = sideband_read(s->sideband);
+	if (s->announce)
+		announce_run(s->announce, gap);
+	if (!gap)
 		return;
+	sideband_mend(s->sideband);
 	s->gap = true;
 	session_ask_exec_ids(s);
 }
@@ -365,7 +372,7 @@ static int earliest(const struct session *s, uint64_t now)
 		other = until(s->epoch_end_real_ns, time_real_ns());
 		ms = other < ms ? other : ms;
 	}
-	return ms;
+	return s->announce && ms > ANNOUNCE_MS ? ANNOUNCE_MS : ms;
 }
 
 /* On a schedule that does not drift: what restarts cost depends on their rate. */
@@ -414,6 +421,7 @@ void session_free(struct session *s)
 {
 	if (s->ops)
 		s->ops->close(s->collector);
+	announce_close(s->announce);
 	sideband_close(s->sideband);
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);

@@ -36,6 +36,8 @@ struct session_config {
 	bool enable_on_exec; /* with target: start when it calls exec */
 	const char *label;   /* of the first epoch, may be NULL */
 	int raw_fd;          /* every sample goes there too (raw.h); -1: no */
+
+	const char *announce_path; /* the loader hook's socket; NULL: none */
 };
 
 /* The defaults that cpid(8) documents. */

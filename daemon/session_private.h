@@ -8,6 +8,7 @@
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
 
+#include "daemon/announce.h"
 #include "daemon/attribute.h"
 #include "daemon/collector.h"
 #include "daemon/outbox.h"
@@ -29,6 +30,7 @@ struct session {
 	struct kernel *kernel;
 	struct codecache *codecache;
 	struct sideband *sideband;
+	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
 	struct outbox *outbox;
 
