@@ -473,15 +473,18 @@ void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
 	pm->gaps[pm->nr_gaps++] = (struct gap){ from, to };
 }
 
-static bool same_ranges(const struct rangemap *a, const struct rangemap *b)
+/*
+ * Whether all that was found is what a has. That a may have more is no wonder: no
+ * record tells of munmap(), nor of data that is mapped over the end of a file's text.
+ */
+static bool has_ranges(const struct rangemap *a, const struct rangemap *found)
 {
-	if (a->nr != b->nr)
-		return false;
-	for (size_t n = 0; n < a->nr; n++) {
-		const struct range *x = &a->range[n], *y = &b->range[n];
-		const struct known_image *i = x->value, *j = y->value;
+	for (size_t n = 0; n < found->nr; n++) {
+		const struct range *y = &found->range[n];
+		const struct range *x = rangemap_find(a, y->start);
+		const struct known_image *i = x ? x->value : NULL, *j = y->value;
 
-		if (x->start != y->start || x->end != y->end || x->bias != y->bias ||
+		if (!x || x->end < y->end || x->bias != y->bias ||
 		    strcmp(i->desc.name, j->desc.name))
 			return false;
 	}
@@ -495,7 +498,7 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 	struct process *p = newest(pm, tgid);
 	struct maps *maps;
 
-	if (p && !p->exited && same_ranges(p->maps ? &p->maps->live : &none, found)) {
+	if (p && !p->exited && has_ranges(p->maps ? &p->maps->live : &none, found)) {
 		p->verified_ns = when;
 		set_comm(p, comm);
 		return;

@@ -134,9 +134,9 @@ enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *proces
 void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to);
 
 /*
- * Compares a process's live mappings with what a scan found; equal ones (by
- * place and name: scan and kernel know files by different numbers) are
- * verified, others replaced by a new incarnation.
+ * Compares a process's live mappings with what a scan found: if they have all of
+ * it (by place and name: scan and kernel know files by different numbers) they are
+ * verified, else replaced by a new incarnation.
  */
 void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 		    const struct rangemap *found, uint64_t when);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/times.h"
+#include "daemon/kernel.h"
 
 #define MAPS_MAX_BYTES (16u << 20) /* 65,530 mappings with long names */
 
@@ -60,7 +61,8 @@ static int scan_maps(const char *text, struct images *im, struct rangemap *found
 	while (!err && (line = strsep(&rest, "\n"))) {
 		struct procscan_line l;
 
-		if (!procscan_parse(line, &l))
+		/* The kernel's own page there is in no mapping record. */
+		if (!procscan_parse(line, &l) && !kernel_address(l.range.start))
 			err = add_line(found, im, &l);
 	}
 	free(copy);

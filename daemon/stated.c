@@ -161,9 +161,8 @@ static enum stated_fate take_loaded(struct hearing *h, const struct statement *s
 }
 
 /*
- * The kernel has no record of an munmap(). Where nothing else is mapped since, the
- * process map keeps what was there; then a scan of /proc finds a difference, and with
- * it a gap where there is none.
+ * The kernel has no record of an munmap(): without this a program that loads one thing
+ * after the other would fill the process map.
  */
 static enum stated_fate take_unloaded(struct hearing *h, const struct statement *st)
 {
