@@ -69,16 +69,17 @@ is $? 0 'it ends well'
 
 hooked "$programs/loader" threads "$loaded" 1000 >/dev/null
 is $? 0 '8 threads load and unload 1000 times each'
-is "$(count refused.malformed refused.not_mapped refused.build_id)" 0 \
-	'and say nothing that is false'
+# What was loaded may be unloaded by the time that it is looked at.
+is "$(count refused.malformed refused.build_id)" 0 'and say nothing that makes no sense'
 
 # Hostile ones.
 before=$(count refused.not_mapped refused.gone)
+taken=$(count stated.taken)
 try 'a liar' "$speaker" forge $socket 20
 await refused.malformed 20
 is "$(count refused.malformed)" 20 'rubbish is refused'
 is "$(($(count refused.not_mapped refused.gone) - before))" 20 'what is false is refused'
-is "$(count stated.taken)" 0 'nothing was believed'
+is "$(count stated.taken)" "$taken" 'nothing was believed'
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 .
 	try 'nobody speaks for another' "$speaker" other $socket "$cpid_pid"
