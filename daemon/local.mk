@@ -29,6 +29,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/procscan.c daemon/procscan.h \
 	daemon/ration.c daemon/ration.h \
 	daemon/raw.h \
+	daemon/registration.c daemon/registration.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_open.c daemon/session_private.h \

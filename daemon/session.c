@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/perfev.h"
+#include "daemon/registration.h"
 #include "daemon/session_private.h"
 
 #define RETRY_NS           (10 * NSEC_PER_SEC) /* after a flush that could not be stored */
@@ -330,6 +331,17 @@ int session_new_epoch(struct session *s, const char *label)
 					  (time_mono_ns() - before) / NSEC_PER_MSEC + 1,
 					  label);
 	return err ? err : store(s);
+}
+
+int session_register(struct session *s, const struct registration *r, struct buf *text)
+{
+	/*
+	 * A batch that it falls into would be ambiguous. What was sampled before has
+	 * been attributed by then, so it may be as if it had been for a while.
+	 */
+	sweep(s);
+	return registration_take(r, s->swept_ns - FORGET_SLACK_NS, s->procmap,
+				 s->images, text);
 }
 
 /* Profiles of two mean periods are two streams, and share no table. */

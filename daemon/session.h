@@ -72,6 +72,11 @@ int session_new_epoch(struct session *s, const char *label);
 /* Sweeps, then samples at hz per second and CPU: a new stream. 0, -EINVAL, -errno. */
 int session_set_rate(struct session *s, double hz);
 
+struct registration;
+
+/* registration_take() (registration.h) with what the session knows of processes. */
+int session_register(struct session *s, const struct registration *r, struct buf *text);
+
 /* Appends lines "name value" (cpid(8), "STATUS") for the control socket. */
 void session_status(struct session *s, struct buf *out);
 

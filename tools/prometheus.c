@@ -22,6 +22,8 @@ static const struct {
 	{ "unknown", "reason", true },        { "lost", "reason", true },
 	{ "not_delivered", "event", false },  { "period", "event", false },
 	{ "outcome_unreadable", NULL, true }, { "mapping_records_lost", NULL, true },
+	{ "announcements", NULL, true },      { "stated", "fate", true },
+	{ "refused", "reason", true },
 };
 
 struct sample {

@@ -6,8 +6,11 @@
  *	fork	parent and child load it, the child without any descriptor
  *	space	in a name space of its own
  *	filter	under a seccomp filter that kills who makes a socket
- *	wait	says "ready", waits for a line, loads it, computes for COUNT ms in it,
- *says "done", and waits for the end of the input
+ *	wait	says "ready", waits for a line, loads it, computes for COUNT ms in
+ *		it, says "done", and waits for the end of the input
+ *	read	LIBRARY is this program: reads leaf() from it into memory, prints its
+ *		PID, where that is, its size, and its place in the file; then for
+ *		each line of input computes COUNT ms there, and says "done"
  *
  * Prints "fine" and exits with 0 when all is as without an audit library: the next
  * free descriptor is the one before, and nothing fails.
@@ -16,19 +19,26 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NR_THREADS 8
+#define LEAF_BYTES 64 /* enough for leaf() */
+
+unsigned long leaf(unsigned long rounds);
 
 enum { EXIT_SKIP = 77 };
 
@@ -117,6 +127,61 @@ static void filter_sockets(void)
 	load(LM_ID_BASE);
 }
 
+/* Computes, and is code that works anywhere. */
+__attribute__((noinline)) unsigned long leaf(unsigned long rounds)
+{
+	unsigned long x = rounds;
+
+	for (unsigned long i = 0; i < rounds; i++) {
+		x = x * 3 + i;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+static int find_leaf(struct dl_phdr_info *info, size_t size, void *offset)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && (uintptr_t)leaf - start < p->p_filesz)
+			*(off_t *)offset =
+				(off_t)((uintptr_t)leaf - start + p->p_offset);
+	}
+	return 1; /* the program is the first */
+}
+
+/* As programs do that bring a linker of their own. */
+static void read_code(void)
+{
+	unsigned long (*copy)(unsigned long rounds);
+	int fd = open(library, O_RDONLY | O_CLOEXEC);
+	clock_t end;
+	char line[16];
+	off_t offset = 0;
+	void *memory;
+
+	dl_iterate_phdr(find_leaf, &offset);
+	memory = mmap(NULL, LEAF_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fd < 0 || memory == MAP_FAILED ||
+	    pread(fd, memory, LEAF_BYTES, offset) != LEAF_BYTES ||
+	    mprotect(memory, LEAF_BYTES, PROT_READ | PROT_EXEC))
+		die("code");
+	close(fd);
+	*(void **)&copy = memory;
+	printf("%d %p %d %lld\n", (int)getpid(), memory, LEAF_BYTES, (long long)offset);
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		end = clock() + count * (CLOCKS_PER_SEC / 1000);
+		while (clock() < end)
+			copy(100000);
+		puts("done");
+		fflush(stdout);
+	}
+}
+
 static void when_told(void)
 {
 	double (*burn)(double ms);
@@ -153,6 +218,8 @@ int main(int argc, char **argv)
 		filter_sockets();
 	else if (!strcmp(how, "wait"))
 		when_told();
+	else if (!strcmp(how, "read"))
+		read_code();
 	else
 		return 2;
 	if (next_descriptor() != fd)
