@@ -58,20 +58,6 @@ static bool find_headers(const struct link_map *map, struct object_headers *out)
 	return true;
 }
 
-/* Whether the file's part of a readable segment holds all of it. */
-static bool is_mapped(const struct object_headers *h, const Elf64_Phdr *part)
-{
-	for (size_t i = 0; i < h->nr; i++) {
-		const Elf64_Phdr *p = &h->phdr[i];
-
-		if (p->p_type == PT_LOAD && p->p_flags & PF_R &&
-		    part->p_vaddr >= p->p_vaddr && part->p_filesz <= p->p_filesz &&
-		    part->p_vaddr - p->p_vaddr <= p->p_filesz - part->p_filesz)
-			return true;
-	}
-	return false;
-}
-
 struct bytes {
 	const unsigned char *at;
 	size_t size;
@@ -98,37 +84,49 @@ static struct bytes find_in_notes(const unsigned char *at, size_t size)
 	return (struct bytes){ NULL, 0 };
 }
 
-static struct bytes find_build_id(const struct link_map *map,
-				  const struct object_headers *h)
+/* What a record has of the headers. */
+struct summary {
+	size_t nr_segments;
+	struct bytes build_id;
+};
+
+/*
+ * One pass, for this is done for each object of each program: notes count when they
+ * are in the first segment, whose header is before theirs. False when there is no
+ * code, or some that cannot be told of.
+ */
+static bool summarise(const struct link_map *map, const struct object_headers *h,
+		      struct cpi_announce_segment *to, struct summary *out)
 {
-	struct bytes id = { NULL, 0 };
+	const Elf64_Phdr *first = NULL;
+	struct summary s = { 0, { NULL, 0 } };
 
-	for (size_t i = 0; i < h->nr && !id.size; i++) {
+	for (size_t i = 0; i < h->nr; i++) {
 		const Elf64_Phdr *p = &h->phdr[i];
+		uint64_t skipped = first ? p->p_vaddr - first->p_vaddr : 0;
 
-		if (p->p_type == PT_NOTE && !(p->p_vaddr & 3) && is_mapped(h, p))
-			id = find_in_notes((const unsigned char *)(map->l_addr +
-								   p->p_vaddr),
-					   p->p_filesz);
+		if (p->p_type == PT_LOAD) {
+			first = first ? first : p;
+			if (!(p->p_flags & PF_X) || !p->p_filesz)
+				continue;
+			if (s.nr_segments == CPI_ANNOUNCE_MAX_SEGMENTS ||
+			    (p->p_vaddr | p->p_offset | p->p_filesz) > UINT32_MAX)
+				return false;
+			to[s.nr_segments++] =
+				(struct cpi_announce_segment){ (uint32_t)p->p_vaddr,
+							       (uint32_t)p->p_offset,
+							       (uint32_t)p->p_filesz };
+		} else if (p->p_type == PT_NOTE && !s.build_id.size && first &&
+			   first->p_flags & PF_R && !(p->p_vaddr & 3) &&
+			   skipped <= first->p_filesz &&
+			   p->p_filesz <= first->p_filesz - skipped) {
+			s.build_id = find_in_notes((const unsigned char *)(map->l_addr +
+									   p->p_vaddr),
+						   p->p_filesz);
+		}
 	}
-	return id;
-}
-
-/* How many; none when one cannot be told of. */
-static size_t put_segments(const struct object_headers *h,
-			   struct cpi_announce_segment *to, size_t max)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < h->nr && nr < max; i++) {
-		const Elf64_Phdr *p = &h->phdr[i];
-
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X && p->p_filesz)
-			to[nr++] =
-				(struct cpi_announce_segment){ p->p_vaddr, p->p_offset,
-							       p->p_filesz };
-	}
-	return nr;
+	*out = s;
+	return s.nr_segments > 0;
 }
 
 static size_t length(const char *s)
@@ -154,24 +152,19 @@ size_t object_describe(const struct link_map *map, enum cpi_announce_what what,
 {
 	struct cpi_announce_record *record = (struct cpi_announce_record *)to;
 	struct cpi_announce_segment *segments = (void *)(record + 1);
-	size_t path_size = map->l_name ? length(map->l_name) : 0, nr, total;
+	size_t path_size = map->l_name ? length(map->l_name) : 0;
 	struct object_headers found = *main;
-	struct bytes id;
+	struct summary summary;
 	char *end;
 
 	if (path_size > CPI_ANNOUNCE_MAX_PATH ||
-	    (path_size && !find_headers(map, &found)))
+	    size < sizeof(*record) + CPI_ANNOUNCE_MAX_SEGMENTS * sizeof(*segments) +
+			    CPI_ANNOUNCE_MAX_BUILD_ID + path_size + sizeof(uint64_t) ||
+	    (path_size && !find_headers(map, &found)) ||
+	    !summarise(map, &found, segments, &summary))
 		return 0;
-	id = find_build_id(map, &found);
-	total = sizeof(*record) +
-		CPI_ANNOUNCE_MAX_SEGMENTS * sizeof(struct cpi_announce_segment) +
-		id.size + path_size + sizeof(uint64_t);
-	if (total > size)
-		return 0;
-	nr = put_segments(&found, segments, CPI_ANNOUNCE_MAX_SEGMENTS);
-	if (!nr)
-		return 0;
-	end = put((char *)(segments + nr), id.at, id.size);
+	end = put((char *)(segments + summary.nr_segments), summary.build_id.at,
+		  summary.build_id.size);
 	end = put(end, map->l_name, path_size);
 	while ((end - to) % sizeof(uint64_t))
 		*end++ = 0;
@@ -179,8 +172,8 @@ size_t object_describe(const struct link_map *map, enum cpi_announce_what what,
 		.size = (uint16_t)(end - to),
 		.path_size = (uint16_t)path_size,
 		.what = (uint8_t)what,
-		.nr_segments = (uint8_t)nr,
-		.build_id_size = (uint8_t)id.size,
+		.nr_segments = (uint8_t)summary.nr_segments,
+		.build_id_size = (uint8_t)summary.build_id.size,
 		.base = map->l_addr,
 	};
 	return record->size;

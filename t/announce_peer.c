@@ -3,6 +3,8 @@
  * announce_peer - who the loader hook, or cpid, talks to, for the tests in t/
  *
  *	announce_peer hold SOCKET	binds it, prints "bound", takes nothing
+ *	announce_peer drain SOCKET
+ *		the same, but takes what has come every 5 ms; no alarm ends it
  *	announce_peer forge SOCKET COUNT
  *		states what is not true of itself, and rubbish, COUNT times
  *	announce_peer flood SOCKET COUNT
@@ -17,6 +19,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +72,10 @@ static int connect_to(const char *path)
 	return fd;
 }
 
-static int hold(const char *path)
+/* Takes what has come, every now and then, or nothing ever. */
+static int hold(const char *path, bool drains)
 {
+	static char data[CPI_ANNOUNCE_MAX];
 	struct sockaddr_un addr = address_of(path);
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
@@ -78,6 +83,11 @@ static int hold(const char *path)
 		die(path);
 	puts("bound");
 	fflush(stdout);
+	while (drains) {
+		usleep(5000);
+		while (recv(fd, data, sizeof(data), MSG_DONTWAIT) >= 0)
+			;
+	}
 	pause();
 	return 0;
 }
@@ -143,9 +153,11 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
 
+	if (!strcmp(what, "drain") && argc == 3)
+		return hold(argv[2], true);
 	alarm(120);
 	if (!strcmp(what, "hold") && argc == 3)
-		return hold(argv[2]);
+		return hold(argv[2], false);
 	if (!strcmp(what, "forge") && argc == 4)
 		return forge(argv[2], atol(argv[3]));
 	if (!strcmp(what, "flood") && argc == 4)

@@ -30,12 +30,14 @@ static double us(const struct timeval *t)
 
 static double time_one(const char *program, const char *library)
 {
-	char *args[] = { (char *)program, NULL }, variable[4096];
-	char *env[] = { library[0] == '-' ? NULL : variable, NULL };
+	char *args[] = { (char *)program, NULL }, variable[4096], socket[4096];
+	char *env[] = { socket, library[0] == '-' ? NULL : variable, NULL };
+	const char *path = getenv("CPI_ANNOUNCE");
 	struct rusage used;
 	int status;
 	pid_t pid;
 
+	snprintf(socket, sizeof(socket), "CPI_ANNOUNCE=%s", path ? path : "");
 	snprintf(variable, sizeof(variable), "LD_AUDIT=%s", library);
 	if (posix_spawn(&pid, program, NULL, NULL, args, env) ||
 	    wait4(pid, &status, 0, &used) != pid || status) {

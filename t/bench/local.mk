@@ -68,7 +68,8 @@ dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
 QUICK_TESTS += t/0401-bench-sim.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
-bench: t/bench/table_sim t/bench/explain_bench t/bench/execs loader-hook/libcpi-audit.so
+bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
+		loader-hook/libcpi-audit.so
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
