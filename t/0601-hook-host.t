@@ -50,10 +50,10 @@ echo >sock
 run_all 'a file in its place'
 rm sock
 
-"$builddir/t/announce_peer" hold sock >fifo.out &
+"$builddir/t/announce_peer" hold sock >said.txt &
 holder=$!
 tap_pids="$tap_pids $holder"
-until grep -q bound fifo.out; do
+until grep -q bound said.txt 2>/dev/null; do
 	kill -0 $holder || bail 'no socket'
 done
 run_all 'a socket that nobody reads, soon full'

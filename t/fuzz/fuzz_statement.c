@@ -10,7 +10,6 @@
 static void look_at(const struct statement *st, const uint8_t *data, size_t size)
 {
 	const uint8_t *end = data + size;
-	volatile uint8_t sum = 0;
 
 	fuzz_check(st->nr_segments > 0 && st->nr_segments <= CPI_ANNOUNCE_MAX_SEGMENTS);
 	for (int i = 0; i < st->nr_segments; i++)
@@ -20,10 +19,8 @@ static void look_at(const struct statement *st, const uint8_t *data, size_t size
 		   st->build_id_size <= (size_t)(end - st->build_id));
 	fuzz_check((const uint8_t *)st->path >= data &&
 		   st->path_size <= (size_t)(end - (const uint8_t *)st->path));
-	for (size_t i = 0; i < st->build_id_size; i++)
-		sum += st->build_id[i];
-	for (size_t i = 0; i < st->path_size; i++)
-		sum += st->path[i];
+	fuzz_check(st->build_id_size <= CPI_ANNOUNCE_MAX_BUILD_ID &&
+		   st->path_size <= CPI_ANNOUNCE_MAX_PATH);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
