@@ -30,8 +30,7 @@
 #include "loader-hook/send.h"
 #include "loader-hook/sys.h"
 
-#define PAGE_BYTES 4096
-#define FEW_BYTES  2048 /* most programs' objects; with the rest it fits into a page */
+#define FEW_BYTES 2048 /* most programs' objects; with the rest it fits into a page */
 
 static struct {
 	bool is_welcome;
@@ -135,8 +134,8 @@ static bool grow(void)
 	if (hook.batch != hook.few)
 		return false;
 	at = sys_call(SYS_mmap, 0, CPI_ANNOUNCE_MAX, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (at < 0 && at > -PAGE_BYTES)
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sys_failed(at))
 		return false;
 	for (size_t i = 0; i < hook.nr_used; i++)
 		((char *)at)[i] = hook.few[i];
