@@ -4,8 +4,8 @@
  *
  * See rtld-audit(7). There is no C library in here: another copy of it in the audit
  * namespace would cost each program more than all the rest, and has locks and
- * memory that a fork or a signal may find in any state. So nothing is allocated,
- * errno is never touched, and what is kept is one buffer.
+ * memory that a fork or a signal may find in any state. So errno is never touched, and
+ * what is kept is one buffer, which the kernel gives more memory at most once.
  *
  * I1  Records gather while the linker works and leave in one datagram once its lists
  *     are consistent; then the buffer is empty.
