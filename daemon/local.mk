@@ -3,6 +3,7 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
+	daemon/announce.c daemon/announce.h \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
 	daemon/budget.c daemon/budget.h \
@@ -34,7 +35,9 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/procmap.c daemon/procmap.h \
 	daemon/procroot.c daemon/procroot.h \
 	daemon/procscan.c daemon/procscan.h \
+	daemon/ration.c daemon/ration.h \
 	daemon/raw.h \
+	daemon/registration.c daemon/registration.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_budget.c \
@@ -42,6 +45,8 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
 	daemon/swept.c daemon/swept.h \
+	daemon/stated.c daemon/stated.h \
+	daemon/statement.c daemon/statement.h \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.

@@ -351,6 +351,19 @@ static int open_parts(struct session *s)
 	return err ? err : cpus_online(&s->cpus);
 }
 
+/* Nothing depends on it alone, so the rest goes on without. */
+static void start_announce(struct session *s)
+{
+	int err;
+
+	if (!s->cfg.announce_path)
+		return;
+	err = announce_open(s->cfg.announce_path, s->procmap, s->images, &s->announce);
+	if (err)
+		log_warn("session: the loader hook is not listened to: %s",
+			 err_str(err));
+}
+
 static int begin_run(struct session *s)
 {
 	int err = store_begin(s->db, &s->platform.desc, time_real_ns(), &s->store);
@@ -405,6 +418,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		session_free(s);
 		return err;
 	}
+	start_announce(s);
 	set_timers(s);
 	session_budget_begin(s);
 	*out = s;

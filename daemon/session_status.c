@@ -158,6 +158,8 @@ void session_status(struct session *s, struct buf *out)
 		   (unsigned long long)(s->unreadable + t->unreadable));
 	buf_printf(out, "mapping_records_lost %llu\n",
 		   (unsigned long long)sideband_nr_lost(s->sideband));
+	if (s->announce)
+		announce_status(s->announce, out);
 	buf_printf(out, "processes %zu\n", procmap_nr_processes(s->procmap));
 	buf_printf(out, "mappings %zu\n", procmap_nr_ranges(s->procmap));
 	buf_printf(out, "images %zu\n", images_nr(s->images));

@@ -20,6 +20,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_register.c \
 	tools/cmd_stalls.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \

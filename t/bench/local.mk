@@ -77,16 +77,25 @@ dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve \
 	t/bench/soak t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
+# What the loader hook adds to an exec.
+check_PROGRAMS += t/bench/execs
+t_bench_execs_CFLAGS = $(AM_CFLAGS)
+
+dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/workload
+EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
 QUICK_TESTS += t/0401-bench-sim.t t/0403-bench-overhead.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
 bench: all $(BENCHES)
+bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
+		loader-hook/libcpi-audit.so
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'The analysis: t/bench/explain_bench FILE'
+	@echo 'The loader hook: $(srcdir)/t/bench/hook'
 	@echo 'See $(srcdir)/t/bench/README.md.'

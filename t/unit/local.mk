@@ -88,6 +88,13 @@ t_unit_check_jitmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_jitmap_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
+# What the loader hook says.
+check_PROGRAMS += t/unit/check_stated t/unit/check_statement
+QUICK_TESTS += t/unit/check_stated t/unit/check_statement
+t_unit_check_stated_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_stated_LDADD = $(COLLECT_LDADD)
+t_unit_check_statement_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_statement_LDADD = $(DAEMON_UNIT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
 check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
