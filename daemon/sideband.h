@@ -50,6 +50,9 @@ bool sideband_read(struct sideband *sb);
 /* Whether a ring is so full that it should be read; no system call. */
 bool sideband_is_due(const struct sideband *sb);
 
+/* Whether there is anything to read at all; no system call. */
+bool sideband_has_news(const struct sideband *sb);
+
 /* Records lost since the beginning. */
 uint64_t sideband_nr_lost(const struct sideband *sb);
 
