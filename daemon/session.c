@@ -482,6 +482,8 @@ int session_run(struct session *s)
 	s->quiet = is_quiet(s);
 	if (due)
 		cycle(s);
+	else if (sideband_has_news(s->sideband)) /* of whom may be gone at the sweep */
+		session_read_mappings(s);
 	if (now >= s->next_sweep_ns)
 		sweep(s);
 	if (time_real_ns() >= s->epoch_end_real_ns)

@@ -435,15 +435,26 @@ void sideband_mend(struct sideband *sb)
 	sb->scanned_ns = now;
 }
 
-bool sideband_is_due(const struct sideband *sb)
+/* Whether a ring has so many bytes. */
+static bool has_unread(const struct sideband *sb, size_t bytes)
 {
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		const struct source *s = &sb->source[cpu];
 
-		if (s->fd >= 0 && ring_unread(&s->ring) >= RING_WAKES_AT)
+		if (s->fd >= 0 && ring_unread(&s->ring) >= bytes)
 			return true;
 	}
 	return false;
+}
+
+bool sideband_is_due(const struct sideband *sb)
+{
+	return has_unread(sb, RING_WAKES_AT);
+}
+
+bool sideband_has_news(const struct sideband *sb)
+{
+	return has_unread(sb, 1);
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

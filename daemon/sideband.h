@@ -49,6 +49,9 @@ bool sideband_read(struct sideband *sb);
 /* Whether a ring is so full that it should be read; no system call. */
 bool sideband_is_due(const struct sideband *sb);
 
+/* Whether there is anything to read at all; no system call. */
+bool sideband_has_news(const struct sideband *sb);
+
 /* Scans /proc, at most once a second, and tells the process map how long the gap was.
  */
 void sideband_mend(struct sideband *sb);

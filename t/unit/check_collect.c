@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -17,6 +19,7 @@
 #include "daemon/elfid.h"
 #include "daemon/event.h"
 #include "daemon/kernel.h"
+#include "daemon/procroot.h"
 #include "daemon/procscan.h"
 #include "daemon/tally.h"
 #include "t/unit/unit.h"
@@ -167,6 +170,11 @@ static const struct {
 	{ 0xffffffffc0000010, "bpf_prog_6deef7357e7b4530_x",
 	  "bpf_prog_6deef7357e7b4530_x", 0x10, false },
 	{ 0xffff800000000000, NULL, NULL, 0, false },
+#ifdef __x86_64__
+	{ 0xffffffffff600400, "vsyscall_time", "[vsyscall]", 0x400, false },
+	{ 0xffffffffff600fff, "vsyscall_getcpu", "[vsyscall]", 0xfff, false },
+	{ 0xffffffffff601000, NULL, NULL, 0, false },
+#endif
 };
 
 START_TEST(kernel_addresses_get_symbols)
@@ -236,6 +244,32 @@ START_TEST(hidden_kernel_addresses_give_no_symbols)
 	ck_assert_ptr_null(kernel_idle_image(k));
 	kernel_close(k);
 	images_free(im);
+}
+END_TEST
+
+/* One that never had a name, one that runs, and one that is no regular file. */
+START_TEST(a_file_is_found_by_its_mapping)
+{
+	struct stat st, found;
+	int memfd = memfd_create("x", MFD_CLOEXEC), fd;
+
+	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(found.st_ino, st.st_ino);
+	close(fd);
+	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1, &found), -ENOENT);
+
+	ck_assert_int_eq(ftruncate(memfd, 4096), 0);
+	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, memfd, 0), MAP_FAILED);
+	ck_assert_int_eq(fstat(memfd, &st), 0);
+	close(memfd);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	if (fd == -EPERM)
+		return; /* without CAP_CHECKPOINT_RESTORE */
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(found.st_ino, st.st_ino);
+	close(fd);
 }
 END_TEST
 
@@ -508,6 +542,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
+	tcase_add_test(tc, a_file_is_found_by_its_mapping);
 	tcase_add_test(tc, a_programs_identity_is_read);
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));
 	tcase_add_test(tc, images_are_known_once);
