@@ -62,7 +62,7 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/workload
+dist_check_SCRIPTS += t/bench/compare t/bench/soak t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
