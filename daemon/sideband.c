@@ -427,12 +427,17 @@ bool sideband_read(struct sideband *sb)
 	return gap;
 }
 
+/*
+ * The kernel wakes each RING_WAKES_AT bytes from its last wakeup, not from what was
+ * read since: what has less than half of that waits for the next one, which finds the
+ * smallest ring three quarters full at most.
+ */
 bool sideband_is_due(const struct sideband *sb)
 {
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		const struct source *s = &sb->source[cpu];
 
-		if (s->fd >= 0 && ring_unread(&s->ring) >= RING_WAKES_AT)
+		if (s->fd >= 0 && ring_unread(&s->ring) >= RING_WAKES_AT / 2)
 			return true;
 	}
 	return false;
