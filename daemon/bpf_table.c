@@ -452,3 +452,11 @@ int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 	qsort(*out, *nr, sizeof(**out), compare_tgid);
 	return 0;
 }
+
+const struct cpi_bpf_exec_id *
+bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid)
+{
+	const struct cpi_bpf_exec_id key = { .tgid = tgid };
+
+	return nr ? bsearch(&key, sorted, nr, sizeof(key), compare_tgid) : NULL;
+}

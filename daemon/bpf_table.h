@@ -84,4 +84,8 @@ size_t bpf_table_take(struct bpf_table *t, uint32_t cpu, struct cpi_entry *out,
 int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 		       size_t *nr);
 
+/* The process's among those; NULL if there is none. */
+const struct cpi_bpf_exec_id *
+bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid);
+
 #endif

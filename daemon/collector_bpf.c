@@ -13,12 +13,8 @@
  *
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
- * I2  Right after a sweep, counts() says the same of what was handed out alone,
- *     so that nothing is pending: samples that came meanwhile are the next
- *     sweep's.
- * I3  Until anything is taken, or polled, again, counts() says the same each time,
- *     though sampling goes on: sums of its parts agree.
- * I4  Exec ids are asked anew after each snapshot, and after each batch: an
+ * I2  What counts() says obeys swept.h.
+ * I3  Exec ids are asked anew after each snapshot, and after each batch: an
  *     owner who lost mapping events in between hears nothing older.
  */
 #include "config.h"
@@ -34,6 +30,7 @@
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/entries.h"
+#include "daemon/swept.h"
 
 #define QUIET_NS (60 * NSEC_PER_SEC) /* until it is looked without a notice */
 
@@ -45,11 +42,9 @@ struct collector {
 	int nr_cpus;               /* that there may ever be */
 	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
 	uint64_t from_ns;          /* nothing in the active set is older */
-	bool swept;                /* and nothing was polled since: I2 */
-	uint32_t seen;             /* a bit per event: counts[] are up to date (I3) */
 	struct bpf_table_counts taken;
-	struct collector_counts counts[CPI_MAX_EVENTS];
-	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I4) */
+	struct swept swept;               /* I2 */
+	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I3) */
 	size_t nr_exec_ids;
 };
 
@@ -167,15 +162,14 @@ static void take_all(struct collector *c)
 	to_ns = time_mono_ns();
 	bpf_watch_emptied(c->watch);
 	c->from_ns = flipped_ns;
-	c->seen = 0;
+	swept_note_taken(&c->swept);
 	for (int i = 0; i < c->nr_cpus; i++)
 		hand_out(c, i, from_ns, to_ns);
 }
 
 static bool bpf_poll(struct collector *c)
 {
-	c->swept = false;
-	c->seen = 0;
+	swept_begin_cycle(&c->swept);
 	bpf_watch_take(c->watch);
 	return bpf_watch_is_full(c->watch);
 }
@@ -199,28 +193,10 @@ static void bpf_drain(struct collector *c)
 static void bpf_sweep(struct collector *c)
 {
 	take_all(c);
-	c->swept = true;
+	swept_end_sweep(&c->swept);
 }
 
 /* ---- exec ids ---- */
-
-static const struct cpi_bpf_exec_id *find_exec_id(const struct collector *c,
-						  uint32_t tgid)
-{
-	size_t low = 0, high = c->nr_exec_ids;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->exec_ids[middle].tgid < tgid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == c->nr_exec_ids || c->exec_ids[low].tgid != tgid)
-		return NULL;
-	return &c->exec_ids[low];
-}
 
 static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 		       uint64_t *when_ns)
@@ -233,7 +209,7 @@ static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 		if (err)
 			return err;
 	}
-	found = find_exec_id(c, tgid);
+	found = bpf_table_find_exec_id(c->exec_ids, c->nr_exec_ids, tgid);
 	if (!found)
 		return -ESRCH;
 	*id = found->exec_id;
@@ -281,27 +257,29 @@ static uint64_t bpf_randomise(struct collector *c)
 
 static void read_counts(struct collector *c, int event)
 {
-	uint64_t pending = count_pending(c, event);
-	struct collector_counts *out = &c->counts[event];
+	struct collector_counts now = { .received = c->taken.received[event],
+					.table_lost = c->taken.lost[event],
+					.pending = count_pending(c, event) };
 
-	*out = (struct collector_counts){ .received = c->taken.received[event],
-					  .table_lost = c->taken.lost[event] };
-	counters_read(c->counters, event, out);
-	out->ring_lost = 0; /* there is no ring */
-	if (!c->swept) {
-		out->received += pending;
-		out->pending = pending;
-	} else if (out->event_count > pending * c->cfg.periods[event]) {
-		out->event_count -= pending * c->cfg.periods[event];
-	}
+	counters_read(c->counters, event, &now);
+	now.ring_lost = 0; /* there is no ring */
+	swept_put(&c->swept, event, &now, c->cfg.periods[event]);
 }
 
 static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
 {
-	if (!(c->seen & 1u << event))
+	if (!swept_knows(&c->swept, event))
 		read_counts(c, event);
-	c->seen |= 1u << event;
-	*out = c->counts[event];
+	*out = c->swept.counts[event];
+}
+
+static uint64_t bpf_progress(const struct collector *c, int cpu)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < c->cfg.nr_events && cpu < c->nr_cpus; i++)
+		n += bpf_table_received(c->table, cpu, i);
+	return n;
 }
 
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
@@ -330,6 +308,7 @@ const struct collector_ops collector_bpf = {
 	.randomise = bpf_randomise,
 	.exec_id = bpf_exec_id,
 	.counts = bpf_counts,
+	.progress = bpf_progress,
 	.set_cpus = bpf_set_cpus,
 	.stop = bpf_stop,
 	.restart = bpf_restart,

@@ -274,11 +274,6 @@ int counters_open(const struct counters_config *cfg, const struct cpus *cpus,
 
 /* ---- counts, CPUs, end ---- */
 
-int counters_nr_cpus(const struct counters *cs)
-{
-	return cs->nr_cpus;
-}
-
 bool counters_has(const struct counters *cs, int cpu)
 {
 	return cpu < cs->nr_cpus && cs->cpu[cpu].open;

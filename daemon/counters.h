@@ -49,8 +49,7 @@ uint64_t counters_randomise(struct counters *cs, const uint64_t *received);
  */
 void counters_settle(struct counters *cs, bool settled);
 
-/* One more than the highest CPU that had events; whether this one has. */
-int counters_nr_cpus(const struct counters *cs);
+/* Whether this CPU has events. */
 bool counters_has(const struct counters *cs, int cpu);
 
 /* The event that perf calls id on a CPU. */

@@ -33,6 +33,7 @@ struct session_config session_config_default(void)
 		.sweep_ns = 10 * NSEC_PER_SEC,
 		.flush_ns = 600 * NSEC_PER_SEC,
 		.epoch_ns = 3600 * NSEC_PER_SEC,
+		.check_ns = 60 * NSEC_PER_SEC,
 		.max_memory = 64 << 20,
 		.raw_fd = -1,
 	};
@@ -107,8 +108,8 @@ static double choose_rate(struct session *s)
 			       PERF_SAMPLE_REGS_INTR,
 		.sample_regs_intr = arch_native.regs_mask,
 	};
+	int nr = 0, err; /* events that share the budget */
 	double hz;
-	int err;
 
 	if (s->cfg.hz > 0)
 		return s->cfg.hz;
@@ -120,7 +121,10 @@ static double choose_rate(struct session *s)
 			 err_str(err), CALIBRATE_ASSUMED_NS / 1000);
 		s->interrupt_ns = CALIBRATE_ASSUMED_NS;
 	}
-	hz = calibrate_rate(s->cfg.budget, s->interrupt_ns);
+	for (int i = 0; i < s->nr_events; i++)
+		nr += !s->events[i].period;
+	hz = calibrate_rate(BUDGET_AT_START * s->cfg.budget / (nr > 1 ? nr : 1),
+			    s->interrupt_ns);
 	log_info("session: an interrupt costs %.1f us here: "
 		 "%.0f samples/s per CPU for a budget of %g %%",
 		 s->interrupt_ns / 1000, hz, s->cfg.budget * 100);
@@ -300,6 +304,7 @@ static int start_sideband(struct session *s)
 		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
+		.jit = s->attribution.jit,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
@@ -327,12 +332,13 @@ static int open_parts(struct session *s)
 		.images = s->images,
 		.procmap = s->procmap,
 		.codecache = s->codecache,
+		.jit = jit_new(s->images),
 		.tally = tally_new(),
 		.by_comm = s->cfg.by_comm,
 	};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->images || !s->procmap || !s->codecache || !s->outbox ||
-	    !s->attribution.tally)
+	    !s->attribution.jit || !s->attribution.tally)
 		return -ENOMEM;
 	if (s->epoll_fd < 0)
 		return -errno;
@@ -400,6 +406,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		return err;
 	}
 	set_timers(s);
+	session_budget_begin(s);
 	*out = s;
 	return 0;
 }

@@ -5,6 +5,7 @@
 # when to go on.
 
 peer=${builddir:-.}/t/cpid_peer
+cpid_rate='-F 100' # empty: from the budget
 
 "$peer" can-sample || skip_all 'sampling the whole system is not permitted here'
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] ||
@@ -13,7 +14,7 @@ peer=${builddir:-.}/t/cpid_peer
 # Runs cpid and says its process and its exit status.
 cpid_run() {
 	NOTIFY_SOCKET=$PWD/notify.sock \
-		cpid --db t.db --socket t.sock --log t.log -F 100 "$@" >/dev/null &
+		cpid --db t.db --socket t.sock --log t.log $cpid_rate "$@" >/dev/null &
 	echo "PID=$!"
 	wait $!
 	echo "EXIT=$?"

@@ -190,15 +190,18 @@ static uint32_t exec_id_of(const struct bpf_table *t, pid_t pid)
 {
 	struct cpi_bpf_exec_id *ids = NULL;
 	size_t nr = 0;
-	uint32_t id = UINT32_MAX;
+	const struct cpi_bpf_exec_id *found;
+	uint32_t id;
 
 	ck_assert_int_eq(bpf_table_exec_ids(t, &ids, &nr), 0);
 	for (size_t i = 0; i < nr; i++) {
 		ck_assert_uint_le(ids[i].when_ns, time_mono_ns());
 		ck_assert(!i || ids[i - 1].tgid < ids[i].tgid);
-		if (ids[i].tgid == (uint32_t)pid)
-			id = ids[i].exec_id;
+		ck_assert_ptr_eq(bpf_table_find_exec_id(ids, nr, ids[i].tgid), &ids[i]);
 	}
+	ck_assert_ptr_null(bpf_table_find_exec_id(ids, nr, UINT32_MAX));
+	found = bpf_table_find_exec_id(ids, nr, pid);
+	id = found ? found->exec_id : UINT32_MAX;
 	free(ids);
 	return id;
 }
