@@ -399,6 +399,7 @@ bool sideband_read(struct sideband *sb)
 {
 	sb->gap_ns = sb->read_ns;
 	sb->read_ns = time_mono_ns();
+	images_next_reading(sb->cfg.images);
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);
@@ -447,9 +448,14 @@ static bool has_unread(const struct sideband *sb, size_t bytes)
 	return false;
 }
 
+/*
+ * The kernel wakes each RING_WAKES_AT bytes from its last wakeup, not from what was
+ * read since: what has less than half of that waits for the next one, which finds the
+ * smallest ring three quarters full at most.
+ */
 bool sideband_is_due(const struct sideband *sb)
 {
-	return has_unread(sb, RING_WAKES_AT);
+	return has_unread(sb, RING_WAKES_AT / 2);
 }
 
 bool sideband_has_news(const struct sideband *sb)

@@ -63,6 +63,7 @@ endif
 t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_handler_LDADD = $(COLLECT_LDADD)
 # How fast entries are attributed.
+BENCHES += t/bench/attribute_bench
 check_PROGRAMS += t/bench/attribute_bench
 t_bench_attribute_bench_SOURCES = t/bench/attribute_bench.c t/bench/crowd.h
 t_bench_attribute_bench_CFLAGS = $(AM_CFLAGS)
@@ -95,6 +96,8 @@ bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
+	@echo 'cpid for long: $(srcdir)/t/bench/soak 1800'
+	@echo 'Attribution: t/bench/attribute_bench'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'The loader hook: $(srcdir)/t/bench/hook'
