@@ -20,7 +20,9 @@
  * I4  In a set that is not active, per event: received = Σ counts in slots +
  *     Σ counts in the overflow array + lost.
  * I5  One program at a time writes a CPU's sets: the kernel does not run a perf
- *     event's program inside another one's (bpf_prog_active).
+ *     event's program inside another one's (bpf_prog_active). A tick that
+ *     interrupted user mode interrupted none, and masks all that is no NMI: the
+ *     daemon samples ticks beside software events alone.
  *
  * Without the wait, a program that has read the word but not yet written would
  * write into a set that is being read or cleared: t/unit/check_flip.c finds it.
@@ -38,7 +40,7 @@
  */
 struct cpi_bpf_cpu {
 	uint32_t active; /* the set; written by the daemon, all else by the program */
-	uint32_t reserved;
+	uint32_t ticks_elsewhere; /* that interrupted the kernel; wraps, not of a set */
 	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
 	struct cpi_bpf_set {
 		uint32_t nr_overflow; /* entries in the overflow array */
@@ -63,6 +65,8 @@ static inline uint32_t cpi_bpf_slot(uint32_t cpu, uint32_t set)
 #define CPI_BPF_NR_BUCKETS 0x7c910002 /* of a table: a power of two */
 #define CPI_BPF_NR_ENTRIES 0x7c910003 /* of an overflow array */
 #define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are told of */
+#define CPI_BPF_TICK_REGS  0x7c910006 /* from its timer to its CPU's __irq_regs */
+#define CPI_BPF_TICK       0x7c910005 /* address of the tick's callback: 64 bits */
 
 /* One process's exec id, as the iterator tells it: abi/kmod.h says what it is. */
 struct cpi_bpf_exec_id {

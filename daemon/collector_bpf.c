@@ -10,6 +10,9 @@
  * out, and what is of one key becomes one entry, so that whoever attributes it
  * meets each process once (SOSP'97 section 5.4).
  *
+ * The scheduler's ticks have no counter behind them: what was received is all that
+ * was promised, and they count for as long as they are listened to.
+ *
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
  * I2  Right after a sweep, counts() says the same of what was handed out alone,
@@ -33,11 +36,21 @@
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/entries.h"
+#include "daemon/tick.h"
+
+/* For how long ticks have been counted, summed over CPUs. */
+struct listening {
+	uint64_t before_ns;
+	uint64_t since_ns; /* 0: they are not now */
+	int nr_cpus;       /* since then */
+};
 
 struct collector {
 	struct collector_config cfg;
 	struct bpf_table *table;
 	struct counters *counters;
+	bool ticks; /* the last event is not among the counters' */
+	struct listening listening;
 	int nr_cpus;      /* that there may ever be */
 	uint32_t nr_full; /* as many entries make an overflow array worth emptying */
 	struct cpi_entry *entries; /* of one CPU */
@@ -86,12 +99,65 @@ static int open_table(struct collector *c)
 	if (c->nr_cpus < 0)
 		return c->nr_cpus;
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
+	if (c->ticks) {
+		err = tick_find(&cfg.tick);
+		if (err)
+			return err;
+		tick_warn_stopped();
+	}
 	c->nr_full = cfg.nr_entries / 4 * 3;
 	err = bpf_table_open(&cfg, &c->table);
 	if (err)
 		return err;
 	c->entries = malloc(bpf_table_max_entries(c->table) * sizeof(*c->entries));
 	return c->entries ? 0 : -ENOMEM;
+}
+
+/*
+ * Whether the events can be sampled together: what is no software event may
+ * interrupt a tick's program (abi/bpf.h, I5).
+ */
+static int check_events(const struct collector *c)
+{
+	for (int i = 0; i < c->cfg.nr_events - 1 && c->ticks; i++) {
+		if (c->cfg.events[i].type == PERF_TYPE_SOFTWARE)
+			continue;
+		log_info("bpf: ticks and %s are not sampled together: the one's "
+			 "interrupt may come amid the other's; cpu-clock goes with "
+			 "ticks",
+			 c->cfg.events[i].name);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static void stop_listening(struct collector *c)
+{
+	struct listening *l = &c->listening;
+
+	if (l->since_ns)
+		l->before_ns += (time_mono_ns() - l->since_ns) * l->nr_cpus;
+	l->since_ns = 0;
+}
+
+/* Ticks of these CPUs count from now on. */
+static void listen_to(struct collector *c, int nr_cpus)
+{
+	stop_listening(c);
+	c->listening.since_ns = time_mono_ns();
+	c->listening.nr_cpus = nr_cpus;
+}
+
+static int start_ticks(struct collector *c, int nr_cpus)
+{
+	int err;
+
+	if (!c->ticks)
+		return 0;
+	err = bpf_table_start_ticks(c->table);
+	if (!err)
+		listen_to(c, nr_cpus);
+	return err;
 }
 
 static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
@@ -116,10 +182,16 @@ static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
 		return -ENOMEM;
 	c->cfg = *cfg;
 	c->from_ns = time_mono_ns();
+	c->ticks = event_is_ticks(&cfg->events[cfg->nr_events - 1]);
 	counters.ctx = c;
-	err = open_table(c);
+	counters.nr_events -= c->ticks;
+	err = check_events(c);
+	if (!err)
+		err = open_table(c);
 	if (!err)
 		err = counters_open(&counters, cpus, &c->counters, event);
+	if (!err)
+		err = start_ticks(c, cpus->nr);
 	if (err) {
 		bpf_close(c);
 		return err;
@@ -249,6 +321,36 @@ static uint64_t bpf_randomise(struct collector *c)
 	return counters_randomise(c->counters, received);
 }
 
+static bool is_ticks(const struct collector *c, int event)
+{
+	return c->ticks && event == c->cfg.nr_events - 1;
+}
+
+static void read_tick_counts(const struct collector *c, int event,
+			     struct collector_counts *out)
+{
+	const struct listening *l = &c->listening;
+
+	out->event_count = out->received * c->cfg.periods[event];
+	out->elsewhere = bpf_table_ticks_elsewhere(c->table);
+	out->running_ns = l->before_ns;
+	if (l->since_ns)
+		out->running_ns += (time_mono_ns() - l->since_ns) * l->nr_cpus;
+	out->enabled_ns = out->running_ns;
+}
+
+/* What came since the last sweep is the next one's: so are its periods (I2). */
+static void read_event_counts(const struct collector *c, int event, uint64_t pending,
+			      struct collector_counts *out)
+{
+	uint64_t since = c->swept ? pending * c->cfg.periods[event] : 0;
+
+	counters_read(c->counters, event, out);
+	out->ring_lost = 0; /* there is no ring */
+	if (out->event_count > since)
+		out->event_count -= since;
+}
+
 static void read_counts(struct collector *c, int event)
 {
 	uint64_t pending = count_pending(c, event);
@@ -256,14 +358,14 @@ static void read_counts(struct collector *c, int event)
 
 	*out = (struct collector_counts){ .received = c->taken.received[event],
 					  .table_lost = c->taken.lost[event] };
-	counters_read(c->counters, event, out);
-	out->ring_lost = 0; /* there is no ring */
 	if (!c->swept) {
 		out->received += pending;
 		out->pending = pending;
-	} else if (out->event_count > pending * c->cfg.periods[event]) {
-		out->event_count -= pending * c->cfg.periods[event];
 	}
+	if (is_ticks(c, event))
+		read_tick_counts(c, event, out);
+	else
+		read_event_counts(c, event, pending, out);
 }
 
 static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
@@ -276,21 +378,29 @@ static void bpf_counts(struct collector *c, int event, struct collector_counts *
 
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
 {
+	if (c->ticks)
+		listen_to(c, cpus->nr);
 	return counters_set_cpus(c->counters, cpus);
 }
 
 static void bpf_stop(struct collector *c)
 {
 	counters_stop(c->counters);
+	bpf_table_stop_ticks(c->table);
+	stop_listening(c);
 }
 
 static int bpf_restart(struct collector *c)
 {
-	return counters_restart(c->counters);
+	int err = counters_restart(c->counters), failed;
+
+	failed = start_ticks(c, c->listening.nr_cpus);
+	return failed ? failed : err;
 }
 
 const struct collector_ops collector_bpf = {
 	.name = "bpf",
+	.takes_ticks = true,
 	.open = bpf_open,
 	.snapshot = bpf_snapshot,
 	.drain = bpf_drain,

@@ -113,7 +113,8 @@ uint64_t counters_randomise(struct counters *cs, const uint64_t *received)
 		ioctl(cpu->event[event].fd, PERF_EVENT_IOC_PERIOD, &period);
 		done++;
 	}
-	cs->next_draw %= all;
+	if (all)
+		cs->next_draw %= all;
 	return RANDOMISE_INTERVAL_NS;
 }
 

@@ -35,7 +35,8 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
-BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/collector_bpf.c
+BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/collector_bpf.c \
+	daemon/tick.c daemon/tick.h
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)

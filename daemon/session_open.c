@@ -21,8 +21,12 @@
 #include "daemon/procscan.h"
 #include "daemon/raw.h"
 #include "daemon/session_private.h"
+#include "daemon/tick.h"
 
 #define INIT_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
+
+/* Random interrupts that see what ticks do not, where ticks bring the volume. */
+#define HZ_BESIDE_TICKS 100.0
 
 struct session_config session_config_default(void)
 {
@@ -83,6 +87,29 @@ static int check_system_access(const struct session *s)
 	return err;
 }
 
+static bool has_ticks(const struct session *s)
+{
+	return event_is_ticks(&s->events[s->nr_events - 1]);
+}
+
+/* Collectors want them there; and there is one tick. */
+static int put_ticks_last(struct session *s)
+{
+	for (int i = 0; i + 1 < s->nr_events; i++) {
+		struct event *e = &s->events[i], ticks = e[0];
+
+		if (!event_is_ticks(&e[0]))
+			continue;
+		if (event_is_ticks(&e[1])) {
+			log_err("session: ticks were asked for twice");
+			return -EINVAL;
+		}
+		e[0] = e[1];
+		e[1] = ticks;
+	}
+	return 0;
+}
+
 /* The events asked for, or cycles. Unprivileged users sample user mode alone. */
 static int parse_events(struct session *s)
 {
@@ -96,7 +123,7 @@ static int parse_events(struct session *s)
 			return err;
 	}
 	s->nr_events = nr;
-	return 0;
+	return put_ticks_last(s);
 }
 
 /* The rate that was asked for, or what the budget allows, from a sample's cost here. */
@@ -112,6 +139,8 @@ static double choose_rate(struct session *s)
 
 	if (s->cfg.hz > 0)
 		return s->cfg.hz;
+	if (event_is_ticks(&s->events[0])) /* which cost next to nothing */
+		return (double)NSEC_PER_SEC / (double)s->events[0].period;
 	event_attr(&s->events[0], &attr);
 	err = calibrate_interrupt(&attr, &s->interrupt_ns);
 	if (err) {
@@ -233,6 +262,13 @@ static int try_collector(struct session *s, const struct collector_ops *ops, int
 	int err;
 
 	s->ops = ops;
+	if (has_ticks(s) && !ops->takes_ticks) {
+		log_info("session: the collector %s has no program at the scheduler's "
+			 "tick, as bpf has",
+			 ops->name);
+		*event = s->nr_events - 1;
+		return -EOPNOTSUPP;
+	}
 	err = open_collector(s, event);
 	if (err == -EACCES && s->cfg.target) {
 		exclude_kernel(s);

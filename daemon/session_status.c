@@ -35,6 +35,9 @@ static void put_stream(struct session *s, int e, struct buf *out)
 	buf_printf(out, "not_delivered.%s %lld\n", name,
 		   (long long)(s->not_delivered[e] +
 			       session_not_delivered(s, e, &now)));
+	if (now.elsewhere)
+		buf_printf(out, "elsewhere.%s %llu\n", name,
+			   (unsigned long long)now.elsewhere);
 	for (int l = 0; l < NR_LOSSES; l++) {
 		uint64_t n = nr_lost(s, e, l, &now);
 
