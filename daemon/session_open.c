@@ -262,13 +262,6 @@ static int try_collector(struct session *s, const struct collector_ops *ops, int
 	int err;
 
 	s->ops = ops;
-	if (has_ticks(s) && !ops->takes_ticks) {
-		log_info("session: the collector %s has no program at the scheduler's "
-			 "tick, as bpf has",
-			 ops->name);
-		*event = s->nr_events - 1;
-		return -EOPNOTSUPP;
-	}
 	err = open_collector(s, event);
 	if (err == -EACCES && s->cfg.target) {
 		exclude_kernel(s);
@@ -277,29 +270,82 @@ static int try_collector(struct session *s, const struct collector_ops *ops, int
 	return err;
 }
 
-static int start_collector(struct session *s)
+/* The one that was asked for, or else the first that works. */
+static int open_any(struct session *s, const struct collector_ops *asked, int *event)
 {
-	const struct collector_ops *asked = find_collector(s->cfg.collector);
-	int event = -1, err = -EINVAL;
+	int err = -EOPNOTSUPP;
 
-	if (asked)
-		err = try_collector(s, asked, &event);
-	else if (strcmp(s->cfg.collector, "auto")) {
-		log_unknown_collector(s->cfg.collector);
-		return -EINVAL;
-	}
-	for (size_t i = 0; i < NR_COLLECTORS && !asked && err; i++) {
-		err = try_collector(s, collectors[i], &event);
-		if (err && event >= 0)
+	for (size_t i = 0; i < NR_COLLECTORS && err; i++) {
+		const struct collector_ops *ops = collectors[i];
+
+		if ((asked && ops != asked) || (has_ticks(s) && !ops->takes_ticks))
+			continue;
+		err = try_collector(s, ops, event);
+		if (err && *event >= 0 && !asked)
 			log_info("session: %s cannot be sampled by %s: %s",
-				 s->events[event].name, s->ops->name, err_str(err));
+				 s->events[*event].name, ops->name, err_str(err));
 	}
-	if (err && asked && asked != &collector_perf)
+	return err;
+}
+
+static void log_no_collector(const struct session *s, const struct collector_ops *asked,
+			     int event, int err)
+{
+	if (has_ticks(s) && (!asked || !asked->takes_ticks))
+		log_err("session: ticks take the collector bpf%s: see TICKS in cpid(8)",
+			asked ? "" : ", which does not work here");
+	else if (asked && asked != &collector_perf)
 		log_err("session: the collector %s cannot be used: %s: see "
 			"COLLECTORS in cpid(8)",
 			asked->name, err_str(err));
-	else if (err)
+	else
 		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
+}
+
+/* Whether ticks may bring the volume, where nobody said how to sample. */
+static bool may_add_ticks(const struct session *s)
+{
+	return s->cfg.ticks && !s->cfg.nr_events && s->cfg.hz <= 0 && !s->cfg.target &&
+	       s->events[0].type == PERF_TYPE_SOFTWARE;
+}
+
+/* Adds them, with fewer interrupts beside them, if that works; 0 or -errno. */
+static int open_with_ticks(struct session *s, const struct collector_ops *asked)
+{
+	const double hz = s->hz;
+	int event = -1, err = event_parse("ticks", 0, &s->events[1]);
+
+	if (err)
+		return err;
+	s->nr_events = 2;
+	session_take_rate(s, hz < HZ_BESIDE_TICKS ? hz : HZ_BESIDE_TICKS);
+	err = open_any(s, asked, &event);
+	if (!err) {
+		log_info("session: user mode is sampled at the scheduler's ticks, "
+			 "everything at %.0f samples/s per CPU",
+			 s->hz);
+		return 0;
+	}
+	s->nr_events = 1;
+	session_take_rate(s, hz);
+	return err;
+}
+
+static int start_collector(struct session *s)
+{
+	const struct collector_ops *asked = find_collector(s->cfg.collector);
+	int event = -1, err = -EOPNOTSUPP;
+
+	if (!asked && strcmp(s->cfg.collector, "auto") != 0) {
+		log_unknown_collector(s->cfg.collector);
+		return -EINVAL;
+	}
+	if (may_add_ticks(s))
+		err = open_with_ticks(s, asked);
+	if (err)
+		err = open_any(s, asked, &event);
+	if (err)
+		log_no_collector(s, asked, event, err);
 	else
 		log_info("session: the collector is %s", s->ops->name);
 	return err;
