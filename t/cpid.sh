@@ -10,10 +10,13 @@ peer=${builddir:-.}/t/cpid_peer
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] ||
 	skip_all 'this is not the initial PID namespace'
 
+# What the rate is; "" leaves it to cpid.
+cpid_rate='-F 100'
+
 # Runs cpid and says its process and its exit status.
 cpid_run() {
 	NOTIFY_SOCKET=$PWD/notify.sock \
-		cpid --db t.db --socket t.sock --log t.log -F 100 "$@" >/dev/null &
+		cpid --db t.db --socket t.sock --log t.log $cpid_rate "$@" >/dev/null &
 	echo "PID=$!"
 	wait $!
 	echo "EXIT=$?"

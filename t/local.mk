@@ -83,7 +83,9 @@ BPF_TESTS = \
 	t/0367-bpf-outcomes.t \
 	t/0368-bpf-hotplug.t \
 	t/0369-bpf-agrees.t \
-	t/0370-bpf-nothing-stays.t
+	t/0370-bpf-nothing-stays.t \
+	t/0371-bpf-ticks.t \
+	t/0372-bpf-ticks-outcomes.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
 t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
@@ -120,7 +122,8 @@ t_target_LDFLAGS =
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/spawn t/programs/split t/programs/stall
+	t/programs/branch t/programs/spawn t/programs/split t/programs/stall \
+	t/programs/timed
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
@@ -142,6 +145,9 @@ t_programs_spawn_LDFLAGS = $(FIXED_LINK)
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
+t_programs_timed_SOURCES = t/programs/timed.c
+t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_timed_LDFLAGS = $(FIXED_LINK)
 # As programs are compiled, whatever the build's own options.
 t_programs_stall_SOURCES = t/programs/stall.c
 t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2

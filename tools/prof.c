@@ -38,9 +38,12 @@ static int add_to(struct prof *p, const struct row_key *key, size_t event, uint6
 	if (!n)
 		return 0;
 	err = prof_row(p, key, &row);
-	if (!err)
-		prof_add(p, row, event, n, weight);
-	return err;
+	if (err)
+		return err;
+	prof_add(p, row, event, n, weight);
+	if (key->kernel && !event)
+		row->kernel_ns += (double)n * weight;
+	return 0;
 }
 
 static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
@@ -50,11 +53,26 @@ static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
 	return add_to(p, &key, event, n, weight);
 }
 
+static bool is_kernel(const struct query_image *image)
+{
+	switch (image->desc.kind) {
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_IDLE:
+	case IMAGE_BPF:
+		return true;
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+		break;
+	}
+	return false;
+}
+
 /* One row per procedure, or per line, of a profile in ascending order. */
 static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
 		      double weight)
 {
-	struct row_key key = { .image = &q->image };
+	struct row_key key = { .image = &q->image, .kernel = is_kernel(&q->image) };
 	const struct symbol *symbol;
 	const struct count *c;
 	struct image *image = NULL;
@@ -86,7 +104,8 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct gather *g = ctx;
-	const struct row_key key = { .image = &q->image };
+	const struct row_key key = { .image = &q->image,
+				     .kernel = is_kernel(&q->image) };
 	double weight;
 	size_t event;
 
@@ -144,7 +163,7 @@ static int add_without_command(struct prof *p, const uint64_t *counted)
 
 static int add_comm(struct prof *p, const struct query_comm *c, uint64_t *counted)
 {
-	const struct row_key key = { .comm = c->comm };
+	const struct row_key key = { .comm = c->comm, .kernel = is_kernel(&c->image) };
 	double weight;
 	size_t event;
 
@@ -188,7 +207,9 @@ static int gather_unknown(struct prof *p)
 	for (size_t i = 0; i < p->sel.losses.nr && !err && !is_filtered(p); i++) {
 		const struct query_loss *l = &p->sel.losses.loss[i];
 		const struct row_key key = { .kind = ROW_UNKNOWN,
-					     .procedure = l->name };
+					     .procedure = l->name,
+					     .kernel =
+						     !strncmp(l->name, "kernel_", 7) };
 		double weight;
 		size_t event;
 
@@ -235,12 +256,17 @@ static int gather(struct prof *p)
 			p->ctx->opt.sort);
 		return err;
 	}
+	if (p->ctx->opt.combine) {
+		err = prof_combine_begin(p);
+		if (err)
+			return err;
+	}
 	err = p->ctx->opt.by == BY_COMM ? gather_comms(p) : gather_profiles(p);
 	if (!err)
 		err = gather_unknown(p);
 	if (!err)
 		err = prof_sort(p);
-	if (err)
+	if (err && err != -ENODATA)
 		select_failed(p->ctx, &p->sel, err);
 	return err;
 }

@@ -57,7 +57,7 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/workload
+dist_check_SCRIPTS += t/bench/compare t/bench/tick_bias t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
@@ -69,5 +69,6 @@ bench: t/bench/table_sim t/bench/explain_bench
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
+	@echo 'Ticks: $(srcdir)/t/bench/tick_bias'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'See $(srcdir)/t/bench/README.md.'
