@@ -338,9 +338,9 @@ SEC("tp_btf/hrtimer_expire_entry")
 int cpi_tick(const uint64_t *args)
 {
 	const struct hrtimer *timer = (const struct hrtimer *)args[0];
-	uint32_t number = bpf_get_smp_processor_id();
 	const struct pt_regs *user, *interrupted;
 	struct cpi_bpf_cpu *cpu;
+	uint32_t number;
 
 	if ((uint64_t)timer->function != LOADED_WIDE(CPI_BPF_TICK))
 		return 0;
@@ -349,6 +349,7 @@ int cpi_tick(const uint64_t *args)
 				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
 	    interrupted == user)
 		return count(PC_OF(user), user, outcome_of_tick);
+	number = bpf_get_smp_processor_id();
 	cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
 	if (cpu)
 		cpu->ticks_elsewhere++;
