@@ -26,6 +26,10 @@
  *
  * Without the wait, a program that has read the word but not yet written would
  * write into a set that is being read or cleared: t/unit/check_flip.c finds it.
+ *
+ * A ring carries notices, and no samples. They wake the daemon before its time; one
+ * that finds no room in the ring is gone, for the daemon looks at the same numbers
+ * when its time comes.
  */
 #ifndef CPI_ABI_BPF_H
 #define CPI_ABI_BPF_H
@@ -39,7 +43,9 @@
  * beside it the line of its bucket.
  */
 struct cpi_bpf_cpu {
-	uint32_t active; /* the set; written by the daemon, all else by the program */
+	uint32_t active;    /* the set; written by the daemon, as notice_at is */
+	uint32_t notice_at; /* when nr_work is as much, the daemon wants to know */
+	uint32_t nr_work;   /* samples of processes, not of the idle task; wraps */
 	uint32_t ticks_elsewhere; /* that interrupted the kernel; wraps, not of a set */
 	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
 	struct cpi_bpf_set {
@@ -65,8 +71,19 @@ static inline uint32_t cpi_bpf_slot(uint32_t cpu, uint32_t set)
 #define CPI_BPF_NR_BUCKETS 0x7c910002 /* of a table: a power of two */
 #define CPI_BPF_NR_ENTRIES 0x7c910003 /* of an overflow array */
 #define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are told of */
-#define CPI_BPF_TICK_REGS  0x7c910006 /* from its timer to its CPU's __irq_regs */
-#define CPI_BPF_TICK       0x7c910005 /* address of the tick's callback: 64 bits */
+#define CPI_BPF_NR_FULL    0x7c910005 /* entries that make an overflow array full */
+#define CPI_BPF_TICK_REGS  0x7c910006 /* from the tick's timer to __irq_regs */
+#define CPI_BPF_TICK       0x7c910007 /* address of the tick's callback: 64 bits */
+
+/* What happened on a CPU; in the ring. */
+struct cpi_bpf_notice {
+	uint32_t cpu;
+	enum cpi_bpf_notice_kind {
+		CPI_BPF_NOTICE_FULL, /* its overflow array has CPI_BPF_NR_FULL entries
+				      */
+		CPI_BPF_NOTICE_WORK, /* nr_work has reached notice_at */
+	} kind;
+};
 
 /* One process's exec id, as the iterator tells it: abi/kmod.h says what it is. */
 struct cpi_bpf_exec_id {
@@ -77,5 +94,6 @@ struct cpi_bpf_exec_id {
 
 _Static_assert(sizeof(struct cpi_bpf_cpu) == 1088, "shared memory");
 _Static_assert(sizeof(struct cpi_bpf_exec_id) == 16, "wire format");
+_Static_assert(sizeof(struct cpi_bpf_notice) == 8, "wire format");
 
 #endif

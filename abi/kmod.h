@@ -32,7 +32,6 @@
 
 #define CPI_KMOD_DEVICE  "/dev/cpi"
 #define CPI_KMOD_VERSION 1
-#define CPI_KMOD_MAX_CPU 65535u
 
 /*
  * One event, as perf_event_attr names it: a hardware event of any PMU, or

@@ -31,7 +31,8 @@ int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 	return 0;
 }
 
-bool blame_is_frequent(const struct blame_paths *p, int e)
+/* Whether edge e is taken often, for the block that it leads to; if that is known. */
+static bool is_frequent(const struct blame_paths *p, int e)
 {
 	return !(p->freq->edge[e] < RARE * p->freq->block[p->cfg->edge[e].to]);
 }
@@ -59,7 +60,7 @@ int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 		const int e = p->cfg->in[block->first_in + i];
 		const struct cfg_block *from = &p->cfg->block[p->cfg->edge[e].from];
 
-		if (!blame_is_frequent(p, e))
+		if (!is_frequent(p, e))
 			continue;
 		if (nr < max)
 			before[nr++] = from->first_insn + from->nr_insns - 1;
@@ -101,7 +102,7 @@ static int queue_before(struct blame_paths *p, int b, int tail,
 		const int e = p->cfg->in[block->first_in + i];
 		const int from = p->cfg->edge[e].from;
 
-		if (p->seen[from] == p->search || !blame_is_frequent(p, e))
+		if (p->seen[from] == p->search || !is_frequent(p, e))
 			continue;
 		p->seen[from] = p->search;
 		p->queue[tail++] = from;

@@ -27,9 +27,6 @@ struct blame_paths {
 int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 		     const struct freq *freq, struct arena *arena);
 
-/* Whether edge e is taken often, for the block that it leads to; if that is known. */
-bool blame_is_frequent(const struct blame_paths *p, int e);
-
 /* The instructions that are executed just before insn. Returns how many, at most max;
  *outside, whether others, out of the procedure, may be. */
 int blame_before(const struct blame_paths *p, int insn, int *before, int max,

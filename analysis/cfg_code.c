@@ -146,7 +146,7 @@ const struct code_jump *code_jumps_to(struct code *c, uint64_t address, size_t *
 	}
 	for (*nr = 0; low + *nr < c->nr_jumps && c->jump[low + *nr].to == address;)
 		++*nr;
-	return &c->jump[low];
+	return *nr ? &c->jump[low] : NULL;
 }
 
 static int add_part(struct code *c, uint64_t offset, uint64_t size)

@@ -18,48 +18,31 @@ struct search {
 	bool *seen;
 };
 
-/* Everything that block b leads to is seen. */
-static void search_on(struct search *s, int b)
-{
-	const struct cfg *cfg = s->flow->cfg;
+enum direction { ONWARD, BACK };
 
+static void visit(struct search *s, int b)
+{
 	if (s->seen[b])
 		return;
 	s->seen[b] = true;
 	s->stack[s->depth++] = b;
-	while (s->depth) {
-		const struct cfg_block *block = &cfg->block[s->stack[--s->depth]];
-
-		for (int i = 0; i < block->nr_out; i++) {
-			int to = cfg->edge[block->first_out + i].to;
-
-			if (s->seen[to])
-				continue;
-			s->seen[to] = true;
-			s->stack[s->depth++] = to;
-		}
-	}
 }
 
-/* Everything that leads to block b ends. */
-static void search_back(struct search *s, int b)
+/* Sees everything that block b leads to, or everything that leads to it. */
+static void search(struct search *s, int b, enum direction direction)
 {
 	const struct cfg *cfg = s->flow->cfg;
 
-	if (s->seen[b])
-		return;
-	s->seen[b] = true;
-	s->stack[s->depth++] = b;
+	visit(s, b);
 	while (s->depth) {
 		const struct cfg_block *block = &cfg->block[s->stack[--s->depth]];
+		const int nr = direction == ONWARD ? block->nr_out : block->nr_in;
 
-		for (int i = 0; i < block->nr_in; i++) {
-			int from = cfg->edge[cfg->in[block->first_in + i]].from;
-
-			if (s->seen[from])
-				continue;
-			s->seen[from] = true;
-			s->stack[s->depth++] = from;
+		for (int i = 0; i < nr; i++) {
+			if (direction == ONWARD)
+				visit(s, cfg->edge[block->first_out + i].to);
+			else
+				visit(s, cfg->edge[cfg->in[block->first_in + i]].from);
 		}
 	}
 }
@@ -73,12 +56,12 @@ static void find_doors(struct search *s)
 		door[b] = !b || cfg->block[b].landing_pad || !cfg->block[b].nr_in;
 	for (int b = 0; b < cfg->exit; b++)
 		if (door[b])
-			search_on(s, b);
+			search(s, b, ONWARD);
 	for (int b = 0; b < cfg->exit; b++) {
 		if (s->seen[b])
 			continue;
 		door[b] = true;
-		search_on(s, b);
+		search(s, b, ONWARD);
 	}
 }
 
@@ -103,7 +86,7 @@ static void cut_loop(struct search *s, int b)
 	s->flow->door[b] = true;
 	while (s->depth)
 		s->next[s->stack[--s->depth]] = 0;
-	search_back(s, from);
+	search(s, from, BACK);
 }
 
 static void cut_loops(struct search *s)
@@ -112,10 +95,10 @@ static void cut_loops(struct search *s)
 
 	for (int b = 0; b < cfg->nr_blocks; b++)
 		s->seen[b] = false;
-	search_back(s, cfg->exit);
+	search(s, cfg->exit, BACK);
 	for (int b = 0; b < cfg->exit; b++)
 		if (!cfg->block[b].nr_out)
-			search_back(s, b);
+			search(s, b, BACK);
 	for (int b = 0; b < cfg->exit; b++)
 		while (!s->seen[b])
 			cut_loop(s, b);

@@ -484,7 +484,7 @@ int image_landing_pads(struct image *im, uint64_t start, uint64_t end,
 		return err;
 	im->looked_for_pads = true;
 	first = pad_from(&im->pads, start);
-	*out = im->pads.offset + first;
 	*nr = pad_from(&im->pads, end) - first;
+	*out = *nr ? &im->pads.offset[first] : NULL;
 	return 0;
 }

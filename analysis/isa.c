@@ -197,29 +197,6 @@ char *isa_text(struct isa *isa, const struct insn *insn, char out[ISA_TEXT_SIZE]
 	return out;
 }
 
-char *isa_register_text(const struct isa *isa, unsigned int reg,
-			char out[ISA_REGISTER_SIZE])
-{
-	static const char *const names[ISA_GENERAL] = { [ISA_FLAGS] = "flags",
-							[ISA_PC] = "pc",
-							[ISA_X87] = "x87",
-							[ISA_CONTROL] = "control" };
-	const char *name = "?";
-
-	if (reg < ISA_GENERAL && names[reg])
-		name = names[reg];
-	else if (reg >= ISA_GENERAL && reg < ISA_VECTOR)
-		name = isa->machine->general_names[reg - ISA_GENERAL];
-	if (reg >= ISA_VECTOR && reg < ISA_NR_REGISTERS)
-		snprintf(out, ISA_REGISTER_SIZE, "%s%u",
-			 reg < ISA_MASK ? isa->machine->vector_prefix
-					: isa->machine->mask_prefix,
-			 (reg - ISA_VECTOR) % 32);
-	else
-		snprintf(out, ISA_REGISTER_SIZE, "%s", name);
-	return out;
-}
-
 struct isa_effect isa_effect(struct isa *isa, const struct insn *insn)
 {
 	if (insn->kind & (INSN_BAD | INSN_ATOMIC))

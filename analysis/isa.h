@@ -101,11 +101,6 @@ int isa_decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t addre
 #define ISA_TEXT_SIZE 160
 char *isa_text(struct isa *isa, const struct insn *insn, char out[ISA_TEXT_SIZE]);
 
-/* "rax", "x29", "zmm4", "flags"; never NULL. */
-#define ISA_REGISTER_SIZE 8
-char *isa_register_text(const struct isa *isa, unsigned int reg,
-			char out[ISA_REGISTER_SIZE]);
-
 /*
  * What an instruction computes, when it is one of those that the addresses of jump
  * tables are made of. to, unless ISA_NONE, is written whole; a and b are registers.

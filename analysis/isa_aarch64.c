@@ -12,12 +12,6 @@
 
 #define ZERO 31 /* as a register's number: zero, or sp in addresses */
 
-static const char *const general_names[32] = {
-	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
-	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
-	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",
-};
-
 /* Linux names no model: "CPU part" is what cpid keeps. */
 static const struct isa_cpu_pattern cpus[] = {
 	{ "0xd03", "cortex-a53" },
@@ -372,9 +366,6 @@ const struct isa_machine isa_aarch64 = {
 	.max_size = 4,
 	.generic = "neoverse-n1",
 	.cpus = cpus,
-	.general_names = general_names,
-	.vector_prefix = "v",
-	.mask_prefix = "p",
 	.learn = learn_aarch64,
 	.refine = refine_aarch64,
 	.effect = effect_aarch64,

@@ -36,8 +36,6 @@ struct isa_machine {
 	const char *generic;                  /* CPU when none is known */
 	const struct isa_cpu_number *numbers; /* NULL: there are none */
 	const struct isa_cpu_pattern *cpus;
-	const char *const *general_names; /* 32 */
-	const char *vector_prefix, *mask_prefix;
 	/* Fills kind and memory_size from the opcode's name. */
 	void (*learn)(struct isa *isa, const struct insn *insn, const char *name,
 		      struct isa_opcode *out);

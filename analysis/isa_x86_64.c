@@ -21,12 +21,6 @@
 #define MAX_OPERANDS 8
 #define MAX_MNEMONIC 8
 
-static const char *const general_names[32] = {
-	"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",  "r9",  "r10",
-	"r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
-	"r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31",
-};
-
 /* Families: 6 is Intel's, 23 and above are AMD's. */
 static const struct isa_cpu_number numbers[] = {
 	{ 6, 42, 42, "sandybridge" },      { 6, 45, 45, "sandybridge" },
@@ -445,9 +439,6 @@ const struct isa_machine isa_x86_64 = {
 	.generic = "x86-64-v3",
 	.numbers = numbers,
 	.cpus = cpus,
-	.general_names = general_names,
-	.vector_prefix = "zmm",
-	.mask_prefix = "k",
 	.learn = learn_x86_64,
 	.refine = refine_x86_64,
 	.effect = effect_x86_64,

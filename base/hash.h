@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* splitmix64's finaliser: every input bit reaches every output bit. */
 static inline uint64_t hash_u64(uint64_t x)
@@ -16,15 +17,20 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* FNV-1a with a finaliser; seed chains several parts of one key. */
+/* Eight bytes at a time; seed chains several parts of one key. */
 static inline uint64_t hash_bytes(uint64_t seed, const void *data, size_t len)
 {
 	const unsigned char *p = data;
-	uint64_t h = 0xcbf29ce484222325ULL ^ seed;
+	uint64_t h = seed + len * 0x9e3779b97f4a7c15ULL, word = 0;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 0x100000001b3ULL;
-	return hash_u64(h);
+	for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = hash_u64(h ^ word);
+	}
+	word = 0;
+	for (; len; len--)
+		word = word << 8 | p[len - 1];
+	return hash_u64(h ^ word);
 }
 
 #endif

@@ -44,7 +44,9 @@ static void add_in_turn(unsigned int rounds)
 	unsigned long x = rounds;
 
 	for (unsigned int i = 0; i < rounds; i++)
-		__asm__ volatile(".rept 16\n\tadd %0, %0\n\t.endr" : "+r"(x));
+		__asm__ volatile(".rept %c1\n\tadd %0, %0\n\t.endr"
+				 : "+r"(x)
+				 : "i"(ARCH_ADDS));
 }
 
 const struct arch_ops arch_native = {
@@ -85,7 +87,9 @@ static void add_in_turn(unsigned int rounds)
 	unsigned long x = rounds;
 
 	for (unsigned int i = 0; i < rounds; i++)
-		__asm__ volatile(".rept 16\n\tadd %0, %0, %0\n\t.endr" : "+r"(x));
+		__asm__ volatile(".rept %c1\n\tadd %0, %0, %0\n\t.endr"
+				 : "+r"(x)
+				 : "i"(ARCH_ADDS));
 }
 
 const struct arch_ops arch_native = {

@@ -10,8 +10,7 @@
 
 #include "abi/branch.h"
 
-#define ARCH_MAX_REGS 32
-#define ARCH_ADDS     16
+#define ARCH_ADDS 16
 
 struct arch_ops {
 	/*

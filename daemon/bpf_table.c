@@ -97,6 +97,12 @@ static struct bpf_program *program_of(const struct bpf_table *t, int event)
 	return is_tick(t, event) ? skel->progs.cpi_tick : skel->progs.cpi_sample;
 }
 
+/* As many entries make an overflow array worth emptying. */
+static uint32_t nr_full(const struct bpf_table *t)
+{
+	return t->cfg.nr_entries - t->cfg.nr_entries / 4;
+}
+
 /* Writes a program's numbers into its instructions. */
 static int set_numbers(const struct bpf_table *t, struct bpf_program *prog, int event)
 {
@@ -124,6 +130,8 @@ static int set_numbers(const struct bpf_table *t, struct bpf_program *prog, int 
 			i->imm = t->cfg.outcome;
 		else if (i->imm == CPI_BPF_TICK_REGS)
 			i->imm = t->cfg.tick.to_regs;
+		else if (i->imm == CPI_BPF_NR_FULL)
+			i->imm = nr_full(t);
 	}
 	err = bpf_program__set_insns(prog, code, nr);
 	free(code);
@@ -141,6 +149,9 @@ static int set_sizes(const struct bpf_table *t, const struct cpi_bpf *skel)
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_overflow,
 					       nr_slots * t->cfg.nr_entries);
+	if (!err) /* the least that there is */
+		err = bpf_map__set_max_entries(skel->maps.cpi_notices,
+					       sysconf(_SC_PAGESIZE));
 	return err;
 }
 
@@ -156,6 +167,9 @@ static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.cpi_overflow,
 					bpf_map__fd(first->maps.cpi_overflow));
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.cpi_notices,
+					bpf_map__fd(first->maps.cpi_notices));
 	return err;
 }
 
@@ -355,6 +369,26 @@ uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t)
 	return n;
 }
 
+bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu)
+{
+	return bpf_table_overflow(t, cpu) >= nr_full(t);
+}
+
+int bpf_table_notices(const struct bpf_table *t)
+{
+	return bpf_map__fd(t->skel[0]->maps.cpi_notices);
+}
+
+uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu)
+{
+	return __atomic_load_n(&cpu_of(t, cpu)->nr_work, __ATOMIC_RELAXED);
+}
+
+void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work)
+{
+	__atomic_store_n(&cpu_of(t, cpu)->notice_at, work, __ATOMIC_RELAXED);
+}
+
 static void set_active(struct bpf_table *t, uint32_t set)
 {
 	t->active = set;
@@ -467,4 +501,12 @@ int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 	*nr = all.len / sizeof(**out);
 	qsort(*out, *nr, sizeof(**out), compare_tgid);
 	return 0;
+}
+
+const struct cpi_bpf_exec_id *
+bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid)
+{
+	const struct cpi_bpf_exec_id key = { .tgid = tgid };
+
+	return nr ? bsearch(&key, sorted, nr, sizeof(key), compare_tgid) : NULL;
 }

@@ -55,6 +55,16 @@ int bpf_table_program(const struct bpf_table *t, int event);
 /* What a CPU has in the active set, which changes meanwhile. */
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);
+bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu); /* by 3/4 */
+
+/*
+ * Notices: the ring's descriptor, which is the table's. One comes when an overflow
+ * array is full in that sense, and one when a CPU's samples of processes, which
+ * wrap, are as many as was asked for.
+ */
+int bpf_table_notices(const struct bpf_table *t);
+uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu);
+void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work);
 
 /*
  * Makes the other set the active one, and waits until no program uses the first
@@ -85,5 +95,9 @@ size_t bpf_table_take(struct bpf_table *t, uint32_t cpu, struct cpi_entry *out,
  */
 int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 		       size_t *nr);
+
+/* The process's among those; NULL if there is none. */
+const struct cpi_bpf_exec_id *
+bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid);
 
 #endif

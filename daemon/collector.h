@@ -84,6 +84,14 @@ struct collector_ops {
 	int (*open)(const struct collector_config *cfg, const struct cpus *cpus,
 		    struct collector **out, int *event);
 	/*
+	 * Takes in what the kernel's side says of itself, before each round; whether
+	 * there is anything to drain. NULL: there may be, always.
+	 */
+	bool (*poll)(struct collector *c);
+	/* Whether hardly any process has been sampled lately; NULL: that is not known.
+	 */
+	bool (*is_quiet)(const struct collector *c);
+	/*
 	 * Draining has two steps. snapshot notes how far each CPU's samples go;
 	 * then the owner reads the mapping events; drain takes in the samples that
 	 * were noted, handing out a batch whenever the table is full.

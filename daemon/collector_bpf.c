@@ -4,23 +4,17 @@
  *
  * The table is in the kernel, the events are opened from here: bpf_table.h and
  * counters.h. Both sets of tables cover all CPUs, so one flip takes in everything:
- * when a CPU's overflow array is getting full, and for each sweep.
+ * when a CPU's overflow array is getting full, and for each sweep. bpf_watch.h says
+ * when; while it is quiet, periods are drawn when it says so, and no timer runs.
  *
  * What was taken from a CPU is sorted by process and address before it is handed
  * out, and what is of one key becomes one entry, so that whoever attributes it
  * meets each process once (SOSP'97 section 5.4).
  *
- * The scheduler's ticks have no counter behind them: what was received is all that
- * was promised, and they count for as long as they are listened to.
- *
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
- * I2  Right after a sweep, counts() says the same of what was handed out alone,
- *     so that nothing is pending: samples that came meanwhile are the next
- *     sweep's.
- * I3  Until anything is taken again, counts() says the same each time, though
- *     sampling goes on: sums of its parts agree.
- * I4  Exec ids are asked anew after each snapshot, and after each batch: an
+ * I2  What counts() says obeys swept.h.
+ * I3  Exec ids are asked anew after each snapshot, and after each batch: an
  *     owner who lost mapping events in between hears nothing older.
  */
 #include "config.h"
@@ -32,11 +26,14 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/bpf_table.h"
+#include "daemon/bpf_watch.h"
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/entries.h"
+#include "daemon/swept.h"
 #include "daemon/tick.h"
+
+#define QUIET_NS (60 * NSEC_PER_SEC) /* until it is looked without a notice */
 
 /* For how long ticks have been counted, summed over CPUs. */
 struct listening {
@@ -48,19 +45,16 @@ struct listening {
 struct collector {
 	struct collector_config cfg;
 	struct bpf_table *table;
+	struct bpf_watch *watch;
 	struct counters *counters;
 	bool ticks; /* the last event is not among the counters' */
 	struct listening listening;
-	int nr_cpus;      /* that there may ever be */
-	uint32_t nr_full; /* as many entries make an overflow array worth emptying */
-	struct cpi_entry *entries; /* of one CPU */
+	int nr_cpus;               /* that there may ever be */
+	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
 	uint64_t from_ns;          /* nothing in the active set is older */
-	bool due;                  /* since the last snapshot */
-	bool swept;                /* likewise: I2 */
-	uint32_t seen;             /* a bit per event: counts[] are up to date (I3) */
 	struct bpf_table_counts taken;
-	struct collector_counts counts[CPI_MAX_EVENTS];
-	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I4) */
+	struct swept swept;               /* I2 */
+	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I3) */
 	size_t nr_exec_ids;
 };
 
@@ -77,6 +71,7 @@ static void bpf_close(struct collector *c)
 	if (!c)
 		return;
 	counters_close(c->counters);
+	bpf_watch_close(c->watch);
 	bpf_table_close(c->table);
 	forget_exec_ids(c);
 	free(c->entries);
@@ -105,11 +100,12 @@ static int open_table(struct collector *c)
 			return err;
 		tick_warn_stopped();
 	}
-	c->nr_full = cfg.nr_entries / 4 * 3;
 	err = bpf_table_open(&cfg, &c->table);
+	if (!err)
+		err = bpf_watch_open(c->table, c->nr_cpus, c->cfg.epoll_fd, &c->watch);
 	if (err)
 		return err;
-	c->entries = malloc(bpf_table_max_entries(c->table) * sizeof(*c->entries));
+	c->entries = malloc(2 * bpf_table_max_entries(c->table) * sizeof(*c->entries));
 	return c->entries ? 0 : -ENOMEM;
 }
 
@@ -210,7 +206,8 @@ static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.entries = c->entries,
-		.nr = entries_sort(c->entries, nr),
+		.nr = entries_sort(c->entries,
+				   c->entries + bpf_table_max_entries(c->table), nr),
 		.by_exec_id = true,
 	};
 
@@ -232,54 +229,43 @@ static void take_all(struct collector *c)
 		return;
 	}
 	to_ns = time_mono_ns();
+	bpf_watch_emptied(c->watch);
 	c->from_ns = flipped_ns;
-	c->seen = 0;
+	swept_note_taken(&c->swept);
 	for (int i = 0; i < c->nr_cpus; i++)
 		hand_out(c, i, from_ns, to_ns);
+}
+
+static bool bpf_poll(struct collector *c)
+{
+	swept_begin_cycle(&c->swept);
+	bpf_watch_take(c->watch);
+	return bpf_watch_is_full(c->watch);
+}
+
+static bool bpf_is_quiet(const struct collector *c)
+{
+	return bpf_watch_is_quiet(c->watch);
 }
 
 static void bpf_snapshot(struct collector *c)
 {
 	forget_exec_ids(c);
-	c->swept = false;
-	c->seen = 0;
-	c->due = false;
-	for (int i = 0; i < c->nr_cpus && !c->due; i++)
-		c->due = bpf_table_overflow(c->table, i) >= c->nr_full;
 }
 
 static void bpf_drain(struct collector *c)
 {
-	if (c->due)
+	if (bpf_watch_is_full(c->watch))
 		take_all(c);
-	c->due = false;
 }
 
 static void bpf_sweep(struct collector *c)
 {
 	take_all(c);
-	c->swept = true;
+	swept_end_sweep(&c->swept);
 }
 
 /* ---- exec ids ---- */
-
-static const struct cpi_bpf_exec_id *find_exec_id(const struct collector *c,
-						  uint32_t tgid)
-{
-	size_t low = 0, high = c->nr_exec_ids;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->exec_ids[middle].tgid < tgid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == c->nr_exec_ids || c->exec_ids[low].tgid != tgid)
-		return NULL;
-	return &c->exec_ids[low];
-}
 
 static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 		       uint64_t *when_ns)
@@ -292,7 +278,7 @@ static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 		if (err)
 			return err;
 	}
-	found = find_exec_id(c, tgid);
+	found = bpf_table_find_exec_id(c->exec_ids, c->nr_exec_ids, tgid);
 	if (!found)
 		return -ESRCH;
 	*id = found->exec_id;
@@ -312,13 +298,30 @@ static uint64_t count_pending(const struct collector *c, int event)
 	return n;
 }
 
+/* How many samples a CPU that works all the time has per second, of all clocks. */
+static double clock_hz(const struct collector_config *cfg)
+{
+	double hz = 0;
+
+	for (int i = 0; i < cfg->nr_events; i++) {
+		if (cfg->events[i].unit != EVENT_EVENTS)
+			hz += (double)cfg->events[i].per_second / cfg->periods[i];
+	}
+	return hz;
+}
+
 static uint64_t bpf_randomise(struct collector *c)
 {
-	uint64_t received[CPI_MAX_EVENTS];
+	uint64_t received[CPI_MAX_EVENTS], interval_ns;
+	bool quiet;
 
+	bpf_watch_look(c->watch, clock_hz(&c->cfg));
+	quiet = bpf_watch_is_quiet(c->watch);
+	counters_settle(c->counters, quiet);
 	for (int i = 0; i < c->cfg.nr_events; i++)
 		received[i] = c->taken.received[i] + count_pending(c, i);
-	return counters_randomise(c->counters, received);
+	interval_ns = counters_randomise(c->counters, received);
+	return quiet ? QUIET_NS : interval_ns;
 }
 
 static bool is_ticks(const struct collector *c, int event)
@@ -326,12 +329,13 @@ static bool is_ticks(const struct collector *c, int event)
 	return c->ticks && event == c->cfg.nr_events - 1;
 }
 
+/* No counter is behind them: what came is all that was promised. */
 static void read_tick_counts(const struct collector *c, int event,
 			     struct collector_counts *out)
 {
 	const struct listening *l = &c->listening;
 
-	out->event_count = out->received * c->cfg.periods[event];
+	out->event_count = (out->received + out->pending) * c->cfg.periods[event];
 	out->elsewhere = bpf_table_ticks_elsewhere(c->table);
 	out->running_ns = l->before_ns;
 	if (l->since_ns)
@@ -339,41 +343,25 @@ static void read_tick_counts(const struct collector *c, int event,
 	out->enabled_ns = out->running_ns;
 }
 
-/* What came since the last sweep is the next one's: so are its periods (I2). */
-static void read_event_counts(const struct collector *c, int event, uint64_t pending,
-			      struct collector_counts *out)
-{
-	uint64_t since = c->swept ? pending * c->cfg.periods[event] : 0;
-
-	counters_read(c->counters, event, out);
-	out->ring_lost = 0; /* there is no ring */
-	if (out->event_count > since)
-		out->event_count -= since;
-}
-
 static void read_counts(struct collector *c, int event)
 {
-	uint64_t pending = count_pending(c, event);
-	struct collector_counts *out = &c->counts[event];
+	struct collector_counts now = { .received = c->taken.received[event],
+					.table_lost = c->taken.lost[event],
+					.pending = count_pending(c, event) };
 
-	*out = (struct collector_counts){ .received = c->taken.received[event],
-					  .table_lost = c->taken.lost[event] };
-	if (!c->swept) {
-		out->received += pending;
-		out->pending = pending;
-	}
 	if (is_ticks(c, event))
-		read_tick_counts(c, event, out);
+		read_tick_counts(c, event, &now);
 	else
-		read_event_counts(c, event, pending, out);
+		counters_read(c->counters, event, &now);
+	now.ring_lost = 0; /* there is no ring */
+	swept_put(&c->swept, event, &now, c->cfg.periods[event]);
 }
 
 static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
 {
-	if (!(c->seen & 1u << event))
+	if (!swept_knows(&c->swept, event))
 		read_counts(c, event);
-	c->seen |= 1u << event;
-	*out = c->counts[event];
+	*out = c->swept.counts[event];
 }
 
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
@@ -402,6 +390,8 @@ const struct collector_ops collector_bpf = {
 	.name = "bpf",
 	.takes_ticks = true,
 	.open = bpf_open,
+	.poll = bpf_poll,
+	.is_quiet = bpf_is_quiet,
 	.snapshot = bpf_snapshot,
 	.drain = bpf_drain,
 	.sweep = bpf_sweep,

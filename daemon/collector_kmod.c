@@ -8,11 +8,7 @@
  *
  * I1  Per event: received by the module = handed out + overflow + nested + what
  *     is still in the kernel.
- * I2  Right after a sweep, counts() says the same of what was handed out alone,
- *     so that nothing is pending: samples that came meanwhile are the next
- *     sweep's.
- * I3  Until anything is taken again, counts() says the same each time, though
- *     sampling goes on: sums of its parts agree.
+ * I2  What counts() says obeys swept.h.
  */
 #include "config.h"
 
@@ -29,6 +25,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/collector.h"
+#include "daemon/swept.h"
 
 #define SPREAD 8 /* periods are within an eighth of their mean */
 
@@ -48,9 +45,7 @@ struct collector {
 	int fd;
 	struct cpu *cpu;
 	int nr_cpus;
-	bool swept;    /* since the last cycle began: I2 */
-	uint32_t seen; /* a bit per event: counts[] are up to date (I3) */
-	struct collector_counts counts[CPI_MAX_EVENTS];
+	struct swept swept; /* I2 */
 	uint64_t handed_out[CPI_MAX_EVENTS];
 	uint32_t nr_error[CPI_MAX_EVENTS];
 };
@@ -212,7 +207,7 @@ static void hand_out(struct collector *c, const struct cpu *cpu,
 
 		c->handed_out[cpi_entry_event(e)] += cpi_entry_count(e);
 	}
-	c->seen = 0;
+	swept_note_taken(&c->swept);
 	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
@@ -231,8 +226,7 @@ static bool flush_next(struct collector *c, int number, enum cpi_kmod_depth dept
 
 static void kmod_snapshot(struct collector *c)
 {
-	c->swept = false;
-	c->seen = 0;
+	swept_begin_cycle(&c->swept);
 }
 
 static void kmod_drain(struct collector *c)
@@ -256,8 +250,7 @@ static void kmod_sweep(struct collector *c)
 		}
 		c->cpu[i].from_ns = begun_ns;
 	}
-	c->swept = true;
-	c->seen = 0;
+	swept_end_sweep(&c->swept);
 }
 
 static uint64_t kmod_randomise(struct collector *c)
@@ -290,36 +283,29 @@ static void note_errors(struct collector *c, int event, uint32_t nr)
 
 static void read_counts(struct collector *c, int event)
 {
-	struct collector_counts *out = &c->counts[event];
 	struct cpi_kmod_counts k = { .event = event };
-	uint64_t accounted, pending;
+	struct collector_counts now;
 
 	if (ioctl(c->fd, CPI_KMOD_IOC_COUNTS, &k))
 		return; /* cannot be; what was read last is no lie */
 	note_errors(c, event, k.nr_error);
-	accounted = c->handed_out[event] + k.overflow + k.nested;
-	pending = k.received > accounted ? k.received - accounted : 0;
-	*out = (struct collector_counts){
-		.received = accounted,
+	now = (struct collector_counts){
+		.received = c->handed_out[event] + k.overflow + k.nested,
 		.table_lost = k.overflow + k.nested,
 		.event_count = k.event_count,
 		.enabled_ns = k.enabled_ns,
 		.running_ns = k.running_ns,
 	};
-	if (!c->swept) {
-		out->received += pending;
-		out->pending = pending;
-	} else if (out->event_count > pending * c->cfg.periods[event]) {
-		out->event_count -= pending * c->cfg.periods[event];
-	}
+	if (k.received > now.received)
+		now.pending = k.received - now.received;
+	swept_put(&c->swept, event, &now, c->cfg.periods[event]);
 }
 
 static void kmod_counts(struct collector *c, int event, struct collector_counts *out)
 {
-	if (!(c->seen & 1u << event))
+	if (!swept_knows(&c->swept, event))
 		read_counts(c, event);
-	c->seen |= 1u << event;
-	*out = c->counts[event];
+	*out = c->swept.counts[event];
 }
 
 static int kmod_set_cpus(struct collector *c, const struct cpus *cpus)

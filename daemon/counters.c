@@ -43,6 +43,7 @@ struct counters {
 	struct counters_config cfg;
 	struct cpu *cpu; /* by number */
 	int nr_cpus, nr_open;
+	bool settled; /* clocks are hardly ever restarted */
 	uint64_t read_format;
 	uint64_t random;
 	int next_draw;                     /* where randomise goes on */
@@ -85,10 +86,17 @@ static uint64_t draw_period(struct counters *cs, struct cpu_event *ce, int event
 	ce->mirror = -deviation;
 	ce->has_mirror = !ce->has_mirror;
 	rate = (double)e->per_second / period * (1 + deviation);
-	if (is_clock(e))
+	if (is_clock(e) && !cs->settled)
 		rate += restarts_per_second(cs) / 2;
 	period = (double)e->per_second / rate;
 	return period < 1 ? 1 : (uint64_t)(period + 0.5);
+}
+
+static void redraw(struct counters *cs, struct cpu_event *ce, int event)
+{
+	uint64_t period = draw_period(cs, ce, event);
+
+	ioctl(ce->fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
 uint64_t counters_randomise(struct counters *cs, const uint64_t *received)
@@ -98,7 +106,6 @@ uint64_t counters_randomise(struct counters *cs, const uint64_t *received)
 	for (int i = 0; i < all && done < RANDOMISE_PER_TICK; i++) {
 		int at = cs->next_draw++ % all, event = at / cs->nr_cpus;
 		struct cpu *cpu = &cs->cpu[at % cs->nr_cpus];
-		uint64_t period;
 
 		if (!cpu->open)
 			continue;
@@ -109,13 +116,25 @@ uint64_t counters_randomise(struct counters *cs, const uint64_t *received)
 			if (at % cs->nr_cpus == cs->nr_cpus - 1)
 				cs->drawn_at[event] = received[event];
 		}
-		period = draw_period(cs, &cpu->event[event], event);
-		ioctl(cpu->event[event].fd, PERF_EVENT_IOC_PERIOD, &period);
+		redraw(cs, &cpu->event[event], event);
 		done++;
 	}
 	if (all)
 		cs->next_draw %= all;
 	return RANDOMISE_INTERVAL_NS;
+}
+
+void counters_settle(struct counters *cs, bool settled)
+{
+	bool begins = settled && !cs->settled;
+
+	cs->settled = settled;
+	for (int i = 0; i < cs->nr_cpus && begins; i++) {
+		for (int e = 0; e < cs->cfg.nr_events && cs->cpu[i].open; e++) {
+			if (is_clock(&cs->cfg.events[e]))
+				redraw(cs, &cs->cpu[i].event[e], e);
+		}
+	}
 }
 
 /* ---- opening ---- */
@@ -255,11 +274,6 @@ int counters_open(const struct counters_config *cfg, const struct cpus *cpus,
 }
 
 /* ---- counts, CPUs, end ---- */
-
-int counters_nr_cpus(const struct counters *cs)
-{
-	return cs->nr_cpus;
-}
 
 bool counters_has(const struct counters *cs, int cpu)
 {

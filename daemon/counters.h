@@ -43,8 +43,13 @@ void counters_close(struct counters *cs); /* accepts NULL */
  */
 uint64_t counters_randomise(struct counters *cs, const uint64_t *received);
 
-/* One more than the highest CPU that had events; whether this one has. */
-int counters_nr_cpus(const struct counters *cs);
+/*
+ * Whether periods are drawn so rarely from now on that rates make up for no restarts.
+ * As it begins, each clock has its period drawn once more.
+ */
+void counters_settle(struct counters *cs, bool settled);
+
+/* Whether this CPU has events. */
 bool counters_has(const struct counters *cs, int cpu);
 
 /* The event that perf calls id on a CPU. */

@@ -10,10 +10,10 @@
 #include "abi/entry.h"
 
 /*
- * Sorts them by process and generation, then by address, event and outcome, and
+ * Sorts them by process and generation, then by event, address and outcome, and
  * adds up those of one key where the sum fits an entry. Returns how many are left,
- * at the array's beginning.
+ * at the array's beginning. spare has room for as many.
  */
-size_t entries_sort(struct cpi_entry *entries, size_t nr);
+size_t entries_sort(struct cpi_entry *entries, struct cpi_entry *spare, size_t nr);
 
 #endif

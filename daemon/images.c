@@ -21,12 +21,18 @@
 
 struct images {
 	struct hmap map;
+	size_t bytes; /* of all */
 	uint32_t round;
 };
 
 struct images *images_new(void)
 {
 	return calloc(1, sizeof(struct images));
+}
+
+static size_t image_bytes(const struct known_image *image)
+{
+	return sizeof(*image) + strlen(image->desc.name) + 1;
 }
 
 static void image_free(struct known_image *image)
@@ -104,27 +110,31 @@ static struct known_image *image_new(enum image_kind kind, const char *name,
 	return image;
 }
 
+static bool is_full(const struct images *im)
+{
+	return im->map.nr >= IMAGES_MAX || im->bytes >= IMAGES_MAX_BYTES;
+}
+
 /* A new image; of several with one source, look-ups find the newest. */
 static struct known_image *add_image(struct images *im, enum image_kind kind,
 				     const char *name,
 				     const struct image_source *source)
 {
-	struct known_image *image;
+	struct known_image *image = image_new(kind, name, source);
 
-	if (im->map.nr >= IMAGES_MAX)
-		return NULL;
-	image = image_new(kind, name, source);
 	if (image &&
 	    hmap_insert(&im->map, &image->node, source_hash(kind, name, source))) {
 		image_free(image);
 		return NULL;
 	}
+	if (image)
+		im->bytes += image_bytes(image);
 	return image;
 }
 
-struct known_image *images_get_special(struct images *im, enum image_kind kind,
-				       const char *name,
-				       const struct image_source *source)
+static struct known_image *find_image(const struct images *im, enum image_kind kind,
+				      const char *name,
+				      const struct image_source *source)
 {
 	struct known_image *image;
 	struct hnode *n;
@@ -139,7 +149,34 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 			image->source.inode_generation = source->inode_generation;
 		return image;
 	}
+	return NULL;
+}
+
+struct known_image *images_get_special(struct images *im, enum image_kind kind,
+				       const char *name,
+				       const struct image_source *source)
+{
+	struct known_image *image = find_image(im, kind, name, source);
+
+	if (image || is_full(im))
+		return image;
 	return add_image(im, kind, name, source);
+}
+
+/* One image for all mappings that have none for this reason; there is room for it. */
+static struct known_image *get_unknown(struct images *im, enum loss reason)
+{
+	static const struct image_source none;
+	const char *name = loss_name(reason);
+	struct known_image *image = find_image(im, IMAGE_FILE, name, &none);
+
+	if (!image)
+		image = add_image(im, IMAGE_FILE, name, &none);
+	if (image) {
+		image->unknown = reason;
+		image->resolved = true;
+	}
+	return image;
 }
 
 struct known_image *images_get(struct images *im, const char *name,
@@ -149,17 +186,15 @@ struct known_image *images_get(struct images *im, const char *name,
 	enum loss unknown = unknown_reason(name);
 	struct known_image *image;
 
-	if (unknown != SAMPLE_KEPT) { /* one for all: such names say nothing */
-		image = images_get_special(im, IMAGE_FILE, loss_name(unknown), &none);
-		if (image) {
-			image->unknown = unknown;
-			image->resolved = true;
-		}
-		return image;
-	}
+	if (unknown != SAMPLE_KEPT)
+		return get_unknown(im, unknown);
 	if (name[0] == '[')
-		return images_get_special(im, IMAGE_VDSO, name, &none);
-	return images_get_special(im, IMAGE_FILE, name, source);
+		image = images_get_special(im, IMAGE_VDSO, name, &none);
+	else
+		image = images_get_special(im, IMAGE_FILE, name, source);
+	if (!image && is_full(im))
+		return get_unknown(im, SAMPLE_IMAGE_LIMIT);
+	return image;
 }
 
 static uint64_t to_ns(const struct timespec *ts)
@@ -270,8 +305,9 @@ static void look_again(struct images *im, struct known_image *image)
 		return;
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
 	image->replaced_ns = time_mono_ns() - ago_ns;
-	image->successor =
-		add_image(im, image->desc.kind, image->desc.name, &image->source);
+	if (!is_full(im))
+		image->successor = add_image(im, image->desc.kind, image->desc.name,
+					     &image->source);
 }
 
 struct known_image *images_resolve(struct images *im, struct known_image *image,
@@ -342,6 +378,7 @@ void images_sweep(struct images *im)
 		if (image->marked)
 			continue;
 		hmap_remove(&im->map, n);
+		im->bytes -= image_bytes(image);
 		image_free(image);
 	}
 }

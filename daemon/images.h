@@ -25,7 +25,9 @@
 #include "daemon/loss.h"
 #include "db/model.h"
 
-#define IMAGES_MAX 65536 /* mappings of more are of an unknown image */
+/* Mappings of more are of an unknown image: SAMPLE_IMAGE_LIMIT. */
+#define IMAGES_MAX       65536
+#define IMAGES_MAX_BYTES (64u << 20) /* with their names */
 
 /* What the kernel said the image is: a file's numbers, or the kernel's build id. */
 struct image_source {
@@ -55,14 +57,17 @@ struct images *images_new(void); /* NULL when out of memory */
 void images_free(struct images *im);
 
 /*
- * The image of a mapping; NULL when out of memory or at IMAGES_MAX. Names in
+ * The image of a mapping; NULL when out of memory. Names in
  * brackets and "//anon" are no files: "[vdso]" is an image, the rest carry
  * a reason in unknown.
  */
 struct known_image *images_get(struct images *im, const char *name,
 			       const struct image_source *source);
 
-/* An image that is no mapped file (kernel, module, BPF, idle); as images_get(). */
+/*
+ * An image that is no mapped file (kernel, module, BPF, idle); NULL at the limits,
+ * too.
+ */
 struct known_image *images_get_special(struct images *im, enum image_kind kind,
 				       const char *name,
 				       const struct image_source *source);

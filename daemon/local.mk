@@ -32,11 +32,12 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
+	daemon/swept.c daemon/swept.h \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
-BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/collector_bpf.c \
-	daemon/tick.c daemon/tick.h
+BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/bpf_watch.c \
+	daemon/bpf_watch.h daemon/collector_bpf.c daemon/tick.c daemon/tick.h
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)

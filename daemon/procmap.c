@@ -128,12 +128,15 @@ static void take_exec_id(struct process *p, const struct process *from, uint32_t
 /* Begins a new incarnation of tgid, which ends the one before. NULL: no memory. */
 static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t when)
 {
-	struct process *old = newest(pm, tgid);
-	struct process *p = calloc(1, sizeof(*p));
+	struct process *old = newest(pm, tgid), *p = NULL;
 
+	if (pm->by_tgid.nr < PROCMAP_MAX_PROCESSES)
+		p = calloc(1, sizeof(*p));
 	if (!p || hmap_insert(&pm->by_tgid, &p->node, hash_u64(tgid))) {
 		free(p);
 		pm->nr_failed++;
+		if (old)
+			old->incomplete = true; /* what it maps now is not its own */
 		return NULL;
 	}
 	if (old) {
@@ -333,19 +336,26 @@ static bool in_gap(const struct procmap *pm, const struct process *p, uint64_t t
 /* Collects the distinct (image, offset) that one address had. */
 struct candidates {
 	struct known_image *image;
-	uint64_t offset, since_ns;
+	uint64_t bias, since_ns;
+	uint64_t end; /* from the address up to here they are the same */
 	int nr;
 };
 
-static void add_candidate(struct candidates *c, const struct range *r, uint64_t pc)
+static void end_before(struct candidates *c, uint64_t end)
+{
+	if (c->end > end)
+		c->end = end;
+}
+
+static void add_candidate(struct candidates *c, const struct range *r)
 {
 	struct known_image *image = r->value;
-	uint64_t offset = pc + r->bias;
 
-	if (c->nr && c->image == image && c->offset == offset)
+	end_before(c, r->end);
+	if (c->nr && c->image == image && c->bias == r->bias)
 		return;
 	c->image = image;
-	c->offset = offset;
+	c->bias = r->bias;
 	c->since_ns = r->since;
 	c->nr++;
 }
@@ -363,13 +373,18 @@ static void look_in(const struct process *p, uint64_t pc, uint64_t t0, uint64_t 
 		t1 = p->end_ns;
 
 	if (r && r->since <= t1)
-		add_candidate(c, r, pc);
+		add_candidate(c, r);
+	else
+		end_before(c, pc + 1);
 	for (size_t i = 0; i < maps->nr_retired; i++) {
 		const struct retired *old = &maps->retired[i];
 
-		if (old->range.start <= pc && pc < old->range.end &&
-		    old->range.since <= t1 && old->until >= t0)
-			add_candidate(c, &old->range, pc);
+		if (old->range.since > t1 || old->until < t0)
+			continue;
+		if (pc < old->range.start)
+			end_before(c, old->range.start);
+		else if (pc < old->range.end)
+			add_candidate(c, &old->range);
 	}
 }
 
@@ -379,6 +394,7 @@ static enum procmap_result judge(const struct procmap *pm, struct process *p,
 				 struct procmap_hit *out)
 {
 	out->process = p;
+	out->end = c->end;
 	if (in_gap(pm, p, t0, t1))
 		return PROCMAP_GAP;
 	if (!p)
@@ -388,7 +404,7 @@ static enum procmap_result judge(const struct procmap *pm, struct process *p,
 	if (c->nr > 1)
 		return PROCMAP_AMBIGUOUS;
 	out->image = c->image;
-	out->offset = c->offset;
+	out->bias = c->bias;
 	out->since_ns = c->since_ns;
 	return PROCMAP_FOUND;
 }
@@ -397,7 +413,7 @@ enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 				   unsigned int generation, uint64_t pc, uint64_t t0,
 				   uint64_t t1, struct procmap_hit *out)
 {
-	struct candidates c = { 0 };
+	struct candidates c = { .end = UINT64_MAX };
 	struct process *last = NULL;
 	struct hnode *n;
 
@@ -419,7 +435,7 @@ enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *proces
 				      uint64_t pc, uint64_t when,
 				      struct procmap_hit *out)
 {
-	struct candidates c = { 0 };
+	struct candidates c = { .end = UINT64_MAX };
 
 	if (process && process->maps)
 		look_in(process, pc, when, when, &c);
@@ -525,8 +541,8 @@ void procmap_forget(struct procmap *pm, uint64_t horizon,
 	while (*link) {
 		struct process *p = *link;
 
-		if ((p->superseded || (p->exited && !is_alive(p->tgid))) &&
-		    p->end_ns < horizon) {
+		if ((p->superseded || p->exited) && p->end_ns < horizon &&
+		    (p->superseded || !is_alive(p->tgid))) {
 			*link = p->next;
 			process_free(pm, p);
 			continue;

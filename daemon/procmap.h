@@ -32,10 +32,11 @@
 #include "daemon/images.h"
 
 #define PROCMAP_COMM_SIZE 16
-#define PROCMAP_MAX_RANGES                                               \
-	(1u << 20)       /* of all processes together, as memory's bound \
-			  */
-#define PROCMAP_ALWAYS 0 /* a time before all samples */
+#define PROCMAP_ALWAYS    0 /* a time before all samples */
+
+/* Memory's bounds, of all together. Where one is reached, look-ups are gaps. */
+#define PROCMAP_MAX_RANGES    (1u << 20)
+#define PROCMAP_MAX_PROCESSES (1u << 18)
 
 struct process {
 	struct hnode node;    /* by tgid */
@@ -102,14 +103,16 @@ enum procmap_result {
 
 struct procmap_hit {
 	struct known_image *image;
-	uint64_t offset;
-	uint64_t since_ns;       /* when it was mapped */
-	struct process *process; /* set whenever one is known, whatever the result */
+	uint64_t bias;     /* address + bias is the image's offset */
+	uint64_t since_ns; /* when it was mapped */
+	/* Set whatever the result: */
+	struct process *process; /* NULL when none is known */
+	uint64_t end;            /* the answer is the same from pc up to here */
 };
 
 /*
  * Who held (tgid, pc) in [t0, t1]? With generation 0 every incarnation that
- * touches the interval counts.
+ * touches the interval counts. The answer holds until the process map changes.
  */
 enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 				   unsigned int generation, uint64_t pc, uint64_t t0,

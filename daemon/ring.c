@@ -40,6 +40,11 @@ void ring_close(struct ring *r)
 	memset(r, 0, sizeof(*r));
 }
 
+uint64_t ring_unread(const struct ring *r)
+{
+	return __atomic_load_n(&r->meta->data_head, __ATOMIC_RELAXED) - r->tail;
+}
+
 void ring_snapshot(struct ring *r)
 {
 	/* Pairs with the barrier before the kernel's store to data_head. */

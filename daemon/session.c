@@ -25,6 +25,7 @@
 #define RETRY_NS           (10 * NSEC_PER_SEC) /* after a flush that could not be stored */
 #define FORGET_SLACK_NS    NSEC_PER_SEC
 #define IMAGES_SWEEP_ABOVE 4096
+#define QUIET_SWEEPS       6 /* as many times longer is a sweep put off */
 
 int session_fd(const struct session *s)
 {
@@ -142,6 +143,11 @@ static void follow_cpus(struct session *s)
 	s->cpus = now;
 }
 
+static bool is_quiet(const struct session *s)
+{
+	return s->ops->is_quiet && s->ops->is_quiet(s->collector);
+}
+
 /* Takes in all samples and empties the tables: none is older than now. */
 static void sweep(struct session *s)
 {
@@ -151,7 +157,7 @@ static void sweep(struct session *s)
 	s->ops->sweep(s->collector);
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
 	s->swept_ns = now;
-	s->next_sweep_ns = now + s->cfg.sweep_ns;
+	s->next_sweep_ns = now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
 	images_next_round(s->images);
 	sweep_images(s);
 	follow_cpus(s);
@@ -378,14 +384,39 @@ static void randomise(struct session *s, uint64_t now)
 		s->next_random_ns = now + interval;
 }
 
+/*
+ * Whether anything should be read before the next sweep. No epoll_wait() for it: the
+ * owner's poll() has used perf's wakeup up.
+ */
+static bool is_due(struct session *s)
+{
+	if (!s->ops->poll || s->ops->poll(s->collector))
+		return true;
+	return sideband_is_due(s->sideband);
+}
+
+/* Samples come again: nothing is put off any more. */
+static void end_quiet(struct session *s, uint64_t now)
+{
+	uint64_t sweep_ns = s->swept_ns + s->cfg.sweep_ns;
+
+	s->next_random_ns = now;
+	if (s->next_sweep_ns > sweep_ns)
+		s->next_sweep_ns = sweep_ns;
+}
+
 int session_run(struct session *s)
 {
 	uint64_t now = time_mono_ns();
+	bool due = is_due(s);
 
+	if (s->quiet && !is_quiet(s))
+		end_quiet(s, now);
 	if (now >= s->next_random_ns)
 		randomise(s, now);
-	/* No epoll_wait() first: the owner's poll() has used perf's wakeup up. */
-	cycle(s);
+	s->quiet = is_quiet(s);
+	if (due)
+		cycle(s);
 	if (now >= s->next_sweep_ns)
 		sweep(s);
 	if (time_real_ns() >= s->epoch_end_real_ns)

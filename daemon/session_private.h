@@ -50,6 +50,7 @@ struct session {
 	uint64_t swept_ns;  /* nothing older is in a table */
 	uint64_t mapped_ns; /* mapping events have been read up to then */
 	bool gap;           /* ... and some of them were lost */
+	bool quiet;         /* the collector was, after the last round */
 	uint64_t flush_from_ns, epoch_end_real_ns;
 	uint64_t last_flush_real_ns;
 	/* since the session was opened, up to the last flush */

@@ -33,6 +33,7 @@
 #define RINGS_TOTAL   (16u << 20)
 #define RING_SIZE_MAX (2u << 20)
 #define RING_SIZE_MIN (128u << 10)
+#define RING_WAKES_AT (RING_SIZE_MIN / 2)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
 
@@ -106,7 +107,7 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	int fd;
 
 	set_attr(cfg, &attr);
-	attr.wakeup_watermark = RING_SIZE_MIN / 2;
+	attr.wakeup_watermark = RING_WAKES_AT;
 	fd = perfev_open(&attr, cfg->target, cpu);
 	if (fd == -EINVAL) {
 		attr.read_format = 0;
@@ -424,6 +425,17 @@ bool sideband_read(struct sideband *sb)
 		mend(sb);
 	sb->read_ns = begun;
 	return gap;
+}
+
+bool sideband_is_due(const struct sideband *sb)
+{
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		const struct source *s = &sb->source[cpu];
+
+		if (s->fd >= 0 && ring_unread(&s->ring) >= RING_WAKES_AT)
+			return true;
+	}
+	return false;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

@@ -45,6 +45,9 @@ int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
  */
 bool sideband_read(struct sideband *sb);
 
+/* Whether a ring is so full that it should be read; no system call. */
+bool sideband_is_due(const struct sideband *sb);
+
 /* Records lost since the beginning. */
 uint64_t sideband_nr_lost(const struct sideband *sb);
 

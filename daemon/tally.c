@@ -84,19 +84,37 @@ static struct profile *get_profile(struct tally *t, int event,
 	return p->profile;
 }
 
-static int add_count(struct tally *t, int event, struct known_image *image,
-		     const char *context, const struct count *c)
+/* The counts of one entry. */
+static struct count count_of(const struct cpi_entry *e, uint64_t bias)
 {
-	struct profile *p = get_profile(t, event, image, context);
+	uint64_t n = cpi_entry_count(e);
+	enum cpi_outcome outcome = cpi_entry_outcome(e);
+
+	return (struct count){ .offset = cpi_entry_pc(e) + bias,
+			       .n = n,
+			       .taken = outcome == CPI_OUTCOME_TAKEN ? n : 0,
+			       .not_taken = outcome == CPI_OUTCOME_NOT_TAKEN ? n : 0 };
+}
+
+/* Adds a run to its profile in a context. Returns the sum of what could be added. */
+static uint64_t add_counts(struct tally *t, const struct tally_run *run,
+			   const char *context, const struct cpi_entry *e, size_t nr)
+{
+	struct profile *p = get_profile(t, run->event, run->image, context);
+	uint64_t added = 0;
 	size_t before;
-	int err;
 
 	if (!p)
-		return -1;
+		return 0;
 	before = profile_memory(p);
-	err = profile_add(p, c);
+	for (size_t i = 0; i < nr; i++) {
+		struct count c = count_of(&e[i], run->bias);
+
+		if (!profile_add(p, &c))
+			added += c.n;
+	}
 	t->memory += profile_memory(p) - before;
-	return err;
+	return added;
 }
 
 static void add_comm(struct tally *t, int event, struct known_image *image,
@@ -140,25 +158,25 @@ void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 		add_comm(t, event, NULL, comm, n);
 }
 
-void tally_add(struct tally *t, int event, struct known_image *image, uint64_t offset,
-	       enum cpi_outcome outcome, uint64_t n, const char *comm, bool by_comm)
+void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
+	       size_t nr)
 {
-	struct count c = { .offset = offset,
-			   .n = n,
-			   .taken = outcome == CPI_OUTCOME_TAKEN ? n : 0,
-			   .not_taken = outcome == CPI_OUTCOME_NOT_TAKEN ? n : 0 };
+	uint64_t n = 0, added;
 	char context[24];
 
-	if (outcome == CPI_OUTCOME_UNREADABLE)
-		t->unreadable += n;
-	if (add_count(t, event, image, "", &c)) {
-		tally_lose(t, event, SAMPLE_NO_SPACE, n, NULL);
-		return;
+	for (size_t i = 0; i < nr; i++) {
+		n += cpi_entry_count(&e[i]);
+		if (cpi_entry_outcome(&e[i]) == CPI_OUTCOME_UNREADABLE)
+			t->unreadable += cpi_entry_count(&e[i]);
 	}
-	add_comm(t, event, image, comm, n);
-	if (by_comm) {
-		snprintf(context, sizeof(context), "comm=%s", comm);
-		add_count(t, event, image, context, &c);
+	added = add_counts(t, run, "", e, nr);
+	tally_lose(t, run->event, SAMPLE_NO_SPACE, n - added, NULL);
+	if (!added)
+		return;
+	add_comm(t, run->event, run->image, run->comm, added);
+	if (run->by_comm && added == n) {
+		snprintf(context, sizeof(context), "comm=%s", run->comm);
+		add_counts(t, run, context, e, nr);
 	}
 }
 

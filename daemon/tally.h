@@ -49,12 +49,21 @@ struct tally {
 struct tally *tally_new(void);    /* NULL when out of memory */
 void tally_free(struct tally *t); /* accepts NULL */
 
+/* What a run of entries has in common. */
+struct tally_run {
+	int event;
+	struct known_image *image;
+	uint64_t bias; /* address + bias is the image's offset */
+	const char *comm;
+	bool by_comm; /* counts it for the command, too */
+};
+
 /*
- * Adds count n of an event at an image offset. When there is no memory for it,
- * it is counted as lost: SAMPLE_NO_SPACE.
+ * Adds the counts of nr entries. What there is no memory for is counted as lost:
+ * SAMPLE_NO_SPACE.
  */
-void tally_add(struct tally *t, int event, struct known_image *image, uint64_t offset,
-	       enum cpi_outcome outcome, uint64_t n, const char *comm, bool by_comm);
+void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
+	       size_t nr);
 
 /* Adds a loss; comm is the command that was sampled, NULL when nobody knows. */
 void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,

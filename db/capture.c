@@ -29,8 +29,9 @@ static int compare_codes(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static int read_symbol(sqlite3_stmt *st, struct query_capture *c)
+static int read_symbol(sqlite3_stmt *st, void *ctx)
 {
+	struct query_capture *c = ctx;
 	struct query_symbol *grown =
 		rows_grow(c->symbol, c->nr_symbols, sizeof(*grown));
 	struct query_symbol s = { .start = sqlite3_column_int64(st, 0),
@@ -47,8 +48,9 @@ static int read_symbol(sqlite3_stmt *st, struct query_capture *c)
 	return 0;
 }
 
-static int read_code(sqlite3_stmt *st, struct query_capture *c)
+static int read_code(sqlite3_stmt *st, void *ctx)
 {
+	struct query_capture *c = ctx;
 	struct query_code *grown = rows_grow(c->code, c->nr_codes, sizeof(*grown));
 	struct query_code code = { .start = sqlite3_column_int64(st, 0) };
 	const void *bytes = sql_blob(st, 1, &code.size);
@@ -65,21 +67,6 @@ static int read_code(sqlite3_stmt *st, struct query_capture *c)
 	return 0;
 }
 
-static int read_rows(sqlite3 *h, const char *sql, int64_t image,
-		     int (*read_row)(sqlite3_stmt *, struct query_capture *),
-		     struct query_capture *c)
-{
-	sqlite3_stmt *st = NULL;
-	int err = sql_prepare(h, sql, &st);
-
-	if (!err)
-		err = sql_bind(st, "i", image);
-	while (!err && (err = sql_step(st)) == 1)
-		err = read_row(st, c);
-	sqlite3_finalize(st);
-	return err;
-}
-
 int query_capture(struct db *db, int64_t image, struct query_capture *out)
 {
 	struct query_capture c = { 0 };
@@ -88,11 +75,13 @@ int query_capture(struct db *db, int64_t image, struct query_capture *out)
 
 	if (err)
 		return err;
-	err = read_rows(h, "SELECT start, size, name FROM symbol WHERE image = ?1",
-			image, read_symbol, &c);
+	err = sql_each(h, read_symbol, &c,
+		       "SELECT start, size, name FROM symbol WHERE image = ?1", "i",
+		       image);
 	if (!err)
-		err = read_rows(h, "SELECT start, bytes FROM code WHERE image = ?1",
-				image, read_code, &c);
+		err = sql_each(h, read_code, &c,
+			       "SELECT start, bytes FROM code WHERE image = ?1", "i",
+			       image);
 	sql_rollback(h); /* nothing was written */
 	if (err) {
 		query_capture_fini(&c);

@@ -41,8 +41,9 @@ static void epoch_fini(struct query_epoch *e)
 	free(e->boot_id);
 }
 
-static int read_epoch(sqlite3_stmt *st, struct query_epochs *list)
+static int read_epoch(sqlite3_stmt *st, void *ctx)
 {
+	struct query_epochs *list = ctx;
 	struct query_epoch *grown = rows_grow(list->epoch, list->nr, sizeof(*grown));
 	struct query_epoch e = {
 		.id = sqlite3_column_int64(st, 0),
@@ -76,17 +77,11 @@ static int read_epoch(sqlite3_stmt *st, struct query_epochs *list)
 static int load(sqlite3 *h, const char *condition, int64_t a, int64_t b,
 		const char *label, struct query_epochs *list)
 {
-	sqlite3_stmt *st = NULL;
 	struct buf sql = { 0 };
 	int err;
 
 	buf_printf(&sql, "%s WHERE %s ORDER BY e.id", select_epochs, condition);
-	err = sql_prepare(h, buf_str(&sql), &st);
-	if (!err)
-		err = sql_bind(st, "iis", a, b, label);
-	while (!err && (err = sql_step(st)) == 1)
-		err = read_epoch(st, list);
-	sqlite3_finalize(st);
+	err = sql_each(h, read_epoch, list, buf_str(&sql), "iis", a, b, label);
 	buf_fini(&sql);
 	return err;
 }

@@ -39,7 +39,8 @@ int sql_error(int rc)
 	return -CPI_ECORRUPT;
 }
 
-int sql_fail(sqlite3 *h, int rc)
+/* Logs h's newest failure. */
+static int fail(sqlite3 *h, int rc)
 {
 	const char *path = sqlite3_db_filename(h, "main");
 
@@ -51,14 +52,14 @@ int sql_exec(sqlite3 *h, const char *sql)
 {
 	int rc = sqlite3_exec(h, sql, NULL, NULL, NULL);
 
-	return rc ? sql_fail(h, rc) : 0;
+	return rc ? fail(h, rc) : 0;
 }
 
 int sql_prepare(sqlite3 *h, const char *sql, sqlite3_stmt **out)
 {
 	int rc = sqlite3_prepare_v2(h, sql, -1, out, NULL);
 
-	return rc ? sql_fail(h, rc) : 0;
+	return rc ? fail(h, rc) : 0;
 }
 
 static int bind_list(sqlite3_stmt *st, const char *types, va_list ap)
@@ -83,7 +84,7 @@ static int bind_list(sqlite3_stmt *st, const char *types, va_list ap)
 			break;
 		}
 	}
-	return rc ? sql_fail(sqlite3_db_handle(st), rc) : 0;
+	return rc ? fail(sqlite3_db_handle(st), rc) : 0;
 }
 
 int sql_bind(sqlite3_stmt *st, const char *types, ...)
@@ -103,7 +104,7 @@ int sql_step(sqlite3_stmt *st)
 
 	if (rc == SQLITE_ROW)
 		return 1;
-	rc = rc == SQLITE_DONE ? 0 : sql_fail(sqlite3_db_handle(st), rc);
+	rc = rc == SQLITE_DONE ? 0 : fail(sqlite3_db_handle(st), rc);
 	sqlite3_reset(st);
 	return rc;
 }
@@ -131,17 +132,23 @@ int sql_fetch(sqlite3_stmt *st, int64_t *out)
 	return err;
 }
 
+static int prepare_bound(sqlite3 *h, const char *sql, const char *types, va_list ap,
+			 sqlite3_stmt **out)
+{
+	int err = sql_prepare(h, sql, out);
+
+	return err ? err : bind_list(*out, types, ap);
+}
+
 int sql_do(sqlite3 *h, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *st = NULL;
 	va_list ap;
-	int err = sql_prepare(h, sql, &st);
+	int err;
 
-	if (!err) {
-		va_start(ap, types);
-		err = bind_list(st, types, ap);
-		va_end(ap);
-	}
+	va_start(ap, types);
+	err = prepare_bound(h, sql, types, ap, &st);
+	va_end(ap);
 	if (!err)
 		err = sql_run(st);
 	sqlite3_finalize(st);
@@ -152,15 +159,29 @@ int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *st = NULL;
 	va_list ap;
-	int err = sql_prepare(h, sql, &st);
+	int err;
 
-	if (!err) {
-		va_start(ap, types);
-		err = bind_list(st, types, ap);
-		va_end(ap);
-	}
+	va_start(ap, types);
+	err = prepare_bound(h, sql, types, ap, &st);
+	va_end(ap);
 	if (!err)
 		err = sql_fetch(st, out);
+	sqlite3_finalize(st);
+	return err;
+}
+
+int sql_each(sqlite3 *h, sql_row_fn fn, void *ctx, const char *sql, const char *types,
+	     ...)
+{
+	sqlite3_stmt *st = NULL;
+	va_list ap;
+	int err;
+
+	va_start(ap, types);
+	err = prepare_bound(h, sql, types, ap, &st);
+	va_end(ap);
+	while (!err && (err = sql_step(st)) == 1)
+		err = fn(st, ctx);
 	sqlite3_finalize(st);
 	return err;
 }

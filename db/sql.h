@@ -20,9 +20,6 @@
  */
 int sql_error(int rc);
 
-/* Logs h's newest failure and returns it as sql_error() does. */
-int sql_fail(sqlite3 *h, int rc);
-
 /* Runs statements without results. */
 int sql_exec(sqlite3 *h, const char *sql);
 
@@ -55,6 +52,13 @@ int sql_do(sqlite3 *h, const char *sql, const char *types, ...);
 
 /* prepare, bind, fetch, finalize. */
 int sql_get(sqlite3 *h, int64_t *out, const char *sql, const char *types, ...);
+
+/*
+ * prepare, bind, fn for each row until it returns an error, finalize. 0 or the error.
+ */
+typedef int (*sql_row_fn)(sqlite3_stmt *st, void *ctx);
+int sql_each(sqlite3 *h, sql_row_fn fn, void *ctx, const char *sql, const char *types,
+	     ...);
 
 /* Columns of a database that may be damaged: never NULL text, never a size without
  * bytes. */

@@ -21,8 +21,9 @@ static void stream_fini(struct query_stream *s)
 	free((char *)s->desc.unit);
 }
 
-static int read_stream(sqlite3_stmt *st, struct query_streams *list)
+static int read_stream(sqlite3_stmt *st, void *ctx)
 {
+	struct query_streams *list = ctx;
 	struct query_stream *grown = rows_grow(list->stream, list->nr, sizeof(*grown));
 	struct query_stream s = {
 		.id = sqlite3_column_int64(st, 0),
@@ -62,17 +63,12 @@ int query_streams(struct db *db, const struct query_epochs *e, const char *event
 		" WHERE t.epoch IN (SELECT value FROM json_each(?1))"
 		" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id ORDER BY s.id";
 	struct query_streams list = { 0 };
-	sqlite3_stmt *st = NULL;
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
 
 	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	if (!err)
-		err = sql_bind(st, "ss", ids.data, event);
-	while (!err && (err = sql_step(st)) == 1)
-		err = read_stream(st, &list);
-	sqlite3_finalize(st);
+		err = sql_each(db_handle(db), read_stream, &list, sql, "ss", ids.data,
+			       event);
 	buf_fini(&ids);
 	if (err)
 		query_streams_fini(&list);
@@ -89,8 +85,9 @@ void query_streams_fini(struct query_streams *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static int read_loss(sqlite3_stmt *st, struct query_losses *list)
+static int read_loss(sqlite3_stmt *st, void *ctx)
 {
+	struct query_losses *list = ctx;
 	struct query_loss *grown = rows_grow(list->loss, list->nr, sizeof(*grown));
 	struct query_loss l = {
 		.stream = sqlite3_column_int64(st, 0),
@@ -116,17 +113,11 @@ int query_losses(struct db *db, const struct query_epochs *e, struct query_losse
 		" WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" GROUP BY stream, class, name ORDER BY stream, class, name";
 	struct query_losses list = { 0 };
-	sqlite3_stmt *st = NULL;
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
 
 	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	if (!err)
-		err = sql_bind(st, "s", ids.data);
-	while (!err && (err = sql_step(st)) == 1)
-		err = read_loss(st, &list);
-	sqlite3_finalize(st);
+		err = sql_each(db_handle(db), read_loss, &list, sql, "s", ids.data);
 	buf_fini(&ids);
 	if (err)
 		query_losses_fini(&list);
@@ -143,8 +134,9 @@ void query_losses_fini(struct query_losses *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static int read_gap(sqlite3_stmt *st, struct query_gaps *list)
+static int read_gap(sqlite3_stmt *st, void *ctx)
 {
+	struct query_gaps *list = ctx;
 	struct query_gap *grown = rows_grow(list->gap, list->nr, sizeof(*grown));
 	struct query_gap g = {
 		.from_ns = sqlite3_column_int64(st, 0),
@@ -169,16 +161,11 @@ int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gap
 		"SELECT from_ns, to_ns, reason FROM gap WHERE from_ns < ?2"
 		" AND (to_ns > ?1 OR from_ns >= ?1) ORDER BY from_ns, id";
 	struct query_gaps list = { 0 };
-	sqlite3_stmt *st = NULL;
-	int err = sql_prepare(db_handle(db), sql, &st);
+	int err;
 
 	if (to_ns > INT64_MAX)
 		to_ns = INT64_MAX;
-	if (!err)
-		err = sql_bind(st, "ii", from_ns, to_ns);
-	while (!err && (err = sql_step(st)) == 1)
-		err = read_gap(st, &list);
-	sqlite3_finalize(st);
+	err = sql_each(db_handle(db), read_gap, &list, sql, "ii", from_ns, to_ns);
 	if (err)
 		query_gaps_fini(&list);
 	else
@@ -194,6 +181,34 @@ void query_gaps_fini(struct query_gaps *g)
 	memset(g, 0, sizeof(*g));
 }
 
+struct intervals {
+	struct query_interval *interval;
+	size_t nr;
+};
+
+static int read_interval(sqlite3_stmt *st, void *ctx)
+{
+	struct intervals *list = ctx;
+	struct query_interval *grown =
+		rows_grow(list->interval, list->nr, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	list->interval = grown;
+	list->interval[list->nr++] = (struct query_interval){
+		.run = sqlite3_column_int64(st, 0),
+		.seq = sqlite3_column_int64(st, 1),
+		.epoch = sqlite3_column_int64(st, 2),
+		.from_ns = sqlite3_column_int64(st, 3),
+		.to_ns = sqlite3_column_int64(st, 4),
+		.duration_ns = sqlite3_column_int64(st, 5),
+		.received = sqlite3_column_int64(st, 6),
+		.stored = sqlite3_column_int64(st, 7),
+		.lost = sqlite3_column_int64(st, 8),
+	};
+	return 0;
+}
+
 int query_intervals(struct db *db, const struct query_epochs *e, query_interval_fn fn,
 		    void *ctx)
 {
@@ -201,39 +216,16 @@ int query_intervals(struct db *db, const struct query_epochs *e, query_interval_
 		"SELECT run, seq, epoch, from_ns, to_ns, duration_ns, received, stored,"
 		" lost FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" ORDER BY run, seq";
-	struct query_interval *list = NULL, *grown;
-	sqlite3_stmt *st = NULL;
+	struct intervals list = { 0 };
 	struct buf ids = { 0 };
-	size_t nr = 0;
 	int err = rows_epoch_ids(e, &ids);
 
 	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	if (!err)
-		err = sql_bind(st, "s", ids.data);
-	while (!err && (err = sql_step(st)) == 1) {
-		grown = rows_grow(list, nr, sizeof(*list));
-		err = grown ? 0 : -ENOMEM;
-		if (err)
-			break;
-		list = grown;
-		list[nr++] = (struct query_interval){
-			.run = sqlite3_column_int64(st, 0),
-			.seq = sqlite3_column_int64(st, 1),
-			.epoch = sqlite3_column_int64(st, 2),
-			.from_ns = sqlite3_column_int64(st, 3),
-			.to_ns = sqlite3_column_int64(st, 4),
-			.duration_ns = sqlite3_column_int64(st, 5),
-			.received = sqlite3_column_int64(st, 6),
-			.stored = sqlite3_column_int64(st, 7),
-			.lost = sqlite3_column_int64(st, 8),
-		};
-	}
-	sqlite3_finalize(st);
+		err = sql_each(db_handle(db), read_interval, &list, sql, "s", ids.data);
 	/* The rows are copied: fn may take its time without holding the WAL. */
-	for (size_t i = 0; !err && i < nr; i++)
-		err = fn(ctx, &list[i]);
-	free(list);
+	for (size_t i = 0; !err && i < list.nr; i++)
+		err = fn(ctx, &list.interval[i]);
+	free(list.interval);
 	buf_fini(&ids);
 	return err;
 }

@@ -51,6 +51,11 @@ struct {
 	__type(value, struct cpi_entry);
 } cpi_overflow SEC(".maps");
 
+/* Of cpi_bpf_notice; its size is the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+} cpi_notices SEC(".maps");
+
 /* The loader's number in the place of one of abi/bpf.h's. */
 #define LOADED(placeholder)                                       \
 	({                                                        \
@@ -251,8 +256,24 @@ static __always_inline uint64_t who_is(void)
 	       (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
 }
 
-static __always_inline void spill(struct cpi_bpf_set *set, uint32_t slot,
-				  const struct cpi_entry *evicted)
+/* Where there is no room for it, nothing is lost but time. */
+static __noinline void notify(uint32_t cpu, enum cpi_bpf_notice_kind kind)
+{
+	struct cpi_bpf_notice notice = { cpu, kind };
+
+	bpf_ringbuf_output(&cpi_notices, &notice, sizeof(notice), 0);
+}
+
+/* Counts samples of processes, for whoever wants to know when they come again. */
+static __always_inline void note_work(struct cpi_bpf_cpu *cpu, uint32_t number,
+				      uint64_t who)
+{
+	if (who & CPI_MAX_TGID && ++cpu->nr_work == cpu->notice_at)
+		notify(number, CPI_BPF_NOTICE_WORK);
+}
+
+static __always_inline void spill(struct cpi_bpf_set *set, uint32_t number,
+				  uint32_t slot, const struct cpi_entry *evicted)
 {
 	uint32_t nr_entries = LOADED(CPI_BPF_NR_ENTRIES);
 	uint32_t at = slot * nr_entries + set->nr_overflow;
@@ -266,7 +287,8 @@ static __always_inline void spill(struct cpi_bpf_set *set, uint32_t slot,
 		return;
 	}
 	*e = *evicted;
-	set->nr_overflow++;
+	if (++set->nr_overflow == LOADED(CPI_BPF_NR_FULL))
+		notify(number, CPI_BPF_NOTICE_FULL);
 }
 
 /* The bucket of a key; never NULL, but to the verifier. */
@@ -304,6 +326,7 @@ static __always_inline int count(uint64_t pc, const void *from,
 		return 0; /* cannot be: there is one for each possible CPU */
 	active = *(volatile uint32_t *)&cpu->active & (CPI_BPF_SETS - 1);
 	cpu->received[event][active]++;
+	note_work(cpu, number, who);
 	slot = cpi_bpf_slot(number, active);
 	b = bucket_of(slot, word0, who);
 	if (!b || cpi_table_hit(b, word0, who))
@@ -318,8 +341,8 @@ static __always_inline int count(uint64_t pc, const void *from,
 	}
 	if (cpi_table_place(b, word0, who, &cpu->set[active].next_way, &evicted) ==
 	    CPI_TABLE_EVICT)
-		spill(&cpu->set[active], slot, &evicted);
-	return 0; /* nothing goes to a ring */
+		spill(&cpu->set[active], number, slot, &evicted);
+	return 0; /* nothing goes to a perf ring */
 }
 
 SEC("perf_event")

@@ -25,7 +25,7 @@ typedef uint32_t __be32;
 typedef uint32_t __wsum;
 
 /* <linux/bpf.h> */
-enum { BPF_MAP_TYPE_ARRAY = 2 };
+enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
 enum bpf_func_id { BPF_FUNC_get_current_task_btf = 158 };
 

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi list on a database whose every count is known (t/mkdb.c).
 . "$srcdir/t/tap.sh"
-
-cp "$builddir/t/target" target || bail "no target"
-target=$tmp/target
-"$builddir/t/mkdb" known.db "$target" || bail "mkdb failed"
-CPI_DB=known.db
-export CPI_DB
+. "$srcdir/t/known.sh"
 
 plan 36
 

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi epoch, cat and status on a database whose every count is known (t/mkdb.c).
 . "$srcdir/t/tap.sh"
-
-target=$builddir/t/target
-"$builddir/t/mkdb" known.db "$target" || bail "mkdb failed"
+. "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
-CPI_DB=known.db
-export CPI_DB
 
 plan 27
 

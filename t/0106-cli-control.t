@@ -4,9 +4,7 @@
 . "$srcdir/t/tap.sh"
 
 command -v python3 >/dev/null || skip_all "no python3 to answer as a daemon would"
-"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
-CPI_DB=known.db
-export CPI_DB
+. "$srcdir/t/known.sh"
 
 # Takes one request and answers with the bytes of an expression.
 cat >daemon.py <<'END'

@@ -5,10 +5,9 @@
 
 script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
 	skip_all "no script(1) to make a terminal with"
-"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
-CPI_DB=known.db
+. "$srcdir/t/known.sh"
 TERM=xterm
-export CPI_DB TERM
+export TERM
 
 # at COLUMNS COMMAND: the command's rows on a terminal of that width.
 at()

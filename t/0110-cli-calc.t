@@ -2,15 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi calc on a database whose every count is known (t/mkdb.c).
 . "$srcdir/t/tap.sh"
-
-case $(uname -m) in
-x86_64 | aarch64) ;;
-*) skip_all "no decoder for $(uname -m)" ;;
-esac
-cp "$builddir/t/target" target || bail "no target"
-"$builddir/t/mkdb" known.db "$tmp/target" || bail "mkdb failed"
-CPI_DB=known.db
-export CPI_DB
+. "$srcdir/t/known.sh"
+need_decoder
 
 plan 36
 

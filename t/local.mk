@@ -4,7 +4,7 @@
 QUICK_TESTS =
 LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
-EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/tap.sh
+EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/tap.sh
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
@@ -66,6 +66,7 @@ COLLECT_TESTS = \
 	t/0312-collect-outcomes.t \
 	t/0313-collect-hotplug.t \
 	t/0314-collect-unprivileged.t \
+	t/0315-collect-crowd.t \
 	t/0390-collect-beside-perf.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
@@ -122,7 +123,7 @@ t_target_LDFLAGS =
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
 check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/spawn t/programs/split t/programs/stall \
+	t/programs/branch t/programs/crowd t/programs/spawn t/programs/split t/programs/stall \
 	t/programs/timed
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
@@ -139,6 +140,9 @@ t_programs_burn_c_LDFLAGS = $(FIXED_LINK)
 t_programs_branch_SOURCES = t/programs/branch.c
 t_programs_branch_CFLAGS = $(FIXED_COMPILE)
 t_programs_branch_LDFLAGS = $(FIXED_LINK)
+t_programs_crowd_SOURCES = t/programs/crowd.c
+t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
+t_programs_crowd_LDFLAGS = $(FIXED_LINK)
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
 t_programs_spawn_LDFLAGS = $(FIXED_LINK)

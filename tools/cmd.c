@@ -29,7 +29,7 @@ const struct cmd *const cmd_table[] = {
 	&cmd_rate,   &cmd_status, &cmd_cat,  &cmd_help,  NULL,
 };
 
-const struct cmd *cmd_find(const char *name)
+static const struct cmd *find(const char *name)
 {
 	for (const struct cmd *const *c = cmd_table; *c; c++) {
 		if (!strcmp((*c)->name, name))
@@ -40,7 +40,7 @@ const struct cmd *cmd_find(const char *name)
 
 const struct cmd *cmd_find_or_suggest(const char *name)
 {
-	const struct cmd *cmd = cmd_find(name);
+	const struct cmd *cmd = find(name);
 	struct nearest near = nearest_init(name);
 
 	if (cmd)

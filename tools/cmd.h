@@ -132,10 +132,7 @@ extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_s
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];
 
-/* The command of that name, or NULL. */
-const struct cmd *cmd_find(const char *name);
-
-/* cmd_find(), or a message with the nearest name. */
+/* The command of that name; NULL after a message with the nearest name. */
 const struct cmd *cmd_find_or_suggest(const char *name);
 
 /* Parses argv[1..argc) (argv[0] is the command) and runs it. */

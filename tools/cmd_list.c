@@ -10,7 +10,8 @@
 #include "base/err.h"
 #include "tools/explaining.h"
 
-bool list_has_source(struct listing *l)
+/* Whether the text of a source line is at hand. */
+static bool has_source(struct listing *l)
 {
 	for (size_t i = 0; i < l->nr_insns; i++) {
 		const struct line *line = &l->insn[i].line;
@@ -29,7 +30,7 @@ static int print(struct listing *l)
 		return list_print_source(l);
 	if (opt->assembly)
 		return list_print_assembly(l, false);
-	return list_print_assembly(l, opt->both || list_has_source(l));
+	return list_print_assembly(l, opt->both || has_source(l));
 }
 
 int list_prepare(struct listing *l)

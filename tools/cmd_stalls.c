@@ -8,15 +8,7 @@
 #include <string.h>
 
 #include "tools/culprits.h"
-#include "tools/out.h"
-#include "tools/spots.h"
-
-struct stalls {
-	struct explainer *x;
-	const struct explanation *ex;
-	struct spots spots;
-	double all; /* samples */
-};
+#include "tools/ranking.h"
 
 static int describe(struct spot *spot, const struct cfg *cfg, const struct stall *stall,
 		    bool text)
@@ -33,27 +25,27 @@ static int describe(struct spot *spot, const struct cfg *cfg, const struct stall
 	return spot->reasons && (spot->culprits || !addresses.len) ? 0 : -ENOMEM;
 }
 
-static int add(struct stalls *s, int insn, double frequency, const struct stall *stall)
+static int add(struct ranking *r, int insn, double frequency, const struct stall *stall)
 {
-	const struct explained *e = s->ex->e;
+	const struct explained *e = r->ex->e;
 	const double lost = stall->cycles * frequency / e->period_cycles;
 	struct spot *spot;
-	int err = spots_add(&s->spots, lost, &spot);
+	int err = spots_add(&r->spots, lost, &spot);
 
 	if (err || !spot)
 		return err;
 	spot->cycles = stall->cycles;
 	spot->frequency = frequency;
 	spot->dynamic = stall->dynamic;
-	err = describe(spot, e->cfg, stall, s->x->l->ctx->opt.format == OUT_TEXT);
+	err = describe(spot, e->cfg, stall, r->x->l->ctx->opt.format == OUT_TEXT);
 	return err ? err
-		   : spot_locate(spot, s->x, s->ex, insn,
-				 e->cfg->insn[insn].address - e->cfg->bias);
+		   : ranking_locate(r, insn, e->cfg->insn[insn].address - e->cfg->bias,
+				    spot);
 }
 
-static int add_block(struct stalls *s, int b)
+static int add_block(struct ranking *r, int b)
 {
-	const struct explained *e = s->ex->e;
+	const struct explained *e = r->ex->e;
 	const struct cfg_block *block = &e->cfg->block[b];
 	int err = 0;
 
@@ -61,75 +53,55 @@ static int add_block(struct stalls *s, int b)
 		const struct blame_insn *why = &e->blame->insn[i];
 
 		for (int k = 0; k < why->nr_stalls && !err; k++)
-			err = add(s, i, e->freq->block[b], &why->stall[k]);
+			err = add(r, i, e->freq->block[b], &why->stall[k]);
 	}
 	return err;
 }
 
-static int on_explanation(void *ctx, const struct explanation *ex)
+static int add_all(struct ranking *r)
 {
-	struct stalls *s = ctx;
+	const struct explained *e = r->ex->e;
 	int err = 0;
 
-	s->ex = ex;
-	s->all += ex->samples;
-	for (int b = 0; ex->e && b < ex->e->cfg->exit && !err; b++)
-		err = add_block(s, b);
+	for (int b = 0; e && b < e->cfg->exit && !err; b++)
+		err = add_block(r, b);
 	return err;
 }
 
-static int print(struct stalls *s)
+static const struct column columns[] = {
+	{ "lost", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "cycles", "cycles", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "reason", "reasons", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	RANKING_PLACE,
+};
+
+static void put_cells(struct table *t, const struct spot *spot, double percent,
+		      bool text)
 {
-	static const struct column columns[] = {
-		{ "lost", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-		{ "cycles", "cycles", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
-		{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-		{ "reason", "reasons", COLUMN_TEXT, COLUMN_EVERYWHERE },
-		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
-		SPOT_COLUMNS,
-	};
-	const bool text = s->x->l->ctx->opt.format == OUT_TEXT;
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	const struct spot *spot;
-	size_t nr;
-	int err;
-
-	if (!t)
-		return -ENOMEM;
-	spot = spots_sorted(&s->spots, &nr);
-	for (size_t i = 0; i < nr; i++) {
-		const double percent = 100 * spot[i].amount / s->all;
-
-		table_color(t, out_heat(percent));
-		table_real(t, spot[i].amount, text ? 0 : 3);
-		table_percent(t, percent);
-		table_real(t, spot[i].cycles, text ? 1 : 3);
-		table_real(t, spot[i].frequency, 1);
-		table_text(t, spot[i].dynamic ? "dynamic" : "static");
-		table_text(t, spot[i].reasons);
-		table_text(t, spot[i].culprits);
-		spot_cells(&spot[i], t);
-	}
-	err = spots_print(s->x, t, "stalls");
-	table_free(t);
-	return err;
+	table_real(t, spot->amount, text ? 0 : 3);
+	table_percent(t, percent);
+	table_real(t, spot->cycles, text ? 1 : 3);
+	table_real(t, spot->frequency, 1);
+	table_text(t, spot->dynamic ? "dynamic" : "static");
+	table_text(t, spot->reasons);
+	table_text(t, spot->culprits);
 }
 
 static int stalls(struct explainer *x)
 {
-	struct stalls s = { .x = x };
-	int err = explainer_needs_time(x);
+	static const struct ranking_kind kind = {
+		.name = "stalls",
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.add = add_all,
+		.cells = put_cells,
+	};
 
-	spots_init(&s.spots, x->l->ctx->opt.limit);
-	if (!err)
-		err = explainer_each(x, on_explanation, &s);
-	s.all += explainer_unknown(x);
-	if (!err)
-		err = print(&s);
-	spots_fini(&s.spots);
-	return err;
+	return ranking_run(x, &kind);
 }
 
 static int run(struct cmd_context *ctx)
@@ -137,16 +109,12 @@ static int run(struct cmd_context *ctx)
 	return explainer_run(ctx, stalls);
 }
 
-static const struct opt opts[] = {
-	OPTS_SELECTION, OPT_LIMIT, OPTS_EXPLAIN, OPT_FORMAT, OPT_COLOR, OPT_END,
-};
-
 const struct cmd cmd_stalls = {
 	.name = "stalls",
 	.args = "",
 	.summary = "The stalls that cost the most time, and their culprits",
 	.min_args = 0,
 	.max_args = 0,
-	.opts = opts,
+	.opts = ranking_opts,
 	.run = run,
 };

@@ -7,7 +7,7 @@
 
 #define MAX_ADDRESSES 3 /* of one reason, in a legend */
 
-char culprits_letter(enum blame_reason reason)
+static char letter_of(enum blame_reason reason)
 {
 	static const char letters[BLAME_NR_REASONS] = {
 		[BLAME_ICACHE] = 'i',      [BLAME_ITLB] = 'I',
@@ -53,7 +53,7 @@ void culprits_put_letters(const struct stall *s, struct buf *out)
 {
 	for (int i = 0; i < s->nr; i++) {
 		if (!is_old_reason(s, 0, i))
-			buf_putc(out, culprits_letter(s->culprit[i].reason));
+			buf_putc(out, letter_of(s->culprit[i].reason));
 	}
 }
 
@@ -62,7 +62,7 @@ static void put_reason(const struct cfg *cfg, const struct stall *s,
 {
 	int nr = 0;
 
-	buf_printf(out, "%c = %s", culprits_letter(reason), blame_text(reason));
+	buf_printf(out, "%c = %s", letter_of(reason), blame_text(reason));
 	for (int i = 0; i < s->nr; i++) {
 		if (s->culprit[i].reason != reason || s->culprit[i].insn < 0)
 			continue;

@@ -8,10 +8,7 @@
 #include "analysis/blame.h"
 #include "base/buf.h"
 
-/* The letter that stands for a reason in bubbles. */
-char culprits_letter(enum blame_reason reason);
-
-/* "dw": the letters of one stall. */
+/* "dw": the letters that stand for one stall's reasons in bubbles. */
 void culprits_put_letters(const struct stall *s, struct buf *out);
 
 /* "d = D-cache miss 0x9810 0x9818; w = Store buffer": reasons with addresses. */

@@ -118,7 +118,8 @@ static void find_time(struct explainer *x)
 		x->clock_hz = 1e9;
 }
 
-int explainer_init(struct explainer *x, struct listing *l)
+/* Errors are logged but for -ENOMEM; x is to be freed in any case. */
+static int init(struct explainer *x, struct listing *l)
 {
 	const size_t nr = l->sel.streams.nr;
 	int err;
@@ -150,7 +151,7 @@ void explainer_unload(struct explainer *x)
 	buf_reset(&x->samples);
 }
 
-void explainer_fini(struct explainer *x)
+static void fini(struct explainer *x)
 {
 	explainer_unload(x);
 	buf_fini(&x->samples);
@@ -172,10 +173,10 @@ int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
 		return EXIT_FAIL;
 	err = list_prepare(&l);
 	if (!err) {
-		err = explainer_init(&x, &l);
+		err = init(&x, &l);
 		if (!err)
 			err = fn(&x);
-		explainer_fini(&x);
+		fini(&x);
 	}
 	if (err == -ENOMEM)
 		log_err("%s: %s", ctx->cmd->name, err_str(err));

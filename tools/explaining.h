@@ -74,16 +74,9 @@ struct explainer {
 #define OPTS_EXPLAIN OPT_CPU, OPT_DEBUG
 
 /*
- * l must be prepared, and outlive x. Errors are logged: 0, -EINVAL (options),
- * -ENOMEM. x is to be freed in any case. Without an event that measures time all
- * frequencies are 0.
- */
-int explainer_init(struct explainer *x, struct listing *l);
-void explainer_fini(struct explainer *x);
-
-/*
  * A whole command: selection, listing and explainer for fn, which returns 0 or a
- * negative error that is logged but for -ENOMEM. The exit status.
+ * negative error that is logged but for -ENOMEM. The exit status. Without an event that
+ * measures time all frequencies are 0.
  */
 int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x));
 

@@ -89,9 +89,6 @@ int list_print_source(struct listing *l);
 void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
 		     struct buf *out);
 
-/* Whether the text of a source line is at hand. */
-bool list_has_source(struct listing *l);
-
 /* A line of source between the rows, when it is another than the one before. */
 void list_put_line(struct table *t, struct sources *sources, const struct line *line,
 		   const struct line *before);

@@ -43,6 +43,7 @@ tools_libtools_a_SOURCES = \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \
 	tools/prometheus.c tools/prometheus.h \
+	tools/ranking.c tools/ranking.h \
 	tools/report.c tools/report.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \

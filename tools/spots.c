@@ -4,12 +4,8 @@
 #include "tools/spots.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/out.h"
-#include "tools/report.h"
 
 void spots_init(struct spots *s, uint64_t limit)
 {
@@ -99,103 +95,4 @@ int spots_add(struct spots *s, double amount, struct spot **out)
 	*spot = (struct spot){ .amount = amount };
 	*out = spot;
 	return 0;
-}
-
-static int copy(const char *from, char **to)
-{
-	*to = from ? strdup(from) : NULL;
-	return from && !*to ? -ENOMEM : 0;
-}
-
-int spot_locate(struct spot *spot, const struct explainer *x,
-		const struct explanation *ex, int insn, uint64_t offset)
-{
-	char build_id[REPORT_BUILD_ID_SIZE];
-	struct line line = { NULL, 0 };
-	struct buf text = { 0 };
-	int err;
-
-	spot->offset = spot->address = offset;
-	if (ex->im) {
-		spot->address = image_address(ex->im, offset);
-		line = image_line_at(ex->im, offset);
-	}
-	spot->line = line.file ? line.line : 0;
-	report_build_id(&ex->image->desc, build_id);
-	err = copy(ex->symbol ? ex->symbol->name : NULL, &spot->procedure);
-	if (!err)
-		err = copy(ex->image->desc.name, &spot->image);
-	if (!err)
-		err = copy(*build_id ? build_id : NULL, &spot->build_id);
-	if (!err)
-		err = copy(line.file, &spot->file);
-	if (!err && insn >= 0)
-		err = copy(explainer_text(x, ex, insn, &text), &spot->text);
-	buf_fini(&text);
-	return err;
-}
-
-/* "copy.c:12" */
-static void put_source(const struct spot *spot, struct table *t)
-{
-	const char *base = spot->file ? strrchr(spot->file, '/') : NULL;
-	char *text;
-
-	if (!spot->file ||
-	    asprintf(&text, "%s:%d", base ? base + 1 : spot->file, spot->line) < 0) {
-		table_empty(t);
-		return;
-	}
-	table_text(t, text);
-	free(text);
-}
-
-void spot_cells(const struct spot *spot, struct table *t)
-{
-	table_hex(t, spot->address);
-	table_hex(t, spot->offset);
-	table_text(t, spot->procedure);
-	table_text(t, spot->text);
-	table_text(t, spot->image);
-	table_text(t, spot->build_id);
-	put_source(spot, t);
-	table_text(t, spot->file);
-	if (spot->file)
-		table_number(t, spot->line);
-	else
-		table_empty(t);
-}
-
-static int print_json(const struct explainer *x, struct table *t, const char *name)
-{
-	struct json j = { 0 };
-	int err;
-
-	json_object(&j, NULL);
-	report_json_header(&j, &x->l->sel);
-	explainer_json_unit(x, &j);
-	json_array(&j, name);
-	err = table_print_json(t, &j);
-	json_end(&j);
-	report_json_losses(&j, &x->l->sel);
-	json_end(&j);
-	return err;
-}
-
-int spots_print(const struct explainer *x, struct table *t, const char *name)
-{
-	const struct cmd_options *opt = &x->l->ctx->opt;
-	int err;
-
-	if (opt->format == OUT_JSON)
-		return print_json(x, t, name);
-	if (opt->format == OUT_CSV)
-		return table_print_csv(t, true);
-	report_header(&x->l->sel, &x->l->ev);
-	explainer_print_unit(x);
-	putchar('\n');
-	err = table_print_text(t, out_use_color(opt->color), true);
-	if (!err)
-		report_footer(&x->l->sel);
-	return err;
 }

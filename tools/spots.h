@@ -7,7 +7,11 @@
 #ifndef CPI_TOOLS_SPOTS_H
 #define CPI_TOOLS_SPOTS_H
 
-#include "tools/explaining.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 
 #define SPOTS_MAX     100000 /* of --limit */
 #define SPOTS_DEFAULT 20
@@ -42,30 +46,7 @@ void spots_fini(struct spots *s);
  */
 int spots_add(struct spots *s, double amount, struct spot **out);
 
-/* Fills where it is; insn of ex->e->cfg, or -1: only the offset is known. 0, -ENOMEM.
- */
-int spot_locate(struct spot *spot, const struct explainer *x,
-		const struct explanation *ex, int insn, uint64_t offset);
-
 /* The limit's number of spots at most, the greatest first. */
 const struct spot *spots_sorted(struct spots *s, size_t *nr);
-
-/* Columns of the place: the last of a table. */
-#define SPOT_COLUMNS                                                          \
-	{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },           \
-		{ "", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },          \
-		{ "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE }, \
-		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },    \
-		{ "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE },         \
-		{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },          \
-		{ "source", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },           \
-		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },              \
-	{                                                                     \
-		"", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT                 \
-	}
-void spot_cells(const struct spot *spot, struct table *t);
-
-/* Header, table and what else tallies, in the format of the options. 0 or -ENOMEM. */
-int spots_print(const struct explainer *x, struct table *t, const char *name);
 
 #endif

@@ -10,6 +10,24 @@
 #include "tools/out.h"
 #include "tools/table.h"
 
+enum summary_group {
+	SUMMARY_DYNAMIC,
+	SUMMARY_STATIC,
+	SUMMARY_EXECUTION,
+	SUMMARY_ERROR, /* what rounding left */
+	SUMMARY_NOT_TALLIED,
+	SUMMARY_NR_GROUPS
+};
+
+struct summary_row {
+	enum summary_group group;
+	const char *key, *text;
+	double samples;           /* by what is likeliest */
+	struct blame_range range; /* of a reason: least and most */
+};
+
+#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 10)
+
 static const struct {
 	enum explain_state state;
 	const char *key, *text;
@@ -20,7 +38,7 @@ static const struct {
 	{ EXPLAIN_NO_IMAGE, "no_image", "Image not available" },
 };
 
-const char *summary_group_name(enum summary_group group)
+static const char *group_name(enum summary_group group)
 {
 	static const char *const names[] = { "dynamic", "static", "execution", "error",
 					     "not_tallied" };
@@ -68,7 +86,7 @@ void summary_add(struct summary *s, const struct explanation *ex)
 	s->nr_bytes += ex->symbol->end - ex->symbol->start;
 }
 
-double summary_all(const struct summary *s)
+static double sum_all(const struct summary *s)
 {
 	double all = s->blame.samples + s->stray + s->unknown;
 
@@ -100,7 +118,8 @@ static void add_row(struct summary_row *out, size_t *nr, enum summary_group grou
 		(struct summary_row){ group, key, text, samples, { samples, samples } };
 }
 
-size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS])
+static size_t make_rows(const struct summary *s,
+			struct summary_row out[SUMMARY_MAX_ROWS])
 {
 	const struct blame_summary *b = &s->blame;
 	double sum = b->execution - b->gain;
@@ -167,7 +186,7 @@ static void print_row(const struct summary *s, const struct summary_row *row)
 	case SUMMARY_NR_GROUPS:
 		if (row->samples > 0)
 			out_line("***   %-22s %12.0f %6.1f%% of all", row->text,
-				 row->samples, percent(row->samples, summary_all(s)));
+				 row->samples, percent(row->samples, sum_all(s)));
 		break;
 	}
 }
@@ -194,7 +213,7 @@ static void print_subtotal(const struct summary *s, enum summary_group group,
 		out_line("***");
 		out_line(line, "Total tallied", all > 0 ? 100.0 : 0.0);
 		out_line("*** (%.0f samples, %.1f%% of all %.0f)", all,
-			 percent(all, summary_all(s)), summary_all(s));
+			 percent(all, sum_all(s)), sum_all(s));
 		break;
 	case SUMMARY_EXECUTION:
 	case SUMMARY_NOT_TALLIED:
@@ -206,7 +225,7 @@ static void print_subtotal(const struct summary *s, enum summary_group group,
 void summary_print_text(const struct summary *s)
 {
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	const size_t nr = summary_rows(s, row);
+	const size_t nr = make_rows(s, row);
 	double sum[SUMMARY_NR_GROUPS] = { 0 };
 
 	print_cycles(s);
@@ -234,12 +253,12 @@ static void json_row(struct json *j, const struct summary_row *row)
 void summary_json(struct json *j, const struct summary *s)
 {
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	const size_t nr = summary_rows(s, row);
+	const size_t nr = make_rows(s, row);
 	bool open = false;
 
 	json_number(j, "procedures", s->nr_procedures);
 	json_number(j, "code_bytes", s->nr_bytes);
-	json_real(j, "samples", summary_all(s), 3);
+	json_real(j, "samples", sum_all(s), 3);
 	json_real(j, "tallied", s->blame.tallied, 3);
 	json_real(j, "instructions", s->instructions, 1);
 	json_real(j, "best_case_cpi", s->best / s->instructions, 4);
@@ -253,7 +272,7 @@ void summary_json(struct json *j, const struct summary *s)
 			open = false;
 		}
 		if (object && !open) {
-			json_object(j, summary_group_name(row[i].group));
+			json_object(j, group_name(row[i].group));
 			open = true;
 		}
 		json_row(j, &row[i]);
@@ -272,19 +291,19 @@ int summary_print_csv(const struct summary *s)
 		{ "", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	};
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	const size_t nr = summary_rows(s, row);
+	const size_t nr = make_rows(s, row);
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		table_text(t, summary_group_name(row[i].group));
+		table_text(t, group_name(row[i].group));
 		table_text(t, row[i].key);
 		table_real(t, row[i].samples, 3);
 		table_real(t, row[i].range.least, 3);
 		table_real(t, row[i].range.most, 3);
-		table_percent(t, percent(row[i].samples, summary_all(s)));
+		table_percent(t, percent(row[i].samples, sum_all(s)));
 	}
 	err = table_print_csv(t, true);
 	table_free(t);

@@ -27,29 +27,6 @@ struct summary {
 
 void summary_add(struct summary *s, const struct explanation *ex);
 
-enum summary_group {
-	SUMMARY_DYNAMIC,
-	SUMMARY_STATIC,
-	SUMMARY_EXECUTION,
-	SUMMARY_ERROR, /* what rounding left */
-	SUMMARY_NOT_TALLIED,
-	SUMMARY_NR_GROUPS
-};
-
-struct summary_row {
-	enum summary_group group;
-	const char *key, *text;
-	double samples;           /* by what is likeliest */
-	struct blame_range range; /* of a reason: least and most */
-};
-
-#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 10)
-
-size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
-double summary_all(const struct summary *s);
-
-const char *summary_group_name(enum summary_group group); /* "dynamic" */
-
 /* Text; members of an open object; CSV with titles: 0 or -ENOMEM. */
 void summary_print_text(const struct summary *s);
 void summary_json(struct json *j, const struct summary *s);

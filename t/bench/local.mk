@@ -51,6 +51,11 @@ check_PROGRAMS += t/bench/handler
 endif
 t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_handler_LDADD = $(COLLECT_LDADD)
+# How fast entries are attributed.
+check_PROGRAMS += t/bench/attribute_bench
+t_bench_attribute_bench_SOURCES = t/bench/attribute_bench.c t/bench/crowd.h
+t_bench_attribute_bench_CFLAGS = $(AM_CFLAGS)
+t_bench_attribute_bench_LDADD = $(COLLECT_LDADD)
 # How fast the analysis is.
 check_PROGRAMS += t/bench/explain_bench
 t_bench_explain_bench_SOURCES = t/bench/explain_bench.c

@@ -2,13 +2,14 @@
 /* The table in the running kernel: real samples, real flips. Needs privileges. */
 #include "config.h"
 
-#include "daemon/bpf_table.h"
+#include "daemon/bpf_watch.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,15 +190,18 @@ static uint32_t exec_id_of(const struct bpf_table *t, pid_t pid)
 {
 	struct cpi_bpf_exec_id *ids = NULL;
 	size_t nr = 0;
-	uint32_t id = UINT32_MAX;
+	const struct cpi_bpf_exec_id *found;
+	uint32_t id;
 
 	ck_assert_int_eq(bpf_table_exec_ids(t, &ids, &nr), 0);
 	for (size_t i = 0; i < nr; i++) {
 		ck_assert_uint_le(ids[i].when_ns, time_mono_ns());
 		ck_assert(!i || ids[i - 1].tgid < ids[i].tgid);
-		if (ids[i].tgid == (uint32_t)pid)
-			id = ids[i].exec_id;
+		ck_assert_ptr_eq(bpf_table_find_exec_id(ids, nr, ids[i].tgid), &ids[i]);
 	}
+	ck_assert_ptr_null(bpf_table_find_exec_id(ids, nr, UINT32_MAX));
+	found = bpf_table_find_exec_id(ids, nr, pid);
+	id = found ? found->exec_id : UINT32_MAX;
 	free(ids);
 	return id;
 }
@@ -239,6 +243,148 @@ START_TEST(a_child_has_our_exec_id_and_one_more_after_exec)
 }
 END_TEST
 
+/* A table that samples work on all CPUs, and its watch. */
+struct watched {
+	struct sampler s;
+	struct bpf_watch *watch;
+	int epoll_fd;
+	pthread_t worker;
+	bool stop;
+};
+
+static void watched_open(struct watched *t, uint32_t nr_entries)
+{
+	t->s = (struct sampler){ 0 };
+	t->stop = false;
+	sampler_open(&t->s, (struct bpf_table_config){
+				    .nr_events = 1,
+				    .nr_cpus = libbpf_num_possible_cpus(),
+				    .nr_buckets = 1,
+				    .nr_entries = nr_entries,
+			    });
+	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	ck_assert_int_eq(
+		bpf_watch_open(t->s.table, t->s.nr_cpus, t->epoll_fd, &t->watch), 0);
+	ck_assert_int_eq(pthread_create(&t->worker, NULL, work, &t->stop), 0);
+}
+
+static void watched_close(struct watched *t)
+{
+	__atomic_store_n(&t->stop, true, __ATOMIC_RELAXED);
+	pthread_join(t->worker, NULL);
+	bpf_watch_close(t->watch);
+	close(t->epoll_fd);
+	sampler_close(&t->s);
+}
+
+static void await_notice(const struct watched *t)
+{
+	struct epoll_event ev;
+
+	ck_assert_int_eq(epoll_wait(t->epoll_fd, &ev, 1, -1), 1);
+	bpf_watch_take(t->watch);
+	ck_assert_int_eq(epoll_wait(t->epoll_fd, &ev, 1, 0), 0);
+}
+
+START_TEST(an_overflow_array_that_gets_full_gives_notice)
+{
+	struct bpf_table_counts all = { 0 };
+	struct watched t;
+
+	watched_open(&t, 64);
+	while (!bpf_watch_is_full(t.watch))
+		await_notice(&t);
+	take_all(&t.s, &all);
+	ck_assert_uint_ge(all.evictions, 48);
+	bpf_watch_emptied(t.watch);
+	ck_assert(!bpf_watch_is_full(t.watch));
+	while (!bpf_watch_is_full(t.watch)) /* and does so after each flip */
+		await_notice(&t);
+	watched_close(&t);
+}
+END_TEST
+
+START_TEST(work_that_follows_a_quiet_time_gives_notice)
+{
+	struct watched t;
+
+	watched_open(&t, 8192);
+	while (!bpf_watch_is_quiet(t.watch)) /* beside such a rate any work is little */
+		bpf_watch_look(t.watch, 1e9);
+	while (bpf_watch_is_quiet(t.watch))
+		await_notice(&t);
+	watched_close(&t);
+}
+END_TEST
+
+START_TEST(without_a_clock_no_time_is_quiet)
+{
+	struct watched t;
+	uint64_t end = time_mono_ns() + NSEC_PER_SEC * 3 / 2;
+
+	watched_open(&t, 8192);
+	while (time_mono_ns() < end) {
+		bpf_watch_look(t.watch, 0);
+		ck_assert(!bpf_watch_is_quiet(t.watch));
+	}
+	watched_close(&t);
+}
+END_TEST
+
+#define NR_NOTICES 10000 /* more than a page, of 64 KiB even, has room for */
+
+static int count_notice(void *ctx, void *data, size_t size)
+{
+	const struct cpi_bpf_notice *notice = data;
+
+	ck_assert_uint_ge(size, sizeof(*notice));
+	ck_assert_uint_lt(notice->cpu, (uint32_t)libbpf_num_possible_cpus());
+	++*(int *)ctx;
+	return 0;
+}
+
+/* Asks for notices that nobody reads, until there is no room in the ring. */
+static void fill_ring(const struct watched *t)
+{
+	for (int i = 0; i < NR_NOTICES;) {
+		for (uint32_t cpu = 0; cpu < t->s.nr_cpus; cpu++) {
+			uint32_t n = bpf_table_work(t->s.table, cpu);
+
+			bpf_table_notify_at(t->s.table, cpu, n + 1);
+			while (cpu == (uint32_t)sched_getcpu() &&
+			       bpf_table_work(t->s.table, cpu) == n)
+				;
+			i += bpf_table_work(t->s.table, cpu) != n;
+		}
+	}
+}
+
+START_TEST(a_lost_notice_costs_no_sample)
+{
+	struct bpf_table_counts all = { 0 };
+	struct ring_buffer *ring;
+	struct watched t;
+	int nr_kept = 0;
+
+	watched_open(&t, 16384);
+	fill_ring(&t);
+	take_all(&t.s, &all);
+	memset(&all, 0, sizeof(all));
+	while (!bpf_watch_is_full(t.watch)) /* as on the timer */
+		bpf_watch_look(t.watch, 0);
+	take_all(&t.s, &all); /* which finds all that was received */
+	ck_assert_uint_ge(all.evictions, 12288);
+	ck_assert_uint_eq(all.lost[0], 0);
+	ring = ring_buffer__new(bpf_table_notices(t.s.table), count_notice, &nr_kept,
+				NULL);
+	ck_assert_ptr_nonnull(ring);
+	ck_assert_int_gt(ring_buffer__consume(ring), 0);
+	ck_assert_int_lt(nr_kept, NR_NOTICES); /* the others were lost */
+	ring_buffer__free(ring);
+	watched_close(&t);
+}
+END_TEST
+
 START_TEST(many_cpus_get_smaller_tables)
 {
 	struct bpf_table_config few = bpf_table_default(1, 2);
@@ -263,6 +409,10 @@ static Suite *make_suite(void)
 			    NR(sizes));
 	tcase_add_test(tc, after_the_counters_stop_both_sets_run_empty);
 	tcase_add_test(tc, a_child_has_our_exec_id_and_one_more_after_exec);
+	tcase_add_test(tc, an_overflow_array_that_gets_full_gives_notice);
+	tcase_add_test(tc, work_that_follows_a_quiet_time_gives_notice);
+	tcase_add_test(tc, without_a_clock_no_time_is_quiet);
+	tcase_add_test(tc, a_lost_notice_costs_no_sample);
 	tcase_add_test(tc, many_cpus_get_smaller_tables);
 	suite_add_tcase(s, tc);
 	return s;

@@ -446,6 +446,42 @@ START_TEST(a_file_written_over_in_place_is_another_image)
 }
 END_TEST
 
+START_TEST(more_images_than_are_kept_are_unknown_by_name)
+{
+	char name[5000];
+	struct images *im = images_new();
+	struct known_image *image, *last;
+	size_t nr = 0;
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	if (!_i)
+		strcpy(name, "/bin/x");
+	do {
+		struct image_source source = { .device = 1, .inode = ++nr };
+
+		image = images_get(im, name, &source);
+		ck_assert_ptr_nonnull(image);
+	} while (image->unknown == SAMPLE_KEPT);
+	ck_assert_int_eq(image->unknown, SAMPLE_IMAGE_LIMIT);
+	ck_assert_uint_eq(images_nr(im), nr);
+	ck_assert_uint_gt(nr, _i ? IMAGES_MAX / 8 : IMAGES_MAX);
+	ck_assert_uint_le(nr, IMAGES_MAX + 1);
+	ck_assert_uint_le(nr * (sizeof(*image) + strlen(name)),
+			  IMAGES_MAX_BYTES + (64 << 10));
+	last = images_get(im, "/bin/another", &(struct image_source){ 0 });
+	ck_assert_ptr_eq(last, image);
+	ck_assert_int_eq(images_get(im, "//anon", &(struct image_source){ 0 })->unknown,
+			 SAMPLE_ANONYMOUS);
+	images_clear_marks(im);
+	images_sweep(im);
+	ck_assert_int_eq(
+		images_get(im, "/bin/another", &(struct image_source){ 0 })->unknown,
+		SAMPLE_KEPT);
+	images_free(im);
+}
+END_TEST
+
 START_TEST(a_tally_keeps_every_sample)
 {
 	uint64_t seed = unit_seed(), state = seed | 1, added = 0;
@@ -456,13 +492,20 @@ START_TEST(a_tally_keeps_every_sample)
 
 	for (int i = 0; i < 20000; i++) {
 		uint64_t n = 1 + unit_random(&state) % 5;
+		struct cpi_entry e = {
+			cpi_entry_word0(unit_random(&state) % 500, i % 3,
+					unit_random(&state) % 4),
+			n << CPI_COUNT_SHIFT,
+		};
 		char comm[16];
+		struct tally_run run = {
+			.event = i % 3, .image = image, .comm = comm, .by_comm = i % 2
+		};
 
 		snprintf(comm, sizeof(comm), "c%d", i);
 		added += n;
 		if (i % 7)
-			tally_add(t, i % 3, image, unit_random(&state) % 500,
-				  unit_random(&state) % 4, n, comm, i % 2);
+			tally_add(t, &run, &e, 1);
 		else
 			tally_lose(t, i % 3, i % NR_LOSSES, n, comm);
 	}
@@ -496,6 +539,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, images_are_known_once);
 	tcase_add_test(tc, a_replaced_file_is_not_believed);
 	tcase_add_test(tc, a_file_written_over_in_place_is_another_image);
+	tcase_add_loop_test(tc, more_images_than_are_kept_are_unknown_by_name, 0, 2);
 	tcase_add_test(tc, a_tally_keeps_every_sample);
 	suite_add_tcase(s, tc);
 	return s;

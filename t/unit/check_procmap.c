@@ -377,6 +377,31 @@ START_TEST(generations_of_a_number_differ_whatever_other_processes_do)
 }
 END_TEST
 
+START_TEST(a_life_for_which_there_is_no_room_is_a_gap)
+{
+	uint32_t tgid;
+
+	for (tgid = 1; procmap_nr_processes(pm) < PROCMAP_MAX_PROCESSES; tgid++)
+		procmap_exec(pm, tgid, "crowd", 10);
+	map(1, 0x1000, 0x1000, "/bin/old", 20);
+	map(2, 0x1000, 0x1000, "/bin/other", 20);
+	procmap_exec(pm, 1, "new", 30);
+	map(1, 0x1000, 0x1000, "/bin/new", 31);
+	procmap_exec(pm, tgid, "late", 30);
+	map(tgid, 0x1000, 0x1000, "/bin/late", 31);
+	ck_assert_uint_eq(procmap_nr_processes(pm), PROCMAP_MAX_PROCESSES);
+	ck_assert_uint_gt(procmap_nr_failed(pm), 0);
+	ck_assert_str_eq(lookup(1, 0, 0x1000, 40, 50), "GAP");
+	ck_assert_str_eq(lookup(2, 0, 0x1000, 40, 50), "/bin/other");
+	ck_assert_str_eq(lookup(tgid, 0, 0x1000, 40, 50), "NO PROCESS");
+	procmap_exit(pm, 3, 60);
+	procmap_forget(pm, 100, nobody_is_alive);
+	procmap_exec(pm, tgid, "late", 110); /* there is room again */
+	map(tgid, 0x1000, 0x1000, "/bin/late", 111);
+	ck_assert_str_eq(lookup(tgid, 0, 0x1000, 120, 130), "/bin/late");
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("procmap");
@@ -398,6 +423,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, memory_goes_back_when_processes_go);
 	tcase_add_test(tc, generations_stay_in_their_bits);
 	tcase_add_test(tc, generations_of_a_number_differ_whatever_other_processes_do);
+	tcase_add_test(tc, a_life_for_which_there_is_no_room_is_a_gap);
 	suite_add_tcase(s, tc);
 	return s;
 }

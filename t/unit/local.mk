@@ -62,22 +62,27 @@ t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_collect t/unit/check_procmap
+COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
 	$(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS)
+t_unit_check_attribute_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
-check_PROGRAMS += t/unit/check_entries t/unit/check_flip
-QUICK_TESTS += t/unit/check_entries t/unit/check_flip
+check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
+QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
+t_unit_check_swept_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_swept_LDADD = $(DAEMON_UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c
 if BPF
 check_PROGRAMS += t/unit/check_bpf_table
