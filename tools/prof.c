@@ -53,26 +53,12 @@ static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
 	return add_to(p, &key, event, n, weight);
 }
 
-static bool is_kernel(const struct query_image *image)
-{
-	switch (image->desc.kind) {
-	case IMAGE_KERNEL:
-	case IMAGE_MODULE:
-	case IMAGE_IDLE:
-	case IMAGE_BPF:
-		return true;
-	case IMAGE_FILE:
-	case IMAGE_VDSO:
-		break;
-	}
-	return false;
-}
-
 /* One row per procedure, or per line, of a profile in ascending order. */
 static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
 		      double weight)
 {
-	struct row_key key = { .image = &q->image, .kernel = is_kernel(&q->image) };
+	struct row_key key = { .image = &q->image,
+			       .kernel = image_kind_is_kernel(q->image.desc.kind) };
 	const struct symbol *symbol;
 	const struct count *c;
 	struct image *image = NULL;
@@ -105,7 +91,8 @@ static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct gather *g = ctx;
 	const struct row_key key = { .image = &q->image,
-				     .kernel = is_kernel(&q->image) };
+				     .kernel =
+					     image_kind_is_kernel(q->image.desc.kind) };
 	double weight;
 	size_t event;
 
@@ -163,7 +150,9 @@ static int add_without_command(struct prof *p, const uint64_t *counted)
 
 static int add_comm(struct prof *p, const struct query_comm *c, uint64_t *counted)
 {
-	const struct row_key key = { .comm = c->comm, .kernel = is_kernel(&c->image) };
+	const struct row_key key = { .comm = c->comm,
+				     .kernel =
+					     image_kind_is_kernel(c->image.desc.kind) };
 	double weight;
 	size_t event;
 
