@@ -21,7 +21,7 @@ enum cpi_control_op {
 	CPI_CONTROL_STATUS = 1, /* for whoever may connect */
 	CPI_CONTROL_FLUSH = 2,  /* the rest: the daemon's user, root */
 	CPI_CONTROL_EPOCH = 3,  /* text: label of the epoch that begins, may be "" */
-	CPI_CONTROL_RATE = 4,   /* text: samples per second and CPU, decimal */
+	CPI_CONTROL_RATE = 4,   /* text: samples per second and CPU, or "budget" */
 	CPI_CONTROL_QUIT = 5,
 };
 

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -50,6 +52,50 @@ int file_open_in_root(int rootfd, const char *path, struct stat *st)
 	int fd = syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : regular_only(fd, st);
+}
+
+int file_open_dir(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int write_new(int dirfd, const char *name, mode_t mode, const void *data,
+		     size_t size)
+{
+	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = file_write(fd, data, size);
+	if (!err && fchmod(fd, mode) < 0)
+		err = -errno;
+	if (close(fd) < 0 && !err)
+		err = -errno;
+	return err;
+}
+
+int file_replace(int dirfd, const char *name, mode_t mode, const void *data,
+		 size_t size)
+{
+	char temporary[NAME_MAX + 1];
+	int err;
+
+	if (snprintf(temporary, sizeof(temporary), ".%s.tmp", name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	unlinkat(dirfd, temporary, 0); /* of one who was killed */
+	err = write_new(dirfd, temporary, mode, data, size);
+	if (!err && renameat(dirfd, temporary, dirfd, name) < 0)
+		err = -errno;
+	if (err && err != -EEXIST)
+		unlinkat(dirfd, temporary, 0);
+	return err;
 }
 
 int file_read_all(int dirfd, const char *path, size_t max, struct buf *out)

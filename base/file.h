@@ -25,6 +25,17 @@ int file_open_regular(int dirfd, const char *path, struct stat *st);
  */
 int file_open_in_root(int rootfd, const char *path, struct stat *st);
 
+/* A directory, to work in; -ELOOP when the path leads through a symlink, or -errno. */
+int file_open_dir(const char *path);
+
+/*
+ * Makes the file name of the directory have this content and this mode, at once:
+ * whoever reads it sees all of the old one or of the new one. A symlink there is
+ * replaced itself. What is called .name.tmp there goes. 0 or -errno.
+ */
+int file_replace(int dirfd, const char *name, mode_t mode, const void *data,
+		 size_t size);
+
 /* Appends at most max bytes of a (possibly virtual) file. 0, -errno, -EFBIG. */
 int file_read_all(int dirfd, const char *path, size_t max, struct buf *out);
 

@@ -11,6 +11,8 @@
 
 #include "daemon/attribute.h"
 
+#include <errno.h>
+
 #include "daemon/arch.h"
 
 /* Where entries belong. */
@@ -55,6 +57,22 @@ static struct place kernel_place(struct attribution *a, uint64_t pc, uint32_t tg
 	return place;
 }
 
+/*
+ * Looks pc up in the code that its process made, each address for itself: pieces of
+ * code may be nested. Whether it is known what was there.
+ */
+static bool jit_place(struct attribution *a, const struct batch *b, uint64_t pc,
+		      struct place *place)
+{
+	int err = jit_find(a->jit, place->process, pc, b->from_ns, b->to_ns,
+			   &place->image, &place->bias);
+
+	place->end = pc + 1;
+	if (err == -EEXIST)
+		place->loss = SAMPLE_AMBIGUOUS;
+	return err != -ENOENT;
+}
+
 static struct place user_place(struct attribution *a, const struct batch *b,
 			       uint64_t pc, uint32_t tgid, unsigned int generation)
 {
@@ -74,6 +92,8 @@ static struct place user_place(struct attribution *a, const struct batch *b,
 			       .end = hit.end };
 
 	if (result != PROCMAP_FOUND)
+		return place;
+	if (jit_may_hold(hit.image) && jit_place(a, b, pc, &place))
 		return place;
 	if (hit.image->unknown != SAMPLE_KEPT) {
 		place.loss = hit.image->unknown;
@@ -136,25 +156,37 @@ static bool goes_on(const struct run *run, const struct cpi_entry *e,
 	       same_place(&run->place, place);
 }
 
-static void count_run(struct attribution *a, const struct run *r)
+/* Counts those as lost that cannot wait until somebody says what they are. */
+static void wait_or_lose(struct attribution *a, const struct batch *b,
+			 const struct run *r, const struct tally_run *run)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct jit_sample s = { r->first[i], b->from_ns, b->to_ns };
+
+		if (r->place.loss != SAMPLE_ANONYMOUS ||
+		    !jit_wait(a->jit, r->place.process, &s))
+			n += cpi_entry_count(&r->first[i]);
+	}
+	tally_lose(a->tally, run->event, r->place.loss, n, run->comm);
+}
+
+static void count_run(struct attribution *a, const struct batch *b, const struct run *r)
 {
 	const struct place *place = &r->place;
 	struct tally_run run = { .image = place->image,
 				 .bias = place->bias,
 				 .by_comm = a->by_comm };
-	uint64_t n = 0;
 
 	if (!r->nr)
 		return;
 	run.event = cpi_entry_event(r->first);
 	run.comm = comm_of(place->process, cpi_entry_tgid(r->first));
-	if (place->loss == SAMPLE_KEPT) {
+	if (place->loss == SAMPLE_KEPT)
 		tally_add(a->tally, &run, r->first, r->nr);
-		return;
-	}
-	for (size_t i = 0; i < r->nr; i++)
-		n += cpi_entry_count(&r->first[i]);
-	tally_lose(a->tally, run.event, place->loss, n, run.comm);
+	else
+		wait_or_lose(a, b, r, &run);
 }
 
 void attribute_batch(void *ctx, const struct batch *batch)
@@ -169,14 +201,37 @@ void attribute_batch(void *ctx, const struct batch *batch)
 			struct place place = find_place(a, batch, e, &run);
 
 			if (!goes_on(&run, e, &place)) {
-				count_run(a, &run);
+				count_run(a, batch, &run);
 				run = (struct run){ .first = e };
 			}
 			run.place = place;
 		}
 		run.nr++;
 	}
-	count_run(a, &run);
+	count_run(a, batch, &run);
+}
+
+static void settle(void *ctx, const struct jit_sample *s, const char *comm, int err,
+		   struct known_image *image, uint64_t bias)
+{
+	struct attribution *a = ctx;
+	const struct tally_run run = { .event = cpi_entry_event(&s->entry),
+				       .image = image,
+				       .bias = bias,
+				       .comm = comm,
+				       .by_comm = a->by_comm };
+
+	if (!err)
+		tally_add(a->tally, &run, &s->entry, 1);
+	else
+		tally_lose(a->tally, run.event,
+			   err == -EEXIST ? SAMPLE_AMBIGUOUS : SAMPLE_ANONYMOUS,
+			   cpi_entry_count(&s->entry), comm);
+}
+
+void attribute_settle(struct attribution *a)
+{
+	jit_settle(a->jit, settle, a);
 }
 
 void attribute_classify(void *ctx, const struct raw_sample *s, unsigned int *generation,

@@ -11,6 +11,7 @@
 
 #include "daemon/codecache.h"
 #include "daemon/collector.h"
+#include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/procmap.h"
 #include "daemon/tally.h"
@@ -20,6 +21,7 @@ struct attribution {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
+	struct jit *jit;
 	struct tally *tally;
 	bool by_comm;
 };
@@ -28,5 +30,8 @@ struct attribution {
 void attribute_batch(void *ctx, const struct batch *batch);
 void attribute_classify(void *ctx, const struct raw_sample *sample,
 			unsigned int *generation, enum cpi_outcome *outcome);
+
+/* The end of all waiting (jit.h): before the tally is flushed. */
+void attribute_settle(struct attribution *a);
 
 #endif

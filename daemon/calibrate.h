@@ -34,6 +34,21 @@ struct calibrate_pair {
  */
 int calibrate_interrupt(const struct perf_event_attr *attr, double *cost_ns);
 
+/* What tells of samples that are being taken. */
+struct calibrate_samples {
+	/* How many a CPU has taken, or another number that each of them changes. */
+	uint64_t (*nr)(void *ctx, int cpu);
+	void *ctx;
+};
+
+/*
+ * Waits, spinning, for the next sample on the CPU where it runs, for max_ns at
+ * most: what it cost whatever it interrupted. Returns 0, -ENODATA when none came,
+ * or another -errno.
+ */
+int calibrate_sample(const struct calibrate_samples *samples, uint64_t max_ns,
+		     double *cost_ns);
+
 /*
  * The median cost of a sample over the pairs (at most CALIBRATE_PAIRS) that
  * have any. Returns 0, or -ENODATA when fewer than half of them have, or nothing was

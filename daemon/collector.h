@@ -110,6 +110,8 @@ struct collector_ops {
 	int (*exec_id)(struct collector *c, uint32_t tgid, uint32_t *id,
 		       uint64_t *when_ns);
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
+	/* A number that each sample on a CPU changes; cheap to ask for. */
+	uint64_t (*progress)(const struct collector *c, int cpu);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
 	void (*stop)(struct collector *c); /* no samples after this; drain once more */
 	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno.

@@ -364,6 +364,15 @@ static void bpf_counts(struct collector *c, int event, struct collector_counts *
 	*out = c->swept.counts[event];
 }
 
+static uint64_t bpf_progress(const struct collector *c, int cpu)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < c->cfg.nr_events - c->ticks && cpu < c->nr_cpus; i++)
+		n += bpf_table_received(c->table, cpu, i);
+	return n;
+}
+
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
 {
 	if (c->ticks)
@@ -398,6 +407,7 @@ const struct collector_ops collector_bpf = {
 	.randomise = bpf_randomise,
 	.exec_id = bpf_exec_id,
 	.counts = bpf_counts,
+	.progress = bpf_progress,
 	.set_cpus = bpf_set_cpus,
 	.stop = bpf_stop,
 	.restart = bpf_restart,

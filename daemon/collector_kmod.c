@@ -308,6 +308,13 @@ static void kmod_counts(struct collector *c, int event, struct collector_counts 
 	*out = c->swept.counts[event];
 }
 
+static uint64_t kmod_progress(const struct collector *c, int cpu)
+{
+	struct cpi_kmod_stats stats = { .cpu = cpu };
+
+	return ioctl(c->fd, CPI_KMOD_IOC_STATS, &stats) ? 0 : stats.received;
+}
+
 static int kmod_set_cpus(struct collector *c, const struct cpus *cpus)
 {
 	return grow_cpus(c, cpus->highest + 1);
@@ -340,6 +347,7 @@ const struct collector_ops collector_kmod = {
 	.randomise = kmod_randomise,
 	.exec_id = kmod_exec_id,
 	.counts = kmod_counts,
+	.progress = kmod_progress,
 	.set_cpus = kmod_set_cpus,
 	.stop = kmod_stop,
 	.restart = kmod_restart,

@@ -363,6 +363,14 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 	*out = sum;
 }
 
+/* How far the kernel has written. */
+static uint64_t perf_progress(const struct collector *c, int cpu)
+{
+	if (!counters_has(c->counters, cpu))
+		return 0;
+	return __atomic_load_n(&c->ring[cpu].meta->data_head, __ATOMIC_RELAXED);
+}
+
 static uint64_t perf_randomise(struct collector *c)
 {
 	uint64_t read[CPI_MAX_EVENTS];
@@ -395,6 +403,7 @@ const struct collector_ops collector_perf = {
 	.sweep = perf_sweep,
 	.randomise = perf_randomise,
 	.counts = perf_counts,
+	.progress = perf_progress,
 	.set_cpus = perf_set_cpus,
 	.stop = perf_stop,
 	.restart = perf_restart,

@@ -135,6 +135,8 @@ static int do_rate(struct session *s, const char *arg, struct buf *text)
 	double hz = strtod(arg, &end);
 	int err;
 
+	if (!strcmp(arg, "budget"))
+		return session_set_rate(s, 0);
 	if (end == arg || *end || !isfinite(hz) || hz <= 0) {
 		buf_printf(text, "\"%s\" is no rate in samples per second\n", arg);
 		return -EINVAL;

@@ -18,11 +18,17 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/elfid.h"
+#include "daemon/procroot.h"
+
+/* Files met in a round: such that are found later as well, and others. */
+#define MAX_MET_HERE  32
+#define MAX_MET_THERE 128
 
 struct images {
 	struct hmap map;
 	size_t bytes; /* of all */
-	uint32_t round;
+	uint32_t round, reading;
+	int nr_met[2]; /* in this round: here, there */
 };
 
 struct images *images_new(void)
@@ -215,31 +221,53 @@ static int open_below(const char *root, const char *name, struct stat *st)
 	return fd;
 }
 
-/* Takes over what the file says of itself when it is the mapped one. */
+/* Takes over what the open file says of itself when it is the mapped one. */
+static int take_file(struct known_image *image, int fd, const struct stat *st)
+{
+	struct image_desc *d = &image->desc;
+	struct elfid id;
+	int err;
+
+	/* The device is not compared: Btrfs and overlayfs report another one. */
+	err = image->source.inode == st->st_ino ? elfid_read(fd, &id) : -ESTALE;
+	if (err)
+		return err;
+	memcpy(d->build_id, id.build_id, sizeof(d->build_id));
+	d->build_id_size = id.build_id_size;
+	memcpy(d->content, id.content, sizeof(d->content));
+	d->has_content = true;
+	d->device = st->st_dev;
+	d->inode = st->st_ino;
+	d->size = st->st_size;
+	d->mtime_ns = to_ns(&st->st_mtim);
+	return 0;
+}
+
 static int resolve_at(struct known_image *image, const char *root)
 {
-	struct elfid id;
 	struct stat st;
 	int fd, err;
 
 	fd = open_below(root, image->desc.name, &st);
 	if (fd < 0)
 		return fd;
-	/* The device is not compared: Btrfs and overlayfs report another one. */
-	err = image->source.inode == st.st_ino ? elfid_read(fd, &id) : -ESTALE;
-	if (!err) {
-		struct image_desc *d = &image->desc;
-
-		memcpy(d->build_id, id.build_id, sizeof(d->build_id));
-		d->build_id_size = id.build_id_size;
-		memcpy(d->content, id.content, sizeof(d->content));
-		d->has_content = true;
-		d->device = st.st_dev;
-		d->inode = st.st_ino;
-		d->size = st.st_size;
-		d->mtime_ns = to_ns(&st.st_mtim);
+	err = take_file(image, fd, &st);
+	if (!err)
 		image->open_path = strdup(root);
-	}
+	close(fd);
+	return err;
+}
+
+/* A file that has no name, or another file has it now. */
+static int resolve_mapped(struct known_image *image, pid_t tgid)
+{
+	struct stat st;
+	int fd, err;
+
+	fd = procroot_open_mapped(tgid, image->source.device, image->source.inode, &st);
+	if (fd < 0)
+		return fd;
+	err = take_file(image, fd, &st);
 	close(fd);
 	return err;
 }
@@ -253,14 +281,14 @@ static bool same_root(const char *root)
 	       own.st_dev == its.st_dev;
 }
 
-static void resolve(struct known_image *image, pid_t tgid)
+/* 0 when the file is known now, or -errno. */
+static int resolve(struct known_image *image, pid_t tgid)
 {
 	char root[64];
 	int err = -ENOENT;
 
-	image->resolved = true;
 	if (image->desc.name[0] != '/')
-		return;
+		return err;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
 	if (!same_root(root))
 		err = resolve_at(image, root);
@@ -269,8 +297,19 @@ static void resolve(struct known_image *image, pid_t tgid)
 	if (err)
 		err = resolve_at(image, root); /* a bind mount over the same root */
 	if (err)
+		err = resolve_mapped(image, tgid);
+	return err;
+}
+
+/* At the first sample, for good. */
+static void resolve_now(struct known_image *image, pid_t tgid)
+{
+	int err = resolve(image, tgid);
+
+	if (err)
 		log_debug("image: %s: not readable as it was mapped: %s",
 			  image->desc.name, err_str(err));
+	image->resolved = true;
 }
 
 /* Where this process finds the image's file. -ENAMETOOLONG or 0. */
@@ -310,12 +349,33 @@ static void look_again(struct images *im, struct known_image *image)
 					     &image->source);
 }
 
+void images_meet(struct images *im, struct known_image *image, pid_t tgid)
+{
+	char root[64];
+	int there;
+
+	if (image->resolved && image->looked != im->reading && !image->successor)
+		look_again(im, image);
+	image->looked = im->reading;
+	if (image->successor)
+		image = image->successor;
+	if (image->met || image->resolved)
+		return;
+	image->met = true;
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
+	there = !same_root(root);
+	if (im->nr_met[there] >= (there ? MAX_MET_THERE : MAX_MET_HERE))
+		return;
+	im->nr_met[there]++;
+	image->resolved = !resolve(image, tgid);
+}
+
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns)
 {
 	for (;;) {
 		if (!image->resolved)
-			resolve(image, tgid);
+			resolve_now(image, tgid);
 		else if (image->checked != im->round && !image->successor)
 			look_again(im, image);
 		image->checked = im->round;
@@ -328,6 +388,12 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 void images_next_round(struct images *im)
 {
 	im->round++;
+	im->nr_met[0] = im->nr_met[1] = 0;
+}
+
+void images_next_reading(struct images *im)
+{
+	im->reading++;
 }
 
 int images_open(const struct known_image *image)

@@ -4,11 +4,11 @@
  *
  * A mapping is named by what the kernel said of it: path, device, inode and its
  * generation. The file itself is opened when its first sample arrives: most
- * mapped files never get one. It is opened as the process sees it, through
- * /proc/PID/root, and believed only if it is the one that was mapped. A file
- * that is written over in place keeps all of these, so files with samples are
- * looked at again in every round: what was mapped after such a change is the
- * image's successor.
+ * mapped files never get one; or when it might be gone by then. It is opened as the
+ * process sees it, through /proc/PID/root or the mapping itself, and believed only if
+ * it is the one that was mapped. A file that is written over in place keeps all of
+ * these, so files with samples are looked at again in every round: what was mapped
+ * after such a change is the image's successor.
  *
  * I1  A struct known_image keeps its address until images_sweep() finds it
  *     unmarked.
@@ -45,6 +45,8 @@ struct known_image {
 	uint64_t replaced_ns;          /* monotonic */
 	uint32_t checked;              /* the round in which the file was looked at */
 	enum loss unknown; /* why samples here have no image, or SAMPLE_KEPT */
+	uint32_t looked;   /* the reading in which it was looked at for a mapping */
+	bool met;          /* images_meet() tried to open it */
 	bool resolved;
 	bool marked;     /* images_sweep() keeps it */
 	char *open_path; /* the file was found here, as this process can open it; or
@@ -73,6 +75,14 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 				       const struct image_source *source);
 
 /*
+ * Opens, checks and hashes a file that is seen for the first time, while tgid still has
+ * it: a file that is deleted soon, or of a container that ends soon, is not found when
+ * its first sample arrives. Only so many are met in a round. A file that was opened
+ * before is looked at again, once in each reading of mapping events.
+ */
+void images_meet(struct images *im, struct known_image *image, pid_t tgid);
+
+/*
  * The image of a sample on a mapping of image that was made at mapped_ns: image
  * itself or a successor, opened, checked and hashed when that was not done
  * before. tgid is a process that has it mapped.
@@ -80,8 +90,9 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns);
 
-/* From now on resolved files are looked at again. */
+/* From now on resolved files are looked at again: at samples, at mappings. */
 void images_next_round(struct images *im);
+void images_next_reading(struct images *im);
 
 /*
  * Opens a resolved image's file again, if it is still the same one. A

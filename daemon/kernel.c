@@ -20,6 +20,12 @@
 #define KALLSYMS_MAX_BYTES         (256u << 20)
 #define RELOAD_INTERVAL_NS         (10 * NSEC_PER_SEC)
 #define RELOAD_CHANGED_INTERVAL_NS NSEC_PER_SEC
+#define VSYSCALL_PAGE              0xffffffffff600000
+#ifdef __x86_64__
+#define HAVE_VSYSCALL true
+#else
+#define HAVE_VSYSCALL false
+#endif
 
 struct kernel {
 	struct images *images;
@@ -144,6 +150,34 @@ static bool is_generated(const char *module)
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
 }
 
+/* The page that each process sees at a fixed address of the kernel's half. */
+static int add_vsyscall(struct kernel *k)
+{
+	static const struct image_source none;
+	static const struct {
+		uint64_t start;
+		const char *name;
+	} calls[] = {
+		{ VSYSCALL_PAGE, "vsyscall_gettimeofday" },
+		{ VSYSCALL_PAGE + 0x400, "vsyscall_time" },
+		{ VSYSCALL_PAGE + 0x800, "vsyscall_getcpu" },
+	};
+	struct kernel_symbol s = {
+		.image = images_get_special(k->images, IMAGE_MODULE, "[vsyscall]",
+					    &none),
+		.base = VSYSCALL_PAGE,
+	};
+	int err = 0;
+
+	for (size_t i = 0; s.image && i < sizeof(calls) / sizeof(calls[0]) && !err;
+	     i++) {
+		s.start = calls[i].start;
+		s.name = calls[i].name;
+		err = add_symbol(k, &s);
+	}
+	return err;
+}
+
 struct module {
 	char name[64];
 	struct known_image *image;
@@ -227,6 +261,9 @@ static void tidy(struct kernel *k)
 		uint64_t next = i + 1 < kept ? s[1].start : UINT64_MAX;
 		uint64_t limit = s->image == k->image ? k->end : s->start + (1u << 20);
 
+		if (s->start >= VSYSCALL_PAGE)
+			limit = VSYSCALL_PAGE + 4096;
+
 		s->end = next < limit ? next : limit;
 	}
 }
@@ -265,6 +302,8 @@ int kernel_parse(struct kernel *k, char *text)
 		return 0;
 	while (!err && (line = strsep(&rest, "\n")))
 		err = add_line(k, line, &last);
+	if (!err && HAVE_VSYSCALL)
+		err = add_vsyscall(k);
 	tidy(k);
 	return err;
 }

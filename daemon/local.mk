@@ -5,6 +5,7 @@ daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CF
 daemon_libdaemon_a_SOURCES = \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
+	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/codecache.c daemon/codecache.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
@@ -15,9 +16,15 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/entries.c daemon/entries.h \
 	daemon/event.c daemon/event.h \
 	daemon/images.c daemon/images.h \
+	daemon/jit.c daemon/jit.h \
+	daemon/jitdump.c daemon/jitdump.h \
+	daemon/jitmap.c daemon/jitmap.h \
+	daemon/jitowner.c daemon/jitread.c daemon/jitread.h \
 	daemon/kernel.c daemon/kernel.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/loss.c daemon/loss.h \
+	daemon/metrics.c daemon/metrics.h \
+	daemon/movedtext.c daemon/movedtext.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
@@ -25,10 +32,12 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/platform.c daemon/platform.h \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/procmap.c daemon/procmap.h \
+	daemon/procroot.c daemon/procroot.h \
 	daemon/procscan.c daemon/procscan.h \
 	daemon/raw.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
+	daemon/session_budget.c \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
@@ -39,6 +48,8 @@ daemon_libdaemon_a_SOURCES = \
 BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/bpf_watch.c \
 	daemon/bpf_watch.h daemon/collector_bpf.c daemon/tick.c daemon/tick.h
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
+COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
+	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS)
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
@@ -49,9 +60,7 @@ daemon/libdaemon_a-bpf_table.$(OBJEXT): daemon/cpi.skel.h
 daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \
-	$(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
-		-D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS) \
-		-c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
+	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \
 	$(BPFTOOL) gen object $@ daemon/cpi.bpf.tmp.o
 daemon/cpi.skel.h: daemon/cpi.bpf.o
 	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi.bpf.o name cpi_bpf >$@.tmp && \

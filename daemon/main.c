@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "daemon/control.h"
+#include "daemon/metrics.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/privileges.h"
@@ -34,6 +35,7 @@ struct daemon {
 	const struct options *options;
 	struct session *session;
 	struct control *control;
+	struct metrics *metrics; /* NULL: nobody wants them */
 	int signal_fd;
 	bool quit;
 };
@@ -156,7 +158,7 @@ static int loop(struct daemon *d)
 		{ .fd = control_fd(d->control), .events = POLLIN },
 		{ .fd = d->signal_fd, .events = POLLIN },
 	};
-	int wait, control_wait = 0;
+	int wait, control_wait = 0, metrics_wait = -1;
 
 	for (;;) {
 		wait = session_run(d->session);
@@ -166,8 +168,10 @@ static int loop(struct daemon *d)
 			take_signals(d);
 		if (d->quit)
 			return 0;
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]),
-			 sooner(wait, control_wait)) < 0 &&
+		if (d->metrics)
+			metrics_wait = metrics_run(d->metrics, d->session);
+		wait = sooner(wait, sooner(control_wait, metrics_wait));
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), wait) < 0 &&
 		    errno != EINTR) {
 			log_err("poll: %m");
 			return -errno;
@@ -216,6 +220,9 @@ static int start(struct daemon *d)
 		return err;
 	}
 	take_precedence();
+	err = o->metrics ? metrics_open(o->metrics, &d->metrics) : 0;
+	if (err)
+		return err;
 	/* First what fails fast: calibrating and reading /proc take a second. */
 	err = control_open(o->socket, group, &d->control);
 	if (err)
@@ -238,6 +245,7 @@ static int stop(struct daemon *d)
 		tell_manager("STOPPING=1\nSTATUS=Storing what is left");
 	err = session_close(d->session); /* which logs what was lost */
 	control_close(d->control);
+	metrics_close(d->metrics);
 	if (d->signal_fd >= 0)
 		close(d->signal_fd);
 	return err;

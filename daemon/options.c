@@ -92,6 +92,12 @@ static int set_log(struct options *o, const char *text)
 	return *text ? 0 : -EINVAL;
 }
 
+static int set_metrics(struct options *o, const char *text)
+{
+	o->metrics = text;
+	return *text ? 0 : -EINVAL;
+}
+
 static int add_event(struct options *o, const char *name, size_t len)
 {
 	struct session_config *s = &o->session;
@@ -168,6 +174,11 @@ static int set_epoch(struct options *o, const char *text)
 	return time_parse_duration(text, &o->session.epoch_ns);
 }
 
+static int set_check(struct options *o, const char *text)
+{
+	return parse_interval(text, &o->session.check_ns);
+}
+
 static int set_max_memory(struct options *o, const char *text)
 {
 	return parse_size(text, &o->session.max_memory);
@@ -217,11 +228,13 @@ static const struct option_record records[] = {
 	{ "event", 'e', "EVENT[@PERIOD]", "sample EVENT; repeat, or separate by commas", add_events },
 	{ "freq", 'F', "HZ", "samples per second and CPU (default: from the budget)", set_freq },
 	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
+	{ "check", 0, "TIME", "between looks at what sampling costs (default: 1m)", set_check },
 	{ "collector", 0, "auto|kmod|bpf|perf", "how samples are taken (default: auto)", set_collector },
 	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
+	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
 	{ "by-comm", 0, NULL, "keep a profile for each command too", set_by_comm },
 	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
 	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },

@@ -16,9 +16,10 @@ struct options {
 	enum options_action action;
 	struct session_config session;
 	const char *socket;
-	const char *log;   /* NULL: stderr */
-	const char *group; /* NULL: "cpi", if there is such a group */
-	const char *user;  /* NULL: stay who started it */
+	const char *metrics; /* file for node_exporter, NULL: none */
+	const char *log;     /* NULL: stderr */
+	const char *group;   /* NULL: "cpi", if there is such a group */
+	const char *user;    /* NULL: stay who started it */
 	bool verbose;
 	char *event_names[SESSION_MAX_EVENTS]; /* what session.events points to */
 };

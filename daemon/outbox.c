@@ -22,6 +22,7 @@ struct item {
 	/* a flush's: it points into the tally and the arrays here */
 	struct flush flush;
 	struct tally *tally;
+	struct jit_object *objects;
 };
 
 struct outbox {
@@ -54,6 +55,7 @@ static void item_free(struct item *i)
 	free((void *)f->symbols);
 	free((void *)f->codes);
 	tally_free(i->tally);
+	jit_free_objects(i->objects);
 	free(i->label);
 	free(i);
 }
@@ -159,8 +161,8 @@ static int list_losses(struct flush *f, const struct tally *t, int nr_events)
 	return 0;
 }
 
-static int add_symbol(struct flush *f, const struct known_image *image,
-		      const struct kernel_symbol *s)
+static int add_symbol(struct flush *f, const struct known_image *image, uint64_t start,
+		      uint64_t size, const char *name)
 {
 	struct flush_symbol *grown;
 
@@ -174,9 +176,9 @@ static int add_symbol(struct flush *f, const struct known_image *image,
 	}
 	grown = (struct flush_symbol *)f->symbols + f->nr_symbols;
 	*grown = (struct flush_symbol){ .image = &image->desc,
-					.start = s->start - s->base,
-					.size = s->end - s->start,
-					.name = strdup(s->name) };
+					.start = start,
+					.size = size,
+					.name = strdup(name) };
 	if (!grown->name)
 		return -ENOMEM;
 	f->nr_symbols++;
@@ -196,39 +198,78 @@ static int capture_symbols(struct flush *f, const struct tally_profile *p,
 	for (size_t i = 0; c && i < nr && !err; i++) {
 		s = kernel_capture(k, p->image, c[i].offset);
 		if (s)
-			err = add_symbol(f, p->image, s);
+			err = add_symbol(f, p->image, s->start - s->base,
+					 s->end - s->start, s->name);
 	}
 	return err;
 }
 
-static int capture_vdso(struct flush *f, const struct known_image *image)
+/* There is room for the vDSO and for every object. */
+static void add_code(struct flush *f, const struct flush_code *code)
 {
-	struct flush_code *code = calloc(1, sizeof(*code));
-
-	if (!code)
-		return -ENOMEM;
-	code->image = &image->desc;
-	f->codes = code;
-	if (!kernel_vdso(&code->bytes, &code->size))
-		f->nr_codes = 1;
-	return 0;
+	((struct flush_code *)f->codes)[f->nr_codes++] = *code;
 }
 
-/* What will be gone after a reboot: the kernel's names, the vDSO. */
-static int list_captures(struct flush *f, const struct tally *t, struct kernel *k)
+static int capture_objects(struct flush *f, const struct jit_object *objects)
 {
-	struct hnode *n, *next;
 	int err = 0;
+
+	for (const struct jit_object *o = objects; o && !err; o = o->next) {
+		err = add_symbol(f, o->image, o->offset, o->size, o->name);
+		if (!err && o->bytes)
+			add_code(f, &(struct flush_code){ .image = &o->image->desc,
+							  .start = o->offset,
+							  .bytes = o->bytes,
+							  .size = o->size });
+	}
+	return err;
+}
+
+static void capture_vdso(struct flush *f, const struct known_image *image)
+{
+	struct flush_code code = { .image = &image->desc };
+
+	if (!kernel_vdso(&code.bytes, &code.size))
+		add_code(f, &code);
+}
+
+static int make_room_for_codes(struct flush *f, const struct jit_object *objects)
+{
+	size_t nr = 1;
+
+	for (const struct jit_object *o = objects; o; o = o->next)
+		nr += !!o->bytes;
+	f->codes = calloc(nr, sizeof(*f->codes));
+	return f->codes ? 0 : -ENOMEM;
+}
+
+/*
+ * What will be gone after a reboot, the kernel's names and the vDSO; and what was never
+ * in a file.
+ */
+static int list_captures(struct flush *f, const struct tally *t, struct kernel *k,
+			 const struct jit_object *objects)
+{
+	bool have_vdso = false;
+	struct hnode *n, *next;
+	int err = make_room_for_codes(f, objects);
+
+	if (!err)
+		err = capture_objects(f, objects);
 
 	hmap_for_each (&t->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
 		if (p->context[0] || err)
 			continue;
-		if (p->image->desc.kind == IMAGE_VDSO && !f->codes)
-			err = capture_vdso(f, p->image);
-		else if (p->image->desc.kind != IMAGE_FILE)
+		if (p->image->desc.kind == IMAGE_VDSO) {
+			if (!have_vdso)
+				capture_vdso(f, p->image);
+			have_vdso = true;
+		} else if (p->image->desc.kind != IMAGE_FILE &&
+			   p->image->desc.kind != IMAGE_JIT) {
 			err = capture_symbols(f, p, k);
+		}
 	}
 	return err;
 }
@@ -252,13 +293,14 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 				   .duration_ns = in->duration_ns,
 				   .streams = streams,
 				   .nr_streams = in->nr_streams };
+	i->objects = jit_take(in->jit);
 	err = list_profiles(&i->flush, in->tally);
 	if (!err)
 		err = list_comms(&i->flush, in->tally);
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
 	if (!err)
-		err = list_captures(&i->flush, in->tally, in->kernel);
+		err = list_captures(&i->flush, in->tally, in->kernel, i->objects);
 	if (err) {
 		item_free(i);
 		return err;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/tally.h"
 #include "db/store.h"
@@ -31,6 +32,7 @@ struct outbox_flush {
 		*streams; /* by event; copied, their strings must stay */
 	int nr_streams;
 	struct kernel *kernel; /* names the kernel procedures that have samples */
+	struct jit *jit;       /* its objects are named, and their code is kept */
 	uint64_t from_ns, to_ns, duration_ns;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A profiler of the whole system can see everything, so what can be taken over
- * in it should be able to do little else. Five capabilities stay:
+ * in it should be able to do little else. Six capabilities stay:
  *
  *	PERFMON		events are opened again when a CPU comes or the rate
  *			changes (SYS_ADMIN where PERFMON is not known or given)
@@ -10,6 +10,7 @@
  *	SYSLOG		addresses in /proc/kallsyms
  *	BPF		the bpf collector's flips and questions, on kernels that
  *			want it for more than loading
+ *	CHECKPOINT_RESTORE  /proc/PID/map_files: mapped files without a name
  *
  * The order matters: the bounding set and the securebits want SETPCAP, which
  * the last step takes away.
@@ -39,7 +40,11 @@
 #define CAP_BPF 39
 #endif
 
-#define NR_KEPT 5
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+#define NR_KEPT 6
 
 static bool have_flag(int cap, cap_flag_t flag)
 {
@@ -114,6 +119,7 @@ static void list_kept(cap_value_t kept[NR_KEPT])
 	kept[2] = CAP_DAC_READ_SEARCH;
 	kept[3] = CAP_SYSLOG;
 	kept[4] = CAP_BPF;
+	kept[5] = CAP_CHECKPOINT_RESTORE;
 }
 
 static bool is_kept(const cap_value_t kept[NR_KEPT], cap_value_t cap)

@@ -317,6 +317,18 @@ struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int gen
 	return best;
 }
 
+const struct known_image *procmap_find_image(const struct process *p,
+					     bool (*is_wanted)(const char *name))
+{
+	for (size_t i = 0; p->maps && i < p->maps->live.nr; i++) {
+		const struct known_image *image = p->maps->live.range[i].value;
+
+		if (is_wanted(image->desc.name))
+			return image;
+	}
+	return NULL;
+}
+
 /* Were mapping events of p lost in an interval that touches [t0, t1]? */
 static bool in_gap(const struct procmap *pm, const struct process *p, uint64_t t0,
 		   uint64_t t1)

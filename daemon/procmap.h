@@ -93,6 +93,10 @@ void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
 struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int generation,
 			     uint64_t when);
 
+/* An image that p has mapped, and whose name is wanted; NULL: there is none. */
+const struct known_image *procmap_find_image(const struct process *p,
+					     bool (*is_wanted)(const char *name));
+
 enum procmap_result {
 	PROCMAP_FOUND,
 	PROCMAP_NO_PROCESS,

@@ -33,22 +33,21 @@ int session_fd(const struct session *s)
 }
 
 /* The kernel's throttle must never be what decides. */
-static double respect_limit(double hz)
+double session_rate_limit(double hz)
 {
-	long max = perfev_sysctl("perf_event_max_sample_rate", 100000);
+	double max = perfev_sysctl("perf_event_max_sample_rate", 100000) * 0.8;
 
-	if (hz <= max * 0.8)
-		return hz;
-	log_warn("session: %.0f samples/s are too near "
-		 "kernel.perf_event_max_sample_rate "
-		 "(%ld): sampling at %.0f; raise that sysctl for more",
-		 hz, max, max * 0.8);
-	return max * 0.8;
+	return hz <= max ? hz : max;
 }
 
 void session_take_rate(struct session *s, double hz)
 {
-	s->hz = respect_limit(hz);
+	s->hz = session_rate_limit(hz);
+	if (s->hz < hz)
+		log_warn("session: %.0f samples/s are too near "
+			 "kernel.perf_event_max_sample_rate: sampling at %.0f; raise "
+			 "that sysctl for more",
+			 hz, s->hz);
 	for (int i = 0; i < s->nr_events; i++)
 		s->periods[i] = event_period(&s->events[i], s->hz);
 }
@@ -115,6 +114,7 @@ static void sweep_images(struct session *s)
 	images_clear_marks(s->images);
 	procmap_mark_images(s->procmap);
 	kernel_mark_images(s->kernel);
+	jit_mark_images(s->attribution.jit);
 	tally_mark_images(s->attribution.tally);
 	outbox_mark_images(s->outbox);
 	codecache_clear(s->codecache);
@@ -156,6 +156,7 @@ static void sweep(struct session *s)
 	cycle(s);
 	s->ops->sweep(s->collector);
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
+	jit_next_round(s->attribution.jit);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
 	images_next_round(s->images);
@@ -209,6 +210,22 @@ static struct flush_stream describe_stream(struct session *s, int e,
 	};
 }
 
+uint64_t session_nr_idle(const struct session *s, const struct tally *t, int e)
+{
+	const struct known_image *idle = kernel_idle_image(s->kernel);
+	struct hnode *n, *next;
+	uint64_t sum = 0;
+
+	hmap_for_each (&t->profiles, n, next) {
+		const struct tally_profile *p =
+			container_of(n, struct tally_profile, node);
+
+		if (p->image == idle && p->event == e && !p->context[0])
+			sum += profile_total(p->profile);
+	}
+	return sum;
+}
+
 /* A flush is in the outbox: its counts are what the next ones start from. */
 static void take_over(struct session *s, const struct tally *t,
 		      const struct flush_stream *f, const struct collector_counts *now)
@@ -221,6 +238,7 @@ static void take_over(struct session *s, const struct tally *t,
 			lost += t->loss[e][l];
 		}
 		s->stored[e] += f[e].received - lost;
+		s->idle[e] += session_nr_idle(s, t, e);
 		s->not_delivered[e] += f[e].not_delivered;
 		s->remainder[e] = count_since(s, e, &now[e]) % s->periods[e];
 		s->flushed[e] = now[e];
@@ -232,11 +250,25 @@ static void take_over(struct session *s, const struct tally *t,
 	s->unreadable += t->unreadable;
 }
 
+static void note_flush(struct flush_times *t)
+{
+	t->last_ns = time_mono_ns() - t->begun_ns;
+	t->begun_ns = 0;
+	t->sum_ns += t->last_ns;
+	t->nr++;
+	if (t->last_ns > t->max_ns)
+		t->max_ns = t->last_ns;
+}
+
 /* Stores what waits. Says so once when that begins to fail, and when it works again. */
 static int store(struct session *s)
 {
-	int err = outbox_store(s->outbox, s->store);
+	int err;
 
+	if (!s->flush_times.begun_ns)
+		s->flush_times.begun_ns = time_mono_ns();
+	err = outbox_store(s->outbox, s->store);
+	note_flush(&s->flush_times);
 	if (err && err != s->store_err)
 		log_err("session: %s: %s: samples are kept in memory (at most %llu "
 			"MiB) "
@@ -275,14 +307,17 @@ static int post(struct session *s)
 	struct flush_stream streams[SESSION_MAX_EVENTS];
 	struct outbox_flush f = { .streams = streams,
 				  .nr_streams = s->nr_events,
-				  .kernel = s->kernel };
+				  .kernel = s->kernel,
+				  .jit = s->attribution.jit };
 	struct tally *next = tally_new();
 	uint64_t mono;
 	int err;
 
 	if (!next)
 		return -ENOMEM;
+	s->flush_times.begun_ns = time_mono_ns();
 	sweep(s);
+	attribute_settle(&s->attribution);
 	if (s->store_err)
 		store(s); /* there may be room again: then nothing is dropped */
 	for (int e = 0; e < s->nr_events; e++) {
@@ -332,12 +367,10 @@ int session_new_epoch(struct session *s, const char *label)
 }
 
 /* Profiles of two mean periods are two streams, and share no table. */
-int session_set_rate(struct session *s, double hz)
+int session_change_rate(struct session *s, double hz)
 {
 	int err, failed;
 
-	if (!(hz >= 1 && hz <= 100000))
-		return -EINVAL;
 	s->ops->stop(s->collector);
 	err = post(s);
 	if (!err) {
@@ -350,6 +383,19 @@ int session_set_rate(struct session *s, double hz)
 			err_str(failed));
 	if (!err)
 		store(s);
+	return err;
+}
+
+int session_set_rate(struct session *s, double hz)
+{
+	int err = 0;
+
+	if (hz != 0 && !(hz >= 1 && hz <= 100000))
+		return -EINVAL;
+	if (hz != 0)
+		err = session_change_rate(s, hz);
+	if (!err)
+		s->cfg.hz = hz;
 	return err;
 }
 
@@ -426,12 +472,14 @@ int session_run(struct session *s)
 		session_flush(s);
 	else if (s->retry_ns && now >= s->retry_ns)
 		store(s);
+	session_budget_run(s);
 	return earliest(s, time_mono_ns());
 }
 
 uint64_t session_nr_pending(const struct session *s)
 {
-	uint64_t n = tally_kept(s->attribution.tally);
+	uint64_t n =
+		tally_kept(s->attribution.tally) + jit_nr_waiting(s->attribution.jit);
 	struct collector_counts now;
 
 	for (int e = 0; e < s->nr_events; e++) {
@@ -449,6 +497,7 @@ void session_free(struct session *s)
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);
+	jit_free(s->attribution.jit);
 	codecache_free(s->codecache);
 	procmap_free(s->procmap);
 	images_free(s->images);

@@ -30,6 +30,7 @@ struct session_config {
 	uint64_t sweep_ns;   /* no sample waits longer in a table */
 	uint64_t flush_ns;   /* between flushes to the database */
 	uint64_t epoch_ns;   /* length of an epoch, aligned to UTC; 0: one */
+	uint64_t check_ns;   /* between looks at what sampling costs */
 	uint64_t max_memory; /* bytes of counts kept in memory */
 	bool by_comm;        /* also keep profiles by command */
 	pid_t target;        /* 0: the whole system, else this process and its
@@ -68,7 +69,10 @@ int session_flush(struct session *s);
 /* session_flush(), then a new epoch begins; label may be NULL or "". */
 int session_new_epoch(struct session *s, const char *label);
 
-/* Sweeps, then samples at hz per second and CPU: a new stream. 0, -EINVAL, -errno. */
+/*
+ * Sweeps, then samples at hz per second and CPU: a new stream. The budget does not
+ * change the rate any more, until hz is 0. Returns 0, -EINVAL, -errno.
+ */
 int session_set_rate(struct session *s, double hz);
 
 /* Appends lines "name value" (cpid(8), "STATUS") for the control socket. */

@@ -37,6 +37,7 @@ struct session_config session_config_default(void)
 		.sweep_ns = 10 * NSEC_PER_SEC,
 		.flush_ns = 600 * NSEC_PER_SEC,
 		.epoch_ns = 3600 * NSEC_PER_SEC,
+		.check_ns = 60 * NSEC_PER_SEC,
 		.max_memory = 64 << 20,
 		.raw_fd = -1,
 	};
@@ -134,8 +135,8 @@ static double choose_rate(struct session *s)
 			       PERF_SAMPLE_REGS_INTR,
 		.sample_regs_intr = arch_native.regs_mask,
 	};
+	int nr = 0, err; /* events that share the budget */
 	double hz;
-	int err;
 
 	if (s->cfg.hz > 0)
 		return s->cfg.hz;
@@ -149,7 +150,10 @@ static double choose_rate(struct session *s)
 			 err_str(err), CALIBRATE_ASSUMED_NS / 1000);
 		s->interrupt_ns = CALIBRATE_ASSUMED_NS;
 	}
-	hz = calibrate_rate(s->cfg.budget, s->interrupt_ns);
+	for (int i = 0; i < s->nr_events; i++)
+		nr += !s->events[i].period;
+	hz = calibrate_rate(BUDGET_AT_START * s->cfg.budget / (nr > 1 ? nr : 1),
+			    s->interrupt_ns);
 	log_info("session: an interrupt costs %.1f us here: "
 		 "%.0f samples/s per CPU for a budget of %g %%",
 		 s->interrupt_ns / 1000, hz, s->cfg.budget * 100);
@@ -321,6 +325,7 @@ static int open_with_ticks(struct session *s, const struct collector_ops *asked)
 	session_take_rate(s, hz < HZ_BESIDE_TICKS ? hz : HZ_BESIDE_TICKS);
 	err = open_any(s, asked, &event);
 	if (!err) {
+		s->max_hz = HZ_BESIDE_TICKS;
 		log_info("session: user mode is sampled at the scheduler's ticks, "
 			 "everything at %.0f samples/s per CPU",
 			 s->hz);
@@ -382,6 +387,7 @@ static int start_sideband(struct session *s)
 		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
+		.jit = s->attribution.jit,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
@@ -409,12 +415,13 @@ static int open_parts(struct session *s)
 		.images = s->images,
 		.procmap = s->procmap,
 		.codecache = s->codecache,
+		.jit = jit_new(s->images),
 		.tally = tally_new(),
 		.by_comm = s->cfg.by_comm,
 	};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->images || !s->procmap || !s->codecache || !s->outbox ||
-	    !s->attribution.tally)
+	    !s->attribution.jit || !s->attribution.tally)
 		return -ENOMEM;
 	if (s->epoll_fd < 0)
 		return -errno;
@@ -455,6 +462,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		return -ENOMEM;
 	s->cfg = *cfg;
 	s->epoll_fd = -1;
+	s->max_hz = CALIBRATE_MAX_HZ;
 	platform_read(&s->platform);
 	err = check_system_access(s);
 	if (!err)
@@ -482,6 +490,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		return err;
 	}
 	set_timers(s);
+	session_budget_begin(s);
 	*out = s;
 	return 0;
 }

@@ -2,19 +2,37 @@
 /*
  * session_private.h - what session's own files share
  *
- * session_open.c makes one, session.c runs and closes it, session_status.c
- * tells about it.
+ * session_open.c makes one, session.c runs and closes it, session_budget.c keeps
+ * its rate within the budget, session_status.c tells about it.
  */
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
 
 #include "daemon/attribute.h"
+#include "daemon/budget.h"
 #include "daemon/collector.h"
 #include "daemon/outbox.h"
 #include "daemon/platform.h"
 #include "daemon/session.h"
 #include "daemon/sideband.h"
 #include "db/store.h"
+
+/* What sampling costs, by session_budget.c. */
+struct session_cost {
+	uint64_t next_sample_ns, next_check_ns; /* monotonic */
+	/* at the last check */
+	uint64_t checked_ns, cpu_ns, received[SESSION_MAX_EVENTS];
+	struct budget_cost now;
+	double daemon_ns; /* of the daemon's time, by sample; 0: there were none */
+	uint64_t nr_measured, nr_checks, nr_exceeded, nr_changes;
+	bool warned;
+};
+
+/* How long flushes took, from the sweep to what is in the database. */
+struct flush_times {
+	uint64_t begun_ns; /* 0: none is under way */
+	uint64_t nr, last_ns, max_ns, sum_ns;
+};
 
 struct session {
 	struct session_config cfg;
@@ -43,7 +61,10 @@ struct session {
 		table_lost[SESSION_MAX_EVENTS]; /* noted */
 	int nr_events;
 	double hz;
-	double interrupt_ns; /* 0: not measured */
+	double max_hz;       /* the budget's rate goes no higher */
+	double interrupt_ns; /* what a sample costs its CPU; 0: not measured */
+	struct budget budget;
+	struct session_cost cost;
 
 	uint64_t begun_ns; /* monotonic, as all below but the real ones */
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns, retry_ns;
@@ -53,15 +74,32 @@ struct session {
 	bool quiet;         /* the collector was, after the last round */
 	uint64_t flush_from_ns, epoch_end_real_ns;
 	uint64_t last_flush_real_ns;
+	struct flush_times flush_times;
 	/* since the session was opened, up to the last flush */
 	uint64_t stored[SESSION_MAX_EVENTS], lost[SESSION_MAX_EVENTS][NR_LOSSES];
 	int64_t not_delivered[SESSION_MAX_EVENTS];
-	uint64_t unreadable; /* samples whose outcome could not be told */
-	int store_err;       /* of the last attempt */
+	uint64_t idle[SESSION_MAX_EVENTS]; /* of those, of idle CPUs */
+	uint64_t unreadable;               /* samples whose outcome could not be told */
+	int store_err;                     /* of the last attempt */
 };
 
 /* Takes hz as the rate, or what the kernel's throttle leaves of it, and its periods. */
 void session_take_rate(struct session *s, double hz);
+
+/* hz, or what the kernel's throttle leaves of it. */
+double session_rate_limit(double hz);
+
+/* Sweeps, and samples at hz from then on: a new stream. 0 or -errno. */
+int session_change_rate(struct session *s, double hz);
+
+/* From here on the session's cost is known, and its rate follows it. */
+void session_budget_begin(struct session *s);
+
+/* Measures and decides what is due. Nothing of it is worth waking up for. */
+void session_budget_run(struct session *s);
+
+/* CPU time of this process. */
+uint64_t session_cpu_ns(void);
 
 /* Puts the beginning of an epoch into the outbox, and notes when it ends. 0, -ENOMEM.
  */
@@ -73,6 +111,9 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
  */
 int64_t session_not_delivered(const struct session *s, int event,
 			      const struct collector_counts *now);
+
+/* Samples of an event in the tally that found their CPU idle. */
+uint64_t session_nr_idle(const struct session *s, const struct tally *t, int event);
 
 /* What was received and is in memory still: in a table, the tally or the outbox. */
 uint64_t session_nr_pending(const struct session *s);

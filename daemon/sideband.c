@@ -21,6 +21,7 @@
 
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/movedtext.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
 #include "daemon/ring.h"
@@ -338,7 +339,18 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	if (image->unknown != SAMPLE_KEPT || image->desc.kind == IMAGE_VDSO)
 		range.bias = -range.start;
 	range.value = image;
+	if (image->unknown == SAMPLE_ANONYMOUS &&
+	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
+		return; /* it goes on to be the file's */
 	procmap_map(sb->cfg.procmap, r->pid, &range);
+	images_meet(sb->cfg.images, image, r->pid);
+	if (sb->cfg.jit && jit_may_hold(image)) {
+		const struct process *p =
+			procmap_find(sb->cfg.procmap, r->pid, 0, time);
+
+		if (p)
+			jit_note(sb->cfg.jit, p);
+	}
 }
 
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
@@ -409,6 +421,7 @@ bool sideband_read(struct sideband *sb)
 	uint64_t begun = time_mono_ns();
 	bool gap;
 
+	images_next_reading(sb->cfg.images);
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
 			collect(sb, &sb->source[cpu]);

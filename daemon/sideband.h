@@ -15,6 +15,7 @@
 
 #include "daemon/cpus.h"
 #include "daemon/images.h"
+#include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/procmap.h"
 
@@ -25,6 +26,7 @@ struct sideband_config {
 	bool enable_on_exec;
 	int epoll_fd;          /* every ring is added to it */
 	struct kernel *kernel; /* told of text that comes and goes; may be NULL */
+	struct jit *jit;       /* told of memory that may hold such code; may be NULL */
 };
 
 struct sideband;

@@ -25,6 +25,7 @@ bool image_kind_is_kernel(enum image_kind kind)
 		return true;
 	case IMAGE_FILE:
 	case IMAGE_VDSO:
+	case IMAGE_JIT:
 		break;
 	}
 	return false;

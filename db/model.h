@@ -18,7 +18,8 @@
 	X(MODULE, 2, "module") /* the module's text section */                       \
 	X(VDSO, 3, "vdso")     /* the vDSO's base */                                 \
 	X(IDLE, 4, "idle")     /* _text: the kernel's idle loop, in the idle task */ \
-	X(BPF, 5, "bpf")       /* the program's (or trampoline's) first byte */
+	X(BPF, 5, "bpf")       /* the program's (or trampoline's) first byte */      \
+	X(JIT, 6, "jit")       /* a number that each code object has for itself */
 
 enum image_kind {
 #define IMAGE_KIND_ENUM(name, value, text) IMAGE_##name = value,

@@ -43,7 +43,7 @@ daemon()
 	wait $pid
 }
 
-plan 26
+plan 27
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush that succeeds"
@@ -84,7 +84,7 @@ print(json.load(open("out"))["daemon"])')" \
 daemon 'reply("collector bpf\nreceived.b\"\\ 7\nlost.x 1\nreceived.a 2\nlost.x 2\nnot_delivered.a -3\ncpus 2\n")' \
 	cpi status --db none.db --format=prometheus
 is "$status" 0 "a status as metrics"
-is "$(cat out)" '# TYPE cpi_daemon_cpus gauge
+is "$(grep -v '^# HELP' out)" '# TYPE cpi_daemon_cpus gauge
 cpi_daemon_cpus 2
 # TYPE cpi_daemon_lost_total counter
 cpi_daemon_lost_total{reason="x"} 3
@@ -97,6 +97,7 @@ cpi_daemon_received_total{event="b\"\\"} 7
 cpi_daemon_up 1
 # TYPE cpi_database_up gauge
 cpi_database_up 0' "each metric with its type, numbers alone, what comes twice added up"
+try "which a strict reader takes" "$srcdir/t/prometheus_check.py" <out
 like "$(cpi status --db known.db --socket none --format=prometheus 2>/dev/null)" \
 	'^cpi_daemon_up 0' "without a daemon they say so"
 

@@ -4,8 +4,10 @@
 . "${srcdir:-.}/t/tap.sh"
 . "${srcdir:-.}/t/cpid.sh"
 
-# Bits of PERFMON, SYS_PTRACE, DAC_READ_SEARCH, SYSLOG, BPF, SYS_ADMIN.
-perfmon=38 sys_ptrace=19 dac_read_search=2 syslog=34 bpf=39 sys_admin=21
+# Bits of PERFMON, SYS_PTRACE, DAC_READ_SEARCH, SYSLOG, BPF, CHECKPOINT_RESTORE,
+# SYS_ADMIN.
+perfmon=38 sys_ptrace=19 dac_read_search=2 syslog=34 bpf=39 checkpoint_restore=40
+sys_admin=21
 
 mask() { # NAME PID
 	sed -n "s/^$1:[[:space:]]*//p" "/proc/$2/status"
@@ -17,7 +19,7 @@ has() { # BIT
 
 has "$perfmon" || perfmon=$sys_admin
 kept=0
-for bit in $perfmon $sys_ptrace $dac_read_search $syslog $bpf; do
+for bit in $perfmon $sys_ptrace $dac_read_search $syslog $bpf $checkpoint_restore; do
 	if has "$bit"; then
 		kept=$((kept | 1 << bit))
 	fi
@@ -43,7 +45,7 @@ check_masks() { # WHO
 [ "$(id -u)" = 0 ] || skip_all 'only root has privileges to drop'
 plan 30
 
-is "$(sed -n '/^\.Sh PRIVILEGES/,/^\.Sh SECURITY/s/^\.It Dv \(CAP_[A-Z_]*\)$/\1/p'   	"${srcdir:-.}/man/cpid.8" | tr '\n' ' ')" 'CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYSLOG CAP_BPF ' 'cpid(8) names the same capabilities'
+is "$(sed -n '/^\.Sh PRIVILEGES/,/^\.Sh SECURITY/s/^\.It Dv \(CAP_[A-Z_]*\)$/\1/p'   	"${srcdir:-.}/man/cpid.8" | tr '\n' ' ')" 'CAP_PERFMON CAP_SYS_PTRACE CAP_DAC_READ_SEARCH CAP_SYSLOG CAP_BPF CAP_CHECKPOINT_RESTORE ' 'cpid(8) names the same capabilities'
 
 try 'root: cpid starts' cpid_start --group daemon
 is "$(stat -c '%G %a' t.sock)" 'daemon 660' 'the socket is the group'\''s'

@@ -157,6 +157,26 @@ samples()
 		WHERE c.comm GLOB '$1' AND i.name GLOB '$2'" | sed 's/\.0$//'
 }
 
+# run NAME COMMAND...: a test that passes when the command succeeds; its map of code that
+# it made at run time stays until forget_maps.
+run_pids=
+run()
+{
+	run_name=$1
+	shift
+	"$@" >run.out 2>&1 &
+	run_pids="$run_pids $!"
+	wait $!
+	ok $? "$run_name"
+}
+
+forget_maps()
+{
+	for run_pid in $run_pids; do
+		rm -f "/tmp/perf-$run_pid.map"
+	done
+}
+
 # strangers: samples of a burn_* program under another's name; must be none.
 strangers()
 {

@@ -4,13 +4,14 @@
 QUICK_TESTS =
 LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
-EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/tap.sh
+EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py t/tap.sh
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t
-CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
+CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
+	t/0204-cpid-metrics.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
 LONG_TESTS += $(CPID_TESTS)
@@ -67,11 +68,19 @@ COLLECT_TESTS = \
 	t/0313-collect-hotplug.t \
 	t/0314-collect-unprivileged.t \
 	t/0315-collect-crowd.t \
+	t/0316-collect-budget.t \
 	t/0390-collect-beside-perf.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
 t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
+
+# Images of every kind.
+IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
+	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t
+EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+dist_check_SCRIPTS += $(IMAGE_TESTS)
+LONG_TESTS += $(IMAGE_TESTS)
 
 # The same, and more, with the BPF collector.
 BPF_TESTS = \
@@ -86,13 +95,12 @@ BPF_TESTS = \
 	t/0369-bpf-agrees.t \
 	t/0370-bpf-nothing-stays.t \
 	t/0371-bpf-ticks.t \
-	t/0372-bpf-ticks-outcomes.t
+	t/0372-bpf-ticks-outcomes.t \
+	t/0373-bpf-budget.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
 t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
 
-# Emulated machines: other kernels, modules, CPU hotplug, AArch64. They take minutes,
-# so they run when asked for: check --vm.
 # Emulated machines: other kernels, modules, CPU hotplug, AArch64. They want packages
 # of their own, so they run when asked for: check --all, and --vm with those that take
 # minutes.
@@ -122,37 +130,59 @@ t_target_LDFLAGS =
 # equal addresses, thus neither dynamic nor position independent.
 FIXED_COMPILE = $(WARN_CFLAGS) -fno-pie
 FIXED_LINK = -static
-check_PROGRAMS += t/programs/burn_a t/programs/burn_b t/programs/burn_c \
-	t/programs/branch t/programs/crowd t/programs/spawn t/programs/split t/programs/stall \
-	t/programs/timed
+check_PROGRAMS += t/programs/burn_a
 t_programs_burn_a_SOURCES = t/programs/burn.c
 t_programs_burn_a_CPPFLAGS = -DBURN=burn_a
 t_programs_burn_a_CFLAGS = $(FIXED_COMPILE)
 t_programs_burn_a_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/burn_b
 t_programs_burn_b_SOURCES = t/programs/burn.c
 t_programs_burn_b_CPPFLAGS = -DBURN=burn_b
 t_programs_burn_b_CFLAGS = $(FIXED_COMPILE)
 t_programs_burn_b_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/burn_c
 t_programs_burn_c_SOURCES = t/programs/burn.c
 t_programs_burn_c_CPPFLAGS = -DBURN=burn_c
 t_programs_burn_c_CFLAGS = $(FIXED_COMPILE)
 t_programs_burn_c_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/branch
 t_programs_branch_SOURCES = t/programs/branch.c
 t_programs_branch_CFLAGS = $(FIXED_COMPILE)
 t_programs_branch_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/fault
+t_programs_fault_SOURCES = t/programs/fault.c
+t_programs_fault_CFLAGS = $(FIXED_COMPILE)
+t_programs_fault_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/crowd
 t_programs_crowd_SOURCES = t/programs/crowd.c
 t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
 t_programs_crowd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/spawn
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
 t_programs_spawn_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/jit
+t_programs_jit_SOURCES = t/programs/jit.c
+t_programs_jit_CFLAGS = $(FIXED_COMPILE)
+t_programs_jit_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/memfd
+t_programs_memfd_SOURCES = t/programs/memfd.c
+t_programs_memfd_CFLAGS = $(FIXED_COMPILE)
+t_programs_memfd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/moved
+t_programs_moved_SOURCES = t/programs/moved.c
+t_programs_moved_CFLAGS = $(FIXED_COMPILE)
+t_programs_moved_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/split
 t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
-t_programs_timed_SOURCES = t/programs/timed.c
-t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
-t_programs_timed_LDFLAGS = $(FIXED_LINK)
 # As programs are compiled, whatever the build's own options.
+check_PROGRAMS += t/programs/stall
 t_programs_stall_SOURCES = t/programs/stall.c
 t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_stall_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/timed
+t_programs_timed_SOURCES = t/programs/timed.c
+t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_timed_LDFLAGS = $(FIXED_LINK)

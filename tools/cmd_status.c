@@ -15,11 +15,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/prometheus.h"
 #include "base/times.h"
 #include "tools/cmd.h"
 #include "tools/ctl.h"
 #include "tools/out.h"
-#include "tools/prometheus.h"
 #include "tools/report.h"
 #include "tools/select.h"
 #include "tools/table.h"
@@ -235,33 +235,24 @@ static int print_tables(int format, struct part *parts, size_t nr)
 	return err;
 }
 
-struct metrics {
-	struct prometheus *p;
-	const char *part;
-};
-
-static void put_metric(void *ctx, const char *name, const char *value)
-{
-	const struct metrics *m = ctx;
-
-	prometheus_put(m->p, m->part, name, value);
-}
-
 static int print_metrics(struct part *parts, size_t nr)
 {
-	struct metrics m = { .p = prometheus_new() };
+	struct prometheus *p = prometheus_new();
+	struct buf text = { 0 };
 	int err;
 
-	if (!m.p)
+	if (!p)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		m.part = parts[i].name;
-		prometheus_put(m.p, m.part, "up", parts[i].present ? "1" : "0");
+		prometheus_put(p, parts[i].name, parts[i].present ? "up 1" : "up 0");
 		if (parts[i].present)
-			ctl_each_line(buf_str(&parts[i].lines), put_metric, &m);
+			prometheus_put(p, parts[i].name, buf_str(&parts[i].lines));
 	}
-	err = prometheus_print(m.p);
-	prometheus_free(m.p);
+	err = prometheus_format(p, &text);
+	if (!err)
+		fputs(buf_str(&text), stdout);
+	buf_fini(&text);
+	prometheus_free(p);
 	return err;
 }
 

@@ -144,6 +144,12 @@ out:
 	return err;
 }
 
+/* A file that ran, and was gone before anybody could say what it holds. */
+static bool is_unverified(const struct image_desc *desc)
+{
+	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
+}
+
 static int open_image(struct image_cache *cache, const struct query_image *row,
 		      struct image **out)
 {
@@ -151,7 +157,8 @@ static int open_image(struct image_cache *cache, const struct query_image *row,
 
 	if (row->desc.kind != IMAGE_FILE)
 		return open_captured(cache, row, out);
-	err = image_open(&row->desc, NULL, out);
+	err = is_unverified(&row->desc) ? -CPI_ENOIMAGE
+					: image_open(&row->desc, NULL, out);
 	if (!err || err == -ENOMEM)
 		return err;
 	captured = open_captured(cache, row, out);
@@ -162,6 +169,8 @@ const char *image_cache_why(const struct image_desc *desc, int err)
 {
 	if (desc->kind != IMAGE_FILE && err == -CPI_ENOIMAGE)
 		return "nothing was captured of it";
+	if (is_unverified(desc))
+		return "it was gone before it could be looked at";
 	if (err == -ENODEV)
 		return "not a regular file";
 	if (err == -ELOOP)
@@ -217,6 +226,8 @@ const char *image_missing_code(const struct image_desc *desc)
 		return "the vDSO's code was not captured";
 	case IMAGE_BPF:
 		return "the BPF program's code was not captured";
+	case IMAGE_JIT:
+		return "its process told no code, only names: a jitdump has both";
 	}
 	return "its code was not captured";
 }

@@ -42,7 +42,6 @@ tools_libtools_a_SOURCES = \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \
-	tools/prometheus.c tools/prometheus.h \
 	tools/ranking.c tools/ranking.h \
 	tools/report.c tools/report.h \
 	tools/select.c tools/select.h \

@@ -53,6 +53,12 @@ static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
 	return add_to(p, &key, event, n, weight);
 }
 
+/* A compiler at run time makes one procedure again and again: all have one row. */
+static uint64_t row_start(const struct query_profile *q, const struct symbol *symbol)
+{
+	return q->image.desc.kind == IMAGE_JIT ? 0 : symbol->start;
+}
+
 /* One row per procedure, or per line, of a profile in ascending order. */
 static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
 		      double weight)
@@ -75,7 +81,7 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
 		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
-		key.start = symbol ? symbol->start : NO_SYMBOL;
+		key.start = symbol ? row_start(q, symbol) : NO_SYMBOL;
 		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 		if (image && g->p->ctx->opt.by == BY_LINE) {
 			line = image_line_at(image, c[i].offset);

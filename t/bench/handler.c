@@ -4,19 +4,22 @@
  *
  * What the BPF collector's program takes per sample while COMMAND runs, by the
  * kernel's own statistics (BPF_STATS_RUN_TIME), whose two readings of the clock
- * are in the figure. Each round has a window with the outcome of conditional
- * jumps and one without, in random order. COMMAND is killed at the end; with -p
- * samples are of one process alone, whatever else the machine does.
+ * are in the figure; and what programs take that use the kernel's usual maps
+ * (stock.bpf.c). Each round has a window for each of them, in random order. COMMAND
+ * is killed at the end; with -p samples are of one process alone, whatever else the
+ * machine does.
  */
 #include "config.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@
 #include "base/times.h"
 #include "daemon/bpf_table.h"
 #include "daemon/counters.h"
+#include "t/bench/stock.skel.h"
 
 #define MAX_ROUNDS 101
 
@@ -39,7 +43,7 @@ struct options {
 struct window {
 	uint64_t nr_samples;
 	double ns;            /* per sample */
-	double hits;          /* share of the samples */
+	uint64_t nr_entries;  /* that were handed out; 0: not known */
 	uint32_t nr_verified; /* instructions that the verifier went through */
 	uint32_t code_bytes;
 };
@@ -50,87 +54,152 @@ static void die(const char *what, int err)
 	exit(EXIT_FAILURE);
 }
 
+/* In the order of the output. */
+enum program {
+	WITHOUT_OUTCOME,
+	WITH_OUTCOME,
+	HASH,
+	LRU_PERCPU_HASH,
+	PERCPU_BUCKETS,
+	NOTHING,
+	NR_PROGRAMS,
+};
+
+static const char *const names[NR_PROGRAMS] = {
+	[WITHOUT_OUTCOME] = "cpid, without outcome",
+	[WITH_OUTCOME] = "cpid, with outcome",
+	[HASH] = "HASH",
+	[LRU_PERCPU_HASH] = "LRU_PERCPU_HASH",
+	[PERCPU_BUCKETS] = "PERCPU_ARRAY, RINGBUF",
+	[NOTHING] = "nothing",
+};
+
+/* Who takes the samples: the table's program, or one by itself. */
+struct taker {
+	struct bpf_table *table; /* NULL: none */
+	int program;
+};
+
 static int opened(void *ctx, int cpu, int event, int fd)
 {
-	return bpf_table_attach(ctx, fd, event);
+	const struct taker *t = ctx;
+
+	if (t->table)
+		return bpf_table_attach(t->table, fd, event);
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, t->program) ? -errno : 0;
 }
 
-static struct counters *open_counters(struct bpf_table *t, const struct event *event,
-				      const uint64_t *period, pid_t target)
+static struct counters *open_counters(const struct options *o, struct taker *taker)
 {
+	struct event event;
+	uint64_t period;
 	struct counters_config cfg = {
-		.events = event,
-		.periods = period,
+		.events = &event,
+		.periods = &period,
 		.nr_events = 1,
-		.target = target,
+		.target = o->target,
 		.opened = opened,
-		.ctx = t,
+		.ctx = taker,
 	};
 	struct counters *counters = NULL;
 	struct cpus cpus;
-	int index, err = cpus_online(&cpus);
+	int index, err = event_parse("cpu-clock", 0, &event);
 
 	if (!err)
-		err = counters_open(&cfg, &cpus, &counters, &index);
+		err = cpus_online(&cpus);
+	if (err)
+		die("cpu-clock", err);
+	period = event_period(&event, o->hz);
+	err = counters_open(&cfg, &cpus, &counters, &index);
 	if (err)
 		die("cpu-clock", err);
 	return counters;
 }
 
-static struct bpf_prog_info read_info(const struct bpf_table *t)
+static struct window run_window(const struct options *o, struct taker *taker)
 {
+	const struct timespec pause = { .tv_sec = o->window_s };
+	struct counters *counters = open_counters(o, taker);
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
-	int err = bpf_obj_get_info_by_fd(bpf_table_program(t, 0), &info, &size);
 
-	if (err)
-		die("the program's statistics", err);
-	return info;
-}
-
-static struct window measure(const struct options *o, bool outcome)
-{
-	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
-	const struct timespec pause = { .tv_sec = o->window_s };
-	struct bpf_table_counts counts = { 0 };
-	struct counters *counters;
-	struct cpi_entry *entries;
-	struct bpf_prog_info info;
-	struct bpf_table *t;
-	struct event event;
-	uint64_t period, nr_entries = 0;
-	int err;
-
-	cfg.outcome = outcome;
-	err = bpf_table_open(&cfg, &t);
-	if (!err)
-		err = event_parse("cpu-clock", 0, &event);
-	if (err)
-		die("the programs", err);
-	entries = malloc(bpf_table_max_entries(t) * sizeof(*entries));
-	if (!entries)
-		die("entries", -ENOMEM);
-	period = event_period(&event, o->hz);
-	counters = open_counters(t, &event, &period, o->target);
 	nanosleep(&pause, NULL);
 	counters_close(counters);
-	info = read_info(t);
-	err = bpf_table_flip(t);
-	if (err)
-		die("flip", err);
-	for (uint32_t i = 0; i < cfg.nr_cpus; i++)
-		nr_entries += bpf_table_take(t, i, entries, &counts);
-	free(entries);
-	bpf_table_close(t);
+	if (bpf_obj_get_info_by_fd(taker->program, &info, &size))
+		die("the program's statistics", -errno);
 	if (!info.run_cnt)
 		die("the window", -ENODATA);
 	return (struct window){
 		.nr_samples = info.run_cnt,
 		.ns = (double)info.run_time_ns / (double)info.run_cnt,
-		.hits = 1 - (double)nr_entries / (double)info.run_cnt,
 		.nr_verified = info.verified_insns,
 		.code_bytes = info.jited_prog_len,
 	};
+}
+
+static struct window measure_table(const struct options *o, bool outcome)
+{
+	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
+	struct bpf_table_counts counts = { 0 };
+	struct cpi_entry *entries;
+	struct taker taker;
+	struct bpf_table *t;
+	struct window w;
+	int err;
+
+	cfg.outcome = outcome;
+	err = bpf_table_open(&cfg, &t);
+	if (err)
+		die("the programs", err);
+	entries = malloc(bpf_table_max_entries(t) * sizeof(*entries));
+	if (!entries)
+		die("entries", -ENOMEM);
+	taker = (struct taker){ .table = t, .program = bpf_table_program(t, 0) };
+	w = run_window(o, &taker);
+	err = bpf_table_flip(t);
+	if (err)
+		die("flip", err);
+	for (uint32_t i = 0; i < cfg.nr_cpus; i++)
+		w.nr_entries += bpf_table_take(t, i, entries, &counts);
+	free(entries);
+	bpf_table_close(t);
+	return w;
+}
+
+static const struct bpf_program *stock_program(const struct stock_bpf *s,
+					       enum program program)
+{
+	switch (program) {
+	case HASH:
+		return s->progs.count_hash;
+	case LRU_PERCPU_HASH:
+		return s->progs.count_lru;
+	case PERCPU_BUCKETS:
+		return s->progs.count_buckets;
+	default:
+		return s->progs.count_nothing;
+	}
+}
+
+static struct window measure_stock(const struct options *o, enum program program)
+{
+	struct stock_bpf *s = stock_bpf__open_and_load();
+	struct taker taker = { 0 };
+	struct window w;
+
+	if (!s)
+		die("the programs with stock maps", -errno);
+	taker.program = bpf_program__fd(stock_program(s, program));
+	w = run_window(o, &taker);
+	stock_bpf__destroy(s);
+	return w;
+}
+
+static struct window measure(const struct options *o, enum program program)
+{
+	if (program == WITHOUT_OUTCOME || program == WITH_OUTCOME)
+		return measure_table(o, program == WITH_OUTCOME);
+	return measure_stock(o, program);
 }
 
 static int compare_ns(const void *a, const void *b)
@@ -142,10 +211,17 @@ static int compare_ns(const void *a, const void *b)
 
 static void print(const char *name, struct window *w, int nr)
 {
+	const struct window *middle = &w[nr / 2];
+
 	qsort(w, nr, sizeof(*w), compare_ns);
-	printf("%-16s %8.0f (%.0f-%.0f) %10llu %9.1f %9u %9u\n", name, w[nr / 2].ns,
-	       w[0].ns, w[nr - 1].ns, (unsigned long long)w[nr / 2].nr_samples,
-	       w[nr / 2].hits * 100, w[nr / 2].nr_verified, w[nr / 2].code_bytes);
+	printf("%-24s %6.0f (%.0f-%.0f) %10llu ", name, middle->ns, w[0].ns,
+	       w[nr - 1].ns, (unsigned long long)middle->nr_samples);
+	if (middle->nr_entries)
+		printf("%14.2f",
+		       (double)middle->nr_samples / (double)middle->nr_entries);
+	else
+		printf("%14s", "-");
+	printf(" %9u %9u\n", middle->nr_verified, middle->code_bytes);
 }
 
 static pid_t start(char **command)
@@ -160,24 +236,32 @@ static pid_t start(char **command)
 	_exit(127);
 }
 
+/* The order of a round: Fisher and Yates's. */
+static void shuffle(enum program order[NR_PROGRAMS], uint64_t seed)
+{
+	for (int i = 0; i < NR_PROGRAMS; i++) {
+		int j = hash_u64(seed + i) % (i + 1);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+}
+
 static void measure_rounds(const struct options *o)
 {
-	struct window with[MAX_ROUNDS], without[MAX_ROUNDS];
+	struct window windows[NR_PROGRAMS][MAX_ROUNDS];
+	enum program order[NR_PROGRAMS];
 	uint64_t seed = time_real_ns();
 
 	for (int i = 0; i < o->nr_rounds; i++) {
-		bool first = hash_u64(seed + i) & 1;
-
-		if (first)
-			with[i] = measure(o, true);
-		without[i] = measure(o, false);
-		if (!first)
-			with[i] = measure(o, true);
+		shuffle(order, seed + (uint64_t)i * NR_PROGRAMS);
+		for (int p = 0; p < NR_PROGRAMS; p++)
+			windows[order[p]][i] = measure(o, order[p]);
 	}
-	printf("%-16s %19s %10s %9s %9s %9s\n", "", "ns (min-max)", "samples", "hits %",
-	       "verified", "bytes");
-	print("without outcome", without, o->nr_rounds);
-	print("with outcome", with, o->nr_rounds);
+	printf("%-24s %16s %10s %13s %9s %9s\n", "", "ns (min-max)", "samples",
+	       "samples/entry", "verified", "bytes");
+	for (int p = 0; p < NR_PROGRAMS; p++)
+		print(names[p], windows[p], o->nr_rounds);
 }
 
 static void run(const struct options *o)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The simulator is built for `make check`, which runs a short trace, and by
 # `make bench`. One library per variant of the table: the same source.
+BENCHES = t/bench/table_sim t/bench/explain_bench
 check_PROGRAMS += t/bench/table_sim
 t_bench_table_sim_SOURCES = t/bench/table_sim.c t/bench/sim.c t/bench/sim.h \
 	t/bench/trace.c t/bench/trace.h
@@ -44,10 +45,20 @@ t_bench_libsim8s_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
-# The BPF collector's program.
-EXTRA_DIST += t/bench/handler.c
+# The BPF collector's program, and others over the kernel's usual maps.
+EXTRA_DIST += t/bench/handler.c t/bench/stock.bpf.c
 if BPF
 check_PROGRAMS += t/bench/handler
+BENCHES += t/bench/handler
+CLEANFILES += t/bench/stock.skel.h t/bench/stock.bpf.o t/bench/stock.bpf.tmp.o
+t/bench/handler-handler.$(OBJEXT): t/bench/stock.skel.h
+t/bench/stock.bpf.o: t/bench/stock.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/entry.h
+	$(AM_V_GEN)$(MKDIR_P) t/bench && \
+	$(COMPILE_BPF) -c $(srcdir)/t/bench/stock.bpf.c -o t/bench/stock.bpf.tmp.o && \
+	$(BPFTOOL) gen object $@ t/bench/stock.bpf.tmp.o
+t/bench/stock.skel.h: t/bench/stock.bpf.o
+	$(AM_V_GEN)$(BPFTOOL) gen skeleton t/bench/stock.bpf.o name stock_bpf >$@.tmp && \
+	mv $@.tmp $@
 endif
 t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_handler_LDADD = $(COLLECT_LDADD)
@@ -62,17 +73,20 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/tick_bias t/bench/workload
-EXTRA_DIST += t/bench/README.md
+dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/tick_bias \
+	t/bench/soak t/bench/workload
+EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
+	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
 
-dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t
-QUICK_TESTS += t/0401-bench-sim.t
+dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
+QUICK_TESTS += t/0401-bench-sim.t t/0403-bench-overhead.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
-bench: t/bench/table_sim t/bench/explain_bench
+bench: all $(BENCHES)
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
+	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'Ticks: $(srcdir)/t/bench/tick_bias'
 	@echo 'The analysis: t/bench/explain_bench FILE'

@@ -44,3 +44,8 @@ t_fuzz_fuzz_isa_SOURCES = t/fuzz/fuzz_isa.c analysis/isa.c analysis/isa_aarch64.
 t_fuzz_fuzz_isa_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_isa_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_isa_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) -lm
+
+check_PROGRAMS += t/fuzz/fuzz_jit
+t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jitdump.c daemon/jitmap.c $(FUZZ_BASE)
+t_fuzz_fuzz_jit_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)

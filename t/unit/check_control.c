@@ -192,6 +192,7 @@ static const struct {
 	{ CPI_CONTROL_RATE, "nan", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "1e999", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "100 Hz", 0, -EINVAL, "no rate" },
+	{ CPI_CONTROL_RATE, "budgets", 0, -EINVAL, "no rate" },
 	{ 0, "", 0, -EOPNOTSUPP, "no operation 0" },
 	{ CPI_CONTROL_QUIT + 1, "", 0, -EOPNOTSUPP, "no operation" },
 	{ 0xffff, "", 0, -EOPNOTSUPP, "no operation" },

@@ -73,18 +73,20 @@ START_TEST(every_option_is_taken)
 {
 	struct options o;
 
-	ck_assert_int_eq(parse("--db a.db --socket s.sock --log l.log -F 250.5 "
-			       "--budget 2% --collector perf --sweep 5s --flush 1m "
-			       "--epoch 2h --max-memory 8M --by-comm --group g "
-			       "--user u -v",
-			       &o),
-			 0);
+	ck_assert_int_eq(
+		parse("--db a.db --socket s.sock --log l.log -F 250.5 "
+		      "--budget 2% --check 30s --collector perf --sweep 5s --flush 1m "
+		      "--epoch 2h --max-memory 8M --by-comm --group g "
+		      "--user u -v",
+		      &o),
+		0);
 	ck_assert_str_eq(o.session.db_path, "a.db");
 	ck_assert_str_eq(o.socket, "s.sock");
 	ck_assert_str_eq(o.log, "l.log");
 	ck_assert_double_eq(o.session.hz, 250.5);
 	ck_assert_double_eq_tol(o.session.budget, 0.02, 1e-12);
 	ck_assert_str_eq(o.session.collector, "perf");
+	ck_assert_uint_eq(o.session.check_ns, 30 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.sweep_ns, 5 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.flush_ns, 60 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.epoch_ns, 7200 * NSEC_PER_SEC);
@@ -182,6 +184,7 @@ static const char *const refused[] = {
 	"--budget 1%%",
 	"--budget %",
 	"--collector oprofile",
+	"--check 0",
 	"--sweep 0",
 	"--flush 0s",
 	"--flush soon",

@@ -17,7 +17,7 @@
 /* What cpid(8) documents. */
 #define KEPT                                                                          \
 	(1ULL << CAP_PERFMON | 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | \
-	 1ULL << CAP_SYSLOG | 1ULL << CAP_BPF)
+	 1ULL << CAP_SYSLOG | 1ULL << CAP_BPF | 1ULL << 40)
 
 /* One of the masks in /proc/self/status. */
 static uint64_t read_mask(const char *name)

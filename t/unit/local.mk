@@ -4,6 +4,7 @@ UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
 	t/unit/check_branch_pair \
+	t/unit/check_prometheus \
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
@@ -19,6 +20,8 @@ t_unit_check_branch_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_LDADD = $(UNIT_LDADD)
 t_unit_check_branch_pair_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_pair_LDADD = $(UNIT_LDADD)
+t_unit_check_prometheus_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_prometheus_LDADD = $(UNIT_LDADD)
 t_unit_check_rangemap_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_rangemap_LDADD = $(UNIT_LDADD)
 t_unit_check_seal_CFLAGS = $(UNIT_CFLAGS)
@@ -29,18 +32,24 @@ t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
-DAEMON_UNIT = t/unit/check_calibrate \
+DAEMON_UNIT = t/unit/check_budget \
+	t/unit/check_calibrate \
 	t/unit/check_control \
+	t/unit/check_metrics \
 	t/unit/check_notify \
 	t/unit/check_options \
 	t/unit/check_privileges
 check_PROGRAMS += $(DAEMON_UNIT)
 QUICK_TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
+t_unit_check_budget_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_budget_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_metrics_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
@@ -62,7 +71,8 @@ t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_procmap
+COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_jit \
+	t/unit/check_jitmap t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
@@ -72,6 +82,10 @@ t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,-
 t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
+t_unit_check_jit_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_jit_LDADD = $(COLLECT_LDADD)
+t_unit_check_jitmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_jitmap_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.

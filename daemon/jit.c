@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/jit.h"
+
+#include <errno.h>
+#include <nettle/sha2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/jitread.h"
+
+#define ROUND_BUDGET (16u << 20) /* bytes read and sorted in a round */
+#define TRY_COST     (64u << 10) /* of them, what looking for the file takes */
+#define FORGET_AFTER 3           /* rounds without a sample */
+
+struct jit_process {
+	struct hnode node; /* by tgid */
+	struct jit_owner owner;
+	uint64_t start_ns; /* of this incarnation of the tgid */
+	char comm[PROCMAP_COMM_SIZE];
+	struct known_image *image; /* of the comm; NULL: not asked for yet */
+	char *dump_path;           /* NULL: it has none */
+	struct jit_file file;      /* the dump, or the text */
+	struct jitmap map;
+	uint64_t tried_ns; /* when it was last read */
+	uint32_t round;    /* in which it was last used */
+	uint32_t nr_waiting;
+};
+
+struct waiting {
+	struct jit_process *process;
+	struct jit_sample sample;
+};
+
+struct jit {
+	struct images *images;
+	struct hmap processes, objects;
+	struct waiting *waiting;
+	size_t nr_waiting, cap_waiting;
+	uint64_t nr_samples; /* that wait */
+	size_t map_bytes, code_bytes, budget;
+	uint32_t round;
+};
+
+struct jit *jit_new(struct images *im)
+{
+	struct jit *j = calloc(1, sizeof(*j));
+
+	if (j) {
+		j->images = im;
+		j->budget = ROUND_BUDGET;
+	}
+	return j;
+}
+
+static void process_free(struct jit *j, struct jit_process *p)
+{
+	j->map_bytes -= jitmap_memory(&p->map);
+	hmap_remove(&j->processes, &p->node);
+	jitmap_fini(&p->map);
+	free(p->dump_path);
+	free(p);
+}
+
+void jit_free_objects(struct jit_object *list)
+{
+	while (list) {
+		struct jit_object *o = list;
+
+		list = o->next;
+		free(o->bytes);
+		free(o);
+	}
+}
+
+void jit_free(struct jit *j)
+{
+	struct hnode *n, *next;
+
+	if (!j)
+		return;
+	jit_free_objects(jit_take(j));
+	hmap_for_each (&j->processes, n, next)
+		process_free(j, container_of(n, struct jit_process, node));
+	hmap_fini(&j->processes);
+	hmap_fini(&j->objects);
+	free(j->waiting);
+	free(j);
+}
+
+bool jit_may_hold(const struct known_image *image)
+{
+	static const char *const files[] = { "/memfd:", "/dev/zero", "/SYSV",
+					     "/anon_hugepage" };
+	const char *name = image->desc.name;
+
+	if (image->unknown == SAMPLE_ANONYMOUS)
+		return true;
+	if (image->unknown != SAMPLE_KEPT || image->desc.kind != IMAGE_FILE)
+		return false;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (!strncmp(name, files[i], strlen(files[i])))
+			return true;
+	}
+	return false;
+}
+
+static struct jit_process *find_process(struct jit *j, const struct process *p)
+{
+	struct hnode *n = hmap_first(&j->processes, hash_u64(p->tgid));
+
+	for (; n; n = hmap_next(n)) {
+		struct jit_process *jp = container_of(n, struct jit_process, node);
+
+		if ((uint32_t)jp->owner.tgid == p->tgid && jp->start_ns == p->start_ns)
+			return jp;
+	}
+	return NULL;
+}
+
+/* Asks who a process is that was not seen before. NULL: nobody knows, or no room. */
+static struct jit_process *add_process(struct jit *j, const struct process *p)
+{
+	struct jit_process *jp;
+
+	if (j->processes.nr >= JIT_MAX_PROCESSES || p->superseded)
+		return NULL;
+	jp = calloc(1, sizeof(*jp));
+	if (!jp)
+		return NULL;
+	jp->start_ns = p->start_ns;
+	if (jit_owner_read(p->tgid, &jp->owner) ||
+	    hmap_insert(&j->processes, &jp->node, hash_u64(p->tgid))) {
+		free(jp);
+		return NULL;
+	}
+	jp->round = j->round;
+	return jp;
+}
+
+static struct jit_process *get_process(struct jit *j, const struct process *p)
+{
+	struct jit_process *jp = find_process(j, p);
+
+	if (!jp)
+		jp = add_process(j, p);
+	if (!jp)
+		return NULL;
+	jp->round = j->round;
+	if (strcmp(jp->comm, p->comm)) {
+		snprintf(jp->comm, sizeof(jp->comm), "%s", p->comm);
+		jp->image = NULL;
+	}
+	if (!jp->dump_path) {
+		const struct known_image *dump = procmap_find_image(p, jitread_is_dump);
+
+		jp->dump_path = dump ? strdup(dump->desc.name) : NULL;
+	}
+	return jp;
+}
+
+void jit_note(struct jit *j, const struct process *p)
+{
+	if (!find_process(j, p))
+		add_process(j, p);
+}
+
+/* Reads what is new, and forgets what was replaced before horizon_ns. */
+static void refresh(struct jit *j, struct jit_process *p, uint64_t horizon_ns)
+{
+	size_t before = jitmap_memory(&p->map), nr = p->map.nr_built;
+
+	if (j->map_bytes > JIT_MAX_BYTES || j->budget < TRY_COST)
+		return;
+	j->budget -= TRY_COST;
+	p->tried_ns = time_mono_ns();
+	if (p->dump_path)
+		jitread_dump(&p->owner, p->dump_path, &p->file, &p->map, &j->budget);
+	else
+		jitread_text(&p->owner, &p->file, &p->map, &j->budget);
+	if (p->map.nr != nr) {
+		size_t work = p->map.nr * sizeof(*p->map.code);
+
+		jitmap_build(&p->map, horizon_ns);
+		j->budget -= work < j->budget ? work : j->budget;
+	}
+	j->map_bytes += jitmap_memory(&p->map) - before;
+}
+
+static struct known_image *image_of(struct jit *j, struct jit_process *p)
+{
+	static const struct image_source none;
+	char name[PROCMAP_COMM_SIZE + 8];
+
+	if (!p->image) {
+		snprintf(name, sizeof(name), "[jit:%s]", p->comm);
+		p->image = images_get_special(j->images, IMAGE_JIT, name, &none);
+	}
+	return p->image;
+}
+
+/* The code's bytes, if it has a dump and there is room. */
+static uint8_t *read_bytes(struct jit *j, const struct jit_process *p,
+			   const struct jit_code *c)
+{
+	const uint64_t size = c->end - c->start;
+	uint8_t *bytes;
+
+	if (!c->bytes_at || size > JIT_MAX_OBJECT_SIZE ||
+	    j->code_bytes + size > JIT_MAX_CODE_BYTES)
+		return NULL;
+	bytes = malloc(size);
+	if (bytes && jitread_code(&p->owner, p->dump_path, &p->file, c, bytes)) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+/* In half of the 64 bits' range, so that nothing that begins there wraps. */
+static uint64_t hash_object(const char *name, uint64_t size, const uint8_t *bytes)
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	struct sha256_ctx sha;
+	uint64_t hash;
+
+	sha256_init(&sha);
+	sha256_update(&sha, strlen(name) + 1, (const uint8_t *)name);
+	sha256_update(&sha, sizeof(size), (const uint8_t *)&size);
+	if (bytes)
+		sha256_update(&sha, size, bytes);
+	sha256_digest(&sha, sizeof(digest), digest);
+	memcpy(&hash, digest, sizeof(hash));
+	return (hash >> 1 & ~(uint64_t)15) | 16;
+}
+
+static struct jit_object *find_object(struct jit *j, const struct known_image *image,
+				      uint64_t offset)
+{
+	struct hnode *n = hmap_first(&j->objects, offset);
+
+	for (; n; n = hmap_next(n)) {
+		struct jit_object *o = container_of(n, struct jit_object, node);
+
+		if (o->image == image && o->offset == offset)
+			return o;
+	}
+	return NULL;
+}
+
+/* Makes the object of code that has its first sample since the last flush. */
+static int add_object(struct jit *j, const struct jit_process *p, struct jit_code *c)
+{
+	const char *name = jitmap_name(&p->map, c);
+	struct jit_object *o;
+
+	if (j->objects.nr >= JIT_MAX_OBJECTS)
+		return -ENOSPC;
+	o = calloc(1, sizeof(*o) + strlen(name) + 1);
+	if (!o)
+		return -ENOMEM;
+	strcpy(o->name, name);
+	o->image = p->image;
+	o->size = c->end - c->start;
+	o->bytes = read_bytes(j, p, c);
+	if (!c->offset)
+		c->offset = hash_object(name, o->size, o->bytes);
+	o->offset = c->offset;
+	if (find_object(j, o->image, o->offset)) { /* the same, at another address */
+		jit_free_objects(o);
+		return 0;
+	}
+	if (hmap_insert(&j->objects, &o->node, o->offset)) {
+		jit_free_objects(o);
+		return -ENOMEM;
+	}
+	j->code_bytes += o->bytes ? o->size : 0;
+	return 0;
+}
+
+/* What is known of a sample of p without reading anything. */
+static int look_up(struct jit *j, struct jit_process *p, uint64_t pc, uint64_t from_ns,
+		   uint64_t to_ns, struct known_image **image, uint64_t *bias)
+{
+	struct jit_code *c;
+	int err = jitmap_find(&p->map, pc, from_ns, to_ns, &c);
+
+	if (!err && !image_of(j, p))
+		err = -ENOMEM;
+	if (!err && (!c->offset || !find_object(j, p->image, c->offset)))
+		err = add_object(j, p, c);
+	if (err)
+		return err == -EEXIST ? err : -ENOENT;
+	*image = p->image;
+	*bias = c->offset - c->start;
+	return 0;
+}
+
+int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_ns,
+	     uint64_t to_ns, struct known_image **image, uint64_t *bias)
+{
+	struct jit_process *jp = get_process(j, p);
+
+	if (!jp)
+		return -ENOENT;
+	if (jp->tried_ns <= to_ns)
+		refresh(j, jp, from_ns);
+	/* An older map might have what was there before. */
+	if (jp->tried_ns <= to_ns)
+		return -ENOENT;
+	return look_up(j, jp, pc, from_ns, to_ns, image, bias);
+}
+
+bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s)
+{
+	struct jit_process *jp = find_process(j, p);
+
+	if (!jp || j->nr_waiting == JIT_MAX_WAITING)
+		return false;
+	if (j->nr_waiting == j->cap_waiting) {
+		size_t cap = j->cap_waiting ? j->cap_waiting * 2 : 64;
+		struct waiting *grown = realloc(j->waiting, cap * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		j->waiting = grown;
+		j->cap_waiting = cap;
+	}
+	j->waiting[j->nr_waiting++] = (struct waiting){ jp, *s };
+	j->nr_samples += cpi_entry_count(&s->entry);
+	jp->nr_waiting++;
+	return true;
+}
+
+uint64_t jit_nr_waiting(const struct jit *j)
+{
+	return j->nr_samples;
+}
+
+void jit_settle(struct jit *j, jit_settle_fn fn, void *ctx)
+{
+	uint64_t now_ns = time_mono_ns();
+
+	j->budget = ROUND_BUDGET;
+	for (size_t i = 0; i < j->nr_waiting; i++) {
+		const struct jit_sample *s = &j->waiting[i].sample;
+		struct jit_process *p = j->waiting[i].process;
+		struct known_image *image = NULL;
+		uint64_t bias = 0;
+		int err;
+
+		if (p->tried_ns < now_ns)
+			refresh(j, p, 0);
+		err = look_up(j, p, cpi_entry_pc(&s->entry), s->from_ns, s->to_ns,
+			      &image, &bias);
+		fn(ctx, s, p->comm, err, image, bias);
+		p->nr_waiting--;
+	}
+	j->nr_waiting = 0;
+	j->nr_samples = 0;
+}
+
+struct jit_object *jit_take(struct jit *j)
+{
+	struct jit_object *list = NULL;
+	struct hnode *n, *next;
+
+	hmap_for_each (&j->objects, n, next) {
+		struct jit_object *o = container_of(n, struct jit_object, node);
+
+		hmap_remove(&j->objects, n);
+		o->next = list;
+		list = o;
+	}
+	j->code_bytes = 0;
+	return list;
+}
+
+static bool is_gone(const struct jit_process *p)
+{
+	return kill(p->owner.tgid, 0) && errno == ESRCH;
+}
+
+void jit_next_round(struct jit *j)
+{
+	struct hnode *n, *next;
+
+	j->budget = ROUND_BUDGET;
+	j->round++;
+	hmap_for_each (&j->processes, n, next) {
+		struct jit_process *p = container_of(n, struct jit_process, node);
+
+		if (!p->nr_waiting && p->round + FORGET_AFTER < j->round &&
+		    (!p->map.nr || is_gone(p) || j->map_bytes > JIT_MAX_BYTES / 2))
+			process_free(j, p);
+	}
+}
+
+void jit_mark_images(const struct jit *j)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&j->processes, n, next) {
+		struct jit_process *p = container_of(n, struct jit_process, node);
+
+		if (p->image)
+			p->image->marked = true;
+	}
+	hmap_for_each (&j->objects, n, next)
+		container_of(n, struct jit_object, node)->image->marked = true;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jit.h - samples in code that processes made at run time
+ *
+ * Such code has no file. Where its process tells of it (jitread.h), a sample's image
+ * is "[jit:COMM]", and its offset counts from one that the code object has for good:
+ * a hash of its name, size and, where they are known, bytes. So samples of one
+ * function add up wherever it lay, in every process of the command, and a report
+ * needs no process.
+ *
+ * A sample that no map explains yet waits: some are written late, or at exit. At the
+ * next flush it is settled, one way or the other.
+ *
+ * I1  What a process says is used for its own samples only.
+ * I2  Bounded: JIT_MAX_PROCESSES, JIT_MAX_BYTES of maps, JIT_MAX_WAITING samples,
+ *     JIT_MAX_OBJECTS and JIT_MAX_CODE_BYTES of code from one flush to the next, and
+ *     what is read from one round to the next. What is beyond has no image.
+ */
+#ifndef CPI_DAEMON_JIT_H
+#define CPI_DAEMON_JIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/entry.h"
+#include "daemon/images.h"
+#include "daemon/procmap.h"
+
+#define JIT_MAX_PROCESSES   1024
+#define JIT_MAX_BYTES       (64u << 20)
+#define JIT_MAX_WAITING     16384
+#define JIT_MAX_OBJECTS     16384
+#define JIT_MAX_CODE_BYTES  (8u << 20)
+#define JIT_MAX_OBJECT_SIZE (1u << 20) /* of larger code the bytes are not kept */
+
+struct jit;
+
+struct jit *jit_new(struct images *im); /* NULL when out of memory */
+void jit_free(struct jit *j);           /* accepts NULL */
+
+/* Whether samples in a mapping of this image may be in such code. */
+bool jit_may_hold(const struct known_image *image);
+
+/*
+ * The process has such a mapping. Who it is can be asked only while it lives: the
+ * sooner this is called, the more short-lived ones are known.
+ */
+void jit_note(struct jit *j, const struct process *p);
+
+/*
+ * The code that held pc, in a process, when it was sampled: pc + *bias is the image's
+ * offset. 0, -EEXIST when more than one did, -ENOENT when nobody knows.
+ */
+int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_ns,
+	     uint64_t to_ns, struct known_image **image, uint64_t *bias);
+
+/* Samples of one address, and the batch's interval. */
+struct jit_sample {
+	struct cpi_entry entry;
+	uint64_t from_ns, to_ns;
+};
+
+/* Keeps a sample in code that nobody knew for jit_settle(). Whether there was room for
+ * it. */
+bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s);
+uint64_t jit_nr_waiting(const struct jit *j); /* Σ counts */
+
+/*
+ * Reads all maps once more and calls fn with each sample that waits, and what
+ * jit_find() says of it now.
+ */
+typedef void (*jit_settle_fn)(void *ctx, const struct jit_sample *s, const char *comm,
+			      int err, struct known_image *image, uint64_t bias);
+void jit_settle(struct jit *j, jit_settle_fn fn, void *ctx);
+
+/* A code object that has samples since the last jit_take(). */
+struct jit_object {
+	struct hnode node;
+	struct jit_object *next; /* in the list that jit_take() gives out */
+	struct known_image *image;
+	uint64_t offset, size;
+	uint8_t *bytes; /* size of them; NULL: not known */
+	char name[];
+};
+
+/* All of them; the caller's now, to free by jit_free_objects(). */
+struct jit_object *jit_take(struct jit *j);
+void jit_free_objects(struct jit_object *list);
+
+/* From now on as much may be read again; processes that are gone are forgotten. */
+void jit_next_round(struct jit *j);
+
+void jit_mark_images(const struct jit *j);
+
+#endif

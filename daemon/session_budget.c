@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_budget.c - what a session costs, and the rate that follows from it
+ *
+ * What a sample takes from whatever it interrupts is measured again and again,
+ * one sample at a time, by spinning until the next one comes (calibrate.h). That
+ * takes a twentieth of the budget at most, and the daemon's time includes it. What
+ * the daemon itself takes is its CPU time, over all CPUs, as a moving average that
+ * begins with 0: neither a flush nor the images of the first minute, which are all
+ * new, are a reason to sample less.
+ *
+ * A CPU that is busy gets all the samples of a clock or of cycles, however idle
+ * the others are, so these are taken to come at their full rate. Of other events
+ * counts what came.
+ */
+#include "config.h"
+
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/calibrate.h"
+#include "daemon/session_private.h"
+
+#define TICK_NS             500.0 /* of a tick's program, with outcomes, at most */
+#define MEASURING_SHARE     0.05  /* of the budget, for measuring */
+#define MEASURING_PAUSE     NSEC_PER_SEC
+#define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)
+#define MEASURING_MAX_NS    (25 * NSEC_PER_MSEC)
+#define DAEMON_SMOOTHING    0.25
+#define FIRST_CHECK_NS      (10 * NSEC_PER_SEC) /* the start may have been mistaken */
+
+static uint64_t ns_of(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_usec * 1000;
+}
+
+uint64_t session_cpu_ns(void)
+{
+	struct rusage use;
+
+	if (getrusage(RUSAGE_SELF, &use))
+		return 0;
+	return ns_of(use.ru_utime) + ns_of(use.ru_stime);
+}
+
+void session_budget_begin(struct session *s)
+{
+	struct session_cost *cost = &s->cost;
+	uint64_t now = time_mono_ns();
+
+	s->budget = budget_init(s->cfg.budget, CALIBRATE_MIN_HZ,
+				session_rate_limit(s->max_hz));
+	cost->next_sample_ns = now + MEASURING_PAUSE;
+	cost->checked_ns = now;
+	cost->next_check_ns = now + (s->cfg.check_ns < FIRST_CHECK_NS ? s->cfg.check_ns
+								      : FIRST_CHECK_NS);
+	cost->cpu_ns = session_cpu_ns();
+}
+
+/* ---- what a sample costs ---- */
+
+static uint64_t ask_progress(void *ctx, int cpu)
+{
+	const struct session *s = ctx;
+
+	return s->ops->progress(s->collector, cpu);
+}
+
+/* Whether spinning makes any of the events happen. */
+static bool can_measure(const struct session *s)
+{
+	for (int e = 0; e < s->nr_events && !s->cfg.target; e++) {
+		if ((s->events[e].unit != EVENT_EVENTS ||
+		     s->events[e].type != PERF_TYPE_SOFTWARE) &&
+		    !event_is_ticks(&s->events[e]))
+			return true;
+	}
+	return false;
+}
+
+static double at_most(double v, double max)
+{
+	return v < max ? v : max;
+}
+
+/* How long it is to be left alone, for what it has taken. */
+static double pause_after(const struct session *s, double spent_ns)
+{
+	double pause_ns = spent_ns / (MEASURING_SHARE * s->cfg.budget * s->cpus.nr);
+
+	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || pause_ns < MEASURING_PAUSE)
+		return MEASURING_PAUSE; /* the first ones in time for the first check */
+	return at_most(pause_ns, MEASURING_MAX_PAUSE);
+}
+
+static void measure_sample(struct session *s, uint64_t now)
+{
+	const struct calibrate_samples samples = { ask_progress, s };
+	double max_ns = at_most(2.0 * NSEC_PER_SEC / s->hz, MEASURING_MAX_NS), cost_ns;
+
+	s->cost.nr_measured++;
+	if (can_measure(s) && !calibrate_sample(&samples, (uint64_t)max_ns, &cost_ns))
+		budget_note(&s->budget, cost_ns);
+	budget_sample_cost(&s->budget, &s->interrupt_ns);
+	s->cost.next_sample_ns =
+		now + (uint64_t)pause_after(s, (double)(time_mono_ns() - now));
+}
+
+/* ---- what sampling costs ---- */
+
+/* The tick's interrupt comes anyway: only its program is ours. */
+static double sample_ns(const struct session *s, int e)
+{
+	return event_is_ticks(&s->events[e]) ? TICK_NS : s->interrupt_ns;
+}
+
+/* Samples of an event per second, on a CPU that is busy. */
+static double samples_per_second(const struct session *s, int e, uint64_t received,
+				 double seconds)
+{
+	double came = (double)received / seconds / s->cpus.nr, full;
+
+	if (s->events[e].unit == EVENT_EVENTS)
+		return came;
+	full = (double)s->events[e].per_second / (double)s->periods[e];
+	return came > full ? came : full;
+}
+
+static void estimate(struct session *s, uint64_t now)
+{
+	struct session_cost *cost = &s->cost;
+	double seconds = (double)(now - cost->checked_ns) / NSEC_PER_SEC;
+	uint64_t cpu_ns = session_cpu_ns(), all = 0, n;
+	struct budget_cost c = { .daemon = cost->now.daemon };
+	struct collector_counts counts;
+	double share;
+
+	for (int e = 0; e < s->nr_events; e++) {
+		s->ops->counts(s->collector, e, &counts);
+		n = counts.received - cost->received[e];
+		cost->received[e] = counts.received;
+		share = samples_per_second(s, e, n, seconds) * sample_ns(s, e) /
+			NSEC_PER_SEC;
+		*(s->events[e].period ? &c.fixed : &c.by_rate) += share;
+		all += n;
+	}
+	share = (double)(cpu_ns - cost->cpu_ns) / NSEC_PER_SEC / seconds / s->cpus.nr;
+	c.daemon += DAEMON_SMOOTHING * (share - c.daemon);
+	if (all)
+		cost->daemon_ns = (double)(cpu_ns - cost->cpu_ns) / (double)all;
+	cost->now = c;
+	cost->cpu_ns = cpu_ns;
+	cost->checked_ns = now;
+	cost->next_check_ns = now + s->cfg.check_ns;
+	cost->nr_checks++;
+}
+
+/* ---- what follows ---- */
+
+/* Said once: it may stay so for weeks. */
+static void warn_exceeded(struct session *s, const char *why)
+{
+	const struct budget_cost *c = &s->cost.now;
+
+	if (!s->cost.warned)
+		log_warn(
+			"session: sampling costs %.3f %% of the CPUs' time (%.3f %% is "
+			"this process's own), the budget is %g %%: %s",
+			budget_total(c) * 100, c->daemon * 100, s->cfg.budget * 100,
+			why);
+	s->cost.warned = true;
+}
+
+static void adjust(struct session *s)
+{
+	const struct budget_cost *c = &s->cost.now;
+	bool exceeded = budget_total(c) > s->cfg.budget;
+	double hz;
+
+	s->cost.nr_exceeded += exceeded;
+	if (s->cfg.hz > 0) {
+		if (exceeded)
+			warn_exceeded(s, "the rate was fixed, and stays");
+		return;
+	}
+	hz = budget_decide(&s->budget, s->hz, c);
+	if (hz == s->hz) {
+		if (exceeded)
+			warn_exceeded(s, "the rate cannot be lowered further");
+		return;
+	}
+	log_info("session: sampling costs %.3f %% of the CPUs' time, the budget is %g "
+		 "%%: the rate is %s",
+		 budget_total(c) * 100, s->cfg.budget * 100,
+		 hz < s->hz ? "lowered" : "raised");
+	if (!session_change_rate(s, hz))
+		s->cost.nr_changes++;
+}
+
+void session_budget_run(struct session *s)
+{
+	struct session_cost *cost = &s->cost;
+	uint64_t now = time_mono_ns();
+
+	if (now >= cost->next_sample_ns && !s->quiet)
+		measure_sample(s, now);
+	if (now >= cost->next_check_ns) {
+		/* Where nothing is known of a sample's cost, nothing is decided. */
+		estimate(s, now);
+		if (s->interrupt_ns > 0)
+			adjust(s);
+	}
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Everything at once: compiles, interpreters, compilers at run time, containers, programs
+# that are replaced and deleted. Of what this script runs 0.2 % of the samples may have
+# no image, and each has a reason. CPI_MIXED_SECONDS makes it longer.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need cc python3 unshare chroot
+unshare -mpf --mount-proc true 2>/dev/null || skip_all 'no namespaces can be made here'
+seconds=${CPI_MIXED_SECONDS:-20}
+plan $((nr_stored_tests + 6))
+
+# again COMMAND...: over and over until the time is over.
+end=$(($(date +%s) + seconds))
+again()
+{
+	while [ "$(date +%s)" -lt $end ]; do
+		"$@" >/dev/null 2>&1
+	done
+}
+
+compile()
+{
+	cc -O2 -o "compiled.$1" "$srcdir/t/programs/burn.c" -DBURN=burn &&
+		"./compiled.$1" 20 && rm -f "compiled.$1"
+}
+
+# As a package manager does: the new file takes the name of the one that runs.
+upgrade()
+{
+	for program in burn_a burn_b; do
+		cp "$programs/$program" upgraded.new
+		mv upgraded.new upgraded
+		"$PWD/upgraded" 200
+	done
+}
+
+contained()
+{
+	unshare -mpf chroot "$PWD/root" /inside 100
+	unshare -mpf chroot "$PWD/root" /jit 200 made_inside
+}
+
+count='
+import collections, sys
+words = collections.Counter(str(i * 7919 % 1009) for i in range(200000))
+sys.exit(0 if words else 1)'
+
+mkdir -p root/tmp
+cp "$programs/burn_a" root/inside
+cp "$programs/jit" root/jit
+collect_start -F 1000 --sweep 2s
+pids=
+start()
+{
+	again "$@" &
+	pids="$pids $!"
+}
+start compile 1
+start python3 -c "$count"
+start upgrade
+start contained
+start "$programs/memfd" "$programs/burn_b" 100
+start "$programs/jit" -d 100 made
+if command -v node >/dev/null; then
+	start node --perf-basic-prof "$srcdir/t/programs/jit.js" 2000
+fi
+# shellcheck disable=SC2086
+wait $pids
+ok $? 'everything runs'
+collect_stop
+check_stored
+rm -f jit-*.dump isolate-*.log
+
+# The other processes of this machine are not this script's.
+ours="'cc', 'cc1', 'as', 'collect2', 'ld', 'compiled.1', 'python3', 'upgraded', 'inside',
+	'jit', 'memfd', 'program', 'node', 'burn_b', 'unshare', 'cp', 'mv', 'rm', 'sh'"
+note "$(sql "SELECT comm, sum(n), sum(n * (image = 0)) FROM comm WHERE comm IN ($ours)
+	GROUP BY comm ORDER BY 2 DESC")"
+note "reasons: $(sql 'SELECT name, sum(n) FROM loss GROUP BY name')"
+user="SELECT %s FROM comm c JOIN image i ON i.id = c.image
+	WHERE c.comm IN ($ours) AND i.kind NOT IN (1, 2, 4, 5)"
+# shellcheck disable=SC2059
+all=$(sql "$(printf "$user" 'sum(n)')")
+# shellcheck disable=SC2059
+unknown=$(sql "$(printf "$user" 'total(n * (c.image = 0))')" | sed 's/\.0$//')
+bound "$all" '>=' $((seconds * 400)) 'its programs have samples'
+bound "$((unknown * 1000))" '<=' $((all * 2)) '0.2 % of its user samples are unknown at most'
+is "$(sql "SELECT n FROM loss WHERE name NOT IN ('ambiguous', 'map_gap', 'no_process',
+	'no_mapping', 'anonymous', 'special', 'image_limit', 'kernel_unmapped')")" '' \
+	'each has one of the reasons of cpid(8)'
+is "$(sql "SELECT i.name FROM image i JOIN profile p ON p.image = i.id JOIN comm c
+	ON c.image = i.id AND c.comm IN ('upgraded', 'inside', 'compiled.1', 'program')
+	WHERE i.kind = 0 AND i.build_id = x'' GROUP BY i.id")" '' 'no file was gone too early'

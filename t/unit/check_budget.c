@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/budget.h"
+
+#include <errno.h>
+
+#include "t/unit/unit.h"
+
+#define SHARE  0.005
+#define MIN_HZ 19
+#define MAX_HZ 10000
+
+static const struct {
+	double hz;
+	struct budget_cost cost;
+	double want; /* after one check */
+} checks[] = {
+	/* within the budget nothing happens */
+	{ 400, { 0.0045, 0, 0 }, 400 },
+	{ 400, { 0.0040, 0, 0.0010 }, 400 },
+	{ 400, { 0.0020, 0, 0.0020 }, 400 },
+	/* above it, to nine tenths of it */
+	{ 400, { 0.0090, 0, 0 }, 200 },
+	{ 400, { 0.0050, 0, 0.0020 }, 200 },
+	{ 400, { 0.0050, 0.0010, 0.0010 }, 200 },
+	/* one step is a quarter at most */
+	{ 4000, { 0.9, 0, 0 }, 1000 },
+	{ 4000, { 0.0040, 0, 0.0100 }, 1000 },
+	/* never below what is worth it */
+	{ 40, { 0.9, 0, 0 }, MIN_HZ },
+	{ MIN_HZ, { 0.9, 0, 0 }, MIN_HZ },
+	{ 10, { 0.9, 0, 0 }, 10 },
+	/* a rate that has no part in the cost is no remedy */
+	{ 400, { 0, 0.9, 0 }, 400 },
+	{ 400, { 0, 0, 0.9 }, 400 },
+	/* once is too seldom for a raise */
+	{ 400, { 0.0010, 0, 0 }, 400 },
+	{ 400, { 0, 0, 0 }, 400 },
+};
+
+START_TEST(one_check_lowers_what_is_above_and_nothing_else)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+
+	ck_assert_double_eq_tol(budget_decide(&b, checks[_i].hz, &checks[_i].cost),
+				checks[_i].want, 1e-9);
+}
+END_TEST
+
+/* How many checks of c it takes until the rate changes; its new value in *hz. */
+static int await_change(struct budget *b, double *hz, const struct budget_cost *c)
+{
+	for (int i = 1; i < 1000; i++) {
+		double to = budget_decide(b, *hz, c);
+
+		if (to != *hz) {
+			*hz = to;
+			return i;
+		}
+	}
+	return 0;
+}
+
+static const struct {
+	double hz;
+	struct budget_cost cost;
+	double want;
+} raises[] = {
+	{ 400, { 0.0010, 0, 0 }, 500 },           /* a quarter at most */
+	{ 400, { 0.0026, 0.0004, 0.0004 }, 500 }, /* … that still fits */
+	{ 400, { 0, 0, 0 }, 500 },                /* no sample came */
+	{ 9000, { 0.0010, 0, 0 }, MAX_HZ },       /* up to what is allowed */
+	{ 400, { 0.0010, 0.0014, 0.0010 }, 500 }, /* what is fixed is left alone */
+};
+
+START_TEST(what_stays_clearly_below_is_raised_slowly)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	double hz = raises[_i].hz;
+
+	ck_assert_int_ge(await_change(&b, &hz, &raises[_i].cost), 3);
+	ck_assert_double_eq_tol(hz, raises[_i].want, 1e-9);
+}
+END_TEST
+
+START_TEST(an_interruption_starts_the_wait_anew)
+{
+	const struct budget_cost low = { 0.001, 0, 0 }, usual = { 0.0045, 0, 0 };
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ), other = b;
+	double hz = 400, same = 400;
+	int patience = await_change(&other, &same, &low);
+
+	for (int i = 0; i < 50; i++) {
+		for (int n = 1; n < patience; n++)
+			ck_assert_double_eq(budget_decide(&b, hz, &low), hz);
+		ck_assert_double_eq(budget_decide(&b, hz, &usual), hz);
+	}
+	ck_assert_int_eq(await_change(&b, &hz, &low), patience);
+}
+END_TEST
+
+START_TEST(at_the_limits_nothing_changes_for_ever)
+{
+	const struct budget_cost none = { 0 }, all = { 1, 0, 0 };
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	double high = MAX_HZ, low = MIN_HZ;
+
+	ck_assert_int_eq(await_change(&b, &high, &none), 0);
+	ck_assert_int_eq(await_change(&b, &low, &all), 0);
+}
+END_TEST
+
+/* A load that comes and goes must not make a stream of each turn. */
+START_TEST(raises_that_fail_become_rare)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	int nr_changes = 0, early = 0;
+	double hz = 400;
+
+	for (int i = 0; i < 2000; i++) {
+		double heavy = i % 40 == 0 ? 3 : 0.2;
+		struct budget_cost c = { hz * 12e-6 * heavy, 0, 0 };
+		double to = budget_decide(&b, hz, &c);
+
+		nr_changes += to != hz;
+		if (i == 400)
+			early = nr_changes;
+		hz = to;
+	}
+	ck_assert_int_gt(early, 0);
+	/* in four times the time */
+	ck_assert_int_lt(nr_changes - early, early);
+}
+END_TEST
+
+struct machine {
+	double sample_ns, fixed, daemon_fixed, daemon_sample_ns, noise;
+};
+
+static double unit_double(uint64_t *seed)
+{
+	return (double)(unit_random(seed) >> 11) / (double)(1ULL << 53);
+}
+
+static struct machine random_machine(uint64_t *seed)
+{
+	return (struct machine){
+		.sample_ns = 300 + 40000 * unit_double(seed),
+		.fixed = unit_random(seed) % 2 ? 0.2 * SHARE * unit_double(seed) : 0,
+		.daemon_fixed = 0.3 * SHARE * unit_double(seed),
+		.daemon_sample_ns = 3000 * unit_double(seed),
+		.noise = 0.04 * unit_double(seed),
+	};
+}
+
+static struct budget_cost cost_of(const struct machine *m, double hz, uint64_t *seed)
+{
+	double noise = 1 + m->noise * (2 * unit_double(seed) - 1);
+
+	return (struct budget_cost){
+		.by_rate = hz * m->sample_ns * 1e-9 * noise,
+		.fixed = m->fixed,
+		.daemon = (m->daemon_fixed + hz * m->daemon_sample_ns * 1e-9) * noise,
+	};
+}
+
+/*
+ * Any machine, one whose interrupts become dearer or cheaper in the middle: the
+ * budget is exceeded for as many checks as quarters take, and the rate settles.
+ */
+START_TEST(random_machines_settle_within_the_budget)
+{
+	uint64_t seed = unit_seed() + (uint64_t)_i, first = seed;
+	struct machine m = random_machine(&seed);
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	double hz = MIN_HZ + (MAX_HZ - MIN_HZ) * unit_double(&seed);
+	int nr_late = 0, exceeded = 0;
+
+	for (int i = 0; i < 1200; i++) {
+		struct budget_cost c;
+		double to;
+
+		if (i == 600) {
+			m.sample_ns *= unit_random(&seed) % 2 ? 4 : 0.25;
+			exceeded = nr_late = 0;
+		}
+		c = cost_of(&m, hz, &seed);
+		exceeded = budget_total(&c) > SHARE && hz > MIN_HZ ? exceeded + 1 : 0;
+		if (exceeded > 6)
+			ck_abort_msg("SEED=%llu: exceeded %d times on end",
+				     (unsigned long long)first, exceeded);
+		to = budget_decide(&b, hz, &c);
+		/* one more, if what was spent was just about to allow it */
+		nr_late += to != hz && i % 600 > 300;
+		if (nr_late > 1)
+			ck_abort_msg("SEED=%llu: it does not settle",
+				     (unsigned long long)first);
+		hz = to;
+		if (hz < MIN_HZ || hz > MAX_HZ)
+			ck_abort_msg("SEED=%llu: %g Hz", (unsigned long long)first, hz);
+	}
+}
+END_TEST
+
+START_TEST(a_samples_cost_is_the_median_of_the_last_ones)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	double cost = -1;
+
+	for (int i = 1; i < BUDGET_MIN_COSTS; i++)
+		budget_note(&b, 12000);
+	ck_assert_int_eq(budget_sample_cost(&b, &cost), -ENODATA);
+	ck_assert_double_eq(cost, -1);
+	budget_note(&b, 199999);
+	ck_assert_int_eq(budget_sample_cost(&b, &cost), 0);
+	ck_assert_double_eq(cost, 12000);
+	for (int i = 0; i < BUDGET_COSTS; i++)
+		budget_note(&b, 24000 + i);
+	ck_assert_int_eq(budget_sample_cost(&b, &cost), 0);
+	ck_assert_double_eq(cost, 24000 + BUDGET_COSTS / 2);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("budget");
+	TCase *tc = tcase_create("budget");
+
+	tcase_add_loop_test(tc, one_check_lowers_what_is_above_and_nothing_else, 0,
+			    NR(checks));
+	tcase_add_loop_test(tc, what_stays_clearly_below_is_raised_slowly, 0,
+			    NR(raises));
+	tcase_add_test(tc, an_interruption_starts_the_wait_anew);
+	tcase_add_test(tc, at_the_limits_nothing_changes_for_ever);
+	tcase_add_test(tc, raises_that_fail_become_rare);
+	tcase_add_loop_test(tc, random_machines_settle_within_the_budget, 0, 200);
+	tcase_add_test(tc, a_samples_cost_is_the_median_of_the_last_ones);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "base/prometheus.h"
+
+#include <string.h>
+
+#include "t/unit/unit.h"
+
+static const struct {
+	const char *part, *lines;
+	const char *want; /* without HELP */
+} texts[] = {
+	{ "daemon", "", "" },
+	{ "daemon", "cpus 2\n", "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n" },
+	{ "daemon", "cpus 2", "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n" },
+	/* base units */
+	{ "daemon", "budget_percent 0.5\n",
+	  "# TYPE cpi_daemon_budget_ratio gauge\ncpi_daemon_budget_ratio 0.005\n" },
+	{ "daemon", "daemon_cost_ns 1500\ninterrupt_cost_ns 6000\n",
+	  "# TYPE cpi_daemon_sample_cost_seconds gauge\n"
+	  "cpi_daemon_sample_cost_seconds{part=\"daemon\"} 1.5e-06\n"
+	  "cpi_daemon_sample_cost_seconds{part=\"interrupt\"} 6e-06\n" },
+	/* counters */
+	{ "daemon", "received.b 18446744073709551615\nreceived.a 123456789012345\n",
+	  "# TYPE cpi_daemon_received_total counter\n"
+	  "cpi_daemon_received_total{event=\"a\"} 123456789012345\n"
+	  "cpi_daemon_received_total{event=\"b\"} 1.844674407e+19\n" },
+	{ "daemon", "not_delivered.a -3\n",
+	  "# TYPE cpi_daemon_not_delivered gauge\n"
+	  "cpi_daemon_not_delivered{event=\"a\"} -3\n" },
+	/* one family in one place, though another's name is between its lines */
+	{ "database",
+	  "lost_x 1\nlast_flush_lost 2\nlost_y 3\nepoch 4\nepoch_samples 5\n",
+	  "# TYPE cpi_database_epoch gauge\ncpi_database_epoch 4\n"
+	  "# TYPE cpi_database_epoch_samples gauge\ncpi_database_epoch_samples 5\n"
+	  "# TYPE cpi_database_last_flush_lost gauge\ncpi_database_last_flush_lost 2\n"
+	  "# TYPE cpi_database_lost_samples gauge\n"
+	  "cpi_database_lost_samples{reason=\"x\"} 1\n"
+	  "cpi_database_lost_samples{reason=\"y\"} 3\n" },
+	{ "daemon", "flush_sum_s 1.5\nflushes 2\n",
+	  "# TYPE cpi_daemon_flush_seconds summary\n"
+	  "cpi_daemon_flush_seconds_count 2\ncpi_daemon_flush_seconds_sum 1.5\n" },
+	/* no series twice */
+	{ "daemon", "lost.x 1\nlost.x 2\ncpus 1\ncpus 1\n",
+	  "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n"
+	  "# TYPE cpi_daemon_lost_total counter\ncpi_daemon_lost_total{reason=\"x\"} "
+	  "3\n" },
+	/* labels are escaped */
+	{ "daemon", "stored.a\"b\\c{} 1\n",
+	  "# TYPE cpi_daemon_stored_total counter\n"
+	  "cpi_daemon_stored_total{event=\"a\\\"b\\\\c{}\"} 1\n" },
+	/* and cannot steer a terminal, nor become the same unnoticed */
+	{ "daemon", "lost.\33[31m 1\nlost.\302\23331m 2\nlost.\t\t31m 4\n",
+	  "# TYPE cpi_daemon_lost_total counter\n"
+	  "cpi_daemon_lost_total{reason=\"??31m\"} 6\n"
+	  "cpi_daemon_lost_total{reason=\"?[31m\"} 1\n" },
+	/* what is no number, or not known, is left out */
+	{ "daemon", "state sampling\ncpus two\ncpus nan\ncpus inf\ncpus 0x10 1\ncpus\n",
+	  "" },
+	{ "daemon", "cpus 1 2\ncpus 1e999\ncpus \n\n\n", "" },
+	{ "daemon", "received. 1\nreceived 1\ncpusx 1\ncpu 1\n", "" },
+	{ "elsewhere", "cpus 1\n", "" },
+};
+
+static void drop_help(char *text)
+{
+	char *help;
+
+	while ((help = strstr(text, "# HELP "))) {
+		char *end = strchr(help, '\n') + 1;
+
+		memmove(help, end, strlen(end) + 1);
+	}
+}
+
+START_TEST(a_status_becomes_families)
+{
+	struct prometheus *p = prometheus_new();
+	struct buf out = { 0 };
+	char *got;
+
+	ck_assert_ptr_nonnull(p);
+	prometheus_put(p, texts[_i].part, texts[_i].lines);
+	ck_assert_int_eq(prometheus_format(p, &out), 0);
+	got = strdup(buf_str(&out));
+	drop_help(got);
+	ck_assert_str_eq(got, texts[_i].want);
+	free(got);
+	buf_fini(&out);
+	prometheus_free(p);
+}
+END_TEST
+
+START_TEST(each_family_has_its_help_first)
+{
+	struct prometheus *p = prometheus_new();
+	struct buf out = { 0 };
+
+	prometheus_put(p, "daemon", "lost.b 1\nlost.a 2\n");
+	prometheus_put(p, "database", "up 1\n");
+	ck_assert_int_eq(prometheus_format(p, &out), 0);
+	ck_assert_str_eq(buf_str(&out),
+			 "# HELP cpi_daemon_lost_total Samples that were lost.\n"
+			 "# TYPE cpi_daemon_lost_total counter\n"
+			 "cpi_daemon_lost_total{reason=\"a\"} 2\n"
+			 "cpi_daemon_lost_total{reason=\"b\"} 1\n"
+			 "# HELP cpi_database_up Whether the database could be read.\n"
+			 "# TYPE cpi_database_up gauge\n"
+			 "cpi_database_up 1\n");
+	buf_fini(&out);
+	prometheus_free(p);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("prometheus");
+	TCase *tc = tcase_create("prometheus");
+
+	tcase_add_loop_test(tc, a_status_becomes_families, 0, NR(texts));
+	tcase_add_test(tc, each_family_has_its_help_first);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
