@@ -44,6 +44,7 @@ struct bpf_table {
 	struct shared cpus, buckets, overflow;
 	uint32_t active;           /* the set, on all CPUs */
 	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
+	struct bpf_link *ticks;    /* NULL: they are not counted */
 	int grace_fd;              /* a map of maps, and the one that is in it */
 	int inner_fd;
 };
@@ -83,6 +84,19 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
+static bool is_tick(const struct bpf_table *t, int event)
+{
+	return t->cfg.tick.function && event == t->cfg.nr_events - 1;
+}
+
+/* The program that counts the event's samples. */
+static struct bpf_program *program_of(const struct bpf_table *t, int event)
+{
+	const struct cpi_bpf *skel = t->skel[event];
+
+	return is_tick(t, event) ? skel->progs.cpi_tick : skel->progs.cpi_sample;
+}
+
 /* As many entries make an overflow array worth emptying. */
 static uint32_t nr_full(const struct bpf_table *t)
 {
@@ -100,6 +114,10 @@ static int set_numbers(const struct bpf_table *t, struct bpf_program *prog, int 
 		return -ENOMEM;
 	memcpy(code, bpf_program__insns(prog), nr * sizeof(*code));
 	for (struct bpf_insn *i = code; i < code + nr; i++) {
+		if (i->code == (BPF_LD | BPF_DW | BPF_IMM) && i->imm == CPI_BPF_TICK) {
+			i[0].imm = (int32_t)t->cfg.tick.function;
+			i[1].imm = (int32_t)(t->cfg.tick.function >> 32);
+		}
 		if (i->code != (BPF_ALU64 | BPF_MOV | BPF_K))
 			continue;
 		if (i->imm == CPI_BPF_EVENT)
@@ -110,6 +128,8 @@ static int set_numbers(const struct bpf_table *t, struct bpf_program *prog, int 
 			i->imm = t->cfg.nr_entries;
 		else if (i->imm == CPI_BPF_OUTCOME)
 			i->imm = t->cfg.outcome;
+		else if (i->imm == CPI_BPF_TICK_REGS)
+			i->imm = t->cfg.tick.to_regs;
 		else if (i->imm == CPI_BPF_NR_FULL)
 			i->imm = nr_full(t);
 	}
@@ -161,7 +181,12 @@ static int load(struct bpf_table *t, int event, bool exec_ids)
 	t->skel[event] = skel;
 	if (!skel)
 		return -errno;
-	err = set_numbers(t, skel->progs.cpi_sample, event);
+	err = set_numbers(t, program_of(t, event), event);
+	if (!err)
+		err = bpf_program__set_autoload(is_tick(t, event)
+							? skel->progs.cpi_sample
+							: skel->progs.cpi_tick,
+						false);
 	if (!err)
 		err = set_sizes(t, skel);
 	if (!err && event)
@@ -220,7 +245,7 @@ static int wait_for_programs(const struct bpf_table *t)
 	return bpf_map_update_elem(t->grace_fd, &key, &t->inner_fd, BPF_ANY);
 }
 
-static void explain(int err)
+static void explain(const struct bpf_table *t, int err)
 {
 	struct buf why = { 0 };
 
@@ -231,6 +256,8 @@ static void explain(int err)
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		buf_puts(&why, ": the kernel shows no /sys/kernel/btf/vmlinux, which "
 			       "its option DEBUG_INFO_BTF makes");
+	else if (t->cfg.tick.function)
+		buf_puts(&why, ": ticks take Linux 5.15 or newer");
 	log_info("bpf: programs cannot be loaded: %s", buf_str(&why));
 	buf_fini(&why);
 }
@@ -257,7 +284,7 @@ int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out)
 	if (!err)
 		err = map_shared(t->skel[0]->maps.cpi_overflow, &t->overflow);
 	if (err) {
-		explain(err);
+		explain(t, err);
 		bpf_table_close(t);
 		return err;
 	}
@@ -275,6 +302,7 @@ void bpf_table_close(struct bpf_table *t)
 {
 	if (!t)
 		return;
+	bpf_table_stop_ticks(t);
 	bpf_link__destroy(t->exec_ids);
 	unmap_shared(&t->cpus);
 	unmap_shared(&t->buckets);
@@ -290,7 +318,7 @@ void bpf_table_close(struct bpf_table *t)
 
 int bpf_table_program(const struct bpf_table *t, int event)
 {
-	return bpf_program__fd(t->skel[event]->progs.cpi_sample);
+	return bpf_program__fd(program_of(t, event));
 }
 
 int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event)
@@ -298,6 +326,19 @@ int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event)
 	int prog = bpf_table_program(t, event);
 
 	return ioctl(perf_fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
+}
+
+int bpf_table_start_ticks(struct bpf_table *t)
+{
+	if (!t->ticks)
+		t->ticks = bpf_program__attach(program_of(t, t->cfg.nr_events - 1));
+	return t->ticks ? 0 : -errno;
+}
+
+void bpf_table_stop_ticks(struct bpf_table *t)
+{
+	bpf_link__destroy(t->ticks);
+	t->ticks = NULL;
 }
 
 /* ---- samples ---- */
@@ -317,6 +358,15 @@ uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu)
 {
 	return __atomic_load_n(&cpu_of(t, cpu)->set[t->active].nr_overflow,
 			       __ATOMIC_RELAXED);
+}
+
+uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->cfg.nr_cpus; i++)
+		n += __atomic_load_n(&cpu_of(t, i)->ticks_elsewhere, __ATOMIC_RELAXED);
+	return n;
 }
 
 bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu)

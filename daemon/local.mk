@@ -51,7 +51,7 @@ daemon_libdaemon_a_SOURCES = \
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
 BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/bpf_watch.c \
-	daemon/bpf_watch.h daemon/collector_bpf.c
+	daemon/bpf_watch.h daemon/collector_bpf.c daemon/tick.c daemon/tick.h
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS)

@@ -24,6 +24,7 @@ struct session_config {
 	const char *collector;                  /* "auto" or a collector's name */
 	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
 	int nr_events;       /* 0: cycles, or cpu-clock without a PMU */
+	bool ticks;          /* of cpu-clock by default and hz 0: ticks beside it */
 	double hz;           /* samples per second and CPU; 0: from budget */
 	double budget;       /* share of a CPU's time, 0.005 for 0.5 % */
 	uint64_t sweep_ns;   /* no sample waits longer in a table */

@@ -63,6 +63,7 @@ struct session {
 		table_lost[SESSION_MAX_EVENTS]; /* noted */
 	int nr_events;
 	double hz;
+	double max_hz;       /* the budget's rate goes no higher */
 	double interrupt_ns; /* what a sample costs its CPU; 0: not measured */
 	struct budget budget;
 	struct session_cost cost;

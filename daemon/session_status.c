@@ -61,6 +61,9 @@ static void put_stream(struct session *s, int e, struct buf *out)
 	buf_printf(out, "not_delivered.%s %lld\n", name,
 		   (long long)(s->not_delivered[e] +
 			       session_not_delivered(s, e, &now)));
+	if (now.elsewhere)
+		buf_printf(out, "elsewhere.%s %llu\n", name,
+			   (unsigned long long)now.elsewhere);
 	buf_printf(out, "idle.%s %llu\n", name,
 		   (unsigned long long)(s->idle[e] +
 					session_nr_idle(s, s->attribution.tally, e)));

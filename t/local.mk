@@ -94,6 +94,8 @@ BPF_TESTS = \
 	t/0368-bpf-hotplug.t \
 	t/0369-bpf-agrees.t \
 	t/0370-bpf-nothing-stays.t \
+	t/0371-bpf-ticks.t \
+	t/0372-bpf-ticks-outcomes.t \
 	t/0373-bpf-budget.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
@@ -195,3 +197,7 @@ t_programs_loader_LDFLAGS = -pthread
 t_programs_loaded_so_SOURCES = t/programs/loaded.c
 t_programs_loaded_so_CFLAGS = $(WARN_CFLAGS) -fPIC
 t_programs_loaded_so_LDFLAGS = -shared
+check_PROGRAMS += t/programs/timed
+t_programs_timed_SOURCES = t/programs/timed.c
+t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_timed_LDFLAGS = $(FIXED_LINK)

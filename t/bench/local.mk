@@ -74,7 +74,7 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve \
+dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/tick_bias \
 	t/bench/soak t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
@@ -99,6 +99,7 @@ bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 	@echo 'cpid for long: $(srcdir)/t/bench/soak 1800'
 	@echo 'Attribution: t/bench/attribute_bench'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
+	@echo 'Ticks: $(srcdir)/t/bench/tick_bias'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'The loader hook: $(srcdir)/t/bench/hook'
 	@echo 'See $(srcdir)/t/bench/README.md.'

@@ -77,6 +77,10 @@ static const struct {
 	{ "cpu-clock:", -EINVAL, 0, 0, false, false, 0 },
 	{ "cpu-clock:x", -EINVAL, 0, 0, false, false, 0 },
 	{ "no-such-event", -EINVAL, 0, 0, false, false, 0 },
+	{ "ticks:u", -EINVAL, 0, 0, false, false, 0 },
+	{ "ticks@1000", -EINVAL, 0, 0, false, false, 0 },
+	{ "ticks@", -EINVAL, 0, 0, false, false, 0 },
+	{ "tick", -EINVAL, 0, 0, false, false, 0 },
 	{ "", -EINVAL, 0, 0, false, false, 0 },
 };
 
@@ -103,6 +107,27 @@ START_TEST(a_rate_without_a_known_clock_is_no_interrupt_per_event)
 
 	ck_assert_int_eq(event_parse(names[_i], 0, &e), 0);
 	ck_assert_uint_ge(event_period(&e, 1000), 10000);
+}
+END_TEST
+
+/* No kernel has another CONFIG_HZ than these. */
+START_TEST(ticks_come_at_the_kernels_rate_whatever_is_asked_for)
+{
+	static const uint64_t hz[] = { 24,  48,  64,  100,  128,  200, 250,
+				       256, 300, 500, 1000, 1024, 1200 };
+	struct event e;
+	size_t i = 0;
+
+	ck_assert_int_eq(event_parse("ticks", 2000000000, &e), 0);
+	ck_assert(event_is_ticks(&e));
+	ck_assert_int_eq(e.unit, EVENT_NS);
+	ck_assert(e.exclude_kernel && !e.exclude_user);
+	ck_assert_uint_eq(event_period(&e, 10), event_period(&e, 10000));
+	while (i < NR(hz) && (NSEC_PER_SEC + hz[i] / 2) / hz[i] != e.period)
+		i++;
+	ck_assert_msg(i < NR(hz), "a tick per %llu ns", (unsigned long long)e.period);
+	ck_assert_int_eq(event_parse("cpu-clock", 0, &e), 0);
+	ck_assert(!event_is_ticks(&e));
 }
 END_TEST
 
@@ -536,6 +561,7 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 60); /* sanitizers, and memory to its bounds */
 	tcase_add_loop_test(tc, cpu_lists_are_read, 0, NR(cpu_lists));
+	tcase_add_test(tc, ticks_come_at_the_kernels_rate_whatever_is_asked_for);
 	tcase_add_loop_test(tc, a_rate_without_a_known_clock_is_no_interrupt_per_event,
 			    0, 3);
 	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
