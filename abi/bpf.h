@@ -10,11 +10,7 @@
  * I1  The program reads its CPU's word once per sample, and touches that set alone.
  * I2  The daemon touches sets that are not active alone, and only after a grace
  *     period: all programs that were running when it changed the words have
- *     ended. They run with preemption off and inside an RCU read-side section,
- *     so synchronize_rcu() is that wait; the kernel does it in every update of a
- *     map of maps, which says that it waits for running programs
- *     (maybe_wait_bpf_programs(), Linux 4.19 and newer). membarrier(2) ends in
- *     the same call, but does not promise it, and refuses nohz_full.
+ *     ended, and the next ones see the change (daemon/bpf_grace.c).
  * I3  Before a word is changed back, the other set is empty: all zeros but for
  *     what is behind nr_overflow, and word 0 of empty slots.
  * I4  In a set that is not active, per event: received = Σ counts in slots +
@@ -30,6 +26,8 @@
  * A ring carries notices, and no samples. They wake the daemon before its time; one
  * that finds no room in the ring is gone, for the daemon looks at the same numbers
  * when its time comes.
+ *
+ * Maps and programs are there once per NUMA node, in its memory, for its CPUs.
  */
 #ifndef CPI_ABI_BPF_H
 #define CPI_ABI_BPF_H
@@ -43,7 +41,8 @@
  * beside it the line of its bucket.
  */
 struct cpi_bpf_cpu {
-	uint32_t active;    /* the set; written by the daemon, as notice_at is */
+	uint32_t active;    /* the set; written by the daemon, as the next two are */
+	uint32_t slot;      /* among the node's CPUs */
 	uint32_t notice_at; /* when nr_work is as much, the daemon wants to know */
 	uint32_t nr_work;   /* samples of processes, not of the idle task; wraps */
 	uint32_t ticks_elsewhere; /* that interrupted the kernel; wraps, not of a set */
@@ -57,10 +56,13 @@ struct cpi_bpf_cpu {
 	} set[CPI_BPF_SETS];
 } __attribute__((aligned(64)));
 
+/* Another node's CPU: maps have nothing at this slot. */
+#define CPI_BPF_NO_SLOT UINT32_MAX
+
 /* The index of a CPU's table and overflow array, in units of such. */
-static inline uint32_t cpi_bpf_slot(uint32_t cpu, uint32_t set)
+static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 {
-	return cpu * CPI_BPF_SETS + set;
+	return slot * CPI_BPF_SETS + set;
 }
 
 /*

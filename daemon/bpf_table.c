@@ -1,52 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_table.c - loading kmod/cpi.bpf.c, and its table's memory
+ * bpf_table.c - the BPF programs' table, of all nodes
  *
- * The object that clang made is in this program (cpi.skel.h), and is loaded once
- * per event over the same maps: a program then has its event as a constant, which
- * takes no helper call per sample, and works on kernels without BPF cookies. They
- * are attached by ioctl, not by a link: the event's descriptor is all that holds
- * them.
+ * Programs are attached by ioctl, not by a link: the event's descriptor is all that
+ * holds them.
  */
 #include "config.h"
 
 #include "daemon/bpf_table.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "daemon/cpi.skel.h"
-#include "kmod/table.h"
+#include "daemon/bpf_grace.h"
+#include "daemon/bpf_node.h"
+#include "daemon/nodes.h"
 
 #define MAX_TABLE_BYTES (64u << 20)
 #define MIN_BUCKETS     256u
 #define MAX_EXEC_IDS    (CPI_MAX_TGID + 1)
 
-/* A map that is mapped here. */
-struct shared {
-	void *at; /* NULL: not yet */
-	size_t size;
+/* Where a CPU's samples are. */
+struct place {
+	const struct bpf_node *node;
+	struct cpi_bpf_cpu *cpu;
 };
 
 struct bpf_table {
 	struct bpf_table_config cfg;
-	struct cpi_bpf *skel[CPI_MAX_EVENTS];
-	struct shared cpus, buckets, overflow;
-	uint32_t active;           /* the set, on all CPUs */
-	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
-	struct bpf_link *ticks;    /* NULL: they are not counted */
-	int grace_fd;              /* a map of maps, and the one that is in it */
-	int inner_fd;
+	struct bpf_node *node[NODES_MAX];
+	int nr_nodes;
+	struct place *place; /* by CPU */
+	uint32_t active;     /* the set, on all CPUs */
+	struct bpf_grace *grace;
 };
 
 struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus)
@@ -84,165 +81,59 @@ static int log_libbpf(enum libbpf_print_level level, const char *format, va_list
 	return len;
 }
 
-static bool is_tick(const struct bpf_table *t, int event)
-{
-	return t->cfg.tick.function && event == t->cfg.nr_events - 1;
-}
-
-/* The program that counts the event's samples. */
-static struct bpf_program *program_of(const struct bpf_table *t, int event)
-{
-	const struct cpi_bpf *skel = t->skel[event];
-
-	return is_tick(t, event) ? skel->progs.cpi_tick : skel->progs.cpi_sample;
-}
-
 /* As many entries make an overflow array worth emptying. */
 static uint32_t nr_full(const struct bpf_table *t)
 {
 	return t->cfg.nr_entries - t->cfg.nr_entries / 4;
 }
 
-/* Writes a program's numbers into its instructions. */
-static int set_numbers(const struct bpf_table *t, struct bpf_program *prog, int event)
+static int open_node(struct bpf_table *t, const struct nodes *nodes, int index)
 {
-	size_t nr = bpf_program__insn_cnt(prog);
-	struct bpf_insn *code = malloc(nr * sizeof(*code));
+	struct bpf_node_config cfg = {
+		.node = nodes->nr > 1 ? nodes->id[index] : -1,
+		.nr_slots = nodes->nr_cpus[index],
+		.nr_events = t->cfg.nr_events,
+		.nr_buckets = t->cfg.nr_buckets,
+		.nr_entries = t->cfg.nr_entries,
+		.nr_full = nr_full(t),
+		.tick = t->cfg.tick,
+		.outcome = t->cfg.outcome,
+		.exec_ids = !index,
+		.notices_fd = index ? bpf_node_notices(t->node[0]) : -1,
+	};
 	int err;
 
-	if (!code)
-		return -ENOMEM;
-	memcpy(code, bpf_program__insns(prog), nr * sizeof(*code));
-	for (struct bpf_insn *i = code; i < code + nr; i++) {
-		if (i->code == (BPF_LD | BPF_DW | BPF_IMM) && i->imm == CPI_BPF_TICK) {
-			i[0].imm = (int32_t)t->cfg.tick.function;
-			i[1].imm = (int32_t)(t->cfg.tick.function >> 32);
-		}
-		if (i->code != (BPF_ALU64 | BPF_MOV | BPF_K))
-			continue;
-		if (i->imm == CPI_BPF_EVENT)
-			i->imm = event;
-		else if (i->imm == CPI_BPF_NR_BUCKETS)
-			i->imm = t->cfg.nr_buckets;
-		else if (i->imm == CPI_BPF_NR_ENTRIES)
-			i->imm = t->cfg.nr_entries;
-		else if (i->imm == CPI_BPF_OUTCOME)
-			i->imm = t->cfg.outcome;
-		else if (i->imm == CPI_BPF_TICK_REGS)
-			i->imm = t->cfg.tick.to_regs;
-		else if (i->imm == CPI_BPF_NR_FULL)
-			i->imm = nr_full(t);
-	}
-	err = bpf_program__set_insns(prog, code, nr);
-	free(code);
-	return err;
-}
-
-static int set_sizes(const struct bpf_table *t, const struct cpi_bpf *skel)
-{
-	uint32_t nr_slots = t->cfg.nr_cpus * CPI_BPF_SETS;
-	int err = bpf_map__set_max_entries(skel->maps.cpi_cpus, t->cfg.nr_cpus);
-
-	if (!err)
-		err = bpf_map__set_max_entries(skel->maps.cpi_buckets,
-					       nr_slots * t->cfg.nr_buckets);
-	if (!err)
-		err = bpf_map__set_max_entries(skel->maps.cpi_overflow,
-					       nr_slots * t->cfg.nr_entries);
-	if (!err) /* the least that there is */
-		err = bpf_map__set_max_entries(skel->maps.cpi_notices,
-					       sysconf(_SC_PAGESIZE));
-	return err;
-}
-
-/* The first event's maps are everybody's. */
-static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
-{
-	int err = bpf_map__reuse_fd(skel->maps.cpi_cpus,
-				    bpf_map__fd(first->maps.cpi_cpus));
-
-	if (!err)
-		err = bpf_map__reuse_fd(skel->maps.cpi_buckets,
-					bpf_map__fd(first->maps.cpi_buckets));
-	if (!err)
-		err = bpf_map__reuse_fd(skel->maps.cpi_overflow,
-					bpf_map__fd(first->maps.cpi_overflow));
-	if (!err)
-		err = bpf_map__reuse_fd(skel->maps.cpi_notices,
-					bpf_map__fd(first->maps.cpi_notices));
-	return err;
-}
-
-static int load(struct bpf_table *t, int event, bool exec_ids)
-{
-	struct cpi_bpf *skel = cpi_bpf__open();
-	int err;
-
-	t->skel[event] = skel;
-	if (!skel)
-		return -errno;
-	err = set_numbers(t, program_of(t, event), event);
-	if (!err)
-		err = bpf_program__set_autoload(is_tick(t, event)
-							? skel->progs.cpi_sample
-							: skel->progs.cpi_tick,
-						false);
-	if (!err)
-		err = set_sizes(t, skel);
-	if (!err && event)
-		err = share_maps(t->skel[0], skel);
-	if (!err)
-		err = bpf_program__set_autoload(skel->progs.cpi_exec_ids, exec_ids);
-	return err ? err : cpi_bpf__load(skel);
-}
-
-/* Where the kernel has no task iterator, everything else works. */
-static int load_first(struct bpf_table *t)
-{
-	int err = load(t, 0, true);
-
-	if (!err) {
-		t->exec_ids =
-			bpf_program__attach_iter(t->skel[0]->progs.cpi_exec_ids, NULL);
-		return 0;
-	}
-	cpi_bpf__destroy(t->skel[0]);
-	return load(t, 0, false);
-}
-
-static int map_shared(const struct bpf_map *map, struct shared *out)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
-	void *at;
-
-	size = (size + page - 1) / page * page;
-	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (at == MAP_FAILED)
-		return -errno;
-	*out = (struct shared){ at, size };
+	for (uint32_t i = 0; i < t->cfg.nr_cpus; i++)
+		if (nodes->cpu[i].node == index)
+			cfg.nr_cpus = i + 1;
+	err = bpf_node_open(&cfg, &t->node[index]);
+	if (err)
+		return err;
+	t->nr_nodes++;
+	for (uint32_t i = 0; i < cfg.nr_cpus; i++)
+		bpf_node_cpu(t->node[index], i)->slot = CPI_BPF_NO_SLOT;
 	return 0;
 }
 
-static int create_grace(struct bpf_table *t)
+static int open_nodes(struct bpf_table *t)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	struct nodes *nodes = malloc(sizeof(*nodes));
+	int err = 0;
 
-	t->inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpi_grace", 4, 4, 1, NULL);
-	if (t->inner_fd < 0)
-		return t->inner_fd;
-	opts.inner_map_fd = t->inner_fd;
-	t->grace_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "cpi_graces", 4, 4, 1,
-				     &opts);
-	return t->grace_fd < 0 ? t->grace_fd : 0;
-}
+	if (!nodes)
+		return -ENOMEM;
+	nodes_read(NODES_DIR, t->cfg.nr_cpus, nodes);
+	for (int i = 0; i < nodes->nr && !err; i++)
+		err = open_node(t, nodes, i);
+	for (uint32_t i = 0; i < t->cfg.nr_cpus && !err; i++) {
+		struct place *p = &t->place[i];
 
-/* I2: returns when all programs that were running have ended. */
-static int wait_for_programs(const struct bpf_table *t)
-{
-	const uint32_t key = 0;
-
-	return bpf_map_update_elem(t->grace_fd, &key, &t->inner_fd, BPF_ANY);
+		p->node = t->node[nodes->cpu[i].node];
+		p->cpu = bpf_node_cpu(p->node, i);
+		p->cpu->slot = nodes->cpu[i].slot;
+	}
+	free(nodes);
+	return err;
 }
 
 static void explain(const struct bpf_table *t, int err)
@@ -264,25 +155,21 @@ static void explain(const struct bpf_table *t, int err)
 
 int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out)
 {
-	struct bpf_table *t = calloc(1, sizeof(*t));
+	struct bpf_table *t;
 	int err;
 
+	if (cfg->nr_cpus > CPUS_MAX)
+		return -E2BIG;
+	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	t->cfg = *cfg;
-	t->grace_fd = t->inner_fd = -1;
 	libbpf_set_print(log_libbpf);
-	err = load_first(t);
-	for (int i = 1; i < cfg->nr_events && !err; i++)
-		err = load(t, i, false);
+	t->place = calloc(cfg->nr_cpus, sizeof(*t->place));
+	err = t->place ? open_nodes(t) : -ENOMEM;
 	if (!err)
-		err = create_grace(t);
-	if (!err)
-		err = map_shared(t->skel[0]->maps.cpi_cpus, &t->cpus);
-	if (!err)
-		err = map_shared(t->skel[0]->maps.cpi_buckets, &t->buckets);
-	if (!err)
-		err = map_shared(t->skel[0]->maps.cpi_overflow, &t->overflow);
+		err = bpf_grace_open(cfg->in_tasks ? BPF_GRACE_RCU : BPF_GRACE_IPI,
+				     cfg->nr_cpus, &t->grace);
 	if (err) {
 		explain(t, err);
 		bpf_table_close(t);
@@ -292,71 +179,75 @@ int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out)
 	return 0;
 }
 
-static void unmap_shared(const struct shared *s)
-{
-	if (s->at)
-		munmap(s->at, s->size);
-}
-
 void bpf_table_close(struct bpf_table *t)
 {
 	if (!t)
 		return;
-	bpf_table_stop_ticks(t);
-	bpf_link__destroy(t->exec_ids);
-	unmap_shared(&t->cpus);
-	unmap_shared(&t->buckets);
-	unmap_shared(&t->overflow);
-	if (t->grace_fd >= 0)
-		close(t->grace_fd);
-	if (t->inner_fd >= 0)
-		close(t->inner_fd);
-	for (int i = 0; i < t->cfg.nr_events; i++)
-		cpi_bpf__destroy(t->skel[i]);
+	bpf_grace_close(t->grace);
+	for (int i = 0; i < t->nr_nodes; i++)
+		bpf_node_close(t->node[i]);
+	free(t->place);
 	free(t);
 }
 
-int bpf_table_program(const struct bpf_table *t, int event)
+int bpf_table_program(const struct bpf_table *t, uint32_t cpu, int event)
 {
-	return bpf_program__fd(program_of(t, event));
+	return bpf_node_program(t->place[cpu].node, event);
 }
 
-int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event)
+int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int event)
 {
-	int prog = bpf_table_program(t, event);
+	int prog = bpf_table_program(t, cpu, event);
 
 	return ioctl(perf_fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
 }
 
 int bpf_table_start_ticks(struct bpf_table *t)
 {
-	if (!t->ticks)
-		t->ticks = bpf_program__attach(program_of(t, t->cfg.nr_events - 1));
-	return t->ticks ? 0 : -errno;
+	int err = 0;
+
+	for (int i = 0; i < t->nr_nodes && !err; i++)
+		err = bpf_node_start_ticks(t->node[i]);
+	return err;
 }
 
 void bpf_table_stop_ticks(struct bpf_table *t)
 {
-	bpf_link__destroy(t->ticks);
-	t->ticks = NULL;
+	for (int i = 0; i < t->nr_nodes; i++)
+		bpf_node_stop_ticks(t->node[i]);
+}
+
+int bpf_table_runs(const struct bpf_table *t, int event, uint64_t *nr, uint64_t *ns)
+{
+	uint64_t sum_nr = 0, sum_ns = 0;
+
+	for (int i = 0; i < t->nr_nodes; i++) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int err = bpf_obj_get_info_by_fd(bpf_node_program(t->node[i], event),
+						 &info, &size);
+
+		if (err)
+			return err;
+		sum_nr += info.run_cnt;
+		sum_ns += info.run_time_ns;
+	}
+	*nr = sum_nr;
+	*ns = sum_ns;
+	return 0;
 }
 
 /* ---- samples ---- */
 
-static struct cpi_bpf_cpu *cpu_of(const struct bpf_table *t, uint32_t cpu)
-{
-	return (struct cpi_bpf_cpu *)t->cpus.at + cpu;
-}
-
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event)
 {
-	return __atomic_load_n(&cpu_of(t, cpu)->received[event][t->active],
+	return __atomic_load_n(&t->place[cpu].cpu->received[event][t->active],
 			       __ATOMIC_RELAXED);
 }
 
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu)
 {
-	return __atomic_load_n(&cpu_of(t, cpu)->set[t->active].nr_overflow,
+	return __atomic_load_n(&t->place[cpu].cpu->set[t->active].nr_overflow,
 			       __ATOMIC_RELAXED);
 }
 
@@ -365,7 +256,8 @@ uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->cfg.nr_cpus; i++)
-		n += __atomic_load_n(&cpu_of(t, i)->ticks_elsewhere, __ATOMIC_RELAXED);
+		n += __atomic_load_n(&t->place[i].cpu->ticks_elsewhere,
+				     __ATOMIC_RELAXED);
 	return n;
 }
 
@@ -376,25 +268,25 @@ bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu)
 
 int bpf_table_notices(const struct bpf_table *t)
 {
-	return bpf_map__fd(t->skel[0]->maps.cpi_notices);
+	return bpf_node_notices(t->node[0]);
 }
 
 uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu)
 {
-	return __atomic_load_n(&cpu_of(t, cpu)->nr_work, __ATOMIC_RELAXED);
+	return __atomic_load_n(&t->place[cpu].cpu->nr_work, __ATOMIC_RELAXED);
 }
 
 void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work)
 {
-	__atomic_store_n(&cpu_of(t, cpu)->notice_at, work, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->place[cpu].cpu->notice_at, work, __ATOMIC_RELAXED);
 }
 
 static void set_active(struct bpf_table *t, uint32_t set)
 {
 	t->active = set;
-	for (uint32_t i = 0; i < t->cfg.nr_cpus;
-	     i++) /* its partner: the program's read */
-		__atomic_store_n(&cpu_of(t, i)->active, set, __ATOMIC_RELEASE);
+	/* Their partner is the program's read, by way of the grace period. */
+	for (uint32_t i = 0; i < t->cfg.nr_cpus; i++)
+		__atomic_store_n(&t->place[i].cpu->active, set, __ATOMIC_RELEASE);
 }
 
 int bpf_table_flip(struct bpf_table *t)
@@ -402,7 +294,7 @@ int bpf_table_flip(struct bpf_table *t)
 	int err;
 
 	set_active(t, !t->active);
-	err = wait_for_programs(t);
+	err = bpf_grace_wait(t->grace);
 	if (err)
 		set_active(t, !t->active);
 	return err;
@@ -433,12 +325,11 @@ static bool take_counts(struct cpi_bpf_cpu *cpu, uint32_t set,
 size_t bpf_table_take(struct bpf_table *t, uint32_t number, struct cpi_entry *out,
 		      struct bpf_table_counts *counts)
 {
-	uint32_t set = !t->active, slot = cpi_bpf_slot(number, set);
-	struct cpi_bpf_cpu *cpu = cpu_of(t, number);
-	struct cpi_bucket *b =
-		(struct cpi_bucket *)t->buckets.at + (size_t)slot * t->cfg.nr_buckets;
-	const struct cpi_entry *overflow =
-		(struct cpi_entry *)t->overflow.at + (size_t)slot * t->cfg.nr_entries;
+	const struct place *p = &t->place[number];
+	struct cpi_bpf_cpu *cpu = p->cpu;
+	uint32_t set = !t->active, slot = cpi_bpf_slot(cpu->slot, set);
+	struct cpi_bucket *b = bpf_node_buckets(p->node, slot);
+	const struct cpi_entry *overflow = bpf_node_overflow(p->node, slot);
 	size_t nr = cpu->set[set].nr_overflow;
 
 	if (nr > t->cfg.nr_entries)
@@ -486,9 +377,7 @@ int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 	struct buf all = { 0 };
 	int fd, err;
 
-	if (!t->exec_ids)
-		return -EOPNOTSUPP;
-	fd = bpf_iter_create(bpf_link__fd(t->exec_ids));
+	fd = bpf_node_iterate(t->node[0]);
 	if (fd < 0)
 		return fd;
 	err = read_all(fd, &all);

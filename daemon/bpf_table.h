@@ -2,7 +2,8 @@
 /*
  * bpf_table.h - the sample table that BPF programs keep in the kernel
  *
- * abi/bpf.h has the protocol. Everything goes when the process ends, however it
+ * abi/bpf.h has the protocol. Each NUMA node has maps in its own memory, and programs
+ * that write to them. Everything goes when the process ends, however it
  * does: nothing is pinned.
  */
 #ifndef CPI_DAEMON_BPF_TABLE_H
@@ -22,6 +23,7 @@ struct bpf_table_config {
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	uint32_t nr_entries; /* of the overflow array, likewise */
 	bool outcome;        /* tell of conditional jumps whether they are taken */
+	bool in_tasks;       /* events' samples are taken in tasks, too: event.h */
 };
 
 struct bpf_table;
@@ -36,8 +38,8 @@ struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus);
 int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out);
 void bpf_table_close(struct bpf_table *t); /* accepts NULL */
 
-/* Lets a perf event's samples be counted as event's. 0 or -errno. */
-int bpf_table_attach(const struct bpf_table *t, int perf_fd, int event);
+/* Lets a CPU's perf event's samples be counted as event's. 0 or -errno. */
+int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int event);
 
 /*
  * Lets ticks that interrupt user mode be counted, until it is told otherwise. 0 or
@@ -49,8 +51,17 @@ void bpf_table_stop_ticks(struct bpf_table *t);
 /* How many ticks interrupted something else, modulo 2^32. */
 uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t);
 
-/* The descriptor of the program that takes event's samples; the table's. */
-int bpf_table_program(const struct bpf_table *t, int event);
+/*
+ * The descriptor of the program that takes event's samples on the CPU and on the
+ * others of its NUMA node; the table's.
+ */
+int bpf_table_program(const struct bpf_table *t, uint32_t cpu, int event);
+
+/*
+ * How often event's programs ran, and for how long, while the kernel was asked to keep
+ * such statistics (bpf_enable_stats()). 0 or -errno.
+ */
+int bpf_table_runs(const struct bpf_table *t, int event, uint64_t *nr, uint64_t *ns);
 
 /* What a CPU has in the active set, which changes meanwhile. */
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
@@ -68,7 +79,8 @@ void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work)
 
 /*
  * Makes the other set the active one, and waits until no program uses the first
- * any more. Returns 0 or -errno; then nothing may be taken.
+ * any more: microseconds per CPU, or some 10 ms (bpf_grace.h). Returns 0 or -errno;
+ * then nothing may be taken.
  */
 int bpf_table_flip(struct bpf_table *t);
 

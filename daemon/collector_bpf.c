@@ -82,7 +82,7 @@ static int opened(void *ctx, int cpu, int event, int fd)
 {
 	const struct collector *c = ctx;
 
-	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, event) : -ENXIO;
+	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, cpu, event) : -ENXIO;
 }
 
 static int open_table(struct collector *c)
@@ -100,6 +100,8 @@ static int open_table(struct collector *c)
 			return err;
 		tick_warn_stopped();
 	}
+	for (int i = 0; i < c->cfg.nr_events; i++)
+		cfg.in_tasks |= !event_interrupts(&c->cfg.events[i]);
 	err = bpf_table_open(&cfg, &c->table);
 	if (!err)
 		err = bpf_watch_open(c->table, c->nr_cpus, c->cfg.epoll_fd, &c->watch);

@@ -235,6 +235,20 @@ uint64_t event_period(const struct event *e, double hz)
 	return period < 1 ? 1 : (uint64_t)(period + 0.5);
 }
 
+bool event_interrupts(const struct event *e)
+{
+	switch (e->type) {
+	case PERF_TYPE_SOFTWARE:
+		return e->config == PERF_COUNT_SW_CPU_CLOCK ||
+		       e->config == PERF_COUNT_SW_TASK_CLOCK;
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		return false;
+	default:
+		return true;
+	}
+}
+
 void event_attr(const struct event *e, struct perf_event_attr *attr)
 {
 	attr->type = e->type;

@@ -41,6 +41,12 @@ bool event_is_ticks(const struct event *e);
 /* The period for hz samples per second and CPU, at least 1. */
 uint64_t event_period(const struct event *e, double hz);
 
+/*
+ * Are samples taken in interrupts and NMIs alone? Those of the kernel's software
+ * events but its clocks, and of breakpoints, are taken wherever a task is.
+ */
+bool event_interrupts(const struct event *e);
+
 /* Fills type, config and what is excluded; everything else is untouched. */
 void event_attr(const struct event *e, struct perf_event_attr *attr);
 

@@ -26,6 +26,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/loss.c daemon/loss.h \
 	daemon/metrics.c daemon/metrics.h \
 	daemon/movedtext.c daemon/movedtext.h \
+	daemon/nodes.c daemon/nodes.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
@@ -44,24 +45,28 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
-	daemon/swept.c daemon/swept.h \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
+	daemon/swept.c daemon/swept.h \
 	daemon/tally.c daemon/tally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
-BPF_FILES = daemon/bpf_table.c daemon/bpf_table.h daemon/bpf_watch.c \
-	daemon/bpf_watch.h daemon/collector_bpf.c daemon/tick.c daemon/tick.h
+BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \
+	daemon/bpf_node.c daemon/bpf_node.h \
+	daemon/bpf_table.c daemon/bpf_table.h \
+	daemon/bpf_watch.c daemon/bpf_watch.h \
+	daemon/collector_bpf.c \
+	daemon/tick.c daemon/tick.h
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
-	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_CFLAGS)
+	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES)
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
 nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h
 BUILT_SOURCES += daemon/cpi.skel.h
 CLEANFILES += daemon/cpi.skel.h daemon/cpi.bpf.o daemon/cpi.bpf.tmp.o
-daemon/libdaemon_a-bpf_table.$(OBJEXT): daemon/cpi.skel.h
+daemon/libdaemon_a-bpf_node.$(OBJEXT): daemon/cpi.skel.h
 daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \

@@ -156,11 +156,15 @@ static bool is_quiet(const struct session *s)
 	return s->ops->is_quiet && s->ops->is_quiet(s->collector);
 }
 
-/* Takes in all samples and empties the tables: none is older than now. */
+/*
+ * Takes in all samples and empties the tables: none is older than now. What counts()
+ * says next goes with it, so nothing else is taken in after it.
+ */
 static void sweep(struct session *s)
 {
 	uint64_t now = time_mono_ns();
 
+	follow_cpus(s);
 	cycle(s);
 	s->ops->sweep(s->collector);
 	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
@@ -169,7 +173,6 @@ static void sweep(struct session *s)
 	s->next_sweep_ns = now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
 	images_next_round(s->images);
 	sweep_images(s);
-	follow_cpus(s);
 }
 
 /* What the event counted and no flush has told of, in its own unit. */

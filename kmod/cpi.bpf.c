@@ -121,6 +121,27 @@ __noinline uint32_t cpi_judge(uint32_t what, uint64_t flags, uint64_t left,
 	return cpi_branch_outcome_x86_64(b, flags, left, right);
 }
 
+/* Likewise: the condition of a Jcc in the next three bytes; left: how many there are.
+ */
+__noinline int cpi_condition(uint32_t bytes, uint32_t left)
+{
+	uint8_t code[CPI_BRANCH_MAX_BYTES] = { bytes, bytes >> 8, bytes >> 16 };
+	struct cpi_x86_code c = { .byte = code, .n = left };
+
+	return cpi_x86_decode_jcc(&c);
+}
+
+static __always_inline int condition_at(const struct cpi_x86_code *c)
+{
+	uint32_t bytes = 0;
+
+	CPI_TABLE_UNROLL
+	for (int i = 0; i < 3; i++)
+		bytes |= (uint32_t)c->byte[(c->at + i) & (CPI_BRANCH_MAX_BYTES - 1)]
+			 << 8 * i;
+	return cpi_condition(bytes, c->n - c->at);
+}
+
 /*
  * As cpi_branch_decode_x86_64(), but for what compilers never emit: other prefixes
  * than 66 and REX, and loop instructions. Each prefix would double the verifier's
@@ -134,7 +155,7 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 
 	if (!n)
 		return b;
-	cc = cpi_x86_decode_jcc(&c);
+	cc = condition_at(&c);
 	if (cc < 0) {
 		c.at = code[0] == 0x66;
 		c.operand_16 = code[0] == 0x66;
@@ -143,7 +164,7 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 		b.kind = CPI_BRANCH_NOT;
 		if (!cpi_x86_left(&c, 1) || cpi_x86_decode_first(&c, &b))
 			return b;
-		cc = cpi_x86_decode_jcc(&c);
+		cc = condition_at(&c);
 		b.kind = cc < 0 ? CPI_BRANCH_NOT : CPI_BRANCH_X86_PAIR;
 	} else {
 		b.kind = CPI_BRANCH_X86_CC;
@@ -323,11 +344,11 @@ static __always_inline int count(uint64_t pc, const void *from,
 	struct cpi_bucket *b;
 
 	if (!cpu)
-		return 0; /* cannot be: there is one for each possible CPU */
+		return 0; /* cannot be: there is one for each of the node's CPUs */
 	active = *(volatile uint32_t *)&cpu->active & (CPI_BPF_SETS - 1);
 	cpu->received[event][active]++;
 	note_work(cpu, number, who);
-	slot = cpi_bpf_slot(number, active);
+	slot = cpi_bpf_slot(cpu->slot, active);
 	b = bucket_of(slot, word0, who);
 	if (!b || cpi_table_hit(b, word0, who))
 		return 0;
@@ -362,20 +383,20 @@ int cpi_tick(const uint64_t *args)
 {
 	const struct hrtimer *timer = (const struct hrtimer *)args[0];
 	const struct pt_regs *user, *interrupted;
+	uint32_t number = bpf_get_smp_processor_id();
 	struct cpi_bpf_cpu *cpu;
-	uint32_t number;
 
 	if ((uint64_t)timer->function != LOADED_WIDE(CPI_BPF_TICK))
 		return 0;
+	cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
+	if (!cpu || cpu->slot == CPI_BPF_NO_SLOT)
+		return 0; /* another node's program counts it */
 	user = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	if (!bpf_probe_read_kernel(&interrupted, sizeof(interrupted),
 				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
 	    interrupted == user)
 		return count(PC_OF(user), user, outcome_of_tick);
-	number = bpf_get_smp_processor_id();
-	cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
-	if (cpu)
-		cpu->ticks_elsewhere++;
+	cpu->ticks_elsewhere++;
 	return 0;
 }
 

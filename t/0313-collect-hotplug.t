@@ -29,7 +29,8 @@ has_cpus()
 }
 
 nr=$(getconf _NPROCESSORS_ONLN)
-collect_start -F 1000 --sweep 100ms --flush 300ms
+# Each sweep, where changes are noticed, is amid a flush.
+collect_start -F 1000 --sweep 10s --flush 100ms
 await_samples 500
 set_online 0
 try 'cpid notices that a CPU is gone' await 20 has_cpus $((nr - 1))

@@ -96,6 +96,8 @@ BPF_TESTS = \
 	t/0370-bpf-nothing-stays.t \
 	t/0371-bpf-ticks.t \
 	t/0372-bpf-ticks-outcomes.t \
+	t/0376-bpf-flips.t \
+	t/0377-bpf-verifier.t
 	t/0373-bpf-budget.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
@@ -105,7 +107,8 @@ t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
 # of their own, so they run when asked for: check --all, and --vm with those that take
 # minutes.
 VM_TESTS = t/0501-vm-x86_64.t t/0502-vm-arm64.t
-VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t
+VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t \
+	t/0505-vm-old-x86_64.t
 dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 

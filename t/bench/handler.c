@@ -85,7 +85,7 @@ static int opened(void *ctx, int cpu, int event, int fd)
 	const struct taker *t = ctx;
 
 	if (t->table)
-		return bpf_table_attach(t->table, fd, event);
+		return bpf_table_attach(t->table, fd, cpu, event);
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, t->program) ? -errno : 0;
 }
 
@@ -145,6 +145,7 @@ static struct window measure_table(const struct options *o, bool outcome)
 	struct taker taker;
 	struct bpf_table *t;
 	struct window w;
+	uint64_t ns;
 	int err;
 
 	cfg.outcome = outcome;
@@ -154,11 +155,14 @@ static struct window measure_table(const struct options *o, bool outcome)
 	entries = malloc(bpf_table_max_entries(t) * sizeof(*entries));
 	if (!entries)
 		die("entries", -ENOMEM);
-	taker = (struct taker){ .table = t, .program = bpf_table_program(t, 0) };
+	taker = (struct taker){ .table = t, .program = bpf_table_program(t, 0, 0) };
 	w = run_window(o, &taker);
-	err = bpf_table_flip(t);
+	err = bpf_table_runs(t, 0, &w.nr_samples, &ns); /* on all nodes */
+	if (!err)
+		err = bpf_table_flip(t);
 	if (err)
 		die("flip", err);
+	w.ns = (double)ns / (double)w.nr_samples;
 	for (uint32_t i = 0; i < cfg.nr_cpus; i++)
 		w.nr_entries += bpf_table_take(t, i, entries, &counts);
 	free(entries);

@@ -46,12 +46,13 @@ t_bench_libsim8s_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_8_swap \
 	-DCPI_TABLE_WAYS=8 -DCPI_TABLE_SWAP_TO_FRONT=1
 
 # The BPF collector's program, and others over the kernel's usual maps.
-EXTRA_DIST += t/bench/handler.c t/bench/stock.bpf.c
+EXTRA_DIST += t/bench/flips.c t/bench/handler.c t/bench/stock.bpf.c t/bench/verified.c
 if BPF
-check_PROGRAMS += t/bench/handler
-BENCHES += t/bench/handler
+check_PROGRAMS += t/bench/flips t/bench/handler t/bench/verified
+BENCHES += t/bench/flips t/bench/handler t/bench/verified
 CLEANFILES += t/bench/stock.skel.h t/bench/stock.bpf.o t/bench/stock.bpf.tmp.o
 t/bench/handler-handler.$(OBJEXT): t/bench/stock.skel.h
+t/bench/verified-verified.$(OBJEXT): daemon/cpi.skel.h
 t/bench/stock.bpf.o: t/bench/stock.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) t/bench && \
 	$(COMPILE_BPF) -c $(srcdir)/t/bench/stock.bpf.c -o t/bench/stock.bpf.tmp.o && \
@@ -60,8 +61,13 @@ t/bench/stock.skel.h: t/bench/stock.bpf.o
 	$(AM_V_GEN)$(BPFTOOL) gen skeleton t/bench/stock.bpf.o name stock_bpf >$@.tmp && \
 	mv $@.tmp $@
 endif
+t_bench_flips_SOURCES = t/bench/flips.c t/bpf_sampler.c t/bpf_sampler.h
+t_bench_flips_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_bench_flips_LDADD = $(COLLECT_LDADD)
 t_bench_handler_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_handler_LDADD = $(COLLECT_LDADD)
+t_bench_verified_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_bench_verified_LDADD = $(COLLECT_LDADD)
 # How fast entries are attributed.
 BENCHES += t/bench/attribute_bench
 check_PROGRAMS += t/bench/attribute_bench
@@ -100,6 +106,7 @@ bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 	@echo 'Attribution: t/bench/attribute_bench'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'Ticks: $(srcdir)/t/bench/tick_bias'
+	@echo '     t/bench/flips, t/bench/verified'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'The loader hook: $(srcdir)/t/bench/hook'
 	@echo 'See $(srcdir)/t/bench/README.md.'

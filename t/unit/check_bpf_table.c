@@ -4,94 +4,28 @@
 
 #include "daemon/bpf_watch.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/times.h"
-#include "daemon/counters.h"
+#include "daemon/bpf_grace.h"
+#include "daemon/cpus.h"
 #include "kmod/table.h"
+#include "t/bpf_sampler.h"
 #include "t/unit/unit.h"
 
 #define PERIOD_NS 100000 /* of cpu-clock: 10,000 samples per second and CPU */
-#define FLIP_FOR  (2 * NSEC_PER_SEC)
-
-/* A table that samples the whole machine. */
-struct sampler {
-	struct bpf_table *table;
-	struct counters *counters;
-	struct event events[2];
-	uint64_t periods[2];
-	uint32_t nr_cpus;
-	struct cpi_entry *entries;
-};
-
-static int opened(void *ctx, int cpu, int event, int fd)
-{
-	const struct sampler *s = ctx;
-
-	return bpf_table_attach(s->table, fd, event);
-}
-
-static void sampler_open(struct sampler *s, struct bpf_table_config cfg)
-{
-	struct counters_config counters = {
-		.events = s->events,
-		.periods = s->periods,
-		.nr_events = cfg.nr_events,
-		.target = -1,
-		.opened = opened,
-		.ctx = s,
-	};
-	struct cpus cpus;
-	int event;
-
-	s->nr_cpus = cfg.nr_cpus;
-	ck_assert_int_eq(bpf_table_open(&cfg, &s->table), 0);
-	for (int i = 0; i < cfg.nr_events; i++) {
-		ck_assert_int_eq(event_parse("cpu-clock", 0, &s->events[i]), 0);
-		s->periods[i] = PERIOD_NS;
-	}
-	s->entries = malloc(bpf_table_max_entries(s->table) * sizeof(*s->entries));
-	ck_assert_ptr_nonnull(s->entries);
-	ck_assert_int_eq(cpus_online(&cpus), 0);
-	ck_assert_int_eq(counters_open(&counters, &cpus, &s->counters, &event), 0);
-}
-
-static void sampler_close(struct sampler *s)
-{
-	counters_close(s->counters);
-	bpf_table_close(s->table);
-	free(s->entries);
-}
-
-/* Flips, takes from all CPUs, and compares what was received with what is there. */
-static void take_all(struct sampler *s, struct bpf_table_counts *all)
-{
-	ck_assert_int_eq(bpf_table_flip(s->table), 0);
-	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
-		struct bpf_table_counts c = { 0 };
-		uint64_t counted[CPI_MAX_EVENTS] = { 0 };
-		size_t nr = bpf_table_take(s->table, cpu, s->entries, &c);
-
-		for (size_t i = 0; i < nr; i++) {
-			ck_assert_uint_gt(cpi_entry_count(&s->entries[i]), 0);
-			counted[cpi_entry_event(&s->entries[i])] +=
-				cpi_entry_count(&s->entries[i]);
-		}
-		for (unsigned int e = 0; e < CPI_MAX_EVENTS; e++) {
-			ck_assert_uint_eq(c.received[e], counted[e] + c.lost[e]);
-			all->received[e] += c.received[e];
-			all->lost[e] += c.lost[e];
-		}
-		all->evictions += c.evictions;
-	}
-}
+#define PAGES     64     /* that a worker touches, and gives back */
+#define FLIP_FOR  (3 * NSEC_PER_SEC / 2)
 
 /* Work with many addresses, in the kernel and out of it. */
 static void *work(void *arg)
@@ -107,49 +41,88 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static void *fault(void *arg)
+{
+	const bool *stop = arg;
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	while (pages != MAP_FAILED && !__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		for (size_t i = 0; i < PAGES; i++)
+			pages[i * page] = 1;
+		madvise(pages, PAGES * page, MADV_DONTNEED);
+	}
+	if (pages != MAP_FAILED)
+		munmap(pages, PAGES * page);
+	return NULL;
+}
+
 static const struct {
+	const char *event;
+	uint64_t period;
 	int nr_events;
 	uint32_t nr_buckets, nr_entries;
-	bool outcome, evicts, loses;
+	bool outcome, in_tasks, evicts, loses;
 } sizes[] = {
-	{ 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW, true, false,
-	  false },
-	{ 2, 1, 8192, true, true, false }, /* four entries: nearly all are evicted */
-	{ 1, 1, 1, false, true, true },    /* ... and have no place to go */
+	{ "cpu-clock", PERIOD_NS, 1, CPI_TABLE_DEFAULT_BUCKETS,
+	  CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true },
+	{ "cpu-clock", PERIOD_NS, 1, CPI_TABLE_DEFAULT_BUCKETS,
+	  CPI_TABLE_DEFAULT_OVERFLOW, .outcome = true, .in_tasks = true },
+	{ "page-faults", 10, 1, CPI_TABLE_DEFAULT_BUCKETS, CPI_TABLE_DEFAULT_OVERFLOW,
+	  .in_tasks = true },
+	/* Four entries: nearly all are evicted, */
+	{ "cpu-clock", PERIOD_NS, 2, 1, 8192, .outcome = true, .evicts = true,
+	  .in_tasks = true },
+	{ "cpu-clock", PERIOD_NS, 1, 1, 1, .evicts = true,
+	  .loses = true }, /* ... and have no place to go */
 };
 
 START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 {
-	struct sampler s = { 0 };
+	struct bpf_sampler s = { 0 };
+	const struct bpf_table_config cfg = {
+		.nr_events = sizes[_i].nr_events,
+		.nr_cpus = libbpf_num_possible_cpus(),
+		.nr_buckets = sizes[_i].nr_buckets,
+		.nr_entries = sizes[_i].nr_entries,
+		.outcome = sizes[_i].outcome,
+		.in_tasks = sizes[_i].in_tasks,
+	};
 	struct bpf_table_counts all = { 0 };
 	pthread_t workers[2];
 	bool stop = false;
 	uint64_t end, nr_flips = 0;
+	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
+	ck_assert_int_ge(stats, 0);
 	for (size_t i = 0; i < NR(workers); i++)
-		ck_assert_int_eq(pthread_create(&workers[i], NULL, work, &stop), 0);
-	sampler_open(&s, (struct bpf_table_config){
-				 .nr_events = sizes[_i].nr_events,
-				 .nr_cpus = libbpf_num_possible_cpus(),
-				 .nr_buckets = sizes[_i].nr_buckets,
-				 .nr_entries = sizes[_i].nr_entries,
-				 .outcome = sizes[_i].outcome,
-			 });
+		ck_assert_int_eq(pthread_create(&workers[i], NULL,
+						sizes[_i].in_tasks ? fault : work,
+						&stop),
+				 0);
+	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, sizes[_i].event, sizes[_i].period),
+			 0);
+	ck_assert(event_interrupts(&s.event[0]) || cfg.in_tasks);
 	end = time_mono_ns() + FLIP_FOR;
 	while (time_mono_ns() < end) {
-		take_all(&s, &all);
+		ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
 		nr_flips++;
 	}
 	counters_stop(s.counters);
-	take_all(&s, &all);
-	take_all(&s, &all);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
 	for (int e = 0; e < sizes[_i].nr_events; e++) {
 		struct collector_counts counts = { 0 };
+		uint64_t nr, ns;
 
 		ck_assert_uint_gt(all.received[e], 1000);
+		/* As many as the kernel counted runs of the programs. */
+		ck_assert_int_eq(bpf_table_runs(s.table, e, &nr, &ns), 0);
+		ck_assert_uint_eq(all.received[e], nr);
 		/* No more than the event counted. */
 		counters_read(s.counters, e, &counts);
-		ck_assert_uint_le(all.received[e] * (PERIOD_NS / 10 * 9),
+		ck_assert_uint_le(all.received[e] * (sizes[_i].period / 10 * 9),
 				  counts.event_count);
 	}
 	for (unsigned int e = sizes[_i].nr_events; e < CPI_MAX_EVENTS; e++)
@@ -161,28 +134,30 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < NR(workers); i++)
 		pthread_join(workers[i], NULL);
-	sampler_close(&s);
+	bpf_sampler_close(&s);
+	close(stats);
 }
 END_TEST
 
 START_TEST(after_the_counters_stop_both_sets_run_empty)
 {
-	struct sampler s = { 0 };
+	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
+	struct bpf_sampler s = { 0 };
 	struct bpf_table_counts all = { 0 }, none = { 0 };
 
-	sampler_open(&s, bpf_table_default(1, libbpf_num_possible_cpus()));
+	ck_assert_int_eq(bpf_sampler_open(&s, &cfg, "cpu-clock", PERIOD_NS), 0);
 	counters_stop(s.counters);
-	take_all(&s, &all);
-	take_all(&s, &all);
-	take_all(&s, &none);
-	take_all(&s, &none);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &none), 0);
+	ck_assert_int_eq(bpf_sampler_take(&s, &none), 0);
 	for (unsigned int e = 0; e < CPI_MAX_EVENTS; e++)
 		ck_assert_uint_eq(none.received[e], 0);
 	for (uint32_t cpu = 0; cpu < s.nr_cpus; cpu++) {
 		ck_assert_uint_eq(bpf_table_received(s.table, cpu, 0), 0);
 		ck_assert_uint_eq(bpf_table_overflow(s.table, cpu), 0);
 	}
-	sampler_close(&s);
+	bpf_sampler_close(&s);
 }
 END_TEST
 
@@ -245,7 +220,7 @@ END_TEST
 
 /* A table that samples work on all CPUs, and its watch. */
 struct watched {
-	struct sampler s;
+	struct bpf_sampler s;
 	struct bpf_watch *watch;
 	int epoll_fd;
 	pthread_t worker;
@@ -254,14 +229,16 @@ struct watched {
 
 static void watched_open(struct watched *t, uint32_t nr_entries)
 {
-	t->s = (struct sampler){ 0 };
+	const struct bpf_table_config cfg = {
+		.nr_events = 1,
+		.nr_cpus = libbpf_num_possible_cpus(),
+		.nr_buckets = 1,
+		.nr_entries = nr_entries,
+	};
+
+	t->s = (struct bpf_sampler){ 0 };
 	t->stop = false;
-	sampler_open(&t->s, (struct bpf_table_config){
-				    .nr_events = 1,
-				    .nr_cpus = libbpf_num_possible_cpus(),
-				    .nr_buckets = 1,
-				    .nr_entries = nr_entries,
-			    });
+	ck_assert_int_eq(bpf_sampler_open(&t->s, &cfg, "cpu-clock", PERIOD_NS), 0);
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	ck_assert_int_eq(
 		bpf_watch_open(t->s.table, t->s.nr_cpus, t->epoll_fd, &t->watch), 0);
@@ -274,7 +251,7 @@ static void watched_close(struct watched *t)
 	pthread_join(t->worker, NULL);
 	bpf_watch_close(t->watch);
 	close(t->epoll_fd);
-	sampler_close(&t->s);
+	bpf_sampler_close(&t->s);
 }
 
 static void await_notice(const struct watched *t)
@@ -294,7 +271,7 @@ START_TEST(an_overflow_array_that_gets_full_gives_notice)
 	watched_open(&t, 64);
 	while (!bpf_watch_is_full(t.watch))
 		await_notice(&t);
-	take_all(&t.s, &all);
+	ck_assert_int_eq(bpf_sampler_take(&t.s, &all), 0);
 	ck_assert_uint_ge(all.evictions, 48);
 	bpf_watch_emptied(t.watch);
 	ck_assert(!bpf_watch_is_full(t.watch));
@@ -368,11 +345,12 @@ START_TEST(a_lost_notice_costs_no_sample)
 
 	watched_open(&t, 16384);
 	fill_ring(&t);
-	take_all(&t.s, &all);
+	ck_assert_int_eq(bpf_sampler_take(&t.s, &all), 0);
 	memset(&all, 0, sizeof(all));
 	while (!bpf_watch_is_full(t.watch)) /* as on the timer */
 		bpf_watch_look(t.watch, 0);
-	take_all(&t.s, &all); /* which finds all that was received */
+	ck_assert_int_eq(bpf_sampler_take(&t.s, &all),
+			 0); /* which finds all that was received */
 	ck_assert_uint_ge(all.evictions, 12288);
 	ck_assert_uint_eq(all.lost[0], 0);
 	ring = ring_buffer__new(bpf_table_notices(t.s.table), count_notice, &nr_kept,
@@ -400,6 +378,47 @@ START_TEST(many_cpus_get_smaller_tables)
 }
 END_TEST
 
+/* Linux 5.10 runs a program on the CPU that one asks for. */
+START_TEST(flips_are_by_ipi_where_that_can_be)
+{
+	struct utsname name;
+	struct bpf_grace *g;
+	unsigned int major, minor;
+
+	uname(&name);
+	ck_assert_int_eq(sscanf(name.release, "%u.%u", &major, &minor), 2);
+	/* CPUs that there are not answer, too. */
+	ck_assert_int_eq(bpf_grace_open(BPF_GRACE_IPI, CPUS_MAX, &g), 0);
+	ck_assert_int_eq(bpf_grace_way(g), major > 5 || (major == 5 && minor >= 10)
+						   ? BPF_GRACE_IPI
+						   : BPF_GRACE_RCU);
+	ck_assert_int_eq(bpf_grace_wait(g), 0);
+	bpf_grace_close(g);
+	ck_assert_int_eq(bpf_grace_open(BPF_GRACE_RCU, CPUS_MAX, &g), 0);
+	ck_assert_int_eq(bpf_grace_way(g), BPF_GRACE_RCU);
+	ck_assert_int_eq(bpf_grace_wait(g), 0);
+	bpf_grace_close(g);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	bool interrupts;
+} events[] = {
+	{ "cpu-clock", true },   { "task-clock", true },        { "cycles", true },
+	{ "r00c0", true },       { "page-faults", false },      { "cs", false },
+	{ "migrations", false }, { "alignment-faults", false },
+};
+
+START_TEST(software_events_are_sampled_with_interrupts_on)
+{
+	struct event e;
+
+	ck_assert_int_eq(event_parse(events[_i].name, 0, &e), 0);
+	ck_assert_int_eq(event_interrupts(&e), events[_i].interrupts);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("bpf_table");
@@ -415,6 +434,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, without_a_clock_no_time_is_quiet);
 	tcase_add_test(tc, a_lost_notice_costs_no_sample);
 	tcase_add_test(tc, many_cpus_get_smaller_tables);
+	tcase_add_test(tc, flips_are_by_ipi_where_that_can_be);
+	tcase_add_loop_test(tc, software_events_are_sampled_with_interrupts_on, 0,
+			    NR(events));
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -2,7 +2,8 @@
 /*
  * The protocol of abi/bpf.h, explored to the end: two CPUs that sample, a daemon
  * that flips, waits, reads and clears, and every order in which their steps can
- * come. A step is one access to shared memory. What is left out of the protocol
+ * come. A step is one access to shared memory; a CPU sees what the daemon wrote to its
+ * word at any time later, unless a barrier makes it. What is left out of the protocol
  * must show as a sample that is lost, or counted twice, or as a set whose parts
  * disagree (I4): else the model would prove nothing.
  */
@@ -20,10 +21,14 @@
 #define MAX_STATES (1u << 20)
 #define SEEN_SIZE  (4 * MAX_STATES)
 
+/* Whom the daemon asks for an answer: daemon/bpf_grace.c. */
+enum grace { GRACE_NONE, GRACE_RCU, GRACE_IPI, GRACE_IPI_OF_ONE };
+
 struct protocol {
-	bool grace;       /* the daemon waits for programs that run */
-	bool word_once;   /* the program reads the word once per sample */
-	bool clears_idle; /* what was read is cleared before the next flip */
+	enum grace grace;
+	bool interruptible; /* an IPI can be taken amid a program */
+	bool word_once;     /* the program reads the word once per sample */
+	bool clears_idle;   /* what was read is cleared before the next flip */
 };
 
 /* Of one CPU and set: what the program adds to, a load and a store each. */
@@ -47,6 +52,7 @@ struct program {
 
 enum daemon_step {
 	DAEMON_FLIP,
+	DAEMON_ASK,
 	DAEMON_WAIT,
 	DAEMON_READ_RECEIVED,
 	DAEMON_READ_COUNT,
@@ -55,14 +61,19 @@ enum daemon_step {
 	DAEMON_DONE,
 };
 
+/* What has become of the daemon's question to a CPU. */
+enum ask { ASK_NOTHING, ASK_SENT, ASK_TAKEN };
+
 /* Bytes alone, so that states can be compared as such. */
 struct state {
 	struct part part[NR_CPUS][CPI_BPF_SETS];
 	struct program program[NR_CPUS];
-	uint8_t active;
-	uint8_t step;    /* the daemon's next */
-	uint8_t cpu;     /* ... which it takes from */
-	uint8_t awaited; /* a bit per CPU whose program ran at the flip */
+	uint8_t word[NR_CPUS]; /* the active set: as written, */
+	uint8_t seen[NR_CPUS]; /* ... and as the CPU sees it */
+	uint8_t ask[NR_CPUS];
+	uint8_t active; /* the daemon's own note */
+	uint8_t step;   /* the daemon's next */
+	uint8_t cpu;    /* ... which it is at */
 	uint8_t nr_flips;
 	uint8_t received, count; /* taken so far */
 	uint8_t taken_received;  /* from the part at hand */
@@ -105,7 +116,7 @@ static void step_program(struct explored *x, const struct protocol *p, struct st
 	case PROGRAM_OUTSIDE:
 		if (prog->nr_done == NR_SAMPLES)
 			return;
-		prog->set = s.active;
+		prog->set = s.seen[cpu];
 		break;
 	case PROGRAM_LOAD_RECEIVED:
 		prog->value = part->received;
@@ -113,7 +124,7 @@ static void step_program(struct explored *x, const struct protocol *p, struct st
 	case PROGRAM_STORE_RECEIVED:
 		part->received = prog->value + 1;
 		if (!p->word_once)
-			prog->set = s.active;
+			prog->set = s.seen[cpu];
 		break;
 	case PROGRAM_LOAD_COUNT:
 		prog->value = part->count;
@@ -121,7 +132,6 @@ static void step_program(struct explored *x, const struct protocol *p, struct st
 	case PROGRAM_STORE_COUNT:
 		part->count = prog->value + 1;
 		prog->nr_done++;
-		s.awaited &= ~(1u << cpu);
 		prog->set = prog->value = 0;
 		prog->step = PROGRAM_OUTSIDE;
 		reach(x, &s);
@@ -131,22 +141,67 @@ static void step_program(struct explored *x, const struct protocol *p, struct st
 	reach(x, &s);
 }
 
-static uint8_t programs_that_run(const struct state *s)
+/*
+ * What a CPU does beside programs: it comes to see its word, and takes and answers
+ * the question. Both of the latter are the kernel's code, so no program is amid its
+ * work, unless it can be interrupted; but between them one may run, in an NMI.
+ */
+static void step_cpu(struct explored *x, const struct protocol *p, struct state s,
+		     int cpu)
 {
-	uint8_t bits = 0;
+	struct state sees = s;
 
-	for (int i = 0; i < NR_CPUS; i++)
-		bits |= (s->program[i].step != PROGRAM_OUTSIDE) << i;
-	return bits;
+	sees.seen[cpu] = s.word[cpu];
+	reach(x, &sees);
+	if (s.program[cpu].step != PROGRAM_OUTSIDE &&
+	    !(p->interruptible && p->grace != GRACE_RCU))
+		return;
+	switch (s.ask[cpu]) {
+	case ASK_NOTHING:
+		return;
+	case ASK_SENT:
+		sees.ask[cpu] = ASK_TAKEN;
+		reach(x, &sees);
+		return;
+	case ASK_TAKEN:
+		s.ask[cpu] = ASK_NOTHING;
+		reach(x, &s);
+		return;
+	}
+}
+
+static bool is_last_cpu(struct state *s)
+{
+	s->cpu = (s->cpu + 1) % NR_CPUS;
+	return !s->cpu;
+}
+
+/* Asks all CPUs at once, or the one that the daemon is at. */
+static void ask(const struct protocol *p, struct state *s)
+{
+	switch (p->grace) {
+	case GRACE_NONE:
+		s->cpu = NR_CPUS - 1;
+		break;
+	case GRACE_RCU:
+		memset(s->ask, ASK_SENT, sizeof(s->ask));
+		s->cpu = NR_CPUS - 1;
+		break;
+	case GRACE_IPI:
+		s->ask[s->cpu] = ASK_SENT;
+		break;
+	case GRACE_IPI_OF_ONE:
+		s->ask[0] = ASK_SENT;
+		s->cpu = NR_CPUS - 1;
+		break;
+	}
 }
 
 static void next_part(struct state *s)
 {
 	s->step = DAEMON_READ_RECEIVED;
-	if (++s->cpu < NR_CPUS)
-		return;
-	s->cpu = 0;
-	s->step = ++s->nr_flips == NR_FLIPS ? DAEMON_DONE : DAEMON_FLIP;
+	if (is_last_cpu(s))
+		s->step = ++s->nr_flips == NR_FLIPS ? DAEMON_DONE : DAEMON_FLIP;
 }
 
 static void step_daemon(struct explored *x, const struct protocol *p, struct state s)
@@ -155,14 +210,21 @@ static void step_daemon(struct explored *x, const struct protocol *p, struct sta
 
 	switch (s.step) {
 	case DAEMON_FLIP:
-		s.active = !s.active;
-		s.awaited = p->grace ? programs_that_run(&s) : 0;
+		s.word[s.cpu] = !s.active;
+		if (is_last_cpu(&s)) {
+			s.active = !s.active;
+			s.step++;
+		}
+		break;
+	case DAEMON_ASK:
+		ask(p, &s);
 		s.step++;
 		break;
 	case DAEMON_WAIT:
-		if (s.awaited)
-			return;
-		s.step++;
+		for (int i = 0; i < NR_CPUS; i++)
+			if (s.ask[i] != ASK_NOTHING)
+				return;
+		s.step = is_last_cpu(&s) ? DAEMON_READ_RECEIVED : DAEMON_ASK;
 		break;
 	case DAEMON_READ_RECEIVED:
 		s.taken_received = part->received;
@@ -223,8 +285,10 @@ static bool goes_wrong(const struct protocol *p, size_t *nr_states)
 		struct state s = x.states[x.next++];
 
 		x.wrong = s.wrong || is_wrong_end(&s);
-		for (int i = 0; i < NR_CPUS; i++)
+		for (int i = 0; i < NR_CPUS; i++) {
 			step_program(&x, p, s, i);
+			step_cpu(&x, p, s, i);
+		}
 		step_daemon(&x, p, s);
 	}
 	*nr_states = x.nr;
@@ -237,10 +301,17 @@ static const struct {
 	struct protocol protocol;
 	bool wrong;
 } protocols[] = {
-	{ { .grace = true, .word_once = true, .clears_idle = true }, false },
-	{ { .grace = false, .word_once = true, .clears_idle = true }, true },
-	{ { .grace = true, .word_once = false, .clears_idle = true }, true },
-	{ { .grace = true, .word_once = true, .clears_idle = false }, true },
+	{ { GRACE_RCU, .word_once = true, .clears_idle = true }, false },
+	{ { GRACE_RCU, .interruptible = true, .word_once = true, .clears_idle = true },
+	  false },
+	{ { GRACE_IPI, .word_once = true, .clears_idle = true }, false },
+	{ { GRACE_IPI, .interruptible = true, .word_once = true, .clears_idle = true },
+	  true },
+	{ { GRACE_IPI_OF_ONE, .word_once = true, .clears_idle = true }, true },
+	{ { GRACE_NONE, .word_once = true, .clears_idle = true }, true },
+	{ { GRACE_RCU, .word_once = false, .clears_idle = true }, true },
+	{ { GRACE_IPI, .word_once = false, .clears_idle = true }, true },
+	{ { GRACE_IPI, .word_once = true, .clears_idle = false }, true },
 };
 
 START_TEST(only_the_whole_protocol_keeps_every_sample)

@@ -35,6 +35,7 @@ t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
 DAEMON_UNIT = t/unit/check_budget \
 	t/unit/check_calibrate \
 	t/unit/check_control \
+	t/unit/check_nodes \
 	t/unit/check_metrics \
 	t/unit/check_notify \
 	t/unit/check_options \
@@ -48,6 +49,8 @@ t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_nodes_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_nodes_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_metrics_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
@@ -102,6 +105,7 @@ t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
+EXTRA_DIST += t/unit/check_bpf_table.c t/bpf_sampler.c t/bpf_sampler.h
 t_unit_check_swept_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_swept_LDADD = $(DAEMON_UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c
@@ -109,6 +113,8 @@ if BPF
 check_PROGRAMS += t/unit/check_bpf_table
 QUICK_TESTS += t/unit/check_bpf_table
 endif
+t_unit_check_bpf_table_SOURCES = t/unit/check_bpf_table.c t/bpf_sampler.c \
+	t/bpf_sampler.h
 t_unit_check_bpf_table_CFLAGS = $(UNIT_CFLAGS) $(BPF_CFLAGS)
 t_unit_check_bpf_table_LDADD = $(COLLECT_LDADD)
 t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)

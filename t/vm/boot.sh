@@ -38,11 +38,28 @@ qemu()
 	fi
 	[ -z "$disk" ] || options="$options -drive if=none,id=disk,format=raw,file=$disk
 		-device virtio-blk-pci,drive=disk"
+	[ -z "$(field "$1" nodes)" ] ||
+		options="$options $(qemu_nodes "${cpus:-2}" "$(field "$1" nodes)")"
 	# shellcheck disable=SC2086 # a list of words
 	timeout --foreground -k 5 "${limit:-$time_limit}" "qemu-system-$(qemu_arch)" $options \
-		-smp "${cpus:-2}" -m 1024 -nodefaults -display none -serial stdio \
+		-smp "${cpus:-2},sockets=${cpus:-2}" -m 1024 -nodefaults -display none -serial stdio \
 		-no-reboot -kernel "$kernel/boot/$image-$release" -initrd "$work/initrd" \
 		-append "$console panic=-1 oops=panic quiet $(field "$1" append)"
+}
+
+# qemu_nodes CPUS NODES: NUMA nodes whose CPUs take turns, each with its share of memory.
+qemu_nodes()
+{
+	awk -v cpus="$1" -v nodes="$2" 'BEGIN {
+		for (node = 0; node < nodes; node++) {
+			size = 1024 / nodes
+			print "-object memory-backend-ram,id=m" node ",size=" size "M"
+			printf "-numa node,nodeid=%d,memdev=m%d", node, node
+			for (cpu = node; cpu < cpus; cpu += nodes)
+				printf ",cpus=%d", cpu
+			print ""
+		}
+	}'
 }
 
 # field MACHINE KEY

@@ -37,6 +37,11 @@ build_cpi()
 			LLVM_CONFIG="$work/llvm-config" PKG_CONFIG=pkg-config \
 			PKG_CONFIG_SYSROOT_DIR="$sysroot" \
 			PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$triplet/pkgconfig:$sysroot/usr/share/pkgconfig"
+	bpf=
+	if grep -q '^#define HAVE_BPF 1' "$work/cpi/config.h"; then
+		bpf=yes
+		guest_programs="$guest_programs t/bench/flips t/bench/verified"
+	fi
 	# shellcheck disable=SC2086 # a list of words
 	build cpi make -C "$work/cpi" -j2 tools/cpi daemon/cpid $guest_programs
 	case " $cases " in
@@ -57,16 +62,20 @@ build_programs()
 	done
 }
 
-# The kernel's build writes beside the sources, so it gets a copy.
+# Sets $module, which is empty where it cannot be built. The kernel's build writes beside
+# the sources, so it gets a copy.
 build_module()
 {
-	module=
+	module= nmi_module=
 	[ -e "$srcdir/kmod/Kbuild" ] || return 0
+	# Older kernels name a compiler that there may not be any more.
+	cc=$(sed -n 's/^CC = .*[$](CROSS_COMPILE)//p' \
+		"$kernel/usr/src/linux-headers-$release/.kernelvariables")
+	command -v "$triplet-${cc:-gcc}" >/dev/null || return 0
 	mkdir -p "$work/module-$release"
 	cp -Rpu "$srcdir/kmod" "$srcdir/abi" "$work/module-$release"
 	build_ko kmod
 	module=$work/module-$release/kmod/cpi.ko
-	nmi_module=
 	[ "$arch" = x86_64 ] || return 0
 	cp -Rpu "$here/nmi" "$work/module-$release"
 	build_ko nmi

@@ -4,7 +4,8 @@
 # apt gets lists, cache and an empty package database of its own, so neither root
 # nor a foreign architecture is needed. Everything is kept in $cache:
 #
-#	apt/			lists (a day old at most, if the network allows), cache
+#	apt/			lists (a day old at most, if the network allows), cache;
+#				those of an older Debian release in apt-RELEASE/
 #	REL/			image, headers and kbuild of kernel release REL,
 #				unpacked, and its vmlinux
 #	sysroot-ARCH-SUM/	what CPI is built against and runs on in the guest; SUM
@@ -12,19 +13,31 @@
 #
 # Folders appear by renaming when they are complete.
 
-guest_libraries='libcap-dev libdw-dev libelf-dev libiberty-dev
+guest_libraries='libbpf-dev libcap-dev libdw-dev libelf-dev libiberty-dev
 	liblzma-dev libpfm4-dev libsqlite3-dev libzstd-dev nettle-dev check
 	busybox-static libstdc++6 mawk sqlite3 zlib1g-dev'
 # Without what it depends on: its archives are all that is needed.
 guest_llvm=llvm-19-dev
 
-# The mirrors are the host's; backports are one suite more of the first.
+# suite_of VERSION: the Debian release that such a kernel is looked for in.
+suite_of()
+{
+	case $1 in
+	5.10*) echo bullseye ;;
+	*) echo "$codename" ;;
+	esac
+}
+
+# fetch_sources SUITE: the mirrors are the host's; backports are one suite more of the
+# first, but for older releases.
 fetch_sources()
 {
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
-		awk -v c="$codename" -v key=/usr/share/keyrings/debian-archive-keyring.gpg '
-		$2 == c { line[$1 " " $2]; line[$1 " " c "-backports"] }
-		$2 == c "-updates" || $2 == c "-security" { line[$1 " " $2] }
+		awk -v c="$codename" -v suite="$1" -v key=/usr/share/keyrings/debian-archive-keyring.gpg '
+		$2 == c { line[$1 " " suite] }
+		$2 == c && suite == c { line[$1 " " c "-backports"] }
+		$2 == c "-updates" && suite == c { line[$1 " " $2] }
+		$2 == c "-security" { line[$1 " " suite "-security"] }
 		END {
 			for (l in line)
 				print "deb [signed-by=" key "] " l " main"
@@ -39,29 +52,37 @@ vm_apt()
 	"$apt_tool" -q -oAPT::Architecture="$deb_arch" \
 		-oAPT::Architectures::=amd64 -oAPT::Architectures::=arm64 \
 		-oAPT::Sandbox::User=root -oAcquire::Languages=none \
-		-oDir::Etc::SourceList="$cache/apt/sources.list" \
-		-oDir::Etc::SourceParts="$cache/apt/none" \
-		-oDir::State="$cache/apt" -oDir::State::Lists="$cache/apt/lists" \
-		-oDir::State::status="$cache/apt/status" \
-		-oDir::Cache="$cache/apt/$deb_arch" "$@"
+		-oDir::Etc::SourceList="$apt/sources.list" \
+		-oDir::Etc::SourceParts="$apt/none" \
+		-oDir::State="$apt" -oDir::State::Lists="$apt/lists" \
+		-oDir::State::status="$apt/status" \
+		-oDir::Cache="$apt/$deb_arch" "$@"
 }
 
-fetch_lists()
+# Sets $codename, of the Debian release that this is.
+find_codename()
 {
 	codename=$(. /etc/os-release && echo "$ID-${VERSION_CODENAME:-}")
 	case $codename in
 	debian-?*) codename=${codename#debian-} ;;
 	*) skip_all 'the kernels come from Debian, which this is not' ;;
 	esac
-	mkdir -p "$cache/apt/lists/partial" "$cache/apt/$deb_arch/archives/partial"
-	: >"$cache/apt/status"
-	[ -z "$(find "$cache/apt/stamp" -mmin -1440 2>/dev/null)" ] || return 0
-	fetch_sources >"$cache/apt/sources.list"
-	note 'fetching the lists of packages'
-	if vm_apt apt-get --error-on=any update >"$cache/apt/log" 2>&1; then
-		touch "$cache/apt/stamp"
-	elif [ ! -e "$cache/apt/stamp" ]; then
-		skip_all "no package lists: $(grep -m 1 '^[EW]:' "$cache/apt/log")"
+}
+
+# fetch_lists SUITE: from here on packages are those of this Debian release.
+fetch_lists()
+{
+	apt=$cache/apt
+	[ "$1" = "$codename" ] || apt=$cache/apt-$1
+	mkdir -p "$apt/lists/partial" "$apt/$deb_arch/archives/partial"
+	: >"$apt/status"
+	[ -z "$(find "$apt/stamp" -mmin -1440 2>/dev/null)" ] || return 0
+	fetch_sources "$1" >"$apt/sources.list"
+	note "fetching the lists of $1's packages"
+	if vm_apt apt-get --error-on=any update >"$apt/log" 2>&1; then
+		touch "$apt/stamp"
+	elif [ ! -e "$apt/stamp" ]; then
+		skip_all "no package lists: $(grep -m 1 '^[EW]:' "$apt/log")"
 	fi
 }
 
@@ -94,8 +115,8 @@ unpack()
 	shift
 	rm -rf "$unpack_place.new"
 	mkdir -p "$unpack_place.new/debs"
-	(cd "$unpack_place.new/debs" && vm_apt apt-get download "$@") >"$cache/apt/log" 2>&1 ||
-		skip_all "cannot download: $(grep -m 1 '^E:' "$cache/apt/log")"
+	(cd "$unpack_place.new/debs" && vm_apt apt-get download "$@") >"$apt/log" 2>&1 ||
+		skip_all "cannot download: $(grep -m 1 '^E:' "$apt/log")"
 	unpack_debs "$unpack_place.new" "$unpack_place.new"/debs/*.deb
 	rm -r "$unpack_place.new/debs"
 }
@@ -174,11 +195,11 @@ fetch_sysroot()
 	note "fetching libraries for $arch"
 	# shellcheck disable=SC2086 # a list of words
 	vm_apt apt-get -y --download-only --no-install-recommends install $guest_libraries \
-		>"$cache/apt/log" 2>&1 ||
-		skip_all "cannot download: $(grep -m 1 '^E:' "$cache/apt/log")"
+		>"$apt/log" 2>&1 ||
+		skip_all "cannot download: $(grep -m 1 '^E:' "$apt/log")"
 	unpack "$sysroot" "$guest_llvm"
-	unpack_debs "$sysroot.new" "$cache/apt/$deb_arch"/archives/*.deb
-	rm "$cache/apt/$deb_arch"/archives/*.deb
+	unpack_debs "$sysroot.new" "$apt/$deb_arch"/archives/*.deb
+	rm "$apt/$deb_arch"/archives/*.deb
 	relative_links "$sysroot.new"
 	mv "$sysroot.new" "$sysroot"
 }

@@ -25,5 +25,5 @@ check_share
 check_that 'hardly any sample is without an image' "$unknown <= 0.005 * $received"
 check 'the database is whole' cpi cat --db t.db --check
 module_unload
-start perf
+[ -e /cpi/t/bench/flips ] && start bpf || start perf
 cpid_stop

@@ -1,0 +1,4 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The BPF collector on the oldest kernel that a Debian package has: Linux 5.10.
+exec "${srcdir:-.}/t/vm/run" --kernel 5.10 x86_64 boot bpf-cpid bpf-flips bpf-nodes

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * verified - what this kernel's verifier says of each BPF program
+ *
+ * Of each program: its instructions, how many the verifier went through (each as often
+ * as it came by), that number's share of what the kernel allows, and bytes of machine
+ * code. Fails when a program is above a tenth of the limit, or when the one that takes
+ * samples is refused.
+ */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "daemon/bpf_node.h"
+#include "daemon/cpi.skel.h"
+
+#define LOG_STATS 4 /* the verifier's summary alone */
+
+static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+/* Loads one program and no other. Returns 0 or -errno. */
+static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_t size)
+{
+	const struct bpf_node_config cfg = {
+		.nr_buckets = CPI_TABLE_DEFAULT_BUCKETS,
+		.nr_entries = CPI_TABLE_DEFAULT_OVERFLOW,
+		.nr_full = CPI_TABLE_DEFAULT_OVERFLOW / 4 * 3,
+		.outcome = true,
+	};
+	struct bpf_program *p = NULL;
+	int err = bpf_node_set_numbers(&cfg, only, 0);
+
+	while (!err && (p = bpf_object__next_program(skel->obj, p)))
+		err = bpf_program__set_autoload(p, p == only);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_notices,
+					       sysconf(_SC_PAGESIZE));
+	if (!err)
+		err = bpf_program__set_log_level(only, LOG_STATS);
+	if (!err)
+		err = bpf_program__set_log_buf(only, log, size);
+	return err ? err : cpi_bpf__load(skel);
+}
+
+/* Prints a program's line. Returns whether it is far from the limit. */
+static bool print(const struct bpf_program *p, const char *log)
+{
+	const char *processed = strstr(log, "processed ");
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	unsigned int nr, limit;
+
+	if (!processed ||
+	    sscanf(processed, "processed %u insns (limit %u)", &nr, &limit) != 2 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size)) {
+		printf("%-16s no statistics\n", bpf_program__name(p));
+		return false;
+	}
+	printf("%-16s %12zu %12u %7.2f %% %12u\n", bpf_program__name(p),
+	       info.xlated_prog_len / sizeof(struct bpf_insn), nr, 100.0 * nr / limit,
+	       info.jited_prog_len);
+	return nr <= limit / 10;
+}
+
+/* Loads and prints one program of the object. Returns whether there is such. */
+static bool verify(size_t at, bool *far)
+{
+	static const char needed[] = "cpi_sample";
+	struct cpi_bpf *skel = cpi_bpf__open();
+	struct bpf_program *p = NULL;
+	char log[4096] = "";
+	int err;
+
+	if (!skel) {
+		*far = false;
+		return false;
+	}
+	for (size_t i = 0; i <= at; i++) {
+		p = bpf_object__next_program(skel->obj, p);
+		if (!p)
+			goto out;
+	}
+	err = load(skel, p, log, sizeof(log));
+	if (!err) {
+		*far &= print(p, log);
+	} else {
+		printf("%-16s refused: %s\n", bpf_program__name(p), strerror(-err));
+		*far &= strcmp(bpf_program__name(p), needed) != 0;
+	}
+out:
+	cpi_bpf__destroy(skel);
+	return p != NULL;
+}
+
+int main(void)
+{
+	struct utsname name;
+	bool far = true;
+
+	libbpf_set_print(be_quiet);
+	uname(&name);
+	printf("%-16s %12s %12s %9s %12s\n", name.release, "instructions", "verified",
+	       "of limit", "machine code");
+	for (size_t i = 0; verify(i, &far); i++)
+		;
+	return far ? EXIT_SUCCESS : EXIT_FAILURE;
+}
