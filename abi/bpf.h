@@ -16,7 +16,9 @@
  * I4  In a set that is not active, per event: received = Σ counts in slots +
  *     Σ counts in the overflow array + lost.
  * I5  One program at a time writes a CPU's sets: the kernel does not run a perf
- *     event's program inside another one's (bpf_prog_active).
+ *     event's program inside another one's (bpf_prog_active). A tick that
+ *     interrupted user mode interrupted none, and masks all that is no NMI: the
+ *     daemon samples ticks beside software events alone.
  *
  * Without the wait, a program that has read the word but not yet written would
  * write into a set that is being read or cleared: t/unit/check_flip.c finds it.
@@ -43,6 +45,7 @@ struct cpi_bpf_cpu {
 	uint32_t slot;      /* among the node's CPUs */
 	uint32_t notice_at; /* when nr_work is as much, the daemon wants to know */
 	uint32_t nr_work;   /* samples of processes, not of the idle task; wraps */
+	uint32_t ticks_elsewhere; /* that interrupted the kernel; wraps, not of a set */
 	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
 	struct cpi_bpf_set {
 		uint32_t nr_overflow; /* entries in the overflow array */
@@ -71,6 +74,8 @@ static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 #define CPI_BPF_NR_ENTRIES 0x7c910003 /* of an overflow array */
 #define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are told of */
 #define CPI_BPF_NR_FULL    0x7c910005 /* entries that make an overflow array full */
+#define CPI_BPF_TICK_REGS  0x7c910006 /* from the tick's timer to __irq_regs */
+#define CPI_BPF_TICK       0x7c910007 /* address of the tick's callback: 64 bits */
 
 /* What happened on a CPU; in the ring. */
 struct cpi_bpf_notice {

@@ -15,6 +15,7 @@
 #define CPI_CONTROL_MAGIC   0x31697063u /* "cpi1" */
 #define CPI_CONTROL_VERSION 1
 #define CPI_CONTROL_TEXT    64    /* longest argument, with its NUL */
+#define CPI_CONTROL_PATH    1024  /* longest path, with its NUL */
 #define CPI_CONTROL_REPLY   65536 /* longest reply */
 
 enum cpi_control_op {
@@ -23,6 +24,7 @@ enum cpi_control_op {
 	CPI_CONTROL_EPOCH = 3,  /* text: label of the epoch that begins, may be "" */
 	CPI_CONTROL_RATE = 4,   /* text: samples per second and CPU, or "budget" */
 	CPI_CONTROL_QUIT = 5,
+	CPI_CONTROL_REGISTER = 6, /* the process's user too; see below */
 };
 
 struct cpi_control_request {
@@ -30,6 +32,18 @@ struct cpi_control_request {
 	uint16_t version;
 	uint16_t op; /* enum cpi_control_op */
 	char text[CPI_CONTROL_TEXT];
+};
+
+/*
+ * CPI_CONTROL_REGISTER: size bytes at base in a process's memory are what a file has at
+ * offset. With an empty path: read again what the process has mapped.
+ */
+struct cpi_control_register {
+	struct cpi_control_request head; /* no text */
+	int32_t pid;
+	uint32_t reserved;
+	uint64_t base, size, offset;
+	char path[CPI_CONTROL_PATH]; /* in the process's own root */
 };
 
 /* Followed by size bytes of text: lines "name value", the value may hold spaces. */
@@ -42,6 +56,7 @@ struct cpi_control_reply {
 };
 
 _Static_assert(sizeof(struct cpi_control_request) == 72, "wire format");
+_Static_assert(sizeof(struct cpi_control_register) == 1128, "wire format");
 _Static_assert(sizeof(struct cpi_control_reply) == 16, "wire format");
 
 #endif

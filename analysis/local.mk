@@ -19,6 +19,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cfg_noreturn.c \
 	analysis/cfg_table.c \
 	analysis/cfg_value.c analysis/cfg_value.h \
+	analysis/combine.c analysis/combine.h \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \

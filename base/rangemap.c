@@ -137,3 +137,14 @@ int rangemap_insert(struct rangemap *m, const struct range *r, rangemap_cut_fn o
 	m->range[i] = *r;
 	return 0;
 }
+
+int rangemap_remove(struct rangemap *m, uint64_t start, uint64_t end,
+		    rangemap_cut_fn on_cut, void *ctx)
+{
+	if (start >= end)
+		return -EINVAL;
+	if (reserve(m, m->nr + 1))
+		return -ENOMEM;
+	cut(m, start, end, on_cut, ctx);
+	return 0;
+}

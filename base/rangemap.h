@@ -48,6 +48,10 @@ int rangemap_copy(struct rangemap *to, const struct rangemap *from);
 int rangemap_insert(struct rangemap *m, const struct range *r, rangemap_cut_fn on_cut,
 		    void *ctx);
 
+/* Takes [start, end) away from whatever is there. As rangemap_insert(). */
+int rangemap_remove(struct rangemap *m, uint64_t start, uint64_t end,
+		    rangemap_cut_fn on_cut, void *ctx);
+
 /* The range that holds address, or NULL. Valid until the next change. */
 const struct range *rangemap_find(const struct rangemap *m, uint64_t address);
 

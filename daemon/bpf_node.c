@@ -31,7 +31,21 @@ struct bpf_node {
 	struct cpi_bpf *skel[CPI_MAX_EVENTS];
 	struct shared cpus, buckets, overflow;
 	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
+	struct bpf_link *ticks;    /* NULL: they are not counted */
 };
+
+static bool is_tick(const struct bpf_node *n, int event)
+{
+	return n->cfg.tick.function && event == n->cfg.nr_events - 1;
+}
+
+/* The program that counts the event's samples. */
+static struct bpf_program *program_of(const struct bpf_node *n, int event)
+{
+	const struct cpi_bpf *skel = n->skel[event];
+
+	return is_tick(n, event) ? skel->progs.cpi_tick : skel->progs.cpi_sample;
+}
 
 int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
 			 int event)
@@ -44,6 +58,10 @@ int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *
 		return -ENOMEM;
 	memcpy(code, bpf_program__insns(prog), nr * sizeof(*code));
 	for (struct bpf_insn *i = code; i < code + nr; i++) {
+		if (i->code == (BPF_LD | BPF_DW | BPF_IMM) && i->imm == CPI_BPF_TICK) {
+			i[0].imm = (int32_t)cfg->tick.function;
+			i[1].imm = (int32_t)(cfg->tick.function >> 32);
+		}
 		if (i->code != (BPF_ALU64 | BPF_MOV | BPF_K))
 			continue;
 		if (i->imm == CPI_BPF_EVENT)
@@ -54,6 +72,8 @@ int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *
 			i->imm = cfg->nr_entries;
 		else if (i->imm == CPI_BPF_OUTCOME)
 			i->imm = cfg->outcome;
+		else if (i->imm == CPI_BPF_TICK_REGS)
+			i->imm = cfg->tick.to_regs;
 		else if (i->imm == CPI_BPF_NR_FULL)
 			i->imm = cfg->nr_full;
 	}
@@ -117,7 +137,12 @@ static int load(struct bpf_node *n, int event, bool exec_ids)
 	n->skel[event] = skel;
 	if (!skel)
 		return -errno;
-	err = bpf_node_set_numbers(&n->cfg, skel->progs.cpi_sample, event);
+	err = bpf_node_set_numbers(&n->cfg, program_of(n, event), event);
+	if (!err)
+		err = bpf_program__set_autoload(is_tick(n, event)
+							? skel->progs.cpi_sample
+							: skel->progs.cpi_tick,
+						false);
 	if (!err)
 		err = event ? share_maps(n->skel[0], skel) : set_maps(n, skel);
 	if (!err)
@@ -190,6 +215,7 @@ void bpf_node_close(struct bpf_node *n)
 {
 	if (!n)
 		return;
+	bpf_node_stop_ticks(n);
 	bpf_link__destroy(n->exec_ids);
 	unmap_shared(&n->cpus);
 	unmap_shared(&n->buckets);
@@ -201,7 +227,22 @@ void bpf_node_close(struct bpf_node *n)
 
 int bpf_node_program(const struct bpf_node *n, int event)
 {
-	return bpf_program__fd(n->skel[event]->progs.cpi_sample);
+	return bpf_program__fd(program_of(n, event));
+}
+
+int bpf_node_start_ticks(struct bpf_node *n)
+{
+	const int event = n->cfg.nr_events - 1;
+
+	if (is_tick(n, event) && !n->ticks)
+		n->ticks = bpf_program__attach(program_of(n, event));
+	return is_tick(n, event) && !n->ticks ? -errno : 0;
+}
+
+void bpf_node_stop_ticks(struct bpf_node *n)
+{
+	bpf_link__destroy(n->ticks);
+	n->ticks = NULL;
 }
 
 int bpf_node_notices(const struct bpf_node *n)

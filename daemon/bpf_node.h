@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "abi/bpf.h"
+#include "daemon/tick.h"
 #include "kmod/table.h"
 
 struct bpf_node_config {
@@ -18,6 +19,7 @@ struct bpf_node_config {
 	uint32_t nr_cpus;    /* one more than the highest number of its CPUs */
 	uint32_t nr_slots;   /* as many as it has CPUs */
 	int nr_events;       /* a program each */
+	struct tick tick;    /* the last event is it; function 0: none is */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	uint32_t nr_entries; /* of the overflow array, likewise */
 	uint32_t nr_full;    /* as many of them are told of in the ring */
@@ -39,6 +41,11 @@ void bpf_node_close(struct bpf_node *n); /* accepts NULL */
 
 /* The descriptor of the program that takes event's samples; the node's. */
 int bpf_node_program(const struct bpf_node *n, int event);
+
+/* Lets ticks be counted, if there is such an event, until told otherwise. 0 or -errno.
+ */
+int bpf_node_start_ticks(struct bpf_node *n);
+void bpf_node_stop_ticks(struct bpf_node *n);
 
 /* The ring's descriptor; the node's. */
 int bpf_node_notices(const struct bpf_node *n);

@@ -96,6 +96,7 @@ static int open_node(struct bpf_table *t, const struct nodes *nodes, int index)
 		.nr_buckets = t->cfg.nr_buckets,
 		.nr_entries = t->cfg.nr_entries,
 		.nr_full = nr_full(t),
+		.tick = t->cfg.tick,
 		.outcome = t->cfg.outcome,
 		.exec_ids = !index,
 		.notices_fd = index ? bpf_node_notices(t->node[0]) : -1,
@@ -135,7 +136,7 @@ static int open_nodes(struct bpf_table *t)
 	return err;
 }
 
-static void explain(int err)
+static void explain(const struct bpf_table *t, int err)
 {
 	struct buf why = { 0 };
 
@@ -146,6 +147,8 @@ static void explain(int err)
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		buf_puts(&why, ": the kernel shows no /sys/kernel/btf/vmlinux, which "
 			       "its option DEBUG_INFO_BTF makes");
+	else if (t->cfg.tick.function)
+		buf_puts(&why, ": ticks take Linux 5.15 or newer");
 	log_info("bpf: programs cannot be loaded: %s", buf_str(&why));
 	buf_fini(&why);
 }
@@ -168,7 +171,7 @@ int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out)
 		err = bpf_grace_open(cfg->in_tasks ? BPF_GRACE_RCU : BPF_GRACE_IPI,
 				     cfg->nr_cpus, &t->grace);
 	if (err) {
-		explain(err);
+		explain(t, err);
 		bpf_table_close(t);
 		return err;
 	}
@@ -197,6 +200,21 @@ int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int e
 	int prog = bpf_table_program(t, cpu, event);
 
 	return ioctl(perf_fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
+}
+
+int bpf_table_start_ticks(struct bpf_table *t)
+{
+	int err = 0;
+
+	for (int i = 0; i < t->nr_nodes && !err; i++)
+		err = bpf_node_start_ticks(t->node[i]);
+	return err;
+}
+
+void bpf_table_stop_ticks(struct bpf_table *t)
+{
+	for (int i = 0; i < t->nr_nodes; i++)
+		bpf_node_stop_ticks(t->node[i]);
 }
 
 int bpf_table_runs(const struct bpf_table *t, int event, uint64_t *nr, uint64_t *ns)
@@ -231,6 +249,16 @@ uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu)
 {
 	return __atomic_load_n(&t->place[cpu].cpu->set[t->active].nr_overflow,
 			       __ATOMIC_RELAXED);
+}
+
+uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->cfg.nr_cpus; i++)
+		n += __atomic_load_n(&t->place[i].cpu->ticks_elsewhere,
+				     __ATOMIC_RELAXED);
+	return n;
 }
 
 bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu)

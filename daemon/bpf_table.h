@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 #include "abi/bpf.h"
+#include "daemon/tick.h"
 
 struct bpf_table_config {
 	int nr_events;
+	struct tick tick;    /* the last event is it; function 0: none is */
 	uint32_t nr_cpus;    /* as many as there may ever be */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	uint32_t nr_entries; /* of the overflow array, likewise */
@@ -38,6 +40,16 @@ void bpf_table_close(struct bpf_table *t); /* accepts NULL */
 
 /* Lets a CPU's perf event's samples be counted as event's. 0 or -errno. */
 int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int event);
+
+/*
+ * Lets ticks that interrupt user mode be counted, until it is told otherwise. 0 or
+ * -errno.
+ */
+int bpf_table_start_ticks(struct bpf_table *t);
+void bpf_table_stop_ticks(struct bpf_table *t);
+
+/* How many ticks interrupted something else, modulo 2^32. */
+uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t);
 
 /*
  * The descriptor of the program that takes event's samples on the CPU and on the

@@ -69,12 +69,14 @@ struct collector_counts {
 	uint64_t event_count; /* the event's own count */
 	uint64_t enabled_ns, running_ns;
 	uint64_t throttled;
+	uint64_t elsewhere; /* outside of user mode, where a tick is no sample */
 };
 
 struct collector;
 
 struct collector_ops {
 	const char *name;
+	bool takes_ticks; /* the event, as the last one; others are perf's */
 	/*
 	 * Opens the events on the CPUs and starts. 0, or -errno (*event is then the
 	 * index of the one that failed, or -1).

@@ -31,14 +31,24 @@
 #include "daemon/counters.h"
 #include "daemon/entries.h"
 #include "daemon/swept.h"
+#include "daemon/tick.h"
 
 #define QUIET_NS (60 * NSEC_PER_SEC) /* until it is looked without a notice */
+
+/* For how long ticks have been counted, summed over CPUs. */
+struct listening {
+	uint64_t before_ns;
+	uint64_t since_ns; /* 0: they are not now */
+	int nr_cpus;       /* since then */
+};
 
 struct collector {
 	struct collector_config cfg;
 	struct bpf_table *table;
 	struct bpf_watch *watch;
 	struct counters *counters;
+	bool ticks; /* the last event is not among the counters' */
+	struct listening listening;
 	int nr_cpus;               /* that there may ever be */
 	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
 	uint64_t from_ns;          /* nothing in the active set is older */
@@ -84,6 +94,12 @@ static int open_table(struct collector *c)
 	if (c->nr_cpus < 0)
 		return c->nr_cpus;
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
+	if (c->ticks) {
+		err = tick_find(&cfg.tick);
+		if (err)
+			return err;
+		tick_warn_stopped();
+	}
 	for (int i = 0; i < c->cfg.nr_events; i++)
 		cfg.in_tasks |= !event_interrupts(&c->cfg.events[i]);
 	err = bpf_table_open(&cfg, &c->table);
@@ -93,6 +109,53 @@ static int open_table(struct collector *c)
 		return err;
 	c->entries = malloc(2 * bpf_table_max_entries(c->table) * sizeof(*c->entries));
 	return c->entries ? 0 : -ENOMEM;
+}
+
+/*
+ * Whether the events can be sampled together: what is no software event may
+ * interrupt a tick's program (abi/bpf.h, I5).
+ */
+static int check_events(const struct collector *c)
+{
+	for (int i = 0; i < c->cfg.nr_events - 1 && c->ticks; i++) {
+		if (c->cfg.events[i].type == PERF_TYPE_SOFTWARE)
+			continue;
+		log_info("bpf: ticks and %s are not sampled together: the one's "
+			 "interrupt may come amid the other's; cpu-clock goes with "
+			 "ticks",
+			 c->cfg.events[i].name);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static void stop_listening(struct collector *c)
+{
+	struct listening *l = &c->listening;
+
+	if (l->since_ns)
+		l->before_ns += (time_mono_ns() - l->since_ns) * l->nr_cpus;
+	l->since_ns = 0;
+}
+
+/* Ticks of these CPUs count from now on. */
+static void listen_to(struct collector *c, int nr_cpus)
+{
+	stop_listening(c);
+	c->listening.since_ns = time_mono_ns();
+	c->listening.nr_cpus = nr_cpus;
+}
+
+static int start_ticks(struct collector *c, int nr_cpus)
+{
+	int err;
+
+	if (!c->ticks)
+		return 0;
+	err = bpf_table_start_ticks(c->table);
+	if (!err)
+		listen_to(c, nr_cpus);
+	return err;
 }
 
 static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
@@ -117,10 +180,16 @@ static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
 		return -ENOMEM;
 	c->cfg = *cfg;
 	c->from_ns = time_mono_ns();
+	c->ticks = event_is_ticks(&cfg->events[cfg->nr_events - 1]);
 	counters.ctx = c;
-	err = open_table(c);
+	counters.nr_events -= c->ticks;
+	err = check_events(c);
+	if (!err)
+		err = open_table(c);
 	if (!err)
 		err = counters_open(&counters, cpus, &c->counters, event);
+	if (!err)
+		err = start_ticks(c, cpus->nr);
 	if (err) {
 		bpf_close(c);
 		return err;
@@ -257,13 +326,35 @@ static uint64_t bpf_randomise(struct collector *c)
 	return quiet ? QUIET_NS : interval_ns;
 }
 
+static bool is_ticks(const struct collector *c, int event)
+{
+	return c->ticks && event == c->cfg.nr_events - 1;
+}
+
+/* No counter is behind them: what came is all that was promised. */
+static void read_tick_counts(const struct collector *c, int event,
+			     struct collector_counts *out)
+{
+	const struct listening *l = &c->listening;
+
+	out->event_count = (out->received + out->pending) * c->cfg.periods[event];
+	out->elsewhere = bpf_table_ticks_elsewhere(c->table);
+	out->running_ns = l->before_ns;
+	if (l->since_ns)
+		out->running_ns += (time_mono_ns() - l->since_ns) * l->nr_cpus;
+	out->enabled_ns = out->running_ns;
+}
+
 static void read_counts(struct collector *c, int event)
 {
 	struct collector_counts now = { .received = c->taken.received[event],
 					.table_lost = c->taken.lost[event],
 					.pending = count_pending(c, event) };
 
-	counters_read(c->counters, event, &now);
+	if (is_ticks(c, event))
+		read_tick_counts(c, event, &now);
+	else
+		counters_read(c->counters, event, &now);
 	now.ring_lost = 0; /* there is no ring */
 	swept_put(&c->swept, event, &now, c->cfg.periods[event]);
 }
@@ -279,28 +370,36 @@ static uint64_t bpf_progress(const struct collector *c, int cpu)
 {
 	uint64_t n = 0;
 
-	for (int i = 0; i < c->cfg.nr_events && cpu < c->nr_cpus; i++)
+	for (int i = 0; i < c->cfg.nr_events - c->ticks && cpu < c->nr_cpus; i++)
 		n += bpf_table_received(c->table, cpu, i);
 	return n;
 }
 
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
 {
+	if (c->ticks)
+		listen_to(c, cpus->nr);
 	return counters_set_cpus(c->counters, cpus);
 }
 
 static void bpf_stop(struct collector *c)
 {
 	counters_stop(c->counters);
+	bpf_table_stop_ticks(c->table);
+	stop_listening(c);
 }
 
 static int bpf_restart(struct collector *c)
 {
-	return counters_restart(c->counters);
+	int err = counters_restart(c->counters), failed;
+
+	failed = start_ticks(c, c->listening.nr_cpus);
+	return failed ? failed : err;
 }
 
 const struct collector_ops collector_bpf = {
 	.name = "bpf",
+	.takes_ticks = true,
 	.open = bpf_open,
 	.poll = bpf_poll,
 	.is_quiet = bpf_is_quiet,

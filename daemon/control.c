@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/listener.h"
+#include "daemon/registration.h"
 
 #define MAX_CLIENTS     16
 #define CLIENT_PATIENCE (1 * NSEC_PER_SEC)
@@ -152,6 +153,32 @@ static int do_quit(struct session *s, const char *arg, struct buf *text)
 	return 0; /* what control_run() reports is the deed */
 }
 
+/* What a client sent; only an operation of its own has more than the head. */
+union request {
+	struct cpi_control_request head;
+	struct cpi_control_register registration;
+};
+
+static int do_register(const struct client *client, const union request *r,
+		       struct session *s, struct buf *text)
+{
+	const struct cpi_control_register *c = &r->registration;
+	struct registration asked = {
+		.tgid = c->pid,
+		.uid = client->peer.uid,
+		.path = c->path,
+		.base = c->base,
+		.size = c->size,
+		.offset = c->offset,
+	};
+
+	if (!memchr(c->path, '\0', sizeof(c->path))) {
+		buf_puts(text, "the path is too long\n");
+		return -ENAMETOOLONG;
+	}
+	return session_register(s, &asked, text);
+}
+
 static const struct operation {
 	bool for_all; /* who may connect */
 	int (*run)(struct session *s, const char *arg, struct buf *text);
@@ -163,9 +190,10 @@ static const struct operation {
 	[CPI_CONTROL_QUIT] = { false, do_quit },
 };
 
-static int perform(const struct client *client, const struct cpi_control_request *r,
+static int perform(const struct client *client, const union request *request,
 		   struct session *s, struct buf *text)
 {
+	const struct cpi_control_request *r = &request->head;
 	const struct operation *op = NULL;
 
 	if (r->version != CPI_CONTROL_VERSION) {
@@ -174,6 +202,8 @@ static int perform(const struct client *client, const struct cpi_control_request
 			   CPI_CONTROL_VERSION, r->version);
 		return -EPROTONOSUPPORT;
 	}
+	if (r->op == CPI_CONTROL_REGISTER)
+		return do_register(client, request, s, text);
 	if (r->op < sizeof(operations) / sizeof(operations[0]))
 		op = &operations[r->op];
 	if (!op || !op->run) {
@@ -195,17 +225,21 @@ static int perform(const struct client *client, const struct cpi_control_request
 /* Whether these n bytes ask for something, in whatever version. */
 static bool is_request(const struct cpi_control_request *r, ssize_t n)
 {
+	ssize_t size = r->op == CPI_CONTROL_REGISTER
+			       ? (ssize_t)sizeof(struct cpi_control_register)
+			       : (ssize_t)sizeof(*r);
+
 	if (n < (ssize_t)offsetof(struct cpi_control_request, op) ||
 	    r->magic != CPI_CONTROL_MAGIC)
 		return false;
-	return r->version != CPI_CONTROL_VERSION || n == sizeof(*r);
+	return r->version != CPI_CONTROL_VERSION || n == size;
 }
 
 /* Serves client if its request is there. Returns whether it is done with. */
 static bool serve(struct control *c, const struct client *client, struct session *s,
 		  bool *quit)
 {
-	struct cpi_control_request request = { 0 };
+	union request request = { 0 };
 	struct buf text = { 0 };
 	ssize_t n;
 	int status;
@@ -216,13 +250,13 @@ static bool serve(struct control *c, const struct client *client, struct session
 		return false;
 	if (n <= 0)
 		return true; /* gone without a word */
-	if (!is_request(&request, n)) {
+	if (!is_request(&request.head, n)) {
 		complain(c, client, "what it sent is no request");
 		return true;
 	}
 	status = perform(client, &request, s, &text);
 	reply(c, client, status, &text);
-	if (request.op == CPI_CONTROL_QUIT && !status) {
+	if (request.head.op == CPI_CONTROL_QUIT && !status) {
 		log_info("control: pid %d (uid %u) asked to quit",
 			 (int)client->peer.pid, (unsigned int)client->peer.uid);
 		*quit = true;

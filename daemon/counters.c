@@ -119,7 +119,8 @@ uint64_t counters_randomise(struct counters *cs, const uint64_t *received)
 		redraw(cs, &cpu->event[event], event);
 		done++;
 	}
-	cs->next_draw %= all;
+	if (all)
+		cs->next_draw %= all;
 	return RANDOMISE_INTERVAL_NS;
 }
 

@@ -14,8 +14,8 @@
 struct counters_config {
 	const struct event *events;
 	const uint64_t *periods; /* by event; the stream's mean; the owner's */
-	int nr_events;
-	pid_t target; /* -1: the whole system */
+	int nr_events;           /* may be 0 */
+	pid_t target;            /* -1: the whole system */
 	bool enable_on_exec;
 	/* Adds to the attributes what a sample has, and how it is told of; or NULL. */
 	void (*set_attr)(void *ctx, struct perf_event_attr *attr);

@@ -7,6 +7,7 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/times.h"
@@ -84,6 +85,16 @@ static int find_raw(struct event *e, const char *name)
 	return 0;
 }
 
+static int find_ticks(struct event *e, const char *name)
+{
+	if (strcmp(name, "ticks") != 0)
+		return -ENOENT;
+	e->type = EVENT_TYPE_TICKS;
+	e->unit = EVENT_NS;
+	e->exclude_kernel = e->exclude_hv = true;
+	return 0;
+}
+
 /* libpfm4 reads its own modifiers, so it gets the name as it was written. */
 static int find_pfm(struct event *e, const char *name)
 {
@@ -146,6 +157,30 @@ static int take_period(char *name, uint64_t *period)
 	return at[1] < '0' || at[1] > '9' || *end || !*period ? -EINVAL : 0;
 }
 
+/*
+ * CONFIG_HZ is in no file that all machines have. But coarse clocks move once per
+ * tick, and the kernel gives just that as their resolution.
+ */
+static uint64_t tick_period_ns(void)
+{
+	struct timespec t = { .tv_sec = 0 };
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+static int complete_ticks(struct event *e, const char *spec)
+{
+	if (strcmp(spec, e->name) != 0 || strchr(spec, ':')) {
+		log_err("event: %s: ticks have neither modifiers nor another period "
+			"than the kernel's",
+			spec);
+		return -EINVAL;
+	}
+	e->period = tick_period_ns();
+	return 0;
+}
+
 int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
 {
 	struct event e = { .landing = LANDING_AFTER_GROUP };
@@ -167,6 +202,8 @@ int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
 		*colon = '\0';
 	err = find_generic(&e, name);
 	if (err)
+		err = find_ticks(&e, name);
+	if (err)
 		err = find_raw(&e, name);
 	if (err) {
 		err = find_pfm(&e, e.name);
@@ -175,11 +212,18 @@ int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
 			spec);
 		err = -EINVAL;
 	}
+	if (!err && event_is_ticks(&e))
+		err = complete_ticks(&e, spec);
 	if (err)
 		return err;
 	e.per_second = events_per_second(&e, clock_hz);
 	*out = e;
 	return 0;
+}
+
+bool event_is_ticks(const struct event *e)
+{
+	return e->type == EVENT_TYPE_TICKS;
 }
 
 uint64_t event_period(const struct event *e, double hz)

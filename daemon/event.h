@@ -11,6 +11,9 @@
 
 #include "db/model.h"
 
+/* The scheduler's ticks are nothing of perf's, which refuses this type. */
+#define EVENT_TYPE_TICKS UINT32_MAX
+
 enum event_unit { EVENT_NS, EVENT_CYCLES, EVENT_EVENTS };
 
 struct event {
@@ -26,10 +29,14 @@ struct event {
 
 /*
  * Reads NAME[:MODIFIERS][@PERIOD]: perf's generic and software names and rNNN
- * are known here, every other name is libpfm4's. Modifiers u, k, h. clock_hz
+ * are known here, every other name is libpfm4's. Modifiers u, k, h. "ticks" has
+ * none, and no period but the kernel's. clock_hz
  * serves those that count cycles; 0: it is not known. Returns 0, or -EINVAL (logged).
  */
 int event_parse(const char *spec, uint64_t clock_hz, struct event *out);
+
+/* Whether it is the scheduler's ticks: user mode alone, at the kernel's own rate. */
+bool event_is_ticks(const struct event *e);
 
 /* The period for hz samples per second and CPU, at least 1. */
 uint64_t event_period(const struct event *e, double hz);

@@ -24,9 +24,13 @@
 #define MAX_MET_HERE  32
 #define MAX_MET_THERE 128
 
+#define NR_RECENT 64 /* a power of two */
+
 struct images {
 	struct hmap map;
 	size_t bytes; /* of all */
+	/* By inode: nearly all mappings are of few files, the same again and again. */
+	struct known_image *recent[NR_RECENT];
 	uint32_t round, reading;
 	int nr_met[2]; /* in this round: here, there */
 };
@@ -185,19 +189,44 @@ static struct known_image *get_unknown(struct images *im, enum loss reason)
 	return image;
 }
 
+/* The image of a mapped file, if it was asked for lately. */
+static struct known_image *find_recent(const struct images *im, const char *name,
+				       const struct image_source *source)
+{
+	struct known_image *image = im->recent[source->inode % NR_RECENT];
+
+	if (!image || !same_source(&image->source, source) ||
+	    image->source.inode_generation != source->inode_generation ||
+	    strcmp(image->desc.name, name))
+		return NULL;
+	return image;
+}
+
+static struct known_image *get_file(struct images *im, const char *name,
+				    const struct image_source *source)
+{
+	struct known_image *image = images_get_special(im, IMAGE_FILE, name, source);
+
+	im->recent[source->inode % NR_RECENT] = image;
+	return image;
+}
+
 struct known_image *images_get(struct images *im, const char *name,
 			       const struct image_source *source)
 {
 	static const struct image_source none;
-	enum loss unknown = unknown_reason(name);
-	struct known_image *image;
+	struct known_image *image = find_recent(im, name, source);
+	enum loss unknown;
 
+	if (image)
+		return image;
+	unknown = unknown_reason(name);
 	if (unknown != SAMPLE_KEPT)
 		return get_unknown(im, unknown);
 	if (name[0] == '[')
 		image = images_get_special(im, IMAGE_VDSO, name, &none);
 	else
-		image = images_get_special(im, IMAGE_FILE, name, source);
+		image = get_file(im, name, source);
 	if (!image && is_full(im))
 		return get_unknown(im, SAMPLE_IMAGE_LIMIT);
 	return image;
@@ -344,9 +373,11 @@ static void look_again(struct images *im, struct known_image *image)
 		return;
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
 	image->replaced_ns = time_mono_ns() - ago_ns;
-	if (!is_full(im))
-		image->successor = add_image(im, image->desc.kind, image->desc.name,
-					     &image->source);
+	if (is_full(im))
+		return;
+	image->successor =
+		add_image(im, image->desc.kind, image->desc.name, &image->source);
+	im->recent[image->source.inode % NR_RECENT] = NULL;
 }
 
 void images_meet(struct images *im, struct known_image *image, pid_t tgid)
@@ -433,6 +464,7 @@ void images_sweep(struct images *im)
 	struct known_image *s;
 	struct hnode *n, *next;
 
+	memset(im->recent, 0, sizeof(im->recent));
 	hmap_for_each (&im->map, n, next) {
 		s = container_of(n, struct known_image, node);
 		for (; s->marked && s->successor; s = s->successor)

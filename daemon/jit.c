@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/times.h"
 #include "daemon/jitread.h"
 

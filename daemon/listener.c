@@ -26,13 +26,14 @@
 
 struct listener {
 	int fd;
+	int type; /* SOCK_SEQPACKET, … */
 	bool bound;
 	struct sockaddr_un addr;
 	dev_t dev; /* of the socket's file */
 	ino_t ino;
 };
 
-static bool is_stale(const struct sockaddr_un *addr)
+static bool is_stale(const struct sockaddr_un *addr, int type)
 {
 	struct stat st;
 	bool stale;
@@ -40,7 +41,7 @@ static bool is_stale(const struct sockaddr_un *addr)
 
 	if (lstat(addr->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return false;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
 	stale = connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 &&
@@ -60,17 +61,23 @@ static int bind_privately(int fd, const struct sockaddr_un *addr)
 	return err;
 }
 
+/* Everybody may enter: each socket has a mode of its own. */
 static int make_directory(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	char *slash;
+	mode_t before;
+	int err;
 
 	strcpy(dir, path); /* which fits: the caller has it in a sun_path */
 	slash = strrchr(dir, '/');
 	if (!slash || slash == dir)
 		return 0;
 	*slash = '\0';
-	return mkdir(dir, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	before = umask(0022);
+	err = mkdir(dir, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	umask(before);
+	return err;
 }
 
 static int bind_path(struct listener *l)
@@ -82,7 +89,7 @@ static int bind_path(struct listener *l)
 		err = make_directory(l->addr.sun_path);
 		if (!err)
 			err = bind_privately(l->fd, &l->addr);
-	} else if (err == -EADDRINUSE && is_stale(&l->addr)) {
+	} else if (err == -EADDRINUSE && is_stale(&l->addr, l->type)) {
 		err = unlink(l->addr.sun_path) < 0 ? -errno
 						   : bind_privately(l->fd, &l->addr);
 	}
@@ -96,8 +103,10 @@ static int bind_path(struct listener *l)
 	return 0;
 }
 
-static int open_to_group(const struct listener *l, gid_t group)
+static int open_to(const struct listener *l, gid_t group)
 {
+	if (l->type == SOCK_DGRAM)
+		return chmod(l->addr.sun_path, 0666) < 0 ? -errno : 0;
 	if (group == (gid_t)-1)
 		return 0;
 	if (lchown(l->addr.sun_path, (uid_t)-1, group) < 0 ||
@@ -123,7 +132,7 @@ static void log_failure(const char *path, const char *step, int err)
 	}
 }
 
-int listener_open(const char *path, gid_t group, struct listener **out)
+static int open_socket(const char *path, int type, gid_t group, struct listener **out)
 {
 	struct listener *l = calloc(1, sizeof(*l));
 	const char *step = "listen there";
@@ -131,8 +140,9 @@ int listener_open(const char *path, gid_t group, struct listener **out)
 
 	if (!l)
 		return -ENOMEM;
+	l->type = type;
 	l->addr.sun_family = AF_UNIX;
-	l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	l->fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0) {
 		err = -errno;
 		goto out;
@@ -145,12 +155,12 @@ int listener_open(const char *path, gid_t group, struct listener **out)
 	err = bind_path(l);
 	if (err)
 		goto out;
-	err = open_to_group(l, group);
+	err = open_to(l, group);
 	if (err) {
-		step = "give it to the group";
+		step = "let others talk to it";
 		goto out;
 	}
-	if (listen(l->fd, BACKLOG) < 0) {
+	if (type != SOCK_DGRAM && listen(l->fd, BACKLOG) < 0) {
 		err = -errno;
 		goto out;
 	}
@@ -160,6 +170,16 @@ out:
 	log_failure(path, step, err);
 	listener_close(l);
 	return err;
+}
+
+int listener_open(const char *path, gid_t group, struct listener **out)
+{
+	return open_socket(path, SOCK_SEQPACKET, group, out);
+}
+
+int listener_open_datagrams(const char *path, struct listener **out)
+{
+	return open_socket(path, SOCK_DGRAM, (gid_t)-1, out);
 }
 
 int listener_fd(const struct listener *l)

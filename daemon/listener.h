@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * listener.h - a listening unix socket in the file system
+ * listener.h - a unix socket in the file system that others talk to
  */
 #ifndef CPI_DAEMON_LISTENER_H
 #define CPI_DAEMON_LISTENER_H
@@ -14,6 +14,9 @@ struct listener;
  * cause of a failure is logged. Returns 0 or -errno.
  */
 int listener_open(const char *path, gid_t group, struct listener **out);
+
+/* The same with SOCK_DGRAM, which everybody may write to. */
+int listener_open_datagrams(const char *path, struct listener **out);
 
 int listener_fd(const struct listener *l);
 

@@ -3,6 +3,7 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
+	daemon/announce.c daemon/announce.h \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
 	daemon/budget.c daemon/budget.h \
@@ -23,9 +24,9 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/kernel.c daemon/kernel.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/loss.c daemon/loss.h \
-	daemon/nodes.c daemon/nodes.h \
 	daemon/metrics.c daemon/metrics.h \
 	daemon/movedtext.c daemon/movedtext.h \
+	daemon/nodes.c daemon/nodes.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
@@ -35,13 +36,17 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/procmap.c daemon/procmap.h \
 	daemon/procroot.c daemon/procroot.h \
 	daemon/procscan.c daemon/procscan.h \
+	daemon/ration.c daemon/ration.h \
 	daemon/raw.h \
+	daemon/registration.c daemon/registration.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_budget.c \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
+	daemon/stated.c daemon/stated.h \
+	daemon/statement.c daemon/statement.h \
 	daemon/swept.c daemon/swept.h \
 	daemon/tally.c daemon/tally.h
 
@@ -50,7 +55,8 @@ BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \
 	daemon/bpf_node.c daemon/bpf_node.h \
 	daemon/bpf_table.c daemon/bpf_table.h \
 	daemon/bpf_watch.c daemon/bpf_watch.h \
-	daemon/collector_bpf.c
+	daemon/collector_bpf.c \
+	daemon/tick.c daemon/tick.h
 EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES)

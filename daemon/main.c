@@ -16,8 +16,10 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "abi/announce.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "daemon/control.h"
@@ -38,6 +40,7 @@ struct daemon {
 	struct metrics *metrics; /* NULL: nobody wants them */
 	int signal_fd;
 	bool quit;
+	char announce_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
 /* Descriptors 0 to 2 are never free for a database or a socket. */
@@ -197,9 +200,25 @@ static void take_precedence(void)
 		setpriority(PRIO_PROCESS, 0, -10);
 }
 
+/* Beside the control socket, if a socket's name may be so long. */
+static void name_announce_socket(struct daemon *d, struct session_config *session)
+{
+	const char *socket = d->options->socket;
+	int n = snprintf(d->announce_path, sizeof(d->announce_path),
+			 "%s" CPI_ANNOUNCE_SUFFIX, socket);
+
+	if (n < (int)sizeof(d->announce_path))
+		session->announce_path = d->announce_path;
+	else
+		log_warn("socket: %s: the loader hook has none, as its name would be "
+			 "too long",
+			 socket);
+}
+
 static int start(struct daemon *d)
 {
 	const struct options *o = d->options;
+	struct session_config session;
 	gid_t group;
 	int err;
 
@@ -223,11 +242,13 @@ static int start(struct daemon *d)
 	err = o->metrics ? metrics_open(o->metrics, &d->metrics) : 0;
 	if (err)
 		return err;
+	session = o->session;
+	name_announce_socket(d, &session);
 	/* First what fails fast: calibrating and reading /proc take a second. */
 	err = control_open(o->socket, group, &d->control);
 	if (err)
 		return err;
-	err = session_open(&o->session, &d->session);
+	err = session_open(&session, &d->session);
 	if (err)
 		return err;
 	err = privileges_drop();

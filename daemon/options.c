@@ -315,6 +315,7 @@ int options_parse(int argc, char **argv, struct options *o)
 
 	memset(o, 0, sizeof(*o));
 	o->session = session_config_default();
+	o->session.ticks = true;
 	o->socket = CPI_CONTROL_SOCKET;
 	err = set_options(argc, argv, o);
 	if (err == -EINVAL)

@@ -215,7 +215,7 @@ struct retirement {
 	struct procmap *pm;
 	struct maps *maps;
 	uint64_t when;
-	const struct range *by;
+	const struct range *by; /* NULL: nothing came in its place */
 };
 
 static void retire(void *ctx, const struct range *piece, int nr_change)
@@ -225,7 +225,7 @@ static void retire(void *ctx, const struct range *piece, int nr_change)
 	struct retired *grown;
 
 	r->pm->nr_ranges += nr_change;
-	if (piece->value == r->by->value && piece->bias == r->by->bias)
+	if (r->by && piece->value == r->by->value && piece->bias == r->by->bias)
 		return; /* the same again, as after mprotect */
 	if (maps->nr_retired == maps->cap_retired) {
 		size_t cap = maps->cap_retired ? maps->cap_retired * 2 : 8;
@@ -269,6 +269,27 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 		return;
 	}
 	pm->nr_ranges++;
+}
+
+const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address)
+{
+	struct process *p = newest(pm, tgid);
+
+	return p && p->maps ? rangemap_find(&p->maps->live, address) : NULL;
+}
+
+void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t end,
+		   uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+	struct retirement retirement = { .pm = pm, .when = when };
+
+	if (!p || !p->maps)
+		return;
+	retirement.maps = maps_own(pm, p);
+	if (!retirement.maps ||
+	    rangemap_remove(&retirement.maps->live, start, end, retire, &retirement))
+		pm->nr_failed++;
 }
 
 void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when)
@@ -480,15 +501,18 @@ void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
 	pm->gaps[pm->nr_gaps++] = (struct gap){ from, to };
 }
 
-static bool same_ranges(const struct rangemap *a, const struct rangemap *b)
+/*
+ * Whether all that was found is what a has. That a may have more is no wonder: no
+ * record tells of munmap(), nor of data that is mapped over the end of a file's text.
+ */
+static bool has_ranges(const struct rangemap *a, const struct rangemap *found)
 {
-	if (a->nr != b->nr)
-		return false;
-	for (size_t n = 0; n < a->nr; n++) {
-		const struct range *x = &a->range[n], *y = &b->range[n];
-		const struct known_image *i = x->value, *j = y->value;
+	for (size_t n = 0; n < found->nr; n++) {
+		const struct range *y = &found->range[n];
+		const struct range *x = rangemap_find(a, y->start);
+		const struct known_image *i = x ? x->value : NULL, *j = y->value;
 
-		if (x->start != y->start || x->end != y->end || x->bias != y->bias ||
+		if (!x || x->end < y->end || x->bias != y->bias ||
 		    strcmp(i->desc.name, j->desc.name))
 			return false;
 	}
@@ -502,7 +526,7 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 	struct process *p = newest(pm, tgid);
 	struct maps *maps;
 
-	if (p && !p->exited && same_ranges(p->maps ? &p->maps->live : &none, found)) {
+	if (p && !p->exited && has_ranges(p->maps ? &p->maps->live : &none, found)) {
 		p->verified_ns = when;
 		set_comm(p, comm);
 		return;

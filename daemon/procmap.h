@@ -73,6 +73,13 @@ void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when);
 /* address + bias is the image's offset; r->since is when, r->value the known_image. */
 void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r);
 
+/* What is mapped at address as far as is known, or NULL. Valid until the next event. */
+const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address);
+
+/* What was mapped in [start, end) is so no longer. */
+void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t end,
+		   uint64_t when);
+
 /* The kernel's word for the exec id of tgid at a moment: nothing older changes it. */
 void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when);
 
@@ -134,9 +141,9 @@ enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *proces
 void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to);
 
 /*
- * Compares a process's live mappings with what a scan found; equal ones (by
- * place and name: scan and kernel know files by different numbers) are
- * verified, others replaced by a new incarnation.
+ * Compares a process's live mappings with what a scan found: if they have all of
+ * it (by place and name: scan and kernel know files by different numbers) they are
+ * verified, else replaced by a new incarnation.
  */
 void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 		    const struct rangemap *found, uint64_t when);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/times.h"
+#include "daemon/kernel.h"
 
 #define MAPS_MAX_BYTES (16u << 20) /* 65,530 mappings with long names */
 
@@ -60,37 +61,48 @@ static int scan_maps(const char *text, struct images *im, struct rangemap *found
 	while (!err && (line = strsep(&rest, "\n"))) {
 		struct procscan_line l;
 
-		if (!procscan_parse(line, &l))
+		/* The kernel's own page there is in no mapping record. */
+		if (!procscan_parse(line, &l) && !kernel_address(l.range.start))
 			err = add_line(found, im, &l);
 	}
 	free(copy);
 	return err;
 }
 
-int procscan_one(struct procmap *pm, struct images *im, pid_t tgid)
+int procscan_read(struct images *im, pid_t tgid, char comm[PROCMAP_COMM_SIZE],
+		  struct rangemap *found)
 {
-	struct buf comm = { 0 }, maps = { 0 };
-	struct rangemap found = { 0 };
-	uint64_t when = time_mono_ns();
+	struct buf name = { 0 }, maps = { 0 };
 	char path[64];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tgid);
-	err = file_read_all(AT_FDCWD, path, 4096, &comm);
+	err = file_read_all(AT_FDCWD, path, 4096, &name);
 	if (err)
 		goto out;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tgid);
 	err = file_read_all(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
 	if (!err)
-		err = scan_maps(buf_str(&maps), im, &found);
-	if (!err) {
-		comm.data[strcspn(buf_str(&comm), "\n")] = '\0';
-		procmap_verify(pm, tgid, comm.data, &found, when);
-	}
+		err = scan_maps(buf_str(&maps), im, found);
+	if (!err)
+		snprintf(comm, PROCMAP_COMM_SIZE, "%.*s",
+			 (int)strcspn(buf_str(&name), "\n"), name.data);
 out:
-	rangemap_fini(&found);
-	buf_fini(&comm);
+	buf_fini(&name);
 	buf_fini(&maps);
+	return err;
+}
+
+int procscan_one(struct procmap *pm, struct images *im, pid_t tgid)
+{
+	char comm[PROCMAP_COMM_SIZE];
+	struct rangemap found = { 0 };
+	uint64_t when = time_mono_ns();
+	int err = procscan_read(im, tgid, comm, &found);
+
+	if (!err)
+		procmap_verify(pm, tgid, comm, &found, when);
+	rangemap_fini(&found);
 	return err;
 }
 

@@ -20,6 +20,13 @@
  */
 int procscan_all(struct procmap *pm, struct images *im, int *nr_denied);
 
+/*
+ * Reads the executable mappings of one, and its name; found begins as { 0 } and is
+ * the caller's in any case. 0 or -errno.
+ */
+int procscan_read(struct images *im, pid_t tgid, char comm[PROCMAP_COMM_SIZE],
+		  struct rangemap *found);
+
 /* Scans one. 0 or -errno (-ENOENT, -ESRCH when it is gone). */
 int procscan_one(struct procmap *pm, struct images *im, pid_t tgid);
 

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/perfev.h"
+#include "daemon/registration.h"
 #include "daemon/session_private.h"
 
 #define RETRY_NS           (10 * NSEC_PER_SEC) /* after a flush that could not be stored */
@@ -78,11 +79,18 @@ void session_ask_exec_ids(struct session *s)
 		procmap_for_each(s->procmap, ask_exec_id, s);
 }
 
+/* What processes say of themselves comes before the scan: it fills what was lost. */
 void session_read_mappings(struct session *s)
 {
+	bool gap;
+
 	s->mapped_ns = time_mono_ns();
-	if (!sideband_read(s->sideband))
+	gap = sideband_read(s->sideband);
+	if (s->announce)
+		announce_run(s->announce, gap);
+	if (!gap)
 		return;
+	sideband_mend(s->sideband);
 	s->gap = true;
 	session_ask_exec_ids(s);
 }
@@ -369,6 +377,17 @@ int session_new_epoch(struct session *s, const char *label)
 	return err ? err : store(s);
 }
 
+int session_register(struct session *s, const struct registration *r, struct buf *text)
+{
+	/*
+	 * A batch that it falls into would be ambiguous. What was sampled before has
+	 * been attributed by then, so it may be as if it had been for a while.
+	 */
+	sweep(s);
+	return registration_take(r, s->swept_ns - FORGET_SLACK_NS, s->procmap,
+				 s->images, text);
+}
+
 /* Profiles of two mean periods are two streams, and share no table. */
 int session_change_rate(struct session *s, double hz)
 {
@@ -420,7 +439,7 @@ static int earliest(const struct session *s, uint64_t now)
 		other = until(s->epoch_end_real_ns, time_real_ns());
 		ms = other < ms ? other : ms;
 	}
-	return ms;
+	return s->announce && ms > ANNOUNCE_MS ? ANNOUNCE_MS : ms;
 }
 
 /* On a schedule that does not drift: what restarts cost depends on their rate. */
@@ -466,6 +485,8 @@ int session_run(struct session *s)
 	s->quiet = is_quiet(s);
 	if (due)
 		cycle(s);
+	else if (sideband_has_news(s->sideband)) /* of whom may be gone at the sweep */
+		session_read_mappings(s);
 	if (now >= s->next_sweep_ns)
 		sweep(s);
 	if (time_real_ns() >= s->epoch_end_real_ns)
@@ -496,6 +517,7 @@ void session_free(struct session *s)
 {
 	if (s->ops)
 		s->ops->close(s->collector);
+	announce_close(s->announce);
 	sideband_close(s->sideband);
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);

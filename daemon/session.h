@@ -24,6 +24,7 @@ struct session_config {
 	const char *collector;                  /* "auto" or a collector's name */
 	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
 	int nr_events;       /* 0: cycles, or cpu-clock without a PMU */
+	bool ticks;          /* of cpu-clock by default and hz 0: ticks beside it */
 	double hz;           /* samples per second and CPU; 0: from budget */
 	double budget;       /* share of a CPU's time, 0.005 for 0.5 % */
 	uint64_t sweep_ns;   /* no sample waits longer in a table */
@@ -37,6 +38,8 @@ struct session_config {
 	bool enable_on_exec; /* with target: start when it calls exec */
 	const char *label;   /* of the first epoch, may be NULL */
 	int raw_fd;          /* every sample goes there too (raw.h); -1: no */
+
+	const char *announce_path; /* the loader hook's socket; NULL: none */
 };
 
 /* The defaults that cpid(8) documents. */
@@ -73,6 +76,11 @@ int session_new_epoch(struct session *s, const char *label);
  * change the rate any more, until hz is 0. Returns 0, -EINVAL, -errno.
  */
 int session_set_rate(struct session *s, double hz);
+
+struct registration;
+
+/* registration_take() (registration.h) with what the session knows of processes. */
+int session_register(struct session *s, const struct registration *r, struct buf *text);
 
 /* Appends lines "name value" (cpid(8), "STATUS") for the control socket. */
 void session_status(struct session *s, struct buf *out);

@@ -22,7 +22,8 @@
 #include "daemon/calibrate.h"
 #include "daemon/session_private.h"
 
-#define MEASURING_SHARE     0.05 /* of the budget, for measuring */
+#define TICK_NS             500.0 /* of a tick's program, with outcomes, at most */
+#define MEASURING_SHARE     0.05  /* of the budget, for measuring */
 #define MEASURING_PAUSE     NSEC_PER_SEC
 #define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)
 #define MEASURING_MAX_NS    (25 * NSEC_PER_MSEC)
@@ -49,7 +50,7 @@ void session_budget_begin(struct session *s)
 	uint64_t now = time_mono_ns();
 
 	s->budget = budget_init(s->cfg.budget, CALIBRATE_MIN_HZ,
-				session_rate_limit(CALIBRATE_MAX_HZ));
+				session_rate_limit(s->max_hz));
 	cost->next_sample_ns = now + MEASURING_PAUSE;
 	cost->checked_ns = now;
 	cost->next_check_ns = now + (s->cfg.check_ns < FIRST_CHECK_NS ? s->cfg.check_ns
@@ -70,8 +71,9 @@ static uint64_t ask_progress(void *ctx, int cpu)
 static bool can_measure(const struct session *s)
 {
 	for (int e = 0; e < s->nr_events && !s->cfg.target; e++) {
-		if (s->events[e].unit != EVENT_EVENTS ||
-		    s->events[e].type != PERF_TYPE_SOFTWARE)
+		if ((s->events[e].unit != EVENT_EVENTS ||
+		     s->events[e].type != PERF_TYPE_SOFTWARE) &&
+		    !event_is_ticks(&s->events[e]))
 			return true;
 	}
 	return false;
@@ -107,6 +109,12 @@ static void measure_sample(struct session *s, uint64_t now)
 
 /* ---- what sampling costs ---- */
 
+/* The tick's interrupt comes anyway: only its program is ours. */
+static double sample_ns(const struct session *s, int e)
+{
+	return event_is_ticks(&s->events[e]) ? TICK_NS : s->interrupt_ns;
+}
+
 /* Samples of an event per second, on a CPU that is busy. */
 static double samples_per_second(const struct session *s, int e, uint64_t received,
 				 double seconds)
@@ -132,7 +140,7 @@ static void estimate(struct session *s, uint64_t now)
 		s->ops->counts(s->collector, e, &counts);
 		n = counts.received - cost->received[e];
 		cost->received[e] = counts.received;
-		share = samples_per_second(s, e, n, seconds) * s->interrupt_ns /
+		share = samples_per_second(s, e, n, seconds) * sample_ns(s, e) /
 			NSEC_PER_SEC;
 		*(s->events[e].period ? &c.fixed : &c.by_rate) += share;
 		all += n;

@@ -21,8 +21,12 @@
 #include "daemon/procscan.h"
 #include "daemon/raw.h"
 #include "daemon/session_private.h"
+#include "daemon/tick.h"
 
 #define INIT_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
+
+/* Random interrupts that see what ticks do not, where ticks bring the volume. */
+#define HZ_BESIDE_TICKS 100.0
 
 struct session_config session_config_default(void)
 {
@@ -84,6 +88,29 @@ static int check_system_access(const struct session *s)
 	return err;
 }
 
+static bool has_ticks(const struct session *s)
+{
+	return event_is_ticks(&s->events[s->nr_events - 1]);
+}
+
+/* Collectors want them there; and there is one tick. */
+static int put_ticks_last(struct session *s)
+{
+	for (int i = 0; i + 1 < s->nr_events; i++) {
+		struct event *e = &s->events[i], ticks = e[0];
+
+		if (!event_is_ticks(&e[0]))
+			continue;
+		if (event_is_ticks(&e[1])) {
+			log_err("session: ticks were asked for twice");
+			return -EINVAL;
+		}
+		e[0] = e[1];
+		e[1] = ticks;
+	}
+	return 0;
+}
+
 /* The events asked for, or cycles. Unprivileged users sample user mode alone. */
 static int parse_events(struct session *s)
 {
@@ -97,7 +124,7 @@ static int parse_events(struct session *s)
 			return err;
 	}
 	s->nr_events = nr;
-	return 0;
+	return put_ticks_last(s);
 }
 
 /* The rate that was asked for, or what the budget allows, from a sample's cost here. */
@@ -113,6 +140,8 @@ static double choose_rate(struct session *s)
 
 	if (s->cfg.hz > 0)
 		return s->cfg.hz;
+	if (event_is_ticks(&s->events[0])) /* which cost next to nothing */
+		return (double)NSEC_PER_SEC / (double)s->events[0].period;
 	event_attr(&s->events[0], &attr);
 	err = calibrate_interrupt(&attr, &s->interrupt_ns);
 	if (err) {
@@ -245,29 +274,83 @@ static int try_collector(struct session *s, const struct collector_ops *ops, int
 	return err;
 }
 
-static int start_collector(struct session *s)
+/* The one that was asked for, or else the first that works. */
+static int open_any(struct session *s, const struct collector_ops *asked, int *event)
 {
-	const struct collector_ops *asked = find_collector(s->cfg.collector);
-	int event = -1, err = -EINVAL;
+	int err = -EOPNOTSUPP;
 
-	if (asked)
-		err = try_collector(s, asked, &event);
-	else if (strcmp(s->cfg.collector, "auto")) {
-		log_unknown_collector(s->cfg.collector);
-		return -EINVAL;
-	}
-	for (size_t i = 0; i < NR_COLLECTORS && !asked && err; i++) {
-		err = try_collector(s, collectors[i], &event);
-		if (err && event >= 0)
+	for (size_t i = 0; i < NR_COLLECTORS && err; i++) {
+		const struct collector_ops *ops = collectors[i];
+
+		if ((asked && ops != asked) || (has_ticks(s) && !ops->takes_ticks))
+			continue;
+		err = try_collector(s, ops, event);
+		if (err && *event >= 0 && !asked)
 			log_info("session: %s cannot be sampled by %s: %s",
-				 s->events[event].name, s->ops->name, err_str(err));
+				 s->events[*event].name, ops->name, err_str(err));
 	}
-	if (err && asked && asked != &collector_perf)
+	return err;
+}
+
+static void log_no_collector(const struct session *s, const struct collector_ops *asked,
+			     int event, int err)
+{
+	if (has_ticks(s) && (!asked || !asked->takes_ticks))
+		log_err("session: ticks take the collector bpf%s: see TICKS in cpid(8)",
+			asked ? "" : ", which does not work here");
+	else if (asked && asked != &collector_perf)
 		log_err("session: the collector %s cannot be used: %s: see "
 			"COLLECTORS in cpid(8)",
 			asked->name, err_str(err));
-	else if (err)
+	else
 		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
+}
+
+/* Whether ticks may bring the volume, where nobody said how to sample. */
+static bool may_add_ticks(const struct session *s)
+{
+	return s->cfg.ticks && !s->cfg.nr_events && s->cfg.hz <= 0 && !s->cfg.target &&
+	       s->events[0].type == PERF_TYPE_SOFTWARE;
+}
+
+/* Adds them, with fewer interrupts beside them, if that works; 0 or -errno. */
+static int open_with_ticks(struct session *s, const struct collector_ops *asked)
+{
+	const double hz = s->hz;
+	int event = -1, err = event_parse("ticks", 0, &s->events[1]);
+
+	if (err)
+		return err;
+	s->nr_events = 2;
+	session_take_rate(s, hz < HZ_BESIDE_TICKS ? hz : HZ_BESIDE_TICKS);
+	err = open_any(s, asked, &event);
+	if (!err) {
+		s->max_hz = HZ_BESIDE_TICKS;
+		log_info("session: user mode is sampled at the scheduler's ticks, "
+			 "everything at %.0f samples/s per CPU",
+			 s->hz);
+		return 0;
+	}
+	s->nr_events = 1;
+	session_take_rate(s, hz);
+	return err;
+}
+
+static int start_collector(struct session *s)
+{
+	const struct collector_ops *asked = find_collector(s->cfg.collector);
+	int event = -1, err = -EOPNOTSUPP;
+
+	if (!asked && strcmp(s->cfg.collector, "auto") != 0) {
+		log_unknown_collector(s->cfg.collector);
+		return -EINVAL;
+	}
+	if (may_add_ticks(s))
+		err = open_with_ticks(s, asked);
+	if (err)
+		err = open_any(s, asked, &event);
+	if (err)
+		log_no_collector(s, asked, event, err);
 	else
 		log_info("session: the collector is %s", s->ops->name);
 	return err;
@@ -351,6 +434,19 @@ static int open_parts(struct session *s)
 	return err ? err : cpus_online(&s->cpus);
 }
 
+/* Nothing depends on it alone, so the rest goes on without. */
+static void start_announce(struct session *s)
+{
+	int err;
+
+	if (!s->cfg.announce_path)
+		return;
+	err = announce_open(s->cfg.announce_path, s->procmap, s->images, &s->announce);
+	if (err)
+		log_warn("session: the loader hook is not listened to: %s",
+			 err_str(err));
+}
+
 static int begin_run(struct session *s)
 {
 	int err = store_begin(s->db, &s->platform.desc, time_real_ns(), &s->store);
@@ -379,6 +475,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		return -ENOMEM;
 	s->cfg = *cfg;
 	s->epoll_fd = -1;
+	s->max_hz = CALIBRATE_MAX_HZ;
 	platform_read(&s->platform);
 	err = check_system_access(s);
 	if (!err)
@@ -405,6 +502,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		session_free(s);
 		return err;
 	}
+	start_announce(s);
 	set_timers(s);
 	session_budget_begin(s);
 	*out = s;

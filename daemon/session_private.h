@@ -8,6 +8,7 @@
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
 
+#include "daemon/announce.h"
 #include "daemon/attribute.h"
 #include "daemon/budget.h"
 #include "daemon/collector.h"
@@ -47,6 +48,7 @@ struct session {
 	struct kernel *kernel;
 	struct codecache *codecache;
 	struct sideband *sideband;
+	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
 	struct outbox *outbox;
 
@@ -61,6 +63,7 @@ struct session {
 		table_lost[SESSION_MAX_EVENTS]; /* noted */
 	int nr_events;
 	double hz;
+	double max_hz;       /* the budget's rate goes no higher */
 	double interrupt_ns; /* what a sample costs its CPU; 0: not measured */
 	struct budget budget;
 	struct session_cost cost;

@@ -61,6 +61,9 @@ static void put_stream(struct session *s, int e, struct buf *out)
 	buf_printf(out, "not_delivered.%s %lld\n", name,
 		   (long long)(s->not_delivered[e] +
 			       session_not_delivered(s, e, &now)));
+	if (now.elsewhere)
+		buf_printf(out, "elsewhere.%s %llu\n", name,
+			   (unsigned long long)now.elsewhere);
 	buf_printf(out, "idle.%s %llu\n", name,
 		   (unsigned long long)(s->idle[e] +
 					session_nr_idle(s, s->attribution.tally, e)));
@@ -158,6 +161,8 @@ void session_status(struct session *s, struct buf *out)
 		   (unsigned long long)(s->unreadable + t->unreadable));
 	buf_printf(out, "mapping_records_lost %llu\n",
 		   (unsigned long long)sideband_nr_lost(s->sideband));
+	if (s->announce)
+		announce_status(s->announce, out);
 	buf_printf(out, "processes %zu\n", procmap_nr_processes(s->procmap));
 	buf_printf(out, "mappings %zu\n", procmap_nr_ranges(s->procmap));
 	buf_printf(out, "images %zu\n", images_nr(s->images));

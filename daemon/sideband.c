@@ -62,6 +62,7 @@ struct sideband {
 	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
+	uint64_t gap_ns;     /* and before, when the gap began */
 };
 
 /* What sample_id_all puts behind each record: TID and TIME. */
@@ -394,33 +395,10 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	}
 }
 
-/*
- * Extends the gap to now, and closes it by a scan of /proc. A scan costs
- * milliseconds, so one that would follow another at once waits.
- */
-static void mend(struct sideband *sb)
-{
-	uint64_t now = time_mono_ns();
-	int denied;
-
-	procmap_add_gap(sb->cfg.procmap, sb->read_ns, now);
-	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
-		return;
-	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
-		procmap_settle(sb->cfg.procmap, now);
-	if (sb->nr_lost != sb->nr_mended)
-		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
-			 (unsigned long long)(sb->nr_lost - sb->nr_mended));
-	sb->missed = false;
-	sb->nr_mended = sb->nr_lost;
-	sb->scanned_ns = now;
-}
-
 bool sideband_read(struct sideband *sb)
 {
-	uint64_t begun = time_mono_ns();
-	bool gap;
-
+	sb->gap_ns = sb->read_ns;
+	sb->read_ns = time_mono_ns();
 	images_next_reading(sb->cfg.images);
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		if (sb->source[cpu].fd >= 0)
@@ -433,22 +411,56 @@ bool sideband_read(struct sideband *sb)
 		      sb->pending[i].time);
 	sb->nr_pending = 0;
 	buf_reset(&sb->copies);
-	gap = sb->nr_lost != sb->nr_mended || sb->missed;
-	if (gap)
-		mend(sb);
-	sb->read_ns = begun;
-	return gap;
+	return sb->nr_lost != sb->nr_mended || sb->missed;
 }
 
-bool sideband_is_due(const struct sideband *sb)
+/*
+ * Extends the gap to now, and closes it by a scan of /proc. A scan costs
+ * milliseconds, so one that would follow another at once waits.
+ */
+void sideband_mend(struct sideband *sb)
+{
+	uint64_t now = time_mono_ns();
+	int denied;
+
+	procmap_add_gap(sb->cfg.procmap, sb->gap_ns, now);
+	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
+		return;
+	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
+		procmap_settle(sb->cfg.procmap, now);
+	if (sb->nr_lost != sb->nr_mended)
+		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+			 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	sb->missed = false;
+	sb->nr_mended = sb->nr_lost;
+	sb->scanned_ns = now;
+}
+
+/* Whether a ring has so many bytes. */
+static bool has_unread(const struct sideband *sb, size_t bytes)
 {
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		const struct source *s = &sb->source[cpu];
 
-		if (s->fd >= 0 && ring_unread(&s->ring) >= RING_WAKES_AT)
+		if (s->fd >= 0 && ring_unread(&s->ring) >= bytes)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The kernel wakes each RING_WAKES_AT bytes from its last wakeup, not from what was
+ * read since: what has less than half of that waits for the next one, which finds the
+ * smallest ring three quarters full at most.
+ */
+bool sideband_is_due(const struct sideband *sb)
+{
+	return has_unread(sb, RING_WAKES_AT / 2);
+}
+
+bool sideband_has_news(const struct sideband *sb)
+{
+	return has_unread(sb, 1);
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

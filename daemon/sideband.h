@@ -42,13 +42,19 @@ int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
 /*
  * Applies everything that the kernel has published until now. Returns whether
  * the time since the read before is a gap: records were lost in it, or were lost
- * earlier and /proc was not scanned since. It is scanned here, at most once a
- * second; the process map is told how long the gap was.
+ * earlier and /proc was not scanned since. Then sideband_mend() is due.
  */
 bool sideband_read(struct sideband *sb);
 
 /* Whether a ring is so full that it should be read; no system call. */
 bool sideband_is_due(const struct sideband *sb);
+
+/* Whether there is anything to read at all; no system call. */
+bool sideband_has_news(const struct sideband *sb);
+
+/* Scans /proc, at most once a second, and tells the process map how long the gap was.
+ */
+void sideband_mend(struct sideband *sb);
 
 /* Records lost since the beginning. */
 uint64_t sideband_nr_lost(const struct sideband *sb);

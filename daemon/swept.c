@@ -38,7 +38,7 @@ void swept_put(struct swept *s, int event, const struct collector_counts *counts
 	if (!s->swept) {
 		out->received += out->pending;
 	} else {
-		if (out->event_count > out->pending * period)
+		if (out->event_count >= out->pending * period)
 			out->event_count -= out->pending * period;
 		out->pending = 0;
 	}

@@ -15,6 +15,22 @@ const char *image_kind_str(enum image_kind kind)
 	return "?";
 }
 
+bool image_kind_is_kernel(enum image_kind kind)
+{
+	switch (kind) {
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+	case IMAGE_IDLE:
+	case IMAGE_BPF:
+		return true;
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+	case IMAGE_JIT:
+		break;
+	}
+	return false;
+}
+
 const char *landing_str(enum landing landing)
 {
 	switch (landing) {

@@ -28,6 +28,7 @@ enum image_kind {
 };
 
 const char *image_kind_str(enum image_kind kind); /* "file"; "?" for an unknown one */
+bool image_kind_is_kernel(enum image_kind kind);  /* runs in kernel mode */
 
 /*
  * What makes an image itself. Two descriptions are the same image when kind,

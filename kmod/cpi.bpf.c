@@ -7,7 +7,8 @@
  * maps: a look-up in them is a few instructions in line, and the daemon reads them
  * without system calls.
  *
- * One program is loaded per event, all over the same maps. The event's number, the
+ * One program is loaded per event, all over the same maps: cpi_sample for perf's,
+ * cpi_tick for the scheduler's ticks. The event's number, the
  * sizes and what is asked for are operands of its instructions: .rodata would be
  * a load from one more page, which other work has long driven out of the TLB.
  */
@@ -63,6 +64,14 @@ struct {
 		loaded;                                           \
 	})
 
+/* Likewise, of 64 bits. */
+#define LOADED_WIDE(placeholder)                                     \
+	({                                                           \
+		uint64_t loaded;                                     \
+		asm("%0 = %1 ll" : "=r"(loaded) : "i"(placeholder)); \
+		loaded;                                              \
+	})
+
 /* Instructions may end where nothing is mapped behind: reads what there is. */
 static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 {
@@ -86,10 +95,14 @@ static __always_inline uint32_t read_code(uint64_t pc, bool user, uint8_t *code)
 
 #define USER32_CS 0x23
 
-static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
-{
-	return ctx->regs.ip;
-}
+/* Copies: the verifier wants constant offsets into what the kernel hands in. */
+#define GENERAL_REGS(r)                                                          \
+	{                                                                        \
+		(r)->ax, (r)->cx, (r)->dx, (r)->bx, (r)->sp, (r)->bp, (r)->si,   \
+			(r)->di, (r)->r8, (r)->r9, (r)->r10, (r)->r11, (r)->r12, \
+			(r)->r13, (r)->r14, (r)->r15                             \
+	}
+#define PC_OF(r) ((r)->ip)
 
 /*
  * Not static, so that the verifier goes through it once, with any arguments, and
@@ -160,29 +173,39 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 	return b;
 }
 
-static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *ctx)
+static __always_inline enum cpi_outcome outcome_at(uint64_t pc, const uint64_t *regs,
+						   uint64_t flags, uint64_t cs)
 {
-	/* A copy: the verifier wants constant offsets into the context. */
-	const uint64_t regs[16] = {
-		ctx->regs.ax,  ctx->regs.cx,  ctx->regs.dx,  ctx->regs.bx,
-		ctx->regs.sp,  ctx->regs.bp,  ctx->regs.si,  ctx->regs.di,
-		ctx->regs.r8,  ctx->regs.r9,  ctx->regs.r10, ctx->regs.r11,
-		ctx->regs.r12, ctx->regs.r13, ctx->regs.r14, ctx->regs.r15,
-	};
 	uint8_t code[CPI_BRANCH_MAX_BYTES];
-	uint64_t cs = ctx->regs.cs, right;
 	struct cpi_branch b;
+	uint64_t right;
 
 	if (cs == USER32_CS)
 		return CPI_OUTCOME_UNREADABLE;
-	b = decode(code, read_code(ctx->regs.ip, cs & 3, code));
+	b = decode(code, read_code(pc, cs & 3, code));
 	if (b.kind == CPI_BRANCH_NOT)
 		return CPI_OUTCOME_NONE;
 	right = b.right == CPI_BRANCH_CONSTANT ? b.value
 					       : regs[b.right & 15] >> b.right_shift;
 	return cpi_judge(b.kind | (uint32_t)b.arg << 8 | (uint32_t)b.op << 16 |
 				 (uint32_t)b.width << 24,
-			 ctx->regs.flags, regs[b.left & 15] >> b.left_shift, right);
+			 flags, regs[b.left & 15] >> b.left_shift, right);
+}
+
+static __noinline enum cpi_outcome outcome_of(const void *from)
+{
+	const struct cpi_regs *r = &((const struct bpf_perf_event_data *)from)->regs;
+	const uint64_t regs[16] = GENERAL_REGS(r);
+
+	return outcome_at(r->ip, regs, r->flags, r->cs);
+}
+
+static __noinline enum cpi_outcome outcome_of_tick(const void *from)
+{
+	const struct pt_regs *r = from;
+	const uint64_t regs[16] = GENERAL_REGS(r);
+
+	return outcome_at(r->ip, regs, r->flags, r->cs);
 }
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -190,33 +213,50 @@ static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *
 #define PSTATE_AARCH32 (1u << 4)
 #define PSTATE_EL      0xcu
 
-static __always_inline uint64_t pc_of(const struct bpf_perf_event_data *ctx)
+/* A copy: the verifier wants constant offsets into what the kernel hands in. */
+static __always_inline void copy_regs(uint64_t *to, const uint64_t *from)
 {
-	return ctx->regs.pc;
+	CPI_TABLE_UNROLL
+	for (int i = 0; i < 31; i++)
+		to[i] = from[i];
+	to[31] = 0; /* the zero register */
 }
+#define PC_OF(r)       ((r)->pc)
 
 static __always_inline uint32_t word_at(const uint8_t *code)
 {
 	return code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
 }
 
-static __noinline enum cpi_outcome outcome_of(const struct bpf_perf_event_data *ctx)
+static __always_inline enum cpi_outcome outcome_at(uint64_t pc, const uint64_t *regs,
+						   uint64_t pstate)
 {
-	uint64_t regs[32], pstate = ctx->regs.pstate;
 	uint8_t code[CPI_BRANCH_MAX_BYTES] = { 0 };
 	struct cpi_branch branch;
 
-	/* A copy: the verifier wants constant offsets into the context. */
-	CPI_TABLE_UNROLL
-	for (int i = 0; i < 31; i++)
-		regs[i] = ctx->regs.regs[i];
-	regs[31] = 0; /* the zero register */
-	if (pstate & PSTATE_AARCH32 ||
-	    read_code(ctx->regs.pc, !(pstate & PSTATE_EL), code) < 4)
+	if (pstate & PSTATE_AARCH32 || read_code(pc, !(pstate & PSTATE_EL), code) < 4)
 		return CPI_OUTCOME_UNREADABLE;
 	branch = cpi_branch_decode_arm64(word_at(code), word_at(code + 4));
 	return cpi_branch_outcome_arm64(branch, regs[branch.left & 31],
 					regs[branch.right & 31], pstate);
+}
+
+static __noinline enum cpi_outcome outcome_of(const void *from)
+{
+	const struct cpi_regs *r = &((const struct bpf_perf_event_data *)from)->regs;
+	uint64_t regs[32];
+
+	copy_regs(regs, r->regs);
+	return outcome_at(r->pc, regs, r->pstate);
+}
+
+static __noinline enum cpi_outcome outcome_of_tick(const void *from)
+{
+	const struct pt_regs *r = from;
+	uint64_t regs[32];
+
+	copy_regs(regs, r->regs);
+	return outcome_at(r->pc, regs, r->pstate);
 }
 
 #endif
@@ -284,18 +324,20 @@ static __always_inline struct cpi_bucket *bucket_of(uint32_t slot, uint64_t word
 }
 
 /*
+ * Counts a sample at pc; outcome_of reads the registers at from.
+ *
  * Where an instruction that is no conditional jump, nor a compare in front of one,
  * has been sampled before, the one that is there still is none: most samples are
  * counted without a look at the code. Code that is changed in place is seen as changed
  * after the next sweep.
  */
-SEC("perf_event")
-int cpi_sample(struct bpf_perf_event_data *ctx)
+static __always_inline int count(uint64_t pc, const void *from,
+				 enum cpi_outcome (*outcome_of)(const void *from))
 {
 	uint32_t event = LOADED(CPI_BPF_EVENT), number = bpf_get_smp_processor_id();
 	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
 	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
-	uint64_t word0 = cpi_entry_word0(pc_of(ctx), event, outcome);
+	uint64_t word0 = cpi_entry_word0(pc, event, outcome);
 	uint64_t who = who_is();
 	uint32_t active, slot;
 	struct cpi_entry evicted;
@@ -311,9 +353,9 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 	if (!b || cpi_table_hit(b, word0, who))
 		return 0;
 	if (LOADED(CPI_BPF_OUTCOME))
-		outcome = outcome_of(ctx);
+		outcome = outcome_of(from);
 	if (outcome != CPI_OUTCOME_NONE) {
-		word0 = cpi_entry_word0(pc_of(ctx), event, outcome);
+		word0 = cpi_entry_word0(pc, event, outcome);
 		b = bucket_of(slot, word0, who);
 		if (!b || cpi_table_hit(b, word0, who))
 			return 0;
@@ -322,6 +364,40 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 	    CPI_TABLE_EVICT)
 		spill(&cpu->set[active], number, slot, &evicted);
 	return 0; /* nothing goes to a perf ring */
+}
+
+SEC("perf_event")
+int cpi_sample(struct bpf_perf_event_data *ctx)
+{
+	return count(PC_OF(&ctx->regs), ctx, outcome_of);
+}
+
+/*
+ * The scheduler's tick, which happens anyway. What a task saves when it leaves user
+ * mode is at the bottom of its kernel stack; if that is what this interrupt saved,
+ * it interrupted user mode. The registers alone do not say so: amid a page fault,
+ * or a softirq after another interrupt, they look the same.
+ */
+SEC("tp_btf/hrtimer_expire_entry")
+int cpi_tick(const uint64_t *args)
+{
+	const struct hrtimer *timer = (const struct hrtimer *)args[0];
+	const struct pt_regs *user, *interrupted;
+	uint32_t number = bpf_get_smp_processor_id();
+	struct cpi_bpf_cpu *cpu;
+
+	if ((uint64_t)timer->function != LOADED_WIDE(CPI_BPF_TICK))
+		return 0;
+	cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
+	if (!cpu || cpu->slot == CPI_BPF_NO_SLOT)
+		return 0; /* another node's program counts it */
+	user = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (!bpf_probe_read_kernel(&interrupted, sizeof(interrupted),
+				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
+	    interrupted == user)
+		return count(PC_OF(user), user, outcome_of_tick);
+	cpu->ticks_elsewhere++;
+	return 0;
 }
 
 /* Tells the exec ids of all processes, but of those that are amid an exec. */

@@ -15,6 +15,7 @@ dist_man_MANS += \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \
+	man/cpi-register.1 \
 	man/cpi-stalls.1 \
 	man/cpi-status.1 \
 	man/cpi-sum.1

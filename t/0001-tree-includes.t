@@ -3,7 +3,7 @@
 # Includes run one way: a folder includes only folders below it.
 . "$srcdir/t/tap.sh"
 cd "$srcdir" || exit 1
-plan 9
+plan 10
 
 # allowed FOLDER "FOLDERS or HEADERS": what its files may include, beside config.h.
 allowed() {
@@ -21,6 +21,7 @@ allowed() {
 
 allowed abi 'abi'
 allowed kmod 'abi kmod'
+allowed loader-hook 'abi loader-hook'
 allowed base 'base'
 allowed db 'base db'
 allowed analysis 'analysis base db/profile.h db/model.h'

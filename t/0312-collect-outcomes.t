@@ -11,7 +11,7 @@ need nm readelf
 plan $((nr_stored_tests + 8))
 
 collect_start -F 2000
-"$programs/branch" 2500
+"$programs/branch" ${CPI_TEST_MS:-2500}
 collect_stop
 check_stored
 cpi cat --db t.db --image '*/branch' --format=csv >counts.csv

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # collect.sh - for tests that look at what cpid stored; after tap.sh and cpid.sh
 #
-# The database is $db; the event is cpu-clock, which every machine has; the
-# collector is $CPI_TEST_COLLECTOR, else perf, which every machine has too.
+# The database is $db; the event is $CPI_TEST_EVENT, else cpu-clock, which every
+# machine has; the collector is $CPI_TEST_COLLECTOR, else perf, which every machine
+# has too.
 
 programs=$builddir/t/programs
 db=t.db
-event=cpu-clock
+event=${CPI_TEST_EVENT:-cpu-clock}
 collector=${CPI_TEST_COLLECTOR:-perf}
 
 # need COMMAND...: skips the script where one is missing.
@@ -50,7 +51,7 @@ sql()
 # collect_start [OPTIONS]: starts cpid.
 collect_start()
 {
-	cpid_start --db "$db" -e cpu-clock --collector $collector "$@" || {
+	cpid_start --db "$db" -e $event --collector $collector "$@" || {
 		sed 's/^/# /' t.log
 		bail 'cpid does not start'
 	}
@@ -66,8 +67,8 @@ collect_stop()
 
 # What a machine's kernel or this build does not offer is no failure.
 [ $collector = perf ] || {
-	cpid_start --db probe.db -e cpu-clock --collector $collector ||
-		skip_all "the collector $collector cannot be used here: $(tail -n 1 t.log)"
+	cpid_start --db probe.db -e $event --collector $collector ||
+		skip_all "$event and the collector $collector cannot be used here: $(tail -n 1 t.log)"
 	cpid_ask quit >/dev/null
 	cpid_wait
 	rm -f probe.db*
@@ -86,7 +87,7 @@ await()
 
 has_samples()
 {
-	[ "$(cpid_field received.cpu-clock)" -ge "$1" ]
+	[ "$(cpid_field received.$event)" -ge "$1" ]
 }
 
 # await_samples N: until the running stream has that many.
@@ -138,9 +139,9 @@ check_stored()
 		WHERE abs(hole) > 100000000')" '' 'intervals follow one another'
 	cpi prof --db "$db" --epoch all --format=json >prof.json 2>prof.err
 	is "$(sql "WITH r (n) AS (
-			SELECT json_extract(value, '\$.samples.\"$event\"')
-			FROM json_each(readfile('prof.json'), '\$.rows')
-			UNION ALL SELECT json_extract(readfile('prof.json'), '\$.idle.samples.\"$event\"')
+			SELECT n.value FROM json_each(readfile('prof.json'), '\$.rows') AS r,
+				json_each(r.value, '\$.samples') AS n
+			UNION ALL SELECT value FROM json_each(readfile('prof.json'), '\$.idle.samples')
 			UNION ALL SELECT value FROM json_each(readfile('prof.json'), '\$.unknown'))
 		SELECT sum(n) FROM r" :memory:)" \
 		"$(sql 'SELECT (SELECT sum(stored) FROM tally) +

@@ -11,6 +11,9 @@ cpid_rate='-F 100' # empty: from the budget
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] ||
 	skip_all 'this is not the initial PID namespace'
 
+# What the rate is; "" leaves it to cpid.
+cpid_rate='-F 100'
+
 # Runs cpid and says its process and its exit status.
 cpid_run() {
 	NOTIFY_SOCKET=$PWD/notify.sock \

@@ -94,6 +94,8 @@ BPF_TESTS = \
 	t/0368-bpf-hotplug.t \
 	t/0369-bpf-agrees.t \
 	t/0370-bpf-nothing-stays.t \
+	t/0371-bpf-ticks.t \
+	t/0372-bpf-ticks-outcomes.t \
 	t/0376-bpf-flips.t \
 	t/0377-bpf-verifier.t
 	t/0373-bpf-budget.t
@@ -183,3 +185,22 @@ check_PROGRAMS += t/programs/stall
 t_programs_stall_SOURCES = t/programs/stall.c
 t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_stall_LDFLAGS = $(FIXED_LINK)
+
+# The loader hook, the programs that it is loaded into, and who it talks to.
+HOOK_TESTS = t/0601-hook-host.t t/0602-hook-statements.t t/0603-hook-gap.t \
+	t/0604-hook-register.t
+dist_check_SCRIPTS += $(HOOK_TESTS)
+QUICK_TESTS += t/0601-hook-host.t
+LONG_TESTS += t/0602-hook-statements.t t/0603-hook-gap.t t/0604-hook-register.t
+check_PROGRAMS += t/announce_peer t/programs/loader t/programs/loaded.so
+t_announce_peer_CFLAGS = $(AM_CFLAGS)
+t_programs_loader_SOURCES = t/programs/loader.c
+t_programs_loader_CFLAGS = $(WARN_CFLAGS) -O2
+t_programs_loader_LDFLAGS = -pthread
+t_programs_loaded_so_SOURCES = t/programs/loaded.c
+t_programs_loaded_so_CFLAGS = $(WARN_CFLAGS) -fPIC
+t_programs_loaded_so_LDFLAGS = -shared
+check_PROGRAMS += t/programs/timed
+t_programs_timed_SOURCES = t/programs/timed.c
+t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_timed_LDFLAGS = $(FIXED_LINK)

@@ -39,6 +39,8 @@ static const struct opt opts[] = {
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
 	    procedure),
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
+	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
+	    combine),
 	OPT_LIMIT,
 	OPT_SORT("time, samples, procedure, image, or an event"),
 	OPT_FORMAT,

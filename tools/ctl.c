@@ -70,15 +70,14 @@ static int take_reply(const char *data, size_t size, struct buf *text)
 	return text->err ? text->err : head.status;
 }
 
-static int exchange(int fd, const struct cpi_control_request *request,
-		    struct buf *reply)
+static int exchange(int fd, const void *request, size_t size, struct buf *reply)
 {
 	const size_t max = sizeof(struct cpi_control_reply) + CPI_CONTROL_REPLY;
 	ssize_t got;
 	char *data;
 	int err;
 
-	if (send(fd, request, sizeof(*request), MSG_NOSIGNAL) < 0)
+	if (send(fd, request, size, MSG_NOSIGNAL) < 0)
 		return -errno;
 	data = malloc(max);
 	if (!data)
@@ -94,6 +93,19 @@ static int exchange(int fd, const struct cpi_control_request *request,
 	return err;
 }
 
+int ctl_call_with(const struct cmd_context *ctx, const void *request, size_t size,
+		  struct buf *reply)
+{
+	int fd, err;
+
+	fd = connect_to(ctl_socket(ctx));
+	if (fd < 0)
+		return fd;
+	err = exchange(fd, request, size, reply);
+	close(fd);
+	return err;
+}
+
 int ctl_call(const struct cmd_context *ctx, enum cpi_control_op op, const char *text,
 	     struct buf *reply)
 {
@@ -102,17 +114,11 @@ int ctl_call(const struct cmd_context *ctx, enum cpi_control_op op, const char *
 		.version = CPI_CONTROL_VERSION,
 		.op = op,
 	};
-	int fd, err;
 
 	if (strlen(text) >= sizeof(request.text))
 		return -E2BIG;
 	strcpy(request.text, text);
-	fd = connect_to(ctl_socket(ctx));
-	if (fd < 0)
-		return fd;
-	err = exchange(fd, &request, reply);
-	close(fd);
-	return err;
+	return ctl_call_with(ctx, &request, sizeof(request), reply);
 }
 
 static void explain(const struct cmd_context *ctx, int err, struct buf *reply)
@@ -156,16 +162,29 @@ static void print_line(void *ctx, const char *name, const char *value)
 	out_line("%s%s%s", name, *value ? " " : "", value);
 }
 
+/* Prints what a call came to. The exit status. */
+static int report(const struct cmd_context *ctx, int err, struct buf *reply)
+{
+	if (err)
+		explain(ctx, err, reply);
+	else
+		ctl_each_line(buf_str(reply), print_line, NULL);
+	buf_fini(reply);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
 int ctl_run(const struct cmd_context *ctx, enum cpi_control_op op, const char *text)
 {
 	struct buf reply = { 0 };
-	int err;
+	int err = ctl_call(ctx, op, text, &reply);
 
-	err = ctl_call(ctx, op, text, &reply);
-	if (err)
-		explain(ctx, err, &reply);
-	else
-		ctl_each_line(buf_str(&reply), print_line, NULL);
-	buf_fini(&reply);
-	return err ? EXIT_FAIL : EXIT_OK;
+	return report(ctx, err, &reply);
+}
+
+int ctl_run_with(const struct cmd_context *ctx, const void *request, size_t size)
+{
+	struct buf reply = { 0 };
+	int err = ctl_call_with(ctx, request, size, &reply);
+
+	return report(ctx, err, &reply);
 }

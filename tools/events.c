@@ -25,18 +25,29 @@ static double sample_weight(const struct query_stream *s, uint64_t clock_hz)
 	return w;
 }
 
-/* Adds the events of streams that do (or do not) measure time. */
-static int add_events(struct events *ev, bool time, uint64_t clock_hz)
+enum rank { RANK_TIME, RANK_TICKS, RANK_EVENTS, NR_RANKS };
+
+static enum rank rank_of(const struct stream_desc *s, uint64_t clock_hz)
+{
+	if (!measures_time(s, clock_hz))
+		return RANK_EVENTS;
+	return strcmp(s->event, EVENT_TICKS) != 0 ? RANK_TIME : RANK_TICKS;
+}
+
+/* Adds the events of streams that have this rank. */
+static int add_events(struct events *ev, enum rank rank, uint64_t clock_hz)
 {
 	for (size_t i = 0; i < ev->streams->nr; i++) {
 		const struct stream_desc *s = &ev->streams->stream[i].desc;
 
-		if (measures_time(s, clock_hz) != time ||
-		    events_named(ev, s->event) < ev->nr)
+		if (rank_of(s, clock_hz) != rank || events_named(ev, s->event) < ev->nr)
 			continue;
 		if (ev->nr == EVENTS_MAX)
 			return -CPI_ELIMIT;
-		ev->event[ev->nr++] = (struct event){ s->event, time, 0, false };
+		ev->event[ev->nr++] = (struct event){
+			.name = s->event,
+			.is_time = rank != RANK_EVENTS,
+		};
 	}
 	return 0;
 }
@@ -62,15 +73,14 @@ static void add_streams(struct events *ev, uint64_t clock_hz)
 int events_init(struct events *ev, const struct query_streams *streams,
 		uint64_t clock_hz)
 {
-	int err;
+	int err = 0;
 
 	memset(ev, 0, sizeof(*ev));
 	ev->streams = streams;
 	if (!streams->nr)
 		return -CPI_EEMPTY;
-	err = add_events(ev, true, clock_hz);
-	if (!err)
-		err = add_events(ev, false, clock_hz);
+	for (enum rank r = 0; r < NR_RANKS && !err; r++)
+		err = add_events(ev, r, clock_hz);
 	if (err)
 		return err;
 	ev->of = calloc(streams->nr + 1, sizeof(*ev->of));

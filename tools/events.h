@@ -32,7 +32,8 @@ struct event {
 };
 
 struct events {
-	struct event event[EVENTS_MAX]; /* those that measure time first */
+	/* Those that measure time first, the scheduler's ticks last of them. */
+	struct event event[EVENTS_MAX];
 	size_t nr;
 	const struct query_streams *streams;
 	size_t *of;     /* per stream: its event */
@@ -51,6 +52,9 @@ void events_fini(struct events *ev);
 /* The event of a stream and a sample's weight in it; false for other streams. */
 bool events_find(const struct events *ev, int64_t stream, size_t *event,
 		 double *weight);
+
+/* What cpid calls samples at the scheduler's ticks: in user mode alone. */
+#define EVENT_TICKS "ticks"
 
 /* The event called name; ev->nr when there is none. */
 size_t events_named(const struct events *ev, const char *name);

@@ -244,18 +244,7 @@ static bool is_maskable(const struct explainer *x)
 
 bool explainer_is_deferred(const struct explainer *x)
 {
-	switch (x->image.desc.kind) {
-	case IMAGE_KERNEL:
-	case IMAGE_MODULE:
-	case IMAGE_IDLE:
-	case IMAGE_BPF:
-		return is_maskable(x);
-	case IMAGE_FILE:
-	case IMAGE_VDSO:
-	case IMAGE_JIT:
-		break;
-	}
-	return false;
+	return image_kind_is_kernel(x->image.desc.kind) && is_maskable(x);
 }
 
 static bool is_event(const char *event, const char *name)

@@ -20,6 +20,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_register.c \
 	tools/cmd_stalls.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
@@ -38,7 +39,7 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
-	tools/prof.c tools/prof.h \
+	tools/prof.c tools/prof.h tools/prof_combine.c \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \

@@ -38,9 +38,12 @@ static int add_to(struct prof *p, const struct row_key *key, size_t event, uint6
 	if (!n)
 		return 0;
 	err = prof_row(p, key, &row);
-	if (!err)
-		prof_add(p, row, event, n, weight);
-	return err;
+	if (err)
+		return err;
+	prof_add(p, row, event, n, weight);
+	if (key->kernel && !event)
+		row->kernel_ns += (double)n * weight;
+	return 0;
 }
 
 static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
@@ -60,7 +63,8 @@ static uint64_t row_start(const struct query_profile *q, const struct symbol *sy
 static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
 		      double weight)
 {
-	struct row_key key = { .image = &q->image };
+	struct row_key key = { .image = &q->image,
+			       .kernel = image_kind_is_kernel(q->image.desc.kind) };
 	const struct symbol *symbol;
 	const struct count *c;
 	struct image *image = NULL;
@@ -92,7 +96,9 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct gather *g = ctx;
-	const struct row_key key = { .image = &q->image };
+	const struct row_key key = { .image = &q->image,
+				     .kernel =
+					     image_kind_is_kernel(q->image.desc.kind) };
 	double weight;
 	size_t event;
 
@@ -150,7 +156,9 @@ static int add_without_command(struct prof *p, const uint64_t *counted)
 
 static int add_comm(struct prof *p, const struct query_comm *c, uint64_t *counted)
 {
-	const struct row_key key = { .comm = c->comm };
+	const struct row_key key = { .comm = c->comm,
+				     .kernel =
+					     image_kind_is_kernel(c->image.desc.kind) };
 	double weight;
 	size_t event;
 
@@ -194,7 +202,9 @@ static int gather_unknown(struct prof *p)
 	for (size_t i = 0; i < p->sel.losses.nr && !err && !is_filtered(p); i++) {
 		const struct query_loss *l = &p->sel.losses.loss[i];
 		const struct row_key key = { .kind = ROW_UNKNOWN,
-					     .procedure = l->name };
+					     .procedure = l->name,
+					     .kernel =
+						     !strncmp(l->name, "kernel_", 7) };
 		double weight;
 		size_t event;
 
@@ -241,12 +251,17 @@ static int gather(struct prof *p)
 			p->ctx->opt.sort);
 		return err;
 	}
+	if (p->ctx->opt.combine) {
+		err = prof_combine_begin(p);
+		if (err)
+			return err;
+	}
 	err = p->ctx->opt.by == BY_COMM ? gather_comms(p) : gather_profiles(p);
 	if (!err)
 		err = gather_unknown(p);
 	if (!err)
 		err = prof_sort(p);
-	if (err)
+	if (err && err != -ENODATA)
 		select_failed(p->ctx, &p->sel, err);
 	return err;
 }

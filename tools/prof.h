@@ -28,20 +28,25 @@ struct prof_row {
 	char *comm;      /* with --by comm */
 	char *file;      /* with --by line; NULL where it is not known */
 	int line;
-	struct tally tally[]; /* per event */
+	bool departs;     /* with --combine: ticks are not in its time */
+	double kernel_ns; /* of event 0 */
+	struct tally
+		tally[]; /* per event, and the weight that --combine makes of them */
 };
 
 struct prof {
 	const struct cmd_context *ctx;
 	struct selection sel;
 	struct events ev;
-	size_t primary;       /* the event that orders the rows */
+	size_t primary;       /* the event that orders the rows; ev.nr with --combine */
+	size_t ticks;         /* with --combine: the event beside event 0 */
+	double scale;         /* ... by which its time is multiplied */
 	char *procedure_glob; /* of the rows to show, or NULL */
 	struct hmap map;
 	struct prof_row **row; /* after prof_sort() */
 	size_t nr_rows;
-	struct tally busy[EVENTS_MAX]; /* all rows but the idle one */
-	struct tally idle[EVENTS_MAX];
+	struct tally busy[EVENTS_MAX + 1]; /* all rows but the idle one */
+	struct tally idle[EVENTS_MAX + 1];
 };
 
 /*
@@ -50,6 +55,12 @@ struct prof {
  */
 int prof_open(const struct cmd_context *ctx, struct prof *p);
 void prof_close(struct prof *p);
+
+/* With --combine: finds the two events. Errors are logged. 0, -ENODATA or -EINVAL. */
+int prof_combine_begin(struct prof *p);
+
+/* Then, of the rows that p->row has, their time. 0, -ENODATA (logged) or -ENOMEM. */
+int prof_combine(struct prof *p);
 
 /* Of the primary event unless told; in percent of the time that is shown. */
 double prof_percent(const struct prof *p, const struct tally *t, size_t event);

@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/combine.h"
 #include "base/log.h"
 #include "tools/out.h"
 #include "tools/prof.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
-#define MAX_COLUMNS (2 * EVENTS_MAX + 8)
+#define MAX_COLUMNS (2 * EVENTS_MAX + 12)
 #define UNKNOWN     "[unknown]"
 
 /* Columns and the strings that their keys need. */
@@ -43,6 +44,21 @@ static const char *make_key(struct layout *l, const char *prefix, const char *ev
 	return key;
 }
 
+static void add_share_columns(struct layout *l)
+{
+	add_column(l, "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	add_column(l, "cum%", "cum_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	add_column(l, "", "time_ns", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+}
+
+static void add_combined_columns(struct layout *l)
+{
+	add_column(l, "ms", "", COLUMN_NUMBER, COLUMN_ONLY_IN_TEXT);
+	add_share_columns(l);
+	add_column(l, "", "departs", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+	add_column(l, "", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+}
+
 static void add_event_columns(struct layout *l, const struct prof *p, size_t event)
 {
 	const char *name = p->ev.event[event].name;
@@ -50,19 +66,21 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 
 	add_column(l, p->ev.nr > 1 ? name : "samples", make_key(l, "samples", name),
 		   COLUMN_NUMBER, COLUMN_EVERYWHERE);
-	add_column(l, "%", first ? "percent" : make_key(l, "percent", name),
-		   COLUMN_NUMBER, COLUMN_EVERYWHERE);
-	if (!first)
-		return;
-	add_column(l, "cum%", "cum_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE);
-	add_column(l, "", "time_ns", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+	if (first)
+		add_share_columns(l);
+	else
+		add_column(l, "%", make_key(l, "percent", name), COLUMN_NUMBER,
+			   COLUMN_EVERYWHERE);
 }
 
 static void make_layout(struct layout *l, const struct prof *p)
 {
 	const int by = p->ctx->opt.by;
 
-	add_event_columns(l, p, p->primary);
+	if (p->ctx->opt.combine)
+		add_combined_columns(l);
+	else
+		add_event_columns(l, p, p->primary);
 	for (size_t i = 0; i < p->ev.nr; i++) {
 		if (i != p->primary)
 			add_event_columns(l, p, i);
@@ -80,6 +98,19 @@ static void make_layout(struct layout *l, const struct prof *p)
 		return;
 	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
 	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+}
+
+static void put_combined_cells(struct table *t, const struct prof *p,
+			       const struct prof_row *row, double cumulated)
+{
+	const struct tally *tally = &row->tally[p->primary];
+
+	table_real(t, tally->weight / 1e6, 1);
+	table_percent(t, prof_percent(p, tally, p->primary));
+	table_percent(t, cumulated);
+	table_real(t, tally->weight, 0);
+	table_number(t, row->departs);
+	table_text(t, row->departs ? "*" : "");
 }
 
 static void put_event_cells(struct table *t, const struct prof *p,
@@ -148,7 +179,10 @@ static void put_name_cells(struct table *t, const struct prof *p,
 static void put_row(struct table *t, const struct prof *p, const struct prof_row *row,
 		    double cumulated)
 {
-	put_event_cells(t, p, row, p->primary, cumulated);
+	if (p->ctx->opt.combine)
+		put_combined_cells(t, p, row, cumulated);
+	else
+		put_event_cells(t, p, row, p->primary, cumulated);
 	for (size_t i = 0; i < p->ev.nr; i++) {
 		if (i != p->primary)
 			put_event_cells(t, p, row, i, 0);
@@ -166,6 +200,21 @@ static bool is_shown(const struct prof *p, const struct prof_row *row)
 		return true;
 	return row->kind == ROW_PROFILE && row->procedure &&
 	       !fnmatch(glob, row->procedure, 0);
+}
+
+static void print_combined(const struct prof *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_rows; i++)
+		nr += p->row[i]->departs;
+	out_line("Time by both: %.3f s; a millisecond of ticks counts as %.3f",
+		 (p->busy[p->primary].weight + p->idle[p->primary].weight) / 1e9,
+		 p->scale);
+	if (nr)
+		out_line("* ticks depart by more than chance (%.0f%% confidence): "
+			 "%s alone, in %zu rows",
+			 100 * COMBINE_CONFIDENCE, p->ev.event[0].name, nr);
 }
 
 static void print_totals(const struct prof *p)
@@ -186,12 +235,17 @@ static void print_totals(const struct prof *p)
 				 p->ctx->opt.idle ? "are in the list"
 						  : "not in the percentages");
 	}
+	if (p->ctx->opt.combine)
+		print_combined(p);
 	putchar('\n');
 }
 
 static void print_hidden(const struct prof *p, size_t nr, const struct tally *hidden)
 {
-	if (nr)
+	if (nr && p->ctx->opt.combine)
+		out_line("... %zu more (%.2f%%)", nr,
+			 prof_percent(p, hidden, p->primary));
+	else if (nr)
 		out_line("... %zu more with %" PRIu64 " samples (%.2f%%)", nr,
 			 hidden->n, prof_percent(p, hidden, p->primary));
 }
@@ -248,7 +302,9 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 
 	json_object(j, NULL);
 	report_json_samples(j, "samples", &p->ev, row->tally);
-	if (p->ev.event[p->primary].is_time)
+	if (p->ctx->opt.combine)
+		json_bool(j, "departs", row->departs);
+	if (p->primary == p->ev.nr || p->ev.event[p->primary].is_time)
 		json_real(j, "time_ns", tally->weight, 0);
 	else
 		json_null(j, "time_ns");
@@ -305,6 +361,8 @@ void prof_print_json(const struct prof *p)
 
 	json_object(&j, NULL);
 	report_json_header(&j, &p->sel);
+	if (p->ctx->opt.combine)
+		json_real(&j, "ticks_scale", p->scale, 6);
 	json_rows(&j, p);
 	json_object(&j, "idle");
 	report_json_samples(&j, "samples", &p->ev, p->idle);

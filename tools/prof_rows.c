@@ -57,7 +57,8 @@ static void row_free(struct prof_row *r)
 
 static struct prof_row *row_new(const struct prof *p, const struct row_key *k)
 {
-	struct prof_row *r = calloc(1, sizeof(*r) + p->ev.nr * sizeof(r->tally[0]));
+	struct prof_row *r =
+		calloc(1, sizeof(*r) + (p->ev.nr + 1) * sizeof(r->tally[0]));
 	char build_id[REPORT_BUILD_ID_SIZE] = "";
 
 	if (!r)
@@ -190,6 +191,7 @@ int prof_sort(struct prof *p)
 	const char *key = p->ctx->opt.sort;
 	int (*compare)(const void *, const void *, void *) = by_weight;
 	struct hnode *n, *next;
+	int err = 0;
 
 	if (key && !strcmp(key, "samples"))
 		compare = by_samples;
@@ -202,8 +204,11 @@ int prof_sort(struct prof *p)
 		return -ENOMEM;
 	hmap_for_each (&p->map, n, next)
 		p->row[p->nr_rows++] = row_of(n);
-	qsort_r(p->row, p->nr_rows, sizeof(*p->row), compare, p);
-	return 0;
+	if (p->ctx->opt.combine)
+		err = prof_combine(p);
+	if (!err)
+		qsort_r(p->row, p->nr_rows, sizeof(*p->row), compare, p);
+	return err;
 }
 
 void prof_free_rows(struct prof *p)

@@ -14,6 +14,7 @@ struct row_key {
 	uint64_t start;
 	const char *procedure, *comm, *file;
 	int line;
+	bool kernel; /* the samples are the kernel's; tells no rows apart */
 };
 
 /* The row of key, made when it is new. 0 or -ENOMEM. */
@@ -23,7 +24,8 @@ int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out);
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
 	      double weight);
 
-/* Fills p->row in the order of --sort, busiest first. 0, -ENOMEM. */
+/* Fills p->row, combined where that was asked for, in the order of --sort, busiest
+ * first. 0, -ENOMEM, -ENODATA. */
 int prof_sort(struct prof *p);
 void prof_free_rows(struct prof *p);
 

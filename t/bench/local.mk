@@ -69,6 +69,7 @@ t_bench_handler_LDADD = $(COLLECT_LDADD)
 t_bench_verified_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
 t_bench_verified_LDADD = $(COLLECT_LDADD)
 # How fast entries are attributed.
+BENCHES += t/bench/attribute_bench
 check_PROGRAMS += t/bench/attribute_bench
 t_bench_attribute_bench_SOURCES = t/bench/attribute_bench.c t/bench/crowd.h
 t_bench_attribute_bench_CFLAGS = $(AM_CFLAGS)
@@ -79,21 +80,33 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve \
+dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/tick_bias \
 	t/bench/soak t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
+# What the loader hook adds to an exec.
+check_PROGRAMS += t/bench/execs
+t_bench_execs_CFLAGS = $(AM_CFLAGS)
+
+dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/workload
+EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
 QUICK_TESTS += t/0401-bench-sim.t t/0403-bench-overhead.t
 LONG_TESTS += t/0402-bench-trace.t
 .PHONY: bench
 bench: all $(BENCHES)
+bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
+		loader-hook/libcpi-audit.so
 	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
+	@echo 'cpid for long: $(srcdir)/t/bench/soak 1800'
+	@echo 'Attribution: t/bench/attribute_bench'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
+	@echo 'Ticks: $(srcdir)/t/bench/tick_bias'
 	@echo '     t/bench/flips, t/bench/verified'
 	@echo 'The analysis: t/bench/explain_bench FILE'
+	@echo 'The loader hook: $(srcdir)/t/bench/hook'
 	@echo 'See $(srcdir)/t/bench/README.md.'

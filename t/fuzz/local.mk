@@ -49,3 +49,7 @@ check_PROGRAMS += t/fuzz/fuzz_jit
 t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jitdump.c daemon/jitmap.c $(FUZZ_BASE)
 t_fuzz_fuzz_jit_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
+check_PROGRAMS += t/fuzz/fuzz_statement
+t_fuzz_fuzz_statement_SOURCES = t/fuzz/fuzz_statement.c daemon/statement.c $(FUZZ_BASE)
+t_fuzz_fuzz_statement_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_statement_LDFLAGS = $(FUZZ_LINK)

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -17,6 +19,7 @@
 #include "daemon/elfid.h"
 #include "daemon/event.h"
 #include "daemon/kernel.h"
+#include "daemon/procroot.h"
 #include "daemon/procscan.h"
 #include "daemon/tally.h"
 #include "t/unit/unit.h"
@@ -74,6 +77,10 @@ static const struct {
 	{ "cpu-clock:", -EINVAL, 0, 0, false, false, 0 },
 	{ "cpu-clock:x", -EINVAL, 0, 0, false, false, 0 },
 	{ "no-such-event", -EINVAL, 0, 0, false, false, 0 },
+	{ "ticks:u", -EINVAL, 0, 0, false, false, 0 },
+	{ "ticks@1000", -EINVAL, 0, 0, false, false, 0 },
+	{ "ticks@", -EINVAL, 0, 0, false, false, 0 },
+	{ "tick", -EINVAL, 0, 0, false, false, 0 },
 	{ "", -EINVAL, 0, 0, false, false, 0 },
 };
 
@@ -100,6 +107,27 @@ START_TEST(a_rate_without_a_known_clock_is_no_interrupt_per_event)
 
 	ck_assert_int_eq(event_parse(names[_i], 0, &e), 0);
 	ck_assert_uint_ge(event_period(&e, 1000), 10000);
+}
+END_TEST
+
+/* No kernel has another CONFIG_HZ than these. */
+START_TEST(ticks_come_at_the_kernels_rate_whatever_is_asked_for)
+{
+	static const uint64_t hz[] = { 24,  48,  64,  100,  128,  200, 250,
+				       256, 300, 500, 1000, 1024, 1200 };
+	struct event e;
+	size_t i = 0;
+
+	ck_assert_int_eq(event_parse("ticks", 2000000000, &e), 0);
+	ck_assert(event_is_ticks(&e));
+	ck_assert_int_eq(e.unit, EVENT_NS);
+	ck_assert(e.exclude_kernel && !e.exclude_user);
+	ck_assert_uint_eq(event_period(&e, 10), event_period(&e, 10000));
+	while (i < NR(hz) && (NSEC_PER_SEC + hz[i] / 2) / hz[i] != e.period)
+		i++;
+	ck_assert_msg(i < NR(hz), "a tick per %llu ns", (unsigned long long)e.period);
+	ck_assert_int_eq(event_parse("cpu-clock", 0, &e), 0);
+	ck_assert(!event_is_ticks(&e));
 }
 END_TEST
 
@@ -167,6 +195,11 @@ static const struct {
 	{ 0xffffffffc0000010, "bpf_prog_6deef7357e7b4530_x",
 	  "bpf_prog_6deef7357e7b4530_x", 0x10, false },
 	{ 0xffff800000000000, NULL, NULL, 0, false },
+#ifdef __x86_64__
+	{ 0xffffffffff600400, "vsyscall_time", "[vsyscall]", 0x400, false },
+	{ 0xffffffffff600fff, "vsyscall_getcpu", "[vsyscall]", 0xfff, false },
+	{ 0xffffffffff601000, NULL, NULL, 0, false },
+#endif
 };
 
 START_TEST(kernel_addresses_get_symbols)
@@ -236,6 +269,32 @@ START_TEST(hidden_kernel_addresses_give_no_symbols)
 	ck_assert_ptr_null(kernel_idle_image(k));
 	kernel_close(k);
 	images_free(im);
+}
+END_TEST
+
+/* One that never had a name, one that runs, and one that is no regular file. */
+START_TEST(a_file_is_found_by_its_mapping)
+{
+	struct stat st, found;
+	int memfd = memfd_create("x", MFD_CLOEXEC), fd;
+
+	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(found.st_ino, st.st_ino);
+	close(fd);
+	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1, &found), -ENOENT);
+
+	ck_assert_int_eq(ftruncate(memfd, 4096), 0);
+	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, memfd, 0), MAP_FAILED);
+	ck_assert_int_eq(fstat(memfd, &st), 0);
+	close(memfd);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	if (fd == -EPERM)
+		return; /* without CAP_CHECKPOINT_RESTORE */
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(found.st_ino, st.st_ino);
+	close(fd);
 }
 END_TEST
 
@@ -500,7 +559,9 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("collect");
 	TCase *tc = tcase_create("collect");
 
+	tcase_set_timeout(tc, 60); /* sanitizers, and memory to its bounds */
 	tcase_add_loop_test(tc, cpu_lists_are_read, 0, NR(cpu_lists));
+	tcase_add_test(tc, ticks_come_at_the_kernels_rate_whatever_is_asked_for);
 	tcase_add_loop_test(tc, a_rate_without_a_known_clock_is_no_interrupt_per_event,
 			    0, 3);
 	tcase_add_loop_test(tc, event_names_are_perfs, 0, NR(events));
@@ -508,6 +569,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, kernel_addresses_get_symbols, 0, NR(kernel_pcs));
 	tcase_add_test(tc, kernel_symbols_of_aarch64_are_read);
 	tcase_add_test(tc, hidden_kernel_addresses_give_no_symbols);
+	tcase_add_test(tc, a_file_is_found_by_its_mapping);
 	tcase_add_test(tc, a_programs_identity_is_read);
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));
 	tcase_add_test(tc, images_are_known_once);

@@ -21,6 +21,7 @@
 
 #include "abi/control.h"
 #include "base/log.h"
+#include "daemon/registration.h"
 #include "t/unit/unit.h"
 
 #define NR_CROWD 100
@@ -30,8 +31,9 @@ struct session {
 	int nr_epochs;
 	char label[CPI_CONTROL_TEXT];
 	double hz;
-	int err;             /* what the next call returns */
-	size_t status_bytes; /* of the status, about */
+	struct registration registered; /* its path is in label */
+	int err;                        /* what the next call returns */
+	size_t status_bytes;            /* of the status, about */
 };
 
 static struct session the_session;
@@ -55,6 +57,13 @@ int session_new_epoch(struct session *s, const char *label)
 int session_set_rate(struct session *s, double hz)
 {
 	s->hz = hz;
+	return s->err;
+}
+
+int session_register(struct session *s, const struct registration *r, struct buf *text)
+{
+	s->registered = *r;
+	snprintf(s->label, sizeof(s->label), "%s", r->path);
 	return s->err;
 }
 
@@ -175,6 +184,61 @@ START_TEST(each_request_reaches_the_session)
 }
 END_TEST
 
+static struct cpi_control_register make_registration(void)
+{
+	return (struct cpi_control_register){
+		.head = make_request(CPI_CONTROL_REGISTER, ""),
+		.pid = 7,
+		.base = 0x1000,
+		.size = 0x200,
+		.offset = 0x30,
+		.path = "/lib/x.so",
+	};
+}
+
+static int ask_to_register(const struct cpi_control_register *r, size_t size)
+{
+	struct answer a;
+	int fd = connect_client();
+	ssize_t got;
+
+	ck_assert_int_eq(send(fd, r, size, 0), (ssize_t)size);
+	serve_all();
+	got = receive(fd, &a);
+	close(fd);
+	return got ? a.head.status : -ENOMSG;
+}
+
+START_TEST(a_registration_reaches_the_session_with_who_asks)
+{
+	struct cpi_control_register r = make_registration();
+
+	the_session.registered.uid = 12345;
+	ck_assert_int_eq(ask_to_register(&r, sizeof(r)), 0);
+	ck_assert_int_eq(the_session.registered.tgid, 7);
+	ck_assert_uint_eq(the_session.registered.uid, geteuid());
+	ck_assert_uint_eq(the_session.registered.base, 0x1000);
+	ck_assert_uint_eq(the_session.registered.size, 0x200);
+	ck_assert_uint_eq(the_session.registered.offset, 0x30);
+	ck_assert_str_eq(the_session.label, "/lib/x.so");
+}
+END_TEST
+
+START_TEST(a_registration_has_its_size_and_an_end_to_its_path)
+{
+	struct cpi_control_register r = make_registration();
+
+	ck_assert_int_eq(ask_to_register(&r, sizeof(r) - 1), -ENOMSG);
+	ck_assert_int_eq(ask_to_register(&r, sizeof(r.head)), -ENOMSG);
+	r.head.op = CPI_CONTROL_FLUSH;
+	ck_assert_int_eq(ask_to_register(&r, sizeof(r)), -ENOMSG);
+	r.head.op = CPI_CONTROL_REGISTER;
+	memset(r.path, 'x', sizeof(r.path));
+	ck_assert_int_eq(ask_to_register(&r, sizeof(r)), -ENAMETOOLONG);
+	ck_assert_int_eq(the_session.registered.tgid, 0);
+}
+END_TEST
+
 static const struct {
 	int op;
 	const char *text;
@@ -194,7 +258,7 @@ static const struct {
 	{ CPI_CONTROL_RATE, "100 Hz", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "budgets", 0, -EINVAL, "no rate" },
 	{ 0, "", 0, -EOPNOTSUPP, "no operation 0" },
-	{ CPI_CONTROL_QUIT + 1, "", 0, -EOPNOTSUPP, "no operation" },
+	{ CPI_CONTROL_REGISTER + 1, "", 0, -EOPNOTSUPP, "no operation" },
 	{ 0xffff, "", 0, -EOPNOTSUPP, "no operation" },
 };
 
@@ -592,6 +656,8 @@ static Suite *make_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, each_request_reaches_the_session);
+	tcase_add_test(tc, a_registration_reaches_the_session_with_who_asks);
+	tcase_add_test(tc, a_registration_has_its_size_and_an_end_to_its_path);
 	tcase_add_loop_test(tc, a_failure_says_why, 0, NR(failures));
 	tcase_add_test(tc, another_version_is_told_ours);
 	tcase_add_test(tc, an_argument_without_an_end_is_refused);

@@ -38,12 +38,20 @@ START_TEST(agrees_with_an_array_of_addresses)
 					   .bias = v,
 					   .value = (void *)v };
 
+			bool removes = unit_random(&state) % 4 == 0;
+
 			r.end = r.start + 1 + unit_random(&state) % (SPACE - r.start);
-			ck_assert_int_eq(rangemap_insert(&m, &r, on_cut, &tally), 0);
-			tally.ranges[v]++;
+			if (removes)
+				ck_assert_int_eq(rangemap_remove(&m, r.start, r.end,
+								 on_cut, &tally),
+						 0);
+			else
+				ck_assert_int_eq(
+					rangemap_insert(&m, &r, on_cut, &tally), 0);
+			tally.ranges[v] += !removes;
 			for (uint64_t a = r.start; a < r.end; a++) {
 				overwritten += value[a] != 0;
-				value[a] = v;
+				value[a] = removes ? 0 : v;
 			}
 			ck_assert_uint_eq(tally.cut_away, overwritten);
 		}
@@ -71,6 +79,7 @@ START_TEST(an_empty_range_is_refused)
 	struct range r = { .start = 5, .end = 5 };
 
 	ck_assert_int_eq(rangemap_insert(&m, &r, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(rangemap_remove(&m, 5, 5, NULL, NULL), -EINVAL);
 	ck_assert_ptr_null(rangemap_find(&m, 5));
 }
 END_TEST

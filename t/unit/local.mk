@@ -91,6 +91,13 @@ t_unit_check_jitmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_jitmap_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
+# What the loader hook says.
+check_PROGRAMS += t/unit/check_stated t/unit/check_statement
+QUICK_TESTS += t/unit/check_stated t/unit/check_statement
+t_unit_check_stated_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_stated_LDADD = $(COLLECT_LDADD)
+t_unit_check_statement_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_statement_LDADD = $(DAEMON_UNIT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
 check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
@@ -148,7 +155,7 @@ t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
-UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_equiv \
+UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
@@ -164,6 +171,8 @@ t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_chain_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_chain_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_combine_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_combine_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_equiv_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sys.h - system calls without a C library, and without errno
+ *
+ * Each returns what the kernel does: a result, or a negative errno.
+ */
+#ifndef CPI_LOADER_HOOK_SYS_H
+#define CPI_LOADER_HOOK_SYS_H
+
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+
+static inline long sys_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			   "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+#elif defined(__aarch64__)
+
+static inline long sys_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+#else
+#error "the loader hook has no system calls for this machine"
+#endif
+
+/* Whether a result, an address too, is an error. */
+static inline int sys_failed(long result)
+{
+	return result < 0 && result >= -4095;
+}
+
+#endif

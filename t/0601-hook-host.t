@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs do what they do without the loader hook, whatever is at its other end.
+. "$srcdir/t/tap.sh"
+
+hook=$builddir/loader-hook/libcpi-audit.so
+programs=$builddir/t/programs
+loaded=$programs/loaded.so
+CPI_ANNOUNCE=$tmp/sock
+export CPI_ANNOUNCE
+
+hooked()
+{
+	env LD_AUDIT="$hook" "$@"
+}
+
+# same NAME COMMAND...: output, errors and status are those without the hook.
+same()
+{
+	same_name=$1
+	shift
+	"$@" >out.without 2>&1
+	echo "status $?" >>out.without
+	hooked "$@" >out.with 2>&1
+	echo "status $?" >>out.with
+	is "$(cat out.with)" "$(cat out.without)" "$same_name"
+}
+
+# The other end, as $1 says.
+run_all()
+{
+	same "a program, $1" "$builddir/t/target" 7
+	same "one that is not found, $1" sh -c 'exec /no/such/program'
+	same "a static one, $1" "$programs/burn_a" 1
+	same "8 threads that load and unload, $1" "$programs/loader" threads "$loaded" 1000
+	same "a fork, then without descriptors, $1" "$programs/loader" fork "$loaded"
+	same "a name space of its own, $1" "$programs/loader" space "$loaded"
+	same "a filter that kills who makes a socket, $1" "$programs/loader" filter "$loaded"
+	same "a missing library, $1" "$programs/loader" fork /no/such.so
+}
+
+plan 38
+try 'the hook is loaded' sh -c "LD_DEBUG=files LD_AUDIT=$hook $builddir/t/target 7 2>&1 |
+	grep -q 'libcpi-audit.so'"
+is "$("$programs/loader" threads "$loaded" 1)" fine 'the program works'
+
+run_all 'nobody there'
+
+echo >sock
+run_all 'a file in its place'
+rm sock
+
+"$builddir/t/announce_peer" hold sock >said.txt &
+holder=$!
+tap_pids="$tap_pids $holder"
+until grep -q bound said.txt 2>/dev/null; do
+	kill -0 $holder || bail 'no socket'
+done
+run_all 'a socket that nobody reads, soon full'
+kill $holder
+wait $holder 2>/dev/null
+run_all 'a socket whose owner is dead'
+
+# The linker itself forgets about audit libraries that are named by a path.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	cp "$builddir/t/target" privileged
+	chmod 4755 privileged
+	chmod 755 .
+	same 'a program with privileges' setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$tmp/privileged" 7
+else
+	skip 1 'only root can make a program with privileges'
+fi
+
+CPI_ANNOUNCE=$(printf '%0200d' 0)
+same 'a socket with too long a name' "$builddir/t/target" 7
+CPI_ANNOUNCE=
+same 'a socket without a name' "$builddir/t/target" 7
+is "$(readelf -dW "$hook" | grep -c NEEDED)" 0 'the hook needs no library'

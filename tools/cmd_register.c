@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_register.c - tells cpid of code that a program loaded by itself
+ *
+ * The daemon follows no symlink, so the path is resolved here.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/cmd.h"
+#include "tools/ctl.h"
+
+/* Decimal, or hexadecimal with 0x; NULL is none. */
+static int parse_number(const struct cmd_context *ctx, const char *option,
+			const char *text, uint64_t *out)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	if (*text < '0' || *text > '9' || *end || errno)
+		return cmd_usage_error(ctx->cmd, "--%s=%s: not a number", option, text);
+	return 0;
+}
+
+static int resolve_path(const char *path, char out[CPI_CONTROL_PATH])
+{
+	char whole[PATH_MAX];
+
+	if (!realpath(path, whole)) {
+		log_err("%s: %s", path, err_str(-errno));
+		return EXIT_FAIL;
+	}
+	if (strlen(whole) >= CPI_CONTROL_PATH) {
+		log_err("%s: %s", path, err_str(-ENAMETOOLONG));
+		return EXIT_FAIL;
+	}
+	strcpy(out, whole);
+	return 0;
+}
+
+static int run(struct cmd_context *ctx)
+{
+	struct cpi_control_register request = {
+		.head = { .magic = CPI_CONTROL_MAGIC,
+			  .version = CPI_CONTROL_VERSION,
+			  .op = CPI_CONTROL_REGISTER },
+	};
+	const struct cmd_options *o = &ctx->opt;
+	uint64_t pid = 0;
+	int status;
+
+	status = parse_number(ctx, "pid", ctx->args[0], &pid);
+	if (status || !pid || pid > INT_MAX)
+		return cmd_usage_error(ctx->cmd, "'%s' is no process", ctx->args[0]);
+	request.pid = (int32_t)pid;
+	if (!o->base != !o->path || !o->size != !o->path || (o->offset && !o->path))
+		return cmd_usage_error(ctx->cmd,
+				       "--base, --size and --path belong together");
+	status = parse_number(ctx, "base", o->base, &request.base);
+	if (!status)
+		status = parse_number(ctx, "size", o->size, &request.size);
+	if (!status)
+		status = parse_number(ctx, "offset", o->offset, &request.offset);
+	if (!status && o->path)
+		status = resolve_path(o->path, request.path);
+	return status ? status : ctl_run_with(ctx, &request, sizeof(request));
+}
+
+static const struct opt opts[] = {
+	OPT("base", 0, "ADDRESS", "where the code is in the process", OPT_STRING, base),
+	OPT("size", 0, "BYTES", "how much of it", OPT_STRING, size),
+	OPT("path", 0, "FILE", "the file that it was read from", OPT_STRING, path),
+	OPT("offset", 0, "BYTES", "where it is in the file (default: 0)", OPT_STRING,
+	    offset),
+	OPT_SOCKET,
+	OPT_END,
+};
+
+const struct cmd cmd_register = {
+	.name = "register",
+	.args = "PID",
+	.summary = "Tell cpid what code a process loaded by itself",
+	.min_args = 1,
+	.max_args = 1,
+	.opts = opts,
+	.run = run,
+};
