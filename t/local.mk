@@ -96,9 +96,9 @@ BPF_TESTS = \
 	t/0370-bpf-nothing-stays.t \
 	t/0371-bpf-ticks.t \
 	t/0372-bpf-ticks-outcomes.t \
+	t/0373-bpf-budget.t \
 	t/0376-bpf-flips.t \
 	t/0377-bpf-verifier.t
-	t/0373-bpf-budget.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
 t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
