@@ -134,18 +134,32 @@ static bool is_alive(uint32_t tgid)
 	return !kill((pid_t)tgid, 0) || errno == EPERM;
 }
 
+static int set_cpus(struct session *s, const struct cpus *cpus)
+{
+	int err = s->ops->set_cpus(s->collector, cpus);
+
+	return err ? err : sideband_set_cpus(s->sideband, cpus);
+}
+
+/* A CPU that went and came back has to be left before it is taken up again. */
 static void follow_cpus(struct session *s)
 {
-	struct cpus now;
+	struct cpus now, stayed;
 	int err;
 
-	if (cpus_online(&now) || !memcmp(&now, &s->cpus, sizeof(now)))
+	if (cpus_online(&now))
 		return;
-	log_info("session: %d CPUs are online now, before %d", now.nr, s->cpus.nr);
+	stayed = now;
+	sideband_leave_out_stopped(s->sideband, &stayed);
+	if (!memcmp(&stayed, &s->cpus, sizeof(stayed)))
+		return;
+	log_info("session: %d CPUs are online now, before %d; %d of them went and came "
+		 "back",
+		 now.nr, s->cpus.nr, now.nr - stayed.nr);
 	cycle(s); /* what a CPU left behind when it went */
-	err = s->ops->set_cpus(s->collector, &now);
+	err = set_cpus(s, &stayed);
 	if (!err)
-		err = sideband_set_cpus(s->sideband, &now);
+		err = set_cpus(s, &now);
 	if (err)
 		log_warn("session: not all CPUs are sampled: %s", err_str(err));
 	s->cpus = now;

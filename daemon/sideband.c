@@ -37,12 +37,16 @@
 #define RING_WAKES_AT (RING_SIZE_MIN / 2)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
+#define LOOK_INTERVAL_NS (10 * NSEC_PER_MSEC) /* between looks at an event's time */
 
 struct source {
 	int fd; /* -1: this CPU is offline */
 	struct ring ring;
 	uint64_t lost_told;  /* records lost, as LOST records say */
 	uint64_t lost_noted; /* of those that the event has lost */
+	uint64_t enabled_ns; /* how long the event had been enabled ... */
+	uint64_t looked_ns;  /* ... then */
+	bool stopped;        /* and was not since */
 };
 
 /* A copied record waiting for its turn. */
@@ -83,7 +87,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
-		.read_format = PERF_FORMAT_LOST,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.mmap = 1,
 		.mmap2 = 1,
 		.comm = 1,
@@ -112,7 +116,7 @@ static int open_event(const struct sideband_config *cfg, int cpu)
 	attr.wakeup_watermark = RING_WAKES_AT;
 	fd = perfev_open(&attr, cfg->target, cpu);
 	if (fd == -EINVAL) {
-		attr.read_format = 0;
+		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 		fd = perfev_open(&attr, cfg->target, cpu);
 	}
 	return fd;
@@ -150,6 +154,9 @@ static int source_open(struct sideband *sb, int cpu)
 	}
 	s->fd = fd;
 	s->lost_told = s->lost_noted = 0;
+	s->enabled_ns = 0;
+	s->looked_ns = time_mono_ns();
+	s->stopped = false;
 	return 0;
 }
 
@@ -189,6 +196,18 @@ int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus)
 		}
 	}
 	return err;
+}
+
+void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus)
+{
+	for (int cpu = 0; cpu < sb->nr_sources && cpu <= cpus->highest; cpu++) {
+		const struct source *s = &sb->source[cpu];
+
+		if (s->fd < 0 || !s->stopped || !cpus->online[cpu])
+			continue;
+		cpus->online[cpu] = false;
+		cpus->nr--;
+	}
 }
 
 int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
@@ -253,10 +272,28 @@ static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 	s->lost_noted = lost;
 }
 
+/*
+ * When a CPU goes offline its events stop for good, and stay so when it is back. Those
+ * of a process stop whenever it does.
+ */
+static void look_at_event(struct sideband *sb, struct source *s)
+{
+	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
+	ssize_t n = read(s->fd, count, sizeof(count));
+	uint64_t now = time_mono_ns();
+
+	if (n == sizeof(count))
+		note_lost(sb, s, count[2]);
+	if (sb->cfg.target >= 0 || now < s->looked_ns + LOOK_INTERVAL_NS)
+		return;
+	s->stopped = count[1] < s->enabled_ns + (now - s->looked_ns) / 2;
+	s->enabled_ns = count[1];
+	s->looked_ns = now;
+}
+
 static void collect(struct sideband *sb, struct source *s)
 {
 	const struct perf_event_header *h;
-	uint64_t count[2]; /* of the event, always 0; of records lost */
 
 	ring_snapshot(&s->ring);
 	while ((h = ring_peek(&s->ring))) {
@@ -276,8 +313,7 @@ static void collect(struct sideband *sb, struct source *s)
 		ring_next(&s->ring, h);
 	}
 	ring_release(&s->ring);
-	if (read(s->fd, count, sizeof(count)) == sizeof(count))
-		note_lost(sb, s, count[1]);
+	look_at_event(sb, s);
 }
 
 static int by_time(const void *a, const void *b)

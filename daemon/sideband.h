@@ -40,6 +40,12 @@ void sideband_close(struct sideband *sb); /* accepts NULL */
 int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus);
 
 /*
+ * Takes those CPUs out of the set (all but out of its highest) that were offline since
+ * their events were opened: these record nothing any more.
+ */
+void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus);
+
+/*
  * Applies everything that the kernel has published until now. Returns whether
  * the time since the read before is a gap: records were lost in it, or were lost
  * earlier and /proc was not scanned since. Then sideband_mend() is due.

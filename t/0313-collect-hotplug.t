@@ -21,7 +21,7 @@ bring_back()
 trap bring_back EXIT
 set_online 0 || skip_all 'CPU 1 cannot be taken offline here'
 set_online 1
-plan $((nr_stored_tests + 11))
+plan $((nr_stored_tests + 12))
 
 has_cpus()
 {
@@ -48,6 +48,14 @@ taskset -c 1 "$programs/burn_b" 200
 back=$(cpid_field received.cpu-clock)
 await_samples $((back + 1000))
 check_status 'with the CPU back'
+# Gone and back between two sweeps.
+kill -STOP "$cpid_pid"
+set_online 0
+set_online 1
+kill -CONT "$cpid_pid"
+try 'cpid notices that it was gone' await 20 grep -q '1 of them went and came back' \
+	t.log
+taskset -c 1 "$programs/burn_a" 200
 collect_stop
 check_stored
 is "$(sql "SELECT sum(received + not_delivered) * mean_period, sum(running_ns)
