@@ -42,6 +42,8 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_budget.c \
+	daemon/session_collector.c \
+	daemon/session_flush.c \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,12 +20,8 @@
 #include "daemon/procscan.h"
 #include "daemon/raw.h"
 #include "daemon/session_private.h"
-#include "daemon/tick.h"
 
 #define INIT_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
-
-/* Random interrupts that see what ticks do not, where ticks bring the volume. */
-#define HZ_BESIDE_TICKS 100.0
 
 struct session_config session_config_default(void)
 {
@@ -43,13 +38,13 @@ struct session_config session_config_default(void)
 	};
 }
 
-static pid_t perf_target(const struct session *s)
+pid_t session_target(const struct session *s)
 {
 	return s->cfg.target ? s->cfg.target : -1;
 }
 
 /* Says why perf refused what, and what helps. */
-static void log_refusal(const char *what, int err)
+void session_log_refusal(const char *what, int err)
 {
 	struct buf why = { 0 };
 
@@ -84,47 +79,8 @@ static int check_system_access(const struct session *s)
 		log_err("session: this is not the machine's initial PID namespace, so "
 			"most processes cannot be told apart: run CPI on the host");
 	else if (err)
-		log_refusal("sampling the whole system", err);
+		session_log_refusal("sampling the whole system", err);
 	return err;
-}
-
-static bool has_ticks(const struct session *s)
-{
-	return event_is_ticks(&s->events[s->nr_events - 1]);
-}
-
-/* Collectors want them there; and there is one tick. */
-static int put_ticks_last(struct session *s)
-{
-	for (int i = 0; i + 1 < s->nr_events; i++) {
-		struct event *e = &s->events[i], ticks = e[0];
-
-		if (!event_is_ticks(&e[0]))
-			continue;
-		if (event_is_ticks(&e[1])) {
-			log_err("session: ticks were asked for twice");
-			return -EINVAL;
-		}
-		e[0] = e[1];
-		e[1] = ticks;
-	}
-	return 0;
-}
-
-/* The events asked for, or cycles. Unprivileged users sample user mode alone. */
-static int parse_events(struct session *s)
-{
-	static const char *const by_default[] = { "cycles" };
-	const char *const *names = s->cfg.nr_events ? s->cfg.events : by_default;
-	int nr = s->cfg.nr_events ? s->cfg.nr_events : 1, err;
-
-	for (int i = 0; i < nr; i++) {
-		err = event_parse(names[i], s->platform.desc.clock_hz, &s->events[i]);
-		if (err)
-			return err;
-	}
-	s->nr_events = nr;
-	return put_ticks_last(s);
 }
 
 /* The rate that was asked for, or what the budget allows, from a sample's cost here. */
@@ -160,40 +116,6 @@ static double choose_rate(struct session *s)
 	return hz;
 }
 
-/* Some collectors hand out samples that are newer than the last cycle's begin. */
-static void take_batch(void *ctx, const struct batch *batch)
-{
-	struct session *s = ctx;
-
-	if (batch->to_ns > s->mapped_ns)
-		session_read_mappings(s);
-	attribute_batch(&s->attribution, batch);
-}
-
-static void classify(void *ctx, const struct raw_sample *sample,
-		     unsigned int *generation, enum cpi_outcome *outcome)
-{
-	struct session *s = ctx;
-
-	attribute_classify(&s->attribution, sample, generation, outcome);
-}
-
-static int open_collector(struct session *s, int *event)
-{
-	struct collector_config cfg = {
-		.events = s->events,
-		.periods = s->periods,
-		.nr_events = s->nr_events,
-		.target = perf_target(s),
-		.enable_on_exec = s->cfg.enable_on_exec,
-		.epoll_fd = s->epoll_fd,
-		.raw_fd = s->cfg.raw_fd,
-		.owner = { take_batch, classify, s },
-	};
-
-	return s->ops->open(&cfg, &s->cpus, &s->collector, event);
-}
-
 static int begin_raw(const struct session *s)
 {
 	const struct raw_header h = { RAW_MAGIC, RAW_VERSION,
@@ -208,182 +130,12 @@ static int begin_raw(const struct session *s)
 	return err;
 }
 
-static bool is_missing(int err)
-{
-	return err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV;
-}
-
-static void exclude_kernel(struct session *s)
-{
-	for (int i = 0; i < s->nr_events; i++) {
-		struct event *e = &s->events[i];
-
-		if (e->exclude_kernel)
-			continue;
-		e->exclude_kernel = e->exclude_hv = true;
-		if (!strchr(e->name, ':') && strlen(e->name) + 2 < sizeof(e->name))
-			strcat(e->name, ":u");
-	}
-	log_info(
-		"session: only user mode may be sampled (kernel.perf_event_paranoid is "
-		"%ld)",
-		perfev_sysctl("perf_event_paranoid", 2));
-}
-
-/* In the order in which "auto" tries them. */
-static const struct collector_ops *const collectors[] = {
-	&collector_kmod,
-#ifdef HAVE_BPF
-	&collector_bpf,
-#endif
-	&collector_perf,
-};
-
-#define NR_COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
-
-static const struct collector_ops *find_collector(const char *name)
-{
-	for (size_t i = 0; i < NR_COLLECTORS; i++) {
-		if (!strcmp(collectors[i]->name, name))
-			return collectors[i];
-	}
-	return NULL;
-}
-
-static void log_unknown_collector(const char *name)
-{
-	struct buf known = { 0 };
-
-	for (size_t i = 0; i < NR_COLLECTORS; i++)
-		buf_printf(&known, ", %s", collectors[i]->name);
-	log_err("session: there is no collector \"%s\" in this build: auto%s", name,
-		buf_str(&known));
-	buf_fini(&known);
-}
-
-static int try_collector(struct session *s, const struct collector_ops *ops, int *event)
-{
-	int err;
-
-	s->ops = ops;
-	err = open_collector(s, event);
-	if (err == -EACCES && s->cfg.target) {
-		exclude_kernel(s);
-		err = open_collector(s, event);
-	}
-	return err;
-}
-
-/* The one that was asked for, or else the first that works. */
-static int open_any(struct session *s, const struct collector_ops *asked, int *event)
-{
-	int err = -EOPNOTSUPP;
-
-	for (size_t i = 0; i < NR_COLLECTORS && err; i++) {
-		const struct collector_ops *ops = collectors[i];
-
-		if ((asked && ops != asked) || (has_ticks(s) && !ops->takes_ticks))
-			continue;
-		err = try_collector(s, ops, event);
-		if (err && *event >= 0 && !asked)
-			log_info("session: %s cannot be sampled by %s: %s",
-				 s->events[*event].name, ops->name, err_str(err));
-	}
-	return err;
-}
-
-static void log_no_collector(const struct session *s, const struct collector_ops *asked,
-			     int event, int err)
-{
-	if (has_ticks(s) && (!asked || !asked->takes_ticks))
-		log_err("session: ticks take the collector bpf%s: see TICKS in cpid(8)",
-			asked ? "" : ", which does not work here");
-	else if (asked && asked != &collector_perf)
-		log_err("session: the collector %s cannot be used: %s: see "
-			"COLLECTORS in cpid(8)",
-			asked->name, err_str(err));
-	else
-		log_refusal(event >= 0 ? s->events[event].name : "buffers", err);
-}
-
-/* Whether ticks may bring the volume, where nobody said how to sample. */
-static bool may_add_ticks(const struct session *s)
-{
-	return s->cfg.ticks && !s->cfg.nr_events && s->cfg.hz <= 0 && !s->cfg.target &&
-	       s->events[0].type == PERF_TYPE_SOFTWARE;
-}
-
-/* Adds them, with fewer interrupts beside them, if that works; 0 or -errno. */
-static int open_with_ticks(struct session *s, const struct collector_ops *asked)
-{
-	const double hz = s->hz;
-	int event = -1, err = event_parse("ticks", 0, &s->events[1]);
-
-	if (err)
-		return err;
-	s->nr_events = 2;
-	session_take_rate(s, hz < HZ_BESIDE_TICKS ? hz : HZ_BESIDE_TICKS);
-	err = open_any(s, asked, &event);
-	if (!err) {
-		s->max_hz = HZ_BESIDE_TICKS;
-		log_info("session: user mode is sampled at the scheduler's ticks, "
-			 "everything at %.0f samples/s per CPU",
-			 s->hz);
-		return 0;
-	}
-	s->nr_events = 1;
-	session_take_rate(s, hz);
-	return err;
-}
-
-static int start_collector(struct session *s)
-{
-	const struct collector_ops *asked = find_collector(s->cfg.collector);
-	int event = -1, err = -EOPNOTSUPP;
-
-	if (!asked && strcmp(s->cfg.collector, "auto") != 0) {
-		log_unknown_collector(s->cfg.collector);
-		return -EINVAL;
-	}
-	if (may_add_ticks(s))
-		err = open_with_ticks(s, asked);
-	if (err)
-		err = open_any(s, asked, &event);
-	if (err)
-		log_no_collector(s, asked, event, err);
-	else
-		log_info("session: the collector is %s", s->ops->name);
-	return err;
-}
-
-/*
- * Without an event asked for, and without a counter of cycles, cpu-clock. It is
- * settled before the rate is chosen, for that measures the event's cost.
- */
-static int settle_events(struct session *s)
-{
-	struct perf_event_attr attr = { .disabled = 1 };
-	int fd;
-
-	event_attr(&s->events[0], &attr);
-	attr.exclude_kernel = 1;
-	fd = perfev_open(&attr, 0, -1);
-	if (fd >= 0) {
-		close(fd);
-		return 0;
-	}
-	if (!is_missing(fd) || s->cfg.nr_events)
-		return 0;
-	log_info("session: no hardware cycle counter here: sampling cpu-clock");
-	return event_parse("cpu-clock", s->platform.desc.clock_hz, &s->events[0]);
-}
-
 static int start_sideband(struct session *s)
 {
 	struct sideband_config cfg = {
 		.procmap = s->procmap,
 		.images = s->images,
-		.target = perf_target(s),
+		.target = session_target(s),
 		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
@@ -399,7 +151,7 @@ static int start_sideband(struct session *s)
 			 "their samples will be unknown",
 			 denied);
 	if (err)
-		log_refusal("mapping events", err);
+		session_log_refusal("mapping events", err);
 	return err;
 }
 
@@ -479,13 +231,13 @@ int session_open(const struct session_config *cfg, struct session **out)
 	platform_read(&s->platform);
 	err = check_system_access(s);
 	if (!err)
-		err = parse_events(s);
+		err = session_parse_events(s);
 	if (!err)
 		err = db_open(s->cfg.db_path, DB_COLLECT, &s->db);
 	if (!err)
 		err = open_parts(s);
 	if (!err)
-		err = settle_events(s);
+		err = session_settle_events(s);
 	if (!err) {
 		session_take_rate(s, choose_rate(s));
 		err = start_sideband(s);
@@ -493,7 +245,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	if (!err)
 		err = begin_raw(s);
 	if (!err)
-		err = start_collector(s);
+		err = session_start_collector(s);
 	if (!err) {
 		session_ask_exec_ids(s);
 		err = begin_run(s);

@@ -2,8 +2,9 @@
 /*
  * session_private.h - what session's own files share
  *
- * session_open.c makes one, session.c runs and closes it, session_budget.c keeps
- * its rate within the budget, session_status.c tells about it.
+ * session_open.c and session_collector.c make one, session.c runs and closes it,
+ * session_flush.c stores, session_budget.c keeps its rate within the budget,
+ * session_status.c tells about it.
  */
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
@@ -125,6 +126,34 @@ void session_ask_exec_ids(struct session *s);
 
 /* Reads the mapping events up to now. */
 void session_read_mappings(struct session *s);
+
+/* The process that is sampled; -1: all of them. */
+pid_t session_target(const struct session *s);
+
+/* Says why perf refused what, and what helps. */
+void session_log_refusal(const char *what, int err);
+
+/* The events asked for, or cycles. 0 or -errno. */
+int session_parse_events(struct session *s);
+
+/*
+ * Without an event asked for, and without a counter of cycles, cpu-clock. It is
+ * settled before the rate is chosen, for that measures the event's cost. 0 or -errno.
+ */
+int session_settle_events(struct session *s);
+
+/* Opens the collector that was asked for, or the first that works. 0 or -errno. */
+int session_start_collector(struct session *s);
+
+/* Takes in all samples and empties the tables: none is older than now. */
+void session_sweep(struct session *s);
+
+/*
+ * Sweeps, and moves what was attributed into the outbox; stores what is there. Both
+ * return 0 or -errno; what could not be stored waits.
+ */
+int session_post(struct session *s);
+int session_store(struct session *s);
 
 void session_free(struct session *s);
 
