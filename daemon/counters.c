@@ -2,13 +2,13 @@
 /*
  * counters.c - perf events, one per CPU and kind
  *
- * Periods are randomised from user space, by PERF_EVENT_IOC_PERIOD, some ten
- * times a second (SOSP'97 section 4.1.1 does it per interrupt; per interrupt it
- * would cost a system call each). Setting a period restarts it, so half a
- * period is lost on average each time: the rate that is programmed is higher
- * by half the rate of restarts, and count / mean period stays the number of
- * samples to expect. The *rate* is drawn uniformly, and each draw is followed by its
- * mirror image, so that its mean is exact, not only its expectation.
+ * Periods are randomised from user space, by PERF_EVENT_IOC_PERIOD, each hundred
+ * samples but at most ten times a second (SOSP'97 section 4.1.1 does it per interrupt;
+ * per interrupt it would cost a system call each). Setting a period restarts it, so
+ * half a period is lost on average each time: the rate that is programmed is higher by
+ * half the rate of restarts, and count / mean period stays the number of samples to
+ * expect. The *rate* is drawn uniformly, and each draw is followed by its mirror image,
+ * so that its mean is exact, not only its expectation.
  */
 #include "config.h"
 
@@ -22,10 +22,11 @@
 #include "base/hash.h"
 #include "base/times.h"
 
-#define RANDOMISE_INTERVAL_NS (100 * NSEC_PER_MSEC)
+#define RANDOMISE_MIN_NS      (100 * NSEC_PER_MSEC)
+#define RANDOMISE_MAX_NS      NSEC_PER_SEC
 #define RANDOMISE_PER_TICK    16     /* bounds the ioctls on machines with many CPUs */
 #define RANDOMISE_SPREAD      0.0625 /* of the rate, to either side */
-#define RANDOMISE_MIN_SAMPLES 100    /* of an event that is no clock, per restart */
+#define RANDOMISE_MIN_SAMPLES 100    /* per restart */
 
 struct cpu_event {
 	int fd; /* -1: not open */
@@ -59,18 +60,36 @@ static double random_unit(struct counters *cs)
 	return (double)(cs->random >> 11) / (double)(1ULL << 53);
 }
 
+static bool is_clock(const struct event *e)
+{
+	return e->unit != EVENT_EVENTS;
+}
+
+/* As long as the fastest clock takes for its samples; how fast others are varies. */
+static uint64_t interval_ns(const struct counters *cs)
+{
+	double ns = RANDOMISE_MAX_NS;
+
+	for (int i = 0; i < cs->cfg.nr_events; i++) {
+		const struct event *e = &cs->cfg.events[i];
+		double took = RANDOMISE_MIN_NS;
+
+		if (is_clock(e))
+			took = RANDOMISE_MIN_SAMPLES * (double)NSEC_PER_SEC *
+			       (double)cs->cfg.periods[i] / (double)e->per_second;
+		if (took < ns)
+			ns = took;
+	}
+	return ns > RANDOMISE_MIN_NS ? (uint64_t)ns : RANDOMISE_MIN_NS;
+}
+
 /* How often a CPU's event is restarted, per second. */
 static double restarts_per_second(const struct counters *cs)
 {
 	double per_tick = (double)RANDOMISE_PER_TICK /
 			  (cs->nr_open > 0 ? cs->nr_open * cs->cfg.nr_events : 1);
 
-	return (per_tick < 1 ? per_tick : 1) * NSEC_PER_SEC / RANDOMISE_INTERVAL_NS;
-}
-
-static bool is_clock(const struct event *e)
-{
-	return e->unit != EVENT_EVENTS;
+	return (per_tick < 1 ? per_tick : 1) * NSEC_PER_SEC / (double)interval_ns(cs);
 }
 
 /* The next period of one event on one CPU. */
@@ -121,7 +140,7 @@ uint64_t counters_randomise(struct counters *cs, const uint64_t *received)
 	}
 	if (all)
 		cs->next_draw %= all;
-	return RANDOMISE_INTERVAL_NS;
+	return interval_ns(cs);
 }
 
 void counters_settle(struct counters *cs, bool settled)
