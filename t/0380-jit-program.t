@@ -53,11 +53,12 @@ forget_maps
 
 cpi cat --db "$db" --image '[[]jit:jit]' --format=json >cat.json
 # Of a map nobody knows when a line was written, but for the file's last: what was taken
-# between two readings with a line between them is ambiguous.
+# between two readings with a line between them is ambiguous. So is, of a jitdump, what
+# one batch has of two procedures; a busy machine makes it longer than 500 ms.
 has map_a 0 1250
 has map_b 64 1250
-has dump_a 0 2000
-has dump_b 64 2000
+has dump_a 0 1500
+has dump_b 64 1500
 is "$(rows late | cut -d' ' -f1)" 1 'what was told late has its row'
 is "$(rows memfd | cut -d' ' -f1)" 1 'equal code of two processes is one row'
 bound "$(samples jit '[[]unknown]')" '>=' 200 'what nobody told of is unknown'
