@@ -20,10 +20,11 @@ again()
 	done
 }
 
+# cpid looks at a file when it is next awake, some ten times a second.
 compile()
 {
 	cc -O2 -o "compiled.$1" "$srcdir/t/programs/burn.c" -DBURN=burn &&
-		"./compiled.$1" 20 && rm -f "compiled.$1"
+		"./compiled.$1" 20 && sleep 0.5 && rm -f "compiled.$1"
 }
 
 # As a package manager does: the new file takes the name of the one that runs.
@@ -36,10 +37,11 @@ upgrade()
 	done
 }
 
+# What a container's program writes in there is gone with it: it is read at sweeps.
 contained()
 {
-	unshare -mpf chroot "$PWD/root" /inside 100
-	unshare -mpf chroot "$PWD/root" /jit 200 made_inside
+	unshare -mpf chroot "$PWD/root" /inside 200
+	unshare -mpf chroot "$PWD/root" /jit 3000 made_inside
 }
 
 count='
