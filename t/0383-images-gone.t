@@ -5,7 +5,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan $((nr_stored_tests + 20))
+plan $((nr_stored_tests + 21))
 
 # runs FILE: it computes for a second of CPU time.
 runs()

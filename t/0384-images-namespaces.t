@@ -7,7 +7,7 @@
 . "$srcdir/t/collect.sh"
 need unshare chroot
 unshare -mpf --mount-proc true 2>/dev/null || skip_all 'no namespaces can be made here'
-plan $((nr_stored_tests + 12))
+plan $((nr_stored_tests + 11))
 
 mkdir -p root/tmp root/proc lower/bin upper work merged
 cp "$programs/burn_a" root/inside
