@@ -16,7 +16,9 @@ end=$(($(date +%s) + seconds))
 again()
 {
 	while [ "$(date +%s)" -lt $end ]; do
-		"$@" >/dev/null 2>&1
+		"$@" >/dev/null 2>&1 &
+		echo "/tmp/perf-$!.map" >>maps
+		wait $!
 	done
 }
 
@@ -73,6 +75,7 @@ wait $pids
 ok $? 'everything runs'
 collect_stop
 check_stored
+xargs rm -f <maps
 rm -f jit-*.dump isolate-*.log
 
 # The other processes of this machine are not this script's.
