@@ -8,7 +8,7 @@ commands=$(cpi --help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p')
 [ -n "$commands" ] || bail "cpi --help lists no commands"
 cpi help --completion >completion || bail "no completion script"
 
-plan $((5 * $(echo "$commands" | wc -w) + 6))
+plan $((5 * $(echo "$commands" | wc -w) + 7))
 
 for c in $commands; do
 	page=$srcdir/man/cpi-$c.1
@@ -52,8 +52,12 @@ else
 	skip 3 "no bash here"
 fi
 
+is "$(grep -E '^\.Sh' "$srcdir"/man/*.[1-8] | grep -v '\.Sh [A-Z ]*$')" "" \
+	"headings are words in capitals"
+
 if command -v mandoc >/dev/null; then
-	is "$(mandoc -Tlint -W error "$srcdir"/man/cpi*.1)" "" "mandoc finds no error"
+	is "$(mandoc -Tlint -W warning "$srcdir"/man/*.[1-8])" "" \
+		"mandoc finds nothing to warn of"
 else
 	skip 1 "no mandoc here"
 fi
