@@ -5,7 +5,6 @@
 # when to go on.
 
 peer=${builddir:-.}/t/cpid_peer
-cpid_rate='-F 100' # empty: from the budget
 
 "$peer" can-sample || skip_all 'sampling the whole system is not permitted here'
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] ||
