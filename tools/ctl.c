@@ -93,8 +93,8 @@ static int exchange(int fd, const void *request, size_t size, struct buf *reply)
 	return err;
 }
 
-int ctl_call_with(const struct cmd_context *ctx, const void *request, size_t size,
-		  struct buf *reply)
+static int call(const struct cmd_context *ctx, const void *request, size_t size,
+		struct buf *reply)
 {
 	int fd, err;
 
@@ -118,7 +118,7 @@ int ctl_call(const struct cmd_context *ctx, enum cpi_control_op op, const char *
 	if (strlen(text) >= sizeof(request.text))
 		return -E2BIG;
 	strcpy(request.text, text);
-	return ctl_call_with(ctx, &request, sizeof(request), reply);
+	return call(ctx, &request, sizeof(request), reply);
 }
 
 static void explain(const struct cmd_context *ctx, int err, struct buf *reply)
@@ -184,7 +184,7 @@ int ctl_run(const struct cmd_context *ctx, enum cpi_control_op op, const char *t
 int ctl_run_with(const struct cmd_context *ctx, const void *request, size_t size)
 {
 	struct buf reply = { 0 };
-	int err = ctl_call_with(ctx, request, size, &reply);
+	int err = call(ctx, request, size, &reply);
 
 	return report(ctx, err, &reply);
 }

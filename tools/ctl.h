@@ -20,17 +20,13 @@ const char *ctl_socket(const struct cmd_context *ctx);
 int ctl_call(const struct cmd_context *ctx, enum cpi_control_op op, const char *text,
 	     struct buf *reply);
 
-/* The same for a request of size bytes that has more than a text. */
-int ctl_call_with(const struct cmd_context *ctx, const void *request, size_t size,
-		  struct buf *reply);
-
 /* Whether err says that no daemon listens. */
 bool ctl_is_absent(int err);
 
 /* ctl_call() that prints the reply, or what went wrong. The exit status. */
 int ctl_run(const struct cmd_context *ctx, enum cpi_control_op op, const char *text);
 
-/* The same of ctl_call_with(). */
+/* The same for a request of size bytes that has more than a text. */
 int ctl_run_with(const struct cmd_context *ctx, const void *request, size_t size);
 
 /* Calls fn for each line "name value" of a reply. */
