@@ -19,14 +19,16 @@ db_libdb_a_SOURCES = \
 	db/store.c db/store.h \
 	db/totals.c
 nodist_db_libdb_a_SOURCES = db/schema_sql.h
-EXTRA_DIST += db/schema.sql
+EXTRA_DIST += db/schema.sql db/schema_2.sql
 BUILT_SOURCES += db/schema_sql.h
 CLEANFILES += db/schema_sql.h
 
-# The schema as a C string; the leading comment stays in the file.
-db/schema_sql.h: db/schema.sql
-	$(AM_V_GEN)$(MKDIR_P) db && { \
-	echo 'static const char schema_sql[] ='; \
-	sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/db/schema.sql; \
-	echo ';'; } > $@.tmp && mv $@.tmp $@
+# Each version's step as a C string; the leading comments stay in the files.
+db/schema_sql.h: db/schema.sql db/schema_2.sql
+	$(AM_V_GEN)$(MKDIR_P) db && \
+	for step in schema schema_2; do \
+		echo "static const char $${step}_sql[] ="; \
+		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/db/$$step.sql; \
+		echo ';'; \
+	done > $@.tmp && mv $@.tmp $@
 db/libdb_a-schema.$(OBJEXT): db/schema_sql.h

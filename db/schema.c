@@ -12,6 +12,7 @@
 
 static const char *const steps[] = {
 	schema_sql,
+	schema_2_sql,
 };
 
 const struct schema schema_current = {
