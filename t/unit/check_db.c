@@ -90,7 +90,7 @@ static void make_negative_version(const char *path)
 static void make_without_tables(const char *path)
 {
 	make_with_sql(path, "PRAGMA application_id = 1129335089;"
-			    "PRAGMA user_version = 1");
+			    "PRAGMA user_version = 2");
 }
 
 static void make_truncated(const char *path)
@@ -343,12 +343,13 @@ START_TEST(a_path_is_taken_literally)
 }
 END_TEST
 
-static const char second_step[] = "ALTER TABLE gap ADD COLUMN run INTEGER";
+static const char next_step[] = "ALTER TABLE gap ADD COLUMN run INTEGER";
 
 START_TEST(an_older_database_is_migrated_once)
 {
-	const char *steps[] = { schema_current.step[0], second_step };
-	const struct schema two = { steps, 2 };
+	const char *steps[] = { schema_current.step[0], schema_current.step[1],
+				next_step };
+	const struct schema next = { steps, NR(steps) };
 	struct dbtest t;
 	struct db *db;
 	int version = 0;
@@ -356,12 +357,12 @@ START_TEST(an_older_database_is_migrated_once)
 	dbtest_init(&t);
 	db = dbtest_open(&t, DB_COLLECT);
 	store_free(dbtest_begin(db));
-	ck_assert_int_eq(schema_version(db_handle(db), &two, &version), 0);
-	ck_assert_int_eq(version, 1);
+	ck_assert_int_eq(schema_version(db_handle(db), &next, &version), 0);
+	ck_assert_int_eq(version, schema_current.version);
 	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(schema_migrate(db_handle(db), &two), 0);
-	ck_assert_int_eq(schema_version(db_handle(db), &two, &version), 0);
-	ck_assert_int_eq(version, 2);
+		ck_assert_int_eq(schema_migrate(db_handle(db), &next), 0);
+	ck_assert_int_eq(schema_version(db_handle(db), &next, &version), 0);
+	ck_assert_int_eq(version, next.version);
 	ck_assert_int_eq(sql_exec(db_handle(db), "SELECT run FROM gap"), 0);
 	ck_assert_int_eq(schema_migrate(db_handle(db), &schema_current), -CPI_EVERSION);
 	db_close(db);
@@ -371,17 +372,18 @@ END_TEST
 
 START_TEST(a_migration_that_fails_changes_nothing)
 {
-	const char *steps[] = { schema_current.step[0], second_step, "no SQL" };
-	const struct schema three = { steps, 3 };
+	const char *steps[] = { schema_current.step[0], schema_current.step[1],
+				next_step, "no SQL" };
+	const struct schema broken = { steps, NR(steps) };
 	struct dbtest t;
 	struct db *db;
 	int version = 0;
 
 	dbtest_init(&t);
 	db = dbtest_open(&t, DB_COLLECT);
-	ck_assert_int_lt(schema_migrate(db_handle(db), &three), 0);
-	ck_assert_int_eq(schema_version(db_handle(db), &three, &version), 0);
-	ck_assert_int_eq(version, 1);
+	ck_assert_int_lt(schema_migrate(db_handle(db), &broken), 0);
+	ck_assert_int_eq(schema_version(db_handle(db), &broken, &version), 0);
+	ck_assert_int_eq(version, schema_current.version);
 	ck_assert_int_lt(sql_exec(db_handle(db), "SELECT run FROM gap"), 0);
 	db_close(db);
 	dbtest_fini(&t);
