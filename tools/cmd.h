@@ -52,6 +52,9 @@ struct cmd_options {
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	bool by_comm;
+	/* top */
+	double interval;
+	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* help */
@@ -129,8 +132,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register, cmd_status,
-	cmd_cat, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register,
+	cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];
