@@ -65,43 +65,34 @@ static int print_epochs(const struct cmd_context *ctx,
 
 static int list(const struct cmd_context *ctx)
 {
-	const char *spec = ctx->opt.epoch ? ctx->opt.epoch : "all";
-	struct query_epochs epochs = { 0 };
-	struct db *db;
+	struct selection sel;
 	int err;
 
-	if (select_open_db(ctx, DB_READ, &db))
-		return EXIT_FAIL;
-	err = query_epochs(db, spec, &epochs);
-	if (err == -ENOENT && !ctx->opt.epoch)
-		err = 0; /* an empty list is an answer */
+	err = select_open_epochs(ctx, ctx->opt.epoch ? ctx->opt.epoch : "all",
+				 SELECT_EPOCHS, &sel);
 	if (err)
-		select_failed_epochs(db, spec, err);
-	else
-		err = print_epochs(ctx, &epochs);
-	query_epochs_fini(&epochs);
-	db_close(db);
+		return EXIT_FAIL;
+	err = print_epochs(ctx, &sel.epochs);
+	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 /* The one epoch that spec names. */
-static int find_epoch(struct db *db, const char *spec, int64_t *id)
+static int find_epoch(const struct cmd_context *ctx, const char *spec, int64_t *id)
 {
-	struct query_epochs epochs = { 0 };
-	int err;
+	struct selection sel;
+	int err = select_open_epochs(ctx, spec, SELECT_EPOCHS, &sel);
 
-	err = query_epochs(db, spec, &epochs);
-	if (err) {
-		select_failed_epochs(db, spec, err);
+	if (err)
 		return err;
-	}
-	if (epochs.nr == 1) {
-		*id = epochs.epoch[0].id;
+	if (sel.epochs.nr == 1) {
+		*id = sel.epochs.epoch[0].id;
 	} else {
-		log_err("'%s' names %zu epochs: label one at a time", spec, epochs.nr);
+		log_err("'%s' names %zu epochs: label one at a time", spec,
+			sel.epochs.nr);
 		err = -CPI_ETOOMANY;
 	}
-	query_epochs_fini(&epochs);
+	select_close(&sel);
 	return err;
 }
 
@@ -113,7 +104,7 @@ static int label(const struct cmd_context *ctx)
 
 	if (select_open_db(ctx, DB_WRITE, &db))
 		return EXIT_FAIL;
-	err = find_epoch(db, ctx->args[1], &id);
+	err = find_epoch(ctx, ctx->args[1], &id);
 	if (!err) {
 		err = store_label_epoch(db, id, ctx->args[2]);
 		if (err)
@@ -138,7 +129,7 @@ static int run(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPT_DB, OPT_EPOCH, OPT_LIMIT, OPT_FORMAT, OPT_SOCKET, OPT_END,
+	OPTS_EPOCHS, OPT_LIMIT, OPT_FORMAT, OPT_SOCKET, OPT_END,
 };
 
 const struct cmd cmd_epoch = {
