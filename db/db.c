@@ -126,7 +126,7 @@ static int harden(struct db *db)
 	};
 
 	sqlite3_extended_result_codes(db->handle, 1);
-	sqlite3_busy_timeout(db->handle, SQL_BUSY_TIMEOUT_MS);
+	sql_set_patience(db->handle, SQL_BUSY_TIMEOUT_MS);
 	sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
 	for (size_t i = 0; i < sizeof(config) / sizeof(config[0]); i++)
 		sqlite3_db_config(db->handle, config[i].option, config[i].value, NULL);

@@ -15,6 +15,7 @@ db_libdb_a_SOURCES = \
 	db/query.c db/query.h \
 	db/rows.c db/rows.h \
 	db/schema.c db/schema.h \
+	db/spread.c db/spread.h \
 	db/sql.c db/sql.h \
 	db/store.c db/store.h \
 	db/totals.c

@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/err.h"
-#include "base/log.h"
 #include "db/flush.h"
 #include "db/intern.h"
 #include "db/sql.h"
@@ -34,22 +32,6 @@ static int finish(sqlite3 *h, int err)
 	if (err)
 		sql_rollback(h);
 	return err;
-}
-
-/*
- * Moves the WAL into the database and empties it, as far as readers let us: who
- * reads now does not make us wait. What fails is done by the next one.
- */
-static void checkpoint(sqlite3 *h)
-{
-	int rc;
-
-	sqlite3_busy_timeout(h, 0);
-	rc = sqlite3_wal_checkpoint_v2(h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	if (rc && (rc & 0xff) != SQLITE_BUSY && (rc & 0xff) != SQLITE_LOCKED)
-		log_warn("db: %s: checkpoint: %s", sqlite3_db_filename(h, "main"),
-			 sqlite3_errmsg(h));
-	sqlite3_busy_timeout(h, SQL_BUSY_TIMEOUT_MS);
 }
 
 static int put_gap(sqlite3 *h, uint64_t from_ns, uint64_t to_ns, const char *reason)
@@ -172,7 +154,7 @@ int store_flush(struct store *s, const struct flush *f)
 	if (!err)
 		err = finish(s->handle, flush_once(s, f));
 	if (!err)
-		checkpoint(s->handle);
+		sql_checkpoint(s->handle);
 	return err;
 }
 
@@ -190,7 +172,7 @@ int store_end(struct store *s, uint64_t now_ns)
 		err = finish(s->handle, err);
 	}
 	if (!err)
-		checkpoint(s->handle);
+		sql_checkpoint(s->handle);
 	store_free(s);
 	return err;
 }
