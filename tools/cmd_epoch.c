@@ -28,11 +28,20 @@ static const struct column columns[] = {
 	{ "", "release", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	{ "", "boot_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	{ "label", "label", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "database", "db", COLUMN_TEXT, COLUMN_EVERYWHERE }, /* of several */
 };
 
-static void put_epoch(struct table *t, const struct query_epoch *e)
+#define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void put_epoch(struct table *t, const struct selection *sel,
+		      const struct query_epoch *e)
 {
-	table_signed(t, e->id);
+	char id[SELECT_ID_SIZE];
+
+	if (sel->dbs)
+		table_text(t, select_epoch_id(sel, e, id));
+	else
+		table_signed(t, e->id);
 	table_time(t, e->from_ns);
 	table_time(t, e->to_ns);
 	table_real(t, e->to_ns > e->from_ns ? (e->to_ns - e->from_ns) / 1e9 : 0, 1);
@@ -43,12 +52,14 @@ static void put_epoch(struct table *t, const struct query_epoch *e)
 	table_text(t, e->release);
 	table_text(t, e->boot_id);
 	table_text(t, e->label);
+	if (sel->dbs)
+		table_text(t, select_epoch_db(sel, e));
 }
 
-static int print_epochs(const struct cmd_context *ctx,
-			const struct query_epochs *epochs)
+static int print_epochs(const struct cmd_context *ctx, const struct selection *sel)
 {
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *t = table_new(columns, sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
+	const struct query_epochs *epochs = &sel->epochs;
 	const uint64_t limit = ctx->opt.limit;
 	int err;
 
@@ -57,7 +68,7 @@ static int print_epochs(const struct cmd_context *ctx,
 	/* With a limit, the newest are of interest. */
 	for (size_t i = limit && epochs->nr > limit ? epochs->nr - limit : 0;
 	     i < epochs->nr; i++)
-		put_epoch(t, &epochs->epoch[i]);
+		put_epoch(t, sel, &epochs->epoch[i]);
 	err = table_print(t, ctx->opt.format, "epochs", false);
 	table_free(t);
 	return err;
@@ -72,7 +83,7 @@ static int list(const struct cmd_context *ctx)
 				 SELECT_EPOCHS, &sel);
 	if (err)
 		return EXIT_FAIL;
-	err = print_epochs(ctx, &sel.epochs);
+	err = print_epochs(ctx, &sel);
 	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }

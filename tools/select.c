@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/together.h"
 
 char *select_glob(const char *text)
 {
@@ -25,7 +26,7 @@ char *select_glob(const char *text)
 	return strdup(text);
 }
 
-static int open_db(const char *path, enum db_mode mode, struct db **out)
+int select_open_path(const char *path, enum db_mode mode, struct db **out)
 {
 	if (access(path, F_OK) < 0 && errno == ENOENT) {
 		log_err("%s: there is no such database: start cpid, make one with "
@@ -45,7 +46,7 @@ int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db *
 			dbs->nr);
 		return -EINVAL;
 	}
-	return open_db(dbs->nr ? dbs->item[0] : db_default_path(), mode, out);
+	return select_open_path(dbs->nr ? dbs->item[0] : db_default_path(), mode, out);
 }
 
 /* Adds text to a list with commas, unless it has it. */
@@ -93,7 +94,7 @@ static void failed_machines(const struct cmd_context *ctx, struct db *db)
 	buf_fini(&platforms);
 }
 
-static void failed_epochs(const struct cmd_context *ctx, struct db *db,
+void select_failed_epochs(const struct cmd_context *ctx, struct db *db,
 			  const char *spec, int err)
 {
 	if (err == -EINVAL)
@@ -221,7 +222,7 @@ static int find_epochs(const struct cmd_context *ctx, const char *spec,
 	    !of.host && !of.platform)
 		return 0;
 	if (err)
-		failed_epochs(ctx, sel->db, spec, err);
+		select_failed_epochs(ctx, sel->db, spec, err);
 	return err;
 }
 
@@ -241,21 +242,34 @@ static int find_totals(const struct cmd_context *ctx, struct selection *sel)
 	return err;
 }
 
+/* What is joined is what spec names. */
+static int open_joined(const struct cmd_context *ctx, const char *spec,
+		       struct selection *sel)
+{
+	sel->dbs = &ctx->opt.dbs;
+	return together_open(ctx, spec, &sel->db);
+}
+
 int select_open_epochs(const struct cmd_context *ctx, const char *spec,
 		       enum select_how how, struct selection *sel)
 {
 	int err;
 
 	memset(sel, 0, sizeof(*sel));
-	err = select_open_db(ctx, DB_READ, &sel->db);
+	if (ctx->opt.dbs.nr > 1)
+		err = open_joined(ctx, spec, sel);
+	else
+		err = select_open_db(ctx, DB_READ, &sel->db);
 	if (err)
 		return err;
 	if (ctx->opt.image)
 		sel->image_glob = select_glob(ctx->opt.image);
 	sel->query = (struct query_selection){ &sel->epochs, ctx->opt.event,
 					       sel->image_glob, ctx->opt.comm };
-	err = ctx->opt.image && !sel->image_glob ? -ENOMEM
-						 : find_epochs(ctx, spec, how, sel);
+	if (ctx->opt.image && !sel->image_glob)
+		err = -ENOMEM;
+	else
+		err = find_epochs(ctx, sel->dbs ? "all" : spec, how, sel);
 	if (!err && how != SELECT_EPOCHS)
 		err = find_totals(ctx, sel);
 	if (!err && how == SELECT_TOGETHER)
@@ -286,17 +300,35 @@ const struct query_epoch *select_newest(const struct selection *sel)
 	return &sel->epochs.epoch[sel->epochs.nr - 1];
 }
 
+char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
+		      char out[SELECT_ID_SIZE])
+{
+	if (sel->dbs)
+		snprintf(out, SELECT_ID_SIZE, "%u:%" PRId64, QUERY_EPOCH_NR(e->id),
+			 QUERY_EPOCH_OWN(e->id));
+	else
+		snprintf(out, SELECT_ID_SIZE, "%" PRId64, e->id);
+	return out;
+}
+
+const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e)
+{
+	return sel->dbs ? sel->dbs->item[QUERY_EPOCH_NR(e->id) - 1] : NULL;
+}
+
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err)
 {
+	char id[SELECT_ID_SIZE];
+
 	if (err == -CPI_EEMPTY && ctx->opt.comm)
 		log_err("--comm=%s: the selected epochs have no profiles by command: "
 			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
 			"('cpi prof --by comm' needs none)",
 			ctx->opt.comm);
 	else if (err == -CPI_EEMPTY)
-		log_err("%s: no samples in epoch %" PRId64 " yet: 'cpi flush' has cpid "
+		log_err("%s: no samples in epoch %s yet: 'cpi flush' has cpid "
 			"store what it took, --epoch chooses another",
-			db_path(sel->db), select_newest(sel)->id);
+			db_path(sel->db), select_epoch_id(sel, select_newest(sel), id));
 	else if (err == -CPI_ELIMIT)
 		log_err("%s: too many events: choose one with --event",
 			db_path(sel->db));

@@ -9,7 +9,8 @@
 #include "tools/cmd.h"
 
 struct selection {
-	struct db *db;
+	struct db *db;                /* of several: their epochs, joined */
+	const struct cmd_list *dbs;   /* those several; NULL with one */
 	struct query_epochs epochs;   /* at least one, but as SELECT_EPOCHS says */
 	struct query_streams streams; /* of --event, where it is given */
 	struct query_losses losses;
@@ -30,11 +31,13 @@ char *select_glob(const char *text);
  * -CPI_E….
  */
 int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db **out);
+int select_open_path(const char *path, enum db_mode mode, struct db **out);
 
 /*
  * Opens the database, finds the epochs of --host and --platform that spec names,
- * and what is known of them: streams, losses and gaps. The same about errors. sel
- * is to be closed when 0 is returned.
+ * and what is known of them: streams, losses and gaps. Of several databases each
+ * gives the epochs that spec names in it; "2:SPEC" is for the second one alone. The
+ * same about errors. sel is to be closed when 0 is returned.
  */
 enum select_how {
 	SELECT_EPOCHS,   /* find the epochs alone; "all" may be none */
@@ -51,6 +54,18 @@ void select_close(struct selection *sel);
 
 /* The newest of the selected epochs: its machine and clock stand for all. */
 const struct query_epoch *select_newest(const struct selection *sel);
+
+/* "12"; with several databases "2:12", which --epoch takes as well. */
+#define SELECT_ID_SIZE 44
+char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
+		      char out[SELECT_ID_SIZE]);
+
+/* The database that an epoch is of, where there are several; else NULL. */
+const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e);
+
+/* Says why spec names no epoch of db, which is open. */
+void select_failed_epochs(const struct cmd_context *ctx, struct db *db,
+			  const char *spec, int err);
 
 /* Says what a query's failure means for this selection; returns EXIT_FAIL. */
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err);
