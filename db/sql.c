@@ -234,3 +234,12 @@ void sql_rollback(sqlite3 *h)
 	if (!sqlite3_get_autocommit(h))
 		sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
 }
+
+int sql_finish(sqlite3 *h, int err)
+{
+	if (!err)
+		err = sql_exec(h, "COMMIT");
+	if (err)
+		sql_rollback(h);
+	return err;
+}

@@ -81,4 +81,7 @@ const void *sql_blob(sqlite3_stmt *st, int column, size_t *size);
 /* Rolls back what is open; a failed COMMIT may have done so already. */
 void sql_rollback(sqlite3 *h);
 
+/* Ends a transaction that went well until now, or rolls it back. */
+int sql_finish(sqlite3 *h, int err);
+
 #endif

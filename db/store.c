@@ -24,16 +24,6 @@ struct store {
 	int64_t epoch; /* 0 before the first */
 };
 
-/* Ends a transaction that went well until now, or rolls it back. */
-static int finish(sqlite3 *h, int err)
-{
-	if (!err)
-		err = sql_exec(h, "COMMIT");
-	if (err)
-		sql_rollback(h);
-	return err;
-}
-
 static int put_gap(sqlite3 *h, uint64_t from_ns, uint64_t to_ns, const char *reason)
 {
 	return sql_do(h, "INSERT INTO gap (from_ns, to_ns, reason) VALUES (?1, ?2, ?3)",
@@ -87,7 +77,7 @@ int store_begin(struct db *db, const struct platform_desc *platform, uint64_t no
 	s->handle = db_handle(db);
 	err = sql_exec(s->handle, "BEGIN IMMEDIATE");
 	if (!err)
-		err = finish(s->handle, begin_run(s, platform, now_ns));
+		err = sql_finish(s->handle, begin_run(s, platform, now_ns));
 	if (err) {
 		store_free(s);
 		return err;
@@ -120,7 +110,7 @@ int store_epoch(struct store *s, uint64_t now_ns, uint32_t uncertainty_ms,
 			     (int64_t)uncertainty_ms);
 	if (!err)
 		epoch = sqlite3_last_insert_rowid(s->handle);
-	err = finish(s->handle, err);
+	err = sql_finish(s->handle, err);
 	if (!err)
 		s->epoch = epoch;
 	return err;
@@ -152,7 +142,7 @@ int store_flush(struct store *s, const struct flush *f)
 		return err;
 	err = sql_exec(s->handle, "BEGIN IMMEDIATE");
 	if (!err)
-		err = finish(s->handle, flush_once(s, f));
+		err = sql_finish(s->handle, flush_once(s, f));
 	if (!err)
 		sql_checkpoint(s->handle);
 	return err;
@@ -169,7 +159,7 @@ int store_end(struct store *s, uint64_t now_ns)
 				     "UPDATE run SET state = 1, to_ns = max(to_ns, ?2)"
 				     " WHERE id = ?1",
 				     "ii", s->run, now_ns);
-		err = finish(s->handle, err);
+		err = sql_finish(s->handle, err);
 	}
 	if (!err)
 		sql_checkpoint(s->handle);
