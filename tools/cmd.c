@@ -123,9 +123,9 @@ static int set_real(const struct cmd *cmd, const struct opt *o, const char *valu
 static int set_list(const struct cmd *cmd, const struct opt *o, const char *value,
 		    struct cmd_list *out)
 {
-	if (out->nr == CMD_MAX_EVENTS)
+	if (out->nr == CMD_LIST_MAX)
 		return cmd_usage_error(cmd, "--%s: more than %d", o->name,
-				       CMD_MAX_EVENTS);
+				       CMD_LIST_MAX);
 	out->item[out->nr++] = value;
 	return 0;
 }
