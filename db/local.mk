@@ -11,6 +11,7 @@ db_libdb_a_SOURCES = \
 	db/flush.c db/flush.h \
 	db/intern.c db/intern.h \
 	db/model.c db/model.h \
+	db/pack.c db/pack.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
 	db/rows.c db/rows.h \
