@@ -25,6 +25,11 @@ check_PROGRAMS += t/cfg_dump
 t_cfg_dump_SOURCES = t/cfg_dump.c
 t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
+# Lines and inlined calls, against LLVM and binutils.
+check_PROGRAMS += t/lines_dump
+t_lines_dump_SOURCES = t/lines_dump.c
+t_lines_dump_CFLAGS = $(AM_CFLAGS)
+t_lines_dump_LDADD = $(t_isa_dump_LDADD)
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump
 t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c

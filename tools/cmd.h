@@ -42,7 +42,7 @@ struct cmd_options {
 	/* prof */
 	int by; /* enum prof_by */
 	const char *procedure;
-	bool idle, combine;
+	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
 	/* calc and its kin */

@@ -33,6 +33,7 @@ tools_libtools_a_SOURCES = \
 	tools/explaining_text.c \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
+	tools/inlined.c tools/inlined.h \
 	tools/json.c tools/json.h \
 	tools/list_decode.c tools/list.h \
 	tools/list_find.c \

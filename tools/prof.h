@@ -29,6 +29,7 @@ struct prof_row {
 	char *image_name, *build_id;
 	char *procedure; /* NULL with --by image and comm */
 	char *comm;      /* with --by comm */
+	char *inlined;   /* with --inlines: the innermost function, or NULL */
 	char *file;      /* with --by line; NULL where it is not known */
 	int line;
 	bool departs;     /* with --combine: ticks are not in its time */
