@@ -289,9 +289,9 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 	argv[argc++] = (char *)top_feed_epochs(s->feed);
 	argv[argc++] = "--color";
 	argv[argc++] = "always";
-	if (opt->db) {
+	if (opt->dbs.nr) {
 		argv[argc++] = "--db";
-		argv[argc++] = (char *)opt->db;
+		argv[argc++] = (char *)opt->dbs.item[0];
 	}
 	if (opt->comm) {
 		argv[argc++] = "--comm";
