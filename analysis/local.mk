@@ -48,7 +48,12 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
-	analysis/symtab.c analysis/symtab.h
+	analysis/symtab.c analysis/symtab.h \
+	analysis/tip.c analysis/tip.h \
+	analysis/trace.c analysis/trace.h \
+	analysis/trace_kanata.c \
+	analysis/trace_o3.c \
+	analysis/trace_tokens.c
 
 # What a program that links libanalysis.a needs behind it.
 ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)

@@ -58,6 +58,9 @@ struct cmd_options {
 	/* top */
 	double interval;
 	uint64_t looks;
+	/* tip */
+	uint64_t interval_cycles, seed;
+	bool random;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* help */
@@ -145,7 +148,7 @@ struct cmd_context {
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
 	cmd_hot, cmd_top, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register,
-	cmd_status, cmd_cat, cmd_help;
+	cmd_status, cmd_cat, cmd_tip, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

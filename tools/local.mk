@@ -2,7 +2,8 @@
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS) \
+	$(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
@@ -24,6 +25,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_stalls.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
+	tools/cmd_tip.c \
 	tools/cmd_top.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
@@ -59,11 +61,12 @@ tools_libtools_a_SOURCES = \
 	tools/together.c tools/together.h \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
-	tools/top_screen.c tools/top_screen.h
+	tools/top_screen.c tools/top_screen.h \
+	tools/unpack.c tools/unpack.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
+	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions
