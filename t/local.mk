@@ -124,6 +124,11 @@ t_mkdb_SOURCES = t/mkdb.c
 t_mkdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_mkdb_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ANALYSIS_LIBS) \
 	$(SQLITE_LIBS) $(ZSTD_LIBS)
+# A year of a busy host, and retention's work on it.
+check_PROGRAMS += t/mkyear
+t_mkyear_SOURCES = t/mkyear.c
+t_mkyear_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_mkyear_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
 # Without sanitizers: its instructions are what the listings show.
 t_target_SOURCES = t/target.c
 t_target_CFLAGS = $(WARN_CFLAGS) -g
