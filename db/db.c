@@ -26,6 +26,7 @@
 #include "db/sql.h"
 
 #define MAX_VALUE_BYTES (128 << 20) /* of one blob or text */
+#define TEMPORARY_CACHE "-65536"    /* KiB, below 0: then it goes to a file */
 
 struct db {
 	sqlite3 *handle;
@@ -141,10 +142,11 @@ static int harden(struct db *db)
 				    "PRAGMA temp_store = MEMORY");
 }
 
+/* URIs are for copy.c: an absolute path is none. */
 static int open_handle(struct db *db, enum db_mode mode)
 {
 	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	int rc = sqlite3_open_v2(db->path, &db->handle, flags, NULL);
+	int rc = sqlite3_open_v2(db->path, &db->handle, flags | SQLITE_OPEN_URI, NULL);
 	int err;
 
 	if (!db->handle)
@@ -242,6 +244,32 @@ int db_open(const char *path, enum db_mode mode, struct db **out)
 	}
 	*out = db;
 	return 0;
+}
+
+int db_open_temporary(const char *name, struct db **out)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+	struct db *db = calloc(1, sizeof(*db));
+	int err = 0;
+
+	if (!db)
+		return -ENOMEM;
+	db->claim = -1;
+	db->path = strdup(name);
+	if (!db->path || sqlite3_open_v2("", &db->handle, flags, NULL))
+		err = -ENOMEM;
+	if (!err)
+		err = harden(db);
+	if (!err)
+		err = sql_exec(db->handle, "PRAGMA synchronous = OFF;"
+					   "PRAGMA cache_size = " TEMPORARY_CACHE);
+	if (!err)
+		err = schema_migrate(db->handle, &schema_current);
+	if (err)
+		db_close(db);
+	else
+		*out = db;
+	return err;
 }
 
 void db_close(struct db *db)

@@ -36,3 +36,12 @@ CREATE TABLE spread (
 	cross REAL NOT NULL,		-- of that, times the epoch's time
 	PRIMARY KEY (epoch, event, image, start)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE capture (
+	-- What was kept of a file's procedures: read when the file is gone.
+	image INTEGER NOT NULL REFERENCES image (id),
+	part INTEGER NOT NULL,		-- 1, 2, 3, ...: each adds procedures
+	covers BLOB NOT NULL,		-- offsets that it answers for; see cpi-db(5)
+	data BLOB NOT NULL,		-- symbols, code, lines; see cpi-db(5)
+	PRIMARY KEY (image, part)
+) STRICT, WITHOUT ROWID;
