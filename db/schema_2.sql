@@ -36,3 +36,9 @@ CREATE TABLE spread (
 	cross REAL NOT NULL,		-- of that, times the epoch's time
 	PRIMARY KEY (epoch, event, image, start)
 ) STRICT, WITHOUT ROWID;
+
+-- Whose gap it is: a database may have epochs of several machines.
+ALTER TABLE gap ADD COLUMN host TEXT NOT NULL DEFAULT '';
+UPDATE gap SET host = coalesce((SELECT p.host FROM run r JOIN platform p
+	ON p.id = r.platform WHERE r.from_ns <= gap.from_ns
+	ORDER BY r.from_ns DESC LIMIT 1), '');

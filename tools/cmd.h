@@ -57,6 +57,8 @@ struct cmd_options {
 	bool by_comm;
 	/* register */
 	const char *base, *size, *offset, *path;
+	/* epoch */
+	bool force;
 	/* help */
 	bool completion;
 };
