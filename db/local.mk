@@ -16,6 +16,7 @@ db_libdb_a_SOURCES = \
 	db/intern.c db/intern.h \
 	db/join.c db/join.h \
 	db/model.c db/model.h \
+	db/pack.c db/pack.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
 	db/removal.c db/removal.h \

@@ -42,3 +42,12 @@ ALTER TABLE gap ADD COLUMN host TEXT NOT NULL DEFAULT '';
 UPDATE gap SET host = coalesce((SELECT p.host FROM run r JOIN platform p
 	ON p.id = r.platform WHERE r.from_ns <= gap.from_ns
 	ORDER BY r.from_ns DESC LIMIT 1), '');
+
+CREATE TABLE capture (
+	-- What was kept of a file's procedures: read when the file is gone.
+	image INTEGER NOT NULL REFERENCES image (id),
+	part INTEGER NOT NULL,		-- 1, 2, 3, ...: each adds procedures
+	covers BLOB NOT NULL,		-- offsets that it answers for; see cpi-db(5)
+	data BLOB NOT NULL,		-- symbols, code, lines; see cpi-db(5)
+	PRIMARY KEY (image, part)
+) STRICT, WITHOUT ROWID;

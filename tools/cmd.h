@@ -42,7 +42,7 @@ struct cmd_options {
 	/* prof */
 	int by; /* enum prof_by */
 	const char *procedure;
-	bool idle, combine;
+	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
 	/* calc and its kin */
@@ -55,6 +55,9 @@ struct cmd_options {
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	bool by_comm;
+	/* top */
+	double interval;
+	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* epoch */
@@ -143,8 +146,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register, cmd_status,
-	cmd_cat, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register,
+	cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];
