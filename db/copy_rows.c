@@ -224,6 +224,23 @@ int copy_images(sqlite3 *h)
 	return err;
 }
 
+int copy_gaps(sqlite3 *h)
+{
+	static const char sql[] =
+		"INSERT INTO main.gap (from_ns, to_ns, reason, host)"
+		" SELECT s.from_ns, s.to_ns, s.reason, s.host FROM src.gap s JOIN"
+		" (SELECT min(from_ns) AS low, max(to_ns) AS high FROM src.epoch"
+		" WHERE id IN (SELECT src FROM temp.copy_epoch)) e"
+		" ON s.from_ns < e.high AND (s.to_ns > e.low OR s.from_ns >= e.low)"
+		" WHERE s.host IN (SELECT host FROM src.platform"
+		" WHERE id IN (SELECT src FROM temp.copy_platform)) AND NOT EXISTS"
+		" (SELECT 1 FROM main.gap d WHERE d.from_ns = s.from_ns"
+		" AND d.to_ns = s.to_ns AND d.reason = s.reason AND d.host = s.host)"
+		" ORDER BY s.id";
+
+	return sql_exec(h, sql);
+}
+
 /* id, table, key, image, low, high of a chunk */
 static int copy_chunk(sqlite3_stmt *st, void *ctx)
 {

@@ -261,7 +261,8 @@ int db_open_temporary(const char *name, struct db **out)
 	if (!err)
 		err = harden(db);
 	if (!err)
-		err = sql_exec(db->handle, "PRAGMA synchronous = OFF;"
+		err = sql_exec(db->handle, "PRAGMA page_size = 1024;"
+					   "PRAGMA synchronous = OFF;"
 					   "PRAGMA cache_size = " TEMPORARY_CACHE);
 	if (!err)
 		err = schema_migrate(db->handle, &schema_current);

@@ -10,7 +10,9 @@ db_libdb_a_SOURCES = \
 	db/copy_rows.c \
 	db/db.c db/db.h \
 	db/epochs.c \
+	db/export.c db/export.h \
 	db/flush.c db/flush.h \
+	db/import.c db/import.h \
 	db/intern.c db/intern.h \
 	db/join.c db/join.h \
 	db/model.c db/model.h \

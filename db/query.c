@@ -138,7 +138,8 @@ static int list_pairs(sqlite3 *h, const struct query_selection *sel,
 		" WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" AND context IN (SELECT value FROM json_each(?2))) p"
 		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
-		" WHERE ?3 IS NULL OR s.event = ?3 ORDER BY i.id, s.id";
+		" WHERE ?3 IS NULL OR s.event = ?3 ORDER BY " ROWS_IMAGE_ORDER
+		", " ROWS_STREAM_ORDER;
 	sqlite3_stmt *st = NULL;
 	int err = sql_prepare(h, sql, &st);
 
@@ -257,7 +258,8 @@ int query_comms(struct db *db, const struct query_selection *sel,
 		" WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" GROUP BY comm, image, stream) c"
 		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
-		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, i.id, s.id";
+		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, " ROWS_IMAGE_ORDER
+		", " ROWS_STREAM_ORDER;
 	struct query_comms list = { 0 };
 	sqlite3_stmt *st = NULL;
 	struct buf ids = { 0 };

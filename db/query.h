@@ -95,6 +95,7 @@ struct query_losses {
 struct query_gap {
 	uint64_t from_ns, to_ns;
 	char *reason;
+	char *host;
 };
 
 struct query_gaps {
@@ -111,6 +112,9 @@ void query_losses_fini(struct query_losses *l);
 
 /* Gaps that overlap [from_ns, to_ns). */
 int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out);
+
+/* Gaps of the epochs' machines, from the first of the epochs to the last. */
+int query_gaps_of(struct db *db, const struct query_epochs *e, struct query_gaps *out);
 void query_gaps_fini(struct query_gaps *g);
 
 /* NULL fields do not restrict. Globs are fnmatch(3)'s without flags. */

@@ -60,6 +60,8 @@ struct cmd_options {
 	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
+	/* epoch */
+	bool force;
 	/* help */
 	bool completion;
 };

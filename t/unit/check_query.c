@@ -379,9 +379,12 @@ START_TEST(commands_have_totals_by_image)
 	ck_assert_str_eq(c.comm[0].image.desc.name, "/usr/bin/cc1");
 	ck_assert_uint_eq(c.comm[0].n, 30);
 	ck_assert_str_eq(c.comm[1].comm, "make");
-	ck_assert_int_eq(c.comm[1].image.id, 0);
-	ck_assert_str_eq(c.comm[1].image.desc.name, "[unknown]");
-	ck_assert_uint_eq(c.comm[1].n, 3);
+	ck_assert_str_eq(c.comm[1].image.desc.name, "[kernel]");
+	ck_assert_uint_eq(c.comm[1].n, 15);
+	ck_assert_str_eq(c.comm[2].comm, "make");
+	ck_assert_int_eq(c.comm[2].image.id, 0);
+	ck_assert_str_eq(c.comm[2].image.desc.name, "[unknown]");
+	ck_assert_uint_eq(c.comm[2].n, 3);
 	query_comms_fini(&c);
 	sel.comm = "m*";
 	sel.image = "*kernel*";
