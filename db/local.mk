@@ -17,6 +17,7 @@ db_libdb_a_SOURCES = \
 	db/join.c db/join.h \
 	db/model.c db/model.h \
 	db/pack.c db/pack.h \
+	db/places.c db/places.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
 	db/removal.c db/removal.h \

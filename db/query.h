@@ -142,6 +142,7 @@ struct query_profile {
  * of what they are, so that it is the same in a copy. fn's non-zero return stops and is
  * returned. A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each
  * row is a read transaction: of an open epoch, later rows may hold a newer flush.
+ * -EAGAIN, logged, when retention works on some of the epochs meanwhile.
  * progress, when not NULL, is told how many of how many images are done.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
