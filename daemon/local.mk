@@ -21,6 +21,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/jitdump.c daemon/jitdump.h \
 	daemon/jitmap.c daemon/jitmap.h \
 	daemon/jitowner.c daemon/jitread.c daemon/jitread.h \
+	daemon/keeper.c daemon/keeper.h \
 	daemon/kernel.c daemon/kernel.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/loss.c daemon/loss.h \

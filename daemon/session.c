@@ -319,6 +319,7 @@ void session_free(struct session *s)
 {
 	if (s->ops)
 		s->ops->close(s->collector);
+	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	sideband_close(s->sideband);
 	kernel_close(s->kernel);
@@ -342,6 +343,8 @@ int session_close(struct session *s)
 	if (!s)
 		return 0;
 	s->ops->stop(s->collector);
+	keeper_stop(s->keeper);
+	s->keeper = NULL;
 	err = session_post(s);
 	if (!err)
 		err = session_store(s);

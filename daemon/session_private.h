@@ -13,6 +13,7 @@
 #include "daemon/attribute.h"
 #include "daemon/budget.h"
 #include "daemon/collector.h"
+#include "daemon/keeper.h"
 #include "daemon/outbox.h"
 #include "daemon/platform.h"
 #include "daemon/session.h"
@@ -41,6 +42,7 @@ struct session {
 	struct platform platform;
 	struct db *db;
 	struct store *store;
+	struct keeper *keeper; /* NULL: everything is kept */
 	int epoll_fd;
 
 	struct cpus cpus;
