@@ -47,6 +47,7 @@ tools_libtools_a_SOURCES = \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
 	tools/report.c tools/report.h \
+	tools/retaining.c tools/retaining.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
 	tools/spark.c tools/spark.h \
