@@ -197,3 +197,7 @@ check_PROGRAMS += t/unit/check_spots
 QUICK_TESTS += t/unit/check_spots
 t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_together
+QUICK_TESTS += t/unit/check_together
+t_unit_check_together_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_together_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
