@@ -4,6 +4,7 @@ bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
 tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
 tools_libtools_a_SOURCES = \
+	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \

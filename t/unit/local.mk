@@ -191,3 +191,9 @@ check_PROGRAMS += t/unit/check_spots
 QUICK_TESTS += t/unit/check_spots
 t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+
+# Contexts of samples, and what cgroups are called.
+check_PROGRAMS += t/unit/check_cgroupname
+QUICK_TESTS += t/unit/check_cgroupname
+t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cgroupname_LDADD = tools/libtools.a $(UNIT_LDADD)
