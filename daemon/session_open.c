@@ -140,12 +140,15 @@ static int start_sideband(struct session *s)
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
 		.jit = s->attribution.jit,
+		.by = s->cfg.by,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
 	if (!err)
 		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
 				    : procscan_all(s->procmap, s->images, &denied);
+	if (!err)
+		procscan_contexts(s->procmap, s->cfg.by, 0);
 	if (denied)
 		log_info("session: %d processes do not let their mappings be read: "
 			 "their samples will be unknown",
@@ -169,7 +172,8 @@ static int open_parts(struct session *s)
 		.codecache = s->codecache,
 		.jit = jit_new(s->images),
 		.tally = tally_new(),
-		.by_comm = s->cfg.by_comm,
+		.by = s->cfg.by,
+		.by_process = s->cfg.by_process,
 	};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->images || !s->procmap || !s->codecache || !s->outbox ||

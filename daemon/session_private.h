@@ -83,6 +83,7 @@ struct session {
 	int64_t not_delivered[SESSION_MAX_EVENTS];
 	uint64_t idle[SESSION_MAX_EVENTS]; /* of those, of idle CPUs */
 	uint64_t unreadable;               /* samples whose outcome could not be told */
+	uint64_t crowded;                  /* in contexts beyond TALLY_CONTEXTS */
 	int store_err;                     /* of the last attempt */
 };
 

@@ -19,12 +19,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/cgroups.h"
+#include "daemon/labels.h"
 #include "daemon/movedtext.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
 #include "daemon/ring.h"
+#include "db/context.h"
 
 /*
  * Data bytes of the rings: together, and of one. An exec writes some 2 KiB, and
@@ -40,7 +44,8 @@
 #define LOOK_INTERVAL_NS (10 * NSEC_PER_MSEC) /* between looks at an event's time */
 
 struct source {
-	int fd; /* -1: this CPU is offline */
+	int fd;       /* -1: this CPU is offline */
+	int moves_fd; /* writes to the same ring; -1: none */
 	struct ring ring;
 	uint64_t lost_told;  /* records lost, as LOST records say */
 	uint64_t lost_noted; /* of those that the event has lost */
@@ -63,6 +68,8 @@ struct sideband {
 	struct pending *pending;
 	size_t nr_pending, cap_pending;
 	uint64_t nr_lost, nr_mended;
+	bool has_moves; /* between cgroups, told by: */
+	struct cgroup_moves moves;
 	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
@@ -74,6 +81,11 @@ struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
 };
+
+static bool is_kept(const struct sideband *sb, enum context_kind kind)
+{
+	return sb->cfg.by & 1u << kind;
+}
 
 /*
  * No build_id: the kernel (5.12 to 6.18 at least) then marks the same MMAP2 record of
@@ -132,6 +144,35 @@ static size_t ring_size(const struct sideband *sb)
 	return size;
 }
 
+static void close_moves(struct source *s)
+{
+	if (s->moves_fd >= 0)
+		close(s->moves_fd);
+	s->moves_fd = -1;
+}
+
+/* Moves between cgroups go into the same ring. 0 or -errno. */
+static int open_moves(const struct sideband *sb, struct source *s, int fd, int cpu)
+{
+	struct perf_event_attr attr;
+	int moves_fd;
+
+	if (!sb->has_moves)
+		return 0;
+	cgroup_moves_attr(&sb->moves, &attr);
+	moves_fd = perfev_open(&attr, -1, cpu);
+	if (moves_fd < 0)
+		return moves_fd;
+	if (ioctl(moves_fd, PERF_EVENT_IOC_SET_OUTPUT, fd) < 0) {
+		int err = -errno;
+
+		close(moves_fd);
+		return err;
+	}
+	s->moves_fd = moves_fd;
+	return 0;
+}
+
 static int source_open(struct sideband *sb, int cpu)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
@@ -145,9 +186,13 @@ static int source_open(struct sideband *sb, int cpu)
 	if (err)
 		err = ring_open(&s->ring, fd, RING_SIZE_MIN);
 	ev.data.fd = fd;
+	s->moves_fd = -1;
+	if (!err)
+		err = open_moves(sb, s, fd, cpu);
 	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
 		err = -errno;
 	if (err) {
+		close_moves(s);
 		ring_close(&s->ring);
 		close(fd);
 		return err;
@@ -164,6 +209,7 @@ static void source_close(struct source *s)
 {
 	if (s->fd < 0)
 		return;
+	close_moves(s);
 	ring_close(&s->ring);
 	close(s->fd);
 	s->fd = -1;
@@ -181,7 +227,8 @@ int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus)
 			return -ENOMEM;
 		sb->source = grown;
 		for (; sb->nr_sources <= cpus->highest; sb->nr_sources++)
-			sb->source[sb->nr_sources] = (struct source){ .fd = -1 };
+			sb->source[sb->nr_sources] =
+				(struct source){ .fd = -1, .moves_fd = -1 };
 	}
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		bool wanted = cpu <= cpus->highest && cpus->online[cpu];
@@ -210,6 +257,22 @@ void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus)
 	}
 }
 
+/* They can be known without: from /proc, while a process that calls exec lives. */
+static void find_moves(struct sideband *sb)
+{
+	int err;
+
+	if (!is_kept(sb, CONTEXT_CGROUP) || sb->cfg.target >= 0)
+		return;
+	err = cgroup_moves_find(&sb->moves);
+	if (err)
+		log_info("sideband: moves between cgroups are not told of (%s): a "
+			 "process's cgroup is looked at when it calls exec, where it "
+			 "lives long enough",
+			 err_str(err));
+	sb->has_moves = !err;
+}
+
 int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 		  struct sideband **out)
 {
@@ -220,6 +283,7 @@ int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 		return -ENOMEM;
 	sb->cfg = *cfg;
 	sb->read_ns = time_mono_ns();
+	find_moves(sb);
 	err = sideband_set_cpus(sb, cpus);
 	if (err) {
 		sideband_close(sb);
@@ -298,8 +362,12 @@ static void collect(struct sideband *sb, struct source *s)
 	ring_snapshot(&s->ring);
 	while ((h = ring_peek(&s->ring))) {
 		const struct sample_id *id;
+		uint64_t time;
 
-		if (h->size >= sizeof(*h) + sizeof(*id)) {
+		if (h->type == PERF_RECORD_SAMPLE) {
+			if (cgroup_moves_time(h, &time))
+				keep(sb, h, time);
+		} else if (h->size >= sizeof(*h) + sizeof(*id)) {
 			id = (const void *)((const char *)h + h->size - sizeof(*id));
 			if (h->type == PERF_RECORD_LOST) {
 				const uint64_t *lost = (const uint64_t *)(h + 1);
@@ -365,9 +433,12 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 			       .end = r->address + r->len,
 			       .bias = r->page_offset - r->address,
 			       .since = time };
+	char label[CPI_LABEL_MAX + 1];
 
 	if (!has_text(&r->header, r->name) || range.start >= range.end)
 		return;
+	if (is_kept(sb, CONTEXT_LABEL) && labels_parse_mapping(r->name, label))
+		procmap_set_label(sb->cfg.procmap, r->pid, label);
 	image = images_get(sb->cfg.images, r->name, &source);
 	if (!image) {
 		procmap_add_gap(sb->cfg.procmap, time, time);
@@ -388,6 +459,14 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 		if (p)
 			jit_note(sb->cfg.jit, p);
 	}
+}
+
+/* A process may have been made in another cgroup than its parent's: clone3(2). */
+static void apply_exec(struct sideband *sb, const struct record_comm *r, uint64_t time)
+{
+	procmap_exec(sb->cfg.procmap, r->pid, r->comm, time);
+	if (is_kept(sb, CONTEXT_CGROUP))
+		cgroups_read(sb->cfg.procmap, r->pid);
 }
 
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
@@ -415,7 +494,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 		if (!has_text(h, r->comm))
 			break;
 		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
-			procmap_exec(pm, r->pid, r->comm, time);
+			apply_exec(sb, r, time);
 		else if (r->pid == r->tid)
 			procmap_comm(pm, r->pid, r->comm);
 		break;
@@ -423,6 +502,9 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	case PERF_RECORD_MMAP2:
 		if (h->size >= sizeof(struct record_mmap2))
 			apply_mmap2(sb, (const void *)h, time);
+		break;
+	case PERF_RECORD_SAMPLE:
+		cgroup_moves_apply(&sb->moves, pm, h);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		if (sb->cfg.kernel)
@@ -464,6 +546,7 @@ void sideband_mend(struct sideband *sb)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
 		procmap_settle(sb->cfg.procmap, now);
+	procscan_contexts(sb->cfg.procmap, sb->cfg.by, now);
 	if (sb->nr_lost != sb->nr_mended)
 		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
 			 (unsigned long long)(sb->nr_lost - sb->nr_mended));

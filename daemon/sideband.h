@@ -27,6 +27,8 @@ struct sideband_config {
 	int epoll_fd;          /* every ring is added to it */
 	struct kernel *kernel; /* told of text that comes and goes; may be NULL */
 	struct jit *jit;       /* told of memory that may hold such code; may be NULL */
+	unsigned int by; /* 1 << each kind of contexts that processes' are wanted of
+			  */
 };
 
 struct sideband;

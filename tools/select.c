@@ -107,6 +107,16 @@ static int find_all(const struct cmd_context *ctx, struct selection *sel)
 	return err;
 }
 
+static void select_context(const struct cmd_options *o, struct query_selection *q)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (!o->context[kind])
+			continue;
+		q->context = o->context[kind];
+		q->kind = kind;
+	}
+}
+
 int select_open(const struct cmd_context *ctx, struct selection *sel)
 {
 	int err;
@@ -115,10 +125,12 @@ int select_open(const struct cmd_context *ctx, struct selection *sel)
 	err = select_open_db(ctx, DB_READ, &sel->db);
 	if (err)
 		return err;
+	sel->query = (struct query_selection){ .epochs = &sel->epochs,
+					       .event = ctx->opt.event };
+	select_context(&ctx->opt, &sel->query);
 	if (ctx->opt.image)
 		sel->image_glob = select_glob(ctx->opt.image);
-	sel->query = (struct query_selection){ &sel->epochs, ctx->opt.event,
-					       sel->image_glob, ctx->opt.comm };
+	sel->query.image = sel->image_glob;
 	if (ctx->opt.image && !sel->image_glob)
 		err = -ENOMEM;
 	else
@@ -144,13 +156,22 @@ const struct query_epoch *select_newest(const struct selection *sel)
 	return &sel->epochs.epoch[sel->epochs.nr - 1];
 }
 
+void select_failed_contexts(const struct selection *sel, enum context_kind kind)
+{
+	const char *name = context_kind_str(kind);
+
+	log_err("%s: the selected epochs have no profiles by %s: collect them with "
+		"'cpid --by %s' or 'cpi record --by %s'%s",
+		db_path(sel->db), name, name, name,
+		kind == CONTEXT_COMM    ? " ('cpi prof --by comm' needs none)"
+		: kind == CONTEXT_LABEL ? ", and run programs by 'cpi label'"
+					: "");
+}
+
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err)
 {
-	if (err == -CPI_EEMPTY && ctx->opt.comm)
-		log_err("--comm=%s: the selected epochs have no profiles by command: "
-			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
-			"('cpi prof --by comm' needs none)",
-			ctx->opt.comm);
+	if (err == -CPI_EEMPTY && sel->query.context && sel->streams.nr)
+		select_failed_contexts(sel, sel->query.kind);
 	else if (err == -CPI_EEMPTY)
 		log_err("%s: no samples in epoch %" PRId64 " yet: 'cpi flush' has cpid "
 			"store what it took, --epoch chooses another",

@@ -43,6 +43,9 @@ const struct query_epoch *select_newest(const struct selection *sel);
 /* Says what query_epochs()'s failure means; spec may be NULL. */
 void select_failed_epochs(struct db *db, const char *spec, int err);
 
+/* Says that there are no profiles by a kind of context, and how to have them. */
+void select_failed_contexts(const struct selection *sel, enum context_kind kind);
+
 /* Says what a query's failure means for this selection; returns EXIT_FAIL. */
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err);
 
