@@ -13,6 +13,9 @@
 #include "tools/events.h"
 #include "tools/select.h"
 
+/* The row of samples that no symbol of their image covers. */
+#define NO_SYMBOL_NAME "[unknown procedure]"
+
 enum row_kind {
 	ROW_PROFILE,
 	ROW_UNKNOWN, /* samples without an image; procedure is the reason */
@@ -26,6 +29,7 @@ struct prof_row {
 	uint64_t start; /* of the procedure */
 	char *image_name, *build_id;
 	char *procedure; /* with --by procedure and line */
+	char *inlined;   /* with --inlines: the innermost function, or NULL */
 	char *whom;      /* with --by a kind of context, or what one says */
 	struct cgroup_container *container; /* NULL: of none */
 	char *file; /* with --by line; NULL where it is not known */
