@@ -4,53 +4,56 @@
  *
  * A process's cgroup is that of cgroup v2; where it is in the root of that, or there is
  * none, the one of systemd's hierarchy in v1 (name=systemd).
- *
- * Moves are told by a tracepoint, cgroup:cgroup_attach_task, whose number and fields
- * are read from tracefs. Its samples go into the ring of the mapping events, so they
- * come in order with forks and execs.
  */
 #ifndef CPI_DAEMON_CGROUPS_H
 #define CPI_DAEMON_CGROUPS_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "daemon/procmap.h"
 
-/*
- * Finds the path in the text of /proc/PID/cgroup, which is cut up. NULL when there is
- * none.
- */
-char *cgroups_parse(char *text);
-
-/* Asks /proc which cgroup a process is in now. 0 or -errno: then nothing changes. */
-int cgroups_read(struct procmap *pm, uint32_t tgid);
-
-/* The tracepoint's number, and where its fields are; hierarchy 0 is v2. */
-struct cgroup_moves {
-	uint64_t id;
-	struct cgroup_field {
-		unsigned int offset, size;
-	} hierarchy, pid, path;
+/* What cgroups_parse() finds; the paths are text's, NULL where there is none. */
+struct cgroups_paths {
+	char *unified, *named;
+	bool perf_in_v1; /* perf's ids are of a hierarchy of its own */
 };
 
-/* From the text of the tracepoint's format file. 0 or -EINVAL. */
-int cgroup_moves_parse(const char *format, struct cgroup_moves *out);
+/* Reads the text of /proc/PID/cgroup, which is cut up. */
+void cgroups_parse(char *text, struct cgroups_paths *out);
 
-/* Reads it from tracefs, mounted or not. 0 or -errno. */
-int cgroup_moves_find(struct cgroup_moves *out);
+/* The one of them that counts, or NULL. */
+const char *cgroups_choose(const struct cgroups_paths *p);
 
-/* Its event, for a ring whose clock is CLOCK_MONOTONIC. */
-void cgroup_moves_attr(const struct cgroup_moves *m, struct perf_event_attr *attr);
+struct cgroups;
 
-/* The time of such a sample, of whatever size. False: it is none. */
-bool cgroup_moves_time(const struct perf_event_header *h, uint64_t *time);
+/*
+ * Tells pm. follow: events are to tell of changes; where that cannot be, it is logged,
+ * and cgroups_nr_events() is 0. Returns 0 or -ENOMEM.
+ */
+int cgroups_open(struct procmap *pm, bool follow, struct cgroups **out);
+void cgroups_close(struct cgroups *c); /* accepts NULL */
 
-/* Takes such a sample in. */
-void cgroup_moves_apply(const struct cgroup_moves *m, struct procmap *pm,
-			const struct perf_event_header *h);
+/* Asks /proc which cgroup a process is in now. Where it cannot say, nothing changes. */
+void cgroups_read(struct cgroups *c, uint32_t tgid);
+
+/* The same of all processes that pm has. */
+void cgroups_read_all(struct cgroups *c);
+
+/* A process has called exec: without events, it is time to ask. */
+void cgroups_note_exec(struct cgroups *c, uint32_t tgid);
+
+/*
+ * The events whose samples are for cgroups_apply(), by number. Where one cannot be
+ * opened, cgroups_give_up() has /proc asked instead from then on, and says so.
+ */
+#define CGROUPS_MAX_EVENTS 2
+int cgroups_nr_events(const struct cgroups *c); /* c may be NULL */
+void cgroups_attr(const struct cgroups *c, int event, struct perf_event_attr *attr);
+void cgroups_give_up(struct cgroups *c, int err);
+
+/* Takes a sample in, in the order of forks and execs. */
+void cgroups_apply(struct cgroups *c, const struct perf_event_header *h);
 
 #endif

@@ -9,6 +9,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/codecache.c daemon/codecache.h \
+	daemon/cgroupevents.c daemon/cgroupevents.h \
 	daemon/cgroups.c daemon/cgroups.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
 	daemon/control.c daemon/control.h \

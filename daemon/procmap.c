@@ -171,6 +171,7 @@ static void set_comm(struct process *p, const char *comm)
 static void belong(struct process *p, const struct process *from)
 {
 	p->cgroup = name_hold(from->cgroup);
+	p->cgroup_id = from->cgroup_id;
 	p->label = name_hold(from->label);
 }
 
@@ -315,12 +316,15 @@ static void rename_to(struct procmap *pm, struct name **name, const char *text)
 	name_put(old);
 }
 
-void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path)
+void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path,
+			uint64_t id)
 {
 	struct process *p = newest(pm, tgid);
 
-	if (p)
-		rename_to(pm, &p->cgroup, path);
+	if (!p)
+		return;
+	rename_to(pm, &p->cgroup, path);
+	p->cgroup_id = id;
 }
 
 void procmap_set_label(struct procmap *pm, uint32_t tgid, const char *label)

@@ -55,6 +55,7 @@ struct process {
 	uint64_t exec_id_as_of; /* what came before is in it already */
 	char comm[PROCMAP_COMM_SIZE];
 	struct name *cgroup, *label; /* NULL: not known; none */
+	uint64_t cgroup_id;          /* in v2; 0: not known */
 	struct maps *maps; /* may be shared with the parent until either changes */
 };
 
@@ -82,7 +83,8 @@ const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t add
  * Which cgroup and which label a process has from now on: its children have them, too,
  * and what it executes. NULL: not known; none. Nothing happens where it is not known.
  */
-void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path);
+void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path,
+			uint64_t id);
 void procmap_set_label(struct procmap *pm, uint32_t tgid, const char *label);
 
 /* What was mapped in [start, end) is so no longer. */

@@ -13,10 +13,7 @@
 
 #include "base/file.h"
 #include "base/times.h"
-#include "daemon/cgroups.h"
 #include "daemon/kernel.h"
-#include "daemon/labels.h"
-#include "db/context.h"
 
 #define MAPS_MAX_BYTES (16u << 20) /* 65,530 mappings with long names */
 
@@ -130,17 +127,4 @@ int procscan_all(struct procmap *pm, struct images *im, int *nr_denied)
 	}
 	closedir(dir);
 	return 0;
-}
-
-static void read_cgroup(void *ctx, uint32_t tgid)
-{
-	cgroups_read(ctx, tgid);
-}
-
-void procscan_contexts(struct procmap *pm, unsigned int kinds, uint64_t since_ns)
-{
-	if (kinds & 1u << CONTEXT_CGROUP)
-		procmap_for_each(pm, read_cgroup, pm);
-	if (kinds & 1u << CONTEXT_LABEL)
-		labels_scan(pm, since_ns);
 }

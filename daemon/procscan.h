@@ -21,12 +21,6 @@
 int procscan_all(struct procmap *pm, struct images *im, int *nr_denied);
 
 /*
- * Asks for the contexts of those kinds that cannot be known otherwise, of all processes
- * in pm. Labels that came with a process's scan, since since_ns, are not believed.
- */
-void procscan_contexts(struct procmap *pm, unsigned int kinds, uint64_t since_ns);
-
-/*
  * Reads the executable mappings of one, and its name; found begins as { 0 } and is
  * the caller's in any case. 0 or -errno.
  */

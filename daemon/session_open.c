@@ -16,6 +16,7 @@
 #include "base/times.h"
 #include "daemon/arch.h"
 #include "daemon/calibrate.h"
+#include "daemon/labels.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
 #include "daemon/raw.h"
@@ -140,15 +141,18 @@ static int start_sideband(struct session *s)
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
 		.jit = s->attribution.jit,
-		.by = s->cfg.by,
+		.cgroups = s->cgroups,
+		.labels = s->cfg.by & 1u << CONTEXT_LABEL,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
 	if (!err)
 		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
 				    : procscan_all(s->procmap, s->images, &denied);
-	if (!err)
-		procscan_contexts(s->procmap, s->cfg.by, 0);
+	if (!err && cfg.cgroups)
+		cgroups_read_all(cfg.cgroups);
+	if (!err && cfg.labels)
+		labels_scan(s->procmap, 0);
 	if (denied)
 		log_info("session: %d processes do not let their mappings be read: "
 			 "their samples will be unknown",
@@ -181,6 +185,11 @@ static int open_parts(struct session *s)
 		return -ENOMEM;
 	if (s->epoll_fd < 0)
 		return -errno;
+	if (s->cfg.by & 1u << CONTEXT_CGROUP) {
+		err = cgroups_open(s->procmap, !s->cfg.target, &s->cgroups);
+		if (err)
+			return err;
+	}
 	err = kernel_open(s->images, &s->kernel);
 	s->attribution.kernel = s->kernel;
 	if (!err && !s->cfg.target && !kernel_idle_image(s->kernel))

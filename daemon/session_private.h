@@ -48,6 +48,7 @@ struct session {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
+	struct cgroups *cgroups; /* NULL: not kept */
 	struct sideband *sideband;
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;

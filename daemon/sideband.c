@@ -19,16 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/cgroups.h"
+#include "daemon/cgroupevents.h"
 #include "daemon/labels.h"
 #include "daemon/movedtext.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
 #include "daemon/ring.h"
-#include "db/context.h"
 
 /*
  * Data bytes of the rings: together, and of one. An exec writes some 2 KiB, and
@@ -44,8 +42,8 @@
 #define LOOK_INTERVAL_NS NSEC_PER_SEC /* between looks at an event's time */
 
 struct source {
-	int fd;       /* -1: this CPU is offline */
-	int moves_fd; /* writes to the same ring; -1: none */
+	int fd; /* -1: this CPU is offline */
+	int cgroups_fd[CGROUPS_MAX_EVENTS], nr_cgroups;
 	struct ring ring;
 	const struct perf_event_header *record; /* the next one to apply, ... */
 	uint64_t time;                          /* ... and when it was written */
@@ -64,8 +62,6 @@ struct sideband {
 	struct source **queue; /* a heap: whose next record is the oldest comes first */
 	int nr_queued;
 	uint64_t nr_lost, nr_mended;
-	bool has_moves; /* between cgroups, told by: */
-	struct cgroup_moves moves;
 	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
@@ -77,11 +73,6 @@ struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
 };
-
-static bool is_kept(const struct sideband *sb, enum context_kind kind)
-{
-	return sb->cfg.by & 1u << kind;
-}
 
 /*
  * No build_id: the kernel (5.12 to 6.18 at least) then marks the same MMAP2 record of
@@ -140,33 +131,36 @@ static size_t ring_size(const struct sideband *sb)
 	return size;
 }
 
-static void close_moves(struct source *s)
+static void close_cgroups(struct source *s)
 {
-	if (s->moves_fd >= 0)
-		close(s->moves_fd);
-	s->moves_fd = -1;
+	for (int i = 0; i < s->nr_cgroups; i++)
+		close(s->cgroups_fd[i]);
+	s->nr_cgroups = 0;
 }
 
-/* Moves between cgroups go into the same ring. 0 or -errno. */
-static int open_moves(const struct sideband *sb, struct source *s, int fd, int cpu)
+/* Their samples go into the same ring. Without them it is asked for instead. */
+static void open_cgroups(struct sideband *sb, struct source *s, int ring_fd, int cpu)
 {
 	struct perf_event_attr attr;
-	int moves_fd;
+	int err = 0;
 
-	if (!sb->has_moves)
-		return 0;
-	cgroup_moves_attr(&sb->moves, &attr);
-	moves_fd = perfev_open(&attr, -1, cpu);
-	if (moves_fd < 0)
-		return moves_fd;
-	if (ioctl(moves_fd, PERF_EVENT_IOC_SET_OUTPUT, fd) < 0) {
-		int err = -errno;
+	for (int i = 0; !err && i < cgroups_nr_events(sb->cfg.cgroups); i++) {
+		int fd;
 
-		close(moves_fd);
-		return err;
+		cgroups_attr(sb->cfg.cgroups, i, &attr);
+		fd = perfev_open(&attr, -1, cpu);
+		if (fd < 0) {
+			err = fd;
+			break;
+		}
+		s->cgroups_fd[s->nr_cgroups++] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) < 0)
+			err = -errno;
 	}
-	s->moves_fd = moves_fd;
-	return 0;
+	if (!err)
+		return;
+	close_cgroups(s);
+	cgroups_give_up(sb->cfg.cgroups, err);
 }
 
 static int source_open(struct sideband *sb, int cpu)
@@ -182,18 +176,15 @@ static int source_open(struct sideband *sb, int cpu)
 	if (err)
 		err = ring_open(&s->ring, fd, RING_SIZE_MIN);
 	ev.data.fd = fd;
-	s->moves_fd = -1;
-	if (!err)
-		err = open_moves(sb, s, fd, cpu);
 	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
 		err = -errno;
 	if (err) {
-		close_moves(s);
 		ring_close(&s->ring);
 		close(fd);
 		return err;
 	}
 	s->fd = fd;
+	open_cgroups(sb, s, fd, cpu);
 	s->lost_told = s->lost_noted = 0;
 	s->enabled_ns = 0;
 	s->looked_ns = time_mono_ns();
@@ -205,7 +196,7 @@ static void source_close(struct source *s)
 {
 	if (s->fd < 0)
 		return;
-	close_moves(s);
+	close_cgroups(s);
 	ring_close(&s->ring);
 	close(s->fd);
 	s->fd = -1;
@@ -226,8 +217,7 @@ static int grow_sources(struct sideband *sb, int nr)
 		return -ENOMEM;
 	sb->source = grown;
 	for (; sb->nr_sources < nr; sb->nr_sources++)
-		sb->source[sb->nr_sources] =
-			(struct source){ .fd = -1, .moves_fd = -1 };
+		sb->source[sb->nr_sources] = (struct source){ .fd = -1 };
 	return 0;
 }
 
@@ -265,22 +255,6 @@ void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus)
 	}
 }
 
-/* They can be known without: from /proc, while a process that calls exec lives. */
-static void find_moves(struct sideband *sb)
-{
-	int err;
-
-	if (!is_kept(sb, CONTEXT_CGROUP) || sb->cfg.target >= 0)
-		return;
-	err = cgroup_moves_find(&sb->moves);
-	if (err)
-		log_info("sideband: moves between cgroups are not told of (%s): a "
-			 "process's cgroup is looked at when it calls exec, where it "
-			 "lives long enough",
-			 err_str(err));
-	sb->has_moves = !err;
-}
-
 int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 		  struct sideband **out)
 {
@@ -291,7 +265,6 @@ int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 		return -ENOMEM;
 	sb->cfg = *cfg;
 	sb->read_ns = time_mono_ns();
-	find_moves(sb);
 	err = sideband_set_cpus(sb, cpus);
 	if (err) {
 		sideband_close(sb);
@@ -353,7 +326,7 @@ static void find_next(struct sideband *sb, struct source *s)
 		const struct sample_id *id;
 
 		if (h->type == PERF_RECORD_SAMPLE) {
-			if (cgroup_moves_time(h, &s->time))
+			if (cgroupevents_time(h, &s->time))
 				break;
 			continue;
 		}
@@ -472,7 +445,7 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 
 	if (!has_text(&r->header, r->name) || range.start >= range.end)
 		return;
-	if (is_kept(sb, CONTEXT_LABEL) && labels_parse_mapping(r->name, label))
+	if (sb->cfg.labels && labels_parse_mapping(r->name, label))
 		procmap_set_label(sb->cfg.procmap, r->pid, label);
 	image = images_get(sb->cfg.images, r->name, &source);
 	if (!image) {
@@ -496,12 +469,11 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	}
 }
 
-/* A process may have been made in another cgroup than its parent's: clone3(2). */
 static void apply_exec(struct sideband *sb, const struct record_comm *r, uint64_t time)
 {
 	procmap_exec(sb->cfg.procmap, r->pid, r->comm, time);
-	if (is_kept(sb, CONTEXT_CGROUP))
-		cgroups_read(sb->cfg.procmap, r->pid);
+	if (sb->cfg.cgroups)
+		cgroups_note_exec(sb->cfg.cgroups, r->pid);
 }
 
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
@@ -539,7 +511,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 			apply_mmap2(sb, (const void *)h, time);
 		break;
 	case PERF_RECORD_SAMPLE:
-		cgroup_moves_apply(&sb->moves, pm, h);
+		cgroups_apply(sb->cfg.cgroups, h);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		if (sb->cfg.kernel)
@@ -580,7 +552,10 @@ void sideband_mend(struct sideband *sb)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
 		procmap_settle(sb->cfg.procmap, now);
-	procscan_contexts(sb->cfg.procmap, sb->cfg.by, now);
+	if (sb->cfg.cgroups)
+		cgroups_read_all(sb->cfg.cgroups);
+	if (sb->cfg.labels)
+		labels_scan(sb->cfg.procmap, now);
 	if (sb->nr_lost != sb->nr_mended)
 		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
 			 (unsigned long long)(sb->nr_lost - sb->nr_mended));

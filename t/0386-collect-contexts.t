@@ -20,7 +20,7 @@ cgroups_end()
 	rmdir "$made"/*.scope "$made"
 }
 trap cgroups_end EXIT
-plan $((nr_stored_tests + 26))
+plan $((nr_stored_tests + 33))
 
 # wrapper NAME LINE...: a program that becomes burn_x, as its argument says
 wrapper()
@@ -32,6 +32,11 @@ wrapper()
 cpi=$builddir/tools/cpi
 wrapper in_a "echo \$\$ >$made/docker-$id_a.scope/cgroup.procs && exec $programs/burn_a \$1"
 wrapper in_b "echo \$\$ >$made/libpod-$id_b.scope/cgroup.procs && exec $programs/burn_b \$1"
+wrapper made "$programs/into $made/libpod-$id_b.scope $programs/burn_c \$1"
+wrapper same_a "echo \$\$ >$made/docker-$id_a.scope/cgroup.procs && exec $programs/burn_c \$1"
+wrapper same_b "echo \$\$ >$made/libpod-$id_b.scope/cgroup.procs && exec $programs/burn_c \$1"
+wrapper reuse_a "exec $cpi label reuse-a $programs/burn_a \$1"
+wrapper reuse_b "exec $cpi label reuse-b $programs/burn_b \$1"
 wrapper labelled "exec $cpi label outer -- $tmp/nested \$1"
 wrapper nested "$programs/burn_b \$1; $cpi label inner $programs/burn_c \$1; exec $programs/burn_b \$1"
 
@@ -52,22 +57,6 @@ belongs()
 	bound $((1000 * $(in_context "$1" "$2"))) '>=' $((995 * belongs_all)) "$3"
 }
 
-collect_start -F 1000 --sweep 2s --by cgroup,label,process,comm
-try 'programs run in two cgroups' "$programs/spawn" 200 2 10 ./in_a ./in_b
-cpid_ask flush >/dev/null
-belongs burn_a "cgroup=*/docker-$id_a.scope" 'one is in its cgroup'
-belongs burn_b "cgroup=*/libpod-$id_b.scope" 'so is the other'
-is "$(in_context burn_a 'label=*')" 0 'neither has a label'
-rows=$(cpi prof --db $db --by container --format=csv | cut -d, -f5-7)
-like "$rows" '^aaaaaaaaaaaa,docker,' 'containers have short ids'
-like "$rows" '^bbbbbbbbbbbb,podman,' 'and runtimes'
-like "$(cpi prof --db $db --by unit --format=csv)" "docker-$id_a.scope" 'units have names'
-
-cpid_ask epoch labels >/dev/null
-# The children of one process: its own number tells of no label.
-try 'programs run under labels' "$programs/spawn" 50 2 10 ./labelled
-cpid_ask flush >/dev/null
-
 # image_samples PROGRAM [OPTION...]: its samples in the last epoch
 image_samples()
 {
@@ -76,6 +65,48 @@ image_samples()
 	cpi prof --db $db --by image --image "*/$image_samples_of" "$@" --format=csv |
 		sed -n 's/^\([0-9]*\),.*/\1/p'
 }
+
+collect_start -F 1000 --sweep 2s --by cgroup,label,process,comm
+try 'programs run in two cgroups' "$programs/spawn" 150 2 10 ./in_a ./in_b ./made
+cpid_ask flush >/dev/null
+belongs burn_a "cgroup=*/docker-$id_a.scope" 'one is in its cgroup'
+belongs burn_b "cgroup=*/libpod-$id_b.scope" 'so is the other'
+if grep -q perf_event /proc/self/cgroup; then
+	skip 2 'the kernel tells of cgroups in v1 only'
+else
+	belongs burn_c "cgroup=*/libpod-$id_b.scope" 'so is one that was made there'
+fi
+is "$(in_context burn_? 'label=*')" 0 'none has a label'
+rows=$(cpi prof --db $db --by container --format=csv | cut -d, -f5-7)
+like "$rows" '^aaaaaaaaaaaa,docker,' 'containers have short ids'
+like "$rows" '^bbbbbbbbbbbb,podman,' 'and runtimes'
+like "$(cpi prof --db $db --by unit --format=csv)" "docker-$id_a.scope" 'units have names'
+
+cpid_ask epoch same >/dev/null
+try 'one program runs in both' "$programs/spawn" 100 2 10 ./same_a ./same_b
+cpid_ask flush >/dev/null
+a=$(image_samples burn_c --cgroup "*$id_a*")
+b=$(image_samples burn_c --cgroup "*$id_b*")
+bound $((1000 * (a + b))) '>=' $((995 * $(image_samples burn_c))) 'each is in one of them'
+bound $(((a - b) * (a - b))) '<=' $((16 * (a + b))) 'both have the same part, within 4 sigma'
+
+cpid_ask epoch reuse >/dev/null
+"$programs/spawn" -p 100 1 10 ./reuse_a ./reuse_b >/dev/null 2>&1
+status=$?
+cpid_ask flush >/dev/null
+if [ $status -eq 77 ] || [ $collector != perf ]; then
+	skip 2 'one process id cannot be used again and again, or lives not be told apart'
+else
+	for x in a b; do
+		bound $((1000 * $(image_samples burn_$x --label reuse-$x))) '>=' \
+			$((995 * $(image_samples burn_$x))) "at one process id each life has its label: $x"
+	done
+fi
+
+cpid_ask epoch labels >/dev/null
+# The children of one process: its own number tells of no label.
+try 'programs run under labels' "$programs/spawn" 50 2 10 ./labelled
+cpid_ask flush >/dev/null
 
 all=$(image_samples burn_b)
 bound $((1000 * $(image_samples burn_b --label outer))) '>=' $((995 * all)) \
@@ -125,4 +156,4 @@ all=$(image_samples burn_c)
 bound "$all" '>' 100 'the labelled one has gone on'
 bound $((1000 * $(image_samples burn_c --label again))) '>=' $((995 * all)) 'with its label'
 is "$(sql "SELECT name FROM context WHERE name GLOB 'label=*' ORDER BY 1" | tr '\n' ' ')" \
-	'label=again label=inner label=outer ' 'there are no other labels'
+	'label=again label=inner label=outer label=reuse-a label=reuse-b ' 'there are no other labels'

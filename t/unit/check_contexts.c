@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/cgroupevents.h"
 #include "daemon/cgroups.h"
 #include "daemon/labels.h"
-#include "daemon/procscan.h"
 #include "db/context.h"
 #include "t/unit/unit.h"
 
@@ -66,34 +66,41 @@ END_TEST
 
 static const struct {
 	const char *text, *path;
+	bool perf_in_v1;
 } files[] = {
-	{ "0::/system.slice/a.service\n", "/system.slice/a.service" },
-	{ "0::/\n", "/" },
-	{ "9:name=systemd:/a\n4:memory:/b\n0::/c\n", "/c" },
-	{ "9:name=systemd:/a\n4:memory:/b\n0::/\n", "/a" },
-	{ "9:name=systemd:/\n4:memory:/b\n0::/\n", "/" },
-	{ "4:memory:/b\n1:name=systemd:/docker/x\n", "/docker/x" },
-	{ "0::/gone (deleted)\n", "/gone" },
-	{ "0::/a:b::/c\n", "/a:b::/c" },
-	{ "4:memory:/b\n", NULL },
-	{ "0::relative\n", NULL },
-	{ "1:name=systemd:\n", NULL },
-	{ "", NULL },
-	{ "0::/no newline", "/no newline" },
+	{ "0::/system.slice/a.service\n", "/system.slice/a.service", false },
+	{ "0::/\n", "/", false },
+	{ "9:name=systemd:/a\n4:memory:/b\n0::/c\n", "/c", false },
+	{ "9:name=systemd:/a\n4:memory:/b\n0::/\n", "/a", false },
+	{ "9:name=systemd:/\n4:memory:/b\n0::/\n", "/", false },
+	{ "4:perf_event:/b\n1:name=systemd:/docker/x\n", "/docker/x", true },
+	{ "4:cpu,perf_event,x:/b\n0::/c\n", "/c", true },
+	{ "4:perf_events:/b\n0::/c\n", "/c", false },
+	{ "0::/gone (deleted)\n", "/gone", false },
+	{ "0::/a:b::/c\n", "/a:b::/c", false },
+	{ "4:memory:/b\n", NULL, false },
+	{ "0::relative\n", NULL, false },
+	{ "1:name=systemd:\n", NULL, false },
+	{ "1\n:\n::\n:::\n", NULL, false },
+	{ "", NULL, false },
+	{ "0::/no newline", "/no newline", false },
 };
 
 START_TEST(a_processs_cgroup_is_found)
 {
+	struct cgroups_paths paths;
 	char text[128];
 
 	strcpy(text, files[_i].text);
-	ck_assert_pstr_eq(cgroups_parse(text), files[_i].path);
+	cgroups_parse(text, &paths);
+	ck_assert_pstr_eq(cgroups_choose(&paths), files[_i].path);
+	ck_assert_int_eq(paths.perf_in_v1, files[_i].perf_in_v1);
 }
 END_TEST
 
-/* ---- the tracepoint ---- */
+/* ---- the tracepoints ---- */
 
-static const char format[] =
+static const char moved[] =
 	"name: cgroup_attach_task\nID: 538\nformat:\n"
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
@@ -101,54 +108,125 @@ static const char format[] =
 	"\tfield:u64 dst_id;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:int pid;\toffset:24;\tsize:4;\tsigned:1;\n"
 	"\tfield:__data_loc char[] dst_path;\toffset:28;\tsize:4;\tsigned:0;\n";
+static const char executed[] = "name: sched_process_exec\nID: 365\nformat:\n";
 
-static struct cgroup_moves parse_format(void)
+static struct cgroupevents parse_formats(void)
 {
-	struct cgroup_moves m;
+	struct cgroupevents ce;
 
-	ck_assert_int_eq(cgroup_moves_parse(format, &m), 0);
-	return m;
+	ck_assert_int_eq(cgroupevents_parse(moved, executed, &ce), 0);
+	return ce;
 }
 
 START_TEST(the_tracepoints_fields_are_found)
 {
-	struct cgroup_moves m = parse_format();
-	char *cut = strdup(format);
+	struct cgroupevents ce = parse_formats();
+	char *cut = strdup(moved);
 
-	ck_assert_uint_eq(m.id, 538);
-	ck_assert_uint_eq(m.hierarchy.offset, 8);
-	ck_assert_uint_eq(m.pid.offset, 24);
-	ck_assert_uint_eq(m.path.offset, 28);
-	for (size_t len = strlen(format) - 12; len--;) {
+	ck_assert_uint_eq(ce.moved, 538);
+	ck_assert_uint_eq(ce.executed, 365);
+	ck_assert_uint_eq(ce.hierarchy.offset, 8);
+	ck_assert_uint_eq(ce.id.offset, 16);
+	ck_assert_uint_eq(ce.pid.offset, 24);
+	ck_assert_uint_eq(ce.path.offset, 28);
+	ck_assert_int_eq(cgroupevents_parse(moved, "", &ce), -EINVAL);
+	for (size_t len = strlen(moved) - 12; len--;) {
 		cut[len] = '\0';
-		ck_assert_int_eq(cgroup_moves_parse(cut, &m), -EINVAL);
+		ck_assert_int_eq(cgroupevents_parse(cut, executed, &ce), -EINVAL);
 	}
 	free(cut);
 }
 END_TEST
 
 /* A sample as the kernel writes it. */
-struct move {
+struct sample {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t time;
 	uint32_t raw_size;
-	uint32_t raw[9]; /* dst_root at 2, pid at 6, path at 7, and what it points to */
+	uint32_t raw[9]; /* dst_root at 2, dst_id at 4, pid at 6, path at 7: below */
 	char path[24];
+	uint32_t id[2]; /* of the cgroup */
 };
 
-static struct move make_move(uint32_t hierarchy, uint32_t pid, const char *path)
+static struct sample make_move(uint32_t hierarchy, uint32_t pid, const char *path)
 {
-	struct move m = { .header = { PERF_RECORD_SAMPLE, 0, sizeof(m) },
-			  .time = 99,
-			  .raw_size = sizeof(m.raw) + sizeof(m.path) };
+	struct sample m = { .header = { PERF_RECORD_SAMPLE, 0, sizeof(m) },
+			    .time = 99,
+			    .raw_size = sizeof(m.raw) + sizeof(m.path) };
 
+	m.raw[0] = 538;
 	m.raw[2] = hierarchy;
+	m.raw[4] = 77;
 	m.raw[6] = pid;
 	m.raw[7] = (uint32_t)sizeof(m.path) << 16 | sizeof(m.raw);
 	strcpy(m.path, path);
 	return m;
 }
+
+START_TEST(a_move_tells_process_and_path)
+{
+	const struct cgroupevents ce = parse_formats();
+	struct sample m = make_move(4, 12, "/a");
+	struct cgroupevent e;
+	uint64_t time;
+
+	ck_assert(cgroupevents_time(&m.header, &time));
+	ck_assert_uint_eq(time, 99);
+	ck_assert(cgroupevents_read(&ce, &m.header, &e));
+	ck_assert_uint_eq(e.tgid, 12);
+	ck_assert_uint_eq(e.hierarchy, 4);
+	ck_assert_uint_eq(e.id, 77);
+	ck_assert_str_eq(e.path, "/a");
+}
+END_TEST
+
+START_TEST(an_exec_tells_process_and_id)
+{
+	const struct cgroupevents ce = parse_formats();
+	struct sample m = make_move(0, 12, "program");
+	struct cgroupevent e;
+
+	m.raw[0] = 365;
+	m.pid = 34;
+	m.id[0] = 5;
+	m.id[1] = 1;
+	ck_assert(cgroupevents_read(&ce, &m.header, &e));
+	ck_assert_uint_eq(e.tgid, 34);
+	ck_assert_uint_eq(e.id, 1ULL << 32 | 5);
+	ck_assert_ptr_null(e.path);
+	m.raw[0] = 1;
+	ck_assert(!cgroupevents_read(&ce, &m.header, &e));
+}
+END_TEST
+
+START_TEST(a_damaged_sample_is_not_believed)
+{
+	const struct cgroupevents ce = parse_formats();
+	const struct sample good = make_move(0, 12, "/a");
+	struct sample *bad = malloc(sizeof(*bad));
+	uint64_t time, state = unit_seed() | 1;
+	struct cgroupevent e;
+
+	for (uint16_t size = 0; size < sizeof(good); size++) {
+		*bad = good;
+		bad->header.size = size;
+		ck_assert(!cgroupevents_time(&bad->header, &time));
+		ck_assert(!cgroupevents_read(&ce, &bad->header, &e));
+	}
+	for (int i = 0; i < 10000; i++) {
+		*bad = good;
+		bad->raw[7] = (uint32_t)unit_random(&state);
+		if (i & 1)
+			bad->raw_size = unit_random(&state) % sizeof(good);
+		if (i & 2)
+			memset(bad->path, '/', sizeof(bad->path)); /* without an end */
+		if (cgroupevents_read(&ce, &bad->header, &e) && e.path)
+			ck_assert_uint_lt(strlen(e.path), sizeof(good));
+	}
+	free(bad);
+}
+END_TEST
 
 static const char *cgroup_of(uint32_t tgid)
 {
@@ -166,66 +244,19 @@ static const char *label_of(uint32_t tgid)
 
 #define NOBODY 4194300u /* no process that /proc could be asked about */
 
-START_TEST(a_move_changes_the_cgroup)
-{
-	struct cgroup_moves m = parse_format();
-	struct move move = make_move(0, NOBODY, "/a");
-	uint64_t time;
-
-	procmap_exec(pm, NOBODY, "x", 1);
-	ck_assert(cgroup_moves_time(&move.header, &time));
-	ck_assert_uint_eq(time, 99);
-	cgroup_moves_apply(&m, pm, &move.header);
-	ck_assert_pstr_eq(cgroup_of(NOBODY), "/a");
-	move = make_move(4, NOBODY, "/memory"); /* another hierarchy says nothing */
-	cgroup_moves_apply(&m, pm, &move.header);
-	ck_assert_pstr_eq(cgroup_of(NOBODY), "/a");
-	move = make_move(0, NOBODY - 1, "/a"); /* a thread, or nobody that is known */
-	cgroup_moves_apply(&m, pm, &move.header);
-	ck_assert_uint_eq(procmap_nr_processes(pm), 1);
-}
-END_TEST
-
-START_TEST(a_damaged_move_is_not_believed)
-{
-	struct cgroup_moves m = parse_format();
-	struct move good = make_move(0, NOBODY, "/a"), bad;
-	uint64_t time, state = unit_seed() | 1;
-
-	procmap_exec(pm, NOBODY, "x", 1);
-	for (uint16_t size = 0; size < sizeof(good); size++) {
-		bad = good;
-		bad.header.size = size;
-		ck_assert(!cgroup_moves_time(&bad.header, &time));
-		cgroup_moves_apply(&m, pm, &bad.header);
-	}
-	for (int i = 0; i < 10000; i++) {
-		bad = good;
-		bad.raw[7] = (uint32_t)unit_random(&state);
-		if (bad.raw[7] >> 16 > sizeof(bad.path) - 3)
-			memset(bad.path, 'x', sizeof(bad.path));
-		cgroup_moves_apply(&m, pm, &bad.header);
-	}
-	bad = good;
-	memset(bad.path, '/', sizeof(bad.path)); /* without an end */
-	cgroup_moves_apply(&m, pm, &bad.header);
-	ck_assert_ptr_null(cgroup_of(NOBODY));
-}
-END_TEST
-
 /* ---- handing down ---- */
 
 START_TEST(children_and_programs_have_what_their_process_had)
 {
 	procmap_exec(pm, 10, "sh", 1);
-	procmap_set_cgroup(pm, 10, "/a");
+	procmap_set_cgroup(pm, 10, "/a", 7);
 	procmap_set_label(pm, 10, "outer");
 	procmap_fork(pm, 11, 10, 2);
 	procmap_exec(pm, 11, "make", 3);
 	procmap_set_label(pm, 11, "inner");
 	procmap_fork(pm, 12, 11, 4);
 	procmap_fork(pm, 13, 10, 5);
-	procmap_set_cgroup(pm, 10, "/b");
+	procmap_set_cgroup(pm, 10, "/b", 8);
 	ck_assert_pstr_eq(cgroup_of(11), "/a");
 	ck_assert_pstr_eq(label_of(11), "inner");
 	ck_assert_pstr_eq(cgroup_of(12), "/a");
@@ -241,7 +272,7 @@ START_TEST(a_number_that_is_used_again_has_nothing_of_the_one_before)
 {
 	procmap_exec(pm, 1, "init", 1);
 	procmap_exec(pm, 10, "old", 1);
-	procmap_set_cgroup(pm, 10, "/a");
+	procmap_set_cgroup(pm, 10, "/a", 7);
 	procmap_set_label(pm, 10, "old");
 	procmap_exit(pm, 10, 5);
 	procmap_fork(pm, 10, 1, 6);
@@ -421,6 +452,7 @@ START_TEST(living_processes_are_asked_for_what_they_belong_to)
 {
 	const pid_t with = start("CPI_LABEL=found"), without = start("CPI=1");
 	const pid_t kept = start("CPI=2"), new = start("CPI=3");
+	struct cgroups *cgroups;
 
 	for (int i = 0; i < 4; i++)
 		procmap_exec(pm, (uint32_t[]){ with, without, kept, new }[i], "sleep",
@@ -428,14 +460,15 @@ START_TEST(living_processes_are_asked_for_what_they_belong_to)
 	procmap_set_label(pm, kept, "told");
 	procmap_set_label(pm, new, "of another");
 	procmap_exec(pm, NOBODY, "gone", 5);
-	procscan_contexts(pm, 1u << CONTEXT_CGROUP | 1u << CONTEXT_LABEL, 50);
+	ck_assert_int_eq(cgroups_open(pm, false, &cgroups), 0);
+	cgroups_read_all(cgroups);
+	labels_scan(pm, 50);
 	ck_assert_pstr_eq(label_of(with), "found");
 	ck_assert_ptr_null(label_of(without));
 	ck_assert_pstr_eq(label_of(kept), "told");
 	ck_assert_ptr_null(label_of(new));
 	ck_assert_ptr_null(label_of(NOBODY));
 	if (!access("/proc/self/cgroup", R_OK)) {
-		ck_assert_int_eq(cgroups_read(pm, NOBODY), -ENOENT);
 		ck_assert_ptr_null(cgroup_of(NOBODY));
 		ck_assert_ptr_nonnull(cgroup_of(with));
 	}
@@ -443,6 +476,7 @@ START_TEST(living_processes_are_asked_for_what_they_belong_to)
 	stop(without);
 	stop(kept);
 	stop(new);
+	cgroups_close(cgroups);
 }
 END_TEST
 
@@ -457,8 +491,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_name_has_a_value_of_its_own_kind);
 	tcase_add_loop_test(tc, a_processs_cgroup_is_found, 0, NR(files));
 	tcase_add_test(tc, the_tracepoints_fields_are_found);
-	tcase_add_test(tc, a_move_changes_the_cgroup);
-	tcase_add_test(tc, a_damaged_move_is_not_believed);
+	tcase_add_test(tc, a_move_tells_process_and_path);
+	tcase_add_test(tc, an_exec_tells_process_and_id);
+	tcase_add_test(tc, a_damaged_sample_is_not_believed);
 	tcase_add_test(tc, children_and_programs_have_what_their_process_had);
 	tcase_add_test(tc, a_number_that_is_used_again_has_nothing_of_the_one_before);
 	tcase_add_test(
