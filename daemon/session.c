@@ -322,6 +322,7 @@ void session_free(struct session *s)
 	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	sideband_close(s->sideband);
+	cgroups_close(s->cgroups);
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);

@@ -50,6 +50,7 @@ struct session {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
+	struct cgroups *cgroups; /* NULL: not kept */
 	struct sideband *sideband;
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
@@ -85,6 +86,7 @@ struct session {
 	int64_t not_delivered[SESSION_MAX_EVENTS];
 	uint64_t idle[SESSION_MAX_EVENTS]; /* of those, of idle CPUs */
 	uint64_t unreadable;               /* samples whose outcome could not be told */
+	uint64_t crowded;                  /* in contexts beyond TALLY_CONTEXTS */
 	int store_err;                     /* of the last attempt */
 };
 

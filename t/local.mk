@@ -82,7 +82,7 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 # Images of every kind.
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
-	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t
+	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t t/0386-collect-contexts.t
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
 dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
@@ -170,6 +170,10 @@ check_PROGRAMS += t/programs/crowd
 t_programs_crowd_SOURCES = t/programs/crowd.c
 t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
 t_programs_crowd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/into
+t_programs_into_SOURCES = t/programs/into.c
+t_programs_into_CFLAGS = $(FIXED_COMPILE)
+t_programs_into_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/spawn
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)

@@ -4,6 +4,7 @@ bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
 tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS)
 tools_libtools_a_SOURCES = \
+	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
@@ -16,6 +17,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
+	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
