@@ -30,6 +30,9 @@ check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
 t_lines_dump_CFLAGS = $(AM_CFLAGS)
 t_lines_dump_LDADD = $(t_isa_dump_LDADD)
+LINES_TESTS = t/0121-lines-debuginfod.t
+dist_check_SCRIPTS += $(LINES_TESTS)
+QUICK_TESTS += $(LINES_TESTS)
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump
 t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c

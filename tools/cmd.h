@@ -30,6 +30,8 @@ enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE };
 
 /* The value of every option of every command; zero where it was not given. */
 struct cmd_options {
+	const char *debug_dir;
+	bool debuginfod;
 	const char *db, *epoch, *event, *image, *comm;
 	int format; /* enum out_format */
 	int color;  /* enum out_color */
@@ -97,6 +99,11 @@ struct opt {
 #define OPT_COLOR                                                              \
 	OPT("color", 0, "auto|always|never", "colour in text (default: auto)", \
 	    OPT_CHOICE, color)
+#define OPTS_DEBUG_FILES                                                              \
+	OPT("debug-dir", 0, "DIR", "look for debug files here first", OPT_STRING,     \
+	    debug_dir),                                                               \
+		OPT("debuginfod", 0, NULL, "ask the servers of DEBUGINFOD_URLS, too", \
+		    OPT_FLAG, debuginfod)
 #define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
 
 #define OPTS_SELECTION OPT_DB, OPT_EPOCH, OPT_EVENT, OPT_IMAGE, OPT_COMM

@@ -2,7 +2,7 @@
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(DEBUGINFOD_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
@@ -45,6 +45,7 @@ tools_libtools_a_SOURCES = \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
@@ -57,7 +58,7 @@ tools_libtools_a_SOURCES = \
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) $(BPF_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions
