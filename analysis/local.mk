@@ -28,6 +28,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/elfview.c analysis/elfview.h \
 	analysis/equiv.c analysis/equiv.h \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
