@@ -67,7 +67,7 @@ static bool is_proven(const struct elffile *f, const struct proof *want)
 static int adopt(int fd, const struct proof *want, struct elffile **out)
 {
 	struct elffile *f;
-	int err = elffile_open_fd(fd, &f);
+	int err = elffile_open_object_fd(fd, &f); /* dwz makes no program */
 
 	if (err) {
 		close(fd);
@@ -204,11 +204,9 @@ static int find_beside(struct elffile *f, const char *name, const struct proof *
 		       struct elffile **out)
 {
 	struct buf at = { 0 };
-	char *own, link[32];
+	char *own = elffile_path(f);
 	int err;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", f->fd);
-	own = f->fd < 0 ? NULL : realpath(link, NULL);
 	if (!own)
 		return -ENOENT;
 	buf_printf(&at, "%.*s/%s", (int)(strrchr(own, '/') - own), own, name);

@@ -19,6 +19,7 @@
 #include "analysis/cover.h"
 #include "analysis/elfview.h"
 #include "analysis/grow.h"
+#include "analysis/splitset.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 
@@ -46,11 +47,13 @@ struct full_name {
 
 /* Where strings may be. */
 struct area {
-	const char *start, *end;
+	const char *start;
+	size_t size;
 };
 
 struct debuginfo {
 	struct dwarf_file main, alternate;
+	struct splitset *split; /* NULL: no unit is, or none was asked for yet */
 	struct area *area;
 	size_t nr_areas, cap_areas;
 	struct unit *unit;
@@ -90,7 +93,7 @@ static int add_area(struct debuginfo *d, const Elf_Data *data, bool strings)
 	if (!area)
 		return -ENOMEM;
 	d->area = area;
-	d->area[d->nr_areas++] = (struct area){ start, start + data->d_size };
+	d->area[d->nr_areas++] = (struct area){ start, data->d_size };
 	return 0;
 }
 
@@ -212,6 +215,7 @@ void debuginfo_close(struct debuginfo *d)
 
 	if (!d)
 		return;
+	splitset_free(d->split);
 	dwarf_end(d->main.dwarf);
 	dwarf_end(d->alternate.dwarf);
 	elfview_close(&d->main.view);
@@ -248,17 +252,68 @@ bool debuginfo_die(struct debuginfo *d, uint32_t unit, Dwarf_Die *out)
 	return dwarf_offdie(d->main.dwarf, d->unit[unit].die, out);
 }
 
-const char *debuginfo_string(const struct debuginfo *d, Dwarf_Attribute *attr)
+static bool ends_within(const char *s, const char *start, size_t size)
+{
+	return start && s >= start && s < start + size &&
+	       memchr(s, 0, (size_t)(start + size - s));
+}
+
+const char *debuginfo_string(const struct debuginfo *d, uint32_t unit,
+			     Dwarf_Attribute *attr)
 {
 	const char *s = dwarf_formstring(attr);
+	struct splitunit *split = NULL;
 
 	for (size_t i = 0; s && i < d->nr_areas; i++) {
-		const struct area *a = &d->area[i];
-
-		if (s >= a->start && s < a->end)
-			return memchr(s, 0, (size_t)(a->end - s)) ? s : NULL;
+		if (ends_within(s, d->area[i].start, d->area[i].size))
+			return s;
+	}
+	if (s && d->split)
+		splitset_has(d->split, unit, &split);
+	for (int i = 0; split && i < SPLIT_NR; i++) {
+		if (ends_within(s, split->pieces[i].data, split->pieces[i].size))
+			return s;
 	}
 	return NULL;
+}
+
+static struct splitunit *find_split(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
+{
+	Dwarf_Attribute name, directory;
+	struct skeleton s;
+
+	if (!skeleton_read(die, &d->main.view, &s, &name, &directory))
+		return NULL;
+	s.name = debuginfo_string(d, unit, &name);
+	s.directory = debuginfo_string(d, unit, &directory);
+	if (!d->split)
+		d->split = splitset_new(&d->main.view, d->nr_units);
+	return s.name && d->split ? splitset_find(d->split, unit, &s) : NULL;
+}
+
+bool debuginfo_tree(struct debuginfo *d, uint32_t unit, Dwarf_Die *out)
+{
+	struct splitunit *split = NULL;
+
+	if (!debuginfo_die(d, unit, out))
+		return false;
+	if (!d->split || !splitset_has(d->split, unit, &split))
+		split = find_split(d, unit, out);
+	if (split)
+		*out = split->die;
+	return true;
+}
+
+ptrdiff_t debuginfo_ranges(const struct debuginfo *d, uint32_t unit, Dwarf_Die *die,
+			   ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *start,
+			   Dwarf_Addr *end)
+{
+	struct splitunit *split = NULL;
+
+	if (d->split)
+		splitset_has(d->split, unit, &split);
+	return split ? splitunit_ranges(split, die, at, base, start, end)
+		     : dwarf_ranges(die, at, base, start, end);
 }
 
 /* The length of the line program, from its header. */
@@ -285,11 +340,12 @@ static bool is_program_small(const struct debuginfo *d, Dwarf_Die *die)
 }
 
 /* libdw reads the directory without asking whether it ends. */
-static bool is_directory_sane(const struct debuginfo *d, Dwarf_Die *die)
+static bool is_directory_sane(const struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 
-	return !dwarf_attr(die, DW_AT_comp_dir, &attr) || debuginfo_string(d, &attr);
+	return !dwarf_attr(die, DW_AT_comp_dir, &attr) ||
+	       debuginfo_string(d, unit, &attr);
 }
 
 bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
@@ -300,7 +356,7 @@ bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 
 	if (u->loaded)
 		return true;
-	if (d->nr_rows >= MAX_LINES || !is_directory_sane(d, die) ||
+	if (d->nr_rows >= MAX_LINES || !is_directory_sane(d, unit, die) ||
 	    !is_program_small(d, die) || dwarf_getsrclines(die, &rows, &nr) != 0)
 		return false;
 	d->nr_rows += nr;
@@ -310,10 +366,16 @@ bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 
 Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit)
 {
+	struct splitunit *split = NULL;
 	Dwarf_Files *files;
 	Dwarf_Die die;
 	size_t nr;
 
+	if (d->split)
+		splitset_has(d->split, unit, &split);
+	if (split && split->pieces[SPLIT_LINE].data &&
+	    split->pieces[SPLIT_LINE].size <= MAX_PROGRAM)
+		return dwarf_getsrcfiles(&split->die, &files, &nr) == 0 ? files : NULL;
 	if (!debuginfo_die(d, unit, &die) || !debuginfo_load_rows(d, unit, &die) ||
 	    dwarf_getsrcfiles(&die, &files, &nr) != 0)
 		return NULL;
@@ -327,7 +389,7 @@ static const char *directory_of(struct debuginfo *d, uint32_t unit)
 
 	if (!debuginfo_die(d, unit, &die) || !dwarf_attr(&die, DW_AT_comp_dir, &attr))
 		return NULL;
-	return debuginfo_string(d, &attr);
+	return debuginfo_string(d, unit, &attr);
 }
 
 const char *debuginfo_full_name(struct debuginfo *d, uint32_t unit, const char *name)
