@@ -11,5 +11,6 @@ base_libbase_a_SOURCES = \
 	base/mapping.c base/mapping.h \
 	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \
+	base/size.c base/size.h \
 	base/times.c base/times.h \
 	base/varint.c base/varint.h

@@ -18,4 +18,5 @@ dist_man_MANS += \
 	man/cpi-register.1 \
 	man/cpi-stalls.1 \
 	man/cpi-status.1 \
-	man/cpi-sum.1
+	man/cpi-sum.1 \
+	man/cpi-top.1

@@ -20,7 +20,6 @@
 #include "tools/progress.h"
 
 #define NO_SYMBOL       UINT64_MAX
-#define NO_SYMBOL_NAME  "[unknown procedure]"
 #define NO_COMMAND_NAME "[unknown command]"
 
 struct gather {

@@ -12,6 +12,9 @@
 #include "tools/events.h"
 #include "tools/select.h"
 
+/* The row of samples that no symbol of their image covers. */
+#define NO_SYMBOL_NAME "[unknown procedure]"
+
 enum row_kind {
 	ROW_PROFILE,
 	ROW_UNKNOWN, /* samples without an image; procedure is the reason */
