@@ -74,7 +74,8 @@ struct session {
 
 	uint64_t begun_ns; /* monotonic, as all below but the real ones */
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns, retry_ns;
-	uint64_t swept_ns;  /* nothing older is in a table */
+	uint64_t swept_ns; /* nothing older is in a table */
+	uint64_t alert_until_ns;
 	uint64_t mapped_ns; /* mapping events have been read up to then */
 	bool gap;           /* ... and some of them were lost */
 	bool quiet;         /* the collector was, after the last round */
