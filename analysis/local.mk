@@ -24,6 +24,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
 	analysis/demangle.c analysis/demangle.h \
+	analysis/distribution.c analysis/distribution.h \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
@@ -46,6 +47,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/spread.c analysis/spread.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.

@@ -204,3 +204,16 @@ check_PROGRAMS += t/programs/timed
 t_programs_timed_SOURCES = t/programs/timed.c
 t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
+
+# What differs from run to run.
+RUNS_TESTS = t/0112-cli-stats.t
+dist_check_SCRIPTS += $(RUNS_TESTS)
+QUICK_TESTS += $(RUNS_TESTS)
+check_PROGRAMS += t/programs/mix
+t_programs_mix_SOURCES = t/programs/mix.c
+t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_mix_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/runsdb
+t_runsdb_SOURCES = t/runsdb.c
+t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_runsdb_LDADD = $(t_mkdb_LDADD)

@@ -26,7 +26,7 @@ struct cmd_list {
 	int nr;
 };
 
-enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE };
+enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE, BY_CATEGORY };
 
 /* The value of every option of every command; zero where it was not given. */
 struct cmd_options {
@@ -45,6 +45,9 @@ struct cmd_options {
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;
+	/* stats, diff */
+	int normalize;
+	double fdr;
 	/* cat */
 	bool intervals, check;
 	/* record */
@@ -129,8 +132,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register, cmd_status,
-	cmd_cat, cmd_help;
+	cmd_hot, cmd_cfg, cmd_stats, cmd_epoch, cmd_flush, cmd_rate, cmd_register,
+	cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

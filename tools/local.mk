@@ -22,6 +22,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_record.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
+	tools/cmd_stats.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
 	tools/ctl.c tools/ctl.h \
@@ -37,6 +38,8 @@ tools_libtools_a_SOURCES = \
 	tools/list_find.c \
 	tools/list_print.c \
 	tools/list_source.c \
+	tools/matrix.c tools/matrix.h \
+	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -45,9 +48,13 @@ tools_libtools_a_SOURCES = \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
 	tools/report.c tools/report.h \
+	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
 	tools/spots.c tools/spots.h \
+	tools/stats.c tools/stats.h \
+	tools/stats_category.c \
+	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \

@@ -8,7 +8,7 @@ UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_bran
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
-EXTRA_DIST += t/unit/unit.h
+EXTRA_DIST += t/unit/random.h t/unit/unit.h
 
 t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_arena_LDADD = $(UNIT_LDADD)
@@ -191,3 +191,13 @@ check_PROGRAMS += t/unit/check_spots
 QUICK_TESTS += t/unit/check_spots
 t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+
+# Runs compared: statistics.
+UNIT_RUNS = t/unit/check_distribution t/unit/check_spread
+check_PROGRAMS += $(UNIT_RUNS)
+QUICK_TESTS += $(UNIT_RUNS)
+UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
+t_unit_check_distribution_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_distribution_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
