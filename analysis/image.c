@@ -17,6 +17,7 @@
 #include "analysis/debugfile.h"
 #include "analysis/elffile.h"
 #include "analysis/elfsyms.h"
+#include "analysis/inlines.h"
 #include "analysis/lines.h"
 #include "analysis/lsda.h"
 #include "analysis/symtab.h"
@@ -26,6 +27,8 @@
 
 struct image_ops {
 	struct line (*line_at)(struct image *im, uint64_t offset);
+	size_t (*inlined_at)(struct image *im, uint64_t offset,
+			     const struct inlined **out);
 	int (*read)(struct image *im, uint64_t offset, void *out, size_t size);
 	uint64_t (*address)(const struct image *im, uint64_t offset);
 	bool (*offset)(const struct image *im, uint64_t address, uint64_t *offset);
@@ -45,9 +48,10 @@ struct image {
 	/* An ELF file: */
 	char *path;
 	struct elffile *elf, *debug, *unpacked, *alternate;
-	struct lines *lines;
+	struct debuginfo *dwarf; /* of elf or debug */
+	struct inlines *inlines;
 	struct landing_pads pads;
-	bool looked_for_debug, looked_for_lines, looked_for_pads;
+	bool looked_for_debug, looked_for_dwarf, looked_for_pads;
 	/* What was captured: */
 	char **names;
 	size_t nr_names;
@@ -79,34 +83,46 @@ static struct line no_line(void)
 	return (struct line){ NULL, 0 };
 }
 
-static void open_lines_of(struct image *im, struct elffile *f)
+static void open_dwarf_of(struct image *im, struct elffile *f)
 {
-	if (!f || im->lines)
+	if (!f || im->dwarf)
 		return;
 	if (!im->alternate && im->path)
 		debugfile_find_alternate(f, im->path, DEBUGFILE_ROOT, &im->alternate);
-	lines_open(f, im->alternate, &im->lines);
+	debuginfo_open(f, im->alternate, &im->dwarf);
 }
 
-/* Without memory for them there are no lines: nothing else depends on it. */
-static void open_lines(struct image *im)
+/* Without memory for it there is none: nothing else depends on it. */
+static struct debuginfo *open_dwarf(struct image *im)
 {
-	if (im->looked_for_lines)
-		return;
-	im->looked_for_lines = true;
-	open_lines_of(im, im->elf);
-	if (!im->lines && find_debug(im) == 0)
-		open_lines_of(im, im->debug);
+	if (!im->looked_for_dwarf) {
+		im->looked_for_dwarf = true;
+		open_dwarf_of(im, im->elf);
+		if (!im->dwarf && find_debug(im) == 0)
+			open_dwarf_of(im, im->debug);
+	}
+	return im->dwarf;
 }
 
 static struct line elf_line_at(struct image *im, uint64_t offset)
 {
 	uint64_t address;
 
-	if (!elffile_address_of(im->elf, offset, &address))
+	if (!elffile_address_of(im->elf, offset, &address) || !open_dwarf(im))
 		return no_line();
-	open_lines(im);
-	return im->lines ? lines_at(im->lines, address) : no_line();
+	return lines_at(im->dwarf, address);
+}
+
+static size_t elf_inlined_at(struct image *im, uint64_t offset,
+			     const struct inlined **out)
+{
+	uint64_t address;
+
+	if (!elffile_address_of(im->elf, offset, &address) || !open_dwarf(im))
+		return 0;
+	if (!im->inlines)
+		im->inlines = inlines_new(im->dwarf);
+	return im->inlines ? inlines_at(im->inlines, address, out) : 0;
 }
 
 static int elf_read(struct image *im, uint64_t offset, void *out, size_t size)
@@ -128,6 +144,7 @@ static bool elf_offset(const struct image *im, uint64_t address, uint64_t *offse
 
 static const struct image_ops elf_ops = {
 	.line_at = elf_line_at,
+	.inlined_at = elf_inlined_at,
 	.read = elf_read,
 	.address = elf_address,
 	.offset = elf_offset,
@@ -136,6 +153,12 @@ static const struct image_ops elf_ops = {
 static struct line capture_line_at(struct image *im, uint64_t offset)
 {
 	return no_line();
+}
+
+static size_t capture_inlined_at(struct image *im, uint64_t offset,
+				 const struct inlined **out)
+{
+	return 0;
 }
 
 static const struct piece *piece_at(const struct image *im, uint64_t offset)
@@ -183,6 +206,7 @@ static bool capture_offset(const struct image *im, uint64_t address, uint64_t *o
 
 static const struct image_ops capture_ops = {
 	.line_at = capture_line_at,
+	.inlined_at = capture_inlined_at,
 	.read = capture_read,
 	.address = capture_address,
 	.offset = capture_offset,
@@ -210,7 +234,8 @@ void image_close(struct image *im)
 		return;
 	symtab_fini(&im->symbols);
 	free(im->pads.offset);
-	lines_close(im->lines);
+	inlines_free(im->inlines);
+	debuginfo_close(im->dwarf);
 	elffile_close(im->alternate);
 	elffile_close(im->unpacked);
 	elffile_close(im->debug);
@@ -439,6 +464,11 @@ const struct symbol *const *image_symbols(struct image *im, size_t *nr)
 struct line image_line_at(struct image *im, uint64_t offset)
 {
 	return im->ops->line_at(im, offset);
+}
+
+size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out)
+{
+	return im->ops->inlined_at(im, offset, out);
 }
 
 int image_read(struct image *im, uint64_t offset, void *out, size_t size)

@@ -25,6 +25,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
+	analysis/debuginfo.c analysis/debuginfo.h \
 	analysis/demangle.c analysis/demangle.h \
 	analysis/distribution.c analysis/distribution.h \
 	analysis/ehframe.c analysis/ehframe.h \
@@ -37,6 +38,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/freq.c analysis/freq.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
+	analysis/inlines.c analysis/inlines.h \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \

@@ -24,15 +24,23 @@
 #define MAX_MET_HERE  32
 #define MAX_MET_THERE 128
 
-#define NR_RECENT 64 /* a power of two */
+/*
+ * A file that has been as it is for the first of these is looked at once in the second,
+ * however often it is mapped: what is written, run and written again is young.
+ */
+#define SETTLED_NS      (10 * NSEC_PER_SEC)
+#define SETTLED_LOOK_NS NSEC_PER_SEC
+
+#define NR_RECENT 1024
 
 struct images {
 	struct hmap map;
 	size_t bytes; /* of all */
-	/* By inode: nearly all mappings are of few files, the same again and again. */
+	/* By inode: nearly all mappings are of few images, the same again and again. */
 	struct known_image *recent[NR_RECENT];
-	uint32_t round, reading;
-	int nr_met[2]; /* in this round: here, there */
+	uint32_t round;
+	uint64_t reading_ns; /* when these records were begun */
+	int nr_met[2];       /* in this round: here, there */
 };
 
 struct images *images_new(void)
@@ -202,10 +210,11 @@ static struct known_image *find_recent(const struct images *im, const char *name
 	return image;
 }
 
-static struct known_image *get_file(struct images *im, const char *name,
-				    const struct image_source *source)
+static struct known_image *get_mapped(struct images *im, enum image_kind kind,
+				      const char *name,
+				      const struct image_source *source)
 {
-	struct known_image *image = images_get_special(im, IMAGE_FILE, name, source);
+	struct known_image *image = images_get_special(im, kind, name, source);
 
 	im->recent[source->inode % NR_RECENT] = image;
 	return image;
@@ -224,9 +233,9 @@ struct known_image *images_get(struct images *im, const char *name,
 	if (unknown != SAMPLE_KEPT)
 		return get_unknown(im, unknown);
 	if (name[0] == '[')
-		image = images_get_special(im, IMAGE_VDSO, name, &none);
+		image = get_mapped(im, IMAGE_VDSO, name, &none);
 	else
-		image = get_file(im, name, source);
+		image = get_mapped(im, IMAGE_FILE, name, source);
 	if (!image && is_full(im))
 		return get_unknown(im, SAMPLE_IMAGE_LIMIT);
 	return image;
@@ -368,10 +377,14 @@ static void look_again(struct images *im, struct known_image *image)
 	struct stat st;
 	uint64_t ago_ns;
 
+	image->settled = true;
 	if (!image->open_path || find_path(image, path, sizeof(path)) ||
-	    lstat(path, &st) || !same_inode(image, &st) || same_content(image, &st))
+	    lstat(path, &st) || !same_inode(image, &st))
 		return;
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
+	image->settled = ago_ns >= SETTLED_NS;
+	if (same_content(image, &st))
+		return;
 	image->replaced_ns = time_mono_ns() - ago_ns;
 	if (is_full(im))
 		return;
@@ -380,14 +393,24 @@ static void look_again(struct images *im, struct known_image *image)
 	im->recent[image->source.inode % NR_RECENT] = NULL;
 }
 
+/* Whether a mapping that is made now may be of another content than was last seen. */
+static bool may_be_new(const struct images *im, const struct known_image *image)
+{
+	uint64_t quiet_ns = im->reading_ns - image->looked_ns;
+
+	return image->resolved && !image->successor && quiet_ns &&
+	       (!image->settled || quiet_ns >= SETTLED_LOOK_NS);
+}
+
 void images_meet(struct images *im, struct known_image *image, pid_t tgid)
 {
 	char root[64];
 	int there;
 
-	if (image->resolved && image->looked != im->reading && !image->successor)
+	if (may_be_new(im, image)) {
 		look_again(im, image);
-	image->looked = im->reading;
+		image->looked_ns = im->reading_ns;
+	}
 	if (image->successor)
 		image = image->successor;
 	if (image->met || image->resolved)
@@ -424,7 +447,7 @@ void images_next_round(struct images *im)
 
 void images_next_reading(struct images *im)
 {
-	im->reading++;
+	im->reading_ns = time_mono_ns();
 }
 
 int images_open(const struct known_image *image)

@@ -44,9 +44,11 @@ struct known_image {
 	struct known_image *successor; /* the same file, written over at replaced_ns */
 	uint64_t replaced_ns;          /* monotonic */
 	uint32_t checked;              /* the round in which the file was looked at */
-	enum loss unknown; /* why samples here have no image, or SAMPLE_KEPT */
-	uint32_t looked;   /* the reading in which it was looked at for a mapping */
-	bool met;          /* images_meet() tried to open it */
+	enum loss unknown;  /* why samples here have no image, or SAMPLE_KEPT */
+	uint64_t looked_ns; /* the reading in which it was looked at for a mapping */
+	bool settled; /* the file, when it was looked at last, was not written to lately
+		       */
+	bool met;     /* images_meet() tried to open it */
 	bool resolved;
 	bool marked;     /* images_sweep() keeps it */
 	char *open_path; /* the file was found here, as this process can open it; or
@@ -78,7 +80,8 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
  * Opens, checks and hashes a file that is seen for the first time, while tgid still has
  * it: a file that is deleted soon, or of a container that ends soon, is not found when
  * its first sample arrives. Only so many are met in a round. A file that was opened
- * before is looked at again, once in each reading of mapping events.
+ * before is looked at again, once in each reading of mapping events; once a second if
+ * it has not changed for a while.
  */
 void images_meet(struct images *im, struct known_image *image, pid_t tgid);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "abi/control.h"
+#include "base/size.h"
 #include "base/times.h"
 
 struct option_record {
@@ -33,33 +34,6 @@ static int parse_number(const char *text, const char *suffix, double *out)
 	if (end == text || (*end && strcmp(end, suffix)) || !isfinite(v) || v <= 0)
 		return -EINVAL;
 	*out = v;
-	return 0;
-}
-
-/* "64M", "65536K", "1G", or bytes. */
-static int parse_size(const char *text, uint64_t *out)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-	uint64_t v;
-	int shift = 0;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (errno || !v)
-		return -EINVAL;
-	if (*end) {
-		unit = strchr(units, *end);
-		if (!unit || end[1])
-			return -EINVAL;
-		shift = 10 * (int)(unit - units + 1);
-	}
-	if (v > UINT64_MAX >> shift)
-		return -EINVAL;
-	*out = v << shift;
 	return 0;
 }
 
@@ -181,7 +155,7 @@ static int set_check(struct options *o, const char *text)
 
 static int set_max_memory(struct options *o, const char *text)
 {
-	return parse_size(text, &o->session.max_memory);
+	return size_parse(text, &o->session.max_memory);
 }
 
 static int set_by_comm(struct options *o, const char *text)

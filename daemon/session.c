@@ -250,7 +250,9 @@ static int earliest(const struct session *s, uint64_t now)
 		other = until(s->epoch_end_real_ns, time_real_ns());
 		ms = other < ms ? other : ms;
 	}
-	return s->announce && ms > ANNOUNCE_MS ? ANNOUNCE_MS : ms;
+	if (s->announce && !announce_wakes(s->announce) && ms > ANNOUNCE_MS)
+		ms = ANNOUNCE_MS;
+	return ms;
 }
 
 /* On a schedule that does not drift: what restarts cost depends on their rate. */
@@ -296,7 +298,9 @@ int session_run(struct session *s)
 	s->quiet = is_quiet(s);
 	if (due)
 		cycle(s);
-	else if (sideband_has_news(s->sideband)) /* of whom may be gone at the sweep */
+	else if (sideband_has_news(
+			 s->sideband) || /* of whom may be gone at the sweep */
+		 (s->announce && announce_wakes(s->announce)))
 		session_read_mappings(s);
 	if (now >= s->next_sweep_ns)
 		session_sweep(s);

@@ -24,7 +24,8 @@
 
 #define TICK_NS             500.0 /* of a tick's program, with outcomes, at most */
 #define MEASURING_SHARE     0.05  /* of the budget, for measuring */
-#define MEASURING_PAUSE     NSEC_PER_SEC
+#define MEASURING_PAUSE     NSEC_PER_SEC /* between the first ones */
+#define MEASURING_PER_CHECK 6
 #define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)
 #define MEASURING_MAX_NS    (25 * NSEC_PER_MSEC)
 #define DAEMON_SMOOTHING    0.25
@@ -88,9 +89,12 @@ static double at_most(double v, double max)
 static double pause_after(const struct session *s, double spent_ns)
 {
 	double pause_ns = spent_ns / (MEASURING_SHARE * s->cfg.budget * s->cpus.nr);
+	double least_ns = (double)s->cfg.check_ns / MEASURING_PER_CHECK;
 
-	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || pause_ns < MEASURING_PAUSE)
-		return MEASURING_PAUSE; /* the first ones in time for the first check */
+	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || least_ns < MEASURING_PAUSE)
+		least_ns = MEASURING_PAUSE; /* in time for the first check */
+	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || pause_ns < least_ns)
+		return least_ns;
 	return at_most(pause_ns, MEASURING_MAX_PAUSE);
 }
 

@@ -193,7 +193,8 @@ static void start_announce(struct session *s)
 
 	if (!s->cfg.announce_path)
 		return;
-	err = announce_open(s->cfg.announce_path, s->procmap, s->images, &s->announce);
+	err = announce_open(s->cfg.announce_path, s->epoll_fd, s->procmap, s->images,
+			    &s->announce);
 	if (err)
 		log_warn("session: the loader hook is not listened to: %s",
 			 err_str(err));

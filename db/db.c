@@ -25,6 +25,7 @@
 #include "db/sql.h"
 
 #define MAX_VALUE_BYTES (128 << 20) /* of one blob or text */
+#define TEMPORARY_CACHE "-65536"    /* KiB, below 0: then it goes to a file */
 
 struct db {
 	sqlite3 *handle;
@@ -126,7 +127,7 @@ static int harden(struct db *db)
 	};
 
 	sqlite3_extended_result_codes(db->handle, 1);
-	sqlite3_busy_timeout(db->handle, SQL_BUSY_TIMEOUT_MS);
+	sql_set_patience(db->handle, SQL_BUSY_TIMEOUT_MS);
 	sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
 	for (size_t i = 0; i < sizeof(config) / sizeof(config[0]); i++)
 		sqlite3_db_config(db->handle, config[i].option, config[i].value, NULL);
@@ -135,10 +136,11 @@ static int harden(struct db *db)
 				    "PRAGMA temp_store = MEMORY");
 }
 
+/* URIs are for copy.c: an absolute path is none. */
 static int open_handle(struct db *db, enum db_mode mode)
 {
 	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	int rc = sqlite3_open_v2(db->path, &db->handle, flags, NULL);
+	int rc = sqlite3_open_v2(db->path, &db->handle, flags | SQLITE_OPEN_URI, NULL);
 	int err;
 
 	if (!db->handle)
@@ -224,6 +226,32 @@ int db_open(const char *path, enum db_mode mode, struct db **out)
 	}
 	*out = db;
 	return 0;
+}
+
+int db_open_temporary(const char *name, struct db **out)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+	struct db *db = calloc(1, sizeof(*db));
+	int err = 0;
+
+	if (!db)
+		return -ENOMEM;
+	db->claim = -1;
+	db->path = strdup(name);
+	if (!db->path || sqlite3_open_v2("", &db->handle, flags, NULL))
+		err = -ENOMEM;
+	if (!err)
+		err = harden(db);
+	if (!err)
+		err = sql_exec(db->handle, "PRAGMA synchronous = OFF;"
+					   "PRAGMA cache_size = " TEMPORARY_CACHE);
+	if (!err)
+		err = schema_migrate(db->handle, &schema_current);
+	if (err)
+		db_close(db);
+	else
+		*out = db;
+	return err;
 }
 
 void db_close(struct db *db)

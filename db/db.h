@@ -29,6 +29,12 @@ enum db_mode {
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */
 
+/*
+ * An empty database of this process alone, in memory or in an unlinked file where
+ * that is too small; name stands for its path.
+ */
+int db_open_temporary(const char *name, struct db **out);
+
 /* For db/ itself and its tests; everybody else uses store.h and query.h. */
 sqlite3 *db_handle(struct db *db);
 const char *db_path(const struct db *db);

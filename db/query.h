@@ -17,6 +17,14 @@
 #include "db/profile.h"
 #include "db/store.h"
 
+/*
+ * Where several databases are read as one (join.h), an epoch's id says whose it
+ * is: the first database's 12 is 1:12.
+ */
+#define QUERY_EPOCH_ID(nr, own) ((int64_t)(nr) << 32 | (own))
+#define QUERY_EPOCH_NR(id)      ((unsigned int)((id) >> 32)) /* 1, 2, … */
+#define QUERY_EPOCH_OWN(id)     ((id)&0xffffffff)
+
 struct query_epoch {
 	int64_t id;
 	char *label;      /* "" when none */
@@ -31,19 +39,32 @@ struct query_epoch {
 };
 
 struct query_epochs {
-	struct query_epoch *epoch; /* ascending ids */
+	struct query_epoch *epoch; /* in order of time: of from_ns, then of id */
 	size_t nr;
 };
 
 /*
- * Epochs that spec names: NULL or "last"; "all"; an id (any number alone, so that
- * "2026" is no year); "-N" (N before last);
- * a label; a moment or interval as time_parse() takes it (epochs that overlap
- * it); or "A..B" with any of these at both ends (both included; an empty end
- * is open); or a comma-separated list of ids. Returns 0, -EINVAL (malformed)
- * or -ENOENT (names no epoch), neither logged.
+ * Epochs that spec names: NULL or "last" (the one that began last); "all"; an id
+ * (any number alone, so that "2026" is no year); "-N" (N before last); a label; a
+ * moment or interval as time_parse() or time_parse_relative() takes it (epochs
+ * that overlap it); or "A..B" with any of these at both ends (both included; an
+ * empty end is open; "2026-11-20T10..12" ends in the same day); or a
+ * comma-separated list of ids. Returns 0, -EINVAL (malformed) or -ENOENT (names
+ * no epoch), neither logged.
  */
 int query_epochs(struct db *db, const char *spec, struct query_epochs *out);
+
+/*
+ * The same among the epochs of some machines only: "last" is the last of these.
+ * Globs are fnmatch(3)'s without flags; NULL does not restrict.
+ */
+struct query_machines {
+	const char *host;
+	const char *platform; /* on "arch/cpu/release", or on one of the three */
+};
+
+int query_epochs_of(struct db *db, const char *spec, const struct query_machines *of,
+		    struct query_epochs *out);
 void query_epochs_fini(struct query_epochs *e);
 
 struct query_stream {
@@ -113,9 +134,10 @@ struct query_profile {
 
 /*
  * Calls fn for each (image, stream) of the selection with its merged profile,
- * which is freed after the call. fn's non-zero return stops and is returned.
- * A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each row
- * is a read transaction: of an open epoch, later rows may hold a newer flush.
+ * which is freed after the call. Images and streams are in an order that is made
+ * of what they are, so that it is the same in a copy. fn's non-zero return stops and is
+ * returned. A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each
+ * row is a read transaction: of an open epoch, later rows may hold a newer flush.
  * progress, when not NULL, is told how many of how many images are done.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);

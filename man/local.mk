@@ -19,4 +19,5 @@ dist_man_MANS += \
 	man/cpi-stalls.1 \
 	man/cpi-stats.1 \
 	man/cpi-status.1 \
-	man/cpi-sum.1
+	man/cpi-sum.1 \
+	man/cpi-top.1

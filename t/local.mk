@@ -11,7 +11,7 @@ CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
-	t/0204-cpid-metrics.t
+	t/0204-cpid-metrics.t t/0205-cpid-top.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
 LONG_TESTS += $(CPID_TESTS)
@@ -25,6 +25,11 @@ check_PROGRAMS += t/cfg_dump
 t_cfg_dump_SOURCES = t/cfg_dump.c
 t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
+# Lines and inlined calls, against LLVM and binutils.
+check_PROGRAMS += t/lines_dump
+t_lines_dump_SOURCES = t/lines_dump.c
+t_lines_dump_CFLAGS = $(AM_CFLAGS)
+t_lines_dump_LDADD = $(t_isa_dump_LDADD)
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump
 t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c

@@ -24,9 +24,9 @@
 #define LONG_VALUE 256
 
 const struct cmd *const cmd_table[] = {
-	&cmd_record,   &cmd_prof,   &cmd_list,  &cmd_calc,  &cmd_sum,   &cmd_stalls,
-	&cmd_hot,      &cmd_cfg,    &cmd_stats, &cmd_epoch, &cmd_flush, &cmd_rate,
-	&cmd_register, &cmd_status, &cmd_cat,   &cmd_help,  NULL,
+	&cmd_record, &cmd_prof,     &cmd_list,   &cmd_calc,  &cmd_sum,   &cmd_stalls,
+	&cmd_hot,    &cmd_top,      &cmd_cfg,    &cmd_stats, &cmd_epoch, &cmd_flush,
+	&cmd_rate,   &cmd_register, &cmd_status, &cmd_cat,   &cmd_help,  NULL,
 };
 
 static const struct cmd *find(const char *name)
@@ -123,9 +123,9 @@ static int set_real(const struct cmd *cmd, const struct opt *o, const char *valu
 static int set_list(const struct cmd *cmd, const struct opt *o, const char *value,
 		    struct cmd_list *out)
 {
-	if (out->nr == CMD_MAX_EVENTS)
+	if (out->nr == CMD_LIST_MAX)
 		return cmd_usage_error(cmd, "--%s: more than %d", o->name,
-				       CMD_MAX_EVENTS);
+				       CMD_LIST_MAX);
 	out->item[out->nr++] = value;
 	return 0;
 }
@@ -227,6 +227,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 
 	make_tables(cmd, longs, shorts);
 	opterr = 0;
+	optind = 0; /* begins anew: a command may run another */
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct opt *o = value == ':' ? NULL : opt_of(cmd, value);
 

@@ -19,10 +19,11 @@
 /* Exit statuses; what cpi record runs adds its own. */
 enum { EXIT_OK = 0, EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
-#define CMD_MAX_EVENTS 32
+#define CMD_LIST_MAX 32
 
+/* What an option that may be given again was given. */
 struct cmd_list {
-	const char *item[CMD_MAX_EVENTS];
+	const char *item[CMD_LIST_MAX];
 	int nr;
 };
 
@@ -30,7 +31,9 @@ enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE, BY_CATEGORY };
 
 /* The value of every option of every command; zero where it was not given. */
 struct cmd_options {
-	const char *db, *epoch, *event, *image, *comm;
+	struct cmd_list dbs;
+	const char *epoch, *host, *platform, *event, *image, *comm;
+	bool merge_platforms;
 	int format; /* enum out_format */
 	int color;  /* enum out_color */
 	uint64_t limit;
@@ -39,7 +42,7 @@ struct cmd_options {
 	/* prof */
 	int by; /* enum prof_by */
 	const char *procedure;
-	bool idle, combine;
+	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
 	/* calc and its kin */
@@ -55,6 +58,9 @@ struct cmd_options {
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	bool by_comm;
+	/* top */
+	double interval;
+	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* help */
@@ -85,10 +91,18 @@ struct opt {
 		name, letter, arg, help, kind, offsetof(struct cmd_options, field) \
 	}
 
-#define OPT_DB OPT("db", 0, "FILE", "read this database", OPT_STRING, db)
+#define OPT_DB OPT("db", 0, "FILE", "read this database", OPT_LIST, dbs)
 #define OPT_EPOCH                                                              \
 	OPT("epoch", 0, "SPEC", "last, all, an id, -N, a label, a time, A..B", \
 	    OPT_STRING, epoch)
+#define OPT_HOST \
+	OPT("host", 0, "GLOB", "only epochs of these machines", OPT_STRING, host)
+#define OPT_PLATFORM                                                              \
+	OPT("platform", 0, "GLOB", "only of these, ARCH/CPU/RELEASE", OPT_STRING, \
+	    platform)
+#define OPT_MERGE_PLATFORMS                                                          \
+	OPT("merge-platforms", 0, NULL, "add up epochs of different CPUs", OPT_FLAG, \
+	    merge_platforms)
 #define OPT_EVENT OPT("event", 0, "EVENT", "only this event", OPT_STRING, event)
 #define OPT_IMAGE \
 	OPT("image", 0, "GLOB", "only images of this path or name", OPT_STRING, image)
@@ -102,7 +116,8 @@ struct opt {
 	    OPT_CHOICE, color)
 #define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
 
-#define OPTS_SELECTION OPT_DB, OPT_EPOCH, OPT_EVENT, OPT_IMAGE, OPT_COMM
+#define OPTS_EPOCHS    OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
+#define OPTS_SELECTION OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPT_COMM
 #define OPT_END                                               \
 	{ "help", 'h', NULL, "show this help", OPT_HELP, 0 }, \
 	{                                                     \
@@ -132,8 +147,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_cfg, cmd_stats, cmd_epoch, cmd_flush, cmd_rate, cmd_register,
-	cmd_status, cmd_cat, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_epoch, cmd_flush, cmd_rate,
+	cmd_register, cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

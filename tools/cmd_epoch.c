@@ -28,11 +28,20 @@ static const struct column columns[] = {
 	{ "", "release", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	{ "", "boot_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	{ "label", "label", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "database", "db", COLUMN_TEXT, COLUMN_EVERYWHERE }, /* of several */
 };
 
-static void put_epoch(struct table *t, const struct query_epoch *e)
+#define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void put_epoch(struct table *t, const struct selection *sel,
+		      const struct query_epoch *e)
 {
-	table_signed(t, e->id);
+	char id[SELECT_ID_SIZE];
+
+	if (sel->dbs)
+		table_text(t, select_epoch_id(sel, e, id));
+	else
+		table_signed(t, e->id);
 	table_time(t, e->from_ns);
 	table_time(t, e->to_ns);
 	table_real(t, e->to_ns > e->from_ns ? (e->to_ns - e->from_ns) / 1e9 : 0, 1);
@@ -43,12 +52,14 @@ static void put_epoch(struct table *t, const struct query_epoch *e)
 	table_text(t, e->release);
 	table_text(t, e->boot_id);
 	table_text(t, e->label);
+	if (sel->dbs)
+		table_text(t, select_epoch_db(sel, e));
 }
 
-static int print_epochs(const struct cmd_context *ctx,
-			const struct query_epochs *epochs)
+static int print_epochs(const struct cmd_context *ctx, const struct selection *sel)
 {
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *t = table_new(columns, sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
+	const struct query_epochs *epochs = &sel->epochs;
 	const uint64_t limit = ctx->opt.limit;
 	int err;
 
@@ -57,7 +68,7 @@ static int print_epochs(const struct cmd_context *ctx,
 	/* With a limit, the newest are of interest. */
 	for (size_t i = limit && epochs->nr > limit ? epochs->nr - limit : 0;
 	     i < epochs->nr; i++)
-		put_epoch(t, &epochs->epoch[i]);
+		put_epoch(t, sel, &epochs->epoch[i]);
 	err = table_print(t, ctx->opt.format, "epochs", false);
 	table_free(t);
 	return err;
@@ -65,43 +76,34 @@ static int print_epochs(const struct cmd_context *ctx,
 
 static int list(const struct cmd_context *ctx)
 {
-	const char *spec = ctx->opt.epoch ? ctx->opt.epoch : "all";
-	struct query_epochs epochs = { 0 };
-	struct db *db;
+	struct selection sel;
 	int err;
 
-	if (select_open_db(ctx, DB_READ, &db))
-		return EXIT_FAIL;
-	err = query_epochs(db, spec, &epochs);
-	if (err == -ENOENT && !ctx->opt.epoch)
-		err = 0; /* an empty list is an answer */
+	err = select_open_epochs(ctx, ctx->opt.epoch ? ctx->opt.epoch : "all",
+				 SELECT_EPOCHS, &sel);
 	if (err)
-		select_failed_epochs(db, spec, err);
-	else
-		err = print_epochs(ctx, &epochs);
-	query_epochs_fini(&epochs);
-	db_close(db);
+		return EXIT_FAIL;
+	err = print_epochs(ctx, &sel);
+	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 /* The one epoch that spec names. */
-static int find_epoch(struct db *db, const char *spec, int64_t *id)
+static int find_epoch(const struct cmd_context *ctx, const char *spec, int64_t *id)
 {
-	struct query_epochs epochs = { 0 };
-	int err;
+	struct selection sel;
+	int err = select_open_epochs(ctx, spec, SELECT_EPOCHS, &sel);
 
-	err = query_epochs(db, spec, &epochs);
-	if (err) {
-		select_failed_epochs(db, spec, err);
+	if (err)
 		return err;
-	}
-	if (epochs.nr == 1) {
-		*id = epochs.epoch[0].id;
+	if (sel.epochs.nr == 1) {
+		*id = sel.epochs.epoch[0].id;
 	} else {
-		log_err("'%s' names %zu epochs: label one at a time", spec, epochs.nr);
+		log_err("'%s' names %zu epochs: label one at a time", spec,
+			sel.epochs.nr);
 		err = -CPI_ETOOMANY;
 	}
-	query_epochs_fini(&epochs);
+	select_close(&sel);
 	return err;
 }
 
@@ -113,7 +115,7 @@ static int label(const struct cmd_context *ctx)
 
 	if (select_open_db(ctx, DB_WRITE, &db))
 		return EXIT_FAIL;
-	err = find_epoch(db, ctx->args[1], &id);
+	err = find_epoch(ctx, ctx->args[1], &id);
 	if (!err) {
 		err = store_label_epoch(db, id, ctx->args[2]);
 		if (err)
@@ -138,7 +140,7 @@ static int run(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPT_DB, OPT_EPOCH, OPT_LIMIT, OPT_FORMAT, OPT_SOCKET, OPT_END,
+	OPTS_EPOCHS, OPT_LIMIT, OPT_FORMAT, OPT_SOCKET, OPT_END,
 };
 
 const struct cmd cmd_epoch = {

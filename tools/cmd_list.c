@@ -102,6 +102,8 @@ static const struct opt opts[] = {
 	OPT("source", 's', NULL, "source lines alone", OPT_FLAG, source),
 	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
 	OPT("both", 'b', NULL, "both (default, where there is source)", OPT_FLAG, both),
+	OPT("inlines", 'i', NULL, "show what was inlined where it changes", OPT_FLAG,
+	    inlines),
 	OPTS_EXPLAIN,
 	OPT_FORMAT,
 	OPT_COLOR,

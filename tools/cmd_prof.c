@@ -17,6 +17,9 @@ static int run(struct cmd_context *ctx)
 	if (ctx->opt.procedure && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
 		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
 						 "and --by=line");
+	if (ctx->opt.inlines && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
+		return cmd_usage_error(ctx->cmd, "--inlines goes with --by=procedure "
+						 "and --by=line");
 	if (prof_open(ctx, &p))
 		return EXIT_FAIL;
 	err = 0;
@@ -38,6 +41,8 @@ static const struct opt opts[] = {
 	    by),
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
 	    procedure),
+	OPT("inlines", 'i', NULL, "tell inlined functions from their procedures",
+	    OPT_FLAG, inlines),
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
 	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
 	    combine),

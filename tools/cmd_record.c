@@ -196,7 +196,8 @@ out:
 static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 {
 	const double seconds = (time_mono_ns() - r->start_ns) / 1e9;
-	struct cmd_context read = { .cmd = ctx->cmd, .opt.db = output(ctx) };
+	struct cmd_context read = { .cmd = ctx->cmd,
+				    .opt.dbs = { { output(ctx) }, 1 } };
 	uint64_t received = 0, lost = 0, unknown = 0;
 	struct selection sel;
 

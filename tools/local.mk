@@ -2,7 +2,7 @@
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
@@ -25,6 +25,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_stats.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
+	tools/cmd_top.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
 	tools/events.c tools/events.h \
@@ -33,6 +34,7 @@ tools_libtools_a_SOURCES = \
 	tools/explaining_text.c \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
+	tools/inlined.c tools/inlined.h \
 	tools/json.c tools/json.h \
 	tools/list_decode.c tools/list.h \
 	tools/list_find.c \
@@ -51,6 +53,7 @@ tools_libtools_a_SOURCES = \
 	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
+	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
 	tools/stats.c tools/stats.h \
 	tools/stats_category.c \
@@ -59,11 +62,15 @@ tools_libtools_a_SOURCES = \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
-	tools/text.c tools/text.h
+	tools/text.c tools/text.h \
+	tools/together.c tools/together.h \
+	tools/top.c tools/top.h \
+	tools/top_feed.c tools/top_feed.h \
+	tools/top_screen.c tools/top_screen.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) $(BPF_LIBS) -lm
+	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -20,7 +20,6 @@
 #include "tools/progress.h"
 
 #define NO_SYMBOL       UINT64_MAX
-#define NO_SYMBOL_NAME  "[unknown procedure]"
 #define NO_COMMAND_NAME "[unknown command]"
 
 struct gather {
@@ -59,6 +58,24 @@ static uint64_t row_start(const struct query_profile *q, const struct symbol *sy
 	return q->image.desc.kind == IMAGE_JIT ? 0 : symbol->start;
 }
 
+/* Its line, and what was inlined there, as far as rows are told apart by it. */
+static void locate(struct gather *g, struct image *image, uint64_t offset,
+		   struct row_key *key)
+{
+	const struct inlined *inlined;
+	struct line line;
+
+	if (g->p->ctx->opt.by == BY_LINE) {
+		line = image_line_at(image, offset);
+		key->file = line.file;
+		key->line = line.line;
+	}
+	if (g->p->ctx->opt.inlines)
+		key->inlined = image_inlined_at(image, offset, &inlined)
+				       ? inlined[0].name
+				       : NULL;
+}
+
 /* One row per procedure, or per line, of a profile in ascending order. */
 static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
 		      double weight)
@@ -68,7 +85,6 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 	const struct symbol *symbol;
 	const struct count *c;
 	struct image *image = NULL;
-	struct line line;
 	size_t nr;
 	int err;
 
@@ -83,11 +99,8 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
 		key.start = symbol ? row_start(q, symbol) : NO_SYMBOL;
 		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
-		if (image && g->p->ctx->opt.by == BY_LINE) {
-			line = image_line_at(image, c[i].offset);
-			key.file = line.file;
-			key.line = line.line;
-		}
+		if (image)
+			locate(g, image, c[i].offset, &key);
 		err = add_to(g->p, &key, event, c[i].n, weight);
 	}
 	return err;

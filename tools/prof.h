@@ -12,6 +12,9 @@
 #include "tools/events.h"
 #include "tools/select.h"
 
+/* The row of samples that no symbol of their image covers. */
+#define NO_SYMBOL_NAME "[unknown procedure]"
+
 enum row_kind {
 	ROW_PROFILE,
 	ROW_UNKNOWN, /* samples without an image; procedure is the reason */
@@ -26,6 +29,7 @@ struct prof_row {
 	char *image_name, *build_id;
 	char *procedure; /* NULL with --by image and comm */
 	char *comm;      /* with --by comm */
+	char *inlined;   /* with --inlines: the innermost function, or NULL */
 	char *file;      /* with --by line; NULL where it is not known */
 	int line;
 	bool departs;     /* with --combine: ticks are not in its time */

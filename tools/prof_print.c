@@ -17,7 +17,7 @@
 #include "tools/report.h"
 #include "tools/table.h"
 
-#define MAX_COLUMNS (2 * EVENTS_MAX + 12)
+#define MAX_COLUMNS (2 * EVENTS_MAX + 14)
 #define UNKNOWN     "[unknown]"
 
 /* Columns and the strings that their keys need. */
@@ -73,6 +73,17 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 			   COLUMN_EVERYWHERE);
 }
 
+static void add_procedure_columns(struct layout *l, const struct prof *p)
+{
+	if (!p->ctx->opt.inlines) {
+		add_column(l, "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE);
+		return;
+	}
+	add_column(l, "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	add_column(l, "", "procedure", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	add_column(l, "procedure", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+}
+
 static void make_layout(struct layout *l, const struct prof *p)
 {
 	const int by = p->ctx->opt.by;
@@ -93,7 +104,7 @@ static void make_layout(struct layout *l, const struct prof *p)
 	if (by == BY_COMM)
 		add_column(l, "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE);
 	if (by == BY_PROCEDURE || by == BY_LINE)
-		add_column(l, "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE);
+		add_procedure_columns(l, p);
 	if (by == BY_COMM)
 		return;
 	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
@@ -146,6 +157,24 @@ static void put_line_cells(struct table *t, const struct prof_row *row)
 	free(text);
 }
 
+static void put_procedure_cells(struct table *t, const struct prof *p,
+				const struct prof_row *row, const char *name)
+{
+	char *text = NULL;
+
+	if (!p->ctx->opt.inlines) {
+		table_text(t, name);
+		return;
+	}
+	table_text(t, row->inlined);
+	table_text(t, name);
+	if (row->inlined &&
+	    asprintf(&text, "%s (inlined into %s)", row->inlined, name) < 0)
+		text = NULL;
+	table_text(t, text ? text : name);
+	free(text);
+}
+
 /* What the row is called: the first name of it says what it is, if it has none. */
 static void put_name_cells(struct table *t, const struct prof *p,
 			   const struct prof_row *row)
@@ -168,7 +197,9 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	if (by == BY_COMM)
 		table_text(t, row->kind == ROW_PROFILE ? row->comm : special);
 	if (procedures)
-		table_text(t, row->kind == ROW_PROFILE ? row->procedure : special);
+		put_procedure_cells(t, p, row,
+				    row->kind == ROW_PROFILE ? row->procedure
+							     : special);
 	if (by != BY_COMM) {
 		table_text(t, image);
 		table_text(t, row->build_id);
@@ -199,7 +230,8 @@ static bool is_shown(const struct prof *p, const struct prof_row *row)
 	if (!glob)
 		return true;
 	return row->kind == ROW_PROFILE && row->procedure &&
-	       !fnmatch(glob, row->procedure, 0);
+	       (!fnmatch(glob, row->procedure, 0) ||
+		(row->inlined && !fnmatch(glob, row->inlined, 0)));
 }
 
 static void print_combined(const struct prof *p)
@@ -312,6 +344,8 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 	if (p->ctx->opt.by == BY_COMM)
 		json_string(j, "comm", row->comm);
 	json_string(j, "procedure", row->procedure);
+	if (p->ctx->opt.inlines)
+		json_string(j, "inlined", row->inlined);
 	json_string(j, "image", row->image_name);
 	json_string(j, "build_id", row->build_id);
 	if (p->ctx->opt.by == BY_LINE) {

@@ -12,7 +12,7 @@ struct row_key {
 	enum row_kind kind;
 	const struct query_image *image; /* NULL for none */
 	uint64_t start;
-	const char *procedure, *comm, *file;
+	const char *procedure, *inlined, *comm, *file;
 	int line;
 	bool kernel; /* the samples are the kernel's; tells no rows apart */
 };

@@ -12,25 +12,29 @@
 
 #define MAX_EPOCH_LINES 4
 
-static void print_epoch(const struct query_epoch *e)
+static void print_epoch(const struct selection *sel, const struct query_epoch *e)
 {
-	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+	const char *db = select_epoch_db(sel, e);
 
-	out_line("Epoch %" PRId64 "%s%s%s: %s to %s%s", e->id, *e->label ? " \"" : "",
-		 e->label, *e->label ? "\"" : "", time_format(e->from_ns, from),
-		 time_format(e->to_ns, to), e->open ? " (still open)" : "");
+	out_line("Epoch %s%s%s%s: %s to %s%s%s%s", select_epoch_id(sel, e, id),
+		 *e->label ? " \"" : "", e->label, *e->label ? "\"" : "",
+		 time_format(e->from_ns, from), time_format(e->to_ns, to),
+		 e->open ? " (still open)" : "", db ? " of " : "", db ? db : "");
 }
 
-static void print_epochs(const struct query_epochs *e)
+static void print_epochs(const struct selection *sel)
 {
+	const struct query_epochs *e = &sel->epochs;
+
 	if (e->nr <= MAX_EPOCH_LINES) {
 		for (size_t i = 0; i < e->nr; i++)
-			print_epoch(&e->epoch[i]);
+			print_epoch(sel, &e->epoch[i]);
 		return;
 	}
-	print_epoch(&e->epoch[0]);
+	print_epoch(sel, &e->epoch[0]);
 	out_line("... %zu epochs between ...", e->nr - 2);
-	print_epoch(&e->epoch[e->nr - 1]);
+	print_epoch(sel, &e->epoch[e->nr - 1]);
 }
 
 static bool same_machine(const struct query_epoch *a, const struct query_epoch *b)
@@ -91,7 +95,7 @@ static void print_stream(const struct query_stream *s)
 
 void report_header(const struct selection *sel, const struct events *ev)
 {
-	print_epochs(&sel->epochs);
+	print_epochs(sel);
 	print_machine(sel);
 	for (size_t i = 0; i < sel->streams.nr; i++)
 		print_stream(&sel->streams.stream[i]);
@@ -171,12 +175,19 @@ uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,
 	return n;
 }
 
-static void json_epoch(struct json *j, const struct query_epoch *e)
+static void json_epoch(struct json *j, const struct selection *sel,
+		       const struct query_epoch *e)
 {
-	char text[TIME_TEXT_SIZE];
+	char text[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+	const char *db = select_epoch_db(sel, e);
 
 	json_object(j, NULL);
-	json_signed(j, "id", e->id);
+	if (db) {
+		json_string(j, "id", select_epoch_id(sel, e, id));
+		json_string(j, "db", db);
+	} else {
+		json_signed(j, "id", e->id);
+	}
 	json_string(j, "label", e->label);
 	json_string(j, "from", time_format(e->from_ns, text));
 	json_string(j, "to", time_format(e->to_ns, text));
@@ -189,7 +200,7 @@ void report_json_header(struct json *j, const struct selection *sel)
 {
 	json_array(j, "epochs");
 	for (size_t i = 0; i < sel->epochs.nr; i++)
-		json_epoch(j, &sel->epochs.epoch[i]);
+		json_epoch(j, sel, &sel->epochs.epoch[i]);
 	json_end(j);
 	json_array(j, "streams");
 	for (size_t i = 0; i < sel->streams.nr; i++) {

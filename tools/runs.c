@@ -4,44 +4,39 @@
 #include "tools/runs.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "tools/select.h"
 
-static int put_ids(struct db *db, const char *spec, struct buf *ids)
+static int put_ids(const struct cmd_context *ctx, const char *spec, struct buf *ids)
 {
-	struct query_epochs epochs;
-	int err = query_epochs(db, spec, &epochs);
+	char id[SELECT_ID_SIZE];
+	struct selection sel;
+	int err = select_open_epochs(ctx, spec, SELECT_EPOCHS, &sel);
 
-	if (err) {
-		select_failed_epochs(db, spec, err);
+	if (err)
 		return err;
-	}
-	for (size_t i = 0; i < epochs.nr; i++)
-		buf_printf(ids, "%s%" PRId64, ids->len ? "," : "", epochs.epoch[i].id);
-	query_epochs_fini(&epochs);
+	for (size_t i = 0; i < sel.epochs.nr; i++)
+		buf_printf(ids, "%s%s", ids->len ? "," : "",
+			   select_epoch_id(&sel, &sel.epochs.epoch[i], id));
+	select_close(&sel);
 	return ids->err;
 }
 
 int runs_join(const struct cmd_context *ctx, char *const *args, int nr, char **out)
 {
 	struct buf ids = { 0 };
-	struct db *db = NULL;
 	char *joined = NULL;
 	int err = 0;
 
-	if (nr > 1)
-		err = select_open_db(ctx, DB_READ, &db);
 	for (int i = 0; nr > 1 && i < nr && !err; i++)
-		err = put_ids(db, args[i], &ids);
+		err = put_ids(ctx, args[i], &ids);
 	if (!err)
 		joined = strdup(nr > 1 ? buf_str(&ids) : args[0]);
 	if (!err && !joined)
 		err = -ENOMEM;
 	if (!err)
 		*out = joined;
-	db_close(db);
 	buf_fini(&ids);
 	return err;
 }
