@@ -177,10 +177,9 @@ static struct jit_process *get_process(struct jit *j, const struct process *p)
 	return jp;
 }
 
-void jit_note(struct jit *j, const struct process *p)
+bool jit_note(struct jit *j, const struct process *p)
 {
-	if (!find_process(j, p))
-		add_process(j, p);
+	return !find_process(j, p) && add_process(j, p);
 }
 
 /* Reads what is new, and forgets what was replaced before horizon_ns. */

@@ -44,9 +44,10 @@ bool jit_may_hold(const struct known_image *image);
 
 /*
  * The process has such a mapping. Who it is can be asked only while it lives: the
- * sooner this is called, the more short-lived ones are known.
+ * sooner this is called, the more short-lived ones are known. Returns whether it was
+ * seen for the first time.
  */
-void jit_note(struct jit *j, const struct process *p);
+bool jit_note(struct jit *j, const struct process *p);
 
 /*
  * The code that held pc, in a process, when it was sampled: pc + *bias is the image's

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "db/retain.h"
 
 #define SESSION_MAX_EVENTS 32
 
@@ -41,7 +42,8 @@ struct session_config {
 	const char *label;      /* of the first epoch, may be NULL */
 	int raw_fd;             /* every sample goes there too (raw.h); -1: no */
 
-	const char *announce_path; /* the loader hook's socket; NULL: none */
+	struct retain_policy retain; /* all 0: the database grows */
+	const char *announce_path;   /* the loader hook's socket; NULL: none */
 };
 
 /* The defaults that cpid(8) documents. */
@@ -57,6 +59,12 @@ int session_system_access(void);
  * what to do about it. Returns 0, -errno or -CPI_E….
  */
 int session_open(const struct session_config *cfg, struct session **out);
+
+/*
+ * Begins to keep the database to the configuration's policy, after privileges were
+ * dropped. 0, -errno or -CPI_E…, logged.
+ */
+int session_retain(struct session *s);
 
 /* Readable when session_run() has something to do; owned by the session. */
 int session_fd(const struct session *s);

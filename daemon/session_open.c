@@ -232,6 +232,17 @@ static void set_timers(struct session *s)
 	s->next_random_ns = now;
 }
 
+static bool retains(const struct session_config *cfg)
+{
+	return cfg->retain.hourly_ns || cfg->retain.daily_ns || cfg->retain.bytes;
+}
+
+/* What is bounded collects for long. */
+static enum db_mode db_mode(const struct session_config *cfg)
+{
+	return retains(cfg) ? DB_COLLECT_YEARS : DB_COLLECT;
+}
+
 int session_open(const struct session_config *cfg, struct session **out)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -247,7 +258,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	if (!err)
 		err = session_parse_events(s);
 	if (!err)
-		err = db_open(s->cfg.db_path, DB_COLLECT, &s->db);
+		err = db_open(s->cfg.db_path, db_mode(cfg), &s->db);
 	if (!err)
 		err = open_parts(s);
 	if (!err)
@@ -273,4 +284,11 @@ int session_open(const struct session_config *cfg, struct session **out)
 	session_budget_begin(s);
 	*out = s;
 	return 0;
+}
+
+int session_retain(struct session *s)
+{
+	if (!retains(&s->cfg))
+		return 0;
+	return keeper_start(s->cfg.db_path, &s->cfg.retain, &s->keeper);
 }

@@ -13,6 +13,7 @@
 #include "daemon/attribute.h"
 #include "daemon/budget.h"
 #include "daemon/collector.h"
+#include "daemon/keeper.h"
 #include "daemon/outbox.h"
 #include "daemon/platform.h"
 #include "daemon/session.h"
@@ -41,6 +42,7 @@ struct session {
 	struct platform platform;
 	struct db *db;
 	struct store *store;
+	struct keeper *keeper; /* NULL: everything is kept */
 	int epoll_fd;
 
 	struct cpus cpus;
@@ -72,7 +74,8 @@ struct session {
 
 	uint64_t begun_ns; /* monotonic, as all below but the real ones */
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns, retry_ns;
-	uint64_t swept_ns;  /* nothing older is in a table */
+	uint64_t swept_ns; /* nothing older is in a table */
+	uint64_t alert_until_ns;
 	uint64_t mapped_ns; /* mapping events have been read up to then */
 	bool gap;           /* ... and some of them were lost */
 	bool quiet;         /* the collector was, after the last round */

@@ -149,6 +149,8 @@ void session_status(struct session *s, struct buf *out)
 	buf_printf(out, "uptime_s %llu\n",
 		   (unsigned long long)((time_mono_ns() - s->begun_ns) / NSEC_PER_SEC));
 	put_database(s, out);
+	if (s->keeper)
+		keeper_status(s->keeper, out);
 	buf_printf(out, "collector %s\n", s->ops->name);
 	put_cost(s, out);
 	buf_printf(out, "cpus %d\n", s->cpus.nr);

@@ -62,6 +62,7 @@ struct sideband {
 	struct source **queue; /* a heap: whose next record is the oldest comes first */
 	int nr_queued;
 	uint64_t nr_lost, nr_mended;
+	bool had_news;       /* in the last reading */
 	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
@@ -459,13 +460,14 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
 		return; /* it goes on to be the file's */
 	procmap_map(sb->cfg.procmap, r->pid, &range);
-	images_meet(sb->cfg.images, image, r->pid);
+	if (images_meet(sb->cfg.images, image, r->pid))
+		sb->had_news = true;
 	if (sb->cfg.jit && jit_may_hold(image)) {
 		const struct process *p =
 			procmap_find(sb->cfg.procmap, r->pid, 0, time);
 
-		if (p)
-			jit_note(sb->cfg.jit, p);
+		if (p && jit_note(sb->cfg.jit, p))
+			sb->had_news = true;
 	}
 }
 
@@ -524,6 +526,7 @@ bool sideband_read(struct sideband *sb)
 {
 	sb->gap_ns = sb->read_ns;
 	sb->read_ns = time_mono_ns();
+	sb->had_news = false;
 	images_next_reading(sb->cfg.images);
 	for (queue_sources(sb); sb->nr_queued; dequeue(sb))
 		apply(sb, sb->queue[0]->record, sb->queue[0]->time);
@@ -589,6 +592,11 @@ bool sideband_is_due(const struct sideband *sb)
 bool sideband_has_news(const struct sideband *sb)
 {
 	return has_unread(sb, 1);
+}
+
+bool sideband_had_news(const struct sideband *sb)
+{
+	return sb->had_news;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

@@ -55,6 +55,12 @@ void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus);
  */
 bool sideband_read(struct sideband *sb);
 
+/*
+ * Whether the last reading had a file, or a process that makes code at run time, for
+ * the first time: what is to be known of it has to be asked while it is there.
+ */
+bool sideband_had_news(const struct sideband *sb);
+
 /* Whether a ring is so full that it should be read; no system call. */
 bool sideband_is_due(const struct sideband *sb);
 

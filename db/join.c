@@ -55,6 +55,8 @@ static int copy_chosen(sqlite3 *h)
 
 	if (!err)
 		err = copy_epochs(h, false);
+	if (!err)
+		err = copy_gaps(h);
 	while (!err && more)
 		err = copy_capture(h, &more);
 	return err;

@@ -5,7 +5,8 @@
  * A selection is first listed, then read image by image: no more than one
  * image's counts are in memory, and no read transaction is open while the
  * caller works on them. Of an epoch that is still open, later images may hold
- * one flush more than earlier ones.
+ * one flush more than earlier ones. What retention rolled up or removed meanwhile
+ * is told by its epochs, which are looked at before and after.
  */
 #include "config.h"
 
@@ -20,23 +21,13 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "db/places.h"
 #include "db/rows.h"
 #include "db/sql.h"
 
 /* The selection as parameters: sets of ids, as JSON arrays. */
 struct scope {
 	struct buf epochs, contexts;
-};
-
-struct pair {
-	struct query_image image;
-	int64_t stream;
-};
-
-struct pairs {
-	struct pair *pair; /* ascending image, then stream */
-	size_t nr;
-	size_t nr_images;
 };
 
 static bool image_matches(const struct query_selection *sel, const char *name)
@@ -123,73 +114,22 @@ static void scope_fini(struct scope *s)
 	buf_fini(&s->contexts);
 }
 
-static void pairs_fini(struct pairs *p)
+/* Adds what is at a place to sum. */
+static int read_place(sqlite3_stmt *st, const struct query_profile *row,
+		      const struct place *place)
 {
-	for (size_t i = 0; i < p->nr; i++)
-		rows_image_fini(&p->pair[i].image);
-	free(p->pair);
-}
-
-static int read_pair(sqlite3_stmt *st, struct pairs *list)
-{
-	struct pair *grown = rows_grow(list->pair, list->nr, sizeof(*grown));
-	struct pair pair = { .stream = sqlite3_column_int64(st, 0) };
-	int err;
-
-	if (!grown)
-		return -ENOMEM;
-	list->pair = grown;
-	err = rows_image(st, 1, &pair.image);
-	if (err)
-		return err;
-	if (!list->nr || list->pair[list->nr - 1].image.id != pair.image.id)
-		list->nr_images++;
-	list->pair[list->nr++] = pair;
-	return 0;
-}
-
-static int list_pairs(sqlite3 *h, const struct query_selection *sel,
-		      const struct scope *scope, struct pairs *list)
-{
-	static const char sql[] =
-		"SELECT p.stream, " ROWS_IMAGE_COLUMNS
-		" FROM (SELECT DISTINCT image, stream FROM profile"
-		" WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" AND context IN (SELECT value FROM json_each(?2))) p"
-		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
-		" WHERE ?3 IS NULL OR s.event = ?3 ORDER BY i.id, s.id";
-	sqlite3_stmt *st = NULL;
-	int err = sql_prepare(h, sql, &st);
-
-	if (!err)
-		err = sql_bind(st, "sss", scope->epochs.data, scope->contexts.data,
-			       sel->event);
-	while (!err && (err = sql_step(st)) == 1) {
-		err = 0;
-		if (image_matches(sel, sql_text(st, 3)))
-			err = read_pair(st, list);
-	}
-	sqlite3_finalize(st);
-	return err;
-}
-
-/* Adds up the pair's profiles of all epochs and contexts in scope. */
-static int read_profile(sqlite3_stmt *st, const struct scope *scope,
-			const struct pair *pair, struct profile *sum)
-{
-	int err = sql_bind(st, "ssii", scope->epochs.data, scope->contexts.data,
-			   pair->image.id, pair->stream);
+	int err = sql_bind(st, "iiii", place->epoch, row->image.id, row->stream,
+			   place->context);
 
 	while (!err && (err = sql_step(st)) == 1) {
 		size_t size;
-		const void *blob = sql_blob(st, 2, &size);
+		const void *blob = sql_blob(st, 1, &size);
 
-		err = codec_decode(blob, size, sqlite3_column_int(st, 1), sum);
+		err = codec_decode(blob, size, sqlite3_column_int(st, 0), row->profile);
 		if (err) {
 			log_err("db: %s: profile of %s in epoch %" PRId64 ": %s",
 				sqlite3_db_filename(sqlite3_db_handle(st), "main"),
-				pair->image.desc.name,
-				(int64_t)sqlite3_column_int64(st, 0), err_str(err));
+				row->image.desc.name, place->epoch, err_str(err));
 			if (err != -ENOMEM)
 				err = -CPI_ECORRUPT;
 		}
@@ -198,51 +138,105 @@ static int read_profile(sqlite3_stmt *st, const struct scope *scope,
 	return err;
 }
 
-static int hand_out(sqlite3_stmt *st, const struct scope *scope,
-		    const struct pair *pair, query_profile_fn fn, void *ctx)
+/* Adds up the nr places of an image and a stream. */
+static int hand_out(sqlite3_stmt *st, const struct places *places,
+		    const struct place *place, size_t nr, query_profile_fn fn,
+		    void *ctx)
 {
-	struct query_profile row = { .image = pair->image,
-				     .stream = pair->stream,
+	struct query_profile row = { .image = places->image[place->image],
+				     .stream = places->stream[place->stream],
 				     .profile = profile_new() };
 	int err = row.profile ? 0 : -ENOMEM;
 
-	if (!err)
-		err = read_profile(st, scope, pair, row.profile);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = read_place(st, &row, &place[i]);
 	if (!err)
 		err = fn(ctx, &row);
 	profile_free(row.profile);
 	return err;
 }
 
+static size_t count_images(const struct places *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		nr += !i || p->place[i].image != p->place[i - 1].image;
+	return nr;
+}
+
+static int hand_out_all(sqlite3_stmt *st, const struct places *p, query_profile_fn fn,
+			void *ctx, void (*progress)(void *ctx, size_t done, size_t all))
+{
+	const size_t all = count_images(p);
+	size_t nr, done = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->nr; i += nr) {
+		const struct place *first = &p->place[i];
+
+		for (nr = 1; i + nr < p->nr && first[nr].image == first->image &&
+			     first[nr].stream == first->stream;)
+			nr++;
+		err = hand_out(st, p, first, nr, fn, ctx);
+		if (i + nr < p->nr && first[nr].image == first->image)
+			continue;
+		done++;
+		if (!err && progress)
+			progress(ctx, done, all);
+	}
+	return err;
+}
+
+/*
+ * Epochs of which retention takes rows away, or to which it adds some: of these only
+ * all together are what they were.
+ */
+static int check_whole(sqlite3 *h, const struct scope *scope)
+{
+	static const char sql[] =
+		"SELECT o.epoch FROM roll o"
+		" WHERE (o.epoch IN (SELECT value FROM json_each(?1))) !="
+		" (o.target IS NOT NULL AND"
+		" o.target IN (SELECT value FROM json_each(?1)))"
+		" UNION ALL SELECT value FROM json_each(?1)"
+		" WHERE value NOT IN (SELECT id FROM epoch) LIMIT 1";
+	int64_t epoch;
+	int err = sql_get(h, &epoch, sql, "s", scope->epochs.data);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	log_err("db: %s: epoch %" PRId64 " is being rolled up or removed: try again in "
+		"a moment, or select the whole day",
+		sqlite3_db_filename(h, "main"), epoch);
+	return -EAGAIN;
+}
+
 int query_profiles(struct db *db, const struct query_selection *sel,
 		   query_profile_fn fn, void *ctx,
 		   void (*progress)(void *ctx, size_t done, size_t all))
 {
-	static const char sql[] = "SELECT epoch, kind, counts FROM profile"
-				  " WHERE epoch IN (SELECT value FROM json_each(?1))"
-				  " AND context IN (SELECT value FROM json_each(?2))"
-				  " AND image = ?3 AND stream = ?4";
-	struct pairs list = { 0 };
+	static const char sql[] = "SELECT kind, counts FROM profile WHERE epoch = ?1"
+				  " AND image = ?2 AND stream = ?3 AND context = ?4";
+	sqlite3 *h = db_handle(db);
+	struct places places = { 0 };
 	struct scope scope = { 0 };
 	sqlite3_stmt *st = NULL;
-	size_t done = 0;
-	int err = scope_init(&scope, db_handle(db), sel);
+	int err = scope_init(&scope, h, sel);
 
 	if (!err)
-		err = list_pairs(db_handle(db), sel, &scope, &list);
+		err = check_whole(h, &scope);
 	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	for (size_t i = 0; !err && i < list.nr; i++) {
-		err = hand_out(st, &scope, &list.pair[i], fn, ctx);
-		if (i + 1 < list.nr &&
-		    list.pair[i + 1].image.id == list.pair[i].image.id)
-			continue;
-		done++;
-		if (!err && progress)
-			progress(ctx, done, list.nr_images);
-	}
+		err = places_find(h, sel, scope.epochs.data, scope.contexts.data,
+				  image_matches, &places);
+	if (!err)
+		err = sql_prepare(h, sql, &st);
+	if (!err)
+		err = hand_out_all(st, &places, fn, ctx, progress);
+	if (!err)
+		err = check_whole(h, &scope);
 	sqlite3_finalize(st);
-	pairs_fini(&list);
+	places_fini(&places);
 	scope_fini(&scope);
 	return err;
 }
@@ -307,7 +301,8 @@ int query_comms(struct db *db, const struct query_selection *sel,
 		" WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" GROUP BY comm, image, stream) c"
 		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
-		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, i.id, s.id";
+		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, " ROWS_IMAGE_ORDER
+		", " ROWS_STREAM_ORDER;
 
 	return list_comms(db, sel, CONTEXT_COMM, sql, NULL, out);
 }
@@ -328,7 +323,7 @@ int query_contexts(struct db *db, const struct query_selection *sel,
 		"p"
 		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
 		" WHERE p.n > 0 AND (?2 IS NULL OR s.event = ?2)"
-		" ORDER BY p.value, i.id, s.id";
+		" ORDER BY p.value, " ROWS_IMAGE_ORDER ", " ROWS_STREAM_ORDER;
 	char glob[32];
 
 	any_of(kind, glob);

@@ -96,6 +96,7 @@ struct query_losses {
 struct query_gap {
 	uint64_t from_ns, to_ns;
 	char *reason;
+	char *host;
 };
 
 struct query_gaps {
@@ -112,6 +113,9 @@ void query_losses_fini(struct query_losses *l);
 
 /* Gaps that overlap [from_ns, to_ns). */
 int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out);
+
+/* Gaps of the epochs' machines, from the first of the epochs to the last. */
+int query_gaps_of(struct db *db, const struct query_epochs *e, struct query_gaps *out);
 void query_gaps_fini(struct query_gaps *g);
 
 /* NULL fields do not restrict. Globs are fnmatch(3)'s without flags. */
@@ -141,6 +145,7 @@ struct query_profile {
  * of what they are, so that it is the same in a copy. fn's non-zero return stops and is
  * returned. A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each
  * row is a read transaction: of an open epoch, later rows may hold a newer flush.
+ * -EAGAIN, logged, when retention works on some of the epochs meanwhile.
  * progress, when not NULL, is told how many of how many images are done.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);

@@ -43,6 +43,8 @@ enum prof_by {
 
 /* The value of every option of every command; zero where it was not given. */
 struct cmd_options {
+	const char *debug_dir;
+	bool debuginfod;
 	struct cmd_list dbs;
 	const char *epoch, *host, *platform, *event, *image;
 	const char *context[NR_CONTEXT_KINDS]; /* at most one is given */
@@ -73,6 +75,8 @@ struct cmd_options {
 	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
+	/* epoch */
+	bool force;
 	/* help */
 	bool completion;
 };
@@ -134,6 +138,11 @@ struct opt {
 #define OPT_COLOR                                                              \
 	OPT("color", 0, "auto|always|never", "colour in text (default: auto)", \
 	    OPT_CHOICE, color)
+#define OPTS_DEBUG_FILES                                                              \
+	OPT("debug-dir", 0, "DIR", "look for debug files here first", OPT_STRING,     \
+	    debug_dir),                                                               \
+		OPT("debuginfod", 0, NULL, "ask the servers of DEBUGINFOD_URLS, too", \
+		    OPT_FLAG, debuginfod)
 #define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
 
 #define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM

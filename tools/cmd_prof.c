@@ -64,6 +64,7 @@ static const struct opt opts[] = {
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
 	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
 	    combine),
+	OPTS_DEBUG_FILES,
 	OPT_LIMIT,
 	OPT_SORT("time, samples, procedure, image, or an event"),
 	OPT_FORMAT,

@@ -148,7 +148,11 @@ static int gather_profiles(struct prof *p)
 				   true);
 	if (!g.images)
 		return -ENOMEM;
-	err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g, on_progress);
+	err = image_cache_search(g.images, p->ctx->opt.debug_dir,
+				 p->ctx->opt.debuginfod);
+	if (!err)
+		err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g,
+				     on_progress);
 	progress_end(&g.progress);
 	image_cache_free(g.images);
 	return err;

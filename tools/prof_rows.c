@@ -158,6 +158,8 @@ static int compare_names(const struct prof_row *a, const struct prof_row *b)
 	if (!c)
 		c = (a->line > b->line) - (a->line < b->line);
 	if (!c)
+		c = compare_text(a->build_id, b->build_id);
+	if (!c)
 		c = (a->image > b->image) - (a->image < b->image);
 	return c ? c : (a->start > b->start) - (a->start < b->start);
 }

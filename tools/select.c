@@ -131,19 +131,6 @@ static int failed_event(const struct cmd_context *ctx, const struct selection *s
 	return -ENOENT;
 }
 
-static int find_gaps(struct selection *sel)
-{
-	uint64_t from_ns = UINT64_MAX, to_ns = 0;
-
-	for (size_t i = 0; i < sel->epochs.nr; i++) {
-		const struct query_epoch *e = &sel->epochs.epoch[i];
-
-		from_ns = e->from_ns < from_ns ? e->from_ns : from_ns;
-		to_ns = e->to_ns > to_ns ? e->to_ns : to_ns;
-	}
-	return query_gaps(sel->db, from_ns, to_ns, &sel->gaps);
-}
-
 static bool same_code(const struct query_epoch *a, const struct query_epoch *b)
 {
 	return !strcmp(a->arch, b->arch);
@@ -176,6 +163,12 @@ static int refuse_platforms(const struct selection *sel, const char *advice)
 	return -EXDEV;
 }
 
+void select_hosts(const struct selection *sel, struct buf *out)
+{
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		add_name(out, sel->epochs.epoch[i].host);
+}
+
 /*
  * Code of two architectures is never one profile; nor are cycles of two kinds of
  * CPU one time. Machines of one kind are added up, and named.
@@ -183,8 +176,8 @@ static int refuse_platforms(const struct selection *sel, const char *advice)
 static int check_platforms(const struct cmd_context *ctx, const struct selection *sel)
 {
 	const struct query_epoch *newest = select_newest(sel);
-	struct buf hosts = { 0 };
 	bool one_code = true, one_platform = true, one_host = true;
+	struct buf hosts = { 0 };
 
 	for (size_t i = 0; i < sel->epochs.nr; i++) {
 		const struct query_epoch *e = &sel->epochs.epoch[i];
@@ -192,8 +185,8 @@ static int check_platforms(const struct cmd_context *ctx, const struct selection
 		one_code &= same_code(newest, e);
 		one_platform &= same_platform(newest, e);
 		one_host &= !strcmp(newest->host, e->host);
-		add_name(&hosts, e->host);
 	}
+	select_hosts(sel, &hosts);
 	if (!one_host && one_code && (one_platform || ctx->opt.merge_platforms))
 		log_warn("these are epochs of several hosts, added up: %s (--host "
 			 "chooses)",
@@ -236,7 +229,7 @@ static int find_totals(const struct cmd_context *ctx, struct selection *sel)
 	if (!err)
 		err = query_losses(sel->db, &sel->epochs, &sel->losses);
 	if (!err)
-		err = find_gaps(sel);
+		err = query_gaps_of(sel->db, &sel->epochs, &sel->gaps);
 	if (err)
 		log_err("%s: %s", db_path(sel->db), err_str(err));
 	return err;

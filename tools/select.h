@@ -5,6 +5,7 @@
 #ifndef CPI_TOOLS_SELECT_H
 #define CPI_TOOLS_SELECT_H
 
+#include "base/buf.h"
 #include "db/query.h"
 #include "tools/cmd.h"
 
@@ -54,6 +55,9 @@ void select_close(struct selection *sel);
 
 /* The newest of the selected epochs: its machine and clock stand for all. */
 const struct query_epoch *select_newest(const struct selection *sel);
+
+/* Appends the names of the machines, with commas between. */
+void select_hosts(const struct selection *sel, struct buf *out);
 
 /* "12"; with several databases "2:12", which --epoch takes as well. */
 #define SELECT_ID_SIZE 44

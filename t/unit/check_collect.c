@@ -279,17 +279,21 @@ START_TEST(a_file_is_found_by_its_mapping)
 	int memfd = memfd_create("x", MFD_CLOEXEC), fd;
 
 	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
-	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, PROCROOT_NEVER_WAIT,
+				  &found);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_uint_eq(found.st_ino, st.st_ino);
 	close(fd);
-	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1, &found), -ENOENT);
+	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1,
+					      PROCROOT_NEVER_WAIT, &found),
+			 -ENOENT);
 
 	ck_assert_int_eq(ftruncate(memfd, 4096), 0);
 	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, memfd, 0), MAP_FAILED);
 	ck_assert_int_eq(fstat(memfd, &st), 0);
 	close(memfd);
-	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, PROCROOT_NEVER_WAIT,
+				  &found);
 	if (fd == -EPERM)
 		return; /* without CAP_CHECKPOINT_RESTORE */
 	ck_assert_int_ge(fd, 0);
