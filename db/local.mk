@@ -6,6 +6,7 @@ db_libdb_a_SOURCES = \
 	db/check.c \
 	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \
+	db/context.c db/context.h \
 	db/copy.c db/copy.h \
 	db/copy_rows.c \
 	db/db.c db/db.h \
@@ -17,6 +18,7 @@ db_libdb_a_SOURCES = \
 	db/join.c db/join.h \
 	db/model.c db/model.h \
 	db/pack.c db/pack.h \
+	db/places.c db/places.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
 	db/removal.c db/removal.h \

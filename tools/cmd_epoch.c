@@ -19,6 +19,7 @@
 #include "tools/cmd.h"
 #include "tools/ctl.h"
 #include "tools/out.h"
+#include "tools/retaining.h"
 #include "tools/select.h"
 #include "tools/table.h"
 
@@ -133,13 +134,13 @@ static int label(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-/* The ids of what the arguments behind the file name, with commas between. */
-static int list_ids(const struct cmd_context *ctx, struct buf *ids)
+/* The ids of what the arguments from first on name, with commas between. */
+static int list_ids(const struct cmd_context *ctx, int first, struct buf *ids)
 {
 	struct selection sel;
 	int err = 0;
 
-	for (int i = 2; i < ctx->nr_args && !err; i++) {
+	for (int i = first; i < ctx->nr_args && !err; i++) {
 		err = select_open_epochs(ctx, ctx->args[i], SELECT_EPOCHS, &sel);
 		if (err)
 			break;
@@ -172,7 +173,7 @@ static int export(const struct cmd_context *ctx)
 
 	if (ctx->opt.dbs.nr > 1)
 		return cmd_usage_error(ctx->cmd, "export from one database");
-	err = list_ids(ctx, &ids);
+	err = list_ids(ctx, 2, &ids);
 	if (!err)
 		err = select_open_epochs(ctx, ids.len ? buf_str(&ids) : ctx->opt.epoch,
 					 SELECT_EPOCHS, &sel);
@@ -234,6 +235,28 @@ static int import(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
+/* Rolls up or removes what the arguments name; to roll up, none are all. */
+static int retain(const struct cmd_context *ctx, bool removes)
+{
+	struct selection sel = { 0 };
+	struct buf ids = { 0 };
+	struct db *db;
+	int err;
+
+	if (select_open_db(ctx, DB_WRITE, &db))
+		return EXIT_FAIL;
+	err = list_ids(ctx, 1, &ids);
+	if (!err && ids.len)
+		err = select_open_epochs(ctx, buf_str(&ids), SELECT_EPOCHS, &sel);
+	if (!err)
+		err = removes ? retaining_remove(db, &sel.epochs)
+			      : retaining_roll(db, ids.len ? &sel.epochs : NULL);
+	select_close(&sel);
+	buf_fini(&ids);
+	db_close(db);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
 static bool is_move(const struct cmd_context *ctx)
 {
 	return !strcmp(ctx->args[0], "export") || !strcmp(ctx->args[0], "import");
@@ -257,6 +280,10 @@ static int run(struct cmd_context *ctx)
 		return export(ctx);
 	if (!strcmp(verb, "import") && ctx->nr_args == 2)
 		return import(ctx);
+	if (!strcmp(verb, "roll"))
+		return retain(ctx, false);
+	if (!strcmp(verb, "rm") && ctx->nr_args >= 2)
+		return retain(ctx, true);
 	return cmd_usage_error(ctx->cmd, "say %s", ctx->cmd->args);
 }
 
@@ -272,11 +299,11 @@ static const struct opt opts[] = {
 const struct cmd cmd_epoch = {
 	.name = "epoch",
 	.args = "list | new [LABEL] | label EPOCH NAME | export FILE [EPOCH...] | "
-		"import FILE",
-	.summary = "List epochs, begin or name one, move some",
+		"import FILE | roll [EPOCH...] | rm EPOCH...",
+	.summary = "List epochs, begin or name one, move, roll up or remove some",
 	.min_args = 1,
 	.max_args = MAX_ARGS,
-	.words = "list|new|label|export|import",
+	.words = "list|new|label|export|import|roll|rm",
 	.opts = opts,
 	.run = run,
 };

@@ -30,6 +30,7 @@ static void flush_everything(struct store *s, uint64_t seq, uint64_t from_ns,
 		{ &images[1], KMOD, "", other },
 		{ &images[1], PERF, "comm=make", kernel },
 		{ &images[0], PERF, "comm=cc1", cc1 },
+		{ &images[0], PERF, "label=nightly", cc1 },
 	};
 	struct flush_comm comms[] = {
 		{ &images[0], PERF, "cc1", 10 * scale },
@@ -340,23 +341,29 @@ START_TEST(streams_and_losses_add_up_over_epochs)
 END_TEST
 
 static const struct {
-	const char *what, *epochs, *event, *image, *comm;
+	const char *what, *epochs, *event, *image, *context;
 	int err;
 	uint64_t rows, samples, taken;
+	enum context_kind kind;
 } selections[] = {
-	{ "everything of one", "1", NULL, NULL, NULL, 0, 3, 22, 4 },
-	{ "everything", "all", NULL, NULL, NULL, 0, 3, 220, 40 },
-	{ "an event", "all", "cpu-clock", NULL, NULL, 0, 2, 150, 40 },
-	{ "no such event", "all", "x", NULL, NULL, 0, 0, 0, 0 },
-	{ "a full path", "1", NULL, "/usr/bin/cc1", NULL, 0, 1, 10, 4 },
-	{ "a last component", "1", NULL, "cc?", NULL, 0, 1, 10, 4 },
-	{ "a glob with slashes", "1", NULL, "/usr*", NULL, 0, 1, 10, 4 },
-	{ "the kernel", "1", NULL, "\\[kernel\\]", NULL, 0, 2, 12, 0 },
-	{ "no such image", "1", NULL, "nothing", NULL, 0, 0, 0, 0 },
-	{ "a command", "2", NULL, NULL, "make", 0, 1, 10, 0 },
-	{ "commands", "all", NULL, NULL, "*", 0, 2, 30, 8 },
-	{ "no such command", "2", NULL, NULL, "nobody", 0, 0, 0, 0 },
-	{ "a command without profiles", "1", NULL, NULL, "make", -CPI_EEMPTY, 0, 0, 0 },
+	{ "everything of one", "1", NULL, NULL, NULL, 0, 3, 22, 4, CONTEXT_COMM },
+	{ "everything", "all", NULL, NULL, NULL, 0, 3, 220, 40, CONTEXT_COMM },
+	{ "an event", "all", "cpu-clock", NULL, NULL, 0, 2, 150, 40, CONTEXT_COMM },
+	{ "no such event", "all", "x", NULL, NULL, 0, 0, 0, 0, CONTEXT_COMM },
+	{ "a full path", "1", NULL, "/usr/bin/cc1", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "a last component", "1", NULL, "cc?", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "a glob with slashes", "1", NULL, "/usr*", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "the kernel", "1", NULL, "\\[kernel\\]", NULL, 0, 2, 12, 0, CONTEXT_COMM },
+	{ "no such image", "1", NULL, "nothing", NULL, 0, 0, 0, 0, CONTEXT_COMM },
+	{ "a command", "2", NULL, NULL, "make", 0, 1, 10, 0, CONTEXT_COMM },
+	{ "commands", "all", NULL, NULL, "*", 0, 2, 30, 8, CONTEXT_COMM },
+	{ "no such command", "2", NULL, NULL, "nobody", 0, 0, 0, 0, CONTEXT_COMM },
+	{ "a command without profiles", "1", NULL, NULL, "make", -CPI_EEMPTY, 0, 0, 0,
+	  CONTEXT_COMM },
+	{ "a label", "all", NULL, NULL, "n*", 0, 1, 20, 8, CONTEXT_LABEL },
+	{ "no such label", "2", NULL, NULL, "", 0, 0, 0, 0, CONTEXT_LABEL },
+	{ "a kind without profiles", "2", NULL, NULL, "*", -CPI_EEMPTY, 0, 0, 0,
+	  CONTEXT_CGROUP },
 };
 
 struct tally {
@@ -395,7 +402,8 @@ START_TEST(selections_restrict_profiles)
 	struct query_selection sel = { .epochs = &e,
 				       .event = selections[_i].event,
 				       .image = selections[_i].image,
-				       .comm = selections[_i].comm };
+				       .context = selections[_i].context,
+				       .kind = selections[_i].kind };
 	struct tally sum = { 0 };
 	int err;
 
@@ -486,12 +494,50 @@ START_TEST(commands_have_totals_by_image)
 	ck_assert_str_eq(c.comm[2].image.desc.name, "[unknown]");
 	ck_assert_uint_eq(c.comm[2].n, 3);
 	query_comms_fini(&c);
-	sel.comm = "m*";
+	sel.context = "m*";
 	sel.image = "*kernel*";
 	ck_assert_int_eq(query_comms(db, &sel, &c), 0);
 	ck_assert_uint_eq(c.nr, 1);
 	ck_assert_uint_eq(c.comm[0].n, 15);
 	query_comms_fini(&c);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(contexts_have_totals_and_so_has_what_is_in_none)
+{
+	static const struct {
+		const char *comm, *image;
+		uint64_t n;
+	} want[] = {
+		{ "", "/usr/bin/cc1", 10 },
+		{ "", "[kernel]", 15 },
+		{ "", "[kernel]", 21 },
+		{ "nightly", "/usr/bin/cc1", 20 },
+	};
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e };
+	struct query_comms c;
+
+	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
+	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_LABEL, &c), 0);
+	ck_assert_uint_eq(c.nr, NR(want));
+	for (size_t i = 0; i < NR(want); i++) {
+		ck_assert_str_eq(c.comm[i].comm, want[i].comm);
+		ck_assert_str_eq(c.comm[i].image.desc.name, want[i].image);
+		ck_assert_uint_eq(c.comm[i].n, want[i].n);
+	}
+	query_comms_fini(&c);
+	sel.context = "*";
+	sel.kind = CONTEXT_LABEL;
+	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_LABEL, &c), 0);
+	ck_assert_uint_eq(c.nr, 1);
+	query_comms_fini(&c);
+	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_PROCESS, &c), -CPI_EEMPTY);
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
@@ -595,6 +641,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_callback_stops_the_query);
 	tcase_add_test(tc, a_damaged_blob_is_named);
 	tcase_add_test(tc, commands_have_totals_by_image);
+	tcase_add_test(tc, contexts_have_totals_and_so_has_what_is_in_none);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
 	tcase_add_test(tc, an_empty_database_has_no_epochs);

@@ -58,7 +58,7 @@ t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
@@ -201,3 +201,11 @@ check_PROGRAMS += t/unit/check_together
 QUICK_TESTS += t/unit/check_together
 t_unit_check_together_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_together_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+
+# Contexts of samples, and what cgroups are called.
+check_PROGRAMS += t/unit/check_cgroupname t/unit/check_contexts
+QUICK_TESTS += t/unit/check_cgroupname t/unit/check_contexts
+t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cgroupname_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
