@@ -28,6 +28,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/elfview.c analysis/elfview.h \
 	analysis/equiv.c analysis/equiv.h \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
@@ -48,6 +49,9 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/splitfile.c analysis/splitfile.h \
+	analysis/splitset.c analysis/splitset.h \
+	analysis/splitunit.c analysis/splitunit.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.

@@ -16,6 +16,7 @@
 #include "abi/control.h"
 #include "base/size.h"
 #include "base/times.h"
+#include "db/context.h"
 
 struct option_record {
 	const char *name;
@@ -169,10 +170,21 @@ static int set_retain(struct options *o, const char *text)
 	return err;
 }
 
-static int set_by_comm(struct options *o, const char *text)
+static int set_by(struct options *o, const char *text)
 {
-	o->session.by_comm = true;
-	return 0;
+	unsigned int kinds;
+	int err = context_parse_kinds(text, &kinds);
+
+	if (!err)
+		o->session.by |= kinds;
+	return err;
+}
+
+static int set_by_process(struct options *o, const char *text)
+{
+	o->session.by |= 1u << CONTEXT_PROCESS;
+	o->session.by_process = text;
+	return *text ? 0 : -EINVAL;
 }
 
 static int set_group(struct options *o, const char *text)
@@ -221,7 +233,8 @@ static const struct option_record records[] = {
 	{ "retain", 0, "POLICY", "how long to keep what (default: " RETAIN_DEFAULT ")", set_retain },
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
 	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
-	{ "by-comm", 0, NULL, "keep a profile for each command too", set_by_comm },
+	{ "by", 0, "KIND[,KIND...]", "profiles by comm, cgroup, label, process, too", set_by },
+	{ "by-process", 0, "GLOB", "profiles by process, of these commands", set_by_process },
 	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
 	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },
 	{ "verbose", 'v', NULL, "log more", set_verbose },

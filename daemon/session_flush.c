@@ -100,6 +100,7 @@ static void take_over(struct session *s, const struct tally *t,
 				 f[e].desc.event, (unsigned long long)f[e].throttled);
 	}
 	s->unreadable += t->unreadable;
+	s->crowded += t->crowded;
 }
 
 static void note_flush(struct flush_times *t)

@@ -161,6 +161,9 @@ void session_status(struct session *s, struct buf *out)
 		   (unsigned long long)session_nr_pending(s));
 	buf_printf(out, "outcome_unreadable %llu\n",
 		   (unsigned long long)(s->unreadable + t->unreadable));
+	if (s->cfg.by)
+		buf_printf(out, "contexts_other %llu\n",
+			   (unsigned long long)(s->crowded + t->crowded));
 	buf_printf(out, "mapping_records_lost %llu\n",
 		   (unsigned long long)sideband_nr_lost(s->sideband));
 	if (s->announce)

@@ -59,6 +59,14 @@ static const struct parent {
 	" AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name, 'main') f"   \
 	" WHERE f.\"table\" = 'image') AND t.name NOT IN (" EPOCH_TABLES ")"
 
+/* Parts of a capture add up: another's come behind those that are there. */
+static const char part_behind[] =
+	"s.part + coalesce((SELECT max(d.part) FROM main.capture d"
+	" WHERE d.image = m_image.dst), 0)";
+static const char part_is_new[] =
+	" AND NOT EXISTS (SELECT 1 FROM main.capture d WHERE d.image = m_image.dst"
+	" AND d.covers = s.covers)";
+
 /* One statement after another, made of what a query gives. */
 struct script {
 	sqlite3 *h;
@@ -152,6 +160,8 @@ static int add_column(sqlite3_stmt *st, void *ctx)
 		buf_printf(&c->values, "m_%s.dst", name);
 		buf_printf(&c->joins, " LEFT JOIN temp.copy_%s m_%s ON m_%s.src = s.%s",
 			   parent, name, name, name);
+	} else if (!strcmp(c->table, "capture") && !strcmp(name, "part")) {
+		buf_puts(&c->values, part_behind);
 	} else if (!strcmp(name, "id")) {
 		buf_puts(&c->values, "n.dst");
 	} else if (c->ended && is_epoch && !strcmp(name, "open")) {
@@ -251,10 +261,10 @@ static int copy_chunk(sqlite3_stmt *st, void *ctx)
 
 	buf_printf(&s->sql,
 		   "INSERT INTO main.%s (%s) SELECT %s FROM src.%s s%s"
-		   " WHERE s.image = ?1 AND s.%s BETWEEN ?2 AND ?3"
+		   " WHERE s.image = ?1 AND s.%s BETWEEN ?2 AND ?3%s"
 		   " ON CONFLICT DO NOTHING",
 		   table, c.names.data, c.values.data, table, c.joins.data,
-		   sql_text(st, 2));
+		   sql_text(st, 2), strcmp(table, "capture") ? "" : part_is_new);
 	columns_fini(&c);
 	if (!err)
 		err = sql_do(s->h, buf_str(&s->sql), "iii", sqlite3_column_int64(st, 3),

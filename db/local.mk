@@ -6,6 +6,7 @@ db_libdb_a_SOURCES = \
 	db/check.c \
 	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \
+	db/context.c db/context.h \
 	db/copy.c db/copy.h \
 	db/copy_rows.c \
 	db/db.c db/db.h \

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,21 +38,22 @@ static bool image_matches(const struct query_selection *sel, const char *name)
 	       (last && !fnmatch(sel->image, last + 1, 0));
 }
 
-static bool comm_matches(const struct query_selection *sel, const char *comm)
+/* Whether a context of a kind is selected; those of other kinds do not matter. */
+static bool value_matches(const struct query_selection *sel, enum context_kind kind,
+			  const char *value)
 {
-	return !sel->comm || !fnmatch(sel->comm, comm, 0);
+	return !sel->context || sel->kind != kind ||
+	       (*value && !fnmatch(sel->context, value, 0));
 }
 
-/* The contexts that sel->comm names; context 0 is everybody's. */
+/* The contexts that are selected; context 0 is everybody's. */
 static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
 {
-	static const char prefix[] = "comm=";
-	const size_t skip = sizeof(prefix) - 1;
 	sqlite3_stmt *st = NULL;
 	const char *comma = "";
 	int err;
 
-	if (!sel->comm) {
+	if (!sel->context) {
 		buf_puts(out, "[0]");
 		buf_str(out);
 		return out->err;
@@ -59,10 +61,10 @@ static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct b
 	buf_putc(out, '[');
 	err = sql_prepare(h, "SELECT id, name FROM context", &st);
 	while (!err && (err = sql_step(st)) == 1) {
-		const char *name = sql_text(st, 1);
+		const char *value = context_value(sql_text(st, 1), sel->kind);
 
 		err = 0;
-		if (strncmp(name, prefix, skip) || !comm_matches(sel, name + skip))
+		if (!value || !value_matches(sel, sel->kind, value))
 			continue;
 		buf_printf(out, "%s%" PRId64, comma,
 			   (int64_t)sqlite3_column_int64(st, 0));
@@ -74,19 +76,36 @@ static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct b
 	return err ? err : out->err;
 }
 
-static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
+/* "KIND=*", as GLOB wants it. */
+static void any_of(enum context_kind kind, char out[32])
+{
+	snprintf(out, 32, "%s=*", context_kind_str(kind));
+}
+
+/* -CPI_EEMPTY when the epochs (a JSON array) have no profiles by contexts of a kind. */
+static int need_contexts(sqlite3 *h, const char *epochs, enum context_kind kind)
 {
 	static const char any[] =
-		"SELECT 1 FROM profile WHERE context != 0 AND epoch IN"
-		" (SELECT value FROM json_each(?1)) LIMIT 1";
+		"SELECT 1 FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" AND context IN (SELECT id FROM context WHERE name GLOB ?2) LIMIT 1";
+	char glob[32];
 	int64_t found;
+	int err;
+
+	any_of(kind, glob);
+	err = sql_get(h, &found, any, "ss", epochs, glob);
+	return err == -ENOENT ? -CPI_EEMPTY : err;
+}
+
+static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
+{
 	int err = rows_epoch_ids(sel->epochs, &s->epochs);
 
 	if (!err)
 		err = list_contexts(h, sel, &s->contexts);
-	if (!err && sel->comm)
-		err = sql_get(h, &found, any, "s", s->epochs.data);
-	return err == -ENOENT ? -CPI_EEMPTY : err;
+	if (!err && sel->context)
+		err = need_contexts(h, s->epochs.data, sel->kind);
+	return err;
 }
 
 static void scope_fini(struct scope *s)
@@ -242,6 +261,37 @@ static int read_comm(sqlite3_stmt *st, struct query_comms *list)
 	return 0;
 }
 
+/* The rows of sql, whose ?1 are the epochs, ?2 the event, and ?3 glob, if any. */
+static int list_comms(struct db *db, const struct query_selection *sel,
+		      enum context_kind kind, const char *sql, const char *glob,
+		      struct query_comms *out)
+{
+	struct query_comms list = { 0 };
+	sqlite3_stmt *st = NULL;
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(sel->epochs, &ids);
+
+	if (!err && glob)
+		err = need_contexts(db_handle(db), ids.data, kind);
+	if (!err)
+		err = sql_prepare(db_handle(db), sql, &st);
+	if (!err)
+		err = sql_bind(st, glob ? "sss" : "ss", ids.data, sel->event, glob);
+	while (!err && (err = sql_step(st)) == 1) {
+		err = 0;
+		if (value_matches(sel, kind, sql_text(st, 0)) &&
+		    image_matches(sel, sql_text(st, 5)))
+			err = read_comm(st, &list);
+	}
+	sqlite3_finalize(st);
+	buf_fini(&ids);
+	if (err)
+		query_comms_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out)
 {
@@ -253,28 +303,31 @@ int query_comms(struct db *db, const struct query_selection *sel,
 		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
 		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, " ROWS_IMAGE_ORDER
 		", " ROWS_STREAM_ORDER;
-	struct query_comms list = { 0 };
-	sqlite3_stmt *st = NULL;
-	struct buf ids = { 0 };
-	int err = rows_epoch_ids(sel->epochs, &ids);
 
-	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	if (!err)
-		err = sql_bind(st, "ss", ids.data, sel->event);
-	while (!err && (err = sql_step(st)) == 1) {
-		err = 0;
-		if (comm_matches(sel, sql_text(st, 0)) &&
-		    image_matches(sel, sql_text(st, 5)))
-			err = read_comm(st, &list);
-	}
-	sqlite3_finalize(st);
-	buf_fini(&ids);
-	if (err)
-		query_comms_fini(&list);
-	else
-		*out = list;
-	return err;
+	return list_comms(db, sel, CONTEXT_COMM, sql, NULL, out);
+}
+
+int query_contexts(struct db *db, const struct query_selection *sel,
+		   enum context_kind kind, struct query_comms *out)
+{
+	static const char sql[] =
+		"SELECT p.value, p.stream, p.n, " ROWS_IMAGE_COLUMNS
+		" FROM (SELECT substr(c.name, length(?3)) AS value, image, stream,"
+		" sum(total) AS n FROM profile JOIN context c ON c.id = context"
+		" WHERE epoch IN (SELECT value FROM json_each(?1)) AND kind = 0"
+		" AND c.name GLOB ?3 GROUP BY c.id, image, stream UNION ALL"
+		" SELECT '', image, stream, sum(iif(context = 0, total, -total))"
+		" FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" AND kind = 0 AND (context = 0 OR context IN"
+		" (SELECT id FROM context WHERE name GLOB ?3)) GROUP BY image, stream) "
+		"p"
+		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
+		" WHERE p.n > 0 AND (?2 IS NULL OR s.event = ?2)"
+		" ORDER BY p.value, " ROWS_IMAGE_ORDER ", " ROWS_STREAM_ORDER;
+	char glob[32];
+
+	any_of(kind, glob);
+	return list_comms(db, sel, kind, sql, glob, out);
 }
 
 void query_comms_fini(struct query_comms *c)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "db/codec.h"
+#include "db/context.h"
 #include "db/db.h"
 #include "db/model.h"
 #include "db/profile.h"
@@ -121,8 +122,10 @@ void query_gaps_fini(struct query_gaps *g);
 struct query_selection {
 	const struct query_epochs *epochs;
 	const char *event;
-	const char *image; /* glob on the name, or on its last component */
-	const char *comm;  /* glob; needs profiles by context (-CPI_EEMPTY without) */
+	const char *image;   /* glob on the name, or on its last component */
+	const char *context; /* glob on values of the kind; needs profiles by it
+				(-CPI_EEMPTY without) */
+	enum context_kind kind;
 };
 
 struct query_image {
@@ -166,6 +169,14 @@ struct query_comms {
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out);
 void query_comms_fini(struct query_comms *c);
+
+/*
+ * The same by another kind, of which comm has the values, and "" what is in no context
+ * of it. -CPI_EEMPTY when the epochs have no profiles by it. A selection of another
+ * kind is not looked at.
+ */
+int query_contexts(struct db *db, const struct query_selection *sel,
+		   enum context_kind kind, struct query_comms *out);
 
 /* What was captured of an image. Ascending starts; bytes and names are copies. */
 struct query_symbol {

@@ -235,6 +235,16 @@ static int find_totals(const struct cmd_context *ctx, struct selection *sel)
 	return err;
 }
 
+static void select_context(const struct cmd_options *o, struct query_selection *q)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (!o->context[kind])
+			continue;
+		q->context = o->context[kind];
+		q->kind = kind;
+	}
+}
+
 /* What is joined is what spec names. */
 static int open_joined(const struct cmd_context *ctx, const char *spec,
 		       struct selection *sel)
@@ -255,10 +265,12 @@ int select_open_epochs(const struct cmd_context *ctx, const char *spec,
 		err = select_open_db(ctx, DB_READ, &sel->db);
 	if (err)
 		return err;
+	sel->query = (struct query_selection){ .epochs = &sel->epochs,
+					       .event = ctx->opt.event };
+	select_context(&ctx->opt, &sel->query);
 	if (ctx->opt.image)
 		sel->image_glob = select_glob(ctx->opt.image);
-	sel->query = (struct query_selection){ &sel->epochs, ctx->opt.event,
-					       sel->image_glob, ctx->opt.comm };
+	sel->query.image = sel->image_glob;
 	if (ctx->opt.image && !sel->image_glob)
 		err = -ENOMEM;
 	else
@@ -293,6 +305,18 @@ const struct query_epoch *select_newest(const struct selection *sel)
 	return &sel->epochs.epoch[sel->epochs.nr - 1];
 }
 
+void select_failed_contexts(const struct selection *sel, enum context_kind kind)
+{
+	const char *name = context_kind_str(kind);
+
+	log_err("%s: the selected epochs have no profiles by %s: collect them with "
+		"'cpid --by %s' or 'cpi record --by %s'%s",
+		db_path(sel->db), name, name, name,
+		kind == CONTEXT_COMM    ? " ('cpi prof --by comm' needs none)"
+		: kind == CONTEXT_LABEL ? ", and run programs by 'cpi label'"
+					: "");
+}
+
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
 		      char out[SELECT_ID_SIZE])
 {
@@ -313,11 +337,8 @@ int select_failed(const struct cmd_context *ctx, const struct selection *sel, in
 {
 	char id[SELECT_ID_SIZE];
 
-	if (err == -CPI_EEMPTY && ctx->opt.comm)
-		log_err("--comm=%s: the selected epochs have no profiles by command: "
-			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
-			"('cpi prof --by comm' needs none)",
-			ctx->opt.comm);
+	if (err == -CPI_EEMPTY && sel->query.context && sel->streams.nr)
+		select_failed_contexts(sel, sel->query.kind);
 	else if (err == -CPI_EEMPTY)
 		log_err("%s: no samples in epoch %s yet: 'cpi flush' has cpid "
 			"store what it took, --epoch chooses another",

@@ -71,6 +71,9 @@ const char *select_epoch_db(const struct selection *sel, const struct query_epoc
 void select_failed_epochs(const struct cmd_context *ctx, struct db *db,
 			  const char *spec, int err);
 
+/* Says that there are no profiles by a kind of context, and how to have them. */
+void select_failed_contexts(const struct selection *sel, enum context_kind kind);
+
 /* Says what a query's failure means for this selection; returns EXIT_FAIL. */
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err);
 
