@@ -52,17 +52,16 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/splitfile.c analysis/splitfile.h \
+	analysis/splitset.c analysis/splitset.h \
+	analysis/splitunit.c analysis/splitunit.h \
+	analysis/spread.c analysis/spread.h \
 	analysis/symtab.c analysis/symtab.h \
 	analysis/tip.c analysis/tip.h \
 	analysis/trace.c analysis/trace.h \
 	analysis/trace_kanata.c \
 	analysis/trace_o3.c \
 	analysis/trace_tokens.c
-	analysis/splitfile.c analysis/splitfile.h \
-	analysis/splitset.c analysis/splitset.h \
-	analysis/splitunit.c analysis/splitunit.h \
-	analysis/spread.c analysis/spread.h \
-	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.
 ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)

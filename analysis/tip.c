@@ -161,7 +161,7 @@ static int give(struct tip *t, enum tip_policy policy, uint64_t pc, double weigh
 	return 0;
 }
 
-/* To each that commits in a span; the least that is not 0 ends it. */
+/* To each that commits in a span. */
 static int give_shares(struct tip *t, enum tip_policy policy,
 		       const struct tip_span *group, double weight)
 {
@@ -353,15 +353,14 @@ int tip_add(struct tip *t, const struct tip_span *span)
 }
 
 /* The samples of the cycles before end that no earlier instruction has. */
-static int enter(struct tip *t, struct entry *e, enum tip_policy policy, struct row *r,
-		 uint64_t end)
+static void enter(struct tip *t, struct entry *e, enum tip_policy policy, struct row *r,
+		  uint64_t end)
 {
 	e->last = r;
 	if (end <= e->next)
-		return 0;
+		return;
 	r->r.weight[policy] += samples_in(t, e->next, end);
 	e->next = end;
-	return 0;
 }
 
 int tip_add_entry(struct tip *t, uint64_t pc, uint64_t fetched, uint64_t dispatched)

@@ -21,4 +21,5 @@ dist_man_MANS += \
 	man/cpi-stats.1 \
 	man/cpi-status.1 \
 	man/cpi-sum.1 \
+	man/cpi-tip.1 \
 	man/cpi-top.1

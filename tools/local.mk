@@ -3,7 +3,6 @@
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
 tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS) \
-	$(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
 	$(DEBUGINFOD_CFLAGS)
 tools_libtools_a_SOURCES = \
 	tools/cgroupname.c tools/cgroupname.h \
@@ -78,8 +77,7 @@ tools_libtools_a_SOURCES = \
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
-	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -161,7 +161,7 @@ t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
-UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
+UNIT_FREQ = t/unit/check_address t/unit/check_tip t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
@@ -177,6 +177,8 @@ t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_chain_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_chain_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_tip_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_tip_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_combine_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_combine_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
