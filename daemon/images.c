@@ -33,6 +33,9 @@ struct images {
 	struct known_image *recent[NR_RECENT];
 	uint32_t round, reading;
 	int nr_met[2]; /* in this round: here, there */
+	bool keep;
+	struct known_image *kept[IMAGES_KEPT]; /* with an open file; the oldest first */
+	int nr_kept, nr_kept_before;           /* of which before this round */
 };
 
 struct images *images_new(void)
@@ -47,6 +50,8 @@ static size_t image_bytes(const struct known_image *image)
 
 static void image_free(struct known_image *image)
 {
+	if (image->fd >= 0)
+		close(image->fd);
 	free((char *)image->desc.name);
 	free(image->open_path);
 	free(image);
@@ -114,6 +119,7 @@ static struct known_image *image_new(enum image_kind kind, const char *name,
 	image->desc.device = source->device;
 	image->desc.inode = source->inode;
 	image->source = *source;
+	image->fd = -1;
 	image->resolved = kind != IMAGE_FILE;
 	image->unknown = SAMPLE_KEPT;
 	image->marked = true;
@@ -272,7 +278,32 @@ static int take_file(struct known_image *image, int fd, const struct stat *st)
 	return 0;
 }
 
-static int resolve_at(struct known_image *image, const char *root)
+/* The first n of those that are kept open are closed, or gone. */
+static void forget_kept(struct images *im, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (im->kept[i] && im->kept[i]->fd >= 0) {
+			close(im->kept[i]->fd);
+			im->kept[i]->fd = -1;
+		}
+	}
+	memmove(im->kept, im->kept + n, (im->nr_kept - n) * sizeof(im->kept[0]));
+	im->nr_kept -= n;
+	im->nr_kept_before = 0;
+}
+
+/* Takes fd over. */
+static void keep_file(struct images *im, struct known_image *image, int fd)
+{
+	if (!im->keep || im->nr_kept == IMAGES_KEPT) {
+		close(fd);
+		return;
+	}
+	image->fd = fd;
+	im->kept[im->nr_kept++] = image;
+}
+
+static int resolve_at(struct images *im, struct known_image *image, const char *root)
 {
 	struct stat st;
 	int fd, err;
@@ -281,14 +312,17 @@ static int resolve_at(struct known_image *image, const char *root)
 	if (fd < 0)
 		return fd;
 	err = take_file(image, fd, &st);
-	if (!err)
-		image->open_path = strdup(root);
-	close(fd);
-	return err;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	image->open_path = strdup(root);
+	keep_file(im, image, fd);
+	return 0;
 }
 
 /* A file that has no name, or another file has it now. */
-static int resolve_mapped(struct known_image *image, pid_t tgid)
+static int resolve_mapped(struct images *im, struct known_image *image, pid_t tgid)
 {
 	struct stat st;
 	int fd, err;
@@ -297,8 +331,12 @@ static int resolve_mapped(struct known_image *image, pid_t tgid)
 	if (fd < 0)
 		return fd;
 	err = take_file(image, fd, &st);
-	close(fd);
-	return err;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	keep_file(im, image, fd);
+	return 0;
 }
 
 /* Whether "/" is the same directory for the process and for us. */
@@ -311,7 +349,7 @@ static bool same_root(const char *root)
 }
 
 /* 0 when the file is known now, or -errno. */
-static int resolve(struct known_image *image, pid_t tgid)
+static int resolve(struct images *im, struct known_image *image, pid_t tgid)
 {
 	char root[64];
 	int err = -ENOENT;
@@ -320,20 +358,20 @@ static int resolve(struct known_image *image, pid_t tgid)
 		return err;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
 	if (!same_root(root))
-		err = resolve_at(image, root);
+		err = resolve_at(im, image, root);
 	if (err)
-		err = resolve_at(image, "/");
+		err = resolve_at(im, image, "/");
 	if (err)
-		err = resolve_at(image, root); /* a bind mount over the same root */
+		err = resolve_at(im, image, root); /* a bind mount over the same root */
 	if (err)
-		err = resolve_mapped(image, tgid);
+		err = resolve_mapped(im, image, tgid);
 	return err;
 }
 
 /* At the first sample, for good. */
-static void resolve_now(struct known_image *image, pid_t tgid)
+static void resolve_now(struct images *im, struct known_image *image, pid_t tgid)
 {
-	int err = resolve(image, tgid);
+	int err = resolve(im, image, tgid);
 
 	if (err)
 		log_debug("image: %s: not readable as it was mapped: %s",
@@ -398,7 +436,7 @@ void images_meet(struct images *im, struct known_image *image, pid_t tgid)
 	if (im->nr_met[there] >= (there ? MAX_MET_THERE : MAX_MET_HERE))
 		return;
 	im->nr_met[there]++;
-	image->resolved = !resolve(image, tgid);
+	image->resolved = !resolve(im, image, tgid);
 }
 
 struct known_image *images_resolve(struct images *im, struct known_image *image,
@@ -406,7 +444,7 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 {
 	for (;;) {
 		if (!image->resolved)
-			resolve_now(image, tgid);
+			resolve_now(im, image, tgid);
 		else if (image->checked != im->round && !image->successor)
 			look_again(im, image);
 		image->checked = im->round;
@@ -420,6 +458,8 @@ void images_next_round(struct images *im)
 {
 	im->round++;
 	im->nr_met[0] = im->nr_met[1] = 0;
+	forget_kept(im, im->nr_kept_before);
+	im->nr_kept_before = im->nr_kept;
 }
 
 void images_next_reading(struct images *im)
@@ -444,6 +484,19 @@ int images_open(const struct known_image *image)
 	return fd;
 }
 
+void images_keep_files(struct images *im)
+{
+	im->keep = true;
+}
+
+int images_take_fd(struct images *im, struct known_image *image)
+{
+	int fd = image->fd;
+
+	image->fd = -1;
+	return fd;
+}
+
 bool images_unchanged(const struct known_image *image, int fd)
 {
 	struct stat st;
@@ -465,6 +518,7 @@ void images_sweep(struct images *im)
 	struct hnode *n, *next;
 
 	memset(im->recent, 0, sizeof(im->recent));
+	forget_kept(im, im->nr_kept);
 	hmap_for_each (&im->map, n, next) {
 		s = container_of(n, struct known_image, node);
 		for (; s->marked && s->successor; s = s->successor)

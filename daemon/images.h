@@ -49,6 +49,7 @@ struct known_image {
 	bool met;          /* images_meet() tried to open it */
 	bool resolved;
 	bool marked;     /* images_sweep() keeps it */
+	int fd;          /* the file that was hashed, for images_take_fd(); or -1 */
 	char *open_path; /* the file was found here, as this process can open it; or
 			    NULL */
 };
@@ -99,6 +100,17 @@ void images_next_reading(struct images *im);
  * descriptor, or -errno.
  */
 int images_open(const struct known_image *image);
+
+/*
+ * Keeps the files that are hashed from now on open for a while, as long as there are
+ * few: until the second images_next_round(). For the capture, which comes after the
+ * first samples.
+ */
+#define IMAGES_KEPT 96
+void images_keep_files(struct images *im);
+
+/* The descriptor of the file that was hashed, the caller's from now on; or -1. */
+int images_take_fd(struct images *im, struct known_image *image);
 
 /* Whether such a descriptor's file is still as it was when the image was resolved. */
 bool images_unchanged(const struct known_image *image, int fd);

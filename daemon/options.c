@@ -184,6 +184,14 @@ static int set_max_memory(struct options *o, const char *text)
 	return parse_size(text, &o->session.max_memory);
 }
 
+static int set_capture(struct options *o, const char *text)
+{
+	if (strcmp(text, "off"))
+		return parse_size(text, &o->session.capture_bytes);
+	o->session.capture_bytes = 0;
+	return 0;
+}
+
 static int set_by_comm(struct options *o, const char *text)
 {
 	o->session.by_comm = true;
@@ -234,6 +242,7 @@ static const struct option_record records[] = {
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
+	{ "capture", 0, "SIZE|off", "keep code and names, at most so much (default: 64M)", set_capture },
 	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
 	{ "by-comm", 0, NULL, "keep a profile for each command too", set_by_comm },
 	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },

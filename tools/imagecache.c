@@ -10,12 +10,20 @@
 #include "tools/imagecache.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "analysis/captured.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "daemon/elfid.h"
+#include "db/captures.h"
+#include "db/pack.h"
 
 #define MAX_OPEN     8
 #define MAX_WARNINGS 10
@@ -144,10 +152,72 @@ out:
 	return err;
 }
 
+/* Adds a part of what was kept of a file. */
+static int add_part(void *ctx, const struct capture_part *part)
+{
+	struct buf memory = { 0 };
+	const uint8_t *body;
+	size_t size;
+	int err;
+
+	err = pack_get(part->data, part->data_size, CAPTURED_MAX_BODY, &memory, &body,
+		       &size);
+	if (!err)
+		err = captured_decode(ctx, body, size);
+	buf_fini(&memory);
+	return err;
+}
+
+/* -CPI_ENOIMAGE when nothing was captured of the file. */
+static int open_captured_file(struct image_cache *cache, const struct query_image *row,
+			      struct image **out)
+{
+	struct captured *c = malloc(sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	captured_init(c);
+	err = captures_each(cache->db, row->id, add_part, c);
+	if (!err && !c->segments.len)
+		err = -CPI_ENOIMAGE;
+	if (!err)
+		err = image_open_captured(&row->desc, c, out);
+	if (err) {
+		captured_fini(c);
+		free(c);
+	}
+	return err;
+}
+
 /* A file that ran, and was gone before anybody could say what it holds. */
 static bool is_unverified(const struct image_desc *desc)
 {
 	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
+}
+
+/* The file where it lay, if its content is what ran: not its build id, or name, alone.
+ */
+static int open_file(const struct image_desc *desc, struct image **out)
+{
+	struct elfid id;
+	int fd, err = 0;
+
+	if (is_unverified(desc))
+		return -CPI_ENOIMAGE;
+	fd = file_open_regular(AT_FDCWD, desc->name, NULL);
+	if (fd < 0)
+		return fd;
+	if (desc->has_content)
+		err = elfid_read(fd, &id);
+	if (!err && desc->has_content &&
+	    memcmp(id.content, desc->content, sizeof(id.content)))
+		err = -CPI_EMISMATCH;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return image_open_fd(desc, fd, desc->name, out);
 }
 
 static int open_image(struct image_cache *cache, const struct query_image *row,
@@ -157,11 +227,13 @@ static int open_image(struct image_cache *cache, const struct query_image *row,
 
 	if (row->desc.kind != IMAGE_FILE)
 		return open_captured(cache, row, out);
-	err = is_unverified(&row->desc) ? -CPI_ENOIMAGE
-					: image_open(&row->desc, NULL, out);
+	err = open_file(&row->desc, out);
 	if (!err || err == -ENOMEM)
 		return err;
-	captured = open_captured(cache, row, out);
+	captured = open_captured_file(cache, row, out);
+	if (!captured)
+		log_debug("%s: %s: read from what was captured of it", row->desc.name,
+			  err_str(err));
 	return captured == -CPI_ENOIMAGE ? err : captured;
 }
 
