@@ -40,8 +40,7 @@ struct entry {
 	int fd;            /* the file that was hashed; -1: it is opened again */
 	int err;           /* why it cannot be captured */
 	bool queued;
-	uint64_t samples;   /* of what is wanted */
-	struct entry *next; /* in the queue: it has no more samples */
+	struct entry *next; /* in the queue: it wants as much, or more */
 };
 
 struct capture {
@@ -175,7 +174,6 @@ static void want_offsets(struct capture *c, struct entry *e, struct profile *p)
 			continue;
 		buf_put(&e->wanted, &o, sizeof(o));
 		c->nr_waiting += !e->wanted.err;
-		e->samples += o.samples;
 	}
 }
 
@@ -189,7 +187,7 @@ static void enqueue(struct capture *c, struct entry *e)
 		e->fd = images_take_fd(c->cfg.images, e->image);
 	c->nr_fds += e->fd >= 0;
 	e->queued = true;
-	while (*at && (*at)->samples >= e->samples)
+	while (*at && (*at)->wanted.len <= e->wanted.len)
 		at = &(*at)->next;
 	e->next = *at;
 	*at = e;
@@ -282,7 +280,6 @@ static void drop_wanted(struct capture *c, struct entry *e)
 {
 	c->nr_waiting -= e->wanted.len / sizeof(struct cpi_capture_offset);
 	buf_fini(&e->wanted);
-	e->samples = 0;
 	close_file(c, e);
 }
 

@@ -23,7 +23,7 @@
 #include "daemon/privileges.h"
 
 #define NAME       "cpi-capture"
-#define PATIENCE_S 90        /* above what the child gives its worker */
+#define PATIENCE_S 330       /* above what the child gives its worker */
 #define READ_BYTES (1 << 18) /* at a time */
 
 /*
@@ -36,11 +36,13 @@ static int find_program(char path[PATH_MAX])
 	char own[PATH_MAX / 2];
 	const ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	for (size_t i = 0; len > 0 && i < sizeof(beside) / sizeof(beside[0]); i++) {
-		own[len] = '\0';
-		*strrchr(own, '/') = '\0';
-		snprintf(path, PATH_MAX, "%s/%s" NAME, own, beside[i]);
-		if (access(path, X_OK) == 0)
+	own[len < 0 ? 0 : len] = '\0';
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		const char *slash = strrchr(own, '/');
+
+		snprintf(path, PATH_MAX, "%.*s/%s" NAME, slash ? (int)(slash - own) : 0,
+			 own, beside[i]);
+		if (slash && access(path, X_OK) == 0)
 			return 0;
 	}
 	snprintf(path, PATH_MAX, "%s/" NAME, PKGLIBEXECDIR);

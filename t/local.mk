@@ -79,6 +79,10 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+CAPTURE_TESTS = t/0386-capture-replaced.t
+EXTRA_DIST += t/programs/replaced.c t/programs/replaced.cc
+dist_check_SCRIPTS += $(CAPTURE_TESTS)
+LONG_TESTS += $(CAPTURE_TESTS)
 dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
 

@@ -2,7 +2,7 @@
 /*
  * capture.h - the parts of cpi-capture
  *
- * A server that has given up all privileges but parses nothing (capture_main.c) forks a
+ * A server that has given up its privileges and parses nothing (capture_main.c) forks a
  * worker for each image, which locks itself in (capture_sandbox.c), reads the image
  * (capture_work.c), and may ask the server for debug files (capture_files.c).
  */
@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#define CAPTURE_CPU_S  20 /* CPU time that an image may take; half of it for work */
-#define CAPTURE_WALL_S 60 /* a worker that lives longer is killed */
+#define CAPTURE_CPU_S  20  /* CPU time that an image may take; half of it for work */
+#define CAPTURE_WALL_S 300 /* a worker that lives longer is killed */
 
 /* Where the parts of a process that forks workers stand; these numbers stay free. */
 enum capture_fd {
@@ -24,15 +24,16 @@ enum capture_fd {
 };
 
 /*
- * The server's: becomes a user of no account when root, gives up every capability for
- * good, and goes behind everything else that wants the CPU or the disk. 0 or -errno.
+ * The server's: becomes a user of no account when root, gives up every capability but
+ * that to read (CAP_DAC_READ_SEARCH, for debug files) for good, and goes behind
+ * everything else that wants the CPU or the disk. 0 or -errno.
  */
 int capture_give_up(void);
 
 /*
- * The worker's: no other system call than those that work on what is open and on
- * memory; bounds on memory and CPU time. Descriptors but the four above, and 0 to 2,
- * are closed. 0 or -errno.
+ * The worker's: no capability, no other system call than those that work on what is
+ * open and on memory; bounds on memory and CPU time. Descriptors but the four above,
+ * and 0 to 2, are closed. 0 or -errno.
  */
 int capture_lock_in(void);
 

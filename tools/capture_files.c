@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -99,6 +100,13 @@ static bool is_debug_name(const char *path)
 	return false;
 }
 
+static bool is_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	return !file_pread(fd, magic, SELFMAG, 0) && !memcmp(magic, ELFMAG, SELFMAG);
+}
+
 /* Distributions make symlinks below root, which is root's: those are followed. */
 static int open_allowed(const char *path)
 {
@@ -113,7 +121,13 @@ static int open_allowed(const char *path)
 		return -EPERM;
 	fd = open(real ? real : path, FILE_OPEN_FLAGS);
 	free(real);
-	return fd < 0 ? -errno : file_keep_regular(fd, NULL);
+	if (fd < 0)
+		return -errno;
+	fd = file_keep_regular(fd, NULL);
+	if (fd < 0 || is_elf(fd))
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
 /* While it waits it holds nothing whose end somebody else waits for. */

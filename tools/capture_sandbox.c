@@ -58,6 +58,7 @@ static const int allowed[] = {
 #endif
 };
 
+/* Capabilities are kept: which, is decided next. */
 static int become_nobody(void)
 {
 	const struct passwd *pw = getpwnam(OWN_USER);
@@ -66,32 +67,45 @@ static int become_nobody(void)
 
 	if (geteuid() != 0)
 		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
-	    setresuid(uid, uid, uid) < 0)
+	if (prctl(PR_SET_KEEPCAPS, 1L) < 0 || setgroups(0, NULL) < 0 ||
+	    setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ||
+	    prctl(PR_SET_KEEPCAPS, 0L) < 0)
 		return -errno;
 	return uid && gid ? 0 : -EPERM;
 }
 
-static int drop_capabilities(void)
+/* None is left, but for one where it is wanted and there. */
+static int drop_capabilities(bool keep_reading)
 {
-	cap_t none = cap_init();
-	int err;
+	const cap_value_t reading = CAP_DAC_READ_SEARCH;
+	cap_flag_value_t have = CAP_CLEAR;
+	cap_t own = cap_get_proc(), left = cap_init();
+	int err = 0;
 
-	if (!none)
-		return -ENOMEM;
-	err = cap_set_proc(none) < 0 ? -errno : 0;
-	cap_free(none);
+	if (!own || !left)
+		err = -ENOMEM;
+	if (!err && keep_reading)
+		cap_get_flag(own, reading, CAP_PERMITTED, &have);
+	if (!err && (cap_set_flag(left, CAP_PERMITTED, 1, &reading, have) < 0 ||
+		     cap_set_flag(left, CAP_EFFECTIVE, 1, &reading, have) < 0 ||
+		     cap_set_proc(left) < 0))
+		err = -errno;
+	cap_free(own);
+	cap_free(left);
 	return err;
 }
 
-/* Nothing depends on it: the order in which all is served is the kernel's. */
+/*
+ * Nothing depends on it. SCHED_IDLE would be further behind, and on a busy machine get
+ * nothing done before the files are gone.
+ */
 static void go_behind_all(void)
 {
 	const struct sched_param param = { 0 };
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	setpriority(PRIO_PROCESS, 0, 19);
-	sched_setscheduler(0, SCHED_IDLE, &param);
+	sched_setscheduler(0, SCHED_BATCH, &param);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
 		IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 	if (fd < 0)
@@ -107,7 +121,7 @@ int capture_give_up(void)
 	go_behind_all();
 	err = become_nobody();
 	if (!err)
-		err = drop_capabilities();
+		err = drop_capabilities(true);
 	if (!err &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) < 0 ||
 	     prctl(PR_SET_DUMPABLE, 0L) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
@@ -170,6 +184,8 @@ int capture_lock_in(void)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    syscall(SYS_close_range, CAPTURE_FD_END, ~0U, 0) < 0)
 		err = -errno;
+	if (!err)
+		err = drop_capabilities(false);
 	if (!err)
 		err = set_limits();
 	return err ? err : set_filter();

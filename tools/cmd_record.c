@@ -32,7 +32,7 @@
 #include "tools/select.h"
 
 #define DEFAULT_OUTPUT "cpi.db"
-#define CAPTURE_S      60 /* that code and names may take to be kept, at the end */
+#define CAPTURE_S      120 /* that code and names may take to be kept, at the end */
 
 /* As shells have it. */
 #define EXIT_CANNOT_RUN 126
