@@ -20,9 +20,11 @@ void captured_fini(struct captured *c)
 	buf_fini(&c->segments);
 	buf_fini(&c->names);
 	buf_fini(&c->lines);
+	buf_fini(&c->inlined);
 	buf_fini(&c->pads);
 	buf_fini(&c->pieces);
 	cover_fini(&c->line_at);
+	cover_fini(&c->inlined_at);
 	cover_fini(&c->piece_at);
 	arena_fini(&c->arena);
 }
@@ -34,43 +36,37 @@ const char *captured_text(struct captured *c, const void *bytes, size_t len)
 	return text ? memcpy(text, bytes, len) : NULL;
 }
 
-static int index_lines(struct captured *c)
+/* Each element of an array begins with where it starts and ends. */
+static int index_array(const struct buf *array, size_t size, struct cover *out)
 {
-	const struct captured_line *l = (const struct captured_line *)c->lines.data;
-	const size_t nr = c->lines.len / sizeof(*l);
+	const size_t nr = array->len / size;
 	struct cover_range *r = calloc(nr + 1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		r[i] = (struct cover_range){ l[i].start, l[i].end, (uint32_t)i };
-	err = cover_build(r, nr, &c->line_at);
-	free(r);
-	return err;
-}
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t range[2];
 
-static int index_pieces(struct captured *c)
-{
-	const struct captured_piece *p = (const struct captured_piece *)c->pieces.data;
-	const size_t nr = c->pieces.len / sizeof(*p);
-	struct cover_range *r = calloc(nr + 1, sizeof(*r));
-	int err;
-
-	if (!r)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		r[i] = (struct cover_range){ p[i].start, p[i].end, (uint32_t)i };
-	err = cover_build(r, nr, &c->piece_at);
+		memcpy(range, array->data + i * size, sizeof(range));
+		r[i] = (struct cover_range){ range[0], range[1], (uint32_t)i };
+	}
+	err = cover_build(r, nr, out);
 	free(r);
 	return err;
 }
 
 int captured_index(struct captured *c)
 {
-	int err = index_lines(c);
+	int err = index_array(&c->lines, sizeof(struct captured_line), &c->line_at);
 
-	return err ? err : index_pieces(c);
+	if (!err)
+		err = index_array(&c->inlined, sizeof(struct captured_inlined),
+				  &c->inlined_at);
+	if (!err)
+		err = index_array(&c->pieces, sizeof(struct captured_piece),
+				  &c->piece_at);
+	return err;
 }
 
 struct line captured_line_at(const struct captured *c, uint64_t offset)
@@ -80,6 +76,19 @@ struct line captured_line_at(const struct captured *c, uint64_t offset)
 	if (!r)
 		return (struct line){ NULL, 0 };
 	return ((const struct captured_line *)c->lines.data)[r->id].line;
+}
+
+size_t captured_inlined_at(const struct captured *c, uint64_t offset,
+			   const struct inlined **out)
+{
+	const struct cover_range *r = cover_find(&c->inlined_at, offset);
+	const struct captured_inlined *i;
+
+	if (!r)
+		return 0;
+	i = &((const struct captured_inlined *)c->inlined.data)[r->id];
+	*out = i->at;
+	return i->nr;
 }
 
 /* Pieces may adjoin. */

@@ -32,6 +32,13 @@ struct captured_line {
 	struct line line;
 };
 
+/* The functions that were inlined there, as image_inlined_at() gives them. */
+struct captured_inlined {
+	uint64_t start, end;
+	const struct inlined *at;
+	size_t nr;
+};
+
 struct captured_piece {
 	uint64_t start, end;
 	const uint8_t *bytes;
@@ -41,10 +48,14 @@ struct captured {
 	struct arena arena; /* texts and bytes */
 	enum machine machine;
 	struct buf segments; /* struct elfrange */
-	struct buf names, lines, pieces;
-	struct buf pads;                /* uint64_t */
-	struct cover line_at, piece_at; /* ids are indices; made by captured_index() */
+	struct buf names, lines, inlined, pieces;
+	struct buf pads; /* uint64_t */
+	struct cover line_at, inlined_at,
+		piece_at; /* ids are indices; made by captured_index() */
 };
+
+/* Of the format: every body begins with it. */
+#define CAPTURED_VERSION 1
 
 /* Of a body, and of all that the parts of one image take in memory. */
 #define CAPTURED_MAX_BODY   ((size_t)64 << 20)
@@ -57,8 +68,8 @@ void captured_fini(struct captured *c);
 const char *captured_text(struct captured *c, const void *bytes, size_t len);
 
 /*
- * Appends a body. Names, lines, pads and pieces must ascend by start; lines and pieces
- * must not overlap. 0 or -ENOMEM.
+ * Appends a body. Names, lines, pads and pieces must ascend by start; lines, inlined
+ * functions and pieces must not overlap. 0 or -ENOMEM.
  */
 int captured_encode(const struct captured *c, struct buf *body);
 
@@ -73,6 +84,8 @@ int captured_index(struct captured *c);
 
 /* As the functions of image.h. */
 struct line captured_line_at(const struct captured *c, uint64_t offset);
+size_t captured_inlined_at(const struct captured *c, uint64_t offset,
+			   const struct inlined **out);
 int captured_read(const struct captured *c, uint64_t offset, void *out, size_t size);
 bool captured_address(const struct captured *c, uint64_t offset, uint64_t *address);
 bool captured_offset(const struct captured *c, uint64_t address, uint64_t *offset);

@@ -14,7 +14,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/blame_units.c \
 	analysis/branchprob.c analysis/branchprob.h \
 	analysis/captured.c analysis/captured.h \
-	analysis/captured_codec.c \
+	analysis/captured_decode.c analysis/captured_encode.c \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \
@@ -25,10 +25,12 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
+	analysis/debuginfo.c analysis/debuginfo.h \
 	analysis/demangle.c analysis/demangle.h \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/elfview.c analysis/elfview.h \
 	analysis/equiv.c analysis/equiv.h \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
@@ -36,6 +38,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/freq.c analysis/freq.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
+	analysis/inlines.c analysis/inlines.h \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \
@@ -49,6 +52,9 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/splitfile.c analysis/splitfile.h \
+	analysis/splitset.c analysis/splitset.h \
+	analysis/splitunit.c analysis/splitunit.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.

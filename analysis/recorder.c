@@ -183,18 +183,70 @@ static void add_lines(struct image *im, const struct recorded *range,
 	add_line(out, start, range->end, &last);
 }
 
+static bool same_chain(const struct inlined *a, size_t nr_a, const struct inlined *b,
+		       size_t nr_b)
+{
+	bool same = nr_a == nr_b;
+
+	for (size_t i = 0; i < nr_a && same; i++)
+		same = !strcmp(a[i].name, b[i].name) && a[i].column == b[i].column &&
+		       same_line(&a[i].call, &b[i].call);
+	return same;
+}
+
+/* The names are the image's; the array is not for long. */
+static int add_inlined(struct captured *out, uint64_t offset, const struct inlined *at,
+		       size_t nr)
+{
+	struct captured_inlined *last = (struct captured_inlined *)out->inlined.data;
+	struct inlined *copy;
+
+	if (last)
+		last += out->inlined.len / sizeof(*last) - 1;
+	if (last && last->end == offset && same_chain(last->at, last->nr, at, nr)) {
+		last->end++;
+		return 0;
+	}
+	copy = arena_array(&out->arena, nr, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, at, nr * sizeof(*copy));
+	buf_put(&out->inlined,
+		&(struct captured_inlined){ offset, offset + 1, copy, nr },
+		sizeof(struct captured_inlined));
+	return out->inlined.err;
+}
+
+static int add_all_inlined(struct image *im, const struct recorded *range,
+			   struct captured *out)
+{
+	const struct inlined *chain;
+	int err = 0;
+
+	for (uint64_t at = range->start; at < range->end && !err; at++) {
+		const size_t nr = image_inlined_at(im, at, &chain);
+
+		if (nr)
+			err = add_inlined(out, at, chain, nr);
+	}
+	return err;
+}
+
 static int finish_lines(struct recorder *r, struct image *im, struct captured *out)
 {
 	const struct recorded *range;
+	int err = 0;
 
 	buf_put(&r->lines, r->read.data, r->read.len);
 	if (r->lines.err)
 		return r->lines.err;
 	join(&r->lines);
 	range = (const struct recorded *)r->lines.data;
-	for (size_t i = 0; i < r->lines.len / sizeof(*range); i++)
+	for (size_t i = 0; i < r->lines.len / sizeof(*range) && !err; i++) {
 		add_lines(im, &range[i], out);
-	return out->lines.err;
+		err = add_all_inlined(im, &range[i], out);
+	}
+	return err ? err : out->lines.err;
 }
 
 static int finish_pads(struct recorder *r, struct captured *out)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -19,10 +20,17 @@
 #define QUEUE_FILE   "/proc/sys/net/unix/max_dgram_qlen"
 #define QUEUE_WANTED 128 /* ten times as many in a second */
 
+#define SILENCE_NS                                                         \
+	(5 * NSEC_PER_SEC) /* after which the next datagram is a first one \
+			    */
+
 static const struct ration_limit limit = { 20, 200 * NSEC_PER_MSEC };
 
 struct announce {
 	struct listener *listener;
+	int epoll_fd;
+	bool wakes;        /* the socket is in it */
+	uint64_t heard_ns; /* when a datagram was taken last */
 	uint64_t nr_datagrams;
 	struct ration ration;
 	struct stated stated;
@@ -44,8 +52,27 @@ static void check_queue(void)
 	fclose(f);
 }
 
-int announce_open(const char *path, struct procmap *procmap, struct images *images,
-		  struct announce **out)
+static int set_wakes(struct announce *a, bool wakes)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int fd = listener_fd(a->listener);
+
+	if (wakes == a->wakes)
+		return 0;
+	ev.data.fd = fd;
+	if (epoll_ctl(a->epoll_fd, wakes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &ev) < 0)
+		return -errno;
+	a->wakes = wakes;
+	return 0;
+}
+
+bool announce_wakes(const struct announce *a)
+{
+	return a->wakes;
+}
+
+int announce_open(const char *path, int epoll_fd, struct procmap *procmap,
+		  struct images *images, struct announce **out)
 {
 	struct announce *a = calloc(1, sizeof(*a));
 	const int on = 1;
@@ -65,7 +92,10 @@ int announce_open(const char *path, struct procmap *procmap, struct images *imag
 		log_err("announce: %s: %m", path);
 		goto out;
 	}
-	check_queue();
+	a->epoll_fd = epoll_fd;
+	err = set_wakes(a, true);
+	if (err)
+		goto out;
 	*out = a;
 	return 0;
 out:
@@ -126,7 +156,8 @@ static bool take_one(struct announce *a, bool is_gap)
 	size = recvmsg(listener_fd(a->listener), &msg, MSG_DONTWAIT | MSG_TRUNC);
 	if (size < 0)
 		return errno == EINTR;
-	a->nr_datagrams++;
+	if (!a->nr_datagrams++)
+		check_queue();
 	if (read_source(&msg, &from) && size <= (ssize_t)sizeof(a->data))
 		stated_take(&a->stated, &from, a->data, (size_t)size);
 	else
@@ -134,15 +165,27 @@ static bool take_one(struct announce *a, bool is_gap)
 	return true;
 }
 
+/* Takes what the ration allows. Returns whether there was nothing. */
+static bool take_all(struct announce *a, bool is_gap, uint64_t begun_ns)
+{
+	int nr = 0;
+
+	if (!ration_has(&a->ration, &limit, begun_ns))
+		return false; /* what waits is news still, what comes has to find room
+			       */
+	while (nr < ANNOUNCE_BATCH && take_one(a, is_gap))
+		nr++;
+	ration_spend(&a->ration, time_mono_ns() - begun_ns);
+	return !nr;
+}
+
 void announce_run(struct announce *a, bool is_gap)
 {
 	uint64_t begun_ns = time_mono_ns();
 
-	if (!ration_has(&a->ration, &limit, begun_ns))
-		return; /* what waits is news still, what comes has to find room */
-	for (int i = 0; i < ANNOUNCE_BATCH && take_one(a, is_gap); i++)
-		;
-	ration_spend(&a->ration, time_mono_ns() - begun_ns);
+	if (!take_all(a, is_gap, begun_ns))
+		a->heard_ns = begun_ns;
+	set_wakes(a, begun_ns - a->heard_ns >= SILENCE_NS);
 }
 
 void announce_status(const struct announce *a, struct buf *out)

@@ -8,28 +8,35 @@
  *     memory is kept.
  * I2  The sender is who the kernel says it is, and speaks of itself.
  *
- * Nothing is woken by a datagram: that would cost both sides more than the rest, for
- * what is hardly ever news. They wait in the socket, as many as
- * net.unix.max_dgram_qlen allows; more are dropped at the sender's end.
+ * Only the first datagram wakes the daemon: each would cost both sides more than the
+ * rest, for what is hardly ever news. The next ones wait in the socket, as many as
+ * net.unix.max_dgram_qlen allows, for the daemon to look; more are dropped at the
+ * sender's end. When none have come for a while, the next one is a first one again.
  */
 #ifndef CPI_DAEMON_ANNOUNCE_H
 #define CPI_DAEMON_ANNOUNCE_H
+
+#include <stdbool.h>
 
 #include "base/buf.h"
 #include "daemon/images.h"
 #include "daemon/procmap.h"
 
 #define ANNOUNCE_BATCH 256
-#define ANNOUNCE_MS    100 /* announce_run() is due so often */
+#define ANNOUNCE_MS    100 /* announce_run() is due so often ... */
 
 struct announce;
 
 /*
  * Listens at path, where everybody may write. The cause of a failure is logged.
- * procmap and images get what is true. Returns 0 or -errno.
+ * procmap and images get what is true; epoll_fd is told of a first datagram. Returns 0
+ * or -errno.
  */
-int announce_open(const char *path, struct procmap *procmap, struct images *images,
-		  struct announce **out);
+int announce_open(const char *path, int epoll_fd, struct procmap *procmap,
+		  struct images *images, struct announce **out);
+
+/* ... but while the next datagram wakes: then whenever something has. */
+bool announce_wakes(const struct announce *a);
 
 /*
  * Takes what has come. Mapping records up to now have been read; is_gap: and some of

@@ -5,8 +5,8 @@
  * I1  While it is quiet, a CPU gives notice after QUIET_SAMPLES samples of processes,
  *     counted from the last look. So few it takes to begin, for what comes next may be
  *     a full load; that it was no more than a moment's work, the next look says.
- * I2  While it is not, no CPU gives such a notice: whoever looks each 100 ms, as
- *     periods are drawn, needs none.
+ * I2  While it is not, no CPU gives such a notice: whoever looks five times a second,
+ * as periods are drawn, needs none.
  */
 #include "config.h"
 

@@ -69,7 +69,7 @@ static int compare_double(const void *a, const void *b)
 /* A gap is five steps long, and more than a cache miss. */
 static struct steps measure_steps(void)
 {
-	uint64_t ns[999], last = time_mono_ns(), now, usual;
+	uint64_t ns[99], last = time_mono_ns(), now, usual;
 
 	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
 		now = time_mono_ns();

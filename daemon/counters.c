@@ -2,7 +2,7 @@
 /*
  * counters.c - perf events, one per CPU and kind
  *
- * Periods are randomised from user space, by PERF_EVENT_IOC_PERIOD, each hundred
+ * Periods are randomised from user space, by PERF_EVENT_IOC_PERIOD, each two hundred
  * samples but at most ten times a second (SOSP'97 section 4.1.1 does it per interrupt;
  * per interrupt it would cost a system call each). Setting a period restarts it, so
  * half a period is lost on average each time: the rate that is programmed is higher by
@@ -26,7 +26,7 @@
 #define RANDOMISE_MAX_NS      NSEC_PER_SEC
 #define RANDOMISE_PER_TICK    16     /* bounds the ioctls on machines with many CPUs */
 #define RANDOMISE_SPREAD      0.0625 /* of the rate, to either side */
-#define RANDOMISE_MIN_SAMPLES 100    /* per restart */
+#define RANDOMISE_MIN_SAMPLES 200    /* per restart */
 
 struct cpu_event {
 	int fd; /* -1: not open */

@@ -4,8 +4,6 @@
 #include "daemon/images.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +11,34 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/elfid.h"
 #include "daemon/procroot.h"
 
-/* Files met in a round: such that are found later as well, and others. */
-#define MAX_MET_HERE  32
-#define MAX_MET_THERE 128
+/* For meeting files: such that are found later as well, and such that others brought.
+ */
+static const struct ration_limit meeting = { 10, 100 * NSEC_PER_MSEC };
 
-#define NR_RECENT 64 /* a power of two */
+/*
+ * A file that has been as it is for the first of these is looked at once in the second,
+ * however often it is mapped: what is written, run and written again is young.
+ */
+#define SETTLED_NS      (10 * NSEC_PER_SEC)
+#define SETTLED_LOOK_NS NSEC_PER_SEC
+
+#define NR_RECENT 1024
 
 struct images {
 	struct hmap map;
 	size_t bytes; /* of all */
-	/* By inode: nearly all mappings are of few files, the same again and again. */
+	/* By inode: nearly all mappings are of few images, the same again and again. */
 	struct known_image *recent[NR_RECENT];
-	uint32_t round, reading;
-	int nr_met[2]; /* in this round: here, there */
+	uint32_t round;
+	uint64_t reading_ns;  /* when these records were begun */
+	struct ration met[2]; /* for files here, and there */
+	struct apart apart;
 	bool keep;
 	struct known_image *kept[IMAGES_KEPT]; /* with an open file; the oldest first */
 	int nr_kept, nr_kept_before;           /* of which before this round */
@@ -53,7 +59,6 @@ static void image_free(struct known_image *image)
 	if (image->fd >= 0)
 		close(image->fd);
 	free((char *)image->desc.name);
-	free(image->open_path);
 	free(image);
 }
 
@@ -68,6 +73,7 @@ void images_free(struct images *im)
 		image_free(container_of(n, struct known_image, node));
 	}
 	hmap_fini(&im->map);
+	apart_fini(&im->apart);
 	free(im);
 }
 
@@ -208,10 +214,11 @@ static struct known_image *find_recent(const struct images *im, const char *name
 	return image;
 }
 
-static struct known_image *get_file(struct images *im, const char *name,
-				    const struct image_source *source)
+static struct known_image *get_mapped(struct images *im, enum image_kind kind,
+				      const char *name,
+				      const struct image_source *source)
 {
-	struct known_image *image = images_get_special(im, IMAGE_FILE, name, source);
+	struct known_image *image = images_get_special(im, kind, name, source);
 
 	im->recent[source->inode % NR_RECENT] = image;
 	return image;
@@ -230,9 +237,9 @@ struct known_image *images_get(struct images *im, const char *name,
 	if (unknown != SAMPLE_KEPT)
 		return get_unknown(im, unknown);
 	if (name[0] == '[')
-		image = images_get_special(im, IMAGE_VDSO, name, &none);
+		image = get_mapped(im, IMAGE_VDSO, name, &none);
 	else
-		image = get_file(im, name, source);
+		image = get_mapped(im, IMAGE_FILE, name, source);
 	if (!image && is_full(im))
 		return get_unknown(im, SAMPLE_IMAGE_LIMIT);
 	return image;
@@ -243,58 +250,71 @@ static uint64_t to_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
-/* Opens the image's path below root. A descriptor, or -errno. */
-static int open_below(const char *root, const char *name, struct stat *st)
-{
-	int rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd;
-
-	if (rootfd < 0)
-		return -errno;
-	fd = file_open_in_root(rootfd, name, st);
-	close(rootfd);
-	return fd;
-}
-
-/* Takes over what the open file says of itself when it is the mapped one. */
-static int take_file(struct known_image *image, int fd, const struct stat *st)
-{
-	struct image_desc *d = &image->desc;
+/* What an open file says of itself. */
+struct found_file {
 	struct elfid id;
+	struct stat st;
+	bool has_name; /* it was found by it, in place_tgid's root; 0: here */
+	pid_t place_tgid;
+	int fd; /* it itself; -1: another process has it */
+};
+
+/* Takes fd over. Whether it is the mapped file, what it says of itself, and fd. */
+static int read_file(const struct known_image *image, int fd, struct found_file *f)
+{
 	int err;
 
+	if (fd < 0)
+		return fd;
 	/* The device is not compared: Btrfs and overlayfs report another one. */
-	err = image->source.inode == st->st_ino ? elfid_read(fd, &id) : -ESTALE;
+	err = image->source.inode == f->st.st_ino ? elfid_read(fd, &f->id) : -ESTALE;
 	if (err)
-		return err;
-	memcpy(d->build_id, id.build_id, sizeof(d->build_id));
-	d->build_id_size = id.build_id_size;
-	memcpy(d->content, id.content, sizeof(d->content));
-	d->has_content = true;
-	d->device = st->st_dev;
-	d->inode = st->st_ino;
-	d->size = st->st_size;
-	d->mtime_ns = to_ns(&st->st_mtim);
-	return 0;
+		close(fd);
+	else
+		f->fd = fd;
+	return err;
+}
+
+static int find_at(const struct known_image *image, pid_t place_tgid,
+		   enum procroot_caution caution, struct found_file *f)
+{
+	f->has_name = true;
+	f->place_tgid = place_tgid;
+	return read_file(image,
+			 procroot_open(place_tgid, image->desc.name, caution, &f->st),
+			 f);
+}
+
+/* A file that has no name, or another file has it now. */
+static int find_mapped(const struct known_image *image, pid_t tgid,
+		       enum procroot_caution caution, struct found_file *f)
+{
+	const struct image_source *s = &image->source;
+
+	f->has_name = false;
+	return read_file(
+		image, procroot_open_mapped(tgid, s->device, s->inode, caution, &f->st),
+		f);
 }
 
 /* The first n of those that are kept open are closed, or gone. */
 static void forget_kept(struct images *im, int n)
 {
 	for (int i = 0; i < n; i++) {
-		if (im->kept[i] && im->kept[i]->fd >= 0) {
+		if (im->kept[i]->fd >= 0)
 			close(im->kept[i]->fd);
-			im->kept[i]->fd = -1;
-		}
+		im->kept[i]->fd = -1;
 	}
-	memmove(im->kept, im->kept + n, (im->nr_kept - n) * sizeof(im->kept[0]));
 	im->nr_kept -= n;
 	im->nr_kept_before = 0;
+	memmove(im->kept, im->kept + n, im->nr_kept * sizeof(im->kept[0]));
 }
 
-/* Takes fd over. */
+/* Takes fd over, which may be -1. */
 static void keep_file(struct images *im, struct known_image *image, int fd)
 {
+	if (fd < 0)
+		return;
 	if (!im->keep || im->nr_kept == IMAGES_KEPT) {
 		close(fd);
 		return;
@@ -303,40 +323,22 @@ static void keep_file(struct images *im, struct known_image *image, int fd)
 	im->kept[im->nr_kept++] = image;
 }
 
-static int resolve_at(struct images *im, struct known_image *image, const char *root)
+static void take_file(struct images *im, struct known_image *image,
+		      const struct found_file *f)
 {
-	struct stat st;
-	int fd, err;
+	struct image_desc *d = &image->desc;
 
-	fd = open_below(root, image->desc.name, &st);
-	if (fd < 0)
-		return fd;
-	err = take_file(image, fd, &st);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	image->open_path = strdup(root);
-	keep_file(im, image, fd);
-	return 0;
-}
-
-/* A file that has no name, or another file has it now. */
-static int resolve_mapped(struct images *im, struct known_image *image, pid_t tgid)
-{
-	struct stat st;
-	int fd, err;
-
-	fd = procroot_open_mapped(tgid, image->source.device, image->source.inode, &st);
-	if (fd < 0)
-		return fd;
-	err = take_file(image, fd, &st);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	keep_file(im, image, fd);
-	return 0;
+	memcpy(d->build_id, f->id.build_id, sizeof(d->build_id));
+	d->build_id_size = f->id.build_id_size;
+	memcpy(d->content, f->id.content, sizeof(d->content));
+	d->has_content = true;
+	d->device = f->st.st_dev;
+	d->inode = f->st.st_ino;
+	d->size = f->st.st_size;
+	d->mtime_ns = to_ns(&f->st.st_mtim);
+	image->has_place = f->has_name;
+	image->place_tgid = f->place_tgid;
+	keep_file(im, image, f->fd);
 }
 
 /* Whether "/" is the same directory for the process and for us. */
@@ -348,23 +350,54 @@ static bool same_root(const char *root)
 	       own.st_dev == its.st_dev;
 }
 
-/* 0 when the file is known now, or -errno. */
-static int resolve(struct images *im, struct known_image *image, pid_t tgid)
+/* 0, or -errno: -EREMOTE when it is there but might not answer. */
+static int find_file(const struct known_image *image, pid_t tgid,
+		     enum procroot_caution caution, struct found_file *f)
 {
 	char root[64];
 	int err = -ENOENT;
 
-	if (image->desc.name[0] != '/')
-		return err;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
 	if (!same_root(root))
-		err = resolve_at(im, image, root);
-	if (err)
-		err = resolve_at(im, image, "/");
-	if (err)
-		err = resolve_at(im, image, root); /* a bind mount over the same root */
-	if (err)
-		err = resolve_mapped(im, image, tgid);
+		err = find_at(image, tgid, caution, f);
+	if (err && err != -EREMOTE)
+		err = find_at(image, 0, caution, f);
+	if (err && err != -EREMOTE)
+		err = find_at(image, tgid, caution, f); /* a bind mount over "/" */
+	if (err && err != -EREMOTE)
+		err = find_mapped(image, tgid, caution, f);
+	return err;
+}
+
+struct question {
+	const struct known_image *image;
+	pid_t tgid;
+};
+
+static int find_apart(void *ctx, void *answer)
+{
+	const struct question *q = ctx;
+
+	struct found_file *f = answer;
+	int err = find_file(q->image, q->tgid, PROCROOT_MAY_WAIT, f);
+
+	f->fd = -1;
+	return err;
+}
+
+/* 0 when the file is known now, or -errno. */
+static int resolve(struct images *im, struct known_image *image, pid_t tgid)
+{
+	struct question question = { image, tgid };
+	struct found_file f = { 0 };
+	int err = -ENOENT;
+
+	if (image->desc.name[0] == '/')
+		err = find_file(image, tgid, PROCROOT_NEVER_WAIT, &f);
+	if (err == -EREMOTE)
+		err = apart_run(&im->apart, find_apart, &question, &f, sizeof(f));
+	if (!err)
+		take_file(im, image, &f);
 	return err;
 }
 
@@ -377,15 +410,6 @@ static void resolve_now(struct images *im, struct known_image *image, pid_t tgid
 		log_debug("image: %s: not readable as it was mapped: %s",
 			  image->desc.name, err_str(err));
 	image->resolved = true;
-}
-
-/* Where this process finds the image's file. -ENAMETOOLONG or 0. */
-static int find_path(const struct known_image *image, char *path, size_t size)
-{
-	const char *root = strcmp(image->open_path, "/") ? image->open_path : "";
-	int n = snprintf(path, size, "%s%s", root, image->desc.name);
-
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
 static bool same_content(const struct known_image *image, const struct stat *st)
@@ -402,14 +426,18 @@ static bool same_inode(const struct known_image *image, const struct stat *st)
 /* Another file in its place has numbers of its own; the same one may be new inside. */
 static void look_again(struct images *im, struct known_image *image)
 {
-	char path[PATH_MAX + 64];
 	struct stat st;
 	uint64_t ago_ns;
 
-	if (!image->open_path || find_path(image, path, sizeof(path)) ||
-	    lstat(path, &st) || !same_inode(image, &st) || same_content(image, &st))
+	image->settled = true;
+	if (!image->has_place ||
+	    procroot_peek(image->place_tgid, image->desc.name, &st) ||
+	    !same_inode(image, &st))
 		return;
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
+	image->settled = ago_ns >= SETTLED_NS;
+	if (same_content(image, &st))
+		return;
 	image->replaced_ns = time_mono_ns() - ago_ns;
 	if (is_full(im))
 		return;
@@ -418,25 +446,38 @@ static void look_again(struct images *im, struct known_image *image)
 	im->recent[image->source.inode % NR_RECENT] = NULL;
 }
 
-void images_meet(struct images *im, struct known_image *image, pid_t tgid)
+/* Whether a mapping that is made now may be of another content than was last seen. */
+static bool may_be_new(const struct images *im, const struct known_image *image)
 {
+	uint64_t quiet_ns = im->reading_ns - image->looked_ns;
+
+	return image->resolved && !image->successor && quiet_ns &&
+	       (!image->settled || quiet_ns >= SETTLED_LOOK_NS);
+}
+
+bool images_meet(struct images *im, struct known_image *image, pid_t tgid)
+{
+	uint64_t begun_ns;
 	char root[64];
 	int there;
 
-	if (image->resolved && image->looked != im->reading && !image->successor)
+	if (may_be_new(im, image)) {
 		look_again(im, image);
-	image->looked = im->reading;
+		image->looked_ns = im->reading_ns;
+	}
 	if (image->successor)
 		image = image->successor;
 	if (image->met || image->resolved)
-		return;
+		return false;
 	image->met = true;
+	begun_ns = time_mono_ns();
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
 	there = !same_root(root);
-	if (im->nr_met[there] >= (there ? MAX_MET_THERE : MAX_MET_HERE))
-		return;
-	im->nr_met[there]++;
-	image->resolved = !resolve(im, image, tgid);
+	if (ration_has(&im->met[there], &meeting, begun_ns)) {
+		image->resolved = !resolve(im, image, tgid);
+		ration_spend(&im->met[there], time_mono_ns() - begun_ns);
+	}
+	return true;
 }
 
 struct known_image *images_resolve(struct images *im, struct known_image *image,
@@ -457,14 +498,13 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 void images_next_round(struct images *im)
 {
 	im->round++;
-	im->nr_met[0] = im->nr_met[1] = 0;
 	forget_kept(im, im->nr_kept_before);
 	im->nr_kept_before = im->nr_kept;
 }
 
 void images_next_reading(struct images *im)
 {
-	im->reading++;
+	im->reading_ns = time_mono_ns();
 }
 
 int images_open(const struct known_image *image)
@@ -472,9 +512,10 @@ int images_open(const struct known_image *image)
 	struct stat st;
 	int fd;
 
-	if (!image->open_path)
+	if (!image->has_place)
 		return -ENOENT;
-	fd = open_below(image->open_path, image->desc.name, &st);
+	fd = procroot_open(image->place_tgid, image->desc.name, PROCROOT_NEVER_WAIT,
+			   &st);
 	if (fd < 0)
 		return fd;
 	if (!same_inode(image, &st) || !same_content(image, &st)) {
@@ -533,6 +574,11 @@ void images_sweep(struct images *im)
 		im->bytes -= image_bytes(image);
 		image_free(image);
 	}
+}
+
+struct apart *images_apart(struct images *im)
+{
+	return &im->apart;
 }
 
 size_t images_nr(const struct images *im)

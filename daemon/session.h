@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "db/retain.h"
 
 #define SESSION_MAX_EVENTS 32
 
@@ -34,14 +35,17 @@ struct session_config {
 	uint64_t max_memory;     /* bytes of counts kept in memory */
 	uint64_t capture_bytes;  /* of the database, for what is captured; 0: nothing */
 	uint64_t capture_end_ns; /* the session's end waits so long for it */
-	bool by_comm;            /* also keep profiles by command */
+	unsigned int by;         /* 1 << each kind (db/context.h): of which profiles by
+				    context are kept, too */
+	const char *by_process;  /* of which commands by process; NULL: of all */
 	pid_t target;            /* 0: the whole system, else this process and its
 				    descendants */
 	bool enable_on_exec;     /* with target: start when it calls exec */
 	const char *label;       /* of the first epoch, may be NULL */
 	int raw_fd;              /* every sample goes there too (raw.h); -1: no */
 
-	const char *announce_path; /* the loader hook's socket; NULL: none */
+	struct retain_policy retain; /* all 0: the database grows */
+	const char *announce_path;   /* the loader hook's socket; NULL: none */
 };
 
 /* The defaults that cpid(8) documents. */
@@ -57,6 +61,12 @@ int session_system_access(void);
  * what to do about it. Returns 0, -errno or -CPI_E….
  */
 int session_open(const struct session_config *cfg, struct session **out);
+
+/*
+ * Begins to keep the database to the configuration's policy, after privileges were
+ * dropped. 0, -errno or -CPI_E…, logged.
+ */
+int session_retain(struct session *s);
 
 /* Readable when session_run() has something to do; owned by the session. */
 int session_fd(const struct session *s);

@@ -24,7 +24,8 @@
 
 #define TICK_NS             500.0 /* of a tick's program, with outcomes, at most */
 #define MEASURING_SHARE     0.05  /* of the budget, for measuring */
-#define MEASURING_PAUSE     NSEC_PER_SEC
+#define MEASURING_PAUSE     NSEC_PER_SEC /* between the first ones */
+#define MEASURING_PER_CHECK 6
 #define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)
 #define MEASURING_MAX_NS    (25 * NSEC_PER_MSEC)
 #define DAEMON_SMOOTHING    0.25
@@ -44,6 +45,12 @@ uint64_t session_cpu_ns(void)
 	return ns_of(use.ru_utime) + ns_of(use.ru_stime);
 }
 
+/* Retention follows from what was stored once, not from the rate. */
+static uint64_t sampling_cpu_ns(const struct session *s)
+{
+	return session_cpu_ns() - keeper_cpu_ns(s->keeper);
+}
+
 void session_budget_begin(struct session *s)
 {
 	struct session_cost *cost = &s->cost;
@@ -55,7 +62,7 @@ void session_budget_begin(struct session *s)
 	cost->checked_ns = now;
 	cost->next_check_ns = now + (s->cfg.check_ns < FIRST_CHECK_NS ? s->cfg.check_ns
 								      : FIRST_CHECK_NS);
-	cost->cpu_ns = session_cpu_ns();
+	cost->cpu_ns = sampling_cpu_ns(s);
 }
 
 /* ---- what a sample costs ---- */
@@ -88,9 +95,12 @@ static double at_most(double v, double max)
 static double pause_after(const struct session *s, double spent_ns)
 {
 	double pause_ns = spent_ns / (MEASURING_SHARE * s->cfg.budget * s->cpus.nr);
+	double least_ns = (double)s->cfg.check_ns / MEASURING_PER_CHECK;
 
-	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || pause_ns < MEASURING_PAUSE)
-		return MEASURING_PAUSE; /* the first ones in time for the first check */
+	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || least_ns < MEASURING_PAUSE)
+		least_ns = MEASURING_PAUSE; /* in time for the first check */
+	if (s->cost.nr_measured <= BUDGET_MIN_COSTS || pause_ns < least_ns)
+		return least_ns;
 	return at_most(pause_ns, MEASURING_MAX_PAUSE);
 }
 
@@ -131,7 +141,7 @@ static void estimate(struct session *s, uint64_t now)
 {
 	struct session_cost *cost = &s->cost;
 	double seconds = (double)(now - cost->checked_ns) / NSEC_PER_SEC;
-	uint64_t cpu_ns = session_cpu_ns(), all = 0, n;
+	uint64_t cpu_ns = sampling_cpu_ns(s), all = 0, n;
 	struct budget_cost c = { .daemon = cost->now.daemon };
 	struct collector_counts counts;
 	double share;

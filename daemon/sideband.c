@@ -21,6 +21,8 @@
 
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/cgroupevents.h"
+#include "daemon/labels.h"
 #include "daemon/movedtext.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
@@ -37,32 +39,30 @@
 #define RING_WAKES_AT (RING_SIZE_MIN / 2)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
-#define LOOK_INTERVAL_NS (10 * NSEC_PER_MSEC) /* between looks at an event's time */
+#define LOOK_INTERVAL_NS NSEC_PER_SEC /* between looks at an event's time */
 
 struct source {
 	int fd; /* -1: this CPU is offline */
+	int cgroups_fd[CGROUPS_MAX_EVENTS], nr_cgroups;
 	struct ring ring;
-	uint64_t lost_told;  /* records lost, as LOST records say */
-	uint64_t lost_noted; /* of those that the event has lost */
+	const struct perf_event_header *record; /* the next one to apply, ... */
+	uint64_t time;                          /* ... and when it was written */
+	bool may_have_lost;                     /* since its event was looked at */
+	uint64_t lost_told;                     /* records lost, as LOST records say */
+	uint64_t lost_noted;                    /* of those that the event has lost */
 	uint64_t enabled_ns; /* how long the event had been enabled ... */
 	uint64_t looked_ns;  /* ... then */
 	bool stopped;        /* and was not since */
-};
-
-/* A copied record waiting for its turn. */
-struct pending {
-	uint64_t time;
-	size_t at; /* offset in sideband.copies */
 };
 
 struct sideband {
 	struct sideband_config cfg;
 	struct source *source; /* by CPU number */
 	int nr_sources;
-	struct buf copies;
-	struct pending *pending;
-	size_t nr_pending, cap_pending;
+	struct source **queue; /* a heap: whose next record is the oldest comes first */
+	int nr_queued;
 	uint64_t nr_lost, nr_mended;
+	bool had_news;       /* in the last reading */
 	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
@@ -132,6 +132,38 @@ static size_t ring_size(const struct sideband *sb)
 	return size;
 }
 
+static void close_cgroups(struct source *s)
+{
+	for (int i = 0; i < s->nr_cgroups; i++)
+		close(s->cgroups_fd[i]);
+	s->nr_cgroups = 0;
+}
+
+/* Their samples go into the same ring. Without them it is asked for instead. */
+static void open_cgroups(struct sideband *sb, struct source *s, int ring_fd, int cpu)
+{
+	struct perf_event_attr attr;
+	int err = 0;
+
+	for (int i = 0; !err && i < cgroups_nr_events(sb->cfg.cgroups); i++) {
+		int fd;
+
+		cgroups_attr(sb->cfg.cgroups, i, &attr);
+		fd = perfev_open(&attr, -1, cpu);
+		if (fd < 0) {
+			err = fd;
+			break;
+		}
+		s->cgroups_fd[s->nr_cgroups++] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) < 0)
+			err = -errno;
+	}
+	if (!err)
+		return;
+	close_cgroups(s);
+	cgroups_give_up(sb->cfg.cgroups, err);
+}
+
 static int source_open(struct sideband *sb, int cpu)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
@@ -153,10 +185,11 @@ static int source_open(struct sideband *sb, int cpu)
 		return err;
 	}
 	s->fd = fd;
+	open_cgroups(sb, s, fd, cpu);
 	s->lost_told = s->lost_noted = 0;
 	s->enabled_ns = 0;
 	s->looked_ns = time_mono_ns();
-	s->stopped = false;
+	s->stopped = s->may_have_lost = false;
 	return 0;
 }
 
@@ -164,25 +197,38 @@ static void source_close(struct source *s)
 {
 	if (s->fd < 0)
 		return;
+	close_cgroups(s);
 	ring_close(&s->ring);
 	close(s->fd);
 	s->fd = -1;
+}
+
+static int grow_sources(struct sideband *sb, int nr)
+{
+	struct source **queue, *grown;
+
+	if (nr <= sb->nr_sources)
+		return 0;
+	queue = realloc(sb->queue, nr * sizeof(*queue));
+	if (!queue)
+		return -ENOMEM;
+	sb->queue = queue;
+	grown = realloc(sb->source, nr * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	sb->source = grown;
+	for (; sb->nr_sources < nr; sb->nr_sources++)
+		sb->source[sb->nr_sources] = (struct source){ .fd = -1 };
+	return 0;
 }
 
 int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus)
 {
 	int err = 0;
 
-	if (cpus->highest >= sb->nr_sources) {
-		struct source *grown =
-			realloc(sb->source, (cpus->highest + 1) * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		sb->source = grown;
-		for (; sb->nr_sources <= cpus->highest; sb->nr_sources++)
-			sb->source[sb->nr_sources] = (struct source){ .fd = -1 };
-	}
+	err = grow_sources(sb, cpus->highest + 1);
+	if (err)
+		return err;
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		bool wanted = cpu <= cpus->highest && cpus->online[cpu];
 
@@ -237,31 +283,8 @@ void sideband_close(struct sideband *sb)
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++)
 		source_close(&sb->source[cpu]);
 	free(sb->source);
-	free(sb->pending);
-	buf_fini(&sb->copies);
+	free(sb->queue);
 	free(sb);
-}
-
-/* Copies one record, to be applied when all CPUs' records are in order. */
-static void keep(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
-{
-	if (sb->nr_pending == sb->cap_pending) {
-		size_t cap = sb->cap_pending ? sb->cap_pending * 2 : 256;
-		struct pending *grown = realloc(sb->pending, cap * sizeof(*grown));
-
-		if (!grown)
-			goto lost;
-		sb->pending = grown;
-		sb->cap_pending = cap;
-	}
-	sb->pending[sb->nr_pending] = (struct pending){ time, sb->copies.len };
-	buf_put(&sb->copies, h, h->size);
-	if (!sb->copies.err) {
-		sb->nr_pending++;
-		return;
-	}
-lost:
-	sb->nr_lost++;
 }
 
 static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
@@ -274,15 +297,16 @@ static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 
 /*
  * When a CPU goes offline its events stop for good, and stay so when it is back. Those
- * of a process stop whenever it does.
+ * of a process stop whenever it does. Looking takes an interrupt of the event's CPU.
  */
-static void look_at_event(struct sideband *sb, struct source *s)
+static void look_at_event(struct sideband *sb, struct source *s, uint64_t now)
 {
 	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
-	ssize_t n = read(s->fd, count, sizeof(count));
-	uint64_t now = time_mono_ns();
 
-	if (n == sizeof(count))
+	if (!s->may_have_lost && now < s->looked_ns + LOOK_INTERVAL_NS)
+		return;
+	s->may_have_lost = false;
+	if (read(s->fd, count, sizeof(count)) == sizeof(count))
 		note_lost(sb, s, count[2]);
 	if (sb->cfg.target >= 0 || now < s->looked_ns + LOOK_INTERVAL_NS)
 		return;
@@ -291,38 +315,91 @@ static void look_at_event(struct sideband *sb, struct source *s)
 	s->looked_ns = now;
 }
 
-static void collect(struct sideband *sb, struct source *s)
+/*
+ * Finds the ring's next record that is to be applied. The kernel writes a CPU's in the
+ * order of their times: in process context, with preemption off.
+ */
+static void find_next(struct sideband *sb, struct source *s)
 {
 	const struct perf_event_header *h;
 
-	ring_snapshot(&s->ring);
-	while ((h = ring_peek(&s->ring))) {
+	for (; (h = ring_peek(&s->ring)); ring_next(&s->ring, h)) {
 		const struct sample_id *id;
 
-		if (h->size >= sizeof(*h) + sizeof(*id)) {
-			id = (const void *)((const char *)h + h->size - sizeof(*id));
-			if (h->type == PERF_RECORD_LOST) {
-				const uint64_t *lost = (const uint64_t *)(h + 1);
-
-				s->lost_told += lost[1];
-				note_lost(sb, s, s->lost_told);
-			} else {
-				keep(sb, h, id->time);
-			}
+		if (h->type == PERF_RECORD_SAMPLE) {
+			if (cgroupevents_time(h, &s->time))
+				break;
+			continue;
 		}
-		ring_next(&s->ring, h);
+		if (h->size < sizeof(*h) + sizeof(*id))
+			continue;
+		if (h->type != PERF_RECORD_LOST) {
+			id = (const void *)((const char *)h + h->size - sizeof(*id));
+			s->time = id->time;
+			break;
+		}
+		s->lost_told += ((const uint64_t *)(h + 1))[1];
+		note_lost(sb, s, s->lost_told);
 	}
-	ring_release(&s->ring);
-	look_at_event(sb, s);
+	s->record = h;
 }
 
-static int by_time(const void *a, const void *b)
+/* Puts the heap's element at i, which may be too late, into its place. */
+static void sift_down(struct sideband *sb, int i)
 {
-	const struct pending *x = a, *y = b;
+	struct source **q = sb->queue, *s = q[i];
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->at < y->at ? -1 : 1; /* as the kernel wrote them */
+	for (;;) {
+		int child = 2 * i + 1;
+
+		if (child + 1 < sb->nr_queued && q[child + 1]->time < q[child]->time)
+			child++;
+		if (child >= sb->nr_queued || s->time <= q[child]->time)
+			break;
+		q[i] = q[child];
+		i = child;
+	}
+	q[i] = s;
+}
+
+static void release(struct source *s)
+{
+	s->may_have_lost |= ring_may_have_lost(&s->ring);
+	ring_release(&s->ring);
+}
+
+/* Queues the rings that have records. */
+static void queue_sources(struct sideband *sb)
+{
+	sb->nr_queued = 0;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		struct source *s = &sb->source[cpu];
+
+		if (s->fd < 0)
+			continue;
+		ring_snapshot(&s->ring);
+		find_next(sb, s);
+		if (s->record)
+			sb->queue[sb->nr_queued++] = s;
+	}
+	for (int i = sb->nr_queued / 2 - 1; i >= 0; i--)
+		sift_down(sb, i);
+}
+
+/* Passes the oldest record. The ring has its place back when another one's turn comes.
+ */
+static void dequeue(struct sideband *sb)
+{
+	struct source *s = sb->queue[0];
+
+	ring_next(&s->ring, s->record);
+	find_next(sb, s);
+	if (!s->record)
+		sb->queue[0] = sb->queue[--sb->nr_queued];
+	if (sb->nr_queued)
+		sift_down(sb, 0);
+	if (!sb->nr_queued || sb->queue[0] != s)
+		release(s);
 }
 
 struct record_task {
@@ -365,9 +442,12 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 			       .end = r->address + r->len,
 			       .bias = r->page_offset - r->address,
 			       .since = time };
+	char label[CPI_LABEL_MAX + 1];
 
 	if (!has_text(&r->header, r->name) || range.start >= range.end)
 		return;
+	if (sb->cfg.labels && labels_parse_mapping(r->name, label))
+		procmap_set_label(sb->cfg.procmap, r->pid, label);
 	image = images_get(sb->cfg.images, r->name, &source);
 	if (!image) {
 		procmap_add_gap(sb->cfg.procmap, time, time);
@@ -380,14 +460,22 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
 		return; /* it goes on to be the file's */
 	procmap_map(sb->cfg.procmap, r->pid, &range);
-	images_meet(sb->cfg.images, image, r->pid);
+	if (images_meet(sb->cfg.images, image, r->pid))
+		sb->had_news = true;
 	if (sb->cfg.jit && jit_may_hold(image)) {
 		const struct process *p =
 			procmap_find(sb->cfg.procmap, r->pid, 0, time);
 
-		if (p)
-			jit_note(sb->cfg.jit, p);
+		if (p && jit_note(sb->cfg.jit, p))
+			sb->had_news = true;
 	}
+}
+
+static void apply_exec(struct sideband *sb, const struct record_comm *r, uint64_t time)
+{
+	procmap_exec(sb->cfg.procmap, r->pid, r->comm, time);
+	if (sb->cfg.cgroups)
+		cgroups_note_exec(sb->cfg.cgroups, r->pid);
 }
 
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
@@ -415,7 +503,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 		if (!has_text(h, r->comm))
 			break;
 		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
-			procmap_exec(pm, r->pid, r->comm, time);
+			apply_exec(sb, r, time);
 		else if (r->pid == r->tid)
 			procmap_comm(pm, r->pid, r->comm);
 		break;
@@ -423,6 +511,9 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	case PERF_RECORD_MMAP2:
 		if (h->size >= sizeof(struct record_mmap2))
 			apply_mmap2(sb, (const void *)h, time);
+		break;
+	case PERF_RECORD_SAMPLE:
+		cgroups_apply(sb->cfg.cgroups, h);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		if (sb->cfg.kernel)
@@ -435,18 +526,18 @@ bool sideband_read(struct sideband *sb)
 {
 	sb->gap_ns = sb->read_ns;
 	sb->read_ns = time_mono_ns();
+	sb->had_news = false;
 	images_next_reading(sb->cfg.images);
+	for (queue_sources(sb); sb->nr_queued; dequeue(sb))
+		apply(sb, sb->queue[0]->record, sb->queue[0]->time);
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
-		if (sb->source[cpu].fd >= 0)
-			collect(sb, &sb->source[cpu]);
+		struct source *s = &sb->source[cpu];
+
+		if (s->fd < 0)
+			continue;
+		release(s);
+		look_at_event(sb, s, sb->read_ns);
 	}
-	if (sb->nr_pending)
-		qsort(sb->pending, sb->nr_pending, sizeof(*sb->pending), by_time);
-	for (size_t i = 0; i < sb->nr_pending; i++)
-		apply(sb, (const void *)(sb->copies.data + sb->pending[i].at),
-		      sb->pending[i].time);
-	sb->nr_pending = 0;
-	buf_reset(&sb->copies);
 	return sb->nr_lost != sb->nr_mended || sb->missed;
 }
 
@@ -464,6 +555,10 @@ void sideband_mend(struct sideband *sb)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
 		procmap_settle(sb->cfg.procmap, now);
+	if (sb->cfg.cgroups)
+		cgroups_read_all(sb->cfg.cgroups);
+	if (sb->cfg.labels)
+		labels_scan(sb->cfg.procmap, now);
 	if (sb->nr_lost != sb->nr_mended)
 		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
 			 (unsigned long long)(sb->nr_lost - sb->nr_mended));
@@ -497,6 +592,11 @@ bool sideband_is_due(const struct sideband *sb)
 bool sideband_has_news(const struct sideband *sb)
 {
 	return has_unread(sb, 1);
+}
+
+bool sideband_had_news(const struct sideband *sb)
+{
+	return sb->had_news;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

@@ -44,6 +44,8 @@ struct image_cache {
 	size_t nr_failed;
 	bool warn;
 	uint64_t clock;
+	struct image_search search;
+	struct remote *remote; /* NULL: nobody is asked */
 };
 
 struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn)
@@ -77,7 +79,36 @@ void image_cache_free(struct image_cache *cache)
 		free(entry_of(n));
 	}
 	hmap_fini(&cache->map);
+	remote_close(cache->remote);
 	free(cache);
+}
+
+static bool is_asked_for(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+int image_cache_search(struct image_cache *cache, const char *debug_dir,
+		       bool debuginfod)
+{
+	int err;
+
+	cache->search.directory = debug_dir ? debug_dir : getenv("CPI_DEBUG_DIR");
+	if (!debuginfod && !is_asked_for("CPI_DEBUGINFOD"))
+		return 0;
+	err = remote_open(&cache->remote);
+	if (err)
+		return err;
+	cache->search.fetch = remote_debug_file;
+	cache->search.ctx = cache->remote;
+	return 0;
+}
+
+struct remote *image_cache_remote(const struct image_cache *cache)
+{
+	return cache->remote;
 }
 
 static struct entry *find(struct image_cache *cache, int64_t id)
@@ -196,28 +227,49 @@ static bool is_unverified(const struct image_desc *desc)
 	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
 }
 
-/* The file where it lay, if its content is what ran: not its build id, or name, alone.
- */
-static int open_file(const struct image_desc *desc, struct image **out)
+/* Whether the file has the content that ran: neither build id nor name is enough. */
+static int check_content(const struct image_desc *desc, int fd)
 {
 	struct elfid id;
-	int fd, err = 0;
+	int err = desc->has_content ? elfid_read(fd, &id) : 0;
 
-	if (is_unverified(desc))
-		return -CPI_ENOIMAGE;
-	fd = file_open_regular(AT_FDCWD, desc->name, NULL);
-	if (fd < 0)
-		return fd;
-	if (desc->has_content)
-		err = elfid_read(fd, &id);
-	if (!err && desc->has_content &&
-	    memcmp(id.content, desc->content, sizeof(id.content)))
-		err = -CPI_EMISMATCH;
-	if (err) {
-		close(fd);
+	if (err || !desc->has_content)
 		return err;
-	}
-	return image_open_fd(desc, fd, desc->name, out);
+	return memcmp(id.content, desc->content, sizeof(id.content)) ? -CPI_EMISMATCH
+								     : 0;
+}
+
+/* Takes fd over, which may be an error. */
+static int open_fd(struct image_cache *cache, const struct image_desc *desc, int fd,
+		   struct image **out)
+{
+	int err = fd < 0 ? fd : check_content(desc, fd);
+
+	if (!err)
+		return image_open_searching(desc, fd, desc->name, &cache->search, out);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* Where it lay; else, where that is allowed, from a server that knows its build id. */
+static int open_file(struct image_cache *cache, const struct query_image *row,
+		     struct image **out)
+{
+	const struct image_desc *desc = &row->desc;
+	int err = open_fd(cache, desc,
+			  is_unverified(desc)
+				  ? -CPI_ENOIMAGE
+				  : file_open_regular(AT_FDCWD, desc->name, NULL),
+			  out);
+
+	if (!err || err == -ENOMEM || !cache->remote)
+		return err;
+	if (!open_fd(cache, desc,
+		     remote_program(cache->remote, desc->build_id, desc->build_id_size),
+		     out))
+		return 0;
+	return err;
 }
 
 static int open_image(struct image_cache *cache, const struct query_image *row,
@@ -227,7 +279,7 @@ static int open_image(struct image_cache *cache, const struct query_image *row,
 
 	if (row->desc.kind != IMAGE_FILE)
 		return open_captured(cache, row, out);
-	err = open_file(&row->desc, out);
+	err = open_file(cache, row, out);
 	if (!err || err == -ENOMEM)
 		return err;
 	captured = open_captured_file(cache, row, out);
