@@ -13,6 +13,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/blame_sum.c \
 	analysis/blame_units.c \
 	analysis/branchprob.c analysis/branchprob.h \
+	analysis/captured.c analysis/captured.h \
+	analysis/captured_decode.c analysis/captured_encode.c \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \
@@ -51,6 +53,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
+	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
 	analysis/splitfile.c analysis/splitfile.h \
 	analysis/splitset.c analysis/splitset.h \

@@ -94,6 +94,10 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0386-collect-contexts.t t/0388-hostile-stalling.t
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+CAPTURE_TESTS = t/0386-capture-replaced.t
+EXTRA_DIST += t/programs/replaced.c t/programs/replaced.cc
+dist_check_SCRIPTS += $(CAPTURE_TESTS)
+LONG_TESTS += $(CAPTURE_TESTS)
 dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
 

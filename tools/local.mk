@@ -79,6 +79,14 @@ tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
 	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
 
+# The capture's server is cpid's and cpi record's alone.
+pkglibexec_PROGRAMS += tools/cpi-capture
+tools_cpi_capture_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
+tools_cpi_capture_SOURCES = tools/capture_main.c tools/capture.h \
+	tools/capture_files.c tools/capture_sandbox.c tools/capture_work.c
+tools_cpi_capture_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
+	base/libbase.a $(ANALYSIS_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) -lm
+
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions
 if !CROSS
