@@ -47,7 +47,7 @@ static void dump(struct image *im, uint64_t address)
 int main(int argc, char **argv)
 {
 	struct image_desc desc = { .kind = IMAGE_FILE };
-	struct image_search search = { NULL };
+	struct image_search search = { .directory = NULL };
 	struct image *im;
 	uint64_t address;
 	int error, fd;
