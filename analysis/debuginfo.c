@@ -296,7 +296,7 @@ static struct splitunit *find_split(struct debuginfo *d, uint32_t unit, Dwarf_Di
 	if (!skeleton_read(die, &d->main.view, &s, &name, &directory))
 		return NULL;
 	s.name = debuginfo_string(d, unit, &name);
-	s.directory = debuginfo_string(d, unit, &directory);
+	s.directory = directory.cu ? debuginfo_string(d, unit, &directory) : NULL;
 	if (!d->split)
 		d->split = splitset_new(&d->main.view, d->nr_units);
 	if (s.name && d->split)
