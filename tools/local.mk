@@ -5,6 +5,7 @@ noinst_LIBRARIES += tools/libtools.a
 tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS) \
 	$(DEBUGINFOD_CFLAGS)
 tools_libtools_a_SOURCES = \
+	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
@@ -17,12 +18,14 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
+	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
+	tools/cmd_stats.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
 	tools/cmd_top.c \
@@ -40,6 +43,8 @@ tools_libtools_a_SOURCES = \
 	tools/list_find.c \
 	tools/list_print.c \
 	tools/list_source.c \
+	tools/matrix.c tools/matrix.h \
+	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -49,10 +54,15 @@ tools_libtools_a_SOURCES = \
 	tools/ranking.c tools/ranking.h \
 	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
+	tools/retaining.c tools/retaining.h \
+	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
+	tools/stats.c tools/stats.h \
+	tools/stats_category.c \
+	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
