@@ -127,6 +127,8 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 			locate(g, image, c[i].offset, &key);
 		err = add_to(g->p, &key, event, c[i].n, weight);
 	}
+	if (image)
+		image_cache_warn_lines(g->images, &q->image, image);
 	return err;
 }
 

@@ -4,7 +4,7 @@ UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
 	t/unit/check_branch_pair \
-	t/unit/check_prometheus \
+	t/unit/check_mapping t/unit/check_prometheus \
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
@@ -20,6 +20,8 @@ t_unit_check_branch_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_LDADD = $(UNIT_LDADD)
 t_unit_check_branch_pair_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_pair_LDADD = $(UNIT_LDADD)
+t_unit_check_mapping_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_mapping_LDADD = $(UNIT_LDADD)
 t_unit_check_prometheus_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_prometheus_LDADD = $(UNIT_LDADD)
 t_unit_check_rangemap_CFLAGS = $(UNIT_CFLAGS)
