@@ -116,8 +116,9 @@ static int is_finished(sqlite3 *h, int64_t dst, int64_t nr, bool *finished)
 {
 	static const char sql[] =
 		"SELECT NOT e.open AND r.state != 0 AND ?2 = (SELECT count(*)"
-		" FROM main.flush WHERE epoch = ?1) FROM main.epoch e"
-		" JOIN main.run r ON r.id = e.run WHERE e.id = ?1";
+		" FROM main.flush WHERE epoch = ?1) AND NOT EXISTS (SELECT 1"
+		" FROM main.roll WHERE epoch = ?1 OR target = ?1)"
+		" FROM main.epoch e JOIN main.run r ON r.id = e.run WHERE e.id = ?1";
 	int64_t yes;
 	int err = sql_get(h, &yes, sql, "ii", dst, nr);
 

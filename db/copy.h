@@ -65,7 +65,8 @@ int copy_capture(sqlite3 *h, bool *more);
 
 /*
  * Copies the chosen epochs, all or (the caller rolls back) none: -CPI_ECORRUPT
- * where the source is not what the schema says. With ended, none of them is open.
+ * where the source is not what the schema says, -EAGAIN where its retention is at work
+ * on some of them. With ended, none of them is open.
  */
 int copy_epochs(sqlite3 *h, bool ended);
 

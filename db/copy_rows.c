@@ -315,10 +315,26 @@ static int copy_table(sqlite3_stmt *st, void *ctx)
 	return err ? err : run_script(s);
 }
 
+/* Whether the chosen epochs are there, and retention has not torn them apart. */
+static int check_whole(sqlite3 *h)
+{
+	static const char sql[] =
+		"SELECT (SELECT count(*) FROM src.roll o"
+		" WHERE (o.epoch IN (SELECT src FROM temp.copy_epoch)) !="
+		" (o.target IS NOT NULL AND"
+		" o.target IN (SELECT src FROM temp.copy_epoch))) +"
+		" (SELECT count(*) FROM temp.copy_epoch"
+		" WHERE src NOT IN (SELECT id FROM src.epoch))";
+	int64_t nr;
+	int err = sql_get(h, &nr, sql, "");
+
+	return err ? err : nr ? -EAGAIN : 0;
+}
+
 int copy_epochs(sqlite3 *h, bool ended)
 {
 	struct script s = { .h = h, .ended = ended };
-	int err = 0;
+	int err = check_whole(h);
 
 	for (size_t i = 0; !err && i < NR_PARENTS; i++)
 		err = map_parent(&s, &parents[i]);
