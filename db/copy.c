@@ -20,6 +20,7 @@ static const char *const maps[] = {
 	"CREATE TEMP TABLE copy_stream (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_context (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_image (src INTEGER PRIMARY KEY, dst INTEGER)",
+	"CREATE TEMP TABLE copy_version (v INTEGER)",
 	"CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
 	" image INTEGER, low INTEGER, high INTEGER)",
 };
@@ -48,6 +49,7 @@ static int forget_source(sqlite3 *h)
 			   "DROP TABLE IF EXISTS temp.copy_stream;"
 			   "DROP TABLE IF EXISTS temp.copy_context;"
 			   "DROP TABLE IF EXISTS temp.copy_image;"
+			   "DROP TABLE IF EXISTS temp.copy_version;"
 			   "DROP TABLE IF EXISTS temp.copy_chunk;"
 			   "DETACH src");
 }
@@ -171,5 +173,6 @@ int copy_forget(sqlite3 *h)
 			   "DELETE FROM temp.copy_stream;"
 			   "DELETE FROM temp.copy_context;"
 			   "DELETE FROM temp.copy_image;"
+			   "DELETE FROM temp.copy_version;"
 			   "DELETE FROM temp.copy_chunk");
 }

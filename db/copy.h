@@ -48,7 +48,7 @@ int copy_choose(sqlite3 *h, int64_t src, int64_t dst);
 
 /*
  * Note what the chosen epochs name, then what was captured of the images among
- * that. They read the source alone.
+ * that. They write nothing, so that less is left to do in a transaction.
  */
 int copy_gather(sqlite3 *h);
 int copy_gather_captures(sqlite3 *h);

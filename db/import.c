@@ -237,7 +237,11 @@ static int run(struct import *im, const struct query_epochs *epochs)
 		err = import_captures(im);
 	for (size_t i = 0; !err && i < epochs->nr; i++)
 		err = import_epoch(im, epochs->epoch[i].id);
-	if (err && err != -EEXIST)
+	if (err == -EAGAIN)
+		log_err("%s: its epochs are being rolled up or removed: import it "
+			"again in a moment",
+			im->path);
+	else if (err && err != -EEXIST)
 		log_err("%s: import into %s: %s: import it again to go on", im->path,
 			sqlite3_db_filename(im->h, "main"), err_str(err));
 	return err;
