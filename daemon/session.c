@@ -331,8 +331,10 @@ void session_free(struct session *s)
 {
 	if (s->ops)
 		s->ops->close(s->collector);
+	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	sideband_close(s->sideband);
+	cgroups_close(s->cgroups);
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);
@@ -354,6 +356,8 @@ int session_close(struct session *s)
 	if (!s)
 		return 0;
 	s->ops->stop(s->collector);
+	keeper_stop(s->keeper);
+	s->keeper = NULL;
 	err = session_post(s);
 	if (!err)
 		err = session_store(s);

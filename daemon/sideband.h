@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/cgroups.h"
 #include "daemon/cpus.h"
 #include "daemon/images.h"
 #include "daemon/jit.h"
@@ -27,6 +28,8 @@ struct sideband_config {
 	int epoll_fd;          /* every ring is added to it */
 	struct kernel *kernel; /* told of text that comes and goes; may be NULL */
 	struct jit *jit;       /* told of memory that may hold such code; may be NULL */
+	struct cgroups *cgroups; /* told of execs, and has samples; may be NULL */
+	bool labels;             /* what processes say of theirs is wanted */
 };
 
 struct sideband;

@@ -88,6 +88,8 @@ EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 check_PROGRAMS += t/bench/execs
 t_bench_execs_CFLAGS = $(AM_CFLAGS)
 
+dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/workload
+EXTRA_DIST += t/bench/README.md t/bench/lines t/bench/lines_unit.cc
 dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/what_ran t/bench/workload
 EXTRA_DIST += t/bench/README.md
 

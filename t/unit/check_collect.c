@@ -536,8 +536,12 @@ START_TEST(a_tally_keeps_every_sample)
 			n << CPI_COUNT_SHIFT,
 		};
 		char comm[16];
+		const char *contexts[NR_CONTEXT_KINDS] = { [CONTEXT_COMM] = comm };
 		struct tally_run run = {
-			.event = i % 3, .image = image, .comm = comm, .by_comm = i % 2
+			.event = i % 3,
+			.image = image,
+			.comm = comm,
+			.contexts = i % 2 ? contexts : NULL,
 		};
 
 		snprintf(comm, sizeof(comm), "c%d", i);
@@ -549,6 +553,8 @@ START_TEST(a_tally_keeps_every_sample)
 	}
 	ck_assert_uint_eq(tally_total(t), added);
 	ck_assert_uint_le(t->comms.nr, TALLY_COMMS + 8);
+	ck_assert_uint_eq(t->contexts.nr, TALLY_CONTEXTS + 1);
+	ck_assert_uint_gt(t->crowded, 0);
 	tally_drop(t, SAMPLE_NO_SPACE);
 	ck_assert_uint_eq(tally_total(t), added);
 	ck_assert_uint_eq(t->profiles.nr, 0);
