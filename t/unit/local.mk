@@ -103,6 +103,10 @@ t_unit_check_stated_LDADD = $(COLLECT_LDADD)
 t_unit_check_statement_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_statement_LDADD = $(DAEMON_UNIT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
+check_PROGRAMS += t/unit/check_apart
+QUICK_TESTS += t/unit/check_apart
+t_unit_check_apart_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_apart_LDADD = $(DAEMON_UNIT_LDADD)
 check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
