@@ -58,6 +58,8 @@ struct cmd_options {
 	/* prof */
 	int by; /* enum prof_by */
 	const char *procedure;
+	bool over_time;
+	const char *svg;
 	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;

@@ -51,6 +51,8 @@ tools_libtools_a_SOURCES = \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
+	tools/prof_svg.c \
+	tools/prof_time.c tools/prof_time.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
 	tools/remote.c tools/remote.h \

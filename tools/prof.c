@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "tools/imagecache.h"
 #include "tools/prof_rows.h"
+#include "tools/prof_time.h"
 #include "tools/progress.h"
 
 #define NO_SYMBOL UINT64_MAX
@@ -163,7 +164,7 @@ static int gather_profiles(struct prof *p)
 	int err;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
-				   true);
+				   !p->quiet);
 	if (!g.images)
 		return -ENOMEM;
 	err = image_cache_search(g.images, p->ctx->opt.debug_dir,
@@ -308,7 +309,7 @@ static int choose_primary(struct prof *p)
 	return 0;
 }
 
-static int gather(struct prof *p)
+int prof_gather(struct prof *p)
 {
 	int err;
 
@@ -352,7 +353,9 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 		return err;
 	if (ctx->opt.procedure)
 		p->procedure_glob = select_glob(ctx->opt.procedure);
-	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : gather(p);
+	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : prof_gather(p);
+	if (!err && (ctx->opt.over_time || ctx->opt.svg))
+		err = prof_over_time(p);
 	if (err)
 		prof_close(p);
 	return err;
@@ -361,6 +364,7 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 void prof_close(struct prof *p)
 {
 	prof_free_rows(p);
+	prof_free_buckets(p);
 	free(p->procedure_glob);
 	events_fini(&p->ev);
 	select_close(&p->sel);

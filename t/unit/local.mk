@@ -65,7 +65,8 @@ t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_query t/unit/check_retain
+	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
+	t/unit/check_query t/unit/check_retain
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -129,6 +130,8 @@ t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_plans_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_plans_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_retain_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
