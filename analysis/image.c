@@ -17,6 +17,7 @@
 #include "analysis/debugfile.h"
 #include "analysis/elffile.h"
 #include "analysis/elfsyms.h"
+#include "analysis/inlines.h"
 #include "analysis/lines.h"
 #include "analysis/lsda.h"
 #include "analysis/symtab.h"
@@ -26,6 +27,8 @@
 
 struct image_ops {
 	struct line (*line_at)(struct image *im, uint64_t offset);
+	size_t (*inlined_at)(struct image *im, uint64_t offset,
+			     const struct inlined **out);
 	int (*read)(struct image *im, uint64_t offset, void *out, size_t size);
 	uint64_t (*address)(const struct image *im, uint64_t offset);
 	bool (*offset)(const struct image *im, uint64_t address, uint64_t *offset);
@@ -44,10 +47,12 @@ struct image {
 	struct symtab symbols;
 	/* An ELF file: */
 	char *path;
+	const struct image_search *search;
 	struct elffile *elf, *debug, *unpacked, *alternate;
-	struct lines *lines;
+	struct debuginfo *dwarf; /* of elf or debug */
+	struct inlines *inlines;
 	struct landing_pads pads;
-	bool looked_for_debug, looked_for_lines, looked_for_pads;
+	bool looked_for_debug, looked_for_dwarf, looked_for_pads;
 	/* What was captured: */
 	char **names;
 	size_t nr_names;
@@ -68,8 +73,8 @@ static int find_debug(struct image *im)
 {
 	int err = 0;
 
-	if (!im->looked_for_debug && im->path)
-		err = debugfile_find(im->elf, im->path, DEBUGFILE_ROOT, &im->debug);
+	if (!im->looked_for_debug)
+		err = debugfile_search(im->elf, im->path, im->search, &im->debug);
 	im->looked_for_debug = true;
 	return err == -ENOMEM ? err : 0;
 }
@@ -79,34 +84,46 @@ static struct line no_line(void)
 	return (struct line){ NULL, 0 };
 }
 
-static void open_lines_of(struct image *im, struct elffile *f)
+static void open_dwarf_of(struct image *im, struct elffile *f)
 {
-	if (!f || im->lines)
+	if (!f || im->dwarf)
 		return;
-	if (!im->alternate && im->path)
-		debugfile_find_alternate(f, im->path, DEBUGFILE_ROOT, &im->alternate);
-	lines_open(f, im->alternate, &im->lines);
+	if (!im->alternate)
+		debugfile_search_alternate(f, im->path, im->search, &im->alternate);
+	debuginfo_open(f, im->alternate, &im->dwarf);
 }
 
-/* Without memory for them there are no lines: nothing else depends on it. */
-static void open_lines(struct image *im)
+/* Without memory for it there is none: nothing else depends on it. */
+static struct debuginfo *open_dwarf(struct image *im)
 {
-	if (im->looked_for_lines)
-		return;
-	im->looked_for_lines = true;
-	open_lines_of(im, im->elf);
-	if (!im->lines && find_debug(im) == 0)
-		open_lines_of(im, im->debug);
+	if (!im->looked_for_dwarf) {
+		im->looked_for_dwarf = true;
+		open_dwarf_of(im, im->elf);
+		if (!im->dwarf && find_debug(im) == 0)
+			open_dwarf_of(im, im->debug);
+	}
+	return im->dwarf;
 }
 
 static struct line elf_line_at(struct image *im, uint64_t offset)
 {
 	uint64_t address;
 
-	if (!elffile_address_of(im->elf, offset, &address))
+	if (!elffile_address_of(im->elf, offset, &address) || !open_dwarf(im))
 		return no_line();
-	open_lines(im);
-	return im->lines ? lines_at(im->lines, address) : no_line();
+	return lines_at(im->dwarf, address);
+}
+
+static size_t elf_inlined_at(struct image *im, uint64_t offset,
+			     const struct inlined **out)
+{
+	uint64_t address;
+
+	if (!elffile_address_of(im->elf, offset, &address) || !open_dwarf(im))
+		return 0;
+	if (!im->inlines)
+		im->inlines = inlines_new(im->dwarf);
+	return im->inlines ? inlines_at(im->inlines, address, out) : 0;
 }
 
 static int elf_read(struct image *im, uint64_t offset, void *out, size_t size)
@@ -128,6 +145,7 @@ static bool elf_offset(const struct image *im, uint64_t address, uint64_t *offse
 
 static const struct image_ops elf_ops = {
 	.line_at = elf_line_at,
+	.inlined_at = elf_inlined_at,
 	.read = elf_read,
 	.address = elf_address,
 	.offset = elf_offset,
@@ -136,6 +154,12 @@ static const struct image_ops elf_ops = {
 static struct line capture_line_at(struct image *im, uint64_t offset)
 {
 	return no_line();
+}
+
+static size_t capture_inlined_at(struct image *im, uint64_t offset,
+				 const struct inlined **out)
+{
+	return 0;
 }
 
 static const struct piece *piece_at(const struct image *im, uint64_t offset)
@@ -183,6 +207,7 @@ static bool capture_offset(const struct image *im, uint64_t address, uint64_t *o
 
 static const struct image_ops capture_ops = {
 	.line_at = capture_line_at,
+	.inlined_at = capture_inlined_at,
 	.read = capture_read,
 	.address = capture_address,
 	.offset = capture_offset,
@@ -210,7 +235,8 @@ void image_close(struct image *im)
 		return;
 	symtab_fini(&im->symbols);
 	free(im->pads.offset);
-	lines_close(im->lines);
+	inlines_free(im->inlines);
+	debuginfo_close(im->dwarf);
 	elffile_close(im->alternate);
 	elffile_close(im->unpacked);
 	elffile_close(im->debug);
@@ -276,7 +302,7 @@ static int load_symbols(struct image *im)
 
 /* From success on, f belongs to the image. */
 static int open_elf(const struct image_desc *desc, struct elffile *f, const char *path,
-		    struct image **out)
+		    const struct image_search *search, struct image **out)
 {
 	struct image *im;
 	int err;
@@ -286,6 +312,7 @@ static int open_elf(const struct image_desc *desc, struct elffile *f, const char
 		return err;
 	im->ops = &elf_ops;
 	im->elf = f;
+	im->search = search;
 	im->machine = f->machine;
 	im->path = path ? strdup(path) : NULL;
 	err = path && !im->path ? -ENOMEM : load_symbols(im);
@@ -298,8 +325,8 @@ static int open_elf(const struct image_desc *desc, struct elffile *f, const char
 	return 0;
 }
 
-int image_open_fd(const struct image_desc *desc, int fd, const char *path,
-		  struct image **out)
+int image_open_searching(const struct image_desc *desc, int fd, const char *path,
+			 const struct image_search *search, struct image **out)
 {
 	struct elffile *f;
 	int err;
@@ -311,10 +338,16 @@ int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 	}
 	err = check_identity(desc, f);
 	if (!err)
-		err = open_elf(desc, f, path, out);
+		err = open_elf(desc, f, path, search, out);
 	if (err)
 		elffile_close(f);
 	return err;
+}
+
+int image_open_fd(const struct image_desc *desc, int fd, const char *path,
+		  struct image **out)
+{
+	return image_open_searching(desc, fd, path, NULL, out);
 }
 
 int image_open(const struct image_desc *desc, const char *path, struct image **out)
@@ -439,6 +472,11 @@ const struct symbol *const *image_symbols(struct image *im, size_t *nr)
 struct line image_line_at(struct image *im, uint64_t offset)
 {
 	return im->ops->line_at(im, offset);
+}
+
+size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out)
+{
+	return im->ops->inlined_at(im, offset, out);
 }
 
 int image_read(struct image *im, uint64_t offset, void *out, size_t size)

@@ -36,6 +36,13 @@ struct line {
 	int line;         /* from 1 */
 };
 
+/* A function that was inlined; the strings are the image's. */
+struct inlined {
+	const char *name; /* demangled */
+	struct line call; /* where it was called; { NULL, 0 } when that is not known */
+	int column;       /* of the call, from 1; 0: not known */
+};
+
 struct image;
 
 /*
@@ -53,6 +60,20 @@ int image_open(const struct image_desc *desc, const char *path, struct image **o
  */
 int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 		  struct image **out);
+
+/* Where debug files are looked for, beside the image and in /usr/lib/debug. */
+struct image_search {
+	const char
+		*directory; /* ordered as /usr/lib/debug is, and before it; or NULL */
+	/* Has the debug file of a build id from elsewhere: a descriptor, or negative.
+	 */
+	int (*fetch)(void *ctx, const uint8_t *id, size_t id_size);
+	void *ctx;
+};
+
+/* The same with more places to look in; search stays as long as the image. */
+int image_open_searching(const struct image_desc *desc, int fd, const char *path,
+			 const struct image_search *search, struct image **out);
 
 /* A captured symbol or piece of code, as db/query.h hands them over. */
 struct capture_symbol {
@@ -96,6 +117,13 @@ const struct symbol *const *image_symbols(struct image *im, size_t *nr);
 
 /* The source line of offset: { NULL, 0 } when there is none. */
 struct line image_line_at(struct image *im, uint64_t offset);
+
+/*
+ * The functions that were inlined around offset, the innermost first: each was called
+ * by the next, the last by the procedure. Returns how many (0 for none); the array is
+ * the image's. image_line_at() is a line of the innermost.
+ */
+size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out);
 
 /* Copies code bytes. 0, or -CPI_ENOCODE when not all are known. */
 int image_read(struct image *im, uint64_t offset, void *out, size_t size);

@@ -20,13 +20,18 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cfg_table.c \
 	analysis/cfg_value.c analysis/cfg_value.h \
 	analysis/combine.c analysis/combine.h \
+	analysis/compare.c analysis/compare.h \
+	analysis/compare_size.c analysis/compare_size.h \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
+	analysis/debuginfo.c analysis/debuginfo.h \
 	analysis/demangle.c analysis/demangle.h \
+	analysis/distribution.c analysis/distribution.h \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/elfview.c analysis/elfview.h \
 	analysis/equiv.c analysis/equiv.h \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
@@ -34,6 +39,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/freq.c analysis/freq.h \
 	analysis/grow.h \
 	analysis/image.c analysis/image.h \
+	analysis/inlines.c analysis/inlines.h \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \
@@ -46,6 +52,10 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/splitfile.c analysis/splitfile.h \
+	analysis/splitset.c analysis/splitset.h \
+	analysis/splitunit.c analysis/splitunit.h \
+	analysis/spread.c analysis/spread.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.

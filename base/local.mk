@@ -8,7 +8,9 @@ base_libbase_a_SOURCES = \
 	base/hash.h \
 	base/hmap.c base/hmap.h \
 	base/log.c base/log.h \
+	base/mapping.c base/mapping.h \
 	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \
+	base/size.c base/size.h \
 	base/times.c base/times.h \
 	base/varint.c base/varint.h

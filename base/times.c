@@ -102,3 +102,29 @@ int time_parse_duration(const char *text, uint64_t *ns)
 	}
 	return -EINVAL;
 }
+
+int time_parse_relative(const char *text, uint64_t now_ns, uint64_t *from_ns,
+			uint64_t *to_ns)
+{
+	const uint64_t day_ns = 86400 * NSEC_PER_SEC;
+	const uint64_t today_ns = now_ns - now_ns % day_ns;
+	uint64_t back_ns;
+
+	if (!strcmp(text, "today")) {
+		*from_ns = today_ns;
+		*to_ns = today_ns + day_ns;
+		return 0;
+	}
+	if (!strcmp(text, "yesterday")) {
+		*from_ns = today_ns - day_ns;
+		*to_ns = today_ns;
+		return 0;
+	}
+	if (text[0] != '-' || text[1] < '0' || text[1] > '9' ||
+	    !text[1 + strspn(text + 1, "0123456789.")] ||
+	    time_parse_duration(text + 1, &back_ns) || back_ns > now_ns)
+		return -EINVAL;
+	*from_ns = now_ns - back_ns;
+	*to_ns = now_ns;
+	return 0;
+}

@@ -28,6 +28,14 @@ char *time_format(uint64_t real_ns, char out[TIME_TEXT_SIZE]);
  */
 int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns);
 
+/*
+ * Reads a time that counts from now_ns, in UTC, too: "today", "yesterday", and
+ * "-2h" (with a unit), which is from then to now. 0 or -EINVAL; then both are
+ * untouched.
+ */
+int time_parse_relative(const char *text, uint64_t now_ns, uint64_t *from_ns,
+			uint64_t *to_ns);
+
 /* Reads "500ms", "10s", "5m", "1h", "7d", or seconds without a unit. 0 or -EINVAL. */
 int time_parse_duration(const char *text, uint64_t *ns);
 

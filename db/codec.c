@@ -10,19 +10,16 @@
 
 #include "db/codec.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "base/err.h"
 #include "base/varint.h"
+#include "db/pack.h"
 
-#define ZSTD_LEVEL    3
-#define ZSTD_MIN_BODY 64 /* smaller ones do not shrink */
-#define MAX_COLUMNS   2
-#define MAX_VARINT    10
+#define MAX_COLUMNS 2
+#define MAX_VARINT  10
 
 /*
  * The longest body: 64-bit deltas and values that sum up to 64 bits have 40
@@ -70,33 +67,12 @@ static void put_body(const struct count *c, size_t nr, enum profile_kind kind,
 	}
 }
 
-/* Appends body's compressed form when that is smaller: 1, else 0 or -ENOMEM. */
-static int put_compressed(const struct buf *body, struct buf *out)
-{
-	const size_t start = out->len;
-	size_t size, room = ZSTD_compressBound(body->len);
-	char *to;
-
-	buf_putc(out, CODEC_ZSTD);
-	to = buf_reserve(out, room);
-	if (!to)
-		return -ENOMEM;
-	size = ZSTD_compress(to, room, body->data, body->len, ZSTD_LEVEL);
-	if (ZSTD_isError(size) || size >= body->len) {
-		out->len = start;
-		return 0;
-	}
-	out->len += size;
-	return 1;
-}
-
 int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
 {
-	const size_t start = out->len;
 	struct buf body = { 0 };
 	size_t nr, nr_used = 0;
 	const struct count *c = profile_sorted(p, &nr);
-	int done = 0;
+	int err;
 
 	for (size_t i = 0; i < nr; i++)
 		nr_used += has_value(&c[i], kind);
@@ -105,18 +81,9 @@ int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
 	if (nr_used > CODEC_MAX_OFFSETS)
 		return -CPI_ELIMIT;
 	put_body(c, nr, kind, nr_used, &body);
-	if (!body.err && body.len > ZSTD_MIN_BODY)
-		done = put_compressed(&body, out);
-	if (!body.err && !done) {
-		buf_putc(out, CODEC_PLAIN);
-		buf_put(out, body.data, body.len);
-	}
-	if (body.err || out->err) {
-		out->len = start;
-		done = -ENOMEM;
-	}
+	err = pack_put(&body, out);
 	buf_fini(&body);
-	return done < 0 ? done : 0;
+	return err;
 }
 
 int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total)
@@ -147,9 +114,9 @@ struct reader {
 	uint64_t nr;
 };
 
-/* Walks nr numbers that sum up to at most 64 bits. */
+/* Walks nr numbers that sum up to at most 64 bits; from nonzero on, none is 0. */
 static int skip_numbers(const uint8_t **pos, const uint8_t *end, uint64_t nr,
-			bool ascending)
+			uint64_t nonzero)
 {
 	uint64_t v, sum = 0;
 
@@ -160,7 +127,7 @@ static int skip_numbers(const uint8_t **pos, const uint8_t *end, uint64_t nr,
 			return err;
 		if (__builtin_add_overflow(sum, v, &sum))
 			return -CPI_ECORRUPT;
-		if (ascending && i && !v)
+		if (!v && i >= nonzero)
 			return -CPI_ECORRUPT;
 	}
 	return 0;
@@ -197,15 +164,17 @@ static int reader_init(struct reader *r, const uint8_t *body, size_t size,
 	if (!r->nr)
 		return -CPI_ECORRUPT;
 	r->offsets = pos;
-	err = skip_numbers(&pos, r->end, r->nr, true);
+	err = skip_numbers(&pos, r->end, r->nr, 1);
 	for (int i = 0; !err && i < nr_columns(kind); i++) {
 		r->columns[i] = pos;
-		err = skip_numbers(&pos, r->end, r->nr, false);
+		err = skip_numbers(&pos, r->end, r->nr,
+				   kind == PROFILE_COUNT ? 0 : r->nr);
 	}
 	if (!err && pos != r->end)
 		err = -CPI_ECORRUPT;
 	walk = *r;
-	for (uint64_t i = 0; !err && i < r->nr; i++)
+	/* Of two columns, one may be 0. */
+	for (uint64_t i = 0; !err && kind != PROFILE_COUNT && i < r->nr; i++)
 		err = next_count(&walk, kind, &c);
 	return err;
 }
@@ -225,61 +194,19 @@ static int add_body(const uint8_t *body, size_t size, enum profile_kind kind,
 	return err;
 }
 
-/*
- * One whole frame of the current format that says how long its content is: the
- * only kind that codec_encode() writes.
- */
-static int decompress(const uint8_t *frame, size_t size, struct buf *body)
-{
-	unsigned long long len;
-	uint32_t magic;
-	size_t got;
-	void *to;
-
-	if (size < sizeof(magic))
-		return -CPI_ETRUNCATED;
-	memcpy(&magic, frame, sizeof(magic));
-	if (le32toh(magic) != ZSTD_MAGICNUMBER)
-		return -CPI_ECORRUPT;
-	got = ZSTD_findFrameCompressedSize(frame, size);
-	if (ZSTD_isError(got))
-		return -CPI_ETRUNCATED;
-	len = ZSTD_getFrameContentSize(frame, size);
-	if (got != size || len == ZSTD_CONTENTSIZE_UNKNOWN ||
-	    len == ZSTD_CONTENTSIZE_ERROR || !len)
-		return -CPI_ECORRUPT;
-	if (len > MAX_BODY)
-		return -CPI_ELIMIT;
-	to = buf_reserve(body, len);
-	if (!to)
-		return -ENOMEM;
-	got = ZSTD_decompress(to, len, frame, size);
-	if (ZSTD_isError(got) || got != len)
-		return -CPI_ECORRUPT;
-	body->len = len;
-	return 0;
-}
-
 int codec_decode(const void *blob, size_t size, enum profile_kind kind,
 		 struct profile *p)
 {
-	const uint8_t *bytes = blob;
-	struct buf body = { 0 };
+	struct buf memory = { 0 };
+	const uint8_t *body;
+	size_t body_size;
 	int err;
 
 	if ((unsigned int)kind >= PROFILE_NR_KINDS)
 		return -CPI_ECORRUPT;
-	if (!size)
-		return -CPI_ETRUNCATED;
-	switch (bytes[0]) {
-	case CODEC_PLAIN:
-		return add_body(bytes + 1, size - 1, kind, p);
-	case CODEC_ZSTD:
-		err = decompress(bytes + 1, size - 1, &body);
-		if (!err)
-			err = add_body((uint8_t *)body.data, body.len, kind, p);
-		buf_fini(&body);
-		return err;
-	}
-	return -CPI_EVERSION;
+	err = pack_get(blob, size, MAX_BODY, &memory, &body, &body_size);
+	if (!err)
+		err = add_body(body, body_size, kind, p);
+	buf_fini(&memory);
+	return err;
 }

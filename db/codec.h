@@ -2,8 +2,7 @@
 /*
  * codec.h - profiles as compressed blobs
  *
- * A blob is an encoding byte (enum codec_encoding) and a body, which is
- * zstd-compressed when the encoding says so. The body, all numbers LEB128:
+ * A blob is packed (db/pack.h). The body, all numbers LEB128:
  *
  *	number of offsets
  *	per offset, ascending: the distance from the one before (the first from 0)
@@ -19,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "db/pack.h"
 #include "db/profile.h"
 
 /* Stored in the database: never renumber. */
@@ -26,11 +26,6 @@ enum profile_kind {
 	PROFILE_COUNT = 0,
 	PROFILE_OUTCOME = 1,
 	PROFILE_NR_KINDS,
-};
-
-enum codec_encoding {
-	CODEC_PLAIN = 0,
-	CODEC_ZSTD = 1,
 };
 
 /* A blob never decodes to more offsets than this; bounds a hostile one's memory. */

@@ -15,19 +15,26 @@
 struct db;
 
 enum db_mode {
-	DB_READ,   /* must exist */
-	DB_WRITE,  /* must exist; for labels and the like beside a daemon */
-	DB_COLLECT /* created (0640) if missing; claimed for this process */
+	DB_READ,         /* must exist */
+	DB_WRITE,        /* must exist; for labels and the like beside a daemon */
+	DB_COLLECT,      /* created (0640) if missing; claimed for this process */
+	DB_COLLECT_YEARS /* the same; created with the page size for many epochs */
 };
 
 /*
- * Opens path. DB_WRITE and DB_COLLECT migrate an older schema. The cause of a
+ * Opens path. All but DB_READ migrate an older schema. The cause of a
  * failure is logged here, path first. Returns 0, -errno, -CPI_EFORMAT (not a
  * CPI database), -CPI_EVERSION, -CPI_ECORRUPT, or -CPI_EINUSE when another
  * collector has claimed it.
  */
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */
+
+/*
+ * An empty database of this process alone, in memory or in an unlinked file where
+ * that is too small; name stands for its path.
+ */
+int db_open_temporary(const char *name, struct db **out);
 
 /* For db/ itself and its tests; everybody else uses store.h and query.h. */
 sqlite3 *db_handle(struct db *db);

@@ -2,6 +2,9 @@
 /*
  * epochs.c - which epochs a specification names
  *
+ * Epochs are in order of time: those that came from another database have ids
+ * that say nothing of when they were.
+ *
  * Words and numbers come first, then moments, then labels, then ranges: a label
  * that looks like another form is shadowed by it, and one that holds ".." wins
  * over the range it could be.
@@ -12,7 +15,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,16 +26,33 @@
 #include "db/rows.h"
 #include "db/sql.h"
 
-/* Epochs from which id to which; both included. */
-struct span {
-	int64_t from, to;
+/* Which epochs are looked for, and where. */
+struct search {
+	sqlite3 *h;
+	struct buf platforms; /* ids as a JSON array; empty: of all */
 };
+
+/* What a condition compares epochs with. */
+struct span {
+	int64_t from_ns, from_id, to_ns, to_id;
+};
+
+/* Which of the epochs that meet a condition: all, or one from either end. */
+#define EVERY "ORDER BY e.from_ns, e.id"
+#define FIRST "ORDER BY e.from_ns, e.id LIMIT 1"
+#define LAST  "ORDER BY e.from_ns DESC, e.id DESC LIMIT 1"
+
+/* Epochs without length are inside where they begin. */
+#define OVERLAPS "e.from_ns < ?3 AND (e.to_ns > ?1 OR e.from_ns >= ?1)"
 
 static const char select_epochs[] =
 	"SELECT e.id, e.label, e.from_ns, e.to_ns, e.open, e.uncertainty_ms,"
 	" p.host, p.arch, p.cpu, p.release, p.boot_id, p.clock_hz, p.nr_cpus,"
 	" (SELECT sum(received) FROM tally WHERE epoch = e.id)"
-	" FROM epoch e JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform";
+	" FROM epoch e JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
+	" WHERE (?6 IS NULL OR p.id IN (SELECT value FROM json_each(?6)))"
+	/* retention removes it */
+	" AND NOT EXISTS (SELECT 1 FROM roll WHERE epoch = e.id AND target IS NULL)";
 
 static void epoch_fini(struct query_epoch *e)
 {
@@ -73,23 +96,21 @@ static int read_epoch(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* Appends the epochs for which condition holds; a and b are its ?1 and ?2. */
-static int load(sqlite3 *h, const char *condition, int64_t a, int64_t b,
-		const char *label, struct query_epochs *list)
+/*
+ * Appends the epochs for which condition holds: a SQL expression of e, where ?1
+ * to ?4 are the span's and ?5 is text. which is one of the above.
+ */
+static int load(const struct search *s, const char *condition, const char *which,
+		struct span span, const char *text, struct query_epochs *list)
 {
 	struct buf sql = { 0 };
 	int err;
 
-	buf_printf(&sql, "%s WHERE %s ORDER BY e.id", select_epochs, condition);
-	err = sql_each(h, read_epoch, list, buf_str(&sql), "iis", a, b, label);
+	buf_printf(&sql, "%s AND (%s) %s", select_epochs, condition, which);
+	err = sql_each(s->h, read_epoch, list, buf_str(&sql), "iiiiss", span.from_ns,
+		       span.from_id, span.to_ns, span.to_id, text, s->platforms.data);
 	buf_fini(&sql);
 	return err;
-}
-
-static int load_span(sqlite3 *h, struct span span, struct query_epochs *list)
-{
-	return load(h, "e.id BETWEEN ?1 AND ?2 AND ?3 IS NULL", span.from, span.to,
-		    NULL, list);
 }
 
 /* A decimal number and nothing else. */
@@ -110,168 +131,258 @@ static int parse_number(const char *text, int64_t *out)
 	return 0;
 }
 
-/*
- * "last", "all", an id, or "-N". -ENOENT when spec has none of these forms, or
- * counts back beyond the first epoch.
- */
-static int parse_number_form(sqlite3 *h, const char *spec, struct span *out)
+/* "last", "all", an id, or "-N". -ENOENT when spec has none of these forms. */
+static int load_number_form(const struct search *s, const char *spec,
+			    struct query_epochs *list)
 {
-	int64_t id, back = 0;
+	struct span span = { 0 };
+	int64_t n = 0;
 	int err;
 
-	if (!strcmp(spec, "all")) {
-		*out = (struct span){ INT64_MIN, INT64_MAX };
-		return 0;
-	}
+	if (!strcmp(spec, "all"))
+		return load(s, "1", EVERY, span, NULL, list);
 	if (*spec == '-' || !strcmp(spec, "last")) {
-		err = *spec == '-' ? parse_number(spec + 1, &back) : 0;
-		if (!err)
-			err = sql_get(h, &id,
-				      "SELECT id FROM epoch ORDER BY id DESC"
-				      " LIMIT 1 OFFSET ?1",
-				      "i", back);
-	} else {
-		err = parse_number(spec, &id);
+		err = *spec == '-' ? parse_number(spec + 1, &n) : 0;
+		span.from_id = n;
+		return err ? err : load(s, "1", LAST " OFFSET ?2", span, NULL, list);
+	}
+	err = parse_number(spec, &n);
+	span.from_id = n;
+	return err ? err : load(s, "e.id = ?2", EVERY, span, NULL, list);
+}
+
+/* A moment or an interval; of one that ends now, *to_ns is where it begins. */
+static int parse_time(const char *spec, bool right_end, struct span *span)
+{
+	uint64_t from_ns, to_ns;
+	int err = time_parse(spec, &from_ns, &to_ns);
+
+	if (err) {
+		err = time_parse_relative(spec, time_real_ns(), &from_ns, &to_ns);
+		if (!err && right_end && *spec == '-')
+			to_ns = from_ns;
 	}
 	if (!err)
-		*out = (struct span){ id, id };
+		*span = (struct span){ .from_ns = from_ns, .to_ns = to_ns };
 	return err;
 }
 
 /* One end of "A..B": the first epoch that A leaves in, the last that B does. */
-static int parse_end(sqlite3 *h, const char *spec, bool left, int64_t *id)
+static int load_end(const struct search *s, const char *spec, bool left,
+		    struct query_epochs *list)
 {
+	struct span span = { 0 };
+	int err;
+
+	if (!*spec)
+		return load(s, "1", left ? FIRST : LAST, span, NULL, list);
+	err = load_number_form(s, spec, list);
+	if (err != -ENOENT)
+		return err;
+	if (!parse_time(spec, !left, &span))
+		return left ? load(s, "e.to_ns > ?1 OR e.from_ns >= ?1", FIRST, span,
+				   NULL, list)
+			    : load(s, "e.from_ns < ?3", LAST, span, NULL, list);
+	return load(s, "e.label = ?5", left ? FIRST : LAST, span, spec, list);
+}
+
+/* Both ends are ids or open: so are numbers meant of which some are gone. */
+static bool are_ids(const char *left, const char *right, struct span *span)
+{
+	*span = (struct span){ .from_id = INT64_MIN, .to_id = INT64_MAX };
+	return (!*left || !parse_number(left, &span->from_id)) &&
+	       (!*right || !parse_number(right, &span->to_id));
+}
+
+/* "2026-11-20T10..12": what is left out at the right is as at the left. */
+static char *complete(const char *left, const char *right)
+{
+	const size_t digits = strspn(right, "0123456789");
 	uint64_t from_ns, to_ns;
+	size_t same = strlen(left);
+	char *text;
+
+	if (!digits || digits > 2 || right[digits] || !strchr(left, '-') ||
+	    time_parse(left, &from_ns, &to_ns))
+		return strdup(right);
+	while (same && isdigit((unsigned char)left[same - 1]))
+		same--;
+	return asprintf(&text, "%.*s%s", (int)same, left, right) < 0 ? NULL : text;
+}
+
+static int load_ends(const struct search *s, const char *left, const char *right,
+		     struct query_epochs *list)
+{
+	struct query_epochs ends = { 0 };
 	struct span span;
 	int err;
 
-	if (!*spec) {
-		*id = left ? INT64_MIN : INT64_MAX;
-		return 0;
+	if (are_ids(left, right, &span))
+		return load(s, "e.id BETWEEN ?2 AND ?4", EVERY, span, NULL, list);
+	err = load_end(s, left, true, &ends);
+	if (!err && !ends.nr)
+		err = -ENOENT;
+	if (!err) {
+		span.from_ns = ends.epoch[0].from_ns;
+		span.from_id = ends.epoch[0].id;
+		query_epochs_fini(&ends);
+		err = load_end(s, right, false, &ends);
 	}
-	err = parse_number_form(h, spec, &span);
-	if (!err)
-		*id = left ? span.from : span.to;
-	if (err != -ENOENT)
-		return err;
-	if (!time_parse(spec, &from_ns, &to_ns)) {
-		if (left)
-			return sql_get(h, id,
-				       "SELECT min(id) FROM epoch WHERE to_ns > ?1"
-				       " OR from_ns >= ?1",
-				       "i", from_ns);
-		return sql_get(h, id, "SELECT max(id) FROM epoch WHERE from_ns < ?1",
-			       "i", to_ns);
+	if (!err && !ends.nr)
+		err = -ENOENT;
+	if (!err) {
+		span.to_ns = ends.epoch[ends.nr - 1].from_ns;
+		span.to_id = ends.epoch[ends.nr - 1].id;
+		err = load(s, "(e.from_ns, e.id) BETWEEN (?1, ?2) AND (?3, ?4)", EVERY,
+			   span, NULL, list);
 	}
-	if (left)
-		return sql_get(h, id, "SELECT min(id) FROM epoch WHERE label = ?1", "s",
-			       spec);
-	return sql_get(h, id, "SELECT max(id) FROM epoch WHERE label = ?1", "s", spec);
+	query_epochs_fini(&ends);
+	return err;
 }
 
-static int load_range(sqlite3 *h, const char *spec, const char *dots,
+static int load_range(const struct search *s, const char *spec, const char *dots,
 		      struct query_epochs *list)
 {
 	char *left = strndup(spec, dots - spec);
-	struct span span;
-	int err = left ? parse_end(h, left, true, &span.from) : -ENOMEM;
+	char *right = left ? complete(left, dots + 2) : NULL;
+	int err = right ? load_ends(s, left, right, list) : -ENOMEM;
 
-	if (!err)
-		err = parse_end(h, dots + 2, false, &span.to);
-	if (!err)
-		err = load_span(h, span, list);
 	free(left);
+	free(right);
 	return err;
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 /* Ids with commas between, each of which must exist; spec is cut up. */
-static int load_list(sqlite3 *h, char *spec, struct query_epochs *list)
+static int load_list(const struct search *s, char *spec, struct query_epochs *list)
 {
-	int64_t *ids = NULL, *grown;
-	size_t nr = 0;
+	struct span span = { 0 };
+	struct buf ids = { 0 };
+	char *item;
 	int err = 0;
 
-	for (char *item; !err && (item = strsep(&spec, ","));) {
-		grown = rows_grow(ids, nr, sizeof(*ids));
-		if (!grown) {
-			err = -ENOMEM;
-			break;
-		}
-		ids = grown;
-		err = parse_number(item, &ids[nr++]) ? -EINVAL : 0;
-	}
-	if (!err)
-		qsort(ids, nr, sizeof(*ids), compare_ids);
-	for (size_t i = 0; !err && i < nr; i++) {
-		size_t before = list->nr;
+	buf_putc(&ids, '[');
+	while (!err && (item = strsep(&spec, ","))) {
+		const size_t before = list->nr;
 
-		if (i && ids[i] == ids[i - 1])
-			continue;
-		err = load_span(h, (struct span){ ids[i], ids[i] }, list);
+		if (parse_number(item, &span.from_id))
+			err = -EINVAL;
+		else
+			err = load(s, "e.id = ?2", EVERY, span, NULL, list);
 		if (!err && list->nr == before)
 			err = -ENOENT;
+		buf_printf(&ids, "%s%" PRId64, ids.len > 1 ? "," : "", span.from_id);
 	}
-	free(ids);
+	buf_putc(&ids, ']');
+	query_epochs_fini(list);
+	buf_str(&ids);
+	if (!err)
+		err = ids.err;
+	if (!err) /* once more, for each once and in order */
+		err = load(s, "e.id IN (SELECT value FROM json_each(?5))", EVERY, span,
+			   ids.data, list);
+	buf_fini(&ids);
 	return err;
 }
 
-static int resolve(sqlite3 *h, const char *spec, struct query_epochs *list)
+static int resolve(const struct search *s, const char *spec, struct query_epochs *list)
 {
-	uint64_t from_ns, to_ns;
-	struct span span;
+	struct span span = { 0 };
 	const char *dots;
 	char *copy;
 	int err;
 
 	if (!*spec)
 		return -EINVAL;
-	err = parse_number_form(h, spec, &span);
-	if (!err)
-		return load_span(h, span, list);
+	err = load_number_form(s, spec, list);
 	if (err != -ENOENT)
 		return err;
 	if (strchr(spec, ',') && !spec[strspn(spec, "0123456789,")]) {
 		copy = strdup(spec);
-		err = copy ? load_list(h, copy, list) : -ENOMEM;
+		err = copy ? load_list(s, copy, list) : -ENOMEM;
 		free(copy);
 		return err;
 	}
-	if (!time_parse(spec, &from_ns, &to_ns))
-		return load(h,
-			    "e.from_ns < ?2 AND (e.to_ns > ?1 OR e.from_ns >= ?1)"
-			    " AND ?3 IS NULL",
-			    from_ns, to_ns, NULL, list);
-	err = load(h, "e.label = ?3 AND ?1 = ?2", 0, 0, spec, list);
+	if (!parse_time(spec, false, &span))
+		return load(s, OVERLAPS, EVERY, span, NULL, list);
+	err = load(s, "e.label = ?5", EVERY, span, spec, list);
 	dots = strstr(spec, "..");
 	if (!err && !list->nr && dots)
-		err = load_range(h, spec, dots, list);
+		err = load_range(s, spec, dots, list);
 	return err;
 }
 
-int query_epochs(struct db *db, const char *spec, struct query_epochs *out)
+static bool platform_matches(const char *glob, const char *const part[3])
 {
+	char *all;
+	bool matches;
+
+	if (!glob)
+		return true;
+	for (int i = 0; i < 3; i++) {
+		if (!fnmatch(glob, part[i], 0))
+			return true;
+	}
+	if (asprintf(&all, "%s/%s/%s", part[0], part[1], part[2]) < 0)
+		return false;
+	matches = !fnmatch(glob, all, 0);
+	free(all);
+	return matches;
+}
+
+/* The platforms of these machines, for ?6. */
+static int find_platforms(struct search *s, const struct query_machines *of)
+{
+	sqlite3_stmt *st = NULL;
+	int err;
+
+	if (!of || (!of->host && !of->platform))
+		return 0;
+	err = sql_prepare(s->h, "SELECT id, host, arch, cpu, release FROM platform",
+			  &st);
+	buf_putc(&s->platforms, '[');
+	while (!err && (err = sql_step(st)) == 1) {
+		const char *const part[] = { sql_text(st, 2), sql_text(st, 3),
+					     sql_text(st, 4) };
+
+		err = 0;
+		if ((!of->host || !fnmatch(of->host, sql_text(st, 1), 0)) &&
+		    platform_matches(of->platform, part))
+			buf_printf(&s->platforms, "%s%" PRId64,
+				   s->platforms.len > 1 ? "," : "",
+				   (int64_t)sqlite3_column_int64(st, 0));
+	}
+	sqlite3_finalize(st);
+	buf_putc(&s->platforms, ']');
+	buf_str(&s->platforms);
+	return err ? err : s->platforms.err;
+}
+
+int query_epochs_of(struct db *db, const char *spec, const struct query_machines *of,
+		    struct query_epochs *out)
+{
+	struct search s = { .h = db_handle(db) };
 	struct query_epochs list = { 0 };
-	sqlite3 *h = db_handle(db);
-	int err = sql_exec(h, "BEGIN");
+	int err = sql_exec(s.h, "BEGIN");
 
 	if (err)
 		return err;
-	err = resolve(h, spec ? spec : "last", &list);
+	err = find_platforms(&s, of);
+	if (!err)
+		err = resolve(&s, spec ? spec : "last", &list);
 	if (!err && !list.nr)
 		err = -ENOENT;
-	sql_rollback(h); /* nothing was written */
+	sql_rollback(s.h); /* nothing was written */
+	buf_fini(&s.platforms);
 	if (err)
 		query_epochs_fini(&list);
 	else
 		*out = list;
 	return err;
+}
+
+int query_epochs(struct db *db, const char *spec, struct query_epochs *out)
+{
+	return query_epochs_of(db, spec, NULL, out);
 }
 
 void query_epochs_fini(struct query_epochs *e)

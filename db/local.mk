@@ -6,15 +6,32 @@ db_libdb_a_SOURCES = \
 	db/check.c \
 	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \
+	db/context.c db/context.h \
+	db/copy.c db/copy.h \
+	db/copy_rows.c \
 	db/db.c db/db.h \
 	db/epochs.c \
+	db/export.c db/export.h \
 	db/flush.c db/flush.h \
+	db/import.c db/import.h \
 	db/intern.c db/intern.h \
+	db/join.c db/join.h \
 	db/model.c db/model.h \
+	db/pack.c db/pack.h \
+	db/places.c db/places.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
+	db/removal.c db/removal.h \
+	db/retain.c db/retain.h db/retain_policy.c \
+	db/rollup.c db/rollup.h \
+	db/rollup_begin.c db/rollup_day.c \
+	db/rollup_finish.c db/rollup_private.h \
+	db/rollup_group.c db/rollup_group.h \
+	db/rollup_spread.c \
 	db/rows.c db/rows.h \
 	db/schema.c db/schema.h \
+	db/slice.c db/slice.h \
+	db/spread.c db/spread.h \
 	db/sql.c db/sql.h \
 	db/store.c db/store.h \
 	db/totals.c

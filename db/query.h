@@ -12,10 +12,19 @@
 #include <stdint.h>
 
 #include "db/codec.h"
+#include "db/context.h"
 #include "db/db.h"
 #include "db/model.h"
 #include "db/profile.h"
 #include "db/store.h"
+
+/*
+ * Where several databases are read as one (join.h), an epoch's id says whose it
+ * is: the first database's 12 is 1:12.
+ */
+#define QUERY_EPOCH_ID(nr, own) ((int64_t)(nr) << 32 | (own))
+#define QUERY_EPOCH_NR(id)      ((unsigned int)((id) >> 32)) /* 1, 2, … */
+#define QUERY_EPOCH_OWN(id)     ((id)&0xffffffff)
 
 struct query_epoch {
 	int64_t id;
@@ -31,19 +40,32 @@ struct query_epoch {
 };
 
 struct query_epochs {
-	struct query_epoch *epoch; /* ascending ids */
+	struct query_epoch *epoch; /* in order of time: of from_ns, then of id */
 	size_t nr;
 };
 
 /*
- * Epochs that spec names: NULL or "last"; "all"; an id (any number alone, so that
- * "2026" is no year); "-N" (N before last);
- * a label; a moment or interval as time_parse() takes it (epochs that overlap
- * it); or "A..B" with any of these at both ends (both included; an empty end
- * is open); or a comma-separated list of ids. Returns 0, -EINVAL (malformed)
- * or -ENOENT (names no epoch), neither logged.
+ * Epochs that spec names: NULL or "last" (the one that began last); "all"; an id
+ * (any number alone, so that "2026" is no year); "-N" (N before last); a label; a
+ * moment or interval as time_parse() or time_parse_relative() takes it (epochs
+ * that overlap it); or "A..B" with any of these at both ends (both included; an
+ * empty end is open; "2026-11-20T10..12" ends in the same day); or a
+ * comma-separated list of ids. Returns 0, -EINVAL (malformed) or -ENOENT (names
+ * no epoch), neither logged.
  */
 int query_epochs(struct db *db, const char *spec, struct query_epochs *out);
+
+/*
+ * The same among the epochs of some machines only: "last" is the last of these.
+ * Globs are fnmatch(3)'s without flags; NULL does not restrict.
+ */
+struct query_machines {
+	const char *host;
+	const char *platform; /* on "arch/cpu/release", or on one of the three */
+};
+
+int query_epochs_of(struct db *db, const char *spec, const struct query_machines *of,
+		    struct query_epochs *out);
 void query_epochs_fini(struct query_epochs *e);
 
 struct query_stream {
@@ -74,6 +96,7 @@ struct query_losses {
 struct query_gap {
 	uint64_t from_ns, to_ns;
 	char *reason;
+	char *host;
 };
 
 struct query_gaps {
@@ -90,14 +113,19 @@ void query_losses_fini(struct query_losses *l);
 
 /* Gaps that overlap [from_ns, to_ns). */
 int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out);
+
+/* Gaps of the epochs' machines, from the first of the epochs to the last. */
+int query_gaps_of(struct db *db, const struct query_epochs *e, struct query_gaps *out);
 void query_gaps_fini(struct query_gaps *g);
 
 /* NULL fields do not restrict. Globs are fnmatch(3)'s without flags. */
 struct query_selection {
 	const struct query_epochs *epochs;
 	const char *event;
-	const char *image; /* glob on the name, or on its last component */
-	const char *comm;  /* glob; needs profiles by context (-CPI_EEMPTY without) */
+	const char *image;   /* glob on the name, or on its last component */
+	const char *context; /* glob on values of the kind; needs profiles by it
+				(-CPI_EEMPTY without) */
+	enum context_kind kind;
 };
 
 struct query_image {
@@ -113,9 +141,11 @@ struct query_profile {
 
 /*
  * Calls fn for each (image, stream) of the selection with its merged profile,
- * which is freed after the call. fn's non-zero return stops and is returned.
- * A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each row
- * is a read transaction: of an open epoch, later rows may hold a newer flush.
+ * which is freed after the call. Images and streams are in an order that is made
+ * of what they are, so that it is the same in a copy. fn's non-zero return stops and is
+ * returned. A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each
+ * row is a read transaction: of an open epoch, later rows may hold a newer flush.
+ * -EAGAIN, logged, when retention works on some of the epochs meanwhile.
  * progress, when not NULL, is told how many of how many images are done.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
@@ -139,6 +169,14 @@ struct query_comms {
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out);
 void query_comms_fini(struct query_comms *c);
+
+/*
+ * The same by another kind, of which comm has the values, and "" what is in no context
+ * of it. -CPI_EEMPTY when the epochs have no profiles by it. A selection of another
+ * kind is not looked at.
+ */
+int query_contexts(struct db *db, const struct query_selection *sel,
+		   enum context_kind kind, struct query_comms *out);
 
 /* What was captured of an image. Ascending starts; bytes and names are copies. */
 struct query_symbol {

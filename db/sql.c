@@ -39,6 +39,31 @@ int sql_error(int rc)
 	return -CPI_ECORRUPT;
 }
 
+static int wait_a_little(void *limit_ms, int nr_tries)
+{
+	if (nr_tries >= (int)(intptr_t)limit_ms)
+		return 0;
+	sqlite3_sleep(1);
+	return 1;
+}
+
+void sql_set_patience(sqlite3 *h, int ms)
+{
+	sqlite3_busy_handler(h, wait_a_little, (void *)(intptr_t)ms);
+}
+
+void sql_checkpoint(sqlite3 *h)
+{
+	int rc;
+
+	sql_set_patience(h, 0);
+	rc = sqlite3_wal_checkpoint_v2(h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	if (rc && (rc & 0xff) != SQLITE_BUSY && (rc & 0xff) != SQLITE_LOCKED)
+		log_warn("db: %s: checkpoint: %s", sqlite3_db_filename(h, "main"),
+			 sqlite3_errmsg(h));
+	sql_set_patience(h, SQL_BUSY_TIMEOUT_MS);
+}
+
 /* Logs h's newest failure. */
 static int fail(sqlite3 *h, int rc)
 {
@@ -72,6 +97,9 @@ static int bind_list(sqlite3_stmt *st, const char *types, va_list ap)
 		switch (types[i - 1]) {
 		case 'i':
 			rc = sqlite3_bind_int64(st, i, va_arg(ap, int64_t));
+			break;
+		case 'r':
+			rc = sqlite3_bind_double(st, i, va_arg(ap, double));
 			break;
 		case 's':
 			rc = sqlite3_bind_text(st, i, va_arg(ap, const char *), -1,
@@ -205,4 +233,13 @@ void sql_rollback(sqlite3 *h)
 {
 	if (!sqlite3_get_autocommit(h))
 		sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int sql_finish(sqlite3 *h, int err)
+{
+	if (!err)
+		err = sql_exec(h, "COMMIT");
+	if (err)
+		sql_rollback(h);
+	return err;
 }

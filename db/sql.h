@@ -20,6 +20,18 @@
  */
 int sql_error(int rc);
 
+/*
+ * How long, about, h waits for another writer. It looks each millisecond: SQLite's own
+ * waiting grows to 100 ms a time, and misses the pauses that retention leaves.
+ */
+void sql_set_patience(sqlite3 *h, int ms);
+
+/*
+ * Moves the WAL into the database and empties it, as far as readers let us: who
+ * reads now does not make us wait. What fails is done by the next one.
+ */
+void sql_checkpoint(sqlite3 *h);
+
 /* Runs statements without results. */
 int sql_exec(sqlite3 *h, const char *sql);
 
@@ -29,6 +41,7 @@ int sql_prepare(sqlite3 *h, const char *sql, sqlite3_stmt **out);
 /*
  * Binds ?1, ?2, … by type, after a sqlite3_reset():
  *	i	a 64-bit integer, signed or not
+ *	r	a double
  *	s	const char *; NULL is NULL
  *	b	const void *, size_t: bytes, where NULL with 0 is x''
  * Text and bytes must stay until the statement is reset.
@@ -67,5 +80,8 @@ const void *sql_blob(sqlite3_stmt *st, int column, size_t *size);
 
 /* Rolls back what is open; a failed COMMIT may have done so already. */
 void sql_rollback(sqlite3 *h);
+
+/* Ends a transaction that went well until now, or rolls it back. */
+int sql_finish(sqlite3 *h, int err);
 
 #endif

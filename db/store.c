@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/err.h"
-#include "base/log.h"
 #include "db/flush.h"
 #include "db/intern.h"
 #include "db/sql.h"
@@ -26,50 +24,33 @@ struct store {
 	int64_t epoch; /* 0 before the first */
 };
 
-/* Ends a transaction that went well until now, or rolls it back. */
-static int finish(sqlite3 *h, int err)
+/* A gap of the machine that the run is of. */
+static int put_gap(sqlite3 *h, int64_t run, uint64_t from_ns, uint64_t to_ns,
+		   const char *reason)
 {
-	if (!err)
-		err = sql_exec(h, "COMMIT");
-	if (err)
-		sql_rollback(h);
-	return err;
-}
-
-/*
- * Moves the WAL into the database and empties it, as far as readers let us: who
- * reads now does not make us wait. What fails is done by the next one.
- */
-static void checkpoint(sqlite3 *h)
-{
-	int rc;
-
-	sqlite3_busy_timeout(h, 0);
-	rc = sqlite3_wal_checkpoint_v2(h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	if (rc && (rc & 0xff) != SQLITE_BUSY && (rc & 0xff) != SQLITE_LOCKED)
-		log_warn("db: %s: checkpoint: %s", sqlite3_db_filename(h, "main"),
-			 sqlite3_errmsg(h));
-	sqlite3_busy_timeout(h, SQL_BUSY_TIMEOUT_MS);
-}
-
-static int put_gap(sqlite3 *h, uint64_t from_ns, uint64_t to_ns, const char *reason)
-{
-	return sql_do(h, "INSERT INTO gap (from_ns, to_ns, reason) VALUES (?1, ?2, ?3)",
-		      "iis", from_ns, to_ns, reason);
+	return sql_do(h,
+		      "INSERT INTO gap (from_ns, to_ns, reason, host)"
+		      " SELECT ?2, ?3, ?4, p.host FROM run r"
+		      " JOIN platform p ON p.id = r.platform WHERE r.id = ?1",
+		      "iiis", run, from_ns, to_ns, reason);
 }
 
 /* A run that never ended has died: what follows its newest flush is unknown. */
 static int bury_dead_run(sqlite3 *h, uint64_t now_ns)
 {
-	int64_t to_ns;
-	int err = sql_get(h, &to_ns, "SELECT max(to_ns) FROM run WHERE state = 0", "");
+	int64_t run, to_ns;
+	int err = sql_get(h, &run,
+			  "SELECT id FROM run WHERE state = 0"
+			  " ORDER BY to_ns DESC LIMIT 1",
+			  "");
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if ((uint64_t)to_ns <= now_ns)
-		err = put_gap(h, to_ns, now_ns, "the collector died");
-	else
-		err = put_gap(h, to_ns, to_ns,
+	err = sql_get(h, &to_ns, "SELECT to_ns FROM run WHERE id = ?1", "i", run);
+	if (!err && (uint64_t)to_ns <= now_ns)
+		err = put_gap(h, run, to_ns, now_ns, "the collector died");
+	else if (!err)
+		err = put_gap(h, run, to_ns, to_ns,
 			      "the collector died and the clock stepped back");
 	return err ? err : sql_exec(h, "UPDATE run SET state = 2 WHERE state = 0");
 }
@@ -105,7 +86,7 @@ int store_begin(struct db *db, const struct platform_desc *platform, uint64_t no
 	s->handle = db_handle(db);
 	err = sql_exec(s->handle, "BEGIN IMMEDIATE");
 	if (!err)
-		err = finish(s->handle, begin_run(s, platform, now_ns));
+		err = sql_finish(s->handle, begin_run(s, platform, now_ns));
 	if (err) {
 		store_free(s);
 		return err;
@@ -138,7 +119,7 @@ int store_epoch(struct store *s, uint64_t now_ns, uint32_t uncertainty_ms,
 			     (int64_t)uncertainty_ms);
 	if (!err)
 		epoch = sqlite3_last_insert_rowid(s->handle);
-	err = finish(s->handle, err);
+	err = sql_finish(s->handle, err);
 	if (!err)
 		s->epoch = epoch;
 	return err;
@@ -154,7 +135,7 @@ static int flush_once(struct store *s, const struct flush *f)
 		return err;
 	err = flush_merge(s->handle, s->run, s->epoch, f);
 	if (!err && f->to_ns < f->from_ns)
-		err = put_gap(s->handle, f->from_ns, f->from_ns,
+		err = put_gap(s->handle, s->run, f->from_ns, f->from_ns,
 			      "the clock stepped back");
 	return err;
 }
@@ -170,9 +151,9 @@ int store_flush(struct store *s, const struct flush *f)
 		return err;
 	err = sql_exec(s->handle, "BEGIN IMMEDIATE");
 	if (!err)
-		err = finish(s->handle, flush_once(s, f));
+		err = sql_finish(s->handle, flush_once(s, f));
 	if (!err)
-		checkpoint(s->handle);
+		sql_checkpoint(s->handle);
 	return err;
 }
 
@@ -187,10 +168,10 @@ int store_end(struct store *s, uint64_t now_ns)
 				     "UPDATE run SET state = 1, to_ns = max(to_ns, ?2)"
 				     " WHERE id = ?1",
 				     "ii", s->run, now_ns);
-		err = finish(s->handle, err);
+		err = sql_finish(s->handle, err);
 	}
 	if (!err)
-		checkpoint(s->handle);
+		sql_checkpoint(s->handle);
 	store_free(s);
 	return err;
 }

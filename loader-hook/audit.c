@@ -146,7 +146,7 @@ static bool grow(void)
 
 static void note(const struct link_map *map, enum cpi_announce_what what)
 {
-	if (!hook.is_welcome || map->l_addr == hook.vdso || append(map, what))
+	if (map->l_addr == hook.vdso || append(map, what))
 		return;
 	if (!grow()) /* perhaps there was no room */
 		flush();
@@ -160,18 +160,26 @@ unsigned int la_version(unsigned int version)
 
 unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
-	note(map, CPI_ANNOUNCE_LOADED);
+	if (hook.is_welcome)
+		note(map, CPI_ANNOUNCE_LOADED);
 	return 0; /* no calls are to be audited */
 }
 
-/* That the program itself is closed is its end: nothing is unmapped any more. */
+/*
+ * That the program itself is closed is its end: nothing is unmapped any more. The
+ * others follow, hundreds of them, whose memory is in no cache by then.
+ */
 unsigned int la_objclose(uintptr_t *cookie)
 {
-	const struct link_map *map = (const struct link_map *)*cookie;
+	const struct link_map *map;
 
+	if (!hook.is_welcome)
+		return 0;
+	map = (const struct link_map *)*cookie;
 	if (map->l_name && !map->l_name[0]) {
 		hook.is_welcome = false;
 		hook.nr_used = 0;
+		return 0;
 	}
 	note(map, CPI_ANNOUNCE_UNLOADED);
 	return 0;

@@ -11,11 +11,14 @@ dist_man_MANS += \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
 	man/cpi-hot.1 \
+	man/cpi-label.1 \
 	man/cpi-list.1 \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \
 	man/cpi-register.1 \
 	man/cpi-stalls.1 \
+	man/cpi-stats.1 \
 	man/cpi-status.1 \
-	man/cpi-sum.1
+	man/cpi-sum.1 \
+	man/cpi-top.1

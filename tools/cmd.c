@@ -24,9 +24,10 @@
 #define LONG_VALUE 256
 
 const struct cmd *const cmd_table[] = {
-	&cmd_record, &cmd_prof, &cmd_list,  &cmd_calc,  &cmd_sum,  &cmd_stalls,
-	&cmd_hot,    &cmd_cfg,  &cmd_epoch, &cmd_flush, &cmd_rate, &cmd_register,
-	&cmd_status, &cmd_cat,  &cmd_help,  NULL,
+	&cmd_record, &cmd_prof,  &cmd_list,  &cmd_calc, &cmd_sum,
+	&cmd_stalls, &cmd_hot,   &cmd_top,   &cmd_cfg,  &cmd_stats,
+	&cmd_epoch,  &cmd_flush, &cmd_label, &cmd_rate, &cmd_register,
+	&cmd_status, &cmd_cat,   &cmd_help,  NULL,
 };
 
 static const struct cmd *find(const char *name)
@@ -123,9 +124,9 @@ static int set_real(const struct cmd *cmd, const struct opt *o, const char *valu
 static int set_list(const struct cmd *cmd, const struct opt *o, const char *value,
 		    struct cmd_list *out)
 {
-	if (out->nr == CMD_MAX_EVENTS)
+	if (out->nr == CMD_LIST_MAX)
 		return cmd_usage_error(cmd, "--%s: more than %d", o->name,
-				       CMD_MAX_EVENTS);
+				       CMD_LIST_MAX);
 	out->item[out->nr++] = value;
 	return 0;
 }
@@ -218,6 +219,20 @@ static int check_args(const struct cmd_context *ctx)
 	return 0;
 }
 
+/* Profiles are kept by one kind of context each: there is none of two together. */
+static int check_contexts(const struct cmd_context *ctx)
+{
+	int nr = 0;
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
+		nr += ctx->opt.context[kind] != NULL;
+	if (nr > 1)
+		return cmd_usage_error(ctx->cmd, "choose one of --comm, --cgroup, "
+						 "--label and --process: profiles are "
+						 "kept by each alone");
+	return 0;
+}
+
 int cmd_run(const struct cmd *cmd, int argc, char **argv)
 {
 	struct cmd_context ctx = { .cmd = cmd };
@@ -227,6 +242,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 
 	make_tables(cmd, longs, shorts);
 	opterr = 0;
+	optind = 0; /* begins anew: a command may run another */
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct opt *o = value == ':' ? NULL : opt_of(cmd, value);
 
@@ -245,5 +261,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 	ctx.args = argv + optind;
 	ctx.nr_args = argc - optind;
 	status = check_args(&ctx);
+	if (!status)
+		status = check_contexts(&ctx);
 	return status ? status : out_finish(cmd->run(&ctx));
 }

@@ -14,23 +14,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/context.h"
 #include "tools/out.h"
 
 /* Exit statuses; what cpi record runs adds its own. */
 enum { EXIT_OK = 0, EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
-#define CMD_MAX_EVENTS 32
+#define CMD_LIST_MAX 32
 
+/* What an option that may be given again was given. */
 struct cmd_list {
-	const char *item[CMD_MAX_EVENTS];
+	const char *item[CMD_LIST_MAX];
 	int nr;
 };
 
-enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE };
+/* In the order of cpi prof's option. */
+enum prof_by {
+	BY_PROCEDURE,
+	BY_IMAGE,
+	BY_COMM,
+	BY_LINE,
+	BY_CGROUP,
+	BY_CONTAINER,
+	BY_UNIT,
+	BY_LABEL,
+	BY_PROCESS,
+	BY_CATEGORY /* of cpi stats */
+};
 
 /* The value of every option of every command; zero where it was not given. */
 struct cmd_options {
-	const char *db, *epoch, *event, *image, *comm;
+	const char *debug_dir;
+	bool debuginfod;
+	struct cmd_list dbs;
+	const char *epoch, *host, *platform, *event, *image;
+	const char *context[NR_CONTEXT_KINDS]; /* at most one is given */
+	bool merge_platforms;
 	int format; /* enum out_format */
 	int color;  /* enum out_color */
 	uint64_t limit;
@@ -39,21 +58,29 @@ struct cmd_options {
 	/* prof */
 	int by; /* enum prof_by */
 	const char *procedure;
-	bool idle, combine;
+	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;
+	/* stats, diff */
+	int normalize;
+	double fdr;
 	/* cat */
 	bool intervals, check;
 	/* record */
 	double hz;
 	struct cmd_list events;
 	const char *output, *label, *raw;
-	bool by_comm;
+	const char *by_kinds, *by_process;
+	/* top */
+	double interval;
+	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
+	/* epoch */
+	bool force;
 	/* help */
 	bool completion;
 };
@@ -82,14 +109,32 @@ struct opt {
 		name, letter, arg, help, kind, offsetof(struct cmd_options, field) \
 	}
 
-#define OPT_DB OPT("db", 0, "FILE", "read this database", OPT_STRING, db)
+#define OPT_DB OPT("db", 0, "FILE", "read this database", OPT_LIST, dbs)
 #define OPT_EPOCH                                                              \
 	OPT("epoch", 0, "SPEC", "last, all, an id, -N, a label, a time, A..B", \
 	    OPT_STRING, epoch)
+#define OPT_HOST \
+	OPT("host", 0, "GLOB", "only epochs of these machines", OPT_STRING, host)
+#define OPT_PLATFORM                                                              \
+	OPT("platform", 0, "GLOB", "only of these, ARCH/CPU/RELEASE", OPT_STRING, \
+	    platform)
+#define OPT_MERGE_PLATFORMS                                                          \
+	OPT("merge-platforms", 0, NULL, "add up epochs of different CPUs", OPT_FLAG, \
+	    merge_platforms)
 #define OPT_EVENT OPT("event", 0, "EVENT", "only this event", OPT_STRING, event)
 #define OPT_IMAGE \
 	OPT("image", 0, "GLOB", "only images of this path or name", OPT_STRING, image)
-#define OPT_COMM       OPT("comm", 0, "GLOB", "only these commands", OPT_STRING, comm)
+#define OPT_COMM \
+	OPT("comm", 0, "GLOB", "only these commands", OPT_STRING, context[CONTEXT_COMM])
+#define OPT_CGROUP                                                              \
+	OPT("cgroup", 0, "GLOB", "only processes of these cgroups", OPT_STRING, \
+	    context[CONTEXT_CGROUP])
+#define OPT_LABEL                                                         \
+	OPT("label", 0, "GLOB", "only what cpi label ran so", OPT_STRING, \
+	    context[CONTEXT_LABEL])
+#define OPT_PROCESS                                                             \
+	OPT("process", 0, "GLOB", "only these processes, COMM:PID", OPT_STRING, \
+	    context[CONTEXT_PROCESS])
 #define OPT_LIMIT      OPT("limit", 0, "N", "show at most N rows", OPT_COUNT, limit)
 #define OPT_SORT(keys) OPT("sort", 0, "KEY", "order by " keys, OPT_STRING, sort)
 #define OPT_FORMAT \
@@ -97,9 +142,17 @@ struct opt {
 #define OPT_COLOR                                                              \
 	OPT("color", 0, "auto|always|never", "colour in text (default: auto)", \
 	    OPT_CHOICE, color)
+#define OPTS_DEBUG_FILES                                                              \
+	OPT("debug-dir", 0, "DIR", "look for debug files here first", OPT_STRING,     \
+	    debug_dir),                                                               \
+		OPT("debuginfod", 0, NULL, "ask the servers of DEBUGINFOD_URLS, too", \
+		    OPT_FLAG, debuginfod)
 #define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
 
-#define OPTS_SELECTION OPT_DB, OPT_EPOCH, OPT_EVENT, OPT_IMAGE, OPT_COMM
+#define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
+#define OPTS_SELECTION                                                                \
+	OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPT_COMM, OPT_CGROUP, \
+		OPT_LABEL, OPT_PROCESS
 #define OPT_END                                               \
 	{ "help", 'h', NULL, "show this help", OPT_HELP, 0 }, \
 	{                                                     \
@@ -129,8 +182,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_cfg, cmd_epoch, cmd_flush, cmd_rate, cmd_register, cmd_status,
-	cmd_cat, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_epoch, cmd_flush, cmd_label, cmd_rate,
+	cmd_register, cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -204,6 +204,8 @@ static int run(struct cmd_context *ctx)
 
 	if (ctx->opt.check)
 		return check(ctx);
+	if (ctx->opt.intervals && ctx->opt.dbs.nr > 1)
+		return cmd_usage_error(ctx->cmd, "--intervals is of one database");
 	if (select_open(ctx, &sel))
 		return EXIT_FAIL;
 	err = ctx->opt.intervals ? dump_intervals(ctx, &sel) : dump_profiles(ctx, &sel);

@@ -276,6 +276,8 @@ static int run(struct cmd_context *ctx)
 	struct part parts[] = { { .name = "daemon" }, { .name = "database" } };
 	int err, db_err;
 
+	if (ctx->opt.dbs.nr > 1)
+		return cmd_usage_error(ctx->cmd, "the status is of one database");
 	err = ask_daemon(ctx, &parts[0]);
 	if (!err && !parts[0].present)
 		log_warn("%s: no cpid listens there; this is what the database knows",

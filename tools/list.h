@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "tools/events.h"
 #include "tools/imagecache.h"
+#include "tools/inlined.h"
 #include "tools/prof.h"
 #include "tools/select.h"
 #include "tools/source.h"
@@ -48,6 +49,7 @@ struct list_insn {
 	uint64_t offset, size, address;
 	char *text; /* NULL without code */
 	struct line line;
+	struct inlined_chain inlined; /* with --inlines */
 	uint64_t taken, not_taken;
 };
 

@@ -33,6 +33,13 @@ void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
 		buf_printf(out, " <%s>", s->name);
 }
 
+static void describe(struct listing *l, struct list_insn *at)
+{
+	at->line = image_line_at(l->image, at->offset);
+	if (l->ctx->opt.inlines)
+		at->inlined = inlined_at(l->image, at->offset);
+}
+
 static int add_insn(struct listing *l, struct buf *insns, uint64_t offset,
 		    const struct insn *insn, const char *decoded)
 {
@@ -40,7 +47,7 @@ static int add_insn(struct listing *l, struct buf *insns, uint64_t offset,
 	struct buf text = { 0 };
 
 	at.address = insn->address;
-	at.line = image_line_at(l->image, offset);
+	describe(l, &at);
 	buf_puts(&text, decoded);
 	list_put_target(l->image, at.address - at.offset, insn, &text);
 	at.text = strdup(buf_str(&text));
@@ -117,7 +124,7 @@ static int add_offsets(struct listing *l, struct buf *insns)
 		at.address = s[i].offset;
 		if (l->image) {
 			at.address = image_address(l->image, s[i].offset);
-			at.line = image_line_at(l->image, s[i].offset);
+			describe(l, &at);
 		}
 		buf_put(insns, &at, sizeof(at));
 	}

@@ -155,6 +155,8 @@ static void put_insn(struct table *t, const struct listing *l, size_t i)
 		table_number(t, insn->line.line);
 	else
 		table_empty(t);
+	if (l->ctx->opt.inlines)
+		inlined_put_cell(t, &insn->inlined);
 }
 
 void list_put_line(struct table *t, struct sources *sources, const struct line *line,
@@ -191,11 +193,12 @@ static size_t make_columns(const struct listing *l, struct column *c, char **key
 		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 		{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	};
 	size_t nr = list_event_columns(l, c, keys);
 
 	memcpy(c + nr, rest, sizeof(rest));
-	return nr + sizeof(rest) / sizeof(rest[0]);
+	return nr + sizeof(rest) / sizeof(rest[0]) - !l->ctx->opt.inlines;
 }
 
 static void json_insn(struct json *j, const struct listing *l, size_t i)
@@ -219,6 +222,8 @@ static void json_insn(struct json *j, const struct listing *l, size_t i)
 		json_number(j, "line", insn->line.line);
 	else
 		json_null(j, "line");
+	if (l->ctx->opt.inlines)
+		inlined_json(j, &insn->inlined);
 	json_end(j);
 }
 
@@ -238,8 +243,13 @@ static void print_json(const struct listing *l)
 static int print_table(struct listing *l, struct table *t, bool with_source)
 {
 	const bool text = l->ctx->opt.format == OUT_TEXT;
+	const struct inlined_chain none = { NULL, 0 };
 
 	for (size_t i = 0; i < l->nr_insns; i++) {
+		const struct inlined_chain *inlined = &l->insn[i].inlined;
+
+		if (inlined_compare(inlined, i ? &l->insn[i - 1].inlined : &none))
+			inlined_put_lines(t, inlined, l->place->name);
 		if (with_source)
 			list_put_line(t, l->sources, &l->insn[i].line,
 				      i ? &l->insn[i - 1].line : NULL);
@@ -253,7 +263,7 @@ static int print_table(struct listing *l, struct table *t, bool with_source)
 
 int list_print_assembly(struct listing *l, bool with_source)
 {
-	struct column columns[2 * EVENTS_MAX + 10];
+	struct column columns[2 * EVENTS_MAX + 11];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	struct table *t;
 	int err = -ENOMEM;

@@ -24,6 +24,7 @@
 struct row {
 	const char *file; /* NULL for code of no line */
 	int line;
+	struct inlined_chain inlined; /* with --inlines */
 	size_t first; /* the first instruction of its file, for the order of files */
 	size_t index; /* of its tallies */
 };
@@ -50,7 +51,8 @@ static int by_file_and_line(const void *va, const void *vb)
 		return c;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
+	c = inlined_compare(&a->inlined, &b->inlined);
+	return c ? c : (a->index > b->index) - (a->index < b->index);
 }
 
 static int by_first_use(const void *va, const void *vb)
@@ -66,7 +68,8 @@ static int by_first_use(const void *va, const void *vb)
 
 static bool same_line(const struct row *a, const struct row *b)
 {
-	return a->line == b->line && !compare_files(a->file, b->file);
+	return a->line == b->line && !compare_files(a->file, b->file) &&
+	       !inlined_compare(&a->inlined, &b->inlined);
 }
 
 /* Rows of one line become one; sorted by file and line before and after. */
@@ -114,8 +117,8 @@ static int make_lines(const struct listing *l, struct lines *s)
 	if (!s->row || !s->tally)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr; i++)
-		s->row[i] = (struct row){ l->insn[i].line.file, l->insn[i].line.line, 0,
-					  i };
+		s->row[i] = (struct row){ l->insn[i].line.file, l->insn[i].line.line,
+					  l->insn[i].inlined, 0, i };
 	qsort(s->row, s->nr, sizeof(*s->row), by_file_and_line);
 	find_first_uses(s);
 	merge_rows(l, s);
@@ -124,7 +127,7 @@ static int make_lines(const struct listing *l, struct lines *s)
 }
 
 static void put_row(struct table *t, struct listing *l, const struct tally *tally,
-		    const char *file, int line)
+		    const char *file, int line, const struct inlined_chain *inlined)
 {
 	const char *text = file ? sources_line(l->sources, file, line) : NULL;
 
@@ -136,9 +139,13 @@ static void put_row(struct table *t, struct listing *l, const struct tally *tall
 	else
 		table_empty(t);
 	table_text(t, text ? text : file ? NULL : "(code of no source line)");
+	if (l->ctx->opt.inlines)
+		inlined_put_cell(t, inlined);
 }
 
 /* Lines between two rows of the procedure's own file, which have no code. */
+static const struct inlined_chain nothing_inlined;
+
 static void put_between(struct table *t, struct listing *l, const struct row *a,
 			const struct row *b)
 {
@@ -148,7 +155,7 @@ static void put_between(struct table *t, struct listing *l, const struct row *a,
 	    (int64_t)b->line - a->line > MAX_BLANK_RUN)
 		return;
 	for (int line = a->line + 1; line < b->line; line++)
-		put_row(t, l, none, a->file, line);
+		put_row(t, l, none, a->file, line, &nothing_inlined);
 }
 
 static void put_lines(struct table *t, struct listing *l, const struct lines *s)
@@ -159,9 +166,13 @@ static void put_lines(struct table *t, struct listing *l, const struct lines *s)
 
 		if (row->file && !same)
 			table_line(t, TERM_BLUE, row->file);
+		if (inlined_compare(&row->inlined,
+				    same ? &row[-1].inlined : &nothing_inlined))
+			inlined_put_lines(t, &row->inlined, l->place->name);
 		if (same && row->file && row->first == s->row[0].first)
 			put_between(t, l, row - 1, row);
-		put_row(t, l, &s->tally[row->index * l->ev.nr], row->file, row->line);
+		put_row(t, l, &s->tally[row->index * l->ev.nr], row->file, row->line,
+			&row->inlined);
 	}
 }
 
@@ -195,8 +206,9 @@ int list_print_source(struct listing *l)
 		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 		{ "line", "line", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "source", "source", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	};
-	struct column columns[2 * EVENTS_MAX + 3];
+	struct column columns[2 * EVENTS_MAX + 4];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	struct lines lines = { 0 };
 	struct table *t = NULL;
@@ -208,7 +220,8 @@ int list_print_source(struct listing *l)
 		goto out;
 	nr = list_event_columns(l, columns, keys);
 	memcpy(columns + nr, rest, sizeof(rest));
-	t = table_new(columns, nr + sizeof(rest) / sizeof(rest[0]));
+	t = table_new(columns,
+		      nr + sizeof(rest) / sizeof(rest[0]) - !l->ctx->opt.inlines);
 	if (!t) {
 		err = -ENOMEM;
 		goto out;

@@ -2,8 +2,10 @@
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS) \
+	$(DEBUGINFOD_CFLAGS)
 tools_libtools_a_SOURCES = \
+	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
@@ -16,14 +18,17 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
+	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
+	tools/cmd_stats.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
+	tools/cmd_top.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
 	tools/events.c tools/events.h \
@@ -32,11 +37,14 @@ tools_libtools_a_SOURCES = \
 	tools/explaining_text.c \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
+	tools/inlined.c tools/inlined.h \
 	tools/json.c tools/json.h \
 	tools/list_decode.c tools/list.h \
 	tools/list_find.c \
 	tools/list_print.c \
 	tools/list_source.c \
+	tools/matrix.c tools/matrix.h \
+	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -44,19 +52,30 @@ tools_libtools_a_SOURCES = \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
+	tools/retaining.c tools/retaining.h \
+	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
+	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
+	tools/stats.c tools/stats.h \
+	tools/stats_category.c \
+	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
-	tools/text.c tools/text.h
+	tools/text.c tools/text.h \
+	tools/together.c tools/together.h \
+	tools/top.c tools/top.h \
+	tools/top_feed.c tools/top_feed.h \
+	tools/top_screen.c tools/top_screen.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) $(BPF_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -17,7 +17,7 @@
 #include "tools/report.h"
 #include "tools/table.h"
 
-#define MAX_COLUMNS (2 * EVENTS_MAX + 12)
+#define MAX_COLUMNS (2 * EVENTS_MAX + 14)
 #define UNKNOWN     "[unknown]"
 
 /* Columns and the strings that their keys need. */
@@ -73,9 +73,33 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 			   COLUMN_EVERYWHERE);
 }
 
+static void add_context_columns(struct layout *l, int by)
+{
+	const struct prof_context *context = &prof_contexts[by];
+
+	add_column(l, context->title, context->name, COLUMN_TEXT, COLUMN_EVERYWHERE);
+	if (by != BY_CONTAINER)
+		return;
+	add_column(l, "runtime", "runtime", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	add_column(l, "pod", "pod", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	add_column(l, "", "qos", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+}
+
+static void add_procedure_columns(struct layout *l, const struct prof *p)
+{
+	if (!p->ctx->opt.inlines) {
+		add_column(l, "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE);
+		return;
+	}
+	add_column(l, "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	add_column(l, "", "procedure", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	add_column(l, "procedure", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+}
+
 static void make_layout(struct layout *l, const struct prof *p)
 {
 	const int by = p->ctx->opt.by;
+	const struct prof_context *context = &prof_contexts[by];
 
 	if (p->ctx->opt.combine)
 		add_combined_columns(l);
@@ -90,11 +114,11 @@ static void make_layout(struct layout *l, const struct prof *p)
 		add_column(l, "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
 		add_column(l, "line", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
 	}
-	if (by == BY_COMM)
-		add_column(l, "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	if (context->name)
+		add_context_columns(l, by);
 	if (by == BY_PROCEDURE || by == BY_LINE)
-		add_column(l, "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE);
-	if (by == BY_COMM)
+		add_procedure_columns(l, p);
+	if (context->name)
 		return;
 	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
 	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
@@ -146,12 +170,38 @@ static void put_line_cells(struct table *t, const struct prof_row *row)
 	free(text);
 }
 
+static void put_container_cells(struct table *t, const struct cgroup_container *c)
+{
+	table_text(t, c ? c->runtime : NULL);
+	table_text(t, c && *c->pod ? c->pod : NULL);
+	table_text(t, c ? c->qos : NULL);
+}
+
+static void put_procedure_cells(struct table *t, const struct prof *p,
+				const struct prof_row *row, const char *name)
+{
+	char *text = NULL;
+
+	if (!p->ctx->opt.inlines) {
+		table_text(t, name);
+		return;
+	}
+	table_text(t, row->inlined);
+	table_text(t, name);
+	if (row->inlined &&
+	    asprintf(&text, "%s (inlined into %s)", row->inlined, name) < 0)
+		text = NULL;
+	table_text(t, text ? text : name);
+	free(text);
+}
+
 /* What the row is called: the first name of it says what it is, if it has none. */
 static void put_name_cells(struct table *t, const struct prof *p,
 			   const struct prof_row *row)
 {
 	const int by = p->ctx->opt.by;
 	const bool procedures = by == BY_PROCEDURE || by == BY_LINE;
+	const bool context = prof_contexts[by].name;
 	const char *special = row->kind == ROW_IDLE ? "[idle]" : UNKNOWN;
 	const char *image = row->image_name;
 	char *both = NULL;
@@ -165,11 +215,15 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	}
 	if (by == BY_LINE)
 		put_line_cells(t, row);
-	if (by == BY_COMM)
-		table_text(t, row->kind == ROW_PROFILE ? row->comm : special);
+	if (context)
+		table_text(t, row->kind == ROW_PROFILE ? row->whom : special);
+	if (by == BY_CONTAINER)
+		put_container_cells(t, row->container);
 	if (procedures)
-		table_text(t, row->kind == ROW_PROFILE ? row->procedure : special);
-	if (by != BY_COMM) {
+		put_procedure_cells(t, p, row,
+				    row->kind == ROW_PROFILE ? row->procedure
+							     : special);
+	if (!context) {
 		table_text(t, image);
 		table_text(t, row->build_id);
 	}
@@ -199,7 +253,8 @@ static bool is_shown(const struct prof *p, const struct prof_row *row)
 	if (!glob)
 		return true;
 	return row->kind == ROW_PROFILE && row->procedure &&
-	       !fnmatch(glob, row->procedure, 0);
+	       (!fnmatch(glob, row->procedure, 0) ||
+		(row->inlined && !fnmatch(glob, row->inlined, 0)));
 }
 
 static void print_combined(const struct prof *p)
@@ -296,9 +351,17 @@ out:
 	return err;
 }
 
+static void json_container(struct json *j, const struct cgroup_container *c)
+{
+	json_string(j, "runtime", c ? c->runtime : NULL);
+	json_string(j, "pod", c && *c->pod ? c->pod : NULL);
+	json_string(j, "qos", c ? c->qos : NULL);
+}
+
 static void json_row(struct json *j, const struct prof *p, const struct prof_row *row)
 {
 	const struct tally *tally = &row->tally[p->primary];
+	const struct prof_context *context = &prof_contexts[p->ctx->opt.by];
 
 	json_object(j, NULL);
 	report_json_samples(j, "samples", &p->ev, row->tally);
@@ -309,9 +372,13 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 	else
 		json_null(j, "time_ns");
 	json_real(j, "percent", prof_percent(p, tally, p->primary), 4);
-	if (p->ctx->opt.by == BY_COMM)
-		json_string(j, "comm", row->comm);
+	if (context->name)
+		json_string(j, context->name, row->whom);
+	if (p->ctx->opt.by == BY_CONTAINER)
+		json_container(j, row->container);
 	json_string(j, "procedure", row->procedure);
+	if (p->ctx->opt.inlines)
+		json_string(j, "inlined", row->inlined);
 	json_string(j, "image", row->image_name);
 	json_string(j, "build_id", row->build_id);
 	if (p->ctx->opt.by == BY_LINE) {

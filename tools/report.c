@@ -12,43 +12,49 @@
 
 #define MAX_EPOCH_LINES 4
 
-static void print_epoch(const struct query_epoch *e)
+static void print_epoch(const struct selection *sel, const struct query_epoch *e)
 {
-	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+	const char *db = select_epoch_db(sel, e);
 
-	out_line("Epoch %" PRId64 "%s%s%s: %s to %s%s", e->id, *e->label ? " \"" : "",
-		 e->label, *e->label ? "\"" : "", time_format(e->from_ns, from),
-		 time_format(e->to_ns, to), e->open ? " (still open)" : "");
+	out_line("Epoch %s%s%s%s: %s to %s%s%s%s", select_epoch_id(sel, e, id),
+		 *e->label ? " \"" : "", e->label, *e->label ? "\"" : "",
+		 time_format(e->from_ns, from), time_format(e->to_ns, to),
+		 e->open ? " (still open)" : "", db ? " of " : "", db ? db : "");
 }
 
-static void print_epochs(const struct query_epochs *e)
+static void print_epochs(const struct selection *sel)
 {
+	const struct query_epochs *e = &sel->epochs;
+
 	if (e->nr <= MAX_EPOCH_LINES) {
 		for (size_t i = 0; i < e->nr; i++)
-			print_epoch(&e->epoch[i]);
+			print_epoch(sel, &e->epoch[i]);
 		return;
 	}
-	print_epoch(&e->epoch[0]);
+	print_epoch(sel, &e->epoch[0]);
 	out_line("... %zu epochs between ...", e->nr - 2);
-	print_epoch(&e->epoch[e->nr - 1]);
+	print_epoch(sel, &e->epoch[e->nr - 1]);
 }
 
-static bool same_machine(const struct query_epoch *a, const struct query_epoch *b)
+static bool same_clock(const struct query_epoch *a, const struct query_epoch *b)
 {
-	return !strcmp(a->host, b->host) && !strcmp(a->arch, b->arch) &&
-	       !strcmp(a->cpu, b->cpu) && a->clock_hz == b->clock_hz &&
-	       a->nr_cpus == b->nr_cpus;
+	return !strcmp(a->arch, b->arch) && !strcmp(a->cpu, b->cpu) &&
+	       a->clock_hz == b->clock_hz && a->nr_cpus == b->nr_cpus;
 }
 
 static void print_machine(const struct selection *sel)
 {
 	const struct query_epoch *e = select_newest(sel);
+	struct buf hosts = { 0 };
 	size_t nr_others = 0;
 
-	out_line("Host %s: %s, %" PRIu32 " CPUs, %s, Linux %s", e->host, e->arch,
-		 e->nr_cpus, e->cpu, e->release);
+	select_hosts(sel, &hosts);
+	out_line("Host %s: %s, %" PRIu32 " CPUs, %s, Linux %s", buf_str(&hosts),
+		 e->arch, e->nr_cpus, e->cpu, e->release);
+	buf_fini(&hosts);
 	for (size_t i = 0; i < sel->epochs.nr; i++)
-		nr_others += !same_machine(e, &sel->epochs.epoch[i]);
+		nr_others += !same_clock(e, &sel->epochs.epoch[i]);
 	if (nr_others)
 		out_line(
 			"Note: %zu of the epochs are of another machine or clock rate; "
@@ -91,7 +97,7 @@ static void print_stream(const struct query_stream *s)
 
 void report_header(const struct selection *sel, const struct events *ev)
 {
-	print_epochs(&sel->epochs);
+	print_epochs(sel);
 	print_machine(sel);
 	for (size_t i = 0; i < sel->streams.nr; i++)
 		print_stream(&sel->streams.stream[i]);
@@ -134,6 +140,7 @@ uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class clas
 void report_footer(const struct selection *sel)
 {
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	struct buf hosts = { 0 };
 
 	for (size_t i = 0; i < sel->losses.nr; i++) {
 		uint64_t n = report_loss(sel, i, LOSS_LOST);
@@ -150,11 +157,16 @@ void report_footer(const struct selection *sel)
 				 s->not_delivered, s->desc.event,
 				 s->throttled ? " (the kernel throttled it)" : "");
 	}
-	for (size_t i = 0; i < sel->gaps.nr; i++)
-		out_line("Gap: %s to %s, %s",
-			 time_format(sel->gaps.gap[i].from_ns, from),
-			 time_format(sel->gaps.gap[i].to_ns, to),
-			 sel->gaps.gap[i].reason);
+	select_hosts(sel, &hosts);
+	for (size_t i = 0; i < sel->gaps.nr; i++) {
+		const struct query_gap *g = &sel->gaps.gap[i];
+		const bool one_host = !strcmp(buf_str(&hosts), g->host);
+
+		out_line("Gap: %s to %s, %s%s%s", time_format(g->from_ns, from),
+			 time_format(g->to_ns, to), g->reason, one_host ? "" : " on ",
+			 one_host ? "" : g->host);
+	}
+	buf_fini(&hosts);
 }
 
 uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,
@@ -171,12 +183,19 @@ uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,
 	return n;
 }
 
-static void json_epoch(struct json *j, const struct query_epoch *e)
+static void json_epoch(struct json *j, const struct selection *sel,
+		       const struct query_epoch *e)
 {
-	char text[TIME_TEXT_SIZE];
+	char text[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+	const char *db = select_epoch_db(sel, e);
 
 	json_object(j, NULL);
-	json_signed(j, "id", e->id);
+	if (db) {
+		json_string(j, "id", select_epoch_id(sel, e, id));
+		json_string(j, "db", db);
+	} else {
+		json_signed(j, "id", e->id);
+	}
 	json_string(j, "label", e->label);
 	json_string(j, "from", time_format(e->from_ns, text));
 	json_string(j, "to", time_format(e->to_ns, text));
@@ -189,7 +208,7 @@ void report_json_header(struct json *j, const struct selection *sel)
 {
 	json_array(j, "epochs");
 	for (size_t i = 0; i < sel->epochs.nr; i++)
-		json_epoch(j, &sel->epochs.epoch[i]);
+		json_epoch(j, sel, &sel->epochs.epoch[i]);
 	json_end(j);
 	json_array(j, "streams");
 	for (size_t i = 0; i < sel->streams.nr; i++) {

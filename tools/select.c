@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/together.h"
 
 char *select_glob(const char *text)
 {
@@ -24,10 +26,8 @@ char *select_glob(const char *text)
 	return strdup(text);
 }
 
-int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db **out)
+int select_open_path(const char *path, enum db_mode mode, struct db **out)
 {
-	const char *path = ctx->opt.db ? ctx->opt.db : db_default_path();
-
 	if (access(path, F_OK) < 0 && errno == ENOENT) {
 		log_err("%s: there is no such database: start cpid, make one with "
 			"'cpi record -o %s -- COMMAND', or name another with --db",
@@ -37,12 +37,72 @@ int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db *
 	return db_open(path, mode, out);
 }
 
-void select_failed_epochs(struct db *db, const char *spec, int err)
+int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db **out)
+{
+	const struct cmd_list *dbs = &ctx->opt.dbs;
+
+	if (dbs->nr > 1) {
+		log_err("--db is given %d times: name the one database that is meant",
+			dbs->nr);
+		return -EINVAL;
+	}
+	return select_open_path(dbs->nr ? dbs->item[0] : db_default_path(), mode, out);
+}
+
+/* Adds text to a list with commas, unless it has it. */
+static void add_name(struct buf *list, const char *text)
+{
+	const size_t len = strlen(text);
+
+	for (const char *p = buf_str(list); (p = strstr(p, text)); p += len) {
+		if ((p == list->data || p[-1] == ' ') && (!p[len] || p[len] == ','))
+			return;
+	}
+	buf_printf(list, "%s%s", list->len ? ", " : "", text);
+}
+
+static void add_platform(struct buf *list, const struct query_epoch *e)
+{
+	char *text;
+
+	if (asprintf(&text, "%s/%s/%s", e->arch, e->cpu, e->release) < 0)
+		return;
+	add_name(list, text);
+	free(text);
+}
+
+/* There is no epoch of --host or --platform: says which machines there are. */
+static void failed_machines(const struct cmd_context *ctx, struct db *db)
+{
+	struct buf hosts = { 0 }, platforms = { 0 };
+	struct query_epochs all = { 0 };
+
+	query_epochs(db, "all", &all);
+	for (size_t i = 0; i < all.nr; i++) {
+		add_name(&hosts, all.epoch[i].host);
+		add_platform(&platforms, &all.epoch[i]);
+	}
+	query_epochs_fini(&all);
+	log_err("%s: no such epoch of %s%s%s%s: there are the hosts %s and the "
+		"platforms %s",
+		db_path(db), ctx->opt.host ? "--host=" : "",
+		ctx->opt.host ? ctx->opt.host : "",
+		ctx->opt.platform ? " --platform=" : "",
+		ctx->opt.platform ? ctx->opt.platform : "", buf_str(&hosts),
+		buf_str(&platforms));
+	buf_fini(&hosts);
+	buf_fini(&platforms);
+}
+
+void select_failed_epochs(const struct cmd_context *ctx, struct db *db,
+			  const char *spec, int err)
 {
 	if (err == -EINVAL)
 		log_err("'%s' is no epoch: say last, all, an id, -N, a label, a time "
-			"(2026-11-20T10:15), A..B, or ids with commas",
+			"(2026-11-20T10:15, today, -2h), A..B, or ids with commas",
 			spec);
+	else if (err == -ENOENT && (ctx->opt.host || ctx->opt.platform))
+		failed_machines(ctx, db);
 	else if (err == -ENOENT && spec)
 		log_err("%s: there is no epoch '%s': 'cpi epoch list' shows them",
 			db_path(db), spec);
@@ -71,61 +131,162 @@ static int failed_event(const struct cmd_context *ctx, const struct selection *s
 	return -ENOENT;
 }
 
-static int find_gaps(struct selection *sel)
+static bool same_code(const struct query_epoch *a, const struct query_epoch *b)
 {
-	uint64_t from_ns = UINT64_MAX, to_ns = 0;
+	return !strcmp(a->arch, b->arch);
+}
+
+static bool same_platform(const struct query_epoch *a, const struct query_epoch *b)
+{
+	return same_code(a, b) && !strcmp(a->cpu, b->cpu);
+}
+
+/* Whether the selection has an event that counts cycles. */
+static bool has_cycles(const struct selection *sel)
+{
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		if (!strcmp(sel->streams.stream[i].desc.unit, "cycles"))
+			return true;
+	}
+	return false;
+}
+
+static int refuse_platforms(const struct selection *sel, const char *advice)
+{
+	struct buf platforms = { 0 };
+
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		add_platform(&platforms, &sel->epochs.epoch[i]);
+	log_err("the selected epochs are of several platforms (%s): %s",
+		buf_str(&platforms), advice);
+	buf_fini(&platforms);
+	return -EXDEV;
+}
+
+void select_hosts(const struct selection *sel, struct buf *out)
+{
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		add_name(out, sel->epochs.epoch[i].host);
+}
+
+/*
+ * Code of two architectures is never one profile; nor are cycles of two kinds of
+ * CPU one time. Machines of one kind are added up, and named.
+ */
+static int check_platforms(const struct cmd_context *ctx, const struct selection *sel)
+{
+	const struct query_epoch *newest = select_newest(sel);
+	bool one_code = true, one_platform = true, one_host = true;
+	struct buf hosts = { 0 };
 
 	for (size_t i = 0; i < sel->epochs.nr; i++) {
 		const struct query_epoch *e = &sel->epochs.epoch[i];
 
-		from_ns = e->from_ns < from_ns ? e->from_ns : from_ns;
-		to_ns = e->to_ns > to_ns ? e->to_ns : to_ns;
+		one_code &= same_code(newest, e);
+		one_platform &= same_platform(newest, e);
+		one_host &= !strcmp(newest->host, e->host);
 	}
-	return query_gaps(sel->db, from_ns, to_ns, &sel->gaps);
+	select_hosts(sel, &hosts);
+	if (!one_host && one_code && (one_platform || ctx->opt.merge_platforms))
+		log_warn("these are epochs of several hosts, added up: %s (--host "
+			 "chooses)",
+			 buf_str(&hosts));
+	buf_fini(&hosts);
+	if (!one_code)
+		return refuse_platforms(sel, "choose one with --platform or --host");
+	if (!one_platform && !ctx->opt.merge_platforms)
+		return refuse_platforms(sel, "choose one with --platform or --host, or "
+					     "add them up with --merge-platforms");
+	if (!one_platform && has_cycles(sel))
+		return refuse_platforms(sel, "their cycles are no common time: choose "
+					     "another event with --event, or one "
+					     "platform with --platform");
+	return 0;
 }
 
-static int find_all(const struct cmd_context *ctx, struct selection *sel)
+/* That there is none at all is an answer for who lists them. */
+static int find_epochs(const struct cmd_context *ctx, const char *spec,
+		       enum select_how how, struct selection *sel)
+{
+	const struct query_machines of = { ctx->opt.host, ctx->opt.platform };
+	int err = query_epochs_of(sel->db, spec, &of, &sel->epochs);
+
+	if (err == -ENOENT && how == SELECT_EPOCHS && !strcmp(spec, "all") &&
+	    !of.host && !of.platform)
+		return 0;
+	if (err)
+		select_failed_epochs(ctx, sel->db, spec, err);
+	return err;
+}
+
+static int find_totals(const struct cmd_context *ctx, struct selection *sel)
 {
 	int err;
 
-	err = query_epochs(sel->db, ctx->opt.epoch, &sel->epochs);
-	if (!err && !sel->epochs.nr)
-		err = -ENOENT;
-	if (err) {
-		select_failed_epochs(sel->db, ctx->opt.epoch, err);
-		return err;
-	}
 	err = query_streams(sel->db, &sel->epochs, ctx->opt.event, &sel->streams);
 	if (!err && ctx->opt.event && !sel->streams.nr)
 		return failed_event(ctx, sel);
 	if (!err)
 		err = query_losses(sel->db, &sel->epochs, &sel->losses);
 	if (!err)
-		err = find_gaps(sel);
+		err = query_gaps_of(sel->db, &sel->epochs, &sel->gaps);
 	if (err)
 		log_err("%s: %s", db_path(sel->db), err_str(err));
 	return err;
 }
 
-int select_open(const struct cmd_context *ctx, struct selection *sel)
+static void select_context(const struct cmd_options *o, struct query_selection *q)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (!o->context[kind])
+			continue;
+		q->context = o->context[kind];
+		q->kind = kind;
+	}
+}
+
+/* What is joined is what spec names. */
+static int open_joined(const struct cmd_context *ctx, const char *spec,
+		       struct selection *sel)
+{
+	sel->dbs = &ctx->opt.dbs;
+	return together_open(ctx, spec, &sel->db);
+}
+
+int select_open_epochs(const struct cmd_context *ctx, const char *spec,
+		       enum select_how how, struct selection *sel)
 {
 	int err;
 
 	memset(sel, 0, sizeof(*sel));
-	err = select_open_db(ctx, DB_READ, &sel->db);
+	if (ctx->opt.dbs.nr > 1)
+		err = open_joined(ctx, spec, sel);
+	else
+		err = select_open_db(ctx, DB_READ, &sel->db);
 	if (err)
 		return err;
+	sel->query = (struct query_selection){ .epochs = &sel->epochs,
+					       .event = ctx->opt.event };
+	select_context(&ctx->opt, &sel->query);
 	if (ctx->opt.image)
 		sel->image_glob = select_glob(ctx->opt.image);
-	sel->query = (struct query_selection){ &sel->epochs, ctx->opt.event,
-					       sel->image_glob, ctx->opt.comm };
+	sel->query.image = sel->image_glob;
 	if (ctx->opt.image && !sel->image_glob)
 		err = -ENOMEM;
 	else
-		err = find_all(ctx, sel);
+		err = find_epochs(ctx, sel->dbs ? "all" : spec, how, sel);
+	if (!err && how != SELECT_EPOCHS)
+		err = find_totals(ctx, sel);
+	if (!err && how == SELECT_TOGETHER)
+		err = check_platforms(ctx, sel);
 	if (err)
 		select_close(sel);
 	return err;
+}
+
+int select_open(const struct cmd_context *ctx, struct selection *sel)
+{
+	return select_open_epochs(ctx, ctx->opt.epoch, SELECT_TOGETHER, sel);
 }
 
 void select_close(struct selection *sel)
@@ -144,17 +305,44 @@ const struct query_epoch *select_newest(const struct selection *sel)
 	return &sel->epochs.epoch[sel->epochs.nr - 1];
 }
 
+void select_failed_contexts(const struct selection *sel, enum context_kind kind)
+{
+	const char *name = context_kind_str(kind);
+
+	log_err("%s: the selected epochs have no profiles by %s: collect them with "
+		"'cpid --by %s' or 'cpi record --by %s'%s",
+		db_path(sel->db), name, name, name,
+		kind == CONTEXT_COMM    ? " ('cpi prof --by comm' needs none)"
+		: kind == CONTEXT_LABEL ? ", and run programs by 'cpi label'"
+					: "");
+}
+
+char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
+		      char out[SELECT_ID_SIZE])
+{
+	if (sel->dbs)
+		snprintf(out, SELECT_ID_SIZE, "%u:%" PRId64, QUERY_EPOCH_NR(e->id),
+			 QUERY_EPOCH_OWN(e->id));
+	else
+		snprintf(out, SELECT_ID_SIZE, "%" PRId64, e->id);
+	return out;
+}
+
+const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e)
+{
+	return sel->dbs ? sel->dbs->item[QUERY_EPOCH_NR(e->id) - 1] : NULL;
+}
+
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err)
 {
-	if (err == -CPI_EEMPTY && ctx->opt.comm)
-		log_err("--comm=%s: the selected epochs have no profiles by command: "
-			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
-			"('cpi prof --by comm' needs none)",
-			ctx->opt.comm);
+	char id[SELECT_ID_SIZE];
+
+	if (err == -CPI_EEMPTY && sel->query.context && sel->streams.nr)
+		select_failed_contexts(sel, sel->query.kind);
 	else if (err == -CPI_EEMPTY)
-		log_err("%s: no samples in epoch %" PRId64 " yet: 'cpi flush' has cpid "
+		log_err("%s: no samples in epoch %s yet: 'cpi flush' has cpid "
 			"store what it took, --epoch chooses another",
-			db_path(sel->db), select_newest(sel)->id);
+			db_path(sel->db), select_epoch_id(sel, select_newest(sel), id));
 	else if (err == -CPI_ELIMIT)
 		log_err("%s: too many events: choose one with --event",
 			db_path(sel->db));

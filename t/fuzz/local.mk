@@ -3,7 +3,8 @@
 # sources are listed in full, because libFuzzer must see their branches. To fuzz:
 # configure with CC=clang --enable-sanitizers, then t/fuzz/fuzz_NAME FOLDER.
 FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
-FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/hmap.c base/varint.c
+FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/hmap.c base/mapping.c \
+	base/varint.c
 if FUZZER
 FUZZ_CFLAGS += -fsanitize=fuzzer
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -15,7 +16,7 @@ QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 check_PROGRAMS += t/fuzz/fuzz_codec
-t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/profile.c $(FUZZ_BASE)
+t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/pack.c db/profile.c $(FUZZ_BASE)
 t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
@@ -27,11 +28,12 @@ t_fuzz_fuzz_branch_LDFLAGS = $(FUZZ_LINK)
 
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
-	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/demangle.c \
+	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/debuginfo.c analysis/demangle.c \
 	analysis/ehframe.c \
-	analysis/elffile.c analysis/elfsyms.c analysis/image.c analysis/lines.c \
+	analysis/elffile.c analysis/elfsyms.c analysis/elfview.c analysis/image.c analysis/inlines.c analysis/lines.c \
 	analysis/lsda.c \
-	analysis/plt.c analysis/symtab.c $(FUZZ_BASE)
+	analysis/plt.c analysis/splitfile.c analysis/splitset.c analysis/splitunit.c \
+	analysis/symtab.c $(FUZZ_BASE)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_image_LDADD = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)

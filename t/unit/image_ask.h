@@ -13,6 +13,7 @@
 static inline bool image_ask(struct image *im, uint64_t size)
 {
 	const struct symbol *const *s, *found;
+	const struct inlined *inlined;
 	uint8_t code[16];
 	bool sane = true;
 	size_t nr;
@@ -24,11 +25,14 @@ static inline bool image_ask(struct image *im, uint64_t size)
 		sane &= image_symbol_at(im, s[i]->start) == s[i];
 		image_line_at(im, s[i]->start);
 		image_line_at(im, s[i]->end - 1);
+		image_inlined_at(im, s[i]->start, &inlined);
 	}
 	for (uint64_t at = 0; at < size; at += IMAGE_ASK_STEP) {
 		found = image_symbol_at(im, at);
 		sane &= !found || (found->start <= at && at < found->end);
 		image_line_at(im, at);
+		for (size_t left = image_inlined_at(im, at, &inlined); left--;)
+			sane &= inlined[left].name && *inlined[left].name;
 		image_address(im, at);
 		image_read(im, at, code, sizeof(code));
 	}

@@ -5,10 +5,10 @@ UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
 	t/unit/check_branch_pair \
 	t/unit/check_prometheus \
-	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text
+	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
-EXTRA_DIST += t/unit/unit.h
+EXTRA_DIST += t/unit/random.h t/unit/unit.h
 
 t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_arena_LDADD = $(UNIT_LDADD)
@@ -30,6 +30,8 @@ t_unit_check_table_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_table_LDADD = $(UNIT_LDADD)
 t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_top_LDADD = tools/libtools.a $(UNIT_LDADD)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
 DAEMON_UNIT = t/unit/check_budget \
@@ -56,12 +58,12 @@ t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_db t/unit/check_db_root t/unit/check_query
+	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_query t/unit/check_retain
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -121,8 +123,12 @@ t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_retain_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_copy_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_copy_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/
@@ -191,3 +197,27 @@ check_PROGRAMS += t/unit/check_spots
 QUICK_TESTS += t/unit/check_spots
 t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_together
+QUICK_TESTS += t/unit/check_together
+t_unit_check_together_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_together_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+
+# Contexts of samples, and what cgroups are called.
+check_PROGRAMS += t/unit/check_cgroupname t/unit/check_contexts
+QUICK_TESTS += t/unit/check_cgroupname t/unit/check_contexts
+t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cgroupname_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
+
+# Runs compared: statistics.
+UNIT_RUNS = t/unit/check_compare t/unit/check_distribution t/unit/check_spread
+check_PROGRAMS += $(UNIT_RUNS)
+QUICK_TESTS += $(UNIT_RUNS)
+UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
+t_unit_check_compare_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_compare_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_distribution_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_distribution_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)

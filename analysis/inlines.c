@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Read as it is asked for: of a unit which DIE has which addresses, when the first of
+ * its addresses comes; of such a procedure the tree of what was inlined into it, when
+ * one of its own comes; of a node of the tree its names, when a sample is there.
+ *
+ * I1  Nodes are numbered in the order of a depth-first walk, so that of two with the
+ *     same addresses the cover prefers the inner one.
+ */
+#include "config.h"
+
+#include "analysis/inlines.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cover.h"
+#include "analysis/demangle.h"
+#include "analysis/grow.h"
+#include "base/hash.h"
+#include "base/hmap.h"
+
+#define MAX_DEPTH 128        /* of DIEs in DIEs */
+#define MAX_NODES (1u << 22) /* of all trees */
+#define NO_PARENT UINT32_MAX
+#define NO_NAME   "[inlined]"
+
+/* A function that was inlined; or one that was not, nested in another. */
+struct node {
+	Dwarf_Off die; /* 0: it was not inlined */
+	uint32_t parent, depth;
+	struct inlined *chain; /* depth of them; NULL: not asked for yet */
+};
+
+/* What was inlined into a procedure. */
+struct tree {
+	struct cover cover; /* ids are indices into node */
+	struct node *node;
+	size_t nr, cap;
+};
+
+struct proc {
+	Dwarf_Off die;
+	struct tree *tree; /* NULL: not read yet */
+};
+
+struct unit {
+	struct cover cover; /* ids are indices into proc */
+	struct proc *proc;
+	size_t nr, cap;
+};
+
+struct pretty {
+	struct hnode node;
+	const char *raw; /* libdw's, so its address says it all */
+	char *text;
+};
+
+struct inlines {
+	struct debuginfo *debug;
+	struct unit **unit; /* NULL: not read yet */
+	size_t nr_nodes;
+	struct hmap names; /* struct pretty */
+};
+
+/* Gathers ranges while a part of the DIEs is walked. */
+struct walk {
+	struct inlines *in;
+	uint32_t nr_unit;
+	struct unit *unit; /* what is filled: this, */
+	struct tree *tree; /* or this */
+	struct cover_range *range;
+	size_t nr, cap;
+};
+
+struct inlines *inlines_new(struct debuginfo *d)
+{
+	struct inlines *in = calloc(1, sizeof(*in));
+
+	if (!in)
+		return NULL;
+	in->debug = d;
+	in->unit = calloc(debuginfo_nr_units(d) + 1, sizeof(*in->unit));
+	if (in->unit)
+		return in;
+	free(in);
+	return NULL;
+}
+
+static void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->node[i].chain);
+	free(t->node);
+	cover_fini(&t->cover);
+	free(t);
+}
+
+static void unit_free(struct unit *u)
+{
+	if (!u)
+		return;
+	for (size_t i = 0; i < u->nr; i++)
+		tree_free(u->proc[i].tree);
+	free(u->proc);
+	cover_fini(&u->cover);
+	free(u);
+}
+
+void inlines_free(struct inlines *in)
+{
+	struct hnode *n, *next;
+
+	if (!in)
+		return;
+	for (size_t i = 0; i < debuginfo_nr_units(in->debug); i++)
+		unit_free(in->unit[i]);
+	free(in->unit);
+	hmap_for_each (&in->names, n, next) {
+		struct pretty *p = container_of(n, struct pretty, node);
+
+		hmap_remove(&in->names, n);
+		free(p->text);
+		free(p);
+	}
+	hmap_fini(&in->names);
+	free(in);
+}
+
+/* Returns how many ranges the DIE has, or -ENOMEM; they belong to id. */
+static int add_ranges(struct walk *w, Dwarf_Die *die, uint32_t id)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	int nr = 0;
+
+	while (w->nr < MAX_NODES &&
+	       (at = debuginfo_ranges(w->in->debug, w->nr_unit, die, at, &base, &start,
+				      &end)) > 0) {
+		struct cover_range *range =
+			grow(w->range, w->nr, &w->cap, sizeof(*range));
+
+		if (!range)
+			return -ENOMEM;
+		w->range = range;
+		w->range[w->nr++] = (struct cover_range){ start, end, id };
+		nr += start < end;
+	}
+	return nr;
+}
+
+static int add_proc(struct walk *w, Dwarf_Die *die)
+{
+	struct unit *u = w->unit;
+	struct proc *proc;
+	int nr = add_ranges(w, die, (uint32_t)u->nr);
+
+	if (nr <= 0)
+		return nr;
+	proc = grow(u->proc, u->nr, &u->cap, sizeof(*proc));
+	if (!proc)
+		return -ENOMEM;
+	u->proc = proc;
+	u->proc[u->nr++] = (struct proc){ .die = dwarf_dieoffset(die) };
+	return 0;
+}
+
+static int add_node(struct walk *w, Dwarf_Die *die, bool inlined, uint32_t *parent)
+{
+	struct tree *t = w->tree;
+	struct node *node = grow(t->node, t->nr, &t->cap, sizeof(*node));
+	int nr;
+
+	if (!node)
+		return -ENOMEM;
+	t->node = node;
+	node = &t->node[t->nr];
+	*node = (struct node){ .parent = NO_PARENT };
+	if (inlined) {
+		node->die = dwarf_dieoffset(die);
+		node->parent = *parent;
+		node->depth = 1;
+		if (*parent != NO_PARENT)
+			node->depth += t->node[*parent].depth;
+	}
+	*parent = (uint32_t)t->nr++;
+	w->in->nr_nodes++;
+	nr = add_ranges(w, die, *parent);
+	return nr < 0 ? nr : 0;
+}
+
+/* What is below is looked at when it may have code. */
+static bool is_scope(int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return true;
+	}
+	return false;
+}
+
+static int walk_children(struct walk *w, Dwarf_Die *of, uint32_t parent, int depth);
+
+static int walk_die(struct walk *w, Dwarf_Die *die, uint32_t parent, int depth)
+{
+	const int tag = dwarf_tag(die);
+	const bool inlined = tag == DW_TAG_inlined_subroutine;
+	int err;
+
+	if (w->unit && tag == DW_TAG_subprogram)
+		return add_proc(w, die);
+	if (w->tree && (inlined || tag == DW_TAG_subprogram)) {
+		err = add_node(w, die, inlined, &parent);
+		return err ? err : walk_children(w, die, parent, depth + 1);
+	}
+	return is_scope(tag) ? walk_children(w, die, parent, depth + 1) : 0;
+}
+
+static int walk_children(struct walk *w, Dwarf_Die *of, uint32_t parent, int depth)
+{
+	Dwarf_Die die, next;
+	int err = 0;
+
+	if (depth == MAX_DEPTH || dwarf_child(of, &die) != 0)
+		return 0;
+	while (!err && w->in->nr_nodes < MAX_NODES) {
+		err = walk_die(w, &die, parent, depth);
+		if (dwarf_siblingof(&die, &next) != 0)
+			break;
+		die = next;
+	}
+	return err;
+}
+
+static int walk(struct walk *w, Dwarf_Die *from, struct cover *cover)
+{
+	int err = walk_children(w, from, NO_PARENT, 0);
+
+	if (!err)
+		err = cover_build(w->range, w->nr, cover);
+	free(w->range);
+	return err;
+}
+
+static struct unit *read_unit(struct inlines *in, uint32_t nr)
+{
+	struct unit *u = calloc(1, sizeof(*u));
+	struct walk w = { .in = in, .nr_unit = nr, .unit = u };
+	Dwarf_Die die;
+
+	if (!u)
+		return NULL;
+	if (debuginfo_tree(in->debug, nr, &die) && walk(&w, &die, &u->cover)) {
+		unit_free(u);
+		return NULL;
+	}
+	in->unit[nr] = u;
+	return u;
+}
+
+static struct tree *read_tree(struct inlines *in, uint32_t unit, struct proc *proc,
+			      Dwarf_Die *cu)
+{
+	struct tree *t = calloc(1, sizeof(*t));
+	struct walk w = { .in = in, .nr_unit = unit, .tree = t };
+	Dwarf_Die die;
+
+	if (!t)
+		return NULL;
+	if (dwarf_offdie(dwarf_cu_getdwarf(cu->cu), proc->die, &die) &&
+	    walk(&w, &die, &t->cover)) {
+		tree_free(t);
+		return NULL;
+	}
+	proc->tree = t;
+	return t;
+}
+
+/* The raw name serves where there is no other. */
+static const char *pretty_name(struct inlines *in, const char *raw)
+{
+	const uint64_t hash = hash_u64((uintptr_t)raw);
+	struct pretty *p;
+	struct hnode *n;
+
+	for (n = hmap_first(&in->names, hash); n; n = hmap_next(n)) {
+		p = container_of(n, struct pretty, node);
+		if (p->raw == raw)
+			return p->text ? p->text : raw;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return raw;
+	p->raw = raw;
+	p->text = demangle(raw);
+	if (hmap_insert(&in->names, &p->node, hash)) {
+		free(p->text);
+		free(p);
+		return raw;
+	}
+	return p->text ? p->text : raw;
+}
+
+static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
+{
+	static const unsigned int from[] = { DW_AT_linkage_name,
+					     DW_AT_MIPS_linkage_name, DW_AT_name };
+	const char *name = NULL;
+	Dwarf_Attribute attr;
+
+	for (size_t i = 0; !name && i < sizeof(from) / sizeof(from[0]); i++) {
+		if (dwarf_attr_integrate(die, from[i], &attr))
+			name = debuginfo_string(in->debug, unit, &attr);
+	}
+	return name ? pretty_name(in, name) : NO_NAME;
+}
+
+static int number_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attr), &value) != 0 ||
+	    value > INT32_MAX)
+		return 0;
+	return (int)value;
+}
+
+static void describe(struct inlines *in, uint32_t unit, Dwarf_Die *die,
+		     struct inlined *out)
+{
+	const int file = number_of(die, DW_AT_call_file);
+	Dwarf_Files *files = debuginfo_files(in->debug, unit);
+	const char *name =
+		files ? dwarf_filesrc(files, (size_t)file, NULL, NULL) : NULL;
+
+	*out = (struct inlined){ .name = name_of(in, unit, die) };
+	out->call.line = number_of(die, DW_AT_call_line);
+	if (!name || !out->call.line || !dwarf_hasattr(die, DW_AT_call_file)) {
+		out->call.line = 0;
+		return;
+	}
+	out->call.file = debuginfo_full_name(in->debug, unit, name);
+	out->column = number_of(die, DW_AT_call_column);
+}
+
+/* The innermost first. */
+static size_t chain_of(struct inlines *in, uint32_t unit, Dwarf_Die *cu, struct tree *t,
+		       struct node *node, const struct inlined **out)
+{
+	const struct node *n = node;
+	Dwarf_Die die;
+
+	if (!node->chain && node->depth) {
+		node->chain = calloc(node->depth, sizeof(*node->chain));
+		for (uint32_t i = 0; node->chain && i < node->depth; i++) {
+			node->chain[i].name = NO_NAME;
+			if (dwarf_offdie(dwarf_cu_getdwarf(cu->cu), n->die, &die))
+				describe(in, unit, &die, &node->chain[i]);
+			n = &t->node[n->parent == NO_PARENT ? 0 : n->parent];
+		}
+	}
+	*out = node->chain;
+	return node->chain ? node->depth : 0;
+}
+
+size_t inlines_at(struct inlines *in, uint64_t address, const struct inlined **out)
+{
+	const struct cover_range *r;
+	struct proc *proc;
+	struct unit *u;
+	struct tree *t;
+	Dwarf_Die cu;
+	uint32_t nr;
+
+	if (!debuginfo_unit_at(in->debug, address, &nr) ||
+	    !debuginfo_tree(in->debug, nr, &cu))
+		return 0;
+	u = in->unit[nr] ? in->unit[nr] : read_unit(in, nr);
+	r = u ? cover_find(&u->cover, address) : NULL;
+	if (!r)
+		return 0;
+	proc = &u->proc[r->id];
+	t = proc->tree ? proc->tree : read_tree(in, nr, proc, &cu);
+	r = t ? cover_find(&t->cover, address) : NULL;
+	return r ? chain_of(in, nr, &cu, t, &t->node[r->id], out) : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mapping.h - a large file in memory, which shrinks without a SIGBUS
+ *
+ * Pages that the file no longer has read as zeros from the first touch on. What the
+ * file has may still change under the reader: map only what is trusted so far
+ * (mapping_is_safe), and read the rest.
+ */
+#ifndef CPI_BASE_MAPPING_H
+#define CPI_BASE_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether nobody but root and the caller can write to the open file. */
+bool mapping_is_safe(int fd);
+
+/*
+ * Maps the first size bytes, private and writable; fd may be closed afterwards. 0,
+ * -EMFILE when too many are mapped, or -errno.
+ */
+int mapping_open(int fd, size_t size, void **out);
+void mapping_close(void *data, size_t size); /* accepts NULL */
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * size.h - amounts of bytes as people write them
+ */
+#ifndef CPI_BASE_SIZE_H
+#define CPI_BASE_SIZE_H
+
+#include <stdint.h>
+
+/* Reads "64M", "65536K", "1G", or bytes; more than 0. 0 or -EINVAL. */
+int size_parse(const char *text, uint64_t *bytes);
+
+#endif

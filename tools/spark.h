@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spark.h - numbers over time as a line of small bars
+ */
+#ifndef CPI_TOOLS_SPARK_H
+#define CPI_TOOLS_SPARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* Whether the locale ($LC_ALL, $LC_CTYPE, $LANG) shows UTF-8. */
+bool spark_can_block(void);
+
+/*
+ * Appends a bar for each of nr values: the highest for max and above, a space for
+ * nothing, and at least the lowest for what is more. In block characters, or ASCII
+ * where block is false; each is one column wide.
+ */
+void spark_put(struct buf *out, const double *value, size_t nr, double max, bool block);
+
+#endif

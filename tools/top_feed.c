@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top_feed.c - each look against the one before
+ *
+ * Counts in a database only grow, as long as no epoch is removed: the difference
+ * between two looks is what was sampled between the flushes that they asked for.
+ */
+#include "config.h"
+
+#include "tools/top_feed.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "tools/ctl.h"
+#include "tools/events.h"
+#include "tools/imagecache.h"
+#include "tools/prof.h"
+#include "tools/select.h"
+#include "tools/text.h"
+
+/* A profile, or a total by name, as the last look saw it. */
+struct seen {
+	struct hnode node;
+	int64_t image, stream;
+	char *name;              /* a command, a loss; NULL for a profile */
+	struct profile *profile; /* NULL for a total */
+	uint64_t n;
+};
+
+struct top_feed {
+	struct cmd_context ctx; /* the options, but --epoch */
+	char epochs[32];
+	struct db *db;             /* for the images alone, which are kept open */
+	struct image_cache *files; /* whose symbols do not grow */
+	struct hmap seen;
+	bool began;
+	uint64_t looked_ns;
+};
+
+/* What one look works with. */
+struct look {
+	struct top_feed *f;
+	struct top *t;
+	struct top_facts *facts;
+	struct selection sel;
+	struct events ev;
+	struct image_cache *captured; /* whose symbols do */
+};
+
+static struct seen *seen_of(struct hnode *n)
+{
+	return container_of(n, struct seen, node);
+}
+
+static void seen_free(struct seen *s)
+{
+	free(s->name);
+	profile_free(s->profile);
+	free(s);
+}
+
+static bool is_seen(const struct seen *s, int64_t image, int64_t stream,
+		    const char *name)
+{
+	return s->image == image && s->stream == stream &&
+	       (name ? s->name && !strcmp(s->name, name) : !s->name);
+}
+
+/* NULL when out of memory. */
+static struct seen *find_seen(struct top_feed *f, int64_t image, int64_t stream,
+			      const char *name)
+{
+	uint64_t hash = hash_u64(hash_u64(image) ^ (uint64_t)stream);
+	struct hnode *n;
+	struct seen *s;
+
+	if (name)
+		hash = hash_bytes(hash, name, strlen(name));
+	for (n = hmap_first(&f->seen, hash); n; n = hmap_next(n)) {
+		if (is_seen(seen_of(n), image, stream, name))
+			return seen_of(n);
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->image = image;
+	s->stream = stream;
+	s->name = name ? strdup(name) : NULL;
+	if ((name && !s->name) || hmap_insert(&f->seen, &s->node, hash)) {
+		seen_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* How many of n are new; an epoch that was removed takes counts away. */
+static int count_new(struct top_feed *f, int64_t image, int64_t stream,
+		     const char *name, uint64_t n, uint64_t *fresh)
+{
+	struct seen *s = find_seen(f, image, stream, name);
+
+	if (!s)
+		return -ENOMEM;
+	*fresh = f->began && n > s->n ? n - s->n : 0;
+	s->n = n;
+	return 0;
+}
+
+static int copy_profile(const struct profile *from, struct profile **out)
+{
+	struct profile *p = profile_new();
+	int err = p ? profile_merge(p, from) : -ENOMEM;
+
+	if (err) {
+		profile_free(p);
+		return err;
+	}
+	profile_free(*out);
+	*out = p;
+	return 0;
+}
+
+static struct image *open_image(struct look *l, const struct query_image *row)
+{
+	struct image_cache *cache =
+		row->desc.kind == IMAGE_FILE ? l->f->files : l->captured;
+	struct image *image = NULL;
+
+	return image_cache_get(cache, row, &image) ? NULL : image;
+}
+
+static int add_new(struct look *l, const struct query_profile *q,
+		   const struct profile *before, double weight)
+{
+	struct image *image = open_image(l, &q->image);
+	const struct symbol *symbol;
+	const struct count *c;
+	uint64_t old;
+	size_t nr;
+	int err = 0;
+
+	c = profile_sorted(q->profile, &nr);
+	for (size_t i = 0; i < nr && !err; i++) {
+		old = before ? profile_at(before, c[i].offset).n : 0;
+		if (c[i].n <= old)
+			continue;
+		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
+		err = top_add_busy(l->t, symbol ? symbol->name : NO_SYMBOL_NAME,
+				   q->image.desc.name, (c[i].n - old) * weight);
+	}
+	return err;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct look *l = ctx;
+	struct seen *s = find_seen(l->f, q->image.id, q->stream, NULL);
+	const uint64_t total = profile_total(q->profile);
+	double weight;
+	size_t event;
+	int err = 0;
+
+	if (!s)
+		return -ENOMEM;
+	if (!events_find(&l->ev, q->stream, &event, &weight) || event || total == s->n)
+		return 0;
+	if (l->f->began && total > s->n) {
+		l->facts->nr_samples += total - s->n;
+		if (q->image.desc.kind == IMAGE_IDLE)
+			top_add_idle(l->t, (total - s->n) * weight);
+		else
+			err = add_new(l, q, s->profile, weight);
+	}
+	s->n = total;
+	return err ? err : copy_profile(q->profile, &s->profile);
+}
+
+static int look_at_commands(struct look *l)
+{
+	struct query_comms comms;
+	uint64_t fresh;
+	double weight;
+	size_t event;
+	int err = query_comms(l->sel.db, &l->sel.query, &comms);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < comms.nr && !err; i++) {
+		const struct query_comm *c = &comms.comm[i];
+
+		if (c->image.desc.kind == IMAGE_IDLE ||
+		    !events_find(&l->ev, c->stream, &event, &weight) || event)
+			continue;
+		err = count_new(l->f, c->image.id, c->stream, c->comm, c->n, &fresh);
+		if (!err && fresh)
+			err = top_add(l->t, TOP_COMM, c->comm, NULL, fresh * weight);
+	}
+	query_comms_fini(&comms);
+	return err;
+}
+
+/* Samples without an image have their rows by reason, where no image is asked for. */
+static int look_at_losses(struct look *l)
+{
+	const bool filtered = l->sel.query.image || l->sel.query.context;
+	char name[64];
+	uint64_t fresh;
+	double weight;
+	size_t event;
+	int err = 0;
+
+	for (size_t i = 0; i < l->sel.losses.nr && !err; i++) {
+		const struct query_loss *loss = &l->sel.losses.loss[i];
+
+		snprintf(name, sizeof(name), "[unknown %s]", loss->name);
+		err = count_new(l->f, -1, loss->stream, name, loss->n, &fresh);
+		if (err || !fresh)
+			continue;
+		if (loss->class != LOSS_UNKNOWN) {
+			l->facts->nr_lost += fresh;
+			continue;
+		}
+		if (filtered || !events_find(&l->ev, loss->stream, &event, &weight) ||
+		    event)
+			continue;
+		l->facts->nr_samples += fresh;
+		err = top_add_busy(l->t, name, NULL, fresh * weight);
+	}
+	return err;
+}
+
+static void put_clean(char *out, size_t size, const char *text)
+{
+	struct buf b = { 0 };
+
+	text_put_clean(&b, text);
+	snprintf(out, size, "%s", buf_str(&b));
+	buf_fini(&b);
+}
+
+/* Without it the database shows what cpid stores by itself, minutes later. */
+static void have_it_stored(struct top_feed *f, struct top_facts *facts)
+{
+	struct buf reply = { 0 };
+	int err = ctl_call(&f->ctx, CPI_CONTROL_FLUSH, "", &reply);
+
+	facts->stale[0] = '\0';
+	if (ctl_is_absent(err))
+		snprintf(facts->stale, sizeof(facts->stale),
+			 "no cpid listens at %s: nothing new will come",
+			 ctl_socket(&f->ctx));
+	else if (err)
+		snprintf(facts->stale, sizeof(facts->stale),
+			 "cpid does not store for us (%s): new samples come when it "
+			 "flushes by itself",
+			 err_str(err));
+	buf_fini(&reply);
+}
+
+static int read_all(struct look *l)
+{
+	const struct query_epoch *e = select_newest(&l->sel);
+	int err = events_init(&l->ev, &l->sel.streams, e->clock_hz);
+
+	if (err)
+		return err;
+	put_clean(l->facts->host, sizeof(l->facts->host), e->host);
+	put_clean(l->facts->event, sizeof(l->facts->event), l->ev.event[0].name);
+	l->facts->nr_cpus = e->nr_cpus;
+	l->captured = image_cache_new(l->sel.db, machine_of(e->arch), false);
+	err = l->captured
+		      ? query_profiles(l->sel.db, &l->sel.query, on_profile, l, NULL)
+		      : -ENOMEM;
+	if (!err)
+		err = look_at_commands(l);
+	if (!err)
+		err = look_at_losses(l);
+	image_cache_free(l->captured);
+	events_fini(&l->ev);
+	return err;
+}
+
+int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts)
+{
+	struct look l = { .f = f, .t = t, .facts = facts };
+	uint64_t now;
+	int err;
+
+	have_it_stored(f, facts);
+	now = time_mono_ns();
+	facts->elapsed_ns = f->began ? now - f->looked_ns : 0;
+	facts->nr_samples = facts->nr_lost = 0;
+	f->looked_ns = now;
+	err = select_open(&f->ctx, &l.sel);
+	if (err)
+		return err;
+	top_begin(t);
+	err = read_all(&l);
+	if (err == -CPI_EEMPTY && !l.sel.query.context)
+		err = 0; /* an epoch that has nothing yet */
+	if (err)
+		select_failed(&f->ctx, &l.sel, err);
+	f->began = true;
+	select_close(&l.sel);
+	return err;
+}
+
+const char *top_feed_epochs(const struct top_feed *f)
+{
+	return f->epochs;
+}
+
+/* From the newest epoch on, with the images that stay open. */
+static int begin(struct top_feed *f)
+{
+	struct selection sel;
+	int err;
+
+	f->ctx.opt.epoch = "last";
+	err = select_open(&f->ctx, &sel);
+	if (err)
+		return err;
+	snprintf(f->epochs, sizeof(f->epochs), "%" PRId64 "..",
+		 select_newest(&sel)->id);
+	f->ctx.opt.epoch = f->epochs;
+	err = select_open_db(&f->ctx, DB_READ, &f->db);
+	if (!err) {
+		f->files = image_cache_new(f->db, machine_of(select_newest(&sel)->arch),
+					   false);
+		err = f->files ? 0 : -ENOMEM;
+	}
+	select_close(&sel);
+	return err;
+}
+
+int top_feed_open(const struct cmd_context *ctx, struct top_feed **out)
+{
+	struct top_feed *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->ctx = *ctx;
+	err = begin(f);
+	if (err)
+		top_feed_close(f);
+	else
+		*out = f;
+	return err;
+}
+
+void top_feed_close(struct top_feed *f)
+{
+	struct hnode *n, *next;
+
+	if (!f)
+		return;
+	hmap_for_each (&f->seen, n, next)
+		seen_free(seen_of(n));
+	hmap_fini(&f->seen);
+	image_cache_free(f->files);
+	db_close(f->db);
+	free(f);
+}
