@@ -118,6 +118,7 @@ BPF_TESTS = \
 	t/0371-bpf-ticks.t \
 	t/0372-bpf-ticks-outcomes.t \
 	t/0373-bpf-budget.t \
+	t/0374-bpf-stats.t \
 	t/0376-bpf-flips.t \
 	t/0377-bpf-verifier.t
 dist_check_SCRIPTS += $(BPF_TESTS)
