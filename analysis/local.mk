@@ -51,6 +51,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/shape.c analysis/shape.h \
+	analysis/similar.c analysis/similar.h \
 	analysis/spread.c analysis/spread.h \
 	analysis/symtab.c analysis/symtab.h
 

@@ -211,7 +211,7 @@ t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
 
 # What differs from run to run.
-RUNS_TESTS = t/0112-cli-stats.t
+RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t
 dist_check_SCRIPTS += $(RUNS_TESTS)
 QUICK_TESTS += $(RUNS_TESTS)
 check_PROGRAMS += t/programs/mix
