@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/diff.h"
+#include "tools/diff_procedure.h"
 #include "tools/out.h"
 
 /* Behind out.h's forms. */
@@ -17,6 +18,10 @@ static int run(struct cmd_context *ctx)
 	struct diff d;
 	int err;
 
+	if (ctx->nr_args == 3 && ctx->opt.format == FORMAT_SVG)
+		return cmd_usage_error(ctx->cmd, "there is no picture of a procedure");
+	if (ctx->nr_args == 3)
+		return diff_procedure(ctx);
 	err = diff_open(ctx, ctx->args[0], ctx->args[1], &d);
 	if (err)
 		return EXIT_FAIL;
@@ -53,10 +58,10 @@ static const struct opt opts[] = {
 
 const struct cmd cmd_diff = {
 	.name = "diff",
-	.args = "A B",
+	.args = "A B [[IMAGE:]PROC | 0xOFFSET]",
 	.summary = "What takes more time than it did, and if by chance",
 	.min_args = 2,
-	.max_args = 2,
+	.max_args = 3,
 	.opts = opts,
 	.run = run,
 };

@@ -34,6 +34,7 @@ tools_libtools_a_SOURCES = \
 	tools/diff_judge.c \
 	tools/diff_match.c \
 	tools/diff_print.c \
+	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
 	tools/events.c tools/events.h \
 	tools/explaining.c tools/explaining.h \
