@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Only files that are installed are looked at, no server is asked. libdwfl
+ * A server is asked only by what the caller brings along. libdwfl
  * does the same search, but it maps files (one that shrinks would be a
  * SIGBUS), follows whatever a link names, and unpacks without a bound.
  */
@@ -63,19 +63,12 @@ static bool is_proven(const struct elffile *f, const struct proof *want)
 	return checksum(f, &crc) == 0 && crc == want->crc;
 }
 
-/* Distributions make symlinks below root, which is root's: those are followed. */
-static int open_candidate(const char *path, bool follow, const struct proof *want,
-			  struct elffile **out)
+/* fd is the file's from now on, or closed. */
+static int adopt(int fd, const struct proof *want, struct elffile **out)
 {
-	char *real = follow ? realpath(path, NULL) : NULL;
-	struct elffile *f = NULL;
-	int fd, err;
+	struct elffile *f;
+	int err = elffile_open_object_fd(fd, &f); /* dwz makes no program */
 
-	fd = file_open_regular(AT_FDCWD, real ? real : path, NULL);
-	free(real);
-	if (fd < 0)
-		return -ENOENT;
-	err = elffile_open_fd(fd, &f);
 	if (err) {
 		close(fd);
 		return err == -ENOMEM ? err : -ENOENT;
@@ -86,6 +79,17 @@ static int open_candidate(const char *path, bool follow, const struct proof *wan
 	}
 	*out = f;
 	return 0;
+}
+
+/* Distributions make symlinks below root, which is root's: those are followed. */
+static int open_candidate(const char *path, bool follow, const struct proof *want,
+			  struct elffile **out)
+{
+	char *real = follow ? realpath(path, NULL) : NULL;
+	int fd = file_open_regular(AT_FDCWD, real ? real : path, NULL);
+
+	free(real);
+	return fd < 0 ? -ENOENT : adopt(fd, want, out);
 }
 
 static int find_by_build_id(const char *root, const struct proof *want,
@@ -141,13 +145,13 @@ static uint32_t number_of(const struct elffile *f, const uint8_t *p)
 static int find_by_link(const char *path, const char *root, const char *name,
 			const struct proof *want, struct elffile **out)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = path ? strrchr(path, '/') : NULL;
 	const int len = slash ? (int)(slash - path) : 1;
 	const char *directory = slash ? path : ".";
 	struct buf at[3] = { 0 };
 	int err = -ENOENT;
 
-	if (strchr(name, '/'))
+	if (!path || strchr(name, '/'))
 		return -ENOENT;
 	buf_printf(&at[0], "%.*s/%s", len, directory, name);
 	buf_printf(&at[1], "%.*s/.debug/%s", len, directory, name);
@@ -184,23 +188,107 @@ int debugfile_find(struct elffile *f, const char *path, const char *root,
 	return find_by_link(path, root, name, &want, out);
 }
 
+static const char *read_altlink(struct elffile *f, struct proof *want)
+{
+	const uint8_t *rest;
+	const char *name = link_of(f, ".gnu_debugaltlink", &rest, &want->id_size, 1);
+
+	if (!name || !want->id_size || want->id_size > BUILD_ID_MAX)
+		return NULL;
+	memcpy(want->id, rest, want->id_size);
+	return name;
+}
+
+/* From the directory that f is in, wherever it was found. */
+static int find_beside(struct elffile *f, const char *name, const struct proof *want,
+		       struct elffile **out)
+{
+	struct buf at = { 0 };
+	char *own = elffile_path(f);
+	int err;
+
+	if (!own)
+		return -ENOENT;
+	buf_printf(&at, "%.*s/%s", (int)(strrchr(own, '/') - own), own, name);
+	err = at.err ? at.err : open_candidate(buf_str(&at), false, want, out);
+	buf_fini(&at);
+	free(own);
+	return err;
+}
+
+static int find_below(const char *root, const char *name, const struct proof *want,
+		      struct elffile **out)
+{
+	const size_t len = strlen(DEBUGFILE_ROOT);
+	struct buf at = { 0 };
+	int err;
+
+	if (strncmp(name, DEBUGFILE_ROOT, len) != 0 || name[len] != '/')
+		return -ENOENT;
+	buf_printf(&at, "%s%s", root, name + len);
+	err = at.err ? at.err : open_candidate(buf_str(&at), true, want, out);
+	buf_fini(&at);
+	return err;
+}
+
 int debugfile_find_alternate(struct elffile *f, const char *path, const char *root,
 			     struct elffile **out)
 {
 	struct proof want = { 0 };
-	const uint8_t *rest;
-	const char *name, *last;
+	const char *name = read_altlink(f, &want), *last;
+	int err;
 
-	name = link_of(f, ".gnu_debugaltlink", &rest, &want.id_size, 1);
-	if (!name || !want.id_size || want.id_size > BUILD_ID_MAX)
+	if (!name)
 		return -ENOENT;
-	memcpy(want.id, rest, want.id_size);
-	if (find_by_build_id(root, &want, out) == 0)
-		return 0;
 	last = strrchr(name, '/');
-	if (name[0] == '/' && strncmp(name, root, strlen(root)) == 0)
-		return open_candidate(name, true, &want, out);
-	return find_by_link(path, root, last ? last + 1 : name, &want, out);
+	err = find_by_build_id(root, &want, out);
+	if (err == -ENOENT)
+		err = find_below(root, name, &want, out);
+	if (err == -ENOENT && name[0] != '/')
+		err = find_beside(f, name, &want, out);
+	if (err == -ENOENT)
+		err = find_by_link(path, root, last ? last + 1 : name, &want, out);
+	return err;
+}
+
+static int fetch(const struct image_search *search, const struct proof *want,
+		 struct elffile **out)
+{
+	int fd;
+
+	if (!search || !search->fetch || !want->id_size)
+		return -ENOENT;
+	fd = search->fetch(search->ctx, want->id, want->id_size);
+	return fd < 0 ? -ENOENT : adopt(fd, want, out);
+}
+
+int debugfile_search(struct elffile *f, const char *path,
+		     const struct image_search *search, struct elffile **out)
+{
+	struct proof want = { 0 };
+	int err = -ENOENT;
+
+	if (search && search->directory)
+		err = debugfile_find(f, path, search->directory, out);
+	if (err == -ENOENT)
+		err = debugfile_find(f, path, DEBUGFILE_ROOT, out);
+	want.id_size = elffile_build_id(f, want.id);
+	return err == -ENOENT ? fetch(search, &want, out) : err;
+}
+
+int debugfile_search_alternate(struct elffile *f, const char *path,
+			       const struct image_search *search, struct elffile **out)
+{
+	struct proof want = { 0 };
+	int err = -ENOENT;
+
+	if (!read_altlink(f, &want))
+		return -ENOENT;
+	if (search && search->directory)
+		err = debugfile_find_alternate(f, path, search->directory, out);
+	if (err == -ENOENT)
+		err = debugfile_find_alternate(f, path, DEBUGFILE_ROOT, out);
+	return err == -ENOENT ? fetch(search, &want, out) : err;
 }
 
 static int unpack(const Elf_Data *packed, struct buf *out)

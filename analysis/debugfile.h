@@ -12,16 +12,28 @@
 
 /*
  * Finds f's separate debug file: by build id below root, then by .gnu_debuglink
- * beside path, in .debug beside it, and below root in path's directory. It
- * must have f's build id, or the checksum of the link where f has none.
+ * beside path (unless that is NULL), in .debug beside it, and below root in path's
+ * directory. It must have f's build id, or the checksum of the link where f has none.
  * Returns 0, -ENOENT, or -ENOMEM.
  */
 int debugfile_find(struct elffile *f, const char *path, const char *root,
 		   struct elffile **out);
 
-/* The same for what dwz moved to a file of its own (.gnu_debugaltlink). */
+/*
+ * The same for what dwz moved to a file of its own (.gnu_debugaltlink): by build id,
+ * by its name, of which a /usr/lib/debug stands for root, beside f, and beside path.
+ */
 int debugfile_find_alternate(struct elffile *f, const char *path, const char *root,
 			     struct elffile **out);
+
+/*
+ * The same in every place: in search's directory, below DEBUGFILE_ROOT, and what search
+ * fetches. path (of the image) and search may be NULL.
+ */
+int debugfile_search(struct elffile *f, const char *path,
+		     const struct image_search *search, struct elffile **out);
+int debugfile_search_alternate(struct elffile *f, const char *path,
+			       const struct image_search *search, struct elffile **out);
 
 /* Unpacks .gnu_debugdata: a symbol table in an ELF file. As above. */
 int debugfile_unpack(struct elffile *f, struct elffile **out);

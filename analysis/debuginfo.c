@@ -17,22 +17,18 @@
 #include <string.h>
 
 #include "analysis/cover.h"
+#include "analysis/elfview.h"
 #include "analysis/grow.h"
+#include "analysis/splitset.h"
 #include "base/hash.h"
 #include "base/hmap.h"
-#include "base/mapping.h"
 
-#define MAX_DEBUG_BYTES (1ULL << 30) /* of debugging sections in memory */
-#define MAP_FROM_BYTES  (16u << 20)  /* smaller files are read */
-#define MAX_RANGES      (1u << 22)
-#define MAX_PROGRAM     (16u << 20) /* bytes of a unit's line program */
-#define MAX_LINES       (1u << 24)  /* rows of line tables in memory */
+#define MAX_RANGES  (1u << 22)
+#define MAX_PROGRAM (16u << 20) /* bytes of a unit's line program */
+#define MAX_LINES   (1u << 24)  /* rows of line tables in memory */
 
-/* An ELF file as libdw sees it. */
-struct view {
-	const struct elffile *file;
-	Elf *elf;   /* the file's, or of what is mapped */
-	void *data; /* what is mapped, or NULL */
+struct dwarf_file {
+	struct elfview view;
 	Dwarf *dwarf;
 };
 
@@ -51,11 +47,13 @@ struct full_name {
 
 /* Where strings may be. */
 struct area {
-	const char *start, *end;
+	const char *start;
+	size_t size;
 };
 
 struct debuginfo {
-	struct view main, alternate;
+	struct dwarf_file main, alternate;
+	struct splitset *split; /* NULL: no unit is, or none was asked for yet */
 	struct area *area;
 	size_t nr_areas, cap_areas;
 	struct unit *unit;
@@ -66,51 +64,6 @@ struct debuginfo {
 	size_t nr_rows;     /* loaded */
 	struct hmap names;  /* struct full_name */
 };
-
-/* Bytes that libdw will hold for a section, which it unpacks where it must. */
-static uint64_t memory_of(const struct elffile *f, Elf_Scn *scn, const GElf_Shdr *shdr,
-			  bool mapped)
-{
-	uint8_t old[12]; /* "ZLIB" and the size, most significant byte first */
-	uint64_t size = 0;
-	GElf_Chdr chdr;
-
-	if (shdr->sh_type == SHT_NOBITS)
-		return 0;
-	if (shdr->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &chdr) && chdr.ch_size < MAX_DEBUG_BYTES
-			       ? chdr.ch_size + shdr->sh_size
-			       : UINT64_MAX;
-	if (strncmp(elffile_section_name(f, shdr), ".zdebug", 7) != 0)
-		return mapped ? 0 : shdr->sh_size;
-	if (shdr->sh_size < sizeof(old) ||
-	    elffile_read(f, shdr->sh_offset, old, sizeof(old)))
-		return UINT64_MAX;
-	for (int i = 4; i < 12; i++)
-		size = size << 8 | old[i];
-	return size < MAX_DEBUG_BYTES ? size + shdr->sh_size : UINT64_MAX;
-}
-
-/* Whether what is needed of all debugging sections fits in memory. */
-static bool is_affordable(const struct view *v)
-{
-	uint64_t sum = 0;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-
-	while ((scn = elf_nextscn(v->elf, scn))) {
-		uint64_t size;
-
-		if (!gelf_getshdr(scn, &shdr) ||
-		    !strstr(elffile_section_name(v->file, &shdr), "debug"))
-			continue;
-		size = memory_of(v->file, scn, &shdr, v->data);
-		if (size > MAX_DEBUG_BYTES - sum)
-			return false;
-		sum += size;
-	}
-	return true;
-}
 
 /* A section of DWARF that is there, packed or not. */
 static bool has_section(const struct elffile *f, const char *name, const char *old_name)
@@ -123,83 +76,50 @@ static bool has_section(const struct elffile *f, const char *name, const char *o
 	return scn && shdr.sh_type != SHT_NOBITS;
 }
 
-/* What cannot be mapped is read. */
-static void map_file(struct view *v)
+/*
+ * Notes where strings are. libdw (0.188) runs beyond the end of string sections whose
+ * last string has no NUL, so those are refused.
+ */
+static int add_area(struct debuginfo *d, const Elf_Data *data, bool strings)
 {
-	const struct elffile *f = v->file;
+	const char *start = data ? data->d_buf : NULL;
+	struct area *area;
 
-	v->elf = f->elf;
-	if (f->fd < 0 || f->size < MAP_FROM_BYTES || !mapping_is_safe(f->fd) ||
-	    mapping_open(f->fd, f->size, &v->data))
-		return;
-	v->elf = elf_memory(v->data, f->size);
-	if (v->elf)
-		return;
-	mapping_close(v->data, f->size);
-	v->data = NULL;
-	v->elf = f->elf;
-}
-
-static void close_view(struct view *v)
-{
-	dwarf_end(v->dwarf);
-	if (!v->data)
-		return;
-	elf_end(v->elf);
-	mapping_close(v->data, v->file->size);
-}
-
-static int add_area(struct debuginfo *d, const Elf_Data *data)
-{
-	struct area *area = grow(d->area, d->nr_areas, &d->cap_areas, sizeof(*area));
-
+	if (!start)
+		return 0;
+	if (strings && start[data->d_size - 1])
+		return -ENOENT;
+	area = grow(d->area, d->nr_areas, &d->cap_areas, sizeof(*area));
 	if (!area)
 		return -ENOMEM;
 	d->area = area;
-	d->area[d->nr_areas++] =
-		(struct area){ data->d_buf, (char *)data->d_buf + data->d_size };
+	d->area[d->nr_areas++] = (struct area){ start, data->d_size };
 	return 0;
 }
 
-/*
- * Notes where v's strings are. libdw (0.188) runs beyond the end of string sections
- * whose last string has no NUL, so those are refused. Called when it has unpacked them.
- */
-static int add_areas(struct debuginfo *d, const struct view *v)
+static int open_file(struct debuginfo *d, struct dwarf_file *file, struct elffile *f)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-	int err = 0;
+	static const struct {
+		const char *name, *packed;
+		bool strings;
+	} areas[] = {
+		{ ".debug_info", ".zdebug_info", false },
+		{ ".debug_types", ".zdebug_types", false },
+		{ ".debug_str", ".zdebug_str", true },
+		{ ".debug_line_str", ".zdebug_line_str", true },
+	};
+	int err = elfview_open(f, &file->view);
 
-	while (!err && (scn = elf_nextscn(v->elf, scn))) {
-		const char *name = gelf_getshdr(scn, &shdr)
-					   ? elffile_section_name(v->file, &shdr)
-					   : "";
-		const bool strings =
-			strstr(name, "debug_str") || strstr(name, "debug_line_str");
-		Elf_Data *data;
-
-		if (!strings && !strstr(name, "debug_info") &&
-		    !strstr(name, "debug_types"))
-			continue;
-		data = elf_rawdata(scn, NULL);
-		if (!data || !data->d_buf || !data->d_size)
-			continue;
-		err = strings && ((const char *)data->d_buf)[data->d_size - 1]
-			      ? -ENOENT
-			      : add_area(d, data);
-	}
-	return err;
-}
-
-static int open_view(struct debuginfo *d, struct view *v, struct elffile *f)
-{
-	v->file = f;
-	map_file(v);
-	if (!is_affordable(v))
+	if (err)
+		return err;
+	file->dwarf = dwarf_begin_elf(file->view.elf, DWARF_C_READ, NULL);
+	if (!file->dwarf)
 		return -ENOENT;
-	v->dwarf = dwarf_begin_elf(v->elf, DWARF_C_READ, NULL);
-	return v->dwarf ? add_areas(d, v) : -ENOENT;
+	for (size_t i = 0; !err && i < sizeof(areas) / sizeof(areas[0]); i++)
+		err = add_area(
+			d, elfview_section(&file->view, areas[i].name, areas[i].packed),
+			areas[i].strings);
+	return err;
 }
 
 static int add_range(struct debuginfo *d, uint64_t start, uint64_t end, uint32_t unit)
@@ -214,6 +134,7 @@ static int add_range(struct debuginfo *d, uint64_t start, uint64_t end, uint32_t
 	return 0;
 }
 
+/* A range that begins at 0 is of code that the linker dropped. */
 static int add_unit(struct debuginfo *d, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
@@ -228,7 +149,7 @@ static int add_unit(struct debuginfo *d, Dwarf_Die *die)
 	d->unit[d->nr_units++] = (struct unit){ .die = dwarf_dieoffset(die) };
 	while (!err && d->nr_ranges < MAX_RANGES &&
 	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
-		err = add_range(d, start, end, (uint32_t)d->nr_units - 1);
+		err = start ? add_range(d, start, end, (uint32_t)d->nr_units - 1) : 0;
 	return err;
 }
 
@@ -259,7 +180,7 @@ static int set_alternate(struct debuginfo *d, struct elffile *f,
 		return 0;
 	if (!alternate)
 		return -ENOENT;
-	err = open_view(d, &d->alternate, alternate);
+	err = open_file(d, &d->alternate, alternate);
 	if (!err)
 		dwarf_setalt(d->main.dwarf, d->alternate.dwarf);
 	return err;
@@ -275,7 +196,7 @@ int debuginfo_open(struct elffile *f, struct elffile *alternate, struct debuginf
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
-	err = open_view(d, &d->main, f);
+	err = open_file(d, &d->main, f);
 	if (!err)
 		err = set_alternate(d, f, alternate);
 	if (!err)
@@ -294,8 +215,11 @@ void debuginfo_close(struct debuginfo *d)
 
 	if (!d)
 		return;
-	close_view(&d->main);
-	close_view(&d->alternate);
+	splitset_free(d->split);
+	dwarf_end(d->main.dwarf);
+	dwarf_end(d->alternate.dwarf);
+	elfview_close(&d->main.view);
+	elfview_close(&d->alternate.view);
 	free(d->area);
 	free(d->unit);
 	free(d->range);
@@ -328,17 +252,68 @@ bool debuginfo_die(struct debuginfo *d, uint32_t unit, Dwarf_Die *out)
 	return dwarf_offdie(d->main.dwarf, d->unit[unit].die, out);
 }
 
-const char *debuginfo_string(const struct debuginfo *d, Dwarf_Attribute *attr)
+static bool ends_within(const char *s, const char *start, size_t size)
+{
+	return start && s >= start && s < start + size &&
+	       memchr(s, 0, (size_t)(start + size - s));
+}
+
+const char *debuginfo_string(const struct debuginfo *d, uint32_t unit,
+			     Dwarf_Attribute *attr)
 {
 	const char *s = dwarf_formstring(attr);
+	struct splitunit *split = NULL;
 
 	for (size_t i = 0; s && i < d->nr_areas; i++) {
-		const struct area *a = &d->area[i];
-
-		if (s >= a->start && s < a->end)
-			return memchr(s, 0, (size_t)(a->end - s)) ? s : NULL;
+		if (ends_within(s, d->area[i].start, d->area[i].size))
+			return s;
+	}
+	if (s && d->split)
+		splitset_has(d->split, unit, &split);
+	for (int i = 0; split && i < SPLIT_NR; i++) {
+		if (ends_within(s, split->pieces[i].data, split->pieces[i].size))
+			return s;
 	}
 	return NULL;
+}
+
+static struct splitunit *find_split(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
+{
+	Dwarf_Attribute name, directory;
+	struct skeleton s;
+
+	if (!skeleton_read(die, &d->main.view, &s, &name, &directory))
+		return NULL;
+	s.name = debuginfo_string(d, unit, &name);
+	s.directory = debuginfo_string(d, unit, &directory);
+	if (!d->split)
+		d->split = splitset_new(&d->main.view, d->nr_units);
+	return s.name && d->split ? splitset_find(d->split, unit, &s) : NULL;
+}
+
+bool debuginfo_tree(struct debuginfo *d, uint32_t unit, Dwarf_Die *out)
+{
+	struct splitunit *split = NULL;
+
+	if (!debuginfo_die(d, unit, out))
+		return false;
+	if (!d->split || !splitset_has(d->split, unit, &split))
+		split = find_split(d, unit, out);
+	if (split)
+		*out = split->die;
+	return true;
+}
+
+ptrdiff_t debuginfo_ranges(const struct debuginfo *d, uint32_t unit, Dwarf_Die *die,
+			   ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *start,
+			   Dwarf_Addr *end)
+{
+	struct splitunit *split = NULL;
+
+	if (d->split)
+		splitset_has(d->split, unit, &split);
+	return split ? splitunit_ranges(split, die, at, base, start, end)
+		     : dwarf_ranges(die, at, base, start, end);
 }
 
 /* The length of the line program, from its header. */
@@ -346,28 +321,16 @@ static bool is_program_small(const struct debuginfo *d, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word offset;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-	Elf_Data *data;
+	Elf_Data *data = elfview_section(&d->main.view, ".debug_line", ".zdebug_line");
 	uint32_t size;
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_stmt_list, &attr), &offset) != 0)
 		return false;
-	while ((scn = elf_nextscn(d->main.elf, scn))) {
-		const char *name = gelf_getshdr(scn, &shdr)
-					   ? elffile_section_name(d->main.file, &shdr)
-					   : "";
-
-		if (strcmp(name, ".debug_line") == 0 ||
-		    strcmp(name, ".zdebug_line") == 0)
-			break;
-	}
-	data = scn ? elf_rawdata(scn, NULL) : NULL;
-	if (!data || !data->d_buf || data->d_size < sizeof(size) ||
+	if (!data || data->d_size < sizeof(size) ||
 	    offset > data->d_size - sizeof(size))
 		return false;
 	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
-	if (elf_getident(d->main.elf, NULL)[EI_DATA] == ELFDATA2MSB)
+	if (elf_getident(d->main.view.elf, NULL)[EI_DATA] == ELFDATA2MSB)
 		size = be32toh(size);
 	else
 		size = le32toh(size);
@@ -377,11 +340,12 @@ static bool is_program_small(const struct debuginfo *d, Dwarf_Die *die)
 }
 
 /* libdw reads the directory without asking whether it ends. */
-static bool is_directory_sane(const struct debuginfo *d, Dwarf_Die *die)
+static bool is_directory_sane(const struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 
-	return !dwarf_attr(die, DW_AT_comp_dir, &attr) || debuginfo_string(d, &attr);
+	return !dwarf_attr(die, DW_AT_comp_dir, &attr) ||
+	       debuginfo_string(d, unit, &attr);
 }
 
 bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
@@ -392,7 +356,7 @@ bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 
 	if (u->loaded)
 		return true;
-	if (d->nr_rows >= MAX_LINES || !is_directory_sane(d, die) ||
+	if (d->nr_rows >= MAX_LINES || !is_directory_sane(d, unit, die) ||
 	    !is_program_small(d, die) || dwarf_getsrclines(die, &rows, &nr) != 0)
 		return false;
 	d->nr_rows += nr;
@@ -402,10 +366,16 @@ bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 
 Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit)
 {
+	struct splitunit *split = NULL;
 	Dwarf_Files *files;
 	Dwarf_Die die;
 	size_t nr;
 
+	if (d->split)
+		splitset_has(d->split, unit, &split);
+	if (split && split->pieces[SPLIT_LINE].data &&
+	    split->pieces[SPLIT_LINE].size <= MAX_PROGRAM)
+		return dwarf_getsrcfiles(&split->die, &files, &nr) == 0 ? files : NULL;
 	if (!debuginfo_die(d, unit, &die) || !debuginfo_load_rows(d, unit, &die) ||
 	    dwarf_getsrcfiles(&die, &files, &nr) != 0)
 		return NULL;
@@ -419,7 +389,7 @@ static const char *directory_of(struct debuginfo *d, uint32_t unit)
 
 	if (!debuginfo_die(d, unit, &die) || !dwarf_attr(&die, DW_AT_comp_dir, &attr))
 		return NULL;
-	return debuginfo_string(d, &attr);
+	return debuginfo_string(d, unit, &attr);
 }
 
 const char *debuginfo_full_name(struct debuginfo *d, uint32_t unit, const char *name)

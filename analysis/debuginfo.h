@@ -7,7 +7,7 @@
  * memory of what they unpack to. Together that is at most 1 GB, else there is no DWARF.
  *
  * What libdw (0.188) takes on trust is checked here: strings end in their section, a
- * unit's lines are few enough. No file is opened: libdw is given all that it may read.
+ * unit's lines are few enough. libdw opens no file: it is given all that it may read.
  */
 #ifndef CPI_ANALYSIS_DEBUGINFO_H
 #define CPI_ANALYSIS_DEBUGINFO_H
@@ -36,6 +36,14 @@ bool debuginfo_unit_at(const struct debuginfo *d, uint64_t address, uint32_t *un
 /* The unit's outermost DIE (of a split unit: the skeleton's). False when damaged. */
 bool debuginfo_die(struct debuginfo *d, uint32_t unit, Dwarf_Die *out);
 
+/* The same, but of a split unit where its DIEs are; they may be nowhere. */
+bool debuginfo_tree(struct debuginfo *d, uint32_t unit, Dwarf_Die *out);
+
+/* As dwarf_ranges(), for a DIE of the unit's tree. */
+ptrdiff_t debuginfo_ranges(const struct debuginfo *d, uint32_t unit, Dwarf_Die *die,
+			   ptrdiff_t at, Dwarf_Addr *base, Dwarf_Addr *start,
+			   Dwarf_Addr *end);
+
 /* Reads the unit's line program, within bounds; die is the unit's. */
 bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die);
 
@@ -48,7 +56,8 @@ Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit);
  */
 const char *debuginfo_full_name(struct debuginfo *d, uint32_t unit, const char *name);
 
-/* What a string attribute says; NULL for none, and for one that does not end. */
-const char *debuginfo_string(const struct debuginfo *d, Dwarf_Attribute *attr);
+/* What a unit's string says; NULL for none, and for one that does not end. */
+const char *debuginfo_string(const struct debuginfo *d, uint32_t unit,
+			     Dwarf_Attribute *attr);
 
 #endif

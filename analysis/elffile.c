@@ -11,6 +11,7 @@
 #include "analysis/elffile.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -146,7 +147,7 @@ static void load_names(struct elffile *f)
 		f->names = elffile_strings(f, scn, &f->names_size);
 }
 
-static int load(struct elffile *f)
+static int load(struct elffile *f, bool any_type)
 {
 	GElf_Ehdr ehdr;
 	int err;
@@ -159,7 +160,7 @@ static int load(struct elffile *f)
 			   : elf_begin(f->fd, ELF_C_READ, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &ehdr))
 		return -CPI_ECORRUPT;
-	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
+	if (!any_type && ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
 		return -CPI_EFORMAT;
 	f->machine = machine_of_elf(&ehdr);
 	load_names(f);
@@ -167,7 +168,8 @@ static int load(struct elffile *f)
 	return err ? err : load_text(f);
 }
 
-static int open_either(int fd, void *memory, uint64_t size, struct elffile **out)
+static int open_either(int fd, void *memory, uint64_t size, bool any_type,
+		       struct elffile **out)
 {
 	struct elffile *f = calloc(1, sizeof(*f));
 	int err;
@@ -178,7 +180,7 @@ static int open_either(int fd, void *memory, uint64_t size, struct elffile **out
 	f->memory = memory;
 	f->size = size;
 	f->budget = MAX_SECTION_BYTES;
-	err = load(f);
+	err = load(f, any_type);
 	if (err) {
 		f->fd = -1;
 		f->memory = NULL;
@@ -189,18 +191,33 @@ static int open_either(int fd, void *memory, uint64_t size, struct elffile **out
 	return 0;
 }
 
-int elffile_open_fd(int fd, struct elffile **out)
+static int open_fd(int fd, bool any_type, struct elffile **out)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	return open_either(fd, NULL, (uint64_t)st.st_size, out);
+	return open_either(fd, NULL, (uint64_t)st.st_size, any_type, out);
+}
+
+int elffile_open_fd(int fd, struct elffile **out)
+{
+	return open_fd(fd, false, out);
 }
 
 int elffile_open_memory(void *bytes, size_t size, struct elffile **out)
 {
-	return open_either(-1, bytes, size, out);
+	return open_either(-1, bytes, size, false, out);
+}
+
+int elffile_open_object_fd(int fd, struct elffile **out)
+{
+	return open_fd(fd, true, out);
+}
+
+int elffile_open_object_memory(void *bytes, size_t size, struct elffile **out)
+{
+	return open_either(-1, bytes, size, true, out);
 }
 
 void elffile_close(struct elffile *f)
@@ -214,6 +231,14 @@ void elffile_close(struct elffile *f)
 	free(f->segment);
 	free(f->text);
 	free(f);
+}
+
+char *elffile_path(const struct elffile *f)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", f->fd);
+	return f->fd < 0 ? NULL : realpath(link, NULL);
 }
 
 bool elffile_offset_of(const struct elffile *f, uint64_t address, uint64_t *offset)

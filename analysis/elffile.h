@@ -46,7 +46,13 @@ struct elffile {
  */
 int elffile_open_fd(int fd, struct elffile **out);
 int elffile_open_memory(void *bytes, size_t size, struct elffile **out);
+/* The same for a file of any type: one that is not linked has no segments. */
+int elffile_open_object_fd(int fd, struct elffile **out);
+int elffile_open_object_memory(void *bytes, size_t size, struct elffile **out);
 void elffile_close(struct elffile *f); /* accepts NULL */
+
+/* Where the file is now, as a new string; NULL when that is not known. */
+char *elffile_path(const struct elffile *f);
 
 /* Translate through the loadable segments; false where there is none. */
 bool elffile_offset_of(const struct elffile *f, uint64_t address, uint64_t *offset);

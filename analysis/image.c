@@ -47,6 +47,7 @@ struct image {
 	struct symtab symbols;
 	/* An ELF file: */
 	char *path;
+	const struct image_search *search;
 	struct elffile *elf, *debug, *unpacked, *alternate;
 	struct debuginfo *dwarf; /* of elf or debug */
 	struct inlines *inlines;
@@ -72,8 +73,8 @@ static int find_debug(struct image *im)
 {
 	int err = 0;
 
-	if (!im->looked_for_debug && im->path)
-		err = debugfile_find(im->elf, im->path, DEBUGFILE_ROOT, &im->debug);
+	if (!im->looked_for_debug)
+		err = debugfile_search(im->elf, im->path, im->search, &im->debug);
 	im->looked_for_debug = true;
 	return err == -ENOMEM ? err : 0;
 }
@@ -87,8 +88,8 @@ static void open_dwarf_of(struct image *im, struct elffile *f)
 {
 	if (!f || im->dwarf)
 		return;
-	if (!im->alternate && im->path)
-		debugfile_find_alternate(f, im->path, DEBUGFILE_ROOT, &im->alternate);
+	if (!im->alternate)
+		debugfile_search_alternate(f, im->path, im->search, &im->alternate);
 	debuginfo_open(f, im->alternate, &im->dwarf);
 }
 
@@ -301,7 +302,7 @@ static int load_symbols(struct image *im)
 
 /* From success on, f belongs to the image. */
 static int open_elf(const struct image_desc *desc, struct elffile *f, const char *path,
-		    struct image **out)
+		    const struct image_search *search, struct image **out)
 {
 	struct image *im;
 	int err;
@@ -311,6 +312,7 @@ static int open_elf(const struct image_desc *desc, struct elffile *f, const char
 		return err;
 	im->ops = &elf_ops;
 	im->elf = f;
+	im->search = search;
 	im->machine = f->machine;
 	im->path = path ? strdup(path) : NULL;
 	err = path && !im->path ? -ENOMEM : load_symbols(im);
@@ -323,8 +325,8 @@ static int open_elf(const struct image_desc *desc, struct elffile *f, const char
 	return 0;
 }
 
-int image_open_fd(const struct image_desc *desc, int fd, const char *path,
-		  struct image **out)
+int image_open_searching(const struct image_desc *desc, int fd, const char *path,
+			 const struct image_search *search, struct image **out)
 {
 	struct elffile *f;
 	int err;
@@ -336,10 +338,16 @@ int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 	}
 	err = check_identity(desc, f);
 	if (!err)
-		err = open_elf(desc, f, path, out);
+		err = open_elf(desc, f, path, search, out);
 	if (err)
 		elffile_close(f);
 	return err;
+}
+
+int image_open_fd(const struct image_desc *desc, int fd, const char *path,
+		  struct image **out)
+{
+	return image_open_searching(desc, fd, path, NULL, out);
 }
 
 int image_open(const struct image_desc *desc, const char *path, struct image **out)

@@ -61,6 +61,20 @@ int image_open(const struct image_desc *desc, const char *path, struct image **o
 int image_open_fd(const struct image_desc *desc, int fd, const char *path,
 		  struct image **out);
 
+/* Where debug files are looked for, beside the image and in /usr/lib/debug. */
+struct image_search {
+	const char
+		*directory; /* ordered as /usr/lib/debug is, and before it; or NULL */
+	/* Has the debug file of a build id from elsewhere: a descriptor, or negative.
+	 */
+	int (*fetch)(void *ctx, const uint8_t *id, size_t id_size);
+	void *ctx;
+};
+
+/* The same with more places to look in; search stays as long as the image. */
+int image_open_searching(const struct image_desc *desc, int fd, const char *path,
+			 const struct image_search *search, struct image **out);
+
 /* A captured symbol or piece of code, as db/query.h hands them over. */
 struct capture_symbol {
 	uint64_t start, size;

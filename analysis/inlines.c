@@ -68,6 +68,7 @@ struct inlines {
 /* Gathers ranges while a part of the DIEs is walked. */
 struct walk {
 	struct inlines *in;
+	uint32_t nr_unit;
 	struct unit *unit; /* what is filled: this, */
 	struct tree *tree; /* or this */
 	struct cover_range *range;
@@ -138,7 +139,8 @@ static int add_ranges(struct walk *w, Dwarf_Die *die, uint32_t id)
 	int nr = 0;
 
 	while (w->nr < MAX_NODES &&
-	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	       (at = debuginfo_ranges(w->in->debug, w->nr_unit, die, at, &base, &start,
+				      &end)) > 0) {
 		struct cover_range *range =
 			grow(w->range, w->nr, &w->cap, sizeof(*range));
 
@@ -256,12 +258,12 @@ static int walk(struct walk *w, Dwarf_Die *from, struct cover *cover)
 static struct unit *read_unit(struct inlines *in, uint32_t nr)
 {
 	struct unit *u = calloc(1, sizeof(*u));
-	struct walk w = { .in = in, .unit = u };
+	struct walk w = { .in = in, .nr_unit = nr, .unit = u };
 	Dwarf_Die die;
 
 	if (!u)
 		return NULL;
-	if (debuginfo_die(in->debug, nr, &die) && walk(&w, &die, &u->cover)) {
+	if (debuginfo_tree(in->debug, nr, &die) && walk(&w, &die, &u->cover)) {
 		unit_free(u);
 		return NULL;
 	}
@@ -269,10 +271,11 @@ static struct unit *read_unit(struct inlines *in, uint32_t nr)
 	return u;
 }
 
-static struct tree *read_tree(struct inlines *in, struct proc *proc, Dwarf_Die *cu)
+static struct tree *read_tree(struct inlines *in, uint32_t unit, struct proc *proc,
+			      Dwarf_Die *cu)
 {
 	struct tree *t = calloc(1, sizeof(*t));
-	struct walk w = { .in = in, .tree = t };
+	struct walk w = { .in = in, .nr_unit = unit, .tree = t };
 	Dwarf_Die die;
 
 	if (!t)
@@ -311,7 +314,7 @@ static const char *pretty_name(struct inlines *in, const char *raw)
 	return p->text ? p->text : raw;
 }
 
-static const char *name_of(struct inlines *in, Dwarf_Die *die)
+static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
 {
 	static const unsigned int from[] = { DW_AT_linkage_name,
 					     DW_AT_MIPS_linkage_name, DW_AT_name };
@@ -320,7 +323,7 @@ static const char *name_of(struct inlines *in, Dwarf_Die *die)
 
 	for (size_t i = 0; !name && i < sizeof(from) / sizeof(from[0]); i++) {
 		if (dwarf_attr_integrate(die, from[i], &attr))
-			name = debuginfo_string(in->debug, &attr);
+			name = debuginfo_string(in->debug, unit, &attr);
 	}
 	return name ? pretty_name(in, name) : NO_NAME;
 }
@@ -344,7 +347,7 @@ static void describe(struct inlines *in, uint32_t unit, Dwarf_Die *die,
 	const char *name =
 		files ? dwarf_filesrc(files, (size_t)file, NULL, NULL) : NULL;
 
-	*out = (struct inlined){ .name = name_of(in, die) };
+	*out = (struct inlined){ .name = name_of(in, unit, die) };
 	out->call.line = number_of(die, DW_AT_call_line);
 	if (!name || !out->call.line || !dwarf_hasattr(die, DW_AT_call_file)) {
 		out->call.line = 0;
@@ -384,14 +387,14 @@ size_t inlines_at(struct inlines *in, uint64_t address, const struct inlined **o
 	uint32_t nr;
 
 	if (!debuginfo_unit_at(in->debug, address, &nr) ||
-	    !debuginfo_die(in->debug, nr, &cu))
+	    !debuginfo_tree(in->debug, nr, &cu))
 		return 0;
 	u = in->unit[nr] ? in->unit[nr] : read_unit(in, nr);
 	r = u ? cover_find(&u->cover, address) : NULL;
 	if (!r)
 		return 0;
 	proc = &u->proc[r->id];
-	t = proc->tree ? proc->tree : read_tree(in, proc, &cu);
+	t = proc->tree ? proc->tree : read_tree(in, nr, proc, &cu);
 	r = t ? cover_find(&t->cover, address) : NULL;
 	return r ? chain_of(in, nr, &cu, t, &t->node[r->id], out) : 0;
 }

@@ -31,6 +31,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
+	analysis/elfview.c analysis/elfview.h \
 	analysis/equiv.c analysis/equiv.h \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
@@ -53,6 +54,9 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/repair.c analysis/repair.h \
 	analysis/shape.c analysis/shape.h \
 	analysis/similar.c analysis/similar.h \
+	analysis/splitfile.c analysis/splitfile.h \
+	analysis/splitset.c analysis/splitset.h \
+	analysis/splitunit.c analysis/splitunit.h \
 	analysis/spread.c analysis/spread.h \
 	analysis/symtab.c analysis/symtab.h
 

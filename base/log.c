@@ -40,6 +40,12 @@ int log_open(const char *path)
 		if (fd < 0)
 			return -errno;
 	}
+	if (fd && the_log.fd) {
+		/* The number stays: another thread may be about to write to it. */
+		dup3(fd, the_log.fd, O_CLOEXEC);
+		close(fd);
+		return 0;
+	}
 	if (the_log.fd)
 		close(the_log.fd);
 	the_log.fd = fd;

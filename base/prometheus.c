@@ -73,6 +73,10 @@ static const struct rule daemon_rules[] = {
 	{ "flush_max_s", "flush_max_seconds", NULL, NULL, GAUGE, 0, "Time that the longest flush took." },
 	{ "last_flush_unix_s", "last_flush_timestamp_seconds", NULL, NULL, GAUGE, 0, "When counts were stored last." },
 	{ "db_bytes", "db_bytes", NULL, NULL, GAUGE, 0, "Size of the database, its write-ahead log included." },
+	{ "retain_bytes_limit", "retain_limit_bytes", NULL, NULL, GAUGE, 0, "Limit of the size of the database." },
+	{ "retain_days_rolled_up", "retain_days_rolled_up_total", NULL, NULL, COUNTER, 0, "Days that hours were rolled up to." },
+	{ "retain_epochs_removed", "retain_epochs_removed_total", NULL, NULL, COUNTER, 0, "Epochs that were removed." },
+	{ "retain_slice_max_s", "retain_slice_max_seconds", NULL, NULL, GAUGE, 0, "The longest write transaction of retention." },
 };
 
 static const struct rule database_rules[] = {

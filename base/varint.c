@@ -18,7 +18,7 @@ void varint_put(struct buf *b, uint64_t v)
 	buf_put(b, bytes, n);
 }
 
-int varint_get(const uint8_t **pos, const uint8_t *end, uint64_t *v)
+int varint_get_long(const uint8_t **pos, const uint8_t *end, uint64_t *v)
 {
 	uint64_t value = 0;
 

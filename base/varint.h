@@ -16,6 +16,15 @@ void varint_put(struct buf *b, uint64_t v);
  * Returns 0, -CPI_ETRUNCATED or -CPI_ECORRUPT (more than 64 bits); on failure
  * *pos and *v are untouched.
  */
-int varint_get(const uint8_t **pos, const uint8_t *end, uint64_t *v);
+int varint_get_long(const uint8_t **pos, const uint8_t *end, uint64_t *v);
+
+static inline int varint_get(const uint8_t **pos, const uint8_t *end, uint64_t *v)
+{
+	if (*pos < end && **pos < 0x80) { /* nearly all are short */
+		*v = *(*pos)++;
+		return 0;
+	}
+	return varint_get_long(pos, end, v);
+}
 
 #endif

@@ -12,6 +12,9 @@
 #include "daemon/attribute.h"
 
 #include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "daemon/arch.h"
 
@@ -172,17 +175,54 @@ static void wait_or_lose(struct attribution *a, const struct batch *b,
 	tally_lose(a->tally, run->event, r->place.loss, n, run->comm);
 }
 
+/* Whom samples are counted for, beside everybody. */
+struct whom {
+	const char *contexts[NR_CONTEXT_KINDS];
+	char process[PROCMAP_COMM_SIZE + 16];
+};
+
+static void set_process(const struct attribution *a, struct whom *w, uint32_t tgid,
+			const char *comm)
+{
+	if (tgid == CPI_MAX_TGID || (a->by_process && fnmatch(a->by_process, comm, 0)))
+		return;
+	snprintf(w->process, sizeof(w->process), "%s:%u", comm, tgid);
+	w->contexts[CONTEXT_PROCESS] = w->process;
+}
+
+/* The kernel's own idle task is in no cgroup but the root. */
+static void find_whom(const struct attribution *a, const struct process *p,
+		      uint32_t tgid, struct whom *w)
+{
+	const char *comm = comm_of(p, tgid);
+
+	memset(w->contexts, 0, sizeof(w->contexts));
+	if (a->by & 1u << CONTEXT_COMM)
+		w->contexts[CONTEXT_COMM] = comm;
+	if (a->by & 1u << CONTEXT_CGROUP)
+		w->contexts[CONTEXT_CGROUP] = p && p->cgroup ? p->cgroup->text
+					      : tgid         ? NULL
+							     : "/";
+	if (a->by & 1u << CONTEXT_LABEL)
+		w->contexts[CONTEXT_LABEL] = p && p->label ? p->label->text : NULL;
+	if (a->by & 1u << CONTEXT_PROCESS)
+		set_process(a, w, tgid, comm);
+}
+
 static void count_run(struct attribution *a, const struct batch *b, const struct run *r)
 {
 	const struct place *place = &r->place;
-	struct tally_run run = { .image = place->image,
-				 .bias = place->bias,
-				 .by_comm = a->by_comm };
+	struct tally_run run = { .image = place->image, .bias = place->bias };
+	struct whom whom;
 
 	if (!r->nr)
 		return;
 	run.event = cpi_entry_event(r->first);
 	run.comm = comm_of(place->process, cpi_entry_tgid(r->first));
+	if (a->by) {
+		find_whom(a, place->process, cpi_entry_tgid(r->first), &whom);
+		run.contexts = whom.contexts;
+	}
 	if (place->loss == SAMPLE_KEPT)
 		tally_add(a->tally, &run, r->first, r->nr);
 	else
@@ -211,22 +251,27 @@ void attribute_batch(void *ctx, const struct batch *batch)
 	count_run(a, batch, &run);
 }
 
-static void settle(void *ctx, const struct jit_sample *s, const char *comm, int err,
-		   struct known_image *image, uint64_t bias)
+static void settle(void *ctx, const struct jit_sample *s, const struct process *p,
+		   int err, struct known_image *image, uint64_t bias)
 {
 	struct attribution *a = ctx;
-	const struct tally_run run = { .event = cpi_entry_event(&s->entry),
-				       .image = image,
-				       .bias = bias,
-				       .comm = comm,
-				       .by_comm = a->by_comm };
+	struct tally_run run = { .event = cpi_entry_event(&s->entry),
+				 .image = image,
+				 .bias = bias,
+				 .comm = p->comm };
+	struct whom whom;
+
+	if (a->by) {
+		find_whom(a, p, p->tgid, &whom);
+		run.contexts = whom.contexts;
+	}
 
 	if (!err)
 		tally_add(a->tally, &run, &s->entry, 1);
 	else
 		tally_lose(a->tally, run.event,
 			   err == -EEXIST ? SAMPLE_AMBIGUOUS : SAMPLE_ANONYMOUS,
-			   cpi_entry_count(&s->entry), comm);
+			   cpi_entry_count(&s->entry), p->comm);
 }
 
 void attribute_settle(struct attribution *a)

@@ -23,7 +23,8 @@ struct attribution {
 	struct codecache *codecache;
 	struct jit *jit;
 	struct tally *tally;
-	bool by_comm;
+	unsigned int by;        /* 1 << each kind of contexts that is kept */
+	const char *by_process; /* the commands whose processes are; NULL: all */
 };
 
 /* collector_owner's functions; ctx is a struct attribution. */

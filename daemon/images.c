@@ -4,8 +4,6 @@
 #include "daemon/images.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +11,15 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/elfid.h"
 #include "daemon/procroot.h"
 
-/* Files met in a round: such that are found later as well, and others. */
-#define MAX_MET_HERE  32
-#define MAX_MET_THERE 128
+/* For meeting files: such that are found later as well, and such that others brought.
+ */
+static const struct ration_limit meeting = { 10, 100 * NSEC_PER_MSEC };
 
 /*
  * A file that has been as it is for the first of these is looked at once in the second,
@@ -39,8 +36,9 @@ struct images {
 	/* By inode: nearly all mappings are of few images, the same again and again. */
 	struct known_image *recent[NR_RECENT];
 	uint32_t round;
-	uint64_t reading_ns; /* when these records were begun */
-	int nr_met[2];       /* in this round: here, there */
+	uint64_t reading_ns;  /* when these records were begun */
+	struct ration met[2]; /* for files here, and there */
+	struct apart apart;
 };
 
 struct images *images_new(void)
@@ -56,7 +54,6 @@ static size_t image_bytes(const struct known_image *image)
 static void image_free(struct known_image *image)
 {
 	free((char *)image->desc.name);
-	free(image->open_path);
 	free(image);
 }
 
@@ -71,6 +68,7 @@ void images_free(struct images *im)
 		image_free(container_of(n, struct known_image, node));
 	}
 	hmap_fini(&im->map);
+	apart_fini(&im->apart);
 	free(im);
 }
 
@@ -246,68 +244,63 @@ static uint64_t to_ns(const struct timespec *ts)
 	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
 }
 
-/* Opens the image's path below root. A descriptor, or -errno. */
-static int open_below(const char *root, const char *name, struct stat *st)
-{
-	int rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd;
-
-	if (rootfd < 0)
-		return -errno;
-	fd = file_open_in_root(rootfd, name, st);
-	close(rootfd);
-	return fd;
-}
-
-/* Takes over what the open file says of itself when it is the mapped one. */
-static int take_file(struct known_image *image, int fd, const struct stat *st)
-{
-	struct image_desc *d = &image->desc;
+/* What an open file says of itself. */
+struct found_file {
 	struct elfid id;
+	struct stat st;
+	bool has_name; /* it was found by it, in place_tgid's root; 0: here */
+	pid_t place_tgid;
+};
+
+/* Takes fd over. Whether it is the mapped file, and what it says of itself. */
+static int read_file(const struct known_image *image, int fd, struct found_file *f)
+{
 	int err;
 
-	/* The device is not compared: Btrfs and overlayfs report another one. */
-	err = image->source.inode == st->st_ino ? elfid_read(fd, &id) : -ESTALE;
-	if (err)
-		return err;
-	memcpy(d->build_id, id.build_id, sizeof(d->build_id));
-	d->build_id_size = id.build_id_size;
-	memcpy(d->content, id.content, sizeof(d->content));
-	d->has_content = true;
-	d->device = st->st_dev;
-	d->inode = st->st_ino;
-	d->size = st->st_size;
-	d->mtime_ns = to_ns(&st->st_mtim);
-	return 0;
-}
-
-static int resolve_at(struct known_image *image, const char *root)
-{
-	struct stat st;
-	int fd, err;
-
-	fd = open_below(root, image->desc.name, &st);
 	if (fd < 0)
 		return fd;
-	err = take_file(image, fd, &st);
-	if (!err)
-		image->open_path = strdup(root);
+	/* The device is not compared: Btrfs and overlayfs report another one. */
+	err = image->source.inode == f->st.st_ino ? elfid_read(fd, &f->id) : -ESTALE;
 	close(fd);
 	return err;
+}
+
+static int find_at(const struct known_image *image, pid_t place_tgid,
+		   enum procroot_caution caution, struct found_file *f)
+{
+	f->has_name = true;
+	f->place_tgid = place_tgid;
+	return read_file(image,
+			 procroot_open(place_tgid, image->desc.name, caution, &f->st),
+			 f);
 }
 
 /* A file that has no name, or another file has it now. */
-static int resolve_mapped(struct known_image *image, pid_t tgid)
+static int find_mapped(const struct known_image *image, pid_t tgid,
+		       enum procroot_caution caution, struct found_file *f)
 {
-	struct stat st;
-	int fd, err;
+	const struct image_source *s = &image->source;
 
-	fd = procroot_open_mapped(tgid, image->source.device, image->source.inode, &st);
-	if (fd < 0)
-		return fd;
-	err = take_file(image, fd, &st);
-	close(fd);
-	return err;
+	f->has_name = false;
+	return read_file(
+		image, procroot_open_mapped(tgid, s->device, s->inode, caution, &f->st),
+		f);
+}
+
+static void take_file(struct known_image *image, const struct found_file *f)
+{
+	struct image_desc *d = &image->desc;
+
+	memcpy(d->build_id, f->id.build_id, sizeof(d->build_id));
+	d->build_id_size = f->id.build_id_size;
+	memcpy(d->content, f->id.content, sizeof(d->content));
+	d->has_content = true;
+	d->device = f->st.st_dev;
+	d->inode = f->st.st_ino;
+	d->size = f->st.st_size;
+	d->mtime_ns = to_ns(&f->st.st_mtim);
+	image->has_place = f->has_name;
+	image->place_tgid = f->place_tgid;
 }
 
 /* Whether "/" is the same directory for the process and for us. */
@@ -319,44 +312,62 @@ static bool same_root(const char *root)
 	       own.st_dev == its.st_dev;
 }
 
-/* 0 when the file is known now, or -errno. */
-static int resolve(struct known_image *image, pid_t tgid)
+/* 0, or -errno: -EREMOTE when it is there but might not answer. */
+static int find_file(const struct known_image *image, pid_t tgid,
+		     enum procroot_caution caution, struct found_file *f)
 {
 	char root[64];
 	int err = -ENOENT;
 
-	if (image->desc.name[0] != '/')
-		return err;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
 	if (!same_root(root))
-		err = resolve_at(image, root);
-	if (err)
-		err = resolve_at(image, "/");
-	if (err)
-		err = resolve_at(image, root); /* a bind mount over the same root */
-	if (err)
-		err = resolve_mapped(image, tgid);
+		err = find_at(image, tgid, caution, f);
+	if (err && err != -EREMOTE)
+		err = find_at(image, 0, caution, f);
+	if (err && err != -EREMOTE)
+		err = find_at(image, tgid, caution, f); /* a bind mount over "/" */
+	if (err && err != -EREMOTE)
+		err = find_mapped(image, tgid, caution, f);
+	return err;
+}
+
+struct question {
+	const struct known_image *image;
+	pid_t tgid;
+};
+
+static int find_apart(void *ctx, void *answer)
+{
+	const struct question *q = ctx;
+
+	return find_file(q->image, q->tgid, PROCROOT_MAY_WAIT, answer);
+}
+
+/* 0 when the file is known now, or -errno. */
+static int resolve(struct images *im, struct known_image *image, pid_t tgid)
+{
+	struct question question = { image, tgid };
+	struct found_file f = { 0 };
+	int err = -ENOENT;
+
+	if (image->desc.name[0] == '/')
+		err = find_file(image, tgid, PROCROOT_NEVER_WAIT, &f);
+	if (err == -EREMOTE)
+		err = apart_run(&im->apart, find_apart, &question, &f, sizeof(f));
+	if (!err)
+		take_file(image, &f);
 	return err;
 }
 
 /* At the first sample, for good. */
-static void resolve_now(struct known_image *image, pid_t tgid)
+static void resolve_now(struct images *im, struct known_image *image, pid_t tgid)
 {
-	int err = resolve(image, tgid);
+	int err = resolve(im, image, tgid);
 
 	if (err)
 		log_debug("image: %s: not readable as it was mapped: %s",
 			  image->desc.name, err_str(err));
 	image->resolved = true;
-}
-
-/* Where this process finds the image's file. -ENAMETOOLONG or 0. */
-static int find_path(const struct known_image *image, char *path, size_t size)
-{
-	const char *root = strcmp(image->open_path, "/") ? image->open_path : "";
-	int n = snprintf(path, size, "%s%s", root, image->desc.name);
-
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
 static bool same_content(const struct known_image *image, const struct stat *st)
@@ -373,13 +384,13 @@ static bool same_inode(const struct known_image *image, const struct stat *st)
 /* Another file in its place has numbers of its own; the same one may be new inside. */
 static void look_again(struct images *im, struct known_image *image)
 {
-	char path[PATH_MAX + 64];
 	struct stat st;
 	uint64_t ago_ns;
 
 	image->settled = true;
-	if (!image->open_path || find_path(image, path, sizeof(path)) ||
-	    lstat(path, &st) || !same_inode(image, &st))
+	if (!image->has_place ||
+	    procroot_peek(image->place_tgid, image->desc.name, &st) ||
+	    !same_inode(image, &st))
 		return;
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
 	image->settled = ago_ns >= SETTLED_NS;
@@ -402,8 +413,9 @@ static bool may_be_new(const struct images *im, const struct known_image *image)
 	       (!image->settled || quiet_ns >= SETTLED_LOOK_NS);
 }
 
-void images_meet(struct images *im, struct known_image *image, pid_t tgid)
+bool images_meet(struct images *im, struct known_image *image, pid_t tgid)
 {
+	uint64_t begun_ns;
 	char root[64];
 	int there;
 
@@ -414,14 +426,16 @@ void images_meet(struct images *im, struct known_image *image, pid_t tgid)
 	if (image->successor)
 		image = image->successor;
 	if (image->met || image->resolved)
-		return;
+		return false;
 	image->met = true;
+	begun_ns = time_mono_ns();
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
 	there = !same_root(root);
-	if (im->nr_met[there] >= (there ? MAX_MET_THERE : MAX_MET_HERE))
-		return;
-	im->nr_met[there]++;
-	image->resolved = !resolve(image, tgid);
+	if (ration_has(&im->met[there], &meeting, begun_ns)) {
+		image->resolved = !resolve(im, image, tgid);
+		ration_spend(&im->met[there], time_mono_ns() - begun_ns);
+	}
+	return true;
 }
 
 struct known_image *images_resolve(struct images *im, struct known_image *image,
@@ -429,7 +443,7 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 {
 	for (;;) {
 		if (!image->resolved)
-			resolve_now(image, tgid);
+			resolve_now(im, image, tgid);
 		else if (image->checked != im->round && !image->successor)
 			look_again(im, image);
 		image->checked = im->round;
@@ -442,7 +456,6 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 void images_next_round(struct images *im)
 {
 	im->round++;
-	im->nr_met[0] = im->nr_met[1] = 0;
 }
 
 void images_next_reading(struct images *im)
@@ -455,9 +468,10 @@ int images_open(const struct known_image *image)
 	struct stat st;
 	int fd;
 
-	if (!image->open_path)
+	if (!image->has_place)
 		return -ENOENT;
-	fd = open_below(image->open_path, image->desc.name, &st);
+	fd = procroot_open(image->place_tgid, image->desc.name, PROCROOT_NEVER_WAIT,
+			   &st);
 	if (fd < 0)
 		return fd;
 	if (!same_inode(image, &st) || !same_content(image, &st)) {
@@ -502,6 +516,11 @@ void images_sweep(struct images *im)
 		im->bytes -= image_bytes(image);
 		image_free(image);
 	}
+}
+
+struct apart *images_apart(struct images *im)
+{
+	return &im->apart;
 }
 
 size_t images_nr(const struct images *im)

@@ -21,8 +21,7 @@
 struct jit_process {
 	struct hnode node; /* by tgid */
 	struct jit_owner owner;
-	uint64_t start_ns; /* of this incarnation of the tgid */
-	char comm[PROCMAP_COMM_SIZE];
+	struct process who;        /* as jit_settle() shows it */
 	struct known_image *image; /* of the comm; NULL: not asked for yet */
 	char *dump_path;           /* NULL: it has none */
 	struct jit_file file;      /* the dump, or the text */
@@ -64,6 +63,8 @@ static void process_free(struct jit *j, struct jit_process *p)
 	hmap_remove(&j->processes, &p->node);
 	jitmap_fini(&p->map);
 	free(p->dump_path);
+	name_put(p->who.cgroup);
+	name_put(p->who.label);
 	free(p);
 }
 
@@ -117,7 +118,8 @@ static struct jit_process *find_process(struct jit *j, const struct process *p)
 	for (; n; n = hmap_next(n)) {
 		struct jit_process *jp = container_of(n, struct jit_process, node);
 
-		if ((uint32_t)jp->owner.tgid == p->tgid && jp->start_ns == p->start_ns)
+		if ((uint32_t)jp->owner.tgid == p->tgid &&
+		    jp->who.start_ns == p->start_ns)
 			return jp;
 	}
 	return NULL;
@@ -133,7 +135,8 @@ static struct jit_process *add_process(struct jit *j, const struct process *p)
 	jp = calloc(1, sizeof(*jp));
 	if (!jp)
 		return NULL;
-	jp->start_ns = p->start_ns;
+	jp->who.tgid = p->tgid;
+	jp->who.start_ns = p->start_ns;
 	if (jit_owner_read(p->tgid, &jp->owner) ||
 	    hmap_insert(&j->processes, &jp->node, hash_u64(p->tgid))) {
 		free(jp);
@@ -141,6 +144,14 @@ static struct jit_process *add_process(struct jit *j, const struct process *p)
 	}
 	jp->round = j->round;
 	return jp;
+}
+
+static void follow_name(struct name **name, struct name *now)
+{
+	if (*name == now)
+		return;
+	name_put(*name);
+	*name = name_hold(now);
 }
 
 static struct jit_process *get_process(struct jit *j, const struct process *p)
@@ -152,10 +163,12 @@ static struct jit_process *get_process(struct jit *j, const struct process *p)
 	if (!jp)
 		return NULL;
 	jp->round = j->round;
-	if (strcmp(jp->comm, p->comm)) {
-		snprintf(jp->comm, sizeof(jp->comm), "%s", p->comm);
+	if (strcmp(jp->who.comm, p->comm)) {
+		snprintf(jp->who.comm, sizeof(jp->who.comm), "%s", p->comm);
 		jp->image = NULL;
 	}
+	follow_name(&jp->who.cgroup, p->cgroup);
+	follow_name(&jp->who.label, p->label);
 	if (!jp->dump_path) {
 		const struct known_image *dump = procmap_find_image(p, jitread_is_dump);
 
@@ -164,10 +177,9 @@ static struct jit_process *get_process(struct jit *j, const struct process *p)
 	return jp;
 }
 
-void jit_note(struct jit *j, const struct process *p)
+bool jit_note(struct jit *j, const struct process *p)
 {
-	if (!find_process(j, p))
-		add_process(j, p);
+	return !find_process(j, p) && add_process(j, p);
 }
 
 /* Reads what is new, and forgets what was replaced before horizon_ns. */
@@ -198,7 +210,7 @@ static struct known_image *image_of(struct jit *j, struct jit_process *p)
 	char name[PROCMAP_COMM_SIZE + 8];
 
 	if (!p->image) {
-		snprintf(name, sizeof(name), "[jit:%s]", p->comm);
+		snprintf(name, sizeof(name), "[jit:%s]", p->who.comm);
 		p->image = images_get_special(j->images, IMAGE_JIT, name, &none);
 	}
 	return p->image;
@@ -358,7 +370,7 @@ void jit_settle(struct jit *j, jit_settle_fn fn, void *ctx)
 			refresh(j, p, 0);
 		err = look_up(j, p, cpi_entry_pc(&s->entry), s->from_ns, s->to_ns,
 			      &image, &bias);
-		fn(ctx, s, p->comm, err, image, bias);
+		fn(ctx, s, &p->who, err, image, bias);
 		p->nr_waiting--;
 	}
 	j->nr_waiting = 0;

@@ -44,9 +44,10 @@ bool jit_may_hold(const struct known_image *image);
 
 /*
  * The process has such a mapping. Who it is can be asked only while it lives: the
- * sooner this is called, the more short-lived ones are known.
+ * sooner this is called, the more short-lived ones are known. Returns whether it was
+ * seen for the first time.
  */
-void jit_note(struct jit *j, const struct process *p);
+bool jit_note(struct jit *j, const struct process *p);
 
 /*
  * The code that held pc, in a process, when it was sampled: pc + *bias is the image's
@@ -68,10 +69,12 @@ uint64_t jit_nr_waiting(const struct jit *j); /* Σ counts */
 
 /*
  * Reads all maps once more and calls fn with each sample that waits, and what
- * jit_find() says of it now.
+ * jit_find() says of it now. Of its process, only tgid, start_ns, comm, cgroup and
+ * label are known still.
  */
-typedef void (*jit_settle_fn)(void *ctx, const struct jit_sample *s, const char *comm,
-			      int err, struct known_image *image, uint64_t bias);
+typedef void (*jit_settle_fn)(void *ctx, const struct jit_sample *s,
+			      const struct process *p, int err,
+			      struct known_image *image, uint64_t bias);
 void jit_settle(struct jit *j, jit_settle_fn fn, void *ctx);
 
 /* A code object that has samples since the last jit_take(). */

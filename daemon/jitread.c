@@ -45,10 +45,10 @@ static uint64_t to_ns(const struct timespec *ts)
  */
 static int open_owned(const struct jit_owner *owner, const char *path, struct stat *st)
 {
-	int fd = procroot_open(owner->tgid, path, st);
+	int fd = procroot_open(owner->tgid, path, PROCROOT_NEVER_WAIT, st);
 
 	if (fd < 0 && fd != -EREMOTE && owner->shares_root)
-		fd = procroot_open(0, path, st);
+		fd = procroot_open(0, path, PROCROOT_NEVER_WAIT, st);
 	if (fd < 0)
 		return fd;
 	if (st->st_size && (st->st_uid == owner->uid || !st->st_uid) &&

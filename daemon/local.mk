@@ -4,11 +4,14 @@ noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
 	daemon/announce.c daemon/announce.h \
+	daemon/apart.c daemon/apart.h \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
 	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/codecache.c daemon/codecache.h \
+	daemon/cgroupevents.c daemon/cgroupevents.h \
+	daemon/cgroups.c daemon/cgroups.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
 	daemon/control.c daemon/control.h \
 	daemon/counters.c daemon/counters.h \
@@ -21,11 +24,15 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/jitdump.c daemon/jitdump.h \
 	daemon/jitmap.c daemon/jitmap.h \
 	daemon/jitowner.c daemon/jitread.c daemon/jitread.h \
+	daemon/keeper.c daemon/keeper.h \
 	daemon/kernel.c daemon/kernel.h \
+	daemon/labels.c daemon/labels.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/loss.c daemon/loss.h \
 	daemon/metrics.c daemon/metrics.h \
+	daemon/mountinfo.c daemon/mountinfo.h \
 	daemon/movedtext.c daemon/movedtext.h \
+	daemon/names.c daemon/names.h \
 	daemon/nodes.c daemon/nodes.h \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \

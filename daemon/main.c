@@ -252,6 +252,8 @@ static int start(struct daemon *d)
 	if (err)
 		return err;
 	err = privileges_drop();
+	if (!err)
+		err = session_retain(d->session);
 	if (err)
 		return err;
 	tell_manager("READY=1\nSTATUS=Sampling");

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The memory is another's, and read in a process apart.
+ */
 #include "config.h"
 
 #include "daemon/movedtext.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,47 +25,66 @@ static bool is_empty(const char *piece)
 	return !memcmp(piece, zeros, sizeof(zeros));
 }
 
-static bool same_pieces(int mem, int file, const struct range *memory, uint64_t offset)
+struct comparison {
+	pid_t tgid;
+	const struct range *memory;
+	const struct known_image *image;
+	uint64_t offset; /* in its file */
+};
+
+static int compare_pieces(int mem, int file, const struct comparison *c)
 {
-	const uint64_t size = memory->end - memory->start;
+	const uint64_t size = c->memory->end - c->memory->start;
 	char got[PIECE_SIZE], want[PIECE_SIZE];
 	bool found = false;
 
 	for (int i = 0; i < NR_PIECES; i++) {
 		const uint64_t at = (size - PIECE_SIZE) / (NR_PIECES - 1) * (uint64_t)i;
+		int err = file_pread(mem, got, sizeof(got), c->memory->start + at);
 
-		if (file_pread(mem, got, sizeof(got), memory->start + at) ||
-		    file_pread(file, want, sizeof(want), offset + at) ||
-		    memcmp(got, want, sizeof(got)))
-			return false;
+		if (!err)
+			err = file_pread(file, want, sizeof(want), c->offset + at);
+		if (err)
+			return err;
+		if (memcmp(got, want, sizeof(got)))
+			return -ESTALE;
 		found |= !is_empty(got);
 	}
-	return found;
+	return found ? 0 : -ESTALE;
+}
+
+static int compare_apart(void *ctx, void *answer)
+{
+	const struct comparison *c = ctx;
+	char path[64];
+	int file, mem, err;
+
+	(void)answer;
+	file = images_open(c->image);
+	if (file < 0)
+		return file;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)c->tgid);
+	mem = open(path, O_RDONLY | O_CLOEXEC);
+	err = mem < 0 ? -errno : compare_pieces(mem, file, c);
+	if (mem >= 0)
+		close(mem);
+	close(file);
+	return err;
 }
 
 bool movedtext_check(struct procmap *pm, struct images *im, pid_t tgid,
 		     const struct range *memory, uint64_t when)
 {
+	struct comparison c = { .tgid = tgid, .memory = memory };
 	struct process *p = procmap_find(pm, tgid, 0, when);
 	struct procmap_hit first, last;
-	bool same = false;
-	int mem, file;
-	char path[64];
 
 	if (memory->end - memory->start < PIECE_SIZE ||
 	    procmap_lookup_in(pm, p, memory->start, when, &first) != PROCMAP_FOUND ||
 	    procmap_lookup_in(pm, p, memory->end - 1, when, &last) != PROCMAP_FOUND ||
 	    first.image != last.image || first.bias != last.bias)
 		return false;
-	file = images_open(images_resolve(im, first.image, tgid, first.since_ns));
-	if (file < 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tgid);
-	mem = open(path, O_RDONLY | O_CLOEXEC);
-	if (mem >= 0) {
-		same = same_pieces(mem, file, memory, memory->start + first.bias);
-		close(mem);
-	}
-	close(file);
-	return same;
+	c.image = images_resolve(im, first.image, tgid, first.since_ns);
+	c.offset = memory->start + first.bias;
+	return !apart_run(images_apart(im), compare_apart, &c, NULL, 0);
 }

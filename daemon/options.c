@@ -16,6 +16,7 @@
 #include "abi/control.h"
 #include "base/size.h"
 #include "base/times.h"
+#include "db/context.h"
 
 struct option_record {
 	const char *name;
@@ -158,10 +159,32 @@ static int set_max_memory(struct options *o, const char *text)
 	return size_parse(text, &o->session.max_memory);
 }
 
-static int set_by_comm(struct options *o, const char *text)
+static int set_retain(struct options *o, const char *text)
 {
-	o->session.by_comm = true;
-	return 0;
+	struct buf why = { 0 };
+	int err = retain_parse(text, &o->session.retain, &why);
+
+	if (err == -EINVAL)
+		fprintf(stderr, "cpid: --retain: %s\n", buf_str(&why));
+	buf_fini(&why);
+	return err;
+}
+
+static int set_by(struct options *o, const char *text)
+{
+	unsigned int kinds;
+	int err = context_parse_kinds(text, &kinds);
+
+	if (!err)
+		o->session.by |= kinds;
+	return err;
+}
+
+static int set_by_process(struct options *o, const char *text)
+{
+	o->session.by |= 1u << CONTEXT_PROCESS;
+	o->session.by_process = text;
+	return *text ? 0 : -EINVAL;
 }
 
 static int set_group(struct options *o, const char *text)
@@ -207,9 +230,11 @@ static const struct option_record records[] = {
 	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
+	{ "retain", 0, "POLICY", "how long to keep what (default: " RETAIN_DEFAULT ")", set_retain },
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
 	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
-	{ "by-comm", 0, NULL, "keep a profile for each command too", set_by_comm },
+	{ "by", 0, "KIND[,KIND...]", "profiles by comm, cgroup, label, process, too", set_by },
+	{ "by-process", 0, "GLOB", "profiles by process, of these commands", set_by_process },
 	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
 	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },
 	{ "verbose", 'v', NULL, "log more", set_verbose },
@@ -291,7 +316,9 @@ int options_parse(int argc, char **argv, struct options *o)
 	o->session = session_config_default();
 	o->session.ticks = true;
 	o->socket = CPI_CONTROL_SOCKET;
-	err = set_options(argc, argv, o);
+	err = set_retain(o, RETAIN_DEFAULT);
+	if (!err)
+		err = set_options(argc, argv, o);
 	if (err == -EINVAL)
 		fprintf(stderr, "Try 'cpid --help'.\n");
 	return err;
@@ -322,6 +349,7 @@ void options_help(FILE *to)
 			width += fprintf(to, "=%s", r->arg);
 		fprintf(to, "%*s%s\n", width < 30 ? 30 - width : 1, "", r->help);
 	}
-	fputs("\nTIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n",
+	fputs("\nTIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n"
+	      "POLICY is any of hourly:TIME, daily:TIME, size:SIZE, or all.\n",
 	      to);
 }

@@ -30,6 +30,7 @@ struct gap {
 struct procmap {
 	struct hmap by_tgid;
 	struct process *all;
+	struct names names;
 	struct gap *gaps;
 	size_t nr_gaps;
 	size_t nr_ranges;
@@ -86,6 +87,8 @@ static void process_free(struct procmap *pm, struct process *p)
 {
 	hmap_remove(&pm->by_tgid, &p->node);
 	maps_put(pm, p->maps);
+	name_put(p->cgroup);
+	name_put(p->label);
 	free(p);
 }
 
@@ -100,6 +103,7 @@ void procmap_free(struct procmap *pm)
 		process_free(pm, p);
 	}
 	hmap_fini(&pm->by_tgid);
+	names_fini(&pm->names);
 	free(pm->gaps);
 	free(pm);
 }
@@ -163,6 +167,14 @@ static void set_comm(struct process *p, const char *comm)
 	p->comm[sizeof(p->comm) - 1] = '\0';
 }
 
+/* What a process has from the one that it was, or that made it. */
+static void belong(struct process *p, const struct process *from)
+{
+	p->cgroup = name_hold(from->cgroup);
+	p->cgroup_id = from->cgroup_id;
+	p->label = name_hold(from->label);
+}
+
 void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t when)
 {
 	struct process *from = newest(pm, parent);
@@ -173,6 +185,7 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 	if (!p->exec_id_known && from->exec_id_known && when >= from->exec_id_as_of)
 		take_exec_id(p, from, 0);
 	memcpy(p->comm, from->comm, sizeof(p->comm));
+	belong(p, from);
 	p->incomplete = from->incomplete;
 	p->maps = from->maps;
 	if (p->maps)
@@ -186,6 +199,8 @@ void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t 
 
 	if (!p)
 		return;
+	if (old)
+		belong(p, old);
 	if (old && old->exec_id_known) /* and it is not about the new one already */
 		take_exec_id(p, old, 1);
 	set_comm(p, comm);
@@ -290,6 +305,34 @@ void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t e
 	if (!retirement.maps ||
 	    rangemap_remove(&retirement.maps->live, start, end, retire, &retirement))
 		pm->nr_failed++;
+}
+
+static void rename_to(struct procmap *pm, struct name **name, const char *text)
+{
+	struct name *old = *name;
+
+	*name = text ? names_get(&pm->names, text) : NULL;
+	pm->nr_failed += text && !*name;
+	name_put(old);
+}
+
+void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path,
+			uint64_t id)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		return;
+	rename_to(pm, &p->cgroup, path);
+	p->cgroup_id = id;
+}
+
+void procmap_set_label(struct procmap *pm, uint32_t tgid, const char *label)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (p)
+		rename_to(pm, &p->label, label);
 }
 
 void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when)
@@ -523,7 +566,7 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 		    const struct rangemap *found, uint64_t when)
 {
 	static const struct rangemap none;
-	struct process *p = newest(pm, tgid);
+	struct process *old = newest(pm, tgid), *p = old;
 	struct maps *maps;
 
 	if (p && !p->exited && has_ranges(p->maps ? &p->maps->live : &none, found)) {
@@ -531,9 +574,11 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 		set_comm(p, comm);
 		return;
 	}
-	p = incarnate(pm, tgid, p ? when : PROCMAP_ALWAYS);
+	p = incarnate(pm, tgid, old ? when : PROCMAP_ALWAYS);
 	if (!p)
 		return;
+	if (old && !old->exited)
+		belong(p, old);
 	set_comm(p, comm);
 	p->verified_ns = when;
 	maps = maps_own(pm, p);

@@ -30,6 +30,7 @@
 #include "base/hmap.h"
 #include "base/rangemap.h"
 #include "daemon/images.h"
+#include "daemon/names.h"
 
 #define PROCMAP_COMM_SIZE 16
 #define PROCMAP_ALWAYS    0 /* a time before all samples */
@@ -53,6 +54,8 @@ struct process {
 	uint32_t exec_id;       /* how often it, and its ancestors, called exec */
 	uint64_t exec_id_as_of; /* what came before is in it already */
 	char comm[PROCMAP_COMM_SIZE];
+	struct name *cgroup, *label; /* NULL: not known; none */
+	uint64_t cgroup_id;          /* in v2; 0: not known */
 	struct maps *maps; /* may be shared with the parent until either changes */
 };
 
@@ -75,6 +78,14 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r);
 
 /* What is mapped at address as far as is known, or NULL. Valid until the next event. */
 const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address);
+
+/*
+ * Which cgroup and which label a process has from now on: its children have them, too,
+ * and what it executes. NULL: not known; none. Nothing happens where it is not known.
+ */
+void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path,
+			uint64_t id);
+void procmap_set_label(struct procmap *pm, uint32_t tgid, const char *label);
 
 /* What was mapped in [start, end) is so no longer. */
 void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t end,

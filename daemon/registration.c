@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Another process's memory, or a file of its choice, may be read for as long as that
- * process likes (userfaultfd, FUSE). So a child compares them; it is killed when it
- * has the answer, or has had its time.
+ * Memory and file are another's, and compared in a process apart.
  *
  * Whether bytes are equal tells what they are, in time. So the file has to be one
  * that the asker may read.
@@ -13,22 +11,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/times.h"
+#include "daemon/apart.h"
 #include "daemon/kernel.h"
+#include "daemon/procroot.h"
 #include "daemon/procscan.h"
 
-#define PATIENCE_MS 500
-#define CHUNK_SIZE  65536
+#define CHUNK_SIZE 65536
 
 /* 0, or -ESTALE when they differ, or another error. */
 static int compare(int memory_fd, int file_fd, const struct registration *r)
@@ -51,59 +46,11 @@ static int compare(int memory_fd, int file_fd, const struct registration *r)
 	return 0;
 }
 
-/* What the child has to say, or -ETIMEDOUT. */
-static int await(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	uint64_t end_ns = time_mono_ns() + PATIENCE_MS * NSEC_PER_MSEC, now_ns;
-	int said;
-
-	while ((now_ns = time_mono_ns()) < end_ns) {
-		if (poll(&p, 1, (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1) > 0)
-			return read(fd, &said, sizeof(said)) == sizeof(said) ? said
-									     : -EIO;
-	}
-	return -ETIMEDOUT;
-}
-
-static int compare_in_child(int memory_fd, int file_fd, const struct registration *r)
-{
-	int fd[2], err;
-	pid_t child;
-
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return -errno;
-	child = fork();
-	if (child < 0) {
-		err = -errno;
-		goto out;
-	}
-	if (!child) {
-		err = compare(memory_fd, file_fd, r);
-		(void)!write(fd[1], &err, sizeof(err));
-		for (;;)
-			pause();
-	}
-	err = await(fd[0]);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-out:
-	close(fd[0]);
-	close(fd[1]);
-	return err;
-}
-
+/* Opens the file, which has to be one that the asker may read. */
 static int open_file(const struct registration *r, struct stat *st)
 {
-	char root[64];
-	int rootfd, fd;
+	int fd = procroot_open(r->tgid, r->path, PROCROOT_MAY_WAIT, st);
 
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)r->tgid);
-	rootfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (rootfd < 0)
-		return -errno;
-	fd = file_open_in_root(rootfd, r->path, st);
-	close(rootfd);
 	if (fd >= 0 && r->uid && st->st_uid != r->uid && !(st->st_mode & S_IROTH)) {
 		close(fd);
 		return -EACCES;
@@ -111,19 +58,36 @@ static int open_file(const struct registration *r, struct stat *st)
 	return fd;
 }
 
-static int verify(const struct registration *r, struct stat *st, struct buf *text)
-{
-	char path[64];
-	int memory_fd, file_fd, err;
+/* The numbers of a file that has what the memory has. */
+struct verified {
+	dev_t device;
+	ino_t inode;
+};
 
-	file_fd = open_file(r, st);
-	if (file_fd < 0) {
-		buf_printf(text, "%s: %s\n", r->path, err_str(file_fd));
+static int compare_apart(void *ctx, void *answer)
+{
+	const struct registration *r = ctx;
+	struct verified *v = answer;
+	int memory_fd = -1, file_fd, err;
+	struct stat st;
+	char path[64];
+
+	file_fd = open_file(r, &st);
+	if (file_fd < 0)
 		return file_fd;
-	}
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)r->tgid);
 	memory_fd = open(path, O_RDONLY | O_CLOEXEC);
-	err = memory_fd < 0 ? -errno : compare_in_child(memory_fd, file_fd, r);
+	err = memory_fd < 0 ? -errno : compare(memory_fd, file_fd, r);
+	*v = (struct verified){ st.st_dev, st.st_ino };
+	return err;
+}
+
+static int verify(const struct registration *r, struct apart *apart,
+		  struct verified *out, struct buf *text)
+{
+	struct registration asked = *r;
+	int err = apart_run(apart, compare_apart, &asked, out, sizeof(*out));
+
 	if (err == -ESTALE)
 		buf_printf(text,
 			   "the memory of process %d at %#llx is not what %s has at "
@@ -133,9 +97,6 @@ static int verify(const struct registration *r, struct stat *st, struct buf *tex
 	else if (err)
 		buf_printf(text, "cannot compare process %d with %s: %s\n",
 			   (int)r->tgid, r->path, err_str(err));
-	if (memory_fd >= 0)
-		close(memory_fd);
-	close(file_fd);
 	return err;
 }
 
@@ -212,7 +173,7 @@ int registration_take(const struct registration *r, uint64_t since_ns,
 			       .end = r->base + r->size,
 			       .bias = r->offset - r->base,
 			       .since = since_ns };
-	struct stat st;
+	struct verified file;
 	int err = check_request(r, text);
 
 	if (err)
@@ -221,13 +182,13 @@ int registration_take(const struct registration *r, uint64_t since_ns,
 		return read_again(r, pm, im, text);
 	err = check_executable(r, im, text);
 	if (!err)
-		err = verify(r, &st, text);
+		err = verify(r, images_apart(im), &file, text);
 	if (!err && !procmap_find(pm, (uint32_t)r->tgid, 0, UINT64_MAX))
 		err = read_again(r, pm, im, text);
 	if (err)
 		return err;
-	source.device = st.st_dev;
-	source.inode = st.st_ino;
+	source.device = file.device;
+	source.inode = file.inode;
 	range.value = images_get(im, r->path, &source);
 	if (!range.value)
 		return -ENOMEM;

@@ -25,7 +25,15 @@
 
 #define FORGET_SLACK_NS    NSEC_PER_SEC
 #define IMAGES_SWEEP_ABOVE 4096
-#define QUIET_SWEEPS       6 /* as many times longer is a sweep put off */
+
+/*
+ * Where a file is new, or a process that makes code, there are more of them, and such
+ * that do not stay: for so long mapping events are read so often.
+ */
+#define ALERT_NS (2 * NSEC_PER_SEC)
+#define ALERT_MS 10
+
+#define QUIET_SWEEPS 6 /* as many times longer is a sweep put off */
 
 int session_fd(const struct session *s)
 {
@@ -85,6 +93,8 @@ void session_read_mappings(struct session *s)
 
 	s->mapped_ns = time_mono_ns();
 	gap = sideband_read(s->sideband);
+	if (sideband_had_news(s->sideband))
+		s->alert_until_ns = s->mapped_ns + ALERT_NS;
 	if (s->announce)
 		announce_run(s->announce, gap);
 	if (!gap)
@@ -252,6 +262,8 @@ static int earliest(const struct session *s, uint64_t now)
 	}
 	if (s->announce && !announce_wakes(s->announce) && ms > ANNOUNCE_MS)
 		ms = ANNOUNCE_MS;
+	if (now < s->alert_until_ns && ms > ALERT_MS)
+		ms = ALERT_MS;
 	return ms;
 }
 
@@ -319,8 +331,10 @@ void session_free(struct session *s)
 {
 	if (s->ops)
 		s->ops->close(s->collector);
+	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	sideband_close(s->sideband);
+	cgroups_close(s->cgroups);
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);
@@ -342,6 +356,8 @@ int session_close(struct session *s)
 	if (!s)
 		return 0;
 	s->ops->stop(s->collector);
+	keeper_stop(s->keeper);
+	s->keeper = NULL;
 	err = session_post(s);
 	if (!err)
 		err = session_store(s);

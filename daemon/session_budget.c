@@ -45,6 +45,12 @@ uint64_t session_cpu_ns(void)
 	return ns_of(use.ru_utime) + ns_of(use.ru_stime);
 }
 
+/* Retention follows from what was stored once, not from the rate. */
+static uint64_t sampling_cpu_ns(const struct session *s)
+{
+	return session_cpu_ns() - keeper_cpu_ns(s->keeper);
+}
+
 void session_budget_begin(struct session *s)
 {
 	struct session_cost *cost = &s->cost;
@@ -56,7 +62,7 @@ void session_budget_begin(struct session *s)
 	cost->checked_ns = now;
 	cost->next_check_ns = now + (s->cfg.check_ns < FIRST_CHECK_NS ? s->cfg.check_ns
 								      : FIRST_CHECK_NS);
-	cost->cpu_ns = session_cpu_ns();
+	cost->cpu_ns = sampling_cpu_ns(s);
 }
 
 /* ---- what a sample costs ---- */
@@ -135,7 +141,7 @@ static void estimate(struct session *s, uint64_t now)
 {
 	struct session_cost *cost = &s->cost;
 	double seconds = (double)(now - cost->checked_ns) / NSEC_PER_SEC;
-	uint64_t cpu_ns = session_cpu_ns(), all = 0, n;
+	uint64_t cpu_ns = sampling_cpu_ns(s), all = 0, n;
 	struct budget_cost c = { .daemon = cost->now.daemon };
 	struct collector_counts counts;
 	double share;

@@ -100,6 +100,7 @@ static void take_over(struct session *s, const struct tally *t,
 				 f[e].desc.event, (unsigned long long)f[e].throttled);
 	}
 	s->unreadable += t->unreadable;
+	s->crowded += t->crowded;
 }
 
 static void note_flush(struct flush_times *t)
@@ -131,8 +132,10 @@ int session_store(struct session *s)
 		log_info("session: %s: stored what had been kept", s->cfg.db_path);
 	s->store_err = err;
 	s->retry_ns = err ? time_mono_ns() + RETRY_NS : 0;
-	if (!err)
+	if (!err) {
 		s->last_flush_real_ns = time_real_ns();
+		keeper_wake(s->keeper);
+	}
 	return err;
 }
 

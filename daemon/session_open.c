@@ -16,6 +16,7 @@
 #include "base/times.h"
 #include "daemon/arch.h"
 #include "daemon/calibrate.h"
+#include "daemon/labels.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
 #include "daemon/raw.h"
@@ -140,12 +141,18 @@ static int start_sideband(struct session *s)
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
 		.jit = s->attribution.jit,
+		.cgroups = s->cgroups,
+		.labels = s->cfg.by & 1u << CONTEXT_LABEL,
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
 	if (!err)
 		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
 				    : procscan_all(s->procmap, s->images, &denied);
+	if (!err && cfg.cgroups)
+		cgroups_read_all(cfg.cgroups);
+	if (!err && cfg.labels)
+		labels_scan(s->procmap, 0);
 	if (denied)
 		log_info("session: %d processes do not let their mappings be read: "
 			 "their samples will be unknown",
@@ -169,7 +176,8 @@ static int open_parts(struct session *s)
 		.codecache = s->codecache,
 		.jit = jit_new(s->images),
 		.tally = tally_new(),
-		.by_comm = s->cfg.by_comm,
+		.by = s->cfg.by,
+		.by_process = s->cfg.by_process,
 	};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!s->images || !s->procmap || !s->codecache || !s->outbox ||
@@ -177,6 +185,11 @@ static int open_parts(struct session *s)
 		return -ENOMEM;
 	if (s->epoll_fd < 0)
 		return -errno;
+	if (s->cfg.by & 1u << CONTEXT_CGROUP) {
+		err = cgroups_open(s->procmap, !s->cfg.target, &s->cgroups);
+		if (err)
+			return err;
+	}
 	err = kernel_open(s->images, &s->kernel);
 	s->attribution.kernel = s->kernel;
 	if (!err && !s->cfg.target && !kernel_idle_image(s->kernel))
@@ -219,6 +232,17 @@ static void set_timers(struct session *s)
 	s->next_random_ns = now;
 }
 
+static bool retains(const struct session_config *cfg)
+{
+	return cfg->retain.hourly_ns || cfg->retain.daily_ns || cfg->retain.bytes;
+}
+
+/* What is bounded collects for long. */
+static enum db_mode db_mode(const struct session_config *cfg)
+{
+	return retains(cfg) ? DB_COLLECT_YEARS : DB_COLLECT;
+}
+
 int session_open(const struct session_config *cfg, struct session **out)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -234,7 +258,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	if (!err)
 		err = session_parse_events(s);
 	if (!err)
-		err = db_open(s->cfg.db_path, DB_COLLECT, &s->db);
+		err = db_open(s->cfg.db_path, db_mode(cfg), &s->db);
 	if (!err)
 		err = open_parts(s);
 	if (!err)
@@ -260,4 +284,11 @@ int session_open(const struct session_config *cfg, struct session **out)
 	session_budget_begin(s);
 	*out = s;
 	return 0;
+}
+
+int session_retain(struct session *s)
+{
+	if (!retains(&s->cfg))
+		return 0;
+	return keeper_start(s->cfg.db_path, &s->cfg.retain, &s->keeper);
 }

@@ -13,6 +13,7 @@
 #include "daemon/attribute.h"
 #include "daemon/budget.h"
 #include "daemon/collector.h"
+#include "daemon/keeper.h"
 #include "daemon/outbox.h"
 #include "daemon/platform.h"
 #include "daemon/session.h"
@@ -41,6 +42,7 @@ struct session {
 	struct platform platform;
 	struct db *db;
 	struct store *store;
+	struct keeper *keeper; /* NULL: everything is kept */
 	int epoll_fd;
 
 	struct cpus cpus;
@@ -48,6 +50,7 @@ struct session {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
+	struct cgroups *cgroups; /* NULL: not kept */
 	struct sideband *sideband;
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
@@ -71,7 +74,8 @@ struct session {
 
 	uint64_t begun_ns; /* monotonic, as all below but the real ones */
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns, retry_ns;
-	uint64_t swept_ns;  /* nothing older is in a table */
+	uint64_t swept_ns; /* nothing older is in a table */
+	uint64_t alert_until_ns;
 	uint64_t mapped_ns; /* mapping events have been read up to then */
 	bool gap;           /* ... and some of them were lost */
 	bool quiet;         /* the collector was, after the last round */
@@ -83,6 +87,7 @@ struct session {
 	int64_t not_delivered[SESSION_MAX_EVENTS];
 	uint64_t idle[SESSION_MAX_EVENTS]; /* of those, of idle CPUs */
 	uint64_t unreadable;               /* samples whose outcome could not be told */
+	uint64_t crowded;                  /* in contexts beyond TALLY_CONTEXTS */
 	int store_err;                     /* of the last attempt */
 };
 

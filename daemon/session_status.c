@@ -149,6 +149,8 @@ void session_status(struct session *s, struct buf *out)
 	buf_printf(out, "uptime_s %llu\n",
 		   (unsigned long long)((time_mono_ns() - s->begun_ns) / NSEC_PER_SEC));
 	put_database(s, out);
+	if (s->keeper)
+		keeper_status(s->keeper, out);
 	buf_printf(out, "collector %s\n", s->ops->name);
 	put_cost(s, out);
 	buf_printf(out, "cpus %d\n", s->cpus.nr);
@@ -159,6 +161,9 @@ void session_status(struct session *s, struct buf *out)
 		   (unsigned long long)session_nr_pending(s));
 	buf_printf(out, "outcome_unreadable %llu\n",
 		   (unsigned long long)(s->unreadable + t->unreadable));
+	if (s->cfg.by)
+		buf_printf(out, "contexts_other %llu\n",
+			   (unsigned long long)(s->crowded + t->crowded));
 	buf_printf(out, "mapping_records_lost %llu\n",
 		   (unsigned long long)sideband_nr_lost(s->sideband));
 	if (s->announce)

@@ -21,6 +21,8 @@
 
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/cgroupevents.h"
+#include "daemon/labels.h"
 #include "daemon/movedtext.h"
 #include "daemon/perfev.h"
 #include "daemon/procscan.h"
@@ -41,6 +43,7 @@
 
 struct source {
 	int fd; /* -1: this CPU is offline */
+	int cgroups_fd[CGROUPS_MAX_EVENTS], nr_cgroups;
 	struct ring ring;
 	const struct perf_event_header *record; /* the next one to apply, ... */
 	uint64_t time;                          /* ... and when it was written */
@@ -59,6 +62,7 @@ struct sideband {
 	struct source **queue; /* a heap: whose next record is the oldest comes first */
 	int nr_queued;
 	uint64_t nr_lost, nr_mended;
+	bool had_news;       /* in the last reading */
 	bool missed;         /* a CPU came: what it did before nobody saw */
 	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
 	uint64_t read_ns;    /* up to then every ring was read */
@@ -128,6 +132,38 @@ static size_t ring_size(const struct sideband *sb)
 	return size;
 }
 
+static void close_cgroups(struct source *s)
+{
+	for (int i = 0; i < s->nr_cgroups; i++)
+		close(s->cgroups_fd[i]);
+	s->nr_cgroups = 0;
+}
+
+/* Their samples go into the same ring. Without them it is asked for instead. */
+static void open_cgroups(struct sideband *sb, struct source *s, int ring_fd, int cpu)
+{
+	struct perf_event_attr attr;
+	int err = 0;
+
+	for (int i = 0; !err && i < cgroups_nr_events(sb->cfg.cgroups); i++) {
+		int fd;
+
+		cgroups_attr(sb->cfg.cgroups, i, &attr);
+		fd = perfev_open(&attr, -1, cpu);
+		if (fd < 0) {
+			err = fd;
+			break;
+		}
+		s->cgroups_fd[s->nr_cgroups++] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) < 0)
+			err = -errno;
+	}
+	if (!err)
+		return;
+	close_cgroups(s);
+	cgroups_give_up(sb->cfg.cgroups, err);
+}
+
 static int source_open(struct sideband *sb, int cpu)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
@@ -149,6 +185,7 @@ static int source_open(struct sideband *sb, int cpu)
 		return err;
 	}
 	s->fd = fd;
+	open_cgroups(sb, s, fd, cpu);
 	s->lost_told = s->lost_noted = 0;
 	s->enabled_ns = 0;
 	s->looked_ns = time_mono_ns();
@@ -160,6 +197,7 @@ static void source_close(struct source *s)
 {
 	if (s->fd < 0)
 		return;
+	close_cgroups(s);
 	ring_close(&s->ring);
 	close(s->fd);
 	s->fd = -1;
@@ -288,6 +326,11 @@ static void find_next(struct sideband *sb, struct source *s)
 	for (; (h = ring_peek(&s->ring)); ring_next(&s->ring, h)) {
 		const struct sample_id *id;
 
+		if (h->type == PERF_RECORD_SAMPLE) {
+			if (cgroupevents_time(h, &s->time))
+				break;
+			continue;
+		}
 		if (h->size < sizeof(*h) + sizeof(*id))
 			continue;
 		if (h->type != PERF_RECORD_LOST) {
@@ -399,9 +442,12 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 			       .end = r->address + r->len,
 			       .bias = r->page_offset - r->address,
 			       .since = time };
+	char label[CPI_LABEL_MAX + 1];
 
 	if (!has_text(&r->header, r->name) || range.start >= range.end)
 		return;
+	if (sb->cfg.labels && labels_parse_mapping(r->name, label))
+		procmap_set_label(sb->cfg.procmap, r->pid, label);
 	image = images_get(sb->cfg.images, r->name, &source);
 	if (!image) {
 		procmap_add_gap(sb->cfg.procmap, time, time);
@@ -414,14 +460,22 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
 		return; /* it goes on to be the file's */
 	procmap_map(sb->cfg.procmap, r->pid, &range);
-	images_meet(sb->cfg.images, image, r->pid);
+	if (images_meet(sb->cfg.images, image, r->pid))
+		sb->had_news = true;
 	if (sb->cfg.jit && jit_may_hold(image)) {
 		const struct process *p =
 			procmap_find(sb->cfg.procmap, r->pid, 0, time);
 
-		if (p)
-			jit_note(sb->cfg.jit, p);
+		if (p && jit_note(sb->cfg.jit, p))
+			sb->had_news = true;
 	}
+}
+
+static void apply_exec(struct sideband *sb, const struct record_comm *r, uint64_t time)
+{
+	procmap_exec(sb->cfg.procmap, r->pid, r->comm, time);
+	if (sb->cfg.cgroups)
+		cgroups_note_exec(sb->cfg.cgroups, r->pid);
 }
 
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
@@ -449,7 +503,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 		if (!has_text(h, r->comm))
 			break;
 		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
-			procmap_exec(pm, r->pid, r->comm, time);
+			apply_exec(sb, r, time);
 		else if (r->pid == r->tid)
 			procmap_comm(pm, r->pid, r->comm);
 		break;
@@ -457,6 +511,9 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 	case PERF_RECORD_MMAP2:
 		if (h->size >= sizeof(struct record_mmap2))
 			apply_mmap2(sb, (const void *)h, time);
+		break;
+	case PERF_RECORD_SAMPLE:
+		cgroups_apply(sb->cfg.cgroups, h);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		if (sb->cfg.kernel)
@@ -469,6 +526,7 @@ bool sideband_read(struct sideband *sb)
 {
 	sb->gap_ns = sb->read_ns;
 	sb->read_ns = time_mono_ns();
+	sb->had_news = false;
 	images_next_reading(sb->cfg.images);
 	for (queue_sources(sb); sb->nr_queued; dequeue(sb))
 		apply(sb, sb->queue[0]->record, sb->queue[0]->time);
@@ -497,6 +555,10 @@ void sideband_mend(struct sideband *sb)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &denied))
 		procmap_settle(sb->cfg.procmap, now);
+	if (sb->cfg.cgroups)
+		cgroups_read_all(sb->cfg.cgroups);
+	if (sb->cfg.labels)
+		labels_scan(sb->cfg.procmap, now);
 	if (sb->nr_lost != sb->nr_mended)
 		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
 			 (unsigned long long)(sb->nr_lost - sb->nr_mended));
@@ -530,6 +592,11 @@ bool sideband_is_due(const struct sideband *sb)
 bool sideband_has_news(const struct sideband *sb)
 {
 	return has_unread(sb, 1);
+}
+
+bool sideband_had_news(const struct sideband *sb)
+{
+	return sb->had_news;
 }
 
 uint64_t sideband_nr_lost(const struct sideband *sb)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/cgroups.h"
 #include "daemon/cpus.h"
 #include "daemon/images.h"
 #include "daemon/jit.h"
@@ -27,6 +28,8 @@ struct sideband_config {
 	int epoll_fd;          /* every ring is added to it */
 	struct kernel *kernel; /* told of text that comes and goes; may be NULL */
 	struct jit *jit;       /* told of memory that may hold such code; may be NULL */
+	struct cgroups *cgroups; /* told of execs, and has samples; may be NULL */
+	bool labels;             /* what processes say of theirs is wanted */
 };
 
 struct sideband;
@@ -51,6 +54,12 @@ void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus);
  * earlier and /proc was not scanned since. Then sideband_mend() is due.
  */
 bool sideband_read(struct sideband *sb);
+
+/*
+ * Whether the last reading had a file, or a process that makes code at run time, for
+ * the first time: what is to be known of it has to be asked while it is there.
+ */
+bool sideband_had_news(const struct sideband *sb);
 
 /* Whether a ring is so full that it should be read; no system call. */
 bool sideband_is_due(const struct sideband *sb);

@@ -27,6 +27,13 @@ static void free_profiles(struct tally *t)
 		profile_free(p->profile);
 		free(p);
 	}
+	hmap_for_each (&t->contexts, n, next) {
+		struct tally_context *c = container_of(n, struct tally_context, node);
+
+		t->memory -= sizeof(*c) + strlen(c->name);
+		hmap_remove(&t->contexts, n);
+		free(c);
+	}
 	hmap_for_each (&t->comms, n, next) {
 		struct tally_comm *c = container_of(n, struct tally_comm, node);
 
@@ -50,22 +57,57 @@ void tally_free(struct tally *t)
 		free(container_of(n, struct tally_comm, node));
 	}
 	hmap_fini(&t->profiles);
+	hmap_fini(&t->contexts);
 	hmap_fini(&t->comms);
 	free(t);
 }
 
+/*
+ * The context of a value, kept as long as the profiles; where there are too many, the
+ * kind's that takes the rest. NULL: no memory.
+ */
+static const char *get_context(struct tally *t, enum context_kind kind,
+			       const char *value)
+{
+	char name[CONTEXT_VALUE_MAX + 16];
+	const size_t len = (size_t)snprintf(name, sizeof(name), "%s=%s",
+					    context_kind_str(kind), value);
+	const uint64_t hash = hash_bytes(0, name, len);
+	struct tally_context *c;
+	struct hnode *n;
+
+	for (n = hmap_first(&t->contexts, hash); n; n = hmap_next(n)) {
+		c = container_of(n, struct tally_context, node);
+		if (!strcmp(c->name, name))
+			return c->name;
+	}
+	if (t->contexts.nr >= TALLY_CONTEXTS && strcmp(value, CONTEXT_OTHER))
+		return get_context(t, kind, CONTEXT_OTHER);
+	c = malloc(sizeof(*c) + len + 1);
+	if (!c)
+		return NULL;
+	memcpy(c->name, name, len + 1);
+	if (hmap_insert(&t->contexts, &c->node, hash)) {
+		free(c);
+		return NULL;
+	}
+	t->memory += sizeof(*c) + len;
+	return c->name;
+}
+
+/* context is "" or get_context()'s. */
 static struct profile *get_profile(struct tally *t, int event,
 				   struct known_image *image, const char *context)
 {
-	uint64_t hash = hash_bytes((uintptr_t)image ^ (uint64_t)event << 56, context,
-				   strlen(context));
+	uint64_t hash = hash_u64(hash_u64((uintptr_t)image ^ (uint64_t)event << 56) ^
+				 (*context ? (uintptr_t)context : 0));
 	struct tally_profile *p;
 	struct hnode *n;
 
 	for (n = hmap_first(&t->profiles, hash); n; n = hmap_next(n)) {
 		p = container_of(n, struct tally_profile, node);
 		if (p->image == image && p->event == event &&
-		    !strcmp(p->context, context))
+		    (p->context == context || !(*p->context || *context)))
 			return p->profile;
 	}
 	p = calloc(1, sizeof(*p));
@@ -73,7 +115,7 @@ static struct profile *get_profile(struct tally *t, int event,
 		return NULL;
 	p->image = image;
 	p->event = event;
-	snprintf(p->context, sizeof(p->context), "%s", context);
+	p->context = context;
 	p->profile = profile_new();
 	if (!p->profile || hmap_insert(&t->profiles, &p->node, hash)) {
 		profile_free(p->profile);
@@ -158,11 +200,27 @@ void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 		add_comm(t, event, NULL, comm, n);
 }
 
+/* What there is no memory for is missing there; no sample is lost by it. */
+static void add_to_contexts(struct tally *t, const struct tally_run *run,
+			    const struct cpi_entry *e, size_t nr)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		const char *context;
+		uint64_t added;
+
+		if (!run->contexts[kind])
+			continue;
+		context = get_context(t, kind, run->contexts[kind]);
+		added = context ? add_counts(t, run, context, e, nr) : 0;
+		if (context && !strcmp(context_value(context, kind), CONTEXT_OTHER))
+			t->crowded += added;
+	}
+}
+
 void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
 	       size_t nr)
 {
 	uint64_t n = 0, added;
-	char context[24];
 
 	for (size_t i = 0; i < nr; i++) {
 		n += cpi_entry_count(&e[i]);
@@ -174,10 +232,8 @@ void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_en
 	if (!added)
 		return;
 	add_comm(t, run->event, run->image, run->comm, added);
-	if (run->by_comm && added == n) {
-		snprintf(context, sizeof(context), "comm=%s", run->comm);
-		add_counts(t, run, context, e, nr);
-	}
+	if (run->contexts && added == n)
+		add_to_contexts(t, run, e, nr);
 }
 
 void tally_drop(struct tally *t, enum loss loss)

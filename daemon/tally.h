@@ -4,7 +4,8 @@
  *
  * I1  Per event: Σ profiles of context "" + Σ losses = samples added.
  * I2  Memory: tally_memory() bytes, checked by the owner; at most TALLY_COMMS
- *     (command, image, event) totals, the rest go to the command "[other]".
+ *     (command, image, event) totals, the rest go to the command "[other]"; and
+ *     TALLY_CONTEXTS contexts, the rest go to the context "KIND=[other]".
  */
 #ifndef CPI_DAEMON_TALLY_H
 #define CPI_DAEMON_TALLY_H
@@ -17,17 +18,25 @@
 #include "base/hmap.h"
 #include "daemon/images.h"
 #include "daemon/loss.h"
+#include "db/context.h"
 #include "db/profile.h"
 
-#define TALLY_COMMS 16384
+#define TALLY_COMMS    16384
+#define TALLY_CONTEXTS 4096
 
 /* Counts of one image, event and context. */
 struct tally_profile {
 	struct hnode node;
 	struct known_image *image;
 	int event;
-	char context[24]; /* "" or "comm=NAME" */
+	const char *context; /* "", or a context's name */
 	struct profile *profile;
+};
+
+/* A context that has profiles. */
+struct tally_context {
+	struct hnode node;
+	char name[]; /* "KIND=VALUE" */
 };
 
 /* A command's total on one image (NULL: unknown) and event. */
@@ -40,9 +49,10 @@ struct tally_comm {
 };
 
 struct tally {
-	struct hmap profiles, comms;
+	struct hmap profiles, contexts, comms;
 	uint64_t loss[CPI_MAX_EVENTS][NR_LOSSES];
 	uint64_t unreadable; /* samples whose outcome could not be told; not lost */
+	uint64_t crowded;    /* samples in a context "KIND=[other]" */
 	size_t memory;
 };
 
@@ -55,7 +65,8 @@ struct tally_run {
 	struct known_image *image;
 	uint64_t bias; /* address + bias is the image's offset */
 	const char *comm;
-	bool by_comm; /* counts it for the command, too */
+	/* By kind, whom it is counted for, too, or NULL; NULL for none of any kind. */
+	const char *const *contexts;
 };
 
 /*

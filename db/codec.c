@@ -114,9 +114,9 @@ struct reader {
 	uint64_t nr;
 };
 
-/* Walks nr numbers that sum up to at most 64 bits. */
+/* Walks nr numbers that sum up to at most 64 bits; from nonzero on, none is 0. */
 static int skip_numbers(const uint8_t **pos, const uint8_t *end, uint64_t nr,
-			bool ascending)
+			uint64_t nonzero)
 {
 	uint64_t v, sum = 0;
 
@@ -127,7 +127,7 @@ static int skip_numbers(const uint8_t **pos, const uint8_t *end, uint64_t nr,
 			return err;
 		if (__builtin_add_overflow(sum, v, &sum))
 			return -CPI_ECORRUPT;
-		if (ascending && i && !v)
+		if (!v && i >= nonzero)
 			return -CPI_ECORRUPT;
 	}
 	return 0;
@@ -164,15 +164,17 @@ static int reader_init(struct reader *r, const uint8_t *body, size_t size,
 	if (!r->nr)
 		return -CPI_ECORRUPT;
 	r->offsets = pos;
-	err = skip_numbers(&pos, r->end, r->nr, true);
+	err = skip_numbers(&pos, r->end, r->nr, 1);
 	for (int i = 0; !err && i < nr_columns(kind); i++) {
 		r->columns[i] = pos;
-		err = skip_numbers(&pos, r->end, r->nr, false);
+		err = skip_numbers(&pos, r->end, r->nr,
+				   kind == PROFILE_COUNT ? 0 : r->nr);
 	}
 	if (!err && pos != r->end)
 		err = -CPI_ECORRUPT;
 	walk = *r;
-	for (uint64_t i = 0; !err && i < r->nr; i++)
+	/* Of two columns, one may be 0. */
+	for (uint64_t i = 0; !err && kind != PROFILE_COUNT && i < r->nr; i++)
 		err = next_count(&walk, kind, &c);
 	return err;
 }

@@ -157,8 +157,9 @@ int copy_compare(sqlite3 *h, int64_t src, enum copy_state *state, int64_t *dst)
 
 int copy_choose(sqlite3 *h, int64_t src, int64_t dst)
 {
-	return sql_do(h, "INSERT INTO temp.copy_epoch (src, dst) VALUES (?1, ?2)", "ii",
-		      src, dst);
+	return sql_do(
+		h, "INSERT OR REPLACE INTO temp.copy_epoch (src, dst) VALUES (?1, ?2)",
+		"ii", src, dst);
 }
 
 int copy_forget(sqlite3 *h)

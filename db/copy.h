@@ -7,8 +7,9 @@
  * the images that these name every row that is about them.
  *
  *	copy_open()
- *	copy_choose() for each epoch, copy_gather()
- *	in write transactions: copy_images(), copy_capture() until there is no more
+ *	copy_choose() for each epoch, copy_gather(), copy_gather_captures()
+ *	in write transactions: copy_gaps(), copy_images(), copy_capture() until
+ *	there is no more
  *	in one: copy_epochs()
  *	copy_forget(), and others may be chosen
  *	copy_close()
@@ -42,18 +43,24 @@ enum copy_state {
 /* *dst is the target's epoch where it has grown. */
 int copy_compare(sqlite3 *h, int64_t src, enum copy_state *state, int64_t *dst);
 
-/* Says that the source's epoch src is to be the target's dst. */
+/* Says, the last time counts, that the source's epoch src is to be the target's dst. */
 int copy_choose(sqlite3 *h, int64_t src, int64_t dst);
 
-/* Notes what the chosen epochs name. Reads the source alone. */
+/*
+ * Note what the chosen epochs name, then what was captured of the images among
+ * that. They read the source alone.
+ */
 int copy_gather(sqlite3 *h);
+int copy_gather_captures(sqlite3 *h);
 int copy_forget(sqlite3 *h);
 
 /*
- * Copies the images of the chosen epochs, then a part of what was captured of them
- * where the target has not the same; *more says that there are others.
+ * Copies what is there before the epochs: their images; the gaps of their machines
+ * from the first to the last of them; and a part of what was captured of the images,
+ * where the target has not the same. *more says that there are other parts.
  */
 int copy_images(sqlite3 *h);
+int copy_gaps(sqlite3 *h);
 int copy_capture(sqlite3 *h, bool *more);
 
 /*

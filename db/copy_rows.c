@@ -59,6 +59,14 @@ static const struct parent {
 	" AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name, 'main') f"   \
 	" WHERE f.\"table\" = 'image') AND t.name NOT IN (" EPOCH_TABLES ")"
 
+/* Parts of a capture add up: another's come behind those that are there. */
+static const char part_behind[] =
+	"s.part + coalesce((SELECT max(d.part) FROM main.capture d"
+	" WHERE d.image = m_image.dst), 0)";
+static const char part_is_new[] =
+	" AND NOT EXISTS (SELECT 1 FROM main.capture d WHERE d.image = m_image.dst"
+	" AND d.covers = s.covers)";
+
 /* One statement after another, made of what a query gives. */
 struct script {
 	sqlite3 *h;
@@ -124,8 +132,15 @@ int copy_gather(sqlite3 *h)
 		err = sql_exec(h, "INSERT OR IGNORE INTO temp.copy_platform (src)"
 				  " SELECT platform FROM src.run"
 				  " WHERE id IN (SELECT src FROM temp.copy_run)");
-	if (!err)
-		err = sql_each(h, gather_chunks, &s, CAPTURE_TABLES, "");
+	buf_fini(&s.sql);
+	return err;
+}
+
+int copy_gather_captures(sqlite3 *h)
+{
+	struct script s = { .h = h };
+	int err = sql_each(h, gather_chunks, &s, CAPTURE_TABLES, "");
+
 	buf_fini(&s.sql);
 	return err;
 }
@@ -152,6 +167,8 @@ static int add_column(sqlite3_stmt *st, void *ctx)
 		buf_printf(&c->values, "m_%s.dst", name);
 		buf_printf(&c->joins, " LEFT JOIN temp.copy_%s m_%s ON m_%s.src = s.%s",
 			   parent, name, name, name);
+	} else if (!strcmp(c->table, "capture") && !strcmp(name, "part")) {
+		buf_puts(&c->values, part_behind);
 	} else if (!strcmp(name, "id")) {
 		buf_puts(&c->values, "n.dst");
 	} else if (c->ended && is_epoch && !strcmp(name, "open")) {
@@ -224,6 +241,23 @@ int copy_images(sqlite3 *h)
 	return err;
 }
 
+int copy_gaps(sqlite3 *h)
+{
+	static const char sql[] =
+		"INSERT INTO main.gap (from_ns, to_ns, reason, host)"
+		" SELECT s.from_ns, s.to_ns, s.reason, s.host FROM src.gap s JOIN"
+		" (SELECT min(from_ns) AS low, max(to_ns) AS high FROM src.epoch"
+		" WHERE id IN (SELECT src FROM temp.copy_epoch)) e"
+		" ON s.from_ns < e.high AND (s.to_ns > e.low OR s.from_ns >= e.low)"
+		" WHERE s.host IN (SELECT host FROM src.platform"
+		" WHERE id IN (SELECT src FROM temp.copy_platform)) AND NOT EXISTS"
+		" (SELECT 1 FROM main.gap d WHERE d.from_ns = s.from_ns"
+		" AND d.to_ns = s.to_ns AND d.reason = s.reason AND d.host = s.host)"
+		" ORDER BY s.id";
+
+	return sql_exec(h, sql);
+}
+
 /* id, table, key, image, low, high of a chunk */
 static int copy_chunk(sqlite3_stmt *st, void *ctx)
 {
@@ -234,10 +268,10 @@ static int copy_chunk(sqlite3_stmt *st, void *ctx)
 
 	buf_printf(&s->sql,
 		   "INSERT INTO main.%s (%s) SELECT %s FROM src.%s s%s"
-		   " WHERE s.image = ?1 AND s.%s BETWEEN ?2 AND ?3"
+		   " WHERE s.image = ?1 AND s.%s BETWEEN ?2 AND ?3%s"
 		   " ON CONFLICT DO NOTHING",
 		   table, c.names.data, c.values.data, table, c.joins.data,
-		   sql_text(st, 2));
+		   sql_text(st, 2), strcmp(table, "capture") ? "" : part_is_new);
 	columns_fini(&c);
 	if (!err)
 		err = sql_do(s->h, buf_str(&s->sql), "iii", sqlite3_column_int64(st, 3),

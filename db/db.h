@@ -15,13 +15,14 @@
 struct db;
 
 enum db_mode {
-	DB_READ,   /* must exist */
-	DB_WRITE,  /* must exist; for labels and the like beside a daemon */
-	DB_COLLECT /* created (0640) if missing; claimed for this process */
+	DB_READ,         /* must exist */
+	DB_WRITE,        /* must exist; for labels and the like beside a daemon */
+	DB_COLLECT,      /* created (0640) if missing; claimed for this process */
+	DB_COLLECT_YEARS /* the same; created with the page size for many epochs */
 };
 
 /*
- * Opens path. DB_WRITE and DB_COLLECT migrate an older schema. The cause of a
+ * Opens path. All but DB_READ migrate an older schema. The cause of a
  * failure is logged here, path first. Returns 0, -errno, -CPI_EFORMAT (not a
  * CPI database), -CPI_EVERSION, -CPI_ECORRUPT, or -CPI_EINUSE when another
  * collector has claimed it.

@@ -50,7 +50,9 @@ static const char select_epochs[] =
 	" p.host, p.arch, p.cpu, p.release, p.boot_id, p.clock_hz, p.nr_cpus,"
 	" (SELECT sum(received) FROM tally WHERE epoch = e.id)"
 	" FROM epoch e JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
-	" WHERE (?6 IS NULL OR p.id IN (SELECT value FROM json_each(?6)))";
+	" WHERE (?6 IS NULL OR p.id IN (SELECT value FROM json_each(?6)))"
+	/* retention removes it */
+	" AND NOT EXISTS (SELECT 1 FROM roll WHERE epoch = e.id AND target IS NULL)";
 
 static void epoch_fini(struct query_epoch *e)
 {

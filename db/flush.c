@@ -167,28 +167,56 @@ static int write_kind(struct merge *m, sqlite3_stmt *st, struct profile *p,
 	return err;
 }
 
-static int merge_profile(struct merge *m, const struct flush_profile *fp,
+/* A profile of the flush, and its key in the epoch. */
+struct keyed_profile {
+	int64_t key[3]; /* image, stream, context */
+	const struct flush_profile *profile;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct keyed_profile *x = a, *y = b;
+
+	for (int i = 0; i < 3; i++) {
+		if (x->key[i] != y->key[i])
+			return x->key[i] < y->key[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+static int find_key(struct merge *m, const struct flush_profile *fp,
+		    struct keyed_profile *out)
+{
+	int err;
+
+	*out = (struct keyed_profile){ { 0, m->stream_ids[fp->stream], 0 }, fp };
+	err = image_id(m, fp->image, &out->key[0]);
+	if (!err && *fp->context) /* "" is context 0 */
+		err = intern_context(m->h, fp->context, &out->key[2]);
+	return err;
+}
+
+static int merge_profile(struct merge *m, const struct keyed_profile *keyed,
 			 sqlite3_stmt *get, sqlite3_stmt *put, struct buf *blob)
 {
+	const struct flush_profile *fp = keyed->profile;
 	struct profile *sum = NULL;
-	int64_t key[3] = { 0, m->stream_ids[fp->stream], 0 };
-	int err = image_id(m, fp->image, &key[0]);
+	int err = sql_bind(get, "iiii", m->epoch, keyed->key[0], keyed->key[1],
+			   keyed->key[2]);
 
-	if (!err && *fp->context) /* "" is context 0 */
-		err = intern_context(m->h, fp->context, &key[2]);
-	if (!err)
-		err = sql_bind(get, "iiii", m->epoch, key[0], key[1], key[2]);
 	if (!err)
 		err = read_stored(m, get, fp->image->name, &sum);
 	sqlite3_reset(get);
 	if (!err && sum)
 		err = profile_merge(sum, fp->profile);
 	for (int kind = 0; !err && kind < PROFILE_NR_KINDS; kind++)
-		err = write_kind(m, put, sum ? sum : fp->profile, kind, key, blob);
+		err = write_kind(m, put, sum ? sum : fp->profile, kind, keyed->key,
+				 blob);
 	profile_free(sum);
 	return err;
 }
 
+/* In the order of their keys, so that they fill the pages behind the epoch before. */
 static int merge_profiles(struct merge *m)
 {
 	static const char find[] =
@@ -199,17 +227,26 @@ static int merge_profiles(struct merge *m)
 		"counts)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE"
 		" SET total = excluded.total, counts = excluded.counts";
+	const size_t nr = m->f->nr_profiles;
+	struct keyed_profile *keyed = calloc(nr + 1, sizeof(*keyed));
 	sqlite3_stmt *get = NULL, *put = NULL;
 	struct buf blob = { 0 };
-	int err = sql_prepare(m->h, find, &get);
+	int err = keyed ? 0 : -ENOMEM;
 
+	for (size_t i = 0; !err && i < nr; i++)
+		err = find_key(m, &m->f->profiles[i], &keyed[i]);
+	if (!err)
+		err = sql_prepare(m->h, find, &get);
 	if (!err)
 		err = sql_prepare(m->h, add, &put);
-	for (size_t i = 0; !err && i < m->f->nr_profiles; i++)
-		err = merge_profile(m, &m->f->profiles[i], get, put, &blob);
+	if (!err)
+		qsort(keyed, nr, sizeof(*keyed), compare_keys);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = merge_profile(m, &keyed[i], get, put, &blob);
 	sqlite3_finalize(get);
 	sqlite3_finalize(put);
 	buf_fini(&blob);
+	free(keyed);
 	return err;
 }
 

@@ -54,7 +54,11 @@ static int copy_chosen(sqlite3 *h)
 	int err = copy_gather(h);
 
 	if (!err)
+		err = copy_gather_captures(h);
+	if (!err)
 		err = copy_epochs(h, false);
+	if (!err)
+		err = copy_gaps(h);
 	while (!err && more)
 		err = copy_capture(h, &more);
 	return err;

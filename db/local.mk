@@ -6,15 +6,19 @@ db_libdb_a_SOURCES = \
 	db/check.c \
 	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \
+	db/context.c db/context.h \
 	db/copy.c db/copy.h \
 	db/copy_rows.c \
 	db/db.c db/db.h \
 	db/epochs.c \
+	db/export.c db/export.h \
 	db/flush.c db/flush.h \
+	db/import.c db/import.h \
 	db/intern.c db/intern.h \
 	db/join.c db/join.h \
 	db/model.c db/model.h \
 	db/pack.c db/pack.h \
+	db/places.c db/places.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
 	db/removal.c db/removal.h \

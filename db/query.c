@@ -5,7 +5,8 @@
  * A selection is first listed, then read image by image: no more than one
  * image's counts are in memory, and no read transaction is open while the
  * caller works on them. Of an epoch that is still open, later images may hold
- * one flush more than earlier ones.
+ * one flush more than earlier ones. What retention rolled up or removed meanwhile
+ * is told by its epochs, which are looked at before and after.
  */
 #include "config.h"
 
@@ -14,28 +15,19 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "db/places.h"
 #include "db/rows.h"
 #include "db/sql.h"
 
 /* The selection as parameters: sets of ids, as JSON arrays. */
 struct scope {
 	struct buf epochs, contexts;
-};
-
-struct pair {
-	struct query_image image;
-	int64_t stream;
-};
-
-struct pairs {
-	struct pair *pair; /* ascending image, then stream */
-	size_t nr;
-	size_t nr_images;
 };
 
 static bool image_matches(const struct query_selection *sel, const char *name)
@@ -46,21 +38,22 @@ static bool image_matches(const struct query_selection *sel, const char *name)
 	       (last && !fnmatch(sel->image, last + 1, 0));
 }
 
-static bool comm_matches(const struct query_selection *sel, const char *comm)
+/* Whether a context of a kind is selected; those of other kinds do not matter. */
+static bool value_matches(const struct query_selection *sel, enum context_kind kind,
+			  const char *value)
 {
-	return !sel->comm || !fnmatch(sel->comm, comm, 0);
+	return !sel->context || sel->kind != kind ||
+	       (*value && !fnmatch(sel->context, value, 0));
 }
 
-/* The contexts that sel->comm names; context 0 is everybody's. */
+/* The contexts that are selected; context 0 is everybody's. */
 static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
 {
-	static const char prefix[] = "comm=";
-	const size_t skip = sizeof(prefix) - 1;
 	sqlite3_stmt *st = NULL;
 	const char *comma = "";
 	int err;
 
-	if (!sel->comm) {
+	if (!sel->context) {
 		buf_puts(out, "[0]");
 		buf_str(out);
 		return out->err;
@@ -68,10 +61,10 @@ static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct b
 	buf_putc(out, '[');
 	err = sql_prepare(h, "SELECT id, name FROM context", &st);
 	while (!err && (err = sql_step(st)) == 1) {
-		const char *name = sql_text(st, 1);
+		const char *value = context_value(sql_text(st, 1), sel->kind);
 
 		err = 0;
-		if (strncmp(name, prefix, skip) || !comm_matches(sel, name + skip))
+		if (!value || !value_matches(sel, sel->kind, value))
 			continue;
 		buf_printf(out, "%s%" PRId64, comma,
 			   (int64_t)sqlite3_column_int64(st, 0));
@@ -83,19 +76,36 @@ static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct b
 	return err ? err : out->err;
 }
 
-static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
+/* "KIND=*", as GLOB wants it. */
+static void any_of(enum context_kind kind, char out[32])
+{
+	snprintf(out, 32, "%s=*", context_kind_str(kind));
+}
+
+/* -CPI_EEMPTY when the epochs (a JSON array) have no profiles by contexts of a kind. */
+static int need_contexts(sqlite3 *h, const char *epochs, enum context_kind kind)
 {
 	static const char any[] =
-		"SELECT 1 FROM profile WHERE context != 0 AND epoch IN"
-		" (SELECT value FROM json_each(?1)) LIMIT 1";
+		"SELECT 1 FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" AND context IN (SELECT id FROM context WHERE name GLOB ?2) LIMIT 1";
+	char glob[32];
 	int64_t found;
+	int err;
+
+	any_of(kind, glob);
+	err = sql_get(h, &found, any, "ss", epochs, glob);
+	return err == -ENOENT ? -CPI_EEMPTY : err;
+}
+
+static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
+{
 	int err = rows_epoch_ids(sel->epochs, &s->epochs);
 
 	if (!err)
 		err = list_contexts(h, sel, &s->contexts);
-	if (!err && sel->comm)
-		err = sql_get(h, &found, any, "s", s->epochs.data);
-	return err == -ENOENT ? -CPI_EEMPTY : err;
+	if (!err && sel->context)
+		err = need_contexts(h, s->epochs.data, sel->kind);
+	return err;
 }
 
 static void scope_fini(struct scope *s)
@@ -104,73 +114,22 @@ static void scope_fini(struct scope *s)
 	buf_fini(&s->contexts);
 }
 
-static void pairs_fini(struct pairs *p)
+/* Adds what is at a place to sum. */
+static int read_place(sqlite3_stmt *st, const struct query_profile *row,
+		      const struct place *place)
 {
-	for (size_t i = 0; i < p->nr; i++)
-		rows_image_fini(&p->pair[i].image);
-	free(p->pair);
-}
-
-static int read_pair(sqlite3_stmt *st, struct pairs *list)
-{
-	struct pair *grown = rows_grow(list->pair, list->nr, sizeof(*grown));
-	struct pair pair = { .stream = sqlite3_column_int64(st, 0) };
-	int err;
-
-	if (!grown)
-		return -ENOMEM;
-	list->pair = grown;
-	err = rows_image(st, 1, &pair.image);
-	if (err)
-		return err;
-	if (!list->nr || list->pair[list->nr - 1].image.id != pair.image.id)
-		list->nr_images++;
-	list->pair[list->nr++] = pair;
-	return 0;
-}
-
-static int list_pairs(sqlite3 *h, const struct query_selection *sel,
-		      const struct scope *scope, struct pairs *list)
-{
-	static const char sql[] =
-		"SELECT p.stream, " ROWS_IMAGE_COLUMNS
-		" FROM (SELECT DISTINCT image, stream FROM profile"
-		" WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" AND context IN (SELECT value FROM json_each(?2))) p"
-		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
-		" WHERE ?3 IS NULL OR s.event = ?3 ORDER BY i.id, s.id";
-	sqlite3_stmt *st = NULL;
-	int err = sql_prepare(h, sql, &st);
-
-	if (!err)
-		err = sql_bind(st, "sss", scope->epochs.data, scope->contexts.data,
-			       sel->event);
-	while (!err && (err = sql_step(st)) == 1) {
-		err = 0;
-		if (image_matches(sel, sql_text(st, 3)))
-			err = read_pair(st, list);
-	}
-	sqlite3_finalize(st);
-	return err;
-}
-
-/* Adds up the pair's profiles of all epochs and contexts in scope. */
-static int read_profile(sqlite3_stmt *st, const struct scope *scope,
-			const struct pair *pair, struct profile *sum)
-{
-	int err = sql_bind(st, "ssii", scope->epochs.data, scope->contexts.data,
-			   pair->image.id, pair->stream);
+	int err = sql_bind(st, "iiii", place->epoch, row->image.id, row->stream,
+			   place->context);
 
 	while (!err && (err = sql_step(st)) == 1) {
 		size_t size;
-		const void *blob = sql_blob(st, 2, &size);
+		const void *blob = sql_blob(st, 1, &size);
 
-		err = codec_decode(blob, size, sqlite3_column_int(st, 1), sum);
+		err = codec_decode(blob, size, sqlite3_column_int(st, 0), row->profile);
 		if (err) {
 			log_err("db: %s: profile of %s in epoch %" PRId64 ": %s",
 				sqlite3_db_filename(sqlite3_db_handle(st), "main"),
-				pair->image.desc.name,
-				(int64_t)sqlite3_column_int64(st, 0), err_str(err));
+				row->image.desc.name, place->epoch, err_str(err));
 			if (err != -ENOMEM)
 				err = -CPI_ECORRUPT;
 		}
@@ -179,51 +138,105 @@ static int read_profile(sqlite3_stmt *st, const struct scope *scope,
 	return err;
 }
 
-static int hand_out(sqlite3_stmt *st, const struct scope *scope,
-		    const struct pair *pair, query_profile_fn fn, void *ctx)
+/* Adds up the nr places of an image and a stream. */
+static int hand_out(sqlite3_stmt *st, const struct places *places,
+		    const struct place *place, size_t nr, query_profile_fn fn,
+		    void *ctx)
 {
-	struct query_profile row = { .image = pair->image,
-				     .stream = pair->stream,
+	struct query_profile row = { .image = places->image[place->image],
+				     .stream = places->stream[place->stream],
 				     .profile = profile_new() };
 	int err = row.profile ? 0 : -ENOMEM;
 
-	if (!err)
-		err = read_profile(st, scope, pair, row.profile);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = read_place(st, &row, &place[i]);
 	if (!err)
 		err = fn(ctx, &row);
 	profile_free(row.profile);
 	return err;
 }
 
+static size_t count_images(const struct places *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		nr += !i || p->place[i].image != p->place[i - 1].image;
+	return nr;
+}
+
+static int hand_out_all(sqlite3_stmt *st, const struct places *p, query_profile_fn fn,
+			void *ctx, void (*progress)(void *ctx, size_t done, size_t all))
+{
+	const size_t all = count_images(p);
+	size_t nr, done = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->nr; i += nr) {
+		const struct place *first = &p->place[i];
+
+		for (nr = 1; i + nr < p->nr && first[nr].image == first->image &&
+			     first[nr].stream == first->stream;)
+			nr++;
+		err = hand_out(st, p, first, nr, fn, ctx);
+		if (i + nr < p->nr && first[nr].image == first->image)
+			continue;
+		done++;
+		if (!err && progress)
+			progress(ctx, done, all);
+	}
+	return err;
+}
+
+/*
+ * Epochs of which retention takes rows away, or to which it adds some: of these only
+ * all together are what they were.
+ */
+static int check_whole(sqlite3 *h, const struct scope *scope)
+{
+	static const char sql[] =
+		"SELECT o.epoch FROM roll o"
+		" WHERE (o.epoch IN (SELECT value FROM json_each(?1))) !="
+		" (o.target IS NOT NULL AND"
+		" o.target IN (SELECT value FROM json_each(?1)))"
+		" UNION ALL SELECT value FROM json_each(?1)"
+		" WHERE value NOT IN (SELECT id FROM epoch) LIMIT 1";
+	int64_t epoch;
+	int err = sql_get(h, &epoch, sql, "s", scope->epochs.data);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	log_err("db: %s: epoch %" PRId64 " is being rolled up or removed: try again in "
+		"a moment, or select the whole day",
+		sqlite3_db_filename(h, "main"), epoch);
+	return -EAGAIN;
+}
+
 int query_profiles(struct db *db, const struct query_selection *sel,
 		   query_profile_fn fn, void *ctx,
 		   void (*progress)(void *ctx, size_t done, size_t all))
 {
-	static const char sql[] = "SELECT epoch, kind, counts FROM profile"
-				  " WHERE epoch IN (SELECT value FROM json_each(?1))"
-				  " AND context IN (SELECT value FROM json_each(?2))"
-				  " AND image = ?3 AND stream = ?4";
-	struct pairs list = { 0 };
+	static const char sql[] = "SELECT kind, counts FROM profile WHERE epoch = ?1"
+				  " AND image = ?2 AND stream = ?3 AND context = ?4";
+	sqlite3 *h = db_handle(db);
+	struct places places = { 0 };
 	struct scope scope = { 0 };
 	sqlite3_stmt *st = NULL;
-	size_t done = 0;
-	int err = scope_init(&scope, db_handle(db), sel);
+	int err = scope_init(&scope, h, sel);
 
 	if (!err)
-		err = list_pairs(db_handle(db), sel, &scope, &list);
+		err = check_whole(h, &scope);
 	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	for (size_t i = 0; !err && i < list.nr; i++) {
-		err = hand_out(st, &scope, &list.pair[i], fn, ctx);
-		if (i + 1 < list.nr &&
-		    list.pair[i + 1].image.id == list.pair[i].image.id)
-			continue;
-		done++;
-		if (!err && progress)
-			progress(ctx, done, list.nr_images);
-	}
+		err = places_find(h, sel, scope.epochs.data, scope.contexts.data,
+				  image_matches, &places);
+	if (!err)
+		err = sql_prepare(h, sql, &st);
+	if (!err)
+		err = hand_out_all(st, &places, fn, ctx, progress);
+	if (!err)
+		err = check_whole(h, &scope);
 	sqlite3_finalize(st);
-	pairs_fini(&list);
+	places_fini(&places);
 	scope_fini(&scope);
 	return err;
 }
@@ -248,28 +261,25 @@ static int read_comm(sqlite3_stmt *st, struct query_comms *list)
 	return 0;
 }
 
-int query_comms(struct db *db, const struct query_selection *sel,
-		struct query_comms *out)
+/* The rows of sql, whose ?1 are the epochs, ?2 the event, and ?3 glob, if any. */
+static int list_comms(struct db *db, const struct query_selection *sel,
+		      enum context_kind kind, const char *sql, const char *glob,
+		      struct query_comms *out)
 {
-	static const char sql[] =
-		"SELECT c.comm, c.stream, c.n, " ROWS_IMAGE_COLUMNS
-		" FROM (SELECT comm, image, stream, sum(n) AS n FROM comm"
-		" WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" GROUP BY comm, image, stream) c"
-		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
-		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, i.id, s.id";
 	struct query_comms list = { 0 };
 	sqlite3_stmt *st = NULL;
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(sel->epochs, &ids);
 
+	if (!err && glob)
+		err = need_contexts(db_handle(db), ids.data, kind);
 	if (!err)
 		err = sql_prepare(db_handle(db), sql, &st);
 	if (!err)
-		err = sql_bind(st, "ss", ids.data, sel->event);
+		err = sql_bind(st, glob ? "sss" : "ss", ids.data, sel->event, glob);
 	while (!err && (err = sql_step(st)) == 1) {
 		err = 0;
-		if (comm_matches(sel, sql_text(st, 0)) &&
+		if (value_matches(sel, kind, sql_text(st, 0)) &&
 		    image_matches(sel, sql_text(st, 5)))
 			err = read_comm(st, &list);
 	}
@@ -280,6 +290,44 @@ int query_comms(struct db *db, const struct query_selection *sel,
 	else
 		*out = list;
 	return err;
+}
+
+int query_comms(struct db *db, const struct query_selection *sel,
+		struct query_comms *out)
+{
+	static const char sql[] =
+		"SELECT c.comm, c.stream, c.n, " ROWS_IMAGE_COLUMNS
+		" FROM (SELECT comm, image, stream, sum(n) AS n FROM comm"
+		" WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" GROUP BY comm, image, stream) c"
+		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
+		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, " ROWS_IMAGE_ORDER
+		", " ROWS_STREAM_ORDER;
+
+	return list_comms(db, sel, CONTEXT_COMM, sql, NULL, out);
+}
+
+int query_contexts(struct db *db, const struct query_selection *sel,
+		   enum context_kind kind, struct query_comms *out)
+{
+	static const char sql[] =
+		"SELECT p.value, p.stream, p.n, " ROWS_IMAGE_COLUMNS
+		" FROM (SELECT substr(c.name, length(?3)) AS value, image, stream,"
+		" sum(total) AS n FROM profile JOIN context c ON c.id = context"
+		" WHERE epoch IN (SELECT value FROM json_each(?1)) AND kind = 0"
+		" AND c.name GLOB ?3 GROUP BY c.id, image, stream UNION ALL"
+		" SELECT '', image, stream, sum(iif(context = 0, total, -total))"
+		" FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" AND kind = 0 AND (context = 0 OR context IN"
+		" (SELECT id FROM context WHERE name GLOB ?3)) GROUP BY image, stream) "
+		"p"
+		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
+		" WHERE p.n > 0 AND (?2 IS NULL OR s.event = ?2)"
+		" ORDER BY p.value, " ROWS_IMAGE_ORDER ", " ROWS_STREAM_ORDER;
+	char glob[32];
+
+	any_of(kind, glob);
+	return list_comms(db, sel, kind, sql, glob, out);
 }
 
 void query_comms_fini(struct query_comms *c)

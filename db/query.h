@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "db/codec.h"
+#include "db/context.h"
 #include "db/db.h"
 #include "db/model.h"
 #include "db/profile.h"
@@ -95,6 +96,7 @@ struct query_losses {
 struct query_gap {
 	uint64_t from_ns, to_ns;
 	char *reason;
+	char *host;
 };
 
 struct query_gaps {
@@ -111,14 +113,19 @@ void query_losses_fini(struct query_losses *l);
 
 /* Gaps that overlap [from_ns, to_ns). */
 int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out);
+
+/* Gaps of the epochs' machines, from the first of the epochs to the last. */
+int query_gaps_of(struct db *db, const struct query_epochs *e, struct query_gaps *out);
 void query_gaps_fini(struct query_gaps *g);
 
 /* NULL fields do not restrict. Globs are fnmatch(3)'s without flags. */
 struct query_selection {
 	const struct query_epochs *epochs;
 	const char *event;
-	const char *image; /* glob on the name, or on its last component */
-	const char *comm;  /* glob; needs profiles by context (-CPI_EEMPTY without) */
+	const char *image;   /* glob on the name, or on its last component */
+	const char *context; /* glob on values of the kind; needs profiles by it
+				(-CPI_EEMPTY without) */
+	enum context_kind kind;
 };
 
 struct query_image {
@@ -138,6 +145,7 @@ struct query_profile {
  * of what they are, so that it is the same in a copy. fn's non-zero return stops and is
  * returned. A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each
  * row is a read transaction: of an open epoch, later rows may hold a newer flush.
+ * -EAGAIN, logged, when retention works on some of the epochs meanwhile.
  * progress, when not NULL, is told how many of how many images are done.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
@@ -161,6 +169,14 @@ struct query_comms {
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out);
 void query_comms_fini(struct query_comms *c);
+
+/*
+ * The same by another kind, of which comm has the values, and "" what is in no context
+ * of it. -CPI_EEMPTY when the epochs have no profiles by it. A selection of another
+ * kind is not looked at.
+ */
+int query_contexts(struct db *db, const struct query_selection *sel,
+		   enum context_kind kind, struct query_comms *out);
 
 /* What was captured of an image. Ascending starts; bytes and names are copies. */
 struct query_symbol {

@@ -3,8 +3,8 @@
  * retain.c - what is due next, and a slice of it
  *
  * What a slice leaves undone is in the database, so there is no state here that a crash
- * could lose: each step looks what is under way, then what is due, in this order: hours
- * to roll up, days too old, too many bytes; then what nothing refers to any more, and
+ * could lose: each step looks what is under way, then what is due, in this order: days
+ * too old, hours to roll up, too many bytes; then what nothing refers to any more, and
  * pages that are free.
  *
  * The connection's transactions are not synced one by one: one that a power failure
@@ -29,6 +29,7 @@
 #define SWEEP_EACH    24        /* removals */
 #define WAL_BYTES     (1 << 20) /* checkpointed when it is longer */
 #define WAL_MAX_BYTES (8 << 20) /* readers keep it from being: it must not grow */
+#define FREE_PAGES    8         /* and a 32nd are left: flushes fill them */
 #define VACUUM_PAGES  256       /* the most at a time */
 #define VACUUM_NS     (10 * NSEC_PER_MSEC)
 
@@ -160,10 +161,10 @@ static int count_pages(struct retain *r, int64_t *all, int64_t *unused)
 	return err ? err : sql_get(r->slice.h, unused, "PRAGMA freelist_count", "");
 }
 
-/* The WAL, and pages that are free for a while, have a 32nd for themselves. */
+/* The WAL, and pages that are free for a while, have a 16th for themselves. */
 static int remove_excess(struct retain *r)
 {
-	const uint64_t limit = r->policy.bytes - r->policy.bytes / 32;
+	const uint64_t limit = r->policy.bytes - r->policy.bytes / 16;
 	int64_t all, unused, size;
 	int err;
 
@@ -204,8 +205,8 @@ static int vacuum(struct retain *r)
 
 	if (err)
 		return err;
-	r->vacuuming = r->can_vacuum &&
-		       unused > (r->vacuuming ? 0 : VACUUM_PAGES / 4 + all / 64);
+	r->vacuuming =
+		r->can_vacuum && unused > (r->vacuuming ? 0 : FREE_PAGES + all / 32);
 	if (!r->vacuuming)
 		return 0;
 	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)",
@@ -254,9 +255,9 @@ static int next_step(struct retain *r, uint64_t now_ns)
 	if (!err)
 		err = removal_step(&r->slice);
 	if (!err)
-		err = begin_rollup(r, now_ns);
-	if (!err)
 		err = remove_old(r, now_ns);
+	if (!err)
+		err = begin_rollup(r, now_ns);
 	if (!err)
 		err = sweep(r, false);
 	if (!err)

@@ -50,8 +50,9 @@ static int read_choice(sqlite3_stmt *st, void *ctx)
 static int choose(sqlite3 *h, uint64_t before_ns, const char *ids, struct choice *c)
 {
 	static const char sql[] =
-		"SELECT min(e.id), json_group_array(e.id) FROM epoch e WHERE " ELIGIBLE
-		" GROUP BY e.run, e.from_ns / " DAY_NS " HAVING count(*) > 1"
+		"SELECT e.id, json_group_array(e.id), min(e.from_ns) FROM epoch e "
+		"WHERE " ELIGIBLE " GROUP BY e.run, e.from_ns / " DAY_NS
+		" HAVING count(*) > 1"
 		" ORDER BY e.from_ns / " DAY_NS ", e.run LIMIT 1";
 
 	return sql_each(h, read_choice, c, sql, "is", before_ns, ids);

@@ -28,6 +28,17 @@ int rows_epoch_ids(const struct query_epochs *e, struct buf *out);
 	"i.id, i.kind, i.name, i.build_id, i.content, i.device, i.inode, i.size," \
 	" i.mtime_ns"
 
+/*
+ * An order of images i and of streams s by what they are: ids differ between a
+ * database and its copy. Cycles and time are before other events.
+ */
+#define ROWS_IMAGE_ORDER                                                    \
+	"i.name, i.kind, i.build_id, i.content, i.device, i.inode, i.size," \
+	" i.mtime_ns, i.id"
+#define ROWS_STREAM_ORDER                                                           \
+	"s.unit = 'events', s.unit, s.event, s.source, s.cpu_type, s.mean_period, " \
+	"s.landing"
+
 /* Reads them from column first on; image->desc.name is the caller's. 0 or -ENOMEM. */
 int rows_image(sqlite3_stmt *st, int first, struct query_image *image);
 void rows_image_fini(struct query_image *image);

@@ -37,6 +37,12 @@ CREATE TABLE spread (
 	PRIMARY KEY (epoch, event, image, start)
 ) STRICT, WITHOUT ROWID;
 
+-- Whose gap it is: a database may have epochs of several machines.
+ALTER TABLE gap ADD COLUMN host TEXT NOT NULL DEFAULT '';
+UPDATE gap SET host = coalesce((SELECT p.host FROM run r JOIN platform p
+	ON p.id = r.platform WHERE r.from_ns <= gap.from_ns
+	ORDER BY r.from_ns DESC LIMIT 1), '');
+
 CREATE TABLE capture (
 	-- What was kept of a file's procedures: read when the file is gone.
 	image INTEGER NOT NULL REFERENCES image (id),

@@ -6,7 +6,7 @@
 #include "base/times.h"
 #include "db/sql.h"
 
-#define FULL_NS (15 * NSEC_PER_MSEC)
+#define FULL_NS (5 * NSEC_PER_MSEC)
 
 int slice_begin(struct slice *s)
 {

@@ -24,24 +24,33 @@ struct store {
 	int64_t epoch; /* 0 before the first */
 };
 
-static int put_gap(sqlite3 *h, uint64_t from_ns, uint64_t to_ns, const char *reason)
+/* A gap of the machine that the run is of. */
+static int put_gap(sqlite3 *h, int64_t run, uint64_t from_ns, uint64_t to_ns,
+		   const char *reason)
 {
-	return sql_do(h, "INSERT INTO gap (from_ns, to_ns, reason) VALUES (?1, ?2, ?3)",
-		      "iis", from_ns, to_ns, reason);
+	return sql_do(h,
+		      "INSERT INTO gap (from_ns, to_ns, reason, host)"
+		      " SELECT ?2, ?3, ?4, p.host FROM run r"
+		      " JOIN platform p ON p.id = r.platform WHERE r.id = ?1",
+		      "iiis", run, from_ns, to_ns, reason);
 }
 
 /* A run that never ended has died: what follows its newest flush is unknown. */
 static int bury_dead_run(sqlite3 *h, uint64_t now_ns)
 {
-	int64_t to_ns;
-	int err = sql_get(h, &to_ns, "SELECT max(to_ns) FROM run WHERE state = 0", "");
+	int64_t run, to_ns;
+	int err = sql_get(h, &run,
+			  "SELECT id FROM run WHERE state = 0"
+			  " ORDER BY to_ns DESC LIMIT 1",
+			  "");
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if ((uint64_t)to_ns <= now_ns)
-		err = put_gap(h, to_ns, now_ns, "the collector died");
-	else
-		err = put_gap(h, to_ns, to_ns,
+	err = sql_get(h, &to_ns, "SELECT to_ns FROM run WHERE id = ?1", "i", run);
+	if (!err && (uint64_t)to_ns <= now_ns)
+		err = put_gap(h, run, to_ns, now_ns, "the collector died");
+	else if (!err)
+		err = put_gap(h, run, to_ns, to_ns,
 			      "the collector died and the clock stepped back");
 	return err ? err : sql_exec(h, "UPDATE run SET state = 2 WHERE state = 0");
 }
@@ -126,7 +135,7 @@ static int flush_once(struct store *s, const struct flush *f)
 		return err;
 	err = flush_merge(s->handle, s->run, s->epoch, f);
 	if (!err && f->to_ns < f->from_ns)
-		err = put_gap(s->handle, f->from_ns, f->from_ns,
+		err = put_gap(s->handle, s->run, f->from_ns, f->from_ns,
 			      "the clock stepped back");
 	return err;
 }

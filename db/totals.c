@@ -61,7 +61,8 @@ int query_streams(struct db *db, const struct query_epochs *e, const char *event
 		" sum(t.enabled_ns), sum(t.running_ns), sum(t.throttled)"
 		" FROM tally t JOIN stream s ON s.id = t.stream"
 		" WHERE t.epoch IN (SELECT value FROM json_each(?1))"
-		" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id ORDER BY s.id";
+		" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id"
+		" ORDER BY " ROWS_STREAM_ORDER;
 	struct query_streams list = { 0 };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
@@ -109,9 +110,11 @@ static int read_loss(sqlite3_stmt *st, void *ctx)
 int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out)
 {
 	static const char sql[] =
-		"SELECT stream, class, name, sum(n) FROM loss"
-		" WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" GROUP BY stream, class, name ORDER BY stream, class, name";
+		"SELECT l.stream, l.class, l.name, sum(l.n) FROM loss l"
+		" JOIN stream s ON s.id = l.stream"
+		" WHERE l.epoch IN (SELECT value FROM json_each(?1))"
+		" GROUP BY l.stream, l.class, l.name"
+		" ORDER BY " ROWS_STREAM_ORDER ", l.class, l.name";
 	struct query_losses list = { 0 };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
@@ -142,30 +145,37 @@ static int read_gap(sqlite3_stmt *st, void *ctx)
 		.from_ns = sqlite3_column_int64(st, 0),
 		.to_ns = sqlite3_column_int64(st, 1),
 		.reason = strdup(sql_text(st, 2)),
+		.host = strdup(sql_text(st, 3)),
 	};
 
 	if (grown)
 		list->gap = grown;
-	if (!grown || !g.reason) {
+	if (!grown || !g.reason || !g.host) {
 		free(g.reason);
+		free(g.host);
 		return -ENOMEM;
 	}
 	list->gap[list->nr++] = g;
 	return 0;
 }
 
-int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out)
+/* One without length is inside where it begins. ids: of epochs, or NULL for all. */
+static int find_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, const char *ids,
+		     struct query_gaps *out)
 {
-	/* One without length is inside where it begins. */
 	static const char sql[] =
-		"SELECT from_ns, to_ns, reason FROM gap WHERE from_ns < ?2"
-		" AND (to_ns > ?1 OR from_ns >= ?1) ORDER BY from_ns, id";
+		"SELECT from_ns, to_ns, reason, host FROM gap WHERE from_ns < ?2"
+		" AND (to_ns > ?1 OR from_ns >= ?1) AND (?3 IS NULL OR host IN"
+		" (SELECT p.host FROM epoch e JOIN run r ON r.id = e.run"
+		" JOIN platform p ON p.id = r.platform"
+		" WHERE e.id IN (SELECT value FROM json_each(?3))))"
+		" ORDER BY from_ns, id";
 	struct query_gaps list = { 0 };
 	int err;
 
 	if (to_ns > INT64_MAX)
 		to_ns = INT64_MAX;
-	err = sql_each(db_handle(db), read_gap, &list, sql, "ii", from_ns, to_ns);
+	err = sql_each(db_handle(db), read_gap, &list, sql, "iis", from_ns, to_ns, ids);
 	if (err)
 		query_gaps_fini(&list);
 	else
@@ -173,10 +183,33 @@ int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gap
 	return err;
 }
 
+int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out)
+{
+	return find_gaps(db, from_ns, to_ns, NULL, out);
+}
+
+int query_gaps_of(struct db *db, const struct query_epochs *e, struct query_gaps *out)
+{
+	uint64_t from_ns = UINT64_MAX, to_ns = 0;
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	for (size_t i = 0; i < e->nr; i++) {
+		from_ns = e->epoch[i].from_ns < from_ns ? e->epoch[i].from_ns : from_ns;
+		to_ns = e->epoch[i].to_ns > to_ns ? e->epoch[i].to_ns : to_ns;
+	}
+	if (!err)
+		err = find_gaps(db, from_ns, to_ns, ids.data, out);
+	buf_fini(&ids);
+	return err;
+}
+
 void query_gaps_fini(struct query_gaps *g)
 {
-	for (size_t i = 0; i < g->nr; i++)
+	for (size_t i = 0; i < g->nr; i++) {
 		free(g->gap[i].reason);
+		free(g->gap[i].host);
+	}
 	free(g->gap);
 	memset(g, 0, sizeof(*g));
 }

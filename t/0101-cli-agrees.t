@@ -45,7 +45,7 @@ if command -v bash >/dev/null; then
 		_cpi; echo "${COMPREPLY[*]}"')
 	is "$got" "--format=" "an option is completed"
 	got=$(bash -c '. ./completion
-		COMP_WORDS=(cpi prof --by = pro) COMP_CWORD=4
+		COMP_WORDS=(cpi prof --by = proced) COMP_CWORD=4
 		_cpi; echo "${COMPREPLY[*]}"')
 	is "$got" "procedure" "a value is completed"
 else

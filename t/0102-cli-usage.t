@@ -15,7 +15,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 69
+plan 93
 
 fails 2 "see 'cpi help'" "no command" cpi
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
@@ -39,8 +39,21 @@ fails 1 "no epoch 'none'" "an epoch that is not there" \
 fails 1 "is no epoch" "an epoch that cannot be" cpi prof --db good.db --epoch 1..2..3
 fails 1 "events: " "an event that is not there" cpi prof --db good.db --event cycles
 fails 1 "say time, samples" "an order that is none" cpi prof --db good.db --sort size
-fails 1 "by-comm" "profiles by command that were not kept" \
-	cpi prof --db good.db --comm sh
+for kind in comm cgroup label process; do
+	fails 1 "--by $kind" "profiles by $kind that were not kept" \
+		cpi prof --db good.db --$kind sh
+	[ $kind = comm ] && continue
+	fails 1 "--by $kind" "a list by $kind that were not kept" \
+		cpi prof --db good.db --by $kind
+done
+fails 2 "choose one" "two kinds of contexts" \
+	cpi list --db good.db --comm sh --label x main
+fails 2 "of another" "rows of one kind of another" \
+	cpi prof --db good.db --by label --cgroup x
+fails 2 "is no label" "a label with a space" cpi label "a b" true
+fails 2 "is no label" "an empty label" cpi label "" true
+fails 2 "needs a command" "a label for nothing" cpi label x --
+fails 2 "say some of" "contexts of no kind" cpi record --by comm,colour -- true
 fails 1 "no procedure of that name" "a procedure that is not there" \
 	cpi list --db good.db nothing
 fails 1 "with --image" "an offset of no image" cpi list --db good.db 0x10

@@ -19,7 +19,7 @@ record()
 }
 record warm || skip_all "cannot record here: $(tail -n 1 record.err)"
 for i in 1 2 3; do
-	record base && record calls calls=40000 && record base && record stall bytes=4194304 ||
+	record base && record calls calls=40000 && record base && record stall bytes=1048576 ||
 		bail "cannot record: $(tail -n 1 record.err)"
 done
 

@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Everything at once: compiles, interpreters, compilers at run time, containers, programs
-# that are replaced and deleted. Of what this script runs 0.2 % of the samples may have
-# no image, and each has a reason. CPI_MIXED_SECONDS makes it longer.
+# Everything at once: compiles, interpreters, compilers at run time, containers, packages
+# that are upgraded, programs that are replaced and deleted, and a known schedule of
+# processes of 10 ms. Of what this script runs 0.2 % of the user samples may have no
+# image, and each has a reason; 99.5 % of those of short processes are with the program
+# that ran. CPI_MIXED_SECONDS makes it longer: t/bench/what_ran.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need cc python3 unshare chroot
 unshare -mpf --mount-proc true 2>/dev/null || skip_all 'no namespaces can be made here'
 seconds=${CPI_MIXED_SECONDS:-20}
-plan $((nr_stored_tests + 6))
+plan $((nr_stored_tests + 10))
 
 # again COMMAND...: over and over until the time is over.
 end=$(($(date +%s) + seconds))
@@ -27,6 +29,48 @@ compile()
 {
 	cc -O2 -o "compiled.$1" "$srcdir/t/programs/burn.c" -DBURN=burn &&
 		"./compiled.$1" 20 && sleep 0.5 && rm -f "compiled.$1"
+}
+
+# packages: makes two versions of one that has a program.
+packages()
+{
+	mkdir -p system/var/lib/dpkg
+	: >system/var/lib/dpkg/status
+	for version in a b; do
+		mkdir -p "package.$version/DEBIAN" "package.$version/bin"
+		cp "$programs/burn_$version" "package.$version/bin/packaged"
+		printf '%s\n' 'Package: packaged' "Version: 1$version" 'Architecture: all' \
+			'Maintainer: nobody' 'Description: a program' \
+			>"package.$version/DEBIAN/control"
+		dpkg-deb --build "package.$version" "packaged_$version.deb" >dpkg.out 2>&1 ||
+			return
+	done
+}
+
+# The version that was installed before runs on while the next one is unpacked.
+reinstall()
+{
+	for version in a b; do
+		dpkg --root="$PWD/system" --force-not-root --force-bad-path -i \
+			"packaged_$version.deb" >>dpkg.out 2>&1
+		"$PWD/system/bin/packaged" 200 &
+	done
+	wait
+}
+
+# Files of a mount namespace that ends with the process, whose names are gone before.
+fleet()
+{
+	unshare -m sh -c "mount -t tmpfs fleeting '$PWD/fleeting' && cd fleeting &&
+		cp '$programs/burn_a' fleeting && { ./fleeting $1 & rm fleeting; wait; }"
+}
+
+# Programs take turns, 20 processes of 10 ms each, and their CPU time is known.
+schedule()
+{
+	for program in short_a short_b short_c; do
+		echo "$program $("$programs/spawn" 20 1 10 "$PWD/$program")" >>schedule.txt
+	done
 }
 
 # As a package manager does: the new file takes the name of the one that runs.
@@ -51,7 +95,11 @@ import collections, sys
 words = collections.Counter(str(i * 7919 % 1009) for i in range(200000))
 sys.exit(0 if words else 1)'
 
-mkdir -p root/tmp
+mkdir -p root/tmp fleeting
+: >schedule.txt
+for name in a b c; do
+	cp "$programs/burn_$name" short_$name
+done
 cp "$programs/burn_a" root/inside
 cp "$programs/jit" root/jit
 collect_start -F 1000 --sweep 2s
@@ -65,6 +113,13 @@ start compile 1
 start python3 -c "$count"
 start upgrade
 start contained
+start schedule
+for ms in 5 20 50; do
+	start fleet $ms
+done
+if packages; then
+	start reinstall
+fi
 start "$programs/memfd" "$programs/burn_b" 100
 start "$programs/jit" -d 100 made
 if command -v node >/dev/null; then
@@ -80,7 +135,8 @@ rm -f jit-*.dump isolate-*.log
 
 # The other processes of this machine are not this script's.
 ours="'cc', 'cc1', 'as', 'collect2', 'ld', 'compiled.1', 'python3', 'upgraded', 'inside',
-	'jit', 'memfd', 'program', 'node', 'burn_b', 'unshare', 'cp', 'mv', 'rm', 'sh'"
+	'jit', 'memfd', 'program', 'node', 'burn_b', 'unshare', 'cp', 'mv', 'rm', 'sh', 'fleeting', 'packaged', 'dpkg',
+	'dpkg-deb', 'tar', 'spawn', 'mount', 'short_a', 'short_b', 'short_c'"
 note "$(sql "SELECT comm, sum(n), sum(n * (image = 0)) FROM comm WHERE comm IN ($ours)
 	GROUP BY comm ORDER BY 2 DESC")"
 note "reasons: $(sql 'SELECT name, sum(n) FROM loss GROUP BY name')"
@@ -96,5 +152,29 @@ is "$(sql "SELECT n FROM loss WHERE name NOT IN ('ambiguous', 'map_gap', 'no_pro
 	'no_mapping', 'anonymous', 'special', 'image_limit', 'kernel_unmapped')")" '' \
 	'each has one of the reasons of cpid(8)'
 is "$(sql "SELECT i.name FROM image i JOIN profile p ON p.image = i.id JOIN comm c
-	ON c.image = i.id AND c.comm IN ('upgraded', 'inside', 'compiled.1', 'program')
+	ON c.image = i.id AND c.comm IN ('upgraded', 'inside', 'compiled.1', 'program',
+	'packaged')
 	WHERE i.kind = 0 AND i.build_id = x'' GROUP BY i.id")" '' 'no file was gone too early'
+note "fleeting files: $(sql "SELECT total(n), total(n * (i.build_id = x'')) FROM comm c
+	JOIN image i ON i.id = c.image WHERE comm = 'fleeting' AND i.kind = 0" |
+	sed 's/|/ samples, not read in time: /')"
+
+# The schedule: what each program took, and what it got.
+attributed=0
+for name in short_a short_b short_c; do
+	ms=$(awk -v name=$name '$1 == name { n += $2 } END { print n }' schedule.txt)
+	all=$(samples $name '*')
+	own=$(sql "SELECT total(c.n) FROM comm c JOIN image i ON i.id = c.image
+		WHERE c.comm = '$name' AND (i.name LIKE '%/$name' OR i.kind IN (1, 2, 3, 4))" |
+		sed 's/\.0$//')
+	foreign=$(sql "SELECT total(c.n) FROM comm c JOIN image i ON i.id = c.image
+		WHERE c.comm <> '$name' AND c.comm <> 'spawn' AND i.name LIKE '%/$name'" |
+		sed 's/\.0$//')
+	note "$name: $ms ms of CPU time, $all samples, $own its own, $foreign with others"
+	attributed=$((attributed + own))
+	bound "$((own * 1000))" '>=' $(((all + foreign) * 995)) \
+		"$name: 99.5 % of its samples are its own"
+done
+taken=$(awk '{ n += $2 } END { print n }' schedule.txt)
+# Timers that a busy host delays cost samples.
+bound "$((attributed * 100))" '>=' $((taken * 50)) 'and are there'

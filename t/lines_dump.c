@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lines_dump.c - the lines and inlined calls of addresses: lines_dump FILE <ADDRESSES
+ * lines_dump.c - the lines and inlined calls of addresses: lines_dump FILE [DIRECTORY]
+ * <ADDRESSES
  *
+ * DIRECTORY has debug files, ordered as /usr/lib/debug.
  * Reads link-time addresses in hexadecimal. Writes for each a line "0xADDRESS", then
  * " FUNCTION FILE:LINE", tab-separated, the innermost function first; the last has no
  * name. "?" is what is not known.
@@ -9,6 +11,7 @@
 #include "config.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,14 +47,19 @@ static void dump(struct image *im, uint64_t address)
 int main(int argc, char **argv)
 {
 	struct image_desc desc = { .kind = IMAGE_FILE };
+	struct image_search search = { NULL };
 	struct image *im;
 	uint64_t address;
-	int error;
+	int error, fd;
 
-	if (argc != 2)
-		errx(EXIT_FAILURE, "usage: lines_dump FILE <ADDRESSES");
+	if (argc < 2 || argc > 3)
+		errx(EXIT_FAILURE, "usage: lines_dump FILE [DIRECTORY] <ADDRESSES");
 	desc.name = argv[1];
-	error = image_open(&desc, NULL, &im);
+	search.directory = argv[2];
+	fd = open(desc.name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		err(EXIT_FAILURE, "%s", desc.name);
+	error = image_open_searching(&desc, fd, desc.name, &search, &im);
 	if (error)
 		errx(EXIT_FAILURE, "%s: %s", desc.name, err_str(error));
 	while (scanf("%" SCNx64, &address) == 1)

@@ -9,9 +9,9 @@ EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
-	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t
+	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0112-cli-move.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
-	t/0204-cpid-metrics.t t/0205-cpid-top.t
+	t/0204-cpid-metrics.t t/0205-cpid-retain.t t/0205-cpid-top.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
 LONG_TESTS += $(CPID_TESTS)
@@ -30,6 +30,10 @@ check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
 t_lines_dump_CFLAGS = $(AM_CFLAGS)
 t_lines_dump_LDADD = $(t_isa_dump_LDADD)
+LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t
+EXTRA_DIST += t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
+dist_check_SCRIPTS += $(LINES_TESTS)
+QUICK_TESTS += $(LINES_TESTS)
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump
 t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
@@ -82,7 +86,9 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 # Images of every kind.
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
-	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t
+	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
+	t/0386-collect-contexts.t t/0388-hostile-stalling.t
+check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
 dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
@@ -129,6 +135,11 @@ t_mkdb_SOURCES = t/mkdb.c
 t_mkdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_mkdb_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ANALYSIS_LIBS) \
 	$(SQLITE_LIBS) $(ZSTD_LIBS)
+# A year of a busy host, and retention's work on it.
+check_PROGRAMS += t/mkyear
+t_mkyear_SOURCES = t/mkyear.c
+t_mkyear_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_mkyear_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
 # Without sanitizers: its instructions are what the listings show.
 t_target_SOURCES = t/target.c
 t_target_CFLAGS = $(WARN_CFLAGS) -g
@@ -165,6 +176,14 @@ check_PROGRAMS += t/programs/crowd
 t_programs_crowd_SOURCES = t/programs/crowd.c
 t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
 t_programs_crowd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/hidden
+t_programs_hidden_SOURCES = t/programs/hidden.c
+t_programs_hidden_CFLAGS = $(FIXED_COMPILE)
+t_programs_hidden_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/into
+t_programs_into_SOURCES = t/programs/into.c
+t_programs_into_CFLAGS = $(FIXED_COMPILE)
+t_programs_into_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/spawn
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)

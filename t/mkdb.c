@@ -5,7 +5,9 @@
  * Without PROGRAM, an epoch that is open and has nothing yet. Else two epochs of a
  * first run ("full" has everything that a report must show, "half" has half the rate),
  * then a run after an unclean stop. PROGRAM is target.c, built: its procedures' offsets
- * are looked up, their counts are in the table below.
+ * are looked up, their counts are in the table below. $MKDB_HOST, $MKDB_ARCH,
+ * $MKDB_CPU, $MKDB_RELEASE, $MKDB_KERNEL (a build id's last byte) and $MKDB_UNIT
+ * (of cpu-clock's period) make other machines.
  */
 #include "config.h"
 
@@ -68,6 +70,13 @@ struct maker {
 	uint64_t period_ns;
 };
 
+static const char *setting(const char *variable, const char *usual)
+{
+	const char *value = getenv(variable);
+
+	return value ? value : usual;
+}
+
 static void check(int error, const char *what)
 {
 	if (error)
@@ -88,10 +97,12 @@ static void describe_images(struct maker *m, const char *program)
 		.size = st.st_size,
 		.mtime_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec,
 	};
-	m->image[KERNEL] = (struct image_desc){ .kind = IMAGE_KERNEL,
-						.name = "[kernel]",
-						.build_id = { 0xab, 0xcd },
-						.build_id_size = 2 };
+	m->image[KERNEL] = (struct image_desc){
+		.kind = IMAGE_KERNEL,
+		.name = "[kernel]",
+		.build_id = { 0xab, strtoul(setting("MKDB_KERNEL", "0xcd"), NULL, 0) },
+		.build_id_size = 2
+	};
 	m->image[IDLE] = (struct image_desc){ .kind = IMAGE_IDLE, .name = "[idle]" };
 	m->image[MISSING] = (struct image_desc){ .kind = IMAGE_FILE,
 						 .name = "/nonexistent/app",
@@ -148,8 +159,8 @@ static void make_streams(struct maker *m, const struct flush *f,
 			 struct flush_stream *out)
 {
 	out[CLOCK] = (struct flush_stream){
-		.desc = { "cpu-clock", "perf", "", "ns", m->period_ns,
-			  LANDING_AFTER_GROUP },
+		.desc = { "cpu-clock", "perf", "", setting("MKDB_UNIT", "ns"),
+			  m->period_ns, LANDING_AFTER_GROUP },
 		.not_delivered = f->nr_losses ? 6 : 0,
 		.enabled_ns = MINUTE_NS,
 		.running_ns = MINUTE_NS,
@@ -228,10 +239,10 @@ static void fill(struct maker *m, struct db *db, const struct platform_desc *pla
 int main(int argc, char **argv)
 {
 	const struct platform_desc platform = {
-		.host = "web1",
-		.arch = "x86_64",
-		.cpu = "Test CPU",
-		.release = "6.1.0",
+		.host = setting("MKDB_HOST", "web1"),
+		.arch = setting("MKDB_ARCH", "x86_64"),
+		.cpu = setting("MKDB_CPU", "Test CPU"),
+		.release = setting("MKDB_RELEASE", "6.1.0"),
 		.boot_id = "00000000-0000-0000-0000-000000000001",
 		.clock_hz = 2000000000,
 		.nr_cpus = 2,

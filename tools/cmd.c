@@ -24,10 +24,10 @@
 #define LONG_VALUE 256
 
 const struct cmd *const cmd_table[] = {
-	&cmd_record, &cmd_prof,  &cmd_list,  &cmd_calc, &cmd_sum,
-	&cmd_stalls, &cmd_hot,   &cmd_top,   &cmd_cfg,  &cmd_stats,
-	&cmd_diff,   &cmd_epoch, &cmd_flush, &cmd_rate, &cmd_register,
-	&cmd_status, &cmd_cat,   &cmd_help,  NULL,
+	&cmd_record,   &cmd_prof,   &cmd_list,  &cmd_calc,  &cmd_sum,
+	&cmd_stalls,   &cmd_hot,    &cmd_top,   &cmd_cfg,   &cmd_stats,
+	&cmd_diff,     &cmd_epoch,  &cmd_flush, &cmd_label, &cmd_rate,
+	&cmd_register, &cmd_status, &cmd_cat,   &cmd_help,  NULL,
 };
 
 static const struct cmd *find(const char *name)
@@ -219,6 +219,20 @@ static int check_args(const struct cmd_context *ctx)
 	return 0;
 }
 
+/* Profiles are kept by one kind of context each: there is none of two together. */
+static int check_contexts(const struct cmd_context *ctx)
+{
+	int nr = 0;
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
+		nr += ctx->opt.context[kind] != NULL;
+	if (nr > 1)
+		return cmd_usage_error(ctx->cmd, "choose one of --comm, --cgroup, "
+						 "--label and --process: profiles are "
+						 "kept by each alone");
+	return 0;
+}
+
 int cmd_run(const struct cmd *cmd, int argc, char **argv)
 {
 	struct cmd_context ctx = { .cmd = cmd };
@@ -247,5 +261,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 	ctx.args = argv + optind;
 	ctx.nr_args = argc - optind;
 	status = check_args(&ctx);
+	if (!status)
+		status = check_contexts(&ctx);
 	return status ? status : out_finish(cmd->run(&ctx));
 }

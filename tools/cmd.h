@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/context.h"
 #include "tools/out.h"
 
 /* Exit statuses; what cpi record runs adds its own. */
@@ -27,12 +28,27 @@ struct cmd_list {
 	int nr;
 };
 
-enum prof_by { BY_PROCEDURE, BY_IMAGE, BY_COMM, BY_LINE, BY_CATEGORY };
+/* In the order of cpi prof's option. */
+enum prof_by {
+	BY_PROCEDURE,
+	BY_IMAGE,
+	BY_COMM,
+	BY_LINE,
+	BY_CGROUP,
+	BY_CONTAINER,
+	BY_UNIT,
+	BY_LABEL,
+	BY_PROCESS,
+	BY_CATEGORY /* of cpi stats */
+};
 
 /* The value of every option of every command; zero where it was not given. */
 struct cmd_options {
+	const char *debug_dir;
+	bool debuginfod;
 	struct cmd_list dbs;
-	const char *epoch, *host, *platform, *event, *image, *comm;
+	const char *epoch, *host, *platform, *event, *image;
+	const char *context[NR_CONTEXT_KINDS]; /* at most one is given */
 	bool merge_platforms;
 	int format; /* enum out_format */
 	int color;  /* enum out_color */
@@ -58,12 +74,14 @@ struct cmd_options {
 	double hz;
 	struct cmd_list events;
 	const char *output, *label, *raw;
-	bool by_comm;
+	const char *by_kinds, *by_process;
 	/* top */
 	double interval;
 	uint64_t looks;
 	/* register */
 	const char *base, *size, *offset, *path;
+	/* epoch */
+	bool force;
 	/* help */
 	bool completion;
 };
@@ -107,7 +125,17 @@ struct opt {
 #define OPT_EVENT OPT("event", 0, "EVENT", "only this event", OPT_STRING, event)
 #define OPT_IMAGE \
 	OPT("image", 0, "GLOB", "only images of this path or name", OPT_STRING, image)
-#define OPT_COMM       OPT("comm", 0, "GLOB", "only these commands", OPT_STRING, comm)
+#define OPT_COMM \
+	OPT("comm", 0, "GLOB", "only these commands", OPT_STRING, context[CONTEXT_COMM])
+#define OPT_CGROUP                                                              \
+	OPT("cgroup", 0, "GLOB", "only processes of these cgroups", OPT_STRING, \
+	    context[CONTEXT_CGROUP])
+#define OPT_LABEL                                                         \
+	OPT("label", 0, "GLOB", "only what cpi label ran so", OPT_STRING, \
+	    context[CONTEXT_LABEL])
+#define OPT_PROCESS                                                             \
+	OPT("process", 0, "GLOB", "only these processes, COMM:PID", OPT_STRING, \
+	    context[CONTEXT_PROCESS])
 #define OPT_LIMIT      OPT("limit", 0, "N", "show at most N rows", OPT_COUNT, limit)
 #define OPT_SORT(keys) OPT("sort", 0, "KEY", "order by " keys, OPT_STRING, sort)
 #define OPT_FORMAT \
@@ -115,10 +143,17 @@ struct opt {
 #define OPT_COLOR                                                              \
 	OPT("color", 0, "auto|always|never", "colour in text (default: auto)", \
 	    OPT_CHOICE, color)
+#define OPTS_DEBUG_FILES                                                              \
+	OPT("debug-dir", 0, "DIR", "look for debug files here first", OPT_STRING,     \
+	    debug_dir),                                                               \
+		OPT("debuginfod", 0, NULL, "ask the servers of DEBUGINFOD_URLS, too", \
+		    OPT_FLAG, debuginfod)
 #define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
 
-#define OPTS_EPOCHS    OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
-#define OPTS_SELECTION OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPT_COMM
+#define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
+#define OPTS_SELECTION                                                                \
+	OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPT_COMM, OPT_CGROUP, \
+		OPT_LABEL, OPT_PROCESS
 #define OPT_END                                               \
 	{ "help", 'h', NULL, "show this help", OPT_HELP, 0 }, \
 	{                                                     \
@@ -148,8 +183,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_rate,
-	cmd_register, cmd_status, cmd_cat, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label,
+	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_epoch.c - the intervals of a database: listed, begun, named
+ * cmd_epoch.c - the intervals of a database: listed, begun, named, moved
  */
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "db/export.h"
+#include "db/import.h"
 #include "db/store.h"
 #include "tools/cmd.h"
 #include "tools/ctl.h"
+#include "tools/out.h"
+#include "tools/retaining.h"
 #include "tools/select.h"
 #include "tools/table.h"
 
@@ -30,6 +37,8 @@ static const struct column columns[] = {
 	{ "label", "label", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "database", "db", COLUMN_TEXT, COLUMN_EVERYWHERE }, /* of several */
 };
+
+#define MAX_ARGS 1024
 
 #define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -125,6 +134,134 @@ static int label(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
+/* The ids of what the arguments from first on name, with commas between. */
+static int list_ids(const struct cmd_context *ctx, int first, struct buf *ids)
+{
+	struct selection sel;
+	int err = 0;
+
+	for (int i = first; i < ctx->nr_args && !err; i++) {
+		err = select_open_epochs(ctx, ctx->args[i], SELECT_EPOCHS, &sel);
+		if (err)
+			break;
+		for (size_t k = 0; k < sel.epochs.nr; k++)
+			buf_printf(ids, "%s%" PRId64, ids->len ? "," : "",
+				   sel.epochs.epoch[k].id);
+		select_close(&sel);
+	}
+	return err ? err : ids->err;
+}
+
+static void mention_open(const struct query_epochs *epochs)
+{
+	for (size_t i = 0; i < epochs->nr; i++) {
+		if (epochs->epoch[i].open)
+			log_warn("epoch %" PRId64 " is still open: the file has what "
+				 "was flushed ('cpi epoch new' ends it; then export "
+				 "it again)",
+				 epochs->epoch[i].id);
+	}
+}
+
+static int export(const struct cmd_context *ctx)
+{
+	const char *path = ctx->args[1];
+	struct selection sel;
+	struct buf ids = { 0 };
+	struct stat st;
+	int err;
+
+	if (ctx->opt.dbs.nr > 1)
+		return cmd_usage_error(ctx->cmd, "export from one database");
+	err = list_ids(ctx, 2, &ids);
+	if (!err)
+		err = select_open_epochs(ctx, ids.len ? buf_str(&ids) : ctx->opt.epoch,
+					 SELECT_EPOCHS, &sel);
+	buf_fini(&ids);
+	if (err)
+		return EXIT_FAIL;
+	err = sel.epochs.nr ? export_epochs(sel.db, &sel.epochs, path, ctx->opt.force)
+			    : -ENOENT;
+	if (err == -ENOENT && !sel.epochs.nr)
+		log_err("%s: nothing has been stored yet", db_path(sel.db));
+	if (!err) {
+		mention_open(&sel.epochs);
+		out_line("%s: %zu epoch%s, %lld bytes", path, sel.epochs.nr,
+			 sel.epochs.nr == 1 ? "" : "s",
+			 stat(path, &st) ? 0 : (long long)st.st_size);
+	}
+	select_close(&sel);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+/* The database, which is made when there is none. */
+static int open_target(const struct cmd_context *ctx, struct db **out)
+{
+	const struct cmd_list *dbs = &ctx->opt.dbs;
+	const char *path = dbs->nr ? dbs->item[0] : db_default_path();
+	struct stat st;
+
+	if (dbs->nr <= 1 && (stat(path, &st) ? errno == ENOENT : !st.st_size))
+		return db_open(path, DB_COLLECT, out);
+	return select_open_db(ctx, DB_WRITE, out);
+}
+
+static void print_result(const char *path, const struct import_result *r)
+{
+	out_line("%s: %zu imported, %zu replaced that had grown, %zu there already",
+		 path, r->nr_new, r->nr_grown, r->nr_known);
+	if (r->nr_new == 1)
+		out_line("The new epoch is %" PRId64, r->first);
+	else if (r->nr_new)
+		out_line("The new epochs are %" PRId64 " to %" PRId64, r->first,
+			 r->last);
+}
+
+static int import(const struct cmd_context *ctx)
+{
+	struct db *source, *db = NULL;
+	struct import_result result;
+	int err = db_open(ctx->args[1], DB_READ, &source);
+
+	if (err) /* before the target is made */
+		return EXIT_FAIL;
+	db_close(source);
+	err = open_target(ctx, &db);
+	if (!err)
+		err = import_epochs(db, ctx->args[1], &result);
+	if (!err)
+		print_result(ctx->args[1], &result);
+	db_close(db);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+/* Rolls up or removes what the arguments name; to roll up, none are all. */
+static int retain(const struct cmd_context *ctx, bool removes)
+{
+	struct selection sel = { 0 };
+	struct buf ids = { 0 };
+	struct db *db;
+	int err;
+
+	if (select_open_db(ctx, DB_WRITE, &db))
+		return EXIT_FAIL;
+	err = list_ids(ctx, 1, &ids);
+	if (!err && ids.len)
+		err = select_open_epochs(ctx, buf_str(&ids), SELECT_EPOCHS, &sel);
+	if (!err)
+		err = removes ? retaining_remove(db, &sel.epochs)
+			      : retaining_roll(db, ids.len ? &sel.epochs : NULL);
+	select_close(&sel);
+	buf_fini(&ids);
+	db_close(db);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static bool is_move(const struct cmd_context *ctx)
+{
+	return !strcmp(ctx->args[0], "export") || !strcmp(ctx->args[0], "import");
+}
+
 static int run(struct cmd_context *ctx)
 {
 	const char *verb = ctx->args[0];
@@ -136,20 +273,37 @@ static int run(struct cmd_context *ctx)
 			       ctx->nr_args == 2 ? ctx->args[1] : "");
 	if (!strcmp(verb, "label") && ctx->nr_args == 3)
 		return label(ctx);
+	if (is_move(ctx) && ctx->nr_args >= 2 && !strcmp(ctx->args[1], "-"))
+		return cmd_usage_error(ctx->cmd,
+				       "a database is no stream: name a file");
+	if (!strcmp(verb, "export") && ctx->nr_args >= 2)
+		return export(ctx);
+	if (!strcmp(verb, "import") && ctx->nr_args == 2)
+		return import(ctx);
+	if (!strcmp(verb, "roll"))
+		return retain(ctx, false);
+	if (!strcmp(verb, "rm") && ctx->nr_args >= 2)
+		return retain(ctx, true);
 	return cmd_usage_error(ctx->cmd, "say %s", ctx->cmd->args);
 }
 
 static const struct opt opts[] = {
-	OPTS_EPOCHS, OPT_LIMIT, OPT_FORMAT, OPT_SOCKET, OPT_END,
+	OPTS_EPOCHS,
+	OPT("force", 0, NULL, "replace the file that is exported to", OPT_FLAG, force),
+	OPT_LIMIT,
+	OPT_FORMAT,
+	OPT_SOCKET,
+	OPT_END,
 };
 
 const struct cmd cmd_epoch = {
 	.name = "epoch",
-	.args = "list | new [LABEL] | label EPOCH NAME",
-	.summary = "List epochs, begin a new one, or name one",
+	.args = "list | new [LABEL] | label EPOCH NAME | export FILE [EPOCH...] | "
+		"import FILE | roll [EPOCH...] | rm EPOCH...",
+	.summary = "List epochs, begin or name one, move, roll up or remove some",
 	.min_args = 1,
-	.max_args = 3,
-	.words = "list|new|label",
+	.max_args = MAX_ARGS,
+	.words = "list|new|label|export|import|roll|rm",
 	.opts = opts,
 	.run = run,
 };

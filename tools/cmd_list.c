@@ -45,7 +45,10 @@ int list_prepare(struct listing *l)
 	l->images = image_cache_new(l->sel.db, machine_of(select_newest(&l->sel)->arch),
 				    false);
 	l->sources = sources_new();
-	return l->images && l->sources ? 0 : -ENOMEM;
+	if (!l->images || !l->sources)
+		return -ENOMEM;
+	return image_cache_search(l->images, l->ctx->opt.debug_dir,
+				  l->ctx->opt.debuginfod);
 }
 
 static void free_places(struct listing *l)
@@ -87,6 +90,9 @@ static int list(struct explainer *x)
 		l->explained = ex->e;
 	if (!err)
 		err = list_decode(l);
+	if (!err)
+		sources_ask(l->sources, image_cache_remote(l->images),
+			    &l->place->image.desc);
 	return err ? err : print(l);
 }
 
@@ -104,6 +110,7 @@ static const struct opt opts[] = {
 	OPT("both", 'b', NULL, "both (default, where there is source)", OPT_FLAG, both),
 	OPT("inlines", 'i', NULL, "show what was inlined where it changes", OPT_FLAG,
 	    inlines),
+	OPTS_DEBUG_FILES,
 	OPTS_EXPLAIN,
 	OPT_FORMAT,
 	OPT_COLOR,

@@ -9,12 +9,30 @@
 #include "tools/cmd.h"
 #include "tools/prof.h"
 
+/* A row by one kind of context holds nothing that another one selects. */
+static int check_by(const struct cmd_context *ctx, const struct prof_context *by)
+{
+	for (int kind = 0; by->name && kind < NR_CONTEXT_KINDS; kind++) {
+		if (ctx->opt.context[kind] && kind != (int)by->kind)
+			return cmd_usage_error(ctx->cmd,
+					       "--by=%s: profiles are kept by one kind "
+					       "of context each: --%s chooses among "
+					       "those of another",
+					       by->name, context_kind_str(kind));
+	}
+	return 0;
+}
+
 static int run(struct cmd_context *ctx)
 {
 	struct prof p;
 	int err;
 
-	if (ctx->opt.procedure && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
+	const struct prof_context *by = &prof_contexts[ctx->opt.by];
+
+	if (check_by(ctx, by))
+		return EXIT_USAGE;
+	if (ctx->opt.procedure && (ctx->opt.by == BY_IMAGE || by->name))
 		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
 						 "and --by=line");
 	if (ctx->opt.inlines && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
@@ -37,8 +55,8 @@ static int run(struct cmd_context *ctx)
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
-	OPT("by", 0, "procedure|image|comm|line", "what a row stands for", OPT_CHOICE,
-	    by),
+	OPT("by", 0, "procedure|image|comm|line|cgroup|container|unit|label|process",
+	    "what a row stands for", OPT_CHOICE, by),
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
 	    procedure),
 	OPT("inlines", 'i', NULL, "tell inlined functions from their procedures",
@@ -46,6 +64,7 @@ static const struct opt opts[] = {
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
 	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
 	    combine),
+	OPTS_DEBUG_FILES,
 	OPT_LIMIT,
 	OPT_SORT("time, samples, procedure, image, or an event"),
 	OPT_FORMAT,
@@ -55,7 +74,7 @@ static const struct opt opts[] = {
 const struct cmd cmd_prof = {
 	.name = "prof",
 	.args = "",
-	.summary = "Where the time went, by procedure, image, command or line",
+	.summary = "Where the time went, by procedure, image, line or context",
 	.max_args = 0,
 	.opts = opts,
 	.run = run,

@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/session.h"
+#include "db/context.h"
 #include "tools/cmd.h"
 #include "tools/report.h"
 #include "tools/select.h"
@@ -47,6 +48,7 @@ struct recording {
 	bool ended;
 	int wait_status;
 	uint64_t start_ns;
+	unsigned int by; /* 1 << each kind of contexts that is kept */
 };
 
 static void exec_command(const struct recording *r, int wait_fd, char **args)
@@ -145,7 +147,8 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	cfg->hz = ctx->opt.hz;
 	cfg->epoch_ns = 0;
 	cfg->label = ctx->opt.label;
-	cfg->by_comm = ctx->opt.by_comm;
+	cfg->by = r->by;
+	cfg->by_process = ctx->opt.by_process;
 	cfg->raw_fd = -1;
 	if (session_system_access()) {
 		log_info("the whole system may not be sampled: only %s and what it "
@@ -224,11 +227,28 @@ static int exit_status(int wait_status)
 	return WEXITSTATUS(wait_status);
 }
 
+/* Of which kinds profiles by context are kept; 0 or EXIT_USAGE. */
+static int parse_by(const struct cmd_context *ctx, unsigned int *by)
+{
+	const char *kinds = ctx->opt.by_kinds;
+
+	if (kinds && context_parse_kinds(kinds, by))
+		return cmd_usage_error(ctx->cmd,
+				       "--by=%s: say some of comm, cgroup, label, "
+				       "process, with commas between",
+				       kinds);
+	if (ctx->opt.by_process)
+		*by |= 1u << CONTEXT_PROCESS;
+	return 0;
+}
+
 static int run(struct cmd_context *ctx)
 {
 	struct recording r = { .go_fd = -1, .signal_fd = -1 };
 	int err;
 
+	if (parse_by(ctx, &r.by))
+		return EXIT_USAGE;
 	err = catch_signals(&r);
 	if (!err)
 		err = start_child(&r, ctx->args);
@@ -255,8 +275,10 @@ static const struct opt opts[] = {
 	OPT("output", 'o', "FILE", "the database (default: " DEFAULT_OUTPUT ")",
 	    OPT_STRING, output),
 	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),
-	OPT("by-comm", 0, NULL, "also keep a profile of each command", OPT_FLAG,
-	    by_comm),
+	OPT("by", 0, "KIND[,KIND...]", "profiles by comm, cgroup, label, process, too",
+	    OPT_STRING, by_kinds),
+	OPT("by-process", 0, "GLOB", "profiles by process, of these commands",
+	    OPT_STRING, by_process),
 	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
 	OPT_END,
 };

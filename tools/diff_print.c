@@ -95,7 +95,7 @@ static void put_names(struct table *t, const struct diff *d, const struct diff_r
 	const char *image = row->unknown ? row->procedure : row->image;
 	char both[512];
 
-	switch ((enum prof_by)d->ctx->opt.by) {
+	switch (d->ctx->opt.by) {
 	case BY_LINE:
 		table_text(t, row->file);
 		if (row->line)
@@ -121,8 +121,6 @@ static void put_names(struct table *t, const struct diff *d, const struct diff_r
 		break;
 	case BY_COMM:
 		table_text(t, row->unknown ? row->procedure : row->comm);
-		break;
-	case BY_CATEGORY:
 		break;
 	}
 }

@@ -332,7 +332,7 @@ double explainer_unknown(const struct explainer *x)
 	const struct listing *l = x->l;
 	double amount = 0;
 
-	if (l->ctx->opt.image || l->ctx->opt.comm)
+	if (l->ctx->opt.image || l->sel.query.context)
 		return 0;
 	for (size_t i = 0; i < l->sel.streams.nr; i++)
 		amount += explainer_amount(x, i,

@@ -10,9 +10,12 @@
 #include "tools/imagecache.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 #include "base/log.h"
@@ -36,6 +39,8 @@ struct image_cache {
 	size_t nr_failed;
 	bool warn;
 	uint64_t clock;
+	struct image_search search;
+	struct remote *remote; /* NULL: nobody is asked */
 };
 
 struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn)
@@ -69,7 +74,36 @@ void image_cache_free(struct image_cache *cache)
 		free(entry_of(n));
 	}
 	hmap_fini(&cache->map);
+	remote_close(cache->remote);
 	free(cache);
+}
+
+static bool is_asked_for(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+int image_cache_search(struct image_cache *cache, const char *debug_dir,
+		       bool debuginfod)
+{
+	int err;
+
+	cache->search.directory = debug_dir ? debug_dir : getenv("CPI_DEBUG_DIR");
+	if (!debuginfod && !is_asked_for("CPI_DEBUGINFOD"))
+		return 0;
+	err = remote_open(&cache->remote);
+	if (err)
+		return err;
+	cache->search.fetch = remote_debug_file;
+	cache->search.ctx = cache->remote;
+	return 0;
+}
+
+struct remote *image_cache_remote(const struct image_cache *cache)
+{
+	return cache->remote;
 }
 
 static struct entry *find(struct image_cache *cache, int64_t id)
@@ -150,6 +184,25 @@ static bool is_unverified(const struct image_desc *desc)
 	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
 }
 
+/* Where it lay; else, where that is allowed, from a server that knows its build id. */
+static int open_file(struct image_cache *cache, const struct query_image *row,
+		     struct image **out)
+{
+	const struct image_desc *desc = &row->desc;
+	int fd = is_unverified(desc) ? -CPI_ENOIMAGE
+				     : file_open_regular(AT_FDCWD, desc->name, NULL);
+	int err = fd < 0 ? fd
+			 : image_open_searching(desc, fd, desc->name, &cache->search,
+						out);
+
+	if (!err || err == -ENOMEM || !cache->remote)
+		return err;
+	fd = remote_program(cache->remote, desc->build_id, desc->build_id_size);
+	if (fd < 0)
+		return err;
+	return image_open_searching(desc, fd, desc->name, &cache->search, out);
+}
+
 static int open_image(struct image_cache *cache, const struct query_image *row,
 		      struct image **out)
 {
@@ -157,8 +210,7 @@ static int open_image(struct image_cache *cache, const struct query_image *row,
 
 	if (row->desc.kind != IMAGE_FILE)
 		return open_captured(cache, row, out);
-	err = is_unverified(&row->desc) ? -CPI_ENOIMAGE
-					: image_open(&row->desc, NULL, out);
+	err = open_file(cache, row, out);
 	if (!err || err == -ENOMEM)
 		return err;
 	captured = open_captured(cache, row, out);

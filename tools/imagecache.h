@@ -10,6 +10,7 @@
 
 #include "analysis/image.h"
 #include "db/query.h"
+#include "tools/remote.h"
 
 struct image_cache;
 
@@ -19,6 +20,17 @@ struct image_cache;
  */
 struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn);
 void image_cache_free(struct image_cache *cache); /* accepts NULL */
+
+/*
+ * Debug files are looked for in debug_dir (or $CPI_DEBUG_DIR), too; and on servers, as
+ * are programs that are gone, with debuginfod (or $CPI_DEBUGINFOD not empty or "0").
+ * 0, -ENODATA (logged), -ENOMEM. debug_dir may be NULL, and stays.
+ */
+int image_cache_search(struct image_cache *cache, const char *debug_dir,
+		       bool debuginfod);
+
+/* Whom to ask for what else is missing, or NULL; the cache's. */
+struct remote *image_cache_remote(const struct image_cache *cache);
 
 /*
  * The image, valid until the next call. Returns 0, -ENOMEM, or why it cannot

@@ -2,8 +2,10 @@
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS) \
+	$(DEBUGINFOD_CFLAGS)
 tools_libtools_a_SOURCES = \
+	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
@@ -17,6 +19,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
+	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
@@ -57,7 +60,9 @@ tools_libtools_a_SOURCES = \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
+	tools/retaining.c tools/retaining.h \
 	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
@@ -78,7 +83,7 @@ tools_libtools_a_SOURCES = \
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

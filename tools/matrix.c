@@ -285,7 +285,7 @@ static int add_unknown(struct reading *r, const struct selection *sel,
 {
 	int err = 0;
 
-	if (sel->query.image || sel->query.comm)
+	if (sel->query.image || sel->query.context)
 		return 0;
 	for (size_t i = 0; i < l->nr && !err; i++) {
 		const struct key key = { .unknown = true,

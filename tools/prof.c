@@ -19,8 +19,16 @@
 #include "tools/prof_rows.h"
 #include "tools/progress.h"
 
-#define NO_SYMBOL       UINT64_MAX
-#define NO_COMMAND_NAME "[unknown command]"
+#define NO_SYMBOL UINT64_MAX
+
+const struct prof_context prof_contexts[] = {
+	[BY_COMM] = { CONTEXT_COMM, "comm", "command", "[unknown command]" },
+	[BY_CGROUP] = { CONTEXT_CGROUP, "cgroup", "cgroup", "[unknown cgroup]" },
+	[BY_CONTAINER] = { CONTEXT_CGROUP, "container", "container", "[no container]" },
+	[BY_UNIT] = { CONTEXT_CGROUP, "unit", "unit", "[no unit]" },
+	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
+	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
+};
 
 struct gather {
 	struct prof *p;
@@ -140,7 +148,11 @@ static int gather_profiles(struct prof *p)
 				   true);
 	if (!g.images)
 		return -ENOMEM;
-	err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g, on_progress);
+	err = image_cache_search(g.images, p->ctx->opt.debug_dir,
+				 p->ctx->opt.debuginfod);
+	if (!err)
+		err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g,
+				     on_progress);
 	progress_end(&g.progress);
 	image_cache_free(g.images);
 	return err;
@@ -148,13 +160,18 @@ static int gather_profiles(struct prof *p)
 
 static bool is_filtered(const struct prof *p)
 {
-	return p->ctx->opt.image || p->ctx->opt.comm;
+	return p->ctx->opt.image || p->sel.query.context;
+}
+
+static const struct prof_context *context_of(const struct prof *p)
+{
+	return &prof_contexts[p->ctx->opt.by];
 }
 
 /* Samples that are stored, but not in the totals by command (imports). */
-static int add_without_command(struct prof *p, const uint64_t *counted)
+static int add_without_context(struct prof *p, const uint64_t *counted)
 {
-	const struct row_key key = { .comm = NO_COMMAND_NAME };
+	const struct row_key key = { .whom = context_of(p)->missing };
 	int err = 0;
 
 	for (size_t i = 0; i < p->sel.streams.nr && !err; i++) {
@@ -167,11 +184,30 @@ static int add_without_command(struct prof *p, const uint64_t *counted)
 	return err;
 }
 
-static int add_comm(struct prof *p, const struct query_comm *c, uint64_t *counted)
+/* What a context's value stands for in a row; container and unit are the caller's. */
+static void name_whom(const struct prof *p, const char *value, struct row_key *key,
+		      struct cgroup_container *container, char unit[CGROUPNAME_MAX])
 {
-	const struct row_key key = { .comm = c->comm,
-				     .kernel =
-					     image_kind_is_kernel(c->image.desc.kind) };
+	const bool is_path = *value == '/';
+
+	key->whom = value;
+	if (p->ctx->opt.by == BY_UNIT && is_path)
+		key->whom =
+			cgroupname_unit(value, unit) ? unit : context_of(p)->missing;
+	if (p->ctx->opt.by != BY_CONTAINER || !is_path)
+		return;
+	key->whom = context_of(p)->missing;
+	if (cgroupname_container(value, container)) {
+		key->whom = container->id;
+		key->container = container;
+	}
+}
+
+static int add_context(struct prof *p, const struct query_comm *c, uint64_t *counted)
+{
+	struct row_key key = { .kernel = image_kind_is_kernel(c->image.desc.kind) };
+	struct cgroup_container container;
+	char unit[CGROUPNAME_MAX];
 	double weight;
 	size_t event;
 
@@ -184,24 +220,30 @@ static int add_comm(struct prof *p, const struct query_comm *c, uint64_t *counte
 	}
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return add_idle(p, event, c->n, weight);
+	name_whom(p, *c->comm ? c->comm : context_of(p)->missing, &key, &container,
+		  unit);
 	return add_to(p, &key, event, c->n, weight);
 }
 
-static int gather_comms(struct prof *p)
+static int gather_contexts(struct prof *p)
 {
 	struct query_comms comms;
 	uint64_t *counted;
 	int err;
 
-	err = query_comms(p->sel.db, &p->sel.query, &comms);
+	if (p->ctx->opt.by == BY_COMM)
+		err = query_comms(p->sel.db, &p->sel.query, &comms);
+	else
+		err = query_contexts(p->sel.db, &p->sel.query, context_of(p)->kind,
+				     &comms);
 	if (err)
 		return err;
 	counted = calloc(p->sel.streams.nr + 1, sizeof(*counted));
 	err = counted ? 0 : -ENOMEM;
 	for (size_t i = 0; i < comms.nr && !err; i++)
-		err = add_comm(p, &comms.comm[i], counted);
+		err = add_context(p, &comms.comm[i], counted);
 	if (!err && !is_filtered(p))
-		err = add_without_command(p, counted);
+		err = add_without_context(p, counted);
 	free(counted);
 	query_comms_fini(&comms);
 	return err;
@@ -269,12 +311,14 @@ static int gather(struct prof *p)
 		if (err)
 			return err;
 	}
-	err = p->ctx->opt.by == BY_COMM ? gather_comms(p) : gather_profiles(p);
+	err = context_of(p)->name ? gather_contexts(p) : gather_profiles(p);
 	if (!err)
 		err = gather_unknown(p);
 	if (!err)
 		err = prof_sort(p);
-	if (err && err != -ENODATA)
+	if (err == -CPI_EEMPTY && context_of(p)->name)
+		select_failed_contexts(&p->sel, context_of(p)->kind);
+	else if (err && err != -ENODATA)
 		select_failed(p->ctx, &p->sel, err);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof.h - samples summed by procedure, image, command or source line
+ * prof.h - samples summed by procedure, image, source line or context
  *
  * I1  Per event: Σ rows + idle = Σ stored + Σ unknown of the selection; no
  *     sample is left out because its image or procedure has no name.
@@ -9,6 +9,7 @@
 #define CPI_TOOLS_PROF_H
 
 #include "base/hmap.h"
+#include "tools/cgroupname.h"
 #include "tools/events.h"
 #include "tools/select.h"
 
@@ -27,16 +28,27 @@ struct prof_row {
 	int64_t image;  /* id, 0 for none */
 	uint64_t start; /* of the procedure */
 	char *image_name, *build_id;
-	char *procedure; /* NULL with --by image and comm */
-	char *comm;      /* with --by comm */
+	char *procedure; /* with --by procedure and line */
 	char *inlined;   /* with --inlines: the innermost function, or NULL */
-	char *file;      /* with --by line; NULL where it is not known */
+	char *whom;      /* with --by a kind of context, or what one says */
+	struct cgroup_container *container; /* NULL: of none */
+	char *file; /* with --by line; NULL where it is not known */
 	int line;
 	bool departs;     /* with --combine: ticks are not in its time */
 	double kernel_ns; /* of event 0 */
 	struct tally
 		tally[]; /* per event, and the weight that --combine makes of them */
 };
+
+/* What --by says of contexts: prof_contexts[by], where kind is one. */
+struct prof_context {
+	enum context_kind kind;
+	const char *name;    /* in CSV and JSON; NULL: this is no kind of context */
+	const char *title;   /* in text */
+	const char *missing; /* the row of samples that are in none */
+};
+
+extern const struct prof_context prof_contexts[BY_PROCESS + 1];
 
 struct prof {
 	const struct cmd_context *ctx;

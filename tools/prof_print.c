@@ -73,6 +73,18 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 			   COLUMN_EVERYWHERE);
 }
 
+static void add_context_columns(struct layout *l, int by)
+{
+	const struct prof_context *context = &prof_contexts[by];
+
+	add_column(l, context->title, context->name, COLUMN_TEXT, COLUMN_EVERYWHERE);
+	if (by != BY_CONTAINER)
+		return;
+	add_column(l, "runtime", "runtime", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	add_column(l, "pod", "pod", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	add_column(l, "", "qos", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+}
+
 static void add_procedure_columns(struct layout *l, const struct prof *p)
 {
 	if (!p->ctx->opt.inlines) {
@@ -87,6 +99,7 @@ static void add_procedure_columns(struct layout *l, const struct prof *p)
 static void make_layout(struct layout *l, const struct prof *p)
 {
 	const int by = p->ctx->opt.by;
+	const struct prof_context *context = &prof_contexts[by];
 
 	if (p->ctx->opt.combine)
 		add_combined_columns(l);
@@ -101,11 +114,11 @@ static void make_layout(struct layout *l, const struct prof *p)
 		add_column(l, "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
 		add_column(l, "line", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
 	}
-	if (by == BY_COMM)
-		add_column(l, "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	if (context->name)
+		add_context_columns(l, by);
 	if (by == BY_PROCEDURE || by == BY_LINE)
 		add_procedure_columns(l, p);
-	if (by == BY_COMM)
+	if (context->name)
 		return;
 	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
 	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
@@ -157,6 +170,13 @@ static void put_line_cells(struct table *t, const struct prof_row *row)
 	free(text);
 }
 
+static void put_container_cells(struct table *t, const struct cgroup_container *c)
+{
+	table_text(t, c ? c->runtime : NULL);
+	table_text(t, c && *c->pod ? c->pod : NULL);
+	table_text(t, c ? c->qos : NULL);
+}
+
 static void put_procedure_cells(struct table *t, const struct prof *p,
 				const struct prof_row *row, const char *name)
 {
@@ -181,6 +201,7 @@ static void put_name_cells(struct table *t, const struct prof *p,
 {
 	const int by = p->ctx->opt.by;
 	const bool procedures = by == BY_PROCEDURE || by == BY_LINE;
+	const bool context = prof_contexts[by].name;
 	const char *special = row->kind == ROW_IDLE ? "[idle]" : UNKNOWN;
 	const char *image = row->image_name;
 	char *both = NULL;
@@ -194,13 +215,15 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	}
 	if (by == BY_LINE)
 		put_line_cells(t, row);
-	if (by == BY_COMM)
-		table_text(t, row->kind == ROW_PROFILE ? row->comm : special);
+	if (context)
+		table_text(t, row->kind == ROW_PROFILE ? row->whom : special);
+	if (by == BY_CONTAINER)
+		put_container_cells(t, row->container);
 	if (procedures)
 		put_procedure_cells(t, p, row,
 				    row->kind == ROW_PROFILE ? row->procedure
 							     : special);
-	if (by != BY_COMM) {
+	if (!context) {
 		table_text(t, image);
 		table_text(t, row->build_id);
 	}
@@ -328,9 +351,17 @@ out:
 	return err;
 }
 
+static void json_container(struct json *j, const struct cgroup_container *c)
+{
+	json_string(j, "runtime", c ? c->runtime : NULL);
+	json_string(j, "pod", c && *c->pod ? c->pod : NULL);
+	json_string(j, "qos", c ? c->qos : NULL);
+}
+
 static void json_row(struct json *j, const struct prof *p, const struct prof_row *row)
 {
 	const struct tally *tally = &row->tally[p->primary];
+	const struct prof_context *context = &prof_contexts[p->ctx->opt.by];
 
 	json_object(j, NULL);
 	report_json_samples(j, "samples", &p->ev, row->tally);
@@ -341,8 +372,10 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 	else
 		json_null(j, "time_ns");
 	json_real(j, "percent", prof_percent(p, tally, p->primary), 4);
-	if (p->ctx->opt.by == BY_COMM)
-		json_string(j, "comm", row->comm);
+	if (context->name)
+		json_string(j, context->name, row->whom);
+	if (p->ctx->opt.by == BY_CONTAINER)
+		json_container(j, row->container);
 	json_string(j, "procedure", row->procedure);
 	if (p->ctx->opt.inlines)
 		json_string(j, "inlined", row->inlined);

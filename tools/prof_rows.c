@@ -22,7 +22,7 @@ static uint64_t key_hash(const struct row_key *k)
 	h = hash_u64(h ^ (k->image ? (uint64_t)k->image->id : 0));
 	h = hash_u64(h ^ k->start);
 	h = hash_text(hash_text(h, k->procedure), k->inlined);
-	return hash_text(hash_text(h, k->comm), k->file);
+	return hash_text(hash_text(h, k->whom), k->file);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -35,7 +35,7 @@ static bool same_key(const struct prof_row *r, const struct row_key *k)
 	return r->kind == k->kind && r->image == (k->image ? k->image->id : 0) &&
 	       r->start == k->start && r->line == k->line &&
 	       same_text(r->procedure, k->procedure) &&
-	       same_text(r->inlined, k->inlined) && same_text(r->comm, k->comm) &&
+	       same_text(r->inlined, k->inlined) && same_text(r->whom, k->whom) &&
 	       same_text(r->file, k->file);
 }
 
@@ -43,6 +43,17 @@ static int copy_text(const char *from, char **to)
 {
 	*to = from ? strdup(from) : NULL;
 	return from && !*to ? -ENOMEM : 0;
+}
+
+static int copy_container(const struct row_key *k, struct prof_row *r)
+{
+	if (!k->container)
+		return 0;
+	r->container = malloc(sizeof(*r->container));
+	if (!r->container)
+		return -ENOMEM;
+	*r->container = *k->container;
+	return 0;
 }
 
 static void row_free(struct prof_row *r)
@@ -53,7 +64,8 @@ static void row_free(struct prof_row *r)
 	free(r->build_id);
 	free(r->procedure);
 	free(r->inlined);
-	free(r->comm);
+	free(r->whom);
+	free(r->container);
 	free(r->file);
 	free(r);
 }
@@ -76,8 +88,8 @@ static struct prof_row *row_new(const struct prof *p, const struct row_key *k)
 	if (copy_text(k->image ? k->image->desc.name : NULL, &r->image_name) ||
 	    copy_text(*build_id ? build_id : NULL, &r->build_id) ||
 	    copy_text(k->procedure, &r->procedure) ||
-	    copy_text(k->inlined, &r->inlined) || copy_text(k->comm, &r->comm) ||
-	    copy_text(k->file, &r->file)) {
+	    copy_text(k->inlined, &r->inlined) || copy_text(k->whom, &r->whom) ||
+	    copy_text(k->file, &r->file) || copy_container(k, r)) {
 		row_free(r);
 		return NULL;
 	}
@@ -138,13 +150,15 @@ static int compare_names(const struct prof_row *a, const struct prof_row *b)
 	if (!c)
 		c = compare_text(a->inlined, b->inlined);
 	if (!c)
-		c = compare_text(a->comm, b->comm);
+		c = compare_text(a->whom, b->whom);
 	if (!c)
 		c = compare_text(a->image_name, b->image_name);
 	if (!c)
 		c = compare_text(a->file, b->file);
 	if (!c)
 		c = (a->line > b->line) - (a->line < b->line);
+	if (!c)
+		c = compare_text(a->build_id, b->build_id);
 	if (!c)
 		c = (a->image > b->image) - (a->image < b->image);
 	return c ? c : (a->start > b->start) - (a->start < b->start);

@@ -12,7 +12,8 @@ struct row_key {
 	enum row_kind kind;
 	const struct query_image *image; /* NULL for none */
 	uint64_t start;
-	const char *procedure, *inlined, *comm, *file;
+	const char *procedure, *inlined, *whom, *file;
+	const struct cgroup_container *container; /* of whom; tells no rows apart */
 	int line;
 	bool kernel; /* the samples are the kernel's; tells no rows apart */
 };

@@ -37,22 +37,24 @@ static void print_epochs(const struct selection *sel)
 	print_epoch(sel, &e->epoch[e->nr - 1]);
 }
 
-static bool same_machine(const struct query_epoch *a, const struct query_epoch *b)
+static bool same_clock(const struct query_epoch *a, const struct query_epoch *b)
 {
-	return !strcmp(a->host, b->host) && !strcmp(a->arch, b->arch) &&
-	       !strcmp(a->cpu, b->cpu) && a->clock_hz == b->clock_hz &&
-	       a->nr_cpus == b->nr_cpus;
+	return !strcmp(a->arch, b->arch) && !strcmp(a->cpu, b->cpu) &&
+	       a->clock_hz == b->clock_hz && a->nr_cpus == b->nr_cpus;
 }
 
 static void print_machine(const struct selection *sel)
 {
 	const struct query_epoch *e = select_newest(sel);
+	struct buf hosts = { 0 };
 	size_t nr_others = 0;
 
-	out_line("Host %s: %s, %" PRIu32 " CPUs, %s, Linux %s", e->host, e->arch,
-		 e->nr_cpus, e->cpu, e->release);
+	select_hosts(sel, &hosts);
+	out_line("Host %s: %s, %" PRIu32 " CPUs, %s, Linux %s", buf_str(&hosts),
+		 e->arch, e->nr_cpus, e->cpu, e->release);
+	buf_fini(&hosts);
 	for (size_t i = 0; i < sel->epochs.nr; i++)
-		nr_others += !same_machine(e, &sel->epochs.epoch[i]);
+		nr_others += !same_clock(e, &sel->epochs.epoch[i]);
 	if (nr_others)
 		out_line(
 			"Note: %zu of the epochs are of another machine or clock rate; "
@@ -138,6 +140,7 @@ uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class clas
 void report_footer(const struct selection *sel)
 {
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	struct buf hosts = { 0 };
 
 	for (size_t i = 0; i < sel->losses.nr; i++) {
 		uint64_t n = report_loss(sel, i, LOSS_LOST);
@@ -154,11 +157,16 @@ void report_footer(const struct selection *sel)
 				 s->not_delivered, s->desc.event,
 				 s->throttled ? " (the kernel throttled it)" : "");
 	}
-	for (size_t i = 0; i < sel->gaps.nr; i++)
-		out_line("Gap: %s to %s, %s",
-			 time_format(sel->gaps.gap[i].from_ns, from),
-			 time_format(sel->gaps.gap[i].to_ns, to),
-			 sel->gaps.gap[i].reason);
+	select_hosts(sel, &hosts);
+	for (size_t i = 0; i < sel->gaps.nr; i++) {
+		const struct query_gap *g = &sel->gaps.gap[i];
+		const bool one_host = !strcmp(buf_str(&hosts), g->host);
+
+		out_line("Gap: %s to %s, %s%s%s", time_format(g->from_ns, from),
+			 time_format(g->to_ns, to), g->reason, one_host ? "" : " on ",
+			 one_host ? "" : g->host);
+	}
+	buf_fini(&hosts);
 }
 
 uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,

@@ -131,19 +131,6 @@ static int failed_event(const struct cmd_context *ctx, const struct selection *s
 	return -ENOENT;
 }
 
-static int find_gaps(struct selection *sel)
-{
-	uint64_t from_ns = UINT64_MAX, to_ns = 0;
-
-	for (size_t i = 0; i < sel->epochs.nr; i++) {
-		const struct query_epoch *e = &sel->epochs.epoch[i];
-
-		from_ns = e->from_ns < from_ns ? e->from_ns : from_ns;
-		to_ns = e->to_ns > to_ns ? e->to_ns : to_ns;
-	}
-	return query_gaps(sel->db, from_ns, to_ns, &sel->gaps);
-}
-
 static bool same_code(const struct query_epoch *a, const struct query_epoch *b)
 {
 	return !strcmp(a->arch, b->arch);
@@ -176,6 +163,12 @@ static int refuse_platforms(const struct selection *sel, const char *advice)
 	return -EXDEV;
 }
 
+void select_hosts(const struct selection *sel, struct buf *out)
+{
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		add_name(out, sel->epochs.epoch[i].host);
+}
+
 /*
  * Code of two architectures is never one profile; nor are cycles of two kinds of
  * CPU one time. Machines of one kind are added up, and named.
@@ -183,8 +176,8 @@ static int refuse_platforms(const struct selection *sel, const char *advice)
 static int check_platforms(const struct cmd_context *ctx, const struct selection *sel)
 {
 	const struct query_epoch *newest = select_newest(sel);
-	struct buf hosts = { 0 };
 	bool one_code = true, one_platform = true, one_host = true;
+	struct buf hosts = { 0 };
 
 	for (size_t i = 0; i < sel->epochs.nr; i++) {
 		const struct query_epoch *e = &sel->epochs.epoch[i];
@@ -192,8 +185,8 @@ static int check_platforms(const struct cmd_context *ctx, const struct selection
 		one_code &= same_code(newest, e);
 		one_platform &= same_platform(newest, e);
 		one_host &= !strcmp(newest->host, e->host);
-		add_name(&hosts, e->host);
 	}
+	select_hosts(sel, &hosts);
 	if (!one_host && one_code && (one_platform || ctx->opt.merge_platforms))
 		log_warn("these are epochs of several hosts, added up: %s (--host "
 			 "chooses)",
@@ -236,10 +229,20 @@ static int find_totals(const struct cmd_context *ctx, struct selection *sel)
 	if (!err)
 		err = query_losses(sel->db, &sel->epochs, &sel->losses);
 	if (!err)
-		err = find_gaps(sel);
+		err = query_gaps_of(sel->db, &sel->epochs, &sel->gaps);
 	if (err)
 		log_err("%s: %s", db_path(sel->db), err_str(err));
 	return err;
+}
+
+static void select_context(const struct cmd_options *o, struct query_selection *q)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (!o->context[kind])
+			continue;
+		q->context = o->context[kind];
+		q->kind = kind;
+	}
 }
 
 /* What is joined is what spec names. */
@@ -262,10 +265,12 @@ int select_open_epochs(const struct cmd_context *ctx, const char *spec,
 		err = select_open_db(ctx, DB_READ, &sel->db);
 	if (err)
 		return err;
+	sel->query = (struct query_selection){ .epochs = &sel->epochs,
+					       .event = ctx->opt.event };
+	select_context(&ctx->opt, &sel->query);
 	if (ctx->opt.image)
 		sel->image_glob = select_glob(ctx->opt.image);
-	sel->query = (struct query_selection){ &sel->epochs, ctx->opt.event,
-					       sel->image_glob, ctx->opt.comm };
+	sel->query.image = sel->image_glob;
 	if (ctx->opt.image && !sel->image_glob)
 		err = -ENOMEM;
 	else
@@ -300,6 +305,18 @@ const struct query_epoch *select_newest(const struct selection *sel)
 	return &sel->epochs.epoch[sel->epochs.nr - 1];
 }
 
+void select_failed_contexts(const struct selection *sel, enum context_kind kind)
+{
+	const char *name = context_kind_str(kind);
+
+	log_err("%s: the selected epochs have no profiles by %s: collect them with "
+		"'cpid --by %s' or 'cpi record --by %s'%s",
+		db_path(sel->db), name, name, name,
+		kind == CONTEXT_COMM    ? " ('cpi prof --by comm' needs none)"
+		: kind == CONTEXT_LABEL ? ", and run programs by 'cpi label'"
+					: "");
+}
+
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
 		      char out[SELECT_ID_SIZE])
 {
@@ -320,11 +337,8 @@ int select_failed(const struct cmd_context *ctx, const struct selection *sel, in
 {
 	char id[SELECT_ID_SIZE];
 
-	if (err == -CPI_EEMPTY && ctx->opt.comm)
-		log_err("--comm=%s: the selected epochs have no profiles by command: "
-			"collect them with 'cpid --by-comm' or 'cpi record --by-comm' "
-			"('cpi prof --by comm' needs none)",
-			ctx->opt.comm);
+	if (err == -CPI_EEMPTY && sel->query.context && sel->streams.nr)
+		select_failed_contexts(sel, sel->query.kind);
 	else if (err == -CPI_EEMPTY)
 		log_err("%s: no samples in epoch %s yet: 'cpi flush' has cpid "
 			"store what it took, --epoch chooses another",

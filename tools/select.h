@@ -5,6 +5,7 @@
 #ifndef CPI_TOOLS_SELECT_H
 #define CPI_TOOLS_SELECT_H
 
+#include "base/buf.h"
 #include "db/query.h"
 #include "tools/cmd.h"
 
@@ -55,6 +56,9 @@ void select_close(struct selection *sel);
 /* The newest of the selected epochs: its machine and clock stand for all. */
 const struct query_epoch *select_newest(const struct selection *sel);
 
+/* Appends the names of the machines, with commas between. */
+void select_hosts(const struct selection *sel, struct buf *out);
+
 /* "12"; with several databases "2:12", which --epoch takes as well. */
 #define SELECT_ID_SIZE 44
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
@@ -66,6 +70,9 @@ const char *select_epoch_db(const struct selection *sel, const struct query_epoc
 /* Says why spec names no epoch of db, which is open. */
 void select_failed_epochs(const struct cmd_context *ctx, struct db *db,
 			  const char *spec, int err);
+
+/* Says that there are no profiles by a kind of context, and how to have them. */
+void select_failed_contexts(const struct selection *sel, enum context_kind kind);
 
 /* Says what a query's failure means for this selection; returns EXIT_FAIL. */
 int select_failed(const struct cmd_context *ctx, const struct selection *sel, int err);

@@ -9,6 +9,7 @@
 
 #include "tools/source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -34,6 +35,8 @@ struct source_file {
 struct sources {
 	struct source_file *first;
 	int nr;
+	struct remote *remote; /* NULL: only local files */
+	const struct image_desc *image;
 };
 
 struct sources *sources_new(void)
@@ -92,21 +95,35 @@ static void cut_lines(struct source_file *f, const char *data, size_t size)
 	buf_putc(&f->text, '\0');
 }
 
-/* A link is followed: trees of source are often made of them. */
-static void read_file(struct source_file *f)
+void sources_ask(struct sources *s, struct remote *remote,
+		 const struct image_desc *image)
 {
-	char *real = realpath(f->path, NULL);
+	s->remote = remote;
+	s->image = image;
+}
+
+/* A link is followed: trees of source are often made of them. */
+static int open_file(const struct sources *s, const char *path)
+{
+	char *real = realpath(path, NULL);
+	int fd = real ? file_open_regular(AT_FDCWD, real, NULL) : -ENOENT;
+
+	free(real);
+	if (fd < 0 && s->remote)
+		fd = remote_source(s->remote, s->image->build_id,
+				   s->image->build_id_size, path);
+	return fd;
+}
+
+static void read_file(const struct sources *s, struct source_file *f)
+{
 	struct buf data = { 0 };
 	struct stat st;
-	int fd;
+	int fd = open_file(s, f->path);
 
-	if (!real)
-		return;
-	fd = file_open_regular(AT_FDCWD, real, &st);
-	free(real);
 	if (fd < 0)
 		return;
-	if (st.st_size > 0 && st.st_size <= MAX_FILE_BYTES &&
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= MAX_FILE_BYTES &&
 	    buf_reserve(&data, st.st_size) && !file_pread(fd, data.data, st.st_size, 0))
 		cut_lines(f, data.data, st.st_size);
 	if (f->text.err || f->lines.err)
@@ -133,7 +150,7 @@ static struct source_file *find(struct sources *s, const char *path)
 		free(f);
 		return NULL;
 	}
-	read_file(f);
+	read_file(s, f);
 	f->next = s->first;
 	s->first = f;
 	s->nr++;

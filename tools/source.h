@@ -5,10 +5,20 @@
 #ifndef CPI_TOOLS_SOURCE_H
 #define CPI_TOOLS_SOURCE_H
 
+#include "analysis/image.h"
+#include "tools/remote.h"
+
 struct sources;
 
 struct sources *sources_new(void);    /* NULL when out of memory */
 void sources_free(struct sources *s); /* accepts NULL */
+
+/*
+ * From now on asks remote (NULL: nobody) for files of the image that are not here. Both
+ * stay as long as s.
+ */
+void sources_ask(struct sources *s, struct remote *remote,
+		 const struct image_desc *image);
 
 /*
  * Line nr (from 1) of path, tabs as blanks, without its end; NULL when there is

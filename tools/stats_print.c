@@ -97,7 +97,7 @@ static void put_names(struct table *t, const struct stats *s, const struct stats
 	const struct matrix_row *row = r->row;
 	const char *special = row && row->unknown ? "[unknown]" : NULL;
 
-	switch ((enum prof_by)s->ctx->opt.by) {
+	switch (s->ctx->opt.by) {
 	case BY_LINE:
 		table_text(t, row->file);
 		if (row->line)

@@ -210,7 +210,7 @@ static int look_at_commands(struct look *l)
 /* Samples without an image have their rows by reason, where no image is asked for. */
 static int look_at_losses(struct look *l)
 {
-	const bool filtered = l->sel.query.image || l->sel.query.comm;
+	const bool filtered = l->sel.query.image || l->sel.query.context;
 	char name[64];
 	uint64_t fresh;
 	double weight;
@@ -304,7 +304,7 @@ int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts)
 		return err;
 	top_begin(t);
 	err = read_all(&l);
-	if (err == -CPI_EEMPTY && !f->ctx.opt.comm)
+	if (err == -CPI_EEMPTY && !l.sel.query.context)
 		err = 0; /* an epoch that has nothing yet */
 	if (err)
 		select_failed(&f->ctx, &l.sel, err);

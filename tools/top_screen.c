@@ -293,9 +293,9 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 		argv[argc++] = "--db";
 		argv[argc++] = (char *)opt->dbs.item[0];
 	}
-	if (opt->comm) {
+	if (opt->context[CONTEXT_COMM]) {
 		argv[argc++] = "--comm";
-		argv[argc++] = (char *)opt->comm;
+		argv[argc++] = (char *)opt->context[CONTEXT_COMM];
 	}
 	if (r->image) {
 		argv[argc++] = "--image";

@@ -89,6 +89,8 @@ check_PROGRAMS += t/bench/execs
 t_bench_execs_CFLAGS = $(AM_CFLAGS)
 
 dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/workload
+EXTRA_DIST += t/bench/README.md t/bench/lines t/bench/lines_unit.cc
+dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/what_ran t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
@@ -109,4 +111,5 @@ bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 	@echo '     t/bench/flips, t/bench/verified'
 	@echo 'The analysis: t/bench/explain_bench FILE'
 	@echo 'The loader hook: $(srcdir)/t/bench/hook'
+	@echo 'What is unknown: $(srcdir)/t/bench/what_ran'
 	@echo 'See $(srcdir)/t/bench/README.md.'

@@ -30,9 +30,10 @@ check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
 	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/debuginfo.c analysis/demangle.c \
 	analysis/ehframe.c \
-	analysis/elffile.c analysis/elfsyms.c analysis/image.c analysis/inlines.c analysis/lines.c \
+	analysis/elffile.c analysis/elfsyms.c analysis/elfview.c analysis/image.c analysis/inlines.c analysis/lines.c \
 	analysis/lsda.c \
-	analysis/plt.c analysis/symtab.c $(FUZZ_BASE)
+	analysis/plt.c analysis/splitfile.c analysis/splitset.c analysis/splitunit.c \
+	analysis/symtab.c $(FUZZ_BASE)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_image_LDADD = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)

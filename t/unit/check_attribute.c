@@ -12,6 +12,7 @@
 #define NR_ENTRIES   2000
 #define NR_PROCESSES 6
 #define PAGE         0x1000ULL
+#define ALL_KINDS    ((1u << NR_CONTEXT_KINDS) - 1)
 
 /* ---- counting allocations ---- */
 
@@ -50,7 +51,7 @@ START_TEST(what_was_seen_before_is_counted_without_an_allocation)
 	size_t nr, before;
 
 	crowd_open(&c, 40, 30, unit_seed());
-	c.a.by_comm = _i;
+	c.a.by = _i ? ALL_KINDS : 0;
 	nr = crowd_sample(&c, entries, spare, NR_ENTRIES);
 	batch = crowd_batch(entries, nr);
 	before = nr_allocations;
@@ -167,7 +168,7 @@ static bool same_tallies(const struct tally *a, const struct tally *b)
 }
 
 static const struct {
-	bool sorted, by_exec_id, by_comm;
+	bool sorted, by_exec_id, by_context;
 	uint64_t from_ns, to_ns; /* 400 events, one at each nanosecond */
 } batches[] = {
 	{ true, false, false, 500, 600 }, { true, true, true, 500, 600 },
@@ -187,7 +188,7 @@ START_TEST(a_run_counts_what_its_entries_count_one_by_one)
 	struct crowd c;
 
 	crowd_open(&c, 1, 3, seed);
-	c.a.by_comm = batches[_i].by_comm;
+	c.a.by = batches[_i].by_context ? ALL_KINDS : 0;
 	for (uint64_t when = 0; when < 400; when++)
 		happen(&c, when);
 	all.nr = make_entries(&c, entries, batches[_i].sorted);

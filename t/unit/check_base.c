@@ -127,6 +127,42 @@ START_TEST(moments_are_read_as_intervals)
 }
 END_TEST
 
+/* At 2026-11-20T10:15:00Z. */
+static const struct {
+	const char *text, *from, *to; /* NULL: refused */
+} relatives[] = {
+	{ "today", "2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z" },
+	{ "yesterday", "2026-11-19T00:00:00Z", "2026-11-20T00:00:00Z" },
+	{ "-2h", "2026-11-20T08:15:00Z", "2026-11-20T10:15:00Z" },
+	{ "-1.5d", "2026-11-18T22:15:00Z", "2026-11-20T10:15:00Z" },
+	{ "-2", NULL, NULL }, /* the second before the last */
+	{ "-", NULL, NULL },
+	{ "-h", NULL, NULL },
+	{ "2h", NULL, NULL },
+	{ "-2x", NULL, NULL },
+	{ "-99999d", NULL, NULL }, /* before 1970 */
+	{ "Today", NULL, NULL },
+	{ "", NULL, NULL },
+};
+
+START_TEST(moments_count_from_now)
+{
+	const uint64_t now_ns = 1795169700ULL * NSEC_PER_SEC;
+	uint64_t from = 1, to = 2;
+	char text[TIME_TEXT_SIZE];
+	int err = time_parse_relative(relatives[_i].text, now_ns, &from, &to);
+
+	if (!relatives[_i].to) {
+		ck_assert_int_eq(err, -EINVAL);
+		ck_assert_uint_eq(from, 1);
+		return;
+	}
+	ck_assert_int_eq(err, 0);
+	ck_assert_str_eq(time_format(from, text), relatives[_i].from);
+	ck_assert_str_eq(time_format(to, text), relatives[_i].to);
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	uint64_t ns; /* 0: refused */
@@ -214,6 +250,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_number_with_more_than_64_bits_is_corrupt);
 	tcase_add_test(tc, a_map_holds_what_was_put_in);
 	tcase_add_loop_test(tc, moments_are_read_as_intervals, 0, NR(moments));
+	tcase_add_loop_test(tc, moments_count_from_now, 0, NR(relatives));
 	tcase_add_loop_test(tc, durations_are_read_with_units, 0, NR(durations));
 	tcase_add_test(tc, only_regular_files_are_opened);
 	tcase_add_test(tc, every_error_has_a_text);

@@ -279,17 +279,21 @@ START_TEST(a_file_is_found_by_its_mapping)
 	int memfd = memfd_create("x", MFD_CLOEXEC), fd;
 
 	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
-	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, PROCROOT_NEVER_WAIT,
+				  &found);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_uint_eq(found.st_ino, st.st_ino);
 	close(fd);
-	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1, &found), -ENOENT);
+	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1,
+					      PROCROOT_NEVER_WAIT, &found),
+			 -ENOENT);
 
 	ck_assert_int_eq(ftruncate(memfd, 4096), 0);
 	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, memfd, 0), MAP_FAILED);
 	ck_assert_int_eq(fstat(memfd, &st), 0);
 	close(memfd);
-	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, PROCROOT_NEVER_WAIT,
+				  &found);
 	if (fd == -EPERM)
 		return; /* without CAP_CHECKPOINT_RESTORE */
 	ck_assert_int_ge(fd, 0);
@@ -532,8 +536,12 @@ START_TEST(a_tally_keeps_every_sample)
 			n << CPI_COUNT_SHIFT,
 		};
 		char comm[16];
+		const char *contexts[NR_CONTEXT_KINDS] = { [CONTEXT_COMM] = comm };
 		struct tally_run run = {
-			.event = i % 3, .image = image, .comm = comm, .by_comm = i % 2
+			.event = i % 3,
+			.image = image,
+			.comm = comm,
+			.contexts = i % 2 ? contexts : NULL,
 		};
 
 		snprintf(comm, sizeof(comm), "c%d", i);
@@ -545,6 +553,8 @@ START_TEST(a_tally_keeps_every_sample)
 	}
 	ck_assert_uint_eq(tally_total(t), added);
 	ck_assert_uint_le(t->comms.nr, TALLY_COMMS + 8);
+	ck_assert_uint_eq(t->contexts.nr, TALLY_CONTEXTS + 1);
+	ck_assert_uint_gt(t->crowded, 0);
 	tally_drop(t, SAMPLE_NO_SPACE);
 	ck_assert_uint_eq(tally_total(t), added);
 	ck_assert_uint_eq(t->profiles.nr, 0);

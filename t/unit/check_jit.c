@@ -254,13 +254,13 @@ struct settled {
 	struct known_image *image;
 };
 
-static void on_settled(void *ctx, const struct jit_sample *s, const char *comm, int err,
-		       struct known_image *image, uint64_t bias)
+static void on_settled(void *ctx, const struct jit_sample *s, const struct process *p,
+		       int err, struct known_image *image, uint64_t bias)
 {
 	struct settled *out = ctx;
 
 	ck_assert_uint_eq(cpi_entry_count(&s->entry), 3);
-	ck_assert_str_eq(comm, "test");
+	ck_assert_str_eq(p->comm, "test");
 	*out = (struct settled){ out->nr + 1, err, bias, image };
 }
 

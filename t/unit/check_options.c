@@ -9,6 +9,7 @@
 
 #include "abi/control.h"
 #include "base/times.h"
+#include "db/context.h"
 #include "t/unit/unit.h"
 
 #define MAX_ARGS 48
@@ -76,7 +77,8 @@ START_TEST(every_option_is_taken)
 	ck_assert_int_eq(
 		parse("--db a.db --socket s.sock --log l.log -F 250.5 "
 		      "--budget 2% --check 30s --collector perf --sweep 5s --flush 1m "
-		      "--epoch 2h --max-memory 8M --by-comm --group g "
+		      "--epoch 2h --max-memory 8M --by comm,label --by-process x* "
+		      "--group g "
 		      "--user u -v",
 		      &o),
 		0);
@@ -91,7 +93,9 @@ START_TEST(every_option_is_taken)
 	ck_assert_uint_eq(o.session.flush_ns, 60 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.epoch_ns, 7200 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.max_memory, 8 << 20);
-	ck_assert(o.session.by_comm);
+	ck_assert_uint_eq(o.session.by, 1u << CONTEXT_COMM | 1u << CONTEXT_LABEL |
+						1u << CONTEXT_PROCESS);
+	ck_assert_str_eq(o.session.by_process, "x*");
 	ck_assert_str_eq(o.group, "g");
 	ck_assert_str_eq(o.user, "u");
 	ck_assert(o.verbose);
@@ -189,7 +193,11 @@ static const char *const refused[] = {
 	"--flush 0s",
 	"--flush soon",
 	"--epoch -1h",
-	"--by-comm=yes",
+	"--by=",
+	"--by=comm,",
+	"--by=commands",
+	"--by=comm label",
+	"--by-process=",
 	/* one event too many */
 	"-e 1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3",
 };

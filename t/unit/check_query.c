@@ -30,6 +30,7 @@ static void flush_everything(struct store *s, uint64_t seq, uint64_t from_ns,
 		{ &images[1], KMOD, "", other },
 		{ &images[1], PERF, "comm=make", kernel },
 		{ &images[0], PERF, "comm=cc1", cc1 },
+		{ &images[0], PERF, "label=nightly", cc1 },
 	};
 	struct flush_comm comms[] = {
 		{ &images[0], PERF, "cc1", 10 * scale },
@@ -141,6 +142,13 @@ static const struct {
 	{ "2025..2026-11-20T10", NULL, -ENOENT }, /* 2025 is an id */
 	{ "2025-01..2026-11-20T10", "1", 0 },
 	{ "2026-11-20T12..2027-01", "3 4", 0 },
+	{ "2026-11-20T11..12", "2 3", 0 },
+	{ "2026-11-20T11..9", NULL, -ENOENT },
+	{ "2026-11-19..20", "1 2 3 4", 0 },
+	{ "2..2026-11-20T12", "2 3", 0 },
+	{ "2..last", "2 3 4", 0 },
+	{ "9..last", NULL, -ENOENT },
+	{ "-2x", NULL, -ENOENT },
 	{ "1,3", "1 3", 0 },
 	{ "3,1,3", "1 3", 0 },
 	{ "1,9", NULL, -ENOENT },
@@ -163,6 +171,99 @@ START_TEST(epochs_are_named_in_many_ways)
 		buf_printf(&ids, "%s%d", i ? " " : "", (int)e.epoch[i].id);
 	ck_assert_msg(!strcmp(buf_str(&ids), specs[_i].want ? specs[_i].want : ""),
 		      "'%s': %s", specs[_i].spec, buf_str(&ids));
+	buf_fini(&ids);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* Another machine's epochs 5 and 6, of 09:00 and 11:45, came later. */
+static const struct {
+	const char *spec, *host, *platform, *want;
+} machines[] = {
+	{ "all", NULL, NULL, "5 1 2 6 3 4" },
+	{ "last", NULL, NULL, "4" },
+	{ "-2", NULL, NULL, "6" },
+	{ "5..6", NULL, NULL, "5 6" }, /* both are ids */
+	{ "5..last", NULL, NULL, "5 1 2 6 3 4" },
+	{ "6..last", NULL, NULL, "6 3 4" },
+	{ "..6", NULL, NULL, "5 1 2 6 3 4" },
+	{ "last", "web*", NULL, "6" },
+	{ "-1", "web1", NULL, "5" },
+	{ "all", "web1", NULL, "5 6" },
+	{ "all", "*", NULL, "5 1 2 6 3 4" },
+	{ "all", "w", NULL, "" },
+	{ "4", "web1", NULL, "" },
+	{ "2026-11-20T11", "web1", NULL, "6" },
+	{ "gcc", "web1", NULL, "" },
+	{ "all", NULL, "aarch64", "5 6" },
+	{ "all", NULL, "x86_64/*", "1 2 3 4" },
+	{ "all", NULL, "*/Test CPU/*", "1 2 3 4" },
+	{ "last", NULL, "6.6.*", "6" },
+	{ "all", "testhost", "aarch64", "" },
+};
+
+START_TEST(epochs_are_chosen_by_machine_and_in_order_of_time)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	const struct query_machines of = { machines[_i].host, machines[_i].platform };
+	struct query_epochs e = { 0 };
+	struct buf ids = { 0 };
+
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "INSERT INTO platform VALUES (2, 'web1', 'aarch64',"
+				  " 'N1', '6.6.1', 'b', 0, 1);"
+				  "INSERT INTO run VALUES (2, 2, 0, 0, 1);"
+				  "INSERT INTO epoch SELECT id + 4, 2, '',"
+				  " from_ns + (id * 7 - 11) * 900000000000,"
+				  " from_ns + (id * 7 - 11) * 900000000000 + 1, 0, 0"
+				  " FROM epoch WHERE id < 3"),
+			 0);
+	query_epochs_of(db, machines[_i].spec, &of, &e);
+	for (size_t i = 0; i < e.nr; i++)
+		buf_printf(&ids, "%s%d", i ? " " : "", (int)e.epoch[i].id);
+	ck_assert_msg(!strcmp(buf_str(&ids), machines[_i].want), "%s: %s",
+		      machines[_i].spec, buf_str(&ids));
+	buf_fini(&ids);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* An epoch of the last minutes, and of the day before yesterday. */
+static const struct {
+	const char *spec, *want;
+} relative[] = {
+	{ "-1h", "2" },         { "-90m", "2" },          { "-5d", "1 2" },
+	{ "-5d..-1d", "1" },    { "-1h..", "2" },         { "..-1h", "1" },
+	{ "-5d..last", "1 2" }, { "yesterday..-1h", "" }, { "-1h..-30m", "" },
+};
+
+START_TEST(times_count_from_now)
+{
+	const uint64_t now_ns = time_real_ns();
+	struct query_epochs e = { 0 };
+	struct buf ids = { 0 };
+	struct dbtest t;
+	struct store *s;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(store_begin(db, &test_platform, now_ns - 60 * HOUR, &s), 0);
+	ck_assert_int_eq(store_epoch(s, now_ns - 60 * HOUR, 2, NULL), 0);
+	store_free(s);
+	ck_assert_int_eq(store_begin(db, &test_platform, now_ns - HOUR / 6, &s), 0);
+	ck_assert_int_eq(store_epoch(s, now_ns - HOUR / 6, 2, NULL), 0);
+	ck_assert_int_eq(store_end(s, now_ns - HOUR / 12), 0);
+	query_epochs(db, relative[_i].spec, &e);
+	for (size_t i = 0; i < e.nr; i++)
+		buf_printf(&ids, "%s%d", i ? " " : "", (int)e.epoch[i].id);
+	ck_assert_msg(!strcmp(buf_str(&ids), relative[_i].want), "%s: %s",
+		      relative[_i].spec, buf_str(&ids));
 	buf_fini(&ids);
 	query_epochs_fini(&e);
 	db_close(db);
@@ -240,23 +341,29 @@ START_TEST(streams_and_losses_add_up_over_epochs)
 END_TEST
 
 static const struct {
-	const char *what, *epochs, *event, *image, *comm;
+	const char *what, *epochs, *event, *image, *context;
 	int err;
 	uint64_t rows, samples, taken;
+	enum context_kind kind;
 } selections[] = {
-	{ "everything of one", "1", NULL, NULL, NULL, 0, 3, 22, 4 },
-	{ "everything", "all", NULL, NULL, NULL, 0, 3, 220, 40 },
-	{ "an event", "all", "cpu-clock", NULL, NULL, 0, 2, 150, 40 },
-	{ "no such event", "all", "x", NULL, NULL, 0, 0, 0, 0 },
-	{ "a full path", "1", NULL, "/usr/bin/cc1", NULL, 0, 1, 10, 4 },
-	{ "a last component", "1", NULL, "cc?", NULL, 0, 1, 10, 4 },
-	{ "a glob with slashes", "1", NULL, "/usr*", NULL, 0, 1, 10, 4 },
-	{ "the kernel", "1", NULL, "\\[kernel\\]", NULL, 0, 2, 12, 0 },
-	{ "no such image", "1", NULL, "nothing", NULL, 0, 0, 0, 0 },
-	{ "a command", "2", NULL, NULL, "make", 0, 1, 10, 0 },
-	{ "commands", "all", NULL, NULL, "*", 0, 2, 30, 8 },
-	{ "no such command", "2", NULL, NULL, "nobody", 0, 0, 0, 0 },
-	{ "a command without profiles", "1", NULL, NULL, "make", -CPI_EEMPTY, 0, 0, 0 },
+	{ "everything of one", "1", NULL, NULL, NULL, 0, 3, 22, 4, CONTEXT_COMM },
+	{ "everything", "all", NULL, NULL, NULL, 0, 3, 220, 40, CONTEXT_COMM },
+	{ "an event", "all", "cpu-clock", NULL, NULL, 0, 2, 150, 40, CONTEXT_COMM },
+	{ "no such event", "all", "x", NULL, NULL, 0, 0, 0, 0, CONTEXT_COMM },
+	{ "a full path", "1", NULL, "/usr/bin/cc1", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "a last component", "1", NULL, "cc?", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "a glob with slashes", "1", NULL, "/usr*", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "the kernel", "1", NULL, "\\[kernel\\]", NULL, 0, 2, 12, 0, CONTEXT_COMM },
+	{ "no such image", "1", NULL, "nothing", NULL, 0, 0, 0, 0, CONTEXT_COMM },
+	{ "a command", "2", NULL, NULL, "make", 0, 1, 10, 0, CONTEXT_COMM },
+	{ "commands", "all", NULL, NULL, "*", 0, 2, 30, 8, CONTEXT_COMM },
+	{ "no such command", "2", NULL, NULL, "nobody", 0, 0, 0, 0, CONTEXT_COMM },
+	{ "a command without profiles", "1", NULL, NULL, "make", -CPI_EEMPTY, 0, 0, 0,
+	  CONTEXT_COMM },
+	{ "a label", "all", NULL, NULL, "n*", 0, 1, 20, 8, CONTEXT_LABEL },
+	{ "no such label", "2", NULL, NULL, "", 0, 0, 0, 0, CONTEXT_LABEL },
+	{ "a kind without profiles", "2", NULL, NULL, "*", -CPI_EEMPTY, 0, 0, 0,
+	  CONTEXT_CGROUP },
 };
 
 struct tally {
@@ -295,7 +402,8 @@ START_TEST(selections_restrict_profiles)
 	struct query_selection sel = { .epochs = &e,
 				       .event = selections[_i].event,
 				       .image = selections[_i].image,
-				       .comm = selections[_i].comm };
+				       .context = selections[_i].context,
+				       .kind = selections[_i].kind };
 	struct tally sum = { 0 };
 	int err;
 
@@ -379,16 +487,57 @@ START_TEST(commands_have_totals_by_image)
 	ck_assert_str_eq(c.comm[0].image.desc.name, "/usr/bin/cc1");
 	ck_assert_uint_eq(c.comm[0].n, 30);
 	ck_assert_str_eq(c.comm[1].comm, "make");
-	ck_assert_int_eq(c.comm[1].image.id, 0);
-	ck_assert_str_eq(c.comm[1].image.desc.name, "[unknown]");
-	ck_assert_uint_eq(c.comm[1].n, 3);
+	ck_assert_str_eq(c.comm[1].image.desc.name, "[kernel]");
+	ck_assert_uint_eq(c.comm[1].n, 15);
+	ck_assert_str_eq(c.comm[2].comm, "make");
+	ck_assert_int_eq(c.comm[2].image.id, 0);
+	ck_assert_str_eq(c.comm[2].image.desc.name, "[unknown]");
+	ck_assert_uint_eq(c.comm[2].n, 3);
 	query_comms_fini(&c);
-	sel.comm = "m*";
+	sel.context = "m*";
 	sel.image = "*kernel*";
 	ck_assert_int_eq(query_comms(db, &sel, &c), 0);
 	ck_assert_uint_eq(c.nr, 1);
 	ck_assert_uint_eq(c.comm[0].n, 15);
 	query_comms_fini(&c);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(contexts_have_totals_and_so_has_what_is_in_none)
+{
+	static const struct {
+		const char *comm, *image;
+		uint64_t n;
+	} want[] = {
+		{ "", "/usr/bin/cc1", 10 },
+		{ "", "[kernel]", 15 },
+		{ "", "[kernel]", 21 },
+		{ "nightly", "/usr/bin/cc1", 20 },
+	};
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e };
+	struct query_comms c;
+
+	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
+	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_LABEL, &c), 0);
+	ck_assert_uint_eq(c.nr, NR(want));
+	for (size_t i = 0; i < NR(want); i++) {
+		ck_assert_str_eq(c.comm[i].comm, want[i].comm);
+		ck_assert_str_eq(c.comm[i].image.desc.name, want[i].image);
+		ck_assert_uint_eq(c.comm[i].n, want[i].n);
+	}
+	query_comms_fini(&c);
+	sel.context = "*";
+	sel.kind = CONTEXT_LABEL;
+	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_LABEL, &c), 0);
+	ck_assert_uint_eq(c.nr, 1);
+	query_comms_fini(&c);
+	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_PROCESS, &c), -CPI_EEMPTY);
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
@@ -483,12 +632,16 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("query");
 
 	tcase_add_loop_test(tc, epochs_are_named_in_many_ways, 0, NR(specs));
+	tcase_add_loop_test(tc, times_count_from_now, 0, NR(relative));
+	tcase_add_loop_test(tc, epochs_are_chosen_by_machine_and_in_order_of_time, 0,
+			    NR(machines));
 	tcase_add_test(tc, an_epoch_tells_its_time_machine_and_samples);
 	tcase_add_test(tc, streams_and_losses_add_up_over_epochs);
 	tcase_add_loop_test(tc, selections_restrict_profiles, 0, NR(selections));
 	tcase_add_test(tc, a_callback_stops_the_query);
 	tcase_add_test(tc, a_damaged_blob_is_named);
 	tcase_add_test(tc, commands_have_totals_by_image);
+	tcase_add_test(tc, contexts_have_totals_and_so_has_what_is_in_none);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
 	tcase_add_test(tc, an_empty_database_has_no_epochs);

@@ -647,7 +647,7 @@ START_TEST(what_nothing_refers_to_any_more_goes)
 	ck_assert_int_eq(store_end(s, START + 3 * DAY), 0);
 	ck_assert_int_eq(sql_exec(db_handle(db),
 				  "UPDATE epoch SET label = '';"
-				  "INSERT INTO gap VALUES (1, 5, 9, 'old')"),
+				  "INSERT INTO gap VALUES (1, 5, 9, 'old', '')"),
 			 0);
 	other = dbtest_open(&t, DB_WRITE);
 	run_steps(other, &policy, START + 90 * DAY, NULL);

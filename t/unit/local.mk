@@ -58,12 +58,12 @@ t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_options_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_db t/unit/check_db_root t/unit/check_query t/unit/check_retain
+	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_query t/unit/check_retain
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -127,6 +127,8 @@ t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_retain_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_copy_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_copy_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/
@@ -195,6 +197,18 @@ check_PROGRAMS += t/unit/check_spots
 QUICK_TESTS += t/unit/check_spots
 t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_together
+QUICK_TESTS += t/unit/check_together
+t_unit_check_together_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_together_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+
+# Contexts of samples, and what cgroups are called.
+check_PROGRAMS += t/unit/check_cgroupname t/unit/check_contexts
+QUICK_TESTS += t/unit/check_cgroupname t/unit/check_contexts
+t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_cgroupname_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
 
 # Runs compared: statistics.
 UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \

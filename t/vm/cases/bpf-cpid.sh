@@ -20,7 +20,7 @@ kill -KILL "$cpid_pid"
 cpid_wait
 await nothing_stays
 
-cpid_start --collector auto --sweep 200ms -F 1000 --by-comm ||
+cpid_start --collector auto --sweep 200ms -F 1000 --by comm ||
 	fail 'cpid does not start again'
 [ "$(cpid_field collector)" = bpf ] || fail "$(cpid_ask status)"
 split_start

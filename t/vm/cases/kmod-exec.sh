@@ -4,7 +4,7 @@
 . /cpi/case.sh
 
 module_load
-cpid_start --collector kmod -F 1000 --by-comm --sweep 200ms || fail 'cpid does not start'
+cpid_start --collector kmod -F 1000 --by comm --sweep 200ms || fail 'cpid does not start'
 /cpi/t/programs/spawn 40 2 30 /cpi/t/programs/burn_a /cpi/t/programs/burn_b
 cpid_ask flush >/dev/null
 check_accounting

@@ -3,7 +3,7 @@
 # Short processes: fork, exec and exit in quick succession, on two CPUs.
 . /cpi/case.sh
 
-cpid_start --collector perf -F 1000 --by-comm --sweep 200ms || fail 'cpid does not start'
+cpid_start --collector perf -F 1000 --by comm --sweep 200ms || fail 'cpid does not start'
 /cpi/t/programs/spawn 60 2 40 /cpi/t/programs/burn_a /cpi/t/programs/burn_b
 cpid_ask flush >/dev/null
 check_accounting

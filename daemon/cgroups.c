@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Paths come from /proc while a process lives, and from the tracepoint of moves. What
+ * an exec tells is an id: as long as it is the one that the process map has, nothing is
+ * asked. Another one's path comes from the file system, by its handle.
+ */
+#include "config.h"
+
+#include "daemon/cgroups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/cgroupevents.h"
+#include "db/context.h"
+
+#define MAX_TEXT      (64u << 10) /* a dozen hierarchies' paths */
+#define FILEID_KERNFS 0xfe        /* a handle of eight bytes: the cgroup's id */
+
+struct cgroups {
+	struct procmap *procmap;
+	struct cgroupevents events;
+	int nr_events;
+	int mount_fd; /* cgroup v2's; -1: there is none */
+	char *mount;
+};
+
+/* One of a process that is a zombie may be gone already. */
+static char *cut_deleted(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t len = strlen(path), cut = sizeof(deleted) - 1;
+
+	if (len > cut && !strcmp(path + len - cut, deleted))
+		path[len - cut] = '\0';
+	return path;
+}
+
+/* Whether a list with commas has the word. */
+static bool has_word(const char *list, const char *word)
+{
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (len == strlen(word) && !memcmp(list, word, len))
+			return true;
+		if (!list[len])
+			return false;
+		list += len + 1;
+	}
+}
+
+/* A line "NUMBER:CONTROLLERS:PATH". */
+static void parse_line(char *line, struct cgroups_paths *out)
+{
+	char *number = strsep(&line, ":"), *controllers = strsep(&line, ":");
+
+	if (!controllers || !line || line[0] != '/')
+		return;
+	if (!strcmp(number, "0") && !*controllers)
+		out->unified = cut_deleted(line);
+	else if (!strcmp(controllers, "name=systemd"))
+		out->named = cut_deleted(line);
+	out->perf_in_v1 |= has_word(controllers, "perf_event");
+}
+
+void cgroups_parse(char *text, struct cgroups_paths *out)
+{
+	char *line;
+
+	*out = (struct cgroups_paths){ 0 };
+	while ((line = strsep(&text, "\n")))
+		parse_line(line, out);
+}
+
+const char *cgroups_choose(const struct cgroups_paths *p)
+{
+	return p->named && (!p->unified || !p->unified[1]) ? p->named : p->unified;
+}
+
+static int read_paths(uint32_t tgid, struct buf *text, struct cgroups_paths *out)
+{
+	char name[64];
+	int err;
+
+	snprintf(name, sizeof(name), "/proc/%u/cgroup", tgid);
+	err = file_read_all(AT_FDCWD, name, MAX_TEXT, text);
+	if (!err && !*buf_str(text))
+		err = -ENOENT;
+	if (!err)
+		cgroups_parse(text->data, out);
+	return err;
+}
+
+/* A cgroup's id, from its path in v2; 0 where it is not known. */
+static uint64_t id_of(const struct cgroups *c, const char *path)
+{
+	struct stat st;
+
+	if (c->mount_fd < 0 || !path)
+		return 0;
+	path += path[0] == '/';
+	return fstatat(c->mount_fd, *path ? path : ".", &st, AT_SYMLINK_NOFOLLOW)
+		       ? 0
+		       : st.st_ino;
+}
+
+static void set(struct cgroups *c, uint32_t tgid, const char *path, uint64_t id)
+{
+	procmap_set_cgroup(c->procmap, tgid,
+			   strlen(path) <= CONTEXT_VALUE_MAX ? path : CONTEXT_OTHER,
+			   id);
+}
+
+void cgroups_read(struct cgroups *c, uint32_t tgid)
+{
+	struct cgroups_paths paths;
+	struct buf text = { 0 };
+
+	if (!read_paths(tgid, &text, &paths) && cgroups_choose(&paths))
+		set(c, tgid, cgroups_choose(&paths), id_of(c, paths.unified));
+	buf_fini(&text);
+}
+
+static void read_one(void *ctx, uint32_t tgid)
+{
+	cgroups_read(ctx, tgid);
+}
+
+void cgroups_read_all(struct cgroups *c)
+{
+	procmap_for_each(c->procmap, read_one, c);
+}
+
+/* Where cgroup v2 is mounted; several mounts show the same. */
+static int open_mount(struct cgroups *c)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+
+	if (!f)
+		return -errno;
+	while ((m = getmntent(f)) && strcmp(m->mnt_type, "cgroup2"))
+		;
+	c->mount = m ? strdup(m->mnt_dir) : NULL;
+	endmntent(f);
+	if (!m)
+		return 0;
+	if (!c->mount)
+		return -ENOMEM;
+	c->mount_fd = open(c->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return 0;
+}
+
+/* Ids of execs would be of a hierarchy in v1 that says nothing. */
+static bool has_perf_in_v1(void)
+{
+	struct cgroups_paths paths;
+	struct buf text = { 0 };
+	bool is = !read_paths((uint32_t)getpid(), &text, &paths) && paths.perf_in_v1;
+
+	buf_fini(&text);
+	return is;
+}
+
+int cgroups_open(struct procmap *pm, bool follow, struct cgroups **out)
+{
+	struct cgroups *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->procmap = pm;
+	c->mount_fd = -1;
+	err = open_mount(c);
+	if (err == -ENOMEM) {
+		cgroups_close(c);
+		return err;
+	}
+	err = follow ? cgroupevents_find(&c->events) : 0;
+	if (err)
+		cgroups_give_up(c, err);
+	else if (follow)
+		c->nr_events = has_perf_in_v1() || c->mount_fd < 0 ? 1 : 2;
+	*out = c;
+	return 0;
+}
+
+void cgroups_close(struct cgroups *c)
+{
+	if (!c)
+		return;
+	if (c->mount_fd >= 0)
+		close(c->mount_fd);
+	free(c->mount);
+	free(c);
+}
+
+void cgroups_note_exec(struct cgroups *c, uint32_t tgid)
+{
+	if (c->nr_events < CGROUPS_MAX_EVENTS)
+		cgroups_read(c, tgid);
+}
+
+int cgroups_nr_events(const struct cgroups *c)
+{
+	return c ? c->nr_events : 0;
+}
+
+void cgroups_attr(const struct cgroups *c, int event, struct perf_event_attr *attr)
+{
+	cgroupevents_attr(event ? c->events.executed : c->events.moved, attr);
+}
+
+void cgroups_give_up(struct cgroups *c, int err)
+{
+	log_info("cgroups: moves are not told of (%s): a process's cgroup is looked at "
+		 "when it calls exec, if it lives long enough",
+		 err_str(err));
+	c->nr_events = 0;
+}
+
+/* The path of a cgroup that is still there. 0 or -errno. */
+static int path_of(const struct cgroups *c, uint64_t id, char path[PATH_MAX])
+{
+	struct {
+		struct file_handle head;
+		uint64_t id;
+	} handle = { .head = { .handle_bytes = sizeof(id),
+			       .handle_type = FILEID_KERNFS },
+		     .id = id };
+	const size_t skip = strlen(c->mount);
+	char link[64];
+	ssize_t len;
+	int fd;
+
+	fd = open_by_handle_at(c->mount_fd, &handle.head, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX - 1);
+	close(fd);
+	if (len < (ssize_t)skip)
+		return -ENOENT;
+	memmove(path, path + skip, (size_t)len - skip);
+	path[len - (ssize_t)skip] = '\0';
+	if (!*path)
+		strcpy(path, "/");
+	return path[0] == '/' ? 0 : -ENOENT;
+}
+
+static void apply_exec(struct cgroups *c, const struct cgroupevent *e)
+{
+	const struct process *p = procmap_find(c->procmap, e->tgid, 0, UINT64_MAX);
+	char path[PATH_MAX];
+
+	if (!p || p->cgroup_id == e->id)
+		return;
+	if (!path_of(c, e->id, path) && path[1])
+		set(c, e->tgid, path, e->id);
+	else /* v2's root says nothing of v1 */
+		cgroups_read(c, e->tgid);
+}
+
+void cgroups_apply(struct cgroups *c, const struct perf_event_header *h)
+{
+	struct cgroupevent e;
+
+	if (!cgroupevents_read(&c->events, h, &e))
+		return;
+	if (!e.path) {
+		apply_exec(c, &e);
+		return;
+	}
+	if (!e.hierarchy)
+		set(c, e.tgid, e.path, e.id);
+	if (e.hierarchy || !e.path[1]) /* v1's numbers differ from machine to machine */
+		cgroups_read(c, e.tgid);
+}

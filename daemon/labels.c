@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An environment is memory of its process, which may let whoever reads it wait for as
+ * long as it likes (userfaultfd). So a child reads them, and says so of each; it is
+ * killed when one takes too long, and the next child goes on behind that process.
+ */
+#include "config.h"
+
+#include "daemon/labels.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+
+#define PATIENCE_MS     100
+#define MAX_HANGS       10
+#define MAX_ENVIRONMENT (256u << 10)
+
+static bool take(const char *text, size_t len, char label[CPI_LABEL_MAX + 1])
+{
+	if (!cpi_label_is_valid(text, len))
+		return false;
+	memcpy(label, text, len);
+	label[len] = '\0';
+	return true;
+}
+
+bool labels_parse_mapping(const char *name, char label[CPI_LABEL_MAX + 1])
+{
+	static const char before[] = CPI_LABEL_MAPPED, behind[] = " (deleted)";
+	const size_t begin = sizeof(before) - 1, end = sizeof(behind) - 1;
+	const size_t len = strlen(name);
+
+	if (len < begin + end || strncmp(name, before, begin) ||
+	    strcmp(name + len - end, behind))
+		return false;
+	return take(name + begin, len - begin - end, label);
+}
+
+bool labels_parse_environment(const char *data, size_t size,
+			      char label[CPI_LABEL_MAX + 1])
+{
+	static const char before[] = CPI_LABEL_ENV "=";
+	const size_t begin = sizeof(before) - 1;
+
+	while (size) {
+		size_t len = strnlen(data, size);
+
+		if (len >= begin && !memcmp(data, before, begin))
+			return take(data + begin, len - begin, label);
+		len += len < size;
+		data += len;
+		size -= len;
+	}
+	return false;
+}
+
+/* What a child says of a process; the label is "" when it has none. */
+struct answer {
+	uint32_t tgid;
+	char label[CPI_LABEL_MAX + 1];
+};
+
+/* The processes to ask. */
+struct scan {
+	struct procmap *pm;
+	uint64_t since_ns;
+	uint32_t *tgid;
+	size_t nr, cap;
+};
+
+static void add(void *ctx, uint32_t tgid)
+{
+	struct scan *s = ctx;
+	const struct process *p = procmap_find(s->pm, tgid, 0, UINT64_MAX);
+
+	if (!p || (p->label && p->start_ns < s->since_ns))
+		return;
+	if (s->nr == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 256;
+		uint32_t *grown = realloc(s->tgid, cap * sizeof(*grown));
+
+		if (!grown)
+			return;
+		s->tgid = grown;
+		s->cap = cap;
+	}
+	s->tgid[s->nr++] = tgid;
+}
+
+static void ask(uint32_t tgid, struct answer *out)
+{
+	struct buf text = { 0 };
+	char path[64];
+
+	*out = (struct answer){ .tgid = tgid };
+	snprintf(path, sizeof(path), "/proc/%u/environ", tgid);
+	if (!file_read_all(AT_FDCWD, path, MAX_ENVIRONMENT, &text))
+		labels_parse_environment(text.data, text.len, out->label);
+	buf_fini(&text);
+}
+
+/* Until it is killed. */
+static void answer_all(const struct scan *s, size_t from, int fd)
+{
+	struct answer a;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = from; i < s->nr; i++) {
+		ask(s->tgid[i], &a);
+		if (file_write(fd, &a, sizeof(a)))
+			break;
+	}
+	for (;;)
+		pause();
+}
+
+/* Takes a child's answers from one on. Returns how many processes it spoke of. */
+static size_t hear(const struct scan *s, size_t from, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct answer a;
+	size_t nr = 0;
+
+	while (from + nr < s->nr && poll(&p, 1, PATIENCE_MS) > 0 &&
+	       read(fd, &a, sizeof(a)) == sizeof(a)) {
+		procmap_set_label(s->pm, a.tgid, *a.label ? a.label : NULL);
+		nr++;
+	}
+	return nr;
+}
+
+/* Has a child ask from one process on. Sets *done to the first that it did not reach.
+ */
+static int ask_from(const struct scan *s, size_t from, size_t *done)
+{
+	int fd[2], err = 0;
+	pid_t child;
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return -errno;
+	child = fork();
+	if (!child)
+		answer_all(s, from, fd[1]);
+	close(fd[1]);
+	if (child < 0) {
+		err = -errno;
+		goto out;
+	}
+	*done = from + hear(s, from, fd[0]);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+out:
+	close(fd[0]);
+	return err;
+}
+
+void labels_scan(struct procmap *pm, uint64_t since_ns)
+{
+	struct scan s = { .pm = pm, .since_ns = since_ns };
+	size_t done = 0;
+	int nr_hangs = 0, err = 0;
+
+	procmap_for_each(pm, add, &s);
+	while (done < s.nr && nr_hangs < MAX_HANGS) {
+		err = ask_from(&s, done, &done);
+		if (err)
+			break;
+		if (done < s.nr) { /* that one did not answer in time */
+			log_debug("labels: process %u cannot be asked", s.tgid[done]);
+			done++;
+			nr_hangs++;
+		}
+	}
+	if (done < s.nr)
+		log_warn("labels: %zu processes could not be asked for theirs: %s",
+			 s.nr - done, err ? err_str(err) : "others took too long");
+	free(s.tgid);
+}

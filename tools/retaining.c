@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/retaining.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/retain.h"
+#include "db/rows.h"
+#include "tools/out.h"
+
+/* Step by step, with rests as long as the steps: a collector's flushes come between. */
+static int run_steps(struct retain *r)
+{
+	uint64_t begun_ns, took_ns;
+	int more;
+
+	do {
+		begun_ns = time_mono_ns();
+		more = retain_step(r, time_real_ns());
+		took_ns = time_mono_ns() - begun_ns;
+		nanosleep(&(struct timespec){ .tv_nsec =
+						      (long)(took_ns % NSEC_PER_SEC) },
+			  NULL);
+	} while (more == 1);
+	return more;
+}
+
+static int finish(struct db *db, struct retain *r, int err)
+{
+	if (!err)
+		err = run_steps(r);
+	if (err)
+		log_err("%s: %s: what has begun goes on the next time", db_path(db),
+			err == -EBUSY ? "somebody reads or writes for long"
+				      : err_str(err));
+	return err;
+}
+
+int retaining_roll(struct db *db, const struct query_epochs *epochs)
+{
+	const struct retain_policy days = { .hourly_ns = 1 };
+	struct retain *r = NULL;
+	struct buf ids = { 0 };
+	uint64_t nr;
+	int err = epochs ? rows_epoch_ids(epochs, &ids) : 0;
+
+	if (!err)
+		err = retain_new(db, &days, ids.data, &r);
+	if (!err)
+		err = finish(db, r, 0);
+	if (!err) {
+		nr = retain_stats(r).nr_rolled;
+		out_line("%" PRIu64 " day%s rolled up", nr, nr == 1 ? "" : "s");
+	}
+	retain_free(r);
+	buf_fini(&ids);
+	return err;
+}
+
+/* Whether all of them may go. */
+static int check_removable(const struct query_epochs *epochs)
+{
+	for (size_t i = 0; i < epochs->nr; i++) {
+		const struct query_epoch *e = &epochs->epoch[i];
+
+		if (e->open) {
+			log_err("epoch %" PRId64 " is open: 'cpi epoch new' ends it; "
+				"nothing was removed",
+				e->id);
+			return -EBUSY;
+		}
+		if (*e->label) {
+			log_err("epoch %" PRId64 " is called '%s', and kept for that: "
+				"'cpi epoch label %" PRId64
+				" \"\"' takes the name away; "
+				"nothing was removed",
+				e->id, e->label, e->id);
+			return -EPERM;
+		}
+	}
+	return 0;
+}
+
+int retaining_remove(struct db *db, const struct query_epochs *epochs)
+{
+	const struct retain_policy none = { 0 };
+	struct retain *r = NULL;
+	int err = check_removable(epochs);
+
+	if (err)
+		return err;
+	err = retain_new(db, &none, NULL, &r);
+	for (size_t i = 0; !err && i < epochs->nr; i++)
+		err = retain_remove(r, epochs->epoch[i].id);
+	err = finish(db, r, err);
+	if (!err)
+		out_line("%zu epoch%s removed", epochs->nr, epochs->nr == 1 ? "" : "s");
+	retain_free(r);
+	return err;
+}
