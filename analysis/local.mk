@@ -55,6 +55,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/shape.c analysis/shape.h \
+	analysis/similar.c analysis/similar.h \
 	analysis/splitfile.c analysis/splitfile.h \
 	analysis/splitset.c analysis/splitset.h \
 	analysis/splitunit.c analysis/splitunit.h \

@@ -7,6 +7,7 @@ dist_man_MANS += \
 	man/cpi-calc.1 \
 	man/cpi-cat.1 \
 	man/cpi-cfg.1 \
+	man/cpi-diff.1 \
 	man/cpi-epoch.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \

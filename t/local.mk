@@ -241,9 +241,12 @@ t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
 
 # What differs from run to run.
-RUNS_TESTS = t/0112-cli-stats.t
+RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t
 dist_check_SCRIPTS += $(RUNS_TESTS)
 QUICK_TESTS += $(RUNS_TESTS)
+dist_check_SCRIPTS += t/0342-diff-mix.t
+LONG_TESTS += t/0342-diff-mix.t
+EXTRA_DIST += t/accuracy/compare
 check_PROGRAMS += t/programs/mix
 t_programs_mix_SOURCES = t/programs/mix.c
 t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2

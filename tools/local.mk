@@ -14,6 +14,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_calc.c \
 	tools/cmd_cat.c \
 	tools/cmd_cfg.c \
+	tools/cmd_diff.c \
 	tools/cmd_epoch.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
@@ -32,6 +33,13 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_top.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
+	tools/diff.c tools/diff.h \
+	tools/diff_history.c \
+	tools/diff_judge.c \
+	tools/diff_match.c \
+	tools/diff_print.c \
+	tools/diff_procedure.c tools/diff_procedure.h \
+	tools/diff_svg.c \
 	tools/events.c tools/events.h \
 	tools/explaining.c tools/explaining.h \
 	tools/explaining_each.c \
