@@ -64,6 +64,8 @@ int main(int argc, char **argv)
 		errx(EXIT_FAILURE, "%s: %s", desc.name, err_str(error));
 	while (scanf("%" SCNx64, &address) == 1)
 		dump(im, address);
+	if (image_missing_lines(im))
+		warnx("%s: %s", desc.name, image_missing_lines(im));
 	image_close(im);
 	return EXIT_SUCCESS;
 }

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "tools/imagecache.h"
 #include "tools/prof_rows.h"
+#include "tools/prof_time.h"
 #include "tools/progress.h"
 
 #define NO_SYMBOL UINT64_MAX
@@ -127,6 +128,8 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 			locate(g, image, c[i].offset, &key);
 		err = add_to(g->p, &key, event, c[i].n, weight);
 	}
+	if (image)
+		image_cache_warn_lines(g->images, &q->image, image);
 	return err;
 }
 
@@ -161,7 +164,7 @@ static int gather_profiles(struct prof *p)
 	int err;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
-				   true);
+				   !p->quiet);
 	if (!g.images)
 		return -ENOMEM;
 	err = image_cache_search(g.images, p->ctx->opt.debug_dir,
@@ -306,7 +309,7 @@ static int choose_primary(struct prof *p)
 	return 0;
 }
 
-static int gather(struct prof *p)
+int prof_gather(struct prof *p)
 {
 	int err;
 
@@ -350,7 +353,9 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 		return err;
 	if (ctx->opt.procedure)
 		p->procedure_glob = select_glob(ctx->opt.procedure);
-	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : gather(p);
+	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : prof_gather(p);
+	if (!err && (ctx->opt.over_time || ctx->opt.svg))
+		err = prof_over_time(p);
 	if (err)
 		prof_close(p);
 	return err;
@@ -359,6 +364,7 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 void prof_close(struct prof *p)
 {
 	prof_free_rows(p);
+	prof_free_buckets(p);
 	free(p->procedure_glob);
 	events_fini(&p->ev);
 	select_close(&p->sel);
