@@ -21,8 +21,8 @@ static const char *const maps[] = {
 	"CREATE TEMP TABLE copy_context (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_image (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_version (v INTEGER)",
-	"CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
-	" image INTEGER, low INTEGER, high INTEGER)",
+	("CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
+	 " image INTEGER, low INTEGER, high INTEGER)"),
 };
 
 /* "file:PATH?mode=ro": a name may hold any byte. */
