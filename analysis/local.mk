@@ -20,11 +20,14 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cfg_table.c \
 	analysis/cfg_value.c analysis/cfg_value.h \
 	analysis/combine.c analysis/combine.h \
+	analysis/compare.c analysis/compare.h \
+	analysis/compare_size.c analysis/compare_size.h \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \
 	analysis/debugfile.c analysis/debugfile.h \
 	analysis/debuginfo.c analysis/debuginfo.h \
 	analysis/demangle.c analysis/demangle.h \
+	analysis/distribution.c analysis/distribution.h \
 	analysis/ehframe.c analysis/ehframe.h \
 	analysis/elffile.c analysis/elffile.h \
 	analysis/elfsyms.c analysis/elfsyms.h \
@@ -52,6 +55,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/splitfile.c analysis/splitfile.h \
 	analysis/splitset.c analysis/splitset.h \
 	analysis/splitunit.c analysis/splitunit.h \
+	analysis/spread.c analysis/spread.h \
 	analysis/symtab.c analysis/symtab.h
 
 # What a program that links libanalysis.a needs behind it.

@@ -236,7 +236,9 @@ static int path_of(const struct cgroups *c, uint64_t id, char path[PATH_MAX])
 	struct {
 		struct file_handle head;
 		uint64_t id;
-	} handle = { { sizeof(id), FILEID_KERNFS }, id };
+	} handle = { .head = { .handle_bytes = sizeof(id),
+			       .handle_type = FILEID_KERNFS },
+		     .id = id };
 	const size_t skip = strlen(c->mount);
 	char link[64];
 	ssize_t len;

@@ -7,7 +7,7 @@
  * the images that these name every row that is about them.
  *
  *	copy_open()
- *	copy_choose() for each epoch, copy_gather()
+ *	copy_choose() for each epoch, copy_gather(), copy_gather_captures()
  *	in write transactions: copy_gaps(), copy_images(), copy_capture() until
  *	there is no more
  *	in one: copy_epochs()
@@ -46,8 +46,12 @@ int copy_compare(sqlite3 *h, int64_t src, enum copy_state *state, int64_t *dst);
 /* Says, the last time counts, that the source's epoch src is to be the target's dst. */
 int copy_choose(sqlite3 *h, int64_t src, int64_t dst);
 
-/* Notes what the chosen epochs name. Reads the source alone. */
+/*
+ * Note what the chosen epochs name, then what was captured of the images among
+ * that. They read the source alone.
+ */
 int copy_gather(sqlite3 *h);
+int copy_gather_captures(sqlite3 *h);
 int copy_forget(sqlite3 *h);
 
 /*

@@ -132,8 +132,15 @@ int copy_gather(sqlite3 *h)
 		err = sql_exec(h, "INSERT OR IGNORE INTO temp.copy_platform (src)"
 				  " SELECT platform FROM src.run"
 				  " WHERE id IN (SELECT src FROM temp.copy_run)");
-	if (!err)
-		err = sql_each(h, gather_chunks, &s, CAPTURE_TABLES, "");
+	buf_fini(&s.sql);
+	return err;
+}
+
+int copy_gather_captures(sqlite3 *h)
+{
+	struct script s = { .h = h };
+	int err = sql_each(h, gather_chunks, &s, CAPTURE_TABLES, "");
+
 	buf_fini(&s.sql);
 	return err;
 }

@@ -225,6 +225,8 @@ static int run(struct import *im, const struct query_epochs *epochs)
 	if (!err)
 		err = copy_gather(im->h);
 	if (!err)
+		err = copy_gather_captures(im->h);
+	if (!err)
 		err = import_captures(im);
 	for (size_t i = 0; !err && i < epochs->nr; i++)
 		err = import_epoch(im, epochs->epoch[i].id);

@@ -54,6 +54,8 @@ static int copy_chosen(sqlite3 *h)
 	int err = copy_gather(h);
 
 	if (!err)
+		err = copy_gather_captures(h);
+	if (!err)
 		err = copy_epochs(h, false);
 	if (!err)
 		err = copy_gaps(h);

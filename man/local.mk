@@ -18,6 +18,7 @@ dist_man_MANS += \
 	man/cpi-record.1 \
 	man/cpi-register.1 \
 	man/cpi-stalls.1 \
+	man/cpi-stats.1 \
 	man/cpi-status.1 \
 	man/cpi-sum.1 \
 	man/cpi-top.1

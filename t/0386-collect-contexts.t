@@ -30,6 +30,7 @@ wrapper()
 }
 
 cpi=$builddir/tools/cpi
+real=$(realpath "$programs")
 wrapper in_a "echo \$\$ >$made/docker-$id_a.scope/cgroup.procs && exec $programs/burn_a \$1"
 wrapper in_b "echo \$\$ >$made/libpod-$id_b.scope/cgroup.procs && exec $programs/burn_b \$1"
 wrapper made "$programs/into $made/libpod-$id_b.scope $programs/burn_c \$1"
@@ -45,7 +46,7 @@ in_context()
 {
 	sql "SELECT total(p.total) FROM profile p JOIN image i ON i.id = p.image
 		JOIN context c ON c.id = p.context
-		WHERE p.kind = 0 AND i.name GLOB '*/$1' AND c.name GLOB '${2:-}'" |
+		WHERE p.kind = 0 AND i.name GLOB '$real/$1' AND c.name GLOB '${2:-}'" |
 		sed 's/\.0$//'
 }
 
@@ -62,7 +63,7 @@ image_samples()
 {
 	image_samples_of=$1
 	shift
-	cpi prof --db $db --by image --image "*/$image_samples_of" "$@" --format=csv |
+	cpi prof --db $db --by image --image "$real/$image_samples_of" "$@" --format=csv |
 		sed -n 's/^\([0-9]*\),.*/\1/p'
 }
 
@@ -134,8 +135,15 @@ for kind in comm cgroup container unit label process; do
 	is "$(sum_of $kind)" "$whole" "samples by $kind are all samples"
 done
 
-# Another cpid finds a label again, in the environment, and nothing that is none.
+# Another cpid finds a label again, in the environment, and nothing that is none. Some
+# processes do not let theirs be read.
 mkfifo ready go go_other
+for i in 1 2 3; do
+	HIDDEN=$(head -c 65536 /dev/zero | tr '\0' x) "$programs/hidden" >ready &
+	tap_pids="$tap_pids $!"
+	read -r line <ready
+	note "one hides its environment: ${line:-not here}"
+done
 $cpi label again sh -c 'echo >ready; read -r line <go; exec "$1" 300' sh "$programs/burn_c" &
 again=$!
 read -r line <ready

@@ -87,9 +87,8 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 
 # Images of every kind.
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
-	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t t/0386-collect-contexts.t
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
-	t/0388-hostile-stalling.t
+	t/0386-collect-contexts.t t/0388-hostile-stalling.t
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
 dist_check_SCRIPTS += $(IMAGE_TESTS)
@@ -178,6 +177,10 @@ check_PROGRAMS += t/programs/crowd
 t_programs_crowd_SOURCES = t/programs/crowd.c
 t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
 t_programs_crowd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/hidden
+t_programs_hidden_SOURCES = t/programs/hidden.c
+t_programs_hidden_CFLAGS = $(FIXED_COMPILE)
+t_programs_hidden_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/into
 t_programs_into_SOURCES = t/programs/into.c
 t_programs_into_CFLAGS = $(FIXED_COMPILE)
@@ -226,3 +229,16 @@ check_PROGRAMS += t/programs/timed
 t_programs_timed_SOURCES = t/programs/timed.c
 t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
+
+# What differs from run to run.
+RUNS_TESTS = t/0112-cli-stats.t
+dist_check_SCRIPTS += $(RUNS_TESTS)
+QUICK_TESTS += $(RUNS_TESTS)
+check_PROGRAMS += t/programs/mix
+t_programs_mix_SOURCES = t/programs/mix.c
+t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_mix_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/runsdb
+t_runsdb_SOURCES = t/runsdb.c
+t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_runsdb_LDADD = $(t_mkdb_LDADD)

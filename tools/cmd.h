@@ -38,7 +38,8 @@ enum prof_by {
 	BY_CONTAINER,
 	BY_UNIT,
 	BY_LABEL,
-	BY_PROCESS
+	BY_PROCESS,
+	BY_CATEGORY /* of cpi stats */
 };
 
 /* The value of every option of every command; zero where it was not given. */
@@ -65,6 +66,9 @@ struct cmd_options {
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;
+	/* stats, diff */
+	int normalize;
+	double fdr;
 	/* cat */
 	bool intervals, check;
 	/* record */
@@ -180,7 +184,7 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_top, cmd_cfg, cmd_epoch, cmd_flush, cmd_label, cmd_rate,
+	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_epoch, cmd_flush, cmd_label, cmd_rate,
 	cmd_register, cmd_status, cmd_cat, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */

@@ -121,6 +121,15 @@ void json_real(struct json *j, const char *key, double value, int decimals)
 		fputs("null", stdout);
 }
 
+void json_exact(struct json *j, const char *key, double value)
+{
+	begin_value(j, key);
+	if (isfinite(value))
+		printf("%.15g", value);
+	else
+		fputs("null", stdout);
+}
+
 void json_bool(struct json *j, const char *key, bool value)
 {
 	begin_value(j, key);

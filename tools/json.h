@@ -32,6 +32,7 @@ void json_number(struct json *j, const char *key, uint64_t value);
 void json_signed(struct json *j, const char *key, int64_t value);
 void json_hex(struct json *j, const char *key, uint64_t value); /* "0x12" */
 void json_real(struct json *j, const char *key, double value, int decimals);
+void json_exact(struct json *j, const char *key, double value); /* 15 digits */
 void json_bool(struct json *j, const char *key, bool value);
 void json_verbatim(struct json *j, const char *key, const char *number);
 void json_null(struct json *j, const char *key);

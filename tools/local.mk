@@ -25,6 +25,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_record.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
+	tools/cmd_stats.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
 	tools/cmd_top.c \
@@ -42,6 +43,8 @@ tools_libtools_a_SOURCES = \
 	tools/list_find.c \
 	tools/list_print.c \
 	tools/list_source.c \
+	tools/matrix.c tools/matrix.h \
+	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -54,10 +57,14 @@ tools_libtools_a_SOURCES = \
 	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
+	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
 	tools/source.c tools/source.h \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
+	tools/stats.c tools/stats.h \
+	tools/stats_category.c \
+	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \

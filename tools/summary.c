@@ -10,24 +10,6 @@
 #include "tools/out.h"
 #include "tools/table.h"
 
-enum summary_group {
-	SUMMARY_DYNAMIC,
-	SUMMARY_STATIC,
-	SUMMARY_EXECUTION,
-	SUMMARY_ERROR, /* what rounding left */
-	SUMMARY_NOT_TALLIED,
-	SUMMARY_NR_GROUPS
-};
-
-struct summary_row {
-	enum summary_group group;
-	const char *key, *text;
-	double samples;           /* by what is likeliest */
-	struct blame_range range; /* of a reason: least and most */
-};
-
-#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 10)
-
 static const struct {
 	enum explain_state state;
 	const char *key, *text;
@@ -38,7 +20,7 @@ static const struct {
 	{ EXPLAIN_NO_IMAGE, "no_image", "Image not available" },
 };
 
-static const char *group_name(enum summary_group group)
+const char *summary_group_name(enum summary_group group)
 {
 	static const char *const names[] = { "dynamic", "static", "execution", "error",
 					     "not_tallied" };
@@ -118,8 +100,7 @@ static void add_row(struct summary_row *out, size_t *nr, enum summary_group grou
 		(struct summary_row){ group, key, text, samples, { samples, samples } };
 }
 
-static size_t make_rows(const struct summary *s,
-			struct summary_row out[SUMMARY_MAX_ROWS])
+size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS])
 {
 	const struct blame_summary *b = &s->blame;
 	double sum = b->execution - b->gain;
@@ -225,7 +206,7 @@ static void print_subtotal(const struct summary *s, enum summary_group group,
 void summary_print_text(const struct summary *s)
 {
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	const size_t nr = make_rows(s, row);
+	const size_t nr = summary_rows(s, row);
 	double sum[SUMMARY_NR_GROUPS] = { 0 };
 
 	print_cycles(s);
@@ -253,7 +234,7 @@ static void json_row(struct json *j, const struct summary_row *row)
 void summary_json(struct json *j, const struct summary *s)
 {
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	const size_t nr = make_rows(s, row);
+	const size_t nr = summary_rows(s, row);
 	bool open = false;
 
 	json_number(j, "procedures", s->nr_procedures);
@@ -272,7 +253,7 @@ void summary_json(struct json *j, const struct summary *s)
 			open = false;
 		}
 		if (object && !open) {
-			json_object(j, group_name(row[i].group));
+			json_object(j, summary_group_name(row[i].group));
 			open = true;
 		}
 		json_row(j, &row[i]);
@@ -291,14 +272,14 @@ int summary_print_csv(const struct summary *s)
 		{ "", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	};
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	const size_t nr = make_rows(s, row);
+	const size_t nr = summary_rows(s, row);
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		table_text(t, group_name(row[i].group));
+		table_text(t, summary_group_name(row[i].group));
 		table_text(t, row[i].key);
 		table_real(t, row[i].samples, 3);
 		table_real(t, row[i].range.least, 3);

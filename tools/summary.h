@@ -25,6 +25,29 @@ struct summary {
 	double left[EXPLAIN_NR_STATES];
 };
 
+enum summary_group {
+	SUMMARY_DYNAMIC,
+	SUMMARY_STATIC,
+	SUMMARY_EXECUTION,
+	SUMMARY_ERROR, /* what rounding left */
+	SUMMARY_NOT_TALLIED,
+	SUMMARY_NR_GROUPS
+};
+
+struct summary_row {
+	enum summary_group group;
+	const char *key, *text;
+	double samples;           /* by what is likeliest */
+	struct blame_range range; /* of a reason: least and most */
+};
+
+#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 10)
+
+const char *summary_group_name(enum summary_group group); /* "dynamic" */
+
+/* All rows, always the same ones in the same order; how many they are. */
+size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
+
 void summary_add(struct summary *s, const struct explanation *ex);
 
 /* Text; members of an open object; CSV with titles: 0 or -ENOMEM. */

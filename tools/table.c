@@ -105,6 +105,14 @@ void table_real(struct table *t, double v, int decimals)
 	put_cell(t, isfinite(v) ? CELL_NUMBER : CELL_NONE, s);
 }
 
+void table_exact(struct table *t, double v)
+{
+	char s[32];
+
+	snprintf(s, sizeof(s), "%.15g", v);
+	put_cell(t, isfinite(v) ? CELL_NUMBER : CELL_NONE, s);
+}
+
 void table_percent(struct table *t, double v)
 {
 	char s[340];

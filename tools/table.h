@@ -41,6 +41,7 @@ void table_text(struct table *t, const char *s); /* NULL: nothing, null in JSON 
 void table_number(struct table *t, uint64_t v);
 void table_signed(struct table *t, int64_t v);
 void table_real(struct table *t, double v, int decimals);
+void table_exact(struct table *t, double v);   /* 15 digits; for programs */
 void table_percent(struct table *t, double v); /* "12.34", "12.34%" in text */
 void table_hex(struct table *t, uint64_t v);   /* "0x12" */
 void table_time(struct table *t, uint64_t real_ns);

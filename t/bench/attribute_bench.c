@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_bench [ROUNDS] - how many entries a second are attributed
+ * attribute_bench [ROUNDS [KINDS]] - how many entries a second are attributed
  *
  * Batches of 8000 samples of 400 processes and 300 images (crowd.h), as a drain of a
  * busy CPU has them after ten seconds at 1 kHz. Sorting is timed apart. Medians, for
- * others use the machine.
+ * others use the machine. With KINDS, as cpid's --by has them, profiles by context are
+ * kept, too: 40 cgroups, of which each second one's processes have a label.
  */
 #include "config.h"
 
@@ -39,18 +40,37 @@ static double median(double *values, int nr)
 	return values[nr / 2];
 }
 
+static void add_contexts(struct crowd *c)
+{
+	char name[128];
+
+	for (uint32_t tgid = 1; tgid <= c->nr_processes; tgid++) {
+		snprintf(name, sizeof(name), "/system.slice/docker-%060u.scope",
+			 tgid % 40);
+		procmap_set_cgroup(c->a.procmap, tgid, name, 0);
+		snprintf(name, sizeof(name), "label%u", tgid % 40);
+		if (tgid % 2)
+			procmap_set_label(c->a.procmap, tgid, name);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static struct cpi_entry entries[NR_SAMPLES], spare[NR_SAMPLES];
 	static double sort[MAX_ROUNDS], attribute[MAX_ROUNDS];
 	int nr_rounds = argc > 1 ? atoi(argv[1]) : 201;
+	unsigned int kinds = 0;
 	struct crowd c;
 
-	if (nr_rounds < 1 || nr_rounds > MAX_ROUNDS) {
-		fprintf(stderr, "usage: attribute_bench [ROUNDS]\n");
+	if (nr_rounds < 1 || nr_rounds > MAX_ROUNDS ||
+	    (argc > 2 && context_parse_kinds(argv[2], &kinds))) {
+		fprintf(stderr, "usage: attribute_bench [ROUNDS [KINDS]]\n");
 		return 2;
 	}
 	crowd_open(&c, 400, 300, 1);
+	c.a.by = kinds;
+	if (kinds)
+		add_contexts(&c);
 	for (int i = 0; i < nr_rounds; i++) {
 		struct batch batch;
 		double begin;

@@ -177,7 +177,7 @@ static int put_profile(void *ctx, const struct query_profile *q)
 static void dump_epochs(struct db *db, const struct query_epochs *e, struct buf *out)
 {
 	struct query_selection everybody = { .epochs = e };
-	struct query_selection make = { .epochs = e, .comm = "make" };
+	struct query_selection make = { .epochs = e, .context = "make" };
 	struct query_streams s;
 	struct query_losses l;
 	struct query_comms c;

@@ -8,7 +8,7 @@ UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_bran
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
-EXTRA_DIST += t/unit/unit.h
+EXTRA_DIST += t/unit/random.h t/unit/unit.h
 
 t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_arena_LDADD = $(UNIT_LDADD)
@@ -212,3 +212,15 @@ t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_cgroupname_LDADD = tools/libtools.a $(UNIT_LDADD)
 t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
+
+# Runs compared: statistics.
+UNIT_RUNS = t/unit/check_compare t/unit/check_distribution t/unit/check_spread
+check_PROGRAMS += $(UNIT_RUNS)
+QUICK_TESTS += $(UNIT_RUNS)
+UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
+t_unit_check_compare_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_compare_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_distribution_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_distribution_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)

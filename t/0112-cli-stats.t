@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi stats on runs whose every count is known, against Python's statistics.
+. "$srcdir/t/tap.sh"
+
+CPI_DB=runs.db
+export CPI_DB
+# Eight runs of a program, as SOSP'97's Figure 3 has them; smooth differs.
+"$builddir/t/runsdb" runs.db <<'END' || bail "no database"
+run 10 1000 smooth=381 parmvr=5152 putb=462 other:fft=88
+run 10 1000 smooth=880 parmvr=5551 putb=487 other:fft=93
+run 10 1000 smooth=431 parmvr=5250 putb=470 other:fft=86
+run 10 1000 smooth=560 parmvr=5301 putb=475 other:fft=90
+run 10 1000 smooth=440 parmvr=5291 putb=466 other:fft=95
+run 10 1000 smooth=702 parmvr=5260 putb=480 other:fft=85
+run 10 1000 smooth=455 parmvr=5340 putb=468 other:fft=91
+run 10 1000 smooth=561 parmvr=5275 putb=478 other:fft=89
+short 5 1000 smooth=190 parmvr=2600 putb=230
+half 10 2000 smooth=190 parmvr=2600 putb=230
+END
+
+plan 21
+
+cpi stats run >text 2>err
+is "$?" 0 "the statistics of runs"
+is "$(cat err)" "" "without complaints"
+is "$(sed -n '/^range%/,$p' text | tr -s ' ')" "$(cat <<'END'
+range% sum sum% N mean std-dev min max procedure image
+11.32% 4410.00 8.59% 8 551.25 167.36 381.00 880.00 ** smooth prog
+ 1.39% 717.00 1.40% 8 89.62 3.38 85.00 95.00 fft other
+ 0.94% 42420.00 82.64% 8 5302.50 114.18 5152.00 5551.00 ** parmvr prog
+ 0.66% 3786.00 7.38% 8 473.25 8.26 462.00 487.00 putb prog
+END
+)" "Figure 3's columns, and what varies by more than chance"
+like "$(cat text)" 'Number of epochs = 8.*values in samples' "the unit is told"
+
+csv()
+{
+	cpi stats --format=csv "$@" | tail -n +2
+}
+is "$(csv --by image run | cut -d, -f3,16 | tr '\n' ' ')" "50616,prog 717,other " "by image"
+is "$(cpi stats --sort sum --format=csv --limit 2 run | cut -d, -f3,16)" \
+	"$(printf '%s\n' sum,procedure 42420,parmvr 4410,smooth)" "sorted by sum, limited"
+is "$(cpi stats --sort std-dev --format=csv run | sed -n 2p | cut -d, -f16)" \
+	"smooth" "sorted by deviation"
+is "$(cpi stats --sort=none 2>&1 >/dev/null)" \
+	"cpi: error: --sort=none: say range, sum, mean, std-dev, min, max or excess" \
+	"keys are told"
+is "$(cpi stats 1 3 8 --format=csv | awk -F, '$16 == "smooth" { print $3, $5 }')" \
+	"1373 3" "epochs one by one"
+is "$(cpi stats --epoch=1..2 --format=csv | awk -F, '$16 == "smooth" { print $3, $5 }')" \
+	"1261 2" "or a range"
+cpi stats run --epoch=1 2>err
+is "$?" 2 "not both"
+is "$(cpi stats 1 99 2>&1 >/dev/null | sed 's/.*runs.db: //')" \
+	"there is no epoch '99': 'cpi epoch list' shows them" "what is no epoch is told"
+
+# An epoch half as long, one with half the rate: their time is what counts.
+like "$(cpi stats run short half --format=json)" '^ *"unit": "ms",$' \
+	"with several periods, time"
+like "$(cpi stats run short)" 'not of one length' "lengths that differ are told"
+is "$(cpi stats 1 short --normalize=time --format=csv |
+	awk -F, '$16 == "parmvr" { print $9, $10 }')" "515.2 520" "per second"
+is "$(cpi stats 1 half --format=csv | awk -F, '$16 == "parmvr" { print $9, $10 }')" \
+	"5152 5200" "half the rate is no less time"
+is "$(cpi stats 1 short --normalize=total --format=csv | awk -F, '$16 ~ /./ && NR > 1 {
+	n += $7 } END { print n }')" "100" "means of shares add up"
+is "$(cpi stats 1 short --format=csv | awk -F, '$16 == "fft" { print $5, $6, $9 }')" \
+	"2 1 0" "what an epoch has not is 0 there"
+is "$(cpi stats all --by comm --format=csv | wc -l)" 1 "by command, where none is known"
+
+if ! command -v python3 >/dev/null; then
+	skip 2 "no python3 to compute with"
+	exit 0
+fi
+
+cat >check.py <<'END'
+"""Each number of cpi stats from the rows of cpi prof, by Python's statistics."""
+import json, statistics, subprocess, sys
+
+def ask(*args):
+    return json.loads(subprocess.run(["cpi", *args, "--format=json"], check=True,
+                                     capture_output=True).stdout)
+
+normalize, epochs = sys.argv[1], sys.argv[2:]
+values, sums = {}, []
+for e in epochs:
+    prof = ask("prof", "--epoch", e)
+    rows = prof["rows"]
+    scale = {"none": 1e6, "total": sum(r["time_ns"] for r in rows) / 100}.get(normalize)
+    for r in rows:
+        values.setdefault(r["procedure"], {})[e] = r["time_ns"] / scale
+report = ask("stats", "--normalize", normalize, *epochs)
+total = sum(sum(v.values()) for v in values.values())
+worst = abs(report["sum"] / total - 1)
+for r in report["rows"]:
+    v = [values[r["procedure"]].get(e, 0.0) for e in epochs]
+    want = {"sum": sum(v), "mean": statistics.mean(v), "std_dev": statistics.stdev(v),
+            "min": min(v), "max": max(v), "range": max(v) - min(v), "n": len(v),
+            "range_percent": 100 * (max(v) - min(v)) / sum(v),
+            "sum_percent": 100 * sum(v) / total}
+    worst = max([worst] + [abs(r[k] - w) / max(abs(w), 1e-300) if w else abs(r[k])
+                           for k, w in want.items()])
+print("agrees" if worst < 1e-9 and len(report["rows"]) == len(values) else worst)
+END
+is "$(python3 check.py none 1 2 3 4 5 6 7 8 9)" "agrees" "Python's statistics agree"
+is "$(python3 check.py total 1 2 3 4 9)" "agrees" "of shares, too"

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * runsdb.c - writes a database of runs: runsdb FILE <TABLE
+ *
+ * A line of the table is an epoch: its label, its length in seconds, the period in
+ * microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
+ * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
+ * bytes each in the order of their first appearance.
+ */
+#include "config.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/times.h"
+#include "db/store.h"
+
+#define START_NS       1767322800000000000ULL /* 2026-01-02T03:00:00Z */
+#define PROCEDURE_SIZE 4096
+#define MAX_NAMES      4096
+#define MAX_IMAGES     64
+
+struct name {
+	int image;
+	char *text;
+};
+
+static struct {
+	char *image_name[MAX_IMAGES];
+	struct image_desc image[MAX_IMAGES];
+	int nr_images;
+	struct name name[MAX_NAMES];
+	int nr_names;
+	struct store *store;
+	uint64_t now_ns, seq;
+} m;
+
+static void check(int error, const char *what)
+{
+	if (error)
+		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
+}
+
+static int find_image(const char *name)
+{
+	int i = 0;
+
+	while (i < m.nr_images && strcmp(m.image_name[i], name) != 0)
+		i++;
+	if (i == MAX_IMAGES)
+		errx(EXIT_FAILURE, "more than %d images", MAX_IMAGES);
+	if (i == m.nr_images) {
+		m.image_name[i] = strdup(name);
+		m.image[i] = (struct image_desc){ .kind = IMAGE_MODULE,
+						  .name = m.image_name[i],
+						  .build_id = { 0x10, i },
+						  .build_id_size = 2 };
+		m.nr_images++;
+	}
+	return i;
+}
+
+static int find_name(int image, const char *text)
+{
+	int i = 0;
+
+	while (i < m.nr_names &&
+	       (m.name[i].image != image || strcmp(m.name[i].text, text) != 0))
+		i++;
+	if (i == MAX_NAMES)
+		errx(EXIT_FAILURE, "more than %d procedures", MAX_NAMES);
+	if (i == m.nr_names)
+		m.name[m.nr_names++] = (struct name){ image, strdup(text) };
+	return i;
+}
+
+/* "image:procedure+offset=n" */
+static void add_count(char *word, struct profile **profile)
+{
+	char *equals = strchr(word, '='), *colon = strchr(word, ':');
+	char *plus = strchr(word, '+');
+	struct count c = { 0 };
+	int image, name;
+
+	if (!equals)
+		errx(EXIT_FAILURE, "%s: no number", word);
+	*equals = '\0';
+	c.n = strtoull(equals + 1, NULL, 10);
+	if (plus) {
+		*plus = '\0';
+		c.offset = strtoull(plus + 1, NULL, 0);
+	}
+	if (colon)
+		*colon = '\0';
+	image = find_image(colon ? word : "prog");
+	name = find_name(image, colon ? colon + 1 : word);
+	c.offset += (uint64_t)name * PROCEDURE_SIZE;
+	if (!profile[image])
+		profile[image] = profile_new();
+	if (c.n)
+		check(profile_add(profile[image], &c), word);
+}
+
+static size_t make_symbols(struct flush_symbol *out)
+{
+	for (int i = 0; i < m.nr_names; i++)
+		out[i] = (struct flush_symbol){ &m.image[m.name[i].image],
+						(uint64_t)i * PROCEDURE_SIZE,
+						PROCEDURE_SIZE, m.name[i].text };
+	return m.nr_names;
+}
+
+static void store_line(char *line)
+{
+	const char *label = strtok(line, " \n"), *seconds = strtok(NULL, " \n");
+	const char *period_us = strtok(NULL, " \n");
+	struct profile *profile[MAX_IMAGES] = { NULL };
+	static struct flush_symbol symbols[MAX_NAMES];
+	struct flush_profile profiles[MAX_IMAGES];
+	struct flush_stream stream = { .desc = { "cpu-clock", "perf", "", "ns", 0,
+						 LANDING_HEAD } };
+	struct flush f = { .seq = ++m.seq,
+			   .from_ns = m.now_ns,
+			   .streams = &stream,
+			   .nr_streams = 1,
+			   .profiles = profiles,
+			   .symbols = symbols };
+
+	if (!period_us)
+		errx(EXIT_FAILURE, "an epoch without length or period");
+	check(store_epoch(m.store, m.now_ns, 0, label), "epoch");
+	stream.desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
+	f.duration_ns = (uint64_t)(strtod(seconds, NULL) * NSEC_PER_SEC);
+	m.now_ns = f.to_ns = f.from_ns + f.duration_ns;
+	for (char *word; (word = strtok(NULL, " \n"));)
+		add_count(word, profile);
+	for (int i = 0; i < m.nr_images; i++) {
+		if (!profile[i] || !profile_total(profile[i]))
+			continue;
+		stream.received += profile_total(profile[i]);
+		profiles[f.nr_profiles++] =
+			(struct flush_profile){ &m.image[i], 0, "", profile[i] };
+	}
+	f.nr_symbols = make_symbols(symbols);
+	check(store_flush(m.store, &f), "flush");
+	for (int i = 0; i < m.nr_images; i++)
+		profile_free(profile[i]);
+}
+
+int main(int argc, char **argv)
+{
+	const struct platform_desc platform = {
+		.host = "web1",
+		.arch = "x86_64",
+		.cpu = "Test CPU",
+		.release = "6.1.0",
+		.boot_id = "00000000-0000-0000-0000-000000000001",
+		.clock_hz = 2000000000,
+		.nr_cpus = 2,
+	};
+	char *line = NULL;
+	struct db *db;
+	size_t size = 0;
+
+	if (argc != 2)
+		errx(EXIT_FAILURE, "usage: runsdb FILE <TABLE");
+	m.now_ns = START_NS;
+	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);
+	check(store_begin(db, &platform, m.now_ns, &m.store), "run");
+	while (getline(&line, &size, stdin) > 0)
+		store_line(line);
+	check(store_end(m.store, m.now_ns), "end");
+	db_close(db);
+	free(line);
+	for (int i = 0; i < m.nr_names; i++)
+		free(m.name[i].text);
+	for (int i = 0; i < m.nr_images; i++)
+		free(m.image_name[i]);
+	return EXIT_SUCCESS;
+}

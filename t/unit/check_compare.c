@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs are drawn: counts are Poisson's around rates that vary from run to run, rows by
+ * different amounts, and with tails heavier than normal ones.
+ */
+#include "config.h"
+
+#include "analysis/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "t/unit/random.h"
+#include "t/unit/unit.h"
+
+#define MAX_RUNS 40
+#define NR_ROWS  40
+#define SAMPLE   1e6 /* ns */
+
+struct drawn {
+	struct compare_run run[MAX_RUNS];
+	size_t nr_runs;
+	double time[NR_ROWS * MAX_RUNS];
+	struct compare_input in;
+};
+
+/* What is drawn. */
+struct shape {
+	size_t a, b, earlier;
+	double samples; /* of a run */
+	double cv;      /* of most rows */
+	double wild;    /* of each eighth row */
+	double planted; /* growth of row 2 in the runs of B */
+	bool heavy;     /* t with 4 degrees of freedom, not normal */
+};
+
+static double noise(uint64_t *state, bool heavy)
+{
+	double squares = 0;
+
+	if (!heavy)
+		return random_normal(state);
+	for (int i = 0; i < 4; i++) {
+		const double x = random_normal(state);
+
+		squares += x * x / 4;
+	}
+	return random_normal(state) / sqrt(2 * squares);
+}
+
+/* Shares fall off geometrically: row 2 has a tenth of all. */
+static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
+{
+	double share[NR_ROWS], sum = 0;
+
+	d->nr_runs = shape->a + shape->b + shape->earlier;
+	for (size_t i = 0; i < d->nr_runs; i++) {
+		d->run[i] = (struct compare_run){ i < shape->a ? COMPARE_A
+						  : i < shape->a + shape->b
+							  ? COMPARE_B
+							  : COMPARE_EARLIER,
+						  1 + random_uniform(state), SAMPLE };
+	}
+	for (size_t row = 0; row < NR_ROWS; row++)
+		sum += share[row] = pow(0.85, (double)row);
+	for (size_t row = 0; row < NR_ROWS; row++) {
+		const double cv = row % 8 == 5 ? shape->wild : shape->cv;
+
+		for (size_t i = 0; i < d->nr_runs; i++) {
+			double mean = shape->samples * d->run[i].seconds * share[row] /
+				      sum * exp(cv * noise(state, shape->heavy));
+
+			if (row == 2 && d->run[i].side == COMPARE_B)
+				mean *= 1 + shape->planted;
+			d->time[row * d->nr_runs + i] =
+				SAMPLE * random_poisson(state, mean);
+		}
+	}
+	d->in = (struct compare_input){ .run = d->run,
+					.nr_runs = d->nr_runs,
+					.time = d->time,
+					.nr_rows = NR_ROWS,
+					.rate = 0.05 };
+}
+
+/* How many of so many comparisons find anything; *right: row 2 with the least p. */
+static int count_findings(uint64_t *state, const struct shape *shape, int nr,
+			  int *right)
+{
+	struct drawn d;
+	struct compare c;
+	int found = 0;
+
+	*right = 0;
+	for (int i = 0; i < nr; i++) {
+		bool first = true;
+
+		draw(state, shape, &d);
+		ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+		found += c.nr_found > 0;
+		for (size_t row = 0; row < NR_ROWS; row++)
+			first &= !(c.row[row].p < c.row[2].p);
+		*right += c.row[2].found && first;
+		compare_fini(&c);
+	}
+	return found;
+}
+
+#define NR_NULL 300
+/* One in twenty is 15 of 300; 32 and more come once in 20000 times. */
+#define MOST_NULL 31
+
+static const struct shape nulls[] = {
+	{ 3, 3, 0, 4000, 0, 0, 0, false },
+	{ 3, 3, 0, 4000, 0.03, 0.03, 0, false },
+	{ 3, 3, 0, 4000, 0.02, 0.3, 0, false },
+	{ 3, 3, 0, 4000, 0.03, 0.2, 0, true },
+	{ 4, 3, 0, 20000, 0.01, 0.1, 0, false },
+	{ 5, 5, 0, 4000, 0.02, 0.2, 0, true },
+	{ 10, 10, 0, 10000, 0.01, 0.1, 0, true },
+	{ 1, 1, 8, 4000, 0.02, 0.1, 0, false },
+	{ 2, 2, 6, 4000, 0.03, 0.2, 0, true },
+};
+
+START_TEST(equal_runs_seldom_differ)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	int right, found = count_findings(&state, &nulls[_i], NR_NULL, &right);
+
+	ck_assert_msg(found <= MOST_NULL, "seed %llu: %d of %d",
+		      (unsigned long long)seed, found, NR_NULL);
+}
+END_TEST
+
+/* Growth, and of 40 comparisons those that must find it: the right row first. */
+static const struct {
+	struct shape shape;
+	int least;
+} planted[] = {
+	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false }, 34 },
+	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false }, 30 },
+	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false }, 30 },
+	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false }, 30 },
+};
+
+START_TEST(growth_is_found)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	int right;
+
+	count_findings(&state, &planted[_i].shape, 40, &right);
+	ck_assert_msg(right >= planted[_i].least, "seed %llu: %d of 40",
+		      (unsigned long long)seed, right);
+}
+END_TEST
+
+/* An interval of 95% holds the truth in 95 of 100 rows, or more: it is careful. */
+START_TEST(intervals_hold_the_truth)
+{
+	static const struct shape shape = { 5, 5, 0, 20000, 0.03, 0.03, 0.1, false };
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	int held = 0, nr = 0;
+	struct drawn d;
+	struct compare c;
+
+	for (int i = 0; i < 100; i++) {
+		draw(&state, &shape, &d);
+		ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+		for (size_t row = 0; row < 10; row++) {
+			const double truth = row == 2 ? log(1.1) : 0;
+
+			held += c.row[row].low <= truth && truth <= c.row[row].high;
+			nr++;
+		}
+		compare_fini(&c);
+	}
+	ck_assert_msg(held >= 0.93 * nr, "seed %llu: %d of %d",
+		      (unsigned long long)seed, held, nr);
+}
+END_TEST
+
+/* One row doubles, and with it the total; the others' time stays what it is. */
+START_TEST(one_row_moves_no_other)
+{
+	static const struct shape shape = { 3, 3, 0, 1e5, 0, 0, 1, false };
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	struct drawn d;
+	struct compare c;
+
+	draw(&state, &shape, &d);
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert(c.by_median);
+	for (size_t row = 0; row < 10; row++)
+		ck_assert_msg(fabs(c.row[row].change - (row == 2 ? log(2) : 0)) < 0.05,
+			      "seed %llu, row %zu: %g", (unsigned long long)seed, row,
+			      c.row[row].change);
+	compare_fini(&c);
+}
+END_TEST
+
+/* Without a third run nobody knows what runs differ by. */
+static const struct {
+	struct shape shape;
+	enum compare_basis basis;
+} bases[] = {
+	{ { 1, 1, 0, 1000, 0, 0, 5, false }, COMPARE_SAMPLING },
+	{ { 2, 9, 0, 1000, 0, 0, 5, false }, COMPARE_SAMPLING },
+	{ { 1, 1, 2, 1000, 0, 0, 5, false }, COMPARE_SAMPLING },
+	{ { 1, 1, 3, 1000, 0, 0, 5, false }, COMPARE_HISTORY },
+	{ { 3, 3, 0, 1000, 0, 0, 5, false }, COMPARE_RUNS },
+};
+
+START_TEST(few_runs_have_no_significance)
+{
+	uint64_t state = unit_seed() | 1;
+	struct drawn d;
+	struct compare c;
+
+	draw(&state, &bases[_i].shape, &d);
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert_int_eq(c.basis, bases[_i].basis);
+	ck_assert_int_eq(isnan(c.row[2].p), c.basis == COMPARE_SAMPLING);
+	ck_assert(c.row[2].low > 0);
+	compare_fini(&c);
+}
+END_TEST
+
+START_TEST(what_is_below_the_threshold_is_none)
+{
+	static const struct shape shape = { 5, 5, 0, 1e6, 0.001, 0.001, 0.03, false };
+	uint64_t state = unit_seed() | 1;
+	struct drawn d;
+	struct compare c;
+
+	draw(&state, &shape, &d);
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert(c.row[2].found);
+	compare_fini(&c);
+	d.in.threshold = log(1.05);
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert(!c.row[2].found);
+	compare_fini(&c);
+}
+END_TEST
+
+/* Rows without any samples, on one side or both; and no row at all. */
+START_TEST(nothing_is_no_error)
+{
+	static const struct shape shape = { 3, 3, 0, 1000, 0, 0, 0, false };
+	uint64_t state = unit_seed() | 1;
+	struct drawn d;
+	struct compare c;
+
+	draw(&state, &shape, &d);
+	memset(d.time, 0, 3 * sizeof(d.time[0]));
+	memset(d.time + 6, 0, 6 * sizeof(d.time[0]));
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert(c.row[0].change > 3 && isfinite(c.row[0].change));
+	ck_assert(!c.row[1].tested && fabs(c.row[1].change) < 1);
+	compare_fini(&c);
+	d.in.nr_rows = 0;
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert(!c.by_median && !c.nr_tested);
+	compare_fini(&c);
+}
+END_TEST
+
+static Suite *compare_suite(void)
+{
+	Suite *s = suite_create("compare");
+	TCase *t = tcase_create("compare");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, equal_runs_seldom_differ, 0, NR(nulls));
+	tcase_add_loop_test(t, growth_is_found, 0, NR(planted));
+	tcase_add_test(t, intervals_hold_the_truth);
+	tcase_add_test(t, one_row_moves_no_other);
+	tcase_add_loop_test(t, few_runs_have_no_significance, 0, NR(bases));
+	tcase_add_test(t, what_is_below_the_threshold_is_none);
+	tcase_add_test(t, nothing_is_no_error);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(compare_suite)

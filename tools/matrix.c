@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * matrix.c - the rows of a selection, and which offsets are theirs
+ */
+#include "config.h"
+
+#include "tools/matrix.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "tools/imagecache.h"
+#include "tools/matrix_spans.h"
+#include "tools/progress.h"
+
+/* What tells rows apart; strings are copied into a new row. */
+struct key {
+	bool unknown;
+	int64_t image_id;
+	const char *image, *procedure, *comm, *file;
+	int line;
+};
+
+struct naming {
+	struct matrix *m;
+	int side;
+	const struct events *ev;
+	struct image_cache *images;
+	struct progress progress;
+};
+
+static uint64_t hash_text(uint64_t seed, const char *s)
+{
+	return hash_bytes(seed, s ? s : "", s ? strlen(s) : 0);
+}
+
+static uint64_t key_hash(const struct key *k)
+{
+	uint64_t h = hash_u64(2 * (uint64_t)k->line + k->unknown);
+
+	h = hash_u64(h ^ (uint64_t)k->image_id);
+	h = hash_text(hash_text(h, k->image), k->procedure);
+	return hash_text(hash_text(h, k->comm), k->file);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_key(const struct matrix_row *r, const struct key *k)
+{
+	return r->unknown == k->unknown && r->image_id == k->image_id &&
+	       r->line == k->line && same_text(r->image, k->image) &&
+	       same_text(r->procedure, k->procedure) && same_text(r->comm, k->comm) &&
+	       same_text(r->file, k->file);
+}
+
+static int copy_text(const char *from, char **to)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+static void row_free(struct matrix_row *r)
+{
+	if (!r)
+		return;
+	free(r->image);
+	free(r->procedure);
+	free(r->comm);
+	free(r->file);
+	free(r);
+}
+
+static struct matrix_row *row_new(const struct key *k)
+{
+	struct matrix_row *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->unknown = k->unknown;
+	r->image_id = k->image_id;
+	r->line = k->line;
+	if (copy_text(k->image, &r->image) || copy_text(k->procedure, &r->procedure) ||
+	    copy_text(k->comm, &r->comm) || copy_text(k->file, &r->file)) {
+		row_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static int append_row(struct matrix *m, struct matrix_row *r, uint64_t hash)
+{
+	struct matrix_row **grown = m->row;
+
+	if (!(m->nr_rows & (m->nr_rows - 1)))
+		grown = realloc(m->row, (2 * m->nr_rows + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	m->row = grown;
+	if (hmap_insert(&m->map, &r->node, hash))
+		return -ENOMEM;
+	r->index = m->nr_rows;
+	m->row[m->nr_rows++] = r;
+	return 0;
+}
+
+static int find_row(struct matrix *m, const struct key *key, bool add,
+		    struct matrix_row **out)
+{
+	const uint64_t hash = key_hash(key);
+	struct matrix_row *r;
+	struct hnode *n;
+
+	for (n = hmap_first(&m->map, hash); n; n = hmap_next(n)) {
+		r = container_of(n, struct matrix_row, node);
+		if (same_key(r, key)) {
+			*out = r;
+			return 0;
+		}
+	}
+	if (!add)
+		return -ENOENT;
+	r = row_new(key);
+	if (!r)
+		return -ENOMEM;
+	if (append_row(m, r, hash)) {
+		row_free(r);
+		return -ENOMEM;
+	}
+	*out = r;
+	return 0;
+}
+
+/* A name that an offset gave says nothing of other builds. */
+static int64_t owner_of(const struct query_image *image, const char *procedure)
+{
+	return procedure && *procedure == '[' ? image->id : 0;
+}
+
+/* The row of an offset; *place gets where its code is. */
+static int row_at(struct naming *g, const struct query_profile *q, struct image *image,
+		  uint64_t offset, struct matrix_row **out, struct matrix_place *place)
+{
+	struct key key = { .image = q->image.desc.name };
+	const struct symbol *symbol = NULL;
+	struct line line;
+
+	*place = (struct matrix_place){ q->image.id, 0, 0 };
+	if (g->m->by == BY_IMAGE)
+		return find_row(g->m, &key, true, out);
+	if (image)
+		symbol = image_symbol_at(image, offset);
+	if (symbol)
+		*place = (struct matrix_place){ q->image.id, symbol->start,
+						symbol->end };
+	key.procedure = symbol ? symbol->name : "[unknown procedure]";
+	if (image && g->m->by == BY_LINE) {
+		line = image_line_at(image, offset);
+		key.file = line.file;
+		key.line = line.line;
+	}
+	if (symbol)
+		key.image_id = owner_of(&q->image, key.procedure);
+	return find_row(g->m, &key, true, out);
+}
+
+static int name_counts(struct naming *g, const struct query_profile *q, double weight)
+{
+	struct matrix_row *row;
+	struct matrix_place place;
+	struct image *image = NULL;
+	struct matrix_spans *spans;
+	const struct count *c;
+	size_t nr;
+	int err;
+
+	err = g->m->by == BY_IMAGE ? 0 : image_cache_get(g->images, &q->image, &image);
+	if (err == -ENOMEM)
+		return err;
+	c = profile_sorted(q->profile, &nr);
+	err = matrix_spans_add(&g->m->spans, g->side, q->image.id, q->stream, &spans);
+	for (size_t i = 0; i < nr && !err; i++) {
+		err = row_at(g, q, image, c[i].offset, &row, &place);
+		if (err)
+			break;
+		row->time[g->side] += c[i].n * weight;
+		if (!row->place[g->side].image)
+			row->place[g->side] = place;
+		err = matrix_spans_put(spans, c[i].offset, row->index);
+	}
+	return err;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct naming *g = ctx;
+	double weight;
+	size_t event;
+
+	if (q->image.desc.kind == IMAGE_IDLE ||
+	    !events_find(g->ev, q->stream, &event, &weight) || event)
+		return 0;
+	return name_counts(g, q, weight);
+}
+
+static void on_progress(void *ctx, size_t done, size_t all)
+{
+	struct naming *g = ctx;
+
+	progress_update(&g->progress, done, all);
+}
+
+static int name_profiles(struct naming *g, const struct selection *sel)
+{
+	int err;
+
+	g->images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
+				    g->m->warn);
+	if (!g->images)
+		return -ENOMEM;
+	g->progress = progress_begin("reading images");
+	err = query_profiles(sel->db, &sel->query, on_profile, g, on_progress);
+	progress_end(&g->progress);
+	image_cache_free(g->images);
+	return err;
+}
+
+/* A column that is being read; without time, rows that are being named. */
+struct reading {
+	struct matrix *m;
+	int side;
+	const struct events *ev;
+	double *time;
+	double variance; /* Σ n × weight² */
+};
+
+/* Samples that have no offset. */
+static int add(struct reading *r, const struct key *key, int64_t stream, uint64_t n)
+{
+	struct matrix_row *row;
+	double weight;
+	size_t event;
+	int err;
+
+	if (!events_find(r->ev, stream, &event, &weight) || event)
+		return 0;
+	err = find_row(r->m, key, !r->time, &row);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!r->time) {
+		row->time[r->side] += n * weight;
+		return 0;
+	}
+	r->time[row->index] += n * weight;
+	r->variance += n * weight * weight;
+	return 0;
+}
+
+static int add_comms(struct reading *r, const struct selection *sel,
+		     const struct query_selection *query)
+{
+	struct query_comms comms;
+	int err = query_comms(sel->db, query, &comms);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < comms.nr && !err; i++) {
+		const struct query_comm *c = &comms.comm[i];
+		const struct key key = { .comm = c->comm };
+
+		if (c->image.id && c->image.desc.kind != IMAGE_IDLE)
+			err = add(r, &key, c->stream, c->n);
+	}
+	query_comms_fini(&comms);
+	return err;
+}
+
+/* Samples without an image are in no selection of images or commands. */
+static int add_unknown(struct reading *r, const struct selection *sel,
+		       const struct query_losses *l)
+{
+	int err = 0;
+
+	if (sel->query.image || sel->query.context)
+		return 0;
+	for (size_t i = 0; i < l->nr && !err; i++) {
+		const struct key key = { .unknown = true,
+					 .procedure = l->loss[i].name };
+
+		if (l->loss[i].class == LOSS_UNKNOWN)
+			err = add(r, &key, l->loss[i].stream, l->loss[i].n);
+	}
+	return err;
+}
+
+int matrix_name(struct matrix *m, int side, const struct selection *sel,
+		const struct events *ev)
+{
+	struct naming g = { .m = m, .side = side, .ev = ev };
+	struct reading r = { .m = m, .side = side, .ev = ev };
+	int err;
+
+	if (m->by == BY_COMM)
+		err = add_comms(&r, sel, &sel->query);
+	else
+		err = name_profiles(&g, sel);
+	return err ? err : add_unknown(&r, sel, &sel->losses);
+}
+
+static int on_epoch_profile(void *ctx, const struct query_profile *q)
+{
+	struct reading *r = ctx;
+	struct matrix_spans *spans;
+	const struct count *c;
+	double weight;
+	size_t event, row, nr;
+
+	if (q->image.desc.kind == IMAGE_IDLE ||
+	    !events_find(r->ev, q->stream, &event, &weight) || event)
+		return 0;
+	spans = matrix_spans_find(&r->m->spans, r->side, q->image.id, q->stream);
+	c = profile_sorted(q->profile, &nr);
+	for (size_t i = 0, at = 0; spans && i < nr; i++) {
+		if (!matrix_spans_next(spans, c[i].offset, &at, &row))
+			continue;
+		r->time[row] += c[i].n * weight;
+		r->variance += c[i].n * weight * weight;
+	}
+	return 0;
+}
+
+static int read_column(struct reading *r, const struct selection *sel,
+		       const struct query_epochs *one)
+{
+	struct query_selection query = sel->query;
+	struct query_losses losses;
+	int err;
+
+	query.epochs = one;
+	if (r->m->by == BY_COMM)
+		err = add_comms(r, sel, &query);
+	else
+		err = query_profiles(sel->db, &query, on_epoch_profile, r, NULL);
+	if (!err)
+		err = query_losses(sel->db, one, &losses);
+	if (err)
+		return err;
+	err = add_unknown(r, sel, &losses);
+	query_losses_fini(&losses);
+	return err;
+}
+
+double matrix_seconds(const struct query_epoch *epoch)
+{
+	const uint64_t ns =
+		epoch->to_ns > epoch->from_ns ? epoch->to_ns - epoch->from_ns : 1;
+
+	return ns / 1e9;
+}
+
+static int hand_out(const struct reading *r, const struct query_epoch *epoch,
+		    matrix_fn fn, void *ctx)
+{
+	struct matrix_column column = { .epoch = epoch,
+					.side = r->side,
+					.seconds = matrix_seconds(epoch),
+					.sample = 1,
+					.time = r->time };
+
+	for (size_t i = 0; i < r->m->nr_rows; i++)
+		column.total += r->time[i];
+	if (column.total > 0)
+		column.sample = r->variance / column.total;
+	return fn(ctx, &column);
+}
+
+int matrix_each(struct matrix *m, int side, const struct selection *sel,
+		const struct events *ev, matrix_fn fn, void *ctx)
+{
+	struct progress progress = progress_begin("reading epochs");
+	struct reading r = { .m = m, .side = side, .ev = ev };
+	int err = 0;
+
+	r.time = calloc(m->nr_rows + 1, sizeof(*r.time));
+	if (!r.time)
+		return -ENOMEM;
+	for (size_t i = 0; i < sel->epochs.nr && !err; i++) {
+		const struct query_epochs one = { &sel->epochs.epoch[i], 1 };
+
+		memset(r.time, 0, m->nr_rows * sizeof(*r.time));
+		r.variance = 0;
+		err = read_column(&r, sel, &one);
+		if (!err)
+			err = hand_out(&r, one.epoch, fn, ctx);
+		progress_update(&progress, i + 1, sel->epochs.nr);
+	}
+	progress_end(&progress);
+	free(r.time);
+	return err;
+}
+
+void matrix_init(struct matrix *m, int by, bool warn)
+{
+	memset(m, 0, sizeof(*m));
+	m->by = by;
+	m->warn = warn;
+}
+
+void matrix_fini(struct matrix *m)
+{
+	for (size_t i = 0; i < m->nr_rows; i++)
+		row_free(m->row[i]);
+	free(m->row);
+	hmap_fini(&m->map);
+	matrix_spans_fini(&m->spans);
+	memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.h - how much rows differ from epoch to epoch (dcpistats)
+ */
+#ifndef CPI_TOOLS_STATS_H
+#define CPI_TOOLS_STATS_H
+
+#include "analysis/spread.h"
+#include "tools/matrix.h"
+
+/* In the order of --normalize's words. */
+enum stats_normalize { NORMALIZE_NONE, NORMALIZE_TIME, NORMALIZE_TOTAL };
+
+/* A row's name: the matrix's, or a category. */
+struct stats_row {
+	const struct matrix_row *row; /* NULL: a category */
+	const char *category, *group;
+	struct spread spread;
+	struct spread_test test;
+};
+
+struct stats {
+	const struct cmd_context *ctx;
+	struct selection sel;
+	struct events ev;
+	struct matrix m;
+	struct stats_row *row;
+	size_t nr_rows;
+	struct spread_runs runs;
+	double cv;  /* between runs, of all rows in common */
+	double sum; /* of all rows */
+};
+
+/* Gathers what the options name, ordered by --sort. Errors are logged. 0 or negative.
+ */
+int stats_open(const struct cmd_context *ctx, struct stats *s);
+void stats_close(struct stats *s);
+
+/* What values are in: "samples", "ms", "ms/s", "%" ... */
+const char *stats_unit(const struct stats *s);
+
+/*
+ * Adds the categories of an epoch, which sums where its cycles went. 0, -ENOMEM, or
+ * -ECANCELED for what is logged.
+ */
+int stats_add_categories(struct stats *s, const struct query_epoch *epoch);
+
+/* A run: how much time one unit of its values is, and one sample of it. */
+void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,
+		 double *exposure);
+
+int stats_print(struct stats *s); /* 0 or -ENOMEM */
+
+#endif
