@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-dist_man_MANS += man/cpid.8
+dist_man_MANS += man/cpid.8 man/cpi-capture.8
 dist_man_MANS += man/cpi-kmod.4
 dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
@@ -22,4 +22,5 @@ dist_man_MANS += \
 	man/cpi-stats.1 \
 	man/cpi-status.1 \
 	man/cpi-sum.1 \
+	man/cpi-tip.1 \
 	man/cpi-top.1
