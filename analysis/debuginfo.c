@@ -20,6 +20,7 @@
 #include "analysis/elfview.h"
 #include "analysis/grow.h"
 #include "analysis/splitset.h"
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 
@@ -54,6 +55,7 @@ struct area {
 struct debuginfo {
 	struct dwarf_file main, alternate;
 	struct splitset *split; /* NULL: no unit is, or none was asked for yet */
+	bool lacks_units;
 	struct area *area;
 	size_t nr_areas, cap_areas;
 	struct unit *unit;
@@ -88,7 +90,7 @@ static int add_area(struct debuginfo *d, const Elf_Data *data, bool strings)
 	if (!start)
 		return 0;
 	if (strings && start[data->d_size - 1])
-		return -ENOENT;
+		return -CPI_ECORRUPT;
 	area = grow(d->area, d->nr_areas, &d->cap_areas, sizeof(*area));
 	if (!area)
 		return -ENOMEM;
@@ -112,9 +114,12 @@ static int open_file(struct debuginfo *d, struct dwarf_file *file, struct elffil
 
 	if (err)
 		return err;
+	if (has_section(f, ".debug_info", ".zdebug_info") &&
+	    !elfview_section(&file->view, ".debug_info", ".zdebug_info"))
+		return -ENOTSUP;
 	file->dwarf = dwarf_begin_elf(file->view.elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
-		return -ENOENT;
+		return -CPI_ECORRUPT;
 	for (size_t i = 0; !err && i < sizeof(areas) / sizeof(areas[0]); i++)
 		err = add_area(
 			d, elfview_section(&file->view, areas[i].name, areas[i].packed),
@@ -179,7 +184,7 @@ static int set_alternate(struct debuginfo *d, struct elffile *f,
 	if (!elffile_section(f, ".gnu_debugaltlink", &shdr))
 		return 0;
 	if (!alternate)
-		return -ENOENT;
+		return -CPI_ENOIMAGE;
 	err = open_file(d, &d->alternate, alternate);
 	if (!err)
 		dwarf_setalt(d->main.dwarf, d->alternate.dwarf);
@@ -232,6 +237,11 @@ void debuginfo_close(struct debuginfo *d)
 	free(d);
 }
 
+bool debuginfo_lacks_units(const struct debuginfo *d)
+{
+	return d->lacks_units;
+}
+
 size_t debuginfo_nr_units(const struct debuginfo *d)
 {
 	return d->nr_units;
@@ -280,15 +290,19 @@ const char *debuginfo_string(const struct debuginfo *d, uint32_t unit,
 static struct splitunit *find_split(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 {
 	Dwarf_Attribute name, directory;
+	struct splitunit *split = NULL;
 	struct skeleton s;
 
 	if (!skeleton_read(die, &d->main.view, &s, &name, &directory))
 		return NULL;
 	s.name = debuginfo_string(d, unit, &name);
-	s.directory = debuginfo_string(d, unit, &directory);
+	s.directory = directory.cu ? debuginfo_string(d, unit, &directory) : NULL;
 	if (!d->split)
 		d->split = splitset_new(&d->main.view, d->nr_units);
-	return s.name && d->split ? splitset_find(d->split, unit, &s) : NULL;
+	if (s.name && d->split)
+		split = splitset_find(d->split, unit, &s);
+	d->lacks_units |= !split;
+	return split;
 }
 
 bool debuginfo_tree(struct debuginfo *d, uint32_t unit, Dwarf_Die *out)

@@ -20,12 +20,16 @@ struct debuginfo;
 
 /*
  * Reads which unit has which addresses. alternate is the file that dwz moved common
- * parts to, or NULL. Both must stay open. Returns 0, -ENOENT when f has no lines (or
- * lacks its alternate file), or -ENOMEM.
+ * parts to, or NULL. Both must stay open. Returns 0, -ENOENT when f has no lines,
+ * -CPI_ENOIMAGE when it lacks its alternate file, -EFBIG for more than 1 GB, -ENOTSUP
+ * when libelf cannot unpack it, -CPI_ECORRUPT, or -ENOMEM.
  */
 int debuginfo_open(struct elffile *f, struct elffile *alternate,
 		   struct debuginfo **out);
 void debuginfo_close(struct debuginfo *d); /* accepts NULL */
+
+/* Whether the DIEs of a unit that was asked for could not be found (a .dwo file). */
+bool debuginfo_lacks_units(const struct debuginfo *d);
 
 /* Units are numbered from 0. */
 size_t debuginfo_nr_units(const struct debuginfo *d);

@@ -53,6 +53,7 @@ struct image {
 	const struct image_search *search;
 	struct elffile *elf, *debug, *unpacked, *alternate;
 	struct debuginfo *dwarf; /* of elf or debug */
+	int dwarf_err;           /* why there is none */
 	struct inlines *inlines;
 	struct landing_pads pads;
 	bool looked_for_debug, looked_for_dwarf, looked_for_pads;
@@ -91,11 +92,15 @@ static struct line no_line(void)
 
 static void open_dwarf_of(struct image *im, struct elffile *f)
 {
+	int err;
+
 	if (!f || im->dwarf)
 		return;
 	if (!im->alternate)
 		debugfile_search_alternate(f, im->path, im->search, &im->alternate);
-	debuginfo_open(f, im->alternate, &im->dwarf);
+	err = debuginfo_open(f, im->alternate, &im->dwarf);
+	if (err != -ENOENT)
+		im->dwarf_err = err;
 }
 
 /* Without memory for it there is none: nothing else depends on it. */
@@ -598,6 +603,28 @@ struct line image_line_at(struct image *im, uint64_t offset)
 size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out)
 {
 	return im->ops->inlined_at(im, offset, out);
+}
+
+const char *image_missing_lines(const struct image *im)
+{
+	if (im->dwarf)
+		return debuginfo_lacks_units(im->dwarf)
+			       ? "some of its .dwo files, or its .dwp, cannot be found"
+			       : NULL;
+	switch (im->dwarf_err) {
+	case 0:
+		return NULL;
+	case -ENOTSUP:
+		return "its debug information is compressed in a way that libelf "
+		       "cannot "
+		       "unpack (zstd needs elfutils 0.189)";
+	case -EFBIG:
+		return "its debug information takes more than 1 GB of memory";
+	case -CPI_ENOIMAGE:
+		return "the file to which dwz moved parts of its debug information "
+		       "cannot be found";
+	}
+	return err_str(im->dwarf_err);
 }
 
 int image_read(struct image *im, uint64_t offset, void *out, size_t size)

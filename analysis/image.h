@@ -134,6 +134,12 @@ const char *image_alias(const struct image *im, const struct symbol *s, size_t i
 struct line image_line_at(struct image *im, uint64_t offset);
 
 /*
+ * What is missing of its debug information, which is not just stripped, after lines or
+ * inlined functions were asked for: for people. NULL when nothing is.
+ */
+const char *image_missing_lines(const struct image *im);
+
+/*
  * The functions that were inlined around offset, the innermost first: each was called
  * by the next, the last by the procedure. Returns how many (0 for none); the array is
  * the image's. image_line_at() is a line of the innermost.

@@ -321,11 +321,12 @@ static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
 	const char *name = NULL;
 	Dwarf_Attribute attr;
 
-	for (size_t i = 0; !name && i < sizeof(from) / sizeof(from[0]); i++) {
+	for (size_t i = 0; !(name && *name) && i < sizeof(from) / sizeof(from[0]);
+	     i++) {
 		if (dwarf_attr_integrate(die, from[i], &attr))
 			name = debuginfo_string(in->debug, unit, &attr);
 	}
-	return name ? pretty_name(in, name) : NO_NAME;
+	return name && *name ? pretty_name(in, name) : NO_NAME;
 }
 
 static int number_of(Dwarf_Die *die, unsigned int name)

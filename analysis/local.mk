@@ -55,11 +55,18 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/shape.c analysis/shape.h \
+	analysis/similar.c analysis/similar.h \
 	analysis/splitfile.c analysis/splitfile.h \
 	analysis/splitset.c analysis/splitset.h \
 	analysis/splitunit.c analysis/splitunit.h \
 	analysis/spread.c analysis/spread.h \
-	analysis/symtab.c analysis/symtab.h
+	analysis/symtab.c analysis/symtab.h \
+	analysis/tip.c analysis/tip.h \
+	analysis/trace.c analysis/trace.h \
+	analysis/trace_kanata.c \
+	analysis/trace_o3.c \
+	analysis/trace_tokens.c
 
 # What a program that links libanalysis.a needs behind it.
 ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)

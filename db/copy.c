@@ -20,8 +20,9 @@ static const char *const maps[] = {
 	"CREATE TEMP TABLE copy_stream (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_context (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_image (src INTEGER PRIMARY KEY, dst INTEGER)",
-	"CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
-	" image INTEGER, low INTEGER, high INTEGER)",
+	"CREATE TEMP TABLE copy_version (v INTEGER)",
+	("CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
+	 " image INTEGER, low INTEGER, high INTEGER)"),
 };
 
 /* "file:PATH?mode=ro": a name may hold any byte. */
@@ -48,6 +49,7 @@ static int forget_source(sqlite3 *h)
 			   "DROP TABLE IF EXISTS temp.copy_stream;"
 			   "DROP TABLE IF EXISTS temp.copy_context;"
 			   "DROP TABLE IF EXISTS temp.copy_image;"
+			   "DROP TABLE IF EXISTS temp.copy_version;"
 			   "DROP TABLE IF EXISTS temp.copy_chunk;"
 			   "DETACH src");
 }
@@ -116,8 +118,9 @@ static int is_finished(sqlite3 *h, int64_t dst, int64_t nr, bool *finished)
 {
 	static const char sql[] =
 		"SELECT NOT e.open AND r.state != 0 AND ?2 = (SELECT count(*)"
-		" FROM main.flush WHERE epoch = ?1) FROM main.epoch e"
-		" JOIN main.run r ON r.id = e.run WHERE e.id = ?1";
+		" FROM main.flush WHERE epoch = ?1) AND NOT EXISTS (SELECT 1"
+		" FROM main.roll WHERE epoch = ?1 OR target = ?1)"
+		" FROM main.epoch e JOIN main.run r ON r.id = e.run WHERE e.id = ?1";
 	int64_t yes;
 	int err = sql_get(h, &yes, sql, "ii", dst, nr);
 
@@ -170,5 +173,6 @@ int copy_forget(sqlite3 *h)
 			   "DELETE FROM temp.copy_stream;"
 			   "DELETE FROM temp.copy_context;"
 			   "DELETE FROM temp.copy_image;"
+			   "DELETE FROM temp.copy_version;"
 			   "DELETE FROM temp.copy_chunk");
 }

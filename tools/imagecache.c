@@ -33,6 +33,7 @@ struct entry {
 	int64_t id;
 	struct image *image; /* NULL: closed, or err says why */
 	int err;
+	bool warned_of_lines;
 	uint64_t used; /* the clock at its last use */
 };
 
@@ -335,6 +336,18 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 	e->used = ++cache->clock;
 	*out = e->image;
 	return 0;
+}
+
+void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,
+			    const struct image *image)
+{
+	const char *missing = image_missing_lines(image);
+	struct entry *e = missing ? find(cache, row->id) : NULL;
+
+	if (e && !e->warned_of_lines)
+		log_warn("%s: %s", row->desc.name, missing);
+	if (e)
+		e->warned_of_lines = true;
 }
 
 const char *image_missing_code(const struct image_desc *desc)
