@@ -98,8 +98,9 @@ cpi list --db "$db" c_pie:replaced_table >forged.list 2>err
 cmp -s forged.list 'before/list c_pie:replaced_table.text'
 ok $? 'a forged build id changes no listing of what ran'
 rm -rf p && mv gone p && cp forged p/c_forged
-cpi record -o forged.db -e cpu-clock -F 2000 -- sh -c 'cd p && ./c_forged 300 &&
-	mv c_forged c_old && cp c_pie c_forged && ./c_forged 300' >out 2>err
+cpi record -o forged.db -e cpu-clock -F 2000 -- p/c_forged 300 >out 2>err
+mv p/c_forged p/c_old && cp p/c_pie p/c_forged
+cpi record -o forged.db -e cpu-clock -F 2000 -- p/c_forged 300 >out 2>err
 is "$(sql "SELECT count(*), count(DISTINCT build_id), count(DISTINCT content) FROM image
 	WHERE name GLOB '*/c_forged'" forged.db)" '2|1|2' \
 	'two files of one path and build id are two images'
