@@ -40,7 +40,9 @@ struct cpi_capture_request {
 	uint8_t content[32];     /* what the file must have, as elfid_read() has it */
 	uint8_t build_id[20];
 	uint8_t build_id_size;
-	uint8_t reserved[3];
+	uint8_t all; /* procedures without samples too: there will be no second chance
+		      */
+	uint8_t reserved[2];
 	char path[CPI_CAPTURE_PATH]; /* where its debug files are looked for */
 };
 

@@ -304,6 +304,7 @@ static int send_job(struct capture *c, struct entry *e)
 	if (e->fd < 0)
 		return e->fd;
 	q.nr_offsets = merge_offsets(&e->wanted);
+	q.all = !e->covered.nr && !images_stays(e->image);
 	describe(c, &e->image->desc, &q);
 	err = capture_child_send(&c->child, &q,
 				 (struct cpi_capture_offset *)e->wanted.data, e->fd);

@@ -538,6 +538,15 @@ int images_take_fd(struct images *im, struct known_image *image)
 	return fd;
 }
 
+bool images_stays(const struct known_image *image)
+{
+	int fd = image->place_tgid ? -ENOENT : images_open(image);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 bool images_unchanged(const struct known_image *image, int fd)
 {
 	struct stat st;

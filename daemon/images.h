@@ -117,6 +117,9 @@ void images_keep_files(struct images *im);
 /* The descriptor of the file that was hashed, the caller's from now on; or -1. */
 int images_take_fd(struct images *im, struct known_image *image);
 
+/* Whether its file will probably be there for a while: it has a name, and here. */
+bool images_stays(const struct known_image *image);
+
 /* Whether such a descriptor's file is still as it was when the image was resolved. */
 bool images_unchanged(const struct known_image *image, int fd);
 

@@ -95,7 +95,11 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
-CAPTURE_TESTS = t/0386-capture-replaced.t
+CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
+check_PROGRAMS += t/capture_peer
+t_capture_peer_SOURCES = t/capture_peer.c tools/capture_sandbox.c tools/capture.h
+t_capture_peer_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
+t_capture_peer_LDADD = daemon/libdaemon.a base/libbase.a $(ELF_LIBS) $(NETTLE_LIBS) $(CAP_LIBS)
 EXTRA_DIST += t/programs/replaced.c t/programs/replaced.cc
 dist_check_SCRIPTS += $(CAPTURE_TESTS)
 LONG_TESTS += $(CAPTURE_TESTS)

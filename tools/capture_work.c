@@ -34,6 +34,7 @@
 
 #define BLIND_BYTES   4096 /* what "cpi list" shows of code without a symbol */
 #define MAX_PROCEDURE ((uint64_t)1 << 20)
+#define SMALL_BYTES   ((uint64_t)64 << 10) /* images with less code are kept whole */
 #define MAX_ARENA     ((size_t)256 << 20)
 
 /* A procedure with samples; or a sample that is in none. */
@@ -52,7 +53,9 @@ struct work {
 	struct isa *isa; /* NULL: none for this machine */
 	struct buf sampled;
 	struct recorder recorder;
-	size_t nr_whole; /* of the sampled: these are kept whole */
+	size_t nr_sampled; /* of those in sampled, the first; the rest have no samples
+			    */
+	size_t nr_whole;   /* these are kept whole */
 };
 
 static const struct sampled *sampled(const struct work *w, size_t *nr)
@@ -129,6 +132,34 @@ static int by_samples(const void *va, const void *vb)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
+/* Whether procedures without samples are wanted, too. */
+static bool wants_all(const struct work *w, const struct symbol *const *s, size_t nr)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		bytes += s[i]->end - s[i]->start;
+	return w->request.all || bytes <= SMALL_BYTES;
+}
+
+/* Behind those with samples. */
+static int add_others(struct work *w)
+{
+	size_t nr;
+	const struct symbol *const *s = image_symbols(w->im, &nr);
+
+	w->nr_sampled = w->sampled.len / sizeof(struct sampled);
+	if (!wants_all(w, s, nr))
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		buf_put(&w->sampled,
+			&(struct sampled){ .symbol = s[i],
+					   .start = s[i]->start,
+					   .end = s[i]->end },
+			sizeof(struct sampled));
+	return w->sampled.err;
+}
+
 /* Offsets ascend, so those of one symbol follow one another, but for nested ones. */
 static int find_procedures(struct work *w)
 {
@@ -153,7 +184,7 @@ static int find_procedures(struct work *w)
 	if (w->sampled.len)
 		qsort(w->sampled.data, w->sampled.len / sizeof(*last), sizeof(*last),
 		      by_samples);
-	return 0;
+	return add_others(w);
 }
 
 /* Asks for the name of what an instruction jumps to. */
@@ -239,13 +270,15 @@ static int record(struct work *w, struct captured *out)
 {
 	size_t nr;
 	const struct sampled *s = sampled(w, &nr);
+	uint64_t bytes = 0;
 	int err = 0;
 
 	image_record(w->im, &w->recorder);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < w->nr_sampled; i++)
 		read_samples(w, &s[i]);
 	for (size_t i = 0; i < w->nr_whole && !err; i++) {
-		if (has_time())
+		bytes += s[i].end - s[i].start;
+		if (has_time() && bytes <= w->request.max_bytes)
 			err = read_whole(w, &s[i]);
 		else
 			w->nr_whole = i;
@@ -291,12 +324,12 @@ static int by_start(const void *va, const void *vb)
 /* Nested procedures overlap: what is covered already is left out. */
 static int put_covers(struct work *w, struct buf *covers)
 {
-	size_t nr;
-	const struct sampled *s = sampled(w, &nr);
+	struct sampled *s = (struct sampled *)w->sampled.data;
+	const size_t nr = w->nr_whole > w->nr_sampled ? w->nr_whole : w->nr_sampled;
 	uint64_t at = 0;
 
 	if (nr)
-		qsort(w->sampled.data, nr, sizeof(*s), by_start);
+		qsort(s, nr, sizeof(*s), by_start);
 	for (size_t i = 0; i < nr && covers->len < CPI_CAPTURE_COVERS - 20; i++) {
 		const uint64_t start = s[i].start > at ? s[i].start : at;
 
@@ -312,7 +345,6 @@ static int put_covers(struct work *w, struct buf *covers)
 static int run(struct work *w, struct cpi_capture_reply *reply, struct buf *out)
 {
 	struct buf body = { 0 };
-	size_t nr;
 	int err = read_request(w);
 
 	if (!err)
@@ -331,9 +363,9 @@ static int run(struct work *w, struct cpi_capture_reply *reply, struct buf *out)
 	if (!err)
 		err = check_content(&w->request);
 	reply->data_size = out->len - reply->covers_size;
-	sampled(w, &nr);
 	reply->nr_procedures = w->nr_whole;
-	reply->nr_left_out = nr - w->nr_whole;
+	if (w->nr_whole < w->nr_sampled)
+		reply->nr_left_out = w->nr_sampled - w->nr_whole;
 	buf_fini(&body);
 	return err;
 }

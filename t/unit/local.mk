@@ -141,7 +141,7 @@ t_unit_check_copy_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/
-UNIT_ANALYSIS = t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
+UNIT_ANALYSIS = t/unit/check_captured t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
 	t/unit/check_image \
 	t/unit/check_image_hostile t/unit/check_isa t/unit/check_schedule \
 	t/unit/check_seen t/unit/check_symtab
@@ -153,6 +153,8 @@ UNIT_ANALYSIS_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS)
 
 t_unit_check_cfg_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_cfg_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_captured_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_captured_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_cover_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_cover_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_demangle_CFLAGS = $(UNIT_CFLAGS)
