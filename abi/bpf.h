@@ -37,29 +37,42 @@
 #define CPI_BPF_SETS 2
 
 /*
- * One CPU's state. A hit of one of the first events touches the first line, and
- * beside it the line of its bucket.
+ * One CPU's state; its sets' tables follow it, next to one another: all within a few
+ * pages, for it is not only lines but what translates their addresses that other work
+ * drives out of the caches between two samples. A sample of one of the first events
+ * touches the first line, that of its bucket, and one of the overflow array if an entry
+ * is evicted.
  */
 struct cpi_bpf_cpu {
 	uint32_t active;    /* the set; written by the daemon, as the next two are */
 	uint32_t slot;      /* among the node's CPUs */
 	uint32_t notice_at; /* when nr_work is as much, the daemon wants to know */
 	uint32_t nr_work;   /* samples of processes, not of the idle task; wraps */
+	uint32_t nr_overflow[CPI_BPF_SETS]; /* entries in the set's overflow array */
+	uint32_t next_way;        /* whose turn it is to be evicted; not of a set */
 	uint32_t ticks_elsewhere; /* that interrupted the kernel; wraps, not of a set */
 	uint64_t received[CPI_MAX_EVENTS][CPI_BPF_SETS];
-	struct cpi_bpf_set {
-		uint32_t nr_overflow; /* entries in the overflow array */
-		uint32_t next_way;    /* whose turn it is to be evicted */
-		uint64_t evictions;
-		/* Counts, by event, because the overflow array was full. */
-		uint64_t lost[CPI_MAX_EVENTS];
-	} set[CPI_BPF_SETS];
+	/* Counts that are gone because the overflow array was full. */
+	uint64_t lost[CPI_MAX_EVENTS][CPI_BPF_SETS];
 } __attribute__((aligned(64)));
+
+#define CPI_BPF_BUCKET_BYTES 64
+
+/* Bytes of a CPU's state with its tables, and where in them a set's table begins. */
+static inline uint32_t cpi_bpf_table_at(uint32_t set, uint32_t nr_buckets)
+{
+	return sizeof(struct cpi_bpf_cpu) + set * nr_buckets * CPI_BPF_BUCKET_BYTES;
+}
+
+static inline uint32_t cpi_bpf_cpu_bytes(uint32_t nr_buckets)
+{
+	return cpi_bpf_table_at(CPI_BPF_SETS, nr_buckets);
+}
 
 /* Another node's CPU: maps have nothing at this slot. */
 #define CPI_BPF_NO_SLOT UINT32_MAX
 
-/* The index of a CPU's table and overflow array, in units of such. */
+/* The index of a CPU's overflow array, in units of such. */
 static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 {
 	return slot * CPI_BPF_SETS + set;

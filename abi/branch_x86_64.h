@@ -207,6 +207,69 @@ static inline int cpi_x86_decode_first(struct cpi_x86_code *c, struct cpi_branch
 	return 0;
 }
 
+/* A bit for each four opcodes from this one on. */
+#define CPI_X86_OPCODES(first) (1ULL << ((first) >> 2))
+
+/* Such as may be a pair's first instruction, if their ModRM byte names registers. */
+#define CPI_X86_WITH_MODRM                                                       \
+	(CPI_X86_OPCODES(0x00) | CPI_X86_OPCODES(0x08) | CPI_X86_OPCODES(0x20) | \
+	 CPI_X86_OPCODES(0x28) | CPI_X86_OPCODES(0x30) | CPI_X86_OPCODES(0x38) | \
+	 CPI_X86_OPCODES(0x80) | CPI_X86_OPCODES(0x84) | CPI_X86_OPCODES(0xf4) | \
+	 CPI_X86_OPCODES(0xfc))
+/* Others that may be, jumps, and prefixes. */
+#define CPI_X86_WITHOUT_MODRM                                                    \
+	(CPI_X86_OPCODES(0x04) | CPI_X86_OPCODES(0x0c) | CPI_X86_OPCODES(0x24) | \
+	 CPI_X86_OPCODES(0x2c) | CPI_X86_OPCODES(0x34) | CPI_X86_OPCODES(0x3c) | \
+	 CPI_X86_OPCODES(0x64) | CPI_X86_OPCODES(0x70) | CPI_X86_OPCODES(0x74) | \
+	 CPI_X86_OPCODES(0x78) | CPI_X86_OPCODES(0x7c) | CPI_X86_OPCODES(0xa8) | \
+	 CPI_X86_OPCODES(0xe0) | CPI_X86_OPCODES(0xf0))
+
+enum cpi_x86_glance {
+	CPI_X86_NO_BRANCH = -1,
+	/* 0 to 15: a Jcc of that condition, without prefixes */
+	CPI_X86_DECODE = 16, /* it takes cpi_branch_decode_x86_64() to tell */
+};
+
+/* Whether a Jcc may begin with this byte. */
+static inline int cpi_x86_begins_jcc(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x70 || byte == 0x0f || byte == 0x2e || byte == 0x3e ||
+	       byte == 0xf2;
+}
+
+/*
+ * What five bytes tell of code in the cases that are nearly all, in little code: an
+ * interrupt's own is in no cache.
+ */
+static inline int cpi_x86_glance(const uint8_t *code)
+{
+	const int rex = (code[0] & 0xf0) == 0x40;
+	const uint8_t opcode = rex ? code[1] : code[0], modrm = rex ? code[2] : code[1];
+	const uint64_t bit = CPI_X86_OPCODES(opcode);
+	uint8_t next;
+
+	if (!rex && (opcode & 0xf0) == 0x70)
+		return opcode & 0xf;
+	if (!rex && opcode == 0x0f && (modrm & 0xf0) == 0x80)
+		return modrm & 0xf;
+	if (opcode == 0x0f)
+		return (modrm & 0xf0) == 0x80 ? CPI_X86_DECODE : CPI_X86_NO_BRANCH;
+	if (!(bit & (CPI_X86_WITH_MODRM | CPI_X86_WITHOUT_MODRM)))
+		return rex && (opcode & 0xf0) == 0x40 ? CPI_X86_DECODE
+						      : CPI_X86_NO_BRANCH;
+	if (!(bit & CPI_X86_WITH_MODRM))
+		return CPI_X86_DECODE;
+	if (modrm < 0xc0)
+		return CPI_X86_NO_BRANCH;
+	if (opcode == 0x83)
+		next = rex ? code[4] : code[3];
+	else if (opcode < 0x40 || opcode == 0x84 || opcode == 0x85)
+		next = rex ? code[3] : code[2];
+	else
+		return CPI_X86_DECODE;
+	return cpi_x86_begins_jcc(next) ? CPI_X86_DECODE : CPI_X86_NO_BRANCH;
+}
+
 /*
  * Decodes the first instruction in code[0..n) as x86-64 (64-bit mode), and the second
  * where both may be a pair. Legacy prefixes (branch hints, BND, operand and address

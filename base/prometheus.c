@@ -51,6 +51,8 @@ static const struct rule daemon_rules[] = {
 	{ "stored.", "stored_total", "event", NULL, COUNTER, 0, "Samples in the database." },
 	{ "idle.", "idle_total", "event", NULL, COUNTER, 0, "Samples that found their CPU idle." },
 	{ "not_delivered.", "not_delivered", "event", NULL, GAUGE, 0, "Samples that the event's count promised and that never came." },
+	{ "handler_runs.", "handler_runs_total", "event", NULL, COUNTER, 0, "Runs of the BPF program that the kernel has timed." },
+	{ "handler_ns.", "handler_seconds", "event", NULL, GAUGE, NS, "What one of them took on average." },
 	{ "unknown.", "unknown_total", "reason", NULL, COUNTER, 0, "Samples whose image is not known." },
 	{ "lost.", "lost_total", "reason", NULL, COUNTER, 0, "Samples that were lost." },
 	{ "pending_samples", "pending_samples", NULL, NULL, GAUGE, 0, "Samples in memory, not stored yet." },

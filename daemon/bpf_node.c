@@ -29,7 +29,7 @@ struct shared {
 struct bpf_node {
 	struct bpf_node_config cfg;
 	struct cpi_bpf *skel[CPI_MAX_EVENTS];
-	struct shared cpus, buckets, overflow;
+	struct shared cpus, overflow;
 	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
 	struct bpf_link *ticks;    /* NULL: they are not counted */
 };
@@ -94,13 +94,18 @@ static int set_map(const struct bpf_node *n, struct bpf_map *map, uint32_t max_e
 					    bpf_map__map_flags(map) | BPF_F_NUMA_NODE);
 }
 
+static size_t cpu_bytes(const struct bpf_node *n)
+{
+	return cpi_bpf_cpu_bytes(n->cfg.nr_buckets);
+}
+
 static int set_maps(const struct bpf_node *n, const struct cpi_bpf *skel)
 {
 	uint32_t nr_slots = n->cfg.nr_slots * CPI_BPF_SETS;
-	int err = set_map(n, skel->maps.cpi_cpus, n->cfg.nr_cpus);
+	int err = bpf_map__set_value_size(skel->maps.cpi_cpus, cpu_bytes(n));
 
 	if (!err)
-		err = set_map(n, skel->maps.cpi_buckets, nr_slots * n->cfg.nr_buckets);
+		err = set_map(n, skel->maps.cpi_cpus, n->cfg.nr_cpus);
 	if (!err)
 		err = set_map(n, skel->maps.cpi_overflow, nr_slots * n->cfg.nr_entries);
 	if (err)
@@ -117,9 +122,6 @@ static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 	int err = bpf_map__reuse_fd(skel->maps.cpi_cpus,
 				    bpf_map__fd(first->maps.cpi_cpus));
 
-	if (!err)
-		err = bpf_map__reuse_fd(skel->maps.cpi_buckets,
-					bpf_map__fd(first->maps.cpi_buckets));
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.cpi_overflow,
 					bpf_map__fd(first->maps.cpi_overflow));
@@ -194,8 +196,6 @@ int bpf_node_open(const struct bpf_node_config *cfg, struct bpf_node **out)
 	if (!err)
 		err = map_shared(n->skel[0]->maps.cpi_cpus, &n->cpus);
 	if (!err)
-		err = map_shared(n->skel[0]->maps.cpi_buckets, &n->buckets);
-	if (!err)
 		err = map_shared(n->skel[0]->maps.cpi_overflow, &n->overflow);
 	if (err) {
 		bpf_node_close(n);
@@ -218,7 +218,6 @@ void bpf_node_close(struct bpf_node *n)
 	bpf_node_stop_ticks(n);
 	bpf_link__destroy(n->exec_ids);
 	unmap_shared(&n->cpus);
-	unmap_shared(&n->buckets);
 	unmap_shared(&n->overflow);
 	for (int i = 0; i < n->cfg.nr_events; i++)
 		cpi_bpf__destroy(n->skel[i]);
@@ -252,12 +251,15 @@ int bpf_node_notices(const struct bpf_node *n)
 
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu)
 {
-	return (struct cpi_bpf_cpu *)n->cpus.at + cpu;
+	return (struct cpi_bpf_cpu *)((char *)n->cpus.at + cpu * cpu_bytes(n));
 }
 
-struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t slot)
+struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t cpu,
+				    uint32_t set)
 {
-	return (struct cpi_bucket *)n->buckets.at + (size_t)slot * n->cfg.nr_buckets;
+	char *state = (char *)bpf_node_cpu(n, cpu);
+
+	return (struct cpi_bucket *)(state + cpi_bpf_table_at(set, n->cfg.nr_buckets));
 }
 
 const struct cpi_entry *bpf_node_overflow(const struct bpf_node *n, uint32_t slot)

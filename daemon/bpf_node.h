@@ -52,7 +52,8 @@ int bpf_node_notices(const struct bpf_node *n);
 
 /* What the maps have of a CPU, and at cpi_bpf_slot(). */
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu);
-struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t slot);
+struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t cpu,
+				    uint32_t set);
 const struct cpi_entry *bpf_node_overflow(const struct bpf_node *n, uint32_t slot);
 
 /* A new descriptor to read exec ids from; or -EOPNOTSUPP, or another -errno. */

@@ -28,7 +28,9 @@
 #include "daemon/nodes.h"
 
 #define MAX_TABLE_BYTES (64u << 20)
-#define MIN_BUCKETS     256u
+#define NR_BUCKETS      64u    /* 4 KiB */
+#define NR_ENTRIES      16384u /* 256 KiB: written from one end, and no more than used */
+#define MIN_ENTRIES     512u
 #define MAX_EXEC_IDS    (CPI_MAX_TGID + 1)
 
 /* Where a CPU's samples are. */
@@ -51,19 +53,16 @@ struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus)
 	struct bpf_table_config cfg = {
 		.nr_events = nr_events,
 		.nr_cpus = nr_cpus,
-		.nr_buckets = CPI_TABLE_DEFAULT_BUCKETS,
-		.nr_entries = CPI_TABLE_DEFAULT_OVERFLOW,
+		.nr_buckets = NR_BUCKETS,
+		.nr_entries = NR_ENTRIES,
 		.outcome = true,
 	};
 
-	while (cfg.nr_buckets > MIN_BUCKETS &&
-	       (uint64_t)nr_cpus * CPI_BPF_SETS *
-			       (cfg.nr_buckets * sizeof(struct cpi_bucket) +
-				cfg.nr_entries * sizeof(struct cpi_entry)) >
-		       MAX_TABLE_BYTES) {
-		cfg.nr_buckets /= 2;
+	while (cfg.nr_entries > MIN_ENTRIES &&
+	       (uint64_t)nr_cpus * CPI_BPF_SETS * cfg.nr_entries *
+			       sizeof(struct cpi_entry) >
+		       MAX_TABLE_BYTES)
 		cfg.nr_entries /= 2;
-	}
 	return cfg;
 }
 
@@ -247,7 +246,7 @@ uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event)
 
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu)
 {
-	return __atomic_load_n(&t->place[cpu].cpu->set[t->active].nr_overflow,
+	return __atomic_load_n(&t->place[cpu].cpu->nr_overflow[t->active],
 			       __ATOMIC_RELAXED);
 }
 
@@ -314,11 +313,11 @@ static bool take_counts(struct cpi_bpf_cpu *cpu, uint32_t set,
 	for (unsigned int i = 0; i < CPI_MAX_EVENTS; i++) {
 		any |= cpu->received[i][set];
 		counts->received[i] += cpu->received[i][set];
-		counts->lost[i] += cpu->set[set].lost[i];
-		cpu->received[i][set] = 0;
+		counts->lost[i] += cpu->lost[i][set];
+		cpu->received[i][set] = cpu->lost[i][set] = 0;
 	}
-	counts->evictions += cpu->set[set].evictions;
-	memset(&cpu->set[set], 0, sizeof(cpu->set[set]));
+	counts->evictions += cpu->nr_overflow[set];
+	cpu->nr_overflow[set] = 0;
 	return any;
 }
 
@@ -328,9 +327,9 @@ size_t bpf_table_take(struct bpf_table *t, uint32_t number, struct cpi_entry *ou
 	const struct place *p = &t->place[number];
 	struct cpi_bpf_cpu *cpu = p->cpu;
 	uint32_t set = !t->active, slot = cpi_bpf_slot(cpu->slot, set);
-	struct cpi_bucket *b = bpf_node_buckets(p->node, slot);
+	struct cpi_bucket *b = bpf_node_buckets(p->node, number, set);
 	const struct cpi_entry *overflow = bpf_node_overflow(p->node, slot);
-	size_t nr = cpu->set[set].nr_overflow;
+	size_t nr = cpu->nr_overflow[set];
 
 	if (nr > t->cfg.nr_entries)
 		nr = t->cfg.nr_entries; /* cannot be: the program stops there */

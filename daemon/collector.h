@@ -110,6 +110,12 @@ struct collector_ops {
 	int (*exec_id)(struct collector *c, uint32_t tgid, uint32_t *id,
 		       uint64_t *when_ns);
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
+	/*
+	 * How often event's handler has run, and for how long, as far as the kernel
+	 * has kept count (kernel.bpf_stats_enabled). 0 or -errno. NULL: it does not.
+	 */
+	int (*handler)(const struct collector *c, int event, uint64_t *nr,
+		       uint64_t *ns);
 	/* A number that each sample on a CPU changes; cheap to ask for. */
 	uint64_t (*progress)(const struct collector *c, int cpu);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);

@@ -375,6 +375,11 @@ static uint64_t bpf_progress(const struct collector *c, int cpu)
 	return n;
 }
 
+static int bpf_handler(const struct collector *c, int event, uint64_t *nr, uint64_t *ns)
+{
+	return bpf_table_runs(c->table, event, nr, ns);
+}
+
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
 {
 	if (c->ticks)
@@ -409,6 +414,7 @@ const struct collector_ops collector_bpf = {
 	.randomise = bpf_randomise,
 	.exec_id = bpf_exec_id,
 	.counts = bpf_counts,
+	.handler = bpf_handler,
 	.progress = bpf_progress,
 	.set_cpus = bpf_set_cpus,
 	.stop = bpf_stop,

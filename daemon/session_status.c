@@ -46,6 +46,19 @@ static void put_losses(const struct session *s, struct buf *out)
 	}
 }
 
+/* What the handler takes, while the kernel is asked to keep count of it. */
+static void put_handler(const struct session *s, int e, struct buf *out)
+{
+	uint64_t nr, ns;
+
+	if (!s->ops->handler || s->ops->handler(s->collector, e, &nr, &ns) || !nr)
+		return;
+	buf_printf(out, "handler_runs.%s %llu\n", s->events[e].name,
+		   (unsigned long long)nr);
+	buf_printf(out, "handler_ns.%s %.1f\n", s->events[e].name,
+		   (double)ns / (double)nr);
+}
+
 static void put_stream(struct session *s, int e, struct buf *out)
 {
 	struct collector_counts now;
@@ -64,6 +77,7 @@ static void put_stream(struct session *s, int e, struct buf *out)
 	if (now.elsewhere)
 		buf_printf(out, "elsewhere.%s %llu\n", name,
 			   (unsigned long long)now.elsewhere);
+	put_handler(s, e, out);
 	buf_printf(out, "idle.%s %llu\n", name,
 		   (unsigned long long)(s->idle[e] +
 					session_nr_idle(s, s->attribution.tally, e)));
@@ -168,6 +182,10 @@ void session_status(struct session *s, struct buf *out)
 		   (unsigned long long)sideband_nr_lost(s->sideband));
 	if (s->announce)
 		announce_status(s->announce, out);
+	if (s->capture)
+		capture_status(s->capture, out);
+	else
+		buf_printf(out, "capture off\n");
 	buf_printf(out, "processes %zu\n", procmap_nr_processes(s->procmap));
 	buf_printf(out, "mappings %zu\n", procmap_nr_ranges(s->procmap));
 	buf_printf(out, "images %zu\n", images_nr(s->images));

@@ -25,24 +25,16 @@
 #endif
 #include "kmod/table.h"
 
-/* By CPU. */
+/* By CPU: struct cpi_bpf_cpu, and its tables; their size is the loader's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct cpi_bpf_cpu);
+	__uint(key_size, sizeof(uint32_t));
+	__uint(value_size, sizeof(struct cpi_bpf_cpu));
 } cpi_cpus SEC(".maps");
 
-/* At cpi_bpf_slot(), nr_buckets() and nr_entries() of them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct cpi_bucket);
-} cpi_buckets SEC(".maps");
-
+/* At cpi_bpf_slot(), the loader's number of them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -135,7 +127,7 @@ static __always_inline int condition_at(const struct cpi_x86_code *c)
 {
 	uint32_t bytes = 0;
 
-	CPI_TABLE_UNROLL
+#pragma unroll
 	for (int i = 0; i < 3; i++)
 		bytes |= (uint32_t)c->byte[(c->at + i) & (CPI_BRANCH_MAX_BYTES - 1)]
 			 << 8 * i;
@@ -173,16 +165,12 @@ static __always_inline struct cpi_branch decode(const uint8_t *code, uint32_t n)
 	return b;
 }
 
-static __always_inline enum cpi_outcome outcome_at(uint64_t pc, const uint64_t *regs,
-						   uint64_t flags, uint64_t cs)
+static __noinline enum cpi_outcome outcome_at(const uint8_t *code, uint32_t n,
+					      const uint64_t *regs, uint64_t flags)
 {
-	uint8_t code[CPI_BRANCH_MAX_BYTES];
-	struct cpi_branch b;
+	const struct cpi_branch b = decode(code, n);
 	uint64_t right;
 
-	if (cs == USER32_CS)
-		return CPI_OUTCOME_UNREADABLE;
-	b = decode(code, read_code(pc, cs & 3, code));
 	if (b.kind == CPI_BRANCH_NOT)
 		return CPI_OUTCOME_NONE;
 	right = b.right == CPI_BRANCH_CONSTANT ? b.value
@@ -192,20 +180,35 @@ static __always_inline enum cpi_outcome outcome_at(uint64_t pc, const uint64_t *
 			 flags, regs[b.left & 15] >> b.left_shift, right);
 }
 
-static __noinline enum cpi_outcome outcome_of(const void *from)
-{
-	const struct cpi_regs *r = &((const struct bpf_perf_event_data *)from)->regs;
-	const uint64_t regs[16] = GENERAL_REGS(r);
+/* Registers are looked at where it takes more than a glance. */
+#define OUTCOME(r)                                                                  \
+	({                                                                          \
+		uint8_t code[CPI_BRANCH_MAX_BYTES];                                 \
+		int glance = CPI_X86_DECODE;                                        \
+		uint32_t n;                                                         \
+                                                                                    \
+		if ((r)->cs == USER32_CS)                                           \
+			return CPI_OUTCOME_UNREADABLE;                              \
+		n = read_code((r)->ip, (r)->cs & 3, code);                          \
+		if (n == CPI_BRANCH_MAX_BYTES)                                      \
+			glance = cpi_x86_glance(code);                              \
+		if (glance == CPI_X86_NO_BRANCH)                                    \
+			return CPI_OUTCOME_NONE;                                    \
+		if (glance != CPI_X86_DECODE)                                       \
+			return cpi_x86_condition(glance, (r)->flags)                \
+				       ? CPI_OUTCOME_TAKEN                          \
+				       : CPI_OUTCOME_NOT_TAKEN;                     \
+		outcome_at(code, n, (const uint64_t[])GENERAL_REGS(r), (r)->flags); \
+	})
 
-	return outcome_at(r->ip, regs, r->flags, r->cs);
+static __always_inline enum cpi_outcome outcome_of(const void *from)
+{
+	return OUTCOME(&((const struct bpf_perf_event_data *)from)->regs);
 }
 
-static __noinline enum cpi_outcome outcome_of_tick(const void *from)
+static __always_inline enum cpi_outcome outcome_of_tick(const void *from)
 {
-	const struct pt_regs *r = from;
-	const uint64_t regs[16] = GENERAL_REGS(r);
-
-	return outcome_at(r->ip, regs, r->flags, r->cs);
+	return OUTCOME((const struct pt_regs *)from);
 }
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -216,12 +219,12 @@ static __noinline enum cpi_outcome outcome_of_tick(const void *from)
 /* A copy: the verifier wants constant offsets into what the kernel hands in. */
 static __always_inline void copy_regs(uint64_t *to, const uint64_t *from)
 {
-	CPI_TABLE_UNROLL
+#pragma unroll
 	for (int i = 0; i < 31; i++)
 		to[i] = from[i];
 	to[31] = 0; /* the zero register */
 }
-#define PC_OF(r)       ((r)->pc)
+#define PC_OF(r) ((r)->pc)
 
 static __always_inline uint32_t word_at(const uint8_t *code)
 {
@@ -293,34 +296,36 @@ static __always_inline void note_work(struct cpi_bpf_cpu *cpu, uint32_t number,
 		notify(number, CPI_BPF_NOTICE_WORK);
 }
 
-static __always_inline void spill(struct cpi_bpf_set *set, uint32_t number,
-				  uint32_t slot, const struct cpi_entry *evicted)
+static __always_inline void spill(struct cpi_bpf_cpu *cpu, uint32_t active,
+				  uint32_t number, const struct cpi_entry *evicted)
 {
-	uint32_t nr_entries = LOADED(CPI_BPF_NR_ENTRIES);
-	uint32_t at = slot * nr_entries + set->nr_overflow;
+	uint32_t nr_entries = LOADED(CPI_BPF_NR_ENTRIES), nr = cpu->nr_overflow[active];
+	uint32_t at = cpi_bpf_slot(cpu->slot, active) * nr_entries + nr;
 	struct cpi_entry *e = NULL;
 
-	set->evictions++;
-	if (set->nr_overflow < nr_entries)
+	if (nr < nr_entries)
 		e = bpf_map_lookup_elem(&cpi_overflow, &at);
 	if (!e) {
-		set->lost[cpi_entry_event(evicted)] += cpi_entry_count(evicted);
+		cpu->lost[cpi_entry_event(evicted)][active] += cpi_entry_count(evicted);
 		return;
 	}
 	*e = *evicted;
-	if (++set->nr_overflow == LOADED(CPI_BPF_NR_FULL))
+	cpu->nr_overflow[active] = ++nr;
+	if (nr == LOADED(CPI_BPF_NR_FULL))
 		notify(number, CPI_BPF_NOTICE_FULL);
 }
 
-/* The bucket of a key; never NULL, but to the verifier. */
-static __always_inline struct cpi_bucket *bucket_of(uint32_t slot, uint64_t word0,
-						    uint64_t who)
+static __always_inline struct cpi_bucket *
+bucket_of(struct cpi_bpf_cpu *cpu, uint32_t active, uint64_t word0, uint64_t who)
 {
-	uint32_t nr_buckets = LOADED(CPI_BPF_NR_BUCKETS);
-	uint32_t at =
-		slot * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
+	uint64_t nr_buckets = LOADED(CPI_BPF_NR_BUCKETS);
+	uint64_t at =
+		active * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
 
-	return bpf_map_lookup_elem(&cpi_buckets, &at);
+	/* The verifiers of old kernels want to see a bound. */
+	asm volatile("" : "+r"(at));
+	at &= CPI_BPF_SETS * nr_buckets - 1;
+	return (struct cpi_bucket *)(cpu + 1) + at;
 }
 
 /*
@@ -331,45 +336,46 @@ static __always_inline struct cpi_bucket *bucket_of(uint32_t slot, uint64_t word
  * counted without a look at the code. Code that is changed in place is seen as changed
  * after the next sweep.
  */
-static __always_inline int count(uint64_t pc, const void *from,
+static __always_inline int count(struct cpi_bpf_cpu *cpu, uint32_t number, uint64_t pc,
+				 const void *from,
 				 enum cpi_outcome (*outcome_of)(const void *from))
 {
-	uint32_t event = LOADED(CPI_BPF_EVENT), number = bpf_get_smp_processor_id();
-	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
+	uint32_t event = LOADED(CPI_BPF_EVENT);
 	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
 	uint64_t word0 = cpi_entry_word0(pc, event, outcome);
 	uint64_t who = who_is();
-	uint32_t active, slot;
+	uint32_t active;
 	struct cpi_entry evicted;
 	struct cpi_bucket *b;
 
-	if (!cpu)
-		return 0; /* cannot be: there is one for each of the node's CPUs */
 	active = *(volatile uint32_t *)&cpu->active & (CPI_BPF_SETS - 1);
 	cpu->received[event][active]++;
 	note_work(cpu, number, who);
-	slot = cpi_bpf_slot(cpu->slot, active);
-	b = bucket_of(slot, word0, who);
-	if (!b || cpi_table_hit(b, word0, who))
+	b = bucket_of(cpu, active, word0, who);
+	if (cpi_table_hit(b, word0, who))
 		return 0;
 	if (LOADED(CPI_BPF_OUTCOME))
 		outcome = outcome_of(from);
 	if (outcome != CPI_OUTCOME_NONE) {
 		word0 = cpi_entry_word0(pc, event, outcome);
-		b = bucket_of(slot, word0, who);
-		if (!b || cpi_table_hit(b, word0, who))
+		b = bucket_of(cpu, active, word0, who);
+		if (cpi_table_hit(b, word0, who))
 			return 0;
 	}
-	if (cpi_table_place(b, word0, who, &cpu->set[active].next_way, &evicted) ==
-	    CPI_TABLE_EVICT)
-		spill(&cpu->set[active], number, slot, &evicted);
+	if (cpi_table_place(b, word0, who, &cpu->next_way, &evicted) == CPI_TABLE_EVICT)
+		spill(cpu, active, number, &evicted);
 	return 0; /* nothing goes to a perf ring */
 }
 
 SEC("perf_event")
 int cpi_sample(struct bpf_perf_event_data *ctx)
 {
-	return count(PC_OF(&ctx->regs), ctx, outcome_of);
+	uint32_t number = bpf_get_smp_processor_id();
+	struct cpi_bpf_cpu *cpu = bpf_map_lookup_elem(&cpi_cpus, &number);
+
+	if (!cpu)
+		return 0; /* cannot be: there is one for each of the node's CPUs */
+	return count(cpu, number, PC_OF(&ctx->regs), ctx, outcome_of);
 }
 
 /*
@@ -395,7 +401,7 @@ int cpi_tick(const uint64_t *args)
 	if (!bpf_probe_read_kernel(&interrupted, sizeof(interrupted),
 				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
 	    interrupted == user)
-		return count(PC_OF(user), user, outcome_of_tick);
+		return count(cpu, number, PC_OF(user), user, outcome_of_tick);
 	cpu->ticks_elsewhere++;
 	return 0;
 }

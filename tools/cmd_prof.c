@@ -10,33 +10,19 @@
 #include "tools/prof.h"
 #include "tools/prof_time.h"
 
-/* A row by one kind of context holds nothing that another one selects. */
-static int check_by(const struct cmd_context *ctx, const struct prof_context *by)
-{
-	for (int kind = 0; by->name && kind < NR_CONTEXT_KINDS; kind++) {
-		if (ctx->opt.context[kind] && kind != (int)by->kind)
-			return cmd_usage_error(ctx->cmd,
-					       "--by=%s: profiles are kept by one kind "
-					       "of context each: --%s chooses among "
-					       "those of another",
-					       by->name, context_kind_str(kind));
-	}
-	return 0;
-}
-
 static int run(struct cmd_context *ctx)
 {
+	const bool no_procedures =
+		ctx->opt.by == BY_IMAGE || prof_contexts[ctx->opt.by].name;
 	struct prof p;
 	int err;
 
-	const struct prof_context *by = &prof_contexts[ctx->opt.by];
-
-	if (check_by(ctx, by))
+	if (prof_check_by(ctx))
 		return EXIT_USAGE;
-	if (ctx->opt.procedure && (ctx->opt.by == BY_IMAGE || by->name))
+	if (ctx->opt.procedure && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
 						 "and --by=line");
-	if (ctx->opt.inlines && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
+	if (ctx->opt.inlines && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--inlines goes with --by=procedure "
 						 "and --by=line");
 	if (ctx->opt.combine && (ctx->opt.over_time || ctx->opt.svg))

@@ -22,7 +22,7 @@
 
 #define NO_SYMBOL UINT64_MAX
 
-const struct prof_context prof_contexts[] = {
+const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
 	[BY_COMM] = { CONTEXT_COMM, "comm", "command", "[unknown command]" },
 	[BY_CGROUP] = { CONTEXT_CGROUP, "cgroup", "cgroup", "[unknown cgroup]" },
 	[BY_CONTAINER] = { CONTEXT_CGROUP, "container", "container", "[no container]" },
@@ -30,6 +30,22 @@ const struct prof_context prof_contexts[] = {
 	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
 	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
 };
+
+/* A row by one kind of context holds nothing that another one selects. */
+int prof_check_by(const struct cmd_context *ctx)
+{
+	const struct prof_context *by = &prof_contexts[ctx->opt.by];
+
+	for (int kind = 0; by->name && kind < NR_CONTEXT_KINDS; kind++) {
+		if (ctx->opt.context[kind] && kind != (int)by->kind)
+			return cmd_usage_error(ctx->cmd,
+					       "--by=%s: profiles are kept by one kind "
+					       "of context each: --%s chooses among "
+					       "those of another",
+					       by->name, context_kind_str(kind));
+	}
+	return 0;
+}
 
 struct gather {
 	struct prof *p;
@@ -112,6 +128,8 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 			locate(g, image, c[i].offset, &key);
 		err = add_to(g->p, &key, event, c[i].n, weight);
 	}
+	if (image)
+		image_cache_warn_lines(g->images, &q->image, image);
 	return err;
 }
 

@@ -49,7 +49,11 @@ struct prof_context {
 	const char *missing; /* the row of samples that are in none */
 };
 
-extern const struct prof_context prof_contexts[BY_PROCESS + 1];
+extern const struct prof_context prof_contexts[BY_CATEGORY + 1];
+
+/* Whether what is selected can be told apart by --by: 0, or EXIT_USAGE after saying why
+ * not. */
+int prof_check_by(const struct cmd_context *ctx);
 
 /* An interval of the selection, and how long its epochs are altogether. */
 struct prof_bucket {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "daemon/bpf_node.h"
+#include "daemon/bpf_table.h"
 #include "daemon/cpi.skel.h"
 
 #define LOG_STATS 4 /* the verifier's summary alone */
@@ -34,10 +35,11 @@ static int be_quiet(enum libbpf_print_level level, const char *format, va_list a
 /* Loads one program and no other. Returns 0 or -errno. */
 static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_t size)
 {
+	const struct bpf_table_config usual = bpf_table_default(1, 1);
 	const struct bpf_node_config cfg = {
-		.nr_buckets = CPI_TABLE_DEFAULT_BUCKETS,
-		.nr_entries = CPI_TABLE_DEFAULT_OVERFLOW,
-		.nr_full = CPI_TABLE_DEFAULT_OVERFLOW / 4 * 3,
+		.nr_buckets = usual.nr_buckets,
+		.nr_entries = usual.nr_entries,
+		.nr_full = usual.nr_entries / 4 * 3,
 		.outcome = true,
 	};
 	struct bpf_program *p = NULL;
@@ -45,6 +47,9 @@ static int load(struct cpi_bpf *skel, struct bpf_program *only, char *log, size_
 
 	while (!err && (p = bpf_object__next_program(skel->obj, p)))
 		err = bpf_program__set_autoload(p, p == only);
+	if (!err)
+		err = bpf_map__set_value_size(skel->maps.cpi_cpus,
+					      cpi_bpf_cpu_bytes(cfg.nr_buckets));
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_notices,
 					       sysconf(_SC_PAGESIZE));

@@ -38,6 +38,46 @@ static const struct {
 	{ "cut in the jump", { 0x39, 0xd8, 0x0f }, 3, CPI_BRANCH_UNKNOWN },
 };
 
+/* Bytes that code is full of, or any: with them a glance meets all its cases. */
+static uint8_t random_code_byte(uint64_t *seed)
+{
+	static const uint8_t usual[] = { 0x0f, 0x2e, 0x31, 0x39, 0x3c, 0x3e, 0x48,
+					 0x4c, 0x66, 0x74, 0x83, 0x84, 0x85, 0x89,
+					 0xa8, 0xc0, 0xe3, 0xf2, 0xf6, 0xff };
+
+	return unit_random(seed) % 3 ? usual[unit_random(seed) % NR(usual)]
+				     : unit_random(seed);
+}
+
+START_TEST(x86_a_glance_agrees_with_the_decoder)
+{
+	uint64_t first = unit_seed(), seed = first | 1;
+	unsigned int nr[3] = { 0 }; /* by what it says: none, a jump, decode it */
+
+	for (int i = 0; i < 1000000; i++) {
+		uint8_t code[CPI_BRANCH_MAX_BYTES];
+		struct cpi_branch b;
+		int glance;
+
+		for (size_t n = 0; n < sizeof(code); n++)
+			code[n] = random_code_byte(&seed);
+		glance = cpi_x86_glance(code);
+		nr[glance < 0 ? 0 : glance < CPI_X86_DECODE ? 1 : 2]++;
+		if (glance == CPI_X86_DECODE)
+			continue;
+		b = cpi_branch_decode_x86_64(code, sizeof(code));
+		ck_assert_msg(glance < 0
+				      ? b.kind == CPI_BRANCH_NOT
+				      : b.kind == CPI_BRANCH_X86_CC && b.arg == glance,
+			      "%02x %02x %02x %02x %02x: %d, kind %u, SEED=%llu",
+			      code[0], code[1], code[2], code[3], code[4], glance,
+			      b.kind, (unsigned long long)first);
+	}
+	for (size_t n = 0; n < NR(nr); n++)
+		ck_assert_uint_gt(nr[n], 10000);
+}
+END_TEST
+
 START_TEST(x86_pairs_are_told_from_the_rest)
 {
 	struct cpi_branch b = cpi_branch_decode_x86_64(x86[_i].code, x86[_i].nr);
@@ -301,6 +341,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("branch_pair");
 	TCase *tc = tcase_create("branch_pair");
 
+	tcase_add_test(tc, x86_a_glance_agrees_with_the_decoder);
 	tcase_add_loop_test(tc, x86_pairs_are_told_from_the_rest, 0, NR(x86));
 #ifdef __x86_64__
 	tcase_add_test(tc, x86_pairs_go_as_the_processor_goes);

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The status tells what a run of the program takes, while the kernel keeps count of it.
+CPI_TEST_COLLECTOR=bpf
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+stats=/proc/sys/kernel/bpf_stats_enabled
+[ -w $stats ] || skip_all 'kernel.bpf_stats_enabled cannot be set here'
+plan 5
+
+before=$(cat $stats)
+trap 'echo "$before" >$stats; tap_end' EXIT
+has_run()
+{
+	nr=$(cpid_field handler_runs.cpu-clock)
+	[ "${nr:-0}" -ge 100 ]
+}
+
+echo 0 >$stats
+collect_start -F 1000
+await_samples 100
+is "$(cpid_field handler_ns.cpu-clock)" '' 'nothing is told of what nobody has timed'
+echo 1 >$stats
+await 60 has_run
+echo "$before" >$stats
+bound "$(cpid_field handler_ns.cpu-clock)" '>=' 5 'a run takes some time'
+bound "$(cpid_field handler_ns.cpu-clock)" '<=' 1000000 'and not much'
+cpi status --socket t.sock --db t.db --format=prometheus >metrics
+like "$(cat metrics)" 'cpi_daemon_handler_seconds{event="cpu-clock"} *' 'metrics have it'
+collect_stop
