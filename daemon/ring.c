@@ -81,14 +81,6 @@ void ring_next(struct ring *r, const struct perf_event_header *record)
 	r->tail += record->size;
 }
 
-bool ring_may_have_lost(const struct ring *r)
-{
-	uint64_t head = __atomic_load_n(&r->meta->data_head, __ATOMIC_RELAXED);
-
-	/* What comes between this and the release is less than a quarter. */
-	return head - r->meta->data_tail > r->size / 4;
-}
-
 void ring_release(struct ring *r)
 {
 	/* Pairs with the kernel's load of data_tail before it writes behind it. */

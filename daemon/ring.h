@@ -10,7 +10,6 @@
 #define CPI_DAEMON_RING_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,12 +39,6 @@ void ring_snapshot(struct ring *r);
  */
 const struct perf_event_header *ring_peek(struct ring *r);
 void ring_next(struct ring *r, const struct perf_event_header *record);
-
-/*
- * Whether the ring is so full that the kernel may have found no room for a record since
- * the last ring_release(): while nothing is given back it only fills.
- */
-bool ring_may_have_lost(const struct ring *r);
 
 /* Gives the space of all records that were passed back to the kernel. */
 void ring_release(struct ring *r);

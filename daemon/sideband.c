@@ -39,7 +39,7 @@
 #define RING_WAKES_AT (RING_SIZE_MIN / 2)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
-#define LOOK_INTERVAL_NS NSEC_PER_SEC /* between looks at an event's time */
+#define LOOK_INTERVAL_NS (10 * NSEC_PER_MSEC) /* between looks at an event's time */
 
 struct source {
 	int fd; /* -1: this CPU is offline */
@@ -47,7 +47,6 @@ struct source {
 	struct ring ring;
 	const struct perf_event_header *record; /* the next one to apply, ... */
 	uint64_t time;                          /* ... and when it was written */
-	bool may_have_lost;                     /* since its event was looked at */
 	uint64_t lost_told;                     /* records lost, as LOST records say */
 	uint64_t lost_noted;                    /* of those that the event has lost */
 	uint64_t enabled_ns; /* how long the event had been enabled ... */
@@ -189,7 +188,7 @@ static int source_open(struct sideband *sb, int cpu)
 	s->lost_told = s->lost_noted = 0;
 	s->enabled_ns = 0;
 	s->looked_ns = time_mono_ns();
-	s->stopped = s->may_have_lost = false;
+	s->stopped = false;
 	return 0;
 }
 
@@ -297,16 +296,15 @@ static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 
 /*
  * When a CPU goes offline its events stop for good, and stay so when it is back. Those
- * of a process stop whenever it does. Looking takes an interrupt of the event's CPU.
+ * of a process stop whenever it does.
  */
-static void look_at_event(struct sideband *sb, struct source *s, uint64_t now)
+static void look_at_event(struct sideband *sb, struct source *s)
 {
 	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
+	ssize_t n = read(s->fd, count, sizeof(count));
+	uint64_t now = time_mono_ns();
 
-	if (!s->may_have_lost && now < s->looked_ns + LOOK_INTERVAL_NS)
-		return;
-	s->may_have_lost = false;
-	if (read(s->fd, count, sizeof(count)) == sizeof(count))
+	if (n == sizeof(count))
 		note_lost(sb, s, count[2]);
 	if (sb->cfg.target >= 0 || now < s->looked_ns + LOOK_INTERVAL_NS)
 		return;
@@ -362,12 +360,6 @@ static void sift_down(struct sideband *sb, int i)
 	q[i] = s;
 }
 
-static void release(struct source *s)
-{
-	s->may_have_lost |= ring_may_have_lost(&s->ring);
-	ring_release(&s->ring);
-}
-
 /* Queues the rings that have records. */
 static void queue_sources(struct sideband *sb)
 {
@@ -399,7 +391,7 @@ static void dequeue(struct sideband *sb)
 	if (sb->nr_queued)
 		sift_down(sb, 0);
 	if (!sb->nr_queued || sb->queue[0] != s)
-		release(s);
+		ring_release(&s->ring);
 }
 
 struct record_task {
@@ -535,8 +527,8 @@ bool sideband_read(struct sideband *sb)
 
 		if (s->fd < 0)
 			continue;
-		release(s);
-		look_at_event(sb, s, sb->read_ns);
+		ring_release(&s->ring);
+		look_at_event(sb, s);
 	}
 	return sb->nr_lost != sb->nr_mended || sb->missed;
 }

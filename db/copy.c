@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
 #include "db/sql.h"
 
 static const char *const maps[] = {
@@ -54,6 +56,21 @@ static int forget_source(sqlite3 *h)
 			   "DETACH src");
 }
 
+/* Before anything is copied: the source has every column that the target has. */
+static int check_schema(sqlite3 *h)
+{
+	static const char sql[] =
+		"SELECT count(*) FROM main.sqlite_schema t"
+		" JOIN pragma_table_info(t.name, 'main') i"
+		" WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND i.name NOT "
+		"IN"
+		" (SELECT name FROM pragma_table_info(t.name, 'src'))";
+	int64_t missing;
+	int err = sql_get(h, &missing, sql, "");
+
+	return err ? err : missing ? -CPI_ECORRUPT : 0;
+}
+
 int copy_open(sqlite3 *h, const char *path)
 {
 	struct buf uri = { 0 };
@@ -66,8 +83,13 @@ int copy_open(sqlite3 *h, const char *path)
 		return err;
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
 		err = sql_exec(h, maps[i]);
-	if (err)
+	if (!err)
+		err = check_schema(h);
+	if (err) {
+		log_err("db: %s: cannot be read beside another: %s", path,
+			err_str(err));
 		copy_close(h);
+	}
 	return err;
 }
 

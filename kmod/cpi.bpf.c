@@ -322,6 +322,9 @@ bucket_of(struct cpi_bpf_cpu *cpu, uint32_t active, uint64_t word0, uint64_t who
 	uint64_t at =
 		active * nr_buckets + (cpi_table_hash(word0, who) & (nr_buckets - 1));
 
+	/* The verifiers of old kernels want to see a bound. */
+	asm volatile("" : "+r"(at));
+	at &= CPI_BPF_SETS * nr_buckets - 1;
 	return (struct cpi_bucket *)(cpu + 1) + at;
 }
 

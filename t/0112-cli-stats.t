@@ -70,7 +70,7 @@ is "$(cpi stats 1 short --format=csv | awk -F, '$16 == "fft" { print $5, $6, $9 
 is "$(cpi stats all --by comm --format=csv | wc -l)" 1 "by command, where none is known"
 
 is "$(cpi stats 1 2 --by category --format=csv | awk -F, '$16 == "not_tallied" && $3 > 0 {
-	print $17, $3 }')" "no_code 13094" "by what cpi sum has"
+	print $17, $3 }')" "deferred 13094" "by what cpi sum has"
 
 if ! command -v python3 >/dev/null; then
 	skip 2 "no python3 to compute with"

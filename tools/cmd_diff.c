@@ -9,6 +9,7 @@
 #include "tools/diff.h"
 #include "tools/diff_procedure.h"
 #include "tools/out.h"
+#include "tools/prof.h"
 
 /* Behind out.h's forms. */
 #define FORMAT_SVG (OUT_CSV + 1)
@@ -22,6 +23,8 @@ static int run(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "there is no picture of a procedure");
 	if (ctx->nr_args == 3)
 		return diff_procedure(ctx);
+	if (prof_check_by(ctx))
+		return EXIT_USAGE;
 	err = diff_open(ctx, ctx->args[0], ctx->args[1], &d);
 	if (err)
 		return EXIT_FAIL;

@@ -208,8 +208,7 @@ static int compare(struct diff *d)
 
 static double size_of_change(const struct diff *d, const struct diff_row *r)
 {
-	return fabs(diff_per_second(d, r, 1) / d->total[1] * d->seconds[1] -
-		    diff_per_second(d, r, 0) / d->total[0] * d->seconds[0]);
+	return fabs(diff_percent(d, r, 1) - diff_percent(d, r, 0));
 }
 
 static int by_change(const void *va, const void *vb, void *ctx)

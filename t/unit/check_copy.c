@@ -609,6 +609,7 @@ static const struct {
 	  " replace(sql, 'UNIQUE (event', 'CHECK (event IS NOT NULL AND (event')" },
 	{ "another's schema", "DROP TABLE comm; CREATE TABLE comm (x)" },
 	{ "a missing table", "DROP TABLE comm" },
+	{ "a missing column", "ALTER TABLE tally RENAME enabled_ns TO enabled" },
 	{ "an epoch that is rolled up now", "INSERT INTO roll VALUES (2, 1, 0, 0)" },
 };
 

@@ -225,7 +225,7 @@ t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
 
 # Runs compared: statistics.
 UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \
-	t/unit/check_shape t/unit/check_spread
+	t/unit/check_shape t/unit/check_similar t/unit/check_spread
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
 UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
@@ -235,5 +235,7 @@ t_unit_check_distribution_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_distribution_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_shape_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_shape_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_similar_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_similar_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
