@@ -2,8 +2,9 @@
 /*
  * Units' address ranges are read once (.debug_aranges is often missing, or lacks the
  * units of another compiler), which touches the first DIE of each. A unit's line
- * program is read when the first of its addresses is asked for; libdw keeps the result.
- * Names that libdw gives are relative to the unit's directory, or absolute.
+ * program is read when the first of its addresses is asked for; libdw keeps the result
+ * until it is closed, so that is what happens when it has kept too much. Names that it
+ * gives are relative to the unit's directory, or absolute.
  */
 #include "config.h"
 
@@ -12,7 +13,6 @@
 #include <dwarf.h>
 #include <endian.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +20,14 @@
 #include "analysis/elfview.h"
 #include "analysis/grow.h"
 #include "analysis/splitset.h"
+#include "base/buf.h"
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 
 #define MAX_RANGES  (1u << 22)
 #define MAX_PROGRAM (16u << 20) /* bytes of a unit's line program */
-#define MAX_LINES   (1u << 24)  /* rows of line tables in memory */
+#define MAX_LINES   (1u << 22)  /* rows of line tables in memory, and a unit's */
 
 struct dwarf_file {
 	struct elfview view;
@@ -37,11 +39,9 @@ struct unit {
 	bool loaded;
 };
 
-/* A relative name of one unit, completed. */
-struct full_name {
+/* The name of a file: libdw's own goes with its lines. */
+struct kept_name {
 	struct hnode node;
-	uint32_t unit;
-	const char *relative; /* libdw's, so its address says it all */
 	char text[];
 };
 
@@ -54,6 +54,7 @@ struct area {
 struct debuginfo {
 	struct dwarf_file main, alternate;
 	struct splitset *split; /* NULL: no unit is, or none was asked for yet */
+	bool lacks_units;
 	struct area *area;
 	size_t nr_areas, cap_areas;
 	struct unit *unit;
@@ -62,7 +63,7 @@ struct debuginfo {
 	size_t nr_ranges, cap_ranges;
 	struct cover cover; /* ids are indices into unit */
 	size_t nr_rows;     /* loaded */
-	struct hmap names;  /* struct full_name */
+	struct hmap names;  /* struct kept_name */
 };
 
 /* A section of DWARF that is there, packed or not. */
@@ -88,7 +89,7 @@ static int add_area(struct debuginfo *d, const Elf_Data *data, bool strings)
 	if (!start)
 		return 0;
 	if (strings && start[data->d_size - 1])
-		return -ENOENT;
+		return -CPI_ECORRUPT;
 	area = grow(d->area, d->nr_areas, &d->cap_areas, sizeof(*area));
 	if (!area)
 		return -ENOMEM;
@@ -112,9 +113,12 @@ static int open_file(struct debuginfo *d, struct dwarf_file *file, struct elffil
 
 	if (err)
 		return err;
+	if (has_section(f, ".debug_info", ".zdebug_info") &&
+	    !elfview_section(&file->view, ".debug_info", ".zdebug_info"))
+		return -ENOTSUP;
 	file->dwarf = dwarf_begin_elf(file->view.elf, DWARF_C_READ, NULL);
 	if (!file->dwarf)
-		return -ENOENT;
+		return -CPI_ECORRUPT;
 	for (size_t i = 0; !err && i < sizeof(areas) / sizeof(areas[0]); i++)
 		err = add_area(
 			d, elfview_section(&file->view, areas[i].name, areas[i].packed),
@@ -179,7 +183,7 @@ static int set_alternate(struct debuginfo *d, struct elffile *f,
 	if (!elffile_section(f, ".gnu_debugaltlink", &shdr))
 		return 0;
 	if (!alternate)
-		return -ENOENT;
+		return -CPI_ENOIMAGE;
 	err = open_file(d, &d->alternate, alternate);
 	if (!err)
 		dwarf_setalt(d->main.dwarf, d->alternate.dwarf);
@@ -226,15 +230,38 @@ void debuginfo_close(struct debuginfo *d)
 	cover_fini(&d->cover);
 	hmap_for_each (&d->names, n, next) {
 		hmap_remove(&d->names, n);
-		free(container_of(n, struct full_name, node));
+		free(container_of(n, struct kept_name, node));
 	}
 	hmap_fini(&d->names);
 	free(d);
 }
 
+bool debuginfo_lacks_units(const struct debuginfo *d)
+{
+	return d->lacks_units;
+}
+
 size_t debuginfo_nr_units(const struct debuginfo *d)
 {
 	return d->nr_units;
+}
+
+void debuginfo_trim(struct debuginfo *d)
+{
+	Dwarf *fresh;
+
+	if (d->nr_rows < MAX_LINES)
+		return;
+	fresh = dwarf_begin_elf(d->main.view.elf, DWARF_C_READ, NULL);
+	if (!fresh)
+		return;
+	dwarf_end(d->main.dwarf);
+	d->main.dwarf = fresh;
+	if (d->alternate.dwarf)
+		dwarf_setalt(fresh, d->alternate.dwarf);
+	for (size_t i = 0; i < d->nr_units; i++)
+		d->unit[i].loaded = false;
+	d->nr_rows = 0;
 }
 
 bool debuginfo_unit_at(const struct debuginfo *d, uint64_t address, uint32_t *unit)
@@ -280,15 +307,19 @@ const char *debuginfo_string(const struct debuginfo *d, uint32_t unit,
 static struct splitunit *find_split(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 {
 	Dwarf_Attribute name, directory;
+	struct splitunit *split = NULL;
 	struct skeleton s;
 
 	if (!skeleton_read(die, &d->main.view, &s, &name, &directory))
 		return NULL;
 	s.name = debuginfo_string(d, unit, &name);
-	s.directory = debuginfo_string(d, unit, &directory);
+	s.directory = directory.cu ? debuginfo_string(d, unit, &directory) : NULL;
 	if (!d->split)
 		d->split = splitset_new(&d->main.view, d->nr_units);
-	return s.name && d->split ? splitset_find(d->split, unit, &s) : NULL;
+	if (s.name && d->split)
+		split = splitset_find(d->split, unit, &s);
+	d->lacks_units |= !split;
+	return split;
 }
 
 bool debuginfo_tree(struct debuginfo *d, uint32_t unit, Dwarf_Die *out)
@@ -356,8 +387,8 @@ bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die)
 
 	if (u->loaded)
 		return true;
-	if (d->nr_rows >= MAX_LINES || !is_directory_sane(d, unit, die) ||
-	    !is_program_small(d, die) || dwarf_getsrclines(die, &rows, &nr) != 0)
+	if (!is_directory_sane(d, unit, die) || !is_program_small(d, die) ||
+	    dwarf_getsrclines(die, &rows, &nr) != 0)
 		return false;
 	d->nr_rows += nr;
 	u->loaded = true;
@@ -382,6 +413,30 @@ Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit)
 	return files;
 }
 
+/* A copy of the name that stays; NULL when out of memory. */
+static const char *keep_name(struct debuginfo *d, const char *text)
+{
+	const size_t size = strlen(text) + 1;
+	const uint64_t hash = hash_bytes(0, text, size);
+	struct kept_name *name;
+	struct hnode *n;
+
+	for (n = hmap_first(&d->names, hash); n; n = hmap_next(n)) {
+		name = container_of(n, struct kept_name, node);
+		if (strcmp(name->text, text) == 0)
+			return name->text;
+	}
+	name = calloc(1, sizeof(*name) + size);
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, size);
+	if (hmap_insert(&d->names, &name->node, hash)) {
+		free(name);
+		return NULL;
+	}
+	return name->text;
+}
+
 static const char *directory_of(struct debuginfo *d, uint32_t unit)
 {
 	Dwarf_Attribute attr;
@@ -394,32 +449,15 @@ static const char *directory_of(struct debuginfo *d, uint32_t unit)
 
 const char *debuginfo_full_name(struct debuginfo *d, uint32_t unit, const char *name)
 {
-	uint64_t hash = hash_u64((uintptr_t)name ^ (uint64_t)unit << 48);
-	struct full_name *full;
-	const char *directory;
-	struct hnode *n;
-	size_t size;
+	const char *directory = name[0] == '/' ? NULL : directory_of(d, unit);
+	struct buf whole = { 0 };
+	const char *text = NULL;
 
-	if (name[0] == '/')
-		return name;
-	for (n = hmap_first(&d->names, hash); n; n = hmap_next(n)) {
-		full = container_of(n, struct full_name, node);
-		if (full->relative == name && full->unit == unit)
-			return full->text;
-	}
-	directory = directory_of(d, unit);
-	if (!directory)
-		return name;
-	size = strlen(directory) + strlen(name) + 2;
-	full = calloc(1, sizeof(*full) + size);
-	if (!full)
-		return name;
-	full->unit = unit;
-	full->relative = name;
-	snprintf(full->text, size, "%s/%s", directory, name);
-	if (hmap_insert(&d->names, &full->node, hash)) {
-		free(full);
-		return name;
-	}
-	return full->text;
+	if (directory)
+		buf_printf(&whole, "%s/", directory);
+	buf_puts(&whole, name);
+	if (!whole.err)
+		text = keep_name(d, buf_str(&whole));
+	buf_fini(&whole);
+	return text;
 }

@@ -20,12 +20,22 @@ struct debuginfo;
 
 /*
  * Reads which unit has which addresses. alternate is the file that dwz moved common
- * parts to, or NULL. Both must stay open. Returns 0, -ENOENT when f has no lines (or
- * lacks its alternate file), or -ENOMEM.
+ * parts to, or NULL. Both must stay open. Returns 0, -ENOENT when f has no lines,
+ * -CPI_ENOIMAGE when it lacks its alternate file, -EFBIG for more than 1 GB, -ENOTSUP
+ * when libelf cannot unpack it, -CPI_ECORRUPT, or -ENOMEM.
  */
 int debuginfo_open(struct elffile *f, struct elffile *alternate,
 		   struct debuginfo **out);
 void debuginfo_close(struct debuginfo *d); /* accepts NULL */
+
+/* Whether the DIEs of a unit that was asked for could not be found (a .dwo file). */
+bool debuginfo_lacks_units(const struct debuginfo *d);
+
+/*
+ * Forgets the lines of units when they are too many; DIEs and files that were given
+ * out are gone then. For the beginning of a question.
+ */
+void debuginfo_trim(struct debuginfo *d);
 
 /* Units are numbered from 0. */
 size_t debuginfo_nr_units(const struct debuginfo *d);
@@ -52,7 +62,7 @@ Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit);
 
 /*
  * A name of one of the unit's files with the unit's directory before it, where it is
- * relative; the name alone where that is unknown. The string is d's.
+ * relative and that is known. The string is d's; NULL when out of memory.
  */
 const char *debuginfo_full_name(struct debuginfo *d, uint32_t unit, const char *name);
 

@@ -241,13 +241,12 @@ char *elffile_path(const struct elffile *f)
 	return f->fd < 0 ? NULL : realpath(link, NULL);
 }
 
-bool elffile_offset_of(const struct elffile *f, uint64_t address, uint64_t *offset)
+bool elfrange_offset_of(const struct elfrange *r, size_t nr, uint64_t address,
+			uint64_t *offset)
 {
-	for (size_t i = 0; i < f->nr_segments; i++) {
-		const struct elfrange *r = &f->segment[i];
-
-		if (address - r->address < r->size) {
-			*offset = address - r->address + r->offset;
+	for (size_t i = 0; i < nr; i++) {
+		if (address - r[i].address < r[i].size) {
+			*offset = address - r[i].address + r[i].offset;
 			return true;
 		}
 	}
@@ -255,21 +254,30 @@ bool elffile_offset_of(const struct elffile *f, uint64_t address, uint64_t *offs
 }
 
 /* Of several segments with one byte of the file, the executable one is meant. */
-bool elffile_address_of(const struct elffile *f, uint64_t offset, uint64_t *address)
+bool elfrange_address_of(const struct elfrange *r, size_t nr, uint64_t offset,
+			 uint64_t *address)
 {
 	const struct elfrange *found = NULL;
 
-	for (size_t i = 0; i < f->nr_segments; i++) {
-		const struct elfrange *r = &f->segment[i];
-
-		if (offset - r->offset < r->size &&
-		    (!found || (r->exec && !found->exec)))
-			found = r;
+	for (size_t i = 0; i < nr; i++) {
+		if (offset - r[i].offset < r[i].size &&
+		    (!found || (r[i].exec && !found->exec)))
+			found = &r[i];
 	}
 	if (!found)
 		return false;
 	*address = offset - found->offset + found->address;
 	return true;
+}
+
+bool elffile_offset_of(const struct elffile *f, uint64_t address, uint64_t *offset)
+{
+	return elfrange_offset_of(f->segment, f->nr_segments, address, offset);
+}
+
+bool elffile_address_of(const struct elffile *f, uint64_t offset, uint64_t *address)
+{
+	return elfrange_address_of(f->segment, f->nr_segments, offset, address);
 }
 
 const struct elfrange *elffile_text_at(const struct elffile *f, uint64_t address)

@@ -58,6 +58,12 @@ char *elffile_path(const struct elffile *f);
 bool elffile_offset_of(const struct elffile *f, uint64_t address, uint64_t *offset);
 bool elffile_address_of(const struct elffile *f, uint64_t offset, uint64_t *address);
 
+/* The same, in segments from somewhere else. */
+bool elfrange_offset_of(const struct elfrange *r, size_t nr, uint64_t address,
+			uint64_t *offset);
+bool elfrange_address_of(const struct elfrange *r, size_t nr, uint64_t offset,
+			 uint64_t *address);
+
 /* The executable section around address, or NULL. */
 const struct elfrange *elffile_text_at(const struct elffile *f, uint64_t address);
 

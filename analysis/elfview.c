@@ -77,7 +77,7 @@ int elfview_open(struct elffile *f, struct elfview *out)
 {
 	out->file = f;
 	map_file(out);
-	return is_affordable(out) ? 0 : -ENOENT;
+	return is_affordable(out) ? 0 : -EFBIG;
 }
 
 void elfview_close(struct elfview *v)

@@ -15,7 +15,7 @@ struct elfview {
 
 /*
  * Starts as { 0 }, and is closed also after a failure. A large file that nobody else
- * can write to is mapped. f must stay open. Returns 0, or -ENOENT when its debugging
+ * can write to is mapped. f must stay open. Returns 0, or -EFBIG when its debugging
  * sections, as far as they are not mapped, need more than 1 GB of memory.
  */
 int elfview_open(struct elffile *f, struct elfview *out);

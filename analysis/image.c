@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two kinds of image: an ELF file (or the vDSO's captured copy of one), and
- * pieces that were captured. They differ in where bytes, addresses and lines
- * come from; the table of procedures is the same.
+ * Three kinds of image: an ELF file (or the vDSO's captured copy of one), what was
+ * captured of a file, and pieces of what was never one. They differ in where bytes,
+ * addresses and lines come from; the table of procedures is the same.
  */
 #include "config.h"
 
@@ -14,12 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/captured.h"
 #include "analysis/debugfile.h"
 #include "analysis/elffile.h"
 #include "analysis/elfsyms.h"
 #include "analysis/inlines.h"
 #include "analysis/lines.h"
 #include "analysis/lsda.h"
+#include "analysis/recorder.h"
 #include "analysis/symtab.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -45,15 +47,19 @@ struct image {
 	struct image_desc desc; /* its name is ours */
 	enum machine machine;
 	struct symtab symbols;
+	struct recorder *recorder; /* NULL: nobody wants to know */
 	/* An ELF file: */
 	char *path;
 	const struct image_search *search;
 	struct elffile *elf, *debug, *unpacked, *alternate;
 	struct debuginfo *dwarf; /* of elf or debug */
+	int dwarf_err;           /* why there is none */
 	struct inlines *inlines;
 	struct landing_pads pads;
 	bool looked_for_debug, looked_for_dwarf, looked_for_pads;
-	/* What was captured: */
+	/* What was captured of one: */
+	struct captured *captured;
+	/* What was never one: */
 	char **names;
 	size_t nr_names;
 	struct piece *piece;
@@ -86,11 +92,15 @@ static struct line no_line(void)
 
 static void open_dwarf_of(struct image *im, struct elffile *f)
 {
+	int err;
+
 	if (!f || im->dwarf)
 		return;
 	if (!im->alternate)
 		debugfile_search_alternate(f, im->path, im->search, &im->alternate);
-	debuginfo_open(f, im->alternate, &im->dwarf);
+	err = debuginfo_open(f, im->alternate, &im->dwarf);
+	if (err != -ENOENT)
+		im->dwarf_err = err;
 }
 
 /* Without memory for it there is none: nothing else depends on it. */
@@ -213,6 +223,43 @@ static const struct image_ops capture_ops = {
 	.offset = capture_offset,
 };
 
+static struct line captured_file_line_at(struct image *im, uint64_t offset)
+{
+	return captured_line_at(im->captured, offset);
+}
+
+static size_t captured_file_inlined_at(struct image *im, uint64_t offset,
+				       const struct inlined **out)
+{
+	return captured_inlined_at(im->captured, offset, out);
+}
+
+static int captured_file_read(struct image *im, uint64_t offset, void *out, size_t size)
+{
+	return captured_read(im->captured, offset, out, size);
+}
+
+static uint64_t captured_file_address(const struct image *im, uint64_t offset)
+{
+	uint64_t address;
+
+	return captured_address(im->captured, offset, &address) ? address : offset;
+}
+
+static bool captured_file_offset(const struct image *im, uint64_t address,
+				 uint64_t *offset)
+{
+	return captured_offset(im->captured, address, offset);
+}
+
+static const struct image_ops captured_file_ops = {
+	.line_at = captured_file_line_at,
+	.inlined_at = captured_file_inlined_at,
+	.read = captured_file_read,
+	.address = captured_file_address,
+	.offset = captured_file_offset,
+};
+
 static int image_new(const struct image_desc *desc, struct image **out)
 {
 	struct image *im = calloc(1, sizeof(*im));
@@ -241,6 +288,9 @@ void image_close(struct image *im)
 	elffile_close(im->unpacked);
 	elffile_close(im->debug);
 	elffile_close(im->elf);
+	if (im->captured)
+		captured_fini(im->captured);
+	free(im->captured);
 	for (size_t i = 0; i < im->nr_names; i++)
 		free(im->names[i]);
 	free(im->names);
@@ -444,6 +494,73 @@ int image_open_capture(const struct image_desc *desc, enum machine machine,
 	return 0;
 }
 
+/* Of the names at one start the first is the one that the file's table chose. */
+static int add_captured_names(struct image *im)
+{
+	const struct buf *names = &im->captured->names;
+	const struct captured_name *n = (const struct captured_name *)names->data;
+	int err = 0;
+
+	for (size_t i = 0; i < names->len / sizeof(*n) && !err; i++) {
+		const bool alias = i && n[i].start == n[i - 1].start;
+
+		err = symtab_add(&im->symbols,
+				 &(struct symtab_entry){
+					 .start = n[i].start,
+					 .size = n[i].end - n[i].start,
+					 .limit = n[i].end,
+					 .raw = n[i].raw,
+					 .binding =
+						 alias ? SYMTAB_WEAK : SYMTAB_GLOBAL });
+	}
+	return err ? err : symtab_build(&im->symbols);
+}
+
+static int add_captured_pads(struct image *im)
+{
+	const struct buf *pads = &im->captured->pads;
+
+	im->pads.offset = malloc(pads->len + 1);
+	if (!im->pads.offset)
+		return -ENOMEM;
+	if (pads->len)
+		memcpy(im->pads.offset, pads->data, pads->len);
+	im->pads.nr = pads->len / sizeof(*im->pads.offset);
+	landing_pads_sort(&im->pads);
+	im->looked_for_pads = true;
+	return 0;
+}
+
+int image_open_captured(const struct image_desc *desc, struct captured *captured,
+			struct image **out)
+{
+	struct image *im;
+	int err = image_new(desc, &im);
+
+	if (err)
+		return err;
+	im->ops = &captured_file_ops;
+	im->machine = captured->machine;
+	im->captured = captured;
+	err = captured_index(captured);
+	if (!err)
+		err = add_captured_names(im);
+	if (!err)
+		err = add_captured_pads(im);
+	if (err) {
+		im->captured = NULL;
+		image_close(im);
+		return err;
+	}
+	*out = im;
+	return 0;
+}
+
+void image_record(struct image *im, struct recorder *r)
+{
+	im->recorder = r;
+}
+
 enum machine image_machine(const struct image *im)
 {
 	return im->machine;
@@ -456,7 +573,11 @@ const struct image_desc *image_desc(const struct image *im)
 
 const struct symbol *image_symbol_at(struct image *im, uint64_t offset)
 {
-	return symtab_at(&im->symbols, offset);
+	const struct symbol *s = symtab_at(&im->symbols, offset);
+
+	if (s && im->recorder)
+		recorder_symbol(im->recorder, s);
+	return s;
 }
 
 int image_symbol_named(struct image *im, const char *name, const struct symbol **out)
@@ -469,6 +590,11 @@ const struct symbol *const *image_symbols(struct image *im, size_t *nr)
 	return symtab_all(&im->symbols, nr);
 }
 
+const char *image_alias(const struct image *im, const struct symbol *s, size_t i)
+{
+	return symtab_alias(&im->symbols, s, i);
+}
+
 struct line image_line_at(struct image *im, uint64_t offset)
 {
 	return im->ops->line_at(im, offset);
@@ -479,14 +605,46 @@ size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined 
 	return im->ops->inlined_at(im, offset, out);
 }
 
+const char *image_missing_lines(const struct image *im)
+{
+	if (im->dwarf)
+		return debuginfo_lacks_units(im->dwarf)
+			       ? "some of its .dwo files, or its .dwp, cannot be found"
+			       : NULL;
+	switch (im->dwarf_err) {
+	case 0:
+		return NULL;
+	case -ENOTSUP:
+		return "its debug information is compressed in a way that libelf "
+		       "cannot "
+		       "unpack (zstd needs elfutils 0.189)";
+	case -EFBIG:
+		return "its debug information takes more than 1 GB of memory";
+	case -CPI_ENOIMAGE:
+		return "the file to which dwz moved parts of its debug information "
+		       "cannot be found";
+	}
+	return err_str(im->dwarf_err);
+}
+
 int image_read(struct image *im, uint64_t offset, void *out, size_t size)
 {
-	return im->ops->read(im, offset, out, size);
+	const int err = im->ops->read(im, offset, out, size);
+
+	if (!err && im->recorder)
+		recorder_read(im->recorder, offset, offset + size);
+	return err;
 }
 
 uint64_t image_address(const struct image *im, uint64_t offset)
 {
 	return im->ops->address(im, offset);
+}
+
+const struct elfrange *image_segments(const struct image *im, size_t *nr)
+{
+	*nr = im->elf ? im->elf->nr_segments : 0;
+	return im->elf ? im->elf->segment : NULL;
 }
 
 bool image_offset(const struct image *im, uint64_t address, uint64_t *offset)
@@ -524,5 +682,7 @@ int image_landing_pads(struct image *im, uint64_t start, uint64_t end,
 	first = pad_from(&im->pads, start);
 	*nr = pad_from(&im->pads, end) - first;
 	*out = *nr ? &im->pads.offset[first] : NULL;
+	if (im->recorder)
+		recorder_pads(im->recorder, *out, *nr);
 	return 0;
 }

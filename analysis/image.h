@@ -97,7 +97,19 @@ int image_open_capture(const struct image_desc *desc, enum machine machine,
 		       const struct capture_code *codes, size_t nr_codes,
 		       struct image **out);
 
+/*
+ * A file that is gone, or is another one now, as what was captured of it, which is the
+ * image's from success on. 0, -ENOMEM.
+ */
+struct captured;
+int image_open_captured(const struct image_desc *desc, struct captured *captured,
+			struct image **out);
+
 void image_close(struct image *im); /* accepts NULL */
+
+/* From now on the image's answers are noted; NULL ends it. */
+struct recorder;
+void image_record(struct image *im, struct recorder *r);
 
 enum machine image_machine(const struct image *im);
 const struct image_desc *image_desc(const struct image *im); /* the image's copy */
@@ -115,8 +127,17 @@ int image_symbol_named(struct image *im, const char *name, const struct symbol *
 /* All procedures, ascending; the array is the image's. */
 const struct symbol *const *image_symbols(struct image *im, size_t *nr);
 
+/* The i-th of all names of such a procedure, as in the file; NULL: there are fewer. */
+const char *image_alias(const struct image *im, const struct symbol *s, size_t i);
+
 /* The source line of offset: { NULL, 0 } when there is none. */
 struct line image_line_at(struct image *im, uint64_t offset);
+
+/*
+ * What is missing of its debug information, which is not just stripped, after lines or
+ * inlined functions were asked for: for people. NULL when nothing is.
+ */
+const char *image_missing_lines(const struct image *im);
 
 /*
  * The functions that were inlined around offset, the innermost first: each was called
@@ -137,6 +158,10 @@ int image_landing_pads(struct image *im, uint64_t start, uint64_t end,
 
 /* The link-time address of offset (what a disassembly shows), or offset itself. */
 uint64_t image_address(const struct image *im, uint64_t offset);
+
+/* The file's loadable segments; nr is 0 where that is no file. */
+struct elfrange;
+const struct elfrange *image_segments(const struct image *im, size_t *nr);
 
 /* The offset of a link-time address; false when no byte of the file is there. */
 bool image_offset(const struct image *im, uint64_t address, uint64_t *offset);

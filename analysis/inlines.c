@@ -321,11 +321,12 @@ static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
 	const char *name = NULL;
 	Dwarf_Attribute attr;
 
-	for (size_t i = 0; !name && i < sizeof(from) / sizeof(from[0]); i++) {
+	for (size_t i = 0; !(name && *name) && i < sizeof(from) / sizeof(from[0]);
+	     i++) {
 		if (dwarf_attr_integrate(die, from[i], &attr))
 			name = debuginfo_string(in->debug, unit, &attr);
 	}
-	return name ? pretty_name(in, name) : NO_NAME;
+	return name && *name ? pretty_name(in, name) : NO_NAME;
 }
 
 static int number_of(Dwarf_Die *die, unsigned int name)
@@ -343,18 +344,17 @@ static void describe(struct inlines *in, uint32_t unit, Dwarf_Die *die,
 		     struct inlined *out)
 {
 	const int file = number_of(die, DW_AT_call_file);
+	const int line = number_of(die, DW_AT_call_line);
 	Dwarf_Files *files = debuginfo_files(in->debug, unit);
 	const char *name =
 		files ? dwarf_filesrc(files, (size_t)file, NULL, NULL) : NULL;
 
 	*out = (struct inlined){ .name = name_of(in, unit, die) };
-	out->call.line = number_of(die, DW_AT_call_line);
-	if (!name || !out->call.line || !dwarf_hasattr(die, DW_AT_call_file)) {
-		out->call.line = 0;
+	if (!name || !line || !dwarf_hasattr(die, DW_AT_call_file))
 		return;
-	}
 	out->call.file = debuginfo_full_name(in->debug, unit, name);
-	out->column = number_of(die, DW_AT_call_column);
+	out->call.line = out->call.file ? line : 0;
+	out->column = out->call.file ? number_of(die, DW_AT_call_column) : 0;
 }
 
 /* The innermost first. */
@@ -386,6 +386,7 @@ size_t inlines_at(struct inlines *in, uint64_t address, const struct inlined **o
 	Dwarf_Die cu;
 	uint32_t nr;
 
+	debuginfo_trim(in->debug);
 	if (!debuginfo_unit_at(in->debug, address, &nr) ||
 	    !debuginfo_tree(in->debug, nr, &cu))
 		return 0;

@@ -13,6 +13,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/blame_sum.c \
 	analysis/blame_units.c \
 	analysis/branchprob.c analysis/branchprob.h \
+	analysis/captured.c analysis/captured.h \
+	analysis/captured_decode.c analysis/captured_encode.c \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \
@@ -51,12 +53,20 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
+	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
+	analysis/shape.c analysis/shape.h \
+	analysis/similar.c analysis/similar.h \
 	analysis/splitfile.c analysis/splitfile.h \
 	analysis/splitset.c analysis/splitset.h \
 	analysis/splitunit.c analysis/splitunit.h \
 	analysis/spread.c analysis/spread.h \
-	analysis/symtab.c analysis/symtab.h
+	analysis/symtab.c analysis/symtab.h \
+	analysis/tip.c analysis/tip.h \
+	analysis/trace.c analysis/trace.h \
+	analysis/trace_kanata.c \
+	analysis/trace_o3.c \
+	analysis/trace_tokens.c
 
 # What a program that links libanalysis.a needs behind it.
 ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)

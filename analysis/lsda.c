@@ -120,7 +120,7 @@ static int compare_offsets(const void *va, const void *vb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void sort(struct landing_pads *p)
+void landing_pads_sort(struct landing_pads *p)
 {
 	size_t kept = 0;
 
@@ -147,7 +147,7 @@ int lsda_load(const struct elffile *f, struct landing_pads *out)
 		free(l.pads.offset);
 		return err;
 	}
-	sort(&l.pads);
+	landing_pads_sort(&l.pads);
 	*out = l.pads;
 	return 0;
 }

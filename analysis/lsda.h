@@ -13,6 +13,9 @@ struct landing_pads {
 	size_t nr;
 };
 
+/* Makes them ascend, each once. */
+void landing_pads_sort(struct landing_pads *p);
+
 /* What is damaged gives fewer. 0 or -ENOMEM; then *out is untouched. */
 int lsda_load(const struct elffile *f, struct landing_pads *out);
 

@@ -18,7 +18,10 @@ struct skeleton {
 	struct split_piece ranges;    /* DWARF 4: its part of .debug_ranges */
 };
 
-/* False when die is no skeleton. Strings are of libdw: to be checked before use. */
+/*
+ * False when die is no skeleton. The strings are left to the caller, who checks them;
+ * directory->cu is NULL where there is none.
+ */
 bool skeleton_read(Dwarf_Die *die, const struct elfview *main, struct skeleton *out,
 		   Dwarf_Attribute *name, Dwarf_Attribute *directory);
 

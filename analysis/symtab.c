@@ -366,6 +366,13 @@ int symtab_named(struct symtab *t, const char *name, const struct symbol **out)
 	return 0;
 }
 
+const char *symtab_alias(const struct symtab *t, const struct symbol *s, size_t i)
+{
+	const struct symtab_entry *e = entry_at(t, s->start) + i;
+
+	return e < t->entry + t->nr_entries && e->start == s->start ? e->raw : NULL;
+}
+
 const struct symbol *const *symtab_all(struct symtab *t, size_t *nr)
 {
 	if (!t->list && t->nr_procs) {

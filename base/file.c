@@ -14,10 +14,7 @@
 
 #include "base/err.h"
 
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-
-/* Takes fd over: gives it back when it is a regular file. */
-static int regular_only(int fd, struct stat *st)
+int file_keep_regular(int fd, struct stat *st)
 {
 	struct stat own;
 	int err = 0;
@@ -35,23 +32,16 @@ static int regular_only(int fd, struct stat *st)
 	return fd;
 }
 
-int file_open_regular(int dirfd, const char *path, struct stat *st)
-{
-	int fd = openat(dirfd, path, OPEN_FLAGS);
-
-	return fd < 0 ? -errno : regular_only(fd, st);
-}
-
 int file_open_in_root(int rootfd, const char *path, struct stat *st)
 {
 	struct open_how how = {
-		.flags = OPEN_FLAGS,
+		.flags = FILE_OPEN_FLAGS,
 		.resolve =
 			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd = syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
 
-	return fd < 0 ? -errno : regular_only(fd, st);
+	return fd < 0 ? -errno : file_keep_regular(fd, st);
 }
 
 int file_open_dir(const char *path)

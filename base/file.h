@@ -5,10 +5,17 @@
 #ifndef CPI_BASE_FILE_H
 #define CPI_BASE_FILE_H
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
+
+/* Neither a symlink at the end nor a FIFO's missing writer, nor a terminal. */
+#define FILE_OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+/* Takes fd over: returns it when it is a regular file, else closes it; as below. */
+int file_keep_regular(int fd, struct stat *st);
 
 /*
  * Opens a regular file for reading without following a symlink at its end and

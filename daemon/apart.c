@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/times.h"
 
 static const struct ration_limit limit = { 20, 2 * APART_PATIENCE_MS *NSEC_PER_MSEC };
@@ -29,10 +30,11 @@ struct message {
 #define HEAD_SIZE offsetof(struct message, answer)
 
 /* What it holds of this process's would stay held for as long as it is stuck. */
-static void let_go(int *fd)
+static void let_go(int *fd, unsigned int patience_ms)
 {
-	const struct itimerval end = { .it_value = { .tv_usec = APART_PATIENCE_MS *
-								1000 } };
+	const struct itimerval end = {
+		.it_value = { patience_ms / 1000, patience_ms % 1000 * 1000 },
+	};
 	sigset_t none;
 
 	*fd = dup2(*fd, STDIN_FILENO);
@@ -43,17 +45,7 @@ static void let_go(int *fd)
 	setitimer(ITIMER_REAL, &end, NULL);
 }
 
-static void work(int fd, apart_fn fn, void *ctx, size_t size)
-{
-	struct message m = { 0 };
-
-	let_go(&fd);
-	m.err = fn(ctx, m.answer);
-	_exit(write(fd, &m, HEAD_SIZE + size) < 0);
-}
-
-/* The end of the pipe that its answer comes through, or -errno. */
-static int start(apart_fn fn, void *ctx, size_t size)
+int apart_start(apart_work_fn work, void *ctx, unsigned int patience_ms)
 {
 	int fd[2], status;
 	pid_t child;
@@ -62,8 +54,10 @@ static int start(apart_fn fn, void *ctx, size_t size)
 		return -errno;
 	child = fork();
 	if (!child) {
-		if (!fork())
-			work(fd[1], fn, ctx, size);
+		if (!fork()) {
+			let_go(&fd[1], patience_ms);
+			work(ctx, fd[1]);
+		}
 		_exit(0);
 	}
 	close(fd[1]);
@@ -74,6 +68,21 @@ static int start(apart_fn fn, void *ctx, size_t size)
 	}
 	close(fd[0]);
 	return -EAGAIN;
+}
+
+struct question {
+	apart_fn fn;
+	void *ctx;
+	size_t size;
+};
+
+static void answer(void *ctx, int fd)
+{
+	const struct question *q = ctx;
+	struct message m = { 0 };
+
+	m.err = q->fn(q->ctx, m.answer);
+	file_write(fd, &m, HEAD_SIZE + q->size);
 }
 
 /* Waits for an answer, or the end. 0 or -ETIMEDOUT. */
@@ -107,7 +116,7 @@ static int *find_room(struct apart *a)
 	return room;
 }
 
-static int read_answer(int fd, void *answer, size_t size)
+static int read_answer(int fd, void *out, size_t size)
 {
 	struct message m;
 	ssize_t got = read(fd, &m, sizeof(m));
@@ -115,26 +124,27 @@ static int read_answer(int fd, void *answer, size_t size)
 	if (got != (ssize_t)(HEAD_SIZE + size))
 		return -ETIMEDOUT; /* its timer ended it, or there was no memory */
 	if (!m.err && size)
-		memcpy(answer, m.answer, size);
+		memcpy(out, m.answer, size);
 	return m.err;
 }
 
-int apart_run(struct apart *a, apart_fn fn, void *ctx, void *answer, size_t size)
+int apart_run(struct apart *a, apart_fn fn, void *ctx, void *out, size_t size)
 {
 	uint64_t begun_ns = time_mono_ns();
+	struct question question = { fn, ctx, size };
 	int *room = find_room(a);
 	int fd, err;
 
 	if (!room || !ration_has(&a->ration, &limit, begun_ns))
 		return -EBUSY;
-	fd = start(fn, ctx, size);
+	fd = apart_start(answer, &question, APART_PATIENCE_MS);
 	if (fd < 0)
 		return fd;
 	err = await(fd);
 	if (err) {
 		*room = fd + 1;
 	} else {
-		err = read_answer(fd, answer, size);
+		err = read_answer(fd, out, size);
 		close(fd);
 	}
 	ration_spend(&a->ration, time_mono_ns() - begun_ns);

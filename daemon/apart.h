@@ -33,11 +33,21 @@ struct apart {
 typedef int (*apart_fn)(void *ctx, void *answer);
 
 /*
- * What fn(ctx, answer) returns in the process apart; size bytes at answer come back
- * when it is 0. Else -errno: -ETIMEDOUT, or -EBUSY when too many do not answer.
+ * What fn(ctx, answer) returns in the process apart; size bytes of the answer
+ * come to out when it is 0. Else -errno: -ETIMEDOUT, or -EBUSY when too many do not
+ * answer.
  */
-int apart_run(struct apart *a, apart_fn fn, void *ctx, void *answer, size_t size);
+int apart_run(struct apart *a, apart_fn fn, void *ctx, void *out, size_t size);
 
 void apart_fini(struct apart *a);
+
+/*
+ * The same without a bound but patience_ms, after which it ends if anything can end it:
+ * work(ctx, fd) writes as many answers as it likes. Returns the other end of that pipe,
+ * the caller's to close, or -errno.
+ */
+typedef void (*apart_work_fn)(void *ctx, int fd);
+
+int apart_start(apart_work_fn work, void *ctx, unsigned int patience_ms);
 
 #endif

@@ -110,7 +110,6 @@ void cgroupevents_attr(uint64_t tracepoint, struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
 		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(*attr),
 		.config = tracepoint,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW |

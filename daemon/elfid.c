@@ -130,7 +130,8 @@ struct reading {
 	Elf *elf;
 	struct elfid id;
 	struct sha256_ctx hash;
-	uint64_t total; /* bytes of executable segments so far */
+	uint64_t total; /* bytes of executable segments so far ... */
+	int nr;         /* ... and how many these are */
 };
 
 static int on_note(void *ctx, const GElf_Phdr *ph)
@@ -148,10 +149,12 @@ static int on_segment(void *ctx, const GElf_Phdr *ph)
 
 	if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
 		return 0;
-	if (ph->p_filesz > ELFID_MAX_BYTES ||
+	if (++r->nr > ELFID_MAX_SEGMENTS || ph->p_filesz > ELFID_MAX_BYTES ||
 	    (r->total += ph->p_filesz) > ELFID_MAX_BYTES)
 		return -CPI_ELIMIT;
-	return hash_segment(r->fd, ph, r->id.build_id_size != 0, &r->hash);
+	return hash_segment(r->fd, ph,
+			    r->id.build_id_size || r->total > ELFID_WHOLE_BYTES,
+			    &r->hash);
 }
 
 int elfid_read(int fd, struct elfid *out)

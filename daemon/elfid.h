@@ -17,14 +17,17 @@ struct elfid {
 };
 
 /*
- * Without a build id all of the executable segments is hashed. With one the hash
- * has to tell forgeries and mistakes apart, not builds: of a large segment so
- * many chunks of 4 KiB do, evenly spread.
+ * Without a build id all of the executable segments is hashed, while it is not more
+ * than ELFID_WHOLE_BYTES: what has to be read is the file owner's choice. With one the
+ * hash has to tell forgeries and mistakes apart, not builds: of a large segment so many
+ * chunks of 4 KiB do, evenly spread.
  */
-#define ELFID_SPREAD 64
+#define ELFID_SPREAD      64
+#define ELFID_WHOLE_BYTES (32ULL << 20)
 
-/* Files with larger executable segments have no identity. */
-#define ELFID_MAX_BYTES (1ULL << 30)
+/* Files with larger executable segments, or more of them, have no identity. */
+#define ELFID_MAX_BYTES    (1ULL << 30)
+#define ELFID_MAX_SEGMENTS 64
 
 /* Reads fd's. 0, -errno, -CPI_EFORMAT (no ELF file), -CPI_ELIMIT, -CPI_ECORRUPT. */
 int elfid_read(int fd, struct elfid *out);

@@ -39,6 +39,9 @@ struct images {
 	uint64_t reading_ns;  /* when these records were begun */
 	struct ration met[2]; /* for files here, and there */
 	struct apart apart;
+	bool keep;
+	struct known_image *kept[IMAGES_KEPT]; /* with an open file; the oldest first */
+	int nr_kept, nr_kept_before;           /* of which before this round */
 };
 
 struct images *images_new(void)
@@ -53,6 +56,8 @@ static size_t image_bytes(const struct known_image *image)
 
 static void image_free(struct known_image *image)
 {
+	if (image->fd >= 0)
+		close(image->fd);
 	free((char *)image->desc.name);
 	free(image);
 }
@@ -120,6 +125,7 @@ static struct known_image *image_new(enum image_kind kind, const char *name,
 	image->desc.device = source->device;
 	image->desc.inode = source->inode;
 	image->source = *source;
+	image->fd = -1;
 	image->resolved = kind != IMAGE_FILE;
 	image->unknown = SAMPLE_KEPT;
 	image->marked = true;
@@ -250,9 +256,10 @@ struct found_file {
 	struct stat st;
 	bool has_name; /* it was found by it, in place_tgid's root; 0: here */
 	pid_t place_tgid;
+	int fd; /* it itself; -1: another process has it */
 };
 
-/* Takes fd over. Whether it is the mapped file, and what it says of itself. */
+/* Takes fd over. Whether it is the mapped file, what it says of itself, and fd. */
 static int read_file(const struct known_image *image, int fd, struct found_file *f)
 {
 	int err;
@@ -261,7 +268,10 @@ static int read_file(const struct known_image *image, int fd, struct found_file 
 		return fd;
 	/* The device is not compared: Btrfs and overlayfs report another one. */
 	err = image->source.inode == f->st.st_ino ? elfid_read(fd, &f->id) : -ESTALE;
-	close(fd);
+	if (err)
+		close(fd);
+	else
+		f->fd = fd;
 	return err;
 }
 
@@ -287,7 +297,34 @@ static int find_mapped(const struct known_image *image, pid_t tgid,
 		f);
 }
 
-static void take_file(struct known_image *image, const struct found_file *f)
+/* The first n of those that are kept open are closed, or gone. */
+static void forget_kept(struct images *im, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (im->kept[i]->fd >= 0)
+			close(im->kept[i]->fd);
+		im->kept[i]->fd = -1;
+	}
+	im->nr_kept -= n;
+	im->nr_kept_before = 0;
+	memmove(im->kept, im->kept + n, im->nr_kept * sizeof(im->kept[0]));
+}
+
+/* Takes fd over, which may be -1. */
+static void keep_file(struct images *im, struct known_image *image, int fd)
+{
+	if (fd < 0)
+		return;
+	if (!im->keep || im->nr_kept == IMAGES_KEPT) {
+		close(fd);
+		return;
+	}
+	image->fd = fd;
+	im->kept[im->nr_kept++] = image;
+}
+
+static void take_file(struct images *im, struct known_image *image,
+		      const struct found_file *f)
 {
 	struct image_desc *d = &image->desc;
 
@@ -301,6 +338,7 @@ static void take_file(struct known_image *image, const struct found_file *f)
 	d->mtime_ns = to_ns(&f->st.st_mtim);
 	image->has_place = f->has_name;
 	image->place_tgid = f->place_tgid;
+	keep_file(im, image, f->fd);
 }
 
 /* Whether "/" is the same directory for the process and for us. */
@@ -340,7 +378,11 @@ static int find_apart(void *ctx, void *answer)
 {
 	const struct question *q = ctx;
 
-	return find_file(q->image, q->tgid, PROCROOT_MAY_WAIT, answer);
+	struct found_file *f = answer;
+	int err = find_file(q->image, q->tgid, PROCROOT_MAY_WAIT, f);
+
+	f->fd = -1;
+	return err;
 }
 
 /* 0 when the file is known now, or -errno. */
@@ -355,7 +397,7 @@ static int resolve(struct images *im, struct known_image *image, pid_t tgid)
 	if (err == -EREMOTE)
 		err = apart_run(&im->apart, find_apart, &question, &f, sizeof(f));
 	if (!err)
-		take_file(image, &f);
+		take_file(im, image, &f);
 	return err;
 }
 
@@ -456,6 +498,8 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 void images_next_round(struct images *im)
 {
 	im->round++;
+	forget_kept(im, im->nr_kept_before);
+	im->nr_kept_before = im->nr_kept;
 }
 
 void images_next_reading(struct images *im)
@@ -481,6 +525,28 @@ int images_open(const struct known_image *image)
 	return fd;
 }
 
+void images_keep_files(struct images *im)
+{
+	im->keep = true;
+}
+
+int images_take_fd(struct images *im, struct known_image *image)
+{
+	int fd = image->fd;
+
+	image->fd = -1;
+	return fd;
+}
+
+bool images_stays(const struct known_image *image)
+{
+	int fd = image->place_tgid ? -ENOENT : images_open(image);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 bool images_unchanged(const struct known_image *image, int fd)
 {
 	struct stat st;
@@ -502,6 +568,7 @@ void images_sweep(struct images *im)
 	struct hnode *n, *next;
 
 	memset(im->recent, 0, sizeof(im->recent));
+	forget_kept(im, im->nr_kept);
 	hmap_for_each (&im->map, n, next) {
 		s = container_of(n, struct known_image, node);
 		for (; s->marked && s->successor; s = s->successor)

@@ -54,6 +54,7 @@ struct known_image {
 	bool marked;      /* images_sweep() keeps it */
 	bool has_place;   /* the file was found by its name ... */
 	pid_t place_tgid; /* ... below this process's root; 0: here */
+	int fd;           /* the file that was hashed, for images_take_fd(); or -1 */
 };
 
 struct images;
@@ -104,6 +105,20 @@ void images_next_reading(struct images *im);
  * descriptor, or -errno.
  */
 int images_open(const struct known_image *image);
+
+/*
+ * Keeps the files that are hashed from now on open for a while, as long as there are
+ * few: until the second images_next_round(). For the capture, which comes after the
+ * first samples.
+ */
+#define IMAGES_KEPT 96
+void images_keep_files(struct images *im);
+
+/* The descriptor of the file that was hashed, the caller's from now on; or -1. */
+int images_take_fd(struct images *im, struct known_image *image);
+
+/* Whether its file will probably be there for a while: it has a name, and here. */
+bool images_stays(const struct known_image *image);
 
 /* Whether such a descriptor's file is still as it was when the image was resolved. */
 bool images_unchanged(const struct known_image *image, int fd);

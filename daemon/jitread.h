@@ -3,9 +3,9 @@
  * jitread.h - the files in which a process names the code that it made
  *
  * /tmp/perf-PID.map grows a line at a time, or is written anew; jit-PID.dump grows. A
- * file is believed when it is the process's user's or root's, and was written since
- * the process began: the number may have been another's before. What is read at once,
- * and altogether, is bounded.
+ * file is believed when it is the process's user's, or root's for everybody to read,
+ * and was written since the process began: the number may have been another's before.
+ * What is read at once, and altogether, is bounded.
  */
 #ifndef CPI_DAEMON_JITREAD_H
 #define CPI_DAEMON_JITREAD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An environment is memory of its process, which may let whoever reads it wait for as
- * long as it likes (userfaultfd). So a child reads them, and says so of each; it is
- * killed when one takes too long, and the next child goes on behind that process.
+ * long as it likes (userfaultfd, FUSE). So a process apart reads them, and says so of
+ * each; when one takes too long, the next goes on behind that.
  */
 #include "config.h"
 
@@ -11,19 +11,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "daemon/apart.h"
 
-#define PATIENCE_MS     100
+#define PATIENCE_MS     100   /* with one process */
+#define SCAN_MS         10000 /* with all */
 #define MAX_HANGS       10
 #define MAX_ENVIRONMENT (256u << 10)
 
@@ -66,7 +65,7 @@ bool labels_parse_environment(const char *data, size_t size,
 	return false;
 }
 
-/* What a child says of a process; the label is "" when it has none. */
+/* What is said of a process; the label is "" when it has none. */
 struct answer {
 	uint32_t tgid;
 	char label[CPI_LABEL_MAX + 1];
@@ -111,19 +110,23 @@ static void ask(uint32_t tgid, struct answer *out)
 	buf_fini(&text);
 }
 
-/* Until it is killed. */
-static void answer_all(const struct scan *s, size_t from, int fd)
+/* Where to begin. */
+struct rest {
+	const struct scan *scan;
+	size_t from;
+};
+
+/* In a process apart. */
+static void answer_all(void *ctx, int fd)
 {
+	const struct rest *r = ctx;
 	struct answer a;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = from; i < s->nr; i++) {
-		ask(s->tgid[i], &a);
+	for (size_t i = r->from; i < r->scan->nr; i++) {
+		ask(r->scan->tgid[i], &a);
 		if (file_write(fd, &a, sizeof(a)))
 			break;
 	}
-	for (;;)
-		pause();
 }
 
 /* Takes a child's answers from one on. Returns how many processes it spoke of. */
@@ -141,29 +144,17 @@ static size_t hear(const struct scan *s, size_t from, int fd)
 	return nr;
 }
 
-/* Has a child ask from one process on. Sets *done to the first that it did not reach.
- */
+/* Asks from one process on. Sets *done to the first that was not reached. */
 static int ask_from(const struct scan *s, size_t from, size_t *done)
 {
-	int fd[2], err = 0;
-	pid_t child;
+	struct rest rest = { s, from };
+	int fd = apart_start(answer_all, &rest, SCAN_MS);
 
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return -errno;
-	child = fork();
-	if (!child)
-		answer_all(s, from, fd[1]);
-	close(fd[1]);
-	if (child < 0) {
-		err = -errno;
-		goto out;
-	}
-	*done = from + hear(s, from, fd[0]);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-out:
-	close(fd[0]);
-	return err;
+	if (fd < 0)
+		return fd;
+	*done = from + hear(s, from, fd);
+	close(fd);
+	return 0;
 }
 
 void labels_scan(struct procmap *pm, uint64_t since_ns)

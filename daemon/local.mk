@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Everything but main.c, so that cpi record can have a session of its own.
 noinst_LIBRARIES += daemon/libdaemon.a
-daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
+daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"' $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
 	daemon/announce.c daemon/announce.h \
 	daemon/apart.c daemon/apart.h \
@@ -9,6 +9,8 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/attribute.c daemon/attribute.h \
 	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
+	daemon/capture.c daemon/capture.h \
+	daemon/capture_child.c daemon/capture_child.h \
 	daemon/codecache.c daemon/codecache.h \
 	daemon/cgroupevents.c daemon/cgroupevents.h \
 	daemon/cgroups.c daemon/cgroups.h \

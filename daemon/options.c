@@ -159,6 +159,14 @@ static int set_max_memory(struct options *o, const char *text)
 	return size_parse(text, &o->session.max_memory);
 }
 
+static int set_capture(struct options *o, const char *text)
+{
+	if (strcmp(text, "off"))
+		return size_parse(text, &o->session.capture_bytes);
+	o->session.capture_bytes = 0;
+	return 0;
+}
+
 static int set_retain(struct options *o, const char *text)
 {
 	struct buf why = { 0 };
@@ -232,6 +240,7 @@ static const struct option_record records[] = {
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
 	{ "retain", 0, "POLICY", "how long to keep what (default: " RETAIN_DEFAULT ")", set_retain },
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
+	{ "capture", 0, "SIZE|off", "keep code and names, at most so much (default: 64M)", set_capture },
 	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
 	{ "by", 0, "KIND[,KIND...]", "profiles by comm, cgroup, label, process, too", set_by },
 	{ "by-process", 0, "GLOB", "profiles by process, of these commands", set_by_process },

@@ -267,7 +267,7 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 
 	if (!p)
 		p = incarnate(pm, tgid, PROCMAP_ALWAYS);
-	if (!p)
+	if (!p || p->incomplete)
 		return;
 	old = p->maps ? rangemap_find(&p->maps->live, r->start) : NULL;
 	if (old && old->value == r->value && old->bias == r->bias) {
@@ -278,6 +278,7 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 	maps = maps_own(pm, p);
 	retirement = (struct retirement){ pm, maps, r->since, r };
 	if (!maps || pm->nr_ranges >= PROCMAP_MAX_RANGES ||
+	    maps->live.nr >= PROCMAP_MAX_OWN ||
 	    rangemap_insert(&maps->live, &range, retire, &retirement)) {
 		pm->nr_failed++;
 		p->incomplete = true;
@@ -582,7 +583,8 @@ void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 	set_comm(p, comm);
 	p->verified_ns = when;
 	maps = maps_own(pm, p);
-	p->incomplete = !maps || pm->nr_ranges + found->nr > PROCMAP_MAX_RANGES ||
+	p->incomplete = !maps || found->nr > PROCMAP_MAX_OWN ||
+			pm->nr_ranges + found->nr > PROCMAP_MAX_RANGES ||
 			rangemap_copy(&maps->live, found);
 	if (p->incomplete)
 		pm->nr_failed++;

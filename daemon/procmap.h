@@ -35,8 +35,12 @@
 #define PROCMAP_COMM_SIZE 16
 #define PROCMAP_ALWAYS    0 /* a time before all samples */
 
-/* Memory's bounds, of all together. Where one is reached, look-ups are gaps. */
+/*
+ * Memory's bounds, of all together; and of one process, for each mapping costs in
+ * proportion to those that are there. Where one is reached, look-ups are gaps.
+ */
 #define PROCMAP_MAX_RANGES    (1u << 20)
+#define PROCMAP_MAX_OWN       8192 /* live ones, that may be executed */
 #define PROCMAP_MAX_PROCESSES (1u << 18)
 
 struct process {

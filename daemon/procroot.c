@@ -206,7 +206,7 @@ static int open_found(int found, struct stat *st)
 	if (fstat(found, st)) {
 		fd = -errno;
 	} else if (!S_ISREG(st->st_mode)) {
-		fd = -ENODEV;
+		fd = S_ISLNK(st->st_mode) ? -ELOOP : -ENODEV;
 	} else {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", found);
 		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -134,6 +134,8 @@ static void sweep_images(struct session *s)
 	jit_mark_images(s->attribution.jit);
 	tally_mark_images(s->attribution.tally);
 	outbox_mark_images(s->outbox);
+	if (s->capture)
+		capture_mark_images(s->capture);
 	codecache_clear(s->codecache);
 	images_sweep(s->images);
 }
@@ -194,6 +196,8 @@ void session_sweep(struct session *s)
 	jit_next_round(s->attribution.jit);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
+	if (s->capture)
+		capture_note(s->capture, s->attribution.tally, true);
 	images_next_round(s->images);
 	sweep_images(s);
 }
@@ -302,6 +306,7 @@ int session_run(struct session *s)
 {
 	uint64_t now = time_mono_ns();
 	bool due = is_due(s);
+	int capture_ms = -1, ms;
 
 	if (s->quiet && !is_quiet(s))
 		end_quiet(s, now);
@@ -324,7 +329,10 @@ int session_run(struct session *s)
 	else if (s->retry_ns && now >= s->retry_ns)
 		session_store(s);
 	session_budget_run(s);
-	return earliest(s, time_mono_ns());
+	if (s->capture)
+		capture_ms = capture_run(s->capture);
+	ms = earliest(s, time_mono_ns());
+	return capture_ms >= 0 && capture_ms < ms ? capture_ms : ms;
 }
 
 void session_free(struct session *s)
@@ -333,6 +341,7 @@ void session_free(struct session *s)
 		s->ops->close(s->collector);
 	keeper_stop(s->keeper);
 	announce_close(s->announce);
+	capture_close(s->capture);
 	sideband_close(s->sideband);
 	cgroups_close(s->cgroups);
 	kernel_close(s->kernel);
@@ -351,6 +360,7 @@ void session_free(struct session *s)
 
 int session_close(struct session *s)
 {
+	uint64_t end_ns;
 	int err, end;
 
 	if (!s)
@@ -364,7 +374,10 @@ int session_close(struct session *s)
 	if (err)
 		log_err("session: %s: %s: %llu samples are lost", s->cfg.db_path,
 			err_str(err), (unsigned long long)session_nr_pending(s));
-	end = store_end(s->store, time_real_ns());
+	end_ns = time_real_ns();
+	if (s->capture)
+		capture_finish(s->capture, s->cfg.capture_end_ns);
+	end = store_end(s->store, end_ns);
 	s->store = NULL;
 	session_free(s);
 	return err ? err : end;

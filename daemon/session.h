@@ -24,23 +24,25 @@ struct session_config {
 	const char *db_path;
 	const char *collector;                  /* "auto" or a collector's name */
 	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
-	int nr_events;          /* 0: cycles, or cpu-clock without a PMU */
-	bool ticks;             /* of cpu-clock by default and hz 0: ticks beside it */
-	double hz;              /* samples per second and CPU; 0: from budget */
-	double budget;          /* share of a CPU's time, 0.005 for 0.5 % */
-	uint64_t sweep_ns;      /* no sample waits longer in a table */
-	uint64_t flush_ns;      /* between flushes to the database */
-	uint64_t epoch_ns;      /* length of an epoch, aligned to UTC; 0: one */
-	uint64_t check_ns;      /* between looks at what sampling costs */
-	uint64_t max_memory;    /* bytes of counts kept in memory */
-	unsigned int by;        /* 1 << each kind (db/context.h): of which profiles by
-				   context are kept, too */
-	const char *by_process; /* of which commands by process; NULL: of all */
-	pid_t target;           /* 0: the whole system, else this process and its
-				   descendants */
-	bool enable_on_exec;    /* with target: start when it calls exec */
-	const char *label;      /* of the first epoch, may be NULL */
-	int raw_fd;             /* every sample goes there too (raw.h); -1: no */
+	int nr_events;           /* 0: cycles, or cpu-clock without a PMU */
+	bool ticks;              /* of cpu-clock by default and hz 0: ticks beside it */
+	double hz;               /* samples per second and CPU; 0: from budget */
+	double budget;           /* share of a CPU's time, 0.005 for 0.5 % */
+	uint64_t sweep_ns;       /* no sample waits longer in a table */
+	uint64_t flush_ns;       /* between flushes to the database */
+	uint64_t epoch_ns;       /* length of an epoch, aligned to UTC; 0: one */
+	uint64_t check_ns;       /* between looks at what sampling costs */
+	uint64_t max_memory;     /* bytes of counts kept in memory */
+	uint64_t capture_bytes;  /* of the database, for what is captured; 0: nothing */
+	uint64_t capture_end_ns; /* the session's end waits so long for it */
+	unsigned int by;         /* 1 << each kind (db/context.h): of which profiles by
+				    context are kept, too */
+	const char *by_process;  /* of which commands by process; NULL: of all */
+	pid_t target;            /* 0: the whole system, else this process and its
+				    descendants */
+	bool enable_on_exec;     /* with target: start when it calls exec */
+	const char *label;       /* of the first epoch, may be NULL */
+	int raw_fd;              /* every sample goes there too (raw.h); -1: no */
 
 	struct retain_policy retain; /* all 0: the database grows */
 	const char *announce_path;   /* the loader hook's socket; NULL: none */

@@ -186,6 +186,8 @@ int session_post(struct session *s)
 		tally_free(next);
 		return 0;
 	}
+	if (s->capture)
+		capture_note(s->capture, f.tally, false);
 	mono = time_mono_ns();
 	f.to_ns = time_real_ns();
 	f.duration_ns = mono - s->flush_from_ns;

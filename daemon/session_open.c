@@ -35,6 +35,8 @@ struct session_config session_config_default(void)
 		.epoch_ns = 3600 * NSEC_PER_SEC,
 		.check_ns = 60 * NSEC_PER_SEC,
 		.max_memory = 64 << 20,
+		.capture_bytes = 64 << 20,
+		.capture_end_ns = 10 * NSEC_PER_SEC,
 		.raw_fd = -1,
 	};
 }
@@ -213,6 +215,19 @@ static void start_announce(struct session *s)
 			 err_str(err));
 }
 
+/* Nor on this. */
+static void start_capture(struct session *s)
+{
+	const struct capture_config cfg = { .images = s->images,
+					    .db = s->db,
+					    .max_bytes = s->cfg.capture_bytes,
+					    .epoll_fd = s->epoll_fd };
+
+	if (!cfg.max_bytes || capture_open(&cfg, &s->capture))
+		return;
+	images_keep_files(s->images);
+}
+
 static int begin_run(struct session *s)
 {
 	int err = store_begin(s->db, &s->platform.desc, time_real_ns(), &s->store);
@@ -261,6 +276,8 @@ int session_open(const struct session_config *cfg, struct session **out)
 		err = db_open(s->cfg.db_path, db_mode(cfg), &s->db);
 	if (!err)
 		err = open_parts(s);
+	if (!err)
+		start_capture(s);
 	if (!err)
 		err = session_settle_events(s);
 	if (!err) {

@@ -12,6 +12,7 @@
 #include "daemon/announce.h"
 #include "daemon/attribute.h"
 #include "daemon/budget.h"
+#include "daemon/capture.h"
 #include "daemon/collector.h"
 #include "daemon/keeper.h"
 #include "daemon/outbox.h"
@@ -55,6 +56,7 @@ struct session {
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
 	struct outbox *outbox;
+	struct capture *capture; /* NULL: nothing is captured */
 
 	const struct collector_ops *ops;
 	struct collector *collector;

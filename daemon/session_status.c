@@ -182,6 +182,10 @@ void session_status(struct session *s, struct buf *out)
 		   (unsigned long long)sideband_nr_lost(s->sideband));
 	if (s->announce)
 		announce_status(s->announce, out);
+	if (s->capture)
+		capture_status(s->capture, out);
+	else
+		buf_printf(out, "capture off\n");
 	buf_printf(out, "processes %zu\n", procmap_nr_processes(s->procmap));
 	buf_printf(out, "mappings %zu\n", procmap_nr_ranges(s->procmap));
 	buf_printf(out, "images %zu\n", images_nr(s->images));

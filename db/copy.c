@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
 #include "db/sql.h"
 
 static const char *const maps[] = {
@@ -20,8 +22,9 @@ static const char *const maps[] = {
 	"CREATE TEMP TABLE copy_stream (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_context (src INTEGER PRIMARY KEY, dst INTEGER)",
 	"CREATE TEMP TABLE copy_image (src INTEGER PRIMARY KEY, dst INTEGER)",
-	"CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
-	" image INTEGER, low INTEGER, high INTEGER)",
+	"CREATE TEMP TABLE copy_version (v INTEGER)",
+	("CREATE TEMP TABLE copy_chunk (id INTEGER PRIMARY KEY, name TEXT, key TEXT,"
+	 " image INTEGER, low INTEGER, high INTEGER)"),
 };
 
 /* "file:PATH?mode=ro": a name may hold any byte. */
@@ -48,8 +51,24 @@ static int forget_source(sqlite3 *h)
 			   "DROP TABLE IF EXISTS temp.copy_stream;"
 			   "DROP TABLE IF EXISTS temp.copy_context;"
 			   "DROP TABLE IF EXISTS temp.copy_image;"
+			   "DROP TABLE IF EXISTS temp.copy_version;"
 			   "DROP TABLE IF EXISTS temp.copy_chunk;"
 			   "DETACH src");
+}
+
+/* Before anything is copied: the source has every column that the target has. */
+static int check_schema(sqlite3 *h)
+{
+	static const char sql[] =
+		"SELECT count(*) FROM main.sqlite_schema t"
+		" JOIN pragma_table_info(t.name, 'main') i"
+		" WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND i.name NOT "
+		"IN"
+		" (SELECT name FROM pragma_table_info(t.name, 'src'))";
+	int64_t missing;
+	int err = sql_get(h, &missing, sql, "");
+
+	return err ? err : missing ? -CPI_ECORRUPT : 0;
 }
 
 int copy_open(sqlite3 *h, const char *path)
@@ -64,8 +83,13 @@ int copy_open(sqlite3 *h, const char *path)
 		return err;
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++)
 		err = sql_exec(h, maps[i]);
-	if (err)
+	if (!err)
+		err = check_schema(h);
+	if (err) {
+		log_err("db: %s: cannot be read beside another: %s", path,
+			err_str(err));
 		copy_close(h);
+	}
 	return err;
 }
 
@@ -116,8 +140,9 @@ static int is_finished(sqlite3 *h, int64_t dst, int64_t nr, bool *finished)
 {
 	static const char sql[] =
 		"SELECT NOT e.open AND r.state != 0 AND ?2 = (SELECT count(*)"
-		" FROM main.flush WHERE epoch = ?1) FROM main.epoch e"
-		" JOIN main.run r ON r.id = e.run WHERE e.id = ?1";
+		" FROM main.flush WHERE epoch = ?1) AND NOT EXISTS (SELECT 1"
+		" FROM main.roll WHERE epoch = ?1 OR target = ?1)"
+		" FROM main.epoch e JOIN main.run r ON r.id = e.run WHERE e.id = ?1";
 	int64_t yes;
 	int err = sql_get(h, &yes, sql, "ii", dst, nr);
 
@@ -170,5 +195,6 @@ int copy_forget(sqlite3 *h)
 			   "DELETE FROM temp.copy_stream;"
 			   "DELETE FROM temp.copy_context;"
 			   "DELETE FROM temp.copy_image;"
+			   "DELETE FROM temp.copy_version;"
 			   "DELETE FROM temp.copy_chunk");
 }

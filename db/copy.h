@@ -48,7 +48,7 @@ int copy_choose(sqlite3 *h, int64_t src, int64_t dst);
 
 /*
  * Note what the chosen epochs name, then what was captured of the images among
- * that. They read the source alone.
+ * that. They write nothing, so that less is left to do in a transaction.
  */
 int copy_gather(sqlite3 *h);
 int copy_gather_captures(sqlite3 *h);
@@ -65,7 +65,8 @@ int copy_capture(sqlite3 *h, bool *more);
 
 /*
  * Copies the chosen epochs, all or (the caller rolls back) none: -CPI_ECORRUPT
- * where the source is not what the schema says. With ended, none of them is open.
+ * where the source is not what the schema says, -EAGAIN where its retention is at work
+ * on some of them. With ended, none of them is open.
  */
 int copy_epochs(sqlite3 *h, bool ended);
 

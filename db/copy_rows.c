@@ -118,24 +118,6 @@ static int gather_chunks(sqlite3_stmt *st, void *ctx)
 	return run_script(s);
 }
 
-int copy_gather(sqlite3 *h)
-{
-	static const char columns[] =
-		"SELECT t.name, f.\"from\", f.\"table\" FROM main.sqlite_schema t"
-		" JOIN pragma_foreign_key_list(t.name, 'main') f"
-		" WHERE f.\"table\" != 'epoch'"
-		" AND (t.name = 'epoch' OR t.name IN (" EPOCH_TABLES "))";
-	struct script s = { .h = h };
-	int err = sql_each(h, gather_column, &s, columns, "");
-
-	if (!err)
-		err = sql_exec(h, "INSERT OR IGNORE INTO temp.copy_platform (src)"
-				  " SELECT platform FROM src.run"
-				  " WHERE id IN (SELECT src FROM temp.copy_run)");
-	buf_fini(&s.sql);
-	return err;
-}
-
 int copy_gather_captures(sqlite3 *h)
 {
 	struct script s = { .h = h };
@@ -204,7 +186,18 @@ static void columns_fini(struct columns *c)
 	buf_fini(&c->joins);
 }
 
-/* Finds or makes the target's row for each in copy_TABLE. */
+/* Finds the target's row for each in copy_TABLE that is not found yet. */
+static int find_parent(struct script *s, const struct parent *p,
+		       const struct columns *c)
+{
+	buf_printf(&s->sql,
+		   "UPDATE temp.copy_%s SET dst = (SELECT d.id FROM src.%s s%s"
+		   " JOIN main.%s d ON %s WHERE s.id = copy_%s.src) WHERE dst IS NULL",
+		   p->table, p->table, c->joins.data, p->table, p->same, p->table);
+	return run_script(s);
+}
+
+/* Finds them or makes them. */
 static int map_parent(struct script *s, const struct parent *p)
 {
 	struct columns c;
@@ -213,17 +206,16 @@ static int map_parent(struct script *s, const struct parent *p)
 
 	buf_printf(&s->sql,
 		   "INSERT INTO main.%s (%s) SELECT %s FROM src.%s s%s"
-		   " WHERE s.id IN (SELECT src FROM temp.copy_%s) AND NOT EXISTS"
-		   " (SELECT 1 FROM main.%s d WHERE %s) ORDER BY s.id;",
+		   " WHERE s.id IN (SELECT src FROM temp.copy_%s WHERE dst IS NULL)"
+		   " AND NOT EXISTS (SELECT 1 FROM main.%s d WHERE %s) ORDER BY s.id",
 		   p->table, c.names.data, c.values.data, p->table, c.joins.data,
 		   p->table, p->table, p->same);
-	buf_printf(&s->sql,
-		   "UPDATE temp.copy_%s SET dst = (SELECT d.id FROM src.%s s%s"
-		   " JOIN main.%s d ON %s WHERE s.id = copy_%s.src)",
-		   p->table, p->table, c.joins.data, p->table, p->same, p->table);
-	columns_fini(&c);
 	if (!err)
 		err = run_script(s);
+	if (!err)
+		err = find_parent(s, p, &c);
+	columns_fini(&c);
+	buf_reset(&s->sql);
 	buf_printf(&s->sql, "SELECT count(*) FROM temp.copy_%s WHERE dst IS NULL",
 		   p->table);
 	if (!err)
@@ -232,10 +224,70 @@ static int map_parent(struct script *s, const struct parent *p)
 	return err ? err : lost ? -CPI_ECORRUPT : 0;
 }
 
+/*
+ * What is found before the transaction needs no time in it, unless another writer
+ * came between.
+ */
+static int find_early(struct script *s)
+{
+	struct columns c;
+	int64_t version;
+	int err = sql_get(s->h, &version, "PRAGMA main.data_version", "");
+
+	if (!err)
+		err = sql_do(s->h, "INSERT INTO temp.copy_version VALUES (?1)", "i",
+			     version);
+	for (size_t i = 0; !err && i < NR_PARENTS; i++) {
+		err = columns_init(&c, s->h, parents[i].table, false);
+		if (!err)
+			err = find_parent(s, &parents[i], &c);
+		columns_fini(&c);
+	}
+	return err;
+}
+
+static int doubt_found(struct script *s)
+{
+	int64_t version, before;
+	int err = sql_get(s->h, &version, "PRAGMA main.data_version", "");
+
+	if (!err)
+		err = sql_get(s->h, &before, "SELECT v FROM temp.copy_version", "");
+	for (size_t i = 0; !err && version != before && i < NR_PARENTS; i++) {
+		buf_printf(&s->sql, "UPDATE temp.copy_%s SET dst = NULL",
+			   parents[i].table);
+		err = run_script(s);
+	}
+	return err;
+}
+
+int copy_gather(sqlite3 *h)
+{
+	static const char columns[] =
+		"SELECT t.name, f.\"from\", f.\"table\" FROM main.sqlite_schema t"
+		" JOIN pragma_foreign_key_list(t.name, 'main') f"
+		" WHERE f.\"table\" != 'epoch'"
+		" AND (t.name = 'epoch' OR t.name IN (" EPOCH_TABLES "))";
+	struct script s = { .h = h };
+	int err = sql_each(h, gather_column, &s, columns, "");
+
+	if (!err)
+		err = sql_exec(h, "INSERT OR IGNORE INTO temp.copy_platform (src)"
+				  " SELECT platform FROM src.run"
+				  " WHERE id IN (SELECT src FROM temp.copy_run)");
+	if (!err)
+		err = find_early(&s);
+	buf_fini(&s.sql);
+	return err;
+}
+
 int copy_images(sqlite3 *h)
 {
 	struct script s = { .h = h };
-	int err = map_parent(&s, &parents[NR_PARENTS - 1]);
+	int err = doubt_found(&s);
+
+	if (!err)
+		err = map_parent(&s, &parents[NR_PARENTS - 1]);
 
 	buf_fini(&s.sql);
 	return err;
@@ -315,11 +367,29 @@ static int copy_table(sqlite3_stmt *st, void *ctx)
 	return err ? err : run_script(s);
 }
 
+/* Whether the chosen epochs are there, and retention has not torn them apart. */
+static int check_whole(sqlite3 *h)
+{
+	static const char sql[] =
+		"SELECT (SELECT count(*) FROM src.roll o"
+		" WHERE (o.epoch IN (SELECT src FROM temp.copy_epoch)) !="
+		" (o.target IS NOT NULL AND"
+		" o.target IN (SELECT src FROM temp.copy_epoch))) +"
+		" (SELECT count(*) FROM temp.copy_epoch"
+		" WHERE src NOT IN (SELECT id FROM src.epoch))";
+	int64_t nr;
+	int err = sql_get(h, &nr, sql, "");
+
+	return err ? err : nr ? -EAGAIN : 0;
+}
+
 int copy_epochs(sqlite3 *h, bool ended)
 {
 	struct script s = { .h = h, .ended = ended };
-	int err = 0;
+	int err = check_whole(h);
 
+	if (!err)
+		err = doubt_found(&s);
 	for (size_t i = 0; !err && i < NR_PARENTS; i++)
 		err = map_parent(&s, &parents[i]);
 	if (!err)

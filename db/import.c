@@ -67,10 +67,17 @@ static int mention_label(struct import *im, const char *label)
 static int survey(struct import *im, const struct query_epochs *epochs)
 {
 	enum copy_state state;
-	int64_t dst, nr;
+	int64_t dst, nr, rolled;
 	int err = sql_get(im->h, &nr, "SELECT count(*) FROM main.epoch", "");
 
 	im->keep_ids = !err && !nr;
+	if (!err)
+		err = sql_get(im->h, &rolled,
+			      "SELECT count(*) FROM src.roll"
+			      " WHERE target IS NOT NULL",
+			      "");
+	if (!err && rolled)
+		err = -EAGAIN; /* samples are on their way between its epochs */
 	for (size_t i = 0; !err && i < epochs->nr; i++) {
 		const struct query_epoch *e = &epochs->epoch[i];
 
@@ -230,7 +237,11 @@ static int run(struct import *im, const struct query_epochs *epochs)
 		err = import_captures(im);
 	for (size_t i = 0; !err && i < epochs->nr; i++)
 		err = import_epoch(im, epochs->epoch[i].id);
-	if (err && err != -EEXIST)
+	if (err == -EAGAIN)
+		log_err("%s: its epochs are being rolled up or removed: import it "
+			"again in a moment",
+			im->path);
+	else if (err && err != -EEXIST)
 		log_err("%s: import into %s: %s: import it again to go on", im->path,
 			sqlite3_db_filename(im->h, "main"), err_str(err));
 	return err;

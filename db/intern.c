@@ -72,6 +72,16 @@ int intern_image_search(sqlite3 *h, sqlite3_stmt **search)
 	return sql_prepare(h, find, search);
 }
 
+int intern_find_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id)
+{
+	const size_t content_size = d->has_content ? CONTENT_HASH_SIZE : 0;
+	int err = sql_bind(search, "sibbiiii", d->name, (int64_t)d->kind, d->build_id,
+			   (size_t)d->build_id_size, d->content, content_size,
+			   d->device, d->inode, d->size, d->mtime_ns);
+
+	return err ? err : sql_fetch(search, id);
+}
+
 int intern_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id)
 {
 	static const char add[] =
@@ -79,12 +89,8 @@ int intern_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id)
 		" mtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 	const size_t content_size = d->has_content ? CONTENT_HASH_SIZE : 0;
 	sqlite3 *h = sqlite3_db_handle(search);
-	int err = sql_bind(search, "sibbiiii", d->name, (int64_t)d->kind, d->build_id,
-			   (size_t)d->build_id_size, d->content, content_size,
-			   d->device, d->inode, d->size, d->mtime_ns);
+	int err = intern_find_image(search, d, id);
 
-	if (!err)
-		err = sql_fetch(search, id);
 	if (err != -ENOENT)
 		return err;
 	err = sql_do(h, add, "sibbiiii", d->name, (int64_t)d->kind, d->build_id,

@@ -24,4 +24,7 @@ int intern_context(sqlite3 *h, const char *name, int64_t *id);
 int intern_image_search(sqlite3 *h, sqlite3_stmt **search);
 int intern_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id);
 
+/* The same without giving one: -ENOENT. */
+int intern_find_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id);
+
 #endif

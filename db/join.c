@@ -78,7 +78,11 @@ static int add_part(sqlite3 *h, const struct join_part *part, size_t nr)
 	if (!err)
 		err = sql_exec(h, "COMMIT");
 	copy_close(h);
-	if (err && err != -EEXIST)
+	if (err == -EAGAIN)
+		log_err("%s: epochs are being rolled up or removed: try again in a "
+			"moment",
+			part->path);
+	else if (err && err != -EEXIST)
 		log_err("%s: its epochs cannot be copied: %s", part->path,
 			err_str(err));
 	return err;

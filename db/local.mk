@@ -3,6 +3,7 @@ noinst_LIBRARIES += db/libdb.a
 db_libdb_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 db_libdb_a_SOURCES = \
 	db/capture.c \
+	db/captures.c db/captures.h \
 	db/check.c \
 	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \

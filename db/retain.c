@@ -26,7 +26,7 @@
 #include "db/rollup.h"
 #include "db/sql.h"
 
-#define SWEEP_EACH    24        /* removals */
+#define SWEEP_EACH    256       /* removals */
 #define WAL_BYTES     (1 << 20) /* checkpointed when it is longer */
 #define WAL_MAX_BYTES (8 << 20) /* readers keep it from being: it must not grow */
 #define FREE_PAGES    8         /* and a 32nd are left: flushes fill them */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-dist_man_MANS += man/cpid.8
+dist_man_MANS += man/cpid.8 man/cpi-capture.8
 dist_man_MANS += man/cpi-kmod.4
 dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
@@ -7,6 +7,7 @@ dist_man_MANS += \
 	man/cpi-calc.1 \
 	man/cpi-cat.1 \
 	man/cpi-cfg.1 \
+	man/cpi-diff.1 \
 	man/cpi-epoch.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
@@ -21,4 +22,5 @@ dist_man_MANS += \
 	man/cpi-stats.1 \
 	man/cpi-status.1 \
 	man/cpi-sum.1 \
+	man/cpi-tip.1 \
 	man/cpi-top.1

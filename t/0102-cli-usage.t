@@ -15,7 +15,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 93
+plan 95
 
 fails 2 "see 'cpi help'" "no command" cpi
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
@@ -48,6 +48,8 @@ for kind in comm cgroup label process; do
 done
 fails 2 "choose one" "two kinds of contexts" \
 	cpi list --db good.db --comm sh --label x main
+fails 2 "of another" "runs by one kind of another" \
+	cpi stats --db good.db --by comm --cgroup x
 fails 2 "of another" "rows of one kind of another" \
 	cpi prof --db good.db --by label --cgroup x
 fails 2 "is no label" "a label with a space" cpi label "a b" true

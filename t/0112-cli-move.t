@@ -14,7 +14,7 @@ db=amd.db mkdb MKDB_HOST=amd MKDB_CPU="Other CPU"
 db=arm.db mkdb MKDB_HOST=arm MKDB_ARCH=aarch64
 db=cycles.db mkdb MKDB_HOST=old MKDB_CPU="Old CPU" MKDB_UNIT=cycles
 
-plan 59
+plan 60
 
 # reports DATABASE EPOCHS: everything that says something of epochs, without ids.
 reports()
@@ -169,3 +169,6 @@ like "$(cat err)" "no such epoch of --host=nobody: there are the hosts web1" \
 	"a host that is not there is told those that are"
 cpi epoch label --db known.db --db web3.db 1 x 2>err
 is "$?" 1 "a label is given in one database"
+db=anon.db mkdb MKDB_HOST=
+like "$(timeout 60 cpi prof --db known.db --db anon.db --epoch full 2>&1)" \
+	"added up: web1, (no name)" "a host may have no name"

@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 21
+plan 22
 
 cpi stats run >text 2>err
 is "$?" 0 "the statistics of runs"
@@ -68,6 +68,9 @@ is "$(cpi stats 1 short --normalize=total --format=csv | awk -F, '$16 ~ /./ && N
 is "$(cpi stats 1 short --format=csv | awk -F, '$16 == "fft" { print $5, $6, $9 }')" \
 	"2 1 0" "what an epoch has not is 0 there"
 is "$(cpi stats all --by comm --format=csv | wc -l)" 1 "by command, where none is known"
+
+is "$(cpi stats 1 2 --by category --format=csv | awk -F, '$16 == "not_tallied" && $3 > 0 {
+	print $17, $3 }')" "deferred 13094" "by what cpi sum has"
 
 if ! command -v python3 >/dev/null; then
 	skip 2 "no python3 to compute with"

@@ -129,7 +129,7 @@ place()
 	mv "$1" "$2/.build-id/${id%"${id#??}"}/${id#??}.debug"
 }
 
-echo "1..31"
+echo "1..33"
 variant gcc5 g++ -g -gdwarf-5
 variant gcc4 g++ -g -gdwarf-4
 variant gcclto g++ -g -flto
@@ -235,6 +235,30 @@ with dwz dwznamed "dwz, with a common file in /usr/lib/debug/.dwz"
 strip -o bare gcc5/program
 addresses gcc5/program >addresses
 is "$($lines bare <addresses | cut -f 2- | sort -u)" " ?:0" "no DWARF, no lines"
+if [ -e beside/program ]; then
+	cp beside/program bare
+	$lines bare <addresses >got 2>err
+	like "$(cat err)" "some of its .dwo files" "missing .dwo files are told of"
+else
+	skip 1 "no clang++ here"
+fi
+zstd()
+{
+	objcopy --compress-debug-sections=zstd "$reference" zstd/program || return
+	addresses gcc5/program | $lines zstd/program 2>zstd/err >/dev/null
+	! grep -q "zstd needs elfutils" zstd/err
+}
+if objcopy --help | grep -q zstd; then
+	mkdir zstd
+	if zstd; then
+		agrees zstd/program "compressed with zstd" "$reference"
+	else
+		like "$(cat zstd/err)" "compressed in a way that libelf cannot unpack" \
+			"what libelf cannot unpack is told of (zstd)"
+	fi
+else
+	skip 1 "this objcopy has no zstd"
+fi
 cp link/own.debug link/other && printf x >>link/own.debug
 is "$($lines link/program <addresses | cut -f 2- | sort -u)" " ?:0" \
 	"a debug file of another checksum is not believed"

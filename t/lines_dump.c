@@ -47,7 +47,7 @@ static void dump(struct image *im, uint64_t address)
 int main(int argc, char **argv)
 {
 	struct image_desc desc = { .kind = IMAGE_FILE };
-	struct image_search search = { NULL };
+	struct image_search search = { .directory = NULL };
 	struct image *im;
 	uint64_t address;
 	int error, fd;
@@ -64,6 +64,8 @@ int main(int argc, char **argv)
 		errx(EXIT_FAILURE, "%s: %s", desc.name, err_str(error));
 	while (scanf("%" SCNx64, &address) == 1)
 		dump(im, address);
+	if (image_missing_lines(im))
+		warnx("%s: %s", desc.name, image_missing_lines(im));
 	image_close(im);
 	return EXIT_SUCCESS;
 }

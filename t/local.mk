@@ -6,12 +6,17 @@ LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py t/tap.sh
 
+# Pipeline traces.
+dist_check_SCRIPTS += t/0350-tip-traces.t
+QUICK_TESTS += t/0350-tip-traces.t
+
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
-	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0112-cli-move.t
+	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0112-cli-move.t \
+	t/0119-cli-over-time.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
-	t/0204-cpid-metrics.t t/0205-cpid-retain.t t/0205-cpid-top.t
+	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0208-cpid-retain.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
 LONG_TESTS += $(CPID_TESTS)
@@ -30,7 +35,7 @@ check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
 t_lines_dump_CFLAGS = $(AM_CFLAGS)
 t_lines_dump_LDADD = $(t_isa_dump_LDADD)
-LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t
+LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t t/0122-lines-inlines.t
 EXTRA_DIST += t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
 dist_check_SCRIPTS += $(LINES_TESTS)
 QUICK_TESTS += $(LINES_TESTS)
@@ -87,9 +92,17 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 # Images of every kind.
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
-	t/0386-collect-contexts.t t/0388-hostile-stalling.t
+	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
+check_PROGRAMS += t/capture_peer
+t_capture_peer_SOURCES = t/capture_peer.c tools/capture_sandbox.c tools/capture.h
+t_capture_peer_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
+t_capture_peer_LDADD = daemon/libdaemon.a base/libbase.a $(ELF_LIBS) $(NETTLE_LIBS) $(CAP_LIBS)
+EXTRA_DIST += t/programs/replaced.c t/programs/replaced.cc
+dist_check_SCRIPTS += $(CAPTURE_TESTS)
+LONG_TESTS += $(CAPTURE_TESTS)
 dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
 
@@ -231,9 +244,12 @@ t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
 
 # What differs from run to run.
-RUNS_TESTS = t/0112-cli-stats.t
+RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t
 dist_check_SCRIPTS += $(RUNS_TESTS)
 QUICK_TESTS += $(RUNS_TESTS)
+dist_check_SCRIPTS += t/0342-diff-mix.t
+LONG_TESTS += t/0342-diff-mix.t
+EXTRA_DIST += t/accuracy/compare
 check_PROGRAMS += t/programs/mix
 t_programs_mix_SOURCES = t/programs/mix.c
 t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2

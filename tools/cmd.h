@@ -58,6 +58,8 @@ struct cmd_options {
 	/* prof */
 	int by; /* enum prof_by */
 	const char *procedure;
+	bool over_time;
+	const char *svg;
 	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
@@ -66,7 +68,8 @@ struct cmd_options {
 	const char *cpu, *debug;
 	/* stats, diff */
 	int normalize;
-	double fdr;
+	double fdr, threshold; /* which is in percent */
+	const char *history;
 	/* cat */
 	bool intervals, check;
 	/* record */
@@ -77,6 +80,9 @@ struct cmd_options {
 	/* top */
 	double interval;
 	uint64_t looks;
+	/* tip */
+	uint64_t interval_cycles, seed;
+	bool random;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* epoch */
@@ -182,8 +188,8 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_epoch, cmd_flush, cmd_label, cmd_rate,
-	cmd_register, cmd_status, cmd_cat, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label,
+	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

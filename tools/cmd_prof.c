@@ -8,36 +8,26 @@
 #include "base/log.h"
 #include "tools/cmd.h"
 #include "tools/prof.h"
-
-/* A row by one kind of context holds nothing that another one selects. */
-static int check_by(const struct cmd_context *ctx, const struct prof_context *by)
-{
-	for (int kind = 0; by->name && kind < NR_CONTEXT_KINDS; kind++) {
-		if (ctx->opt.context[kind] && kind != (int)by->kind)
-			return cmd_usage_error(ctx->cmd,
-					       "--by=%s: profiles are kept by one kind "
-					       "of context each: --%s chooses among "
-					       "those of another",
-					       by->name, context_kind_str(kind));
-	}
-	return 0;
-}
+#include "tools/prof_time.h"
 
 static int run(struct cmd_context *ctx)
 {
+	const bool no_procedures =
+		ctx->opt.by == BY_IMAGE || prof_contexts[ctx->opt.by].name;
 	struct prof p;
 	int err;
 
-	const struct prof_context *by = &prof_contexts[ctx->opt.by];
-
-	if (check_by(ctx, by))
+	if (prof_check_by(ctx))
 		return EXIT_USAGE;
-	if (ctx->opt.procedure && (ctx->opt.by == BY_IMAGE || by->name))
+	if (ctx->opt.procedure && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
 						 "and --by=line");
-	if (ctx->opt.inlines && (ctx->opt.by == BY_IMAGE || ctx->opt.by == BY_COMM))
+	if (ctx->opt.inlines && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--inlines goes with --by=procedure "
 						 "and --by=line");
+	if (ctx->opt.combine && (ctx->opt.over_time || ctx->opt.svg))
+		return cmd_usage_error(ctx->cmd, "--over-time and --svg are of one "
+						 "event: not with --combine");
 	if (prof_open(ctx, &p))
 		return EXIT_FAIL;
 	err = 0;
@@ -47,6 +37,10 @@ static int run(struct cmd_context *ctx)
 		prof_print_json(&p);
 	else
 		err = prof_print_table(&p);
+	if (!err && ctx->opt.svg && prof_write_svg(&p, ctx->opt.svg)) {
+		prof_close(&p);
+		return EXIT_FAIL;
+	}
 	prof_close(&p);
 	if (err)
 		log_err("prof: %s", err_str(err));
@@ -64,6 +58,10 @@ static const struct opt opts[] = {
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
 	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
 	    combine),
+	OPT("over-time", 0, NULL, "show when the time of each row was", OPT_FLAG,
+	    over_time),
+	OPT("svg", 0, "FILE", "draw when the time of the busiest rows was", OPT_STRING,
+	    svg),
 	OPTS_DEBUG_FILES,
 	OPT_LIMIT,
 	OPT_SORT("time, samples, procedure, image, or an event"),

@@ -33,6 +33,7 @@
 #include "tools/select.h"
 
 #define DEFAULT_OUTPUT "cpi.db"
+#define CAPTURE_S      120 /* that code and names may take to be kept, at the end */
 
 /* As shells have it. */
 #define EXIT_CANNOT_RUN 126
@@ -47,7 +48,7 @@ struct recording {
 	sigset_t old_signals;
 	bool ended;
 	int wait_status;
-	uint64_t start_ns;
+	uint64_t start_ns, end_ns;
 	unsigned int by; /* 1 << each kind of contexts that is kept */
 };
 
@@ -146,6 +147,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 		cfg->events[i] = ctx->opt.events.item[i];
 	cfg->hz = ctx->opt.hz;
 	cfg->epoch_ns = 0;
+	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
 	cfg->label = ctx->opt.label;
 	cfg->by = r->by;
 	cfg->by_process = ctx->opt.by_process;
@@ -188,6 +190,7 @@ static int record(const struct cmd_context *ctx, struct recording *r)
 		err = run_until_end(r);
 	if (err)
 		log_err("%s: %s", ctx->args[0], err_str(err));
+	r->end_ns = time_mono_ns();
 	close_err = session_close(r->session);
 	err = err ? err : close_err;
 out:
@@ -198,7 +201,7 @@ out:
 
 static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 {
-	const double seconds = (time_mono_ns() - r->start_ns) / 1e9;
+	const double seconds = (r->end_ns - r->start_ns) / 1e9;
 	struct cmd_context read = { .cmd = ctx->cmd,
 				    .opt.dbs = { { output(ctx) }, 1 } };
 	uint64_t received = 0, lost = 0, unknown = 0;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/prof.h"
 #include "tools/runs.h"
 #include "tools/stats.h"
 
@@ -21,6 +22,8 @@ static int run(struct cmd_context *ctx)
 
 	if (ctx->opt.by > BY_LINE) /* the last of its words */
 		ctx->opt.by = BY_CATEGORY;
+	if (prof_check_by(ctx))
+		return EXIT_USAGE;
 	if (ctx->nr_args && ctx->opt.epoch)
 		return cmd_usage_error(ctx->cmd, "epochs are named twice");
 	if (ctx->nr_args && runs_join(ctx, ctx->args, ctx->nr_args, &spec))

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/prometheus.h"
 #include "base/times.h"
+#include "db/captures.h"
 #include "tools/cmd.h"
 #include "tools/ctl.h"
 #include "tools/out.h"
@@ -137,7 +138,7 @@ static int put_gaps(struct buf *b, struct db *db)
 static int put_database(struct buf *b, const struct selection *sel)
 {
 	struct query_interval last = { 0 };
-	uint64_t file_bytes, wal_bytes;
+	uint64_t file_bytes, wal_bytes, captured_bytes;
 	int err;
 
 	buf_puts(b, "path ");
@@ -147,6 +148,10 @@ static int put_database(struct buf *b, const struct selection *sel)
 		return err;
 	buf_printf(b, "\nfile_bytes %" PRIu64 "\nwal_bytes %" PRIu64 "\n", file_bytes,
 		   wal_bytes);
+	err = captures_bytes(sel->db, &captured_bytes);
+	if (err)
+		return err;
+	buf_printf(b, "captured_bytes %" PRIu64 "\n", captured_bytes);
 	put_epoch(b, select_newest(sel));
 	err = query_intervals(sel->db, &sel->epochs, keep_interval, &last);
 	if (err)

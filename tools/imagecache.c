@@ -13,12 +13,17 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analysis/captured.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "daemon/elfid.h"
+#include "db/captures.h"
+#include "db/pack.h"
 
 #define MAX_OPEN     8
 #define MAX_WARNINGS 10
@@ -28,6 +33,7 @@ struct entry {
 	int64_t id;
 	struct image *image; /* NULL: closed, or err says why */
 	int err;
+	bool warned_of_lines;
 	uint64_t used; /* the clock at its last use */
 };
 
@@ -178,10 +184,73 @@ out:
 	return err;
 }
 
+/* Adds a part of what was kept of a file. */
+static int add_part(void *ctx, const struct capture_part *part)
+{
+	struct buf memory = { 0 };
+	const uint8_t *body;
+	size_t size;
+	int err;
+
+	err = pack_get(part->data, part->data_size, CAPTURED_MAX_BODY, &memory, &body,
+		       &size);
+	if (!err)
+		err = captured_decode(ctx, body, size);
+	buf_fini(&memory);
+	return err;
+}
+
+/* -CPI_ENOIMAGE when nothing was captured of the file. */
+static int open_captured_file(struct image_cache *cache, const struct query_image *row,
+			      struct image **out)
+{
+	struct captured *c = malloc(sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	captured_init(c);
+	err = captures_each(cache->db, row->id, add_part, c);
+	if (!err && !c->segments.len)
+		err = -CPI_ENOIMAGE;
+	if (!err)
+		err = image_open_captured(&row->desc, c, out);
+	if (err) {
+		captured_fini(c);
+		free(c);
+	}
+	return err;
+}
+
 /* A file that ran, and was gone before anybody could say what it holds. */
 static bool is_unverified(const struct image_desc *desc)
 {
 	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
+}
+
+/* Whether the file has the content that ran: neither build id nor name is enough. */
+static int check_content(const struct image_desc *desc, int fd)
+{
+	struct elfid id;
+	int err = desc->has_content ? elfid_read(fd, &id) : 0;
+
+	if (err || !desc->has_content)
+		return err;
+	return memcmp(id.content, desc->content, sizeof(id.content)) ? -CPI_EMISMATCH
+								     : 0;
+}
+
+/* Takes fd over, which may be an error. */
+static int open_fd(struct image_cache *cache, const struct image_desc *desc, int fd,
+		   struct image **out)
+{
+	int err = fd < 0 ? fd : check_content(desc, fd);
+
+	if (!err)
+		return image_open_searching(desc, fd, desc->name, &cache->search, out);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* Where it lay; else, where that is allowed, from a server that knows its build id. */
@@ -189,18 +258,19 @@ static int open_file(struct image_cache *cache, const struct query_image *row,
 		     struct image **out)
 {
 	const struct image_desc *desc = &row->desc;
-	int fd = is_unverified(desc) ? -CPI_ENOIMAGE
-				     : file_open_regular(AT_FDCWD, desc->name, NULL);
-	int err = fd < 0 ? fd
-			 : image_open_searching(desc, fd, desc->name, &cache->search,
-						out);
+	int err = open_fd(cache, desc,
+			  is_unverified(desc)
+				  ? -CPI_ENOIMAGE
+				  : file_open_regular(AT_FDCWD, desc->name, NULL),
+			  out);
 
 	if (!err || err == -ENOMEM || !cache->remote)
 		return err;
-	fd = remote_program(cache->remote, desc->build_id, desc->build_id_size);
-	if (fd < 0)
-		return err;
-	return image_open_searching(desc, fd, desc->name, &cache->search, out);
+	if (!open_fd(cache, desc,
+		     remote_program(cache->remote, desc->build_id, desc->build_id_size),
+		     out))
+		return 0;
+	return err;
 }
 
 static int open_image(struct image_cache *cache, const struct query_image *row,
@@ -213,7 +283,10 @@ static int open_image(struct image_cache *cache, const struct query_image *row,
 	err = open_file(cache, row, out);
 	if (!err || err == -ENOMEM)
 		return err;
-	captured = open_captured(cache, row, out);
+	captured = open_captured_file(cache, row, out);
+	if (!captured)
+		log_debug("%s: %s: read from what was captured of it", row->desc.name,
+			  err_str(err));
 	return captured == -CPI_ENOIMAGE ? err : captured;
 }
 
@@ -263,6 +336,18 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 	e->used = ++cache->clock;
 	*out = e->image;
 	return 0;
+}
+
+void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,
+			    const struct image *image)
+{
+	const char *missing = image_missing_lines(image);
+	struct entry *e = missing ? find(cache, row->id) : NULL;
+
+	if (e && !e->warned_of_lines)
+		log_warn("%s: %s", row->desc.name, missing);
+	if (e)
+		e->warned_of_lines = true;
 }
 
 const char *image_missing_code(const struct image_desc *desc)

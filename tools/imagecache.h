@@ -39,6 +39,10 @@ struct remote *image_cache_remote(const struct image_cache *cache);
 int image_cache_get(struct image_cache *cache, const struct query_image *row,
 		    struct image **out);
 
+/* Warns, once, when lines were asked of the image and something is missing. */
+void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,
+			    const struct image *image);
+
 /* How many images could not be opened so far. */
 size_t image_cache_nr_failed(const struct image_cache *cache);
 

@@ -179,6 +179,8 @@ int list_decode(struct listing *l)
 		l->no_code = why_no_code(l, err);
 		err = add_offsets(l, &insns);
 	}
+	if (l->image)
+		image_cache_warn_lines(l->images, &l->place->image, l->image);
 	l->insn = (struct list_insn *)insns.data; /* the listing's now */
 	l->nr_insns = insns.len / sizeof(*l->insn);
 	if (err)

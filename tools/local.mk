@@ -14,6 +14,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_calc.c \
 	tools/cmd_cat.c \
 	tools/cmd_cfg.c \
+	tools/cmd_diff.c \
 	tools/cmd_epoch.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
@@ -28,9 +29,17 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_stats.c \
 	tools/cmd_status.c \
 	tools/cmd_sum.c \
+	tools/cmd_tip.c \
 	tools/cmd_top.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
+	tools/diff.c tools/diff.h \
+	tools/diff_history.c \
+	tools/diff_judge.c \
+	tools/diff_match.c \
+	tools/diff_print.c \
+	tools/diff_procedure.c tools/diff_procedure.h \
+	tools/diff_svg.c \
 	tools/events.c tools/events.h \
 	tools/explaining.c tools/explaining.h \
 	tools/explaining_each.c \
@@ -50,6 +59,8 @@ tools_libtools_a_SOURCES = \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
+	tools/prof_svg.c \
+	tools/prof_time.c tools/prof_time.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
 	tools/remote.c tools/remote.h \
@@ -71,11 +82,20 @@ tools_libtools_a_SOURCES = \
 	tools/together.c tools/together.h \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
-	tools/top_screen.c tools/top_screen.h
+	tools/top_screen.c tools/top_screen.h \
+	tools/unpack.c tools/unpack.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
+
+# The capture's server is cpid's and cpi record's alone.
+pkglibexec_PROGRAMS += tools/cpi-capture
+tools_cpi_capture_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
+tools_cpi_capture_SOURCES = tools/capture_main.c tools/capture.h \
+	tools/capture_files.c tools/capture_sandbox.c tools/capture_work.c
+tools_cpi_capture_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
+	base/libbase.a $(ANALYSIS_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

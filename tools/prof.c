@@ -17,11 +17,12 @@
 #include "base/log.h"
 #include "tools/imagecache.h"
 #include "tools/prof_rows.h"
+#include "tools/prof_time.h"
 #include "tools/progress.h"
 
 #define NO_SYMBOL UINT64_MAX
 
-const struct prof_context prof_contexts[] = {
+const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
 	[BY_COMM] = { CONTEXT_COMM, "comm", "command", "[unknown command]" },
 	[BY_CGROUP] = { CONTEXT_CGROUP, "cgroup", "cgroup", "[unknown cgroup]" },
 	[BY_CONTAINER] = { CONTEXT_CGROUP, "container", "container", "[no container]" },
@@ -29,6 +30,22 @@ const struct prof_context prof_contexts[] = {
 	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
 	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
 };
+
+/* A row by one kind of context holds nothing that another one selects. */
+int prof_check_by(const struct cmd_context *ctx)
+{
+	const struct prof_context *by = &prof_contexts[ctx->opt.by];
+
+	for (int kind = 0; by->name && kind < NR_CONTEXT_KINDS; kind++) {
+		if (ctx->opt.context[kind] && kind != (int)by->kind)
+			return cmd_usage_error(ctx->cmd,
+					       "--by=%s: profiles are kept by one kind "
+					       "of context each: --%s chooses among "
+					       "those of another",
+					       by->name, context_kind_str(kind));
+	}
+	return 0;
+}
 
 struct gather {
 	struct prof *p;
@@ -111,6 +128,8 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t ev
 			locate(g, image, c[i].offset, &key);
 		err = add_to(g->p, &key, event, c[i].n, weight);
 	}
+	if (image)
+		image_cache_warn_lines(g->images, &q->image, image);
 	return err;
 }
 
@@ -145,7 +164,7 @@ static int gather_profiles(struct prof *p)
 	int err;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
-				   true);
+				   !p->quiet);
 	if (!g.images)
 		return -ENOMEM;
 	err = image_cache_search(g.images, p->ctx->opt.debug_dir,
@@ -290,7 +309,7 @@ static int choose_primary(struct prof *p)
 	return 0;
 }
 
-static int gather(struct prof *p)
+int prof_gather(struct prof *p)
 {
 	int err;
 
@@ -334,7 +353,9 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 		return err;
 	if (ctx->opt.procedure)
 		p->procedure_glob = select_glob(ctx->opt.procedure);
-	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : gather(p);
+	err = ctx->opt.procedure && !p->procedure_glob ? -ENOMEM : prof_gather(p);
+	if (!err && (ctx->opt.over_time || ctx->opt.svg))
+		err = prof_over_time(p);
 	if (err)
 		prof_close(p);
 	return err;
@@ -343,6 +364,7 @@ int prof_open(const struct cmd_context *ctx, struct prof *p)
 void prof_close(struct prof *p)
 {
 	prof_free_rows(p);
+	prof_free_buckets(p);
 	free(p->procedure_glob);
 	events_fini(&p->ev);
 	select_close(&p->sel);

@@ -34,8 +34,9 @@ struct prof_row {
 	struct cgroup_container *container; /* NULL: of none */
 	char *file; /* with --by line; NULL where it is not known */
 	int line;
-	bool departs;     /* with --combine: ticks are not in its time */
-	double kernel_ns; /* of event 0 */
+	bool departs;      /* with --combine: ticks are not in its time */
+	double kernel_ns;  /* of event 0 */
+	double *over_time; /* prof_time.h's; NULL: nothing */
 	struct tally
 		tally[]; /* per event, and the weight that --combine makes of them */
 };
@@ -48,7 +49,17 @@ struct prof_context {
 	const char *missing; /* the row of samples that are in none */
 };
 
-extern const struct prof_context prof_contexts[BY_PROCESS + 1];
+extern const struct prof_context prof_contexts[BY_CATEGORY + 1];
+
+/* Whether what is selected can be told apart by --by: 0, or EXIT_USAGE after saying why
+ * not. */
+int prof_check_by(const struct cmd_context *ctx);
+
+/* An interval of the selection, and how long its epochs are altogether. */
+struct prof_bucket {
+	uint64_t from_ns, to_ns;
+	double seconds;
+};
 
 struct prof {
 	const struct cmd_context *ctx;
@@ -63,6 +74,9 @@ struct prof {
 	size_t nr_rows;
 	struct tally busy[EVENTS_MAX + 1]; /* all rows but the idle one */
 	struct tally idle[EVENTS_MAX + 1];
+	struct prof_bucket *bucket; /* with --over-time */
+	size_t nr_buckets;
+	bool quiet; /* images that cannot be opened are not named */
 };
 
 /*
@@ -71,6 +85,12 @@ struct prof {
  */
 int prof_open(const struct cmd_context *ctx, struct prof *p);
 void prof_close(struct prof *p);
+
+/* Of a p with context and selection: its events and rows. 0, or an error, logged. */
+int prof_gather(struct prof *p);
+
+/* Whether the options let a row be seen. */
+bool prof_is_shown(const struct prof *p, const struct prof_row *row);
 
 /* With --combine: finds the two events. Errors are logged. 0, -ENODATA or -EINVAL. */
 int prof_combine_begin(struct prof *p);

@@ -12,8 +12,10 @@
 
 #include "analysis/combine.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "tools/out.h"
 #include "tools/prof.h"
+#include "tools/prof_time.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
@@ -108,6 +110,10 @@ static void make_layout(struct layout *l, const struct prof *p)
 	for (size_t i = 0; i < p->ev.nr; i++) {
 		if (i != p->primary)
 			add_event_columns(l, p, i);
+	}
+	if (p->ctx->opt.over_time) {
+		add_column(l, "over time", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+		add_column(l, "", "over_time", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
 	}
 	if (by == BY_LINE) {
 		add_column(l, "line", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
@@ -230,6 +236,20 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	free(both);
 }
 
+static void put_time_cells(struct table *t, const struct prof *p,
+			   const struct prof_row *row)
+{
+	struct buf line = { 0 }, numbers = { 0 };
+
+	prof_put_sparkline(p, row, &line);
+	table_text(t, buf_str(&line));
+	for (size_t i = 0; i < p->nr_buckets; i++)
+		buf_printf(&numbers, "%s%.6g", i ? " " : "", prof_at(row, i));
+	table_text(t, buf_str(&numbers));
+	buf_fini(&line);
+	buf_fini(&numbers);
+}
+
 static void put_row(struct table *t, const struct prof *p, const struct prof_row *row,
 		    double cumulated)
 {
@@ -241,10 +261,12 @@ static void put_row(struct table *t, const struct prof *p, const struct prof_row
 		if (i != p->primary)
 			put_event_cells(t, p, row, i, 0);
 	}
+	if (p->ctx->opt.over_time)
+		put_time_cells(t, p, row);
 	put_name_cells(t, p, row);
 }
 
-static bool is_shown(const struct prof *p, const struct prof_row *row)
+bool prof_is_shown(const struct prof *p, const struct prof_row *row)
 {
 	const char *glob = p->procedure_glob;
 
@@ -323,7 +345,7 @@ int prof_print_table(const struct prof *p)
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		const struct prof_row *row = p->row[i];
 
-		if (!is_shown(p, row))
+		if (!prof_is_shown(p, row))
 			continue;
 		if (limit && shown == limit) {
 			nr_hidden++;
@@ -358,6 +380,34 @@ static void json_container(struct json *j, const struct cgroup_container *c)
 	json_string(j, "qos", c ? c->qos : NULL);
 }
 
+static void json_over_time(struct json *j, const struct prof *p,
+			   const struct prof_row *row)
+{
+	json_array(j, "over_time");
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		if (p->bucket[i].seconds > 0)
+			json_real(j, NULL, prof_at(row, i), 6);
+		else
+			json_null(j, NULL);
+	}
+	json_end(j);
+}
+
+static void json_buckets(struct json *j, const struct prof *p)
+{
+	char text[TIME_TEXT_SIZE];
+
+	json_array(j, "intervals");
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		json_object(j, NULL);
+		json_string(j, "from", time_format(p->bucket[i].from_ns, text));
+		json_string(j, "to", time_format(p->bucket[i].to_ns, text));
+		json_real(j, "seconds", p->bucket[i].seconds, 3);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void json_row(struct json *j, const struct prof *p, const struct prof_row *row)
 {
 	const struct tally *tally = &row->tally[p->primary];
@@ -376,6 +426,8 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 		json_string(j, context->name, row->whom);
 	if (p->ctx->opt.by == BY_CONTAINER)
 		json_container(j, row->container);
+	if (p->ctx->opt.over_time)
+		json_over_time(j, p, row);
 	json_string(j, "procedure", row->procedure);
 	if (p->ctx->opt.inlines)
 		json_string(j, "inlined", row->inlined);
@@ -398,7 +450,7 @@ static void json_rows(struct json *j, const struct prof *p)
 
 	json_array(j, "rows");
 	for (size_t i = 0; i < p->nr_rows; i++) {
-		if (p->row[i]->kind != ROW_PROFILE || !is_shown(p, p->row[i]))
+		if (p->row[i]->kind != ROW_PROFILE || !prof_is_shown(p, p->row[i]))
 			continue;
 		if (limit && shown++ == limit)
 			break;
@@ -430,6 +482,8 @@ void prof_print_json(const struct prof *p)
 	report_json_header(&j, &p->sel);
 	if (p->ctx->opt.combine)
 		json_real(&j, "ticks_scale", p->scale, 6);
+	if (p->ctx->opt.over_time)
+		json_buckets(&j, p);
 	json_rows(&j, p);
 	json_object(&j, "idle");
 	report_json_samples(&j, "samples", &p->ev, p->idle);

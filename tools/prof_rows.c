@@ -60,6 +60,7 @@ static void row_free(struct prof_row *r)
 {
 	if (!r)
 		return;
+	free(r->over_time);
 	free(r->image_name);
 	free(r->build_id);
 	free(r->procedure);
@@ -101,17 +102,24 @@ static struct prof_row *row_of(struct hnode *n)
 	return container_of(n, struct prof_row, node);
 }
 
+static struct prof_row *find_row(const struct prof *p, const struct row_key *key,
+				 uint64_t hash)
+{
+	for (struct hnode *n = hmap_first(&p->map, hash); n; n = hmap_next(n)) {
+		if (same_key(row_of(n), key))
+			return row_of(n);
+	}
+	return NULL;
+}
+
 int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out)
 {
 	const uint64_t hash = key_hash(key);
-	struct prof_row *r;
-	struct hnode *n;
+	struct prof_row *r = find_row(p, key, hash);
 
-	for (n = hmap_first(&p->map, hash); n; n = hmap_next(n)) {
-		if (same_key(row_of(n), key)) {
-			*out = row_of(n);
-			return 0;
-		}
+	if (r) {
+		*out = r;
+		return 0;
 	}
 	r = row_new(p, key);
 	if (!r)
@@ -122,6 +130,21 @@ int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out)
 	}
 	*out = r;
 	return 0;
+}
+
+struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row)
+{
+	const struct query_image image = { .id = row->image };
+	const struct row_key key = { .kind = row->kind,
+				     .image = row->image ? &image : NULL,
+				     .start = row->start,
+				     .procedure = row->procedure,
+				     .inlined = row->inlined,
+				     .whom = row->whom,
+				     .file = row->file,
+				     .line = row->line };
+
+	return find_row(p, &key, key_hash(&key));
 }
 
 static void tally_add(struct tally *t, uint64_t n, double weight)

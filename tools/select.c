@@ -54,6 +54,10 @@ static void add_name(struct buf *list, const char *text)
 {
 	const size_t len = strlen(text);
 
+	if (!len) {
+		add_name(list, "(no name)");
+		return;
+	}
 	for (const char *p = buf_str(list); (p = strstr(p, text)); p += len) {
 		if ((p == list->data || p[-1] == ' ') && (!p[len] || p[len] == ','))
 			return;

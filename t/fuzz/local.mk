@@ -3,8 +3,8 @@
 # sources are listed in full, because libFuzzer must see their branches. To fuzz:
 # configure with CC=clang --enable-sanitizers, then t/fuzz/fuzz_NAME FOLDER.
 FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
-FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/hmap.c base/mapping.c \
-	base/varint.c
+FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/file_open.c base/hmap.c \
+	base/mapping.c base/varint.c
 if FUZZER
 FUZZ_CFLAGS += -fsanitize=fuzzer
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -26,17 +26,26 @@ t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_BASE)
 t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_branch_LDFLAGS = $(FUZZ_LINK)
 
+FUZZ_IMAGE = t/unit/image_ask.h \
+	analysis/captured.c analysis/captured_decode.c analysis/captured_encode.c \
+	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/debuginfo.c \
+	analysis/demangle.c analysis/ehframe.c analysis/elffile.c analysis/elfsyms.c \
+	analysis/elfview.c analysis/image.c analysis/inlines.c analysis/lines.c \
+	analysis/lsda.c analysis/plt.c analysis/recorder.c analysis/splitfile.c \
+	analysis/splitset.c analysis/splitunit.c analysis/symtab.c base/arena.c \
+	$(FUZZ_BASE)
 check_PROGRAMS += t/fuzz/fuzz_image
-t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h \
-	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/debuginfo.c analysis/demangle.c \
-	analysis/ehframe.c \
-	analysis/elffile.c analysis/elfsyms.c analysis/elfview.c analysis/image.c analysis/inlines.c analysis/lines.c \
-	analysis/lsda.c \
-	analysis/plt.c analysis/splitfile.c analysis/splitset.c analysis/splitunit.c \
-	analysis/symtab.c $(FUZZ_BASE)
+t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c $(FUZZ_IMAGE)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_image_LDADD = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)
+
+check_PROGRAMS += t/fuzz/fuzz_dwarf
+EXTRA_DIST += t/fuzz/dwarf_seed.c t/fuzz/dwarf_seeds
+t_fuzz_fuzz_dwarf_SOURCES = t/fuzz/fuzz_dwarf.c $(FUZZ_IMAGE)
+t_fuzz_fuzz_dwarf_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_dwarf_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_dwarf_LDADD = $(t_fuzz_fuzz_image_LDADD)
 
 # LLVM's part comes from the library: it is not ours to look into.
 check_PROGRAMS += t/fuzz/fuzz_isa

@@ -17,7 +17,6 @@
 /* The compiler must not know what v is. */
 #define HIDE(v) __asm__ volatile("" : "+r"(v))
 
-#define NR_STEPS  60000
 #define NR_SORTED 48
 #define NR_COPIED 4096
 #define MAX_NODES (1u << 20)
@@ -34,9 +33,10 @@ static struct {
 	{ "hash", 80000 },
 	{ "calls", 10000 },
 	{ "bytes", 16384 },
+	{ "steps", 25000 },
 };
 
-enum { HASH, CALLS, BYTES, NR_SETTINGS };
+enum { HASH, CALLS, BYTES, STEPS, NR_SETTINGS };
 
 static struct node nodes[MAX_NODES];
 static uint64_t from[NR_COPIED], to[NR_COPIED];
@@ -70,17 +70,19 @@ static void link_nodes(unsigned long nr)
 PROCEDURE uint64_t mix_chase(unsigned long steps)
 {
 	const struct node *n = nodes;
-	uint64_t a = 1, b = 2;
+	uint64_t a = 1;
 
 	HIDE(steps);
 	for (unsigned long i = 0; i < steps; i++) {
 		n = n->next;
-		a = a * 3 + b;
-		b = b * 5 + a;
+		a = (a ^ (uintptr_t)n) / 3;
 		HIDE(a);
-		HIDE(b);
+		a = (a + (uintptr_t)n) * 0xbf58476d1ce4e5b9;
+		HIDE(a);
+		a = (a ^ a >> 27) * 0x94d049bb133111eb;
+		HIDE(a);
 	}
-	return a + b + n->value[0];
+	return a + n->value[0];
 }
 
 PROCEDURE uint64_t mix_sort(uint64_t seed)
@@ -131,7 +133,7 @@ PROCEDURE uint64_t mix_caller(unsigned long calls)
 static void do_round(void)
 {
 	result += mix_hash(settings[HASH].value);
-	result += mix_chase(NR_STEPS);
+	result += mix_chase(settings[STEPS].value);
 	for (int i = 0; i < 500; i++)
 		result += mix_sort(result);
 	for (int i = 0; i < 150; i++)
@@ -161,7 +163,8 @@ int main(int argc, char **argv)
 
 	for (int i = 2; i < argc; i++) {
 		if (set(argv[i]) < 0) {
-			fprintf(stderr, "mix: %s: say hash=, calls= or bytes=\n",
+			fprintf(stderr,
+				"mix: %s: say hash=, calls=, bytes= or steps=\n",
 				argv[i]);
 			return EXIT_FAILURE;
 		}

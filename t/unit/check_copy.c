@@ -177,7 +177,9 @@ static int put_profile(void *ctx, const struct query_profile *q)
 static void dump_epochs(struct db *db, const struct query_epochs *e, struct buf *out)
 {
 	struct query_selection everybody = { .epochs = e };
-	struct query_selection make = { .epochs = e, .context = "make" };
+	struct query_selection make = { .epochs = e,
+					.context = "make",
+					.kind = CONTEXT_COMM };
 	struct query_streams s;
 	struct query_losses l;
 	struct query_comms c;
@@ -607,6 +609,8 @@ static const struct {
 	  " replace(sql, 'UNIQUE (event', 'CHECK (event IS NOT NULL AND (event')" },
 	{ "another's schema", "DROP TABLE comm; CREATE TABLE comm (x)" },
 	{ "a missing table", "DROP TABLE comm" },
+	{ "a missing column", "ALTER TABLE tally RENAME enabled_ns TO enabled" },
+	{ "an epoch that is rolled up now", "INSERT INTO roll VALUES (2, 1, 0, 0)" },
 };
 
 START_TEST(a_file_that_lies_changes_nothing)

@@ -402,6 +402,27 @@ START_TEST(a_life_for_which_there_is_no_room_is_a_gap)
 }
 END_TEST
 
+START_TEST(a_process_has_so_many_mappings_and_the_others_do_not_mind)
+{
+	procmap_exec(pm, 7, "many", 100);
+	procmap_exec(pm, 8, "few", 100);
+	for (uint64_t i = 0; i < PROCMAP_MAX_OWN; i++)
+		map(7, (2 * PROCMAP_MAX_OWN - i) * 0x1000, 0x1000,
+		    i % 2 ? "/bin/odd" : "/bin/even", 110);
+	ck_assert_str_eq(lookup(7, 0, 2 * PROCMAP_MAX_OWN * 0x1000, 120, 130),
+			 "/bin/even");
+	for (uint64_t i = 0; i < 3; i++)
+		map(7, i * 0x1000, 0x1000, "/bin/more", 110);
+	map(8, 0x1000, 0x1000, "/bin/few", 110);
+	ck_assert_str_eq(lookup(7, 0, 2 * PROCMAP_MAX_OWN * 0x1000, 120, 130), "GAP");
+	ck_assert_str_eq(lookup(8, 0, 0x1000, 120, 130), "/bin/few");
+	ck_assert_uint_le(procmap_nr_ranges(pm), PROCMAP_MAX_OWN + 1);
+	procmap_exec(pm, 7, "few", 200);
+	map(7, 0x1000, 0x1000, "/bin/few", 210);
+	ck_assert_str_eq(lookup(7, 0, 0x1000, 220, 230), "/bin/few");
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("procmap");
@@ -425,6 +446,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, generations_stay_in_their_bits);
 	tcase_add_test(tc, generations_of_a_number_differ_whatever_other_processes_do);
 	tcase_add_test(tc, a_life_for_which_there_is_no_room_is_a_gap);
+	tcase_add_test(tc, a_process_has_so_many_mappings_and_the_others_do_not_mind);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -7,7 +7,8 @@
 
 #include "analysis/image.h"
 
-#define IMAGE_ASK_STEP 101 /* bytes between two questions */
+#define IMAGE_ASK_STEP   101 /* bytes between two questions */
+#define IMAGE_ASK_INSIDE 5   /* places in a procedure */
 
 /* size is the file's. Returns whether what was heard agrees with itself. */
 static inline bool image_ask(struct image *im, uint64_t size)
@@ -25,7 +26,11 @@ static inline bool image_ask(struct image *im, uint64_t size)
 		sane &= image_symbol_at(im, s[i]->start) == s[i];
 		image_line_at(im, s[i]->start);
 		image_line_at(im, s[i]->end - 1);
-		image_inlined_at(im, s[i]->start, &inlined);
+		for (uint64_t k = 0; k < IMAGE_ASK_INSIDE; k++)
+			image_inlined_at(im,
+					 s[i]->start + (s[i]->end - s[i]->start) /
+							       IMAGE_ASK_INSIDE * k,
+					 &inlined);
 	}
 	for (uint64_t at = 0; at < size; at += IMAGE_ASK_STEP) {
 		found = image_symbol_at(im, at);

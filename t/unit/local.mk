@@ -4,7 +4,7 @@ UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = base/libbase.a $(CHECK_LIBS)
 UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_branch \
 	t/unit/check_branch_pair \
-	t/unit/check_prometheus \
+	t/unit/check_mapping t/unit/check_prometheus \
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
@@ -20,6 +20,8 @@ t_unit_check_branch_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_LDADD = $(UNIT_LDADD)
 t_unit_check_branch_pair_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branch_pair_LDADD = $(UNIT_LDADD)
+t_unit_check_mapping_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_mapping_LDADD = $(UNIT_LDADD)
 t_unit_check_prometheus_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_prometheus_LDADD = $(UNIT_LDADD)
 t_unit_check_rangemap_CFLAGS = $(UNIT_CFLAGS)
@@ -63,7 +65,8 @@ t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
-	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_query t/unit/check_retain
+	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
+	t/unit/check_query t/unit/check_retain
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -101,6 +104,10 @@ t_unit_check_stated_LDADD = $(COLLECT_LDADD)
 t_unit_check_statement_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_statement_LDADD = $(DAEMON_UNIT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
+check_PROGRAMS += t/unit/check_apart
+QUICK_TESTS += t/unit/check_apart
+t_unit_check_apart_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_apart_LDADD = $(DAEMON_UNIT_LDADD)
 check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
@@ -123,6 +130,8 @@ t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_plans_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_plans_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_retain_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -132,7 +141,7 @@ t_unit_check_copy_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_query_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/
-UNIT_ANALYSIS = t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
+UNIT_ANALYSIS = t/unit/check_captured t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
 	t/unit/check_image \
 	t/unit/check_image_hostile t/unit/check_isa t/unit/check_schedule \
 	t/unit/check_seen t/unit/check_symtab
@@ -144,6 +153,8 @@ UNIT_ANALYSIS_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS)
 
 t_unit_check_cfg_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_cfg_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_captured_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
+t_unit_check_captured_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_cover_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_cover_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_demangle_CFLAGS = $(UNIT_CFLAGS)
@@ -161,7 +172,7 @@ t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
-UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
+UNIT_FREQ = t/unit/check_address t/unit/check_tip t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
@@ -177,6 +188,8 @@ t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_chain_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_chain_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_tip_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_tip_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_combine_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_combine_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
@@ -211,7 +224,8 @@ t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
 
 # Runs compared: statistics.
-UNIT_RUNS = t/unit/check_compare t/unit/check_distribution t/unit/check_spread
+UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \
+	t/unit/check_shape t/unit/check_similar t/unit/check_spread
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
 UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
@@ -219,5 +233,9 @@ t_unit_check_compare_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_compare_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_distribution_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_distribution_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_shape_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_shape_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_similar_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_similar_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)

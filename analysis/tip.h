@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tip.h - whose a cycle is, and whose each kind of profiler takes it to be
+ *
+ * MICRO'21 sections 2 and 3: the Oracle accounts each cycle between the first and the
+ * last commit to the instructions whose latency the processor exposes; a profiler
+ * does so, by its own rule, for the cycles that it samples.
+ *
+ * I1  Σ rows of the Oracle = cycles = Σ states.
+ * I2  Σ rows of another policy = samples, once a trace has ended; none where the
+ *     trace does not tell what the policy needs.
+ * I3  Memory: a row for each PC, and TIP_MAX_WAIT spans; a trace's length adds none.
+ */
+#ifndef CPI_ANALYSIS_TIP_H
+#define CPI_ANALYSIS_TIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the profilers choose, sections 2.2, 3.2 and 4. */
+#define TIP_POLICIES(X)                                                           \
+	X(ORACLE, "Oracle")     /* each cycle, 1/n to each of n that commit */    \
+	X(TIP, "TIP")           /* the same of the sampled cycles */              \
+	X(ILP, "TIP-ILP")       /* that, but one of those that commit */          \
+	X(NCI, "NCI")           /* the next that commits, the oldest of them */   \
+	X(NCI_ILP, "NCI+ILP")   /* 1/n to each of the next that commit */         \
+	X(LCI, "LCI")           /* the oldest that commits, or the last before */ \
+	X(LCI_LAST, "LCI-last") /* the youngest that has committed by then */     \
+	X(DISPATCH, "Dispatch") /* the next that is dispatched, if it commits */  \
+	X(SOFTWARE, "Software") /* the next that is fetched after it, if it does */
+
+enum tip_policy {
+#define TIP_POLICY_ENUM(name, text) TIP_BY_##name,
+	TIP_POLICIES(TIP_POLICY_ENUM)
+#undef TIP_POLICY_ENUM
+		TIP_NR_POLICIES
+};
+
+const char *tip_policy_str(enum tip_policy policy);
+
+/* What the processor does in a cycle; sections 2.2's four, and why it is empty. */
+#define TIP_STATES(X)                       \
+	X(COMPUTING, "computing")           \
+	X(STALLED, "stalled")               \
+	X(MISPREDICT, "flushed_mispredict") \
+	X(FLUSHED, "flushed_other")         \
+	X(DRAINED, "drained")               \
+	X(EXCEPTION, "exception")
+
+enum tip_state {
+#define TIP_STATE_ENUM(name, text) TIP_IS_##name,
+	TIP_STATES(TIP_STATE_ENUM)
+#undef TIP_STATE_ENUM
+		TIP_NR_STATES
+};
+
+const char *tip_state_str(enum tip_state state);
+
+enum tip_flag {
+	TIP_MISPREDICTED = 1, /* a branch: what is younger was on the wrong path */
+	TIP_FLUSHES = 2,      /* what is younger is fetched again */
+	TIP_BRANCHES = 4,     /* control flow: it ends a block */
+	TIP_CALLS = 8,        /* what follows it begins a function */
+	TIP_TOLD = 16,        /* the trace tells what the last two are */
+};
+
+struct tip_insn {
+	uint64_t pc;
+	unsigned int flags; /* enum tip_flag */
+};
+
+#define TIP_MAX_WIDTH 16
+#define TIP_MAX_WAIT  4096
+
+/* Cycles in which the commit stage does the same. */
+struct tip_span {
+	uint64_t cycle, nr;
+	enum {
+		TIP_COMMITS, /* insn[0..n), the oldest first; nr is 1 */
+		TIP_STALLS,  /* at the head is insn[0] */
+		TIP_EMPTY,
+		TIP_EXCEPTS, /* insn[0] cannot go on; n is 0 where that is not known */
+	} what;
+	unsigned int n;
+	struct tip_insn insn[TIP_MAX_WIDTH];
+};
+
+struct tip_sampling {
+	uint64_t interval; /* cycles; 1: each */
+	bool random;       /* where in each interval, else at its begin */
+	uint64_t seed;
+};
+
+struct tip_row {
+	uint64_t pc;
+	double weight[TIP_NR_POLICIES]; /* the Oracle's cycles; others' samples */
+	uint64_t block, function;       /* PCs of their first instructions */
+};
+
+enum tip_level { TIP_INSTRUCTION, TIP_BLOCK, TIP_FUNCTION, TIP_NR_LEVELS };
+
+const char *tip_level_str(enum tip_level level);
+
+struct tip;
+
+struct tip *tip_new(const struct tip_sampling *sampling); /* NULL: out of memory */
+void tip_free(struct tip *t);                             /* accepts NULL */
+
+/*
+ * The next cycles. They ascend; cycles that no span tells of are empty ones. Returns 0,
+ * -EINVAL (not a span, or not ascending), -ENOMEM, or -CPI_ELIMIT where more than
+ * TIP_MAX_WAIT spans of different heads pass without a commit.
+ */
+int tip_add(struct tip *t, const struct tip_span *span);
+
+/*
+ * Where the instructions that commit were fetched and dispatched, in their order, after
+ * the span in which they do. 0 or -ENOMEM.
+ */
+int tip_add_entry(struct tip *t, uint64_t pc, uint64_t fetched, uint64_t dispatched);
+
+struct tip_result {
+	uint64_t cycles, commits, samples;
+	double state[TIP_NR_STATES]; /* cycles */
+	const struct tip_row *row;   /* ascending PCs; the struct tip's */
+	size_t nr_rows;
+	bool has_blocks, has_entries; /* whether the trace tells of them */
+	/* 1 - Σ min(policy, Oracle) of shares (section 4); NAN where it is not known.
+	 */
+	double error[TIP_NR_LEVELS][TIP_NR_POLICIES];
+};
+
+/* Ends the trace. 0, -ENOMEM, or -CPI_EEMPTY when nothing committed. */
+int tip_end(struct tip *t, struct tip_result *out);
+
+#endif

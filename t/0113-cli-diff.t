@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi diff on runs whose every count is known.
+. "$srcdir/t/tap.sh"
+
+CPI_DB=runs.db
+export CPI_DB
+{
+	for n in 0 1 2 3 4; do
+		echo "old 10 1000 alpha=$((2000 + 13 * n)) beta=$((1500 - 9 * n))" \
+			"gamma=$((1000 + 7 * n)) delta=$((800 - 5 * n)) lost=100" \
+			"v1:common=500"
+		echo "same 10 1000 alpha=$((1990 + 17 * n)) beta=$((1510 - 8 * n))" \
+			"gamma=$((1010 + 5 * n)) delta=$((790 + 2 * n)) lost=100" \
+			"v1:common=500"
+		# Half the rate; a fifth more time in gamma, and a new procedure.
+		echo "new 10 2000 alpha=$((1000 + 6 * n)) beta=$((750 - 5 * n))" \
+			"gamma=$((600 + 4 * n)) delta=$((400 - 2 * n)) found=60" \
+			"v1:common=250"
+	done
+} >table
+"$builddir/t/runsdb" runs.db <table || bail "no database"
+
+plan 24
+
+cpi diff old new >text 2>err
+is "$?" 0 "two selections are compared"
+is "$(cat err)" "" "without complaints"
+like "$(cat text)" '^3 of 7 rows that have samples enough changed' "what changed is counted"
+row()
+{
+	sed -n '/^A ms/,$p' text | sed 1d | grep " $1 " | tr -s ' ' | sed 's/^ //; s/ $//'
+}
+like "$(row gamma)" '^101.40 121.60 20.20 .* 20\.[0-9] 1[0-9]\.[0-9] 2[0-9]\.[0-9] ' \
+	"a fifth more, at half the rate"
+is "$(sed -n '/^A ms/{n;p;}' text | grep -c ' gamma ')" 1 "the finding comes first"
+like "$(row gamma)" 'undetermined gamma prog$' "without code no verdict"
+like "$(row found)" ' new found prog$' "what is new"
+like "$(row lost)" ' gone lost prog$' "what is gone"
+like "$(row alpha)" ' 0\.[0-9] -[0-9.]* [0-9.]* ' "what did not change has no change"
+like "$(cpi diff old same)" 'changed: no more than chance explains' "equal runs are equal"
+
+cpi diff 1 2 --history=none >text
+like "$(cat text)" '^Sampling error only' "one epoch a side: the sampling error alone"
+unlike "$(sed -n '/^A ms/,$p' text)" 'undetermined' "and no verdict"
+is "$(cpi diff 1 2 --history=none --format=csv | cut -d, -f11,10 | sort -u)" \
+	"$(printf '%s\n' , p,q)" "nor any p"
+like "$(cpi diff 14 15)" '^What epochs differ by is that of 13 earlier ones' \
+	"earlier epochs tell what epochs differ by"
+like "$(cpi diff 14 15 --history 1..4)" 'that of 4 earlier ones' "or those that are named"
+like "$(cpi diff old new --threshold=30)" '^2 of 7 rows' "a threshold: what came and went is left"
+is "$(cpi diff old new --by image --format=csv | cut -d, -f17 | sort | tr '\n' ' ')" \
+	"image prog v1 " "by image"
+like "$(cpi diff old new --by image)" 'too few rows are on both sides' \
+	"two rows have no median"
+is "$(cpi diff old new --format=csv --limit 1 | tail -n 1 | cut -d, -f12,13,14,17)" \
+	"1,undetermined,both,gamma" "as CSV"
+cpi diff new old >text
+like "$(row gamma)" ' -1[67]\.[0-9] ' "the other way round"
+like "$(cpi diff old new --color=always)" "$(printf '\033\\[1;31m')" "in colour"
+cpi diff old >/dev/null 2>&1
+is "$?" 2 "both selections are needed"
+
+cpi diff old new --format=svg >diff.svg
+if ! command -v python3 >/dev/null; then
+	skip 2 "no python3 to read with"
+	exit 0
+fi
+is "$(python3 -c '
+import xml.etree.ElementTree as t
+root = t.parse("diff.svg").getroot()
+print(root.tag.split("}")[1], len(root.findall("{*}g")))')" "svg 7" "as a picture"
+is "$(cpi diff old new --format=json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+r = d["rows"][0]
+print(d["basis"], d["normalized_by"], d["found"], r["procedure"], r["found"],
+      r["low_percent"] < r["change_percent"] < r["high_percent"],
+      abs(r["delta_per_second"] - r["b_per_second"] + r["a_per_second"]) < 1e-3,
+      abs(sum(x["a_percent"] for x in d["rows"]) - 100) < 1e-9)')" \
+	"runs median 3 gamma 1 True True True" "as JSON"

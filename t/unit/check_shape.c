@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "analysis/shape.h"
+
+#include <math.h>
+
+#include "t/unit/random.h"
+#include "t/unit/unit.h"
+
+#define NR_INSNS 10
+
+/*
+ * A procedure of three classes: its entry, a loop, and a part of the loop. B's samples
+ * are A's, times these.
+ */
+static const struct {
+	const char *what;
+	double by[NR_INSNS];
+	double calls;
+	bool grew;
+	enum shape_kind want;
+} changes[] = {
+	{ "a stall in the loop",
+	  { 1, 1, 1, 1, 4, 1, 1, 1, 1, 1 },
+	  1,
+	  true,
+	  SHAPE_CYCLES },
+	{ "a stall, and the caller too",
+	  { 1, 1, 1, 1, 4, 1, 1, 1, 1, 1 },
+	  1.8,
+	  true,
+	  SHAPE_CYCLES },
+	{ "a stall that went",
+	  { 1, 1, 1, 1, 0.1, 1, 1, 1, 1, 1 },
+	  1,
+	  false,
+	  SHAPE_CYCLES },
+	{ "twice the calls",
+	  { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 },
+	  2,
+	  true,
+	  SHAPE_FREQUENCY },
+	{ "half the calls",
+	  { .5, .5, .5, .5, .5, .5, .5, .5, .5, .5 },
+	  .5,
+	  false,
+	  SHAPE_FREQUENCY },
+	{ "twice the iterations",
+	  { 1, 1, 1, 2, 2, 2, 2, 2, 2, 2 },
+	  1,
+	  true,
+	  SHAPE_FREQUENCY },
+	{ "all of it, no caller known",
+	  { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 },
+	  0,
+	  true,
+	  SHAPE_UNDETERMINED },
+	{ "all of it, as many calls",
+	  { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 },
+	  1,
+	  true,
+	  SHAPE_UNDETERMINED },
+	{ "nothing", { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 }, 1, true, SHAPE_UNDETERMINED },
+};
+
+static const double samples[NR_INSNS] = { 60, 40, 50, 300, 800, 200, 400, 90, 120, 70 };
+static const int class_of[NR_INSNS] = { 0, 0, 0, 1, 1, 1, 1, 2, 2, 2 };
+
+START_TEST(changes_are_told_apart)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	struct shape_insn insn[NR_INSNS];
+	struct shape_verdict v;
+	int wrong = 0;
+
+	for (int n = 0; n < 100; n++) {
+		const double size = 0.5 + 2 * random_uniform(&state);
+		struct shape_input in = { insn, NR_INSNS, size, 0, 0 };
+
+		for (int i = 0; i < NR_INSNS; i++)
+			insn[i] = (struct shape_insn){
+				random_poisson(&state, samples[i]),
+				random_poisson(&state,
+					       samples[i] * size * changes[_i].by[i]),
+				class_of[i]
+			};
+		if (changes[_i].calls > 0) {
+			in.calls_a = random_poisson(&state, 150);
+			in.calls_b =
+				random_poisson(&state, 150 * size * changes[_i].calls);
+		}
+		ck_assert_int_eq(shape_judge(&in, &v), 0);
+		wrong += v.kind != changes[_i].want;
+	}
+	ck_assert_msg(wrong <= 5, "seed %llu: %s: %d of 100 are wrong",
+		      (unsigned long long)seed, changes[_i].what, wrong);
+}
+END_TEST
+
+START_TEST(few_samples_tell_nothing)
+{
+	struct shape_insn insn[] = { { 3, 9, 0 }, { 2, 4, 0 }, { 0, 5, 1 } };
+	const struct shape_input in = { insn, NR(insn), 1, 2, 4 };
+	const struct shape_input none = { insn, 0, 1, 0, 0 };
+	struct shape_verdict v;
+
+	ck_assert_int_eq(shape_judge(&in, &v), 0);
+	ck_assert_int_eq(v.kind, SHAPE_UNDETERMINED);
+	ck_assert_int_eq(shape_judge(&none, &v), 0);
+	ck_assert_int_eq(v.kind, SHAPE_UNDETERMINED);
+	ck_assert(isnan(v.calls));
+}
+END_TEST
+
+START_TEST(verdicts_have_names)
+{
+	ck_assert_str_eq(shape_verdict_name(SHAPE_CYCLES, true), "slower");
+	ck_assert_str_eq(shape_verdict_name(SHAPE_CYCLES, false), "faster");
+	ck_assert_str_eq(shape_verdict_name(SHAPE_FREQUENCY, true), "more often");
+	ck_assert_str_eq(shape_verdict_name(SHAPE_FREQUENCY, false), "less often");
+	ck_assert_str_eq(shape_verdict_name(SHAPE_UNDETERMINED, true), "undetermined");
+}
+END_TEST
+
+static Suite *shape_suite(void)
+{
+	Suite *s = suite_create("shape");
+	TCase *t = tcase_create("shape");
+
+	tcase_add_loop_test(t, changes_are_told_apart, 0, NR(changes));
+	tcase_add_test(t, few_samples_tell_nothing);
+	tcase_add_test(t, verdicts_have_names);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(shape_suite)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * capture_files.c - how a process that may open nothing gets debug files
+ *
+ * In cpi-capture file_open_regular() is this one, not base/file_open.c's: the worker
+ * sends the path, a child of the server opens the file and sends the descriptor. What
+ * may be had so is little: a regular file that everybody may read (the server is
+ * nobody), below the debug files' root or named as debug files are. A file system that
+ * does not answer stops that child alone; the worker waits until its time is over.
+ */
+#include "config.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "analysis/debugfile.h"
+#include "base/file.h"
+#include "tools/capture.h"
+
+union fd_control {
+	struct cmsghdr head; /* aligns */
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* An answer: an error, or 0 with the descriptor. */
+static int send_answer(int socket, int answer, int fd)
+{
+	struct iovec iov = { &answer, sizeof(answer) };
+	union fd_control control = { 0 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* The descriptor of an answer, or its error. */
+static int take_answer(int socket)
+{
+	int answer = -EPROTO, fd;
+	struct iovec iov = { &answer, sizeof(answer) };
+	union fd_control control = { 0 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control.bytes,
+			      .msg_controllen = sizeof(control.bytes) };
+	const struct cmsghdr *c;
+
+	if (recvmsg(socket, &msg, MSG_CMSG_CLOEXEC) != sizeof(answer))
+		return -EPROTO;
+	c = CMSG_FIRSTHDR(&msg);
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return answer < 0 ? answer : -EPROTO;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+int file_open_regular(int dirfd, const char *path, struct stat *st)
+{
+	struct iovec iov = { (char *)path, strlen(path) + 1 };
+	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fd;
+
+	if (sendmsg(CAPTURE_FD_ASK, &msg, MSG_NOSIGNAL) < 0)
+		return -errno;
+	fd = take_answer(CAPTURE_FD_ASK);
+	return fd < 0 ? fd : file_keep_regular(fd, st);
+}
+
+static bool is_below_root(const char *path)
+{
+	return strncmp(path, DEBUGFILE_ROOT "/", sizeof(DEBUGFILE_ROOT)) == 0;
+}
+
+static bool is_debug_name(const char *path)
+{
+	static const char *const suffixes[] = { ".debug", ".dwo", ".dwp", ".dwz" };
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (strcmp(dot, suffixes[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	return !file_pread(fd, magic, SELFMAG, 0) && !memcmp(magic, ELFMAG, SELFMAG);
+}
+
+/* Distributions make symlinks below root, which is root's: those are followed. */
+static int open_allowed(const char *path)
+{
+	char *real = NULL;
+	int fd;
+
+	if (path[0] != '/' || strstr(path, "/../"))
+		return -EPERM;
+	if (is_below_root(path))
+		real = realpath(path, NULL);
+	else if (!is_debug_name(path))
+		return -EPERM;
+	fd = open(real ? real : path, FILE_OPEN_FLAGS);
+	free(real);
+	if (fd < 0)
+		return -errno;
+	fd = file_keep_regular(fd, NULL);
+	if (fd < 0 || is_elf(fd))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+/* While it waits it holds nothing whose end somebody else waits for. */
+static _Noreturn void answer(int socket, const char *path)
+{
+	const int own = dup2(socket, CAPTURE_FD_REQUEST);
+	int fd = -EPERM;
+
+	if (own >= 0 && syscall(SYS_close_range, own + 1, ~0U, 0) == 0)
+		fd = open_allowed(path);
+	send_answer(own, fd < 0 ? fd : 0, fd);
+	_exit(EXIT_SUCCESS);
+}
+
+/* What was sent is taken before the fork: the next question is another child's. */
+bool capture_answer(int socket)
+{
+	char path[PATH_MAX];
+	const ssize_t size = recv(socket, path, sizeof(path) - 1, 0);
+
+	if (size <= 0)
+		return false;
+	path[size] = '\0';
+	if (fork() == 0)
+		answer(socket, path);
+	return true;
+}

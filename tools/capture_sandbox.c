@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * capture_sandbox.c - what is left to a process that reads hostile files: what it holds
+ *
+ * The filter is a list of what may be: reading and writing what is open, memory, the
+ * clock. What else is called fails with EPERM, so that libraries which try a file that
+ * they can do without go on.
+ */
+#include "config.h"
+
+#include "tools/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/ioprio.h>
+#include <linux/seccomp.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define OWN_USER "cpi-capture" /* or else: */
+#define NOBODY   65534
+
+#define NR_ALLOWED ((int)(sizeof(allowed) / sizeof(allowed[0])))
+#define LENGTH(a)  ((unsigned short)(sizeof(a) / sizeof((a)[0])))
+
+#ifdef __x86_64__
+#define ARCH AUDIT_ARCH_X86_64
+#else
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+#define MAX_MEMORY RLIM_INFINITY /* its shadow takes terabytes of addresses */
+#else
+#define MAX_MEMORY ((rlim_t)512 << 20)
+#endif
+
+static const int allowed[] = {
+	SYS_read,          SYS_write,      SYS_pread64, SYS_lseek,   SYS_fstat,
+	SYS_close,         SYS_fcntl,      SYS_mmap,    SYS_mremap,  SYS_munmap,
+	SYS_mprotect,      SYS_madvise,    SYS_brk,     SYS_futex,   SYS_rt_sigreturn,
+	SYS_exit,          SYS_exit_group, SYS_sendmsg, SYS_recvmsg, SYS_getrandom,
+	SYS_clock_gettime,
+#ifdef SYS_newfstatat
+	SYS_newfstatat,
+#endif
+};
+
+/* Capabilities are kept: which, is decided next. */
+static int become_nobody(void)
+{
+	const struct passwd *pw = getpwnam(OWN_USER);
+	const uid_t uid = pw ? pw->pw_uid : NOBODY;
+	const gid_t gid = pw ? pw->pw_gid : NOBODY;
+
+	if (geteuid() != 0)
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1L) < 0 || setgroups(0, NULL) < 0 ||
+	    setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ||
+	    prctl(PR_SET_KEEPCAPS, 0L) < 0)
+		return -errno;
+	return uid && gid ? 0 : -EPERM;
+}
+
+/* None is left, but for one where it is wanted and there. */
+static int drop_capabilities(bool keep_reading)
+{
+	const cap_value_t reading = CAP_DAC_READ_SEARCH;
+	cap_flag_value_t have = CAP_CLEAR;
+	cap_t own = cap_get_proc(), left = cap_init();
+	int err = 0;
+
+	if (!own || !left)
+		err = -ENOMEM;
+	if (!err && keep_reading)
+		cap_get_flag(own, reading, CAP_PERMITTED, &have);
+	if (!err && (cap_set_flag(left, CAP_PERMITTED, 1, &reading, have) < 0 ||
+		     cap_set_flag(left, CAP_EFFECTIVE, 1, &reading, have) < 0 ||
+		     cap_set_proc(left) < 0))
+		err = -errno;
+	cap_free(own);
+	cap_free(left);
+	return err;
+}
+
+/*
+ * Nothing depends on it. SCHED_IDLE would be further behind, and on a busy machine get
+ * nothing done before the files are gone.
+ */
+static void go_behind_all(void)
+{
+	const struct sched_param param = { 0 };
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	setpriority(PRIO_PROCESS, 0, 19);
+	sched_setscheduler(0, SCHED_BATCH, &param);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
+		IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+	if (fd < 0)
+		return;
+	file_write(fd, "1000", 4);
+	close(fd);
+}
+
+int capture_give_up(void)
+{
+	int err;
+
+	go_behind_all();
+	err = become_nobody();
+	if (!err)
+		err = drop_capabilities(true);
+	if (!err &&
+	    (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) < 0 ||
+	     prctl(PR_SET_DUMPABLE, 0L) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
+		err = -errno;
+	return err;
+}
+
+static int set_limit(int what, rlim_t soft, rlim_t hard)
+{
+	const struct rlimit limit = { soft, hard };
+
+	return setrlimit(what, &limit) < 0 ? -errno : 0;
+}
+
+static int set_limits(void)
+{
+	int err = set_limit(RLIMIT_AS, MAX_MEMORY, MAX_MEMORY);
+
+	if (!err)
+		err = set_limit(RLIMIT_CPU, CAPTURE_CPU_S, CAPTURE_CPU_S);
+	if (!err)
+		err = set_limit(RLIMIT_FSIZE, 0, 0);
+	if (!err)
+		err = set_limit(RLIMIT_NPROC, 0, 0);
+	if (!err)
+		err = set_limit(RLIMIT_CORE, 0, 0);
+	return err;
+}
+
+/*
+ * Another architecture's calls have other numbers, x32's have more bits: both are
+ * refused. Then each allowed one, and what is left.
+ */
+static int set_filter(void)
+{
+	struct sock_filter code[NR_ALLOWED + 5];
+	const struct sock_fprog program = { .len = LENGTH(code), .filter = code };
+	const unsigned int refuse = SECCOMP_RET_ERRNO | EPERM;
+	int n = 0;
+
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, arch));
+	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0,
+						 NR_ALLOWED + 1);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, nr));
+	for (int i = 0; i < NR_ALLOWED; i++)
+		code[n++] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)allowed[i],
+			(unsigned char)(NR_ALLOWED - i), 0);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, refuse);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+}
+
+int capture_lock_in(void)
+{
+	int err = 0;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    syscall(SYS_close_range, CAPTURE_FD_END, ~0U, 0) < 0)
+		err = -errno;
+	if (!err)
+		err = drop_capabilities(false);
+	if (!err)
+		err = set_limits();
+	return err ? err : set_filter();
+}

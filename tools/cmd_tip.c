@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_tip.c - how wrong each kind of profiler is about a pipeline trace (MICRO'21)
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tip.h"
+#include "analysis/trace.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/cmd.h"
+#include "tools/json.h"
+#include "tools/out.h"
+#include "tools/table.h"
+#include "tools/unpack.h"
+
+#define PIECE        (1 << 16)
+#define DEFAULT_ROWS 20
+
+/* Of a file's pieces; the first says what it is. */
+static int read_pieces(struct unpack *u, const char *path, struct tip *t,
+		       struct trace **tr)
+{
+	char *piece = malloc(PIECE);
+	int err = piece ? 0 : -ENOMEM;
+	ssize_t n;
+
+	while (!err && (n = unpack_read(u, piece, PIECE)) != 0) {
+		err = n < 0 ? (int)n : 0;
+		if (!err && !*tr && trace_new(piece, n, t, tr)) {
+			log_err("%s: no pipeline trace: Kanata, O3PipeView and records "
+				"of 64 bytes are known, plain or packed with gzip or "
+				"zstd",
+				path);
+			free(piece);
+			return -CPI_EFORMAT;
+		}
+		if (!err)
+			err = trace_feed(*tr, piece, n);
+	}
+	if (!err && *tr)
+		err = trace_end(*tr);
+	if (err)
+		log_err("%s: %s %" PRIu64 ": %s", path,
+			*tr && !strcmp(trace_name(*tr), "tokens") ? "record" : "line",
+			*tr ? trace_where(*tr) : 0, err_str(err));
+	free(piece);
+	return err;
+}
+
+static int read_trace(const char *path, struct tip *t)
+{
+	struct trace *tr = NULL;
+	struct unpack *u;
+	int err = unpack_open(path, &u);
+
+	if (err) {
+		log_err("%s: %s", path, err_str(err));
+		return err;
+	}
+	err = read_pieces(u, path, t, &tr);
+	trace_free(tr);
+	unpack_close(u);
+	return err;
+}
+
+/* Whether the trace tells what a policy needs. */
+static bool knows(const struct tip_result *r, int policy)
+{
+	return r->has_entries ||
+	       (policy != TIP_BY_DISPATCH && policy != TIP_BY_SOFTWARE);
+}
+
+static double share(const struct tip_result *r, const struct tip_row *row, int policy)
+{
+	const double all = policy == TIP_BY_ORACLE ? r->cycles : r->samples;
+
+	return all > 0 ? row->weight[policy] / all : 0;
+}
+
+static void json_share(struct json *j, const char *key, double v)
+{
+	if (isnan(v))
+		json_null(j, key);
+	else
+		json_real(j, key, v, 12);
+}
+
+static const char *row_key(int policy)
+{
+	static const char *const keys[] = { "oracle",   "tip",      "tip_ilp",
+					    "nci",      "nci_ilp",  "lci",
+					    "lci_last", "dispatch", "software" };
+
+	return keys[policy];
+}
+
+static void print_json(const struct cmd_context *ctx, const struct tip_result *r,
+		       const struct tip_sampling *sampling)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "trace", ctx->args[0]);
+	json_number(&j, "cycles", r->cycles);
+	json_number(&j, "commits", r->commits);
+	json_object(&j, "states");
+	for (int i = 0; i < TIP_NR_STATES; i++)
+		json_share(&j, tip_state_str(i), r->state[i] / r->cycles);
+	json_end(&j);
+	json_number(&j, "interval", sampling->interval);
+	json_bool(&j, "random", sampling->random);
+	json_number(&j, "samples", r->samples);
+	json_object(&j, "errors");
+	for (int level = 0; level < TIP_NR_LEVELS; level++) {
+		json_object(&j, tip_level_str(level));
+		for (int i = TIP_BY_TIP; i < TIP_NR_POLICIES; i++)
+			json_share(&j, tip_policy_str(i), r->error[level][i]);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "profile");
+	for (size_t i = 0; i < r->nr_rows; i++) {
+		json_object(&j, NULL);
+		json_hex(&j, "pc", r->row[i].pc);
+		for (int k = 0; k < TIP_NR_POLICIES; k++)
+			json_share(&j, row_key(k),
+				   knows(r, k) ? share(r, &r->row[i], k) : NAN);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+/* The rows, all with CSV, the hottest in text. */
+static int print_rows(const struct cmd_context *ctx, const struct tip_result *r,
+		      const struct tip_row *const *row, size_t nr)
+{
+	struct column columns[1 + TIP_NR_POLICIES] = { { "pc", "pc", COLUMN_NUMBER,
+							 COLUMN_EVERYWHERE } };
+	const bool text = ctx->opt.format == OUT_TEXT;
+	struct table *t;
+	int err;
+
+	for (int i = 0; i < TIP_NR_POLICIES; i++)
+		columns[1 + i] = (struct column){ tip_policy_str(i), row_key(i),
+						  COLUMN_NUMBER, COLUMN_EVERYWHERE };
+	t = table_new(columns, 1 + TIP_NR_POLICIES);
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		table_hex(t, row[i]->pc);
+		for (int k = 0; k < TIP_NR_POLICIES; k++) {
+			if (!knows(r, k))
+				table_empty(t);
+			else if (text)
+				table_percent(t, 100 * share(r, row[i], k));
+			else
+				table_real(t, share(r, row[i], k), 12);
+		}
+	}
+	err = table_print(t, ctx->opt.format, "profile", false);
+	table_free(t);
+	return err;
+}
+
+static int print_errors(const struct tip_result *r)
+{
+	struct column columns[1 + TIP_NR_POLICIES] = {
+		{ "error of", "level", COLUMN_TEXT, COLUMN_EVERYWHERE }
+	};
+	struct table *t;
+	int err;
+
+	for (int i = TIP_BY_TIP; i < TIP_NR_POLICIES; i++)
+		columns[i] = (struct column){ tip_policy_str(i), tip_policy_str(i),
+					      COLUMN_NUMBER, COLUMN_EVERYWHERE };
+	t = table_new(columns, TIP_NR_POLICIES);
+	if (!t)
+		return -ENOMEM;
+	for (int level = 0; level < TIP_NR_LEVELS; level++) {
+		table_text(t, tip_level_str(level));
+		for (int i = TIP_BY_TIP; i < TIP_NR_POLICIES; i++) {
+			if (isnan(r->error[level][i]))
+				table_empty(t);
+			else
+				table_percent(t, 100 * r->error[level][i]);
+		}
+	}
+	err = table_print_text(t, false, true);
+	table_free(t);
+	return err;
+}
+
+static int by_oracle(const void *va, const void *vb)
+{
+	const struct tip_row *a = *(const struct tip_row *const *)va;
+	const struct tip_row *b = *(const struct tip_row *const *)vb;
+	const double wa = a->weight[TIP_BY_ORACLE], wb = b->weight[TIP_BY_ORACLE];
+
+	return wa != wb ? (wa < wb) - (wa > wb) : (a->pc > b->pc) - (a->pc < b->pc);
+}
+
+static int print_summary(const struct cmd_context *ctx, const struct tip_result *r)
+{
+	int err;
+
+	out_line("%s: %" PRIu64 " cycles, %" PRIu64
+		 " instructions committed (%.3f each "
+		 "cycle), %" PRIu64 " samples",
+		 ctx->args[0], r->cycles, r->commits, (double)r->commits / r->cycles,
+		 r->samples);
+	for (int i = 0; i < TIP_NR_STATES; i++)
+		out_line("%7.2f%%  %s", 100 * r->state[i] / r->cycles,
+			 tip_state_str(i));
+	out_line("%s", "");
+	err = print_errors(r);
+	if (!err && !r->has_blocks)
+		out_line("(this trace does not tell where blocks and functions begin)");
+	out_line("%s", "");
+	return err;
+}
+
+static int print_tables(const struct cmd_context *ctx, const struct tip_result *r)
+{
+	const bool text = ctx->opt.format == OUT_TEXT;
+	const size_t limit = ctx->opt.limit ? ctx->opt.limit : DEFAULT_ROWS;
+	const struct tip_row **row = calloc(r->nr_rows + 1, sizeof(*row));
+	int err = row ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->nr_rows && !err; i++)
+		row[i] = &r->row[i];
+	if (!err && text) {
+		qsort(row, r->nr_rows, sizeof(*row), by_oracle);
+		err = print_summary(ctx, r);
+	}
+	if (!err)
+		err = print_rows(ctx, r, row,
+				 text && limit < r->nr_rows ? limit : r->nr_rows);
+	free(row);
+	return err;
+}
+
+static int run(struct cmd_context *ctx)
+{
+	const struct tip_sampling sampling = {
+		.interval = ctx->opt.interval_cycles ? ctx->opt.interval_cycles : 1,
+		.random = ctx->opt.random,
+		.seed = ctx->opt.seed,
+	};
+	struct tip_result result;
+	struct tip *t = tip_new(&sampling);
+	int err = t ? read_trace(ctx->args[0], t) : -ENOMEM;
+
+	if (!err) {
+		err = tip_end(t, &result);
+		if (err)
+			log_err("%s: %s", ctx->args[0],
+				err == -CPI_EEMPTY ? "no instruction commits in it"
+						   : err_str(err));
+	}
+	if (!err && ctx->opt.format == OUT_JSON)
+		print_json(ctx, &result, &sampling);
+	else if (!err)
+		err = print_tables(ctx, &result);
+	tip_free(t);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static const struct opt opts[] = {
+	OPT("interval", 'i', "CYCLES", "between two samples (default: 1, each cycle)",
+	    OPT_COUNT, interval_cycles),
+	OPT("random", 0, NULL, "sample at a random cycle of each interval", OPT_FLAG,
+	    random),
+	OPT("seed", 0, "N", "of --random", OPT_COUNT, seed),
+	OPT_LIMIT,
+	OPT_FORMAT,
+	OPT_END,
+};
+
+const struct cmd cmd_tip = {
+	.name = "tip",
+	.args = "TRACE",
+	.summary = "How wrong profilers are about a pipeline trace, and TIP is not",
+	.min_args = 1,
+	.max_args = 1,
+	.opts = opts,
+	.run = run,
+};

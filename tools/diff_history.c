@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_history.c - earlier epochs of the same machine, which tell what runs differ by
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/diff.h"
+
+/* The newest so many, of the ids before A's and B's. */
+#define MAX_EPOCHS 30
+#define MAX_BACK   200
+
+static bool same_machine(const struct query_epoch *a, const struct query_epoch *b)
+{
+	return !strcmp(a->host, b->host) && !strcmp(a->arch, b->arch) &&
+	       !strcmp(a->cpu, b->cpu) && a->nr_cpus == b->nr_cpus;
+}
+
+static int64_t first_id(const struct diff *d)
+{
+	int64_t first = INT64_MAX;
+
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < d->sel[side].epochs.nr; i++) {
+			const int64_t id = d->sel[side].epochs.epoch[i].id;
+
+			first = id < first ? id : first;
+		}
+	}
+	return first;
+}
+
+/* The ids of those that serve, with commas between. */
+static void put_ids(const struct diff *d, const struct query_epochs *epochs,
+		    struct buf *ids)
+{
+	const struct query_epoch *newest = select_newest(&d->sel[COMPARE_A]);
+	size_t nr = 0;
+
+	for (size_t i = epochs->nr; i-- && nr < MAX_EPOCHS;) {
+		if (!same_machine(&epochs->epoch[i], newest) ||
+		    !epochs->epoch[i].samples)
+			continue;
+		buf_printf(ids, "%s%" PRId64, nr++ ? "," : "", epochs->epoch[i].id);
+	}
+	buf_str(ids);
+}
+
+int diff_find_history(struct diff *d)
+{
+	const char *wanted = d->ctx->opt.history;
+	const int64_t first = first_id(d);
+	struct query_epochs epochs;
+	struct buf ids = { 0 };
+	char range[64];
+	int err;
+
+	if (wanted && strcmp(wanted, "none") != 0)
+		d->spec[COMPARE_EARLIER] = wanted;
+	if (wanted || d->ctx->opt.dbs.nr > 1 ||
+	    (d->sel[COMPARE_A].epochs.nr >= COMPARE_MIN_RUNS &&
+	     d->sel[COMPARE_B].epochs.nr >= COMPARE_MIN_RUNS))
+		return 0;
+	snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64,
+		 first > MAX_BACK ? first - MAX_BACK : 1, first - 1);
+	if (first <= 1 || query_epochs(d->sel[COMPARE_A].db, range, &epochs))
+		return 0;
+	put_ids(d, &epochs, &ids);
+	query_epochs_fini(&epochs);
+	err = ids.err;
+	if (!err && ids.len)
+		d->history = strdup(ids.data);
+	if (!err && ids.len && !d->history)
+		err = -ENOMEM;
+	d->spec[COMPARE_EARLIER] = d->history;
+	buf_fini(&ids);
+	return err;
+}

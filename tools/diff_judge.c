@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_judge.c - the samples of findings instruction by instruction, and of their
+ *                callers
+ *
+ * Each side is a command of its own, on one image: a procedure's classes come from its
+ * graph, as cpi calc has them. Callers are procedures of the same image that have
+ * samples and a direct call.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "tools/diff.h"
+#include "tools/explaining.h"
+
+/* Findings that are judged: the first ones. */
+#define MAX_JUDGED 20
+
+/* An instruction of a finding, on one side. */
+struct spot_insn {
+	uint16_t opcode;
+	int class;
+	double samples;
+};
+
+/* A finding on one side. */
+struct portrait {
+	const struct matrix_place *place;
+	bool explained;
+	uint64_t address; /* that calls name */
+	struct buf insn;  /* struct spot_insn */
+	double calls;     /* samples of the classes that call it */
+};
+
+/* A command on one image. */
+struct sitting {
+	struct cmd_context ctx;
+	int64_t image;
+	struct portrait *portrait;
+	size_t nr;
+	struct explainer *x;
+	struct image *im;
+};
+
+static int load(void *ctx, const struct query_profile *q)
+{
+	struct sitting *s = ctx;
+
+	return q->image.id == s->image ? explainer_load(s->x, q) : 0;
+}
+
+static int portray(struct sitting *s, struct portrait *p)
+{
+	const struct symbol *symbol = image_symbol_at(s->im, p->place->start);
+	struct explained *e;
+	int err;
+
+	if (!symbol || symbol->start != p->place->start)
+		return 0;
+	err = explainer_explain(s->x, s->im, symbol, &e);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	p->explained = true;
+	p->address = image_address(s->im, symbol->start);
+	for (int b = 0; b < e->cfg->exit; b++) {
+		const struct cfg_block *block = &e->cfg->block[b];
+
+		for (int i = 0; i < block->nr_insns; i++) {
+			const int at = block->first_insn + i;
+			const struct spot_insn insn = { e->cfg->insn[at].opcode,
+							e->freq->class[b],
+							e -> samples[at] };
+
+			buf_put(&p->insn, &insn, sizeof(insn));
+		}
+	}
+	return p->insn.err;
+}
+
+static double class_samples(const struct explained *e, int class)
+{
+	double sum = 0;
+
+	for (int b = 0; b < e->cfg->exit; b++) {
+		const struct cfg_block *block = &e->cfg->block[b];
+
+		for (int i = 0; i < block->nr_insns && e->freq->class[b] == class; i++)
+			sum += e->samples[block->first_insn + i];
+	}
+	return sum;
+}
+
+static bool block_calls(const struct explained *e, const struct cfg_block *block,
+			uint64_t address)
+{
+	for (int i = 0; i < block->nr_insns; i++) {
+		const struct insn *insn = &e->cfg->insn[block->first_insn + i];
+
+		if (insn->target == address && insn->kind & (INSN_CALL | INSN_JUMP))
+			return true;
+	}
+	return false;
+}
+
+/* Each class that calls a finding counts once. */
+static int add_calls(struct sitting *s, const struct explained *e, uint64_t caller)
+{
+	bool *seen = calloc(e->freq->nr_classes + 1, sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	for (size_t k = 0; k < s->nr; k++) {
+		struct portrait *p = &s->portrait[k];
+
+		memset(seen, 0, e->freq->nr_classes * sizeof(*seen));
+		for (int b = 0; b < e->cfg->exit; b++) {
+			const int class = e->freq->class[b];
+
+			if (!p->explained || p->address == caller || seen[class] ||
+			    !block_calls(e, &e->cfg->block[b], p->address))
+				continue;
+			seen[class] = true;
+			p->calls += class_samples(e, class);
+		}
+	}
+	free(seen);
+	return 0;
+}
+
+/* Whether the code has a call of any finding: decoded without a graph. */
+static bool calls_any(const struct sitting *s, const struct symbol *symbol)
+{
+	const uint64_t size = symbol->end - symbol->start;
+	uint8_t *code = size <= CFG_MAX_INSNS ? malloc(size + 1) : NULL;
+	const bool known =
+		code && s->x->isa && !image_read(s->im, symbol->start, code, size);
+	bool found = false;
+	struct insn insn;
+
+	for (uint64_t at = 0; known && !found && at < size; at += insn.size) {
+		if (isa_decode(s->x->isa, code + at, size - at,
+			       image_address(s->im, symbol->start + at), &insn))
+			break;
+		for (size_t k = 0; k < s->nr; k++)
+			found |= insn.target && s->portrait[k].explained &&
+				 insn.target == s->portrait[k].address;
+	}
+	free(code);
+	return found;
+}
+
+/* Every procedure with samples of time in one stream, that calls a finding. */
+static int visit_callers(struct sitting *s, struct profile *profile)
+{
+	const struct symbol *symbol = NULL, *next;
+	struct explained *e;
+	size_t nr = 0;
+	const struct count *c = profile_sorted(profile, &nr);
+	struct count *copy = calloc(nr + 1, sizeof(*copy));
+	int err = copy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < nr && copy; i++)
+		copy[i] = c[i];
+	for (size_t i = 0; i < nr && !err; i++) {
+		next = image_symbol_at(s->im, copy[i].offset);
+		if (!next || next == symbol)
+			continue;
+		symbol = next;
+		if (!calls_any(s, symbol))
+			continue;
+		err = explainer_explain(s->x, s->im, symbol, &e);
+		if (!err)
+			err = add_calls(s, e, image_address(s->im, symbol->start));
+		err = err == -ENOMEM ? err : 0;
+	}
+	free(copy);
+	return err;
+}
+
+static int sit(struct explainer *x)
+{
+	struct sitting *s = (struct sitting *)x->l->ctx;
+	int err;
+
+	s->x = x;
+	if (explainer_needs_time(x))
+		return -CPI_EEMPTY;
+	err = query_profiles(x->l->sel.db, &x->l->sel.query, load, s, NULL);
+	if (err || !x->image.desc.name || explainer_is_deferred(x) ||
+	    image_cache_get(x->l->images, &x->image, &s->im))
+		goto out;
+	for (size_t k = 0; k < s->nr && !err; k++)
+		err = portray(s, &s->portrait[k]);
+	if (!err && x->profile[x->first])
+		err = visit_callers(s, x->profile[x->first]);
+out:
+	explainer_unload(x);
+	return err;
+}
+
+int diff_put_pattern(const char *name, struct buf *out)
+{
+	for (; *name; name++) {
+		if (strchr("*?[\\", *name))
+			buf_putc(out, '\\');
+		buf_putc(out, *name);
+	}
+	buf_str(out);
+	return out->err;
+}
+
+/* Portrays all findings of an image, on one side. */
+static int visit_image(const struct diff *d, int side, const char *name, int64_t image,
+		       struct portrait *portrait, size_t nr)
+{
+	struct sitting s = { .ctx = *d->ctx, .image = image };
+	struct buf glob = { 0 };
+	int err = diff_put_pattern(name, &glob);
+
+	s.portrait = calloc(nr, sizeof(*s.portrait));
+	if (!s.portrait)
+		err = -ENOMEM;
+	for (size_t k = 0; k < nr && !err; k++) {
+		if (portrait[k].place && portrait[k].place->image == image)
+			s.portrait[s.nr++] = portrait[k];
+	}
+	s.ctx.opt.epoch = d->spec[side];
+	s.ctx.opt.image = glob.data;
+	if (!err && explainer_run(&s.ctx, sit))
+		err = -ECANCELED;
+	for (size_t k = 0, at = 0; k < nr && s.nr; k++) {
+		if (portrait[k].place && portrait[k].place->image == image)
+			portrait[k] = s.portrait[at++];
+	}
+	free(s.portrait);
+	buf_fini(&glob);
+	return err;
+}
+
+/* Each image of the findings once. */
+static int visit_side(const struct diff *d, int side, struct portrait *portrait,
+		      size_t nr)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < nr && !err; k++) {
+		const struct diff_row *r = &d->row[k];
+		bool done = !portrait[k].place;
+
+		for (size_t i = 0; i < k && !done; i++)
+			done = portrait[i].place &&
+			       portrait[i].place->image == portrait[k].place->image;
+		if (!done)
+			err = visit_image(d, side, r->row->image,
+					  portrait[k].place->image, portrait, nr);
+	}
+	return err;
+}
+
+static double sum_of(const struct portrait *p)
+{
+	const struct spot_insn *insn = (const struct spot_insn *)p->insn.data;
+	double sum = 0;
+
+	for (size_t i = 0; i < p->insn.len / sizeof(*insn); i++)
+		sum += insn[i].samples;
+	return sum;
+}
+
+/* Code that is the same, instruction by instruction. */
+static bool is_same_code(const struct portrait *a, const struct portrait *b)
+{
+	const struct spot_insn *x = (const struct spot_insn *)a->insn.data;
+	const struct spot_insn *y = (const struct spot_insn *)b->insn.data;
+
+	if (!a->explained || !b->explained || a->insn.len != b->insn.len)
+		return false;
+	for (size_t i = 0; i < a->insn.len / sizeof(*x); i++) {
+		if (x[i].opcode != y[i].opcode)
+			return false;
+	}
+	return true;
+}
+
+static int judge_row(struct diff_row *r, const struct portrait *a,
+		     const struct portrait *b)
+{
+	const struct spot_insn *x = (const struct spot_insn *)a->insn.data;
+	const struct spot_insn *y = (const struct spot_insn *)b->insn.data;
+	struct shape_input in = { .nr = a->insn.len / sizeof(*x) };
+	struct shape_insn *insn;
+	int err;
+
+	if (!is_same_code(a, b) || !(sum_of(a) > 0))
+		return 0;
+	insn = calloc(in.nr + 1, sizeof(*insn));
+	if (!insn)
+		return -ENOMEM;
+	for (size_t i = 0; i < in.nr; i++)
+		insn[i] = (struct shape_insn){ x[i].samples, y[i].samples, x[i].class };
+	in.insn = insn;
+	in.size = sum_of(b) / sum_of(a) / exp(r->compared->change);
+	in.calls_a = a->calls;
+	in.calls_b = b->calls;
+	err = shape_judge(&in, &r->verdict);
+	free(insn);
+	return err;
+}
+
+static size_t nr_judged(const struct diff *d)
+{
+	size_t nr = 0;
+
+	while (nr < MAX_JUDGED && nr < d->nr_rows && d->row[nr].compared->found)
+		nr++;
+	return d->ctx->opt.by == BY_PROCEDURE ? nr : 0;
+}
+
+static const struct matrix_place *place_of(const struct diff_row *r, int side)
+{
+	const struct matrix_row *row = side && r->other ? r->other : r->row;
+	const struct matrix_place *place = &row->place[side];
+
+	return place->image && place->end ? place : NULL;
+}
+
+int diff_judge(struct diff *d)
+{
+	struct portrait portrait[2][MAX_JUDGED] = { 0 };
+	const size_t nr = nr_judged(d);
+	int err = 0;
+
+	for (size_t k = 0; k < nr; k++) {
+		for (int side = 0; side < 2; side++)
+			portrait[side][k].place = place_of(&d->row[k], side);
+	}
+	for (int side = 0; side < 2 && !err; side++)
+		err = visit_side(d, side, portrait[side], nr);
+	for (size_t k = 0; k < nr && !err; k++)
+		err = judge_row(&d->row[k], &portrait[0][k], &portrait[1][k]);
+	for (size_t k = 0; k < nr; k++) {
+		buf_fini(&portrait[0][k].insn);
+		buf_fini(&portrait[1][k].insn);
+	}
+	return err;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_print.c - rows with their change, its interval and what is made of it
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/diff.h"
+#include "tools/out.h"
+#include "tools/report.h"
+#include "tools/table.h"
+#include "tools/term.h"
+
+#define MAX_COLUMNS   32
+#define BAR_SIZE      10
+#define DEFAULT_LIMIT 40
+
+static double percent_of(double log_ratio)
+{
+	return 100 * expm1(log_ratio);
+}
+
+/* "++++" or "----": the change of the share, the greatest one filling the column. */
+static void put_bar(struct table *t, double change, double greatest)
+{
+	char bar[BAR_SIZE + 1] = "";
+	int length = greatest > 0 ? (int)lround(BAR_SIZE * fabs(change) / greatest) : 0;
+
+	if (length > BAR_SIZE)
+		length = BAR_SIZE;
+	memset(bar, change > 0 ? '+' : '-', length);
+	bar[length] = '\0';
+	table_text(t, bar);
+}
+
+static size_t make_columns(const struct diff *d, struct column *c)
+{
+	static const struct column values[] = {
+		{ "A ms/s", "a_per_second", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "B ms/s", "b_per_second", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "delta", "delta_per_second", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "A%", "a_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "B%", "b_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "", "delta_percent", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "change", "change_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "from", "low_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "to", "high_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "", "p", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "q", "q", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },
+		{ "", "found", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "verdict", "verdict", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "", "status", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "", "similarity", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "calls_ratio", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	};
+	static const struct column names[][4] = {
+		[BY_PROCEDURE] = { { "procedure", "procedure", COLUMN_TEXT,
+				     COLUMN_EVERYWHERE },
+				   { "", "b_procedure", COLUMN_TEXT,
+				     COLUMN_NOT_IN_TEXT },
+				   { "image", "image", COLUMN_TEXT,
+				     COLUMN_EVERYWHERE } },
+		[BY_IMAGE] = { { "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE } },
+		[BY_COMM] = { { "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE } },
+		[BY_LINE] = { { "file", "file", COLUMN_TEXT, COLUMN_EVERYWHERE },
+			      { "line", "line", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+			      { "procedure", "procedure", COLUMN_TEXT,
+				COLUMN_EVERYWHERE },
+			      { "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE } },
+	};
+	const struct column *name = names[d->ctx->opt.by];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		c[nr++] = values[i];
+	if (!d->ev[0].event[0].is_time) {
+		c[0].title = "A 1/s";
+		c[1].title = "B 1/s";
+	}
+	for (size_t i = 0; i < 4 && name[i].key; i++)
+		c[nr++] = name[i];
+	return nr;
+}
+
+static void put_names(struct table *t, const struct diff *d, const struct diff_row *r,
+		      bool text)
+{
+	const struct matrix_row *row = r->row;
+	const char *procedure = row->unknown ? "[unknown]" : row->procedure;
+	const char *image = row->unknown ? row->procedure : row->image;
+	char both[512];
+
+	switch (d->ctx->opt.by) {
+	case BY_LINE:
+		table_text(t, row->file);
+		if (row->line)
+			table_number(t, row->line);
+		else
+			table_empty(t);
+		table_text(t, procedure);
+		table_text(t, image);
+		break;
+	case BY_PROCEDURE:
+		if (text && r->other) {
+			snprintf(both, sizeof(both), "%s = %s", procedure,
+				 r->other->procedure);
+			table_text(t, both);
+		} else {
+			table_text(t, procedure);
+		}
+		table_text(t, r->other ? r->other->procedure : procedure);
+		table_text(t, image);
+		break;
+	case BY_IMAGE:
+		table_text(t, image);
+		break;
+	case BY_COMM:
+		table_text(t, row->unknown ? row->procedure : row->comm);
+		break;
+	}
+}
+
+static void put_q(struct table *t, double q, bool text)
+{
+	char s[16];
+
+	if (!text) {
+		table_exact(t, q);
+		return;
+	}
+	snprintf(s, sizeof(s), q < 0.001 ? "%.0e" : "%.3f", q);
+	if (isnan(q))
+		table_empty(t);
+	else
+		table_text(t, s);
+}
+
+static void put_value(struct table *t, double v, int decimals, bool text)
+{
+	if (text)
+		table_real(t, v, decimals);
+	else
+		table_exact(t, v);
+}
+
+static void put_row(struct table *t, const struct diff *d, const struct diff_row *r,
+		    double greatest, bool text)
+{
+	const double unit = text && d->ev[0].event[0].is_time ? 1e6 : 1;
+	const double a = diff_per_second(d, r, 0) / unit;
+	const double b = diff_per_second(d, r, 1) / unit;
+	const double share = diff_percent(d, r, 1) - diff_percent(d, r, 0);
+	const struct compare_row *c = r->compared;
+	const bool one_sided = *diff_status(r);
+
+	if (text)
+		table_color(t, !c->found ? NULL : c->change > 0 ? TERM_RED : TERM_BLUE);
+	put_value(t, a, 2, text);
+	put_value(t, b, 2, text);
+	put_value(t, b - a, 2, text);
+	put_value(t, diff_percent(d, r, 0), 2, text);
+	put_value(t, diff_percent(d, r, 1), 2, text);
+	table_exact(t, share);
+	put_value(t, one_sided ? NAN : percent_of(c->change), 1, text);
+	put_value(t, one_sided ? NAN : percent_of(c->low), 1, text);
+	put_value(t, one_sided ? NAN : percent_of(c->high), 1, text);
+	table_exact(t, c->p);
+	put_q(t, c->q, text);
+	put_bar(t, share, greatest);
+	table_number(t, c->found);
+	table_text(t, text && one_sided ? diff_status(r) : diff_verdict(r));
+	table_text(t, one_sided ? diff_status(r) : "both");
+	table_exact(t, r->other ? r->similarity : NAN);
+	table_exact(t, c->found ? r->verdict.calls : NAN);
+	put_names(t, d, r, text);
+}
+
+static const char *basis_name(enum compare_basis basis)
+{
+	static const char *const names[] = { "sampling", "runs", "history" };
+
+	return names[basis];
+}
+
+/* What the intervals tell of. */
+static void print_basis(const struct diff *d)
+{
+	const size_t nr = d->sel[COMPARE_EARLIER].epochs.nr;
+
+	out_line("Shares are compared by %s%s",
+		 d->c.by_median ? "the median of ratios" : "time per second",
+		 d->c.by_median ? "" : ": too few rows are on both sides");
+	switch (d->c.basis) {
+	case COMPARE_SAMPLING:
+		out_line("Sampling error only: with fewer than %d epochs a side nobody "
+			 "knows what epochs differ by",
+			 COMPARE_MIN_RUNS);
+		return;
+	case COMPARE_HISTORY:
+		out_line("What epochs differ by is that of %zu earlier ones: %.2f%% "
+			 "beyond sampling",
+			 nr, 100 * sqrt(d->c.phi));
+		break;
+	case COMPARE_RUNS:
+		out_line("Rows vary by %.2f%% from epoch to epoch beyond sampling",
+			 100 * sqrt(d->c.phi));
+		break;
+	}
+	out_line("%zu of %zu rows that have samples enough changed%s", d->c.nr_found,
+		 d->c.nr_tested, d->c.nr_found ? "" : ": no more than chance explains");
+}
+
+static void print_header(const struct diff *d)
+{
+	static const char *const names[] = { "A", "B" };
+
+	for (int side = 0; side < 2; side++) {
+		out_line("%s: %s, %zu epochs, %.1f s", names[side], d->spec[side],
+			 d->sel[side].epochs.nr, d->seconds[side]);
+		report_header(&d->sel[side], &d->ev[side]);
+	}
+	print_basis(d);
+	putchar('\n');
+}
+
+static int print_json(const struct diff *d, struct table *t)
+{
+	static const char *const names[] = { "a", "b" };
+	struct json j = { 0 };
+	int err;
+
+	json_object(&j, NULL);
+	for (int side = 0; side < 2; side++) {
+		json_object(&j, names[side]);
+		report_json_header(&j, &d->sel[side]);
+		json_exact(&j, "seconds", d->seconds[side]);
+		json_exact(&j, "total", d->total[side]);
+		json_end(&j);
+	}
+	json_string(&j, "normalized_by", d->c.by_median ? "median" : "time");
+	json_string(&j, "basis", basis_name(d->c.basis));
+	json_number(&j, "earlier_epochs", d->sel[COMPARE_EARLIER].epochs.nr);
+	json_exact(&j, "cv_between", sqrt(d->c.phi));
+	json_exact(&j, "df_prior", d->c.df_prior);
+	json_number(&j, "tested", d->c.nr_tested);
+	json_number(&j, "found", d->c.nr_found);
+	json_array(&j, "rows");
+	err = table_print_json(t, &j);
+	json_end(&j);
+	json_end(&j);
+	return err;
+}
+
+static int print_text(const struct diff *d, struct table *t, size_t shown)
+{
+	int err;
+
+	print_header(d);
+	err = table_print_text(t, out_use_color(d->ctx->opt.color), true);
+	if (err)
+		return err;
+	if (d->nr_rows + d->nr_left_out > shown)
+		out_line("... %zu more", d->nr_rows + d->nr_left_out - shown);
+	for (int side = 0; side < 2; side++)
+		report_footer(&d->sel[side]);
+	return 0;
+}
+
+int diff_print(struct diff *d)
+{
+	const bool text = d->ctx->opt.format == OUT_TEXT;
+	uint64_t limit = d->ctx->opt.limit;
+	struct column columns[MAX_COLUMNS];
+	struct table *t = table_new(columns, make_columns(d, columns));
+	double greatest = 0;
+	size_t nr = d->nr_rows;
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	if (!limit && text)
+		limit = d->c.nr_found > DEFAULT_LIMIT ? d->c.nr_found : DEFAULT_LIMIT;
+	nr = limit && nr > limit ? limit : nr;
+	for (size_t i = 0; i < nr; i++)
+		greatest = fmax(greatest, fabs(diff_percent(d, &d->row[i], 1) -
+					       diff_percent(d, &d->row[i], 0)));
+	for (size_t i = 0; i < nr; i++)
+		put_row(t, d, &d->row[i], greatest, text);
+	if (text)
+		err = print_text(d, t, nr);
+	else if (d->ctx->opt.format == OUT_JSON)
+		err = print_json(d, t);
+	else
+		err = table_print_csv(t, true);
+	table_free(t);
+	return err;
+}
