@@ -34,13 +34,6 @@ FUZZ_IMAGE = t/unit/image_ask.h \
 	analysis/lsda.c analysis/plt.c analysis/recorder.c analysis/splitfile.c \
 	analysis/splitset.c analysis/splitunit.c analysis/symtab.c base/arena.c \
 	$(FUZZ_BASE)
-FUZZ_IMAGE = t/unit/image_ask.h analysis/captured.c analysis/captured_decode.c \
-	analysis/captured_encode.c analysis/cover.c analysis/cursor.c analysis/debugfile.c \
-	analysis/debuginfo.c analysis/demangle.c analysis/ehframe.c analysis/elffile.c \
-	analysis/elfsyms.c analysis/elfview.c analysis/image.c analysis/inlines.c \
-	analysis/lines.c analysis/lsda.c analysis/plt.c analysis/recorder.c \
-	analysis/splitfile.c analysis/splitset.c analysis/splitunit.c analysis/symtab.c \
-	base/arena.c $(FUZZ_BASE)
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c $(FUZZ_IMAGE)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
