@@ -184,7 +184,7 @@ static void enqueue(struct capture *c, struct entry *e)
 	if (e->queued || !e->wanted.len)
 		return;
 	if (c->nr_fds < MAX_FDS)
-		e->fd = images_take_fd(c->cfg.images, e->image);
+		e->fd = images_take_fd(e->image);
 	c->nr_fds += e->fd >= 0;
 	e->queued = true;
 	while (*at && (*at)->wanted.len <= e->wanted.len)

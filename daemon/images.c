@@ -530,7 +530,7 @@ void images_keep_files(struct images *im)
 	im->keep = true;
 }
 
-int images_take_fd(struct images *im, struct known_image *image)
+int images_take_fd(struct known_image *image)
 {
 	int fd = image->fd;
 

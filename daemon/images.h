@@ -115,7 +115,7 @@ int images_open(const struct known_image *image);
 void images_keep_files(struct images *im);
 
 /* The descriptor of the file that was hashed, the caller's from now on; or -1. */
-int images_take_fd(struct images *im, struct known_image *image);
+int images_take_fd(struct known_image *image);
 
 /* Whether its file will probably be there for a while: it has a name, and here. */
 bool images_stays(const struct known_image *image);

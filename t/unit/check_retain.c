@@ -283,10 +283,11 @@ static int64_t target_of(struct db *db, const struct query_epochs *all, size_t i
 }
 
 /* The procedure around offset, as spread.h says, by looking at each byte. */
-static void range_of(int64_t image, uint64_t offset, uint64_t range[2])
+static void range_of(struct db *db, int64_t image, uint64_t offset, uint64_t range[2])
 {
 	static const uint64_t symbols[][2] = { { 0x10, 0x30 }, { 0x1800, 0x2800 } };
-	const bool has_symbols = image == 2; /* the images' first is idle */
+	const bool has_symbols =
+		number(db, "SELECT count(*) FROM symbol WHERE image = ?1", image) > 0;
 
 	for (size_t i = 0; has_symbols && i < NR(symbols); i++) {
 		if (offset >= symbols[i][0] && offset < symbols[i][1]) {
@@ -362,7 +363,7 @@ static int check_spread(void *ctx, const struct query_spread *row)
 	double sum = 0, squares = 0, cross = 0;
 
 	o->nr_spreads++;
-	range_of(row->image, row->start, range);
+	range_of(o->db, row->image, row->start, range);
 	ck_assert_uint_eq(range[0], row->start);
 	ck_assert_uint_eq(range[1] - range[0], row->size);
 	for (size_t i = 0; i < o->before.nr; i++) {
@@ -421,7 +422,7 @@ static size_t count_procedures(struct oracle *o)
 		    !number(o->db, "SELECT count(*) FROM rolled WHERE epoch = ?1",
 			    c.epoch))
 			continue;
-		range_of(c.image, c.offset, range);
+		range_of(o->db, c.image, c.offset, range);
 		c.offset = range[0];
 		c.stream = 0;
 		ranges.cell = reallocarray(ranges.cell, ranges.nr + 1, sizeof(c));
