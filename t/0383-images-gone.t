@@ -63,5 +63,11 @@ done
 bound "$(cpi prof --db "$db" --image '*/moved' --procedure moved_burn --format=csv |
 	awk -F, 'NR == 2 { print $1 }')" '>=' 500 'text that was moved is its file'\''s'
 is "$(strangers)" '' 'no sample is of another program'
-is "$(cpi prof --db "$db" --image '*/replaced' --format=csv 2>/dev/null |
-	awk -F, 'NR > 1 && $5 == "burn_a"')" '' 'what was replaced has no name of today'
+# Each procedure is of the build that has it: what is gone has the name that it had.
+cpi prof --db "$db" --image '*/replaced' --format=csv 2>/dev/null |
+	awk -F, 'NR > 1 && $5 ~ /^burn_/ { print $5, $7 }' >names
+for program in burn_a burn_b; do
+	echo "$program $(sql "SELECT lower(hex(build_id)) FROM image
+		WHERE name = '$programs/$program'")"
+done >builds
+is "$(cat names | sort)" "$(cat builds | sort)" 'what was replaced has its own names'
