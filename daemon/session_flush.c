@@ -8,6 +8,9 @@
 #include "config.h"
 
 #include <errno.h>
+#ifdef HAVE_MALLOC_TRIM
+#include <malloc.h>
+#endif
 
 #include "base/err.h"
 #include "base/log.h"
@@ -113,6 +116,19 @@ static void note_flush(struct flush_times *t)
 		t->max_ns = t->last_ns;
 }
 
+#ifdef HAVE_MALLOC_TRIM
+/* glibc keeps twice as much as the largest array that was freed, the kernel's symbols'.
+ */
+static void give_back_memory(void)
+{
+	malloc_trim(0);
+}
+#else
+static void give_back_memory(void)
+{
+}
+#endif
+
 /* Stores what waits. Says so once when that begins to fail, and when it works again. */
 int session_store(struct session *s)
 {
@@ -135,6 +151,7 @@ int session_store(struct session *s)
 	if (!err) {
 		s->last_flush_real_ns = time_real_ns();
 		keeper_wake(s->keeper);
+		give_back_memory();
 	}
 	return err;
 }
