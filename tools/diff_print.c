@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/diff.h"
+#include "tools/matrix_print.h"
 #include "tools/out.h"
 #include "tools/report.h"
 #include "tools/table.h"
@@ -58,22 +59,10 @@ static size_t make_columns(const struct diff *d, struct column *c)
 		{ "", "similarity", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "calls_ratio", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	};
-	static const struct column names[][4] = {
-		[BY_PROCEDURE] = { { "procedure", "procedure", COLUMN_TEXT,
-				     COLUMN_EVERYWHERE },
-				   { "", "b_procedure", COLUMN_TEXT,
-				     COLUMN_NOT_IN_TEXT },
-				   { "image", "image", COLUMN_TEXT,
-				     COLUMN_EVERYWHERE } },
-		[BY_IMAGE] = { { "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE } },
-		[BY_COMM] = { { "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE } },
-		[BY_LINE] = { { "file", "file", COLUMN_TEXT, COLUMN_EVERYWHERE },
-			      { "line", "line", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-			      { "procedure", "procedure", COLUMN_TEXT,
-				COLUMN_EVERYWHERE },
-			      { "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE } },
-	};
-	const struct column *name = names[d->ctx->opt.by];
+	static const struct column other = { "", "b_procedure", COLUMN_TEXT,
+					     COLUMN_NOT_IN_TEXT };
+	struct column name[MATRIX_NAME_COLUMNS];
+	const size_t nr_names = matrix_name_columns(d->ctx->opt.by, name);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -82,47 +71,32 @@ static size_t make_columns(const struct diff *d, struct column *c)
 		c[0].title = "A 1/s";
 		c[1].title = "B 1/s";
 	}
-	for (size_t i = 0; i < 4 && name[i].key; i++)
+	for (size_t i = 0; i < nr_names; i++) {
 		c[nr++] = name[i];
+		if (d->ctx->opt.by == BY_PROCEDURE && !i)
+			c[nr++] = other;
+	}
 	return nr;
 }
 
 static void put_names(struct table *t, const struct diff *d, const struct diff_row *r,
 		      bool text)
 {
-	const struct matrix_row *row = r->row;
-	const char *procedure = row->unknown ? "[unknown]" : row->procedure;
-	const char *image = row->unknown ? row->procedure : row->image;
+	const char *procedure = matrix_procedure(r->row);
 	char both[512];
 
-	switch (d->ctx->opt.by) {
-	case BY_LINE:
-		table_text(t, row->file);
-		if (row->line)
-			table_number(t, row->line);
-		else
-			table_empty(t);
-		table_text(t, procedure);
-		table_text(t, image);
-		break;
-	case BY_PROCEDURE:
-		if (text && r->other) {
-			snprintf(both, sizeof(both), "%s = %s", procedure,
-				 r->other->procedure);
-			table_text(t, both);
-		} else {
-			table_text(t, procedure);
-		}
-		table_text(t, r->other ? r->other->procedure : procedure);
-		table_text(t, image);
-		break;
-	case BY_IMAGE:
-		table_text(t, image);
-		break;
-	case BY_COMM:
-		table_text(t, row->unknown ? row->procedure : row->comm);
-		break;
+	if (d->ctx->opt.by != BY_PROCEDURE) {
+		matrix_name_cells(t, d->ctx->opt.by, r->row);
+		return;
 	}
+	if (text && r->other) {
+		snprintf(both, sizeof(both), "%s = %s", procedure, r->other->procedure);
+		table_text(t, both);
+	} else {
+		table_text(t, procedure);
+	}
+	table_text(t, r->other ? r->other->procedure : procedure);
+	table_text(t, matrix_image(r->row));
 }
 
 static void put_q(struct table *t, double q, bool text)

@@ -19,7 +19,6 @@
 #include "tools/nearest.h"
 #include "tools/progress.h"
 
-#define UNNAMED      "[unknown procedure]"
 #define BLIND_BYTES  4096 /* what 0xOFFSET shows where no symbol is */
 #define MAX_PLACES   64
 #define MAX_MENTIONS 5
@@ -121,8 +120,8 @@ static int find_in_image(struct find *f, const struct query_image *image,
 	}
 	if (f->by_offset) {
 		err = add_at_offset(f, image, im);
-	} else if (!strcmp(f->name, UNNAMED)) {
-		err = add_place(f, image, PLACE_UNNAMED, 0, UINT64_MAX, UNNAMED);
+	} else if (!strcmp(f->name, NO_SYMBOL_NAME)) {
+		err = add_place(f, image, PLACE_UNNAMED, 0, UINT64_MAX, NO_SYMBOL_NAME);
 	} else if (im) {
 		err = add_named(f, image, im);
 	}

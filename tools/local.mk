@@ -53,6 +53,7 @@ tools_libtools_a_SOURCES = \
 	tools/list_print.c \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
+	tools/matrix_print.c tools/matrix_print.h \
 	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \

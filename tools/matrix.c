@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "tools/imagecache.h"
 #include "tools/matrix_spans.h"
+#include "tools/prof.h"
 #include "tools/progress.h"
 
 /* What tells rows apart; strings are copied into a new row. */
@@ -157,7 +158,7 @@ static int row_at(struct naming *g, const struct query_profile *q, struct image 
 	if (symbol)
 		*place = (struct matrix_place){ q->image.id, symbol->start,
 						symbol->end };
-	key.procedure = symbol ? symbol->name : "[unknown procedure]";
+	key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 	if (image && g->m->by == BY_LINE) {
 		line = image_line_at(image, offset);
 		key.file = line.file;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tools/matrix_print.h"
 #include "tools/out.h"
 #include "tools/report.h"
 #include "tools/stats.h"
@@ -66,60 +67,29 @@ static size_t make_columns(const struct stats *s, struct column *c)
 		{ "", "q", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "cv_between", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	};
-	static const struct column names[][4] = {
-		[BY_PROCEDURE] = { { "procedure", "procedure", COLUMN_TEXT,
-				     COLUMN_EVERYWHERE },
-				   { "image", "image", COLUMN_TEXT,
-				     COLUMN_EVERYWHERE } },
-		[BY_IMAGE] = { { "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE } },
-		[BY_COMM] = { { "command", "comm", COLUMN_TEXT, COLUMN_EVERYWHERE } },
-		[BY_LINE] = { { "file", "file", COLUMN_TEXT, COLUMN_EVERYWHERE },
-			      { "line", "line", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-			      { "procedure", "procedure", COLUMN_TEXT,
-				COLUMN_EVERYWHERE },
-			      { "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE } },
-		[BY_CATEGORY] = { { "group", "group", COLUMN_TEXT, COLUMN_EVERYWHERE },
-				  { "category", "category", COLUMN_TEXT,
-				    COLUMN_EVERYWHERE } },
+	static const struct column category[] = {
+		{ "group", "group", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "category", "category", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	};
-	const struct column *name = names[s->ctx->opt.by];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		c[nr++] = values[i];
-	for (size_t i = 0; i < 4 && name[i].key; i++)
-		c[nr++] = name[i];
+	if (s->ctx->opt.by != BY_CATEGORY)
+		return nr + matrix_name_columns(s->ctx->opt.by, c + nr);
+	for (size_t i = 0; i < sizeof(category) / sizeof(category[0]); i++)
+		c[nr++] = category[i];
 	return nr;
 }
 
 static void put_names(struct table *t, const struct stats *s, const struct stats_row *r)
 {
-	const struct matrix_row *row = r->row;
-	const char *special = row && row->unknown ? "[unknown]" : NULL;
-
-	switch (s->ctx->opt.by) {
-	case BY_LINE:
-		table_text(t, row->file);
-		if (row->line)
-			table_number(t, row->line);
-		else
-			table_empty(t);
-		/* fall through */
-	case BY_PROCEDURE:
-		table_text(t, special ? special : row->procedure);
-		table_text(t, special ? row->procedure : row->image);
-		break;
-	case BY_IMAGE:
-		table_text(t, special ? row->procedure : row->image);
-		break;
-	case BY_COMM:
-		table_text(t, special ? row->procedure : row->comm);
-		break;
-	case BY_CATEGORY:
-		table_text(t, r->group);
-		table_text(t, r->category);
-		break;
+	if (s->ctx->opt.by != BY_CATEGORY) {
+		matrix_name_cells(t, s->ctx->opt.by, r->row);
+		return;
 	}
+	table_text(t, r->group);
+	table_text(t, r->category);
 }
 
 static void put_row(struct table *t, const struct stats *s, const struct stats_row *r,
