@@ -18,10 +18,10 @@
 
 #include "analysis/cover.h"
 #include "analysis/elfview.h"
-#include "analysis/grow.h"
 #include "analysis/splitset.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "analysis/cursor.h"
-#include "analysis/grow.h"
+#include "base/grow.h"
 
 #define MAX_FDES         (1u << 22)
 #define MAX_AUGMENTATION 16

@@ -18,7 +18,7 @@
 
 #include "analysis/cover.h"
 #include "analysis/demangle.h"
-#include "analysis/grow.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/hmap.h"
 

@@ -15,7 +15,7 @@
 
 #include "analysis/cursor.h"
 #include "analysis/ehframe.h"
-#include "analysis/grow.h"
+#include "base/grow.h"
 
 #define MAX_PADS   (1u << 22)
 #define MAX_HEADER 64         /* bytes before the call sites */

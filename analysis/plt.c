@@ -6,14 +6,13 @@
 #include "config.h"
 
 #include "analysis/plt.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "analysis/grow.h"
 
 #define MAX_PLT_BYTES (1u << 24)
 #define MAX_SLOTS     (1u << 20)

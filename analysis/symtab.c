@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "analysis/demangle.h"
-#include "analysis/grow.h"
 #include "base/err.h"
+#include "base/grow.h"
 
 static void drop_procs(struct symtab *t)
 {

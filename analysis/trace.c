@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/grow.h"
 
 #define MAX_LINE 65536
 
@@ -183,14 +184,10 @@ int trace_squash(struct trace_commits *c, uint64_t id)
 
 	if (c->nr_squashed == TRACE_MAX_OPS)
 		return -CPI_ELIMIT;
-	if (c->nr_squashed == c->room) {
-		grown = realloc(c->squashed,
-				(c->room ? 2 * c->room : 64) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		c->squashed = grown;
-		c->room = c->room ? 2 * c->room : 64;
-	}
+	grown = grow(c->squashed, c->nr_squashed, &c->room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	c->squashed = grown;
 	c->squashed[c->nr_squashed++] = id;
 	return 0;
 }

@@ -5,6 +5,7 @@ base_libbase_a_SOURCES = \
 	base/buf.c base/buf.h \
 	base/err.c base/err.h \
 	base/file.c base/file.h base/file_open.c \
+	base/grow.h \
 	base/hash.h \
 	base/hmap.c base/hmap.h \
 	base/log.c base/log.h \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/times.h"
 #include "daemon/jitread.h"
@@ -331,18 +332,14 @@ int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_
 bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s)
 {
 	struct jit_process *jp = find_process(j, p);
+	struct waiting *grown;
 
 	if (!jp || j->nr_waiting == JIT_MAX_WAITING)
 		return false;
-	if (j->nr_waiting == j->cap_waiting) {
-		size_t cap = j->cap_waiting ? j->cap_waiting * 2 : 64;
-		struct waiting *grown = realloc(j->waiting, cap * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		j->waiting = grown;
-		j->cap_waiting = cap;
-	}
+	grown = grow(j->waiting, j->nr_waiting, &j->cap_waiting, sizeof(*grown));
+	if (!grown)
+		return false;
+	j->waiting = grown;
 	j->waiting[j->nr_waiting++] = (struct waiting){ jp, *s };
 	j->nr_samples += cpi_entry_count(&s->entry);
 	jp->nr_waiting++;

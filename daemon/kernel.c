@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/elfid.h"
@@ -93,15 +94,11 @@ static bool is_idle_name(const char *name)
 
 static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
 {
-	if (k->nr == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 4096;
-		struct kernel_symbol *grown = realloc(k->symbol, cap * sizeof(*grown));
+	struct kernel_symbol *grown = grow(k->symbol, k->nr, &k->cap, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		k->symbol = grown;
-		k->cap = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	k->symbol = grown;
 	k->symbol[k->nr++] = *s;
 	return 0;
 }

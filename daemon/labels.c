@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "daemon/apart.h"
 
@@ -83,18 +84,14 @@ static void add(void *ctx, uint32_t tgid)
 {
 	struct scan *s = ctx;
 	const struct process *p = procmap_find(s->pm, tgid, 0, UINT64_MAX);
+	uint32_t *grown;
 
 	if (!p || (p->label && p->start_ns < s->since_ns))
 		return;
-	if (s->nr == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 256;
-		uint32_t *grown = realloc(s->tgid, cap * sizeof(*grown));
-
-		if (!grown)
-			return;
-		s->tgid = grown;
-		s->cap = cap;
-	}
+	grown = grow(s->tgid, s->nr, &s->cap, sizeof(*grown));
+	if (!grown)
+		return;
+	s->tgid = grown;
 	s->tgid[s->nr++] = tgid;
 }
 

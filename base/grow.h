@@ -2,8 +2,8 @@
 /*
  * grow.h - arrays that double when they are full
  */
-#ifndef CPI_ANALYSIS_GROW_H
-#define CPI_ANALYSIS_GROW_H
+#ifndef CPI_BASE_GROW_H
+#define CPI_BASE_GROW_H
 
 #include <stdlib.h>
 
