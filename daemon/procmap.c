@@ -192,11 +192,48 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 		p->maps->nr_users++;
 }
 
+/* The incarnation that p ended, or NULL. */
+static struct process *before(struct procmap *pm, const struct process *p)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&pm->by_tgid, hash_u64(p->tgid)); n; n = hmap_next(n)) {
+		struct process *q = container_of(n, struct process, node);
+
+		if (q->tgid == p->tgid && q->superseded && q->end_ns == p->start_ns)
+			return q;
+	}
+	return NULL;
+}
+
+/*
+ * /proc was ahead of the records: p, which began when that was seen, is what the exec
+ * at when made. It began then, and the records of its mappings are to come.
+ */
+static void begin_earlier(struct procmap *pm, struct process *p, uint64_t when)
+{
+	struct process *old = before(pm, p);
+
+	if (old) {
+		old->end_ns = when;
+		if (old->exec_id_known && !p->exec_id_known)
+			take_exec_id(p, old, 1);
+	}
+	maps_put(pm, p->maps);
+	p->maps = NULL;
+	p->incomplete = false;
+	p->start_ns = when;
+}
+
 void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when)
 {
-	struct process *old = newest(pm, tgid);
-	struct process *p = incarnate(pm, tgid, when);
+	struct process *old = newest(pm, tgid), *p;
 
+	if (old && old->start_ns > when) {
+		begin_earlier(pm, old, when);
+		return;
+	}
+	p = incarnate(pm, tgid, when);
 	if (!p)
 		return;
 	if (old)

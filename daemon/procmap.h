@@ -69,8 +69,9 @@ struct procmap *procmap_new(void);     /* NULL when out of memory */
 void procmap_free(struct procmap *pm); /* accepts NULL */
 
 /*
- * Events, in the order of their times. A failure to find memory is remembered:
- * procmap_nr_failed() counts events that could not be taken in.
+ * Events, in the order of their times; but what procmap_verify() took in may be ahead
+ * of them. A failure to find memory is remembered: procmap_nr_failed() counts events
+ * that could not be taken in.
  */
 void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t when);
 void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when);

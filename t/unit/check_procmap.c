@@ -287,6 +287,37 @@ static int oracle(const struct past *past, int nr, uint32_t tgid, uint64_t page,
 	return seen;
 }
 
+/* Between the reading of records and that of /proc a program began. */
+START_TEST(what_was_seen_ahead_of_its_exec_record_is_one_incarnation)
+{
+	struct range r = { .start = 0x5000, .end = 0x6000, .bias = -0x5000 };
+	struct rangemap found = { 0 };
+	struct process *seen;
+
+	procmap_exec(pm, 7, "sh", 100);
+	map(7, 0x1000, 0x1000, "/bin/sh", 110);
+	r.value = image("/bin/ls");
+	ck_assert_int_eq(rangemap_insert(&found, &r, NULL, NULL), 0);
+	procmap_verify(pm, 7, "ls", &found, 210);
+	rangemap_fini(&found);
+	seen = procmap_find(pm, 7, 0, 220);
+	ck_assert_str_eq(lookup(7, 0, 0x5800, 215, 220), "/bin/ls");
+
+	procmap_exec(pm, 7, "ls", 200);
+	map(7, 0x5000, 0x1000, "/bin/ls", 205);
+	map(7, 0x8000, 0x1000, "/lib/later.so", 300);
+	ck_assert_ptr_eq(procmap_find(pm, 7, 0, 400), seen);
+	ck_assert_ptr_eq(procmap_find(pm, 7, 0, 207), seen);
+	ck_assert_ptr_ne(procmap_find(pm, 7, 0, 199), seen);
+	ck_assert_str_eq(seen->comm, "ls");
+	ck_assert_str_eq(lookup(7, 0, 0x1800, 120, 130), "/bin/sh");
+	ck_assert_str_eq(lookup(7, 0, 0x1800, 202, 208), "NO MAPPING");
+	ck_assert_str_eq(lookup(7, 0, 0x5800, 206, 400), "/bin/ls");
+	ck_assert_str_eq(lookup(7, 0, 0x8800, 310, 400), "/lib/later.so");
+	ck_assert_uint_eq(procmap_nr_processes(pm), 2);
+}
+END_TEST
+
 START_TEST(lookups_agree_with_a_list_of_all_events)
 {
 	static const char *const name[] = { "/0", "/1", "/2" };
@@ -441,6 +472,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, records_that_the_kernels_word_includes_do_not_count_again);
 	tcase_add_test(tc, after_a_gap_no_exec_id_is_known);
 	tcase_add_test(tc, a_gap_covers_all_but_verified_and_younger_processes);
+	tcase_add_test(tc, what_was_seen_ahead_of_its_exec_record_is_one_incarnation);
 	tcase_add_test(tc, lookups_agree_with_a_list_of_all_events);
 	tcase_add_test(tc, memory_goes_back_when_processes_go);
 	tcase_add_test(tc, generations_stay_in_their_bits);
