@@ -6,6 +6,11 @@
  * microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
  * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
  * bytes each in the order of their first appearance.
+ *
+ * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
+ * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and
+ * "?NUMBER" a place that no image has. MARK!A;B=N does not begin where a thread does (a
+ * number), COMMAND@A;B=N is of a command.
  */
 #include "config.h"
 
@@ -22,6 +27,8 @@
 #define PROCEDURE_SIZE 4096
 #define MAX_NAMES      4096
 #define MAX_IMAGES     64
+#define MAX_COMMANDS   16
+#define MAX_FRAMES     64
 
 struct name {
 	int image;
@@ -36,12 +43,23 @@ static struct {
 	int nr_names;
 	struct store *store;
 	uint64_t now_ns, seq;
+	/* Of the line that is read. */
+	struct stack_tree *tree[MAX_COMMANDS];
+	char *context[MAX_COMMANDS];
+	int nr_trees;
 } m;
 
 static void check(int error, const char *what)
 {
 	if (error)
 		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
+}
+
+static enum image_kind kind_of(const char *name)
+{
+	if (!strcmp(name, "jit"))
+		return IMAGE_JIT;
+	return strcmp(name, "idle") ? IMAGE_MODULE : IMAGE_IDLE;
 }
 
 static int find_image(const char *name)
@@ -54,7 +72,7 @@ static int find_image(const char *name)
 		errx(EXIT_FAILURE, "more than %d images", MAX_IMAGES);
 	if (i == m.nr_images) {
 		m.image_name[i] = strdup(name);
-		m.image[i] = (struct image_desc){ .kind = IMAGE_MODULE,
+		m.image[i] = (struct image_desc){ .kind = kind_of(name),
 						  .name = m.image_name[i],
 						  .build_id = { 0x10, i },
 						  .build_id_size = 2 };
@@ -104,6 +122,100 @@ static void add_count(char *word, struct profile **profile)
 		check(profile_add(profile[image], &c), word);
 }
 
+/* "image:procedure" or "?number" */
+static struct stack_frame frame_of(char *word)
+{
+	char *colon = strchr(word, ':');
+	int image;
+
+	if (*word == '?') /* the number behind all images' */
+		return (struct stack_frame){ MAX_IMAGES, strtoull(word + 1, NULL, 0) };
+	if (colon)
+		*colon = '\0';
+	image = find_image(colon ? word : "prog");
+	return (struct stack_frame){ image, (uint64_t)find_name(image, colon ? colon + 1
+									     : word) *
+						    PROCEDURE_SIZE };
+}
+
+static struct stack_tree *tree_of(const char *command)
+{
+	char context[64] = "";
+	int i = 0;
+
+	if (command)
+		snprintf(context, sizeof(context), "comm=%s", command);
+	while (i < m.nr_trees && strcmp(m.context[i], context) != 0)
+		i++;
+	if (i == MAX_COMMANDS)
+		errx(EXIT_FAILURE, "more than %d commands", MAX_COMMANDS);
+	if (i == m.nr_trees) {
+		m.context[i] = strdup(context);
+		m.tree[i] = stack_tree_new(STACK_MAX_NODES);
+		m.nr_trees++;
+	}
+	return m.tree[i];
+}
+
+/* "command@mark!outer;inner=n" */
+static void add_stack(char *word)
+{
+	struct stack_frame frame[MAX_FRAMES];
+	char *equals = strchr(word, '='), *at = strchr(word, '@'), *bang;
+	const char *command = at ? word : NULL;
+	enum stack_mark mark = STACK_ENDED;
+	size_t nr = 0;
+
+	if (!equals)
+		errx(EXIT_FAILURE, "%s: no number", word);
+	*equals = '\0';
+	if (at) {
+		*at = '\0';
+		word = at + 1;
+	}
+	bang = strchr(word, '!');
+	if (bang) {
+		mark = strtoul(word, NULL, 10);
+		word = bang + 1;
+	}
+	for (char *end; *word; word = end) { /* the leaf is to be first */
+		end = word + strcspn(word, ";");
+		if (*end)
+			*end++ = '\0';
+		if (nr == MAX_FRAMES)
+			errx(EXIT_FAILURE, "more than %d frames", MAX_FRAMES);
+		frame[MAX_FRAMES - ++nr] = frame_of(word);
+	}
+	check(stack_tree_add(tree_of(command), &frame[MAX_FRAMES - nr], nr, mark,
+			     strtoull(equals + 1, NULL, 10)),
+	      "stack");
+}
+
+static void make_stacks(struct flush_stream *stream, struct flush_tree *tree,
+			const struct image_desc **image, struct flush_stacks *out)
+{
+	for (int i = 0; i < m.nr_trees; i++) {
+		tree[i] = (struct flush_tree){ 0, m.context[i], m.tree[i] };
+		stream->received += stack_tree_total(m.tree[i]);
+	}
+	for (int i = 0; i < m.nr_images; i++)
+		image[i] = &m.image[i];
+	*out = (struct flush_stacks){ .streams = stream,
+				      .nr_streams = 1,
+				      .trees = tree,
+				      .nr_trees = (size_t)m.nr_trees,
+				      .images = image,
+				      .nr_images = MAX_IMAGES + 1 };
+}
+
+static void forget_stacks(void)
+{
+	while (m.nr_trees) {
+		stack_tree_free(m.tree[--m.nr_trees]);
+		free(m.context[m.nr_trees]);
+	}
+}
+
 static size_t make_symbols(struct flush_symbol *out)
 {
 	for (int i = 0; i < m.nr_names; i++)
@@ -122,6 +234,10 @@ static void store_line(char *line)
 	struct flush_profile profiles[MAX_IMAGES];
 	struct flush_stream stream = { .desc = { "cpu-clock", "perf", "", "ns", 0,
 						 LANDING_HEAD } };
+	struct flush_stream stacks_stream = { 0 };
+	const struct image_desc *images[MAX_IMAGES + 1] = { NULL };
+	struct flush_tree trees[MAX_COMMANDS];
+	struct flush_stacks stacks;
 	struct flush f = { .seq = ++m.seq,
 			   .from_ns = m.now_ns,
 			   .streams = &stream,
@@ -135,8 +251,12 @@ static void store_line(char *line)
 	stream.desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
 	f.duration_ns = (uint64_t)(strtod(seconds, NULL) * NSEC_PER_SEC);
 	m.now_ns = f.to_ns = f.from_ns + f.duration_ns;
-	for (char *word; (word = strtok(NULL, " \n"));)
-		add_count(word, profile);
+	for (char *word; (word = strtok(NULL, " \n"));) {
+		if (strchr(word, ';'))
+			add_stack(word);
+		else
+			add_count(word, profile);
+	}
 	for (int i = 0; i < m.nr_images; i++) {
 		if (!profile[i] || !profile_total(profile[i]))
 			continue;
@@ -145,7 +265,12 @@ static void store_line(char *line)
 			(struct flush_profile){ &m.image[i], 0, "", profile[i] };
 	}
 	f.nr_symbols = make_symbols(symbols);
+	stacks_stream.desc = stream.desc;
+	make_stacks(&stacks_stream, trees, images, &stacks);
+	if (m.nr_trees)
+		f.stacks = &stacks;
 	check(store_flush(m.store, &f), "flush");
+	forget_stacks();
 	for (int i = 0; i < m.nr_images; i++)
 		profile_free(profile[i]);
 }

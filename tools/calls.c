@@ -4,6 +4,7 @@
 #include "tools/calls.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "db/stacks.h"
 #include "tools/imagecache.h"
+#include "tools/out.h"
 #include "tools/prof.h"
 #include "tools/progress.h"
 
@@ -366,4 +368,14 @@ int calls_each(struct calls *c, calls_fn fn, void *ctx)
 	struct each each = { c, fn, ctx };
 
 	return failed(c, query_stacks(c->sel.db, &c->sel.query, on_stack, &each));
+}
+
+void calls_print_total(const struct calls *c)
+{
+	out_line("Total samples of stacks for event type %s = %" PRIu64,
+		 c->ev.event[0].name, c->busy.n);
+	if (c->idle.n)
+		out_line("[idle] %" PRIu64 " samples of idle CPUs, %s", c->idle.n,
+			 c->ctx->opt.idle ? "among these" : "not in the percentages");
+	putchar('\n');
 }

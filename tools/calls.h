@@ -60,6 +60,9 @@ typedef int (*calls_fn)(void *ctx, const uint32_t *frame, size_t nr,
 			struct call_cost cost);
 int calls_each(struct calls *c, calls_fn fn, void *ctx);
 
+/* Text: how many samples there are, after calls_each(). */
+void calls_print_total(const struct calls *c);
+
 /*
  * Which frames PROC means, as cpi list understands it, or a pattern: by number. The
  * caller frees *out. -CPI_ENOSYMBOL, logged, when none is.

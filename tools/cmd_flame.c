@@ -86,9 +86,11 @@ static void put_side(struct sheet *s, int side)
 static void put_title(struct sheet *s)
 {
 	const struct calls *c = &s->tree.calls[0];
+	struct buf hosts = { 0 };
 
-	buf_printf(&s->title, "%s of ", c->ev.event[0].name);
-	select_hosts(&c->sel, &s->title);
+	select_hosts(&c->sel, &hosts);
+	buf_printf(&s->title, "%s of %s", c->ev.event[0].name, buf_str(&hosts));
+	buf_fini(&hosts);
 	if (s->tree.nr_sides > 1)
 		buf_puts(&s->title, ": what changed");
 	else

@@ -27,6 +27,7 @@
 #define TITLE     30.0 /* its base line */
 #define LEGEND    26.0
 #define BOTTOM    30.0
+#define LEAST     0.3
 #define CHAR      6.65 /* the width of a character, as the script has it */
 #define WHOLE     1e9
 #define NR_SHADES 4

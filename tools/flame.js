@@ -84,7 +84,7 @@ const layout = () => {
 			continue;
 		const x = up ? PAD : PAD + (box.x - zoom.x) * scale;
 		box.rect.setAttribute('x', x);
-		box.rect.setAttribute('width', Math.max(wide - 0.5, LEAST));
+		box.rect.setAttribute('width', Math.max(wide - 1, LEAST));
 		box.text.setAttribute('x', x + 3);
 		box.text.textContent = fit(box.lines[0], wide);
 	}

@@ -69,6 +69,7 @@ tools_libtools_a_SOURCES = \
 	tools/picture.c tools/picture.h \
 	tools/procname.c tools/procname.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
+	tools/prof_children.c tools/prof_children.h \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/prof_svg.c \

@@ -176,20 +176,6 @@ static void put_rows(struct printing *p)
 	}
 }
 
-static void print_total(const struct tree *t)
-{
-	const struct calls *c = &t->calls[0];
-	const char *event = c->ev.event[0].name;
-
-	out_line("Total samples of stacks for event type %s = %" PRIu64, event,
-		 c->busy.n);
-	if (c->idle.n)
-		out_line("[idle] %" PRIu64 " samples more, %s", c->idle.n,
-			 t->ctx->opt.idle ? "which are in the tree"
-					  : "not in the percentages");
-	putchar('\n');
-}
-
 static int print_json(const struct tree *t, struct table *table)
 {
 	const struct calls *c = &t->calls[0];
@@ -224,7 +210,7 @@ int tree_print(struct tree *t)
 	put_rows(&p);
 	if (format == OUT_TEXT) {
 		report_header(&t->calls[0].sel, &t->calls[0].ev);
-		print_total(t);
+		calls_print_total(&t->calls[0]);
 		err = table_print_text(p.table, p.color, true);
 		report_footer(&t->calls[0].sel);
 	} else if (format == OUT_CSV) {
