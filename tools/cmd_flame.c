@@ -21,6 +21,7 @@
 #include "tools/tree.h"
 
 #define DEFAULT_THRESHOLD 0.05 /* percent */
+#define MAX_BOXES         20000
 #define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 1)
 
 struct sheet {
@@ -133,10 +134,25 @@ static int draw(struct sheet *s, const struct cmd_context *ctx)
 	return err;
 }
 
+/* The one that was asked for, or as much more as leaves no more than a browser bears.
+ */
+static double threshold_of(const struct sheet *s, const struct cmd_context *ctx)
+{
+	const double wanted =
+		ctx->opt.threshold > 0 ? ctx->opt.threshold : DEFAULT_THRESHOLD;
+	double threshold = wanted;
+
+	while (tree_nr_above(&s->tree, threshold) > MAX_BOXES)
+		threshold *= 2;
+	if (threshold > wanted)
+		log_warn("flame: more than %d boxes: what has less than %g%% is left "
+			 "out",
+			 MAX_BOXES, threshold);
+	return threshold;
+}
+
 static int make(struct sheet *s, const struct cmd_context *ctx)
 {
-	const double threshold =
-		ctx->opt.threshold > 0 ? ctx->opt.threshold : DEFAULT_THRESHOLD;
 	int err = 0;
 
 	for (int side = 0; side < s->tree.nr_sides; side++) {
@@ -152,7 +168,7 @@ static int make(struct sheet *s, const struct cmd_context *ctx)
 	if (s->tree.nr_sides > 1)
 		err = flame_judge(ctx, &s->tree.frames, &s->change, next_note(s));
 	if (!err)
-		err = tree_finish(&s->tree, threshold);
+		err = tree_finish(&s->tree, threshold_of(s, ctx));
 	return err ? err : draw(s, ctx);
 }
 

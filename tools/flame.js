@@ -92,7 +92,9 @@ const layout = () => {
 	reset.disabled = zoom === all;
 };
 
-const say = box => { said.textContent = box ? box.lines.join('  ·  ') : ''; };
+const say = box => {
+	said.textContent = box ? fit(box.lines.join('  ·  '), width() - 2 * PAD) : '';
+};
 
 const stand = box => {
 	if (here)
@@ -142,15 +144,16 @@ const search = text => {
 
 const showTip = (box, event) => {
 	const at = svg.getBoundingClientRect();
-	const wide = CHAR * Math.max(...box.lines.map(line => line.length)) + 16;
-	const high = LINE * box.lines.length + 10;
+	const lines = box.lines.map(line => fit(line, width() - 2 * PAD));
+	const wide = CHAR * Math.max(...lines.map(line => line.length)) + 16;
+	const high = LINE * lines.length + 10;
 	const x = event.clientX - at.left, y = event.clientY - at.top;
 	const left = Math.max(2, Math.min(x + 14, width() - wide - 2));
 	const below = event.clientY + high + 24 < window.innerHeight;
 	const top = Math.max(2, below ? y + 18 : y - high - 8);
 
 	tipText.replaceChildren();
-	box.lines.forEach((line, i) => {
+	lines.forEach((line, i) => {
 		make(tipText, 'tspan', { x: left + 8, y: top + LINE * (i + 1) + 1,
 			'font-weight': i ? 'normal' : 'bold' }).textContent = line;
 	});

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "tools/prof.h"
 #include "tools/report.h"
 
 #define MAX_FRAMES (1u << 22)
@@ -88,7 +89,9 @@ static bool same_text(const char *a, const char *b)
 /* A name that an offset gave says nothing of other builds. */
 static int64_t owner_of(const struct frame_key *key)
 {
-	return key->image && *key->name == '[' ? key->image->id : 0;
+	const bool by_offset = *key->name == '[' && strcmp(key->name, NO_SYMBOL_NAME);
+
+	return key->image && by_offset ? key->image->id : 0;
 }
 
 static uint64_t hash_text(uint64_t seed, const char *s)

@@ -89,12 +89,26 @@ static int by_name(uint32_t a, uint32_t b, void *ctx)
 	return frames_compare(ctx, a, b);
 }
 
+static double size_of(const struct tree *t, double percent)
+{
+	return calltree_size(&t->tree, t->tree.root->total) * percent / 100;
+}
+
+size_t tree_nr_above(const struct tree *t, double percent)
+{
+	const double least = size_of(t, percent);
+	size_t nr = 0;
+
+	for (struct call_node *n = t->tree.root; n; n = calltree_next(n))
+		nr += calltree_size(&t->tree, n->total) >= least;
+	return nr;
+}
+
 int tree_finish(struct tree *t, double percent)
 {
-	const double all = calltree_size(&t->tree, t->tree.root->total);
 	int err;
 
-	calltree_prune(&t->tree, all * percent / 100);
+	calltree_prune(&t->tree, size_of(t, percent));
 	err = calltree_sort(&t->tree, by_name, &t->frames);
 	if (err)
 		log_err("%s: %s", t->ctx->cmd->name, err_str(err));

@@ -50,6 +50,9 @@ int tree_open(const struct cmd_context *ctx, enum tree_part part, unsigned int h
 	      const char *const *spec, int nr_sides, struct tree *t);
 void tree_close(struct tree *t);
 
+/* How many nodes have at least percent of the whole. */
+size_t tree_nr_above(const struct tree *t, double percent);
+
 /*
  * Orders it and takes out what is below percent of the whole. 0 or -ENOMEM, logged.
  */
