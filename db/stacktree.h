@@ -32,10 +32,10 @@
 
 /* Why a stack has no more frames. Stored in the database: never renumber. */
 #define STACK_MARKS(X)                                                                 \
-	X(ENDED, 0, "ended")           /* at the beginning of a thread, as it seems */ \
+	X(ENDED, 0, "ended")           /* as far as the collector can tell, by itself */ \
 	X(LIMIT, 1, "limit")           /* it had more than are walked */               \
-	X(UNREADABLE, 2, "unreadable") /* the next one's place could not be read */    \
-	X(NO_START, 3, "no_start")     /* it ends where no thread begins */            \
+	X(UNREADABLE, 2, "unreadable") /* behind the leaf, nothing could be read */    \
+	X(NO_START, 3, "no_start")     /* the outermost frame is no code */            \
 	X(NO_ROOM, 4, "no_room")       /* the tree was full: all frames are gone */
 
 enum stack_mark {
@@ -47,13 +47,20 @@ enum stack_mark {
 
 const char *stack_mark_str(enum stack_mark mark);
 
-/* What the offset of a frame without an image is. Stored: never renumber. */
-#define STACK_UNKNOWNS(X)                                                            \
-	X(UNMAPPED, 0, "unmapped")     /* no mapping has the address */              \
-	X(ANONYMOUS, 1, "anonymous")   /* code that no file has */                   \
-	X(AMBIGUOUS, 2, "ambiguous")   /* what was mapped there changed meanwhile */ \
-	X(MAP_GAP, 3, "map_gap")       /* mapping events were lost */                \
-	X(NO_PROCESS, 4, "no_process") /* nothing is known of the process */
+/*
+ * What the offset of a frame without an image is: why it has none, by the names that
+ * losses have. Stored in the database: never renumber.
+ */
+#define STACK_UNKNOWNS(X)                      \
+	X(AMBIGUOUS, 0, "ambiguous")           \
+	X(MAP_GAP, 1, "map_gap")               \
+	X(NO_PROCESS, 2, "no_process")         \
+	X(NO_MAPPING, 3, "no_mapping")         \
+	X(ANONYMOUS, 4, "anonymous")           \
+	X(SPECIAL, 5, "special")               \
+	X(IMAGE_LIMIT, 6, "image_limit")       \
+	X(KERNEL_HIDDEN, 7, "kernel_hidden")   \
+	X(KERNEL_UNMAPPED, 8, "kernel_unmapped")
 
 enum stack_unknown {
 #define STACK_UNKNOWN_ENUM(name, value, text) STACK_UNKNOWN_##name = value,
