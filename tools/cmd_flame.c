@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -20,7 +21,7 @@
 #include "tools/report.h"
 #include "tools/tree.h"
 
-#define DEFAULT_THRESHOLD 0.05 /* percent */
+#define DEFAULT_THRESHOLD 0.1 /* percent */
 #define MAX_BOXES         20000
 #define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 1)
 
@@ -28,6 +29,7 @@ struct sheet {
 	struct tree tree;
 	struct buf title, note[MAX_NOTES];
 	size_t nr_notes;
+	double part[NR_FRAME_KINDS];
 	struct flame_change *change;
 };
 
@@ -111,16 +113,17 @@ static void weigh_sides(struct tree *t)
 static int draw(struct sheet *s, const struct cmd_context *ctx)
 {
 	const char *note[MAX_NOTES];
-	const struct flame f = { .tree = &s->tree.tree,
-				 .frames = &s->tree.frames,
-				 .title = buf_str(&s->title),
-				 .note = note,
-				 .nr_notes = s->nr_notes,
-				 .icicle = ctx->opt.icicle,
-				 .change = s->change };
+	struct flame f = { .tree = &s->tree.tree,
+			   .frames = &s->tree.frames,
+			   .title = buf_str(&s->title),
+			   .note = note,
+			   .nr_notes = s->nr_notes,
+			   .icicle = ctx->opt.icicle,
+			   .change = s->change };
 	struct buf picture = { 0 };
 	int err;
 
+	memcpy(f.part, s->part, sizeof(f.part));
 	for (size_t i = 0; i < s->nr_notes; i++)
 		note[i] = buf_str(&s->note[i]);
 	err = flame_put(&picture, &f);
@@ -167,6 +170,7 @@ static int make(struct sheet *s, const struct cmd_context *ctx)
 		put_side(s, side);
 	if (s->tree.nr_sides > 1)
 		err = flame_judge(ctx, &s->tree.frames, &s->change, next_note(s));
+	flame_parts(&s->tree.tree, &s->tree.frames, s->part);
 	if (!err)
 		err = tree_finish(&s->tree, threshold_of(s, ctx));
 	return err ? err : draw(s, ctx);
@@ -206,7 +210,7 @@ static const struct opt opts[] = {
 	    output),
 	OPT("icicle", 0, NULL, "with the root at the top", OPT_FLAG, icicle),
 	OPT_INVERTED,
-	OPTS_TREE("0.05"),
+	OPTS_TREE("0.1"),
 	OPT("history", 0, "SPEC", "epochs that tell what epochs differ by, or none",
 	    OPT_STRING, history),
 	OPT("fdr", 0, "RATE", "of false findings; default 0.05", OPT_REAL, fdr),

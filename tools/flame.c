@@ -272,19 +272,31 @@ static void put_swatch(struct buf *out, double *x, double y, const char *classes
 	*x += 18 + CHAR * (double)strlen(text) + 22;
 }
 
+/* In an inverted tree, stacks end where threads begin: their leaves are at the root. */
+void flame_parts(const struct calltree *t, const struct frames *frames,
+		 double part[NR_FRAME_KINDS])
+{
+	memset(part, 0, NR_FRAME_KINDS * sizeof(*part));
+	for (const struct call_node *n = t->root; n; n = calltree_next(n)) {
+		const struct call_cost *own = t->inverted ? n->total : n->self;
+
+		if (n->parent && (!t->inverted || n->depth == 1))
+			part[frames->frame[n->frame]->kind] +=
+				calltree_size(t, own) /
+				calltree_size(t, t->root->total);
+	}
+}
+
 /* Each kind that there is, with its own part of the whole. */
 static void put_kinds(const struct drawing *d, double y)
 {
-	double part[NR_FRAME_KINDS] = { 0 }, x = PAD;
+	const double *part = d->f->part;
 	char classes[16], text[64];
 	bool inlined = false;
+	double x = PAD;
 
-	for (const struct call_node *n = d->f->tree->root; n; n = calltree_next(n)) {
-		if (!n->parent)
-			continue;
-		part[d->f->frames->frame[n->frame]->kind] += share(d->f, n->self, 0);
-		inlined |= d->f->frames->frame[n->frame]->inlined;
-	}
+	for (const struct call_node *n = d->f->tree->root; n; n = calltree_next(n))
+		inlined |= n->parent && d->f->frames->frame[n->frame]->inlined;
 	for (enum frame_kind kind = 0; kind < NR_FRAME_KINDS; kind++) {
 		if (!(part[kind] > 0))
 			continue;

@@ -25,10 +25,15 @@ struct flame {
 	const char *title;
 	const char *const *note; /* lines below the title */
 	size_t nr_notes;
-	bool icicle; /* the root is at the top */
+	bool icicle;                 /* the root is at the top */
+	double part[NR_FRAME_KINDS]; /* of own time, before pruning; with one side */
 	/* By frame; NULL when there is one side. */
 	const struct flame_change *change;
 };
+
+/* What part of all time each kind of frames took itself. */
+void flame_parts(const struct calltree *t, const struct frames *frames,
+		 double part[NR_FRAME_KINDS]);
 
 /* Appends the picture. 0 or -ENOMEM. */
 int flame_put(struct buf *out, const struct flame *f);

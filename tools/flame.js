@@ -51,8 +51,7 @@ const input = make(tools, 'input', { type: 'search', placeholder: 'Search  /',
 	'aria-label': 'Search: text or regular expression' });
 const reset = make(tools, 'button', { type: 'button', title: 'Escape' });
 reset.textContent = 'Reset zoom';
-const said = make(svg, 'text', { class: 'said', x: PAD, role: 'status',
-	y: svg.height.baseVal.value - 10 });
+const said = make(svg, 'text', { class: 'said', x: PAD, role: 'status' });
 const tip = make(svg, 'g', { class: 'tip', visibility: 'hidden' });
 const tipPaper = make(tip, 'rect', { rx: 4 });
 const tipText = make(tip, 'text');
@@ -67,6 +66,15 @@ const fit = (name, room) => {
 	if (chars < 3)
 		return '';
 	return letters.length <= chars ? name : letters.slice(0, chars - 1).join('') + '…';
+};
+
+// What is tall is scrolled: the tools stay, and the line below the boxes.
+const follow = () => {
+	const top = Math.max(0, -svg.getBoundingClientRect().top);
+	const bottom = Math.min(svg.height.baseVal.value, top + window.innerHeight);
+
+	frame.setAttribute('y', top + 8);
+	said.setAttribute('y', bottom - 10);
 };
 
 const layout = () => {
@@ -89,6 +97,7 @@ const layout = () => {
 		box.text.textContent = fit(box.lines[0], wide);
 	}
 	frame.setAttribute('x', width() - PAD - 460);
+	follow();
 	reset.disabled = zoom === all;
 };
 
@@ -246,5 +255,8 @@ input.addEventListener('input', () => search(input.value));
 reset.addEventListener('click', () => zoomTo(all));
 window.addEventListener('keydown', onKey);
 window.addEventListener('resize', layout);
+window.addEventListener('scroll', follow);
 layout();
+if (!icicle)
+	window.scrollTo(0, svg.height.baseVal.value);
 })();

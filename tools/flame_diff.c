@@ -117,6 +117,8 @@ int flame_judge(const struct cmd_context *ctx, const struct frames *frames,
 	int err;
 
 	plain.opt.threshold = 0; /* is that of the picture */
+	plain.opt.context[CONTEXT_COMM] =
+		NULL; /* stacks have it where profiles have not */
 	err = diff_open(&plain, ctx->args[0], ctx->args[1], &d);
 	if (err)
 		return err;
