@@ -71,7 +71,7 @@ struct cmd_options {
 	double fdr, threshold; /* which is in percent */
 	const char *history;
 	/* cat */
-	bool intervals, check;
+	bool intervals, call_stacks, check;
 	/* record */
 	double hz, stacks_hz;
 	int stacks; /* 0: off */
