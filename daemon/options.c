@@ -134,7 +134,12 @@ static int set_stacks(struct options *o, const char *text)
 
 static int set_stacks_freq(struct options *o, const char *text)
 {
-	return parse_number(text, "", &o->session.stacks_hz);
+	double hz;
+
+	if (parse_number(text, "", &hz) || hz > SESSION_STACKS_MAX_HZ)
+		return -EINVAL;
+	o->session.stacks_hz = hz;
+	return 0;
 }
 
 static int set_collector(struct options *o, const char *text)

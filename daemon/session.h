@@ -49,7 +49,8 @@ struct session_config {
 	const char *announce_path;   /* the loader hook's socket; NULL: none */
 };
 
-#define SESSION_STACKS_HZ 49.0 /* where stacks are asked for, and no rate of them */
+#define SESSION_STACKS_HZ     49.0 /* where stacks are asked for, and no rate of them */
+#define SESSION_STACKS_MAX_HZ 10000.0
 
 /* The defaults that cpid(8) documents. */
 struct session_config session_config_default(void);

@@ -31,11 +31,11 @@
 #define STACK_MAX_NODES (1u << 20)
 
 /* Why a stack has no more frames. Stored in the database: never renumber. */
-#define STACK_MARKS(X)                                                                 \
-	X(ENDED, 0, "ended")           /* as far as the collector can tell, by itself */ \
-	X(LIMIT, 1, "limit")           /* it had more than are walked */               \
-	X(UNREADABLE, 2, "unreadable") /* behind the leaf, nothing could be read */    \
-	X(NO_START, 3, "no_start")     /* the outermost frame is no code */            \
+#define STACK_MARKS(X)                                                              \
+	X(ENDED, 0, "ended") /* as far as the collector can tell, by itself */      \
+	X(LIMIT, 1, "limit") /* it had more than are walked */                      \
+	X(UNREADABLE, 2, "unreadable") /* behind the leaf, nothing could be read */ \
+	X(NO_START, 3, "no_start")     /* the outermost frame is no code */         \
 	X(NO_ROOM, 4, "no_room")       /* the tree was full: all frames are gone */
 
 enum stack_mark {
@@ -51,15 +51,15 @@ const char *stack_mark_str(enum stack_mark mark);
  * What the offset of a frame without an image is: why it has none, by the names that
  * losses have. Stored in the database: never renumber.
  */
-#define STACK_UNKNOWNS(X)                      \
-	X(AMBIGUOUS, 0, "ambiguous")           \
-	X(MAP_GAP, 1, "map_gap")               \
-	X(NO_PROCESS, 2, "no_process")         \
-	X(NO_MAPPING, 3, "no_mapping")         \
-	X(ANONYMOUS, 4, "anonymous")           \
-	X(SPECIAL, 5, "special")               \
-	X(IMAGE_LIMIT, 6, "image_limit")       \
-	X(KERNEL_HIDDEN, 7, "kernel_hidden")   \
+#define STACK_UNKNOWNS(X)                    \
+	X(AMBIGUOUS, 0, "ambiguous")         \
+	X(MAP_GAP, 1, "map_gap")             \
+	X(NO_PROCESS, 2, "no_process")       \
+	X(NO_MAPPING, 3, "no_mapping")       \
+	X(ANONYMOUS, 4, "anonymous")         \
+	X(SPECIAL, 5, "special")             \
+	X(IMAGE_LIMIT, 6, "image_limit")     \
+	X(KERNEL_HIDDEN, 7, "kernel_hidden") \
 	X(KERNEL_UNMAPPED, 8, "kernel_unmapped")
 
 enum stack_unknown {

@@ -73,7 +73,7 @@ struct cmd_options {
 	/* tree and its kin */
 	bool inverted, commands, icicle, children;
 	/* cat */
-	bool intervals, check;
+	bool intervals, call_stacks, check;
 	/* record */
 	double hz, stacks_hz;
 	int stacks; /* 0: off */

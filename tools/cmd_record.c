@@ -256,6 +256,9 @@ static int run(struct cmd_context *ctx)
 
 	if (parse_by(ctx, &r.by))
 		return EXIT_USAGE;
+	if (ctx->opt.stacks_hz > SESSION_STACKS_MAX_HZ)
+		return cmd_usage_error(ctx->cmd, "--stacks-freq: at most %.0f",
+				       SESSION_STACKS_MAX_HZ);
 	err = catch_signals(&r);
 	if (!err)
 		err = start_child(&r, ctx->args);

@@ -9,6 +9,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
+	tools/cat_stacks.c tools/cat_stacks.h \
 	tools/calc_print.c \
 	tools/calls.c tools/calls.h \
 	tools/calls_find.c \
