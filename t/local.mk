@@ -30,6 +30,14 @@ check_PROGRAMS += t/cfg_dump
 t_cfg_dump_SOURCES = t/cfg_dump.c
 t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
+# Call chains by unwind tables, against gdb's.
+check_PROGRAMS += t/unwind_dump
+t_unwind_dump_SOURCES = t/unwind_dump.c
+t_unwind_dump_CFLAGS = $(AM_CFLAGS)
+t_unwind_dump_LDADD = $(t_isa_dump_LDADD) $(UNWIND_LIBS)
+EXTRA_DIST += t/gdb_chains.py t/programs/standing.cc
+dist_check_SCRIPTS += t/0130-unwind-gdb.t
+QUICK_TESTS += t/0130-unwind-gdb.t
 # Lines and inlined calls, against LLVM and binutils.
 check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
