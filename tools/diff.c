@@ -158,7 +158,7 @@ static int on_column(void *ctx, const struct matrix_column *c)
 	struct diff *d = ctx;
 	const size_t at = d->filled++;
 
-	d->run[at] = (struct compare_run){ c->side, c->seconds, c->sample };
+	d->run[at] = (struct compare_run){ c->side, c->seconds, c->sample, 1, 1 };
 	if (c->side < 2)
 		d->seconds[c->side] += c->seconds;
 	for (size_t i = 0; i < d->m.nr_rows; i++) {
