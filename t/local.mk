@@ -244,7 +244,7 @@ t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
 
 # What differs from run to run.
-RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t
+RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t t/0115-diff-rolled.t
 dist_check_SCRIPTS += $(RUNS_TESTS)
 QUICK_TESTS += $(RUNS_TESTS)
 dist_check_SCRIPTS += t/0342-diff-mix.t

@@ -2,8 +2,8 @@
 /*
  * runsdb.c - writes a database of runs: runsdb FILE <TABLE
  *
- * A line of the table is an epoch: its label, its length in seconds, the period in
- * microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
+ * A line of the table is an epoch: its label, or - for none, its length in seconds, the
+ * period in microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
  * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
  * bytes each in the order of their first appearance.
  */
@@ -131,7 +131,8 @@ static void store_line(char *line)
 
 	if (!period_us)
 		errx(EXIT_FAILURE, "an epoch without length or period");
-	check(store_epoch(m.store, m.now_ns, 0, label), "epoch");
+	check(store_epoch(m.store, m.now_ns, 0, strcmp(label, "-") ? label : NULL),
+	      "epoch");
 	stream.desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
 	f.duration_ns = (uint64_t)(strtod(seconds, NULL) * NSEC_PER_SEC);
 	m.now_ns = f.to_ns = f.from_ns + f.duration_ns;

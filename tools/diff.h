@@ -9,6 +9,7 @@
 #include "analysis/shape.h"
 #include "analysis/similar.h"
 #include "base/buf.h"
+#include "tools/diff_parts.h"
 #include "tools/matrix.h"
 
 #define DIFF_NR_SIDES COMPARE_NR_SIDES
@@ -32,6 +33,7 @@ struct diff {
 	char *history; /* the spec of those, when they were looked for */
 	struct selection sel[DIFF_NR_SIDES];
 	struct events ev[DIFF_NR_SIDES];
+	struct diff_parts parts[DIFF_NR_SIDES];
 	struct matrix m;
 	struct diff_row *row; /* findings first, then by the size of the change */
 	size_t nr_rows;
@@ -41,7 +43,7 @@ struct diff {
 	/* While it is read. */
 	size_t *at; /* by the matrix's row: its row, or SIZE_MAX */
 	struct compare_run *run;
-	double *time;
+	double *time, *within; /* the latter NULL where nothing was rolled up */
 	size_t nr_runs, filled;
 };
 
@@ -53,6 +55,9 @@ void diff_close(struct diff *d);
 /* By side: time per second of the epochs, and percent of all time but idle. */
 double diff_per_second(const struct diff *d, const struct diff_row *r, int side);
 double diff_percent(const struct diff *d, const struct diff_row *r, int side);
+
+/* Epochs of a side; where these were rolled up, those that procedures are known by. */
+size_t diff_nr_runs(const struct diff *d, int side);
 
 /* "", "new" or "gone". */
 const char *diff_status(const struct diff_row *r);

@@ -194,8 +194,13 @@ static void print_header(const struct diff *d)
 	static const char *const names[] = { "A", "B" };
 
 	for (int side = 0; side < 2; side++) {
-		out_line("%s: %s, %zu epochs, %.1f s", names[side], d->spec[side],
-			 d->sel[side].epochs.nr, d->seconds[side]);
+		const size_t nr = d->sel[side].epochs.nr, parts = d->parts[side].nr;
+		char rolled[48] = "";
+
+		if (parts > nr)
+			snprintf(rolled, sizeof(rolled), ", rolled up from %zu", parts);
+		out_line("%s: %s, %zu epochs%s, %.1f s", names[side], d->spec[side], nr,
+			 rolled, d->seconds[side]);
 		report_header(&d->sel[side], &d->ev[side]);
 	}
 	print_basis(d);
@@ -212,6 +217,7 @@ static int print_json(const struct diff *d, struct table *t)
 	for (int side = 0; side < 2; side++) {
 		json_object(&j, names[side]);
 		report_json_header(&j, &d->sel[side]);
+		json_number(&j, "parts", d->parts[side].nr);
 		json_exact(&j, "seconds", d->seconds[side]);
 		json_exact(&j, "total", d->total[side]);
 		json_end(&j);

@@ -235,6 +235,7 @@ struct reading {
 	struct matrix *m;
 	int side;
 	const struct events *ev;
+	int64_t epoch;
 	double *time;
 	double variance; /* Σ n × weight² */
 };
@@ -316,6 +317,7 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 {
 	struct reading *r = ctx;
 	struct matrix_spans *spans;
+	struct matrix_count count;
 	const struct count *c;
 	double weight;
 	size_t event, row, nr;
@@ -328,8 +330,12 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 	for (size_t i = 0, at = 0; spans && i < nr; i++) {
 		if (!matrix_spans_next(spans, c[i].offset, &at, &row))
 			continue;
-		r->time[row] += c[i].n * weight;
-		r->variance += c[i].n * weight * weight;
+		count = (struct matrix_count){ r->epoch, q->image.id, c[i].offset, row,
+					       c[i].n * weight };
+		r->time[row] += count.time;
+		r->variance += count.time * weight;
+		if (r->m->on_count)
+			r->m->on_count(r->m->on_count_ctx, &count);
 	}
 	return 0;
 }
@@ -394,6 +400,7 @@ int matrix_each(struct matrix *m, int side, const struct selection *sel,
 
 		memset(r.time, 0, m->nr_rows * sizeof(*r.time));
 		r.variance = 0;
+		r.epoch = one.epoch->id;
 		err = read_column(&r, sel, &one);
 		if (!err)
 			err = hand_out(&r, one.epoch, fn, ctx);

@@ -38,6 +38,16 @@ struct matrix_row {
 	double time[MATRIX_MAX_SIDES]; /* of all epochs, in the event's unit */
 };
 
+/* Samples of an epoch at one offset, and the row that they are in. */
+struct matrix_count {
+	int64_t epoch, image;
+	uint64_t offset;
+	size_t row;
+	double time;
+};
+
+typedef void (*matrix_count_fn)(void *ctx, const struct matrix_count *c);
+
 struct matrix {
 	int by;            /* enum prof_by */
 	bool warn;         /* of images that cannot be opened */
@@ -45,6 +55,10 @@ struct matrix {
 	struct hmap spans; /* by side, image and stream */
 	struct matrix_row **row;
 	size_t nr_rows;
+	/* Told of each count of an epoch ahead of its column, ascending by stream of an
+	 * image; NULL: nobody is. */
+	matrix_count_fn on_count;
+	void *on_count_ctx;
 };
 
 /* One epoch of one side. */
