@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/whom.h"
 
 #define DEFAULT_RATE      0.05
 #define DEFAULT_THRESHOLD 0.5 /* percent */
@@ -74,7 +75,7 @@ static int name_side(struct diff *d, int side)
 
 	d->nr_runs += d->sel[side].epochs.nr;
 	if (err)
-		select_failed(d->ctx, &d->sel[side], err);
+		whom_failed(d->ctx, &d->sel[side], err);
 	return err;
 }
 
@@ -96,7 +97,9 @@ static void fill_rows(struct diff *d, const size_t *alias, const double *similar
 
 		if (alias[i] == i && row->time[0] + row->time[1] > 0)
 			d->row[d->nr_rows++] = (struct diff_row){
-				.row = row, .time = { row->time[0], row->time[1] }
+				.row = row,
+				.time = { row->time[0], row->time[1] },
+				.verdict = { .calls = NAN },
 			};
 		d->total[0] += row->time[0];
 		d->total[1] += row->time[1];

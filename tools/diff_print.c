@@ -150,7 +150,7 @@ static void put_row(struct table *t, const struct diff *d, const struct diff_row
 	table_text(t, text && one_sided ? diff_status(r) : diff_verdict(r));
 	table_text(t, one_sided ? diff_status(r) : "both");
 	table_exact(t, r->other ? r->similarity : NAN);
-	table_exact(t, c->found ? r->verdict.calls : NAN);
+	table_exact(t, r->verdict.calls);
 	put_names(t, d, r, text);
 }
 

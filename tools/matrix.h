@@ -15,6 +15,7 @@
 #define CPI_TOOLS_MATRIX_H
 
 #include "base/hmap.h"
+#include "tools/cgroupname.h"
 #include "tools/events.h"
 #include "tools/select.h"
 
@@ -32,7 +33,9 @@ struct matrix_row {
 	size_t index;
 	bool unknown;     /* samples without an image; procedure is the reason */
 	int64_t image_id; /* where the name does not tell it from other images' */
-	char *image, *procedure, *comm, *file;
+	char *image, *procedure, *file;
+	char *whom;                         /* by a kind of context */
+	struct cgroup_container *container; /* NULL: of none */
 	int line;
 	struct matrix_place place[MATRIX_MAX_SIDES];
 	double time[MATRIX_MAX_SIDES]; /* of all epochs, in the event's unit */

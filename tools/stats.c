@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/whom.h"
 
 #define DEFAULT_RATE 0.05
 
@@ -199,7 +200,7 @@ static int gather(struct stats *s)
 	if (!err)
 		err = test(s);
 	if (err && err != -ECANCELED)
-		select_failed(s->ctx, &s->sel, err);
+		whom_failed(s->ctx, &s->sel, err);
 	return err ? err : sort(s);
 }
 
