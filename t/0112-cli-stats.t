@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 31
+plan 32
 
 cpi stats run >text 2>err
 is "$?" 0 "the statistics of runs"
@@ -76,6 +76,9 @@ like "$(cat err)" "no profiles by cgroup: collect them with 'cpid --by cgroup'" 
 
 is "$(cpi stats 1 2 --by category --format=csv | awk -F, '$16 == "not_tallied" && $3 > 0 {
 	print $17, $3 }')" "deferred 13094" "by what cpi sum has"
+
+is "$(cpi stats 1 2 --by category --format=csv | cut -d, -f17 | grep -c few_samples)" 1 \
+	"and procedures that have few samples by name"
 
 # By what their processes are in; the third epoch has no profiles by it.
 box=/kubepods.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice/cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope

@@ -73,6 +73,7 @@ tools_libtools_a_SOURCES = \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
 	tools/stats.c tools/stats.h \
+	tools/stats_busy.c tools/stats_busy.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
 	tools/summary.c tools/summary.h \

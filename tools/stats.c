@@ -84,10 +84,12 @@ static int gather_rows(struct stats *s)
 
 static int gather_categories(struct stats *s)
 {
-	int err = 0;
+	struct stats_busy busy = { 0 };
+	int err = stats_busy_read(&busy, &s->sel, &s->ev);
 
 	for (size_t i = 0; i < s->sel.epochs.nr && !err; i++)
-		err = stats_add_categories(s, &s->sel.epochs.epoch[i]);
+		err = stats_add_categories(s, &busy, &s->sel.epochs.epoch[i]);
+	stats_busy_fini(&busy);
 	return err;
 }
 
