@@ -89,6 +89,24 @@ static int by_time(const void *va, const void *vb)
 	return (a->row->index > b->row->index) - (a->row->index < b->row->index);
 }
 
+/* Row i is a part of another's: of its A, or of its B. */
+static void add_alias(struct diff *d, size_t i, size_t alias, double similarity)
+{
+	struct diff_row *r = &d->row[d->at[alias]];
+	struct matrix_row *row = d->m.row[i], *first = d->m.row[alias];
+
+	r->time[0] += row->time[0];
+	r->time[1] += row->time[1];
+	if (row->time[0] > 0) {
+		row->with = first->with;
+		first->with = row;
+	} else {
+		row->with = (struct matrix_row *)r->other;
+		r->other = row;
+		r->similarity = similarity;
+	}
+}
+
 /* One row for each name of A or B, and its place for every row of the matrix. */
 static void fill_rows(struct diff *d, const size_t *alias, const double *similarity)
 {
@@ -108,14 +126,8 @@ static void fill_rows(struct diff *d, const size_t *alias, const double *similar
 	for (size_t k = 0; k < d->nr_rows; k++)
 		d->at[d->row[k].row->index] = k;
 	for (size_t i = 0; i < d->m.nr_rows; i++) {
-		struct diff_row *r;
-
-		if (alias[i] == i)
-			continue;
-		r = &d->row[d->at[alias[i]]];
-		r->other = d->m.row[i];
-		r->similarity = similarity[i];
-		r->time[1] += d->m.row[i]->time[1];
+		if (alias[i] != i)
+			add_alias(d, i, alias[i], similarity[i]);
 	}
 }
 

@@ -19,10 +19,11 @@
 #define DIFF_MIN_ROWS  256
 
 struct diff_row {
-	const struct matrix_row *row;
-	const struct matrix_row *other; /* of B, found by its code; else NULL */
-	double similarity;              /* then: of their code, up to 1 */
-	double time[2];                 /* in the event's unit, all epochs */
+	const struct matrix_row *row; /* A's parts of what B has as one go on in with */
+	const struct matrix_row
+		*other;    /* of B, found by its code; else NULL. The same */
+	double similarity; /* then: of their code, up to 1 */
+	double time[2];    /* in the event's unit, all epochs */
 	const struct compare_row *compared;
 	struct shape_verdict verdict;
 };
@@ -70,7 +71,8 @@ int diff_find_history(struct diff *d);
 
 /*
  * Joins rows that one side alone has, where builds of one image have like code under
- * other names. alias[i] gets the row whose time row i's is. 0 or negative.
+ * other names: one procedure, or several that are parts of one of the other side.
+ * alias[i] gets the row whose time row i's is. 0 or negative.
  */
 int diff_match(struct diff *d, size_t *alias, double *similarity);
 

@@ -79,24 +79,31 @@ static size_t make_columns(const struct diff *d, struct column *c)
 	return nr;
 }
 
+/* The names of what is compared as one row. */
+static void put_procedures(const struct matrix_row *row, struct buf *out)
+{
+	for (const char *between = ""; row; row = row->with, between = " + ")
+		buf_printf(out, "%s%s", between, matrix_procedure(row));
+}
+
 static void put_names(struct table *t, const struct diff *d, const struct diff_row *r,
 		      bool text)
 {
-	const char *procedure = matrix_procedure(r->row);
-	char both[512];
+	struct buf a = { 0 }, b = { 0 };
 
 	if (d->ctx->opt.by != BY_PROCEDURE) {
 		matrix_name_cells(t, d->ctx->opt.by, r->row);
 		return;
 	}
-	if (text && r->other) {
-		snprintf(both, sizeof(both), "%s = %s", procedure, r->other->procedure);
-		table_text(t, both);
-	} else {
-		table_text(t, procedure);
-	}
-	table_text(t, r->other ? r->other->procedure : procedure);
+	put_procedures(r->row, &a);
+	put_procedures(r->other ? r->other : r->row, &b);
+	if (text && r->other)
+		buf_printf(&a, " = %s", buf_str(&b));
+	table_text(t, buf_str(&a));
+	table_text(t, buf_str(&b));
 	table_text(t, matrix_image(r->row));
+	buf_fini(&a);
+	buf_fini(&b);
 }
 
 static void put_q(struct table *t, double q, bool text)

@@ -39,6 +39,7 @@ struct matrix_row {
 	int line;
 	struct matrix_place place[MATRIX_MAX_SIDES];
 	double time[MATRIX_MAX_SIDES]; /* of all epochs, in the event's unit */
+	struct matrix_row *with; /* cpi diff's: the next that is compared as one row */
 };
 
 /* Samples of an epoch at one offset, and the row that they are in. */
