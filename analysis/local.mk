@@ -23,6 +23,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cfg_value.c analysis/cfg_value.h \
 	analysis/combine.c analysis/combine.h \
 	analysis/compare.c analysis/compare.h \
+	analysis/compare_parts.c analysis/compare_parts.h \
 	analysis/compare_size.c analysis/compare_size.h \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \

@@ -260,12 +260,19 @@ t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
 
 # What differs from run to run.
-RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t
+RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t t/0115-diff-rolled.t
 dist_check_SCRIPTS += $(RUNS_TESTS)
 QUICK_TESTS += $(RUNS_TESTS)
-dist_check_SCRIPTS += t/0342-diff-mix.t
-LONG_TESTS += t/0342-diff-mix.t
+dist_check_SCRIPTS += t/0342-diff-mix.t t/0343-diff-builds.t
+LONG_TESTS += t/0342-diff-mix.t t/0343-diff-builds.t
 EXTRA_DIST += t/accuracy/compare
+check_PROGRAMS += t/programs/builds_old t/programs/builds_new
+t_programs_builds_old_SOURCES = t/programs/builds.c
+t_programs_builds_old_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_builds_old_LDFLAGS = $(FIXED_LINK)
+t_programs_builds_new_SOURCES = t/programs/builds.c
+t_programs_builds_new_CFLAGS = $(FIXED_COMPILE) -O2 -DLATER
+t_programs_builds_new_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/mix
 t_programs_mix_SOURCES = t/programs/mix.c
 t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2
