@@ -6,7 +6,7 @@
 CPI_DB=stacks.db
 export CPI_DB
 cat >table <<'END'
-one 10 10000 alpha=20 main;alpha=200 main;alpha;beta=150 gcc@main;gamma=100 gcc@main;gamma;main;delta=30 1!beta;gamma=7 main;?1=9 idle:idle;idle:hlt=55 jit:foo;alpha=3 main;tiny=1
+one 10 10000 alpha=20 main;alpha=200 main;alpha;beta=150 comm=gcc@main;gamma=100 comm=gcc@main;gamma;main;delta=30 1!beta;gamma=7 main;?1=9 idle:idle;idle:hlt=55 jit:foo;alpha=3 main;tiny=1
 two 10 20000 alpha=20 main;alpha=50
 END
 "$builddir/t/runsdb" stacks.db <table || bail "no database"

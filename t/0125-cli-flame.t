@@ -7,7 +7,7 @@
 CPI_DB=stacks.db
 export CPI_DB
 cat >table <<'END'
-one 10 10000 main;alpha=200 main;alpha;beta=150 gcc@main;gamma=100 gcc@main;gamma;main;delta=30 1!beta;gamma=7 main;?1=9 jit:foo;alpha=3 <script>alert(1)</script>"'&]]>;x=4
+one 10 10000 main;alpha=200 main;alpha;beta=150 comm=gcc@main;gamma=100 comm=gcc@main;gamma;main;delta=30 1!beta;gamma=7 main;?1=9 jit:foo;alpha=3 <script>alert(1)</script>"'&]]>;x=4
 END
 "$builddir/t/runsdb" stacks.db <table || bail "no database"
 # In three runs, then three equal ones, then three with more in gamma, and once less of

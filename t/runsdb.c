@@ -2,19 +2,21 @@
 /*
  * runsdb.c - writes a database of runs: runsdb FILE <TABLE
  *
- * A line of the table is an epoch: its label, its length in seconds, the period in
- * microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
+ * A line of the table is an epoch: its label, or - for none, its length in seconds, the
+ * period in microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
  * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
- * bytes each in the order of their first appearance.
+ * bytes each in the order of their first appearance. CONTEXT@ ahead of a word,
+ * as cgroup=/a@main=5, says whose samples they are.
  *
  * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
  * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and
  * "?NUMBER" a place that no image has. MARK!A;B=N does not begin where a thread does (a
- * number), COMMAND@A;B=N is of a command.
+ * number). CONTEXT@ is as above, but comm=NAME@ has its stacks alone.
  */
 #include "config.h"
 
 #include <err.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@
 #define PROCEDURE_SIZE 4096
 #define MAX_NAMES      4096
 #define MAX_IMAGES     64
-#define MAX_COMMANDS   16
+#define MAX_CONTEXTS   16
 #define MAX_FRAMES     64
 
 struct name {
@@ -41,12 +43,11 @@ static struct {
 	int nr_images;
 	struct name name[MAX_NAMES];
 	int nr_names;
+	char *context[MAX_CONTEXTS]; /* the first is "", of all samples */
+	int nr_contexts;
 	struct store *store;
 	uint64_t now_ns, seq;
-	/* Of the line that is read. */
-	struct stack_tree *tree[MAX_COMMANDS];
-	char *context[MAX_COMMANDS];
-	int nr_trees;
+	struct stack_tree *tree[MAX_CONTEXTS]; /* of the line that is read, or NULL */
 } m;
 
 static void check(int error, const char *what)
@@ -95,8 +96,34 @@ static int find_name(int image, const char *text)
 	return i;
 }
 
+static int find_context(const char *name)
+{
+	int i = 0;
+
+	while (i < m.nr_contexts && strcmp(m.context[i], name) != 0)
+		i++;
+	if (i == MAX_CONTEXTS)
+		errx(EXIT_FAILURE, "more than %d contexts", MAX_CONTEXTS);
+	if (i == m.nr_contexts)
+		m.context[m.nr_contexts++] = strdup(name);
+	return i;
+}
+
+/* By context and image. */
+typedef struct profile *profiles[MAX_CONTEXTS][MAX_IMAGES];
+
+static void add_to(profiles all, int context, int image, const struct count *c)
+{
+	struct profile **profile = &all[context][image];
+
+	if (!*profile)
+		*profile = profile_new();
+	if (c->n)
+		check(profile_add(*profile, c), m.image_name[image]);
+}
+
 /* "image:procedure+offset=n" */
-static void add_count(char *word, struct profile **profile)
+static void add_count(char *word, int context, profiles all)
 {
 	char *equals = strchr(word, '='), *colon = strchr(word, ':');
 	char *plus = strchr(word, '+');
@@ -116,10 +143,9 @@ static void add_count(char *word, struct profile **profile)
 	image = find_image(colon ? word : "prog");
 	name = find_name(image, colon ? colon + 1 : word);
 	c.offset += (uint64_t)name * PROCEDURE_SIZE;
-	if (!profile[image])
-		profile[image] = profile_new();
-	if (c.n)
-		check(profile_add(profile[image], &c), word);
+	add_to(all, 0, image, &c);
+	if (context)
+		add_to(all, context, image, &c);
 }
 
 /* "image:procedure" or "?number" */
@@ -138,42 +164,17 @@ static struct stack_frame frame_of(char *word)
 						    PROCEDURE_SIZE };
 }
 
-static struct stack_tree *tree_of(const char *command)
-{
-	char context[64] = "";
-	int i = 0;
-
-	if (command)
-		snprintf(context, sizeof(context), "comm=%s", command);
-	while (i < m.nr_trees && strcmp(m.context[i], context) != 0)
-		i++;
-	if (i == MAX_COMMANDS)
-		errx(EXIT_FAILURE, "more than %d commands", MAX_COMMANDS);
-	if (i == m.nr_trees) {
-		m.context[i] = strdup(context);
-		m.tree[i] = stack_tree_new(STACK_MAX_NODES);
-		m.nr_trees++;
-	}
-	return m.tree[i];
-}
-
-/* "command@mark!outer;inner=n" */
-static void add_stack(char *word)
+/* "mark!outer;inner=n" */
+static void add_stack(char *word, int context)
 {
 	struct stack_frame frame[MAX_FRAMES];
-	char *equals = strchr(word, '='), *at = strchr(word, '@'), *bang;
-	const char *command = at ? word : NULL;
+	char *equals = strchr(word, '='), *bang = strchr(word, '!');
 	enum stack_mark mark = STACK_ENDED;
 	size_t nr = 0;
 
 	if (!equals)
 		errx(EXIT_FAILURE, "%s: no number", word);
 	*equals = '\0';
-	if (at) {
-		*at = '\0';
-		word = at + 1;
-	}
-	bang = strchr(word, '!');
 	if (bang) {
 		mark = strtoul(word, NULL, 10);
 		word = bang + 1;
@@ -186,33 +187,60 @@ static void add_stack(char *word)
 			errx(EXIT_FAILURE, "more than %d frames", MAX_FRAMES);
 		frame[MAX_FRAMES - ++nr] = frame_of(word);
 	}
-	check(stack_tree_add(tree_of(command), &frame[MAX_FRAMES - nr], nr, mark,
+	if (!m.tree[context])
+		m.tree[context] = stack_tree_new(STACK_MAX_NODES);
+	check(stack_tree_add(m.tree[context], &frame[MAX_FRAMES - nr], nr, mark,
 			     strtoull(equals + 1, NULL, 10)),
 	      "stack");
+}
+
+static void add_word(char *word, profiles all)
+{
+	char *at = strchr(word, '@');
+	int context = 0;
+
+	if (at) {
+		*at = '\0';
+		context = find_context(word);
+		word = at + 1;
+	}
+	if (strchr(word, ';'))
+		add_stack(word, context);
+	else
+		add_count(word, context, all);
+}
+
+/* A sample is in the tree of all, or in that of its command. */
+static bool counts(const char *context)
+{
+	return !*context || !strncmp(context, "comm=", 5);
 }
 
 static void make_stacks(struct flush_stream *stream, struct flush_tree *tree,
 			const struct image_desc **image, struct flush_stacks *out)
 {
-	for (int i = 0; i < m.nr_trees; i++) {
-		tree[i] = (struct flush_tree){ 0, m.context[i], m.tree[i] };
-		stream->received += stack_tree_total(m.tree[i]);
-	}
-	for (int i = 0; i < m.nr_images; i++)
-		image[i] = &m.image[i];
 	*out = (struct flush_stacks){ .streams = stream,
 				      .nr_streams = 1,
 				      .trees = tree,
-				      .nr_trees = (size_t)m.nr_trees,
 				      .images = image,
 				      .nr_images = MAX_IMAGES + 1 };
+	for (int i = 0; i < m.nr_contexts; i++) {
+		if (!m.tree[i])
+			continue;
+		tree[out->nr_trees++] =
+			(struct flush_tree){ 0, m.context[i], m.tree[i] };
+		if (counts(m.context[i]))
+			stream->received += stack_tree_total(m.tree[i]);
+	}
+	for (int i = 0; i < m.nr_images; i++)
+		image[i] = &m.image[i];
 }
 
 static void forget_stacks(void)
 {
-	while (m.nr_trees) {
-		stack_tree_free(m.tree[--m.nr_trees]);
-		free(m.context[m.nr_trees]);
+	for (int i = 0; i < m.nr_contexts; i++) {
+		stack_tree_free(m.tree[i]);
+		m.tree[i] = NULL;
 	}
 }
 
@@ -229,50 +257,50 @@ static void store_line(char *line)
 {
 	const char *label = strtok(line, " \n"), *seconds = strtok(NULL, " \n");
 	const char *period_us = strtok(NULL, " \n");
-	struct profile *profile[MAX_IMAGES] = { NULL };
 	static struct flush_symbol symbols[MAX_NAMES];
-	struct flush_profile profiles[MAX_IMAGES];
+	struct flush_profile list[MAX_CONTEXTS * MAX_IMAGES];
+	profiles all = { { NULL } };
 	struct flush_stream stream = { .desc = { "cpu-clock", "perf", "", "ns", 0,
 						 LANDING_HEAD } };
 	struct flush_stream stacks_stream = { 0 };
 	const struct image_desc *images[MAX_IMAGES + 1] = { NULL };
-	struct flush_tree trees[MAX_COMMANDS];
+	struct flush_tree trees[MAX_CONTEXTS];
 	struct flush_stacks stacks;
 	struct flush f = { .seq = ++m.seq,
 			   .from_ns = m.now_ns,
 			   .streams = &stream,
 			   .nr_streams = 1,
-			   .profiles = profiles,
+			   .profiles = list,
 			   .symbols = symbols };
 
 	if (!period_us)
 		errx(EXIT_FAILURE, "an epoch without length or period");
-	check(store_epoch(m.store, m.now_ns, 0, label), "epoch");
+	check(store_epoch(m.store, m.now_ns, 0, strcmp(label, "-") ? label : NULL),
+	      "epoch");
 	stream.desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
 	f.duration_ns = (uint64_t)(strtod(seconds, NULL) * NSEC_PER_SEC);
 	m.now_ns = f.to_ns = f.from_ns + f.duration_ns;
-	for (char *word; (word = strtok(NULL, " \n"));) {
-		if (strchr(word, ';'))
-			add_stack(word);
-		else
-			add_count(word, profile);
-	}
-	for (int i = 0; i < m.nr_images; i++) {
-		if (!profile[i] || !profile_total(profile[i]))
+	for (char *word; (word = strtok(NULL, " \n"));)
+		add_word(word, all);
+	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++) {
+		struct profile *p = all[i / MAX_IMAGES][i % MAX_IMAGES];
+
+		if (!p || !profile_total(p))
 			continue;
-		stream.received += profile_total(profile[i]);
-		profiles[f.nr_profiles++] =
-			(struct flush_profile){ &m.image[i], 0, "", profile[i] };
+		stream.received += i < MAX_IMAGES ? profile_total(p) : 0;
+		list[f.nr_profiles++] =
+			(struct flush_profile){ &m.image[i % MAX_IMAGES], 0,
+						m.context[i / MAX_IMAGES], p };
 	}
 	f.nr_symbols = make_symbols(symbols);
 	stacks_stream.desc = stream.desc;
 	make_stacks(&stacks_stream, trees, images, &stacks);
-	if (m.nr_trees)
+	if (stacks.nr_trees)
 		f.stacks = &stacks;
 	check(store_flush(m.store, &f), "flush");
 	forget_stacks();
-	for (int i = 0; i < m.nr_images; i++)
-		profile_free(profile[i]);
+	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++)
+		profile_free(all[i / MAX_IMAGES][i % MAX_IMAGES]);
 }
 
 int main(int argc, char **argv)
@@ -293,6 +321,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		errx(EXIT_FAILURE, "usage: runsdb FILE <TABLE");
 	m.now_ns = START_NS;
+	find_context("");
 	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);
 	check(store_begin(db, &platform, m.now_ns, &m.store), "run");
 	while (getline(&line, &size, stdin) > 0)
@@ -304,5 +333,7 @@ int main(int argc, char **argv)
 		free(m.name[i].text);
 	for (int i = 0; i < m.nr_images; i++)
 		free(m.image_name[i]);
+	for (int i = 0; i < m.nr_contexts; i++)
+		free(m.context[i]);
 	return EXIT_SUCCESS;
 }

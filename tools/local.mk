@@ -43,7 +43,7 @@ tools_libtools_a_SOURCES = \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
-	tools/diff_match.c \
+	tools/diff_parts.c tools/diff_parts.h tools/diff_match.c \
 	tools/diff_print.c \
 	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
@@ -64,7 +64,7 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
 	tools/matrix_print.c tools/matrix_print.h \
-	tools/matrix_spans.c tools/matrix_spans.h \
+	tools/matrix_rows.c tools/matrix_rows.h tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/picture.c tools/picture.h \
@@ -86,6 +86,7 @@ tools_libtools_a_SOURCES = \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
 	tools/stats.c tools/stats.h \
+	tools/stats_busy.c tools/stats_busy.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
@@ -100,6 +101,7 @@ tools_libtools_a_SOURCES = \
 	tools/tree.c tools/tree.h \
 	tools/tree_print.c \
 	tools/unpack.c tools/unpack.h \
+	tools/whom.c tools/whom.h \
 	tools/xml.c tools/xml.h
 nodist_tools_libtools_a_SOURCES = tools/flame_parts.h
 EXTRA_DIST += tools/flame.css tools/flame.js
