@@ -38,15 +38,12 @@ int callsum_add(struct callsum *s, const uint32_t *frame, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		struct callsum_row *row = &s->row[frame[i]];
 
-		if (!i) {
-			row->self.n += cost.n;
-			row->self.weight += cost.weight;
-		}
+		if (!i)
+			call_cost_add(&row->self, cost);
 		if (row->seen == s->nr_stacks)
 			continue;
 		row->seen = s->nr_stacks;
-		row->total.n += cost.n;
-		row->total.weight += cost.weight;
+		call_cost_add(&row->total, cost);
 	}
 	return 0;
 }

@@ -36,12 +36,6 @@ void calltree_fini(struct calltree *t)
 	t->root = NULL;
 }
 
-static void add_cost(struct call_cost *to, struct call_cost cost)
-{
-	to->n += cost.n;
-	to->weight += cost.weight;
-}
-
 static struct call_node *find_child(const struct calltree *t,
 				    const struct call_node *parent, uint32_t frame,
 				    uint64_t hash)
@@ -92,9 +86,9 @@ int calltree_add(struct calltree *t, const uint32_t *frame, size_t nr, int side,
 			break;
 		n = next;
 	}
-	add_cost(i < nr ? &n->pruned[side] : &n->self[side], cost);
+	call_cost_add(i < nr ? &n->pruned[side] : &n->self[side], cost);
 	for (; n; n = n->parent)
-		add_cost(&n->total[side], cost);
+		call_cost_add(&n->total[side], cost);
 	return 0;
 }
 
@@ -121,7 +115,7 @@ void calltree_prune(struct calltree *t, double least)
 				continue;
 			}
 			for (int side = 0; side < CALLTREE_NR_SIDES; side++)
-				add_cost(&n->pruned[side], child->total[side]);
+				call_cost_add(&n->pruned[side], child->total[side]);
 			n->nr_pruned++;
 			*at = child->sibling;
 		}

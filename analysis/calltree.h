@@ -32,6 +32,12 @@ struct call_cost {
 	double weight; /* what they stand for */
 };
 
+static inline void call_cost_add(struct call_cost *to, struct call_cost cost)
+{
+	to->n += cost.n;
+	to->weight += cost.weight;
+}
+
 struct call_node {
 	struct hnode node;
 	struct call_node *parent, *child, *sibling;

@@ -4,7 +4,6 @@
 #include "tools/calls.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "base/log.h"
 #include "db/stacks.h"
 #include "tools/imagecache.h"
-#include "tools/out.h"
 #include "tools/prof.h"
 #include "tools/progress.h"
 
@@ -308,12 +306,6 @@ struct each {
 	void *ctx;
 };
 
-static void add_cost(struct call_cost *to, struct call_cost cost)
-{
-	to->n += cost.n;
-	to->weight += cost.weight;
-}
-
 /* "[no_start]": whose callers nobody knows. "comm=NAME" is that command. */
 static int put_outer_frames(struct calls *c, const struct query_stack *row)
 {
@@ -342,7 +334,7 @@ static int on_stack(void *ctx, const struct query_stack *row)
 		return 0;
 	cost.weight *= (double)row->n;
 	if (row->nr_frames && row->frames[0].image->desc.kind == IMAGE_IDLE) {
-		add_cost(&c->idle, cost);
+		call_cost_add(&c->idle, cost);
 		if (!c->ctx->opt.idle)
 			return 0;
 	}
@@ -358,7 +350,7 @@ static int on_stack(void *ctx, const struct query_stack *row)
 	err = put_outer_frames(c, row);
 	if (err || c->frame.err)
 		return err ? err : c->frame.err;
-	add_cost(&c->busy, cost);
+	call_cost_add(&c->busy, cost);
 	return each->fn(each->ctx, (const uint32_t *)c->frame.data,
 			c->frame.len / sizeof(uint32_t), cost);
 }
@@ -368,14 +360,4 @@ int calls_each(struct calls *c, calls_fn fn, void *ctx)
 	struct each each = { c, fn, ctx };
 
 	return failed(c, query_stacks(c->sel.db, &c->sel.query, on_stack, &each));
-}
-
-void calls_print_total(const struct calls *c)
-{
-	out_line("Total samples of stacks for event type %s = %" PRIu64,
-		 c->ev.event[0].name, c->busy.n);
-	if (c->idle.n)
-		out_line("[idle] %" PRIu64 " samples of idle CPUs, %s", c->idle.n,
-			 c->ctx->opt.idle ? "among these" : "not in the percentages");
-	putchar('\n');
 }

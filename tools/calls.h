@@ -18,6 +18,7 @@
 #include "tools/events.h"
 #include "tools/frames.h"
 #include "tools/select.h"
+#include "tools/table.h"
 
 enum calls_how {
 	CALLS_PLAIN = 0,
@@ -60,8 +61,8 @@ typedef int (*calls_fn)(void *ctx, const uint32_t *frame, size_t nr,
 			struct call_cost cost);
 int calls_each(struct calls *c, calls_fn fn, void *ctx);
 
-/* Text: how many samples there are, after calls_each(). */
-void calls_print_total(const struct calls *c);
+/* In the format of the options, with what they are rows of. 0 or -ENOMEM. */
+int calls_print(const struct calls *c, struct table *rows, bool color);
 
 /*
  * Which frames PROC means, as cpi list understands it, or a pattern: by number. The

@@ -13,6 +13,7 @@ tools_libtools_a_SOURCES = \
 	tools/calc_print.c \
 	tools/calls.c tools/calls.h \
 	tools/calls_find.c \
+	tools/calls_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \
 	tools/cmd_callees.c \

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/calls.h"
-#include "tools/report.h"
 #include "tools/table.h"
 
 struct children {
@@ -157,35 +155,6 @@ static void put_row(struct table *t, const struct children *c, uint32_t id)
 	table_text(t, f->build_id);
 }
 
-static int print_json(const struct children *c, struct table *t)
-{
-	struct json j = { 0 };
-	int err;
-
-	json_object(&j, NULL);
-	report_json_header(&j, &c->calls.sel);
-	json_string(&j, "event", c->calls.ev.event[0].name);
-	json_number(&j, "samples", c->calls.busy.n);
-	json_number(&j, "idle_samples", c->calls.idle.n);
-	json_array(&j, "rows");
-	err = table_print_json(t, &j);
-	json_end(&j);
-	report_json_losses(&j, &c->calls.sel);
-	json_end(&j);
-	return err;
-}
-
-static int print_text(const struct children *c, struct table *t)
-{
-	int err;
-
-	report_header(&c->calls.sel, &c->calls.ev);
-	calls_print_total(&c->calls);
-	err = table_print_text(t, false, true);
-	report_footer(&c->calls.sel);
-	return err;
-}
-
 static int print(const struct children *c)
 {
 	const uint64_t limit = c->ctx->opt.limit;
@@ -196,12 +165,7 @@ static int print(const struct children *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->nr_rows && (!limit || i < limit); i++)
 		put_row(t, c, c->order[i]);
-	if (c->ctx->opt.format == OUT_JSON)
-		err = print_json(c, t);
-	else if (c->ctx->opt.format == OUT_CSV)
-		err = table_print_csv(t, true);
-	else
-		err = print_text(c, t);
+	err = calls_print(&c->calls, t, false);
 	table_free(t);
 	return err;
 }

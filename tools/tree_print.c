@@ -8,12 +8,10 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "tools/out.h"
-#include "tools/report.h"
 #include "tools/spark.h"
 #include "tools/table.h"
 #include "tools/tree.h"
@@ -176,29 +174,8 @@ static void put_rows(struct printing *p)
 	}
 }
 
-static int print_json(const struct tree *t, struct table *table)
-{
-	const struct calls *c = &t->calls[0];
-	struct json j = { 0 };
-	int err;
-
-	json_object(&j, NULL);
-	report_json_header(&j, &c->sel);
-	json_string(&j, "event", c->ev.event[0].name);
-	json_number(&j, "samples", c->busy.n);
-	json_number(&j, "idle_samples", c->idle.n);
-	json_bool(&j, "inverted", t->tree.inverted);
-	json_array(&j, "rows");
-	err = table_print_json(table, &j);
-	json_end(&j);
-	report_json_losses(&j, &c->sel);
-	json_end(&j);
-	return err;
-}
-
 int tree_print(struct tree *t)
 {
-	const int format = t->ctx->opt.format;
 	struct printing p = { .t = t,
 			      .block = spark_can_block(),
 			      .color = out_use_color(t->ctx->opt.color) };
@@ -208,16 +185,7 @@ int tree_print(struct tree *t)
 	if (!p.table)
 		return -ENOMEM;
 	put_rows(&p);
-	if (format == OUT_TEXT) {
-		report_header(&t->calls[0].sel, &t->calls[0].ev);
-		calls_print_total(&t->calls[0]);
-		err = table_print_text(p.table, p.color, true);
-		report_footer(&t->calls[0].sel);
-	} else if (format == OUT_CSV) {
-		err = table_print_csv(p.table, true);
-	} else {
-		err = print_json(t, p.table);
-	}
+	err = calls_print(&t->calls[0], p.table, p.color);
 	table_free(p.table);
 	return err;
 }
