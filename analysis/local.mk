@@ -39,6 +39,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/explain.c analysis/explain.h \
 	analysis/flow.c analysis/flow.h \
 	analysis/freq.c analysis/freq.h \
+	analysis/hwrecord.c analysis/hwrecord.h \
 	analysis/image.c analysis/image.h \
 	analysis/inlines.c analysis/inlines.h \
 	analysis/isa.c analysis/isa.h \
