@@ -53,6 +53,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
+	analysis/rates.c analysis/rates.h \
 	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
 	analysis/shape.c analysis/shape.h \
