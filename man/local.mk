@@ -17,6 +17,7 @@ dist_man_MANS += \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \
+	man/cpi-records.1 \
 	man/cpi-register.1 \
 	man/cpi-stalls.1 \
 	man/cpi-stats.1 \

@@ -24,6 +24,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_records.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
 	tools/cmd_stats.c \
@@ -64,6 +65,9 @@ tools_libtools_a_SOURCES = \
 	tools/prof_time.c tools/prof_time.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/records.h tools/records_find.c \
+	tools/records_json.c \
+	tools/records_print.c \
 	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
