@@ -42,6 +42,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/hwrecord.c analysis/hwrecord.h \
 	analysis/image.c analysis/image.h \
 	analysis/inlines.c analysis/inlines.h \
+	analysis/interval.c analysis/interval.h \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \

@@ -12,21 +12,9 @@
 #include <stddef.h>
 
 #include "analysis/hwrecord.h"
+#include "analysis/interval.h"
 #include "db/profile.h"
 #include "db/records.h"
-
-struct interval {
-	double value, low, high;
-};
-
-/*
- * kS: k records, one of period instructions, with a property stand for so many
- * instructions that have it. The error of the value is 1 / sqrt(k) of it.
- */
-struct interval rates_count(uint64_t k, double period);
-
-/* The share k of n; NAN, 0, 1 where n is 0. */
-struct interval rates_share(uint64_t k, uint64_t n);
 
 /* What a row tells of an event: false where nothing does. */
 struct rates_event {

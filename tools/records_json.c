@@ -82,7 +82,7 @@ static void put_spot(struct json *j, const struct records_report *r,
 	static const char *const count[] = { "count", "count_low", "count_high" };
 	const struct records_row row = records_at(spot->records, spot->offset);
 	const double period = records_period(r, spot);
-	const struct interval all = rates_count(row.cell[0].n, period);
+	const struct interval all = interval_count(row.cell[0].n, period);
 
 	json_object(j, NULL);
 	json_string(j, "event", r->l->ev.event[spot->event].name);

@@ -98,7 +98,7 @@ static size_t make_columns(const struct shown *s, struct column out[MAX_COLUMNS]
 /* "1.2e+06 +-3%": half of the interval, of the value. */
 static void put_count(struct table *t, const struct records_row *row, double period)
 {
-	const struct interval i = rates_count(row->cell[0].n, period);
+	const struct interval i = interval_count(row->cell[0].n, period);
 	char text[64];
 
 	if (isnan(period)) {
@@ -311,7 +311,7 @@ static void put_event_line(struct table *t, const struct records_report *r,
 	if (!rates_event(&row, event, period, &e))
 		return;
 	if (event == RECORD_ANY) /* it is no event: all of them */
-		e.count = rates_count(e.known, period);
+		e.count = interval_count(e.known, period);
 	begin_line(t, r, spot, "event", record_event_str(event));
 	table_number(t, e.known);
 	table_number(t, event == RECORD_ANY ? e.known : e.seen);

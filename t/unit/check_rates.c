@@ -20,7 +20,7 @@ static const struct {
 
 START_TEST(few_samples_have_wide_intervals)
 {
-	const struct interval i = rates_count(exact[_i].k, 1e9);
+	const struct interval i = interval_count(exact[_i].k, 1e9);
 
 	ck_assert_double_eq_tol(i.value, exact[_i].k * 1e9, 1);
 	ck_assert_double_eq_tol(i.low, exact[_i].low * 1e9,
@@ -32,7 +32,7 @@ END_TEST
 
 START_TEST(a_period_of_one_counts_exactly)
 {
-	const struct interval i = rates_count(42, 1);
+	const struct interval i = interval_count(42, 1);
 
 	ck_assert_double_eq(i.low, 42);
 	ck_assert_double_eq(i.high, 42);
@@ -50,7 +50,7 @@ static const struct {
 
 START_TEST(shares_have_wilsons_intervals)
 {
-	const struct interval i = rates_share(shares[_i].k, shares[_i].n);
+	const struct interval i = interval_share(shares[_i].k, shares[_i].n);
 
 	ck_assert_double_eq_tol(i.low, shares[_i].low, 6e-5);
 	ck_assert_double_eq_tol(i.high, shares[_i].high, 6e-5);
@@ -80,7 +80,7 @@ START_TEST(estimates_converge_as_one_over_the_root)
 		const double share = 0.02 + 0.9 * random_uniform(&state);
 		const double expected = fetched * share / period;
 		const double k = random_poisson(&state, expected);
-		const struct interval in = rates_count(k, period);
+		const struct interval in = interval_count(k, period);
 		const double off = fabs(in.value / (fetched * share) - 1);
 
 		if (expected < 20)
