@@ -52,6 +52,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/lines.c analysis/lines.h \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \
+	analysis/pairs.c analysis/pairs.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/rates.c analysis/rates.h \

@@ -14,6 +14,7 @@ dist_man_MANS += \
 	man/cpi-hot.1 \
 	man/cpi-label.1 \
 	man/cpi-list.1 \
+	man/cpi-pairs.1 \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \

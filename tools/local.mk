@@ -21,6 +21,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_hot.c \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
+	tools/cmd_pairs.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
@@ -88,6 +89,7 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
+	tools/tracefile.c tools/tracefile.h \
 	tools/unpack.c tools/unpack.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
