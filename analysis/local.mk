@@ -53,6 +53,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/pairs.c analysis/pairs.h \
+	analysis/paths.c analysis/paths.h \
+	analysis/paths_graph.c analysis/paths_private.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
 	analysis/rates.c analysis/rates.h \

@@ -264,3 +264,10 @@ check_PROGRAMS += t/recordsdb
 t_recordsdb_SOURCES = t/recordsdb.c
 t_recordsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_recordsdb_LDADD = $(t_mkdb_LDADD)
+
+# Paths from branch histories: t/accuracy/paths.
+check_PROGRAMS += t/accuracy/path_measure
+t_accuracy_path_measure_SOURCES = t/accuracy/path_measure.c
+t_accuracy_path_measure_CFLAGS = $(AM_CFLAGS)
+t_accuracy_path_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
+EXTRA_DIST += t/accuracy/paths t/accuracy/path_program.c

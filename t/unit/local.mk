@@ -230,8 +230,10 @@ UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \
 	t/unit/check_shape t/unit/check_similar t/unit/check_spread
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
-check_PROGRAMS += t/unit/check_pairs t/unit/check_rates
-QUICK_TESTS += t/unit/check_pairs t/unit/check_rates
+check_PROGRAMS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+QUICK_TESTS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+t_unit_check_paths_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_paths_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_pairs_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_pairs_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_rates_CFLAGS = $(UNIT_CFLAGS)
