@@ -92,7 +92,6 @@ tools_libtools_a_SOURCES = \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
 	tools/tracefile.c tools/tracefile.h \
-	tools/unpack.c tools/unpack.h
 	tools/unpack.c tools/unpack.h tools/whom.c tools/whom.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
