@@ -214,7 +214,7 @@ int path_find(const struct path_graph *g, const struct path_query *q, struct pat
 	return err;
 }
 
-/* The way in that was gone most often, but for calls, unless these are wanted. */
+/* The way in that was gone most often. */
 static const struct path_edge *likeliest(const struct path_graph *g, int node)
 {
 	const struct path_edge *best = NULL;
