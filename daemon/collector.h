@@ -76,7 +76,8 @@ struct collector;
 
 struct collector_ops {
 	const char *name;
-	bool takes_ticks; /* the event, as the last one; others are perf's */
+	bool takes_ticks;           /* the event, as the last one; others are perf's */
+	unsigned int takes_records; /* 1 << enum event_record of each that it reads */
 	/*
 	 * Opens the events on the CPUs and starts. 0, or -errno (*event is then the
 	 * index of the one that failed, or -1).

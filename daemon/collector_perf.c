@@ -22,11 +22,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/arch.h"
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/raw.h"
 #include "daemon/ring.h"
+#include "daemon/sample.h"
 #include "kmod/table.h"
 
 #define RING_SIZE       (512u << 10)
@@ -40,7 +40,8 @@
 struct event_state {
 	uint64_t read; /* samples taken from rings */
 	uint64_t handed_out;
-	uint64_t lost; /* said by LOST records */
+	uint64_t lost;   /* said by LOST records */
+	uint64_t broken; /* shorter than what was asked for: as if lost */
 	uint64_t throttled;
 };
 
@@ -61,15 +62,14 @@ struct collector {
 
 /* ---- opening ---- */
 
-static void set_attr(void *ctx, struct perf_event_attr *attr)
+static void set_attr(void *ctx, int event, struct perf_event_attr *attr)
 {
 	const struct collector *c = ctx;
 
-	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			    PERF_SAMPLE_REGS_INTR;
+	attr->sample_type = sample_type(&c->cfg.events[event]);
 	if (c->cfg.nr_events > 1)
 		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	attr->sample_regs_intr = arch_native.regs_mask;
+	attr->sample_regs_intr = sample_regs(&c->cfg.events[event]);
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
@@ -279,24 +279,40 @@ static void write_raw(struct collector *c, const struct raw_sample *s,
 	buf_put(&c->raw, &r, sizeof(r));
 }
 
+/* A retired branch says itself where it went: nothing else has to be asked. */
+static void take_outcome(const struct hw_record *hw, enum cpi_outcome *outcome)
+{
+	if (!hw_knows(hw, HW_BRANCH))
+		return;
+	*outcome = !hw_is(hw, HW_BRANCH) ? CPI_OUTCOME_NONE
+		   : hw_is(hw, HW_TAKEN) ? CPI_OUTCOME_TAKEN
+					 : CPI_OUTCOME_NOT_TAKEN;
+}
+
 static void take_sample(struct collector *c, int cpu, const struct perf_event_header *h)
 {
-	const uint64_t *at = (const uint64_t *)(h + 1);
+	const uint64_t *id = (const uint64_t *)(h + 1);
+	const bool with_id = c->cfg.nr_events > 1;
 	struct raw_sample s = { .cpu = cpu };
 	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
 	unsigned int generation = 0;
-	uint32_t pid;
+	struct sample sample;
 
-	if (c->cfg.nr_events > 1)
-		s.event = counters_event_of_id(c->counters, cpu, *at++);
-	s.pc = *at++;
-	memcpy(&pid, at++, sizeof(pid));
-	s.tgid = pid <= CPI_MAX_TGID ? pid : CPI_MAX_TGID; /* -1: it is gone already */
-	s.time_ns = *at++;
-	if (*at++ == PERF_SAMPLE_REGS_ABI_64)
-		s.regs = at;
+	if (with_id && h->size >= sizeof(*h) + sizeof(*id))
+		s.event = counters_event_of_id(c->counters, cpu, *id);
+	if (sample_read(&c->cfg.events[s.event], with_id, h, &sample)) {
+		c->state[s.event].broken++;
+		return;
+	}
+	s.pc = sample.pc;
+	s.time_ns = sample.time_ns;
+	s.regs = sample.regs;
+	/* -1: it is gone already */
+	s.tgid = sample.pid <= CPI_MAX_TGID ? sample.pid : CPI_MAX_TGID;
 	c->state[s.event].read++;
 	c->cfg.owner.classify(c->cfg.owner.ctx, &s, &generation, &outcome);
+	if (sample.has_hw)
+		take_outcome(&sample.hw, &outcome);
 	if (c->cfg.raw_fd >= 0)
 		write_raw(c, &s, generation, outcome);
 	if (cpi_table_add(&c->table, cpi_entry_word0(s.pc, s.event, outcome),
@@ -355,6 +371,7 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 
 	if (!counters_read(c->counters, event, &sum))
 		sum.ring_lost = state->lost;
+	sum.ring_lost += state->broken;
 	sum.received = state->read + sum.ring_lost;
 	sum.throttled = state->throttled;
 	if (!event) /* evictions do not tell events apart; they do not happen */
@@ -397,6 +414,8 @@ static int perf_restart(struct collector *c)
 
 const struct collector_ops collector_perf = {
 	.name = "perf",
+	.takes_records = 1 << EVENT_RECORDS_IBS_FETCH | 1 << EVENT_RECORDS_IBS_OP |
+			 1 << EVENT_RECORDS_PEBS,
 	.open = perf_open,
 	.snapshot = perf_snapshot,
 	.drain = perf_drain,

@@ -83,7 +83,7 @@ COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_jit \
 	t/unit/check_jitmap t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
-COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
+COLLECT_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
 	$(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS)
 t_unit_check_attribute_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -240,10 +240,15 @@ t_unit_check_similar_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
 # Hardware's records.
-RECORDS_UNIT = t/unit/check_ibs t/unit/check_perffields t/unit/check_spe
+RECORDS_UNIT = t/unit/check_hwevent t/unit/check_ibs t/unit/check_perffields \
+	t/unit/check_sample t/unit/check_spe
 check_PROGRAMS += $(RECORDS_UNIT)
 QUICK_TESTS += $(RECORDS_UNIT)
 RECORDS_UNIT_LDADD = analysis/libanalysis.a $(UNIT_LDADD)
+t_unit_check_hwevent_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_hwevent_LDADD = $(COLLECT_LDADD)
+t_unit_check_sample_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_sample_LDADD = $(COLLECT_LDADD)
 t_unit_check_ibs_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_ibs_LDADD = $(RECORDS_UNIT_LDADD)
 t_unit_check_perffields_CFLAGS = $(UNIT_CFLAGS)
