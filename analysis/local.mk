@@ -44,6 +44,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/ibs_text.c \
 	analysis/image.c analysis/image.h \
 	analysis/inlines.c analysis/inlines.h \
+	analysis/interval.c analysis/interval.h \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \
@@ -54,8 +55,10 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/perffields.c analysis/perffields.h \
+	analysis/pairs.c analysis/pairs.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
+	analysis/rates.c analysis/rates.h \
 	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
 	analysis/shape.c analysis/shape.h \
