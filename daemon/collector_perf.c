@@ -35,7 +35,8 @@
 #define SAMPLE_SLACK_NS                                              \
 	NSEC_PER_MSEC /* between a sample's time and its publication \
 		       */
-#define RAW_BUFFER 65536
+#define RAW_BUFFER  65536
+#define RECORDS_MAX 4096 /* of hardware, until they are handed out */
 
 struct event_state {
 	uint64_t read; /* samples taken from rings */
@@ -58,6 +59,8 @@ struct collector {
 	uint64_t next_from_ns;   /* nothing that is drained later is older */
 	uint64_t snapshot_ns[2]; /* before and after the last snapshot */
 	struct buf raw;
+	struct batch_record *records; /* RECORDS_MAX of them; NULL: no event has any */
+	size_t nr_records;
 };
 
 /* ---- opening ---- */
@@ -144,6 +147,18 @@ static int table_init(struct cpi_table *t)
 	return 0;
 }
 
+static int records_init(struct collector *c)
+{
+	for (int i = 0; i < c->cfg.nr_events && !c->records; i++) {
+		if (!c->cfg.events[i].record)
+			continue;
+		c->records = calloc(RECORDS_MAX, sizeof(*c->records));
+		if (!c->records)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static void perf_close(struct collector *c)
 {
 	if (!c)
@@ -153,6 +168,7 @@ static void perf_close(struct collector *c)
 	free(c->table.buckets);
 	free(c->table.overflow[0].entries);
 	free(c->table.overflow[1].entries);
+	free(c->records);
 	buf_fini(&c->raw);
 	free(c);
 }
@@ -181,6 +197,8 @@ static int perf_open(const struct collector_config *cfg, const struct cpus *cpus
 	c->cfg = *cfg;
 	c->from_ns = c->to_ns = c->next_from_ns = time_mono_ns();
 	err = table_init(&c->table);
+	if (!err)
+		err = records_init(c);
 	if (!err)
 		err = counters_open(&counters, cpus, &c->counters, event);
 	if (err) {
@@ -230,6 +248,18 @@ static void hand_out(struct collector *c, const struct cpi_entry *entries, size_
 		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
+static void hand_out_records(struct collector *c)
+{
+	struct batch batch = { .from_ns = c->from_ns,
+			       .to_ns = c->to_ns,
+			       .records = c->records,
+			       .nr_records = c->nr_records };
+
+	if (c->nr_records)
+		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
+	c->nr_records = 0;
+}
+
 static void empty_overflow(struct collector *c, int which)
 {
 	struct cpi_overflow *o = &c->table.overflow[which];
@@ -261,6 +291,7 @@ static void perf_sweep(struct collector *c)
 		}
 	}
 	hand_out(c, out, nr);
+	hand_out_records(c);
 	flush_raw(c, 1);
 	c->from_ns = c->next_from_ns;
 }
@@ -279,14 +310,32 @@ static void write_raw(struct collector *c, const struct raw_sample *s,
 	buf_put(&c->raw, &r, sizeof(r));
 }
 
-/* A retired branch says itself where it went: nothing else has to be asked. */
-static void take_outcome(const struct hw_record *hw, enum cpi_outcome *outcome)
+/* A retired branch says itself where it went, if the code or registers do not. */
+static enum cpi_outcome outcome_of(const struct sample *s, enum cpi_outcome otherwise)
 {
-	if (!hw_knows(hw, HW_BRANCH))
-		return;
-	*outcome = !hw_is(hw, HW_BRANCH) ? CPI_OUTCOME_NONE
-		   : hw_is(hw, HW_TAKEN) ? CPI_OUTCOME_TAKEN
-					 : CPI_OUTCOME_NOT_TAKEN;
+	if (otherwise != CPI_OUTCOME_UNREADABLE || !s->has_hw ||
+	    !hw_knows(&s->hw, HW_BRANCH))
+		return otherwise;
+	if (!hw_is(&s->hw, HW_BRANCH) || hw_is(&s->hw, HW_RETURN))
+		return CPI_OUTCOME_NONE;
+	return hw_is(&s->hw, HW_TAKEN) ? CPI_OUTCOME_TAKEN : CPI_OUTCOME_NOT_TAKEN;
+}
+
+/* Adds one that is classified, and what hardware recorded of it. */
+static void count_sample(struct collector *c, struct cpi_entry e,
+			 const struct hw_record *hw)
+{
+	if (hw) {
+		c->records[c->nr_records++] = (struct batch_record){ e, *hw };
+		if (c->nr_records == RECORDS_MAX)
+			hand_out_records(c);
+	}
+	if (cpi_table_add(&c->table, e.word0, e.word1) == CPI_TABLE_FILLED) {
+		int full = c->table.active;
+
+		c->table.active ^= 1;
+		empty_overflow(c, full);
+	}
 }
 
 static void take_sample(struct collector *c, int cpu, const struct perf_event_header *h)
@@ -311,17 +360,13 @@ static void take_sample(struct collector *c, int cpu, const struct perf_event_he
 	s.tgid = sample.pid <= CPI_MAX_TGID ? sample.pid : CPI_MAX_TGID;
 	c->state[s.event].read++;
 	c->cfg.owner.classify(c->cfg.owner.ctx, &s, &generation, &outcome);
-	if (sample.has_hw)
-		take_outcome(&sample.hw, &outcome);
+	outcome = outcome_of(&sample, outcome);
 	if (c->cfg.raw_fd >= 0)
 		write_raw(c, &s, generation, outcome);
-	if (cpi_table_add(&c->table, cpi_entry_word0(s.pc, s.event, outcome),
-			  cpi_entry_who(s.tgid, generation)) == CPI_TABLE_FILLED) {
-		int full = c->table.active;
-
-		c->table.active ^= 1;
-		empty_overflow(c, full);
-	}
+	count_sample(c,
+		     (struct cpi_entry){ cpi_entry_word0(s.pc, s.event, outcome),
+					 cpi_entry_who(s.tgid, generation) },
+		     sample.has_hw ? &sample.hw : NULL);
 }
 
 static void take_record(struct collector *c, int cpu, const struct perf_event_header *h)

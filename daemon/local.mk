@@ -98,7 +98,7 @@ endif
 sbin_PROGRAMS += daemon/cpid
 daemon_cpid_SOURCES = daemon/main.c
 daemon_cpid_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a base/libbase.a $(SQLITE_LIBS) \
-	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS)
+	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS) -lm
 
 systemdsystemunit_DATA = daemon/cpid.service
 sysusersdir = $(prefix)/lib/sysusers.d
