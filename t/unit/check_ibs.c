@@ -346,7 +346,7 @@ START_TEST(any_registers_make_a_record_and_a_text)
 	uint64_t seed = unit_seed(), state = seed | 1;
 	struct ibs_machine machine = zen4;
 
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < 4000; round++) {
 		struct ibs_sample s = { .kind = round & 1 };
 		struct hw_record r;
 		struct buf text = { 0 };
