@@ -296,3 +296,8 @@ check_PROGRAMS += t/recordsdb
 t_recordsdb_SOURCES = t/recordsdb.c
 t_recordsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_recordsdb_LDADD = $(t_mkdb_LDADD)
+# Trees and pictures of call stacks.
+CALLS_TESTS = t/0124-cli-tree.t t/0125-cli-flame.t
+EXTRA_DIST += t/browser.py
+dist_check_SCRIPTS += $(CALLS_TESTS)
+QUICK_TESTS += $(CALLS_TESTS)
