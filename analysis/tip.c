@@ -245,18 +245,25 @@ static int settle(struct tip *t, const struct tip_span *group)
 	return err;
 }
 
-/* Blocks begin behind control flow, functions behind calls. */
+/*
+ * Blocks begin behind control flow, functions behind calls; and behind the first
+ * instruction of all where that jumps, for a reset vector jumps to the entry point.
+ */
 static int note_begins(struct tip *t, const struct tip_span *group)
 {
 	const struct tip_insn *before = t->commits ? &t->last : NULL;
 
 	for (unsigned int i = 0; i < group->n; i++) {
+		const bool is_second = t->commits + i == 1;
 		struct row *r = row_at(t, group->insn[i].pc);
+		bool jumped;
 
 		if (!r)
 			return -ENOMEM;
-		r->begins_block |= !before || before->flags & TIP_BRANCHES;
-		r->begins_function |= !before || before->flags & TIP_CALLS;
+		jumped = before && before->flags & TIP_BRANCHES;
+		r->begins_block |= !before || jumped;
+		r->begins_function |=
+			!before || before->flags & TIP_CALLS || (is_second && jumped);
 		t->told |= !!(group->insn[i].flags & TIP_TOLD);
 		before = &group->insn[i];
 	}

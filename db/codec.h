@@ -9,6 +9,8 @@
  *	then per offset: its values, column by column
  *
  * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken.
+ * PROFILE_WEIGHTED has such a body for each kind of weight, one behind the other, of
+ * which those without weights are the number 0 alone.
  * cpi-db(5) documents the format; t/fixtures/ holds golden files.
  */
 #ifndef CPI_DB_CODEC_H
@@ -25,10 +27,11 @@
 enum profile_kind {
 	PROFILE_COUNT = 0,
 	PROFILE_OUTCOME = 1,
+	PROFILE_WEIGHTED = 2,
 	PROFILE_NR_KINDS,
 };
 
-/* A blob never decodes to more offsets than this; bounds a hostile one's memory. */
+/* A body never decodes to more offsets than this; bounds a hostile one's memory. */
 #define CODEC_MAX_OFFSETS (1u << 24)
 
 /*

@@ -8,6 +8,7 @@
 #ifndef CPI_DB_PROFILE_H
 #define CPI_DB_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,29 @@ struct count {
 	uint64_t taken;
 	uint64_t not_taken;
 };
+
+/*
+ * What cycles were spent on that records of time-proportional profiling tell of
+ * (MICRO'21 section 3.1). The columns of PROFILE_WEIGHTED: never renumber.
+ */
+#define WEIGHTS(X)                                                                  \
+	X(EXECUTION, 0, "execution")   /* it committed */                           \
+	X(STALL, 1, "stall")           /* it was the oldest, and not done */        \
+	X(FRONT_END, 2, "front_end")   /* nothing was there before it came */       \
+	X(MISPREDICT, 3, "mispredict") /* nothing was, behind it, a jump */         \
+	X(FLUSH, 4, "flush")           /* nothing was, as it threw the rest away */ \
+	X(EXCEPTION, 5, "exception")   /* it raised one */
+
+enum weight {
+#define WEIGHT_ENUM(name, value, text) WEIGHT_##name = value,
+	WEIGHTS(WEIGHT_ENUM)
+#undef WEIGHT_ENUM
+		NR_WEIGHTS
+};
+
+#define WEIGHT_UNIT 840 /* of a whole sample: 1/n of it is exact up to n = 8 */
+
+const char *weight_str(enum weight weight);
 
 struct profile;
 
@@ -30,10 +54,23 @@ void profile_free(struct profile *p); /* accepts NULL */
  */
 int profile_add(struct profile *p, const struct count *c);
 
+/*
+ * Adds n units of weight at an offset, beside its counts. As profile_add(); the sum of
+ * each kind of weight stays below 2^64.
+ */
+int profile_add_weight(struct profile *p, enum weight weight, uint64_t offset,
+		       uint64_t n);
+
+/* The weights of one kind, as counts; NULL where there are none. It belongs to p. */
+struct profile *profile_weights(const struct profile *p, enum weight weight);
+
+bool profile_is_weighted(const struct profile *p);
+uint64_t profile_weight_at(const struct profile *p, uint64_t offset); /* of all kinds */
+
 /* Adds all of from. As profile_add(), but on failure a part may have been added. */
 int profile_merge(struct profile *p, const struct profile *from);
 
-size_t profile_nr(const struct profile *p);      /* offsets */
+size_t profile_nr(const struct profile *p);      /* offsets that have counts */
 uint64_t profile_total(const struct profile *p); /* Σ n */
 size_t profile_memory(const struct profile *p);  /* bytes, for the caller's bound */
 
