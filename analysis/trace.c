@@ -87,6 +87,8 @@ static int feed_lines(struct trace *tr, char *data, size_t len)
 		buf_put(&tr->rest, data, part);
 		if (!end)
 			return tr->rest.err;
+		if (tr->rest.len && tr->rest.data[tr->rest.len - 1] == '\r')
+			tr->rest.len--;
 		buf_putc(&tr->rest, '\0');
 		err = tr->rest.err ? tr->rest.err : add_one(tr, tr->rest.data);
 		buf_reset(&tr->rest);
@@ -176,6 +178,35 @@ unsigned int trace_flags(const char *text)
 	     (!strncmp(operand, "ra", 2) || !strncmp(operand, "x1,", 3))))
 		flags |= TIP_CALLS;
 	return flags;
+}
+
+enum trace_kind trace_kind(const char *text)
+{
+	/* RISC-V's and AArch64's, and gem5's micro-operations of x86. */
+	static const char *const loads[] = {
+		"lb",     "lbu",   "lh",    "lhu",    "lw",     "lwu",   "ld",
+		"lr.w",   "lr.d",  "flh",   "flw",    "fld",    "flq",   "c.lw",
+		"c.ld",   "c.flw", "c.fld", "c.lwsp", "c.ldsp", "ldr",   "ldrb",
+		"ldrh",   "ldrsb", "ldrsh", "ldrsw",  "ldp",    "ldur",  "ldurb",
+		"ldurh",  "ldxr",  "ldaxr", "ldar",   "ldfp",   "ldbig", "ldst",
+		"ldfp87", "ldstl",
+	};
+	static const char *const stores[] = {
+		"sb",    "sh",   "sw",   "sd",   "sc.w",  "sc.d",  "fsh",    "fsw",
+		"fsd",   "fsq",  "c.sw", "c.sd", "c.fsw", "c.fsd", "c.swsp", "c.sdsp",
+		"str",   "strb", "strh", "stp",  "stur",  "sturb", "sturh",  "stxr",
+		"stlxr", "stlr", "st",   "stfp", "stbig", "stul",  "stfp87",
+	};
+	const size_t len = strcspn(text, " \t");
+
+	if (IS_WORD(text, len, loads))
+		return TRACE_LOAD;
+	return IS_WORD(text, len, stores) ? TRACE_STORE : TRACE_ALU;
+}
+
+int trace_name_insn(struct trace_commits *c, uint64_t pc, const char *text)
+{
+	return tip_name(c->tip, pc, text + strspn(text, " \t"));
 }
 
 int trace_squash(struct trace_commits *c, uint64_t id)

@@ -116,7 +116,7 @@ static int begin_op(struct o3 *o, uint64_t tick, const char *rest)
 		return -CPI_EFORMAT;
 	o->op.flags = trace_flags(end + 1);
 	o->in_op = true;
-	return 0;
+	return trace_name_insn(&o->commits, o->op.pc, end + 1);
 }
 
 static int add(void *state, char *data)

@@ -18,10 +18,19 @@
 #include "base/buf.h"
 #include "daemon/cpus.h"
 #include "daemon/event.h"
+#include "daemon/tipfile.h"
+#include "db/profile.h"
+
+/* What an entry stands for beside its count, which may be 0 then. */
+struct entry_weight {
+	enum weight weight;
+	uint32_t n; /* in 1/WEIGHT_UNIT of a sample */
+};
 
 struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
+	const struct entry_weight *weights; /* by entry; NULL: there are only counts */
 	size_t nr;
 	bool by_exec_id; /* the generations are exec ids: see exec_id() */
 };
@@ -47,6 +56,8 @@ struct collector_owner {
 	void (*classify)(void *ctx, const struct raw_sample *sample,
 			 unsigned int *generation, enum cpi_outcome *outcome);
 	void *ctx;
+	/* NULL but for collector_replay: what its file tells of an instruction. 0 or -ENOMEM. */
+	int (*code)(void *ctx, const struct tipfile_code *code);
 };
 
 struct collector_config {
@@ -57,6 +68,8 @@ struct collector_config {
 	bool enable_on_exec;
 	int epoll_fd; /* gets every descriptor that says "drain" */
 	int raw_fd;   /* -1, or where each sample is also written (raw.h) */
+	struct tipfile
+		*replay; /* of collector_replay: what it reads; stays the owner's */
 	struct collector_owner owner;
 };
 
@@ -124,10 +137,15 @@ struct collector_ops {
 	 */
 	int (*restart)(struct collector *c);
 	void (*close)(struct collector *c); /* accepts NULL */
+	/* Why there is nothing to drain any more: 0, or an error. NULL: there may be.
+	 */
+	int (*ended)(const struct collector *c);
 };
 
 extern const struct collector_ops collector_kmod;
 extern const struct collector_ops collector_bpf; /* where HAVE_BPF */
 extern const struct collector_ops collector_perf;
+/* Of a file, and of no CPU: what concerns CPUs and periods is NULL. See replay.h. */
+extern const struct collector_ops collector_replay;
 
 #endif

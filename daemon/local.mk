@@ -15,6 +15,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/cgroupevents.c daemon/cgroupevents.h \
 	daemon/cgroups.c daemon/cgroups.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
+	daemon/collector_replay.c \
 	daemon/control.c daemon/control.h \
 	daemon/counters.c daemon/counters.h \
 	daemon/cpus.c daemon/cpus.h \
@@ -48,6 +49,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/ration.c daemon/ration.h \
 	daemon/raw.h \
 	daemon/registration.c daemon/registration.h \
+	daemon/replay.c daemon/replay.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_budget.c \
@@ -58,6 +60,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/sideband.c daemon/sideband.h \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
+	daemon/tipfile.c daemon/tipfile.h \
 	daemon/swept.c daemon/swept.h \
 	daemon/tally.c daemon/tally.h
 

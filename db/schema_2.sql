@@ -51,3 +51,11 @@ CREATE TABLE capture (
 	data BLOB NOT NULL,		-- symbols, code, lines; see cpi-db(5)
 	PRIMARY KEY (image, part)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE instruction (
+	-- What a trace calls the instructions that it ran.
+	image INTEGER NOT NULL REFERENCES image (id),
+	start INTEGER NOT NULL,		-- image offset
+	text TEXT NOT NULL,
+	PRIMARY KEY (image, start)
+) STRICT, WITHOUT ROWID;

@@ -72,6 +72,13 @@ struct flush_code {
 	size_t size;
 };
 
+/* What a trace calls an instruction. */
+struct flush_instruction {
+	const struct image_desc *image;
+	uint64_t start; /* image offset */
+	const char *text;
+};
+
 struct flush {
 	uint64_t seq;            /* 1, 2, 3, … within the run */
 	uint64_t from_ns, to_ns; /* real time */
@@ -88,6 +95,8 @@ struct flush {
 	size_t nr_symbols;
 	const struct flush_code *codes;
 	size_t nr_codes;
+	const struct flush_instruction *instructions;
+	size_t nr_instructions;
 };
 
 struct store;

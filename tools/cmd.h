@@ -77,12 +77,14 @@ struct cmd_options {
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
+	const char *replay;
 	/* top */
 	double interval;
 	uint64_t looks;
 	/* tip */
 	uint64_t interval_cycles, seed;
 	bool random;
+	const char *records;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* epoch */

@@ -26,6 +26,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/replay.h"
 #include "daemon/session.h"
 #include "db/context.h"
 #include "tools/cmd.h"
@@ -222,6 +223,25 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 	select_close(&sel);
 }
 
+/* What a file has, instead of what a command does. */
+static int replay(const struct cmd_context *ctx)
+{
+	const struct replay_config cfg = { .path = ctx->opt.replay,
+					   .db_path = output(ctx),
+					   .label = ctx->opt.label };
+	uint64_t nr;
+
+	if (ctx->nr_args || ctx->opt.hz > 0 || ctx->opt.events.nr || ctx->opt.raw ||
+	    ctx->opt.by_kinds || ctx->opt.by_process)
+		return cmd_usage_error(ctx->cmd, "--replay goes with --output and "
+						 "--label alone");
+	if (replay_file(&cfg, &nr))
+		return EXIT_FAIL;
+	log_info("%" PRIu64 " samples in %s; try: cpi prof --db %s", nr, output(ctx),
+		 output(ctx));
+	return EXIT_OK;
+}
+
 /* The command's own, as a shell gives it. */
 static int exit_status(int wait_status)
 {
@@ -250,6 +270,10 @@ static int run(struct cmd_context *ctx)
 	struct recording r = { .go_fd = -1, .signal_fd = -1 };
 	int err;
 
+	if (ctx->opt.replay)
+		return replay(ctx);
+	if (!ctx->nr_args)
+		return cmd_usage_error(ctx->cmd, "say which command is to be run");
 	if (parse_by(ctx, &r.by))
 		return EXIT_USAGE;
 	err = catch_signals(&r);
@@ -282,15 +306,17 @@ static const struct opt opts[] = {
 	    OPT_STRING, by_kinds),
 	OPT("by-process", 0, "GLOB", "profiles by process, of these commands",
 	    OPT_STRING, by_process),
+	OPT("replay", 0, "FILE", "no command: take the records of this file",
+	    OPT_STRING, replay),
 	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
 	OPT_END,
 };
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.args = "[--] COMMAND [ARGUMENT...]",
+	.args = "[--] [COMMAND [ARGUMENT...]]",
 	.summary = "Profile the system for as long as a command runs",
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = CMD_REST,
 	.opts = opts,
 	.run = run,

@@ -18,6 +18,7 @@
 #include "tools/json.h"
 #include "tools/out.h"
 #include "tools/table.h"
+#include "tools/tip_records.h"
 #include "tools/unpack.h"
 
 #define PIECE        (1 << 16)
@@ -254,10 +255,16 @@ static int run(struct cmd_context *ctx)
 		.random = ctx->opt.random,
 		.seed = ctx->opt.seed,
 	};
+	struct tip_records *records = NULL;
 	struct tip_result result;
 	struct tip *t = tip_new(&sampling);
-	int err = t ? read_trace(ctx->args[0], t) : -ENOMEM;
+	int err = t ? 0 : -ENOMEM;
 
+	if (!err && ctx->opt.records)
+		err = tip_records_begin(ctx->opt.records, ctx->args[0], t, &sampling,
+					&records);
+	if (!err)
+		err = read_trace(ctx->args[0], t);
 	if (!err) {
 		err = tip_end(t, &result);
 		if (err)
@@ -265,6 +272,10 @@ static int run(struct cmd_context *ctx)
 				err == -CPI_EEMPTY ? "no instruction commits in it"
 						   : err_str(err));
 	}
+	if (err)
+		tip_records_abandon(records);
+	else if (records)
+		err = tip_records_end(records, &result);
 	if (!err && ctx->opt.format == OUT_JSON)
 		print_json(ctx, &result, &sampling);
 	else if (!err)
@@ -279,6 +290,8 @@ static const struct opt opts[] = {
 	OPT("random", 0, NULL, "sample at a random cycle of each interval", OPT_FLAG,
 	    random),
 	OPT("seed", 0, "N", "of --random", OPT_COUNT, seed),
+	OPT("records", 0, "FILE", "write the samples there, for cpi record --replay",
+	    OPT_STRING, records),
 	OPT_LIMIT,
 	OPT_FORMAT,
 	OPT_END,

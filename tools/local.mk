@@ -80,6 +80,7 @@ tools_libtools_a_SOURCES = \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
 	tools/text.c tools/text.h \
+	tools/tip_records.c tools/tip_records.h \
 	tools/together.c tools/together.h \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
