@@ -56,7 +56,8 @@ struct collector_owner {
 	void (*classify)(void *ctx, const struct raw_sample *sample,
 			 unsigned int *generation, enum cpi_outcome *outcome);
 	void *ctx;
-	/* NULL but for collector_replay: what its file tells of an instruction. 0 or -ENOMEM. */
+	/* NULL but for collector_replay: what its file tells of an instruction. 0 or
+	 * -ENOMEM. */
 	int (*code)(void *ctx, const struct tipfile_code *code);
 };
 

@@ -34,17 +34,6 @@ struct profile {
 		*weight[NR_WEIGHTS]; /* each as counts; made when it is added to */
 };
 
-const char *weight_str(enum weight weight)
-{
-	static const char *const text[] = {
-#define WEIGHT_TEXT(name, value, text) [value] = text,
-		WEIGHTS(WEIGHT_TEXT)
-#undef WEIGHT_TEXT
-	};
-
-	return text[weight];
-}
-
 struct profile *profile_new(void)
 {
 	return calloc(1, sizeof(struct profile));

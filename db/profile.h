@@ -24,24 +24,17 @@ struct count {
  * What cycles were spent on that records of time-proportional profiling tell of
  * (MICRO'21 section 3.1). The columns of PROFILE_WEIGHTED: never renumber.
  */
-#define WEIGHTS(X)                                                                  \
-	X(EXECUTION, 0, "execution")   /* it committed */                           \
-	X(STALL, 1, "stall")           /* it was the oldest, and not done */        \
-	X(FRONT_END, 2, "front_end")   /* nothing was there before it came */       \
-	X(MISPREDICT, 3, "mispredict") /* nothing was, behind it, a jump */         \
-	X(FLUSH, 4, "flush")           /* nothing was, as it threw the rest away */ \
-	X(EXCEPTION, 5, "exception")   /* it raised one */
-
 enum weight {
-#define WEIGHT_ENUM(name, value, text) WEIGHT_##name = value,
-	WEIGHTS(WEIGHT_ENUM)
-#undef WEIGHT_ENUM
-		NR_WEIGHTS
+	WEIGHT_EXECUTION = 0,  /* it committed */
+	WEIGHT_STALL = 1,      /* it was the oldest, and not done */
+	WEIGHT_FRONT_END = 2,  /* nothing was there before it came */
+	WEIGHT_MISPREDICT = 3, /* nothing was, behind it, a jump */
+	WEIGHT_FLUSH = 4,      /* nothing was, as it threw the rest away */
+	WEIGHT_EXCEPTION = 5,  /* it raised one */
+	NR_WEIGHTS
 };
 
 #define WEIGHT_UNIT 840 /* of a whole sample: 1/n of it is exact up to n = 8 */
-
-const char *weight_str(enum weight weight);
 
 struct profile;
 

@@ -63,6 +63,7 @@ struct cmd_options {
 	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
+	int attribution; /* enum attribution */
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;

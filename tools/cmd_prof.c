@@ -25,6 +25,11 @@ static int run(struct cmd_context *ctx)
 	if (ctx->opt.inlines && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--inlines goes with --by=procedure "
 						 "and --by=line");
+	if (ctx->opt.attribution &&
+	    (ctx->opt.by == BY_IMAGE || prof_contexts[ctx->opt.by].name))
+		return cmd_usage_error(ctx->cmd,
+				       "--attribution goes with --by=procedure "
+				       "and --by=line");
 	if (ctx->opt.combine && (ctx->opt.over_time || ctx->opt.svg))
 		return cmd_usage_error(ctx->cmd, "--over-time and --svg are of one "
 						 "event: not with --combine");
@@ -55,6 +60,7 @@ static const struct opt opts[] = {
 	    procedure),
 	OPT("inlines", 'i', NULL, "tell inlined functions from their procedures",
 	    OPT_FLAG, inlines),
+	OPT_ATTRIBUTION,
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
 	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
 	    combine),

@@ -7,6 +7,7 @@ tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_
 tools_libtools_a_SOURCES = \
 	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
+	tools/attribution.c tools/attribution.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
 	tools/calc_print.c \
@@ -79,6 +80,7 @@ tools_libtools_a_SOURCES = \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
+	tools/stack.c tools/stack.h tools/stack_print.c \
 	tools/text.c tools/text.h \
 	tools/tip_records.c tools/tip_records.h \
 	tools/together.c tools/together.h \

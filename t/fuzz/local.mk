@@ -64,3 +64,8 @@ check_PROGRAMS += t/fuzz/fuzz_statement
 t_fuzz_fuzz_statement_SOURCES = t/fuzz/fuzz_statement.c daemon/statement.c $(FUZZ_BASE)
 t_fuzz_fuzz_statement_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_statement_LDFLAGS = $(FUZZ_LINK)
+
+check_PROGRAMS += t/fuzz/fuzz_tip
+t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c daemon/tipfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_tip_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_tip_LDFLAGS = $(FUZZ_LINK)
