@@ -86,8 +86,9 @@ static bool read_number(const char *text, int base, uint64_t *out)
 {
 	char *end;
 
+	errno = 0;
 	*out = strtoull(text, &end, base);
-	return end != text && !*end;
+	return end != text && !*end && !errno;
 }
 
 static int begin_op(struct kanata *k, uint64_t id)

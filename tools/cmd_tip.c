@@ -19,10 +19,12 @@
 #include "tools/out.h"
 #include "tools/table.h"
 #include "tools/tip_records.h"
+#include "tools/tip_svg.h"
 #include "tools/unpack.h"
 
 #define PIECE        (1 << 16)
 #define DEFAULT_ROWS 20
+#define FORMAT_SVG   (OUT_CSV + 1)
 
 /* Of a file's pieces; the first says what it is. */
 static int read_pieces(struct unpack *u, const char *path, struct tip *t,
@@ -230,20 +232,22 @@ static int print_summary(const struct cmd_context *ctx, const struct tip_result 
 
 static int print_tables(const struct cmd_context *ctx, const struct tip_result *r)
 {
-	const bool text = ctx->opt.format == OUT_TEXT;
+	const bool all = ctx->opt.format == OUT_CSV;
 	const size_t limit = ctx->opt.limit ? ctx->opt.limit : DEFAULT_ROWS;
+	const size_t nr = all || r->nr_rows < limit ? r->nr_rows : limit;
 	const struct tip_row **row = calloc(r->nr_rows + 1, sizeof(*row));
 	int err = row ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < r->nr_rows && !err; i++)
 		row[i] = &r->row[i];
-	if (!err && text) {
+	if (!err && !all)
 		qsort(row, r->nr_rows, sizeof(*row), by_oracle);
+	if (!err && ctx->opt.format == OUT_TEXT)
 		err = print_summary(ctx, r);
-	}
 	if (!err)
-		err = print_rows(ctx, r, row,
-				 text && limit < r->nr_rows ? limit : r->nr_rows);
+		err = ctx->opt.format == FORMAT_SVG
+			      ? tip_print_svg(ctx->args[0], r, row, nr)
+			      : print_rows(ctx, r, row, nr);
 	free(row);
 	return err;
 }
@@ -293,7 +297,8 @@ static const struct opt opts[] = {
 	OPT("records", 0, "FILE", "write the samples there, for cpi record --replay",
 	    OPT_STRING, records),
 	OPT_LIMIT,
-	OPT_FORMAT,
+	OPT("format", 0, "text|json|csv|svg", "how to write the result", OPT_CHOICE,
+	    format),
 	OPT_END,
 };
 

@@ -83,11 +83,13 @@ tools_libtools_a_SOURCES = \
 	tools/stack.c tools/stack.h tools/stack_print.c \
 	tools/text.c tools/text.h \
 	tools/tip_records.c tools/tip_records.h \
+	tools/tip_svg.c tools/tip_svg.h \
 	tools/together.c tools/together.h \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
-	tools/unpack.c tools/unpack.h
+	tools/unpack.c tools/unpack.h \
+	tools/xml.c tools/xml.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \

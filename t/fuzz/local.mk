@@ -69,3 +69,10 @@ check_PROGRAMS += t/fuzz/fuzz_tip
 t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c daemon/tipfile.c $(FUZZ_BASE)
 t_fuzz_fuzz_tip_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_tip_LDFLAGS = $(FUZZ_LINK)
+
+check_PROGRAMS += t/fuzz/fuzz_trace
+t_fuzz_fuzz_trace_SOURCES = t/fuzz/fuzz_trace.c analysis/tip.c analysis/trace.c \
+	analysis/trace_kanata.c analysis/trace_o3.c analysis/trace_tokens.c $(FUZZ_BASE)
+t_fuzz_fuzz_trace_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_trace_LDADD = -lm
