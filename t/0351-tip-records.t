@@ -3,7 +3,7 @@
 # TIP records of a trace, through the database: whose cycles they are.
 . "$srcdir/t/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3 to read JSON'
-plan 27
+plan 29
 
 traces=$srcdir/t/fixtures/tip
 part=$traces/konata-part.kanata.gz
@@ -92,6 +92,10 @@ cpi prof --db exact.db --attribution=raw >raw
 like "$(cat raw)" '^Attribution: raw' 'or by counts'
 like "$(cpi prof --db exact.db --by=image --attribution=tip 2>&1)" \
 	'--attribution goes with --by=procedure and --by=line' 'of procedures'
+
+is "$(cpi cat --db exact.db --weights --format=csv | awk -F, 'NR > 1 {
+	for (i = 9; i <= NF; i++) sum[i] += $i } END { print NF, sum[9] / 840, sum[12] / 840 }')" \
+	'14 93 15' 'cat has the weights as they are'
 
 # Adding up, moving, rolling up.
 cpi record --replay=r.tip -o exact2.db 2>/dev/null

@@ -7,8 +7,8 @@ TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py t/tap.sh
 
 # Pipeline traces.
-dist_check_SCRIPTS += t/0350-tip-traces.t t/0351-tip-records.t
-QUICK_TESTS += t/0350-tip-traces.t t/0351-tip-records.t
+dist_check_SCRIPTS += t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
+QUICK_TESTS += t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \

@@ -72,7 +72,7 @@ struct cmd_options {
 	double fdr, threshold; /* which is in percent */
 	const char *history;
 	/* cat */
-	bool intervals, check;
+	bool intervals, check, weights;
 	/* record */
 	double hz;
 	struct cmd_list events;
