@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/collector.h"
+#include "daemon/loss.h"
 #include "daemon/tipfile.h"
 #include "db/store.h"
 
@@ -38,18 +39,31 @@ struct replay {
 	struct flush_symbol *symbol;
 	size_t nr_instructions, room_instructions, nr_symbols, room_symbols;
 	struct collector_counts counts;
-	int err; /* of what was taken in */
+	uint64_t nr_unmapped; /* samples at no byte of the program */
+	int err;              /* of what was taken in */
 };
+
+/* Where an address is in the image. */
+static bool find_offset(const struct replay *r, uint64_t address, uint64_t *offset)
+{
+	const struct replay_program *p = r->cfg->program;
+
+	*offset = address;
+	return !p || p->offset_of(p->ctx, address, offset);
+}
 
 static void take_batch(void *ctx, const struct batch *b)
 {
 	struct replay *r = ctx;
 
 	for (size_t i = 0; i < b->nr && !r->err; i++) {
-		const struct count c = { .offset = cpi_entry_pc(&b->entries[i]),
-					 .n = cpi_entry_count(&b->entries[i]) };
+		struct count c = { .n = cpi_entry_count(&b->entries[i]) };
 		const struct entry_weight *w = &b->weights[i];
 
+		if (!find_offset(r, cpi_entry_pc(&b->entries[i]), &c.offset)) {
+			r->nr_unmapped += c.n;
+			continue;
+		}
 		r->err = profile_add(r->profile, &c);
 		if (!r->err)
 			r->err = profile_add_weight(r->profile, w->weight, c.offset,
@@ -81,6 +95,8 @@ static int take_code(void *ctx, const struct tipfile_code *code)
 	struct flush_instruction *grown;
 	int err = 0;
 
+	if (r->cfg->program) /* its file has better names */
+		return 0;
 	if (nr && r->instruction[nr - 1].start >= code->address)
 		return -CPI_ECORRUPT;
 	if (nr == MAX_INSTRUCTIONS)
@@ -141,7 +157,10 @@ static int store_samples(struct store *s, struct replay *r, uint64_t now_ns)
 {
 	const uint64_t ns = duration_ns(r, now_ns);
 	const struct flush_profile profile = { &r->image, 0, "", r->profile };
-	const struct flush_comm comm = { &r->image, 0, "[replay]", r->counts.received };
+	const uint64_t kept = r->counts.received - r->nr_unmapped;
+	const struct flush_comm comm = { &r->image, 0, "[replay]", kept };
+	const struct flush_loss loss = { 0, loss_class_of(SAMPLE_NO_MAPPING),
+					 loss_name(SAMPLE_NO_MAPPING), r->nr_unmapped };
 	const struct flush_stream stream = {
 		.desc = { .event = "cycles",
 			  .source = collector_replay.name,
@@ -163,6 +182,8 @@ static int store_samples(struct store *s, struct replay *r, uint64_t now_ns)
 				 .nr_profiles = 1,
 				 .comms = &comm,
 				 .nr_comms = 1,
+				 .losses = &loss,
+				 .nr_losses = 1,
 				 .symbols = r->symbol,
 				 .nr_symbols = r->nr_symbols,
 				 .instructions = r->instruction,
@@ -175,7 +196,7 @@ static int store_all(struct replay *r)
 {
 	const struct platform_desc platform = {
 		.host = "[replay]",
-		.arch = "",
+		.arch = r->cfg->program ? r->cfg->program->arch : "",
 		.cpu = "a core with time-proportional profiling",
 		.release = "",
 		.boot_id = "",
@@ -207,6 +228,10 @@ static int store_all(struct replay *r)
 
 static void describe_image(struct replay *r)
 {
+	if (r->cfg->program) {
+		r->image = r->cfg->program->desc;
+		return;
+	}
 	r->image = (struct image_desc){ .kind = IMAGE_TRACE,
 					.name = tipfile_info(r->file)->name,
 					.has_content = r->nr_instructions };

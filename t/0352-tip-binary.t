@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 need_decoder
 python3 -c 'import sqlite3' 2>/dev/null || skip_all 'no sqlite3 for python3'
-plan 9
+plan 13
 
 # Where a procedure's samples are, and a load or store and another instruction in it.
 cpi calc --epoch full --format=json target_hot >before.json
@@ -29,9 +29,8 @@ key = db.execute("SELECT p.epoch, p.image, p.stream FROM profile p JOIN image i 
     " AND p.context = 0 AND p.kind = 0 AND i.name LIKE '%/target' AND s.event = 'cpu-clock'").fetchone()
 db.execute("INSERT INTO profile VALUES (?, ?, ?, 0, 2, 10500, ?)", (*key, blob))
 db.commit()
-print(hex(first), hex(last))
 END
-python3 weights.py >places
+python3 weights.py
 is $? 0 'a profile gets weights'
 cpi cat --check >/dev/null
 is $? 0 'which decode'
@@ -68,3 +67,31 @@ print(s["execution"], s["alu_stall"] + s["load_stall"] + s["store_stall"], sum(s
 is "$(cpi sum --epoch full --format=json --attribution=raw | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["cycle_stack"])')" None 'nothing of that, by counts'
+
+# A trace of the program itself: two instructions of target_hot, and one of no place.
+cpi calc --epoch full --format=csv target_hot >before.csv
+python3 - >o3 <<'END'
+import csv
+rows = list(csv.DictReader(open("before.csv")))
+n = 0
+for at in rows[0]["address"], rows[-1]["address"], "0x7fff0000":
+    n += 1
+    print(f"O3PipeView:fetch:{n * 500}:{at}:0:{n}: nop")
+    for stage in "decode", "rename", "dispatch", "issue", "complete":
+        print(f"O3PipeView:{stage}:{n * 500}")
+    print(f"O3PipeView:retire:{n * 500 + 5000 * n}:store:0")
+END
+cpi tip --records=o3.tip o3 >/dev/null && cpi record --replay=o3.tip --program=target -o o3.db 2>err
+is $? 0 'records of a program that is there'
+cpi calc --db o3.db --format=json target_hot >calc.json
+is "$(python3 -c '
+import json
+r = json.load(open("calc.json"))
+i = [i for b in r["blocks"] for i in b["instructions"]]
+print(r["attribution"], i[0]["blamed_samples"], i[-1]["blamed_samples"], len(i) > 4)')" \
+	'tip 1.0 11.0 True' 'calc has its blocks'
+is "$(cpi prof --db o3.db --format=json | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["unknown"])')" "{'no_mapping': 11}" 'what is elsewhere has no mapping'
+cpi record --program=target true 2>err
+is $? 2 '--program alone means nothing'

@@ -78,7 +78,7 @@ struct cmd_options {
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
-	const char *replay;
+	const char *replay, *program;
 	/* top */
 	double interval;
 	uint64_t looks;

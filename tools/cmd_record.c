@@ -26,10 +26,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/replay.h"
 #include "daemon/session.h"
 #include "db/context.h"
 #include "tools/cmd.h"
+#include "tools/replay.h"
 #include "tools/report.h"
 #include "tools/select.h"
 
@@ -226,20 +226,11 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 /* What a file has, instead of what a command does. */
 static int replay(const struct cmd_context *ctx)
 {
-	const struct replay_config cfg = { .path = ctx->opt.replay,
-					   .db_path = output(ctx),
-					   .label = ctx->opt.label };
-	uint64_t nr;
-
 	if (ctx->nr_args || ctx->opt.hz > 0 || ctx->opt.events.nr || ctx->opt.raw ||
 	    ctx->opt.by_kinds || ctx->opt.by_process)
-		return cmd_usage_error(ctx->cmd, "--replay goes with --output and "
-						 "--label alone");
-	if (replay_file(&cfg, &nr))
-		return EXIT_FAIL;
-	log_info("%" PRIu64 " samples in %s; try: cpi prof --db %s", nr, output(ctx),
-		 output(ctx));
-	return EXIT_OK;
+		return cmd_usage_error(ctx->cmd, "--replay goes with --program, "
+						 "--output and --label alone");
+	return replay_records(ctx, output(ctx));
 }
 
 /* The command's own, as a shell gives it. */
@@ -272,8 +263,10 @@ static int run(struct cmd_context *ctx)
 
 	if (ctx->opt.replay)
 		return replay(ctx);
-	if (!ctx->nr_args)
-		return cmd_usage_error(ctx->cmd, "say which command is to be run");
+	if (!ctx->nr_args || ctx->opt.program)
+		return cmd_usage_error(ctx->cmd,
+				       ctx->nr_args ? "--program goes with --replay"
+						    : "say which command is to be run");
 	if (parse_by(ctx, &r.by))
 		return EXIT_USAGE;
 	err = catch_signals(&r);
@@ -308,6 +301,7 @@ static const struct opt opts[] = {
 	    OPT_STRING, by_process),
 	OPT("replay", 0, "FILE", "no command: take the records of this file",
 	    OPT_STRING, replay),
+	OPT("program", 0, "FILE", "with --replay: what ran", OPT_STRING, program),
 	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
 	OPT_END,
 };

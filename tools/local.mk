@@ -66,6 +66,7 @@ tools_libtools_a_SOURCES = \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
 	tools/remote.c tools/remote.h \
+	tools/replay.c tools/replay.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
 	tools/runs.c tools/runs.h \
