@@ -332,14 +332,16 @@ static int note_begins(struct tip *t, const struct tip_span *group)
 	for (unsigned int i = 0; i < group->n; i++) {
 		const bool is_second = t->commits + i == 1;
 		struct row *r = row_at(t, group->insn[i].pc);
-		bool jumped;
+		bool called, jumped;
 
 		if (!r)
 			return -ENOMEM;
+		/* Operations of one instruction have its PC, and all of its flags. */
+		called = before && before->flags & TIP_CALLS &&
+			 before->pc != group->insn[i].pc;
 		jumped = before && before->flags & TIP_BRANCHES;
 		r->begins_block |= !before || jumped;
-		r->begins_function |=
-			!before || before->flags & TIP_CALLS || (is_second && jumped);
+		r->begins_function |= !before || called || (is_second && jumped);
 		t->told |= !!(group->insn[i].flags & TIP_TOLD);
 		before = &group->insn[i];
 	}

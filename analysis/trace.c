@@ -168,7 +168,8 @@ unsigned int trace_flags(const char *text)
 	size_t len;
 
 	text += strspn(text, " \t");
-	len = strcspn(text, " \t");
+	/* gem5 writes "CALL_NEAR_I : st ..." for each operation of one of x86. */
+	len = strcspn(text, strstr(text, " : ") ? " \t_" : " \t");
 	operand = text + len + strspn(text + len, " \t");
 	if (IS_WORD(text, len, branches) || text[0] == 'j' || text[0] == 'J' ||
 	    !strncasecmp(text, "b.", 2))
@@ -197,8 +198,13 @@ enum trace_kind trace_kind(const char *text)
 		"str",   "strb", "strh", "stp",  "stur",  "sturb", "sturh",  "stxr",
 		"stlxr", "stlr", "st",   "stfp", "stbig", "stul",  "stfp87",
 	};
-	const size_t len = strcspn(text, " \t");
+	const char *operation = strstr(text, " : "); /* of an instruction of x86 */
+	size_t len;
 
+	if (operation)
+		text = operation + 3;
+	text += strspn(text, " \t");
+	len = strcspn(text, " \t");
 	if (IS_WORD(text, len, loads))
 		return TRACE_LOAD;
 	return IS_WORD(text, len, stores) ? TRACE_STORE : TRACE_ALU;

@@ -136,7 +136,7 @@ struct query_image {
 struct query_profile {
 	struct query_image image;
 	int64_t stream;
-	struct profile *profile; /* both kinds, merged over the selected epochs */
+	struct profile *profile; /* all kinds, merged over the selected epochs */
 };
 
 /*

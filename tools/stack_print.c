@@ -79,8 +79,8 @@ static uint64_t sampled_at(const struct explainer *x, uint64_t offset)
 	return tally[x->event].n;
 }
 
-static int put_list(struct table *t, const struct explainer *x,
-		    const struct stack_list *list)
+static void put_list(struct table *t, const struct explainer *x,
+		     const struct stack_list *list)
 {
 	const bool text = x->l->ctx->opt.format == OUT_TEXT;
 
@@ -100,7 +100,6 @@ static int put_list(struct table *t, const struct explainer *x,
 		table_hex(t, in->offset);
 		table_text(t, in->text);
 	}
-	return 0;
 }
 
 int stack_print_list(const struct explainer *x, const struct explanation *ex,

@@ -403,12 +403,21 @@ static const struct {
 	const char *text;
 	enum trace_kind kind;
 } kinds[] = {
-	{ "lw a0, 0(a1)", TRACE_LOAD },  { "LD a0, 0(a1)", TRACE_LOAD },
-	{ "sw a0, 0(a1)", TRACE_STORE }, { "stp x0, x1, [sp]", TRACE_STORE },
-	{ "lui a0, 0x10", TRACE_ALU },   { "sub a0, a1, a2", TRACE_ALU },
-	{ "slli a0, a0, 2", TRACE_ALU }, { "fadd.s f0, f1, f2", TRACE_ALU },
-	{ "flw f0, 0(a0)", TRACE_LOAD }, { "fsw f0, 0(a0)", TRACE_STORE },
-	{ "ldr x0, [x1]", TRACE_LOAD },  { "", TRACE_ALU },
+	{ "lw a0, 0(a1)", TRACE_LOAD },
+	{ "LD a0, 0(a1)", TRACE_LOAD },
+	{ "sw a0, 0(a1)", TRACE_STORE },
+	{ "stp x0, x1, [sp]", TRACE_STORE },
+	{ "lui a0, 0x10", TRACE_ALU },
+	{ "sub a0, a1, a2", TRACE_ALU },
+	{ "slli a0, a0, 2", TRACE_ALU },
+	{ "fadd.s f0, f1, f2", TRACE_ALU },
+	{ "flw f0, 0(a0)", TRACE_LOAD },
+	{ "fsw f0, 0(a0)", TRACE_STORE },
+	{ "MOV_R_M : ld   eax, DS:[rbx]", TRACE_LOAD },
+	{ "CALL_NEAR_I : st   t1, SS:[rsp + 0xfff8]", TRACE_STORE },
+	{ "ADD_R_I : addi   eax, eax, 0x1", TRACE_ALU },
+	{ "ldr x0, [x1]", TRACE_LOAD },
+	{ "", TRACE_ALU },
 };
 
 START_TEST(loads_and_stores_are_known_by_their_names)
@@ -537,6 +546,9 @@ static const struct {
 	{ "bsf eax, ebx", TIP_TOLD },
 	{ "JNZ 0x10", TIP_TOLD | TIP_BRANCHES },
 	{ "add a0, a1, ra", TIP_TOLD },
+	{ "CALL_NEAR_I : wrip   t7, t1", TIP_TOLD | TIP_BRANCHES | TIP_CALLS },
+	{ "RET_NEAR : wripi   t1", TIP_TOLD | TIP_BRANCHES },
+	{ "JNZ_I : wrip   t1, t2", TIP_TOLD | TIP_BRANCHES },
 	{ "", TIP_TOLD },
 };
 
