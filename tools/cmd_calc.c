@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/calc.h"
-#include "tools/stack.h"
+#include "tools/cyclestack.h"
 
 static int print(struct calc *c)
 {
@@ -23,18 +23,18 @@ static int print(struct calc *c)
 /* What has no code, but weights: whether it was shown; or an error. */
 static int print_stacks(const struct calc *c, bool one_line)
 {
-	struct stack_list list;
-	int err = stack_list(c->x, c->ex, &list);
+	struct cyclestack_list list;
+	int err = cyclestack_list(c->x, c->ex, &list);
 	bool any;
 
 	if (err)
 		return err;
 	any = list.sum.all > 0;
 	if (any && c->x->l->ctx->opt.format == OUT_JSON)
-		stack_json_list(c->x, c->ex, &list, one_line);
+		cyclestack_json_list(c->x, c->ex, &list, one_line);
 	else if (any)
-		err = stack_print_list(c->x, c->ex, &list);
-	stack_list_fini(&list);
+		err = cyclestack_print_list(c->x, c->ex, &list);
+	cyclestack_list_fini(&list);
 	return err ? err : any;
 }
 

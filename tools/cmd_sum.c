@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 #include "tools/report.h"
-#include "tools/stack.h"
+#include "tools/cyclestack.h"
 #include "tools/summary.h"
 
 struct sum {
 	struct explainer *x;
 	const struct explanation *one; /* NULL: all */
 	struct summary summary;
-	struct stack stack; /* of what has weights */
+	struct cyclestack stack; /* of what has weights */
 };
 
 static int on_explanation(void *ctx, const struct explanation *ex)
@@ -42,7 +42,7 @@ static void print_text(const struct sum *s)
 	summary_print_text(&s->summary);
 	if (s->stack.all > 0) {
 		putchar('\n');
-		stack_print(&s->stack);
+		cyclestack_print(&s->stack);
 	}
 	report_footer(&l->sel);
 }
@@ -60,7 +60,7 @@ static void print_json(const struct sum *s)
 	summary_json(&j, &s->summary);
 	json_end(&j);
 	if (s->stack.all > 0)
-		stack_json(&j, &s->stack);
+		cyclestack_json(&j, &s->stack);
 	else
 		json_null(&j, "cycle_stack");
 	report_json_losses(&j, &s->x->l->sel);
@@ -84,7 +84,7 @@ static int print(const struct sum *s)
 
 static int sum_all(struct sum *s)
 {
-	int err = stack_sum(s->x, &s->stack);
+	int err = cyclestack_sum(s->x, &s->stack);
 
 	s->summary.unknown = explainer_unknown(s->x);
 	return err ? err : explainer_each(s->x, on_explanation, s);
@@ -95,7 +95,7 @@ static int sum_one(struct sum *s)
 	int err = list_find(s->x->l, s->x->l->ctx->args[0]);
 
 	if (!err)
-		err = stack_sum(s->x, &s->stack);
+		err = cyclestack_sum(s->x, &s->stack);
 	if (err)
 		return err;
 	err = s->stack.all > 0 ? explainer_place(s->x, &s->one)

@@ -10,6 +10,7 @@ tools_libtools_a_SOURCES = \
 	tools/attribution.c tools/attribution.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
+	tools/cat_stacks.c tools/cat_stacks.h \
 	tools/calc_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \
@@ -34,10 +35,11 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_top.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
+	tools/cyclestack.c tools/cyclestack.h tools/cyclestack_print.c \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
-	tools/diff_match.c \
+	tools/diff_parts.c tools/diff_parts.h tools/diff_match.c \
 	tools/diff_print.c \
 	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
@@ -55,7 +57,7 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
 	tools/matrix_print.c tools/matrix_print.h \
-	tools/matrix_spans.c tools/matrix_spans.h \
+	tools/matrix_rows.c tools/matrix_rows.h tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -75,13 +77,13 @@ tools_libtools_a_SOURCES = \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
 	tools/stats.c tools/stats.h \
+	tools/stats_busy.c tools/stats_busy.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
-	tools/stack.c tools/stack.h tools/stack_print.c \
 	tools/text.c tools/text.h \
 	tools/tip_records.c tools/tip_records.h \
 	tools/tip_svg.c tools/tip_svg.h \
@@ -89,7 +91,7 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
-	tools/unpack.c tools/unpack.h \
+	tools/unpack.c tools/unpack.h tools/whom.c tools/whom.h \
 	tools/xml.c tools/xml.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stack_print.c - cycle stacks as text, JSON and CSV
+ * cyclestack_print.c - cycle stacks as text, JSON and CSV
  *
  * A procedure without code has no blocks and no CPI: it is one block, whose
  * instructions have the cycles that TIP gives them.
@@ -12,25 +12,25 @@
 
 #include "tools/out.h"
 #include "tools/report.h"
-#include "tools/stack.h"
+#include "tools/cyclestack.h"
 
-static const char *row_key(enum stack_row row)
+static const char *row_key(enum cyclestack_row row)
 {
 	static const char *const keys[] = {
-#define STACK_KEY(name, key, text) key,
-		STACK_ROWS(STACK_KEY)
-#undef STACK_KEY
+#define CYCLESTACK_KEY(name, key, text) key,
+		CYCLESTACK_ROWS(CYCLESTACK_KEY)
+#undef CYCLESTACK_KEY
 	};
 
 	return keys[row];
 }
 
-static const char *row_text(enum stack_row row)
+static const char *row_text(enum cyclestack_row row)
 {
 	static const char *const texts[] = {
-#define STACK_TEXT(name, key, text) text,
-		STACK_ROWS(STACK_TEXT)
-#undef STACK_TEXT
+#define CYCLESTACK_TEXT(name, key, text) text,
+		CYCLESTACK_ROWS(CYCLESTACK_TEXT)
+#undef CYCLESTACK_TEXT
 	};
 
 	return texts[row];
@@ -41,7 +41,7 @@ static double percent(double part, double all)
 	return all > 0 ? 100 * part / all : 0;
 }
 
-int stack_print(const struct stack *s)
+int cyclestack_print(const struct cyclestack *s)
 {
 	static const struct column columns[] = {
 		{ "samples", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -53,7 +53,7 @@ int stack_print(const struct stack *s)
 
 	if (!t)
 		return -ENOMEM;
-	for (int r = 0; r < NR_STACK_ROWS; r++) {
+	for (int r = 0; r < NR_CYCLESTACK_ROWS; r++) {
 		table_real(t, s->row[r], 1);
 		table_percent(t, percent(s->row[r], s->all));
 		table_text(t, row_text(r));
@@ -63,10 +63,10 @@ int stack_print(const struct stack *s)
 	return err;
 }
 
-void stack_json(struct json *j, const struct stack *s)
+void cyclestack_json(struct json *j, const struct cyclestack *s)
 {
 	json_object(j, "cycle_stack");
-	for (int r = 0; r < NR_STACK_ROWS; r++)
+	for (int r = 0; r < NR_CYCLESTACK_ROWS; r++)
 		json_real(j, row_key(r), s->row[r], 6);
 	json_end(j);
 }
@@ -80,18 +80,18 @@ static uint64_t sampled_at(const struct explainer *x, uint64_t offset)
 }
 
 static void put_list(struct table *t, const struct explainer *x,
-		     const struct stack_list *list)
+		     const struct cyclestack_list *list)
 {
 	const bool text = x->l->ctx->opt.format == OUT_TEXT;
 
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct stack_insn *in = &list->insn[i];
+		const struct cyclestack_insn *in = &list->insn[i];
 
 		table_color(t, out_heat(percent(in->stack.all, list->sum.all)));
 		table_number(t, sampled_at(x, in->offset));
 		table_real(t, in->stack.all, text ? 1 : 6);
 		table_percent(t, percent(in->stack.all, list->sum.all));
-		for (int r = 0; r < NR_STACK_ROWS; r++) {
+		for (int r = 0; r < NR_CYCLESTACK_ROWS; r++) {
 			if (text && !(in->stack.row[r] > 0))
 				table_empty(t);
 			else
@@ -102,11 +102,11 @@ static void put_list(struct table *t, const struct explainer *x,
 	}
 }
 
-int stack_print_list(const struct explainer *x, const struct explanation *ex,
-		     const struct stack_list *list)
+int cyclestack_print_list(const struct explainer *x, const struct explanation *ex,
+			  const struct cyclestack_list *list)
 {
 	const bool text = x->l->ctx->opt.format == OUT_TEXT;
-	struct column columns[NR_STACK_ROWS + 5] = {
+	struct column columns[NR_CYCLESTACK_ROWS + 5] = {
 		{ "samples", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "tip", "blamed_samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -114,14 +114,15 @@ int stack_print_list(const struct explainer *x, const struct explanation *ex,
 	struct table *t;
 	int err;
 
-	for (int r = 0; r < NR_STACK_ROWS; r++)
+	for (int r = 0; r < NR_CYCLESTACK_ROWS; r++)
 		columns[3 + r] = (struct column){ row_text(r), row_key(r),
 						  COLUMN_NUMBER, COLUMN_EVERYWHERE };
-	columns[3 + NR_STACK_ROWS] =
+	columns[3 + NR_CYCLESTACK_ROWS] =
 		(struct column){ "address", "offset", COLUMN_NUMBER,
 				 COLUMN_EVERYWHERE };
-	columns[4 + NR_STACK_ROWS] = (struct column){ "instruction", "text",
-						      COLUMN_TEXT, COLUMN_EVERYWHERE };
+	columns[4 + NR_CYCLESTACK_ROWS] =
+		(struct column){ "instruction", "text", COLUMN_TEXT,
+				 COLUMN_EVERYWHERE };
 	t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	if (!t)
 		return -ENOMEM;
@@ -134,7 +135,7 @@ int stack_print_list(const struct explainer *x, const struct explanation *ex,
 		explainer_print_unit(x);
 		out_line("Attribution: %s", explainer_attribution(x));
 		putchar('\n');
-		err = stack_print(&list->sum);
+		err = cyclestack_print(&list->sum);
 		putchar('\n');
 		if (!err)
 			err = table_print_text(t, out_use_color(x->l->ctx->opt.color),
@@ -147,7 +148,7 @@ int stack_print_list(const struct explainer *x, const struct explanation *ex,
 }
 
 static void json_insn(struct json *j, const struct explainer *x,
-		      const struct stack_insn *in)
+		      const struct cyclestack_insn *in)
 {
 	struct tally tally[EVENTS_MAX];
 
@@ -162,13 +163,13 @@ static void json_insn(struct json *j, const struct explainer *x,
 	json_null(j, "min_cycles");
 	json_array(j, "stalls");
 	json_end(j);
-	stack_json(j, &in->stack);
+	cyclestack_json(j, &in->stack);
 	json_end(j);
 }
 
 /* The members that calc's JSON has; what takes code is null. */
-void stack_json_list(const struct explainer *x, const struct explanation *ex,
-		     const struct stack_list *list, bool one_line)
+void cyclestack_json_list(const struct explainer *x, const struct explanation *ex,
+			  const struct cyclestack_list *list, bool one_line)
 {
 	struct json j = { .one_line = one_line };
 	char build_id[REPORT_BUILD_ID_SIZE];
@@ -198,7 +199,7 @@ void stack_json_list(const struct explainer *x, const struct explanation *ex,
 	json_end(&j);
 	json_object(&j, "summary");
 	explainer_json_unit(x, &j);
-	stack_json(&j, &list->sum);
+	cyclestack_json(&j, &list->sum);
 	json_end(&j);
 	json_end(&j);
 }

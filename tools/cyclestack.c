@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/stack.h"
+#include "tools/cyclestack.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,17 +52,19 @@ static enum trace_kind decoded_kind(const struct kinds *k, uint64_t offset)
 	return insn.kind & INSN_STORE ? TRACE_STORE : TRACE_ALU;
 }
 
-static enum stack_row row_of(const struct kinds *k, enum weight weight, uint64_t offset)
+static enum cyclestack_row row_of(const struct kinds *k, enum weight weight,
+				  uint64_t offset)
 {
-	static const enum stack_row stalls[] = { [TRACE_ALU] = STACK_ALU,
-						 [TRACE_LOAD] = STACK_LOAD,
-						 [TRACE_STORE] = STACK_STORE };
-	static const enum stack_row rows[] = {
-		[WEIGHT_EXECUTION] = STACK_EXECUTION,
-		[WEIGHT_FRONT_END] = STACK_FRONT_END,
-		[WEIGHT_MISPREDICT] = STACK_MISPREDICT,
-		[WEIGHT_FLUSH] = STACK_FLUSH,
-		[WEIGHT_EXCEPTION] = STACK_FLUSH,
+	static const enum cyclestack_row stalls[] = { [TRACE_ALU] = CYCLESTACK_ALU,
+						      [TRACE_LOAD] = CYCLESTACK_LOAD,
+						      [TRACE_STORE] =
+							      CYCLESTACK_STORE };
+	static const enum cyclestack_row rows[] = {
+		[WEIGHT_EXECUTION] = CYCLESTACK_EXECUTION,
+		[WEIGHT_FRONT_END] = CYCLESTACK_FRONT_END,
+		[WEIGHT_MISPREDICT] = CYCLESTACK_MISPREDICT,
+		[WEIGHT_FLUSH] = CYCLESTACK_FLUSH,
+		[WEIGHT_EXCEPTION] = CYCLESTACK_FLUSH,
 	};
 	const char *name;
 
@@ -72,7 +74,7 @@ static enum stack_row row_of(const struct kinds *k, enum weight weight, uint64_t
 	return stalls[name ? trace_kind(name) : decoded_kind(k, offset)];
 }
 
-static void add(struct stack *s, enum stack_row row, double samples)
+static void add(struct cyclestack *s, enum cyclestack_row row, double samples)
 {
 	s->row[row] += samples;
 	s->all += samples;
@@ -83,7 +85,7 @@ struct weighing {
 	struct explainer *x;
 	struct kinds kinds;
 	uint64_t start, end; /* of the offsets that are looked at */
-	int (*fn)(void *ctx, uint64_t offset, enum stack_row row, double samples);
+	int (*fn)(void *ctx, uint64_t offset, enum cyclestack_row row, double samples);
 	void *ctx;
 };
 
@@ -126,10 +128,11 @@ static void kinds_init(struct kinds *k, const struct query_instructions *named,
 }
 
 /* Adds a row, which others of the same offset follow. */
-static int note_weight(void *ctx, uint64_t offset, enum stack_row row, double samples)
+static int note_weight(void *ctx, uint64_t offset, enum cyclestack_row row,
+		       double samples)
 {
 	struct buf *rows = ctx;
-	struct stack_insn in = { .offset = offset };
+	struct cyclestack_insn in = { .offset = offset };
 
 	add(&in.stack, row, samples);
 	buf_put(rows, &in, sizeof(in));
@@ -138,27 +141,27 @@ static int note_weight(void *ctx, uint64_t offset, enum stack_row row, double sa
 
 static int by_offset(const void *va, const void *vb)
 {
-	const struct stack_insn *a = va, *b = vb;
+	const struct cyclestack_insn *a = va, *b = vb;
 
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 /* Makes one of the rows of each offset. */
-static void merge_rows(struct stack_list *list)
+static void merge_rows(struct cyclestack_list *list)
 {
 	size_t nr = 0;
 
 	qsort(list->insn, list->nr, sizeof(*list->insn), by_offset);
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct stack_insn *in = &list->insn[i];
+		const struct cyclestack_insn *in = &list->insn[i];
 
-		for (int r = 0; r < NR_STACK_ROWS; r++)
+		for (int r = 0; r < NR_CYCLESTACK_ROWS; r++)
 			add(&list->sum, r, in->stack.row[r]);
 		if (!nr || list->insn[nr - 1].offset != in->offset) {
 			list->insn[nr++] = *in;
 			continue;
 		}
-		for (int r = 0; r < NR_STACK_ROWS; r++)
+		for (int r = 0; r < NR_CYCLESTACK_ROWS; r++)
 			add(&list->insn[nr - 1].stack, r, in->stack.row[r]);
 	}
 	list->nr = nr;
@@ -166,10 +169,10 @@ static void merge_rows(struct stack_list *list)
 		list->insn[i].text = name_at(&list->named, list->insn[i].offset);
 }
 
-int stack_list(struct explainer *x, const struct explanation *ex,
-	       struct stack_list *out)
+int cyclestack_list(struct explainer *x, const struct explanation *ex,
+		    struct cyclestack_list *out)
 {
-	struct stack_list list = { 0 };
+	struct cyclestack_list list = { 0 };
 	struct buf rows = { 0 };
 	struct weighing w = { .x = x,
 			      .start = ex->symbol ? ex->symbol->start : 0,
@@ -189,13 +192,13 @@ int stack_list(struct explainer *x, const struct explanation *ex,
 		const uint64_t at = list.named.instruction[i].start;
 
 		if (at >= w.start && at < w.end)
-			err = note_weight(&rows, at, STACK_EXECUTION, 0);
+			err = note_weight(&rows, at, CYCLESTACK_EXECUTION, 0);
 	}
 	isa_close(w.kinds.isa);
-	list.insn = (struct stack_insn *)rows.data;
+	list.insn = (struct cyclestack_insn *)rows.data;
 	list.nr = rows.len / sizeof(*list.insn);
 	if (err) {
-		stack_list_fini(&list);
+		cyclestack_list_fini(&list);
 		return err;
 	}
 	if (list.nr)
@@ -204,7 +207,7 @@ int stack_list(struct explainer *x, const struct explanation *ex,
 	return 0;
 }
 
-void stack_list_fini(struct stack_list *list)
+void cyclestack_list_fini(struct cyclestack_list *list)
 {
 	query_instructions_fini(&list->named);
 	free(list->insn);
@@ -212,10 +215,11 @@ void stack_list_fini(struct stack_list *list)
 
 struct summing {
 	struct explainer *x;
-	struct stack stack;
+	struct cyclestack stack;
 };
 
-static int sum_weight(void *ctx, uint64_t offset, enum stack_row row, double samples)
+static int sum_weight(void *ctx, uint64_t offset, enum cyclestack_row row,
+		      double samples)
 {
 	(void)offset;
 	add(ctx, row, samples);
@@ -261,7 +265,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	return err;
 }
 
-int stack_sum(struct explainer *x, struct stack *out)
+int cyclestack_sum(struct explainer *x, struct cyclestack *out)
 {
 	struct summing s = { .x = x };
 	int err = query_profiles(x->l->sel.db, &x->l->sel.query, on_profile, &s, NULL);
