@@ -84,10 +84,17 @@ static void add(struct cyclestack *s, enum cyclestack_row row, double samples)
 struct weighing {
 	struct explainer *x;
 	struct kinds kinds;
-	uint64_t start, end; /* of the offsets that are looked at */
+	uint64_t start, end;   /* of the offsets that are looked at */
+	struct image *unnamed; /* of which only those without a symbol are; or NULL */
 	int (*fn)(void *ctx, uint64_t offset, enum cyclestack_row row, double samples);
 	void *ctx;
 };
+
+static bool is_wanted(const struct weighing *w, uint64_t offset)
+{
+	return offset >= w->start && offset < w->end &&
+	       !(w->unnamed && image_symbol_at(w->unnamed, offset));
+}
 
 static int weigh_kind(const struct weighing *w, const struct profile *p,
 		      enum weight weight, double worth)
@@ -98,7 +105,7 @@ static int weigh_kind(const struct weighing *w, const struct profile *p,
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (c[i].offset >= w->start && c[i].offset < w->end)
+		if (is_wanted(w, c[i].offset))
 			err = w->fn(w->ctx, c[i].offset,
 				    row_of(&w->kinds, weight, c[i].offset),
 				    (double)c[i].n * worth);
@@ -177,6 +184,7 @@ int cyclestack_list(struct explainer *x, const struct explanation *ex,
 	struct weighing w = { .x = x,
 			      .start = ex->symbol ? ex->symbol->start : 0,
 			      .end = ex->symbol ? ex->symbol->end : UINT64_MAX,
+			      .unnamed = ex->symbol ? NULL : ex->im,
 			      .fn = note_weight,
 			      .ctx = &rows };
 	int err = query_instructions(x->l->sel.db, ex->image->id, &list.named);
@@ -191,7 +199,7 @@ int cyclestack_list(struct explainer *x, const struct explanation *ex,
 	for (size_t i = 0; i < list.named.nr && !err; i++) {
 		const uint64_t at = list.named.instruction[i].start;
 
-		if (at >= w.start && at < w.end)
+		if (is_wanted(&w, at))
 			err = note_weight(&rows, at, CYCLESTACK_EXECUTION, 0);
 	}
 	isa_close(w.kinds.isa);
