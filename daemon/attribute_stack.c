@@ -22,6 +22,7 @@ struct chain {
 	const struct process *process;
 	struct tally_frame frame[STACK_MAX_FRAMES];
 	size_t nr, nr_user;
+	bool user; /* as the chain says: a frame of user mode may be any number */
 };
 
 static enum stack_unknown unknown_of(enum loss loss)
@@ -42,12 +43,11 @@ static void add_frame(struct chain *c, uint64_t pc, bool returns)
 	const uint64_t address = pc - returns;
 	struct place place;
 
-	if (kernel_address(pc)) {
-		place = attribute_kernel_place(c->a, address, c->tgid, c->at.to_ns);
-	} else {
+	if (c->user)
 		place = attribute_user_place(c->a, &c->at, address, c->tgid, 0);
-		c->nr_user++;
-	}
+	else
+		place = attribute_kernel_place(c->a, address, c->tgid, c->at.to_ns);
+	c->nr_user += c->user;
 	if (place.loss == SAMPLE_KEPT)
 		c->frame[c->nr++] =
 			(struct tally_frame){ place.image, address + place.bias };
@@ -106,6 +106,7 @@ void attribute_chain(void *ctx, const struct chain_sample *s)
 	for (size_t i = 0; i < s->nr && c.nr < STACK_MAX_FRAMES; i++) {
 		if (s->chain[i] >= PERF_CONTEXT_MAX) {
 			returns = false;
+			c.user = s->chain[i] == PERF_CONTEXT_USER;
 			continue;
 		}
 		add_frame(&c, s->chain[i], returns);

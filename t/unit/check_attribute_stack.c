@@ -166,6 +166,14 @@ static const struct {
 	  DYNAMIC,
 	  100,
 	  127 },
+	/* what user mode calls a frame is never the kernel's */
+	{ "comm=dynamic",
+	  "no_start /no/prog+100010 [no_mapping]",
+	  { U, PROG + 0x10, CROWD_KERNEL + 5 },
+	  3,
+	  DYNAMIC,
+	  100,
+	  127 },
 	{ "comm=dynamic", "unreadable", { 0 }, 0, DYNAMIC, 100, 127 },
 };
 
