@@ -28,9 +28,11 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_hot.c \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
+	tools/cmd_pairs.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_records.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
 	tools/cmd_stats.c \
@@ -78,6 +80,9 @@ tools_libtools_a_SOURCES = \
 	tools/prof_time.c tools/prof_time.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/records.h tools/records_find.c \
+	tools/records_json.c \
+	tools/records_print.c \
 	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
@@ -100,6 +105,7 @@ tools_libtools_a_SOURCES = \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
 	tools/tree.c tools/tree.h \
+	tools/tracefile.c tools/tracefile.h \
 	tools/tree_print.c \
 	tools/unpack.c tools/unpack.h \
 	tools/whom.c tools/whom.h \

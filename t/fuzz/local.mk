@@ -16,7 +16,8 @@ QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 check_PROGRAMS += t/fuzz/fuzz_codec
-t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/pack.c db/profile.c $(FUZZ_BASE)
+t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/codec_records.c \
+	db/pack.c db/profile.c db/records.c $(FUZZ_BASE)
 t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)

@@ -66,7 +66,7 @@ t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_query t/unit/check_retain t/unit/check_stacks t/unit/check_stacktree
+	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_stacks t/unit/check_stacktree
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -75,6 +75,8 @@ EXTRA_DIST += t/unit/dbtest.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_records_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_records_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_stacks_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -238,6 +240,14 @@ UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \
 	t/unit/check_shape t/unit/check_similar t/unit/check_spread
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
+check_PROGRAMS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+QUICK_TESTS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+t_unit_check_paths_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_paths_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_pairs_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_pairs_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_rates_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_rates_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) -lm
 UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
 t_unit_check_compare_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_compare_LDADD = $(UNIT_RUNS_LDADD)
