@@ -10,6 +10,15 @@ EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py
 dist_check_SCRIPTS += t/0350-tip-traces.t
 QUICK_TESTS += t/0350-tip-traces.t
 
+# Hardware's records, against perf.
+check_PROGRAMS += t/records_dump
+t_records_dump_SOURCES = t/records_dump.c
+t_records_dump_CFLAGS = $(AM_CFLAGS)
+t_records_dump_LDADD = analysis/libanalysis.a base/libbase.a
+EXTRA_DIST += t/records_perf.py
+dist_check_SCRIPTS += t/0351-records-perf.t
+QUICK_TESTS += t/0351-records-perf.t
+
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
