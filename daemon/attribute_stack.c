@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 #include "daemon/attribute_private.h"
 #include "daemon/stacksampler.h"
@@ -20,9 +21,8 @@ struct chain {
 	uint32_t tgid;
 	const struct process *process;
 	struct tally_frame frame[STACK_MAX_FRAMES];
-	size_t nr;
-	size_t nr_user;
-	bool known; /* the last one is in an image */
+	size_t nr, nr_user;
+	bool user; /* as the chain says: a frame of user mode may be any number */
 };
 
 static enum stack_unknown unknown_of(enum loss loss)
@@ -43,14 +43,12 @@ static void add_frame(struct chain *c, uint64_t pc, bool returns)
 	const uint64_t address = pc - returns;
 	struct place place;
 
-	if (kernel_address(pc)) {
-		place = attribute_kernel_place(c->a, address, c->tgid, c->at.to_ns);
-	} else {
+	if (c->user)
 		place = attribute_user_place(c->a, &c->at, address, c->tgid, 0);
-		c->nr_user++;
-	}
-	c->known = place.loss == SAMPLE_KEPT;
-	if (c->known)
+	else
+		place = attribute_kernel_place(c->a, address, c->tgid, c->at.to_ns);
+	c->nr_user += c->user;
+	if (place.loss == SAMPLE_KEPT)
 		c->frame[c->nr++] =
 			(struct tally_frame){ place.image, address + place.bias };
 	else
@@ -58,13 +56,40 @@ static void add_frame(struct chain *c, uint64_t pc, bool returns)
 			(struct tally_frame){ NULL, unknown_of(place.loss) };
 }
 
+/* The C library and the dynamic linker, in which threads begin. */
+static bool begins_threads(const char *name)
+{
+	static const char *const prefixes[] = { "libc.", "libc-", "libpthread", "ld-",
+						"ld." };
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(last, prefixes[i], strlen(prefixes[i])))
+			return true;
+	}
+	return false;
+}
+
+/* A process that has such a library begins its threads nowhere else. */
+static bool reaches_start(const struct chain *c)
+{
+	const struct known_image *image = c->frame[c->nr - 1].image;
+
+	if (!c->nr_user)
+		return true;
+	if (!image)
+		return false;
+	return begins_threads(image->desc.name) || !c->process ||
+	       !procmap_find_image(c->process, begins_threads);
+}
+
 static enum stack_mark mark_of(const struct chain *c, unsigned int limit)
 {
 	if (c->nr >= limit)
 		return STACK_LIMIT;
-	if (c->nr_user == 1)
+	if (!c->nr || c->nr_user == 1)
 		return STACK_UNREADABLE;
-	return c->known ? STACK_ENDED : STACK_NO_START;
+	return reaches_start(c) ? STACK_ENDED : STACK_NO_START;
 }
 
 void attribute_chain(void *ctx, const struct chain_sample *s)
@@ -81,6 +106,7 @@ void attribute_chain(void *ctx, const struct chain_sample *s)
 	for (size_t i = 0; i < s->nr && c.nr < STACK_MAX_FRAMES; i++) {
 		if (s->chain[i] >= PERF_CONTEXT_MAX) {
 			returns = false;
+			c.user = s->chain[i] == PERF_CONTEXT_USER;
 			continue;
 		}
 		add_frame(&c, s->chain[i], returns);

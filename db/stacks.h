@@ -29,7 +29,7 @@ struct query_stack {
 	const char *context; /* "comm=NAME", "", or of the selection's kind */
 	enum stack_mark mark;
 	const struct query_frame *frames; /* leaf first */
-	size_t nr_frames;                 /* 0: STACK_NO_ROOM */
+	size_t nr_frames; /* 0: STACK_NO_ROOM, or nothing was readable */
 	uint64_t n;
 };
 

@@ -35,7 +35,7 @@
 	X(ENDED, 0, "ended") /* as far as the collector can tell, by itself */      \
 	X(LIMIT, 1, "limit") /* it had more than are walked */                      \
 	X(UNREADABLE, 2, "unreadable") /* behind the leaf, nothing could be read */ \
-	X(NO_START, 3, "no_start")     /* the outermost frame is no code */         \
+	X(NO_START, 3, "no_start")     /* where no thread begins */                 \
 	X(NO_ROOM, 4, "no_room")       /* the tree was full: all frames are gone */
 
 enum stack_mark {

@@ -16,8 +16,8 @@ t_records_dump_SOURCES = t/records_dump.c
 t_records_dump_CFLAGS = $(AM_CFLAGS)
 t_records_dump_LDADD = analysis/libanalysis.a base/libbase.a
 EXTRA_DIST += t/records_perf.py
-dist_check_SCRIPTS += t/0351-records-perf.t
-QUICK_TESTS += t/0351-records-perf.t
+dist_check_SCRIPTS += t/0353-records-perf.t
+QUICK_TESTS += t/0353-records-perf.t
 
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \

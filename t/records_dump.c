@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * records_dump - the text of raw records, for 0351-records-perf.t
+ * records_dump - the text of raw records, for 0353-records-perf.t
  *
  * Each line of its input is "fetch FAMILY MODEL CAPS HEX", "op FAMILY MODEL CAPS HEX",
  * "spe HEX" or "source HEX"; FAMILY, MODEL and CAPS are hexadecimal, too.

@@ -81,6 +81,7 @@ CONTESTANTS = {
     "cpid": cpid(),
     "cpid-perf": cpid("--collector=perf", *AT_RATE),
     "cpid-bpf": cpid("--collector=bpf", *AT_RATE),
+    "cpid-stacks": cpid("--collector=bpf", "--stacks=fp", *AT_RATE),
     "cpid-ticks": cpid("--collector=bpf", "--event=ticks"),
     "perf": Contestant(("{perf}", "record") + AT_RATE, perf_ready, signal.SIGINT, nothing,
                        nothing, after_perf, None),

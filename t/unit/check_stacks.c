@@ -203,6 +203,7 @@ START_TEST(stacks_come_back_as_they_were_sampled)
 {
 	uint64_t seed = unit_seed();
 	struct words *want = calloc(1, sizeof(*want));
+	struct words *again = calloc(1, sizeof(*again));
 	struct query_streams streams;
 	struct query_epochs e;
 	struct dbtest t;
@@ -221,11 +222,12 @@ START_TEST(stacks_come_back_as_they_were_sampled)
 	query_streams_fini(&streams);
 	query_epochs_fini(&e);
 	/* A flush that comes again changes nothing. */
-	ck_assert_int_eq(flush_stacks(s, 6, DAY, seed, calloc(1, sizeof(*want))), 0);
+	ck_assert_int_eq(flush_stacks(s, 6, DAY, seed, again), 0);
 	check_stored(db, want, 6);
 	ck_assert_int_eq(store_end(s, 2 * DAY), 0);
 	db_close(db);
 	free(want);
+	free(again);
 	dbtest_fini(&t);
 }
 END_TEST

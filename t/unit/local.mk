@@ -86,7 +86,7 @@ t_unit_check_stacktree_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_stacktree_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_jit \
+COLLECT_UNIT = t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
 	t/unit/check_jitmap t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
@@ -95,6 +95,8 @@ COLLECT_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a $(UNIT_LDAD
 t_unit_check_attribute_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
+t_unit_check_attribute_stack_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_attribute_stack_LDADD = $(COLLECT_LDADD)
 t_unit_check_collect_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_collect_LDADD = $(COLLECT_LDADD)
 t_unit_check_jit_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
