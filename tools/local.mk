@@ -84,7 +84,8 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
-	tools/unpack.c tools/unpack.h
+	tools/unpack.c tools/unpack.h \
+	tools/weighed.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
