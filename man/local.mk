@@ -9,6 +9,7 @@ dist_man_MANS += \
 	man/cpi-cfg.1 \
 	man/cpi-diff.1 \
 	man/cpi-epoch.1 \
+	man/cpi-export.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
 	man/cpi-hot.1 \

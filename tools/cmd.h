@@ -66,6 +66,8 @@ struct cmd_options {
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;
+	/* export */
+	int labels; /* which word of WEIGHING_BY */
 	/* stats, diff */
 	int normalize;
 	double fdr, threshold; /* which is in percent */
@@ -188,8 +190,9 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label,
-	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_help;
+	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_export, cmd_epoch,
+	cmd_flush, cmd_label, cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip,
+	cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -16,6 +16,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_cfg.c \
 	tools/cmd_diff.c \
 	tools/cmd_epoch.c \
+	tools/cmd_export.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
@@ -44,10 +45,17 @@ tools_libtools_a_SOURCES = \
 	tools/explaining.c tools/explaining.h \
 	tools/explaining_each.c \
 	tools/explaining_text.c \
+	tools/export.h \
+	tools/export_callgrind.c \
+	tools/export_collapsed.c \
+	tools/export_firefox.c \
+	tools/export_speedscope.c \
+	tools/frames.c tools/frames.h \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
 	tools/inlined.c tools/inlined.h \
 	tools/json.c tools/json.h \
+	tools/labels.c tools/labels.h \
 	tools/list_decode.c tools/list.h \
 	tools/list_find.c \
 	tools/list_print.c \
@@ -72,9 +80,11 @@ tools_libtools_a_SOURCES = \
 	tools/source.c tools/source.h \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
+	tools/stacktree.c tools/stacktree.h \
 	tools/stats.c tools/stats.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
+	tools/strings.c tools/strings.h \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
@@ -85,11 +95,26 @@ tools_libtools_a_SOURCES = \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
 	tools/unpack.c tools/unpack.h \
-	tools/weighed.h
+	tools/weighed.h \
+	tools/weighing.c tools/weighing.h \
+	tools/weighing_flat.c
+if PROTOBUF_C
+tools_libtools_a_CFLAGS += $(PROTOBUF_C_CFLAGS)
+tools_libtools_a_SOURCES += tools/export_pprof.c
+nodist_tools_libtools_a_SOURCES = tools/pprof.pb-c.c tools/pprof.pb-c.h
+BUILT_SOURCES += tools/pprof.pb-c.h
+CLEANFILES += tools/pprof.pb-c.c tools/pprof.pb-c.h
+tools/pprof.pb-c.c: tools/pprof.pb-c.h
+tools/pprof.pb-c.h: tools/pprof.proto
+	$(AM_V_GEN)$(MKDIR_P) tools && \
+	$(PROTOC_C) --c_out=. --proto_path=$(srcdir) $(srcdir)/tools/pprof.proto
+endif
+EXTRA_DIST += tools/pprof.proto
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(PROTOBUF_C_LIBS) \
+	$(ZLIB_LIBS) -lm
 
 # The capture's server is cpid's and cpi record's alone.
 pkglibexec_PROGRAMS += tools/cpi-capture

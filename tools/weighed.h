@@ -34,6 +34,7 @@ struct weighed_frame {
 	const char *function; /* demangled; never NULL */
 	const char *raw;      /* as in the file; NULL where it is inlined, or none */
 	struct line line;     /* { NULL, 0 } when it is not known */
+	struct line begin;    /* of the procedure itself, not of what is inlined */
 	bool inlined;         /* into the next frame */
 };
 
@@ -45,7 +46,7 @@ struct weighed_label {
 struct weighed {
 	const struct weighed_frame *frame; /* the innermost first */
 	size_t nr_frames;                  /* at least 1 */
-	const char *whom;                  /* its context's value; NULL: not known */
+	const char *whom;                  /* its context; NULL: none is known */
 	const struct weighed_label *label; /* its context's, and the host */
 	size_t nr_labels;
 	const double *value; /* per column */

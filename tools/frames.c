@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/frames.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/grow.h"
+#include "tools/inlined.h"
+#include "tools/prof.h"
+
+static int add(struct frames *f, const struct weighed_frame *frame)
+{
+	struct weighed_frame *grown = grow(f->at, f->nr, &f->cap, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	f->at = grown;
+	f->at[f->nr++] = *frame;
+	return 0;
+}
+
+/* A compiler at run time makes one procedure again and again: all are the same. */
+static uint64_t start_of(const struct query_image *image, const struct symbol *symbol)
+{
+	if (!symbol)
+		return UINT64_MAX;
+	return image->desc.kind == IMAGE_JIT ? 0 : symbol->start;
+}
+
+const char *frames_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int name_frame(struct frames *f, const char *name, struct weighed_frame *frame)
+{
+	struct buf text = { 0 };
+	uint32_t nr;
+	int err;
+
+	frame->function = name;
+	if (*name != '[')
+		return 0;
+	buf_printf(&text, "%s in %s", name, frames_base_name(frame->image->desc.name));
+	err = strings_add(&f->names, buf_str(&text), &nr);
+	if (!err)
+		err = text.err;
+	if (!err)
+		frame->function = strings_at(&f->names, nr);
+	buf_fini(&text);
+	return err;
+}
+
+int frames_add(struct frames *f, const struct query_image *image, struct image *im,
+	       uint64_t offset)
+{
+	const struct symbol *symbol = im ? image_symbol_at(im, offset) : NULL;
+	struct weighed_frame frame = {
+		.image = image,
+		.offset = offset,
+		.address = im ? image_address(im, offset) : offset,
+		.start = start_of(image, symbol),
+		.inlined = true,
+	};
+	struct inlined_chain chain = { NULL, 0 };
+	int err = 0;
+
+	if (im) {
+		frame.line = image_line_at(im, offset);
+		chain = inlined_at(im, offset);
+	}
+	for (size_t i = 0; i < chain.nr && !err; i++) {
+		frame.function = chain.at[i].name;
+		err = add(f, &frame);
+		frame.line = chain.at[i].call;
+	}
+	if (!err)
+		err = name_frame(f, symbol ? symbol->name : NO_SYMBOL_NAME, &frame);
+	frame.raw = symbol ? symbol->raw : NULL;
+	if (symbol)
+		frame.begin = image_line_at(im, symbol->start);
+	frame.inlined = false;
+	return err ? err : add(f, &frame);
+}
+
+int frames_add_name(struct frames *f, const char *name)
+{
+	const struct weighed_frame frame = { .start = UINT64_MAX, .function = name };
+
+	return add(f, &frame);
+}
+
+void frames_fini(struct frames *f)
+{
+	free(f->at);
+	strings_fini(&f->names);
+	*f = (struct frames){ 0 };
+}

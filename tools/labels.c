@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/labels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void add(struct labels *l, const char *key, const char *value)
+{
+	l->at[l->nr++] = (struct weighed_label){ key, value };
+}
+
+static void add_cgroup(struct labels *l, const char *path)
+{
+	if (cgroupname_container(path, &l->container)) {
+		add(l, "container", l->container.id);
+		if (*l->container.pod)
+			add(l, "pod", l->container.pod);
+	}
+	if (cgroupname_unit(path, l->unit))
+		add(l, "unit", l->unit);
+}
+
+/* "COMM:PID", where COMM may have colons, too. */
+static void add_process(struct labels *l, const char *process)
+{
+	const char *colon = strrchr(process, ':');
+
+	if (!colon)
+		return;
+	snprintf(l->comm, sizeof(l->comm), "%.*s", (int)(colon - process), process);
+	add(l, "comm", l->comm);
+	add(l, "pid", colon + 1);
+}
+
+void labels_make(struct labels *l, enum context_kind kind, const char *value,
+		 const char *host)
+{
+	l->nr = 0;
+	if (value) {
+		add(l, context_kind_str(kind), value);
+		if (kind == CONTEXT_CGROUP)
+			add_cgroup(l, value);
+		else if (kind == CONTEXT_PROCESS)
+			add_process(l, value);
+	}
+	add(l, "host", host);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * weighing.h - a selection as weighted stacks
+ */
+#ifndef CPI_TOOLS_WEIGHING_H
+#define CPI_TOOLS_WEIGHING_H
+
+#include "tools/events.h"
+#include "tools/select.h"
+#include "tools/weighed.h"
+
+struct weighing {
+	const struct cmd_context *ctx;
+	struct selection sel;
+	struct events ev;
+	/* Per event its samples; then, where the first measures time, that time. */
+	struct weighed_column column[EVENTS_MAX + 1];
+	size_t nr_columns;
+	size_t time; /* the column; nr_columns: there is none */
+	bool has_contexts;
+	enum context_kind kind; /* where has_contexts: of the labels */
+	/* The source: calls fn for each stack. */
+	int (*each)(struct weighing *w, weighed_fn fn, void *ctx);
+};
+
+/* The words of --by: the first is for any kind that there is. */
+#define WEIGHING_BY "auto|none|comm|cgroup|label|process"
+
+/* Whether what is selected can be labelled by --by: 0, or EXIT_USAGE after saying why
+ * not. */
+int weighing_check_by(const struct cmd_context *ctx);
+
+/* Opens the selection of ctx's options. 0, or an error that was said. */
+int weighing_open(const struct cmd_context *ctx, struct weighing *w);
+void weighing_close(struct weighing *w);
+
+/* How many machines the selection is of. */
+size_t weighing_nr_hosts(const struct weighing *w);
+
+/*
+ * The source of samples without callers. Image by image, ascending offsets, and equal
+ * offsets behind each other; so the memory is that of the largest image's counts.
+ */
+int weighing_flat(struct weighing *w, weighed_fn fn, void *ctx);
+
+#endif
