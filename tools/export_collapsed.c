@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "tools/export.h"
-#include "tools/stacktree.h"
+#include "tools/weighed_tree.h"
 #include "tools/text.h"
 
 /* Frames are told apart by ';', lines by '\n'. */
@@ -29,11 +29,11 @@ static void put_name(struct buf *b, const char *name)
 	}
 }
 
-static void put_stack(struct buf *b, const struct stacktree *t, uint32_t at)
+static void put_stack(struct buf *b, const struct weighed_tree *t, uint32_t at)
 {
-	const struct stacktree_node *node = t->at[at];
+	const struct weighed_tree_node *node = t->at[at];
 
-	if (node->parent != STACKTREE_NONE) {
+	if (node->parent != WEIGHED_NONE) {
 		put_stack(b, t, node->parent);
 		buf_putc(b, ';');
 	}
@@ -52,9 +52,9 @@ static size_t choose_column(const struct weighing *w)
 int export_collapsed(struct weighing *w)
 {
 	const size_t column = choose_column(w);
-	struct stacktree t;
+	struct weighed_tree t;
 	struct buf line = { 0 };
-	int err = stacktree_gather(&t, w, false);
+	int err = weighed_tree_gather(&t, w, false);
 
 	for (size_t i = 0; i < t.nr && !err; i++) {
 		const double value = round(t.at[i]->value[column]);
@@ -67,6 +67,6 @@ int export_collapsed(struct weighing *w)
 		err = line.err;
 	}
 	buf_fini(&line);
-	stacktree_fini(&t);
+	weighed_tree_fini(&t);
 	return err;
 }

@@ -14,7 +14,7 @@
 
 #include "tools/export.h"
 #include "tools/json.h"
-#include "tools/stacktree.h"
+#include "tools/weighed_tree.h"
 
 #define FORMAT_VERSION   60
 #define GECKO_VERSION    31
@@ -33,14 +33,14 @@ static const struct {
 
 /* The frames of one function, of which each names it. */
 struct function {
-	const struct stacktree_frame *first;
+	const struct weighed_tree_frame *first;
 	uint32_t file;
 };
 
 struct firefox {
 	struct json j;
 	struct weighing *w;
-	struct stacktree t;
+	struct weighed_tree t;
 	struct function *function;
 	uint32_t nr_functions;
 	uint32_t *of; /* per frame: its function */
@@ -48,8 +48,8 @@ struct firefox {
 
 static int compare_functions(const void *a, const void *b)
 {
-	const struct stacktree_frame *x = *(struct stacktree_frame *const *)a;
-	const struct stacktree_frame *y = *(struct stacktree_frame *const *)b;
+	const struct weighed_tree_frame *x = *(struct weighed_tree_frame *const *)a;
+	const struct weighed_tree_frame *y = *(struct weighed_tree_frame *const *)b;
 
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;
@@ -61,7 +61,7 @@ static int compare_functions(const void *a, const void *b)
 static int find_functions(struct firefox *x)
 {
 	const size_t nr = x->t.nr_frames;
-	struct stacktree_frame **frame = calloc(nr + 1, sizeof(*frame));
+	struct weighed_tree_frame **frame = calloc(nr + 1, sizeof(*frame));
 
 	x->function = calloc(nr + 1, sizeof(*x->function));
 	x->of = calloc(nr + 1, sizeof(*x->of));
@@ -77,9 +77,9 @@ static int find_functions(struct firefox *x)
 
 		if (!i || compare_functions(&frame[i - 1], &frame[i]))
 			x->function[x->nr_functions++] =
-				(struct function){ frame[i], STACKTREE_NONE };
+				(struct function){ frame[i], WEIGHED_NONE };
 		f = &x->function[x->nr_functions - 1];
-		if (f->file == STACKTREE_NONE)
+		if (f->file == WEIGHED_NONE)
 			f->file = frame[i]->file;
 		x->of[frame[i]->nr] = x->nr_functions - 1;
 	}
@@ -95,7 +95,7 @@ static const char *string(const struct firefox *x, uint32_t nr)
 /* A number that may be missing. */
 static void put_index(struct json *j, uint32_t nr)
 {
-	if (nr == STACKTREE_NONE)
+	if (nr == WEIGHED_NONE)
 		json_null(j, NULL);
 	else
 		json_number(j, NULL, nr);
@@ -149,7 +149,7 @@ static void put_libs(struct firefox *x)
 
 	json_array(j, "libs");
 	for (size_t i = 0; i < x->t.nr_images; i++) {
-		const struct stacktree_image *image = &x->t.image[i];
+		const struct weighed_tree_image *image = &x->t.image[i];
 		const char *path = string(x, image->name);
 		const char *name = string(x, image->base_name);
 		const char *build_id = string(x, image->build_id);
@@ -216,9 +216,9 @@ static void put_meta(struct firefox *x)
 	buf_fini(&hosts);
 }
 
-static int category_of(const struct firefox *x, const struct stacktree_frame *f)
+static int category_of(const struct firefox *x, const struct weighed_tree_frame *f)
 {
-	if (f->image == STACKTREE_NONE)
+	if (f->image == WEIGHED_NONE)
 		return OTHER;
 	return image_kind_is_kernel(x->t.image[f->image].kind) ? KERNEL : USER;
 }
@@ -226,13 +226,13 @@ static int category_of(const struct firefox *x, const struct stacktree_frame *f)
 static void put_frames(struct firefox *x)
 {
 	const size_t nr = x->t.nr_frames;
-	struct stacktree_frame *const *f = x->t.frame;
+	struct weighed_tree_frame *const *f = x->t.frame;
 	struct json *j = &x->j;
 
 	begin_table(j, "frameTable", nr);
 	json_array(j, "address");
 	for (size_t i = 0; i < nr; i++) {
-		if (f[i]->image == STACKTREE_NONE)
+		if (f[i]->image == WEIGHED_NONE)
 			json_signed(j, NULL, -1);
 		else
 			json_number(j, NULL, f[i]->address);
@@ -276,7 +276,7 @@ static void put_functions(struct firefox *x)
 	put_same(j, "relevantForJS", nr, "false");
 	json_array(j, "resource");
 	for (size_t i = 0; i < nr; i++) {
-		if (f[i].first->image == STACKTREE_NONE)
+		if (f[i].first->image == WEIGHED_NONE)
 			json_signed(j, NULL, -1);
 		else
 			json_number(j, NULL, f[i].first->image);
@@ -326,7 +326,7 @@ static void put_resources(struct firefox *x)
 
 static void put_stacks(struct firefox *x)
 {
-	struct stacktree_node *const *n = x->t.at;
+	struct weighed_tree_node *const *n = x->t.at;
 	struct json *j = &x->j;
 
 	begin_table(j, "stackTable", x->t.nr);
@@ -373,7 +373,7 @@ static void put_shared(struct firefox *x)
 /* Weights are samples, or ms. */
 static void put_samples(struct firefox *x, size_t column, bool is_time)
 {
-	struct stacktree_node *const *n = x->t.at;
+	struct weighed_tree_node *const *n = x->t.at;
 	struct json *j = &x->j;
 	size_t nr = 0;
 
@@ -434,7 +434,7 @@ static void put_thread(struct firefox *x, size_t column)
 int export_firefox(struct weighing *w)
 {
 	struct firefox x = { .w = w };
-	int err = stacktree_gather(&x.t, w, true);
+	int err = weighed_tree_gather(&x.t, w, true);
 
 	if (!err)
 		err = find_functions(&x);
@@ -450,7 +450,7 @@ int export_firefox(struct weighing *w)
 	json_end(&x.j);
 	json_end(&x.j);
 out:
-	stacktree_fini(&x.t);
+	weighed_tree_fini(&x.t);
 	free(x.function);
 	free(x.of);
 	return err;

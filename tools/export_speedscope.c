@@ -10,18 +10,18 @@
 
 #include "tools/export.h"
 #include "tools/json.h"
-#include "tools/stacktree.h"
+#include "tools/weighed_tree.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-static void put_frame(struct json *j, const struct stacktree *t,
-		      const struct stacktree_frame *f)
+static void put_frame(struct json *j, const struct weighed_tree *t,
+		      const struct weighed_tree_frame *f)
 {
 	json_object(j, NULL);
 	json_string(j, "name", strings_at(&t->strings, f->function));
-	if (f->file != STACKTREE_NONE)
+	if (f->file != WEIGHED_NONE)
 		json_string(j, "file", strings_at(&t->strings, f->file));
-	else if (f->image != STACKTREE_NONE)
+	else if (f->image != WEIGHED_NONE)
 		json_string(j, "file",
 			    strings_at(&t->strings, t->image[f->image].name));
 	if (f->begin_line)
@@ -29,7 +29,7 @@ static void put_frame(struct json *j, const struct stacktree *t,
 	json_end(j);
 }
 
-static void put_frames(struct json *j, const struct stacktree *t)
+static void put_frames(struct json *j, const struct weighed_tree *t)
 {
 	json_object(j, "shared");
 	json_array(j, "frames");
@@ -39,14 +39,14 @@ static void put_frames(struct json *j, const struct stacktree *t)
 	json_end(j);
 }
 
-static void put_stack(struct json *j, const struct stacktree *t, uint32_t at)
+static void put_stack(struct json *j, const struct weighed_tree *t, uint32_t at)
 {
-	if (t->at[at]->parent != STACKTREE_NONE)
+	if (t->at[at]->parent != WEIGHED_NONE)
 		put_stack(j, t, t->at[at]->parent);
 	json_number(j, NULL, t->at[at]->frame);
 }
 
-static void put_samples(struct json *j, const struct stacktree *t, size_t column)
+static void put_samples(struct json *j, const struct weighed_tree *t, size_t column)
 {
 	json_array(j, "samples");
 	for (size_t i = 0; i < t->nr; i++) {
@@ -66,7 +66,7 @@ static void put_samples(struct json *j, const struct stacktree *t, size_t column
 }
 
 static void put_profile(struct json *j, const struct weighing *w,
-			const struct stacktree *t, size_t column)
+			const struct weighed_tree *t, size_t column)
 {
 	const struct weighed_column *c = &w->column[column];
 	struct buf name = { 0 };
@@ -89,9 +89,9 @@ static void put_profile(struct json *j, const struct weighing *w,
 int export_speedscope(struct weighing *w)
 {
 	struct json j = { 0 };
-	struct stacktree t;
+	struct weighed_tree t;
 	struct buf hosts = { 0 };
-	int err = stacktree_gather(&t, w, false);
+	int err = weighed_tree_gather(&t, w, false);
 
 	if (err)
 		goto out;
@@ -109,6 +109,6 @@ int export_speedscope(struct weighing *w)
 	json_end(&j);
 out:
 	buf_fini(&hosts);
-	stacktree_fini(&t);
+	weighed_tree_fini(&t);
 	return err;
 }

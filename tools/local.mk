@@ -50,12 +50,10 @@ tools_libtools_a_SOURCES = \
 	tools/export_collapsed.c \
 	tools/export_firefox.c \
 	tools/export_speedscope.c \
-	tools/frames.c tools/frames.h \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
 	tools/inlined.c tools/inlined.h \
 	tools/json.c tools/json.h \
-	tools/labels.c tools/labels.h \
 	tools/list_decode.c tools/list.h \
 	tools/list_find.c \
 	tools/list_print.c \
@@ -80,7 +78,6 @@ tools_libtools_a_SOURCES = \
 	tools/source.c tools/source.h \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
-	tools/stacktree.c tools/stacktree.h \
 	tools/stats.c tools/stats.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
@@ -96,6 +93,9 @@ tools_libtools_a_SOURCES = \
 	tools/top_screen.c tools/top_screen.h \
 	tools/unpack.c tools/unpack.h \
 	tools/weighed.h \
+	tools/weighed_frames.c tools/weighed_frames.h \
+	tools/weighed_labels.c tools/weighed_labels.h \
+	tools/weighed_tree.c tools/weighed_tree.h \
 	tools/weighing.c tools/weighing.h \
 	tools/weighing_flat.c
 if PROTOBUF_C

@@ -16,9 +16,9 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/log.h"
-#include "tools/frames.h"
+#include "tools/weighed_frames.h"
 #include "tools/imagecache.h"
-#include "tools/labels.h"
+#include "tools/weighed_labels.h"
 #include "tools/prof.h"
 #include "tools/progress.h"
 #include "tools/strings.h"
@@ -48,7 +48,7 @@ struct flat {
 	size_t nr_spots, cap;
 	int64_t stream;        /* that was gathered last */
 	struct profile *named; /* of image and stream: all contexts together */
-	struct frames frames;
+	struct weighed_frames frames;
 	double *value;
 	double idle; /* samples that are left out */
 };
@@ -75,14 +75,14 @@ static const char *missing_whom(const struct weighing *w)
 static int hand_out(struct flat *f, uint32_t whom)
 {
 	const char *context = whom == NOBODY ? NULL : strings_at(&f->contexts, whom);
-	struct labels labels;
+	struct weighed_labels labels;
 	struct weighed stack = { .frame = f->frames.at,
 				 .nr_frames = f->frames.nr,
 				 .whom = context ? context : missing_whom(f->w),
 				 .label = labels.at,
 				 .value = f->value };
 
-	labels_make(&labels, f->w->kind, context, host_of(f));
+	weighed_labels_make(&labels, f->w->kind, context, host_of(f));
 	stack.nr_labels = labels.nr;
 	return f->fn(f->ctx, &stack);
 }
@@ -115,8 +115,8 @@ static int find_frames(struct flat *f, struct image *im, uint64_t offset)
 {
 	f->frames.nr = 0;
 	if (f->image.desc.kind == IMAGE_IDLE)
-		return frames_add_name(&f->frames, "[idle]");
-	return frames_add(&f->frames, &f->image, im, offset);
+		return weighed_frames_add_name(&f->frames, "[idle]");
+	return weighed_frames_add(&f->frames, &f->image, im, offset);
 }
 
 static int hand_out_spots(struct flat *f, struct image *im)
@@ -279,7 +279,7 @@ static int hand_out_unknown(struct flat *f)
 			continue;
 		buf_printf(&name, "[unknown] %s", l->name);
 		f->frames.nr = 0;
-		err = frames_add_name(&f->frames, buf_str(&name));
+		err = weighed_frames_add_name(&f->frames, buf_str(&name));
 		clear_values(f);
 		add_value(f, event, l->n, weight);
 		err = err || name.err ? -ENOMEM : hand_out(f, NOBODY);
@@ -366,7 +366,7 @@ int weighing_flat(struct weighing *w, weighed_fn fn, void *ctx)
 	image_cache_free(f.images);
 	profile_free(f.named);
 	strings_fini(&f.contexts);
-	frames_fini(&f.frames);
+	weighed_frames_fini(&f.frames);
 	free((char *)f.image.desc.name);
 	free(f.spot);
 	free(f.value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/stacktree.h"
+#include "tools/weighed_tree.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,29 +9,29 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/hash.h"
-#include "tools/frames.h"
+#include "tools/weighed_frames.h"
 #include "tools/report.h"
 
 /* Stacks of an image come together: it is the last one, or searched for. */
-static uint32_t find_image(const struct stacktree *t, int64_t id)
+static uint32_t find_image(const struct weighed_tree *t, int64_t id)
 {
 	for (size_t i = t->nr_images; i--;) {
 		if (t->image[i].id == id)
 			return (uint32_t)i;
 	}
-	return STACKTREE_NONE;
+	return WEIGHED_NONE;
 }
 
-static int add_image(struct stacktree *t, const struct query_image *image,
+static int add_image(struct weighed_tree *t, const struct query_image *image,
 		     uint32_t *out)
 {
-	struct stacktree_image *grown,
+	struct weighed_tree_image *grown,
 		added = { .id = image->id, .kind = image->desc.kind };
 	char build_id[REPORT_BUILD_ID_SIZE];
 	int err;
 
 	*out = find_image(t, image->id);
-	if (*out != STACKTREE_NONE)
+	if (*out != WEIGHED_NONE)
 		return 0;
 	grown = grow(t->image, t->nr_images, &t->images_cap, sizeof(*grown));
 	if (!grown)
@@ -39,7 +39,7 @@ static int add_image(struct stacktree *t, const struct query_image *image,
 	t->image = grown;
 	err = strings_add(&t->strings, image->desc.name, &added.name);
 	if (!err)
-		err = strings_add(&t->strings, frames_base_name(image->desc.name),
+		err = strings_add(&t->strings, weighed_base_name(image->desc.name),
 				  &added.base_name);
 	if (!err)
 		err = strings_add(&t->strings, report_build_id(&image->desc, build_id),
@@ -51,7 +51,7 @@ static int add_image(struct stacktree *t, const struct query_image *image,
 	return 0;
 }
 
-static uint64_t hash_frame(const struct stacktree_frame *f)
+static uint64_t hash_frame(const struct weighed_tree_frame *f)
 {
 	uint64_t h = hash_u64((uint64_t)f->function << 32 | f->image);
 
@@ -60,30 +60,31 @@ static uint64_t hash_frame(const struct stacktree_frame *f)
 	return hash_u64(h ^ (uint64_t)f->line ^ (uint64_t)f->depth << 32);
 }
 
-static bool same_frame(const struct stacktree_frame *a, const struct stacktree_frame *b)
+static bool same_frame(const struct weighed_tree_frame *a,
+		       const struct weighed_tree_frame *b)
 {
 	return a->function == b->function && a->image == b->image &&
 	       a->start == b->start && a->address == b->address && a->line == b->line &&
 	       a->depth == b->depth;
 }
 
-static int add_frame(struct stacktree *t, const struct stacktree_frame *key,
+static int add_frame(struct weighed_tree *t, const struct weighed_tree_frame *key,
 		     uint32_t *out)
 {
 	const uint64_t hash = hash_frame(key);
-	struct stacktree_frame *f, **grown;
+	struct weighed_tree_frame *f, **grown;
 
 	for (struct hnode *n = hmap_first(&t->frames, hash); n; n = hmap_next(n)) {
-		f = container_of(n, struct stacktree_frame, node);
+		f = container_of(n, struct weighed_tree_frame, node);
 		if (same_frame(f, key)) {
 			*out = f->nr;
 			return 0;
 		}
 	}
-	if (t->nr_frames == STACKTREE_NONE)
+	if (t->nr_frames == WEIGHED_NONE)
 		return -CPI_ELIMIT;
 	grown = grow(t->frame, t->nr_frames, &t->frames_cap,
-		     sizeof(struct stacktree_frame *));
+		     sizeof(struct weighed_tree_frame *));
 	if (!grown)
 		return -ENOMEM;
 	t->frame = grown;
@@ -100,21 +101,21 @@ static int add_frame(struct stacktree *t, const struct stacktree_frame *key,
 }
 
 /* The node below *at, which becomes the new *at. */
-static int descend(struct stacktree *t, uint32_t frame, uint32_t *at)
+static int descend(struct weighed_tree *t, uint32_t frame, uint32_t *at)
 {
 	const uint64_t hash = hash_u64((uint64_t)*at << 32 | frame);
-	struct stacktree_node *node, **grown;
+	struct weighed_tree_node *node, **grown;
 
 	for (struct hnode *n = hmap_first(&t->nodes, hash); n; n = hmap_next(n)) {
-		node = container_of(n, struct stacktree_node, node);
+		node = container_of(n, struct weighed_tree_node, node);
 		if (node->parent == *at && node->frame == frame) {
 			*at = node->nr;
 			return 0;
 		}
 	}
-	if (t->nr == STACKTREE_NONE)
+	if (t->nr == WEIGHED_NONE)
 		return -CPI_ELIMIT;
-	grown = grow(t->at, t->nr, &t->cap, sizeof(struct stacktree_node *));
+	grown = grow(t->at, t->nr, &t->cap, sizeof(struct weighed_tree_node *));
 	if (!grown)
 		return -ENOMEM;
 	t->at = grown;
@@ -132,11 +133,11 @@ static int descend(struct stacktree *t, uint32_t frame, uint32_t *at)
 	return 0;
 }
 
-static int descend_name(struct stacktree *t, const char *name, uint32_t *at)
+static int descend_name(struct weighed_tree *t, const char *name, uint32_t *at)
 {
-	struct stacktree_frame key = { .file = STACKTREE_NONE,
-				       .image = STACKTREE_NONE,
-				       .start = UINT64_MAX };
+	struct weighed_tree_frame key = { .file = WEIGHED_NONE,
+					  .image = WEIGHED_NONE,
+					  .start = UINT64_MAX };
 	uint32_t frame;
 	int err = strings_add(&t->strings, name, &key.function);
 
@@ -145,13 +146,13 @@ static int descend_name(struct stacktree *t, const char *name, uint32_t *at)
 	return err ? err : descend(t, frame, at);
 }
 
-static int descend_frame(struct stacktree *t, const struct weighed_frame *f,
+static int descend_frame(struct weighed_tree *t, const struct weighed_frame *f,
 			 uint32_t depth, uint32_t *at)
 {
 	const struct line *line = t->exact || f->inlined ? &f->line : &f->begin;
-	struct stacktree_frame key = {
-		.file = STACKTREE_NONE,
-		.image = STACKTREE_NONE,
+	struct weighed_tree_frame key = {
+		.file = WEIGHED_NONE,
+		.image = WEIGHED_NONE,
 		.start = f->inlined ? UINT64_MAX : f->start,
 		.begin_line = f->inlined ? 0 : f->begin.line,
 	};
@@ -173,7 +174,7 @@ static int descend_frame(struct stacktree *t, const struct weighed_frame *f,
 }
 
 /* Whom a stack is of, as frames around it. */
-static int descend_roots(struct stacktree *t, const struct weighed *w, uint32_t *at)
+static int descend_roots(struct weighed_tree *t, const struct weighed *w, uint32_t *at)
 {
 	const struct query_image *image = w->frame[w->nr_frames - 1].image;
 	int err = 0;
@@ -184,13 +185,13 @@ static int descend_roots(struct stacktree *t, const struct weighed *w, uint32_t 
 		return err;
 	if (w->whom)
 		return descend_name(t, w->whom, at);
-	return image ? descend_name(t, frames_base_name(image->desc.name), at) : 0;
+	return image ? descend_name(t, weighed_base_name(image->desc.name), at) : 0;
 }
 
 static int add_stack(void *ctx, const struct weighed *w)
 {
-	struct stacktree *t = ctx;
-	uint32_t at = STACKTREE_NONE, depth = 0;
+	struct weighed_tree *t = ctx;
+	uint32_t at = WEIGHED_NONE, depth = 0;
 	int err = descend_roots(t, w, &at);
 
 	for (size_t i = w->nr_frames; i-- && !err;) {
@@ -202,7 +203,7 @@ static int add_stack(void *ctx, const struct weighed *w)
 	return err;
 }
 
-int stacktree_gather(struct stacktree *t, struct weighing *w, bool exact)
+int weighed_tree_gather(struct weighed_tree *t, struct weighing *w, bool exact)
 {
 	memset(t, 0, sizeof(*t));
 	arena_init(&t->memory, 0);
@@ -212,7 +213,7 @@ int stacktree_gather(struct stacktree *t, struct weighing *w, bool exact)
 	return w->each(w, add_stack, t);
 }
 
-void stacktree_fini(struct stacktree *t)
+void weighed_tree_fini(struct weighed_tree *t)
 {
 	strings_fini(&t->strings);
 	hmap_fini(&t->frames);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * labels.h - what a context and a machine say of samples, as keys and values
+ * weighed_labels.h - what a context and a machine say of samples, as keys and values
  *
  *	comm      comm
  *	cgroup    cgroup, container, pod, unit
@@ -8,18 +8,18 @@
  *	process   process, comm, pid
  *	any       host
  */
-#ifndef CPI_TOOLS_LABELS_H
-#define CPI_TOOLS_LABELS_H
+#ifndef CPI_TOOLS_WEIGHED_LABELS_H
+#define CPI_TOOLS_WEIGHED_LABELS_H
 
 #include "db/context.h"
 #include "tools/cgroupname.h"
 #include "tools/weighed.h"
 
-#define LABELS_MAX 5
+#define WEIGHED_LABELS_MAX 5
 
-struct labels {
+struct weighed_labels {
 	struct weighed_label
-		at[LABELS_MAX]; /* point into value, host and what follows */
+		at[WEIGHED_LABELS_MAX]; /* point into value, host and what follows */
 	size_t nr;
 	struct cgroup_container container;
 	char unit[CGROUPNAME_MAX];
@@ -27,7 +27,7 @@ struct labels {
 };
 
 /* value, of this kind, may be NULL. Both strings stay as long as l, which stays too. */
-void labels_make(struct labels *l, enum context_kind kind, const char *value,
-		 const char *host);
+void weighed_labels_make(struct weighed_labels *l, enum context_kind kind,
+			 const char *value, const char *host);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/frames.h"
+#include "tools/weighed_frames.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tools/inlined.h"
 #include "tools/prof.h"
 
-static int add(struct frames *f, const struct weighed_frame *frame)
+static int add(struct weighed_frames *f, const struct weighed_frame *frame)
 {
 	struct weighed_frame *grown = grow(f->at, f->nr, &f->cap, sizeof(*grown));
 
@@ -30,14 +30,15 @@ static uint64_t start_of(const struct query_image *image, const struct symbol *s
 	return image->desc.kind == IMAGE_JIT ? 0 : symbol->start;
 }
 
-const char *frames_base_name(const char *path)
+const char *weighed_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static int name_frame(struct frames *f, const char *name, struct weighed_frame *frame)
+static int name_frame(struct weighed_frames *f, const char *name,
+		      struct weighed_frame *frame)
 {
 	struct buf text = { 0 };
 	uint32_t nr;
@@ -46,7 +47,7 @@ static int name_frame(struct frames *f, const char *name, struct weighed_frame *
 	frame->function = name;
 	if (*name != '[')
 		return 0;
-	buf_printf(&text, "%s in %s", name, frames_base_name(frame->image->desc.name));
+	buf_printf(&text, "%s in %s", name, weighed_base_name(frame->image->desc.name));
 	err = strings_add(&f->names, buf_str(&text), &nr);
 	if (!err)
 		err = text.err;
@@ -56,8 +57,8 @@ static int name_frame(struct frames *f, const char *name, struct weighed_frame *
 	return err;
 }
 
-int frames_add(struct frames *f, const struct query_image *image, struct image *im,
-	       uint64_t offset)
+int weighed_frames_add(struct weighed_frames *f, const struct query_image *image,
+		       struct image *im, uint64_t offset)
 {
 	const struct symbol *symbol = im ? image_symbol_at(im, offset) : NULL;
 	struct weighed_frame frame = {
@@ -88,16 +89,16 @@ int frames_add(struct frames *f, const struct query_image *image, struct image *
 	return err ? err : add(f, &frame);
 }
 
-int frames_add_name(struct frames *f, const char *name)
+int weighed_frames_add_name(struct weighed_frames *f, const char *name)
 {
 	const struct weighed_frame frame = { .start = UINT64_MAX, .function = name };
 
 	return add(f, &frame);
 }
 
-void frames_fini(struct frames *f)
+void weighed_frames_fini(struct weighed_frames *f)
 {
 	free(f->at);
 	strings_fini(&f->names);
-	*f = (struct frames){ 0 };
+	*f = (struct weighed_frames){ 0 };
 }

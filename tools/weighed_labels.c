@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/labels.h"
+#include "tools/weighed_labels.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct labels *l, const char *key, const char *value)
+static void add(struct weighed_labels *l, const char *key, const char *value)
 {
 	l->at[l->nr++] = (struct weighed_label){ key, value };
 }
 
-static void add_cgroup(struct labels *l, const char *path)
+static void add_cgroup(struct weighed_labels *l, const char *path)
 {
 	if (cgroupname_container(path, &l->container)) {
 		add(l, "container", l->container.id);
@@ -23,7 +23,7 @@ static void add_cgroup(struct labels *l, const char *path)
 }
 
 /* "COMM:PID", where COMM may have colons, too. */
-static void add_process(struct labels *l, const char *process)
+static void add_process(struct weighed_labels *l, const char *process)
 {
 	const char *colon = strrchr(process, ':');
 
@@ -34,8 +34,8 @@ static void add_process(struct labels *l, const char *process)
 	add(l, "pid", colon + 1);
 }
 
-void labels_make(struct labels *l, enum context_kind kind, const char *value,
-		 const char *host)
+void weighed_labels_make(struct weighed_labels *l, enum context_kind kind,
+			 const char *value, const char *host)
 {
 	l->nr = 0;
 	if (value) {
