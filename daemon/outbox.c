@@ -12,6 +12,15 @@
 #include "base/err.h"
 #include "base/log.h"
 
+/* A flush's stacks, which point into their tally. */
+struct stacks_item {
+	struct flush_stacks flush;
+	struct flush_stream stream;
+	struct flush_loss losses[2];
+	struct known_image *const *image; /* by number */
+	struct stacktally *tally;
+};
+
 struct item {
 	struct item *next;
 	bool is_epoch;
@@ -22,6 +31,7 @@ struct item {
 	/* a flush's: it points into the tally and the arrays here */
 	struct flush flush;
 	struct tally *tally;
+	struct stacks_item *stacks; /* NULL: none */
 	struct jit_object *objects;
 };
 
@@ -37,6 +47,57 @@ struct outbox *outbox_new(void)
 	if (o)
 		o->end = &o->first;
 	return o;
+}
+
+static void stacks_item_free(struct stacks_item *s)
+{
+	if (!s)
+		return;
+	free((void *)s->flush.trees);
+	free((void *)s->flush.images);
+	stacktally_free(s->tally);
+	free(s);
+}
+
+/* The tally stays its owner's as yet. */
+static int stacks_item_new(const struct outbox_stacks *in, struct stacks_item **out)
+{
+	const struct stacktally *t = in->tally;
+	struct stacks_item *s = calloc(1, sizeof(*s));
+	struct flush_tree *trees = calloc(t->trees.nr + 1, sizeof(*trees));
+	const struct image_desc **images = calloc(t->nr_images + 1, sizeof(*images));
+	struct hnode *n, *next;
+
+	if (!s || !trees || !images) {
+		free(s);
+		free(trees);
+		free(images);
+		return -ENOMEM;
+	}
+	s->image = t->image;
+	s->stream = in->stream;
+	s->losses[0] = (struct flush_loss){ 0, LOSS_LOST, loss_name(SAMPLE_RING_LOST),
+					    in->ring_lost };
+	s->losses[1] = (struct flush_loss){ 0, LOSS_LOST, loss_name(SAMPLE_NO_SPACE),
+					    t->no_space };
+	s->flush = (struct flush_stacks){ .streams = &s->stream,
+					  .nr_streams = 1,
+					  .trees = trees,
+					  .losses = s->losses,
+					  .nr_losses = 2,
+					  .images = images,
+					  .nr_images = t->nr_images };
+	hmap_for_each (&t->trees, n, next) {
+		const struct stacktally_tree *tree =
+			container_of(n, struct stacktally_tree, node);
+
+		trees[s->flush.nr_trees++] =
+			(struct flush_tree){ 0, tree->context, tree->tree };
+	}
+	for (size_t i = 0; i < t->nr_images; i++)
+		images[i] = t->image[i] ? &t->image[i]->desc : NULL;
+	*out = s;
+	return 0;
 }
 
 static void item_free(struct item *i)
@@ -55,6 +116,7 @@ static void item_free(struct item *i)
 	free((void *)f->symbols);
 	free((void *)f->codes);
 	tally_free(i->tally);
+	stacks_item_free(i->stacks);
 	jit_free_objects(i->objects);
 	free(i->label);
 	free(i);
@@ -274,6 +336,43 @@ static int list_captures(struct flush *f, const struct tally *t, struct kernel *
 	return err;
 }
 
+struct capturing {
+	struct flush *f;
+	const struct stacks_item *stacks;
+	struct kernel *kernel;
+};
+
+static int capture_caller(void *ctx, const struct stack_frame *frames, size_t nr,
+			  enum stack_mark mark, uint64_t n)
+{
+	struct capturing *c = ctx;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct known_image *image = c->stacks->image[frames[i].image];
+		const struct kernel_symbol *s = NULL;
+
+		if (image && image_kind_is_kernel(image->desc.kind))
+			s = kernel_capture(c->kernel, image, frames[i].offset);
+		if (s)
+			err = add_symbol(c->f, image, s->start - s->base,
+					 s->end - s->start, s->name);
+	}
+	return err;
+}
+
+/* The names of the kernel's procedures that stacks have. */
+static int capture_callers(struct flush *f, const struct stacks_item *stacks,
+			   struct kernel *k)
+{
+	struct capturing c = { f, stacks, k };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < stacks->flush.nr_trees; i++)
+		err = stack_tree_each(stacks->flush.trees[i].tree, capture_caller, &c);
+	return err;
+}
+
 int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 {
 	struct item *i = calloc(1, sizeof(*i));
@@ -299,11 +398,19 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 		err = list_comms(&i->flush, in->tally);
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
+	if (!err && in->stacks)
+		err = stacks_item_new(in->stacks, &i->stacks);
 	if (!err)
 		err = list_captures(&i->flush, in->tally, in->kernel, i->objects);
+	if (!err && i->stacks)
+		err = capture_callers(&i->flush, i->stacks, in->kernel);
 	if (err) {
 		item_free(i);
 		return err;
+	}
+	if (i->stacks) {
+		i->stacks->tally = in->stacks->tally;
+		i->flush.stacks = &i->stacks->flush;
 	}
 	i->tally = in->tally;
 	o->seq++;
@@ -340,7 +447,8 @@ size_t outbox_memory(const struct outbox *o)
 	size_t bytes = 0;
 
 	for (const struct item *i = o->first; i; i = i->next)
-		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0);
+		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0) +
+			 (i->stacks ? stacktally_memory(i->stacks->tally) : 0);
 	return bytes;
 }
 
@@ -363,5 +471,7 @@ void outbox_mark_images(const struct outbox *o)
 	for (const struct item *i = o->first; i; i = i->next) {
 		if (i->tally)
 			tally_mark_images(i->tally);
+		if (i->stacks)
+			stacktally_mark_images(i->stacks->tally);
 	}
 }
