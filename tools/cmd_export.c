@@ -78,6 +78,8 @@ static const struct opt opts[] = {
 	OPT("output", 'o', "FILE", "write to this file", OPT_STRING, output),
 	OPT("by", 0, WEIGHING_BY, "by which contexts to label stacks", OPT_CHOICE,
 	    labels),
+	OPT("stacks", 0, NULL, "export call stacks, which are samples of their own",
+	    OPT_FLAG, call_stacks),
 	OPT("idle", 0, NULL, "export the idle loop, too", OPT_FLAG, idle),
 	OPTS_DEBUG_FILES,
 	OPT_END,

@@ -97,8 +97,7 @@ static int locate(struct callgrind *c, const struct weighed_frame *f,
 		err = name(c, &c->files, "fl", file, &out->in.file);
 	if (!err)
 		err = name(c, &c->functions, "fn", f->function, &out->in.function);
-	out->file = out->in.file;
-	if (!err && inner->line.file)
+	if (!err)
 		err = name(c, &c->files, "fl", inner->line.file, &out->file);
 	return err;
 }

@@ -96,9 +96,11 @@ tools_libtools_a_SOURCES = \
 	tools/weighed.h \
 	tools/weighed_frames.c tools/weighed_frames.h \
 	tools/weighed_labels.c tools/weighed_labels.h \
+	tools/weighed_places.c tools/weighed_places.h \
 	tools/weighed_tree.c tools/weighed_tree.h \
 	tools/weighing.c tools/weighing.h \
-	tools/weighing_flat.c
+	tools/weighing_flat.c \
+	tools/weighing_stacks.c
 if PROTOBUF_C
 tools_libtools_a_CFLAGS += $(PROTOBUF_C_CFLAGS)
 tools_libtools_a_SOURCES += tools/export_pprof.c

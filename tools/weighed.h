@@ -47,7 +47,8 @@ struct weighed {
 	const struct weighed_frame *frame; /* the innermost first */
 	size_t nr_frames;                  /* at least 1 */
 	const char *whom;                  /* its context; NULL: none is known */
-	const struct weighed_label *label; /* its context's, and the host */
+	const char *host;                  /* the machine */
+	const struct weighed_label *label; /* of its context, and the host */
 	size_t nr_labels;
 	const double *value; /* per column */
 };

@@ -11,7 +11,7 @@
 #include "tools/inlined.h"
 #include "tools/prof.h"
 
-static int add(struct weighed_frames *f, const struct weighed_frame *frame)
+int weighed_frames_append(struct weighed_frames *f, const struct weighed_frame *frame)
 {
 	struct weighed_frame *grown = grow(f->at, f->nr, &f->cap, sizeof(*grown));
 
@@ -37,24 +37,31 @@ const char *weighed_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Names a frame, and ends text. */
+static int keep_name(struct weighed_frames *f, struct buf *text,
+		     struct weighed_frame *frame)
+{
+	uint32_t nr;
+	int err = strings_add(&f->names, buf_str(text), &nr);
+
+	if (!err)
+		err = text->err;
+	if (!err)
+		frame->function = strings_at(&f->names, nr);
+	buf_fini(text);
+	return err;
+}
+
 static int name_frame(struct weighed_frames *f, const char *name,
 		      struct weighed_frame *frame)
 {
 	struct buf text = { 0 };
-	uint32_t nr;
-	int err;
 
 	frame->function = name;
 	if (*name != '[')
 		return 0;
 	buf_printf(&text, "%s in %s", name, weighed_base_name(frame->image->desc.name));
-	err = strings_add(&f->names, buf_str(&text), &nr);
-	if (!err)
-		err = text.err;
-	if (!err)
-		frame->function = strings_at(&f->names, nr);
-	buf_fini(&text);
-	return err;
+	return keep_name(f, &text, frame);
 }
 
 int weighed_frames_add(struct weighed_frames *f, const struct query_image *image,
@@ -77,7 +84,7 @@ int weighed_frames_add(struct weighed_frames *f, const struct query_image *image
 	}
 	for (size_t i = 0; i < chain.nr && !err; i++) {
 		frame.function = chain.at[i].name;
-		err = add(f, &frame);
+		err = weighed_frames_append(f, &frame);
 		frame.line = chain.at[i].call;
 	}
 	if (!err)
@@ -86,14 +93,26 @@ int weighed_frames_add(struct weighed_frames *f, const struct query_image *image
 	if (symbol)
 		frame.begin = image_line_at(im, symbol->start);
 	frame.inlined = false;
-	return err ? err : add(f, &frame);
+	return err ? err : weighed_frames_append(f, &frame);
 }
 
-int weighed_frames_add_name(struct weighed_frames *f, const char *name)
+int weighed_frames_add_unknown(struct weighed_frames *f, const char *reason)
 {
-	const struct weighed_frame frame = { .start = UINT64_MAX, .function = name };
+	struct weighed_frame frame = { .start = UINT64_MAX };
+	struct buf text = { 0 };
+	int err;
 
-	return add(f, &frame);
+	buf_printf(&text, "[unknown] %s", reason);
+	err = keep_name(f, &text, &frame);
+	return err ? err : weighed_frames_append(f, &frame);
+}
+
+int weighed_frames_add_idle(struct weighed_frames *f)
+{
+	const struct weighed_frame frame = { .start = UINT64_MAX,
+					     .function = "[idle]" };
+
+	return weighed_frames_append(f, &frame);
 }
 
 void weighed_frames_fini(struct weighed_frames *f)

@@ -27,8 +27,14 @@ const char *weighed_base_name(const char *path);
 int weighed_frames_add(struct weighed_frames *f, const struct query_image *image,
 		       struct image *im, uint64_t offset);
 
-/* Appends one that is in no image: name says what. 0 or -ENOMEM. */
-int weighed_frames_add_name(struct weighed_frames *f, const char *name);
+/* Appends one as it is; its strings stay longer than f. 0 or -ENOMEM. */
+int weighed_frames_append(struct weighed_frames *f, const struct weighed_frame *frame);
+
+/* Appends one that is in no image, and why. 0, -ENOMEM or -CPI_ELIMIT. */
+int weighed_frames_add_unknown(struct weighed_frames *f, const char *reason);
+
+/* Appends the idle loop, of which there is nothing else to know. 0 or -ENOMEM. */
+int weighed_frames_add_idle(struct weighed_frames *f);
 void weighed_frames_fini(struct weighed_frames *f);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct weighed_labels *l, const char *key, const char *value)
+void weighed_labels_add(struct weighed_labels *l, const char *key, const char *value)
 {
 	l->at[l->nr++] = (struct weighed_label){ key, value };
 }
@@ -14,12 +14,12 @@ static void add(struct weighed_labels *l, const char *key, const char *value)
 static void add_cgroup(struct weighed_labels *l, const char *path)
 {
 	if (cgroupname_container(path, &l->container)) {
-		add(l, "container", l->container.id);
+		weighed_labels_add(l, "container", l->container.id);
 		if (*l->container.pod)
-			add(l, "pod", l->container.pod);
+			weighed_labels_add(l, "pod", l->container.pod);
 	}
 	if (cgroupname_unit(path, l->unit))
-		add(l, "unit", l->unit);
+		weighed_labels_add(l, "unit", l->unit);
 }
 
 /* "COMM:PID", where COMM may have colons, too. */
@@ -30,8 +30,8 @@ static void add_process(struct weighed_labels *l, const char *process)
 	if (!colon)
 		return;
 	snprintf(l->comm, sizeof(l->comm), "%.*s", (int)(colon - process), process);
-	add(l, "comm", l->comm);
-	add(l, "pid", colon + 1);
+	weighed_labels_add(l, "comm", l->comm);
+	weighed_labels_add(l, "pid", colon + 1);
 }
 
 void weighed_labels_make(struct weighed_labels *l, enum context_kind kind,
@@ -39,11 +39,11 @@ void weighed_labels_make(struct weighed_labels *l, enum context_kind kind,
 {
 	l->nr = 0;
 	if (value) {
-		add(l, context_kind_str(kind), value);
+		weighed_labels_add(l, context_kind_str(kind), value);
 		if (kind == CONTEXT_CGROUP)
 			add_cgroup(l, value);
 		else if (kind == CONTEXT_PROCESS)
 			add_process(l, value);
 	}
-	add(l, "host", host);
+	weighed_labels_add(l, "host", host);
 }

@@ -15,7 +15,7 @@
 #include "tools/cgroupname.h"
 #include "tools/weighed.h"
 
-#define WEIGHED_LABELS_MAX 5
+#define WEIGHED_LABELS_MAX 6
 
 struct weighed_labels {
 	struct weighed_label
@@ -29,5 +29,8 @@ struct weighed_labels {
 /* value, of this kind, may be NULL. Both strings stay as long as l, which stays too. */
 void weighed_labels_make(struct weighed_labels *l, enum context_kind kind,
 			 const char *value, const char *host);
+
+/* Another one; there is room for one. Both strings stay. */
+void weighed_labels_add(struct weighed_labels *l, const char *key, const char *value);
 
 #endif

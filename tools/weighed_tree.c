@@ -180,7 +180,7 @@ static int descend_roots(struct weighed_tree *t, const struct weighed *w, uint32
 	int err = 0;
 
 	if (t->hosts)
-		err = descend_name(t, w->label[w->nr_labels - 1].value, at);
+		err = descend_name(t, w->host, at);
 	if (err)
 		return err;
 	if (w->whom)

@@ -6,11 +6,14 @@
 #define CPI_TOOLS_WEIGHING_H
 
 #include "tools/events.h"
+#include "tools/imagecache.h"
 #include "tools/select.h"
 #include "tools/weighed.h"
 
 struct weighing {
 	const struct cmd_context *ctx;
+	struct cmd_context
+		every_event; /* ctx, for what call stacks have no --event of */
 	struct selection sel;
 	struct events ev;
 	/* Per event its samples; then, where the first measures time, that time. */
@@ -42,5 +45,28 @@ size_t weighing_nr_hosts(const struct weighing *w);
  * offsets behind each other; so the memory is that of the largest image's counts.
  */
 int weighing_flat(struct weighing *w, weighed_fn fn, void *ctx);
+
+/*
+ * The source of call stacks, which are samples of their own: the time of the same
+ * machine, measured again. Names of frames are in memory.
+ */
+int weighing_stacks(struct weighing *w, weighed_fn fn, void *ctx);
+
+/* For the sources: calls fn with the epochs of each machine. */
+typedef int (*weighing_host_fn)(void *ctx, const struct query_epochs *epochs);
+int weighing_each_host(struct weighing *w, weighing_host_fn fn, void *ctx);
+
+/* The images, looked for as the options say; to be freed also after a failure. */
+int weighing_open_images(struct weighing *w, struct image_cache **out);
+
+/* The root of stacks whose context is not known, where others have one; else NULL. */
+const char *weighing_missing_whom(const struct weighing *w);
+
+/* Adds samples of an event, each weighing weight, to values per column. */
+void weighing_add(const struct weighing *w, size_t event, uint64_t n, double weight,
+		  double *value);
+
+/* Says how many samples of the idle loop were left out, if any were. */
+void weighing_say_idle(double samples);
 
 #endif

@@ -42,34 +42,16 @@ struct flat {
 	struct image_cache *images;
 	struct progress progress;
 	struct strings contexts;
-	struct query_epochs epochs; /* of one machine; its first says which */
-	struct query_image image;   /* whose spots are gathered; its name is own */
+	const struct query_epochs *epochs; /* of one machine */
+	struct query_image image; /* whose spots are gathered; its name is own */
 	struct spot *spot;
 	size_t nr_spots, cap;
 	int64_t stream;        /* that was gathered last */
 	struct profile *named; /* of image and stream: all contexts together */
 	struct weighed_frames frames;
-	double *value;
+	double value[EVENTS_MAX + 1];
 	double idle; /* samples that are left out */
 };
-
-static const char *host_of(const struct flat *f)
-{
-	return f->epochs.epoch[0].host;
-}
-
-/* The root of stacks whose context is not known, where others have one. */
-static const char *missing_whom(const struct weighing *w)
-{
-	static const enum prof_by by[NR_CONTEXT_KINDS] = {
-		[CONTEXT_COMM] = BY_COMM,
-		[CONTEXT_CGROUP] = BY_CGROUP,
-		[CONTEXT_LABEL] = BY_LABEL,
-		[CONTEXT_PROCESS] = BY_PROCESS,
-	};
-
-	return w->has_contexts ? prof_contexts[by[w->kind]].missing : NULL;
-}
 
 /* Hands out the frames and values that are ready. */
 static int hand_out(struct flat *f, uint32_t whom)
@@ -78,25 +60,15 @@ static int hand_out(struct flat *f, uint32_t whom)
 	struct weighed_labels labels;
 	struct weighed stack = { .frame = f->frames.at,
 				 .nr_frames = f->frames.nr,
-				 .whom = context ? context : missing_whom(f->w),
+				 .whom = context ? context
+						 : weighing_missing_whom(f->w),
+				 .host = f->epochs->epoch[0].host,
 				 .label = labels.at,
 				 .value = f->value };
 
-	weighed_labels_make(&labels, f->w->kind, context, host_of(f));
+	weighed_labels_make(&labels, f->w->kind, context, stack.host);
 	stack.nr_labels = labels.nr;
 	return f->fn(f->ctx, &stack);
-}
-
-static void add_value(struct flat *f, size_t event, uint64_t n, double weight)
-{
-	f->value[event] += (double)n;
-	if (!event && f->w->time < f->w->nr_columns)
-		f->value[f->w->time] += (double)n * weight;
-}
-
-static void clear_values(struct flat *f)
-{
-	memset(f->value, 0, f->w->nr_columns * sizeof(*f->value));
 }
 
 static int compare_spots(const void *a, const void *b)
@@ -110,12 +82,11 @@ static int compare_spots(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
-/* The idle loop is one place, of which there is nothing to know. */
 static int find_frames(struct flat *f, struct image *im, uint64_t offset)
 {
 	f->frames.nr = 0;
 	if (f->image.desc.kind == IMAGE_IDLE)
-		return weighed_frames_add_name(&f->frames, "[idle]");
+		return weighed_frames_add_idle(&f->frames);
 	return weighed_frames_add(&f->frames, &f->image, im, offset);
 }
 
@@ -128,13 +99,13 @@ static int hand_out_spots(struct flat *f, struct image *im)
 
 		if (!i || first->offset != first[-1].offset)
 			err = find_frames(f, im, first->offset);
-		clear_values(f);
+		memset(f->value, 0, sizeof(f->value));
 		for (next = i;
 		     next < f->nr_spots && f->spot[next].offset == first->offset &&
 		     f->spot[next].whom == first->whom;
 		     next++)
-			add_value(f, f->spot[next].event, f->spot[next].n,
-				  f->spot[next].weight);
+			weighing_add(f->w, f->spot[next].event, f->spot[next].n,
+				     f->spot[next].weight, f->value);
 		if (!err)
 			err = hand_out(f, first->whom);
 	}
@@ -269,37 +240,37 @@ static int hand_out_unknown(struct flat *f)
 	int err = 0;
 
 	if (!query->image && !query->context)
-		err = query_losses(f->w->sel.db, &f->epochs, &losses);
+		err = query_losses(f->w->sel.db, f->epochs, &losses);
 	for (size_t i = 0; i < losses.nr && !err; i++) {
 		const struct query_loss *l = &losses.loss[i];
-		struct buf name = { 0 };
 
 		if (l->class != LOSS_UNKNOWN || !l->n ||
 		    !events_find(&f->w->ev, l->stream, &event, &weight))
 			continue;
-		buf_printf(&name, "[unknown] %s", l->name);
 		f->frames.nr = 0;
-		err = weighed_frames_add_name(&f->frames, buf_str(&name));
-		clear_values(f);
-		add_value(f, event, l->n, weight);
-		err = err || name.err ? -ENOMEM : hand_out(f, NOBODY);
-		buf_fini(&name);
+		err = weighed_frames_add_unknown(&f->frames, l->name);
+		memset(f->value, 0, sizeof(f->value));
+		weighing_add(f->w, event, l->n, weight, f->value);
+		if (!err)
+			err = hand_out(f, NOBODY);
 	}
 	query_losses_fini(&losses);
 	return err;
 }
 
 /* All of one machine. */
-static int each_of_host(struct flat *f)
+static int each_of_host(void *ctx, const struct query_epochs *epochs)
 {
+	struct flat *f = ctx;
 	struct query_selection query = f->w->sel.query;
 	int err;
 
-	query.epochs = &f->epochs;
+	f->epochs = epochs;
+	query.epochs = epochs;
 	query.apart = f->w->has_contexts;
 	query.kind = f->w->kind;
 	if (query.apart) {
-		err = query_need_contexts(f->w->sel.db, &f->epochs, query.kind);
+		err = query_need_contexts(f->w->sel.db, epochs, query.kind);
 		if (err && err != -CPI_EEMPTY)
 			return err;
 		if (err && query.context)
@@ -314,61 +285,24 @@ static int each_of_host(struct flat *f)
 	return err ? err : hand_out_unknown(f);
 }
 
-static int compare_hosts(const void *a, const void *b)
-{
-	const struct query_epoch *x = a, *y = b;
-	int c = strcmp(x->host, y->host);
-
-	return c ? c : (x->id > y->id) - (x->id < y->id);
-}
-
-static int each_host(struct flat *f)
-{
-	const struct query_epochs *all = &f->w->sel.epochs;
-	struct query_epoch *epoch = calloc(all->nr, sizeof(*epoch));
-	int err = epoch ? 0 : -ENOMEM;
-
-	if (epoch) {
-		memcpy(epoch, all->epoch, all->nr * sizeof(*epoch));
-		qsort(epoch, all->nr, sizeof(*epoch), compare_hosts);
-	}
-	for (size_t i = 0; i < all->nr && !err; i += f->epochs.nr) {
-		f->epochs = (struct query_epochs){ &epoch[i], 1 };
-		while (i + f->epochs.nr < all->nr &&
-		       !strcmp(epoch[i + f->epochs.nr].host, host_of(f)))
-			f->epochs.nr++;
-		err = each_of_host(f);
-	}
-	free(epoch);
-	return err;
-}
-
 int weighing_flat(struct weighing *w, weighed_fn fn, void *ctx)
 {
-	const struct cmd_options *o = &w->ctx->opt;
 	struct flat f = { .w = w,
 			  .fn = fn,
 			  .ctx = ctx,
 			  .progress = progress_begin("reading images") };
-	int err = -ENOMEM;
+	int err = weighing_open_images(w, &f.images);
 
-	f.images = image_cache_new(w->sel.db, machine_of(select_newest(&w->sel)->arch),
-				   true);
-	f.value = calloc(w->nr_columns, sizeof(*f.value));
-	if (f.images && f.value)
-		err = image_cache_search(f.images, o->debug_dir, o->debuginfod);
 	if (!err)
-		err = each_host(&f);
+		err = weighing_each_host(w, each_of_host, &f);
 	progress_end(&f.progress);
-	if (!err && f.idle > 0)
-		log_info("%.0f samples of [idle] are left out: --idle takes them, too",
-			 f.idle);
+	if (!err)
+		weighing_say_idle(f.idle);
 	image_cache_free(f.images);
 	profile_free(f.named);
 	strings_fini(&f.contexts);
 	weighed_frames_fini(&f.frames);
 	free((char *)f.image.desc.name);
 	free(f.spot);
-	free(f.value);
 	return err;
 }

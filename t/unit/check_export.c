@@ -97,6 +97,7 @@ static int give(struct weighing *w, weighed_fn fn, void *ctx)
 		struct weighed stack = { .frame = s->frame,
 					 .nr_frames = s->nr,
 					 .whom = s->whom,
+					 .host = "host",
 					 .label = labels.at,
 					 .value = s->value };
 
