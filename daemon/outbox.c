@@ -9,17 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/log.h"
+#include "base/arena.h"
+#include "base/grow.h"
+#include "daemon/outbox_trees.h"
 
-/* A flush's stacks, which point into their tally. */
-struct stacks_item {
-	struct flush_stacks flush;
-	struct flush_stream stream;
-	struct flush_loss losses[2];
-	struct known_image *const *image; /* by number */
-	struct stacktally *tally;
-};
+#define MAX_KERNEL_CODE ((size_t)64 << 20) /* of one flush; more than kernels have */
 
 struct item {
 	struct item *next;
@@ -30,9 +24,11 @@ struct item {
 	char *label;
 	/* a flush's: it points into the tally and the arrays here */
 	struct flush flush;
+	size_t cap_symbols, cap_codes;
 	struct tally *tally;
-	struct stacks_item *stacks; /* NULL: none */
+	struct outbox_trees *stacks; /* NULL: none */
 	struct jit_object *objects;
+	struct arena kernel_code; /* what was read of it */
 };
 
 struct outbox {
@@ -47,57 +43,6 @@ struct outbox *outbox_new(void)
 	if (o)
 		o->end = &o->first;
 	return o;
-}
-
-static void stacks_item_free(struct stacks_item *s)
-{
-	if (!s)
-		return;
-	free((void *)s->flush.trees);
-	free((void *)s->flush.images);
-	stacktally_free(s->tally);
-	free(s);
-}
-
-/* The tally stays its owner's as yet. */
-static int stacks_item_new(const struct outbox_stacks *in, struct stacks_item **out)
-{
-	const struct stacktally *t = in->tally;
-	struct stacks_item *s = calloc(1, sizeof(*s));
-	struct flush_tree *trees = calloc(t->trees.nr + 1, sizeof(*trees));
-	const struct image_desc **images = calloc(t->nr_images + 1, sizeof(*images));
-	struct hnode *n, *next;
-
-	if (!s || !trees || !images) {
-		free(s);
-		free(trees);
-		free(images);
-		return -ENOMEM;
-	}
-	s->image = t->image;
-	s->stream = in->stream;
-	s->losses[0] = (struct flush_loss){ 0, LOSS_LOST, loss_name(SAMPLE_RING_LOST),
-					    in->ring_lost };
-	s->losses[1] = (struct flush_loss){ 0, LOSS_LOST, loss_name(SAMPLE_NO_SPACE),
-					    t->no_space };
-	s->flush = (struct flush_stacks){ .streams = &s->stream,
-					  .nr_streams = 1,
-					  .trees = trees,
-					  .losses = s->losses,
-					  .nr_losses = 2,
-					  .images = images,
-					  .nr_images = t->nr_images };
-	hmap_for_each (&t->trees, n, next) {
-		const struct stacktally_tree *tree =
-			container_of(n, struct stacktally_tree, node);
-
-		trees[s->flush.nr_trees++] =
-			(struct flush_tree){ 0, tree->context, tree->tree };
-	}
-	for (size_t i = 0; i < t->nr_images; i++)
-		images[i] = t->image[i] ? &t->image[i]->desc : NULL;
-	*out = s;
-	return 0;
 }
 
 static void item_free(struct item *i)
@@ -116,8 +61,9 @@ static void item_free(struct item *i)
 	free((void *)f->symbols);
 	free((void *)f->codes);
 	tally_free(i->tally);
-	stacks_item_free(i->stacks);
+	outbox_trees_free(i->stacks);
 	jit_free_objects(i->objects);
+	arena_fini(&i->kernel_code);
 	free(i->label);
 	free(i);
 }
@@ -223,20 +169,17 @@ static int list_losses(struct flush *f, const struct tally *t, int nr_events)
 	return 0;
 }
 
-static int add_symbol(struct flush *f, const struct known_image *image, uint64_t start,
+static int add_symbol(struct item *i, const struct known_image *image, uint64_t start,
 		      uint64_t size, const char *name)
 {
-	struct flush_symbol *grown;
+	struct flush *f = &i->flush;
+	struct flush_symbol *grown = grow((void *)f->symbols, f->nr_symbols,
+					  &i->cap_symbols, sizeof(*grown));
 
-	if ((f->nr_symbols & (f->nr_symbols - 1)) == 0) { /* 0, 1, 2, 4, … */
-		size_t cap = f->nr_symbols ? f->nr_symbols * 2 : 1;
-
-		grown = realloc((void *)f->symbols, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		f->symbols = grown;
-	}
-	grown = (struct flush_symbol *)f->symbols + f->nr_symbols;
+	if (!grown)
+		return -ENOMEM;
+	f->symbols = grown;
+	grown += f->nr_symbols;
 	*grown = (struct flush_symbol){ .image = &image->desc,
 					.start = start,
 					.size = size,
@@ -247,129 +190,145 @@ static int add_symbol(struct flush *f, const struct known_image *image, uint64_t
 	return 0;
 }
 
-/* Names the kernel procedures of one profile that were not named before. */
-static int capture_symbols(struct flush *f, const struct tally_profile *p,
-			   struct kernel *k)
+/* The bytes must stay. */
+static int add_code(struct item *i, const struct flush_code *code)
 {
-	const struct kernel_symbol *s;
+	struct flush *f = &i->flush;
+	struct flush_code *grown =
+		grow((void *)f->codes, f->nr_codes, &i->cap_codes, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	f->codes = grown;
+	grown[f->nr_codes++] = *code;
+	return 0;
+}
+
+/* Where it cannot be read there is none. */
+static int capture_kernel_code(struct item *i, const struct known_image *image,
+			       const struct kernel_symbol *s, struct kerneltext *text)
+{
+	const size_t size = s->end - s->start;
+	struct flush_code code = { .image = &image->desc,
+				   .start = s->start - s->base,
+				   .size = size };
+	void *bytes = arena_alloc(&i->kernel_code, size);
+
+	if (!bytes || kerneltext_read(text, s->start, bytes, size))
+		return 0;
+	code.bytes = bytes;
+	return add_code(i, &code);
+}
+
+/* The kernel procedure at an offset, if it was not given out before. */
+static int capture_procedure(struct item *i, const struct known_image *image,
+			     uint64_t offset, const struct outbox_flush *in)
+{
+	const struct kernel_symbol *s = kernel_capture(in->kernel, image, offset);
+	int err;
+
+	if (!s)
+		return 0;
+	err = add_symbol(i, image, s->start - s->base, s->end - s->start, s->name);
+	if (!err && in->text)
+		err = capture_kernel_code(i, image, s, in->text);
+	return err;
+}
+
+static int capture_kernel(struct item *i, const struct tally_profile *p,
+			  const struct outbox_flush *in)
+{
 	const struct count *c;
 	size_t nr;
 	int err = 0;
 
 	c = profile_sorted(p->profile, &nr);
-	for (size_t i = 0; c && i < nr && !err; i++) {
-		s = kernel_capture(k, p->image, c[i].offset);
-		if (s)
-			err = add_symbol(f, p->image, s->start - s->base,
-					 s->end - s->start, s->name);
-	}
+	for (size_t n = 0; c && n < nr && !err; n++)
+		err = capture_procedure(i, p->image, c[n].offset, in);
 	return err;
 }
 
-/* There is room for the vDSO and for every object. */
-static void add_code(struct flush *f, const struct flush_code *code)
-{
-	((struct flush_code *)f->codes)[f->nr_codes++] = *code;
-}
-
-static int capture_objects(struct flush *f, const struct jit_object *objects)
+static int capture_objects(struct item *i)
 {
 	int err = 0;
 
-	for (const struct jit_object *o = objects; o && !err; o = o->next) {
-		err = add_symbol(f, o->image, o->offset, o->size, o->name);
+	for (const struct jit_object *o = i->objects; o && !err; o = o->next) {
+		err = add_symbol(i, o->image, o->offset, o->size, o->name);
 		if (!err && o->bytes)
-			add_code(f, &(struct flush_code){ .image = &o->image->desc,
-							  .start = o->offset,
-							  .bytes = o->bytes,
-							  .size = o->size });
+			err = add_code(i,
+				       &(struct flush_code){ .image = &o->image->desc,
+							     .start = o->offset,
+							     .bytes = o->bytes,
+							     .size = o->size });
 	}
 	return err;
 }
 
-static void capture_vdso(struct flush *f, const struct known_image *image)
+static int capture_vdso(struct item *i, const struct known_image *image)
 {
 	struct flush_code code = { .image = &image->desc };
 
-	if (!kernel_vdso(&code.bytes, &code.size))
-		add_code(f, &code);
-}
-
-static int make_room_for_codes(struct flush *f, const struct jit_object *objects)
-{
-	size_t nr = 1;
-
-	for (const struct jit_object *o = objects; o; o = o->next)
-		nr += !!o->bytes;
-	f->codes = calloc(nr, sizeof(*f->codes));
-	return f->codes ? 0 : -ENOMEM;
+	return kernel_vdso(&code.bytes, &code.size) ? 0 : add_code(i, &code);
 }
 
 /*
- * What will be gone after a reboot, the kernel's names and the vDSO; and what was never
- * in a file.
+ * What will be gone after a reboot, the kernel's names and code and the vDSO; and what
+ * was never in a file.
  */
-static int list_captures(struct flush *f, const struct tally *t, struct kernel *k,
-			 const struct jit_object *objects)
+static int list_captures(struct item *i, const struct outbox_flush *in)
 {
 	bool have_vdso = false;
 	struct hnode *n, *next;
-	int err = make_room_for_codes(f, objects);
+	int err = capture_objects(i);
 
-	if (!err)
-		err = capture_objects(f, objects);
-
-	hmap_for_each (&t->profiles, n, next) {
+	hmap_for_each (&in->tally->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
 		if (p->context[0] || err)
 			continue;
 		if (p->image->desc.kind == IMAGE_VDSO) {
 			if (!have_vdso)
-				capture_vdso(f, p->image);
+				err = capture_vdso(i, p->image);
 			have_vdso = true;
 		} else if (p->image->desc.kind != IMAGE_FILE &&
 			   p->image->desc.kind != IMAGE_JIT) {
-			err = capture_symbols(f, p, k);
+			err = capture_kernel(i, p, in);
 		}
 	}
 	return err;
 }
 
 struct capturing {
-	struct flush *f;
-	const struct stacks_item *stacks;
-	struct kernel *kernel;
+	struct item *item;
+	const struct outbox_flush *in;
 };
 
-static int capture_caller(void *ctx, const struct stack_frame *frames, size_t nr,
-			  enum stack_mark mark, uint64_t n)
+static int capture_stack(void *ctx, const struct stack_frame *frames, size_t nr,
+			 enum stack_mark mark, uint64_t n)
 {
-	struct capturing *c = ctx;
+	const struct capturing *c = ctx;
+	struct known_image *const *images = c->in->stacks->tally->image;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		const struct known_image *image = c->stacks->image[frames[i].image];
-		const struct kernel_symbol *s = NULL;
+		const struct known_image *image = images[frames[i].image];
 
 		if (image && image_kind_is_kernel(image->desc.kind))
-			s = kernel_capture(c->kernel, image, frames[i].offset);
-		if (s)
-			err = add_symbol(c->f, image, s->start - s->base,
-					 s->end - s->start, s->name);
+			err = capture_procedure(c->item, image, frames[i].offset,
+						c->in);
 	}
 	return err;
 }
 
-/* The names of the kernel's procedures that stacks have. */
-static int capture_callers(struct flush *f, const struct stacks_item *stacks,
-			   struct kernel *k)
+/* What the kernel's frames are called, too. */
+static int capture_stacks(struct item *i, const struct outbox_flush *in)
 {
-	struct capturing c = { f, stacks, k };
+	const struct flush_stacks *f = &i->stacks->flush;
+	struct capturing c = { i, in };
 	int err = 0;
 
-	for (size_t i = 0; !err && i < stacks->flush.nr_trees; i++)
-		err = stack_tree_each(stacks->flush.trees[i].tree, capture_caller, &c);
+	for (size_t t = 0; !err && t < f->nr_trees; t++)
+		err = stack_tree_each(f->trees[t].tree, capture_stack, &c);
 	return err;
 }
 
@@ -392,6 +351,7 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 				   .duration_ns = in->duration_ns,
 				   .streams = streams,
 				   .nr_streams = in->nr_streams };
+	arena_init(&i->kernel_code, MAX_KERNEL_CODE);
 	i->objects = jit_take(in->jit);
 	err = list_profiles(&i->flush, in->tally);
 	if (!err)
@@ -399,11 +359,11 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
 	if (!err && in->stacks)
-		err = stacks_item_new(in->stacks, &i->stacks);
+		err = outbox_trees_new(in->stacks, &i->stacks);
 	if (!err)
-		err = list_captures(&i->flush, in->tally, in->kernel, i->objects);
+		err = list_captures(i, in);
 	if (!err && i->stacks)
-		err = capture_callers(&i->flush, i->stacks, in->kernel);
+		err = capture_stacks(i, in);
 	if (err) {
 		item_free(i);
 		return err;

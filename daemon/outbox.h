@@ -15,6 +15,7 @@
 #include "daemon/collector.h"
 #include "daemon/jit.h"
 #include "daemon/kernel.h"
+#include "daemon/kerneltext.h"
 #include "daemon/stacktally.h"
 #include "daemon/tally.h"
 #include "db/store.h"
@@ -41,9 +42,10 @@ struct outbox_flush {
 	const struct flush_stream
 		*streams; /* by event; copied, their strings must stay */
 	int nr_streams;
-	struct kernel *kernel; /* names the kernel procedures that have samples */
+	struct kernel *kernel;   /* names the kernel procedures that have samples */
+	struct kerneltext *text; /* reads their code; NULL: it is not kept */
+	struct jit *jit;         /* its objects are named, and their code is kept */
 	const struct outbox_stacks *stacks; /* NULL: none */
-	struct jit *jit; /* its objects are named, and their code is kept */
 	uint64_t from_ns, to_ns, duration_ns;
 };
 

@@ -3,6 +3,7 @@
 
 #include "db/rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -27,6 +28,37 @@ int rows_epoch_ids(const struct query_epochs *e, struct buf *out)
 	buf_putc(out, ']');
 	buf_str(out);
 	return out->err;
+}
+
+struct copying {
+	rows_read_fn read;
+	size_t size;
+	struct buf *out;
+};
+
+static int copy_row(sqlite3_stmt *st, void *ctx)
+{
+	const struct copying *c = ctx;
+	_Alignas(max_align_t) uint8_t row[ROWS_MAX_SIZE];
+
+	c->read(st, row);
+	buf_put(c->out, row, c->size);
+	return c->out->err;
+}
+
+int rows_copy(struct db *db, const struct query_epochs *e, const char *event,
+	      const char *sql, rows_read_fn read, size_t size, struct buf *out)
+{
+	struct copying c = { read, size, out };
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	assert(size <= ROWS_MAX_SIZE);
+	if (!err)
+		err = sql_each(db_handle(db), copy_row, &c, sql, event ? "ss" : "s",
+			       ids.data, event);
+	buf_fini(&ids);
+	return err;
 }
 
 int rows_image(sqlite3_stmt *st, int first, struct query_image *image)

@@ -24,6 +24,17 @@ void *rows_grow(void *array, size_t nr, size_t size);
  */
 int rows_epoch_ids(const struct query_epochs *e, struct buf *out);
 
+/*
+ * Appends the rows of a query to out, of size bytes each, as read fills them: a row is
+ * looked at when the query is over, and whoever does may take his time. ?1 is the
+ * epochs' ids, and ?2 event unless that is NULL. 0 or a negative error; out is the
+ * caller's in any case.
+ */
+#define ROWS_MAX_SIZE 128
+typedef void (*rows_read_fn)(sqlite3_stmt *st, void *row);
+int rows_copy(struct db *db, const struct query_epochs *e, const char *event,
+	      const char *sql, rows_read_fn read, size_t size, struct buf *out);
+
 /* id, kind, name, build_id, content, device, inode, size, mtime_ns of image i. */
 #define ROWS_IMAGE_COLUMNS                                                        \
 	"i.id, i.kind, i.name, i.build_id, i.content, i.device, i.inode, i.size," \

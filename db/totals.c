@@ -240,21 +240,9 @@ void query_gaps_fini(struct query_gaps *g)
 	memset(g, 0, sizeof(*g));
 }
 
-struct intervals {
-	struct query_interval *interval;
-	size_t nr;
-};
-
-static int read_interval(sqlite3_stmt *st, void *ctx)
+static void read_interval(sqlite3_stmt *st, void *row)
 {
-	struct intervals *list = ctx;
-	struct query_interval *grown =
-		rows_grow(list->interval, list->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	list->interval = grown;
-	list->interval[list->nr++] = (struct query_interval){
+	*(struct query_interval *)row = (struct query_interval){
 		.run = sqlite3_column_int64(st, 0),
 		.seq = sqlite3_column_int64(st, 1),
 		.epoch = sqlite3_column_int64(st, 2),
@@ -265,7 +253,6 @@ static int read_interval(sqlite3_stmt *st, void *ctx)
 		.stored = sqlite3_column_int64(st, 7),
 		.lost = sqlite3_column_int64(st, 8),
 	};
-	return 0;
 }
 
 int query_intervals(struct db *db, const struct query_epochs *e, query_interval_fn fn,
@@ -275,16 +262,13 @@ int query_intervals(struct db *db, const struct query_epochs *e, query_interval_
 		"SELECT run, seq, epoch, from_ns, to_ns, duration_ns, received, stored,"
 		" lost FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" ORDER BY run, seq";
-	struct intervals list = { 0 };
-	struct buf ids = { 0 };
-	int err = rows_epoch_ids(e, &ids);
+	const struct query_interval *row;
+	struct buf rows = { 0 };
+	int err = rows_copy(db, e, NULL, sql, read_interval, sizeof(*row), &rows);
 
-	if (!err)
-		err = sql_each(db_handle(db), read_interval, &list, sql, "s", ids.data);
-	/* The rows are copied: fn may take its time without holding the WAL. */
-	for (size_t i = 0; !err && i < list.nr; i++)
-		err = fn(ctx, &list.interval[i]);
-	free(list.interval);
-	buf_fini(&ids);
+	row = (const struct query_interval *)rows.data;
+	for (size_t i = 0; !err && i < rows.len / sizeof(*row); i++)
+		err = fn(ctx, &row[i]);
+	buf_fini(&rows);
 	return err;
 }

@@ -9,7 +9,7 @@ command -v python3 >/dev/null || skip_all "no python3 to read the formats with"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' ||
 	skip_all "python3 is older than 3.8"
 
-plan 37
+plan 39
 
 check()
 {
@@ -96,6 +96,9 @@ is "$?" 1 "labels that are not kept are no labels"
 like "$(cat err)" 'no profiles by comm: collect them with' "and how to have them is said"
 cpi export --format=collapsed --by=comm --label=x 2>err
 is "$?" 2 "two kinds of context at once are refused"
+cpi export --format=collapsed --stacks 2>err
+is "$?" 1 "stacks that were not sampled are no stacks"
+like "$(cat err)" 'no call stacks: collect them with' "and how to have them is said"
 cpi export --format=collapsed -o /nonexistent/out 2>err
 is "$?" 1 "an output that cannot be is an error"
 like "$(cat err)" '/nonexistent/out: No such file' "and is named"

@@ -28,7 +28,7 @@ struct cmd_list {
 	int nr;
 };
 
-/* In the order of cpi prof's option. */
+/* In the order of the options of cpi prof, diff and stats. */
 enum prof_by {
 	BY_PROCEDURE,
 	BY_IMAGE,

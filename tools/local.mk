@@ -38,7 +38,7 @@ tools_libtools_a_SOURCES = \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
-	tools/diff_match.c \
+	tools/diff_parts.c tools/diff_parts.h tools/diff_match.c \
 	tools/diff_print.c \
 	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
@@ -61,7 +61,7 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
 	tools/matrix_print.c tools/matrix_print.h \
-	tools/matrix_spans.c tools/matrix_spans.h \
+	tools/matrix_rows.c tools/matrix_rows.h tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -80,6 +80,7 @@ tools_libtools_a_SOURCES = \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
 	tools/stats.c tools/stats.h \
+	tools/stats_busy.c tools/stats_busy.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
 	tools/strings.c tools/strings.h \
@@ -100,7 +101,8 @@ tools_libtools_a_SOURCES = \
 	tools/weighed_tree.c tools/weighed_tree.h \
 	tools/weighing.c tools/weighing.h \
 	tools/weighing_flat.c \
-	tools/weighing_stacks.c
+	tools/weighing_stacks.c \
+	tools/whom.c tools/whom.h
 if PROTOBUF_C
 tools_libtools_a_CFLAGS += $(PROTOBUF_C_CFLAGS)
 tools_libtools_a_SOURCES += tools/export_pprof.c

@@ -71,3 +71,13 @@ check_PROGRAMS += t/fuzz/fuzz_statement
 t_fuzz_fuzz_statement_SOURCES = t/fuzz/fuzz_statement.c daemon/statement.c $(FUZZ_BASE)
 t_fuzz_fuzz_statement_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_statement_LDFLAGS = $(FUZZ_LINK)
+
+# libunwind, too, is not ours to look into.
+if UNWIND
+check_PROGRAMS += t/fuzz/fuzz_unwind
+endif
+t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c analysis/unwind.c analysis/unwindtables.c \
+	$(FUZZ_IMAGE)
+t_fuzz_fuzz_unwind_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_unwind_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)

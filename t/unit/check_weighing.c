@@ -4,9 +4,11 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "t/unit/dbtest.h"
+#include "db/stacks.h"
 #include "tools/cmd.h"
 #include "tools/weighing.h"
 
@@ -235,6 +237,107 @@ START_TEST(a_context_that_is_selected_is_the_label)
 }
 END_TEST
 
+static int count_stacks(void *ctx, const struct query_stack *row)
+{
+	((double *)ctx)[0] += (double)row->n;
+	((double *)ctx)[1] += (double)(row->n * row->nr_frames);
+	return 0;
+}
+
+static int count_weighed(void *ctx, const struct weighed *w)
+{
+	size_t nr = 0;
+
+	ck_assert_str_eq(w->host, "testhost");
+	ck_assert_str_eq(label_of(w, "comm") ? w->whom : "[unknown command]", w->whom);
+	for (size_t i = 0; i < w->nr_frames; i++)
+		nr += !w->frame[i].inlined;
+	((double *)ctx)[0] += w->value[0];
+	((double *)ctx)[1] += w->value[0] * (double)nr;
+	((double *)ctx)[2] += w->value[1];
+	ck_assert(!label_of(w, "cut") == !strstr(w->frame[0].function, "no_room"));
+	return 0;
+}
+
+/* Random stacks of two images and of unknown ones; one more had no room. */
+static void store_stacks(struct db *db, uint64_t *seed)
+{
+	static const struct image_desc files[] = {
+		{ .kind = IMAGE_FILE, .name = "/nonexistent/a", .build_id_size = 20 },
+		{ .kind = IMAGE_FILE, .name = "/nonexistent/b", .build_id_size = 20 },
+	};
+	const struct image_desc *const images[] = { &files[0], NULL, &files[1] };
+	struct flush_stream stream = test_stream;
+	struct flush_tree trees[2] = { { 0, "comm=cc1", NULL }, { 0, "", NULL } };
+	const struct flush_stacks stacks = { .streams = &stream,
+					     .nr_streams = 1,
+					     .trees = trees,
+					     .nr_trees = 2,
+					     .images = images,
+					     .nr_images = 3 };
+	const struct flush f = { .seq = 1,
+				 .from_ns = 1000 * SEC,
+				 .to_ns = 1001 * SEC,
+				 .duration_ns = SEC,
+				 .streams = &test_stream,
+				 .nr_streams = 1,
+				 .stacks = &stacks };
+	struct store *s = dbtest_begin(db);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct stack_tree *t = stack_tree_new(STACK_MAX_NODES);
+
+		ck_assert_int_eq(stack_tree_add(t, NULL, 0, STACK_NO_ROOM, 1), 0);
+		for (int k = 0; k < 50; k++) {
+			const size_t nr = 1 + unit_random(seed) % 20;
+			struct stack_frame frames[20];
+
+			for (size_t n = 0; n < nr; n++)
+				frames[n] =
+					(struct stack_frame){ unit_random(seed) % 3,
+							      unit_random(seed) % 9 };
+			ck_assert_int_eq(stack_tree_add(t, frames, nr, STACK_ENDED,
+							1 + unit_random(seed) % 9),
+					 0);
+		}
+		stream.received += stack_tree_total(t);
+		trees[i].tree = t;
+	}
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	for (size_t i = 0; i < 2; i++)
+		stack_tree_free((struct stack_tree *)trees[i].tree);
+	ck_assert_int_eq(store_end(s, 1001 * SEC), 0);
+}
+
+START_TEST(call_stacks_come_with_all_frames)
+{
+	uint64_t seed = unit_seed(), start = seed;
+	struct cmd_context ctx = { .cmd = &cmd_export };
+	double want[2] = { 0 }, got[3] = { 0 };
+	struct dbtest t;
+	struct weighing w;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	store_stacks(db, &seed);
+	db_close(db);
+	ctx.opt.dbs = (struct cmd_list){ { t.path }, 1 };
+	ctx.opt.call_stacks = true;
+	ck_assert_int_eq(weighing_open(&ctx, &w), 0);
+	ck_assert_int_eq(query_stacks(w.sel.db, &w.sel.query, count_stacks, want), 0);
+	ck_assert_int_eq(w.each(&w, count_weighed, got), 0);
+	/* What had no room is a frame that says so. */
+	ck_assert_msg(got[0] == want[0] && got[1] == want[1] + 2 &&
+			      got[2] == want[0] * (double)test_stream.desc.mean_period,
+		      "SEED=%" PRIu64 ": %f %f", start, got[0], want[0]);
+	weighing_close(&w);
+	ctx.opt.event = "cycles";
+	ck_assert_int_eq(weighing_open(&ctx, &w), -ENODATA);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("weighing");
@@ -242,6 +345,7 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, samples_keep_context_machine_and_time, 0, 4);
 	tcase_add_test(tc, a_context_that_is_selected_is_the_label);
+	tcase_add_test(tc, call_stacks_come_with_all_frames);
 	suite_add_tcase(s, tc);
 	return s;
 }
