@@ -285,3 +285,8 @@ check_PROGRAMS += t/runsdb
 t_runsdb_SOURCES = t/runsdb.c
 t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_runsdb_LDADD = $(t_mkdb_LDADD)
+# Trees and pictures of call stacks.
+CALLS_TESTS = t/0124-cli-tree.t t/0125-cli-flame.t
+EXTRA_DIST += t/browser.py
+dist_check_SCRIPTS += $(CALLS_TESTS)
+QUICK_TESTS += $(CALLS_TESTS)
