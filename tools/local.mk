@@ -106,6 +106,8 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
+	tools/tree.c tools/tree.h \
+	tools/tree_print.c \
 	tools/unpack.c tools/unpack.h \
 	tools/weighed.h \
 	tools/weighed_frames.c tools/weighed_frames.h \
@@ -115,22 +117,6 @@ tools_libtools_a_SOURCES = \
 	tools/weighing.c tools/weighing.h \
 	tools/weighing_flat.c \
 	tools/weighing_stacks.c \
-	tools/whom.c tools/whom.h
-if PROTOBUF_C
-tools_libtools_a_CFLAGS += $(PROTOBUF_C_CFLAGS)
-tools_libtools_a_SOURCES += tools/export_pprof.c
-nodist_tools_libtools_a_SOURCES = tools/pprof.pb-c.c tools/pprof.pb-c.h
-BUILT_SOURCES += tools/pprof.pb-c.h
-CLEANFILES += tools/pprof.pb-c.c tools/pprof.pb-c.h
-tools/pprof.pb-c.c: tools/pprof.pb-c.h
-tools/pprof.pb-c.h: tools/pprof.proto
-	$(AM_V_GEN)$(MKDIR_P) tools && \
-	$(PROTOC_C) --c_out=. --proto_path=$(srcdir) $(srcdir)/tools/pprof.proto
-endif
-EXTRA_DIST += tools/pprof.proto
-	tools/tree.c tools/tree.h \
-	tools/tree_print.c \
-	tools/unpack.c tools/unpack.h \
 	tools/whom.c tools/whom.h \
 	tools/xml.c tools/xml.h
 nodist_tools_libtools_a_SOURCES = tools/flame_parts.h
@@ -147,6 +133,21 @@ tools/flame_parts.h: tools/flame.css tools/flame.js
 		echo ';'; \
 	done > $@.tmp && mv $@.tmp $@
 tools/libtools_a-flame.$(OBJEXT): tools/flame_parts.h
+
+# pprof's format.
+if PROTOBUF_C
+tools_libtools_a_CFLAGS += $(PROTOBUF_C_CFLAGS)
+tools_libtools_a_SOURCES += tools/export_pprof.c
+nodist_tools_libtools_a_SOURCES += tools/pprof.pb-c.c tools/pprof.pb-c.h
+BUILT_SOURCES += tools/pprof.pb-c.h
+CLEANFILES += tools/pprof.pb-c.c tools/pprof.pb-c.h
+tools/libtools_a-export_pprof.$(OBJEXT): tools/pprof.pb-c.h
+tools/pprof.pb-c.c: tools/pprof.pb-c.h
+tools/pprof.pb-c.h: tools/pprof.proto
+	$(AM_V_GEN)$(MKDIR_P) tools && \
+	$(PROTOC_C) --c_out=. --proto_path=$(srcdir) $(srcdir)/tools/pprof.proto
+endif
+EXTRA_DIST += tools/pprof.proto
 
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
