@@ -14,8 +14,8 @@
 
 #include "base/log.h"
 #include "tools/export.h"
-#include "tools/weighed_tree.h"
 #include "tools/text.h"
+#include "tools/weighed_tree.h"
 
 /* Frames are told apart by ';', lines by '\n'. */
 static void put_name(struct buf *b, const char *name)

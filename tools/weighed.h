@@ -7,8 +7,8 @@
  * what was inlined there. A frame is a function: a call that was inlined has frames of
  * its own, which share an offset with the procedure that is theirs.
  *
- * I1  Per column: Σ values = what cpi prof says of the selection, whatever the source
- *     knows of images, procedures and labels.
+ * I1  Per column: Σ values = what reports say of the selection (cpi prof of samples,
+ *     cpi tree of call stacks), whatever is known of images, procedures and labels.
  */
 #ifndef CPI_TOOLS_WEIGHED_H
 #define CPI_TOOLS_WEIGHED_H

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/hash.h"
-#include "tools/weighed_frames.h"
 #include "tools/report.h"
+#include "tools/weighed_frames.h"
 
 /* Stacks of an image come together: it is the last one, or searched for. */
 static uint32_t find_image(const struct weighed_tree *t, int64_t id)

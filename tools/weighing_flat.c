@@ -15,13 +15,11 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/log.h"
-#include "tools/weighed_frames.h"
 #include "tools/imagecache.h"
-#include "tools/weighed_labels.h"
-#include "tools/prof.h"
 #include "tools/progress.h"
 #include "tools/strings.h"
+#include "tools/weighed_frames.h"
+#include "tools/weighed_labels.h"
 #include "tools/weighing.h"
 
 #define NOBODY UINT32_MAX
