@@ -102,6 +102,17 @@ static int compare_places(const void *a, const void *b)
 	return (x->context > y->context) - (x->context < y->context);
 }
 
+static int compare_apart(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->image != y->image || x->stream != y->stream || x->context == y->context)
+		return compare_places(a, b);
+	if (!x->context || !y->context)
+		return x->context ? -1 : 1;
+	return x->context < y->context ? -1 : 1;
+}
+
 /* Kinds of one place come behind each other. */
 static int read_place(sqlite3_stmt *st, void *ctx)
 {
@@ -181,7 +192,8 @@ int places_find(sqlite3 *h, const struct query_selection *sel, const char *epoch
 	if (!err)
 		err = read_places(h, &f, epochs, contexts);
 	if (!err && p->nr)
-		qsort(p->place, p->nr, sizeof(*p->place), compare_places);
+		qsort(p->place, p->nr, sizeof(*p->place),
+		      sel->apart ? compare_apart : compare_places);
 	free(f.images);
 	free(f.streams);
 	return err;

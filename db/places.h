@@ -24,7 +24,9 @@ struct places {
 	size_t nr_images;
 	int64_t *stream; /* ids by ROWS_STREAM_ORDER */
 	size_t nr_streams;
-	struct place *place; /* by image, stream, epoch and context; each once */
+	/* By image, stream, epoch and context; of a selection that is apart, context 0
+	 * is the last and epochs follow. Each once. */
+	struct place *place;
 	size_t nr;
 };
 

@@ -42,15 +42,15 @@ static bool value_matches(const struct query_selection *sel, enum context_kind k
 static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
 {
 	sqlite3_stmt *st = NULL;
-	const char *comma = "";
+	const char *comma = sel->context ? "" : ",";
 	int err;
 
-	if (!sel->context) {
-		buf_puts(out, "[0]");
+	buf_puts(out, sel->context ? "[" : "[0");
+	if (!sel->context && !sel->apart) {
+		buf_puts(out, "]");
 		buf_str(out);
 		return out->err;
 	}
-	buf_putc(out, '[');
 	err = sql_prepare(h, "SELECT id, name FROM context", &st);
 	while (!err && (err = sql_step(st)) == 1) {
 		const char *value = context_value(sql_text(st, 1), sel->kind);
@@ -89,13 +89,25 @@ static int need_contexts(sqlite3 *h, const char *epochs, enum context_kind kind)
 	return err == -ENOENT ? -CPI_EEMPTY : err;
 }
 
+int query_need_contexts(struct db *db, const struct query_epochs *e,
+			enum context_kind kind)
+{
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	if (!err)
+		err = need_contexts(db_handle(db), ids.data, kind);
+	buf_fini(&ids);
+	return err;
+}
+
 static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
 {
 	int err = rows_epoch_ids(sel->epochs, &s->epochs);
 
 	if (!err)
 		err = list_contexts(h, sel, &s->contexts);
-	if (!err && sel->context)
+	if (!err && (sel->context || sel->apart))
 		err = need_contexts(h, s->epochs.data, sel->kind);
 	return err;
 }
@@ -130,22 +142,61 @@ static int read_place(sqlite3_stmt *st, const struct query_profile *row,
 	return err;
 }
 
-/* Adds up the nr places of an image and a stream. */
-static int hand_out(sqlite3_stmt *st, const struct places *places,
-		    const struct place *place, size_t nr, query_profile_fn fn,
-		    void *ctx)
+/* What the rows of query_profiles() are made of, and whom they are for. */
+struct handing {
+	sqlite3 *h;
+	const struct query_selection *sel;
+	sqlite3_stmt *st; /* the blobs of a place */
+	struct places places;
+	query_profile_fn fn;
+	void *ctx;
+};
+
+/* The value of a context as a new string; NULL of everybody's. */
+static int name_context(const struct handing *d, int64_t context, char **out)
 {
-	struct query_profile row = { .image = places->image[place->image],
-				     .stream = places->stream[place->stream],
+	const char *value;
+	sqlite3_stmt *st = NULL;
+	int err;
+
+	if (!d->sel->apart || !context)
+		return 0;
+	err = sql_prepare(d->h, "SELECT name FROM context WHERE id = ?1", &st);
+	if (!err)
+		err = sql_bind(st, "i", context);
+	if (!err && (err = sql_step(st)) == 1) {
+		value = context_value(sql_text(st, 0), d->sel->kind);
+		*out = strdup(value ? value : "");
+		err = *out ? 0 : -ENOMEM;
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
+/* Adds up the nr places of one row. */
+static int hand_out(const struct handing *d, const struct place *place, size_t nr)
+{
+	struct query_profile row = { .image = d->places.image[place->image],
+				     .stream = d->places.stream[place->stream],
 				     .profile = profile_new() };
-	int err = row.profile ? 0 : -ENOMEM;
+	char *context = NULL;
+	int err = row.profile ? name_context(d, place->context, &context) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < nr; i++)
-		err = read_place(st, &row, &place[i]);
+		err = read_place(d->st, &row, &place[i]);
+	row.context = context;
 	if (!err)
-		err = fn(ctx, &row);
+		err = d->fn(d->ctx, &row);
 	profile_free(row.profile);
+	free(context);
 	return err;
+}
+
+static bool same_row(const struct handing *d, const struct place *a,
+		     const struct place *b)
+{
+	return a->image == b->image && a->stream == b->stream &&
+	       (!d->sel->apart || a->context == b->context);
 }
 
 static size_t count_images(const struct places *p)
@@ -157,9 +208,10 @@ static size_t count_images(const struct places *p)
 	return nr;
 }
 
-static int hand_out_all(sqlite3_stmt *st, const struct places *p, query_profile_fn fn,
-			void *ctx, void (*progress)(void *ctx, size_t done, size_t all))
+static int hand_out_all(const struct handing *d,
+			void (*progress)(void *ctx, size_t done, size_t all))
 {
+	const struct places *p = &d->places;
 	const size_t all = count_images(p);
 	size_t nr, done = 0;
 	int err = 0;
@@ -167,15 +219,14 @@ static int hand_out_all(sqlite3_stmt *st, const struct places *p, query_profile_
 	for (size_t i = 0; !err && i < p->nr; i += nr) {
 		const struct place *first = &p->place[i];
 
-		for (nr = 1; i + nr < p->nr && first[nr].image == first->image &&
-			     first[nr].stream == first->stream;)
+		for (nr = 1; i + nr < p->nr && same_row(d, first, &first[nr]);)
 			nr++;
-		err = hand_out(st, p, first, nr, fn, ctx);
+		err = hand_out(d, first, nr);
 		if (i + nr < p->nr && first[nr].image == first->image)
 			continue;
 		done++;
 		if (!err && progress)
-			progress(ctx, done, all);
+			progress(d->ctx, done, all);
 	}
 	return err;
 }
@@ -186,25 +237,23 @@ int query_profiles(struct db *db, const struct query_selection *sel,
 {
 	static const char sql[] = "SELECT kind, counts FROM profile WHERE epoch = ?1"
 				  " AND image = ?2 AND stream = ?3 AND context = ?4";
-	sqlite3 *h = db_handle(db);
-	struct places places = { 0 };
+	struct handing d = { .h = db_handle(db), .sel = sel, .fn = fn, .ctx = ctx };
 	struct scope scope = { 0 };
-	sqlite3_stmt *st = NULL;
-	int err = scope_init(&scope, h, sel);
+	int err = scope_init(&scope, d.h, sel);
 
 	if (!err)
-		err = rows_check_whole(h, scope.epochs.data);
+		err = rows_check_whole(d.h, scope.epochs.data);
 	if (!err)
-		err = places_find(h, sel, scope.epochs.data, scope.contexts.data,
-				  rows_image_matches, &places);
+		err = places_find(d.h, sel, scope.epochs.data, scope.contexts.data,
+				  rows_image_matches, &d.places);
 	if (!err)
-		err = sql_prepare(h, sql, &st);
+		err = sql_prepare(d.h, sql, &d.st);
 	if (!err)
-		err = hand_out_all(st, &places, fn, ctx, progress);
+		err = hand_out_all(&d, progress);
 	if (!err)
-		err = rows_check_whole(h, scope.epochs.data);
-	sqlite3_finalize(st);
-	places_fini(&places);
+		err = rows_check_whole(d.h, scope.epochs.data);
+	sqlite3_finalize(d.st);
+	places_fini(&d.places);
 	scope_fini(&scope);
 	return err;
 }

@@ -126,6 +126,8 @@ struct query_selection {
 	const char *context; /* glob on values of the kind; needs profiles by it
 				(-CPI_EEMPTY without) */
 	enum context_kind kind;
+	bool apart; /* each context of the kind by itself; without context, everybody
+		       behind them. -CPI_EEMPTY as above */
 };
 
 struct query_image {
@@ -136,11 +138,17 @@ struct query_image {
 struct query_profile {
 	struct query_image image;
 	int64_t stream;
+	const char *context;     /* of a selection that is apart; NULL: everybody's */
 	struct profile *profile; /* all kinds, merged over the selected epochs */
 };
 
+/* Whether the epochs have profiles by contexts of a kind: 0, -CPI_EEMPTY, -errno. */
+int query_need_contexts(struct db *db, const struct query_epochs *e,
+			enum context_kind kind);
+
 /*
- * Calls fn for each (image, stream) of the selection with its merged profile,
+ * Calls fn for each (image, stream) of the selection, and each context of one that is
+ * apart, with its merged profile,
  * which is freed after the call. Images and streams are in an order that is made
  * of what they are, so that it is the same in a copy. fn's non-zero return stops and is
  * returned. A blob that does not decode is logged and ends it with -CPI_ECORRUPT. Each

@@ -11,6 +11,7 @@ dist_man_MANS += \
 	man/cpi-cfg.1 \
 	man/cpi-diff.1 \
 	man/cpi-epoch.1 \
+	man/cpi-export.1 \
 	man/cpi-flame.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \

@@ -45,13 +45,17 @@ t_unwind_dump_SOURCES = t/unwind_dump.c
 t_unwind_dump_CFLAGS = $(AM_CFLAGS)
 t_unwind_dump_LDADD = $(t_isa_dump_LDADD) $(UNWIND_LIBS)
 EXTRA_DIST += t/gdb_chains.py t/programs/standing.cc
-dist_check_SCRIPTS += t/0130-unwind-gdb.t
-QUICK_TESTS += t/0130-unwind-gdb.t
+dist_check_SCRIPTS += t/0131-unwind-gdb.t
+QUICK_TESTS += t/0131-unwind-gdb.t
 # Lines and inlined calls, against LLVM and binutils.
 check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
 t_lines_dump_CFLAGS = $(AM_CFLAGS)
 t_lines_dump_LDADD = $(t_isa_dump_LDADD)
+# What other viewers read.
+EXTRA_DIST += t/export_check.py
+dist_check_SCRIPTS += t/0130-export-formats.t
+QUICK_TESTS += t/0130-export-formats.t
 LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t t/0122-lines-inlines.t
 EXTRA_DIST += t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
 dist_check_SCRIPTS += $(LINES_TESTS)

@@ -67,6 +67,8 @@ struct cmd_options {
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;
+	/* export */
+	int labels; /* which word of WEIGHING_BY */
 	/* stats, diff */
 	int normalize;
 	double fdr, threshold; /* which is in percent */
@@ -196,8 +198,8 @@ struct cmd_context {
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
 	cmd_hot, cmd_records, cmd_tree, cmd_callers, cmd_callees, cmd_flame, cmd_top,
-	cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label, cmd_rate,
-	cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_pairs, cmd_help;
+	cmd_cfg, cmd_stats, cmd_diff, cmd_export, cmd_epoch, cmd_flush, cmd_label,
+	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_pairs, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -23,6 +23,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_cfg.c \
 	tools/cmd_diff.c \
 	tools/cmd_epoch.c \
+	tools/cmd_export.c \
 	tools/cmd_flame.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
@@ -56,6 +57,11 @@ tools_libtools_a_SOURCES = \
 	tools/explaining.c tools/explaining.h \
 	tools/explaining_each.c \
 	tools/explaining_text.c \
+	tools/export.h \
+	tools/export_callgrind.c \
+	tools/export_collapsed.c \
+	tools/export_firefox.c \
+	tools/export_speedscope.c \
 	tools/flame.c tools/flame.h \
 	tools/flame_diff.c tools/flame_diff.h \
 	tools/frames.c tools/frames.h \
@@ -98,6 +104,7 @@ tools_libtools_a_SOURCES = \
 	tools/stats_busy.c tools/stats_busy.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
+	tools/strings.c tools/strings.h \
 	tools/summary.c tools/summary.h \
 	tools/table.c tools/table.h \
 	tools/table_text.c tools/table_cells.h \
@@ -113,6 +120,14 @@ tools_libtools_a_SOURCES = \
 	tools/tree.c tools/tree.h \
 	tools/tree_print.c \
 	tools/unpack.c tools/unpack.h \
+	tools/weighed.h \
+	tools/weighed_frames.c tools/weighed_frames.h \
+	tools/weighed_labels.c tools/weighed_labels.h \
+	tools/weighed_places.c tools/weighed_places.h \
+	tools/weighed_tree.c tools/weighed_tree.h \
+	tools/weighing.c tools/weighing.h \
+	tools/weighing_flat.c \
+	tools/weighing_stacks.c \
 	tools/whom.c tools/whom.h \
 	tools/xml.c tools/xml.h
 nodist_tools_libtools_a_SOURCES = tools/flame_parts.h
@@ -130,10 +145,26 @@ tools/flame_parts.h: tools/flame.css tools/flame.js
 	done > $@.tmp && mv $@.tmp $@
 tools/libtools_a-flame.$(OBJEXT): tools/flame_parts.h
 
+# pprof's format.
+if PROTOBUF_C
+tools_libtools_a_CFLAGS += $(PROTOBUF_C_CFLAGS)
+tools_libtools_a_SOURCES += tools/export_pprof.c
+nodist_tools_libtools_a_SOURCES += tools/pprof.pb-c.c tools/pprof.pb-c.h
+BUILT_SOURCES += tools/pprof.pb-c.h
+CLEANFILES += tools/pprof.pb-c.c tools/pprof.pb-c.h
+tools/libtools_a-export_pprof.$(OBJEXT): tools/pprof.pb-c.h
+tools/pprof.pb-c.c: tools/pprof.pb-c.h
+tools/pprof.pb-c.h: tools/pprof.proto
+	$(AM_V_GEN)$(MKDIR_P) tools && \
+	$(PROTOC_C) --c_out=. --proto_path=$(srcdir) $(srcdir)/tools/pprof.proto
+endif
+EXTRA_DIST += tools/pprof.proto
+
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(ZLIB_LIBS) -lm
+	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(PROTOBUF_C_LIBS) \
+	$(ZLIB_LIBS) -lm
 
 # The capture's server is cpid's and cpi record's alone.
 pkglibexec_PROGRAMS += tools/cpi-capture

@@ -550,6 +550,44 @@ static int find_kernel(void *ctx, const struct query_profile *row)
 	return 0;
 }
 
+static int list_row(void *ctx, const struct query_profile *row)
+{
+	buf_printf(ctx, "%s %s %d\n", row->image.desc.name,
+		   row->context ? row->context : "-", (int)profile_total(row->profile));
+	return 0;
+}
+
+START_TEST(contexts_apart_come_before_everybody)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e,
+				       .kind = CONTEXT_LABEL,
+				       .apart = true };
+	struct buf rows = { 0 };
+
+	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
+	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
+	ck_assert_str_eq(buf_str(&rows), "/usr/bin/cc1 nightly 20\n"
+					 "/usr/bin/cc1 - 30\n"
+					 "[kernel] - 15\n"
+					 "[kernel] - 21\n");
+	buf_reset(&rows);
+	sel.context = "*";
+	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
+	ck_assert_str_eq(buf_str(&rows), "/usr/bin/cc1 nightly 20\n");
+	ck_assert_int_eq(query_need_contexts(db, &e, CONTEXT_LABEL), 0);
+	ck_assert_int_eq(query_need_contexts(db, &e, CONTEXT_PROCESS), -CPI_EEMPTY);
+	sel.kind = CONTEXT_PROCESS;
+	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), -CPI_EEMPTY);
+	buf_fini(&rows);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(captures_come_back_in_unsigned_order)
 {
 	struct dbtest t;
@@ -642,6 +680,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_damaged_blob_is_named);
 	tcase_add_test(tc, commands_have_totals_by_image);
 	tcase_add_test(tc, contexts_have_totals_and_so_has_what_is_in_none);
+	tcase_add_test(tc, contexts_apart_come_before_everybody);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
 	tcase_add_test(tc, an_empty_database_has_no_epochs);

@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi export on a database whose every count is known (t/mkdb.c), read by
+# t/export_check.py and by what the formats are for.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/known.sh"
+
+command -v python3 >/dev/null || skip_all "no python3 to read the formats with"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' ||
+	skip_all "python3 is older than 3.8"
+
+plan 39
+
+check()
+{
+	python3 "$srcdir/t/export_check.py" "$@"
+}
+
+# totals FORMAT OPTION...: what an export has altogether
+totals()
+{
+	format=$1
+	shift
+	cpi export --format="$format" -o out "$@" 2>err && check "$format" out totals
+}
+
+formats='collapsed speedscope firefox callgrind'
+if cpi export -o probe 2>/dev/null; then
+	formats="pprof $formats"
+	cpi export 2>/dev/null >stdout.gz
+	cmp -s probe stdout.gz
+	ok $? "standard output is the same"
+else
+	like "$(cpi export 2>&1)" 'libprotobuf-c-dev' "what is missing for pprof is said"
+fi
+
+# prof says the same of every selection that is not of mixed time.
+for options in "--epoch=full" "--epoch=all" "--epoch=full --image=target" \
+	"--epoch=full --event=page-faults"; do
+	# shellcheck disable=SC2086 # words
+	cpi prof $options --format=csv >prof.csv 2>/dev/null
+	check prof prof.csv totals | grep -v 'time 0' >want
+	for format in pprof speedscope firefox callgrind; do
+		case $formats in
+		*$format*)
+			# shellcheck disable=SC2086
+			is "$(totals $format $options)" "$(cat want)" \
+				"$format has the samples and the time of cpi prof $options"
+			;;
+		*) skip 1 "no protobuf-c here" ;;
+		esac
+	done
+done
+
+collapsed()
+{
+	cpi export --format=collapsed "$@" 2>err | sort
+}
+
+is "$(collapsed --epoch full)" "$(cat <<'END'
+?[31mred,"x"??;[unknown procedure] in ?[31mred,"x"?? 7
+[kernel];[unknown procedure] in [kernel] 5
+[kernel];do_syscall_64 55
+[unknown] ambiguous 2
+[unknown] map_gap 3
+app;[unknown procedure] in app 20
+target;[unknown procedure] in target 8
+target;target_cold 300
+target;target_hot 600
+END
+)" "a line for each stack, hostile names on one line"
+like "$(cat err)" '1000 samples of .idle. are left out' "what is left out is said"
+is "$(collapsed --epoch full --idle | grep idle)" "[idle] 1000" "the idle loop is asked for"
+is "$(collapsed --epoch full --event page-faults)" "target;target_cold 12" "one event alone"
+is "$(collapsed --epoch all --image target | tail -n 1)" "target;target_hot 800000000" \
+	"samples of different periods are added up as time"
+like "$(cat err)" 'the numbers are ns' "that is said"
+
+MKDB_HOST=web2 "$builddir/t/mkdb" other.db "$target"
+is "$(cpi export --db known.db --db other.db --epoch full --image target \
+	--format collapsed 2>/dev/null | sort | grep hot)" \
+	"web1;target;target_hot 600
+web2;target;target_hot 600" "machines stay apart"
+
+case $formats in
+pprof*)
+	is "$(cpi export --db known.db --db other.db --epoch full -o out 2>/dev/null
+		check pprof out labels)" "1000 12 1000000000 host=web1
+1000 12 1000000000 host=web2" "each sample names its machine"
+	;;
+*) skip 1 "no protobuf-c here" ;;
+esac
+
+cpi export --format=collapsed --by=comm >out 2>err
+is "$?" 1 "labels that are not kept are no labels"
+like "$(cat err)" 'no profiles by comm: collect them with' "and how to have them is said"
+cpi export --format=collapsed --by=comm --label=x 2>err
+is "$?" 2 "two kinds of context at once are refused"
+cpi export --format=collapsed --stacks 2>err
+is "$?" 1 "stacks that were not sampled are no stacks"
+like "$(cat err)" 'no call stacks: collect them with' "and how to have them is said"
+cpi export --format=collapsed -o /nonexistent/out 2>err
+is "$?" 1 "an output that cannot be is an error"
+like "$(cat err)" '/nonexistent/out: No such file' "and is named"
+
+# The readers themselves.
+if [ "${formats%% *}" != pprof ]; then
+	skip 4 "no protobuf-c here"
+elif ! command -v go >/dev/null; then
+	skip 4 "no go, whose 'go tool pprof' reads profiles"
+else
+	HOME=$tmp
+	export HOME
+	cpi export --epoch full -o out 2>/dev/null
+	go tool pprof -raw out >raw 2>&1
+	ok $? "go tool pprof takes it"
+	like "$(cat raw)" 'cpu-clock/count page-faults/count time/nanoseconds.dflt.' \
+		"go tool pprof shows time first"
+	like "$(cat raw)" 'target_cold .*/target.c:[0-9]* s=' "and knows lines"
+	like "$(go tool pprof -top -sample_index=cpu-clock out 2>&1)" \
+		' 600 60.00% .* target_hot' "and counts as cpi prof does"
+fi
+if [ "${formats%% *}" != pprof ] || ! command -v protoc >/dev/null; then
+	skip 1 "no protoc to decode protocol buffers with"
+else
+	cpi export --epoch full -o out 2>/dev/null
+	gzip -dc <out | protoc --decode=pprof.Profile --proto_path="$srcdir/tools" \
+		"$srcdir/tools/pprof.proto" >decoded
+	is "$(grep -c '^sample {' decoded) $(grep -Ec '^ *[0-9]+: ' decoded)" "11 0" \
+		"protoc decodes all of it"
+fi
+if ! command -v callgrind_annotate >/dev/null; then
+	skip 2 "no valgrind, whose callgrind_annotate reads callgrind's format"
+else
+	cpi export --epoch full --format callgrind -o callgrind.out 2>/dev/null
+	callgrind_annotate callgrind.out >annotated 2>warnings
+	is "$? $(cat warnings)" "0 " "callgrind_annotate takes it"
+	like "$(cat annotated)" '600 .60.00%. .*target.c:target_hot' \
+		"and counts as cpi prof does"
+fi

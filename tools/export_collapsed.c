@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export_collapsed.c - a line for each stack: "comm;outer;inner 12"
+ *
+ * What comes last is one number. It is samples where all of them stand for the same;
+ * else it is the time that they stand for, as only that may be added up.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tools/export.h"
+#include "tools/text.h"
+#include "tools/weighed_tree.h"
+
+/* Frames are told apart by ';', lines by '\n'. */
+static void put_name(struct buf *b, const char *name)
+{
+	const size_t from = b->len;
+
+	text_put_clean(b, *name ? name : "?");
+	for (size_t i = from; i < b->len; i++) {
+		if (b->data[i] == ';')
+			b->data[i] = ':';
+	}
+}
+
+static void put_stack(struct buf *b, const struct weighed_tree *t, uint32_t at)
+{
+	const struct weighed_tree_node *node = t->at[at];
+
+	if (node->parent != WEIGHED_NONE) {
+		put_stack(b, t, node->parent);
+		buf_putc(b, ';');
+	}
+	put_name(b, strings_at(&t->strings, t->frame[node->frame]->function));
+}
+
+static size_t choose_column(const struct weighing *w)
+{
+	if (w->time == w->nr_columns || !w->ev.event[0].mixed)
+		return 0;
+	log_warn("samples of %s stand for different amounts: the numbers are ns",
+		 w->ev.event[0].name);
+	return w->time;
+}
+
+int export_collapsed(struct weighing *w)
+{
+	const size_t column = choose_column(w);
+	struct weighed_tree t;
+	struct buf line = { 0 };
+	int err = weighed_tree_gather(&t, w, false);
+
+	for (size_t i = 0; i < t.nr && !err; i++) {
+		const double value = round(t.at[i]->value[column]);
+
+		if (value < 1)
+			continue;
+		buf_reset(&line);
+		put_stack(&line, &t, (uint32_t)i);
+		printf("%s %.0f\n", buf_str(&line), value);
+		err = line.err;
+	}
+	buf_fini(&line);
+	weighed_tree_fini(&t);
+	return err;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/weighed_places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/hash.h"
+
+/* Lives longer than the row that named it. */
+struct place_image {
+	struct hnode node;
+	struct query_image image;
+};
+
+struct weighed_place {
+	struct hnode node;
+	const struct place_image *in;
+	uint64_t offset;
+	size_t first, nr; /* of the frames */
+};
+
+static int find_image(struct weighed_places *p, const struct query_image *image,
+		      const struct place_image **out)
+{
+	const uint64_t hash = hash_u64((uint64_t)image->id);
+	struct place_image *in;
+	uint32_t name;
+	int err;
+
+	for (struct hnode *n = hmap_first(&p->images, hash); n; n = hmap_next(n)) {
+		*out = container_of(n, struct place_image, node);
+		if ((*out)->image.id == image->id)
+			return 0;
+	}
+	err = strings_add(&p->strings, image->desc.name, &name);
+	if (err)
+		return err;
+	in = arena_alloc(&p->memory, sizeof(*in));
+	if (!in || hmap_insert(&p->images, &in->node, hash))
+		return -ENOMEM;
+	in->image = *image;
+	in->image.desc.name = strings_at(&p->strings, name);
+	*out = in;
+	return 0;
+}
+
+static uint64_t hash_place(const struct query_image *image, uint64_t offset)
+{
+	return hash_u64(hash_u64((uint64_t)image->id) ^ offset);
+}
+
+static struct weighed_place *find(const struct weighed_places *p,
+				  const struct query_image *image, uint64_t offset)
+{
+	struct hnode *n = hmap_first(&p->places, hash_place(image, offset));
+
+	for (; n; n = hmap_next(n)) {
+		struct weighed_place *place =
+			container_of(n, struct weighed_place, node);
+
+		if (place->in->image.id == image->id && place->offset == offset)
+			return place;
+	}
+	return NULL;
+}
+
+int weighed_places_note(struct weighed_places *p, const struct query_image *image,
+			uint64_t offset)
+{
+	struct weighed_place *place, **grown;
+	int err;
+
+	if (find(p, image, offset))
+		return 0;
+	if (p->nr == WEIGHED_MAX_PLACES)
+		return -CPI_ELIMIT;
+	if (!p->memory.limit)
+		arena_init(&p->memory, 0);
+	grown = grow(p->place, p->nr, &p->cap, sizeof(struct weighed_place *));
+	if (!grown)
+		return -ENOMEM;
+	p->place = grown;
+	place = arena_alloc(&p->memory, sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	place->offset = offset;
+	err = find_image(p, image, &place->in);
+	if (!err)
+		err = hmap_insert(&p->places, &place->node, hash_place(image, offset));
+	if (!err)
+		p->place[p->nr++] = place;
+	return err;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct weighed_place *x = *(struct weighed_place *const *)a;
+	const struct weighed_place *y = *(struct weighed_place *const *)b;
+
+	if (x->in != y->in)
+		return x->in->image.id < y->in->image.id ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* A copy that outlives the image. */
+static int keep(struct weighed_places *p, const char **text)
+{
+	uint32_t nr;
+	int err;
+
+	if (!*text)
+		return 0;
+	err = strings_add(&p->strings, *text, &nr);
+	if (!err)
+		*text = strings_at(&p->strings, nr);
+	return err;
+}
+
+static int look_up(struct weighed_places *p, struct image_cache *images,
+		   struct weighed_place *place)
+{
+	const struct query_image *image = &place->in->image;
+	struct image *im = NULL;
+	int err = image_cache_get(images, image, &im);
+
+	if (err == -ENOMEM)
+		return err;
+	place->first = p->frames.nr;
+	err = weighed_frames_add(&p->frames, image, im, place->offset);
+	place->nr = p->frames.nr - place->first;
+	for (size_t i = place->first; i < p->frames.nr && !err; i++) {
+		struct weighed_frame *f = &p->frames.at[i];
+
+		err = keep(p, &f->function);
+		if (!err)
+			err = keep(p, &f->raw);
+		if (!err)
+			err = keep(p, &f->line.file);
+		if (!err)
+			err = keep(p, &f->begin.file);
+	}
+	if (im)
+		image_cache_warn_lines(images, image, im);
+	return err;
+}
+
+int weighed_places_look_up(struct weighed_places *p, struct image_cache *images,
+			   struct progress *progress)
+{
+	int err = 0;
+
+	if (p->nr)
+		qsort(p->place, p->nr, sizeof(struct weighed_place *), compare_places);
+	for (size_t i = 0; i < p->nr && !err; i++) {
+		progress_update(progress, i, p->nr);
+		err = look_up(p, images, p->place[i]);
+	}
+	return err;
+}
+
+int weighed_places_add(const struct weighed_places *p, const struct query_image *image,
+		       uint64_t offset, struct weighed_frames *out)
+{
+	const struct weighed_place *place = find(p, image, offset);
+	int err = place ? 0 : -ENOENT;
+
+	for (size_t i = 0; !err && i < place->nr; i++)
+		err = weighed_frames_append(out, &p->frames.at[place->first + i]);
+	return err;
+}
+
+void weighed_places_fini(struct weighed_places *p)
+{
+	weighed_frames_fini(&p->frames);
+	strings_fini(&p->strings);
+	hmap_fini(&p->images);
+	hmap_fini(&p->places);
+	arena_fini(&p->memory);
+	free(p->place);
+	*p = (struct weighed_places){ 0 };
+}

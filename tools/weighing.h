@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * weighing.h - a selection as weighted stacks
+ */
+#ifndef CPI_TOOLS_WEIGHING_H
+#define CPI_TOOLS_WEIGHING_H
+
+#include "tools/events.h"
+#include "tools/imagecache.h"
+#include "tools/select.h"
+#include "tools/weighed.h"
+
+struct weighing {
+	const struct cmd_context *ctx;
+	struct cmd_context
+		every_event; /* ctx, for what call stacks have no --event of */
+	struct selection sel;
+	struct events ev;
+	/* Per event its samples; then, where the first measures time, that time. */
+	struct weighed_column column[EVENTS_MAX + 1];
+	size_t nr_columns;
+	size_t time; /* the column; nr_columns: there is none */
+	bool has_contexts;
+	enum context_kind kind; /* where has_contexts: of the labels */
+	/* The source: calls fn for each stack. */
+	int (*each)(struct weighing *w, weighed_fn fn, void *ctx);
+};
+
+/* The words of --by: the first is for any kind that there is. */
+#define WEIGHING_BY "auto|none|comm|cgroup|label|process"
+
+/* Whether what is selected can be labelled by --by: 0, or EXIT_USAGE after saying why
+ * not. */
+int weighing_check_by(const struct cmd_context *ctx);
+
+/* Opens the selection of ctx's options. 0, or an error that was said. */
+int weighing_open(const struct cmd_context *ctx, struct weighing *w);
+void weighing_close(struct weighing *w);
+
+/* How many machines the selection is of. */
+size_t weighing_nr_hosts(const struct weighing *w);
+
+/*
+ * The source of samples without callers. Image by image, ascending offsets, and equal
+ * offsets behind each other; so the memory is that of the largest image's counts.
+ */
+int weighing_flat(struct weighing *w, weighed_fn fn, void *ctx);
+
+/*
+ * The source of call stacks, which are samples of their own: the time of the same
+ * machine, measured again. Names of frames are in memory.
+ */
+int weighing_stacks(struct weighing *w, weighed_fn fn, void *ctx);
+
+/* For the sources: calls fn with the epochs of each machine. */
+typedef int (*weighing_host_fn)(void *ctx, const struct query_epochs *epochs);
+int weighing_each_host(struct weighing *w, weighing_host_fn fn, void *ctx);
+
+/* The images, looked for as the options say; to be freed also after a failure. */
+int weighing_open_images(struct weighing *w, struct image_cache **out);
+
+/* The root of stacks whose context is not known, where others have one; else NULL. */
+const char *weighing_missing_whom(const struct weighing *w);
+
+/* Adds samples of an event, each weighing weight, to values per column. */
+void weighing_add(const struct weighing *w, size_t event, uint64_t n, double weight,
+		  double *value);
+
+/* Says how many samples of the idle loop were left out, if any were. */
+void weighing_say_idle(double samples);
+
+#endif
