@@ -39,6 +39,11 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
+	daemon/perfdata.c daemon/perfdata.h \
+	daemon/perfdata_attr.c daemon/perfdata_header.c \
+	daemon/perfdata_queue.c daemon/perfdata_record.c \
+	daemon/perfdata_sample.c daemon/perfdata_source.c \
+	daemon/perfdata_unpack.c daemon/perfdata_private.h \
 	daemon/perfev.c daemon/perfev.h \
 	daemon/platform.c daemon/platform.h \
 	daemon/privileges.c daemon/privileges.h \

@@ -258,3 +258,9 @@ check_PROGRAMS += t/runsdb
 t_runsdb_SOURCES = t/runsdb.c
 t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_runsdb_LDADD = $(t_mkdb_LDADD)
+
+# Recorded samples, against perf.
+check_PROGRAMS += t/perfdata_dump
+t_perfdata_dump_SOURCES = t/perfdata_dump.c
+t_perfdata_dump_CFLAGS = $(AM_CFLAGS)
+t_perfdata_dump_LDADD = daemon/libdaemon.a base/libbase.a $(ZSTD_LIBS)
