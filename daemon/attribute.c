@@ -43,6 +43,21 @@ static const char *comm_of(const struct process *p, uint32_t tgid)
 	return p && p->comm[0] ? p->comm : "[unknown]";
 }
 
+static struct place recorded_place(const struct attribution *a, uint64_t pc)
+{
+	const struct range *r = rangemap_find(a->recorded, pc);
+
+	if (!r)
+		return (struct place){ .loss = SAMPLE_KERNEL_UNMAPPED,
+				       .start = pc,
+				       .end = pc + 1 };
+	return (struct place){ .image = r->value,
+			       .bias = r->bias,
+			       .loss = SAMPLE_KEPT,
+			       .start = r->start,
+			       .end = r->end };
+}
+
 static struct place kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
 				 uint64_t now_ns)
 {
@@ -96,7 +111,7 @@ static struct place user_place(struct attribution *a, const struct batch *b,
 
 	if (result != PROCMAP_FOUND)
 		return place;
-	if (jit_may_hold(hit.image) && jit_place(a, b, pc, &place))
+	if (a->jit && jit_may_hold(hit.image) && jit_place(a, b, pc, &place))
 		return place;
 	if (hit.image->unknown != SAMPLE_KEPT) {
 		place.loss = hit.image->unknown;
@@ -125,7 +140,8 @@ static struct place find_place(struct attribution *a, const struct batch *b,
 
 	if (!kernel_address(pc))
 		return user_place(a, b, pc, tgid, generation);
-	place = kernel_place(a, pc, tgid, b->to_ns);
+	place = a->recorded ? recorded_place(a, pc)
+			    : kernel_place(a, pc, tgid, b->to_ns);
 	if (same_process(run, e) && kernel_address(run->place.start))
 		place.process = run->place.process;
 	else
@@ -168,7 +184,7 @@ static void wait_or_lose(struct attribution *a, const struct batch *b,
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct jit_sample s = { r->first[i], b->from_ns, b->to_ns };
 
-		if (r->place.loss != SAMPLE_ANONYMOUS ||
+		if (r->place.loss != SAMPLE_ANONYMOUS || !a->jit ||
 		    !jit_wait(a->jit, r->place.process, &s))
 			n += cpi_entry_count(&r->first[i]);
 	}

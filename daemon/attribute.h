@@ -9,6 +9,7 @@
 #ifndef CPI_DAEMON_ATTRIBUTE_H
 #define CPI_DAEMON_ATTRIBUTE_H
 
+#include "base/rangemap.h"
 #include "daemon/codecache.h"
 #include "daemon/collector.h"
 #include "daemon/jit.h"
@@ -21,7 +22,9 @@ struct attribution {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
-	struct jit *jit;
+	struct jit *jit; /* NULL: nobody can be asked any more */
+	/* Of another machine, in place of kernel: its images, by address. */
+	const struct rangemap *recorded;
 	struct tally *tally;
 	unsigned int by;        /* 1 << each kind of contexts that is kept */
 	const char *by_process; /* the commands whose processes are; NULL: all */

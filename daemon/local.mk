@@ -45,6 +45,10 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/perfdata_sample.c daemon/perfdata_source.c \
 	daemon/perfdata_unpack.c daemon/perfdata_private.h \
 	daemon/perfev.c daemon/perfev.h \
+	daemon/perfevents.c daemon/perfevents.h \
+	daemon/perfimport.c daemon/perfimport.h \
+	daemon/perfmaps.c daemon/perfmaps.h \
+	daemon/perfstreams.c daemon/perfstreams.h \
 	daemon/platform.c daemon/platform.h \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/procmap.c daemon/procmap.h \

@@ -260,7 +260,7 @@ static int list_captures(struct flush *f, const struct tally *t, struct kernel *
 	hmap_for_each (&t->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
-		if (p->context[0] || err)
+		if (p->context[0] || err || !k)
 			continue;
 		if (p->image->desc.kind == IMAGE_VDSO) {
 			if (!have_vdso)
@@ -293,7 +293,7 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 				   .duration_ns = in->duration_ns,
 				   .streams = streams,
 				   .nr_streams = in->nr_streams };
-	i->objects = jit_take(in->jit);
+	i->objects = in->jit ? jit_take(in->jit) : NULL;
 	err = list_profiles(&i->flush, in->tally);
 	if (!err)
 		err = list_comms(&i->flush, in->tally);

@@ -31,6 +31,7 @@ struct outbox_flush {
 	const struct flush_stream
 		*streams; /* by event; copied, their strings must stay */
 	int nr_streams;
+	/* Of this machine; NULL: samples are of another one, or an earlier boot. */
 	struct kernel *kernel; /* names the kernel procedures that have samples */
 	struct jit *jit;       /* its objects are named, and their code is kept */
 	uint64_t from_ns, to_ns, duration_ns;

@@ -42,7 +42,7 @@ const char *perfdata_text(struct perfdata_cursor *c)
 static void decode_mmap(struct perfdata_cursor *c, struct perf_record *r)
 {
 	struct perf_mmap *m = &r->mmap;
-	uint32_t prot = PROT_EXEC;
+	uint32_t prot;
 	uint8_t *id;
 
 	r->pid = perfdata_u32(c);
@@ -66,7 +66,8 @@ static void decode_mmap(struct perfdata_cursor *c, struct perf_record *r)
 		}
 		prot = perfdata_u32(c);
 		perfdata_u32(c);
-		m->executable = prot & PROT_EXEC;
+		if (prot) /* kernels before 3.16 do not say */
+			m->executable = prot & PROT_EXEC;
 	}
 	m->name = perfdata_text(c);
 }

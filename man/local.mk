@@ -12,6 +12,7 @@ dist_man_MANS += \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
 	man/cpi-hot.1 \
+	man/cpi-import.1 \
 	man/cpi-label.1 \
 	man/cpi-list.1 \
 	man/cpi-prof.1 \

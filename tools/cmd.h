@@ -77,6 +77,8 @@ struct cmd_options {
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
+	/* import */
+	bool keep_partial;
 	/* top */
 	double interval;
 	uint64_t looks;
@@ -189,7 +191,7 @@ struct cmd_context {
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
 	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label,
-	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_help;
+	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_import, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

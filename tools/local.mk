@@ -19,6 +19,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
+	tools/cmd_import.c \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_prof.c \
