@@ -46,18 +46,16 @@ const struct perfdata_info *perfdata_info(const struct perfdata *pd)
 static int read_magic(struct perfdata *pd)
 {
 	struct perfdata_cursor c = { 0 };
-	uint8_t header[PIPE_SIZE];
+	uint8_t header[PIPE_SIZE] = { 0 };
 	uint64_t magic;
 	int err = perfdata_source_copy(&pd->source, 0, sizeof(header), header);
 
-	if (err == -CPI_ETRUNCATED)
-		err = -CPI_EFORMAT;
-	if (err)
+	if (err && err != -CPI_ETRUNCATED)
 		return perfdata_fail(pd, 0, err, "%s", err_str(err));
 	memcpy(&magic, header, sizeof(magic));
 	pd->swap = magic == __builtin_bswap64(MAGIC) ||
 		   magic == __builtin_bswap64(MAGIC_OLD);
-	if (!pd->swap && magic != MAGIC && magic != MAGIC_OLD)
+	if (err || (!pd->swap && magic != MAGIC && magic != MAGIC_OLD))
 		return perfdata_fail(pd, 0, -CPI_EFORMAT,
 				     "this is no perf.data file: its first bytes are "
 				     "not PERFILE2");
@@ -221,6 +219,29 @@ static int call(struct perfdata *pd, const struct perf_record *r)
 	return err;
 }
 
+/*
+ * A sample that comes with the counts of its event and those of its group (:S) stands
+ * for as much of each as was counted since the last one.
+ */
+static int hand_out_reads(struct perfdata *pd, struct perf_record *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < r->sample.nr_reads; i++) {
+		struct perf_read read = perfdata_read_value(&r->sample, i);
+		struct perfdata_id *id = perfdata_get_id(pd, read.id);
+
+		if (!id || read.value == id->count)
+			continue;
+		r->id = read.id;
+		r->event = id->event;
+		r->sample.period = read.value - id->count;
+		id->count = read.value;
+		err = call(pd, r);
+	}
+	return err;
+}
+
 int perfdata_hand_out(struct perfdata *pd, uint8_t *record, size_t size,
 		      uint64_t offset)
 {
@@ -237,7 +258,11 @@ int perfdata_hand_out(struct perfdata *pd, uint8_t *record, size_t size,
 		err = perfdata_decode_sample(pd, &c, &r);
 	else if (r.type < PERFDATA_HEADER_ATTR)
 		err = perfdata_decode_record(pd, &c, &r);
-	return err ? err : call(pd, &r);
+	if (err)
+		return err;
+	if (r.type == PERF_RECORD_SAMPLE && r.sample.read_format & PERF_FORMAT_ID)
+		return hand_out_reads(pd, &r);
+	return call(pd, &r);
 }
 
 int perfdata_take_record(struct perfdata *pd, uint8_t *record, size_t size,

@@ -199,8 +199,9 @@ const struct perfdata_info *perfdata_info(const struct perfdata *pd);
 
 /*
  * Calls fn for each record, but those that are about the file itself: attributes,
- * features, rounds. Stops at fn's first non-zero return, which it returns; else as
- * perfdata_open(). What came before an error has been handed out. Once only.
+ * features, rounds. A sample that has counts of several events (:S) is one of each.
+ * Stops at fn's first non-zero return, which it returns; else as perfdata_open(). What
+ * came before an error has been handed out. Once only.
  */
 typedef int (*perfdata_fn)(void *ctx, const struct perf_record *r);
 int perfdata_read(struct perfdata *pd, perfdata_fn fn, void *ctx);

@@ -86,16 +86,23 @@ int perfdata_add_attr(struct perfdata *pd, uint8_t *attr, size_t size)
 	return 0;
 }
 
-int perfdata_find_id(const struct perfdata *pd, uint64_t id)
+struct perfdata_id *perfdata_get_id(const struct perfdata *pd, uint64_t id)
 {
 	for (struct hnode *n = hmap_first(&pd->ids, hash_u64(id)); n;
 	     n = hmap_next(n)) {
-		const struct perfdata_id *i = container_of(n, struct perfdata_id, node);
+		struct perfdata_id *i = container_of(n, struct perfdata_id, node);
 
 		if (i->id == id)
-			return i->event;
+			return i;
 	}
-	return -1;
+	return NULL;
+}
+
+int perfdata_find_id(const struct perfdata *pd, uint64_t id)
+{
+	const struct perfdata_id *i = perfdata_get_id(pd, id);
+
+	return i ? i->event : -1;
 }
 
 int perfdata_add_id(struct perfdata *pd, uint64_t id, int event)
@@ -106,7 +113,7 @@ int perfdata_add_id(struct perfdata *pd, uint64_t id, int event)
 		return 0;
 	if (pd->ids.nr == PERFDATA_MAX_IDS)
 		return -CPI_ELIMIT;
-	i = malloc(sizeof(*i));
+	i = calloc(1, sizeof(*i));
 	if (!i)
 		return -ENOMEM;
 	i->id = id;

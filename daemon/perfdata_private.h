@@ -122,6 +122,7 @@ struct perfdata_id {
 	struct hnode node;
 	uint64_t id;
 	int event;
+	uint64_t count; /* the last that a sample had of it */
 };
 
 struct perfdata_section {
@@ -181,7 +182,8 @@ int perfdata_add_build_id(struct perfdata *pd, uint16_t misc,
 int perfdata_add_attr(struct perfdata *pd, uint8_t *attr, size_t size);
 int perfdata_add_id(struct perfdata *pd, uint64_t id, int event);
 
-/* The event that an id stands for; -1: none. */
+/* The event that an id stands for: NULL, or -1, for none. */
+struct perfdata_id *perfdata_get_id(const struct perfdata *pd, uint64_t id);
 int perfdata_find_id(const struct perfdata *pd, uint64_t id);
 void perfdata_free_attrs(struct perfdata *pd);
 
