@@ -28,6 +28,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/jitowner.c daemon/jitread.c daemon/jitread.h \
 	daemon/keeper.c daemon/keeper.h \
 	daemon/kernel.c daemon/kernel.h \
+	daemon/kerneltext.h \
 	daemon/labels.c daemon/labels.h \
 	daemon/listener.c daemon/listener.h \
 	daemon/loss.c daemon/loss.h \
@@ -76,8 +77,9 @@ BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \
 	daemon/bpf_table.c daemon/bpf_table.h \
 	daemon/bpf_watch.c daemon/bpf_watch.h \
 	daemon/collector_bpf.c \
+	daemon/kerneltext.c \
 	daemon/tick.c daemon/tick.h
-EXTRA_DIST += $(BPF_FILES) kmod/cpi.bpf.c
+EXTRA_DIST += $(BPF_FILES) daemon/kerneltext_none.c kmod/cpi.bpf.c
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES)
 if BPF
@@ -95,6 +97,8 @@ daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
 daemon/cpi.skel.h: daemon/cpi.bpf.o
 	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi.bpf.o name cpi_bpf >$@.tmp && \
 	mv $@.tmp $@
+else
+daemon_libdaemon_a_SOURCES += daemon/kerneltext_none.c
 endif
 
 sbin_PROGRAMS += daemon/cpid

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/log.h"
+#include "base/arena.h"
+#include "base/grow.h"
+
+#define MAX_KERNEL_CODE ((size_t)64 << 20) /* of one flush; more than kernels have */
 
 struct item {
 	struct item *next;
@@ -21,8 +23,10 @@ struct item {
 	char *label;
 	/* a flush's: it points into the tally and the arrays here */
 	struct flush flush;
+	size_t cap_symbols, cap_codes;
 	struct tally *tally;
 	struct jit_object *objects;
+	struct arena kernel_code; /* what was read of it */
 };
 
 struct outbox {
@@ -56,6 +60,7 @@ static void item_free(struct item *i)
 	free((void *)f->codes);
 	tally_free(i->tally);
 	jit_free_objects(i->objects);
+	arena_fini(&i->kernel_code);
 	free(i->label);
 	free(i);
 }
@@ -161,20 +166,17 @@ static int list_losses(struct flush *f, const struct tally *t, int nr_events)
 	return 0;
 }
 
-static int add_symbol(struct flush *f, const struct known_image *image, uint64_t start,
+static int add_symbol(struct item *i, const struct known_image *image, uint64_t start,
 		      uint64_t size, const char *name)
 {
-	struct flush_symbol *grown;
+	struct flush *f = &i->flush;
+	struct flush_symbol *grown = grow((void *)f->symbols, f->nr_symbols,
+					  &i->cap_symbols, sizeof(*grown));
 
-	if ((f->nr_symbols & (f->nr_symbols - 1)) == 0) { /* 0, 1, 2, 4, … */
-		size_t cap = f->nr_symbols ? f->nr_symbols * 2 : 1;
-
-		grown = realloc((void *)f->symbols, cap * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		f->symbols = grown;
-	}
-	grown = (struct flush_symbol *)f->symbols + f->nr_symbols;
+	if (!grown)
+		return -ENOMEM;
+	f->symbols = grown;
+	grown += f->nr_symbols;
 	*grown = (struct flush_symbol){ .image = &image->desc,
 					.start = start,
 					.size = size,
@@ -185,9 +187,39 @@ static int add_symbol(struct flush *f, const struct known_image *image, uint64_t
 	return 0;
 }
 
-/* Names the kernel procedures of one profile that were not named before. */
-static int capture_symbols(struct flush *f, const struct tally_profile *p,
-			   struct kernel *k)
+/* The bytes must stay. */
+static int add_code(struct item *i, const struct flush_code *code)
+{
+	struct flush *f = &i->flush;
+	struct flush_code *grown =
+		grow((void *)f->codes, f->nr_codes, &i->cap_codes, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	f->codes = grown;
+	grown[f->nr_codes++] = *code;
+	return 0;
+}
+
+/* Where it cannot be read there is none. */
+static int capture_kernel_code(struct item *i, const struct known_image *image,
+			       const struct kernel_symbol *s, struct kerneltext *text)
+{
+	const size_t size = s->end - s->start;
+	struct flush_code code = { .image = &image->desc,
+				   .start = s->start - s->base,
+				   .size = size };
+	void *bytes = arena_alloc(&i->kernel_code, size);
+
+	if (!bytes || kerneltext_read(text, s->start, bytes, size))
+		return 0;
+	code.bytes = bytes;
+	return add_code(i, &code);
+}
+
+/* Of the kernel procedures of one profile, those that were not given out before. */
+static int capture_kernel(struct item *i, const struct tally_profile *p,
+			  const struct outbox_flush *in)
 {
 	const struct kernel_symbol *s;
 	const struct count *c;
@@ -195,80 +227,62 @@ static int capture_symbols(struct flush *f, const struct tally_profile *p,
 	int err = 0;
 
 	c = profile_sorted(p->profile, &nr);
-	for (size_t i = 0; c && i < nr && !err; i++) {
-		s = kernel_capture(k, p->image, c[i].offset);
+	for (size_t n = 0; c && n < nr && !err; n++) {
+		s = kernel_capture(in->kernel, p->image, c[n].offset);
 		if (s)
-			err = add_symbol(f, p->image, s->start - s->base,
+			err = add_symbol(i, p->image, s->start - s->base,
 					 s->end - s->start, s->name);
+		if (s && !err && in->text)
+			err = capture_kernel_code(i, p->image, s, in->text);
 	}
 	return err;
 }
 
-/* There is room for the vDSO and for every object. */
-static void add_code(struct flush *f, const struct flush_code *code)
-{
-	((struct flush_code *)f->codes)[f->nr_codes++] = *code;
-}
-
-static int capture_objects(struct flush *f, const struct jit_object *objects)
+static int capture_objects(struct item *i)
 {
 	int err = 0;
 
-	for (const struct jit_object *o = objects; o && !err; o = o->next) {
-		err = add_symbol(f, o->image, o->offset, o->size, o->name);
+	for (const struct jit_object *o = i->objects; o && !err; o = o->next) {
+		err = add_symbol(i, o->image, o->offset, o->size, o->name);
 		if (!err && o->bytes)
-			add_code(f, &(struct flush_code){ .image = &o->image->desc,
-							  .start = o->offset,
-							  .bytes = o->bytes,
-							  .size = o->size });
+			err = add_code(i,
+				       &(struct flush_code){ .image = &o->image->desc,
+							     .start = o->offset,
+							     .bytes = o->bytes,
+							     .size = o->size });
 	}
 	return err;
 }
 
-static void capture_vdso(struct flush *f, const struct known_image *image)
+static int capture_vdso(struct item *i, const struct known_image *image)
 {
 	struct flush_code code = { .image = &image->desc };
 
-	if (!kernel_vdso(&code.bytes, &code.size))
-		add_code(f, &code);
-}
-
-static int make_room_for_codes(struct flush *f, const struct jit_object *objects)
-{
-	size_t nr = 1;
-
-	for (const struct jit_object *o = objects; o; o = o->next)
-		nr += !!o->bytes;
-	f->codes = calloc(nr, sizeof(*f->codes));
-	return f->codes ? 0 : -ENOMEM;
+	return kernel_vdso(&code.bytes, &code.size) ? 0 : add_code(i, &code);
 }
 
 /*
- * What will be gone after a reboot, the kernel's names and the vDSO; and what was never
- * in a file.
+ * What will be gone after a reboot, the kernel's names and code and the vDSO; and what
+ * was never in a file.
  */
-static int list_captures(struct flush *f, const struct tally *t, struct kernel *k,
-			 const struct jit_object *objects)
+static int list_captures(struct item *i, const struct outbox_flush *in)
 {
 	bool have_vdso = false;
 	struct hnode *n, *next;
-	int err = make_room_for_codes(f, objects);
+	int err = capture_objects(i);
 
-	if (!err)
-		err = capture_objects(f, objects);
-
-	hmap_for_each (&t->profiles, n, next) {
+	hmap_for_each (&in->tally->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
-		if (p->context[0] || err || !k)
+		if (p->context[0] || err || !in->kernel)
 			continue;
 		if (p->image->desc.kind == IMAGE_VDSO) {
 			if (!have_vdso)
-				capture_vdso(f, p->image);
+				err = capture_vdso(i, p->image);
 			have_vdso = true;
 		} else if (p->image->desc.kind != IMAGE_FILE &&
 			   p->image->desc.kind != IMAGE_JIT) {
-			err = capture_symbols(f, p, k);
+			err = capture_kernel(i, p, in);
 		}
 	}
 	return err;
@@ -293,6 +307,7 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 				   .duration_ns = in->duration_ns,
 				   .streams = streams,
 				   .nr_streams = in->nr_streams };
+	arena_init(&i->kernel_code, MAX_KERNEL_CODE);
 	i->objects = in->jit ? jit_take(in->jit) : NULL;
 	err = list_profiles(&i->flush, in->tally);
 	if (!err)
@@ -300,7 +315,7 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
 	if (!err)
-		err = list_captures(&i->flush, in->tally, in->kernel, i->objects);
+		err = list_captures(i, in);
 	if (err) {
 		item_free(i);
 		return err;

@@ -14,6 +14,7 @@
 
 #include "daemon/jit.h"
 #include "daemon/kernel.h"
+#include "daemon/kerneltext.h"
 #include "daemon/tally.h"
 #include "db/store.h"
 
@@ -32,8 +33,9 @@ struct outbox_flush {
 		*streams; /* by event; copied, their strings must stay */
 	int nr_streams;
 	/* Of this machine; NULL: samples are of another one, or an earlier boot. */
-	struct kernel *kernel; /* names the kernel procedures that have samples */
-	struct jit *jit;       /* its objects are named, and their code is kept */
+	struct kernel *kernel;   /* names the kernel procedures that have samples */
+	struct kerneltext *text; /* reads their code; NULL: it is not kept */
+	struct jit *jit;         /* its objects are named, and their code is kept */
 	uint64_t from_ns, to_ns, duration_ns;
 };
 

@@ -342,6 +342,7 @@ void session_free(struct session *s)
 	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	capture_close(s->capture);
+	kerneltext_close(s->kerneltext);
 	sideband_close(s->sideband);
 	cgroups_close(s->cgroups);
 	kernel_close(s->kernel);

@@ -180,6 +180,7 @@ int session_post(struct session *s)
 	struct outbox_flush f = { .streams = streams,
 				  .nr_streams = s->nr_events,
 				  .kernel = s->kernel,
+				  .text = s->kerneltext,
 				  .jit = s->attribution.jit };
 	struct tally *next = tally_new();
 	uint64_t mono;

@@ -215,7 +215,15 @@ static void start_announce(struct session *s)
 			 err_str(err));
 }
 
-/* Nor on this. */
+/* Nor on this, nor on the next. */
+static void start_kerneltext(struct session *s)
+{
+	int err = kerneltext_open(&s->kerneltext);
+
+	if (err)
+		log_info("session: the kernel's code is not kept: %s", err_str(err));
+}
+
 static void start_capture(struct session *s)
 {
 	const struct capture_config cfg = { .images = s->images,
@@ -223,7 +231,10 @@ static void start_capture(struct session *s)
 					    .max_bytes = s->cfg.capture_bytes,
 					    .epoll_fd = s->epoll_fd };
 
-	if (!cfg.max_bytes || capture_open(&cfg, &s->capture))
+	if (!cfg.max_bytes)
+		return;
+	start_kerneltext(s);
+	if (capture_open(&cfg, &s->capture))
 		return;
 	images_keep_files(s->images);
 }

@@ -17,6 +17,7 @@
 #include "daemon/keeper.h"
 #include "daemon/outbox.h"
 #include "daemon/platform.h"
+#include "daemon/kerneltext.h"
 #include "daemon/session.h"
 #include "daemon/sideband.h"
 #include "db/store.h"
@@ -56,7 +57,8 @@ struct session {
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
 	struct outbox *outbox;
-	struct capture *capture; /* NULL: nothing is captured */
+	struct capture *capture;       /* NULL: nothing is captured */
+	struct kerneltext *kerneltext; /* NULL: nothing of the kernel's code is */
 
 	const struct collector_ops *ops;
 	struct collector *collector;

@@ -92,9 +92,10 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 # Images of every kind.
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
-	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t
+	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t \
+	t/0392-capture-kernel.t
 check_PROGRAMS += t/stalling_fs
-EXTRA_DIST += t/programs/Jit.java t/programs/jit.js
+EXTRA_DIST += t/kernel_calls.py t/programs/Jit.java t/programs/jit.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
 check_PROGRAMS += t/capture_peer
 t_capture_peer_SOURCES = t/capture_peer.c tools/capture_sandbox.c tools/capture.h
