@@ -149,6 +149,21 @@ static struct place find_place(struct attribution *a, const struct batch *b,
 	return place;
 }
 
+struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
+				      uint64_t when_ns, uint64_t *offset)
+{
+	const struct cpi_entry e = { cpi_entry_word0(pc, 0, CPI_OUTCOME_NONE),
+				     cpi_entry_who(tgid, 0) };
+	const struct batch b = { .from_ns = when_ns, .to_ns = when_ns };
+	const struct run none = { 0 };
+	struct place place = find_place(a, &b, &e, &none);
+
+	if (place.loss != SAMPLE_KEPT)
+		return NULL;
+	*offset = pc + place.bias;
+	return place.image;
+}
+
 static bool same_place(const struct place *a, const struct place *b)
 {
 	return a->image == b->image && a->bias == b->bias && a->loss == b->loss &&

@@ -35,6 +35,10 @@ void attribute_batch(void *ctx, const struct batch *batch);
 void attribute_classify(void *ctx, const struct raw_sample *sample,
 			unsigned int *generation, enum cpi_outcome *outcome);
 
+/* The image and offset of an address at a moment; NULL when that is not known. */
+struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
+				      uint64_t when_ns, uint64_t *offset);
+
 /* The end of all waiting (jit.h): before the tally is flushed. */
 void attribute_settle(struct attribution *a);
 

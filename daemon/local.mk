@@ -40,6 +40,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
+	daemon/perfbranches.c daemon/perfbranches.h \
 	daemon/perfdata.c daemon/perfdata.h \
 	daemon/perfdata_attr.c daemon/perfdata_header.c \
 	daemon/perfdata_queue.c daemon/perfdata_record.c \
@@ -69,7 +70,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
 	daemon/swept.c daemon/swept.h \
-	daemon/tally.c daemon/tally.h
+	daemon/tally.c daemon/tally.h daemon/tally_edges.c
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
 BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \

@@ -46,7 +46,7 @@ enum feature {
 
 static bool is_wanted(unsigned int feature)
 {
-	return feature < 64 && WANTED >> feature & 1;
+	return feature < 32 && WANTED >> feature & 1;
 }
 
 char *perfdata_string(struct perfdata_cursor *c)

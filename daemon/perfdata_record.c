@@ -85,7 +85,7 @@ static void decode_lost(struct perfdata_cursor *c, const struct perfdata *pd,
 {
 	if (r->type == PERF_RECORD_LOST) {
 		r->id = perfdata_u64(c);
-		r->event = pd->info.nr_events > 1 ? perfdata_find_id(pd, r->id) : 0;
+		r->event = pd->info.nr_events == 1 ? 0 : perfdata_find_id(pd, r->id);
 	}
 	r->lost = perfdata_u64(c);
 }

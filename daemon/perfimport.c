@@ -23,6 +23,7 @@
 #include "base/times.h"
 #include "daemon/attribute.h"
 #include "daemon/outbox.h"
+#include "daemon/perfbranches.h"
 #include "daemon/perfdata.h"
 #include "daemon/perfevents.h"
 #include "daemon/perfmaps.h"
@@ -278,6 +279,30 @@ static bool is_guest(uint16_t misc)
 	return false;
 }
 
+/* The stream that stands for an event in records about it; -1 is any. */
+static struct bank *bank_of(struct import *im, int event, int *stream)
+{
+	int main = perfstreams_main(im->streams, event);
+
+	if (main < 0)
+		main = perfstreams_main(im->streams, -1);
+	*stream = main % (int)CPI_MAX_EVENTS;
+	return &im->bank[main / (int)CPI_MAX_EVENTS];
+}
+
+/* Edges are of the event's main stream: they are counts, whatever the period. */
+static int take_branches(struct import *im, const struct perf_record *r)
+{
+	int stream, err;
+	struct bank *b = bank_of(im, r->event, &stream);
+
+	err = perfbranches_add(&b->attribution, im->pd, r, stream, im->now_ns);
+	if (err)
+		log_err("%s: at offset %#llx: branches: %s", im->cfg->name,
+			(unsigned long long)r->offset, err_str(err));
+	return err;
+}
+
 static int take_sample(struct import *im, const struct perf_record *r)
 {
 	int err = is_full(im) ? flush(im) : 0;
@@ -308,18 +333,7 @@ static int take_sample(struct import *im, const struct perf_record *r)
 		tally_lose(b->attribution.tally, stream, SAMPLE_GUEST, 1, NULL);
 	else
 		attribute_batch(&b->attribution, &batch);
-	return 0;
-}
-
-/* The stream that stands for an event in records about it; -1 is any. */
-static struct bank *bank_of(struct import *im, int event, int *stream)
-{
-	int main = perfstreams_main(im->streams, event);
-
-	if (main < 0)
-		main = perfstreams_main(im->streams, -1);
-	*stream = main % (int)CPI_MAX_EVENTS;
-	return &im->bank[main / (int)CPI_MAX_EVENTS];
+	return r->sample.nr_branches && !is_guest(r->misc) ? take_branches(im, r) : 0;
 }
 
 static void take_lost(struct import *im, const struct perf_record *r)

@@ -19,6 +19,7 @@ static void free_profiles(struct tally *t)
 {
 	struct hnode *n, *next;
 
+	tally_free_edges(t);
 	hmap_for_each (&t->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
@@ -59,6 +60,7 @@ void tally_free(struct tally *t)
 	hmap_fini(&t->profiles);
 	hmap_fini(&t->contexts);
 	hmap_fini(&t->comms);
+	hmap_fini(&t->edges);
 	free(t);
 }
 
@@ -291,4 +293,5 @@ void tally_mark_images(const struct tally *t)
 		if (c->image)
 			c->image->marked = true;
 	}
+	tally_mark_edges(t);
 }

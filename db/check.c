@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "db/codec.h"
+#include "db/edge_rows.h"
 #include "db/sql.h"
 
 /* SQLite's own checks: each row that is not "ok" is a fault. */
@@ -111,5 +112,7 @@ int db_check(struct db *db)
 
 	if (!err)
 		err = check_profiles(h);
+	if (!err)
+		err = edge_rows_check(h);
 	return err ? err : check_sums(h);
 }

@@ -31,7 +31,7 @@ for name in $names; do
 	ok $? "$name: each sample's process, time, period and address"
 	cpi import -o "$name.db" "$name" >out 2>&1
 	"$srcdir/t/perfdata_oracle.py" "$name" "$name.db"
-	ok $? "$name: images and offsets, counts and times by event"
+	ok $? "$name: images, offsets, counts, times, and edges"
 done
 
 for name in perf.data.branch-4.14 perf.data.branch_stack_spec skylake-lbr.perf.data; do

@@ -88,4 +88,55 @@ for event, (n, total) in events.items():
     if event.startswith("unknown attr type"):  # which has a name for us
         event, = times
     assert received[event] == n and times[event] == total, (event, n, total, times)
+
+
+def stacks():
+    """Each stack of branches, the oldest first, with its process's mappings then."""
+    maps = collections.defaultdict(list)
+    for line in perf("--show-mmap-events", "--show-task-events", "--ns", "-F",
+                     "pid,tid,time,brstack").splitlines():
+        if m := MMAP.search(line):
+            if "x" in m[5] and int(m[1]) >= 0:
+                start, size, offset = (int(m[i], 16) for i in (2, 3, 4))
+                maps[int(m[1])].append((start, start + size, offset, m[6]))
+        elif m := TASK.search(line):
+            if m[1] == "FORK" and m[2] != m[3]:
+                maps[int(m[2])] = list(maps[int(m[3])])
+        elif m := EXEC.search(line):
+            maps[int(m[1])] = []
+        elif m := re.match(r"^\s*(-?\d+)/-?\d+\s+\d+\.\d+:((?:\s+0x[0-9a-f]+/\S+)+)", line):
+            entries = [e.split("/") for e in m[2].split()]
+            yield maps[int(m[1])], [
+                (int(e[0], 16), int(e[1], 16), e[2] == "M", int(e[5]))
+                for e in reversed(entries)]
+
+
+def user(maps, pc):
+    hit = None if pc >> 63 else place(maps, pc)
+    return hit if hit and is_file(hit[0]) else None
+
+
+wanted, all_branches = collections.defaultdict(lambda: [0, 0, 0, 0]), 0
+for maps, stack in stacks():
+    before = None
+    for source, target, missed, cycles in stack:
+        all_branches += 1
+        source, target = user(maps, source), user(maps, target)
+        found = [("branch", source, target, missed)] if source and target else []
+        if (before and source and before[0] == source[0] and
+                0 <= source[1] - before[1] <= 65536):
+            found.append(("run", before, source, False))
+        for *key, miss in found:
+            for i, n in enumerate((1, cycles, cycles > 0, miss)):
+                wanted[tuple(key)][i] += n
+        before = target
+edges, seen_branches = {}, 0
+for e in cpi("cat", "--edges")["edges"]:
+    key = (e["kind"], (e["image"], int(e["from"], 16)), (e["target"], int(e["to"], 16)))
+    seen_branches += e["n"] * (e["kind"] == "branch")
+    if is_file(e["image"]) and is_file(e["target"]):
+        edges[key] = [e["n"], e["cycles"], e["timed"], e["mispredicted"]]
+assert seen_branches == all_branches, (seen_branches, all_branches)
+assert edges == dict(wanted), [k for k in edges if edges[k] != wanted.get(k)][:5]
+print(f"# {all_branches} branches, {len(edges)} different edges and runs")
 print(f"# {sum(got.values())} samples of {len(got)} places in files, {kernel} kernel")

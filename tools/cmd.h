@@ -71,7 +71,7 @@ struct cmd_options {
 	double fdr, threshold; /* which is in percent */
 	const char *history;
 	/* cat */
-	bool intervals, check;
+	bool intervals, check, edges;
 	/* record */
 	double hz;
 	struct cmd_list events;

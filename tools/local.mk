@@ -12,6 +12,7 @@ tools_libtools_a_SOURCES = \
 	tools/calc_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \
+	tools/cat_edges.c tools/cat_edges.h \
 	tools/cmd_cat.c \
 	tools/cmd_cfg.c \
 	tools/cmd_diff.c \

@@ -64,7 +64,7 @@ t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
-DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
+DB_UNIT = t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
 	t/unit/check_query t/unit/check_retain
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
@@ -75,6 +75,8 @@ EXTRA_DIST += t/unit/dbtest.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_edges_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_edges_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 
