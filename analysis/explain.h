@@ -15,6 +15,7 @@
 #include "analysis/isa.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "db/edges.h"
 #include "db/model.h"
 #include "db/profile.h"
 
@@ -41,9 +42,10 @@ struct explain_input {
 	int nr_streams;                      /* at least 1 */
 	const struct explain_event *event;
 	int nr_events;
-	bool deferred;            /* the kernel, where interrupts can be masked */
-	struct buf *debug;        /* or NULL */
-	const char *debug_passes; /* "cfg,freq,blame"; NULL: all */
+	struct edges *branches, *runs; /* of the image to itself; NULL: none */
+	bool deferred;                 /* the kernel, where interrupts can be masked */
+	struct buf *debug;             /* or NULL */
+	const char *debug_passes;      /* "cfg,freq,blame"; NULL: all */
 };
 
 struct explained {

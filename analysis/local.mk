@@ -38,6 +38,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
 	analysis/flow.c analysis/flow.h \
+	analysis/counted.c analysis/counted.h \
 	analysis/freq.c analysis/freq.h \
 	analysis/image.c analysis/image.h \
 	analysis/inlines.c analysis/inlines.h \

@@ -10,7 +10,9 @@
 
 #include "daemon/perfimport.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,8 @@
 #include "daemon/perfmaps.h"
 #include "daemon/perfstreams.h"
 
+#define ASSUMED_HZ   1000000000ull
+#define MAX_HZ       20000000000ull
 #define FORGET_AFTER (64u << 10) /* records, until the process map is tidied up */
 #define FORGET_NS    (10 * NSEC_PER_SEC)
 
@@ -52,6 +56,7 @@ struct import {
 	uint64_t first_ns, last_ns; /* of samples; first_ns 0: they have none */
 	int64_t to_real;            /* real time less the recording's */
 	uint64_t flushed_ns;
+	uint64_t tsc_hz; /* 0: not known */
 	uint64_t nr_records;
 	char (*name)[PERFEVENTS_NAME_SIZE]; /* by event */
 	struct perfimport_result result;
@@ -102,8 +107,23 @@ static int note_sample(struct import *im, const struct perf_record *r)
 	return err;
 }
 
+/* x86 has the time stamp counter's rate: time = (TSC * mult) >> shift, in ns. */
+static void note_clock(struct import *im, const struct perf_record *r)
+{
+	uint64_t conv[2]; /* shift, mult */
+
+	if (r->size < sizeof(conv))
+		return;
+	memcpy(conv, r->body, sizeof(conv));
+	if (le64toh(conv[0]) < 64 && conv[1])
+		im->tsc_hz = (uint64_t)(ldexp(1e9, (int)le64toh(conv[0])) /
+					(double)le64toh(conv[1]));
+}
+
 static int note_record(void *ctx, const struct perf_record *r)
 {
+	if (r->type == PERFDATA_TIME_CONV)
+		note_clock(ctx, r);
 	return r->type == PERF_RECORD_SAMPLE ? note_sample(ctx, r) : 0;
 }
 
@@ -172,6 +192,16 @@ static uint64_t real_ns(const struct import *im, uint64_t ns)
 	return ns + (uint64_t)im->to_real;
 }
 
+/* By the processor's name, or its time stamp counter. */
+static uint64_t find_clock(const struct import *im)
+{
+	uint64_t hz = perfevents_clock(perfdata_info(im->pd)->cpu);
+
+	if (!hz)
+		hz = im->tsc_hz;
+	return hz && hz <= MAX_HZ ? hz : ASSUMED_HZ;
+}
+
 static int begin_store(struct import *im, struct db *db, const char *id)
 {
 	const struct perfdata_info *info = perfdata_info(im->pd);
@@ -181,7 +211,7 @@ static int begin_store(struct import *im, struct db *db, const char *id)
 		.cpu = info->cpu ? info->cpu : "",
 		.release = info->release ? info->release : "",
 		.boot_id = id,
-		.clock_hz = perfevents_clock(info->cpu),
+		.clock_hz = find_clock(im),
 		.nr_cpus = info->nr_cpus,
 	};
 	uint64_t now = real_ns(im, im->first_ns);

@@ -165,11 +165,12 @@ struct query_edges {
 
 /*
  * Calls fn for each of the selection's epochs and event, in the order of images; of
- * all contexts together. The row is freed after the call. As query_profiles() else.
+ * all contexts together; with an image's id, only of what stays in that image. The row
+ * is freed after the call. As query_profiles() else.
  */
 typedef int (*query_edges_fn)(void *ctx, const struct query_edges *row);
-int query_edges(struct db *db, const struct query_selection *sel, query_edges_fn fn,
-		void *ctx);
+int query_edges(struct db *db, const struct query_selection *sel, int64_t image,
+		query_edges_fn fn, void *ctx);
 
 /* Totals by command (of every epoch, whether or not profiles are kept by context). */
 struct query_comm {

@@ -83,8 +83,8 @@ static int take_row(sqlite3_stmt *st, void *ctx)
 	return edges_decode(blob, size, g->row.edges);
 }
 
-int query_edges(struct db *db, const struct query_selection *sel, query_edges_fn fn,
-		void *ctx)
+int query_edges(struct db *db, const struct query_selection *sel, int64_t image,
+		query_edges_fn fn, void *ctx)
 {
 	static const char sql[] =
 		"SELECT e.stream, e.kind, e.edges, " ROWS_IMAGE_COLUMNS
@@ -92,6 +92,7 @@ int query_edges(struct db *db, const struct query_selection *sel, query_edges_fn
 		" JOIN image t ON t.id = e.target JOIN stream s ON s.id = e.stream"
 		" WHERE e.epoch IN (SELECT value FROM json_each(?1)) AND e.context = 0"
 		" AND (?2 IS NULL OR s.event = ?2)"
+		" AND (?3 = 0 OR (e.image = ?3 AND e.target = ?3))"
 		" ORDER BY " ROWS_IMAGE_ORDER ", " TARGET_ORDER ", " ROWS_STREAM_ORDER
 		", e.stream, e.kind";
 	struct gathering g = { .fn = fn, .ctx = ctx };
@@ -99,8 +100,8 @@ int query_edges(struct db *db, const struct query_selection *sel, query_edges_fn
 	int err = rows_epoch_ids(sel->epochs, &ids);
 
 	if (!err)
-		err = sql_each(db_handle(db), take_row, &g, sql, "ss", ids.data,
-			       sel->event);
+		err = sql_each(db_handle(db), take_row, &g, sql, "ssi", ids.data,
+			       sel->event, image);
 	if (!err)
 		err = hand_out(&g);
 	forget(&g);

@@ -24,7 +24,7 @@ allowed kmod 'abi kmod'
 allowed loader-hook 'abi loader-hook'
 allowed base 'base'
 allowed db 'base db'
-allowed analysis 'analysis base db/profile.h db/model.h'
+allowed analysis 'analysis base db/edges.h db/profile.h db/model.h'
 allowed daemon 'abi base db daemon kmod/table.h'
 allowed tools 'tools analysis db base abi/capture.h abi/control.h abi/label.h daemon/elfid.h daemon/perfimport.h daemon/session.h'
 

@@ -261,8 +261,8 @@ t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_runsdb_LDADD = $(t_mkdb_LDADD)
 
 # Recorded samples, against perf.
-dist_check_SCRIPTS += t/0125-import-perf.t t/0126-import-forms.t
-QUICK_TESTS += t/0125-import-perf.t t/0126-import-forms.t
+dist_check_SCRIPTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
+QUICK_TESTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
 EXTRA_DIST += t/perfdata_make.py t/perfdata_oracle.py
 check_PROGRAMS += t/perfdata_dump
 t_perfdata_dump_SOURCES = t/perfdata_dump.c

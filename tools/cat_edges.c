@@ -64,7 +64,7 @@ int cat_edges(const struct cmd_context *ctx, const struct selection *sel)
 
 	if (!l.t)
 		return -ENOMEM;
-	err = query_edges(sel->db, &sel->query, put_edges, &l);
+	err = query_edges(sel->db, &sel->query, 0, put_edges, &l);
 	if (!err)
 		err = table_print(l.t, ctx->opt.format, "edges", false);
 	table_free(l.t);

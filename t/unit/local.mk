@@ -179,6 +179,7 @@ t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
 UNIT_FREQ = t/unit/check_address t/unit/check_tip t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
+	t/unit/check_counted \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
@@ -202,6 +203,8 @@ t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_equiv_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_estimate_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_counted_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_counted_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_FREQ_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS)
 t_unit_check_freq_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_freq_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_landing_CFLAGS = $(UNIT_CFLAGS)
