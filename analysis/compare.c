@@ -15,12 +15,14 @@
 #define MAX_PHI    10.0
 /* Rows that a prior is made of. */
 #define MIN_ROWS 3
+/* Of degrees of freedom; less is no variance of a row's own. */
+#define MIN_DF 2
 
 struct work {
 	const struct compare_input *in;
 	struct compare *out;
-	size_t nr[COMPARE_NR_SIDES]; /* runs */
-	double df;                   /* of a row's own variance */
+	double nr[COMPARE_NR_SIDES]; /* runs; where rows are known by part, parts */
+	double *df;                  /* by row: of its own variance */
 	double *log;                 /* by row and run: time over factor */
 	double *inverse;             /* the same: 1 / expected samples */
 	double *own;                 /* by row: s² */
@@ -60,7 +62,13 @@ static void take_logs(struct work *w, size_t row)
 	}
 }
 
-/* A side's mean, weighted, with variances scale × (1/n + phi). */
+/* The variance of a run's logarithm, but for the row's scale. */
+static double between(const struct work *w, size_t row, size_t run, double phi)
+{
+	return w->inverse[at(w, row, run)] + phi * w->in->run[run].squares;
+}
+
+/* A side's mean, weighted, with variances scale × (1/n + phi h). */
 struct mean {
 	double value, variance;
 };
@@ -69,7 +77,7 @@ static double variance_of(const struct work *w, size_t row, size_t run, double s
 {
 	const double sampling = w->inverse[at(w, row, run)];
 
-	return fmax(scale * (sampling + w->out->phi), sampling);
+	return fmax(scale * between(w, row, run, w->out->phi), sampling);
 }
 
 static struct mean mean_of(const struct work *w, size_t row, enum compare_side side,
@@ -88,7 +96,35 @@ static struct mean mean_of(const struct work *w, size_t row, enum compare_side s
 	return (struct mean){ sum / weights, 1 / weights };
 }
 
-/* Σ (log - mean)² / (1/n + phi) within the sides, over the degrees of freedom. */
+/* Degrees of freedom that the parts of a run give to a row; 0 where they are not known.
+ */
+static double parts_df(const struct work *w, size_t row, size_t run)
+{
+	const double *within = w->in->within;
+
+	if (!within || isnan(within[at(w, row, run)]))
+		return 0;
+	return 1 / w->in->run[run].squares - 1;
+}
+
+/*
+ * The row's Σ ((x - pT) / Σx)², and what it is expected to be where x has the variance
+ * of samples and of phi: sampling (1 - h) + phi (h - 2g + h²), h and g being the
+ * squares and cubes of the run.
+ */
+static double parts_scatter(const struct work *w, size_t row, size_t run, double phi)
+{
+	const double h = w->in->run[run].squares, g = w->in->run[run].cubes;
+	const double expected =
+		w->inverse[at(w, row, run)] * (1 - h) + phi * (h - 2 * g + h * h);
+
+	return w->in->within[at(w, row, run)] / expected;
+}
+
+/*
+ * Σ (log - mean)² / (1/n + phi h) within the sides, and the same within runs, over the
+ * degrees of freedom.
+ */
 static double scatter(const struct work *w, size_t row, double phi)
 {
 	double sum = 0;
@@ -97,7 +133,7 @@ static double scatter(const struct work *w, size_t row, double phi)
 		double weights = 0, mean = 0;
 
 		for (size_t i = 0; i < w->in->nr_runs; i++) {
-			const double weight = 1 / (w->inverse[at(w, row, i)] + phi);
+			const double weight = 1 / between(w, row, i, phi);
 
 			if (w->in->run[i].side != side)
 				continue;
@@ -108,37 +144,49 @@ static double scatter(const struct work *w, size_t row, double phi)
 			const double d = w->log[at(w, row, i)] - mean / weights;
 
 			if (w->in->run[i].side == side)
-				sum += d * d / (w->inverse[at(w, row, i)] + phi);
+				sum += d * d / between(w, row, i, phi);
 		}
 	}
-	return sum / w->df;
+	for (size_t i = 0; i < w->in->nr_runs; i++) {
+		const double df = parts_df(w, row, i);
+
+		if (df > 0)
+			sum += df * parts_scatter(w, row, i, phi);
+	}
+	return sum / w->df[row];
 }
 
+/* The median of chi-squared over its degrees of freedom (Wilson-Hilferty). */
+static double median_of_chance(double df)
+{
+	return pow(1 - 2 / (9 * df), 3);
+}
+
+/* Of the tested rows, each over the median that chance has. */
 static double median_scatter(struct work *w, double phi)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < w->in->nr_rows; i++) {
 		if (w->out->row[i].tested)
-			w->order[nr++] = scatter(w, i, phi);
+			w->order[nr++] =
+				scatter(w, i, phi) / median_of_chance(w->df[i]);
 	}
 	qsort(w->order, nr, sizeof(*w->order), ascending);
 	return nr ? (w->order[(nr - 1) / 2] + w->order[nr / 2]) / 2 : 0;
 }
 
-/* The phi that makes the median row scatter as chi-squared's median (Wilson-Hilferty).
- */
+/* The phi that makes the median row scatter as chance does. */
 static double common_variance(struct work *w)
 {
-	const double wanted = pow(1 - 2 / (9 * w->df), 3);
 	double low = 0, high = MAX_PHI;
 
-	if (median_scatter(w, 0) <= wanted)
+	if (median_scatter(w, 0) <= 1)
 		return 0;
 	for (int i = 0; i < 60; i++) {
 		const double middle = (low + high) / 2;
 
-		if (median_scatter(w, middle) > wanted)
+		if (median_scatter(w, middle) > 1)
 			low = middle;
 		else
 			high = middle;
@@ -152,23 +200,25 @@ static double common_variance(struct work *w)
  */
 static double fit_prior(const struct work *w, double *df_prior)
 {
-	const double half = w->df / 2, shift = log(half) - digamma(half);
-	double mean = 0, squares = 0, spare;
+	double mean = 0, squares = 0, chance = 0, spare;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < w->in->nr_rows; i++) {
-		const double e = log(fmax(w->own[i], 1e-6)) + shift;
-		const double d = e - mean;
+		const double half = w->df[i] / 2;
+		double e, d;
 
 		if (!w->out->row[i].tested)
 			continue;
+		e = log(fmax(w->own[i], 1e-6)) + log(half) - digamma(half);
+		d = e - mean;
 		mean += d / ++nr;
 		squares += d * (e - mean);
+		chance += trigamma(half);
 	}
 	*df_prior = 0;
 	if (nr < MIN_ROWS)
 		return 1;
-	spare = squares / (nr - 1) - trigamma(half);
+	spare = squares / (nr - 1) - chance / nr;
 	*df_prior = spare > 0 ? 2 * trigamma_inverse(spare) : INFINITY;
 	if (isinf(*df_prior))
 		return exp(mean);
@@ -197,29 +247,35 @@ static void decide(const struct work *w, size_t row, double scale, double df)
 		r->p = fmin(p, 1);
 }
 
+/* Shrinks the row's own variance towards the prior. Without any, it is the prior's. */
+static void decide_row(struct work *w, size_t row, double prior, double df_all)
+{
+	const double df = w->df[row], d0 = fmin(w->out->df_prior, df_all);
+	double scale = prior;
+
+	if (isfinite(w->out->df_prior) && d0 + df > 0)
+		scale = (d0 * prior + df * w->own[row]) / (d0 + df);
+	decide(w, row, scale, fmax(fmin(d0 + df, df_all), 1));
+	if (df >= MIN_DF)
+		decide(w, row, w->own[row], df);
+}
+
 static void decide_all(struct work *w)
 {
 	const bool has_p = w->out->basis != COMPARE_SAMPLING;
-	double prior = 1, df_all;
+	double prior = 1, df_all = 0;
 
-	for (size_t i = 0; i < w->in->nr_rows; i++)
-		w->own[i] = has_p ? scatter(w, i, w->out->phi) : 1;
+	for (size_t i = 0; i < w->in->nr_rows; i++) {
+		w->own[i] = has_p && w->df[i] > 0 ? scatter(w, i, w->out->phi) : 1;
+		df_all += w->out->row[i].tested ? w->df[i] : 0;
+	}
 	if (has_p)
 		prior = fit_prior(w, &w->out->df_prior);
-	df_all = w->df * fmax(1, w->out->nr_tested);
 	for (size_t i = 0; i < w->in->nr_rows; i++) {
-		const double d0 = fmin(w->out->df_prior, df_all);
-		const double scale =
-			isinf(w->out->df_prior)
-				? prior
-				: (d0 * prior + w->df * w->own[i]) / (d0 + w->df);
-
-		if (!has_p) {
+		if (has_p)
+			decide_row(w, i, prior, fmax(df_all, w->df[i]));
+		else
 			decide(w, i, 1, INFINITY);
-			continue;
-		}
-		decide(w, i, scale, fmin(d0 + w->df, df_all));
-		decide(w, i, w->own[i], w->df);
 	}
 }
 
@@ -240,7 +296,8 @@ static void choose_tested(struct work *w)
 			n += in->time[at(w, row, i)] / in->run[i].sample;
 		}
 		all += time[row];
-		w->out->row[row].tested = n >= COMPARE_MIN_COUNT * runs;
+		w->out->row[row].tested =
+			n >= COMPARE_MIN_COUNT * runs && w->df[row] >= MIN_DF;
 	}
 	for (size_t row = 0; row < in->nr_rows; row++) {
 		struct compare_row *r = &w->out->row[row];
@@ -259,6 +316,25 @@ static enum compare_basis choose_basis(const struct work *w)
 		return COMPARE_RUNS;
 	return w->nr[COMPARE_EARLIER] >= COMPARE_MIN_RUNS ? COMPARE_HISTORY
 							  : COMPARE_SAMPLING;
+}
+
+/* Runs, or what they are the sums of; and what that makes of each row. */
+static void count_runs(struct work *w)
+{
+	const struct compare_input *in = w->in;
+	double runs = 0, nr[COMPARE_NR_SIDES] = { 0 };
+
+	for (size_t i = 0; i < in->nr_runs; i++) {
+		nr[in->run[i].side]++;
+		w->nr[in->run[i].side] += in->within ? 1 / in->run[i].squares : 1;
+	}
+	for (enum compare_side side = 0; side < COMPARE_NR_SIDES; side++)
+		runs += fmax(nr[side] - 1, 0);
+	for (size_t row = 0; row < in->nr_rows; row++) {
+		w->df[row] = runs;
+		for (size_t i = 0; i < in->nr_runs; i++)
+			w->df[row] += parts_df(w, row, i);
+	}
 }
 
 static int find(struct work *w)
@@ -288,10 +364,11 @@ static int allocate(struct work *w)
 	w->out->factor = calloc(w->in->nr_runs + 1, sizeof(*w->out->factor));
 	w->log = calloc(cells + 1, sizeof(*w->log));
 	w->inverse = calloc(cells + 1, sizeof(*w->inverse));
+	w->df = calloc(w->in->nr_rows + 1, sizeof(*w->df));
 	w->own = calloc(w->in->nr_rows + 1, sizeof(*w->own));
 	w->order = calloc(w->in->nr_rows + 1, sizeof(*w->order));
 	if (!w->out->row || !w->out->factor || !w->log || !w->inverse || !w->own ||
-	    !w->order)
+	    !w->order || !w->df)
 		return -ENOMEM;
 	return 0;
 }
@@ -302,10 +379,8 @@ int compare_runs(const struct compare_input *in, struct compare *out)
 	struct work w = { .in = in, .out = &c };
 	int err = allocate(&w);
 
-	for (size_t i = 0; i < in->nr_runs; i++)
-		w.nr[in->run[i].side]++;
-	for (enum compare_side side = 0; side < COMPARE_NR_SIDES; side++)
-		w.df += w.nr[side] ? w.nr[side] - 1 : 0;
+	if (!err)
+		count_runs(&w);
 	c.basis = choose_basis(&w);
 	if (!err)
 		err = compare_size_factors(in, c.factor, &c.by_median);
@@ -320,6 +395,7 @@ int compare_runs(const struct compare_input *in, struct compare *out)
 	}
 	free(w.log);
 	free(w.inverse);
+	free(w.df);
 	free(w.own);
 	free(w.order);
 	if (err)

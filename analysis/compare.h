@@ -11,6 +11,12 @@
  * equal, and is shrunk towards that of all rows (limma: Smyth, SAGMB 3:3, section 6.2):
  * a few runs say little of one row, but of many. Never below what sampling alone gives.
  *
+ * A run may be several that were added up: a day of hours, which stands for them. Its
+ * variance is (1/n + phi h) s², h = Σ (T/ΣT)² of their times T, for what varies from
+ * part to part averages out. How a row varied among them may be known, as Σ (x - pT)²
+ * with p = Σx/ΣT: then it adds to s², beside the scatter of the runs, as many degrees
+ * of freedom as there are parts, less one.
+ *
  * Deviation: a row that varies far more than others has p from its own s² alone, where
  * that is the greater; shrinking made too many of these significant.
  */
@@ -25,7 +31,8 @@ enum compare_side { COMPARE_A, COMPARE_B, COMPARE_EARLIER, COMPARE_NR_SIDES };
 /* Runs of a side that have p-values without earlier ones; or earlier ones. */
 #define COMPARE_MIN_RUNS 3
 
-/* Rows below these have no p: in samples a run, and as a part of both sides' time. */
+/* Rows below these have no p: in samples a run (or part, where rows are known by part),
+ * and as a part of both sides' time. */
 #define COMPARE_MIN_COUNT 10
 #define COMPARE_MIN_SHARE 0.001
 
@@ -33,12 +40,17 @@ struct compare_run {
 	enum compare_side side;
 	double seconds; /* above 0 */
 	double sample;  /* the time that a sample stands for; above 0 */
+	double squares; /* Σ (T/ΣT)² over the parts that it is the sum of; 1: it is one
+			 */
+	double cubes;   /* Σ (T/ΣT)³; 1 */
 };
 
 struct compare_input {
 	const struct compare_run *run;
 	size_t nr_runs;     /* at least one of A and of B */
 	const double *time; /* by row, then by run */
+	const double *within; /* the same: Σ ((x - pT) / Σx)² of its parts, NAN where it
+				 is not known; NULL: nowhere */
 	size_t nr_rows;
 	double threshold; /* changes up to this are none; of a logarithm */
 	double rate;      /* of false discoveries */

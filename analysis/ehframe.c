@@ -35,7 +35,7 @@ struct reader {
 	uint64_t address; /* of begin */
 	uint64_t cie_at;  /* section offset of the one below, or NO_CIE */
 	struct cie cie;
-	struct cover_range *fde;
+	struct ehframe_fde *fde;
 	size_t nr, cap;
 	struct ehframe_lsda *lsda;
 	size_t nr_lsdas, cap_lsdas;
@@ -111,9 +111,9 @@ static struct cie read_cie(const struct reader *r, uint64_t offset)
 	return read_augmentation(&c, augmentation);
 }
 
-static int add(struct reader *r, uint64_t start, uint64_t size)
+static int add(struct reader *r, uint64_t start, uint64_t size, uint64_t at)
 {
-	struct cover_range *fde;
+	struct ehframe_fde *fde;
 
 	if (!size || start + size < start)
 		return 0;
@@ -121,8 +121,7 @@ static int add(struct reader *r, uint64_t start, uint64_t size)
 	if (!fde)
 		return -ENOMEM;
 	r->fde = fde;
-	r->fde[r->nr] = (struct cover_range){ start, start + size, (uint32_t)r->nr };
-	r->nr++;
+	r->fde[r->nr++] = (struct ehframe_fde){ start, size, r->address + at };
 	return 0;
 }
 
@@ -153,8 +152,8 @@ static bool read_address(const struct reader *r, struct cursor *entry, int encod
 	return !entry->bad;
 }
 
-/* One FDE; entry begins behind its CIE pointer. */
-static int read_fde(struct reader *r, struct cursor *entry, uint64_t cie)
+/* One FDE, at an offset of the section; entry begins behind its CIE pointer. */
+static int read_fde(struct reader *r, uint64_t at, struct cursor *entry, uint64_t cie)
 {
 	uint64_t start, size, lsda = 0;
 	int err;
@@ -170,7 +169,7 @@ static int read_fde(struct reader *r, struct cursor *entry, uint64_t cie)
 		size = (uint32_t)size;
 	if (entry->bad)
 		return 0;
-	err = add(r, start, size);
+	err = add(r, start, size, at);
 	if (err || !r->cie.has_data || r->cie.lsda & DW_EH_PE_indirect)
 		return err;
 	cursor_uleb(entry); /* size of what follows */
@@ -185,6 +184,7 @@ static int read_entries(struct reader *r)
 
 	while (!err && r->section.at < r->section.end && r->nr < MAX_FDES) {
 		struct cursor entry = r->section;
+		const uint64_t at = (uint64_t)(entry.at - r->begin);
 		uint64_t length = cursor_number(&entry, 4), id_at, id;
 
 		if (length == 0xffffffff)
@@ -196,7 +196,7 @@ static int read_entries(struct reader *r)
 		id_at = (uint64_t)(entry.at - r->begin);
 		id = cursor_number(&entry, 4);
 		if (!entry.bad && id && id <= id_at)
-			err = read_fde(r, &entry, id_at - id);
+			err = read_fde(r, at, &entry, id_at - id);
 	}
 	return err;
 }
@@ -252,12 +252,11 @@ static bool find_descriptions(const struct elffile *f, struct elfrange *found)
 	return false;
 }
 
-/* Fills r, whose lists are the caller's to free. */
+/* Fills r, whose lists and bytes are the caller's to free. */
 static int load(const struct elffile *f, struct reader *r)
 {
 	struct elfrange where;
 	uint8_t *bytes;
-	int err = 0;
 
 	if (!find_descriptions(f, &where) || where.size > MAX_BYTES ||
 	    where.offset > f->size)
@@ -267,42 +266,94 @@ static int load(const struct elffile *f, struct reader *r)
 	bytes = malloc(where.size + 1);
 	if (!bytes)
 		return -ENOMEM;
-	if (elffile_read(f, where.offset, bytes, where.size))
-		goto out;
 	r->begin = bytes;
+	if (elffile_read(f, where.offset, bytes, where.size))
+		return 0;
 	r->address = where.address;
 	r->section = cursor_of(f, bytes, where.size);
-	err = read_entries(r);
-out:
-	free(bytes);
+	return read_entries(r);
+}
+
+static void drop(struct reader *r)
+{
+	free((void *)r->begin);
+	free(r->lsda);
+	free(r->fde);
+}
+
+/* In the order in which they are in the section: the first of two that overlap wins. */
+static int build_cover(const struct reader *r, struct cover *out)
+{
+	struct cover_range *range = calloc(r->nr + 1, sizeof(*range));
+	int err;
+
+	if (!range)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr; i++)
+		range[i] = (struct cover_range){ r->fde[i].function,
+						 r->fde[i].function + r->fde[i].size,
+						 (uint32_t)i };
+	err = cover_build(range, r->nr, out);
+	free(range);
 	return err;
 }
 
 int ehframe_load(const struct elffile *f, struct cover *out)
 {
 	struct reader r = { .cie_at = NO_CIE };
-	int err;
+	int err = load(f, &r);
 
-	err = load(f, &r);
 	if (!err)
-		err = cover_build(r.fde, r.nr, out);
-	free(r.lsda);
-	free(r.fde);
+		err = build_cover(&r, out);
+	drop(&r);
 	return err;
 }
 
 int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_t *nr)
 {
 	struct reader r = { .cie_at = NO_CIE };
-	int err;
+	int err = load(f, &r);
 
-	err = load(f, &r);
-	free(r.fde);
-	if (err) {
-		free(r.lsda);
-		return err;
+	if (!err) {
+		*out = r.lsda;
+		*nr = r.nr_lsdas;
+		r.lsda = NULL;
 	}
-	*out = r.lsda;
-	*nr = r.nr_lsdas;
-	return 0;
+	drop(&r);
+	return err;
+}
+
+static int by_function(const void *va, const void *vb)
+{
+	const struct ehframe_fde *a = va, *b = vb;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+int ehframe_read(const struct elffile *f, struct ehframe *out)
+{
+	struct reader r = { .cie_at = NO_CIE };
+	int err = load(f, &r);
+
+	if (!err) {
+		*out = (struct ehframe){ .bytes = (uint8_t *)r.begin,
+					 .address = r.address,
+					 .size = (uint64_t)(r.section.end - r.begin),
+					 .fde = r.fde,
+					 .nr = r.nr };
+		if (r.nr)
+			qsort(r.fde, r.nr, sizeof(*r.fde), by_function);
+		r.begin = NULL;
+		r.fde = NULL;
+	}
+	drop(&r);
+	return err;
+}
+
+void ehframe_fini(struct ehframe *e)
+{
+	free(e->bytes);
+	free(e->fde);
 }

@@ -25,4 +25,21 @@ struct ehframe_lsda {
 /* Those of all functions that have them; the caller frees *out. 0 or -ENOMEM. */
 int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_t *nr);
 
+/* A frame description: of which code, and where it is; link-time addresses. */
+struct ehframe_fde {
+	uint64_t function, size, address;
+};
+
+/* All of them, and the bytes that they are in. Starts as { 0 }. */
+struct ehframe {
+	uint8_t *bytes; /* size of them, from a link-time address on */
+	uint64_t address, size;
+	struct ehframe_fde *fde; /* by function */
+	size_t nr;
+};
+
+/* Where there are none, nr is 0. 0 or -ENOMEM. */
+int ehframe_read(const struct elffile *f, struct ehframe *out);
+void ehframe_fini(struct ehframe *e);
+
 #endif

@@ -23,6 +23,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/cfg_value.c analysis/cfg_value.h \
 	analysis/combine.c analysis/combine.h \
 	analysis/compare.c analysis/compare.h \
+	analysis/compare_parts.c analysis/compare_parts.h \
 	analysis/compare_size.c analysis/compare_size.h \
 	analysis/cover.c analysis/cover.h \
 	analysis/cursor.c analysis/cursor.h \
@@ -66,7 +67,17 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/trace.c analysis/trace.h \
 	analysis/trace_kanata.c \
 	analysis/trace_o3.c \
-	analysis/trace_tokens.c
+	analysis/trace_tokens.c \
+	analysis/unwind.h \
+	analysis/unwindtables.c analysis/unwindtables.h
+
+# Unwinding by tables, where libunwind is.
+EXTRA_DIST += analysis/unwind.c analysis/unwind_none.c
+if UNWIND
+analysis_libanalysis_a_SOURCES += analysis/unwind.c
+else
+analysis_libanalysis_a_SOURCES += analysis/unwind_none.c
+endif
 
 # What a program that links libanalysis.a needs behind it.
 ANALYSIS_LIBS = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(LLVM_LIBS) $(IBERTY_LIBS)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -24,6 +25,17 @@ static int ascending(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
+/* An opcode names its operands' form, too: "andl" of eax by a number is not that of
+ * ecx.
+ */
+static uint64_t mnemonic_of(struct isa *isa, const struct insn *insn)
+{
+	char text[ISA_TEXT_SIZE];
+
+	isa_text(isa, insn, text);
+	return hash_bytes(0, text, strcspn(text, " \t"));
+}
+
 /* The end of the code stands for what is behind the last instructions. */
 static void add_runs(struct similar *s, struct isa *isa, const uint8_t *code,
 		     uint64_t size)
@@ -38,7 +50,7 @@ static void add_runs(struct similar *s, struct isa *isa, const uint8_t *code,
 			continue;
 		for (int i = 0; i + 1 < RUN; i++)
 			last[i] = last[i + 1];
-		last[RUN - 1] = 1 + insn.opcode;
+		last[RUN - 1] = mnemonic_of(isa, &insn);
 		s->run[s->nr++] = hash_bytes(0, last, sizeof(last));
 	}
 	qsort(s->run, s->nr, sizeof(s->run[0]), ascending);
@@ -72,7 +84,8 @@ void similar_free(struct similar *s)
 	free(s);
 }
 
-double similar_score(const struct similar *a, const struct similar *b)
+/* Runs that both have, each as often. */
+static size_t common_runs(const struct similar *a, const struct similar *b)
 {
 	size_t i = 0, k = 0, both = 0;
 
@@ -87,5 +100,30 @@ double similar_score(const struct similar *a, const struct similar *b)
 			k++;
 		}
 	}
-	return a->nr + b->nr ? 2.0 * both / (a->nr + b->nr) : 0;
+	return both;
+}
+
+double similar_score(const struct similar *a, const struct similar *b)
+{
+	return a->nr + b->nr ? 2.0 * common_runs(a, b) / (a->nr + b->nr) : 0;
+}
+
+double similar_part(const struct similar *part, const struct similar *whole)
+{
+	if (!part->nr || part->nr < whole->nr / 8)
+		return 0;
+	return (double)common_runs(part, whole) / part->nr;
+}
+
+struct similar *similar_join(const struct similar *a, const struct similar *b)
+{
+	struct similar *s = calloc(1, sizeof(*s) + (a->nr + b->nr) * sizeof(s->run[0]));
+
+	if (!s)
+		return NULL;
+	memcpy(s->run, a->run, a->nr * sizeof(s->run[0]));
+	memcpy(s->run + a->nr, b->run, b->nr * sizeof(s->run[0]));
+	s->nr = a->nr + b->nr;
+	qsort(s->run, s->nr, sizeof(s->run[0]), ascending);
+	return s;
 }

@@ -15,6 +15,7 @@
 #include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/procmap.h"
+#include "daemon/stacktally.h"
 #include "daemon/tally.h"
 
 struct attribution {
@@ -26,8 +27,9 @@ struct attribution {
 	/* Of another machine, in place of kernel: its images, by address. */
 	const struct rangemap *recorded;
 	struct tally *tally;
-	unsigned int by;        /* 1 << each kind of contexts that is kept */
-	const char *by_process; /* the commands whose processes are; NULL: all */
+	unsigned int by;           /* 1 << each kind of contexts that is kept */
+	const char *by_process;    /* the commands whose processes are; NULL: all */
+	struct stacktally *stacks; /* NULL: not sampled */
 };
 
 /* collector_owner's functions; ctx is a struct attribution. */
@@ -38,6 +40,11 @@ void attribute_classify(void *ctx, const struct raw_sample *sample,
 /* The image and offset of an address at a moment; NULL when that is not known. */
 struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
 				      uint64_t when_ns, uint64_t *offset);
+
+struct chain_sample;
+
+/* stacksampler_config's; ctx is a struct attribution that has stacks. */
+void attribute_chain(void *ctx, const struct chain_sample *sample);
 
 /* The end of all waiting (jit.h): before the tally is flushed. */
 void attribute_settle(struct attribution *a);

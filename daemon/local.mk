@@ -7,6 +7,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/apart.c daemon/apart.h \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
+	daemon/attribute_private.h daemon/attribute_stack.c \
 	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/capture.c daemon/capture.h \
@@ -46,6 +47,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/perfdata_queue.c daemon/perfdata_record.c \
 	daemon/perfdata_sample.c daemon/perfdata_source.c \
 	daemon/perfdata_unpack.c daemon/perfdata_private.h \
+	daemon/outbox_trees.c daemon/outbox_trees.h \
 	daemon/perfev.c daemon/perfev.h \
 	daemon/perfevents.c daemon/perfevents.h \
 	daemon/perfimport.c daemon/perfimport.h \
@@ -67,6 +69,9 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
+	daemon/session_stacks.c \
+	daemon/stacksampler.c daemon/stacksampler.h \
+	daemon/stacktally.c daemon/stacktally.h \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
 	daemon/swept.c daemon/swept.h \

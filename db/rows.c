@@ -3,11 +3,14 @@
 
 #include "db/rows.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "db/sql.h"
 
 void *rows_grow(void *array, size_t nr, size_t size)
@@ -25,6 +28,37 @@ int rows_epoch_ids(const struct query_epochs *e, struct buf *out)
 	buf_putc(out, ']');
 	buf_str(out);
 	return out->err;
+}
+
+struct copying {
+	rows_read_fn read;
+	size_t size;
+	struct buf *out;
+};
+
+static int copy_row(sqlite3_stmt *st, void *ctx)
+{
+	const struct copying *c = ctx;
+	_Alignas(max_align_t) uint8_t row[ROWS_MAX_SIZE];
+
+	c->read(st, row);
+	buf_put(c->out, row, c->size);
+	return c->out->err;
+}
+
+int rows_copy(struct db *db, const struct query_epochs *e, const char *event,
+	      const char *sql, rows_read_fn read, size_t size, struct buf *out)
+{
+	struct copying c = { read, size, out };
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	assert(size <= ROWS_MAX_SIZE);
+	if (!err)
+		err = sql_each(db_handle(db), copy_row, &c, sql, event ? "ss" : "s",
+			       ids.data, event);
+	buf_fini(&ids);
+	return err;
 }
 
 int rows_image(sqlite3_stmt *st, int first, struct query_image *image)
@@ -58,4 +92,32 @@ int rows_image(sqlite3_stmt *st, int first, struct query_image *image)
 void rows_image_fini(struct query_image *image)
 {
 	free((char *)image->desc.name);
+}
+
+bool rows_image_matches(const struct query_selection *sel, const char *name)
+{
+	const char *last = strrchr(name, '/');
+
+	return !sel->image || !fnmatch(sel->image, name, 0) ||
+	       (last && !fnmatch(sel->image, last + 1, 0));
+}
+
+int rows_check_whole(sqlite3 *h, const char *epochs)
+{
+	static const char sql[] =
+		"SELECT o.epoch FROM roll o"
+		" WHERE (o.epoch IN (SELECT value FROM json_each(?1))) !="
+		" (o.target IS NOT NULL AND"
+		" o.target IN (SELECT value FROM json_each(?1)))"
+		" UNION ALL SELECT value FROM json_each(?1)"
+		" WHERE value NOT IN (SELECT id FROM epoch) LIMIT 1";
+	int64_t epoch;
+	int err = sql_get(h, &epoch, sql, "s", epochs);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	log_err("db: %s: epoch %" PRId64 " is being rolled up or removed: try again in "
+		"a moment, or select the whole day",
+		sqlite3_db_filename(h, "main"), epoch);
+	return -EAGAIN;
 }

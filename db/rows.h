@@ -6,6 +6,7 @@
 #define CPI_DB_ROWS_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -22,6 +23,17 @@ void *rows_grow(void *array, size_t nr, size_t size);
  * "IN (SELECT value FROM json_each(?1))": a set in one parameter. 0 or -ENOMEM.
  */
 int rows_epoch_ids(const struct query_epochs *e, struct buf *out);
+
+/*
+ * Appends the rows of a query to out, of size bytes each, as read fills them: a row is
+ * looked at when the query is over, and whoever does may take his time. ?1 is the
+ * epochs' ids, and ?2 event unless that is NULL. 0 or a negative error; out is the
+ * caller's in any case.
+ */
+#define ROWS_MAX_SIZE 128
+typedef void (*rows_read_fn)(sqlite3_stmt *st, void *row);
+int rows_copy(struct db *db, const struct query_epochs *e, const char *event,
+	      const char *sql, rows_read_fn read, size_t size, struct buf *out);
 
 /* id, kind, name, build_id, content, device, inode, size, mtime_ns of image i. */
 #define ROWS_IMAGE_COLUMNS                                                        \
@@ -42,5 +54,14 @@ int rows_epoch_ids(const struct query_epochs *e, struct buf *out);
 /* Reads them from column first on; image->desc.name is the caller's. 0 or -ENOMEM. */
 int rows_image(sqlite3_stmt *st, int first, struct query_image *image);
 void rows_image_fini(struct query_image *image);
+
+/* Whether an image is selected, by its name. */
+bool rows_image_matches(const struct query_selection *sel, const char *name);
+
+/*
+ * Epochs (a JSON array) of which retention takes rows away, or to which it adds some:
+ * of these only all together are what they were. 0, -EAGAIN (logged), or an error.
+ */
+int rows_check_whole(sqlite3 *h, const char *epochs);
 
 #endif

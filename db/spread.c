@@ -6,37 +6,16 @@
 
 #include "db/spread.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "db/rows.h"
-#include "db/sql.h"
 
-struct parts {
-	struct query_part *part;
-	size_t nr;
-};
-
-struct spreads {
-	struct query_spread *spread;
-	size_t nr;
-};
-
-static int read_part(sqlite3_stmt *st, void *ctx)
+static void read_part(sqlite3_stmt *st, void *row)
 {
-	struct parts *list = ctx;
-	struct query_part *grown = rows_grow(list->part, list->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	list->part = grown;
-	list->part[list->nr++] = (struct query_part){
+	*(struct query_part *)row = (struct query_part){
 		.epoch = sqlite3_column_int64(st, 0),
 		.from_ns = sqlite3_column_int64(st, 1),
 		.to_ns = sqlite3_column_int64(st, 2),
 		.time = sqlite3_column_double(st, 3),
 	};
-	return 0;
 }
 
 int query_parts(struct db *db, const struct query_epochs *e, const char *event,
@@ -45,29 +24,20 @@ int query_parts(struct db *db, const struct query_epochs *e, const char *event,
 	static const char sql[] = "SELECT epoch, from_ns, to_ns, time FROM rolled"
 				  " WHERE epoch IN (SELECT value FROM json_each(?1))"
 				  " AND event = ?2 ORDER BY epoch, from_ns";
-	struct parts list = { 0 };
-	struct buf ids = { 0 };
-	int err = rows_epoch_ids(e, &ids);
+	const struct query_part *row;
+	struct buf rows = { 0 };
+	int err = rows_copy(db, e, event, sql, read_part, sizeof(*row), &rows);
 
-	if (!err)
-		err = sql_each(db_handle(db), read_part, &list, sql, "ss", ids.data,
-			       event);
-	for (size_t i = 0; !err && i < list.nr; i++)
-		err = fn(ctx, &list.part[i]);
-	free(list.part);
-	buf_fini(&ids);
+	row = (const struct query_part *)rows.data;
+	for (size_t i = 0; !err && i < rows.len / sizeof(*row); i++)
+		err = fn(ctx, &row[i]);
+	buf_fini(&rows);
 	return err;
 }
 
-static int read_spread(sqlite3_stmt *st, void *ctx)
+static void read_spread(sqlite3_stmt *st, void *row)
 {
-	struct spreads *list = ctx;
-	struct query_spread *grown = rows_grow(list->spread, list->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	list->spread = grown;
-	list->spread[list->nr++] = (struct query_spread){
+	*(struct query_spread *)row = (struct query_spread){
 		.epoch = sqlite3_column_int64(st, 0),
 		.image = sqlite3_column_int64(st, 1),
 		.start = sqlite3_column_int64(st, 2),
@@ -77,7 +47,6 @@ static int read_spread(sqlite3_stmt *st, void *ctx)
 		.squares = sqlite3_column_double(st, 6),
 		.cross = sqlite3_column_double(st, 7),
 	};
-	return 0;
 }
 
 int query_spreads(struct db *db, const struct query_epochs *e, const char *event,
@@ -87,16 +56,13 @@ int query_spreads(struct db *db, const struct query_epochs *e, const char *event
 		"SELECT epoch, image, start, size, n, sum, squares, cross FROM spread"
 		" WHERE epoch IN (SELECT value FROM json_each(?1)) AND event = ?2"
 		" ORDER BY epoch, image, start";
-	struct spreads list = { 0 };
-	struct buf ids = { 0 };
-	int err = rows_epoch_ids(e, &ids);
+	const struct query_spread *row;
+	struct buf rows = { 0 };
+	int err = rows_copy(db, e, event, sql, read_spread, sizeof(*row), &rows);
 
-	if (!err)
-		err = sql_each(db_handle(db), read_spread, &list, sql, "ss", ids.data,
-			       event);
-	for (size_t i = 0; !err && i < list.nr; i++)
-		err = fn(ctx, &list.spread[i]);
-	free(list.spread);
-	buf_fini(&ids);
+	row = (const struct query_spread *)rows.data;
+	for (size_t i = 0; !err && i < rows.len / sizeof(*row); i++)
+		err = fn(ctx, &row[i]);
+	buf_fini(&rows);
 	return err;
 }

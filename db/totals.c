@@ -12,6 +12,7 @@
 
 #include "db/rows.h"
 #include "db/sql.h"
+#include "db/stacks.h"
 
 static void stream_fini(struct query_stream *s)
 {
@@ -52,17 +53,17 @@ static int read_stream(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-int query_streams(struct db *db, const struct query_epochs *e, const char *event,
-		  struct query_streams *out)
+#define STREAMS_OF(tally)                                                    \
+	"SELECT s.id, s.event, s.source, s.cpu_type, s.unit, s.mean_period," \
+	" s.landing, sum(t.received), sum(t.stored), sum(t.not_delivered),"  \
+	" sum(t.enabled_ns), sum(t.running_ns), sum(t.throttled)"            \
+	" FROM " tally " t JOIN stream s ON s.id = t.stream"                 \
+	" WHERE t.epoch IN (SELECT value FROM json_each(?1))"                \
+	" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id ORDER BY " ROWS_STREAM_ORDER
+
+static int list_streams(struct db *db, const struct query_epochs *e, const char *event,
+			const char *sql, struct query_streams *out)
 {
-	static const char sql[] =
-		"SELECT s.id, s.event, s.source, s.cpu_type, s.unit, s.mean_period,"
-		" s.landing, sum(t.received), sum(t.stored), sum(t.not_delivered),"
-		" sum(t.enabled_ns), sum(t.running_ns), sum(t.throttled)"
-		" FROM tally t JOIN stream s ON s.id = t.stream"
-		" WHERE t.epoch IN (SELECT value FROM json_each(?1))"
-		" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id"
-		" ORDER BY " ROWS_STREAM_ORDER;
 	struct query_streams list = { 0 };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
@@ -76,6 +77,18 @@ int query_streams(struct db *db, const struct query_epochs *e, const char *event
 	else
 		*out = list;
 	return err;
+}
+
+int query_streams(struct db *db, const struct query_epochs *e, const char *event,
+		  struct query_streams *out)
+{
+	return list_streams(db, e, event, STREAMS_OF("tally"), out);
+}
+
+int query_stack_streams(struct db *db, const struct query_epochs *e, const char *event,
+			struct query_streams *out)
+{
+	return list_streams(db, e, event, STREAMS_OF("stack_tally"), out);
 }
 
 void query_streams_fini(struct query_streams *s)
@@ -107,14 +120,16 @@ static int read_loss(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out)
+#define LOSSES_OF(loss)                                                   \
+	"SELECT l.stream, l.class, l.name, sum(l.n) FROM " loss " l"      \
+	" JOIN stream s ON s.id = l.stream"                               \
+	" WHERE l.epoch IN (SELECT value FROM json_each(?1))"             \
+	" GROUP BY l.stream, l.class, l.name ORDER BY " ROWS_STREAM_ORDER \
+	", l.class, l.name"
+
+static int list_losses(struct db *db, const struct query_epochs *e, const char *sql,
+		       struct query_losses *out)
 {
-	static const char sql[] =
-		"SELECT l.stream, l.class, l.name, sum(l.n) FROM loss l"
-		" JOIN stream s ON s.id = l.stream"
-		" WHERE l.epoch IN (SELECT value FROM json_each(?1))"
-		" GROUP BY l.stream, l.class, l.name"
-		" ORDER BY " ROWS_STREAM_ORDER ", l.class, l.name";
 	struct query_losses list = { 0 };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
@@ -127,6 +142,17 @@ int query_losses(struct db *db, const struct query_epochs *e, struct query_losse
 	else
 		*out = list;
 	return err;
+}
+
+int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out)
+{
+	return list_losses(db, e, LOSSES_OF("loss"), out);
+}
+
+int query_stack_losses(struct db *db, const struct query_epochs *e,
+		       struct query_losses *out)
+{
+	return list_losses(db, e, LOSSES_OF("stack_loss"), out);
 }
 
 void query_losses_fini(struct query_losses *l)
@@ -214,21 +240,9 @@ void query_gaps_fini(struct query_gaps *g)
 	memset(g, 0, sizeof(*g));
 }
 
-struct intervals {
-	struct query_interval *interval;
-	size_t nr;
-};
-
-static int read_interval(sqlite3_stmt *st, void *ctx)
+static void read_interval(sqlite3_stmt *st, void *row)
 {
-	struct intervals *list = ctx;
-	struct query_interval *grown =
-		rows_grow(list->interval, list->nr, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	list->interval = grown;
-	list->interval[list->nr++] = (struct query_interval){
+	*(struct query_interval *)row = (struct query_interval){
 		.run = sqlite3_column_int64(st, 0),
 		.seq = sqlite3_column_int64(st, 1),
 		.epoch = sqlite3_column_int64(st, 2),
@@ -239,7 +253,6 @@ static int read_interval(sqlite3_stmt *st, void *ctx)
 		.stored = sqlite3_column_int64(st, 7),
 		.lost = sqlite3_column_int64(st, 8),
 	};
-	return 0;
 }
 
 int query_intervals(struct db *db, const struct query_epochs *e, query_interval_fn fn,
@@ -249,16 +262,13 @@ int query_intervals(struct db *db, const struct query_epochs *e, query_interval_
 		"SELECT run, seq, epoch, from_ns, to_ns, duration_ns, received, stored,"
 		" lost FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
 		" ORDER BY run, seq";
-	struct intervals list = { 0 };
-	struct buf ids = { 0 };
-	int err = rows_epoch_ids(e, &ids);
+	const struct query_interval *row;
+	struct buf rows = { 0 };
+	int err = rows_copy(db, e, NULL, sql, read_interval, sizeof(*row), &rows);
 
-	if (!err)
-		err = sql_each(db_handle(db), read_interval, &list, sql, "s", ids.data);
-	/* The rows are copied: fn may take its time without holding the WAL. */
-	for (size_t i = 0; !err && i < list.nr; i++)
-		err = fn(ctx, &list.interval[i]);
-	free(list.interval);
-	buf_fini(&ids);
+	row = (const struct query_interval *)rows.data;
+	for (size_t i = 0; !err && i < rows.len / sizeof(*row); i++)
+		err = fn(ctx, &row[i]);
+	buf_fini(&rows);
 	return err;
 }

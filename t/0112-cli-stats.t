@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 22
+plan 32
 
 cpi stats run >text 2>err
 is "$?" 0 "the statistics of runs"
@@ -67,10 +67,46 @@ is "$(cpi stats 1 short --normalize=total --format=csv | awk -F, '$16 ~ /./ && N
 	n += $7 } END { print n }')" "100" "means of shares add up"
 is "$(cpi stats 1 short --format=csv | awk -F, '$16 == "fft" { print $5, $6, $9 }')" \
 	"2 1 0" "what an epoch has not is 0 there"
-is "$(cpi stats all --by comm --format=csv | wc -l)" 1 "by command, where none is known"
+is "$(csv --by comm run | cut -d, -f3,16)" "51333,[unknown command]" \
+	"by command, where none is known"
+cpi stats run --by cgroup >/dev/null 2>err
+is "$?" 1 "by cgroup, where profiles are not by it, is an error"
+like "$(cat err)" "no profiles by cgroup: collect them with 'cpid --by cgroup'" \
+	"and what to do is told"
 
 is "$(cpi stats 1 2 --by category --format=csv | awk -F, '$16 == "not_tallied" && $3 > 0 {
 	print $17, $3 }')" "deferred 13094" "by what cpi sum has"
+
+is "$(cpi stats 1 2 --by category --format=csv | cut -d, -f17 | grep -c few_samples)" 1 \
+	"and procedures that have few samples by name"
+
+# By what their processes are in; the third epoch has no profiles by it.
+box=/kubepods.slice/kubepods-burstable-pod11111111_2222_3333_4444_555555555555.slice/cri-containerd-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope
+"$builddir/t/runsdb" whose.db <<END || bail "no database"
+by 10 1000 cgroup=/system.slice/ssh.service@main=100 cgroup=$box@main=50 label=x@main=7 main=3
+by 10 1000 cgroup=/system.slice/ssh.service@main=300 process=cc:12@main=20 comm=cc@main=4
+no 10 1000 main=60 other:main=5
+END
+whose()
+{
+	cpi stats --db whose.db --format=csv --sort=sum "$@" | tail -n +2
+}
+is "$(whose by --by cgroup | cut -d, -f3,9,10,16)" "400,100,300,/system.slice/ssh.service
+50,0,50,$box
+34,10,24,[unknown cgroup]" "by cgroup"
+is "$(whose by no --by unit | cut -d, -f3,5,16)" "400,3,ssh.service
+99,3,[no unit]
+50,3,${box##*/}" "by unit, and an epoch that has none"
+is "$(whose by --by container | cut -d, -f3,16-)" "434,[no container],,,
+50,0123456789ab,containerd,11111111-2222-3333-4444-555555555555,burstable" "by container"
+is "$(whose by --by label | cut -d, -f3,16)" "477,[no label]
+7,x" "by label"
+is "$(whose by --by process | cut -d, -f3,16)" "464,[other processes]
+20,cc:12" "by process"
+is "$(cpi stats --db whose.db by --by unit --format=json | grep -c '"unit": "ssh.service"')" \
+	1 "as JSON"
+cpi stats --db whose.db by --by unit --label x >/dev/null 2>&1
+is "$?" 2 "one kind of context does not choose among another's"
 
 if ! command -v python3 >/dev/null; then
 	skip 2 "no python3 to compute with"

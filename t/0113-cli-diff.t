@@ -21,7 +21,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 24
+plan 27
 
 cpi diff old new >text 2>err
 is "$?" 0 "two selections are compared"
@@ -60,6 +60,25 @@ like "$(row gamma)" ' -1[67]\.[0-9] ' "the other way round"
 like "$(cpi diff old new --color=always)" "$(printf '\033\\[1;31m')" "in colour"
 cpi diff old >/dev/null 2>&1
 is "$?" 2 "both selections are needed"
+
+{
+	for n in 0 1 2 3; do
+		echo "a 10 1000 cgroup=/x.slice/one.service@main=$((1000 + 9 * n))" \
+			"cgroup=/x.slice/two.service@main=$((900 - 8 * n)) main=$((800 + n))" \
+			"cgroup=/y.slice/y.service@main=500"
+		echo "b 10 1000 cgroup=/x.slice/one.service@main=$((1300 + 9 * n))" \
+			"cgroup=/x.slice/two.service@main=$((905 - 8 * n)) main=$((799 + n))" \
+			"cgroup=/y.slice/y.service@main=503"
+	done
+} | "$builddir/t/runsdb" whose.db || bail "no database"
+is "$(cpi diff --db whose.db a b --by unit --format=csv --limit 1 | cut -d, -f12,14,16,17 |
+	tail -n 1)" "1,both,,one.service" "by unit"
+is "$(cpi diff --db whose.db a b --by cgroup --format=csv | cut -d, -f12,17 | sort |
+	tr '\n' ' ')" \
+	"0,/x.slice/two.service 0,/y.slice/y.service 0,[unknown cgroup] 1,/x.slice/one.service found,cgroup " \
+	"by cgroup"
+cpi diff --db whose.db a b --by label >/dev/null 2>err
+like "$? $(cat err)" "1 .*no profiles by label" "by what was not collected"
 
 cpi diff old new --format=svg >diff.svg
 if ! command -v python3 >/dev/null; then

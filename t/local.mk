@@ -30,6 +30,14 @@ check_PROGRAMS += t/cfg_dump
 t_cfg_dump_SOURCES = t/cfg_dump.c
 t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
+# Call chains by unwind tables, against gdb's.
+check_PROGRAMS += t/unwind_dump
+t_unwind_dump_SOURCES = t/unwind_dump.c
+t_unwind_dump_CFLAGS = $(AM_CFLAGS)
+t_unwind_dump_LDADD = $(t_isa_dump_LDADD) $(UNWIND_LIBS)
+EXTRA_DIST += t/gdb_chains.py t/programs/standing.cc
+dist_check_SCRIPTS += t/0130-unwind-gdb.t
+QUICK_TESTS += t/0130-unwind-gdb.t
 # Lines and inlined calls, against LLVM and binutils.
 check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
@@ -83,7 +91,8 @@ COLLECT_TESTS = \
 	t/0314-collect-unprivileged.t \
 	t/0315-collect-crowd.t \
 	t/0316-collect-budget.t \
-	t/0390-collect-beside-perf.t
+	t/0390-collect-beside-perf.t \
+	t/0392-collect-stacks.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
@@ -93,7 +102,7 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
 	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t \
-	t/0392-capture-kernel.t
+	t/0396-capture-kernel.t
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/kernel_calls.py t/programs/Jit.java t/programs/jit.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
@@ -199,6 +208,12 @@ check_PROGRAMS += t/programs/into
 t_programs_into_SOURCES = t/programs/into.c
 t_programs_into_CFLAGS = $(FIXED_COMPILE)
 t_programs_into_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/stacks
+t_programs_stacks_SOURCES = t/programs/stacks.c
+t_programs_stacks_CFLAGS = $(WARN_CFLAGS) -O1 -fno-omit-frame-pointer \
+	-mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls
+t_programs_stacks_LDFLAGS =
+t_programs_stacks_LDADD = -lpthread
 check_PROGRAMS += t/programs/spawn
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
@@ -245,12 +260,19 @@ t_programs_timed_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_timed_LDFLAGS = $(FIXED_LINK)
 
 # What differs from run to run.
-RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t
+RUNS_TESTS = t/0112-cli-stats.t t/0113-cli-diff.t t/0115-diff-rolled.t
 dist_check_SCRIPTS += $(RUNS_TESTS)
 QUICK_TESTS += $(RUNS_TESTS)
-dist_check_SCRIPTS += t/0342-diff-mix.t
-LONG_TESTS += t/0342-diff-mix.t
+dist_check_SCRIPTS += t/0342-diff-mix.t t/0343-diff-builds.t
+LONG_TESTS += t/0342-diff-mix.t t/0343-diff-builds.t
 EXTRA_DIST += t/accuracy/compare
+check_PROGRAMS += t/programs/builds_old t/programs/builds_new
+t_programs_builds_old_SOURCES = t/programs/builds.c
+t_programs_builds_old_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_builds_old_LDFLAGS = $(FIXED_LINK)
+t_programs_builds_new_SOURCES = t/programs/builds.c
+t_programs_builds_new_CFLAGS = $(FIXED_COMPILE) -O2 -DLATER
+t_programs_builds_new_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/mix
 t_programs_mix_SOURCES = t/programs/mix.c
 t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2

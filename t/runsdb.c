@@ -2,10 +2,11 @@
 /*
  * runsdb.c - writes a database of runs: runsdb FILE <TABLE
  *
- * A line of the table is an epoch: its label, its length in seconds, the period in
- * microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
+ * A line of the table is an epoch: its label, or - for none, its length in seconds, the
+ * period in microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
  * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
- * bytes each in the order of their first appearance.
+ * bytes each in the order of their first appearance. CONTEXT@ ahead of a word,
+ * as cgroup=/a@main=5, says whose samples they are.
  */
 #include "config.h"
 
@@ -22,6 +23,7 @@
 #define PROCEDURE_SIZE 4096
 #define MAX_NAMES      4096
 #define MAX_IMAGES     64
+#define MAX_CONTEXTS   16
 
 struct name {
 	int image;
@@ -34,6 +36,8 @@ static struct {
 	int nr_images;
 	struct name name[MAX_NAMES];
 	int nr_names;
+	char *context[MAX_CONTEXTS]; /* the first is "", of all samples */
+	int nr_contexts;
 	struct store *store;
 	uint64_t now_ns, seq;
 } m;
@@ -77,8 +81,34 @@ static int find_name(int image, const char *text)
 	return i;
 }
 
+static int find_context(const char *name)
+{
+	int i = 0;
+
+	while (i < m.nr_contexts && strcmp(m.context[i], name) != 0)
+		i++;
+	if (i == MAX_CONTEXTS)
+		errx(EXIT_FAILURE, "more than %d contexts", MAX_CONTEXTS);
+	if (i == m.nr_contexts)
+		m.context[m.nr_contexts++] = strdup(name);
+	return i;
+}
+
+/* By context and image. */
+typedef struct profile *profiles[MAX_CONTEXTS][MAX_IMAGES];
+
+static void add_to(profiles all, int context, int image, const struct count *c)
+{
+	struct profile **profile = &all[context][image];
+
+	if (!*profile)
+		*profile = profile_new();
+	if (c->n)
+		check(profile_add(*profile, c), m.image_name[image]);
+}
+
 /* "image:procedure+offset=n" */
-static void add_count(char *word, struct profile **profile)
+static void add_count(char *word, int context, profiles all)
 {
 	char *equals = strchr(word, '='), *colon = strchr(word, ':');
 	char *plus = strchr(word, '+');
@@ -98,10 +128,18 @@ static void add_count(char *word, struct profile **profile)
 	image = find_image(colon ? word : "prog");
 	name = find_name(image, colon ? colon + 1 : word);
 	c.offset += (uint64_t)name * PROCEDURE_SIZE;
-	if (!profile[image])
-		profile[image] = profile_new();
-	if (c.n)
-		check(profile_add(profile[image], &c), word);
+	add_to(all, 0, image, &c);
+	if (context)
+		add_to(all, context, image, &c);
+}
+
+static void add_word(char *word, profiles all)
+{
+	char *at = strchr(word, '@');
+
+	if (at)
+		*at++ = '\0';
+	add_count(at ? at : word, at ? find_context(word) : 0, all);
 }
 
 static size_t make_symbols(struct flush_symbol *out)
@@ -117,37 +155,41 @@ static void store_line(char *line)
 {
 	const char *label = strtok(line, " \n"), *seconds = strtok(NULL, " \n");
 	const char *period_us = strtok(NULL, " \n");
-	struct profile *profile[MAX_IMAGES] = { NULL };
 	static struct flush_symbol symbols[MAX_NAMES];
-	struct flush_profile profiles[MAX_IMAGES];
+	struct flush_profile list[MAX_CONTEXTS * MAX_IMAGES];
+	profiles all = { { NULL } };
 	struct flush_stream stream = { .desc = { "cpu-clock", "perf", "", "ns", 0,
 						 LANDING_HEAD } };
 	struct flush f = { .seq = ++m.seq,
 			   .from_ns = m.now_ns,
 			   .streams = &stream,
 			   .nr_streams = 1,
-			   .profiles = profiles,
+			   .profiles = list,
 			   .symbols = symbols };
 
 	if (!period_us)
 		errx(EXIT_FAILURE, "an epoch without length or period");
-	check(store_epoch(m.store, m.now_ns, 0, label), "epoch");
+	check(store_epoch(m.store, m.now_ns, 0, strcmp(label, "-") ? label : NULL),
+	      "epoch");
 	stream.desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
 	f.duration_ns = (uint64_t)(strtod(seconds, NULL) * NSEC_PER_SEC);
 	m.now_ns = f.to_ns = f.from_ns + f.duration_ns;
 	for (char *word; (word = strtok(NULL, " \n"));)
-		add_count(word, profile);
-	for (int i = 0; i < m.nr_images; i++) {
-		if (!profile[i] || !profile_total(profile[i]))
+		add_word(word, all);
+	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++) {
+		struct profile *p = all[i / MAX_IMAGES][i % MAX_IMAGES];
+
+		if (!p || !profile_total(p))
 			continue;
-		stream.received += profile_total(profile[i]);
-		profiles[f.nr_profiles++] =
-			(struct flush_profile){ &m.image[i], 0, "", profile[i] };
+		stream.received += i < MAX_IMAGES ? profile_total(p) : 0;
+		list[f.nr_profiles++] =
+			(struct flush_profile){ &m.image[i % MAX_IMAGES], 0,
+						m.context[i / MAX_IMAGES], p };
 	}
 	f.nr_symbols = make_symbols(symbols);
 	check(store_flush(m.store, &f), "flush");
-	for (int i = 0; i < m.nr_images; i++)
-		profile_free(profile[i]);
+	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++)
+		profile_free(all[i / MAX_IMAGES][i % MAX_IMAGES]);
 }
 
 int main(int argc, char **argv)
@@ -168,6 +210,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		errx(EXIT_FAILURE, "usage: runsdb FILE <TABLE");
 	m.now_ns = START_NS;
+	find_context("");
 	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);
 	check(store_begin(db, &platform, m.now_ns, &m.store), "run");
 	while (getline(&line, &size, stdin) > 0)
@@ -179,5 +222,7 @@ int main(int argc, char **argv)
 		free(m.name[i].text);
 	for (int i = 0; i < m.nr_images; i++)
 		free(m.image_name[i]);
+	for (int i = 0; i < m.nr_contexts; i++)
+		free(m.context[i]);
 	return EXIT_SUCCESS;
 }

@@ -28,7 +28,7 @@ struct cmd_list {
 	int nr;
 };
 
-/* In the order of cpi prof's option. */
+/* In the order of the options of cpi prof, diff and stats. */
 enum prof_by {
 	BY_PROCEDURE,
 	BY_IMAGE,
@@ -71,9 +71,10 @@ struct cmd_options {
 	double fdr, threshold; /* which is in percent */
 	const char *history;
 	/* cat */
-	bool intervals, check, edges;
+	bool intervals, call_stacks, edges, check;
 	/* record */
-	double hz;
+	double hz, stacks_hz;
+	int stacks; /* 0: off */
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
@@ -99,6 +100,7 @@ enum opt_kind {
 	OPT_COUNT,  /* uint64_t, decimal */
 	OPT_REAL,   /* double above 0 */
 	OPT_CHOICE, /* int: which of arg's words, "text|json|csv" */
+	OPT_WORD,   /* the same; without one it is the last, and may be argv's next */
 	OPT_LIST,   /* struct cmd_list: may be given again */
 	OPT_HELP,   /* prints the help */
 };

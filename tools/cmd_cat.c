@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/cat_edges.h"
+#include "tools/cat_stacks.h"
 #include "tools/cmd.h"
 #include "tools/out.h"
 #include "tools/report.h"
@@ -209,9 +210,14 @@ static int run(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "--intervals is of one database");
 	if (select_open(ctx, &sel))
 		return EXIT_FAIL;
-	err = ctx->opt.edges       ? cat_edges(ctx, &sel)
-	      : ctx->opt.intervals ? dump_intervals(ctx, &sel)
-				   : dump_profiles(ctx, &sel);
+	if (ctx->opt.intervals)
+		err = dump_intervals(ctx, &sel);
+	else if (ctx->opt.call_stacks)
+		err = cat_stacks(ctx, &sel);
+	else if (ctx->opt.edges)
+		err = cat_edges(ctx, &sel);
+	else
+		err = dump_profiles(ctx, &sel);
 	if (err)
 		select_failed(ctx, &sel, err);
 	select_close(&sel);
@@ -224,6 +230,8 @@ static const struct opt opts[] = {
 	    intervals),
 	OPT("edges", 0, NULL, "list where control went, of branch stacks", OPT_FLAG,
 	    edges),
+	OPT("stacks", 0, NULL, "list the call stacks instead of the profiles", OPT_FLAG,
+	    call_stacks),
 	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),
 	OPT_FORMAT,
 	OPT_END,

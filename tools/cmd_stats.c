@@ -20,8 +20,6 @@ static int run(struct cmd_context *ctx)
 	char *spec = NULL;
 	int err;
 
-	if (ctx->opt.by > BY_LINE) /* the last of its words */
-		ctx->opt.by = BY_CATEGORY;
 	if (prof_check_by(ctx))
 		return EXIT_USAGE;
 	if (ctx->nr_args && ctx->opt.epoch)
@@ -43,8 +41,9 @@ static int run(struct cmd_context *ctx)
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
-	OPT("by", 0, "procedure|image|comm|line|category", "what a row stands for",
-	    OPT_CHOICE, by),
+	OPT("by", 0,
+	    "procedure|image|comm|line|cgroup|container|unit|label|process|category",
+	    "what a row stands for", OPT_CHOICE, by),
 	OPT("normalize", 0, "none|time|total", "values as they are, per second, or %",
 	    OPT_CHOICE, normalize),
 	OPT("fdr", 0, "RATE", "of false marks; default 0.05", OPT_REAL, fdr),

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/whom.h"
 
 #define DEFAULT_RATE      0.05
 #define DEFAULT_THRESHOLD 0.5 /* percent */
@@ -55,12 +56,17 @@ static int open_side(struct diff *d, int side)
 		select_failed(d->ctx, &d->sel[side], err);
 		return err;
 	}
-	if (!strcmp(d->ev[side].event[0].name, d->ev[0].event[0].name))
-		return 0;
-	log_err("diff: %s and %s cannot be compared: choose an event that both have, "
-		"with --event",
-		d->ev[0].event[0].name, d->ev[side].event[0].name);
-	return -EINVAL;
+	if (strcmp(d->ev[side].event[0].name, d->ev[0].event[0].name) != 0) {
+		log_err("diff: %s and %s cannot be compared: choose an event that both "
+			"have, with --event",
+			d->ev[0].event[0].name, d->ev[side].event[0].name);
+		return -EINVAL;
+	}
+	err = diff_parts_read(&d->parts[side], d->sel[side].db, &d->sel[side].epochs,
+			      d->ev[side].event[0].name);
+	if (err)
+		select_failed(d->ctx, &d->sel[side], err);
+	return err;
 }
 
 static int name_side(struct diff *d, int side)
@@ -69,7 +75,7 @@ static int name_side(struct diff *d, int side)
 
 	d->nr_runs += d->sel[side].epochs.nr;
 	if (err)
-		select_failed(d->ctx, &d->sel[side], err);
+		whom_failed(d->ctx, &d->sel[side], err);
 	return err;
 }
 
@@ -83,6 +89,24 @@ static int by_time(const void *va, const void *vb)
 	return (a->row->index > b->row->index) - (a->row->index < b->row->index);
 }
 
+/* Row i is a part of another's: of its A, or of its B. */
+static void add_alias(struct diff *d, size_t i, size_t alias, double similarity)
+{
+	struct diff_row *r = &d->row[d->at[alias]];
+	struct matrix_row *row = d->m.row[i], *first = d->m.row[alias];
+
+	r->time[0] += row->time[0];
+	r->time[1] += row->time[1];
+	if (row->time[0] > 0) {
+		row->with = first->with;
+		first->with = row;
+	} else {
+		row->with = (struct matrix_row *)r->other;
+		r->other = row;
+		r->similarity = similarity;
+	}
+}
+
 /* One row for each name of A or B, and its place for every row of the matrix. */
 static void fill_rows(struct diff *d, const size_t *alias, const double *similarity)
 {
@@ -91,7 +115,9 @@ static void fill_rows(struct diff *d, const size_t *alias, const double *similar
 
 		if (alias[i] == i && row->time[0] + row->time[1] > 0)
 			d->row[d->nr_rows++] = (struct diff_row){
-				.row = row, .time = { row->time[0], row->time[1] }
+				.row = row,
+				.time = { row->time[0], row->time[1] },
+				.verdict = { .calls = NAN },
 			};
 		d->total[0] += row->time[0];
 		d->total[1] += row->time[1];
@@ -100,14 +126,8 @@ static void fill_rows(struct diff *d, const size_t *alias, const double *similar
 	for (size_t k = 0; k < d->nr_rows; k++)
 		d->at[d->row[k].row->index] = k;
 	for (size_t i = 0; i < d->m.nr_rows; i++) {
-		struct diff_row *r;
-
-		if (alias[i] == i)
-			continue;
-		r = &d->row[d->at[alias[i]]];
-		r->other = d->m.row[i];
-		r->similarity = similarity[i];
-		r->time[1] += d->m.row[i]->time[1];
+		if (alias[i] != i)
+			add_alias(d, i, alias[i], similarity[i]);
 	}
 }
 
@@ -153,19 +173,64 @@ static int make_rows(struct diff *d)
 	return err;
 }
 
+/* Roll-up kept what procedures varied by, of all contexts together. */
+static bool has_within(const struct diff *d, int side)
+{
+	return d->ctx->opt.by == BY_PROCEDURE && !d->sel[side].query.context &&
+	       diff_parts_any(&d->parts[side]);
+}
+
+size_t diff_nr_runs(const struct diff *d, int side)
+{
+	return has_within(d, side) ? d->parts[side].nr : d->sel[side].epochs.nr;
+}
+
+/* A row is known by its parts where its time is in nearly all of what is known. */
+static int put_within(struct diff *d, int side, size_t at)
+{
+	const struct diff_within *w;
+	size_t nr;
+	int err = diff_parts_end(&d->parts[side], &w, &nr);
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		const size_t row = d->at[w[i].row], cell = row * d->nr_runs + at;
+
+		if (row != SIZE_MAX && w[i].time >= DIFF_PARTS_SHARE * d->time[cell])
+			d->within[cell] = w[i].within;
+	}
+	return err;
+}
+
 static int on_column(void *ctx, const struct matrix_column *c)
 {
 	struct diff *d = ctx;
 	const size_t at = d->filled++;
 
-	d->run[at] = (struct compare_run){ c->side, c->seconds, c->sample };
+	d->run[at] = (struct compare_run){ c->side, c->seconds, c->sample, 1, 1 };
+	diff_parts_describe(&d->parts[c->side], c->epoch->id, &d->run[at]);
 	if (c->side < 2)
 		d->seconds[c->side] += c->seconds;
 	for (size_t i = 0; i < d->m.nr_rows; i++) {
 		if (d->at[i] != SIZE_MAX)
 			d->time[d->at[i] * d->nr_runs + at] += c->time[i];
 	}
-	return 0;
+	return has_within(d, c->side) ? put_within(d, c->side, at) : 0;
+}
+
+/* Room for what is known by part, which is nothing until it is. */
+static int make_within(struct diff *d)
+{
+	const size_t nr = d->nr_rows * d->nr_runs;
+	bool any = false;
+
+	for (int side = 0; side < DIFF_NR_SIDES; side++)
+		any |= d->spec[side] && has_within(d, side);
+	if (!any)
+		return 0;
+	d->within = malloc((nr + 1) * sizeof(*d->within));
+	for (size_t i = 0; i < nr && d->within; i++)
+		d->within[i] = NAN;
+	return d->within ? 0 : -ENOMEM;
 }
 
 static int read_sides(struct diff *d)
@@ -174,11 +239,13 @@ static int read_sides(struct diff *d)
 
 	d->run = calloc(d->nr_runs + 1, sizeof(*d->run));
 	d->time = calloc(d->nr_rows * d->nr_runs + 1, sizeof(*d->time));
-	if (!d->run || !d->time)
+	if (!d->run || !d->time || make_within(d))
 		return -ENOMEM;
 	for (int side = 0; side < DIFF_NR_SIDES && !err; side++) {
 		if (!d->spec[side])
 			continue;
+		d->m.on_count = has_within(d, side) ? diff_parts_count : NULL;
+		d->m.on_count_ctx = &d->parts[side];
 		err = matrix_each(&d->m, side, &d->sel[side], &d->ev[side], on_column,
 				  d);
 		if (err)
@@ -195,6 +262,7 @@ static int compare(struct diff *d)
 		.run = d->run,
 		.nr_runs = d->nr_runs,
 		.time = d->time,
+		.within = d->within,
 		.nr_rows = d->nr_rows,
 		.threshold = log1p(percent / 100),
 		.rate = opt->fdr > 0 ? opt->fdr : DEFAULT_RATE,
@@ -274,8 +342,10 @@ void diff_close(struct diff *d)
 	free(d->at);
 	free(d->run);
 	free(d->time);
+	free(d->within);
 	matrix_fini(&d->m);
 	for (int side = 0; side < DIFF_NR_SIDES; side++) {
+		diff_parts_fini(&d->parts[side]);
 		events_fini(&d->ev[side]);
 		select_close(&d->sel[side]);
 	}

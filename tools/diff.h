@@ -9,6 +9,7 @@
 #include "analysis/shape.h"
 #include "analysis/similar.h"
 #include "base/buf.h"
+#include "tools/diff_parts.h"
 #include "tools/matrix.h"
 
 #define DIFF_NR_SIDES COMPARE_NR_SIDES
@@ -18,10 +19,11 @@
 #define DIFF_MIN_ROWS  256
 
 struct diff_row {
-	const struct matrix_row *row;
-	const struct matrix_row *other; /* of B, found by its code; else NULL */
-	double similarity;              /* then: of their code, up to 1 */
-	double time[2];                 /* in the event's unit, all epochs */
+	const struct matrix_row *row; /* A's parts of what B has as one go on in with */
+	const struct matrix_row
+		*other;    /* of B, found by its code; else NULL. The same */
+	double similarity; /* then: of their code, up to 1 */
+	double time[2];    /* in the event's unit, all epochs */
 	const struct compare_row *compared;
 	struct shape_verdict verdict;
 };
@@ -32,6 +34,7 @@ struct diff {
 	char *history; /* the spec of those, when they were looked for */
 	struct selection sel[DIFF_NR_SIDES];
 	struct events ev[DIFF_NR_SIDES];
+	struct diff_parts parts[DIFF_NR_SIDES];
 	struct matrix m;
 	struct diff_row *row; /* findings first, then by the size of the change */
 	size_t nr_rows;
@@ -41,7 +44,7 @@ struct diff {
 	/* While it is read. */
 	size_t *at; /* by the matrix's row: its row, or SIZE_MAX */
 	struct compare_run *run;
-	double *time;
+	double *time, *within; /* the latter NULL where nothing was rolled up */
 	size_t nr_runs, filled;
 };
 
@@ -54,6 +57,9 @@ void diff_close(struct diff *d);
 double diff_per_second(const struct diff *d, const struct diff_row *r, int side);
 double diff_percent(const struct diff *d, const struct diff_row *r, int side);
 
+/* Epochs of a side; where these were rolled up, those that procedures are known by. */
+size_t diff_nr_runs(const struct diff *d, int side);
+
 /* "", "new" or "gone". */
 const char *diff_status(const struct diff_row *r);
 
@@ -65,7 +71,8 @@ int diff_find_history(struct diff *d);
 
 /*
  * Joins rows that one side alone has, where builds of one image have like code under
- * other names. alias[i] gets the row whose time row i's is. 0 or negative.
+ * other names: one procedure, or several that are parts of one of the other side.
+ * alias[i] gets the row whose time row i's is. 0 or negative.
  */
 int diff_match(struct diff *d, size_t *alias, double *similarity);
 

@@ -63,8 +63,8 @@ int diff_find_history(struct diff *d)
 	if (wanted && strcmp(wanted, "none") != 0)
 		d->spec[COMPARE_EARLIER] = wanted;
 	if (wanted || d->ctx->opt.dbs.nr > 1 ||
-	    (d->sel[COMPARE_A].epochs.nr >= COMPARE_MIN_RUNS &&
-	     d->sel[COMPARE_B].epochs.nr >= COMPARE_MIN_RUNS))
+	    (diff_nr_runs(d, COMPARE_A) >= COMPARE_MIN_RUNS &&
+	     diff_nr_runs(d, COMPARE_B) >= COMPARE_MIN_RUNS))
 		return 0;
 	snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64,
 		 first > MAX_BACK ? first - MAX_BACK : 1, first - 1);

@@ -3,7 +3,9 @@
  * diff_match.c - procedures of two builds of one image that have like code
  *
  * Names have matched what they can: these are rows that one side alone has, in images
- * of one path. Of all pairs the most alike are joined first.
+ * of one path. Of all pairs the most alike are joined first. Then what is left is
+ * looked for inside of those of the other side: a procedure that was split, or several
+ * that became one, are alike as a whole.
  */
 #include "config.h"
 
@@ -20,8 +22,10 @@
 
 struct candidate {
 	const struct matrix_row *row;
-	struct similar *code; /* NULL: not known */
-	bool joined;
+	struct similar *code;   /* NULL: not known */
+	struct candidate *head; /* of A: what it is joined with, or itself; or NULL */
+	double score;           /* then: how alike they are */
+	bool many;              /* and more than two are */
 };
 
 struct candidates {
@@ -138,7 +142,7 @@ static int by_score(const void *va, const void *vb)
 	return (a->a + a->b > b->a + b->b) - (a->a + a->b < b->a + b->b);
 }
 
-static int join(struct candidates *of, size_t *alias, double *similarity)
+static int join_pairs(struct candidates *of)
 {
 	struct pair *pair = calloc(of[0].nr * of[1].nr + 1, sizeof(*pair));
 	size_t nr = 0;
@@ -158,14 +162,89 @@ static int join(struct candidates *of, size_t *alias, double *similarity)
 	for (size_t i = 0; i < nr; i++) {
 		struct candidate *a = &of[0].c[pair[i].a], *b = &of[1].c[pair[i].b];
 
-		if (a->joined || b->joined)
+		if (a->head || b->head)
 			continue;
-		a->joined = b->joined = true;
-		alias[b->row->index] = a->row->index;
-		similarity[b->row->index] = pair[i].score;
+		a->head = b->head = a;
+		a->score = b->score = pair[i].score;
 	}
 	free(pair);
 	return 0;
+}
+
+/* What may be parts of whole: what it is joined with, and what is left. */
+static size_t find_parts(const struct candidate *whole, struct candidates *of,
+			 struct candidate **part)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < of->nr && whole->code; i++) {
+		struct candidate *c = &of->c[i];
+
+		if (c->head ? c->head == whole->head
+			    : c->code && similar_part(c->code, whole->code) >=
+						 SIMILAR_PART)
+			part[nr++] = c;
+	}
+	return nr;
+}
+
+/* How alike whole is to all parts together. 0 or -ENOMEM. */
+static int score_parts(const struct candidate *whole, struct candidate *const *part,
+		       size_t nr, double *score)
+{
+	struct similar *sum = NULL, *joined;
+
+	for (size_t i = 1; i < nr; i++) {
+		joined = similar_join(sum ? sum : part[0]->code, part[i]->code);
+		similar_free(sum);
+		if (!joined)
+			return -ENOMEM;
+		sum = joined;
+	}
+	*score = similar_score(whole->code, sum ? sum : part[0]->code);
+	similar_free(sum);
+	return 0;
+}
+
+/* Joins whole with parts of it on the other side, where that is more alike. */
+static int join_parts(struct candidate *whole, bool is_a, struct candidates *of)
+{
+	struct candidate *part[MAX_ROWS];
+	const size_t nr = whole->many ? 0 : find_parts(whole, of, part);
+	double score = 0;
+	int err = nr > 1 ? score_parts(whole, part, nr, &score) : 0;
+
+	if (err || score < SIMILAR_ENOUGH || score <= whole->score)
+		return err;
+	for (size_t i = 0; i <= nr; i++) {
+		struct candidate *c = i < nr ? part[i] : whole;
+
+		c->head = is_a ? whole : part[0];
+		c->score = score;
+		c->many = true;
+	}
+	return 0;
+}
+
+static int join(struct candidates *of, size_t *alias, double *similarity)
+{
+	int err = join_pairs(of);
+
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < of[side].nr && !err; i++)
+			err = join_parts(&of[side].c[i], !side, &of[!side]);
+	}
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < of[side].nr && !err; i++) {
+			const struct candidate *c = &of[side].c[i];
+
+			if (!c->head || c->head == c)
+				continue;
+			alias[c->row->index] = c->head->row->index;
+			similarity[c->row->index] = c->score;
+		}
+	}
+	return err;
 }
 
 static int match_image(struct diff *d, struct isa *isa, struct matrix_row **row,

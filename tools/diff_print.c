@@ -79,24 +79,31 @@ static size_t make_columns(const struct diff *d, struct column *c)
 	return nr;
 }
 
+/* The names of what is compared as one row. */
+static void put_procedures(const struct matrix_row *row, struct buf *out)
+{
+	for (const char *between = ""; row; row = row->with, between = " + ")
+		buf_printf(out, "%s%s", between, matrix_procedure(row));
+}
+
 static void put_names(struct table *t, const struct diff *d, const struct diff_row *r,
 		      bool text)
 {
-	const char *procedure = matrix_procedure(r->row);
-	char both[512];
+	struct buf a = { 0 }, b = { 0 };
 
 	if (d->ctx->opt.by != BY_PROCEDURE) {
 		matrix_name_cells(t, d->ctx->opt.by, r->row);
 		return;
 	}
-	if (text && r->other) {
-		snprintf(both, sizeof(both), "%s = %s", procedure, r->other->procedure);
-		table_text(t, both);
-	} else {
-		table_text(t, procedure);
-	}
-	table_text(t, r->other ? r->other->procedure : procedure);
+	put_procedures(r->row, &a);
+	put_procedures(r->other ? r->other : r->row, &b);
+	if (text && r->other)
+		buf_printf(&a, " = %s", buf_str(&b));
+	table_text(t, buf_str(&a));
+	table_text(t, buf_str(&b));
 	table_text(t, matrix_image(r->row));
+	buf_fini(&a);
+	buf_fini(&b);
 }
 
 static void put_q(struct table *t, double q, bool text)
@@ -150,7 +157,7 @@ static void put_row(struct table *t, const struct diff *d, const struct diff_row
 	table_text(t, text && one_sided ? diff_status(r) : diff_verdict(r));
 	table_text(t, one_sided ? diff_status(r) : "both");
 	table_exact(t, r->other ? r->similarity : NAN);
-	table_exact(t, c->found ? r->verdict.calls : NAN);
+	table_exact(t, r->verdict.calls);
 	put_names(t, d, r, text);
 }
 
@@ -194,8 +201,13 @@ static void print_header(const struct diff *d)
 	static const char *const names[] = { "A", "B" };
 
 	for (int side = 0; side < 2; side++) {
-		out_line("%s: %s, %zu epochs, %.1f s", names[side], d->spec[side],
-			 d->sel[side].epochs.nr, d->seconds[side]);
+		const size_t nr = d->sel[side].epochs.nr, parts = d->parts[side].nr;
+		char rolled[48] = "";
+
+		if (parts > nr)
+			snprintf(rolled, sizeof(rolled), ", rolled up from %zu", parts);
+		out_line("%s: %s, %zu epochs%s, %.1f s", names[side], d->spec[side], nr,
+			 rolled, d->seconds[side]);
 		report_header(&d->sel[side], &d->ev[side]);
 	}
 	print_basis(d);
@@ -212,6 +224,7 @@ static int print_json(const struct diff *d, struct table *t)
 	for (int side = 0; side < 2; side++) {
 		json_object(&j, names[side]);
 		report_json_header(&j, &d->sel[side]);
+		json_number(&j, "parts", d->parts[side].nr);
 		json_exact(&j, "seconds", d->seconds[side]);
 		json_exact(&j, "total", d->total[side]);
 		json_end(&j);

@@ -44,7 +44,7 @@ static const char *name_of(const struct matrix_row *row)
 		return row->file;
 	if (row->procedure)
 		return row->procedure;
-	return row->comm ? row->comm : row->image;
+	return row->whom ? row->whom : row->image;
 }
 
 static void put_name(struct buf *b, const struct matrix_row *row)

@@ -23,6 +23,7 @@ enum explain_state {
 	EXPLAIN_NO_CODE,      /* err says why */
 	EXPLAIN_NO_PROCEDURE, /* no symbol is there */
 	EXPLAIN_NO_IMAGE,     /* err says why it cannot be opened */
+	EXPLAIN_FEW_SAMPLES,  /* explainer.enough was not */
 	EXPLAIN_NR_STATES
 };
 
@@ -46,8 +47,15 @@ struct explanation {
 	double stray;              /* … at no instruction of the procedure */
 };
 
+/* Whether a procedure has samples enough. */
+typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
+				  const struct symbol *symbol);
+
 struct explainer {
 	struct listing *l;
+	explain_enough_fn enough; /* explainer_each() leaves out others, and what is
+				     deferred; NULL: nothing */
+	void *enough_ctx;
 	size_t event;    /* that measures time; l->ev.nr without one */
 	size_t first;    /* stream of it, whose samples are the unit */
 	double clock_hz; /* 1e9 when the epoch's is not known */

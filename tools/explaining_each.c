@@ -276,6 +276,19 @@ static int explain(struct walk *w, struct explanation *ex)
 	return 0;
 }
 
+/* Whether it is not worth an analysis. */
+static bool is_left_out(const struct explainer *x, const struct explanation *ex)
+{
+	return x->enough && (explainer_is_deferred(x) ||
+			     !x->enough(x->enough_ctx, ex->image, ex->symbol));
+}
+
+static void leave_out(struct explainer *x, struct explanation *ex)
+{
+	ex->state = explainer_is_deferred(x) ? EXPLAIN_DEFERRED : EXPLAIN_FEW_SAMPLES;
+	use_samples(x, ex);
+}
+
 /* What is left belongs to no procedure. */
 static int explain_rest(struct walk *w, int err)
 {
@@ -306,7 +319,10 @@ static int explain_busy(struct walk *w)
 
 		if (amount_left(w->x, s->start, s->end, s) <= 0)
 			continue;
-		err = explain(w, &ex);
+		if (is_left_out(w->x, &ex))
+			leave_out(w->x, &ex);
+		else
+			err = explain(w, &ex);
 		if (!err)
 			err = w->fn(w->ctx, &ex);
 	}

@@ -28,6 +28,8 @@ const char *explanation_why_not(const struct explanation *ex)
 		return "no symbol says where it begins and ends";
 	case EXPLAIN_NO_IMAGE:
 		return image_cache_why(&ex->image->desc, ex->err);
+	case EXPLAIN_FEW_SAMPLES:
+		return "it has few samples";
 	case EXPLAIN_NO_CODE:
 	case EXPLAIN_DEFERRED:
 	case EXPLAIN_DONE:

@@ -9,6 +9,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
+	tools/cat_stacks.c tools/cat_stacks.h \
 	tools/calc_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \
@@ -38,7 +39,7 @@ tools_libtools_a_SOURCES = \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
-	tools/diff_match.c \
+	tools/diff_parts.c tools/diff_parts.h tools/diff_match.c \
 	tools/diff_print.c \
 	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
@@ -56,7 +57,7 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
 	tools/matrix_print.c tools/matrix_print.h \
-	tools/matrix_spans.c tools/matrix_spans.h \
+	tools/matrix_rows.c tools/matrix_rows.h tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -75,6 +76,7 @@ tools_libtools_a_SOURCES = \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
 	tools/stats.c tools/stats.h \
+	tools/stats_busy.c tools/stats_busy.h \
 	tools/stats_category.c \
 	tools/stats_print.c \
 	tools/summary.c tools/summary.h \
@@ -86,7 +88,7 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
-	tools/unpack.c tools/unpack.h
+	tools/unpack.c tools/unpack.h tools/whom.c tools/whom.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \

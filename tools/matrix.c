@@ -10,19 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/err.h"
 #include "tools/imagecache.h"
+#include "tools/matrix_rows.h"
 #include "tools/matrix_spans.h"
 #include "tools/prof.h"
 #include "tools/progress.h"
-
-/* What tells rows apart; strings are copied into a new row. */
-struct key {
-	bool unknown;
-	int64_t image_id;
-	const char *image, *procedure, *comm, *file;
-	int line;
-};
+#include "tools/whom.h"
 
 struct naming {
 	struct matrix *m;
@@ -31,110 +25,6 @@ struct naming {
 	struct image_cache *images;
 	struct progress progress;
 };
-
-static uint64_t hash_text(uint64_t seed, const char *s)
-{
-	return hash_bytes(seed, s ? s : "", s ? strlen(s) : 0);
-}
-
-static uint64_t key_hash(const struct key *k)
-{
-	uint64_t h = hash_u64(2 * (uint64_t)k->line + k->unknown);
-
-	h = hash_u64(h ^ (uint64_t)k->image_id);
-	h = hash_text(hash_text(h, k->image), k->procedure);
-	return hash_text(hash_text(h, k->comm), k->file);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
-static bool same_key(const struct matrix_row *r, const struct key *k)
-{
-	return r->unknown == k->unknown && r->image_id == k->image_id &&
-	       r->line == k->line && same_text(r->image, k->image) &&
-	       same_text(r->procedure, k->procedure) && same_text(r->comm, k->comm) &&
-	       same_text(r->file, k->file);
-}
-
-static int copy_text(const char *from, char **to)
-{
-	*to = from ? strdup(from) : NULL;
-	return from && !*to ? -ENOMEM : 0;
-}
-
-static void row_free(struct matrix_row *r)
-{
-	if (!r)
-		return;
-	free(r->image);
-	free(r->procedure);
-	free(r->comm);
-	free(r->file);
-	free(r);
-}
-
-static struct matrix_row *row_new(const struct key *k)
-{
-	struct matrix_row *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->unknown = k->unknown;
-	r->image_id = k->image_id;
-	r->line = k->line;
-	if (copy_text(k->image, &r->image) || copy_text(k->procedure, &r->procedure) ||
-	    copy_text(k->comm, &r->comm) || copy_text(k->file, &r->file)) {
-		row_free(r);
-		return NULL;
-	}
-	return r;
-}
-
-static int append_row(struct matrix *m, struct matrix_row *r, uint64_t hash)
-{
-	struct matrix_row **grown = m->row;
-
-	if (!(m->nr_rows & (m->nr_rows - 1)))
-		grown = realloc(m->row, (2 * m->nr_rows + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	m->row = grown;
-	if (hmap_insert(&m->map, &r->node, hash))
-		return -ENOMEM;
-	r->index = m->nr_rows;
-	m->row[m->nr_rows++] = r;
-	return 0;
-}
-
-static int find_row(struct matrix *m, const struct key *key, bool add,
-		    struct matrix_row **out)
-{
-	const uint64_t hash = key_hash(key);
-	struct matrix_row *r;
-	struct hnode *n;
-
-	for (n = hmap_first(&m->map, hash); n; n = hmap_next(n)) {
-		r = container_of(n, struct matrix_row, node);
-		if (same_key(r, key)) {
-			*out = r;
-			return 0;
-		}
-	}
-	if (!add)
-		return -ENOENT;
-	r = row_new(key);
-	if (!r)
-		return -ENOMEM;
-	if (append_row(m, r, hash)) {
-		row_free(r);
-		return -ENOMEM;
-	}
-	*out = r;
-	return 0;
-}
 
 /* A name that an offset gave says nothing of other builds. */
 static int64_t owner_of(const struct query_image *image, const char *procedure)
@@ -146,13 +36,13 @@ static int64_t owner_of(const struct query_image *image, const char *procedure)
 static int row_at(struct naming *g, const struct query_profile *q, struct image *image,
 		  uint64_t offset, struct matrix_row **out, struct matrix_place *place)
 {
-	struct key key = { .image = q->image.desc.name };
+	struct matrix_key key = { .image = q->image.desc.name };
 	const struct symbol *symbol = NULL;
 	struct line line;
 
 	*place = (struct matrix_place){ q->image.id, 0, 0 };
 	if (g->m->by == BY_IMAGE)
-		return find_row(g->m, &key, true, out);
+		return matrix_row(g->m, &key, true, out);
 	if (image)
 		symbol = image_symbol_at(image, offset);
 	if (symbol)
@@ -166,7 +56,7 @@ static int row_at(struct naming *g, const struct query_profile *q, struct image 
 	}
 	if (symbol)
 		key.image_id = owner_of(&q->image, key.procedure);
-	return find_row(g->m, &key, true, out);
+	return matrix_row(g->m, &key, true, out);
 }
 
 static int name_counts(struct naming *g, const struct query_profile *q, double weight)
@@ -235,12 +125,14 @@ struct reading {
 	struct matrix *m;
 	int side;
 	const struct events *ev;
+	int64_t epoch;
 	double *time;
 	double variance; /* Σ n × weight² */
 };
 
 /* Samples that have no offset. */
-static int add(struct reading *r, const struct key *key, int64_t stream, uint64_t n)
+static int add(struct reading *r, const struct matrix_key *key, int64_t stream,
+	       uint64_t n)
 {
 	struct matrix_row *row;
 	double weight;
@@ -249,7 +141,7 @@ static int add(struct reading *r, const struct key *key, int64_t stream, uint64_
 
 	if (!events_find(r->ev, stream, &event, &weight) || event)
 		return 0;
-	err = find_row(r->m, key, !r->time, &row);
+	err = matrix_row(r->m, key, !r->time, &row);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	if (!r->time) {
@@ -261,21 +153,59 @@ static int add(struct reading *r, const struct key *key, int64_t stream, uint64_
 	return 0;
 }
 
-static int add_comms(struct reading *r, const struct selection *sel,
-		     const struct query_selection *query)
+static int add_context(struct reading *r, const struct query_streams *streams,
+		       const struct query_comm *c, uint64_t *counted)
 {
-	struct query_comms comms;
-	int err = query_comms(sel->db, query, &comms);
+	struct matrix_key key = { 0 };
+	struct whom whom;
 
-	if (err)
-		return err;
-	for (size_t i = 0; i < comms.nr && !err; i++) {
-		const struct query_comm *c = &comms.comm[i];
-		const struct key key = { .comm = c->comm };
-
-		if (c->image.id && c->image.desc.kind != IMAGE_IDLE)
-			err = add(r, &key, c->stream, c->n);
+	/* Image 0 is what has none: those samples have their rows by reason. */
+	if (!c->image.id)
+		return 0;
+	for (size_t i = 0; i < streams->nr; i++) {
+		if (streams->stream[i].id == c->stream)
+			counted[i] += c->n;
 	}
+	if (c->image.desc.kind == IMAGE_IDLE)
+		return 0;
+	whom_name(r->m->by, c->comm, &whom);
+	key.whom = whom.name;
+	key.container = whom.contained ? &whom.container : NULL;
+	return add(r, &key, c->stream, c->n);
+}
+
+/* Samples that are stored, but not in the totals by command (imports). */
+static int add_without_context(struct reading *r, const struct query_streams *streams,
+			       const uint64_t *counted)
+{
+	const struct matrix_key key = { .whom = prof_contexts[r->m->by].missing };
+	int err = 0;
+
+	for (size_t i = 0; i < streams->nr && !err; i++) {
+		const struct query_stream *s = &streams->stream[i];
+
+		if (s->stored > counted[i])
+			err = add(r, &key, s->id, s->stored - counted[i]);
+	}
+	return err;
+}
+
+/* Of the selection, or of one epoch, which may have no profiles by that kind. */
+static int add_contexts(struct reading *r, const struct selection *sel,
+			const struct query_selection *query,
+			const struct query_streams *streams)
+{
+	uint64_t *counted = calloc(streams->nr + 1, sizeof(*counted));
+	struct query_comms comms = { 0 };
+	int err = counted ? whom_query(sel->db, query, r->m->by, &comms) : -ENOMEM;
+
+	if (err == -CPI_EEMPTY && r->time)
+		err = 0;
+	for (size_t i = 0; i < comms.nr && !err; i++)
+		err = add_context(r, streams, &comms.comm[i], counted);
+	if (!err && !query->image && !query->context)
+		err = add_without_context(r, streams, counted);
+	free(counted);
 	query_comms_fini(&comms);
 	return err;
 }
@@ -289,8 +219,8 @@ static int add_unknown(struct reading *r, const struct selection *sel,
 	if (sel->query.image || sel->query.context)
 		return 0;
 	for (size_t i = 0; i < l->nr && !err; i++) {
-		const struct key key = { .unknown = true,
-					 .procedure = l->loss[i].name };
+		const struct matrix_key key = { .unknown = true,
+						.procedure = l->loss[i].name };
 
 		if (l->loss[i].class == LOSS_UNKNOWN)
 			err = add(r, &key, l->loss[i].stream, l->loss[i].n);
@@ -305,8 +235,8 @@ int matrix_name(struct matrix *m, int side, const struct selection *sel,
 	struct reading r = { .m = m, .side = side, .ev = ev };
 	int err;
 
-	if (m->by == BY_COMM)
-		err = add_comms(&r, sel, &sel->query);
+	if (prof_contexts[m->by].name)
+		err = add_contexts(&r, sel, &sel->query, &sel->streams);
 	else
 		err = name_profiles(&g, sel);
 	return err ? err : add_unknown(&r, sel, &sel->losses);
@@ -316,6 +246,7 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 {
 	struct reading *r = ctx;
 	struct matrix_spans *spans;
+	struct matrix_count count;
 	const struct count *c;
 	double weight;
 	size_t event, row, nr;
@@ -328,10 +259,27 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 	for (size_t i = 0, at = 0; spans && i < nr; i++) {
 		if (!matrix_spans_next(spans, c[i].offset, &at, &row))
 			continue;
-		r->time[row] += c[i].n * weight;
-		r->variance += c[i].n * weight * weight;
+		count = (struct matrix_count){ r->epoch, q->image.id, c[i].offset, row,
+					       c[i].n * weight };
+		r->time[row] += count.time;
+		r->variance += count.time * weight;
+		if (r->m->on_count)
+			r->m->on_count(r->m->on_count_ctx, &count);
 	}
 	return 0;
+}
+
+static int read_contexts(struct reading *r, const struct selection *sel,
+			 const struct query_selection *query)
+{
+	struct query_streams streams;
+	int err = query_streams(sel->db, query->epochs, query->event, &streams);
+
+	if (err)
+		return err;
+	err = add_contexts(r, sel, query, &streams);
+	query_streams_fini(&streams);
+	return err;
 }
 
 static int read_column(struct reading *r, const struct selection *sel,
@@ -342,8 +290,8 @@ static int read_column(struct reading *r, const struct selection *sel,
 	int err;
 
 	query.epochs = one;
-	if (r->m->by == BY_COMM)
-		err = add_comms(r, sel, &query);
+	if (prof_contexts[r->m->by].name)
+		err = read_contexts(r, sel, &query);
 	else
 		err = query_profiles(sel->db, &query, on_epoch_profile, r, NULL);
 	if (!err)
@@ -394,6 +342,7 @@ int matrix_each(struct matrix *m, int side, const struct selection *sel,
 
 		memset(r.time, 0, m->nr_rows * sizeof(*r.time));
 		r.variance = 0;
+		r.epoch = one.epoch->id;
 		err = read_column(&r, sel, &one);
 		if (!err)
 			err = hand_out(&r, one.epoch, fn, ctx);
@@ -413,10 +362,7 @@ void matrix_init(struct matrix *m, int by, bool warn)
 
 void matrix_fini(struct matrix *m)
 {
-	for (size_t i = 0; i < m->nr_rows; i++)
-		row_free(m->row[i]);
-	free(m->row);
-	hmap_fini(&m->map);
+	matrix_rows_fini(m);
 	matrix_spans_fini(&m->spans);
 	memset(m, 0, sizeof(*m));
 }

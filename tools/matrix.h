@@ -15,6 +15,7 @@
 #define CPI_TOOLS_MATRIX_H
 
 #include "base/hmap.h"
+#include "tools/cgroupname.h"
 #include "tools/events.h"
 #include "tools/select.h"
 
@@ -32,11 +33,24 @@ struct matrix_row {
 	size_t index;
 	bool unknown;     /* samples without an image; procedure is the reason */
 	int64_t image_id; /* where the name does not tell it from other images' */
-	char *image, *procedure, *comm, *file;
+	char *image, *procedure, *file;
+	char *whom;                         /* by a kind of context */
+	struct cgroup_container *container; /* NULL: of none */
 	int line;
 	struct matrix_place place[MATRIX_MAX_SIDES];
 	double time[MATRIX_MAX_SIDES]; /* of all epochs, in the event's unit */
+	struct matrix_row *with; /* cpi diff's: the next that is compared as one row */
 };
+
+/* Samples of an epoch at one offset, and the row that they are in. */
+struct matrix_count {
+	int64_t epoch, image;
+	uint64_t offset;
+	size_t row;
+	double time;
+};
+
+typedef void (*matrix_count_fn)(void *ctx, const struct matrix_count *c);
 
 struct matrix {
 	int by;            /* enum prof_by */
@@ -45,6 +59,10 @@ struct matrix {
 	struct hmap spans; /* by side, image and stream */
 	struct matrix_row **row;
 	size_t nr_rows;
+	/* Told of each count of an epoch ahead of its column, ascending by stream of an
+	 * image; NULL: nobody is. */
+	matrix_count_fn on_count;
+	void *on_count_ctx;
 };
 
 /* One epoch of one side. */

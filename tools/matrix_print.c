@@ -3,6 +3,8 @@
 
 #include "tools/matrix_print.h"
 
+#include "tools/whom.h"
+
 const char *matrix_procedure(const struct matrix_row *row)
 {
 	return row->unknown ? "[unknown]" : row->procedure;
@@ -34,10 +36,8 @@ size_t matrix_name_columns(int by, struct column out[MATRIX_NAME_COLUMNS])
 	case BY_IMAGE:
 		out[nr++] = image;
 		break;
-	case BY_COMM:
-		out[nr++] = (struct column){ "command", "comm", COLUMN_TEXT,
-					     COLUMN_EVERYWHERE };
-		break;
+	default:
+		nr = whom_columns(by, out);
 	}
 	return nr;
 }
@@ -58,8 +58,8 @@ void matrix_name_cells(struct table *t, int by, const struct matrix_row *row)
 	case BY_IMAGE:
 		table_text(t, matrix_image(row));
 		break;
-	case BY_COMM:
-		table_text(t, row->unknown ? row->procedure : row->comm);
-		break;
+	default:
+		whom_cells(t, by, row->unknown ? row->procedure : row->whom,
+			   row->container);
 	}
 }

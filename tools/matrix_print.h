@@ -8,7 +8,7 @@
 #include "tools/matrix.h"
 #include "tools/table.h"
 
-#define MATRIX_NAME_COLUMNS 4 /* at most */
+#define MATRIX_NAME_COLUMNS 4 /* at most; whom.h's are no more */
 
 /* The columns of names by enum prof_by. How many they are. */
 size_t matrix_name_columns(int by, struct column out[MATRIX_NAME_COLUMNS]);

@@ -19,6 +19,7 @@
 #include "tools/prof_rows.h"
 #include "tools/prof_time.h"
 #include "tools/progress.h"
+#include "tools/whom.h"
 
 #define NO_SYMBOL UINT64_MAX
 
@@ -203,30 +204,10 @@ static int add_without_context(struct prof *p, const uint64_t *counted)
 	return err;
 }
 
-/* What a context's value stands for in a row; container and unit are the caller's. */
-static void name_whom(const struct prof *p, const char *value, struct row_key *key,
-		      struct cgroup_container *container, char unit[CGROUPNAME_MAX])
-{
-	const bool is_path = *value == '/';
-
-	key->whom = value;
-	if (p->ctx->opt.by == BY_UNIT && is_path)
-		key->whom =
-			cgroupname_unit(value, unit) ? unit : context_of(p)->missing;
-	if (p->ctx->opt.by != BY_CONTAINER || !is_path)
-		return;
-	key->whom = context_of(p)->missing;
-	if (cgroupname_container(value, container)) {
-		key->whom = container->id;
-		key->container = container;
-	}
-}
-
 static int add_context(struct prof *p, const struct query_comm *c, uint64_t *counted)
 {
 	struct row_key key = { .kernel = image_kind_is_kernel(c->image.desc.kind) };
-	struct cgroup_container container;
-	char unit[CGROUPNAME_MAX];
+	struct whom whom;
 	double weight;
 	size_t event;
 
@@ -239,8 +220,9 @@ static int add_context(struct prof *p, const struct query_comm *c, uint64_t *cou
 	}
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return add_idle(p, event, c->n, weight);
-	name_whom(p, *c->comm ? c->comm : context_of(p)->missing, &key, &container,
-		  unit);
+	whom_name(p->ctx->opt.by, c->comm, &whom);
+	key.whom = whom.name;
+	key.container = whom.contained ? &whom.container : NULL;
 	return add_to(p, &key, event, c->n, weight);
 }
 
@@ -248,13 +230,8 @@ static int gather_contexts(struct prof *p)
 {
 	struct query_comms comms;
 	uint64_t *counted;
-	int err;
+	int err = whom_query(p->sel.db, &p->sel.query, p->ctx->opt.by, &comms);
 
-	if (p->ctx->opt.by == BY_COMM)
-		err = query_comms(p->sel.db, &p->sel.query, &comms);
-	else
-		err = query_contexts(p->sel.db, &p->sel.query, context_of(p)->kind,
-				     &comms);
 	if (err)
 		return err;
 	counted = calloc(p->sel.streams.nr + 1, sizeof(*counted));
@@ -335,10 +312,8 @@ int prof_gather(struct prof *p)
 		err = gather_unknown(p);
 	if (!err)
 		err = prof_sort(p);
-	if (err == -CPI_EEMPTY && context_of(p)->name)
-		select_failed_contexts(&p->sel, context_of(p)->kind);
-	else if (err && err != -ENODATA)
-		select_failed(p->ctx, &p->sel, err);
+	if (err && err != -ENODATA)
+		whom_failed(p->ctx, &p->sel, err);
 	return err;
 }
 

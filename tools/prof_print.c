@@ -18,6 +18,7 @@
 #include "tools/prof_time.h"
 #include "tools/report.h"
 #include "tools/table.h"
+#include "tools/whom.h"
 
 #define MAX_COLUMNS (2 * EVENTS_MAX + 14)
 #define UNKNOWN     "[unknown]"
@@ -75,18 +76,6 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 			   COLUMN_EVERYWHERE);
 }
 
-static void add_context_columns(struct layout *l, int by)
-{
-	const struct prof_context *context = &prof_contexts[by];
-
-	add_column(l, context->title, context->name, COLUMN_TEXT, COLUMN_EVERYWHERE);
-	if (by != BY_CONTAINER)
-		return;
-	add_column(l, "runtime", "runtime", COLUMN_TEXT, COLUMN_EVERYWHERE);
-	add_column(l, "pod", "pod", COLUMN_TEXT, COLUMN_EVERYWHERE);
-	add_column(l, "", "qos", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
-}
-
 static void add_procedure_columns(struct layout *l, const struct prof *p)
 {
 	if (!p->ctx->opt.inlines) {
@@ -121,7 +110,7 @@ static void make_layout(struct layout *l, const struct prof *p)
 		add_column(l, "line", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
 	}
 	if (context->name)
-		add_context_columns(l, by);
+		l->nr += whom_columns(by, l->column + l->nr);
 	if (by == BY_PROCEDURE || by == BY_LINE)
 		add_procedure_columns(l, p);
 	if (context->name)
@@ -176,13 +165,6 @@ static void put_line_cells(struct table *t, const struct prof_row *row)
 	free(text);
 }
 
-static void put_container_cells(struct table *t, const struct cgroup_container *c)
-{
-	table_text(t, c ? c->runtime : NULL);
-	table_text(t, c && *c->pod ? c->pod : NULL);
-	table_text(t, c ? c->qos : NULL);
-}
-
 static void put_procedure_cells(struct table *t, const struct prof *p,
 				const struct prof_row *row, const char *name)
 {
@@ -222,9 +204,8 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	if (by == BY_LINE)
 		put_line_cells(t, row);
 	if (context)
-		table_text(t, row->kind == ROW_PROFILE ? row->whom : special);
-	if (by == BY_CONTAINER)
-		put_container_cells(t, row->container);
+		whom_cells(t, by, row->kind == ROW_PROFILE ? row->whom : special,
+			   row->container);
 	if (procedures)
 		put_procedure_cells(t, p, row,
 				    row->kind == ROW_PROFILE ? row->procedure

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/whom.h"
 
 #define DEFAULT_RATE 0.05
 
@@ -83,10 +84,12 @@ static int gather_rows(struct stats *s)
 
 static int gather_categories(struct stats *s)
 {
-	int err = 0;
+	struct stats_busy busy = { 0 };
+	int err = stats_busy_read(&busy, &s->sel, &s->ev);
 
 	for (size_t i = 0; i < s->sel.epochs.nr && !err; i++)
-		err = stats_add_categories(s, &s->sel.epochs.epoch[i]);
+		err = stats_add_categories(s, &busy, &s->sel.epochs.epoch[i]);
+	stats_busy_fini(&busy);
 	return err;
 }
 
@@ -199,7 +202,7 @@ static int gather(struct stats *s)
 	if (!err)
 		err = test(s);
 	if (err && err != -ECANCELED)
-		select_failed(s->ctx, &s->sel, err);
+		whom_failed(s->ctx, &s->sel, err);
 	return err ? err : sort(s);
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/spread.h"
 #include "tools/matrix.h"
+#include "tools/stats_busy.h"
 
 /* In the order of --normalize's words. */
 enum stats_normalize { NORMALIZE_NONE, NORMALIZE_TIME, NORMALIZE_TOTAL };
@@ -40,10 +41,11 @@ void stats_close(struct stats *s);
 const char *stats_unit(const struct stats *s);
 
 /*
- * Adds the categories of an epoch, which sums where its cycles went. 0, -ENOMEM, or
- * -ECANCELED for what is logged.
+ * Adds the categories of an epoch, which sums where its cycles went, of procedures that
+ * are busy. 0, -ENOMEM, or -ECANCELED for what is logged.
  */
-int stats_add_categories(struct stats *s, const struct query_epoch *epoch);
+int stats_add_categories(struct stats *s, const struct stats_busy *busy,
+			 const struct query_epoch *epoch);
 
 /* A run: how much time one unit of its values is, and one sample of it. */
 void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,

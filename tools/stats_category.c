@@ -15,6 +15,7 @@
 /* A command of its own, on one epoch. */
 struct epoch_sum {
 	struct cmd_context ctx;
+	const struct stats_busy *busy;
 	struct summary summary;
 	double sample; /* what its samples stand for */
 };
@@ -23,6 +24,12 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 {
 	summary_add(ctx, ex);
 	return 0;
+}
+
+static bool is_busy(void *ctx, const struct query_image *image,
+		    const struct symbol *symbol)
+{
+	return stats_busy_has(ctx, image->id, symbol->start);
 }
 
 static int sum(struct explainer *x)
@@ -34,6 +41,9 @@ static int sum(struct explainer *x)
 		return err;
 	e->sample = x->l->ev.weight[x->first];
 	e->summary.unknown = explainer_unknown(x);
+	e->summary.has_few = true;
+	x->enough = is_busy;
+	x->enough_ctx = (void *)e->busy;
 	return explainer_each(x, on_explanation, &e->summary);
 }
 
@@ -49,11 +59,12 @@ static int make_rows(struct stats *s, const struct summary_row *row, size_t nr)
 	return 0;
 }
 
-int stats_add_categories(struct stats *s, const struct query_epoch *epoch)
+int stats_add_categories(struct stats *s, const struct stats_busy *busy,
+			 const struct query_epoch *epoch)
 {
 	struct matrix_column column = { .epoch = epoch };
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	struct epoch_sum e = { .ctx = *s->ctx };
+	struct epoch_sum e = { .ctx = *s->ctx, .busy = busy };
 	double unit, exposure;
 	char id[24];
 	size_t nr;

@@ -118,6 +118,9 @@ size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_
 	for (size_t i = 0; i < sizeof(not_explained) / sizeof(not_explained[0]); i++)
 		add_row(out, &nr, SUMMARY_NOT_TALLIED, not_explained[i].key,
 			not_explained[i].text, s->left[not_explained[i].state]);
+	if (s->has_few)
+		add_row(out, &nr, SUMMARY_NOT_TALLIED, "few_samples", "Few samples",
+			s->left[EXPLAIN_FEW_SAMPLES]);
 	add_row(out, &nr, SUMMARY_NOT_TALLIED, "no_instruction", "At no instruction",
 		s->stray);
 	add_row(out, &nr, SUMMARY_NOT_TALLIED, "unknown", "Unknown image", s->unknown);

@@ -23,6 +23,7 @@ struct summary {
 	double stray;        /* at no instruction */
 	double unknown;      /* without an image */
 	double left[EXPLAIN_NR_STATES];
+	bool has_few; /* procedures with few samples are left out: they have a row */
 };
 
 enum summary_group {
@@ -41,11 +42,11 @@ struct summary_row {
 	struct blame_range range; /* of a reason: least and most */
 };
 
-#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 10)
+#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 11)
 
 const char *summary_group_name(enum summary_group group); /* "dynamic" */
 
-/* All rows, always the same ones in the same order; how many they are. */
+/* All rows, the same ones in the same order for the same has_few; how many they are. */
 size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
 
 void summary_add(struct summary *s, const struct explanation *ex);

@@ -21,6 +21,13 @@ t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_stacktree
+t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c db/pack.c db/stacktree.c \
+	db/stacktree_codec.c db/stacktree_walk.c $(FUZZ_BASE)
+t_fuzz_fuzz_stacktree_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_stacktree_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_stacktree_LDADD = $(ZSTD_LIBS)
+
 check_PROGRAMS += t/fuzz/fuzz_branch
 t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_BASE)
 t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)
@@ -77,3 +84,13 @@ t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/edges.c db/pack.c $(FUZZ_BASE
 t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS)
+
+# libunwind, too, is not ours to look into.
+if UNWIND
+check_PROGRAMS += t/fuzz/fuzz_unwind
+endif
+t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c analysis/unwind.c analysis/unwindtables.c \
+	$(FUZZ_IMAGE)
+t_fuzz_fuzz_unwind_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_unwind_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)

@@ -10,10 +10,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/compare_parts.h"
 #include "t/unit/random.h"
 #include "t/unit/unit.h"
 
-#define MAX_RUNS 40
+#define MAX_RUNS 160
 #define NR_ROWS  40
 #define SAMPLE   1e6 /* ns */
 
@@ -21,6 +22,7 @@ struct drawn {
 	struct compare_run run[MAX_RUNS];
 	size_t nr_runs;
 	double time[NR_ROWS * MAX_RUNS];
+	double within[NR_ROWS * MAX_RUNS];
 	struct compare_input in;
 };
 
@@ -55,11 +57,12 @@ static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
 
 	d->nr_runs = shape->a + shape->b + shape->earlier;
 	for (size_t i = 0; i < d->nr_runs; i++) {
-		d->run[i] = (struct compare_run){ i < shape->a ? COMPARE_A
-						  : i < shape->a + shape->b
-							  ? COMPARE_B
-							  : COMPARE_EARLIER,
-						  1 + random_uniform(state), SAMPLE };
+		d->run[i] =
+			(struct compare_run){ i < shape->a ? COMPARE_A
+					      : i < shape->a + shape->b
+						      ? COMPARE_B
+						      : COMPARE_EARLIER,
+					      1 + random_uniform(state), SAMPLE, 1, 1 };
 	}
 	for (size_t row = 0; row < NR_ROWS; row++)
 		sum += share[row] = pow(0.85, (double)row);
@@ -272,6 +275,204 @@ START_TEST(nothing_is_no_error)
 }
 END_TEST
 
+/* Adds up each so many runs of a side, as a roll-up does. */
+static void roll_up(const struct drawn *d, size_t each, struct drawn *out)
+{
+	struct compare_sums sums[NR_ROWS];
+	struct compare_parts parts;
+
+	out->nr_runs = d->nr_runs / each;
+	for (size_t day = 0; day < out->nr_runs; day++) {
+		memset(sums, 0, sizeof(sums));
+		memset(&parts, 0, sizeof(parts));
+		out->run[day] = d->run[day * each];
+		out->run[day].seconds = 0;
+		for (size_t i = day * each; i < (day + 1) * each; i++) {
+			double all = 0;
+
+			for (size_t row = 0; row < NR_ROWS; row++)
+				all += d->time[row * d->nr_runs + i];
+			for (size_t row = 0; row < NR_ROWS; row++) {
+				const double x = d->time[row * d->nr_runs + i];
+
+				sums[row].time += x;
+				sums[row].squares += x * x;
+				sums[row].cross += x * all;
+			}
+			compare_parts_add(&parts, all);
+			out->run[day].seconds += d->run[i].seconds;
+		}
+		out->run[day].squares = compare_parts_squares(&parts);
+		out->run[day].cubes = compare_parts_cubes(&parts);
+		for (size_t row = 0; row < NR_ROWS; row++) {
+			out->time[row * out->nr_runs + day] = sums[row].time;
+			out->within[row * out->nr_runs + day] =
+				compare_parts_within(&parts, &sums[row]);
+		}
+	}
+	out->in = d->in;
+	out->in.run = out->run;
+	out->in.nr_runs = out->nr_runs;
+	out->in.time = out->time;
+	out->in.within = out->within;
+}
+
+START_TEST(sums_tell_of_the_parts_what_looking_at_each_does)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+
+	for (int i = 0; i < 200; i++) {
+		const int nr = 1 + i % 30;
+		struct compare_parts parts = { 0 };
+		struct compare_sums sums = { 0 };
+		double x[30], t[30], within = 0, squares = 0, cubes = 0;
+
+		for (int k = 0; k < nr; k++) {
+			t[k] = 1e12 * (0.1 + random_uniform(&state));
+			x[k] = t[k] * random_uniform(&state) * (i % 2 ? 1e-3 : 1);
+			compare_parts_add(&parts, t[k]);
+			sums.time += x[k];
+			sums.squares += x[k] * x[k];
+			sums.cross += x[k] * t[k];
+		}
+		for (int k = 0; k < nr; k++) {
+			within += pow(x[k] / sums.time - t[k] / parts.time, 2);
+			squares += pow(t[k] / parts.time, 2);
+			cubes += pow(t[k] / parts.time, 3);
+		}
+		ck_assert_msg(
+			fabs(compare_parts_within(&parts, &sums) - within) < 1e-12 &&
+				fabs(compare_parts_squares(&parts) - squares) < 1e-12 &&
+				fabs(compare_parts_cubes(&parts) - cubes) < 1e-12,
+			"seed %llu, case %d", (unsigned long long)seed, i);
+	}
+}
+END_TEST
+
+static const struct {
+	double times[3];
+	struct compare_sums sums;
+} damaged[] = {
+	{ { 0, 0, 0 }, { 1, 1, 1 } },           { { 1, 1, 1 }, { 0, 0, 0 } },
+	{ { 1, 2, 1 }, { -1, 1, 1 } },          { { 1, 1, 1 }, { 3, 1e300, 1e300 } },
+	{ { NAN, -1, INFINITY }, { 1, 1, 1 } }, { { 1, 1, 1 }, { NAN, 1, 1 } },
+	{ { 1, 1, 1 }, { 3, 3, 3e300 } },       { { 1, 1, 1 }, { 3, INFINITY, 3 } },
+};
+
+START_TEST(damaged_sums_are_not_believed)
+{
+	struct compare_parts parts = { 0 };
+	double within;
+
+	for (int i = 0; i < 3; i++)
+		compare_parts_add(&parts, damaged[_i].times[i]);
+	within = compare_parts_within(&parts, &damaged[_i].sums);
+	ck_assert(isnan(within) || (within >= 0 && isfinite(within)));
+	ck_assert(compare_parts_squares(&parts) > 0 &&
+		  compare_parts_squares(&parts) <= 1);
+}
+END_TEST
+
+/* Sides, and the earlier ones, in hours. */
+static const struct shape weeks[] = {
+	{ 48, 48, 0, 20000, 0.01, 0.02, 0, false },
+	{ 48, 48, 0, 20000, 0.01, 0.02, 0.1, false },
+	{ 48, 48, 0, 20000, 0.05, 0.1, 0.3, false },
+	{ 24, 24, 0, 100000, 0, 0, -0.1, false },
+	{ 24, 24, 72, 20000, 0.02, 0.1, 0.15, false },
+};
+
+/* What is planted is found either way, as large and about as certain. */
+START_TEST(days_tell_what_their_hours_did)
+{
+	const uint64_t seed = getenv("SEED") ? unit_seed() : 1;
+	uint64_t state = seed | 1;
+	int agree = 0, nr = 0;
+
+	for (int i = 0; i < 10; i++) {
+		static struct drawn hours, days;
+		struct compare before, after;
+
+		draw(&state, &weeks[_i], &hours);
+		roll_up(&hours, 24, &days);
+		ck_assert_int_eq(compare_runs(&hours.in, &before), 0);
+		ck_assert_int_eq(compare_runs(&days.in, &after), 0);
+		ck_assert_int_eq(after.basis, before.basis);
+		for (size_t row = 0; row < 10; row++) {
+			const struct compare_row *a = &before.row[row];
+			const struct compare_row *b = &after.row[row];
+			const double size = (a->high - a->low) / 2;
+
+			agree += a->found == b->found;
+			nr++;
+			ck_assert_msg(fabs(a->change - b->change) < size &&
+					      fabs((b->high - b->low) / 2 - size) <
+						      0.5 * size,
+				      "seed %llu, row %zu: %g [%g %g], %g [%g %g]",
+				      (unsigned long long)seed, row, a->change, a->low,
+				      a->high, b->change, b->low, b->high);
+		}
+		if (fabs(weeks[_i].planted) > 0)
+			ck_assert(before.row[2].found && after.row[2].found);
+		compare_fini(&before);
+		compare_fini(&after);
+	}
+	ck_assert_msg(agree >= nr - 4, "seed %llu: %d of %d", (unsigned long long)seed,
+		      agree, nr);
+}
+END_TEST
+
+static const struct shape rolled_nulls[] = {
+	{ 24, 24, 0, 4000, 0.02, 0.1, 0, false },
+	{ 48, 48, 0, 4000, 0.03, 0.1, 0, true },
+	{ 24, 24, 24, 4000, 0, 0, 0, false },
+};
+
+START_TEST(equal_days_seldom_differ)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	int found = 0;
+
+	for (int i = 0; i < NR_NULL; i++) {
+		static struct drawn hours, days;
+		struct compare c;
+
+		draw(&state, &rolled_nulls[_i], &hours);
+		roll_up(&hours, 24, &days);
+		ck_assert_int_eq(compare_runs(&days.in, &c), 0);
+		ck_assert_uint_gt(c.nr_tested, 10);
+		found += c.nr_found > 0;
+		compare_fini(&c);
+	}
+	ck_assert_msg(found <= MOST_NULL, "seed %llu: %d of %d",
+		      (unsigned long long)seed, found, NR_NULL);
+}
+END_TEST
+
+/* A day without spreads, and one hour of another, say nothing of what hours differ by.
+ */
+START_TEST(rows_without_a_spread_have_no_p_of_one_day)
+{
+	static const struct shape shape = { 24, 24, 0, 20000, 0.02, 0.02, 0.5, false };
+	static struct drawn hours, days;
+	uint64_t state = unit_seed() | 1;
+	struct compare c;
+
+	draw(&state, &shape, &hours);
+	roll_up(&hours, 24, &days);
+	days.within[2 * days.nr_runs] = days.within[2 * days.nr_runs + 1] = NAN;
+	ck_assert_int_eq(compare_runs(&days.in, &c), 0);
+	ck_assert(!c.row[2].tested && isnan(c.row[2].p) && c.row[1].tested);
+	ck_assert(c.row[2].low < c.row[2].change && c.row[2].change < c.row[2].high);
+	compare_fini(&c);
+	days.in.within = NULL;
+	ck_assert_int_eq(compare_runs(&days.in, &c), 0);
+	ck_assert_int_eq(c.basis, COMPARE_SAMPLING);
+	compare_fini(&c);
+}
+END_TEST
+
 static Suite *compare_suite(void)
 {
 	Suite *s = suite_create("compare");
@@ -285,6 +486,11 @@ static Suite *compare_suite(void)
 	tcase_add_loop_test(t, few_runs_have_no_significance, 0, NR(bases));
 	tcase_add_test(t, what_is_below_the_threshold_is_none);
 	tcase_add_test(t, nothing_is_no_error);
+	tcase_add_test(t, sums_tell_of_the_parts_what_looking_at_each_does);
+	tcase_add_loop_test(t, damaged_sums_are_not_believed, 0, NR(damaged));
+	tcase_add_loop_test(t, days_tell_what_their_hours_did, 0, NR(weeks));
+	tcase_add_loop_test(t, equal_days_seldom_differ, 0, NR(rolled_nulls));
+	tcase_add_test(t, rows_without_a_spread_have_no_p_of_one_day);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi diff of the same weeks, as hours and rolled up to days: it finds the same.
+. "$srcdir/t/tap.sh"
+
+CPI_DB=$tmp/weeks.db
+export CPI_DB
+
+command -v python3 >/dev/null || skip_all "no python3 to draw and compare with"
+# Two weeks of hours whose load follows the time of day. Each procedure varies by 2%
+# from hour to hour beyond sampling, wild by 20%; of the second week, p3 has 4% more.
+cat >draw.py <<'END'
+import math, random
+random.seed(7)
+procedures = {f"p{i}": 20000 * 0.8 ** i for i in range(24)} | {"wild": 1000}
+for hour in range(21 + 13 * 24):
+    load = 1 + 0.6 * math.sin((hour + 3) * math.pi / 12)
+    words = []
+    for name, rate in procedures.items():
+        mean = rate * load * math.exp(random.gauss(0, 0.2 if name == "wild" else 0.02))
+        if name == "p3" and hour >= 21 + 6 * 24:
+            mean *= 1.04
+        words.append(f"{name}={round(random.gauss(mean, math.sqrt(mean)))}")
+    print("-", 3600, 1000, *words)
+END
+python3 draw.py | "$builddir/t/runsdb" "$CPI_DB" || bail "no database"
+first=2026-01-02..2026-01-08
+second=2026-01-09..2026-01-15
+
+cat >compare.py <<'END'
+"""What is made of the rows before and after: verdicts, and how far intervals differ."""
+import json, sys
+before, after = (json.load(open(name)) for name in sys.argv[1:])
+rows = {r["procedure"]: r for r in after["rows"]}
+off = width = differ = 0
+for a in before["rows"]:
+    b, half = rows[a["procedure"]], (a["high_percent"] - a["low_percent"]) / 2
+    if a["q"] is None:
+        continue
+    differ += a["found"] != b["found"]
+    off = max(off, abs(a["change_percent"] - b["change_percent"]) / half)
+    width = max(width, abs((b["high_percent"] - b["low_percent"]) / 2 / half - 1))
+print(f"# {before['tested']} and {after['tested']} tested, centres differ by "
+      f"{off:.2f} of the interval, widths by {100 * width:.0f}%")
+print("alike" if not differ and off < 0.5 and width < 0.4 and
+      before["tested"] == after["tested"] and before["basis"] == after["basis"]
+      else "other")
+END
+
+ask()
+{
+	cpi diff --format=json "$first" "$second" >weeks.$1 &&
+		cpi diff --format=json 2026-01-05 2026-01-12 >days.$1 &&
+		cpi diff --format=json --history="$first" 2026-01-12T05 2026-01-13T05 >hours.$1
+}
+found()
+{
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print(d["basis"], *(r["procedure"] for r in d["rows"] if r["found"]))' "$1"
+}
+
+plan 12
+
+ask before
+is "$?" 0 "weeks of hours are compared"
+is "$(found weeks.before)" "runs p3" "what changed is found"
+cp "$CPI_DB" rolled.db
+CPI_DB=$tmp/rolled.db
+cpi epoch roll >/dev/null 2>err
+is "$?" 0 "hours are rolled up"
+# The last day is of the run's end, and closed as the others are.
+is "$(cpi epoch list --format=csv | sed 1d | wc -l)" 14 "to days"
+ask after
+is "$?" 0 "which are compared"
+is "$(found weeks.after)" "runs p3" "it is found in the days"
+for what in weeks days; do
+	python3 compare.py $what.before $what.after >out
+	grep '^#' out
+	is "$(tail -n 1 out)" alike "$what: verdicts are the same, intervals close"
+done
+is "$(python3 -c 'import json
+for when in "before", "after":
+    d = json.load(open("days." + when))
+    print(len(d["a"]["epochs"]), d["a"]["parts"], d["basis"], d["earlier_epochs"])')" \
+	"$(printf '%s\n' '24 24 runs 0' '1 24 runs 0')" "a day alone stands for 24 hours"
+like "$(cpi diff 2026-01-05 2026-01-12)" '1 epochs, rolled up from 24, 86400.0 s' \
+	"which is told"
+is "$(found hours.before | cut -d' ' -f1) $(cpi diff --history="$first" --format=json \
+	2026-01-12 2026-01-13 >x && found x | cut -d' ' -f1)" "history runs" "history, too"
+is "$(cpi diff --by image 2026-01-05 2026-01-12 --format=json --history=none |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["basis"])')" sampling \
+	"by image, nothing is known of hours"
