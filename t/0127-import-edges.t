@@ -5,7 +5,7 @@
 command -v python3 >/dev/null || skip_all 'no python3 to make recordings'
 command -v objdump >/dev/null || skip_all 'no objdump to find a loop with'
 [ "$(uname -m)" = x86_64 ] || skip_all 'the loop is looked for in x86-64 code'
-plan 7
+plan 10
 
 cp "$builddir/t/target" target || bail 'no target'
 # The backward jump of target_hot: from, to.
@@ -57,3 +57,16 @@ like "$(cpi calc --db loop.db target_hot 2>err)" 'Frequencies were counted, by b
 	'calc says so'
 like "$(cpi cfg --db loop.db target_hot 2>err)" 'counted by branch stacks' 'cfg says so'
 is "$(cpi cat --check --db loop.db >out 2>&1; echo $?)" 0 'the database is whole'
+
+# Edges go where their epoch goes.
+cpi epoch export other.db --db loop.db >out 2>&1
+cpi cat --db other.db --edges --format=csv >moved
+cmp edges moved >&2
+ok $? 'an export has them'
+cpi epoch rm 1 --db loop.db >out 2>&1
+is "$(python3 -c '
+import sqlite3
+h = sqlite3.connect("loop.db")
+print(*(h.execute("SELECT count(*) FROM " + t).fetchone()[0]
+        for t in ("epoch", "edge", "profile")))')" '0 0 0' 'with an epoch its edges are removed'
+is "$(cpi cat --check --db loop.db >out 2>&1; echo $?)" 0 'and nothing else is missed'
