@@ -15,6 +15,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/branchprob.c analysis/branchprob.h \
 	analysis/captured.c analysis/captured.h \
 	analysis/captured_decode.c analysis/captured_encode.c \
+	analysis/callsum.c analysis/callsum.h \
+	analysis/calltree.c analysis/calltree.h \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \

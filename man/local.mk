@@ -5,10 +5,13 @@ dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
 	man/cpi.1 \
 	man/cpi-calc.1 \
+	man/cpi-callees.1 \
+	man/cpi-callers.1 \
 	man/cpi-cat.1 \
 	man/cpi-cfg.1 \
 	man/cpi-diff.1 \
 	man/cpi-epoch.1 \
+	man/cpi-flame.1 \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
 	man/cpi-hot.1 \
@@ -24,4 +27,5 @@ dist_man_MANS += \
 	man/cpi-status.1 \
 	man/cpi-sum.1 \
 	man/cpi-tip.1 \
-	man/cpi-top.1
+	man/cpi-top.1 \
+	man/cpi-tree.1

@@ -290,3 +290,8 @@ check_PROGRAMS += t/perfdata_dump
 t_perfdata_dump_SOURCES = t/perfdata_dump.c
 t_perfdata_dump_CFLAGS = $(AM_CFLAGS)
 t_perfdata_dump_LDADD = daemon/libdaemon.a base/libbase.a $(ZSTD_LIBS)
+# Trees and pictures of call stacks.
+CALLS_TESTS = t/0124-cli-tree.t t/0125-cli-flame.t
+EXTRA_DIST += t/browser.py
+dist_check_SCRIPTS += $(CALLS_TESTS)
+QUICK_TESTS += $(CALLS_TESTS)

@@ -256,3 +256,12 @@ t_unit_check_similar_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_similar_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
+# Call stacks as trees.
+check_PROGRAMS += t/unit/check_calltree
+QUICK_TESTS += t/unit/check_calltree
+t_unit_check_calltree_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_calltree_LDADD = $(UNIT_ANALYSIS_LDADD)
+check_PROGRAMS += t/unit/check_frames
+QUICK_TESTS += t/unit/check_frames
+t_unit_check_frames_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_frames_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
