@@ -42,10 +42,12 @@ struct explain_input {
 	int nr_streams;                      /* at least 1 */
 	const struct explain_event *event;
 	int nr_events;
-	struct edges *branches, *runs; /* of the image to itself; NULL: none */
-	bool deferred;                 /* the kernel, where interrupts can be masked */
-	struct buf *debug;             /* or NULL */
-	const char *debug_passes;      /* "cfg,freq,blame"; NULL: all */
+	struct edges *branches, *runs;        /* of the image to itself; NULL: none */
+	const struct profile *const *records; /* those that have any, of any event */
+	int nr_records;
+	bool deferred;            /* the kernel, where interrupts can be masked */
+	struct buf *debug;        /* or NULL */
+	const char *debug_passes; /* "cfg,freq,blame"; NULL: all */
 };
 
 struct explained {

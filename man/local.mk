@@ -18,9 +18,11 @@ dist_man_MANS += \
 	man/cpi-import.1 \
 	man/cpi-label.1 \
 	man/cpi-list.1 \
+	man/cpi-pairs.1 \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \
+	man/cpi-records.1 \
 	man/cpi-register.1 \
 	man/cpi-stalls.1 \
 	man/cpi-stats.1 \

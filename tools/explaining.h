@@ -64,8 +64,9 @@ struct explainer {
 	struct arena arena; /* the explanation's */
 	struct explain_stream *streams;
 	struct explain_event *events;
-	struct profile **profile; /* by stream of the selection: of the image */
-	struct profile *none;     /* where nothing measures time */
+	const struct profile **records; /* those of profile that have any */
+	struct profile **profile;       /* by stream of the selection: of the image */
+	struct profile *none;           /* where nothing measures time */
 	/* By kind, where control went in image edges_of, and stayed; or NULL. */
 	struct edges *edges[EDGES_NR_KINDS];
 	int64_t edges_of;

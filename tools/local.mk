@@ -30,9 +30,11 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_import.c \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
+	tools/cmd_pairs.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_records.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
 	tools/cmd_stats.c \
@@ -80,6 +82,9 @@ tools_libtools_a_SOURCES = \
 	tools/prof_time.c tools/prof_time.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/records.h tools/records_find.c \
+	tools/records_json.c \
+	tools/records_print.c \
 	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
@@ -101,6 +106,7 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
+	tools/tracefile.c tools/tracefile.h \
 	tools/tree.c tools/tree.h \
 	tools/tree_print.c \
 	tools/unpack.c tools/unpack.h \
