@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/counted.h"
 #include "analysis/landing.h"
 #include "db/records.h"
 
@@ -142,6 +143,18 @@ static int estimate(struct explaining *x)
 	for (int i = 0; i < x->cfg->nr_insns; i++)
 		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
 	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
+}
+
+/* Where branch stacks say how often blocks ran, they know better. */
+static int count(struct explaining *x)
+{
+	struct counted_input in = { .cfg = x->cfg,
+				    .branches = x->in->branches,
+				    .runs = x->in->runs };
+
+	for (int i = 0; i < x->cfg->nr_insns; i++)
+		in.time_cycles += x->samples[i] * x->in->stream[0].period_cycles;
+	return counted_apply(&in, x->arena, x->freq);
 }
 
 /* Each stream by its own model, with the frequencies that all of them gave. */
@@ -284,6 +297,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 		err = time_blocks(&x);
 	if (!err)
 		err = estimate(&x);
+	if (!err)
+		err = count(&x);
 	if (!err)
 		err = find_blamed(&x);
 	if (!err)

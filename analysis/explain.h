@@ -15,6 +15,7 @@
 #include "analysis/isa.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "db/edges.h"
 #include "db/model.h"
 #include "db/profile.h"
 
@@ -42,6 +43,7 @@ struct explain_input {
 	int nr_streams;                      /* at least 1 */
 	const struct explain_event *event;
 	int nr_events;
+	struct edges *branches, *runs;        /* of the image to itself; NULL: none */
 	const struct profile *const *records; /* those that have any, of any event */
 	int nr_records;
 	bool deferred;            /* the kernel, where interrupts can be masked */

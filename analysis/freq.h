@@ -43,6 +43,7 @@ struct freq {
 	int *class;            /* equivalence class of each block */
 	int *edge_class;
 	int nr_classes;
+	bool counted;     /* by branch stacks (counted.h), not estimated */
 	double unmatched; /* flow that repair had to add or remove, relative */
 };
 

@@ -41,6 +41,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/estimate.c analysis/estimate.h \
 	analysis/explain.c analysis/explain.h \
 	analysis/flow.c analysis/flow.h \
+	analysis/counted.c analysis/counted.h \
 	analysis/freq.c analysis/freq.h \
 	analysis/hwrecord.c analysis/hwrecord.h \
 	analysis/ibs.c analysis/ibs.h analysis/ibs_fields.h \

@@ -34,11 +34,30 @@ const char *attribute_comm(const struct process *p, uint32_t tgid)
 	return p && p->comm[0] ? p->comm : "[unknown]";
 }
 
+static struct place recorded_place(const struct attribution *a, uint64_t pc)
+{
+	const struct range *r = rangemap_find(a->recorded, pc);
+
+	if (!r)
+		return (struct place){ .loss = SAMPLE_KERNEL_UNMAPPED,
+				       .start = pc,
+				       .end = pc + 1 };
+	return (struct place){ .image = r->value,
+			       .bias = r->bias,
+			       .loss = SAMPLE_KEPT,
+			       .start = r->start,
+			       .end = r->end };
+}
+
 struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
 				    uint64_t now_ns)
 {
-	const struct kernel_symbol *s = kernel_find(a->kernel, pc, now_ns);
 	struct place place = { .loss = SAMPLE_KEPT, .start = pc, .end = pc + 1 };
+	const struct kernel_symbol *s;
+
+	if (a->recorded)
+		return recorded_place(a, pc);
+	s = kernel_find(a->kernel, pc, now_ns);
 
 	if (!s) {
 		place.loss = kernel_idle_image(a->kernel) ? SAMPLE_KERNEL_UNMAPPED
@@ -87,7 +106,7 @@ struct place attribute_user_place(struct attribution *a, const struct batch *b,
 
 	if (result != PROCMAP_FOUND)
 		return place;
-	if (jit_may_hold(hit.image) && jit_place(a, b, pc, &place))
+	if (a->jit && jit_may_hold(hit.image) && jit_place(a, b, pc, &place))
 		return place;
 	if (hit.image->unknown != SAMPLE_KEPT) {
 		place.loss = hit.image->unknown;
@@ -122,6 +141,21 @@ static struct place find_place(struct attribution *a, const struct batch *b,
 	else
 		place.process = procmap_find(a->procmap, tgid, generation, b->to_ns);
 	return place;
+}
+
+struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
+				      uint64_t when_ns, uint64_t *offset)
+{
+	const struct cpi_entry e = { cpi_entry_word0(pc, 0, CPI_OUTCOME_NONE),
+				     cpi_entry_who(tgid, 0) };
+	const struct batch b = { .from_ns = when_ns, .to_ns = when_ns };
+	const struct run none = { 0 };
+	struct place place = find_place(a, &b, &e, &none);
+
+	if (place.loss != SAMPLE_KEPT)
+		return NULL;
+	*offset = pc + place.bias;
+	return place.image;
 }
 
 static bool same_place(const struct place *a, const struct place *b)
@@ -159,7 +193,7 @@ static void wait_or_lose(struct attribution *a, const struct batch *b,
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct jit_sample s = { r->first[i], b->from_ns, b->to_ns };
 
-		if (r->place.loss != SAMPLE_ANONYMOUS ||
+		if (r->place.loss != SAMPLE_ANONYMOUS || !a->jit ||
 		    !jit_wait(a->jit, r->place.process, &s))
 			n += cpi_entry_count(&r->first[i]);
 	}

@@ -9,6 +9,7 @@
 #ifndef CPI_DAEMON_ATTRIBUTE_H
 #define CPI_DAEMON_ATTRIBUTE_H
 
+#include "base/rangemap.h"
 #include "daemon/codecache.h"
 #include "daemon/collector.h"
 #include "daemon/jit.h"
@@ -22,7 +23,9 @@ struct attribution {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
-	struct jit *jit;
+	struct jit *jit; /* NULL: nobody can be asked any more */
+	/* Of another machine, in place of kernel: its images, by address. */
+	const struct rangemap *recorded;
 	struct tally *tally;
 	unsigned int by;           /* 1 << each kind of contexts that is kept */
 	const char *by_process;    /* the commands whose processes are; NULL: all */
@@ -33,6 +36,10 @@ struct attribution {
 void attribute_batch(void *ctx, const struct batch *batch);
 void attribute_classify(void *ctx, const struct raw_sample *sample,
 			unsigned int *generation, enum cpi_outcome *outcome);
+
+/* The image and offset of an address at a moment; NULL when that is not known. */
+struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
+				      uint64_t when_ns, uint64_t *offset);
 
 struct chain_sample;
 

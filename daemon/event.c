@@ -75,6 +75,23 @@ static int find_generic(struct event *e, const char *name)
 	return -ENOENT;
 }
 
+const char *event_generic_name(uint32_t type, uint64_t config)
+{
+	for (size_t i = 0; i < sizeof(generic) / sizeof(generic[0]); i++) {
+		if (generic[i].type == type && generic[i].config == config)
+			return generic[i].name;
+	}
+	return NULL;
+}
+
+enum event_unit event_generic_unit(const char *name)
+{
+	struct event e = { .unit = EVENT_EVENTS };
+
+	find_generic(&e, name);
+	return e.unit;
+}
+
 static int find_raw(struct event *e, const char *name)
 {
 	char *end;

@@ -76,6 +76,12 @@ bool event_interrupts(const struct event *e);
 /* Fills type, config and what is excluded; everything else is untouched. */
 void event_attr(const struct event *e, struct perf_event_attr *attr);
 
+/* perf's name for a generic or software event; NULL: it is none. */
+const char *event_generic_name(uint32_t type, uint64_t config);
+
+/* What an event of that name counts; what is not generic counts events. */
+enum event_unit event_generic_unit(const char *name);
+
 const char *event_unit_str(enum event_unit unit);
 
 #endif

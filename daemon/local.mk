@@ -43,8 +43,18 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
+	daemon/perfbranches.c daemon/perfbranches.h \
+	daemon/perfdata.c daemon/perfdata.h \
+	daemon/perfdata_attr.c daemon/perfdata_header.c \
+	daemon/perfdata_queue.c daemon/perfdata_record.c \
+	daemon/perfdata_sample.c daemon/perfdata_source.c \
+	daemon/perfdata_unpack.c daemon/perfdata_private.h \
 	daemon/outbox_trees.c daemon/outbox_trees.h \
 	daemon/perfev.c daemon/perfev.h \
+	daemon/perfevents.c daemon/perfevents.h \
+	daemon/perfimport.c daemon/perfimport.h \
+	daemon/perfmaps.c daemon/perfmaps.h \
+	daemon/perfstreams.c daemon/perfstreams.h \
 	daemon/platform.c daemon/platform.h \
 	daemon/pmu.c daemon/pmu.h \
 	daemon/privileges.c daemon/privileges.h \
@@ -71,7 +81,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/statement.c daemon/statement.h \
 	daemon/tipfile.c daemon/tipfile.h \
 	daemon/swept.c daemon/swept.h \
-	daemon/tally.c daemon/tally.h
+	daemon/tally.c daemon/tally.h daemon/tally_edges.c
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
 BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \

@@ -20,7 +20,8 @@
 	X(IMAGE_LIMIT, UNKNOWN, "image_limit")     /* more images than are kept */    \
 	X(KERNEL_HIDDEN, UNKNOWN, "kernel_hidden") /* kallsyms shows no addresses */  \
 	X(KERNEL_UNMAPPED, UNKNOWN, "kernel_unmapped") /* no kernel symbol there */   \
-	X(RING_LOST, LOST, "ring_lost")                /* the ring buffer was full */ \
+	X(GUEST, UNKNOWN, "guest")      /* in a virtual machine, or the hypervisor */ \
+	X(RING_LOST, LOST, "ring_lost") /* the ring buffer was full */                \
 	X(TABLE_LOST, LOST, "table_lost") /* the table's overflow was full */         \
 	X(NO_SPACE, LOST, "no_space")     /* the database could not take it for long */
 

@@ -57,6 +57,7 @@ static void item_free(struct item *i)
 	free((void *)f->streams);
 	free((void *)f->profiles);
 	free((void *)f->comms);
+	free((void *)f->edges);
 	free((void *)f->losses);
 	free((void *)f->symbols);
 	free((void *)f->codes);
@@ -145,6 +146,32 @@ static int list_comms(struct flush *f, const struct tally *t)
 					     .n = c->n };
 	}
 	f->comms = comms;
+	return 0;
+}
+
+static const struct image_desc *desc_of(const struct known_image *image)
+{
+	return image ? &image->desc : NULL;
+}
+
+static int list_edges(struct flush *f, const struct tally *t)
+{
+	struct flush_edges *edges = calloc(t->edges.nr + 1, sizeof(*edges));
+	struct hnode *n, *next;
+
+	if (!edges)
+		return -ENOMEM;
+	hmap_for_each (&t->edges, n, next) {
+		struct tally_edges *e = container_of(n, struct tally_edges, node);
+
+		edges[f->nr_edges++] =
+			(struct flush_edges){ .image = desc_of(e->image),
+					      .target = desc_of(e->target),
+					      .stream = e->event,
+					      .kind = e->kind,
+					      .edges = e->edges };
+	}
+	f->edges = edges;
 	return 0;
 }
 
@@ -284,7 +311,7 @@ static int list_captures(struct item *i, const struct outbox_flush *in)
 	hmap_for_each (&in->tally->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
-		if (p->context[0] || err)
+		if (p->context[0] || err || !in->kernel)
 			continue;
 		if (p->image->desc.kind == IMAGE_VDSO) {
 			if (!have_vdso)
@@ -352,10 +379,12 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 				   .streams = streams,
 				   .nr_streams = in->nr_streams };
 	arena_init(&i->kernel_code, MAX_KERNEL_CODE);
-	i->objects = jit_take(in->jit);
+	i->objects = in->jit ? jit_take(in->jit) : NULL;
 	err = list_profiles(&i->flush, in->tally);
 	if (!err)
 		err = list_comms(&i->flush, in->tally);
+	if (!err)
+		err = list_edges(&i->flush, in->tally);
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
 	if (!err && in->stacks)

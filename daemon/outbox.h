@@ -42,6 +42,7 @@ struct outbox_flush {
 	const struct flush_stream
 		*streams; /* by event; copied, their strings must stay */
 	int nr_streams;
+	/* Of this machine; NULL: samples are of another one, or an earlier boot. */
 	struct kernel *kernel;   /* names the kernel procedures that have samples */
 	struct kerneltext *text; /* reads their code; NULL: it is not kept */
 	struct jit *jit;         /* its objects are named, and their code is kept */

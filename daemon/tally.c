@@ -20,6 +20,7 @@ static void free_profiles(struct tally *t)
 {
 	struct hnode *n, *next;
 
+	tally_free_edges(t);
 	hmap_for_each (&t->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
@@ -60,6 +61,7 @@ void tally_free(struct tally *t)
 	hmap_fini(&t->profiles);
 	hmap_fini(&t->contexts);
 	hmap_fini(&t->comms);
+	hmap_fini(&t->edges);
 	free(t);
 }
 
@@ -318,4 +320,5 @@ void tally_mark_images(const struct tally *t)
 		if (c->image)
 			c->image->marked = true;
 	}
+	tally_mark_edges(t);
 }

@@ -20,6 +20,7 @@
 #include "daemon/images.h"
 #include "daemon/loss.h"
 #include "db/context.h"
+#include "db/edges.h"
 #include "db/profile.h"
 
 #define TALLY_COMMS    16384
@@ -49,8 +50,17 @@ struct tally_comm {
 	uint64_t n;
 };
 
+/* Where control went, from one image to the same or another one; NULL: unknown. */
+struct tally_edges {
+	struct hnode node;
+	struct known_image *image, *target;
+	int event;
+	enum edges_kind kind;
+	struct edges *edges;
+};
+
 struct tally {
-	struct hmap profiles, contexts, comms;
+	struct hmap profiles, contexts, comms, edges;
 	uint64_t loss[CPI_MAX_EVENTS][NR_LOSSES];
 	uint64_t unreadable; /* samples whose outcome could not be told; not lost */
 	uint64_t crowded;    /* samples in a context "KIND=[other]" */
@@ -78,6 +88,14 @@ void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_en
 	       size_t nr);
 
 /*
+ * Adds an edge between two images. 0, -ENOMEM, -EOVERFLOW or -CPI_ELIMIT: then it is
+ * left out.
+ */
+int tally_add_edge(struct tally *t, int event, enum edges_kind kind,
+		   struct known_image *image, struct known_image *target,
+		   const struct edge *edge);
+
+/*
  * Adds what hardware recorded of one sample at pc, which tally_add() counts. Where
  * there is no memory for it, it is left out.
  */
@@ -90,6 +108,10 @@ void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 
 /* Turns every stored count into a loss of that name, and frees the profiles. */
 void tally_drop(struct tally *t, enum loss loss);
+
+/* tally_edges.c: frees them all; marks their images. */
+void tally_free_edges(struct tally *t);
+void tally_mark_edges(const struct tally *t);
 
 uint64_t tally_kept(const struct tally *t);  /* Σ profiles of context "" */
 uint64_t tally_total(const struct tally *t); /* that, and the losses */

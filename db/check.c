@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "db/codec.h"
+#include "db/edge_rows.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
 
@@ -145,6 +146,8 @@ int db_check(struct db *db)
 
 	if (!err)
 		err = check_profiles(h);
+	if (!err)
+		err = edge_rows_check(h);
 	if (!err)
 		err = check_stacks(h);
 	return err ? err : check_sums(h);

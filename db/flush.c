@@ -13,6 +13,7 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "db/codec.h"
+#include "db/edge_rows.h"
 #include "db/intern.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
@@ -62,6 +63,10 @@ static int add_up(const struct flush *f, struct sums *sums)
 	}
 	for (size_t i = 0; i < f->nr_comms; i++) {
 		if (!known_stream(f, f->comms[i].stream))
+			return -EINVAL;
+	}
+	for (size_t i = 0; i < f->nr_edges; i++) {
+		if (!known_stream(f, f->edges[i].stream))
 			return -EINVAL;
 	}
 	return 0;
@@ -284,6 +289,26 @@ static int merge_losses(struct merge *m)
 	return err;
 }
 
+static int merge_edges(struct merge *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->f->nr_edges; i++) {
+		const struct flush_edges *e = &m->f->edges[i];
+		struct edge_key key = { .epoch = m->epoch,
+					.stream = m->stream_ids[e->stream],
+					.kind = e->kind };
+
+		if (e->image)
+			err = image_id(m, e->image, &key.image);
+		if (!err && e->target)
+			err = image_id(m, e->target, &key.target);
+		if (!err)
+			err = edge_rows_add(m->h, &key, e->edges);
+	}
+	return err;
+}
+
 static int merge_comms(struct merge *m)
 {
 	static const char add[] = "INSERT INTO comm (epoch, comm, image, stream, n)"
@@ -427,9 +452,9 @@ static void merge_fini(struct merge *m)
 int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f)
 {
 	static int (*const parts[])(struct merge *) = {
-		merge_streams,      merge_profiles, merge_losses,
-		merge_comms,        merge_symbols,  merge_codes,
-		merge_instructions, merge_stacks,   put_interval,
+		merge_streams, merge_profiles, merge_losses, merge_comms,
+		merge_edges,   merge_symbols,  merge_codes,  merge_instructions,
+		merge_stacks,  put_interval,
 	};
 	struct merge m = { .h = h, .run = run, .epoch = epoch, .f = f };
 	int err = 0;

@@ -12,6 +12,8 @@ db_libdb_a_SOURCES = \
 	db/copy.c db/copy.h \
 	db/copy_rows.c \
 	db/db.c db/db.h \
+	db/edge_rows.c db/edge_rows.h \
+	db/edges.c db/edges.h \
 	db/epochs.c \
 	db/export.c db/export.h \
 	db/flush.c db/flush.h \
@@ -23,6 +25,7 @@ db_libdb_a_SOURCES = \
 	db/places.c db/places.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
+	db/query_edges.c \
 	db/records.c db/records.h \
 	db/removal.c db/removal.h \
 	db/retain.c db/retain.h db/retain_policy.c \

@@ -14,6 +14,7 @@
 #include "db/codec.h"
 #include "db/context.h"
 #include "db/db.h"
+#include "db/edges.h"
 #include "db/model.h"
 #include "db/profile.h"
 #include "db/store.h"
@@ -160,6 +161,24 @@ typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
 int query_profiles(struct db *db, const struct query_selection *sel,
 		   query_profile_fn fn, void *ctx,
 		   void (*progress)(void *ctx, size_t done, size_t all));
+
+/* What branch stacks say, from one image into the same or another one. */
+struct query_edges {
+	struct query_image image,
+		target; /* id 0 and name "[unknown]" for unknown ones */
+	int64_t stream;
+	enum edges_kind kind;
+	struct edges *edges; /* merged over the selected epochs */
+};
+
+/*
+ * Calls fn for each of the selection's epochs and event, in the order of images; of
+ * all contexts together; with an image's id, only of what stays in that image. The row
+ * is freed after the call. As query_profiles() else.
+ */
+typedef int (*query_edges_fn)(void *ctx, const struct query_edges *row);
+int query_edges(struct db *db, const struct query_selection *sel, int64_t image,
+		query_edges_fn fn, void *ctx);
 
 /* Totals by command (of every epoch, whether or not profiles are kept by context). */
 struct query_comm {

@@ -123,6 +123,7 @@ static int remove_rest(sqlite3 *h, int64_t epoch)
 		"DELETE FROM tally WHERE epoch = ?1",
 		"DELETE FROM flush WHERE epoch = ?1",
 		"DELETE FROM spread WHERE epoch = ?1",
+		"DELETE FROM edge WHERE epoch = ?1",
 		"DELETE FROM rolled WHERE epoch = ?1",
 		"DELETE FROM roll WHERE epoch = ?1",
 		"DELETE FROM epoch WHERE id = ?1",
@@ -190,10 +191,13 @@ static const char *const remove_context[] = {
 
 static const struct orphan_kind orphan_kinds[] = {
 	{ "SELECT id FROM image WHERE id != 0 EXCEPT SELECT image FROM profile"
-	  " EXCEPT SELECT image FROM comm EXCEPT SELECT image FROM stack_image",
+	  " EXCEPT SELECT image FROM comm EXCEPT SELECT image FROM stack_image"
+	  " EXCEPT SELECT image FROM edge EXCEPT SELECT target FROM edge",
 	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM comm WHERE epoch >= ?2 AND image = ?1)"
-	  " OR EXISTS (SELECT 1 FROM stack_image WHERE epoch >= ?2 AND image = ?1)",
+	  " OR EXISTS (SELECT 1 FROM stack_image WHERE epoch >= ?2 AND image = ?1)"
+	  " OR EXISTS (SELECT 1 FROM edge WHERE epoch >= ?2"
+	  " AND (image = ?1 OR target = ?1))",
 	  remove_image },
 	{ "SELECT id FROM context WHERE id != 0 EXCEPT SELECT context FROM profile"
 	  " EXCEPT SELECT context FROM stack",

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "db/edge_rows.h"
 #include "db/rollup_private.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
@@ -86,6 +87,10 @@ int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target)
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
 	while ((err = move_comms(s->h, epoch, target)) == 1) {
+		if (slice_is_full(s))
+			return 1;
+	}
+	while (!err && (err = edge_rows_move(s->h, epoch, target)) == 1) {
 		if (slice_is_full(s))
 			return 1;
 	}

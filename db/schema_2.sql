@@ -60,6 +60,19 @@ CREATE TABLE instruction (
 	PRIMARY KEY (image, start)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE edge (
+	-- Where control went, of branch stacks.
+	epoch INTEGER NOT NULL REFERENCES epoch (id),
+	image INTEGER NOT NULL REFERENCES image (id), -- that it came from
+	target INTEGER NOT NULL REFERENCES image (id), -- that it went to
+	stream INTEGER NOT NULL REFERENCES stream (id),
+	context INTEGER NOT NULL REFERENCES context (id),
+	kind INTEGER NOT NULL,		-- 0 taken branches, 1 runs between two
+	total INTEGER NOT NULL,		-- how often, all together
+	edges BLOB NOT NULL,		-- encoded; see cpi-db(5)
+	PRIMARY KEY (epoch, image, target, stream, context, kind)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE stack (
 	-- Call stacks: a sample is in one of context '' and the kind comm.
 	epoch INTEGER NOT NULL REFERENCES epoch (id),

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "db/db.h"
+#include "db/edges.h"
 #include "db/model.h"
 #include "db/profile.h"
 #include "db/stacktree.h"
@@ -41,6 +42,14 @@ struct flush_comm {
 	int stream;
 	const char *comm;
 	uint64_t n;
+};
+
+/* Where control went: from one image into the same or another one. */
+struct flush_edges {
+	const struct image_desc *image, *target; /* NULL for unknown ones */
+	int stream;
+	enum edges_kind kind;
+	struct edges *edges; /* not empty; may have more afterwards */
 };
 
 struct flush_loss {
@@ -112,6 +121,8 @@ struct flush {
 	size_t nr_profiles;
 	const struct flush_comm *comms;
 	size_t nr_comms;
+	const struct flush_edges *edges;
+	size_t nr_edges;
 	const struct flush_loss *losses;
 	size_t nr_losses;
 	const struct flush_symbol *symbols;

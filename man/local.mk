@@ -16,6 +16,7 @@ dist_man_MANS += \
 	man/cpi-flush.1 \
 	man/cpi-help.1 \
 	man/cpi-hot.1 \
+	man/cpi-import.1 \
 	man/cpi-label.1 \
 	man/cpi-list.1 \
 	man/cpi-pairs.1 \

@@ -294,8 +294,17 @@ check_PROGRAMS += t/runsdb
 t_runsdb_SOURCES = t/runsdb.c
 t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_runsdb_LDADD = $(t_mkdb_LDADD)
+
+# Recorded samples, against perf.
+dist_check_SCRIPTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
+QUICK_TESTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
+EXTRA_DIST += t/perfdata_make.py t/perfdata_oracle.py
+check_PROGRAMS += t/perfdata_dump
+t_perfdata_dump_SOURCES = t/perfdata_dump.c
+t_perfdata_dump_CFLAGS = $(AM_CFLAGS)
+t_perfdata_dump_LDADD = daemon/libdaemon.a base/libbase.a $(ZSTD_LIBS)
 # Trees and pictures of call stacks.
-CALLS_TESTS = t/0124-cli-tree.t t/0125-cli-flame.t
+CALLS_TESTS = t/0124-cli-tree.t t/0128-cli-flame.t
 EXTRA_DIST += t/browser.py
 dist_check_SCRIPTS += $(CALLS_TESTS)
 QUICK_TESTS += $(CALLS_TESTS)

@@ -120,6 +120,8 @@ void calc_print_json(const struct calc *c, bool one_line)
 	json_string(&j, "image", c->ex->image->desc.name);
 	json_string(&j, "build_id", *build_id ? build_id : NULL);
 	json_string(&j, "frequency_unit", "executions");
+	if (e->freq->counted)
+		json_string(&j, "frequency_source", "branch_stacks");
 	json_string(&j, "attribution", explainer_attribution(c->x));
 	json_array(&j, "blocks");
 	for (int b = 0; b < e->cfg->exit; b++)

@@ -196,6 +196,8 @@ static void print_header(const struct calc *c)
 			 "not, so there is no CPI");
 	if (e->cfg->missing_edges)
 		out_line("Some ways are not known: frequencies may be wrong");
+	if (e->freq->counted)
+		out_line("Frequencies were counted, by branch stacks");
 	putchar('\n');
 	summary_add(&s, c->ex);
 	summary_print_text(&s);

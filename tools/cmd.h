@@ -76,7 +76,7 @@ struct cmd_options {
 	/* tree and its kin */
 	bool inverted, commands, icicle, children;
 	/* cat */
-	bool intervals, call_stacks, check, weights;
+	bool intervals, call_stacks, edges, check, weights;
 	/* record */
 	double hz, stacks_hz;
 	int stacks; /* 0: off */
@@ -84,6 +84,8 @@ struct cmd_options {
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
 	const char *replay, *program;
+	/* import */
+	bool keep_partial;
 	/* top */
 	double interval;
 	uint64_t looks;
@@ -198,8 +200,9 @@ struct cmd_context {
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
 	cmd_hot, cmd_records, cmd_tree, cmd_callers, cmd_callees, cmd_flame, cmd_top,
-	cmd_cfg, cmd_stats, cmd_diff, cmd_export, cmd_epoch, cmd_flush, cmd_label,
-	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_pairs, cmd_help;
+	cmd_cfg, cmd_stats, cmd_diff, cmd_export, cmd_import, cmd_epoch, cmd_flush,
+	cmd_label, cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_pairs,
+	cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/cat_edges.h"
 #include "tools/cat_stacks.h"
 #include "tools/cmd.h"
 #include "tools/out.h"
@@ -268,6 +269,8 @@ static int run(struct cmd_context *ctx)
 		err = dump_intervals(ctx, &sel);
 	else if (ctx->opt.call_stacks)
 		err = cat_stacks(ctx, &sel);
+	else if (ctx->opt.edges)
+		err = cat_edges(ctx, &sel);
 	else
 		err = dump_profiles(ctx, &sel);
 	if (err)
@@ -281,6 +284,8 @@ static const struct opt opts[] = {
 	OPT("intervals", 0, NULL, "list the flushes instead of the profiles", OPT_FLAG,
 	    intervals),
 	OPT("weights", 0, NULL, "list weights instead of counts", OPT_FLAG, weights),
+	OPT("edges", 0, NULL, "list where control went, of branch stacks", OPT_FLAG,
+	    edges),
 	OPT("stacks", 0, NULL, "list the call stacks instead of the profiles", OPT_FLAG,
 	    call_stacks),
 	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),

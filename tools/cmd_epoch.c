@@ -194,18 +194,6 @@ static int export(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-/* The database, which is made when there is none. */
-static int open_target(const struct cmd_context *ctx, struct db **out)
-{
-	const struct cmd_list *dbs = &ctx->opt.dbs;
-	const char *path = dbs->nr ? dbs->item[0] : db_default_path();
-	struct stat st;
-
-	if (dbs->nr <= 1 && (stat(path, &st) ? errno == ENOENT : !st.st_size))
-		return db_open(path, DB_COLLECT, out);
-	return select_open_db(ctx, DB_WRITE, out);
-}
-
 static void print_result(const char *path, const struct import_result *r)
 {
 	out_line("%s: %zu imported, %zu replaced that had grown, %zu there already",
@@ -226,7 +214,7 @@ static int import(const struct cmd_context *ctx)
 	if (err) /* before the target is made */
 		return EXIT_FAIL;
 	db_close(source);
-	err = open_target(ctx, &db);
+	err = select_make_db(ctx, &db);
 	if (!err)
 		err = import_epochs(db, ctx->args[1], &result);
 	if (!err)

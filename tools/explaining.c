@@ -154,6 +154,39 @@ static int init(struct explainer *x, struct listing *l)
 	return err == -CPI_EFORMAT ? 0 : err;
 }
 
+static int take_edges(void *ctx, const struct query_edges *q)
+{
+	struct explainer *x = ctx;
+
+	if (q->kind >= EDGES_NR_KINDS)
+		return 0;
+	if (!x->edges[q->kind])
+		x->edges[q->kind] = edges_new();
+	return x->edges[q->kind] ? edges_merge(x->edges[q->kind], q->edges) : -ENOMEM;
+}
+
+static void forget_edges(struct explainer *x)
+{
+	for (int i = 0; i < EDGES_NR_KINDS; i++) {
+		edges_free(x->edges[i]);
+		x->edges[i] = NULL;
+	}
+	x->edges_of = 0;
+}
+
+/* Branch stacks of everybody: of a context alone there are none. */
+static int load_edges(struct explainer *x)
+{
+	int err;
+
+	if (x->l->sel.query.context || x->edges_of == x->image.id)
+		return 0;
+	forget_edges(x);
+	err = query_edges(x->l->sel.db, &x->l->sel.query, x->image.id, take_edges, x);
+	x->edges_of = x->image.id;
+	return err;
+}
+
 void explainer_unload(struct explainer *x)
 {
 	for (size_t i = 0; x->profile && i < x->l->sel.streams.nr; i++) {
@@ -168,6 +201,7 @@ void explainer_unload(struct explainer *x)
 static void fini(struct explainer *x)
 {
 	explainer_unload(x);
+	forget_edges(x);
 	buf_fini(&x->samples);
 	free(x->streams);
 	free(x->events);
@@ -362,10 +396,14 @@ int explainer_explain(struct explainer *x, struct image *im,
 	arena_fini(&x->arena);
 	err = open_isa(x, image_machine(im));
 	if (!err)
+		err = load_edges(x);
+	if (!err)
 		err = add_streams(x, &in);
 	if (err)
 		return err;
 	add_events(x, &in);
+	in.branches = x->edges[EDGES_BRANCH];
+	in.runs = x->edges[EDGES_RUN];
 	add_records(x, &in);
 	in.isa = x->isa;
 	err = explain_procedure(&in, &x->arena, out);

@@ -70,9 +70,12 @@ struct explainer {
 	const struct profile **records; /* those of profile that have any */
 	struct profile **profile;       /* by stream of the selection: of the image */
 	struct profile *none;           /* where nothing measures time */
-	struct query_image image;       /* whose they are; name is owned */
-	struct buf samples; /* struct explain_sample, ascending; of the image */
-	size_t turn;        /* of the newest explanation */
+	/* By kind, where control went in image edges_of, and stayed; or NULL. */
+	struct edges *edges[EDGES_NR_KINDS];
+	int64_t edges_of;
+	struct query_image image; /* whose they are; name is owned */
+	struct buf samples;       /* struct explain_sample, ascending; of the image */
+	size_t turn;              /* of the newest explanation */
 	struct explanation found;
 };
 

@@ -17,6 +17,7 @@ tools_libtools_a_SOURCES = \
 	tools/calls_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \
+	tools/cat_edges.c tools/cat_edges.h \
 	tools/cmd_callees.c \
 	tools/cmd_callers.c \
 	tools/cmd_cat.c \
@@ -28,6 +29,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
+	tools/cmd_import.c \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_pairs.c \

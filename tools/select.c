@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -47,6 +48,17 @@ int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db *
 		return -EINVAL;
 	}
 	return select_open_path(dbs->nr ? dbs->item[0] : db_default_path(), mode, out);
+}
+
+int select_make_db(const struct cmd_context *ctx, struct db **out)
+{
+	const struct cmd_list *dbs = &ctx->opt.dbs;
+	const char *path = dbs->nr ? dbs->item[0] : db_default_path();
+	struct stat st;
+
+	if (dbs->nr <= 1 && (stat(path, &st) ? errno == ENOENT : !st.st_size))
+		return db_open(path, DB_COLLECT, out);
+	return select_open_db(ctx, DB_WRITE, out);
 }
 
 /* Adds text to a list with commas, unless it has it. */

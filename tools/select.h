@@ -34,6 +34,9 @@ char *select_glob(const char *text);
 int select_open_db(const struct cmd_context *ctx, enum db_mode mode, struct db **out);
 int select_open_path(const char *path, enum db_mode mode, struct db **out);
 
+/* The one database, to write to; it is made when there is none. */
+int select_make_db(const struct cmd_context *ctx, struct db **out);
+
 /*
  * Opens the database, finds the epochs of --host and --platform that spec names,
  * and what is known of them: streams, losses and gaps. Of several databases each

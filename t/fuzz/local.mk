@@ -72,6 +72,19 @@ check_PROGRAMS += t/fuzz/fuzz_statement
 t_fuzz_fuzz_statement_SOURCES = t/fuzz/fuzz_statement.c daemon/statement.c $(FUZZ_BASE)
 t_fuzz_fuzz_statement_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_statement_LDFLAGS = $(FUZZ_LINK)
+check_PROGRAMS += t/fuzz/fuzz_perfdata
+t_fuzz_fuzz_perfdata_SOURCES = t/fuzz/fuzz_perfdata.c base/log.c daemon/perfdata.c \
+	daemon/perfdata_attr.c daemon/perfdata_header.c daemon/perfdata_queue.c \
+	daemon/perfdata_record.c daemon/perfdata_sample.c daemon/perfdata_source.c \
+	daemon/perfdata_unpack.c $(FUZZ_BASE)
+t_fuzz_fuzz_perfdata_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_perfdata_LDADD = $(ZSTD_LIBS)
+check_PROGRAMS += t/fuzz/fuzz_edges
+t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/edges.c db/pack.c $(FUZZ_BASE)
+t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_records
 t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c analysis/ibs.c analysis/ibs_text.c \

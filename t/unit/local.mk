@@ -64,7 +64,7 @@ t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
-DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
+DB_UNIT = t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
 	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_stacks \
 	t/unit/check_stacktree
@@ -76,6 +76,8 @@ EXTRA_DIST += t/unit/dbtest.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_edges_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_edges_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_records_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_records_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -121,6 +123,10 @@ check_PROGRAMS += t/unit/check_apart
 QUICK_TESTS += t/unit/check_apart
 t_unit_check_apart_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_apart_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_perfstreams
+QUICK_TESTS += t/unit/check_perfstreams
+t_unit_check_perfstreams_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_perfstreams_LDADD = $(DAEMON_UNIT_LDADD)
 check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
 t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
@@ -186,6 +192,7 @@ t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
 UNIT_FREQ = t/unit/check_address t/unit/check_tip t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
+	t/unit/check_counted \
 	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
 	t/unit/check_propagate t/unit/check_repair
 check_PROGRAMS += $(UNIT_FREQ)
@@ -209,6 +216,8 @@ t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_equiv_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_estimate_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_counted_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_counted_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_FREQ_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS)
 t_unit_check_freq_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_freq_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_landing_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "db/edge_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "db/sql.h"
+
+/* Adds the blob in a column to set. */
+static int read_edges(sqlite3_stmt *st, int column, int64_t epoch, struct edges *set)
+{
+	size_t size;
+	const void *blob = sql_blob(st, column, &size);
+	int err = edges_decode(blob, size, set);
+
+	if (err && err != -ENOMEM)
+		log_err("db: %s: edges of epoch %" PRId64 ": %s",
+			sqlite3_db_filename(sqlite3_db_handle(st), "main"), epoch,
+			err_str(err));
+	return err;
+}
+
+struct stored {
+	const struct edge_key *key;
+	struct edges *set;
+};
+
+static int add_stored(sqlite3_stmt *st, void *ctx)
+{
+	const struct stored *s = ctx;
+
+	return read_edges(st, 0, s->key->epoch, s->set);
+}
+
+int edge_rows_add(sqlite3 *h, const struct edge_key *key, struct edges *set)
+{
+	static const char find[] =
+		"SELECT edges FROM edge WHERE epoch = ?1 AND image = ?2"
+		" AND target = ?3 AND stream = ?4 AND context = ?5 AND kind = ?6";
+	static const char put[] =
+		"INSERT INTO edge (epoch, image, target, stream, context, kind, total,"
+		" edges) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE"
+		" SET total = excluded.total, edges = excluded.edges";
+	struct stored stored = { key, set };
+	struct buf blob = { 0 };
+	int err =
+		sql_each(h, add_stored, &stored, find, "iiiiii", key->epoch, key->image,
+			 key->target, key->stream, key->context, key->kind);
+
+	if (!err)
+		err = edges_encode(set, &blob);
+	if (!err && blob.len)
+		err = sql_do(h, put, "iiiiiiib", key->epoch, key->image, key->target,
+			     key->stream, key->context, key->kind, edges_total(set),
+			     (const void *)blob.data, blob.len);
+	buf_fini(&blob);
+	return err;
+}
+
+/* A row that is on its way. */
+struct moving {
+	sqlite3 *h;
+	int64_t epoch, target;
+	int nr;
+};
+
+static struct edge_key read_key(sqlite3_stmt *st, int64_t epoch)
+{
+	return (struct edge_key){
+		.epoch = epoch,
+		.image = sqlite3_column_int64(st, 0),
+		.target = sqlite3_column_int64(st, 1),
+		.stream = sqlite3_column_int64(st, 2),
+		.context = sqlite3_column_int64(st, 3),
+		.kind = sqlite3_column_int64(st, 4),
+	};
+}
+
+static int move_row(sqlite3_stmt *st, void *ctx)
+{
+	static const char delete[] =
+		"DELETE FROM edge WHERE epoch = ?1 AND image = ?2 AND target = ?3"
+		" AND stream = ?4 AND context = ?5 AND kind = ?6";
+	struct moving *m = ctx;
+	struct edge_key key = read_key(st, m->target);
+	struct edges *set = edges_new();
+	int err = set ? read_edges(st, 5, m->epoch, set) : -ENOMEM;
+
+	if (!err)
+		err = edge_rows_add(m->h, &key, set);
+	if (!err)
+		err = sql_do(m->h, delete, "iiiiii", m->epoch, key.image, key.target,
+			     key.stream, key.context, key.kind);
+	edges_free(set);
+	m->nr++;
+	return err;
+}
+
+int edge_rows_move(sqlite3 *h, int64_t epoch, int64_t target)
+{
+	struct moving m = { .h = h, .epoch = epoch, .target = target };
+	int err =
+		sql_each(h, move_row, &m,
+			 "SELECT image, target, stream, context, kind, edges FROM edge"
+			 " WHERE epoch = ?1 LIMIT 1",
+			 "i", epoch);
+
+	return err ? err : m.nr;
+}
+
+static int check_row(sqlite3_stmt *st, void *ctx)
+{
+	const int64_t epoch = sqlite3_column_int64(st, 0);
+	struct edges *set = edges_new();
+	int err = set ? read_edges(st, 2, epoch, set) : -ENOMEM;
+
+	if (!err && edges_total(set) != (uint64_t)sqlite3_column_int64(st, 1)) {
+		log_err("db: %s: edges of epoch %" PRId64 ": their total is another",
+			sqlite3_db_filename(sqlite3_db_handle(st), "main"), epoch);
+		err = -CPI_ECORRUPT;
+	}
+	edges_free(set);
+	return err && err != -ENOMEM ? -CPI_ECORRUPT : err;
+}
+
+int edge_rows_check(sqlite3 *h)
+{
+	return sql_each(h, check_row, NULL, "SELECT epoch, total, edges FROM edge", "");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * edge_rows.h - table edge: rows that are added to, moved, and read
+ */
+#ifndef CPI_DB_EDGE_ROWS_H
+#define CPI_DB_EDGE_ROWS_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "db/edges.h"
+
+/* A row's key. */
+struct edge_key {
+	int64_t epoch, image, target, stream, context, kind;
+};
+
+/*
+ * In a write transaction: adds set to what the row has, and makes it when there is
+ * none; set may have all of it afterwards. -CPI_ECORRUPT, logged, when it has what does
+ * not decode; 0, or what SQLite reports.
+ */
+int edge_rows_add(sqlite3 *h, const struct edge_key *key, struct edges *set);
+
+/* Moves some rows of an epoch to another one. 1: there may be more; 0: there are none.
+ */
+int edge_rows_move(sqlite3 *h, int64_t epoch, int64_t target);
+
+/* Decodes all rows: 0, or -CPI_ECORRUPT (logged). */
+int edge_rows_check(sqlite3 *h);
+
+#endif

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Recordings of other machines, as perf itself reads them.
+. "$srcdir/t/tap.sh"
+command -v perf >/dev/null || skip_all 'no perf to compare with'
+command -v python3 >/dev/null || skip_all 'no python3 to compare with'
+
+fixtures=$srcdir/t/fixtures/perfdata
+names='perf.data.branch-4.14 perf.data.branch_stack_spec perf.data.hybrid_topology
+	perf.data.lost_samples-4.4 perf.data.weight_struct skylake-lbr.perf.data
+	synth-ibs.perf.data'
+plan 26
+
+# perf_samples FILE: as perfdata_dump has them, without the event.
+perf_samples()
+{
+	perf script -i "$1" --ns -F pid,tid,time,period,event,ip 2>/dev/null |
+		sed -E 's|^ *([-0-9]+/[-0-9]+) +([0-9.]+): +([0-9]+) .* +([0-9a-f]+) *$|\1 \2 \3 \4|'
+}
+
+our_samples()
+{
+	"$builddir/t/perfdata_dump" "$1" | sed -nE 's/^s .*([^ ]*) ([-0-9]+\/[-0-9]+) ([0-9.]+) ([0-9]+) ([0-9a-f]+) [0-9a-f]+ [0-9]+ [0-9a-f]+$/\2 \3 \4 \5/p'
+}
+
+for name in $names; do
+	zstd -qd "$fixtures/$name.zst" -o "$name" || bail "no $name"
+	perf_samples "$name" >want
+	our_samples "$name" >got
+	[ -s got ] && cmp got want >&2
+	ok $? "$name: each sample's process, time, period and address"
+	cpi import -o "$name.db" "$name" >out 2>&1
+	"$srcdir/t/perfdata_oracle.py" "$name" "$name.db"
+	ok $? "$name: images, offsets, counts, times, and edges"
+done
+
+for name in perf.data.branch-4.14 perf.data.branch_stack_spec skylake-lbr.perf.data; do
+	perf script -i "$name" -F brstack 2>/dev/null | tr ' ' '\n' | sed '/^$/d' |
+		cut -d/ -f1-6 >want
+	"$builddir/t/perfdata_dump" "$name" | sed -n 's/^b //p' >got
+	[ -s got ] && cmp got want >&2
+	ok $? "$name: $(wc -l <got) branches, and their cycles"
+done
+is "$("$builddir/t/perfdata_dump" perf.data.weight_struct | awk '/^s/ {print $7, $8, $9}')" \
+	"$(perf script -i perf.data.weight_struct -F addr,weight,data_src 2>/dev/null |
+		sed -E 's/^ *([0-9a-f]+) +([0-9a-f]+) .* ([0-9]+) *$/\1 \3 \2/')" \
+	'addresses, weights and data sources'
+
+name=perf.data.lost_samples-4.4
+like "$(cpi prof --db $name.db)" '^Lost: 2 samples, ring_lost' 'what perf lost is lost by name'
+like "$(cpi import -o $name.db $name)" 'imported before: epoch 1 ' 'the second time it is said'
+is "$(cpi epoch list --db $name.db --format=json | grep -c '"id"')" 1 'and nothing is added'
+
+# What is cut, and what is nothing of the kind.
+head -c 15000 $name >cut
+cpi import -o cut.db cut >out 2>&1
+is "$?" 1 'a recording that is cut is refused'
+like "$(cat out)" 'cut: at offset 0x' 'and it is said where'
+is "$(cpi epoch list --db cut.db --format=json | grep -c '"id"')" 0 'nothing of it is kept'
+cpi import $name.db >out 2>&1
+like "$(cat out)" "use 'cpi epoch import" 'of a database it is said how to import that'
+cpi import -o pipe.db - <$name >out 2>&1
+is "$?" 0 'standard input is read as well'

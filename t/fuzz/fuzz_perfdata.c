@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_perfdata.c - any bytes are a perf.data file, or are refused
+ *
+ * Of each record that is handed out every byte is looked at, and lies in it.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/perfdata.h"
+#include "t/fuzz/fuzz.h"
+
+struct walk {
+	const struct perfdata *pd;
+	uint64_t sum; /* of everything: it cannot be left out */
+};
+
+static void look(struct walk *w, const void *data, size_t size)
+{
+	const uint8_t *at = data;
+
+	for (size_t i = 0; i < size; i++)
+		w->sum += at[i];
+}
+
+static void look_at_regs(struct walk *w, const struct perf_regs *regs)
+{
+	if (regs->value)
+		look(w, regs->value, 8 * (size_t)__builtin_popcountll(regs->mask));
+}
+
+static void look_at_sample(struct walk *w, const struct perf_sample *s)
+{
+	look(w, s->callchain, 8 * s->nr_callchain);
+	look(w, s->raw, s->raw_size);
+	look(w, s->stack, s->stack_size);
+	look(w, s->aux, s->aux_size);
+	look_at_regs(w, &s->user);
+	look_at_regs(w, &s->intr);
+	for (size_t i = 0; i < s->nr_branches; i++) {
+		w->sum += perfdata_branch(w->pd, s, i).cycles;
+		if (s->counters)
+			look(w, &s->counters[i], 8);
+	}
+	for (size_t i = 0; i < s->nr_reads; i++)
+		w->sum += perfdata_read_value(s, i).value;
+}
+
+static int walk(void *ctx, const struct perf_record *r)
+{
+	const struct perfdata_info *info = perfdata_info(((struct walk *)ctx)->pd);
+	struct walk *w = ctx;
+
+	fuzz_check(r->event >= -1 && r->event < (int)info->nr_events);
+	look(w, r->body, r->size);
+	switch (r->type) {
+	case PERF_RECORD_SAMPLE:
+		if (r->event >= 0)
+			w->sum += strlen(perfdata_pmu_name(w->pd, r->event));
+		look_at_sample(w, &r->sample);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		w->sum += strlen(r->mmap.name);
+		fuzz_check(r->mmap.build_id_size <= BUILD_ID_MAX);
+		break;
+	case PERF_RECORD_COMM:
+		w->sum += strlen(r->comm);
+		break;
+	case PERF_RECORD_CGROUP:
+		w->sum += strlen(r->cgroup.path);
+		break;
+	case PERFDATA_AUXTRACE:
+		if (r->aux.data)
+			look(w, r->aux.data, r->aux.size);
+		break;
+	}
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("perf.data", MFD_CLOEXEC);
+	struct walk w = { 0 };
+	struct perfdata *pd;
+
+	log_open("/dev/null");
+	fuzz_check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	if (!perfdata_open(fd, "input", &pd)) {
+		w.pd = pd;
+		perfdata_read(pd, walk, &w);
+		for (size_t i = 0; i < perfdata_info(pd)->nr_images; i++)
+			w.sum += strlen(perfdata_info(pd)->image[i].name);
+		perfdata_close(pd);
+	}
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/cat_edges.h"
+
+#include <errno.h>
+
+#include "tools/table.h"
+
+static const struct column columns[] = {
+	{ "kind", "kind", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "", "event", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "from", "from", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "to", "to", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "times", "n", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "cycles", "cycles", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "timed", "timed", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "mispredicted", "mispredicted", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "target", "target", COLUMN_TEXT, COLUMN_EVERYWHERE },
+};
+
+struct listing {
+	const struct selection *sel;
+	struct table *t;
+};
+
+static const char *event_of(const struct selection *sel, int64_t stream)
+{
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		if (sel->streams.stream[i].id == stream)
+			return sel->streams.stream[i].desc.event;
+	}
+	return "?";
+}
+
+static int put_edges(void *ctx, const struct query_edges *q)
+{
+	const struct listing *l = ctx;
+	const struct edge *e;
+	size_t nr;
+
+	e = edges_sorted(q->edges, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		table_text(l->t, edges_kind_str(q->kind));
+		table_text(l->t, event_of(l->sel, q->stream));
+		table_hex(l->t, e[i].from);
+		table_hex(l->t, e[i].to);
+		table_number(l->t, e[i].n);
+		table_number(l->t, e[i].cycles);
+		table_number(l->t, e[i].nr_timed);
+		table_number(l->t, e[i].mispredicted);
+		table_text(l->t, q->image.desc.name);
+		table_text(l->t, q->target.desc.name);
+	}
+	return 0;
+}
+
+int cat_edges(const struct cmd_context *ctx, const struct selection *sel)
+{
+	struct listing l = { sel,
+			     table_new(columns, sizeof(columns) / sizeof(columns[0])) };
+	int err;
+
+	if (!l.t)
+		return -ENOMEM;
+	err = query_edges(sel->db, &sel->query, 0, put_edges, &l);
+	if (!err)
+		err = table_print(l.t, ctx->opt.format, "edges", false);
+	table_free(l.t);
+	return err;
+}
