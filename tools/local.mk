@@ -36,7 +36,8 @@ tools_libtools_a_SOURCES = \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
-	tools/diff_parts.c tools/diff_parts.h tools/diff_match.c \
+	tools/diff_match.c \
+	tools/diff_parts.c tools/diff_parts.h \
 	tools/diff_print.c \
 	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
@@ -54,7 +55,8 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
 	tools/matrix_print.c tools/matrix_print.h \
-	tools/matrix_rows.c tools/matrix_rows.h tools/matrix_spans.c tools/matrix_spans.h \
+	tools/matrix_rows.c tools/matrix_rows.h \
+	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -85,7 +87,8 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
-	tools/unpack.c tools/unpack.h tools/whom.c tools/whom.h
+	tools/unpack.c tools/unpack.h \
+	tools/whom.c tools/whom.h
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
