@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "daemon/attribute.h"
+#include "daemon/attribute_private.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -18,15 +18,6 @@
 
 #include "daemon/arch.h"
 
-/* Where entries belong. */
-struct place {
-	struct known_image *image; /* set when loss is SAMPLE_KEPT */
-	uint64_t bias;             /* address + bias is the image's offset */
-	enum loss loss;
-	const struct process *process; /* NULL when none is known */
-	uint64_t start, end;           /* of the addresses that belong there */
-};
-
 /* Entries of one process and event, one behind the other, that belong to one place. */
 struct run {
 	const struct cpi_entry *first;
@@ -34,7 +25,7 @@ struct run {
 	struct place place;
 };
 
-static const char *comm_of(const struct process *p, uint32_t tgid)
+const char *attribute_comm(const struct process *p, uint32_t tgid)
 {
 	if (!tgid)
 		return "swapper";
@@ -43,8 +34,8 @@ static const char *comm_of(const struct process *p, uint32_t tgid)
 	return p && p->comm[0] ? p->comm : "[unknown]";
 }
 
-static struct place kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
-				 uint64_t now_ns)
+struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
+				    uint64_t now_ns)
 {
 	const struct kernel_symbol *s = kernel_find(a->kernel, pc, now_ns);
 	struct place place = { .loss = SAMPLE_KEPT, .start = pc, .end = pc + 1 };
@@ -76,8 +67,8 @@ static bool jit_place(struct attribution *a, const struct batch *b, uint64_t pc,
 	return err != -ENOENT;
 }
 
-static struct place user_place(struct attribution *a, const struct batch *b,
-			       uint64_t pc, uint32_t tgid, unsigned int generation)
+struct place attribute_user_place(struct attribution *a, const struct batch *b,
+				  uint64_t pc, uint32_t tgid, unsigned int generation)
 {
 	static const enum loss loss[] = {
 		[PROCMAP_FOUND] = SAMPLE_KEPT,
@@ -124,8 +115,8 @@ static struct place find_place(struct attribution *a, const struct batch *b,
 	struct place place;
 
 	if (!kernel_address(pc))
-		return user_place(a, b, pc, tgid, generation);
-	place = kernel_place(a, pc, tgid, b->to_ns);
+		return attribute_user_place(a, b, pc, tgid, generation);
+	place = attribute_kernel_place(a, pc, tgid, b->to_ns);
 	if (same_process(run, e) && kernel_address(run->place.start))
 		place.process = run->place.process;
 	else
@@ -175,12 +166,6 @@ static void wait_or_lose(struct attribution *a, const struct batch *b,
 	tally_lose(a->tally, run->event, r->place.loss, n, run->comm);
 }
 
-/* Whom samples are counted for, beside everybody. */
-struct whom {
-	const char *contexts[NR_CONTEXT_KINDS];
-	char process[PROCMAP_COMM_SIZE + 16];
-};
-
 static void set_process(const struct attribution *a, struct whom *w, uint32_t tgid,
 			const char *comm)
 {
@@ -191,10 +176,10 @@ static void set_process(const struct attribution *a, struct whom *w, uint32_t tg
 }
 
 /* The kernel's own idle task is in no cgroup but the root. */
-static void find_whom(const struct attribution *a, const struct process *p,
-		      uint32_t tgid, struct whom *w)
+void attribute_whom(const struct attribution *a, const struct process *p, uint32_t tgid,
+		    struct whom *w)
 {
-	const char *comm = comm_of(p, tgid);
+	const char *comm = attribute_comm(p, tgid);
 
 	memset(w->contexts, 0, sizeof(w->contexts));
 	if (a->by & 1u << CONTEXT_COMM)
@@ -218,9 +203,9 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
 	if (!r->nr)
 		return;
 	run.event = cpi_entry_event(r->first);
-	run.comm = comm_of(place->process, cpi_entry_tgid(r->first));
+	run.comm = attribute_comm(place->process, cpi_entry_tgid(r->first));
 	if (a->by) {
-		find_whom(a, place->process, cpi_entry_tgid(r->first), &whom);
+		attribute_whom(a, place->process, cpi_entry_tgid(r->first), &whom);
 		run.contexts = whom.contexts;
 	}
 	if (place->loss == SAMPLE_KEPT)
@@ -262,7 +247,7 @@ static void settle(void *ctx, const struct jit_sample *s, const struct process *
 	struct whom whom;
 
 	if (a->by) {
-		find_whom(a, p, p->tgid, &whom);
+		attribute_whom(a, p, p->tgid, &whom);
 		run.contexts = whom.contexts;
 	}
 

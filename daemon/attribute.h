@@ -14,6 +14,7 @@
 #include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/procmap.h"
+#include "daemon/stacktally.h"
 #include "daemon/tally.h"
 
 struct attribution {
@@ -23,14 +24,20 @@ struct attribution {
 	struct codecache *codecache;
 	struct jit *jit;
 	struct tally *tally;
-	unsigned int by;        /* 1 << each kind of contexts that is kept */
-	const char *by_process; /* the commands whose processes are; NULL: all */
+	unsigned int by;           /* 1 << each kind of contexts that is kept */
+	const char *by_process;    /* the commands whose processes are; NULL: all */
+	struct stacktally *stacks; /* NULL: not sampled */
 };
 
 /* collector_owner's functions; ctx is a struct attribution. */
 void attribute_batch(void *ctx, const struct batch *batch);
 void attribute_classify(void *ctx, const struct raw_sample *sample,
 			unsigned int *generation, enum cpi_outcome *outcome);
+
+struct chain_sample;
+
+/* stacksampler_config's; ctx is a struct attribution that has stacks. */
+void attribute_chain(void *ctx, const struct chain_sample *sample);
 
 /* The end of all waiting (jit.h): before the tally is flushed. */
 void attribute_settle(struct attribution *a);

@@ -7,6 +7,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/apart.c daemon/apart.h \
 	daemon/arch.c daemon/arch.h \
 	daemon/attribute.c daemon/attribute.h \
+	daemon/attribute_private.h daemon/attribute_stack.c \
 	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/capture.c daemon/capture.h \
@@ -40,6 +41,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
+	daemon/outbox_trees.c daemon/outbox_trees.h \
 	daemon/perfev.c daemon/perfev.h \
 	daemon/platform.c daemon/platform.h \
 	daemon/privileges.c daemon/privileges.h \
@@ -57,6 +59,9 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
+	daemon/session_stacks.c \
+	daemon/stacksampler.c daemon/stacksampler.h \
+	daemon/stacktally.c daemon/stacktally.h \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
 	daemon/swept.c daemon/swept.h \

@@ -122,6 +122,26 @@ static int set_budget(struct options *o, const char *text)
 	return 0;
 }
 
+static int set_stacks(struct options *o, const char *text)
+{
+	const bool fp = !strcmp(text, "fp");
+
+	if (!fp && strcmp(text, "off") != 0)
+		return -EINVAL;
+	o->session.stacks_hz = fp ? SESSION_STACKS_HZ : 0;
+	return 0;
+}
+
+static int set_stacks_freq(struct options *o, const char *text)
+{
+	double hz;
+
+	if (parse_number(text, "", &hz) || hz > SESSION_STACKS_MAX_HZ)
+		return -EINVAL;
+	o->session.stacks_hz = hz;
+	return 0;
+}
+
 static int set_collector(struct options *o, const char *text)
 {
 	static const char *const names[] = { "auto", "kmod", "bpf", "perf" };
@@ -235,6 +255,8 @@ static const struct option_record records[] = {
 	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
 	{ "check", 0, "TIME", "between looks at what sampling costs (default: 1m)", set_check },
 	{ "collector", 0, "auto|kmod|bpf|perf", "how samples are taken (default: auto)", set_collector },
+	{ "stacks", 0, "fp|off", "call stacks by frame pointers (default: off)", set_stacks },
+	{ "stacks-freq", 0, "HZ", "call stacks per second and CPU (with fp: 49)", set_stacks_freq },
 	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },

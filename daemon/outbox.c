@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "daemon/outbox_trees.h"
 
 #define MAX_KERNEL_CODE ((size_t)64 << 20) /* of one flush; more than kernels have */
 
@@ -25,6 +26,7 @@ struct item {
 	struct flush flush;
 	size_t cap_symbols, cap_codes;
 	struct tally *tally;
+	struct outbox_trees *stacks; /* NULL: none */
 	struct jit_object *objects;
 	struct arena kernel_code; /* what was read of it */
 };
@@ -59,6 +61,7 @@ static void item_free(struct item *i)
 	free((void *)f->symbols);
 	free((void *)f->codes);
 	tally_free(i->tally);
+	outbox_trees_free(i->stacks);
 	jit_free_objects(i->objects);
 	arena_fini(&i->kernel_code);
 	free(i->label);
@@ -217,24 +220,31 @@ static int capture_kernel_code(struct item *i, const struct known_image *image,
 	return add_code(i, &code);
 }
 
-/* Of the kernel procedures of one profile, those that were not given out before. */
+/* The kernel procedure at an offset, if it was not given out before. */
+static int capture_procedure(struct item *i, const struct known_image *image,
+			     uint64_t offset, const struct outbox_flush *in)
+{
+	const struct kernel_symbol *s = kernel_capture(in->kernel, image, offset);
+	int err;
+
+	if (!s)
+		return 0;
+	err = add_symbol(i, image, s->start - s->base, s->end - s->start, s->name);
+	if (!err && in->text)
+		err = capture_kernel_code(i, image, s, in->text);
+	return err;
+}
+
 static int capture_kernel(struct item *i, const struct tally_profile *p,
 			  const struct outbox_flush *in)
 {
-	const struct kernel_symbol *s;
 	const struct count *c;
 	size_t nr;
 	int err = 0;
 
 	c = profile_sorted(p->profile, &nr);
-	for (size_t n = 0; c && n < nr && !err; n++) {
-		s = kernel_capture(in->kernel, p->image, c[n].offset);
-		if (s)
-			err = add_symbol(i, p->image, s->start - s->base,
-					 s->end - s->start, s->name);
-		if (s && !err && in->text)
-			err = capture_kernel_code(i, p->image, s, in->text);
-	}
+	for (size_t n = 0; c && n < nr && !err; n++)
+		err = capture_procedure(i, p->image, c[n].offset, in);
 	return err;
 }
 
@@ -288,6 +298,40 @@ static int list_captures(struct item *i, const struct outbox_flush *in)
 	return err;
 }
 
+struct capturing {
+	struct item *item;
+	const struct outbox_flush *in;
+};
+
+static int capture_stack(void *ctx, const struct stack_frame *frames, size_t nr,
+			 enum stack_mark mark, uint64_t n)
+{
+	const struct capturing *c = ctx;
+	struct known_image *const *images = c->in->stacks->tally->image;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct known_image *image = images[frames[i].image];
+
+		if (image && image_kind_is_kernel(image->desc.kind))
+			err = capture_procedure(c->item, image, frames[i].offset,
+						c->in);
+	}
+	return err;
+}
+
+/* What the kernel's frames are called, too. */
+static int capture_stacks(struct item *i, const struct outbox_flush *in)
+{
+	const struct flush_stacks *f = &i->stacks->flush;
+	struct capturing c = { i, in };
+	int err = 0;
+
+	for (size_t t = 0; !err && t < f->nr_trees; t++)
+		err = stack_tree_each(f->trees[t].tree, capture_stack, &c);
+	return err;
+}
+
 int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 {
 	struct item *i = calloc(1, sizeof(*i));
@@ -314,11 +358,19 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 		err = list_comms(&i->flush, in->tally);
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
+	if (!err && in->stacks)
+		err = outbox_trees_new(in->stacks, &i->stacks);
 	if (!err)
 		err = list_captures(i, in);
+	if (!err && i->stacks)
+		err = capture_stacks(i, in);
 	if (err) {
 		item_free(i);
 		return err;
+	}
+	if (i->stacks) {
+		i->stacks->tally = in->stacks->tally;
+		i->flush.stacks = &i->stacks->flush;
 	}
 	i->tally = in->tally;
 	o->seq++;
@@ -355,7 +407,8 @@ size_t outbox_memory(const struct outbox *o)
 	size_t bytes = 0;
 
 	for (const struct item *i = o->first; i; i = i->next)
-		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0);
+		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0) +
+			 (i->stacks ? stacktally_memory(i->stacks->tally) : 0);
 	return bytes;
 }
 
@@ -378,5 +431,7 @@ void outbox_mark_images(const struct outbox *o)
 	for (const struct item *i = o->first; i; i = i->next) {
 		if (i->tally)
 			tally_mark_images(i->tally);
+		if (i->stacks)
+			stacktally_mark_images(i->stacks->tally);
 	}
 }

@@ -12,9 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/collector.h"
 #include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/kerneltext.h"
+#include "daemon/stacktally.h"
 #include "daemon/tally.h"
 #include "db/store.h"
 
@@ -27,6 +29,14 @@ void outbox_free(struct outbox *o); /* accepts NULL */
 int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
 		     const char *label);
 
+/* What a flush has of call stacks. */
+struct outbox_stacks {
+	struct stacktally *tally; /* taken over on success */
+	struct flush_stream stream;
+	uint64_t ring_lost;
+	struct collector_counts counts; /* the owner's */
+};
+
 struct outbox_flush {
 	struct tally *tally; /* taken over on success */
 	const struct flush_stream
@@ -35,6 +45,7 @@ struct outbox_flush {
 	struct kernel *kernel;   /* names the kernel procedures that have samples */
 	struct kerneltext *text; /* reads their code; NULL: it is not kept */
 	struct jit *jit;         /* its objects are named, and their code is kept */
+	const struct outbox_stacks *stacks; /* NULL: none */
 	uint64_t from_ns, to_ns, duration_ns;
 };
 

@@ -113,12 +113,16 @@ static void cycle(struct session *s)
 	bool gap;
 
 	s->ops->snapshot(s->collector);
+	if (s->stacks.sampler)
+		stacksampler_snapshot(s->stacks.sampler);
 	session_read_mappings(s);
 	gap = s->gap;
 	s->gap = false;
 	if (gap)
 		s->ops->sweep(s->collector);
 	s->ops->drain(s->collector);
+	if (s->stacks.sampler)
+		stacksampler_drain(s->stacks.sampler);
 	if (gap)
 		s->ops->sweep(s->collector);
 }
@@ -133,6 +137,8 @@ static void sweep_images(struct session *s)
 	kernel_mark_images(s->kernel);
 	jit_mark_images(s->attribution.jit);
 	tally_mark_images(s->attribution.tally);
+	if (s->attribution.stacks)
+		stacktally_mark_images(s->attribution.stacks);
 	outbox_mark_images(s->outbox);
 	if (s->capture)
 		capture_mark_images(s->capture);
@@ -149,6 +155,8 @@ static int set_cpus(struct session *s, const struct cpus *cpus)
 {
 	int err = s->ops->set_cpus(s->collector, cpus);
 
+	if (!err && s->stacks.sampler)
+		err = stacksampler_set_cpus(s->stacks.sampler, cpus);
 	return err ? err : sideband_set_cpus(s->sideband, cpus);
 }
 
@@ -276,6 +284,8 @@ static void randomise(struct session *s, uint64_t now)
 {
 	uint64_t interval = s->ops->randomise(s->collector);
 
+	if (s->stacks.sampler)
+		stacksampler_randomise(s->stacks.sampler);
 	s->next_random_ns += interval;
 	if (s->next_random_ns <= now) /* the machine slept, or is overloaded */
 		s->next_random_ns = now + interval;
@@ -288,6 +298,8 @@ static void randomise(struct session *s, uint64_t now)
 static bool is_due(struct session *s)
 {
 	if (!s->ops->poll || s->ops->poll(s->collector))
+		return true;
+	if (s->stacks.sampler && stacksampler_is_due(s->stacks.sampler))
 		return true;
 	return sideband_is_due(s->sideband);
 }
@@ -339,6 +351,7 @@ void session_free(struct session *s)
 {
 	if (s->ops)
 		s->ops->close(s->collector);
+	stacksampler_close(s->stacks.sampler);
 	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	capture_close(s->capture);
@@ -348,6 +361,8 @@ void session_free(struct session *s)
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);
+	stacktally_free(s->attribution.stacks);
+	stacktally_free(s->stacks.next);
 	jit_free(s->attribution.jit);
 	codecache_free(s->codecache);
 	procmap_free(s->procmap);
@@ -367,6 +382,8 @@ int session_close(struct session *s)
 	if (!s)
 		return 0;
 	s->ops->stop(s->collector);
+	if (s->stacks.sampler)
+		stacksampler_stop(s->stacks.sampler);
 	keeper_stop(s->keeper);
 	s->keeper = NULL;
 	err = session_post(s);

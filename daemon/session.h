@@ -27,6 +27,7 @@ struct session_config {
 	int nr_events;           /* 0: cycles, or cpu-clock without a PMU */
 	bool ticks;              /* of cpu-clock by default and hz 0: ticks beside it */
 	double hz;               /* samples per second and CPU; 0: from budget */
+	double stacks_hz;        /* call stacks per second and CPU; 0: none */
 	double budget;           /* share of a CPU's time, 0.005 for 0.5 % */
 	uint64_t sweep_ns;       /* no sample waits longer in a table */
 	uint64_t flush_ns;       /* between flushes to the database */
@@ -47,6 +48,9 @@ struct session_config {
 	struct retain_policy retain; /* all 0: the database grows */
 	const char *announce_path;   /* the loader hook's socket; NULL: none */
 };
+
+#define SESSION_STACKS_HZ     49.0 /* where stacks are asked for, and no rate of them */
+#define SESSION_STACKS_MAX_HZ 10000.0
 
 /* The defaults that cpid(8) documents. */
 struct session_config session_config_default(void);

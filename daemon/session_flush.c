@@ -163,6 +163,8 @@ static void drop_if_full(struct session *s)
 
 	if (outbox_memory(s->outbox) + tally_memory(t) <= s->cfg.max_memory)
 		return;
+	if (s->attribution.stacks)
+		stacktally_drop(s->attribution.stacks);
 	log_err("session: %llu MiB of samples could not be stored: what is new is lost",
 		(unsigned long long)(s->cfg.max_memory >> 20));
 	tally_drop(t, SAMPLE_NO_SPACE);
@@ -183,6 +185,7 @@ int session_post(struct session *s)
 				  .text = s->kerneltext,
 				  .jit = s->attribution.jit };
 	struct tally *next = tally_new();
+	struct outbox_stacks stacks;
 	uint64_t mono;
 	int err;
 
@@ -210,12 +213,18 @@ int session_post(struct session *s)
 	f.to_ns = time_real_ns();
 	f.duration_ns = mono - s->flush_from_ns;
 	f.from_ns = f.to_ns - f.duration_ns;
-	err = outbox_add_flush(s->outbox, &f);
+	err = s->stacks.sampler ? session_describe_stacks(s, &stacks) : 0;
+	if (!err && s->stacks.sampler)
+		f.stacks = &stacks;
+	if (!err)
+		err = outbox_add_flush(s->outbox, &f);
 	if (err) {
 		tally_free(next);
 		return err;
 	}
 	take_over(s, f.tally, streams, now);
+	if (f.stacks)
+		session_took_stacks(s, f.stacks);
 	s->attribution.tally = next;
 	s->flush_from_ns = mono;
 	return 0;

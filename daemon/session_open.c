@@ -300,6 +300,9 @@ int session_open(const struct session_config *cfg, struct session **out)
 	if (!err)
 		err = session_start_collector(s);
 	if (!err) {
+		err = session_start_stacks(s);
+	}
+	if (!err) {
 		session_ask_exec_ids(s);
 		err = begin_run(s);
 	}

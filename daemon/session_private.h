@@ -3,8 +3,8 @@
  * session_private.h - what session's own files share
  *
  * session_open.c and session_collector.c make one, session.c runs and closes it,
- * session_flush.c stores, session_budget.c keeps its rate within the budget,
- * session_status.c tells about it.
+ * session_flush.c stores, session_stacks.c samples call stacks, session_budget.c keeps
+ * its rate within the budget, session_status.c tells about it.
  */
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
@@ -20,6 +20,7 @@
 #include "daemon/kerneltext.h"
 #include "daemon/session.h"
 #include "daemon/sideband.h"
+#include "daemon/stacksampler.h"
 #include "db/store.h"
 
 /* What sampling costs, by session_budget.c. */
@@ -39,6 +40,17 @@ struct flush_times {
 	uint64_t nr, last_ns, max_ns, sum_ns;
 };
 
+/* The stream of call stacks, by session_stacks.c. */
+struct session_stacks {
+	struct stacksampler *sampler; /* NULL: there is none */
+	struct event event;
+	uint64_t period;
+	struct stacktally *next;         /* what the next flush begins with; or NULL */
+	struct collector_counts flushed; /* at the last flush */
+	uint64_t remainder;              /* of the event's count then */
+	uint64_t stored, lost; /* since the session was opened, up to the last flush */
+};
+
 struct session {
 	struct session_config cfg;
 	struct platform platform;
@@ -56,6 +68,7 @@ struct session {
 	struct sideband *sideband;
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
+	struct session_stacks stacks;
 	struct outbox *outbox;
 	struct capture *capture;       /* NULL: nothing is captured */
 	struct kerneltext *kerneltext; /* NULL: nothing of the kernel's code is */
@@ -112,6 +125,21 @@ void session_budget_run(struct session *s);
 
 /* CPU time of this process. */
 uint64_t session_cpu_ns(void);
+
+/* Starts what samples stacks, if it was asked for. 0 or -errno (logged). */
+int session_start_stacks(struct session *s);
+
+/*
+ * The stream's tally and counts up to now, for outbox_flush: 0 or -ENOMEM. When the
+ * outbox has them, session_took_stacks() is due.
+ */
+int session_describe_stacks(struct session *s, struct outbox_stacks *out);
+void session_took_stacks(struct session *s, const struct outbox_stacks *taken);
+
+/* Share of a CPU's time that sampling stacks takes, but for this process's. */
+double session_stacks_cost(const struct session *s);
+
+void session_stacks_status(struct session *s, struct buf *out);
 
 /* Puts the beginning of an epoch into the outbox, and notes when it ends. 0, -ENOMEM.
  */

@@ -171,6 +171,7 @@ void session_status(struct session *s, struct buf *out)
 	for (int e = 0; e < s->nr_events; e++)
 		put_stream(s, e, out);
 	put_losses(s, out);
+	session_stacks_status(s, out);
 	buf_printf(out, "pending_samples %llu\n",
 		   (unsigned long long)session_nr_pending(s));
 	buf_printf(out, "outcome_unreadable %llu\n",

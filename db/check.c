@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "db/codec.h"
 #include "db/sql.h"
+#include "db/stacks_store.h"
 
 /* SQLite's own checks: each row that is not "ok" is a fault. */
 static int check_pages(sqlite3 *h)
@@ -69,6 +70,30 @@ static int check_profiles(sqlite3 *h)
 	return err;
 }
 
+static int check_stack(sqlite3_stmt *st, void *ctx)
+{
+	sqlite3 *h = ctx;
+	const int64_t key[3] = { sqlite3_column_int64(st, 0),
+				 sqlite3_column_int64(st, 1),
+				 sqlite3_column_int64(st, 2) };
+	struct stack_tree *t = stack_tree_new(STACK_MAX_NODES);
+	int err = t ? stacks_read(h, key, t) : -ENOMEM;
+
+	if (!err && stack_tree_total(t) != (uint64_t)sqlite3_column_int64(st, 3)) {
+		log_err("db: %s: stacks of epoch %" PRId64 " do not add up",
+			sqlite3_db_filename(h, "main"), key[0]);
+		err = -CPI_ECORRUPT;
+	}
+	stack_tree_free(t);
+	return err;
+}
+
+static int check_stacks(sqlite3 *h)
+{
+	return sql_each(h, check_stack, h,
+			"SELECT epoch, stream, context, total FROM stack", "");
+}
+
 /* A query that finds faults, and what it means that a row is there. */
 static int check_none(sqlite3 *h, const char *sql, const char *fault)
 {
@@ -91,6 +116,13 @@ static int check_sums(sqlite3 *h)
 		"SELECT t.epoch FROM tally t WHERE received - stored != coalesce("
 		"(SELECT sum(n) FROM loss l WHERE l.epoch = t.epoch"
 		" AND l.stream = t.stream), 0)";
+	static const char stacks[] =
+		"SELECT t.epoch FROM stack_tally t WHERE stored != coalesce("
+		"(SELECT sum(total) FROM stack s JOIN context c ON c.id = s.context"
+		" WHERE s.epoch = t.epoch AND s.stream = t.stream"
+		" AND (c.name = '' OR c.name GLOB 'comm=*')), 0)"
+		" OR received - stored != coalesce((SELECT sum(n) FROM stack_loss l"
+		" WHERE l.epoch = t.epoch AND l.stream = t.stream), 0)";
 	static const char keys[] = "SELECT count(*) FROM pragma_foreign_key_check"
 				   " HAVING count(*) > 0";
 	int err = check_none(h, keys, "references that lead nowhere:");
@@ -101,6 +133,8 @@ static int check_sums(sqlite3 *h)
 	if (!err)
 		err = check_none(h, received,
 				 "samples received are not stored or lost in epoch");
+	if (!err)
+		err = check_none(h, stacks, "stacks do not add up in epoch");
 	return err;
 }
 
@@ -111,5 +145,7 @@ int db_check(struct db *db)
 
 	if (!err)
 		err = check_profiles(h);
+	if (!err)
+		err = check_stacks(h);
 	return err ? err : check_sums(h);
 }

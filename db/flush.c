@@ -15,6 +15,7 @@
 #include "db/codec.h"
 #include "db/intern.h"
 #include "db/sql.h"
+#include "db/stacks_store.h"
 
 /* Where a stream's samples went in one flush. */
 struct sums {
@@ -252,16 +253,7 @@ static int merge_profiles(struct merge *m)
 
 static int merge_streams(struct merge *m)
 {
-	static const char add[] =
-		"INSERT INTO tally (epoch, stream, received, stored, not_delivered,"
-		" enabled_ns, running_ns, throttled)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE"
-		" SET received = received + excluded.received,"
-		" stored = stored + excluded.stored,"
-		" not_delivered = not_delivered + excluded.not_delivered,"
-		" enabled_ns = enabled_ns + excluded.enabled_ns,"
-		" running_ns = running_ns + excluded.running_ns,"
-		" throttled = throttled + excluded.throttled";
+	static const char add[] = FLUSH_ADD_TALLY("tally");
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->f->nr_streams; i++) {
@@ -278,9 +270,7 @@ static int merge_streams(struct merge *m)
 
 static int merge_losses(struct merge *m)
 {
-	static const char add[] = "INSERT INTO loss (epoch, stream, class, name, n)"
-				  " VALUES (?1, ?2, ?3, ?4, ?5)"
-				  " ON CONFLICT DO UPDATE SET n = n + excluded.n";
+	static const char add[] = FLUSH_ADD_LOSS("loss");
 	int err = 0;
 
 	for (size_t i = 0; !err && i < m->f->nr_losses; i++) {
@@ -362,6 +352,13 @@ static int merge_codes(struct merge *m)
 	return err;
 }
 
+static int merge_stacks(struct merge *m)
+{
+	return m->f->stacks
+		       ? stacks_merge(m->h, m->epoch, m->f->stacks, m->image_search)
+		       : 0;
+}
+
 static int put_interval(struct merge *m)
 {
 	const struct flush *f = m->f;
@@ -408,7 +405,7 @@ int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f)
 {
 	static int (*const parts[])(struct merge *) = {
 		merge_streams, merge_profiles, merge_losses, merge_comms,
-		merge_symbols, merge_codes,    put_interval,
+		merge_symbols, merge_codes,    merge_stacks, put_interval,
 	};
 	struct merge m = { .h = h, .run = run, .epoch = epoch, .f = f };
 	int err = 0;

@@ -34,6 +34,12 @@ db_libdb_a_SOURCES = \
 	db/slice.c db/slice.h \
 	db/spread.c db/spread.h \
 	db/sql.c db/sql.h \
+	db/stacks.c db/stacks.h \
+	db/stacks_roll.c \
+	db/stacks_store.c db/stacks_store.h \
+	db/stacktree.c db/stacktree.h \
+	db/stacktree_codec.c db/stacktree_private.h \
+	db/stacktree_walk.c \
 	db/store.c db/store.h \
 	db/totals.c
 nodist_db_libdb_a_SOURCES = db/schema_sql.h

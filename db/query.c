@@ -30,14 +30,6 @@ struct scope {
 	struct buf epochs, contexts;
 };
 
-static bool image_matches(const struct query_selection *sel, const char *name)
-{
-	const char *last = strrchr(name, '/');
-
-	return !sel->image || !fnmatch(sel->image, name, 0) ||
-	       (last && !fnmatch(sel->image, last + 1, 0));
-}
-
 /* Whether a context of a kind is selected; those of other kinds do not matter. */
 static bool value_matches(const struct query_selection *sel, enum context_kind kind,
 			  const char *value)
@@ -188,30 +180,6 @@ static int hand_out_all(sqlite3_stmt *st, const struct places *p, query_profile_
 	return err;
 }
 
-/*
- * Epochs of which retention takes rows away, or to which it adds some: of these only
- * all together are what they were.
- */
-static int check_whole(sqlite3 *h, const struct scope *scope)
-{
-	static const char sql[] =
-		"SELECT o.epoch FROM roll o"
-		" WHERE (o.epoch IN (SELECT value FROM json_each(?1))) !="
-		" (o.target IS NOT NULL AND"
-		" o.target IN (SELECT value FROM json_each(?1)))"
-		" UNION ALL SELECT value FROM json_each(?1)"
-		" WHERE value NOT IN (SELECT id FROM epoch) LIMIT 1";
-	int64_t epoch;
-	int err = sql_get(h, &epoch, sql, "s", scope->epochs.data);
-
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	log_err("db: %s: epoch %" PRId64 " is being rolled up or removed: try again in "
-		"a moment, or select the whole day",
-		sqlite3_db_filename(h, "main"), epoch);
-	return -EAGAIN;
-}
-
 int query_profiles(struct db *db, const struct query_selection *sel,
 		   query_profile_fn fn, void *ctx,
 		   void (*progress)(void *ctx, size_t done, size_t all))
@@ -225,16 +193,16 @@ int query_profiles(struct db *db, const struct query_selection *sel,
 	int err = scope_init(&scope, h, sel);
 
 	if (!err)
-		err = check_whole(h, &scope);
+		err = rows_check_whole(h, scope.epochs.data);
 	if (!err)
 		err = places_find(h, sel, scope.epochs.data, scope.contexts.data,
-				  image_matches, &places);
+				  rows_image_matches, &places);
 	if (!err)
 		err = sql_prepare(h, sql, &st);
 	if (!err)
 		err = hand_out_all(st, &places, fn, ctx, progress);
 	if (!err)
-		err = check_whole(h, &scope);
+		err = rows_check_whole(h, scope.epochs.data);
 	sqlite3_finalize(st);
 	places_fini(&places);
 	scope_fini(&scope);
@@ -280,7 +248,7 @@ static int list_comms(struct db *db, const struct query_selection *sel,
 	while (!err && (err = sql_step(st)) == 1) {
 		err = 0;
 		if (value_matches(sel, kind, sql_text(st, 0)) &&
-		    image_matches(sel, sql_text(st, 5)))
+		    rows_image_matches(sel, sql_text(st, 5)))
 			err = read_comm(st, &list);
 	}
 	sqlite3_finalize(st);

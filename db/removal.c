@@ -10,6 +10,7 @@
 #include "db/codec.h"
 #include "db/rows.h"
 #include "db/sql.h"
+#include "db/stacks_store.h"
 
 static int check_epoch(sqlite3 *h, int64_t epoch)
 {
@@ -115,6 +116,9 @@ static int remove_comms(struct slice *s, int64_t epoch)
 static int remove_rest(sqlite3 *h, int64_t epoch)
 {
 	static const char *const statements[] = {
+		"DELETE FROM stack_image WHERE epoch = ?1",
+		"DELETE FROM stack_loss WHERE epoch = ?1",
+		"DELETE FROM stack_tally WHERE epoch = ?1",
 		"DELETE FROM loss WHERE epoch = ?1",
 		"DELETE FROM tally WHERE epoch = ?1",
 		"DELETE FROM flush WHERE epoch = ?1",
@@ -138,6 +142,8 @@ static int remove_some(struct slice *s, int64_t epoch)
 		err = remove_profiles(s, epoch);
 		if (!err)
 			err = remove_comms(s, epoch);
+		if (!err)
+			err = stacks_remove(s, epoch);
 	} while (err == 1 && !slice_is_full(s));
 	return err ? err : remove_rest(s->h, epoch);
 }
@@ -183,12 +189,15 @@ static const char *const remove_context[] = {
 
 static const struct orphan_kind orphan_kinds[] = {
 	{ "SELECT id FROM image WHERE id != 0 EXCEPT SELECT image FROM profile"
-	  " EXCEPT SELECT image FROM comm",
+	  " EXCEPT SELECT image FROM comm EXCEPT SELECT image FROM stack_image",
 	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND image = ?1)"
-	  " OR EXISTS (SELECT 1 FROM comm WHERE epoch >= ?2 AND image = ?1)",
+	  " OR EXISTS (SELECT 1 FROM comm WHERE epoch >= ?2 AND image = ?1)"
+	  " OR EXISTS (SELECT 1 FROM stack_image WHERE epoch >= ?2 AND image = ?1)",
 	  remove_image },
-	{ "SELECT id FROM context WHERE id != 0 EXCEPT SELECT context FROM profile",
-	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND context = ?1)",
+	{ "SELECT id FROM context WHERE id != 0 EXCEPT SELECT context FROM profile"
+	  " EXCEPT SELECT context FROM stack",
+	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND context = ?1)"
+	  " OR EXISTS (SELECT 1 FROM stack WHERE epoch >= ?2 AND context = ?1)",
 	  remove_context },
 };
 

@@ -11,6 +11,7 @@
 
 #include "db/rollup_private.h"
 #include "db/sql.h"
+#include "db/stacks_store.h"
 
 #define SOME_COMMS "SELECT comm, image, stream FROM comm WHERE epoch = ?1 LIMIT 200"
 
@@ -31,32 +32,42 @@ static int move_comms(sqlite3 *h, int64_t epoch, int64_t target)
 	return err ? err : sqlite3_changes(h) > 0;
 }
 
+/* What beside them is told of streams. */
+#define MOVE(loss, tally)                                                              \
+	"INSERT INTO " loss " (epoch, stream, class, name, n)"                         \
+	" SELECT ?2, stream, class, name, n FROM " loss " WHERE epoch = ?1"            \
+	" ON CONFLICT DO UPDATE SET n = n + excluded.n",                               \
+		"DELETE FROM " loss " WHERE epoch = ?1 AND ?2",                        \
+		"INSERT INTO " tally                                                   \
+		" (epoch, stream, received, stored, not_delivered,"                    \
+		" enabled_ns, running_ns, throttled)"                                  \
+		" SELECT ?2, stream, received - stored, 0, not_delivered, enabled_ns," \
+		" running_ns, throttled FROM " tally " WHERE epoch = ?1"               \
+		" ON CONFLICT DO UPDATE SET received = received + excluded.received,"  \
+		" not_delivered = not_delivered + excluded.not_delivered,"             \
+		" enabled_ns = enabled_ns + excluded.enabled_ns,"                      \
+		" running_ns = running_ns + excluded.running_ns,"                      \
+		" throttled = throttled + excluded.throttled",                         \
+		"DELETE FROM " tally " WHERE epoch = ?1 AND stored = 0 AND ?2",        \
+		"UPDATE " tally                                                        \
+		" SET received = stored, not_delivered = 0, enabled_ns = 0,"           \
+		" running_ns = 0, throttled = 0 WHERE epoch = ?1 AND ?2"
+
 /* All of it is short: a few rows per stream, and the epoch's flushes. */
 static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 {
 	static const char *const statements[] = {
-		"INSERT INTO loss (epoch, stream, class, name, n)"
-		" SELECT ?2, stream, class, name, n FROM loss WHERE epoch = ?1"
-		" ON CONFLICT DO UPDATE SET n = n + excluded.n",
-		"DELETE FROM loss WHERE epoch = ?1 AND ?2",
-		"INSERT INTO tally (epoch, stream, received, stored, not_delivered,"
-		" enabled_ns, running_ns, throttled)"
-		" SELECT ?2, stream, received - stored, 0, not_delivered, enabled_ns,"
-		" running_ns, throttled FROM tally WHERE epoch = ?1"
-		" ON CONFLICT DO UPDATE SET received = received + excluded.received,"
-		" not_delivered = not_delivered + excluded.not_delivered,"
-		" enabled_ns = enabled_ns + excluded.enabled_ns,"
-		" running_ns = running_ns + excluded.running_ns,"
-		" throttled = throttled + excluded.throttled",
-		"DELETE FROM tally WHERE epoch = ?1 AND stored = 0 AND ?2",
-		"UPDATE tally SET received = stored, not_delivered = 0, enabled_ns = 0,"
-		" running_ns = 0, throttled = 0 WHERE epoch = ?1 AND ?2",
+		MOVE("loss", "tally"),
+		MOVE("stack_loss", "stack_tally"),
+		"DELETE FROM stack_image WHERE epoch = ?1 AND ?2"
+		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)",
 		"UPDATE flush SET epoch = ?2 WHERE epoch = ?1",
 		"UPDATE epoch SET label = (SELECT label FROM epoch WHERE id = ?1)"
 		" WHERE id = ?2 AND label = ''",
 		"DELETE FROM roll WHERE epoch = ?1 AND ?2",
 		"DELETE FROM epoch WHERE id = ?1 AND ?2"
-		" AND NOT EXISTS (SELECT 1 FROM profile WHERE epoch = ?1)",
+		" AND NOT EXISTS (SELECT 1 FROM profile WHERE epoch = ?1)"
+		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)",
 	};
 	int err = 0;
 
@@ -78,5 +89,9 @@ int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target)
 		if (slice_is_full(s))
 			return 1;
 	}
+	if (!err)
+		err = stacks_move(s, epoch, target);
+	if (err == 1)
+		return 1;
 	return err ? err : move_rest(s->h, epoch, target);
 }

@@ -5,10 +5,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "db/sql.h"
 
 void *rows_grow(void *array, size_t nr, size_t size)
@@ -90,4 +92,32 @@ int rows_image(sqlite3_stmt *st, int first, struct query_image *image)
 void rows_image_fini(struct query_image *image)
 {
 	free((char *)image->desc.name);
+}
+
+bool rows_image_matches(const struct query_selection *sel, const char *name)
+{
+	const char *last = strrchr(name, '/');
+
+	return !sel->image || !fnmatch(sel->image, name, 0) ||
+	       (last && !fnmatch(sel->image, last + 1, 0));
+}
+
+int rows_check_whole(sqlite3 *h, const char *epochs)
+{
+	static const char sql[] =
+		"SELECT o.epoch FROM roll o"
+		" WHERE (o.epoch IN (SELECT value FROM json_each(?1))) !="
+		" (o.target IS NOT NULL AND"
+		" o.target IN (SELECT value FROM json_each(?1)))"
+		" UNION ALL SELECT value FROM json_each(?1)"
+		" WHERE value NOT IN (SELECT id FROM epoch) LIMIT 1";
+	int64_t epoch;
+	int err = sql_get(h, &epoch, sql, "s", epochs);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	log_err("db: %s: epoch %" PRId64 " is being rolled up or removed: try again in "
+		"a moment, or select the whole day",
+		sqlite3_db_filename(h, "main"), epoch);
+	return -EAGAIN;
 }

@@ -6,6 +6,7 @@
 #define CPI_DB_ROWS_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -53,5 +54,14 @@ int rows_copy(struct db *db, const struct query_epochs *e, const char *event,
 /* Reads them from column first on; image->desc.name is the caller's. 0 or -ENOMEM. */
 int rows_image(sqlite3_stmt *st, int first, struct query_image *image);
 void rows_image_fini(struct query_image *image);
+
+/* Whether an image is selected, by its name. */
+bool rows_image_matches(const struct query_selection *sel, const char *name);
+
+/*
+ * Epochs (a JSON array) of which retention takes rows away, or to which it adds some:
+ * of these only all together are what they were. 0, -EAGAIN (logged), or an error.
+ */
+int rows_check_whole(sqlite3 *h, const char *epochs);
 
 #endif

@@ -51,3 +51,44 @@ CREATE TABLE capture (
 	data BLOB NOT NULL,		-- symbols, code, lines; see cpi-db(5)
 	PRIMARY KEY (image, part)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stack (
+	-- Call stacks: a sample is in one of context '' and the kind comm.
+	epoch INTEGER NOT NULL REFERENCES epoch (id),
+	stream INTEGER NOT NULL REFERENCES stream (id),
+	context INTEGER NOT NULL REFERENCES context (id),
+	total INTEGER NOT NULL,		-- sum of all counts in tree
+	tree BLOB NOT NULL,		-- encoded; see cpi-db(5)
+	PRIMARY KEY (epoch, stream, context)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stack_image (
+	-- What an epoch's trees call an image.
+	epoch INTEGER NOT NULL REFERENCES epoch (id),
+	nr INTEGER NOT NULL,		-- 0, 1, 2, ...
+	image INTEGER NOT NULL REFERENCES image (id),
+	PRIMARY KEY (epoch, nr)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stack_tally (
+	-- As tally, of the streams that stacks are sampled by.
+	epoch INTEGER NOT NULL REFERENCES epoch (id),
+	stream INTEGER NOT NULL REFERENCES stream (id),
+	received INTEGER NOT NULL,
+	stored INTEGER NOT NULL,	-- total of its stacks: '' and kind comm
+	not_delivered INTEGER NOT NULL,
+	enabled_ns INTEGER NOT NULL,
+	running_ns INTEGER NOT NULL,
+	throttled INTEGER NOT NULL,
+	PRIMARY KEY (epoch, stream)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stack_loss (
+	-- As loss, of these streams.
+	epoch INTEGER NOT NULL REFERENCES epoch (id),
+	stream INTEGER NOT NULL REFERENCES stream (id),
+	class INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	n INTEGER NOT NULL,
+	PRIMARY KEY (epoch, stream, class, name)
+) STRICT, WITHOUT ROWID;

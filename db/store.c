@@ -16,6 +16,7 @@
 #include "db/flush.h"
 #include "db/intern.h"
 #include "db/sql.h"
+#include "db/stacks_store.h"
 
 struct store {
 	struct db *db;
@@ -147,6 +148,8 @@ int store_flush(struct store *s, const struct flush *f)
 	if (!s->epoch || !f->seq)
 		return -EINVAL;
 	err = flush_check(f, db_path(s->db));
+	if (!err && f->stacks)
+		err = stacks_check(f, db_path(s->db));
 	if (err)
 		return err;
 	err = sql_exec(s->handle, "BEGIN IMMEDIATE");

@@ -23,6 +23,7 @@
 #include "db/db.h"
 #include "db/model.h"
 #include "db/profile.h"
+#include "db/stacktree.h"
 
 /* Every way to lose a sample has a name; UNKNOWN was sampled but has no image. */
 enum loss_class { LOSS_UNKNOWN = 0, LOSS_LOST = 1 };
@@ -72,6 +73,28 @@ struct flush_code {
 	size_t size;
 };
 
+/*
+ * Call stacks, by streams of their own. I1 holds for them with the totals of the trees
+ * of context "" and of "comm=NAME": each stack is in one of these.
+ */
+struct flush_tree {
+	int stream; /* index into the stacks' streams */
+	const char *context;
+	const struct stack_tree *tree;
+};
+
+struct flush_stacks {
+	const struct flush_stream *streams;
+	size_t nr_streams;
+	const struct flush_tree *trees;
+	size_t nr_trees;
+	const struct flush_loss *losses;
+	size_t nr_losses;
+	/* By their number in the trees; NULL: unknown, an offset says why. */
+	const struct image_desc *const *images;
+	size_t nr_images;
+};
+
 struct flush {
 	uint64_t seq;            /* 1, 2, 3, … within the run */
 	uint64_t from_ns, to_ns; /* real time */
@@ -88,6 +111,7 @@ struct flush {
 	size_t nr_symbols;
 	const struct flush_code *codes;
 	size_t nr_codes;
+	const struct flush_stacks *stacks; /* NULL: none */
 };
 
 struct store;

@@ -12,6 +12,7 @@
 
 #include "db/rows.h"
 #include "db/sql.h"
+#include "db/stacks.h"
 
 static void stream_fini(struct query_stream *s)
 {
@@ -52,17 +53,17 @@ static int read_stream(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-int query_streams(struct db *db, const struct query_epochs *e, const char *event,
-		  struct query_streams *out)
+#define STREAMS_OF(tally)                                                    \
+	"SELECT s.id, s.event, s.source, s.cpu_type, s.unit, s.mean_period," \
+	" s.landing, sum(t.received), sum(t.stored), sum(t.not_delivered),"  \
+	" sum(t.enabled_ns), sum(t.running_ns), sum(t.throttled)"            \
+	" FROM " tally " t JOIN stream s ON s.id = t.stream"                 \
+	" WHERE t.epoch IN (SELECT value FROM json_each(?1))"                \
+	" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id ORDER BY " ROWS_STREAM_ORDER
+
+static int list_streams(struct db *db, const struct query_epochs *e, const char *event,
+			const char *sql, struct query_streams *out)
 {
-	static const char sql[] =
-		"SELECT s.id, s.event, s.source, s.cpu_type, s.unit, s.mean_period,"
-		" s.landing, sum(t.received), sum(t.stored), sum(t.not_delivered),"
-		" sum(t.enabled_ns), sum(t.running_ns), sum(t.throttled)"
-		" FROM tally t JOIN stream s ON s.id = t.stream"
-		" WHERE t.epoch IN (SELECT value FROM json_each(?1))"
-		" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id"
-		" ORDER BY " ROWS_STREAM_ORDER;
 	struct query_streams list = { 0 };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
@@ -76,6 +77,18 @@ int query_streams(struct db *db, const struct query_epochs *e, const char *event
 	else
 		*out = list;
 	return err;
+}
+
+int query_streams(struct db *db, const struct query_epochs *e, const char *event,
+		  struct query_streams *out)
+{
+	return list_streams(db, e, event, STREAMS_OF("tally"), out);
+}
+
+int query_stack_streams(struct db *db, const struct query_epochs *e, const char *event,
+			struct query_streams *out)
+{
+	return list_streams(db, e, event, STREAMS_OF("stack_tally"), out);
 }
 
 void query_streams_fini(struct query_streams *s)
@@ -107,14 +120,16 @@ static int read_loss(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out)
+#define LOSSES_OF(loss)                                                   \
+	"SELECT l.stream, l.class, l.name, sum(l.n) FROM " loss " l"      \
+	" JOIN stream s ON s.id = l.stream"                               \
+	" WHERE l.epoch IN (SELECT value FROM json_each(?1))"             \
+	" GROUP BY l.stream, l.class, l.name ORDER BY " ROWS_STREAM_ORDER \
+	", l.class, l.name"
+
+static int list_losses(struct db *db, const struct query_epochs *e, const char *sql,
+		       struct query_losses *out)
 {
-	static const char sql[] =
-		"SELECT l.stream, l.class, l.name, sum(l.n) FROM loss l"
-		" JOIN stream s ON s.id = l.stream"
-		" WHERE l.epoch IN (SELECT value FROM json_each(?1))"
-		" GROUP BY l.stream, l.class, l.name"
-		" ORDER BY " ROWS_STREAM_ORDER ", l.class, l.name";
 	struct query_losses list = { 0 };
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
@@ -127,6 +142,17 @@ int query_losses(struct db *db, const struct query_epochs *e, struct query_losse
 	else
 		*out = list;
 	return err;
+}
+
+int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out)
+{
+	return list_losses(db, e, LOSSES_OF("loss"), out);
+}
+
+int query_stack_losses(struct db *db, const struct query_epochs *e,
+		       struct query_losses *out)
+{
+	return list_losses(db, e, LOSSES_OF("stack_loss"), out);
 }
 
 void query_losses_fini(struct query_losses *l)

@@ -91,7 +91,8 @@ COLLECT_TESTS = \
 	t/0314-collect-unprivileged.t \
 	t/0315-collect-crowd.t \
 	t/0316-collect-budget.t \
-	t/0390-collect-beside-perf.t
+	t/0390-collect-beside-perf.t \
+	t/0392-collect-stacks.t
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
@@ -207,6 +208,12 @@ check_PROGRAMS += t/programs/into
 t_programs_into_SOURCES = t/programs/into.c
 t_programs_into_CFLAGS = $(FIXED_COMPILE)
 t_programs_into_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/stacks
+t_programs_stacks_SOURCES = t/programs/stacks.c
+t_programs_stacks_CFLAGS = $(WARN_CFLAGS) -O1 -fno-omit-frame-pointer \
+	-mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls
+t_programs_stacks_LDFLAGS =
+t_programs_stacks_LDADD = -lpthread
 check_PROGRAMS += t/programs/spawn
 t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)

@@ -80,19 +80,29 @@ static const struct opt *opt_of(const struct cmd *cmd, int value)
 	return NULL;
 }
 
-static int set_choice(const struct cmd *cmd, const struct opt *o, const char *value,
-		      int *out)
+/* Which of an option's words it is; -1: none. */
+static int find_choice(const struct opt *o, const char *value)
 {
 	const char *word = o->arg;
 
 	for (int i = 0; *word; i++) {
 		size_t len = strcspn(word, "|");
 
-		if (strlen(value) == len && !memcmp(word, value, len)) {
-			*out = i;
-			return 0;
-		}
+		if (strlen(value) == len && !memcmp(word, value, len))
+			return i;
 		word += len + (word[len] == '|');
+	}
+	return -1;
+}
+
+static int set_choice(const struct cmd *cmd, const struct opt *o, const char *value,
+		      int *out)
+{
+	const int choice = find_choice(o, value);
+
+	if (choice >= 0) {
+		*out = choice;
+		return 0;
 	}
 	return cmd_usage_error(cmd, "--%s=%s: say one of %s", o->name, value, o->arg);
 }
@@ -147,6 +157,7 @@ static int set_option(struct cmd_context *ctx, const struct opt *o, const char *
 	case OPT_REAL:
 		return set_real(ctx->cmd, o, value, field);
 	case OPT_CHOICE:
+	case OPT_WORD:
 		return set_choice(ctx->cmd, o, value, field);
 	case OPT_LIST:
 		return set_list(ctx->cmd, o, value, field);
@@ -195,16 +206,30 @@ static void make_tables(const struct cmd *cmd, struct option *longs, char *short
 	*shorts++ = ':';
 	for (o = cmd->opts; o->name && o - cmd->opts < MAX_OPTS; o++) {
 		*longs++ = (struct option){ o->name,
-					    o->arg ? required_argument : no_argument,
+					    o->kind == OPT_WORD ? optional_argument
+					    : o->arg            ? required_argument
+								: no_argument,
 					    NULL, LONG_VALUE + (int)(o - cmd->opts) };
 		if (!o->letter)
 			continue;
 		*shorts++ = o->letter;
 		if (o->arg)
 			*shorts++ = ':';
+		if (o->kind == OPT_WORD)
+			*shorts++ = ':';
 	}
 	*longs = (struct option){ 0 };
 	*shorts = '\0';
+}
+
+/* The value of an option that was given none: the next argument, if it is one. */
+static char *take_word(const struct opt *o, char **argv)
+{
+	const char *last = strrchr(o->arg, '|');
+
+	if (argv[optind] && find_choice(o, argv[optind]) >= 0)
+		return argv[optind++];
+	return (char *)(last ? last + 1 : o->arg);
 }
 
 static int check_args(const struct cmd_context *ctx)
@@ -237,7 +262,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 {
 	struct cmd_context ctx = { .cmd = cmd };
 	struct option longs[MAX_OPTS + 1];
-	char shorts[2 * MAX_OPTS + 3];
+	char shorts[3 * MAX_OPTS + 3];
 	int value, status;
 
 	make_tables(cmd, longs, shorts);
@@ -254,6 +279,8 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 			help_print_command(cmd);
 			return out_finish(EXIT_OK);
 		}
+		if (o->kind == OPT_WORD && !optarg)
+			optarg = take_word(o, argv);
 		status = set_option(&ctx, o, optarg);
 		if (status)
 			return status;

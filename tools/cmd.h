@@ -71,9 +71,10 @@ struct cmd_options {
 	double fdr, threshold; /* which is in percent */
 	const char *history;
 	/* cat */
-	bool intervals, check;
+	bool intervals, call_stacks, check;
 	/* record */
-	double hz;
+	double hz, stacks_hz;
+	int stacks; /* 0: off */
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
@@ -97,6 +98,7 @@ enum opt_kind {
 	OPT_COUNT,  /* uint64_t, decimal */
 	OPT_REAL,   /* double above 0 */
 	OPT_CHOICE, /* int: which of arg's words, "text|json|csv" */
+	OPT_WORD,   /* the same; without one it is the last, and may be argv's next */
 	OPT_LIST,   /* struct cmd_list: may be given again */
 	OPT_HELP,   /* prints the help */
 };

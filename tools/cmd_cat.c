@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/cat_stacks.h"
 #include "tools/cmd.h"
 #include "tools/out.h"
 #include "tools/report.h"
@@ -208,7 +209,12 @@ static int run(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "--intervals is of one database");
 	if (select_open(ctx, &sel))
 		return EXIT_FAIL;
-	err = ctx->opt.intervals ? dump_intervals(ctx, &sel) : dump_profiles(ctx, &sel);
+	if (ctx->opt.intervals)
+		err = dump_intervals(ctx, &sel);
+	else if (ctx->opt.call_stacks)
+		err = cat_stacks(ctx, &sel);
+	else
+		err = dump_profiles(ctx, &sel);
 	if (err)
 		select_failed(ctx, &sel, err);
 	select_close(&sel);
@@ -219,6 +225,8 @@ static const struct opt opts[] = {
 	OPTS_SELECTION,
 	OPT("intervals", 0, NULL, "list the flushes instead of the profiles", OPT_FLAG,
 	    intervals),
+	OPT("stacks", 0, NULL, "list the call stacks instead of the profiles", OPT_FLAG,
+	    call_stacks),
 	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),
 	OPT_FORMAT,
 	OPT_END,

@@ -146,6 +146,10 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	for (int i = 0; i < cfg->nr_events; i++)
 		cfg->events[i] = ctx->opt.events.item[i];
 	cfg->hz = ctx->opt.hz;
+	if (ctx->opt.stacks)
+		cfg->stacks_hz = SESSION_STACKS_HZ;
+	if (ctx->opt.stacks_hz > 0)
+		cfg->stacks_hz = ctx->opt.stacks_hz;
 	cfg->epoch_ns = 0;
 	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
 	cfg->label = ctx->opt.label;
@@ -252,6 +256,9 @@ static int run(struct cmd_context *ctx)
 
 	if (parse_by(ctx, &r.by))
 		return EXIT_USAGE;
+	if (ctx->opt.stacks_hz > SESSION_STACKS_MAX_HZ)
+		return cmd_usage_error(ctx->cmd, "--stacks-freq: at most %.0f",
+				       SESSION_STACKS_MAX_HZ);
 	err = catch_signals(&r);
 	if (!err)
 		err = start_child(&r, ctx->args);
@@ -275,6 +282,10 @@ static const struct opt opts[] = {
 	OPT("freq", 'F', "HZ", "samples per second and CPU", OPT_REAL, hz),
 	OPT("event", 'e', "EVENT", "count this, as perf names it; EVENT@PERIOD too",
 	    OPT_LIST, events),
+	OPT("stacks", 'g', "off|fp", "sample call stacks, too, by frame pointers",
+	    OPT_WORD, stacks),
+	OPT("stacks-freq", 0, "HZ", "call stacks per second and CPU (with -g: 49)",
+	    OPT_REAL, stacks_hz),
 	OPT("output", 'o', "FILE", "the database (default: " DEFAULT_OUTPUT ")",
 	    OPT_STRING, output),
 	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),

@@ -70,7 +70,7 @@ static void print_completion_of(const struct cmd *cmd)
 	for (const struct opt *o = cmd->opts; o->name; o++) {
 		if (!o->arg)
 			continue;
-		if (o->kind == OPT_CHOICE) {
+		if (o->kind == OPT_CHOICE || o->kind == OPT_WORD) {
 			printf("\t\t--%s) values='", o->name);
 			print_words(o->arg);
 			puts("' ;;");

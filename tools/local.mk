@@ -9,6 +9,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd.c tools/cmd.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
+	tools/cat_stacks.c tools/cat_stacks.h \
 	tools/calc_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \

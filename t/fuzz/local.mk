@@ -21,6 +21,13 @@ t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_stacktree
+t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c db/pack.c db/stacktree.c \
+	db/stacktree_codec.c db/stacktree_walk.c $(FUZZ_BASE)
+t_fuzz_fuzz_stacktree_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_stacktree_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_stacktree_LDADD = $(ZSTD_LIBS)
+
 check_PROGRAMS += t/fuzz/fuzz_branch
 t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_BASE)
 t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)

@@ -66,7 +66,7 @@ t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_query t/unit/check_retain
+	t/unit/check_query t/unit/check_retain t/unit/check_stacks t/unit/check_stacktree
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -77,6 +77,10 @@ t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_stacks_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_stacks_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_stacktree_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_stacktree_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
 COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_jit \

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacksampler.c - one event and one ring per CPU
+ *
+ * I1  A sample that was read was taken by the owner, or is among the malformed, which
+ *     are lost.
+ */
+#include "config.h"
+
+#include "daemon/stacksampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "daemon/counters.h"
+#include "daemon/perfev.h"
+#include "daemon/ring.h"
+
+#define RING_SIZE       (256u << 10)
+#define RING_SIZE_SMALL (64u << 10) /* where locked memory is short */
+#define DEFAULT_LIMIT   127         /* of kernel.perf_event_max_stack */
+
+struct stacksampler {
+	struct stacksampler_config cfg;
+	struct counters *counters;
+	struct ring *ring; /* by CPU */
+	int nr_rings;
+	unsigned int limit;
+	uint64_t read, lost, throttled;
+};
+
+static void set_attr(void *ctx, struct perf_event_attr *attr)
+{
+	const struct stacksampler *ss = ctx;
+
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+	attr->sample_max_stack = ss->limit;
+	attr->exclude_callchain_kernel = attr->exclude_kernel;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->wakeup_watermark = RING_SIZE_SMALL / 2;
+}
+
+static int grow_rings(struct stacksampler *ss, int nr)
+{
+	struct ring *grown;
+
+	if (nr <= ss->nr_rings)
+		return 0;
+	grown = reallocarray(ss->ring, nr, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	ss->ring = grown;
+	memset(grown + ss->nr_rings, 0, (nr - ss->nr_rings) * sizeof(*grown));
+	ss->nr_rings = nr;
+	return 0;
+}
+
+static int opened(void *ctx, int cpu, int event, int fd)
+{
+	struct stacksampler *ss = ctx;
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
+	int err = grow_rings(ss, cpu + 1);
+
+	if (err)
+		return err;
+	err = ring_open(&ss->ring[cpu], fd, RING_SIZE);
+	if (err)
+		err = ring_open(&ss->ring[cpu], fd, RING_SIZE_SMALL);
+	if (!err && epoll_ctl(ss->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		err = -errno;
+	return err;
+}
+
+static void closing(void *ctx, int cpu)
+{
+	struct stacksampler *ss = ctx;
+
+	if (cpu < ss->nr_rings)
+		ring_close(&ss->ring[cpu]);
+}
+
+int stacksampler_open(const struct stacksampler_config *cfg, const struct cpus *cpus,
+		      struct stacksampler **out)
+{
+	struct stacksampler *ss = calloc(1, sizeof(*ss));
+	struct counters_config counters = {
+		.events = cfg->event,
+		.periods = cfg->period,
+		.nr_events = 1,
+		.target = cfg->target,
+		.enable_on_exec = cfg->enable_on_exec,
+		.set_attr = set_attr,
+		.opened = opened,
+		.closing = closing,
+		.ctx = ss,
+	};
+	int err, event;
+
+	if (!ss)
+		return -ENOMEM;
+	ss->cfg = *cfg;
+	ss->limit = perfev_sysctl("perf_event_max_stack", DEFAULT_LIMIT);
+	if (ss->limit > DEFAULT_LIMIT)
+		ss->limit = DEFAULT_LIMIT;
+	err = counters_open(&counters, cpus, &ss->counters, &event);
+	if (err) {
+		stacksampler_close(ss);
+		return err;
+	}
+	*out = ss;
+	return 0;
+}
+
+void stacksampler_close(struct stacksampler *ss)
+{
+	if (!ss)
+		return;
+	counters_close(ss->counters);
+	free(ss->ring);
+	free(ss);
+}
+
+bool stacksampler_is_due(const struct stacksampler *ss)
+{
+	for (int i = 0; i < ss->nr_rings; i++) {
+		if (counters_has(ss->counters, i) &&
+		    ring_unread(&ss->ring[i]) > ss->ring[i].size / 4)
+			return true;
+	}
+	return false;
+}
+
+void stacksampler_snapshot(struct stacksampler *ss)
+{
+	for (int i = 0; i < ss->nr_rings; i++) {
+		if (counters_has(ss->counters, i))
+			ring_snapshot(&ss->ring[i]);
+	}
+}
+
+/* pid and tid, time, number of addresses, addresses */
+static void take_sample(struct stacksampler *ss, const struct perf_event_header *h)
+{
+	const uint64_t *at = (const uint64_t *)(h + 1);
+	const size_t nr_words = (h->size - sizeof(*h)) / sizeof(*at);
+	struct chain_sample s = { .limit = ss->limit };
+	uint32_t pid;
+
+	ss->read++;
+	if (nr_words < 3 || at[2] > nr_words - 3) {
+		ss->lost++;
+		return;
+	}
+	memcpy(&pid, at, sizeof(pid));
+	s.tgid = pid <= CPI_MAX_TGID ? pid : CPI_MAX_TGID; /* -1: it is gone already */
+	s.time_ns = at[1];
+	s.nr = at[2];
+	s.chain = at + 3;
+	ss->cfg.take(ss->cfg.ctx, &s);
+}
+
+static void take_record(struct stacksampler *ss, const struct perf_event_header *h)
+{
+	const uint64_t *body = (const uint64_t *)(h + 1);
+
+	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(ss, h);
+		break;
+	case PERF_RECORD_LOST: /* id, lost */
+		ss->lost += body[1];
+		ss->read += body[1];
+		break;
+	case PERF_RECORD_THROTTLE:
+		ss->throttled++;
+		break;
+	}
+}
+
+void stacksampler_drain(struct stacksampler *ss)
+{
+	const struct perf_event_header *h;
+
+	for (int i = 0; i < ss->nr_rings; i++) {
+		if (!counters_has(ss->counters, i))
+			continue;
+		while ((h = ring_peek(&ss->ring[i]))) {
+			take_record(ss, h);
+			ring_next(&ss->ring[i], h);
+		}
+		ring_release(&ss->ring[i]);
+	}
+}
+
+/* The kernel's own count of losses would be ahead of the records that tell of them. */
+void stacksampler_counts(struct stacksampler *ss, struct collector_counts *out)
+{
+	struct collector_counts sum = { 0 };
+
+	counters_read(ss->counters, 0, &sum);
+	sum.ring_lost = ss->lost;
+	sum.received = ss->read;
+	sum.throttled = ss->throttled;
+	*out = sum;
+}
+
+void stacksampler_randomise(struct stacksampler *ss)
+{
+	counters_randomise(ss->counters, &ss->read);
+}
+
+int stacksampler_set_cpus(struct stacksampler *ss, const struct cpus *cpus)
+{
+	return counters_set_cpus(ss->counters, cpus);
+}
+
+void stacksampler_stop(struct stacksampler *ss)
+{
+	counters_stop(ss->counters);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacksampler.h - call stacks from perf rings, beside whatever collects samples
+ *
+ * A clock of its own at a low rate, whose samples carry the chain of callers that the
+ * kernel walks by frame pointers. Nothing is aggregated in the kernel, so that no two
+ * stacks can be taken for one; what a full ring loses is counted.
+ */
+#ifndef CPI_DAEMON_STACKSAMPLER_H
+#define CPI_DAEMON_STACKSAMPLER_H
+
+#include "daemon/collector.h"
+
+/* A chain as the kernel gave it, leaf first, with PERF_CONTEXT_… between. */
+struct chain_sample {
+	uint64_t time_ns;
+	uint32_t tgid;
+	const uint64_t *chain;
+	size_t nr;
+	unsigned int limit; /* the kernel walks so many frames */
+};
+
+struct stacksampler_config {
+	const struct event *event;
+	const uint64_t *period; /* the stream's mean; the owner's */
+	pid_t target;           /* -1: the whole system */
+	bool enable_on_exec;
+	int epoll_fd;
+	/* Takes a sample, whose memory is the ring's. */
+	void (*take)(void *ctx, const struct chain_sample *sample);
+	void *ctx;
+};
+
+struct stacksampler;
+
+/* Opens the event on the CPUs and starts. 0 or -errno. */
+int stacksampler_open(const struct stacksampler_config *cfg, const struct cpus *cpus,
+		      struct stacksampler **out);
+void stacksampler_close(struct stacksampler *ss); /* accepts NULL */
+
+/* Whether a ring is full enough to be read soon. */
+bool stacksampler_is_due(const struct stacksampler *ss);
+
+/* As the collector's: between the two, the owner reads the mapping events. */
+void stacksampler_snapshot(struct stacksampler *ss);
+void stacksampler_drain(struct stacksampler *ss);
+
+/* pending is 0: what was drained was taken. */
+void stacksampler_counts(struct stacksampler *ss, struct collector_counts *out);
+
+/* Chooses new periods around the mean. */
+void stacksampler_randomise(struct stacksampler *ss);
+
+int stacksampler_set_cpus(struct stacksampler *ss, const struct cpus *cpus);
+void stacksampler_stop(struct stacksampler *ss); /* drain once more */
+
+#endif
