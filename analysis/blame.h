@@ -104,6 +104,12 @@ struct blame_evidence {
 	double cycles;        /* that one event costs at most */
 };
 
+/* What hardware recorded of instructions: whether a reason was there (db/records.h). */
+struct blame_measure {
+	enum blame_reason reason;
+	const uint64_t *known, *seen; /* by instruction: records that tell of it */
+};
+
 struct blame_input {
 	const struct cfg *cfg;
 	struct isa *isa; /* to see how addresses are made; NULL: they may be anything */
@@ -116,6 +122,8 @@ struct blame_input {
 	bool deferred;        /* interrupts may be masked: no CPI, all is outside */
 	const struct blame_evidence *evidence;
 	int nr_evidence;
+	const struct blame_measure *measure;
+	int nr_measures;
 };
 
 struct blame {

@@ -10,8 +10,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "analysis/interval.h"
+
 #define MIN_SHARE  0.05 /* of a stall, for a suspect that explains less is none */
 #define MIN_LIKELY 0.08
+#define MEASURED   30   /* records that tell: what is in none is rare */
 #define GROUP_MAX  8    /* instructions that retire together */
 #define LEADS      0.5F /* cycles at the head: the first of such */
 #define FOLLOWER   0.95 /* as likely as the one before it */
@@ -80,12 +83,35 @@ static struct suspect *find_suspect(struct blame_case *c, enum blame_reason reas
 	return least;
 }
 
+/* What hardware recorded of a suspect; NULL where it is too little to judge by. */
+static const struct blame_measure *measure_of(const struct blame_case *c,
+					      enum blame_reason reason, int insn)
+{
+	for (int i = 0; i < c->in->nr_measures && insn >= 0; i++) {
+		const struct blame_measure *m = &c->in->measure[i];
+
+		if (m->reason == reason && m->known[insn] >= MEASURED)
+			return m;
+	}
+	return NULL;
+}
+
 void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 		  double likelihood, double most)
 {
-	const double limit = fmin(most, limit_of(c, reason, insn));
+	const struct blame_measure *m = measure_of(c, reason, insn);
+	double limit = limit_of(c, reason, insn);
 	struct suspect *s;
 
+	if (m && !m->seen[insn]) {
+		blame_acquit(c, reason, "no record of hardware has it");
+		return;
+	}
+	if (m) {
+		most *= interval_share(m->seen[insn], m->known[insn]).high;
+		likelihood = 1;
+	}
+	limit = fmin(limit, most);
 	if (limit < MIN_SHARE * c->cycles) {
 		blame_acquit(c, reason, "it explains next to nothing of the stall");
 		return;

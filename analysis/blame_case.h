@@ -84,7 +84,10 @@ int blame_scene_init(struct blame_scene *scene, const struct blame_input *in,
 int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena *arena,
 		struct stall *out);
 
-/* Evidence may lower most; who can explain next to nothing is acquitted. */
+/*
+ * Evidence may lower most; who can explain next to nothing is acquitted. What hardware
+ * recorded of insn decides: it was never there, or it is certain.
+ */
 void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 		  double likelihood, double most);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/landing.h"
+#include "db/records.h"
 
 struct explaining {
 	const struct explain_input *in;
@@ -182,6 +183,54 @@ static int gather_events(const struct explaining *x, const struct explain_event 
 	return 0;
 }
 
+/* Which event says that a reason was there. */
+static const struct {
+	enum blame_reason reason;
+	enum record_event event;
+} measured[] = {
+	{ BLAME_ICACHE, RECORD_L1I_MISS },         { BLAME_ITLB, RECORD_ITLB_MISS },
+	{ BLAME_DCACHE, RECORD_L1D_MISS },         { BLAME_DTLB, RECORD_DTLB_MISS },
+	{ BLAME_MISPREDICT, RECORD_MISPREDICTED },
+};
+
+#define NR_MEASURED (sizeof(measured) / sizeof(measured[0]))
+
+static int gather_measure(const struct explaining *x, size_t which,
+			  struct blame_measure *out)
+{
+	const enum record_event event = measured[which].event;
+	const int nr = x->cfg->nr_insns;
+	uint64_t *known = arena_array(x->arena, nr, sizeof(*known));
+	uint64_t *seen = arena_array(x->arena, nr, sizeof(*seen));
+
+	if (!known || !seen)
+		return -ENOMEM;
+	for (int s = 0; s < x->in->nr_records; s++) {
+		const struct records *r = profile_records(x->in->records[s]);
+
+		for (int i = 0; i < nr; i++) {
+			const struct records_row row = records_at(r, x->raw[i].offset);
+
+			known[i] += records_cell(&row, RECORDS_KNOWN, event);
+			seen[i] += records_cell(&row, RECORDS_SEEN, event);
+		}
+	}
+	*out = (struct blame_measure){ measured[which].reason, known, seen };
+	return 0;
+}
+
+static int gather_measures(const struct explaining *x, struct blame_input *in)
+{
+	struct blame_measure *m = arena_array(x->arena, NR_MEASURED, sizeof(*m));
+	int err = m ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < NR_MEASURED && !err; i++)
+		err = gather_measure(x, i, &m[i]);
+	in->measure = m;
+	in->nr_measures = NR_MEASURED;
+	return err;
+}
+
 static int blame(struct explaining *x)
 {
 	struct blame_evidence *evidence =
@@ -205,6 +254,8 @@ static int blame(struct explaining *x)
 		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
 	for (int i = 0; i < x->in->nr_events && !err; i++)
 		err = gather_events(x, &x->in->event[i], &evidence[i]);
+	if (!err && x->in->nr_records)
+		err = gather_measures(x, &in);
 	if (err)
 		return err;
 	return blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);

@@ -41,6 +41,8 @@ struct explain_input {
 	int nr_streams;                      /* at least 1 */
 	const struct explain_event *event;
 	int nr_events;
+	const struct profile *const *records; /* those that have any, of any event */
+	int nr_records;
 	bool deferred;            /* the kernel, where interrupts can be masked */
 	struct buf *debug;        /* or NULL */
 	const char *debug_passes; /* "cfg,freq,blame"; NULL: all */

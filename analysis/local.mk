@@ -15,6 +15,8 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/branchprob.c analysis/branchprob.h \
 	analysis/captured.c analysis/captured.h \
 	analysis/captured_decode.c analysis/captured_encode.c \
+	analysis/callsum.c analysis/callsum.h \
+	analysis/calltree.c analysis/calltree.h \
 	analysis/chain.c analysis/chain.h \
 	analysis/cfg.c analysis/cfg.h \
 	analysis/cfg_code.c analysis/cfg_code.h \
@@ -40,8 +42,12 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/explain.c analysis/explain.h \
 	analysis/flow.c analysis/flow.h \
 	analysis/freq.c analysis/freq.h \
+	analysis/hwrecord.c analysis/hwrecord.h \
+	analysis/ibs.c analysis/ibs.h analysis/ibs_fields.h \
+	analysis/ibs_text.c \
 	analysis/image.c analysis/image.h \
 	analysis/inlines.c analysis/inlines.h \
+	analysis/interval.c analysis/interval.h \
 	analysis/isa.c analysis/isa.h \
 	analysis/isa_aarch64.c analysis/isa_machine.h \
 	analysis/isa_schedule.c \
@@ -51,12 +57,19 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/lines.c analysis/lines.h \
 	analysis/llvm.cpp analysis/llvm.h \
 	analysis/lsda.c analysis/lsda.h \
+	analysis/perffields.c analysis/perffields.h \
+	analysis/pairs.c analysis/pairs.h \
+	analysis/paths.c analysis/paths.h \
+	analysis/paths_graph.c analysis/paths_private.h \
 	analysis/plt.c analysis/plt.h \
 	analysis/propagate.c analysis/propagate.h \
+	analysis/rates.c analysis/rates.h \
 	analysis/recorder.c analysis/recorder.h \
 	analysis/repair.c analysis/repair.h \
 	analysis/shape.c analysis/shape.h \
 	analysis/similar.c analysis/similar.h \
+	analysis/spe.c analysis/spe.h analysis/spe_bits.h \
+	analysis/spe_record.c analysis/spe_text.c \
 	analysis/splitfile.c analysis/splitfile.h \
 	analysis/splitset.c analysis/splitset.h \
 	analysis/splitunit.c analysis/splitunit.h \

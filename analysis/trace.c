@@ -58,6 +58,14 @@ void trace_free(struct trace *tr)
 	free(tr);
 }
 
+int trace_set_watch(struct trace *tr, const struct trace_watch *watch)
+{
+	if (!tr->format->commits)
+		return -ENOTSUP;
+	tr->format->commits(tr->state)->watch = watch;
+	return 0;
+}
+
 const char *trace_name(const struct trace *tr)
 {
 	return tr->format->name;
@@ -176,6 +184,11 @@ unsigned int trace_flags(const char *text)
 	     (!strncmp(operand, "ra", 2) || !strncmp(operand, "x1,", 3))))
 		flags |= TIP_CALLS;
 	return flags;
+}
+
+int trace_leave(const struct trace_commits *c, const struct trace_op *op)
+{
+	return c->watch ? c->watch->op(c->watch->ctx, op) : 0;
 }
 
 int trace_squash(struct trace_commits *c, uint64_t id)

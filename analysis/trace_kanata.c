@@ -130,6 +130,10 @@ static int enter_stage(struct kanata *k, struct op *op, const char *stage)
 		op->dispatched = true;
 		op->o.dispatched = k->cycle;
 	}
+	if (!strcmp(stage, "Is")) /* again, where it is issued again */
+		op->o.issued = k->cycle;
+	if (!strcmp(stage, "Rw"))
+		op->o.completed = k->cycle;
 	if (strcmp(stage, "Cm") != 0)
 		return 0;
 	if (!op->has_pc || !op->dispatched)
@@ -166,6 +170,10 @@ static int retire(struct kanata *k, struct op *op, const char *how)
 
 	if (!strcmp(how, "1") && op->dispatched && !op->o.committed)
 		err = trace_squash(&k->commits, op->o.id);
+	if (!op->o.committed || !op->o.completed)
+		op->o.completed = k->cycle;
+	if (!err)
+		err = trace_leave(&k->commits, &op->o);
 	hmap_remove(&k->ops, &op->node);
 	free(op);
 	return err;
@@ -240,6 +248,11 @@ static int end(void *state)
 	return err ? err : trace_commits_end(&k->commits);
 }
 
+static struct trace_commits *commits(void *state)
+{
+	return &((struct kanata *)state)->commits;
+}
+
 const struct trace_format trace_kanata = {
 	.name = "Kanata",
 	.begins = begins,
@@ -247,4 +260,5 @@ const struct trace_format trace_kanata = {
 	.free = kanata_free,
 	.add = add,
 	.end = end,
+	.commits = commits,
 };

@@ -67,15 +67,19 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 static int pass(struct o3 *o, const struct trace_op *in_ticks)
 {
 	struct trace_op op = *in_ticks;
+	int err;
 
-	if (!op.committed)
-		return op.dispatched ? trace_squash(&o->commits, op.id) : 0;
-	if (!op.dispatched)
-		return -CPI_EFORMAT;
 	op.fetched /= o->ticks;
 	op.dispatched /= o->ticks;
+	op.issued /= o->ticks;
+	op.completed /= o->ticks;
 	op.committed /= o->ticks;
-	return trace_commit(&o->commits, &op);
+	err = trace_leave(&o->commits, &op);
+	if (err)
+		return err;
+	if (!op.committed)
+		return op.dispatched ? trace_squash(&o->commits, op.id) : 0;
+	return op.dispatched ? trace_commit(&o->commits, &op) : -CPI_EFORMAT;
 }
 
 static int pass_first(struct o3 *o)
@@ -141,6 +145,10 @@ static int add(void *state, char *data)
 		return -CPI_EFORMAT;
 	if (!strncmp(data, "dispatch:", 9))
 		o->op.dispatched = tick;
+	if (!strncmp(data, "issue:", 6))
+		o->op.issued = tick;
+	if (!strncmp(data, "complete:", 9))
+		o->op.completed = tick;
 	if (strncmp(data, "retire:", 7) != 0)
 		return 0;
 	o->op.committed = tick;
@@ -155,6 +163,11 @@ static int end(void *state)
 	return err ? err : trace_commits_end(&o->commits);
 }
 
+static struct trace_commits *commits(void *state)
+{
+	return &((struct o3 *)state)->commits;
+}
+
 const struct trace_format trace_o3 = {
 	.name = "O3PipeView",
 	.begins = begins,
@@ -162,4 +175,5 @@ const struct trace_format trace_o3 = {
 	.free = o3_free,
 	.add = add,
 	.end = end,
+	.commits = commits,
 };

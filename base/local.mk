@@ -9,6 +9,7 @@ base_libbase_a_SOURCES = \
 	base/hash.h \
 	base/hmap.c base/hmap.h \
 	base/log.c base/log.h \
+	base/loglin.h \
 	base/mapping.c base/mapping.h \
 	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \

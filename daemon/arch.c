@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 
+#include <cpuid.h>
+
 /* As perf hands them out: its own order, without those that are not in the mask. */
 enum { AX, BX, CX, DX, SI, DI, BP, SP, FLAGS, R8, R9, R10, R11, R12, R13, R14, R15 };
 
@@ -49,11 +51,26 @@ static void add_in_turn(unsigned int rounds)
 				 : "i"(ARCH_ADDS));
 }
 
+/* Extended family and model are added where the base family says so: CPUID 1, EAX. */
+static void cpu_model_x86_64(unsigned int *family, unsigned int *model)
+{
+	unsigned int eax = 0, ebx, ecx, edx;
+
+	__get_cpuid(1, &eax, &ebx, &ecx, &edx);
+	*family = eax >> 8 & 0xf;
+	*model = eax >> 4 & 0xf;
+	if (*family == 0xf || *family == 6)
+		*model |= (eax >> 16 & 0xf) << 4;
+	if (*family == 0xf)
+		*family += eax >> 20 & 0xff;
+}
+
 const struct arch_ops arch_native = {
 	.regs_mask = REGS_MASK,
 	.decode = decode_x86_64,
 	.outcome = outcome_x86_64,
 	.add_in_turn = add_in_turn,
+	.cpu_model = cpu_model_x86_64,
 };
 
 #elif defined(__aarch64__)

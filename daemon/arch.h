@@ -22,6 +22,8 @@ struct arch_ops {
 	enum cpi_outcome (*outcome)(struct cpi_branch branch, const uint64_t *regs);
 	/* Adds that wait for each other, each for a cycle; NULL: there are none. */
 	void (*add_in_turn)(unsigned int rounds); /* of ARCH_ADDS each */
+	/* What errata go by; NULL: that is asked of nobody here. */
+	void (*cpu_model)(unsigned int *family, unsigned int *model);
 };
 
 extern const struct arch_ops arch_native;

@@ -214,6 +214,36 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
 		wait_or_lose(a, b, r, &run);
 }
 
+/*
+ * Adds what hardware recorded of samples that have an image. What waits for somebody to
+ * say what it is (jit.h) is only counted.
+ */
+static void add_records(struct attribution *a, const struct batch *b)
+{
+	struct run run = { 0 };
+
+	for (size_t i = 0; i < b->nr_records; i++) {
+		const struct cpi_entry *e = &b->records[i].entry;
+		struct tally_run to = { .event = cpi_entry_event(e) };
+		struct whom whom;
+
+		if (!continues(&run, e)) {
+			run.place = find_place(a, b, e, &run);
+			run.first = e;
+			run.nr = 1;
+		}
+		if (run.place.loss != SAMPLE_KEPT)
+			continue;
+		if (a->by) {
+			attribute_whom(a, run.place.process, cpi_entry_tgid(e), &whom);
+			to.contexts = whom.contexts;
+		}
+		to.image = run.place.image;
+		to.bias = run.place.bias;
+		tally_add_record(a->tally, &to, cpi_entry_pc(e), &b->records[i].hw);
+	}
+}
+
 void attribute_batch(void *ctx, const struct batch *batch)
 {
 	struct attribution *a = ctx;
@@ -234,6 +264,7 @@ void attribute_batch(void *ctx, const struct batch *batch)
 		run.nr++;
 	}
 	count_run(a, batch, &run);
+	add_records(a, batch);
 }
 
 static void settle(void *ctx, const struct jit_sample *s, const struct process *p,

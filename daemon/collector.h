@@ -15,14 +15,23 @@
 #include <sys/types.h>
 
 #include "abi/entry.h"
+#include "analysis/hwrecord.h"
 #include "base/buf.h"
 #include "daemon/cpus.h"
 #include "daemon/event.h"
+
+/* What hardware recorded of a sample, which is counted among the entries, too. */
+struct batch_record {
+	struct cpi_entry entry; /* that sample's key; its count is 0 */
+	struct hw_record hw;
+};
 
 struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
 	size_t nr;
+	const struct batch_record *records;
+	size_t nr_records;
 	bool by_exec_id; /* the generations are exec ids: see exec_id() */
 };
 
@@ -76,7 +85,8 @@ struct collector;
 
 struct collector_ops {
 	const char *name;
-	bool takes_ticks; /* the event, as the last one; others are perf's */
+	bool takes_ticks;           /* the event, as the last one; others are perf's */
+	unsigned int takes_records; /* 1 << enum event_record of each that it reads */
 	/*
 	 * Opens the events on the CPUs and starts. 0, or -errno (*event is then the
 	 * index of the one that failed, or -1).

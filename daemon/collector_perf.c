@@ -22,11 +22,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/arch.h"
 #include "daemon/collector.h"
 #include "daemon/counters.h"
 #include "daemon/raw.h"
 #include "daemon/ring.h"
+#include "daemon/sample.h"
 #include "kmod/table.h"
 
 #define RING_SIZE       (512u << 10)
@@ -35,12 +35,14 @@
 #define SAMPLE_SLACK_NS                                              \
 	NSEC_PER_MSEC /* between a sample's time and its publication \
 		       */
-#define RAW_BUFFER 65536
+#define RAW_BUFFER  65536
+#define RECORDS_MAX 4096 /* of hardware, until they are handed out */
 
 struct event_state {
 	uint64_t read; /* samples taken from rings */
 	uint64_t handed_out;
-	uint64_t lost; /* said by LOST records */
+	uint64_t lost;   /* said by LOST records */
+	uint64_t broken; /* shorter than what was asked for: as if lost */
 	uint64_t throttled;
 };
 
@@ -57,19 +59,20 @@ struct collector {
 	uint64_t next_from_ns;   /* nothing that is drained later is older */
 	uint64_t snapshot_ns[2]; /* before and after the last snapshot */
 	struct buf raw;
+	struct batch_record *records; /* RECORDS_MAX of them; NULL: no event has any */
+	size_t nr_records;
 };
 
 /* ---- opening ---- */
 
-static void set_attr(void *ctx, struct perf_event_attr *attr)
+static void set_attr(void *ctx, int event, struct perf_event_attr *attr)
 {
 	const struct collector *c = ctx;
 
-	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			    PERF_SAMPLE_REGS_INTR;
+	attr->sample_type = sample_type(&c->cfg.events[event]);
 	if (c->cfg.nr_events > 1)
 		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	attr->sample_regs_intr = arch_native.regs_mask;
+	attr->sample_regs_intr = sample_regs(&c->cfg.events[event]);
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
@@ -144,6 +147,18 @@ static int table_init(struct cpi_table *t)
 	return 0;
 }
 
+static int records_init(struct collector *c)
+{
+	for (int i = 0; i < c->cfg.nr_events && !c->records; i++) {
+		if (!c->cfg.events[i].record)
+			continue;
+		c->records = calloc(RECORDS_MAX, sizeof(*c->records));
+		if (!c->records)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static void perf_close(struct collector *c)
 {
 	if (!c)
@@ -153,6 +168,7 @@ static void perf_close(struct collector *c)
 	free(c->table.buckets);
 	free(c->table.overflow[0].entries);
 	free(c->table.overflow[1].entries);
+	free(c->records);
 	buf_fini(&c->raw);
 	free(c);
 }
@@ -181,6 +197,8 @@ static int perf_open(const struct collector_config *cfg, const struct cpus *cpus
 	c->cfg = *cfg;
 	c->from_ns = c->to_ns = c->next_from_ns = time_mono_ns();
 	err = table_init(&c->table);
+	if (!err)
+		err = records_init(c);
 	if (!err)
 		err = counters_open(&counters, cpus, &c->counters, event);
 	if (err) {
@@ -230,6 +248,18 @@ static void hand_out(struct collector *c, const struct cpi_entry *entries, size_
 		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
+static void hand_out_records(struct collector *c)
+{
+	struct batch batch = { .from_ns = c->from_ns,
+			       .to_ns = c->to_ns,
+			       .records = c->records,
+			       .nr_records = c->nr_records };
+
+	if (c->nr_records)
+		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
+	c->nr_records = 0;
+}
+
 static void empty_overflow(struct collector *c, int which)
 {
 	struct cpi_overflow *o = &c->table.overflow[which];
@@ -261,6 +291,7 @@ static void perf_sweep(struct collector *c)
 		}
 	}
 	hand_out(c, out, nr);
+	hand_out_records(c);
 	flush_raw(c, 1);
 	c->from_ns = c->next_from_ns;
 }
@@ -279,33 +310,63 @@ static void write_raw(struct collector *c, const struct raw_sample *s,
 	buf_put(&c->raw, &r, sizeof(r));
 }
 
-static void take_sample(struct collector *c, int cpu, const struct perf_event_header *h)
+/* A retired branch says itself where it went, if the code or registers do not. */
+static enum cpi_outcome outcome_of(const struct sample *s, enum cpi_outcome otherwise)
 {
-	const uint64_t *at = (const uint64_t *)(h + 1);
-	struct raw_sample s = { .cpu = cpu };
-	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
-	unsigned int generation = 0;
-	uint32_t pid;
+	if (otherwise != CPI_OUTCOME_UNREADABLE || !s->has_hw ||
+	    !hw_knows(&s->hw, HW_BRANCH))
+		return otherwise;
+	if (!hw_is(&s->hw, HW_BRANCH) || hw_is(&s->hw, HW_RETURN))
+		return CPI_OUTCOME_NONE;
+	return hw_is(&s->hw, HW_TAKEN) ? CPI_OUTCOME_TAKEN : CPI_OUTCOME_NOT_TAKEN;
+}
 
-	if (c->cfg.nr_events > 1)
-		s.event = counters_event_of_id(c->counters, cpu, *at++);
-	s.pc = *at++;
-	memcpy(&pid, at++, sizeof(pid));
-	s.tgid = pid <= CPI_MAX_TGID ? pid : CPI_MAX_TGID; /* -1: it is gone already */
-	s.time_ns = *at++;
-	if (*at++ == PERF_SAMPLE_REGS_ABI_64)
-		s.regs = at;
-	c->state[s.event].read++;
-	c->cfg.owner.classify(c->cfg.owner.ctx, &s, &generation, &outcome);
-	if (c->cfg.raw_fd >= 0)
-		write_raw(c, &s, generation, outcome);
-	if (cpi_table_add(&c->table, cpi_entry_word0(s.pc, s.event, outcome),
-			  cpi_entry_who(s.tgid, generation)) == CPI_TABLE_FILLED) {
+/* Adds one that is classified, and what hardware recorded of it. */
+static void count_sample(struct collector *c, struct cpi_entry e,
+			 const struct hw_record *hw)
+{
+	if (hw) {
+		c->records[c->nr_records++] = (struct batch_record){ e, *hw };
+		if (c->nr_records == RECORDS_MAX)
+			hand_out_records(c);
+	}
+	if (cpi_table_add(&c->table, e.word0, e.word1) == CPI_TABLE_FILLED) {
 		int full = c->table.active;
 
 		c->table.active ^= 1;
 		empty_overflow(c, full);
 	}
+}
+
+static void take_sample(struct collector *c, int cpu, const struct perf_event_header *h)
+{
+	const uint64_t *id = (const uint64_t *)(h + 1);
+	const bool with_id = c->cfg.nr_events > 1;
+	struct raw_sample s = { .cpu = cpu };
+	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
+	unsigned int generation = 0;
+	struct sample sample;
+
+	if (with_id && h->size >= sizeof(*h) + sizeof(*id))
+		s.event = counters_event_of_id(c->counters, cpu, *id);
+	if (sample_read(&c->cfg.events[s.event], with_id, h, &sample)) {
+		c->state[s.event].broken++;
+		return;
+	}
+	s.pc = sample.pc;
+	s.time_ns = sample.time_ns;
+	s.regs = sample.regs;
+	/* -1: it is gone already */
+	s.tgid = sample.pid <= CPI_MAX_TGID ? sample.pid : CPI_MAX_TGID;
+	c->state[s.event].read++;
+	c->cfg.owner.classify(c->cfg.owner.ctx, &s, &generation, &outcome);
+	outcome = outcome_of(&sample, outcome);
+	if (c->cfg.raw_fd >= 0)
+		write_raw(c, &s, generation, outcome);
+	count_sample(c,
+		     (struct cpi_entry){ cpi_entry_word0(s.pc, s.event, outcome),
+					 cpi_entry_who(s.tgid, generation) },
+		     sample.has_hw ? &sample.hw : NULL);
 }
 
 static void take_record(struct collector *c, int cpu, const struct perf_event_header *h)
@@ -355,6 +416,7 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 
 	if (!counters_read(c->counters, event, &sum))
 		sum.ring_lost = state->lost;
+	sum.ring_lost += state->broken;
 	sum.received = state->read + sum.ring_lost;
 	sum.throttled = state->throttled;
 	if (!event) /* evictions do not tell events apart; they do not happen */
@@ -397,6 +459,8 @@ static int perf_restart(struct collector *c)
 
 const struct collector_ops collector_perf = {
 	.name = "perf",
+	.takes_records = 1 << EVENT_RECORDS_IBS_FETCH | 1 << EVENT_RECORDS_IBS_OP |
+			 1 << EVENT_RECORDS_PEBS,
 	.open = perf_open,
 	.snapshot = perf_snapshot,
 	.drain = perf_drain,

@@ -108,7 +108,7 @@ static uint64_t draw_period(struct counters *cs, struct cpu_event *ce, int event
 	if (is_clock(e) && !cs->settled)
 		rate += restarts_per_second(cs) / 2;
 	period = (double)e->per_second / rate;
-	return period < 1 ? 1 : (uint64_t)(period + 0.5);
+	return event_round_period(e, (uint64_t)(period + 0.5));
 }
 
 static void redraw(struct counters *cs, struct cpu_event *ce, int event)
@@ -167,7 +167,7 @@ static void set_attr(const struct counters *cs, int event, struct perf_event_att
 		.enable_on_exec = cs->cfg.enable_on_exec,
 	};
 	if (cs->cfg.set_attr)
-		cs->cfg.set_attr(cs->cfg.ctx, attr);
+		cs->cfg.set_attr(cs->cfg.ctx, event, attr);
 	event_attr(&cs->cfg.events[event], attr);
 }
 

@@ -18,7 +18,7 @@ struct counters_config {
 	pid_t target;            /* -1: the whole system */
 	bool enable_on_exec;
 	/* Adds to the attributes what a sample has, and how it is told of; or NULL. */
-	void (*set_attr)(void *ctx, struct perf_event_attr *attr);
+	void (*set_attr)(void *ctx, int event, struct perf_event_attr *attr);
 	/* An event is open, and does not count yet. 0 or -errno, which closes it. */
 	int (*opened)(void *ctx, int cpu, int event, int fd);
 	/* A CPU's events are about to be closed; or NULL. */

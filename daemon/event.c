@@ -11,10 +11,14 @@
 
 #include "base/log.h"
 #include "base/times.h"
+#include "daemon/hwevent.h"
+#include "daemon/pmu.h"
 
 /* Where nobody says how often an event happens: one in so many of a second's. */
 #define EVENTS_PER_SECOND_HARDWARE 100000000ULL
 #define EVENTS_PER_SECOND_SOFTWARE 100000ULL
+
+#define PRECISE_MAX 3 /* of perf_event_attr */
 
 static const struct {
 	const char *name;
@@ -121,11 +125,21 @@ static int find_pfm(struct event *e, const char *name)
 	return 0;
 }
 
-/* Sets what is excluded when only the modes in modifiers are wanted. */
+/* Sets what is excluded when only some modes are wanted, and how precise it is. */
 static int apply_modifiers(struct event *e, const char *modifiers)
 {
-	if (!*modifiers || modifiers[strspn(modifiers, "ukh")])
+	const size_t length = strlen(modifiers);
+	int level = 0;
+
+	if (!length || strspn(modifiers, "ukhp") != length)
 		return -EINVAL;
+	for (size_t i = 0; i < length; i++)
+		level += modifiers[i] == 'p';
+	if (level > PRECISE_MAX)
+		return -EINVAL;
+	e->precise = level;
+	if ((size_t)level == length)
+		return 0;
 	e->exclude_user = !strchr(modifiers, 'u');
 	e->exclude_kernel = !strchr(modifiers, 'k');
 	e->exclude_hv = !strchr(modifiers, 'h');
@@ -181,10 +195,53 @@ static int complete_ticks(struct event *e, const char *spec)
 	return 0;
 }
 
-int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
+/*
+ * Cuts the modifiers off name: they follow the last colon, or the slash behind the
+ * terms of a PMU. They are found at the same place of whole; NULL: there are none.
+ */
+static const char *take_modifiers(char *name, const char *whole)
+{
+	char *colon = strrchr(name, ':'), *slash = strrchr(name, '/');
+
+	if (slash && slash[1] && slash[1] != ':' && slash != strchr(name, '/')) {
+		slash[1] = '\0';
+		return whole + (slash + 1 - name);
+	}
+	if (!colon)
+		return NULL;
+	*colon = '\0';
+	return whole + (colon + 1 - name);
+}
+
+/* By whoever knows the name, which has no modifiers; 0 or -EINVAL (logged). */
+static int find_event(const char *sysfs, const char *name, const char *modifiers,
+		      uint64_t clock_hz, struct event *e)
+{
+	int err = find_generic(e, name);
+
+	if (err)
+		err = find_ticks(e, name);
+	if (err)
+		err = find_raw(e, name);
+	if (err == -ENOENT)
+		err = hwevent_find(sysfs, name, clock_hz, e);
+	if (err == -ENOENT)
+		return find_pfm(e, e->name);
+	if (!err && modifiers && apply_modifiers(e, modifiers)) {
+		log_err("event: %s: modifiers are u (user), k (kernel), h "
+			"(hypervisor), "
+			"and p, pp or ppp (precise)",
+			e->name);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+int event_parse_in(const char *sysfs, const char *spec, uint64_t clock_hz,
+		   struct event *out)
 {
 	struct event e = { .landing = LANDING_AFTER_GROUP };
-	char name[sizeof(e.name)], *colon;
+	char name[sizeof(e.name)];
 	int err;
 
 	if (strlen(spec) >= sizeof(name)) {
@@ -197,28 +254,22 @@ int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
 		return -EINVAL;
 	}
 	strcpy(e.name, name);
-	colon = strrchr(name, ':');
-	if (colon)
-		*colon = '\0';
-	err = find_generic(&e, name);
-	if (err)
-		err = find_ticks(&e, name);
-	if (err)
-		err = find_raw(&e, name);
-	if (err) {
-		err = find_pfm(&e, e.name);
-	} else if (colon && apply_modifiers(&e, colon + 1)) {
-		log_err("event: %s: modifiers are u (user), k (kernel), h (hypervisor)",
-			spec);
-		err = -EINVAL;
-	}
+	err = find_event(sysfs, name, take_modifiers(name, e.name), clock_hz, &e);
 	if (!err && event_is_ticks(&e))
 		err = complete_ticks(&e, spec);
+	if (!err)
+		err = hwevent_settle(sysfs, clock_hz, &e);
 	if (err)
 		return err;
-	e.per_second = events_per_second(&e, clock_hz);
+	if (!e.per_second)
+		e.per_second = events_per_second(&e, clock_hz);
 	*out = e;
 	return 0;
+}
+
+int event_parse(const char *spec, uint64_t clock_hz, struct event *out)
+{
+	return event_parse_in(PMU_SYSFS, spec, clock_hz, out);
 }
 
 bool event_is_ticks(const struct event *e)
@@ -226,13 +277,23 @@ bool event_is_ticks(const struct event *e)
 	return e->type == EVENT_TYPE_TICKS;
 }
 
+uint64_t event_round_period(const struct event *e, uint64_t period)
+{
+	const uint64_t step = e->period_step ? e->period_step : 1;
+
+	if (period <= UINT64_MAX - step / 2)
+		period += step / 2;
+	period -= period % step;
+	if (period < e->period_min)
+		period = e->period_min;
+	return period ? period : step;
+}
+
 uint64_t event_period(const struct event *e, double hz)
 {
 	double period = (double)e->per_second / hz;
 
-	if (e->period)
-		return e->period;
-	return period < 1 ? 1 : (uint64_t)(period + 0.5);
+	return event_round_period(e, e->period ? e->period : (uint64_t)(period + 0.5));
 }
 
 bool event_interrupts(const struct event *e)
@@ -258,6 +319,9 @@ void event_attr(const struct event *e, struct perf_event_attr *attr)
 	attr->exclude_user = e->exclude_user;
 	attr->exclude_kernel = e->exclude_kernel;
 	attr->exclude_hv = e->exclude_hv;
+	attr->precise_ip = e->precise;
+	if (e->exclude_user || e->exclude_kernel || e->exclude_hv)
+		attr->config2 |= e->filter_config2;
 }
 
 const char *event_unit_str(enum event_unit unit)

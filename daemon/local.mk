@@ -22,6 +22,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/elfid.c daemon/elfid.h \
 	daemon/entries.c daemon/entries.h \
 	daemon/event.c daemon/event.h \
+	daemon/hwevent.c daemon/hwevent.h \
 	daemon/images.c daemon/images.h \
 	daemon/jit.c daemon/jit.h \
 	daemon/jitdump.c daemon/jitdump.h \
@@ -44,6 +45,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/outbox_trees.c daemon/outbox_trees.h \
 	daemon/perfev.c daemon/perfev.h \
 	daemon/platform.c daemon/platform.h \
+	daemon/pmu.c daemon/pmu.h \
 	daemon/privileges.c daemon/privileges.h \
 	daemon/procmap.c daemon/procmap.h \
 	daemon/procroot.c daemon/procroot.h \
@@ -52,6 +54,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/raw.h \
 	daemon/registration.c daemon/registration.h \
 	daemon/ring.c daemon/ring.h \
+	daemon/sample.c daemon/sample.h \
 	daemon/session.c daemon/session.h \
 	daemon/session_budget.c \
 	daemon/session_collector.c \
@@ -99,8 +102,8 @@ endif
 
 sbin_PROGRAMS += daemon/cpid
 daemon_cpid_SOURCES = daemon/main.c
-daemon_cpid_LDADD = daemon/libdaemon.a db/libdb.a base/libbase.a $(SQLITE_LIBS) \
-	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS)
+daemon_cpid_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a base/libbase.a $(SQLITE_LIBS) \
+	$(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS) -lm
 
 systemdsystemunit_DATA = daemon/cpid.service
 sysusersdir = $(prefix)/lib/sysusers.d

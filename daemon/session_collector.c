@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "daemon/hwevent.h"
 #include "daemon/perfev.h"
 #include "daemon/session_private.h"
 
@@ -19,6 +20,21 @@
 static bool has_ticks(const struct session *s)
 {
 	return event_is_ticks(&s->events[s->nr_events - 1]);
+}
+
+/* The first event that the collector does not take; NULL: it takes all. */
+static const struct event *not_taken(const struct session *s,
+				     const struct collector_ops *ops)
+{
+	for (int i = 0; i < s->nr_events; i++) {
+		const struct event *e = &s->events[i];
+
+		if (event_is_ticks(e)
+			    ? !ops->takes_ticks
+			    : e->record && !(ops->takes_records >> e->record & 1))
+			return e;
+	}
+	return NULL;
 }
 
 /* Collectors want them there; and there is one tick. */
@@ -162,7 +178,7 @@ static int open_any(struct session *s, const struct collector_ops *asked, int *e
 	for (size_t i = 0; i < NR_COLLECTORS && err; i++) {
 		const struct collector_ops *ops = collectors[i];
 
-		if ((asked && ops != asked) || (has_ticks(s) && !ops->takes_ticks))
+		if ((asked && ops != asked) || not_taken(s, ops))
 			continue;
 		err = try_collector(s, ops, event);
 		if (err && *event >= 0 && !asked)
@@ -172,16 +188,35 @@ static int open_any(struct session *s, const struct collector_ops *asked, int *e
 	return err;
 }
 
+static void log_missing_records(const struct event *e)
+{
+	struct buf why = { 0 };
+
+	hwevent_explain(e, &why);
+	log_err("session: %s: this machine does not have it: %s", e->name,
+		buf_str(&why));
+	buf_fini(&why);
+}
+
 static void log_no_collector(const struct session *s, const struct collector_ops *asked,
 			     int event, int err)
 {
+	const struct event *untaken = not_taken(s, asked ? asked : &collector_perf);
+
 	if (has_ticks(s) && (!asked || !asked->takes_ticks))
 		log_err("session: ticks take the collector bpf%s: see TICKS in cpid(8)",
 			asked ? "" : ", which does not work here");
+	else if (untaken && untaken->record)
+		log_err("session: %s: %s", untaken->name,
+			untaken->record == EVENT_RECORDS_SPE
+				? "SPE's records name no process: they are not sampled"
+				: "what hardware records takes the collector perf");
 	else if (asked && asked != &collector_perf)
 		log_err("session: the collector %s cannot be used: %s: see "
 			"COLLECTORS in cpid(8)",
 			asked->name, err_str(err));
+	else if (event >= 0 && s->events[event].record && is_missing(err))
+		log_missing_records(&s->events[event]);
 	else
 		session_log_refusal(event >= 0 ? s->events[event].name : "buffers",
 				    err);

@@ -32,7 +32,7 @@ struct stacksampler {
 	uint64_t read, lost, throttled;
 };
 
-static void set_attr(void *ctx, struct perf_event_attr *attr)
+static void set_attr(void *ctx, int event, struct perf_event_attr *attr)
 {
 	const struct stacksampler *ss = ctx;
 

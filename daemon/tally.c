@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/rates.h"
 #include "base/hash.h"
 
 struct tally *tally_new(void)
@@ -234,6 +235,32 @@ void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_en
 	add_comm(t, run->event, run->image, run->comm, added);
 	if (run->contexts && added == n)
 		add_to_contexts(t, run, e, nr);
+}
+
+static void add_record(struct tally *t, const struct tally_run *run,
+		       const char *context, uint64_t pc, const struct hw_record *hw)
+{
+	struct profile *p = get_profile(t, run->event, run->image, context);
+	size_t before;
+
+	if (!p)
+		return;
+	before = profile_memory(p);
+	rates_add(p, pc + run->bias, hw); /* or there is no memory for it */
+	t->memory += profile_memory(p) - before;
+}
+
+void tally_add_record(struct tally *t, const struct tally_run *run, uint64_t pc,
+		      const struct hw_record *hw)
+{
+	add_record(t, run, "", pc, hw);
+	for (int kind = 0; kind < NR_CONTEXT_KINDS && run->contexts; kind++) {
+		const char *value = run->contexts[kind];
+		const char *context = value ? get_context(t, kind, value) : NULL;
+
+		if (context)
+			add_record(t, run, context, pc, hw);
+	}
 }
 
 void tally_drop(struct tally *t, enum loss loss)

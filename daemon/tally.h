@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "abi/entry.h"
+#include "analysis/hwrecord.h"
 #include "base/hmap.h"
 #include "daemon/images.h"
 #include "daemon/loss.h"
@@ -75,6 +76,13 @@ struct tally_run {
  */
 void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
 	       size_t nr);
+
+/*
+ * Adds what hardware recorded of one sample at pc, which tally_add() counts. Where
+ * there is no memory for it, it is left out.
+ */
+void tally_add_record(struct tally *t, const struct tally_run *run, uint64_t pc,
+		      const struct hw_record *hw);
 
 /* Adds a loss; comm is the command that was sampled, NULL when nobody knows. */
 void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,

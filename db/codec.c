@@ -16,7 +16,9 @@
 
 #include "base/err.h"
 #include "base/varint.h"
+#include "db/codec_records.h"
 #include "db/pack.h"
+#include "db/records.h"
 
 #define MAX_COLUMNS 2
 #define MAX_VARINT  10
@@ -38,6 +40,11 @@ static uint64_t *column(struct count *c, enum profile_kind kind, int i)
 	if (kind == PROFILE_COUNT)
 		return &c->n;
 	return i == 0 ? &c->not_taken : &c->taken;
+}
+
+static bool has_columns(enum profile_kind kind)
+{
+	return kind == PROFILE_COUNT || kind == PROFILE_OUTCOME;
 }
 
 static bool has_value(const struct count *c, enum profile_kind kind)
@@ -74,6 +81,10 @@ int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
 	const struct count *c = profile_sorted(p, &nr);
 	int err;
 
+	if (kind == PROFILE_HISTOGRAM)
+		return codec_encode_records(profile_records(p), out);
+	if (!has_columns(kind))
+		return 0;
 	for (size_t i = 0; i < nr; i++)
 		nr_used += has_value(&c[i], kind);
 	if (!nr_used)
@@ -92,6 +103,10 @@ int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total)
 	const struct count *c = profile_sorted(p, &nr);
 	uint64_t sum = 0;
 
+	if (kind == PROFILE_HISTOGRAM) {
+		*total = profile_records(p) ? records_total(profile_records(p)) : 0;
+		return 0;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		struct count one = c[i];
 
@@ -202,7 +217,9 @@ int codec_decode(const void *blob, size_t size, enum profile_kind kind,
 	size_t body_size;
 	int err;
 
-	if ((unsigned int)kind >= PROFILE_NR_KINDS)
+	if (kind == PROFILE_HISTOGRAM)
+		return codec_decode_records(blob, size, p);
+	if (!has_columns(kind))
 		return -CPI_ECORRUPT;
 	err = pack_get(blob, size, MAX_BODY, &memory, &body, &body_size);
 	if (!err)

@@ -8,7 +8,8 @@
  *	per offset, ascending: the distance from the one before (the first from 0)
  *	then per offset: its values, column by column
  *
- * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken.
+ * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken. A
+ * PROFILE_HISTOGRAM has columns of cells behind the offsets (codec_records.h).
  * cpi-db(5) documents the format; t/fixtures/ holds golden files.
  */
 #ifndef CPI_DB_CODEC_H
@@ -25,6 +26,7 @@
 enum profile_kind {
 	PROFILE_COUNT = 0,
 	PROFILE_OUTCOME = 1,
+	PROFILE_HISTOGRAM = 4, /* hardware's records; 2 and 3 are none */
 	PROFILE_NR_KINDS,
 };
 
@@ -39,7 +41,8 @@ enum profile_kind {
 int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out);
 
 /*
- * The sum of the values that codec_encode() writes. 0, or -EOVERFLOW above
+ * The sum of the values that codec_encode() writes; of PROFILE_HISTOGRAM the number of
+ * records. 0, or -EOVERFLOW above
  * INT64_MAX, which no database can hold.
  */
 int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total);

@@ -7,6 +7,7 @@ db_libdb_a_SOURCES = \
 	db/check.c \
 	db/claim.c db/claim.h \
 	db/codec.c db/codec.h \
+	db/codec_records.c db/codec_records.h \
 	db/context.c db/context.h \
 	db/copy.c db/copy.h \
 	db/copy_rows.c \
@@ -22,6 +23,7 @@ db_libdb_a_SOURCES = \
 	db/places.c db/places.h \
 	db/profile.c db/profile.h \
 	db/query.c db/query.h \
+	db/records.c db/records.h \
 	db/removal.c db/removal.h \
 	db/retain.c db/retain.h db/retain_policy.c \
 	db/rollup.c db/rollup.h \

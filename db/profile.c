@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "db/records.h"
 
 #define MIN_SLOTS 16
 
@@ -30,6 +31,7 @@ struct profile {
 	uint32_t nr_sorted; /* of these, at the front, ascending */
 	uint32_t nr_slots;  /* 0 or a power of two */
 	struct count total;
+	struct records *records; /* NULL while there are none */
 };
 
 struct profile *profile_new(void)
@@ -41,6 +43,7 @@ void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
+	records_free(p->records);
 	free(p->count);
 	free(p->slot);
 	free(p);
@@ -147,7 +150,22 @@ int profile_merge(struct profile *p, const struct profile *from)
 		if (err)
 			return err;
 	}
-	return 0;
+	if (!from->records)
+		return 0;
+	return profile_make_records(p) ? records_merge(p->records, from->records)
+				       : -ENOMEM;
+}
+
+const struct records *profile_records(const struct profile *p)
+{
+	return p->records;
+}
+
+struct records *profile_make_records(struct profile *p)
+{
+	if (!p->records)
+		p->records = records_new();
+	return p->records;
 }
 
 size_t profile_nr(const struct profile *p)
@@ -162,7 +180,9 @@ uint64_t profile_total(const struct profile *p)
 
 size_t profile_memory(const struct profile *p)
 {
-	return sizeof(*p) + p->cap * sizeof(*p->count) + p->nr_slots * sizeof(*p->slot);
+	return sizeof(*p) + p->cap * sizeof(*p->count) +
+	       p->nr_slots * sizeof(*p->slot) +
+	       (p->records ? records_memory(p->records) : 0);
 }
 
 struct count profile_at(const struct profile *p, uint64_t offset)

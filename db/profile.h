@@ -20,6 +20,7 @@ struct count {
 };
 
 struct profile;
+struct records;
 
 struct profile *profile_new(void);    /* NULL when out of memory */
 void profile_free(struct profile *p); /* accepts NULL */
@@ -30,8 +31,15 @@ void profile_free(struct profile *p); /* accepts NULL */
  */
 int profile_add(struct profile *p, const struct count *c);
 
-/* Adds all of from. As profile_add(), but on failure a part may have been added. */
+/* Adds all of from, its records too. On failure a part may have been added. */
 int profile_merge(struct profile *p, const struct profile *from);
+
+/*
+ * What hardware recorded of the samples (db/records.h): NULL where there is nothing;
+ * profile_make_records() makes it then, or returns NULL when out of memory. p's.
+ */
+const struct records *profile_records(const struct profile *p);
+struct records *profile_make_records(struct profile *p);
 
 size_t profile_nr(const struct profile *p);      /* offsets */
 uint64_t profile_total(const struct profile *p); /* Σ n */

@@ -24,8 +24,9 @@ allowed kmod 'abi kmod'
 allowed loader-hook 'abi loader-hook'
 allowed base 'base'
 allowed db 'base db'
-allowed analysis 'analysis base db/profile.h db/model.h'
-allowed daemon 'abi base db daemon kmod/table.h'
+allowed analysis 'analysis base db/profile.h db/model.h db/records.h'
+# Decoders of what hardware records are pure functions of bytes.
+allowed daemon 'abi base db daemon kmod/table.h analysis/hwrecord.h analysis/ibs.h analysis/perffields.h analysis/rates.h analysis/spe.h'
 allowed tools 'tools analysis db base abi/capture.h abi/control.h abi/label.h daemon/elfid.h daemon/session.h'
 
 # Only tools/ and the mains write to stdout, and only mains exit, and what apart.c forks.

@@ -10,11 +10,20 @@ EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py
 dist_check_SCRIPTS += t/0350-tip-traces.t
 QUICK_TESTS += t/0350-tip-traces.t
 
+# Hardware's records, against perf.
+check_PROGRAMS += t/records_dump
+t_records_dump_SOURCES = t/records_dump.c
+t_records_dump_CFLAGS = $(AM_CFLAGS)
+t_records_dump_LDADD = analysis/libanalysis.a base/libbase.a
+EXTRA_DIST += t/records_perf.py
+dist_check_SCRIPTS += t/0351-records-perf.t
+QUICK_TESTS += t/0351-records-perf.t
+
 TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
-	t/0119-cli-over-time.t
+	t/0117-cli-pairs.t t/0118-cli-records.t t/0119-cli-over-time.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0208-cpid-retain.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
@@ -281,3 +290,21 @@ check_PROGRAMS += t/runsdb
 t_runsdb_SOURCES = t/runsdb.c
 t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_runsdb_LDADD = $(t_mkdb_LDADD)
+# Trees and pictures of call stacks.
+CALLS_TESTS = t/0124-cli-tree.t t/0125-cli-flame.t
+EXTRA_DIST += t/browser.py
+dist_check_SCRIPTS += $(CALLS_TESTS)
+QUICK_TESTS += $(CALLS_TESTS)
+
+# Hardware's records in a database.
+check_PROGRAMS += t/recordsdb
+t_recordsdb_SOURCES = t/recordsdb.c
+t_recordsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_recordsdb_LDADD = $(t_mkdb_LDADD)
+
+# Paths from branch histories: t/accuracy/paths.
+check_PROGRAMS += t/accuracy/path_measure
+t_accuracy_path_measure_SOURCES = t/accuracy/path_measure.c
+t_accuracy_path_measure_CFLAGS = $(AM_CFLAGS)
+t_accuracy_path_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
+EXTRA_DIST += t/accuracy/paths t/accuracy/path_program.c

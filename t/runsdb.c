@@ -7,10 +7,16 @@
  * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
  * bytes each in the order of their first appearance. CONTEXT@ ahead of a word,
  * as cgroup=/a@main=5, says whose samples they are.
+ *
+ * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
+ * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and
+ * "?NUMBER" a place that no image has. MARK!A;B=N does not begin where a thread does (a
+ * number). CONTEXT@ is as above, but comm=NAME@ has its stacks alone.
  */
 #include "config.h"
 
 #include <err.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +30,7 @@
 #define MAX_NAMES      4096
 #define MAX_IMAGES     64
 #define MAX_CONTEXTS   16
+#define MAX_FRAMES     64
 
 struct name {
 	int image;
@@ -40,12 +47,20 @@ static struct {
 	int nr_contexts;
 	struct store *store;
 	uint64_t now_ns, seq;
+	struct stack_tree *tree[MAX_CONTEXTS]; /* of the line that is read, or NULL */
 } m;
 
 static void check(int error, const char *what)
 {
 	if (error)
 		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
+}
+
+static enum image_kind kind_of(const char *name)
+{
+	if (!strcmp(name, "jit"))
+		return IMAGE_JIT;
+	return strcmp(name, "idle") ? IMAGE_MODULE : IMAGE_IDLE;
 }
 
 static int find_image(const char *name)
@@ -58,7 +73,7 @@ static int find_image(const char *name)
 		errx(EXIT_FAILURE, "more than %d images", MAX_IMAGES);
 	if (i == m.nr_images) {
 		m.image_name[i] = strdup(name);
-		m.image[i] = (struct image_desc){ .kind = IMAGE_MODULE,
+		m.image[i] = (struct image_desc){ .kind = kind_of(name),
 						  .name = m.image_name[i],
 						  .build_id = { 0x10, i },
 						  .build_id_size = 2 };
@@ -133,13 +148,100 @@ static void add_count(char *word, int context, profiles all)
 		add_to(all, context, image, &c);
 }
 
+/* "image:procedure" or "?number" */
+static struct stack_frame frame_of(char *word)
+{
+	char *colon = strchr(word, ':');
+	int image;
+
+	if (*word == '?') /* the number behind all images' */
+		return (struct stack_frame){ MAX_IMAGES, strtoull(word + 1, NULL, 0) };
+	if (colon)
+		*colon = '\0';
+	image = find_image(colon ? word : "prog");
+	return (struct stack_frame){ image, (uint64_t)find_name(image, colon ? colon + 1
+									     : word) *
+						    PROCEDURE_SIZE };
+}
+
+/* "mark!outer;inner=n" */
+static void add_stack(char *word, int context)
+{
+	struct stack_frame frame[MAX_FRAMES];
+	char *equals = strchr(word, '='), *bang = strchr(word, '!');
+	enum stack_mark mark = STACK_ENDED;
+	size_t nr = 0;
+
+	if (!equals)
+		errx(EXIT_FAILURE, "%s: no number", word);
+	*equals = '\0';
+	if (bang) {
+		mark = strtoul(word, NULL, 10);
+		word = bang + 1;
+	}
+	for (char *end; *word; word = end) { /* the leaf is to be first */
+		end = word + strcspn(word, ";");
+		if (*end)
+			*end++ = '\0';
+		if (nr == MAX_FRAMES)
+			errx(EXIT_FAILURE, "more than %d frames", MAX_FRAMES);
+		frame[MAX_FRAMES - ++nr] = frame_of(word);
+	}
+	if (!m.tree[context])
+		m.tree[context] = stack_tree_new(STACK_MAX_NODES);
+	check(stack_tree_add(m.tree[context], &frame[MAX_FRAMES - nr], nr, mark,
+			     strtoull(equals + 1, NULL, 10)),
+	      "stack");
+}
+
 static void add_word(char *word, profiles all)
 {
 	char *at = strchr(word, '@');
+	int context = 0;
 
-	if (at)
-		*at++ = '\0';
-	add_count(at ? at : word, at ? find_context(word) : 0, all);
+	if (at) {
+		*at = '\0';
+		context = find_context(word);
+		word = at + 1;
+	}
+	if (strchr(word, ';'))
+		add_stack(word, context);
+	else
+		add_count(word, context, all);
+}
+
+/* A sample is in the tree of all, or in that of its command. */
+static bool counts(const char *context)
+{
+	return !*context || !strncmp(context, "comm=", 5);
+}
+
+static void make_stacks(struct flush_stream *stream, struct flush_tree *tree,
+			const struct image_desc **image, struct flush_stacks *out)
+{
+	*out = (struct flush_stacks){ .streams = stream,
+				      .nr_streams = 1,
+				      .trees = tree,
+				      .images = image,
+				      .nr_images = MAX_IMAGES + 1 };
+	for (int i = 0; i < m.nr_contexts; i++) {
+		if (!m.tree[i])
+			continue;
+		tree[out->nr_trees++] =
+			(struct flush_tree){ 0, m.context[i], m.tree[i] };
+		if (counts(m.context[i]))
+			stream->received += stack_tree_total(m.tree[i]);
+	}
+	for (int i = 0; i < m.nr_images; i++)
+		image[i] = &m.image[i];
+}
+
+static void forget_stacks(void)
+{
+	for (int i = 0; i < m.nr_contexts; i++) {
+		stack_tree_free(m.tree[i]);
+		m.tree[i] = NULL;
+	}
 }
 
 static size_t make_symbols(struct flush_symbol *out)
@@ -160,6 +262,10 @@ static void store_line(char *line)
 	profiles all = { { NULL } };
 	struct flush_stream stream = { .desc = { "cpu-clock", "perf", "", "ns", 0,
 						 LANDING_HEAD } };
+	struct flush_stream stacks_stream = { 0 };
+	const struct image_desc *images[MAX_IMAGES + 1] = { NULL };
+	struct flush_tree trees[MAX_CONTEXTS];
+	struct flush_stacks stacks;
 	struct flush f = { .seq = ++m.seq,
 			   .from_ns = m.now_ns,
 			   .streams = &stream,
@@ -187,7 +293,12 @@ static void store_line(char *line)
 						m.context[i / MAX_IMAGES], p };
 	}
 	f.nr_symbols = make_symbols(symbols);
+	stacks_stream.desc = stream.desc;
+	make_stacks(&stacks_stream, trees, images, &stacks);
+	if (stacks.nr_trees)
+		f.stacks = &stacks;
 	check(store_flush(m.store, &f), "flush");
+	forget_stacks();
 	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++)
 		profile_free(all[i / MAX_IMAGES][i % MAX_IMAGES]);
 }

@@ -70,6 +70,8 @@ struct cmd_options {
 	int normalize;
 	double fdr, threshold; /* which is in percent */
 	const char *history;
+	/* tree and its kin */
+	bool inverted, commands, icicle, children;
 	/* cat */
 	bool intervals, call_stacks, check;
 	/* record */
@@ -190,8 +192,9 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label,
-	cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_help;
+	cmd_hot, cmd_records, cmd_tree, cmd_callers, cmd_callees, cmd_flame, cmd_top,
+	cmd_cfg, cmd_stats, cmd_diff, cmd_epoch, cmd_flush, cmd_label, cmd_rate,
+	cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_pairs, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -4,11 +4,35 @@
  */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/cmd.h"
 #include "tools/prof.h"
+#include "tools/prof_children.h"
 #include "tools/prof_time.h"
+
+static int run_children(struct cmd_context *ctx)
+{
+	const struct cmd_options *o = &ctx->opt;
+	const char *key = o->sort;
+
+	if (o->combine || o->over_time || o->svg)
+		return cmd_usage_error(ctx->cmd, "--children is of stacks: not with "
+						 "--combine, --over-time or --svg");
+	if (o->by != BY_PROCEDURE && o->by != BY_IMAGE)
+		return cmd_usage_error(ctx->cmd, "--children goes with --by=procedure "
+						 "and --by=image");
+	if (o->by == BY_IMAGE && (o->procedure || o->inlines))
+		return cmd_usage_error(ctx->cmd, "--procedure and --inlines go with "
+						 "--by=procedure");
+	if (key && strcmp(key, "time") && strcmp(key, "self") &&
+	    strcmp(key, "procedure") && strcmp(key, "image"))
+		return cmd_usage_error(ctx->cmd, "--children is sorted by time, self, "
+						 "procedure or image");
+	return prof_children(ctx);
+}
 
 static int run(struct cmd_context *ctx)
 {
@@ -17,6 +41,8 @@ static int run(struct cmd_context *ctx)
 	struct prof p;
 	int err;
 
+	if (ctx->opt.children)
+		return run_children(ctx);
 	if (prof_check_by(ctx))
 		return EXIT_USAGE;
 	if (ctx->opt.procedure && no_procedures)
@@ -55,6 +81,8 @@ static const struct opt opts[] = {
 	    procedure),
 	OPT("inlines", 'i', NULL, "tell inlined functions from their procedures",
 	    OPT_FLAG, inlines),
+	OPT("children", 0, NULL, "with what procedures call, from call stacks",
+	    OPT_FLAG, children),
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
 	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
 	    combine),

@@ -11,64 +11,15 @@
 #include <string.h>
 
 #include "analysis/tip.h"
-#include "analysis/trace.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/cmd.h"
 #include "tools/json.h"
 #include "tools/out.h"
 #include "tools/table.h"
-#include "tools/unpack.h"
+#include "tools/tracefile.h"
 
-#define PIECE        (1 << 16)
 #define DEFAULT_ROWS 20
-
-/* Of a file's pieces; the first says what it is. */
-static int read_pieces(struct unpack *u, const char *path, struct tip *t,
-		       struct trace **tr)
-{
-	char *piece = malloc(PIECE);
-	int err = piece ? 0 : -ENOMEM;
-	ssize_t n;
-
-	while (!err && (n = unpack_read(u, piece, PIECE)) != 0) {
-		err = n < 0 ? (int)n : 0;
-		if (!err && !*tr && trace_new(piece, n, t, tr)) {
-			log_err("%s: no pipeline trace: Kanata, O3PipeView and records "
-				"of 64 bytes are known, plain or packed with gzip or "
-				"zstd",
-				path);
-			free(piece);
-			return -CPI_EFORMAT;
-		}
-		if (!err)
-			err = trace_feed(*tr, piece, n);
-	}
-	if (!err && *tr)
-		err = trace_end(*tr);
-	if (err)
-		log_err("%s: %s %" PRIu64 ": %s", path,
-			*tr && !strcmp(trace_name(*tr), "tokens") ? "record" : "line",
-			*tr ? trace_where(*tr) : 0, err_str(err));
-	free(piece);
-	return err;
-}
-
-static int read_trace(const char *path, struct tip *t)
-{
-	struct trace *tr = NULL;
-	struct unpack *u;
-	int err = unpack_open(path, &u);
-
-	if (err) {
-		log_err("%s: %s", path, err_str(err));
-		return err;
-	}
-	err = read_pieces(u, path, t, &tr);
-	trace_free(tr);
-	unpack_close(u);
-	return err;
-}
 
 /* Whether the trace tells what a policy needs. */
 static bool knows(const struct tip_result *r, int policy)
@@ -256,7 +207,7 @@ static int run(struct cmd_context *ctx)
 	};
 	struct tip_result result;
 	struct tip *t = tip_new(&sampling);
-	int err = t ? read_trace(ctx->args[0], t) : -ENOMEM;
+	int err = t ? trace_file_read(ctx->args[0], t, NULL) : -ENOMEM;
 
 	if (!err) {
 		err = tip_end(t, &result);

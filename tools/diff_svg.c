@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "tools/diff.h"
 #include "tools/text.h"
+#include "tools/xml.h"
 
 #define DEFAULT_ROWS 40
 #define ROW_HEIGHT   20
@@ -18,25 +19,6 @@
 #define BAR_WIDTH    480
 #define TOP          48
 #define NAME_LENGTH  56
-
-/* A name that others chose, as XML's text. */
-static void put_escaped(struct buf *b, const char *name)
-{
-	struct buf clean = { 0 };
-
-	text_put_clean(&clean, name ? name : "?");
-	for (const char *s = buf_str(&clean); *s; s++) {
-		if (*s == '&')
-			buf_puts(b, "&amp;");
-		else if (*s == '<')
-			buf_puts(b, "&lt;");
-		else if (*s == '>')
-			buf_puts(b, "&gt;");
-		else
-			buf_putc(b, *s);
-	}
-	buf_fini(&clean);
-}
 
 static const char *name_of(const struct matrix_row *row)
 {
@@ -56,7 +38,7 @@ static void put_name(struct buf *b, const struct matrix_row *row)
 	if (length >= sizeof(part))
 		length = sizeof(part) - 1;
 	snprintf(part, sizeof(part), "%.*s", (int)length, name ? name : "");
-	put_escaped(b, part);
+	xml_put(b, part);
 	if (row->file)
 		buf_printf(b, ":%d", row->line);
 }
@@ -80,10 +62,10 @@ static void put_row(struct buf *b, const struct diff *d, const struct diff_row *
 	const double least = fmin(before, after) * scale;
 
 	buf_printf(b, "<g><title>");
-	put_escaped(b, name_of(r->row));
+	xml_put(b, name_of(r->row));
 	if (r->row->image) {
 		buf_puts(b, " in ");
-		put_escaped(b, r->row->image);
+		xml_put(b, r->row->image);
 	}
 	buf_printf(b, ": %.2f%% to %.2f%%", before, after);
 	if (diff_verdict(r))
@@ -119,9 +101,9 @@ int diff_print_svg(const struct diff *d)
 		   " height=\"%zu\" font-family=\"sans-serif\" font-size=\"12\">\n",
 		   NAME_WIDTH + BAR_WIDTH + 80, TOP + (nr + 1) * ROW_HEIGHT);
 	buf_puts(&b, "<text x=\"8\" y=\"20\" font-size=\"14\">");
-	put_escaped(&b, d->spec[0]);
+	xml_put(&b, d->spec[0]);
 	buf_puts(&b, " to ");
-	put_escaped(&b, d->spec[1]);
+	xml_put(&b, d->spec[1]);
 	buf_puts(&b,
 		 ": percent of all time</text>\n<text x=\"8\" y=\"38\" fill=\"#555\">"
 		 "red came, blue went; pale: no more than chance explains</text>\n");

@@ -132,9 +132,10 @@ static int init(struct explainer *x, struct listing *l)
 		return err;
 	x->streams = calloc(nr + 1, sizeof(*x->streams));
 	x->events = calloc(nr + 1, sizeof(*x->events));
+	x->records = calloc(nr + 1, sizeof(struct profile *));
 	x->profile = calloc(nr + 1, sizeof(struct profile *));
 	x->none = profile_new();
-	if (!x->streams || !x->events || !x->profile || !x->none)
+	if (!x->streams || !x->events || !x->records || !x->profile || !x->none)
 		return -ENOMEM;
 	err = open_isa(x, machine_of(select_newest(&l->sel)->arch));
 	return err == -CPI_EFORMAT ? 0 : err;
@@ -157,6 +158,7 @@ static void fini(struct explainer *x)
 	buf_fini(&x->samples);
 	free(x->streams);
 	free(x->events);
+	free(x->records);
 	free(x->profile);
 	profile_free(x->none);
 	isa_close(x->isa);
@@ -295,6 +297,15 @@ static void add_events(struct explainer *x, struct explain_input *in)
 	}
 }
 
+static void add_records(struct explainer *x, struct explain_input *in)
+{
+	in->records = x->records;
+	for (size_t i = 0; i < x->l->sel.streams.nr; i++) {
+		if (x->profile[i] && profile_records(x->profile[i]))
+			x->records[in->nr_records++] = x->profile[i];
+	}
+}
+
 int explainer_explain(struct explainer *x, struct image *im,
 		      const struct symbol *procedure, struct explained **out)
 {
@@ -318,6 +329,7 @@ int explainer_explain(struct explainer *x, struct image *im,
 	if (err)
 		return err;
 	add_events(x, &in);
+	add_records(x, &in);
 	in.isa = x->isa;
 	err = explain_procedure(&in, &x->arena, out);
 	if (debug.len)

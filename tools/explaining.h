@@ -64,11 +64,12 @@ struct explainer {
 	struct arena arena; /* the explanation's */
 	struct explain_stream *streams;
 	struct explain_event *events;
-	struct profile **profile; /* by stream of the selection: of the image */
-	struct profile *none;     /* where nothing measures time */
-	struct query_image image; /* whose they are; name is owned */
-	struct buf samples;       /* struct explain_sample, ascending; of the image */
-	size_t turn;              /* of the newest explanation */
+	const struct profile **records; /* those of profile that have any */
+	struct profile **profile;       /* by stream of the selection: of the image */
+	struct profile *none;           /* where nothing measures time */
+	struct query_image image;       /* whose they are; name is owned */
+	struct buf samples; /* struct explain_sample, ascending; of the image */
+	size_t turn;        /* of the newest explanation */
 	struct explanation found;
 };
 

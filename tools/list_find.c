@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "tools/list.h"
 #include "tools/nearest.h"
+#include "tools/procname.h"
 #include "tools/progress.h"
 
 #define BLIND_BYTES  4096 /* what 0xOFFSET shows where no symbol is */
@@ -62,14 +63,6 @@ static int add_symbol(struct find *f, const struct query_image *image,
 	return add_place(f, image, PLACE_PROCEDURE, s->start, s->end, s->name);
 }
 
-static bool is_named(const struct symbol *s, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strcmp(s->name, name) || !strcmp(s->raw, name) ||
-	       (!strncmp(s->name, name, len) && s->name[len] == '(');
-}
-
 static int add_named(struct find *f, const struct query_image *image, struct image *im)
 {
 	const struct symbol *const *symbols;
@@ -85,7 +78,8 @@ static int add_named(struct find *f, const struct query_image *image, struct ima
 	symbols = image_symbols(im, &nr);
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (is_named(symbols[i], f->name))
+		if (!strcmp(symbols[i]->raw, f->name) ||
+		    procname_is(symbols[i]->name, f->name))
 			err = add_symbol(f, image, symbols[i]);
 	}
 	return err;
@@ -190,18 +184,6 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	struct find *f = ctx;
 
 	progress_update(&f->progress, done, all);
-}
-
-/* Where a ':' ends an image in "IMAGE:NAME"; C++'s "::" ends none. */
-static const char *image_end(const char *proc)
-{
-	for (const char *p = proc; (p = strchr(p, ':')); p++) {
-		if (p[1] == ':')
-			p++;
-		else if (p > proc && p[1])
-			return p;
-	}
-	return NULL;
 }
 
 static int search(struct listing *l, const char *name, const char *image)
@@ -315,7 +297,7 @@ static int failed_none(struct listing *l, const char *proc)
 
 int list_find(struct listing *l, const char *proc)
 {
-	const char *colon = l->ctx->opt.image ? NULL : image_end(proc);
+	const char *colon = l->ctx->opt.image ? NULL : procname_image_end(proc);
 	char *image, *glob;
 	int err = 0;
 

@@ -11,20 +11,28 @@ tools_libtools_a_SOURCES = \
 	tools/calc_json.c \
 	tools/cat_stacks.c tools/cat_stacks.h \
 	tools/calc_print.c \
+	tools/calls.c tools/calls.h \
+	tools/calls_find.c \
+	tools/calls_print.c \
 	tools/cfg_dot.c tools/cfg_dot.h \
 	tools/cmd_calc.c \
+	tools/cmd_callees.c \
+	tools/cmd_callers.c \
 	tools/cmd_cat.c \
 	tools/cmd_cfg.c \
 	tools/cmd_diff.c \
 	tools/cmd_epoch.c \
+	tools/cmd_flame.c \
 	tools/cmd_flush.c \
 	tools/cmd_help.c \
 	tools/cmd_hot.c \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
+	tools/cmd_pairs.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
+	tools/cmd_records.c \
 	tools/cmd_register.c \
 	tools/cmd_stalls.c \
 	tools/cmd_stats.c \
@@ -32,6 +40,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_sum.c \
 	tools/cmd_tip.c \
 	tools/cmd_top.c \
+	tools/cmd_tree.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
 	tools/diff.c tools/diff.h \
@@ -46,6 +55,9 @@ tools_libtools_a_SOURCES = \
 	tools/explaining.c tools/explaining.h \
 	tools/explaining_each.c \
 	tools/explaining_text.c \
+	tools/flame.c tools/flame.h \
+	tools/flame_diff.c tools/flame_diff.h \
+	tools/frames.c tools/frames.h \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
 	tools/inlined.c tools/inlined.h \
@@ -60,13 +72,19 @@ tools_libtools_a_SOURCES = \
 	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
+	tools/picture.c tools/picture.h \
+	tools/procname.c tools/procname.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
+	tools/prof_children.c tools/prof_children.h \
 	tools/prof_print.c \
 	tools/prof_rows.c tools/prof_rows.h \
 	tools/prof_svg.c \
 	tools/prof_time.c tools/prof_time.h \
 	tools/progress.c tools/progress.h \
 	tools/ranking.c tools/ranking.h \
+	tools/records.h tools/records_find.c \
+	tools/records_json.c \
+	tools/records_print.c \
 	tools/remote.c tools/remote.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
@@ -90,6 +108,27 @@ tools_libtools_a_SOURCES = \
 	tools/top_screen.c tools/top_screen.h \
 	tools/unpack.c tools/unpack.h \
 	tools/whom.c tools/whom.h
+	tools/tracefile.c tools/tracefile.h \
+	tools/tree.c tools/tree.h \
+	tools/tree_print.c \
+	tools/unpack.c tools/unpack.h \
+	tools/whom.c tools/whom.h \
+	tools/xml.c tools/xml.h
+nodist_tools_libtools_a_SOURCES = tools/flame_parts.h
+EXTRA_DIST += tools/flame.css tools/flame.js
+BUILT_SOURCES += tools/flame_parts.h
+CLEANFILES += tools/flame_parts.h
+
+# The picture's style and script as C strings.
+tools/flame_parts.h: tools/flame.css tools/flame.js
+	$(AM_V_GEN)$(MKDIR_P) tools && \
+	for part in css js; do \
+		echo "static const char flame_$$part[] ="; \
+		sed -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/tools/flame.$$part; \
+		echo ';'; \
+	done > $@.tmp && mv $@.tmp $@
+tools/libtools_a-flame.$(OBJEXT): tools/flame_parts.h
+
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \

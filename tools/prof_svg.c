@@ -4,17 +4,14 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "tools/picture.h"
 #include "tools/prof_time.h"
-#include "tools/text.h"
+#include "tools/xml.h"
 
 #define NR_LINES 8
 #define WIDTH    900.0
@@ -35,16 +32,6 @@ static double x_of(const struct prof *p, double bucket)
 static double y_of(double value, double max)
 {
 	return TOP + HEIGHT * (1 - value / max);
-}
-
-static void put_escaped(struct buf *out, const char *s)
-{
-	for (uint32_t c; (c = text_next(&s));) {
-		if (c == '<' || c == '>' || c == '&' || c == '"')
-			buf_printf(out, "&#%u;", c);
-		else
-			text_put(out, text_is_control(c) ? '?' : c);
-	}
 }
 
 /* 1, 2 or 5 times a power of ten, of which about five make max. */
@@ -108,10 +95,10 @@ static void put_line(const struct prof *p, const struct prof_row *row, size_t nr
 		   "\"/>\n<path d=\"M%.1f %.1fh20\" stroke-width=\"3\" stroke=\"%s\"/>"
 		   "<text x=\"%.1f\" y=\"%.1f\">",
 		   LEFT, y - 4, colors[nr], LEFT + 28, y);
-	put_escaped(out, row->procedure ? row->procedure : row->whom ? row->whom : "");
+	xml_put(out, row->procedure ? row->procedure : row->whom ? row->whom : "");
 	if (row->image_name) {
 		buf_puts(out, " ");
-		put_escaped(out, row->image_name);
+		xml_put(out, row->image_name);
 	}
 	buf_puts(out, "</text>\n");
 }
@@ -138,7 +125,7 @@ int prof_write_svg(const struct prof *p, const char *path)
 	struct buf out = { 0 };
 	double max;
 	size_t nr = choose_rows(p, rows, &max);
-	int fd = -1, err;
+	int err;
 
 	max = max > 0 ? max : 1;
 	buf_printf(&out,
@@ -151,16 +138,10 @@ int prof_write_svg(const struct prof *p, const char *path)
 		put_line(p, rows[i], i, max, &out);
 	buf_puts(&out, "</svg>\n");
 	err = out.err;
-	if (!err)
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (!err && fd < 0)
-		err = -errno;
-	if (!err)
-		err = file_write(fd, out.data, out.len);
-	if (fd >= 0 && close(fd) < 0 && !err)
-		err = -errno;
 	if (err)
 		log_err("prof: %s: %s", path, err_str(err));
+	else
+		err = picture_write(path, &out);
 	buf_fini(&out);
 	return err;
 }

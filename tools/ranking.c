@@ -65,7 +65,7 @@ static void put_source(const struct spot *spot, struct table *t)
 	free(text);
 }
 
-static void put_place(const struct spot *spot, struct table *t)
+void ranking_put_place(const struct spot *spot, struct table *t)
 {
 	table_hex(t, spot->address);
 	table_hex(t, spot->offset);
@@ -132,7 +132,7 @@ static int print_spots(struct ranking *r)
 
 		table_color(t, out_heat(percent));
 		kind->cells(t, &spot[i], percent, text);
-		put_place(&spot[i], t);
+		ranking_put_place(&spot[i], t);
 	}
 	err = print(r->x, t, kind->name);
 	table_free(t);

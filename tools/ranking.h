@@ -53,6 +53,9 @@ extern const struct opt ranking_opts[];
 int ranking_locate(const struct ranking *r, int insn, uint64_t offset,
 		   struct spot *spot);
 
+/* Fills the columns of RANKING_PLACE. */
+void ranking_put_place(const struct spot *spot, struct table *t);
+
 /* All of it, for explainer_run(). */
 int ranking_run(struct explainer *x, const struct ranking_kind *kind);
 

@@ -23,6 +23,7 @@ static void spot_fini(struct spot *s)
 	free(s->file);
 	free(s->reasons);
 	free(s->culprits);
+	records_free(s->records);
 }
 
 static struct spot *all_spots(const struct spots *s, size_t *nr)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "db/records.h"
 
 #define SPOTS_MAX     100000 /* of --limit */
 #define SPOTS_DEFAULT 20
@@ -28,6 +29,9 @@ struct spot {
 	/* Of a stall. */
 	bool dynamic;
 	char *reasons, *culprits;
+	/* Of hardware's records: those of its offset, by one event. */
+	struct records *records;
+	size_t event;
 };
 
 struct spots {

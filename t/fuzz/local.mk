@@ -16,7 +16,8 @@ QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 check_PROGRAMS += t/fuzz/fuzz_codec
-t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/pack.c db/profile.c $(FUZZ_BASE)
+t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/codec_records.c \
+	db/pack.c db/profile.c db/records.c $(FUZZ_BASE)
 t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
@@ -72,6 +73,12 @@ t_fuzz_fuzz_statement_SOURCES = t/fuzz/fuzz_statement.c daemon/statement.c $(FUZ
 t_fuzz_fuzz_statement_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_statement_LDFLAGS = $(FUZZ_LINK)
 
+check_PROGRAMS += t/fuzz/fuzz_records
+t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c analysis/ibs.c analysis/ibs_text.c \
+	analysis/perffields.c analysis/spe.c analysis/spe_record.c analysis/spe_text.c \
+	$(FUZZ_BASE)
+t_fuzz_fuzz_records_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_records_LDFLAGS = $(FUZZ_LINK)
 # libunwind, too, is not ours to look into.
 if UNWIND
 check_PROGRAMS += t/fuzz/fuzz_unwind

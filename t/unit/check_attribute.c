@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "db/records.h"
 #include "t/bench/crowd.h"
 #include "t/unit/unit.h"
 
@@ -210,6 +211,67 @@ START_TEST(a_run_counts_what_its_entries_count_one_by_one)
 }
 END_TEST
 
+/* ---- what hardware recorded ---- */
+
+static void check_records(const struct tally_profile *p)
+{
+	const struct records *records = profile_records(p->profile);
+	const struct count *count;
+	size_t nr;
+
+	ck_assert_ptr_nonnull(records);
+	count = profile_sorted(p->profile, &nr);
+	ck_assert_uint_eq(records_nr(records), nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct records_row row = records_at(records, count[i].offset);
+
+		ck_assert_uint_eq(records_cell(&row, RECORDS_KNOWN, RECORD_ANY),
+				  count[i].n);
+		ck_assert_uint_eq(records_cell(&row, RECORDS_SEEN, RECORD_RETIRED),
+				  count[i].n);
+	}
+}
+
+START_TEST(records_are_kept_where_their_samples_are_counted)
+{
+	static struct batch_record records[NR_ENTRIES];
+	struct cpi_entry entries[NR_ENTRIES];
+	struct batch batch = { .from_ns = 300,
+			       .to_ns = 400,
+			       .entries = entries,
+			       .nr = NR_ENTRIES,
+			       .records = records,
+			       .nr_records = NR_ENTRIES };
+	struct hnode *n, *next;
+	struct crowd c;
+	size_t memory;
+
+	crowd_open(&c, 1, 3, unit_seed());
+	c.a.by = _i ? ALL_KINDS : 0;
+	for (uint64_t when = 0; when < 400; when++)
+		happen(&c, when);
+	make_entries(&c, entries, false);
+	for (size_t i = 0; i < NR_ENTRIES; i++) {
+		records[i].entry = entries[i];
+		records[i].entry.word1 &= UINT32_MAX;
+		entries[i].word1 = records[i].entry.word1 | 1ULL << CPI_COUNT_SHIFT;
+		hw_tell(&records[i].hw, HW_RETIRED, true);
+	}
+	attribute_batch(&c.a, &batch);
+	ck_assert_uint_eq(tally_total(c.a.tally), NR_ENTRIES);
+	ck_assert_uint_gt(tally_kept(c.a.tally), 0);
+	memory = sizeof(struct tally);
+	hmap_for_each (&c.a.tally->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		check_records(p);
+		memory += profile_memory(p->profile);
+	}
+	ck_assert_uint_ge(tally_memory(c.a.tally), memory);
+	crowd_close(&c);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("attribute");
@@ -219,6 +281,7 @@ static Suite *make_suite(void)
 			    0, 2);
 	tcase_add_loop_test(tc, a_run_counts_what_its_entries_count_one_by_one, 0,
 			    NR(batches));
+	tcase_add_loop_test(tc, records_are_kept_where_their_samples_are_counted, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -518,6 +518,34 @@ START_TEST(events_acquit_what_did_not_happen)
 }
 END_TEST
 
+/* The store at 34 waits for the load at 1c; no measure of it, one with misses, without.
+ */
+START_TEST(records_of_hardware_decide)
+{
+	uint64_t known[MAX_INSNS] = { 0 }, seen[MAX_INSNS] = { 0 };
+	const struct blame_measure measure = { BLAME_DCACHE, known, seen };
+	const int load = at_9800(0x1c);
+	const struct stall *s;
+	struct procedure p;
+
+	make_figure2(&p);
+	p.in.measure = &measure;
+	p.in.nr_measures = 1;
+	known[load] = 29;
+	find(&p);
+	ck_assert(accuses(dynamic_stall(&p, at_9800(0x34)), BLAME_DCACHE, load));
+	known[load] = 30;
+	find(&p);
+	ck_assert(!accuses(dynamic_stall(&p, at_9800(0x34)), BLAME_DCACHE, load));
+	seen[load] = 15;
+	find(&p);
+	s = dynamic_stall(&p, at_9800(0x34));
+	ck_assert_int_eq(s->culprit[0].reason, BLAME_DCACHE);
+	ck_assert_int_eq(s->culprit[0].insn, load);
+	arena_fini(&p.arena);
+}
+END_TEST
+
 START_TEST(summaries_add_up)
 {
 	struct blame_summary sum = { 0 };
@@ -564,6 +592,7 @@ static Suite *blame_suite(void)
 	tcase_add_test(tc, writers_are_those_of_the_frequent_paths);
 	tcase_add_test(tc, deferred_samples_are_outside);
 	tcase_add_test(tc, events_acquit_what_did_not_happen);
+	tcase_add_test(tc, records_of_hardware_decide);
 	tcase_add_test(tc, summaries_add_up);
 	tcase_add_test(tc, reasons_have_names);
 	suite_add_tcase(s, tc);

@@ -66,7 +66,8 @@ t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_query t/unit/check_retain t/unit/check_stacks t/unit/check_stacktree
+	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_stacks \
+	t/unit/check_stacktree
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += $(DB_UNIT)
@@ -75,6 +76,8 @@ EXTRA_DIST += t/unit/dbtest.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_records_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_records_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_codec_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_codec_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_stacks_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -87,8 +90,8 @@ COLLECT_UNIT = t/unit/check_attribute t/unit/check_collect t/unit/check_jit \
 	t/unit/check_jitmap t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
-COLLECT_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS) \
-	$(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS)
+COLLECT_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) \
+	$(SQLITE_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS) -lm
 t_unit_check_attribute_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
@@ -236,6 +239,14 @@ UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \
 	t/unit/check_shape t/unit/check_similar t/unit/check_spread
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
+check_PROGRAMS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+QUICK_TESTS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+t_unit_check_paths_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_paths_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_pairs_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_pairs_LDADD = $(UNIT_RUNS_LDADD)
+t_unit_check_rates_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_rates_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) -lm
 UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
 t_unit_check_compare_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_compare_LDADD = $(UNIT_RUNS_LDADD)
@@ -247,3 +258,28 @@ t_unit_check_similar_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_similar_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
+# Hardware's records.
+RECORDS_UNIT = t/unit/check_hwevent t/unit/check_ibs t/unit/check_perffields \
+	t/unit/check_sample t/unit/check_spe
+check_PROGRAMS += $(RECORDS_UNIT)
+QUICK_TESTS += $(RECORDS_UNIT)
+RECORDS_UNIT_LDADD = analysis/libanalysis.a $(UNIT_LDADD)
+t_unit_check_hwevent_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_hwevent_LDADD = $(COLLECT_LDADD)
+t_unit_check_sample_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_sample_LDADD = $(COLLECT_LDADD)
+t_unit_check_ibs_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_ibs_LDADD = $(RECORDS_UNIT_LDADD)
+t_unit_check_perffields_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_perffields_LDADD = $(RECORDS_UNIT_LDADD)
+t_unit_check_spe_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_spe_LDADD = $(RECORDS_UNIT_LDADD)
+# Call stacks as trees.
+check_PROGRAMS += t/unit/check_calltree
+QUICK_TESTS += t/unit/check_calltree
+t_unit_check_calltree_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_calltree_LDADD = $(UNIT_ANALYSIS_LDADD)
+check_PROGRAMS += t/unit/check_frames
+QUICK_TESTS += t/unit/check_frames
+t_unit_check_frames_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_frames_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perffields.h - what perf itself says of a sample: PEBS's data, in the kernel's words
+ */
+#ifndef CPI_ANALYSIS_PERFFIELDS_H
+#define CPI_ANALYSIS_PERFFIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/hwrecord.h"
+#include "base/buf.h"
+
+/* What PERF_SAMPLE_WEIGHT_STRUCT has three of, and PERF_SAMPLE_WEIGHT one. */
+struct perf_weights {
+	uint32_t memory; /* cycles of a load's access */
+	uint16_t issue;  /* from its dispatch to its completion */
+	uint16_t retire; /* since what retired before it */
+};
+
+struct perf_weights perf_weights_split(uint64_t word, bool is_struct);
+
+/* A sample's fields; what has is not set for was not asked for. */
+struct perf_fields {
+	uint64_t has; /* PERF_SAMPLE_* of what follows: IP, ADDR, PHYS_ADDR, … */
+	uint64_t ip, addr, phys_addr;
+	uint64_t weight;   /* of WEIGHT or WEIGHT_STRUCT */
+	uint64_t data_src; /* of DATA_SRC */
+	bool exact_ip;     /* PERF_RECORD_MISC_EXACT_IP: ip is the instruction's own */
+	bool tells_retire; /* whether 0 in the third weight is a latency */
+};
+
+/* Precise samples are of retired instructions. A weight of 0 is none, but for those. */
+void perf_fields_record(const struct perf_fields *f, struct hw_record *out);
+
+/* Appends a PERF_SAMPLE_DATA_SRC in the words of perf script -F data_src. */
+void perf_data_src_text(uint64_t data_src, struct buf *out);
+
+#endif

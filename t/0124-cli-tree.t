@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Trees of call stacks whose every count is known.
+. "$srcdir/t/tap.sh"
+
+CPI_DB=stacks.db
+export CPI_DB
+cat >table <<'END'
+one 10 10000 alpha=20 main;alpha=200 main;alpha;beta=150 comm=gcc@main;gamma=100 comm=gcc@main;gamma;main;delta=30 1!beta;gamma=7 main;?1=9 idle:idle;idle:hlt=55 jit:foo;alpha=3 main;tiny=1
+two 10 20000 alpha=20 main;alpha=50
+END
+"$builddir/t/runsdb" stacks.db <table || bail "no database"
+echo "none 10 10000 alpha=20" | "$builddir/t/runsdb" flat.db || bail "no second database"
+
+# rows COMMAND...: samples, self samples, depth, procedure of each row.
+rows()
+{
+	"$@" --format=csv | cut -d, -f1,4,8,9 | sed 1d | tr '\n' ' '
+}
+
+plan 33
+
+is "$(rows cpi tree --epoch one)" \
+	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,0,3,main 30,30,4,delta 9,9,2,[map_gap] 1,,2,(1 more) 7,0,1,[limit] 7,0,2,beta 7,7,3,gamma 3,0,1,foo 3,3,2,alpha " \
+	"from the outside in; what is below the threshold is one row"
+is "$(rows cpi tree --epoch one --threshold 0.01 | grep -o '[0-9,]*tiny')" "1,1,2,tiny" \
+	"or is there with a lower one"
+is "$(rows cpi tree --epoch one --threshold 50)" \
+	"490,0,1,main 350,200,2,alpha 150,,3,(1 more) 140,,2,(3 more) 10,,1,(2 more) " \
+	"a higher one leaves more out, and counts it"
+is "$(rows cpi tree --epoch one --inverted --threshold 5)" \
+	"203,,1,alpha 200,,2,main 3,,2,(1 more) 150,,1,beta 150,,2,alpha 150,,3,main 107,,1,gamma 100,,2,main 7,,2,(1 more) 30,,1,delta 30,,2,main 30,,3,gamma 30,,4,main 10,,1,(2 more) " \
+	"from the leaves out"
+is "$(rows cpi tree --epoch one --commands --threshold 20)" \
+	"370,0,1,[unknown command] 360,0,2,main 350,200,3,alpha 150,150,4,beta 10,,3,(2 more) 10,,2,(2 more) 130,0,1,gcc 130,0,2,main 130,100,3,gamma 30,,4,(1 more) " \
+	"with commands"
+is "$(rows cpi tree --epoch one --comm gcc)" \
+	"130,0,1,main 130,100,2,gamma 30,0,3,main 30,30,4,delta " "of a command"
+is "$(rows cpi tree --epoch one --idle --threshold 11)" \
+	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,,3,(1 more) 10,,2,(2 more) 65,,1,(3 more) " \
+	"idle CPUs, if they are asked for"
+is "$(cpi tree --epoch all --format=csv | sed -n 2p | cut -d, -f1-3)" "540,98.33,5900000000" \
+	"samples of other periods weigh differently"
+
+is "$(rows cpi callers beta --epoch one)" \
+	"157,,1,beta 150,,2,alpha 150,,3,main 7,,2,[limit] " "who calls a procedure"
+is "$(rows cpi callers main --epoch one)" "490,,1,main " "a recursion counts once for callers"
+is "$(rows cpi callees main --epoch one | cut -d' ' -f1-5)" \
+	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,0,3,main" \
+	"whom a procedure calls; a recursion is a row"
+is "$(rows cpi callees 'prog:gam*' --epoch one)" \
+	"137,107,1,gamma 30,0,2,main 30,30,3,delta " "by an image and a pattern"
+is "$(rows cpi callees alpha --epoch one)" "353,203,1,alpha 150,150,2,beta " \
+	"wherever it is called from"
+is "$(cpi callers bete --epoch one 2>&1)" \
+	"cpi: error: bete: in no call stack: did you mean 'beta'?" "a slip is guessed"
+cpi callers bete --epoch one >/dev/null 2>&1
+is "$?" 1 "and fails"
+like "$(cpi callers xyzzyxyzzy --epoch one 2>&1)" "'cpi prof --children' lists" \
+	"what is nowhere is told how to find"
+
+cpi tree --epoch one >text
+like "$(cat text)" '^Total samples of stacks for event type cpu-clock = 500$' "text has the total"
+like "$(cat text)" '^\[idle\] 55 samples of idle CPUs, not in the percentages' "and the idle ones"
+like "$(cat text)" '^    490  98.00%   0.00%  #* *- main  *prog$' "bars where there is no UTF-8"
+like "$(cat text)" '   150  30.06%.* beta\|   150  30.00%.*     beta ' "only a division moves rows"
+like "$(LC_ALL=C.UTF-8 cpi tree --epoch one)" '█▊ *- main\|█▋ *- main' "blocks where there is"
+
+is "$(cpi prof --children --epoch one --format=csv | cut -d, -f1,4,7 | sed 1d | tr '\n' ' ')" \
+	"490,0,main 353,203,alpha 157,150,beta 137,107,gamma 30,30,delta 9,9,[map_gap] 3,0,foo 1,1,tiny " \
+	"prof --children: with what they call, and without"
+is "$(cpi prof --children --epoch one --sort self --limit 2 --format=csv | cut -d, -f7 |
+	sed 1d | tr '\n' ' ')" "alpha beta " "by what they took themselves"
+is "$(cpi prof --children --epoch one --by image --format=csv | cut -d, -f1,4,9 | sed 1d |
+	tr '\n' ' ')" "500,491,prog 9,9,[map_gap] 3,0,jit " "by image"
+is "$(cpi prof --children --epoch one --procedure 'm*' --format=csv | sed 1d | cut -d, -f1,7)" \
+	"490,main" "some of them"
+cpi prof --children --by comm >/dev/null 2>&1
+is "$?" 2 "not by a context"
+is "$(cpi prof --epoch one --format=csv | sed 1d | cut -d, -f1)" 20 \
+	"the flat profile has no sample of a stack"
+
+for c in tree "callers main" "callees main" "prof --children" "flame -o none.svg"; do
+	# shellcheck disable=SC2086 # words
+	cpi $c --db flat.db 2>&1
+	echo "$?"
+done >none
+is "$(grep -c "no call stacks: collect them with 'cpi record -g" none)" 5 \
+	"without stacks, it is said how to have some"
+is "$(grep -c '^1$' none)" 5 "and it is a failure"
+like "$(cpi tree --event page-faults 2>&1)" 'no call stacks of page-faults' "nor of this event"
+cpi callers >/dev/null 2>&1
+is "$?" 2 "of what?"
+
+if ! command -v python3 >/dev/null; then
+	skip 2 "no python3 to read with"
+	exit 0
+fi
+cpi tree --epoch one --format=json >tree.json
+is "$(python3 -c '
+import json
+d = json.load(open("tree.json"))
+rows = {r["id"]: r for r in d["rows"]}
+left = {i: r["samples"] - (r["self_samples"] or 0) for i, r in rows.items()}
+for r in d["rows"]:
+    if r["parent"]: left[r["parent"]] -= r["samples"]
+inner = [i for i, r in rows.items() if r["kind"] != "pruned"]
+print(d["samples"], d["idle_samples"], sum(r["samples"] for r in rows.values() if not r["parent"]),
+      all(left[i] == 0 for i in inner), sorted({r["kind"] for r in rows.values()}))')" \
+	"500 55 500 True ['JIT', 'kernel', 'pruned', 'unknown']" \
+	"as JSON: rows and what they call add up"
+is "$(cpi prof --children --epoch one --format=json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+print(d["samples"], sum(r["samples"] for r in d["rows"]))')" "500 500" \
+	"what procedures took themselves is everything"

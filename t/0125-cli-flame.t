@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Flame graphs of call stacks whose every count is known: as files, and in a browser,
+# which is $BROWSER or Chromium.
+. "$srcdir/t/tap.sh"
+
+CPI_DB=stacks.db
+export CPI_DB
+cat >table <<'END'
+one 10 10000 main;alpha=200 main;alpha;beta=150 comm=gcc@main;gamma=100 comm=gcc@main;gamma;main;delta=30 1!beta;gamma=7 main;?1=9 jit:foo;alpha=3 <script>alert(1)</script>"'&]]>;x=4
+END
+"$builddir/t/runsdb" stacks.db <table || bail "no database"
+# In three runs, then three equal ones, then three with more in gamma, and once less of
+# the rest; stacks are a tenth of the samples.
+for n in 1 2 3; do
+	echo "before 10 1000 a=$((2000 + 9 * n)) b=$((1500 - 8 * n)) gamma=$((1000 + 4 * n))" \
+		"d=$((900 - 3 * n)) e=$((1100 + n)) f;a=200 f;b=150 f;gamma=$((100 + n)) f;d=90 f;e=110"
+	echo "same 10 1000 a=$((2000 - 7 * n)) b=$((1500 + 7 * n)) gamma=$((1000 - 5 * n))" \
+		"d=$((900 + 4 * n)) e=$((1100 - n)) f;a=205 f;b=144 f;gamma=$((99 - n)) f;d=95 f;e=107"
+	echo "after 10 1000 a=$((2000 + 5 * n)) b=$((1500 + 6 * n)) gamma=$((2000 + 5 * n))" \
+		"d=$((900 + 2 * n)) e=$((1100 + 3 * n)) f;a=201 f;b=149 f;gamma=$((198 + n)) f;d=91 f;e=111"
+done >table
+"$builddir/t/runsdb" runs.db <table || bail "no database of runs"
+
+# class PICTURE NAME: the colours of the boxes of that name.
+class()
+{
+	sed -n "s/^<g class=\"f \([a-z0-9]*\)[^>]*><title>$2\$/\1/p" "$1" | tr '\n' ' '
+}
+
+plan 36
+
+cpi flame -o one.svg 2>err
+is "$?$(cat err)" 0 "a picture is drawn, without complaints"
+cpi flame >again.svg
+try "the same stacks give the same picture" cmp one.svg again.svg
+cpi flame --icicle -o icicle.svg
+is "$(grep -c 'data-icicle=""' one.svg icicle.svg | cut -d: -f2 | tr '\n' ' ')" "0 1 " \
+	"an icicle says so"
+like "$(cat one.svg)" 'class="title"[^>]*>cpu-clock of web1<' "it has a title"
+like "$(cat one.svg)" 'Epoch 1 &#34;one&#34;: 2026-01-02T03:00:00Z to' "and the epoch"
+like "$(cat one.svg)" 'cpu-clock from perf, a stack per 10 ms: 503 samples, 5.030 s' "and the stream"
+is "$(class one.svg main | cut -c1-2)$(class one.svg foo | cut -c1-2)$(class one.svg '\[map_gap\]' |
+	cut -c1-2)" "k2k3k4" "kernel, JIT and unknown have their colours"
+unlike "$(cat one.svg)" '<script>alert' "a hostile name is text"
+like "$(cpi flame --threshold 10)" '<g class="f p" data-d="2"[^>]*><title>(1 more, each below' \
+	"what is left out has a box"
+like "$(cpi flame --inverted)" 'class="title"[^>]*>cpu-clock of web1, from the leaves<' "from the leaves"
+is "$(cpi flame --commands | class - gcc | cut -c1-2)" k5 "with commands"
+cpi flame 1 >/dev/null 2>&1
+is "$?" 2 "one side is none"
+cpi flame 1 1 --inverted >/dev/null 2>&1
+is "$?" 2 "own time has no other side"
+is "$(cpi flame -o /nonexistent/x.svg 2>&1)" \
+	"cpi: error: /nonexistent/x.svg: No such file or directory" "where it cannot be written"
+is "$(grep -cE 'https?://' one.svg)" "$(grep -cE 'http://www.w3.org/(2000/svg|1999/xhtml)' one.svg)" \
+	"it asks nobody for anything"
+
+CPI_DB=runs.db
+cpi flame before after -o changed.svg
+is "$(class changed.svg gamma)" "u2 " "what grew is red"
+is "$(class changed.svg a)$(class changed.svg b)$(class changed.svg f)" "e e e " "the rest is grey"
+like "$(cat changed.svg)" 'finds significant\. Most more: gamma, 15\.[0-9]% to 26\.[0-9]%\.' "it is pointed at"
+like "$(cat changed.svg)" 'the procedure itself: +9[0-9]\.[0-9]% .*, significant' "with how much, and how sure that is"
+cpi flame after before -o back.svg
+is "$(class back.svg gamma)" "d2 " "what shrank is blue"
+cpi flame before same -o same.svg
+is "$(grep -cE 'class="f [ud][1-4]' same.svg)" 0 "equal runs are grey"
+cpi flame 1 3 --history none -o few.svg
+is "$(class few.svg gamma)$(class few.svg a)" "u2 e " "one run a side: what is far beyond sampling"
+like "$(cat few.svg)" 'Too few epochs to tell' "which is said"
+cpi flame 1 2 --history none -o few.svg
+is "$(grep -cE 'class="f [ud][1-4]' few.svg)" 0 "and nothing else"
+
+if ! command -v python3 >/dev/null; then
+	skip 12 "no python3 to read with"
+	exit 0
+fi
+is "$(python3 -c '
+import sys, xml.etree.ElementTree as t
+for name in sys.argv[1:]:
+    print(t.parse(name).getroot().tag.split("}")[1])' one.svg icicle.svg changed.svg | uniq)" svg \
+	"pictures are XML"
+is "$(python3 - one.svg <<'END'
+import re, sys
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [p / 12.92 if p <= .03928 else ((p + .055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * p for w, p in zip((.2126, .7152, .0722), parts))
+
+css = open(sys.argv[1]).read().split("<style>")[1].split("</style>")[0]
+full = lambda c: c if len(c) == 7 else "#" + "".join(2 * x for x in c[1:])
+ink = luminance(full(re.search(r"^text .*fill: (#\w+)", css, re.M)[1]))
+fills = {k: luminance(full(c)) for k, c in
+         re.findall(r"^\.(?:looking \.)?([kudem]\d?|r rect, \.e) rect \{ fill: (#\w+)", css, re.M)}
+print(len(fills), all((f + .05) / (ink + .05) >= 4.5 for f in fills.values()))
+END
+)" "16 True" "text can be read on each colour"
+
+for b in "${BROWSER:-chromium}" chromium-browser google-chrome none; do
+	browser=$(command -v "$b") && break
+done
+if [ -z "$browser" ]; then
+	skip 10 "no Chromium to look with"
+	exit 0
+fi
+python3 "$srcdir/t/browser.py" "$browser" one.svg 0 >seen 2>why
+if [ $? -eq 77 ]; then
+	skip 10 "$(cat seen)"
+	exit 0
+fi
+sed 's/^/# /' why
+unlike "$(cat seen)" 'False' "in a browser: zoom by pointer and key, reset, resize"
+is "$(sed -n 's/^trouble: //p' seen)" "[]" "nothing fails, nothing is asked for"
+is "$(sed -n 's/^hostile name: //p' seen)" "<script>alert(1)</script>\"'&]]>" \
+	"the hostile name is a name"
+is "$(sed -n 's/^tip text: //p' seen)" "alpha | prog | 350 samples, 69.58% | itself 39.76%" \
+	"a box says what it is"
+is "$(sed -n 's/^zoomed boxes: //p' seen)" "all alpha beta main" "zoom leaves callers and callees"
+is "$(sed -n 's/^search main: //p' seen)" "97.22% in 2 found = main main" \
+	"search counts a recursion once"
+is "$(sed -n 's/^search ^(al|be): //p' seen)" "71.57% in 4 found = alpha alpha beta beta" \
+	"for regular expressions, too"
+is "$(sed -n 's/^steps: //p' seen)" "beta beta beta main beta beta alpha" "keys walk"
+python3 "$srcdir/t/browser.py" "$browser" icicle.svg 1 >seen2
+is "$(sed -n 's/^steps: //p' seen2)" "beta beta beta main beta beta alpha" "also down an icicle"
+is "$(sed -n 's/^root: //p' seen seen2 | tr '\n' ' ')" "bottom top " "whose root is at the top"

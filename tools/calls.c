@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/calls.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "db/stacks.h"
+#include "tools/imagecache.h"
+#include "tools/prof.h"
+#include "tools/progress.h"
+
+#define MAX_SPOTS (1u << 22)
+
+/* Names are copied, so that an image outlives the row that named it. */
+struct call_image {
+	struct hnode node;
+	struct query_image image;
+};
+
+/* A place in an image, and the frames that it stands for. */
+struct call_spot {
+	struct hnode node;
+	const struct call_image *image;
+	uint64_t offset;
+	size_t first, nr; /* in the chain */
+};
+
+static struct call_image *find_image(const struct calls *c, int64_t id)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&c->images, hash_u64(id)); n; n = hmap_next(n)) {
+		struct call_image *im = container_of(n, struct call_image, node);
+
+		if (im->image.id == id)
+			return im;
+	}
+	return NULL;
+}
+
+static char *copy_name(struct arena *a, const char *name)
+{
+	char *copy = arena_alloc(a, strlen(name) + 1);
+
+	return copy ? strcpy(copy, name) : NULL;
+}
+
+static int image_of(struct calls *c, const struct query_image *image,
+		    const struct call_image **out)
+{
+	struct call_image *im = find_image(c, image->id);
+
+	if (!im) {
+		im = arena_alloc(&c->arena, sizeof(*im));
+		if (!im || hmap_insert(&c->images, &im->node, hash_u64(image->id)))
+			return -ENOMEM;
+		im->image = *image;
+		im->image.desc.name =
+			copy_name(&c->arena, image->desc.name ? image->desc.name : "");
+		if (!im->image.desc.name)
+			return -ENOMEM;
+	}
+	*out = im;
+	return 0;
+}
+
+static uint64_t spot_hash(const struct query_frame *f)
+{
+	return hash_u64(hash_u64((uint64_t)f->image->id) ^ f->offset);
+}
+
+static struct call_spot *find_spot(const struct calls *c, const struct query_frame *f)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&c->spots, spot_hash(f)); n; n = hmap_next(n)) {
+		struct call_spot *s = container_of(n, struct call_spot, node);
+
+		if (s->image->image.id == f->image->id && s->offset == f->offset)
+			return s;
+	}
+	return NULL;
+}
+
+static int add_spot(struct calls *c, const struct query_frame *f)
+{
+	struct call_spot **grown, *s;
+	int err;
+
+	if (find_spot(c, f))
+		return 0;
+	if (c->nr_spots == MAX_SPOTS)
+		return -CPI_ELIMIT;
+	grown = grow(c->spot, c->nr_spots, &c->cap_spots, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	c->spot = grown;
+	s = arena_alloc(&c->arena, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->offset = f->offset;
+	err = image_of(c, f->image, &s->image);
+	if (!err)
+		err = hmap_insert(&c->spots, &s->node, spot_hash(f));
+	if (!err)
+		c->spot[c->nr_spots++] = s;
+	return err;
+}
+
+static int on_place(void *ctx, const struct query_stack *row)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < row->nr_frames && !err; i++)
+		err = add_spot(ctx, &row->frames[i]);
+	return err;
+}
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct call_spot *a = *(struct call_spot *const *)va;
+	const struct call_spot *b = *(struct call_spot *const *)vb;
+
+	if (a->image != b->image)
+		return a->image->image.id < b->image->image.id ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static int put_frame(struct calls *c, const struct frame_key *key, struct buf *out)
+{
+	uint32_t id;
+	int err = frames_put(c->frames, key, &id);
+
+	if (err)
+		return err;
+	buf_put(out, &id, sizeof(id));
+	return out->err;
+}
+
+/* A frame that no image has: "[map_gap]". */
+static int put_special(struct calls *c, const char *what, struct buf *out)
+{
+	char name[64];
+	const struct frame_key key = { .name = name };
+
+	snprintf(name, sizeof(name), "[%s]", what);
+	return put_frame(c, &key, out);
+}
+
+/* The procedure around a place, behind what was inlined there. */
+static int name_in_image(struct calls *c, struct image *im, const struct call_spot *s)
+{
+	const struct symbol *symbol = im ? image_symbol_at(im, s->offset) : NULL;
+	struct frame_key key = { .image = &s->image->image };
+	const struct inlined *inlined = NULL;
+	size_t nr = 0;
+	int err = 0;
+
+	if (symbol && c->ctx->opt.inlines)
+		nr = image_inlined_at(im, s->offset, &inlined);
+	for (size_t i = 0; i < nr && !err; i++) {
+		key.inlined = true;
+		key.name = inlined[i].name;
+		key.line = inlined[i].call;
+		err = put_frame(c, &key, &c->chain);
+	}
+	if (err)
+		return err;
+	key.inlined = false;
+	key.name = symbol ? symbol->name : NO_SYMBOL_NAME;
+	key.line = (struct line){ NULL, 0 };
+	if (symbol && c->how & CALLS_LINES)
+		key.line = image_line_at(im, symbol->start);
+	return put_frame(c, &key, &c->chain);
+}
+
+static int name_spot(struct calls *c, struct image_cache *images, struct call_spot *s)
+{
+	struct image *im = NULL;
+	int err;
+
+	s->first = c->chain.len / sizeof(uint32_t);
+	if (s->image->image.id) {
+		err = image_cache_get(images, &s->image->image, &im);
+		if (err != -ENOMEM)
+			err = name_in_image(c, im, s);
+		if (im && c->ctx->opt.inlines)
+			image_cache_warn_lines(images, &s->image->image, im);
+	} else {
+		err = put_special(c, stack_unknown_str(s->offset), &c->chain);
+	}
+	s->nr = c->chain.len / sizeof(uint32_t) - s->first;
+	return err;
+}
+
+static int name_spots(struct calls *c)
+{
+	const enum machine machine = machine_of(select_newest(&c->sel)->arch);
+	struct image_cache *images = image_cache_new(c->sel.db, machine, true);
+	struct progress progress = progress_begin("naming the frames of stacks");
+	int err = -ENOMEM;
+
+	if (images)
+		err = image_cache_search(images, c->ctx->opt.debug_dir,
+					 c->ctx->opt.debuginfod);
+	if (c->nr_spots)
+		qsort(c->spot, c->nr_spots, sizeof(*c->spot), by_place);
+	for (size_t i = 0; i < c->nr_spots && !err; i++) {
+		progress_update(&progress, i, c->nr_spots);
+		err = name_spot(c, images, c->spot[i]);
+	}
+	progress_end(&progress);
+	image_cache_free(images);
+	return err;
+}
+
+/* The streams and losses that stacks have, in place of the profiles'. */
+static int select_stacks(struct calls *c)
+{
+	const char *event = c->ctx->opt.event;
+	struct query_streams streams;
+	struct query_losses losses;
+	int err;
+
+	err = query_stack_streams(c->sel.db, &c->sel.epochs, event, &streams);
+	if (err)
+		return err;
+	query_streams_fini(&c->sel.streams);
+	c->sel.streams = streams;
+	err = query_stack_losses(c->sel.db, &c->sel.epochs, &losses);
+	if (err)
+		return err;
+	query_losses_fini(&c->sel.losses);
+	c->sel.losses = losses;
+	c->sel.query.event = event;
+	if (streams.nr)
+		return 0;
+	log_err("%s: the selected epochs have no call stacks%s%s: collect them with "
+		"'cpi record -g -- COMMAND' or 'cpid --stacks fp'",
+		db_path(c->sel.db), event ? " of " : "", event ? event : "");
+	return -ENODATA;
+}
+
+static int failed(struct calls *c, int err)
+{
+	if (err == -CPI_ELIMIT)
+		log_err("%s: the stacks name more than %u places: choose fewer epochs",
+			db_path(c->sel.db), MAX_SPOTS);
+	else if (err && err != -ENODATA)
+		select_failed(c->ctx, &c->sel, err);
+	return err;
+}
+
+int calls_open(const struct cmd_context *ctx, const char *spec, unsigned int how,
+	       struct frames *frames, struct calls *c)
+{
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	c->ctx = ctx;
+	c->every_event = *ctx;
+	c->every_event.opt.event = NULL;
+	c->how = how;
+	c->frames = frames;
+	arena_init(&c->arena, 0);
+	err = select_open_epochs(&c->every_event, spec, SELECT_TOGETHER, &c->sel);
+	if (err)
+		return err;
+	err = select_stacks(c);
+	if (!err)
+		err = events_init(&c->ev, &c->sel.streams,
+				  select_newest(&c->sel)->clock_hz);
+	if (!err)
+		err = query_stacks(c->sel.db, &c->sel.query, on_place, c);
+	if (!err)
+		err = name_spots(c);
+	failed(c, err);
+	if (err)
+		calls_close(c);
+	return err;
+}
+
+void calls_close(struct calls *c)
+{
+	hmap_fini(&c->images);
+	hmap_fini(&c->spots);
+	free(c->spot);
+	buf_fini(&c->chain);
+	buf_fini(&c->frame);
+	arena_fini(&c->arena);
+	events_fini(&c->ev);
+	select_close(&c->sel);
+}
+
+struct each {
+	struct calls *c;
+	calls_fn fn;
+	void *ctx;
+};
+
+/* "[no_start]": whose callers nobody knows. "comm=NAME" is that command. */
+static int put_outer_frames(struct calls *c, const struct query_stack *row)
+{
+	const char *value = strchr(row->context, '=');
+	struct frame_key key = { .is_command = true, .name = "[unknown command]" };
+	int err = 0;
+
+	if (!row->nr_frames || (c->how & CALLS_ENDS && row->mark != STACK_ENDED))
+		err = put_special(c, stack_mark_str(row->mark), &c->frame);
+	if (err || !(c->how & CALLS_COMMANDS))
+		return err;
+	if (value)
+		key.name = value + 1;
+	return put_frame(c, &key, &c->frame);
+}
+
+static int on_stack(void *ctx, const struct query_stack *row)
+{
+	struct each *each = ctx;
+	struct calls *c = each->c;
+	struct call_cost cost = { .n = row->n };
+	size_t event;
+	int err;
+
+	if (!events_find(&c->ev, row->stream, &event, &cost.weight) || event)
+		return 0;
+	cost.weight *= (double)row->n;
+	if (row->nr_frames && row->frames[0].image->desc.kind == IMAGE_IDLE) {
+		call_cost_add(&c->idle, cost);
+		if (!c->ctx->opt.idle)
+			return 0;
+	}
+	buf_reset(&c->frame);
+	for (size_t i = 0; i < row->nr_frames; i++) {
+		const struct call_spot *s = find_spot(c, &row->frames[i]);
+
+		if (!s)
+			return 0;
+		buf_put(&c->frame, c->chain.data + s->first * sizeof(uint32_t),
+			s->nr * sizeof(uint32_t));
+	}
+	err = put_outer_frames(c, row);
+	if (err || c->frame.err)
+		return err ? err : c->frame.err;
+	call_cost_add(&c->busy, cost);
+	return each->fn(each->ctx, (const uint32_t *)c->frame.data,
+			c->frame.len / sizeof(uint32_t), cost);
+}
+
+int calls_each(struct calls *c, calls_fn fn, void *ctx)
+{
+	struct each each = { c, fn, ctx };
+
+	return failed(c, query_stacks(c->sel.db, &c->sel.query, on_stack, &each));
+}

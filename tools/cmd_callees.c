@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_callees.c - whom does it call?
+ */
+#include "config.h"
+
+#include "tools/cmd.h"
+#include "tools/tree.h"
+
+static int run(struct cmd_context *ctx)
+{
+	return tree_run(ctx, TREE_CALLEES);
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION, OPTS_TREE("0.5"), OPT_FORMAT, OPT_COLOR, OPT_END,
+};
+
+const struct cmd cmd_callees = {
+	.name = "callees",
+	.args = "[IMAGE:]PROC",
+	.summary = "Whom a procedure calls, and how much of its time that takes",
+	.min_args = 1,
+	.max_args = 1,
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_flame.c - call stacks as a picture: a command of its own, for people look for it
+ *               by this name, and its two arguments are cpi diff's
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "tools/flame.h"
+#include "tools/flame_diff.h"
+#include "tools/picture.h"
+#include "tools/report.h"
+#include "tools/tree.h"
+
+#define DEFAULT_THRESHOLD 0.1 /* percent */
+#define MAX_BOXES         20000
+#define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 1)
+
+struct sheet {
+	struct tree tree;
+	struct buf title, note[MAX_NOTES];
+	size_t nr_notes;
+	double part[NR_FRAME_KINDS];
+	struct flame_change *change;
+};
+
+/* "Epoch 1: FROM to TO", or of several the first and the last. */
+static void put_epochs(const struct selection *sel, struct buf *out)
+{
+	const struct query_epoch *first = &sel->epochs.epoch[0];
+	const struct query_epoch *last = select_newest(sel);
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+
+	buf_printf(out, "Epoch %s", select_epoch_id(sel, first, id));
+	if (sel->epochs.nr > 1)
+		buf_printf(out, " to %s", select_epoch_id(sel, last, id));
+	else if (*first->label)
+		buf_printf(out, " \"%s\"", first->label);
+	buf_printf(out, ": %s to %s", time_format(first->from_ns, from),
+		   time_format(last->to_ns, to));
+}
+
+static void put_streams(const struct calls *c, struct buf *out)
+{
+	char period[REPORT_PERIOD_SIZE];
+
+	for (size_t i = 0; i < c->sel.streams.nr; i++) {
+		const struct stream_desc *s = &c->sel.streams.stream[i].desc;
+
+		if (c->ev.of[i] == 0)
+			buf_printf(out, "%s%s from %s, a stack per %s",
+				   out->len ? "; " : "", s->event, s->source,
+				   report_period(s, period));
+	}
+	buf_printf(out, ": %" PRIu64 " samples", c->busy.n);
+	if (c->ev.event[0].is_time)
+		buf_printf(out, ", %.3f s", c->busy.weight / 1e9);
+	if (c->idle.n)
+		buf_printf(out, "; %" PRIu64 " of idle CPUs%s", c->idle.n,
+			   c->ctx->opt.idle ? " among them" : " are left out");
+}
+
+static struct buf *next_note(struct sheet *s)
+{
+	return &s->note[s->nr_notes++];
+}
+
+static void put_side(struct sheet *s, int side)
+{
+	static const char *const sides[] = { "Before: ", "After: " };
+	const struct calls *c = &s->tree.calls[side];
+	struct buf *epochs = next_note(s), *streams = next_note(s);
+
+	if (s->tree.nr_sides > 1)
+		buf_puts(epochs, sides[side]);
+	put_epochs(&c->sel, epochs);
+	put_streams(c, streams);
+}
+
+static void put_title(struct sheet *s)
+{
+	const struct calls *c = &s->tree.calls[0];
+	struct buf hosts = { 0 };
+
+	select_hosts(&c->sel, &hosts);
+	buf_printf(&s->title, "%s of %s", c->ev.event[0].name, buf_str(&hosts));
+	buf_fini(&hosts);
+	if (s->tree.nr_sides > 1)
+		buf_puts(&s->title, ": what changed");
+	else
+		buf_puts(&s->title, s->tree.tree.inverted ? ", from the leaves" : "");
+}
+
+/* Each side is half of the whole, however long it was. */
+static void weigh_sides(struct tree *t)
+{
+	for (int side = 0; side < t->nr_sides; side++) {
+		const double all = t->tree.root->total[side].weight;
+
+		t->tree.scale[side] = all > 0 ? 1 / all : 0;
+	}
+}
+
+static int draw(struct sheet *s, const struct cmd_context *ctx)
+{
+	const char *note[MAX_NOTES];
+	struct flame f = { .tree = &s->tree.tree,
+			   .frames = &s->tree.frames,
+			   .title = buf_str(&s->title),
+			   .note = note,
+			   .nr_notes = s->nr_notes,
+			   .icicle = ctx->opt.icicle,
+			   .change = s->change };
+	struct buf picture = { 0 };
+	int err;
+
+	memcpy(f.part, s->part, sizeof(f.part));
+	for (size_t i = 0; i < s->nr_notes; i++)
+		note[i] = buf_str(&s->note[i]);
+	err = flame_put(&picture, &f);
+	if (err)
+		log_err("flame: %s", err_str(err));
+	else if (ctx->opt.output)
+		err = picture_write(ctx->opt.output, &picture);
+	else
+		fwrite(picture.data, 1, picture.len, stdout);
+	buf_fini(&picture);
+	return err;
+}
+
+/* The one that was asked for, or as much more as leaves no more than a browser bears.
+ */
+static double threshold_of(const struct sheet *s, const struct cmd_context *ctx)
+{
+	const double wanted =
+		ctx->opt.threshold > 0 ? ctx->opt.threshold : DEFAULT_THRESHOLD;
+	double threshold = wanted;
+
+	while (tree_nr_above(&s->tree, threshold) > MAX_BOXES)
+		threshold *= 2;
+	if (threshold > wanted)
+		log_warn("flame: more than %d boxes: what has less than %g%% is left "
+			 "out",
+			 MAX_BOXES, threshold);
+	return threshold;
+}
+
+static int make(struct sheet *s, const struct cmd_context *ctx)
+{
+	int err = 0;
+
+	for (int side = 0; side < s->tree.nr_sides; side++) {
+		if (s->tree.calls[side].busy.n)
+			continue;
+		log_err("%s: no samples match", db_path(s->tree.calls[side].sel.db));
+		return -CPI_EEMPTY;
+	}
+	weigh_sides(&s->tree);
+	put_title(s);
+	for (int side = 0; side < s->tree.nr_sides; side++)
+		put_side(s, side);
+	if (s->tree.nr_sides > 1)
+		err = flame_judge(ctx, &s->tree.frames, &s->change, next_note(s));
+	flame_parts(&s->tree.tree, &s->tree.frames, s->part);
+	if (!err)
+		err = tree_finish(&s->tree, threshold_of(s, ctx));
+	return err ? err : draw(s, ctx);
+}
+
+static int run(struct cmd_context *ctx)
+{
+	const bool two = ctx->nr_args == 2;
+	const char *const spec[] = { two ? ctx->args[0] : ctx->opt.epoch,
+				     ctx->args[two] };
+	struct sheet s = { 0 };
+	int err;
+
+	if (ctx->nr_args == 1 || (two && ctx->opt.epoch))
+		return cmd_usage_error(ctx->cmd, "name the epochs of both sides, A and "
+						 "B, or one --epoch");
+	if (two && ctx->opt.inverted)
+		return cmd_usage_error(ctx->cmd, "--inverted compares nothing: what "
+						 "changed is each procedure itself");
+	if (!ctx->opt.output && isatty(STDOUT_FILENO))
+		return cmd_usage_error(ctx->cmd, "this is for a browser: name a file, "
+						 "with --output");
+	if (tree_open(ctx, TREE_WHOLE, CALLS_LINES, spec, two ? 2 : 1, &s.tree))
+		return EXIT_FAIL;
+	err = make(&s, ctx);
+	tree_close(&s.tree);
+	buf_fini(&s.title);
+	for (size_t i = 0; i < s.nr_notes; i++)
+		buf_fini(&s.note[i]);
+	free(s.change);
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION,
+	OPT("output", 'o', "FILE", "write the picture there, not to stdout", OPT_STRING,
+	    output),
+	OPT("icicle", 0, NULL, "with the root at the top", OPT_FLAG, icicle),
+	OPT_INVERTED,
+	OPTS_TREE("0.1"),
+	OPT("history", 0, "SPEC", "epochs that tell what epochs differ by, or none",
+	    OPT_STRING, history),
+	OPT("fdr", 0, "RATE", "of false findings; default 0.05", OPT_REAL, fdr),
+	OPT_END,
+};
+
+const struct cmd cmd_flame = {
+	.name = "flame",
+	.args = "[A B]",
+	.summary = "A flame graph of call stacks, or of what changed in them",
+	.max_args = 2,
+	.opts = opts,
+	.run = run,
+};

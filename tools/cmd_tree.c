@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_tree.c - where does the time go, from the outside in?
+ */
+#include "config.h"
+
+#include "tools/cmd.h"
+#include "tools/tree.h"
+
+static int run(struct cmd_context *ctx)
+{
+	return tree_run(ctx, TREE_WHOLE);
+}
+
+static const struct opt opts[] = {
+	OPTS_SELECTION, OPT_INVERTED, OPTS_TREE("0.5"), OPT_FORMAT, OPT_COLOR, OPT_END,
+};
+
+const struct cmd cmd_tree = {
+	.name = "tree",
+	.args = "",
+	.summary = "Who calls whom, and where the time goes in between",
+	.max_args = 0,
+	.opts = opts,
+	.run = run,
+};

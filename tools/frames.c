@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "tools/prof.h"
+#include "tools/report.h"
+
+#define MAX_FRAMES (1u << 22)
+
+static const char *const kind_name[] = {
+#define FRAME_KIND_NAME(name, text) text,
+	FRAME_KINDS(FRAME_KIND_NAME)
+#undef FRAME_KIND_NAME
+};
+
+const char *frame_kind_str(enum frame_kind kind)
+{
+	return kind_name[kind];
+}
+
+/* "libx.so", "libx.so.6", and the vDSO. */
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *so;
+
+	for (so = slash ? slash : path; (so = strstr(so, ".so")); so += 3) {
+		if (!so[3] || so[3] == '.')
+			return true;
+	}
+	return false;
+}
+
+enum frame_kind frame_kind_of(const struct image_desc *desc)
+{
+	if (!desc || !desc->name)
+		return FRAME_UNKNOWN;
+	if (image_kind_is_kernel(desc->kind))
+		return FRAME_KERNEL;
+	if (desc->kind == IMAGE_JIT)
+		return FRAME_JIT;
+	if (desc->kind == IMAGE_VDSO || is_library(desc->name))
+		return FRAME_LIBRARY;
+	return FRAME_PROGRAM;
+}
+
+static struct frame *frame_of(struct hnode *n)
+{
+	return container_of(n, struct frame, node);
+}
+
+static void frame_free(struct frame *f)
+{
+	if (!f)
+		return;
+	free(f->name);
+	free(f->image);
+	free(f->build_id);
+	free((char *)f->line.file);
+	free(f);
+}
+
+void frames_fini(struct frames *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		frame_free(f->frame[i]);
+	free(f->frame);
+	hmap_fini(&f->map);
+	memset(f, 0, sizeof(*f));
+}
+
+static const char *image_name(const struct frame_key *key)
+{
+	return key->image ? key->image->desc.name : NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* A name that an offset gave says nothing of other builds. */
+static int64_t owner_of(const struct frame_key *key)
+{
+	const bool by_offset = *key->name == '[' && strcmp(key->name, NO_SYMBOL_NAME);
+
+	return key->image && by_offset ? key->image->id : 0;
+}
+
+static uint64_t hash_text(uint64_t seed, const char *s)
+{
+	return s ? hash_bytes(seed, s, strlen(s)) : seed;
+}
+
+static struct frame *find(const struct frames *f, const struct frame_key *key,
+			  enum frame_kind kind, uint64_t hash)
+{
+	for (struct hnode *n = hmap_first(&f->map, hash); n; n = hmap_next(n)) {
+		const struct frame *had = frame_of(n);
+
+		if (had->kind == kind && had->inlined == key->inlined &&
+		    had->image_id == owner_of(key) && same_text(had->name, key->name) &&
+		    same_text(had->image, image_name(key)))
+			return frame_of(n);
+	}
+	return NULL;
+}
+
+static int copy_text(const char *from, char **to)
+{
+	*to = from && *from ? strdup(from) : NULL;
+	return from && *from && !*to ? -ENOMEM : 0;
+}
+
+static struct frame *frame_new(const struct frame_key *key, enum frame_kind kind)
+{
+	struct frame *f = calloc(1, sizeof(*f));
+	char build_id[REPORT_BUILD_ID_SIZE] = "", *file = NULL;
+	int err;
+
+	if (!f)
+		return NULL;
+	f->kind = kind;
+	f->inlined = key->inlined;
+	f->image_id = owner_of(key);
+	if (key->image)
+		report_build_id(&key->image->desc, build_id);
+	f->name = strdup(key->name);
+	err = copy_text(image_name(key), &f->image);
+	if (!err)
+		err = copy_text(build_id, &f->build_id);
+	if (!err)
+		err = copy_text(key->line.file, &file);
+	f->line = (struct line){ file, key->line.line };
+	if (f->name && !err)
+		return f;
+	frame_free(f);
+	return NULL;
+}
+
+static int append(struct frames *f, struct frame *frame, uint64_t hash)
+{
+	struct frame **grown = grow(f->frame, f->nr, &f->cap, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	f->frame = grown;
+	if (hmap_insert(&f->map, &frame->node, hash))
+		return -ENOMEM;
+	frame->id = (uint32_t)f->nr;
+	f->frame[f->nr++] = frame;
+	return 0;
+}
+
+int frames_put(struct frames *f, const struct frame_key *key, uint32_t *id)
+{
+	const enum frame_kind kind =
+		key->is_command ? FRAME_COMMAND
+				: frame_kind_of(key->image ? &key->image->desc : NULL);
+	const uint64_t hash = hash_text(hash_text(hash_u64(2 * (uint64_t)owner_of(key) +
+							   key->inlined),
+						  key->name),
+					image_name(key));
+	struct frame *frame = find(f, key, kind, hash);
+
+	if (!frame) {
+		if (f->nr == MAX_FRAMES)
+			return -CPI_ELIMIT;
+		frame = frame_new(key, kind);
+		if (!frame)
+			return -ENOMEM;
+		if (append(f, frame, hash)) {
+			frame_free(frame);
+			return -ENOMEM;
+		}
+	}
+	*id = frame->id;
+	return 0;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+int frames_compare(const struct frames *f, uint32_t a, uint32_t b)
+{
+	const struct frame *x = f->frame[a], *y = f->frame[b];
+	int c = compare_text(x->name, y->name);
+
+	if (!c)
+		c = compare_text(x->image, y->image);
+	if (!c)
+		c = x->inlined - y->inlined;
+	if (!c)
+		c = compare_text(x->build_id, y->build_id);
+	return c ? c : (a > b) - (a < b);
+}
