@@ -106,8 +106,6 @@ tools_libtools_a_SOURCES = \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \
 	tools/top_screen.c tools/top_screen.h \
-	tools/unpack.c tools/unpack.h \
-	tools/whom.c tools/whom.h
 	tools/tracefile.c tools/tracefile.h \
 	tools/tree.c tools/tree.h \
 	tools/tree_print.c \
