@@ -48,7 +48,7 @@ static double add_counts(struct explaining *x, const struct explain_stream *stre
 			 int i)
 {
 	struct count *sum = &x->raw[i];
-	uint64_t n = 0;
+	uint64_t n = 0, weight = 0;
 
 	for (int k = 0; k < x->cfg->insn[i].size; k++) {
 		struct count c = profile_at(stream->profile, sum->offset + k);
@@ -56,9 +56,12 @@ static double add_counts(struct explaining *x, const struct explain_stream *stre
 		n += c.n;
 		sum->taken += c.taken;
 		sum->not_taken += c.not_taken;
+		if (stream->weighs)
+			weight += profile_weight_at(stream->profile, sum->offset + k);
 	}
 	sum->n += n;
-	return (double)n * stream->period_cycles / x->in->stream[0].period_cycles;
+	return (stream->weighs ? (double)weight / WEIGHT_UNIT : (double)n) *
+	       stream->period_cycles / x->in->stream[0].period_cycles;
 }
 
 /* What all streams have at one instruction. */
@@ -157,7 +160,8 @@ static int find_blamed(struct explaining *x)
 			.timing = x->timing,
 			.samples = &x->by_stream[(size_t)s * cfg->nr_insns],
 			.edge = x->freq->edge,
-			.landing = x->in->stream[s].landing,
+			.landing = x->in->stream[s].weighs ? LANDING_HEAD
+							   : x->in->stream[s].landing,
 		};
 
 		err = landing_blame(&in, x->arena, blamed);
@@ -251,7 +255,8 @@ static int blame(struct explaining *x)
 	int err = evidence ? 0 : -ENOMEM;
 
 	for (int s = 0; s < x->in->nr_streams; s++)
-		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
+		in.exact &= x->in->stream[s].weighs ||
+			    x->in->stream[s].landing == LANDING_HEAD;
 	for (int i = 0; i < x->in->nr_events && !err; i++)
 		err = gather_events(x, &x->in->event[i], &evidence[i]);
 	if (!err && x->in->nr_records)

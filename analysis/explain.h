@@ -23,6 +23,7 @@ struct explain_stream {
 	const struct profile *profile;
 	enum landing landing;
 	double period_cycles; /* what a sample stands for */
+	bool weighs;          /* weights tell whose its time is; no model is needed */
 };
 
 /* Samples of one that counts what may stall. */

@@ -25,6 +25,14 @@ struct row {
 	bool begins_block, begins_function;
 };
 
+#define MAX_TEXT 127 /* bytes of what an instruction is called */
+
+struct name {
+	struct hnode node;
+	uint64_t pc;
+	char text[];
+};
+
 /* Where samples of one policy wait for the next instruction in program order. */
 struct entry {
 	struct row *last;
@@ -33,7 +41,9 @@ struct entry {
 
 struct tip {
 	struct tip_sampling sampling;
-	struct hmap rows;
+	struct hmap rows, names;
+	int (*tell)(void *ctx, const struct tip_sample *s); /* or NULL */
+	void *tell_ctx;
 	struct tip_span *waiting; /* since the last commit */
 	size_t nr_waiting;
 	bool begun, told;
@@ -103,7 +113,10 @@ void tip_free(struct tip *t)
 		return;
 	hmap_for_each (&t->rows, n, next)
 		free(row_of(n));
+	hmap_for_each (&t->names, n, next)
+		free(container_of(n, struct name, node));
 	hmap_fini(&t->rows);
+	hmap_fini(&t->names);
 	free(t->waiting);
 	free(t->sorted);
 	free(t);
@@ -130,16 +143,59 @@ static struct row *row_at(struct tip *t, uint64_t pc)
 	return r;
 }
 
+void tip_tell_samples(struct tip *t, int (*fn)(void *ctx, const struct tip_sample *s),
+		      void *ctx)
+{
+	t->tell = fn;
+	t->tell_ctx = ctx;
+}
+
+static struct name *find_name(const struct tip *t, uint64_t pc)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&t->names, hash_u64(pc)); n; n = hmap_next(n)) {
+		if (container_of(n, struct name, node)->pc == pc)
+			return container_of(n, struct name, node);
+	}
+	return NULL;
+}
+
+int tip_name(struct tip *t, uint64_t pc, const char *text)
+{
+	const size_t len = strnlen(text, MAX_TEXT);
+	struct name *name;
+
+	if (find_name(t, pc))
+		return 0;
+	if (t->names.nr == TIP_MAX_NAMES)
+		return 0;
+	name = malloc(sizeof(*name) + len + 1);
+	if (!name || hmap_insert(&t->names, &name->node, hash_u64(pc))) {
+		free(name);
+		return -ENOMEM;
+	}
+	name->pc = pc;
+	memcpy(name->text, text, len);
+	name->text[len] = '\0';
+	return 0;
+}
+
+/* Where in an interval its sample is. */
+static uint64_t sample_at(const struct tip *t, uint64_t interval)
+{
+	if (!t->sampling.random)
+		return 0;
+	return hash_u64(t->sampling.seed ^ hash_u64(interval)) % t->sampling.interval;
+}
+
 /* Samples before the cycle that is so many behind the first commit. */
 static uint64_t samples_before(const struct tip *t, uint64_t cycles)
 {
 	const uint64_t interval = t->sampling.interval;
 	const uint64_t whole = cycles / interval, rest = cycles % interval;
-	uint64_t at = 0;
 
-	if (t->sampling.random)
-		at = hash_u64(t->sampling.seed ^ hash_u64(whole)) % interval;
-	return whole + (at < rest);
+	return whole + (rest && sample_at(t, whole) < rest);
 }
 
 /* Of the cycles from one to before another; those before the first commit have none. */
@@ -148,6 +204,23 @@ static uint64_t samples_in(const struct tip *t, uint64_t from, uint64_t to)
 	from = from > t->first ? from - t->first : 0;
 	to = to > t->first ? to - t->first : 0;
 	return to > from ? samples_before(t, to) - samples_before(t, from) : 0;
+}
+
+/* Tells the samples of these cycles. */
+static int tell(struct tip *t, uint64_t from, uint64_t nr, struct tip_sample s)
+{
+	uint64_t first, end;
+	int err = 0;
+
+	if (!t->tell)
+		return 0;
+	first = samples_before(t, from - t->first);
+	end = samples_before(t, from - t->first + nr);
+	for (uint64_t i = first; i < end && !err; i++) {
+		s.cycle = t->first + i * t->sampling.interval + sample_at(t, i);
+		err = t->tell(t->tell_ctx, &s);
+	}
+	return err;
 }
 
 static int give(struct tip *t, enum tip_policy policy, uint64_t pc, double weight)
@@ -240,23 +313,35 @@ static int settle(struct tip *t, const struct tip_span *group)
 			err = give(t, TIP_BY_LCI, t->last.pc, k);
 		if (!err)
 			err = give(t, TIP_BY_LCI_LAST, t->last.pc, k);
+		if (!err)
+			err = tell(t, s->cycle, s->nr,
+				   (struct tip_sample){ 0, b.state, 1, b.insn });
 	}
 	t->nr_waiting = 0;
 	return err;
 }
 
-/* Blocks begin behind control flow, functions behind calls. */
+/*
+ * Blocks begin behind control flow, functions behind calls; and behind the first
+ * instruction of all where that jumps, for a reset vector jumps to the entry point.
+ */
 static int note_begins(struct tip *t, const struct tip_span *group)
 {
 	const struct tip_insn *before = t->commits ? &t->last : NULL;
 
 	for (unsigned int i = 0; i < group->n; i++) {
+		const bool is_second = t->commits + i == 1;
 		struct row *r = row_at(t, group->insn[i].pc);
+		bool called, jumped;
 
 		if (!r)
 			return -ENOMEM;
-		r->begins_block |= !before || before->flags & TIP_BRANCHES;
-		r->begins_function |= !before || before->flags & TIP_CALLS;
+		/* Operations of one instruction have its PC, and all of its flags. */
+		called = before && before->flags & TIP_CALLS &&
+			 before->pc != group->insn[i].pc;
+		jumped = before && before->flags & TIP_BRANCHES;
+		r->begins_block |= !before || jumped;
+		r->begins_function |= !before || called || (is_second && jumped);
 		t->told |= !!(group->insn[i].flags & TIP_TOLD);
 		before = &group->insn[i];
 	}
@@ -291,6 +376,10 @@ static int commit(struct tip *t, const struct tip_span *group)
 		err = give(t, TIP_BY_LCI, oldest->pc, k);
 	if (!err)
 		err = give(t, TIP_BY_LCI_LAST, youngest->pc, k);
+	if (!err)
+		err = tell(t, group->cycle, 1,
+			   (struct tip_sample){ 0, TIP_IS_COMPUTING, group->n,
+						group->insn });
 	t->state[TIP_IS_COMPUTING]++;
 	t->commits += group->n;
 	t->last = *youngest;
@@ -386,6 +475,7 @@ static int sort_rows(struct tip *t)
 {
 	struct row **row = calloc(t->rows.nr + 1, sizeof(struct row *));
 	uint64_t block = 0, function = 0;
+	const struct name *name;
 	struct hnode *n, *next;
 	size_t nr = 0;
 
@@ -405,6 +495,8 @@ static int sort_rows(struct tip *t)
 		t->sorted[i] = row[i]->r;
 		t->sorted[i].block = block;
 		t->sorted[i].function = function;
+		name = find_name(t, row[i]->r.pc);
+		t->sorted[i].text = name ? name->text : NULL;
 	}
 	free(row);
 	return 0;

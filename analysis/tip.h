@@ -9,7 +9,8 @@
  * I1  Σ rows of the Oracle = cycles = Σ states.
  * I2  Σ rows of another policy = samples, once a trace has ended; none where the
  *     trace does not tell what the policy needs.
- * I3  Memory: a row for each PC, and TIP_MAX_WAIT spans; a trace's length adds none.
+ * I3  Memory: a row and a name for each PC, and TIP_MAX_WAIT spans; a trace's length
+ *     adds none.
  */
 #ifndef CPI_ANALYSIS_TIP_H
 #define CPI_ANALYSIS_TIP_H
@@ -72,6 +73,7 @@ struct tip_insn {
 
 #define TIP_MAX_WIDTH 16
 #define TIP_MAX_WAIT  4096
+#define TIP_MAX_NAMES (1 << 20) /* of instructions; the rest have none */
 
 /* Cycles in which the commit stage does the same. */
 struct tip_span {
@@ -92,10 +94,19 @@ struct tip_sampling {
 	uint64_t seed;
 };
 
+/* What TIP's hardware has of a sampled cycle (section 3.1). */
+struct tip_sample {
+	uint64_t cycle;
+	enum tip_state state;
+	unsigned int n; /* that commit, the oldest first; else 1 */
+	const struct tip_insn *insn;
+};
+
 struct tip_row {
 	uint64_t pc;
 	double weight[TIP_NR_POLICIES]; /* the Oracle's cycles; others' samples */
 	uint64_t block, function;       /* PCs of their first instructions */
+	const char *text;               /* as the trace has it; NULL: it has none */
 };
 
 enum tip_level { TIP_INSTRUCTION, TIP_BLOCK, TIP_FUNCTION, TIP_NR_LEVELS };
@@ -106,6 +117,16 @@ struct tip;
 
 struct tip *tip_new(const struct tip_sampling *sampling); /* NULL: out of memory */
 void tip_free(struct tip *t);                             /* accepts NULL */
+
+/*
+ * Has each sample told to fn, in the order of cycles, once it is known whose it is.
+ * fn's error ends tip_add(). Before the first cycle.
+ */
+void tip_tell_samples(struct tip *t, int (*fn)(void *ctx, const struct tip_sample *s),
+		      void *ctx);
+
+/* Keeps what an instruction is called, of which the first word counts. 0 or -ENOMEM. */
+int tip_name(struct tip *t, uint64_t pc, const char *text);
 
 /*
  * The next cycles. They ascend; cycles that no span tells of are empty ones. Returns 0,

@@ -95,6 +95,8 @@ static int feed_lines(struct trace *tr, char *data, size_t len)
 		buf_put(&tr->rest, data, part);
 		if (!end)
 			return tr->rest.err;
+		if (tr->rest.len && tr->rest.data[tr->rest.len - 1] == '\r')
+			tr->rest.len--;
 		buf_putc(&tr->rest, '\0');
 		err = tr->rest.err ? tr->rest.err : add_one(tr, tr->rest.data);
 		buf_reset(&tr->rest);
@@ -174,7 +176,8 @@ unsigned int trace_flags(const char *text)
 	size_t len;
 
 	text += strspn(text, " \t");
-	len = strcspn(text, " \t");
+	/* gem5 writes "CALL_NEAR_I : st ..." for each operation of one of x86. */
+	len = strcspn(text, strstr(text, " : ") ? " \t_" : " \t");
 	operand = text + len + strspn(text + len, " \t");
 	if (IS_WORD(text, len, branches) || text[0] == 'j' || text[0] == 'J' ||
 	    !strncasecmp(text, "b.", 2))
@@ -189,6 +192,40 @@ unsigned int trace_flags(const char *text)
 int trace_leave(const struct trace_commits *c, const struct trace_op *op)
 {
 	return c->watch ? c->watch->op(c->watch->ctx, op) : 0;
+}
+
+enum trace_kind trace_kind(const char *text)
+{
+	/* RISC-V's and AArch64's, and gem5's micro-operations of x86. */
+	static const char *const loads[] = {
+		"lb",     "lbu",   "lh",    "lhu",    "lw",     "lwu",   "ld",
+		"lr.w",   "lr.d",  "flh",   "flw",    "fld",    "flq",   "c.lw",
+		"c.ld",   "c.flw", "c.fld", "c.lwsp", "c.ldsp", "ldr",   "ldrb",
+		"ldrh",   "ldrsb", "ldrsh", "ldrsw",  "ldp",    "ldur",  "ldurb",
+		"ldurh",  "ldxr",  "ldaxr", "ldar",   "ldfp",   "ldbig", "ldst",
+		"ldfp87", "ldstl",
+	};
+	static const char *const stores[] = {
+		"sb",    "sh",   "sw",   "sd",   "sc.w",  "sc.d",  "fsh",    "fsw",
+		"fsd",   "fsq",  "c.sw", "c.sd", "c.fsw", "c.fsd", "c.swsp", "c.sdsp",
+		"str",   "strb", "strh", "stp",  "stur",  "sturb", "sturh",  "stxr",
+		"stlxr", "stlr", "st",   "stfp", "stbig", "stul",  "stfp87",
+	};
+	const char *operation = strstr(text, " : "); /* of an instruction of x86 */
+	size_t len;
+
+	if (operation)
+		text = operation + 3;
+	text += strspn(text, " \t");
+	len = strcspn(text, " \t");
+	if (IS_WORD(text, len, loads))
+		return TRACE_LOAD;
+	return IS_WORD(text, len, stores) ? TRACE_STORE : TRACE_ALU;
+}
+
+int trace_name_insn(struct trace_commits *c, uint64_t pc, const char *text)
+{
+	return tip_name(c->tip, pc, text + strspn(text, " \t"));
 }
 
 int trace_squash(struct trace_commits *c, uint64_t id)

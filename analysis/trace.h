@@ -23,7 +23,8 @@ struct trace_format {
 	bool (*begins)(const char *head, size_t len); /* whether such a trace does so */
 	void *(*new)(struct tip *t);                  /* NULL: out of memory */
 	void (*free)(void *state);                    /* accepts NULL */
-	size_t record; /* bytes of each; 0: lines, which come with a NUL for the \n */
+	size_t record; /* bytes of each; 0: lines, which come with a NUL for the \n, or
+			  \r\n */
 	/* 0, -CPI_EFORMAT, -CPI_ELIMIT, or tip_add()'s; end() is before tip_end(). */
 	int (*add)(void *state, char *data); /* which it may change */
 	int (*end)(void *state);
@@ -58,6 +59,10 @@ uint64_t trace_where(const struct trace *tr); /* from 1 */
 /* enum tip_flag of an instruction as disassemblers write it: TIP_TOLD and others. */
 unsigned int trace_flags(const char *text);
 
+/* By the same text, which begins with its first word. */
+enum trace_kind { TRACE_ALU, TRACE_LOAD, TRACE_STORE };
+enum trace_kind trace_kind(const char *text);
+
 /* What a trace of operations knows of one. */
 struct trace_op {
 	uint64_t id; /* ascending in program order */
@@ -90,6 +95,8 @@ struct trace_commits {
 
 /* It has left the pipeline. 0, or an error of the watch. */
 int trace_leave(const struct trace_commits *c, const struct trace_op *op);
+/* Keeps the text of an instruction, without blanks around it. 0 or -ENOMEM. */
+int trace_name_insn(struct trace_commits *c, uint64_t pc, const char *text);
 
 /* An operation that was dispatched, and is thrown away. 0, -ENOMEM or -CPI_ELIMIT. */
 int trace_squash(struct trace_commits *c, uint64_t id);

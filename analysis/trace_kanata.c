@@ -86,8 +86,9 @@ static bool read_number(const char *text, int base, uint64_t *out)
 {
 	char *end;
 
+	errno = 0;
 	*out = strtoull(text, &end, base);
-	return end != text && !*end;
+	return end != text && !*end && !errno;
 }
 
 static int begin_op(struct kanata *k, uint64_t id)
@@ -110,18 +111,20 @@ static int begin_op(struct kanata *k, uint64_t id)
 	return 0;
 }
 
-static void add_text(struct op *op, const char *pane, const char *text)
+static int add_text(struct kanata *k, struct op *op, const char *pane, const char *text)
 {
 	char *end;
 
 	if (strstr(text, MISPREDICTED))
 		op->o.flags |= TIP_MISPREDICTED;
 	if (strcmp(pane, "0") != 0 || op->has_pc)
-		return;
+		return 0;
 	op->o.pc = strtoull(text, &end, 16);
 	op->has_pc = end != text && *end == ':';
-	if (op->has_pc)
-		op->o.flags |= trace_flags(end + 1);
+	if (!op->has_pc)
+		return 0;
+	op->o.flags |= trace_flags(end + 1);
+	return trace_name_insn(&k->commits, op->o.pc, end + 1);
 }
 
 static int enter_stage(struct kanata *k, struct op *op, const char *stage)
@@ -232,12 +235,10 @@ static int add(void *state, char *data)
 	if (!op)
 		return kind == 'L' ? 0 : -CPI_EFORMAT; /* text may come late */
 	if (kind == 'L')
-		add_text(op, field[2], field[3]);
-	else if (kind == 'S')
+		return add_text(k, op, field[2], field[3]);
+	if (kind == 'S')
 		return enter_stage(k, op, field[3]);
-	else
-		return retire(k, op, field[3]);
-	return 0;
+	return retire(k, op, field[3]);
 }
 
 static int end(void *state)

@@ -120,7 +120,16 @@ static int begin_op(struct o3 *o, uint64_t tick, const char *rest)
 		return -CPI_EFORMAT;
 	o->op.flags = trace_flags(end + 1);
 	o->in_op = true;
-	return 0;
+	return trace_name_insn(&o->commits, o->op.pc, end + 1);
+}
+
+/* "TICK: OBJECT: ..." of other debug flags, or nothing. */
+static bool is_other(const char *line)
+{
+	const size_t blanks = strspn(line, " "),
+		     digits = strspn(line + blanks, "0123456789");
+
+	return !line[blanks] || (digits && line[blanks + digits] == ':');
 }
 
 static int add(void *state, char *data)
@@ -131,7 +140,7 @@ static int add(void *state, char *data)
 	char *rest;
 
 	if (!begins(data, strlen(data)))
-		return *data ? -CPI_EFORMAT : 0;
+		return is_other(data) ? 0 : -CPI_EFORMAT;
 	data += sizeof(PREFIX) - 1;
 	colon = strchr(data, ':');
 	if (!colon)

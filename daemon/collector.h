@@ -19,6 +19,14 @@
 #include "base/buf.h"
 #include "daemon/cpus.h"
 #include "daemon/event.h"
+#include "daemon/tipfile.h"
+#include "db/profile.h"
+
+/* What an entry stands for beside its count, which may be 0 then. */
+struct entry_weight {
+	enum weight weight;
+	uint32_t n; /* in 1/WEIGHT_UNIT of a sample */
+};
 
 /* What hardware recorded of a sample, which is counted among the entries, too. */
 struct batch_record {
@@ -29,6 +37,7 @@ struct batch_record {
 struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
+	const struct entry_weight *weights; /* by entry; NULL: there are only counts */
 	size_t nr;
 	const struct batch_record *records;
 	size_t nr_records;
@@ -56,6 +65,9 @@ struct collector_owner {
 	void (*classify)(void *ctx, const struct raw_sample *sample,
 			 unsigned int *generation, enum cpi_outcome *outcome);
 	void *ctx;
+	/* NULL but for collector_replay: what its file tells of an instruction. 0 or
+	 * -ENOMEM. */
+	int (*code)(void *ctx, const struct tipfile_code *code);
 };
 
 struct collector_config {
@@ -66,6 +78,8 @@ struct collector_config {
 	bool enable_on_exec;
 	int epoll_fd; /* gets every descriptor that says "drain" */
 	int raw_fd;   /* -1, or where each sample is also written (raw.h) */
+	struct tipfile
+		*replay; /* of collector_replay: what it reads; stays the owner's */
 	struct collector_owner owner;
 };
 
@@ -134,10 +148,15 @@ struct collector_ops {
 	 */
 	int (*restart)(struct collector *c);
 	void (*close)(struct collector *c); /* accepts NULL */
+	/* Why there is nothing to drain any more: 0, or an error. NULL: there may be.
+	 */
+	int (*ended)(const struct collector *c);
 };
 
 extern const struct collector_ops collector_kmod;
 extern const struct collector_ops collector_bpf; /* where HAVE_BPF */
 extern const struct collector_ops collector_perf;
+/* Of a file, and of no CPU: what concerns CPUs and periods is NULL. See replay.h. */
+extern const struct collector_ops collector_replay;
 
 #endif

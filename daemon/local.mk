@@ -16,6 +16,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/cgroupevents.c daemon/cgroupevents.h \
 	daemon/cgroups.c daemon/cgroups.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
+	daemon/collector_replay.c \
 	daemon/control.c daemon/control.h \
 	daemon/counters.c daemon/counters.h \
 	daemon/cpus.c daemon/cpus.h \
@@ -53,6 +54,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/ration.c daemon/ration.h \
 	daemon/raw.h \
 	daemon/registration.c daemon/registration.h \
+	daemon/replay.c daemon/replay.h \
 	daemon/ring.c daemon/ring.h \
 	daemon/sample.c daemon/sample.h \
 	daemon/session.c daemon/session.h \
@@ -67,6 +69,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/stacktally.c daemon/stacktally.h \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
+	daemon/tipfile.c daemon/tipfile.h \
 	daemon/swept.c daemon/swept.h \
 	daemon/tally.c daemon/tally.h
 

@@ -98,7 +98,7 @@ static int open_collector(struct session *s, int *event)
 		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.raw_fd = s->cfg.raw_fd,
-		.owner = { take_batch, classify, s },
+		.owner = { .batch = take_batch, .classify = classify, .ctx = s },
 	};
 
 	return s->ops->open(&cfg, &s->cpus, &s->collector, event);

@@ -105,3 +105,50 @@ void query_capture_fini(struct query_capture *c)
 	free(c->code);
 	memset(c, 0, sizeof(*c));
 }
+
+static int compare_instructions(const void *a, const void *b)
+{
+	const struct query_instruction *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int read_instruction(sqlite3_stmt *st, void *ctx)
+{
+	struct query_instructions *list = ctx;
+	struct query_instruction *grown =
+		rows_grow(list->instruction, list->nr, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	list->instruction = grown;
+	grown[list->nr] = (struct query_instruction){ sqlite3_column_int64(st, 0),
+						      strdup(sql_text(st, 1)) };
+	return grown[list->nr++].text ? 0 : -ENOMEM;
+}
+
+int query_instructions(struct db *db, int64_t image, struct query_instructions *out)
+{
+	struct query_instructions list = { 0 };
+	int err = sql_each(db_handle(db), read_instruction, &list,
+			   "SELECT start, text FROM instruction WHERE image = ?1", "i",
+			   image);
+
+	if (err) {
+		query_instructions_fini(&list);
+		return err;
+	}
+	if (list.nr)
+		qsort(list.instruction, list.nr, sizeof(*list.instruction),
+		      compare_instructions);
+	*out = list;
+	return 0;
+}
+
+void query_instructions_fini(struct query_instructions *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->instruction[i].text);
+	free(list->instruction);
+	memset(list, 0, sizeof(*list));
+}

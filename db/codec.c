@@ -74,27 +74,72 @@ static void put_body(const struct count *c, size_t nr, enum profile_kind kind,
 	}
 }
 
+/* Nothing without values. */
+static int put_counts(struct profile *p, enum profile_kind kind, struct buf *body)
+{
+	size_t nr, nr_used = 0;
+	const struct count *c = profile_sorted(p, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		nr_used += has_value(&c[i], kind);
+	if (nr_used > CODEC_MAX_OFFSETS)
+		return -CPI_ELIMIT;
+	if (nr_used)
+		put_body(c, nr, kind, nr_used, body);
+	return 0;
+}
+
+/* CODEC_MAX_OFFSETS is the bound of all together. */
+static int put_weights(const struct profile *p, struct buf *body)
+{
+	uint64_t nr = 0;
+	int err = 0;
+
+	for (int w = 0; w < NR_WEIGHTS && !err; w++) {
+		struct profile *weights = profile_weights(p, w);
+
+		nr += weights ? profile_nr(weights) : 0;
+		if (nr > CODEC_MAX_OFFSETS)
+			err = -CPI_ELIMIT;
+		else if (weights && profile_nr(weights))
+			err = put_counts(weights, PROFILE_COUNT, body);
+		else
+			varint_put(body, 0);
+	}
+	return err;
+}
+
 int codec_encode(struct profile *p, enum profile_kind kind, struct buf *out)
 {
 	struct buf body = { 0 };
-	size_t nr, nr_used = 0;
-	const struct count *c = profile_sorted(p, &nr);
-	int err;
+	int err = 0;
 
 	if (kind == PROFILE_HISTOGRAM)
 		return codec_encode_records(profile_records(p), out);
-	if (!has_columns(kind))
-		return 0;
-	for (size_t i = 0; i < nr; i++)
-		nr_used += has_value(&c[i], kind);
-	if (!nr_used)
-		return 0;
-	if (nr_used > CODEC_MAX_OFFSETS)
-		return -CPI_ELIMIT;
-	put_body(c, nr, kind, nr_used, &body);
-	err = pack_put(&body, out);
+	if (has_columns(kind))
+		err = put_counts(p, kind, &body);
+	else if (kind == PROFILE_WEIGHTED && profile_is_weighted(p))
+		err = put_weights(p, &body);
+	if (!err && (body.len || body.err))
+		err = pack_put(&body, out);
 	buf_fini(&body);
 	return err;
+}
+
+static int total_weight(const struct profile *p, uint64_t *total)
+{
+	uint64_t sum = 0;
+
+	for (int w = 0; w < NR_WEIGHTS; w++) {
+		const struct profile *weights = profile_weights(p, w);
+
+		if (weights &&
+		    (__builtin_add_overflow(sum, profile_total(weights), &sum) ||
+		     sum > INT64_MAX))
+			return -EOVERFLOW;
+	}
+	*total = sum;
+	return 0;
 }
 
 int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total)
@@ -107,6 +152,8 @@ int codec_total(struct profile *p, enum profile_kind kind, uint64_t *total)
 		*total = profile_records(p) ? records_total(profile_records(p)) : 0;
 		return 0;
 	}
+	if (kind == PROFILE_WEIGHTED)
+		return total_weight(p, total);
 	for (size_t i = 0; i < nr; i++) {
 		struct count one = c[i];
 
@@ -161,23 +208,21 @@ static int next_count(struct reader *r, enum profile_kind kind, struct count *c)
 	return err;
 }
 
-/* Checks a body whole and leaves r at its beginning. */
-static int reader_init(struct reader *r, const uint8_t *body, size_t size,
+/* Checks a body whole, leaves r at its beginning and *at behind its end. */
+static int reader_init(struct reader *r, const uint8_t **at, const uint8_t *end,
 		       enum profile_kind kind)
 {
-	const uint8_t *pos = body;
+	const uint8_t *pos = *at;
 	struct count c = { 0 };
 	struct reader walk;
 	int err;
 
-	r->end = body + size;
+	r->end = end;
 	err = varint_get(&pos, r->end, &r->nr);
 	if (err)
 		return err;
 	if (r->nr > CODEC_MAX_OFFSETS)
 		return -CPI_ELIMIT;
-	if (!r->nr)
-		return -CPI_ECORRUPT;
 	r->offsets = pos;
 	err = skip_numbers(&pos, r->end, r->nr, 1);
 	for (int i = 0; !err && i < nr_columns(kind); i++) {
@@ -185,26 +230,55 @@ static int reader_init(struct reader *r, const uint8_t *body, size_t size,
 		err = skip_numbers(&pos, r->end, r->nr,
 				   kind == PROFILE_COUNT ? 0 : r->nr);
 	}
-	if (!err && pos != r->end)
-		err = -CPI_ECORRUPT;
 	walk = *r;
 	/* Of two columns, one may be 0. */
 	for (uint64_t i = 0; !err && kind != PROFILE_COUNT && i < r->nr; i++)
 		err = next_count(&walk, kind, &c);
+	*at = pos;
 	return err;
 }
 
 static int add_body(const uint8_t *body, size_t size, enum profile_kind kind,
 		    struct profile *p)
 {
+	const uint8_t *pos = body;
 	struct count c = { 0 };
 	struct reader r;
-	int err = reader_init(&r, body, size, kind);
+	int err = reader_init(&r, &pos, body + size, kind);
 
+	if (!err && (!r.nr || pos != r.end))
+		err = -CPI_ECORRUPT;
 	for (uint64_t i = 0; !err && i < r.nr; i++) {
 		err = next_count(&r, kind, &c);
 		if (!err)
 			err = profile_add(p, &c);
+	}
+	return err;
+}
+
+static int add_weights(const uint8_t *body, size_t size, struct profile *p)
+{
+	const uint8_t *pos = body, *const end = body + size;
+	struct reader r[NR_WEIGHTS];
+	uint64_t nr = 0;
+	int err = 0;
+
+	for (int w = 0; w < NR_WEIGHTS && !err; w++) {
+		err = reader_init(&r[w], &pos, end, PROFILE_COUNT);
+		nr += err ? 0 : r[w].nr;
+	}
+	if (!err && nr > CODEC_MAX_OFFSETS)
+		err = -CPI_ELIMIT;
+	if (!err && (!nr || pos != end))
+		err = -CPI_ECORRUPT;
+	for (int w = 0; w < NR_WEIGHTS && !err; w++) {
+		struct count c = { 0 };
+
+		for (uint64_t i = 0; !err && i < r[w].nr; i++) {
+			err = next_count(&r[w], PROFILE_COUNT, &c);
+			if (!err)
+				err = profile_add_weight(p, w, c.offset, c.n);
+		}
 	}
 	return err;
 }
@@ -219,10 +293,12 @@ int codec_decode(const void *blob, size_t size, enum profile_kind kind,
 
 	if (kind == PROFILE_HISTOGRAM)
 		return codec_decode_records(blob, size, p);
-	if (!has_columns(kind))
+	if (kind != PROFILE_WEIGHTED && !has_columns(kind))
 		return -CPI_ECORRUPT;
 	err = pack_get(blob, size, MAX_BODY, &memory, &body, &body_size);
-	if (!err)
+	if (!err && kind == PROFILE_WEIGHTED)
+		err = add_weights(body, body_size, p);
+	else if (!err)
 		err = add_body(body, body_size, kind, p);
 	buf_fini(&memory);
 	return err;

@@ -8,8 +8,10 @@
  *	per offset, ascending: the distance from the one before (the first from 0)
  *	then per offset: its values, column by column
  *
- * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken. A
- * PROFILE_HISTOGRAM has columns of cells behind the offsets (codec_records.h).
+ * Columns by kind: PROFILE_COUNT n; PROFILE_OUTCOME not taken, then taken.
+ * PROFILE_WEIGHTED has such a body for each kind of weight, one behind the other, of
+ * which those without weights are the number 0 alone. A PROFILE_HISTOGRAM has columns
+ * of cells behind the offsets (codec_records.h).
  * cpi-db(5) documents the format; t/fixtures/ holds golden files.
  */
 #ifndef CPI_DB_CODEC_H
@@ -26,11 +28,12 @@
 enum profile_kind {
 	PROFILE_COUNT = 0,
 	PROFILE_OUTCOME = 1,
-	PROFILE_HISTOGRAM = 4, /* hardware's records; 2 and 3 are none */
+	PROFILE_WEIGHTED = 2,
+	PROFILE_HISTOGRAM = 4, /* hardware's records; 3 is none */
 	PROFILE_NR_KINDS,
 };
 
-/* A blob never decodes to more offsets than this; bounds a hostile one's memory. */
+/* A body never decodes to more offsets than this; bounds a hostile one's memory. */
 #define CODEC_MAX_OFFSETS (1u << 24)
 
 /*

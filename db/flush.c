@@ -352,6 +352,29 @@ static int merge_codes(struct merge *m)
 	return err;
 }
 
+static int merge_instructions(struct merge *m)
+{
+	static const char add[] =
+		"INSERT INTO instruction (image, start, text) VALUES (?1, ?2, ?3)"
+		" ON CONFLICT DO UPDATE SET text = excluded.text"
+		" WHERE text != excluded.text";
+	sqlite3_stmt *st = NULL;
+	int err = sql_prepare(m->h, add, &st);
+
+	for (size_t i = 0; !err && i < m->f->nr_instructions; i++) {
+		const struct flush_instruction *in = &m->f->instructions[i];
+		int64_t image;
+
+		err = image_id(m, in->image, &image);
+		if (!err)
+			err = sql_bind(st, "iis", image, in->start, in->text);
+		if (!err)
+			err = sql_run(st);
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
 static int merge_stacks(struct merge *m)
 {
 	return m->f->stacks
@@ -404,8 +427,9 @@ static void merge_fini(struct merge *m)
 int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f)
 {
 	static int (*const parts[])(struct merge *) = {
-		merge_streams, merge_profiles, merge_losses, merge_comms,
-		merge_symbols, merge_codes,    merge_stacks, put_interval,
+		merge_streams,      merge_profiles, merge_losses,
+		merge_comms,        merge_symbols,  merge_codes,
+		merge_instructions, merge_stacks,   put_interval,
 	};
 	struct merge m = { .h = h, .run = run, .epoch = epoch, .f = f };
 	int err = 0;

@@ -26,6 +26,7 @@ bool image_kind_is_kernel(enum image_kind kind)
 	case IMAGE_FILE:
 	case IMAGE_VDSO:
 	case IMAGE_JIT:
+	case IMAGE_TRACE:
 		break;
 	}
 	return false;

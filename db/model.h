@@ -19,7 +19,8 @@
 	X(VDSO, 3, "vdso")     /* the vDSO's base */                                 \
 	X(IDLE, 4, "idle")     /* _text: the kernel's idle loop, in the idle task */ \
 	X(BPF, 5, "bpf")       /* the program's (or trampoline's) first byte */      \
-	X(JIT, 6, "jit")       /* a number that each code object has for itself */
+	X(JIT, 6, "jit")       /* a number that each code object has for itself */   \
+	X(TRACE, 7, "trace")   /* address 0: what a pipeline trace ran */
 
 enum image_kind {
 #define IMAGE_KIND_ENUM(name, value, text) IMAGE_##name = value,
@@ -62,7 +63,7 @@ const char *landing_str(enum landing landing);
 /* One event as one source samples it at one mean period. Profiles never mix streams. */
 struct stream_desc {
 	const char *event;    /* as perf names it: "cpu-clock", "cycles:u" */
-	const char *source;   /* "perf", "kmod", "bpf", "tick", "import" */
+	const char *source;   /* "perf", "kmod", "bpf", "tick", "import", "replay" */
 	const char *cpu_type; /* "" on machines with one kind of core */
 	const char *unit;     /* "ns", "cycles" or "events": what the period counts */
 	uint64_t mean_period;

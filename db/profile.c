@@ -32,6 +32,8 @@ struct profile {
 	uint32_t nr_slots;  /* 0 or a power of two */
 	struct count total;
 	struct records *records; /* NULL while there are none */
+	struct profile
+		*weight[NR_WEIGHTS]; /* each as counts; made when it is added to */
 };
 
 struct profile *profile_new(void)
@@ -44,6 +46,8 @@ void profile_free(struct profile *p)
 	if (!p)
 		return;
 	records_free(p->records);
+	for (int w = 0; w < NR_WEIGHTS; w++)
+		profile_free(p->weight[w]);
 	free(p->count);
 	free(p->slot);
 	free(p);
@@ -142,8 +146,59 @@ int profile_add(struct profile *p, const struct count *c)
 	return 0;
 }
 
+int profile_add_weight(struct profile *p, enum weight weight, uint64_t offset,
+		       uint64_t n)
+{
+	if (!p->weight[weight])
+		p->weight[weight] = profile_new();
+	if (!p->weight[weight])
+		return -ENOMEM;
+	return profile_add(p->weight[weight],
+			   &(struct count){ .offset = offset, .n = n });
+}
+
+struct profile *profile_weights(const struct profile *p, enum weight weight)
+{
+	return p->weight[weight];
+}
+
+bool profile_is_weighted(const struct profile *p)
+{
+	for (int w = 0; w < NR_WEIGHTS; w++) {
+		if (p->weight[w] && p->weight[w]->nr)
+			return true;
+	}
+	return false;
+}
+
+uint64_t profile_weight_at(const struct profile *p, uint64_t offset)
+{
+	uint64_t sum = 0;
+
+	for (int w = 0; w < NR_WEIGHTS; w++)
+		sum += p->weight[w] ? profile_at(p->weight[w], offset).n : 0;
+	return sum;
+}
+
+static int merge_weights(struct profile *p, enum weight weight,
+			 const struct profile *from)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < from->nr && !err; i++)
+		err = profile_add_weight(p, weight, from->count[i].offset,
+					 from->count[i].n);
+	return err;
+}
+
 int profile_merge(struct profile *p, const struct profile *from)
 {
+	for (int w = 0; w < NR_WEIGHTS; w++) {
+		int err = from->weight[w] ? merge_weights(p, w, from->weight[w]) : 0;
+
+		if (err)
+			return err;
+	}
 	for (uint32_t i = 0; i < from->nr; i++) {
 		int err = profile_add(p, &from->count[i]);
 
@@ -180,9 +235,13 @@ uint64_t profile_total(const struct profile *p)
 
 size_t profile_memory(const struct profile *p)
 {
-	return sizeof(*p) + p->cap * sizeof(*p->count) +
-	       p->nr_slots * sizeof(*p->slot) +
-	       (p->records ? records_memory(p->records) : 0);
+	size_t bytes = sizeof(*p) + p->cap * sizeof(*p->count) +
+		       p->nr_slots * sizeof(*p->slot) +
+		       (p->records ? records_memory(p->records) : 0);
+
+	for (int w = 0; w < NR_WEIGHTS; w++)
+		bytes += p->weight[w] ? profile_memory(p->weight[w]) : 0;
+	return bytes;
 }
 
 struct count profile_at(const struct profile *p, uint64_t offset)

@@ -8,6 +8,7 @@
 #ifndef CPI_DB_PROFILE_H
 #define CPI_DB_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,22 @@ struct count {
 	uint64_t taken;
 	uint64_t not_taken;
 };
+
+/*
+ * What cycles were spent on that records of time-proportional profiling tell of
+ * (MICRO'21 section 3.1). The columns of PROFILE_WEIGHTED: never renumber.
+ */
+enum weight {
+	WEIGHT_EXECUTION = 0,  /* it committed */
+	WEIGHT_STALL = 1,      /* it was the oldest, and not done */
+	WEIGHT_FRONT_END = 2,  /* nothing was there before it came */
+	WEIGHT_MISPREDICT = 3, /* nothing was, behind it, a jump */
+	WEIGHT_FLUSH = 4,      /* nothing was, as it threw the rest away */
+	WEIGHT_EXCEPTION = 5,  /* it raised one */
+	NR_WEIGHTS
+};
+
+#define WEIGHT_UNIT 840 /* of a whole sample: 1/n of it is exact up to n = 8 */
 
 struct profile;
 struct records;
@@ -31,7 +48,8 @@ void profile_free(struct profile *p); /* accepts NULL */
  */
 int profile_add(struct profile *p, const struct count *c);
 
-/* Adds all of from, its records too. On failure a part may have been added. */
+/* Adds all of from, its records and weights too. On failure a part may have been added.
+ */
 int profile_merge(struct profile *p, const struct profile *from);
 
 /*
@@ -41,7 +59,20 @@ int profile_merge(struct profile *p, const struct profile *from);
 const struct records *profile_records(const struct profile *p);
 struct records *profile_make_records(struct profile *p);
 
-size_t profile_nr(const struct profile *p);      /* offsets */
+/*
+ * Adds n units of weight at an offset, beside its counts. As profile_add(); the sum of
+ * each kind of weight stays below 2^64.
+ */
+int profile_add_weight(struct profile *p, enum weight weight, uint64_t offset,
+		       uint64_t n);
+
+/* The weights of one kind, as counts; NULL where there are none. It belongs to p. */
+struct profile *profile_weights(const struct profile *p, enum weight weight);
+
+bool profile_is_weighted(const struct profile *p);
+uint64_t profile_weight_at(const struct profile *p, uint64_t offset); /* of all kinds */
+
+size_t profile_nr(const struct profile *p);      /* offsets that have counts */
 uint64_t profile_total(const struct profile *p); /* Σ n */
 size_t profile_memory(const struct profile *p);  /* bytes, for the caller's bound */
 

@@ -136,7 +136,7 @@ struct query_image {
 struct query_profile {
 	struct query_image image;
 	int64_t stream;
-	struct profile *profile; /* both kinds, merged over the selected epochs */
+	struct profile *profile; /* all kinds, merged over the selected epochs */
 };
 
 /*
@@ -199,6 +199,20 @@ struct query_capture {
 
 int query_capture(struct db *db, int64_t image, struct query_capture *out);
 void query_capture_fini(struct query_capture *c);
+
+/* What a trace calls the instructions of an image. Ascending; texts are copies. */
+struct query_instruction {
+	uint64_t start;
+	char *text;
+};
+
+struct query_instructions {
+	struct query_instruction *instruction;
+	size_t nr;
+};
+
+int query_instructions(struct db *db, int64_t image, struct query_instructions *out);
+void query_instructions_fini(struct query_instructions *list);
 
 /* Flushes, for cpi cat and the tests: each is an interval that is stored whole. */
 struct query_interval {

@@ -178,6 +178,7 @@ static const char *const remove_image[] = {
 	"DELETE FROM symbol WHERE image = ?1",
 	"DELETE FROM code WHERE image = ?1",
 	"DELETE FROM capture WHERE image = ?1",
+	"DELETE FROM instruction WHERE image = ?1",
 	"DELETE FROM image WHERE id = ?1",
 	NULL,
 };

@@ -52,6 +52,14 @@ CREATE TABLE capture (
 	PRIMARY KEY (image, part)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE instruction (
+	-- What a trace calls the instructions that it ran.
+	image INTEGER NOT NULL REFERENCES image (id),
+	start INTEGER NOT NULL,		-- image offset
+	text TEXT NOT NULL,
+	PRIMARY KEY (image, start)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE stack (
 	-- Call stacks: a sample is in one of context '' and the kind comm.
 	epoch INTEGER NOT NULL REFERENCES epoch (id),

@@ -73,6 +73,13 @@ struct flush_code {
 	size_t size;
 };
 
+/* What a trace calls an instruction. */
+struct flush_instruction {
+	const struct image_desc *image;
+	uint64_t start; /* image offset */
+	const char *text;
+};
+
 /*
  * Call stacks, by streams of their own. I1 holds for them with the totals of the trees
  * of context "" and of "comm=NAME": each stack is in one of these.
@@ -111,6 +118,8 @@ struct flush {
 	size_t nr_symbols;
 	const struct flush_code *codes;
 	size_t nr_codes;
+	const struct flush_instruction *instructions;
+	size_t nr_instructions;
 	const struct flush_stacks *stacks; /* NULL: none */
 };
 

@@ -3,7 +3,7 @@
 # How wrong profilers are about recorded pipelines, to the digit (MICRO'21).
 . "$srcdir/t/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3 to read JSON'
-plan 16
+plan 23
 
 traces=$srcdir/t/fixtures/tip
 
@@ -60,6 +60,68 @@ like "$(cat out)" '^instruction  *0.00%  *5.94%  *6.86%  *17.99%  *36.11%  *43.3
 is "$(grep -c '^0x' out)" 2 'and the rows that were asked for'
 is "$(cpi tip --format=csv "$traces/rsd-median.tokens64.zst" | head -n 1)" \
 	'pc,oracle,tip,tip_ilp,nci,nci_ilp,lci,lci_last,dispatch,software' 'CSV: every policy'
+
+# The picture, with names that are not XML's.
+cp "$traces/konata-part.kanata.gz" 'a<&>"b'
+cpi tip --format=svg --limit=5 'a<&>"b' >p.svg
+is "$(python3 - p.svg <<'END'
+import sys, xml.etree.ElementTree as E
+t = E.parse(sys.argv[1]).getroot()
+ns = "{http://www.w3.org/2000/svg}"
+texts = [e.text for e in t.iter(ns + "text")]
+bars = [e for e in t.iter(ns + "rect") if e.find(ns + "title") is not None]
+print(t.get("viewBox") is not None, texts[0], len(bars), bars[-1].find(ns + "title").text)
+print(sum(s.startswith("0x") for s in texts), "script" in E.tostring(t).decode())
+END
+)" 'True a<&>"b 53 Software: 4.54%
+5 False' 'SVG: a bar for each profiler of each level and row'
+
+# The same lines with the ends that Windows writes, packed with zstd, a line cut off.
+gzip -dc "$traces/konata-part.kanata.gz" >lines
+cpi tip - <lines | sed 1d >want
+sed 's/$/\r/' lines >crlf
+cpi tip crlf | sed 1d >got
+is "$(cat got)" "$(cat want)" 'CRLF ends lines, too'
+if command -v zstd >/dev/null; then
+	zstd -q lines -o lines.zst
+	cpi tip lines.zst | sed 1d >got
+	is "$(cat got)" "$(cat want)" 'zstd or gzip'
+else
+	skip 1 'no zstd'
+fi
+printf 'Kanata\t0004\nC=\t-1\nC\t1\nI\n' >short
+cpi tip short 2>err
+like "$(cat err)" 'short: line 4: not in a format' 'a line with too few fields is named'
+printf 'Kanata\t0004\nI\t18446744073709551615\t0\t0\nI\t99999999999999999999\t0\t0\n' >huge
+cpi tip huge 2>err
+like "$(cat err)" 'huge: line 3: not in a format' 'a number beyond 64 bits is none'
+
+# gem5, with lines of other debug flags between, and operations without a store.
+cat >o3 <<'END'
+O3PipeView:fetch:1000:0x00401000:0:1:  MOV_R_M : ld   eax, DS:[rbx]
+O3PipeView:decode:1500
+O3PipeView:rename:2000
+O3PipeView:dispatch:2500
+O3PipeView:issue:2500
+O3PipeView:complete:4000
+   1500: system.cpu.fetch: [tid:0] Squashing
+O3PipeView:retire:5000:store:0
+O3PipeView:fetch:1000:0x00401004:0:2:  ADD_R_I : addi   eax, eax, 0x1
+O3PipeView:decode:1500
+O3PipeView:rename:2000
+O3PipeView:dispatch:2500
+O3PipeView:issue:4000
+O3PipeView:complete:4500
+O3PipeView:retire:5500
+END
+is "$(cpi tip --format=json o3 | python3 -c '
+import json, sys
+t = json.load(sys.stdin)
+print(t["cycles"], t["commits"], [r["oracle"] for r in t["profile"]])')" '2 2 [0.5, 0.5]' \
+	'O3PipeView among other lines'
+echo 'O3PipeView:what' >>o3
+cpi tip o3 2>err
+like "$(cat err)" 'o3: line 16: not in a format' 'but not with broken ones'
 
 # What is no trace, or the half of one.
 zstd -dcq "$traces/rsd-towers.tokens64.zst" 2>/dev/null >whole || cp "$traces/rsd-towers.tokens64.zst" whole

@@ -7,8 +7,8 @@ TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py t/tap.sh
 
 # Pipeline traces.
-dist_check_SCRIPTS += t/0350-tip-traces.t
-QUICK_TESTS += t/0350-tip-traces.t
+dist_check_SCRIPTS += t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
+QUICK_TESTS += t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
 
 # Hardware's records, against perf.
 check_PROGRAMS += t/records_dump

@@ -111,7 +111,6 @@ static void json_summary(struct json *j, const struct calc *c)
 void calc_print_json(const struct calc *c, bool one_line)
 {
 	const struct explained *e = c->ex->e;
-	const struct query_stream *first = &c->x->l->sel.streams.stream[c->x->first];
 	char build_id[REPORT_BUILD_ID_SIZE];
 	struct json j = { .one_line = one_line };
 
@@ -121,7 +120,7 @@ void calc_print_json(const struct calc *c, bool one_line)
 	json_string(&j, "image", c->ex->image->desc.name);
 	json_string(&j, "build_id", *build_id ? build_id : NULL);
 	json_string(&j, "frequency_unit", "executions");
-	json_string(&j, "attribution", landing_str(first->desc.landing));
+	json_string(&j, "attribution", explainer_attribution(c->x));
 	json_array(&j, "blocks");
 	for (int b = 0; b < e->cfg->exit; b++)
 		json_block(&j, c, b);

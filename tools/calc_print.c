@@ -189,6 +189,8 @@ static void print_header(const struct calc *c)
 	report_header(&c->x->l->sel, &c->x->l->ev);
 	out_line("Procedure %s in %s", c->ex->symbol->name, c->ex->image->desc.name);
 	explainer_print_unit(c->x);
+	if (c->x->l->ctx->opt.attribution)
+		out_line("Attribution: %s", explainer_attribution(c->x));
 	if (c->ex->state == EXPLAIN_DEFERRED)
 		out_line("Interrupts may be masked here: samples wait until they are "
 			 "not, so there is no CPI");

@@ -63,6 +63,7 @@ struct cmd_options {
 	bool idle, combine, inlines; /* inlines: list, too */
 	/* list, calc */
 	bool source, assembly, both;
+	int attribution; /* enum attribution */
 	/* calc and its kin */
 	bool all;
 	const char *cpu, *debug;
@@ -73,19 +74,21 @@ struct cmd_options {
 	/* tree and its kin */
 	bool inverted, commands, icicle, children;
 	/* cat */
-	bool intervals, call_stacks, check;
+	bool intervals, call_stacks, check, weights;
 	/* record */
 	double hz, stacks_hz;
 	int stacks; /* 0: off */
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
+	const char *replay, *program;
 	/* top */
 	double interval;
 	uint64_t looks;
 	/* tip */
 	uint64_t interval_cycles, seed;
 	bool random;
+	const char *records;
 	/* register */
 	const char *base, *size, *offset, *path;
 	/* epoch */

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/calc.h"
+#include "tools/cyclestack.h"
 
 static int print(struct calc *c)
 {
@@ -19,14 +20,35 @@ static int print(struct calc *c)
 	return 0;
 }
 
+/* What has no code, but weights: whether it was shown; or an error. */
+static int print_stacks(const struct calc *c, bool one_line)
+{
+	struct cyclestack_list list;
+	int err = cyclestack_list(c->x, c->ex, &list);
+	bool any;
+
+	if (err)
+		return err;
+	any = list.sum.all > 0;
+	if (any && c->x->l->ctx->opt.format == OUT_JSON)
+		cyclestack_json_list(c->x, c->ex, &list, one_line);
+	else if (any)
+		err = cyclestack_print_list(c->x, c->ex, &list);
+	cyclestack_list_fini(&list);
+	return err ? err : any;
+}
+
 static int on_explanation(void *ctx, const struct explanation *ex)
 {
 	struct calc *c = ctx;
+	int shown = 0;
 
 	c->ex = ex;
 	if (ex->e)
 		calc_print_json(c, true);
-	return 0;
+	else if (ex->symbol)
+		shown = print_stacks(c, true);
+	return shown < 0 ? shown : 0;
 }
 
 static int calc_one(struct explainer *x)
@@ -35,7 +57,15 @@ static int calc_one(struct explainer *x)
 	int err = list_find(x->l, x->l->ctx->args[0]);
 
 	if (!err)
+		err = explainer_place(x, &c.ex);
+	if (err)
+		return err;
+	if (!c.ex->e) {
+		err = print_stacks(&c, false);
+		if (err)
+			return err < 0 ? err : 0;
 		err = explainer_require(x, &c.ex);
+	}
 	return err ? err : print(&c);
 }
 
@@ -65,6 +95,7 @@ static const struct opt opts[] = {
 	OPT("source", 's', NULL, "source lines between, with or without their text",
 	    OPT_FLAG, source),
 	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
+	OPT_ATTRIBUTION,
 	OPTS_EXPLAIN,
 	OPT_FORMAT,
 	OPT_COLOR,

@@ -33,6 +33,23 @@ static const struct column count_columns[] = {
 	{ "not taken", "not_taken", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 };
 
+static const struct column weight_columns[] = {
+	{ "", "image", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "event", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "source", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "mean_period", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	{ "", "unit", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "offset", "offset", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "execution", "execution", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "stall", "stall", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "front end", "front_end", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "mispredict", "mispredict", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "flush", "flush", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "exception", "exception", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+};
+
 struct dump {
 	const struct cmd_context *ctx;
 	const struct selection *sel;
@@ -50,8 +67,9 @@ static const struct query_stream *find_stream(const struct selection *sel, int64
 	return NULL;
 }
 
-static void put_count(struct table *t, const struct query_profile *q,
-		      const struct stream_desc *s, const struct count *c)
+/* What all rows of a profile begin with. */
+static void put_place(struct table *t, const struct query_profile *q,
+		      const struct stream_desc *s, uint64_t offset)
 {
 	char build_id[REPORT_BUILD_ID_SIZE];
 
@@ -62,7 +80,13 @@ static void put_count(struct table *t, const struct query_profile *q,
 	table_text(t, s->source);
 	table_number(t, s->mean_period);
 	table_text(t, s->unit);
-	table_hex(t, c->offset);
+	table_hex(t, offset);
+}
+
+static void put_count(struct table *t, const struct query_profile *q,
+		      const struct stream_desc *s, const struct count *c)
+{
+	put_place(t, q, s, c->offset);
 	table_number(t, c->n);
 	table_number(t, c->taken);
 	table_number(t, c->not_taken);
@@ -88,21 +112,49 @@ static int print_profile(struct dump *d, const struct query_profile *q,
 	return table_print_text(d->t, false, true);
 }
 
+/* A row for each offset that has weights of any kind: how many there are. */
+static int put_weights(struct table *t, const struct query_profile *q,
+		       const struct stream_desc *s, size_t *nr)
+{
+	struct profile *all = profile_new();
+	const struct count *c;
+	int err = all ? 0 : -ENOMEM;
+
+	for (int w = 0; w < NR_WEIGHTS && !err; w++) {
+		if (profile_weights(q->profile, w))
+			err = profile_merge(all, profile_weights(q->profile, w));
+	}
+	c = err ? NULL : profile_sorted(all, nr);
+	for (size_t i = 0; !err && i < *nr; i++) {
+		put_place(t, q, s, c[i].offset);
+		for (int w = 0; w < NR_WEIGHTS; w++) {
+			const struct profile *p = profile_weights(q->profile, w);
+
+			table_number(t, p ? profile_at(p, c[i].offset).n : 0);
+		}
+	}
+	profile_free(all);
+	return err;
+}
+
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct dump *d = ctx;
 	const struct query_stream *stream = find_stream(d->sel, q->stream);
-	const struct count *c;
+	const struct count *c = NULL;
 	size_t nr;
-	int err;
+	int err = 0;
 
 	if (!stream)
 		return 0;
-	c = profile_sorted(q->profile, &nr);
-	if (!c)
-		return nr ? -ENOMEM : 0;
 	table_clear(d->t);
-	for (size_t i = 0; i < nr; i++)
+	if (d->ctx->opt.weights)
+		err = put_weights(d->t, q, &stream->desc, &nr);
+	else
+		c = profile_sorted(q->profile, &nr);
+	if (err || !nr)
+		return err;
+	for (size_t i = 0; i < nr && !d->ctx->opt.weights; i++)
 		put_count(d->t, q, &stream->desc, &c[i]);
 	err = print_profile(d, q, &stream->desc);
 	d->any = true;
@@ -132,8 +184,11 @@ static int dump_profiles(const struct cmd_context *ctx, const struct selection *
 	struct dump d = { .ctx = ctx, .sel = sel };
 	int err = -ENOMEM;
 
-	d.t = table_new(count_columns,
-			sizeof(count_columns) / sizeof(count_columns[0]));
+	d.t = ctx->opt.weights
+		      ? table_new(weight_columns,
+				  sizeof(weight_columns) / sizeof(weight_columns[0]))
+		      : table_new(count_columns,
+				  sizeof(count_columns) / sizeof(count_columns[0]));
 	if (d.t)
 		err = print_profiles(&d);
 	table_free(d.t);
@@ -225,6 +280,7 @@ static const struct opt opts[] = {
 	OPTS_SELECTION,
 	OPT("intervals", 0, NULL, "list the flushes instead of the profiles", OPT_FLAG,
 	    intervals),
+	OPT("weights", 0, NULL, "list weights instead of counts", OPT_FLAG, weights),
 	OPT("stacks", 0, NULL, "list the call stacks instead of the profiles", OPT_FLAG,
 	    call_stacks),
 	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),

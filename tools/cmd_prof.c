@@ -21,6 +21,9 @@ static int run_children(struct cmd_context *ctx)
 	if (o->combine || o->over_time || o->svg)
 		return cmd_usage_error(ctx->cmd, "--children is of stacks: not with "
 						 "--combine, --over-time or --svg");
+	if (o->attribution)
+		return cmd_usage_error(ctx->cmd, "--attribution is of samples without "
+						 "stacks: not with --children");
 	if (o->by != BY_PROCEDURE && o->by != BY_IMAGE)
 		return cmd_usage_error(ctx->cmd, "--children goes with --by=procedure "
 						 "and --by=image");
@@ -51,6 +54,10 @@ static int run(struct cmd_context *ctx)
 	if (ctx->opt.inlines && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--inlines goes with --by=procedure "
 						 "and --by=line");
+	if (ctx->opt.attribution && no_procedures)
+		return cmd_usage_error(ctx->cmd,
+				       "--attribution goes with --by=procedure "
+				       "and --by=line");
 	if (ctx->opt.combine && (ctx->opt.over_time || ctx->opt.svg))
 		return cmd_usage_error(ctx->cmd, "--over-time and --svg are of one "
 						 "event: not with --combine");
@@ -81,6 +88,7 @@ static const struct opt opts[] = {
 	    procedure),
 	OPT("inlines", 'i', NULL, "tell inlined functions from their procedures",
 	    OPT_FLAG, inlines),
+	OPT_ATTRIBUTION,
 	OPT("children", 0, NULL, "with what procedures call, from call stacks",
 	    OPT_FLAG, children),
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),

@@ -29,6 +29,7 @@
 #include "daemon/session.h"
 #include "db/context.h"
 #include "tools/cmd.h"
+#include "tools/replay.h"
 #include "tools/report.h"
 #include "tools/select.h"
 
@@ -226,6 +227,16 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 	select_close(&sel);
 }
 
+/* What a file has, instead of what a command does. */
+static int replay(const struct cmd_context *ctx)
+{
+	if (ctx->nr_args || ctx->opt.hz > 0 || ctx->opt.events.nr || ctx->opt.raw ||
+	    ctx->opt.by_kinds || ctx->opt.by_process)
+		return cmd_usage_error(ctx->cmd, "--replay goes with --program, "
+						 "--output and --label alone");
+	return replay_records(ctx, output(ctx));
+}
+
 /* The command's own, as a shell gives it. */
 static int exit_status(int wait_status)
 {
@@ -254,6 +265,12 @@ static int run(struct cmd_context *ctx)
 	struct recording r = { .go_fd = -1, .signal_fd = -1 };
 	int err;
 
+	if (ctx->opt.replay)
+		return replay(ctx);
+	if (!ctx->nr_args || ctx->opt.program)
+		return cmd_usage_error(ctx->cmd,
+				       ctx->nr_args ? "--program goes with --replay"
+						    : "say which command is to be run");
 	if (parse_by(ctx, &r.by))
 		return EXIT_USAGE;
 	if (ctx->opt.stacks_hz > SESSION_STACKS_MAX_HZ)
@@ -293,15 +310,18 @@ static const struct opt opts[] = {
 	    OPT_STRING, by_kinds),
 	OPT("by-process", 0, "GLOB", "profiles by process, of these commands",
 	    OPT_STRING, by_process),
+	OPT("replay", 0, "FILE", "no command: take the records of this file",
+	    OPT_STRING, replay),
+	OPT("program", 0, "FILE", "with --replay: what ran", OPT_STRING, program),
 	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
 	OPT_END,
 };
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.args = "[--] COMMAND [ARGUMENT...]",
+	.args = "[--] [COMMAND [ARGUMENT...]]",
 	.summary = "Profile the system for as long as a command runs",
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = CMD_REST,
 	.opts = opts,
 	.run = run,

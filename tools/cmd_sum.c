@@ -8,12 +8,14 @@
 #include <stdio.h>
 
 #include "tools/report.h"
+#include "tools/cyclestack.h"
 #include "tools/summary.h"
 
 struct sum {
 	struct explainer *x;
 	const struct explanation *one; /* NULL: all */
 	struct summary summary;
+	struct cyclestack stack; /* of what has weights */
 };
 
 static int on_explanation(void *ctx, const struct explanation *ex)
@@ -30,7 +32,7 @@ static void print_text(const struct sum *s)
 
 	report_header(&l->sel, &l->ev);
 	if (s->one)
-		out_line("Procedure %s in %s", s->one->symbol->name,
+		out_line("Procedure %s in %s", s->x->l->place->name,
 			 s->one->image->desc.name);
 	else
 		out_line("%zu procedures with %.1f kB of code",
@@ -38,6 +40,10 @@ static void print_text(const struct sum *s)
 	explainer_print_unit(s->x);
 	putchar('\n');
 	summary_print_text(&s->summary);
+	if (s->stack.all > 0) {
+		putchar('\n');
+		cyclestack_print(&s->stack);
+	}
 	report_footer(&l->sel);
 }
 
@@ -47,12 +53,16 @@ static void print_json(const struct sum *s)
 
 	json_object(&j, NULL);
 	report_json_header(&j, &s->x->l->sel);
-	json_string(&j, "procedure", s->one ? s->one->symbol->name : NULL);
+	json_string(&j, "procedure", s->one ? s->x->l->place->name : NULL);
 	json_string(&j, "image", s->one ? s->one->image->desc.name : NULL);
 	json_object(&j, "summary");
 	explainer_json_unit(s->x, &j);
 	summary_json(&j, &s->summary);
 	json_end(&j);
+	if (s->stack.all > 0)
+		cyclestack_json(&j, &s->stack);
+	else
+		json_null(&j, "cycle_stack");
 	report_json_losses(&j, &s->x->l->sel);
 	json_end(&j);
 }
@@ -74,8 +84,10 @@ static int print(const struct sum *s)
 
 static int sum_all(struct sum *s)
 {
+	int err = cyclestack_sum(s->x, &s->stack);
+
 	s->summary.unknown = explainer_unknown(s->x);
-	return explainer_each(s->x, on_explanation, s);
+	return err ? err : explainer_each(s->x, on_explanation, s);
 }
 
 static int sum_one(struct sum *s)
@@ -83,7 +95,11 @@ static int sum_one(struct sum *s)
 	int err = list_find(s->x->l, s->x->l->ctx->args[0]);
 
 	if (!err)
-		err = explainer_require(s->x, &s->one);
+		err = cyclestack_sum(s->x, &s->stack);
+	if (err)
+		return err;
+	err = s->stack.all > 0 ? explainer_place(s->x, &s->one)
+			       : explainer_require(s->x, &s->one);
 	if (!err)
 		summary_add(&s->summary, s->one);
 	return err;
@@ -105,10 +121,7 @@ static int run(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION,
-	OPTS_EXPLAIN,
-	OPT_FORMAT,
-	OPT_END,
+	OPTS_SELECTION, OPT_ATTRIBUTION, OPTS_EXPLAIN, OPT_FORMAT, OPT_END,
 };
 
 const struct cmd cmd_sum = {

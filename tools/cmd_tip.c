@@ -17,9 +17,12 @@
 #include "tools/json.h"
 #include "tools/out.h"
 #include "tools/table.h"
+#include "tools/tip_records.h"
+#include "tools/tip_svg.h"
 #include "tools/tracefile.h"
 
 #define DEFAULT_ROWS 20
+#define FORMAT_SVG   (OUT_CSV + 1)
 
 /* Whether the trace tells what a policy needs. */
 static bool knows(const struct tip_result *r, int policy)
@@ -180,20 +183,22 @@ static int print_summary(const struct cmd_context *ctx, const struct tip_result 
 
 static int print_tables(const struct cmd_context *ctx, const struct tip_result *r)
 {
-	const bool text = ctx->opt.format == OUT_TEXT;
+	const bool all = ctx->opt.format == OUT_CSV;
 	const size_t limit = ctx->opt.limit ? ctx->opt.limit : DEFAULT_ROWS;
+	const size_t nr = all || r->nr_rows < limit ? r->nr_rows : limit;
 	const struct tip_row **row = calloc(r->nr_rows + 1, sizeof(*row));
 	int err = row ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < r->nr_rows && !err; i++)
 		row[i] = &r->row[i];
-	if (!err && text) {
+	if (!err && !all)
 		qsort(row, r->nr_rows, sizeof(*row), by_oracle);
+	if (!err && ctx->opt.format == OUT_TEXT)
 		err = print_summary(ctx, r);
-	}
 	if (!err)
-		err = print_rows(ctx, r, row,
-				 text && limit < r->nr_rows ? limit : r->nr_rows);
+		err = ctx->opt.format == FORMAT_SVG
+			      ? tip_print_svg(ctx->args[0], r, row, nr)
+			      : print_rows(ctx, r, row, nr);
 	free(row);
 	return err;
 }
@@ -205,10 +210,16 @@ static int run(struct cmd_context *ctx)
 		.random = ctx->opt.random,
 		.seed = ctx->opt.seed,
 	};
+	struct tip_records *records = NULL;
 	struct tip_result result;
 	struct tip *t = tip_new(&sampling);
-	int err = t ? trace_file_read(ctx->args[0], t, NULL) : -ENOMEM;
+	int err = t ? 0 : -ENOMEM;
 
+	if (!err && ctx->opt.records)
+		err = tip_records_begin(ctx->opt.records, ctx->args[0], t, &sampling,
+					&records);
+	if (!err)
+		err = trace_file_read(ctx->args[0], t, NULL);
 	if (!err) {
 		err = tip_end(t, &result);
 		if (err)
@@ -216,6 +227,10 @@ static int run(struct cmd_context *ctx)
 				err == -CPI_EEMPTY ? "no instruction commits in it"
 						   : err_str(err));
 	}
+	if (err)
+		tip_records_abandon(records);
+	else if (records)
+		err = tip_records_end(records, &result);
 	if (!err && ctx->opt.format == OUT_JSON)
 		print_json(ctx, &result, &sampling);
 	else if (!err)
@@ -230,8 +245,11 @@ static const struct opt opts[] = {
 	OPT("random", 0, NULL, "sample at a random cycle of each interval", OPT_FLAG,
 	    random),
 	OPT("seed", 0, "N", "of --random", OPT_COUNT, seed),
+	OPT("records", 0, "FILE", "write the samples there, for cpi record --replay",
+	    OPT_STRING, records),
 	OPT_LIMIT,
-	OPT_FORMAT,
+	OPT("format", 0, "text|json|csv|svg", "how to write the result", OPT_CHOICE,
+	    format),
 	OPT_END,
 };
 

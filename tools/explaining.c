@@ -44,11 +44,19 @@ static const struct query_stream *stream_of(const struct explainer *x, size_t i)
 	return &x->l->sel.streams.stream[i];
 }
 
+/* Whether a stream's samples are time that --attribution looks at. */
+static bool measures(const struct explainer *x, size_t stream)
+{
+	return x->l->ev.of[stream] == x->event &&
+	       attribution_takes(x->l->ctx->opt.attribution,
+				 stream_of(x, stream)->desc.landing);
+}
+
 double explainer_amount(const struct explainer *x, size_t stream, uint64_t n)
 {
 	const struct events *ev = &x->l->ev;
 
-	if (ev->of[stream] != x->event)
+	if (!measures(x, stream))
 		return 0;
 	return n * (ev->weight[stream] / ev->weight[x->first]);
 }
@@ -111,8 +119,13 @@ static void find_time(struct explainer *x)
 	const struct events *ev = &x->l->ev;
 
 	x->event = ev->nr && ev->event[0].is_time ? 0 : ev->nr;
-	while (x->event < ev->nr && ev->of[x->first] != x->event)
+	while (x->event < ev->nr && x->first < ev->streams->nr &&
+	       !measures(x, x->first))
 		x->first++;
+	if (x->first == ev->streams->nr) {
+		x->event = ev->nr;
+		x->first = 0;
+	}
 	x->clock_hz = select_newest(&x->l->sel)->clock_hz;
 	if (!x->clock_hz)
 		x->clock_hz = 1e9;
@@ -256,6 +269,31 @@ static bool is_event(const char *event, const char *name)
 	return !strncmp(event, name, len) && (!event[len] || event[len] == ':');
 }
 
+static bool weighs(const struct explainer *x, size_t stream)
+{
+	return x->profile[stream] &&
+	       attribution_weighs(x->l->ctx->opt.attribution, x->profile[stream]);
+}
+
+const char *explainer_attribution(const struct explainer *x)
+{
+	const enum attribution a = x->l->ctx->opt.attribution;
+
+	if (a != ATTRIBUTION_AUTO)
+		return attribution_str(a);
+	return weighs(x, x->first) ? attribution_str(ATTRIBUTION_TIP)
+				   : landing_str(stream_of(x, x->first)->desc.landing);
+}
+
+/* The model of a stream's samples; none where they are taken as they are. */
+static enum landing landing_of(const struct explainer *x, size_t stream)
+{
+	const enum attribution a = x->l->ctx->opt.attribution;
+
+	return a == ATTRIBUTION_RAW ? LANDING_PRECISE
+				    : stream_of(x, stream)->desc.landing;
+}
+
 /* How the streams that have samples of the image are handed on. */
 static int add_streams(struct explainer *x, struct explain_input *in)
 {
@@ -263,19 +301,18 @@ static int add_streams(struct explainer *x, struct explain_input *in)
 
 	if (x->event == ev->nr)
 		x->streams[in->nr_streams++] =
-			(struct explain_stream){ x->none, LANDING_HEAD, 1 };
+			(struct explain_stream){ x->none, LANDING_HEAD, 1, false };
 	for (size_t i = x->first; i < ev->streams->nr; i++) {
-
-		if (ev->of[i] != x->event)
+		if (!measures(x, i))
 			continue;
 		if (!x->profile[i])
 			x->profile[i] = profile_new();
 		if (!x->profile[i])
 			return -ENOMEM;
 		x->streams[in->nr_streams++] =
-			(struct explain_stream){ x->profile[i],
-						 stream_of(x, i)->desc.landing,
-						 ev->weight[i] * x->clock_hz / 1e9 };
+			(struct explain_stream){ x->profile[i], landing_of(x, i),
+						 ev->weight[i] * x->clock_hz / 1e9,
+						 weighs(x, i) };
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #define CPI_TOOLS_EXPLAINING_H
 
 #include "analysis/explain.h"
+#include "tools/attribution.h"
 #include "tools/json.h"
 #include "tools/list.h"
 
@@ -31,6 +32,8 @@ enum explain_state {
 struct explain_sample {
 	struct count count;
 	size_t stream; /* in the selection's */
+	int weight;    /* enum weight that count has; -1: samples */
+	double amount; /* of time, in the first stream's samples */
 	const struct symbol *owner;
 	size_t turn; /* of the explanation that has it; 0: none yet */
 	bool stray;
@@ -115,6 +118,9 @@ int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *c
 
 /* Samples of each event at an image offset of the newest explanation's image. */
 void explainer_tally(const struct explainer *x, uint64_t offset, struct tally *tally);
+
+/* Whose the time is, as the option or the newest image's samples say: "tip", … */
+const char *explainer_attribution(const struct explainer *x);
 
 /* Of one stream: what n samples are in the first stream's; 0 when it is no time. */
 double explainer_amount(const struct explainer *x, size_t stream, uint64_t n);

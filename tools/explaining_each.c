@@ -50,25 +50,49 @@ static int by_offset(const void *va, const void *vb)
 	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
+/* Adds counts like s, each of which is worth so much. */
+static void add_samples(struct walk *w, struct profile *counts, double worth,
+			struct explain_sample s)
+{
+	size_t nr;
+	const struct count *c = profile_sorted(counts, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		s.count = c[i];
+		s.amount = c[i].n * worth;
+		s.owner = w->im ? image_symbol_at(w->im, s.count.offset) : NULL;
+		buf_put(&w->x->samples, &s, sizeof(s));
+	}
+}
+
+/* Weights are time in the place of counts, which stay as what was sampled. */
+static void gather_stream(struct walk *w, size_t stream)
+{
+	struct profile *p = w->x->profile[stream];
+	const double worth = p ? explainer_amount(w->x, stream, 1) : 0;
+	struct explain_sample s = { .stream = stream, .weight = -1 };
+	bool weighs;
+
+	if (!(worth > 0))
+		return;
+	weighs = attribution_weighs(w->x->l->ctx->opt.attribution, p);
+	add_samples(w, p, weighs ? 0 : worth, s);
+	for (s.weight = 0; s.weight < NR_WEIGHTS && weighs; s.weight++) {
+		if (profile_weights(p, s.weight))
+			add_samples(w, profile_weights(p, s.weight),
+				    worth / WEIGHT_UNIT, s);
+	}
+}
+
 /* Puts the image's time in order of offset. */
 static int gather_samples(struct walk *w)
 {
 	struct explainer *x = w->x;
-	struct explain_sample s = { 0 };
 	struct explain_sample *all;
 	size_t nr;
 
-	for (s.stream = 0; s.stream < x->l->sel.streams.nr; s.stream++) {
-		const struct count *c = NULL;
-
-		if (x->profile[s.stream] && explainer_amount(x, s.stream, 1) > 0)
-			c = profile_sorted(x->profile[s.stream], &nr);
-		for (size_t i = 0; c && i < nr; i++) {
-			s.count = c[i];
-			s.owner = w->im ? image_symbol_at(w->im, s.count.offset) : NULL;
-			buf_put(&x->samples, &s, sizeof(s));
-		}
-	}
+	for (size_t i = 0; i < x->l->sel.streams.nr; i++)
+		gather_stream(w, i);
 	all = samples(x, &nr);
 	if (nr)
 		qsort(all, nr, sizeof(*all), by_offset);
@@ -102,7 +126,7 @@ static double amount_left(const struct explainer *x, uint64_t start, uint64_t en
 
 	for (size_t i = find_sample(x, start); i < nr && s[i].count.offset < end; i++) {
 		if (!s[i].turn && (!owner || s[i].owner == owner))
-			amount += explainer_amount(x, s[i].stream, s[i].count.n);
+			amount += s[i].amount;
 	}
 	return amount;
 }
@@ -218,8 +242,14 @@ static int drop_used(struct explainer *x)
 		x->profile[i] = fresh;
 	}
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (!s[i].turn)
-			err = profile_add(x->profile[s[i].stream], &s[i].count);
+		struct profile *p = x->profile[s[i].stream];
+
+		if (s[i].turn)
+			continue;
+		err = s[i].weight < 0
+			      ? profile_add(p, &s[i].count)
+			      : profile_add_weight(p, s[i].weight, s[i].count.offset,
+						   s[i].count.n);
 	}
 	return err;
 }
@@ -248,8 +278,7 @@ int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *c
 
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (s[i].turn == x->turn && s[i].stray)
-			err = fn(ctx, s[i].count.offset,
-				 explainer_amount(x, s[i].stream, s[i].count.n));
+			err = fn(ctx, s[i].count.offset, s[i].amount);
 	}
 	return err;
 }

@@ -363,6 +363,8 @@ const char *image_missing_code(const struct image_desc *desc)
 		return "the vDSO's code was not captured";
 	case IMAGE_BPF:
 		return "the BPF program's code was not captured";
+	case IMAGE_TRACE:
+		return "a trace has no code, only its text";
 	case IMAGE_JIT:
 		return "its process told no code, only names: a jitdump has both";
 	}

@@ -7,6 +7,7 @@ tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_
 tools_libtools_a_SOURCES = \
 	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
+	tools/attribution.c tools/attribution.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
 	tools/cat_stacks.c tools/cat_stacks.h \
@@ -43,6 +44,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_tree.c \
 	tools/ctl.c tools/ctl.h \
 	tools/culprits.c tools/culprits.h \
+	tools/cyclestack.c tools/cyclestack.h tools/cyclestack_print.c \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
@@ -86,6 +88,7 @@ tools_libtools_a_SOURCES = \
 	tools/records_json.c \
 	tools/records_print.c \
 	tools/remote.c tools/remote.h \
+	tools/replay.c tools/replay.h \
 	tools/report.c tools/report.h \
 	tools/retaining.c tools/retaining.h \
 	tools/runs.c tools/runs.h \
@@ -102,6 +105,8 @@ tools_libtools_a_SOURCES = \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
 	tools/text.c tools/text.h \
+	tools/tip_records.c tools/tip_records.h \
+	tools/tip_svg.c tools/tip_svg.h \
 	tools/together.c tools/together.h \
 	tools/top.c tools/top.h \
 	tools/top_feed.c tools/top_feed.h \

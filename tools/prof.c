@@ -54,21 +54,29 @@ struct gather {
 	struct progress progress;
 };
 
-static int add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
-		  double weight)
+/* n samples, and what they stand for together. */
+static int add_amount(struct prof *p, const struct row_key *key, size_t event,
+		      uint64_t n, double amount)
 {
 	struct prof_row *row;
 	int err;
 
-	if (!n)
+	if (!n && !(amount > 0))
 		return 0;
 	err = prof_row(p, key, &row);
 	if (err)
 		return err;
-	prof_add(p, row, event, n, weight);
+	prof_add(p, row, event, n, amount);
 	if (key->kernel && !event)
-		row->kernel_ns += (double)n * weight;
+		row->kernel_ns += amount;
 	return 0;
+}
+
+/* The same where each is worth as much. */
+static int add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		  double weight)
+{
+	return add_amount(p, key, event, n, (double)n * weight);
 }
 
 static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
@@ -102,36 +110,81 @@ static void locate(struct gather *g, struct image *image, uint64_t offset,
 				       : NULL;
 }
 
-/* One row per procedure, or per line, of a profile in ascending order. */
-static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
-		      double weight)
+/* Counts of a profile, in ascending order. */
+struct part {
+	struct profile *counts;
+	size_t event;
+	bool are_samples; /* else they are weights */
+	double weight;    /* of each */
+};
+
+static int add_part(struct gather *g, const struct query_profile *q,
+		    struct image *image, const struct part *part)
 {
 	struct row_key key = { .image = &q->image,
 			       .kernel = image_kind_is_kernel(q->image.desc.kind) };
 	const struct symbol *symbol;
-	const struct count *c;
-	struct image *image = NULL;
 	size_t nr;
-	int err;
+	const struct count *c = profile_sorted(part->counts, &nr);
+	int err = 0;
 
-	err = image_cache_get(g->images, &q->image, &image);
-	if (err == -ENOMEM)
-		return err;
-	c = profile_sorted(q->profile, &nr);
-	if (!c)
-		return nr ? -ENOMEM : 0;
-	err = 0;
 	for (size_t i = 0; i < nr && !err; i++) {
 		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
 		key.start = symbol ? row_start(q, symbol) : NO_SYMBOL;
 		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 		if (image)
 			locate(g, image, c[i].offset, &key);
-		err = add_to(g->p, &key, event, c[i].n, weight);
+		err = add_amount(g->p, &key, part->event,
+				 part->are_samples ? c[i].n : 0,
+				 (double)c[i].n * part->weight);
 	}
+	return err;
+}
+
+/* One row per procedure, or per line. */
+static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
+		      double weight)
+{
+	const bool weighs = attribution_weighs(g->p->ctx->opt.attribution, q->profile);
+	const struct part counts = { q->profile, event, true, weighs ? 0 : weight };
+	struct image *image = NULL;
+	int err;
+
+	err = image_cache_get(g->images, &q->image, &image);
+	if (err == -ENOMEM)
+		return err;
+	err = add_part(g, q, image, &counts);
+	for (int w = 0; w < NR_WEIGHTS && weighs && !err; w++) {
+		const struct part weights = { profile_weights(q->profile, w), event,
+					      false, weight / WEIGHT_UNIT };
+
+		if (weights.counts)
+			err = add_part(g, q, image, &weights);
+	}
+	g->p->weighed |= weighs;
 	if (image)
 		image_cache_warn_lines(g->images, &q->image, image);
 	return err;
+}
+
+/* Whether --attribution looks at a stream. */
+static bool prof_takes(const struct prof *p, int64_t stream)
+{
+	for (size_t i = 0; i < p->sel.streams.nr; i++) {
+		const struct query_stream *s = &p->sel.streams.stream[i];
+
+		if (s->id == stream)
+			return attribution_takes(p->ctx->opt.attribution,
+						 s->desc.landing);
+	}
+	return false;
+}
+
+enum attribution prof_attribution(const struct prof *p)
+{
+	if (p->ctx->opt.attribution != ATTRIBUTION_AUTO)
+		return p->ctx->opt.attribution;
+	return p->weighed ? ATTRIBUTION_TIP : ATTRIBUTION_RAW;
 }
 
 static int on_profile(void *ctx, const struct query_profile *q)
@@ -143,7 +196,8 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	double weight;
 	size_t event;
 
-	if (!events_find(&g->p->ev, q->stream, &event, &weight))
+	if (!events_find(&g->p->ev, q->stream, &event, &weight) ||
+	    !prof_takes(g->p, q->stream))
 		return 0;
 	if (q->image.desc.kind == IMAGE_IDLE)
 		return add_idle(g->p, event, profile_total(q->profile), weight);

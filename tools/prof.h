@@ -9,6 +9,7 @@
 #define CPI_TOOLS_PROF_H
 
 #include "base/hmap.h"
+#include "tools/attribution.h"
 #include "tools/cgroupname.h"
 #include "tools/events.h"
 #include "tools/select.h"
@@ -76,7 +77,8 @@ struct prof {
 	struct tally idle[EVENTS_MAX + 1];
 	struct prof_bucket *bucket; /* with --over-time */
 	size_t nr_buckets;
-	bool quiet; /* images that cannot be opened are not named */
+	bool weighed; /* some time is that of weights */
+	bool quiet;   /* images that cannot be opened are not named */
 };
 
 /*
@@ -88,6 +90,9 @@ void prof_close(struct prof *p);
 
 /* Of a p with context and selection: its events and rows. 0, or an error, logged. */
 int prof_gather(struct prof *p);
+
+/* What the time of the rows is by: never auto. */
+enum attribution prof_attribution(const struct prof *p);
 
 /* Whether the options let a row be seen. */
 bool prof_is_shown(const struct prof *p, const struct prof_row *row);

@@ -340,6 +340,9 @@ int prof_print_table(const struct prof *p)
 	}
 	if (text) {
 		report_header(&p->sel, &p->ev);
+		if (p->weighed || p->ctx->opt.attribution)
+			out_line("Attribution: %s",
+				 attribution_str(prof_attribution(p)));
 		print_totals(p);
 	}
 	err = text ? table_print_text(t, false, true) : table_print_csv(t, true);
@@ -461,6 +464,7 @@ void prof_print_json(const struct prof *p)
 
 	json_object(&j, NULL);
 	report_json_header(&j, &p->sel);
+	json_string(&j, "attribution", attribution_str(prof_attribution(p)));
 	if (p->ctx->opt.combine)
 		json_real(&j, "ticks_scale", p->scale, 6);
 	if (p->ctx->opt.over_time)

@@ -147,17 +147,17 @@ struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row)
 	return find_row(p, &key, key_hash(&key));
 }
 
-static void tally_add(struct tally *t, uint64_t n, double weight)
+static void tally_add(struct tally *t, uint64_t n, double amount)
 {
 	t->n += n;
-	t->weight += n * weight;
+	t->weight += amount;
 }
 
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
-	      double weight)
+	      double amount)
 {
-	tally_add(&row->tally[event], n, weight);
-	tally_add(row->kind == ROW_IDLE ? &p->idle[event] : &p->busy[event], n, weight);
+	tally_add(&row->tally[event], n, amount);
+	tally_add(row->kind == ROW_IDLE ? &p->idle[event] : &p->busy[event], n, amount);
 }
 
 static int compare_text(const char *a, const char *b)

@@ -24,7 +24,7 @@ int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out);
 /* The row of p that stands for the same as one of another prof; NULL: none. */
 struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row);
 
-/* Adds n samples of event, each weighing weight, to the row and the totals. */
+/* Adds n samples of event, of which the amount is that of all, to row and totals. */
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
 	      double weight);
 

@@ -31,14 +31,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size) {
 		kind = data[0] % PROFILE_NR_KINDS;
 		if (codec_decode(data + 1, size - 1, kind, p))
-			fuzz_check(profile_nr(p) == 0 && !profile_records(p));
+			fuzz_check(profile_nr(p) == 0 && !profile_records(p) &&
+				   !profile_is_weighted(p));
 		else
 			fuzz_check(!codec_encode(p, kind, &b) &&
 				   !codec_decode(b.data, b.len, kind, again) &&
 				   profile_nr(again) == profile_nr(p) &&
 				   profile_total(again) == profile_total(p) &&
 				   same_records(profile_records(again),
-						profile_records(p)));
+						profile_records(p)) &&
+				   profile_memory(again) == profile_memory(p));
 	}
 	buf_fini(&b);
 	profile_free(p);

@@ -79,6 +79,17 @@ t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c analysis/ibs.c analysis/ibs_
 	$(FUZZ_BASE)
 t_fuzz_fuzz_records_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_records_LDFLAGS = $(FUZZ_LINK)
+check_PROGRAMS += t/fuzz/fuzz_tip
+t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c daemon/tipfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_tip_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_tip_LDFLAGS = $(FUZZ_LINK)
+
+check_PROGRAMS += t/fuzz/fuzz_trace
+t_fuzz_fuzz_trace_SOURCES = t/fuzz/fuzz_trace.c analysis/tip.c analysis/trace.c \
+	analysis/trace_kanata.c analysis/trace_o3.c analysis/trace_tokens.c $(FUZZ_BASE)
+t_fuzz_fuzz_trace_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_trace_LDADD = -lm
 # libunwind, too, is not ours to look into.
 if UNWIND
 check_PROGRAMS += t/fuzz/fuzz_unwind

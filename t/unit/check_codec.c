@@ -13,6 +13,16 @@
 #include "db/codec.h"
 #include "t/unit/unit.h"
 
+/* The other way round than a merge: by what is sorted. */
+static void add_weights(struct profile *p, enum weight weight, struct profile *from)
+{
+	size_t nr = 0;
+	const struct count *c = from ? profile_sorted(from, &nr) : NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		ck_assert_int_eq(profile_add_weight(p, weight, c[i].offset, c[i].n), 0);
+}
+
 /* What of a the codec keeps for kind. */
 static struct profile *restrict_to(struct profile *a, enum profile_kind kind)
 {
@@ -20,7 +30,9 @@ static struct profile *restrict_to(struct profile *a, enum profile_kind kind)
 	size_t nr;
 	const struct count *c = profile_sorted(a, &nr);
 
-	for (size_t i = 0; i < nr; i++) {
+	for (int w = 0; w < NR_WEIGHTS && kind == PROFILE_WEIGHTED; w++)
+		add_weights(p, w, profile_weights(a, w));
+	for (size_t i = 0; i < nr && kind != PROFILE_WEIGHTED; i++) {
 		struct count one = c[i];
 
 		if (kind == PROFILE_COUNT)
@@ -32,9 +44,27 @@ static struct profile *restrict_to(struct profile *a, enum profile_kind kind)
 	return p;
 }
 
+static bool is_empty(const struct profile *p)
+{
+	return !profile_nr(p) && !profile_is_weighted(p);
+}
+
 static bool same(struct profile *a, struct profile *b)
 {
+	struct profile *none = profile_new();
 	size_t nr_a, nr_b;
+	bool all = true;
+
+	for (int w = 0; w < NR_WEIGHTS && all; w++) {
+		struct profile *x = profile_weights(a, w), *y = profile_weights(b, w);
+
+		if (x || y)
+			all = same(x ? x : none, y ? y : none);
+	}
+	profile_free(none);
+	if (!all)
+		return false;
+
 	const struct count *x = profile_sorted(a, &nr_a);
 	const struct count *y = profile_sorted(b, &nr_b);
 
@@ -58,6 +88,10 @@ static struct profile *random_profile(uint64_t *state)
 			c.not_taken = c.n - c.taken;
 		}
 		ck_assert_int_eq(profile_add(p, &c), 0);
+		if (unit_random(state) % 3 == 0)
+			profile_add_weight(p, unit_random(state) % NR_WEIGHTS,
+					   unit_random(state) >> (64 - spread),
+					   1 + (unit_random(state) >> (64 - height)));
 	}
 	return p;
 }
@@ -73,7 +107,7 @@ START_TEST(what_is_encoded_comes_back)
 		struct buf b = { 0 };
 
 		ck_assert_int_eq(codec_encode(p, kind, &b), 0);
-		ck_assert_msg(!b.len == !profile_nr(want), "seed %" PRIu64, seed);
+		ck_assert_msg(!b.len == is_empty(want), "seed %" PRIu64, seed);
 		if (b.len)
 			ck_assert_int_eq(codec_decode(b.data, b.len, kind, back), 0);
 		ck_assert_msg(same(back, want), "seed %" PRIu64 ", round %d", seed,
@@ -102,7 +136,7 @@ START_TEST(a_changed_blob_never_crashes_nor_adds_a_part)
 		else if (b.len)
 			b.len = unit_random(&state) % b.len;
 		if (codec_decode(b.data, b.len, kind, back))
-			ck_assert_msg(!profile_nr(back), "seed %" PRIu64 ", round %d",
+			ck_assert_msg(is_empty(back), "seed %" PRIu64 ", round %d",
 				      seed, round);
 		buf_fini(&b);
 		profile_free(p);
@@ -150,6 +184,35 @@ START_TEST(bad_blobs_are_refused)
 			      bad[_i].err,
 		      "%s", bad[_i].what);
 	ck_assert_uint_eq(profile_nr(p), 0);
+	profile_free(p);
+}
+END_TEST
+
+static const struct {
+	const char *what;
+	uint8_t blob[24];
+	size_t size;
+	int err;
+} bad_weights[] = {
+	{ "weights of no kind", { 0, 0, 0, 0, 0, 0, 0 }, 7, -CPI_ECORRUPT },
+	{ "five kinds", { 0, 1, 4, 1, 0, 0, 0, 0 }, 8, -CPI_ETRUNCATED },
+	{ "seven kinds", { 0, 1, 4, 1, 0, 0, 0, 0, 0, 0 }, 10, -CPI_ECORRUPT },
+	{ "a weight of zero", { 0, 0, 1, 4, 0, 0, 0, 0, 0 }, 9, -CPI_ECORRUPT },
+	{ "an offset twice", { 0, 2, 4, 0, 1, 1, 0, 0, 0, 0, 0 }, 11, -CPI_ECORRUPT },
+	{ "too many offsets of a kind",
+	  { 0, 0, 0, 0x81, 0x80, 0x80, 0x08, 1, 1 },
+	  9,
+	  -CPI_ELIMIT },
+};
+
+START_TEST(bad_weights_are_refused)
+{
+	struct profile *p = profile_new();
+
+	ck_assert_msg(codec_decode(bad_weights[_i].blob, bad_weights[_i].size,
+				   PROFILE_WEIGHTED, p) == bad_weights[_i].err,
+		      "%s", bad_weights[_i].what);
+	ck_assert(is_empty(p));
 	profile_free(p);
 }
 END_TEST
@@ -237,6 +300,8 @@ static const struct {
 	{ "loop", PROFILE_OUTCOME, "outcome", CODEC_PLAIN },
 	{ "steady", PROFILE_COUNT, "count", CODEC_ZSTD },
 	{ "steady", PROFILE_OUTCOME, "outcome", CODEC_ZSTD },
+	{ "records", PROFILE_WEIGHTED, "weighted", CODEC_PLAIN },
+	{ "stacks", PROFILE_WEIGHTED, "weighted", CODEC_ZSTD },
 };
 
 static void fixture_path(char out[4096], const char *name, const char *suffix)
@@ -247,24 +312,35 @@ static void fixture_path(char out[4096], const char *name, const char *suffix)
 		 suffix);
 }
 
-static struct profile *read_text(const char *name)
+static void add_line(struct profile *p, const uint64_t *v, enum profile_kind kind)
 {
+	if (kind != PROFILE_WEIGHTED) {
+		ck_assert_int_eq(
+			profile_add(p, &(struct count){ v[0], v[1], v[2], v[3] }), 0);
+		return;
+	}
+	for (int w = 0; w < NR_WEIGHTS; w++)
+		ck_assert_int_eq(profile_add_weight(p, w, v[0], v[1 + w]), 0);
+}
+
+static struct profile *read_text(const char *name, enum profile_kind kind)
+{
+	const int nr = kind == PROFILE_WEIGHTED ? 1 + NR_WEIGHTS : 4;
 	struct profile *p = profile_new();
 	char path[4096], line[256];
-	uint64_t v[4];
+	uint64_t v[1 + NR_WEIGHTS];
 	FILE *f;
 
-	fixture_path(path, name, "txt");
+	fixture_path(path, name, kind == PROFILE_WEIGHTED ? "weights" : "txt");
 	f = fopen(path, "re");
 	ck_assert_msg(f != NULL, "%s", path);
 	while (fgets(line, sizeof(line), f)) {
 		char *at = line;
 
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < nr; i++)
 			v[i] = strtoull(at, &at, 0);
 		ck_assert_str_eq(at, "\n");
-		ck_assert_int_eq(
-			profile_add(p, &(struct count){ v[0], v[1], v[2], v[3] }), 0);
+		add_line(p, v, kind);
 	}
 	fclose(f);
 	return p;
@@ -272,7 +348,8 @@ static struct profile *read_text(const char *name)
 
 START_TEST(golden_blobs_decode_to_their_text)
 {
-	struct profile *text = read_text(golden[_i].name), *back = profile_new();
+	struct profile *text = read_text(golden[_i].name, golden[_i].kind);
+	struct profile *back = profile_new();
 	struct profile *want = restrict_to(text, golden[_i].kind);
 	struct buf b = { 0 }, again = { 0 };
 	char path[4096], suffix[32];
@@ -282,7 +359,7 @@ START_TEST(golden_blobs_decode_to_their_text)
 	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 1 << 20, &b), 0);
 	ck_assert_int_eq(b.data[0], golden[_i].encoding);
 	ck_assert_int_eq(codec_decode(b.data, b.len, golden[_i].kind, back), 0);
-	ck_assert_uint_gt(profile_nr(want), 0);
+	ck_assert(!is_empty(want));
 	ck_assert(same(back, want));
 	if (golden[_i].encoding == CODEC_PLAIN) {
 		codec_encode(text, golden[_i].kind, &again);
@@ -306,6 +383,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, what_is_encoded_comes_back, 0, PROFILE_OUTCOME + 1);
 	tcase_add_test(tc, a_changed_blob_never_crashes_nor_adds_a_part);
 	tcase_add_loop_test(tc, bad_blobs_are_refused, 0, NR(bad));
+	tcase_add_loop_test(tc, bad_weights_are_refused, 0, NR(bad_weights));
 	tcase_add_test(tc, frames_that_hold_no_body_are_refused);
 	tcase_add_test(tc, decoding_adds_to_what_is_there);
 	tcase_add_test(tc, only_what_shrinks_is_compressed);

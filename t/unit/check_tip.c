@@ -95,6 +95,60 @@ static const struct {
 	    [TIP_IS_STALLED] = 12,
 	    [TIP_IS_EXCEPTION] = 6,
 	    [TIP_IS_FLUSHED] = 3 } },
+	/* A load misses its page with older ones in flight: they have their own time.
+	 */
+	{ "a page fault behind a stall",
+	  { COMMIT(1, 1, { I1, 0 }),
+	    STALL(2, 5, I2),
+	    COMMIT(7, 1, { I2, 0 }),
+	    STALL(8, 3, LOAD),
+	    { 11, 1, TIP_EXCEPTS, 1, { { LOAD, 0 } } },
+	    EMPTY(12, 4),
+	    COMMIT(16, 2, { I3, 0 }, { I4, 0 }) },
+	  { { I1, 1, 1, 6, 1 },
+	    { I2, 6, 6, 9, 6 },
+	    { LOAD, 8, 0, 0, 8 },
+	    { I3, .5, 9, 1, 1 },
+	    { I4, .5, 0, 0, 0 } },
+	  { [TIP_IS_COMPUTING] = 3, [TIP_IS_STALLED] = 8, [TIP_IS_EXCEPTION] = 5 } },
+	/* A trap that commits nothing of its own: the flag outlives a mispredict's. */
+	{ "an exception behind a mispredicted branch",
+	  { COMMIT(1, 1, { BRANCH, TIP_MISPREDICTED }),
+	    EMPTY(2, 2),
+	    STALL(4, 1, I5),
+	    { 5, 1, TIP_EXCEPTS, 1, { { I5, 0 } } },
+	    EMPTY(6, 3),
+	    COMMIT(9, 1, { I1, 0 }) },
+	  { { BRANCH, 3, 1, 8, 3 }, { I5, 5, 0, 0, 5 }, { I1, 1, 8, 1, 1 } },
+	  { [TIP_IS_COMPUTING] = 2,
+	    [TIP_IS_MISPREDICT] = 2,
+	    [TIP_IS_STALLED] = 1,
+	    [TIP_IS_EXCEPTION] = 4 } },
+	{ "an exception of nobody that is known: of the next that is seen",
+	  { COMMIT(1, 1, { I1, 0 }),
+	    { 2, 2, TIP_EXCEPTS, 0, {} },
+	    STALL(4, 1, I2),
+	    COMMIT(5, 1, { I3, 0 }) },
+	  { { I1, 1, 1, 4, 1 }, { I2, 3, 0, 0, 3 }, { I3, 1, 4, 1, 1 } },
+	  { [TIP_IS_COMPUTING] = 2, [TIP_IS_STALLED] = 1, [TIP_IS_EXCEPTION] = 2 } },
+	/* A fence waits until the buffer is empty; none enters before it has committed.
+	 */
+	{ "a fence: those before it stall, then it, then those behind",
+	  { COMMIT(1, 1, { I1, 0 }), STALL(2, 4, LOAD), COMMIT(6, 1, { LOAD, 0 }),
+	    EMPTY(7, 1), STALL(8, 2, I2), COMMIT(10, 1, { I2, 0 }), EMPTY(11, 1),
+	    COMMIT(12, 2, { I3, 0 }, { I4, 0 }) },
+	  { { I1, 1, 1, 5, 1 },
+	    { LOAD, 5, 5, 4, 5 },
+	    { I2, 4, 4, 2, 4 },
+	    { I3, 1.5, 2, 1, 2 },
+	    { I4, .5, 0, 0, 0 } },
+	  { [TIP_IS_COMPUTING] = 4, [TIP_IS_STALLED] = 6, [TIP_IS_DRAINED] = 2 } },
+	/* frflags and its like on a core that does not rename status registers. */
+	{ "instructions that flush, one behind the other",
+	  { COMMIT(1, 1, { I1, TIP_FLUSHES }), EMPTY(2, 6), STALL(8, 1, I2),
+	    COMMIT(9, 1, { I2, TIP_FLUSHES }), EMPTY(10, 6), COMMIT(16, 1, { I3, 0 }) },
+	  { { I1, 7, 1, 8, 7 }, { I2, 8, 8, 7, 8 }, { I3, 1, 7, 1, 1 } },
+	  { [TIP_IS_COMPUTING] = 3, [TIP_IS_FLUSHED] = 12, [TIP_IS_STALLED] = 1 } },
 	/* It enters an empty buffer, and so does what follows it. */
 	{ "a serialising instruction",
 	  { COMMIT(1, 1, { I1, 0 }), STALL(2, 7, I2), COMMIT(9, 1, { I2, 0 }),
@@ -266,6 +320,113 @@ START_TEST(a_pass_over_a_trace_is_right_in_each_cycle)
 }
 END_TEST
 
+/* What is told of the samples, as sums. */
+struct told {
+	double at[PCS], state[TIP_NR_STATES];
+	uint64_t nr, cycle;
+};
+
+static int take_sample(void *ctx, const struct tip_sample *s)
+{
+	struct told *told = ctx;
+
+	ck_assert(!told->nr || s->cycle > told->cycle);
+	ck_assert(s->n == 1 || s->state == TIP_IS_COMPUTING);
+	told->cycle = s->cycle;
+	told->nr++;
+	told->state[s->state]++;
+	for (unsigned int i = 0; i < s->n; i++)
+		told->at[s->insn[i].pc] += 1. / s->n;
+	return 0;
+}
+
+START_TEST(what_is_told_of_samples_adds_up_to_tip)
+{
+	static const struct tip_sampling how[] = {
+		{ 1, false, 0 }, { 7, false, 0 }, { 7, true, 3 }, { 101, true, 4 }
+	};
+	uint64_t seed = unit_seed(), state = seed | 1;
+	struct tip *t = tip_new(&how[_i]);
+	struct cycle *c = calloc(CYCLES, sizeof(*c));
+	struct told told = { .nr = 0 };
+	struct tip_result r;
+
+	make_trace(c, &state);
+	tip_tell_samples(t, take_sample, &told);
+	for (int i = 0; i < CYCLES; i++) {
+		struct tip_span s = { 1000 + i, 1, c[i].what, c[i].n, {} };
+
+		memcpy(s.insn, c[i].insn, c[i].n * sizeof(s.insn[0]));
+		ck_assert_int_eq(tip_add(t, &s), 0);
+	}
+	ck_assert_int_eq(tip_end(t, &r), 0);
+	ck_assert_uint_eq(told.nr, r.samples);
+	for (size_t i = 0; i < r.nr_rows; i++)
+		ck_assert_msg(fabs(told.at[r.row[i].pc] - r.row[i].weight[TIP_BY_TIP]) <
+				      1e-9,
+			      "seed %llu: %d", (unsigned long long)seed,
+			      (int)r.row[i].pc);
+	for (int i = 0; i < TIP_NR_STATES && how[_i].interval == 1; i++)
+		ck_assert_double_eq(told.state[i], r.state[i]);
+	free(c);
+	tip_free(t);
+}
+END_TEST
+
+START_TEST(what_a_reset_vector_jumps_to_is_a_function)
+{
+	const unsigned int jump = TIP_TOLD | TIP_BRANCHES;
+	const struct tip_span span[] = { COMMIT(1, 1, { I1, jump }),
+					 COMMIT(2, 1, { I3, jump }),
+					 COMMIT(3, 1, { I5, jump | TIP_CALLS }),
+					 COMMIT(4, 1, { LOAD, jump }),
+					 COMMIT(5, 1, { I3, jump }) };
+	struct tip *t = tip_new(&each);
+	struct tip_result r;
+
+	for (size_t i = 0; i < NR(span); i++)
+		ck_assert_int_eq(tip_add(t, &span[i]), 0);
+	ck_assert_int_eq(tip_name(t, I3, "j 0x70"), 0);
+	ck_assert_int_eq(tip_name(t, I3, "never"), 0);
+	ck_assert_int_eq(tip_end(t, &r), 0);
+	ck_assert_uint_eq(row_at(&r, I1)->function, I1);
+	ck_assert_uint_eq(row_at(&r, I3)->function, I3);
+	ck_assert_uint_eq(row_at(&r, LOAD)->function, LOAD);
+	ck_assert_uint_eq(row_at(&r, I5)->function, I3);
+	ck_assert_str_eq(row_at(&r, I3)->text, "j 0x70");
+	ck_assert_ptr_null(row_at(&r, I5)->text);
+	tip_free(t);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	enum trace_kind kind;
+} kinds[] = {
+	{ "lw a0, 0(a1)", TRACE_LOAD },
+	{ "LD a0, 0(a1)", TRACE_LOAD },
+	{ "sw a0, 0(a1)", TRACE_STORE },
+	{ "stp x0, x1, [sp]", TRACE_STORE },
+	{ "lui a0, 0x10", TRACE_ALU },
+	{ "sub a0, a1, a2", TRACE_ALU },
+	{ "slli a0, a0, 2", TRACE_ALU },
+	{ "fadd.s f0, f1, f2", TRACE_ALU },
+	{ "flw f0, 0(a0)", TRACE_LOAD },
+	{ "fsw f0, 0(a0)", TRACE_STORE },
+	{ "MOV_R_M : ld   eax, DS:[rbx]", TRACE_LOAD },
+	{ "CALL_NEAR_I : st   t1, SS:[rsp + 0xfff8]", TRACE_STORE },
+	{ "ADD_R_I : addi   eax, eax, 0x1", TRACE_ALU },
+	{ "ldr x0, [x1]", TRACE_LOAD },
+	{ "", TRACE_ALU },
+};
+
+START_TEST(loads_and_stores_are_known_by_their_names)
+{
+	ck_assert_msg(trace_kind(kinds[_i].text) == kinds[_i].kind, "%s",
+		      kinds[_i].text);
+}
+END_TEST
+
 START_TEST(random_samples_are_one_in_each_interval)
 {
 	struct tip_sampling sampling = { .interval = 10, .random = true, .seed = 3 };
@@ -385,6 +546,9 @@ static const struct {
 	{ "bsf eax, ebx", TIP_TOLD },
 	{ "JNZ 0x10", TIP_TOLD | TIP_BRANCHES },
 	{ "add a0, a1, ra", TIP_TOLD },
+	{ "CALL_NEAR_I : wrip   t7, t1", TIP_TOLD | TIP_BRANCHES | TIP_CALLS },
+	{ "RET_NEAR : wripi   t1", TIP_TOLD | TIP_BRANCHES },
+	{ "JNZ_I : wrip   t1, t2", TIP_TOLD | TIP_BRANCHES },
 	{ "", TIP_TOLD },
 };
 
@@ -402,6 +566,10 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, cycles_are_whose_figure_4_says, 0, NR(examples));
 	tcase_add_loop_test(tc, a_pass_over_a_trace_is_right_in_each_cycle, 0, 4);
+	tcase_add_loop_test(tc, what_is_told_of_samples_adds_up_to_tip, 0, 4);
+	tcase_add_test(tc, what_a_reset_vector_jumps_to_is_a_function);
+	tcase_add_loop_test(tc, loads_and_stores_are_known_by_their_names, 0,
+			    NR(kinds));
 	tcase_add_test(tc, random_samples_are_one_in_each_interval);
 	tcase_add_loop_test(tc, what_is_no_trace_is_refused, 0, NR(wrong));
 	tcase_add_loop_test(tc, formats_tell_the_same_story, 0, NR(texts));

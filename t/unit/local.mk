@@ -110,6 +110,10 @@ t_unit_check_stated_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_stated_LDADD = $(COLLECT_LDADD)
 t_unit_check_statement_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_statement_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_tipfile
+QUICK_TESTS += t/unit/check_tipfile
+t_unit_check_tipfile_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_tipfile_LDADD = $(DAEMON_UNIT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
 check_PROGRAMS += t/unit/check_apart
 QUICK_TESTS += t/unit/check_apart

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/attribution.h"
+
+const char *attribution_str(enum attribution a)
+{
+	static const char *const names[] = { "auto", "tip", "precise", "raw" };
+
+	return names[a];
+}
+
+bool attribution_takes(enum attribution a, enum landing landing)
+{
+	return a != ATTRIBUTION_PRECISE || landing == LANDING_PRECISE;
+}
+
+bool attribution_weighs(enum attribution a, const struct profile *p)
+{
+	return a == ATTRIBUTION_TIP ||
+	       (a == ATTRIBUTION_AUTO && profile_is_weighted(p));
+}
