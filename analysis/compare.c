@@ -181,6 +181,9 @@ static double common_variance(struct work *w)
 {
 	double low = 0, high = MAX_PHI;
 
+	/* A day's variance is that of its hours, which is many times as much. */
+	for (size_t i = 0; i < w->in->nr_runs; i++)
+		high = fmax(high, MAX_PHI / w->in->run[i].squares);
 	if (median_scatter(w, 0) <= 1)
 		return 0;
 	for (int i = 0; i < 60; i++) {

@@ -77,6 +77,8 @@ int retain_new(struct db *db, const struct retain_policy *policy, const char *id
 	r->policy = *policy;
 	r->slice.h = db_handle(db);
 	r->vacuum_pages = VACUUM_PAGES / 4;
+	/* Whoever was killed may have removed, and not swept. */
+	r->nr_unswept = policy->daily_ns || policy->bytes;
 	if (ids) {
 		r->ids = strdup(ids);
 		err = r->ids ? 0 : -ENOMEM;

@@ -207,7 +207,8 @@ static int on_column(void *ctx, const struct matrix_column *c)
 	const size_t at = d->filled++;
 
 	d->run[at] = (struct compare_run){ c->side, c->seconds, c->sample, 1, 1 };
-	diff_parts_describe(&d->parts[c->side], c->epoch->id, &d->run[at]);
+	if (has_within(d, c->side))
+		diff_parts_describe(&d->parts[c->side], c->epoch->id, &d->run[at]);
 	if (c->side < 2)
 		d->seconds[c->side] += c->seconds;
 	for (size_t i = 0; i < d->m.nr_rows; i++) {

@@ -18,12 +18,12 @@
 #define DIFF_MAX_CELLS (4u << 20)
 #define DIFF_MIN_ROWS  256
 
+/* Where several procedures are one row, the first; its with is the next. */
 struct diff_row {
-	const struct matrix_row *row; /* A's parts of what B has as one go on in with */
-	const struct matrix_row
-		*other;    /* of B, found by its code; else NULL. The same */
-	double similarity; /* then: of their code, up to 1 */
-	double time[2];    /* in the event's unit, all epochs */
+	const struct matrix_row *row;
+	const struct matrix_row *other; /* of B, found by its code; else NULL */
+	double similarity;              /* then: of their code, up to 1 */
+	double time[2];                 /* in the event's unit, all epochs */
 	const struct compare_row *compared;
 	struct shape_verdict verdict;
 };

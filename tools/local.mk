@@ -51,7 +51,8 @@ tools_libtools_a_SOURCES = \
 	tools/diff.c tools/diff.h \
 	tools/diff_history.c \
 	tools/diff_judge.c \
-	tools/diff_parts.c tools/diff_parts.h tools/diff_match.c \
+	tools/diff_match.c \
+	tools/diff_parts.c tools/diff_parts.h \
 	tools/diff_print.c \
 	tools/diff_procedure.c tools/diff_procedure.h \
 	tools/diff_svg.c \
@@ -77,7 +78,8 @@ tools_libtools_a_SOURCES = \
 	tools/list_source.c \
 	tools/matrix.c tools/matrix.h \
 	tools/matrix_print.c tools/matrix_print.h \
-	tools/matrix_rows.c tools/matrix_rows.h tools/matrix_spans.c tools/matrix_spans.h \
+	tools/matrix_rows.c tools/matrix_rows.h \
+	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
 	tools/out.c tools/out.h \
 	tools/picture.c tools/picture.h \

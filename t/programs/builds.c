@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOT  __attribute__((noinline, noclone))
+#define HOT  __attribute__((noinline))
 #define SIZE 4096
 
 static uint32_t data[SIZE];
