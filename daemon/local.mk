@@ -54,6 +54,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/perfevents.c daemon/perfevents.h \
 	daemon/perfimport.c daemon/perfimport.h \
 	daemon/perfmaps.c daemon/perfmaps.h \
+	daemon/perfrecords.c daemon/perfrecords.h \
 	daemon/perfstreams.c daemon/perfstreams.h \
 	daemon/platform.c daemon/platform.h \
 	daemon/pmu.c daemon/pmu.h \

@@ -29,6 +29,7 @@
 #include "daemon/perfdata.h"
 #include "daemon/perfevents.h"
 #include "daemon/perfmaps.h"
+#include "daemon/perfrecords.h"
 #include "daemon/perfstreams.h"
 
 #define ASSUMED_HZ   1000000000ull
@@ -236,8 +237,10 @@ static struct flush_stream describe(const struct import *im, size_t i)
 			  .cpu_type = strncmp(pmu, "cpu_", 4) ? "" : pmu,
 			  .unit = event_unit_str(perfevents_unit(name)),
 			  .mean_period = s->period,
-			  .landing = e->precise_ip ? LANDING_PRECISE
-						   : LANDING_AFTER_GROUP },
+			  .landing =
+				  e->precise_ip || perfrecords_is_ibs(im->pd, s->event)
+					  ? LANDING_PRECISE
+					  : LANDING_AFTER_GROUP },
 		.received = b->received[i % CPI_MAX_EVENTS],
 		.throttled = b->throttled[i % CPI_MAX_EVENTS],
 	};
@@ -342,9 +345,12 @@ static int take_sample(struct import *im, const struct perf_record *r)
 						     r->sample.period);
 	struct bank *b;
 	struct cpi_entry entry;
-	const struct batch batch = {
-		.from_ns = im->now_ns, .to_ns = im->now_ns, .entries = &entry, .nr = 1
-	};
+	struct batch_record record = { 0 };
+	struct batch batch = { .from_ns = im->now_ns,
+			       .to_ns = im->now_ns,
+			       .entries = &entry,
+			       .nr = 1,
+			       .records = &record };
 
 	if (err || r->event < 0)
 		return err;
@@ -358,7 +364,10 @@ static int take_sample(struct import *im, const struct perf_record *r)
 	im->result.nr_samples++;
 	b->received[stream]++;
 	entry.word0 = cpi_entry_word0(r->sample.ip, stream, CPI_OUTCOME_NONE);
-	entry.word1 = cpi_entry_who(tgid, 0) | 1ull << CPI_COUNT_SHIFT;
+	entry.word1 = cpi_entry_who(tgid, 0);
+	record.entry = entry;
+	entry.word1 |= 1ull << CPI_COUNT_SHIFT;
+	batch.nr_records = perfrecords_read(im->pd, r, &record.hw);
 	if (is_guest(r->misc))
 		tally_lose(b->attribution.tally, stream, SAMPLE_GUEST, 1, NULL);
 	else

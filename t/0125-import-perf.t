@@ -4,12 +4,13 @@
 . "$srcdir/t/tap.sh"
 command -v perf >/dev/null || skip_all 'no perf to compare with'
 command -v python3 >/dev/null || skip_all 'no python3 to compare with'
+command -v sqlite3 >/dev/null || skip_all 'no sqlite3 to look with'
 
 fixtures=$srcdir/t/fixtures/perfdata
 names='perf.data.branch-4.14 perf.data.branch_stack_spec perf.data.hybrid_topology
 	perf.data.lost_samples-4.4 perf.data.weight_struct skylake-lbr.perf.data
 	synth-ibs.perf.data'
-plan 26
+plan 29
 
 # perf_samples FILE: as perfdata_dump has them, without the event.
 perf_samples()
@@ -45,6 +46,25 @@ is "$("$builddir/t/perfdata_dump" perf.data.weight_struct | awk '/^s/ {print $7,
 	"$(perf script -i perf.data.weight_struct -F addr,weight,data_src 2>/dev/null |
 		sed -E 's/^ *([0-9a-f]+) +([0-9a-f]+) .* ([0-9]+) *$/\1 \3 \2/')" \
 	'addresses, weights and data sources'
+
+# What hardware told of each is kept with its instruction.
+cat >records.py <<'END'
+import json, subprocess, sys
+rows = json.loads(subprocess.check_output(
+    ["cpi", "records", "--db", sys.argv[1], "--limit=0", "--format=json"]))["instructions"]
+got = sorted(r["latencies"]["memory"]["median"] for r in rows for _ in range(r["records"]))
+want = sorted(int(w) for w in sys.stdin.read().split())
+assert len(got) == len(want) and want, (got, want)
+assert all(abs(g - w) <= w / 32 for g, w in zip(got, want)), (got, want)
+END
+perf script -i perf.data.weight_struct -F weight 2>/dev/null |
+	python3 records.py perf.data.weight_struct.db
+is $? 0 'latencies of each record'
+for name in perf.data.weight_struct synth-ibs.perf.data; do
+	is "$(sqlite3 $name.db 'SELECT sum(total) FROM profile WHERE kind = 4')" \
+		"$(sqlite3 $name.db 'SELECT sum(total) FROM profile WHERE kind = 0')" \
+		"$name: a record of each sample that has an image"
+done
 
 name=perf.data.lost_samples-4.4
 like "$(cpi prof --db $name.db)" '^Lost: 2 samples, ring_lost' 'what perf lost is lost by name'
