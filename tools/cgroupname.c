@@ -4,7 +4,9 @@
 #include "tools/cgroupname.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_PARTS 64
@@ -309,4 +311,14 @@ bool cgroupname_unit(const char *path, char out[CGROUPNAME_MAX])
 	}
 	memcpy(out, parts.part[unit], CGROUPNAME_MAX);
 	return true;
+}
+
+int cgroupname_copy(const struct cgroup_container *from, struct cgroup_container **to)
+{
+	struct cgroup_container *copy = from ? malloc(sizeof(*copy)) : NULL;
+
+	if (copy)
+		*copy = *from;
+	*to = copy;
+	return from && !copy ? -ENOMEM : 0;
 }

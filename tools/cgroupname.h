@@ -22,6 +22,9 @@ struct cgroup_container {
 /* The innermost container of a path. Whether there is one; *out is zeroed otherwise. */
 bool cgroupname_container(const char *path, struct cgroup_container *out);
 
+/* A copy, which the caller frees, or NULL of NULL. 0 or -ENOMEM. */
+int cgroupname_copy(const struct cgroup_container *from, struct cgroup_container **to);
+
 /*
  * The innermost unit of systemd, unescaped: "ssh.service", "session-3.scope"; of a
  * user's manager "user@1000.service: emacs.service". Whether there is one.

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "tools/optional.h"
 #include "tools/prof.h"
 #include "tools/report.h"
 
@@ -81,22 +82,12 @@ static const char *image_name(const struct frame_key *key)
 	return key->image ? key->image->desc.name : NULL;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 /* A name that an offset gave says nothing of other builds. */
 static int64_t owner_of(const struct frame_key *key)
 {
 	const bool by_offset = *key->name == '[' && strcmp(key->name, NO_SYMBOL_NAME);
 
 	return key->image && by_offset ? key->image->id : 0;
-}
-
-static uint64_t hash_text(uint64_t seed, const char *s)
-{
-	return s ? hash_bytes(seed, s, strlen(s)) : seed;
 }
 
 static struct frame *find(const struct frames *f, const struct frame_key *key,
@@ -106,17 +97,12 @@ static struct frame *find(const struct frames *f, const struct frame_key *key,
 		const struct frame *had = frame_of(n);
 
 		if (had->kind == kind && had->inlined == key->inlined &&
-		    had->image_id == owner_of(key) && same_text(had->name, key->name) &&
-		    same_text(had->image, image_name(key)))
+		    had->image_id == owner_of(key) &&
+		    optional_same(had->name, key->name) &&
+		    optional_same(had->image, image_name(key)))
 			return frame_of(n);
 	}
 	return NULL;
-}
-
-static int copy_text(const char *from, char **to)
-{
-	*to = from && *from ? strdup(from) : NULL;
-	return from && *from && !*to ? -ENOMEM : 0;
 }
 
 static struct frame *frame_new(const struct frame_key *key, enum frame_kind kind)
@@ -133,11 +119,11 @@ static struct frame *frame_new(const struct frame_key *key, enum frame_kind kind
 	if (key->image)
 		report_build_id(&key->image->desc, build_id);
 	f->name = strdup(key->name);
-	err = copy_text(image_name(key), &f->image);
+	err = optional_copy(image_name(key), &f->image);
 	if (!err)
-		err = copy_text(build_id, &f->build_id);
+		err = optional_copy(build_id, &f->build_id);
 	if (!err)
-		err = copy_text(key->line.file, &file);
+		err = optional_copy(key->line.file, &file);
 	f->line = (struct line){ file, key->line.line };
 	if (f->name && !err)
 		return f;
@@ -164,10 +150,10 @@ int frames_put(struct frames *f, const struct frame_key *key, uint32_t *id)
 	const enum frame_kind kind =
 		key->is_command ? FRAME_COMMAND
 				: frame_kind_of(key->image ? &key->image->desc : NULL);
-	const uint64_t hash = hash_text(hash_text(hash_u64(2 * (uint64_t)owner_of(key) +
-							   key->inlined),
-						  key->name),
-					image_name(key));
+	const uint64_t hash = optional_hash(
+		optional_hash(hash_u64(2 * (uint64_t)owner_of(key) + key->inlined),
+			      key->name),
+		image_name(key));
 	struct frame *frame = find(f, key, kind, hash);
 
 	if (!frame) {

@@ -81,6 +81,7 @@ tools_libtools_a_SOURCES = \
 	tools/matrix_rows.c tools/matrix_rows.h \
 	tools/matrix_spans.c tools/matrix_spans.h \
 	tools/nearest.c tools/nearest.h \
+	tools/optional.h \
 	tools/out.c tools/out.h \
 	tools/picture.c tools/picture.h \
 	tools/procname.c tools/procname.h \

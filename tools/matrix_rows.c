@@ -8,49 +8,24 @@
 #include <string.h>
 
 #include "base/hash.h"
-
-static uint64_t hash_text(uint64_t seed, const char *s)
-{
-	return hash_bytes(seed, s ? s : "", s ? strlen(s) : 0);
-}
+#include "tools/cgroupname.h"
+#include "tools/optional.h"
 
 static uint64_t key_hash(const struct matrix_key *k)
 {
 	uint64_t h = hash_u64(2 * (uint64_t)k->line + k->unknown);
 
 	h = hash_u64(h ^ (uint64_t)k->image_id);
-	h = hash_text(hash_text(h, k->image), k->procedure);
-	return hash_text(hash_text(h, k->whom), k->file);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
+	h = optional_hash(optional_hash(h, k->image), k->procedure);
+	return optional_hash(optional_hash(h, k->whom), k->file);
 }
 
 static bool same_key(const struct matrix_row *r, const struct matrix_key *k)
 {
 	return r->unknown == k->unknown && r->image_id == k->image_id &&
-	       r->line == k->line && same_text(r->image, k->image) &&
-	       same_text(r->procedure, k->procedure) && same_text(r->whom, k->whom) &&
-	       same_text(r->file, k->file);
-}
-
-static int copy_text(const char *from, char **to)
-{
-	*to = from ? strdup(from) : NULL;
-	return from && !*to ? -ENOMEM : 0;
-}
-
-static int copy_container(const struct matrix_key *k, struct matrix_row *r)
-{
-	if (!k->container)
-		return 0;
-	r->container = malloc(sizeof(*r->container));
-	if (!r->container)
-		return -ENOMEM;
-	*r->container = *k->container;
-	return 0;
+	       r->line == k->line && optional_same(r->image, k->image) &&
+	       optional_same(r->procedure, k->procedure) &&
+	       optional_same(r->whom, k->whom) && optional_same(r->file, k->file);
 }
 
 static void row_free(struct matrix_row *r)
@@ -74,9 +49,10 @@ static struct matrix_row *row_new(const struct matrix_key *k)
 	r->unknown = k->unknown;
 	r->image_id = k->image_id;
 	r->line = k->line;
-	if (copy_text(k->image, &r->image) || copy_text(k->procedure, &r->procedure) ||
-	    copy_text(k->whom, &r->whom) || copy_text(k->file, &r->file) ||
-	    copy_container(k, r)) {
+	if (optional_copy(k->image, &r->image) ||
+	    optional_copy(k->procedure, &r->procedure) ||
+	    optional_copy(k->whom, &r->whom) || optional_copy(k->file, &r->file) ||
+	    cgroupname_copy(k->container, &r->container)) {
 		row_free(r);
 		return NULL;
 	}

@@ -8,12 +8,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "tools/cgroupname.h"
+#include "tools/optional.h"
 #include "tools/report.h"
-
-static uint64_t hash_text(uint64_t seed, const char *s)
-{
-	return s ? hash_bytes(seed, s, strlen(s)) : seed;
-}
 
 static uint64_t key_hash(const struct row_key *k)
 {
@@ -21,39 +18,17 @@ static uint64_t key_hash(const struct row_key *k)
 
 	h = hash_u64(h ^ (k->image ? (uint64_t)k->image->id : 0));
 	h = hash_u64(h ^ k->start);
-	h = hash_text(hash_text(h, k->procedure), k->inlined);
-	return hash_text(hash_text(h, k->whom), k->file);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
+	h = optional_hash(optional_hash(h, k->procedure), k->inlined);
+	return optional_hash(optional_hash(h, k->whom), k->file);
 }
 
 static bool same_key(const struct prof_row *r, const struct row_key *k)
 {
 	return r->kind == k->kind && r->image == (k->image ? k->image->id : 0) &&
 	       r->start == k->start && r->line == k->line &&
-	       same_text(r->procedure, k->procedure) &&
-	       same_text(r->inlined, k->inlined) && same_text(r->whom, k->whom) &&
-	       same_text(r->file, k->file);
-}
-
-static int copy_text(const char *from, char **to)
-{
-	*to = from ? strdup(from) : NULL;
-	return from && !*to ? -ENOMEM : 0;
-}
-
-static int copy_container(const struct row_key *k, struct prof_row *r)
-{
-	if (!k->container)
-		return 0;
-	r->container = malloc(sizeof(*r->container));
-	if (!r->container)
-		return -ENOMEM;
-	*r->container = *k->container;
-	return 0;
+	       optional_same(r->procedure, k->procedure) &&
+	       optional_same(r->inlined, k->inlined) &&
+	       optional_same(r->whom, k->whom) && optional_same(r->file, k->file);
 }
 
 static void row_free(struct prof_row *r)
@@ -86,11 +61,12 @@ static struct prof_row *row_new(const struct prof *p, const struct row_key *k)
 		r->image = k->image->id;
 		report_build_id(&k->image->desc, build_id);
 	}
-	if (copy_text(k->image ? k->image->desc.name : NULL, &r->image_name) ||
-	    copy_text(*build_id ? build_id : NULL, &r->build_id) ||
-	    copy_text(k->procedure, &r->procedure) ||
-	    copy_text(k->inlined, &r->inlined) || copy_text(k->whom, &r->whom) ||
-	    copy_text(k->file, &r->file) || copy_container(k, r)) {
+	if (optional_copy(k->image ? k->image->desc.name : NULL, &r->image_name) ||
+	    optional_copy(*build_id ? build_id : NULL, &r->build_id) ||
+	    optional_copy(k->procedure, &r->procedure) ||
+	    optional_copy(k->inlined, &r->inlined) ||
+	    optional_copy(k->whom, &r->whom) || optional_copy(k->file, &r->file) ||
+	    cgroupname_copy(k->container, &r->container)) {
 		row_free(r);
 		return NULL;
 	}
