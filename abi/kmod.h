@@ -13,6 +13,10 @@
  *	PERIOD		changes an event's mean period while stopped
  *	COUNTS, STATS	accounting by event, and by CPU
  *	EXEC_ID		what a process's samples have as generation
+ *	WINDOWS		asks for windows, which a clock of their own starts; their
+ *memory is mapped at CPI_KMOD_WINDOWS_AT, for writing, too
+ *	FOLLOW, SETTLE	starts and stops them; waits for those that are under way
+ *	FOLLOWED	accounts for them
  *	close		ends everything; what was not flushed is gone
  *
  * The size of a structure is part of its ioctl number, so that a program and a
@@ -23,6 +27,7 @@
 #define CPI_ABI_KMOD_H
 
 #include "abi/entry.h"
+#include "abi/window_bpf.h"
 
 #ifdef __KERNEL__
 #include <linux/ioctl.h>
@@ -148,6 +153,44 @@ struct cpi_kmod_exec_id {
 	uint64_t when_ns; /* out: monotonic; execs before it are included, others not */
 };
 
+/*
+ * Windows (abi/window_bpf.h): independent of all the rest, but for the device. Their
+ * memory is one mapping, in which there are, from its begin, CPI_WINDOW_PROCESSES
+ * processes, then the entries, the slots, and a struct cpi_window_ring of each CPU.
+ * To ask for them and to map it takes CAP_SYS_PTRACE, too.
+ * Whatever is written there, nothing beyond it is read but the memory of the process
+ * that was interrupted, as that might read it itself; and nothing is written.
+ */
+struct cpi_kmod_windows {
+	struct cpi_kmod_event event;
+	uint32_t nr_entries;
+	uint32_t nr_slots;    /* 0: no windows any more, and no memory for them */
+	uint32_t nr_records;  /* of a CPU's ring, a power of two */
+	uint32_t nr_excluded; /* cgroups, which are left alone, and all below them */
+	int32_t excluded[CPI_WINDOW_CGROUPS]; /* descriptors: of version 2 */
+	uint32_t nr_cpus;                     /* out: rings */
+	uint32_t ring_bytes;                  /* out: from one to the next */
+	uint64_t entries_at;                  /* out: offsets in the mapping */
+	uint64_t slots_at;
+	uint64_t bytes_at; /* what the slots were made of */
+	uint64_t rings_at;
+	uint64_t bytes; /* out: of all */
+};
+
+#define CPI_KMOD_WINDOWS_AT         (1ULL << 40) /* offset of their mapping */
+#define CPI_KMOD_MAX_WINDOW_ENTRIES (1u << 20)
+#define CPI_KMOD_MAX_WINDOW_SLOTS   (1u << 15)
+#define CPI_KMOD_MAX_WINDOW_RECORDS (1u << 14)
+#define CPI_KMOD_MAX_WINDOW_BYTES   (1ULL << 31)
+
+/* Over all CPUs, those that went offline included. */
+struct cpi_kmod_followed {
+	struct cpi_window_counts counts;
+	uint64_t event_count; /* the event's own count */
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
+
 #define CPI_KMOD_IOC_CONFIGURE _IOWR(0xc7, 1, struct cpi_kmod_config)
 #define CPI_KMOD_IOC_START     _IO(0xc7, 2)
 #define CPI_KMOD_IOC_STOP      _IO(0xc7, 3)
@@ -156,6 +199,10 @@ struct cpi_kmod_exec_id {
 #define CPI_KMOD_IOC_COUNTS    _IOWR(0xc7, 6, struct cpi_kmod_counts)
 #define CPI_KMOD_IOC_STATS     _IOWR(0xc7, 7, struct cpi_kmod_stats)
 #define CPI_KMOD_IOC_EXEC_ID   _IOWR(0xc7, 8, struct cpi_kmod_exec_id)
+#define CPI_KMOD_IOC_WINDOWS   _IOWR(0xc7, 9, struct cpi_kmod_windows)
+#define CPI_KMOD_IOC_FOLLOW    _IOW(0xc7, 10, uint32_t) /* 1 starts, 0 stops */
+#define CPI_KMOD_IOC_SETTLE    _IO(0xc7, 11)
+#define CPI_KMOD_IOC_FOLLOWED  _IOR(0xc7, 12, struct cpi_kmod_followed)
 
 _Static_assert(sizeof(struct cpi_kmod_event) == 48, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_config) == 32 + 48 * CPI_MAX_EVENTS,
@@ -165,5 +212,6 @@ _Static_assert(sizeof(struct cpi_kmod_period) == 24, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_counts) == 56, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_stats) == 104, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_exec_id) == 16, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_windows) == 176, "wire format");
 
 #endif

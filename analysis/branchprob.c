@@ -19,9 +19,10 @@
 #include <errno.h>
 #include <math.h>
 
-#define PRIOR 1.0  /* outcomes */
-#define P_MIN 1e-4 /* of the prior's shares */
-#define BIAS  0.2
+#define PRIOR  1.0  /* outcomes */
+#define P_MIN  1e-4 /* of the prior's shares */
+#define BIAS   0.2
+#define PASSES 1.0 /* outcomes that a way seen by a window is worth */
 
 /* What is known of edge e's frequency before outcomes are looked at. */
 static double edge_share(const struct cfg *cfg, const struct equiv *eq,
@@ -76,6 +77,27 @@ static void count_outcomes(const struct freq_input *in, int b, double *taken,
 	}
 }
 
+/* What windows that passed b say of its edges, as if so many ways had been seen. */
+static void add_windows(const struct freq_input *in, int b, struct branchprob *bp)
+{
+	const struct cfg_block *block = &in->cfg->block[b];
+	const struct freq_windows *w = in->windows;
+	double sum = 0, n, before = bp->outcomes[b];
+
+	for (int e = block->first_out; e < block->first_out + block->nr_out; e++)
+		sum += w->edge[e];
+	if (!(sum > 0))
+		return;
+	n = PASSES * sum / w->one;
+	for (int e = block->first_out; e < block->first_out + block->nr_out; e++) {
+		double *p = &bp->probability[e];
+
+		*p = (before * *p + n * w->edge[e] / sum) / (before + n);
+		bp->sd[e] = sqrt(*p * (1 - *p) / (before + n + 1));
+	}
+	bp->outcomes[b] = before + n;
+}
+
 static void add_outcomes(const struct freq_input *in, int b, struct branchprob *bp)
 {
 	const struct cfg_block *block = &in->cfg->block[b];
@@ -116,6 +138,8 @@ int branchprob_build(const struct freq_input *in, const struct equiv *eq,
 			continue;
 		share_prior(cfg, eq, guess, b, &bp.probability[first]);
 		add_outcomes(in, b, &bp);
+		if (in->windows)
+			add_windows(in, b, &bp);
 	}
 	*out = bp;
 	return 0;

@@ -21,6 +21,7 @@
 struct work {
 	const struct compare_input *in;
 	struct compare *out;
+	struct compare_size *size;
 	double nr[COMPARE_NR_SIDES]; /* runs; where rows are known by part, parts */
 	double *df;                  /* by row: of its own variance */
 	double *log;                 /* by row and run: time over factor */
@@ -45,19 +46,19 @@ static int ascending(const void *va, const void *vb)
 static void take_logs(struct work *w, size_t row)
 {
 	const struct compare_input *in = w->in;
+	const double *factor = compare_size_factors_for(w->size, row);
 	double time[COMPARE_NR_SIDES] = { 0 }, size[COMPARE_NR_SIDES] = { 0 };
 
 	for (size_t i = 0; i < in->nr_runs; i++) {
 		time[in->run[i].side] += in->time[at(w, row, i)];
-		size[in->run[i].side] += w->out->factor[i];
+		size[in->run[i].side] += factor[i];
 	}
 	for (size_t i = 0; i < in->nr_runs; i++) {
 		const struct compare_run *run = &in->run[i];
-		const double factor = w->out->factor[i];
-		const double expected = time[run->side] / size[run->side] * factor;
+		const double expected = time[run->side] / size[run->side] * factor[i];
 
 		w->log[at(w, row, i)] =
-			log((in->time[at(w, row, i)] + run->sample / 2) / factor);
+			log((in->time[at(w, row, i)] + run->sample / 2) / factor[i]);
 		w->inverse[at(w, row, i)] = 1 / (expected / run->sample + 0.5);
 	}
 }
@@ -386,8 +387,11 @@ int compare_runs(const struct compare_input *in, struct compare *out)
 		count_runs(&w);
 	c.basis = choose_basis(&w);
 	if (!err)
-		err = compare_size_factors(in, c.factor, &c.by_median);
+		err = compare_size_new(in, &w.size);
 	if (!err) {
+		c.by_median = compare_size_is_median(w.size);
+		memcpy(c.factor, compare_size_factors(w.size),
+		       in->nr_runs * sizeof(*c.factor));
 		choose_tested(&w);
 		for (size_t i = 0; i < in->nr_rows; i++)
 			take_logs(&w, i);
@@ -396,6 +400,7 @@ int compare_runs(const struct compare_input *in, struct compare *out)
 		decide_all(&w);
 		err = find(&w);
 	}
+	compare_size_free(w.size);
 	free(w.log);
 	free(w.inverse);
 	free(w.df);

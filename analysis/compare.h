@@ -5,6 +5,7 @@
  * Shares are compositional: when one row grows, all others shrink. So each run has a
  * size factor, the weighted median of its rows' ratios to their mean (Anders and Huber,
  * Genome Biology 11:R106): a row's time over that is what is compared, as a logarithm.
+ * A row's weight is how steady it is (compare_size.c).
  *
  * A logarithm's variance is (1/n + phi) s²: n the samples, phi what rows vary in common
  * from run to run, s² the row's own, around 1. s² comes from the runs that should be

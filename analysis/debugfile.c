@@ -276,6 +276,22 @@ int debugfile_search(struct elffile *f, const char *path,
 	return err == -ENOENT ? fetch(search, &want, out) : err;
 }
 
+int debugfile_search_id(const uint8_t *id, size_t id_size,
+			const struct image_search *search, struct elffile **out)
+{
+	struct proof want = { .id_size = id_size };
+	int err = -ENOENT;
+
+	if (!id_size || id_size > sizeof(want.id))
+		return -ENOENT;
+	memcpy(want.id, id, id_size);
+	if (search && search->directory)
+		err = find_by_build_id(search->directory, &want, out);
+	if (err == -ENOENT)
+		err = find_by_build_id(DEBUGFILE_ROOT, &want, out);
+	return err == -ENOENT ? fetch(search, &want, out) : err;
+}
+
 int debugfile_search_alternate(struct elffile *f, const char *path,
 			       const struct image_search *search, struct elffile **out)
 {

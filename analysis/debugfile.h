@@ -32,6 +32,9 @@ int debugfile_find_alternate(struct elffile *f, const char *path, const char *ro
  */
 int debugfile_search(struct elffile *f, const char *path,
 		     const struct image_search *search, struct elffile **out);
+/* The same by a build id alone, for a file that is gone. */
+int debugfile_search_id(const uint8_t *id, size_t id_size,
+			const struct image_search *search, struct elffile **out);
 int debugfile_search_alternate(struct elffile *f, const char *path,
 			       const struct image_search *search, struct elffile **out);
 

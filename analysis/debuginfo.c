@@ -347,27 +347,34 @@ ptrdiff_t debuginfo_ranges(const struct debuginfo *d, uint32_t unit, Dwarf_Die *
 		     : dwarf_ranges(die, at, base, start, end);
 }
 
+const uint8_t *debuginfo_lines(const struct debuginfo *d, size_t *size)
+{
+	Elf_Data *data = elfview_section(&d->main.view, ".debug_line", ".zdebug_line");
+
+	*size = data ? data->d_size : 0;
+	return data ? data->d_buf : NULL;
+}
+
 /* The length of the line program, from its header. */
 static bool is_program_small(const struct debuginfo *d, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word offset;
-	Elf_Data *data = elfview_section(&d->main.view, ".debug_line", ".zdebug_line");
+	size_t nr;
+	const uint8_t *lines = debuginfo_lines(d, &nr);
 	uint32_t size;
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_stmt_list, &attr), &offset) != 0)
 		return false;
-	if (!data || data->d_size < sizeof(size) ||
-	    offset > data->d_size - sizeof(size))
+	if (!lines || nr < sizeof(size) || offset > nr - sizeof(size))
 		return false;
-	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
+	memcpy(&size, lines + offset, sizeof(size));
 	if (elf_getident(d->main.view.elf, NULL)[EI_DATA] == ELFDATA2MSB)
 		size = be32toh(size);
 	else
 		size = le32toh(size);
 	/* 64-bit DWARF has all ones here, and is for larger programs. */
-	return size <= MAX_PROGRAM ||
-	       (size == UINT32_MAX && data->d_size <= MAX_PROGRAM);
+	return size <= MAX_PROGRAM || (size == UINT32_MAX && nr <= MAX_PROGRAM);
 }
 
 /* libdw reads the directory without asking whether it ends. */

@@ -57,6 +57,9 @@ ptrdiff_t debuginfo_ranges(const struct debuginfo *d, uint32_t unit, Dwarf_Die *
 /* Reads the unit's line program, within bounds; die is the unit's. */
 bool debuginfo_load_rows(struct debuginfo *d, uint32_t unit, Dwarf_Die *die);
 
+/* All line programs of the file; NULL for none. */
+const uint8_t *debuginfo_lines(const struct debuginfo *d, size_t *size);
+
 /* The unit's files, by the numbers that its DIEs have; NULL when there are none. */
 Dwarf_Files *debuginfo_files(struct debuginfo *d, uint32_t unit);
 

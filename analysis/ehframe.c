@@ -25,6 +25,7 @@
 struct cie {
 	bool known;    /* that is, can be read */
 	bool has_data; /* its FDEs have augmentation data */
+	bool signals;  /* its FDEs are of signals' returns */
 	int encoding;  /* of functions' addresses */
 	int lsda;      /* of LSDAs' addresses, or DW_EH_PE_omit */
 };
@@ -66,6 +67,8 @@ static struct cie read_augmentation(struct cursor *c, const char *augmentation)
 			cursor_encoded(c, (int)cursor_number(c, 1));
 			break;
 		case 'S':
+			cie.signals = true;
+			break;
 		case 'B':
 			break;
 		default:
@@ -121,7 +124,8 @@ static int add(struct reader *r, uint64_t start, uint64_t size, uint64_t at)
 	if (!fde)
 		return -ENOMEM;
 	r->fde = fde;
-	r->fde[r->nr++] = (struct ehframe_fde){ start, size, r->address + at };
+	r->fde[r->nr++] =
+		(struct ehframe_fde){ start, size, r->address + at, r->cie.signals };
 	return 0;
 }
 

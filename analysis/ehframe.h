@@ -28,6 +28,7 @@ int ehframe_load_lsdas(const struct elffile *f, struct ehframe_lsda **out, size_
 /* A frame description: of which code, and where it is; link-time addresses. */
 struct ehframe_fde {
 	uint64_t function, size, address;
+	bool signals; /* a signal's return: who it goes back to was interrupted */
 };
 
 /* All of them, and the bytes that they are in. Starts as { 0 }. */

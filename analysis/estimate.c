@@ -13,9 +13,9 @@
  * sampling errors make them, 1.1 at least, which is what its own Figure 7 was made
  * with. And out of order there are no clusters. What stands in the shadow of a long
  * stall has no samples at all, and a core's M depend on what surrounds a block; so
- * all of a class counts, and its cycles are a geometric mean of ΣM and of ISSUE for
- * each instruction, with M as the smaller part: on measured programs either alone
- * was further off.
+ * all of a class counts, and its cycles are a geometric mean of ΣM and of
+ * ESTIMATE_ISSUE for each instruction, with M as the smaller part: on measured programs
+ * either alone was further off.
  */
 #include "config.h"
 
@@ -31,7 +31,6 @@
 #define ERRORS    2.5 /* deviations between members of one cluster */
 #define SHARE     0.25
 #define MAX_STALL 1000.0 /* cycles */
-#define ISSUE     0.4    /* cycles that an instruction takes, unless it stalls */
 #define MODEL     0.25   /* the part of M in the mean */
 
 /* What is not known of a class's stalls, as deviations of log F. */
@@ -150,6 +149,13 @@ static bool find_cluster(const struct point *all, struct estimate *e, int *first
 	return false;
 }
 
+static void take_sum(struct estimate *e)
+{
+	e->rule = ESTIMATE_SUM;
+	e->frequency = (e->samples + 0.3) / e->cycles;
+	e->sd = sqrt(SD_SUM * SD_SUM + 1 / (e->samples + 0.5));
+}
+
 static void estimate_class(struct point *all, bool in_order, struct estimate *e,
 			   bool *chosen)
 {
@@ -159,7 +165,8 @@ static void estimate_class(struct point *all, bool in_order, struct estimate *e,
 	if (!e->cycles)
 		return;
 	if (!in_order)
-		e->cycles = pow(e->cycles, MODEL) * pow(ISSUE * e->insns, 1 - MODEL);
+		e->cycles = pow(e->cycles, MODEL) *
+			    pow(ESTIMATE_ISSUE * e->insns, 1 - MODEL);
 	qsort(all, e->points, sizeof(*all), by_ratio);
 	if (in_order && e->samples >= FEW * e->points && find_cluster(all, e, &first)) {
 		for (int i = first; i < first + e->used; i++) {
@@ -170,9 +177,17 @@ static void estimate_class(struct point *all, bool in_order, struct estimate *e,
 		e->sd = sqrt(SD_CLUSTER * SD_CLUSTER / e->used + 1 / (samples + 1));
 		return;
 	}
-	e->rule = ESTIMATE_SUM;
-	e->frequency = (e->samples + 0.3) / e->cycles;
-	e->sd = sqrt(SD_SUM * SD_SUM + 1 / (e->samples + 0.5));
+	take_sum(e);
+}
+
+void estimate_retired(double samples, double insns, double worth, struct estimate *e)
+{
+	e->samples = samples;
+	e->cycles = insns;
+	take_sum(e);
+	e->rule = ESTIMATE_RETIRED;
+	e->samples *= worth;
+	e->frequency *= worth;
 }
 
 int estimate_classes(const struct freq_input *in, const struct equiv *eq,
@@ -195,9 +210,9 @@ int estimate_classes(const struct freq_input *in, const struct equiv *eq,
 void estimate_dump(const struct estimate *est, int nr, struct buf *out)
 {
 	static const char *const rule[] = {
-		[ESTIMATE_NONE] = "none",
-		[ESTIMATE_SUM] = "sum",
-		[ESTIMATE_CLUSTER] = "cluster",
+		[ESTIMATE_NONE] = "none",       [ESTIMATE_SUM] = "sum",
+		[ESTIMATE_CLUSTER] = "cluster", [ESTIMATE_FUSED] = "fused",
+		[ESTIMATE_RETIRED] = "retired",
 	};
 
 	for (int c = 0; c < nr; c++)

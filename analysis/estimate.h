@@ -17,7 +17,11 @@ enum estimate_rule {
 	ESTIMATE_NONE,    /* the class has no instructions, or none that takes time */
 	ESTIMATE_SUM,     /* ΣS / ΣM */
 	ESTIMATE_CLUSTER, /* the mean of a cluster of ratios */
+	ESTIMATE_FUSED,   /* from windows, too (fuse.h) */
+	ESTIMATE_RETIRED, /* from samples of instructions, not of time */
 };
+
+#define ESTIMATE_ISSUE 0.4 /* cycles that an instruction takes, unless it stalls */
 
 struct estimate {
 	enum estimate_rule rule;
@@ -26,8 +30,10 @@ struct estimate {
 	double samples;   /* ΣS */
 	double cycles;    /* ΣM; out of order, what serves for it */
 	int insns;
-	int points; /* issue points: instructions with M > 0 */
-	int used;   /* of these, those in the cluster */
+	int points;          /* issue points: instructions with M > 0 */
+	int used;            /* of these, those in the cluster */
+	const double *error; /* of its logarithm: FOLLOWED_DRAWS draws of what it shares
+				with other classes; or NULL */
 };
 
 /*
@@ -37,6 +43,12 @@ struct estimate {
  */
 int estimate_classes(const struct freq_input *in, const struct equiv *eq,
 		     struct arena *arena, struct estimate **out, bool *chosen);
+
+/*
+ * The same of a class with instructions, of which that many samples were taken as they
+ * retired; each is worth so many samples of time. Cycles are instructions, then.
+ */
+void estimate_retired(double samples, double insns, double worth, struct estimate *e);
 
 void estimate_dump(const struct estimate *est, int nr, struct buf *out);
 

@@ -9,8 +9,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/bias.h"
 #include "analysis/counted.h"
+#include "analysis/estimate.h"
+#include "analysis/followed.h"
 #include "analysis/landing.h"
+#include "analysis/passed.h"
 #include "db/records.h"
 
 struct explaining {
@@ -24,6 +28,7 @@ struct explaining {
 	struct isa_timing *timing;
 	float *block_cycles;
 	struct freq *freq;
+	struct blame_evidence *evidence; /* by event */
 	struct blame *blame;
 };
 
@@ -57,11 +62,11 @@ static double add_counts(struct explaining *x, const struct explain_stream *stre
 		n += c.n;
 		sum->taken += c.taken;
 		sum->not_taken += c.not_taken;
-		if (stream->weighs)
+		if (stream->unit > 0)
 			weight += profile_weight_at(stream->profile, sum->offset + k);
 	}
 	sum->n += n;
-	return (stream->weighs ? (double)weight / WEIGHT_UNIT : (double)n) *
+	return (stream->unit > 0 ? (double)weight / stream->unit : (double)n) *
 	       stream->period_cycles / x->in->stream[0].period_cycles;
 }
 
@@ -126,8 +131,145 @@ static int time_blocks(struct explaining *x)
 	return err;
 }
 
+/* A pass, in executions per sample's worth of cycles. */
+static double one_of(const struct explain_windows *w)
+{
+	return followed_time_per_insn(w->followed) / ESTIMATE_ISSUE;
+}
+
+static int find_windows(struct explaining *x, struct freq_windows *out, bool *found)
+{
+	const struct explain_windows *w = x->in->windows;
+	const struct cfg *cfg = x->cfg;
+	const double one = one_of(w);
+	double *worth = arena_array(x->arena, cfg->nr_blocks, sizeof(*worth));
+	const double **error = arena_array(x->arena, cfg->nr_blocks, sizeof(*error));
+	struct passed p;
+	int err = worth && error ? passed_count(cfg, w->branches, w->runs, x->arena, &p)
+				 : -ENOMEM;
+
+	if (err)
+		return err;
+	for (int b = 0; b < cfg->exit; b++) {
+		worth[b] = p.block[b] > 0 ? followed_worth(w->followed, w->image,
+							   cfg->block[b].start)
+					  : 0;
+		error[b] = followed_errors(w->followed, w->image, cfg->block[b].start);
+		p.block[b] *= one / FOLLOWED_UNIT;
+	}
+	for (int e = 0; e < cfg->nr_edges; e++) {
+		if (cfg->edge[e].kind == EDGE_FALL)
+			p.edge[e] = p.through[cfg->edge[e].from];
+		p.edge[e] *= one / FOLLOWED_UNIT;
+	}
+	*out = (struct freq_windows){ p.block, p.edge, worth, error, one };
+	*found = p.sum > 0 && one > 0 && followed_nr(w->followed) >= FOLLOWED_LEAST;
+	return 0;
+}
+
+/* Samples of an event, as how often it happened, are added to amount, by instruction.
+ */
+static uint64_t add_amounts(const struct explaining *x,
+			    const struct explain_event *event, double *amount)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < x->cfg->nr_insns; i++) {
+		const uint64_t n = profile_at(event->profile, x->raw[i].offset).n;
+
+		amount[i] += (double)n * event->period;
+		sum += n;
+	}
+	return sum;
+}
+
+static int gather_events(struct explaining *x)
+{
+	const int nr = x->in->nr_events;
+
+	x->evidence = arena_array(x->arena, nr, sizeof(*x->evidence));
+	if (!x->evidence)
+		return -ENOMEM;
+	for (int k = 0; k < nr; k++) {
+		const struct explain_event *event = &x->in->event[k];
+		double *events =
+			arena_array(x->arena, x->cfg->nr_insns, sizeof(*events));
+
+		if (!events)
+			return -ENOMEM;
+		add_amounts(x, event, events);
+		x->evidence[k] =
+			(struct blame_evidence){ event->reason, events, event->cycles };
+	}
+	return 0;
+}
+
+/* Instructions as they retired, and stalls that bias where their samples are. */
+static int find_events(const struct explaining *x, struct freq_events *out)
+{
+	double *retired = arena_array(x->arena, x->cfg->nr_insns, sizeof(*retired));
+	struct freq_stall *stall =
+		arena_array(x->arena, x->in->nr_events, sizeof(*stall));
+	double period = 0;
+	uint64_t sum = 0;
+
+	if (!retired || !stall)
+		return -ENOMEM;
+	for (int k = 0; k < x->in->nr_retired; k++) {
+		const uint64_t n = add_amounts(x, &x->in->retired[k], retired);
+
+		period += (double)n * x->in->retired[k].period;
+		sum += n;
+	}
+	*out = (struct freq_events){ .retired = retired,
+				     .period = sum ? period / (double)sum : 0,
+				     .stall = stall };
+	for (int k = 0; k < x->in->nr_events; k++) {
+		const struct bias_event *e = bias_event(x->in->event[k].name);
+
+		if (e)
+			stall[out->nr_stalls++] =
+				(struct freq_stall){ x->evidence[k].events,
+						     x->in->event[k].period, e->cycles,
+						     e->weight, e->memory };
+	}
+	return 0;
+}
+
+static void scale(struct explaining *x, double by)
+{
+	for (int b = 0; b < x->cfg->nr_blocks; b++)
+		x->freq->block[b] *= by;
+	for (int e = 0; e < x->cfg->nr_edges; e++)
+		x->freq->edge[e] *= by;
+}
+
+/* Executions for one that is estimated: without anchors cycles are held to tell. */
+static double common_scale(const struct explaining *x)
+{
+	const struct explain_windows *w = x->in->windows;
+	const double one = w ? one_of(w) * x->in->stream[0].period_cycles : 0;
+
+	return one > 0 && w->executions_per_pass > 0 ? w->executions_per_pass / one : 1;
+}
+
+/* The procedure's own. */
+static void scale_own(struct explaining *x)
+{
+	scale(x, x->in->scale);
+	if (!(x->in->scale_sd > 0))
+		return;
+	x->freq->anchored = true;
+	if (freq_confidence(x->in->scale_sd) > x->freq->scale)
+		x->freq->scale = freq_confidence(x->in->scale_sd);
+}
+
 static int estimate(struct explaining *x)
 {
+	struct freq_windows windows;
+	struct freq_events events;
+	bool found = false;
+	int err = 0;
 	double *min_cycles =
 		arena_array(x->arena, x->cfg->nr_insns, sizeof(*min_cycles));
 	struct freq_input in = {
@@ -142,7 +284,23 @@ static int estimate(struct explaining *x)
 		return -ENOMEM;
 	for (int i = 0; i < x->cfg->nr_insns; i++)
 		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
-	return freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
+	if (x->in->windows)
+		err = find_windows(x, &windows, &found);
+	if (found)
+		in.windows = &windows;
+	if (!err && x->in->nr_retired)
+		err = find_events(x, &events);
+	if (x->in->nr_retired)
+		in.events = &events;
+	if (err)
+		return err;
+	err = freq_estimate(&in, x->arena, debug_of(x->in, "freq"), &x->freq);
+	if (err)
+		return err;
+	scale(x, common_scale(x));
+	if (found && x->in->scale > 0)
+		scale_own(x);
+	return 0;
 }
 
 /* Where branch stacks say how often blocks ran, they know better. */
@@ -173,8 +331,7 @@ static int find_blamed(struct explaining *x)
 			.timing = x->timing,
 			.samples = &x->by_stream[(size_t)s * cfg->nr_insns],
 			.edge = x->freq->edge,
-			.landing = x->in->stream[s].weighs ? LANDING_HEAD
-							   : x->in->stream[s].landing,
+			.landing = x->in->stream[s].landing,
 		};
 
 		err = landing_blame(&in, x->arena, blamed);
@@ -182,22 +339,6 @@ static int find_blamed(struct explaining *x)
 			x->blamed[i] += blamed[i];
 	}
 	return err;
-}
-
-/* Samples of an event, as how often it happened. */
-static int gather_events(const struct explaining *x, const struct explain_event *event,
-			 struct blame_evidence *out)
-{
-	const struct cfg *cfg = x->cfg;
-	double *events = arena_array(x->arena, cfg->nr_insns, sizeof(*events));
-
-	if (!events)
-		return -ENOMEM;
-	for (int i = 0; i < cfg->nr_insns; i++)
-		events[i] = (double)profile_at(event->profile, x->raw[i].offset).n *
-			    event->period;
-	*out = (struct blame_evidence){ event->reason, events, event->cycles };
-	return 0;
 }
 
 /* Which event says that a reason was there. */
@@ -250,8 +391,6 @@ static int gather_measures(const struct explaining *x, struct blame_input *in)
 
 static int blame(struct explaining *x)
 {
-	struct blame_evidence *evidence =
-		arena_array(x->arena, x->in->nr_events, sizeof(*evidence));
 	struct blame_input in = {
 		.cfg = x->cfg,
 		.isa = x->in->isa,
@@ -262,17 +401,14 @@ static int blame(struct explaining *x)
 		.period_cycles = x->in->stream[0].period_cycles,
 		.exact = true,
 		.deferred = x->in->deferred,
-		.evidence = evidence,
+		.evidence = x->evidence,
 		.nr_evidence = x->in->nr_events,
 	};
-	int err = evidence ? 0 : -ENOMEM;
+	int err = 0;
 
 	for (int s = 0; s < x->in->nr_streams; s++)
-		in.exact &= x->in->stream[s].weighs ||
-			    x->in->stream[s].landing == LANDING_HEAD;
-	for (int i = 0; i < x->in->nr_events && !err; i++)
-		err = gather_events(x, &x->in->event[i], &evidence[i]);
-	if (!err && x->in->nr_records)
+		in.exact &= x->in->stream[s].landing == LANDING_HEAD;
+	if (x->in->nr_records)
 		err = gather_measures(x, &in);
 	if (err)
 		return err;
@@ -293,6 +429,8 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 		cfg_dump(x.cfg, in->debug);
 	if (!err)
 		err = gather_samples(&x);
+	if (!err)
+		err = gather_events(&x);
 	if (!err)
 		err = time_blocks(&x);
 	if (!err)

@@ -10,6 +10,7 @@
 
 #include "analysis/blame.h"
 #include "analysis/cfg.h"
+#include "analysis/followed.h"
 #include "analysis/freq.h"
 #include "analysis/image.h"
 #include "analysis/isa.h"
@@ -24,15 +25,28 @@ struct explain_stream {
 	const struct profile *profile;
 	enum landing landing;
 	double period_cycles; /* what a sample stands for */
-	bool weighs;          /* weights tell whose its time is; no model is needed */
+	double unit;          /* weights tell whose its time is, and so many are a
+				 sample; 0: counts do */
 };
 
 /* Samples of one that counts what may stall. */
 struct explain_event {
 	const struct profile *profile;
+	const char *name; /* as perf has it, without modifiers */
 	enum blame_reason reason;
 	double period; /* events that a sample stands for */
 	double cycles; /* that one event costs at most */
+};
+
+/* What windows passed in the image. */
+struct explain_windows {
+	const struct followed *followed;
+	uint32_t image;                /* its number there */
+	struct edges *runs, *branches; /* of followed_edges() */
+	/* Of the image, by offset; and what a pass is in executions, 0: not known. */
+	const struct anchored *anchored;
+	size_t nr_anchored;
+	double executions_per_pass;
 };
 
 struct explain_input {
@@ -43,7 +57,12 @@ struct explain_input {
 	int nr_streams;                      /* at least 1 */
 	const struct explain_event *event;
 	int nr_events;
-	struct edges *branches, *runs;        /* of the image to itself; NULL: none */
+	const struct explain_event *retired; /* those that count instructions: */
+	int nr_retired; /* of these only profile and period matter; 0: none */
+	struct edges *branches, *runs;         /* of the image to itself; NULL: none */
+	const struct explain_windows *windows; /* NULL: none */
+	double scale;    /* of frequencies that windows are in (callgraph.h); 0: none */
+	double scale_sd; /* of its logarithm, where anchors tell; 0: they do not */
 	const struct profile *const *records; /* those that have any, of any event */
 	int nr_records;
 	bool deferred;            /* the kernel, where interrupts can be masked */

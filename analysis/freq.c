@@ -14,10 +14,12 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analysis/bias.h"
 #include "analysis/branchprob.h"
 #include "analysis/equiv.h"
 #include "analysis/estimate.h"
 #include "analysis/flow.h"
+#include "analysis/fuse.h"
 #include "analysis/propagate.h"
 #include "analysis/repair.h"
 #include "base/err.h"
@@ -25,6 +27,8 @@
 #define SD_HIGH   0.1 /* of log f: then 15 % are 1.5 deviations */
 #define SD_MEDIUM 0.3
 #define SD_NONE   3.0 /* where nothing is known */
+#define STEERS    2.0 /* costs of what was sampled too often, or too seldom */
+#define ANCHORS   50  /* samples of instructions that tell a procedure's scale */
 #define STALL     1.0 /* of log f, by the share of the most sampled instruction */
 
 /* What passes hand on. */
@@ -35,12 +39,13 @@ struct passes {
 	struct equiv eq;
 	int *first_block; /* by class, or -1: edges only */
 	struct estimate *est;
+	struct bias *bias; /* by class; NULL: events say nothing */
 	struct guess *guess;
 	struct branchprob bp;
 	struct flow flow;
 	struct repair flowing;
 	double scale;
-	bool sampled;
+	bool sampled, anchored;
 };
 
 static bool is_amount(double x)
@@ -57,8 +62,11 @@ static int check_input(struct passes *p)
 	for (int i = 0; i < in->cfg->nr_insns; i++) {
 		if (!is_amount(in->samples[i]) || !is_amount(in->min_cycles[i]))
 			return -EINVAL;
+		if (in->events && !is_amount(in->events->retired[i]))
+			return -EINVAL;
 		p->sampled |= in->samples[i] > 0;
 	}
+	p->sampled |= in->windows != NULL;
 	return 0;
 }
 
@@ -71,6 +79,36 @@ static int find_first_blocks(struct passes *p)
 		p->first_block[c] = -1;
 	for (int b = p->in->cfg->exit - 1; b >= 0; b--)
 		p->first_block[p->eq.block[b]] = b;
+	return 0;
+}
+
+/*
+ * CGO'10 section 4.1: of all events, instructions as they retire tell best how often
+ * code ran. Classes then have their frequency from these, as if each took a cycle, and
+ * time only says which of them are biased.
+ */
+static int take_events(struct passes *p)
+{
+	const double period = p->in->events->period;
+	struct bias *bias;
+	double sum = 0;
+	int err = bias_find(p->in, &p->eq, p->arena, &bias);
+
+	if (err)
+		return err;
+	for (int c = 0; c < p->eq.nr; c++)
+		sum += bias[c].retired;
+	if (!(period > 0) || !(sum > 0))
+		return 0;
+	for (int c = 0; c < p->eq.nr; c++)
+		if (p->est[c].rule != ESTIMATE_NONE)
+			estimate_retired(bias[c].retired / period, bias[c].insns,
+					 period / p->in->period_cycles, &p->est[c]);
+	p->bias = bias;
+	p->sampled = true;
+	p->anchored = sum >= ANCHORS * period;
+	if (p->debug)
+		bias_dump(bias, p->eq.nr, p->debug);
 	return 0;
 }
 
@@ -88,6 +126,15 @@ static int guess_classes(struct passes *p)
 	return propagate(p->in->cfg, &p->eq, p->arena, p->guess);
 }
 
+/* What was sampled too often is lowered at little cost, and raised at much. */
+static void steer(enum freq_bias kind, double *above, double *below)
+{
+	if (kind == FREQ_AS_SAMPLED)
+		return;
+	*above = kind == FREQ_UNDER_SAMPLED ? STEERS : 1 / STEERS;
+	*below = 1 / *above;
+}
+
 /* A class was seen once, not as often as it has blocks. */
 static int repair(struct passes *p)
 {
@@ -95,20 +142,33 @@ static int repair(struct passes *p)
 	double *seen = arena_array(p->arena, nr, sizeof(*seen));
 	double *sd = arena_array(p->arena, nr, sizeof(*sd));
 	double *mass = arena_array(p->arena, nr, sizeof(*mass));
-	struct repair_input in = {
-		&p->flow, p->bp.probability, p->bp.outcomes, seen, sd, mass
-	};
+	const double **error = arena_array(p->arena, nr, sizeof(*error));
+	double *above = arena_array(p->arena, nr, sizeof(*above));
+	double *below = arena_array(p->arena, nr, sizeof(*below));
+	struct repair_input in = { .flow = &p->flow,
+				   .probability = p->bp.probability,
+				   .outcomes = p->bp.outcomes,
+				   .seen = seen,
+				   .seen_sd = sd,
+				   .mass = mass,
+				   .error = p->in->windows ? error : NULL,
+				   .above = above,
+				   .below = below };
 
-	if (!seen || !sd || !mass)
+	if (!seen || !sd || !mass || !error || !above || !below)
 		return -ENOMEM;
 	for (int b = 0; b < nr; b++)
-		sd[b] = 1;
+		sd[b] = above[b] = below[b] = 1;
 	for (int c = 0; c < p->eq.nr; c++) {
 		if (p->first_block[c] < 0 || p->est[c].rule == ESTIMATE_NONE)
 			continue;
 		seen[p->first_block[c]] = p->est[c].frequency;
 		sd[p->first_block[c]] = p->est[c].sd;
 		mass[p->first_block[c]] = p->est[c].samples;
+		error[p->first_block[c]] = p->est[c].error;
+		if (p->bias)
+			steer(p->bias[c].kind, &above[p->first_block[c]],
+			      &below[p->first_block[c]]);
 	}
 	err = repair_flow(&in, p->arena, &p->flowing);
 	if (!err && p->debug)
@@ -194,15 +254,20 @@ static void find_scale(struct passes *p)
 		flowing += p->flowing.block[p->first_block[c]] * est->cycles;
 	}
 	p->scale = flowing > 0 ? time / flowing : 1;
-	if (!p->in->in_order)
+	if (!p->in->in_order && !p->bias)
 		p->scale *= exp(-STALL * share_of_top(p->in));
+}
+
+enum confidence freq_confidence(double sd)
+{
+	if (!(sd < SD_MEDIUM))
+		return CONFIDENCE_LOW;
+	return sd < SD_HIGH ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
 static enum confidence confidence_of(const struct passes *p, double sd)
 {
-	if (!p->sampled || !(sd < SD_MEDIUM))
-		return CONFIDENCE_LOW;
-	return sd < SD_HIGH ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	return p->sampled ? freq_confidence(sd) : CONFIDENCE_LOW;
 }
 
 static int report(struct passes *p, struct freq **out)
@@ -218,16 +283,25 @@ static int report(struct passes *p, struct freq **out)
 			    .edge = r->edge,
 			    .block_sd = r->block_sd,
 			    .edge_sd = r->edge_sd,
-			    .scale = p->in->in_order && p->sampled ? CONFIDENCE_MEDIUM
-								   : CONFIDENCE_LOW,
+			    .scale = (p->in->in_order && p->sampled) || p->anchored
+					     ? CONFIDENCE_MEDIUM
+					     : CONFIDENCE_LOW,
 			    .class = p->eq.block,
 			    .edge_class = p->eq.edge,
 			    .nr_classes = p->eq.nr,
+			    .windows = p->in->windows != NULL,
 			    .unmatched = r->moved };
 	f->shape = arena_array(p->arena, cfg->nr_blocks, sizeof(*f->shape));
 	f->edge_shape = arena_array(p->arena, cfg->nr_edges, sizeof(*f->edge_shape));
 	if (!f->shape || !f->edge_shape)
 		return -ENOMEM;
+	if (p->bias) {
+		f->bias = arena_array(p->arena, cfg->nr_blocks, sizeof(*f->bias));
+		if (!f->bias)
+			return -ENOMEM;
+		for (int b = 0; b < cfg->exit; b++)
+			f->bias[b] = p->bias[p->eq.block[b]].kind;
+	}
 	for (int b = 0; b < cfg->nr_blocks; b++) {
 		f->block[b] *= unit;
 		f->shape[b] = confidence_of(p, r->block_sd[b]);
@@ -261,6 +335,10 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 		err = find_first_blocks(&p);
 	if (!err)
 		err = estimate_classes(in, &p.eq, arena, &p.est, NULL);
+	if (!err && in->windows)
+		err = fuse_windows(in, &p.eq, arena, p.est);
+	else if (!err && in->events)
+		err = take_events(&p);
 	if (!err)
 		err = guess_classes(&p);
 	if (!err)
@@ -274,6 +352,29 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 		err = do_without_flow(&p);
 	if (err)
 		return err;
-	find_scale(&p);
+	if (in->windows)
+		p.scale = 1; /* windows know it */
+	else
+		find_scale(&p);
 	return report(&p, out);
+}
+
+const char *freq_bias_str(enum freq_bias bias)
+{
+	static const char *const name[] = {
+		[FREQ_AS_SAMPLED] = "as_is",
+		[FREQ_OVER_SAMPLED] = "over",
+		[FREQ_UNDER_SAMPLED] = "under",
+	};
+
+	return name[bias];
+}
+
+int freq_nr_biased(const struct cfg *cfg, const struct freq *f, enum freq_bias kind)
+{
+	int nr = 0;
+
+	for (int b = 0; f->bias && b < cfg->exit; b++)
+		nr += f->bias[b] == kind;
+	return nr;
 }

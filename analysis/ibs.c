@@ -273,3 +273,17 @@ void ibs_record(const struct ibs_sample *s, const struct ibs_machine *machine,
 	else
 		record_op(s, machine, out);
 }
+
+int ibs_read_record(enum ibs_kind kind, const void *raw, size_t size,
+		    const struct ibs_machine *machine, struct hw_record *out)
+{
+	struct ibs_machine m = *machine;
+	struct ibs_sample s;
+	int err = ibs_read(kind, raw, size, &s);
+
+	if (err)
+		return err;
+	m.caps = s.caps;
+	ibs_record(&s, &m, out);
+	return 0;
+}

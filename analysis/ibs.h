@@ -59,6 +59,10 @@ int ibs_read(enum ibs_kind kind, const void *raw, size_t size, struct ibs_sample
 void ibs_record(const struct ibs_sample *s, const struct ibs_machine *machine,
 		struct hw_record *out);
 
+/* Both, with the capabilities that the raw data has instead of the machine's. */
+int ibs_read_record(enum ibs_kind kind, const void *raw, size_t size,
+		    const struct ibs_machine *machine, struct hw_record *out);
+
 /* Appends a line for each register, in the words of perf report -D. */
 void ibs_text(const struct ibs_sample *s, const struct ibs_machine *machine,
 	      struct buf *out);

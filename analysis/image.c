@@ -22,6 +22,7 @@
 #include "analysis/lines.h"
 #include "analysis/lsda.h"
 #include "analysis/recorder.h"
+#include "analysis/sums.h"
 #include "analysis/symtab.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -79,8 +80,11 @@ static int find_debug(struct image *im)
 {
 	int err = 0;
 
-	if (!im->looked_for_debug)
+	if (!im->looked_for_debug && im->elf)
 		err = debugfile_search(im->elf, im->path, im->search, &im->debug);
+	else if (!im->looked_for_debug)
+		err = debugfile_search_id(im->desc.build_id, im->desc.build_id_size,
+					  im->search, &im->debug);
 	im->looked_for_debug = true;
 	return err == -ENOMEM ? err : 0;
 }
@@ -124,16 +128,21 @@ static struct line elf_line_at(struct image *im, uint64_t offset)
 	return lines_at(im->dwarf, address);
 }
 
+static struct inlines *open_inlines(struct image *im)
+{
+	if (!im->inlines && open_dwarf(im))
+		im->inlines = inlines_new(im->dwarf);
+	return im->inlines;
+}
+
 static size_t elf_inlined_at(struct image *im, uint64_t offset,
 			     const struct inlined **out)
 {
 	uint64_t address;
 
-	if (!elffile_address_of(im->elf, offset, &address) || !open_dwarf(im))
+	if (!elffile_address_of(im->elf, offset, &address) || !open_inlines(im))
 		return 0;
-	if (!im->inlines)
-		im->inlines = inlines_new(im->dwarf);
-	return im->inlines ? inlines_at(im->inlines, address, out) : 0;
+	return inlines_at(im->inlines, address, out);
 }
 
 static int elf_read(struct image *im, uint64_t offset, void *out, size_t size)
@@ -556,6 +565,11 @@ int image_open_captured(const struct image_desc *desc, struct captured *captured
 	return 0;
 }
 
+void image_set_search(struct image *im, const struct image_search *search)
+{
+	im->search = search;
+}
+
 void image_record(struct image *im, struct recorder *r)
 {
 	im->recorder = r;
@@ -595,6 +609,11 @@ const char *image_alias(const struct image *im, const struct symbol *s, size_t i
 	return symtab_alias(&im->symbols, s, i);
 }
 
+bool image_is_local(const struct image *im, const struct symbol *s)
+{
+	return symtab_is_local(&im->symbols, s);
+}
+
 struct line image_line_at(struct image *im, uint64_t offset)
 {
 	return im->ops->line_at(im, offset);
@@ -603,6 +622,49 @@ struct line image_line_at(struct image *im, uint64_t offset)
 size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out)
 {
 	return im->ops->inlined_at(im, offset, out);
+}
+
+size_t image_origins_at(struct image *im, uint64_t offset,
+			struct origin out[IMAGE_MAX_ORIGINS])
+{
+	uint64_t address;
+	bool found = false;
+
+	if (im->elf)
+		found = elffile_address_of(im->elf, offset, &address);
+	else if (im->captured)
+		found = captured_address(im->captured, offset, &address);
+	return found && open_inlines(im) ? inlines_origins_at(im->inlines, address, out)
+					 : 0;
+}
+
+struct each_row {
+	struct image *im;
+	int (*fn)(void *ctx, uint64_t offset);
+	void *ctx;
+};
+
+static int on_row(void *ctx, uint64_t address)
+{
+	const struct each_row *e = ctx;
+	uint64_t offset;
+
+	return elffile_offset_of(e->im->elf, address, &offset) ? e->fn(e->ctx, offset)
+							       : 0;
+}
+
+int image_each_row(struct image *im, int (*fn)(void *ctx, uint64_t offset), void *ctx)
+{
+	struct each_row e = { im, fn, ctx };
+
+	return im->elf && open_dwarf(im) ? lines_each(im->dwarf, on_row, &e) : 0;
+}
+
+int image_each_sum(struct image *im, image_sum_fn fn, void *ctx)
+{
+	return (im->elf || im->captured) && open_dwarf(im)
+		       ? sums_each(im->dwarf, fn, ctx)
+		       : 0;
 }
 
 const char *image_missing_lines(const struct image *im)

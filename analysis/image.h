@@ -43,6 +43,21 @@ struct inlined {
 	int column;       /* of the call, from 1; 0: not known */
 };
 
+/*
+ * A function on the stack of inlined calls, and where in it, as compilers that are fed
+ * with profiles name places: by linkage name and lines.
+ */
+struct origin {
+	const char *function;       /* the image's; "" when it has none */
+	const char *file;           /* that declares it, the image's; or NULL */
+	int start;                  /* line of its declaration; 0: not known */
+	int line;                   /* where in it; 0: none */
+	unsigned int discriminator; /* of what else is on the line: its base */
+	unsigned int copies;        /* of the line that run as one: unrolled, … */
+};
+
+#define IMAGE_MAX_ORIGINS 128
+
 struct image;
 
 /*
@@ -105,6 +120,9 @@ struct captured;
 int image_open_captured(const struct image_desc *desc, struct captured *captured,
 			struct image **out);
 
+/* Where debug files of a file that is gone are looked for; search stays as long. */
+void image_set_search(struct image *im, const struct image_search *search);
+
 void image_close(struct image *im); /* accepts NULL */
 
 /* From now on the image's answers are noted; NULL ends it. */
@@ -130,6 +148,9 @@ const struct symbol *const *image_symbols(struct image *im, size_t *nr);
 /* The i-th of all names of such a procedure, as in the file; NULL: there are fewer. */
 const char *image_alias(const struct image *im, const struct symbol *s, size_t i);
 
+/* Whether no other file of its program could name such a procedure. */
+bool image_is_local(const struct image *im, const struct symbol *s);
+
 /* The source line of offset: { NULL, 0 } when there is none. */
 struct line image_line_at(struct image *im, uint64_t offset);
 
@@ -145,6 +166,29 @@ const char *image_missing_lines(const struct image *im);
  * the image's. image_line_at() is a line of the innermost.
  */
 size_t image_inlined_at(struct image *im, uint64_t offset, const struct inlined **out);
+
+/*
+ * The stack of offset: first the procedure, last the innermost function. Returns how
+ * many; 0 when its debug information, of the file or, where that is gone, of its build
+ * id's debug file, does not say.
+ */
+size_t image_origins_at(struct image *im, uint64_t offset,
+			struct origin out[IMAGE_MAX_ORIGINS]);
+
+/*
+ * Calls fn with the offset where each row of the line tables begins. fn's non-zero
+ * return ends it and is returned.
+ */
+int image_each_row(struct image *im, int (*fn)(void *ctx, uint64_t offset), void *ctx);
+
+/*
+ * Calls fn with each source file of the debug information that has an MD5 sum there;
+ * the same one may come again. fn's non-zero return ends it and is returned.
+ */
+#define IMAGE_SUM_SIZE 16
+typedef int (*image_sum_fn)(void *ctx, const char *file,
+			    const uint8_t sum[IMAGE_SUM_SIZE]);
+int image_each_sum(struct image *im, image_sum_fn fn, void *ctx);
 
 /* Copies code bytes. 0, or -CPI_ENOCODE when not all are known. */
 int image_read(struct image *im, uint64_t offset, void *out, size_t size);

@@ -18,6 +18,8 @@
 
 #include "analysis/cover.h"
 #include "analysis/demangle.h"
+#include "analysis/discriminator.h"
+#include "analysis/lines.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/hmap.h"
@@ -25,13 +27,18 @@
 #define MAX_DEPTH 128        /* of DIEs in DIEs */
 #define MAX_NODES (1u << 22) /* of all trees */
 #define NO_PARENT UINT32_MAX
-#define NO_NAME   "[inlined]"
+/* In LLVM's DWARF; elfutils does not know it. */
+#ifndef DW_AT_GNU_discriminator
+#define DW_AT_GNU_discriminator 0x2136
+#endif
+#define NO_NAME "[inlined]"
 
 /* A function that was inlined; or one that was not, nested in another. */
 struct node {
 	Dwarf_Off die; /* 0: it was not inlined */
 	uint32_t parent, depth;
 	struct inlined *chain; /* depth of them; NULL: not asked for yet */
+	struct origin *origin; /* its function, and where that was called; or NULL */
 };
 
 /* What was inlined into a procedure. */
@@ -43,13 +50,15 @@ struct tree {
 
 struct proc {
 	Dwarf_Off die;
-	struct tree *tree; /* NULL: not read yet */
+	struct tree *tree;     /* NULL: not read yet */
+	struct origin *origin; /* its function; NULL: not asked for yet */
 };
 
 struct unit {
 	struct cover cover; /* ids are indices into proc */
 	struct proc *proc;
 	size_t nr, cap;
+	bool by_gcc; /* its discriminators are plain numbers */
 };
 
 struct pretty {
@@ -93,8 +102,10 @@ static void tree_free(struct tree *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = 0; i < t->nr; i++) {
 		free(t->node[i].chain);
+		free(t->node[i].origin);
+	}
 	free(t->node);
 	cover_fini(&t->cover);
 	free(t);
@@ -104,8 +115,10 @@ static void unit_free(struct unit *u)
 {
 	if (!u)
 		return;
-	for (size_t i = 0; i < u->nr; i++)
+	for (size_t i = 0; i < u->nr; i++) {
 		tree_free(u->proc[i].tree);
+		free(u->proc[i].origin);
+	}
 	free(u->proc);
 	cover_fini(&u->cover);
 	free(u);
@@ -255,6 +268,17 @@ static int walk(struct walk *w, Dwarf_Die *from, struct cover *cover)
 	return err;
 }
 
+static bool is_by_gcc(struct inlines *in, uint32_t unit, Dwarf_Die *die)
+{
+	static const char gcc[] = "GNU ";
+	Dwarf_Attribute attr;
+	const char *producer = NULL;
+
+	if (dwarf_attr(die, DW_AT_producer, &attr))
+		producer = debuginfo_string(in->debug, unit, &attr);
+	return producer && strncmp(producer, gcc, sizeof(gcc) - 1) == 0;
+}
+
 static struct unit *read_unit(struct inlines *in, uint32_t nr)
 {
 	struct unit *u = calloc(1, sizeof(*u));
@@ -263,9 +287,12 @@ static struct unit *read_unit(struct inlines *in, uint32_t nr)
 
 	if (!u)
 		return NULL;
-	if (debuginfo_tree(in->debug, nr, &die) && walk(&w, &die, &u->cover)) {
-		unit_free(u);
-		return NULL;
+	if (debuginfo_tree(in->debug, nr, &die)) {
+		u->by_gcc = is_by_gcc(in, nr, &die);
+		if (walk(&w, &die, &u->cover)) {
+			unit_free(u);
+			return NULL;
+		}
 	}
 	in->unit[nr] = u;
 	return u;
@@ -314,7 +341,8 @@ static const char *pretty_name(struct inlines *in, const char *raw)
 	return p->text ? p->text : raw;
 }
 
-static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
+/* The linkage name, where there is one; or NULL. */
+static const char *raw_name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
 {
 	static const unsigned int from[] = { DW_AT_linkage_name,
 					     DW_AT_MIPS_linkage_name, DW_AT_name };
@@ -326,7 +354,14 @@ static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
 		if (dwarf_attr_integrate(die, from[i], &attr))
 			name = debuginfo_string(in->debug, unit, &attr);
 	}
-	return name && *name ? pretty_name(in, name) : NO_NAME;
+	return name && *name ? name : NULL;
+}
+
+static const char *name_of(struct inlines *in, uint32_t unit, Dwarf_Die *die)
+{
+	const char *name = raw_name_of(in, unit, die);
+
+	return name ? pretty_name(in, name) : NO_NAME;
 }
 
 static int number_of(Dwarf_Die *die, unsigned int name)
@@ -377,25 +412,141 @@ static size_t chain_of(struct inlines *in, uint32_t unit, Dwarf_Die *cu, struct 
 	return node->chain ? node->depth : 0;
 }
 
-size_t inlines_at(struct inlines *in, uint64_t address, const struct inlined **out)
+/* What is around an address. */
+struct around {
+	uint32_t nr_unit;
+	Dwarf_Die cu;
+	struct unit *unit;
+	struct proc *proc;
+	struct tree *tree;
+	struct node *node; /* NULL: nothing was inlined there */
+};
+
+static bool find_around(struct inlines *in, uint64_t address, struct around *out)
 {
 	const struct cover_range *r;
-	struct proc *proc;
 	struct unit *u;
 	struct tree *t;
-	Dwarf_Die cu;
-	uint32_t nr;
 
 	debuginfo_trim(in->debug);
-	if (!debuginfo_unit_at(in->debug, address, &nr) ||
-	    !debuginfo_tree(in->debug, nr, &cu))
-		return 0;
-	u = in->unit[nr] ? in->unit[nr] : read_unit(in, nr);
+	if (!debuginfo_unit_at(in->debug, address, &out->nr_unit) ||
+	    !debuginfo_tree(in->debug, out->nr_unit, &out->cu))
+		return false;
+	u = in->unit[out->nr_unit] ? in->unit[out->nr_unit]
+				   : read_unit(in, out->nr_unit);
 	r = u ? cover_find(&u->cover, address) : NULL;
 	if (!r)
-		return 0;
-	proc = &u->proc[r->id];
-	t = proc->tree ? proc->tree : read_tree(in, nr, proc, &cu);
+		return false;
+	out->unit = u;
+	out->proc = &u->proc[r->id];
+	t = out->proc->tree ? out->proc->tree
+			    : read_tree(in, out->nr_unit, out->proc, &out->cu);
 	r = t ? cover_find(&t->cover, address) : NULL;
-	return r ? chain_of(in, nr, &cu, t, &t->node[r->id], out) : 0;
+	out->tree = t;
+	out->node = r ? &t->node[r->id] : NULL;
+	return t;
+}
+
+size_t inlines_at(struct inlines *in, uint64_t address, const struct inlined **out)
+{
+	struct around a;
+
+	if (!find_around(in, address, &a) || !a.node)
+		return 0;
+	return chain_of(in, a.nr_unit, &a.cu, a.tree, a.node, out);
+}
+
+/* What a number in the line table means: LLVM packs three into it (discriminator.h). */
+static void set_discriminator(const struct unit *u, unsigned int raw, struct origin *p)
+{
+	p->discriminator = u->by_gcc ? raw : discriminator_base(raw);
+	p->copies = u->by_gcc ? 1 : discriminator_copies(raw);
+}
+
+/* Of another unit the file's number means another file. */
+static const char *file_of(struct inlines *in, const struct around *a, Dwarf_Die *die)
+{
+	Dwarf_Files *files = debuginfo_files(in->debug, a->nr_unit);
+	Dwarf_Attribute attr;
+	const char *name = NULL;
+	Dwarf_Word nr;
+
+	if (files && dwarf_attr_integrate(die, DW_AT_decl_file, &attr) &&
+	    attr.cu == die->cu && dwarf_formudata(&attr, &nr) == 0)
+		name = dwarf_filesrc(files, nr, NULL, NULL);
+	return name ? debuginfo_full_name(in->debug, a->nr_unit, name) : NULL;
+}
+
+/* A function, and of an inlined one the place of the call. */
+static struct origin *describe_origin(struct inlines *in, const struct around *a,
+				      Dwarf_Off offset)
+{
+	struct origin *p = calloc(1, sizeof(*p));
+	Dwarf_Attribute attr;
+	Dwarf_Die die;
+	Dwarf_Word start;
+	const char *name;
+
+	if (!p || !dwarf_offdie(dwarf_cu_getdwarf(a->cu.cu), offset, &die))
+		return p;
+	name = raw_name_of(in, a->nr_unit, &die);
+	p->function = name ? name : "";
+	p->file = file_of(in, a, &die);
+	if (dwarf_attr_integrate(&die, DW_AT_decl_line, &attr) &&
+	    dwarf_formudata(&attr, &start) == 0 && start <= INT32_MAX)
+		p->start = (int)start;
+	p->line = number_of(&die, DW_AT_call_line);
+	set_discriminator(a->unit,
+			  (unsigned int)number_of(&die, DW_AT_GNU_discriminator), p);
+	return p;
+}
+
+static const struct origin *origin_of(struct inlines *in, const struct around *a,
+				      Dwarf_Off die, struct origin **kept)
+{
+	if (!*kept)
+		*kept = describe_origin(in, a, die);
+	return *kept;
+}
+
+static void set_position(struct origin *p, const struct origin *at)
+{
+	p->line = at->line;
+	p->discriminator = at->discriminator;
+	p->copies = at->copies;
+}
+
+size_t inlines_origins_at(struct inlines *in, uint64_t address,
+			  struct origin out[IMAGE_MAX_ORIGINS])
+{
+	const struct origin *p;
+	struct origin at = { .copies = 1 };
+	unsigned int raw = 0;
+	struct around a;
+	struct node *n;
+	size_t depth;
+
+	if (!find_around(in, address, &a))
+		return 0;
+	at.line = lines_number_at(in->debug, address, &raw);
+	set_discriminator(a.unit, raw, &at);
+	depth = a.node ? a.node->depth : 0;
+	if (depth >= IMAGE_MAX_ORIGINS)
+		return 0;
+	n = a.node;
+	for (size_t i = depth; i; i--) {
+		p = origin_of(in, &a, n->die, &n->origin);
+		if (!p || !p->function)
+			return 0;
+		out[i] = *p;
+		set_position(&out[i], &at);
+		at = *p;
+		n = &a.tree->node[n->parent == NO_PARENT ? 0 : n->parent];
+	}
+	p = origin_of(in, &a, a.proc->die, &a.proc->origin);
+	if (!p || !p->function)
+		return 0;
+	out[0] = *p;
+	set_position(&out[0], &at);
+	return depth + 1;
 }

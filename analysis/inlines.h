@@ -15,4 +15,8 @@ void inlines_free(struct inlines *in);            /* accepts NULL */
 /* As image_inlined_at(), for a link-time address. */
 size_t inlines_at(struct inlines *in, uint64_t address, const struct inlined **out);
 
+/* As image_origins_at(), for a link-time address. */
+size_t inlines_origins_at(struct inlines *in, uint64_t address,
+			  struct origin out[IMAGE_MAX_ORIGINS]);
+
 #endif

@@ -19,7 +19,7 @@ struct interval {
  */
 struct interval interval_count(uint64_t k, double period);
 
-/* The share k of n; NAN, 0, 1 where n is 0. */
-struct interval interval_share(uint64_t k, uint64_t n);
+/* The share k of n, which may be parts of samples; NAN, 0, 1 where n is 0. */
+struct interval interval_share(double k, double n);
 
 #endif

@@ -35,6 +35,7 @@
 #include "llvm/MCA/InstrBuilder.h"
 #include "llvm/MCA/Pipeline.h"
 #include "llvm/MCA/SourceMgr.h"
+#include "llvm/MCA/Stages/Stage.h"
 #include "llvm/MCA/Support.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
@@ -54,6 +55,9 @@ void LLVMInitializeAArch64Disassembler(void);
 
 /* Variants of instructions that the builder remembers until it forgets them all. */
 #define MAX_REMEMBERED (1u << 18)
+
+/* Cycles in which nothing retires: more than anything takes. */
+#define PATIENCE 10000
 
 namespace
 {
@@ -512,7 +516,7 @@ class Recorder final : public mca::HWEventListener
 	struct llvm_times *times;
 	const std::vector<int> &number; /* of instructions that are modelled */
 	const int nr;                   /* of all */
-	unsigned int cycle = 0;
+	unsigned int cycle = 0, nr_retired = 0;
 
 	int execution(unsigned int index) const
 	{
@@ -540,6 +544,12 @@ class Recorder final : public mca::HWEventListener
 		 const std::vector<int> &number, int nr)
 		: l(l), times(times), number(number), nr(nr)
 	{
+	}
+
+	/* In the order of the program: the number of the next one, too. */
+	unsigned int retired() const
+	{
+		return nr_retired;
 	}
 
 	void onCycleEnd() override
@@ -576,8 +586,41 @@ class Recorder final : public mca::HWEventListener
 			break;
 		case mca::HWInstructionEvent::Retired:
 			t->retired = cycle;
+			nr_retired++;
 			break;
 		}
+	}
+};
+
+/* Ends a pipeline in which nothing retires any more. */
+class Watch final : public mca::Stage
+{
+	const Recorder &recorder;
+	unsigned int retired = 0, cycles = 0;
+
+      public:
+	explicit Watch(const Recorder &recorder) : recorder(recorder)
+	{
+	}
+
+	bool hasWorkToComplete() const override
+	{
+		return false;
+	}
+
+	Error execute(mca::InstRef &inst) override
+	{
+		return Error::success();
+	}
+
+	Error cycleEnd() override
+	{
+		if (recorder.retired() != retired)
+			cycles = 0;
+		retired = recorder.retired();
+		return ++cycles < PATIENCE ? Error::success()
+					   : errorCodeToError(std::make_error_code(
+						     std::errc::timed_out));
 	}
 };
 
@@ -645,7 +688,8 @@ static std::unique_ptr<mca::Instruction> build(struct llvm_isa *l,
 	return std::move(*built);
 }
 
-static void run_pipeline(struct llvm_isa *l,
+/* Whether it comes to its end. */
+static bool run_pipeline(struct llvm_isa *l,
 			 ArrayRef<std::unique_ptr<mca::Instruction>> code,
 			 int iterations, Recorder *recorder)
 {
@@ -659,18 +703,23 @@ static void run_pipeline(struct llvm_isa *l,
 			? context.createDefaultPipeline(options, source, behaviour)
 			: context.createInOrderPipeline(options, source, behaviour);
 
+	pipeline->appendStage(std::make_unique<Watch>(*recorder));
 	pipeline->addEventListener(recorder);
 	auto cycles = pipeline->run();
 
-	if (!cycles)
-		consumeError(cycles.takeError());
+	if (cycles)
+		return true;
+	consumeError(cycles.takeError());
+	return false;
 }
 
-void llvm_simulate(struct llvm_isa *l, const struct insn *const *insn, int nr,
-		   int iterations, struct llvm_model *model, struct llvm_times *times)
+/* Those that are modelled, and their numbers. */
+static std::vector<std::unique_ptr<mca::Instruction>>
+build_all(struct llvm_isa *l, const struct insn *const *insn, int nr,
+	  const std::vector<bool> &stuck, struct llvm_model *model,
+	  std::vector<int> *number)
 {
 	std::vector<std::unique_ptr<mca::Instruction>> code;
-	std::vector<int> number;
 
 	if (l->model.remembered > MAX_REMEMBERED) {
 		l->model.builder->clear();
@@ -678,21 +727,43 @@ void llvm_simulate(struct llvm_isa *l, const struct insn *const *insn, int nr,
 	}
 	l->model.remembered += nr;
 	for (int i = 0; i < nr; i++) {
-		auto built = build(l, insn[i]);
+		auto built = stuck[i] ? nullptr : build(l, insn[i]);
 
+		model[i] = {};
 		if (!built)
 			continue;
 		model[i].modelled = true;
 		model[i].latency = built->getDesc().MaxLatency;
 		model[i].uops = built->getDesc().NumMicroOps;
-		number.push_back(i);
+		number->push_back(i);
 		code.push_back(std::move(built));
 	}
-	for (int i = 0; i < nr * iterations; i++)
-		times[i].producer = -1;
-	if (code.empty())
-		return;
-	Recorder recorder(*l, times, number, nr);
+	return code;
+}
 
-	run_pipeline(l, code, iterations, &recorder);
+/*
+ * In some of LLVM's models instructions such as xsaves wait for ever for what they
+ * want: then the others are executed without the one that is next to retire.
+ */
+void llvm_simulate(struct llvm_isa *l, const struct insn *const *insn, int nr,
+		   int iterations, struct llvm_model *model, struct llvm_times *times)
+{
+	std::vector<bool> stuck(nr);
+
+	for (;;) {
+		std::vector<int> number;
+		auto code = build_all(l, insn, nr, stuck, model, &number);
+
+		for (int i = 0; i < nr * iterations; i++) {
+			times[i] = {};
+			times[i].producer = -1;
+		}
+		if (code.empty())
+			return;
+		Recorder recorder(*l, times, number, nr);
+
+		if (run_pipeline(l, code, iterations, &recorder))
+			return;
+		stuck[number[recorder.retired() % number.size()]] = true;
+	}
 }

@@ -194,9 +194,16 @@ void perf_data_src_text(uint64_t data_src, struct buf *out)
 
 /* ---- records ---- */
 
-struct perf_weights perf_weights_split(uint64_t word, bool is_struct)
+/* What PERF_SAMPLE_WEIGHT_STRUCT has three of, and PERF_SAMPLE_WEIGHT one. */
+struct weights {
+	uint32_t memory; /* cycles of a load's access */
+	uint16_t issue;  /* from its dispatch to its completion */
+	uint16_t retire; /* since what retired before it */
+};
+
+static struct weights split_weights(uint64_t word, bool is_struct)
 {
-	struct perf_weights w = { .memory = word > UINT32_MAX ? UINT32_MAX : word };
+	struct weights w = { .memory = word > UINT32_MAX ? UINT32_MAX : word };
 
 	if (is_struct) {
 		w.memory = word & UINT32_MAX;
@@ -209,7 +216,7 @@ struct perf_weights perf_weights_split(uint64_t word, bool is_struct)
 static void record_weights(const struct perf_fields *f, struct hw_record *r)
 {
 	const bool is_struct = f->has & PERF_SAMPLE_WEIGHT_STRUCT;
-	const struct perf_weights w = perf_weights_split(f->weight, is_struct);
+	const struct weights w = split_weights(f->weight, is_struct);
 
 	if (w.memory)
 		hw_set(r, HW_MEMORY, w.memory);

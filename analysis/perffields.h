@@ -11,15 +11,6 @@
 #include "analysis/hwrecord.h"
 #include "base/buf.h"
 
-/* What PERF_SAMPLE_WEIGHT_STRUCT has three of, and PERF_SAMPLE_WEIGHT one. */
-struct perf_weights {
-	uint32_t memory; /* cycles of a load's access */
-	uint16_t issue;  /* from its dispatch to its completion */
-	uint16_t retire; /* since what retired before it */
-};
-
-struct perf_weights perf_weights_split(uint64_t word, bool is_struct);
-
 /* A sample's fields; what has is not set for was not asked for. */
 struct perf_fields {
 	uint64_t has; /* PERF_SAMPLE_* of what follows: IP, ADDR, PHYS_ADDR, … */

@@ -31,6 +31,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/followed.h"
+
 #define DOOR_SD   3.0
 #define HEAVY     2.0
 #define ROUNDS    100
@@ -39,8 +41,8 @@
 #define ENOUGH    1e-4 /* of the cost, relative */
 #define GRADIENTS 60
 #define RESIDUAL  1e-2 /* relative, of conjugate gradients */
-#define DRAWS     8
 #define P_MIN     1e-12
+#define WAYS      0.2 /* of log p, beside what windows leave to chance */
 
 struct solver {
 	const struct repair_input *in;
@@ -191,10 +193,19 @@ static bool is_seen(const struct solver *s, int b)
 	return s->in->seen[b] > 0 && s->block[b] > 0;
 }
 
+/* The deviation of log(seen), on the flow's side of it. */
+static double deviation(const struct solver *s, int b)
+{
+	const double *factor =
+		s->block[b] > s->in->seen[b] ? s->in->above : s->in->below;
+
+	return s->in->seen_sd[b] * (factor ? factor[b] : 1);
+}
+
 /* How far the flow is from what was seen, in deviations. */
 static double distance(const struct solver *s, int b)
 {
-	return log(s->in->seen[b] / s->block[b]) / s->in->seen_sd[b];
+	return log(s->in->seen[b] / s->block[b]) / deviation(s, b);
 }
 
 static double sum_cost(const struct solver *s)
@@ -266,7 +277,7 @@ static void linearise(struct solver *s)
 
 	for (int b = 0; b < cfg->exit; b++) {
 		double z = is_seen(s, b) ? distance(s, b) : 0;
-		double sd = s->in->seen_sd[b] * s->block[b];
+		double sd = deviation(s, b) * s->block[b];
 
 		s->weight[b] = 0;
 		if (is_seen(s, b))
@@ -378,16 +389,31 @@ static double normal(uint64_t *state)
 	return sum;
 }
 
+/* The deviation of unknown i, in its own: of ways that windows saw it is more. */
+static double noise_of(const struct solver *s, int i)
+{
+	double n;
+
+	if (!s->in->error || i >= s->nr_edges)
+		return 1;
+	n = s->in->outcomes[s->cfg->edge[i].from];
+	return isfinite(n) ? sqrt(1 + n * WAYS * WAYS) : 1;
+}
+
 /* A draw of u from (I + Lᵀ G W Gᵀ L)⁻¹; flow_u becomes its part of each block. */
-static void draw(struct solver *s, uint64_t *state)
+static void draw(struct solver *s, int number, uint64_t *state)
 {
 	double common = 0, mass = 0;
 
-	for (int b = 0; b < s->nr_blocks; b++)
+	for (int b = 0; b < s->nr_blocks; b++) {
 		s->flow_u[b] = normal(state) * sqrt(s->weight[b]);
+		if (s->in->error && s->in->error[b])
+			s->flow_u[b] +=
+				s->weight[b] * s->block[b] * s->in->error[b][number];
+	}
 	gather(s, s->flow_u, s->right);
 	for (int i = 0; i < s->nr; i++)
-		s->right[i] += normal(state);
+		s->right[i] += normal(state) * noise_of(s, i);
 	solve(s);
 	respond(s, s->u, s->flow_u);
 	for (int b = 0; b < s->cfg->exit; b++) {
@@ -405,17 +431,18 @@ static void find_deviations(struct solver *s, struct repair *out)
 	uint64_t state = 0x9e3779b97f4a7c15ULL;
 
 	linearise(s);
-	for (int i = 0; i < DRAWS; i++) {
-		draw(s, &state);
+	for (int i = 0; i < FOLLOWED_DRAWS; i++) {
+		draw(s, i, &state);
 		for (int b = 0; b < cfg->exit; b++) {
 			int first = cfg->block[b].first_out;
 			double mean = mean_of(s, s->u, b);
 
-			out->block_sd[b] += s->flow_u[b] * s->flow_u[b] / DRAWS;
+			out->block_sd[b] +=
+				s->flow_u[b] * s->flow_u[b] / FOLLOWED_DRAWS;
 			for (int e = first; e < first + cfg->block[b].nr_out; e++) {
 				double d = s->flow_u[b] + change_of(s, s->u, e, mean);
 
-				out->edge_sd[e] += d * d / DRAWS;
+				out->edge_sd[e] += d * d / FOLLOWED_DRAWS;
 			}
 		}
 	}

@@ -22,6 +22,11 @@ struct repair_input {
 	const double *seen;     /* by block: its frequency; 0: not known */
 	const double *seen_sd;  /* by block: the deviation of log(seen); above 0 */
 	const double *mass;     /* by block: its share in the procedure's scale */
+	const double *const
+		*error; /* by block: FOLLOWED_DRAWS draws of an error of log(seen)
+			   that blocks share, beside seen_sd; or NULL */
+	/* By block: factors of seen_sd where the flow is above, or below; NULL: 1. */
+	const double *above, *below;
 };
 
 /* Deviations are of the logarithm, after the procedure's common factor. */

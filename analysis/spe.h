@@ -56,17 +56,21 @@ int spe_read_packet(const struct spe_stream *s, size_t at, struct spe_packet *ou
 /* Appends it in the words of perf report -D, without a newline. */
 void spe_packet_text(const struct spe_packet *p, struct buf *out);
 
+#define SPE_RECORD_MAX 2048 /* bytes of a record; the architecture's own bound */
+
 struct spe_reader {
 	struct spe_stream stream;
 	bool common_sources; /* spe_has_common_sources() of the CPU that wrote it */
+	bool damaged;        /* up to the next end of a record there is none */
 	size_t at;           /* behind the last whole record */
 	uint64_t skipped;    /* bytes that were no packets, or of a record with such */
+	uint64_t nr_damaged; /* of those records */
 };
 
 /*
  * The next record; one that is damaged is left out. Returns whether there was one:
  * where not, the bytes from r->at on are the begin of a record whose end is not there
- * yet.
+ * yet. A reader of these and what follows, with the same `damaged`, goes on.
  */
 bool spe_next(struct spe_reader *r, struct hw_record *out);
 

@@ -197,6 +197,7 @@ static bool is_another(const struct gathered *g, const struct spe_packet *p)
 
 static void skip_to(struct spe_reader *r, size_t at)
 {
+	r->nr_damaged++;
 	r->skipped += at - r->at;
 	r->at = at;
 }
@@ -205,33 +206,40 @@ bool spe_next(struct spe_reader *r, struct hw_record *out)
 {
 	const struct gathered none = { .has_operation = false };
 	struct gathered g = none;
-	bool damaged = false;
 	struct spe_packet p;
 	size_t at = r->at;
 	int length;
 
 	while ((length = spe_read_packet(&r->stream, at, &p)) != 0) {
 		if (length < 0) {
-			damaged = true;
+			r->damaged = true;
 			at++;
 			continue;
 		}
 		if (is_another(&g, &p)) {
 			g = none;
-			if (!damaged)
+			if (!r->damaged)
 				skip_to(r, at);
 		}
+		if (p.type == SPE_PAD && at == r->at && !r->damaged)
+			r->at += length;
 		at += length;
+		if (at - r->at > SPE_RECORD_MAX)
+			r->damaged = true;
 		if (!gather(&g, &p))
 			continue;
-		if (!damaged) {
+		if (!r->damaged) {
 			finish(&g, r->common_sources, out);
 			r->at = at;
 			return true;
 		}
 		skip_to(r, at);
 		g = none;
-		damaged = false;
+		r->damaged = false;
+	}
+	if (r->damaged) { /* of what was looked at nothing is of use */
+		r->skipped += at - r->at;
+		r->at = at;
 	}
 	return false;
 }

@@ -373,6 +373,11 @@ const char *symtab_alias(const struct symtab *t, const struct symbol *s, size_t 
 	return e < t->entry + t->nr_entries && e->start == s->start ? e->raw : NULL;
 }
 
+bool symtab_is_local(const struct symtab *t, const struct symbol *s)
+{
+	return entry_at(t, s->start)->binding == SYMTAB_LOCAL;
+}
+
 const struct symbol *const *symtab_all(struct symtab *t, size_t *nr)
 {
 	if (!t->list && t->nr_procs) {

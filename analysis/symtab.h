@@ -70,6 +70,7 @@ int symtab_build(struct symtab *t);
 const struct symbol *symtab_at(struct symtab *t, uint64_t offset);
 int symtab_named(struct symtab *t, const char *name, const struct symbol **out);
 const char *symtab_alias(const struct symtab *t, const struct symbol *s, size_t i);
+bool symtab_is_local(const struct symtab *t, const struct symbol *s);
 const struct symbol *const *symtab_all(struct symtab *t, size_t *nr);
 
 #endif

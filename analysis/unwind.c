@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHED_FRAMES 2048 /* of a process */
+#define CACHED_FRAMES 2048       /* of a process */
+#define MAX_READS     (1u << 16) /* of a step: a description may be endless */
 
 /* Where libunwind is told that the sorted table is: nothing else can be there. */
 #define ENTRIES_AT ((uint64_t)1 << 63)
@@ -28,13 +29,16 @@ extern int search_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 
 struct unwinder {
 	unw_addr_space_t space;
+	unwind_tables_fn find_tables;
+	void *ctx;
 	struct unwind_mapping *mapping;
 	size_t nr;
 	const struct unwind_mapping *last; /* found */
-	const struct unwindtables
-		*tables; /* asked last, of the image so far from its */
-	uint64_t slide;  /* link-time addresses */
+	/* Of the frame's image, which lies so far from its link-time addresses. */
+	const struct unwindtables *tables;
+	uint64_t slide;
 	const struct unwind_sample *sample;
+	unsigned int nr_reads; /* of this step */
 	bool searching;
 	bool beyond; /* of this step: it read behind the copy */
 	bool missed; /* there is no table */
@@ -46,6 +50,7 @@ const char *unwind_end_name(enum unwind_end end)
 		[UNWIND_ROOT] = "root",         [UNWIND_COPY] = "copy",
 		[UNWIND_UNMAPPED] = "unmapped", [UNWIND_NO_TABLE] = "no_table",
 		[UNWIND_BROKEN] = "broken",     [UNWIND_DEPTH] = "depth",
+		[UNWIND_LOOP] = "loop",
 	};
 
 	return names[end];
@@ -70,16 +75,23 @@ static const struct unwind_mapping *find_mapping(struct unwinder *u, uint64_t ad
 	return u->last = &u->mapping[lo];
 }
 
-/* How far from its link-time addresses an image lies; false where it has no tables. */
-static bool find_slide(const struct unwind_mapping *m, uint64_t *slide)
+static const struct unwindtables *tables_of(const struct unwinder *u,
+					    const struct unwind_mapping *m)
 {
+	return m && m->image ? u->find_tables(u->ctx, m->image) : NULL;
+}
+
+/* How far from its link-time addresses an image lies; NULL where it has no tables. */
+static const struct unwindtables *
+find_slide(const struct unwinder *u, const struct unwind_mapping *m, uint64_t *slide)
+{
+	const struct unwindtables *t = tables_of(u, m);
 	uint64_t address;
 
-	if (!m || !m->tables ||
-	    !unwindtables_address_of(m->tables, m->start + m->bias, &address))
-		return false;
+	if (!t || !unwindtables_address_of(t, m->start + m->bias, &address))
+		return NULL;
 	*slide = m->start - address;
-	return true;
+	return t;
 }
 
 static int on_find_proc_info(unw_addr_space_t space, unw_word_t ip,
@@ -91,11 +103,11 @@ static int on_find_proc_info(unw_addr_space_t space, unw_word_t ip,
 	size_t nr;
 	int err;
 
-	if (!find_slide(m, &u->slide)) {
+	u->tables = find_slide(u, m, &u->slide);
+	if (!u->tables) {
 		u->missed = true;
 		return -UNW_ENOINFO;
 	}
-	u->tables = m->tables;
 	unwindtables_entries(u->tables, &nr);
 	di.start_ip = m->start;
 	di.end_ip = m->end;
@@ -150,9 +162,10 @@ static bool read_tables(struct unwinder *u, uint64_t address, unw_word_t *value)
 {
 	const struct unwind_mapping *m = find_mapping(u, address);
 	uint64_t slide;
+	const struct unwindtables *t = find_slide(u, m, &slide);
 
-	if (find_slide(m, &slide))
-		return unwindtables_read(m->tables, address - slide, value);
+	if (t)
+		return unwindtables_read(t, address - slide, value);
 	return u->tables && unwindtables_read(u->tables, address - u->slide, value);
 }
 
@@ -161,7 +174,7 @@ static int on_access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t 
 {
 	struct unwinder *u = arg;
 
-	if (write)
+	if (write || ++u->nr_reads > MAX_READS)
 		return -UNW_EINVAL;
 	if (read_stack(u, address, value) || read_entry(u, address, value) ||
 	    read_tables(u, address, value))
@@ -203,7 +216,7 @@ static int on_get_proc_name(unw_addr_space_t space, unw_word_t address, char *na
 	return -UNW_ENOINFO;
 }
 
-int unwinder_open(struct unwinder **out)
+int unwinder_open(unwind_tables_fn tables, void *ctx, struct unwinder **out)
 {
 	static unw_accessors_t accessors = {
 		.find_proc_info = on_find_proc_info,
@@ -219,6 +232,8 @@ int unwinder_open(struct unwinder **out)
 
 	if (!u)
 		return -ENOMEM;
+	u->find_tables = tables;
+	u->ctx = ctx;
 	u->space = unw_create_addr_space(&accessors, 0);
 	if (!u->space) {
 		free(u);
@@ -255,50 +270,79 @@ int unwinder_map(struct unwinder *u, const struct unwind_mapping *m, size_t nr)
 	return 0;
 }
 
+void unwinder_forget(struct unwinder *u)
+{
+	u->tables = NULL;
+}
+
 /* Why there is no caller, by what the step said. */
 static enum unwind_end why(const struct unwinder *u, int step)
 {
+	if (u->missed)
+		return UNWIND_NO_TABLE;
 	if (!step)
 		return UNWIND_ROOT;
-	if (u->beyond)
-		return UNWIND_COPY;
-	return u->missed ? UNWIND_NO_TABLE : UNWIND_BROKEN;
+	return u->beyond ? UNWIND_COPY : UNWIND_BROKEN;
 }
 
-size_t unwinder_run(struct unwinder *u, const struct unwind_sample *s, uint64_t *pc,
-		    enum unwind_end *end)
+/*
+ * Adds the frame that the cursor is at. Whether its caller is to be looked for. Stacks
+ * grow down: but for signals, a caller's frame is above the callee's. What was
+ * interrupted may have none yet.
+ */
+static bool take_frame(struct unwinder *u, unw_cursor_t *cursor, uint64_t *below,
+		       bool *returns, struct unwind_chain *out)
+{
+	const struct unwind_mapping *m;
+	unw_word_t ip, sp;
+
+	if (unw_get_reg(cursor, UNW_REG_IP, &ip) ||
+	    unw_get_reg(cursor, UNW_REG_SP, &sp)) {
+		out->end = UNWIND_BROKEN;
+		return false;
+	}
+	if (!ip) {
+		out->end = UNWIND_ROOT;
+		return false;
+	}
+	m = find_mapping(u, ip);
+	if (out->nr && !m) {
+		out->end = UNWIND_UNMAPPED;
+		return false;
+	}
+	if (out->nr && *returns && sp < *below + out->frame[out->nr - 1].returns) {
+		out->end = UNWIND_LOOP;
+		return false;
+	}
+	out->frame[out->nr++] = (struct unwind_frame){ ip, *returns };
+	*below = sp;
+	u->tables = find_slide(u, m, &u->slide);
+	*returns = !u->tables || !unwindtables_is_signal(u->tables, ip - u->slide);
+	out->end = UNWIND_DEPTH;
+	return out->nr < UNWIND_MAX_FRAMES;
+}
+
+void unwinder_run(struct unwinder *u, const struct unwind_sample *s,
+		  struct unwind_chain *out)
 {
 	unw_cursor_t cursor;
-	size_t nr = 0;
+	bool returns = false;
+	uint64_t below = 0;
 	int step;
 
 	u->sample = s;
-	*end = UNWIND_BROKEN;
+	out->nr = out->nr_guessed = 0;
+	out->end = UNWIND_BROKEN;
 	if (unw_init_remote(&cursor, u->space, u))
-		return 0;
-	for (;;) {
-		unw_word_t ip;
-
-		if (unw_get_reg(&cursor, UNW_REG_IP, &ip))
-			return nr;
-		if (!ip) {
-			*end = UNWIND_ROOT;
-			return nr;
-		}
-		if (nr && !find_mapping(u, ip)) {
-			*end = UNWIND_UNMAPPED;
-			return nr;
-		}
-		pc[nr++] = ip;
-		if (nr == UNWIND_MAX_FRAMES) {
-			*end = UNWIND_DEPTH;
-			return nr;
-		}
+		return;
+	while (take_frame(u, &cursor, &below, &returns, out)) {
 		u->beyond = u->missed = false;
+		u->nr_reads = 0;
 		step = unw_step(&cursor);
 		if (step <= 0) {
-			*end = why(u, step);
-			return nr;
+			out->end = why(u, step);
+			return;
 		}
+		out->nr_guessed += u->missed;
 	}
 }

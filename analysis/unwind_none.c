@@ -8,7 +8,7 @@
 
 #include "analysis/unwind.h"
 
-int unwinder_open(struct unwinder **out)
+int unwinder_open(unwind_tables_fn tables, void *ctx, struct unwinder **out)
 {
 	return -EOPNOTSUPP;
 }
@@ -22,9 +22,13 @@ int unwinder_map(struct unwinder *u, const struct unwind_mapping *m, size_t nr)
 	return -EOPNOTSUPP;
 }
 
-size_t unwinder_run(struct unwinder *u, const struct unwind_sample *s, uint64_t *pc,
-		    enum unwind_end *end)
+void unwinder_forget(struct unwinder *u)
 {
-	*end = UNWIND_NO_TABLE;
-	return 0;
+}
+
+void unwinder_run(struct unwinder *u, const struct unwind_sample *s,
+		  struct unwind_chain *out)
+{
+	out->nr = 0;
+	out->end = UNWIND_NO_TABLE;
 }

@@ -10,11 +10,15 @@
 #include "analysis/ehframe.h"
 #include "base/err.h"
 
+#define MAX_SIGNALS 4 /* an image has one, if any */
+
 struct unwindtables {
 	struct elffile *file;
 	struct ehframe frames; /* but for fde, which the entries say */
 	struct unwindtables_entry *entry;
 	size_t nr;
+	struct ehframe_fde signal[MAX_SIGNALS];
+	size_t nr_signals;
 };
 
 static bool is_near(int64_t distance)
@@ -37,6 +41,8 @@ static int make_entries(struct unwindtables *t)
 			return -CPI_ELIMIT;
 		t->entry[t->nr++] =
 			(struct unwindtables_entry){ (int32_t)function, (int32_t)fde };
+		if (e->fde[i].signals && t->nr_signals < MAX_SIGNALS)
+			t->signal[t->nr_signals++] = e->fde[i];
 	}
 	return 0;
 }
@@ -93,6 +99,15 @@ const struct unwindtables_entry *unwindtables_entries(const struct unwindtables 
 {
 	*nr = t->nr;
 	return t->entry;
+}
+
+bool unwindtables_is_signal(const struct unwindtables *t, uint64_t address)
+{
+	for (size_t i = 0; i < t->nr_signals; i++) {
+		if (address - t->signal[i].function < t->signal[i].size)
+			return true;
+	}
+	return false;
 }
 
 bool unwindtables_read(const struct unwindtables *t, uint64_t address, uint64_t *word)

@@ -40,6 +40,9 @@ uint64_t unwindtables_base(const struct unwindtables *t);
 const struct unwindtables_entry *unwindtables_entries(const struct unwindtables *t,
 						      size_t *nr);
 
+/* Whether a link-time address is in what a handler of signals returns to. */
+bool unwindtables_is_signal(const struct unwindtables *t, uint64_t address);
+
 /*
  * The 8 bytes at a link-time address, of the descriptions or of the file's code and
  * constants. Beyond the descriptions' end is 0.

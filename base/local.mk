@@ -11,6 +11,7 @@ base_libbase_a_SOURCES = \
 	base/log.c base/log.h \
 	base/loglin.h \
 	base/mapping.c base/mapping.h \
+	base/passing.c base/passing.h \
 	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \
 	base/size.c base/size.h \

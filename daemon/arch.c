@@ -4,6 +4,7 @@
 #include "daemon/arch.h"
 
 #include <asm/perf_regs.h>
+#include <elf.h>
 #include <string.h>
 
 #include "abi/branch_arm64.h"
@@ -65,8 +66,21 @@ static void cpu_model_x86_64(unsigned int *family, unsigned int *model)
 		*family += eax >> 20 & 0xff;
 }
 
+#define USER_MASK                                                          \
+	(((1ULL << (PERF_REG_X86_SP + 1)) - 1) | 1ULL << PERF_REG_X86_IP | \
+	 0xffULL << PERF_REG_X86_R8)
+
+/* AX, BX, CX, DX, SI, DI, BP, SP, IP, R8 … */
+static const uint8_t dwarf_x86_64[] = { 0, 3, 2,  1,  4,  5,  6,  7, 16,
+					8, 9, 10, 11, 12, 13, 14, 15 };
+
 const struct arch_ops arch_native = {
+	.elf_machine = EM_X86_64,
 	.regs_mask = REGS_MASK,
+	.user_mask = USER_MASK,
+	.user_dwarf = dwarf_x86_64,
+	.dwarf_sp = 7,
+	.dwarf_pc = 16,
 	.decode = decode_x86_64,
 	.outcome = outcome_x86_64,
 	.add_in_turn = add_in_turn,
@@ -109,8 +123,19 @@ static void add_in_turn(unsigned int rounds)
 				 : "i"(ARCH_ADDS));
 }
 
+/* x0 .. x30, SP, PC */
+static const uint8_t dwarf_arm64[] = {
+	0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+};
+
 const struct arch_ops arch_native = {
+	.elf_machine = EM_AARCH64,
 	.regs_mask = (1ULL << (PERF_REG_ARM64_LR + 1)) - 1, /* x0 .. x30 */
+	.user_mask = (1ULL << (PERF_REG_ARM64_PC + 1)) - 1,
+	.user_dwarf = dwarf_arm64,
+	.dwarf_sp = 31,
+	.dwarf_pc = 32,
 	.decode = decode_arm64,
 	.outcome = outcome_arm64,
 	.add_in_turn = add_in_turn,

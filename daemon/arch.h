@@ -13,6 +13,7 @@
 #define ARCH_ADDS 16
 
 struct arch_ops {
+	uint16_t elf_machine; /* EM_…; EM_NONE: not known here */
 	/*
 	 * Interrupted registers (PERF_SAMPLE_REGS_INTR's mask) that outcome() reads;
 	 * it gets their values in ascending order of register number.
@@ -22,6 +23,14 @@ struct arch_ops {
 	enum cpi_outcome (*outcome)(struct cpi_branch branch, const uint64_t *regs);
 	/* Adds that wait for each other, each for a cycle; NULL: there are none. */
 	void (*add_in_turn)(unsigned int rounds); /* of ARCH_ADDS each */
+	/*
+	 * User registers (PERF_SAMPLE_REGS_USER's mask) that unwinding begins with, and
+	 * in the order in which they come the numbers that DWARF has for them; 16 on
+	 * x86-64, and 32 on AArch64, is the PC. 0: they are not known here.
+	 */
+	uint64_t user_mask;
+	const uint8_t *user_dwarf;
+	uint8_t dwarf_sp, dwarf_pc;
 	/* What errata go by; NULL: that is asked of nobody here. */
 	void (*cpu_model)(unsigned int *family, unsigned int *model);
 };

@@ -228,6 +228,15 @@ void attribute_whom(const struct attribution *a, const struct process *p, uint32
 		set_process(a, w, tgid, comm);
 }
 
+static void tell_sampled(const struct attribution *a, const struct run *r)
+{
+	if (!a->sampled || kernel_address(r->place.start))
+		return;
+	for (size_t i = 0; i < r->nr; i++)
+		a->sampled(a->sampled_ctx, r->place.image,
+			   cpi_entry_pc(&r->first[i]) + r->place.bias);
+}
+
 static void count_run(struct attribution *a, const struct batch *b, const struct run *r)
 {
 	const struct place *place = &r->place;
@@ -242,10 +251,12 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
 		attribute_whom(a, place->process, cpi_entry_tgid(r->first), &whom);
 		run.contexts = whom.contexts;
 	}
-	if (place->loss == SAMPLE_KEPT)
+	if (place->loss == SAMPLE_KEPT) {
 		tally_add(a->tally, &run, r->first, r->nr);
-	else
+		tell_sampled(a, r);
+	} else {
 		wait_or_lose(a, b, r, &run);
+	}
 }
 
 /*
@@ -299,6 +310,15 @@ void attribute_batch(void *ctx, const struct batch *batch)
 	}
 	count_run(a, batch, &run);
 	add_records(a, batch);
+	for (size_t i = 0; i < batch->nr_losses; i++) {
+		const struct batch_loss *l = &batch->losses[i];
+
+		tally_lose(a->tally, l->event, l->loss, l->n, NULL);
+	}
+	for (size_t i = 0; i < batch->nr_stacks; i++) {
+		if (attribute_branches(a, &batch->stacks[i]))
+			a->tally->cut_stacks++;
+	}
 }
 
 static void settle(void *ctx, const struct jit_sample *s, const struct process *p,

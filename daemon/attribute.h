@@ -9,6 +9,7 @@
 #ifndef CPI_DAEMON_ATTRIBUTE_H
 #define CPI_DAEMON_ATTRIBUTE_H
 
+#include "abi/unwind.h"
 #include "base/rangemap.h"
 #include "daemon/codecache.h"
 #include "daemon/collector.h"
@@ -30,6 +31,10 @@ struct attribution {
 	unsigned int by;           /* 1 << each kind of contexts that is kept */
 	const char *by_process;    /* the commands whose processes are; NULL: all */
 	struct stacktally *stacks; /* NULL: not sampled */
+	/* Told of what samples are of, but for the kernel's; NULL: nobody wants to
+	 * know. */
+	void (*sampled)(void *ctx, const struct known_image *image, uint64_t offset);
+	void *sampled_ctx;
 };
 
 /* collector_owner's functions; ctx is a struct attribution. */
@@ -45,6 +50,9 @@ struct chain_sample;
 
 /* stacksampler_config's; ctx is a struct attribution that has stacks. */
 void attribute_chain(void *ctx, const struct chain_sample *sample);
+
+/* What a stack is marked with whose chain ended so. */
+enum stack_mark attribute_end_mark(enum cpi_unwind_end end);
 
 /* The end of all waiting (jit.h): before the tally is flushed. */
 void attribute_settle(struct attribution *a);

@@ -13,8 +13,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,6 +22,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "daemon/bpf_grace.h"
+#include "daemon/bpf_log.h"
 #include "daemon/bpf_node.h"
 #include "daemon/nodes.h"
 
@@ -67,18 +66,6 @@ struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus)
 }
 
 /* ---- loading ---- */
-
-static int log_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char line[1024];
-	int len = vsnprintf(line, sizeof(line), format, args);
-
-	if (len > 0 && line[strcspn(line, "\n")])
-		line[strcspn(line, "\n")] = 0;
-	if (level != LIBBPF_DEBUG && len > 0)
-		log_debug("%s", line);
-	return len;
-}
 
 /* As many entries make an overflow array worth emptying. */
 static uint32_t nr_full(const struct bpf_table *t)
@@ -163,7 +150,7 @@ int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out)
 	if (!t)
 		return -ENOMEM;
 	t->cfg = *cfg;
-	libbpf_set_print(log_libbpf);
+	bpf_log_begin();
 	t->place = calloc(cfg->nr_cpus, sizeof(*t->place));
 	err = t->place ? open_nodes(t) : -ENOMEM;
 	if (!err)

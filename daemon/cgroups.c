@@ -122,7 +122,7 @@ static void set(struct cgroups *c, uint32_t tgid, const char *path, uint64_t id)
 			   id);
 }
 
-void cgroups_read(struct cgroups *c, uint32_t tgid)
+static void read_process(struct cgroups *c, uint32_t tgid)
 {
 	struct cgroups_paths paths;
 	struct buf text = { 0 };
@@ -134,7 +134,7 @@ void cgroups_read(struct cgroups *c, uint32_t tgid)
 
 static void read_one(void *ctx, uint32_t tgid)
 {
-	cgroups_read(ctx, tgid);
+	read_process(ctx, tgid);
 }
 
 void cgroups_read_all(struct cgroups *c)
@@ -142,22 +142,30 @@ void cgroups_read_all(struct cgroups *c)
 	procmap_for_each(c->procmap, read_one, c);
 }
 
-/* Where cgroup v2 is mounted; several mounts show the same. */
-static int open_mount(struct cgroups *c)
+int cgroups_find_mount(char **out)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");
 	struct mntent *m;
+	char *dir;
 
 	if (!f)
 		return -errno;
 	while ((m = getmntent(f)) && strcmp(m->mnt_type, "cgroup2"))
 		;
-	c->mount = m ? strdup(m->mnt_dir) : NULL;
+	dir = m ? strdup(m->mnt_dir) : NULL;
 	endmntent(f);
-	if (!m)
-		return 0;
-	if (!c->mount)
+	if (m && !dir)
 		return -ENOMEM;
+	*out = dir;
+	return 0;
+}
+
+static int open_mount(struct cgroups *c)
+{
+	int err = cgroups_find_mount(&c->mount);
+
+	if (err || !c->mount)
+		return err;
 	c->mount_fd = open(c->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return 0;
 }
@@ -209,7 +217,7 @@ void cgroups_close(struct cgroups *c)
 void cgroups_note_exec(struct cgroups *c, uint32_t tgid)
 {
 	if (c->nr_events < CGROUPS_MAX_EVENTS)
-		cgroups_read(c, tgid);
+		read_process(c, tgid);
 }
 
 int cgroups_nr_events(const struct cgroups *c)
@@ -269,7 +277,7 @@ static void apply_exec(struct cgroups *c, const struct cgroupevent *e)
 	if (!path_of(c, e->id, path) && path[1])
 		set(c, e->tgid, path, e->id);
 	else /* v2's root says nothing of v1 */
-		cgroups_read(c, e->tgid);
+		read_process(c, e->tgid);
 }
 
 void cgroups_apply(struct cgroups *c, const struct perf_event_header *h)
@@ -285,5 +293,5 @@ void cgroups_apply(struct cgroups *c, const struct perf_event_header *h)
 	if (!e.hierarchy)
 		set(c, e.tgid, e.path, e.id);
 	if (e.hierarchy || !e.path[1]) /* v1's numbers differ from machine to machine */
-		cgroups_read(c, e.tgid);
+		read_process(c, e.tgid);
 }

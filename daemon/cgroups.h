@@ -26,6 +26,12 @@ void cgroups_parse(char *text, struct cgroups_paths *out);
 /* The one of them that counts, or NULL. */
 const char *cgroups_choose(const struct cgroups_paths *p);
 
+/*
+ * Where cgroup v2 is mounted, which the caller frees; several mounts show the same.
+ * NULL: it is not. 0 or -errno.
+ */
+int cgroups_find_mount(char **out);
+
 struct cgroups;
 
 /*
@@ -35,10 +41,9 @@ struct cgroups;
 int cgroups_open(struct procmap *pm, bool follow, struct cgroups **out);
 void cgroups_close(struct cgroups *c); /* accepts NULL */
 
-/* Asks /proc which cgroup a process is in now. Where it cannot say, nothing changes. */
-void cgroups_read(struct cgroups *c, uint32_t tgid);
-
-/* The same of all processes that pm has. */
+/* Asks /proc which cgroup each process that pm has is in now. Where it cannot say,
+ * nothing changes.
+ */
 void cgroups_read_all(struct cgroups *c);
 
 /* A process has called exec: without events, it is time to ask. */

@@ -158,6 +158,15 @@ static size_t find_block(struct codecache *c, const struct known_image *image,
 	return victim;
 }
 
+size_t codecache_read(struct codecache *c, const struct known_image *image,
+		      uint64_t off, void *to, size_t size)
+{
+	if (image->desc.kind != IMAGE_FILE && image->desc.kind != IMAGE_VDSO)
+		return 0;
+	c->clock++;
+	return read_code(c, image, off, to, size);
+}
+
 struct cpi_branch codecache_branch(struct codecache *c, const struct known_image *image,
 				   uint64_t offset)
 {

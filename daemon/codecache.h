@@ -32,6 +32,10 @@ void codecache_free(struct codecache *c);
 struct cpi_branch codecache_branch(struct codecache *c, const struct known_image *image,
 				   uint64_t offset);
 
+/* Bytes of a resolved image from off on, past the blocks: how many there are. */
+size_t codecache_read(struct codecache *c, const struct known_image *image,
+		      uint64_t off, void *to, size_t size);
+
 /* Forgets all blocks: image addresses may be used for other images from now on. */
 void codecache_clear(struct codecache *c);
 

@@ -17,8 +17,10 @@
 #include "abi/entry.h"
 #include "analysis/hwrecord.h"
 #include "base/buf.h"
+#include "daemon/branches.h"
 #include "daemon/cpus.h"
 #include "daemon/event.h"
+#include "daemon/loss.h"
 #include "daemon/tipfile.h"
 #include "db/profile.h"
 
@@ -34,6 +36,13 @@ struct batch_record {
 	struct hw_record hw;
 };
 
+/* Samples of an event that are lost. */
+struct batch_loss {
+	int event;
+	enum loss loss;
+	uint64_t n;
+};
+
 struct batch {
 	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
 	const struct cpi_entry *entries;
@@ -41,6 +50,10 @@ struct batch {
 	size_t nr;
 	const struct batch_record *records;
 	size_t nr_records;
+	const struct batch_loss *losses; /* received, too, and counted nowhere else */
+	size_t nr_losses;
+	const struct branch_stack *stacks; /* of branches, beside their samples */
+	size_t nr_stacks;
 	bool by_exec_id; /* the generations are exec ids: see exec_id() */
 };
 
@@ -100,6 +113,7 @@ struct collector;
 struct collector_ops {
 	const char *name;
 	bool takes_ticks;           /* the event, as the last one; others are perf's */
+	bool takes_branches;        /* of events that have stacks of them */
 	unsigned int takes_records; /* 1 << enum event_record of each that it reads */
 	/*
 	 * Opens the events on the CPUs and starts. 0, or -errno (*event is then the
@@ -142,6 +156,8 @@ struct collector_ops {
 		       uint64_t *ns);
 	/* A number that each sample on a CPU changes; cheap to ask for. */
 	uint64_t (*progress)(const struct collector *c, int cpu);
+	/* The module's descriptor, for windows; NULL: there is none. */
+	int (*device)(const struct collector *c);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
 	void (*stop)(struct collector *c); /* no samples after this; drain once more */
 	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno.

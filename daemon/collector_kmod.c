@@ -25,9 +25,8 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/collector.h"
+#include "daemon/kmodevent.h"
 #include "daemon/swept.h"
-
-#define SPREAD 8 /* periods are within an eighth of their mean */
 
 #define MAX_FULL_ROUNDS 8 /* of one CPU, before others have their turn */
 
@@ -67,23 +66,6 @@ static int grow_cpus(struct collector *c, int nr)
 	return 0;
 }
 
-static void set_event(const struct collector *c, int i, struct cpi_kmod_event *out)
-{
-	const struct event *e = &c->cfg.events[i];
-
-	*out = (struct cpi_kmod_event){
-		.type = e->type,
-		.config = e->config,
-		.config1 = e->config1,
-		.config2 = e->config2,
-		.period = c->cfg.periods[i],
-		.spread = c->cfg.periods[i] / SPREAD,
-		.flags = (e->exclude_user ? CPI_KMOD_EXCLUDE_USER : 0) |
-			 (e->exclude_kernel ? CPI_KMOD_EXCLUDE_KERNEL : 0) |
-			 (e->exclude_hv ? CPI_KMOD_EXCLUDE_HV : 0),
-	};
-}
-
 static int configure(struct collector *c, int *event)
 {
 	c->config = (struct cpi_kmod_config){ .version = CPI_KMOD_VERSION,
@@ -91,7 +73,8 @@ static int configure(struct collector *c, int *event)
 					      .nr_events = c->cfg.nr_events,
 					      .failed_event = -1 };
 	for (int i = 0; i < c->cfg.nr_events; i++)
-		set_event(c, i, &c->config.events[i]);
+		kmodevent_set(&c->cfg.events[i], c->cfg.periods[i],
+			      &c->config.events[i]);
 	if (!ioctl(c->fd, CPI_KMOD_IOC_CONFIGURE, &c->config))
 		return 0;
 	if (errno == ENOTTY || errno == EPROTO) {
@@ -104,11 +87,16 @@ static int configure(struct collector *c, int *event)
 	return -errno;
 }
 
-/* What there is none of is no news; what there is and cannot be used is. */
+/*
+ * What there is none of is no news; what there is and cannot be used is. To write is
+ * for the tables of windows.
+ */
 static int open_device(void)
 {
-	int fd = open(CPI_KMOD_DEVICE, O_RDONLY | O_CLOEXEC), err;
+	int fd = open(CPI_KMOD_DEVICE, O_RDWR | O_CLOEXEC), err;
 
+	if (fd < 0 && errno == EACCES)
+		fd = open(CPI_KMOD_DEVICE, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
 	err = -errno;
@@ -330,7 +318,8 @@ static int kmod_restart(struct collector *c)
 	for (int i = 0; i < c->cfg.nr_events; i++) {
 		struct cpi_kmod_period p = { .event = i,
 					     .period = c->cfg.periods[i],
-					     .spread = c->cfg.periods[i] / SPREAD };
+					     .spread = c->cfg.periods[i] /
+						       KMODEVENT_SPREAD };
 
 		if (ioctl(c->fd, CPI_KMOD_IOC_PERIOD, &p))
 			return -errno;
@@ -338,8 +327,14 @@ static int kmod_restart(struct collector *c)
 	return ioctl(c->fd, CPI_KMOD_IOC_START) ? -errno : 0;
 }
 
+static int kmod_device(const struct collector *c)
+{
+	return c->fd;
+}
+
 const struct collector_ops collector_kmod = {
 	.name = "kmod",
+	.device = kmod_device,
 	.open = kmod_open,
 	.snapshot = kmod_snapshot,
 	.drain = kmod_drain,

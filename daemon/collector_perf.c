@@ -27,6 +27,7 @@
 #include "daemon/raw.h"
 #include "daemon/ring.h"
 #include "daemon/sample.h"
+#include "daemon/spelive.h"
 #include "kmod/table.h"
 
 #define RING_SIZE       (512u << 10)
@@ -35,8 +36,10 @@
 #define SAMPLE_SLACK_NS                                              \
 	NSEC_PER_MSEC /* between a sample's time and its publication \
 		       */
-#define RAW_BUFFER  65536
-#define RECORDS_MAX 4096 /* of hardware, until they are handed out */
+#define RAW_BUFFER   65536
+#define RECORDS_MAX  4096              /* of hardware, until they are handed out */
+#define STACKS_MAX   1024              /* of branches, likewise, ... */
+#define BRANCHES_MAX (32 * STACKS_MAX) /* ... of so many together */
 
 struct event_state {
 	uint64_t read; /* samples taken from rings */
@@ -51,7 +54,7 @@ struct collector {
 	struct counters *counters;
 	struct ring *ring; /* by CPU */
 	int nr_rings;
-	int ring_fd; /* the last one's */
+	int ring_fd; /* the last one's; -1: the CPU has none yet */
 	struct event_state state[CPI_MAX_EVENTS];
 	struct cpi_table table;
 	uint64_t from_ns;        /* nothing in the table is older, … */
@@ -61,6 +64,11 @@ struct collector {
 	struct buf raw;
 	struct batch_record *records; /* RECORDS_MAX of them; NULL: no event has any */
 	size_t nr_records;
+	struct spelive *spe; /* NULL: it is not sampled */
+	bool stopped;
+	struct branch_stack *stacks; /* NULL: no event has any */
+	struct branch *branches;     /* the stacks' */
+	size_t nr_stacks, nr_branches;
 };
 
 /* ---- opening ---- */
@@ -73,6 +81,7 @@ static void set_attr(void *ctx, int event, struct perf_event_attr *attr)
 	if (c->cfg.nr_events > 1)
 		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 	attr->sample_regs_intr = sample_regs(&c->cfg.events[event]);
+	attr->sample_id_all = c->cfg.events[event].record == EVENT_RECORDS_SPE;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
@@ -110,12 +119,26 @@ static int open_ring(struct collector *c, int cpu, int fd)
 	return err;
 }
 
-/* All events of a CPU share the first one's ring. */
+static int open_spe(struct collector *c, int cpu, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
+	int err = spelive_opened(c->spe, cpu, fd);
+
+	if (!err && epoll_ctl(c->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		err = -errno;
+	return err;
+}
+
+/* All events of a CPU share the first one's ring, but SPE's, which has its own. */
 static int opened(void *ctx, int cpu, int event, int fd)
 {
 	struct collector *c = ctx;
 
 	if (!event)
+		c->ring_fd = -1;
+	if (c->cfg.events[event].record == EVENT_RECORDS_SPE)
+		return open_spe(c, cpu, fd);
+	if (c->ring_fd < 0)
 		return open_ring(c, cpu, fd);
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->ring_fd) ? -errno : 0;
 }
@@ -126,6 +149,13 @@ static void closing(void *ctx, int cpu)
 
 	if (cpu < c->nr_rings)
 		ring_close(&c->ring[cpu]);
+	if (c->spe)
+		spelive_closing(c->spe, cpu);
+}
+
+static bool has_ring(const struct collector *c, int cpu)
+{
+	return counters_has(c->counters, cpu) && cpu < c->nr_rings && c->ring[cpu].meta;
 }
 
 static int table_init(struct cpi_table *t)
@@ -159,16 +189,52 @@ static int records_init(struct collector *c)
 	return 0;
 }
 
+static int stacks_init(struct collector *c)
+{
+	for (int i = 0; i < c->cfg.nr_events && !c->stacks; i++) {
+		if (!c->cfg.events[i].branches)
+			continue;
+		c->stacks = calloc(STACKS_MAX, sizeof(*c->stacks));
+		c->branches = calloc(BRANCHES_MAX, sizeof(*c->branches));
+		if (!c->stacks || !c->branches)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void take_spe(void *ctx, const struct cpi_entry *e, const struct hw_record *hw,
+		     uint64_t since_ns);
+static void lose_spe(void *ctx, enum loss loss, uint64_t n);
+
+static int spe_init(struct collector *c)
+{
+	struct spelive_config cfg = { .follows_task = c->cfg.target >= 0,
+				      .take = take_spe,
+				      .lost = lose_spe,
+				      .ctx = c };
+
+	for (; cfg.event < c->cfg.nr_events; cfg.event++) {
+		if (c->cfg.events[cfg.event].record != EVENT_RECORDS_SPE)
+			continue;
+		c->spe = spelive_new(&cfg);
+		return c->spe ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
 static void perf_close(struct collector *c)
 {
 	if (!c)
 		return;
 	counters_close(c->counters);
+	spelive_free(c->spe);
 	free(c->ring);
 	free(c->table.buckets);
 	free(c->table.overflow[0].entries);
 	free(c->table.overflow[1].entries);
 	free(c->records);
+	free(c->stacks);
+	free(c->branches);
 	buf_fini(&c->raw);
 	free(c);
 }
@@ -200,6 +266,10 @@ static int perf_open(const struct collector_config *cfg, const struct cpus *cpus
 	if (!err)
 		err = records_init(c);
 	if (!err)
+		err = stacks_init(c);
+	if (!err)
+		err = spe_init(c);
+	if (!err)
 		err = counters_open(&counters, cpus, &c->counters, event);
 	if (err) {
 		perf_close(c);
@@ -215,9 +285,11 @@ static void perf_snapshot(struct collector *c)
 {
 	c->snapshot_ns[0] = time_mono_ns() - SAMPLE_SLACK_NS;
 	for (int i = 0; i < c->nr_rings; i++) {
-		if (counters_has(c->counters, i))
+		if (has_ring(c, i))
 			ring_snapshot(&c->ring[i]);
 	}
+	if (c->spe)
+		spelive_snapshot(c->spe, !c->stopped);
 	c->snapshot_ns[1] = time_mono_ns();
 }
 
@@ -260,6 +332,42 @@ static void hand_out_records(struct collector *c)
 	c->nr_records = 0;
 }
 
+static void hand_out_stacks(struct collector *c)
+{
+	struct batch batch = { .from_ns = c->from_ns,
+			       .to_ns = c->to_ns,
+			       .stacks = c->stacks,
+			       .nr_stacks = c->nr_stacks };
+
+	if (c->nr_stacks)
+		c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
+	c->nr_stacks = c->nr_branches = 0;
+}
+
+/* Of a stack that is longer than all there is room for the newest are kept. */
+static void add_stack(struct collector *c, const struct raw_sample *s,
+		      const struct sample *sample)
+{
+	const size_t nr =
+		sample->nr_branches < BRANCHES_MAX ? sample->nr_branches : BRANCHES_MAX;
+	struct branch *to;
+
+	if (c->nr_stacks == STACKS_MAX || nr > BRANCHES_MAX - c->nr_branches)
+		hand_out_stacks(c);
+	to = &c->branches[c->nr_branches];
+	for (size_t i = 0; i < nr; i++) {
+		const struct perf_branch_entry *b = &sample->branches[i];
+
+		to[i] = (struct branch){ b->from, b->to, b->cycles, b->mispred };
+	}
+	c->nr_branches += nr;
+	c->stacks[c->nr_stacks++] = (struct branch_stack){ .time_ns = s->time_ns,
+							   .tgid = s->tgid,
+							   .event = s->event,
+							   .branch = to,
+							   .nr = nr };
+}
+
 static void empty_overflow(struct collector *c, int which)
 {
 	struct cpi_overflow *o = &c->table.overflow[which];
@@ -292,6 +400,7 @@ static void perf_sweep(struct collector *c)
 	}
 	hand_out(c, out, nr);
 	hand_out_records(c);
+	hand_out_stacks(c);
 	flush_raw(c, 1);
 	c->from_ns = c->next_from_ns;
 }
@@ -338,6 +447,32 @@ static void count_sample(struct collector *c, struct cpi_entry e,
 	}
 }
 
+/* What was taken before the batch begins makes it longer. */
+static void take_spe(void *ctx, const struct cpi_entry *e, const struct hw_record *hw,
+		     uint64_t since_ns)
+{
+	struct collector *c = ctx;
+
+	if (since_ns < c->from_ns)
+		c->from_ns = since_ns;
+	c->state[cpi_entry_event(e)].read++;
+	count_sample(c, *e, hw);
+}
+
+static void lose_spe(void *ctx, enum loss loss, uint64_t n)
+{
+	struct collector *c = ctx;
+	const struct batch_loss lost = { spelive_event(c->spe), loss, n };
+	const struct batch batch = { .from_ns = c->from_ns,
+				     .to_ns = c->to_ns,
+				     .losses = &lost,
+				     .nr_losses = 1 };
+
+	c->state[lost.event].read += n;
+	c->state[lost.event].handed_out += n;
+	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
+}
+
 static void take_sample(struct collector *c, int cpu, const struct perf_event_header *h)
 {
 	const uint64_t *id = (const uint64_t *)(h + 1);
@@ -363,6 +498,8 @@ static void take_sample(struct collector *c, int cpu, const struct perf_event_he
 	outcome = outcome_of(&sample, outcome);
 	if (c->cfg.raw_fd >= 0)
 		write_raw(c, &s, generation, outcome);
+	if (sample.nr_branches)
+		add_stack(c, &s, &sample);
 	count_sample(c,
 		     (struct cpi_entry){ cpi_entry_word0(s.pc, s.event, outcome),
 					 cpi_entry_who(s.tgid, generation) },
@@ -395,7 +532,7 @@ static void perf_drain(struct collector *c)
 	for (int i = 0; i < c->nr_rings; i++) {
 		struct ring *ring = &c->ring[i];
 
-		if (!counters_has(c->counters, i))
+		if (!has_ring(c, i))
 			continue;
 		while ((h = ring_peek(ring))) {
 			take_record(c, i, h);
@@ -404,6 +541,8 @@ static void perf_drain(struct collector *c)
 		ring_release(ring);
 		flush_raw(c, RAW_BUFFER);
 	}
+	if (c->spe)
+		spelive_drain(c->spe);
 	c->next_from_ns = c->snapshot_ns[0];
 }
 
@@ -428,9 +567,11 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 /* How far the kernel has written. */
 static uint64_t perf_progress(const struct collector *c, int cpu)
 {
-	if (!counters_has(c->counters, cpu))
-		return 0;
-	return __atomic_load_n(&c->ring[cpu].meta->data_head, __ATOMIC_RELAXED);
+	uint64_t n = c->spe ? spelive_progress(c->spe, cpu) : 0;
+
+	if (has_ring(c, cpu))
+		n += __atomic_load_n(&c->ring[cpu].meta->data_head, __ATOMIC_RELAXED);
+	return n;
 }
 
 static uint64_t perf_randomise(struct collector *c)
@@ -449,18 +590,21 @@ static int perf_set_cpus(struct collector *c, const struct cpus *cpus)
 
 static void perf_stop(struct collector *c)
 {
+	c->stopped = true;
 	counters_stop(c->counters);
 }
 
 static int perf_restart(struct collector *c)
 {
+	c->stopped = false;
 	return counters_restart(c->counters);
 }
 
 const struct collector_ops collector_perf = {
 	.name = "perf",
+	.takes_branches = true,
 	.takes_records = 1 << EVENT_RECORDS_IBS_FETCH | 1 << EVENT_RECORDS_IBS_OP |
-			 1 << EVENT_RECORDS_PEBS,
+			 1 << EVENT_RECORDS_SPE | 1 << EVENT_RECORDS_PEBS,
 	.open = perf_open,
 	.snapshot = perf_snapshot,
 	.drain = perf_drain,

@@ -188,6 +188,17 @@ static int take_period(char *name, uint64_t *period)
 	return at[1] < '0' || at[1] > '9' || *end || !*period ? -EINVAL : 0;
 }
 
+/* Cuts "+branches" off name, and returns whether it was there. */
+static bool take_branches(char *name)
+{
+	char *plus = strrchr(name, '+');
+	const bool there = plus && !strcmp(plus, "+branches");
+
+	if (there)
+		*plus = '\0';
+	return there;
+}
+
 /*
  * CONFIG_HZ is in no file that all machines have. But coarse clocks move once per
  * tick, and the kernel gives just that as their resolution.
@@ -270,6 +281,7 @@ int event_parse_in(const char *sysfs, const char *spec, uint64_t clock_hz,
 		log_err("event: %s: a period is a number, as in page-faults@100", spec);
 		return -EINVAL;
 	}
+	e.branches = take_branches(name);
 	strcpy(e.name, name);
 	err = find_event(sysfs, name, take_modifiers(name, e.name), clock_hz, &e);
 	if (!err && event_is_ticks(&e))
@@ -337,6 +349,8 @@ void event_attr(const struct event *e, struct perf_event_attr *attr)
 	attr->exclude_kernel = e->exclude_kernel;
 	attr->exclude_hv = e->exclude_hv;
 	attr->precise_ip = e->precise;
+	if (e->branches)
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
 	if (e->exclude_user || e->exclude_kernel || e->exclude_hv)
 		attr->config2 |= e->filter_config2;
 }

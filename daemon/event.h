@@ -39,6 +39,7 @@ struct event {
 	enum landing landing;
 	enum event_record record;
 	int precise;                      /* precise_ip */
+	bool branches;                    /* samples come with the last branches */
 	uint64_t weight_type;             /* the PERF_SAMPLE_WEIGHT… that there is */
 	uint64_t period_min, period_step; /* what periods the hardware takes; 0: any */
 	uint64_t filter_config2;          /* to be set where a mode is excluded */
@@ -48,7 +49,8 @@ struct event {
 /*
  * Reads NAME[:MODIFIERS][@PERIOD]: perf's generic and software names and rNNN
  * are known here, ibs_op, ibs_fetch, arm_spe and PMU/TERMS/ are sysfs's (hwevent.h),
- * every other name is libpfm4's. Modifiers u, k, h, and p, at most three times.
+ * every other name is libpfm4's. Modifiers u, k, h, and p, at most three times. With
+ * "+branches" behind them samples have the branches before them.
  * "ticks" has none, and no period but the kernel's. clock_hz
  * serves those that count cycles; 0: it is not known. Returns 0, or -EINVAL (logged).
  */

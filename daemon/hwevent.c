@@ -73,9 +73,12 @@ static bool is_ibs(const struct event *e)
 
 uint64_t hwevent_sample_type(const struct event *e)
 {
+	const uint64_t branches = e->branches ? PERF_SAMPLE_BRANCH_STACK : 0;
+
 	if (e->record == EVENT_RECORDS_PEBS)
-		return PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | e->weight_type;
-	return is_ibs(e) ? PERF_SAMPLE_RAW : 0;
+		return PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | e->weight_type |
+		       branches;
+	return is_ibs(e) ? PERF_SAMPLE_RAW : branches;
 }
 
 /* What is the same of both kinds of IBS. */
@@ -252,6 +255,31 @@ static int make_precise(const char *sysfs, uint64_t clock_hz, struct event *e)
 	return 0;
 }
 
+/* Of the core's own events, where it records branches. */
+static int settle_branches(const char *sysfs, const struct event *e)
+{
+	static const char *const cores[] = { "cpu", "cpu_core", "armv8_pmuv3" };
+	struct pmu pmu;
+
+	if (e->type == PERF_TYPE_SOFTWARE || event_is_ticks(e) || is_ibs(e) ||
+	    e->record == EVENT_RECORDS_SPE) {
+		log_err("event: %s: only events of the processor's cores, such as "
+			"cycles, come with branches: leave \"+branches\" out",
+			e->name);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++) {
+		if (!pmu_find(sysfs, cores[i], &pmu) && pmu_cap(&pmu, "branches", 0))
+			return 0;
+	}
+	log_err("event: %s: the branches before a sample take a processor that records "
+		"them (LBR), and in a virtual machine a host that hands it on: there "
+		"is "
+		"no caps/branches below %s/bus/event_source/devices/cpu",
+		e->name, sysfs);
+	return -EINVAL;
+}
+
 int hwevent_settle(const char *sysfs, uint64_t clock_hz, struct event *e)
 {
 	bool excludes = e->exclude_user || e->exclude_kernel || e->exclude_hv;
@@ -267,5 +295,5 @@ int hwevent_settle(const char *sysfs, uint64_t clock_hz, struct event *e)
 			e->name);
 		err = -EINVAL;
 	}
-	return err;
+	return !err && e->branches ? settle_branches(sysfs, e) : err;
 }

@@ -4,6 +4,7 @@
 #include "daemon/images.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -495,6 +496,13 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 	}
 }
 
+struct known_image *images_known(struct known_image *image, uint64_t mapped_ns)
+{
+	while (image->successor && mapped_ns >= image->replaced_ns)
+		image = image->successor;
+	return image;
+}
+
 void images_next_round(struct images *im)
 {
 	im->round++;
@@ -507,6 +515,15 @@ void images_next_reading(struct images *im)
 	im->reading_ns = time_mono_ns();
 }
 
+/* Takes fd over: returns it if it is the image's file, or -errno. */
+static int keep_same(const struct known_image *image, int fd, const struct stat *st)
+{
+	if (fd < 0 || (same_inode(image, st) && same_content(image, st)))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
 int images_open(const struct known_image *image)
 {
 	struct stat st;
@@ -516,13 +533,20 @@ int images_open(const struct known_image *image)
 		return -ENOENT;
 	fd = procroot_open(image->place_tgid, image->desc.name, PROCROOT_NEVER_WAIT,
 			   &st);
-	if (fd < 0)
+	return keep_same(image, fd, &st);
+}
+
+int images_open_of(const struct known_image *image, pid_t tgid)
+{
+	int fd = image->fd >= 0 ? fcntl(image->fd, F_DUPFD_CLOEXEC, 0)
+				: images_open(image);
+	struct stat st;
+
+	if (fd >= 0 || !image->desc.has_content)
 		return fd;
-	if (!same_inode(image, &st) || !same_content(image, &st)) {
-		close(fd);
-		return -ESTALE;
-	}
-	return fd;
+	fd = procroot_open_mapped(tgid, image->source.device, image->source.inode,
+				  PROCROOT_NEVER_WAIT, &st);
+	return keep_same(image, fd, &st);
 }
 
 void images_keep_files(struct images *im)

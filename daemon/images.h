@@ -96,6 +96,9 @@ bool images_meet(struct images *im, struct known_image *image, pid_t tgid);
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns);
 
+/* The same as far as that is known already: nothing is opened. */
+struct known_image *images_known(struct known_image *image, uint64_t mapped_ns);
+
 /* From now on resolved files are looked at again: at samples, at mappings. */
 void images_next_round(struct images *im);
 void images_next_reading(struct images *im);
@@ -105,6 +108,9 @@ void images_next_reading(struct images *im);
  * descriptor, or -errno.
  */
 int images_open(const struct known_image *image);
+
+/* The same, or the file without a name that tgid has mapped. */
+int images_open_of(const struct known_image *image, pid_t tgid);
 
 /*
  * Keeps the files that are hashed from now on open for a while, as long as there are

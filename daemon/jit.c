@@ -9,15 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/times.h"
+#include "daemon/jitimage.h"
 #include "daemon/jitread.h"
 
 #define ROUND_BUDGET (16u << 20) /* bytes read and sorted in a round */
 #define TRY_COST     (64u << 10) /* of them, what looking for the file takes */
 #define FORGET_AFTER 3           /* rounds without a sample */
+#define MAX_COPIED   1024        /* pieces of code in a page, and of what was there */
+#define ORDER_NS     (100 * NSEC_PER_MSEC)
 
 struct jit_process {
 	struct hnode node; /* by tgid */
@@ -228,7 +233,8 @@ static uint8_t *read_bytes(struct jit *j, const struct jit_process *p,
 	    j->code_bytes + size > JIT_MAX_CODE_BYTES)
 		return NULL;
 	bytes = malloc(size);
-	if (bytes && jitread_code(&p->owner, p->dump_path, &p->file, c, bytes)) {
+	if (bytes && jitread_bytes(&p->owner, p->dump_path, &p->file, c->bytes_at, size,
+				   bytes)) {
 		free(bytes);
 		bytes = NULL;
 	}
@@ -314,19 +320,125 @@ static int look_up(struct jit *j, struct jit_process *p, uint64_t pc, uint64_t f
 	return 0;
 }
 
+/* Whether all that p told by a moment is known. What is new is read. */
+static bool is_read(struct jit *j, struct jit_process *p, uint64_t from_ns,
+		    uint64_t to_ns)
+{
+	if (p->tried_ns <= to_ns)
+		refresh(j, p, from_ns);
+	return p->tried_ns > to_ns;
+}
+
 int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_ns,
 	     uint64_t to_ns, struct known_image **image, uint64_t *bias)
 {
 	struct jit_process *jp = get_process(j, p);
 
-	if (!jp)
-		return -ENOENT;
-	if (jp->tried_ns <= to_ns)
-		refresh(j, jp, from_ns);
 	/* An older map might have what was there before. */
-	if (jp->tried_ns <= to_ns)
+	if (!jp || !is_read(j, jp, from_ns, to_ns))
 		return -ENOENT;
 	return look_up(j, jp, pc, from_ns, to_ns, image, bias);
+}
+
+bool jit_has_tables(struct jit *j, const struct process *p, uint64_t when_ns)
+{
+	struct jit_process *jp = get_process(j, p);
+
+	return jp && jp->dump_path && is_read(j, jp, 0, when_ns) && jp->file.has_tables;
+}
+
+int jit_find_tables(struct jit *j, const struct process *p, uint64_t pc,
+		    uint64_t when_ns, struct jit_tables *out)
+{
+	struct jit_process *jp = find_process(j, p);
+	struct jit_code *c;
+	int err = jp ? jitmap_find(&jp->map, pc, when_ns, when_ns, &c) : -ENOENT;
+
+	if (!err)
+		*out = (struct jit_tables){ c->start, c->end, c->tables_at,
+					    c->tables_size };
+	return err;
+}
+
+int jit_open_tables(struct jit *j, const struct process *p, const struct jit_tables *t)
+{
+	const struct jit_process *jp = find_process(j, p);
+	struct jitimage *image;
+	int err;
+
+	if (!jp || !jp->dump_path)
+		return -ESRCH;
+	image = jitimage_new(t->end - t->start, t->size);
+	if (!image)
+		return -ENOMEM;
+	err = jitread_bytes(&jp->owner, jp->dump_path, &jp->file, t->at, t->size,
+			    jitimage_tables(image));
+	if (!err)
+		err = jitimage_open(image);
+	jitimage_free(image);
+	return err;
+}
+
+bool jit_has_code(struct jit *j, const struct process *p)
+{
+	struct jit_process *jp = get_process(j, p);
+
+	if (!jp || !jp->dump_path)
+		return false;
+	if (!jp->file.at)
+		refresh(j, jp, 0);
+	return jp->file.at && !jp->file.is_foreign;
+}
+
+size_t jit_copy(struct jit *j, const struct process *p, uint64_t address, void *to,
+		size_t size, uint32_t *order)
+{
+	const struct jit_process *jp = find_process(j, p);
+	const struct jit_code *code[MAX_COPIED];
+	uint64_t reach = address;
+	size_t nr;
+	int fd;
+
+	if (!jp || !jp->dump_path)
+		return 0;
+	nr = jitmap_overlapping(&jp->map, address, address + size, code, MAX_COPIED);
+	fd = nr ? jitread_open(&jp->owner, jp->dump_path, &jp->file) : -ENOENT;
+	if (fd < 0)
+		return 0;
+	memset(to, 0, size);
+	for (size_t i = 0; i < nr; i++) {
+		const struct jit_code *c = code[i];
+		const uint64_t from = c->start > address ? c->start : address;
+		const uint64_t end = c->end < address + size ? c->end : address + size;
+
+		if (!c->bytes_at ||
+		    file_pread(fd, (char *)to + (from - address), end - from,
+			       c->bytes_at + (from - c->start)))
+			continue;
+		reach = end > reach ? end : reach;
+	}
+	close(fd);
+	*order = jp->map.order;
+	return reach - address;
+}
+
+uint32_t jit_order(struct jit *j, const struct process *p)
+{
+	struct jit_process *jp = find_process(j, p);
+
+	if (jp && jp->tried_ns + ORDER_NS < time_mono_ns())
+		refresh(j, jp, 0);
+	return jp ? jp->map.order : 0;
+}
+
+bool jit_was_copied(struct jit *j, const struct process *p, uint64_t pc,
+		    uint64_t when_ns, uint32_t order)
+{
+	struct jit_process *jp = find_process(j, p);
+	struct jit_code *c;
+
+	return jp && !jitmap_find(&jp->map, pc, when_ns, when_ns, &c) &&
+	       c->order < order;
 }
 
 bool jit_wait(struct jit *j, const struct process *p, const struct jit_sample *s)

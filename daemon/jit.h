@@ -56,6 +56,43 @@ bool jit_note(struct jit *j, const struct process *p);
 int jit_find(struct jit *j, const struct process *p, uint64_t pc, uint64_t from_ns,
 	     uint64_t to_ns, struct known_image **image, uint64_t *bias);
 
+/* A code object's place, and that of its unwind tables in its process's dump. */
+struct jit_tables {
+	uint64_t start, end;
+	uint64_t at, size; /* size 0: there are none */
+};
+
+/* Whether p told how to unwind frames of its code; what it told by a moment is read. */
+bool jit_has_tables(struct jit *j, const struct process *p, uint64_t when_ns);
+
+/* The tables of the code that held pc then. 0, or as jit_find(); reads nothing. */
+int jit_find_tables(struct jit *j, const struct process *p, uint64_t pc,
+		    uint64_t when_ns, struct jit_tables *out);
+
+/*
+ * A file that has the tables (jitimage.h), for the caller to close, or -errno. Of p,
+ * only tgid and start_ns matter.
+ */
+int jit_open_tables(struct jit *j, const struct process *p, const struct jit_tables *t);
+
+/* Whether p tells of its code with the bytes. */
+bool jit_has_code(struct jit *j, const struct process *p);
+
+/*
+ * The code that a process has made at [address, address + size), as far as it told:
+ * what is not known is 0. Returns the bytes up to the last that is known. *order is
+ * what jit_order() was then. Of p, only tgid and start_ns matter, here and below.
+ */
+size_t jit_copy(struct jit *j, const struct process *p, uint64_t address, void *to,
+		size_t size, uint32_t *order);
+
+/* Changes whenever the process has told of more code, which it is soon asked for. */
+uint32_t jit_order(struct jit *j, const struct process *p);
+
+/* Whether the code that held pc at a moment was in a copy of that order. */
+bool jit_was_copied(struct jit *j, const struct process *p, uint64_t pc,
+		    uint64_t when_ns, uint32_t order);
+
 /* Samples of one address, and the batch's interval. */
 struct jit_sample {
 	struct cpi_entry entry;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The layout is that of tools/perf/Documentation/jitdump-specification.txt in Linux;
- * a dump of the other byte order is of another machine.
+ * a dump of the other byte order is of another machine. That has the .eh_frame_hdr
+ * before the .eh_frame; perf itself, and who writes for it, have it behind.
  */
 #include "config.h"
 
@@ -23,7 +24,7 @@ struct header {
 
 _Static_assert(sizeof(struct header) == JITDUMP_HEADER_SIZE, "file format");
 
-enum record_id { RECORD_LOAD = 0, RECORD_MOVE = 1 };
+enum record_id { RECORD_LOAD = 0, RECORD_MOVE = 1, RECORD_UNWINDING = 4 };
 
 struct prefix {
 	uint32_t id, total_size;
@@ -40,6 +41,11 @@ struct move {
 	struct prefix p;
 	uint32_t pid, tid;
 	uint64_t vma, old_code_addr, new_code_addr, code_size, code_index;
+};
+
+struct unwinding { /* then the tables, and their header, which is not needed */
+	struct prefix p;
+	uint64_t size, header_size, mapped_size;
 };
 
 int jitdump_header(const void *data, size_t size, struct jitdump_header *out)
@@ -104,6 +110,23 @@ static int read_move(const void *data, size_t size, struct jitdump_record *out)
 	return 0;
 }
 
+static int read_unwinding(const void *data, size_t size, struct jitdump_record *out)
+{
+	struct unwinding u;
+
+	if (out->size < sizeof(u))
+		return -CPI_ECORRUPT;
+	if (size < sizeof(u))
+		return -EAGAIN;
+	memcpy(&u, data, sizeof(u));
+	if (u.size > out->size - sizeof(u) || u.header_size > u.size)
+		return -CPI_ECORRUPT;
+	out->kind = JITDUMP_TABLES;
+	out->tables_at = sizeof(u);
+	out->tables_size = u.mapped_size ? u.size - u.header_size : 0;
+	return 0;
+}
+
 int jitdump_record(const void *data, size_t size, struct jitdump_record *out)
 {
 	struct jitdump_record r = { .kind = JITDUMP_OTHER };
@@ -121,6 +144,8 @@ int jitdump_record(const void *data, size_t size, struct jitdump_record *out)
 		err = read_load(data, size, &r);
 	else if (p.id == RECORD_MOVE)
 		err = read_move(data, size, &r);
+	else if (p.id == RECORD_UNWINDING)
+		err = read_unwinding(data, size, &r);
 	if (!err)
 		*out = r;
 	return err;

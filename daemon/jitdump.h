@@ -2,8 +2,9 @@
 /*
  * jitdump.h - perf's format for code that is made at run time, with its bytes
  *
- * A header, then records: code that was loaded or moved, and others that are passed
- * over. Written by the profiled process: hostile input.
+ * A header, then records: code that was loaded or moved, how to unwind the frames of
+ * what is loaded next, and others that are passed over. Written by the profiled
+ * process: hostile input.
  */
 #ifndef CPI_DAEMON_JITDUMP_H
 #define CPI_DAEMON_JITDUMP_H
@@ -26,13 +27,21 @@ struct jitdump_header {
 int jitdump_header(const void *data, size_t size, struct jitdump_header *out);
 
 struct jitdump_record {
-	enum jitdump_kind { JITDUMP_OTHER, JITDUMP_LOAD, JITDUMP_MOVE } kind;
+	enum jitdump_kind {
+		JITDUMP_OTHER,
+		JITDUMP_LOAD,
+		JITDUMP_MOVE,
+		JITDUMP_TABLES
+	} kind;
 	uint32_t size; /* of all of it, to the next record */
 	uint64_t time_ns;
 	uint64_t address, code_size;
 	uint64_t old_address; /* of a move */
 	const char *name;     /* of a load; ends with NUL, in the data */
 	uint32_t code_at;     /* of a load: its bytes, from the record's beginning */
+	/* Of tables: the .eh_frame, from the record's beginning; of no size: frame
+	 * pointers are all there is. */
+	uint32_t tables_at, tables_size;
 };
 
 /*

@@ -195,6 +195,30 @@ int jitmap_find(struct jitmap *m, uint64_t pc, uint64_t t0, uint64_t t1,
 	return 0;
 }
 
+static int by_order(const void *a, const void *b)
+{
+	const struct jit_code *const *x = a, *const *y = b;
+
+	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
+}
+
+size_t jitmap_overlapping(const struct jitmap *m, uint64_t start, uint64_t end,
+			  const struct jit_code **out, size_t nr)
+{
+	size_t at = nr_below(m, end - 1), found = 0;
+
+	for (size_t step = 0; at && m->reach[at - 1] > start; step++) {
+		const struct jit_code *c = &m->code[--at];
+
+		if (step == nr)
+			return 0;
+		if (c->end > start)
+			out[found++] = c;
+	}
+	qsort(out, found, sizeof(*out), by_order);
+	return found;
+}
+
 const struct jit_code *jitmap_newest(const struct jitmap *m, uint64_t start)
 {
 	const struct jit_code *newest = NULL;

@@ -22,6 +22,8 @@ struct jit_code {
 	uint64_t start, end;         /* addresses */
 	uint64_t since_ns, known_ns; /* it came between the two (monotonic) */
 	uint64_t bytes_at;           /* in the process's jitdump; 0: not there */
+	uint64_t tables_at;          /* likewise its .eh_frame, of ... */
+	uint32_t tables_size;        /* ... so many bytes; 0: it has none */
 	uint64_t offset;             /* in its image; 0 until the caller sets it */
 	uint32_t name;               /* for jitmap_name() */
 	uint32_t order;              /* in which it was added */
@@ -57,6 +59,13 @@ int jitmap_build(struct jitmap *m, uint64_t horizon_ns);
  */
 int jitmap_find(struct jitmap *m, uint64_t pc, uint64_t t0, uint64_t t1,
 		struct jit_code **out);
+
+/*
+ * The pieces that reach into [start, end), as far as they were built, in the order in
+ * which they came: how many; 0 where more than nr have to be looked at.
+ */
+size_t jitmap_overlapping(const struct jitmap *m, uint64_t start, uint64_t end,
+			  const struct jit_code **out, size_t nr);
 
 /* The newest code, built or not, that starts at an address; NULL: there is none. */
 const struct jit_code *jitmap_newest(const struct jitmap *m, uint64_t start);

@@ -8,7 +8,6 @@
 
 #include "daemon/jitread.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/times.h"
+#include "daemon/arch.h"
 #include "daemon/jitdump.h"
 #include "daemon/procroot.h"
 
@@ -25,14 +25,6 @@
 #define MAX_LINE       4096u
 #define RECORD_COST    256 /* bytes of the budget that reading a record takes */
 #define CLOCK_SLACK_NS NSEC_PER_SEC
-
-#if defined(__x86_64__)
-#define NATIVE_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define NATIVE_MACHINE EM_AARCH64
-#else
-#define NATIVE_MACHINE EM_NONE
-#endif
 
 static uint64_t to_ns(const struct timespec *ts)
 {
@@ -79,9 +71,13 @@ static bool goes_on(const struct jit_file *f, int fd, const struct stat *st)
 	       !memcmp(tail, f->tail, f->nr_tail);
 }
 
+/* What is told from now on is newer than all that was. */
 static void begin(struct jit_file *f, struct jitmap *m, const struct stat *st)
 {
+	const uint32_t order = m->order;
+
 	jitmap_fini(m);
+	m->order = order;
 	*f = (struct jit_file){ .device = st->st_dev, .inode = st->st_ino };
 }
 
@@ -189,7 +185,7 @@ int jitread_text(const struct jit_owner *owner, struct jit_file *f, struct jitma
 	return err;
 }
 
-/* The name and bytes of what moved are those of what was there. */
+/* The name, bytes and tables of what moved are those of what was there. */
 static int add_move(struct jitmap *m, const struct jitdump_record *r,
 		    const struct jit_code *when, size_t *budget)
 {
@@ -201,8 +197,19 @@ static int add_move(struct jitmap *m, const struct jitdump_record *r,
 	if (!old)
 		return 0;
 	code.bytes_at = old->bytes_at;
+	code.tables_at = old->tables_at;
+	code.tables_size = old->tables_size;
 	snprintf(name, sizeof(name), "%s", jitmap_name(m, old));
 	return jitmap_add(m, &code, name, strlen(name));
+}
+
+static void note_tables(struct jit_file *f, const struct jitdump_record *r)
+{
+	f->tables_at = f->at + r->tables_at;
+	f->tables_size = f->is_foreign || r->tables_size > JITREAD_MAX_TABLES
+				 ? 0
+				 : r->tables_size;
+	f->has_tables |= f->tables_size != 0;
 }
 
 static int add_record(struct jit_file *f, struct jitmap *m,
@@ -220,7 +227,13 @@ static int add_record(struct jit_file *f, struct jitmap *m,
 	}
 	if (r->kind == JITDUMP_MOVE) {
 		err = add_move(m, r, &code, budget);
+	} else if (r->kind == JITDUMP_TABLES) {
+		note_tables(f, r);
+		return 0;
 	} else {
+		code.tables_at = f->tables_at;
+		code.tables_size = f->tables_size;
+		f->tables_size = 0;
 		code.bytes_at = f->is_foreign ? 0 : f->at + r->code_at;
 		err = jitmap_add(m, &code, r->name, strlen(r->name));
 	}
@@ -237,7 +250,7 @@ static int read_header(struct jit_file *f, int fd)
 		err = jitdump_header(data, sizeof(data), &h);
 	if (!err) {
 		f->has_other_clock = h.has_other_clock;
-		f->is_foreign = h.machine != NATIVE_MACHINE;
+		f->is_foreign = h.machine != arch_native.elf_machine;
 		f->at = h.size;
 	}
 	return err;
@@ -290,18 +303,27 @@ int jitread_dump(const struct jit_owner *owner, const char *path, struct jit_fil
 	return err;
 }
 
-int jitread_code(const struct jit_owner *owner, const char *path,
-		 const struct jit_file *f, const struct jit_code *code, void *out)
+int jitread_open(const struct jit_owner *owner, const char *path,
+		 const struct jit_file *f)
 {
 	struct stat st;
-	int fd, err;
+	const int fd = open_owned(owner, path, &st);
 
-	fd = open_owned(owner, path, &st);
+	if (fd < 0 || same_inode(f, &st))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int jitread_bytes(const struct jit_owner *owner, const char *path,
+		  const struct jit_file *f, uint64_t at, size_t size, void *out)
+{
+	const int fd = jitread_open(owner, path, f);
+	int err;
+
 	if (fd < 0)
 		return fd;
-	err = same_inode(f, &st)
-		      ? file_pread(fd, out, code->end - code->start, code->bytes_at)
-		      : -ESTALE;
+	err = file_pread(fd, out, size, at);
 	close(fd);
 	return err;
 }

@@ -16,8 +16,9 @@
 
 #include "daemon/jitmap.h"
 
-#define JITREAD_MAX_TEXT (64u << 20) /* of a map; what is behind is not read */
-#define JITREAD_MAX_DUMP (16ULL << 30)
+#define JITREAD_MAX_TEXT   (64u << 20) /* of a map; what is behind is not read */
+#define JITREAD_MAX_DUMP   (16ULL << 30)
+#define JITREAD_MAX_TABLES (64u << 10) /* of one code; larger ones are not used */
 
 /* Whose files, and where: to be asked while the process lives. */
 struct jit_owner {
@@ -38,6 +39,10 @@ struct jit_file {
 	char tail[32];    /* what is before at: a file that was written anew differs */
 	size_t nr_tail;
 	bool is_full; /* at a limit, or damaged: no more is read */
+	/* Of a dump: the .eh_frame of the code that comes next. */
+	uint64_t tables_at;
+	uint32_t tables_size;
+	bool has_tables; /* some code has one */
 	bool has_other_clock,
 		is_foreign; /* of a dump: its times, its code are no use */
 };
@@ -54,9 +59,13 @@ int jitread_text(const struct jit_owner *owner, struct jit_file *f, struct jitma
 int jitread_dump(const struct jit_owner *owner, const char *path, struct jit_file *f,
 		 struct jitmap *m, size_t *budget);
 
-/* Copies code from the dump that was read. 0, -errno, or -CPI_E…. */
-int jitread_code(const struct jit_owner *owner, const char *path,
-		 const struct jit_file *f, const struct jit_code *code, void *out);
+/* The dump that was read, for the caller to close; or -errno. */
+int jitread_open(const struct jit_owner *owner, const char *path,
+		 const struct jit_file *f);
+
+/* Copies bytes of it. 0, -errno, or -CPI_E…. */
+int jitread_bytes(const struct jit_owner *owner, const char *path,
+		  const struct jit_file *f, uint64_t at, size_t size, void *out);
 
 /* Whether a mapped file's name is that of a process's jitdump. */
 bool jitread_is_dump(const char *path);

@@ -3,11 +3,16 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_CFLAGS = $(AM_CFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"' $(ELF_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NETTLE_CFLAGS)
 daemon_libdaemon_a_SOURCES = \
+	daemon/anchors.c daemon/anchors.h \
+	daemon/anchortally.c daemon/anchortally.h \
 	daemon/announce.c daemon/announce.h \
 	daemon/apart.c daemon/apart.h \
 	daemon/arch.c daemon/arch.h \
-	daemon/attribute.c daemon/attribute.h \
+	daemon/attribute.c daemon/attribute.h daemon/attribute_branches.c \
 	daemon/attribute_private.h daemon/attribute_stack.c \
+	daemon/auxarea.c daemon/auxarea.h \
+	daemon/branches.h \
+	daemon/breakpoint.c daemon/breakpoint.h \
 	daemon/budget.c daemon/budget.h \
 	daemon/calibrate.c daemon/calibrate.h \
 	daemon/capture.c daemon/capture.h \
@@ -16,6 +21,7 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/cgroupevents.c daemon/cgroupevents.h \
 	daemon/cgroups.c daemon/cgroups.h \
 	daemon/collector.h daemon/collector_kmod.c daemon/collector_perf.c \
+	daemon/kmodevent.h \
 	daemon/collector_replay.c \
 	daemon/control.c daemon/control.h \
 	daemon/counters.c daemon/counters.h \
@@ -24,9 +30,12 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/entries.c daemon/entries.h \
 	daemon/event.c daemon/event.h \
 	daemon/hwevent.c daemon/hwevent.h \
+	daemon/helper.c daemon/helper.h \
+	daemon/imagenumbers.c daemon/imagenumbers.h \
 	daemon/images.c daemon/images.h \
 	daemon/jit.c daemon/jit.h \
 	daemon/jitdump.c daemon/jitdump.h \
+	daemon/jitimage.c daemon/jitimage.h \
 	daemon/jitmap.c daemon/jitmap.h \
 	daemon/jitowner.c daemon/jitread.c daemon/jitread.h \
 	daemon/keeper.c daemon/keeper.h \
@@ -43,16 +52,22 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/notify.c daemon/notify.h \
 	daemon/options.c daemon/options.h \
 	daemon/outbox.c daemon/outbox.h \
+	daemon/perfaux.c daemon/perfaux.h daemon/perfaux_info.c daemon/perfaux_info.h \
 	daemon/perfbranches.c daemon/perfbranches.h \
+	daemon/perfchains.c daemon/perfchains.h \
 	daemon/perfdata.c daemon/perfdata.h \
 	daemon/perfdata_attr.c daemon/perfdata_header.c \
 	daemon/perfdata_queue.c daemon/perfdata_record.c \
 	daemon/perfdata_sample.c daemon/perfdata_source.c \
 	daemon/perfdata_unpack.c daemon/perfdata_private.h \
 	daemon/outbox_trees.c daemon/outbox_trees.h \
+	daemon/outbox_windows.c daemon/outbox_windows.h \
 	daemon/perfev.c daemon/perfev.h \
 	daemon/perfevents.c daemon/perfevents.h \
 	daemon/perfimport.c daemon/perfimport.h \
+	daemon/perfimport_aux.c daemon/perfimport_private.h \
+	daemon/perfimport_samples.c \
+	daemon/perfimport_store.c \
 	daemon/perfmaps.c daemon/perfmaps.h \
 	daemon/perfrecords.c daemon/perfrecords.h \
 	daemon/perfstreams.c daemon/perfstreams.h \
@@ -69,23 +84,34 @@ daemon_libdaemon_a_SOURCES = \
 	daemon/ring.c daemon/ring.h \
 	daemon/sample.c daemon/sample.h \
 	daemon/session.c daemon/session.h \
+	daemon/session_anchors.c \
 	daemon/session_budget.c \
 	daemon/session_collector.c \
 	daemon/session_flush.c \
 	daemon/session_open.c daemon/session_private.h \
 	daemon/session_status.c \
 	daemon/sideband.c daemon/sideband.h \
-	daemon/session_stacks.c \
+	daemon/session_stacks.c daemon/session_windows.c \
+	daemon/spefeed.c daemon/spefeed.h \
+	daemon/spelive.c daemon/spelive.h \
 	daemon/stacksampler.c daemon/stacksampler.h \
 	daemon/stacktally.c daemon/stacktally.h \
 	daemon/stated.c daemon/stated.h \
 	daemon/statement.c daemon/statement.h \
 	daemon/tipfile.c daemon/tipfile.h \
+	daemon/unwind_child.c daemon/unwind_child.h \
+	daemon/unwindcodes.c daemon/unwindcodes.h \
+	daemon/unwinding.c daemon/unwinding.h \
 	daemon/swept.c daemon/swept.h \
-	daemon/tally.c daemon/tally.h daemon/tally_edges.c
+	daemon/tally.c daemon/tally.h daemon/tally_edges.c \
+	daemon/translate_check.c daemon/translate_check.h \
+	daemon/windowexclude.c daemon/windowexclude.h daemon/windowsampler.h \
+	daemon/threads.c daemon/threads.h \
+	daemon/windowtally.c daemon/windowtally.h
 
 # The BPF collector. The object's debug information stays behind, its BTF does not.
 BPF_FILES = daemon/bpf_grace.c daemon/bpf_grace.h \
+	daemon/bpf_log.c daemon/bpf_log.h \
 	daemon/bpf_node.c daemon/bpf_node.h \
 	daemon/bpf_table.c daemon/bpf_table.h \
 	daemon/bpf_watch.c daemon/bpf_watch.h \
@@ -99,6 +125,9 @@ if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
 nodist_daemon_libdaemon_a_SOURCES = daemon/cpi.skel.h
+if WINDOWS
+nodist_daemon_libdaemon_a_SOURCES += daemon/cpi_window.skel.h
+endif
 BUILT_SOURCES += daemon/cpi.skel.h
 CLEANFILES += daemon/cpi.skel.h daemon/cpi.bpf.o daemon/cpi.bpf.tmp.o
 daemon/libdaemon_a-bpf_node.$(OBJEXT): daemon/cpi.skel.h
@@ -112,6 +141,35 @@ daemon/cpi.skel.h: daemon/cpi.bpf.o
 	mv $@.tmp $@
 else
 daemon_libdaemon_a_SOURCES += daemon/kerneltext_none.c
+endif
+
+# Windows: what runs in the interrupt, and what it needs.
+WINDOW_FILES = daemon/translate_child.c daemon/translate_child.h \
+	daemon/windowahead.c daemon/windowahead.h \
+	daemon/windowbpf.c daemon/windowkmod.c \
+	daemon/windowpages.c daemon/windowpages.h \
+	daemon/windowprocs.c daemon/windowprocs.h \
+	daemon/windowsampler.c \
+	daemon/windowsource.c daemon/windowsource.h
+EXTRA_DIST += $(WINDOW_FILES) daemon/windowsampler_none.c kmod/cpi_window.bpf.c
+if WINDOWS
+daemon_libdaemon_a_SOURCES += $(WINDOW_FILES)
+BUILT_SOURCES += daemon/cpi_window.skel.h
+CLEANFILES += daemon/cpi_window.skel.h daemon/cpi_window.bpf.o daemon/cpi_window.bpf.tmp.o
+daemon/libdaemon_a-windowbpf.$(OBJEXT): daemon/cpi_window.skel.h
+daemon/cpi_window.bpf.o: kmod/cpi_window.bpf.c kmod/cpi_bpf_kernel.h kmod/window.h \
+		kmod/cpi_window_arm64.h kmod/cpi_window_x86.h \
+		kmod/window_alu.h kmod/window_memory.h kmod/cpi_window_registers.h \
+		kmod/cpi_window_sample.h kmod/window_vector.h abi/uop.h abi/window.h \
+		abi/window_bpf.h
+	$(AM_V_GEN)$(MKDIR_P) daemon && \
+	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi_window.bpf.c -o daemon/cpi_window.bpf.tmp.o && \
+	$(BPFTOOL) gen object $@ daemon/cpi_window.bpf.tmp.o
+daemon/cpi_window.skel.h: daemon/cpi_window.bpf.o
+	$(AM_V_GEN)$(BPFTOOL) gen skeleton daemon/cpi_window.bpf.o name cpi_window_bpf \
+		>$@.tmp && mv $@.tmp $@
+else
+daemon_libdaemon_a_SOURCES += daemon/windowsampler_none.c
 endif
 
 sbin_PROGRAMS += daemon/cpid

@@ -21,3 +21,15 @@ enum loss_class loss_class_of(enum loss loss)
 {
 	return losses[loss].class;
 }
+
+size_t loss_list(const uint64_t *n, int stream, struct flush_loss *out)
+{
+	size_t nr = 0;
+
+	for (enum loss l = 0; l < NR_LOSSES; l++) {
+		if (n[l])
+			out[nr++] = (struct flush_loss){ stream, loss_class_of(l),
+							 loss_name(l), n[l] };
+	}
+	return nr;
+}

@@ -124,12 +124,17 @@ static int set_budget(struct options *o, const char *text)
 
 static int set_stacks(struct options *o, const char *text)
 {
-	const bool fp = !strcmp(text, "fp");
+	static const char *const names[] = { [SESSION_STACKS_OFF] = "off",
+					     [SESSION_STACKS_FP] = "fp",
+					     [SESSION_STACKS_DWARF] = "dwarf" };
 
-	if (!fp && strcmp(text, "off") != 0)
-		return -EINVAL;
-	o->session.stacks_hz = fp ? SESSION_STACKS_HZ : 0;
-	return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		o->session.stacks = i;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 static int set_stacks_freq(struct options *o, const char *text)
@@ -139,6 +144,60 @@ static int set_stacks_freq(struct options *o, const char *text)
 	if (parse_number(text, "", &hz) || hz > SESSION_STACKS_MAX_HZ)
 		return -EINVAL;
 	o->session.stacks_hz = hz;
+	return 0;
+}
+
+static int set_stacks_copy(struct options *o, const char *text)
+{
+	uint64_t bytes;
+	int err = size_parse(text, &bytes);
+
+	if (err || bytes < SESSION_STACKS_MIN_COPY || bytes > SESSION_STACKS_MAX_COPY)
+		return -EINVAL;
+	o->session.stacks_copy = (uint32_t)bytes;
+	return 0;
+}
+
+static int set_windows(struct options *o, const char *text)
+{
+	double hz;
+
+	if (!strcmp(text, "off")) {
+		o->session.windows_hz = 0;
+		return 0;
+	}
+	if (parse_number(text, "", &hz) || hz > SESSION_WINDOWS_MAX_HZ)
+		return -EINVAL;
+	o->session.windows_hz = hz;
+	return 0;
+}
+
+static int set_anchors(struct options *o, const char *text)
+{
+	double hz = 0;
+
+	if (strcmp(text, "off") != 0 &&
+	    (parse_number(text, "", &hz) || hz > SESSION_ANCHORS_MAX_HZ))
+		return -EINVAL;
+	o->session.anchors_hz = hz;
+	return 0;
+}
+
+static int set_windows_memory(struct options *o, const char *text)
+{
+	return size_parse(text, &o->session.windows_bytes);
+}
+
+static int add_windows_exclude(struct options *o, const char *text)
+{
+	struct session_config *s = &o->session;
+	enum windowexclude_what what;
+	const char *value;
+
+	if (windowexclude_parse(text, &what, &value) ||
+	    s->nr_windows_excluded == WINDOWEXCLUDE_MAX)
+		return -EINVAL;
+	s->windows_exclude[s->nr_windows_excluded++] = text;
 	return 0;
 }
 
@@ -255,8 +314,13 @@ static const struct option_record records[] = {
 	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
 	{ "check", 0, "TIME", "between looks at what sampling costs (default: 1m)", set_check },
 	{ "collector", 0, "auto|kmod|bpf|perf", "how samples are taken (default: auto)", set_collector },
-	{ "stacks", 0, "fp|off", "call stacks by frame pointers (default: off)", set_stacks },
-	{ "stacks-freq", 0, "HZ", "call stacks per second and CPU (with fp: 49)", set_stacks_freq },
+	{ "stacks", 0, "fp|dwarf|off", "call stacks by frame pointers or unwind tables", set_stacks },
+	{ "stacks-freq", 0, "HZ", "call stacks per second and CPU (fp: 49, dwarf: 19)", set_stacks_freq },
+	{ "stacks-copy", 0, "SIZE", "with dwarf: copied of each stack (default: 60K)", set_stacks_copy },
+	{ "windows", 0, "HZ|off", "windows per second and CPU (default: 50)", set_windows },
+	{ "anchors", 0, "HITS|off", "hits of breakpoints per second, with windows (off)", set_anchors },
+	{ "windows-exclude", 0, "WHOM", "none of comm=GLOB, label=GLOB, or cgroup=PATH", add_windows_exclude },
+	{ "windows-memory", 0, "SIZE", "for windows' code and tables (default: 64M)", set_windows_memory },
 	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
 	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
 	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
@@ -346,6 +410,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	memset(o, 0, sizeof(*o));
 	o->session = session_config_default();
 	o->session.ticks = true;
+	o->session.windows_hz = SESSION_WINDOWS_HZ;
 	o->socket = CPI_CONTROL_SOCKET;
 	err = set_retain(o, RETAIN_DEFAULT);
 	if (!err)

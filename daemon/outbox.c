@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/grow.h"
 #include "daemon/outbox_trees.h"
+#include "daemon/outbox_windows.h"
 
 #define MAX_KERNEL_CODE ((size_t)64 << 20) /* of one flush; more than kernels have */
 
@@ -26,7 +27,9 @@ struct item {
 	struct flush flush;
 	size_t cap_symbols, cap_codes;
 	struct tally *tally;
-	struct outbox_trees *stacks; /* NULL: none */
+	struct outbox_trees *stacks;        /* NULL: none */
+	struct outbox_window_sets *windows; /* NULL: none */
+	struct anchorset *anchors;          /* NULL: none */
 	struct jit_object *objects;
 	struct arena kernel_code; /* what was read of it */
 };
@@ -63,6 +66,8 @@ static void item_free(struct item *i)
 	free((void *)f->codes);
 	tally_free(i->tally);
 	outbox_trees_free(i->stacks);
+	outbox_window_sets_free(i->windows);
+	anchorset_free(i->anchors);
 	jit_free_objects(i->objects);
 	arena_fini(&i->kernel_code);
 	free(i->label);
@@ -154,24 +159,25 @@ static const struct image_desc *desc_of(const struct known_image *image)
 	return image ? &image->desc : NULL;
 }
 
-static int list_edges(struct flush *f, const struct tally *t)
+int outbox_list_edges(const struct tally *t, const struct flush_edges **out, size_t *nr)
 {
 	struct flush_edges *edges = calloc(t->edges.nr + 1, sizeof(*edges));
 	struct hnode *n, *next;
+	size_t i = 0;
 
 	if (!edges)
 		return -ENOMEM;
 	hmap_for_each (&t->edges, n, next) {
 		struct tally_edges *e = container_of(n, struct tally_edges, node);
 
-		edges[f->nr_edges++] =
-			(struct flush_edges){ .image = desc_of(e->image),
-					      .target = desc_of(e->target),
-					      .stream = e->event,
-					      .kind = e->kind,
-					      .edges = e->edges };
+		edges[i++] = (struct flush_edges){ .image = desc_of(e->image),
+						   .target = desc_of(e->target),
+						   .stream = e->event,
+						   .kind = e->kind,
+						   .edges = e->edges };
 	}
-	f->edges = edges;
+	*out = edges;
+	*nr = i;
 	return 0;
 }
 
@@ -181,17 +187,8 @@ static int list_losses(struct flush *f, const struct tally *t, int nr_events)
 
 	if (!losses)
 		return -ENOMEM;
-	for (int e = 0; e < nr_events; e++) {
-		for (int l = 0; l < NR_LOSSES; l++) {
-			if (!t->loss[e][l])
-				continue;
-			losses[f->nr_losses++] =
-				(struct flush_loss){ .stream = e,
-						     .class = loss_class_of(l),
-						     .name = loss_name(l),
-						     .n = t->loss[e][l] };
-		}
-	}
+	for (int e = 0; e < nr_events; e++)
+		f->nr_losses += loss_list(t->loss[e], e, losses + f->nr_losses);
 	f->losses = losses;
 	return 0;
 }
@@ -334,7 +331,7 @@ static int capture_stack(void *ctx, const struct stack_frame *frames, size_t nr,
 			 enum stack_mark mark, uint64_t n)
 {
 	const struct capturing *c = ctx;
-	struct known_image *const *images = c->in->stacks->tally->image;
+	struct known_image *const *images = c->in->stacks->tally->images.image;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
@@ -365,13 +362,14 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 	struct flush_stream *streams;
 	int err = -ENOMEM;
 
-	streams = calloc(in->nr_streams, sizeof(*streams));
+	streams = calloc(in->nr_streams + 1, sizeof(*streams));
 	if (!i || !streams) {
 		free(streams);
 		free(i);
 		return err;
 	}
-	memcpy(streams, in->streams, in->nr_streams * sizeof(*streams));
+	for (int k = 0; k < in->nr_streams; k++)
+		streams[k] = in->streams[k];
 	i->flush = (struct flush){ .seq = o->seq + 1,
 				   .from_ns = in->from_ns,
 				   .to_ns = in->to_ns,
@@ -384,14 +382,16 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 	if (!err)
 		err = list_comms(&i->flush, in->tally);
 	if (!err)
-		err = list_edges(&i->flush, in->tally);
+		err = outbox_list_edges(in->tally, &i->flush.edges, &i->flush.nr_edges);
 	if (!err)
 		err = list_losses(&i->flush, in->tally, in->nr_streams);
 	if (!err && in->stacks)
 		err = outbox_trees_new(in->stacks, &i->stacks);
+	if (!err && in->windows)
+		err = outbox_window_sets_new(in->windows, &i->windows);
 	if (!err)
 		err = list_captures(i, in);
-	if (!err && i->stacks)
+	if (!err && i->stacks && in->kernel)
 		err = capture_stacks(i, in);
 	if (err) {
 		item_free(i);
@@ -400,6 +400,14 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 	if (i->stacks) {
 		i->stacks->tally = in->stacks->tally;
 		i->flush.stacks = &i->stacks->flush;
+	}
+	if (i->windows) {
+		i->windows->tally = in->windows->tally;
+		i->flush.windows = &i->windows->flush;
+	}
+	if (in->anchors) {
+		i->anchors = in->anchors;
+		i->flush.anchors = &i->anchors->flush;
 	}
 	i->tally = in->tally;
 	o->seq++;
@@ -437,7 +445,9 @@ size_t outbox_memory(const struct outbox *o)
 
 	for (const struct item *i = o->first; i; i = i->next)
 		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0) +
-			 (i->stacks ? stacktally_memory(i->stacks->tally) : 0);
+			 (i->stacks ? stacktally_memory(i->stacks->tally) : 0) +
+			 (i->windows ? windowtally_memory(i->windows->tally) : 0) +
+			 i->kernel_code.used;
 	return bytes;
 }
 
@@ -462,5 +472,9 @@ void outbox_mark_images(const struct outbox *o)
 			tally_mark_images(i->tally);
 		if (i->stacks)
 			stacktally_mark_images(i->stacks->tally);
+		if (i->windows)
+			windowtally_mark_images(i->windows->tally);
+		if (i->anchors)
+			anchorset_mark_images(i->anchors);
 	}
 }

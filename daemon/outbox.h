@@ -12,12 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/anchortally.h"
 #include "daemon/collector.h"
 #include "daemon/jit.h"
 #include "daemon/kernel.h"
 #include "daemon/kerneltext.h"
 #include "daemon/stacktally.h"
 #include "daemon/tally.h"
+#include "daemon/windowtally.h"
 #include "db/store.h"
 
 struct outbox;
@@ -33,7 +35,14 @@ int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
 struct outbox_stacks {
 	struct stacktally *tally; /* taken over on success */
 	struct flush_stream stream;
-	uint64_t ring_lost;
+	uint64_t lost[NR_LOSSES];
+	struct collector_counts counts; /* the owner's */
+};
+
+/* What it has of windows. */
+struct outbox_windows {
+	struct windowtally *tally; /* taken over on success */
+	struct flush_stream stream;
 	struct collector_counts counts; /* the owner's */
 };
 
@@ -46,9 +55,15 @@ struct outbox_flush {
 	struct kernel *kernel;   /* names the kernel procedures that have samples */
 	struct kerneltext *text; /* reads their code; NULL: it is not kept */
 	struct jit *jit;         /* its objects are named, and their code is kept */
-	const struct outbox_stacks *stacks; /* NULL: none */
+	const struct outbox_stacks *stacks;   /* NULL: none */
+	const struct outbox_windows *windows; /* NULL: none */
+	struct anchorset *anchors;            /* taken over on success; NULL: none */
 	uint64_t from_ns, to_ns, duration_ns;
 };
+
+/* The edges of a tally, for a flush; free() them. 0 or -ENOMEM. */
+int outbox_list_edges(const struct tally *t, const struct flush_edges **edges,
+		      size_t *nr);
 
 int outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
 

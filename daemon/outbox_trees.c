@@ -34,7 +34,8 @@ int outbox_trees_new(const struct outbox_stacks *in, struct outbox_trees **out)
 	const struct stacktally *t = in->tally;
 	struct outbox_trees *ot = calloc(1, sizeof(*ot));
 	struct flush_tree *trees = calloc(t->trees.nr + 1, sizeof(*trees));
-	const struct image_desc **images = calloc(t->nr_images + 1, sizeof(*images));
+	const struct image_desc **images = imagenumbers_list(&t->images);
+	size_t nr_losses;
 
 	if (!ot || !trees || !images) {
 		free(ot);
@@ -43,21 +44,14 @@ int outbox_trees_new(const struct outbox_stacks *in, struct outbox_trees **out)
 		return -ENOMEM;
 	}
 	list_trees(t, trees);
-	for (size_t i = 0; i < t->nr_images; i++)
-		images[i] = t->image[i] ? &t->image[i]->desc : NULL;
 	ot->stream = in->stream;
-	ot->losses[0] = (struct flush_loss){ 0, LOSS_LOST, loss_name(SAMPLE_RING_LOST),
-					     in->ring_lost };
-	ot->losses[1] = (struct flush_loss){ 0, LOSS_LOST, loss_name(SAMPLE_NO_SPACE),
-					     t->no_space };
-	ot->flush = (struct flush_stacks){ .streams = &ot->stream,
-					   .nr_streams = 1,
+	nr_losses = loss_list(in->lost, 0, ot->losses);
+	ot->flush = (struct flush_stacks){ .streams = { &ot->stream, 1, ot->losses,
+							nr_losses },
 					   .trees = trees,
 					   .nr_trees = t->trees.nr,
-					   .losses = ot->losses,
-					   .nr_losses = 2,
 					   .images = images,
-					   .nr_images = t->nr_images };
+					   .nr_images = t->images.nr };
 	*out = ot;
 	return 0;
 }

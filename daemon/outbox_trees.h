@@ -11,7 +11,7 @@
 struct outbox_trees {
 	struct flush_stacks flush;
 	struct flush_stream stream;
-	struct flush_loss losses[2];
+	struct flush_loss losses[NR_LOSSES];
 	struct stacktally *tally; /* NULL: not taken over yet */
 };
 

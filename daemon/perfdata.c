@@ -128,7 +128,6 @@ void perfdata_close(struct perfdata *pd)
 	perfdata_source_close(&pd->source);
 	ZSTD_freeDStream(pd->zstd);
 	buf_fini(&pd->unpacked);
-	free(pd->aux);
 	free(pd->record);
 	free(pd);
 }
@@ -258,6 +257,8 @@ int perfdata_hand_out(struct perfdata *pd, uint8_t *record, size_t size,
 		err = perfdata_decode_sample(pd, &c, &r);
 	else if (r.type < PERFDATA_HEADER_ATTR)
 		err = perfdata_decode_record(pd, &c, &r);
+	else
+		err = perfdata_decode_own(pd, &c, &r);
 	if (err)
 		return err;
 	if (r.type == PERF_RECORD_SAMPLE && r.sample.read_format & PERF_FORMAT_ID)
@@ -285,7 +286,7 @@ int perfdata_take_record(struct perfdata *pd, uint8_t *record, size_t size,
 	return perfdata_queue_add(pd, time, record, size, offset);
 }
 
-/* Reads the bytes behind an AUX record, and hands it out with them. */
+/* Hands out where the bytes behind an AUX record are. */
 static int take_aux(struct perfdata *pd, uint8_t *record, size_t size, uint64_t offset,
 		    uint64_t *behind)
 {
@@ -297,8 +298,6 @@ static int take_aux(struct perfdata *pd, uint8_t *record, size_t size, uint64_t 
 				 .body = record + 8,
 				 .size = size - 8 };
 	struct perf_aux *a = &r.aux;
-	void *grown;
-	int err;
 
 	a->size = perfdata_u64(&c);
 	a->offset = perfdata_u64(&c);
@@ -306,25 +305,13 @@ static int take_aux(struct perfdata *pd, uint8_t *record, size_t size, uint64_t 
 	a->index = perfdata_u32(&c);
 	a->tid = perfdata_u32(&c);
 	a->cpu = perfdata_u32(&c);
-	if (c.bad || a->size > INT64_MAX - offset)
+	a->at = offset + size;
+	if (c.bad || a->size > INT64_MAX - a->at)
 		return perfdata_fail(pd, offset, -CPI_ECORRUPT, "a bad AUX record");
-	*behind = a->size;
-	if (a->size > PERFDATA_MAX_AUX)
-		return call(pd, &r);
-	if (pd->source.seekable && offset + size + a->size > pd->source.size)
+	if (pd->source.seekable && a->at + a->size > pd->source.size)
 		return perfdata_fail(pd, offset, -CPI_ETRUNCATED,
 				     "the file ends within AUX data");
-	if (a->size > pd->aux_cap) {
-		grown = realloc(pd->aux, a->size);
-		if (!grown)
-			return -ENOMEM;
-		pd->aux = grown;
-		pd->aux_cap = a->size;
-	}
-	a->data = pd->aux;
-	err = perfdata_source_copy(&pd->source, offset + size, a->size, pd->aux);
-	if (err)
-		return perfdata_fail(pd, offset, err, "AUX data: %s", err_str(err));
+	*behind = a->size;
 	return call(pd, &r);
 }
 

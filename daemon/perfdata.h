@@ -10,8 +10,8 @@
  *
  * I1  Nothing that is handed out lies outside of its record: a record that says
  *     otherwise is corrupt, and ends the reading.
- * I2  Memory: PERFDATA_MAX_QUEUED bytes of records that wait for others, one AUX
- *     buffer, and what the limits below allow of the header.
+ * I2  Memory: PERFDATA_MAX_QUEUED bytes of records that wait for others, and what the
+ *     limits below allow of the header.
  */
 #ifndef CPI_DAEMON_PERFDATA_H
 #define CPI_DAEMON_PERFDATA_H
@@ -28,7 +28,6 @@
 #define PERFDATA_MAX_IMAGES  65536      /* that build ids are known of */
 #define PERFDATA_MAX_FEATURE (16u << 20)
 #define PERFDATA_MAX_QUEUED  (64u << 20)
-#define PERFDATA_MAX_AUX     (256u << 20) /* of a larger AUX buffer no bytes are read */
 #define PERFDATA_MAX_STRING  4096
 
 /* Record types that only files have, beside the kernel's PERF_RECORD_…. */
@@ -63,7 +62,9 @@ struct perfdata_event {
 	uint64_t sample_period; /* or frequency, with is_freq */
 	bool is_freq, sample_id_all;
 	bool exclude_user, exclude_kernel, exclude_hv;
+	bool use_clockid; /* times are of a clock that was chosen */
 	uint8_t precise_ip;
+	uint16_t max_stack; /* frames of a chain; 0: the machine's own limit */
 };
 
 struct perfdata_image {
@@ -149,12 +150,27 @@ struct perf_mmap {
 	const char *name;
 };
 
+/* Bytes of an AUX buffer, which stay where they are. */
 struct perf_aux {
 	uint64_t offset, reference;
-	uint32_t index, tid, cpu;
-	const void *data; /* NULL when there is more than PERFDATA_MAX_AUX of it */
-	uint64_t size;
+	uint32_t index, tid, cpu; /* UINT32_MAX: of none */
+	uint64_t at, size;        /* in the file */
 };
+
+/* How perf makes times of the processor's ticks. */
+struct perf_time_conv {
+	uint64_t shift, mult, zero;
+	uint64_t cycles, mask; /* with is_short */
+	bool is_short;         /* the counter has only the bits of mask */
+};
+
+/* Of which kind AUX data is, and what else its decoder wants to know. */
+struct perf_aux_info {
+	uint32_t type; /* PERFDATA_AUX_… */
+	const uint64_t *word;
+	size_t nr;
+};
+#define PERFDATA_AUX_ARM_SPE 4
 
 struct perf_record {
 	uint64_t
@@ -164,6 +180,7 @@ struct perf_record {
 	int event; /* index; -1: none that the file describes */
 	uint64_t time, id;
 	uint32_t pid, tid;
+	uint32_t cpu; /* of other records than samples; UINT32_MAX: not known */
 	union {
 		struct perf_sample sample;
 		struct perf_mmap mmap; /* also for PERF_RECORD_MMAP2 */
@@ -180,6 +197,8 @@ struct perf_record {
 			uint64_t offset, size, flags;
 		} aux_part;          /* PERF_RECORD_AUX */
 		struct perf_aux aux; /* PERFDATA_AUXTRACE */
+		struct perf_aux_info aux_info;
+		struct perf_time_conv time_conv;
 	};
 	const void *body; /* raw, without the header: of other types all there is */
 	size_t size;

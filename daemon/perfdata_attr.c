@@ -26,6 +26,7 @@ enum attr_flag {
 	ATTR_FREQ = 10,
 	ATTR_PRECISE_IP = 15,
 	ATTR_SAMPLE_ID_ALL = 18,
+	ATTR_USE_CLOCKID = 25,
 };
 
 static bool flag(uint64_t flags, bool is_big, enum attr_flag at)
@@ -54,9 +55,12 @@ static void decode_attr(struct perfdata_cursor *c, bool is_big,
 	perfdata_u32(c); /* bytes of the stack that were asked for */
 	perfdata_u32(c); /* clock */
 	e->regs_intr = perfdata_u64(c);
+	perfdata_u32(c); /* when to wake up for AUX data */
+	e->max_stack = perfdata_u16(c);
 
 	e->is_freq = flag(flags, is_big, ATTR_FREQ);
 	e->sample_id_all = flag(flags, is_big, ATTR_SAMPLE_ID_ALL);
+	e->use_clockid = flag(flags, is_big, ATTR_USE_CLOCKID);
 	e->exclude_user = flag(flags, is_big, ATTR_EXCLUDE_USER);
 	e->exclude_kernel = flag(flags, is_big, ATTR_EXCLUDE_KERNEL);
 	e->exclude_hv = flag(flags, is_big, ATTR_EXCLUDE_HV);
@@ -204,6 +208,7 @@ void perfdata_decode_trailer(const struct perfdata *pd, struct perfdata_cursor *
 
 	r->event = -1;
 	r->time = UINT64_MAX;
+	r->cpu = UINT32_MAX;
 	if (!pd->info.nr_events || !pd->info.event[0].sample_id_all)
 		return;
 	r->event = trailer_event(pd, c, &r->id);
@@ -221,4 +226,10 @@ void perfdata_decode_trailer(const struct perfdata *pd, struct perfdata_cursor *
 	}
 	if (type & PERF_SAMPLE_TIME)
 		r->time = perfdata_u64(&at);
+	if (type & PERF_SAMPLE_ID)
+		perfdata_u64(&at);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		perfdata_u64(&at);
+	if (type & PERF_SAMPLE_CPU)
+		r->cpu = perfdata_u32(&at);
 }

@@ -49,7 +49,9 @@ static bool is_wanted(unsigned int feature)
 	return feature < 32 && WANTED >> feature & 1;
 }
 
-char *perfdata_string(struct perfdata_cursor *c)
+/* A length and so many bytes, with a NUL somewhere: a copy, or NULL (bad, or ENOMEM).
+ */
+static char *copy_string(struct perfdata_cursor *c)
 {
 	uint32_t size = perfdata_u32(c);
 	const char *text = perfdata_take(c, size);
@@ -66,7 +68,7 @@ char *perfdata_string(struct perfdata_cursor *c)
 
 static void take_string(struct perfdata_cursor *c, char **to)
 {
-	char *text = perfdata_string(c);
+	char *text = copy_string(c);
 
 	if (!text)
 		return;
@@ -80,7 +82,7 @@ static void take_command(struct perfdata_cursor *c, char **to)
 	struct buf all = { 0 };
 
 	for (uint32_t i = 0; i < nr && !c->bad && all.len < PERFDATA_MAX_STRING; i++) {
-		char *word = perfdata_string(c);
+		char *word = copy_string(c);
 
 		if (all.len)
 			buf_putc(&all, ' ');
@@ -114,7 +116,7 @@ static int take_events(struct perfdata *pd, struct perfdata_cursor *c)
 
 		perfdata_take(c, attr_size);
 		nr_ids = perfdata_u32(c);
-		take_name(pd, i, perfdata_string(c));
+		take_name(pd, i, copy_string(c));
 		for (; nr_ids && !c->bad && !err; nr_ids--) {
 			uint64_t id = perfdata_u64(c);
 
@@ -133,7 +135,7 @@ static int take_pmus(struct perfdata *pd, struct perfdata_cursor *c)
 		struct perfdata_pmu *grown;
 		struct perfdata_pmu pmu = { .type = perfdata_u32(c) };
 
-		pmu.name = perfdata_string(c);
+		pmu.name = copy_string(c);
 		if (!pmu.name)
 			break;
 		grown = grow(info->pmu, info->nr_pmus, &pd->pmu_cap, sizeof(*grown));

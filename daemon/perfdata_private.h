@@ -81,10 +81,6 @@ const uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr);
 /* The rest, up to its NUL, which it must have. */
 const char *perfdata_text(struct perfdata_cursor *c);
 
-/* A length and so many bytes, with a NUL somewhere: a copy, or NULL (bad, or ENOMEM).
- */
-char *perfdata_string(struct perfdata_cursor *c);
-
 /* Bits [at, at + width) of a bit field, counted from where the compiler begins. */
 static inline unsigned int perfdata_bits(uint64_t v, bool is_big, int at, int width)
 {
@@ -154,8 +150,6 @@ struct perfdata {
 	struct perfdata_queue queue;
 	ZSTD_DStream *zstd;
 	struct buf unpacked; /* the beginning of a record */
-	void *aux;
-	size_t aux_cap;
 	perfdata_fn fn;
 	void *ctx;
 	bool stopped; /* fn has said so */
@@ -202,6 +196,10 @@ int perfdata_decode_sample(const struct perfdata *pd, struct perfdata_cursor *c,
 			   struct perf_record *r);
 int perfdata_decode_record(const struct perfdata *pd, struct perfdata_cursor *c,
 			   struct perf_record *r);
+
+/* Of the records that only files have. */
+int perfdata_decode_own(const struct perfdata *pd, struct perfdata_cursor *c,
+			struct perf_record *r);
 
 /* The time of a record, UINT64_MAX where it has none. */
 uint64_t perfdata_time(const struct perfdata *pd, uint8_t *record, size_t size);

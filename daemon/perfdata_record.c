@@ -115,6 +115,10 @@ static void decode_body(struct perfdata_cursor *c, const struct perfdata *pd,
 		r->cgroup.id = perfdata_u64(c);
 		r->cgroup.path = perfdata_text(c);
 		break;
+	case PERF_RECORD_ITRACE_START:
+		r->pid = perfdata_u32(c);
+		r->tid = perfdata_u32(c);
+		break;
 	case PERF_RECORD_AUX:
 		r->aux_part.offset = perfdata_u64(c);
 		r->aux_part.size = perfdata_u64(c);
@@ -128,6 +132,44 @@ int perfdata_decode_record(const struct perfdata *pd, struct perfdata_cursor *c,
 {
 	perfdata_decode_trailer(pd, c, r);
 	decode_body(c, pd, r);
+	if (c->bad)
+		return perfdata_fail(pd, r->offset, -CPI_ECORRUPT,
+				     "a record of type %u that is shorter than its "
+				     "fields",
+				     r->type);
+	return 0;
+}
+
+/* Since Linux 5.9, with what makes a counter of few bits last. */
+static void decode_time_conv(struct perfdata_cursor *c, struct perf_time_conv *t)
+{
+	const uint8_t *flags;
+
+	t->shift = perfdata_u64(c);
+	t->mult = perfdata_u64(c);
+	t->zero = perfdata_u64(c);
+	if (c->end - c->at < 18)
+		return;
+	t->cycles = perfdata_u64(c);
+	t->mask = perfdata_u64(c);
+	flags = perfdata_take(c, 2);
+	t->is_short = flags[1];
+}
+
+int perfdata_decode_own(const struct perfdata *pd, struct perfdata_cursor *c,
+			struct perf_record *r)
+{
+	switch (r->type) {
+	case PERFDATA_TIME_CONV:
+		decode_time_conv(c, &r->time_conv);
+		break;
+	case PERFDATA_AUXTRACE_INFO:
+		r->aux_info.type = perfdata_u32(c);
+		perfdata_u32(c);
+		r->aux_info.nr = (size_t)(c->end - c->at) / 8;
+		r->aux_info.word = perfdata_words(c, r->aux_info.nr);
+		break;
+	}
 	if (c->bad)
 		return perfdata_fail(pd, r->offset, -CPI_ECORRUPT,
 				     "a record of type %u that is shorter than its "

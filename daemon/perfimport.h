@@ -27,6 +27,7 @@ struct perfimport_result {
 	uint64_t nr_samples; /* stored, or lost by name */
 	uint64_t nr_lost;    /* of these, lost by perf */
 	uint64_t nr_unknown; /* of these, without an image */
+	uint64_t nr_stacks;  /* call stacks of these */
 	uint64_t nr_strange; /* left out: of events that the recording does not describe
 			      */
 	int err;             /* what ended the reading early, with keep_partial; or 0 */

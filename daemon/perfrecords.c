@@ -31,16 +31,11 @@ static bool read_ibs(const struct perfdata *pd, enum ibs_kind kind,
 {
 	const char *cpuid = perfdata_info(pd)->cpuid;
 	struct ibs_machine machine = { 0 };
-	struct ibs_sample ibs;
 
-	if (!s->raw || ibs_read(kind, s->raw, s->raw_size, &ibs))
-		return false;
 	if (cpuid &&
 	    sscanf(cpuid, "AuthenticAMD,%u,%u", &machine.family, &machine.model) != 2)
 		machine.family = machine.model = 0;
-	machine.caps = ibs.caps;
-	ibs_record(&ibs, &machine, out);
-	return true;
+	return s->raw && !ibs_read_record(kind, s->raw, s->raw_size, &machine, out);
 }
 
 bool perfrecords_read(const struct perfdata *pd, const struct perf_record *r,

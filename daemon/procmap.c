@@ -221,6 +221,7 @@ static void begin_earlier(struct procmap *pm, struct process *p, uint64_t when)
 	}
 	maps_put(pm, p->maps);
 	p->maps = NULL;
+	p->nr_changes++;
 	p->incomplete = false;
 	p->start_ns = when;
 }
@@ -322,6 +323,7 @@ void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
 		return;
 	}
 	pm->nr_ranges++;
+	p->nr_changes++;
 }
 
 const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address)
@@ -340,6 +342,7 @@ void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t e
 	if (!p || !p->maps)
 		return;
 	retirement.maps = maps_own(pm, p);
+	p->nr_changes++;
 	if (!retirement.maps ||
 	    rangemap_remove(&retirement.maps->live, start, end, retire, &retirement))
 		pm->nr_failed++;
@@ -419,6 +422,13 @@ struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int gen
 	return best;
 }
 
+void procmap_for_each_range(const struct process *p,
+			    void (*fn)(void *ctx, const struct range *r), void *ctx)
+{
+	for (size_t i = 0; p->maps && i < p->maps->live.nr; i++)
+		fn(ctx, &p->maps->live.range[i]);
+}
+
 const struct known_image *procmap_find_image(const struct process *p,
 					     bool (*is_wanted)(const char *name))
 {
@@ -429,6 +439,12 @@ const struct known_image *procmap_find_image(const struct process *p,
 			return image;
 	}
 	return NULL;
+}
+
+const struct range *procmap_ranges(const struct process *p, size_t *nr)
+{
+	*nr = p->maps ? p->maps->live.nr : 0;
+	return p->maps ? p->maps->live.range : NULL;
 }
 
 /* Were mapping events of p lost in an interval that touches [t0, t1]? */

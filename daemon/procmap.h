@@ -60,6 +60,7 @@ struct process {
 	char comm[PROCMAP_COMM_SIZE];
 	struct name *cgroup, *label; /* NULL: not known; none */
 	uint64_t cgroup_id;          /* in v2; 0: not known */
+	uint32_t nr_changes;         /* of what is mapped; wraps */
 	struct maps *maps; /* may be shared with the parent until either changes */
 };
 
@@ -116,9 +117,16 @@ void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
 struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int generation,
 			     uint64_t when);
 
+/* Calls fn with each mapping that p has, in the order of their addresses. */
+void procmap_for_each_range(const struct process *p,
+			    void (*fn)(void *ctx, const struct range *r), void *ctx);
+
 /* An image that p has mapped, and whose name is wanted; NULL: there is none. */
 const struct known_image *procmap_find_image(const struct process *p,
 					     bool (*is_wanted)(const char *name));
+
+/* What p has mapped that may be executed, ascending; valid until the next event. */
+const struct range *procmap_ranges(const struct process *p, size_t *nr);
 
 enum procmap_result {
 	PROCMAP_FOUND,

@@ -81,8 +81,12 @@ void ring_next(struct ring *r, const struct perf_event_header *record)
 	r->tail += record->size;
 }
 
-void ring_release(struct ring *r)
+bool ring_release(struct ring *r)
 {
+	const uint64_t tail = r->meta->data_tail; /* nobody else writes it */
+
 	/* Pairs with the kernel's load of data_tail before it writes behind it. */
 	__atomic_store_n(&r->meta->data_tail, r->tail, __ATOMIC_RELEASE);
+	return __atomic_load_n(&r->meta->data_head, __ATOMIC_RELAXED) - tail >=
+	       r->size / 2;
 }

@@ -10,6 +10,7 @@
 #define CPI_DAEMON_RING_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,7 +41,11 @@ void ring_snapshot(struct ring *r);
 const struct perf_event_header *ring_peek(struct ring *r);
 void ring_next(struct ring *r, const struct perf_event_header *record);
 
-/* Gives the space of all records that were passed back to the kernel. */
-void ring_release(struct ring *r);
+/*
+ * Gives the space of all records that were passed back to the kernel. Whether it was
+ * half full at any time before: a record that is lost has found less room than its
+ * 64 KiB at most, so where the ring has twice as many, and this is false, none was.
+ */
+bool ring_release(struct ring *r);
 
 #endif

@@ -41,29 +41,27 @@ uint64_t sample_type(const struct event *e)
 	return sample_regs(e) ? type | PERF_SAMPLE_REGS_INTR : type;
 }
 
-/* Those that IBS interrupted are not those of the op. */
+/* Those that IBS interrupted are not those of the op, and SPE interrupts nothing. */
 uint64_t sample_regs(const struct event *e)
 {
-	return hwevent_sample_type(e) & PERF_SAMPLE_RAW ? 0 : arch_native.regs_mask;
+	if (hwevent_sample_type(e) & PERF_SAMPLE_RAW || e->record == EVENT_RECORDS_SPE)
+		return 0;
+	return arch_native.regs_mask;
 }
 
 /* A length and that many bytes, up to the next word. */
 static void read_raw(struct cursor *c, const struct event *e, struct sample *s)
 {
 	const uint64_t *first = take(c, 1);
-	struct ibs_machine machine = e->ibs;
-	struct ibs_sample ibs;
 	uint32_t size;
 
 	memcpy(&size, first, sizeof(size));
 	if (c->is_short || !take(c, ((uint64_t)size + sizeof(size) + 7) / 8 - 1))
 		return;
-	if (ibs_read(e->record == EVENT_RECORDS_IBS_OP ? IBS_OP : IBS_FETCH,
-		     (const char *)first + sizeof(size), size, &ibs))
-		return;
-	machine.caps = ibs.caps;
-	ibs_record(&ibs, &machine, &s->hw);
-	s->has_hw = true;
+	s->has_hw =
+		!ibs_read_record(e->record == EVENT_RECORDS_IBS_OP ? IBS_OP : IBS_FETCH,
+				 (const char *)first + sizeof(size), size, &e->ibs,
+				 &s->hw);
 }
 
 static void read_regs(struct cursor *c, uint64_t mask, struct sample *s)
@@ -75,6 +73,19 @@ static void read_regs(struct cursor *c, uint64_t mask, struct sample *s)
 	s->regs = take(c, __builtin_popcountll(mask));
 	if (abi != PERF_SAMPLE_REGS_ABI_64)
 		s->regs = NULL;
+}
+
+static void read_branches(struct cursor *c, struct sample *s)
+{
+	const uint64_t nr = *take(c, 1);
+	const size_t words = sizeof(*s->branches) / sizeof(nr);
+
+	if (nr > (uint64_t)(c->end - c->at) / words) {
+		c->is_short = true;
+		return;
+	}
+	s->branches = (const void *)take(c, nr * words);
+	s->nr_branches = nr;
 }
 
 int sample_read(const struct event *e, bool with_id, const struct perf_event_header *h,
@@ -96,6 +107,8 @@ int sample_read(const struct event *e, bool with_id, const struct perf_event_hea
 		fields.addr = *take(&c, 1);
 	if (type & PERF_SAMPLE_RAW)
 		read_raw(&c, e, &s);
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		read_branches(&c, &s);
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		fields.weight = *take(&c, 1);
 	if (type & PERF_SAMPLE_DATA_SRC)

@@ -16,7 +16,9 @@ struct sample {
 	uint32_t pid;
 	const uint64_t
 		*regs; /* of sample_regs(), in the record; NULL: there are none */
-	bool has_hw;   /* whether hardware recorded something: */
+	const struct perf_branch_entry *branches; /* in the record, the newest first */
+	size_t nr_branches;
+	bool has_hw; /* whether hardware recorded something: */
 	struct hw_record hw;
 };
 

@@ -115,6 +115,8 @@ static void cycle(struct session *s)
 	s->ops->snapshot(s->collector);
 	if (s->stacks.sampler)
 		stacksampler_snapshot(s->stacks.sampler);
+	if (s->windows.sampler)
+		windowsampler_snapshot(s->windows.sampler);
 	session_read_mappings(s);
 	gap = s->gap;
 	s->gap = false;
@@ -123,6 +125,8 @@ static void cycle(struct session *s)
 	s->ops->drain(s->collector);
 	if (s->stacks.sampler)
 		stacksampler_drain(s->stacks.sampler);
+	if (s->windows.sampler)
+		windowsampler_drain(s->windows.sampler, s->windows.tally);
 	if (gap)
 		s->ops->sweep(s->collector);
 }
@@ -139,6 +143,14 @@ static void sweep_images(struct session *s)
 	tally_mark_images(s->attribution.tally);
 	if (s->attribution.stacks)
 		stacktally_mark_images(s->attribution.stacks);
+	if (s->stacks.unwinding)
+		unwinding_forget_images(s->stacks.unwinding);
+	if (s->windows.sampler) {
+		windowtally_mark_images(s->windows.tally);
+		windowsampler_mark_images(s->windows.sampler);
+	}
+	if (s->anchors)
+		anchortally_mark_images(anchors_tally(s->anchors));
 	outbox_mark_images(s->outbox);
 	if (s->capture)
 		capture_mark_images(s->capture);
@@ -157,6 +169,8 @@ static int set_cpus(struct session *s, const struct cpus *cpus)
 
 	if (!err && s->stacks.sampler)
 		err = stacksampler_set_cpus(s->stacks.sampler, cpus);
+	if (!err && s->windows.sampler)
+		err = windowsampler_set_cpus(s->windows.sampler, cpus);
 	return err ? err : sideband_set_cpus(s->sideband, cpus);
 }
 
@@ -189,6 +203,16 @@ static bool is_quiet(const struct session *s)
 	return s->ops->is_quiet && s->ops->is_quiet(s->collector);
 }
 
+/* Nobody asks for what ended before. */
+static uint64_t horizon(const struct session *s)
+{
+	uint64_t oldest_ns = s->swept_ns;
+
+	if (s->stacks.unwinding && unwinding_oldest_ns(s->stacks.unwinding) < oldest_ns)
+		oldest_ns = unwinding_oldest_ns(s->stacks.unwinding);
+	return oldest_ns - FORGET_SLACK_NS;
+}
+
 /*
  * Takes in all samples and empties the tables: none is older than now. What counts()
  * says next goes with it, so nothing else is taken in after it.
@@ -200,7 +224,7 @@ void session_sweep(struct session *s)
 	follow_cpus(s);
 	cycle(s);
 	s->ops->sweep(s->collector);
-	procmap_forget(s->procmap, s->swept_ns - FORGET_SLACK_NS, is_alive);
+	procmap_forget(s->procmap, horizon(s), is_alive);
 	jit_next_round(s->attribution.jit);
 	s->swept_ns = now;
 	s->next_sweep_ns = now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
@@ -272,6 +296,14 @@ static int earliest(const struct session *s, uint64_t now)
 		other = until(s->epoch_end_real_ns, time_real_ns());
 		ms = other < ms ? other : ms;
 	}
+	if (s->windows.sampler) {
+		other = windowsampler_wait_ms(s->windows.sampler);
+		ms = other < ms ? other : ms;
+	}
+	if (s->anchors) {
+		other = anchors_wait_ms(s->anchors);
+		ms = other < ms ? other : ms;
+	}
 	if (s->announce && !announce_wakes(s->announce) && ms > ANNOUNCE_MS)
 		ms = ANNOUNCE_MS;
 	if (now < s->alert_until_ns && ms > ALERT_MS)
@@ -286,6 +318,8 @@ static void randomise(struct session *s, uint64_t now)
 
 	if (s->stacks.sampler)
 		stacksampler_randomise(s->stacks.sampler);
+	if (s->windows.sampler)
+		windowsampler_randomise(s->windows.sampler);
 	s->next_random_ns += interval;
 	if (s->next_random_ns <= now) /* the machine slept, or is overloaded */
 		s->next_random_ns = now + interval;
@@ -301,6 +335,8 @@ static bool is_due(struct session *s)
 		return true;
 	if (s->stacks.sampler && stacksampler_is_due(s->stacks.sampler))
 		return true;
+	if (s->windows.sampler && !windowsampler_wait_ms(s->windows.sampler))
+		return true;
 	return sideband_is_due(s->sideband);
 }
 
@@ -314,11 +350,17 @@ static void end_quiet(struct session *s, uint64_t now)
 		s->next_sweep_ns = sweep_ns;
 }
 
+/* Of ms and what may be sooner; -1: it is not. */
+static int sooner(int maybe_ms, int ms)
+{
+	return maybe_ms >= 0 && maybe_ms < ms ? maybe_ms : ms;
+}
+
 int session_run(struct session *s)
 {
 	uint64_t now = time_mono_ns();
 	bool due = is_due(s);
-	int capture_ms = -1, ms;
+	int capture_ms = -1, unwinding_ms = -1, ms;
 
 	if (s->quiet && !is_quiet(s))
 		end_quiet(s, now);
@@ -336,22 +378,31 @@ int session_run(struct session *s)
 	if (time_real_ns() >= s->epoch_end_real_ns)
 		session_new_epoch(s, NULL);
 	if (now >= s->next_flush_ns ||
-	    tally_memory(s->attribution.tally) > s->cfg.max_memory / 2)
+	    tally_memory(s->attribution.tally) > s->cfg.max_memory / 2 ||
+	    (s->windows.sampler && windowtally_is_half_full(s->windows.tally)))
 		session_flush(s);
 	else if (s->retry_ns && now >= s->retry_ns)
 		session_store(s);
 	session_budget_run(s);
+	if (s->windows.sampler)
+		windowsampler_run(s->windows.sampler);
+	session_run_anchors(s);
 	if (s->capture)
 		capture_ms = capture_run(s->capture);
-	ms = earliest(s, time_mono_ns());
-	return capture_ms >= 0 && capture_ms < ms ? capture_ms : ms;
+	if (s->stacks.unwinding)
+		unwinding_ms = unwinding_run(s->stacks.unwinding);
+	ms = sooner(capture_ms, earliest(s, time_mono_ns()));
+	return sooner(unwinding_ms, ms);
 }
 
 void session_free(struct session *s)
 {
+	session_close_windows(s); /* may be by the collector's device */
 	if (s->ops)
 		s->ops->close(s->collector);
 	stacksampler_close(s->stacks.sampler);
+	unwinding_close(s->stacks.unwinding);
+	anchors_close(s->anchors);
 	keeper_stop(s->keeper);
 	announce_close(s->announce);
 	capture_close(s->capture);
@@ -382,8 +433,9 @@ int session_close(struct session *s)
 	if (!s)
 		return 0;
 	s->ops->stop(s->collector);
-	if (s->stacks.sampler)
-		stacksampler_stop(s->stacks.sampler);
+	session_stop_stacks(s);
+	if (s->windows.sampler)
+		windowsampler_stop(s->windows.sampler);
 	keeper_stop(s->keeper);
 	s->keeper = NULL;
 	err = session_post(s);

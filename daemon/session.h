@@ -16,18 +16,32 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "daemon/windowexclude.h"
 #include "db/retain.h"
 
 #define SESSION_MAX_EVENTS 32
+
+enum session_walk {
+	SESSION_STACKS_OFF,
+	SESSION_STACKS_FP,    /* the kernel follows frame pointers */
+	SESSION_STACKS_DWARF, /* cpi-unwind follows unwind tables */
+};
 
 struct session_config {
 	const char *db_path;
 	const char *collector;                  /* "auto" or a collector's name */
 	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
-	int nr_events;           /* 0: cycles, or cpu-clock without a PMU */
-	bool ticks;              /* of cpu-clock by default and hz 0: ticks beside it */
-	double hz;               /* samples per second and CPU; 0: from budget */
-	double stacks_hz;        /* call stacks per second and CPU; 0: none */
+	int nr_events; /* 0: cycles, or cpu-clock without a PMU */
+	bool ticks;    /* of cpu-clock by default and hz 0: ticks beside it */
+	double hz;     /* samples per second and CPU; 0: from budget */
+	enum session_walk stacks; /* whether call stacks are sampled, and how */
+	double stacks_hz;         /* of them per second and CPU; 0: the default */
+	uint32_t stacks_copy;     /* bytes of a stack that are copied */
+	double windows_hz;        /* windows per second and CPU; 0: none */
+	double anchors_hz;        /* hits of breakpoints per second, with windows; 0 */
+	uint64_t windows_bytes;   /* of shared memory, for all that they need */
+	const char *windows_exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
+	int nr_windows_excluded;
 	double budget;           /* share of a CPU's time, 0.005 for 0.5 % */
 	uint64_t sweep_ns;       /* no sample waits longer in a table */
 	uint64_t flush_ns;       /* between flushes to the database */
@@ -49,8 +63,16 @@ struct session_config {
 	const char *announce_path;   /* the loader hook's socket; NULL: none */
 };
 
-#define SESSION_STACKS_HZ     49.0 /* where stacks are asked for, and no rate of them */
-#define SESSION_STACKS_MAX_HZ 10000.0
+#define SESSION_STACKS_HZ       49.0 /* where no rate of them is asked for */
+#define SESSION_STACKS_DWARF_HZ 19.0
+#define SESSION_STACKS_MAX_HZ   10000.0
+#define SESSION_STACKS_COPY     61440 /* bytes; only what there is is copied */
+#define SESSION_STACKS_MIN_COPY 1024
+#define SESSION_STACKS_MAX_COPY 65000
+
+#define SESSION_WINDOWS_HZ     50.0
+#define SESSION_WINDOWS_MAX_HZ 1000.0
+#define SESSION_ANCHORS_MAX_HZ 10000.0
 
 /* The defaults that cpid(8) documents. */
 struct session_config session_config_default(void);

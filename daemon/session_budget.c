@@ -155,7 +155,8 @@ static void estimate(struct session *s, uint64_t now)
 		*(s->events[e].period ? &c.fixed : &c.by_rate) += share;
 		all += n;
 	}
-	c.fixed += session_stacks_cost(s);
+	c.fixed += session_stacks_cost(s) + session_windows_cost(s) +
+		   session_anchors_cost(s);
 	share = (double)(cpu_ns - cost->cpu_ns) / NSEC_PER_SEC / seconds / s->cpus.nr;
 	c.daemon += DAEMON_SMOOTHING * (share - c.daemon);
 	if (all)

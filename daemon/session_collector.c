@@ -31,7 +31,8 @@ static const struct event *not_taken(const struct session *s,
 
 		if (event_is_ticks(e)
 			    ? !ops->takes_ticks
-			    : e->record && !(ops->takes_records >> e->record & 1))
+			    : (e->record && !(ops->takes_records >> e->record & 1)) ||
+				      (e->branches && !ops->takes_branches))
 			return e;
 	}
 	return NULL;
@@ -206,11 +207,9 @@ static void log_no_collector(const struct session *s, const struct collector_ops
 	if (has_ticks(s) && (!asked || !asked->takes_ticks))
 		log_err("session: ticks take the collector bpf%s: see TICKS in cpid(8)",
 			asked ? "" : ", which does not work here");
-	else if (untaken && untaken->record)
-		log_err("session: %s: %s", untaken->name,
-			untaken->record == EVENT_RECORDS_SPE
-				? "SPE's records name no process: they are not sampled"
-				: "what hardware records takes the collector perf");
+	else if (untaken && (untaken->record || untaken->branches))
+		log_err("session: %s: what hardware records takes the collector perf",
+			untaken->name);
 	else if (asked && asked != &collector_perf)
 		log_err("session: the collector %s cannot be used: %s: see "
 			"COLLECTORS in cpid(8)",

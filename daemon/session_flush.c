@@ -29,6 +29,8 @@ static uint64_t count_since(const struct session *s, int e,
 int64_t session_not_delivered(const struct session *s, int e,
 			      const struct collector_counts *now)
 {
+	if (s->events[e].record == EVENT_RECORDS_SPE) /* which counts nothing */
+		return 0;
 	return (int64_t)(count_since(s, e, now) / s->periods[e]) -
 	       (int64_t)(now->received - s->flushed[e].received);
 }
@@ -104,6 +106,7 @@ static void take_over(struct session *s, const struct tally *t,
 	}
 	s->unreadable += t->unreadable;
 	s->crowded += t->crowded;
+	s->cut_stacks += t->cut_stacks;
 }
 
 static void note_flush(struct flush_times *t)
@@ -165,6 +168,8 @@ static void drop_if_full(struct session *s)
 		return;
 	if (s->attribution.stacks)
 		stacktally_drop(s->attribution.stacks);
+	if (s->windows.sampler)
+		windowtally_drop(s->windows.tally, SAMPLE_NO_SPACE);
 	log_err("session: %llu MiB of samples could not be stored: what is new is lost",
 		(unsigned long long)(s->cfg.max_memory >> 20));
 	tally_drop(t, SAMPLE_NO_SPACE);
@@ -185,13 +190,15 @@ int session_post(struct session *s)
 				  .text = s->kerneltext,
 				  .jit = s->attribution.jit };
 	struct tally *next = tally_new();
-	struct outbox_stacks stacks;
+	struct outbox_stacks stacks = { 0 };
+	struct outbox_windows windows;
 	uint64_t mono;
 	int err;
 
 	if (!next)
 		return -ENOMEM;
 	s->flush_times.begun_ns = time_mono_ns();
+	session_end_visit(s);
 	session_sweep(s);
 	attribute_settle(&s->attribution);
 	if (s->store_err)
@@ -216,15 +223,28 @@ int session_post(struct session *s)
 	err = s->stacks.sampler ? session_describe_stacks(s, &stacks) : 0;
 	if (!err && s->stacks.sampler)
 		f.stacks = &stacks;
+	if (!err && s->windows.sampler)
+		err = session_describe_windows(s, &windows);
+	if (!err && s->windows.sampler)
+		f.windows = &windows;
+	if (!err && s->anchors)
+		f.anchors = anchortally_list(anchors_tally(s->anchors));
+	if (!err && s->anchors && !f.anchors)
+		err = -ENOMEM;
 	if (!err)
 		err = outbox_add_flush(s->outbox, &f);
 	if (err) {
+		anchorset_free(f.anchors);
 		tally_free(next);
 		return err;
 	}
 	take_over(s, f.tally, streams, now);
 	if (f.stacks)
 		session_took_stacks(s, f.stacks);
+	if (f.windows)
+		session_took_windows(s, f.windows);
+	if (f.anchors)
+		anchortally_took(anchors_tally(s->anchors));
 	s->attribution.tally = next;
 	s->flush_from_ns = mono;
 	return 0;

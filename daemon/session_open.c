@@ -21,6 +21,7 @@
 #include "daemon/procscan.h"
 #include "daemon/raw.h"
 #include "daemon/session_private.h"
+#include "daemon/windowexclude.h"
 
 #define INIT_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
 
@@ -34,9 +35,11 @@ struct session_config session_config_default(void)
 		.flush_ns = 600 * NSEC_PER_SEC,
 		.epoch_ns = 3600 * NSEC_PER_SEC,
 		.check_ns = 60 * NSEC_PER_SEC,
+		.windows_bytes = 64 << 20,
 		.max_memory = 64 << 20,
 		.capture_bytes = 64 << 20,
 		.capture_end_ns = 10 * NSEC_PER_SEC,
+		.stacks_copy = SESSION_STACKS_COPY,
 		.raw_fd = -1,
 	};
 }
@@ -144,7 +147,9 @@ static int start_sideband(struct session *s)
 		.kernel = s->kernel,
 		.jit = s->attribution.jit,
 		.cgroups = s->cgroups,
-		.labels = s->cfg.by & 1u << CONTEXT_LABEL,
+		.labels = s->cfg.by & 1u << CONTEXT_LABEL ||
+			  windowexclude_needs_labels(s->cfg.windows_exclude,
+						     s->cfg.nr_windows_excluded),
 	};
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband), denied = 0;
 
@@ -299,9 +304,12 @@ int session_open(const struct session_config *cfg, struct session **out)
 		err = begin_raw(s);
 	if (!err)
 		err = session_start_collector(s);
-	if (!err) {
+	if (!err)
 		err = session_start_stacks(s);
-	}
+	if (!err)
+		err = session_start_anchors(s);
+	if (!err)
+		err = session_start_windows(s);
 	if (!err) {
 		session_ask_exec_ids(s);
 		err = begin_run(s);

@@ -3,12 +3,14 @@
  * session_private.h - what session's own files share
  *
  * session_open.c and session_collector.c make one, session.c runs and closes it,
- * session_flush.c stores, session_stacks.c samples call stacks, session_budget.c keeps
- * its rate within the budget, session_status.c tells about it.
+ * session_flush.c stores, session_stacks.c samples call stacks, session_windows.c
+ * makes windows, session_budget.c keeps the rate within the budget, session_status.c
+ * tells about it.
  */
 #ifndef CPI_DAEMON_SESSION_PRIVATE_H
 #define CPI_DAEMON_SESSION_PRIVATE_H
 
+#include "daemon/anchors.h"
 #include "daemon/announce.h"
 #include "daemon/attribute.h"
 #include "daemon/budget.h"
@@ -21,6 +23,8 @@
 #include "daemon/session.h"
 #include "daemon/sideband.h"
 #include "daemon/stacksampler.h"
+#include "daemon/unwinding.h"
+#include "daemon/windowsampler.h"
 #include "db/store.h"
 
 /* What sampling costs, by session_budget.c. */
@@ -43,12 +47,28 @@ struct flush_times {
 /* The stream of call stacks, by session_stacks.c. */
 struct session_stacks {
 	struct stacksampler *sampler; /* NULL: there is none */
+	struct unwinding *unwinding;  /* NULL: the kernel walks the stacks */
+	double hz;
 	struct event event;
 	uint64_t period;
 	struct stacktally *next;         /* what the next flush begins with; or NULL */
 	struct collector_counts flushed; /* at the last flush */
 	uint64_t remainder;              /* of the event's count then */
 	uint64_t stored, lost; /* since the session was opened, up to the last flush */
+	uint64_t flushed_full, flushed_died; /* of those, by unwinding's names */
+};
+
+/* The stream of windows, by session_windows.c. */
+struct session_windows {
+	struct windowsampler *sampler; /* NULL: there is none */
+	struct event event;
+	uint64_t period;
+	struct windowtally *tally;
+	struct windowtally *next;         /* what the next flush begins with; or NULL */
+	struct collector_counts flushed;  /* at the last flush */
+	uint64_t remainder;               /* of the event's count then */
+	uint64_t stored, lost[NR_LOSSES]; /* since the session was opened, up to then */
+	uint64_t cut;                     /* of those that were stored */
 };
 
 struct session {
@@ -69,6 +89,8 @@ struct session {
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;
 	struct session_stacks stacks;
+	struct session_windows windows;
+	struct anchors *anchors; /* NULL: there are none */
 	struct outbox *outbox;
 	struct capture *capture;       /* NULL: nothing is captured */
 	struct kerneltext *kerneltext; /* NULL: nothing of the kernel's code is */
@@ -104,6 +126,7 @@ struct session {
 	int64_t not_delivered[SESSION_MAX_EVENTS];
 	uint64_t idle[SESSION_MAX_EVENTS]; /* of those, of idle CPUs */
 	uint64_t unreadable;               /* samples whose outcome could not be told */
+	uint64_t cut_stacks;               /* of branches */
 	uint64_t crowded;                  /* in contexts beyond TALLY_CONTEXTS */
 	int store_err;                     /* of the last attempt */
 };
@@ -126,6 +149,9 @@ void session_budget_run(struct session *s);
 /* CPU time of this process. */
 uint64_t session_cpu_ns(void);
 
+/* The clock that what is sampled beside the samples goes by. 0 or -errno. */
+int session_choose_clock(const struct session *s, struct event *event);
+
 /* Starts what samples stacks, if it was asked for. 0 or -errno (logged). */
 int session_start_stacks(struct session *s);
 
@@ -136,10 +162,33 @@ int session_start_stacks(struct session *s);
 int session_describe_stacks(struct session *s, struct outbox_stacks *out);
 void session_took_stacks(struct session *s, const struct outbox_stacks *taken);
 
+/* No more of them: what was copied is unwound, or lost. */
+void session_stop_stacks(struct session *s);
+
 /* Share of a CPU's time that sampling stacks takes, but for this process's. */
 double session_stacks_cost(const struct session *s);
 
 void session_stacks_status(struct session *s, struct buf *out);
+
+/* Starts what makes windows, if that was asked for and is possible. 0 or -ENOMEM. */
+int session_start_windows(struct session *s);
+
+/* As those of stacks. */
+int session_describe_windows(struct session *s, struct outbox_windows *out);
+void session_took_windows(struct session *s, const struct outbox_windows *taken);
+double session_windows_cost(const struct session *s);
+void session_windows_status(struct session *s, struct buf *out);
+void session_close_windows(struct session *s);
+
+/* Before the windows start, if they are asked for and it is possible. 0 or -ENOMEM. */
+int session_start_anchors(struct session *s);
+
+/* Ends and begins visits, as it is time to; or ends the one that there is. */
+void session_run_anchors(struct session *s);
+void session_end_visit(struct session *s);
+
+double session_anchors_cost(const struct session *s);
+void session_anchors_status(const struct session *s, struct buf *out);
 
 /* Puts the beginning of an epoch into the outbox, and notes when it ends. 0, -ENOMEM.
  */

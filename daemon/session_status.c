@@ -172,10 +172,15 @@ void session_status(struct session *s, struct buf *out)
 		put_stream(s, e, out);
 	put_losses(s, out);
 	session_stacks_status(s, out);
+	session_windows_status(s, out);
+	session_anchors_status(s, out);
 	buf_printf(out, "pending_samples %llu\n",
 		   (unsigned long long)session_nr_pending(s));
 	buf_printf(out, "outcome_unreadable %llu\n",
 		   (unsigned long long)(s->unreadable + t->unreadable));
+	if (s->cut_stacks + t->cut_stacks)
+		buf_printf(out, "branch_stacks_cut %llu\n",
+			   (unsigned long long)(s->cut_stacks + t->cut_stacks));
 	if (s->cfg.by)
 		buf_printf(out, "contexts_other %llu\n",
 			   (unsigned long long)(s->crowded + t->crowded));

@@ -39,7 +39,7 @@
 #define RING_WAKES_AT (RING_SIZE_MIN / 2)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
-#define LOOK_INTERVAL_NS (10 * NSEC_PER_MSEC) /* between looks at an event's time */
+#define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC) /* between looks at an event */
 
 struct source {
 	int fd; /* -1: this CPU is offline */
@@ -296,21 +296,28 @@ static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 
 /*
  * When a CPU goes offline its events stop for good, and stay so when it is back. Those
- * of a process stop whenever it does.
+ * of a process stop whenever it does. Between two looks so much time has passed at
+ * least as between the end of one and the beginning of the next, however long each
+ * took. A look interrupts the event's CPU; records come whenever a process begins.
  */
-static void look_at_event(struct sideband *sb, struct source *s)
+static void look_at_event(struct sideband *sb, struct source *s, bool may_have_lost)
 {
+	const uint64_t now = time_mono_ns();
+	const bool is_time =
+		sb->cfg.target < 0 && now >= s->looked_ns + LOOK_INTERVAL_NS;
 	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
-	ssize_t n = read(s->fd, count, sizeof(count));
-	uint64_t now = time_mono_ns();
+	ssize_t n;
 
+	if (!is_time && !may_have_lost)
+		return;
+	n = read(s->fd, count, sizeof(count));
 	if (n == sizeof(count))
 		note_lost(sb, s, count[2]);
-	if (sb->cfg.target >= 0 || now < s->looked_ns + LOOK_INTERVAL_NS)
+	if (!is_time)
 		return;
 	s->stopped = count[1] < s->enabled_ns + (now - s->looked_ns) / 2;
 	s->enabled_ns = count[1];
-	s->looked_ns = now;
+	s->looked_ns = time_mono_ns();
 }
 
 /*
@@ -525,10 +532,8 @@ bool sideband_read(struct sideband *sb)
 	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
 		struct source *s = &sb->source[cpu];
 
-		if (s->fd < 0)
-			continue;
-		ring_release(&s->ring);
-		look_at_event(sb, s);
+		if (s->fd >= 0)
+			look_at_event(sb, s, ring_release(&s->ring));
 	}
 	return sb->nr_lost != sb->nr_mended || sb->missed;
 }

@@ -12,25 +12,54 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/epoll.h>
 #include <time.h>
 
+#include "daemon/arch.h"
 #include "daemon/counters.h"
 #include "daemon/perfev.h"
+#include "daemon/privileges.h"
 #include "daemon/ring.h"
 
-#define RING_SIZE       (256u << 10)
-#define RING_SIZE_SMALL (64u << 10) /* where locked memory is short */
-#define DEFAULT_LIMIT   127         /* of kernel.perf_event_max_stack */
+#define RING_SIZE        (256u << 10)
+#define RING_SIZE_SMALL  (64u << 10) /* where locked memory is short */
+#define RING_SIZE_COPY   (1u << 20)  /* of copied stacks, where it is not */
+#define RINGS_COPY_TOTAL (64u << 20)
+#define DEFAULT_LIMIT    127 /* of kernel.perf_event_max_stack */
 
 struct stacksampler {
 	struct stacksampler_config cfg;
 	struct counters *counters;
 	struct ring *ring; /* by CPU */
-	int nr_rings;
+	int nr_rings, nr_cpus;
 	unsigned int limit;
 	uint64_t read, lost, throttled;
 };
+
+/*
+ * Where memory may not be locked, what others' rings leave has to do. On machines with
+ * many CPUs each has less.
+ */
+static size_t ring_size(const struct stacksampler *ss)
+{
+	size_t size = RING_SIZE_COPY;
+
+	if (!ss->cfg.copy_bytes || !privileges_have(CAP_IPC_LOCK))
+		return RING_SIZE;
+	while (size > RING_SIZE && size * ss->nr_cpus > RINGS_COPY_TOTAL)
+		size /= 2;
+	return size;
+}
+
+static void set_copy(const struct stacksampler *ss, struct perf_event_attr *attr)
+{
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->exclude_callchain_user = 1;
+	attr->sample_regs_user = arch_native.user_mask;
+	attr->sample_stack_user = ss->cfg.copy_bytes;
+	attr->wakeup_watermark = ring_size(ss) / 4;
+}
 
 static void set_attr(void *ctx, int event, struct perf_event_attr *attr)
 {
@@ -43,6 +72,8 @@ static void set_attr(void *ctx, int event, struct perf_event_attr *attr)
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
 	attr->wakeup_watermark = RING_SIZE_SMALL / 2;
+	if (ss->cfg.copy_bytes)
+		set_copy(ss, attr);
 }
 
 static int grow_rings(struct stacksampler *ss, int nr)
@@ -68,7 +99,7 @@ static int opened(void *ctx, int cpu, int event, int fd)
 
 	if (err)
 		return err;
-	err = ring_open(&ss->ring[cpu], fd, RING_SIZE);
+	err = ring_open(&ss->ring[cpu], fd, ring_size(ss));
 	if (err)
 		err = ring_open(&ss->ring[cpu], fd, RING_SIZE_SMALL);
 	if (!err && epoll_ctl(ss->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
@@ -104,6 +135,7 @@ int stacksampler_open(const struct stacksampler_config *cfg, const struct cpus *
 	if (!ss)
 		return -ENOMEM;
 	ss->cfg = *cfg;
+	ss->nr_cpus = cpus->nr;
 	ss->limit = perfev_sysctl("perf_event_max_stack", DEFAULT_LIMIT);
 	if (ss->limit > DEFAULT_LIMIT)
 		ss->limit = DEFAULT_LIMIT;
@@ -143,7 +175,37 @@ void stacksampler_snapshot(struct stacksampler *ss)
 	}
 }
 
-/* pid and tid, time, number of addresses, addresses */
+/*
+ * User mode's part, in the words [at, end): an ABI and registers, unless it is none;
+ * the size of the copy, and when it is not 0 the copy and how much of it there was.
+ * False when it ends too early.
+ */
+static bool take_copy(const uint64_t *at, const uint64_t *end, struct chain_sample *s)
+{
+	const size_t nr_regs = __builtin_popcountll(arch_native.user_mask);
+	size_t size;
+
+	if (end - at < 2)
+		return false;
+	if (*at++ == PERF_SAMPLE_REGS_ABI_NONE)
+		return true;
+	if ((size_t)(end - at) < nr_regs + 1)
+		return false;
+	if (at[-1] != PERF_SAMPLE_REGS_ABI_64)
+		return true;
+	s->regs = at;
+	at += nr_regs;
+	size = *at++ / sizeof(*at);
+	if (!size)
+		return true;
+	if (size >= (size_t)(end - at))
+		return false;
+	s->stack = at;
+	s->stack_size = at[size] < size * sizeof(*at) ? at[size] : size * sizeof(*at);
+	return true;
+}
+
+/* pid and tid, time, number of addresses, addresses, user mode's part */
 static void take_sample(struct stacksampler *ss, const struct perf_event_header *h)
 {
 	const uint64_t *at = (const uint64_t *)(h + 1);
@@ -152,7 +214,8 @@ static void take_sample(struct stacksampler *ss, const struct perf_event_header 
 	uint32_t pid;
 
 	ss->read++;
-	if (nr_words < 3 || at[2] > nr_words - 3) {
+	if (nr_words < 3 || at[2] > nr_words - 3 ||
+	    (ss->cfg.copy_bytes && !take_copy(at + 3 + at[2], at + nr_words, &s))) {
 		ss->lost++;
 		return;
 	}

@@ -8,17 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/hash.h"
 
 #define CONTEXT_SIZE (CONTEXT_VALUE_MAX + 32)
-
-/* An image's number. */
-struct numbered {
-	struct hnode node;
-	const struct known_image *image;
-	uint32_t nr;
-};
 
 struct stacktally *stacktally_new(void)
 {
@@ -36,11 +28,8 @@ static void free_all(struct stacktally *t)
 		stack_tree_free(tree->tree);
 		free(tree);
 	}
-	hmap_for_each (&t->numbers, n, next)
-		free(container_of(n, struct numbered, node));
 	hmap_fini(&t->trees);
-	hmap_fini(&t->numbers);
-	free(t->image);
+	imagenumbers_fini(&t->images);
 }
 
 void stacktally_free(struct stacktally *t)
@@ -57,40 +46,6 @@ void stacktally_drop(struct stacktally *t)
 
 	free_all(t);
 	*t = (struct stacktally){ .no_space = lost };
-}
-
-static int number_of(struct stacktally *t, struct known_image *image, uint32_t *nr)
-{
-	const uint64_t hash = hash_u64((uintptr_t)image);
-	struct known_image **grown;
-	struct numbered *numbered;
-	int err;
-
-	for (struct hnode *n = hmap_first(&t->numbers, hash); n; n = hmap_next(n)) {
-		numbered = container_of(n, struct numbered, node);
-		if (numbered->image == image) {
-			*nr = numbered->nr;
-			return 0;
-		}
-	}
-	grown = grow(t->image, t->nr_images, &t->cap_images, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	t->image = grown;
-	numbered = calloc(1, sizeof(*numbered));
-	if (!numbered)
-		return -ENOMEM;
-	numbered->image = image;
-	numbered->nr = t->nr_images;
-	err = hmap_insert(&t->numbers, &numbered->node, hash);
-	if (err) {
-		free(numbered);
-		return err;
-	}
-	t->memory += sizeof(*numbered) + sizeof(*grown);
-	*nr = numbered->nr;
-	t->image[t->nr_images++] = image;
-	return 0;
 }
 
 static struct stacktally_tree *find_tree(const struct stacktally *t,
@@ -158,7 +113,7 @@ static int add_to(struct stacktally *t, enum context_kind kind, const char *valu
 	if (!tree)
 		return -ENOMEM;
 	before = stack_tree_memory(tree->tree);
-	if (t->memory > STACKTALLY_MAX_BYTES)
+	if (stacktally_memory(t) > STACKTALLY_MAX_BYTES)
 		stack_tree_limit(tree->tree, stack_tree_nr_nodes(tree->tree));
 	err = stack_tree_add(tree->tree, frames, s->nr, s->mark, 1);
 	t->memory += stack_tree_memory(tree->tree) - before;
@@ -172,7 +127,8 @@ void stacktally_add(struct stacktally *t, const struct tally_stack *s)
 
 	for (size_t i = 0; !err && i < s->nr; i++) {
 		frames[i].offset = s->frames[i].offset;
-		err = number_of(t, s->frames[i].image, &frames[i].image);
+		err = imagenumbers_get(&t->images, s->frames[i].image,
+				       &frames[i].image);
 	}
 	if (!err)
 		err = add_to(t, CONTEXT_COMM, s->contexts[CONTEXT_COMM], frames, s);
@@ -189,13 +145,10 @@ void stacktally_add(struct stacktally *t, const struct tally_stack *s)
 
 size_t stacktally_memory(const struct stacktally *t)
 {
-	return sizeof(*t) + t->memory;
+	return sizeof(*t) + t->memory + t->images.nr * IMAGENUMBERS_BYTES;
 }
 
 void stacktally_mark_images(const struct stacktally *t)
 {
-	for (size_t i = 0; i < t->nr_images; i++) {
-		if (t->image[i])
-			t->image[i]->marked = true;
-	}
+	imagenumbers_mark(&t->images);
 }

@@ -11,7 +11,7 @@
 #define CPI_DAEMON_STACKTALLY_H
 
 #include "base/hmap.h"
-#include "daemon/images.h"
+#include "daemon/imagenumbers.h"
 #include "db/context.h"
 #include "db/stacktree.h"
 
@@ -39,9 +39,8 @@ struct stacktally_tree {
 };
 
 struct stacktally {
-	struct hmap trees, numbers;
-	struct known_image **image; /* by number */
-	size_t nr_images, cap_images;
+	struct hmap trees;
+	struct imagenumbers images;
 	uint64_t kept, no_space; /* samples */
 	size_t memory;
 };

@@ -63,6 +63,7 @@ struct tally {
 	struct hmap profiles, contexts, comms, edges;
 	uint64_t loss[CPI_MAX_EVENTS][NR_LOSSES];
 	uint64_t unreadable; /* samples whose outcome could not be told; not lost */
+	uint64_t cut_stacks; /* of branches, of which some had no room */
 	uint64_t crowded;    /* samples in a context "KIND=[other]" */
 	size_t memory;
 };

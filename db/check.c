@@ -16,6 +16,7 @@
 #include "db/edge_rows.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
+#include "db/window_rows.h"
 
 /* SQLite's own checks: each row that is not "ok" is a fault. */
 static int check_pages(sqlite3 *h)
@@ -124,6 +125,18 @@ static int check_sums(sqlite3 *h)
 		" AND (c.name = '' OR c.name GLOB 'comm=*')), 0)"
 		" OR received - stored != coalesce((SELECT sum(n) FROM stack_loss l"
 		" WHERE l.epoch = t.epoch AND l.stream = t.stream), 0)";
+	static const char windows[] =
+		"SELECT t.epoch FROM window_tally t WHERE stored != coalesce("
+		"(SELECT sum(seen) FROM window_set w WHERE w.epoch = t.epoch"
+		" AND w.stream = t.stream AND w.context = 0), 0)"
+		" OR received - stored != coalesce((SELECT sum(n) FROM window_loss l"
+		" WHERE l.epoch = t.epoch AND l.stream = t.stream), 0)";
+	static const char anchors[] =
+		"SELECT e.id FROM epoch e WHERE coalesce((SELECT visits"
+		" FROM anchor_tally t WHERE t.epoch = e.id), 0) != coalesce("
+		"(SELECT sum(visits) FROM anchor a WHERE a.epoch = e.id), 0)"
+		" + coalesce((SELECT sum(n) FROM anchor_loss l"
+		" WHERE l.epoch = e.id), 0)";
 	static const char keys[] = "SELECT count(*) FROM pragma_foreign_key_check"
 				   " HAVING count(*) > 0";
 	int err = check_none(h, keys, "references that lead nowhere:");
@@ -136,6 +149,10 @@ static int check_sums(sqlite3 *h)
 				 "samples received are not stored or lost in epoch");
 	if (!err)
 		err = check_none(h, stacks, "stacks do not add up in epoch");
+	if (!err)
+		err = check_none(h, windows, "windows do not add up in epoch");
+	if (!err)
+		err = check_none(h, anchors, "anchors do not add up in epoch");
 	return err;
 }
 
@@ -150,5 +167,7 @@ int db_check(struct db *db)
 		err = edge_rows_check(h);
 	if (!err)
 		err = check_stacks(h);
+	if (!err)
+		err = window_rows_check(h);
 	return err ? err : check_sums(h);
 }

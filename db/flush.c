@@ -17,11 +17,8 @@
 #include "db/intern.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
-
-/* Where a stream's samples went in one flush. */
-struct sums {
-	uint64_t stored, lost;
-};
+#include "db/tallies.h"
+#include "db/window_rows.h"
 
 /* An image of the flush whose id is known, by the address of its description. */
 struct known_image {
@@ -34,69 +31,77 @@ struct merge {
 	sqlite3 *h;
 	int64_t run, epoch;
 	const struct flush *f;
-	struct sums *sums;   /* by stream */
+	uint64_t *stored;    /* by stream */
 	int64_t *stream_ids; /* by stream */
 	struct hmap images;
 	sqlite3_stmt *image_search;
 };
 
-static bool known_stream(const struct flush *f, int stream)
+static struct flush_streams streams_of(const struct flush *f)
 {
-	return stream >= 0 && (size_t)stream < f->nr_streams;
+	return (struct flush_streams){ f->streams, f->nr_streams, f->losses,
+				       f->nr_losses };
 }
 
-/* -EINVAL when something names a stream that f has not. */
-static int add_up(const struct flush *f, struct sums *sums)
+/* What each stream of f stores; -EINVAL where something is of none. */
+static int add_up(const struct flush *f, uint64_t *stored)
 {
+	const struct flush_streams streams = streams_of(f);
+	bool right = true;
+
 	for (size_t i = 0; i < f->nr_profiles; i++) {
 		const struct flush_profile *p = &f->profiles[i];
 
-		if (!known_stream(f, p->stream))
+		if (!tallies_have(&streams, p->stream))
 			return -EINVAL;
 		if (!*p->context)
-			sums[p->stream].stored += profile_total(p->profile);
+			stored[p->stream] += profile_total(p->profile);
 	}
-	for (size_t i = 0; i < f->nr_losses; i++) {
-		if (!known_stream(f, f->losses[i].stream))
-			return -EINVAL;
-		sums[f->losses[i].stream].lost += f->losses[i].n;
+	for (size_t i = 0; i < f->nr_comms; i++)
+		right &= tallies_have(&streams, f->comms[i].stream);
+	for (size_t i = 0; i < f->nr_edges; i++)
+		right &= tallies_have(&streams, f->edges[i].stream);
+	return right ? 0 : -EINVAL;
+}
+
+static int add_up_kind(const struct flush *f, enum tallies what, uint64_t *stored)
+{
+	switch (what) {
+	case TALLIES_STACKS:
+		return stacks_add_up(f->stacks, stored);
+	case TALLIES_WINDOWS:
+		return window_rows_add_up(f->windows, stored);
+	default:
+		return add_up(f, stored);
 	}
-	for (size_t i = 0; i < f->nr_comms; i++) {
-		if (!known_stream(f, f->comms[i].stream))
-			return -EINVAL;
-	}
-	for (size_t i = 0; i < f->nr_edges; i++) {
-		if (!known_stream(f, f->edges[i].stream))
-			return -EINVAL;
-	}
-	return 0;
+}
+
+static int check(const struct flush *f, enum tallies what,
+		 const struct flush_streams *streams, const char *path)
+{
+	uint64_t *stored = calloc(streams->nr + 1, sizeof(*stored));
+	int err = stored ? add_up_kind(f, what, stored) : -ENOMEM;
+
+	if (err == -EINVAL)
+		log_err("db: %s: flush %" PRIu64 " names a stream that it has not",
+			path, f->seq);
+	if (!err)
+		err = tallies_check(streams, what, stored, f->seq, path);
+	free(stored);
+	return err;
 }
 
 int flush_check(const struct flush *f, const char *path)
 {
-	struct sums *sums = calloc(f->nr_streams + 1, sizeof(*sums));
-	int err;
+	const struct flush_streams samples = streams_of(f);
+	int err = check(f, TALLIES_SAMPLES, &samples, path);
 
-	if (!sums)
-		return -ENOMEM;
-	err = add_up(f, sums);
-	if (err)
-		log_err("db: %s: flush %" PRIu64 " names a stream that it has not",
-			path, f->seq);
-	for (size_t i = 0; !err && i < f->nr_streams; i++) {
-		const struct flush_stream *s = &f->streams[i];
-
-		if (s->received == sums[i].stored + sums[i].lost &&
-		    s->received <= INT64_MAX)
-			continue;
-		log_err("db: %s: flush %" PRIu64
-			" of %s does not add up: received %" PRIu64 ", stored %" PRIu64
-			", lost %" PRIu64,
-			path, f->seq, s->desc.event, s->received, sums[i].stored,
-			sums[i].lost);
-		err = -EINVAL;
-	}
-	free(sums);
+	if (!err && f->stacks)
+		err = check(f, TALLIES_STACKS, &f->stacks->streams, path);
+	if (!err && f->windows)
+		err = check(f, TALLIES_WINDOWS, &f->windows->streams, path);
+	if (!err && f->anchors)
+		err = anchors_check_flush(f->anchors, f->seq, path);
 	return err;
 }
 
@@ -258,35 +263,10 @@ static int merge_profiles(struct merge *m)
 
 static int merge_streams(struct merge *m)
 {
-	static const char add[] = FLUSH_ADD_TALLY("tally");
-	int err = 0;
+	const struct flush_streams streams = streams_of(m->f);
 
-	for (size_t i = 0; !err && i < m->f->nr_streams; i++) {
-		const struct flush_stream *s = &m->f->streams[i];
-
-		err = intern_stream(m->h, &s->desc, &m->stream_ids[i]);
-		if (!err)
-			err = sql_do(m->h, add, "iiiiiiii", m->epoch, m->stream_ids[i],
-				     s->received, m->sums[i].stored, s->not_delivered,
-				     s->enabled_ns, s->running_ns, s->throttled);
-	}
-	return err;
-}
-
-static int merge_losses(struct merge *m)
-{
-	static const char add[] = FLUSH_ADD_LOSS("loss");
-	int err = 0;
-
-	for (size_t i = 0; !err && i < m->f->nr_losses; i++) {
-		const struct flush_loss *l = &m->f->losses[i];
-
-		if (l->n)
-			err = sql_do(m->h, add, "iiisi", m->epoch,
-				     m->stream_ids[l->stream], (int64_t)l->class,
-				     l->name, l->n);
-	}
-	return err;
+	return tallies_add(m->h, TALLIES_SAMPLES, m->epoch, &streams, m->stored,
+			   m->stream_ids);
 }
 
 static int merge_edges(struct merge *m)
@@ -407,23 +387,37 @@ static int merge_stacks(struct merge *m)
 		       : 0;
 }
 
+static int merge_windows(struct merge *m)
+{
+	return m->f->windows ? window_rows_merge(m->h, m->epoch, m->f->windows,
+						 m->image_search)
+			     : 0;
+}
+
+static int merge_anchors(struct merge *m)
+{
+	return m->f->anchors
+		       ? anchors_merge(m->h, m->epoch, m->f->anchors, m->image_search)
+		       : 0;
+}
+
 static int put_interval(struct merge *m)
 {
 	const struct flush *f = m->f;
 	const uint64_t to_ns = f->to_ns < f->from_ns ? f->from_ns : f->to_ns;
-	uint64_t stored = 0, lost = 0;
+	uint64_t received = 0, stored = 0;
 	int err;
 
 	for (size_t i = 0; i < f->nr_streams; i++) {
-		stored += m->sums[i].stored;
-		lost += m->sums[i].lost;
+		received += f->streams[i].received;
+		stored += m->stored[i];
 	}
 	err = sql_do(m->h,
 		     "INSERT INTO flush (run, seq, epoch, from_ns, to_ns, duration_ns,"
 		     " received, stored, lost)"
 		     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 		     "iiiiiiiii", m->run, f->seq, m->epoch, f->from_ns, to_ns,
-		     f->duration_ns, stored + lost, stored, lost);
+		     f->duration_ns, received, stored, received - stored);
 	if (!err)
 		err = sql_do(m->h,
 			     "UPDATE run SET to_ns = max(to_ns, ?2) WHERE id = ?1",
@@ -445,28 +439,28 @@ static void merge_fini(struct merge *m)
 	}
 	hmap_fini(&m->images);
 	sqlite3_finalize(m->image_search);
-	free(m->sums);
+	free(m->stored);
 	free(m->stream_ids);
 }
 
 int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f)
 {
 	static int (*const parts[])(struct merge *) = {
-		merge_streams, merge_profiles, merge_losses, merge_comms,
-		merge_edges,   merge_symbols,  merge_codes,  merge_instructions,
-		merge_stacks,  put_interval,
+		merge_streams, merge_profiles, merge_comms,        merge_edges,
+		merge_symbols, merge_codes,    merge_instructions, merge_stacks,
+		merge_windows, merge_anchors,  put_interval,
 	};
 	struct merge m = { .h = h, .run = run, .epoch = epoch, .f = f };
 	int err = 0;
 
-	m.sums = calloc(f->nr_streams + 1, sizeof(*m.sums));
+	m.stored = calloc(f->nr_streams + 1, sizeof(*m.stored));
 	m.stream_ids = calloc(f->nr_streams + 1, sizeof(*m.stream_ids));
-	if (!m.sums || !m.stream_ids)
+	if (!m.stored || !m.stream_ids)
 		err = -ENOMEM;
 	if (!err)
 		err = intern_image_search(h, &m.image_search);
 	if (!err)
-		err = add_up(f, m.sums);
+		err = add_up(f, m.stored);
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
 		err = parts[i](&m);
 	merge_fini(&m);

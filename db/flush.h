@@ -22,19 +22,4 @@ int flush_check(const struct flush *f, const char *path);
  */
 int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f);
 
-/* Statements for a table that is like tally, or like loss. */
-#define FLUSH_ADD_TALLY(tally)                                                   \
-	"INSERT INTO " tally " (epoch, stream, received, stored, not_delivered," \
-	" enabled_ns, running_ns, throttled)"                                    \
-	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE"         \
-	" SET received = received + excluded.received,"                          \
-	" stored = stored + excluded.stored,"                                    \
-	" not_delivered = not_delivered + excluded.not_delivered,"               \
-	" enabled_ns = enabled_ns + excluded.enabled_ns,"                        \
-	" running_ns = running_ns + excluded.running_ns,"                        \
-	" throttled = throttled + excluded.throttled"
-#define FLUSH_ADD_LOSS(loss)                                   \
-	"INSERT INTO " loss " (epoch, stream, class, name, n)" \
-	" VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET n = n + excluded.n"
-
 #endif

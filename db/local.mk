@@ -2,6 +2,7 @@
 noinst_LIBRARIES += db/libdb.a
 db_libdb_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 db_libdb_a_SOURCES = \
+	db/anchors.c db/anchors.h db/anchorsums.h \
 	db/capture.c \
 	db/captures.c db/captures.h \
 	db/check.c \
@@ -17,6 +18,7 @@ db_libdb_a_SOURCES = \
 	db/epochs.c \
 	db/export.c db/export.h \
 	db/flush.c db/flush.h \
+	db/image_list.c db/image_list.h \
 	db/import.c db/import.h \
 	db/intern.c db/intern.h \
 	db/join.c db/join.h \
@@ -46,16 +48,21 @@ db_libdb_a_SOURCES = \
 	db/stacktree_codec.c db/stacktree_private.h \
 	db/stacktree_walk.c \
 	db/store.c db/store.h \
-	db/totals.c
+	db/tallies.c db/tallies.h \
+	db/totals.c \
+	db/window_query.c db/window_query.h \
+	db/window_rows.c db/window_rows.h \
+	db/windows.c db/windows.h \
+	db/windows_codec.c
 nodist_db_libdb_a_SOURCES = db/schema_sql.h
-EXTRA_DIST += db/schema.sql db/schema_2.sql
+EXTRA_DIST += db/schema.sql db/schema_2.sql db/schema_3.sql
 BUILT_SOURCES += db/schema_sql.h
 CLEANFILES += db/schema_sql.h
 
 # Each version's step as a C string; the leading comments stay in the files.
-db/schema_sql.h: db/schema.sql db/schema_2.sql
+db/schema_sql.h: db/schema.sql db/schema_2.sql db/schema_3.sql
 	$(AM_V_GEN)$(MKDIR_P) db && \
-	for step in schema schema_2; do \
+	for step in schema schema_2 schema_3; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/db/$$step.sql; \
 		echo ';'; \

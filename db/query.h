@@ -109,6 +109,11 @@ struct query_gaps {
 int query_streams(struct db *db, const struct query_epochs *e, const char *event,
 		  struct query_streams *out);
 void query_streams_fini(struct query_streams *s);
+
+/* The one of an id; NULL where it is not there, as of a flush that came since. */
+const struct query_stream *query_stream_by_id(const struct query_streams *s,
+					      int64_t id);
+
 int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out);
 void query_losses_fini(struct query_losses *l);
 

@@ -11,6 +11,7 @@
 #include "db/rows.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
+#include "db/window_rows.h"
 
 static int check_epoch(sqlite3 *h, int64_t epoch)
 {
@@ -119,6 +120,11 @@ static int remove_rest(sqlite3 *h, int64_t epoch)
 		"DELETE FROM stack_image WHERE epoch = ?1",
 		"DELETE FROM stack_loss WHERE epoch = ?1",
 		"DELETE FROM stack_tally WHERE epoch = ?1",
+		"DELETE FROM window_loss WHERE epoch = ?1",
+		"DELETE FROM window_tally WHERE epoch = ?1",
+		"DELETE FROM anchor WHERE epoch = ?1",
+		"DELETE FROM anchor_loss WHERE epoch = ?1",
+		"DELETE FROM anchor_tally WHERE epoch = ?1",
 		"DELETE FROM loss WHERE epoch = ?1",
 		"DELETE FROM tally WHERE epoch = ?1",
 		"DELETE FROM flush WHERE epoch = ?1",
@@ -145,6 +151,8 @@ static int remove_some(struct slice *s, int64_t epoch)
 			err = remove_comms(s, epoch);
 		if (!err)
 			err = stacks_remove(s, epoch);
+		if (!err)
+			err = window_rows_remove(s, epoch);
 	} while (err == 1 && !slice_is_full(s));
 	return err ? err : remove_rest(s->h, epoch);
 }
@@ -192,17 +200,23 @@ static const char *const remove_context[] = {
 static const struct orphan_kind orphan_kinds[] = {
 	{ "SELECT id FROM image WHERE id != 0 EXCEPT SELECT image FROM profile"
 	  " EXCEPT SELECT image FROM comm EXCEPT SELECT image FROM stack_image"
-	  " EXCEPT SELECT image FROM edge EXCEPT SELECT target FROM edge",
+	  " EXCEPT SELECT image FROM edge EXCEPT SELECT target FROM edge"
+	  " EXCEPT SELECT image FROM window_set EXCEPT SELECT image FROM anchor",
 	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM comm WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM stack_image WHERE epoch >= ?2 AND image = ?1)"
 	  " OR EXISTS (SELECT 1 FROM edge WHERE epoch >= ?2"
-	  " AND (image = ?1 OR target = ?1))",
+	  " AND (image = ?1 OR target = ?1))"
+	  " OR EXISTS (SELECT 1 FROM window_set WHERE epoch >= ?2 AND image = ?1)"
+	  " OR EXISTS (SELECT 1 FROM anchor WHERE epoch >= ?2 AND image = ?1)",
 	  remove_image },
 	{ "SELECT id FROM context WHERE id != 0 EXCEPT SELECT context FROM profile"
-	  " EXCEPT SELECT context FROM stack",
+	  " EXCEPT SELECT context FROM stack"
+	  " EXCEPT SELECT context FROM window_set",
 	  "SELECT EXISTS (SELECT 1 FROM profile WHERE epoch >= ?2 AND context = ?1)"
-	  " OR EXISTS (SELECT 1 FROM stack WHERE epoch >= ?2 AND context = ?1)",
+	  " OR EXISTS (SELECT 1 FROM stack WHERE epoch >= ?2 AND context = ?1)"
+	  " OR EXISTS (SELECT 1 FROM window_set WHERE epoch >= ?2"
+	  " AND context = ?1)",
 	  remove_context },
 };
 

@@ -9,10 +9,12 @@
 
 #include <errno.h>
 
+#include "db/anchors.h"
 #include "db/edge_rows.h"
 #include "db/rollup_private.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
+#include "db/window_rows.h"
 
 #define SOME_COMMS "SELECT comm, image, stream FROM comm WHERE epoch = ?1 LIMIT 200"
 
@@ -60,15 +62,18 @@ static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 	static const char *const statements[] = {
 		MOVE("loss", "tally"),
 		MOVE("stack_loss", "stack_tally"),
+		MOVE("window_loss", "window_tally"),
 		"DELETE FROM stack_image WHERE epoch = ?1 AND ?2"
-		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)",
+		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)"
+		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)",
 		"UPDATE flush SET epoch = ?2 WHERE epoch = ?1",
 		"UPDATE epoch SET label = (SELECT label FROM epoch WHERE id = ?1)"
 		" WHERE id = ?2 AND label = ''",
 		"DELETE FROM roll WHERE epoch = ?1 AND ?2",
 		"DELETE FROM epoch WHERE id = ?1 AND ?2"
 		" AND NOT EXISTS (SELECT 1 FROM profile WHERE epoch = ?1)"
-		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)",
+		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)"
+		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)",
 	};
 	int err = 0;
 
@@ -90,13 +95,21 @@ int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target)
 		if (slice_is_full(s))
 			return 1;
 	}
-	while (!err && (err = edge_rows_move(s->h, epoch, target)) == 1) {
+	if (err)
+		return err;
+	while ((err = edge_rows_move(s->h, epoch, target)) == 1) {
 		if (slice_is_full(s))
 			return 1;
 	}
 	if (!err)
 		err = stacks_move(s, epoch, target);
-	if (err == 1)
-		return 1;
+	if (err)
+		return err;
+	while ((err = window_rows_move(s, epoch, target)) == 1) {
+		if (slice_is_full(s))
+			return 1;
+	}
+	if (!err)
+		err = anchors_move(s->h, epoch, target);
 	return err ? err : move_rest(s->h, epoch, target);
 }

@@ -13,6 +13,7 @@
 static const char *const steps[] = {
 	schema_sql,
 	schema_2_sql,
+	schema_3_sql,
 };
 
 const struct schema schema_current = {

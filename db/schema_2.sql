@@ -84,7 +84,7 @@ CREATE TABLE stack (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE stack_image (
-	-- What an epoch's trees call an image.
+	-- What an epoch's trees and windows call an image.
 	epoch INTEGER NOT NULL REFERENCES epoch (id),
 	nr INTEGER NOT NULL,		-- 0, 1, 2, ...
 	image INTEGER NOT NULL REFERENCES image (id),

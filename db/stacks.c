@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "db/image_list.h"
 #include "db/rows.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
@@ -28,12 +28,6 @@ struct row {
 	size_t name; /* the context's, in names */
 };
 
-/* Where an image is in the list. */
-struct known {
-	int64_t id;
-	uint32_t index;
-};
-
 struct reader {
 	sqlite3 *h;
 	const struct query_selection *sel;
@@ -42,10 +36,8 @@ struct reader {
 	struct row *row; /* by stream and context */
 	size_t nr;
 	struct buf names;
-	struct query_image *image; /* of all epochs, in order: numbers in sums */
-	struct known *known;       /* the same by id */
-	size_t nr_images;
-	const struct row *at; /* what is handed out */
+	struct image_list images; /* of all epochs: numbers in sums */
+	const struct row *at;     /* what is handed out */
 	struct query_frame frames[STACK_MAX_FRAMES];
 };
 
@@ -83,20 +75,6 @@ static int read_row(sqlite3_stmt *st, void *ctx)
 	return r->names.err;
 }
 
-static int read_image(sqlite3_stmt *st, void *ctx)
-{
-	struct reader *r = ctx;
-	struct query_image *grown = rows_grow(r->image, r->nr_images, sizeof(*grown));
-	int err;
-
-	if (!grown)
-		return -ENOMEM;
-	r->image = grown;
-	err = rows_image(st, 0, &r->image[r->nr_images]);
-	r->nr_images += !err;
-	return err;
-}
-
 static int list(struct reader *r, const char *epochs)
 {
 	static const char rows[] =
@@ -105,58 +83,9 @@ static int list(struct reader *r, const char *epochs)
 		" WHERE k.epoch IN (SELECT value FROM json_each(?1))"
 		" AND (?2 IS NULL OR s.event = ?2)"
 		" ORDER BY " ROWS_STREAM_ORDER ", c.name, k.epoch";
-	static const char images[] =
-		"SELECT " ROWS_IMAGE_COLUMNS " FROM image i WHERE i.id IN"
-		" (SELECT image FROM stack_image WHERE epoch IN"
-		" (SELECT value FROM json_each(?1))) ORDER BY " ROWS_IMAGE_ORDER;
 	int err = sql_each(r->h, read_row, r, rows, "ss", epochs, r->sel->event);
 
-	return err ? err : sql_each(r->h, read_image, r, images, "s", epochs);
-}
-
-static int compare_known(const void *a, const void *b)
-{
-	const struct known *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int index_images(struct reader *r)
-{
-	struct known *known = reallocarray(r->known, r->nr_images + 1, sizeof(*known));
-
-	if (!known)
-		return -ENOMEM;
-	r->known = known;
-	for (size_t i = 0; i < r->nr_images; i++)
-		known[i] = (struct known){ r->image[i].id, i };
-	qsort(known, r->nr_images, sizeof(*known), compare_known);
-	return 0;
-}
-
-/* One that a flush has come to use since the list was made goes to its end. */
-static int find_image(struct reader *r, int64_t id, uint32_t *index)
-{
-	static const char sql[] =
-		"SELECT " ROWS_IMAGE_COLUMNS " FROM image i WHERE i.id = ?1";
-	const struct known key = { .id = id };
-	const struct known *found =
-		bsearch(&key, r->known, r->nr_images, sizeof(key), compare_known);
-	const size_t nr = r->nr_images;
-	int err;
-
-	if (found) {
-		*index = found->index;
-		return 0;
-	}
-	err = sql_each(r->h, read_image, r, sql, "i", id);
-	if (!err && r->nr_images == nr)
-		err = -CPI_ECORRUPT;
-	if (!err)
-		err = index_images(r);
-	if (!err)
-		*index = nr;
-	return err;
+	return err ? err : image_list_read(r->h, epochs, &r->images);
 }
 
 static int hand_out(void *ctx, const struct stack_frame *frames, size_t nr,
@@ -172,10 +101,11 @@ static int hand_out(void *ctx, const struct stack_frame *frames, size_t nr,
 		.n = n,
 	};
 
-	if (!rows_image_matches(r->sel, nr ? r->image[frames[0].image].desc.name : ""))
+	if (!rows_image_matches(r->sel,
+				nr ? r->images.image[frames[0].image].desc.name : ""))
 		return 0;
 	for (size_t i = 0; i < nr; i++)
-		r->frames[i] = (struct query_frame){ &r->image[frames[i].image],
+		r->frames[i] = (struct query_frame){ &r->images.image[frames[i].image],
 						     frames[i].offset };
 	return r->fn(r->ctx, &row);
 }
@@ -189,9 +119,7 @@ static int add_row(struct reader *r, const struct row *row, struct stack_tree *s
 	int err = t ? stacks_read(r->h, key, t) : -ENOMEM;
 
 	if (!err)
-		err = stacks_images(r->h, row->epoch, &im);
-	for (uint32_t i = 0; !err && i < im.nr; i++)
-		err = find_image(r, im.id[i], &im.map[i]);
+		err = image_list_map(&r->images, row->epoch, &im);
 	if (!err)
 		err = stack_tree_merge(sum, t, im.map, im.nr);
 	stacks_images_fini(&im);
@@ -242,15 +170,10 @@ int query_stacks(struct db *db, const struct query_selection *sel, query_stack_f
 	if (!err)
 		err = list(&r, epochs.data);
 	if (!err)
-		err = index_images(&r);
-	if (!err)
 		err = hand_out_all(&r);
 	if (!err)
 		err = rows_check_whole(r.h, epochs.data);
-	for (size_t i = 0; i < r.nr_images; i++)
-		rows_image_fini(&r.image[i]);
-	free(r.image);
-	free(r.known);
+	image_list_fini(&r.images);
 	free(r.row);
 	buf_fini(&r.names);
 	buf_fini(&epochs);

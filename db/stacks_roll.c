@@ -15,6 +15,7 @@
 #include "db/rows.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
+#include "db/tallies.h"
 
 struct row {
 	int64_t stream, context, total;
@@ -76,24 +77,15 @@ static int remove_row(sqlite3 *h, int64_t epoch, const struct row *row)
 
 	if (err || !row->counts_once)
 		return err;
-	return sql_do(h,
-		      "UPDATE stack_tally SET received = received - ?3,"
-		      " stored = stored - ?3 WHERE epoch = ?1 AND stream = ?2",
-		      "iii", epoch, row->stream, row->total);
+	return tallies_take(h, TALLIES_STACKS, epoch, row->stream, row->total);
 }
 
 static int move_row(sqlite3 *h, int64_t epoch, int64_t target, const struct row *row)
 {
-	static const char receive[] =
-		"INSERT INTO stack_tally (epoch, stream, received, stored,"
-		" not_delivered, enabled_ns, running_ns, throttled)"
-		" VALUES (?1, ?2, ?3, ?3, 0, 0, 0, 0) ON CONFLICT DO UPDATE"
-		" SET received = received + excluded.received,"
-		" stored = stored + excluded.stored";
 	int err = add_to(h, epoch, target, row);
 
 	if (!err && row->counts_once)
-		err = sql_do(h, receive, "iii", target, row->stream, row->total);
+		err = tallies_give(h, TALLIES_STACKS, target, row->stream, row->total);
 	return err ? err : remove_row(h, epoch, row);
 }
 

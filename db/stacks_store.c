@@ -18,10 +18,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "db/context.h"
-#include "db/flush.h"
 #include "db/intern.h"
 #include "db/rows.h"
 #include "db/sql.h"
+#include "db/tallies.h"
 
 /* Each stack is in one context of these. */
 static bool counts_once(const char *context)
@@ -29,50 +29,17 @@ static bool counts_once(const char *context)
 	return !*context || context_value(context, CONTEXT_COMM);
 }
 
-/* What a stream of f stores and loses; -EINVAL for a stream that it has not. */
-static int add_up(const struct flush_stacks *f, size_t stream, uint64_t *stored,
-		  uint64_t *lost)
+int stacks_add_up(const struct flush_stacks *f, uint64_t *stored)
 {
-	*stored = *lost = 0;
 	for (size_t i = 0; i < f->nr_trees; i++) {
 		const struct flush_tree *t = &f->trees[i];
 
-		if (t->stream < 0 || (size_t)t->stream >= f->nr_streams)
+		if (!tallies_have(&f->streams, t->stream))
 			return -EINVAL;
-		if ((size_t)t->stream == stream && counts_once(t->context))
-			*stored += stack_tree_total(t->tree);
-	}
-	for (size_t i = 0; i < f->nr_losses; i++) {
-		const struct flush_loss *l = &f->losses[i];
-
-		if (l->stream < 0 || (size_t)l->stream >= f->nr_streams)
-			return -EINVAL;
-		if ((size_t)l->stream == stream)
-			*lost += l->n;
+		if (counts_once(t->context))
+			stored[t->stream] += stack_tree_total(t->tree);
 	}
 	return 0;
-}
-
-int stacks_check(const struct flush *f, const char *path)
-{
-	const struct flush_stacks *stacks = f->stacks;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < stacks->nr_streams; i++) {
-		const struct flush_stream *s = &stacks->streams[i];
-		uint64_t stored, lost;
-
-		err = add_up(stacks, i, &stored, &lost);
-		if (!err && (s->received != stored + lost || s->received > INT64_MAX))
-			err = -EINVAL;
-		if (err)
-			log_err("db: %s: flush %" PRIu64
-				": stacks of %s do not add up: "
-				"received %" PRIu64 ", stored %" PRIu64
-				", lost %" PRIu64,
-				path, f->seq, s->desc.event, s->received, stored, lost);
-	}
-	return err;
 }
 
 static int read_image_id(sqlite3_stmt *st, void *ctx)
@@ -208,39 +175,16 @@ int stacks_add(sqlite3 *h, const int64_t key[3], const struct stack_tree *tree,
 	return err;
 }
 
-static int merge_stream(sqlite3 *h, int64_t epoch, const struct flush_stacks *f,
-			size_t i, int64_t id)
-{
-	static const char add[] = FLUSH_ADD_TALLY("stack_tally");
-	const struct flush_stream *s = &f->streams[i];
-	uint64_t stored, lost;
-	int err = add_up(f, i, &stored, &lost);
-
-	if (!err)
-		err = sql_do(h, add, "iiiiiiii", epoch, id, s->received, stored,
-			     s->not_delivered, s->enabled_ns, s->running_ns,
-			     s->throttled);
-	return err;
-}
-
-static int merge_loss(sqlite3 *h, int64_t epoch, const struct flush_loss *l, int64_t id)
-{
-	if (!l->n)
-		return 0;
-	return sql_do(h, FLUSH_ADD_LOSS("stack_loss"), "iiisi", epoch, id,
-		      (int64_t)l->class, l->name, l->n);
-}
-
-static int number_images(sqlite3 *h, int64_t epoch, const struct flush_stacks *f,
-			 sqlite3_stmt *search, uint32_t *map)
+int stacks_number_all(sqlite3 *h, int64_t epoch, const struct image_desc *const *images,
+		      size_t nr, sqlite3_stmt *search, uint32_t *map)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < f->nr_images; i++) {
+	for (size_t i = 0; !err && i < nr; i++) {
 		int64_t id = 0;
 
-		if (f->images[i])
-			err = intern_image(search, f->images[i], &id);
+		if (images[i])
+			err = intern_image(search, images[i], &id);
 		if (!err)
 			err = stacks_number(h, epoch, id, &map[i]);
 	}
@@ -250,19 +194,16 @@ static int number_images(sqlite3 *h, int64_t epoch, const struct flush_stacks *f
 int stacks_merge(sqlite3 *h, int64_t epoch, const struct flush_stacks *f,
 		 sqlite3_stmt *search)
 {
-	int64_t *stream = calloc(f->nr_streams + 1, sizeof(*stream));
+	int64_t *stream = calloc(f->streams.nr + 1, sizeof(*stream));
+	uint64_t *stored = calloc(f->streams.nr + 1, sizeof(*stored));
 	uint32_t *map = calloc(f->nr_images + 1, sizeof(*map));
-	int err = stream && map ? 0 : -ENOMEM;
+	int err = stream && stored && map ? stacks_add_up(f, stored) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < f->nr_streams; i++) {
-		err = intern_stream(h, &f->streams[i].desc, &stream[i]);
-		if (!err)
-			err = merge_stream(h, epoch, f, i, stream[i]);
-	}
-	for (size_t i = 0; !err && i < f->nr_losses; i++)
-		err = merge_loss(h, epoch, &f->losses[i], stream[f->losses[i].stream]);
 	if (!err)
-		err = number_images(h, epoch, f, search, map);
+		err = tallies_add(h, TALLIES_STACKS, epoch, &f->streams, stored,
+				  stream);
+	if (!err)
+		err = stacks_number_all(h, epoch, f->images, f->nr_images, search, map);
 	for (size_t i = 0; !err && i < f->nr_trees; i++) {
 		const struct flush_tree *t = &f->trees[i];
 		int64_t key[3] = { epoch, stream[t->stream], 0 };
@@ -273,6 +214,7 @@ int stacks_merge(sqlite3 *h, int64_t epoch, const struct flush_stacks *f,
 			err = stacks_add(h, key, t->tree, map, f->nr_images);
 	}
 	free(map);
+	free(stored);
 	free(stream);
 	return err;
 }

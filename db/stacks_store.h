@@ -17,8 +17,8 @@
  */
 #define STACKS_EPOCH_BYTES (64 << 20)
 
-/* Whether f's stacks keep store.h's I1. 0, or -EINVAL, logged with the path. */
-int stacks_check(const struct flush *f, const char *path);
+/* Adds what each stream stores; -EINVAL where a tree is of none. */
+int stacks_add_up(const struct flush_stacks *f, uint64_t *stored);
 
 /* Adds stacks to an epoch; search finds images (intern.h). 0 or a negative error. */
 int stacks_merge(sqlite3 *h, int64_t epoch, const struct flush_stacks *f,
@@ -37,6 +37,11 @@ void stacks_images_fini(struct stack_images *im);
 
 /* The number of an image in an epoch, which may be new. */
 int stacks_number(sqlite3 *h, int64_t epoch, int64_t image, uint32_t *nr);
+
+/* The numbers of a flush's images, NULL for unknown ones; search as in stacks_merge().
+ */
+int stacks_number_all(sqlite3 *h, int64_t epoch, const struct image_desc *const *images,
+		      size_t nr, sqlite3_stmt *search, uint32_t *map);
 
 /*
  * Adds what an epoch has for (epoch, stream, context) to t, with the epoch's numbers.

@@ -20,6 +20,7 @@
 #ifndef CPI_DB_STACKTREE_H
 #define CPI_DB_STACKTREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,7 +37,15 @@
 	X(LIMIT, 1, "limit") /* it had more than are walked */                      \
 	X(UNREADABLE, 2, "unreadable") /* behind the leaf, nothing could be read */ \
 	X(NO_START, 3, "no_start")     /* where no thread begins */                 \
-	X(NO_ROOM, 4, "no_room")       /* the tree was full: all frames are gone */
+	X(NO_ROOM, 4, "no_room")       /* the tree was full: all frames are gone */ \
+	X(COPY, 5, "copy")             /* the stack's copy has no more of it */     \
+	X(NO_TABLE, 6, "no_table")     /* its image has no unwind information */    \
+	X(BROKEN, 7, "broken")         /* what that says cannot be */               \
+	X(UNMAPPED, 8, "unmapped")     /* nothing is mapped where it would go on */ \
+	X(LOOP, 9, "loop")             /* its caller's frame would be inside it */  \
+	X(GUESSED, 10, "guessed")      /* ended, by frame pointers in between */    \
+	X(COPIED, 11, "copied")        /* the rest is in a copy of the stack */     \
+	X(DEFERRED, 12, "deferred")    /* the kernel told of user mode later, apart */
 
 enum stack_mark {
 #define STACK_MARK_ENUM(name, value, text) STACK_##name = value,
@@ -47,20 +56,27 @@ enum stack_mark {
 
 const char *stack_mark_str(enum stack_mark mark);
 
+/* Whether a stack so marked begins where its thread did. */
+static inline bool stack_mark_is_whole(enum stack_mark mark)
+{
+	return mark == STACK_ENDED || mark == STACK_GUESSED;
+}
+
 /*
  * What the offset of a frame without an image is: why it has none, by the names that
  * losses have. Stored in the database: never renumber.
  */
-#define STACK_UNKNOWNS(X)                    \
-	X(AMBIGUOUS, 0, "ambiguous")         \
-	X(MAP_GAP, 1, "map_gap")             \
-	X(NO_PROCESS, 2, "no_process")       \
-	X(NO_MAPPING, 3, "no_mapping")       \
-	X(ANONYMOUS, 4, "anonymous")         \
-	X(SPECIAL, 5, "special")             \
-	X(IMAGE_LIMIT, 6, "image_limit")     \
-	X(KERNEL_HIDDEN, 7, "kernel_hidden") \
-	X(KERNEL_UNMAPPED, 8, "kernel_unmapped")
+#define STACK_UNKNOWNS(X)                        \
+	X(AMBIGUOUS, 0, "ambiguous")             \
+	X(MAP_GAP, 1, "map_gap")                 \
+	X(NO_PROCESS, 2, "no_process")           \
+	X(NO_MAPPING, 3, "no_mapping")           \
+	X(ANONYMOUS, 4, "anonymous")             \
+	X(SPECIAL, 5, "special")                 \
+	X(IMAGE_LIMIT, 6, "image_limit")         \
+	X(KERNEL_HIDDEN, 7, "kernel_hidden")     \
+	X(KERNEL_UNMAPPED, 8, "kernel_unmapped") \
+	X(GUEST, 9, "guest")
 
 enum stack_unknown {
 #define STACK_UNKNOWN_ENUM(name, value, text) STACK_UNKNOWN_##name = value,

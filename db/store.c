@@ -17,6 +17,7 @@
 #include "db/intern.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
+#include "db/window_rows.h"
 
 struct store {
 	struct db *db;
@@ -148,8 +149,6 @@ int store_flush(struct store *s, const struct flush *f)
 	if (!s->epoch || !f->seq)
 		return -EINVAL;
 	err = flush_check(f, db_path(s->db));
-	if (!err && f->stacks)
-		err = stacks_check(f, db_path(s->db));
 	if (err)
 		return err;
 	err = sql_exec(s->handle, "BEGIN IMMEDIATE");

@@ -20,11 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/anchors.h"
 #include "db/db.h"
 #include "db/edges.h"
 #include "db/model.h"
 #include "db/profile.h"
 #include "db/stacktree.h"
+#include "db/windows.h"
 
 /* Every way to lose a sample has a name; UNKNOWN was sampled but has no image. */
 enum loss_class { LOSS_UNKNOWN = 0, LOSS_LOST = 1 };
@@ -68,6 +70,14 @@ struct flush_stream {
 	uint64_t throttled;    /* how often the kernel throttled it */
 };
 
+/* Streams, and what was lost of them. */
+struct flush_streams {
+	const struct flush_stream *stream;
+	size_t nr;
+	const struct flush_loss *losses;
+	size_t nr_losses;
+};
+
 /* Code and names that will be gone later: the kernel's symbols, the vDSO's file. */
 struct flush_symbol {
 	const struct image_desc *image;
@@ -100,13 +110,33 @@ struct flush_tree {
 };
 
 struct flush_stacks {
-	const struct flush_stream *streams;
-	size_t nr_streams;
+	struct flush_streams streams;
 	const struct flush_tree *trees;
 	size_t nr_trees;
-	const struct flush_loss *losses;
-	size_t nr_losses;
 	/* By their number in the trees; NULL: unknown, an offset says why. */
+	const struct image_desc *const *images;
+	size_t nr_images;
+};
+
+/*
+ * Windows, by streams of their own, of which I1 holds with what the sets of context ""
+ * have seen. Edges are all that was seen on their way, before sets kept some of them:
+ * these, too, are by the windows' streams.
+ */
+struct flush_window_set {
+	const struct image_desc *image; /* that they began in */
+	int stream;                     /* index into the windows' streams */
+	const char *context;            /* "" for those of all, else "comm=NAME" */
+	struct windows *windows;        /* not empty; may have more afterwards */
+};
+
+struct flush_windows {
+	struct flush_streams streams;
+	const struct flush_window_set *sets;
+	size_t nr_sets;
+	const struct flush_edges *edges;
+	size_t nr_edges;
+	/* By their number in the windows' jumps; NULL: unknown. */
 	const struct image_desc *const *images;
 	size_t nr_images;
 };
@@ -131,7 +161,9 @@ struct flush {
 	size_t nr_codes;
 	const struct flush_instruction *instructions;
 	size_t nr_instructions;
-	const struct flush_stacks *stacks; /* NULL: none */
+	const struct flush_stacks *stacks;   /* NULL: none */
+	const struct flush_windows *windows; /* NULL: none */
+	const struct flush_anchors *anchors; /* NULL: none */
 };
 
 struct store;

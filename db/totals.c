@@ -13,6 +13,7 @@
 #include "db/rows.h"
 #include "db/sql.h"
 #include "db/stacks.h"
+#include "db/window_query.h"
 
 static void stream_fini(struct query_stream *s)
 {
@@ -91,12 +92,27 @@ int query_stack_streams(struct db *db, const struct query_epochs *e, const char 
 	return list_streams(db, e, event, STREAMS_OF("stack_tally"), out);
 }
 
+int query_window_streams(struct db *db, const struct query_epochs *e, const char *event,
+			 struct query_streams *out)
+{
+	return list_streams(db, e, event, STREAMS_OF("window_tally"), out);
+}
+
 void query_streams_fini(struct query_streams *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		stream_fini(&s->stream[i]);
 	free(s->stream);
 	memset(s, 0, sizeof(*s));
+}
+
+const struct query_stream *query_stream_by_id(const struct query_streams *s, int64_t id)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		if (s->stream[i].id == id)
+			return &s->stream[i];
+	}
+	return NULL;
 }
 
 static int read_loss(sqlite3_stmt *st, void *ctx)
@@ -153,6 +169,12 @@ int query_stack_losses(struct db *db, const struct query_epochs *e,
 		       struct query_losses *out)
 {
 	return list_losses(db, e, LOSSES_OF("stack_loss"), out);
+}
+
+int query_window_losses(struct db *db, const struct query_epochs *e,
+			struct query_losses *out)
+{
+	return list_losses(db, e, LOSSES_OF("window_loss"), out);
 }
 
 void query_losses_fini(struct query_losses *l)

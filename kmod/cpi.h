@@ -8,6 +8,8 @@
  *	cpi_handler.c	the overflow handler, in NMI context
  *	cpi_buffer.c	memory of a CPU, and its mapping
  *	cpi_flush.c	taking samples away from the handler
+ *	cpi_window.c	windows: memory, counters, accounting
+ *	cpi_follow.c	the overflow handler that follows the program
  *
  * I1  cpi.lock protects everything but what the handler writes. It is taken
  *     inside the CPU hotplug lock (by the callbacks), so nothing that takes the
@@ -36,6 +38,13 @@
 
 struct cpi_cpu;
 
+/* Which periods are drawn. */
+struct cpi_period {
+	u64 low;  /* the least */
+	u32 span; /* how many there are from there on */
+	u32 random;
+};
+
 /*
  * One event on one CPU: all that a hit touches of the module's own memory,
  * besides the bucket, is this line, with copies of the settings (SOSP'97
@@ -43,9 +52,7 @@ struct cpi_cpu;
  */
 struct cpi_counter {
 	u64 received;
-	u64 period_low;  /* the least period */
-	u32 period_span; /* how many periods there are from there on */
-	u32 random;
+	struct cpi_period period;
 	struct cpi_bucket *buckets;
 	u64 word0; /* the event's number, where an entry has it */
 	struct cpi_cpu *cpu;
@@ -90,6 +97,30 @@ struct cpi_gone {
 	u64 event_count, enabled_ns, running_ns;
 };
 
+/* Windows of one CPU. */
+struct cpi_follower {
+	struct cpi_window_cpu cpu;
+	struct cpi_uop uop; /* the one that is interpreted: others write the slots */
+	struct cpi_window_ring *ring;
+	u64 head; /* the ring's, which others cannot write */
+	struct cpi_period period;
+	struct perf_event *event; /* NULL: not open */
+};
+
+/* config.bytes is 0: there are none. */
+struct cpi_windows {
+	struct cpi_kmod_windows config;
+	void *memory; /* of config.bytes; the next four point into it */
+	struct cpi_window_process *process;
+	struct cpi_window_entry *entry;
+	struct cpi_code_page *slot;
+	struct cpi_code_bytes *bytes;
+	struct cgroup *excluded[CPI_WINDOW_CGROUPS];
+	struct cpi_follower **followers; /* by CPU, nr_cpu_ids of them */
+	struct cpi_gone gone;
+	bool running;
+};
+
 struct cpi_device {
 	struct mutex lock; /* I1 */
 	bool open;
@@ -98,6 +129,7 @@ struct cpi_device {
 	struct cpi_gone gone[CPI_MAX_EVENTS];
 	struct cpumask online; /* CPUs between their two callbacks */
 	struct cpi_cpu **cpus; /* nr_cpu_ids of them; NULL: never online since */
+	struct cpi_windows windows;
 	wait_queue_head_t wait;
 };
 
@@ -108,9 +140,32 @@ bool cpi_config_is_clock(const struct cpi_kmod_event *e);
 bool cpi_config_can_sample(const struct cpi_kmod_event *e,
 			   const struct perf_event *event);
 int cpi_config_check_period(const struct cpi_kmod_event *e, u64 period, u64 spread);
+int cpi_config_check_event(const struct cpi_kmod_event *e);
 int cpi_config_check(struct cpi_kmod_config *config);
 
+/*
+ * Draws a new period for the event, uniformly (SOSP'97 section 4.1.1). Linear
+ * congruential: the upper bits, which count here, are good ones.
+ */
+static __always_inline void cpi_period_draw(struct cpi_period *p,
+					    struct perf_event *event)
+{
+	p->random = p->random * 1664525 + 1013904223;
+	event->hw.sample_period = p->low + ((u64)p->random * p->span >> 32);
+}
+
+static inline void cpi_period_set(struct cpi_period *p, u64 mean, u64 spread)
+{
+	p->low = mean - spread;
+	p->span = 2 * spread + 1;
+}
+
 /* cpi_counter.c; all but the callbacks with cpi.lock held. */
+struct perf_event *cpi_counter_create(const struct cpi_kmod_event *e, unsigned int cpu,
+				      bool pinned, perf_overflow_handler_t handler,
+				      void *context);
+void cpi_counter_add_value(struct perf_event *event, struct cpi_gone *sum);
+bool cpi_counter_is_missing(int err);
 int cpi_counter_configure(struct cpi_kmod_config *config);
 void cpi_counter_close(void);
 int cpi_counter_start(void);
@@ -127,7 +182,6 @@ int cpi_cpu_offline(unsigned int cpu);
 DECLARE_STATIC_KEY_FALSE(cpi_timed);
 /* guarded: interrupts of one event may come inside those of another. */
 perf_overflow_handler_t cpi_handler_choose(bool outcome, bool guarded);
-void cpi_counter_draw(struct cpi_counter *c, struct perf_event *event);
 
 /* cpi_buffer.c */
 struct cpi_cpu *cpi_buffer_alloc(unsigned int cpu); /* NULL when out of memory */
@@ -139,5 +193,62 @@ int cpi_buffer_mmap(struct vm_area_struct *vma);
 /* cpi_flush.c */
 int cpi_flush(struct cpi_kmod_flush *flush);
 bool cpi_flush_is_due(const struct cpi_cpu *cpu);
+
+/* cpi_window.c, where windows are built in; with cpi.lock held. */
+#ifdef CONFIG_X86_64
+int cpi_window_configure(struct cpi_kmod_windows *config);
+void cpi_window_close(void);
+int cpi_window_switch(bool on);
+int cpi_window_followed(struct cpi_kmod_followed *followed);
+int cpi_window_mmap(struct vm_area_struct *vma);
+void cpi_window_online(unsigned int cpu);
+void cpi_window_offline(unsigned int cpu);
+void cpi_window_suspend(void);
+void cpi_window_resume(void);
+#else
+static inline int cpi_window_configure(struct cpi_kmod_windows *config)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int cpi_window_switch(bool on)
+{
+	return -ENXIO;
+}
+
+static inline int cpi_window_followed(struct cpi_kmod_followed *followed)
+{
+	return -ENXIO;
+}
+
+static inline int cpi_window_mmap(struct vm_area_struct *vma)
+{
+	return -ENXIO;
+}
+
+static inline void cpi_window_close(void)
+{
+}
+
+static inline void cpi_window_online(unsigned int cpu)
+{
+}
+
+static inline void cpi_window_offline(unsigned int cpu)
+{
+}
+
+static inline void cpi_window_suspend(void)
+{
+}
+
+static inline void cpi_window_resume(void)
+{
+}
+#endif
+
+/* cpi_follow.c */
+void cpi_follow_handle(struct perf_event *event, struct perf_sample_data *data,
+		       struct pt_regs *regs);
 
 #endif

@@ -25,8 +25,13 @@ typedef uint32_t __be32;
 typedef uint32_t __wsum;
 
 /* <linux/bpf.h> */
-enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
+enum {
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_RINGBUF = 27
+};
 enum { BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_RB_NO_WAKEUP = 1 << 0, BPF_RB_FORCE_WAKEUP = 1 << 1 };
 enum bpf_func_id { BPF_FUNC_get_current_task_btf = 158 };
 
 /* <asm/ptrace.h> and <asm/bpf_perf_event.h> */
@@ -53,11 +58,33 @@ struct bpf_perf_event_data {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+	unsigned long fsbase;
+};
+#else
+struct cpi_user_words {
+	unsigned long tp_value;
+};
+
+struct thread_struct {
+	struct cpi_user_words uw;
+};
+#endif
+
+struct mm_struct {
+	unsigned long locked_vm; /* pages */
+};
+
 struct task_struct {
 	int pid; /* the thread's */
 	int tgid;
 	uint64_t self_exec_id;
+	uint64_t start_time; /* monotonic */
+	struct task_struct *group_leader;
+	struct mm_struct *mm;
 	unsigned int in_execve : 1;
+	struct thread_struct thread;
 };
 
 struct hrtimer {

@@ -71,7 +71,7 @@ struct cpi_cpu *cpi_buffer_alloc(unsigned int number)
 	init_table(cpu);
 	for (int i = 0; i < CPI_MAX_EVENTS; i++) {
 		cpu->counter[i] = (struct cpi_counter){
-			.random = get_random_u32(),
+			.period.random = get_random_u32(),
 			.mask = cpu->table.mask,
 			.buckets = cpu->table.buckets,
 			.cpu = cpu,
@@ -105,6 +105,6 @@ int cpi_buffer_mmap(struct vm_area_struct *vma)
 		return -EPERM;
 	if (!cpi.cpus[cpu])
 		return -ENXIO;
-	cpi_compat_read_only(vma);
+	cpi_compat_private(vma, VM_MAYWRITE | VM_MAYEXEC);
 	return remap_vmalloc_range(vma, cpi.cpus[cpu]->pair, 0);
 }

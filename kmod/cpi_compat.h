@@ -17,14 +17,17 @@
 #error "cpi: kernels before 6.1 are not supported"
 #endif
 
-/* Flags of a mapping have setters since 6.3. */
-static inline void cpi_compat_read_only(struct vm_area_struct *vma)
+/*
+ * The owner's alone, and without these of VM_MAY... for good. Flags of a mapping have
+ * setters since 6.3.
+ */
+static inline void cpi_compat_private(struct vm_area_struct *vma, unsigned long never)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTDUMP, never);
 #else
 	vma->vm_flags |= VM_DONTCOPY | VM_DONTDUMP;
-	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_flags &= ~never;
 #endif
 }
 

@@ -27,7 +27,7 @@ int cpi_config_check_period(const struct cpi_kmod_event *e, u64 period, u64 spre
 	return 0;
 }
 
-static int check_event(const struct cpi_kmod_event *e)
+int cpi_config_check_event(const struct cpi_kmod_event *e)
 {
 	if (e->flags & ~CPI_KMOD_EVENT_FLAGS)
 		return -EINVAL;
@@ -61,7 +61,7 @@ int cpi_config_check(struct cpi_kmod_config *config)
 	if (!err && config->nr_buckets & (config->nr_buckets - 1))
 		err = -EINVAL;
 	for (u32 i = 0; i < config->nr_events && !err; i++) {
-		err = check_event(&config->events[i]);
+		err = cpi_config_check_event(&config->events[i]);
 		if (err)
 			config->failed_event = i;
 	}

@@ -26,16 +26,10 @@ static u32 nr_hardware(void)
 	return nr;
 }
 
-static void set_period(struct cpi_counter *c, u64 period, u64 spread)
+struct perf_event *cpi_counter_create(const struct cpi_kmod_event *e, unsigned int cpu,
+				      bool pinned, perf_overflow_handler_t handler,
+				      void *context)
 {
-	c->period_low = period - spread;
-	c->period_span = 2 * spread + 1;
-}
-
-static int open_event(struct cpi_cpu *cpu, u32 i)
-{
-	const struct cpi_kmod_event *e = &cpi.config.events[i];
-	u32 hardware = nr_hardware();
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = e->type,
@@ -44,31 +38,41 @@ static int open_event(struct cpi_cpu *cpu, u32 i)
 		.config2 = e->config2,
 		.sample_period = e->period,
 		.disabled = 1,
-		.pinned = cpi_config_is_clock(e) || hardware == 1,
+		.pinned = pinned,
 		.exclude_user = !!(e->flags & CPI_KMOD_EXCLUDE_USER),
 		.exclude_kernel = !!(e->flags & CPI_KMOD_EXCLUDE_KERNEL),
 		.exclude_hv = !!(e->flags & CPI_KMOD_EXCLUDE_HV),
 	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, handler, context);
+	if (IS_ERR(event) || cpi_config_can_sample(e, event))
+		return event;
+	perf_event_release_kernel(event);
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static int open_event(struct cpi_cpu *cpu, u32 i)
+{
+	const struct cpi_kmod_event *e = &cpi.config.events[i];
+	struct cpi_counter *c = &cpu->counter[i];
+	u32 hardware = nr_hardware();
 	perf_overflow_handler_t handler =
 		cpi_handler_choose(cpi.config.flags & CPI_KMOD_OUTCOME,
 				   hardware && hardware < cpi.config.nr_events);
 	struct perf_event *event;
 
-	set_period(&cpu->counter[i], e->period, e->spread);
-	event = perf_event_create_kernel_counter(&attr, cpu->number, NULL, handler,
-						 &cpu->counter[i]);
+	cpi_period_set(&c->period, e->period, e->spread);
+	event = cpi_counter_create(e, cpu->number,
+				   cpi_config_is_clock(e) || hardware == 1, handler, c);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	if (!cpi_config_can_sample(e, event)) {
-		perf_event_release_kernel(event);
-		return -EOPNOTSUPP;
-	}
 	cpu->event[i] = event;
-	cpi_counter_draw(&cpu->counter[i], event);
+	cpi_period_draw(&c->period, event);
 	return 0;
 }
 
-static void add_value(struct perf_event *event, struct cpi_gone *sum)
+void cpi_counter_add_value(struct perf_event *event, struct cpi_gone *sum)
 {
 	u64 enabled, running;
 
@@ -83,14 +87,14 @@ static void close_events(struct cpi_cpu *cpu)
 		if (!cpu->event[i])
 			continue;
 		perf_event_disable(cpu->event[i]);
-		add_value(cpu->event[i], &cpi.gone[i]);
+		cpi_counter_add_value(cpu->event[i], &cpi.gone[i]);
 		perf_event_release_kernel(cpu->event[i]);
 		cpu->event[i] = NULL;
 	}
 }
 
 /* Not on every CPU is every event: P and E cores have PMUs of their own. */
-static bool is_missing(int err)
+bool cpi_counter_is_missing(int err)
 {
 	return err == -ENOENT || err == -ENODEV;
 }
@@ -106,7 +110,7 @@ static int open_events(struct cpi_cpu *cpu, int *failed, u32 *nr)
 			if (err) {
 				last = err;
 				*failed = i;
-				if (!is_missing(err))
+				if (!cpi_counter_is_missing(err))
 					break;
 				continue;
 			}
@@ -161,7 +165,7 @@ int cpi_counter_configure(struct cpi_kmod_config *config)
 	config->pair_bytes = cpi.config.pair_bytes;
 	for_each_cpu (cpu, &cpi.online) {
 		err = open_cpu(cpu, &failed, nr);
-		if (err && !is_missing(err))
+		if (err && !cpi_counter_is_missing(err))
 			goto fail;
 	}
 	for (u32 i = 0; i < config->nr_events; i++) {
@@ -232,12 +236,14 @@ void cpi_counter_suspend(void)
 {
 	if (cpi.running)
 		stop_all();
+	cpi_window_suspend();
 }
 
 void cpi_counter_resume(void)
 {
 	if (cpi.running)
 		start_all();
+	cpi_window_resume();
 }
 
 static int set_period_on(struct cpi_cpu *cpu, const struct cpi_kmod_period *p)
@@ -246,11 +252,11 @@ static int set_period_on(struct cpi_cpu *cpu, const struct cpi_kmod_period *p)
 	struct cpi_counter *c = &cpu->counter[p->event];
 	int err;
 
-	set_period(c, p->period, p->spread);
+	cpi_period_set(&c->period, p->period, p->spread);
 	if (!event)
 		return 0;
 	err = perf_event_period(event, p->period);
-	cpi_counter_draw(c, event);
+	cpi_period_draw(&c->period, event);
 	return err;
 }
 
@@ -291,7 +297,7 @@ static void add_counts(const struct cpi_cpu *cpu, struct cpi_kmod_counts *counts
 	counts->overflow += READ_ONCE(cpu->lost[counts->event]);
 	if (!event)
 		return;
-	add_value(event, sum);
+	cpi_counter_add_value(event, sum);
 	counts->nr_error += READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR;
 }
 
@@ -358,12 +364,13 @@ int cpi_cpu_online(unsigned int cpu)
 	cpumask_set_cpu(cpu, &cpi.online);
 	if (cpi.config.nr_events) {
 		err = open_cpu(cpu, &failed, nr);
-		if (err && !is_missing(err))
+		if (err && !cpi_counter_is_missing(err))
 			pr_warn("cpi: CPU %u, event %d: error %d: not sampled\n", cpu,
 				failed, err);
 		if (cpi.cpus[cpu] && cpi.running)
 			start_cpu(cpi.cpus[cpu]);
 	}
+	cpi_window_online(cpu);
 	mutex_unlock(&cpi.lock);
 	return 0; /* never keep a CPU from coming */
 }
@@ -374,6 +381,7 @@ int cpi_cpu_offline(unsigned int cpu)
 	cpumask_clear_cpu(cpu, &cpi.online);
 	if (cpi.cpus[cpu])
 		close_events(cpi.cpus[cpu]);
+	cpi_window_offline(cpu);
 	mutex_unlock(&cpi.lock);
 	return 0;
 }

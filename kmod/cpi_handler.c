@@ -22,20 +22,6 @@
 
 DEFINE_STATIC_KEY_FALSE(cpi_timed);
 
-/* A new period for the event, drawn uniformly (SOSP'97 section 4.1.1). */
-static __always_inline void draw_period(struct cpi_counter *c, struct perf_event *event)
-{
-	/* Linear congruential: the upper bits, which count here, are good ones. */
-	c->random = c->random * 1664525 + 1013904223;
-	event->hw.sample_period =
-		c->period_low + ((u64)c->random * c->period_span >> 32);
-}
-
-void cpi_counter_draw(struct cpi_counter *c, struct perf_event *event)
-{
-	draw_period(c, event);
-}
-
 /*
  * Which process, and which life of it: the exec id is the generation. A number
  * that is used again goes to a process with a history of its own, which user
@@ -103,7 +89,7 @@ static __always_inline bool sample(struct perf_event *event, struct pt_regs *reg
 	bool hit;
 
 	c->received++;
-	draw_period(c, event);
+	cpi_period_draw(&c->period, event);
 	if (guarded) {
 		if (c->cpu->busy) {
 			c->nested++;

@@ -3,7 +3,9 @@
  * cpi_main.c - /dev/cpi, loading and unloading
  *
  * Whoever may sample the whole system with perf may use the device; a
- * descriptor that was passed on to somebody else gives no rights. Arguments are
+ * descriptor that was passed on to somebody else gives no rights. Whoever writes the
+ * tables of windows says what is read of any process: that takes CAP_SYS_PTRACE, too.
+ * Arguments are
  * copied before cpi.lock is taken, results after it is released: a fault in a
  * copy takes the lock of the memory map, inside which mmap() takes cpi.lock.
  */
@@ -46,6 +48,7 @@ static int cpi_release(struct inode *inode, struct file *file)
 {
 	mutex_lock(&cpi.lock);
 	cpi_counter_close();
+	cpi_window_close();
 	cpi.open = false;
 	mutex_unlock(&cpi.lock);
 	return 0;
@@ -53,12 +56,16 @@ static int cpi_release(struct inode *inode, struct file *file)
 
 static int cpi_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	const bool windows = vma->vm_pgoff == CPI_KMOD_WINDOWS_AT >> PAGE_SHIFT;
 	int err;
 
-	if (!perfmon_capable())
+	if (!perfmon_capable() || (windows && !capable(CAP_SYS_PTRACE)))
 		return -EPERM;
 	mutex_lock(&cpi.lock);
-	err = cpi_buffer_mmap(vma);
+	if (windows)
+		err = cpi_window_mmap(vma);
+	else
+		err = cpi_buffer_mmap(vma);
 	mutex_unlock(&cpi.lock);
 	return err;
 }
@@ -85,6 +92,8 @@ union argument {
 	struct cpi_kmod_counts counts;
 	struct cpi_kmod_stats stats;
 	struct cpi_kmod_exec_id exec_id;
+	struct cpi_kmod_windows windows;
+	u32 on;
 };
 
 /*
@@ -128,6 +137,10 @@ static int call(unsigned int cmd, union argument *a)
 		return cpi_counter_stats(&a->stats);
 	case CPI_KMOD_IOC_EXEC_ID:
 		return get_exec_id(&a->exec_id);
+	case CPI_KMOD_IOC_WINDOWS:
+		return cpi_window_configure(&a->windows);
+	case CPI_KMOD_IOC_FOLLOW:
+		return cpi_window_switch(a->on);
 	}
 	return -ENOTTY;
 }
@@ -154,16 +167,47 @@ static int configure(void __user *arg)
 	return err;
 }
 
+static int get_followed(void __user *arg)
+{
+	struct cpi_kmod_followed *followed = kzalloc(sizeof(*followed), GFP_KERNEL);
+	int err;
+
+	if (!followed)
+		return -ENOMEM;
+	mutex_lock(&cpi.lock);
+	err = cpi_window_followed(followed);
+	mutex_unlock(&cpi.lock);
+	if (!err && copy_to_user(arg, followed, sizeof(*followed)))
+		err = -EFAULT;
+	kfree(followed);
+	return err;
+}
+
+/*
+ * A handler runs with interrupts off, or as an NMI, and is no more under way on a CPU
+ * that has answered an IPI; the IPIs order what it read and wrote.
+ */
+static void answer(void *unused)
+{
+}
+
 static long cpi_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 	union argument a = {};
 	int err;
 
-	if (!perfmon_capable())
+	if (!perfmon_capable() ||
+	    (cmd == CPI_KMOD_IOC_WINDOWS && !capable(CAP_SYS_PTRACE)))
 		return -EPERM;
 	if (cmd == CPI_KMOD_IOC_CONFIGURE)
 		return configure(user);
+	if (cmd == CPI_KMOD_IOC_FOLLOWED)
+		return get_followed(user);
+	if (cmd == CPI_KMOD_IOC_SETTLE) {
+		on_each_cpu(answer, NULL, 1);
+		return 0;
+	}
 	if (_IOC_TYPE(cmd) != _IOC_TYPE(CPI_KMOD_IOC_START) ||
 	    _IOC_SIZE(cmd) > sizeof(a))
 		return -ENOTTY;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-dist_man_MANS += man/cpid.8 man/cpi-capture.8
+dist_man_MANS += man/cpid.8 man/cpi-capture.8 man/cpi-translate.8 man/cpi-unwind.8
 dist_man_MANS += man/cpi-kmod.4
 dist_man_MANS += man/cpi-db.5
 dist_man_MANS += \
@@ -20,6 +20,7 @@ dist_man_MANS += \
 	man/cpi-label.1 \
 	man/cpi-list.1 \
 	man/cpi-pairs.1 \
+	man/cpi-paths.1 \
 	man/cpi-prof.1 \
 	man/cpi-rate.1 \
 	man/cpi-record.1 \

@@ -24,10 +24,10 @@ allowed kmod 'abi kmod'
 allowed loader-hook 'abi loader-hook'
 allowed base 'base'
 allowed db 'base db'
-allowed analysis 'analysis base db/edges.h db/profile.h db/model.h db/records.h'
+allowed analysis 'analysis base abi/uop.h abi/window.h db/windows.h db/edges.h db/profile.h db/model.h db/records.h db/anchorsums.h'
 # Decoders of what hardware records are pure functions of bytes.
-allowed daemon 'abi base db daemon kmod/table.h analysis/hwrecord.h analysis/ibs.h analysis/perffields.h analysis/rates.h analysis/spe.h'
-allowed tools 'tools analysis db base abi/capture.h abi/control.h abi/label.h daemon/elfid.h daemon/perfimport.h daemon/replay.h daemon/session.h daemon/tipfile.h'
+allowed daemon 'abi base db daemon kmod/table.h analysis/hwrecord.h analysis/ibs.h analysis/perffields.h analysis/rates.h analysis/spe.h analysis/walk.h'
+allowed tools 'tools analysis db base abi/capture.h abi/control.h abi/label.h abi/translate.h abi/unwind.h daemon/elfid.h daemon/perfimport.h daemon/replay.h daemon/session.h daemon/tipfile.h'
 
 # Only tools/ and the mains write to stdout, and only mains exit, and what apart.c forks.
 is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*.c analysis/*.c \

@@ -115,7 +115,7 @@ print(sum(i["samples"]["cpu-clock"] for i in r["instructions"]), r["total"],
       r["procedure"], r["build_id"], r["no_code"])
 print(list(r["instructions"][0]))' >json
 	is "$(cat json)" "$(cat <<'END'
-['epochs', 'streams', 'procedure', 'image', 'build_id', 'total', 'no_code', 'instructions']
+['epochs', 'streams', 'procedure', 'image', 'build_id', 'attribution', 'total', 'no_code', 'instructions']
 600 {'cpu-clock': 600, 'page-faults': 0} target_hot None None
 ['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'taken', 'not_taken', 'file', 'line']
 END

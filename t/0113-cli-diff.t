@@ -37,7 +37,7 @@ is "$(sed -n '/^A ms/{n;p;}' text | grep -c ' gamma ')" 1 "the finding comes fir
 like "$(row gamma)" 'undetermined gamma prog$' "without code no verdict"
 like "$(row found)" ' new found prog$' "what is new"
 like "$(row lost)" ' gone lost prog$' "what is gone"
-like "$(row alpha)" ' 0\.[0-9] -[0-9.]* [0-9.]* ' "what did not change has no change"
+like "$(row alpha)" ' -\{0,1\}0\.[0-9] -[0-9.]* [0-9.]* ' "what did not change has no change"
 like "$(cpi diff old same)" 'changed: no more than chance explains' "equal runs are equal"
 
 cpi diff 1 2 --history=none >text

@@ -5,7 +5,7 @@
 command -v python3 >/dev/null || skip_all 'no python3 to make recordings'
 command -v objdump >/dev/null || skip_all 'no objdump to find a loop with'
 [ "$(uname -m)" = x86_64 ] || skip_all 'the loop is looked for in x86-64 code'
-plan 10
+plan 11
 
 cp "$builddir/t/target" target || bail 'no target'
 # The backward jump of target_hot: from, to.
@@ -70,3 +70,12 @@ h = sqlite3.connect("loop.db")
 print(*(h.execute("SELECT count(*) FROM " + t).fetchone()[0]
         for t in ("epoch", "edge", "profile")))')" '0 0 0' 'with an epoch its edges are removed'
 is "$(cpi cat --check --db loop.db >out 2>&1; echo $?)" 0 'and nothing else is missed'
+
+# Live.
+if [ "$(cat /sys/bus/event_source/devices/cpu*/caps/branches 2>err | head -n 1)" -gt 0 ] 2>err; then
+	cpi record -e cycles+branches -o live.db "$builddir/t/programs/burn_a" 1 >out 2>&1
+	like "$(cpi cat --edges --db live.db --format=csv)" '^branch,cycles,' 'branches are sampled here'
+else
+	cpi record -e cycles+branches -o live.db true >out 2>&1
+	like "$(cat out)" 'no caps/branches below' 'without branch records it is said what they take'
+fi

@@ -9,7 +9,7 @@ scripts=$(cd "$srcdir" && pwd)/t
 for need in gdb "${CXX:=g++}"; do
 	command -v "${need%% *}" >/dev/null || skip_all "$need is missing"
 done
-plan 32
+plan 34
 
 mkfifo said
 
@@ -71,7 +71,7 @@ stands leaf
 status=$?
 kill $pid
 if [ $status -eq 77 ]; then
-	skip 31 'libunwind is not built in'
+	skip 33 'libunwind is not built in'
 	exit
 fi
 for how in recursion callback handler signal exception leaf thread variable; do
@@ -85,3 +85,9 @@ for cc_flags in '-O0' '-O2 -static' '-O2 -no-pie -s'; do
 		compare "$how" root "$cc_flags"
 	done
 done
+
+# The same in the process that the collectors have for it.
+like "$("$builddir/t/unwind_peer" bench 100 30 2>&1)" '^stacks 100, root 100,' \
+	'cpi-unwind finds the beginning of a stack'
+like "$("$builddir/t/unwind_peer" garbage 1 2>&1)" '^stacks 1, root 1,' \
+	'and does so after messages of any kind'

@@ -52,7 +52,8 @@ r = json.load(open("before.json"))
 i = [i["samples"]["cpu-clock"] for b in r["blocks"] for i in b["instructions"]]
 print("raw", float(sum(i)), float(i[0]), float(i[-1]))')" 'or where samples were taken'
 cpi calc --epoch full --attribution=precise target_hot >out 2>err
-like "$(cat err)" 'none of the selected events measures time' 'none of which is precise'
+like "$(cat err)" 'precise: the selected epochs have nothing of that: there is tip, raw$' \
+	'none of which is precise'
 is "$(cpi prof --epoch full --attribution=tip --format=json | python3 -c '
 import json, sys
 for r in json.load(sys.stdin)["rows"]:

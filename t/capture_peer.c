@@ -62,9 +62,9 @@ static int sandbox(void)
 
 	for (int fd = CAPTURE_FD_REQUEST; fd < CAPTURE_FD_END; fd++)
 		dup2(null, fd);
-	err = capture_give_up();
+	err = sandbox_give_up(CAPTURE_USER, true, CAPTURE_NICE);
 	if (!err)
-		err = capture_lock_in();
+		err = sandbox_lock_in(CAPTURE_NR_FDS, CAPTURE_CPU_S);
 	if (err)
 		return fail("sandbox", err);
 	say("open", open(file, O_RDONLY));

@@ -41,9 +41,13 @@ t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
 # Call chains by unwind tables, against gdb's.
 check_PROGRAMS += t/unwind_dump
-t_unwind_dump_SOURCES = t/unwind_dump.c
+t_unwind_dump_SOURCES = t/unwind_dump.c tools/unwind_signals.c
 t_unwind_dump_CFLAGS = $(AM_CFLAGS)
 t_unwind_dump_LDADD = $(t_isa_dump_LDADD) $(UNWIND_LIBS)
+check_PROGRAMS += t/unwind_peer
+t_unwind_peer_SOURCES = t/unwind_peer.c
+t_unwind_peer_CFLAGS = $(AM_CFLAGS)
+t_unwind_peer_LDADD = daemon/libdaemon.a base/libbase.a $(CAP_LIBS)
 EXTRA_DIST += t/gdb_chains.py t/programs/standing.cc
 dist_check_SCRIPTS += t/0131-unwind-gdb.t
 QUICK_TESTS += t/0131-unwind-gdb.t
@@ -52,6 +56,19 @@ check_PROGRAMS += t/lines_dump
 t_lines_dump_SOURCES = t/lines_dump.c
 t_lines_dump_CFLAGS = $(AM_CFLAGS)
 t_lines_dump_LDADD = $(t_isa_dump_LDADD)
+# Functions and lines as compilers name them, and profiles for compilers.
+check_PROGRAMS += t/origins_dump
+t_origins_dump_SOURCES = t/origins_dump.c
+t_origins_dump_CFLAGS = $(AM_CFLAGS)
+t_origins_dump_LDADD = $(t_isa_dump_LDADD)
+check_PROGRAMS += t/feedback_dump
+t_feedback_dump_SOURCES = t/feedback_dump.c
+t_feedback_dump_CFLAGS = $(AM_CFLAGS)
+t_feedback_dump_LDADD = $(tools_cpi_LDADD)
+EXTRA_DIST += t/feedback_oracle.py t/gcov_text.py
+dist_check_SCRIPTS += t/0134-export-compilers.t t/0135-export-feedback.t t/0136-export-windows.t
+QUICK_TESTS += t/0134-export-compilers.t
+LONG_TESTS += t/0135-export-feedback.t t/0136-export-windows.t
 # What other viewers read.
 EXTRA_DIST += t/export_check.py
 dist_check_SCRIPTS += t/0130-export-formats.t
@@ -60,21 +77,43 @@ LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t t/0122-lines-inline
 EXTRA_DIST += t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
 dist_check_SCRIPTS += $(LINES_TESTS)
 QUICK_TESTS += $(LINES_TESTS)
+# Windows, against single steps.
+if ZYDIS
+check_PROGRAMS += t/window_truth
+endif
+check_PROGRAMS += t/window_qemu
+WINDOW_PATH = t/window_pages.c t/window_pages.h t/window_path.c t/window_path.h
+t_window_qemu_SOURCES = t/window_qemu.c $(WINDOW_PATH)
+t_window_qemu_CFLAGS = $(AM_CFLAGS)
+t_window_qemu_LDADD = analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
+t_window_truth_SOURCES = t/window_truth.c $(WINDOW_PATH)
+t_window_truth_CFLAGS = $(AM_CFLAGS)
+t_window_truth_LDADD = analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
+dist_check_SCRIPTS += t/0397-windows-truth.t t/0337-windows-aarch64.t
+LONG_TESTS += t/0397-windows-truth.t t/0337-windows-aarch64.t
+EXTRA_DIST += t/aarch64.sh t/aarch64_machine.c t/programs/strings.c
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump
-t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c
+t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c tools/anchoring.c tools/following.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
-EXTRA_DIST += t/accuracy/culprits t/accuracy/landing t/accuracy/programs.py t/accuracy/run
+check_PROGRAMS += t/accuracy/steps
+t_accuracy_steps_SOURCES = t/accuracy/steps.c
+t_accuracy_steps_CFLAGS = $(AM_CFLAGS)
+t_accuracy_steps_LDADD = $(t_accuracy_freq_dump_LDADD)
+EXTRA_DIST += t/accuracy/collect.py t/accuracy/culprits t/accuracy/landing \
+	t/accuracy/overlap.py t/accuracy/programs.py t/accuracy/run
 dist_check_SCRIPTS += t/0330-freq-accuracy.t
 LONG_TESTS += t/0330-freq-accuracy.t
 # Where samples land.
 check_PROGRAMS += t/accuracy/landing_kernels
 t_accuracy_landing_kernels_SOURCES = t/accuracy/landing_kernels.c
 t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
-# Culprits, of programs that wait for one known thing; the commands that name them.
-WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t
+# Culprits, of programs that wait for one known thing; the commands that name them;
+# paths.
+WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t
+EXTRA_DIST += t/programs/steps.c
 dist_check_SCRIPTS += $(WHY_TESTS)
 LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
@@ -105,7 +144,10 @@ COLLECT_TESTS = \
 	t/0315-collect-crowd.t \
 	t/0316-collect-budget.t \
 	t/0390-collect-beside-perf.t \
-	t/0392-collect-stacks.t
+	t/0392-collect-stacks.t \
+	t/0393-collect-dwarf.t \
+	t/0394-dwarf-perf.t t/0395-dwarf-jit.t
+EXTRA_DIST += t/calls_known.py t/programs/calls.cc t/stacks_agree.py
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
@@ -117,10 +159,10 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t \
 	t/0396-capture-kernel.t
 check_PROGRAMS += t/stalling_fs
-EXTRA_DIST += t/kernel_calls.py t/programs/Jit.java t/programs/jit.js
+EXTRA_DIST += t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
 check_PROGRAMS += t/capture_peer
-t_capture_peer_SOURCES = t/capture_peer.c tools/capture_sandbox.c tools/capture.h
+t_capture_peer_SOURCES = t/capture_peer.c tools/sandbox.c tools/sandbox.h tools/capture.h
 t_capture_peer_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
 t_capture_peer_LDADD = daemon/libdaemon.a base/libbase.a $(ELF_LIBS) $(NETTLE_LIBS) $(CAP_LIBS)
 EXTRA_DIST += t/programs/replaced.c t/programs/replaced.cc
@@ -163,12 +205,13 @@ EXTRA_DIST += t/vm
 include t/unit/local.mk
 include t/fuzz/local.mk
 include t/bench/local.mk
+include t/fdo/local.mk
 
 check_PROGRAMS += t/cpid_peer
 
 # The command, on databases of known content.
 check_PROGRAMS += t/mkdb t/target
-t_mkdb_SOURCES = t/mkdb.c
+t_mkdb_SOURCES = t/mkdb.c t/makedb.h
 t_mkdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_mkdb_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ANALYSIS_LIBS) \
 	$(SQLITE_LIBS) $(ZSTD_LIBS)
@@ -232,7 +275,7 @@ t_programs_spawn_SOURCES = t/programs/spawn.c
 t_programs_spawn_CFLAGS = $(FIXED_COMPILE)
 t_programs_spawn_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/jit
-t_programs_jit_SOURCES = t/programs/jit.c
+t_programs_jit_SOURCES = t/programs/jit.c t/programs/jitdump.h
 t_programs_jit_CFLAGS = $(FIXED_COMPILE)
 t_programs_jit_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/memfd
@@ -291,14 +334,16 @@ t_programs_mix_SOURCES = t/programs/mix.c
 t_programs_mix_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_mix_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/runsdb
-t_runsdb_SOURCES = t/runsdb.c
+t_runsdb_SOURCES = t/runsdb.c t/makedb.h
 t_runsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_runsdb_LDADD = $(t_mkdb_LDADD)
 
 # Recorded samples, against perf.
 dist_check_SCRIPTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
 QUICK_TESTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
-EXTRA_DIST += t/perfdata_make.py t/perfdata_oracle.py
+dist_check_SCRIPTS += t/0132-import-stacks.t t/0133-import-spe.t
+QUICK_TESTS += t/0132-import-stacks.t t/0133-import-spe.t
+EXTRA_DIST += t/perfdata_chains.py t/perfdata_make.py t/perfdata_oracle.py t/perfdata_spe.py
 check_PROGRAMS += t/perfdata_dump
 t_perfdata_dump_SOURCES = t/perfdata_dump.c
 t_perfdata_dump_CFLAGS = $(AM_CFLAGS)
@@ -311,7 +356,7 @@ QUICK_TESTS += $(CALLS_TESTS)
 
 # Hardware's records in a database.
 check_PROGRAMS += t/recordsdb
-t_recordsdb_SOURCES = t/recordsdb.c
+t_recordsdb_SOURCES = t/recordsdb.c t/makedb.h
 t_recordsdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_recordsdb_LDADD = $(t_mkdb_LDADD)
 
@@ -321,3 +366,63 @@ t_accuracy_path_measure_SOURCES = t/accuracy/path_measure.c
 t_accuracy_path_measure_CFLAGS = $(AM_CFLAGS)
 t_accuracy_path_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/paths t/accuracy/path_program.c
+
+# Frequencies from several hardware events: t/accuracy/events.
+check_PROGRAMS += t/accuracy/event_measure
+t_accuracy_event_measure_SOURCES = t/accuracy/event_measure.c \
+	t/accuracy/event_core.c t/accuracy/event_core.h \
+	t/accuracy/event_graph.c t/accuracy/event_graph.h t/accuracy/event_trace.c
+t_accuracy_event_measure_CFLAGS = $(AM_CFLAGS)
+t_accuracy_event_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
+EXTRA_DIST += t/accuracy/events t/accuracy/event_program.c t/accuracy/event_traces.py
+
+# Windows, against single-stepping the same instructions.
+WINDOW_TESTS = t/0346-collect-anchors.t t/0347-windows-jit.t t/0398-windows-stepped.t \
+	t/0399-windows-collect.t
+dist_check_SCRIPTS += $(WINDOW_TESTS)
+LONG_TESTS += $(WINDOW_TESTS)
+EXTRA_DIST += t/stepped.bpf.c t/stepped.h t/stepper.c t/window_agrees.h t/window_kmod.c \
+	t/window_stepped.c
+if WINDOWS
+check_PROGRAMS += t/window_kmod t/window_stepped t/stepper.so
+endif
+t_window_kmod_SOURCES = t/window_kmod.c t/window_agrees.h t/window_pages.c t/window_pages.h
+t_window_kmod_CFLAGS = $(AM_CFLAGS)
+t_window_kmod_LDADD = analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
+check_PROGRAMS += t/programs/called
+t_programs_called_SOURCES = t/programs/called.c
+t_programs_called_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_called_LDFLAGS = $(FIXED_LINK) -pthread
+CLEANFILES += t/stepped.skel.h t/stepped.bpf.o t/stepped.bpf.tmp.o
+check_PROGRAMS += t/programs/absent
+t_programs_absent_SOURCES = t/programs/absent.c
+t_programs_absent_CFLAGS = $(FIXED_COMPILE)
+t_programs_absent_LDFLAGS = $(FIXED_LINK)
+# x86-64 code, which it writes itself.
+check_PROGRAMS += t/programs/rewritten
+t_programs_rewritten_SOURCES = t/programs/rewritten.c t/programs/jitdump.h
+t_programs_rewritten_CFLAGS = $(WARN_CFLAGS)
+t_programs_rewritten_LDFLAGS =
+check_PROGRAMS += t/programs/guarded
+t_programs_guarded_SOURCES = t/programs/guarded.c
+t_programs_guarded_CFLAGS = $(WARN_CFLAGS)
+t_programs_guarded_LDFLAGS =
+t_programs_guarded_LDADD = -lpthread
+t_stepper_so_SOURCES = t/stepper.c t/stepped.h
+t_stepper_so_CFLAGS = $(WARN_CFLAGS) -O2 -fPIC
+t_stepper_so_LDFLAGS = -shared
+t_window_stepped_SOURCES = t/window_stepped.c t/stepped.h t/window_agrees.h
+t_window_stepped_CFLAGS = $(AM_CFLAGS) $(BPF_CFLAGS)
+t_window_stepped_LDADD = $(COLLECT_LDADD)
+t/window_stepped-window_stepped.$(OBJEXT): t/stepped.skel.h
+t/stepped.bpf.o: t/stepped.bpf.c daemon/cpi_window.bpf.o
+	$(AM_V_GEN)$(MKDIR_P) t && \
+	$(COMPILE_BPF) -c $(srcdir)/t/stepped.bpf.c -o t/stepped.bpf.tmp.o && \
+	$(BPFTOOL) gen object $@ t/stepped.bpf.tmp.o
+t/stepped.skel.h: t/stepped.bpf.o
+	$(AM_V_GEN)$(BPFTOOL) gen skeleton t/stepped.bpf.o name stepped_bpf >$@.tmp && \
+	mv $@.tmp $@
+# Time that hardware measured.
+EXTRA_DIST += t/perfdata_target.py
+dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
+QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t

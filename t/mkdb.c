@@ -14,16 +14,11 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/image.h"
-#include "base/err.h"
-#include "base/times.h"
 #include "db/store.h"
+#include "t/makedb.h"
 
-#define START_NS   1767322800000000000ULL /* 2026-01-02T03:00:00Z */
-#define MINUTE_NS  (60 * NSEC_PER_SEC)
-#define NR(array)  (sizeof(array) / sizeof((array)[0]))
 #define HOSTILE    "/opt/\033[31mred,\"x\"\n\xff"
 #define NR_STREAMS 2
 
@@ -77,26 +72,9 @@ static const char *setting(const char *variable, const char *usual)
 	return value ? value : usual;
 }
 
-static void check(int error, const char *what)
-{
-	if (error)
-		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
-}
-
 static void describe_images(struct maker *m, const char *program)
 {
-	struct stat st;
-
-	if (stat(program, &st) < 0)
-		err(EXIT_FAILURE, "%s", program);
-	m->image[TARGET] = (struct image_desc){
-		.kind = IMAGE_FILE,
-		.name = program,
-		.device = st.st_dev,
-		.inode = st.st_ino,
-		.size = st.st_size,
-		.mtime_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec,
-	};
+	m->image[TARGET] = makedb_file(program);
 	m->image[KERNEL] = (struct image_desc){
 		.kind = IMAGE_KERNEL,
 		.name = "[kernel]",
@@ -238,18 +216,14 @@ static void fill(struct maker *m, struct db *db, const struct platform_desc *pla
 
 int main(int argc, char **argv)
 {
-	const struct platform_desc platform = {
-		.host = setting("MKDB_HOST", "web1"),
-		.arch = setting("MKDB_ARCH", "x86_64"),
-		.cpu = setting("MKDB_CPU", "Test CPU"),
-		.release = setting("MKDB_RELEASE", "6.1.0"),
-		.boot_id = "00000000-0000-0000-0000-000000000001",
-		.clock_hz = 2000000000,
-		.nr_cpus = 2,
-	};
+	struct platform_desc platform = makedb_platform();
 	struct maker m = { .period_ns = 1000000 };
 	struct db *db;
 
+	platform.host = setting("MKDB_HOST", platform.host);
+	platform.arch = setting("MKDB_ARCH", platform.arch);
+	platform.cpu = setting("MKDB_CPU", platform.cpu);
+	platform.release = setting("MKDB_RELEASE", platform.release);
 	if (argc < 2 || argc > 3)
 		errx(EXIT_FAILURE, "usage: mkdb FILE [PROGRAM]");
 	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);

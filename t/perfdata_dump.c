@@ -3,14 +3,15 @@
  * perfdata_dump FILE - the records of a perf.data file, for the tests
  *
  * A line for each sample, "s EVENT PID/TID TIME PERIOD IP ADDR WEIGHT DATA_SRC", and
- * for each of its branches, "b FROM/TO/FLAGS/CYCLES" as perf has them; "r TYPE" for
- * each other record.
+ * for each of its branches, "b FROM/TO/FLAGS/CYCLES" as perf has them, and "c IP ..."
+ * for its chain of callers; "r TYPE" for each other record.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,21 @@ static void print_branches(const struct perfdata *pd, const struct perf_sample *
 	}
 }
 
+/* Without what says which mode the frames behind it are of. */
+static void print_chain(const struct perf_sample *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->nr_callchain; i++) {
+		if (s->callchain[i] >= PERF_CONTEXT_MAX)
+			continue;
+		printf(any ? " %" PRIx64 : "c %" PRIx64, s->callchain[i]);
+		any = true;
+	}
+	if (any)
+		printf("\n");
+}
+
 static int print_record(void *ctx, const struct perf_record *r)
 {
 	const struct perfdata *pd = ctx;
@@ -47,6 +63,7 @@ static int print_record(void *ctx, const struct perf_record *r)
 	       (int)r->pid, (int)r->tid, r->time / 1000000000, r->time % 1000000000,
 	       s->period, s->ip, s->addr, s->weight, s->data_source);
 	print_branches(pd, s);
+	print_chain(s);
 	return 0;
 }
 

@@ -153,4 +153,5 @@ def write_file():
     return out + b"".join(FEATURES.values())
 
 
-sys.stdout.buffer.write(write_pipe() if PIPE else write_file())
+if __name__ == "__main__":
+    sys.stdout.buffer.write(write_pipe() if PIPE else write_file())

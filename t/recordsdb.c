@@ -10,17 +10,12 @@
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "analysis/image.h"
 #include "analysis/rates.h"
-#include "base/err.h"
-#include "base/times.h"
 #include "db/store.h"
+#include "t/makedb.h"
 
-#define START_NS   1767322800000000000ULL /* 2026-01-02T03:00:00Z */
-#define MINUTE_NS  (60 * NSEC_PER_SEC)
-#define NR(array)  (sizeof(array) / sizeof((array)[0]))
 #define NR_FLUSHES 2
 
 enum { CLOCK, OPS, NR_STREAMS };
@@ -34,12 +29,6 @@ static const struct {
 	{ "target_hot", 500, 200, 4, 0, 200 },
 	{ "target_cold", 20, 50, 0, 10, 5 },
 };
-
-static void check(int error, const char *what)
-{
-	if (error)
-		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
-}
 
 static bool each(uint64_t i, uint64_t nth)
 {
@@ -117,30 +106,15 @@ static void put_flush(struct store *store, uint64_t seq, const struct image_desc
 
 int main(int argc, char **argv)
 {
-	const struct platform_desc platform = {
-		.host = "web1",
-		.arch = "x86_64",
-		.cpu = "Test CPU",
-		.release = "6.1.0",
-		.boot_id = "00000000-0000-0000-0000-000000000001",
-		.clock_hz = 2000000000,
-		.nr_cpus = 2,
-	};
-	struct image_desc desc = { .kind = IMAGE_FILE };
+	const struct platform_desc platform = makedb_platform();
+	struct image_desc desc;
 	struct store *store;
 	struct image *im;
-	struct stat st;
 	struct db *db;
 
 	if (argc != 3)
 		errx(EXIT_FAILURE, "usage: recordsdb FILE PROGRAM");
-	if (stat(argv[2], &st) < 0)
-		err(EXIT_FAILURE, "%s", argv[2]);
-	desc.name = argv[2];
-	desc.device = st.st_dev;
-	desc.inode = st.st_ino;
-	desc.size = st.st_size;
-	desc.mtime_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec;
+	desc = makedb_file(argv[2]);
 	check(image_open(&desc, NULL, &im), argv[2]);
 	check(db_open(argv[1], DB_COLLECT, &db), argv[1]);
 	check(store_begin(db, &platform, START_NS, &store), "run");

@@ -21,11 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/times.h"
 #include "db/store.h"
+#include "t/makedb.h"
 
-#define START_NS       1767322800000000000ULL /* 2026-01-02T03:00:00Z */
 #define PROCEDURE_SIZE 4096
 #define MAX_NAMES      4096
 #define MAX_IMAGES     64
@@ -49,12 +47,6 @@ static struct {
 	uint64_t now_ns, seq;
 	struct stack_tree *tree[MAX_CONTEXTS]; /* of the line that is read, or NULL */
 } m;
-
-static void check(int error, const char *what)
-{
-	if (error)
-		errx(EXIT_FAILURE, "%s: %s", what, err_str(error));
-}
 
 static enum image_kind kind_of(const char *name)
 {
@@ -219,8 +211,7 @@ static bool counts(const char *context)
 static void make_stacks(struct flush_stream *stream, struct flush_tree *tree,
 			const struct image_desc **image, struct flush_stacks *out)
 {
-	*out = (struct flush_stacks){ .streams = stream,
-				      .nr_streams = 1,
+	*out = (struct flush_stacks){ .streams = { .stream = stream, .nr = 1 },
 				      .trees = tree,
 				      .images = image,
 				      .nr_images = MAX_IMAGES + 1 };
@@ -305,15 +296,7 @@ static void store_line(char *line)
 
 int main(int argc, char **argv)
 {
-	const struct platform_desc platform = {
-		.host = "web1",
-		.arch = "x86_64",
-		.cpu = "Test CPU",
-		.release = "6.1.0",
-		.boot_id = "00000000-0000-0000-0000-000000000001",
-		.clock_hz = 2000000000,
-		.nr_cpus = 2,
-	};
+	const struct platform_desc platform = makedb_platform();
 	char *line = NULL;
 	struct db *db;
 	size_t size = 0;

@@ -28,6 +28,7 @@
 #define MAX_MAPPINGS 4096
 
 static struct unwind_mapping mapping[MAX_MAPPINGS];
+static const struct unwindtables *tables_of[MAX_MAPPINGS];
 static size_t nr_mappings;
 
 static void die(const char *what)
@@ -63,6 +64,11 @@ static struct unwindtables *open_tables(pid_t pid, const char *path)
 	return tables;
 }
 
+static const struct unwindtables *get_tables(void *ctx, uint32_t image)
+{
+	return tables_of[image - 1];
+}
+
 static void read_maps(pid_t pid)
 {
 	char path[64], line[8192];
@@ -84,8 +90,9 @@ static void read_maps(pid_t pid)
 		    perms[2] != 'x')
 			continue;
 		m->bias = offset - m->start;
-		m->tables = name[0] == '/' ? open_tables(pid, name) : NULL;
-		nr_mappings++;
+		if (name[0] == '/')
+			tables_of[nr_mappings] = open_tables(pid, name);
+		m->image = (uint32_t)++nr_mappings;
 	}
 	fclose(f);
 }
@@ -116,13 +123,12 @@ static void read_regs(pid_t tid, uint64_t regs[UNWIND_NR_REGS])
 
 static void dump(struct unwinder *u, pid_t tid, size_t bytes, int rounds)
 {
-	uint64_t regs[UNWIND_NR_REGS] = { 0 }, pc[UNWIND_MAX_FRAMES], begun;
+	uint64_t regs[UNWIND_NR_REGS] = { 0 }, begun;
 	struct unwind_sample s = { .regs = regs };
+	static struct unwind_chain chain;
 	char *stack = malloc(bytes);
-	enum unwind_end end;
 	struct iovec to, from;
 	ssize_t got = -1;
-	size_t nr = 0;
 
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) ||
 	    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ||
@@ -139,14 +145,14 @@ static void dump(struct unwinder *u, pid_t tid, size_t bytes, int rounds)
 	s.stack_size = got > 0 ? (size_t)got : 0;
 	begun = time_mono_ns();
 	for (int i = 0; i < rounds; i++)
-		nr = unwinder_run(u, &s, pc, &end);
-	printf("%d %s", (int)tid, unwind_end_name(end));
-	for (size_t i = 0; i < nr; i++)
-		printf(" 0x%" PRIx64, pc[i]);
+		unwinder_run(u, &s, &chain);
+	printf("%d %s", (int)tid, unwind_end_name(chain.end));
+	for (size_t i = 0; i < chain.nr; i++)
+		printf(" 0x%" PRIx64, chain.frame[i].pc);
 	printf("\n");
 	if (rounds > 1)
 		printf("# %.0f ns for %zu frames\n",
-		       (double)(time_mono_ns() - begun) / rounds, nr);
+		       (double)(time_mono_ns() - begun) / rounds, chain.nr);
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 	free(stack);
 }
@@ -167,7 +173,7 @@ int main(int argc, char **argv)
 	if (!tasks)
 		die(path);
 	read_maps(pid);
-	err = unwinder_open(&u);
+	err = unwinder_open(get_tables, NULL, &u);
 	if (!err)
 		err = unwinder_map(u, mapping, nr_mappings);
 	if (err) {

@@ -10,9 +10,11 @@ const char *attribution_str(enum attribution a)
 	return names[a];
 }
 
-bool attribution_takes(enum attribution a, enum landing landing)
+enum attribution attribution_used(enum attribution asked, bool weighed)
 {
-	return a != ATTRIBUTION_PRECISE || landing == LANDING_PRECISE;
+	if (asked != ATTRIBUTION_AUTO)
+		return asked;
+	return weighed ? ATTRIBUTION_TIP : ATTRIBUTION_RAW;
 }
 
 bool attribution_weighs(enum attribution a, const struct profile *p)

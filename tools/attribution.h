@@ -24,8 +24,8 @@ enum attribution {
 
 const char *attribution_str(enum attribution a); /* "tip" */
 
-/* Whether a stream's samples are looked at. */
-bool attribution_takes(enum attribution a, enum landing landing);
+/* What "auto" was, where some time is that of weights or none is. */
+enum attribution attribution_used(enum attribution asked, bool weighed);
 
 /* Whether its weights are its time, and its counts are none. */
 bool attribution_weighs(enum attribution a, const struct profile *p);

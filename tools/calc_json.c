@@ -63,6 +63,8 @@ static void json_block(struct json *j, const struct calc *c, int b)
 	json_hex(j, "start", block->start);
 	json_hex(j, "end", block->end);
 	json_real(j, "frequency", e->freq->block[b], 1);
+	if (e->freq->bias)
+		json_string(j, "sampled", freq_bias_str(e->freq->bias[b]));
 	json_object(j, "confidence");
 	json_string(j, "shape", confidence_name(e->freq->shape[b]));
 	json_string(j, "scale", confidence_name(e->freq->scale));
@@ -120,9 +122,8 @@ void calc_print_json(const struct calc *c, bool one_line)
 	json_string(&j, "image", c->ex->image->desc.name);
 	json_string(&j, "build_id", *build_id ? build_id : NULL);
 	json_string(&j, "frequency_unit", "executions");
-	if (e->freq->counted)
-		json_string(&j, "frequency_source", "branch_stacks");
-	json_string(&j, "attribution", explainer_attribution(c->x));
+	explained_json_source(e, &j);
+	time_source_json(&c->x->l->source, &j, explainer_attribution(c->x));
 	json_array(&j, "blocks");
 	for (int b = 0; b < e->cfg->exit; b++)
 		json_block(&j, c, b);

@@ -190,14 +190,13 @@ static void print_header(const struct calc *c)
 	out_line("Procedure %s in %s", c->ex->symbol->name, c->ex->image->desc.name);
 	explainer_print_unit(c->x);
 	if (c->x->l->ctx->opt.attribution)
-		out_line("Attribution: %s", explainer_attribution(c->x));
+		time_source_print(&c->x->l->source, explainer_attribution(c->x));
 	if (c->ex->state == EXPLAIN_DEFERRED)
 		out_line("Interrupts may be masked here: samples wait until they are "
 			 "not, so there is no CPI");
 	if (e->cfg->missing_edges)
 		out_line("Some ways are not known: frequencies may be wrong");
-	if (e->freq->counted)
-		out_line("Frequencies were counted, by branch stacks");
+	explained_print_source(e);
 	putchar('\n');
 	summary_add(&s, c->ex);
 	summary_print_text(&s);

@@ -16,6 +16,7 @@
 #include "tools/imagecache.h"
 #include "tools/prof.h"
 #include "tools/progress.h"
+#include "tools/select_stacks.h"
 
 #define MAX_SPOTS (1u << 22)
 
@@ -222,39 +223,12 @@ static int name_spots(struct calls *c)
 	return err;
 }
 
-/* The streams and losses that stacks have, in place of the profiles'. */
-static int select_stacks(struct calls *c)
-{
-	const char *event = c->ctx->opt.event;
-	struct query_streams streams;
-	struct query_losses losses;
-	int err;
-
-	err = query_stack_streams(c->sel.db, &c->sel.epochs, event, &streams);
-	if (err)
-		return err;
-	query_streams_fini(&c->sel.streams);
-	c->sel.streams = streams;
-	err = query_stack_losses(c->sel.db, &c->sel.epochs, &losses);
-	if (err)
-		return err;
-	query_losses_fini(&c->sel.losses);
-	c->sel.losses = losses;
-	c->sel.query.event = event;
-	if (streams.nr)
-		return 0;
-	log_err("%s: the selected epochs have no call stacks%s%s: collect them with "
-		"'cpi record -g -- COMMAND' or 'cpid --stacks fp'",
-		db_path(c->sel.db), event ? " of " : "", event ? event : "");
-	return -ENODATA;
-}
-
 static int failed(struct calls *c, int err)
 {
 	if (err == -CPI_ELIMIT)
 		log_err("%s: the stacks name more than %u places: choose fewer epochs",
 			db_path(c->sel.db), MAX_SPOTS);
-	else if (err && err != -ENODATA)
+	else if (err)
 		select_failed(c->ctx, &c->sel, err);
 	return err;
 }
@@ -266,18 +240,13 @@ int calls_open(const struct cmd_context *ctx, const char *spec, unsigned int how
 
 	memset(c, 0, sizeof(*c));
 	c->ctx = ctx;
-	c->every_event = *ctx;
-	c->every_event.opt.event = NULL;
 	c->how = how;
 	c->frames = frames;
 	arena_init(&c->arena, 0);
-	err = select_open_epochs(&c->every_event, spec, SELECT_TOGETHER, &c->sel);
+	err = select_stacks(ctx, spec, &c->sel);
 	if (err)
 		return err;
-	err = select_stacks(c);
-	if (!err)
-		err = events_init(&c->ev, &c->sel.streams,
-				  select_newest(&c->sel)->clock_hz);
+	err = events_init(&c->ev, &c->sel.streams, select_newest(&c->sel)->clock_hz);
 	if (!err)
 		err = query_stacks(c->sel.db, &c->sel.query, on_place, c);
 	if (!err)
@@ -313,7 +282,7 @@ static int put_outer_frames(struct calls *c, const struct query_stack *row)
 	struct frame_key key = { .is_command = true, .name = "[unknown command]" };
 	int err = 0;
 
-	if (!row->nr_frames || (c->how & CALLS_ENDS && row->mark != STACK_ENDED))
+	if (!row->nr_frames || (c->how & CALLS_ENDS && !stack_mark_is_whole(row->mark)))
 		err = put_special(c, stack_mark_str(row->mark), &c->frame);
 	if (err || !(c->how & CALLS_COMMANDS))
 		return err;

@@ -29,7 +29,6 @@ enum calls_how {
 
 struct calls {
 	const struct cmd_context *ctx;
-	struct cmd_context every_event; /* ctx, for what has no stacks */
 	unsigned int how;
 	struct selection sel; /* its streams and losses are those of stacks */
 	struct events ev;

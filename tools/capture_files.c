@@ -18,58 +18,22 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "analysis/debugfile.h"
 #include "base/file.h"
+#include "base/passing.h"
 #include "tools/capture.h"
-
-union fd_control {
-	struct cmsghdr head; /* aligns */
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-/* An answer: an error, or 0 with the descriptor. */
-static int send_answer(int socket, int answer, int fd)
-{
-	struct iovec iov = { &answer, sizeof(answer) };
-	union fd_control control = { 0 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	}
-	return sendmsg(socket, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
 
 /* The descriptor of an answer, or its error. */
 static int take_answer(int socket)
 {
 	int answer = -EPROTO, fd;
-	struct iovec iov = { &answer, sizeof(answer) };
-	union fd_control control = { 0 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control.bytes,
-			      .msg_controllen = sizeof(control.bytes) };
-	const struct cmsghdr *c;
+	const int nr = passing_take(socket, &answer, sizeof(answer), &fd, 1);
 
-	if (recvmsg(socket, &msg, MSG_CMSG_CLOEXEC) != sizeof(answer))
-		return -EPROTO;
-	c = CMSG_FIRSTHDR(&msg);
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return answer < 0 ? answer : -EPROTO;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+	if (nr == 1)
+		return fd;
+	return !nr && answer < 0 ? answer : -EPROTO;
 }
 
 int file_open_regular(int dirfd, const char *path, struct stat *st)
@@ -134,11 +98,14 @@ static int open_allowed(const char *path)
 static _Noreturn void answer(int socket, const char *path)
 {
 	const int own = dup2(socket, CAPTURE_FD_REQUEST);
-	int fd = -EPERM;
+	int fd, err;
 
-	if (own >= 0 && syscall(SYS_close_range, own + 1, ~0U, 0) == 0)
-		fd = open_allowed(path);
-	send_answer(own, fd < 0 ? fd : 0, fd);
+	if (own < 0)
+		_exit(EXIT_FAILURE);
+	closefrom(own + 1);
+	fd = open_allowed(path);
+	err = fd < 0 ? fd : 0;
+	passing_send(own, &err, sizeof(err), &fd, fd >= 0);
 	_exit(EXIT_SUCCESS);
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "abi/capture.h"
+#include "base/passing.h"
 #include "base/times.h"
 #include "tools/capture.h"
 
@@ -30,52 +31,14 @@ struct job {
 	pid_t worker;
 };
 
-/* Takes the next job's descriptors. False when there will be none. */
-static bool take_job(int socket, struct job *job)
-{
-	char byte;
-	struct iovec iov = { &byte, 1 };
-	union {
-		struct cmsghdr head; /* aligns */
-		char bytes[CMSG_SPACE(sizeof(job->fd))];
-	} control = { 0 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control.bytes,
-			      .msg_controllen = sizeof(control.bytes) };
-	const struct cmsghdr *c;
-
-	if (recvmsg(socket, &msg, MSG_CMSG_CLOEXEC) != 1)
-		return false;
-	c = CMSG_FIRSTHDR(&msg);
-	if (!c || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(sizeof(job->fd)))
-		return false;
-	memcpy(job->fd, CMSG_DATA(c), sizeof(job->fd));
-	return true;
-}
-
-/* By way of higher numbers: what is there may be where something else has to go. */
-static int place_fds(const struct job *job)
-{
-	const int from[] = { job->fd[CPI_CAPTURE_REQUEST], job->fd[CPI_CAPTURE_IMAGE],
-			     job->fd[CPI_CAPTURE_REPLY], job->ask[1] };
-	int high[CAPTURE_FD_END - CAPTURE_FD_REQUEST];
-
-	for (int i = 0; i < CAPTURE_FD_END - CAPTURE_FD_REQUEST; i++) {
-		high[i] = fcntl(from[i], F_DUPFD, CAPTURE_FD_END);
-		if (high[i] < 0)
-			return -errno;
-	}
-	for (int i = 0; i < CAPTURE_FD_END - CAPTURE_FD_REQUEST; i++)
-		if (dup2(high[i], CAPTURE_FD_REQUEST + i) < 0)
-			return -errno;
-	return dup2(STDOUT_FILENO, STDIN_FILENO) < 0 ? -errno : 0;
-}
-
 static int work(const struct job *job)
 {
-	if (place_fds(job) || capture_lock_in())
+	const int fds[CAPTURE_NR_FDS] = { job->fd[CPI_CAPTURE_REQUEST],
+					  job->fd[CPI_CAPTURE_IMAGE],
+					  job->fd[CPI_CAPTURE_REPLY], job->ask[1] };
+
+	if (sandbox_place_fds(fds, CAPTURE_NR_FDS) ||
+	    sandbox_lock_in(CAPTURE_NR_FDS, CAPTURE_CPU_S))
 		return EXIT_FAILURE;
 	return capture_work();
 }
@@ -131,29 +94,23 @@ static void run_job(struct job *job, int *nr_strays)
 	close(job->ask[0]);
 }
 
-static bool is_socket(int fd)
-{
-	int type;
-	socklen_t size = sizeof(type);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-}
-
 int main(int argc, char **argv)
 {
 	struct job job;
 	int nr_strays = 0;
+	char byte;
 
-	if (argc > 1 || !is_socket(STDIN_FILENO)) {
+	if (argc > 1 || !passing_is_socket(STDIN_FILENO)) {
 		fprintf(stderr,
 			"%s: started by cpid(8) and cpi-record(1), for them: see "
 			"cpi-capture(8)\n",
 			argv[0]);
 		return 2;
 	}
-	if (capture_give_up())
+	if (sandbox_give_up(CAPTURE_USER, true, CAPTURE_NICE))
 		return EXIT_FAILURE;
-	while (take_job(STDIN_FILENO, &job)) {
+	while (passing_take(STDIN_FILENO, &byte, 1, job.fd, CPI_CAPTURE_NR_FDS) ==
+	       CPI_CAPTURE_NR_FDS) {
 		run_job(&job, &nr_strays);
 		close_job(&job); /* here the reply ends */
 	}

@@ -25,25 +25,18 @@ struct listing {
 	struct table *t;
 };
 
-static const char *event_of(const struct selection *sel, int64_t stream)
-{
-	for (size_t i = 0; i < sel->streams.nr; i++) {
-		if (sel->streams.stream[i].id == stream)
-			return sel->streams.stream[i].desc.event;
-	}
-	return "?";
-}
-
 static int put_edges(void *ctx, const struct query_edges *q)
 {
 	const struct listing *l = ctx;
+	const struct query_stream *stream =
+		query_stream_by_id(&l->sel->streams, q->stream);
 	const struct edge *e;
 	size_t nr;
 
 	e = edges_sorted(q->edges, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		table_text(l->t, edges_kind_str(q->kind));
-		table_text(l->t, event_of(l->sel, q->stream));
+		table_text(l->t, stream ? stream->desc.event : "?");
 		table_hex(l->t, e[i].from);
 		table_hex(l->t, e[i].to);
 		table_number(l->t, e[i].n);

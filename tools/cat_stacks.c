@@ -51,18 +51,14 @@ static const char *frames_text(struct dump *d, const struct query_stack *row)
 static int on_stack(void *ctx, const struct query_stack *row)
 {
 	struct dump *d = ctx;
-	const struct stream_desc *s = NULL;
+	const struct query_stream *s = query_stream_by_id(&d->streams, row->stream);
 
-	for (size_t i = 0; i < d->streams.nr; i++) {
-		if (d->streams.stream[i].id == row->stream)
-			s = &d->streams.stream[i].desc;
-	}
 	if (!s)
 		return 0; /* of a flush that came in between */
-	table_text(d->t, s->event);
-	table_text(d->t, s->source);
-	table_number(d->t, s->mean_period);
-	table_text(d->t, s->unit);
+	table_text(d->t, s->desc.event);
+	table_text(d->t, s->desc.source);
+	table_number(d->t, s->desc.mean_period);
+	table_text(d->t, s->desc.unit);
 	table_number(d->t, row->n);
 	table_text(d->t, row->context);
 	table_text(d->t, stack_mark_str(row->mark));

@@ -170,6 +170,10 @@ static void put_title(const struct cfg_picture *p, struct buf *b)
 		buf_puts(b, "?: where an indirect jump leads is not known\\l");
 	if (p->has_time && p->e->freq->counted)
 		buf_puts(b, "executions were counted by branch stacks\\l");
+	else if (p->has_time && p->e->freq->windows)
+		buf_puts(b, "executions are estimated from windows and samples\\l");
+	else if (p->has_time && p->e->freq->bias)
+		buf_puts(b, "executions are estimated from samples of instructions\\l");
 	if (p->tally[(size_t)p->e->cfg->nr_blocks * p->ev->nr].n)
 		buf_puts(b, "in no block:\\l");
 	put_samples(p, p->e->cfg->nr_blocks, b);

@@ -69,6 +69,7 @@ struct cmd_options {
 	const char *cpu, *debug;
 	/* export */
 	int labels; /* which word of WEIGHING_BY */
+	const char *to;
 	/* stats, diff */
 	int normalize;
 	double fdr, threshold; /* which is in percent */
@@ -76,10 +77,13 @@ struct cmd_options {
 	/* tree and its kin */
 	bool inverted, commands, icicle, children;
 	/* cat */
-	bool intervals, call_stacks, edges, check, weights;
+	bool intervals, call_stacks, edges, followed, check, weights;
 	/* record */
 	double hz, stacks_hz;
+	const char *windows;
+	const char *anchors;
 	int stacks; /* 0: off */
+	uint64_t stacks_copy;
 	struct cmd_list events;
 	const char *output, *label, *raw;
 	const char *by_kinds, *by_process;
@@ -199,10 +203,10 @@ struct cmd_context {
 };
 
 extern const struct cmd cmd_record, cmd_prof, cmd_list, cmd_calc, cmd_sum, cmd_stalls,
-	cmd_hot, cmd_records, cmd_tree, cmd_callers, cmd_callees, cmd_flame, cmd_top,
-	cmd_cfg, cmd_stats, cmd_diff, cmd_export, cmd_import, cmd_epoch, cmd_flush,
-	cmd_label, cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip, cmd_pairs,
-	cmd_help;
+	cmd_hot, cmd_paths, cmd_records, cmd_tree, cmd_callers, cmd_callees, cmd_flame,
+	cmd_top, cmd_cfg, cmd_stats, cmd_diff, cmd_export, cmd_import, cmd_epoch,
+	cmd_flush, cmd_label, cmd_rate, cmd_register, cmd_status, cmd_cat, cmd_tip,
+	cmd_pairs, cmd_help;
 
 /* Every command, in the order of the help; NULL ends it. */
 extern const struct cmd *const cmd_table[];

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "tools/cat_edges.h"
+#include "tools/cat_windows.h"
 #include "tools/cat_stacks.h"
 #include "tools/cmd.h"
 #include "tools/out.h"
@@ -20,29 +21,28 @@
 #include "tools/select.h"
 #include "tools/table.h"
 
+/* What put_place() puts. */
+#define PLACE_COLUMNS                                                     \
+	{ "", "image", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },                 \
+		{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },          \
+		{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },      \
+		{ "", "event", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },         \
+		{ "", "source", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },        \
+		{ "", "mean_period", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
+		{ "", "unit", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },          \
+	{                                                                 \
+		"offset", "offset", COLUMN_NUMBER, COLUMN_EVERYWHERE      \
+	}
+
 static const struct column count_columns[] = {
-	{ "", "image", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "event", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "source", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "mean_period", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
-	{ "", "unit", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "offset", "offset", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	PLACE_COLUMNS,
 	{ "samples", "n", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "taken", "taken", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "not taken", "not_taken", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 };
 
 static const struct column weight_columns[] = {
-	{ "", "image", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "event", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "source", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "", "mean_period", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
-	{ "", "unit", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
-	{ "offset", "offset", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	PLACE_COLUMNS,
 	{ "execution", "execution", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "stall", "stall", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "front end", "front_end", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -58,15 +58,6 @@ struct dump {
 	struct json json;
 	bool any;
 };
-
-static const struct query_stream *find_stream(const struct selection *sel, int64_t id)
-{
-	for (size_t i = 0; i < sel->streams.nr; i++) {
-		if (sel->streams.stream[i].id == id)
-			return &sel->streams.stream[i];
-	}
-	return NULL;
-}
 
 /* What all rows of a profile begin with. */
 static void put_place(struct table *t, const struct query_profile *q,
@@ -141,7 +132,8 @@ static int put_weights(struct table *t, const struct query_profile *q,
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct dump *d = ctx;
-	const struct query_stream *stream = find_stream(d->sel, q->stream);
+	const struct query_stream *stream =
+		query_stream_by_id(&d->sel->streams, q->stream);
 	const struct count *c = NULL;
 	size_t nr;
 	int err = 0;
@@ -271,6 +263,8 @@ static int run(struct cmd_context *ctx)
 		err = cat_stacks(ctx, &sel);
 	else if (ctx->opt.edges)
 		err = cat_edges(ctx, &sel);
+	else if (ctx->opt.followed)
+		err = cat_windows(ctx, &sel);
 	else
 		err = dump_profiles(ctx, &sel);
 	if (err)
@@ -286,6 +280,8 @@ static const struct opt opts[] = {
 	OPT("weights", 0, NULL, "list weights instead of counts", OPT_FLAG, weights),
 	OPT("edges", 0, NULL, "list where control went, of branch stacks", OPT_FLAG,
 	    edges),
+	OPT("windows", 0, NULL, "list what was executed behind sampled instructions",
+	    OPT_FLAG, followed),
 	OPT("stacks", 0, NULL, "list the call stacks instead of the profiles", OPT_FLAG,
 	    call_stacks),
 	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),

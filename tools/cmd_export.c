@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_export.c - a selection in the format of another viewer (cpi epoch export moves
- *                epochs between databases)
+ * cmd_export.c - a selection in the format of another viewer, or of a compiler (cpi
+ *                epoch export moves epochs between databases)
  */
 #include "config.h"
 
@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "tools/cmd.h"
 #include "tools/export.h"
+#include "tools/feeding.h"
 
 #ifdef HAVE_PROTOBUF_C
 #define PPROF export_pprof
@@ -23,16 +24,26 @@
 
 /* In the order of --format's words. */
 static const struct format {
-	int (*write)(struct weighing *w); /* NULL: not built */
+	int (*write)(struct weighing *w);     /* for viewers; NULL: not built, or */
+	int (*feed)(const struct feeding *f); /* for compilers */
 	bool binary;
+	bool plain;      /* see feedback_new() */
+	bool by_address; /* of one build */
 } formats[] = {
-	{ PPROF, true },
-	{ export_collapsed, false },
-	{ export_speedscope, false },
-	{ export_firefox, false },
-	{ export_callgrind, false },
+	{ .write = PPROF, .binary = true },
+	{ .write = export_collapsed },
+	{ .write = export_speedscope },
+	{ .write = export_firefox },
+	{ .write = export_callgrind },
+	{ .feed = export_llvm_sample },
+	{ .feed = export_llvm_binary, .binary = true },
+	{ .feed = export_llvm_unsymbolized, .by_address = true },
+	{ .feed = export_gcov, .binary = true, .plain = true },
+	{ .feed = export_bolt, .by_address = true },
 };
-#define FORMATS "pprof|collapsed|speedscope|firefox|callgrind"
+#define FORMATS                                                                 \
+	"pprof|collapsed|speedscope|firefox|callgrind|llvm-sample|llvm-sample-" \
+	"binary|llvm-unsymbolized|gcov|bolt"
 
 static int open_output(const struct cmd_context *ctx)
 {
@@ -49,11 +60,44 @@ static int open_output(const struct cmd_context *ctx)
 	return 0;
 }
 
+static int write_feeding(struct feeding *f)
+{
+	const struct cmd_context *ctx = f->x->l->ctx;
+	const struct format *format = &formats[ctx->opt.format];
+	int err = feeding_finish(f);
+
+	if (!err && ctx->opt.check)
+		return feeding_report(f);
+	if (!err)
+		feeding_warn(f);
+	if (!err && f->by_address)
+		err = feeding_choose(f);
+	else if (!err)
+		err = feeding_need_functions(f);
+	if (!err && open_output(ctx))
+		err = -EIO;
+	return err ? err : format->feed(f);
+}
+
+static int feed(struct explainer *x)
+{
+	const struct format *format = &formats[x->l->ctx->opt.format];
+	struct feeding f = { .plain = format->plain, .by_address = format->by_address };
+	int err = feeding_gather(&f, x);
+
+	if (!err)
+		err = write_feeding(&f);
+	feeding_close(&f);
+	return err;
+}
+
 static int run(struct cmd_context *ctx)
 {
 	struct weighing w;
 	int err, status;
 
+	if (ctx->opt.check || formats[ctx->opt.format].feed)
+		return explainer_run(ctx, feed);
 	if (weighing_check_by(ctx))
 		return EXIT_USAGE;
 	if (!formats[ctx->opt.format].write)
@@ -81,6 +125,11 @@ static const struct opt opts[] = {
 	OPT("stacks", 0, NULL, "export call stacks, which are samples of their own",
 	    OPT_FLAG, call_stacks),
 	OPT("idle", 0, NULL, "export the idle loop, too", OPT_FLAG, idle),
+	OPT("to", 0, "BINARY", "for compilers: only what this newer build still has",
+	    OPT_STRING, to),
+	OPT("check", 0, NULL, "say how good a profile for compilers it is", OPT_FLAG,
+	    check),
+	OPT("limit", 0, "N", "of --check: name at most N functions", OPT_COUNT, limit),
 	OPTS_DEBUG_FILES,
 	OPT_END,
 };
@@ -88,8 +137,8 @@ static const struct opt opts[] = {
 const struct cmd cmd_export = {
 	.name = "export",
 	.args = "",
-	.summary = "Write profiles for other viewers: pprof, Firefox, callgrind and "
-		   "others",
+	.summary = "Write profiles for other viewers, and for compilers: pprof, LLVM "
+		   "and others",
 	.max_args = 0,
 	.opts = opts,
 	.run = run,

@@ -163,6 +163,8 @@ static void print_result(const struct cmd_context *ctx, const struct db *db,
 		 " of them lost by perf, %" PRIu64 " without an image",
 		 ctx->args[0], imported->first, db_path(db), r->nr_samples, r->nr_lost,
 		 r->nr_unknown);
+	if (r->nr_stacks)
+		out_line("%s: %" PRIu64 " call stacks", ctx->args[0], r->nr_stacks);
 	if (r->nr_strange)
 		log_warn("%s: %" PRIu64 " samples are of events that it does not "
 			 "describe: they are left out",

@@ -42,6 +42,9 @@ int list_prepare(struct listing *l)
 		select_failed(l->ctx, &l->sel, err);
 		return err;
 	}
+	err = time_source_open(&l->source, l->ctx, &l->sel, &l->ev);
+	if (err)
+		return err;
 	l->images = image_cache_new(l->sel.db, machine_of(select_newest(&l->sel)->arch),
 				    false);
 	l->sources = sources_new();
@@ -73,6 +76,7 @@ void list_fini(struct listing *l)
 	free_places(l);
 	sources_free(l->sources);
 	image_cache_free(l->images);
+	time_source_close(&l->source);
 	events_fini(&l->ev);
 	select_close(&l->sel);
 }
@@ -110,6 +114,7 @@ static const struct opt opts[] = {
 	OPT("both", 'b', NULL, "both (default, where there is source)", OPT_FLAG, both),
 	OPT("inlines", 'i', NULL, "show what was inlined where it changes", OPT_FLAG,
 	    inlines),
+	OPT_ATTRIBUTION,
 	OPTS_DEBUG_FILES,
 	OPTS_EXPLAIN,
 	OPT_FORMAT,

@@ -58,6 +58,13 @@ static int run(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd,
 				       "--attribution goes with --by=procedure "
 				       "and --by=line");
+	if ((ctx->opt.attribution == ATTRIBUTION_TIP ||
+	     ctx->opt.attribution == ATTRIBUTION_PRECISE) &&
+	    (ctx->opt.combine || ctx->opt.over_time || ctx->opt.svg))
+		return cmd_usage_error(ctx->cmd,
+				       "--attribution=%s is of the whole selection: "
+				       "not with --combine, --over-time or --svg",
+				       attribution_str(ctx->opt.attribution));
 	if (ctx->opt.combine && (ctx->opt.over_time || ctx->opt.svg))
 		return cmd_usage_error(ctx->cmd, "--over-time and --svg are of one "
 						 "event: not with --combine");

@@ -34,7 +34,8 @@
 #include "tools/select.h"
 
 #define DEFAULT_OUTPUT "cpi.db"
-#define CAPTURE_S      120 /* that code and names may take to be kept, at the end */
+#define WINDOWS_HZ     100.0 /* more than cpid's: commands are short */
+#define CAPTURE_S      120   /* that code and names may take to be kept, at the end */
 
 /* As shells have it. */
 #define EXIT_CANNOT_RUN 126
@@ -51,6 +52,7 @@ struct recording {
 	int wait_status;
 	uint64_t start_ns, end_ns;
 	unsigned int by; /* 1 << each kind of contexts that is kept */
+	double windows_hz, anchors_hz;
 };
 
 static void exec_command(const struct recording *r, int wait_fd, char **args)
@@ -141,16 +143,23 @@ static const char *output(const struct cmd_context *ctx)
 static int make_config(const struct cmd_context *ctx, const struct recording *r,
 		       struct session_config *cfg)
 {
+	/* As the option has them. */
+	static const enum session_walk stacks[] = { SESSION_STACKS_OFF,
+						    SESSION_STACKS_DWARF,
+						    SESSION_STACKS_FP };
+
 	*cfg = session_config_default();
 	cfg->db_path = output(ctx);
 	cfg->nr_events = ctx->opt.events.nr;
 	for (int i = 0; i < cfg->nr_events; i++)
 		cfg->events[i] = ctx->opt.events.item[i];
 	cfg->hz = ctx->opt.hz;
-	if (ctx->opt.stacks)
-		cfg->stacks_hz = SESSION_STACKS_HZ;
-	if (ctx->opt.stacks_hz > 0)
-		cfg->stacks_hz = ctx->opt.stacks_hz;
+	cfg->stacks = stacks[ctx->opt.stacks];
+	cfg->stacks_hz = ctx->opt.stacks_hz;
+	if (ctx->opt.stacks_copy)
+		cfg->stacks_copy = (uint32_t)ctx->opt.stacks_copy;
+	cfg->windows_hz = r->windows_hz;
+	cfg->anchors_hz = r->anchors_hz;
 	cfg->epoch_ns = 0;
 	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
 	cfg->label = ctx->opt.label;
@@ -162,6 +171,8 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 			 "starts is (as root, or with CAP_PERFMON: everything)",
 			 ctx->args[0]);
 		cfg->target = r->child;
+		cfg->windows_hz = 0; /* it may load no program */
+		cfg->anchors_hz = 0;
 		cfg->enable_on_exec = true;
 	}
 	if (!ctx->opt.raw)
@@ -260,9 +271,42 @@ static int parse_by(const struct cmd_context *ctx, unsigned int *by)
 	return 0;
 }
 
+static int check_stacks(const struct cmd_context *ctx)
+{
+	const uint64_t copy = ctx->opt.stacks_copy;
+
+	if (ctx->opt.stacks_hz > SESSION_STACKS_MAX_HZ)
+		return cmd_usage_error(ctx->cmd, "--stacks-freq: at most %.0f",
+				       SESSION_STACKS_MAX_HZ);
+	if (copy && (copy < SESSION_STACKS_MIN_COPY || copy > SESSION_STACKS_MAX_COPY))
+		return cmd_usage_error(ctx->cmd, "--stacks-copy: from %d to %d",
+				       SESSION_STACKS_MIN_COPY,
+				       SESSION_STACKS_MAX_COPY);
+	return 0;
+}
+
+/* How many there shall be, as an option says; 0 or EXIT_USAGE. */
+static int parse_rate(const struct cmd_context *ctx, const char *name, const char *text,
+		      double most, double *hz)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	*hz = 0;
+	if (!strcmp(text, "off"))
+		return 0;
+	*hz = strtod(text, &end);
+	if (*end || !(*hz > 0 && *hz <= most))
+		return cmd_usage_error(ctx->cmd,
+				       "--%s=%s: say off, or a rate of at most %.0f",
+				       name, text, most);
+	return 0;
+}
+
 static int run(struct cmd_context *ctx)
 {
-	struct recording r = { .go_fd = -1, .signal_fd = -1 };
+	struct recording r = { .go_fd = -1, .signal_fd = -1, .windows_hz = WINDOWS_HZ };
 	int err;
 
 	if (ctx->opt.replay)
@@ -271,11 +315,14 @@ static int run(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd,
 				       ctx->nr_args ? "--program goes with --replay"
 						    : "say which command is to be run");
-	if (parse_by(ctx, &r.by))
+	if (parse_by(ctx, &r.by) ||
+	    parse_rate(ctx, "windows", ctx->opt.windows, SESSION_WINDOWS_MAX_HZ,
+		       &r.windows_hz) ||
+	    parse_rate(ctx, "anchors", ctx->opt.anchors, SESSION_ANCHORS_MAX_HZ,
+		       &r.anchors_hz))
 		return EXIT_USAGE;
-	if (ctx->opt.stacks_hz > SESSION_STACKS_MAX_HZ)
-		return cmd_usage_error(ctx->cmd, "--stacks-freq: at most %.0f",
-				       SESSION_STACKS_MAX_HZ);
+	if (check_stacks(ctx))
+		return EXIT_USAGE;
 	err = catch_signals(&r);
 	if (!err)
 		err = start_child(&r, ctx->args);
@@ -299,10 +346,16 @@ static const struct opt opts[] = {
 	OPT("freq", 'F', "HZ", "samples per second and CPU", OPT_REAL, hz),
 	OPT("event", 'e', "EVENT", "count this, as perf names it; EVENT@PERIOD too",
 	    OPT_LIST, events),
-	OPT("stacks", 'g', "off|fp", "sample call stacks, too, by frame pointers",
-	    OPT_WORD, stacks),
-	OPT("stacks-freq", 0, "HZ", "call stacks per second and CPU (with -g: 49)",
-	    OPT_REAL, stacks_hz),
+	OPT("stacks", 'g', "off|dwarf|fp",
+	    "call stacks, too, by frame pointers or tables", OPT_WORD, stacks),
+	OPT("stacks-freq", 0, "HZ",
+	    "call stacks per second and CPU (dwarf: 19, fp: 49)", OPT_REAL, stacks_hz),
+	OPT("stacks-copy", 0, "BYTES", "with dwarf: copied of each stack (61440)",
+	    OPT_COUNT, stacks_copy),
+	OPT("windows", 'w', "HZ|off", "windows per second and CPU (default: 100)",
+	    OPT_STRING, windows),
+	OPT("anchors", 0, "HITS|off",
+	    "hits of breakpoints per second, with windows (off)", OPT_STRING, anchors),
 	OPT("output", 'o', "FILE", "the database (default: " DEFAULT_OUTPUT ")",
 	    OPT_STRING, output),
 	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),

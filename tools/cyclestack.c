@@ -234,21 +234,13 @@ static int sum_weight(void *ctx, uint64_t offset, enum cyclestack_row row,
 	return 0;
 }
 
-static size_t stream_index(const struct selection *sel, int64_t id)
-{
-	size_t i = 0;
-
-	while (i < sel->streams.nr && sel->streams.stream[i].id != id)
-		i++;
-	return i;
-}
-
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct summing *s = ctx;
 	const struct listing *l = s->x->l;
 	const struct list_place *place = l->place;
-	const size_t stream = stream_index(&l->sel, q->stream);
+	const struct query_stream *stream =
+		query_stream_by_id(&l->sel.streams, q->stream);
 	struct weighing w = { .x = s->x,
 			      .start = place ? place->start : 0,
 			      .end = place ? place->end : UINT64_MAX,
@@ -258,7 +250,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	struct image *im = NULL;
 	int err;
 
-	if (stream == l->sel.streams.nr || !profile_is_weighted(q->profile) ||
+	if (!stream || !profile_is_weighted(q->profile) ||
 	    (place && place->image.id != q->image.id))
 		return 0;
 	err = query_instructions(l->sel.db, q->image.id, &named);
@@ -267,7 +259,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	if (image_cache_get(l->images, &q->image, &im))
 		im = NULL;
 	kinds_init(&w.kinds, &named, im);
-	err = weigh_profile(&w, q->profile, stream);
+	err = weigh_profile(&w, q->profile, stream - l->sel.streams.stream);
 	isa_close(w.kinds.isa);
 	query_instructions_fini(&named);
 	return err;

@@ -93,6 +93,21 @@ int events_init(struct events *ev, const struct query_streams *streams,
 	return 0;
 }
 
+void events_lead(struct events *ev, size_t event)
+{
+	const struct event lead = ev->event[event];
+
+	memmove(&ev->event[1], &ev->event[0], event * sizeof(lead));
+	ev->event[0] = lead;
+	ev->event[0].is_time = true;
+	for (size_t i = 0; i < ev->streams->nr; i++) {
+		if (ev->of[i] == event)
+			ev->of[i] = 0;
+		else if (ev->of[i] < event)
+			ev->of[i]++;
+	}
+}
+
 void events_fini(struct events *ev)
 {
 	free(ev->of);
@@ -102,14 +117,13 @@ void events_fini(struct events *ev)
 
 bool events_find(const struct events *ev, int64_t stream, size_t *event, double *weight)
 {
-	for (size_t i = 0; i < ev->streams->nr; i++) {
-		if (ev->streams->stream[i].id != stream)
-			continue;
-		*event = ev->of[i];
-		*weight = ev->weight[i];
-		return true;
-	}
-	return false;
+	const struct query_stream *s = query_stream_by_id(ev->streams, stream);
+
+	if (!s)
+		return false;
+	*event = ev->of[s - ev->streams->stream];
+	*weight = ev->weight[s - ev->streams->stream];
+	return true;
 }
 
 size_t events_named(const struct events *ev, const char *name)

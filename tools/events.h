@@ -49,6 +49,9 @@ int events_init(struct events *ev, const struct query_streams *streams,
 		uint64_t clock_hz);
 void events_fini(struct events *ev);
 
+/* Puts an event in front of the others, as one that measures time. */
+void events_lead(struct events *ev, size_t event);
+
 /* The event of a stream and a sample's weight in it; false for other streams. */
 bool events_find(const struct events *ev, int64_t stream, size_t *event,
 		 double *weight);

@@ -17,8 +17,12 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "db/window_query.h"
 #include "tools/out.h"
 #include "tools/report.h"
+
+#define MAX_KEPT      64 /* images */
+#define RETIRED_LEAST 10 /* samples of time for one of instructions, at most */
 
 /*
  * Events that say something of a reason, as perf names them, and what one costs at
@@ -48,8 +52,7 @@ static const struct query_stream *stream_of(const struct explainer *x, size_t i)
 static bool measures(const struct explainer *x, size_t stream)
 {
 	return x->l->ev.of[stream] == x->event &&
-	       attribution_takes(x->l->ctx->opt.attribution,
-				 stream_of(x, stream)->desc.landing);
+	       time_source_takes(&x->l->source, stream);
 }
 
 double explainer_amount(const struct explainer *x, size_t stream, uint64_t n)
@@ -132,12 +135,13 @@ static void find_time(struct explainer *x)
 }
 
 /* Errors are logged but for -ENOMEM; x is to be freed in any case. */
-static int init(struct explainer *x, struct listing *l)
+static int init(struct explainer *x, struct listing *l,
+		const struct explainer_kept *kept)
 {
 	const size_t nr = l->sel.streams.nr;
 	int err;
 
-	*x = (struct explainer){ .l = l };
+	*x = (struct explainer){ .l = l, .isa = kept->isa, .machine = kept->machine };
 	arena_init(&x->arena, 0);
 	find_time(x);
 	err = check_debug(l->ctx->opt.debug);
@@ -145,20 +149,61 @@ static int init(struct explainer *x, struct listing *l)
 		return err;
 	x->streams = calloc(nr + 1, sizeof(*x->streams));
 	x->events = calloc(nr + 1, sizeof(*x->events));
+	x->retired = calloc(nr + 1, sizeof(*x->retired));
 	x->records = calloc(nr + 1, sizeof(struct profile *));
 	x->profile = calloc(nr + 1, sizeof(struct profile *));
 	x->none = profile_new();
-	if (!x->streams || !x->events || !x->records || !x->profile || !x->none)
+	if (!x->streams || !x->events || !x->retired || !x->records || !x->profile ||
+	    !x->none)
 		return -ENOMEM;
 	err = open_isa(x, machine_of(select_newest(&l->sel)->arch));
 	return err == -CPI_EFORMAT ? 0 : err;
+}
+
+static double amount_of(void *ctx, int64_t stream, uint64_t n)
+{
+	const struct explainer *x = ctx;
+	const struct query_streams *streams = &x->l->sel.streams;
+	size_t i = 0;
+
+	while (i < streams->nr && streams->stream[i].id != stream)
+		i++;
+	return i < streams->nr ? explainer_amount(x, i, n) : 0;
+}
+
+/* Once: all of them are needed for any procedure. */
+static int look_for_windows(struct explainer *x)
+{
+	const struct selection *sel = &x->l->sel;
+	int err;
+
+	if (x->looked_for_windows)
+		return 0;
+	err = query_window_streams(sel->db, &sel->epochs, NULL, &x->window_streams);
+	if (!err && x->window_streams.nr)
+		err = following_load(sel->db, &sel->query, amount_of, x,
+				     x->l->ev.weight[x->first] / 1e9, &x->following);
+	if (err)
+		log_err("windows of these epochs cannot be used: %s", err_str(err));
+	x->looked_for_windows = !err;
+	return err;
+}
+
+/* What windows passed is taken by their weights. */
+static bool is_of_windows(const struct explainer *x, int64_t stream)
+{
+	for (size_t i = 0; i < x->window_streams.nr; i++) {
+		if (x->window_streams.stream[i].id == stream)
+			return true;
+	}
+	return false;
 }
 
 static int take_edges(void *ctx, const struct query_edges *q)
 {
 	struct explainer *x = ctx;
 
-	if (q->kind >= EDGES_NR_KINDS)
+	if (q->kind >= EDGES_NR_KINDS || is_of_windows(x, q->stream))
 		return 0;
 	if (!x->edges[q->kind])
 		x->edges[q->kind] = edges_new();
@@ -196,15 +241,20 @@ void explainer_unload(struct explainer *x)
 	free((char *)x->image.desc.name);
 	memset(&x->image, 0, sizeof(x->image));
 	buf_reset(&x->samples);
+	callgraph_free(x->calls);
+	x->calls = NULL;
 }
 
 static void fini(struct explainer *x)
 {
 	explainer_unload(x);
 	forget_edges(x);
+	following_free(x->following);
+	query_streams_fini(&x->window_streams);
 	buf_fini(&x->samples);
 	free(x->streams);
 	free(x->events);
+	free(x->retired);
 	free(x->records);
 	free(x->profile);
 	profile_free(x->none);
@@ -222,7 +272,7 @@ int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
 		return EXIT_FAIL;
 	err = list_prepare(&l);
 	if (!err) {
-		err = init(&x, &l);
+		err = init(&x, &l, &(struct explainer_kept){ 0 });
 		if (!err)
 			err = fn(&x);
 		fini(&x);
@@ -231,6 +281,77 @@ int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
 		log_err("%s: %s", ctx->cmd->name, err_str(err));
 	list_fini(&l);
 	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+/* What select_open() and list_prepare() do, of one epoch of what is open. */
+static int narrow(struct listing *l, const struct query_epoch *epoch)
+{
+	const struct selection *sel = &l->sel;
+	int err;
+
+	l->sel.epochs = (struct query_epochs){ (struct query_epoch *)epoch, 1 };
+	l->sel.query.epochs = &sel->epochs;
+	l->sel.streams = (struct query_streams){ 0 };
+	l->sel.losses = (struct query_losses){ 0 };
+	err = query_streams(sel->db, &sel->epochs, sel->query.event, &l->sel.streams);
+	if (!err)
+		err = query_losses(sel->db, &sel->epochs, &l->sel.losses);
+	if (!err)
+		err = events_init(&l->ev, &sel->streams, epoch->clock_hz);
+	if (err)
+		select_failed(l->ctx, sel, err);
+	return err ? err : time_source_open(&l->source, l->ctx, sel, &l->ev);
+}
+
+int explainer_run_epoch(const struct cmd_context *ctx, const struct selection *sel,
+			const struct query_epoch *epoch, struct explainer_kept *kept,
+			int (*fn)(struct explainer *x))
+{
+	struct listing l = { .ctx = ctx, .sel = *sel, .images = kept->images };
+	struct explainer x = { .l = NULL };
+	int err = narrow(&l, epoch);
+
+	if (!err) {
+		err = init(&x, &l, kept);
+		if (!err)
+			err = fn(&x);
+		kept->isa = x.isa;
+		kept->machine = x.machine;
+		x.isa = NULL;
+		fini(&x);
+	}
+	time_source_close(&l.source);
+	events_fini(&l.ev);
+	query_losses_fini(&l.sel.losses);
+	query_streams_fini(&l.sel.streams);
+	return err;
+}
+
+int explainer_keep(const struct cmd_context *ctx, const struct selection *sel,
+		   struct explainer_kept *out)
+{
+	struct explainer_kept kept = {
+		.images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
+					  false)
+	};
+	int err = kept.images ? image_cache_search(kept.images, ctx->opt.debug_dir,
+						   ctx->opt.debuginfod)
+			      : -ENOMEM;
+
+	if (err) {
+		explainer_drop(&kept);
+		return err;
+	}
+	image_cache_hold(kept.images, MAX_KEPT);
+	*out = kept;
+	return 0;
+}
+
+void explainer_drop(struct explainer_kept *kept)
+{
+	image_cache_free(kept->images);
+	isa_close(kept->isa);
+	*kept = (struct explainer_kept){ 0 };
 }
 
 int explainer_needs_time(const struct explainer *x)
@@ -247,7 +368,8 @@ int explainer_needs_time(const struct explainer *x)
 int explainer_load(struct explainer *x, const struct query_profile *q)
 {
 	const struct query_streams *streams = &x->l->sel.streams;
-	size_t i = 0;
+	const struct query_stream *s = query_stream_by_id(streams, q->stream);
+	size_t i;
 
 	if (!x->image.desc.name) {
 		x->image = q->image;
@@ -255,10 +377,9 @@ int explainer_load(struct explainer *x, const struct query_profile *q)
 		if (!x->image.desc.name)
 			return -ENOMEM;
 	}
-	while (i < streams->nr && streams->stream[i].id != q->stream)
-		i++;
-	if (i == streams->nr)
+	if (!s)
 		return 0;
+	i = s - streams->stream;
 	if (!x->profile[i])
 		x->profile[i] = profile_new();
 	return x->profile[i] ? profile_merge(x->profile[i], q->profile) : -ENOMEM;
@@ -303,10 +424,11 @@ static bool is_event(const char *event, const char *name)
 	return !strncmp(event, name, len) && (!event[len] || event[len] == ':');
 }
 
-static bool weighs(const struct explainer *x, size_t stream)
+double explainer_unit(const struct explainer *x, size_t stream)
 {
-	return x->profile[stream] &&
-	       attribution_weighs(x->l->ctx->opt.attribution, x->profile[stream]);
+	const struct profile *p = x->profile[stream];
+
+	return p ? time_source_unit(&x->l->source, stream, p) : 0;
 }
 
 const char *explainer_attribution(const struct explainer *x)
@@ -315,17 +437,9 @@ const char *explainer_attribution(const struct explainer *x)
 
 	if (a != ATTRIBUTION_AUTO)
 		return attribution_str(a);
-	return weighs(x, x->first) ? attribution_str(ATTRIBUTION_TIP)
-				   : landing_str(stream_of(x, x->first)->desc.landing);
-}
-
-/* The model of a stream's samples; none where they are taken as they are. */
-static enum landing landing_of(const struct explainer *x, size_t stream)
-{
-	const enum attribution a = x->l->ctx->opt.attribution;
-
-	return a == ATTRIBUTION_RAW ? LANDING_PRECISE
-				    : stream_of(x, stream)->desc.landing;
+	return explainer_unit(x, x->first) > 0
+		       ? attribution_str(ATTRIBUTION_TIP)
+		       : landing_str(stream_of(x, x->first)->desc.landing);
 }
 
 /* How the streams that have samples of the image are handed on. */
@@ -335,7 +449,7 @@ static int add_streams(struct explainer *x, struct explain_input *in)
 
 	if (x->event == ev->nr)
 		x->streams[in->nr_streams++] =
-			(struct explain_stream){ x->none, LANDING_HEAD, 1, false };
+			(struct explain_stream){ x->none, LANDING_HEAD, 1, 0 };
 	for (size_t i = x->first; i < ev->streams->nr; i++) {
 		if (!measures(x, i))
 			continue;
@@ -343,10 +457,11 @@ static int add_streams(struct explainer *x, struct explain_input *in)
 			x->profile[i] = profile_new();
 		if (!x->profile[i])
 			return -ENOMEM;
-		x->streams[in->nr_streams++] =
-			(struct explain_stream){ x->profile[i], landing_of(x, i),
-						 ev->weight[i] * x->clock_hz / 1e9,
-						 weighs(x, i) };
+		x->streams[in->nr_streams++] = (struct explain_stream){
+			x->profile[i],
+			time_source_landing(&x->l->source, i, x->profile[i]),
+			ev->weight[i] * x->clock_hz / 1e9, explainer_unit(x, i)
+		};
 	}
 	return 0;
 }
@@ -360,12 +475,50 @@ static void add_events(struct explainer *x, struct explain_input *in)
 			if (!x->profile[i] || !is_event(event, evidence[k].name))
 				continue;
 			x->events[in->nr_events++] = (struct explain_event){
-				x->profile[i], evidence[k].reason, x->l->ev.weight[i],
-				evidence[k].cycles
+				x->profile[i], evidence[k].name, evidence[k].reason,
+				x->l->ev.weight[i], evidence[k].cycles
 			};
 			break;
 		}
 	}
+}
+
+static bool counts_instructions(const char *event)
+{
+	static const char *const names[] = { "instructions", "inst_retired.any",
+					     "INST_RETIRED.ANY" };
+
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		if (is_event(event, names[k]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Streams that sampled instructions, once the image has samples enough of them beside
+ * those of time. All of its procedures are to be estimated from the same.
+ */
+static void add_retired(struct explainer *x, struct explain_input *in)
+{
+	uint64_t time = 0, retired = 0;
+
+	in->retired = x->retired;
+	for (size_t i = 0; i < x->l->sel.streams.nr; i++) {
+		if (!x->profile[i])
+			continue;
+		if (measures(x, i))
+			time += profile_total(x->profile[i]);
+		if (!counts_instructions(stream_of(x, i)->desc.event))
+			continue;
+		retired += profile_total(x->profile[i]);
+		x->retired[in->nr_retired++] = (struct explain_event){
+			.profile = x->profile[i],
+			.period = x->l->ev.weight[i],
+		};
+	}
+	if (retired < time / RETIRED_LEAST)
+		in->nr_retired = 0;
 }
 
 static void add_records(struct explainer *x, struct explain_input *in)
@@ -377,24 +530,29 @@ static void add_records(struct explainer *x, struct explain_input *in)
 	}
 }
 
-int explainer_explain(struct explainer *x, struct image *im,
-		      const struct symbol *procedure, struct explained **out)
+static int explain(struct explainer *x, struct image *im,
+		   const struct symbol *procedure, struct buf *debug,
+		   struct explained **out)
 {
-	const char *passes = x->l->ctx->opt.debug;
-	struct buf debug = { 0 };
 	struct explain_input in = {
 		.image = im,
 		.procedure = procedure,
 		.stream = x->streams,
 		.event = x->events,
+		.scale = callgraph_factor(x->calls, procedure->start),
+		.scale_sd = callgraph_factor_sd(x->calls, procedure->start),
 		.deferred = explainer_is_deferred(x),
-		.debug = passes ? &debug : NULL,
-		.debug_passes = passes,
+		.debug = debug,
+		.debug_passes = x->l->ctx->opt.debug,
 	};
 	int err;
 
 	arena_fini(&x->arena);
 	err = open_isa(x, image_machine(im));
+	if (!err)
+		err = look_for_windows(x);
+	if (!err)
+		err = following_image(x->following, x->image.id, &in.windows);
 	if (!err)
 		err = load_edges(x);
 	if (!err)
@@ -402,15 +560,59 @@ int explainer_explain(struct explainer *x, struct image *im,
 	if (err)
 		return err;
 	add_events(x, &in);
+	add_retired(x, &in);
 	in.branches = x->edges[EDGES_BRANCH];
 	in.runs = x->edges[EDGES_RUN];
 	add_records(x, &in);
 	in.isa = x->isa;
-	err = explain_procedure(&in, &x->arena, out);
+	return explain_procedure(&in, &x->arena, out);
+}
+
+int explainer_branches(struct explainer *x, struct edges **out)
+{
+	const struct explain_windows *windows;
+	const int err = following_image(x->following, x->image.id, &windows);
+
+	if (err)
+		return err;
+	*out = x->edges[EDGES_BRANCH];
+	if (!*out && windows)
+		*out = windows->branches;
+	return 0;
+}
+
+int explainer_explain(struct explainer *x, struct image *im,
+		      const struct symbol *procedure, struct explained **out)
+{
+	struct buf debug = { 0 };
+	const int err =
+		explain(x, im, procedure, x->l->ctx->opt.debug ? &debug : NULL, out);
+
 	if (debug.len)
 		fprintf(stderr, "%s:\n%s", procedure->name, buf_str(&debug));
 	buf_fini(&debug);
 	return err;
+}
+
+int explainer_add_calls(struct explainer *x, struct image *im,
+			const struct symbol *procedure)
+{
+	const struct explain_windows *windows;
+	struct explained *e;
+	int err = look_for_windows(x);
+
+	if (!err)
+		err = following_image(x->following, x->image.id, &windows);
+	if (err || !windows)
+		return err;
+	if (!x->calls)
+		x->calls = callgraph_new();
+	if (!x->calls)
+		return -ENOMEM;
+	err = explain(x, im, procedure, NULL, &e);
+	if (err)
+		return err == -ENOMEM ? err : 0; /* it is told of in its turn */
+	return callgraph_add(x->calls, e, windows);
 }
 
 /* They belong to no selection of images or commands. */
@@ -419,7 +621,8 @@ double explainer_unknown(const struct explainer *x)
 	const struct listing *l = x->l;
 	double amount = 0;
 
-	if (l->ctx->opt.image || l->sel.query.context)
+	if (l->ctx->opt.image || l->sel.query.context ||
+	    !time_source_counts(&l->source, x->event))
 		return 0;
 	for (size_t i = 0; i < l->sel.streams.nr; i++)
 		amount += explainer_amount(x, i,

@@ -12,8 +12,10 @@
 #ifndef CPI_TOOLS_EXPLAINING_H
 #define CPI_TOOLS_EXPLAINING_H
 
+#include "analysis/callgraph.h"
 #include "analysis/explain.h"
 #include "tools/attribution.h"
+#include "tools/following.h"
 #include "tools/json.h"
 #include "tools/list.h"
 
@@ -66,13 +68,17 @@ struct explainer {
 	enum machine machine;
 	struct arena arena; /* the explanation's */
 	struct explain_stream *streams;
-	struct explain_event *events;
+	struct explain_event *events, *retired;
 	const struct profile **records; /* those of profile that have any */
 	struct profile **profile;       /* by stream of the selection: of the image */
 	struct profile *none;           /* where nothing measures time */
 	/* By kind, where control went in image edges_of, and stayed; or NULL. */
 	struct edges *edges[EDGES_NR_KINDS];
 	int64_t edges_of;
+	struct query_streams window_streams;
+	struct following *following; /* NULL: no windows, or not looked for yet */
+	bool looked_for_windows;
+	struct callgraph *calls;  /* of the image, when windows are in it; or NULL */
 	struct query_image image; /* whose they are; name is owned */
 	struct buf samples;       /* struct explain_sample, ascending; of the image */
 	size_t turn;              /* of the newest explanation */
@@ -95,6 +101,26 @@ struct explainer {
  */
 int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x));
 
+/* What explanations of one epoch after the other have in common. Starts as { 0 }. */
+struct explainer_kept {
+	struct image_cache *images;
+	struct isa *isa; /* of machine */
+	enum machine machine;
+};
+
+/* Of a selection, which is to outlive it. 0, -ENODATA (logged) or -ENOMEM. */
+int explainer_keep(const struct cmd_context *ctx, const struct selection *sel,
+		   struct explainer_kept *out);
+void explainer_drop(struct explainer_kept *kept);
+
+/*
+ * An explainer for fn, of one of the selection's epochs. fn's error, or one that is
+ * logged but for -ENOMEM.
+ */
+int explainer_run_epoch(const struct cmd_context *ctx, const struct selection *sel,
+			const struct query_epoch *epoch, struct explainer_kept *kept,
+			int (*fn)(struct explainer *x));
+
 /* Logs that no event measures time: -CPI_EEMPTY; else 0. */
 int explainer_needs_time(const struct explainer *x);
 
@@ -115,6 +141,13 @@ int explainer_require(struct explainer *x, const struct explanation **out);
 typedef int (*explain_fn)(void *ctx, const struct explanation *ex);
 int explainer_each(struct explainer *x, explain_fn fn, void *ctx);
 
+/*
+ * Where jumps of the newest explanation's image were seen to go inside it: by branch
+ * stacks, or else by windows. *out is x's, until the next image; NULL: by neither. 0 or
+ * -ENOMEM.
+ */
+int explainer_branches(struct explainer *x, struct edges **out);
+
 /* Calls fn for each offset of the newest explanation that is at no instruction. */
 typedef int (*explain_stray_fn)(void *ctx, uint64_t offset, double samples);
 int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *ctx);
@@ -125,11 +158,18 @@ void explainer_tally(const struct explainer *x, uint64_t offset, struct tally *t
 /* Whose the time is, as the option or the newest image's samples say: "tip", … */
 const char *explainer_attribution(const struct explainer *x);
 
+/* The weight that a sample of one stream has, in the image that is loaded; 0: none. */
+double explainer_unit(const struct explainer *x, size_t stream);
+
 /* Of one stream: what n samples are in the first stream's; 0 when it is no time. */
 double explainer_amount(const struct explainer *x, size_t stream, uint64_t n);
 
 /* Samples of the selection that have no image, in the same unit. */
 double explainer_unknown(const struct explainer *x);
+
+/* What frequencies are from, other than samples of time: a line, or a JSON member. */
+void explained_print_source(const struct explained *e);
+void explained_json_source(const struct explained *e, struct json *j);
 
 /* What a sample is worth, on which CPU: lines of text, or members of JSON. */
 void explainer_print_unit(const struct explainer *x);
@@ -144,6 +184,14 @@ const char *explainer_text(const struct explainer *x, const struct explanation *
 
 /* Why there is no explanation, for people. */
 const char *explanation_why_not(const struct explanation *ex);
+
+/*
+ * For explaining_each.c: adds a procedure of the image that is loaded to x->calls,
+ * where there are windows. Once callgraph_solve() was called, explanations have their
+ * scale from there. 0 or -ENOMEM.
+ */
+int explainer_add_calls(struct explainer *x, struct image *im,
+			const struct symbol *procedure);
 
 /*
  * For explaining_each.c: adds a row's samples to its image's, forgets the image, says

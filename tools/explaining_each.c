@@ -15,8 +15,11 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "db/records.h"
 #include "tools/explaining.h"
 #include "tools/progress.h"
+
+#define MAX_CALLING 500 /* procedures of an image whose calls are looked at */
 
 /* A procedure that has samples. */
 struct busy {
@@ -71,17 +74,33 @@ static void gather_stream(struct walk *w, size_t stream)
 	struct profile *p = w->x->profile[stream];
 	const double worth = p ? explainer_amount(w->x, stream, 1) : 0;
 	struct explain_sample s = { .stream = stream, .weight = -1 };
-	bool weighs;
+	double unit;
 
 	if (!(worth > 0))
 		return;
-	weighs = attribution_weighs(w->x->l->ctx->opt.attribution, p);
-	add_samples(w, p, weighs ? 0 : worth, s);
-	for (s.weight = 0; s.weight < NR_WEIGHTS && weighs; s.weight++) {
+	unit = explainer_unit(w->x, stream);
+	add_samples(w, p, unit > 0 ? 0 : worth, s);
+	for (s.weight = 0; s.weight < NR_WEIGHTS && unit > 0; s.weight++) {
 		if (profile_weights(p, s.weight))
-			add_samples(w, profile_weights(p, s.weight),
-				    worth / WEIGHT_UNIT, s);
+			add_samples(w, profile_weights(p, s.weight), worth / unit, s);
 	}
+}
+
+/* Gives the profiles what hardware measured. */
+static int measure(struct walk *w)
+{
+	struct explainer *x = w->x;
+	bool is_first = true;
+	int err = 0;
+
+	for (size_t i = 0; i < x->l->sel.streams.nr && !err; i++) {
+		if (!x->profile[i])
+			continue;
+		err = time_source_weigh(&x->l->source, &x->image, w->im, i,
+					is_first && !x->l->ev.of[i], x->profile[i]);
+		is_first &= x->l->ev.of[i] != 0;
+	}
+	return err;
 }
 
 /* Puts the image's time in order of offset. */
@@ -90,7 +109,10 @@ static int gather_samples(struct walk *w)
 	struct explainer *x = w->x;
 	struct explain_sample *all;
 	size_t nr;
+	int err = measure(w);
 
+	if (err)
+		return err;
 	for (size_t i = 0; i < x->l->sel.streams.nr; i++)
 		gather_stream(w, i);
 	all = samples(x, &nr);
@@ -148,9 +170,14 @@ static double take_samples(struct explainer *x, uint64_t start, uint64_t end,
 	return amount;
 }
 
+static bool is_cold(const struct symbol *s)
+{
+	return strstr(s->raw, ".cold");
+}
+
 static bool looks_like_part(const struct symbol *s)
 {
-	return strstr(s->raw, ".cold") || s->raw[0] == '[';
+	return is_cold(s) || s->raw[0] == '[';
 }
 
 static int by_symbol(const void *va, const void *vb)
@@ -223,6 +250,17 @@ static bool has_used(const struct explainer *x, const struct cfg *cfg)
 	return false;
 }
 
+/* They are evidence, and no time that could be used twice. */
+static int keep_records(const struct profile *from, struct profile *to)
+{
+	struct records *r;
+
+	if (!profile_records(from))
+		return 0;
+	r = profile_make_records(to);
+	return r ? records_merge(r, profile_records(from)) : -ENOMEM;
+}
+
 /* The image's profiles without what is used. Those of other events stay. */
 static int drop_used(struct explainer *x)
 {
@@ -238,6 +276,7 @@ static int drop_used(struct explainer *x)
 		fresh = profile_new();
 		if (!fresh)
 			return -ENOMEM;
+		err = keep_records(x->profile[i], fresh);
 		profile_free(x->profile[i]);
 		x->profile[i] = fresh;
 	}
@@ -318,6 +357,23 @@ static void leave_out(struct explainer *x, struct explanation *ex)
 	use_samples(x, ex);
 }
 
+/*
+ * One procedure's scale follows from those that call it, and theirs from others'. What
+ * is seldom sampled has little to say there, and would take all the time.
+ */
+static int weigh_calls(struct walk *w)
+{
+	const struct busy *busy = (const struct busy *)w->busy.data;
+	const size_t nr = w->busy.len / sizeof(*busy);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && i < MAX_CALLING && !err; i++) {
+		if (!is_cold(busy[i].symbol))
+			err = explainer_add_calls(w->x, w->im, busy[i].symbol);
+	}
+	return err || !w->x->calls ? err : callgraph_solve(w->x->calls);
+}
+
 /* What is left belongs to no procedure. */
 static int explain_rest(struct walk *w, int err)
 {
@@ -373,6 +429,8 @@ static int end_image(struct walk *w)
 	err = why == -ENOMEM ? why : gather_samples(w);
 	if (!err)
 		err = find_busy(w);
+	if (!err)
+		err = weigh_calls(w);
 	if (!err)
 		err = explain_busy(w);
 	if (!err)
@@ -452,6 +510,11 @@ int explainer_place(struct explainer *x, const struct explanation **out)
 	if (!ex->symbol)
 		return 0;
 	err = gather_samples(&w);
+	if (!err)
+		err = find_busy(&w);
+	if (!err)
+		err = weigh_calls(&w);
+	buf_fini(&w.busy);
 	return err ? err : explain(&w, ex);
 }
 

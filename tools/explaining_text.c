@@ -39,6 +39,41 @@ const char *explanation_why_not(const struct explanation *ex)
 	return why_no_code(ex);
 }
 
+static const char *source_of(const struct freq *f)
+{
+	if (f->counted)
+		return "branch_stacks";
+	if (f->windows)
+		return "windows";
+	return f->bias ? "instructions" : NULL;
+}
+
+void explained_print_source(const struct explained *e)
+{
+	const int over = freq_nr_biased(e->cfg, e->freq, FREQ_OVER_SAMPLED);
+	const int under = freq_nr_biased(e->cfg, e->freq, FREQ_UNDER_SAMPLED);
+
+	if (e->freq->counted)
+		out_line("Frequencies were counted, by branch stacks");
+	else if (e->freq->windows)
+		out_line("Frequencies are estimated from windows and samples%s",
+			 e->freq->anchored ? ", and anchored by breakpoints" : "");
+	else if (e->freq->bias)
+		out_line("Frequencies are estimated from samples of instructions");
+	if (over || under)
+		out_line("Corrected by other events: %d blocks were sampled too often, "
+			 "%d too seldom",
+			 over, under);
+}
+
+void explained_json_source(const struct explained *e, struct json *j)
+{
+	if (source_of(e->freq))
+		json_string(j, "frequency_source", source_of(e->freq));
+	if (e->freq->anchored && !e->freq->counted)
+		json_string(j, "scale_source", "anchors");
+}
+
 int explained_insn_at(const struct explained *e, uint64_t offset)
 {
 	const int b = cfg_block_at(e->cfg, offset);

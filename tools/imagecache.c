@@ -25,7 +25,7 @@
 #include "db/captures.h"
 #include "db/pack.h"
 
-#define MAX_OPEN     8
+#define MAX_OPEN     8 /* unless more are asked for */
 #define MAX_WARNINGS 10
 
 struct entry {
@@ -41,7 +41,7 @@ struct image_cache {
 	struct db *db;
 	enum machine machine;
 	struct hmap map;
-	size_t nr_open;
+	size_t nr_open, max_open;
 	size_t nr_failed;
 	bool warn;
 	uint64_t clock;
@@ -58,7 +58,13 @@ struct image_cache *image_cache_new(struct db *db, enum machine machine, bool wa
 	cache->db = db;
 	cache->machine = machine;
 	cache->warn = warn;
+	cache->max_open = MAX_OPEN;
 	return cache;
+}
+
+void image_cache_hold(struct image_cache *cache, size_t nr)
+{
+	cache->max_open = nr;
 }
 
 static struct entry *entry_of(struct hnode *n)
@@ -105,6 +111,11 @@ int image_cache_search(struct image_cache *cache, const char *debug_dir,
 	cache->search.fetch = remote_debug_file;
 	cache->search.ctx = cache->remote;
 	return 0;
+}
+
+const struct image_search *image_cache_places(const struct image_cache *cache)
+{
+	return &cache->search;
 }
 
 struct remote *image_cache_remote(const struct image_cache *cache)
@@ -218,8 +229,10 @@ static int open_captured_file(struct image_cache *cache, const struct query_imag
 	if (err) {
 		captured_fini(c);
 		free(c);
+		return err;
 	}
-	return err;
+	image_set_search(*out, &cache->search);
+	return 0;
 }
 
 /* A file that ran, and was gone before anybody could say what it holds. */
@@ -319,7 +332,7 @@ int image_cache_get(struct image_cache *cache, const struct query_image *row,
 	if (!e)
 		return -ENOMEM;
 	if (!e->image && !e->err) {
-		if (cache->nr_open == MAX_OPEN)
+		if (cache->nr_open >= cache->max_open)
 			close_oldest(cache);
 		e->err = open_image(cache, row, &e->image);
 		if (e->err == -ENOMEM) {

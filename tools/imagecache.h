@@ -21,6 +21,10 @@ struct image_cache;
 struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn);
 void image_cache_free(struct image_cache *cache); /* accepts NULL */
 
+/* So many stay open, for whoever goes through all of them more than once; at least 1.
+ */
+void image_cache_hold(struct image_cache *cache, size_t nr);
+
 /*
  * Debug files are looked for in debug_dir (or $CPI_DEBUG_DIR), too; and on servers, as
  * are programs that are gone, with debuginfod (or $CPI_DEBUGINFOD not empty or "0").
@@ -28,6 +32,9 @@ void image_cache_free(struct image_cache *cache); /* accepts NULL */
  */
 int image_cache_search(struct image_cache *cache, const char *debug_dir,
 		       bool debuginfod);
+
+/* Where the cache's images have debug files; the cache's. */
+const struct image_search *image_cache_places(const struct image_cache *cache);
 
 /* Whom to ask for what else is missing, or NULL; the cache's. */
 struct remote *image_cache_remote(const struct image_cache *cache);

@@ -17,13 +17,14 @@
 #include "tools/select.h"
 #include "tools/source.h"
 #include "tools/table.h"
+#include "tools/timesource.h"
 
 /* A count of one stream at one offset. */
 struct list_sample {
 	uint64_t offset;
 	size_t event;
-	double weight; /* of all n together */
-	uint64_t n, taken, not_taken;
+	double weight;                /* of all n together */
+	uint64_t n, taken, not_taken; /* 0 where weights are that time */
 };
 
 /* What a place's offsets have in common, beside its range. */
@@ -57,10 +58,12 @@ struct listing {
 	const struct cmd_context *ctx;
 	struct selection sel;
 	struct events ev;
+	struct time_source source;
 	struct image_cache *images;
 	struct list_place *places; /* all that were found */
 	struct list_place *place;  /* the chosen one */
 	struct image *image;       /* NULL when it cannot be opened */
+	bool weighed;              /* some time is that of weights */
 	struct sources *sources;
 	struct list_insn *insn;
 	size_t nr_insns;

@@ -31,6 +31,7 @@ struct find {
 	uint64_t offset;
 	size_t nr_places;
 	int64_t last_image; /* looked through already */
+	int64_t weighed;    /* the newest that has its runs */
 	struct progress progress;
 };
 
@@ -135,29 +136,70 @@ static bool belongs_to(const struct list_place *p, struct image *im, uint64_t of
 	return p->kind == PLACE_UNNAMED ? !s : s && s->start == p->start;
 }
 
-static int add_samples(struct find *f, struct list_place *p, struct image *im,
-		       const struct query_profile *q)
+/* Adds those of the place, each of which is worth so much; of weights alone that. */
+static int add_counts(struct list_place *p, struct image *im, struct profile *counts,
+		      double worth, struct list_sample s)
 {
-	struct list_sample s = { 0 };
-	const struct count *c;
-	double weight;
+	const bool are_samples = s.n;
 	size_t nr;
+	const struct count *c = profile_sorted(counts, &nr);
 
-	if (!events_find(&f->l->ev, q->stream, &s.event, &weight))
-		return 0;
-	c = profile_sorted(q->profile, &nr);
 	for (size_t i = 0; c && i < nr; i++) {
 		if (!belongs_to(p, im, c[i].offset))
 			continue;
 		s.offset = c[i].offset;
-		s.weight = c[i].n * weight;
-		s.n = c[i].n;
-		s.taken = c[i].taken;
-		s.not_taken = c[i].not_taken;
+		s.weight = (double)c[i].n * worth;
+		s.n = are_samples ? c[i].n : 0;
+		s.taken = are_samples ? c[i].taken : 0;
+		s.not_taken = are_samples ? c[i].not_taken : 0;
 		buf_put(&p->samples, &s, sizeof(s));
 		p->weight += s.event ? 0 : s.weight;
 	}
-	return nr && !c ? -ENOMEM : p->samples.err;
+	return p->samples.err;
+}
+
+static int add_samples(struct find *f, struct list_place *p, struct image *im,
+		       struct profile *counts, size_t stream)
+{
+	const struct events *ev = &f->l->ev;
+	const double unit = time_source_unit(&f->l->source, stream, counts);
+	struct list_sample s = { .event = ev->of[stream], .n = 1 };
+	int err = add_counts(p, im, counts, unit > 0 ? 0 : ev->weight[stream], s);
+
+	s.n = 0;
+	for (int w = 0; w < NR_WEIGHTS && unit > 0 && !err; w++) {
+		if (profile_weights(counts, w))
+			err = add_counts(p, im, profile_weights(counts, w),
+					 ev->weight[stream] / unit, s);
+	}
+	f->l->weighed |= unit > 0;
+	return err;
+}
+
+/* Adds a stream's samples of an image to the places in it. */
+static int add_to_places(struct find *f, const struct query_profile *q,
+			 struct image *im)
+{
+	const struct query_stream *s =
+		query_stream_by_id(&f->l->sel.streams, q->stream);
+	const size_t stream = s ? (size_t)(s - f->l->sel.streams.stream) : 0;
+	const bool is_first = !f->l->ev.of[stream] && f->weighed != q->image.id;
+	struct list_place *p = f->l->places;
+	int err;
+
+	while (p && p->image.id != q->image.id)
+		p = p->next;
+	if (!s || !p || !time_source_takes(&f->l->source, stream))
+		return 0;
+	if (is_first)
+		f->weighed = q->image.id;
+	err = time_source_weigh(&f->l->source, &q->image, im, stream, is_first,
+				q->profile);
+	for (; p && !err; p = p->next) {
+		if (p->image.id == q->image.id)
+			err = add_samples(f, p, im, q->profile, stream);
+	}
+	return err;
 }
 
 static int on_profile(void *ctx, const struct query_profile *q)
@@ -172,11 +214,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	if (err == -ENOMEM)
 		return err;
 	err = find_in_image(f, &q->image, im);
-	for (struct list_place *p = f->l->places; p && !err; p = p->next) {
-		if (p->image.id == q->image.id)
-			err = add_samples(f, p, im, q);
-	}
-	return err;
+	return err ? err : add_to_places(f, q, im);
 }
 
 static void on_progress(void *ctx, size_t done, size_t all)

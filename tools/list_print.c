@@ -24,6 +24,11 @@ double list_percent(const struct listing *l, const struct tally *tally, size_t e
 	return all > 0 ? 100 * tally->weight / all : 0;
 }
 
+static const char *attribution_of(const struct listing *l)
+{
+	return attribution_str(attribution_used(l->ctx->opt.attribution, l->weighed));
+}
+
 void list_print_header(const struct listing *l)
 {
 	char build_id[REPORT_BUILD_ID_SIZE];
@@ -32,11 +37,15 @@ void list_print_header(const struct listing *l)
 	report_build_id(&l->place->image.desc, build_id);
 	out_line("Procedure %s in %s%s%s", l->place->name, l->place->image.desc.name,
 		 *build_id ? ", build id " : "", build_id);
+	if (l->weighed || l->ctx->opt.attribution)
+		time_source_print(&l->source, attribution_of(l));
 	for (size_t i = 0; i < l->ev.nr; i++)
 		out_line("Total samples for event type %s = %" PRIu64,
 			 l->ev.event[i].name, l->total[i].n);
 	if (l->no_code)
 		out_line("Only the sampled offsets: %s.", l->no_code);
+	if (l->explained)
+		explained_print_source(l->explained);
 	putchar('\n');
 }
 
@@ -49,8 +58,11 @@ void list_json_header(struct json *j, const struct listing *l)
 	json_string(j, "image", l->place->image.desc.name);
 	report_build_id(&l->place->image.desc, build_id);
 	json_string(j, "build_id", *build_id ? build_id : NULL);
+	time_source_json(&l->source, j, attribution_of(l));
 	report_json_samples(j, "total", &l->ev, l->total);
 	json_string(j, "no_code", l->no_code);
+	if (l->explained)
+		explained_json_source(l->explained, j);
 }
 
 size_t list_event_columns(const struct listing *l, struct column *out, char **keys)
@@ -83,7 +95,7 @@ void list_event_cells(const struct listing *l, struct table *t,
 	const bool text = l->ctx->opt.format == OUT_TEXT;
 
 	for (size_t i = 0; i < l->ev.nr; i++) {
-		if (text && !tally[i].n) {
+		if (text && !tally[i].n && !(tally[i].weight > 0)) {
 			table_empty(t);
 			table_empty(t);
 		} else {

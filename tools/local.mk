@@ -7,10 +7,12 @@ tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_
 tools_libtools_a_SOURCES = \
 	tools/cgroupname.c tools/cgroupname.h \
 	tools/cmd.c tools/cmd.h \
+	tools/anchoring.c tools/anchoring.h \
 	tools/attribution.c tools/attribution.h \
 	tools/calc.c tools/calc.h \
 	tools/calc_json.c \
 	tools/cat_stacks.c tools/cat_stacks.h \
+	tools/cat_windows.c tools/cat_windows.h \
 	tools/calc_print.c \
 	tools/calls.c tools/calls.h \
 	tools/calls_find.c \
@@ -33,6 +35,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_label.c \
 	tools/cmd_list.c \
 	tools/cmd_pairs.c \
+	tools/cmd_paths.c \
 	tools/cmd_prof.c \
 	tools/cmd_rate.c \
 	tools/cmd_record.c \
@@ -61,12 +64,23 @@ tools_libtools_a_SOURCES = \
 	tools/explaining_each.c \
 	tools/explaining_text.c \
 	tools/export.h \
+	tools/export_bolt.c \
 	tools/export_callgrind.c \
 	tools/export_collapsed.c \
 	tools/export_firefox.c \
+	tools/export_gcov.c \
+	tools/export_llvm.c \
+	tools/export_llvm_binary.c \
 	tools/export_speedscope.c \
+	tools/export_unsymbolized.c \
+	tools/feeding.c tools/feeding.h \
+	tools/feeding_carry.c \
+	tools/feeding_check.c \
+	tools/feeding_sources.c \
+	tools/feeding_warn.c \
 	tools/flame.c tools/flame.h \
 	tools/flame_diff.c tools/flame_diff.h \
+	tools/following.c tools/following.h \
 	tools/frames.c tools/frames.h \
 	tools/help.c tools/help.h \
 	tools/imagecache.c tools/imagecache.h \
@@ -83,6 +97,7 @@ tools_libtools_a_SOURCES = \
 	tools/nearest.c tools/nearest.h \
 	tools/optional.h \
 	tools/out.c tools/out.h \
+	tools/paths.h tools/paths_print.c \
 	tools/picture.c tools/picture.h \
 	tools/procname.c tools/procname.h \
 	tools/prof.c tools/prof.h tools/prof_combine.c \
@@ -102,6 +117,7 @@ tools_libtools_a_SOURCES = \
 	tools/retaining.c tools/retaining.h \
 	tools/runs.c tools/runs.h \
 	tools/select.c tools/select.h \
+	tools/select_stacks.c tools/select_stacks.h \
 	tools/source.c tools/source.h \
 	tools/spark.c tools/spark.h \
 	tools/spots.c tools/spots.h \
@@ -115,6 +131,7 @@ tools_libtools_a_SOURCES = \
 	tools/table_text.c tools/table_cells.h \
 	tools/term.c tools/term.h \
 	tools/text.c tools/text.h \
+	tools/timesource.c tools/timesource.h \
 	tools/tip_records.c tools/tip_records.h \
 	tools/tip_svg.c tools/tip_svg.h \
 	tools/together.c tools/together.h \
@@ -175,9 +192,30 @@ tools_cpi_LDADD = tools/libtools.a daemon/libdaemon.a analysis/libanalysis.a db/
 pkglibexec_PROGRAMS += tools/cpi-capture
 tools_cpi_capture_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
 tools_cpi_capture_SOURCES = tools/capture_main.c tools/capture.h \
-	tools/capture_files.c tools/capture_sandbox.c tools/capture_work.c
+	tools/capture_files.c tools/sandbox.c tools/sandbox.h tools/capture_work.c
 tools_cpi_capture_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) -lm
+
+# So is what unwinds stacks.
+if UNWIND
+pkglibexec_PROGRAMS += tools/cpi-unwind
+tools_cpi_unwind_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
+tools_cpi_unwind_SOURCES = tools/unwind_main.c tools/unwind.h tools/unwind_cache.c \
+	tools/unwind_signals.c tools/unwind_worker.c tools/sandbox.c tools/sandbox.h
+tools_cpi_unwind_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) \
+	$(UNWIND_LIBS) $(CAP_LIBS)
+else
+EXTRA_DIST += tools/unwind_main.c tools/unwind.h tools/unwind_cache.c \
+	tools/unwind_signals.c tools/unwind_worker.c
+endif
+# So is what translates code.
+if WINDOWS
+pkglibexec_PROGRAMS += tools/cpi-translate
+endif
+tools_cpi_translate_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
+tools_cpi_translate_SOURCES = tools/translate_main.c tools/sandbox.c tools/sandbox.h
+tools_cpi_translate_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) \
+	$(CAP_LIBS)
 
 # What a shell completes comes from the option records, too.
 bashcompletiondir = $(datadir)/bash-completion/completions

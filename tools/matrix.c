@@ -156,16 +156,15 @@ static int add(struct reading *r, const struct matrix_key *key, int64_t stream,
 static int add_context(struct reading *r, const struct query_streams *streams,
 		       const struct query_comm *c, uint64_t *counted)
 {
+	const struct query_stream *s = query_stream_by_id(streams, c->stream);
 	struct matrix_key key = { 0 };
 	struct whom whom;
 
 	/* Image 0 is what has none: those samples have their rows by reason. */
 	if (!c->image.id)
 		return 0;
-	for (size_t i = 0; i < streams->nr; i++) {
-		if (streams->stream[i].id == c->stream)
-			counted[i] += c->n;
-	}
+	if (s)
+		counted[s - streams->stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return 0;
 	whom_name(r->m->by, c->comm, &whom);

@@ -52,6 +52,7 @@ struct gather {
 	struct prof *p;
 	struct image_cache *images;
 	struct progress progress;
+	int64_t weighed; /* the newest image that has its runs */
 };
 
 /* n samples, and what they stand for together. */
@@ -83,7 +84,8 @@ static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
 {
 	const struct row_key key = { .kind = ROW_IDLE };
 
-	return add_to(p, &key, event, n, weight);
+	return add_to(p, &key, event, n,
+		      time_source_counts(&p->source, event) ? weight : 0);
 }
 
 /* A compiler at run time makes one procedure again and again: all have one row. */
@@ -141,50 +143,48 @@ static int add_part(struct gather *g, const struct query_profile *q,
 	return err;
 }
 
-/* One row per procedure, or per line. */
-static int add_counts(struct gather *g, const struct query_profile *q, size_t event,
-		      double weight)
+/* What the image's samples of a stream are, as the source of time has it. */
+static int weigh(struct gather *g, const struct query_profile *q, struct image *image,
+		 size_t stream)
 {
-	const bool weighs = attribution_weighs(g->p->ctx->opt.attribution, q->profile);
-	const struct part counts = { q->profile, event, true, weighs ? 0 : weight };
+	const bool is_first = !g->p->ev.of[stream] && g->weighed != q->image.id;
+
+	if (is_first)
+		g->weighed = q->image.id;
+	return time_source_weigh(&g->p->source, &q->image, image, stream, is_first,
+				 q->profile);
+}
+
+/* One row per procedure, or per line. */
+static int add_counts(struct gather *g, const struct query_profile *q, size_t stream)
+{
+	const size_t event = g->p->ev.of[stream];
+	const double weight = g->p->ev.weight[stream];
+	struct part part = { q->profile, event, true, weight };
 	struct image *image = NULL;
+	double unit;
 	int err;
 
 	err = image_cache_get(g->images, &q->image, &image);
 	if (err == -ENOMEM)
 		return err;
-	err = add_part(g, q, image, &counts);
-	for (int w = 0; w < NR_WEIGHTS && weighs && !err; w++) {
-		const struct part weights = { profile_weights(q->profile, w), event,
-					      false, weight / WEIGHT_UNIT };
-
-		if (weights.counts)
-			err = add_part(g, q, image, &weights);
+	err = weigh(g, q, image, stream);
+	if (err)
+		return err;
+	unit = time_source_unit(&g->p->source, stream, q->profile);
+	if (unit > 0)
+		part.weight = 0;
+	err = add_part(g, q, image, &part);
+	for (int w = 0; w < NR_WEIGHTS && unit > 0 && !err; w++) {
+		part = (struct part){ profile_weights(q->profile, w), event, false,
+				      weight / unit };
+		if (part.counts)
+			err = add_part(g, q, image, &part);
 	}
-	g->p->weighed |= weighs;
+	g->p->weighed |= unit > 0;
 	if (image)
 		image_cache_warn_lines(g->images, &q->image, image);
 	return err;
-}
-
-/* Whether --attribution looks at a stream. */
-static bool prof_takes(const struct prof *p, int64_t stream)
-{
-	for (size_t i = 0; i < p->sel.streams.nr; i++) {
-		const struct query_stream *s = &p->sel.streams.stream[i];
-
-		if (s->id == stream)
-			return attribution_takes(p->ctx->opt.attribution,
-						 s->desc.landing);
-	}
-	return false;
-}
-
-enum attribution prof_attribution(const struct prof *p)
-{
-	if (p->ctx->opt.attribution != ATTRIBUTION_AUTO)
-		return p->ctx->opt.attribution;
-	return p->weighed ? ATTRIBUTION_TIP : ATTRIBUTION_RAW;
 }
 
 static int on_profile(void *ctx, const struct query_profile *q)
@@ -193,17 +193,19 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	const struct row_key key = { .image = &q->image,
 				     .kernel =
 					     image_kind_is_kernel(q->image.desc.kind) };
-	double weight;
-	size_t event;
+	const struct query_stream *s =
+		query_stream_by_id(&g->p->sel.streams, q->stream);
+	const size_t stream = s ? (size_t)(s - g->p->sel.streams.stream) : 0;
+	const size_t event = g->p->ev.of[stream];
+	const double weight = g->p->ev.weight[stream];
 
-	if (!events_find(&g->p->ev, q->stream, &event, &weight) ||
-	    !prof_takes(g->p, q->stream))
+	if (!s || !time_source_takes(&g->p->source, stream))
 		return 0;
 	if (q->image.desc.kind == IMAGE_IDLE)
 		return add_idle(g->p, event, profile_total(q->profile), weight);
 	if (g->p->ctx->opt.by == BY_IMAGE)
 		return add_to(g->p, &key, event, profile_total(q->profile), weight);
-	return add_counts(g, q, event, weight);
+	return add_counts(g, q, stream);
 }
 
 static void on_progress(void *ctx, size_t done, size_t all)
@@ -215,7 +217,7 @@ static void on_progress(void *ctx, size_t done, size_t all)
 
 static int gather_profiles(struct prof *p)
 {
-	struct gather g = { p, NULL, progress_begin("reading images") };
+	struct gather g = { .p = p, .progress = progress_begin("reading images") };
 	int err;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
@@ -261,6 +263,7 @@ static int add_without_context(struct prof *p, const uint64_t *counted)
 static int add_context(struct prof *p, const struct query_comm *c, uint64_t *counted)
 {
 	struct row_key key = { .kernel = image_kind_is_kernel(c->image.desc.kind) };
+	const struct query_stream *stream;
 	struct whom whom;
 	double weight;
 	size_t event;
@@ -268,10 +271,8 @@ static int add_context(struct prof *p, const struct query_comm *c, uint64_t *cou
 	/* Image 0 is what has none: those samples have their rows by reason. */
 	if (!c->image.id || !events_find(&p->ev, c->stream, &event, &weight))
 		return 0;
-	for (size_t i = 0; i < p->sel.streams.nr; i++) {
-		if (p->sel.streams.stream[i].id == c->stream)
-			counted[i] += c->n;
-	}
+	stream = query_stream_by_id(&p->sel.streams, c->stream);
+	counted[stream - p->sel.streams.stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return add_idle(p, event, c->n, weight);
 	whom_name(p->ctx->opt.by, c->comm, &whom);
@@ -315,7 +316,9 @@ static int gather_unknown(struct prof *p)
 
 		if (l->class == LOSS_UNKNOWN &&
 		    events_find(&p->ev, l->stream, &event, &weight))
-			err = add_to(p, &key, event, l->n, weight);
+			err = add_to(p, &key, event, l->n,
+				     time_source_counts(&p->source, event) ? weight
+									   : 0);
 	}
 	return err;
 }
@@ -349,6 +352,9 @@ int prof_gather(struct prof *p)
 		select_failed(p->ctx, &p->sel, err);
 		return err;
 	}
+	err = time_source_open(&p->source, p->ctx, &p->sel, &p->ev);
+	if (err)
+		return err;
 	err = choose_primary(p);
 	if (err) {
 		log_err("--sort=%s: say time, samples, procedure, image, or one of the "
@@ -395,6 +401,7 @@ void prof_close(struct prof *p)
 	prof_free_rows(p);
 	prof_free_buckets(p);
 	free(p->procedure_glob);
+	time_source_close(&p->source);
 	events_fini(&p->ev);
 	select_close(&p->sel);
 }

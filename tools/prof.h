@@ -9,10 +9,10 @@
 #define CPI_TOOLS_PROF_H
 
 #include "base/hmap.h"
-#include "tools/attribution.h"
 #include "tools/cgroupname.h"
 #include "tools/events.h"
 #include "tools/select.h"
+#include "tools/timesource.h"
 
 /* The row of samples that no symbol of their image covers. */
 #define NO_SYMBOL_NAME "[unknown procedure]"
@@ -66,6 +66,7 @@ struct prof {
 	const struct cmd_context *ctx;
 	struct selection sel;
 	struct events ev;
+	struct time_source source;
 	size_t primary;       /* the event that orders the rows; ev.nr with --combine */
 	size_t ticks;         /* with --combine: the event beside event 0 */
 	double scale;         /* ... by which its time is multiplied */
@@ -90,9 +91,6 @@ void prof_close(struct prof *p);
 
 /* Of a p with context and selection: its events and rows. 0, or an error, logged. */
 int prof_gather(struct prof *p);
-
-/* What the time of the rows is by: never auto. */
-enum attribution prof_attribution(const struct prof *p);
 
 /* Whether the options let a row be seen. */
 bool prof_is_shown(const struct prof *p, const struct prof_row *row);

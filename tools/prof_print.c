@@ -308,6 +308,11 @@ static void print_hidden(const struct prof *p, size_t nr, const struct tally *hi
 			 hidden->n, prof_percent(p, hidden, p->primary));
 }
 
+static const char *attribution_of(const struct prof *p)
+{
+	return attribution_str(attribution_used(p->ctx->opt.attribution, p->weighed));
+}
+
 int prof_print_table(const struct prof *p)
 {
 	const bool text = p->ctx->opt.format == OUT_TEXT;
@@ -341,8 +346,7 @@ int prof_print_table(const struct prof *p)
 	if (text) {
 		report_header(&p->sel, &p->ev);
 		if (p->weighed || p->ctx->opt.attribution)
-			out_line("Attribution: %s",
-				 attribution_str(prof_attribution(p)));
+			time_source_print(&p->source, attribution_of(p));
 		print_totals(p);
 	}
 	err = text ? table_print_text(t, false, true) : table_print_csv(t, true);
@@ -464,7 +468,7 @@ void prof_print_json(const struct prof *p)
 
 	json_object(&j, NULL);
 	report_json_header(&j, &p->sel);
-	json_string(&j, "attribution", attribution_str(prof_attribution(p)));
+	time_source_json(&p->source, &j, attribution_of(p));
 	if (p->ctx->opt.combine)
 		json_real(&j, "ticks_scale", p->scale, 6);
 	if (p->ctx->opt.over_time)

@@ -110,15 +110,6 @@ void report_header(const struct selection *sel, const struct events *ev)
 	}
 }
 
-static bool is_selected(const struct selection *sel, int64_t stream)
-{
-	for (size_t i = 0; i < sel->streams.nr; i++) {
-		if (sel->streams.stream[i].id == stream)
-			return true;
-	}
-	return false;
-}
-
 uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class class)
 {
 	const struct query_losses *l = &sel->losses;
@@ -127,7 +118,8 @@ uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class clas
 	if (l->loss[i].class != class)
 		return 0;
 	for (size_t k = 0; k < l->nr; k++) {
-		if (l->loss[k].class != class || !is_selected(sel, l->loss[k].stream) ||
+		if (l->loss[k].class != class ||
+		    !query_stream_by_id(&sel->streams, l->loss[k].stream) ||
 		    strcmp(l->loss[k].name, l->loss[i].name) != 0)
 			continue;
 		if (k < i)

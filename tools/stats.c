@@ -84,12 +84,16 @@ static int gather_rows(struct stats *s)
 
 static int gather_categories(struct stats *s)
 {
+	struct explainer_kept kept = { 0 };
 	struct stats_busy busy = { 0 };
-	int err = stats_busy_read(&busy, &s->sel, &s->ev);
+	int err = explainer_keep(s->ctx, &s->sel, &kept);
 
+	if (!err)
+		err = stats_busy_read(&busy, &s->sel, &s->ev, kept.images);
 	for (size_t i = 0; i < s->sel.epochs.nr && !err; i++)
-		err = stats_add_categories(s, &busy, &s->sel.epochs.epoch[i]);
+		err = stats_add_categories(s, &busy, &kept, &s->sel.epochs.epoch[i]);
 	stats_busy_fini(&busy);
+	explainer_drop(&kept);
 	return err;
 }
 

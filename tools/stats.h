@@ -6,6 +6,7 @@
 #define CPI_TOOLS_STATS_H
 
 #include "analysis/spread.h"
+#include "tools/explaining.h"
 #include "tools/matrix.h"
 #include "tools/stats_busy.h"
 
@@ -45,7 +46,7 @@ const char *stats_unit(const struct stats *s);
  * are busy. 0, -ENOMEM, or -ECANCELED for what is logged.
  */
 int stats_add_categories(struct stats *s, const struct stats_busy *busy,
-			 const struct query_epoch *epoch);
+			 struct explainer_kept *kept, const struct query_epoch *epoch);
 
 /* A run: how much time one unit of its values is, and one sample of it. */
 void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,

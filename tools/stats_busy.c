@@ -95,20 +95,15 @@ static void on_progress(void *ctx, size_t done, size_t all)
 }
 
 int stats_busy_read(struct stats_busy *b, const struct selection *sel,
-		    const struct events *ev)
+		    const struct events *ev, struct image_cache *images)
 {
-	struct reading r = { .b = b, .ev = ev };
+	struct reading r = { .b = b, .ev = ev, .images = images };
 	int err;
 
 	b->least = (double)SPREAD_MIN_COUNT * sel->epochs.nr;
-	r.images =
-		image_cache_new(sel->db, machine_of(select_newest(sel)->arch), false);
-	if (!r.images)
-		return -ENOMEM;
 	r.progress = progress_begin("reading images");
 	err = query_profiles(sel->db, &sel->query, on_profile, &r, on_progress);
 	progress_end(&r.progress);
-	image_cache_free(r.images);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/hmap.h"
 #include "tools/events.h"
+#include "tools/imagecache.h"
 #include "tools/select.h"
 
 /* Starts as { 0 }. */
@@ -23,7 +24,7 @@ struct stats_busy {
 /* Counts the first event's samples of each procedure of the selection. 0 or negative.
  */
 int stats_busy_read(struct stats_busy *b, const struct selection *sel,
-		    const struct events *ev);
+		    const struct events *ev, struct image_cache *images);
 void stats_busy_fini(struct stats_busy *b);
 
 /* Whether the procedure has SPREAD_MIN_COUNT samples an epoch, in the mean. */

@@ -5,8 +5,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/stats.h"
@@ -60,20 +58,17 @@ static int make_rows(struct stats *s, const struct summary_row *row, size_t nr)
 }
 
 int stats_add_categories(struct stats *s, const struct stats_busy *busy,
-			 const struct query_epoch *epoch)
+			 struct explainer_kept *kept, const struct query_epoch *epoch)
 {
 	struct matrix_column column = { .epoch = epoch };
 	struct summary_row row[SUMMARY_MAX_ROWS];
 	struct epoch_sum e = { .ctx = *s->ctx, .busy = busy };
 	double unit, exposure;
-	char id[24];
 	size_t nr;
-	int err = 0;
+	int err = explainer_run_epoch(&e.ctx, &s->sel, epoch, kept, sum);
 
-	snprintf(id, sizeof(id), "%" PRId64, epoch->id);
-	e.ctx.opt.epoch = id;
-	if (explainer_run(&e.ctx, sum))
-		return -ECANCELED;
+	if (err)
+		return err == -ENOMEM ? err : -ECANCELED;
 	nr = summary_rows(&e.summary, row);
 	for (size_t i = 0; i < nr; i++)
 		column.total += row[i].samples * e.sample;

@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "db/stacks.h"
 #include "tools/prof.h"
+#include "tools/select_stacks.h"
 
 enum { AUTO, NONE, FIRST_KIND };
 
@@ -74,45 +74,14 @@ int weighing_check_by(const struct cmd_context *ctx)
 			       context_kind_str(by), context_kind_str(kind));
 }
 
-/* The streams that stacks are sampled by, in place of the others. */
-static int select_stacks(struct weighing *w)
-{
-	const char *event = w->ctx->opt.event;
-	struct query_streams streams;
-	int err = query_stack_streams(w->sel.db, &w->sel.epochs, event, &streams);
-
-	if (err)
-		return err;
-	query_streams_fini(&w->sel.streams);
-	w->sel.streams = streams;
-	w->sel.query.event = event;
-	w->each = weighing_stacks;
-	if (streams.nr)
-		return 0;
-	log_err("%s: the selected epochs have no call stacks%s%s: collect them with "
-		"'cpi record -g -- COMMAND' or 'cpid --stacks fp'",
-		db_path(w->sel.db), event ? " of " : "", event ? event : "");
-	return -ENODATA;
-}
-
 static int open_selection(struct weighing *w)
 {
-	int err;
-
+	if (w->ctx->opt.call_stacks) {
+		w->each = weighing_stacks;
+		return select_stacks(w->ctx, w->ctx->opt.epoch, &w->sel);
+	}
 	w->each = weighing_flat;
-	if (!w->ctx->opt.call_stacks)
-		return select_open(w->ctx, &w->sel);
-	w->every_event = *w->ctx;
-	w->every_event.opt.event = NULL;
-	err = select_open(&w->every_event, &w->sel);
-	if (err)
-		return err;
-	err = select_stacks(w);
-	if (err && err != -ENODATA)
-		select_failed(w->ctx, &w->sel, err);
-	if (err)
-		weighing_close(w);
-	return err;
+	return select_open(w->ctx, &w->sel);
 }
 
 int weighing_open(const struct cmd_context *ctx, struct weighing *w)

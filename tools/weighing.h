@@ -12,8 +12,6 @@
 
 struct weighing {
 	const struct cmd_context *ctx;
-	struct cmd_context
-		every_event; /* ctx, for what call stacks have no --event of */
 	struct selection sel;
 	struct events ev;
 	/* Per event its samples; then, where the first measures time, that time. */

@@ -84,7 +84,7 @@ static int hand_out(struct stacks *s, const struct query_stack *row,
 	if (!context)
 		stack.whom = weighing_missing_whom(s->w);
 	weighed_labels_make(&labels, s->w->kind, context, s->host);
-	if (row->mark != STACK_ENDED)
+	if (!stack_mark_is_whole(row->mark))
 		weighed_labels_add(&labels, "cut", stack_mark_str(row->mark));
 	stack.nr_labels = labels.nr;
 	return s->fn(s->ctx, &stack);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * freq_dump [-i] FILE - frequencies of FILE's procedures from the samples on stdin
+ * freq_dump [-im] [-w DB [-c COMM] [-a]] FILE - frequencies of FILE's procedures from
+ *                                              samples on stdin, and windows in DB
+ *
+ * -c: of one command's windows and samples; -a: each procedure alone, not by the call
+ * graph; -m: from samples where the landing model moves them. These are steps of
+ * t/accuracy/run's ladder: the product always has the call graph, and never moves.
  *
  * A line "OFFSET SAMPLES TAKEN NOT_TAKEN" each, the offset in hexadecimal. Each
  * procedure that a line falls into, be it with 0 samples, is written as
@@ -18,22 +23,75 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analysis/callgraph.h"
 #include "analysis/explain.h"
 #include "analysis/image.h"
 #include "analysis/isa.h"
 #include "base/err.h"
 #include "db/profile.h"
+#include "tools/following.h"
 
 struct dump {
 	struct image *im;
 	struct isa *isa;
-	struct profile *profile;
-	bool debug, insns;
+	struct profile *profile, *moved; /* moved: until it is the profile */
+	bool debug, insns, move, alone;
+	const char *windows; /* database, or NULL */
+	const char *comm;    /* of the windows; NULL: all */
+	struct following *following;
+	const struct explain_windows *at;
+	struct callgraph *calls;
 };
+
+/* Any stream that measures time, alike. */
+static double amount(void *ctx, int64_t stream, uint64_t n)
+{
+	return (double)n;
+}
+
+struct search {
+	const char *path;
+	int64_t image;
+};
+
+static int find_image(void *ctx, const struct query_profile *row)
+{
+	struct search *s = ctx;
+
+	if (!strcmp(row->image.desc.name, s->path))
+		s->image = row->image.id;
+	return 0;
+}
+
+static int load_windows(struct dump *d, const char *path)
+{
+	struct query_epochs epochs = { 0 };
+	struct query_selection sel = { .epochs = &epochs,
+				       .context = d->comm,
+				       .kind = CONTEXT_COMM };
+	struct search search = { path, 0 };
+	struct db *db;
+	int err = db_open(d->windows, DB_READ, &db);
+
+	if (err)
+		return err;
+	err = query_epochs(db, "all", &epochs);
+	if (!err)
+		err = query_profiles(db, &sel, find_image, &search, NULL);
+	if (!err)
+		err = following_load(db, &sel, amount, NULL, 1, &d->following);
+	if (!err && search.image)
+		err = following_image(d->following, search.image, &d->at);
+	query_epochs_fini(&epochs);
+	db_close(db);
+	return err;
+}
 
 static int read_counts(struct profile *p)
 {
@@ -83,17 +141,53 @@ static void write_insns(const struct explained *x)
 		       x->samples[i], x->blamed[i]);
 }
 
-static int dump_procedure(const struct dump *d, const struct symbol *s)
+static int write_explained(const struct dump *d, const struct explained *x)
+{
+	write_result(x);
+	if (d->insns)
+		write_insns(x);
+	return 0;
+}
+
+static int add_calls(const struct dump *d, const struct explained *x)
+{
+	return callgraph_add(d->calls, x, d->at);
+}
+
+/* As weights, which need not be whole samples. */
+static int move_samples(const struct dump *d, const struct explained *x)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < x->cfg->nr_insns; i++) {
+		const double units = round(x->blamed[i] * WEIGHT_UNIT);
+
+		if (units > 0)
+			err = profile_add_weight(d->moved, WEIGHT_EXECUTION,
+						 x->raw[i].offset, (uint64_t)units);
+	}
+	return err;
+}
+
+typedef int (*explained_fn)(const struct dump *d, const struct explained *x);
+
+static int explain(const struct dump *d, const struct symbol *s, explained_fn fn)
 {
 	struct explain_stream stream = { .profile = d->profile,
 					 .landing = LANDING_AFTER_GROUP,
-					 .period_cycles = 1 };
+					 .period_cycles = 1,
+					 .unit = profile_is_weighted(d->profile)
+							 ? WEIGHT_UNIT
+							 : 0 };
 	struct buf debug = { 0 };
 	struct explain_input in = { .image = d->im,
 				    .isa = d->isa,
 				    .procedure = s,
 				    .stream = &stream,
 				    .nr_streams = 1,
+				    .windows = d->at,
+				    .scale = callgraph_factor(d->calls, s->start),
+				    .scale_sd = callgraph_factor_sd(d->calls, s->start),
 				    .debug = d->debug ? &debug : NULL };
 	struct explained *x;
 	struct arena arena;
@@ -102,9 +196,7 @@ static int dump_procedure(const struct dump *d, const struct symbol *s)
 	arena_init(&arena, 0);
 	err = explain_procedure(&in, &arena, &x);
 	if (!err)
-		write_result(x);
-	if (!err && d->insns)
-		write_insns(x);
+		err = fn(d, x);
 	fputs(buf_str(&debug), stderr);
 	buf_fini(&debug);
 	arena_fini(&arena);
@@ -112,7 +204,7 @@ static int dump_procedure(const struct dump *d, const struct symbol *s)
 }
 
 /* Each procedure that a count is in, once. */
-static int dump_image(const struct dump *d)
+static int explain_image(const struct dump *d, explained_fn fn)
 {
 	const struct count *count;
 	uint64_t end = 0;
@@ -126,7 +218,7 @@ static int dump_image(const struct dump *d)
 		if (!s || count[i].offset < end)
 			continue;
 		end = s->end;
-		err = dump_procedure(d, s);
+		err = explain(d, s, fn);
 		if (err == -CPI_ENOCODE || err == -CPI_ELIMIT) {
 			fprintf(stderr, "%s: %s\n", s->name, err_str(err));
 			err = 0;
@@ -135,16 +227,66 @@ static int dump_image(const struct dump *d)
 	return err;
 }
 
+/* Where they are moved to follows from the frequencies that they have as they landed.
+ */
+static int move_image(struct dump *d)
+{
+	int err;
+
+	d->moved = profile_new();
+	if (!d->moved)
+		return -ENOMEM;
+	err = profile_merge(d->moved, d->profile);
+	if (!err)
+		err = explain_image(d, move_samples);
+	if (!err) {
+		profile_free(d->profile);
+		d->profile = d->moved;
+		d->moved = NULL;
+	}
+	return err;
+}
+
+/* Twice: what a procedure's scale is, all together say. */
+static int dump_image(struct dump *d)
+{
+	int err = d->move ? move_image(d) : 0;
+
+	if (!err && d->at && !d->alone) {
+		d->calls = callgraph_new();
+		err = d->calls ? explain_image(d, add_calls) : -ENOMEM;
+		if (!err)
+			err = callgraph_solve(d->calls);
+	}
+	return err ? err : explain_image(d, write_explained);
+}
+
 int main(int argc, char **argv)
 {
-	struct dump d = { .debug = getenv("DEBUG") != NULL,
-			  .insns = argc > 2 && !strcmp(argv[1], "-i") };
+	struct dump d = { .debug = getenv("DEBUG") != NULL };
 	struct image_desc desc = { .kind = IMAGE_FILE,
 				   .name = argc > 1 ? argv[argc - 1] : "" };
-	int err = -ENOMEM;
+	int err = -ENOMEM, option;
 
+	while ((option = getopt(argc, argv, "ac:imw:")) != -1) {
+		if (option == 'i')
+			d.insns = true;
+		else if (option == 'm')
+			d.move = true;
+		else if (option == 'a')
+			d.alone = true;
+		else if (option == 'c')
+			d.comm = optarg;
+		else if (option == 'w')
+			d.windows = optarg;
+		else
+			return 2;
+	}
 	d.profile = profile_new();
 	if (!d.profile)
+		goto out;
+	err = d.windows ? load_windows(&d, desc.name) : 0;
+	if (err)
 		goto out;
 	err = image_open(&desc, NULL, &d.im);
 	if (err)
@@ -157,8 +299,11 @@ int main(int argc, char **argv)
 out:
 	if (err)
 		fprintf(stderr, "freq_dump: %s: %s\n", desc.name, err_str(err));
+	callgraph_free(d.calls);
+	following_free(d.following);
 	isa_close(d.isa);
 	image_close(d.im);
+	profile_free(d.moved);
 	profile_free(d.profile);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -8,9 +8,12 @@ import collections
 import os
 import shutil
 import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.dirname(HERE))
+import loads  # pylint: disable=wrong-import-position
 
 # The words of a command may be CORPUS, a file of several megabytes, and SOURCE, one of C.
 Program = collections.namedtuple("Program", "command text")
@@ -23,26 +26,6 @@ def find_cc1():
                           check=False).stdout.strip()
 
 
-LUA = """
-local seed, t, words = 42, {}, {}
-local function rnd() seed = (seed * 1103515245 + 12345) % 2147483648 return seed end
-for i = 1, 60000 do t[i] = rnd() % 100000 end
-table.sort(t, function(a, b) return a < b end)
-for i = 1, 20000 do words[#words + 1] = string.format("%d:%s", i, ("x"):rep(i % 7)) end
-for w in table.concat(words, ","):gmatch("%d+:x+") do words[w] = (words[w] or 0) + 1 end
-local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
-print(fib(27), #words)
-"""
-SQL = """
-CREATE TABLE a(id INTEGER PRIMARY KEY, k INTEGER, s TEXT);
-WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 60000)
-INSERT INTO a SELECT i, (i * 7919) % 10007, printf('%d-%s', i, hex(i * 104729)) FROM c;
-CREATE INDEX ak ON a(k);
-SELECT k % 100, count(*), max(s) FROM a GROUP BY 1 ORDER BY 2 DESC LIMIT 5;
-SELECT count(*) FROM a x JOIN a y ON x.k = y.k AND x.id < y.id;
-UPDATE a SET s = s || 'z' WHERE id % 3 = 0;
-SELECT count(*), sum(length(s)) FROM a WHERE s LIKE '%A1%';
-"""
 PERL = r"""
 while (<>) { last if $. > 30000; for my $w (split /\W+/) { $h{lc $w}++ if length $w > 2 }
   $n++ while /(\w+)\s*=\s*(\w+)/g; s/[aeiou]+/_/g; $n += length }
@@ -55,8 +38,8 @@ TUNING = {
     "bzip2": Program(["bzip2", "-c", "CORPUS"], ""),
     "xz": Program(["xz", "-T1", "-2c", "CORPUS"], ""),
     "zstd": Program(["zstd", "-q", "--single-thread", "-9", "-c", "CORPUS"], ""),
-    "lua": Program(["lua5.4", "-"], LUA),
-    "sqlite": Program(["sqlite3", ":memory:"], SQL),
+    "lua": Program(["lua5.4", "-"], loads.lua(60000, 20000, 27)),
+    "sqlite": Program(["sqlite3", ":memory:"], loads.sql(60000)),
     "perl": Program(["perl", "-e", PERL, "CORPUS"], ""),
     "bc": Program(["bc", "-lq"], BC),
 }
@@ -84,11 +67,6 @@ for i in range(2, 245):
     if sieve[i]: sieve[i * i::i] = bytes(len(range(i * i, 60000, i)))
 print(best, sum(sieve), sum(int(c) for c in str(3 ** 4000)))
 """
-MAWK = r"""
-{ n = split($0, w, /[^A-Za-z_]+/); for (i = 1; i <= n; i++) count[w[i]]++
-  gsub(/[0-9]+/, "#"); bytes += length($0); if (match($0, /[a-z]+_[a-z]+/)) hits += RSTART }
-END { for (x in count) if (count[x] > most) most = count[x]; print most, bytes, hits }
-"""
 JQ = ("[range(24000) | {a: ., b: (. * 7919 % 1009 | tostring)}] | group_by(.b) "
       "| map({k: .[0].b, n: length, s: (map(.a) | add)}) | sort_by(.s) | .[:5]")
 TCL = r"""
@@ -115,10 +93,35 @@ XML = "<r>" + "".join(f'<e id="{i}" k="v{i * 7919 % 1009}"><n>text &amp; {i}</n>
 DOT = "digraph g {" + "".join(f"n{i} -> n{i * 7 % 160}; n{i} -> n{i * i % 160};"
                               for i in range(160)) + "}\n"
 
+GAWK = r"""
+BEGIN { FS = "[^A-Za-z_0-9]+" }
+{ for (i = 1; i <= NF; i++) if (length($i) > 3) seen[$i]++
+  $0 = gensub(/([a-z]+)_([a-z]+)/, "\\2 \\1", "g"); bytes += length($0)
+  if (match($0, /0x[0-9a-f]+/)) sum += strtonum(substr($0, RSTART, RLENGTH)) }
+END { n = asorti(seen, order)
+  for (i = 1; i <= n; i += 500) printf "%s %d\n", toupper(order[i]), seen[order[i]]
+  print n, bytes, sum % 65521 }
+"""
+RUBY = r"""
+seed = 42
+text = (1..80000).map { seed = (seed * 1103515245 + 12345) & 0x7fffffff; "w#{seed % 5000}" }
+words = Hash.new(0)
+text.each { |w| words[w] += 1 }
+Point = Struct.new(:x, :y) { def norm = Math.sqrt(x * x + y * y) }
+far = (1..60000).map { |i| Point.new(i % 97, i * 31 % 89) }.sort_by(&:norm).last(3)
+def fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2)
+puts words.size, far.inspect, fib(24), (3**4000).to_s.count("7")
+puts text.join(" ").gsub(/w(\d)/) { $1 * 2 }.size
+"""
+HTML = ("<!DOCTYPE html>\n<html><head><title>rows</title></head><body><table>\n"
+        + "".join(f'<tr><td>{i}</td><td><b>n{i * 7919 % 1009}</b> &amp; '
+                  f'<a href="r{i}.html">row <i>{i}</i></a></td></tr>\n' for i in range(30000))
+        + "</table></body></html>\n")
+
 HELD_OUT = {
     "python": Program(["/usr/bin/python3", "-"], PYTHON),
     "cc1": Program([find_cc1(), "-quiet", "-O2", "-fpreprocessed", "SOURCE", "-o", "-"], ""),
-    "mawk": Program(["mawk", MAWK, "CORPUS"], ""),
+    "mawk": Program(["mawk", loads.AWK, "CORPUS"], ""),
     "jq": Program(["jq", "-n", JQ], ""),
     "tcl": Program(["tclsh"], TCL),
     "m4": Program(["m4"], M4),
@@ -126,7 +129,11 @@ HELD_OUT = {
     "sed": Program(["sed", "-nE", SED, "SOURCE"], ""),
     "sort": Program(["sort", "CORPUS"], ""),
     "lz4": Program(["lz4", "-9", "-c", "CORPUS"], ""),
-    "dot": Program(["dot", "-Tplain"], DOT),
+    "dot": Program(["dot", "-Kdot", "-Tplain"], DOT),
+    "gawk": Program(["gawk", GAWK, "CORPUS"], ""),
+    "brotli": Program(["brotli", "-q", "6", "-c", "CORPUS"], ""),
+    "tidy": Program(["tidy", "-q"], HTML),
+    "ruby": Program(["ruby", "-"], RUBY),
 }
 
 

@@ -40,7 +40,7 @@ struct options {
 	char **command;
 };
 
-struct window {
+struct span {
 	uint64_t nr_samples;
 	double ns;            /* per sample */
 	uint64_t nr_entries;  /* that were handed out; 0: not known */
@@ -116,7 +116,7 @@ static struct counters *open_counters(const struct options *o, struct taker *tak
 	return counters;
 }
 
-static struct window run_window(const struct options *o, struct taker *taker)
+static struct span run_window(const struct options *o, struct taker *taker)
 {
 	const struct timespec pause = { .tv_sec = o->window_s };
 	struct counters *counters = open_counters(o, taker);
@@ -129,7 +129,7 @@ static struct window run_window(const struct options *o, struct taker *taker)
 		die("the program's statistics", -errno);
 	if (!info.run_cnt)
 		die("the window", -ENODATA);
-	return (struct window){
+	return (struct span){
 		.nr_samples = info.run_cnt,
 		.ns = (double)info.run_time_ns / (double)info.run_cnt,
 		.nr_verified = info.verified_insns,
@@ -137,14 +137,14 @@ static struct window run_window(const struct options *o, struct taker *taker)
 	};
 }
 
-static struct window measure_table(const struct options *o, bool outcome)
+static struct span measure_table(const struct options *o, bool outcome)
 {
 	struct bpf_table_config cfg = bpf_table_default(1, libbpf_num_possible_cpus());
 	struct bpf_table_counts counts = { 0 };
 	struct cpi_entry *entries;
 	struct taker taker;
 	struct bpf_table *t;
-	struct window w;
+	struct span w;
 	uint64_t ns;
 	int err;
 
@@ -185,11 +185,11 @@ static const struct bpf_program *stock_program(const struct stock_bpf *s,
 	}
 }
 
-static struct window measure_stock(const struct options *o, enum program program)
+static struct span measure_stock(const struct options *o, enum program program)
 {
 	struct stock_bpf *s = stock_bpf__open_and_load();
 	struct taker taker = { 0 };
-	struct window w;
+	struct span w;
 
 	if (!s)
 		die("the programs with stock maps", -errno);
@@ -199,7 +199,7 @@ static struct window measure_stock(const struct options *o, enum program program
 	return w;
 }
 
-static struct window measure(const struct options *o, enum program program)
+static struct span measure(const struct options *o, enum program program)
 {
 	if (program == WITHOUT_OUTCOME || program == WITH_OUTCOME)
 		return measure_table(o, program == WITH_OUTCOME);
@@ -208,14 +208,14 @@ static struct window measure(const struct options *o, enum program program)
 
 static int compare_ns(const void *a, const void *b)
 {
-	double x = ((const struct window *)a)->ns, y = ((const struct window *)b)->ns;
+	double x = ((const struct span *)a)->ns, y = ((const struct span *)b)->ns;
 
 	return x < y ? -1 : x > y;
 }
 
-static void print(const char *name, struct window *w, int nr)
+static void print(const char *name, struct span *w, int nr)
 {
-	const struct window *middle = &w[nr / 2];
+	const struct span *middle = &w[nr / 2];
 
 	qsort(w, nr, sizeof(*w), compare_ns);
 	printf("%-24s %6.0f (%.0f-%.0f) %10llu ", name, middle->ns, w[0].ns,
@@ -253,7 +253,7 @@ static void shuffle(enum program order[NR_PROGRAMS], uint64_t seed)
 
 static void measure_rounds(const struct options *o)
 {
-	struct window windows[NR_PROGRAMS][MAX_ROUNDS];
+	struct span windows[NR_PROGRAMS][MAX_ROUNDS];
 	enum program order[NR_PROGRAMS];
 	uint64_t seed = time_real_ns();
 

@@ -20,7 +20,7 @@ enum {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_PERCPU_HASH = 10,
 };
-enum { BPF_NOEXIST = 1, BPF_RB_NO_WAKEUP = 1 };
+enum { BPF_NOEXIST = 1 };
 
 struct key {
 	uint64_t pc, tgid;

@@ -59,6 +59,8 @@ static void read_dump(struct jitmap *m, const char *data, size_t size)
 			fuzz_check(r.code_at + r.code_size <= r.size);
 			take(m, &code, r.name, strlen(r.name));
 		}
+		if (r.kind == JITDUMP_TABLES)
+			fuzz_check((uint64_t)r.tables_at + r.tables_size <= r.size);
 		if (r.size > size - at)
 			break;
 		at += r.size;

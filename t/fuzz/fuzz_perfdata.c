@@ -17,6 +17,7 @@
 struct walk {
 	const struct perfdata *pd;
 	uint64_t sum; /* of everything: it cannot be left out */
+	uint64_t file_size;
 };
 
 static void look(struct walk *w, const void *data, size_t size)
@@ -74,9 +75,11 @@ static int walk(void *ctx, const struct perf_record *r)
 	case PERF_RECORD_CGROUP:
 		w->sum += strlen(r->cgroup.path);
 		break;
+	case PERFDATA_AUXTRACE_INFO:
+		look(w, r->aux_info.word, 8 * r->aux_info.nr);
+		break;
 	case PERFDATA_AUXTRACE:
-		if (r->aux.data)
-			look(w, r->aux.data, r->aux.size);
+		fuzz_check(r->aux.at + r->aux.size <= w->file_size);
 		break;
 	}
 	return 0;
@@ -85,7 +88,7 @@ static int walk(void *ctx, const struct perf_record *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
-	struct walk w = { 0 };
+	struct walk w = { .file_size = size };
 	struct perfdata *pd;
 
 	log_open("/dev/null");

@@ -30,11 +30,11 @@ static void check_ibs(enum ibs_kind kind, const uint8_t cpu[2], const uint8_t *d
 	struct ibs_sample s;
 	struct hw_record r;
 
-	if (ibs_read(kind, data, size, &s))
+	if (ibs_read_record(kind, data, size, &machine, &r))
 		return;
-	machine.caps = s.caps;
-	ibs_record(&s, &machine, &r);
 	check_record(&r);
+	fuzz_check(!ibs_read(kind, data, size, &s));
+	machine.caps = s.caps;
 	ibs_text(&s, &machine, &text);
 	fuzz_check(text.err || text.len);
 	buf_fini(&text);

@@ -16,14 +16,13 @@
 static void run(struct unwinder *u, const struct elfrange *code, const uint8_t *data,
 		size_t size)
 {
-	uint64_t regs[UNWIND_NR_REGS] = { 0 }, pc[UNWIND_MAX_FRAMES];
+	uint64_t regs[UNWIND_NR_REGS] = { 0 };
+	static struct unwind_chain chain;
 	const size_t tail = size < sizeof(regs) ? size : sizeof(regs);
 	struct unwind_sample s = { .regs = regs,
 				   .stack_at = 0x7ff000000000,
 				   .stack = data,
 				   .stack_size = size };
-	enum unwind_end end = UNWIND_NR_ENDS;
-	size_t nr;
 
 	memcpy(regs, data + size - tail, tail);
 	for (int reg = 6; reg < 8; reg++) /* x86-64's frame and stack pointer */
@@ -31,9 +30,16 @@ static void run(struct unwinder *u, const struct elfrange *code, const uint8_t *
 	regs[31] = regs[7];
 	for (uint64_t at = 0; at < code->size && at < 4096; at += 61) {
 		regs[16] = regs[32] = code->address + at;
-		nr = unwinder_run(u, &s, pc, &end);
-		fuzz_check(nr <= UNWIND_MAX_FRAMES && end < UNWIND_NR_ENDS);
+		unwinder_run(u, &s, &chain);
+		fuzz_check(chain.nr <= UNWIND_MAX_FRAMES);
+		fuzz_check(chain.end < UNWIND_NR_ENDS);
+		fuzz_check(chain.nr_guessed < UNWIND_MAX_FRAMES);
 	}
+}
+
+static const struct unwindtables *get_tables(void *ctx, uint32_t image)
+{
+	return image == 1 ? ctx : NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,11 +60,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		elffile_close(file);
 		return 0;
 	}
-	if (file->nr_text && !unwinder_open(&u)) {
+	if (file->nr_text && !unwinder_open(get_tables, tables, &u)) {
 		mapping.start = file->text[0].address;
 		mapping.end = mapping.start + file->text[0].size;
 		mapping.bias = file->text[0].offset - file->text[0].address;
-		mapping.tables = tables;
+		mapping.image = 1;
 		fuzz_check(!unwinder_map(u, &mapping, 1));
 		run(u, &file->text[0], data, size);
 		unwinder_close(u);

@@ -40,13 +40,19 @@ FUZZ_IMAGE = t/unit/image_ask.h \
 	analysis/demangle.c analysis/ehframe.c analysis/elffile.c analysis/elfsyms.c \
 	analysis/elfview.c analysis/image.c analysis/inlines.c analysis/lines.c \
 	analysis/lsda.c analysis/plt.c analysis/recorder.c analysis/splitfile.c \
-	analysis/splitset.c analysis/splitunit.c analysis/symtab.c base/arena.c \
+	analysis/splitset.c analysis/splitunit.c analysis/sums.c analysis/symtab.c base/arena.c \
 	$(FUZZ_BASE)
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c $(FUZZ_IMAGE)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_image_LDADD = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)
+
+check_PROGRAMS += t/fuzz/fuzz_sums
+t_fuzz_fuzz_sums_SOURCES = t/fuzz/fuzz_sums.c $(FUZZ_IMAGE)
+t_fuzz_fuzz_sums_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_sums_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_sums_LDADD = $(t_fuzz_fuzz_image_LDADD)
 
 check_PROGRAMS += t/fuzz/fuzz_dwarf
 EXTRA_DIST += t/fuzz/dwarf_seed.c t/fuzz/dwarf_seeds
@@ -80,11 +86,26 @@ t_fuzz_fuzz_perfdata_SOURCES = t/fuzz/fuzz_perfdata.c base/log.c daemon/perfdata
 t_fuzz_fuzz_perfdata_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_perfdata_LDADD = $(ZSTD_LIBS)
+check_PROGRAMS += t/fuzz/fuzz_perfaux
+t_fuzz_fuzz_perfaux_SOURCES = t/fuzz/fuzz_perfaux.c analysis/spe.c analysis/spe_record.c \
+	base/log.c daemon/perfaux.c daemon/perfaux_info.c daemon/perfdata.c \
+	daemon/perfdata_attr.c daemon/perfdata_header.c daemon/perfdata_queue.c \
+	daemon/perfdata_record.c daemon/perfdata_sample.c daemon/perfdata_source.c \
+	daemon/perfdata_unpack.c daemon/spefeed.c daemon/threads.c $(FUZZ_BASE)
+t_fuzz_fuzz_perfaux_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_perfaux_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_perfaux_LDADD = $(ZSTD_LIBS)
 check_PROGRAMS += t/fuzz/fuzz_edges
 t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/edges.c db/pack.c $(FUZZ_BASE)
 t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS)
+check_PROGRAMS += t/fuzz/fuzz_windows
+t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c db/pack.c db/windows.c db/windows_codec.c \
+	$(FUZZ_BASE)
+t_fuzz_fuzz_windows_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_windows_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_windows_LDADD = $(ZSTD_LIBS) -lm
 
 check_PROGRAMS += t/fuzz/fuzz_records
 t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c analysis/ibs.c analysis/ibs_text.c \
@@ -105,10 +126,25 @@ t_fuzz_fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_trace_LDADD = -lm
 # libunwind, too, is not ours to look into.
 if UNWIND
-check_PROGRAMS += t/fuzz/fuzz_unwind
+check_PROGRAMS += t/fuzz/fuzz_unwind t/fuzz/fuzz_unwindwire
 endif
+t_fuzz_fuzz_unwindwire_SOURCES = t/fuzz/fuzz_unwindwire.c analysis/unwind.c \
+	analysis/unwindtables.c base/passing.c tools/unwind_cache.c tools/unwind_worker.c \
+	$(FUZZ_IMAGE)
+t_fuzz_fuzz_unwindwire_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_unwindwire_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_unwindwire_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)
 t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c analysis/unwind.c analysis/unwindtables.c \
 	$(FUZZ_IMAGE)
 t_fuzz_fuzz_unwind_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
 t_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_unwind_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)
+# Nor is Zydis.
+if ZYDIS
+check_PROGRAMS += t/fuzz/fuzz_window
+endif
+t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c analysis/translate.c analysis/translate_uop.c \
+	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/walk.c daemon/translate_check.c $(FUZZ_BASE)
+t_fuzz_fuzz_window_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_window_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_window_LDADD = $(ZYDIS_LIBS)

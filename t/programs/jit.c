@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jit [-d] [-l] [-m] [-n] MS NAME... - computes for MS of CPU time in each procedure
+ * jit [-d] [-l] [-m] [-n] [-t] [-u] MS NAME... - computes for MS of CPU time in each
+ *procedure
  *
  * The procedures are made at run time, one after the other, all at one address. Each
  * is 256 bytes long; the loop of the first is at its beginning, that of the second 64
@@ -10,6 +11,8 @@
  *	-l	told late, when all is done
  *	-m	the memory is a memfd's, mapped twice
  *	-n	not told at all
+ *	-t	without frame pointers; the dump tells how to unwind their frames
+ *	-u	the same, and the dump says that this is not known
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -24,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "t/programs/jitdump.h"
+
 #define CODE_SIZE 256
 #define STEP      64
 #define ROUNDS    100000ul
@@ -33,19 +38,31 @@
 #define MACHINE EM_X86_64
 static const uint8_t nop[] = { 0x90 };
 static const uint8_t loop[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
+/* push rbp; sub rsp, 64; xor ebp, ebp; the loop; add rsp, 64; pop rbp; ret */
+static const uint8_t framed[] = {
+	0x55, 0x48, 0x83, 0xec, 0x40, 0x31, 0xed, 0x48, 0xff,
+	0xcf, 0x75, 0xfb, 0x48, 0x83, 0xc4, 0x40, 0x5d, 0xc3
+};
+#define RETURN_REG 16
+#define CIE_START  0x0c, 7, 8, 0x90, 1 /* the CFA is rsp + 8, rip before it */
+/* rbp is 16 before it; it is rsp + 16 after 1 byte, and rsp + 80 after 4 more */
+#define FDE_CODE 0x41, 0x0e, 16, 0x86, 2, 0x44, 0x0e, 80
 #elif defined(__aarch64__)
-#define MACHINE EM_AARCH64
+#define MACHINE    EM_AARCH64
 static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
 static const uint8_t loop[] = { 0x00, 0x04, 0x00, 0xf1, 0xe1, 0xff,
 				0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6 };
+/* stp x29, x30, [sp, -80]!; mov x29, 0; the loop; ldp x29, x30, [sp], 80; ret */
+static const uint8_t framed[] = { 0xfd, 0x7b, 0xbb, 0xa9, 0x1d, 0x00, 0x80, 0xd2,
+				  0x00, 0x04, 0x00, 0xf1, 0xe1, 0xff, 0xff, 0x54,
+				  0xfd, 0x7b, 0xc5, 0xa8, 0xc0, 0x03, 0x5f, 0xd6 };
+#define RETURN_REG 30
+#define CIE_START  0x0c, 31, 0, 0, 0 /* the CFA is sp */
+/* it is sp + 80 after 4 bytes, and x29 and x30 are there */
+#define FDE_CODE   0x44, 0x0e, 80, 0x9d, 10, 0x9e, 9, 0
 #else
 #error "no code for this machine"
 #endif
-
-struct dump_header {
-	uint32_t magic, version, total_size, elf_mach, pad, pid;
-	uint64_t timestamp, flags;
-};
 
 struct dump_load {
 	uint32_t id, total_size;
@@ -54,17 +71,43 @@ struct dump_load {
 	uint64_t vma, code_addr, code_size, code_index;
 };
 
+/* .eh_frame, which perf has behind the code, and .eh_frame_hdr. */
+static const struct dump_unwinding {
+	uint32_t id, total_size;
+	uint64_t timestamp, size, header_size, mapped_size;
+	struct {
+		uint32_t cie_size, cie_id;
+		uint8_t cie[16];
+		uint32_t fde_size, cie_back;
+		int32_t code;
+		uint32_t code_size;
+		uint8_t fde[12];
+		uint32_t end;
+	} tables;
+	struct {
+		uint8_t version[4];
+		int32_t tables, nr, code, fde;
+	} header;
+	uint32_t padding;
+} unwinding = {
+	.id = 4,
+	.total_size = sizeof(unwinding),
+	.size = sizeof(unwinding.tables) + sizeof(unwinding.header),
+	.header_size = sizeof(unwinding.header),
+	.mapped_size = sizeof(unwinding.tables) + sizeof(unwinding.header),
+	.tables = { .cie_size = 20,
+		    .cie = { 1, 'z', 'R', 0, 1, 0x78, RETURN_REG, 1, 0x1b, CIE_START },
+		    .fde_size = 24,
+		    .cie_back = 28,
+		    .code = -(CODE_SIZE + 32),
+		    .code_size = CODE_SIZE,
+		    .fde = { 0, FDE_CODE } },
+	.header = { { 1, 0x1b, 3, 0x3b }, -60, 1, -(CODE_SIZE + 56), -32 },
+};
+
 struct area {
 	uint8_t *write, *run; /* the same memory */
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
 
 static struct area make_area(bool in_memfd)
 {
@@ -86,6 +129,12 @@ static struct area make_area(bool in_memfd)
 	if (a.run == MAP_FAILED || a.write == MAP_FAILED)
 		err(1, "mmap");
 	return a;
+}
+
+static void compile_framed(const struct area *a)
+{
+	memcpy(a->write, framed, sizeof(framed));
+	__builtin___clear_cache((char *)a->run, (char *)a->run + CODE_SIZE);
 }
 
 static void compile(const struct area *a, int number)
@@ -110,26 +159,14 @@ static FILE *open_map(void)
 	return f;
 }
 
-static FILE *open_dump(void)
+/* As V8 does: without a mapped size there is a header alone. */
+static void tell_unwinding(FILE *f, bool known)
 {
-	const struct dump_header h = { .magic = 0x4a695444,
-				       .version = 1,
-				       .total_size = sizeof(h),
-				       .elf_mach = MACHINE,
-				       .pid = getpid(),
-				       .timestamp = now_ns(CLOCK_MONOTONIC) };
-	char path[64];
-	FILE *f;
+	struct dump_unwinding u = unwinding;
 
-	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
-	f = fopen(path, "w+e");
-	if (!f || fwrite(&h, sizeof(h), 1, f) != 1 || fflush(f))
-		err(1, "%s", path);
-	/* The mapping is what profilers know it by. */
-	if (mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE,
-		 fileno(f), 0) == MAP_FAILED)
-		err(1, "%s", path);
-	return f;
+	if (!known)
+		u.mapped_size = 0;
+	fwrite(&u, sizeof(u), 1, f);
 }
 
 static void tell_dump(FILE *f, const struct area *a, const char *name)
@@ -160,26 +197,34 @@ static void run(const struct area *a, long ms)
 
 int main(int argc, char **argv)
 {
-	bool dump = false, late = false, memfd = false, tell = true;
+	bool dump = false, late = false, memfd = false, tell = true, frame = false,
+	     known = false;
 	struct area area;
 	FILE *f = NULL;
 	int c;
 
-	while ((c = getopt(argc, argv, "dlmn")) != -1) {
+	while ((c = getopt(argc, argv, "dlmntu")) != -1) {
 		dump |= c == 'd';
 		late |= c == 'l';
 		memfd |= c == 'm';
 		tell &= c != 'n';
+		frame |= c == 't' || c == 'u';
+		known |= c == 't';
 	}
 	if (argc - optind < 2)
-		errx(1, "usage: jit [-d] [-l] [-m] [-n] MS NAME...");
+		errx(1, "usage: jit [-d] [-l] [-m] [-n] [-t] [-u] MS NAME...");
 	area = make_area(memfd);
 	if (tell && !late)
-		f = dump ? open_dump() : open_map();
+		f = dump ? jitdump_open(MACHINE) : open_map();
 	for (int i = 0; optind + 1 + i < argc; i++) {
 		const char *name = argv[optind + 1 + i];
 
-		compile(&area, i);
+		if (frame)
+			compile_framed(&area);
+		else
+			compile(&area, i);
+		if (f && dump && frame)
+			tell_unwinding(f, known);
 		if (f && dump)
 			tell_dump(f, &area, name);
 		else if (f)

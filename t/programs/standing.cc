@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -60,8 +61,11 @@ NOINLINE static void signalled(int flags)
 	stack_t other;
 
 	memset(&action, 0, sizeof(action));
-	other.ss_sp = malloc(1 << 16);
+	/* What lies behind it may not be read, so that a copy ends with it. */
 	other.ss_size = 1 << 16;
+	other.ss_sp = mmap(NULL, 2 * other.ss_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect((char *)other.ss_sp + other.ss_size, other.ss_size, PROT_NONE);
 	other.ss_flags = 0;
 	sigaltstack(&other, NULL);
 	action.sa_handler = on_signal;

@@ -15,7 +15,8 @@
 #define PROG   0x1000 /* a page of the program, at offset 0x100000 of its file */
 #define LIBC   0x5000
 #define MOVED  0x7000 /* the C library until moment 200, then the program */
-#define NOBODY 60     /* a process that is not known */
+#define LINKER 0xb000
+#define NOBODY 60 /* a process that is not known */
 
 enum { DYNAMIC = 50, STATIC = 51 };
 
@@ -40,6 +41,7 @@ static void open_processes(struct crowd *c)
 	procmap_exec(c->a.procmap, DYNAMIC, "dynamic", 10);
 	map(c, DYNAMIC, PROG, 11, "/no/prog", 0x100000);
 	map(c, DYNAMIC, LIBC, 12, "/no/libc.so.6", 0);
+	map(c, DYNAMIC, LINKER, 12, "/no/ld.so", 0);
 	map(c, DYNAMIC, MOVED, 13, "/no/libc.so.6", 0x1000);
 	map(c, DYNAMIC, MOVED, 200, "/no/prog", 0x200000);
 	procmap_exec(c->a.procmap, STATIC, "static", 10);
@@ -59,7 +61,8 @@ static int print_stack(void *ctx, const struct stack_frame *frames, size_t nr,
 
 	buf_printf(&t->buf, "%s", stack_mark_str(mark));
 	for (size_t i = 0; i < nr; i++) {
-		const struct known_image *image = t->tally->image[frames[i].image];
+		const struct known_image *image =
+			t->tally->images.image[frames[i].image];
 
 		if (image)
 			buf_printf(&t->buf, " %s+%" PRIx64, image->desc.name,
@@ -71,6 +74,29 @@ static int print_stack(void *ctx, const struct stack_frame *frames, size_t nr,
 	return t->buf.err;
 }
 
+static void check_stack(const struct chain_sample *s, const char *context,
+			const char *want)
+{
+	const struct stacktally_tree *tree;
+	struct text text = { 0 };
+	struct crowd c;
+
+	open_processes(&c);
+	attribute_chain(&c.a, s);
+	ck_assert_uint_eq(c.a.stacks->kept, 1);
+	ck_assert_uint_eq(c.a.stacks->trees.nr, 1);
+	tree = container_of(hmap_each(&c.a.stacks->trees, NULL), struct stacktally_tree,
+			    node);
+	if (context)
+		ck_assert_str_eq(tree->context, context);
+	text.tally = c.a.stacks;
+	ck_assert_int_eq(stack_tree_each(tree->tree, print_stack, &text), 0);
+	ck_assert_str_eq(buf_str(&text.buf), want);
+	buf_fini(&text.buf);
+	stacktally_free(c.a.stacks);
+	crowd_close(&c);
+}
+
 static const struct {
 	const char *context, *want;
 	uint64_t chain[8];
@@ -78,6 +104,7 @@ static const struct {
 	uint32_t tgid;
 	uint64_t time_ns;
 	unsigned int limit;
+	bool is_copied;
 } chains[] = {
 	{ "comm=dynamic",
 	  "ended /no/prog+100010 /no/prog+1000ff /no/libc.so.6+7f",
@@ -85,7 +112,8 @@ static const struct {
 	  4,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	/* the call was the last instruction before another image */
 	{ "comm=dynamic",
 	  "ended /no/prog+100010 /no/libc.so.6+fff",
@@ -93,49 +121,56 @@ static const struct {
 	  3,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	{ "comm=dynamic",
 	  "no_start /no/prog+100010 /no/prog+1000ff",
 	  { U, PROG + 0x10, PROG + 0x100 },
 	  3,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	{ "comm=static",
 	  "ended /no/prog+100010 /no/prog+1000ff",
 	  { U, PROG + 0x10, PROG + 0x100 },
 	  3,
 	  STATIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	{ "comm=dynamic",
 	  "unreadable /no/libc.so.6+10",
 	  { U, LIBC + 0x10 },
 	  2,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	{ "comm=dynamic",
 	  "no_start /no/prog+100010 [no_mapping]",
 	  { U, PROG + 0x10, 0x9000 },
 	  3,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	{ "comm=dynamic",
 	  "limit /no/prog+100010 /no/prog+1000ff",
 	  { U, PROG + 0x10, PROG + 0x100 },
 	  3,
 	  DYNAMIC,
 	  100,
-	  2 },
+	  2,
+	  false },
 	{ "comm=[unknown]",
 	  "no_start [no_process] [no_process]",
 	  { U, PROG + 0x10, PROG + 0x100 },
 	  3,
 	  NOBODY,
 	  100,
-	  127 },
+	  127,
+	  false },
 	/* what was mapped at the sample's own moment */
 	{ "comm=dynamic",
 	  "ended /no/prog+100010 /no/libc.so.6+100f",
@@ -143,14 +178,16 @@ static const struct {
 	  3,
 	  DYNAMIC,
 	  199,
-	  127 },
+	  127,
+	  false },
 	{ "comm=dynamic",
 	  "no_start /no/prog+100010 /no/prog+20000f",
 	  { U, PROG + 0x10, MOVED + 0x10 },
 	  3,
 	  DYNAMIC,
 	  201,
-	  127 },
+	  127,
+	  false },
 	/* the first frame of each part was interrupted, or called the kernel */
 	{ "comm=dynamic",
 	  "ended [kernel]+5 [kernel]+11f /no/prog+100010 /no/libc.so.6+7f",
@@ -158,14 +195,16 @@ static const struct {
 	  6,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	{ "comm=dynamic",
 	  "ended [kernel]+5",
 	  { K, CROWD_KERNEL + 5 },
 	  2,
 	  DYNAMIC,
 	  100,
-	  127 },
+	  127,
+	  false },
 	/* what user mode calls a frame is never the kernel's */
 	{ "comm=dynamic",
 	  "no_start /no/prog+100010 [no_mapping]",
@@ -173,8 +212,36 @@ static const struct {
 	  3,
 	  DYNAMIC,
 	  100,
-	  127 },
-	{ "comm=dynamic", "unreadable", { 0 }, 0, DYNAMIC, 100, 127 },
+	  127,
+	  false },
+	{ "comm=dynamic", "unreadable", { 0 }, 0, DYNAMIC, 100, 127, false },
+	/* a virtual machine's frames are not looked up here */
+	{ "comm=dynamic",
+	  "ended [guest] [guest]",
+	  { (uint64_t)PERF_CONTEXT_GUEST_KERNEL, CROWD_KERNEL + 5,
+	    (uint64_t)PERF_CONTEXT_GUEST_USER, PROG + 0x10 },
+	  4,
+	  DYNAMIC,
+	  100,
+	  127,
+	  false },
+	/* the number under which the rest comes is no frame */
+	{ "comm=dynamic",
+	  "deferred [kernel]+5",
+	  { K, CROWD_KERNEL + 5, (uint64_t)-640, 12345 },
+	  4,
+	  DYNAMIC,
+	  100,
+	  127,
+	  false },
+	{ "comm=dynamic",
+	  "copied /no/prog+100010",
+	  { U, PROG + 0x10 },
+	  2,
+	  DYNAMIC,
+	  100,
+	  127,
+	  true },
 };
 
 START_TEST(each_frame_is_where_it_was_and_the_end_is_told)
@@ -183,24 +250,109 @@ START_TEST(each_frame_is_where_it_was_and_the_end_is_told)
 					.tgid = chains[_i].tgid,
 					.chain = chains[_i].chain,
 					.nr = chains[_i].nr,
-					.limit = chains[_i].limit };
-	const struct stacktally_tree *tree;
-	struct text text = { 0 };
-	struct crowd c;
+					.limit = chains[_i].limit,
+					.is_copied = chains[_i].is_copied };
 
-	open_processes(&c);
-	attribute_chain(&c.a, &s);
-	ck_assert_uint_eq(c.a.stacks->kept, 1);
-	ck_assert_uint_eq(c.a.stacks->trees.nr, 1);
-	tree = container_of(hmap_each(&c.a.stacks->trees, NULL), struct stacktally_tree,
-			    node);
-	ck_assert_str_eq(tree->context, chains[_i].context);
-	text.tally = c.a.stacks;
-	ck_assert_int_eq(stack_tree_each(tree->tree, print_stack, &text), 0);
-	ck_assert_str_eq(buf_str(&text.buf), chains[_i].want);
-	buf_fini(&text.buf);
-	stacktally_free(c.a.stacks);
-	crowd_close(&c);
+	check_stack(&s, chains[_i].context, chains[_i].want);
+}
+END_TEST
+
+/* What was unwound says itself which PCs are return addresses, and why it ends. */
+static const struct {
+	const char *want;
+	uint64_t chain[3];
+	size_t nr;
+	struct cpi_unwind_frame frame[3];
+	size_t nr_frames;
+	enum cpi_unwind_end end;
+	uint32_t tgid;
+} unwound[] = {
+	{ "ended /no/prog+100010 /no/libc.so.6+80 /no/prog+1000ff",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 }, { LIBC + 0x80, 0 }, { PROG + 0x100, 1 } },
+	  3,
+	  CPI_UNWIND_ROOT,
+	  DYNAMIC },
+	{ "copy [kernel]+5 [kernel]+11f /no/prog+100010",
+	  { K, CROWD_KERNEL + 5, CROWD_KERNEL + 0x120 },
+	  3,
+	  { { PROG + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_COPY,
+	  DYNAMIC },
+	/* where the dynamic linker begins there is no table */
+	{ "ended /no/prog+100010 /no/ld.so+7f",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 }, { LINKER + 0x80, 1 } },
+	  2,
+	  CPI_UNWIND_NO_TABLE,
+	  DYNAMIC },
+	{ "no_table /no/libc.so.6+10 /no/prog+1000ff",
+	  { 0 },
+	  0,
+	  { { LIBC + 0x10, 0 }, { PROG + 0x100, 1 } },
+	  2,
+	  CPI_UNWIND_NO_TABLE,
+	  DYNAMIC },
+	{ "no_table /no/ld.so+10",
+	  { 0 },
+	  0,
+	  { { LINKER + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_NO_TABLE,
+	  DYNAMIC },
+	{ "guessed /no/prog+100010",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_GUESSED,
+	  DYNAMIC },
+	{ "broken /no/prog+100010",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_BROKEN,
+	  STATIC },
+	{ "limit /no/prog+100010",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_DEPTH,
+	  STATIC },
+	{ "loop /no/prog+100010",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_LOOP,
+	  STATIC },
+	{ "unmapped [no_process]",
+	  { 0 },
+	  0,
+	  { { PROG + 0x10, 0 } },
+	  1,
+	  CPI_UNWIND_UNMAPPED,
+	  NOBODY },
+	{ "no_table", { 0 }, 0, { { 0 } }, 0, CPI_UNWIND_NO_TABLE, STATIC },
+};
+
+START_TEST(what_was_unwound_stays_as_it_is)
+{
+	const struct chain_sample s = { .time_ns = 100,
+					.tgid = unwound[_i].tgid,
+					.chain = unwound[_i].chain,
+					.nr = unwound[_i].nr,
+					.limit = 127,
+					.frame = unwound[_i].frame,
+					.nr_frames = unwound[_i].nr_frames,
+					.end = unwound[_i].end };
+
+	check_stack(&s, NULL, unwound[_i].want);
 }
 END_TEST
 
@@ -246,6 +398,7 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, each_frame_is_where_it_was_and_the_end_is_told, 0,
 			    NR(chains));
+	tcase_add_loop_test(tc, what_was_unwound_stays_as_it_is, 0, NR(unwound));
 	tcase_add_test(tc, a_tally_is_bounded_and_loses_nothing);
 	suite_add_tcase(s, tc);
 	return s;

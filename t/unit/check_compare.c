@@ -29,11 +29,13 @@ struct drawn {
 /* What is drawn. */
 struct shape {
 	size_t a, b, earlier;
-	double samples; /* of a run */
-	double cv;      /* of most rows */
-	double wild;    /* of each eighth row */
-	double planted; /* growth of row 2 in the runs of B */
-	bool heavy;     /* t with 4 degrees of freedom, not normal */
+	double samples;  /* of a run */
+	double cv;       /* of most rows */
+	double wild;     /* of each eighth row */
+	double planted;  /* growth of row 2 in the runs of B */
+	bool heavy;      /* t with 4 degrees of freedom, not normal */
+	double together; /* of the two busiest rows, of both by the same */
+	size_t rows;     /* the first ones; 0: all */
 };
 
 static double noise(uint64_t *state, bool heavy)
@@ -53,7 +55,7 @@ static double noise(uint64_t *state, bool heavy)
 /* Shares fall off geometrically: row 2 has a tenth of all. */
 static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
 {
-	double share[NR_ROWS], sum = 0;
+	double share[NR_ROWS], sum = 0, together[MAX_RUNS];
 
 	d->nr_runs = shape->a + shape->b + shape->earlier;
 	for (size_t i = 0; i < d->nr_runs; i++) {
@@ -63,6 +65,8 @@ static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
 						      ? COMPARE_B
 						      : COMPARE_EARLIER,
 					      1 + random_uniform(state), SAMPLE, 1, 1 };
+		together[i] =
+			shape->together ? shape->together * random_normal(state) : 0;
 	}
 	for (size_t row = 0; row < NR_ROWS; row++)
 		sum += share[row] = pow(0.85, (double)row);
@@ -75,6 +79,8 @@ static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
 
 			if (row == 2 && d->run[i].side == COMPARE_B)
 				mean *= 1 + shape->planted;
+			if (row < 2)
+				mean *= exp(together[i]);
 			d->time[row * d->nr_runs + i] =
 				SAMPLE * random_poisson(state, mean);
 		}
@@ -82,7 +88,7 @@ static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
 	d->in = (struct compare_input){ .run = d->run,
 					.nr_runs = d->nr_runs,
 					.time = d->time,
-					.nr_rows = NR_ROWS,
+					.nr_rows = shape->rows ? shape->rows : NR_ROWS,
 					.rate = 0.05 };
 }
 
@@ -101,7 +107,7 @@ static int count_findings(uint64_t *state, const struct shape *shape, int nr,
 		draw(state, shape, &d);
 		ck_assert_int_eq(compare_runs(&d.in, &c), 0);
 		found += c.nr_found > 0;
-		for (size_t row = 0; row < NR_ROWS; row++)
+		for (size_t row = 0; row < d.in.nr_rows; row++)
 			first &= !(c.row[row].p < c.row[2].p);
 		*right += c.row[2].found && first;
 		compare_fini(&c);
@@ -114,15 +120,18 @@ static int count_findings(uint64_t *state, const struct shape *shape, int nr,
 #define MOST_NULL 31
 
 static const struct shape nulls[] = {
-	{ 3, 3, 0, 4000, 0, 0, 0, false },
-	{ 3, 3, 0, 4000, 0.03, 0.03, 0, false },
-	{ 3, 3, 0, 4000, 0.02, 0.3, 0, false },
-	{ 3, 3, 0, 4000, 0.03, 0.2, 0, true },
-	{ 4, 3, 0, 20000, 0.01, 0.1, 0, false },
-	{ 5, 5, 0, 4000, 0.02, 0.2, 0, true },
-	{ 10, 10, 0, 10000, 0.01, 0.1, 0, true },
-	{ 1, 1, 8, 4000, 0.02, 0.1, 0, false },
-	{ 2, 2, 6, 4000, 0.03, 0.2, 0, true },
+	{ 3, 3, 0, 4000, 0, 0, 0, false, 0, 0 },
+	{ 3, 3, 0, 4000, 0.03, 0.03, 0, false, 0, 0 },
+	{ 3, 3, 0, 4000, 0.02, 0.3, 0, false, 0, 0 },
+	{ 3, 3, 0, 4000, 0.03, 0.2, 0, true, 0, 0 },
+	{ 4, 3, 0, 20000, 0.01, 0.1, 0, false, 0, 0 },
+	{ 5, 5, 0, 4000, 0.02, 0.2, 0, true, 0, 0 },
+	{ 10, 10, 0, 10000, 0.01, 0.1, 0, true, 0, 0 },
+	{ 1, 1, 8, 4000, 0.02, 0.1, 0, false, 0, 0 },
+	{ 2, 2, 6, 4000, 0.03, 0.2, 0, true, 0, 0 },
+	{ 3, 3, 0, 60000, 0.01, 0.03, 0, false, 0.1, 7 },
+	{ 10, 10, 0, 60000, 0.005, 0.03, 0, false, 0.1, 7 },
+	{ 5, 5, 0, 20000, 0.01, 0.03, 0, true, 0.1, 0 },
 };
 
 START_TEST(equal_runs_seldom_differ)
@@ -144,10 +153,11 @@ static const struct {
 	struct shape shape;
 	int least;
 } planted[] = {
-	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false }, 160 },
-	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false }, 160 },
-	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false }, 160 },
-	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false }, 160 },
+	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false, 0, 0 }, 160 },
+	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false, 0, 0 }, 160 },
+	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false, 0, 0 }, 160 },
+	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false, 0, 0 }, 160 },
+	{ { 10, 10, 0, 60000, 0.005, 0.03, 0.03, false, 0.1, 7 }, 160 },
 };
 
 START_TEST(growth_is_found)
@@ -165,7 +175,9 @@ END_TEST
 /* An interval of 95% holds the truth in 95 of 100 rows, or more: it is careful. */
 START_TEST(intervals_hold_the_truth)
 {
-	static const struct shape shape = { 5, 5, 0, 20000, 0.03, 0.03, 0.1, false };
+	static const struct shape shape = {
+		5, 5, 0, 20000, 0.03, 0.03, 0.1, false, 0, 0
+	};
 	const uint64_t seed = unit_seed();
 	uint64_t state = seed | 1;
 	int held = 0, nr = 0;
@@ -191,7 +203,7 @@ END_TEST
 /* One row doubles, and with it the total; the others' time stays what it is. */
 START_TEST(one_row_moves_no_other)
 {
-	static const struct shape shape = { 3, 3, 0, 1e5, 0, 0, 1, false };
+	static const struct shape shape = { 3, 3, 0, 1e5, 0, 0, 1, false, 0, 0 };
 	const uint64_t seed = unit_seed();
 	uint64_t state = seed | 1;
 	struct drawn d;
@@ -213,11 +225,11 @@ static const struct {
 	struct shape shape;
 	enum compare_basis basis;
 } bases[] = {
-	{ { 1, 1, 0, 1000, 0, 0, 5, false }, COMPARE_SAMPLING },
-	{ { 2, 9, 0, 1000, 0, 0, 5, false }, COMPARE_SAMPLING },
-	{ { 1, 1, 2, 1000, 0, 0, 5, false }, COMPARE_SAMPLING },
-	{ { 1, 1, 3, 1000, 0, 0, 5, false }, COMPARE_HISTORY },
-	{ { 3, 3, 0, 1000, 0, 0, 5, false }, COMPARE_RUNS },
+	{ { 1, 1, 0, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_SAMPLING },
+	{ { 2, 9, 0, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_SAMPLING },
+	{ { 1, 1, 2, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_SAMPLING },
+	{ { 1, 1, 3, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_HISTORY },
+	{ { 3, 3, 0, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_RUNS },
 };
 
 START_TEST(few_runs_have_no_significance)
@@ -237,7 +249,8 @@ END_TEST
 
 START_TEST(what_is_below_the_threshold_is_none)
 {
-	static const struct shape shape = { 5, 5, 0, 1e6, 0.001, 0.001, 0.03, false };
+	static const struct shape shape = { 5,     5,    0,     1e6, 0.001,
+					    0.001, 0.03, false, 0,   0 };
 	uint64_t state = unit_seed() | 1;
 	struct drawn d;
 	struct compare c;
@@ -256,7 +269,7 @@ END_TEST
 /* Rows without any samples, on one side or both; and no row at all. */
 START_TEST(nothing_is_no_error)
 {
-	static const struct shape shape = { 3, 3, 0, 1000, 0, 0, 0, false };
+	static const struct shape shape = { 3, 3, 0, 1000, 0, 0, 0, false, 0, 0 };
 	uint64_t state = unit_seed() | 1;
 	struct drawn d;
 	struct compare c;
@@ -375,14 +388,15 @@ END_TEST
 
 /* Sides, and the earlier ones, in hours. */
 static const struct shape weeks[] = {
-	{ 48, 48, 0, 20000, 0.01, 0.02, 0, false },
-	{ 48, 48, 0, 20000, 0.01, 0.02, 0.1, false },
-	{ 48, 48, 0, 20000, 0.05, 0.1, 0.3, false },
-	{ 24, 24, 0, 100000, 0, 0, -0.1, false },
-	{ 24, 24, 72, 20000, 0.02, 0.1, 0.15, false },
+	{ 48, 48, 0, 20000, 0.01, 0.02, 0, false, 0, 0 },
+	{ 48, 48, 0, 20000, 0.01, 0.02, 0.1, false, 0, 0 },
+	{ 48, 48, 0, 20000, 0.05, 0.1, 0.3, false, 0, 0 },
+	{ 24, 24, 0, 100000, 0, 0, -0.1, false, 0, 0 },
+	{ 24, 24, 72, 20000, 0.02, 0.1, 0.15, false, 0, 0 },
 };
 
-/* What is planted is found either way, as large and about as certain. */
+/* What is planted is found either way, as large and about as certain: which rows tell
+ * the runs' sizes may differ. */
 START_TEST(days_tell_what_their_hours_did)
 {
 	const uint64_t seed = getenv("SEED") ? unit_seed() : 1;
@@ -405,7 +419,7 @@ START_TEST(days_tell_what_their_hours_did)
 
 			agree += a->found == b->found;
 			nr++;
-			ck_assert_msg(fabs(a->change - b->change) < size &&
+			ck_assert_msg(fabs(a->change - b->change) < 1.5 * size &&
 					      fabs((b->high - b->low) / 2 - size) <
 						      0.5 * size,
 				      "seed %llu, row %zu: %g [%g %g], %g [%g %g]",
@@ -423,9 +437,9 @@ START_TEST(days_tell_what_their_hours_did)
 END_TEST
 
 static const struct shape rolled_nulls[] = {
-	{ 24, 24, 0, 4000, 0.02, 0.1, 0, false },
-	{ 48, 48, 0, 4000, 0.03, 0.1, 0, true },
-	{ 24, 24, 24, 4000, 0, 0, 0, false },
+	{ 24, 24, 0, 4000, 0.02, 0.1, 0, false, 0, 0 },
+	{ 48, 48, 0, 4000, 0.03, 0.1, 0, true, 0, 0 },
+	{ 24, 24, 24, 4000, 0, 0, 0, false, 0, 0 },
 };
 
 START_TEST(equal_days_seldom_differ)
@@ -454,7 +468,8 @@ END_TEST
  */
 START_TEST(rows_without_a_spread_have_no_p_of_one_day)
 {
-	static const struct shape shape = { 24, 24, 0, 20000, 0.02, 0.02, 0.5, false };
+	static const struct shape shape = { 24,   24,  0,     20000, 0.02,
+					    0.02, 0.5, false, 0,     0 };
 	static struct drawn hours, days;
 	uint64_t state = unit_seed() | 1;
 	struct compare c;

@@ -442,9 +442,7 @@ START_TEST(an_epoch_that_was_open_grows)
 	struct db *db;
 	char early[120], late[120], to[120], *want;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 1, 0x10, 5), 0);
 	ck_assert_int_eq(export_path(t.path, "1", path_of(&t, "early", early), false),
 			 0);
@@ -529,9 +527,7 @@ START_TEST(an_import_ends_what_was_open)
 	int64_t n;
 	char from[120], to[120];
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 1, 0x10, 5), 0);
 	ck_assert_int_eq(export_path(t.path, "1", path_of(&t, "from", from), false), 0);
 	store_free(s);

@@ -90,7 +90,7 @@ static void make_negative_version(const char *path)
 static void make_without_tables(const char *path)
 {
 	make_with_sql(path, "PRAGMA application_id = 1129335089;"
-			    "PRAGMA user_version = 2");
+			    "PRAGMA user_version = 3");
 }
 
 static void make_truncated(const char *path)
@@ -275,9 +275,7 @@ START_TEST(a_reader_beside_the_writer_sees_each_flush)
 	struct dbtest t;
 	struct store *s;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	reader = dbtest_open(&t, DB_READ);
 	for (uint64_t seq = 1; seq <= 50; seq++) {
 		ck_assert_int_eq(dbtest_flush(s, seq, 4, 1), 0);
@@ -305,9 +303,7 @@ START_TEST(a_reader_who_stays_does_not_stop_the_writer)
 	struct dbtest t;
 	struct store *s;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 1, 4, 1), 0);
 	reader = dbtest_open(&t, DB_READ);
 	ck_assert_int_eq(sql_prepare(db_handle(reader), "SELECT * FROM flush", &st), 0);
@@ -348,7 +344,7 @@ static const char next_step[] = "ALTER TABLE gap ADD COLUMN run INTEGER";
 START_TEST(an_older_database_is_migrated_once)
 {
 	const char *steps[] = { schema_current.step[0], schema_current.step[1],
-				next_step };
+				schema_current.step[2], next_step };
 	const struct schema next = { steps, NR(steps) };
 	struct dbtest t;
 	struct db *db;
@@ -373,7 +369,7 @@ END_TEST
 START_TEST(a_migration_that_fails_changes_nothing)
 {
 	const char *steps[] = { schema_current.step[0], schema_current.step[1],
-				next_step, "no SQL" };
+				schema_current.step[2], next_step, "no SQL" };
 	const struct schema broken = { steps, NR(steps) };
 	struct dbtest t;
 	struct db *db;
@@ -399,9 +395,7 @@ START_TEST(a_damaged_database_is_refused_or_read)
 	struct store *s;
 	struct db *db;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	for (uint64_t seq = 1; seq <= 20; seq++)
 		ck_assert_int_eq(dbtest_flush(s, seq, seq * 4, seq), 0);
 	ck_assert_int_eq(store_end(s, 2000 * SEC), 0);

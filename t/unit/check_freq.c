@@ -171,6 +171,59 @@ START_TEST(many_samples_give_the_executions)
 }
 END_TEST
 
+/* Time that stalls is no execution: instructions as they retire tell better. */
+START_TEST(instructions_tell_the_executions_where_time_stalls)
+{
+	double retired[FLOW_MAX * INSNS];
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < 30; n++) {
+		const struct freq_events events = { .retired = retired,
+						    .period = PERIOD };
+		unsigned long long seed = state;
+		struct procedure q;
+		struct freq *f;
+
+		make_procedure(&q, &state, 1e7, true);
+		for (int i = 0; i < q.cfg->nr_insns; i++)
+			retired[i] =
+				PERIOD * sample(q.block[i / INSNS] / PERIOD, &state);
+		q.in.in_order = false;
+		q.in.events = &events;
+		ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &f), 0);
+		ck_assert_ptr_nonnull(f->bias);
+		ck_assert_int_eq(freq_nr_biased(q.cfg, f, FREQ_AS_SAMPLED),
+				 q.cfg->exit);
+		check_conserved(q.cfg, f, seed);
+		for (int b = 0; b < q.cfg->exit; b++)
+			if (q.block[b] > 1e6)
+				ck_assert_msg(fabs(f->block[b] / q.block[b] - 1) < 0.1,
+					      "SEED=%#llx block %d: %g not %g", seed, b,
+					      f->block[b], q.block[b]);
+		arena_fini(&q.arena);
+	}
+}
+END_TEST
+
+START_TEST(no_instructions_sampled_leave_it_to_time)
+{
+	static const double none[FLOW_MAX * INSNS];
+	const struct freq_events events = { .retired = none, .period = 0 };
+	uint64_t state = unit_seed();
+	struct freq *with, *without;
+	struct procedure q;
+
+	make_procedure(&q, &state, 1e6, true);
+	ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &without), 0);
+	q.in.events = &events;
+	ck_assert_int_eq(freq_estimate(&q.in, &q.arena, NULL, &with), 0);
+	ck_assert_ptr_null(with->bias);
+	for (int b = 0; b < q.cfg->nr_blocks; b++)
+		ck_assert_double_eq(with->block[b], without->block[b]);
+	arena_fini(&q.arena);
+}
+END_TEST
+
 START_TEST(without_samples_nothing_is_claimed)
 {
 	uint64_t state = unit_seed();
@@ -371,6 +424,8 @@ static Suite *freq_suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, high_confidence_is_kept, 0, 2);
 	tcase_add_test(t, many_samples_give_the_executions);
+	tcase_add_test(t, instructions_tell_the_executions_where_time_stalls);
+	tcase_add_test(t, no_instructions_sampled_leave_it_to_time);
 	tcase_add_test(t, without_samples_nothing_is_claimed);
 	tcase_add_test(t, out_of_order_scale_is_low);
 	tcase_add_loop_test(t, numbers_that_are_none_are_refused, 0, (int)NR(bad));

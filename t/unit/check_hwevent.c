@@ -114,6 +114,12 @@ static const struct {
 	  EVENT_RECORDS_PEBS, 100000 },
 	{ "intel-spr", "cpu/mem-loads/", 4, 0x1cd, 3, 0, 0, EVENT_RECORDS_NOTHING,
 	  100000 },
+	{ "intel-spr", "cycles+branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+	  0, 0, 0, EVENT_RECORDS_NOTHING, 2000000 },
+	{ "intel-spr", "cycles:pp+branches@100003", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_CPU_CYCLES, 0, 0, 2, EVENT_RECORDS_PEBS, 100003 },
+	{ "intel-spr", "r1c4:u+branches", PERF_TYPE_RAW, 0x1c4, 0, 0, 0,
+	  EVENT_RECORDS_NOTHING, 100000 },
 };
 
 START_TEST(events_are_what_the_machines_sysfs_says)
@@ -131,6 +137,10 @@ START_TEST(events_are_what_the_machines_sysfs_says)
 	ck_assert_uint_eq(attr.config2, events[_i].config2);
 	ck_assert_uint_eq(attr.precise_ip, events[_i].precise);
 	ck_assert_int_eq(e.record, events[_i].record);
+	ck_assert_int_eq(e.branches, strstr(events[_i].spec, "+branches") != NULL);
+	ck_assert_uint_eq(attr.branch_sample_type,
+			  e.branches ? PERF_SAMPLE_BRANCH_ANY : 0);
+	ck_assert_ptr_null(strchr(e.name, '+'));
 	ck_assert_int_eq(e.landing, e.record ? LANDING_PRECISE : LANDING_AFTER_GROUP);
 	ck_assert_uint_eq(event_period(&e, 1000), events[_i].period);
 	/* what tags at dispatch measures no time */
@@ -160,6 +170,13 @@ static const struct {
 	{ "intel-spr", "cpu-clock:p" },
 	{ "intel-spr", "ticks:p" },
 	{ "intel-spr", "ibs_fetch" },
+	{ "intel-spr", "cpu-clock+branches" },
+	{ "intel-spr", "ticks+branches" },
+	{ "intel-spr", "cycles+branch" },
+	{ "amd-zen4", "cycles+branches" },
+	{ "amd-zen4", "ibs_op+branches" },
+	{ "neoverse-n1", "arm_spe+branches" },
+	{ NULL, "cycles+branches" },
 	{ NULL, "ibs_op" },
 	{ NULL, "arm_spe_0/ts_enable=1/" },
 };

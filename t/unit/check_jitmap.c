@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -212,6 +213,43 @@ START_TEST(look_ups_agree_with_their_definition)
 }
 END_TEST
 
+START_TEST(all_that_overlap_are_there_in_their_order)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed;
+
+	for (int round = 0; round < 500; round++) {
+		uint64_t start[ORACLE_CODES], end[ORACLE_CODES];
+		const uint64_t from = unit_random(&state) % 85,
+			       to = from + 1 + unit_random(&state) % 20;
+		const struct jit_code *found[ORACLE_CODES];
+		struct jitmap m = { 0 };
+		char name[8];
+		size_t nr, at = 0;
+
+		for (int i = 0; i < ORACLE_CODES; i++) {
+			start[i] = unit_random(&state) % 60;
+			end[i] = start[i] + 1 + unit_random(&state) % 20;
+			snprintf(name, sizeof(name), "%d", i);
+			add(&m, start[i], end[i], name, 1, 1);
+		}
+		ck_assert_int_eq(jitmap_build(&m, 0), 0);
+		nr = jitmap_overlapping(&m, from, to, found, ORACLE_CODES);
+		for (int i = 0; i < ORACLE_CODES; i++) {
+			if (start[i] >= to || end[i] <= from)
+				continue;
+			ck_assert_msg(at < nr, "SEED=%lu", (unsigned long)seed);
+			ck_assert_int_eq(atoi(jitmap_name(&m, found[at++])), i);
+		}
+		ck_assert_msg(at == nr, "SEED=%lu", (unsigned long)seed);
+		if (nr > 1)
+			ck_assert_uint_eq(
+				jitmap_overlapping(&m, from, to, found, nr - 1), 0);
+		jitmap_fini(&m);
+	}
+}
+END_TEST
+
 /* A dump's pieces, as the specification has them. */
 struct dump_load {
 	uint32_t id, total_size;
@@ -343,6 +381,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, what_was_replaced_is_forgotten_behind_the_horizon);
 	tcase_add_test(tc, a_map_has_its_limits);
 	tcase_add_test(tc, look_ups_agree_with_their_definition);
+	tcase_add_test(tc, all_that_overlap_are_there_in_their_order);
 	tcase_add_test(tc, a_dumps_records_are_read_or_refused);
 	tcase_add_loop_test(tc, a_dumps_header_is_checked, 0, NR(headers));
 	tcase_add_loop_test(tc, a_dump_is_known_by_its_name, 0, NR(dumps));

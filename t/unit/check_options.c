@@ -88,7 +88,7 @@ START_TEST(every_option_is_taken)
 	ck_assert_str_eq(o.log, "l.log");
 	ck_assert_double_eq(o.session.hz, 250.5);
 	ck_assert_double_eq_tol(o.session.budget, 0.02, 1e-12);
-	ck_assert_double_eq(o.session.stacks_hz, SESSION_STACKS_HZ);
+	ck_assert_int_eq(o.session.stacks, SESSION_STACKS_FP);
 	ck_assert_str_eq(o.session.collector, "perf");
 	ck_assert_uint_eq(o.session.check_ns, 30 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.sweep_ns, 5 * NSEC_PER_SEC);
@@ -190,7 +190,9 @@ static const char *const refused[] = {
 	"--budget 1%%",
 	"--budget %",
 	"--collector oprofile",
-	"--stacks dwarf",
+	"--stacks lbr",
+	"--stacks-copy 1000",
+	"--stacks-copy 64K",
 	"--stacks-freq 0",
 	"--stacks-freq 10001",
 	"--check 0",

@@ -63,14 +63,14 @@ static void make_program(struct program *p, uint64_t *state)
 /*
  * All ways of nr_bits branches that end at node, forwards from each node: how many
  * there are. A way begins with the branch that has its first bit. Some loop for ever
- * without a branch: those are cut.
+ * without a branch: those are cut, where no other way can be any more.
  */
 static int count_ways(const struct program *p, int at, uint64_t bits, int left,
 		      int node, int steps)
 {
 	int nr = !left && at == node;
 
-	if (steps > 3 * NR_NODES)
+	if (steps > NR_NODES * (MAX_BITS + 1))
 		return nr;
 	if (!p->jumps[at])
 		return nr + count_ways(p, p->to[at][0], bits, left, node, steps + 1);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/followed.h"
 #include "t/unit/flow_make.h"
 
 #define GRAPHS     1000
@@ -27,7 +28,7 @@ struct problem {
 	struct cfg *cfg;
 	struct flow flow;
 	double p[MAX_EDGES], outcomes[FLOW_MAX], seen[FLOW_MAX], sd[FLOW_MAX];
-	double mass[FLOW_MAX];
+	double mass[FLOW_MAX], above[FLOW_MAX], below[FLOW_MAX];
 	double block[FLOW_MAX], edge[MAX_EDGES]; /* the true flow */
 	struct repair_input in;
 };
@@ -45,10 +46,10 @@ static void make_problem(struct problem *q, uint64_t *state)
 	for (int b = 0; b < FLOW_MAX; b++) {
 		q->outcomes[b] = INFINITY;
 		q->sd[b] = 0.5;
-		q->mass[b] = 1;
+		q->mass[b] = q->above[b] = q->below[b] = 1;
 	}
-	q->in = (struct repair_input){ &q->flow, q->p,  q->outcomes,
-				       q->seen,  q->sd, q->mass };
+	q->in = (struct repair_input){ &q->flow, q->p, q->outcomes, q->seen, q->sd,
+				       q->mass,  NULL, q->above,    q->below };
 	ck_assert_int_eq(flow_build(q->cfg, &q->arena, &q->flow), 0);
 }
 
@@ -97,6 +98,7 @@ static double cost_of(const struct problem *q, const double *p, double source,
 		if (!q->seen[b])
 			continue;
 		z = log(q->seen[b] / block[b]) / q->sd[b] / HEAVY;
+		z /= z < 0 ? q->above[b] : q->below[b];
 		cost += HEAVY * HEAVY * log1p(z * z);
 	}
 	return cost;
@@ -158,6 +160,8 @@ START_TEST(no_flow_nearby_costs_less)
 
 			q.outcomes[b] = 1 + 100 * flow_make_uniform(&state);
 			q.sd[b] = 0.1 + flow_make_uniform(&state);
+			q.above[b] = n % 2 ? 0.3 + flow_make_uniform(&state) : 1;
+			q.below[b] = n % 2 ? 0.3 + flow_make_uniform(&state) : 1;
 			if (!b || unit_random(&state) % 2)
 				q.seen[b] = q.block[b] * exp(off);
 		}
@@ -191,7 +195,9 @@ START_TEST(what_is_known_well_moves_least)
 	static const double seen[] = { 100, 80, 40, 100, 0 };
 	static const double sd[] = { 0.02, 0.5, 0.05, 0.02, 1 };
 	static const double mass[] = { 1, 1, 1, 1, 0 };
-	struct repair_input in = { NULL, p, outcomes, seen, sd, mass };
+	struct repair_input in = {
+		NULL, p, outcomes, seen, sd, mass, NULL, NULL, NULL
+	};
 	struct arena arena;
 	struct flow flow;
 	struct repair r;
@@ -205,6 +211,93 @@ START_TEST(what_is_known_well_moves_least)
 	ck_assert_double_eq_tol(r.block[1] + r.block[2], r.block[0], 1e-9);
 	ck_assert_double_lt(r.block_sd[2], 0.1);
 	ck_assert_double_gt(r.moved, 0);
+	arena_fini(&arena);
+}
+END_TEST
+
+/* Of 0 → 1 or 2 → 3, 1 and 2 were seen alike; nobody knows the way. */
+static const struct {
+	double shared, own; /* error of all, and of block 1 beside that */
+	double least, most; /* deviation of block 1 */
+} errors[] = {
+	{ 0, 0, 0, 0.03 },
+	{ 0.5, 0, 0, 0.03 }, /* the procedure's factor is not in it */
+	{ 0, 0.5, 0.2, 0.5 },
+	{ 0.5, 0.5, 0.2, 0.5 },
+};
+
+START_TEST(an_error_counts_where_blocks_do_not_share_it)
+{
+	static const struct cfg_edge edge[] = {
+		{ 0, 1, EDGE_FALL }, { 0, 2, EDGE_TAKEN },  { 1, 3, EDGE_TAKEN },
+		{ 2, 3, EDGE_FALL }, { 3, 4, EDGE_RETURN },
+	};
+	static const double p[] = { 0.5, 0.5, 1, 1, 1 };
+	static const double outcomes[] = { 0.1, INFINITY, INFINITY, INFINITY,
+					   INFINITY };
+	static const double seen[] = { 0, 50, 50, 0, 0 };
+	static const double sd[] = { 1, 0.01, 0.01, 1, 1 };
+	static const double mass[] = { 0, 1, 1, 0, 0 };
+	double draw[2][FOLLOWED_DRAWS];
+	const double *const error[] = { NULL, draw[0], draw[1], NULL, NULL };
+	struct repair_input in = {
+		NULL, p, outcomes, seen, sd, mass, error, NULL, NULL
+	};
+	struct arena arena;
+	struct flow flow;
+	struct repair r;
+
+	arena_init(&arena, 0);
+	for (int i = 0; i < FOLLOWED_DRAWS; i++) {
+		const double sign = i % 2 ? 1 : -1;
+
+		draw[1][i] = sign * errors[_i].shared;
+		draw[0][i] = draw[1][i] + sign * errors[_i].own;
+	}
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 5, edge, 5), &arena, &flow), 0);
+	in.flow = &flow;
+	ck_assert_int_eq(repair_flow(&in, &arena, &r), 0);
+	ck_assert_double_ge(r.block_sd[1], errors[_i].least);
+	ck_assert_double_le(r.block_sd[1], errors[_i].most);
+	arena_fini(&arena);
+}
+END_TEST
+
+/* Block 1 runs as often as 0, of which 100 were seen. */
+static const struct {
+	double seen, above, below, least, most;
+} steered[] = {
+	{ 300, 1, 1, 110, 200 }, /* alike: between them */
+	{ 300, 1, 4, 99, 110 },  /* sampled too often */
+	{ 300, 1, 0.25, 200, 300 } /* not to be lowered */,
+	{ 33, 1, 1, 50, 95 },
+	{ 33, 4, 1, 90, 101 }, /* too seldom */
+	{ 33, 0.25, 1, 33, 50 },
+};
+
+START_TEST(a_block_moves_to_the_side_that_costs_less)
+{
+	static const struct cfg_edge edge[] = { { 0, 1, EDGE_FALL },
+						{ 1, 2, EDGE_RETURN } };
+	static const double p[] = { 1, 1 }, outcomes[] = { 1, 1, 1 };
+	static const double sd[] = { 0.5, 0.5, 1 }, mass[] = { 1, 1, 0 };
+	const double seen[] = { 100, steered[_i].seen, 0 };
+	const double above[] = { 1, steered[_i].above, 1 };
+	const double below[] = { 1, steered[_i].below, 1 };
+	struct repair_input in = {
+		NULL, p, outcomes, seen, sd, mass, NULL, above, below
+	};
+	struct arena arena;
+	struct flow flow;
+	struct repair r;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 3, edge, 2), &arena, &flow), 0);
+	in.flow = &flow;
+	ck_assert_int_eq(repair_flow(&in, &arena, &r), 0);
+	ck_assert_double_eq_tol(r.block[0], r.block[1], 1e-9 * r.block[1]);
+	ck_assert_double_ge(r.block[1], steered[_i].least);
+	ck_assert_double_le(r.block[1], steered[_i].most);
 	arena_fini(&arena);
 }
 END_TEST
@@ -232,6 +325,10 @@ static Suite *repair_suite(void)
 	tcase_add_test(t, exact_probabilities_and_one_anchor_give_exact_counts);
 	tcase_add_test(t, no_flow_nearby_costs_less);
 	tcase_add_test(t, what_is_known_well_moves_least);
+	tcase_add_loop_test(t, an_error_counts_where_blocks_do_not_share_it, 0,
+			    NR(errors));
+	tcase_add_loop_test(t, a_block_moves_to_the_side_that_costs_less, 0,
+			    NR(steered));
 	tcase_add_test(t, nothing_seen_is_still_a_flow);
 	suite_add_tcase(s, t);
 	return s;

@@ -181,6 +181,36 @@ START_TEST(long_runs_go_through_windows)
 }
 END_TEST
 
+/* Instructions that wait for units for ever, and an add. */
+static const struct {
+	const char *cpu, *code;
+	size_t size;
+} endless[] = {
+	{ "sapphirerapids", CODE("\x48\x0f\xc7\x69\x40\x48\x01\xc0") }, /* xsaves64 */
+	{ "sapphirerapids", CODE("\x48\x0f\xae\x40\x40\x48\x01\xc0") }, /* fxsave64 */
+	{ "alderlake", CODE("\x48\x0f\xae\x40\x40\x48\x01\xc0") },
+	{ "icelake-server", CODE("\x48\x0f\xae\x40\x40\x48\x01\xc0") },
+	{ "skylake-avx512", CODE("\x48\x0f\xae\x40\x40\x48\x01\xc0") },
+	{ "znver4", CODE("\x48\x0f\xae\x40\x40\x48\x01\xc0") },
+	{ "x86-64", CODE("\x48\x0f\xae\x40\x40\x48\x01\xc0") },
+	{ "x86-64", CODE("\x48\x0f\xc7\x69\x40\x48\x01\xc0") },
+};
+
+START_TEST(what_would_never_end_is_left_out)
+{
+	struct isa_schedule s;
+	struct fixture f;
+
+	open_fixture(&f, MACHINE_X86_64, endless[_i].cpu, endless[_i].code,
+		     endless[_i].size);
+	schedule(&f, false, &s);
+	ck_assert_int_eq(f.nr, 2);
+	ck_assert(s.insn[1].modelled);
+	ck_assert_float_ge(s.cycles, 0.1F);
+	close_fixture(&f);
+}
+END_TEST
+
 START_TEST(what_has_no_model_is_left_out)
 {
 	static const char code[] =
@@ -268,6 +298,7 @@ static Suite *schedule_suite(void)
 	tcase_add_test(tc, a_culprit_may_stand_before_the_run);
 	tcase_add_test(tc, a_busy_unit_is_named);
 	tcase_add_test(tc, long_runs_go_through_windows);
+	tcase_add_loop_test(tc, what_would_never_end_is_left_out, 0, NR(endless));
 	tcase_add_test(tc, what_has_no_model_is_left_out);
 	tcase_add_loop_test(tc, models_have_their_cpu, 0, NR(models));
 	tcase_add_test(tc, an_unknown_cpu_changes_nothing);

@@ -130,12 +130,9 @@ static int flush_stacks(struct store *s, uint64_t seq, uint64_t from_ns, uint64_
 	struct flush_stream stream = test_stream;
 	const struct flush_loss loss = { 0, LOSS_LOST, "ring_lost", 3 };
 	struct flush_tree tree[NR(contexts)];
-	struct flush_stacks stacks = { .streams = &stream,
-				       .nr_streams = 1,
+	struct flush_stacks stacks = { .streams = { &stream, 1, &loss, 1 },
 				       .trees = tree,
 				       .nr_trees = NR(tree),
-				       .losses = &loss,
-				       .nr_losses = 1,
 				       .images = images,
 				       .nr_images = 3 };
 	const struct flush f = { .seq = seq,
@@ -210,9 +207,7 @@ START_TEST(stacks_come_back_as_they_were_sampled)
 	struct store *s;
 	struct db *db;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	add_hours(s, 3, seed, want);
 	check_stored(db, want, 6);
 	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
@@ -253,9 +248,7 @@ START_TEST(a_selection_leaves_out_the_rest)
 	struct store *s;
 	struct db *db;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	add_hours(s, 2, 1, all);
 	got = stored(db, &selections[_i].sel);
 	ck_assert_int_eq(!got->nr, selections[_i].none);
@@ -278,19 +271,6 @@ START_TEST(a_selection_leaves_out_the_rest)
 	dbtest_fini(&t);
 }
 END_TEST
-
-static void retain_all(struct db *db, const struct retain_policy *policy,
-		       uint64_t now_ns)
-{
-	struct retain *r;
-	int more;
-
-	ck_assert_int_eq(retain_new(db, policy, NULL, &r), 0);
-	while ((more = retain_step(r, now_ns)) == 1)
-		;
-	ck_assert_int_eq(more, 0);
-	retain_free(r);
-}
 
 /* A run a week after one of some hours. */
 static struct store *begin_after_hours(struct db *db, int nr, uint64_t seed,
@@ -320,14 +300,14 @@ START_TEST(a_day_has_the_stacks_of_its_hours)
 	dbtest_init(&t);
 	db = dbtest_open(&t, DB_COLLECT);
 	s = begin_after_hours(db, 5, unit_seed(), want);
-	retain_all(db, &hours, 9 * DAY);
+	dbtest_retain(db, &hours, 9 * DAY);
 	check_stored(db, want, 10);
 	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
 	ck_assert_uint_eq(e.nr, 2);
 	query_epochs_fini(&e);
 
 	/* Removed, it leaves nothing behind: no image and no context either. */
-	retain_all(db, &days, 9 * DAY);
+	dbtest_retain(db, &days, 9 * DAY);
 	none = stored(db, NULL);
 	ck_assert_uint_eq(none->nr, 0);
 	ck_assert_int_eq(sql_get(db_handle(db), &left,
@@ -356,13 +336,11 @@ START_TEST(an_image_that_only_stacks_name_is_kept)
 	struct store *s;
 	struct db *db;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 99, 0, 1), 0);
 	add_hours(s, 2, 3, want);
 	/* The first epoch is old: what was removed is swept up after. */
-	retain_all(db, &policy, 101 * DAY - SEC);
+	dbtest_retain(db, &policy, 101 * DAY - SEC);
 	check_stored(db, want, 4);
 	free(want);
 	store_free(s);
@@ -414,15 +392,15 @@ START_TEST(what_does_not_add_up_is_refused)
 	struct flush_stream stream = test_stream;
 	struct flush_tree ft = { _i == 2, "comm=a", tree };
 	struct flush_loss loss = { _i == 3, LOSS_LOST, "ring_lost", 1 };
-	const struct flush_stacks stacks = { &stream, 1, &ft, 1, &loss, 1, images, 1 };
+	const struct flush_stacks stacks = {
+		{ &stream, 1, &loss, 1 }, &ft, 1, images, 1
+	};
 	const struct flush f = { .seq = 1, .stacks = &stacks };
 	struct dbtest t;
 	struct store *s;
 	struct db *db;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(stack_tree_add(tree, &frame, 1, STACK_ENDED, 4), 0);
 	stream.received = _i == 1 ? 4 : 5;
 	ck_assert_int_eq(store_flush(s, &f), _i ? -EINVAL : 0);
@@ -455,7 +433,7 @@ START_TEST(a_damaged_tree_is_told_and_kept)
 	sel.epochs = &e;
 	ck_assert_int_eq(query_stacks(db, &sel, add_row, &got), -CPI_ECORRUPT);
 	query_epochs_fini(&e);
-	retain_all(db, &hours, 9 * DAY);
+	dbtest_retain(db, &hours, 9 * DAY);
 	ck_assert_int_eq(sql_get(db_handle(db), &left,
 				 "SELECT sum(k.total) = sum(t.stored) AND count(*) = 1"
 				 " FROM stack k JOIN stack_tally t ON t.epoch = k.epoch"

@@ -39,9 +39,7 @@ START_TEST(a_flush_that_comes_again_changes_nothing)
 	struct store *s;
 	struct profile *p;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 1, 4, 10), 0);
 	ck_assert_int_eq(dbtest_flush(s, 1, 4, 10), 0);
 	ck_assert_int_eq(dbtest_flush(s, 2, 4, 5), 0);
@@ -111,9 +109,7 @@ START_TEST(a_flush_that_does_not_add_up_is_refused)
 			   .losses = &loss,
 			   .nr_losses = 1 };
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	stream.received = sums[_i].received;
 	profile_add(fp.profile, &(struct count){ 4, sums[_i].stored, 0, 0 });
 	ck_assert_msg(store_flush(s, &f) == sums[_i].err, "%s", sums[_i].what);
@@ -235,9 +231,7 @@ START_TEST(images_are_told_apart_by_what_identifies_them)
 	struct store *s;
 	int64_t images;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	stream.received = 2;
 	for (int i = 0; i < 2; i++)
 		profile_add(fp[i].profile, &(struct count){ 4, 1, 0, 0 });
@@ -277,9 +271,7 @@ START_TEST(an_unclean_end_leaves_a_gap)
 	struct query_gaps gaps;
 	struct query_epochs e;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	for (uint64_t seq = 1; seq <= ends[_i].flushes; seq++)
 		ck_assert_int_eq(dbtest_flush(s, seq, 4, 1), 0);
 	if (ends[_i].clean)
@@ -320,9 +312,7 @@ START_TEST(no_interval_is_negative_when_the_clock_steps_back)
 	struct query_gaps gaps;
 	struct query_epochs e;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(store_flush(s, &f), 0);
 	ck_assert_uint_eq(sum_intervals(db).seq, 1);
 	ck_assert_int_eq(query_gaps(db, 1000 * SEC, 1200 * SEC, &gaps), 0);
@@ -365,9 +355,7 @@ START_TEST(a_flush_without_room_is_rolled_back_and_stored_later)
 		profile_add(fp[i % 2].profile,
 			    &(struct count){ unit_random(&state) >> 20, 1, 0, 0 });
 	stream.received = profile_total(fp[0].profile) + profile_total(fp[1].profile);
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 1, 4, 1), 0);
 	/* Not below what it has, but no page more. */
 	ck_assert_int_eq(sql_exec(db_handle(db), "PRAGMA max_page_count = 1"), 0);
@@ -399,9 +387,7 @@ START_TEST(a_damaged_profile_stops_the_flush_and_a_new_epoch_goes_on)
 	struct db *db;
 	struct store *s;
 
-	dbtest_init(&t);
-	db = dbtest_open(&t, DB_COLLECT);
-	s = dbtest_begin(db);
+	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(dbtest_flush(s, 1, 4, 1), 0);
 	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE profile SET counts = x'00ff'"),
 			 0);

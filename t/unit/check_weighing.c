@@ -269,8 +269,7 @@ static void store_stacks(struct db *db, uint64_t *seed)
 	const struct image_desc *const images[] = { &files[0], NULL, &files[1] };
 	struct flush_stream stream = test_stream;
 	struct flush_tree trees[2] = { { 0, "comm=cc1", NULL }, { 0, "", NULL } };
-	const struct flush_stacks stacks = { .streams = &stream,
-					     .nr_streams = 1,
+	const struct flush_stacks stacks = { .streams = { .stream = &stream, .nr = 1 },
 					     .trees = trees,
 					     .nr_trees = 2,
 					     .images = images,

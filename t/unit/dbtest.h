@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "db/query.h"
+#include "db/retain.h"
 #include "db/store.h"
 #include "t/unit/unit.h"
 
@@ -86,6 +87,17 @@ static inline struct store *dbtest_begin(struct db *db)
 	return s;
 }
 
+/* A database with such a run. */
+static inline struct db *dbtest_make(struct dbtest *t, struct store **s)
+{
+	struct db *db;
+
+	dbtest_init(t);
+	db = dbtest_open(t, DB_COLLECT);
+	*s = dbtest_begin(db);
+	return db;
+}
+
 /* A flush of one stream with n samples of test_image at offset; seq is its second. */
 static inline int dbtest_flush(struct store *s, uint64_t seq, uint64_t offset,
 			       uint64_t n)
@@ -129,6 +141,20 @@ static inline struct profile *dbtest_all(struct db *db)
 	ck_assert_int_eq(query_profiles(db, &sel, dbtest_sum, p, NULL), 0);
 	query_epochs_fini(&e);
 	return p;
+}
+
+/* Retention by a policy, until nothing is left to do. */
+static inline void dbtest_retain(struct db *db, const struct retain_policy *policy,
+				 uint64_t now_ns)
+{
+	struct retain *r;
+	int more;
+
+	ck_assert_int_eq(retain_new(db, policy, NULL, &r), 0);
+	while ((more = retain_step(r, now_ns)) == 1)
+		;
+	ck_assert_int_eq(more, 0);
+	retain_free(r);
 }
 
 #endif

@@ -66,13 +66,14 @@ t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_stacks \
-	t/unit/check_stacktree
+	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_killed \
+	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
+	t/unit/check_anchors t/unit/check_window_rows t/unit/check_windows
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
-DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS)
+DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS) -lm
 check_PROGRAMS += $(DB_UNIT)
 QUICK_TESTS += $(DB_UNIT)
-EXTRA_DIST += t/unit/dbtest.h
+EXTRA_DIST += t/unit/dbtest.h t/unit/retain_make.h
 
 t_unit_check_profile_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_profile_LDADD = $(DB_UNIT_LDADD)
@@ -86,10 +87,16 @@ t_unit_check_stacks_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_stacks_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_stacktree_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_stacktree_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_anchors_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_anchors_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_window_rows_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_window_rows_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_windows_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_windows_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
 COLLECT_UNIT = t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
-	t/unit/check_jitmap t/unit/check_procmap
+	t/unit/check_jitmap t/unit/check_jittables t/unit/check_procmap
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) \
@@ -105,6 +112,8 @@ t_unit_check_jit_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_jit_LDADD = $(COLLECT_LDADD)
 t_unit_check_jitmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_jitmap_LDADD = $(COLLECT_LDADD)
+t_unit_check_jittables_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_jittables_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
 # What the loader hook says.
@@ -123,6 +132,14 @@ check_PROGRAMS += t/unit/check_apart
 QUICK_TESTS += t/unit/check_apart
 t_unit_check_apart_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_apart_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
+QUICK_TESTS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
+t_unit_check_branches_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_branches_LDADD = $(COLLECT_LDADD)
+t_unit_check_spelive_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_spelive_LDADD = $(COLLECT_LDADD)
+t_unit_check_spefeed_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_spefeed_LDADD = daemon/libdaemon.a analysis/libanalysis.a $(UNIT_LDADD)
 check_PROGRAMS += t/unit/check_perfstreams
 QUICK_TESTS += t/unit/check_perfstreams
 t_unit_check_perfstreams_CFLAGS = $(UNIT_CFLAGS)
@@ -153,6 +170,10 @@ t_unit_check_plans_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_plans_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_retain_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_retain_killed_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_retain_killed_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_rollup_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_rollup_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_root_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_db_root_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_copy_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -191,10 +212,12 @@ t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
-UNIT_FREQ = t/unit/check_address t/unit/check_tip t/unit/check_blame t/unit/check_branchprob t/unit/check_chain t/unit/check_combine t/unit/check_equiv \
-	t/unit/check_counted \
-	t/unit/check_estimate t/unit/check_freq t/unit/check_landing \
-	t/unit/check_propagate t/unit/check_repair
+UNIT_FREQ = t/unit/check_address t/unit/check_anchored t/unit/check_balance \
+	t/unit/check_bias t/unit/check_blame t/unit/check_branchprob t/unit/check_callgraph \
+	t/unit/check_callscale t/unit/check_chain t/unit/check_combine t/unit/check_counted \
+	t/unit/check_equiv t/unit/check_estimate t/unit/check_feedback t/unit/check_followed \
+	t/unit/check_freq t/unit/check_landing t/unit/check_pathcount t/unit/check_propagate \
+	t/unit/check_repair t/unit/check_tip t/unit/check_traffic
 check_PROGRAMS += $(UNIT_FREQ)
 QUICK_TESTS += $(UNIT_FREQ)
 EXTRA_DIST += t/unit/cfg_make.h t/unit/flow_make.h
@@ -202,10 +225,20 @@ UNIT_FREQ_LDADD = $(UNIT_ANALYSIS_LDADD) -lm
 
 t_unit_check_address_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_address_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_bias_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_bias_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_anchored_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_anchored_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_blame_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_blame_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_callgraph_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_callgraph_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_balance_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_balance_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_callscale_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_callscale_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_chain_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_chain_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_tip_CFLAGS = $(UNIT_CFLAGS)
@@ -218,6 +251,14 @@ t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_estimate_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_counted_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_counted_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_FREQ_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS)
+t_unit_check_followed_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_followed_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_pathcount_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_pathcount_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_traffic_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_traffic_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_feedback_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_feedback_LDADD = $(t_unit_check_counted_LDADD)
 t_unit_check_freq_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_freq_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_landing_CFLAGS = $(UNIT_CFLAGS)
@@ -304,3 +345,43 @@ check_PROGRAMS += t/unit/check_frames
 QUICK_TESTS += t/unit/check_frames
 t_unit_check_frames_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_frames_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+
+# Windows in the daemon.
+WINDOWS_UNIT = t/unit/check_anchortally t/unit/check_translate_aarch64 \
+	t/unit/check_translate_check t/unit/check_window_sample t/unit/check_windowtally
+check_PROGRAMS += $(WINDOWS_UNIT)
+QUICK_TESTS += $(WINDOWS_UNIT)
+t_unit_check_anchortally_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_anchortally_LDADD = $(COLLECT_LDADD)
+t_unit_check_translate_aarch64_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_translate_aarch64_LDADD = $(t_unit_check_translate_check_LDADD)
+t_unit_check_translate_check_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_translate_check_LDADD = daemon/libdaemon.a analysis/libanalysis.a \
+	$(UNIT_LDADD) $(ANALYSIS_LIBS)
+t_unit_check_window_sample_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_window_sample_LDADD = $(UNIT_LDADD)
+t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
+if WINDOWS
+check_PROGRAMS += t/unit/check_windowahead
+QUICK_TESTS += t/unit/check_windowahead
+endif
+t_unit_check_windowahead_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_windowahead_LDADD = $(COLLECT_LDADD)
+# Windows: translation, and the interpreter against the machine.
+WINDOW_UNIT = t/unit/check_translate t/unit/check_window
+EXTRA_DIST += t/unit/native.h
+if ZYDIS
+check_PROGRAMS += $(WINDOW_UNIT)
+QUICK_TESTS += $(WINDOW_UNIT)
+endif
+WINDOW_UNIT_LDADD = analysis/libanalysis.a $(UNIT_LDADD) $(ZYDIS_LIBS)
+t_unit_check_translate_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_translate_LDADD = $(WINDOW_UNIT_LDADD)
+t_unit_check_window_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_window_LDADD = $(WINDOW_UNIT_LDADD)
+# Time that hardware measured itself.
+check_PROGRAMS += t/unit/check_precise
+QUICK_TESTS += t/unit/check_precise
+t_unit_check_precise_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_precise_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) -lm

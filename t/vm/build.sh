@@ -41,6 +41,14 @@ build_cpi()
 	if grep -q '^#define HAVE_BPF 1' "$work/cpi/config.h"; then
 		bpf=yes
 		guest_programs="$guest_programs t/bench/flips t/bench/verified"
+		# x86-64 would need Zydis in the sysroot, too.
+		[ "$arch" != arm64 ] || guest_programs="$guest_programs tools/cpi-translate"
+	fi
+	windows=
+	if [ "$bpf$arch" = yesx86_64 ] &&
+		grep -q '^#define HAVE_ZYDIS 1' "$work/cpi/config.h"; then
+		windows=yes
+		guest_programs="$guest_programs tools/cpi-translate t/window_kmod"
 	fi
 	# shellcheck disable=SC2086 # a list of words
 	build cpi make -C "$work/cpi" -j2 tools/cpi daemon/cpid $guest_programs

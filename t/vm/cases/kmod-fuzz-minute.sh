@@ -6,7 +6,9 @@
 module_load
 check 'fuzz' kmod_fuzz 5
 before=$(kernel_memory)
-check 'fuzz' kmod_fuzz 60
+kmod_fuzz 60 >fuzz || fail "fuzz: $(cat fuzz)"
+cat fuzz
+check 'windows were made of nonsense' grep -q ' [1-9][0-9]* windows' fuzz
 check_that 'no memory stays (kB)' "$(kernel_memory) - $before < 4096"
 check 'pcs' kmod_check pcs
 module_unload

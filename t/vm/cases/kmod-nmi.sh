@@ -10,5 +10,5 @@ check 'flush' kmod_check flush nmi
 check 'full' kmod_check full nmi
 module_unload cpi_nmi
 dmesg | grep cpi_nmi
-nr=$(dmesg | sed -n 's/.*cpi_nmi: \([0-9]*\) samples in NMI context/\1/p')
+nr=$(dmesg | sed -n 's/.*cpi_nmi: \([0-9]*\) samples in NMI context/\1/p' | tail -n 1)
 check_that 'the samples were taken in NMIs' "$nr > 8000"

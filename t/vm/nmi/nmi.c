@@ -106,11 +106,13 @@ static int nmi_period(struct perf_event *event, u64 period)
 #define module_exit(function)
 #undef __exit /* loading calls it, too, when it fails */
 #define __exit
+#include "kmod/cpi_follow.c"
 #include "kmod/cpi_handler.c"
 #include "kmod/cpi_buffer.c"
 #include "kmod/cpi_flush.c"
 #include "kmod/cpi_config.c"
 #include "kmod/cpi_counter.c"
+#include "kmod/cpi_window.c"
 #include "kmod/cpi_main.c"
 #pragma pop_macro("module_init")
 #pragma pop_macro("module_exit")

@@ -19,7 +19,8 @@
 
 #include "abi/kmod.h"
 
-#define MAX_CPUS 8
+#define MAX_CPUS   8
+#define NMI_CONFIG 0x4e4d49 /* of the test module's event (t/vm/nmi) */
 
 #define FAIL(...)                                           \
 	do {                                                \
@@ -51,7 +52,7 @@ struct device {
 
 static inline struct device device_open(void)
 {
-	struct device d = { .fd = open(CPI_KMOD_DEVICE, O_RDONLY | O_CLOEXEC) };
+	struct device d = { .fd = open(CPI_KMOD_DEVICE, O_RDWR | O_CLOEXEC) };
 
 	CHECK(d.fd >= 0, "cannot open %s", CPI_KMOD_DEVICE);
 	d.nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);

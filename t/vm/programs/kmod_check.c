@@ -104,7 +104,7 @@ static void choose_event(struct device *d, const char *name)
 		e->spread = e->period / 8;
 	} else {
 		e->type = PERF_TYPE_RAW;
-		e->config = 0x4e4d49; /* the test module's */
+		e->config = NMI_CONFIG;
 		e->period = 1000000;
 	}
 }

@@ -6,7 +6,8 @@
  *
  * Half of the calls are well formed, or nearly: others would not get beyond the
  * first test. Whatever is asked, the kernel must answer; what it hands out must
- * be entries.
+ * be entries. Windows are made of this process, by micro-ops that are nonsense, from
+ * tables that change meanwhile.
  */
 #define _GNU_SOURCE
 #include <sys/wait.h>
@@ -14,7 +15,7 @@
 
 #include "kmod.h"
 
-static uint64_t state;
+static uint64_t state, windows_seen; /* at once */
 
 static uint64_t draw(uint64_t below)
 {
@@ -161,6 +162,153 @@ static void other(struct device *d)
 	}
 }
 
+/* ---- windows ---- */
+
+static struct {
+	struct cpi_kmod_windows config;
+	uint8_t *memory; /* NULL: not mapped */
+} windows;
+
+static void unmap_windows(void)
+{
+	if (windows.memory)
+		munmap(windows.memory, windows.config.bytes);
+	windows.memory = NULL;
+}
+
+static void configure_windows(struct device *d)
+{
+	struct cpi_kmod_windows c = {
+		.nr_entries = number(1 + draw(64)),
+		.nr_slots = number(1 + draw(16)),
+		.nr_records = number(1u << draw(6)),
+		.nr_excluded = number(0),
+		.excluded = { number(d->fd) },
+	};
+	void *at;
+
+	set_event(&c.event);
+	if (draw(2))
+		ioctl(d->fd, CPI_KMOD_IOC_FOLLOW, &(uint32_t){ 0 });
+	if (ioctl(d->fd, CPI_KMOD_IOC_WINDOWS, &c))
+		return;
+	unmap_windows();
+	if (!c.nr_slots)
+		return;
+	windows.config = c;
+	at = mmap(NULL, c.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd,
+		  (off_t)CPI_KMOD_WINDOWS_AT);
+	CHECK(at != MAP_FAILED, "the tables cannot be mapped");
+	windows.memory = at;
+}
+
+static struct cpi_window_ring *ring_of(uint32_t cpu)
+{
+	return (void *)(windows.memory + windows.config.rings_at +
+			(uint64_t)cpu * windows.config.ring_bytes);
+}
+
+/* This process, as a record of it says, with regions that are all over. */
+static void scribble_process(void)
+{
+	const struct cpi_window_ring *ring = ring_of(draw(windows.config.nr_cpus));
+	const struct cpi_window_record *r =
+		&ring->record[(ring->head - 1) & (windows.config.nr_records - 1)];
+	struct cpi_window_process *p = (struct cpi_window_process *)windows.memory +
+				       cpi_window_set(getpid()) * CPI_WINDOW_WAYS +
+				       draw(CPI_WINDOW_WAYS);
+	const uint64_t near =
+		(uintptr_t)&state & ~0xfffffull; /* static: with the code */
+	const uint64_t step = draw(8) ? 1u << 16 : 1ull << 43;
+	const uint64_t base = step == 1u << 16 ? near - 16 * step : 0;
+
+	p->exec_id = number(r->exec_id);
+	p->started_ns = number(r->started_ns);
+	p->tgid = number(getpid());
+	p->sequence = number(0);
+	p->excluded = !draw(16);
+	for (uint64_t i = 0; i < CPI_WINDOW_REGIONS; i++) {
+		p->start[i] = number(base + i * step);
+		p->region[i].end = number(base + (i + 1) * step);
+		p->region[i].first = number(draw(windows.config.nr_entries));
+	}
+}
+
+static void scribble_slot(void)
+{
+	struct cpi_code_page *page =
+		(struct cpi_code_page *)(windows.memory + windows.config.slots_at) +
+		draw(windows.config.nr_slots);
+
+	fill(page, sizeof(*page));
+	for (uint32_t i = 0; i < CPI_CODE_PAGE; i++)
+		page->index[i] = number(1 + draw(CPI_UOPS_PER_PAGE));
+	for (uint32_t i = 0; i < CPI_UOPS_PER_PAGE; i++)
+		page->uop[i].op = number(draw(CPI_NR_UOPS));
+}
+
+static void scribble(void)
+{
+	struct cpi_window_entry *entry;
+	struct cpi_window_ring *ring;
+
+	if (!windows.memory)
+		return;
+	entry = (struct cpi_window_entry *)(windows.memory + windows.config.entries_at);
+	ring = ring_of(draw(windows.config.nr_cpus));
+	switch (draw(8)) {
+	case 0:
+		scribble_slot();
+		break;
+	case 1:
+		ring->tail = number(ring->head);
+		break;
+	case 2:
+		ring->head = number(ring->head);
+		break;
+	case 3:
+		fill(windows.memory + draw(windows.config.bytes - 64), 64);
+		break;
+	default:
+		scribble_process();
+		for (uint32_t i = 0; i < windows.config.nr_entries; i++)
+			entry[i].slot = number(draw(windows.config.nr_slots));
+		break;
+	}
+}
+
+/* Has windows made while their tables change. */
+static void follow(struct device *d)
+{
+	struct cpi_kmod_followed f;
+
+	ioctl(d->fd, CPI_KMOD_IOC_FOLLOW, &(uint32_t){ 1 });
+	for (int i = 0; i < 32; i++)
+		scribble();
+	if (!ioctl(d->fd, CPI_KMOD_IOC_FOLLOWED, &f) &&
+	    f.counts.nr_timed > windows_seen)
+		windows_seen = f.counts.nr_timed;
+}
+
+static void ask_for_windows(struct device *d)
+{
+	switch (draw(8)) {
+	case 0:
+		configure_windows(d);
+		follow(d);
+		break;
+	case 1:
+		ioctl(d->fd, CPI_KMOD_IOC_FOLLOW, &(uint32_t){ number(draw(2)) });
+		break;
+	case 2:
+		ioctl(d->fd, CPI_KMOD_IOC_SETTLE);
+		break;
+	default:
+		scribble();
+		break;
+	}
+}
+
 static void set_online(bool online)
 {
 	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
@@ -179,7 +327,8 @@ static void reopen(struct device *d)
 		if (d->pair[i])
 			munmap((void *)(uintptr_t)d->pair[i], d->config.pair_bytes);
 	}
-	*d = (struct device){ .fd = open(CPI_KMOD_DEVICE, O_RDONLY | O_CLOEXEC),
+	unmap_windows();
+	*d = (struct device){ .fd = open(CPI_KMOD_DEVICE, O_RDWR | O_CLOEXEC),
 			      .nr_cpus = nr_cpus };
 	CHECK(d->fd >= 0, "open");
 }
@@ -196,6 +345,8 @@ static void step(struct device *d)
 		flush(d);
 	else if (n < 700)
 		map(d);
+	else if (n < 800)
+		ask_for_windows(d);
 	else if (n < 990)
 		other(d);
 	else if (n < 996)
@@ -220,6 +371,6 @@ int main(int argc, char **argv)
 	for (end = time(NULL) + atoi(argv[1]); time(NULL) < end; calls++)
 		step(&d);
 	set_online(true);
-	printf("%lu calls\n", calls);
+	printf("%lu calls, %" PRIu64 " windows\n", calls, windows_seen);
 	return 0;
 }

@@ -4,9 +4,44 @@
  *
  * usage: kmod_refuse owner|events
  */
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "kmod.h"
+
+/* ---- windows: whoever says what is read of any process might read it anyway ---- */
+
+static void drop_capability(unsigned int capability)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	CHECK(!syscall(SYS_capget, &h, data), "capget");
+	data[capability / 32].effective &= ~(1u << capability % 32);
+	CHECK(!syscall(SYS_capset, &h, data), "capset");
+}
+
+/* Where there are windows at all. */
+static void check_windows(struct device *d)
+{
+	struct cpi_kmod_windows c = { .event = d->config.events[0],
+				      .nr_entries = 1,
+				      .nr_slots = 1,
+				      .nr_records = 1 };
+
+	if (ioctl(d->fd, CPI_KMOD_IOC_WINDOWS, &c)) {
+		CHECK(errno == EOPNOTSUPP, "no windows");
+		return;
+	}
+	drop_capability(CAP_SYS_PTRACE);
+	CHECK(mmap(NULL, c.bytes, PROT_READ, MAP_SHARED, d->fd,
+		   (off_t)CPI_KMOD_WINDOWS_AT) == MAP_FAILED &&
+		      errno == EPERM,
+	      "tables without CAP_SYS_PTRACE");
+	CHECK(ioctl(d->fd, CPI_KMOD_IOC_WINDOWS, &c) && errno == EPERM,
+	      "windows without CAP_SYS_PTRACE");
+}
 
 /* ---- owner: one at a time, with the capability, whoever holds the descriptor ---- */
 
@@ -43,6 +78,7 @@ static void check_owner(void)
 	CHECK(mprotect((void *)(uintptr_t)d.pair[0], d.config.pair_bytes,
 		       PROT_READ | PROT_WRITE),
 	      "the buffers become writable");
+	check_windows(&d);
 }
 
 /* ---- events: no handler inside of whatever the kernel does ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture_sandbox.c - what is left to a process that reads hostile files: what it holds
+ * sandbox.c - what is left to a process that reads hostile files: what it holds
  *
  * The filter is a list of what may be: reading and writing what is open, memory, the
  * clock. What else is called fails with EPERM, so that libraries which try a file that
@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "tools/capture.h"
+#include "tools/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,7 @@
 
 #include "base/file.h"
 
-#define OWN_USER "cpi-capture" /* or else: */
-#define NOBODY   65534
+#define NOBODY 65534
 
 #define NR_ALLOWED ((int)(sizeof(allowed) / sizeof(allowed[0])))
 #define LENGTH(a)  ((unsigned short)(sizeof(a) / sizeof((a)[0])))
@@ -59,9 +58,9 @@ static const int allowed[] = {
 };
 
 /* Capabilities are kept: which, is decided next. */
-static int become_nobody(void)
+static int become(const char *user)
 {
-	const struct passwd *pw = getpwnam(OWN_USER);
+	const struct passwd *pw = getpwnam(user);
 	const uid_t uid = pw ? pw->pw_uid : NOBODY;
 	const gid_t gid = pw ? pw->pw_gid : NOBODY;
 
@@ -99,12 +98,12 @@ static int drop_capabilities(bool keep_reading)
  * Nothing depends on it. SCHED_IDLE would be further behind, and on a busy machine get
  * nothing done before the files are gone.
  */
-static void go_behind_all(void)
+static void go_behind_all(int nice)
 {
 	const struct sched_param param = { 0 };
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-	setpriority(PRIO_PROCESS, 0, 19);
+	setpriority(PRIO_PROCESS, 0, nice);
 	sched_setscheduler(0, SCHED_BATCH, &param);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
 		IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
@@ -114,14 +113,14 @@ static void go_behind_all(void)
 	close(fd);
 }
 
-int capture_give_up(void)
+int sandbox_give_up(const char *user, bool keep_reading, int nice)
 {
 	int err;
 
-	go_behind_all();
-	err = become_nobody();
+	go_behind_all(nice);
+	err = become(user);
 	if (!err)
-		err = drop_capabilities(true);
+		err = drop_capabilities(keep_reading);
 	if (!err &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) < 0 ||
 	     prctl(PR_SET_DUMPABLE, 0L) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
@@ -136,12 +135,12 @@ static int set_limit(int what, rlim_t soft, rlim_t hard)
 	return setrlimit(what, &limit) < 0 ? -errno : 0;
 }
 
-static int set_limits(void)
+static int set_limits(unsigned int cpu_s)
 {
 	int err = set_limit(RLIMIT_AS, MAX_MEMORY, MAX_MEMORY);
 
-	if (!err)
-		err = set_limit(RLIMIT_CPU, CAPTURE_CPU_S, CAPTURE_CPU_S);
+	if (!err && cpu_s)
+		err = set_limit(RLIMIT_CPU, cpu_s, cpu_s);
 	if (!err)
 		err = set_limit(RLIMIT_FSIZE, 0, 0);
 	if (!err)
@@ -177,16 +176,32 @@ static int set_filter(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
 }
 
-int capture_lock_in(void)
+/* By way of higher numbers: what is there may be where something else has to go. */
+int sandbox_place_fds(const int *fd, int nr)
+{
+	int high[SANDBOX_MAX_FDS];
+
+	for (int i = 0; i < nr; i++) {
+		high[i] = fcntl(fd[i], F_DUPFD, SANDBOX_FD + nr);
+		if (high[i] < 0)
+			return -errno;
+	}
+	for (int i = 0; i < nr; i++)
+		if (dup2(high[i], SANDBOX_FD + i) < 0)
+			return -errno;
+	return dup2(STDOUT_FILENO, STDIN_FILENO) < 0 ? -errno : 0;
+}
+
+int sandbox_lock_in(int nr_fds, unsigned int cpu_s)
 {
 	int err = 0;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
-	    syscall(SYS_close_range, CAPTURE_FD_END, ~0U, 0) < 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		err = -errno;
+	closefrom(SANDBOX_FD + nr_fds);
 	if (!err)
 		err = drop_capabilities(false);
 	if (!err)
-		err = set_limits();
+		err = set_limits(cpu_s);
 	return err ? err : set_filter();
 }

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * uop.h - micro-ops: a program's code as the window interpreter reads it
+ *
+ * A window follows an interrupted program for some instructions by interpreting
+ * its own code from the sampled registers. In the interrupt there is no time to
+ * decode it, so user space translates code, a 4-KiB page at a time, to micro-ops
+ * (analysis/translate.h), and kmod/window.h interprets those.
+ *
+ * One instruction is one micro-op, or several: all but the first carry
+ * CPI_UOP_MORE. Each goes through the same steps:
+ *
+ *   address = reg[base] + (reg[index] << scale) + disp
+ *   a       = CPI_UOP_LEFT_MEM ? memory[address] : reg[left]
+ *   b       = CPI_UOP_SRC_IMM ? imm : CPI_UOP_SRC_MEM ? memory[address] : reg[src]
+ *   result  = a op b
+ *   CPI_UOP_STORE ? memory[address] : reg[dst] = result
+ *
+ * a and the result have the op's size, b and what is loaded have the source's. As on
+ * the machines, results of 1 and 2 bytes leave the rest of a register alone, those of
+ * 4 clear its upper half. Addresses are relative to the instruction's own
+ * (CPI_REG_PC): micro-ops are the same wherever the page is mapped.
+ */
+#ifndef CPI_ABI_UOP_H
+#define CPI_ABI_UOP_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
+
+/* What a micro-op does, and its name; imm's meaning where it is not operand b. */
+#define CPI_UOPS(X)                                                                   \
+	/* Control. Of direct jumps disp and address are the target. */               \
+	X(STOP, "stop") /* imm: enum cpi_window_end */                                \
+	X(NOP, "nop")                                                                 \
+	X(GOTO, "goto") /* on with the next instruction, whose micro-op is far */     \
+	X(JMP, "jmp")                                                                 \
+	X(JMPI, "jmpi") /* to b */                                                    \
+	X(JCC, "jcc")   /* imm: condition */                                          \
+	X(JZ, "jz")     /* if b is 0 */                                               \
+	X(JNZ, "jnz")                                                                 \
+	X(CALL, "call")                                                               \
+	X(CALLI, "calli")                                                             \
+	X(RET, "ret") /* imm: bytes of arguments */                                   \
+	/* Data. */                                                                   \
+	X(MOV, "mov")                                                                 \
+	X(SEXT, "sext")   /* b, sign-extended from the source's size */               \
+	X(LEA, "lea")     /* the address */                                           \
+	X(CONST, "const") /* disp: bits 0 to 31, imm: 32 to 63 */                     \
+	X(PUSH, "push")                                                               \
+	X(POP, "pop")                                                                 \
+	X(SETCC, "setcc") /* imm: condition */                                        \
+	X(CMOV, "cmov")   /* imm: condition ? b : a */                                \
+	/* Arithmetic. */                                                             \
+	X(ADD, "add")                                                                 \
+	X(ADC, "adc")                                                                 \
+	X(SUB, "sub")                                                                 \
+	X(SBB, "sbb")                                                                 \
+	X(AND, "and")                                                                 \
+	X(OR, "or")                                                                   \
+	X(XOR, "xor")                                                                 \
+	X(ANDN, "andn") /* ~a & b */                                                  \
+	X(NOT, "not")                                                                 \
+	X(NEG, "neg")                                                                 \
+	X(INC, "inc")                                                                 \
+	X(DEC, "dec")                                                                 \
+	X(MUL, "mul")     /* lower half; flags as imul's */                           \
+	X(MULHU, "mulhu") /* upper half; flags as mul's */                            \
+	X(MULHS, "mulhs")                                                             \
+	X(DIVU, "divu") /* reg[base]:a / b */                                         \
+	X(REMU, "remu")                                                               \
+	X(DIVS, "divs")                                                               \
+	X(REMS, "rems")                                                               \
+	/* Arithmetic as AArch64 has it: carry is "no borrow", nothing traps. */      \
+	X(SUBN, "subn")                                                               \
+	X(SBCN, "sbcn")                                                               \
+	X(CCMP, "ccmp")   /* imm: CPI_CCMP_IMM */                                     \
+	X(QUOTU, "quotu") /* a / b; 0 if b is */                                      \
+	X(QUOTS, "quots")                                                             \
+	/* Shifts and bits. */                                                        \
+	X(SHL, "shl")                                                                 \
+	X(SHR, "shr")                                                                 \
+	X(SAR, "sar")                                                                 \
+	X(ROL, "rol")                                                                 \
+	X(ROR, "ror")                                                                 \
+	X(SHLD, "shld") /* a, filled from b, by reg[base] + imm */                    \
+	X(SHRD, "shrd")                                                               \
+	X(BT, "bt")                                                                   \
+	X(BTS, "bts")                                                                 \
+	X(BTR, "btr")                                                                 \
+	X(BTC, "btc")                                                                 \
+	X(BSF, "bsf")                                                                 \
+	X(BSR, "bsr")                                                                 \
+	X(TZCNT, "tzcnt")                                                             \
+	X(LZCNT, "lzcnt")                                                             \
+	X(POPCNT, "popcnt")                                                           \
+	X(BSWAP, "bswap")                                                             \
+	X(RBIT, "rbit")                                                               \
+	X(BZHI, "bzhi")                                                               \
+	X(BLSR, "blsr")                                                               \
+	X(BLSI, "blsi")                                                               \
+	X(BLSMSK, "blsmsk")                                                           \
+	/* Vectors, 64 bits at a time. imm: log2 of the element's size, and more. */  \
+	X(COMIS, "comis") /* flags as ucomisd's of a and b; imm 1: as fcmp's */       \
+	X(VCMPEQ, "vcmpeq")                                                           \
+	X(VCMPGT, "vcmpgt")                                                           \
+	X(VMINU, "vminu")                                                             \
+	X(VMAXU, "vmaxu")                                                             \
+	X(VADD, "vadd")                                                               \
+	X(VSUB, "vsub")                                                               \
+	X(VDUP, "vdup")         /* b in each place; of the source's size */           \
+	X(VUNPACK, "vunpack")   /* a's and b's elements in turn; + 4: upper halves */ \
+	X(VNARROW, "vnarrow")   /* a's and b's elements, halved: CPI_NARROW_IMM */    \
+	X(VSHUF, "vshuf")       /* 4-byte parts of reg[src], [src + 1]; imm: which */ \
+	X(VTERNARY, "vternary") /* imm: truth table over dst, a, b */                 \
+	X(VSELECT, "vselect")   /* bytes: reg[src] >> imm ? memory : a */             \
+	X(VSTORE, "vstore")     /* bytes of a, those that reg[src] >> imm has */      \
+	X(VMASK, "vmask")       /* elements' signs to dst's bits: CPI_MASK_IMM */     \
+	X(KCMP, "kcmp")         /* the same of compares */                            \
+	X(KTEST, "ktest")       /* flags as kortest's */                              \
+	X(VUPPER, "vupper")     /* lanes 2 and 3 of the first 16 are unknown now */   \
+	/* The rest. */                                                               \
+	X(UNFLAG, "unflag")   /* imm: flags that are unknown now */                   \
+	X(FORWARD, "forward") /* strings go up, or the window ends */                 \
+	X(BLUR, "blur")       /* b bytes at a are unknown now */
+
+#define CPI_UOP_ENUM(name, text) CPI_UOP_##name,
+enum cpi_uop_op { CPI_UOPS(CPI_UOP_ENUM) CPI_NR_UOPS };
+
+/* x86's codes of conditions, and two of machines whose carry is "no borrow". */
+#define CPI_COND_HI 16 /* carry and not zero */
+#define CPI_COND_LS 17
+
+/* Where x86 has them; elsewhere N, Z, C and V are sign, zero, carry and overflow. */
+#define CPI_FLAG_C   0x0001u
+#define CPI_FLAG_P   0x0004u
+#define CPI_FLAG_Z   0x0040u
+#define CPI_FLAG_S   0x0080u
+#define CPI_FLAG_O   0x0800u
+#define CPI_FLAG_ALL (CPI_FLAG_C | CPI_FLAG_P | CPI_FLAG_Z | CPI_FLAG_S | CPI_FLAG_O)
+
+/* AArch64's flags, N Z C V from bit 3 on. */
+static inline uint32_t cpi_flags_of_nzcv(uint32_t nzcv)
+{
+	return (nzcv & 8 ? CPI_FLAG_S : 0) | (nzcv & 4 ? CPI_FLAG_Z : 0) |
+	       (nzcv & 2 ? CPI_FLAG_C : 0) | (nzcv & 1 ? CPI_FLAG_O : 0);
+}
+
+/* What KCMP compares the elements for. */
+enum cpi_kcmp {
+	CPI_KCMP_EQ, /* AVX-512's predicates 0 to 7 */
+	CPI_KCMP_LT, /* signed */
+	CPI_KCMP_LE,
+	CPI_KCMP_FALSE,
+	CPI_KCMP_NE,
+	CPI_KCMP_GE,
+	CPI_KCMP_GT,
+	CPI_KCMP_TRUE,
+	CPI_KCMP_UNSIGNED = 8, /* with LT, LE, GE, GT */
+	CPI_KCMP_TEST = 16,    /* a & b is not 0 */
+	CPI_KCMP_TESTN = 17,
+};
+
+/* First bit in dst, log2 of the element's size, what for, and whose bits remain. */
+#define CPI_MASK_IMM(first, size, what, mask) \
+	((first) | (size) << 8 | (what) << 16 | (mask) << 24)
+
+/* The condition, the flags where it does not hold, and whether to add, not subtract. */
+#define CPI_CCMP_IMM(cond, flags, add) ((cond) | (add) << 5 | (flags) << 8)
+
+/* log2 of the result's elements' size, and which of the twice as many bits it has. */
+#define CPI_NARROW_IMM(size, shift) ((size) | (shift) << 8)
+
+/*
+ * Registers: the machine's integer registers (rax 0, rcx 1, …, r15 15; x0 to x30, sp),
+ * some that serve translation, masks, and 32 vector registers in 64-bit lanes. Those
+ * below 64 can be in addresses.
+ */
+#define CPI_NR_REGS           256
+#define CPI_REG_ZERO          32 /* nobody writes it */
+#define CPI_REG_PC            33 /* address of the instruction */
+#define CPI_REG_THREAD        34 /* fs's base, tpidr_el0 */
+#define CPI_REG_UNKNOWN       35 /* nobody writes it, nobody knows it */
+#define CPI_REG_NONE          36 /* nobody reads it: results that nobody wants */
+#define CPI_REG_TEMP          37 /* to 39: of one instruction */
+#define CPI_REG_K             40 /* k0 to k7 */
+#define CPI_REG_V             64
+#define CPI_REG_LANE(v, lane) (CPI_REG_V + 4 * (v) + (lane))
+#define CPI_REG_X86_RSP       4
+#define CPI_REG_AARCH64_SP    31
+
+/* struct cpi_uop.flags */
+#define CPI_UOP_MORE       0x0001u /* belongs to the instruction before */
+#define CPI_UOP_STORE      0x0002u /* the result goes to memory */
+#define CPI_UOP_LEFT_MEM   0x0004u
+#define CPI_UOP_SRC_MEM    0x0008u
+#define CPI_UOP_SRC_IMM    0x0010u
+#define CPI_UOP_HIGH       0x0020u /* a and the result are bits 8 to 15: ah … bh */
+#define CPI_UOP_SRC_HIGH   0x0040u /* b is */
+#define CPI_UOP_FLAGS      0x0080u /* sets flags */
+#define CPI_UOP_ZERO_UPPER 0x0100u /* clears lanes 2 and 3 of dst's vector register */
+#define CPI_UOP_ZERO_NEXT  0x0200u /* clears the lane behind dst */
+/* bits 10, 11: log2 of the source's size; 12 to 15: length of the instruction - 1 */
+#define CPI_UOP_SOURCE_SHIFT 10
+#define CPI_UOP_LENGTH_SHIFT 12
+
+struct cpi_uop {
+	uint8_t op;
+	uint8_t dst;
+	uint8_t left;
+	uint8_t src;
+	/*
+	 * Bits 0 to 5 base, 6 to 11 index, 12 and 13 scale, 14 and 15 log2 of the op's
+	 * size. In direct jumps: 1 + the target's place in the page's micro-ops, or 0.
+	 */
+	uint16_t address;
+	uint16_t flags;
+	int32_t disp; /* direct jumps: the target, from the instruction's address */
+	int32_t imm;
+};
+
+_Static_assert(sizeof(struct cpi_uop) == 16, "four micro-ops fill a cache line");
+
+/*
+ * A page of code. Any offset may be translated, also such that overlap: what is at
+ * index[offset] is what the bytes mean to who jumps there. An instruction across the
+ * end of the page is in the page where it begins.
+ */
+#define CPI_CODE_PAGE      4096u
+#define CPI_CODE_MORE      15u /* bytes behind the page that translation may need */
+#define CPI_UOPS_PER_PAGE  1536u
+#define CPI_UOP_INDEX_BITS 11
+#define CPI_UOP_INDEX_MASK ((1u << CPI_UOP_INDEX_BITS) - 1)
+
+struct cpi_code_page {
+	uint16_t index[CPI_CODE_PAGE]; /* by offset: 1 + place in uop; 0: none (yet) */
+	struct cpi_uop uop[CPI_UOPS_PER_PAGE];
+};
+
+_Static_assert(sizeof(struct cpi_code_page) == 32768, "a page is 32 KiB");
+
+/* The code that a page was made of, for who has to see that it is still there. */
+struct cpi_code_bytes {
+	uint8_t byte[CPI_CODE_PAGE + CPI_CODE_MORE + 1];
+};
+
+/* The interpreter's own addresses: slots are the includer's numbers of code pages. */
+static inline uint32_t cpi_uop_ip(uint32_t slot, uint32_t place)
+{
+	return slot << CPI_UOP_INDEX_BITS | place;
+}
+
+static inline unsigned int cpi_uop_base(const struct cpi_uop *u)
+{
+	return u->address & 63;
+}
+
+static inline unsigned int cpi_uop_index(const struct cpi_uop *u)
+{
+	return u->address >> 6 & 63;
+}
+
+static inline unsigned int cpi_uop_scale(const struct cpi_uop *u)
+{
+	return u->address >> 12 & 3;
+}
+
+static inline unsigned int cpi_uop_size(const struct cpi_uop *u)
+{
+	return u->address >> 14;
+}
+
+static inline unsigned int cpi_uop_source_size(const struct cpi_uop *u)
+{
+	return u->flags >> CPI_UOP_SOURCE_SHIFT & 3;
+}
+
+/* A jump whose target disp and address tell. */
+static inline int cpi_uop_is_direct(const struct cpi_uop *u)
+{
+	return u->op == CPI_UOP_JMP || u->op == CPI_UOP_JCC || u->op == CPI_UOP_JZ ||
+	       u->op == CPI_UOP_JNZ || u->op == CPI_UOP_CALL;
+}
+
+static inline unsigned int cpi_uop_length(const struct cpi_uop *u)
+{
+	return (u->flags >> CPI_UOP_LENGTH_SHIFT) + 1;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * window.h - where a program went from where it was interrupted
+ *
+ * struct cpi_window is one window as the kernel side hands it to user space: enough
+ * to walk the same micro-ops again (analysis/walk.h). struct cpi_window_state is what
+ * the interpreter (kmod/window.h) works on: some KiB, thus not of the stack.
+ */
+#ifndef CPI_ABI_WINDOW_H
+#define CPI_ABI_WINDOW_H
+
+#include "abi/uop.h"
+
+#define CPI_WINDOW_MAX     128 /* instructions: one bit per conditional jump at most */
+#define CPI_WINDOW_TARGETS 28
+#define CPI_WINDOW_STORES  128 /* a power of two */
+
+/*
+ * Why a window ended. After those of cpi_window_is_done() the last instruction was done
+ * and next says where to; after the others that is not known.
+ */
+#define CPI_WINDOW_ENDS(X)                                                    \
+	X(NONE, "none")                                                       \
+	X(LENGTH, "length")           /* it is full */                        \
+	X(UNSUPPORTED, "unsupported") /* an instruction */                    \
+	X(SYSTEM_CALL, "system_call")                                         \
+	X(TRAP, "trap")                     /* it raises an exception */      \
+	X(REPEAT, "repeat")                 /* rep, beyond what is bounded */ \
+	X(NO_CODE, "no_code")               /* next is not translated */      \
+	X(UNKNOWN_BRANCH, "unknown_branch") /* its condition */               \
+	X(UNKNOWN_TARGET, "unknown_target") /* of an indirect jump */         \
+	X(UNKNOWN_STORE, "unknown_store")   /* its address */                 \
+	X(FAULT, "fault")                   /* memory that is not there */    \
+	X(STORES_FULL, "stores_full")                                         \
+	X(TARGETS_FULL, "targets_full")                                       \
+	X(READS, "reads")     /* as many as are allowed */                    \
+	X(STEPS, "steps")     /* likewise, micro-ops */                       \
+	X(CHANGED, "changed") /* next is not the code that was translated */
+
+#define CPI_WINDOW_ENUM(name, text) CPI_WINDOW_##name,
+enum cpi_window_end { CPI_WINDOW_ENDS(CPI_WINDOW_ENUM) CPI_NR_WINDOW_ENDS };
+
+static inline int cpi_window_is_done(unsigned int end)
+{
+	return end == CPI_WINDOW_LENGTH || end == CPI_WINDOW_NO_CODE ||
+	       end == CPI_WINDOW_CHANGED;
+}
+
+struct cpi_window {
+	uint64_t time;  /* start, time, tgid and tid are the includer's to fill in */
+	uint64_t start; /* address of the first instruction */
+	uint64_t last;  /* of the last that was reached */
+	uint64_t next;  /* of the one behind it, if that is known */
+	uint32_t tgid;
+	uint32_t tid;
+	uint32_t start_ip;  /* cpi_uop_ip() of start */
+	uint8_t nr;         /* instructions reached */
+	uint8_t nr_jumps;   /* conditional ones that were done */
+	uint8_t nr_targets; /* indirect jumps, calls and returns that were done */
+	uint8_t end;        /* enum cpi_window_end */
+	uint64_t taken[CPI_WINDOW_MAX / 64]; /* by conditional jump */
+	uint64_t target[CPI_WINDOW_TARGETS]; /* addresses */
+};
+
+_Static_assert(sizeof(struct cpi_window) == 288, "no padding");
+
+/* Eight bytes that the window wrote. Masks have one bit per byte. */
+struct cpi_window_store {
+	uint64_t word; /* address / 8 */
+	uint64_t value;
+	uint32_t generation; /* another window's entries are free */
+	uint8_t valid;
+	uint8_t unknown;
+	uint16_t unused;
+};
+
+_Static_assert(sizeof(struct cpi_window_store) == 24, "no padding");
+
+struct cpi_window_state {
+	uint64_t reg[CPI_NR_REGS];
+	uint8_t unknown[CPI_NR_REGS]; /* a bit per byte of the register */
+	uint32_t flags;
+	uint32_t unknown_flags;
+	uint32_t generation; /* of the store buffer; never 0 in a window */
+	uint32_t nr_stores;
+	uint32_t ip;
+	uint32_t max; /* instructions, up to CPI_WINDOW_MAX */
+	uint32_t nr_reads;
+	uint32_t max_reads;
+	uint64_t stored_lines; /* a bit for all lines of 64 bytes that have it */
+	/* What rep wrote: all of it is unknown. */
+	uint64_t blur_start;
+	uint64_t blur_end;
+	struct cpi_window window;
+	struct cpi_window_store store[CPI_WINDOW_STORES];
+};
+
+#endif

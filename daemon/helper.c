@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/privileges.h"
+
+/*
+ * Beside this program, or where the build leaves it, so that the two are of one
+ * version; else where it is installed.
+ */
+static int find_program(const char *name, char path[PATH_MAX])
+{
+	static const char *const beside[] = { "", "../tools/" };
+	char own[PATH_MAX / 2];
+	const ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	own[len < 0 ? 0 : len] = '\0';
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		const char *slash = strrchr(own, '/');
+
+		snprintf(path, PATH_MAX, "%.*s/%s%s", slash ? (int)(slash - own) : 0,
+			 own, beside[i], name);
+		if (slash && access(path, X_OK) == 0)
+			return 0;
+	}
+	snprintf(path, PATH_MAX, "%s/%s", PKGLIBEXECDIR, name);
+	return access(path, X_OK) < 0 ? -errno : 0;
+}
+
+/* Its signals as a program expects them; of ours nothing but the socket. */
+static int spawn(const char *path, const char *name, int socket, pid_t *pid)
+{
+	char *const args[] = { (char *)name, NULL }, *const no_env[] = { NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int err;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+	err = posix_spawn(pid, path, &files, &attr, args, no_env);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return -err;
+}
+
+int helper_start(const char *name, pid_t *pid, int *socket)
+{
+	char path[PATH_MAX];
+	int pair[2], err;
+
+	if (geteuid() == 0 &&
+	    (!privileges_have(CAP_SETUID) || !privileges_have(CAP_SETGID)))
+		return -EPERM;
+	err = find_program(name, path);
+	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	err = spawn(path, name, pair[1], pid);
+	close(pair[1]);
+	if (err) {
+		close(pair[0]);
+		return err;
+	}
+	*socket = pair[0];
+	return 0;
+}
+
+void helper_stop(pid_t *pid, int *socket)
+{
+	if (!*pid)
+		return;
+	close(*socket);
+	*socket = -1;
+	while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*pid = 0;
+}

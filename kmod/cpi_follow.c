@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cpi_follow.c - the overflow handler that follows the interrupted program forward
+ *
+ * kmod/cpi_window_sample.h does it, as it does for BPF; where a verifier has looked at
+ * that, this looks itself. Everything in the memory that is mapped may change at any
+ * time: a number that was read from there is compared with its limit, and then used,
+ * without another reading; a micro-op is copied before it is looked at. The state, and
+ * the ring's head, are in memory of the module's own.
+ *
+ * The program's memory is read where it may read it itself, and where a page is
+ * present: with page faults off, which copy_from_user_nofault() does, and never that of
+ * the kernel, for it looks at the address, too.
+ */
+#include <linux/cgroup.h>
+#include <linux/kprobes.h>
+#include <linux/mm_types.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <asm/fsgsbase.h>
+
+#include "kmod/cpi.h"
+
+/* An element of an array that is mapped; NULL beyond its end. */
+static __always_inline void *element(void *array, u32 number, u32 nr, size_t size)
+{
+	if (number >= nr)
+		return NULL;
+	return array + array_index_nospec(number, nr) * size;
+}
+
+#define ELEMENT(array, number, nr) element(array, number, nr, sizeof(*(array)))
+
+struct cpi_window_following;
+static const struct cpi_uop *uop_at(const struct cpi_window_following *f, u32 ip);
+static void run_steps(const struct cpi_window_following *f);
+static bool is_excluded(void);
+static int put(struct cpi_window_cpu *cpu, const struct cpi_window_record *r);
+
+static __always_inline long read_user(u64 *to, u32 size, u64 address)
+{
+	return copy_from_user_nofault(to, (const void __user *)address, size);
+}
+
+#define CPI_WINDOW_REGS struct pt_regs
+#define CPI_WINDOW_PROCESS(number) \
+	ELEMENT(cpi.windows.process, number, CPI_WINDOW_PROCESSES)
+#define CPI_WINDOW_ENTRY(number) \
+	ELEMENT(cpi.windows.entry, number, cpi.windows.config.nr_entries)
+#define CPI_WINDOW_CODE(number) \
+	ELEMENT(cpi.windows.slot, number, cpi.windows.config.nr_slots)
+#define CPI_WINDOW_BYTES(number) \
+	ELEMENT(cpi.windows.bytes, number, cpi.windows.config.nr_slots)
+#define CPI_WINDOW_READ_LINE(to, address)       read_user(to, sizeof(to), address)
+#define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
+#define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
+#define CPI_WINDOW_NOW()                        ktime_get_mono_fast_ns()
+#define CPI_WINDOW_IS_EXCLUDED()                is_excluded()
+#define CPI_WINDOW_RUN(ctx)                     run_steps(ctx)
+#define CPI_WINDOW_PUT(cpu, r)                  put(cpu, r)
+#include "kmod/cpi_window_sample.h"
+
+static struct cpi_follower *follower_of(const struct cpi_window_following *f)
+{
+	return container_of(f->state, struct cpi_follower, cpu.state);
+}
+
+static const struct cpi_uop *uop_at(const struct cpi_window_following *f, u32 ip)
+{
+	const struct cpi_code_page *page = CPI_WINDOW_CODE(ip >> CPI_UOP_INDEX_BITS);
+	const struct cpi_uop *from =
+		page ? ELEMENT((struct cpi_uop *)page->uop, ip & CPI_UOP_INDEX_MASK,
+			       CPI_UOPS_PER_PAGE)
+		     : NULL;
+	struct cpi_uop *uop = &follower_of(f)->uop;
+
+	if (!from)
+		return NULL;
+	((u64 *)uop)[0] = READ_ONCE(((const u64 *)from)[0]);
+	((u64 *)uop)[1] = READ_ONCE(((const u64 *)from)[1]);
+	return uop;
+}
+
+static noinline void run_steps(const struct cpi_window_following *f)
+{
+	for (u32 i = 0; i < CPI_WINDOW_UOPS; i++) {
+		if (cpi_window_step(f->state, f))
+			break;
+	}
+}
+NOKPROBE_SYMBOL(run_steps);
+
+NOKPROBE_SYMBOL(cpi_window_find_code);
+
+/* Its cgroup; or because of locked memory, which may be keys (memfd_secret()). */
+static bool is_excluded(void)
+{
+	bool found = !current->mm || READ_ONCE(current->mm->locked_vm);
+
+#ifdef CONFIG_CGROUPS
+	rcu_read_lock();
+	for (u32 i = 0; i < cpi.windows.config.nr_excluded && !found; i++)
+		found = task_under_cgroup_hierarchy(current, cpi.windows.excluded[i]);
+	rcu_read_unlock();
+#endif
+	return found;
+}
+
+static int put(struct cpi_window_cpu *cpu, const struct cpi_window_record *r)
+{
+	struct cpi_follower *f = container_of(cpu, struct cpi_follower, cpu);
+	const u32 nr = cpi.windows.config.nr_records;
+
+	/* Pairs with the release of tail in daemon/windowkmod.c: the place is free. */
+	if (f->head - smp_load_acquire(&f->ring->tail) >= nr)
+		return -ENOSPC;
+	f->ring->record[f->head & (nr - 1)] = *r;
+	/* Pairs with the acquire of head there: the record is whole. */
+	smp_store_release(&f->ring->head, ++f->head);
+	return 0;
+}
+
+static noinline void follow(struct cpi_follower *f, const struct pt_regs *regs)
+{
+	const struct cpi_window_who who = {
+		.started_ns = current->group_leader->start_time,
+		.thread = x86_fsbase_read_cpu(),
+		.pc = regs->ip,
+		.exec_id = (u32)current->self_exec_id,
+		.tgid = current->tgid,
+		.tid = current->pid,
+		.compat = !user_64bit_mode((struct pt_regs *)regs),
+	};
+
+	cpi_window_take(&f->cpu, &who, regs);
+}
+NOKPROBE_SYMBOL(follow);
+
+void cpi_follow_handle(struct perf_event *event, struct perf_sample_data *data,
+		       struct pt_regs *regs)
+{
+	struct cpi_follower *f = event->overflow_handler_context;
+
+	cpi_period_draw(&f->period, event);
+	if (user_mode(regs))
+		follow(f, regs);
+	else
+		f->cpu.counts.elsewhere++;
+}
+NOKPROBE_SYMBOL(cpi_follow_handle);

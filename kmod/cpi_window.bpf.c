@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cpi_window.bpf.c - follows the interrupted program forward
+ *
+ * At an interrupt of a clock of its own, at a low rate: kmod/window.h interprets what
+ * the program is about to execute, and what came of it goes to a ring. It reads the
+ * interrupted process's memory, with reads that end at a page that is not there, and
+ * writes nothing but its own maps. abi/window_bpf.h says what the daemon has to do
+ * with it.
+ *
+ * How long it takes is bounded thrice: by instructions, by micro-ops, which is the
+ * number of rounds that bpf_loop() gets, and by reads. Everything that is not the BPF
+ * kind of it is in kmod/cpi_window_sample.h.
+ */
+#include "kmod/cpi_bpf_kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi/window_bpf.h"
+
+/* By CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_window_cpu);
+} cpi_window_cpus SEC(".maps");
+
+/* At cpi_window_set() * CPI_WINDOW_WAYS and behind it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CPI_WINDOW_PROCESSES);
+	__type(key, uint32_t);
+	__type(value, struct cpi_window_process);
+} cpi_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_window_entry);
+} cpi_entries SEC(".maps");
+
+/* The slots. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_code_page);
+} cpi_code SEC(".maps");
+
+/* What they were made of. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct cpi_code_bytes);
+} cpi_bytes SEC(".maps");
+
+/* Of struct cpi_window_record; its size is the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+} cpi_records SEC(".maps");
+
+/* Of which, and below which, all is left alone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, CPI_WINDOW_CGROUPS);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} cpi_excluded SEC(".maps");
+
+/* The loader's. */
+const volatile uint32_t nr_excluded;
+
+static __always_inline const struct cpi_uop *uop_at(uint32_t ip)
+{
+	const uint32_t slot = ip >> CPI_UOP_INDEX_BITS;
+	const struct cpi_code_page *code = bpf_map_lookup_elem(&cpi_code, &slot);
+	uint32_t place = ip & CPI_UOP_INDEX_MASK;
+
+	if (!code || place >= CPI_UOPS_PER_PAGE)
+		return NULL;
+	return &code->uop[place];
+}
+
+/* The size in a register of its own, whose bound the verifier sees. */
+static __always_inline long read_user(uint64_t *to, uint32_t size, uint64_t address)
+{
+	asm volatile("" : "+r"(size));
+	size &= 15;
+	return bpf_probe_read_user(to, size, (const void *)address);
+}
+
+/*
+ * Whether a process is to be left alone: its cgroup; or because it has locked memory,
+ * which memfd_secret() counts as, and which may be keys. What it has inherited of such
+ * is not counted: that is the daemon's to see.
+ */
+static __always_inline bool is_excluded(void)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!task->mm || task->mm->locked_vm)
+		return true;
+	for (uint32_t i = 0; i < CPI_WINDOW_CGROUPS; i++) {
+		if (i >= nr_excluded)
+			return false;
+		if (bpf_current_task_under_cgroup(&cpi_excluded, i) == 1)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline void *find(void *map, uint32_t number)
+{
+	return bpf_map_lookup_elem(map, &number);
+}
+
+/* Whoever is new may be gone soon: the daemon wakes for it. */
+static __always_inline uint64_t wake_for(const struct cpi_window_record *r)
+{
+	return r->process == CPI_WINDOW_PROCESSES ? BPF_RB_FORCE_WAKEUP
+						  : BPF_RB_NO_WAKEUP;
+}
+
+struct cpi_window_following;
+static long step(uint32_t round, const struct cpi_window_following *f);
+
+#define CPI_WINDOW_REGS                         struct cpi_regs
+#define CPI_WINDOW_PROCESS(number)              find(&cpi_processes, number)
+#define CPI_WINDOW_ENTRY(number)                find(&cpi_entries, number)
+#define CPI_WINDOW_CODE(slot)                   find(&cpi_code, slot)
+#define CPI_WINDOW_BYTES(slot)                  find(&cpi_bytes, slot)
+#define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
+#define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
+#define CPI_WINDOW_READ_LINE(to, address) \
+	bpf_probe_read_user(to, sizeof(to), (const void *)(address))
+#define CPI_WINDOW_NOW()         bpf_ktime_get_ns()
+#define CPI_WINDOW_IS_EXCLUDED() is_excluded()
+#define CPI_WINDOW_RUN(ctx)      bpf_loop(CPI_WINDOW_UOPS, step, ctx, 0)
+#define CPI_WINDOW_PUT(cpu, r) \
+	bpf_ringbuf_output(&cpi_records, r, sizeof(*(r)), wake_for(r))
+#include "kmod/cpi_window_sample.h"
+
+static long step(uint32_t round, const struct cpi_window_following *f)
+{
+	return cpi_window_step(f->state, f);
+}
+
+/* On arm64 what it was when the thread was last switched out. */
+static __always_inline uint64_t thread_register(const struct task_struct *task)
+{
+#if defined(__TARGET_ARCH_x86)
+	return task->thread.fsbase;
+#else
+	return task->thread.uw.tp_value;
+#endif
+}
+
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
+					struct cpi_window_cpu *cpu)
+{
+	const struct task_struct *task;
+	struct cpi_window_who who;
+
+	if (!cpi_window_is_user(&ctx->regs)) {
+		cpu->counts.elsewhere++;
+		return;
+	}
+	task = bpf_get_current_task_btf();
+	who = (struct cpi_window_who){
+		.started_ns = task->group_leader->start_time,
+		.thread = thread_register(task),
+		.pc = cpi_window_pc(&ctx->regs),
+		.exec_id = (uint32_t)task->self_exec_id,
+		.tgid = (uint32_t)task->tgid,
+		.tid = (uint32_t)task->pid,
+		.compat = cpi_window_is_compat(&ctx->regs),
+	};
+	cpi_window_take(cpu, &who, &ctx->regs);
+}
+
+/* This CPU's; there is always one. */
+static __always_inline struct cpi_window_cpu *this_cpu(void)
+{
+	const uint32_t number = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&cpi_window_cpus, &number);
+}
+
+SEC("perf_event")
+int cpi_window(struct bpf_perf_event_data *ctx)
+{
+	struct cpi_window_cpu *cpu = this_cpu();
+
+	if (cpu)
+		take_sample(ctx, cpu);
+	return 0; /* nothing goes to a perf ring */
+}
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * window.h - follows a program forward from where it was interrupted
+ *
+ * SOSP'97 section 7 names "instruction interpretation" as the way to more than one
+ * program counter from an interrupt. Here one micro-op (abi/uop.h) at a time is
+ * interpreted from the interrupted registers, over the program's memory, which is
+ * only read. One header for the BPF program, the kernel module and user space.
+ *
+ * The includer defines, before it includes this:
+ *
+ *   CPI_WINDOW_CONTEXT               the type of ctx; void * if it does not
+ *   CPI_WINDOW_READ(ctx, to, size, address)
+ *       reads size (1, 2, 4 or 8) bytes of the program's memory to the
+ *       uint64_t *to, whose other bytes are 0; is 0, or not if they are not there.
+ *       It must not wait and must not write.
+ *   CPI_WINDOW_UOP(ctx, ip)          const struct cpi_uop *, or NULL
+ *   CPI_WINDOW_RESOLVE(ctx, pc, ip)  looks the program's address up: is 0 and stores
+ *       to the uint32_t *ip, or is not
+ *   CPI_WINDOW_CHANGED_AT(ctx, ip, pc, length)
+ *       whether the program's code at pc is not (any more) what the micro-op at ip was
+ *       made of; if it is not defined, the includer answers for that
+ *
+ * and then, per window:
+ *
+ *   cpi_window_begin(s, max, max_reads);
+ *   s->reg[0 …] = …; s->flags = …; s->reg[CPI_REG_THREAD] = …;
+ *   cpi_window_start(s, ctx, pc);
+ *   while (steps-- && !cpi_window_step(s, ctx))
+ *           ;
+ *   cpi_window_finish(s);
+ *
+ * W1  A path is the program's own, or the window ends before it: what is not known
+ *     is tracked as such, and no jump is decided, no target taken and no store placed
+ *     by it.
+ * W2  Bounded: each step does one read of memory at most and no loops; a window has
+ *     max instructions, max_reads reads and the includer's number of steps.
+ * W3  Whatever micro-ops, registers and memory hold, all accesses stay inside *s.
+ *
+ * What W1 rests on: other threads and the kernel do not change the memory meanwhile,
+ * no signal comes, and what the window stores to could be written.
+ */
+#ifndef CPI_KMOD_WINDOW_H
+#define CPI_KMOD_WINDOW_H
+
+#include "kmod/window_vector.h"
+
+#ifndef CPI_WINDOW_CONTEXT
+#define CPI_WINDOW_CONTEXT void *
+#endif
+
+#ifndef CPI_WINDOW_CHANGED_AT
+#define CPI_WINDOW_CHANGED_AT(ctx, ip, pc, length) ((void)(ctx), 0)
+#endif
+
+#define CPI_EFLAGS_DF 0x400u
+
+CPI_WINDOW_INLINE int cpi_window_end(struct cpi_window_state *s, uint32_t end)
+{
+	s->window.end = (uint8_t)end;
+	return 1;
+}
+
+/* Empties *s: the integer registers are known then, the others are not. */
+CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max,
+					uint32_t max_reads)
+{
+	__builtin_memset(s->unknown, 0, CPI_REG_TEMP);
+	__builtin_memset(s->unknown + CPI_REG_TEMP, 0xff, CPI_NR_REGS - CPI_REG_TEMP);
+	__builtin_memset(&s->window, 0, sizeof(s->window));
+	s->unknown[CPI_REG_UNKNOWN] = 0xff;
+	s->reg[CPI_REG_ZERO] = 0;
+	s->unknown_flags = 0;
+	if (!++s->generation)
+		s->generation = 1;
+	s->nr_stores = 0;
+	s->stored_lines = 0;
+	s->max = max < CPI_WINDOW_MAX ? max : CPI_WINDOW_MAX;
+	s->nr_reads = 0;
+	s->max_reads = max_reads;
+	s->blur_start = ~0ULL;
+	s->blur_end = 0;
+}
+
+/* Where the next instruction's micro-ops are. Returns 1 at the window's end. */
+CPI_WINDOW_INLINE int cpi_window_resolve(struct cpi_window_state *s,
+					 CPI_WINDOW_CONTEXT ctx)
+{
+	uint32_t ip = 0;
+
+	if (CPI_WINDOW_RESOLVE(ctx, s->window.next, &ip))
+		return cpi_window_end(s, CPI_WINDOW_NO_CODE);
+	s->ip = ip;
+	return 0;
+}
+
+/* Begins at pc. Returns 1 at the window's end. */
+CPI_WINDOW_INLINE int cpi_window_start(struct cpi_window_state *s,
+				       CPI_WINDOW_CONTEXT ctx, uint64_t pc)
+{
+	s->window.start = pc;
+	s->window.last = pc;
+	s->window.next = pc;
+	if (cpi_window_resolve(s, ctx))
+		return 1;
+	s->window.start_ip = s->ip;
+	return 0;
+}
+
+CPI_WINDOW_INLINE void cpi_window_finish(struct cpi_window_state *s)
+{
+	if (s->window.end == CPI_WINDOW_NONE)
+		s->window.end = CPI_WINDOW_STEPS;
+}
+
+/* Loads size bytes. Returns an end, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_load(struct cpi_window_state *s,
+					   CPI_WINDOW_CONTEXT ctx, uint64_t address,
+					   unsigned int size, uint64_t *value,
+					   uint32_t *unknown)
+{
+	const struct cpi_window_own own = cpi_window_own(s, address, size);
+	uint64_t memory[2] = { 0, 0 };
+
+	if (cpi_is_tagged(address))
+		return CPI_WINDOW_FAULT;
+	if (own.valid != cpi_size_bytes(size)) {
+		if (s->nr_reads++ >= s->max_reads)
+			return CPI_WINDOW_READS;
+		if (CPI_WINDOW_READ(ctx, memory, 1u << size, address))
+			return CPI_WINDOW_FAULT;
+	}
+	*value = own.value | (memory[0] & ~cpi_byte_bits(own.valid));
+	*unknown = own.unknown;
+	if (cpi_window_blurred(s, address, size))
+		*unknown = cpi_size_bytes(size);
+	return 0;
+}
+
+/* A register's value of that size, and its unknown bytes. */
+CPI_WINDOW_INLINE uint64_t cpi_window_register(const struct cpi_window_state *s,
+					       unsigned int reg, unsigned int size,
+					       uint32_t high, uint32_t *unknown)
+{
+	uint64_t value = s->reg[reg & 0xff];
+	uint32_t bytes = s->unknown[reg & 0xff];
+
+	if (high) {
+		value >>= 8;
+		bytes >>= 1;
+	}
+	*unknown = bytes & cpi_size_bytes(size);
+	return value & cpi_size_bits(size);
+}
+
+/* Fetches the address and the operands. Returns an end, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_operands(struct cpi_window_state *s,
+					       CPI_WINDOW_CONTEXT ctx,
+					       const struct cpi_uop *u,
+					       struct cpi_window_op *o)
+{
+	const unsigned int base = cpi_uop_base(u), index = cpi_uop_index(u);
+	const unsigned int source = cpi_uop_source_size(u);
+	uint64_t memory = 0;
+	uint32_t unknown = 0xff, end;
+
+	o->size = cpi_uop_size(u);
+	o->bytes = cpi_size_bytes(o->size);
+	o->address = s->reg[base] + (s->reg[index] << cpi_uop_scale(u)) +
+		     (uint64_t)(int64_t)u->disp;
+	o->unknown_address = s->unknown[base] | s->unknown[index];
+	if (u->flags & (CPI_UOP_LEFT_MEM | CPI_UOP_SRC_MEM) && !o->unknown_address &&
+	    !(u->op == CPI_UOP_VSELECT && !(s->reg[u->src] >> (u->imm & 63) & 0xff))) {
+		end = cpi_window_load(s, ctx, o->address, source, &memory, &unknown);
+		if (end)
+			return end;
+	}
+	if (u->flags & CPI_UOP_LEFT_MEM) {
+		o->a = memory;
+		o->unknown_a = unknown & cpi_size_bytes(source);
+	} else {
+		o->a = cpi_window_register(s, u->left, o->size, u->flags & CPI_UOP_HIGH,
+					   &o->unknown_a);
+	}
+	if (u->flags & CPI_UOP_SRC_IMM) {
+		o->b = (uint64_t)(int64_t)u->imm & cpi_size_bits(source);
+		o->unknown_b = 0;
+	} else if (u->flags & CPI_UOP_SRC_MEM) {
+		o->b = memory;
+		o->unknown_b = unknown & cpi_size_bytes(source);
+	} else {
+		o->b = cpi_window_register(s, u->src, source,
+					   u->flags & CPI_UOP_SRC_HIGH, &o->unknown_b);
+	}
+	o->unknown = o->unknown_a | o->unknown_b;
+	return 0;
+}
+
+/* push, and what calls push. */
+CPI_WINDOW_INLINE void cpi_window_push(struct cpi_window_state *s,
+				       struct cpi_window_op *o, uint64_t value)
+{
+	o->address = s->reg[CPI_REG_X86_RSP] - 8;
+	o->unknown_address = s->unknown[CPI_REG_X86_RSP];
+	s->reg[CPI_REG_X86_RSP] = o->address;
+	o->result = value;
+	o->bytes = 0xff;
+}
+
+CPI_WINDOW_INLINE void cpi_window_move(struct cpi_window_state *s,
+				       const struct cpi_uop *u, struct cpi_window_op *o)
+{
+	uint32_t holds;
+
+	switch (u->op) {
+	case CPI_UOP_SEXT:
+		o->result = (uint64_t)cpi_sign_extend(o->b, cpi_uop_source_size(u));
+		o->unknown = o->unknown_b;
+		cpi_window_mix(o);
+		break;
+	case CPI_UOP_LEA:
+		o->result = o->address;
+		o->unknown = o->unknown_address;
+		cpi_window_mix(o);
+		break;
+	case CPI_UOP_CONST:
+		o->result = (uint64_t)(uint32_t)u->imm << 32 | (uint32_t)u->disp;
+		o->unknown = 0;
+		break;
+	case CPI_UOP_PUSH:
+		cpi_window_push(s, o, o->b);
+		o->unknown = o->unknown_b;
+		break;
+	case CPI_UOP_SETCC:
+		holds = cpi_window_cond(s, u->imm);
+		o->result = holds & 1;
+		o->unknown = holds >> 1;
+		break;
+	case CPI_UOP_CMOV:
+		holds = cpi_window_cond(s, u->imm);
+		o->result = holds & 1 ? o->b : o->a;
+		o->unknown = holds & 1 ? o->unknown_b : o->unknown_a;
+		if (holds > 1)
+			o->unknown = o->bytes;
+		break;
+	case CPI_UOP_POP:
+		s->reg[CPI_REG_X86_RSP] += 8;
+		CPI_WINDOW_FALLTHROUGH;
+	default:
+		o->result = o->b;
+		o->unknown = o->unknown_b;
+		break;
+	}
+}
+
+CPI_WINDOW_INLINE void cpi_window_arithmetic(struct cpi_window_state *s,
+					     const struct cpi_uop *u,
+					     struct cpi_window_op *o)
+{
+	uint64_t carry = 0;
+
+	if (u->op == CPI_UOP_ADC || u->op == CPI_UOP_SBB) {
+		carry = s->flags & CPI_FLAG_C;
+		o->unknown |= s->unknown_flags & CPI_FLAG_C;
+	}
+	if (u->op == CPI_UOP_NEG) {
+		o->b = o->a;
+		o->a = 0;
+	}
+	if (u->op == CPI_UOP_INC || u->op == CPI_UOP_DEC)
+		o->b = 1;
+	if (u->op == CPI_UOP_ADD || u->op == CPI_UOP_ADC || u->op == CPI_UOP_INC)
+		cpi_window_add(o, carry);
+	else
+		cpi_window_subtract(o, carry);
+	if (u->op == CPI_UOP_INC || u->op == CPI_UOP_DEC)
+		o->written &= ~CPI_FLAG_C;
+}
+
+/* Where the condition does not hold, the flags are the instruction's own. */
+CPI_WINDOW_INLINE void cpi_window_compare_if(struct cpi_window_state *s,
+					     const struct cpi_uop *u,
+					     struct cpi_window_op *o)
+{
+	const uint32_t holds = cpi_window_cond(s, u->imm & 31);
+
+	if (holds == 1 && u->imm & 32)
+		cpi_window_add(o, 0);
+	else if (holds == 1)
+		cpi_window_subtract_carry(o, 1);
+	else
+		cpi_window_set_flags(s, u, (uint32_t)u->imm >> 8, CPI_FLAG_ALL,
+				     holds ? CPI_FLAG_ALL : 0);
+}
+
+CPI_WINDOW_INLINE void cpi_window_logic(const struct cpi_uop *u,
+					struct cpi_window_op *o)
+{
+	switch (u->op) {
+	case CPI_UOP_AND:
+		o->result = o->a & o->b;
+		break;
+	case CPI_UOP_OR:
+		o->result = o->a | o->b;
+		break;
+	case CPI_UOP_XOR:
+		o->result = o->a ^ o->b;
+		break;
+	case CPI_UOP_ANDN:
+		o->result = ~o->a & o->b & cpi_size_bits(o->size);
+		o->undefined = CPI_FLAG_P;
+		break;
+	default:
+		o->result = ~o->a;
+		o->unknown = o->unknown_a;
+		break;
+	}
+	o->written = CPI_FLAG_ALL;
+}
+
+/* What rep stores: one range for all, which may be more than was written. */
+CPI_WINDOW_INLINE uint32_t cpi_window_blur(struct cpi_window_state *s,
+					   const struct cpi_window_op *o)
+{
+	const uint64_t start = o->a, end = start + o->b;
+
+	if (o->unknown)
+		return CPI_WINDOW_UNKNOWN_STORE;
+	if (end < start)
+		return CPI_WINDOW_FAULT;
+	if (!o->b)
+		return 0;
+	if (start < s->blur_start)
+		s->blur_start = start;
+	if (end > s->blur_end)
+		s->blur_end = end;
+	return 0;
+}
+
+/* Computes the result of what is no jump. Returns an end, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_compute(struct cpi_window_state *s,
+					      const struct cpi_uop *u,
+					      struct cpi_window_op *o)
+{
+	const unsigned int op = u->op;
+
+	switch (op) {
+	case CPI_UOP_CALL:
+	case CPI_UOP_CALLI:
+		cpi_window_push(s, o, s->window.next);
+		o->unknown = 0;
+		break;
+	case CPI_UOP_RET:
+		s->reg[CPI_REG_X86_RSP] += 8 + (uint64_t)(int64_t)u->imm;
+		break;
+	case CPI_UOP_MOV:
+	case CPI_UOP_SEXT:
+	case CPI_UOP_LEA:
+	case CPI_UOP_CONST:
+	case CPI_UOP_PUSH:
+	case CPI_UOP_POP:
+	case CPI_UOP_SETCC:
+	case CPI_UOP_CMOV:
+		cpi_window_move(s, u, o);
+		break;
+	case CPI_UOP_NEG:
+	case CPI_UOP_INC:
+	case CPI_UOP_DEC:
+		o->unknown = o->unknown_a;
+		CPI_WINDOW_FALLTHROUGH;
+	case CPI_UOP_ADD:
+	case CPI_UOP_ADC:
+	case CPI_UOP_SUB:
+	case CPI_UOP_SBB:
+		cpi_window_arithmetic(s, u, o);
+		break;
+	case CPI_UOP_AND:
+	case CPI_UOP_OR:
+	case CPI_UOP_XOR:
+	case CPI_UOP_ANDN:
+	case CPI_UOP_NOT:
+		cpi_window_logic(u, o);
+		break;
+	case CPI_UOP_MUL:
+	case CPI_UOP_MULHU:
+	case CPI_UOP_MULHS:
+		cpi_window_multiply(o, op);
+		break;
+	case CPI_UOP_DIVU:
+	case CPI_UOP_REMU:
+	case CPI_UOP_DIVS:
+	case CPI_UOP_REMS:
+		o->unknown |= s->unknown[cpi_uop_base(u)];
+		return cpi_window_divide(o, op, s->reg[cpi_uop_base(u)]);
+	case CPI_UOP_SUBN:
+		cpi_window_subtract_carry(o, 1);
+		break;
+	case CPI_UOP_SBCN:
+		o->unknown |= s->unknown_flags & CPI_FLAG_C;
+		cpi_window_subtract_carry(o, s->flags & CPI_FLAG_C);
+		break;
+	case CPI_UOP_CCMP:
+		cpi_window_compare_if(s, u, o);
+		break;
+	case CPI_UOP_QUOTU:
+	case CPI_UOP_QUOTS:
+		cpi_window_quotient(o, op);
+		break;
+	case CPI_UOP_SHL:
+	case CPI_UOP_SHR:
+	case CPI_UOP_SAR:
+	case CPI_UOP_ROL:
+	case CPI_UOP_ROR:
+		cpi_window_shift(o, op);
+		break;
+	case CPI_UOP_SHLD:
+	case CPI_UOP_SHRD:
+		o->unknown |= s->unknown[cpi_uop_base(u)] & 1;
+		cpi_window_shift_double(o, op, s->reg[cpi_uop_base(u)] + u->imm);
+		break;
+	case CPI_UOP_BT:
+	case CPI_UOP_BTS:
+	case CPI_UOP_BTR:
+	case CPI_UOP_BTC:
+		cpi_window_bit(o, op);
+		break;
+	case CPI_UOP_BSF:
+	case CPI_UOP_BSR:
+	case CPI_UOP_TZCNT:
+	case CPI_UOP_LZCNT:
+	case CPI_UOP_POPCNT:
+		cpi_window_scan(s, u, o);
+		break;
+	case CPI_UOP_BSWAP:
+	case CPI_UOP_RBIT:
+		o->result = op == CPI_UOP_RBIT ? cpi_reverse_bits(o->b, o->size)
+					       : cpi_swap_bytes(o->b, o->size);
+		o->unknown = o->unknown_b;
+		cpi_window_mix(o);
+		break;
+	case CPI_UOP_BLSR:
+	case CPI_UOP_BLSI:
+	case CPI_UOP_BLSMSK:
+		o->unknown = o->unknown_b;
+		CPI_WINDOW_FALLTHROUGH;
+	case CPI_UOP_BZHI:
+		cpi_window_low_bits(o, op);
+		break;
+	case CPI_UOP_COMIS:
+		cpi_window_compare_floats(s, u, o);
+		break;
+	case CPI_UOP_VCMPEQ:
+	case CPI_UOP_VCMPGT:
+	case CPI_UOP_VMINU:
+	case CPI_UOP_VMAXU:
+	case CPI_UOP_VADD:
+	case CPI_UOP_VSUB:
+		cpi_window_vector(s, u, o);
+		break;
+	case CPI_UOP_VDUP:
+		cpi_window_duplicate(u, o);
+		break;
+	case CPI_UOP_VUNPACK:
+		cpi_window_unpack(u, o);
+		break;
+	case CPI_UOP_VNARROW:
+		cpi_window_narrow(u, o);
+		break;
+	case CPI_UOP_VSHUF:
+		cpi_window_shuffle(s, u, o);
+		break;
+	case CPI_UOP_VTERNARY:
+		cpi_window_ternary(s, u, o);
+		break;
+	case CPI_UOP_VSELECT:
+		cpi_window_select(s, u, o);
+		break;
+	case CPI_UOP_VSTORE:
+		if (s->unknown[u->src])
+			return CPI_WINDOW_UNKNOWN_STORE;
+		o->bytes = s->reg[u->src] >> (u->imm & 63) & 0xff;
+		o->result = o->a;
+		o->unknown = o->unknown_a;
+		break;
+	case CPI_UOP_VMASK:
+		cpi_window_add_bits(s, u, o,
+				    cpi_gather_bits(o->b & cpi_top_bits(u->imm >> 8),
+						    u->imm >> 8),
+				    o->unknown_b != 0);
+		break;
+	case CPI_UOP_KCMP:
+		cpi_window_compare(s, u, o);
+		break;
+	case CPI_UOP_KTEST:
+		cpi_window_test_masks(s, u, o);
+		break;
+	case CPI_UOP_VUPPER:
+		cpi_window_forget_upper(s);
+		break;
+	case CPI_UOP_UNFLAG:
+		s->unknown_flags |= u->imm & CPI_FLAG_ALL;
+		break;
+	case CPI_UOP_FORWARD:
+		return s->flags & CPI_EFLAGS_DF ? CPI_WINDOW_REPEAT : 0;
+	case CPI_UOP_BLUR:
+		return cpi_window_blur(s, o);
+	default:
+		return CPI_WINDOW_UNSUPPORTED;
+	}
+	return 0;
+}
+
+/* Writes the result to its register. */
+CPI_WINDOW_INLINE void cpi_window_write(struct cpi_window_state *s,
+					const struct cpi_uop *u,
+					const struct cpi_window_op *o)
+{
+	const unsigned int dst = u->dst;
+	uint64_t bits = cpi_size_bits(o->size), result = o->result & bits;
+	uint32_t bytes = cpi_size_bytes(o->size), unknown = o->unknown & bytes;
+
+	if (u->flags & CPI_UOP_HIGH) {
+		result <<= 8;
+		unknown <<= 1;
+		bits <<= 8;
+		bytes <<= 1;
+	}
+	if (o->size < 2) {
+		result |= s->reg[dst] & ~bits;
+		unknown |= s->unknown[dst] & ~bytes;
+	}
+	s->reg[dst] = result;
+	s->unknown[dst] = (uint8_t)unknown;
+	if (u->flags & CPI_UOP_ZERO_UPPER) {
+		s->reg[dst | 2] = 0;
+		s->reg[dst | 3] = 0;
+		s->unknown[dst | 2] = 0;
+		s->unknown[dst | 3] = 0;
+	}
+	if (u->flags & CPI_UOP_ZERO_NEXT) {
+		s->reg[dst | 1] = 0;
+		s->unknown[dst | 1] = 0;
+	}
+}
+
+/* Stores, or writes to a register; sets flags. Returns an end, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_results(struct cpi_window_state *s,
+					      const struct cpi_uop *u,
+					      struct cpi_window_op *o)
+{
+	if (o->written | o->undefined)
+		cpi_window_result_flags(s, u, o);
+	if (!(u->flags & CPI_UOP_STORE)) {
+		cpi_window_write(s, u, o);
+		return 0;
+	}
+	if (o->unknown_address)
+		return CPI_WINDOW_UNKNOWN_STORE;
+	if (cpi_is_tagged(o->address))
+		return CPI_WINDOW_FAULT;
+	return cpi_window_store_bytes(s, o->address, o->result, o->bytes,
+				      o->unknown & o->bytes);
+}
+
+/* Where a jump leads. */
+enum cpi_window_go {
+	CPI_WINDOW_ON,   /* to the micro-op behind it */
+	CPI_WINDOW_NEAR, /* to the one that it names, if it does */
+	CPI_WINDOW_FAR,  /* to next, which is to be looked up */
+};
+
+CPI_WINDOW_INLINE uint32_t cpi_window_conditional(struct cpi_window_state *s,
+						  const struct cpi_uop *u,
+						  uint32_t taken, uint32_t *go)
+{
+	const unsigned int nr = s->window.nr_jumps;
+
+	if (taken > 1)
+		return CPI_WINDOW_UNKNOWN_BRANCH;
+	s->window.taken[nr >> 6 & 1] |= (uint64_t)taken << (nr & 63);
+	s->window.nr_jumps = (uint8_t)(nr + 1);
+	if (!taken)
+		return 0;
+	s->window.next = s->reg[CPI_REG_PC] + (uint64_t)(int64_t)u->disp;
+	*go = CPI_WINDOW_NEAR;
+	return 0;
+}
+
+CPI_WINDOW_INLINE uint32_t cpi_window_indirect(struct cpi_window_state *s,
+					       const struct cpi_window_op *o,
+					       uint32_t *go)
+{
+	const unsigned int nr = s->window.nr_targets;
+
+	if (o->unknown_b)
+		return CPI_WINDOW_UNKNOWN_TARGET;
+	if (nr >= CPI_WINDOW_TARGETS)
+		return CPI_WINDOW_TARGETS_FULL;
+	s->window.target[nr] = o->b;
+	s->window.nr_targets = (uint8_t)(nr + 1);
+	s->window.next = o->b;
+	*go = CPI_WINDOW_FAR;
+	return 0;
+}
+
+/* Jumps of all kinds: what *go is to be. Returns an end, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_jump(struct cpi_window_state *s,
+					   const struct cpi_uop *u,
+					   const struct cpi_window_op *o, uint32_t *go)
+{
+	uint32_t taken;
+
+	switch (u->op) {
+	case CPI_UOP_STOP:
+		return u->imm ? (uint32_t)u->imm : CPI_WINDOW_UNSUPPORTED;
+	case CPI_UOP_NOP:
+		return 0;
+	case CPI_UOP_GOTO:
+		*go = CPI_WINDOW_NEAR;
+		return 0;
+	case CPI_UOP_JCC:
+		return cpi_window_conditional(s, u, cpi_window_cond(s, u->imm), go);
+	case CPI_UOP_JZ:
+	case CPI_UOP_JNZ:
+		taken = (u->op == CPI_UOP_JZ) == !o->b;
+		return cpi_window_conditional(s, u, o->unknown_b ? 2 : taken, go);
+	case CPI_UOP_JMP:
+	case CPI_UOP_CALL:
+		s->window.next = s->reg[CPI_REG_PC] + (uint64_t)(int64_t)u->disp;
+		*go = CPI_WINDOW_NEAR;
+		return 0;
+	default: /* jmpi, calli, ret */
+		return cpi_window_indirect(s, o, go);
+	}
+}
+
+/* Returns 1 at the window's end. */
+CPI_WINDOW_INLINE int cpi_window_go(struct cpi_window_state *s, CPI_WINDOW_CONTEXT ctx,
+				    const struct cpi_uop *u, uint32_t go)
+{
+	if (go == CPI_WINDOW_ON) {
+		s->ip++;
+		return 0;
+	}
+	if (go == CPI_WINDOW_FAR || !u->address)
+		return cpi_window_resolve(s, ctx);
+	s->ip = (s->ip & ~CPI_UOP_INDEX_MASK) |
+		((u->address - 1u) & CPI_UOP_INDEX_MASK);
+	return 0;
+}
+
+/* Begins an instruction. Returns an end, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_reach(struct cpi_window_state *s,
+					    CPI_WINDOW_CONTEXT ctx,
+					    const struct cpi_uop *u)
+{
+	if (s->window.nr >= s->max)
+		return CPI_WINDOW_LENGTH;
+	if (cpi_window_wrote(s, s->window.next) ||
+	    CPI_WINDOW_CHANGED_AT(ctx, s->ip, s->window.next, cpi_uop_length(u)))
+		return CPI_WINDOW_CHANGED;
+	s->window.nr++;
+	s->window.last = s->window.next;
+	s->reg[CPI_REG_PC] = s->window.next;
+	s->window.next += cpi_uop_length(u);
+	return 0;
+}
+
+/* Interprets one micro-op. Returns 1 at the window's end, which s->window.end names. */
+CPI_WINDOW_INLINE long cpi_window_step(struct cpi_window_state *s,
+				       CPI_WINDOW_CONTEXT ctx)
+{
+	const struct cpi_uop *u = CPI_WINDOW_UOP(ctx, s->ip);
+	struct cpi_window_op o = { 0 };
+	uint32_t end = 0, go = CPI_WINDOW_ON;
+
+	if (!u)
+		return cpi_window_end(s, CPI_WINDOW_NO_CODE);
+	if (!(u->flags & CPI_UOP_MORE))
+		end = cpi_window_reach(s, ctx, u);
+	if (!end)
+		end = cpi_window_operands(s, ctx, u, &o);
+	if (!end && u->op >= CPI_UOP_CALL)
+		end = cpi_window_compute(s, u, &o);
+	if (!end && u->op >= CPI_UOP_CALL && u->op != CPI_UOP_RET)
+		end = cpi_window_results(s, u, &o);
+	if (!end && u->op <= CPI_UOP_RET)
+		end = cpi_window_jump(s, u, &o, &go);
+	if (end)
+		return cpi_window_end(s, end);
+	return cpi_window_go(s, ctx, u, go);
+}
+
+#endif

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Whom an indirect call calls, in a profile for compilers: where windows saw it go.
+#
+# Statistic: the calls go round in eights, one of them elsewhere. A window sees some
+# twenty calls in a row, of which 2 or 3 are that one, so that its own share is 0.05 off
+# at most: that is allowed of the mean of a hundred windows and more.
+. "$srcdir/t/tap.sh"
+
+for v in 19 14; do
+	command -v clang-$v >/dev/null && break
+done
+command -v clang-$v >/dev/null || skip_all "no clang"
+[ -x "$builddir/tools/cpi-translate" ] || skip_all "windows are not built in"
+
+cat >prog.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+
+__attribute__((noinline)) static unsigned often(unsigned x)
+{
+	return x * 7 + 1;
+}
+
+__attribute__((noinline)) static unsigned seldom(unsigned x)
+{
+	return x ^ x >> 5;
+}
+
+unsigned (*volatile table[8])(unsigned) = { seldom, often, often, often,
+					    often,  often, often, often };
+
+int main(int argc, char **argv)
+{
+	const unsigned n = strtoul(argv[argc - 1], NULL, 10);
+	unsigned s = 1;
+
+	for (unsigned i = 0; i < n; i++)
+		s += table[i % 8](s);
+	printf("%u\n", s);
+	return 0;
+}
+END
+clang-$v -O2 -gline-tables-only -fdebug-info-for-profiling -o prog prog.c ||
+	bail "clang-$v failed"
+cpi record -F 999 --windows=499 -o t.db -- ./prog 100000000 >/dev/null 2>log ||
+	skip_all "cannot record: $(tail -n 1 log)"
+grep -q '499 windows/s' log || skip_all "no windows here: $(grep windows log)"
+
+plan 2
+cpi export --db t.db --epoch all --image "$tmp/prog" --format=llvm-sample >text.prof 2>err
+share=$(sed -n 's/^ 6\(\.[0-9]*\)*: [0-9]* often:\([0-9]*\) seldom:\([0-9]*\)$/\2 \3/p' text.prof |
+	awk '{ print $2 / ($1 + $2) }')
+awk -v share="${share:-0}" 'BEGIN { exit !(share > 0.075 && share < 0.175) }'
+ok $? "an indirect call has both targets, in their shares (seldom: ${share:-none}, of 0.125)"
+# shellcheck disable=SC2046 # words
+is "$(clang-$v -O2 -Wall -gline-tables-only -fdebug-info-for-profiling \
+	-fprofile-sample-use=text.prof -S -emit-llvm -o - prog.c |
+	grep -cE 'icmp eq.*@often')" 1 "and the compiler calls the frequent one directly"

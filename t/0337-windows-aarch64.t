@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# AArch64: what windows know of single instructions is what the machine gets, and windows
+# of programs go where single steps go.
+#
+# $WINDOWS: how many of each program; 1000 and more for figures. $INSTRUCTIONS: how many
+# are tried. $SEED: another one. $AARCH64_ROOT: a Debian root whose programs are followed,
+# too.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/aarch64.sh"
+aarch64_find
+plan 7
+
+aarch64_build machine "$srcdir"/t/aarch64_machine.c "$srcdir"/daemon/translate_check.c \
+	"$srcdir"/analysis/translate.c "$srcdir"/analysis/translate_uop.c \
+	"$srcdir"/analysis/translate_aarch64*.c
+ok $? 'the translator is built for AArch64'
+
+SEED=${SEED:-1}
+export SEED
+aarch64_run ./machine "${INSTRUCTIONS:-30000}" >out 2>&1
+ok $? 'what windows know is what the machine got'
+sed '/^#/!s/^/# /' out
+awk '/^compared/ { n = $2; never = $6 } END { exit !(n > 0 && never <= 6) }' out
+ok $? 'nearly each rule was tried'
+
+# follow NAME PROGRAM [ARGUMENT...]: windows of it, all of which are exact.
+follow()
+{
+	follow_name=$1
+	shift
+	$aarch64_qemu -cpu "$aarch64_cpu" -g "$tmp/socket" "$@" >/dev/null &
+	follow_pid=$!
+	tap_pids="$tap_pids $follow_pid"
+	while [ ! -S socket ] && kill -0 $follow_pid; do
+		sleep 0.1
+	done
+	"$builddir/t/window_qemu" -v -n "${WINDOWS:-150}" "$tmp/socket" $follow_pid >one
+	follow_status=$?
+	kill $follow_pid
+	rm -f socket
+	sed "s/^windows/# $follow_name: windows/" one
+	grep '^windows' one >>all
+	[ $follow_status = 0 ]
+}
+
+# try_follow NAME PROGRAM [ARGUMENT...]: a test of it, where there is an emulator
+try_follow()
+{
+	if [ "$aarch64_qemu" ]; then
+		follow "$@"
+		ok $? "windows of $1 are exact"
+	else
+		tap_n=$((tap_n + 1))
+		echo "ok $tap_n - $1 # SKIP on AArch64 itself nothing is emulated"
+	fi
+}
+
+: >all
+aarch64_build strings "$srcdir/t/programs/strings.c"
+try_follow strings ./strings 100000
+aarch64_build atomics -march=armv8.2-a "$srcdir/t/programs/strings.c"
+try_follow 'strings for a newer machine' ./atomics 100000
+aarch64_build signed -mbranch-protection=standard "$srcdir/t/programs/strings.c"
+try_follow 'strings with signed addresses' ./signed 100000
+if [ "${AARCH64_ROOT:-}" ] && [ "$aarch64_qemu" ]; then
+	root=$AARCH64_ROOT
+	cat "$srcdir"/analysis/*.c >text
+	cat text text text text text text >long
+	follow mawk -L "$root" "$root/usr/bin/mawk" \
+		'{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) print w, n[w] }' long
+	follow sqlite3 -L "$root" "$root/usr/bin/sqlite3" :memory: \
+		'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+		LIMIT 10000000) SELECT sum(i % 7), max(i || "x") FROM n'
+	for applet in sort 'gzip -9 -c' md5sum 'sed s/a.*b/c/g' 'bzip2 -c'; do
+		# shellcheck disable=SC2086 # words
+		follow "$applet" -L "$root" "$root/bin/busybox" $applet long
+	done
+fi
+if [ -z "$aarch64_qemu" ]; then
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - how far windows reach # SKIP on AArch64 itself nothing is emulated"
+	exit
+fi
+awk '{ n += $2; exact += $4; instructions += $2 * $6 } END {
+	printf "# %d windows, %d exact, %.1f instructions each\n", n, exact, instructions / n
+	exit !(n > 100 && n == exact && instructions > 85 * n)
+}' all
+ok $? 'a window has more than 85 of 100 instructions'

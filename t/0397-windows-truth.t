@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Windows go where the program goes: single steps of the very same instructions, in
+# programs that come with the system, threads among them.
+#
+# $WINDOWS: how many of each program; 1000 and more for figures.
+. "$srcdir/t/tap.sh"
+
+[ -x "$builddir/t/window_truth" ] || skip_all "x86-64 code is not translated here"
+cat "$srcdir"/analysis/*.c >text
+cat text text text text text >long
+"$builddir/t/window_truth" -n 1 gzip -c text >/dev/null 2>&1
+[ $? -le 1 ] || skip_all "this machine does not let processes be traced"
+plan 16
+
+# follow NAME COMMAND...: windows of it, all of which are exact.
+follow()
+{
+	follow_name=$1
+	shift
+	if ! command -v "$1" >/dev/null; then
+		tap_n=$((tap_n + 1))
+		echo "ok $tap_n - $follow_name # SKIP there is no $1"
+		return
+	fi
+	"$builddir/t/window_truth" -n "${WINDOWS:-60}" "$@" >out
+	ok $? "windows of $follow_name are exact"
+	sed "s/^windows/# $follow_name: windows/" out
+	grep '^windows' out >>all
+}
+
+follow gzip gzip -9 -c long
+follow xz xz -c long
+follow 'xz with threads' xz -T2 --block-size=65536 -c long
+follow zstd zstd -12 -c long
+follow sha256sum sha256sum long long long long long long long long
+follow sort sort long
+follow 'sort with threads' sort --parallel=2 long
+follow awk awk '{ for (i = 1; i <= NF; i++) n[$i]++ } END { for (w in n) print w, n[w] }' \
+	long long long
+follow perl perl -ne '$n{$_}++ for split; END { print sort keys %n }' long long long
+follow python3 python3 -c 'while True: sorted(str(i * i) for i in range(1000))'
+follow sqlite3 sqlite3 :memory: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1
+	FROM n LIMIT 1000000) SELECT sum(i % 7), max(i || "x") FROM n'
+follow sed sed 's/a.*b/c/g; s/[0-9][0-9]*/n/g' long long long
+follow objdump objdump -d "$builddir/t/window_truth"
+GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL,-AVX512BW follow 'perl with AVX2' \
+	perl -ne '$n{$_}++ for split; END { print sort keys %n }' long long long
+GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512BW,-AVX follow 'sort with SSE2' \
+	sort long
+
+awk '{ n += $2; instructions += $2 * $6 } END {
+	printf "# %d windows, %.1f instructions each\n", n, instructions / n
+	exit !(n > 100 && instructions > 90 * n)
+}' all
+ok $? 'a window has more than 90 of 100 instructions'

@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Windows of a program whose jumps one knows, as cpid stores them: accounting, where they
+# went, and whom they leave alone.
+#
+# Statistic: how often a jump was taken, of the times at which control came to it: some
+# five in each of about a thousand windows, in a pattern that repeats after eight rounds.
+# One window's share is 0.15 off at most, so the mean has a sigma of 0.005, of which 0.02
+# are four.
+CPI_TEST_COLLECTOR=bpf
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need nm readelf
+[ -x "$builddir/tools/cpi-translate" ] || skip_all 'windows are not built in'
+program=$(realpath "$programs/branch")
+
+# windows_start [OPTIONS]: cpid, or nothing where the kernel has no windows.
+windows_start()
+{
+	collect_start --windows 499 "$@"
+	[ "$(cpid_field windows)" = on ] ||
+		skip_all "no windows here: $(grep windows: t.log | tail -n 1)"
+}
+
+windows_start
+plan 29
+
+check_windows()
+{
+	cpid_ask status >status.txt
+	is "$(status_sum status.txt windows_received)" \
+		"$(($(status_sum status.txt windows_stored) +
+			$(status_sum status.txt windows_lost.)))" \
+		"status: received = stored + lost, $1"
+}
+
+"$program" 3000
+check_windows 'after a while'
+like "$(cat status.txt)" '^window_end.length [1-9]' 'there are full ones'
+like "$(cat status.txt)" '^window_ns_p999 [1-9]' 'their time is told of'
+collect_stop
+is "$(sql 'SELECT count(*) > 0, sum(stored) > 0 FROM window_tally')" '1|1' \
+	'there are windows'
+is "$(sql 'SELECT t.* FROM window_tally t WHERE received <> stored +
+	(SELECT total(n) FROM window_loss l WHERE l.epoch = t.epoch
+	AND l.stream = t.stream)')" '' 'received = stored + lost'
+try 'the database is whole' cpi cat --check --db $db
+
+# Offsets in the file.
+at()
+{
+	echo "$((0x$(nm "$program" | awk -v name="$1" '$3 == name { print $1 }') -
+		$(bias "$program") + ${2:-0}))"
+}
+cpi cat --edges --db $db --format=csv >edges.csv
+# taken OFFSET: how often
+taken()
+{
+	awk -F, -v image="$program" -v from="$(printf '0x%x' "$1")" '
+		$1 == "branch" && $3 == from && $9 == image { n += $5 } END { print n + 0 }' edges.csv
+}
+# passed OFFSET: how often control went straight on
+passed()
+{
+	awk -F, -v image="$program" -v at="$1" '
+		function number(hex, i, n) {
+			for (i = 3; i <= length(hex); i++)
+				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return n
+		}
+		$1 == "run" && $9 == image && number($3) <= at && at < number($4) { n += $5 }
+		END { print n + 0 }' edges.csv
+}
+# share OFFSET WANTED: how far from it is what was taken
+share()
+{
+	awk -v taken="$(taken "$1")" -v passed="$(passed "$1")" -v want="$2" 'BEGIN {
+		d = taken + passed ? taken / (taken + passed) - want : 1
+		print d < 0 ? -d : d }'
+}
+bound "$(taken "$(at branch_taken)")" '>=' 2000 'the program was followed'
+is "$(passed "$(at branch_taken)")" 0 'what is always taken was'
+is "$(taken "$(at branch_not_taken)")" 0 'what is never taken was not'
+bound "$(share "$(at branch_some)" 0.875)" '<=' 0.02 'seven of eight'
+bound "$(share "$(at branch_pair 4)" 0.75)" '<=' 0.02 'three of four'
+is "$(awk -F, -v image="$program" -v first="$(at branch_rounds)" -v last="$(at branch_pair 12)" \
+	-v known="$(at branch_taken) $(at branch_some) $(at branch_pair 4) $(at branch_pair 11)" '
+	function number(hex, i, n) {
+		for (i = 3; i <= length(hex); i++)
+			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+		return n
+	}
+	$1 == "branch" && $9 == image {
+		from = number($3)
+		if (from >= first && from <= last && index(" " known " ", " " from " ") == 0)
+			print
+	}' edges.csv)" '' 'there is no jump that is none'
+
+# Whom they leave alone.
+of_program()
+{
+	sql "SELECT total(e.total) FROM edge e JOIN image i ON i.id = e.image
+		WHERE i.name = '$program'" | sed 's/\.0$//'
+}
+rm -f $db*
+windows_start --windows-exclude comm=bran*
+"$program" 500
+check_windows 'with a command excluded'
+like "$(cat status.txt)" '^windows_lost.excluded [1-9]' 'it was left alone'
+collect_stop
+is "$(of_program)" 0 'there is no window of it'
+
+rm -f $db*
+windows_start --windows-exclude label=quiet*
+cpi label quietly "$program" 500
+check_windows 'with a label excluded'
+like "$(cat status.txt)" '^windows_lost.excluded [1-9]' 'it was left alone'
+collect_stop
+is "$(of_program)" 0 'there is no window of it'
+
+# Memory that the parent has made secret, and its child has, too.
+program=$(realpath "$programs/guarded")
+rm -f $db*
+windows_start
+"$program" inherited 500
+guarded_status=$?
+check_windows 'with secret memory'
+like "$(cat status.txt)" '^windows_lost.excluded [1-9]' 'it was left alone'
+collect_stop
+if [ $guarded_status = 77 ]; then
+	skip 1 'this kernel has no secret memory'
+else
+	is "$(of_program)" 0 'there is no window of it'
+fi
+program=$(realpath "$programs/branch")
+
+hierarchy=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+cgroup=cpi-test-$$
+if [ "$hierarchy" ] && mkdir "$hierarchy/$cgroup" 2>/dev/null; then
+	rm -f $db*
+	windows_start --windows-exclude cgroup=$cgroup
+	sh -c "echo 0 >$hierarchy/$cgroup/cgroup.procs; exec $program 500"
+	check_windows 'with a cgroup excluded'
+	like "$(cat status.txt)" '^windows_lost.excluded [1-9]' 'it was left alone'
+	collect_stop
+	is "$(of_program)" 0 'there is no window of it'
+	rmdir "$hierarchy/$cgroup"
+else
+	skip 4 'cgroups of version 2 cannot be made here'
+fi

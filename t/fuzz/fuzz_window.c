@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_window.c - any code is translated and interpreted, in bounds and to an end
+ *
+ * The first 24 bytes are registers and wanted offsets, the next byte chooses: x86-64 or
+ * AArch64, whose code is translated, or micro-ops as they are.
+ */
+#include "config.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "analysis/translate.h"
+#include "analysis/walk.h"
+#include "daemon/translate_check.h"
+#include "t/fuzz/fuzz.h"
+
+#define HEAD 24
+#define PAGE 0x7000u
+
+struct subject {
+	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
+	struct cpi_code_page page;
+	struct cpi_window_state state;
+	struct walk walk;
+};
+
+/* All memory repeats the code. */
+static int read_memory(const struct subject *t, uint64_t *to, uint32_t size,
+		       uint64_t address)
+{
+	fuzz_check(size == 1 || size == 2 || size == 4 || size == 8);
+	memcpy(to, t->code + address % (CPI_CODE_PAGE - 8), size);
+	return address % 251 == 0;
+}
+
+static int resolve(const struct subject *t, uint64_t pc, uint32_t *ip)
+{
+	if (pc / CPI_CODE_PAGE != PAGE / CPI_CODE_PAGE ||
+	    !t->page.index[pc % CPI_CODE_PAGE])
+		return -1;
+	*ip = t->page.index[pc % CPI_CODE_PAGE] - 1u;
+	return 0;
+}
+
+static const struct cpi_uop *uop_at(const struct subject *t, uint32_t ip)
+{
+	return ip < CPI_UOPS_PER_PAGE ? &t->page.uop[ip] : NULL;
+}
+
+#define CPI_WINDOW_CONTEXT                      struct subject *
+#define CPI_WINDOW_READ(ctx, to, size, address) read_memory(ctx, to, size, address)
+#define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
+#define CPI_WINDOW_RESOLVE(ctx, pc, ip)         resolve(ctx, pc, ip)
+#include "kmod/window.h"
+
+static const struct cpi_code_page *page_of(void *ctx, uint64_t address)
+{
+	struct subject *t = ctx;
+
+	return address == PAGE ? &t->page : NULL;
+}
+
+static void interpret(struct subject *t, const uint8_t *head, bool translated)
+{
+	struct cpi_window_state *s = &t->state;
+	uint32_t steps = 1000;
+	int err;
+
+	cpi_window_begin(s, CPI_WINDOW_MAX, 500);
+	for (unsigned int i = 0; i < 32; i++)
+		memcpy(&s->reg[i], head + i % 16, 8);
+	memcpy(&s->flags, head, sizeof(s->flags));
+	s->reg[CPI_REG_THREAD] = 0;
+	if (!cpi_window_start(s, t, PAGE + head[0]))
+		while (steps && !cpi_window_step(s, t))
+			steps--;
+	cpi_window_finish(s);
+	fuzz_check(s->window.nr <= CPI_WINDOW_MAX && s->nr_reads <= 501);
+	err = walk_window(&s->window, page_of, t, &t->walk);
+	/* What was interpreted can be walked. */
+	fuzz_check(!err || !translated);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct subject *t;
+	struct translator *translator;
+	uint16_t wanted[3];
+	unsigned int machine;
+	uint8_t how;
+	size_t nr;
+
+	if (size <= HEAD)
+		return 0;
+	t = calloc(1, sizeof(*t));
+	how = data[HEAD] & 1;
+	machine = data[HEAD] & 2 ? EM_AARCH64 : EM_X86_64;
+	fuzz_check(t && !translator_open(machine, &translator));
+	wanted[0] = data[0];
+	memcpy(wanted + 1, data + 4, 4);
+	if (size - HEAD - 1 < sizeof(t->code))
+		memcpy(t->code, data + HEAD + 1, size - HEAD - 1);
+	else
+		memcpy(t->code, data + HEAD + 1, sizeof(t->code));
+	if (how) {
+		for (size_t i = 0; i < sizeof(t->page); i++)
+			((uint8_t *)&t->page)[i] = t->code[i % sizeof(t->code)];
+	} else {
+		nr = translator_page(translator, t->code, sizeof(t->code), wanted, 3,
+				     &t->page);
+		fuzz_check(nr <= CPI_UOPS_PER_PAGE &&
+			   !translate_check_page(&t->page, (uint32_t)nr));
+	}
+	interpret(t, data, !how);
+	translator_close(translator);
+	free(t);
+	return 0;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "abi/window.h"
+#include "analysis/translate.h"
+#include "analysis/walk.h"
+#include "t/unit/unit.h"
+
+#define SIZE (CPI_CODE_PAGE + CPI_CODE_MORE)
+
+struct fixture {
+	struct translator *translator;
+	uint8_t code[SIZE];
+	struct cpi_code_page page;
+};
+
+static struct fixture *fixture_new(void)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(translator_open(EM_X86_64, &f->translator), 0);
+	memset(f->code, 0xcc, sizeof(f->code));
+	return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+	translator_close(f->translator);
+	free(f);
+}
+
+static const struct cpi_uop *at(const struct fixture *f, unsigned int offset)
+{
+	ck_assert_uint_ne(f->page.index[offset], 0);
+	return &f->page.uop[f->page.index[offset] - 1];
+}
+
+static const struct {
+	const char *bytes, *uops;
+} instructions[] = {
+	{ "\x90", "nop" },
+	{ "\x48\x89\xd8", "mov" },                      /* mov rax, rbx */
+	{ "\x31\xc0", "xor" },                          /* xor eax, eax */
+	{ "\x48\x87\x03", "mov mov mov" },              /* xchg [rbx], rax */
+	{ "\x75\x10", "jcc" },                          /* jne */
+	{ "\xe2\x10", "dec jnz" },                      /* loop */
+	{ "\xe1\x10", "stop" },                         /* loope */
+	{ "\x0f\x05", "stop" },                         /* syscall */
+	{ "\xc3", "ret" },                              /* ret */
+	{ "\xff\xd0", "calli" },                        /* call rax */
+	{ "\xc9", "mov pop" },                          /* leave */
+	{ "\xf3\xa4", "forward shl blur lea lea mov" }, /* rep movsb */
+	{ "\xae", "stop" },                             /* scasb */
+	{ "\xfd", "stop" },                             /* std */
+	{ "\x0f\xab\x03", "stop" },                     /* bts [rbx], eax: anywhere */
+	{ "\xf2\x0f\x58\xc1", "mov mov" },              /* addsd: unknown */
+	{ "\x66\x0f\x74\xc1", "vcmpeq vcmpeq" },        /* pcmpeqb */
+	{ "\xc5\xfe\x6f\x06", "mov mov mov mov" },      /* vmovdqu ymm0, [rsi] */
+	{ "\x0f\x0b", "stop" },                         /* ud2 */
+	{ "\x06", "stop" },                             /* none at all */
+};
+
+START_TEST(each_instruction_has_its_micro_ops)
+{
+	const char *bytes = instructions[_i].bytes, *want = instructions[_i].uops;
+	struct fixture *f = fixture_new();
+	const uint16_t wanted = 100;
+	const struct cpi_uop *u;
+	char got[200] = "";
+
+	memcpy(f->code + wanted, bytes, strlen(bytes));
+	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
+	u = at(f, wanted);
+	do {
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s",
+			 got[0] ? " " : "", cpi_uop_name(u->op));
+		u++;
+	} while (u->flags & CPI_UOP_MORE && u->op != CPI_UOP_GOTO);
+	ck_assert_str_eq(got, want);
+	ck_assert_uint_eq(cpi_uop_length(at(f, wanted)),
+			  strcmp(bytes, "\x06") ? strlen(bytes) : 1);
+	fixture_free(f);
+}
+END_TEST
+
+START_TEST(what_is_wanted_inside_an_instruction_is_its_own)
+{
+	/* mov eax, 0x90909090; ret: its constant is code to who jumps there */
+	static const uint8_t code[] = { 0xb8, 0x90, 0x90, 0x90, 0x90, 0xc3 };
+	struct fixture *f = fixture_new();
+	const uint16_t wanted[] = { 0, 2 };
+
+	memcpy(f->code, code, sizeof(code));
+	translator_page(f->translator, f->code, SIZE, wanted, NR(wanted), &f->page);
+	ck_assert_uint_eq(at(f, 0)->op, CPI_UOP_MOV);
+	ck_assert_uint_eq(at(f, 2)->op, CPI_UOP_NOP);
+	ck_assert_uint_eq(at(f, 5)->op, CPI_UOP_RET);
+	/* The second run goes on where the first one's ret is. */
+	ck_assert_uint_eq(at(f, 4)[1].op, CPI_UOP_GOTO);
+	ck_assert_uint_eq(at(f, 4)[1].address, f->page.index[5]);
+	ck_assert_uint_eq(f->page.index[1], 0);
+	fixture_free(f);
+}
+END_TEST
+
+START_TEST(jumps_inside_the_page_name_their_targets)
+{
+	struct fixture *f = fixture_new();
+	const uint16_t wanted = 0x10;
+
+	memcpy(f->code + 0x10, "\xe9\xeb\x0f\x00\x00", 5); /* jmp to the next page */
+	memcpy(f->code + 0x20, "\x74\x5e", 2);             /* je 0x80 */
+	memcpy(f->code + 0x22, "\xc3", 1);
+	memcpy(f->code + 0x80, "\xeb\x9e", 2); /* jmp 0x20 */
+	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
+	ck_assert_uint_eq(at(f, 0x10)->address, 0);
+	ck_assert_int_eq(at(f, 0x10)->disp, 0xff0);
+	ck_assert_uint_eq(at(f, 0x20)->op, CPI_UOP_JCC); /* behind the jump */
+	ck_assert_uint_eq(at(f, 0x20)->address, f->page.index[0x80]);
+	ck_assert_uint_eq(at(f, 0x80)->address, f->page.index[0x20]);
+	ck_assert_int_eq(at(f, 0x80)->disp, -0x60);
+	fixture_free(f);
+}
+END_TEST
+
+/* Also before what is wanted, where nothing jumps to, and no instruction twice. */
+START_TEST(all_instructions_of_a_page_are_translated)
+{
+	static const char code[] = "\xb8\x11\x22\x33\x44\xc3"; /* mov eax, …; ret */
+	struct fixture *f = fixture_new();
+	const uint16_t wanted = 200 * 6;
+	int nr_wrong = 0;
+
+	for (unsigned int i = 0; i + 6 <= SIZE; i += 6)
+		memcpy(f->code + i, code, 6);
+	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
+	for (unsigned int i = 0; i < CPI_CODE_PAGE; i++)
+		nr_wrong += (i % 6 == 0 || i % 6 == 5) != (f->page.index[i] != 0);
+	ck_assert_int_eq(nr_wrong, 0);
+	fixture_free(f);
+}
+END_TEST
+
+START_TEST(an_instruction_across_the_end_belongs_to_where_it_begins)
+{
+	struct fixture *f = fixture_new();
+	const uint16_t wanted = CPI_CODE_PAGE - 2;
+	const struct cpi_uop *u;
+
+	memcpy(f->code + wanted, "\xb8\x78\x56\x34\x12", 5); /* mov eax, … */
+	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
+	u = at(f, wanted);
+	ck_assert_int_eq(u->imm, 0x12345678);
+	ck_assert_uint_eq(u[1].op, CPI_UOP_GOTO);
+	ck_assert_uint_eq(u[1].address, 0);
+	/* Without the next page's bytes it is none. */
+	translator_page(f->translator, f->code, CPI_CODE_PAGE, &wanted, 1, &f->page);
+	ck_assert_uint_eq(at(f, wanted)->op, CPI_UOP_STOP);
+	fixture_free(f);
+}
+END_TEST
+
+START_TEST(the_first_wanted_wins_where_there_is_no_room)
+{
+	struct fixture *f = fixture_new();
+	const uint16_t wanted[] = { 3000, 0 };
+
+	for (unsigned int i = 0; i + 4 <= CPI_CODE_PAGE;
+	     i += 4) /* vmovdqu ymm0, [rsi] */
+		memcpy(f->code + i, "\xc5\xfe\x6f\x06", 4);
+	ck_assert_uint_le(translator_page(f->translator, f->code, SIZE, wanted, 2,
+					  &f->page),
+			  CPI_UOPS_PER_PAGE);
+	ck_assert_uint_ne(f->page.index[3000], 0);
+	ck_assert_uint_ne(f->page.index[0], 0);
+	ck_assert_uint_eq(f->page.index[2000], 0);
+	fixture_free(f);
+}
+END_TEST
+
+/* Whether each offset has micro-ops of its own, and no others are first ones. */
+static bool is_well_formed(const struct cpi_code_page *page, size_t nr)
+{
+	bool begins[CPI_UOPS_PER_PAGE + 1] = { false };
+
+	for (unsigned int i = 0; i < CPI_CODE_PAGE; i++) {
+		const unsigned int index = page->index[i];
+
+		if (index > nr || (index && begins[index]))
+			return false;
+		begins[index] = index;
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		if (!(page->uop[i].flags & CPI_UOP_MORE) != begins[i + 1] ||
+		    page->uop[i].op >= CPI_NR_UOPS)
+			return false;
+	return nr && page->uop[nr - 1].op <= CPI_UOP_RET;
+}
+
+/* Any bytes, any offsets: T1, T2, and what is wanted most is there. */
+START_TEST(pages_of_any_bytes_are_well_formed)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	struct fixture *f = fixture_new();
+
+	for (int round = 0; round < 100; round++) {
+		uint16_t wanted[4];
+		size_t nr;
+
+		for (size_t i = 0; i < SIZE; i++)
+			f->code[i] = (uint8_t)unit_random(&state);
+		for (size_t i = 0; i < NR(wanted); i++)
+			wanted[i] = unit_random(&state) % CPI_CODE_PAGE;
+		nr = translator_page(f->translator, f->code, SIZE, wanted, NR(wanted),
+				     &f->page);
+		ck_assert_msg(nr <= CPI_UOPS_PER_PAGE && f->page.index[wanted[0]] &&
+				      is_well_formed(&f->page, nr),
+			      "seed %#llx", (unsigned long long)seed);
+	}
+	fixture_free(f);
+}
+END_TEST
+
+START_TEST(machines_without_a_translator_are_refused)
+{
+	struct translator *t = NULL;
+
+	ck_assert_int_eq(translator_open(EM_S390, &t), -EOPNOTSUPP);
+	ck_assert_ptr_null(t);
+}
+END_TEST
+
+/* A window's record, of a page at 0x5000. */
+static const struct cpi_code_page *page_of(void *ctx, uint64_t address)
+{
+	struct fixture *f = ctx;
+
+	return address == 0x5000 ? &f->page : NULL;
+}
+
+/* 0: je 4; 2: ret; 4: call rax; 6: syscall */
+static struct fixture *walked_new(void)
+{
+	struct fixture *f = fixture_new();
+	const uint16_t wanted = 0;
+
+	memcpy(f->code, "\x74\x02\xc3\x90\xff\xd0\x0f\x05", 8);
+	translator_page(f->translator, f->code, SIZE, &wanted, 1, &f->page);
+	return f;
+}
+
+static const struct {
+	struct cpi_window w;
+	int err;
+	uint32_t nr;
+	struct walk_jump jump[2];
+} walks[] = {
+	/* not taken; the ret's target is known, but has no code */
+	{ { .start = 0x5000,
+	    .last = 0x5002,
+	    .next = 0x9999,
+	    .nr = 2,
+	    .nr_jumps = 1,
+	    .nr_targets = 1,
+	    .target = { 0x9999 },
+	    .end = CPI_WINDOW_NO_CODE },
+	  0,
+	  1,
+	  { { 0x5002, 0x9999, false } } },
+	/* taken, a call that comes back to the page, and an end before syscall */
+	{ { .start = 0x5000,
+	    .last = 0x5006,
+	    .nr = 3,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .nr_targets = 1,
+	    .target = { 0x5006 },
+	    .end = CPI_WINDOW_SYSTEM_CALL },
+	  0,
+	  2,
+	  { { 0x5000, 0x5004, false }, { 0x5004, 0x5006, true } } },
+	/* ends before the call is done */
+	{ { .start = 0x5000,
+	    .last = 0x5004,
+	    .nr = 2,
+	    .nr_jumps = 1,
+	    .taken = { 1 },
+	    .end = CPI_WINDOW_UNKNOWN_TARGET },
+	  0,
+	  1,
+	  { { 0x5000, 0x5004, false } } },
+	{ { .start = 0x5000, .nr = 0, .end = CPI_WINDOW_NO_CODE },
+	  0,
+	  0,
+	  { { 0, 0, false } } },
+	/* records that say other things than the code */
+	{ { .start = 0x5001, .nr = 1, .end = CPI_WINDOW_FAULT },
+	  -ENOENT,
+	  0,
+	  { { 0, 0, false } } },
+	{ { .start = 0x6000, .nr = 1, .end = CPI_WINDOW_FAULT },
+	  -ENOENT,
+	  0,
+	  { { 0, 0, false } } },
+	{ { .start = 0x5000, .last = 0x5002, .nr = 2, .end = CPI_WINDOW_FAULT },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0, false } } },
+	{ { .start = 0x5000, .last = 0x5002, .nr = 1, .end = CPI_WINDOW_FAULT },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0, false } } },
+	{ { .start = 0x5000,
+	    .last = 0x5002,
+	    .nr = 2,
+	    .nr_jumps = 2,
+	    .end = CPI_WINDOW_FAULT },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0, false } } },
+	{ { .start = 0x5000, .nr = 255, .end = CPI_WINDOW_FAULT },
+	  -EBADMSG,
+	  0,
+	  { { 0, 0, false } } },
+};
+
+START_TEST(a_walk_has_the_record_s_jumps_or_fails)
+{
+	struct fixture *f = walked_new();
+	struct walk walk;
+
+	ck_assert_int_eq(walk_window(&walks[_i].w, page_of, f, &walk), walks[_i].err);
+	if (walks[_i].err)
+		goto out;
+	ck_assert_uint_eq(walk.start, walks[_i].w.start);
+	ck_assert_uint_eq(walk.nr, walks[_i].nr);
+	for (uint32_t i = 0; i < walk.nr; i++) {
+		ck_assert_uint_eq(walk.jump[i].from, walks[_i].jump[i].from);
+		ck_assert_uint_eq(walk.jump[i].to, walks[_i].jump[i].to);
+		ck_assert_int_eq(walk.jump[i].is_call, walks[_i].jump[i].is_call);
+	}
+out:
+	fixture_free(f);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("translate");
+	TCase *c = tcase_create("page"), *walk = tcase_create("walk");
+
+	tcase_add_loop_test(c, each_instruction_has_its_micro_ops, 0, NR(instructions));
+	tcase_add_test(c, what_is_wanted_inside_an_instruction_is_its_own);
+	tcase_add_test(c, jumps_inside_the_page_name_their_targets);
+	tcase_add_test(c, all_instructions_of_a_page_are_translated);
+	tcase_add_test(c, an_instruction_across_the_end_belongs_to_where_it_begins);
+	tcase_add_test(c, the_first_wanted_wins_where_there_is_no_room);
+	tcase_add_test(c, pages_of_any_bytes_are_well_formed);
+	tcase_add_test(c, machines_without_a_translator_are_refused);
+	suite_add_tcase(suite, c);
+	tcase_add_loop_test(walk, a_walk_has_the_record_s_jumps_or_fails, 0, NR(walks));
+	suite_add_tcase(suite, walk);
+	return suite;
+}
+
+UNIT_MAIN(make_suite)

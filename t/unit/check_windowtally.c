@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows between two flushes; whom they leave alone; classes of times. */
+#include "config.h"
+
+#include "daemon/windowtally.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/window_bpf.h"
+#include "daemon/windowexclude.h"
+#include "t/unit/unit.h"
+
+static struct known_image one, two;
+
+static const struct tally_edges *find_edges(const struct windowtally *t,
+					    enum edges_kind kind,
+					    const struct known_image *target)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->tally->edges, n, next) {
+		const struct tally_edges *e = container_of(n, struct tally_edges, node);
+
+		if (e->kind == kind && e->target == target)
+			return e;
+	}
+	return NULL;
+}
+
+/* From one to two and on there: what is straight is a run, inclusive at both ends. */
+static struct tally_window make_window(struct tally_jump *jump)
+{
+	*jump = (struct tally_jump){ { &one, 0x10 }, { &two, 0x100 } };
+	return (struct tally_window){ .start = { &one, 8 },
+				      .last = { &two, 0x108 },
+				      .end = 0x10c,
+				      .jump = jump,
+				      .nr_jumps = 1,
+				      .nr_insns = 6 };
+}
+
+START_TEST(a_window_is_edges_too)
+{
+	struct windowtally *t = windowtally_new();
+	const struct edge *e;
+	struct tally_jump jump;
+	struct tally_window w = make_window(&jump);
+	size_t nr;
+
+	windowtally_add(t, &w);
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(t->kept, 2);
+	ck_assert_uint_eq(windowtally_nr_lost(t), 0);
+	e = edges_sorted(find_edges(t, EDGES_BRANCH, &two)->edges, &nr);
+	ck_assert_uint_eq(nr, 1);
+	ck_assert(e->from == 0x10 && e->to == 0x100 && e->n == 2);
+	e = edges_sorted(find_edges(t, EDGES_RUN, &one)->edges, &nr);
+	ck_assert(nr == 1 && e->from == 8 && e->to == 0x10 && e->n == 2);
+	e = edges_sorted(find_edges(t, EDGES_RUN, &two)->edges, &nr);
+	ck_assert(nr == 1 && e->from == 0x100 && e->to == 0x108 && e->n == 2);
+	windowtally_free(t);
+}
+END_TEST
+
+START_TEST(behind_a_last_jump_nothing_ran)
+{
+	struct windowtally *t = windowtally_new();
+	struct tally_jump jump;
+	struct tally_window w = make_window(&jump);
+
+	w.last = jump.from;
+	w.end = jump.to.offset;
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(t->kept, 1);
+	ck_assert_ptr_nonnull(find_edges(t, EDGES_BRANCH, &two));
+	ck_assert_ptr_null(find_edges(t, EDGES_RUN, &two));
+	windowtally_free(t);
+}
+END_TEST
+
+START_TEST(what_is_no_window_is_lost_and_what_is_dropped_too)
+{
+	struct windowtally *t = windowtally_new();
+	struct tally_jump jump;
+	struct tally_window w = make_window(&jump);
+
+	jump.from.offset = 4; /* before the start */
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(t->kept, 0);
+	ck_assert_uint_eq(t->tally->loss[0][SAMPLE_NO_SPACE], 1);
+	w = make_window(&jump);
+	windowtally_add(t, &w);
+	windowtally_lose(t, SAMPLE_STALE, 3);
+	windowtally_drop(t, SAMPLE_NO_SPACE);
+	ck_assert_uint_eq(t->kept, 0);
+	ck_assert_uint_eq(windowtally_nr_lost(t), 5);
+	ck_assert_uint_eq(t->sets.nr, 0);
+	windowtally_free(t);
+}
+END_TEST
+
+START_TEST(a_window_whose_edge_has_no_room_is_cut)
+{
+	const struct edge most = { .from = 0x10, .to = 0x100, .n = INT64_MAX };
+	struct windowtally *t = windowtally_new();
+	struct tally_jump jump;
+	struct tally_window w = make_window(&jump);
+
+	ck_assert_int_eq(tally_add_edge(t->tally, 0, EDGES_BRANCH, &one, &two, &most),
+			 0);
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(t->kept, 1);
+	ck_assert_uint_eq(t->tally->cut_stacks, 1);
+	jump.to.image = &one; /* of which there are none yet */
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(t->kept, 2);
+	ck_assert_uint_eq(t->tally->cut_stacks, 1);
+	windowtally_free(t);
+}
+END_TEST
+
+static uint64_t seen_in(const struct windowtally *t, const char *prefix)
+{
+	struct hnode *n, *next;
+	uint64_t seen = 0;
+
+	hmap_for_each (&t->sets, n, next) {
+		const struct windowtally_set *set =
+			container_of(n, struct windowtally_set, node);
+
+		if (!strncmp(set->context, prefix, strlen(prefix)))
+			seen += windows_seen(set->windows);
+	}
+	return seen;
+}
+
+START_TEST(contexts_beyond_the_bound_are_others)
+{
+	const int nr = WINDOWTALLY_SETS + 100;
+	const char *contexts[NR_CONTEXT_KINDS] = { NULL };
+	struct windowtally *t = windowtally_new();
+	struct tally_jump jump;
+	struct tally_window w = make_window(&jump);
+	char value[CONTEXT_VALUE_MAX + 2];
+
+	w.contexts = contexts;
+	contexts[CONTEXT_LABEL] = value;
+	for (int i = 0; i < nr; i++) {
+		snprintf(value, sizeof(value), "%d", i);
+		windowtally_add(t, &w);
+	}
+	ck_assert_uint_le(t->sets.nr, WINDOWTALLY_SETS + 1);
+	ck_assert_uint_eq(t->kept, nr);
+	ck_assert_uint_eq(seen_in(t, "label="), nr);
+	ck_assert_uint_eq(seen_in(t, "label=0"), 1);
+	ck_assert_uint_eq(seen_in(t, "label=" CONTEXT_OTHER), 101);
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	windowtally_add(t, &w);
+	ck_assert_uint_eq(seen_in(t, "label=" CONTEXT_OTHER), 102);
+	windowtally_free(t);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int err;
+	bool matches; /* a process "worker" with the label "blue" */
+} exclusions[] = {
+	{ "comm=worker", 0, true },  { "comm=work*", 0, true },
+	{ "comm=other", 0, false },  { "label=bl?e", 0, true },
+	{ "label=red", 0, false },   { "cgroup=worker", 0, false },
+	{ "comm=", -EINVAL, false }, { "worker", -EINVAL, false },
+	{ "pid=1", -EINVAL, false },
+};
+
+START_TEST(whom_a_text_excludes)
+{
+	struct name *label = malloc(sizeof(*label) + 8);
+	struct process p = { .comm = "worker", .label = label };
+	enum windowexclude_what what;
+	const char *value;
+
+	strcpy(label->text, "blue");
+	ck_assert_int_eq(windowexclude_parse(exclusions[_i].text, &what, &value),
+			 exclusions[_i].err);
+	ck_assert(windowexclude_matches(&exclusions[_i].text, 1, &p) ==
+		  exclusions[_i].matches);
+	p.label = NULL;
+	if (!strncmp(exclusions[_i].text, "label", 5))
+		ck_assert(!windowexclude_matches(&exclusions[_i].text, 1, &p));
+	free(label);
+}
+END_TEST
+
+START_TEST(labels_are_needed_where_one_is_excluded)
+{
+	const char *const text[] = { "comm=label=x", "cgroup=a", "label=b" };
+
+	ck_assert(!windowexclude_needs_labels(text, 2));
+	ck_assert(windowexclude_needs_labels(text, 3));
+}
+END_TEST
+
+/* A child's are not counted as locked, as its parent's are. */
+START_TEST(a_child_has_its_parents_secrets)
+{
+	const int fd = (int)syscall(SYS_memfd_secret, 0);
+	const long size = sysconf(_SC_PAGESIZE);
+	int status;
+	pid_t pid;
+	void *at;
+
+	ck_assert(!windowexclude_has_secret((uint32_t)getpid()));
+	if (fd < 0)
+		return; /* the kernel has none */
+	ck_assert_int_eq(ftruncate(fd, size), 0);
+	at = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		_exit(!windowexclude_has_secret((uint32_t)getpid()));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	munmap(at, (size_t)size);
+	close(fd);
+	ck_assert(!windowexclude_has_secret((uint32_t)getpid()));
+}
+END_TEST
+
+START_TEST(times_are_in_their_class)
+{
+	uint64_t seed = unit_seed();
+
+	for (int i = 0; i < 100000; i++) {
+		const uint64_t ns = unit_random(&seed) >> (40 + i % 24);
+		const uint32_t class = cpi_window_time_class(ns);
+
+		ck_assert_uint_lt(class, CPI_WINDOW_TIMES);
+		ck_assert_uint_le(cpi_window_class_time(class), ns);
+		if (class + 5 < CPI_WINDOW_TIMES)
+			ck_assert_uint_lt(ns, cpi_window_class_time(class + 1));
+	}
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("windowtally");
+	TCase *tc = tcase_create("windowtally");
+
+	tcase_add_test(tc, a_window_is_edges_too);
+	tcase_add_test(tc, behind_a_last_jump_nothing_ran);
+	tcase_add_test(tc, what_is_no_window_is_lost_and_what_is_dropped_too);
+	tcase_add_test(tc, a_window_whose_edge_has_no_room_is_cut);
+	tcase_add_test(tc, contexts_beyond_the_bound_are_others);
+	tcase_add_loop_test(tc, whom_a_text_excludes, 0, NR(exclusions));
+	tcase_add_test(tc, labels_are_needed_where_one_is_excluded);
+	tcase_add_test(tc, a_child_has_its_parents_secrets);
+	tcase_add_test(tc, times_are_in_their_class);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)

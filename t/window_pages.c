@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * window_pages.c - another process' code, translated as windows ask for it
+ */
+#include "config.h"
+
+#include "t/window_pages.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+struct window_pages *window_pages_new(pid_t pid, unsigned int machine)
+{
+	struct window_pages *p = calloc(1, sizeof(*p));
+
+	if (!p || translator_open(machine, &p->translator)) {
+		free(p);
+		return NULL;
+	}
+	p->pid = pid;
+	return p;
+}
+
+void window_pages_free(struct window_pages *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->nr; i++)
+		free(p->page[i].code);
+	translator_close(p->translator);
+	free(p);
+}
+
+int window_pages_read(const struct window_pages *p, void *to, size_t size,
+		      uint64_t address)
+{
+	const struct iovec local = { to, size };
+	const struct iovec remote = { (void *)(uintptr_t)address, size };
+
+	return process_vm_readv(p->pid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0
+										   : -1;
+}
+
+static struct window_page *find(struct window_pages *p, uint64_t address)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (p->page[i].address == address)
+			return &p->page[i];
+	return NULL;
+}
+
+static struct window_page *add(struct window_pages *p, uint64_t address)
+{
+	struct window_page *page = &p->page[p->nr];
+
+	if (p->nr >= WINDOW_PAGES)
+		return NULL;
+	page->address = address;
+	page->code = malloc(sizeof(*page->code));
+	if (!page->code)
+		return NULL;
+	p->nr++;
+	return page;
+}
+
+static int translate(struct window_pages *p, struct window_page *page, uint16_t offset)
+{
+	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
+	size_t size = sizeof(code);
+
+	if (page->nr_wanted >= WINDOW_WANTED)
+		page->nr_wanted = 0;
+	page->wanted[page->nr_wanted++] = offset;
+	if (window_pages_read(p, code, size, page->address)) {
+		size = CPI_CODE_PAGE;
+		if (window_pages_read(p, code, size, page->address))
+			return -1;
+	}
+	translator_page(p->translator, code, size, page->wanted, page->nr_wanted,
+			page->code);
+	return 0;
+}
+
+int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip)
+{
+	const uint64_t address = pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
+	const uint16_t offset = pc & (CPI_CODE_PAGE - 1);
+	struct window_page *page = find(p, address);
+	bool fresh = !page;
+
+	if (!page)
+		page = add(p, address);
+	if (!page)
+		return -1;
+	if ((fresh || !page->code->index[offset]) && translate(p, page, offset))
+		return -1;
+	if (!page->code->index[offset])
+		return -1;
+	*ip = cpi_uop_ip((uint32_t)(page - p->page), page->code->index[offset] - 1u);
+	return 0;
+}
+
+const struct cpi_uop *window_pages_uop(const struct window_pages *p, uint32_t ip)
+{
+	const uint32_t slot = ip >> CPI_UOP_INDEX_BITS, place = ip & CPI_UOP_INDEX_MASK;
+
+	if (slot >= p->nr || place >= CPI_UOPS_PER_PAGE)
+		return NULL;
+	return &p->page[slot].code->uop[place];
+}
+
+const struct cpi_code_page *window_pages_at(void *pages, uint64_t address)
+{
+	const struct window_page *page = find(pages, address);
+
+	return page ? page->code : NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "tools/select_stacks.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "db/stacks.h"
+
+/* The streams and losses that stacks have, in place of the profiles'. */
+static int replace_totals(struct selection *sel, const char *event)
+{
+	struct query_streams streams;
+	struct query_losses losses;
+	int err;
+
+	err = query_stack_streams(sel->db, &sel->epochs, event, &streams);
+	if (err)
+		return err;
+	query_streams_fini(&sel->streams);
+	sel->streams = streams;
+	err = query_stack_losses(sel->db, &sel->epochs, &losses);
+	if (err)
+		return err;
+	query_losses_fini(&sel->losses);
+	sel->losses = losses;
+	return 0;
+}
+
+int select_stacks(const struct cmd_context *ctx, const char *spec,
+		  struct selection *sel)
+{
+	const char *event = ctx->opt.event;
+	struct cmd_context every_event = *ctx;
+	int err;
+
+	/* Profiles may have no samples of the event that stacks have. */
+	every_event.opt.event = NULL;
+	err = select_open_epochs(&every_event, spec, SELECT_TOGETHER, sel);
+	if (err)
+		return err;
+	err = replace_totals(sel, event);
+	if (err) {
+		select_failed(ctx, sel, err);
+	} else if (!sel->streams.nr) {
+		log_err("%s: the selected epochs have no call stacks%s%s: collect them "
+			"with 'cpi record -g -- COMMAND' or 'cpid --stacks fp'",
+			db_path(sel->db), event ? " of " : "", event ? event : "");
+		err = -ENODATA;
+	}
+	sel->query.event = event;
+	if (err)
+		select_close(sel);
+	return err;
+}
