@@ -81,7 +81,7 @@ await()
 	shift
 	until "$@"; do
 		[ "$(date +%s)" -lt $await_end ] || return 1
-		sleep 0.05
+		sleep 0.2
 	done
 }
 

@@ -108,32 +108,56 @@ static __attribute__((noreturn)) void be_child(void (*round)(void))
 
 /* ---- single steps ---- */
 
-static uint64_t step(const struct run *r)
+static void step(const struct run *r, struct user_regs_struct *regs)
 {
-	struct user_regs_struct regs;
 	int status;
 
 	CHECK(!ptrace(PTRACE_SINGLESTEP, r->child, 0, 0), "step");
 	CHECK(waitpid(r->child, &status, 0) == r->child && WIFSTOPPED(status),
 	      "the child is gone");
-	CHECK(!ptrace(PTRACE_GETREGS, r->child, 0, &regs), "registers");
-	return regs.rip;
+	CHECK(!ptrace(PTRACE_GETREGS, r->child, 0, regs), "registers");
 }
 
-/* From its begin to where it begins again. */
+/* Where a function that is about to begin returns to. */
+static uint64_t returns_to(const struct run *r, const struct user_regs_struct *regs)
+{
+	long address;
+
+	errno = 0;
+	address = ptrace(PTRACE_PEEKDATA, r->child, (void *)(uintptr_t)regs->rsp, 0);
+	CHECK(!errno, "the stack");
+	return (uint64_t)address;
+}
+
+static void step_to(const struct run *r, uint64_t pc, struct user_regs_struct *regs)
+{
+	do
+		step(r, regs);
+	while (regs->rip != pc);
+}
+
+/*
+ * From its begin to where it begins again and returns to the same place: compilers
+ * unroll loops, endless ones too, so that its calls are several.
+ */
 static void step_round(struct run *r, uint64_t begin)
 {
-	uint64_t pc;
+	struct user_regs_struct regs;
+	uint64_t back;
 
 	r->pc = calloc(MAX_STEPS + CPI_WINDOW_MAX, sizeof(*r->pc));
 	CHECK(r->pc, "memory");
-	while (step(r) != begin)
-		;
+	step_to(r, begin, &regs); /* may be a call of its own, before the loop */
+	step_to(r, begin, &regs);
+	back = returns_to(r, &regs);
 	r->pc[r->nr_steps++] = begin;
-	while ((pc = step(r)) != begin) {
+	for (;;) {
+		step(r, &regs);
+		if (regs.rip == begin && returns_to(r, &regs) == back)
+			break;
 		CHECK(r->nr_steps < MAX_STEPS, "a round has no end");
-		if (pc != r->pc[r->nr_steps - 1]) /* no further time of a rep */
-			r->pc[r->nr_steps++] = pc;
+		if (regs.rip != r->pc[r->nr_steps - 1]) /* no further time of a rep */
+			r->pc[r->nr_steps++] = regs.rip;
 	}
 	for (uint32_t i = 0; i < CPI_WINDOW_MAX; i++)
 		r->pc[r->nr_steps + i] = r->pc[i];
