@@ -19,11 +19,11 @@ try 'cpi changes the rate' cpi rate 500 --socket t.sock
 cpid_ask epoch slow >/dev/null
 await_samples 2000
 kill -TERM $split
-read -r three one <&4
+read -r three one share <&4
 wait $split
 collect_stop
 check_stored
-note "the program: $ready, $three ms and $one ms"
+note "the program: $ready, $three ms and $one ms, by medians $share"
 
 is "$(sql "SELECT mean_period FROM stream WHERE event <> 'windows' ORDER BY 1")" '1000000
 2000000' 'there are two streams'
@@ -46,8 +46,7 @@ ms()
 # sum of counts x periods (ms) is that of Poisson's at most: periods are nearly even.
 deviation()
 {
-	awk -v x="$1" -v y="$2" -v variance="$3" -v three="$three" -v one="$one" 'BEGIN {
-		share = three / (three + one)
+	awk -v x="$1" -v y="$2" -v variance="$3" -v share="$share" 'BEGIN {
 		all = x + y
 		d = x / all - share
 		print (d < 0 ? -d : d) / (sqrt(share * (1 - share) * variance) / all)

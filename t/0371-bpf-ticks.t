@@ -32,7 +32,7 @@ check_status 'while it samples'
 try 'the rate of the random samples changes' cpi rate 250 --socket t.sock
 await 60 has_ticks 1500
 kill -TERM $split
-read -r three one <&4
+read -r three one _ <&4
 wait $split
 "$programs/spawn" 20 2 50 "$programs/burn_a" "$programs/burn_b" >/dev/null
 cpid_ask flush >/dev/null
