@@ -106,6 +106,7 @@ x86_translate_fn x86_movsd, x86_cmpsd, x86_pushf;
 x86_translate_fn x86_jmp, x86_jcc, x86_jcxz, x86_loop, x86_call, x86_ret;
 x86_translate_fn x86_stop; /* arg: enum cpi_window_end */
 x86_translate_fn x86_nop;
+x86_translate_fn x86_pause;
 
 x86_translate_fn x86_vmov, x86_vmov_scalar, x86_vmov_half, x86_vbinary, x86_vmask;
 x86_translate_fn x86_vdup, x86_vunpack, x86_vunpack_quad, x86_vshuf, x86_valign;

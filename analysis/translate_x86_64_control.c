@@ -6,11 +6,23 @@
 
 #include "analysis/translate_x86_64.h"
 
+/*
+ * A far one has a segment, of which we know nothing. With an operand size of 16 bits
+ * AMD's processors have targets of 16 bits, Intel's do as if it were not there.
+ */
+static void check_near(struct x86 *x)
+{
+	if (x->in->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ||
+	    (x->in->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && !x->in->raw.rex.W))
+		x->failed = true;
+}
+
 /* A direct target, from the instruction's own address. */
 static void direct(struct x86 *x, struct cpi_uop *u)
 {
 	int64_t disp = x->op[0]->imm.value.s + x->in->length;
 
+	check_near(x);
 	if (disp != (int32_t)disp || x->in->operand_width == 16)
 		x->failed = true;
 	u->address = 0;
@@ -20,13 +32,6 @@ static void direct(struct x86 *x, struct cpi_uop *u)
 static bool is_direct(const struct x86 *x)
 {
 	return x->op[0]->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
-}
-
-/* A far one has a segment, of which we know nothing. */
-static void check_near(struct x86 *x)
-{
-	if (x->in->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-		x->failed = true;
 }
 
 /* An indirect target. */
@@ -105,6 +110,14 @@ void x86_ret(struct x86 *x, unsigned int op, unsigned int arg)
 void x86_stop(struct x86 *x, unsigned int op, unsigned int arg)
 {
 	x86_add(x, CPI_UOP_STOP, 3)->imm = (int32_t)arg;
+}
+
+/* With a register's fourth bit pause is an exchange, on AMD's processors at least. */
+void x86_pause(struct x86 *x, unsigned int op, unsigned int arg)
+{
+	if (x->in->raw.rex.B)
+		x->failed = x->refused = true;
+	x86_nop(x, op, arg);
 }
 
 void x86_nop(struct x86 *x, unsigned int op, unsigned int arg)

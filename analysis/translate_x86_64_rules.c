@@ -179,7 +179,7 @@ static const struct x86_rule rules[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 	RULE(NOP, x86_nop, 0, 0),
 	RULE(ENDBR64, x86_nop, 0, 0),
 	RULE(ENDBR32, x86_nop, 0, 0),
-	RULE(PAUSE, x86_nop, 0, 0),
+	RULE(PAUSE, x86_pause, 0, 0),
 	RULE(FNOP, x86_nop, 0, 0),
 	RULE(FWAIT, x86_nop, 0, 0),
 	RULE(PREFETCH, x86_nop, 0, 0),

@@ -62,6 +62,10 @@ static const struct {
 	{ "\x66\x0f\x74\xc1", "vcmpeq vcmpeq" },        /* pcmpeqb */
 	{ "\xc5\xfe\x6f\x06", "mov mov mov mov" },      /* vmovdqu ymm0, [rsi] */
 	{ "\x0f\x0b", "stop" },                         /* ud2 */
+	{ "\x66\x75\x10", "stop" }, /* as the processor's maker has it */
+	{ "\x66\x66\x48\xe8\x10\x10\x10\x10", "call" }, /* of thread-local storage */
+	{ "\xf3\x90", "nop" },                          /* pause */
+	{ "\xf3\x41\x90", "stop" },                     /* pause, or xchg r8, rax */
 	{ "\x06", "stop" },                             /* none at all */
 };
 
