@@ -6,7 +6,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'mounting takes root'
-mkdir disk && mount -t tmpfs -o size=2m cpi-test disk 2>/dev/null ||
+mkdir disk && mount -t tmpfs -o size=16m cpi-test disk 2>/dev/null ||
 	skip_all 'a tmpfs cannot be mounted here'
 umount_disk()
 {
