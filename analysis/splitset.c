@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 
 #define MAX_BYTES (512u << 20)
 
@@ -111,12 +112,11 @@ static bool try_file(struct splitset *s, struct entry *e, const char *directory,
 static void try_beside(struct splitset *s, struct entry *e,
 		       const struct skeleton *skeleton)
 {
-	const char *slash = strrchr(skeleton->name, '/');
 	char *directory = s->path ? strdup(s->path) : NULL;
 
 	if (directory) {
 		*strrchr(directory, '/') = '\0';
-		try_file(s, e, directory, slash ? slash + 1 : skeleton->name, skeleton);
+		try_file(s, e, directory, path_base(skeleton->name), skeleton);
 	}
 	free(directory);
 }

@@ -12,6 +12,7 @@ base_libbase_a_SOURCES = \
 	base/loglin.h \
 	base/mapping.c base/mapping.h \
 	base/passing.c base/passing.h \
+	base/path.h \
 	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \
 	base/size.c base/size.h \

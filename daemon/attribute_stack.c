@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "daemon/attribute_private.h"
 #include "daemon/stacksampler.h"
 #include "daemon/stacktally.h"
@@ -62,7 +63,7 @@ static void add_frame(struct chain *c, uint64_t pc, bool returns)
 
 static bool is_called(const char *name, const char *const *prefix, size_t nr)
 {
-	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	const char *last = path_base(name);
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!strncmp(last, prefix[i], strlen(prefix[i])))

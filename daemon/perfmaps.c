@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/path.h"
 #include "daemon/kernel.h"
 
 #define KERNEL_NAME "[kernel.kallsyms]"
@@ -43,10 +44,9 @@ static struct image_source source_of(const struct perfmaps *m,
 /* "[nf_tables]" of "/lib/modules/…/nf-tables.ko.xz", as the kernel calls it. */
 static void module_name(const char *path, char *out, size_t size)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = path_base(path);
 	size_t len;
 
-	base = base ? base + 1 : path;
 	len = strcspn(base, ".");
 	if (base[0] == '[') {
 		snprintf(out, size, "%s", base);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/path.h"
 #include "db/sql.h"
 
 void *rows_grow(void *array, size_t nr, size_t size)
@@ -96,10 +97,8 @@ void rows_image_fini(struct query_image *image)
 
 bool rows_image_matches(const struct query_selection *sel, const char *name)
 {
-	const char *last = strrchr(name, '/');
-
 	return !sel->image || !fnmatch(sel->image, name, 0) ||
-	       (last && !fnmatch(sel->image, last + 1, 0));
+	       !fnmatch(sel->image, path_base(name), 0);
 }
 
 int rows_check_whole(sqlite3 *h, const char *epochs)

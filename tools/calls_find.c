@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "tools/calls.h"
 #include "tools/nearest.h"
 #include "tools/procname.h"
@@ -26,12 +27,10 @@ struct wanted {
 
 static bool is_image(const struct frame *f, const char *glob)
 {
-	const char *slash = f->image ? strrchr(f->image, '/') : NULL;
-
 	if (!glob)
 		return true;
 	return f->image &&
-	       (!fnmatch(glob, f->image, 0) || (slash && !fnmatch(glob, slash + 1, 0)));
+	       (!fnmatch(glob, f->image, 0) || !fnmatch(glob, path_base(f->image), 0));
 }
 
 static size_t mark(const struct frames *f, const struct wanted *w, bool *out)

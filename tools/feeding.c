@@ -11,15 +11,9 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/log.h"
+#include "base/path.h"
 
 #define MAX_NAMES 6 /* of images that are named when one must be chosen */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* The images of a selection: one program's, or too many. */
 struct choice {
@@ -37,9 +31,9 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	if (q->image.desc.kind != IMAGE_FILE || q->image.id == c->last)
 		return 0;
 	c->last = q->image.id;
-	if (c->base && strcmp(c->base, base_name(name)) == 0)
+	if (c->base && strcmp(c->base, path_base(name)) == 0)
 		return 0;
-	if (!c->base && !(c->base = strdup(base_name(name))))
+	if (!c->base && !(c->base = strdup(path_base(name))))
 		return -ENOMEM;
 	if (c->nr++ < MAX_NAMES)
 		buf_printf(&c->names, "%s%s", c->nr > 1 ? ", " : "", name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "tools/term.h"
 
 struct inlined_chain inlined_at(struct image *im, uint64_t offset)
@@ -47,21 +48,18 @@ int inlined_compare(const struct inlined_chain *a, const struct inlined_chain *b
 	return c ? c : compare_numbers(a->nr, b->nr);
 }
 
-static void put_call(struct buf *b, const struct inlined *in, const char *file)
+/* The whole path of the caller's file, or its last part. */
+static void put_call(struct buf *b, const struct inlined *in, bool whole)
 {
+	const char *file = in->call.file;
+
 	buf_puts(b, in->name);
 	if (!file)
 		return;
-	buf_printf(b, " called at %s:%d", file, in->call.line);
+	buf_printf(b, " called at %s:%d", whole ? file : path_base(file),
+		   in->call.line);
 	if (in->column)
 		buf_printf(b, ":%d", in->column);
-}
-
-static const char *base_name(const char *file)
-{
-	const char *slash = file ? strrchr(file, '/') : NULL;
-
-	return slash ? slash + 1 : file;
 }
 
 void inlined_put_lines(struct table *t, const struct inlined_chain *chain,
@@ -76,7 +74,7 @@ void inlined_put_lines(struct table *t, const struct inlined_chain *chain,
 		for (size_t k = i; k < chain->nr; k++)
 			buf_puts(&b, "  ");
 		buf_puts(&b, "inlined ");
-		put_call(&b, &chain->at[i], base_name(chain->at[i].call.file));
+		put_call(&b, &chain->at[i], false);
 		table_line(t, TERM_BOLD, buf_str(&b));
 	}
 	buf_fini(&b);
@@ -89,7 +87,7 @@ void inlined_put_cell(struct table *t, const struct inlined_chain *chain)
 	for (size_t i = 0; i < chain->nr; i++) {
 		if (i)
 			buf_puts(&b, ", ");
-		put_call(&b, &chain->at[i], chain->at[i].call.file);
+		put_call(&b, &chain->at[i], true);
 	}
 	table_text(t, chain->nr ? buf_str(&b) : NULL);
 	buf_fini(&b);

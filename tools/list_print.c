@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "tools/explaining.h"
 #include "tools/out.h"
 #include "tools/report.h"
@@ -174,15 +175,14 @@ static void put_insn(struct table *t, const struct listing *l, size_t i)
 void list_put_line(struct table *t, struct sources *sources, const struct line *line,
 		   const struct line *before)
 {
-	const char *text, *base;
+	const char *text;
 	char *all;
 
 	if (!line->file || (before && before->file && line->line == before->line &&
 			    !strcmp(line->file, before->file)))
 		return;
-	base = strrchr(line->file, '/');
 	text = sources_line(sources, line->file, line->line);
-	if (asprintf(&all, "%s:%d%s%s", base ? base + 1 : line->file, line->line,
+	if (asprintf(&all, "%s:%d%s%s", path_base(line->file), line->line,
 		     text ? "  " : "", text ? text : "") < 0)
 		return;
 	table_line(t, TERM_BLUE, all);

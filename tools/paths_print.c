@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "tools/out.h"
 #include "tools/paths.h"
 #include "tools/report.h"
@@ -29,14 +30,12 @@ static void put_place(const struct paths_report *r, int block, const char **file
 		      struct buf *out)
 {
 	const struct line line = line_of(r, block);
-	const char *slash;
 
 	buf_printf(out, "0x%" PRIx64, address_of(r, block));
 	if (!line.file)
 		return;
-	slash = strrchr(line.file, '/');
 	if (!*file || strcmp(*file, line.file) != 0)
-		buf_printf(out, " %s:%d", slash ? slash + 1 : line.file, line.line);
+		buf_printf(out, " %s:%d", path_base(line.file), line.line);
 	else
 		buf_printf(out, " :%d", line.line);
 	*file = line.file;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "tools/out.h"
 #include "tools/report.h"
 
@@ -53,11 +54,10 @@ int ranking_locate(const struct ranking *r, int insn, uint64_t offset,
 /* "copy.c:12" */
 static void put_source(const struct spot *spot, struct table *t)
 {
-	const char *base = spot->file ? strrchr(spot->file, '/') : NULL;
 	char *text;
 
 	if (!spot->file ||
-	    asprintf(&text, "%s:%d", base ? base + 1 : spot->file, spot->line) < 0) {
+	    asprintf(&text, "%s:%d", path_base(spot->file), spot->line) < 0) {
 		table_empty(t);
 		return;
 	}

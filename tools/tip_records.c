@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "daemon/tipfile.h"
 
 struct tip_records {
@@ -46,13 +47,12 @@ static void free_records(struct tip_records *r)
 int tip_records_begin(const char *path, const char *trace, struct tip *t,
 		      const struct tip_sampling *sampling, struct tip_records **out)
 {
-	const char *slash = strrchr(trace, '/');
 	struct tipfile_info info = { .interval = sampling->interval,
 				     .banks = TIP_MAX_WIDTH };
 	struct tip_records *r = calloc(1, sizeof(*r));
 	int err = r ? 0 : -ENOMEM;
 
-	snprintf(info.name, sizeof(info.name), "%s", slash ? slash + 1 : trace);
+	snprintf(info.name, sizeof(info.name), "%s", path_base(trace));
 	if (!err) {
 		r->path = strdup(path);
 		err = r->path ? tipfile_create(path, &info, &r->w) : -ENOMEM;

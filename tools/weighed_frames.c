@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/grow.h"
+#include "base/path.h"
 #include "tools/inlined.h"
 #include "tools/prof.h"
 
@@ -28,13 +29,6 @@ static uint64_t start_of(const struct query_image *image, const struct symbol *s
 	if (!symbol)
 		return UINT64_MAX;
 	return image->desc.kind == IMAGE_JIT ? 0 : symbol->start;
-}
-
-const char *weighed_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Names a frame, and ends text. */
@@ -60,7 +54,7 @@ static int name_frame(struct weighed_frames *f, const char *name,
 	frame->function = name;
 	if (*name != '[')
 		return 0;
-	buf_printf(&text, "%s in %s", name, weighed_base_name(frame->image->desc.name));
+	buf_printf(&text, "%s in %s", name, path_base(frame->image->desc.name));
 	return keep_name(f, &text, frame);
 }
 

@@ -16,9 +16,6 @@ struct weighed_frames {
 	struct strings names; /* that no symbol has */
 };
 
-/* The last component of a path. */
-const char *weighed_base_name(const char *path);
-
 /*
  * Appends the frames of an instruction, the innermost first. im is NULL where the
  * image cannot be opened; else most names are its own. A name that says something only

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/path.h"
 #include "tools/report.h"
 #include "tools/weighed_frames.h"
 
@@ -39,7 +40,7 @@ static int add_image(struct weighed_tree *t, const struct query_image *image,
 	t->image = grown;
 	err = strings_add(&t->strings, image->desc.name, &added.name);
 	if (!err)
-		err = strings_add(&t->strings, weighed_base_name(image->desc.name),
+		err = strings_add(&t->strings, path_base(image->desc.name),
 				  &added.base_name);
 	if (!err)
 		err = strings_add(&t->strings, report_build_id(&image->desc, build_id),
@@ -185,7 +186,7 @@ static int descend_roots(struct weighed_tree *t, const struct weighed *w, uint32
 		return err;
 	if (w->whom)
 		return descend_name(t, w->whom, at);
-	return image ? descend_name(t, weighed_base_name(image->desc.name), at) : 0;
+	return image ? descend_name(t, path_base(image->desc.name), at) : 0;
 }
 
 static int add_stack(void *ctx, const struct weighed *w)

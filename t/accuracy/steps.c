@@ -31,6 +31,7 @@
 #include "analysis/isa.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/path.h"
 #include "base/times.h"
 #include "db/query.h"
 #include "db/store.h"
@@ -314,9 +315,7 @@ static void start(struct steps *s, char **command)
 /* As cpi record --by=comm calls it. */
 static void name_context(const char *path, char *name, size_t size)
 {
-	const char *slash = strrchr(path, '/');
-
-	snprintf(name, size, "comm=%.15s", slash ? slash + 1 : path);
+	snprintf(name, size, "comm=%.15s", path_base(path));
 }
 
 static void store(struct steps *s, struct store *store, const char *program)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/path.h"
 #include "t/unit/unit.h"
 #include "tools/export.h"
 #include "tools/text.h"
@@ -213,9 +214,8 @@ static bool has_path(const struct stack *s, const char *root, const char *path,
 static const char *root_of(const struct stack *s)
 {
 	const char *name = s->frame[s->nr - 1].image->desc.name;
-	const char *slash = strrchr(name, '/');
 
-	return s->whom ? s->whom : slash ? slash + 1 : name;
+	return s->whom ? s->whom : path_base(name);
 }
 
 /* Nodes of equal names may be of different images: their sums are compared. */
