@@ -77,22 +77,6 @@ void callgraph_free(struct callgraph *g)
 	free(g);
 }
 
-/* The first of a set's edges that come from an offset or one behind it. */
-static size_t first_from(const struct edge *e, size_t nr, uint64_t from)
-{
-	size_t low = 0;
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (e[middle].from < from)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
 /* What is looked at of one procedure. */
 struct adding {
 	struct callgraph *graph;
@@ -129,7 +113,7 @@ static void each_edge(struct adding *a, struct edges *set,
 
 	for (int part = 0; part < cfg->nr_parts; part++) {
 		const uint64_t end = cfg->block[cfg->part[part + 1] - 1].end;
-		size_t i = first_from(e, nr, cfg->block[cfg->part[part]].start);
+		size_t i = edges_first_from(e, nr, cfg->block[cfg->part[part]].start);
 
 		for (; i < nr && e[i].from < end; i++)
 			add(a, &e[i]);

@@ -34,22 +34,6 @@ static void add_jump(struct adding *a, uint64_t from, uint64_t to, double n,
 		buf_put(&a->t->jumps, &jump, sizeof(jump));
 }
 
-/* The first of the sorted edges from an offset. */
-static size_t find_edge(const struct edge *e, size_t nr, uint64_t from)
-{
-	size_t low = 0;
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (e[middle].from < from)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
 /* Where branch stacks saw it go, and in which shares. */
 static void add_seen(struct adding *a, uint64_t from, double n)
 {
@@ -57,7 +41,7 @@ static void add_seen(struct adding *a, uint64_t from, double n)
 	const struct edge *e = a->branches ? edges_sorted(a->branches, &nr) : NULL;
 	double seen = 0;
 
-	first = end = find_edge(e, nr, from);
+	first = end = edges_first_from(e, nr, from);
 	for (; end < nr && e[end].from == from; end++)
 		seen += (double)e[end].n;
 	for (size_t i = first; i < end; i++)

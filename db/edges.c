@@ -154,6 +154,21 @@ const struct edge *edges_sorted(struct edges *set, size_t *nr)
 	return set->edge;
 }
 
+size_t edges_first_from(const struct edge *e, size_t nr, uint64_t from)
+{
+	size_t low = 0;
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (e[middle].from < from)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
 /* ---- blobs ---- */
 
 /* A column's number in e, to write it or to read it into. */

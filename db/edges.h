@@ -53,6 +53,9 @@ size_t edges_memory(const struct edges *set);  /* bytes */
 /* All by from, then to. The array is the set's, until its next change. */
 const struct edge *edges_sorted(struct edges *set, size_t *nr);
 
+/* The first of these that comes from an offset or one behind it; nr where none does. */
+size_t edges_first_from(const struct edge *e, size_t nr, uint64_t from);
+
 /*
  * As a blob, packed (db/pack.h). The body, all numbers LEB128: how many there are; per
  * edge the distance of from to the one before, then, column by column, to less from (as
