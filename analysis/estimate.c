@@ -152,6 +152,7 @@ static bool find_cluster(const struct point *all, struct estimate *e, int *first
 static void take_sum(struct estimate *e)
 {
 	e->rule = ESTIMATE_SUM;
+	e->at_most = !e->samples;
 	e->frequency = (e->samples + 0.3) / e->cycles;
 	e->sd = sqrt(SD_SUM * SD_SUM + 1 / (e->samples + 0.5));
 }

@@ -26,6 +26,7 @@ enum estimate_rule {
 struct estimate {
 	enum estimate_rule rule;
 	double frequency; /* F: samples per cycle */
+	bool at_most;     /* nothing was seen of it: it may be any less */
 	double sd;        /* deviation of its logarithm */
 	double samples;   /* ΣS */
 	double cycles;    /* ΣM; out of order, what serves for it */

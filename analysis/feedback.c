@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/loops.h"
 #include "base/arena.h"
 #include "base/hash.h"
 
@@ -349,6 +350,92 @@ static int add_instruction(struct feedback *f, struct image *im, uint64_t offset
 	return 0;
 }
 
+/* A conditional jump, in a loop or in none. */
+struct turn {
+	struct feedback_line *line;
+	int loop;
+	double n;
+};
+
+static int add_turn(struct feedback *f, struct image *im, uint64_t offset, int loop,
+		    double n, struct buf *turns)
+{
+	struct origin p[IMAGE_MAX_ORIGINS];
+	const size_t nr = origins_at(f, im, offset, p);
+	struct turn turn = { .loop = loop, .n = n };
+	int err;
+
+	if (why_unknown(f, p, nr))
+		return 0;
+	err = find_line(f, p, nr, &turn.line);
+	if (err)
+		return err;
+	turn.n *= f->plain ? 1 : p[nr - 1].copies;
+	buf_put(turns, &turn, sizeof(turn));
+	return turns->err;
+}
+
+static int compare_turns(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (x->loop != y->loop)
+		return x->loop < y->loop ? -1 : 1;
+	return (x->n < y->n) - (x->n > y->n);
+}
+
+/* The most frequent one of each loop counts. */
+static void take_turns(struct turn *turn, size_t nr)
+{
+	double sum = 0;
+
+	qsort(turn, nr, sizeof(*turn), compare_turns);
+	for (size_t i = 0; i < nr; i++) {
+		const bool same = i && turn[i].line == turn[i - 1].line;
+
+		if (!same)
+			sum = 0;
+		if (!same || turn[i].loop != turn[i - 1].loop)
+			sum += turn[i].n;
+		turn[i].line->n = fmax(turn[i].line->n, sum);
+	}
+}
+
+/*
+ * Compilers turn loops round: the condition is there twice, ahead of the loop and at
+ * its end, and what the source does is done by both.
+ */
+static int add_turns(struct feedback *f, struct image *im, const struct cfg *cfg,
+		     const struct freq *freq)
+{
+	struct buf turns = { 0 };
+	struct arena arena;
+	const int *loop;
+	int err = 0;
+
+	arena_init(&arena, 0);
+	loop = loops_find(cfg, &arena);
+	if (!loop)
+		err = -ENOMEM;
+	for (int b = 0; b < cfg->exit && !err; b++) {
+		const struct cfg_block *block = &cfg->block[b];
+		const struct insn *last =
+			&cfg->insn[block->first_insn + block->nr_insns - 1];
+
+		if (block->nr_insns && last->kind & INSN_COND &&
+		    isfinite(freq->block[b]))
+			err = add_turn(f, im, last->address - cfg->bias, loop[b],
+				       freq->block[b], &turns);
+	}
+	if (!err)
+		take_turns((struct turn *)turns.data, turns.len / sizeof(struct turn));
+	arena_fini(&arena);
+	buf_fini(&turns);
+	return err;
+}
+
 static int add_call(struct feedback *f, struct image *im,
 		    const struct traffic_jump *jump, struct buf *cut)
 {
@@ -396,6 +483,8 @@ int feedback_add(struct feedback *f, struct image *im, const struct cfg *cfg,
 						      cfg->bias,
 					      n);
 	}
+	if (!err)
+		err = add_turns(f, im, cfg, freq);
 	jump = traffic_jumps(t, &nr);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = jump[i].enters ? add_call(f, im, &jump[i], &cut) : 0;

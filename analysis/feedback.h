@@ -7,7 +7,9 @@
  * section 2.2), as AutoFDO (CGO'16) and LLVM's sample profiles have it:
  *
  *  - An instruction has its block's count; the line that of its most frequent
- *    instruction, times the copies of it that an unrolled loop runs as one.
+ *    instruction, times the copies of it that an unrolled loop runs as one. A condition
+ *    is often there twice, ahead of the loop and at its end, for compilers turn loops
+ *    round: of conditional jumps the most frequent ones of each loop add up.
  *  - Lines count from where their function is declared, modulo 2^16, so that a
  *    function that moves in its file stays the same; what is on one line is told apart
  *    by its discriminator. An instruction that has no line somewhere on its stack of

@@ -28,6 +28,7 @@
 #define SD_MEDIUM 0.3
 #define SD_NONE   3.0 /* where nothing is known */
 #define STEERS    2.0 /* costs of what was sampled too often, or too seldom */
+#define FREE      1e6 /* what a flow below one that is a bound costs nothing with */
 #define ANCHORS   50  /* samples of instructions that tell a procedure's scale */
 #define STALL     1.0 /* of log f, by the share of the most sampled instruction */
 
@@ -135,7 +136,12 @@ static void steer(enum freq_bias kind, double *above, double *below)
 	*below = 1 / *above;
 }
 
-/* A class was seen once, not as often as it has blocks. */
+/*
+ * A class was seen once, not as often as it has blocks. One of which nothing was seen
+ * is a bound from above alone: hundreds of them behind one another, as scanners have,
+ * each held to be executed half a time, would have drawn the flow up by any power of
+ * ten.
+ */
 static int repair(struct passes *p)
 {
 	int nr = p->in->cfg->nr_blocks, err;
@@ -164,11 +170,13 @@ static int repair(struct passes *p)
 			continue;
 		seen[p->first_block[c]] = p->est[c].frequency;
 		sd[p->first_block[c]] = p->est[c].sd;
-		mass[p->first_block[c]] = p->est[c].samples;
+		mass[p->first_block[c]] = p->est[c].at_most ? 0 : p->est[c].samples;
 		error[p->first_block[c]] = p->est[c].error;
 		if (p->bias)
 			steer(p->bias[c].kind, &above[p->first_block[c]],
 			      &below[p->first_block[c]]);
+		if (p->est[c].at_most)
+			below[p->first_block[c]] = FREE;
 	}
 	err = repair_flow(&in, p->arena, &p->flowing);
 	if (!err && p->debug)

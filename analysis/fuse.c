@@ -118,6 +118,7 @@ int fuse_windows(const struct freq_input *in, const struct equiv *eq,
 			mean = (own * mean + other * (log(est[c].frequency) + factor)) /
 			       (own + other);
 		}
+		est[c].at_most = !est[c].samples && !seen[c].frequency;
 		est[c].rule = ESTIMATE_FUSED;
 		est[c].frequency = exp(mean);
 		est[c].sd = 1 / sqrt(own + other);

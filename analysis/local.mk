@@ -71,6 +71,7 @@ analysis_libanalysis_a_SOURCES = \
 	analysis/landing.c analysis/landing.h \
 	analysis/lines.c analysis/lines.h \
 	analysis/llvm.cpp analysis/llvm.h \
+	analysis/loops.c analysis/loops.h \
 	analysis/lsda.c analysis/lsda.h \
 	analysis/perffields.c analysis/perffields.h \
 	analysis/pairs.c analysis/pairs.h \

@@ -20,13 +20,15 @@ static const struct {
 	uint64_t offset;
 	double n;
 } counts[] = {
-	{ 0xb0, 100 },                             /* outer */
-	{ 0xb8, 30 },  { 0xd2, 0 },  { 0xe0, 7 },  /* outer.cold */
-	{ 0xf0, 60 },                              /* outer.constprop.0 */
-	{ 0x100, 30 },                             /* direct.llvm.77 */
-	{ 0x110, 30 },                             /* renamed */
-	{ 0x120, 5 },  { 0x130, 8 }, { 0x140, 4 }, /* same1, same2, spaces */
-	{ 0x150, 40 },                             /* again */
+	{ 0xb0, 100 },                               /* outer */
+	{ 0xb8, 30 },  { 0xd2, 0 },   { 0xe0, 7 },   /* outer.cold */
+	{ 0xf0, 60 },                                /* outer.constprop.0 */
+	{ 0x100, 30 },                               /* direct.llvm.77 */
+	{ 0x110, 30 },                               /* renamed */
+	{ 0x120, 5 },  { 0x130, 8 },  { 0x140, 4 },  /* same1, same2, spaces */
+	{ 0x150, 40 },                               /* again */
+	{ 0x160, 10 }, { 0x170, 70 }, { 0x177, 10 }, /* turned */
+	{ 0x17e, 6 },  { 0x185, 3 },  { 0x186, 10 },
 };
 
 /* Where the indirect call of outer was seen to go: thrice to renamed, once to same1. */
@@ -195,6 +197,20 @@ START_TEST(each_place_has_the_count_of_its_rule)
 }
 END_TEST
 
+START_TEST(conditions_count_wherever_a_loop_has_them)
+{
+	struct fixture f;
+
+	set_up(&f, _i);
+	finish(&f);
+	ck_assert_int_eq(count_of(find(&f, "turned"), "", "1.0"), (10 + 70) * SCALE);
+	ck_assert_int_eq(count_of(find(&f, "turned"), "", "2.0"), 70 * SCALE);
+	/* Two tests of one condition that are behind each other count once. */
+	ck_assert_int_eq(count_of(find(&f, "turned"), "", "4.0"), 10 * SCALE);
+	tear_down(&f);
+}
+END_TEST
+
 /* n 0: it is not there. */
 static const struct {
 	const char *rule, *function;
@@ -358,6 +374,7 @@ static Suite *make_suite(void)
 	TCase *t = tcase_create("feedback");
 
 	tcase_add_loop_test(t, each_place_has_the_count_of_its_rule, 0, 2 * NR(places));
+	tcase_add_loop_test(t, conditions_count_wherever_a_loop_has_them, 0, 2);
 	tcase_add_loop_test(t, calls_have_their_targets, 0, NR(targets));
 	tcase_add_test(t, heads_are_entries_of_the_busiest_copy);
 	tcase_add_test(t, totals_are_of_lines_and_what_is_inlined);

@@ -335,6 +335,55 @@ START_TEST(a_tangle_gets_estimates_without_a_flow)
 }
 END_TEST
 
+/* A scanner of many states, of which windows saw the first ones: 100 and 50 times. */
+START_TEST(what_was_not_seen_draws_nothing_up)
+{
+	enum { STATES = 600, END = STATES, EXIT };
+	struct cfg_edge edge[2 * STATES + 1];
+	double samples[EXIT] = { 10, 5 }, ones[EXIT];
+	double passed[EXIT + 1] = { 100, 50 }, edges[2 * STATES + 1] = { 50, 50 };
+	const double *error[EXIT + 1] = { NULL };
+	const struct freq_windows windows = { .block = passed,
+					      .edge = edges,
+					      .worth = passed,
+					      .error = error,
+					      .one = 1 };
+	struct count outcomes[EXIT] = { { 0 } };
+	struct arena arena;
+	struct cfg *cfg;
+	struct freq *f;
+
+	passed[END] = 50;
+	outcomes[0].taken = outcomes[0].not_taken = 50;
+	arena_init(&arena, 0);
+	for (int b = 0; b < STATES; b++) {
+		edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		edge[2 * b + 1] = (struct cfg_edge){ b, END, EDGE_TAKEN };
+	}
+	edge[2 * STATES] = (struct cfg_edge){ END, EXIT, EDGE_RETURN };
+	cfg = cfg_make(&arena, EXIT + 1, edge, 2 * STATES + 1);
+	cfg->nr_insns = EXIT;
+	for (int b = 0; b < EXIT; b++) {
+		ones[b] = 1;
+		cfg->block[b].first_insn = b;
+		cfg->block[b].nr_insns = 1;
+	}
+	struct freq_input in = { .cfg = cfg,
+				 .samples = samples,
+				 .min_cycles = ones,
+				 .outcomes = outcomes,
+				 .windows = &windows,
+				 .period_cycles = 1 };
+	ck_assert_int_eq(freq_estimate(&in, &arena, NULL, &f), 0);
+	ck_assert_double_gt(f->block[0], 30);
+	ck_assert_double_lt(f->block[0], 300);
+	ck_assert_double_gt(f->block[1], 0.3 * f->block[0]);
+	ck_assert_double_lt(f->block[1], 0.8 * f->block[0]);
+	ck_assert_double_lt(f->block[STATES - 1], 0.01 * f->block[0]);
+	arena_fini(&arena);
+}
+END_TEST
+
 /* 40 loops in each other, each never seen to end: 10^13 rounds to the power of 40. */
 START_TEST(numbers_without_bound_are_not_given)
 {
@@ -430,6 +479,7 @@ static Suite *freq_suite(void)
 	tcase_add_test(t, out_of_order_scale_is_low);
 	tcase_add_loop_test(t, numbers_that_are_none_are_refused, 0, (int)NR(bad));
 	tcase_add_test(t, a_tangle_gets_estimates_without_a_flow);
+	tcase_add_test(t, what_was_not_seen_draws_nothing_up);
 	tcase_add_test(t, numbers_without_bound_are_not_given);
 	tcase_add_test(t, each_pass_dumps_itself);
 	tcase_add_test(t, a_full_arena_is_no_crash_wherever_it_fills);
