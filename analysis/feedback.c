@@ -424,8 +424,7 @@ static int add_turns(struct feedback *f, struct image *im, const struct cfg *cfg
 		const struct insn *last =
 			&cfg->insn[block->first_insn + block->nr_insns - 1];
 
-		if (block->nr_insns && last->kind & INSN_COND &&
-		    isfinite(freq->block[b]))
+		if (last->kind & INSN_COND && isfinite(freq->block[b]))
 			err = add_turn(f, im, last->address - cfg->bias, loop[b],
 				       freq->block[b], &turns);
 	}

@@ -9,6 +9,7 @@
  *
  *	scale FACTOR
  *	insn ADDRESS COUNT
+ *	test ADDRESS COUNT PROCEDURE LOOP
  *	head ADDRESS COUNT
  *	jump FROM TO COUNT ENTERS
  *
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #include "analysis/cfg.h"
+#include "analysis/loops.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "tools/feeding.h"
@@ -75,6 +77,28 @@ static void fill(const struct dump *d, const struct cfg *cfg, struct freq *freq)
 	}
 }
 
+/* Conditional jumps, and the loops that they are in. */
+static void dump_tests(struct dump *d, const struct cfg *cfg, const struct freq *freq)
+{
+	struct arena arena;
+	const int *loop;
+
+	arena_init(&arena, 0);
+	loop = loops_find(cfg, &arena);
+	check(loop ? 0 : -ENOMEM, "loops");
+	for (int b = 0; b < cfg->exit; b++) {
+		const struct cfg_block *block = &cfg->block[b];
+		const struct insn *last =
+			&cfg->insn[block->first_insn + block->nr_insns - 1];
+
+		if (last->kind & INSN_COND)
+			fprintf(d->counts, "test %" PRIx64 " %.17g %" PRIx64 " %d\n",
+				last->address, freq->block[b], cfg->procedure->start,
+				loop[b]);
+	}
+	arena_fini(&arena);
+}
+
 static void dump_counts(struct dump *d, const struct cfg *cfg, const struct freq *freq)
 {
 	for (int b = 0; b < cfg->exit; b++) {
@@ -103,6 +127,7 @@ static void add(struct dump *d, const struct symbol *symbol)
 		check(freq.block && freq.edge ? 0 : -ENOMEM, symbol->name);
 		fill(d, cfg, &freq);
 		dump_counts(d, cfg, &freq);
+		dump_tests(d, cfg, &freq);
 		traffic_reset(&d->f.one);
 		check(traffic_add(&d->f.one, d->im, cfg, &freq, NULL), symbol->name);
 		check(feedback_add(b->tree, d->im, cfg, &freq, &d->f.one),

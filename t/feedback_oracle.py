@@ -96,11 +96,13 @@ def function_of(roots, stack):
 
 def main():
     symbolizer, file, counts = sys.argv[1:]
-    insns, heads, jumps, scale = [], [], [], 1
+    insns, heads, jumps, tests, scale = [], [], [], {}, 1
     for line in open(counts):
         kind, *rest = line.split()
         if kind == "scale":
             scale = float(rest[0])
+        elif kind == "test":
+            tests[int(rest[0], 16)] = (float(rest[1]), rest[2], rest[3])
         elif kind == "jump":
             jumps.append((int(rest[0], 16), int(rest[1], 16), float(rest[2]),
                           int(rest[3])))
@@ -122,6 +124,16 @@ def main():
         key = key_of(stack[-1])
         copies = packed(behind(stack[-1][3])) or 1
         fn.lines[key] = max(fn.lines.get(key, 0), n * copies)
+    turned = defaultdict(lambda: defaultdict(float))
+    for address, (n, procedure, loop) in tests.items():
+        if is_known(address):
+            stack = stacks[address]
+            copies = packed(behind(stack[-1][3])) or 1
+            place = function_of(roots, stack), key_of(stack[-1])
+            most = turned[place + (procedure,)]
+            most[loop] = max(most[loop], n * copies)
+    for (fn, key, _), most in turned.items():
+        fn.lines[key] = max(fn.lines[key], sum(most.values()))
     entries = {a for a, _ in heads}
     for source, target, n, enters in jumps:
         if enters and is_known(source) and target in entries and stacks[target]:
