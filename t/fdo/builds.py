@@ -40,8 +40,8 @@ class Compiler:
 
     def use_samples(self, profile):
         if self.is_clang:
-            return ["-fprofile-sample-use=" + profile]
-        return ["-fauto-profile=" + profile, GCC_VECTORISER]
+            return [*self.sampled, "-fprofile-sample-use=" + profile]
+        return [*self.sampled, "-fauto-profile=" + profile, GCC_VECTORISER]
 
     def profdata(self):
         return self.path.replace("clang", "llvm-profdata")
