@@ -428,7 +428,7 @@ static int add_turns(struct feedback *f, struct image *im, const struct cfg *cfg
 			err = add_turn(f, im, last->address - cfg->bias, loop[b],
 				       freq->block[b], &turns);
 	}
-	if (!err)
+	if (!err && turns.len)
 		take_turns((struct turn *)turns.data, turns.len / sizeof(struct turn));
 	arena_fini(&arena);
 	buf_fini(&turns);
