@@ -328,13 +328,20 @@ static void tally_line(struct feedback *f, const struct origin *p,
 	f->tally.nr_discriminators += p->discriminator || p->copies > 1;
 }
 
+/* An instruction's line, in a loop or in none. */
+struct turn {
+	struct feedback_line *line; /* NULL: not known */
+	int loop;
+	double n;
+};
+
+/* Its line and count become out's. */
 static int add_instruction(struct feedback *f, struct image *im, uint64_t offset,
-			   double n)
+			   double n, struct turn *out)
 {
 	struct origin p[IMAGE_MAX_ORIGINS];
 	const size_t nr = origins_at(f, im, offset, p);
 	double *why = why_unknown(f, p, nr);
-	struct feedback_line *line;
 	int err;
 
 	f->tally.all += n;
@@ -342,37 +349,13 @@ static int add_instruction(struct feedback *f, struct image *im, uint64_t offset
 		*why += n;
 		return 0;
 	}
-	err = find_line(f, p, nr, &line);
+	err = find_line(f, p, nr, &out->line);
 	if (err)
 		return err;
-	tally_line(f, &p[nr - 1], line, n);
-	line->n = fmax(line->n, f->plain ? n : n * p[nr - 1].copies);
+	tally_line(f, &p[nr - 1], out->line, n);
+	out->n = f->plain ? n : n * p[nr - 1].copies;
+	out->line->n = fmax(out->line->n, out->n);
 	return 0;
-}
-
-/* A conditional jump, in a loop or in none. */
-struct turn {
-	struct feedback_line *line;
-	int loop;
-	double n;
-};
-
-static int add_turn(struct feedback *f, struct image *im, uint64_t offset, int loop,
-		    double n, struct buf *turns)
-{
-	struct origin p[IMAGE_MAX_ORIGINS];
-	const size_t nr = origins_at(f, im, offset, p);
-	struct turn turn = { .loop = loop, .n = n };
-	int err;
-
-	if (why_unknown(f, p, nr))
-		return 0;
-	err = find_line(f, p, nr, &turn.line);
-	if (err)
-		return err;
-	turn.n *= f->plain ? 1 : p[nr - 1].copies;
-	buf_put(turns, &turn, sizeof(turn));
-	return turns->err;
 }
 
 static int compare_turns(const void *a, const void *b)
@@ -386,7 +369,11 @@ static int compare_turns(const void *a, const void *b)
 	return (x->n < y->n) - (x->n > y->n);
 }
 
-/* The most frequent one of each loop counts. */
+/*
+ * Of conditional jumps. Where a loop is turned round what the source tests once a round
+ * is tested by two, in a loop and outside it: they add up. Those in the same loop may
+ * be a test's parts: the most frequent one counts.
+ */
 static void take_turns(struct turn *turn, size_t nr)
 {
 	double sum = 0;
@@ -403,31 +390,39 @@ static void take_turns(struct turn *turn, size_t nr)
 	}
 }
 
-/*
- * Compilers turn loops round: the condition is there twice, ahead of the loop and at
- * its end, and what the source does is done by both.
- */
-static int add_turns(struct feedback *f, struct image *im, const struct cfg *cfg,
+static int add_blocks(struct feedback *f, struct image *im, const struct cfg *cfg,
+		      const struct freq *freq, const int *loop, struct buf *turns)
+{
+	int err = 0;
+
+	for (int b = 0; b < cfg->exit && !err; b++) {
+		const struct cfg_block *block = &cfg->block[b];
+		const double n = isfinite(freq->block[b]) ? freq->block[b] : 0;
+
+		for (int i = 0; i < block->nr_insns && !err; i++) {
+			const struct insn *insn = &cfg->insn[block->first_insn + i];
+			struct turn turn = { .loop = loop[b] };
+
+			err = add_instruction(f, im, insn->address - cfg->bias, n,
+					      &turn);
+			if (!err && turn.line && insn->kind & INSN_COND)
+				buf_put(turns, &turn, sizeof(turn));
+		}
+	}
+	return err ? err : turns->err;
+}
+
+static int add_lines(struct feedback *f, struct image *im, const struct cfg *cfg,
 		     const struct freq *freq)
 {
 	struct buf turns = { 0 };
 	struct arena arena;
 	const int *loop;
-	int err = 0;
+	int err;
 
 	arena_init(&arena, 0);
 	loop = loops_find(cfg, &arena);
-	if (!loop)
-		err = -ENOMEM;
-	for (int b = 0; b < cfg->exit && !err; b++) {
-		const struct cfg_block *block = &cfg->block[b];
-		const struct insn *last =
-			&cfg->insn[block->first_insn + block->nr_insns - 1];
-
-		if (last->kind & INSN_COND && isfinite(freq->block[b]))
-			err = add_turn(f, im, last->address - cfg->bias, loop[b],
-				       freq->block[b], &turns);
-	}
+	err = loop ? add_blocks(f, im, cfg, freq, loop, &turns) : -ENOMEM;
 	if (!err && turns.len)
 		take_turns((struct turn *)turns.data, turns.len / sizeof(struct turn));
 	arena_fini(&arena);
@@ -470,20 +465,8 @@ int feedback_add(struct feedback *f, struct image *im, const struct cfg *cfg,
 	struct buf cut = { 0 };
 	const struct traffic_jump *jump;
 	size_t nr;
-	int err = 0;
+	int err = add_lines(f, im, cfg, freq);
 
-	for (int b = 0; b < cfg->exit; b++) {
-		const struct cfg_block *block = &cfg->block[b];
-		const double n = isfinite(freq->block[b]) ? freq->block[b] : 0;
-
-		for (int i = 0; i < block->nr_insns && !err; i++)
-			err = add_instruction(f, im,
-					      cfg->insn[block->first_insn + i].address -
-						      cfg->bias,
-					      n);
-	}
-	if (!err)
-		err = add_turns(f, im, cfg, freq);
 	jump = traffic_jumps(t, &nr);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = jump[i].enters ? add_call(f, im, &jump[i], &cut) : 0;
