@@ -7,7 +7,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need nm readelf
-[ "$(uname -m)" = x86_64 ] || skip_all 'the program is written for x86-64'
+[ "$(uname -m)" = x86_64 ] || skip_all 'tried on x86-64 alone'
 plan $((nr_stored_tests + 8))
 
 collect_start -F 2000

@@ -62,11 +62,58 @@ __asm__(".text\n"
 	".section .note.GNU-stack, \"\", @progbits\n"
 	".text\n");
 
+#elif defined(__aarch64__)
+
+void branch_rounds(unsigned long rounds);
+
+/* The same, with what jumps on registers: their outcome needs no flags. */
+__asm__(".text\n"
+	".globl branch_rounds, branch_taken, branch_not_taken, branch_some, "
+	"branch_pair\n"
+	".type branch_rounds, %function\n"
+	"branch_rounds:\n"
+	"	sub sp, sp, 16\n"
+	"	mov x1, sp\n"
+	"	str x1, [x1]\n"
+	"0:	and x2, x0, 7\n"
+	"	ldr x1, [x1]\n"
+	"	ldr x1, [x1]\n"
+	".type branch_taken, %function\n"
+	"branch_taken:\n"
+	"	cbnz x1, 1f\n"
+	"	brk 0\n"
+	"1:	ldr x1, [x1]\n"
+	"	ldr x1, [x1]\n"
+	".type branch_not_taken, %function\n"
+	"branch_not_taken:\n"
+	"	tbnz x1, 0, 3f\n"
+	"	ldr x1, [x1]\n"
+	"	ldr x1, [x1]\n"
+	".type branch_some, %function\n"
+	"branch_some:\n"
+	"	cbnz x2, 2f\n"
+	"	nop\n"
+	"2:	ldr x1, [x1]\n"
+	"	ldr x1, [x1]\n"
+	".type branch_pair, %function\n"
+	"branch_pair:\n"
+	"	tst x0, 3\n"
+	"	b.ne 4f\n"
+	"	nop\n"
+	"4:	sub x0, x0, 1\n"
+	"	cbnz x0, 0b\n"
+	"	add sp, sp, 16\n"
+	"	ret\n"
+	"3:	brk 0\n"
+	".size branch_rounds, . - branch_rounds\n"
+	".section .note.GNU-stack, \"\", %progbits\n"
+	".text\n");
+
 #else
 
 static void branch_rounds(unsigned long rounds)
 {
-	exit(77); /* written for x86-64 alone */
+	exit(77); /* written for x86-64 and AArch64 */
 }
 
 #endif

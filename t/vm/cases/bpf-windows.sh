@@ -6,23 +6,23 @@
 
 cpid_start --collector bpf -F 100 --windows 499 --flush 100ms || fail 'cpid does not start'
 [ "$(cpid_field windows)" = on ] || fail "no windows: $(grep windows: t.log)"
-ms=4000
-[ "$(uname -m)" != aarch64 ] || ms=40000 # of a clock that runs with the instructions
-/cpi/t/programs/branch $ms
-cpid_ask status >status
+until # there are enough; the harness's own time limit ends it
+	check 'the program runs' /cpi/t/programs/branch 2000
+	cpid_ask status >status
+	[ "$(status_sum windows_stored)" -gt 1000 ]
+do
+	:
+done
 grep '^window' status
 received=$(status_sum windows_received)
 lost=$(status_sum windows_lost.)
 stored=$(status_sum windows_stored)
 full=$(status_sum window_end.length)
 check_that 'received = stored + lost' "$received == $stored + $lost"
-check_that 'there are windows' "$stored > 10"
-[ "$(uname -m)" = aarch64 ] || # whose emulation has translated little by then
-	check_that 'most are full' "$stored > 100 && $full > 0.5 * $stored"
+check_that 'most are full' "$full > 0.5 * $stored"
 cpid_stop
 cpi cat --edges --db t.db --format=csv >edges.csv
 taken=$(awk -F, '$1 == "branch" && $9 ~ /programs\/branch$/ { n += $5 } END { print n + 0 }' \
 	edges.csv)
-[ "$(uname -m)" = aarch64 ] ||
-	check_that 'jumps of the program were followed' "$taken > 1000"
+check_that 'jumps of the program were followed' "$taken > 1000"
 check 'the database is whole' cpi cat --db t.db --check
