@@ -153,6 +153,7 @@ static void take_sum(struct estimate *e)
 {
 	e->rule = ESTIMATE_SUM;
 	e->at_most = !e->samples;
+	e->unseen = e->samples ? 0 : e->cycles;
 	e->frequency = (e->samples + 0.3) / e->cycles;
 	e->sd = sqrt(SD_SUM * SD_SUM + 1 / (e->samples + 0.5));
 }

@@ -27,6 +27,8 @@ struct estimate {
 	enum estimate_rule rule;
 	double frequency; /* F: samples per cycle */
 	bool at_most;     /* nothing was seen of it: it may be any less */
+	double unseen;    /* sightings that a frequency of 1 would have brought, of the
+			     kinds (samples, windows) of which there was none */
 	double sd;        /* deviation of its logarithm */
 	double samples;   /* ΣS */
 	double cycles;    /* ΣM; out of order, what serves for it */

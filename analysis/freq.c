@@ -28,7 +28,6 @@
 #define SD_MEDIUM 0.3
 #define SD_NONE   3.0 /* where nothing is known */
 #define STEERS    2.0 /* costs of what was sampled too often, or too seldom */
-#define FREE      1e6 /* what a flow below one that is a bound costs nothing with */
 #define ANCHORS   50  /* samples of instructions that tell a procedure's scale */
 #define STALL     1.0 /* of log f, by the share of the most sampled instruction */
 
@@ -137,10 +136,10 @@ static void steer(enum freq_bias kind, double *above, double *below)
 }
 
 /*
- * A class was seen once, not as often as it has blocks. One of which nothing was seen
- * is a bound from above alone: hundreds of them behind one another, as scanners have,
- * each held to be executed half a time, would have drawn the flow up by any power of
- * ten.
+ * A class was seen once, not as often as it has blocks. Of one of which nothing was
+ * seen only that is known: hundreds of them behind one another, as scanners have, each
+ * held to be executed half a time, would draw the flow up by any power of ten; and all
+ * that seldom runs would look as if it ran often enough to be inlined.
  */
 static int repair(struct passes *p)
 {
@@ -151,6 +150,7 @@ static int repair(struct passes *p)
 	const double **error = arena_array(p->arena, nr, sizeof(*error));
 	double *above = arena_array(p->arena, nr, sizeof(*above));
 	double *below = arena_array(p->arena, nr, sizeof(*below));
+	double *unseen = arena_array(p->arena, nr, sizeof(*unseen));
 	struct repair_input in = { .flow = &p->flow,
 				   .probability = p->bp.probability,
 				   .outcomes = p->bp.outcomes,
@@ -158,25 +158,25 @@ static int repair(struct passes *p)
 				   .seen_sd = sd,
 				   .mass = mass,
 				   .error = p->in->windows ? error : NULL,
+				   .unseen = unseen,
 				   .above = above,
 				   .below = below };
 
-	if (!seen || !sd || !mass || !error || !above || !below)
+	if (!seen || !sd || !mass || !error || !above || !below || !unseen)
 		return -ENOMEM;
 	for (int b = 0; b < nr; b++)
 		sd[b] = above[b] = below[b] = 1;
 	for (int c = 0; c < p->eq.nr; c++) {
 		if (p->first_block[c] < 0 || p->est[c].rule == ESTIMATE_NONE)
 			continue;
-		seen[p->first_block[c]] = p->est[c].frequency;
+		seen[p->first_block[c]] = p->est[c].at_most ? 0 : p->est[c].frequency;
+		unseen[p->first_block[c]] = p->est[c].unseen;
 		sd[p->first_block[c]] = p->est[c].sd;
 		mass[p->first_block[c]] = p->est[c].at_most ? 0 : p->est[c].samples;
 		error[p->first_block[c]] = p->est[c].error;
 		if (p->bias)
 			steer(p->bias[c].kind, &above[p->first_block[c]],
 			      &below[p->first_block[c]]);
-		if (p->est[c].at_most)
-			below[p->first_block[c]] = FREE;
 	}
 	err = repair_flow(&in, p->arena, &p->flowing);
 	if (!err && p->debug)

@@ -2,10 +2,13 @@
 /*
  * Both are measurements of log f: of a class that windows of a worth w passed, with the
  * variance 1 / w + WINDOWS²; of a class with samples, with the one that estimate.c
- * gives it. Samples have a common factor within a procedure, its stalls; its logarithm
- * has the deviation STALLS around what all procedures have together, and is estimated
- * from the classes that have both. The mean of both, by the inverse of their variance,
- * is the class's.
+ * gives it. The mean of both, by the inverse of their variance, is the class's. Where
+ * there is none of one kind, the other has it alone; how many there could have been
+ * goes on to repair.c, as only all of a procedure's together say what that means.
+ *
+ * Samples have a common factor within a procedure, its stalls; its logarithm has the
+ * deviation STALLS around what all procedures have together, and is estimated from the
+ * time that windows say the procedure should take.
  */
 #include "config.h"
 
@@ -58,21 +61,48 @@ static double variance_of(const struct estimate *e)
 	return CYCLES * CYCLES + 1 / (e->samples + MORE);
 }
 
-/* The logarithm of what samples' frequencies are to be multiplied by. */
+/*
+ * The logarithm of what samples' frequencies are to be multiplied by. Classes that only
+ * one of both saw count too: those of which both saw something are chosen by chance.
+ */
 static double find_factor(const struct equiv *eq, const struct seen *seen,
 			  const struct estimate *est)
 {
-	double sum = 0, weights = 1 / (STALLS * STALLS);
+	double windows = 0, samples = 0, worth = 0, var;
 
 	for (int c = 0; c < eq->nr; c++) {
-		double weight = 1 / (seen[c].variance + variance_of(&est[c]));
-
 		if (!seen[c].blocks || est[c].rule == ESTIMATE_NONE)
 			continue;
-		sum += weight * (seen[c].log_f - log(est[c].frequency));
-		weights += weight;
+		windows += seen[c].frequency * est[c].cycles;
+		samples += est[c].samples;
+		worth = fmax(worth, seen[c].worth);
 	}
-	return sum / weights;
+	var = 1 / (worth + MORE) + 1 / (samples + MORE) + WINDOWS * WINDOWS;
+	return log((windows + MORE) / (samples + MORE)) * STALLS * STALLS /
+	       (STALLS * STALLS + var);
+}
+
+static void fuse(struct seen *s, double one, double factor, struct estimate *e)
+{
+	const bool sampled = e->rule != ESTIMATE_NONE && e->samples > 0;
+	const bool passed = s->frequency > 0;
+	double own = 0, other = 0, mean = 0;
+
+	e->at_most = !sampled && !passed;
+	e->unseen = exp(-factor) * e->unseen + (passed ? 0 : 1 / one);
+	if (passed || !sampled) {
+		own = 1 / s->variance;
+		mean += own * s->log_f;
+	}
+	if (sampled || (e->at_most && e->rule != ESTIMATE_NONE)) {
+		other = 1 / variance_of(e);
+		mean += other * (log(e->frequency) + factor);
+	}
+	e->rule = ESTIMATE_FUSED;
+	e->frequency = exp(mean / (own + other));
+	e->sd = 1 / sqrt(own + other);
+	e->samples = own + other;
+	s->say = own / (own + other);
 }
 
 /* What windows are off by, as far as they have a say. */
@@ -109,21 +139,8 @@ int fuse_windows(const struct freq_input *in, const struct equiv *eq,
 	gather(in, eq, seen);
 	factor = find_factor(eq, seen, est);
 	for (int c = 0; c < eq->nr; c++) {
-		double own = 1 / seen[c].variance, other = 0, mean = seen[c].log_f;
-
-		if (!seen[c].blocks)
-			continue;
-		if (est[c].rule != ESTIMATE_NONE) {
-			other = 1 / variance_of(&est[c]);
-			mean = (own * mean + other * (log(est[c].frequency) + factor)) /
-			       (own + other);
-		}
-		est[c].at_most = !est[c].samples && !seen[c].frequency;
-		est[c].rule = ESTIMATE_FUSED;
-		est[c].frequency = exp(mean);
-		est[c].sd = 1 / sqrt(own + other);
-		est[c].samples = own + other;
-		seen[c].say = own / (own + other);
+		if (seen[c].blocks)
+			fuse(&seen[c], in->windows->one, factor, &est[c]);
 	}
 	return in->windows->error ? share_errors(in, eq, arena, seen, est) : 0;
 }

@@ -7,11 +7,14 @@
  *	Σ outcomes × 2 Σ p0 log(p0 / p)		multinomial, by block
  *	Σ (log(s / s0) / DOOR_SD)²		by door
  *	Σ ρ(log(seen / f) / seen_sd)		by block that was seen
+ *	Σ 2 SHAPE log(1 + f unseen / SHAPE)	by block that was not, in so many looks
  *
  * with ρ(z) = HEAVY² log(1 + z² / HEAVY²): a block that stalls is far off, and is
- * not to drag the flow along. It is lowered by Fisher scoring. In units u of their
- * own deviations, changes of p and s change the flow by Gᵀ L u: L puts them into the
- * flow behind the branch or door, G and Gᵀ are chain_values() and chain_visits(). So
+ * not to drag the flow along. The last is the likelihood of no sighting where those
+ * vary by more than chance (negative binomial). The cost is lowered by Fisher scoring.
+ * In units u of their own deviations, changes of p and s change the flow by Gᵀ L u: L
+ * puts them into the flow behind the branch or door, G and Gᵀ are chain_values() and
+ * chain_visits(). So
  *
  *	(I + Lᵀ G W Gᵀ L) u = u0 + Lᵀ G W (what seen lacks)
  *
@@ -35,6 +38,7 @@
 
 #define DOOR_SD   3.0
 #define HEAVY     2.0
+#define SHAPE     1.0
 #define ROUNDS    100
 #define HALVINGS  6
 #define STEP_MAX  1.5
@@ -202,6 +206,12 @@ static double deviation(const struct solver *s, int b)
 	return s->in->seen_sd[b] * (factor ? factor[b] : 1);
 }
 
+/* Sightings of block b that there should be, as it flows, of which none was there. */
+static double missing(const struct solver *s, int b)
+{
+	return s->in->unseen ? s->in->unseen[b] * s->block[b] : 0;
+}
+
 /* How far the flow is from what was seen, in deviations. */
 static double distance(const struct solver *s, int b)
 {
@@ -231,6 +241,7 @@ static double sum_cost(const struct solver *s)
 
 			cost += HEAVY * HEAVY * log1p(z * z);
 		}
+		cost += 2 * SHAPE * log1p(missing(s, b) / SHAPE);
 	}
 	return cost;
 }
@@ -283,6 +294,13 @@ static void linearise(struct solver *s)
 		if (is_seen(s, b))
 			s->weight[b] = 1 / (1 + z * z / (HEAVY * HEAVY)) / (sd * sd);
 		s->flow_u[b] = s->weight[b] * z * sd;
+		if (missing(s, b) > 0) {
+			const double slope =
+				s->in->unseen[b] / (1 + missing(s, b) / SHAPE);
+
+			s->weight[b] += slope / s->block[b];
+			s->flow_u[b] -= slope;
+		}
 	}
 	s->flow_u[cfg->exit] = 0;
 	for (int e = 0; e < s->nr_edges; e++) {

@@ -23,8 +23,10 @@ struct repair_input {
 	const double *seen_sd;  /* by block: the deviation of log(seen); above 0 */
 	const double *mass;     /* by block: its share in the procedure's scale */
 	const double *const
-		*error; /* by block: FOLLOWED_DRAWS draws of an error of log(seen)
-			   that blocks share, beside seen_sd; or NULL */
+		*error;       /* by block: FOLLOWED_DRAWS draws of an error of log(seen)
+				 that blocks share, beside seen_sd; or NULL */
+	const double *unseen; /* by block: sightings that a frequency of 1 would have
+				 brought, of which none came; or NULL */
 	/* By block: factors of seen_sd where the flow is above, or below; NULL: 1. */
 	const double *above, *below;
 };

@@ -22,13 +22,14 @@
 /* The constants of repair.c's cost. */
 #define DOOR_SD 3.0
 #define HEAVY   2.0
+#define SHAPE   1.0
 
 struct problem {
 	struct arena arena;
 	struct cfg *cfg;
 	struct flow flow;
 	double p[MAX_EDGES], outcomes[FLOW_MAX], seen[FLOW_MAX], sd[FLOW_MAX];
-	double mass[FLOW_MAX], above[FLOW_MAX], below[FLOW_MAX];
+	double mass[FLOW_MAX], unseen[FLOW_MAX], above[FLOW_MAX], below[FLOW_MAX];
 	double block[FLOW_MAX], edge[MAX_EDGES]; /* the true flow */
 	struct repair_input in;
 };
@@ -48,8 +49,10 @@ static void make_problem(struct problem *q, uint64_t *state)
 		q->sd[b] = 0.5;
 		q->mass[b] = q->above[b] = q->below[b] = 1;
 	}
-	q->in = (struct repair_input){ &q->flow, q->p, q->outcomes, q->seen, q->sd,
-				       q->mass,  NULL, q->above,    q->below };
+	q->in = (struct repair_input){
+		&q->flow, q->p, q->outcomes, q->seen,  q->sd,
+		q->mass,  NULL, q->unseen,   q->above, q->below
+	};
 	ck_assert_int_eq(flow_build(q->cfg, &q->arena, &q->flow), 0);
 }
 
@@ -95,6 +98,7 @@ static double cost_of(const struct problem *q, const double *p, double source,
 			cost += 2 * q->outcomes[from] * q->p[e] * log(q->p[e] / p[e]);
 	}
 	for (int b = 0; b < q->cfg->exit; b++) {
+		cost += 2 * SHAPE * log1p(block[b] * q->unseen[b] / SHAPE);
 		if (!q->seen[b])
 			continue;
 		z = log(q->seen[b] / block[b]) / q->sd[b] / HEAVY;
@@ -164,6 +168,8 @@ START_TEST(no_flow_nearby_costs_less)
 			q.below[b] = n % 2 ? 0.3 + flow_make_uniform(&state) : 1;
 			if (!b || unit_random(&state) % 2)
 				q.seen[b] = q.block[b] * exp(off);
+			else if (n % 3)
+				q.unseen[b] = flow_make_uniform(&state) / 100;
 		}
 		ck_assert_int_eq(repair_flow(&q.in, &q.arena, &r), 0);
 		source0 = first_source(&q);
@@ -195,9 +201,8 @@ START_TEST(what_is_known_well_moves_least)
 	static const double seen[] = { 100, 80, 40, 100, 0 };
 	static const double sd[] = { 0.02, 0.5, 0.05, 0.02, 1 };
 	static const double mass[] = { 1, 1, 1, 1, 0 };
-	struct repair_input in = {
-		NULL, p, outcomes, seen, sd, mass, NULL, NULL, NULL
-	};
+	struct repair_input in = { NULL, p,    outcomes, seen, sd,
+				   mass, NULL, NULL,     NULL, NULL };
 	struct arena arena;
 	struct flow flow;
 	struct repair r;
@@ -240,9 +245,8 @@ START_TEST(an_error_counts_where_blocks_do_not_share_it)
 	static const double mass[] = { 0, 1, 1, 0, 0 };
 	double draw[2][FOLLOWED_DRAWS];
 	const double *const error[] = { NULL, draw[0], draw[1], NULL, NULL };
-	struct repair_input in = {
-		NULL, p, outcomes, seen, sd, mass, error, NULL, NULL
-	};
+	struct repair_input in = { NULL, p,     outcomes, seen, sd,
+				   mass, error, NULL,     NULL, NULL };
 	struct arena arena;
 	struct flow flow;
 	struct repair r;
@@ -284,9 +288,8 @@ START_TEST(a_block_moves_to_the_side_that_costs_less)
 	const double seen[] = { 100, steered[_i].seen, 0 };
 	const double above[] = { 1, steered[_i].above, 1 };
 	const double below[] = { 1, steered[_i].below, 1 };
-	struct repair_input in = {
-		NULL, p, outcomes, seen, sd, mass, NULL, above, below
-	};
+	struct repair_input in = { NULL, p,    outcomes, seen,  sd,
+				   mass, NULL, NULL,     above, below };
 	struct arena arena;
 	struct flow flow;
 	struct repair r;
@@ -298,6 +301,46 @@ START_TEST(a_block_moves_to_the_side_that_costs_less)
 	ck_assert_double_eq_tol(r.block[0], r.block[1], 1e-9 * r.block[1]);
 	ck_assert_double_ge(r.block[1], steered[_i].least);
 	ck_assert_double_le(r.block[1], steered[_i].most);
+	arena_fini(&arena);
+}
+END_TEST
+
+/*
+ * Behind one another 100 blocks, each of which could be reached from the first alone,
+ * and of which each would have been seen once in its every execution, but was not.
+ */
+START_TEST(many_that_were_not_seen_run_seldom_together)
+{
+	enum { NR = 100, END = NR + 1, EXIT };
+	struct cfg_edge edge[2 * NR + 2];
+	double p[2 * NR + 2], outcomes[EXIT + 1], seen[EXIT + 1] = { 100 };
+	double sd[EXIT + 1], mass[EXIT + 1] = { 1 }, unseen[EXIT + 1] = { 0 };
+	struct repair_input in = { NULL, p,    outcomes, seen, sd,
+				   mass, NULL, unseen,   NULL, NULL };
+	struct arena arena;
+	struct flow flow;
+	struct repair r;
+
+	for (int b = 0; b <= EXIT; b++)
+		outcomes[b] = sd[b] = 1;
+	for (int b = 1; b <= NR; b++)
+		unseen[b] = 1;
+	for (int b = 0; b <= NR; b++) {
+		edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		edge[2 * b + 1] = (struct cfg_edge){ b, END, EDGE_TAKEN };
+		p[2 * b] = p[2 * b + 1] = 0.5;
+	}
+	edge[2 * NR + 1] = (struct cfg_edge){ END, EXIT, EDGE_RETURN };
+	p[2 * NR] = p[2 * NR + 1] = 1;
+	sd[0] = 0.1;
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, EXIT + 1, edge, 2 * NR + 2),
+				    &arena, &flow),
+			 0);
+	in.flow = &flow;
+	ck_assert_int_eq(repair_flow(&in, &arena, &r), 0);
+	ck_assert_double_eq_tol(r.block[0], 100, 30);
+	ck_assert_double_lt(r.block[1], 10); /* without: half of the first one's */
 	arena_fini(&arena);
 }
 END_TEST
@@ -329,6 +372,7 @@ static Suite *repair_suite(void)
 			    NR(errors));
 	tcase_add_loop_test(t, a_block_moves_to_the_side_that_costs_less, 0,
 			    NR(steered));
+	tcase_add_test(t, many_that_were_not_seen_run_seldom_together);
 	tcase_add_test(t, nothing_seen_is_still_a_flow);
 	suite_add_tcase(s, t);
 	return s;
