@@ -95,7 +95,7 @@ accepts()
 	is "$? $(cat said)" "0 " "$accepts_name"
 }
 
-plan 33
+plan 34
 build old.c
 record
 cpi export --db t.db --format=llvm-sample -o none 2>err
@@ -184,3 +184,13 @@ like "$(cat err)" 'no line has a discriminator.*-fdebug-info-for-profiling' \
 	"missing discriminators are"
 known --epoch half
 like "$(cat err)" 'samples are few: about [0-9]* more' "and samples, with how many"
+
+# A function's text that is of another file says nothing of its own file's length.
+{
+	seq -f '/* %g */' 500
+	echo 's += i % 3 ? mix(s, i) : 0;'
+} >body.inc
+sed -i 's/^.*s += i % 3.*/#include "body.inc"/' old.c
+flags='-O2 -gdwarf-4 -fdebug-info-for-profiling'
+known
+is "$(grep 'is not what it was compiled' err)" "" "what is included in a function is not its file"

@@ -3,7 +3,8 @@
  * feeding_sources.c - are the sources here those that the program was compiled from?
  *
  * By their checksums, where the debug information has them; else a file that ends
- * before a line that ran is another one. Files that are not here say nothing.
+ * before a function that ran begins is another one. A function's other lines may be of
+ * what it includes. Files that are not here say nothing.
  */
 #include "config.h"
 
@@ -18,14 +19,13 @@
 #include "base/log.h"
 #include "tools/feeding.h"
 
-#define MAX_FILES  10000
-#define MAX_SIZE   (16u << 20) /* of a source file */
-#define MAX_NAMED  5
-#define BACK_LIMIT 0x8000 /* lines behind it stand before their function */
+#define MAX_FILES 10000
+#define MAX_SIZE  (16u << 20) /* of a source file */
+#define MAX_NAMED 5
 
 struct file {
 	const char *name; /* the tree's */
-	uint32_t last;    /* the last line that ran */
+	int last;         /* line where the last function that ran begins */
 	bool checked, stale;
 };
 
@@ -37,20 +37,17 @@ struct files {
 static int add_function(struct files *s, const struct feedback_function *fn)
 {
 	struct file *grown;
-	uint32_t last = 0;
+	bool ran = false;
 	int err = 0;
 
-	for (const struct feedback_line *l = fn->lines; l; l = l->next) {
-		if (l->n > 0 && l->at.line < BACK_LIMIT && l->at.line > last)
-			last = l->at.line;
-	}
-	if (fn->file && s->nr < MAX_FILES) {
+	for (const struct feedback_line *l = fn->lines; l && !ran; l = l->next)
+		ran = l->n > 0;
+	if (ran && fn->file && s->nr < MAX_FILES) {
 		grown = grow(s->file, s->nr, &s->cap, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		s->file = grown;
-		s->file[s->nr++] = (struct file){ .name = fn->file,
-						  .last = (uint32_t)fn->start + last };
+		s->file[s->nr++] = (struct file){ .name = fn->file, .last = fn->start };
 	}
 	for (const struct feedback_function *c = fn->inlined; c && !err; c = c->next)
 		err = add_function(s, c);
@@ -121,7 +118,7 @@ static int on_sum(void *ctx, const char *name, const uint8_t sum[IMAGE_SUM_SIZE]
 static void count_lines(struct file *file)
 {
 	struct buf text = { 0 };
-	uint32_t nr = 1;
+	int nr = 1;
 
 	if (read_source(file->name, &text)) {
 		for (size_t i = 0; i + 1 < text.len; i++)
