@@ -128,7 +128,7 @@ void query_gaps_fini(struct query_gaps *g);
 struct query_selection {
 	const struct query_epochs *epochs;
 	const char *event;
-	const char *image;   /* glob on the name, or on its last component */
+	const char *image;   /* glob on the name, or on the end of its path */
 	const char *context; /* glob on values of the kind; needs profiles by it
 				(-CPI_EEMPTY without) */
 	enum context_kind kind;

@@ -95,10 +95,29 @@ void rows_image_fini(struct query_image *image)
 	free((char *)image->desc.name);
 }
 
+/* The last components of name, as many as pattern has; NULL: it has fewer. */
+static const char *end_like(const char *pattern, const char *name)
+{
+	const char *end = path_base(name);
+
+	for (const char *p = pattern; end && (p = strchr(p, '/')); p++) {
+		do
+			end = end > name ? end - 1 : NULL;
+		while (end && end > name && end[-1] != '/');
+	}
+	return end;
+}
+
 bool rows_image_matches(const struct query_selection *sel, const char *name)
 {
-	return !sel->image || !fnmatch(sel->image, name, 0) ||
-	       !fnmatch(sel->image, path_base(name), 0);
+	const char *pattern = sel->image, *end;
+
+	if (!pattern || !fnmatch(pattern, name, 0))
+		return true;
+	if (strncmp(pattern, "./", 2) == 0)
+		pattern += 2;
+	end = end_like(pattern, name);
+	return end && !fnmatch(pattern, end, 0);
 }
 
 int rows_check_whole(sqlite3 *h, const char *epochs)

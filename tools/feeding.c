@@ -42,14 +42,16 @@ static int on_profile(void *ctx, const struct query_profile *q)
 
 static int check_images(struct explainer *x)
 {
+	const char *asked = x->l->ctx->opt.image;
 	struct choice c = { .last = 0 };
 	int err = query_profiles(x->l->sel.db, &x->l->sel.query, on_profile, &c, NULL);
 
 	if (err) {
 		select_failed(x->l->ctx, &x->l->sel, err);
 	} else if (!c.nr) {
-		log_err("no program has samples here: compilers are fed with those of "
-			"files");
+		log_err("no program%s%s has samples here: 'cpi prof --by=image' lists "
+			"what has; compilers are fed with those of files",
+			asked ? " like " : "", asked ? asked : "");
 		err = -CPI_EEMPTY;
 	} else if (c.nr > 1) {
 		log_err("say which program with --image: there are %s%s",
