@@ -13,7 +13,8 @@ import shutil
 import sqlite3
 import subprocess
 
-from programs import HERE, expand_sources
+from inputs import HERE
+from programs import expand_sources
 
 # callgrind has no AVX-512, and counts each round of a rep instruction.
 PLAIN_CPU = "glibc.cpu.hwcaps=" + ",".join(
@@ -175,7 +176,7 @@ class Build:
                            '.section .note.GNU-stack,"",@progbits\n')
             objects.insert(0, pad)
         run([self.compiler.path, "-O2", *flags, *objects, *self.program.libs.split(), "-o",
-             exe + ".part"])
+             exe + ".part"], cwd=self.source)
         os.rename(exe + ".part", exe)
 
     def executables(self, kind, flags, link_flags=()):
