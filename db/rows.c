@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,29 +94,9 @@ void rows_image_fini(struct query_image *image)
 	free((char *)image->desc.name);
 }
 
-/* The last components of name, as many as pattern has; NULL: it has fewer. */
-static const char *end_like(const char *pattern, const char *name)
-{
-	const char *end = path_base(name);
-
-	for (const char *p = pattern; end && (p = strchr(p, '/')); p++) {
-		do
-			end = end > name ? end - 1 : NULL;
-		while (end && end > name && end[-1] != '/');
-	}
-	return end;
-}
-
 bool rows_image_matches(const struct query_selection *sel, const char *name)
 {
-	const char *pattern = sel->image, *end;
-
-	if (!pattern || !fnmatch(pattern, name, 0))
-		return true;
-	if (strncmp(pattern, "./", 2) == 0)
-		pattern += 2;
-	end = end_like(pattern, name);
-	return end && !fnmatch(pattern, end, 0);
+	return !sel->image || path_matches(sel->image, name);
 }
 
 int rows_check_whole(sqlite3 *h, const char *epochs)

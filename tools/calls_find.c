@@ -27,10 +27,7 @@ struct wanted {
 
 static bool is_image(const struct frame *f, const char *glob)
 {
-	if (!glob)
-		return true;
-	return f->image &&
-	       (!fnmatch(glob, f->image, 0) || !fnmatch(glob, path_base(f->image), 0));
+	return !glob || (f->image && path_matches(glob, f->image));
 }
 
 static size_t mark(const struct frames *f, const struct wanted *w, bool *out)

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hmap.h"
+#include "base/path.h"
 #include "base/times.h"
 #include "base/varint.h"
 #include "t/unit/unit.h"
@@ -241,6 +242,41 @@ START_TEST(every_error_has_a_text)
 }
 END_TEST
 
+static const struct {
+	const char *glob, *path;
+	bool matches;
+} paths[] = {
+	{ "cc1", "/usr/bin/cc1", true },
+	{ "/usr/bin/cc1", "/usr/bin/cc1", true },
+	{ "bin/cc1", "/usr/bin/cc1", true },
+	{ "usr/bin/cc1", "/usr/bin/cc1", true },
+	{ "./cc1", "/usr/bin/cc1", true },
+	{ "./cc1", "cc1", true },
+	{ "./bin/c*", "/usr/bin/cc1", true },
+	{ "*/cc1", "/usr/bin/cc1", true },
+	{ "/usr*", "/usr/bin/cc1", true },
+	{ "\\[kernel]", "[kernel]", true },
+	{ "./lib", "./lib", true },
+	{ "bin*", "/usr/bin/cc1", false },
+	{ "bin?cc1", "/usr/bin/cc1", false },
+	{ "usr/*", "/usr/bin/cc1", false },
+	{ "in/cc1", "/usr/bin/cc1", false },
+	{ "/bin/cc1", "/usr/bin/cc1", false },
+	{ "x/usr/bin/cc1", "/usr/bin/cc1", false },
+	{ "bin", "/usr/bin/cc1", false },
+	{ "./usr/bin/cc", "/usr/bin/cc1", false },
+	{ "", "/usr/bin/cc1", false },
+	{ "./", "/usr/bin/cc1", false },
+	{ "", "/usr/bin/", false },
+};
+
+START_TEST(a_path_is_named_by_its_end)
+{
+	ck_assert_msg(path_matches(paths[_i].glob, paths[_i].path) == paths[_i].matches,
+		      "%s, %s", paths[_i].glob, paths[_i].path);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("base");
@@ -252,6 +288,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, moments_are_read_as_intervals, 0, NR(moments));
 	tcase_add_loop_test(tc, moments_count_from_now, 0, NR(relatives));
 	tcase_add_loop_test(tc, durations_are_read_with_units, 0, NR(durations));
+	tcase_add_loop_test(tc, a_path_is_named_by_its_end, 0, NR(paths));
 	tcase_add_test(tc, only_regular_files_are_opened);
 	tcase_add_test(tc, every_error_has_a_text);
 	suite_add_tcase(s, tc);

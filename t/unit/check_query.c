@@ -352,6 +352,9 @@ static const struct {
 	{ "no such event", "all", "x", NULL, NULL, 0, 0, 0, 0, CONTEXT_COMM },
 	{ "a full path", "1", NULL, "/usr/bin/cc1", NULL, 0, 1, 10, 4, CONTEXT_COMM },
 	{ "a last component", "1", NULL, "cc?", NULL, 0, 1, 10, 4, CONTEXT_COMM },
+	{ "the end of a path", "1", NULL, "./bin/cc1", NULL, 0, 1, 10, 4,
+	  CONTEXT_COMM },
+	{ "half of a component", "1", NULL, "in/cc1", NULL, 0, 0, 0, 0, CONTEXT_COMM },
 	{ "a glob with slashes", "1", NULL, "/usr*", NULL, 0, 1, 10, 4, CONTEXT_COMM },
 	{ "the kernel", "1", NULL, "\\[kernel\\]", NULL, 0, 2, 12, 0, CONTEXT_COMM },
 	{ "no such image", "1", NULL, "nothing", NULL, 0, 0, 0, 0, CONTEXT_COMM },
@@ -500,47 +503,6 @@ START_TEST(commands_have_totals_by_image)
 	ck_assert_uint_eq(c.nr, 1);
 	ck_assert_uint_eq(c.comm[0].n, 15);
 	query_comms_fini(&c);
-	query_epochs_fini(&e);
-	db_close(db);
-	dbtest_fini(&t);
-}
-END_TEST
-
-START_TEST(images_are_named_by_the_end_of_their_path)
-{
-	static const struct {
-		const char *pattern;
-		size_t nr; /* of commands with samples in /usr/bin/cc1 */
-	} want[] = {
-		{ "cc1", 1 },
-		{ "/usr/bin/cc1", 1 },
-		{ "bin/cc1", 1 },
-		{ "usr/bin/cc1", 1 },
-		{ "./cc1", 1 },
-		{ "./bin/c*", 1 },
-		{ "*/cc1", 1 },
-		{ "bin*", 0 },
-		{ "in/cc1", 0 },
-		{ "/bin/cc1", 0 },
-		{ "x/usr/bin/cc1", 0 },
-		{ "bin", 0 },
-		{ "./usr/bin/cc", 0 },
-		{ "", 0 },
-		{ "./", 0 },
-	};
-	struct dbtest t;
-	struct db *db = make_epochs(&t);
-	struct query_epochs e;
-	struct query_selection sel = { .epochs = &e };
-	struct query_comms c;
-
-	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		sel.image = want[i].pattern;
-		ck_assert_int_eq(query_comms(db, &sel, &c), 0);
-		ck_assert_msg(c.nr == want[i].nr, "%s", sel.image);
-		query_comms_fini(&c);
-	}
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
@@ -720,7 +682,6 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_callback_stops_the_query);
 	tcase_add_test(tc, a_damaged_blob_is_named);
 	tcase_add_test(tc, commands_have_totals_by_image);
-	tcase_add_test(tc, images_are_named_by_the_end_of_their_path);
 	tcase_add_test(tc, contexts_have_totals_and_so_has_what_is_in_none);
 	tcase_add_test(tc, contexts_apart_come_before_everybody);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
