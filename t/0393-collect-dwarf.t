@@ -62,7 +62,7 @@ is "$(awk '{ print $19 }' "/proc/$worker/stat")" 10 'at a low priority'
 run 'a program runs' "$program" $rounds
 run 'and Python' ./known_python -c '
 def deep(n):
-    return sum(i * i for i in range(5000000)) if n == 0 else deep(n - 1)
+    return sum(i * i for i in range(15000000)) if n == 0 else deep(n - 1)
 deep(20)'
 cpid_ask flush >/dev/null
 cpid_ask status >status.txt
