@@ -158,6 +158,6 @@ size_t anchoring_image(const struct anchoring *a, int64_t image,
 		begin++;
 	for (end = begin; end < a->nr && a->image[end] == image;)
 		end++;
-	*first = &a->anchored[begin];
+	*first = a->nr ? &a->anchored[begin] : NULL;
 	return end - begin;
 }
