@@ -13,13 +13,21 @@ plan 34
 
 mkfifo said
 
-# stands HOW: starts the program; $pid stands still.
+# stands HOW: starts the program; $pid stands still until it falls.
 stands()
 {
 	./standing "$1" >said &
 	pid=$!
 	tap_pids="$tap_pids $pid"
-	read -r _ <said
+	read -r _ <said || bail "$1: it does not stand"
+}
+
+# falls: ends it. Waits, so that the next reader of the FIFO does not see the end of
+# this writer.
+falls()
+{
+	kill $pid
+	wait $pid
 }
 
 # Each thread's PCs, innermost first; a line each. By then it stands.
@@ -54,7 +62,7 @@ compare()
 		is "$(our_chains)" "$(cat gdb.out)" "$3, $1: the chains"
 		;;
 	esac
-	kill $pid
+	falls
 }
 
 build()
@@ -69,7 +77,7 @@ build "$cc_flags"
 stands leaf
 "$builddir/t/unwind_dump" $pid >ours.out 2>&1
 status=$?
-kill $pid
+falls
 if [ $status -eq 77 ]; then
 	skip 33 'libunwind is not built in'
 	exit

@@ -10,11 +10,12 @@ unshare -m true 2>/dev/null || skip_all 'no mount namespaces can be made here'
 plan $((nr_stored_tests + 10))
 
 mkdir files lower upper work merged
-mkfifo said
 
 # begin COMMAND...: in the background; sets $pid to what it says to be.
 begin()
 {
+	rm -f said # the program before holds its own open
+	mkfifo said
 	"$@" >said 2>begin.err &
 	tap_pids="$tap_pids $!"
 	read -r pid <said
