@@ -40,8 +40,8 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-#ifdef __SANITIZE_ADDRESS__
-#define MAX_MEMORY RLIM_INFINITY /* its shadow takes terabytes of addresses */
+#ifdef SANITIZERS
+#define MAX_MEMORY RLIM_INFINITY /* ASan's shadow takes terabytes of addresses */
 #else
 #define MAX_MEMORY ((rlim_t)512 << 20)
 #endif
@@ -128,25 +128,32 @@ int sandbox_give_up(const char *user, bool keep_reading, int nice)
 	return err;
 }
 
-static int set_limit(int what, rlim_t soft, rlim_t hard)
+/* A tighter limit that is there already stays: only root may raise it. */
+static int set_limit(int what, rlim_t most)
 {
-	const struct rlimit limit = { soft, hard };
+	struct rlimit limit;
 
+	if (getrlimit(what, &limit) < 0)
+		return -errno;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
 	return setrlimit(what, &limit) < 0 ? -errno : 0;
 }
 
 static int set_limits(unsigned int cpu_s)
 {
-	int err = set_limit(RLIMIT_AS, MAX_MEMORY, MAX_MEMORY);
+	int err = set_limit(RLIMIT_AS, MAX_MEMORY);
 
 	if (!err && cpu_s)
-		err = set_limit(RLIMIT_CPU, cpu_s, cpu_s);
+		err = set_limit(RLIMIT_CPU, cpu_s);
 	if (!err)
-		err = set_limit(RLIMIT_FSIZE, 0, 0);
+		err = set_limit(RLIMIT_FSIZE, 0);
 	if (!err)
-		err = set_limit(RLIMIT_NPROC, 0, 0);
+		err = set_limit(RLIMIT_NPROC, 0);
 	if (!err)
-		err = set_limit(RLIMIT_CORE, 0, 0);
+		err = set_limit(RLIMIT_CORE, 0);
 	return err;
 }
 

@@ -30,8 +30,8 @@ int sandbox_place_fds(const int *fd, int nr);
 
 /*
  * The worker's: no capability, no other system call than those that work on what is
- * open and on memory; 512 MiB of memory, and cpu_s seconds of CPU time if that is not
- * 0. Descriptors but 0 to 2 and nr_fds of its own are closed. 0 or -errno.
+ * open and on memory; at most 512 MiB of memory, and cpu_s seconds of CPU time if that
+ * is not 0. Descriptors but 0 to 2 and nr_fds of its own are closed. 0 or -errno.
  */
 int sandbox_lock_in(int nr_fds, unsigned int cpu_s);
 
