@@ -9,8 +9,6 @@
 #ifndef CPI_TOOLS_CAPTURE_H
 #define CPI_TOOLS_CAPTURE_H
 
-#include <stdbool.h>
-
 #include "tools/sandbox.h"
 
 #define CAPTURE_USER   "cpi-capture"
@@ -31,9 +29,9 @@ enum capture_fd {
 int capture_work(void);
 
 /*
- * The server's: answers what its worker asks on fd until that ends. False when nothing
- * came, which is the worker's end.
+ * The server's: answers a question that its worker asks on fd. How many children do so,
+ * one or none; -errno when nothing came, which is the worker's end.
  */
-bool capture_answer(int fd);
+int capture_answer(int fd);
 
 #endif

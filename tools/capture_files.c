@@ -110,15 +110,21 @@ static _Noreturn void answer(int socket, const char *path)
 }
 
 /* What was sent is taken before the fork: the next question is another child's. */
-bool capture_answer(int socket)
+int capture_answer(int socket)
 {
 	char path[PATH_MAX];
 	const ssize_t size = recv(socket, path, sizeof(path) - 1, 0);
+	pid_t child;
+	int err;
 
 	if (size <= 0)
-		return false;
+		return size < 0 ? -errno : -EPIPE;
 	path[size] = '\0';
-	if (fork() == 0)
+	child = fork();
+	if (child == 0)
 		answer(socket, path);
-	return true;
+	if (child > 0)
+		return 1;
+	err = -errno;
+	return passing_send(socket, &err, sizeof(err), NULL, 0);
 }

@@ -56,6 +56,7 @@ static void watch(const struct job *job, int *nr_strays)
 	const uint64_t end_ns = time_mono_ns() + CAPTURE_WALL_S * NSEC_PER_SEC;
 	struct pollfd fds[] = { { .fd = job->ask[0], .events = POLLIN },
 				{ .fd = STDIN_FILENO } };
+	int nr;
 
 	for (;;) {
 		const uint64_t now = time_mono_ns();
@@ -65,9 +66,10 @@ static void watch(const struct job *job, int *nr_strays)
 			return;
 		if (!fds[0].revents)
 			continue;
-		if (*nr_strays >= MAX_STRAYS || !capture_answer(job->ask[0]))
+		nr = *nr_strays < MAX_STRAYS ? capture_answer(job->ask[0]) : -EAGAIN;
+		if (nr < 0)
 			return;
-		++*nr_strays;
+		*nr_strays += nr;
 	}
 }
 
