@@ -53,6 +53,7 @@ struct capture {
 	uint64_t restart_ns;        /* when cpi-capture died; 0: it lives */
 	uint64_t bytes;             /* in the database */
 	uint64_t nr_parts, nr_procedures, nr_left_out, nr_failed, sum_ns, max_ns;
+	bool was_silent; /* a worker: said once */
 };
 
 static struct entry *entry_of(struct hnode *n)
@@ -262,6 +263,12 @@ static void describe(const struct capture *c, const struct image_desc *d,
 
 static void give_up_entry(struct capture *c, struct entry *e, int err)
 {
+	if (err == -ECHILD && !c->was_silent) {
+		c->was_silent = true;
+		log_warn("capture: %s: a worker has ended without an answer (said "
+			 "once: captures_failed counts)",
+			 e->image->desc.name);
+	}
 	log_debug("capture: %s: %s", e->image->desc.name, err_str(err));
 	e->err = err;
 	c->nr_failed++;

@@ -5,9 +5,9 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-need od dd
+need od dd objcopy prlimit setpriv
 peer_capture=$builddir/t/capture_peer
-plan 31
+plan 36
 
 # ask FILE [AS]: what comes back for some of its code.
 ask()
@@ -35,6 +35,15 @@ like "$(tail -n 1 stuck)" 'procedures some.*data some' \
 # Files
 cp "$programs/burn_a" good
 like "$(ask good)" 'procedures some.*data some' 'a program is captured'
+like "$(prlimit --cpu=15 "$peer_capture" ask good good 0x1000 0x9000 0x40 2>&1)" \
+	'procedures some.*data some' 'also where less time is allowed than it would take'
+# Three processes: nobody opens the files that the worker asks for.
+objcopy --only-keep-debug good bare.debug
+objcopy --strip-all --add-gnu-debuglink=bare.debug good bare
+like "$(timeout 60 setpriv --reuid=64111 --regid=64111 --clear-groups \
+	--inh-caps=+dac_read_search --ambient-caps=+dac_read_search prlimit --nproc=3:3 \
+	"$peer_capture" ask "$PWD/bare" bare 0x1000 0x9000 0x40 2>&1)" \
+	'procedures .*data some' 'and where the server cannot open what is asked for'
 cp good other && printf x >>other
 is "$(ask other good)" 'error: not the file that was profiled' 'another file is not'
 cp good changed
@@ -91,6 +100,14 @@ captured()
 }
 await 60 captured "$PWD/good"
 ok $? 'and is captured'
+set -- $(awk '/^(Uid|Gid):/ { print $2 }' "/proc/$server/status")
+setpriv --reuid="$1" --regid="$2" --clear-groups prlimit --pid "$server" --nproc=0:0
+cp "$programs/burn_c" third
+run 'where no worker can be started a program runs' "$PWD/third" 700
+silent() { grep -c "worker has ended without an answer" t.log; }
+await 60 silent >/dev/null
+is "$(silent)" 1 'that nothing is captured is said, once'
+bound "$(cpid_field captures_failed)" '>' 0 'and counted'
 kill -KILL "$server"
 cp "$programs/burn_b" second
 run 'with cpi-capture dead a program runs' "$PWD/second" 700
