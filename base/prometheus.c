@@ -294,13 +294,12 @@ static void put_family(struct buf *out, const struct sample *s)
 
 int prometheus_format(struct prometheus *p, struct buf *out)
 {
-	struct sample *s = p->samples, *end = s + p->nr, *last = NULL;
+	struct sample *s = p->samples, *end, *last = NULL;
 
-	if (p->err)
+	if (p->err || !p->nr)
 		return p->err;
-	if (p->nr)
-		qsort(s, p->nr, sizeof(*s), compare_samples);
-	for (; s < end; s++) {
+	qsort(s, p->nr, sizeof(*s), compare_samples);
+	for (end = s + p->nr; s < end; s++) {
 		if (s + 1 < end && !compare_samples(s, s + 1)) {
 			s[1].value += s->value;
 			continue;
