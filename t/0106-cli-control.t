@@ -18,6 +18,7 @@ def reply(text, status=0, magic=0x31697063, version=1, size=None):
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.bind("sock")
 s.listen(1)
+s.settimeout(60)
 print("ready", flush=True)
 c, _ = s.accept()
 magic, version, op, text = struct.unpack("<IHH64s", c.recv(4096))

@@ -70,4 +70,5 @@ done
 perf record -qe cpu-clock -z -o - -- sort "$srcdir"/t/*.t 2>err >pipe.data
 perf script -i pipe.data -F time 2>/dev/null | wc -l >want
 "$dump" - <pipe.data | grep -c '^s' >got
-is "$(cat got)" "$(cat want)" 'perf record -z into a pipe'
+[ "$(cat want)" -gt 0 ] && cmp want got >&2
+ok $? 'perf record -z into a pipe'

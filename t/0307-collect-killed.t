@@ -29,7 +29,7 @@ damaged=0
 printf '%s\n' "$moments" >moments
 while read -r flushes moment <&5; do
 	collect_start -F 500 --flush 50ms --sweep 20ms
-	await 20 has_flushes "$flushes" || bail 'cpid does not flush'
+	await 120 has_flushes "$flushes" || bail 'cpid does not flush'
 	sql 'SELECT * FROM flush' >>seen
 	sleep "$moment" # a random moment within a flush: it may come whenever
 	kill -KILL "$cpid_pid"
@@ -39,7 +39,7 @@ done 5<moments
 is "$damaged" 0 'the database is whole after each kill'
 
 collect_start -F 500 --flush 50ms --sweep 20ms
-await 20 has_flushes 3
+await 120 has_flushes 3
 collect_stop
 check_stored
 

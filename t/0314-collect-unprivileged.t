@@ -51,7 +51,7 @@ done
 $nobody "$builddir/daemon/cpid" --db t.db --socket t.sock --log t.log -e cpu-clock -F 500 &
 cpid_pid=$!
 tap_pids="$tap_pids $cpid_pid"
-try 'cpid works with capabilities alone' await 20 cpid_ask status
+try 'cpid works with capabilities alone' await 120 cpid_ask status
 "$programs/burn_b" 500
 # The kernel's work: pages to clear, for half a second.
 timeout 0.5 sh -c 'while :; do head -c 100000000 /dev/zero | tail -c 1; done' >zeros

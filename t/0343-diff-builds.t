@@ -21,7 +21,7 @@ record()
 	if [ "${3:-}" ]; then
 		strip prog || return 1
 	fi
-	cpi record -F 1000 -o "$CPI_DB" -l "$1" -- ./prog 10000 >/dev/null 2>record.err
+	cpi record -F 1000 -o "$CPI_DB" -l "$1" -- ./prog 40000 >/dev/null 2>record.err
 }
 record old "$old" || skip_all "cannot record here: $(tail -n 1 record.err)"
 record new "$new" || bail "cannot record: $(tail -n 1 record.err)"

@@ -50,7 +50,7 @@ fi
 # As cpid stores them: the two procedures were at one address, one after the other.
 collect_start --windows 499
 [ "$(cpid_field windows)" = on ] || bail "windows are off: $(tail -n 1 t.log)"
-run 'a program with a jitdump runs' "$programs/jit" -d 500 win_a win_b
+run 'a program with a jitdump runs' "$programs/jit" -d 2000 win_a win_b
 rm -f jit-*.dump
 cpid_ask status >status.txt
 is "$(status_sum status.txt windows_received)" \

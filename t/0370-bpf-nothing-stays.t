@@ -34,8 +34,8 @@ note "programs:" $progs "maps:" $maps
 	try 'it has programs and maps' test -n "$progs" -a -n "$maps"
 	kill -KILL "$cpid_pid"
 	cpid_wait
-	try 'its programs are gone' await 20 none_stays prog $progs
-	try 'its maps are gone' await 20 none_stays map $maps
+	try 'its programs are gone' await 120 none_stays prog $progs
+	try 'its maps are gone' await 120 none_stays map $maps
 }
 collect_start -F 1000 --sweep 100ms
 await_samples 100

@@ -40,8 +40,8 @@ has()
 }
 
 collect_start -F 1000 --sweep 500ms
-run 'a program with a map runs' "$programs/jit" 2500 map_a map_b
-run 'one with a jitdump' "$programs/jit" -d 2500 dump_a dump_b
+run 'a program with a map runs' "$programs/jit" 5000 map_a map_b
+run 'one with a jitdump' "$programs/jit" -d 5000 dump_a dump_b
 run 'one whose map comes late' "$programs/jit" -l 600 late
 run 'one whose code is in a memfd' "$programs/jit" -m 300 memfd
 run 'and the same again' "$programs/jit" -m 300 memfd
@@ -55,10 +55,10 @@ cpi cat --db "$db" --image '[[]jit:jit]' --format=json >cat.json
 # Of a map nobody knows when a line was written, but for the file's last: what was taken
 # between two readings with a line between them is ambiguous. So is, of a jitdump, what
 # one batch has of two procedures; a busy machine makes it longer than 500 ms.
-has map_a 0 1250
-has map_b 64 1250
-has dump_a 0 1500
-has dump_b 64 1500
+has map_a 0 2500
+has map_b 64 2500
+has dump_a 0 3000
+has dump_b 64 3000
 is "$(rows late | cut -d' ' -f1)" 1 'what was told late has its row'
 is "$(rows memfd | cut -d' ' -f1)" 1 'equal code of two processes is one row'
 bound "$(samples jit '[[]unknown]')" '>=' 200 'what nobody told of is unknown'

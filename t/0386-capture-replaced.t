@@ -132,7 +132,7 @@ pid=$!
 is_running() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/p/deleted" ]; }
 await 10 is_running
 has_run() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 50 ]; }
-await 60 has_run
+await 600 has_run
 mv p/deleted kept
 wait $pid
 ok $? 'a program that is deleted meanwhile runs'
@@ -145,7 +145,7 @@ run 'a program in a root of its own' unshare -mp --fork sh -c "
 	LD_LIBRARY_PATH=/lib exec chroot root /p/inside 800"
 cpi flush --socket t.sock >out
 settled() { [ "$(cpid_field captures_waiting)" = 0 ]; }
-await 60 settled
+await 600 settled
 ok $? 'nothing waits after a while'
 like "$(cpid_field capture)" on 'cpid says that it captures'
 bound "$(cpid_field capture_bytes)" '>' 0 'and how much'

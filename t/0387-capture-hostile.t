@@ -98,14 +98,14 @@ captured()
 	[ "$(sql "SELECT count(*) FROM capture JOIN image ON id = image
 		WHERE name = '$1'")" -ge 1 ]
 }
-await 60 captured "$PWD/good"
+await 600 captured "$PWD/good"
 ok $? 'and is captured'
 set -- $(awk '/^(Uid|Gid):/ { print $2 }' "/proc/$server/status")
 setpriv --reuid="$1" --regid="$2" --clear-groups prlimit --pid "$server" --nproc=0:0
 cp "$programs/burn_c" third
 run 'where no worker can be started a program runs' "$PWD/third" 700
 silent() { grep -c "worker has ended without an answer" t.log; }
-await 60 silent >/dev/null
+await 600 silent >/dev/null
 is "$(silent)" 1 'that nothing is captured is said, once'
 bound "$(cpid_field captures_failed)" '>' 0 'and counted'
 kill -KILL "$server"
@@ -114,7 +114,7 @@ run 'with cpi-capture dead a program runs' "$PWD/second" 700
 cpid_ask flush >out
 is $? 0 'and cpid stores what it did'
 is_stopped() { [ "$(cpid_field capture)" = stopped ]; }
-await 60 is_stopped
+await 600 is_stopped
 ok $? 'and says that captures have stopped'
 collect_stop
 is "$(sql 'SELECT count(*) FROM capture WHERE length(covers) = 0 OR length(data) = 0')" 0 \

@@ -28,8 +28,8 @@ begin()
 has_computed() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]; }
 answers()
 {
-	await 20 has_computed
-	timeout 20 "$peer" request t.sock flush >/dev/null
+	await 120 has_computed
+	timeout 120 "$peer" request t.sock flush >/dev/null
 	ok $? "cpid answers beside $1"
 	try 'while it runs' is_running
 }
@@ -40,7 +40,7 @@ begin unshare -m "$builddir/t/stalling_fs" files "$programs/burn_a" \
 	sh -c 'echo $$; exec files/program 60000'
 answers 'a program whose file system does not answer'
 first=$pid
-timeout 20 cpi register --socket t.sock "$first" --base 0x401000 --size 4096 \
+timeout 120 cpi register --socket t.sock "$first" --base 0x401000 --size 4096 \
 	--path "$PWD/files/program" --offset 4096 >register.out 2>&1
 is $? 1 'its file cannot be compared'
 like "$(cat register.out)" 'cannot compare' 'with the reason'
@@ -53,7 +53,7 @@ else
 	skip 2 "no overlay can be mounted by a user here: $(head -n 1 begin.err)"
 fi
 cpid_ask quit >/dev/null
-timeout 20 sh -c "while kill -0 $cpid_pid 2>/dev/null; do sleep 0.1; done"
+timeout 120 sh -c "while kill -0 $cpid_pid 2>/dev/null; do sleep 0.1; done"
 ok $? 'cpid ends beside them'
 kill -KILL "$first" "$pid"
 cpid_wait

@@ -20,7 +20,7 @@ strip -o calls calls.full
 program=$PWD/calls
 is "$(bias calls)" 0 \
 	'its code is at its own offset'
-rounds=200000000
+rounds=1200000000
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" known_python
 
 # check_known DATABASE WHAT: 5 tests
@@ -62,7 +62,7 @@ is "$(awk '{ print $19 }' "/proc/$worker/stat")" 10 'at a low priority'
 run 'a program runs' "$program" $rounds
 run 'and Python' ./known_python -c '
 def deep(n):
-    return sum(i * i for i in range(15000000)) if n == 0 else deep(n - 1)
+    return sum(i * i for i in range(25000000)) if n == 0 else deep(n - 1)
 deep(20)'
 cpid_ask flush >/dev/null
 cpid_ask status >status.txt

@@ -3,7 +3,9 @@
 # Windows go where the program goes: single steps of the very same instructions, in
 # programs that come with the system, threads among them.
 #
-# $WINDOWS: how many of each program; 1000 and more for figures.
+# $WINDOWS: how many of each program; 1000 and more for figures. Most have all their
+# instructions, but a third of sort's have few: with 60 of each, of which sort gives as
+# many as the others, the mean was 91.4 with a deviation of 0.85. With 150 it is 95.
 . "$srcdir/t/tap.sh"
 
 [ -x "$builddir/t/window_truth" ] || skip_all "x86-64 code is not translated here"
@@ -23,7 +25,7 @@ follow()
 		echo "ok $tap_n - $follow_name # SKIP there is no $1"
 		return
 	fi
-	"$builddir/t/window_truth" -n "${WINDOWS:-60}" "$@" >out
+	"$builddir/t/window_truth" -n "${WINDOWS:-150}" "$@" >out
 	ok $? "windows of $follow_name are exact"
 	sed "s/^windows/# $follow_name: windows/" out
 	grep '^windows' out >>all

@@ -55,7 +55,7 @@ fi
 sed 's/^/# /' summary
 
 # Of pages that are not there windows end, and make none be there.
-"$stepped" '' 997 "$programs/absent" 1500 >absent.txt 2>err
+"$stepped" '' 997 "$programs/absent" 8000 >absent.txt 2>err
 sed 's/^/# /' absent.txt
 
 # total FIELD: of all programs

@@ -45,7 +45,7 @@ need sqlite3
 # sql QUERY [DATABASE]: the rows that it gives.
 sql()
 {
-	sqlite3 -readonly -cmd '.timeout 20000' "${2:-$db}" "$1"
+	sqlite3 -readonly -cmd '.timeout 20000' "${2:-$db}" "$1" || echo "sqlite3 fails: $?"
 }
 
 # collect_start [OPTIONS]: starts cpid.

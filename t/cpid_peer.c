@@ -10,7 +10,7 @@
  *						"bound", then what it is told
  *	cpid_peer can-sample			may we sample a CPU?
  *
- * An alarm ends it after two minutes, or $CPI_PEER_SECONDS, with a line
+ * An alarm ends it after ten minutes, or $CPI_PEER_SECONDS, with a line
  * "EXIT=timeout", so that a test that waits for more does not hang.
  */
 #include "config.h"
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	const char *seconds = getenv("CPI_PEER_SECONDS");
 
 	signal(SIGALRM, give_up);
-	alarm(seconds ? (unsigned int)atoi(seconds) : 120);
+	alarm(seconds ? (unsigned int)atoi(seconds) : 600);
 	if (!strcmp(what, "request") && (argc == 4 || argc == 5))
 		return request(argv[2], argv[3], argc == 5 ? argv[4] : "");
 	if (!strcmp(what, "rubbish") && argc == 5)
