@@ -60,13 +60,17 @@ d = json.load(open(sys.argv[1]))
 print(d["basis"], *(r["procedure"] for r in d["rows"] if r["found"]))' "$1"
 }
 
-plan 12
+plan 14
 
 ask before
 is "$?" 0 "weeks of hours are compared"
 is "$(found weeks.before)" "runs p3" "what changed is found"
 cp "$CPI_DB" rolled.db
 CPI_DB=$tmp/rolled.db
+before=$(cpi epoch list)
+cpi epoch roll --host=nobody 2>err
+like "$? $(cat err)" "^2 .*roll takes all days" "to roll up is not chosen by machines"
+is "$(cpi epoch list)" "$before" "and then nothing is"
 cpi epoch roll >/dev/null 2>err
 is "$?" 0 "hours are rolled up"
 # The last day is of the run's end, and closed as the others are.

@@ -223,6 +223,11 @@ static int import(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
+static bool is_choosing(const struct cmd_context *ctx)
+{
+	return ctx->opt.epoch || ctx->opt.host || ctx->opt.platform;
+}
+
 /* Rolls up or removes what the arguments name; to roll up, none are all. */
 static int retain(const struct cmd_context *ctx, bool removes)
 {
@@ -231,6 +236,10 @@ static int retain(const struct cmd_context *ctx, bool removes)
 	struct db *db;
 	int err;
 
+	if (ctx->nr_args == 1 && is_choosing(ctx))
+		return cmd_usage_error(
+			ctx->cmd, "roll takes all days, or those of the epochs that "
+				  "it names: 'cpi epoch list' has their numbers");
 	if (select_open_db(ctx, DB_WRITE, &db))
 		return EXIT_FAIL;
 	err = list_ids(ctx, 1, &ids);
