@@ -14,7 +14,7 @@ db=amd.db mkdb MKDB_HOST=amd MKDB_CPU="Other CPU"
 db=arm.db mkdb MKDB_HOST=arm MKDB_ARCH=aarch64
 db=cycles.db mkdb MKDB_HOST=old MKDB_CPU="Old CPU" MKDB_UNIT=cycles
 
-plan 60
+plan 62
 
 # reports DATABASE EPOCHS: everything that says something of epochs, without ids.
 reports()
@@ -143,6 +143,11 @@ like "$(cpi prof --db known.db --db web3.db --epoch 1:full,2:half 2>&1)" \
 	"there is no epoch '1:full,2:half'" "labels make no list"
 is "$(cpi prof --db known.db --db web3.db --epoch 1:1,2:2 2>/dev/null | grep -a -c ^Epoch)" 2 \
 	"ids of each do"
+cpi prof --db known.db --db web3.db --epoch 1:1,2:2,2:99 >out 2>err
+like "$? $(cat out err)" "^1 .*web3.db: there is no epoch '99'" "but not one that is nowhere"
+cpi epoch export first.db 1 >out
+is "$(cpi prof --db web3.db --db first.db --epoch 1,2 2>/dev/null | grep -a -c ^Epoch)" 3 \
+	"one that is in one alone takes no other's place"
 like "$(cpi prof --db known.db --db web3.db --epoch 2:full)" "^Host web3:" "one alone"
 is "$(cpi prof --db known.db --db web3.db --epoch full --host 'web[2-9]' | sed -n '/^cpu-clock/,$p')" \
 	"$(cpi prof --epoch full | sed -n '/^cpu-clock/,$p')" "or one host"

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,13 @@ static int parse_nr(const char *spec, unsigned int nr_dbs, unsigned long *nr,
 	return *nr >= 1 && *nr <= nr_dbs ? 0 : -EINVAL;
 }
 
-/* Of ids with commas between; spec is cut up. */
+/* Ids with commas between, each perhaps of one database. */
+static bool is_list(const char *spec)
+{
+	return strchr(spec, ',') && !spec[strspn(spec, "0123456789:,")];
+}
+
+/* Of such a list; spec is cut up. */
 static int pick_ids(char *spec, unsigned int nr, unsigned int nr_dbs, struct buf *ids)
 {
 	const char *item, *id;
@@ -61,7 +68,7 @@ int together_spec(const char *spec, unsigned int nr, unsigned int nr_dbs, char *
 	char *copy;
 	int err;
 
-	if (strchr(spec, ',') && !spec[strspn(spec, "0123456789:,")]) {
+	if (is_list(spec)) {
 		copy = strdup(spec);
 		err = copy ? pick_ids(copy, nr, nr_dbs, &ids) : -ENOMEM;
 		free(copy);
@@ -82,25 +89,87 @@ int together_spec(const char *spec, unsigned int nr, unsigned int nr_dbs, char *
 	return err;
 }
 
+/* Those of a list of ids that db has, which may be none; cuts up list. */
+static int keep_present(struct db *db, const struct query_machines *of, char *list,
+			struct buf *ids)
+{
+	struct query_epochs epochs;
+	const char *id;
+	int err = 0;
+
+	while (!err && (id = strsep(&list, ","))) {
+		err = query_epochs_of(db, id, of, &epochs);
+		if (!err) {
+			query_epochs_fini(&epochs);
+			buf_printf(ids, "%s%s", ids->len ? "," : "", id);
+		}
+		err = err == -ENOENT ? ids->err : err;
+	}
+	buf_str(ids);
+	return err ? err : ids->err;
+}
+
 /* What spec names in database i, which may be nothing. */
 static int find_in(const struct cmd_context *ctx, const char *spec, int i,
 		   struct together *t)
 {
 	const struct query_machines of = { ctx->opt.host, ctx->opt.platform };
+	struct buf ids = { 0 };
 	char *own = NULL;
 	int err = together_spec(spec, i + 1, ctx->opt.dbs.nr, &own);
 
-	if (!err && own)
-		err = query_epochs_of(t->db[i], own, &of, &t->epochs[i]);
+	if (!err && own && is_list(spec))
+		err = keep_present(t->db[i], &of, own, &ids);
+	else if (!err && own)
+		buf_puts(&ids, own);
+	if (!err && ids.len)
+		err = query_epochs_of(t->db[i], buf_str(&ids), &of, &t->epochs[i]);
 	free(own);
+	buf_fini(&ids);
 	t->part[i] = (struct join_part){ db_path(t->db[i]), &t->epochs[i] };
 	return err == -ENOENT ? 0 : err;
+}
+
+static bool has_epoch(const struct query_epochs *epochs, int64_t id)
+{
+	for (size_t i = 0; i < epochs->nr; i++) {
+		if (epochs->epoch[i].id == id)
+			return true;
+	}
+	return false;
+}
+
+/* Each of a list of ids is somewhere, or where it is said to be; cuts up list. */
+static int check_list(const struct cmd_context *ctx, const struct together *t,
+		      char *list)
+{
+	const int nr = ctx->opt.dbs.nr;
+	const char *item, *id;
+	unsigned long of;
+
+	while ((item = strsep(&list, ","))) {
+		bool found = false;
+
+		parse_nr(item, nr, &of, &id);
+		for (int i = 0; i < nr; i++)
+			found = found ||
+				((!of || of == i + 1UL) &&
+				 has_epoch(&t->epochs[i], strtoll(id, NULL, 10)));
+		for (int i = 0; i < nr && !found; i++) {
+			if (!of || of == i + 1UL)
+				select_failed_epochs(ctx, t->db[i], id, -ENOENT);
+		}
+		if (!found)
+			return -ENOENT;
+	}
+	return 0;
 }
 
 static int find_all(const struct cmd_context *ctx, const char *spec, struct together *t)
 {
 	const int nr = ctx->opt.dbs.nr;
 	size_t found = 0;
+	char *list;
 	int err = 0;
 
 	for (int i = 0; i < nr && !err; i++) {
@@ -113,7 +182,12 @@ static int find_all(const struct cmd_context *ctx, const char *spec, struct toge
 	}
 	for (int i = 0; i < nr && !found; i++)
 		select_failed_epochs(ctx, t->db[i], spec, -ENOENT);
-	return found ? 0 : -ENOENT;
+	if (!found || !is_list(spec))
+		return found ? 0 : -ENOENT;
+	list = strdup(spec);
+	err = list ? check_list(ctx, t, list) : -ENOMEM;
+	free(list);
+	return err;
 }
 
 static int join(const struct cmd_context *ctx, const struct together *t,

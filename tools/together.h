@@ -10,8 +10,8 @@
 
 /*
  * Joins what spec names in each database. A database without such epochs gives
- * none; it is an error, and logged as others, when none gives any. Returns 0,
- * -errno or -CPI_E….
+ * none; it is an error, and logged as others, when none gives any, or when an id of
+ * a list is nowhere. Returns 0, -errno or -CPI_E….
  */
 int together_open(const struct cmd_context *ctx, const char *spec, struct db **out);
 
