@@ -21,7 +21,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 27
+plan 31
 
 cpi diff old new >text 2>err
 is "$?" 0 "two selections are compared"
@@ -79,6 +79,25 @@ is "$(cpi diff --db whose.db a b --by cgroup --format=csv | cut -d, -f12,17 | so
 	"by cgroup"
 cpi diff --db whose.db a b --by label >/dev/null 2>err
 like "$? $(cat err)" "1 .*no profiles by label" "by what was not collected"
+
+# Earlier epochs are asked only if they have what is compared.
+cp whose.db later.db
+sqlite3 later.db "DELETE FROM profile WHERE epoch <= 6 AND
+	context IN (SELECT id FROM context WHERE name GLOB 'cgroup=*')"
+like "$(cpi diff --db later.db 7 8 --cgroup='/x*' 2>&1)" '^Sampling error only' \
+	"earlier epochs without contexts are left out"
+like "$(cpi diff --db later.db 7 8 --by unit 2>&1)" '^Sampling error only' "also as rows"
+cp runs.db events.db
+sqlite3 events.db "INSERT INTO stream SELECT 99, 'cache-misses', source, cpu_type, 'events',
+		mean_period, landing FROM stream LIMIT 1;
+	UPDATE profile SET stream = 99 WHERE epoch > 13;
+	UPDATE tally SET stream = 99 WHERE epoch > 13"
+like "$(cpi diff --db events.db 14 15 2>&1)" '^Sampling error only' "and those of another event"
+sqlite3 runs.db "UPDATE stream SET event = 'instructions', unit = 'events'"
+cpi diff old new --format=csv >out 2>err
+is "$? $(cat err) $(sed -n 2p out | cut -d, -f12,17)" "0  1,gamma" \
+	"findings of what is no time have no verdict"
+sqlite3 runs.db "UPDATE stream SET event = 'cpu-clock', unit = 'ns'"
 
 cpi diff old new --format=svg >diff.svg
 if ! command -v python3 >/dev/null; then

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/diff.h"
+#include "tools/prof.h"
 
 /* The newest so many, of the ids before A's and B's. */
 #define MAX_EPOCHS 30
@@ -35,6 +37,26 @@ static int64_t first_id(const struct diff *d)
 	return first;
 }
 
+/* Whether the epoch has what A and B are compared by: the event, and contexts. */
+static bool is_alike(const struct diff *d, struct query_epoch *e)
+{
+	const struct query_epochs one = { e, 1 };
+	const struct selection *sel = &d->sel[COMPARE_A];
+	const int by = d->ctx->opt.by;
+	struct query_streams streams;
+	bool has;
+
+	if (query_streams(sel->db, &one, d->ev[COMPARE_A].event[0].name, &streams))
+		return false;
+	has = streams.nr > 0;
+	query_streams_fini(&streams);
+	if (has && sel->query.context)
+		has = !query_need_contexts(sel->db, &one, sel->query.kind);
+	if (has && prof_contexts[by].name && by != BY_COMM)
+		has = !query_need_contexts(sel->db, &one, prof_contexts[by].kind);
+	return has;
+}
+
 /* The ids of those that serve, with commas between. */
 static void put_ids(const struct diff *d, const struct query_epochs *epochs,
 		    struct buf *ids)
@@ -44,7 +66,7 @@ static void put_ids(const struct diff *d, const struct query_epochs *epochs,
 
 	for (size_t i = epochs->nr; i-- && nr < MAX_EPOCHS;) {
 		if (!same_machine(&epochs->epoch[i], newest) ||
-		    !epochs->epoch[i].samples)
+		    !epochs->epoch[i].samples || !is_alike(d, &epochs->epoch[i]))
 			continue;
 		buf_printf(ids, "%s%" PRId64, nr++ ? "," : "", epochs->epoch[i].id);
 	}
@@ -53,6 +75,7 @@ static void put_ids(const struct diff *d, const struct query_epochs *epochs,
 
 int diff_find_history(struct diff *d)
 {
+	const struct query_machines of = { d->ctx->opt.host, d->ctx->opt.platform };
 	const char *wanted = d->ctx->opt.history;
 	const int64_t first = first_id(d);
 	struct query_epochs epochs;
@@ -68,7 +91,7 @@ int diff_find_history(struct diff *d)
 		return 0;
 	snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64,
 		 first > MAX_BACK ? first - MAX_BACK : 1, first - 1);
-	if (first <= 1 || query_epochs(d->sel[COMPARE_A].db, range, &epochs))
+	if (first <= 1 || query_epochs_of(d->sel[COMPARE_A].db, range, &of, &epochs))
 		return 0;
 	put_ids(d, &epochs, &ids);
 	query_epochs_fini(&epochs);

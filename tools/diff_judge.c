@@ -318,7 +318,8 @@ static size_t nr_judged(const struct diff *d)
 
 	while (nr < MAX_JUDGED && nr < d->nr_rows && d->row[nr].compared->found)
 		nr++;
-	return d->ctx->opt.by == BY_PROCEDURE ? nr : 0;
+	/* What ran slower, only samples of time tell. */
+	return d->ctx->opt.by == BY_PROCEDURE && d->ev[0].event[0].is_time ? nr : 0;
 }
 
 static const struct matrix_place *place_of(const struct diff_row *r, int side)
