@@ -28,7 +28,7 @@ class()
 	sed -n "s/^<g class=\"f \([a-z0-9]*\)[^>]*><title>$2\$/\1/p" "$1" | tr '\n' ' '
 }
 
-plan 36
+plan 37
 
 cpi flame -o one.svg 2>err
 is "$?$(cat err)" 0 "a picture is drawn, without complaints"
@@ -62,6 +62,12 @@ is "$(class changed.svg gamma)" "u2 " "what grew is red"
 is "$(class changed.svg a)$(class changed.svg b)$(class changed.svg f)" "e e e " "the rest is grey"
 like "$(cat changed.svg)" 'finds significant\. Most more: gamma, 15\.[0-9]% to 26\.[0-9]%\.' "it is pointed at"
 like "$(cat changed.svg)" 'the procedure itself: +9[0-9]\.[0-9]% .*, significant' "with how much, and how sure that is"
+cp runs.db events.db
+sqlite3 events.db "INSERT INTO stream SELECT 99, 'cycles', source, cpu_type, unit,
+		mean_period, landing FROM stream LIMIT 1;
+	UPDATE profile SET stream = 99; UPDATE tally SET stream = 99"
+cpi flame --db events.db before after --event=cpu-clock -o event.svg
+is "$? $(class event.svg gamma)" "0 u2 " "also where flat profiles are of another event"
 cpi flame after before -o back.svg
 is "$(class back.svg gamma)" "d2 " "what shrank is blue"
 cpi flame before same -o same.svg

@@ -108,6 +108,22 @@ static void put_most(const struct diff *d, struct buf *note)
 			   diff_percent(d, most, 1));
 }
 
+/* Whether flat profiles of what spec names are of --event, which stacks are of. */
+static bool has_event(const struct cmd_context *ctx, const char *spec)
+{
+	struct query_streams streams = { 0 };
+	struct selection sel;
+	bool has;
+
+	if (select_open_epochs(ctx, spec, SELECT_EPOCHS, &sel))
+		return false;
+	has = !query_streams(sel.db, &sel.epochs, ctx->opt.event, &streams) &&
+	      streams.nr;
+	query_streams_fini(&streams);
+	select_close(&sel);
+	return has;
+}
+
 int flame_judge(const struct cmd_context *ctx, const struct frames *frames,
 		struct flame_change **out, struct buf *note)
 {
@@ -119,6 +135,9 @@ int flame_judge(const struct cmd_context *ctx, const struct frames *frames,
 	plain.opt.threshold = 0; /* is that of the picture */
 	plain.opt.context[CONTEXT_COMM] =
 		NULL; /* stacks have it where profiles have not */
+	if (ctx->opt.event &&
+	    (!has_event(ctx, ctx->args[0]) || !has_event(ctx, ctx->args[1])))
+		plain.opt.event = NULL;
 	err = diff_open(&plain, ctx->args[0], ctx->args[1], &d);
 	if (err)
 		return err;
