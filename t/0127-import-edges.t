@@ -5,7 +5,7 @@
 command -v python3 >/dev/null || skip_all 'no python3 to make recordings'
 command -v objdump >/dev/null || skip_all 'no objdump to find a loop with'
 [ "$(uname -m)" = x86_64 ] || skip_all 'the loop is looked for in x86-64 code'
-plan 11
+plan 13
 
 cp "$builddir/t/target" target || bail 'no target'
 # The backward jump of target_hot: from, to.
@@ -42,6 +42,10 @@ set -- $(cat loop)
 cpi cat --db loop.db --edges --format=csv >edges
 like "$(cat edges)" "^branch,cycles,$1,$2,3200,16000,3200,0," 'the branch was taken so often'
 like "$(cat edges)" "^run,cycles,$2,$1,3100,15500,3100,0," 'and its loop ran between'
+is "$(cpi cat --db loop.db --edges --image=nosuch --format=csv | grep -c ^branch)" 0 \
+	'of an image alone'
+cpi cat --db loop.db --edges --comm=nosuch >out 2>&1
+is $? 2 'but of no command, which is said'
 cpi calc --db loop.db --format=json target_hot >calc.json 2>err
 python3 - "$1" <<'END'
 import json, sys

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "db/rows.h"
 #include "tools/table.h"
 
 static const struct column columns[] = {
@@ -33,6 +34,8 @@ static int put_edges(void *ctx, const struct query_edges *q)
 	const struct edge *e;
 	size_t nr;
 
+	if (!rows_image_matches(&l->sel->query, q->image.desc.name))
+		return 0;
 	e = edges_sorted(q->edges, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		table_text(l->t, edges_kind_str(q->kind));

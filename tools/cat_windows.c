@@ -53,7 +53,7 @@ static int put_windows(void *ctx, const struct query_windows *q)
 	for (size_t i = 0; !err && i < nr; i++) {
 		err = put_jumps(q, &w[i], &text);
 		table_number(t, w[i].n);
-		table_number(t, each * (double)w[i].n);
+		table_exact(t, each * (double)w[i].n);
 		table_number(t, w[i].nr_insns);
 		table_number(t, w[i].reason);
 		table_hex(t, w[i].start);

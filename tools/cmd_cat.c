@@ -246,11 +246,29 @@ static int check(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
+static bool has_context(const struct cmd_options *o)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (o->context[kind])
+			return true;
+	}
+	return false;
+}
+
 static int run(struct cmd_context *ctx)
 {
+	const struct cmd_options *o = &ctx->opt;
 	struct selection sel;
 	int err;
 
+	if (o->intervals + o->weights + o->edges + o->followed + o->call_stacks +
+		    o->check >
+	    1)
+		return cmd_usage_error(ctx->cmd, "one thing at a time can be listed");
+	if (o->edges && has_context(o))
+		return cmd_usage_error(ctx->cmd,
+				       "edges are everybody's: --image chooses "
+				       "where they are from");
 	if (ctx->opt.check)
 		return check(ctx);
 	if (ctx->opt.intervals && ctx->opt.dbs.nr > 1)
