@@ -4,7 +4,7 @@ base_libbase_a_SOURCES = \
 	base/arena.c base/arena.h \
 	base/buf.c base/buf.h \
 	base/err.c base/err.h \
-	base/file.c base/file.h base/file_open.c \
+	base/file.c base/file.h base/file_open.c base/newfile.c base/newfile.h \
 	base/grow.h \
 	base/hash.h \
 	base/hmap.c base/hmap.h \

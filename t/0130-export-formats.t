@@ -9,7 +9,7 @@ command -v python3 >/dev/null || skip_all "no python3 to read the formats with"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' ||
 	skip_all "python3 is older than 3.8"
 
-plan 39
+plan 42
 
 check()
 {
@@ -90,6 +90,29 @@ pprof*)
 	;;
 *) skip 1 "no protobuf-c here" ;;
 esac
+
+# A file is what it was, or whole.
+mkdir files
+echo precious >files/real
+chmod 604 files/real
+ln -s real files/link
+cp known.db damaged.db
+sqlite3 damaged.db "UPDATE profile SET counts = x'ff' WHERE image = (SELECT max(image) FROM profile)"
+for format in callgrind $(echo "$formats" | grep -o '^pprof'); do
+	cpi export --db damaged.db --epoch full --format=$format -o files/link 2>err
+	[ $? -eq 1 ] || note "$format does not fail"
+done
+is "$(cat files/real)$(ls -A files | tr '\n' ' ')" "preciouslink real " \
+	"what fails leaves the file, and nothing beside it"
+cpi export --epoch full --format=collapsed -o files/link 2>err
+is "$(stat -c %a files/real)$(readlink files/link)$(grep -c hot files/real)" 604real1 \
+	"what does not takes its place, with its mode, behind a symlink"
+mkfifo fifo
+cat fifo >got &
+cpi export --epoch full --format=collapsed -o fifo 2>err
+wait
+cmp got files/real
+ok $? "into a FIFO it goes as it comes"
 
 cpi export --format=collapsed --by=comm >out 2>err
 is "$?" 1 "labels that are not kept are no labels"

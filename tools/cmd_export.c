@@ -7,11 +7,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/newfile.h"
 #include "tools/cmd.h"
 #include "tools/export.h"
 #include "tools/feeding.h"
@@ -45,12 +45,18 @@ static const struct format {
 	"pprof|collapsed|speedscope|firefox|callgrind|llvm-sample|llvm-sample-" \
 	"binary|llvm-unsymbolized|gcov|bolt"
 
-static int open_output(const struct cmd_context *ctx)
+/* With -o, stdout becomes that file. 0 or an exit status. */
+static int open_output(const struct cmd_context *ctx, struct newfile *file)
 {
 	const char *path = ctx->opt.output;
+	int err = path ? newfile_open(path, file) : 0;
 
-	if (path && !freopen(path, "we", stdout)) {
-		log_err("%s: %s", path, strerror(errno));
+	if (!err && path && dup2(file->fd, STDOUT_FILENO) < 0) {
+		err = -errno;
+		newfile_close(file, false);
+	}
+	if (err) {
+		log_err("%s: %s", path, err_str(err));
 		return EXIT_FAIL;
 	}
 	if (formats[ctx->opt.format].binary && isatty(STDOUT_FILENO))
@@ -60,10 +66,28 @@ static int open_output(const struct cmd_context *ctx)
 	return 0;
 }
 
+/* Without an error so far, what was written gets its name. The error, which is logged.
+ */
+static int close_output(const struct cmd_context *ctx, struct newfile *file, int err)
+{
+	int flushed = 0, end;
+
+	if (!ctx->opt.output)
+		return err;
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		flushed = errno ? -errno : -EIO;
+	end = newfile_close(file, !err && !flushed);
+	end = flushed ? flushed : end;
+	if (!err && end)
+		log_err("%s: %s", ctx->opt.output, err_str(end));
+	return err ? err : end;
+}
+
 static int write_feeding(struct feeding *f)
 {
 	const struct cmd_context *ctx = f->x->l->ctx;
 	const struct format *format = &formats[ctx->opt.format];
+	struct newfile file;
 	int err = feeding_finish(f);
 
 	if (!err && ctx->opt.check)
@@ -74,9 +98,9 @@ static int write_feeding(struct feeding *f)
 		err = feeding_choose(f);
 	else if (!err)
 		err = feeding_need_functions(f);
-	if (!err && open_output(ctx))
+	if (!err && open_output(ctx, &file))
 		err = -EIO;
-	return err ? err : format->feed(f);
+	return err ? err : close_output(ctx, &file, format->feed(f));
 }
 
 static int feed(struct explainer *x)
@@ -93,6 +117,7 @@ static int feed(struct explainer *x)
 
 static int run(struct cmd_context *ctx)
 {
+	struct newfile file;
 	struct weighing w;
 	int err, status;
 
@@ -107,10 +132,12 @@ static int run(struct cmd_context *ctx)
 				  "are");
 	if (weighing_open(ctx, &w))
 		return EXIT_FAIL;
-	status = open_output(ctx);
+	status = open_output(ctx, &file);
 	if (!status) {
 		err = formats[ctx->opt.format].write(&w);
-		status = err ? select_failed(ctx, &w.sel, err) : EXIT_OK;
+		if (err)
+			select_failed(ctx, &w.sel, err);
+		status = close_output(ctx, &file, err) ? EXIT_FAIL : EXIT_OK;
 	}
 	weighing_close(&w);
 	return status;

@@ -3,23 +3,21 @@
 
 #include "tools/picture.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/newfile.h"
 
 int picture_write(const char *path, const struct buf *picture)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int err = fd < 0 ? -errno : 0;
+	struct newfile file;
+	int err = newfile_open(path, &file), end;
 
-	if (!err)
-		err = file_write(fd, picture->data, picture->len);
-	if (fd >= 0 && close(fd) < 0 && !err)
-		err = -errno;
+	if (!err) {
+		err = file_write(file.fd, picture->data, picture->len);
+		end = newfile_close(&file, !err);
+		err = err ? err : end;
+	}
 	if (err)
 		log_err("%s: %s", path, err_str(err));
 	return err;

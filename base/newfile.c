@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "base/newfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static mode_t mode_of_new(void)
+{
+	const mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int open_in_place(struct newfile *f)
+{
+	f->fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+		     0666);
+	return f->fd < 0 ? -errno : 0;
+}
+
+/* old is what is there, or NULL. */
+static int open_beside(struct newfile *f, const struct stat *old)
+{
+	const char *slash = strrchr(f->path, '/');
+	const int dir = slash ? (int)(slash - f->path) + 1 : 0;
+
+	if (asprintf(&f->beside, "%.*s.%s.XXXXXX", dir, f->path, f->path + dir) < 0) {
+		f->beside = NULL;
+		return -ENOMEM;
+	}
+	f->fd = mkostemp(f->beside, O_CLOEXEC);
+	if (f->fd >= 0) {
+		/* Who may not keep the owner makes it his own, as an editor does. */
+		if (old && fchown(f->fd, old->st_uid, old->st_gid) < 0)
+			errno = 0;
+		return fchmod(f->fd, old ? old->st_mode & 07777 : mode_of_new()) < 0
+			       ? -errno
+			       : 0;
+	}
+	free(f->beside);
+	f->beside = NULL;
+	return old ? open_in_place(f) : -errno;
+}
+
+int newfile_open(const char *path, struct newfile *f)
+{
+	struct stat st;
+	const bool is_there = !stat(path, &st);
+	int err;
+
+	*f = (struct newfile){ .fd = -1 };
+	f->path = is_there ? realpath(path, NULL) : strdup(path);
+	if (!f->path)
+		return -errno;
+	err = is_there && !S_ISREG(st.st_mode) ? open_in_place(f)
+					       : open_beside(f, is_there ? &st : NULL);
+	if (err)
+		newfile_close(f, false);
+	return err;
+}
+
+int newfile_close(struct newfile *f, bool keep)
+{
+	int err = 0;
+
+	if (f->fd >= 0 && close(f->fd) < 0)
+		err = -errno;
+	if (f->beside && keep && !err && rename(f->beside, f->path) < 0)
+		err = -errno;
+	if (f->beside && (!keep || err))
+		unlink(f->beside);
+	free(f->beside);
+	free(f->path);
+	*f = (struct newfile){ .fd = -1 };
+	return err;
+}

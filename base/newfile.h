@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * newfile.h - a file that gets its name when it is whole
+ */
+#ifndef CPI_BASE_NEWFILE_H
+#define CPI_BASE_NEWFILE_H
+
+#include <stdbool.h>
+
+struct newfile {
+	int fd;       /* to write to */
+	char *path;   /* where it will be; a symlink there was followed */
+	char *beside; /* where it is so far; NULL: written in place */
+};
+
+/*
+ * Begins what will be path, beside it; what is there stays until the end, and gives its
+ * mode. Written in place are devices, FIFOs and the like, and files of directories
+ * where nothing can be made. 0 or -errno; then there is nothing to end.
+ */
+int newfile_open(const char *path, struct newfile *f);
+
+/* Ends it: in path's place with keep, else gone. 0 or -errno, and then it is gone, too.
+ */
+int newfile_close(struct newfile *f, bool keep);
+
+#endif
