@@ -11,6 +11,13 @@ two 10 20000 alpha=20 main;alpha=50
 END
 "$builddir/t/runsdb" stacks.db <table || bail "no database"
 echo "none 10 10000 alpha=20" | "$builddir/t/runsdb" flat.db || bail "no second database"
+echo "- 10 10000 alpha=20 main;work=11 2!;=5 3!;=4" | "$builddir/t/runsdb" empty.db ||
+	bail "no third database"
+for i in 01 02 03 04 05 06 07 08 09 10 11 12 13 14; do
+	printf 'comm=c%s@main;p%s=1 ' "$i" "$i"
+done >words
+echo "- 10 10000 alpha=20 $(cat words)" | "$builddir/t/runsdb" commands.db ||
+	bail "no fourth database"
 
 # rows COMMAND...: samples, self samples, depth, procedure of each row.
 rows()
@@ -18,7 +25,7 @@ rows()
 	"$@" --format=csv | cut -d, -f1,4,8,9 | sed 1d | tr '\n' ' '
 }
 
-plan 33
+plan 40
 
 is "$(rows cpi tree --epoch one)" \
 	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,0,3,main 30,30,4,delta 9,9,2,[map_gap] 1,,2,(1 more) 7,0,1,[limit] 7,0,2,beta 7,7,3,gamma 3,0,1,foo 3,3,2,alpha " \
@@ -52,6 +59,15 @@ is "$(rows cpi callees 'prog:gam*' --epoch one)" \
 	"137,107,1,gamma 30,0,2,main 30,30,3,delta " "by an image and a pattern"
 is "$(rows cpi callees alpha --epoch one)" "353,203,1,alpha 150,150,2,beta " \
 	"wherever it is called from"
+is "$(rows cpi callers main --epoch one --commands)" \
+	"490,,1,main 360,,2,[unknown command] 130,,2,gcc " "whose commands' it is"
+is "$(rows cpi callees main --epoch one --commands)" \
+	"$(rows cpi callees main --epoch one)" "commands call, and are not called"
+is "$(rows cpi callers p01 --commands --db commands.db)" \
+	"1,,1,p01 1,,2,main 1,,3,c01 " "of many commands, the one that ran it"
+is "$(cpi callers gc --epoch one --commands 2>&1)" \
+	"cpi: error: gc: in no call stack: 'cpi prof --children' lists what is" \
+	"a command is no procedure, and no guess"
 is "$(cpi callers bete --epoch one 2>&1)" \
 	"cpi: error: bete: in no call stack: did you mean 'beta'?" "a slip is guessed"
 cpi callers bete --epoch one >/dev/null 2>&1
@@ -75,6 +91,12 @@ is "$(cpi prof --children --epoch one --by image --format=csv | cut -d, -f1,4,9 
 	tr '\n' ' ')" "500,491,prog 9,9,[map_gap] 3,0,jit " "by image"
 is "$(cpi prof --children --epoch one --procedure 'm*' --format=csv | sed 1d | cut -d, -f1,7)" \
 	"490,main" "some of them"
+is "$(cpi prof --children --db empty.db --format=csv | cut -d, -f1,4,7 | sed 1d | tr '\n' ' ')" \
+	"11,0,main 11,11,work 5,5,[unreadable] 4,4,[no_start] " "stacks without frames are nobody's"
+is "$(cpi prof --children --by image --db empty.db --format=csv | cut -d, -f1,4,9 | sed 1d |
+	tr '\n' ' ')" "11,11,prog 5,5,[unreadable] 4,4,[no_start] " "nor an image's"
+is "$(rows cpi tree --db empty.db)" \
+	"11,0,1,main 11,11,2,work 5,5,1,[unreadable] 4,4,1,[no_start] " "as the tree has them"
 cpi prof --children --by comm >/dev/null 2>&1
 is "$?" 2 "not by a context"
 is "$(cpi prof --epoch one --format=csv | sed 1d | cut -d, -f1)" 20 \

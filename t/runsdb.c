@@ -11,7 +11,8 @@
  * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
  * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and
  * "?NUMBER" a place that no image has. MARK!A;B=N does not begin where a thread does (a
- * number). CONTEXT@ is as above, but comm=NAME@ has its stacks alone.
+ * number); MARK!;=N has no frames. CONTEXT@ is as above, but comm=NAME@ has its stacks
+ * alone.
  */
 #include "config.h"
 
@@ -171,6 +172,8 @@ static void add_stack(char *word, int context)
 		mark = strtoul(word, NULL, 10);
 		word = bang + 1;
 	}
+	if (!strcmp(word, ";")) /* no frames */
+		word++;
 	for (char *end; *word; word = end) { /* the leaf is to be first */
 		end = word + strcspn(word, ";");
 		if (*end)

@@ -18,7 +18,8 @@
 #include "tools/progress.h"
 #include "tools/select_stacks.h"
 
-#define MAX_SPOTS (1u << 22)
+#define MAX_SPOTS    (1u << 22)
+#define SPECIAL_SIZE 64 /* of the name of a frame without an image */
 
 /* Names are copied, so that an image outlives the row that named it. */
 struct call_image {
@@ -116,12 +117,49 @@ static int add_spot(struct calls *c, const struct query_frame *f)
 	return err;
 }
 
+/* Around the frames of a stack that have places. */
+struct outer {
+	struct frame_key key[2]; /* the innermost first; names may be mark */
+	size_t nr;
+	char mark[SPECIAL_SIZE];
+};
+
+static void special_name(const char *what, char name[SPECIAL_SIZE])
+{
+	snprintf(name, SPECIAL_SIZE, "[%s]", what);
+}
+
+/* "[no_start]": whose callers nobody knows. "comm=NAME" is that command. */
+static void outer_of(const struct calls *c, const struct query_stack *row,
+		     struct outer *o)
+{
+	const char *value = strchr(row->context, '=');
+
+	o->nr = 0;
+	if (!row->nr_frames ||
+	    (c->how & CALLS_ENDS && !stack_mark_is_whole(row->mark))) {
+		special_name(stack_mark_str(row->mark), o->mark);
+		o->key[o->nr++] = (struct frame_key){ .name = o->mark };
+	}
+	if (c->how & CALLS_COMMANDS)
+		o->key[o->nr++] = (struct frame_key){
+			.is_command = true,
+			.name = value ? value + 1 : "[unknown command]",
+		};
+}
+
 static int on_place(void *ctx, const struct query_stack *row)
 {
+	struct calls *c = ctx;
+	struct outer outer;
+	uint32_t id;
 	int err = 0;
 
 	for (size_t i = 0; i < row->nr_frames && !err; i++)
-		err = add_spot(ctx, &row->frames[i]);
+		err = add_spot(c, &row->frames[i]);
+	outer_of(c, row, &outer);
+	for (size_t i = 0; i < outer.nr && !err; i++)
+		err = frames_put(c->frames, &outer.key[i], &id);
 	return err;
 }
 
@@ -135,25 +173,25 @@ static int by_place(const void *va, const void *vb)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-static int put_frame(struct calls *c, const struct frame_key *key, struct buf *out)
+static int put_frame(struct calls *c, const struct frame_key *key)
 {
 	uint32_t id;
 	int err = frames_put(c->frames, key, &id);
 
 	if (err)
 		return err;
-	buf_put(out, &id, sizeof(id));
-	return out->err;
+	buf_put(&c->chain, &id, sizeof(id));
+	return c->chain.err;
 }
 
 /* A frame that no image has: "[map_gap]". */
-static int put_special(struct calls *c, const char *what, struct buf *out)
+static int put_special(struct calls *c, const char *what)
 {
-	char name[64];
+	char name[SPECIAL_SIZE];
 	const struct frame_key key = { .name = name };
 
-	snprintf(name, sizeof(name), "[%s]", what);
-	return put_frame(c, &key, out);
+	special_name(what, name);
+	return put_frame(c, &key);
 }
 
 /* The procedure around a place, behind what was inlined there. */
@@ -171,7 +209,7 @@ static int name_in_image(struct calls *c, struct image *im, const struct call_sp
 		key.inlined = true;
 		key.name = inlined[i].name;
 		key.line = inlined[i].call;
-		err = put_frame(c, &key, &c->chain);
+		err = put_frame(c, &key);
 	}
 	if (err)
 		return err;
@@ -180,7 +218,7 @@ static int name_in_image(struct calls *c, struct image *im, const struct call_sp
 	key.line = (struct line){ NULL, 0 };
 	if (symbol && c->how & CALLS_LINES)
 		key.line = image_line_at(im, symbol->start);
-	return put_frame(c, &key, &c->chain);
+	return put_frame(c, &key);
 }
 
 static int name_spot(struct calls *c, struct image_cache *images, struct call_spot *s)
@@ -196,7 +234,7 @@ static int name_spot(struct calls *c, struct image_cache *images, struct call_sp
 		if (im && c->ctx->opt.inlines)
 			image_cache_warn_lines(images, &s->image->image, im);
 	} else {
-		err = put_special(c, stack_unknown_str(s->offset), &c->chain);
+		err = put_special(c, stack_unknown_str(s->offset));
 	}
 	s->nr = c->chain.len / sizeof(uint32_t) - s->first;
 	return err;
@@ -275,20 +313,28 @@ struct each {
 	void *ctx;
 };
 
-/* "[no_start]": whose callers nobody knows. "comm=NAME" is that command. */
-static int put_outer_frames(struct calls *c, const struct query_stack *row)
+/* The frames of a stack into c->frame; false for one that names what is new. */
+static bool find_frames(struct calls *c, const struct query_stack *row)
 {
-	const char *value = strchr(row->context, '=');
-	struct frame_key key = { .is_command = true, .name = "[unknown command]" };
-	int err = 0;
+	struct outer outer;
+	uint32_t id;
 
-	if (!row->nr_frames || (c->how & CALLS_ENDS && !stack_mark_is_whole(row->mark)))
-		err = put_special(c, stack_mark_str(row->mark), &c->frame);
-	if (err || !(c->how & CALLS_COMMANDS))
-		return err;
-	if (value)
-		key.name = value + 1;
-	return put_frame(c, &key, &c->frame);
+	buf_reset(&c->frame);
+	for (size_t i = 0; i < row->nr_frames; i++) {
+		const struct call_spot *s = find_spot(c, &row->frames[i]);
+
+		if (!s)
+			return false;
+		buf_put(&c->frame, c->chain.data + s->first * sizeof(uint32_t),
+			s->nr * sizeof(uint32_t));
+	}
+	outer_of(c, row, &outer);
+	for (size_t i = 0; i < outer.nr; i++) {
+		if (!frames_find(c->frames, &outer.key[i], &id))
+			return false;
+		buf_put(&c->frame, &id, sizeof(id));
+	}
+	return true;
 }
 
 static int on_stack(void *ctx, const struct query_stack *row)
@@ -297,7 +343,6 @@ static int on_stack(void *ctx, const struct query_stack *row)
 	struct calls *c = each->c;
 	struct call_cost cost = { .n = row->n };
 	size_t event;
-	int err;
 
 	if (!events_find(&c->ev, row->stream, &event, &cost.weight) || event)
 		return 0;
@@ -307,18 +352,10 @@ static int on_stack(void *ctx, const struct query_stack *row)
 		if (!c->ctx->opt.idle)
 			return 0;
 	}
-	buf_reset(&c->frame);
-	for (size_t i = 0; i < row->nr_frames; i++) {
-		const struct call_spot *s = find_spot(c, &row->frames[i]);
-
-		if (!s)
-			return 0;
-		buf_put(&c->frame, c->chain.data + s->first * sizeof(uint32_t),
-			s->nr * sizeof(uint32_t));
-	}
-	err = put_outer_frames(c, row);
-	if (err || c->frame.err)
-		return err ? err : c->frame.err;
+	if (!find_frames(c, row))
+		return 0;
+	if (c->frame.err)
+		return c->frame.err;
 	call_cost_add(&c->busy, cost);
 	return each->fn(each->ctx, (const uint32_t *)c->frame.data,
 			c->frame.len / sizeof(uint32_t), cost);

@@ -2,9 +2,9 @@
 /*
  * calls.h - the call stacks of a selection, as frames that have names
  *
- * Read twice: first the places that stacks name, which are put in the order of images,
- * so that each is opened once; then the stacks, one at a time. What was flushed in
- * between, and names new places, is left out.
+ * Read twice: first what stacks name, whose places are put in the order of images, so
+ * that each is opened once; then the stacks, one at a time. What was flushed in
+ * between, and names anything new, is left out: calls_each() makes no frames.
  *
  * The time is that of the first event that stacks were sampled by (events.h).
  */
@@ -44,8 +44,9 @@ struct calls {
 };
 
 /*
- * Opens what ctx selects, of the epochs that spec names, and names its frames, in a
- * table that outlives c. Errors are logged. 0 or negative; c is to be closed after 0.
+ * Opens what ctx selects, of the epochs that spec names, and names all of its
+ * frames, marks and commands among them, in a table that outlives c. Errors are logged.
+ * 0 or negative; c is to be closed after 0.
  */
 int calls_open(const struct cmd_context *ctx, const char *spec, unsigned int how,
 	       struct frames *frames, struct calls *c);

@@ -67,8 +67,10 @@ static int failed_none(const struct frames *f, const char *proc)
 {
 	struct nearest near = nearest_init(proc);
 
-	for (size_t i = 0; i < f->nr; i++)
-		nearest_try(&near, f->frame[i]->name);
+	for (size_t i = 0; i < f->nr; i++) {
+		if (f->frame[i]->kind != FRAME_COMMAND)
+			nearest_try(&near, f->frame[i]->name);
+	}
 	if (near.best)
 		log_err("%s: in no call stack: did you mean '%s'?", proc, near.best);
 	else

@@ -145,15 +145,35 @@ static int append(struct frames *f, struct frame *frame, uint64_t hash)
 	return 0;
 }
 
+static enum frame_kind key_kind(const struct frame_key *key)
+{
+	if (key->is_command)
+		return FRAME_COMMAND;
+	return frame_kind_of(key->image ? &key->image->desc : NULL);
+}
+
+static uint64_t key_hash(const struct frame_key *key)
+{
+	const uint64_t owner = (uint64_t)owner_of(key);
+
+	return optional_hash(optional_hash(hash_u64(2 * owner + key->inlined),
+					   key->name),
+			     image_name(key));
+}
+
+bool frames_find(const struct frames *f, const struct frame_key *key, uint32_t *id)
+{
+	const struct frame *frame = find(f, key, key_kind(key), key_hash(key));
+
+	if (frame)
+		*id = frame->id;
+	return frame;
+}
+
 int frames_put(struct frames *f, const struct frame_key *key, uint32_t *id)
 {
-	const enum frame_kind kind =
-		key->is_command ? FRAME_COMMAND
-				: frame_kind_of(key->image ? &key->image->desc : NULL);
-	const uint64_t hash = optional_hash(
-		optional_hash(hash_u64(2 * (uint64_t)owner_of(key) + key->inlined),
-			      key->name),
-		image_name(key));
+	const enum frame_kind kind = key_kind(key);
+	const uint64_t hash = key_hash(key);
 	struct frame *frame = find(f, key, kind, hash);
 
 	if (!frame) {

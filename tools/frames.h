@@ -72,6 +72,9 @@ void frames_fini(struct frames *f);
 /* The number of what key names, a new one when it is new. 0, -ENOMEM or -CPI_ELIMIT. */
 int frames_put(struct frames *f, const struct frame_key *key, uint32_t *id);
 
+/* The number of what key names; false when nothing put it there. */
+bool frames_find(const struct frames *f, const struct frame_key *key, uint32_t *id);
+
 /* Orders by what frames say: names, then images. */
 int frames_compare(const struct frames *f, uint32_t a, uint32_t b);
 

@@ -41,11 +41,15 @@ static uint32_t put(struct frames *f, int64_t image, const char *path,
 	const struct query_image im = { .id = image,
 					.desc = { .kind = IMAGE_FILE, .name = path } };
 	struct frame_key whole = *key;
-	uint32_t id;
+	uint32_t id, found;
 
 	whole.image = path ? &im : NULL;
+	if (!f->nr)
+		ck_assert(!frames_find(f, &whole, &found));
 	ck_assert_int_eq(frames_put(f, &whole, &id), 0);
 	ck_assert_uint_lt(id, f->nr);
+	ck_assert(frames_find(f, &whole, &found));
+	ck_assert_uint_eq(found, id);
 	return id;
 }
 
