@@ -9,7 +9,7 @@ command -v python3 >/dev/null || skip_all "no python3 to read the formats with"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' ||
 	skip_all "python3 is older than 3.8"
 
-plan 42
+plan 51
 
 check()
 {
@@ -75,6 +75,31 @@ is "$(collapsed --epoch full --event page-faults)" "target;target_cold 12" "one 
 is "$(collapsed --epoch all --image target | tail -n 1)" "target;target_hot 800000000" \
 	"samples of different periods are added up as time"
 like "$(cat err)" 'the numbers are ns' "that is said"
+
+# A period that changed, of an event that measures no time.
+MKDB_UNIT=events "$builddir/t/mkdb" events.db "$target"
+cpi prof --db events.db --epoch all --event cpu-clock --format=csv >prof.csv 2>/dev/null
+check prof prof.csv shares | grep '^target' >want
+like "$(cat want)" '^target_hot 57.14' "prof weighs samples of any event"
+for format in pprof collapsed speedscope firefox callgrind; do
+	case $formats in
+	*$format*)
+		cpi export --db events.db --epoch all --event cpu-clock \
+			--format "$format" -o out 2>err
+		is "$(check "$format" out shares | grep '^target')" "$(cat want)" \
+			"$format has the shares of cpi prof"
+		;;
+	*) skip 1 "no protobuf-c here" ;;
+	esac
+	test "$format" != collapsed || cp err warned
+done
+like "$(cat warned)" 'cpu-clock stand for different amounts: the numbers are events' \
+	"that is said, too"
+is "$(totals speedscope --db events.db --epoch all --image target)" "cpu-clock 1108
+page-faults 12
+cpu-clock-amount 1308000000" "what samples stand for is beside their number"
+is "$(totals speedscope --db events.db --epoch full --image target)" "cpu-clock 908
+page-faults 12" "where it differs"
 
 MKDB_HOST=web2 "$builddir/t/mkdb" other.db "$target"
 is "$(cpi export --db known.db --db other.db --epoch full --image target \

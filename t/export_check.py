@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads what cpi export wrote, strictly, and says what is in it.
 
-usage: export_check.py FORMAT FILE [totals|stacks|labels]
+usage: export_check.py FORMAT FILE [totals|stacks|labels|shares]
 
 FORMAT is pprof, collapsed, speedscope, firefox, callgrind, or prof, which is what
 cpi prof --format=csv says. "totals" are lines "EVENT SAMPLES" and "time NS";
-"stacks" are "VALUES... outer;inner"; "labels" (of pprof) are "KEY=VALUE... VALUES".
+"stacks" are "VALUES... outer;inner"; "labels" (of pprof) are "KEY=VALUE... VALUES";
+"shares" are "PROCEDURE PERCENT" of the last column, prof's own of its first event.
 What breaks the format ends it with a message.
 """
 import csv
@@ -70,6 +71,12 @@ def by_id(messages, what):
         need(m.get(1, 0) > 0 and m[1] not in out, "%s: a number twice, or 0" % what)
         out[m[1]] = m
     return out
+
+
+def column_of(name):
+    """The column that a title is of: "samples of EVENT", or another "KIND of EVENT"."""
+    kind, event = name.split(" of ", 1)
+    return event if kind == "samples" else event + "-" + kind
 
 
 def read_pprof(path):
@@ -160,7 +167,7 @@ def read_speedscope(path):
         need(p["unit"] in ("none", "nanoseconds"), "unit " + p["unit"])
         need(len(p["samples"]) == len(p["weights"]), "samples and weights")
         need(abs(p["endValue"] - p["startValue"] - sum(p["weights"])) < 1, "endValue")
-        columns.append("time" if p["unit"] == "nanoseconds" else p["name"].split(" of ")[1])
+        columns.append("time" if p["unit"] == "nanoseconds" else column_of(p["name"]))
         for sample, weight in zip(p["samples"], p["weights"]):
             need(all(0 <= n < len(frames) for n in sample), "no such frame")
             values = stacks.setdefault(tuple(sample), [0] * len(top["profiles"]))
@@ -214,7 +221,7 @@ def read_firefox(path):
         need(all(len(samples[c]) == samples["length"] for c in ("stack", "weight", "time")),
              "a thread's samples")
         is_time = samples["weightType"] == "tracing-ms"
-        columns.append("time" if is_time else thread["name"].split(" of ")[1])
+        columns.append("time" if is_time else column_of(thread["name"]))
         for stack, weight in zip(samples["stack"], samples["weight"]):
             need(0 <= stack < stacks["length"], "a sample's stack")
             values.setdefault(stack, [0] * len(top["threads"]))[i] += \
@@ -270,8 +277,26 @@ def text(v):
     return str(round(v))
 
 
+def print_shares(kind, path):
+    if kind == "prof":
+        with open(path, encoding="utf-8", errors="replace", newline="") as f:
+            shares = [(r["procedure"], float(r["percent"])) for r in csv.DictReader(f)]
+    else:
+        samples = globals()["read_" + kind](path)[1]
+        total = sum(s[1][-1] for s in samples)
+        sums = Counter()
+        for stack, values, _ in samples:
+            sums[stack[-1]] += values[-1]
+        shares = [(name, 100 * n / total) for name, n in sums.items()]
+    for name, share in sorted(shares):
+        print(name, "%.2f" % share)
+
+
 def main():
     kind, path, what = sys.argv[1], sys.argv[2], sys.argv[3]
+    if what == "shares":
+        print_shares(kind, path)
+        return
     columns, samples = globals()["read_" + kind](path)
     if what == "totals":
         for i, column in enumerate(columns):

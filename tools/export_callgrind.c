@@ -57,7 +57,7 @@ struct callgrind {
 	struct arena memory;
 	struct position *stack; /* the innermost first */
 	size_t depth, cap;
-	double total[EVENTS_MAX + 1];
+	double total[WEIGHING_MAX_COLUMNS];
 };
 
 /* The number of a name, which is written when it is new: that moves the reader. */
@@ -235,9 +235,13 @@ static void put_calls(struct callgrind *c)
 /* Spaces separate the names of events. */
 static void put_event(const struct weighed_column *column)
 {
+	const bool is_time = column->is_time && !column->is_amount;
+
 	putchar(' ');
-	for (const char *s = column->is_time ? "time_ns" : column->event; *s; s++)
+	for (const char *s = is_time ? "time_ns" : column->event; *s; s++)
 		putchar(isalnum((unsigned char)*s) || *s == '-' ? *s : '_');
+	if (column->is_amount)
+		fputs("-amount", stdout);
 }
 
 static void put_head(const struct weighing *w)

@@ -3,7 +3,7 @@
  * export_collapsed.c - a line for each stack: "comm;outer;inner 12"
  *
  * What comes last is one number. It is samples where all of them stand for the same;
- * else it is the time that they stand for, as only that may be added up.
+ * else it is what they stand for, time or events, as only that may be added up.
  */
 #include "config.h"
 
@@ -42,11 +42,13 @@ static void put_stack(struct buf *b, const struct weighed_tree *t, uint32_t at)
 
 static size_t choose_column(const struct weighing *w)
 {
-	if (w->time == w->nr_columns || !w->ev.event[0].mixed)
+	const struct event *first = &w->ev.event[0];
+
+	if (!first->mixed)
 		return 0;
-	log_warn("samples of %s stand for different amounts: the numbers are ns",
-		 w->ev.event[0].name);
-	return w->time;
+	log_warn("samples of %s stand for different amounts: the numbers are %s",
+		 first->name, first->is_time ? "ns" : "events");
+	return w->amount[0];
 }
 
 int export_collapsed(struct weighing *w)

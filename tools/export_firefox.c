@@ -209,7 +209,7 @@ static void put_meta(struct firefox *x)
 	json_array(j, "markerSchema");
 	json_end(j);
 	json_array(j, "initialSelectedThreads");
-	json_number(j, NULL, x->w->time < x->w->nr_columns ? x->w->time : 0);
+	json_number(j, NULL, x->w->amount[0]);
 	json_end(j);
 	put_categories(j);
 	json_end(j);
@@ -409,7 +409,7 @@ static void put_thread(struct firefox *x, size_t column)
 	struct json *j = &x->j;
 	struct buf name = { 0 };
 
-	buf_printf(&name, "%s of %s", c->is_time ? "time" : "samples", c->event);
+	buf_printf(&name, "%s of %s", weighed_column_kind(c), c->event);
 	json_object(j, NULL);
 	json_string(j, "name", buf_str(&name));
 	json_string(j, "processName", buf_str(&name));

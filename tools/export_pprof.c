@@ -43,7 +43,7 @@ struct pprof {
 	struct arena memory; /* of struct known */
 	uint64_t *location;  /* of one sample */
 	size_t nr, cap;
-	int64_t value[EVENTS_MAX + 1];
+	int64_t value[WEIGHING_MAX_COLUMNS];
 };
 
 /* Writes a message that is the next piece of the profile. */
@@ -283,8 +283,15 @@ static int put_stack(void *ctx, const struct weighed *w)
 static int name_column(struct pprof *p, const struct weighed_column *c,
 		       Pprof__ValueType *type)
 {
-	int err = put_string(p, c->is_time ? "time" : c->event, &type->type);
+	struct buf name = { 0 };
+	int err;
 
+	if (c->is_amount)
+		buf_printf(&name, "%s-amount", c->event);
+	else
+		buf_printf(&name, "%s", c->is_time ? "time" : c->event);
+	err = name.err ? name.err : put_string(p, buf_str(&name), &type->type);
+	buf_fini(&name);
 	return err ? err
 		   : put_string(p, c->is_time ? "nanoseconds" : "count", &type->unit);
 }
@@ -292,7 +299,7 @@ static int name_column(struct pprof *p, const struct weighed_column *c,
 static int put_columns(struct pprof *p)
 {
 	const size_t nr = p->w->nr_columns;
-	Pprof__ValueType type[EVENTS_MAX + 1], *types[EVENTS_MAX + 1];
+	Pprof__ValueType type[WEIGHING_MAX_COLUMNS], *types[WEIGHING_MAX_COLUMNS];
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	int err = 0;
 
@@ -305,7 +312,7 @@ static int put_columns(struct pprof *p)
 		return err;
 	piece.n_sample_type = nr;
 	piece.sample_type = types;
-	piece.default_sample_type = type[p->w->time < nr ? p->w->time : 0].type;
+	piece.default_sample_type = type[p->w->amount[0]].type;
 	return put(p, &piece);
 }
 

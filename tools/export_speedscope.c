@@ -74,7 +74,7 @@ static void put_profile(struct json *j, const struct weighing *w,
 
 	for (size_t i = 0; i < t->nr; i++)
 		total += t->at[i]->value[column];
-	buf_printf(&name, "%s of %s", c->is_time ? "time" : "samples", c->event);
+	buf_printf(&name, "%s of %s", weighed_column_kind(c), c->event);
 	json_object(j, NULL);
 	json_string(j, "type", "sampled");
 	json_string(j, "name", buf_str(&name));
@@ -100,7 +100,7 @@ int export_speedscope(struct weighing *w)
 	json_string(&j, "$schema", SCHEMA);
 	json_string(&j, "exporter", "cpi " PACKAGE_VERSION);
 	json_string(&j, "name", buf_str(&hosts));
-	json_number(&j, "activeProfileIndex", w->time < w->nr_columns ? w->time : 0);
+	json_number(&j, "activeProfileIndex", w->amount[0]);
 	put_frames(&j, &t);
 	json_array(&j, "profiles");
 	for (size_t i = 0; i < w->nr_columns; i++)

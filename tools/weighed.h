@@ -20,11 +20,23 @@
 #include "analysis/image.h"
 #include "db/query.h"
 
-/* What the values count, in the order of a stack's. */
+/*
+ * What the values count, in the order of a stack's: samples of the event; or what they
+ * stand for, which is the selection's time, or else an amount beside it.
+ */
 struct weighed_column {
 	const char *event; /* "cpu-clock" */
-	bool is_time;      /* ns that its samples stand for; else samples */
+	bool is_time;      /* in ns, the time or an amount */
+	bool is_amount;
 };
+
+/* "KIND of EVENT" is a title. */
+static inline const char *weighed_column_kind(const struct weighed_column *c)
+{
+	if (c->is_amount)
+		return "amount";
+	return c->is_time ? "time" : "samples";
+}
 
 struct weighed_frame {
 	const struct query_image *image; /* NULL: none, function says why */

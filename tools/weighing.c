@@ -18,10 +18,20 @@ static void make_columns(struct weighing *w)
 {
 	for (size_t i = 0; i < w->ev.nr; i++)
 		w->column[i].event = w->ev.event[i].name;
-	w->time = w->nr_columns = w->ev.nr;
-	if (w->ev.event[0].is_time)
-		w->column[w->nr_columns++] =
-			(struct weighed_column){ w->ev.event[0].name, true };
+	w->nr_columns = w->ev.nr;
+	for (size_t i = 0; i < w->ev.nr; i++) {
+		const struct event *e = &w->ev.event[i];
+		const bool is_time = !i && e->is_time;
+
+		if (!is_time && !e->mixed)
+			continue;
+		w->amount[i] = w->nr_columns;
+		w->column[w->nr_columns++] = (struct weighed_column){
+			.event = e->name,
+			.is_time = e->is_time,
+			.is_amount = !is_time,
+		};
+	}
 }
 
 /* The kind of context that was asked for, or the first one that there is. */
@@ -158,8 +168,8 @@ void weighing_add(const struct weighing *w, size_t event, uint64_t n, double wei
 		  double *value)
 {
 	value[event] += (double)n;
-	if (!event && w->time < w->nr_columns)
-		value[w->time] += (double)n * weight;
+	if (w->amount[event])
+		value[w->amount[event]] += (double)n * weight;
 }
 
 void weighing_say_idle(double samples)

@@ -10,14 +10,21 @@
 #include "tools/select.h"
 #include "tools/weighed.h"
 
+/* Of each event its samples, and what they stand for. */
+#define WEIGHING_MAX_COLUMNS (2 * EVENTS_MAX)
+
 struct weighing {
 	const struct cmd_context *ctx;
 	struct selection sel;
 	struct events ev;
-	/* Per event its samples; then, where the first measures time, that time. */
-	struct weighed_column column[EVENTS_MAX + 1];
+	/*
+	 * Per event its samples; then what they stand for: where the first measures
+	 * time, that time, and of events whose samples stand for different amounts,
+	 * these.
+	 */
+	struct weighed_column column[WEIGHING_MAX_COLUMNS];
 	size_t nr_columns;
-	size_t time; /* the column; nr_columns: there is none */
+	size_t amount[EVENTS_MAX]; /* by event: the column; 0: its samples say it */
 	bool has_contexts;
 	enum context_kind kind; /* where has_contexts: of the labels */
 	/* The source: calls fn for each stack. */

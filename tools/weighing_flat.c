@@ -47,7 +47,7 @@ struct flat {
 	int64_t stream;        /* that was gathered last */
 	struct profile *named; /* of image and stream: all contexts together */
 	struct weighed_frames frames;
-	double value[EVENTS_MAX + 1];
+	double value[WEIGHING_MAX_COLUMNS];
 	double idle; /* samples that are left out */
 };
 

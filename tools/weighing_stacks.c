@@ -92,7 +92,7 @@ static int hand_out(struct stacks *s, const struct query_stack *row,
 
 static int on_stack(void *ctx, const struct query_stack *row)
 {
-	double value[EVENTS_MAX + 1] = { 0 }, weight;
+	double value[WEIGHING_MAX_COLUMNS] = { 0 }, weight;
 	struct stacks *s = ctx;
 	size_t event;
 	int err;

@@ -138,9 +138,10 @@ static void set_up(struct fixture *f)
 	ck_assert_int_eq(events_init(&f->w.ev, &f->w.sel.streams, 0), 0);
 	f->w.column[0].event = "cpu-clock";
 	f->w.column[1].event = "cache:misses";
-	f->w.column[2] = (struct weighed_column){ "cpu-clock", true };
+	f->w.column[2] =
+		(struct weighed_column){ .event = "cpu-clock", .is_time = true };
 	f->w.nr_columns = COLUMNS;
-	f->w.time = 2;
+	f->w.amount[0] = 2;
 	f->w.each = give;
 	strcpy(f->path, "/tmp/check_export.XXXXXX");
 	close(mkstemp(f->path));
