@@ -25,39 +25,65 @@ static int read_edges(sqlite3_stmt *st, int column, int64_t epoch, struct edges 
 }
 
 struct stored {
-	const struct edge_key *key;
-	struct edges *set;
+	int64_t epoch;
+	struct edges *sum; /* NULL: there is no row */
 };
 
-static int add_stored(sqlite3_stmt *st, void *ctx)
+static int read_stored(sqlite3_stmt *st, void *ctx)
 {
-	const struct stored *s = ctx;
+	struct stored *s = ctx;
 
-	return read_edges(st, 0, s->key->epoch, s->set);
+	if (!s->sum)
+		s->sum = edges_new();
+	return s->sum ? read_edges(st, 0, s->epoch, s->sum) : -ENOMEM;
 }
 
-int edge_rows_add(sqlite3 *h, const struct edge_key *key, struct edges *set)
+/*
+ * What a row has and set, in *sum, which stays NULL when there is none. The caller
+ * frees it in any case.
+ */
+static int add_up(sqlite3 *h, const struct edge_key *key, struct edges *set,
+		  struct edges **sum)
 {
 	static const char find[] =
 		"SELECT edges FROM edge WHERE epoch = ?1 AND image = ?2"
 		" AND target = ?3 AND stream = ?4 AND context = ?5 AND kind = ?6";
+	struct stored stored = { .epoch = key->epoch };
+	int err =
+		sql_each(h, read_stored, &stored, find, "iiiiii", key->epoch,
+			 key->image, key->target, key->stream, key->context, key->kind);
+
+	if (!err && stored.sum)
+		err = edges_merge(stored.sum, set);
+	*sum = stored.sum;
+	return err;
+}
+
+static int put_row(sqlite3 *h, const struct edge_key *key, struct edges *set)
+{
 	static const char put[] =
 		"INSERT INTO edge (epoch, image, target, stream, context, kind, total,"
 		" edges) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE"
 		" SET total = excluded.total, edges = excluded.edges";
-	struct stored stored = { key, set };
 	struct buf blob = { 0 };
-	int err =
-		sql_each(h, add_stored, &stored, find, "iiiiii", key->epoch, key->image,
-			 key->target, key->stream, key->context, key->kind);
+	int err = edges_encode(set, &blob);
 
-	if (!err)
-		err = edges_encode(set, &blob);
 	if (!err && blob.len)
 		err = sql_do(h, put, "iiiiiiib", key->epoch, key->image, key->target,
 			     key->stream, key->context, key->kind, edges_total(set),
 			     (const void *)blob.data, blob.len);
 	buf_fini(&blob);
+	return err;
+}
+
+int edge_rows_add(sqlite3 *h, const struct edge_key *key, struct edges *set)
+{
+	struct edges *sum = NULL;
+	int err = add_up(h, key, set, &sum);
+
+	if (!err)
+		err = put_row(h, key, sum ? sum : set);
+	edges_free(sum);
 	return err;
 }
 

@@ -17,8 +17,9 @@ struct edge_key {
 
 /*
  * In a write transaction: adds set to what the row has, and makes it when there is
- * none; set may have all of it afterwards. -CPI_ECORRUPT, logged, when it has what does
- * not decode; 0, or what SQLite reports.
+ * none. What set has stays the same: the transaction may fail, and come again with it.
+ * 0; what edges_decode() says of the row, logged; -EOVERFLOW or -CPI_ELIMIT when both
+ * do not fit one; or what SQLite reports.
  */
 int edge_rows_add(sqlite3 *h, const struct edge_key *key, struct edges *set);
 
