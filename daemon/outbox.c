@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/grow.h"
 #include "daemon/outbox_trees.h"
 #include "daemon/outbox_windows.h"
@@ -19,6 +20,7 @@
 struct item {
 	struct item *next;
 	bool is_epoch;
+	bool has_moved; /* a flush's: to a later epoch than its own */
 	/* an epoch's */
 	uint64_t now_ns;
 	uint32_t uncertainty_ms;
@@ -422,6 +424,37 @@ static int store_item(struct item *i, struct store *s)
 	return store_flush(s, &i->flush);
 }
 
+/* What a damaged row of the epoch, or a full one, says each time: no waiting helps. */
+static bool is_for_content(int err)
+{
+	return err == -CPI_ECORRUPT || err == -CPI_ETRUNCATED || err == -CPI_EVERSION ||
+	       err == -CPI_ELIMIT || err == -EOVERFLOW;
+}
+
+/*
+ * Puts the next epoch before the flush that is first. Once: what fails for itself does
+ * not take the epochs from those behind it. False: there is none, or it was done.
+ */
+static bool move_to_next_epoch(struct outbox *o)
+{
+	struct item *flush = o->first, **at = &flush->next, *epoch;
+
+	if (flush->is_epoch || flush->has_moved)
+		return false;
+	while (*at && !(*at)->is_epoch)
+		at = &(*at)->next;
+	epoch = *at;
+	if (!epoch)
+		return false;
+	*at = epoch->next;
+	if (!*at)
+		o->end = at;
+	epoch->next = flush;
+	o->first = epoch;
+	flush->has_moved = true;
+	return true;
+}
+
 int outbox_store(struct outbox *o, struct store *s)
 {
 	while (o->first) {
@@ -429,6 +462,8 @@ int outbox_store(struct outbox *o, struct store *s)
 		int err = store_item(i, s);
 
 		assert(err != -EINVAL); /* received = stored + losses is ours to keep */
+		if (is_for_content(err) && move_to_next_epoch(o))
+			continue;
 		if (err)
 			return err;
 		o->first = i->next;

@@ -69,7 +69,9 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
 
 /*
  * Stores what can be stored. Returns 0 when nothing is left, else the error of
- * the first that could not be: it and what is behind it stay.
+ * the first that could not be: it and what is behind it stay. A flush that the open
+ * epoch cannot take, for one of its rows is damaged or full, goes to the next epoch
+ * that waits, and those between with it.
  */
 int outbox_store(struct outbox *o, struct store *s);
 

@@ -32,7 +32,8 @@ struct rollup {
 	size_t next; /* the first that is in no group yet */
 	struct group ready[MAX_READY];
 	size_t nr_ready, nr_written;
-	size_t nr_finished; /* epochs */
+	size_t nr_finished;         /* epochs */
+	struct edge_key last_edges; /* of the epoch that is being finished */
 };
 
 static int compare_parts(const void *a, const void *b)
@@ -195,7 +196,8 @@ static int finish_some(struct rollup *r)
 	if (err)
 		return err;
 	while (nr < r->day.nr_epochs && !more && !slice_is_full(r->slice)) {
-		more = rollup_finish_epoch(r->slice, r->day.epoch[nr], target);
+		more = rollup_finish_epoch(r->slice, r->day.epoch[nr], target,
+					   &r->last_edges);
 		nr += !more;
 	}
 	err = more < 0 ? more : 0;

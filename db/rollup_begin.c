@@ -12,13 +12,23 @@
 #include "db/rows.h"
 #include "db/sql.h"
 
-/* ?1: all of their day is before it; ?2: a JSON array of ids, or NULL. */
 #define DAY_NS "86400000000000"
-#define ELIGIBLE                                                         \
-	"NOT e.open AND e.label = '' AND e.to_ns - e.from_ns < " DAY_NS  \
-	" AND (e.from_ns / " DAY_NS " + 1) * " DAY_NS " <= ?1"           \
-	" AND (?2 IS NULL OR e.id IN (SELECT value FROM json_each(?2)))" \
-	" AND NOT EXISTS (SELECT 1 FROM rolled WHERE rolled.epoch = e.id)"
+
+/* What a roll-up could not move, in an epoch whose flushes it did: once is enough. */
+#define LEFT_BEHIND                                                    \
+	"NOT EXISTS (SELECT 1 FROM flush WHERE flush.epoch = e.id)"    \
+	" AND (EXISTS (SELECT 1 FROM profile p WHERE p.epoch = e.id)"  \
+	" OR EXISTS (SELECT 1 FROM stack k WHERE k.epoch = e.id)"      \
+	" OR EXISTS (SELECT 1 FROM window_set w WHERE w.epoch = e.id)" \
+	" OR EXISTS (SELECT 1 FROM edge WHERE edge.epoch = e.id))"
+
+/* ?1: all of their day is before it; ?2: a JSON array of ids, or NULL. */
+#define ELIGIBLE                                                           \
+	"NOT e.open AND e.label = '' AND e.to_ns - e.from_ns < " DAY_NS    \
+	" AND (e.from_ns / " DAY_NS " + 1) * " DAY_NS " <= ?1"             \
+	" AND (?2 IS NULL OR e.id IN (SELECT value FROM json_each(?2)))"   \
+	" AND NOT EXISTS (SELECT 1 FROM rolled WHERE rolled.epoch = e.id)" \
+	" AND NOT (" LEFT_BEHIND ")"
 
 struct choice {
 	int64_t target;

@@ -3,14 +3,13 @@
  * rollup_finish.c - what an epoch has beside profiles, and its end
  *
  * An epoch of which a profile could not be read keeps that, and is an epoch still, with
- * a tally that says so much.
+ * a tally that says so much. So does one of which edges could not.
  */
 #include "config.h"
 
 #include <errno.h>
 
 #include "db/anchors.h"
-#include "db/edge_rows.h"
 #include "db/rollup_private.h"
 #include "db/sql.h"
 #include "db/stacks_store.h"
@@ -73,7 +72,8 @@ static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 		"DELETE FROM epoch WHERE id = ?1 AND ?2"
 		" AND NOT EXISTS (SELECT 1 FROM profile WHERE epoch = ?1)"
 		" AND NOT EXISTS (SELECT 1 FROM stack WHERE epoch = ?1)"
-		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)",
+		" AND NOT EXISTS (SELECT 1 FROM window_set WHERE epoch = ?1)"
+		" AND NOT EXISTS (SELECT 1 FROM edge WHERE epoch = ?1)",
 	};
 	int err = 0;
 
@@ -82,7 +82,8 @@ static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 	return err;
 }
 
-int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target)
+int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target,
+			struct edge_key *last)
 {
 	int64_t found;
 	int err = sql_get(s->h, &found,
@@ -97,7 +98,7 @@ int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target)
 	}
 	if (err)
 		return err;
-	while ((err = edge_rows_move(s->h, epoch, target)) == 1) {
+	while ((err = edge_rows_move(s->h, epoch, target, last)) == 1) {
 		if (slice_is_full(s))
 			return 1;
 	}

@@ -9,6 +9,7 @@
 #ifndef CPI_DB_ROLLUP_PRIVATE_H
 #define CPI_DB_ROLLUP_PRIVATE_H
 
+#include "db/edge_rows.h"
 #include "db/rollup.h"
 #include "db/rollup_group.h"
 
@@ -17,9 +18,10 @@ int day_load(sqlite3 *h, int64_t target, struct rollup_day *day);
 void day_fini(struct rollup_day *day);
 
 /*
- * In a slice: moves what an epoch has beside profiles, and ends it. 1: there is more;
- * 0: done.
+ * In a slice: moves what an epoch has beside profiles, and ends it. *last says how far
+ * its edges are; all 0 before the first epoch. 1: there is more; 0: done.
  */
-int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target);
+int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target,
+			struct edge_key *last);
 
 #endif

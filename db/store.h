@@ -51,7 +51,7 @@ struct flush_edges {
 	const struct image_desc *image, *target; /* NULL for unknown ones */
 	int stream;
 	enum edges_kind kind;
-	struct edges *edges; /* not empty; may have more afterwards */
+	struct edges *edges; /* not empty */
 };
 
 struct flush_loss {

@@ -131,6 +131,89 @@ START_TEST(a_profile_that_is_damaged_stays_where_it_is)
 }
 END_TEST
 
+/* n of one edge, as a row has them; 0: as none can have them. */
+static void encode_edge(uint64_t n, struct buf *blob)
+{
+	const struct edge e = { .from = 4, .to = 8, .n = n };
+	struct edges *set = edges_new();
+
+	if (n) {
+		ck_assert_int_eq(edges_add(set, &e), 0);
+		ck_assert_int_eq(edges_encode(set, blob), 0);
+	} else {
+		buf_putc(blob, '\xff');
+	}
+	edges_free(set);
+}
+
+/* Makes the first row that an epoch has. */
+static void put_edge(struct db *db, int64_t epoch, uint64_t n)
+{
+	static const char put[] =
+		"INSERT INTO edge (epoch, image, target, stream, context, kind, total,"
+		" edges) VALUES (?1, 0, 0, 1, 0, 0, ?2, ?3)";
+	struct buf blob = { 0 };
+
+	encode_edge(n, &blob);
+	ck_assert_int_eq(sql_do(db_handle(db), put, "iib", epoch, n,
+				(const void *)blob.data, blob.len),
+			 0);
+	buf_fini(&blob);
+}
+
+static const struct {
+	const char *what;
+	uint64_t there, here; /* n of epochs 5, which is rolled up into, and 7 and 8 */
+} bad_edges[] = {
+	{ "what is to move is damaged", 1, 0 },
+	{ "what it is added to is damaged", 0, 1 },
+	{ "both are too much for one row", INT64_MAX, 1 },
+};
+
+START_TEST(edges_that_cannot_be_rolled_up_stay_and_retention_goes_on)
+{
+	static const char sum[] = "SELECT sum(total) FROM edge WHERE image != 0 AND ?1";
+	static const char rest[] = "SELECT count(*) FROM edge WHERE epoch = ?1";
+	static const char total[] = "SELECT total FROM edge WHERE epoch = ?1";
+	static const char one[] = "SELECT count(*) FROM epoch WHERE id = ?1";
+	const struct retain_policy nothing = { .bytes = 1 };
+	const uint64_t now = START + 6 * DAY;
+	struct dbtest t;
+	struct db *db, *other;
+	struct store *s;
+	uint64_t seed = 1;
+	int64_t before;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	s = random_database(db, &seed, 1);
+	ck_assert_int_eq(store_end(s, now), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE epoch SET label = ''"), 0);
+	before = number(db, sum, 1);
+	put_edge(db, 5, bad_edges[_i].there);
+	put_edge(db, 7, bad_edges[_i].here);
+	put_edge(db, 8, bad_edges[_i].here);
+	other = dbtest_open(&t, DB_WRITE);
+	run_steps(other, &hours_only, now, NULL);
+	for (int64_t epoch = 7; epoch < 9; epoch++) {
+		ck_assert_msg(number(db, rest, epoch) == 1, "%s", bad_edges[_i].what);
+		ck_assert_int_eq(number(db, total, epoch), bad_edges[_i].here);
+		ck_assert_int_eq(number(db, one, epoch), 1);
+	}
+	ck_assert_int_eq(number(db, rest, 6) + number(db, one, 6), 0);
+	ck_assert_int_eq(number(db, sum, 1), before);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM roll WHERE ?1", 1), 0);
+
+	run_steps(other, &nothing, now, NULL);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM epoch WHERE ?1", 1), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM edge WHERE ?1", 1), 0);
+	ck_assert_int_eq(db_check(db), 0);
+	db_close(other);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	int err;
@@ -209,6 +292,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, the_oldest_go_until_the_file_is_small_enough);
 	tcase_add_test(tc, what_nothing_refers_to_any_more_goes);
 	tcase_add_test(tc, a_profile_that_is_damaged_stays_where_it_is);
+	tcase_add_loop_test(tc,
+			    edges_that_cannot_be_rolled_up_stay_and_retention_goes_on,
+			    0, NR(bad_edges));
 	tcase_add_loop_test(tc, a_policy_is_read_or_refused_with_the_reason, 0,
 			    NR(policies));
 	tcase_add_test(tc, an_epoch_is_removed_unless_it_is_open_or_labelled);

@@ -381,6 +381,57 @@ START_TEST(a_flush_without_room_is_rolled_back_and_stored_later)
 }
 END_TEST
 
+/* Σ n of all edges, and that they decode to it. */
+static int64_t count_edges(struct db *db)
+{
+	int64_t total;
+
+	ck_assert_int_eq(sql_get(db_handle(db), &total,
+				 "SELECT coalesce(sum(total), 0) FROM edge", ""),
+			 0);
+	ck_assert_int_eq(db_check(db), 0);
+	return total;
+}
+
+START_TEST(edges_without_room_are_stored_once_however_often_they_fail)
+{
+	static const uint8_t bytes[256 << 10] = { 1 };
+	const struct flush_code code = { &test_image, 0, bytes, sizeof(bytes) };
+	const struct flush_stream stream = test_stream;
+	struct flush_edges edges = { &test_image, &test_image, 0, EDGES_BRANCH,
+				     edges_new() };
+	struct flush f = { .seq = 1,
+			   .streams = &stream,
+			   .nr_streams = 1,
+			   .edges = &edges,
+			   .nr_edges = 1,
+			   .codes = &code };
+	const struct edge edge = { .from = 4, .to = 8, .n = 7 };
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	ck_assert_int_eq(edges_add(edges.edges, &edge), 0);
+	db = dbtest_make(&t, &s);
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	ck_assert_int_eq(count_edges(db), 7);
+	ck_assert_int_eq(sql_exec(db_handle(db), "PRAGMA max_page_count = 1"), 0);
+	f.seq = 2;
+	f.nr_codes = 1;
+	ck_assert_int_eq(store_flush(s, &f), -ENOSPC);
+	ck_assert_int_eq(store_flush(s, &f), -ENOSPC);
+	ck_assert_uint_eq(edges_total(edges.edges), 7);
+	ck_assert_int_eq(sql_exec(db_handle(db), "PRAGMA max_page_count = 100000"), 0);
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	ck_assert_int_eq(count_edges(db), 14);
+	ck_assert_uint_eq(edges_total(edges.edges), 7);
+	store_free(s);
+	db_close(db);
+	edges_free(edges.edges);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(a_damaged_profile_stops_the_flush_and_a_new_epoch_goes_on)
 {
 	struct dbtest t;
@@ -531,6 +582,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, an_unclean_end_leaves_a_gap, 0, NR(ends));
 	tcase_add_test(tc, no_interval_is_negative_when_the_clock_steps_back);
 	tcase_add_test(tc, a_flush_without_room_is_rolled_back_and_stored_later);
+	tcase_add_test(tc, edges_without_room_are_stored_once_however_often_they_fail);
 	tcase_add_test(tc, a_damaged_profile_stops_the_flush_and_a_new_epoch_goes_on);
 	tcase_add_test(tc, kill_9_neither_loses_nor_doubles_a_stored_interval);
 	suite_add_tcase(s, tc);

@@ -348,6 +348,12 @@ QUICK_TESTS += t/unit/check_frames
 t_unit_check_frames_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_frames_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
 
+# What the daemon has yet to store.
+check_PROGRAMS += t/unit/check_outbox
+QUICK_TESTS += t/unit/check_outbox
+t_unit_check_outbox_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_outbox_LDADD = $(COLLECT_LDADD)
+
 # Windows in the daemon.
 WINDOWS_UNIT = t/unit/check_anchortally t/unit/check_translate_aarch64 \
 	t/unit/check_translate_check t/unit/check_window_sample t/unit/check_windowtally

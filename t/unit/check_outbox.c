@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Flushes that cannot be stored yet, and what is behind them. */
+#include "config.h"
+
+#include "daemon/outbox.h"
+
+#include <errno.h>
+
+#include "db/sql.h"
+#include "t/unit/dbtest.h"
+
+/* A flush of n samples at offset 4 of test_image. */
+static void add_flush(struct outbox *o, struct known_image *image, uint32_t n)
+{
+	const struct tally_run run = { .image = image, .comm = "test" };
+	const struct cpi_entry e = { cpi_entry_word0(4, 0, 0),
+				     (uint64_t)n << CPI_COUNT_SHIFT };
+	struct flush_stream stream = test_stream;
+	struct outbox_flush f = { .tally = tally_new(),
+				  .streams = &stream,
+				  .nr_streams = 1,
+				  .from_ns = 1000 * SEC,
+				  .to_ns = 1001 * SEC,
+				  .duration_ns = SEC };
+
+	tally_add(f.tally, &run, &e, 1);
+	ck_assert_uint_eq(tally_kept(f.tally), n);
+	stream.received = n;
+	ck_assert_int_eq(outbox_add_flush(o, &f), 0);
+}
+
+static int64_t number(struct db *db, const char *sql)
+{
+	int64_t n;
+
+	ck_assert_int_eq(sql_get(db_handle(db), &n, sql, ""), 0);
+	return n;
+}
+
+START_TEST(what_an_epoch_cannot_take_is_stored_in_the_next_one)
+{
+	static const char received[] = "SELECT sum(received) FROM flush WHERE epoch = ";
+	struct known_image image = { .desc = test_image };
+	struct outbox *o = outbox_new();
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+	char sql[96];
+
+	db = dbtest_make(&t, &s);
+	add_flush(o, &image, 1);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE profile SET counts = x'00ff'"),
+			 0);
+	add_flush(o, &image, 2);
+	ck_assert_int_eq(outbox_store(o, s), -CPI_ETRUNCATED);
+	add_flush(o, &image, 4);
+	ck_assert_int_eq(outbox_store(o, s), -CPI_ETRUNCATED);
+	ck_assert_int_eq(outbox_nr_samples(o, 0), 6);
+	ck_assert_int_eq(outbox_add_epoch(o, 1002 * SEC, 2, "next"), 0);
+	add_flush(o, &image, 8);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_int_eq(outbox_nr_samples(o, 0), 0);
+	add_flush(o, &image, 16);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	snprintf(sql, sizeof(sql), "%s1", received);
+	ck_assert_int_eq(number(db, sql), 1);
+	snprintf(sql, sizeof(sql), "%s2", received);
+	ck_assert_int_eq(number(db, sql), 2 + 4 + 8 + 16);
+	ck_assert_int_eq(number(db, "SELECT sum(total) FROM profile WHERE epoch = 2"
+				    " AND context = 0 AND kind = 0"),
+			 2 + 4 + 8 + 16);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM epoch"), 2);
+	outbox_free(o);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(what_fails_in_the_next_epoch_too_takes_no_other)
+{
+	struct known_image image = { .desc = test_image };
+	struct outbox *o = outbox_new();
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	db = dbtest_make(&t, &s);
+	/* What each epoch begins with is damaged. */
+	sqlite3_db_config(db_handle(db), SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "CREATE TRIGGER spoil AFTER INSERT ON epoch BEGIN"
+				  " INSERT INTO profile SELECT new.id, image, stream,"
+				  " context, kind, total, x'00ff' FROM profile"
+				  " WHERE epoch = 1; END"),
+			 0);
+	add_flush(o, &image, 1);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE profile SET counts = x'00ff'"),
+			 0);
+	add_flush(o, &image, 2);
+	for (uint64_t i = 2; i < 5; i++)
+		ck_assert_int_eq(outbox_add_epoch(o, (1000 + i) * SEC, 2, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(outbox_store(o, s), -CPI_ETRUNCATED);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM epoch"), 2);
+	ck_assert_int_eq(outbox_nr_samples(o, 0), 2);
+	outbox_free(o);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("outbox");
+	TCase *tc = tcase_create("core");
+
+	tcase_add_test(tc, what_an_epoch_cannot_take_is_stored_in_the_next_one);
+	tcase_add_test(tc, what_fails_in_the_next_epoch_too_takes_no_other);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
