@@ -70,6 +70,14 @@ void translate_child_close(struct translate_child *t)
 	free(t);
 }
 
+/* Its socket would be readable for ever. */
+static void end(struct translate_child *t)
+{
+	t->dead = true;
+	helper_stop(&t->pid, &t->socket);
+	log_warn("windows: cpi-translate has ended: code that is new is not followed");
+}
+
 int translate_child_ask(struct translate_child *t, struct cpi_translate_request *q,
 			uint32_t *cookie)
 {
@@ -82,8 +90,10 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
 	q->magic = CPI_TRANSLATE_MAGIC;
 	q->cookie = t->next_cookie;
 	if (send(t->socket, q, size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-		t->dead = errno == EPIPE || errno == ECONNRESET;
-		return t->dead ? -EPIPE : -errno;
+		if (errno != EPIPE && errno != ECONNRESET)
+			return -errno;
+		end(t);
+		return -EPIPE;
 	}
 	t->asked[t->nr_asked++] = (struct asked){ t->next_cookie, time_mono_ns() };
 	*cookie = t->next_cookie++;
@@ -100,14 +110,6 @@ static int check_reply(const struct cpi_translate_reply *r, size_t size)
 	    size != head + r->nr_uops * sizeof(struct cpi_uop))
 		return -CPI_ECORRUPT;
 	return translate_check_page(&r->page, r->nr_uops);
-}
-
-/* Its socket would be readable for ever. */
-static void end(struct translate_child *t)
-{
-	t->dead = true;
-	helper_stop(&t->pid, &t->socket);
-	log_warn("windows: cpi-translate has ended: code that is new is not followed");
 }
 
 /* Whether there is a reply that can be told to belong to a question. */

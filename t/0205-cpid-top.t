@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan 24
+plan 28
 
 "$programs/burn_b" 600000 &
 tap_pids="$tap_pids $!"
@@ -34,7 +34,7 @@ cpi top --db none.db 2>top.err
 is $? 1 'and so is a database that is not there'
 
 command -v tmux >/dev/null || {
-	skip 14 'tmux is missing'
+	skip 18 'tmux is missing'
 	exit
 }
 mux()
@@ -94,3 +94,29 @@ sees 'STATUS 0' 'q ends it'
 is "$(cat top.err)" '' 'and nothing was complained of'
 mux kill-server
 kill "$burn"
+
+# A listing that is longer than a pipe holds, and a pager that ends at its first line.
+{
+	echo 'int main(void) { volatile unsigned x = 1; for (;;) {'
+	awk 'BEGIN { for (i = 0; i < 3000; i++) print "x += 3; x ^= 5;" }'
+	echo '} }'
+} >endless.c
+${CC:-cc} -O0 -o endless endless.c 2>cc.err || {
+	skip 4 'no compiler here'
+	exit
+}
+./endless &
+tap_pids="$tap_pids $!"
+LC_ALL=C.UTF-8 PAGER='head -n 1 >paged.txt' mux new-session -d -s top -x 120 -y 24 \
+	"cpi top --db t.db --socket t.sock -d 0.5 --image '*/endless' 2>top.err
+	echo STATUS \$?; exec cat"
+sees ' main  */' 'a terminal shows a long procedure'
+keys Enter
+paged() { [ -s paged.txt ]; }
+await 60 paged
+like "$(cat paged.txt)" '^Epoch ' 'its listing begins'
+keys q
+sees 'STATUS 0' 'and a pager that does not want the rest brings the view back'
+bound "$(cpi list --db t.db --image '*/endless' main | wc -c)" '>' 65536 \
+	'of which there was more than a pipe holds'
+mux kill-server

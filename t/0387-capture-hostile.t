@@ -7,7 +7,7 @@
 . "$srcdir/t/collect.sh"
 need od dd objcopy prlimit setpriv
 peer_capture=$builddir/t/capture_peer
-plan 36
+plan 37
 
 # ask FILE [AS]: what comes back for some of its code.
 ask()
@@ -82,6 +82,27 @@ for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 is $n 12 'no damaged file kills the worker'
 rm fifo
+
+# Split debug information: the worker asks for one file per compilation unit.
+split=
+for i in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20; do
+	echo "int f_$i(int x) { return x * ${i#0} + 1; }" >"s_$i.c"
+	echo "int f_$i(int x);"
+	split="$split s_$i.c"
+done >split.h
+{
+	echo '#include "split.h"'
+	echo 'int main(int n, char **v) { return (long)v +'
+	sed -n 's/^int \(f_..\).*/	\1(n) +/p' split.h
+	echo '0; }'
+} >split.c
+if ${CC:-cc} -g -gsplit-dwarf -Wl,--build-id -o split split.c $split 2>cc.err &&
+	[ "$(find . -name '*s_*.dwo' | wc -l)" -eq 20 ]; then
+	like "$(ask split)" 'procedures some.*data some' \
+		'a program with its debug information in 21 files'
+else
+	skip 1 'the compiler here splits no debug information'
+fi
 
 # With cpid
 collect_start -F 1000 --sweep 200ms --capture 16M

@@ -29,8 +29,9 @@ enum capture_fd {
 int capture_work(void);
 
 /*
- * The server's: answers a question that its worker asks on fd. How many children do so,
- * one or none; -errno when nothing came, which is the worker's end.
+ * The server's: answers a question that its worker asks on fd. The child that does so,
+ * to be waited for; 0 when there could be none; -errno when nothing came, which is the
+ * worker's end.
  */
 int capture_answer(int fd);
 

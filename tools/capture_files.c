@@ -124,7 +124,7 @@ int capture_answer(int socket)
 	if (child == 0)
 		answer(socket, path);
 	if (child > 0)
-		return 1;
+		return child;
 	err = -errno;
 	return passing_send(socket, &err, sizeof(err), NULL, 0);
 }

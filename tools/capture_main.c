@@ -25,6 +25,11 @@
 /* Children that still wait for a file system: of more, none is asked any more. */
 #define MAX_STRAYS 16
 
+struct strays {
+	pid_t pid[MAX_STRAYS];
+	int nr;
+};
+
 struct job {
 	int fd[CPI_CAPTURE_NR_FDS];
 	int ask[2]; /* the server's end, the worker's */
@@ -43,20 +48,34 @@ static int work(const struct job *job)
 	return capture_work();
 }
 
-/* While there is no worker: of that one the end is waited for by its number. */
-static void reap_strays(int *nr)
+/* Each by its number, for the worker is a child as well. */
+static void reap_strays(struct strays *s)
 {
-	while (*nr && waitpid(-1, NULL, WNOHANG) > 0)
-		--*nr;
+	for (int i = s->nr - 1; i >= 0; i--)
+		if (waitpid(s->pid[i], NULL, WNOHANG))
+			s->pid[i] = s->pid[--s->nr];
+}
+
+/* Answers what the worker asks. 0, or negative: it has ended, or is to end. */
+static int answer(const struct job *job, struct strays *s)
+{
+	int child;
+
+	reap_strays(s);
+	if (s->nr == MAX_STRAYS)
+		return -EAGAIN;
+	child = capture_answer(job->ask[0]);
+	if (child > 0)
+		s->pid[s->nr++] = child;
+	return child < 0 ? child : 0;
 }
 
 /* Until the worker's end of the socket is closed: it is dead, or its time is over. */
-static void watch(const struct job *job, int *nr_strays)
+static void watch(const struct job *job, struct strays *strays)
 {
 	const uint64_t end_ns = time_mono_ns() + CAPTURE_WALL_S * NSEC_PER_SEC;
 	struct pollfd fds[] = { { .fd = job->ask[0], .events = POLLIN },
 				{ .fd = STDIN_FILENO } };
-	int nr;
 
 	for (;;) {
 		const uint64_t now = time_mono_ns();
@@ -64,12 +83,8 @@ static void watch(const struct job *job, int *nr_strays)
 		if (now >= end_ns || fds[1].revents ||
 		    poll(fds, 2, (int)((end_ns - now) / NSEC_PER_MSEC) + 1) < 0)
 			return;
-		if (!fds[0].revents)
-			continue;
-		nr = *nr_strays < MAX_STRAYS ? capture_answer(job->ask[0]) : -EAGAIN;
-		if (nr < 0)
+		if (fds[0].revents && answer(job, strays) < 0)
 			return;
-		*nr_strays += nr;
 	}
 }
 
@@ -79,9 +94,9 @@ static void close_job(const struct job *job)
 		close(job->fd[i]);
 }
 
-static void run_job(struct job *job, int *nr_strays)
+static void run_job(struct job *job, struct strays *strays)
 {
-	reap_strays(nr_strays);
+	reap_strays(strays);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job->ask) < 0)
 		return;
 	job->worker = fork();
@@ -89,7 +104,7 @@ static void run_job(struct job *job, int *nr_strays)
 		_exit(work(job));
 	close(job->ask[1]);
 	if (job->worker > 0) {
-		watch(job, nr_strays);
+		watch(job, strays);
 		kill(job->worker, SIGKILL);
 		waitpid(job->worker, NULL, 0);
 	}
@@ -98,8 +113,8 @@ static void run_job(struct job *job, int *nr_strays)
 
 int main(int argc, char **argv)
 {
+	struct strays strays = { .nr = 0 };
 	struct job job;
-	int nr_strays = 0;
 	char byte;
 
 	if (argc > 1 || !passing_is_socket(STDIN_FILENO)) {
@@ -113,7 +128,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	while (passing_take(STDIN_FILENO, &byte, 1, job.fd, CPI_CAPTURE_NR_FDS) ==
 	       CPI_CAPTURE_NR_FDS) {
-		run_job(&job, &nr_strays);
+		run_job(&job, &strays);
 		close_job(&job); /* here the reply ends */
 	}
 	return EXIT_SUCCESS;

@@ -348,8 +348,10 @@ static void show_listing(struct screen *s, const struct top_row *r)
 	def_prog_mode();
 	endwin();
 	lister = fork_child(s);
-	if (!lister)
+	if (!lister) {
+		close(fd[0]); /* or the pager's end would not be its own */
 		list_in_child(s, r, fd[1]);
+	}
 	pager = fork_child(s);
 	if (!pager)
 		page_in_child(fd[0]);

@@ -356,7 +356,8 @@ t_unit_check_outbox_LDADD = $(COLLECT_LDADD)
 
 # Windows in the daemon.
 WINDOWS_UNIT = t/unit/check_anchortally t/unit/check_translate_aarch64 \
-	t/unit/check_translate_check t/unit/check_window_sample t/unit/check_windowtally
+	t/unit/check_translate_check t/unit/check_translate_child t/unit/check_window_sample \
+	t/unit/check_windowtally
 check_PROGRAMS += $(WINDOWS_UNIT)
 QUICK_TESTS += $(WINDOWS_UNIT)
 t_unit_check_anchortally_CFLAGS = $(UNIT_CFLAGS)
@@ -366,6 +367,9 @@ t_unit_check_translate_aarch64_LDADD = $(t_unit_check_translate_check_LDADD)
 t_unit_check_translate_check_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_translate_check_LDADD = daemon/libdaemon.a analysis/libanalysis.a \
 	$(UNIT_LDADD) $(ANALYSIS_LIBS)
+t_unit_check_translate_child_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_translate_child_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=helper_start
+t_unit_check_translate_child_LDADD = $(t_unit_check_translate_check_LDADD) $(CAP_LIBS)
 t_unit_check_window_sample_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_window_sample_LDADD = $(UNIT_LDADD)
 t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/translate_child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "t/unit/unit.h"
+
+int __wrap_helper_start(const char *name, pid_t *pid, int *socket);
+
+static pid_t stand_in;
+
+/* In place of cpi-translate: a process that answers nothing. */
+int __wrap_helper_start(const char *name, pid_t *pid, int *socket)
+{
+	int pair[2];
+
+	(void)name;
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair),
+			 0);
+	stand_in = fork();
+	ck_assert_int_ge(stand_in, 0);
+	if (stand_in == 0) {
+		close(pair[0]);
+		for (;;)
+			pause();
+	}
+	close(pair[1]);
+	*pid = stand_in;
+	*socket = pair[0];
+	return 0;
+}
+
+/* It is dead then, and still to be reaped by its parent. */
+static void kill_stand_in(void)
+{
+	siginfo_t info;
+
+	ck_assert_int_eq(kill(stand_in, SIGKILL), 0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)stand_in, &info, WEXITED | WNOWAIT), 0);
+}
+
+static bool is_readable(int epoll_fd, int timeout_ms)
+{
+	struct epoll_event ev;
+
+	return epoll_wait(epoll_fd, &ev, 1, timeout_ms) > 0;
+}
+
+/* So many questions while it lives; then another one, or none. */
+static const struct {
+	int nr_before;
+	bool ask;
+} ends[] = {
+	{ 0, false },
+	{ 0, true },
+	{ 2, false },
+	{ 2, true },
+};
+
+START_TEST(who_has_ended_wakes_nobody_any_more)
+{
+	struct cpi_translate_request q = { .size = 16 };
+	const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	const struct cpi_code_page *page;
+	struct translate_child *t;
+	uint32_t cookie;
+	int err;
+
+	ck_assert_int_eq(translate_child_open(epoll_fd, &t), 0);
+	for (int i = 0; i < ends[_i].nr_before; i++)
+		ck_assert_int_eq(translate_child_ask(t, &q, &cookie), 0);
+	ck_assert(!is_readable(epoll_fd, 0));
+	kill_stand_in();
+	ck_assert(is_readable(epoll_fd, 10000));
+	if (ends[_i].ask)
+		ck_assert_int_eq(translate_child_ask(t, &q, &cookie), -EPIPE);
+	for (int i = 0; i < ends[_i].nr_before; i++) {
+		ck_assert_int_eq(translate_child_take(t, &cookie, &err, &page), 0);
+		ck_assert_int_eq(err, -ECHILD);
+	}
+	ck_assert_int_eq(translate_child_take(t, &cookie, &err, &page), -EAGAIN);
+	ck_assert(!is_readable(epoll_fd, 100));
+	ck_assert_int_eq(translate_child_ask(t, &q, &cookie), -EPIPE);
+	translate_child_close(t);
+	close(epoll_fd);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("translate_child");
+	TCase *c = tcase_create("end");
+
+	tcase_add_loop_test(c, who_has_ended_wakes_nobody_any_more, 0, NR(ends));
+	suite_add_tcase(s, c);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
