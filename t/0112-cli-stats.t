@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 32
+plan 35
 
 cpi stats run >text 2>err
 is "$?" 0 "the statistics of runs"
@@ -107,6 +107,24 @@ is "$(cpi stats --db whose.db by --by unit --format=json | grep -c '"unit": "ssh
 	1 "as JSON"
 cpi stats --db whose.db by --by unit --label x >/dev/null 2>&1
 is "$?" 2 "one kind of context does not choose among another's"
+
+# An epoch that has nothing of what is selected: a sample there would stand for what
+# others do, and two runs of three vary by no more than their mean.
+"$builddir/t/runsdb" none.db <<'END' || bail "no database"
+a 10 1000 prog:x=1000
+b 10 1000 other:y=500
+c 10 1000 prog:x=1000
+d 10 2000 prog:x=500
+END
+varies()
+{
+	cpi stats --db none.db --image prog --format=json "$@" |
+		sed -n 's/^ *"cv_between": \([-+.e0-9]*\),*$/\1/p' | head -n 1 |
+		awk '{ print $1 <= 2 ? "sanely" : "by " $1 }'
+}
+is "$(varies 1..3 --normalize=time)" sanely "what an epoch has none of, per second"
+is "$(varies 1..3 --normalize=total)" sanely "as a share"
+is "$(varies 1..4)" sanely "and with several periods"
 
 if ! command -v python3 >/dev/null; then
 	skip 2 "no python3 to compute with"

@@ -44,7 +44,7 @@ void stats_scale(const struct stats *s, const struct matrix_column *c, double *u
 		*unit *= c->seconds;
 		break;
 	case NORMALIZE_TOTAL:
-		*unit = c->total > 0 ? c->total / 100 : 1;
+		*unit = (c->total > 0 ? c->total : c->sample) / 100;
 		break;
 	case NORMALIZE_NONE:
 		if (!event->mixed)
