@@ -392,3 +392,10 @@ void query_epochs_fini(struct query_epochs *e)
 	free(e->epoch);
 	memset(e, 0, sizeof(*e));
 }
+
+void query_epochs_remove(struct query_epochs *e, size_t at)
+{
+	epoch_fini(&e->epoch[at]);
+	e->nr--;
+	memmove(&e->epoch[at], &e->epoch[at + 1], (e->nr - at) * sizeof(*e->epoch));
+}

@@ -69,6 +69,9 @@ int query_epochs_of(struct db *db, const char *spec, const struct query_machines
 		    struct query_epochs *out);
 void query_epochs_fini(struct query_epochs *e);
 
+/* Takes the epoch at an index out of the list. */
+void query_epochs_remove(struct query_epochs *e, size_t at);
+
 struct query_stream {
 	int64_t id;
 	struct stream_desc desc; /* strings owned by the list */

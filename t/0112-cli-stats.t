@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 32
+plan 43
 
 cpi stats run >text 2>err
 is "$?" 0 "the statistics of runs"
@@ -108,10 +108,55 @@ is "$(cpi stats --db whose.db by --by unit --format=json | grep -c '"unit": "ssh
 cpi stats --db whose.db by --by unit --label x >/dev/null 2>&1
 is "$?" 2 "one kind of context does not choose among another's"
 
+# An epoch that has nothing of what is selected: a sample there would stand for what
+# others do, and two runs of three vary by no more than their mean.
+"$builddir/t/runsdb" none.db <<'END' || bail "no database"
+a 10 1000 prog:x=1000
+b 10 1000 other:y=500
+c 10 1000 prog:x=1000
+d 10 2000 prog:x=500
+END
+varies()
+{
+	cpi stats --db none.db --image prog --format=json "$@" |
+		sed -n 's/^ *"cv_between": \([-+.e0-9]*\),*$/\1/p' | head -n 1 |
+		awk '{ print $1 <= 2 ? "sanely" : "by " $1 }'
+}
+is "$(varies 1..3 --normalize=time)" sanely "what an epoch has none of, per second"
+is "$(varies 1..3 --normalize=total)" sanely "as a share"
+is "$(varies 1..4)" sanely "and with several periods"
+
 if ! command -v python3 >/dev/null; then
-	skip 2 "no python3 to compute with"
+	skip 10 "no python3 to compute with"
 	exit 0
 fi
+
+# The first has a length and no samples, as when nothing ran; the last just began.
+cp none.db open.db
+python3 -c 'import sqlite3
+h = sqlite3.connect("open.db")
+e = [r[1] for r in h.execute("PRAGMA table_info(epoch)") if r[1] != "id"]
+def insert(id, of, **new):
+    columns = ", ".join(str(new[c]) if c in new else c for c in e)
+    h.execute(f"INSERT INTO epoch (id, {chr(44).join(e)}) SELECT {id}, {columns} "
+              f"FROM epoch WHERE id = {of}")
+end = h.execute("SELECT max(to_ns) FROM epoch").fetchone()[0]
+insert(8, 3, from_ns=end, to_ns=end + 10 * 10**9, label=repr(""))
+insert(9, 3, from_ns=end + 10**10, to_ns=end + 10**10, open=1, label=repr(""))
+h.commit()' || bail "no epoch that is open"
+for by in procedure category; do
+	cpi stats --db open.db --by "$by" --format=json >out 2>err
+	is "$?" 0 "by $by, an epoch that just began"
+	is "$(cat err)" "cpi: warning: stats: left out, of no length and no samples: 9" "it is told of"
+	is "$(python3 -c 'import json
+d = json.load(open("out"))
+print(sorted({(r["n"], r["present"]) for r in d["rows"] if r["sum"] > 1e-6}))')" \
+		"$(test $by = procedure && echo '[(5, 1), (5, 3)]' || echo '[(5, 4)]')" \
+		"is no run, but one of a length is"
+done
+cpi stats --db open.db 9 >out 2>err
+is "$?" 1 "alone it has nothing"
+like "$(cat err)" 'no samples in epoch 9 yet' "which is told"
 
 cat >check.py <<'END'
 """Each number of cpi stats from the rows of cpi prof, by Python's statistics."""

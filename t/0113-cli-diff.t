@@ -21,7 +21,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 31
+plan 33
 
 cpi diff old new >text 2>err
 is "$?" 0 "two selections are compared"
@@ -98,6 +98,22 @@ cpi diff old new --format=csv >out 2>err
 is "$? $(cat err) $(sed -n 2p out | cut -d, -f12,17)" "0  1,gamma" \
 	"findings of what is no time have no verdict"
 sqlite3 runs.db "UPDATE stream SET event = 'cpu-clock', unit = 'ns'"
+
+# An epoch weighs the same whether or not it has samples of other images.
+"$builddir/t/runsdb" none.db <<'END' || bail "no database"
+a 10 1000 prog:x=1000
+b 10 1000 other:y=500
+c 10 1000
+END
+change()
+{
+	cpi diff --db none.db 1,2 1 --history=none --format=csv "$@" |
+		awk -F, '$17 == "prog" { printf "%.6f\n", $7 }'
+}
+all=$(change --by image)
+is "$(change --by image --image prog)" "$all" "what one epoch has none of is no certainty"
+is "$(cpi diff --db none.db 1,3 1 --history=none --format=csv --by image |
+	awk -F, '$17 == "prog" { printf "%.6f\n", $7 }')" "$all" "nor is an epoch without any"
 
 cpi diff old new --format=svg >diff.svg
 if ! command -v python3 >/dev/null; then

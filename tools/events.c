@@ -126,6 +126,15 @@ bool events_find(const struct events *ev, int64_t stream, size_t *event, double 
 	return true;
 }
 
+double events_sample(const struct events *ev, size_t event)
+{
+	size_t i = 0;
+
+	while (ev->of[i] != event)
+		i++;
+	return ev->weight[i] > 0 ? ev->weight[i] : 1;
+}
+
 size_t events_named(const struct events *ev, const char *name)
 {
 	size_t i = 0;

@@ -56,6 +56,9 @@ void events_lead(struct events *ev, size_t event);
 bool events_find(const struct events *ev, int64_t stream, size_t *event,
 		 double *weight);
 
+/* What a sample of the event's first stream stands for; above 0. */
+double events_sample(const struct events *ev, size_t event);
+
 /* What cpid calls samples at the scheduler's ticks: in user mode alone. */
 #define EVENT_TICKS "ticks"
 

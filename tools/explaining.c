@@ -283,7 +283,8 @@ int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-/* What select_open() and list_prepare() do, of one epoch of what is open. */
+/* What select_open() and list_prepare() do, of one epoch of what is open. Without
+ * streams there is nothing to prepare. */
 static int narrow(struct listing *l, const struct query_epoch *epoch)
 {
 	const struct selection *sel = &l->sel;
@@ -296,6 +297,8 @@ static int narrow(struct listing *l, const struct query_epoch *epoch)
 	err = query_streams(sel->db, &sel->epochs, sel->query.event, &l->sel.streams);
 	if (!err)
 		err = query_losses(sel->db, &sel->epochs, &l->sel.losses);
+	if (!err && !sel->streams.nr)
+		return 0;
 	if (!err)
 		err = events_init(&l->ev, &sel->streams, epoch->clock_hz);
 	if (err)
@@ -311,7 +314,7 @@ int explainer_run_epoch(const struct cmd_context *ctx, const struct selection *s
 	struct explainer x = { .l = NULL };
 	int err = narrow(&l, epoch);
 
-	if (!err) {
+	if (!err && l.sel.streams.nr) {
 		err = init(&x, &l, kept);
 		if (!err)
 			err = fn(&x);

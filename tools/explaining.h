@@ -114,8 +114,8 @@ int explainer_keep(const struct cmd_context *ctx, const struct selection *sel,
 void explainer_drop(struct explainer_kept *kept);
 
 /*
- * An explainer for fn, of one of the selection's epochs. fn's error, or one that is
- * logged but for -ENOMEM.
+ * An explainer for fn, of one of the selection's epochs; fn is not called for one that
+ * has no samples. fn's error, or one that is logged but for -ENOMEM.
  */
 int explainer_run_epoch(const struct cmd_context *ctx, const struct selection *sel,
 			const struct query_epoch *epoch, struct explainer_kept *kept,

@@ -24,6 +24,7 @@ struct naming {
 	const struct events *ev;
 	struct image_cache *images;
 	struct progress progress;
+	double variance; /* Σ n × weight² */
 };
 
 /* A name that an offset gave says nothing of other builds. */
@@ -79,6 +80,7 @@ static int name_counts(struct naming *g, const struct query_profile *q, double w
 		if (err)
 			break;
 		row->time[g->side] += c[i].n * weight;
+		g->variance += c[i].n * weight * weight;
 		if (!row->place[g->side].image)
 			row->place[g->side] = place;
 		err = matrix_spans_put(spans, c[i].offset, row->index);
@@ -144,11 +146,10 @@ static int add(struct reading *r, const struct matrix_key *key, int64_t stream,
 	err = matrix_row(r->m, key, !r->time, &row);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (!r->time) {
+	if (r->time)
+		r->time[row->index] += n * weight;
+	else
 		row->time[r->side] += n * weight;
-		return 0;
-	}
-	r->time[row->index] += n * weight;
 	r->variance += n * weight * weight;
 	return 0;
 }
@@ -227,6 +228,17 @@ static int add_unknown(struct reading *r, const struct selection *sel,
 	return err;
 }
 
+/* What a sample of any epoch stands for. */
+static double sample_of(const struct matrix *m, int side, const struct events *ev,
+			double variance)
+{
+	double time = 0;
+
+	for (size_t i = 0; i < m->nr_rows; i++)
+		time += m->row[i]->time[side];
+	return time > 0 ? variance / time : events_sample(ev, 0);
+}
+
 int matrix_name(struct matrix *m, int side, const struct selection *sel,
 		const struct events *ev)
 {
@@ -238,7 +250,11 @@ int matrix_name(struct matrix *m, int side, const struct selection *sel,
 		err = add_contexts(&r, sel, &sel->query, &sel->streams);
 	else
 		err = name_profiles(&g, sel);
-	return err ? err : add_unknown(&r, sel, &sel->losses);
+	if (!err)
+		err = add_unknown(&r, sel, &sel->losses);
+	if (!err)
+		m->sample[side] = sample_of(m, side, ev, g.variance + r.variance);
+	return err;
 }
 
 static int on_epoch_profile(void *ctx, const struct query_profile *q)
@@ -316,7 +332,7 @@ static int hand_out(const struct reading *r, const struct query_epoch *epoch,
 	struct matrix_column column = { .epoch = epoch,
 					.side = r->side,
 					.seconds = matrix_seconds(epoch),
-					.sample = 1,
+					.sample = r->m->sample[r->side],
 					.time = r->time };
 
 	for (size_t i = 0; i < r->m->nr_rows; i++)

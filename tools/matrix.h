@@ -59,6 +59,8 @@ struct matrix {
 	struct hmap spans; /* by side, image and stream */
 	struct matrix_row **row;
 	size_t nr_rows;
+	/* Of all epochs, what one sample stands for, on average; above 0. */
+	double sample[MATRIX_MAX_SIDES];
 	/* Told of each count of an epoch ahead of its column, ascending by stream of an
 	 * image; NULL: nobody is. */
 	matrix_count_fn on_count;
@@ -71,7 +73,8 @@ struct matrix_column {
 	int side;
 	double seconds;     /* its length; above 0 */
 	double total;       /* of the rows */
-	double sample;      /* what one sample stands for, on average; above 0 */
+	double sample;      /* what one sample stands for, on average; above 0; of all
+			       epochs where this has none */
 	const double *time; /* by row, in the event's unit */
 };
 

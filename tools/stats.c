@@ -44,7 +44,7 @@ void stats_scale(const struct stats *s, const struct matrix_column *c, double *u
 		*unit *= c->seconds;
 		break;
 	case NORMALIZE_TOTAL:
-		*unit = c->total > 0 ? c->total / 100 : 1;
+		*unit = (c->total > 0 ? c->total : c->sample) / 100;
 		break;
 	case NORMALIZE_NONE:
 		if (!event->mixed)
@@ -210,6 +210,41 @@ static int gather(struct stats *s)
 	return err ? err : sort(s);
 }
 
+static bool is_run(const struct query_epoch *e)
+{
+	return e->to_ns > e->from_ns || e->samples;
+}
+
+/*
+ * Of an epoch that just began nothing is flushed, so that nobody knows what it had.
+ * Where all are such, they stay: that there are no samples is what is to be said.
+ */
+static void leave_out_empty(struct selection *sel)
+{
+	struct buf left_out = { 0 };
+	char id[SELECT_ID_SIZE];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		nr += is_run(&sel->epochs.epoch[i]);
+	if (!nr || nr == sel->epochs.nr)
+		return;
+	for (size_t i = 0; i < sel->epochs.nr;) {
+		const struct query_epoch *e = &sel->epochs.epoch[i];
+
+		if (is_run(e)) {
+			i++;
+			continue;
+		}
+		buf_printf(&left_out, "%s%s", left_out.len ? ", " : "",
+			   select_epoch_id(sel, e, id));
+		query_epochs_remove(&sel->epochs, i);
+	}
+	log_warn("stats: left out, of no length and no samples: %s",
+		 buf_str(&left_out));
+	buf_fini(&left_out);
+}
+
 int stats_open(const struct cmd_context *ctx, struct stats *s)
 {
 	int err;
@@ -219,6 +254,7 @@ int stats_open(const struct cmd_context *ctx, struct stats *s)
 	err = select_open(ctx, &s->sel);
 	if (err)
 		return err;
+	leave_out_empty(&s->sel);
 	matrix_init(&s->m, ctx->opt.by, true);
 	err = gather(s);
 	if (err)

@@ -48,7 +48,10 @@ const char *stats_unit(const struct stats *s);
 int stats_add_categories(struct stats *s, const struct stats_busy *busy,
 			 struct explainer_kept *kept, const struct query_epoch *epoch);
 
-/* A run: how much time one unit of its values is, and one sample of it. */
+/*
+ * A run: how much time one unit of its values is, and how many samples. Of a total,
+ * no samples are as few as one.
+ */
 void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,
 		 double *exposure);
 

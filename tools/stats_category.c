@@ -39,7 +39,6 @@ static int sum(struct explainer *x)
 		return err;
 	e->sample = x->l->ev.weight[x->first];
 	e->summary.unknown = explainer_unknown(x);
-	e->summary.has_few = true;
 	x->enough = is_busy;
 	x->enough_ctx = (void *)e->busy;
 	return explainer_each(x, on_explanation, &e->summary);
@@ -62,7 +61,10 @@ int stats_add_categories(struct stats *s, const struct stats_busy *busy,
 {
 	struct matrix_column column = { .epoch = epoch };
 	struct summary_row row[SUMMARY_MAX_ROWS];
-	struct epoch_sum e = { .ctx = *s->ctx, .busy = busy };
+	struct epoch_sum e = { .ctx = *s->ctx,
+			       .busy = busy,
+			       .summary = { .has_few = true },
+			       .sample = events_sample(&s->ev, 0) };
 	double unit, exposure;
 	size_t nr;
 	int err = explainer_run_epoch(&e.ctx, &s->sel, epoch, kept, sum);
