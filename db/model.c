@@ -3,6 +3,10 @@
 
 #include "db/model.h"
 
+#include <string.h>
+
+#include "base/hash.h"
+
 const char *image_kind_str(enum image_kind kind)
 {
 	switch (kind) {
@@ -30,6 +34,17 @@ bool image_kind_is_kernel(enum image_kind kind)
 		break;
 	}
 	return false;
+}
+
+uint64_t image_desc_hash(const struct image_desc *d)
+{
+	const uint64_t file[] = { d->device, d->inode, d->size, d->mtime_ns };
+	uint64_t h = hash_bytes(d->kind, d->name, strlen(d->name));
+
+	h = hash_bytes(h, d->build_id, d->build_id_size);
+	if (d->has_content)
+		return hash_bytes(h, d->content, sizeof(d->content));
+	return d->build_id_size ? h : hash_bytes(h, file, sizeof(file));
 }
 
 const char *landing_str(enum landing landing)

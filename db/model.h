@@ -46,6 +46,9 @@ struct image_desc {
 	uint64_t device, inode, size, mtime_ns; /* 0 where not known */
 };
 
+/* Equal for descriptions of one image, in any database; never stored. */
+uint64_t image_desc_hash(const struct image_desc *d);
+
 /* Where the PC of a sample stands in relation to the instruction that took the time. */
 #define LANDINGS(X)                                                                 \
 	X(HEAD, 0, "head")               /* the stalled instruction itself */       \

@@ -21,7 +21,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 33
+plan 35
 
 cpi diff old new >text 2>err
 is "$?" 0 "two selections are compared"
@@ -114,6 +114,20 @@ all=$(change --by image)
 is "$(change --by image --image prog)" "$all" "what one epoch has none of is no certainty"
 is "$(cpi diff --db none.db 1,3 1 --history=none --format=csv --by image |
 	awk -F, '$17 == "prog" { printf "%.6f\n", $7 }')" "$all" "nor is an epoch without any"
+
+# Of two databases joined for each side, images are what they are, whatever their number.
+echo "a 10 1000 first:x=500 prog:[0x10]=1000" | "$builddir/t/runsdb" one.db &&
+	printf '%s\n' "- 10 1000 first:x=500" "b 10 1000 prog:[0x10]=1000" |
+	"$builddir/t/runsdb" two.db &&
+	echo "c 10 1000 prog:[0x10]=1000" | "$builddir/t/runsdb" build.db ||
+	bail "no databases"
+status()
+{
+	cpi diff --db "$1" --db two.db 1:1 2:2 --history=none --format=csv |
+		awk -F, '$17 == "[0x10]" { print $14 }' | sort | tr '\n' ' '
+}
+is "$(status one.db)" "both " "one build in two databases is one row"
+is "$(status build.db)" "gone new " "two builds are two rows"
 
 cpi diff old new --format=svg >diff.svg
 if ! command -v python3 >/dev/null; then

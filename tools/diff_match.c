@@ -38,27 +38,27 @@ struct pair {
 	double score;
 };
 
-/* The images that have samples on a side, ascending. */
+/* The images that have samples on a side, ascending; sides have ids of their own. */
 struct images {
-	int64_t *id;
+	uint64_t *hash;
 	size_t nr;
 };
 
-static int by_id(const void *va, const void *vb)
+static int by_hash(const void *va, const void *vb)
 {
-	const int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+	const uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
 
 	return (a > b) - (a < b);
 }
 
 static int list_images(const struct matrix *m, int side, struct images *out)
 {
-	out->id = calloc(m->nr_rows + 1, sizeof(*out->id));
-	if (!out->id)
+	out->hash = calloc(m->nr_rows + 1, sizeof(*out->hash));
+	if (!out->hash)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_rows; i++)
-		out->id[out->nr++] = m->row[i]->place[side].image;
-	qsort(out->id, out->nr, sizeof(*out->id), by_id);
+		out->hash[out->nr++] = m->row[i]->place[side].image_hash;
+	qsort(out->hash, out->nr, sizeof(*out->hash), by_hash);
 	return 0;
 }
 
@@ -69,7 +69,8 @@ static bool is_alone(const struct matrix_row *row, int side, const struct images
 
 	return row->image && row->time[side] > 0 && !(row->time[!side] > 0) &&
 	       place->end &&
-	       !bsearch(&place->image, other->id, other->nr, sizeof(*other->id), by_id);
+	       !bsearch(&place->image_hash, other->hash, other->nr,
+			sizeof(*other->hash), by_hash);
 }
 
 static int by_time(const void *va, const void *vb)
@@ -306,8 +307,8 @@ int diff_match(struct diff *d, size_t *alias, double *similarity)
 	}
 	if (!err && nr && d->ctx->opt.by == BY_PROCEDURE)
 		err = match_images(d, row, nr, alias, similarity);
-	free(images[0].id);
-	free(images[1].id);
+	free(images[0].hash);
+	free(images[1].hash);
 	free(row);
 	return err;
 }

@@ -52,7 +52,7 @@ static struct flame_change judge(const struct diff *d, const struct diff_row *r)
 static bool is_of(const struct frame *f, const struct matrix_row *row)
 {
 	return f->image && row->image && row->procedure && !f->inlined &&
-	       f->image_id == row->image_id && !strcmp(f->name, row->procedure) &&
+	       f->image_hash == row->image_hash && !strcmp(f->name, row->procedure) &&
 	       !strcmp(f->image, row->image);
 }
 

@@ -83,11 +83,11 @@ static const char *image_name(const struct frame_key *key)
 }
 
 /* A name that an offset gave says nothing of other builds. */
-static int64_t owner_of(const struct frame_key *key)
+static uint64_t owner_of(const struct frame_key *key)
 {
 	const bool by_offset = *key->name == '[' && strcmp(key->name, NO_SYMBOL_NAME);
 
-	return key->image && by_offset ? key->image->id : 0;
+	return key->image && by_offset ? image_desc_hash(&key->image->desc) : 0;
 }
 
 static struct frame *find(const struct frames *f, const struct frame_key *key,
@@ -97,7 +97,7 @@ static struct frame *find(const struct frames *f, const struct frame_key *key,
 		const struct frame *had = frame_of(n);
 
 		if (had->kind == kind && had->inlined == key->inlined &&
-		    had->image_id == owner_of(key) &&
+		    had->image_hash == owner_of(key) &&
 		    optional_same(had->name, key->name) &&
 		    optional_same(had->image, image_name(key)))
 			return frame_of(n);
@@ -115,7 +115,7 @@ static struct frame *frame_new(const struct frame_key *key, enum frame_kind kind
 		return NULL;
 	f->kind = kind;
 	f->inlined = key->inlined;
-	f->image_id = owner_of(key);
+	f->image_hash = owner_of(key);
 	if (key->image)
 		report_build_id(&key->image->desc, build_id);
 	f->name = strdup(key->name);

@@ -41,9 +41,9 @@ struct frame {
 	struct hnode node;
 	uint32_t id;
 	enum frame_kind kind;
-	bool inlined;     /* into the next outer frame */
-	int64_t image_id; /* where the name does not tell it from other images' */
-	char *name;       /* of the procedure */
+	bool inlined;        /* into the next outer frame */
+	uint64_t image_hash; /* where the name does not tell it from other images' */
+	char *name;          /* of the procedure */
 	char *image, *build_id;
 	struct line
 		line; /* the first one that is known: where it begins, or was inlined */

@@ -24,13 +24,14 @@ struct naming {
 	const struct events *ev;
 	struct image_cache *images;
 	struct progress progress;
-	double variance; /* Σ n × weight² */
+	double variance;     /* Σ n × weight² */
+	uint64_t image_hash; /* of the image that is being read */
 };
 
 /* A name that an offset gave says nothing of other builds. */
-static int64_t owner_of(const struct query_image *image, const char *procedure)
+static uint64_t owner_of(uint64_t image_hash, const char *procedure)
 {
-	return procedure && *procedure == '[' ? image->id : 0;
+	return procedure && *procedure == '[' ? image_hash : 0;
 }
 
 /* The row of an offset; *place gets where its code is. */
@@ -41,14 +42,14 @@ static int row_at(struct naming *g, const struct query_profile *q, struct image 
 	const struct symbol *symbol = NULL;
 	struct line line;
 
-	*place = (struct matrix_place){ q->image.id, 0, 0 };
+	*place = (struct matrix_place){ q->image.id, g->image_hash, 0, 0 };
 	if (g->m->by == BY_IMAGE)
 		return matrix_row(g->m, &key, true, out);
 	if (image)
 		symbol = image_symbol_at(image, offset);
 	if (symbol)
-		*place = (struct matrix_place){ q->image.id, symbol->start,
-						symbol->end };
+		*place = (struct matrix_place){ q->image.id, g->image_hash,
+						symbol->start, symbol->end };
 	key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 	if (image && g->m->by == BY_LINE) {
 		line = image_line_at(image, offset);
@@ -56,7 +57,7 @@ static int row_at(struct naming *g, const struct query_profile *q, struct image 
 		key.line = line.line;
 	}
 	if (symbol)
-		key.image_id = owner_of(&q->image, key.procedure);
+		key.image_hash = owner_of(g->image_hash, key.procedure);
 	return matrix_row(g->m, &key, true, out);
 }
 
@@ -73,6 +74,7 @@ static int name_counts(struct naming *g, const struct query_profile *q, double w
 	err = g->m->by == BY_IMAGE ? 0 : image_cache_get(g->images, &q->image, &image);
 	if (err == -ENOMEM)
 		return err;
+	g->image_hash = image_desc_hash(&q->image.desc);
 	c = profile_sorted(q->profile, &nr);
 	err = matrix_spans_add(&g->m->spans, g->side, q->image.id, q->stream, &spans);
 	for (size_t i = 0; i < nr && !err; i++) {

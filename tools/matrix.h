@@ -21,9 +21,10 @@
 
 #define MATRIX_MAX_SIDES 3
 
-/* Where a row's code is, on one side; image.id 0: nowhere. */
+/* Where a row's code is, on one side; image 0: nowhere. */
 struct matrix_place {
-	int64_t image;
+	int64_t image;       /* in the side's database alone */
+	uint64_t image_hash; /* of what it is: for all sides */
 	uint64_t start, end;
 };
 
@@ -31,8 +32,8 @@ struct matrix_place {
 struct matrix_row {
 	struct hnode node;
 	size_t index;
-	bool unknown;     /* samples without an image; procedure is the reason */
-	int64_t image_id; /* where the name does not tell it from other images' */
+	bool unknown;        /* samples without an image; procedure is the reason */
+	uint64_t image_hash; /* where the name does not tell it from other images' */
 	char *image, *procedure, *file;
 	char *whom;                         /* by a kind of context */
 	struct cgroup_container *container; /* NULL: of none */

@@ -15,14 +15,14 @@ static uint64_t key_hash(const struct matrix_key *k)
 {
 	uint64_t h = hash_u64(2 * (uint64_t)k->line + k->unknown);
 
-	h = hash_u64(h ^ (uint64_t)k->image_id);
+	h = hash_u64(h ^ k->image_hash);
 	h = optional_hash(optional_hash(h, k->image), k->procedure);
 	return optional_hash(optional_hash(h, k->whom), k->file);
 }
 
 static bool same_key(const struct matrix_row *r, const struct matrix_key *k)
 {
-	return r->unknown == k->unknown && r->image_id == k->image_id &&
+	return r->unknown == k->unknown && r->image_hash == k->image_hash &&
 	       r->line == k->line && optional_same(r->image, k->image) &&
 	       optional_same(r->procedure, k->procedure) &&
 	       optional_same(r->whom, k->whom) && optional_same(r->file, k->file);
@@ -47,7 +47,7 @@ static struct matrix_row *row_new(const struct matrix_key *k)
 	if (!r)
 		return NULL;
 	r->unknown = k->unknown;
-	r->image_id = k->image_id;
+	r->image_hash = k->image_hash;
 	r->line = k->line;
 	if (optional_copy(k->image, &r->image) ||
 	    optional_copy(k->procedure, &r->procedure) ||

@@ -10,7 +10,7 @@
 /* What tells rows apart; strings are copied into a new row. */
 struct matrix_key {
 	bool unknown;
-	int64_t image_id;
+	uint64_t image_hash;
 	const char *image, *procedure, *whom, *file;
 	const struct cgroup_container *container; /* of whom; tells no rows apart */
 	int line;

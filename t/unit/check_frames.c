@@ -39,7 +39,10 @@ static uint32_t put(struct frames *f, int64_t image, const char *path,
 		    const struct frame_key *key)
 {
 	const struct query_image im = { .id = image,
-					.desc = { .kind = IMAGE_FILE, .name = path } };
+					.desc = { .kind = IMAGE_FILE,
+						  .name = path,
+						  .build_id = { image },
+						  .build_id_size = 1 } };
 	struct frame_key whole = *key;
 	uint32_t id, found;
 
