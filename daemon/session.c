@@ -70,6 +70,14 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
 	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
 }
 
+/* A clock that was set back would not come to the epoch's end for as long. */
+static bool is_epoch_over(const struct session *s)
+{
+	const uint64_t now = time_real_ns(), end = s->epoch_end_real_ns;
+
+	return end != UINT64_MAX && (now >= end || now + s->cfg.epoch_ns < end);
+}
+
 static void ask_exec_id(void *ctx, uint32_t tgid)
 {
 	struct session *s = ctx;
@@ -375,7 +383,7 @@ int session_run(struct session *s)
 		session_read_mappings(s);
 	if (now >= s->next_sweep_ns)
 		session_sweep(s);
-	if (time_real_ns() >= s->epoch_end_real_ns)
+	if (is_epoch_over(s))
 		session_new_epoch(s, NULL);
 	if (now >= s->next_flush_ns ||
 	    tally_memory(s->attribution.tally) > s->cfg.max_memory / 2 ||
