@@ -70,12 +70,15 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
 	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
 }
 
-/* A clock that was set back would not come to the epoch's end for as long. */
+/*
+ * A clock that was set back by hours or years would not come to the epoch's end for as
+ * long. By less than an epoch is waited for: small steps make no small epochs.
+ */
 static bool is_epoch_over(const struct session *s)
 {
 	const uint64_t now = time_real_ns(), end = s->epoch_end_real_ns;
 
-	return end != UINT64_MAX && (now >= end || now + s->cfg.epoch_ns < end);
+	return end != UINT64_MAX && (now >= end || now + 2 * s->cfg.epoch_ns < end);
 }
 
 static void ask_exec_id(void *ctx, uint32_t tgid)
