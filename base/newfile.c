@@ -26,28 +26,38 @@ static int open_in_place(struct newfile *f)
 	return f->fd < 0 ? -errno : 0;
 }
 
+int newfile_beside(const char *path, char **name)
+{
+	const char *slash = strrchr(path, '/');
+	const int dir = slash ? (int)(slash - path) + 1 : 0;
+	int fd;
+
+	if (asprintf(name, "%.*s.%s.XXXXXX", dir, path, path + dir) < 0) {
+		*name = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(*name, O_CLOEXEC);
+	if (fd < 0) {
+		fd = -errno;
+		free(*name);
+		*name = NULL;
+	}
+	return fd;
+}
+
 /* old is what is there, or NULL. */
 static int open_beside(struct newfile *f, const struct stat *old)
 {
-	const char *slash = strrchr(f->path, '/');
-	const int dir = slash ? (int)(slash - f->path) + 1 : 0;
-
-	if (asprintf(&f->beside, "%.*s.%s.XXXXXX", dir, f->path, f->path + dir) < 0) {
-		f->beside = NULL;
-		return -ENOMEM;
-	}
-	f->fd = mkostemp(f->beside, O_CLOEXEC);
-	if (f->fd >= 0) {
-		/* Who may not keep the owner makes it his own, as an editor does. */
-		if (old && fchown(f->fd, old->st_uid, old->st_gid) < 0)
-			errno = 0;
-		return fchmod(f->fd, old ? old->st_mode & 07777 : mode_of_new()) < 0
-			       ? -errno
-			       : 0;
-	}
-	free(f->beside);
-	f->beside = NULL;
-	return old ? open_in_place(f) : -errno;
+	f->fd = newfile_beside(f->path, &f->beside);
+	if (f->fd == -EACCES || f->fd == -EPERM || f->fd == -ENAMETOOLONG)
+		return open_in_place(f);
+	if (f->fd < 0)
+		return f->fd;
+	/* Who may not keep the owner makes it his own, as an editor does. */
+	if (old && fchown(f->fd, old->st_uid, old->st_gid) < 0)
+		errno = 0;
+	return fchmod(f->fd, old ? old->st_mode & 07777 : mode_of_new()) < 0 ? -errno
+									     : 0;
 }
 
 int newfile_open(const char *path, struct newfile *f)

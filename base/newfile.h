@@ -14,14 +14,20 @@ struct newfile {
 };
 
 /*
+ * A new, empty file beside path, for its owner alone. Returns its descriptor, and its
+ * name, which the caller frees; -errno, and NULL.
+ */
+int newfile_beside(const char *path, char **name);
+
+/*
  * Begins what will be path, beside it; what is there stays until the end, and gives its
- * mode. Written in place are devices, FIFOs and the like, and files of directories
- * where nothing can be made. 0 or -errno; then there is nothing to end.
+ * mode. Written in place are devices, FIFOs and the like, files of directories that
+ * are not for writing, and those whose name has no room for more. 0 or -errno; then
+ * there is nothing to end.
  */
 int newfile_open(const char *path, struct newfile *f);
 
-/* Ends it: in path's place with keep, else gone. 0 or -errno, and then it is gone, too.
- */
+/* Ends it: in path's place with keep, else gone. 0; -errno, and it is gone, too. */
 int newfile_close(struct newfile *f, bool keep);
 
 #endif

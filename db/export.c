@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/newfile.h"
 #include "db/join.h"
 #include "db/sql.h"
 
@@ -66,34 +67,14 @@ static int publish(const char *from, const char *path, bool force)
 	return err;
 }
 
-/* A new file beside path; the caller frees its name, and removes it. */
-static int make_beside(const char *path, char **out)
-{
-	const char *slash = strrchr(path, '/');
-	const int dir = slash ? slash - path + 1 : 0;
-	char *name;
-	int fd;
-
-	if (asprintf(&name, "%.*s.%s.XXXXXX", dir ? dir : 2, dir ? path : "./",
-		     path + dir) < 0)
-		return -ENOMEM;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0) {
-		free(name);
-		return -errno;
-	}
-	close(fd);
-	*out = name;
-	return 0;
-}
-
 static int write_out(struct db *joined, const char *path, bool force)
 {
-	char *beside = NULL;
-	int err = make_beside(path, &beside);
+	char *beside;
+	int fd = newfile_beside(path, &beside), err;
 
-	if (err)
-		return err;
+	if (fd < 0)
+		return fd;
+	close(fd);
 	err = sql_do(db_handle(joined), "VACUUM INTO ?1", "s", beside);
 	if (!err)
 		err = publish(beside, path, force);

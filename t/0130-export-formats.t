@@ -9,7 +9,7 @@ command -v python3 >/dev/null || skip_all "no python3 to read the formats with"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' ||
 	skip_all "python3 is older than 3.8"
 
-plan 51
+plan 52
 
 check()
 {
@@ -132,6 +132,15 @@ is "$(cat files/real)$(ls -A files | tr '\n' ' ')" "preciouslink real " \
 cpi export --epoch full --format=collapsed -o files/link 2>err
 is "$(stat -c %a files/real)$(readlink files/link)$(grep -c hot files/real)" 604real1 \
 	"what does not takes its place, with its mode, behind a symlink"
+mkdir full
+if mount -t tmpfs -o nr_inodes=2 none full 2>/dev/null; then
+	echo precious >full/real
+	cpi export --epoch full --format=collapsed -o full/real 2>err
+	is "$? $(cat full/real)" "1 precious" "where no other file can be made it stays, too"
+	umount full
+else
+	skip 1 "nothing can be mounted here"
+fi
 mkfifo fifo
 cat fifo >got &
 cpi export --epoch full --format=collapsed -o fifo 2>err
