@@ -3,7 +3,14 @@
 
 #include "base/err.h"
 
+#include <errno.h>
 #include <string.h>
+
+bool err_is_lasting(int err)
+{
+	return err == -CPI_ECORRUPT || err == -CPI_ETRUNCATED || err == -CPI_EVERSION ||
+	       err == -CPI_ELIMIT || err == -EOVERFLOW;
+}
 
 const char *err_str(int err)
 {

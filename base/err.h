@@ -8,6 +8,8 @@
 #ifndef CPI_BASE_ERR_H
 #define CPI_BASE_ERR_H
 
+#include <stdbool.h>
+
 #define CPI_ERRORS(X)                                   \
 	X(CORRUPT, "the data is damaged")               \
 	X(FORMAT, "not in a format that CPI knows")     \
@@ -28,6 +30,9 @@ enum cpi_error {
 	CPI_ERRORS(CPI_ERROR_ENUM)
 #undef CPI_ERROR_ENUM
 };
+
+/* An error of what is stored, not of the moment: it comes again, whatever is tried. */
+bool err_is_lasting(int err);
 
 /* Text for a negative error number; never NULL, owned by nobody. */
 const char *err_str(int err);

@@ -424,13 +424,6 @@ static int store_item(struct item *i, struct store *s)
 	return store_flush(s, &i->flush);
 }
 
-/* What a damaged row of the epoch, or a full one, says each time: no waiting helps. */
-static bool is_for_content(int err)
-{
-	return err == -CPI_ECORRUPT || err == -CPI_ETRUNCATED || err == -CPI_EVERSION ||
-	       err == -CPI_ELIMIT || err == -EOVERFLOW;
-}
-
 /*
  * Puts the next epoch before the flush that is first. Once: what fails for itself does
  * not take the epochs from those behind it. False: there is none, or it was done.
@@ -462,7 +455,7 @@ int outbox_store(struct outbox *o, struct store *s)
 		int err = store_item(i, s);
 
 		assert(err != -EINVAL); /* received = stored + losses is ours to keep */
-		if (is_for_content(err) && move_to_next_epoch(o))
+		if (err_is_lasting(err) && move_to_next_epoch(o))
 			continue;
 		if (err)
 			return err;

@@ -110,13 +110,6 @@ static void read_key(sqlite3_stmt *st, struct edge_key *key)
 	key->kind = sqlite3_column_int64(st, 4);
 }
 
-/* A failure that comes again, whatever is tried. */
-static bool is_for_content(int err)
-{
-	return err == -CPI_ECORRUPT || err == -CPI_ETRUNCATED || err == -CPI_EVERSION ||
-	       err == -CPI_ELIMIT || err == -EOVERFLOW;
-}
-
 /* One that cannot be read, or added, stays where it is; half a move is an error. */
 static int move_row(sqlite3_stmt *st, void *ctx)
 {
@@ -137,7 +130,7 @@ static int move_row(sqlite3_stmt *st, void *ctx)
 		err = read_edges(st, 5, from->epoch, set);
 	if (!err)
 		err = add_up(m->h, &to, set, &sum);
-	stays = is_for_content(err);
+	stays = err_is_lasting(err);
 	if (!err)
 		err = put_row(m->h, &to, sum ? sum : set);
 	if (!err)
