@@ -245,14 +245,19 @@ static int check_args(const struct cmd_context *ctx)
 	return 0;
 }
 
-/* Profiles are kept by one kind of context each: there is none of two together. */
-static int check_contexts(const struct cmd_context *ctx)
+int cmd_nr_contexts(const struct cmd_options *o)
 {
 	int nr = 0;
 
 	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
-		nr += ctx->opt.context[kind] != NULL;
-	if (nr > 1)
+		nr += o->context[kind] != NULL;
+	return nr;
+}
+
+/* Profiles are kept by one kind of context each: there is none of two together. */
+static int check_contexts(const struct cmd_context *ctx)
+{
+	if (cmd_nr_contexts(&ctx->opt) > 1)
 		return cmd_usage_error(ctx->cmd, "choose one of --comm, --cgroup, "
 						 "--label and --process: profiles are "
 						 "kept by each alone");

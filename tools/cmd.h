@@ -217,6 +217,9 @@ const struct cmd *cmd_find_or_suggest(const char *name);
 /* Parses argv[1..argc) (argv[0] is the command) and runs it. */
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
 
+/* How many kinds of context choose among the samples. */
+int cmd_nr_contexts(const struct cmd_options *o);
+
 /* Says what is wrong with the command line; returns EXIT_USAGE. */
 int cmd_usage_error(const struct cmd *cmd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -246,15 +246,6 @@ static int check(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-static bool has_context(const struct cmd_options *o)
-{
-	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
-		if (o->context[kind])
-			return true;
-	}
-	return false;
-}
-
 static int run(struct cmd_context *ctx)
 {
 	const struct cmd_options *o = &ctx->opt;
@@ -265,7 +256,7 @@ static int run(struct cmd_context *ctx)
 		    o->check >
 	    1)
 		return cmd_usage_error(ctx->cmd, "one thing at a time can be listed");
-	if (o->edges && has_context(o))
+	if (o->edges && cmd_nr_contexts(o))
 		return cmd_usage_error(ctx->cmd,
 				       "edges are everybody's: --image chooses "
 				       "where they are from");

@@ -66,7 +66,7 @@ static int open_output(const struct cmd_context *ctx, struct newfile *file)
 	return 0;
 }
 
-/* Without an error so far, what was written gets its name. The error, which is logged.
+/* Without an error so far, what was written gets its name. Else it is logged why not.
  */
 static int close_output(const struct cmd_context *ctx, struct newfile *file, int err)
 {

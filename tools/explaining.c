@@ -283,8 +283,10 @@ int explainer_run(const struct cmd_context *ctx, int (*fn)(struct explainer *x))
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-/* What select_open() and list_prepare() do, of one epoch of what is open. Without
- * streams there is nothing to prepare. */
+/*
+ * What select_open() and list_prepare() do, of one epoch of what is open. Without
+ * streams there is nothing to prepare.
+ */
 static int narrow(struct listing *l, const struct query_epoch *epoch)
 {
 	const struct selection *sel = &l->sel;
