@@ -34,6 +34,7 @@ struct item {
 	struct anchorset *anchors;          /* NULL: none */
 	struct jit_object *objects;
 	struct arena kernel_code; /* what was read of it */
+	size_t captured; /* bytes: the objects, and what names and lists all captures */
 };
 
 struct outbox {
@@ -213,6 +214,7 @@ static int add_symbol(struct item *i, const struct known_image *image, uint64_t 
 	if (!grown->name)
 		return -ENOMEM;
 	f->nr_symbols++;
+	i->captured += sizeof(*grown) + strlen(name) + 1;
 	return 0;
 }
 
@@ -227,6 +229,7 @@ static int add_code(struct item *i, const struct flush_code *code)
 		return -ENOMEM;
 	f->codes = grown;
 	grown[f->nr_codes++] = *code;
+	i->captured += sizeof(*grown);
 	return 0;
 }
 
@@ -286,6 +289,8 @@ static int capture_objects(struct item *i)
 							     .start = o->offset,
 							     .bytes = o->bytes,
 							     .size = o->size });
+		i->captured += sizeof(*o) + strlen(o->name) + 1;
+		i->captured += o->bytes ? o->size : 0;
 	}
 	return err;
 }
@@ -475,7 +480,7 @@ size_t outbox_memory(const struct outbox *o)
 		bytes += sizeof(*i) + (i->tally ? tally_memory(i->tally) : 0) +
 			 (i->stacks ? stacktally_memory(i->stacks->tally) : 0) +
 			 (i->windows ? windowtally_memory(i->windows->tally) : 0) +
-			 i->kernel_code.used;
+			 i->kernel_code.used + i->captured;
 	return bytes;
 }
 

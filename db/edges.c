@@ -4,9 +4,11 @@
  *
  * Adding is an append; like edges are merged when there is no room, and the array
  * doubles only if that did not make much. So a set takes at most four times the memory
- * of its different edges, and needs no index.
+ * of its different edges, and needs no index. One that is nearly full once its edges
+ * are merged takes no more: it would be sorted again and again for little room.
  *
  * I1  The sums of all edges fit 64 bits, hence so do each edge's.
+ * I2  cap is at most EDGES_MAX, hence what is encoded can be decoded.
  */
 #include "config.h"
 
@@ -21,7 +23,8 @@
 #include "base/varint.h"
 #include "db/pack.h"
 
-#define MIN_CAP     64
+#define MIN_CAP     64 /* EDGES_MAX is this, doubled */
+#define NEARLY_FULL (EDGES_MAX / 8 * 7)
 #define COLUMNS     5 /* behind from */
 #define MAX_BODY    (1u << 28)
 #define LEAST_BYTES (1 + COLUMNS) /* of an edge in a body */
@@ -98,13 +101,15 @@ static int reserve(struct edges *set)
 	size_t cap = set->cap ? 2 * set->cap : MIN_CAP;
 	struct edge *grown;
 
+	if (set->nr_merged > NEARLY_FULL)
+		return -CPI_ELIMIT;
 	if (set->nr < set->cap)
 		return 0;
 	merge_equal(set);
+	if (set->cap == EDGES_MAX)
+		return set->nr > NEARLY_FULL ? -CPI_ELIMIT : 0;
 	if (2 * set->nr < set->cap)
 		return 0;
-	if (set->nr >= EDGES_MAX)
-		return -CPI_ELIMIT;
 	grown = reallocarray(set->edge, cap, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;

@@ -41,8 +41,8 @@ void edges_free(struct edges *e); /* accepts NULL */
 
 /*
  * Adds e's numbers to those of its from and to; n is not 0, and neither nr_timed nor
- * mispredicted is more. Returns 0, -EOVERFLOW, -CPI_ELIMIT or -ENOMEM; on failure set
- * is unchanged.
+ * mispredicted is more. Returns 0, -EOVERFLOW, -CPI_ELIMIT (from 7/8 of EDGES_MAX
+ * different ones on it may be so) or -ENOMEM; on failure set is unchanged.
  */
 int edges_add(struct edges *set, const struct edge *e);
 int edges_merge(struct edges *set, struct edges *from);

@@ -5,7 +5,10 @@
 #include "daemon/outbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "db/sql.h"
 #include "t/unit/dbtest.h"
 
@@ -113,6 +116,59 @@ START_TEST(what_fails_in_the_next_epoch_too_takes_no_other)
 }
 END_TEST
 
+/* Of this process: it tells of one function at 0x1000, with such a name. */
+static struct jit *make_jit(struct images *im, const char *name)
+{
+	const struct process p = { .tgid = getpid(), .start_ns = 5, .comm = "test" };
+	struct jit *j = jit_new(im);
+	struct known_image *image;
+	char path[64], line[512];
+	uint64_t bias;
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	snprintf(line, sizeof(line), "1000 10 %s\n", name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(file_write(fd, line, strlen(line)), 0);
+	close(fd);
+	ck_assert(jit_note(j, &p));
+	ck_assert_int_eq(jit_find(j, &p, 0x1008, time_mono_ns(), time_mono_ns(), &image,
+				  &bias),
+			 0);
+	unlink(path);
+	return j;
+}
+
+/* A flush of nothing but what is captured. */
+static void add_captures(struct outbox *o, struct jit *j)
+{
+	struct flush_stream stream = test_stream;
+	struct outbox_flush f = {
+		.tally = tally_new(), .streams = &stream, .nr_streams = 1, .jit = j
+	};
+
+	ck_assert_int_eq(outbox_add_flush(o, &f), 0);
+}
+
+START_TEST(what_is_captured_of_made_code_is_memory_that_counts)
+{
+	static const char name[] = "a_function_whose_name_is_rather_a_long_one";
+	struct images *im = images_new();
+	struct jit *j = make_jit(im, name);
+	struct outbox *with = outbox_new(), *without = outbox_new();
+
+	add_captures(with, j);
+	add_captures(without, NULL);
+	ck_assert_uint_ge(outbox_memory(with) - outbox_memory(without),
+			  sizeof(struct jit_object) + 2 * sizeof(name));
+	outbox_free(with);
+	outbox_free(without);
+	jit_free(j);
+	images_free(im);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("outbox");
@@ -120,6 +176,7 @@ static Suite *make_suite(void)
 
 	tcase_add_test(tc, what_an_epoch_cannot_take_is_stored_in_the_next_one);
 	tcase_add_test(tc, what_fails_in_the_next_epoch_too_takes_no_other);
+	tcase_add_test(tc, what_is_captured_of_made_code_is_memory_that_counts);
 	suite_add_tcase(s, tc);
 	return s;
 }
