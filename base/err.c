@@ -12,6 +12,12 @@ bool err_is_lasting(int err)
 	       err == -CPI_ELIMIT || err == -EOVERFLOW;
 }
 
+bool err_is_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS ||
+	       err == -EAGAIN || err == -EBUSY;
+}
+
 const char *err_str(int err)
 {
 	if (err < 0)

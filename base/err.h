@@ -34,6 +34,9 @@ enum cpi_error {
 /* An error of what is stored, not of the moment: it comes again, whatever is tried. */
 bool err_is_lasting(int err);
 
+/* Of descriptors, memory, processes, or turns to have them (-EBUSY): it may pass. */
+bool err_is_shortage(int err);
+
 /* Text for a negative error number; never NULL, owned by nobody. */
 const char *err_str(int err);
 

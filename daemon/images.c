@@ -47,7 +47,11 @@ struct images {
 
 struct images *images_new(void)
 {
-	return calloc(1, sizeof(struct images));
+	struct images *im = calloc(1, sizeof(*im));
+
+	if (im)
+		im->round = 1; /* 0: an image that was not looked at */
+	return im;
 }
 
 static size_t image_bytes(const struct known_image *image)
@@ -402,15 +406,15 @@ static int resolve(struct images *im, struct known_image *image, pid_t tgid)
 	return err;
 }
 
-/* At the first sample, for good. */
+/* At the first sample, for good; what was short may be there in the next round. */
 static void resolve_now(struct images *im, struct known_image *image, pid_t tgid)
 {
 	int err = resolve(im, image, tgid);
 
+	image->resolved = !err_is_shortage(err);
 	if (err)
 		log_debug("image: %s: not readable as it was mapped: %s",
 			  image->desc.name, err_str(err));
-	image->resolved = true;
 }
 
 static bool same_content(const struct known_image *image, const struct stat *st)
@@ -485,7 +489,7 @@ struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns)
 {
 	for (;;) {
-		if (!image->resolved)
+		if (image->checked != im->round && !image->resolved)
 			resolve_now(im, image, tgid);
 		else if (image->checked != im->round && !image->successor)
 			look_again(im, image);

@@ -91,7 +91,8 @@ bool images_meet(struct images *im, struct known_image *image, pid_t tgid);
 /*
  * The image of a sample on a mapping of image that was made at mapped_ns: image
  * itself or a successor, opened, checked and hashed when that was not done
- * before. tgid is a process that has it mapped.
+ * before; while descriptors, memory or processes are short, it is tried once in each
+ * round. tgid is a process that has it mapped.
  */
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -415,6 +416,46 @@ START_TEST(a_replaced_file_is_not_believed)
 }
 END_TEST
 
+/* Of which no more can be opened. */
+static void limit_files(rlim_t n, struct rlimit *before)
+{
+	struct rlimit l;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &l), 0);
+	*before = l;
+	l.rlim_cur = n;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &l), 0);
+}
+
+START_TEST(what_could_not_be_opened_for_a_shortage_is_tried_again)
+{
+	struct images *im = images_new();
+	struct image_source source = { 0 };
+	struct rlimit before;
+	struct known_image *x;
+	char exe[512];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	struct stat st;
+
+	exe[n] = '\0';
+	ck_assert_int_eq(stat(exe, &st), 0);
+	source.device = st.st_dev;
+	source.inode = st.st_ino;
+	x = images_get(im, exe, &source);
+	limit_files(0, &before);
+	ck_assert_ptr_eq(images_resolve(im, x, getpid(), 0), x);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert(!x->resolved);
+	images_resolve(im, x, getpid(), 0); /* in the same round */
+	ck_assert(!x->resolved);
+	images_next_round(im);
+	ck_assert_ptr_eq(images_resolve(im, x, getpid(), 0), x);
+	ck_assert(x->resolved);
+	ck_assert(x->desc.has_content);
+	images_free(im);
+}
+END_TEST
+
 /* Copies this program to path, with one byte of its code changed by flip. */
 static void write_program(const char *path, uint8_t flip)
 {
@@ -584,6 +625,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, build_ids_are_found_in_notes, 0, NR(notes));
 	tcase_add_test(tc, images_are_known_once);
 	tcase_add_test(tc, a_replaced_file_is_not_believed);
+	tcase_add_test(tc, what_could_not_be_opened_for_a_shortage_is_tried_again);
 	tcase_add_test(tc, a_file_written_over_in_place_is_another_image);
 	tcase_add_loop_test(tc, more_images_than_are_kept_are_unknown_by_name, 0, 2);
 	tcase_add_test(tc, a_tally_keeps_every_sample);
