@@ -49,7 +49,8 @@ struct cpi_capture_request {
 /* Followed by the covers and the data, as the table "capture" has them: cpi-db(5). */
 struct cpi_capture_reply {
 	uint32_t magic;
-	int32_t err; /* 0, or negative; then nothing follows */
+	int32_t err; /* 0, or negative; then nothing follows. -EBUSY: there can be no
+		      * worker now, which is none of the image's fault */
 	uint32_t covers_size, data_size;
 	uint32_t nr_procedures; /* that are kept whole */
 	uint32_t nr_left_out;   /* of which there was room for the name alone */

@@ -30,6 +30,7 @@
 #define MAX_RANGES  (1u << 17) /* of covers in memory; read again when it is more */
 #define MAX_WAITING (1u << 18) /* offsets, of all images */
 #define RESTART_NS  (60 * NSEC_PER_SEC)
+#define SHORTAGE_NS (5 * NSEC_PER_SEC) /* so long is nothing begun after one */
 
 struct entry {
 	struct hnode node;
@@ -53,7 +54,9 @@ struct capture {
 	uint64_t restart_ns;        /* when cpi-capture died; 0: it lives */
 	uint64_t bytes;             /* in the database */
 	uint64_t nr_parts, nr_procedures, nr_left_out, nr_failed, sum_ns, max_ns;
-	bool was_silent; /* a worker: said once */
+	uint64_t shortage_end_ns; /* no job is begun before */
+	bool was_silent;          /* a worker: said once */
+	bool is_short;            /* said once, until a job has an answer */
 };
 
 static struct entry *entry_of(struct hnode *n)
@@ -274,6 +277,20 @@ static void give_up_entry(struct capture *c, struct entry *e, int err)
 	c->nr_failed++;
 }
 
+/* It is wanted again, with what the next sweep or flush finds. */
+static void put_off_entry(struct capture *c, const struct entry *e, int err)
+{
+	if (!c->is_short)
+		log_warn("capture: %s: %s: what waits is put off (said once: "
+			 "captures_failed counts)",
+			 e->image->desc.name,
+			 err == -EBUSY ? "cpi-capture cannot start a worker"
+				       : err_str(err));
+	c->is_short = true;
+	c->shortage_end_ns = time_mono_ns() + SHORTAGE_NS;
+	c->nr_failed++;
+}
+
 /* What it wanted goes: with the job, or because there will be none. */
 static void dequeue(struct capture *c)
 {
@@ -328,12 +345,13 @@ static void die(struct capture *c)
 /* Sends the first of the queue away; false when that must wait. */
 static bool start_job(struct capture *c)
 {
+	const uint64_t now = time_mono_ns();
 	struct entry *e = c->first;
 	int err;
 
 	if (!e || !c->child.pid)
 		return false;
-	if (e->covered.nr && time_mono_ns() < c->next_ns)
+	if (now < c->shortage_end_ns || (e->covered.nr && now < c->next_ns))
 		return false;
 	dequeue(c);
 	err = is_full(c) ? -CPI_ELIMIT : send_job(c, e);
@@ -345,6 +363,8 @@ static bool start_job(struct capture *c)
 	drop_wanted(c, e);
 	if (err == -EPIPE)
 		die(c);
+	else if (err_is_shortage(err))
+		put_off_entry(c, e, err);
 	else
 		give_up_entry(c, e, err);
 	return true;
@@ -394,8 +414,13 @@ static bool take_reply(struct capture *c)
 		return false;
 	if (!err)
 		err = store_part(c, c->running, &reply, covers, data);
-	if (err)
-		give_up_entry(c, c->running, err);
+	if (err == -EBUSY) {
+		put_off_entry(c, c->running, err);
+	} else {
+		c->is_short = false;
+		if (err)
+			give_up_entry(c, c->running, err);
+	}
 	drop_wanted(c, c->running);
 	c->running = NULL;
 	note_time(c);
@@ -436,7 +461,7 @@ void capture_finish(struct capture *c, uint64_t max_ns)
 	while ((c->running || c->first) && c->child.pid && time_mono_ns() < end_ns) {
 		struct pollfd p = { .fd = c->child.reply, .events = POLLIN };
 
-		c->next_ns = 0;
+		c->next_ns = c->shortage_end_ns = 0; /* each has one try */
 		capture_run(c);
 		p.fd = c->child.reply;
 		if (c->running && poll(&p, 1, 1000) < 0 && errno != EINTR)

@@ -45,7 +45,8 @@ int capture_child_send(struct capture_child *c,
  * Reads what there is of the running job's reply. -EAGAIN: it is not complete. 0: it
  * is, and no longer runs; *reply with *covers and *data, which are valid until the next
  * job, has sizes that agree with what came. Else why the job has failed: -ETIMEDOUT,
- * -ECHILD (it died), -CPI_ECORRUPT, -CPI_ELIMIT, or the error that it tells.
+ * -ECHILD (it died), -CPI_ECORRUPT, -CPI_ELIMIT, or the error that it tells: -EBUSY
+ * where it was not begun.
  */
 int capture_child_take(struct capture_child *c, struct cpi_capture_reply *reply,
 		       const void **covers, const void **data);

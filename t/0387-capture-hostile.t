@@ -7,7 +7,7 @@
 . "$srcdir/t/collect.sh"
 need od dd objcopy prlimit setpriv
 peer_capture=$builddir/t/capture_peer
-plan 37
+plan 40
 
 # ask FILE [AS]: what comes back for some of its code.
 ask()
@@ -122,13 +122,27 @@ captured()
 await 600 captured "$PWD/good"
 ok $? 'and is captured'
 set -- $(awk '/^(Uid|Gid):/ { print $2 }' "/proc/$server/status")
-setpriv --reuid="$1" --regid="$2" --clear-groups prlimit --pid "$server" --nproc=0:0
+allowed=$(awk '/^Max processes/ { print $3 }' "/proc/$server/limits")
+may_start()
+{
+	setpriv --reuid="$uid" --regid="$gid" --clear-groups prlimit --pid "$server" \
+		--nproc="$1":
+}
+uid=$1 gid=$2
+may_start 0
 cp "$programs/burn_c" third
 run 'where no worker can be started a program runs' "$PWD/third" 700
-silent() { grep -c "worker has ended without an answer" t.log; }
-await 600 silent >/dev/null
-is "$(silent)" 1 'that nothing is captured is said, once'
+short() { grep -c ": cpi-capture cannot start a worker: " t.log; }
+await 600 short >/dev/null
+is "$(short)" 1 'that nothing is captured is said, once'
 bound "$(cpid_field captures_failed)" '>' 0 'and counted'
+captured "$PWD/third"
+is $? 1 'nothing of it is there'
+may_start "$allowed"
+run 'where one can be again it runs once more' "$PWD/third" 700
+cpid_ask flush >out
+await 600 captured "$PWD/third"
+ok $? 'and is captured'
 kill -KILL "$server"
 cp "$programs/burn_b" second
 run 'with cpi-capture dead a program runs' "$PWD/second" 700

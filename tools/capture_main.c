@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "abi/capture.h"
+#include "base/file.h"
 #include "base/passing.h"
 #include "base/times.h"
 #include "tools/capture.h"
@@ -88,6 +89,15 @@ static void watch(const struct job *job, struct strays *strays)
 	}
 }
 
+/* A pipe has room for that. Its reader may be gone, and then wants no answer. */
+static void refuse(const struct job *job)
+{
+	const struct cpi_capture_reply reply = { .magic = CPI_CAPTURE_MAGIC,
+						 .err = -EBUSY };
+
+	file_write(job->fd[CPI_CAPTURE_REPLY], &reply, sizeof(reply));
+}
+
 static void close_job(const struct job *job)
 {
 	for (int i = 0; i < CPI_CAPTURE_NR_FDS; i++)
@@ -97,8 +107,10 @@ static void close_job(const struct job *job)
 static void run_job(struct job *job, struct strays *strays)
 {
 	reap_strays(strays);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job->ask) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job->ask) < 0) {
+		refuse(job);
 		return;
+	}
 	job->worker = fork();
 	if (job->worker == 0)
 		_exit(work(job));
@@ -107,6 +119,8 @@ static void run_job(struct job *job, struct strays *strays)
 		watch(job, strays);
 		kill(job->worker, SIGKILL);
 		waitpid(job->worker, NULL, 0);
+	} else {
+		refuse(job);
 	}
 	close(job->ask[0]);
 }
@@ -124,6 +138,7 @@ int main(int argc, char **argv)
 			argv[0]);
 		return 2;
 	}
+	signal(SIGPIPE, SIG_IGN);
 	if (sandbox_give_up(CAPTURE_USER, true, CAPTURE_NICE))
 		return EXIT_FAILURE;
 	while (passing_take(STDIN_FILENO, &byte, 1, job.fd, CPI_CAPTURE_NR_FDS) ==
