@@ -10,7 +10,7 @@
  * I1  The program reads its CPU's word once per sample, and touches that set alone.
  * I2  The daemon touches sets that are not active alone, and only after a grace
  *     period: all programs that were running when it changed the words have
- *     ended, and the next ones see the change (daemon/bpf_grace.c).
+ *     ended, and the next ones see the change (daemon/collect/bpf_grace.c).
  * I3  Before a word is changed back, the other set is empty: all zeros but for
  *     what is behind nr_overflow, and word 0 of empty slots.
  * I4  In a set that is not active, per event: received = Σ counts in slots +

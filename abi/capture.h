@@ -37,7 +37,9 @@ struct cpi_capture_request {
 	uint32_t nr_offsets;
 	uint64_t max_bytes;      /* of the reply's data, before it is compressed */
 	uint64_t size, mtime_ns; /* of the file */
-	uint8_t content[32];     /* what the file must have, as elfid_read() has it */
+	int64_t author; /* the user who alone may have written it; -1: not known. Of the
+			 * files that it names nobody else's private ones are opened */
+	uint8_t content[32]; /* what the file must have, as elfid_read() has it */
 	uint8_t build_id[20];
 	uint8_t build_id_size;
 	uint8_t all; /* procedures without samples too: there will be no second chance
@@ -57,7 +59,7 @@ struct cpi_capture_reply {
 };
 
 _Static_assert(sizeof(struct cpi_capture_offset) == 16, "wire format");
-_Static_assert(sizeof(struct cpi_capture_request) == 4184, "wire format");
+_Static_assert(sizeof(struct cpi_capture_request) == 4192, "wire format");
 _Static_assert(sizeof(struct cpi_capture_reply) == 24, "wire format");
 
 #endif

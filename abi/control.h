@@ -41,7 +41,8 @@ struct cpi_control_request {
 struct cpi_control_register {
 	struct cpi_control_request head; /* no text */
 	int32_t pid;
-	uint32_t reserved;
+	int32_t file; /* the asker has path open for reading there: nobody learns of a
+			 file that he cannot read himself */
 	uint64_t base, size, offset;
 	char path[CPI_CONTROL_PATH]; /* in the process's own root */
 };

@@ -14,7 +14,7 @@
  *	COUNTS, STATS	accounting by event, and by CPU
  *	EXEC_ID		what a process's samples have as generation
  *	WINDOWS		asks for windows, which a clock of their own starts; their
- *memory is mapped at CPI_KMOD_WINDOWS_AT, for writing, too
+ *			memory is mapped at CPI_KMOD_WINDOWS_AT, for writing, too
  *	FOLLOW, SETTLE	starts and stops them; waits for those that are under way
  *	FOLLOWED	accounts for them
  *	close		ends everything; what was not flushed is gone

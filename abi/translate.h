@@ -4,7 +4,7 @@
  *
  * A message each way, over a socket that keeps them apart: a page of code, and what
  * became of it. Both sides have been built together; still nothing in a reply is
- * believed before it was checked (daemon/translate_check.c).
+ * believed before it was checked (daemon/windows/translate_check.c).
  */
 #ifndef CPI_ABI_TRANSLATE_H
 #define CPI_ABI_TRANSLATE_H

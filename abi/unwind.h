@@ -86,10 +86,14 @@ struct cpi_unwind_chain {
 	uint32_t end, nr;
 };
 
-/* The answer to a question, which is a number alone: 0 with a descriptor, or -errno. */
+/*
+ * The answer to a question, which is a number alone: 0 with a descriptor, or -errno.
+ * wrapped: the descriptor is a socket, and the file's is in its first message.
+ */
 struct cpi_unwind_image {
 	uint32_t image;
 	int32_t err;
+	uint32_t wrapped;
 };
 
 _Static_assert(sizeof(struct cpi_unwind_mapping) == 32, "wire format");
@@ -97,7 +101,7 @@ _Static_assert(sizeof(struct cpi_unwind_map) == 16, "wire format");
 _Static_assert(sizeof(struct cpi_unwind_sample) == 32, "wire format");
 _Static_assert(sizeof(struct cpi_unwind_frame) == 16, "wire format");
 _Static_assert(sizeof(struct cpi_unwind_chain) == 16, "wire format");
-_Static_assert(sizeof(struct cpi_unwind_image) == 8, "wire format");
+_Static_assert(sizeof(struct cpi_unwind_image) == 12, "wire format");
 _Static_assert(sizeof(struct cpi_unwind_sample) + CPI_UNWIND_REGS * 8 +
 			       CPI_UNWIND_STACK <=
 		       CPI_UNWIND_MESSAGE,

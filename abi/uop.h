@@ -5,7 +5,7 @@
  * A window follows an interrupted program for some instructions by interpreting
  * its own code from the sampled registers. In the interrupt there is no time to
  * decode it, so user space translates code, a 4-KiB page at a time, to micro-ops
- * (analysis/translate.h), and kmod/window.h interprets those.
+ * (analysis/translate/translate.h), and kmod/window.h interprets those.
  *
  * One instruction is one micro-op, or several: all but the first carry
  * CPI_UOP_MORE. Each goes through the same steps:

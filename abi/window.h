@@ -3,8 +3,8 @@
  * window.h - where a program went from where it was interrupted
  *
  * struct cpi_window is one window as the kernel side hands it to user space: enough
- * to walk the same micro-ops again (analysis/walk.h). struct cpi_window_state is what
- * the interpreter (kmod/window.h) works on: some KiB, thus not of the stack.
+ * to walk the same micro-ops again (analysis/windows/walk.h). struct cpi_window_state
+ * is what the interpreter (kmod/window.h) works on: some KiB, thus not of the stack.
  */
 #ifndef CPI_ABI_WINDOW_H
 #define CPI_ABI_WINDOW_H

@@ -2,8 +2,8 @@
 /*
  * arena.h - memory that is freed all at once
  *
- * One analysis takes all its memory from one arena: no pass frees anything, and
- * none leaks. The arena has a bound, so that hostile input ends in -ENOMEM.
+ * An analysis takes all its memory from one arena, so its passes free nothing and leak
+ * nothing. An arena has a limit, so that hostile input ends in -ENOMEM.
  */
 #ifndef CPI_BASE_ARENA_H
 #define CPI_BASE_ARENA_H
@@ -27,7 +27,7 @@ void arena_fini(struct arena *a);
 /* Zeroed, aligned for any type. NULL when out of memory or beyond the limit. */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* The same for nr elements of size bytes each; the product may overflow. */
+/* The same for nr elements of size bytes each; NULL if the product overflows. */
 void *arena_array(struct arena *a, size_t nr, size_t size);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buf.c - bytes that double their room when they are full
+ */
 #include "config.h"
 
 #include "base/buf.h"

@@ -2,8 +2,8 @@
 /*
  * buf.h - a growing run of bytes
  *
- * A buf starts as { 0 }. Appending to one that ran out of memory does nothing
- * and keeps err set, so that a writer checks once, at the end.
+ * A buf starts as { 0 }. Once memory has run out, err stays set and appending does
+ * nothing, so a writer needs to check err only once, at the end.
  */
 #ifndef CPI_BASE_BUF_H
 #define CPI_BASE_BUF_H

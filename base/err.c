@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * err.c - classes of errors, and their texts
+ *
+ * The texts of CPI's own errors come from CPI_ERRORS; those of the system from libc.
+ */
 #include "config.h"
 
 #include "base/err.h"

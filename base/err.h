@@ -22,7 +22,8 @@
 	X(EMPTY, "no samples match")                    \
 	X(LIMIT, "a limit was reached")                 \
 	X(INUSE, "another process holds it")            \
-	X(TOOMANY, "the name is ambiguous")
+	X(TOOMANY, "the name is ambiguous")             \
+	X(MOVED, "the database was deleted or replaced")
 
 enum cpi_error {
 	CPI_EFIRST = 4096, /* above every errno */
@@ -31,10 +32,10 @@ enum cpi_error {
 #undef CPI_ERROR_ENUM
 };
 
-/* An error of what is stored, not of the moment: it comes again, whatever is tried. */
+/* Whether the stored data are at fault, so that trying again gives the same error. */
 bool err_is_lasting(int err);
 
-/* Of descriptors, memory, processes, or turns to have them (-EBUSY): it may pass. */
+/* Whether descriptors, memory or processes were short, or a lock was held (-EBUSY). */
 bool err_is_shortage(int err);
 
 /* Text for a negative error number; never NULL, owned by nobody. */

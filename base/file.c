@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * file.c - opens, reads, writes and replaces files with care
+ *
+ * Every call that a signal can interrupt is repeated, and short reads and writes are
+ * continued. Opening never waits and never follows a symlink at the end of a path.
+ */
 #include "config.h"
 
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,18 +38,6 @@ int file_keep_regular(int fd, struct stat *st)
 	if (st)
 		*st = own;
 	return fd;
-}
-
-int file_open_in_root(int rootfd, const char *path, struct stat *st)
-{
-	struct open_how how = {
-		.flags = FILE_OPEN_FLAGS,
-		.resolve =
-			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd = syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : file_keep_regular(fd, st);
 }
 
 int file_open_dir(const char *path)
@@ -159,4 +155,54 @@ int file_write(int fd, const void *data, size_t size)
 		size -= put;
 	}
 	return 0;
+}
+
+int file_create(const char *path, mode_t mode)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = fchmod(fd, mode) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+static int sync_path(const char *path, int flags)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | flags), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int file_sync(const char *path)
+{
+	return sync_path(path, 0);
+}
+
+int file_sync_folder(const char *path)
+{
+	char *copy = strdup(path);
+	int err = copy ? sync_path(dirname(copy), O_DIRECTORY) : -ENOMEM;
+
+	free(copy);
+	return err;
+}
+
+bool file_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+void file_close_from(int first)
+{
+	if (!close_range((unsigned int)first, ~0U, 0))
+		return;
+	for (int fd = first; fd < getdtablesize(); fd++) /* before Linux 5.9 */
+		close(fd);
 }

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hmap.c - chains of nodes that the caller allocates
+ *
+ * Each node has a pointer to the pointer that leads to it, so removal takes constant
+ * time even where an attacker makes all hashes equal. Without memory for more buckets,
+ * insertion goes on with longer chains: a slow map is better than a lost entry.
+ */
 #include "config.h"
 
 #include "base/hmap.h"
@@ -13,6 +20,15 @@ void hmap_fini(struct hmap *m)
 	memset(m, 0, sizeof(*m));
 }
 
+static void put_first(struct hnode **head, struct hnode *n)
+{
+	n->next = *head;
+	n->from = head;
+	if (n->next)
+		n->next->from = &n->next;
+	*head = n;
+}
+
 static int hmap_grow(struct hmap *m)
 {
 	size_t nr_buckets = m->nr_buckets ? m->nr_buckets * 2 : 16;
@@ -23,11 +39,8 @@ static int hmap_grow(struct hmap *m)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->nr_buckets; i++) {
 		for (n = m->bucket[i]; n; n = next) {
-			struct hnode **head = &bucket[n->hash & (nr_buckets - 1)];
-
 			next = n->next;
-			n->next = *head;
-			*head = n;
+			put_first(&bucket[n->hash & (nr_buckets - 1)], n);
 		}
 	}
 	free(m->bucket);
@@ -38,26 +51,21 @@ static int hmap_grow(struct hmap *m)
 
 int hmap_insert(struct hmap *m, struct hnode *n, uint64_t hash)
 {
-	struct hnode **head;
-
 	if (m->nr >= m->nr_buckets && hmap_grow(m) && !m->nr_buckets)
 		return -ENOMEM; /* longer chains are better than a loss */
-	head = &m->bucket[hash & (m->nr_buckets - 1)];
 	n->hash = hash;
-	n->next = *head;
-	*head = n;
+	put_first(&m->bucket[hash & (m->nr_buckets - 1)], n);
 	m->nr++;
 	return 0;
 }
 
 void hmap_remove(struct hmap *m, struct hnode *n)
 {
-	struct hnode **p = &m->bucket[n->hash & (m->nr_buckets - 1)];
-
-	while (*p != n)
-		p = &(*p)->next;
-	*p = n->next;
+	*n->from = n->next;
+	if (n->next)
+		n->next->from = n->from;
 	n->next = NULL;
+	n->from = NULL;
 	m->nr--;
 }
 

@@ -19,6 +19,7 @@
 
 struct hnode {
 	struct hnode *next;
+	struct hnode **from; /* the pointer that points here */
 	uint64_t hash;
 };
 
@@ -31,15 +32,20 @@ struct hmap {
 
 void hmap_fini(struct hmap *m); /* frees the buckets; the nodes are the caller's */
 
-/* Inserts n under hash. Returns 0 or -ENOMEM. Equal keys may stand side by side. */
+/* Inserts n under hash. Returns 0 or -ENOMEM. Equal keys are kept side by side. */
 int hmap_insert(struct hmap *m, struct hnode *n, uint64_t hash);
+
+/* Takes constant time, however many nodes have the same hash. */
 void hmap_remove(struct hmap *m, struct hnode *n);
 
 /* First and following nodes with exactly this hash. */
 struct hnode *hmap_first(const struct hmap *m, uint64_t hash);
 struct hnode *hmap_next(const struct hnode *n);
 
-/* Every node, in no order; pass NULL to begin. n may be removed after the step. */
+/*
+ * The node after n in no defined order, or NULL at the end; n = NULL begins. Take the
+ * next node before you remove n.
+ */
 struct hnode *hmap_each(const struct hmap *m, const struct hnode *n);
 
 #define hmap_for_each(m, n, following)                                            \

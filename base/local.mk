@@ -8,13 +8,19 @@ base_libbase_a_SOURCES = \
 	base/grow.h \
 	base/hash.h \
 	base/hmap.c base/hmap.h \
-	base/log.c base/log.h \
+	base/log.c base/log.h base/log_repeats.c base/log_repeats.h \
 	base/loglin.h \
 	base/mapping.c base/mapping.h \
-	base/passing.c base/passing.h \
+	base/did_you_mean.c base/did_you_mean.h \
+	base/number.c base/number.h \
+	base/fdpass.c base/fdpass.h \
 	base/path.h \
+	base/progress.c base/progress.h \
 	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \
+	base/search.h \
 	base/size.c base/size.h \
+	base/text.c base/text.h base/textlist.h \
 	base/times.c base/times.h \
 	base/varint.c base/varint.h
+EXTRA_DIST += base/README.md

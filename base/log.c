@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * log.c - formats a line and writes it with one write()
+ *
+ * One write() keeps the lines of several threads and timed children. The message, but
+ * not its prefix, is made safe to show, because it may name files of any process.
+ */
 #include "config.h"
 
 #include "base/log.h"
@@ -12,12 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/log_repeats.h"
+#include "base/text.h"
+
 #define LINE_MAX_BYTES 1024
 
 static struct {
 	enum log_level level;
 	const char *name;
-	int fd; /* 0: stderr */
+	int fd;        /* 0: stderr */
+	uint64_t once; /* hash of what log_info_once() wrote */
 } the_log = { .level = LOG_LEVEL_INFO };
 
 void log_set_level(enum log_level level)
@@ -79,6 +90,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	char line[LINE_MAX_BYTES];
 	int saved = errno;
 	va_list ap;
+	uint64_t nr = 0;
 	int n, start;
 
 	if (level > the_log.level)
@@ -91,12 +103,37 @@ void log_line(enum log_level level, const char *fmt, ...)
 	n = n < 0 ? start : start + n;
 	if (n > (int)sizeof(line) - 2)
 		n = sizeof(line) - 2;
-	for (int i = start; i < n; i++) {
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	if (level <= LOG_LEVEL_WARN &&
+	    !log_repeats_pass(line + start, n - start, &nr)) {
+		errno = saved;
+		return;
 	}
+	if (nr)
+		n += snprintf(line + n, sizeof(line) - n,
+			      " (%llu more times until now)", (unsigned long long)nr);
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n] = '\0';
+	text_clean(line + start);
+	n = start + (int)strlen(line + start);
 	line[n++] = '\n';
 	n = write(the_log.fd ? the_log.fd : STDERR_FILENO, line, n);
 	(void)n; /* when that fails, nobody is left to tell */
 	errno = saved;
+}
+
+void log_info_once(const char *fmt, ...)
+{
+	char text[LINE_MAX_BYTES];
+	uint64_t hash;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	hash = hash_bytes(0, text, strlen(text));
+	if (hash == the_log.once)
+		return;
+	the_log.once = hash;
+	log_info("%s", text);
 }

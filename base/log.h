@@ -4,11 +4,13 @@
  *
  * "image: /lib/x.so: no symbol table". Lines go to stderr, or to the file that
  * log_open() names; under systemd (JOURNAL_STREAM) they carry its priorities.
- * Control characters in a message are shown as '?', for names come from
- * whoever runs a program.
+ * Names come from any user of the machine. So characters that control a terminal, and
+ * bytes that are not UTF-8, are shown as '?' (text.h).
  */
 #ifndef CPI_BASE_LOG_H
 #define CPI_BASE_LOG_H
+
+#include <stdint.h>
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
@@ -25,8 +27,23 @@ void log_set_name(const char *name);
  */
 int log_open(const char *path);
 
+/*
+ * From now on an error or a warning is written at most once in ns; the next time it is
+ * written, it says how often it was left out. 0 writes all, which is the default.
+ */
+void log_limit_repeats(uint64_t ns);
+
+/* Forgets which lines were written. Returns how many were left out. */
+uint64_t log_forget_repeats(void);
+
 void log_line(enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * As log_info(), but the same line is written once, until another one was by this; for
+ * what is found out anew each time that it is needed. From one thread.
+ */
+void log_info_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define log_err(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_line(LOG_LEVEL_WARN, __VA_ARGS__)

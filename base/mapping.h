@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mapping.h - a large file in memory, which shrinks without a SIGBUS
+ * mapping.h - files mapped into memory, without SIGBUS when a file shrinks
  *
- * Pages that the file no longer has read as zeros from the first touch on. What the
- * file has may still change under the reader: map only what is trusted so far
- * (mapping_is_safe), and read the rest.
+ * Pages that the file no longer has read as zeros. The content may still change while
+ * it is mapped, so map only files for which mapping_is_safe(), and read others.
  */
 #ifndef CPI_BASE_MAPPING_H
 #define CPI_BASE_MAPPING_H

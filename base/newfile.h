@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * newfile.h - a file that gets its name when it is whole
+ * newfile.h - a file that appears under its name only when it is complete
  */
 #ifndef CPI_BASE_NEWFILE_H
 #define CPI_BASE_NEWFILE_H
@@ -14,20 +14,23 @@ struct newfile {
 };
 
 /*
- * A new, empty file beside path, for its owner alone. Returns its descriptor, and its
- * name, which the caller frees; -errno, and NULL.
+ * Makes an empty file in path's directory that only its owner can read. Returns its
+ * descriptor, and its name in *name, which the caller frees; or -errno, and NULL.
  */
 int newfile_beside(const char *path, char **name);
 
 /*
- * Begins what will be path, beside it; what is there stays until the end, and gives its
- * mode. Written in place are devices, FIFOs and the like, files of directories that
- * are not for writing, and those whose name has no room for more. 0 or -errno; then
- * there is nothing to end.
+ * Begins the new content of path in a file beside it, with the mode of the file that is
+ * there, which stays until newfile_close(). These are written in place: devices and
+ * FIFOs, files in a directory that may not be written to, and files whose name is too
+ * long for a longer one. Returns 0, or -errno; then there is nothing to close.
  */
 int newfile_open(const char *path, struct newfile *f);
 
-/* Ends it: in path's place with keep, else gone. 0; -errno, and it is gone, too. */
+/*
+ * Puts the file at path if keep is set, else removes it. Returns 0, or -errno; then it
+ * is removed as well.
+ */
 int newfile_close(struct newfile *f, bool keep);
 
 #endif

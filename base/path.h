@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is behind the last '/', in path itself; all of it where nothing is. */
+/* The part of path after the last '/'; the whole path if there is none. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -18,8 +18,8 @@ static inline const char *path_base(const char *path)
 }
 
 /*
- * Does the glob match the path, or its last components, as many as it has? "bin/cc*"
- * does /usr/bin/cc1, and so does "./cc1", as people write it.
+ * Whether a glob matches a path, or as many of its last components as the glob has:
+ * "bin/cc*" matches /usr/bin/cc1, and so does "./cc1".
  */
 static inline bool path_matches(const char *glob, const char *path)
 {

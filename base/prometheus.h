@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prometheus.h - a status in Prometheus's text format, as its node_exporter reads
- * files of
+ * prometheus.h - a status as text for Prometheus and its node_exporter
  *
- * A status is lines "name value". What is known of a name, whether it only grows,
- * its unit and what it tells, is a table in prometheus.c; what is not there, or is
- * no number, is left out.
+ * A status is lines "name value". The caller's table has a rule for each name: its
+ * type, unit and help. Lines without a rule, and values that are not numbers, are left
+ * out.
  */
 #ifndef CPI_BASE_PROMETHEUS_H
 #define CPI_BASE_PROMETHEUS_H
 
+#include <stddef.h>
+
 #include "base/buf.h"
+
+enum prometheus_type { GAUGE, COUNTER, SUMMARY };
+
+/* How a line becomes a sample. */
+struct prometheus_rule {
+	const char *name; /* ends in '.' or '_' if a label's value follows */
+	const char *family;
+	const char *label; /* NULL: none */
+	/* Of the label; NULL: what follows the name. Without a label, a suffix. */
+	const char *value;
+	enum prometheus_type type;
+	double factor; /* 0: 1 */
+	const char *help;
+};
+
+/* A part of a status, whose metrics are called cpi_NAME_FAMILY. */
+struct prometheus_part {
+	const char *name;
+	const struct prometheus_rule *rules;
+	size_t nr;
+};
 
 struct prometheus;
 
@@ -18,13 +40,13 @@ struct prometheus *prometheus_new(void);    /* NULL when out of memory */
 void prometheus_free(struct prometheus *p); /* accepts NULL */
 
 /*
- * Adds the lines of a part, "daemon" or "database". "received.cycles 7" of the
- * daemon becomes cpi_daemon_received_total{event="cycles"} 7. What comes twice is
- * added up.
+ * Adds the lines of a part, which must stay. "received.cycles 7" of the daemon becomes
+ * cpi_daemon_received_total{event="cycles"} 7. Values of one metric are added up.
  */
-void prometheus_put(struct prometheus *p, const char *part, const char *lines);
+void prometheus_put(struct prometheus *p, const struct prometheus_part *part,
+		    const char *lines);
 
-/* Appends all of it, each family with its help and type. 0 or -ENOMEM, of any call. */
+/* Appends all metrics, with help and type. 0, or -ENOMEM if any call ran out. */
 int prometheus_format(struct prometheus *p, struct buf *out);
 
 #endif

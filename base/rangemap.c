@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rangemap.c - a sorted array of ranges that do not overlap
+ *
+ * An array is enough: look-ups are by far the most frequent, a binary search is kind to
+ * the cache, and mappings of a process come mostly in ascending order. Room is reserved
+ * before anything is cut, so that a failure changes nothing.
+ */
 #include "config.h"
 
 #include "base/rangemap.h"
@@ -6,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/search.h"
 
 void rangemap_fini(struct rangemap *m)
 {
@@ -31,17 +40,7 @@ int rangemap_copy(struct rangemap *to, const struct rangemap *from)
 /* Index of the first range that ends behind address. */
 static size_t first_behind(const struct rangemap *m, uint64_t address)
 {
-	size_t lo = 0, hi = m->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->range[mid].end > address)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return SEARCH(i, m->nr, m->range[i].end > address);
 }
 
 const struct range *rangemap_find(const struct rangemap *m, uint64_t address)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * size.c - bytes with a unit of K, M or G, which are powers of 1024
+ */
 #include "config.h"
 
 #include "base/size.h"

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Reads "64M", "65536K", "1G", or bytes; more than 0. 0 or -EINVAL. */
+/* Reads "64M", "65536K", "1G", or bytes. Returns 0, or -EINVAL, also for 0 bytes. */
 int size_parse(const char *text, uint64_t *bytes);
 
 #endif

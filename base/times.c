@@ -1,31 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * times.c - clocks, and moments and durations as people write them
+ *
+ * A moment that leaves fields out is an interval, so that a date selects its day.
+ */
 #include "config.h"
 
 #include "base/times.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static uint64_t clock_ns(clockid_t id)
+#include "base/number.h"
+
+#define LAST_YEAR      2261 /* the last that 63 bits of nanoseconds reach the end of */
+#define MAX_DURATION_S (100 * 365.25 * 86400)
+
+uint64_t time_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(id, &ts);
+	if (clock_gettime(id, &ts))
+		return 0;
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
 uint64_t time_mono_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return time_clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t time_boot_ns(void)
+{
+	return time_clock_ns(CLOCK_BOOTTIME);
 }
 
 uint64_t time_real_ns(void)
 {
-	return clock_ns(CLOCK_REALTIME);
+	return time_clock_ns(CLOCK_REALTIME);
 }
+
+static uint64_t system_mono_ns(const struct clock *c)
+{
+	return time_mono_ns();
+}
+
+static uint64_t system_boot_ns(const struct clock *c)
+{
+	return time_boot_ns();
+}
+
+static uint64_t system_real_ns(const struct clock *c)
+{
+	return time_real_ns();
+}
+
+const struct clock clock_system = {
+	.mono_ns = system_mono_ns,
+	.boot_ns = system_boot_ns,
+	.real_ns = system_real_ns,
+};
 
 char *time_format(uint64_t real_ns, char out[TIME_TEXT_SIZE])
 {
@@ -38,46 +77,108 @@ char *time_format(uint64_t real_ns, char out[TIME_TEXT_SIZE])
 	return out;
 }
 
+char *time_format_near(uint64_t real_ns, uint64_t near_ns, char out[TIME_TEXT_SIZE])
+{
+	const uint64_t day_ns = 86400 * NSEC_PER_SEC;
+	char *clock;
+
+	time_format(real_ns, out);
+	clock = strchr(out, 'T');
+	if (clock && real_ns / day_ns == near_ns / day_ns)
+		memmove(out, clock + 1, strlen(clock + 1) + 1);
+	return out;
+}
+
+char *time_format_duration(uint64_t ns, char out[DURATION_TEXT_SIZE])
+{
+	const unsigned long long s = (ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
+
+	if (s < 60)
+		snprintf(out, DURATION_TEXT_SIZE, "%llu s", s);
+	else if (s < 3600)
+		snprintf(out, DURATION_TEXT_SIZE, "%llu min %llu s", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(out, DURATION_TEXT_SIZE, "%llu h %llu min", s / 3600,
+			 s / 60 % 60);
+	else
+		snprintf(out, DURATION_TEXT_SIZE, "%llu d %llu h", s / 86400,
+			 s / 3600 % 24);
+	return out;
+}
+
+/* What strptime() reads, and which of the six fields of a moment comes last in it. */
+struct form {
+	const char *format;
+	int last;
+};
+
+static const struct form dates[] = { { "%Y", 0 }, { "%Y-%m", 1 }, { "%Y-%m-%d", 2 } };
+static const struct form clocks[] = { { "%H", 3 }, { "%H:%M", 4 }, { "%H:%M:%S", 5 } };
+
+/* "", "Z", "+01:00", "-0530": ahead of UTC by *ahead_s. */
+static bool is_zone(const char *text, int *ahead_s)
+{
+	struct tm tm = { 0 };
+	const char *end;
+
+	*ahead_s = 0;
+	if (!*text || !strcmp(text, "Z"))
+		return true;
+	end = *text == '+' || *text == '-' ? strptime(text, "%z", &tm) : NULL;
+	*ahead_s = (int)tm.tm_gmtoff;
+	return end && !*end;
+}
+
+/* The interval that a moment leaves open: the whole day where a day comes last. */
+static int find_interval(struct tm from, int last, int ahead_s, uint64_t *from_ns,
+			 uint64_t *to_ns)
+{
+	struct tm to = from;
+	time_t from_s, to_s;
+
+	*(int *[]){ &to.tm_year, &to.tm_mon, &to.tm_mday,
+		    &to.tm_hour, &to.tm_min, &to.tm_sec }[last] += 1;
+	from_s = timegm(&from) - ahead_s;
+	to_s = timegm(&to) - ahead_s;
+	if (from_s < 0 || from.tm_year > LAST_YEAR - 1900)
+		return -EINVAL;
+	*from_ns = (uint64_t)from_s * NSEC_PER_SEC;
+	*to_ns = (uint64_t)to_s * NSEC_PER_SEC;
+	return 0;
+}
+
+/* A time of day of the day in tm, with a zone or without; hours alone, too. */
+static int parse_clock(const char *text, struct tm tm, uint64_t *from_ns,
+		       uint64_t *to_ns)
+{
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		const char *end =
+			*text != ' ' ? strptime(text, clocks[i].format, &tm) : NULL;
+		int ahead_s;
+
+		if (end && is_zone(end, &ahead_s))
+			return find_interval(tm, clocks[i].last, ahead_s, from_ns,
+					     to_ns);
+	}
+	return -EINVAL;
+}
+
 int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns)
 {
-	static const char *const form[] = { "%4d",  "-%2d", "-%2d",
-					    "T%2d", ":%2d", ":%2d" };
-	int field[6] = { 0, 1, 1, 0, 0, 0 };
-	struct tm from, to;
-	int nr, used;
-
-	for (nr = 0; nr < 6; nr++) {
-		/* A sign or a space would be taken by %d. */
-		const char *digit = text + (nr > 0);
-
-		if (!*text || *digit < '0' || *digit > '9')
-			break;
-		used = 0;
-		if (sscanf(text, form[nr], &field[nr]) != 1)
-			break;
-		while (text[used] &&
-		       (used == 0 || (text[used] >= '0' && text[used] <= '9')))
-			used++;
-		text += used;
-	}
-	if (*text == 'Z')
-		text++;
-	if (nr == 0 || *text || field[0] < 1970 || field[1] < 1 || field[1] > 12 ||
-	    field[2] < 1 || field[2] > 31 || field[3] > 23 || field[4] > 59 ||
-	    field[5] > 60)
+	if (!isdigit((unsigned char)*text))
 		return -EINVAL;
-	from = (struct tm){ .tm_year = field[0] - 1900,
-			    .tm_mon = field[1] - 1,
-			    .tm_mday = field[2],
-			    .tm_hour = field[3],
-			    .tm_min = field[4],
-			    .tm_sec = field[5] };
-	to = from;
-	*(int *[]){ &to.tm_year, &to.tm_mon, &to.tm_mday,
-		    &to.tm_hour, &to.tm_min, &to.tm_sec }[nr - 1] += 1;
-	*from_ns = (uint64_t)timegm(&from) * NSEC_PER_SEC;
-	*to_ns = (uint64_t)timegm(&to) * NSEC_PER_SEC;
-	return 0;
+	for (size_t i = 0; i < sizeof(dates) / sizeof(dates[0]); i++) {
+		struct tm tm = { .tm_mday = 1 };
+		const char *end = strptime(text, dates[i].format, &tm);
+
+		if (!end || strspn(text, "0123456789-") != (size_t)(end - text))
+			continue;
+		if (!*end || !strcmp(end, "Z"))
+			return find_interval(tm, dates[i].last, 0, from_ns, to_ns);
+		if (dates[i].last == 2 && (*end == 'T' || *end == ' '))
+			return parse_clock(end + 1, tm, from_ns, to_ns);
+	}
+	return -EINVAL;
 }
 
 int time_parse_duration(const char *text, uint64_t *ns)
@@ -86,16 +187,15 @@ int time_parse_duration(const char *text, uint64_t *ns)
 		const char *suffix;
 		double scale_ns;
 	} unit[] = {
-		{ "", 1e9 },   { "s", 1e9 },    { "ms", 1e6 },    { "us", 1e3 },
+		{ "s", 1e9 },  { "ms", 1e6 },   { "us", 1e3 },
 		{ "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 	};
-	char *end;
-	double v = strtod(text, &end);
+	double v;
 
-	if (end == text || !(v >= 0) || v > 1e9)
-		return -EINVAL;
 	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-		if (!strcmp(end, unit[i].suffix)) {
+		const double most = MAX_DURATION_S * 1e9 / unit[i].scale_ns;
+
+		if (!number_parse_real(text, unit[i].suffix, 0, most, &v)) {
 			*ns = (uint64_t)(v * unit[i].scale_ns);
 			return 0;
 		}
@@ -103,24 +203,43 @@ int time_parse_duration(const char *text, uint64_t *ns)
 	return -EINVAL;
 }
 
+/* "today", "yesterday 14:00", "10:15": of the day of now_ns or the one before. */
+static int parse_day(const char *text, uint64_t now_ns, uint64_t *from_ns,
+		     uint64_t *to_ns)
+{
+	static const char *const names[] = { "today", "yesterday" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *rest = text + strlen(names[i]);
+		const time_t day = (time_t)(now_ns / NSEC_PER_SEC) - (time_t)i * 86400;
+		struct tm tm;
+
+		gmtime_r(&day, &tm);
+		tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+		if (!i && isdigit((unsigned char)*text) && strchr(text, ':'))
+			return parse_clock(text, tm, from_ns, to_ns);
+		if (strncmp(text, names[i], strlen(names[i])) != 0)
+			continue;
+		if (!*rest)
+			return find_interval(tm, 2, 0, from_ns, to_ns);
+		if (*rest == ' ' || *rest == 'T')
+			return parse_clock(rest + 1, tm, from_ns, to_ns);
+	}
+	return -EINVAL;
+}
+
 int time_parse_relative(const char *text, uint64_t now_ns, uint64_t *from_ns,
 			uint64_t *to_ns)
 {
-	const uint64_t day_ns = 86400 * NSEC_PER_SEC;
-	const uint64_t today_ns = now_ns - now_ns % day_ns;
 	uint64_t back_ns;
 
-	if (!strcmp(text, "today")) {
-		*from_ns = today_ns;
-		*to_ns = today_ns + day_ns;
+	if (!strcmp(text, "now")) {
+		*from_ns = *to_ns = now_ns;
 		return 0;
 	}
-	if (!strcmp(text, "yesterday")) {
-		*from_ns = today_ns - day_ns;
-		*to_ns = today_ns;
-		return 0;
-	}
-	if (text[0] != '-' || text[1] < '0' || text[1] > '9' ||
+	if (text[0] != '-')
+		return parse_day(text, now_ns, from_ns, to_ns);
+	if (text[1] < '0' || text[1] > '9' ||
 	    !text[1 + strspn(text + 1, "0123456789.")] ||
 	    time_parse_duration(text + 1, &back_ns) || back_ns > now_ns)
 		return -EINVAL;

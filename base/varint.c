@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * varint.c - writes and reads LEB128 numbers of more than one byte
+ */
 #include "config.h"
 
 #include "base/varint.h"

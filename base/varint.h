@@ -12,9 +12,9 @@
 void varint_put(struct buf *b, uint64_t v);
 
 /*
- * Reads one number at *pos, which stays below end, and moves *pos past it.
- * Returns 0, -CPI_ETRUNCATED or -CPI_ECORRUPT (more than 64 bits); on failure
- * *pos and *v are untouched.
+ * Reads a number at *pos that ends before end, and moves *pos past it. Returns 0,
+ * -CPI_ETRUNCATED, or -CPI_ECORRUPT for more than 64 bits; on failure *pos and *v are
+ * untouched.
  */
 int varint_get_long(const uint8_t **pos, const uint8_t *end, uint64_t *v);
 

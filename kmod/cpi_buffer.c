@@ -2,10 +2,10 @@
 /*
  * cpi_buffer.c - a CPU's memory: state, table, the mapped pair of buffers
  *
- * All of it is of the CPU's own NUMA node if that has any left. The table is
- * physically contiguous when the allocator can do that: one TLB entry of the
- * kernel's direct map then serves it. Nobody but the module sees it; what is
- * mapped is the pair, and only for reading.
+ * All of it is on the CPU's own NUMA node, if that has memory left. The table is
+ * physically contiguous if the allocator can do that: then one TLB entry of the
+ * kernel's direct map covers it. Only the module accesses the table; user space maps
+ * the pair, read-only.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

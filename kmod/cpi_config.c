@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cpi_config.c - what user space may ask for
+ * cpi_config.c - which configurations user space may ask for
  *
  * Of events: those of hardware counters that interrupt, and cpu-clock. All other
- * software events (tracepoints, probes, breakpoints, page faults) are counted in
- * any context, with the handler inside whatever the kernel was doing; a counter
- * that does not interrupt would be accepted and never give a sample.
+ * software events (tracepoints, probes, breakpoints, page faults) are counted in any
+ * context, with the handler inside whatever the kernel was doing; a counter that does
+ * not interrupt would be accepted and never give a sample.
  */
 #include <linux/perf_event.h>
 

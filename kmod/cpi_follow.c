@@ -2,15 +2,24 @@
 /*
  * cpi_follow.c - the overflow handler that follows the interrupted program forward
  *
- * kmod/cpi_window_sample.h does it, as it does for BPF; where a verifier has looked at
- * that, this looks itself. Everything in the memory that is mapped may change at any
- * time: a number that was read from there is compared with its limit, and then used,
- * without another reading; a micro-op is copied before it is looked at. The state, and
- * the ring's head, are in memory of the module's own.
+ * kmod/cpi_window_sample.h does the work, as for BPF. BPF has a verifier; the module
+ * must check for itself. User space may change the mapped memory at any time. So a
+ * number from there is read once, compared with its limit and then used, and a micro-op
+ * is copied before it is examined. The state and the ring's head are in the module's
+ * own memory.
  *
- * The program's memory is read where it may read it itself, and where a page is
- * present: with page faults off, which copy_from_user_nofault() does, and never that of
- * the kernel, for it looks at the address, too.
+ * The program's memory is read only where the program itself may read it and the page
+ * is present: copy_from_user_nofault() disables page faults and refuses kernel
+ * addresses.
+ *
+ * The ring has two pairs of barriers. The other side is daemon/windows/windowkmod.c:
+ *
+ *	put()				consume_ring()
+ *
+ *	acquire tail		<-	release tail	(the record's place is free)
+ *	write the record
+ *	release head		->	acquire head	(the record is whole)
+ *					read the record
  */
 #include <linux/cgroup.h>
 #include <linux/kprobes.h>
@@ -113,11 +122,11 @@ static int put(struct cpi_window_cpu *cpu, const struct cpi_window_record *r)
 	struct cpi_follower *f = container_of(cpu, struct cpi_follower, cpu);
 	const u32 nr = cpi.windows.config.nr_records;
 
-	/* Pairs with the release of tail in daemon/windowkmod.c: the place is free. */
+	/* Pairs with the release of tail in daemon/windows/windowkmod.c. */
 	if (f->head - smp_load_acquire(&f->ring->tail) >= nr)
 		return -ENOSPC;
 	f->ring->record[f->head & (nr - 1)] = *r;
-	/* Pairs with the acquire of head there: the record is whole. */
+	/* Pairs with the acquire of head there. */
 	smp_store_release(&f->ring->head, ++f->head);
 	return 0;
 }

@@ -2,15 +2,14 @@
 /*
  * cpi_handler.c - what happens at a counter's overflow
  *
- * In NMI context where the counter's interrupt is one, else with interrupts
- * off. No lock, no barrier, no write to anything but this CPU's own lines; a hit
- * touches the counter's line and the bucket's (SOSP'97 section 4.2.2). As in
- * DCPI the handler comes in specialised versions, so that what is not asked
- * for is not tested for.
+ * Runs in NMI context if the counter's interrupt is an NMI, else with interrupts off.
+ * It takes no lock, uses no barrier, and writes only this CPU's own cache lines; a hit
+ * touches the counter's line and the bucket's (SOSP'97 section 4.2.2). As in DCPI there
+ * are specialised versions of the handler, so that unused features cost no test.
  *
- * A table has one writer. Hardware counters interrupt alike and never each
- * other, nor do clocks, but the one may interrupt the other: where both are
- * configured the guarded versions count such a sample as nested, and lose it.
+ * A table has one writer. Hardware counters never interrupt each other, nor do clocks,
+ * but a counter may interrupt a clock or the other way round. If both are configured,
+ * guarded versions are used, which count such a sample as nested and lose it.
  */
 #include <linux/compiler.h>
 #include <linux/kprobes.h>

@@ -2,12 +2,11 @@
 /*
  * cpi_main.c - /dev/cpi, loading and unloading
  *
- * Whoever may sample the whole system with perf may use the device; a
- * descriptor that was passed on to somebody else gives no rights. Whoever writes the
- * tables of windows says what is read of any process: that takes CAP_SYS_PTRACE, too.
- * Arguments are
- * copied before cpi.lock is taken, results after it is released: a fault in a
- * copy takes the lock of the memory map, inside which mmap() takes cpi.lock.
+ * A user who may sample the whole system with perf may use the device; a descriptor
+ * that is passed on gives no rights. The tables of windows decide which memory of any
+ * process is read, so writing them also takes CAP_SYS_PTRACE. Arguments are copied
+ * before cpi.lock is taken, results after it is released: a fault in a copy takes the
+ * lock of the memory map, inside which mmap() takes cpi.lock.
  */
 #include <linux/capability.h>
 #include <linux/cpuhotplug.h>

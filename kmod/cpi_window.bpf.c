@@ -2,15 +2,14 @@
 /*
  * cpi_window.bpf.c - follows the interrupted program forward
  *
- * At an interrupt of a clock of its own, at a low rate: kmod/window.h interprets what
- * the program is about to execute, and what came of it goes to a ring. It reads the
- * interrupted process's memory, with reads that end at a page that is not there, and
- * writes nothing but its own maps. abi/window_bpf.h says what the daemon has to do
- * with it.
+ * At the interrupts of a clock of its own, at a low rate, kmod/window.h interprets the
+ * code that the program is about to execute, and the result goes to a ring. The program
+ * reads the interrupted process's memory, with reads that fail at a page that is not
+ * present, and writes only its own maps. abi/window_bpf.h says what the daemon has to
+ * do.
  *
- * How long it takes is bounded thrice: by instructions, by micro-ops, which is the
- * number of rounds that bpf_loop() gets, and by reads. Everything that is not the BPF
- * kind of it is in kmod/cpi_window_sample.h.
+ * Three bounds limit its time: instructions, micro-ops (the rounds of bpf_loop()), and
+ * reads. Everything that is not particular to BPF is in kmod/cpi_window_sample.h.
  */
 #include "kmod/cpi_bpf_kernel.h"
 

@@ -2,9 +2,9 @@
 /*
  * cpi_window.c - windows: their memory, a counter per CPU, accounting
  *
- * The memory is one piece, all of which user space may write: what it holds is checked
- * when it is read (cpi_follow.c). It is there before the first counter is, and goes
- * when the last one is gone; its pages stay for as long as they are mapped.
+ * The memory is one piece that user space may write, so its content is checked when it
+ * is read (cpi_follow.c). It exists before the first counter and until the last counter
+ * is gone; its pages stay as long as they are mapped.
  */
 #include <linux/cgroup.h>
 #include <linux/log2.h>

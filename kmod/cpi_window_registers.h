@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cpi_window_registers.h - what an interrupt has saved, as a window begins with it
+ * cpi_window_registers.h - the registers that an interrupt saved, with which a window
+ * begins
  *
  * All that differs between machines at interrupt time. The includer defines
  * CPI_WINDOW_REGS, the type of the saved registers, whose members have the kernel's

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cpi_window_sample.h - what becomes of an interrupt: a window, or a loss by name
+ * cpi_window_sample.h - turns an interrupt into a window or a named loss
  *
  * One header for the BPF program and the kernel module. It finds the interrupted
  * process and its code in the tables that the daemon writes (abi/window_bpf.h), follows
- * it by kmod/window.h, and accounts for it. The includer defines, before it includes
- * this:
+ * the process with kmod/window.h, and accounts for the result. The includer defines,
+ * before it includes this:
  *
  *   CPI_WINDOW_REGS                  the type of the saved registers
  *   CPI_WINDOW_PROCESS(number)       struct cpi_window_process *, or NULL beyond them

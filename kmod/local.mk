@@ -41,3 +41,4 @@ install-dkms:
 clean-local: clean-kmod
 clean-kmod:
 	rm -rf kmod/build kmod/cpi.ko
+EXTRA_DIST += kmod/README.md

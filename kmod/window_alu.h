@@ -2,9 +2,9 @@
 /*
  * window_alu.h - what micro-ops compute: integers, shifts, bits, and flags
  *
- * Part of kmod/window.h. What is not known is known to be: each value comes with a
- * mask of its unknown bytes, each flag with a bit. Flags that the manuals call
- * undefined are unknown, whatever a machine does.
+ * Part of kmod/window.h. Unknown values are tracked: each value has a mask of its
+ * unknown bytes, each flag a bit. Flags that the manuals call undefined are unknown,
+ * whatever a machine does.
  */
 #ifndef CPI_KMOD_WINDOW_ALU_H
 #define CPI_KMOD_WINDOW_ALU_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * window_memory.h - a window's view of memory: what it wrote, over what is there
+ * window_memory.h - a window's view of memory: its own stores on top of the program's
+ * memory
  *
- * Part of kmod/window.h. The program's memory is never written: stores go to a table
- * of 8-byte words, open addressing with few probes, one mask for the bytes that are
- * valid and one for those whose value is not known. A new window is a new generation,
- * which empties the table without touching it.
+ * Part of kmod/window.h. The program's memory is never written: stores go to a table of
+ * 8-byte words, open addressing with few probes, one mask for the bytes that are valid
+ * and one for those whose value is not known. A new window is a new generation, which
+ * empties the table without touching it.
  *
  * M1  A byte that a window stored is never read from memory again.
  * M2  What cannot be kept (no free place within the probes) ends the window.
- * M3  Two addresses are two places: such that have tags, of hardware that ignores the
- *     upper byte, end the window.
+ * M3  Different addresses are different places. So tagged addresses, of which hardware
+ *     ignores the upper byte, end the window.
  */
 #ifndef CPI_KMOD_WINDOW_MEMORY_H
 #define CPI_KMOD_WINDOW_MEMORY_H

@@ -155,10 +155,11 @@ CPI_WINDOW_INLINE void cpi_window_unpack(const struct cpi_uop *u,
 					 struct cpi_window_op *o)
 {
 	const unsigned int size = u->imm & 3, shift = u->imm & 4 ? 32 : 0;
+	const unsigned int beside = 8u << size & 63; /* no shift is by 64 */
 	const uint64_t low = 0xffffffffULL;
 
 	o->result = cpi_spread_elements(o->a >> shift & low, size) |
-		    cpi_spread_elements(o->b >> shift & low, size) << (8u << size);
+		    cpi_spread_elements(o->b >> shift & low, size) << beside;
 	cpi_window_mix(o);
 }
 

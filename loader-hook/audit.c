@@ -2,19 +2,19 @@
 /*
  * audit.c - libcpi-audit.so: tells cpid what the dynamic linker loads
  *
- * See rtld-audit(7). There is no C library in here: another copy of it in the audit
- * namespace would cost each program more than all the rest, and has locks and
- * memory that a fork or a signal may find in any state. So errno is never touched, and
- * what is kept is one buffer, which the kernel gives more memory at most once.
+ * See rtld-audit(7). This library uses no C library: another copy of it in the audit
+ * namespace would cost each program more than everything else here, and a fork or a
+ * signal may find its locks and memory in any state. So errno is never touched, and the
+ * only state is one buffer, which grows at most once, by a system call.
  *
  * I1  Records gather while the linker works and leave in one datagram once its lists
  *     are consistent; then the buffer is empty.
  * I2  The linker's lock guards the buffer. A signal handler that loads objects while
- *     its own thread does may get through it, and a child that is forked meanwhile
- *     has a copy of any state: so nr_used is read once, checked, and written last.
- *     What cpid gets then may be twice or torn, which it tells from the rest.
- * I3  A program that got privileges by its exec, or does not say that it did not,
- *     has no use of this: la_version() declines.
+ *     its own thread does may get through it, and a child that is forked meanwhile has
+ *     a copy of any state: so nr_used is read once, checked, and written last. What
+ *     cpid gets then may be twice or torn, which it tells from the rest.
+ * I3  A program that got privileges by its exec, or does not say that it did not, has
+ *     no use of this: la_version() declines.
  */
 #include "config.h"
 

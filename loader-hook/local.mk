@@ -14,3 +14,4 @@ loader_hook_libcpi_audit_so_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,now \
 loader_hook_libcpi_audit_so_LDADD =
 loader_hook_libcpi_audit_so_DEPENDENCIES = $(srcdir)/loader-hook/audit.map
 EXTRA_DIST += loader-hook/audit.map
+EXTRA_DIST += loader-hook/README.md

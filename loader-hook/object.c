@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An address that is not mapped must never be read here, and asking the kernel for
- * each object would take too long. The dynamic section is mapped, as the linker has
- * just read it; so are the tables that it points to, and the first page of them is
- * the page of the ELF header in all that linkers make. If it does not begin with one,
- * nothing is told.
+ * An unmapped address must never be read here, and asking the kernel for each object
+ * would take too long. The dynamic section is mapped, because the linker has just read
+ * it. So are the tables that it points to. In all files that linkers make, the first
+ * page of these tables also has the ELF header. If that page does not begin with one,
+ * the object is not described.
  */
 #include "config.h"
 

@@ -11,16 +11,16 @@
 
 #include "abi/announce.h"
 
-/* Of the program itself the kernel says where the headers are. */
+/* The program's own headers; the kernel tells where they are. */
 struct object_headers {
 	const Elf64_Phdr *phdr;
 	size_t nr;
 };
 
 /*
- * Writes a record of map into the size bytes at to. main is for the program itself,
- * whose name is empty. Returns the record's bytes; 0 when it has no room, or map is
- * nothing that can be told of: then what is at to does not matter.
+ * Writes a record of map into the size bytes at to. main is used for the program
+ * itself, whose name is empty. Returns the record's size; 0 if there is no room, or map
+ * cannot be described. Then the bytes at to are unspecified.
  */
 size_t object_describe(const struct link_map *map, enum cpi_announce_what what,
 		       const struct object_headers *main, char *to, size_t size);

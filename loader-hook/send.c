@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The socket lives for the length of one datagram. One that stayed would be in the
- * way of programs that close what they do not know, count on the next descriptor's
- * number, or fork; and a number that is kept may be another file's by the next time.
+ * The socket lives for the length of one datagram. A socket that stayed open would
+ * disturb programs that close unknown descriptors, rely on the next descriptor's
+ * number, or fork. Its number might also belong to another file by the next time.
  *
- * A seccomp filter may kill who makes a system call that it does not know, so a
- * program under one is left alone. Before it runs the filter is its parent's, and
- * prctl() tells; the filter that kills for that would hardly let a program start. One
- * that runs may have any filter of its own. Then the question takes but calls that the
- * linker has just made itself, to load an object; it costs more than all the rest. So
- * does the first: whether there is a socket at all.
+ * A seccomp filter may kill a program for an unknown system call, so nothing is sent
+ * from a program with a filter. Before the program runs, it can only have its parent's
+ * filter, and prctl() tells whether there is one; a filter that kills for prctl() would
+ * hardly let a program start. A running program may have any filter of its own. Then
+ * the check uses only system calls that the linker itself has just made to load an
+ * object, although it costs more than everything else here. So does the check before
+ * it, whether there is a socket at all.
  */
 #include "config.h"
 

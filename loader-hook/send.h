@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * send.h - a datagram to cpid, if that harms nobody
+ * send.h - sends a datagram to cpid, without side effects on the program
  */
 #ifndef CPI_LOADER_HOOK_SEND_H
 #define CPI_LOADER_HOOK_SEND_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Sends size bytes to the socket at path; a path that is too long is none. Whatever
- * fails fails silently. Does not wait, and leaves nothing behind. is_running: the
- * program may have put filters on its own system calls.
+ * Sends size bytes to the socket at path; a path that is too long is ignored. Every
+ * failure is silent. Never waits, and leaves nothing behind. is_running says that the
+ * program runs, so it may have set system call filters.
  */
 void send_datagram(const char *path, bool is_running, const void *data, size_t size);
 

@@ -49,7 +49,7 @@ static inline long sys_call(long number, long a, long b, long c, long d, long e,
 #error "the loader hook has no system calls for this machine"
 #endif
 
-/* Whether a result, an address too, is an error. */
+/* Whether a result, which may be an address, is an error. */
 static inline int sys_failed(long result)
 {
 	return result < 0 && result >= -4095;

@@ -3,12 +3,13 @@
 # Includes run one way: a folder includes only folders below it.
 . "$srcdir/t/tap.sh"
 cd "$srcdir" || exit 1
-plan 10
 
-# allowed FOLDER "FOLDERS or HEADERS": what its files may include, beside config.h.
-allowed() {
-	bad=$(grep -Hn '^#include "' "$1"/*.[ch] | grep -v '"config.h"' |
-		awk -v allowed=" $2 " '{
+# allowed FOLDER "FOLDERS or HEADERS": what its files may include, beside config.h, abi/,
+# base/ and its own.
+allowed()
+{
+	bad=$(grep -Hn '^#include "' "$1"/*.[ch] 2>/dev/null | grep -v '"config.h"' |
+		awk -v allowed=" abi $1 $(echo $2 ${3:-}) " '{
 			split($0, part, "\"")
 			header = part[2]
 			folder = header
@@ -16,21 +17,118 @@ allowed() {
 			if (!index(allowed, " " folder " ") && !index(allowed, " " header " "))
 				print
 		}')
-	is "$bad" '' "$1/ includes only $2"
+	is "$bad" '' "$1/ includes only its own and $(echo $2)"
 }
 
-allowed abi 'abi'
-allowed kmod 'abi kmod'
-allowed loader-hook 'abi loader-hook'
-allowed base 'base'
-allowed db 'base db'
-allowed analysis 'analysis base abi/uop.h abi/window.h db/windows.h db/edges.h db/profile.h db/model.h db/records.h db/anchorsums.h'
-# Decoders of what hardware records are pure functions of bytes.
-allowed daemon 'abi base db daemon kmod/table.h analysis/hwrecord.h analysis/ibs.h analysis/perffields.h analysis/rates.h analysis/spe.h analysis/walk.h'
-allowed tools 'tools analysis db base abi/capture.h abi/control.h abi/label.h abi/translate.h abi/unwind.h daemon/elfid.h daemon/perfimport.h daemon/replay.h daemon/session.h daemon/tipfile.h'
+# rooms PARENT "OTHERS": the table on the standard input; each room may include OTHERS, too.
+rooms()
+{
+	room_parent=$1
+	while read -r room_name room_others; do
+		[ -n "$room_name" ] || continue
+		room_list=
+		for room_other in $room_others; do
+			case $room_other in
+			/*) room_list="$room_list ${room_other#/}" ;;
+			*/*) room_list="$room_list $room_other" ;;
+			*) room_list="$room_list $room_parent/$room_other" ;;
+			esac
+		done
+		allowed "$room_parent/$room_name" "$room_list" "base $2"
+	done
+}
 
-# Only tools/ and the mains write to stdout, and only mains exit, and what apart.c forks.
-is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*.c analysis/*.c \
-	daemon/*.c | grep -vE 'daemon/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
-is "$(grep -nE '\b_?exit\(' base/*.c db/*.c analysis/*.c daemon/*.c | grep -vE 'daemon/(main|apart)\.c')" '' \
-	'only mains and forked work exit'
+# The rooms, lowest first: NAME and the rooms that it may include. They stand above it.
+daemon_rooms='
+os
+collect os /decode daemon/cpi.skel.h
+procmap os /decode
+jit os procmap
+mappings os procmap jit
+stacks os collect procmap jit
+attribute os collect procmap jit stacks /decode
+windows os collect procmap jit mappings stacks attribute analysis/windows/walk.h daemon/cpi_window.skel.h
+store os collect procmap jit stacks attribute windows
+import os collect procmap stacks attribute store /decode
+session os collect procmap jit mappings stacks attribute windows store
+control os collect mappings session
+'
+analysis_rooms='
+math
+image
+isa image
+cfg image isa
+windows math image isa cfg
+freq math image isa cfg windows
+blame math image isa cfg windows freq
+explain math image isa cfg windows freq blame
+translate
+unwind image
+feedback math image isa cfg windows freq
+compare math image isa
+calls math
+trace math
+'
+db_rooms='
+profile
+core profile
+store profile core
+query profile core
+retain profile core
+move profile core query
+'
+report_rooms='
+select /analysis/freq /analysis/image /analysis/isa /db/core /db/move decode/elfid.h
+profile select /analysis/freq
+calls select profile /analysis/calls /analysis/image
+explain select profile calls /analysis/blame /analysis/explain /analysis/isa /analysis/trace /analysis/windows /decode
+compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
+feedback select explain /analysis/feedback decode/elfid.h
+'
+tools_rooms='
+ui
+write ui /report/select /report/profile /report/calls /report/explain /report/compare /report/feedback /analysis/calls /analysis/explain /analysis/freq /analysis/trace /db/core /db/query
+export ui write /report/select /report/calls /report/feedback
+input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
+'
+plan $((10 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
+
+allowed kmod 'kmod'
+allowed loader-hook ''
+allowed base ''
+rooms db '' <<END
+$db_rooms
+END
+allowed decode 'analysis/math db/profile' base
+rooms daemon 'db/profile db/core db/store db/query db/retain kmod/table.h' <<END
+$daemon_rooms
+END
+rooms analysis 'db/profile decode' <<END
+$analysis_rooms
+END
+rooms report 'db/profile db/query' <<END
+$report_rooms
+END
+rooms tools '' <<END
+$tools_rooms
+END
+allowed tools 'base tools/ui tools/write tools/export tools/input report/select report/profile
+	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
+	db/query db/retain db/move daemon/session/session.h daemon/collect/eventperiod.h
+	daemon/control/status_parts.h daemon/import/perfimport.h'
+allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
+	decode/elfid.h db/profile/pack.h' base
+is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
+	[ "$(ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null | wc -l)" -le 45 ] || echo "$room"
+done)" '' 'every room has at most 45 files'
+is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/README.md tools/*/README.md [a-z]*/README.md |
+	awk '$2 != "total" && $1 > 40')" '' 'every README.md of a folder has at most 40 lines'
+
+# Only tools/ and the mains write to stdout. Only mains exit, and the children that
+# timed_child.c and foreignfds.c fork.
+is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*/*.c decode/*.c \
+	analysis/*/*.c daemon/*/*.c report/*/*.c |
+	grep -vE 'control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
+is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c |
+	grep -vE 'daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
+	'only mains and their forked children exit'

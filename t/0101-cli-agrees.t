@@ -8,33 +8,45 @@ commands=$(cpi --help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p')
 [ -n "$commands" ] || bail "cpi --help lists no commands"
 cpi help --completion >completion || bail "no completion script"
 
-plan $((5 * $(echo "$commands" | wc -w) + 7))
+plan $((5 * $(echo "$commands" | wc -w) + 16))
 
 for c in $commands; do
-	page=$srcdir/man/cpi-$c.1
+	page=$builddir/man/cpi-$c.1
 	help=$(cpi "$c" --help)
 	cpi help "$c" >help.out
-	is "$(cat help.out)" "$help" "cpi help $c is cpi $c --help"
+	is "$(cat help.out)" "$help" "cpi help $c prints what cpi $c --help prints"
 
 	options=$(echo "$help" | sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\).*/\2/p' | sort)
 	is "$(sed -n 's/^\.It .*Fl -\([a-z][a-z-]*\).*/--\1/p' "$page" | sort)" \
 		"$options" "cpi-$c(1) describes the options of cpi $c"
 	is "$(sed -n "/^	$c)/,/^		;;/s/^		opts='\(.*\)'/\1/p" completion |
 		tr -d = | tr ' ' '\n' | sort)" \
-		"$options" "the completion knows the options of cpi $c"
+		"$options" "the completion lists the options of cpi $c"
 	letters=$(echo "$help" | sed -n 's/^  \(-.\), .*/\1/p' | sort)
 	is "$(sed -n 's/^\.It Fl \([a-zA-Z]\) .*/-\1/p' "$page" | sort)" \
-		"$letters" "cpi-$c(1) describes the letters of cpi $c"
+		"$letters" "cpi-$c(1) describes the one-letter options of cpi $c"
 	args=$(echo "$help" | sed -n '1s/^usage: cpi [a-z]* \[OPTION...\] *//p')
 	is "$(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.Ar //p' "$page")" \
-		"$args" "cpi-$c(1) has the synopsis of cpi $c"
+		"$args" "cpi-$c(1) and the usage of cpi $c name the same arguments"
 done
 
 listed=$(sed -n 's/^\.It Xr cpi-\([a-z]*\) 1$/\1/p' "$srcdir/man/cpi.1" | sort)
-is "$listed" "$(echo "$commands" | sort)" "cpi(1) lists the commands"
+is "$listed" "$(echo "$commands" | sort)" "cpi(1) lists every command"
 summaries=$(sed -n '/^\.It Xr cpi-/{n;s/\.$//;p}' "$srcdir/man/cpi.1")
 is "$summaries" "$(cpi --help | sed -n 's/^  [a-z][a-z]*  *\([A-Z].*\)/\1/p')" \
-	"cpi(1) has the summaries"
+	"cpi(1) and cpi --help have the same summaries"
+
+is "$(cpi record --help | grep -c -e ' --stacks\[=off|dwarf|fp\]$') $(grep -c \
+	'Fl -stacks Ns Oo Ns = .* Cm fp Oc$' "$builddir/man/cpi-record.1")" "1 1" \
+	"a value that may be left out is in brackets"
+
+# What perf calls a command is one, too.
+for pair in report:prof annotate:list; do
+	is "$(cpi "${pair%:*}" --help)" "$(cpi "${pair#*:}" --help)" \
+		"cpi ${pair%:*} is cpi ${pair#*:}"
+	like "$(cpi --help)" "'cpi ${pair%:*}' is 'cpi ${pair#*:}'" \
+		"cpi --help says that cpi ${pair%:*} is cpi ${pair#*:}"
+done
 
 if command -v bash >/dev/null; then
 	bash -n completion
@@ -43,21 +55,42 @@ if command -v bash >/dev/null; then
 		COMP_WORDS=(cpi prof --form) COMP_CWORD=2
 		compopt() { :; }
 		_cpi; echo "${COMPREPLY[*]}"')
-	is "$got" "--format=" "an option is completed"
+	is "$got" "--format=" "the completion completes an option"
 	got=$(bash -c '. ./completion
 		COMP_WORDS=(cpi prof --by = proced) COMP_CWORD=4
 		_cpi; echo "${COMPREPLY[*]}"')
-	is "$got" "procedure" "a value is completed"
+	is "$got" "procedure" "the completion completes a value"
+	got=$(bash -c '. ./completion
+		COMP_WORDS=(cpi report --over) COMP_CWORD=2
+		compopt() { :; }
+		_cpi; echo "${COMPREPLY[*]}"')
+	is "$got" "--over-time" "the completion knows the options of cpi report"
 else
-	skip 3 "no bash here"
+	skip 4 "no bash here"
 fi
 
-is "$(grep -E '^\.Sh' "$srcdir"/man/*.[1-8] | grep -v '\.Sh [A-Z ]*$')" "" \
-	"headings are words in capitals"
+is "$(grep -E '^\.Sh' "$srcdir"/man/*.[1-8] "$builddir"/man/*.[1-8] | grep -v '\.Sh [A-Z ]*$')" "" \
+	"headings of man pages are in capitals"
 
 if command -v mandoc >/dev/null; then
-	is "$(mandoc -Tlint -W warning "$srcdir"/man/*.[1-8])" "" \
-		"mandoc finds nothing to warn of"
+	is "$(mandoc -Tlint -W warning "$srcdir"/man/*.[1-8] "$builddir"/man/*.[1-8])" "" \
+		"mandoc has no warning about the man pages"
 else
 	skip 1 "no mandoc here"
 fi
+
+# page PAGE OPTIONS: what page.awk says of a wrong page or file of options.
+page()
+{
+	cpi flush --help | awk -v options="$2" -f "$srcdir/man/page.awk" - "$1" 2>&1 >/dev/null
+	echo "status $?"
+}
+printf '.\\" OPTIONS\n.\\" --nonsense\nText.\n.\\" END\n' >unknown.in
+echo Text. >none.in
+is "$(page unknown.in "$srcdir/man/options")" "page.awk: the command has no option --nonsense
+status 1" 'a page that explains an unknown option is refused'
+is "$(page none.in "$srcdir/man/options")" \
+	"page.awk: the page needs one list of options, from OPTIONS to END
+status 1" 'a page without a list of options is refused'
+is "$(page unknown.in missing)" "page.awk: missing cannot be read
+status 1" 'a missing file of options is an error'

@@ -1,66 +1,75 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a wrong command line, or none of the things that it names, is told.
+# Wrong command lines, missing files and damaged databases get an error message that
+# says what is wrong.
 . "$srcdir/t/tap.sh"
 
-# fails STATUS PATTERN NAME COMMAND...: the exit status, and stderr has PATTERN.
+# fails STATUS PATTERN NAME COMMAND...: the command exits with STATUS, and a line on
+# stderr matches PATTERN.
 fails()
 {
 	want=$1 pattern=$2 name=$3
 	shift 3
 	"$@" >out 2>err
-	is "$?" "$want" "$name: exit status"
-	like "$(cat err)" "$pattern" "$name: message"
+	is "$?" "$want" "$name: cpi exits with $want"
+	like "$(cat err)" "$pattern" "$name: the message says why"
 }
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 95
+plan 108
 
 fails 2 "see 'cpi help'" "no command" cpi
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
-fails 2 "no command 'xyzzy': see" "no command at all like it" cpi xyzzy
+fails 2 "no command 'xyzzy': see" "a command unlike any other" cpi xyzzy
 fails 2 "no option --fromat: did you mean --format" "a mistyped option" \
 	cpi prof --fromat=csv
-fails 2 "no option -x" "a letter that is no option" cpi prof -x
-fails 2 "say one of text|json|csv" "a format that is none" cpi prof --format=xml
-fails 2 "not a number" "a limit that is no number" cpi prof --limit=-1
+fails 2 "no option -x" "an unknown letter" cpi prof -x
+fails 2 "say one of text|json|csv" "an unknown format" cpi prof --format=xml
+fails 2 "not a number" "a negative limit" cpi prof --limit=-1
 fails 2 "needs a value" "an option without its value" cpi prof --limit
 fails 2 "takes no value" "a flag with a value" cpi prof --idle=yes
 fails 2 "one argument too many" "an argument too many" cpi prof main
 fails 2 "needs " "an argument too few" cpi list
 fails 2 "say one of --source" "two forms of a listing" cpi list -a -b main
-fails 2 "say list" "an unknown verb" cpi epoch rename
-fails 2 "no rate" "a rate that is none" cpi rate -- -5
+fails 2 "say list" "an unknown verb of cpi epoch" cpi epoch rename
+fails 2 "a period is a number from 1 to" "a period that is too long" \
+	cpi record -e cpu-clock@18446744073709551616 -o no.db -- true
+fails 2 "not a number from" "a rate below the lowest" \
+	cpi record -F 1e-300 -o no.db -- true
+fails 2 "not a number" "a limit of more than 64 bits" \
+	cpi prof --limit=18446744073709551616
+fails 1 "is no epoch" "a year with no epoch" cpi prof --db good.db --epoch 9999
+fails 2 "not a rate" "a negative rate" cpi rate -- -5
 fails 1 "record -o none.db" "a missing database" cpi prof --db none.db
 fails 1 "no cpid listens" "no daemon" cpi flush --socket none.sock
-fails 1 "no epoch 'none'" "an epoch that is not there" \
+fails 1 "no epoch 'none'" "an unknown epoch" \
 	cpi prof --db good.db --epoch none
-fails 1 "is no epoch" "an epoch that cannot be" cpi prof --db good.db --epoch 1..2..3
-fails 1 "events: " "an event that is not there" cpi prof --db good.db --event cycles
-fails 1 "say time, samples" "an order that is none" cpi prof --db good.db --sort size
+fails 1 "is no epoch" "a range with three ends" cpi prof --db good.db --epoch 1..2..3
+fails 1 "events: " "an event that was not recorded" cpi prof --db good.db --event cycles
+fails 1 "say time, samples" "an unknown order" cpi prof --db good.db --sort size
 for kind in comm cgroup label process; do
-	fails 1 "--by $kind" "profiles by $kind that were not kept" \
+	fails 1 "--by $kind" "cpi prof --$kind without profiles by $kind" \
 		cpi prof --db good.db --$kind sh
 	[ $kind = comm ] && continue
-	fails 1 "--by $kind" "a list by $kind that were not kept" \
+	fails 1 "--by $kind" "cpi prof --by $kind without profiles by $kind" \
 		cpi prof --db good.db --by $kind
 done
 fails 2 "choose one" "two kinds of contexts" \
 	cpi list --db good.db --comm sh --label x main
-fails 2 "of another" "runs by one kind of another" \
+fails 2 "of another" "rows by command of one cgroup" \
 	cpi stats --db good.db --by comm --cgroup x
-fails 2 "of another" "rows of one kind of another" \
+fails 2 "of another" "rows by label of one cgroup" \
 	cpi prof --db good.db --by label --cgroup x
 fails 2 "is no label" "a label with a space" cpi label "a b" true
 fails 2 "is no label" "an empty label" cpi label "" true
-fails 2 "needs a command" "a label for nothing" cpi label x --
-fails 2 "say some of" "contexts of no kind" cpi record --by comm,colour -- true
-fails 1 "no procedure of that name" "a procedure that is not there" \
+fails 2 "needs a command" "a label without a command" cpi label x --
+fails 2 "say some of" "contexts of an unknown kind" cpi record --by comm,colour -- true
+fails 1 "no procedure of that name" "an unknown procedure" \
 	cpi list --db good.db nothing
-fails 1 "with --image" "an offset of no image" cpi list --db good.db 0x10
+fails 1 "with --image" "an offset without an image" cpi list --db good.db 0x10
 
-# Files that are no database, or were one.
+# Files that are no database, and damaged databases.
 echo "no database" >text.db
 : >empty.db
 head -c 20000 good.db >cut.db
@@ -70,12 +79,13 @@ printf 'garbage garbage garbage garbage' |
 mkdir dir.db
 mkfifo fifo.db
 for db in text empty cut dir fifo; do
-	fails 1 "$db.db" "a database that is a $db" timeout 20 cpi prof --db "$db.db"
+	fails 1 "$db.db" "cpi prof on $db.db, which is no database" timeout 20 cpi prof --db \
+		"$db.db"
 done
 timeout 20 cpi cat --check --db bad.db >out 2>err
 status=$?
 [ $status -eq 0 ] || [ $status -eq 1 ]
-ok $? "a damaged page does not crash the check"
+ok $? "a damaged page does not crash cpi cat --check"
 cp good.db blob.db
 if command -v python3 >/dev/null; then
 	python3 - <<-'END'
@@ -84,9 +94,10 @@ if command -v python3 >/dev/null; then
 	db.execute("UPDATE profile SET counts = x'0001ff' WHERE epoch = 1")
 	db.commit()
 	END
-	fails 1 "damaged\|too early\|newer" "a profile that does not decode" \
+	fails 1 "the data ends too early" "cpi cat --check on a profile that does not decode" \
 		cpi cat --check --db blob.db
-	fails 1 "blob.db" "a report of it" cpi prof --db blob.db --epoch 1
+	fails 1 "blob.db" "cpi prof on a profile that does not decode" \
+		cpi prof --db blob.db --epoch 1
 	python3 - <<-'END'
 	import sqlite3
 	sqlite3.connect("foreign.db").execute("CREATE TABLE a (b)")
@@ -97,13 +108,28 @@ else
 fi
 
 # The rest of the interface.
-is "$(cpi --version | sed 's/ [0-9].*//')" "cpi" "cpi --version"
+is "$(cpi --version | sed 's/ [0-9].*//')" "cpi" "cpi --version starts with the name"
 is "$(cpi --help | head -n 1)" "usage: cpi COMMAND [OPTION...] [ARGUMENT...]" \
-	"cpi --help"
+	"cpi --help starts with the usage"
 cpi prof --db good.db 2>/dev/null >/dev/full
-is "$?" 1 "a full disk under the output is told"
+is "$?" 1 "a full disk under the output is an error"
 CPI_DB=good.db cpi prof --limit 1 >out
 like "$(cat out)" "^Epoch 3:" "CPI_DB names the database"
+cp good.db cpi.db
+CPI_DB=good.db cpi prof >out 2>err
+is "$(cat err)" "" "CPI_DB goes before cpi.db in the current folder"
+cpi prof --db good.db >out 2>err
+is "$(cat err)" "" "--db goes before cpi.db in the current folder"
+if [ -e /var/lib/cpi/cpi.db ]; then
+	skip 3 "this machine has a database of cpid"
+else
+	cpi prof --limit 1 >out 2>err
+	like "$(cat out)" "^Epoch 3:" "cpi.db in the current folder is read by default"
+	is "$(cat err)" "cpi: reading ./cpi.db" "a line says which database is read"
+	cpi diff 1 2 2>&1 >out | grep -c reading >err
+	is "$(cat err)" 1 "a report that opens the database twice says so once"
+fi
+rm cpi.db
 cpi status --db good.db --socket none.sock --format=json 2>err >out
-is "$?" 0 "status without a daemon is that of the database"
-like "$(cat err)" "no cpid listens" "and says so"
+is "$?" 0 "cpi status without a daemon shows the database"
+like "$(cat err)" "no cpid listens" "cpi status says that no daemon answers"

@@ -18,7 +18,7 @@ Host web1: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
 Stream cpu-clock from perf: a sample per 1 ms, 2004 received
 Stream page-faults from perf: a sample per 100 events, 12 received
 Total samples for event type cpu-clock = 2000 (2.000 s)
-[idle] 1000 samples of cpu-clock, 50.00% of all, not in the percentages
+idle 50.0 % (percentages are of busy time)
 Total samples for event type page-faults = 12
 
 cpu-clock       %     cum%  page-faults        %  procedure            image
@@ -32,10 +32,10 @@ cpu-clock       %     cum%  page-faults        %  procedure            image
         3   0.30%   99.80%            0    0.00%  [unknown]            map_gap
         2   0.20%  100.00%            0    0.00%  [unknown]            ambiguous
 Lost: 4 samples, ring_lost
-Not delivered: 6 samples of cpu-clock
+0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
 END
-)" "every sample of an epoch has its row"
-like "$(cat err)" "/nonexistent/app: No such file" "a missing binary is named"
+)" "cpi prof lists every sample of an epoch"
+like "$(cat err)" "/nonexistent/app: No such file" "the warning names a missing binary"
 
 is "$(prof --epoch full --event page-faults)" "$(cat <<'END'
 Epoch 1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z
@@ -46,23 +46,23 @@ Total samples for event type page-faults = 12
 samples        %     cum%  procedure    image
      12  100.00%  100.00%  target_cold  TARGET
 END
-)" "one event alone"
+)" "--event lists the samples of one event"
 
 # 700 samples of 600 at 1 ms and 100 at 2 ms: 800 ms of 1400.
 is "$(prof --epoch all --event cpu-clock --limit 2 | sed -n '/^Note/,$p')" "$(cat <<'END'
-Note: samples of cpu-clock stand for different amounts; shares and order are by amount, not by count.
+Note: the rate of cpu-clock changed meanwhile; rows are ordered by time.
 Total samples for event type cpu-clock = 2200 (2.400 s)
-[idle] 1000 samples of cpu-clock, 41.67% of all, not in the percentages
+idle 41.7 % (percentages are of busy time)
 
 samples       %    cum%  procedure    image
     700  57.14%  57.14%  target_hot   TARGET
     400  35.71%  92.86%  target_cold  TARGET
 ... 7 more with 100 samples (7.14%)
 Lost: 4 samples, ring_lost
-Not delivered: 6 samples of cpu-clock
+0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
 Gap: 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died
 END
-)" "periods are combined by time, and a gap is shown"
+)" "streams with two periods are combined as time, and the gap is shown"
 
 csv()
 {
@@ -76,52 +76,54 @@ samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id
 300,30.00,90.00,300000000,target_cold,TARGET,
 55,5.50,95.50,55000000,do_syscall_64,[kernel],abcd
 END
-)" "CSV has the same rows, with build ids and time"
+)" "CSV has the rows of the text, with build ids and times"
 is "$(csv --by image)" "$(printf '%s\n' \
 	'samples:cpu-clock,percent,cum_percent,time_ns,image,build_id' \
 	'908,90.80,90.80,908000000,TARGET,' \
 	'60,6.00,96.80,60000000,[kernel],abcd' \
 	'20,2.00,98.80,20000000,/nonexistent/app,0123' \
-	"7,0.70,99.50,7000000,\"/opt/$(printf '\033')[31mred,\"\"x\"\"" \
-	"$(printf '\357\277\275')\"," \
+	'7,0.70,99.50,7000000,"/opt/?[31mred,""x""??",' \
 	'3,0.30,99.80,3000000,[unknown] map_gap,' \
 	'2,0.20,100.00,2000000,[unknown] ambiguous,')" \
-	"by image; odd names are quoted"
+	"rows by image: odd names are quoted and control characters replaced"
 is "$(csv --by comm | sed 's/^\([^,]*\),.*,\([^,]*\)$/\1,\2/' | head -n 4)" \
-	"$(printf '%s\n' samples:cpu-clock,comm 958,target 20,app 10,sh)" "by command"
+	"$(printf '%s\n' samples:cpu-clock,comm 958,target 20,app 10,sh)" \
+		"rows by command add up the samples of each command"
 is "$(csv --by comm --comm 's*')" "$(printf '%s\n' \
 	'samples:cpu-clock,percent,cum_percent,time_ns,comm' \
-	'10,100.00,100.00,10000000,sh')" "by command, one command alone"
+	'10,100.00,100.00,10000000,sh')" "--by comm --comm lists one command"
 is "$(csv --image '*target')" "$(printf '%s\n' \
 	'samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id' \
 	'600,66.08,66.08,600000000,target_hot,TARGET,' \
 	'300,33.04,99.12,300000000,target_cold,TARGET,' \
-	'8,0.88,100.00,8000000,[unknown procedure],TARGET,')" "one image alone"
+	'8,0.88,100.00,8000000,[unknown procedure],TARGET,')" "--image lists one image"
 is "$(csv --procedure '*_cold')" "$(printf '%s\n' \
 	'samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id' \
 	'300,30.00,30.00,300000000,target_cold,TARGET,')" \
-	"one procedure, as a share of everything"
+	"one procedure alone has its share of all samples"
 is "$(csv --idle --limit 2)" "$(printf '%s\n' \
 	'samples:cpu-clock,percent,cum_percent,time_ns,procedure,image,build_id' \
 	'1000,50.00,50.00,1000000000,[idle],,' \
-	'600,30.00,80.00,600000000,target_hot,TARGET,')" "with the idle loop"
-# Equal names come in the order of their images; one image has a line feed.
-is "$(csv --sort procedure | sed '1d; /^7,/{ N; d; }' | cut -d, -f5)" \
+	'600,30.00,80.00,600000000,target_hot,TARGET,')" \
+		"--idle lists the idle loop and gives it a share"
+# Equal names come in the order of their images.
+is "$(csv --sort procedure | sed '1d; /^7,/d' | cut -d, -f5)" \
 	"$(printf '%s\n' '[unknown procedure]' '[unknown procedure]' \
 		'[unknown procedure]' ambiguous do_syscall_64 map_gap target_cold \
 		target_hot |
-		sed 's/ambiguous/[unknown]/; s/map_gap/[unknown]/')" "sorted by name"
+		sed 's/ambiguous/[unknown]/; s/map_gap/[unknown]/')" \
+			"--sort procedure orders the rows by name"
 
 # Lines, where the target was built with debug information.
-if csv --by line --procedure target_cold | grep -q 'target.c,'; then
+if target_has_lines; then
 	like "$(csv --by line --procedure target_cold)" \
 		'^300,30.00,30.00,300000000,.*/target.c,[0-9]*,target_cold,TARGET,$' \
-		"by line"
+		"rows by line have a source file and a line number"
 else
 	skip 1 "the target has no debug information"
 fi
 like "$(prof --epoch full --by line --procedure do_syscall_64)" \
-	'5.50%.*  ?  *do_syscall_64 ' "by line where there are no lines"
+	'5.50%.*  ?  *do_syscall_64 ' "rows by line of a kernel without lines are its procedures"
 
 if ! command -v python3 >/dev/null; then
 	skip 18 "no python3 to read JSON with"
@@ -153,11 +155,11 @@ json()
 
 for by in procedure image comm line; do
 	is "$(json --epoch full --by $by | python3 sums.py)" \
-		"2012 2012 1007 1000 5 4 99.5" "by $by, the rows add up"
+		"2012 2012 1007 1000 5 4 99.5" "rows by $by of the full epoch add up"
 	is "$(json --epoch all --by $by | python3 sums.py)" \
-		"2212 2212 1207 1000 5 4 99.64" "by $by, over all epochs, too"
+		"2212 2212 1207 1000 5 4 99.64" "rows by $by of all epochs add up"
 	is "$(json --epoch half --by $by | python3 sums.py)" \
-		"100 100 100 0 0 0 100.0" "by $by, at half the rate, too"
+		"100 100 100 0 0 0 100.0" "rows by $by at half the rate add up"
 done
 json --epoch full >full.json
 get()
@@ -166,18 +168,18 @@ get()
 }
 is "$(get 'r["rows"][0]' | sed "s#$target#TARGET#")" \
 	"{'samples': {'cpu-clock': 600, 'page-faults': 0}, 'time_ns': 600000000, 'percent': 60.0, 'procedure': 'target_hot', 'image': 'TARGET', 'build_id': None}" \
-	"a row of JSON"
+	"JSON: the members of a row"
 is "$(get 'r["streams"][0]')" \
 	"{'event': 'cpu-clock', 'source': 'perf', 'mean_period': 1000000, 'unit': 'ns', 'total': 2000}" \
-	"a stream of JSON"
+	"JSON: the members of a stream"
 is "$(get 'ascii([x["image"] for x in r["rows"] if x["image"].startswith("/opt")])')" \
-	"['/opt/\\x1b[31mred,\"x\"\\n\\ufffd']" "an odd name in JSON"
+	"['/opt/\\x1b[31mred,\"x\"\\n\\ufffd']" "JSON: an odd name is escaped"
 is "$(get 'r["unknown"], r["losses"], r["idle"]')" \
 	"{'map_gap': 3, 'ambiguous': 2} {'ring_lost': 4} {'samples': {'cpu-clock': 1000, 'page-faults': 0}}" \
-	"what has no image, was lost, or idle"
+	"JSON: samples without an image, lost samples and idle samples"
 is "$(json --epoch full --event page-faults | python3 -c \
 	'import json, sys; print(json.load(sys.stdin)["rows"][0]["time_ns"])')" \
-	"None" "an event that measures no time has none"
+	"None" "JSON: rows of an event that measures no time have no time"
 is "$(json --epoch all --sort page-faults | python3 -c \
 	'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])')" \
-	"target_cold" "sorted by another event"
+	"target_cold" "--sort by another event orders the rows by its samples"

@@ -14,29 +14,31 @@ list()
 # Columns: samples, percent, samples and percent of page-faults, frequency, CPI,
 # taken, not taken, offset, address, text, file, line.
 list --format=csv --asm target_hot >hot.csv
-is "$?" 0 "a procedure by its name"
+is "$?" 0 "cpi list finds a procedure by its name"
 is "$(head -n 1 hot.csv)" \
 	"samples:cpu-clock,percent,samples:page-faults,percent:page-faults,frequency,cpi,taken,not_taken,offset,address,text,file,line" \
-	"the titles of CSV"
+	"the column titles of CSV"
 is "$(awk -F, 'NR > 1 { n += $1; t += $7; u += $8 } END { print n, t, u }' hot.csv)" \
-	"600 30 10" "the samples add up, and the outcomes"
-is "$(sed -n 2p hot.csv | cut -d, -f1,2)" "560,93.33" "the first instruction's samples"
+	"600 30 10" "samples and branch outcomes of the instructions add up"
+is "$(sed -n 2p hot.csv | cut -d, -f1,2)" "560,93.33" "the first instruction has its samples"
 
 # A sample inside an instruction is the instruction's.
-is "$(awk -F, 'NR > 1 && $1 == 40 { print $2 }' hot.csv)" "6.67" "another one's samples"
+is "$(awk -F, 'NR > 1 && $1 == 40 { print $2 }' hot.csv)" "6.67" \
+	"a sample inside an instruction counts for that instruction"
 
 list target_hot >text
-like "$(cat text)" "^Procedure target_hot in $target" "text says where it is"
-like "$(cat text)" "taken  not taken  *address  instruction" "there are outcomes to show"
+like "$(cat text)" "^Procedure target_hot in $target" "the text names the procedure and its image"
+like "$(cat text)" "taken  not taken  *address  instruction" \
+	"a listing with branch outcomes has columns for them"
 list --event page-faults target_cold >cold
-unlike "$(cat cold)" "taken" "where there are none, there is no column"
-like "$(cat cold)" "^ *12  *100.00%  *0x" "the samples of the other event"
+unlike "$(cat cold)" "taken" "a listing without branch outcomes has no columns for them"
+like "$(cat cold)" "^ *12  *100.00%  *0x" "--event lists the samples of that event"
 case $(uname -m) in
 x86_64 | aarch64)
 	list --asm target_cold >cold
-	like "$(cat cold)" "<target_hot>" "a call's target has its name"
+	like "$(cat cold)" "<target_hot>" "the target of a call is shown by name"
 	list --asm target_hot >text
-	like "$(cat text)" "<target_hot+0x[0-9a-f]*>" "so has a jump's"
+	like "$(cat text)" "<target_hot+0x[0-9a-f]*>" "the target of a jump is shown by name"
 	;;
 *)
 	skip 2 "no decoder for $(uname -m)"
@@ -44,65 +46,75 @@ x86_64 | aarch64)
 esac
 
 list --color=always --asm target_hot >color
-like "$(cat color)" "$(printf '\033')\[1;31m *560 " "hot lines are coloured"
+like "$(cat color)" "$(printf '\033')\[1;31m *560 " "--color=always colours hot lines"
 list --color=auto --asm target_hot >color
-unlike "$(cat color)" "$(printf '\033')" "in a file, they are not"
+unlike "$(cat color)" "$(printf '\033')" "--color=auto does not colour a file"
 
 # Source, where the target was built with debug information.
 source_file=$(cut -d, -f 12 hot.csv | grep 'target\.c$' | head -n 1)
-if [ -n "$source_file" ] && [ -r "$source_file" ]; then
+if ! target_has_lines; then
+	skip 4 "the target has no debug information"
+elif [ -n "$source_file" ] && [ ! -r "$source_file" ]; then
+	skip 4 "$source_file cannot be read"
+else
 	list target_hot >text
-	like "$(cat text)" "^target.c:[0-9]*  *for (unsigned int i" "source between assembly"
+	like "$(cat text)" "^target.c:[0-9]*  *for (unsigned int i" \
+		"a source line stands before its instructions"
 	list --source target_hot >text
-	like "$(cat text)" "^$source_file\$" "source alone names its file"
-	like "$(cat text)" "100.00% .*  for (unsigned int i" "and has its samples"
+	like "$(cat text)" "^$source_file\$" "--source names the file"
+	like "$(cat text)" "100.00% .*  for (unsigned int i" \
+		"--source shows each line with its samples"
 	list --source --format=csv target_hot >source.csv
 	is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' source.csv)" 600 \
-		"which add up"
-else
-	skip 4 "the target has no debug information"
+		"the samples of source lines add up"
 fi
 
 # What has no code, no symbol, or no file.
 list do_syscall_64 >text
 like "$(cat text)" "^Only the sampled offsets: the kernel's code was not captured" \
-	"the kernel, of which no code is known"
+	"the listing of a kernel procedure says that the code is missing"
 is "$(list --format=csv do_syscall_64 | cut -d, -f1,9,11 | tail -n 2)" \
-	"$(printf '50,0x1010,\n5,0x1080,')" "its sampled offsets"
+	"$(printf '50,0x1010,\n5,0x1080,')" \
+		"a procedure without code is listed by its sampled offsets"
 list --format=csv '[unknown procedure]' --image /nonexistent/app >text
 is "$(cut -d, -f1,2,9 text | tail -n 1)" "20,100.00,0x500" \
-	"an image that is gone: its sampled offsets"
+	"an image whose file is gone is listed by its sampled offsets"
 list '[unknown procedure]' --image app >text
-like "$(cat text)" "^Only the sampled offsets: No such file" "with the reason"
+like "$(cat text)" "^Only the sampled offsets: No such file" \
+	"the listing says why the file could not be read"
 list '[unknown procedure]' >text
-like "$(cat err)" "in several places" "a name in several images"
-like "$(cat err)" "also: .*kernel" "the others are named"
+like "$(cat err)" "in several places" "a name that several images have is reported"
+like "$(cat err)" "also: .*kernel" "the other images of that name are listed"
 is "$(list --format=csv "$target:target_cold" | awk -F, '{ n += $1 } END { print n }')" \
-	300 "IMAGE:NAME"
+	300 "IMAGE:NAME names a procedure of that image"
 offset=$(sed -n 2p hot.csv | cut -d, -f9)
 is "$(list --format=csv "$offset" --image target | cut -d, -f1 | sed -n 2p)" 560 \
-	"0xOFFSET in an image"
+	"cpi list 0xOFFSET --image finds the procedure at the offset"
 is "$(list --format=csv 0x9000 --image '[kernel]' | sed 's/,.*//' | tail -n 1)" 5 \
-	"0xOFFSET where no symbol is"
+	"cpi list 0xOFFSET finds samples at an offset without a symbol"
 list --format=csv --image target main >text
-is "$?" 0 "a procedure without samples"
-is "$(awk -F, 'NR > 1 { n += $1 + $3 } END { print n }' text)" 0 "has none"
+is "$?" 0 "a procedure without samples is listed"
+is "$(awk -F, 'NR > 1 { n += $1 + $3 } END { print n }' text)" 0 \
+	"a procedure without samples has no samples"
 
 # The binary is no longer what was profiled.
 mv target target.real
 mkfifo target
 timeout 20 cpi prof --epoch full >text 2>err
-is "$?" 0 "a FIFO in the binary's place stops nothing"
-like "$(cat err)" "$target: not a regular file" "and is named"
-like "$(cat text)" "908  .*unknown procedure.*$target" "its samples are still there"
+is "$?" 0 "cpi prof does not hang if a FIFO is in the binary's place"
+like "$(cat err)" "$target: not a regular file" \
+	"the warning says that the binary is no regular file"
+like "$(cat text)" "908  .*unknown procedure.*$target" \
+	"the samples of a replaced binary are still listed"
 rm target
 ln -s target.real target
 cpi prof --epoch full >text 2>err
-like "$(cat err)" "$target: a symbolic link" "so is a symbolic link"
+like "$(cat err)" "$target: a symbolic link" "the warning says that the binary is a symbolic link"
 rm target
 head -c 5000 target.real >target
 cpi prof --epoch full >text 2>err
-like "$(cat err)" "$target: not the file that was profiled" "and another file"
+like "$(cat err)" "$target: not the file that was profiled" \
+	"the warning says that the binary is another file"
 rm target
 mv target.real target
 
@@ -119,16 +131,16 @@ print(list(r["instructions"][0]))' >json
 600 {'cpu-clock': 600, 'page-faults': 0} target_hot None None
 ['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'taken', 'not_taken', 'file', 'line']
 END
-)" "JSON"
+)" "cpi list writes JSON"
 	list --format=json --source target_hot | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 print(sum(i["samples:cpu-clock"] for i in r["lines"]))' >json
-	is "$(cat json)" 600 "JSON of source lines"
+	is "$(cat json)" 600 "JSON: the samples of source lines add up"
 	list --format=json do_syscall_64 | python3 -c '
 import json, sys
 print(json.load(sys.stdin)["instructions"][0]["text"])' >json
-	is "$(cat json)" None "JSON without code"
+	is "$(cat json)" None "JSON: an instruction without code has no text"
 else
 	skip 3 "no python3 to read JSON with"
 fi

@@ -5,46 +5,73 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 27
+plan 38
 
 is "$(cpi epoch list)" "$(cat <<'END'
-id  from                  to                    seconds  samples  edge ms  state  host  label
- 1  2026-01-02T03:00:00Z  2026-01-02T03:01:00Z     60.0     2016       10  ended  web1  full
- 2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100       10  ended  web1  half
- 3  2026-01-02T03:11:00Z  2026-01-02T03:12:00Z     60.0      100       10  ended  web1
+id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
+ 1  2026-01-02T03:00:00Z  2026-01-02T03:01:00Z     60.0     2016                      10  ended  web1  full
+ 2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100                      10  ended  web1  half
+ 3  2026-01-02T03:11:00Z  2026-01-02T03:12:00Z     60.0      100                      10  ended  web1
 END
-)" "the epochs"
+)" "cpi epoch list shows every epoch"
 is "$(cpi epoch list --limit 1 --format=csv)" "$(cat <<'END'
 id,from,to,seconds,samples,uncertainty_ms,state,host,release,boot_id,label
 3,2026-01-02T03:11:00Z,2026-01-02T03:12:00Z,60.0,100,10,ended,web1,6.1.0,00000000-0000-0000-0000-000000000001,
 END
-)" "the newest, as CSV"
+)" "--limit 1 lists the newest epoch as CSV"
 
 ids()
 {
 	cpi epoch list --epoch "$1" --format=csv | sed 1d | cut -d, -f1 | tr '\n' ' '
 }
 
-is "$(ids all)" "1 2 3 " "all"
-is "$(ids last)" "3 " "the last"
-is "$(ids -1)" "2 " "the one before"
-is "$(ids half)" "2 " "by label"
-is "$(ids 1,3)" "1 3 " "by id"
-is "$(ids 1..half)" "1 2 " "from and to"
-is "$(ids 2026-01-02T03:00)" "1 " "by time"
+is "$(ids all)" "1 2 3 " "--epoch all chooses every epoch"
+is "$(ids last)" "3 " "--epoch last chooses the newest epoch"
+is "$(ids -1)" "2 " "--epoch -1 chooses the second newest epoch"
+is "$(ids half)" "2 " "--epoch LABEL chooses the epoch with that label"
+is "$(ids 1,3)" "1 3 " "--epoch 1,3 chooses two epochs by id"
+is "$(ids 1..half)" "1 2 " "--epoch 1..half chooses a range of epochs"
+is "$(ids 2026-01-02T03:00)" "1 " "--epoch TIME chooses the epoch at that time"
+
+# Times that epochs do not match exactly, and what is no epoch.
+cpi prof --epoch 2026-01-02T03:00:10..2026-01-02T03:00:20 >/dev/null 2>err
+is "$(grep -v warning: err)" "$(cat <<'END'
+cpi: asked 03:00:10Z to 03:00:21Z (11 s), shown 03:00:00Z to 03:01:00Z (1 min 0 s): epochs are whole
+END
+)" "cpi prof says that it shows more than the times that were asked for"
+cpi prof --epoch 2026-01-02T03:00 >/dev/null 2>err
+is "$(grep -v warning: err)" "" "times that are those of an epoch need no note"
+cpi prof --epoch 2026-01-02T03:00:30.. >/dev/null 2>err
+like "$(cat err)" "asked 03:00:30Z to 03:12:00Z (11 min 30 s), shown 03:00:00Z to 03:12:00Z" \
+	"an open end is the end of what is shown"
+cpi prof --epoch 10:99 2>err
+is "$?" 1 "a time that cannot be read is an error"
+like "$(cat err)" "'10:99' is neither a label nor a time: say 2026-11-20T10:15" \
+	"the message shows the forms of a time"
+cpi prof --epoch fulll..3 2>err
+like "$(cat err)" "there is no epoch 'fulll': did you mean 'full'?" \
+	"an unknown label: the message suggests a near one"
 
 cpi epoch label 3 "a \"new\" one"
-is "$?" 0 "an epoch gets a name"
-is "$(ids 'a "new" one')" "3 " "and is found by it"
+is "$?" 0 "cpi epoch label succeeds"
+is "$(ids 'a "new" one')" "3 " "the new label chooses the epoch"
+cpi epoch label -1 "by -1"
+is "$?" 0 "cpi epoch label takes an epoch that is counted from the last"
+is "$(ids 'by -1')" "2 " "the second newest epoch has the new label"
+like "$(cpi diff -2 --limit 1 -1 --format=csv | head -n 1)" "procedure" \
+	"an option may stand between such epochs"
+cpi epoch label 2 half
+cpi epoch list -1x 2>err
+is "$?" 2 "an unknown option that begins with a digit is refused"
 cpi epoch label all same 2>err
-is "$?" 1 "several epochs do not"
-like "$(cat err)" "names 3 epochs" "and why"
+is "$?" 1 "cpi epoch label refuses several epochs"
+like "$(cat err)" "names 3 epochs" "the message says how many epochs were named"
 cpi epoch label 99 none 2>err
-is "$?" 1 "nor does one that is not there"
-like "$(cpi epoch list --db empty.db)" "  open  " "an epoch that is still open"
+is "$?" 1 "cpi epoch label refuses an unknown epoch"
+like "$(cpi epoch list --db empty.db)" "  open  " "an epoch that has not ended is listed as open"
 cpi prof --db empty.db 2>err
-is "$?" 1 "with nothing in it"
-like "$(cat err)" "no samples in epoch 1 yet: 'cpi flush'" "says what to do"
+is "$?" 1 "cpi prof fails on an epoch without samples"
+like "$(cat err)" "no samples in epoch 1 yet: 'cpi flush'" "the message says to run cpi flush"
 
 is "$(cpi cat --epoch full --event page-faults | sed "s#$target#TARGET#; s/0x[0-9a-f]*/0x/")" \
 	"$(cat <<'END'
@@ -52,28 +79,28 @@ TARGET (file), page-faults from perf, a sample per 100 events: 12 samples
 offset  samples  taken  not taken
 0x       12      0          0
 END
-)" "a profile as it is stored"
+)" "cpi cat prints the stored counts of an event"
 cpi cat --epoch all --format=csv >all.csv
 is "$(head -n 1 all.csv)" \
 	"image,kind,build_id,event,source,mean_period,unit,offset,n,taken,not_taken" \
-	"the titles of the profiles"
+	"cpi cat: the column titles of CSV"
 is "$(grep '^\[kernel' all.csv)" "$(cat <<'END'
 [kernel],kernel,abcd,cpu-clock,perf,1000000,ns,0x1010,50,0,0
 [kernel],kernel,abcd,cpu-clock,perf,1000000,ns,0x1080,5,0,0
 [kernel],kernel,abcd,cpu-clock,perf,1000000,ns,0x9000,5,0,0
 END
-)" "the kernel's profile"
-is "$(grep -c ',30,10$' all.csv)" 1 "the outcomes of a jump"
+)" "cpi cat prints the counts of the kernel"
+is "$(grep -c ',30,10$' all.csv)" 1 "cpi cat lists the outcomes of a jump"
 is "$(cpi cat --intervals --epoch all)" "$(cat <<'END'
 run  flush  epoch  from                  to                    seconds  received  stored  lost
   1      1      1  2026-01-02T03:00:00Z  2026-01-02T03:01:00Z   60.000      2016    2007     9
   1      2      2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z   60.000       100     100     0
   2      1      3  2026-01-02T03:11:00Z  2026-01-02T03:12:00Z   60.000       100     100     0
 END
-)" "the flushes"
-like "$(cpi cat --check)" "known.db: every profile decodes" "the check of a whole database"
+)" "cpi cat --intervals prints every flush"
+like "$(cpi cat --check)" "known.db: every profile decodes" "cpi cat --check decodes every profile"
 
-cpi status --epoch full --socket none.sock >status 2>/dev/null
+cpi status --all --epoch full --socket none.sock >status 2>/dev/null
 is "$(sed -n '/^epoch /,$p' status | grep -v '^last_flush ')" "$(cat <<'END'
 epoch                1
 epoch_from           2026-01-02T03:00:00Z
@@ -82,26 +109,37 @@ epoch_state          ended
 epoch_samples        2016
 last_flush_received  2016
 last_flush_stored    2007
-last_flush_lost      9
+last_flush_lost      4
+last_flush_unknown   5
 unknown_ambiguous    2
 unknown_map_gap      3
 lost_ring_lost       4
 gaps                 1
 gap_1                2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died
 END
-)" "what the database knows of losses and gaps"
+)" "cpi status shows losses, unknown samples and gaps of an epoch"
+is "$(cpi status --epoch full --socket none.sock 2>/dev/null | grep -v '^database')" "$(cat <<'END'
+cpid      not running, or not at none.sock
+epoch     1, 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z: 2016 samples
+lost      4 samples: ring_lost 4
+unknown   5 samples: ambiguous 2, map_gap 3
+gaps      1, the last 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died
+
+'cpi status --all' shows every number.
+END
+)" "cpi status without --all is a summary"
 like "$(cpi status --socket none.sock --format=csv 2>/dev/null)" "^database,gaps,1$" \
-	"the status as CSV"
+	"cpi status writes CSV"
 if command -v python3 >/dev/null; then
 	is "$(cpi cat --epoch all --format=json | python3 -c '
 import json, sys
 print(sum(c["n"] for c in json.load(sys.stdin)["counts"]))')" 2207 \
-		"the profiles as JSON hold every stored sample"
+		"cpi cat: the counts in JSON add up to the stored samples"
 	is "$(cpi status --socket none.sock --format=json 2>/dev/null | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 print(r["daemon"], r["database"]["epoch"], r["database"]["gap_1"][-8:])')" \
-		"None 3 tor died" "the status as JSON"
+		"None 3 tor died" "cpi status writes JSON"
 else
 	skip 2 "no python3 to read JSON with"
 fi

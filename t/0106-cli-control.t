@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What cpi makes of the replies on a control socket, rubbish included.
+# cpi sends requests to a control socket and reads replies, also malformed ones. A Python
+# script stands in for the daemon.
 . "$srcdir/t/tap.sh"
 
-command -v python3 >/dev/null || skip_all "no python3 to answer as a daemon would"
+need python3
 . "$srcdir/t/known.sh"
 
 # Takes one request and answers with the bytes of an expression.
@@ -26,7 +27,8 @@ print(hex(magic), version, op, text.rstrip(b"\0").decode(), flush=True)
 c.send(eval(sys.argv[1]))
 END
 
-# daemon EXPRESSION COMMAND...: status, out, err, and the request in heard.
+# daemon EXPRESSION COMMAND...: runs the command against a daemon that replies EXPRESSION.
+# Sets $status; the files out, err and heard have the output and the request.
 daemon()
 {
 	rm -f sock heard
@@ -44,47 +46,48 @@ daemon()
 	wait $pid
 }
 
-plan 27
+plan 38
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
-is "$status" 0 "a flush that succeeds"
-is "$(cat heard)" "0x31697063 1 2 " "asks for a flush"
-is "$(cat out)" "flushed 123 samples" "and prints the reply"
+is "$status" 0 "a flush succeeds"
+is "$(cat heard)" "0x31697063 1 2 " "cpi flush sends a flush request"
+is "$(cat out)" "flushed 123 samples" "cpi flush prints the reply"
 daemon 'reply("")' cpi epoch new "a label"
-is "$(cat heard)" "0x31697063 1 3 a label" "a new epoch has a label"
+is "$(cat heard)" "0x31697063 1 3 a label" "cpi epoch new sends the label"
 daemon 'reply("")' cpi rate 2000
-is "$(cat heard)" "0x31697063 1 4 2000" "a rate is sent as it stands"
+is "$(cat heard)" "0x31697063 1 4 2000" "cpi rate sends the rate as it was typed"
 daemon 'reply("not for you\n", -1)' cpi flush
-is "$status" 1 "a refusal is a failure"
-like "$(cat err)" "not for you" "with the daemon's reason"
+is "$status" 1 "a refused request is a failure"
+like "$(cat err)" "not for you" "the message has the daemon's reason"
 daemon 'reply("", -13)' cpi flush
-like "$(cat err)" "Permission denied" "or the error's own text"
+like "$(cat err)" "Permission denied" "without a reason the message has the error's text"
 daemon 'reply("evil \33[31m\nrate 7\n")' cpi flush
-is "$(cat out)" "$(printf 'evil ?[31m\nrate 7')" "a reply cannot steer the terminal"
+is "$(cat out)" "$(printf 'evil ?[31m\nrate 7')" "control characters in a reply are replaced"
 for rubbish in 'b"x"' 'b"\0" * 16' 'b"\377" * 5000' 'reply("x", size=4000)' \
 	'reply("x", magic=7)' 'reply("x", 5)'; do
 	daemon "$rubbish" cpi flush
-	is "$status" 1 "rubbish is a failure: $rubbish"
+	is "$status" 1 "a malformed reply is an error: $rubbish"
 done
 daemon 'reply("x", version=2)' cpi flush
-like "$(cat err)" "newer version" "a newer daemon is told from rubbish"
+like "$(cat err)" "newer version" "the message says that the daemon is newer"
 
 daemon 'reply("rate 1351\ncollector perf\nsince 2026-01-02 03:04\n")' \
 	cpi status --format=json
-is "$status" 0 "the status of a daemon"
+is "$status" 0 "cpi status --format=json succeeds"
 is "$(python3 -c '
 import json
 print(json.load(open("out"))["daemon"])')" \
 	"{'rate': 1351, 'collector': 'perf', 'since': '2026-01-02 03:04'}" \
-	"its lines are members, numbers are numbers"
+	"lines of the status become members, and numbers stay numbers"
 daemon 'reply("n 007\nm -1.5\no 1e5\np\n")' cpi status --format=json
 is "$(python3 -c '
 import json
 print(json.load(open("out"))["daemon"])')" \
-	"{'n': '007', 'm': -1.5, 'o': '1e5', 'p': ''}" "what looks like a number is none"
+	"{'n': '007', 'm': -1.5, 'o': '1e5', 'p': ''}" \
+		"text that resembles a number is quoted as JSON requires"
 daemon 'reply("collector bpf\nreceived.b\"\\ 7\nlost.x 1\nreceived.a 2\nlost.x 2\nnot_delivered.a -3\ncpus 2\n")' \
 	cpi status --db none.db --format=prometheus
-is "$status" 0 "a status as metrics"
+is "$status" 0 "cpi status --format=prometheus succeeds"
 is "$(grep -v '^# HELP' out)" '# TYPE cpi_daemon_cpus gauge
 cpi_daemon_cpus 2
 # TYPE cpi_daemon_lost_total counter
@@ -97,14 +100,37 @@ cpi_daemon_received_total{event="b\"\\"} 7
 # TYPE cpi_daemon_up gauge
 cpi_daemon_up 1
 # TYPE cpi_database_up gauge
-cpi_database_up 0' "each metric with its type, numbers alone, what comes twice added up"
-try "which a strict reader takes" "$srcdir/t/prometheus_check.py" <out
+cpi_database_up 0' "each metric has its type, text is left out, repeated names are added up"
+try "a strict parser accepts the metrics" "$srcdir/t/prometheus_check.py" <out
 like "$(cpi status --db known.db --socket none --format=prometheus 2>/dev/null)" \
-	'^cpi_daemon_up 0' "without a daemon they say so"
+	'^cpi_daemon_up 0' "metrics without a daemon have cpi_daemon_up 0"
 
-daemon 'reply("rate 1351\n")' cpi status --db none.db
-is "$status" 0 "a daemon is enough for a status"
-like "$(cat out)" "^rate  1351" "which is printed"
-like "$(cat err)" "none.db" "and the missing database named"
+daemon 'reply("rate 1351\n")' cpi status --all --db none.db
+is "$status" 0 "cpi status succeeds with a daemon and no database"
+like "$(cat out)" "^rate  1351" "cpi status prints the lines of the daemon"
+like "$(cat err)" "none.db" "cpi status names the missing database"
+# Numbers with which all is well, and others.
+well='received.a 1000\nuptime_s 60\nstate sampling\nbudget_percent 0.5\ncost_percent 0.51\n'
+daemon "reply('${well}lost.x 1\n')" cpi status --db none.db
+like "$(cat out)" "^cpid      running for 1 min 0 s: all is well" "the summary says that all is well"
+like "$(cat out)" "^lost      1 of 1000 samples (0.1 %): x 1" "the summary has losses by name"
+like "$(cat out)" "^cost      0.51 % .*: about the budget of 0.5 %" "a cost just above the budget is not called within it"
+daemon "reply('state starting\n')" cpi status --db none.db
+like "$(cat out)" "^cpid      starting" "a daemon that starts is not said to be well"
+daemon 'reply("no\n", -5)' cpi status --db known.db
+unlike "$(cat out)" "not running" "a daemon that refuses is not said to be stopped"
+like "$(cat out)" "^cpid      does not answer at sock" "the summary says that the daemon does not answer"
+daemon "reply('${well}lost.x 2\n')" cpi status --db none.db
+like "$(cat out)" "min 0 s: samples are lost" "the summary says that samples are lost"
+daemon "reply('$well'.replace('0.51', '0.6'))" cpi status --db none.db
+like "$(cat out)" "min 0 s: it costs more than its budget" "the summary says that the budget is exceeded"
+daemon "reply('${well}store_error No space\nmain_waits_s 3\n')" cpi status --db none.db
+like "$(cat out)" "it does not answer, and these numbers are old; it cannot store the samples" \
+	"the summary says that the daemon does not answer and cannot store"
+
+daemon "reply('db_path $PWD/known.db\n')" env -u CPI_DB cpi epoch list
+is "$status" 0 "cpi epoch list reads the database of the daemon that --socket names"
+like "$(cat out)" "  full" "the epochs are those of that database"
+
 daemon 'reply("no\n", -5)' cpi status
-is "$status" 1 "a daemon that fails is a failure"
+is "$status" 1 "cpi status fails if the daemon answers with an error"

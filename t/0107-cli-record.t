@@ -3,64 +3,106 @@
 # cpi record on this machine: the profile, the command's exit, signals.
 . "$srcdir/t/tap.sh"
 
-[ -r /proc/sys/kernel/perf_event_paranoid ] || skip_all "the kernel has no perf events"
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-[ "$(id -u)" -eq 0 ] || [ "$paranoid" -le 2 ] ||
-	skip_all "kernel.perf_event_paranoid is $paranoid and this is not root"
+need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 25
+plan 40
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
-is "$?" 0 "a command is recorded"
-is "$(cat out)" "$(./target 2000000000)" "its output is its own"
-like "$(cat err)" "[0-9] samples in .*a.db; try: cpi prof --db a.db" "the summary"
+is "$?" 0 "cpi record succeeds"
+is "$(cat out)" "$(./target 2000000000)" "the command's output is unchanged"
+like "$(cat err)" "[0-9] samples.* in .*a.db; try: cpi prof --db a.db" \
+	"cpi record prints how many samples it stored"
+is "$(wc -l <err | tr -d ' ')" 1 "cpi record prints one line"
+is "$(echo a.db*)" a.db "cpi record leaves one file"
 cpi prof --db a.db --image target --format=csv >prof 2>/dev/null
-is "$(sed -n 2p prof | cut -d, -f5)" target_hot "its busiest procedure is found"
+is "$(sed -n 2p prof | cut -d, -f5)" target_hot "the busiest procedure is found"
 got=$(awk -F, '/,target_hot,/ { hot += $1 } NR > 1 { all += $1 }
 	END { print (all >= 20 && hot > 0.9 * all) }' prof)
-is "$got" 1 "and has nearly all of its samples"
+is "$got" 1 "the busiest procedure has over 90 % of the samples"
 is "$(cpi cat --intervals --db a.db --epoch all --format=csv |
 	awk -F, 'NR > 1 && $7 != $8 + $9' | wc -l | tr -d ' ')" 0 \
-	"received is stored and lost in every flush"
+	"received = stored + lost in every flush"
 is "$(cpi epoch list --db a.db --format=csv | sed 1d | cut -d, -f7,11)" "ended,first" \
-	"the epoch has its label, and an end"
+	"the epoch has its label and has ended"
 cpi list --db a.db --image target --format=csv target_hot >list 2>/dev/null
 is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' list)" \
 	"$(awk -F, '/,target_hot,/ { n += $1 } END { print n }' prof)" \
-	"prof and list agree on it"
+	"cpi prof and cpi list count the same samples of a procedure"
 
 cpi record -F 500 -e cpu-clock -e page-faults@10 -o a.db --raw raw -- \
 	sh -c 'i=0; while [ $i -lt 20 ]; do ./target 100 >out; i=$((i + 1)); done' 2>err
-is "$?" 0 "two events are recorded"
+is "$?" 0 "cpi record takes two events"
 is "$(cpi epoch list --db a.db --format=csv | sed 1d | wc -l | tr -d ' ')" 2 \
-	"into one more epoch of the same database"
+	"a second recording adds an epoch to the same database"
 like "$(cpi prof --db a.db 2>/dev/null)" "^Stream cpu-clock.* a sample per 2 ms" \
-	"at the rate that was asked for"
+	"cpu-clock is sampled at the requested rate"
 like "$(cpi prof --db a.db 2>/dev/null)" "^Stream page-faults.* a sample per 10 events" \
-	"and with the period of the other"
+	"page-faults are sampled with the requested period"
 is "$(($(wc -c <raw) - 16))" "$((32 * $(cpi cat --intervals --db a.db --format=csv |
 	awk -F, 'NR > 1 { n += $7 - $9 } END { print n }')))" \
-	"every sample that did not find its ring full is in the raw file, too"
+	"the raw file has every sample except those that found the ring full"
 
 # The command's exit is cpi's.
 for try in 'exit 3:3' 'kill -9 $$:137'; do
 	cpi record -o b.db -- sh -c "${try%:*}" 2>err
-	is "$?" "${try#*:}" "${try%:*} is status ${try#*:}"
+	is "$?" "${try#*:}" "cpi record exits with ${try#*:} after: ${try%:*}"
 done
 cpi record -o b.db -- ./nothing 2>err
-is "$?" 127 "a command that is not there is status 127"
-like "$(cat err)" "./nothing: No such file" "and named"
+is "$?" 127 "a command that does not exist gives status 127"
+like "$(cat err)" "./nothing: No such file" "the message names the command that does not exist"
 : >plain
 cpi record -o b.db -- ./plain 2>err
-is "$?" 126 "a file that cannot be run is status 126"
+is "$?" 126 "a file that cannot be run gives status 126"
 cpi record -o none/b.db -- touch ran 2>err
-is "$?" 1 "without a database nothing is recorded"
+is "$?" 1 "cpi record fails if it cannot create the database"
 [ ! -e ran ]
-ok $? "and the command is not run"
+ok $? "the command does not run if the database cannot be created"
 cpi record 2>err
 is "$?" 2 "a missing command is a usage error"
+
+# Without -e the rate is of use for a short command, and stacks follow it.
+mkdir here
+(cd here && cpi record -v -g -- ../target 200000000 >out 2>../err)
+like "$(cat err)" "; try: cpi prof$" "without -o the advice needs no --db"
+is "$(cd here && echo *)" "cpi.db out" "without -o the database is cpi.db"
+like "$(cat err)" "session: 500 call stacks/s" "-g takes half as many stacks as samples"
+like "$(cpi prof --db here/cpi.db 2>/dev/null)" "a sample per 1 ms" \
+	"1000 samples are taken a second where the clock is sampled"
+
+# The command and what it starts are profiled; other programs and cpi are not.
+"$builddir/t/programs/burn_c" 600000 >/dev/null &
+other=$!
+tap_pids="$tap_pids $other"
+cpi record -e cpu-clock -o only.db -- sh -c './target 1000000000; ./target 1000' >out 2>err
+is "$?" 0 "a command with children is profiled"
+cpi prof --db only.db --by image --format=csv >prof 2>/dev/null
+is "$(grep -c '/target' prof) $(grep -c '/burn_c,\|/cpi,' prof)" "1 0" \
+	"children of the command are in the profile, other programs and cpi are not"
+if can_sample; then
+	cpi record -e cpu-clock -F 2000 -o kernel.db -- dd if=/dev/zero of=/dev/null \
+		bs=1M count=20000 2>err
+	like "$(cpi prof --db kernel.db --by image 2>/dev/null)" '\[kernel\]' \
+		"the kernel's work for the command is in the profile"
+	cpi record -a -e cpu-clock -o all.db -- ./target 1000000000 >out 2>err
+	cpi prof --db all.db --by image --format=csv >prof 2>/dev/null
+	is "$(grep -c '/target' prof) $(grep -c '/burn_c,' prof)" "1 1" \
+		"-a profiles other programs, too"
+	cpi record -a -d 0.3 -o all.db 2>err
+	is "$?" 0 "-a needs no command if the duration is given"
+	like "$(cat err)" "samples in 0\.[3-9] s" "the duration ends the recording"
+else
+	skip 4 "sampling the whole system is not permitted here"
+fi
+kill $other
+wait $other 2>/dev/null
+cpi record -d 0.2 -o d0.db -- ./target 100000000000 >out 2>err
+is "$?" 0 "a command that the duration ended is no failure"
+cpi record -d 0.2 -o d0.db -- sh -c 'trap "exit 4" TERM; while :; do :; done' 2>err
+is "$?" 4 "a command that ends itself after the duration gives its status"
+cpi record -d 100 -o d0.db -- sh -c 'exit 6' 2>err
+is "$?" 6 "the duration does not keep a command that ends earlier"
 
 # A signal to cpi goes to the command; the profile is stored.
 mkfifo ready
@@ -70,21 +112,27 @@ pid=$!
 timeout 60 cat ready >/dev/null
 kill -TERM $pid
 wait $pid
-is "$?" 5 "a signal goes to the command"
+is "$?" 5 "SIGTERM to cpi record reaches the command"
 is "$(cpi epoch list --db c.db --format=csv | sed 1d | cut -d, -f7)" ended \
-	"the profile is stored"
+	"the profile is stored after SIGTERM"
 
 # Without privileges: the command's own processes.
+as_nobody()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+}
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
 	skip 2 "needs root and setpriv to be somebody else"
 elif [ "$paranoid" -gt 2 ]; then
 	skip 2 "kernel.perf_event_paranoid is $paranoid"
+elif chmod 777 . && ! as_nobody test -r "$tmp/target"; then
+	skip 2 "another user may not enter $tmp"
 else
-	chmod 777 "$tmp"
-	setpriv --reuid=65534 --regid=65534 --clear-groups -- \
-		cpi record -o d.db -- ./target 2000000000 >out 2>err
-	like "$(cat err)" "only ./target and what it starts is" \
-		"without privileges, it says what it samples"
+	# Another user may not enter the folder of the build, either.
+	cp "$(command -v cpi)" own-cpi
+	as_nobody ./own-cpi record -o d.db -- ./target 2000000000 >out 2>err
+	like "$(cat err)" "samples of user mode in" \
+		"an unprivileged user is told that the kernel is not sampled"
 	is "$(cpi prof --db d.db --format=csv 2>/dev/null | sed -n 2p | cut -d, -f5)" \
-		target_hot "and does"
+		target_hot "an unprivileged user gets a profile of the command"
 fi

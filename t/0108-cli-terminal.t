@@ -15,21 +15,28 @@ at()
 	script -qec "stty cols $1; $2 2>err" /dev/null </dev/null | tr -d '\r'
 }
 
-plan 18
+plan 21
 
 for width in 20 40 60 80 100 200 400; do
 	at $width "cpi prof --epoch full" >out
 	rows=$(sed '1,/^$/d; /^Lost/,$d' out)
-	is "$(printf '%s\n' "$rows" | awk -v w=$width 'length > w')" "" \
+	# tr leaves one byte of each letter of UTF-8, because awk counts bytes.
+	is "$(printf '%s\n' "$rows" | tr -d '\200-\277' | awk -v w=$width 'length > w')" "" \
 		"no row is wider than $width columns"
-	is "$(printf '%s\n' "$rows" | wc -l | tr -d ' ')" 10 "and every row is there"
+	is "$(printf '%s\n' "$rows" | wc -l | tr -d ' ')" 10 "no row is missing at $width columns"
 done
 
 at 60 "cpi prof --epoch full --event cpu-clock" >out
-like "$(cat out)" '\[unknown [a-z]*\.\.\. ' "a long name ends in dots"
+like "$(cat out)" '  \.\.\.[^ ]*/target' "a long path is cut and begins with dots"
+unlike "$(cat out)" 'cum%' "a column is left out before names are cut short"
+at 40 "cpi prof --epoch full --event cpu-clock" >out
+like "$(cat out)" '\[unknown [a-z]*\.\.\. ' "a long name is cut and ends in dots"
+at 80 "cpi diff full half --history=none" >out
+like "$(cat out)" '^A ms/s  B ms/s .*  *change  procedure  *image' \
+	"cpi diff shows names on 80 columns"
 at 100 "cpi list --epoch full target_hot" >out
-like "$(cat out)" "$(printf '\033')\[1;31m *560 " "hot lines are coloured"
+like "$(cat out)" "$(printf '\033')\[1;31m *560 " "hot lines are coloured on a terminal"
 at 100 "NO_COLOR=1 cpi list --epoch full target_hot" >out
-unlike "$(cat out)" "$(printf '\033')" "but not with NO_COLOR"
+unlike "$(cat out)" "$(printf '\033')" "NO_COLOR turns colours off"
 at 100 "cpi cat --epoch full --format=csv --image '*red*'" >out
-unlike "$(cat out)" "$(printf '\033')" "CSV does not steer a terminal, either"
+unlike "$(cat out)" "$(printf '\033')" "CSV on a terminal has no control characters"

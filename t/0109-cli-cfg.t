@@ -4,19 +4,20 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 14
+plan 17
 
 cpi cfg --epoch full target_hot >hot.dot 2>err
-is "$?" 0 "a procedure by its name"
-is "$(cat err)" "" "without complaints"
-is "$(sed -n 1p hot.dot)" "digraph cfg {" "a graph"
-like "$(cat hot.dot)" 'label="target_hot\\l.*/target\\l' "with a title"
+is "$?" 0 "cpi cfg finds a procedure by its name"
+is "$(cat err)" "" "cpi cfg writes no warnings"
+is "$(sed -n 1p hot.dot)" "digraph cfg {" "the output is a graph in the language of graphviz"
+like "$(cat hot.dot)" 'label="target_hot\\l.*/target\\l' \
+	"the graph has the procedure and its image as title"
 is "$(grep -o '[0-9]* cpu-clock' hot.dot | awk '{ n += $1 } END { print n }')" 600 \
-	"the samples add up"
+	"the samples of the blocks add up"
 like "$(cat hot.dot)" 'b[0-9]* \[fillcolor="0.02 0.[1-9][0-9]* 1.0".*cpu-clock' \
 	"the hot block is coloured"
-like "$(cat hot.dot)" '-> b[0-9]* \[color=blue, ' "with a loop's jump"
-like "$(cat hot.dot)" '-> b[0-9]* \[color=grey, ' "and a return"
+like "$(cat hot.dot)" '-> b[0-9]* \[color=blue, ' "the backward jump of the loop is drawn in blue"
+like "$(cat hot.dot)" '-> b[0-9]* \[color=grey, ' "the return is drawn in grey"
 
 # Every address of the listing is in the graph, but for padding.
 cpi list --epoch full --format=csv --asm target_hot >hot.csv
@@ -24,22 +25,28 @@ missing=
 for address in $(awk -F, 'NR > 1 && !/,"*nop/ { sub("^0x", "", $10); print $10 }' hot.csv); do
 	grep -q "$address  " hot.dot || missing="$missing $address"
 done
-is "$missing" "" "every instruction is there"
+is "$missing" "" "every instruction of the listing is in the graph"
 
 cpi cfg --epoch full do_syscall_64 >out 2>err
-is "$?" 1 "a procedure without code fails"
-like "$(cat err)" "do_syscall_64: cannot be explained: the kernel's code" "and says why"
+is "$?" 1 "cpi cfg fails on a procedure without code"
+like "$(cat err)" "do_syscall_64: cannot be explained: the kernel's code" \
+	"the message says that the kernel's code is missing"
+
+cpi cfg --epoch full -o same.dot target_hot >out
+is "$?" 0 "cpi cfg -o writes a file"
+try "the file is what stdout would be" cmp hot.dot same.dot
+is "$(cat out)" "" "cpi cfg -o prints nothing"
 
 mkdir empty
 PATH_WITHOUT=$tmp/empty
 cpi=$(command -v cpi)
 PATH=$PATH_WITHOUT "$cpi" cfg --epoch full --format=svg target_hot >out 2>err
-is "$?" 1 "without graphviz there is no picture"
-like "$(cat err)" "install graphviz" "which is said"
+is "$?" 1 "--format=svg fails without graphviz"
+like "$(cat err)" "install graphviz" "the message says to install graphviz"
 
 if command -v dot >/dev/null; then
 	cpi cfg --epoch full --format=svg target_hot >hot.svg
-	like "$(cat hot.svg)" "<svg" "graphviz draws it"
+	like "$(cat hot.svg)" "<svg" "graphviz draws the graph"
 else
 	skip 1 "graphviz is not installed"
 fi

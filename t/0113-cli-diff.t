@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi diff on runs whose every count is known.
 . "$srcdir/t/tap.sh"
+need sqlite3
 
 CPI_DB=runs.db
 export CPI_DB
@@ -21,45 +22,52 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 35
+plan 39
 
 cpi diff old new >text 2>err
-is "$?" 0 "two selections are compared"
-is "$(cat err)" "" "without complaints"
-like "$(cat text)" '^3 of 7 rows that have samples enough changed' "what changed is counted"
+is "$?" 0 "cpi diff compares two selections"
+is "$(cat err)" "" "cpi diff writes no warnings"
+like "$(cat text)" '^3 of 7 rows with enough samples changed' \
+	"the text counts the rows that changed"
 row()
 {
 	sed -n '/^A ms/,$p' text | sed 1d | grep " $1 " | tr -s ' ' | sed 's/^ //; s/ $//'
 }
-like "$(row gamma)" '^101.40 121.60 20.20 .* 20\.[0-9] 1[0-9]\.[0-9] 2[0-9]\.[0-9] ' \
-	"a fifth more, at half the rate"
-is "$(sed -n '/^A ms/{n;p;}' text | grep -c ' gamma ')" 1 "the finding comes first"
-like "$(row gamma)" 'undetermined gamma prog$' "without code no verdict"
-like "$(row found)" ' new found prog$' "what is new"
-like "$(row lost)" ' gone lost prog$' "what is gone"
-like "$(row alpha)" ' -\{0,1\}0\.[0-9] -[0-9.]* [0-9.]* ' "what did not change has no change"
-like "$(cpi diff old same)" 'changed: no more than chance explains' "equal runs are equal"
+like "$(row gamma)" '^101.40 121.60 .* +20\.[0-9]% gamma prog .* +1[0-9]\.[0-9]% +2[0-9]\.[0-9]% ' \
+	"a fifth more time is found although the rate halved"
+is "$(sed -n '/^A ms/{n;p;}' text | grep -c ' gamma ')" 1 "the row that changed comes first"
+like "$(row gamma)" ' gamma prog changed (cause unknown) ' "a procedure without code has no verdict"
+like "$(row found)" ' found prog new ' "a procedure that appeared is new"
+like "$(row lost)" ' lost prog gone ' "a procedure that disappeared is gone"
+like "$(row alpha)" ' [-+]*0\.[0-9]% alpha prog -[0-9.]*% +[0-9.]*% ' \
+	"the interval of an unchanged procedure contains zero"
+like "$(cpi diff old same)" 'changed: no more than chance explains' \
+	"equal runs are reported as equal"
 
 cpi diff 1 2 --history=none >text
-like "$(cat text)" '^Sampling error only' "one epoch a side: the sampling error alone"
-unlike "$(sed -n '/^A ms/,$p' text)" 'undetermined' "and no verdict"
+like "$(cat text)" '^Only 1 epoch a side' \
+	"one epoch a side: the text says that only the sampling error is known"
+unlike "$(sed -n '/^A ms/,$p' text)" 'cause unknown' "one epoch a side: rows have no verdict"
 is "$(cpi diff 1 2 --history=none --format=csv | cut -d, -f11,10 | sort -u)" \
-	"$(printf '%s\n' , p,q)" "nor any p"
-like "$(cpi diff 14 15)" '^What epochs differ by is that of 13 earlier ones' \
-	"earlier epochs tell what epochs differ by"
-like "$(cpi diff 14 15 --history 1..4)" 'that of 4 earlier ones' "or those that are named"
-like "$(cpi diff old new --threshold=30)" '^2 of 7 rows' "a threshold: what came and went is left"
+	"$(printf '%s\n' , p,q)" "one epoch a side: rows have no p value"
+like "$(cpi diff 14 15)" '^13 earlier epochs tell how much epochs vary' \
+	"earlier epochs give the variation between epochs"
+like "$(cpi diff 14 15 --history 1..4)" '^4 earlier epochs tell' \
+	"--history names the earlier epochs"
+like "$(cpi diff old new --threshold=30)" '^2 of 7 rows' \
+	"--threshold=30 reports only new and gone rows"
 is "$(cpi diff old new --by image --format=csv | cut -d, -f17 | sort | tr '\n' ' ')" \
-	"image prog v1 " "by image"
+	"image prog v1 " "rows by image"
 like "$(cpi diff old new --by image)" 'too few rows are on both sides' \
-	"two rows have no median"
+	"two rows are too few for a median"
 is "$(cpi diff old new --format=csv --limit 1 | tail -n 1 | cut -d, -f12,13,14,17)" \
-	"1,undetermined,both,gamma" "as CSV"
+	"1,undetermined,both,gamma" "cpi diff writes CSV"
 cpi diff new old >text
-like "$(row gamma)" ' -1[67]\.[0-9] ' "the other way round"
-like "$(cpi diff old new --color=always)" "$(printf '\033\\[1;31m')" "in colour"
+like "$(row gamma)" ' -1[67]\.[0-9]% gamma .* -----*$' "the other way round, the change is negative"
+like "$(cpi diff old new --color=always)" "$(printf '\033\\[1;31m')" \
+	"--color=always colours the rows"
 cpi diff old >/dev/null 2>&1
-is "$?" 2 "both selections are needed"
+is "$?" 2 "one selection is a usage error"
 
 {
 	for n in 0 1 2 3; do
@@ -72,32 +80,53 @@ is "$?" 2 "both selections are needed"
 	done
 } | "$builddir/t/runsdb" whose.db || bail "no database"
 is "$(cpi diff --db whose.db a b --by unit --format=csv --limit 1 | cut -d, -f12,14,16,17 |
-	tail -n 1)" "1,both,,one.service" "by unit"
+	tail -n 1)" "1,both,,one.service" "rows by unit compare the samples of each unit"
 is "$(cpi diff --db whose.db a b --by cgroup --format=csv | cut -d, -f12,17 | sort |
 	tr '\n' ' ')" \
 	"0,/x.slice/two.service 0,/y.slice/y.service 0,[unknown cgroup] 1,/x.slice/one.service found,cgroup " \
-	"by cgroup"
+	"rows by cgroup compare the samples of each cgroup"
 cpi diff --db whose.db a b --by label >/dev/null 2>err
-like "$? $(cat err)" "1 .*no profiles by label" "by what was not collected"
+like "$? $(cat err)" "1 .*no profiles by label" \
+	"rows by a context that was not collected are an error"
 
 # Earlier epochs are asked only if they have what is compared.
 cp whose.db later.db
 sqlite3 later.db "DELETE FROM profile WHERE epoch <= 6 AND
 	context IN (SELECT id FROM context WHERE name GLOB 'cgroup=*')"
-like "$(cpi diff --db later.db 7 8 --cgroup='/x*' 2>&1)" '^Sampling error only' \
-	"earlier epochs without contexts are left out"
-like "$(cpi diff --db later.db 7 8 --by unit 2>&1)" '^Sampling error only' "also as rows"
+like "$(cpi diff --db later.db 7 8 --cgroup='/x*' 2>&1)" '^Only 1 epoch a side' \
+	"--cgroup: earlier epochs without contexts are left out"
+like "$(cpi diff --db later.db 7 8 --by unit 2>&1)" '^Only 1 epoch a side' \
+	"--by unit: earlier epochs without contexts are left out"
 cp runs.db events.db
 sqlite3 events.db "INSERT INTO stream SELECT 99, 'cache-misses', source, cpu_type, 'events',
 		mean_period, landing FROM stream LIMIT 1;
 	UPDATE profile SET stream = 99 WHERE epoch > 13;
 	UPDATE tally SET stream = 99 WHERE epoch > 13"
-like "$(cpi diff --db events.db 14 15 2>&1)" '^Sampling error only' "and those of another event"
+like "$(cpi diff --db events.db 14 15 2>&1)" '^Only 1 epoch a side' \
+	"earlier epochs of another event are left out"
 sqlite3 runs.db "UPDATE stream SET event = 'instructions', unit = 'events'"
 cpi diff old new --format=csv >out 2>err
 is "$? $(cat err) $(sed -n 2p out | cut -d, -f12,17)" "0  1,gamma" \
-	"findings of what is no time have no verdict"
+	"a change of an event that measures no time has no verdict"
 sqlite3 runs.db "UPDATE stream SET event = 'cpu-clock', unit = 'ns'"
+
+# One epoch a side: what is more than sampling is marked, and nothing is called changed.
+"$builddir/t/runsdb" once.db <<'END' || bail "no database"
+before 10 1000 big=5000 mid=4000 low=3000 slow=1000 tiny=20
+after 10 1000 big=5010 mid=3990 low=3005 slow=2000 tiny=25
+END
+cpi diff --db once.db before after >text
+like "$(cat text)" '^1 of 5 rows differ by more than sampling; none of them can be called changed' \
+	"one epoch a side: the text counts the rows that differ by more than sampling"
+like "$(row slow)" ' slow prog more than sampling ' "such a row is marked"
+unlike "$(row tiny)" 'sampling' "a row with few samples is not marked"
+# A row whose share fell although it takes more time beside the others has one sign.
+"$builddir/t/runsdb" share.db <<'END' || bail "no database"
+before 10 1000 big=5000 mid=4000 low=3000 slow=1000 left=9000
+after 10 1000 big=2500 mid=2000 low=1500 slow=900 came=20000
+END
+cpi diff --db share.db before after >text
+like "$(row slow)" '^100.00 90.00 4.55 3.35 +[0-9.]*% slow .*[^-]$' "a row has the sign of its change alone"
 
 # An epoch weighs the same whether or not it has samples of other images.
 "$builddir/t/runsdb" none.db <<'END' || bail "no database"
@@ -111,9 +140,10 @@ change()
 		awk -F, '$17 == "prog" { printf "%.6f\n", $7 }'
 }
 all=$(change --by image)
-is "$(change --by image --image prog)" "$all" "what one epoch has none of is no certainty"
+is "$(change --by image --image prog)" "$all" "--image: an epoch without the image weighs the same"
 is "$(cpi diff --db none.db 1,3 1 --history=none --format=csv --by image |
-	awk -F, '$17 == "prog" { printf "%.6f\n", $7 }')" "$all" "nor is an epoch without any"
+	awk -F, '$17 == "prog" { printf "%.6f\n", $7 }')" "$all" \
+		"an epoch without samples weighs the same"
 
 # Of two databases joined for each side, images are what they are, whatever their number.
 echo "a 10 1000 first:x=500 prog:[0x10]=1000" | "$builddir/t/runsdb" one.db &&
@@ -126,8 +156,8 @@ status()
 	cpi diff --db "$1" --db two.db 1:1 2:2 --history=none --format=csv |
 		awk -F, '$17 == "[0x10]" { print $14 }' | sort | tr '\n' ' '
 }
-is "$(status one.db)" "both " "one build in two databases is one row"
-is "$(status build.db)" "gone new " "two builds are two rows"
+is "$(status one.db)" "both " "a build that two databases know is one row"
+is "$(status build.db)" "gone new " "two builds of one name are two rows"
 
 cpi diff old new --format=svg >diff.svg
 if ! command -v python3 >/dev/null; then
@@ -137,7 +167,7 @@ fi
 is "$(python3 -c '
 import xml.etree.ElementTree as t
 root = t.parse("diff.svg").getroot()
-print(root.tag.split("}")[1], len(root.findall("{*}g")))')" "svg 7" "as a picture"
+print(root.tag.split("}")[1], len(root.findall("{*}g")))')" "svg 7" "--format=svg draws a row for each procedure"
 is "$(cpi diff old new --format=json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
@@ -146,4 +176,4 @@ print(d["basis"], d["normalized_by"], d["found"], r["procedure"], r["found"],
       r["low_percent"] < r["change_percent"] < r["high_percent"],
       abs(r["delta_per_second"] - r["b_per_second"] + r["a_per_second"]) < 1e-3,
       abs(sum(x["a_percent"] for x in d["rows"]) - 100) < 1e-9)')" \
-	"runs median 3 gamma 1 True True True" "as JSON"
+	"runs median 3 gamma 1 True True True" "cpi diff writes JSON"

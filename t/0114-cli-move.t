@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Epochs that are exported, imported, and read from several databases at once, with
-# counts that are all known (t/mkdb.c).
+# Epochs are exported, imported, and read from several databases at once. Every count is
+# known (t/mkdb.c).
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
@@ -16,7 +16,7 @@ db=cycles.db mkdb MKDB_HOST=old MKDB_CPU="Old CPU" MKDB_UNIT=cycles
 
 plan 62
 
-# reports DATABASE EPOCHS: everything that says something of epochs, without ids.
+# reports DATABASE EPOCHS: the JSON of every report about the epochs, without ids.
 reports()
 {
 	for report in "prof" "prof --by=comm" "prof --by=image" "cat" "sum" "hot" \
@@ -30,105 +30,109 @@ reports known.db all >known.out
 [ -s known.out ] || bail "no reports"
 
 is "$(cpi epoch export e.db all)" "e.db: 3 epochs, $(stat -c %s e.db) bytes" \
-	"all epochs are exported"
-is "$(stat -c %a e.db)" 640 "for owner and group alone"
-is "$(ls -A e.db*)" e.db "as one file"
+	"cpi epoch export writes all epochs"
+is "$(stat -c %a e.db)" 640 "the exported file is readable by owner and group alone"
+is "$(ls -A e.db*)" e.db "the export leaves no other file"
 [ "$(stat -c %s e.db)" -le "$(stat -c %s known.db)" ]
-ok $? "which is not larger than the original"
+ok $? "the exported file is not larger than the database"
 reports e.db all >e.out
 cmp known.out e.out
-ok $? "whose reports are those of the original"
-is "$(cpi epoch list --db e.db)" "$(cpi epoch list)" "with their ids"
+ok $? "the exported epochs have the reports of the original"
+is "$(cpi epoch list --db e.db)" "$(cpi epoch list)" "the exported epochs keep their ids"
 cpi epoch export e.db 1 2>err
-is "$?" 1 "a file is not replaced"
-like "$(cat err)" "^cpi: error: e.db: it is there already: .*--force" "and why"
+is "$?" 1 "cpi epoch export does not replace a file"
+like "$(cat err)" "^cpi: error: e.db: it is there already: .*--force" \
+	"the message says to use --force"
 cmp known.out e.out
 cpi epoch export --force e.db half 1 >out
-is "$?" 0 "unless by force"
+is "$?" 0 "--force replaces a file"
 is "$(cpi epoch list --db e.db --format=csv | sed 1d | cut -d, -f1 | tr '\n' ' ')" "1 2 " \
-	"with the epochs that are named, in any order"
-like "$(cpi prof --db e.db --epoch all)" "^Host web1: " "it knows its host"
+	"an export has the epochs that were named"
+like "$(cpi prof --db e.db --epoch all)" "^Host web1: " "an export knows its host"
 is "$(cpi epoch export one.db --epoch last | cut -d, -f1)" "one.db: 1 epoch" \
-	"--epoch chooses, too"
-unlike "$(cpi prof --db one.db --epoch all)" "^Gap: " "a gap before it is not told"
+	"--epoch chooses the epochs to export"
+unlike "$(cpi prof --db one.db --epoch all)" "^Gap: " "an export has no gap before its first epoch"
 cpi epoch export - 2>err
-is "$?" 2 "standard output is no file"
-like "$(cat err)" "a database is no stream: name a file" "and why"
+is "$?" 2 "an export to standard output is a usage error"
+like "$(cat err)" "a database cannot be a pipe: name a file" "the message says to name a file"
 cpi epoch export x.db 7 2>err
-is "$?" 1 "an epoch that is not there is not exported"
+is "$?" 1 "the export of an unknown epoch fails"
 [ ! -e x.db ]
-ok $? "nor is a file made"
+ok $? "a failed export makes no file"
 mkfifo fifo
 cpi epoch export --force fifo 1 2>err
-is "$?" 1 "a FIFO is not replaced"
+is "$?" 1 "an export does not replace a FIFO"
 [ -p fifo ]
-ok $? "it is still there"
+ok $? "the FIFO is still there"
 "$builddir/t/mkdb" open.db || bail "mkdb failed"
 cpi epoch export --db open.db o.db 2>err >out
 is "$?" 0 "an open epoch is exported"
-like "$(cat err)" "epoch 1 is still open: the file has what was flushed" "which is said"
+like "$(cat err)" "epoch 1 is still open: the file has what was flushed" \
+	"the warning says that the epoch is still open"
 
 cpi epoch export all.db all >out
 is "$(cpi epoch import --db new.db all.db)" "$(cat <<'END'
 all.db: 3 imported, 0 replaced that had grown, 0 there already
 The new epochs are 1 to 3
 END
-)" "a new database gets them"
+)" "cpi epoch import makes a new database with all epochs"
 reports new.db all >new.out
 cmp known.out new.out
-ok $? "and has the reports of the original"
+ok $? "the imported epochs have the reports of the original"
 is "$(cpi epoch import --db new.db all.db)" \
 	"all.db: 0 imported, 0 replaced that had grown, 3 there already" \
 	"a second import adds nothing"
 reports new.db all >new.out
 cmp known.out new.out
-ok $? "and changes nothing"
+ok $? "a second import changes no report"
 is "$(cpi epoch import all.db)" \
 	"all.db: 0 imported, 0 replaced that had grown, 3 there already" \
-	"nor does one where they come from"
+	"an import into the original adds nothing"
 reports web2.db all >web2.out
 is "$(cpi epoch import --db web2.db all.db 2>err | tail -n 1)" "The new epochs are 4 to 6" \
-	"another machine's database gives them ids"
-like "$(cat err)" "the label 'half' is that of 1 other epochs here, too" \
-	"and says which labels it has already"
+	"epochs imported into another machine's database get new ids"
+like "$(cat err)" "the label 'half' is that of 1 other epochs here as well" \
+	"the warning names the labels that exist already"
 is "$(cpi epoch list --db web2.db --host web1 --format=csv | sed 1d | cut -d, -f1,8,11)" \
-	"$(printf '4,web1,full\n5,web1,half\n6,web1,')" "they show their host"
+	"$(printf '4,web1,full\n5,web1,half\n6,web1,')" "imported epochs keep their host and label"
 reports web2.db 4..6 >new.out
 cmp known.out new.out
-ok $? "their reports are those of the original"
+ok $? "the imported epochs have the reports of the original in a mixed database"
 reports web2.db 1..3 >new.out
 cmp web2.out new.out
-ok $? "those of the others stay what they were"
+ok $? "the reports of the other epochs do not change"
 is "$(cpi epoch list --db web2.db --epoch last --format=csv | sed 1d | cut -d, -f8)" web1 \
-	"of epochs at one time the last is the newest"
-like "$(cpi cat --check --db web2.db)" "nothing is damaged" "all of it is whole"
+	"of epochs with the same end the last is the newest"
+like "$(cpi cat --check --db web2.db)" "nothing is damaged" \
+	"cpi cat --check finds no damage after an import"
 is "$(cpi prof --db web2.db --epoch full 2>/dev/null | grep -a -c '\[kernel\]')" 4 \
-	"kernels of two releases stay apart"
+	"kernels of two releases are separate rows"
 like "$(cpi prof --db web2.db --epoch all 2>/dev/null)" \
 	"^Gap: 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died on web2" \
-	"gaps say of which machine"
+	"a gap names its machine"
 
 cpi epoch import --db none.db missing.db 2>err
-is "$?" 1 "a file that is missing is not imported"
+is "$?" 1 "the import of a missing file fails"
 [ ! -e none.db ]
-ok $? "and no database is made for it"
+ok $? "a failed import makes no database"
 head -c 5000 all.db >cut.db
 cpi epoch import --db new.db cut.db 2>err
-is "$?" 1 "nor is one that is cut"
+is "$?" 1 "the import of a truncated file fails"
 echo "This is no database, however long it may be." >text.db
 cpi epoch import --db new.db text.db 2>err
-is "$?" 1 "nor is a text"
-like "$(cat err)" "no SQLite database: name another file" "and why"
+is "$?" 1 "the import of a text file fails"
+like "$(cat err)" "no SQLite database: name another file" \
+	"the message says that the file is no database"
 cpi epoch import --db new.db new.db 2>err
-is "$?" 1 "nor the database itself"
+is "$?" 1 "the import of a database into itself fails"
 
 db=web3.db mkdb MKDB_HOST=web3
 is "$(cpi epoch list --db known.db --db web3.db --epoch half)" "$(cat <<'END'
- id  from                  to                    seconds  samples  edge ms  state  host  label  database
-1:2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100       10  ended  web1  half   known.db
-2:2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100       10  ended  web3  half   web3.db
+ id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label  database
+1:2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100                      10  ended  web1  half   known.db
+2:2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100                      10  ended  web3  half   web3.db
 END
-)" "the epochs of two databases"
+)" "cpi epoch list --db twice lists the epochs of both databases"
 cpi prof --db known.db --db web3.db --epoch full >out 2>err
 is "$(grep -a -e '^Epoch' -e '^Host' -e target_ out | sed "s#$target#TARGET#")" "$(cat <<'END'
 Epoch 1:1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z of known.db
@@ -137,43 +141,49 @@ Host web1, web3: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
      1200  60.00%   60.00%            0    0.00%  target_hot           TARGET
       600  30.00%   90.00%           24  100.00%  target_cold          TARGET
 END
-)" "their samples are added up"
-like "$(cat err)" "epochs of several hosts, added up: web1, web3" "which is said"
+)" "samples of two databases are added up"
+like "$(cat err)" "epochs of several hosts, added up: web1, web3" \
+	"the warning names the hosts whose samples are added up"
 like "$(cpi prof --db known.db --db web3.db --epoch 1:full,2:half 2>&1)" \
-	"there is no epoch '1:full,2:half'" "labels make no list"
+	"there is no epoch '1:full,2:half'" "a list of labels of two databases is refused"
 is "$(cpi prof --db known.db --db web3.db --epoch 1:1,2:2 2>/dev/null | grep -a -c ^Epoch)" 2 \
-	"ids of each do"
+	"a list of ids of two databases is accepted"
 cpi prof --db known.db --db web3.db --epoch 1:1,2:2,2:99 >out 2>err
-like "$? $(cat out err)" "^1 .*web3.db: there is no epoch '99'" "but not one that is nowhere"
+like "$? $(cat out err)" "^1 .*web3.db: there is no epoch '99'" \
+	"an id that no database has is an error"
 cpi epoch export first.db 1 >out
 is "$(cpi prof --db web3.db --db first.db --epoch 1,2 2>/dev/null | grep -a -c ^Epoch)" 3 \
-	"one that is in one alone takes no other's place"
-like "$(cpi prof --db known.db --db web3.db --epoch 2:full)" "^Host web3:" "one alone"
+	"an epoch that one database has is not taken from the other"
+like "$(cpi prof --db known.db --db web3.db --epoch 2:full)" "^Host web3:" \
+	"N:EPOCH chooses an epoch of one database"
 is "$(cpi prof --db known.db --db web3.db --epoch full --host 'web[2-9]' | sed -n '/^cpu-clock/,$p')" \
-	"$(cpi prof --epoch full | sed -n '/^cpu-clock/,$p')" "or one host"
+	"$(cpi prof --epoch full | sed -n '/^cpu-clock/,$p')" \
+		"--host chooses the epochs of one host"
 is "$(cpi prof --db known.db --db all.db --epoch full | sed -n '/^cpu-clock/,$p')" \
-	"$(cpi prof --epoch full | sed -n '/^cpu-clock/,$p')" "what both have counts once"
+	"$(cpi prof --epoch full | sed -n '/^cpu-clock/,$p')" \
+		"an epoch in both databases counts once"
 is "$(cpi prof --db known.db --db web3.db --epoch 1..2 --format=csv 2>/dev/null | grep -a -c target_hot)" 1 \
-	"streams of two rates have one row"
+	"streams of two rates share one row"
 
 cpi prof --db known.db --db amd.db 2>err
-is "$?" 1 "different CPUs are not added up"
+is "$?" 1 "samples of different CPUs are not added up"
 like "$(cat err)" "several platforms (.*Test CPU.*Other CPU.*): .*--merge-platforms" \
-	"what to do is said"
+	"the message lists the platforms and names --merge-platforms"
 cpi prof --db known.db --db amd.db --merge-platforms >out 2>err
-is "$?" 0 "unless that is asked for"
+is "$?" 0 "--merge-platforms adds up samples of different CPUs"
 like "$(cpi prof --db known.db --db amd.db --platform '*Other*' --epoch full)" "^Host amd:" \
-	"or one is chosen"
+	"--platform chooses one platform"
 cpi prof --db known.db --db cycles.db --merge-platforms 2>err
-is "$?" 1 "cycles of two CPUs are never added up"
-like "$(cat err)" "their cycles are no common time" "and why"
+is "$?" 1 "cycles of different CPUs are never added up"
+like "$(cat err)" "their cycles are no common time" \
+	"the message says that cycles differ between CPUs"
 cpi prof --db known.db --db arm.db --merge-platforms 2>err
-is "$?" 1 "nor is code of two architectures"
+is "$?" 1 "samples of different architectures are never added up"
 cpi prof --epoch all --host nobody 2>err
 like "$(cat err)" "no such epoch of --host=nobody: there are the hosts web1" \
-	"a host that is not there is told those that are"
+	"the message about an unknown host lists the known ones"
 cpi epoch label --db known.db --db web3.db 1 x 2>err
-is "$?" 1 "a label is given in one database"
+is "$?" 1 "a label cannot be set in two databases at once"
 db=anon.db mkdb MKDB_HOST=
 like "$(timeout 60 cpi prof --db known.db --db anon.db --epoch full 2>&1)" \
-	"added up: web1, (no name)" "a host may have no name"
+	"added up: web1, (no name)" "a host without a name is shown as (no name)"

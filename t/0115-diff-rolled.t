@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpi diff of the same weeks, as hours and rolled up to days: it finds the same.
+# cpi diff finds the same change in two weeks of hours and in the same weeks rolled up to
+# days.
 . "$srcdir/t/tap.sh"
 
 CPI_DB=$tmp/weeks.db
 export CPI_DB
 
-command -v python3 >/dev/null || skip_all "no python3 to draw and compare with"
+need python3
 # Two weeks of hours whose load follows the time of day. Each procedure varies by 2%
 # from hour to hour beyond sampling, wild by 20%; of the second week, p3 has 4% more.
 cat >draw.py <<'END'
@@ -63,25 +64,25 @@ print(d["basis"], *(r["procedure"] for r in d["rows"] if r["found"]))' "$1"
 plan 14
 
 ask before
-is "$?" 0 "weeks of hours are compared"
-is "$(found weeks.before)" "runs p3" "what changed is found"
+is "$?" 0 "cpi diff compares two weeks of hours"
+is "$(found weeks.before)" "runs p3" "the procedure that changed is found among hours"
 cp "$CPI_DB" rolled.db
 CPI_DB=$tmp/rolled.db
 before=$(cpi epoch list)
 cpi epoch roll --host=nobody 2>err
-like "$? $(cat err)" "^2 .*roll takes all days" "to roll up is not chosen by machines"
-is "$(cpi epoch list)" "$before" "and then nothing is"
+like "$? $(cat err)" "^2 .*roll takes all days" "cpi epoch roll --host is a usage error"
+is "$(cpi epoch list)" "$before" "a refused roll changes nothing"
 cpi epoch roll >/dev/null 2>err
-is "$?" 0 "hours are rolled up"
-# The last day is of the run's end, and closed as the others are.
-is "$(cpi epoch list --format=csv | sed 1d | wc -l)" 14 "to days"
+is "$?" 0 "cpi epoch roll rolls hours up"
+# The last day ends with the run, so it is rolled up as well.
+is "$(cpi epoch list --format=csv | sed 1d | wc -l)" 14 "the hours become days"
 ask after
-is "$?" 0 "which are compared"
-is "$(found weeks.after)" "runs p3" "it is found in the days"
+is "$?" 0 "cpi diff compares the same weeks as days"
+is "$(found weeks.after)" "runs p3" "the procedure that changed is found among days"
 for what in weeks days; do
 	python3 compare.py $what.before $what.after >out
 	grep '^#' out
-	is "$(tail -n 1 out)" alike "$what: verdicts are the same, intervals close"
+	is "$(tail -n 1 out)" alike "$what: verdicts stay the same, and intervals stay close"
 done
 is "$(python3 -c 'import json
 for when in "before", "after":
@@ -89,9 +90,10 @@ for when in "before", "after":
     print(len(d["a"]["epochs"]), d["a"]["parts"], d["basis"], d["earlier_epochs"])')" \
 	"$(printf '%s\n' '24 24 runs 0' '1 24 runs 0')" "a day alone stands for 24 hours"
 like "$(cpi diff 2026-01-05 2026-01-12)" '1 epochs, rolled up from 24, 86400.0 s' \
-	"which is told"
+	"the text says how many hours were rolled up"
 is "$(found hours.before | cut -d' ' -f1) $(cpi diff --history="$first" --format=json \
-	2026-01-12 2026-01-13 >x && found x | cut -d' ' -f1)" "history runs" "history, too"
+	2026-01-12 2026-01-13 >x && found x | cut -d' ' -f1)" "history runs" \
+		"--history takes hours and days"
 is "$(cpi diff --by image 2026-01-05 2026-01-12 --format=json --history=none |
 	python3 -c 'import json, sys; print(json.load(sys.stdin)["basis"])')" sampling \
-	"by image, nothing is known of hours"
+	"days compared by image have the sampling error alone"

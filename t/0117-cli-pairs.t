@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpi pairs on traces of a few instructions, whose slots are counted by hand.
+# cpi pairs on traces of a few instructions. Their slots are counted by hand.
 . "$srcdir/t/tap.sh"
 plan 12
 
@@ -13,7 +13,7 @@ op()
 	printf 'O3PipeView:complete:%d000\nO3PipeView:retire:%d000\n' "$6" "$7"
 }
 
-# The first waits ten cycles alone; the second, as long, while two others issue.
+# The first waits ten cycles alone. The second waits as long, while two others issue.
 {
 	op 1 10 100 101 101 110 111
 	op 2 20 200 201 201 210 211
@@ -22,14 +22,15 @@ op()
 	op 5 30 202 203 205 206 212
 } >o3.txt
 cpi pairs --format=csv o3.txt >csv 2>err
-is $? 0 'an O3PipeView trace'
-is "$(cat err)" '' 'without complaints'
+is $? 0 'cpi pairs reads an O3PipeView trace'
+is "$(cat err)" '' 'cpi pairs writes no warnings'
 is "$(cut -d, -f1-7 csv)" 'pc,fetched,retired,latency,concurrency,useful,wasted
 0x10,1,1,10,0.000000,0,20
 0x20,1,1,10,0.200000,2,18
-0x30,3,2,9,0.444444,4,14' 'its slots'
+0x30,3,2,9,0.444444,4,14' 'cpi pairs counts the slots of an O3PipeView trace'
 cpi pairs o3.txt >text
-like "$(cat text)" '5 operations fetched, 2 issue slots a cycle' 'what the machine is'
+like "$(cat text)" '5 operations fetched, 2 issue slots a cycle' \
+	'the text has the number of operations and the issue width'
 
 # The same two as a Kanata log.
 {
@@ -45,9 +46,9 @@ cpi pairs --format=csv kanata.txt >csv 2>err
 is "$(cut -d, -f1-7 csv)" 'pc,fetched,retired,latency,concurrency,useful,wasted
 0x10,1,1,10,0.000000,0,20
 0x20,1,1,10,0.100000,1,19
-0x30,1,1,2,0.500000,1,3' 'a Kanata log'
+0x30,1,1,2,0.500000,1,3' 'cpi pairs counts the slots of a Kanata log'
 
-# Estimates: of a long loop, near what is exact.
+# A long loop is sampled; the exact concurrency stands beside the estimate.
 awk 'BEGIN {
 	for (i = 0; i < 20000; i++) {
 		f = 100 + i
@@ -60,16 +61,16 @@ awk 'BEGIN {
 }' >loop.txt
 cpi pairs --interval 10 --seed 3 --format=csv loop.txt >csv
 ok "$(awk -F, 'NR > 1 { o = $9 - $5; if (o < 0) o = -o; if (o > .1) bad = 1 }
-	END { print bad + (NR != 6) }' csv)" 'estimates are near'
+	END { print bad + (NR != 6) }' csv)" 'sampled concurrency is within 0.1 of the exact value'
 cpi pairs --interval 10 --seed 3 --format=json loop.txt >json
-like "$(cat json)" '"width": 1,' 'JSON says what the machine is'
-like "$(cat json)" '"error": 0\.[0-9]' 'and how far off the estimates are'
+like "$(cat json)" '"width": 1,' 'JSON has the issue width'
+like "$(cat json)" '"error": 0\.[0-9]' 'JSON has the error of the estimates'
 
 cpi pairs nosuch 2>err
-is $? 1 'a file that is not there'
+is $? 1 'a missing file is an error'
 printf 'nothing\n' >other
 cpi pairs other 2>err
-is $? 1 'and one that is no trace'
-like "$(cat err)" 'no pipeline trace: Kanata' 'are errors that say so'
+is $? 1 'a file that is no trace is an error'
+like "$(cat err)" 'no pipeline trace: Kanata' 'the message names the known trace formats'
 cpi pairs
-is $? 2 'a trace is needed'
+is $? 2 'cpi pairs without a trace is a usage error'

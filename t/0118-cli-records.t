@@ -9,29 +9,31 @@ cp "$builddir/t/target" "$tmp/target" || bail 'no target'
 export CPI_DB=r.db
 
 cpi records >text 2>err
-is $? 0 'all instructions that have records'
-is "$(cat err)" '' 'without complaints'
+is $? 0 'cpi records lists all instructions with records'
+is "$(cat err)" '' 'cpi records writes no warnings'
 like "$(cat text)" '^ *400  4e+05 +-10% .*25.0% (21-29) .* target_hot ' \
-	'counts and shares have their intervals'
+	'counts and shares have confidence intervals'
 like "$(cat text)" '10.0% (6-17)  *0.0% (0-4)  .* target_cold ' \
-	'what never happened has one, too'
+	'an event that was never seen has a confidence interval'
 like "$(cat text)" '204/204/204 ' 'latencies have three quantiles'
-unlike "$(cat text)" 'LLC miss' 'what no record tells of has no column'
-like "$(cat text)" '^0x7f0000001000  *50  *50 .*target_hot' 'hot data has its bounds'
+unlike "$(cat text)" 'LLC miss' 'an event that no record has gets no column'
+like "$(cat text)" '^0x7f0000001000  *50  *50 .*target_hot' \
+	'data addresses have lower and upper bounds'
 
 cpi records target_cold --format=csv >csv
-is $? 0 'one procedure alone'
-is "$(grep -c target_hot, csv)" 0 'has its own records only'
+is $? 0 'cpi records lists one procedure'
+is "$(grep -c target_hot, csv)" 0 'the listing of a procedure has no other procedures'
 is "$(awk -F, '$3 == "mispredicted" { print $4, $5, $9 }' csv)" '100 10 0.1' \
-	'both flushes are in it'
+	'the counts of an event add up all records of the procedure'
 is "$(head -n 1 csv | cut -d, -f1-18)" "event,kind,name,known,seen,count,count_low,count_high,\
-share,share_low,share_high,min,median,p99,max,data_address,at_least,at_most" 'the titles of CSV'
+share,share_low,share_high,min,median,p99,max,data_address,at_least,at_most" \
+	'the column titles of CSV'
 cpi records --limit 1 --format=csv >csv
-is "$(cut -d, -f21 csv | sort -u | grep -c target_)" 1 'a limit is of instructions'
+is "$(cut -d, -f21 csv | sort -u | grep -c target_)" 1 '--limit counts instructions'
 
 if command -v python3 >/dev/null; then
 	cpi records --format=json >json
-	try 'JSON has the same' python3 - <<'END'
+	try 'JSON has the same records' python3 - <<'END'
 import json
 i = json.load(open("json"))["instructions"]
 assert [x["procedure"] for x in i] == ["target_hot", "target_cold"]
@@ -47,19 +49,21 @@ else
 	skip 1 'no python3 to read JSON'
 fi
 
-# A copy has all of it.
+# An exported epoch.
 cpi epoch export part.db records >/dev/null
 cpi records --db part.db --format=csv >copy.csv
 cpi records --format=csv >csv
-is "$(cat copy.csv)" "$(cat csv)" 'records go with an epoch that is exported'
+is "$(cat copy.csv)" "$(cat csv)" 'an exported epoch keeps its records'
 cpi cat --check >/dev/null
-is $? 0 'the database is what it should be'
+is $? 0 'cpi cat --check finds no damage'
 
 # No records.
 cpi records --event cpu-clock >text 2>err
 is $? 1 'an event without records is an error'
-like "$(cat err)" 'no records of hardware in the selection: collect' 'which says what to do'
+like "$(cat err)" 'no records of hardware in the selection: collect' \
+	'the message says how to collect records'
 cpi records nosuch >text 2>err
-is $? 1 'so is a name that is none'
+is $? 1 'an unknown procedure is an error'
 cpi prof --format=csv >prof.csv 2>/dev/null
-is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' prof.csv)" 1040 'time is what it was'
+is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' prof.csv)" 1040 \
+	'records do not change the samples of cpi prof'

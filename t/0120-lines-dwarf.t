@@ -1,21 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Lines and inlined calls of what compilers and packagers make, against llvm-symbolizer:
-# at random addresses ($SEED repeats them), every function and every line of the chain.
+# Lines and inlined calls agree with llvm-symbolizer, in programs as compilers and
+# packagers make them. Random addresses are compared ($SEED gives others), with every
+# function and line of their chains.
 . "$srcdir/t/tap.sh"
 
-for tool in g++ llvm-symbolizer-14 c++filt readelf objcopy awk; do
-	command -v $tool >/dev/null || skip_all "no $tool here"
-done
-[ "$(uname -m)" = x86_64 ] || [ "$(uname -m)" = aarch64 ] || skip_all "no symbols here"
-seed=${SEED:-$(date +%s)}
+need g++ llvm-symbolizer-14 c++filt readelf objcopy strip
+[ "$(uname -m)" = x86_64 ] || [ "$(uname -m)" = aarch64 ] || skip_all "the programs are for x86-64 and AArch64"
+seed=${SEED:-1}
 echo "# seed $seed"
 
 cp "$srcdir/t/programs/inlined.h" "$srcdir/t/programs/inlined_one.cc" \
 	"$srcdir/t/programs/inlined_two.cc" .
 lines=$builddir/t/lines_dump
 
-# build NAME COMPILER FLAGS...: makes NAME/program, or says why not in NAME/why.
+# build NAME COMPILER FLAGS...: makes NAME/program. On failure NAME/why has the reason.
 build()
 {
 	name=$1
@@ -34,21 +33,12 @@ build()
 # Addresses of the code of file $1, at random.
 addresses()
 {
-	readelf -SW "$1" | awk -v seed="$seed" '
-	function value(hex,    v, i) {
-		for (i = 1; i <= length(hex); i++)
-			v = v * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-		return v
-	}
-	$0 ~ / \.text / {
-		sub(/^ *\[ *[0-9]*\]/, "")
-		start = value($3); size = value($5); srand(seed)
-		for (i = 0; i < 1500; i++)
-			printf "0x%x\n", start + int(rand() * size)
-	}'
+	readelf -SW "$1" |
+		awk -v seed="$seed" -f "$srcdir/t/hex.awk" -f "$srcdir/t/text_addresses.awk"
 }
 
-# What llvm-symbolizer says, as lines_dump writes it. The last function has no name.
+# The answers of llvm-symbolizer in the format of lines_dump. The last function of a
+# chain has no name.
 llvm()
 {
 	llvm-symbolizer-14 --no-demangle --inlines -e "$1" | c++filt | awk '
@@ -68,34 +58,34 @@ llvm()
 	}'
 }
 
-# agrees PROGRAM NAME [REFERENCE [DIRECTORY]]: both say the same, of inlined calls, too.
-# REFERENCE is the same program, where llvm-symbolizer does not understand this one.
+# agrees PROGRAM NAME [REFERENCE [DIRECTORY]]: lines_dump and llvm-symbolizer give the
+# same chains. REFERENCE is the same program in a form that llvm-symbolizer understands.
 # DIRECTORY has debug files.
 agrees()
 {
 	addresses "${3:-$1}" >addresses
 	llvm "${3:-$1}" <addresses | clean >wanted
-	$lines "$1" ${4:+"$4"} <addresses | sed 's/^[^	]*//' | clean >got
+	"$lines" "$1" ${4:+"$4"} <addresses | sed 's/^[^	]*//' | clean >got
 	if ! grep -q 'inlined_one.cc.*	.*inlined_one.cc' wanted; then
-		ok 1 "$2"
+		ok 1 "$2: lines and inlined calls agree with llvm-symbolizer"
 		echo "# the reference knows nothing"
 	elif cmp -s wanted got; then
-		ok 0 "$2"
+		ok 0 "$2: lines and inlined calls agree with llvm-symbolizer"
 	else
-		ok 1 "$2"
+		ok 1 "$2: lines and inlined calls agree with llvm-symbolizer"
 		diff wanted got | head -n 8 | cut -c 1-300 | sed 's/^/# /'
 	fi
 }
 
-# Directories are written with detours by the one, and without by the other.
+# Removes "." and ".." from paths: only one of the two writes them.
 clean()
 {
 	sed 's#/[^/ ]*/\.\./#/#g; s#/[^/ ]*/\.\./#/#g; s#/\./#/#g; s#//*#/#g' |
 		sed ':again; s#/[^/ .][^/ ]*/\.\./#/#; t again'
 }
 
-# variant NAME COMPILER FLAGS...: builds and compares, with $like where that is set:
-# LLVM 14 knows of a split unit's inlined calls only some.
+# variant NAME COMPILER FLAGS...: builds and compares. $like names another variant as the
+# reference: LLVM 14 finds only some of the inlined calls of split units.
 like=
 variant()
 {
@@ -107,7 +97,7 @@ variant()
 	fi
 }
 
-# with "TOOLS" FUNCTION NAME: a test that needs tools, or is skipped.
+# with "TOOLS" FUNCTION NAME: runs FUNCTION and compares; skips if a tool is missing.
 with()
 {
 	for tool in $1; do
@@ -121,7 +111,7 @@ with()
 	sed 's/^/# /' "$2/log"
 }
 
-# By its build id, as below /usr/lib/debug.
+# place FILE DIRECTORY: moves a debug file to its place by build id.
 place()
 {
 	id=$(readelf -n "$1" | sed -n 's/.*Build ID: //p')
@@ -152,7 +142,7 @@ variant clangsplit4 clang++ -g -gsplit-dwarf -gdwarf-4
 like=clang5
 variant clangsplitz clang++ -g -gsplit-dwarf -gz=zlib
 
-# What is split is found in a package, or beside a program that was moved.
+# Split units are found in a package, or beside a program that was moved.
 split=clangsplit5
 reference=$tmp/clang5/program
 dwp5()
@@ -174,7 +164,7 @@ dwp4()
 reference=$tmp/gcc4/program
 with dwp dwp4 "a package of DWARF 4, GNU's"
 
-# What packagers do with a program; and what it says must stay the same.
+# Packagers strip, compress and link debug files; the lines stay the same.
 reference=$tmp/gcc5/program
 buildid()
 {
@@ -188,7 +178,7 @@ packed()
 	objcopy --only-keep-debug --compress-debug-sections "$reference" packed/x &&
 		strip -o packed/program "$reference" && place packed/x packed/debug
 }
-with "objcopy strip" packed "a compressed one"
+with "objcopy strip" packed "a compressed debug file by build id"
 link()
 {
 	objcopy --remove-section=.note.gnu.build-id "$reference" link/program &&
@@ -196,24 +186,24 @@ link()
 		strip link/program &&
 		(cd link && objcopy --add-gnu-debuglink=own.debug program)
 }
-with "objcopy strip" link "a debug file by its link and checksum"
+with "objcopy strip" link "a debug file by debug link and checksum"
 eulink()
 {
 	(cd eulink && eu-strip -f program.debug -o program "$reference")
 }
-with eu-strip eulink "a debug file of eu-strip"
+with eu-strip eulink "a debug file made by eu-strip"
 dwz1()
 {
 	cp "$reference" dwz1/program && dwz dwz1/program
 }
-with dwz dwz1 "dwz, within a file"
+with dwz dwz1 "dwz within a file"
 dwzrelative()
 {
 	cp "$reference" dwzrelative/program && cp dwzrelative/program dwzrelative/other &&
 		(cd dwzrelative && dwz -m common.debug program other) &&
 		readelf -SW dwzrelative/program | grep gnu_debugaltlink
 }
-with dwz dwzrelative "dwz, with a common file beside"
+with dwz dwzrelative "dwz with a common file beside the program"
 dwzbuildid()
 {
 	cp "$reference" dwzbuildid/program && cp dwzbuildid/program dwzbuildid/other &&
@@ -222,43 +212,43 @@ dwzbuildid()
 		strip dwzbuildid/program && place dwzbuildid/x dwzbuildid/debug &&
 		place dwzbuildid/common.debug dwzbuildid/debug
 }
-with "dwz objcopy strip" dwzbuildid "dwz, with a common file by build id"
+with "dwz objcopy strip" dwzbuildid "dwz with a common file by build id"
 dwznamed()
 {
 	cp "$reference" dwznamed/program && cp dwznamed/program dwznamed/other &&
 		(cd dwznamed && mkdir -p debug/.dwz &&
 			dwz -m debug/.dwz/c.debug -M /usr/lib/debug/.dwz/c.debug program other)
 }
-with dwz dwznamed "dwz, with a common file in /usr/lib/debug/.dwz"
+with dwz dwznamed "dwz with a common file in /usr/lib/debug/.dwz"
 
-# Nothing is made up where nothing is known.
+# Missing or wrong debug files give no lines.
 strip -o bare gcc5/program
 addresses gcc5/program >addresses
-is "$($lines bare <addresses | cut -f 2- | sort -u)" " ?:0" "no DWARF, no lines"
+is "$("$lines" bare <addresses | cut -f 2- | sort -u)" " ?:0" "a program without DWARF has no lines"
 if [ -e beside/program ]; then
 	cp beside/program bare
-	$lines bare <addresses >got 2>err
-	like "$(cat err)" "some of its .dwo files" "missing .dwo files are told of"
+	"$lines" bare <addresses >got 2>err
+	like "$(cat err)" "some of its .dwo files" "the warning says that .dwo files are missing"
 else
 	skip 1 "no clang++ here"
 fi
 zstd()
 {
 	objcopy --compress-debug-sections=zstd "$reference" zstd/program || return
-	addresses gcc5/program | $lines zstd/program 2>zstd/err >/dev/null
+	addresses gcc5/program | "$lines" zstd/program 2>zstd/err >/dev/null
 	! grep -q "zstd needs elfutils" zstd/err
 }
 if objcopy --help | grep -q zstd; then
 	mkdir zstd
 	if zstd; then
-		agrees zstd/program "compressed with zstd" "$reference"
+		agrees zstd/program "zstd-compressed sections" "$reference"
 	else
 		like "$(cat zstd/err)" "compressed in a way that libelf cannot unpack" \
-			"what libelf cannot unpack is told of (zstd)"
+			"the warning says that libelf cannot unpack zstd"
 	fi
 else
 	skip 1 "this objcopy has no zstd"
 fi
 cp link/own.debug link/other && printf x >>link/own.debug
-is "$($lines link/program <addresses | cut -f 2- | sort -u)" " ?:0" \
-	"a debug file of another checksum is not believed"
+is "$("$lines" link/program <addresses | cut -f 2- | sort -u)" " ?:0" \
+	"a debug file with another checksum is not used"

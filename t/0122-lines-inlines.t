@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpi prof --inlines and list --inlines, on a database whose every count is known.
+# cpi prof --inlines and cpi list --inlines on a database whose every count is known.
 . "$srcdir/t/tap.sh"
-command -v cc >/dev/null || skip_all "no compiler here"
+need cc
 
 # All of target_hot but its return is step(), into which twice() was inlined.
 cat >inlined.c <<'END'
@@ -46,45 +46,50 @@ prof()
 }
 
 echo "1..15"
-# Which of its instructions are the compiler's choice; but they are of one of the two.
+# The compiler decides which instruction is sampled; it belongs to one of the two.
 prof --inlines >text
 like "$(cat text)" "[a-z] (inlined into target_hot) *$target" \
-	"a row is the innermost function and its procedure"
-like "$(cat text)" "^ *300 .*  target_cold *$target" "or the procedure's own code"
+	"a row names the innermost function and its procedure"
+like "$(cat text)" "^ *300 .*  target_cold *$target" "a row without inlining names the procedure"
 prof --inlines --format=csv >rows.csv
-is "$(head -n 1 rows.csv | cut -d, -f5-)" "inlined,procedure,image,build_id" "CSV"
+is "$(head -n 1 rows.csv | cut -d, -f5-)" "inlined,procedure,image,build_id" \
+	"CSV has a column for the inlined function"
 is "$(awk -F, '$6 == "target_hot" { n += $1 } END { print n }' rows.csv)" 600 \
 	"the rows of a procedure add up to its samples"
 inlined=$(awk -F, '$5 == "step" || $5 == "twice" { n += $1 } END { print n }' rows.csv)
 [ "$inlined" -gt 0 ]
-ok $? "some are of inlined functions"
+ok $? "some samples are in inlined functions"
 is "$(for name in step twice; do
 	prof --inlines --procedure $name --format=csv | tail -n +2
 done | awk -F, '{ n += $1 } END { print n }')" "$inlined" \
 	"--procedure finds an inlined function"
 is "$(prof --inlines --by line --format=csv |
-	awk -F, '$8 == "target_hot" { n += $1 } END { print n }')" 600 "by line, too"
+	awk -F, '$8 == "target_hot" { n += $1 } END { print n }')" 600 \
+		"rows by line and inlined function add up"
 for by in image comm; do
 	prof --inlines --by $by >text
-	is "$?" 2 "--by $by has no inlined functions"
+	is "$?" 2 "--inlines with --by $by is a usage error"
 done
 
 cpi list --epoch full --inlines target_hot >text 2>err
 is "$(grep -n 'inlined step called at inlined.c:15' text | head -n 1 | sed 's/[^:]*://')" \
-	"  inlined step called at inlined.c:15:9" "a call that was inlined"
-like "$(cat text)" "^    inlined twice called at inlined.c:10:" "and one within it"
-like "$(cat text)" "^target_hot$" "and where the procedure goes on"
+	"  inlined step called at inlined.c:15:9" "the listing shows where a function was inlined"
+like "$(cat text)" "^    inlined twice called at inlined.c:10:" \
+	"the listing shows a function inlined within another"
+like "$(cat text)" "^target_hot$" "the listing shows where the procedure's own code continues"
 cpi list --epoch full --inlines --source target_hot >text 2>err
 is "$(grep -c 'inlined twice called at inlined.c:10:' text)" 2 \
-	"a line that was inlined twice is listed for both"
+	"a line that was inlined twice is listed for each call"
 is "$(cpi list --epoch full --inlines --source --format=csv --event cpu-clock target_hot |
-	awk -F, 'NR > 1 { n += $1 } END { print n }')" 600 "and its samples are not doubled"
+	awk -F, 'NR > 1 { n += $1 } END { print n }')" 600 \
+		"the samples of a line that was inlined twice are not doubled"
 if command -v python3 >/dev/null; then
 	cpi list --epoch full --inlines --format=json target_hot | python3 -c '
 import json, sys
 chain = max((i["inlined"] for i in json.load(sys.stdin)["instructions"]), key=len)
 print([(c["name"], c["file"].rsplit("/")[-1], c["line"]) for c in chain])' >json
-	is "$(cat json)" "[('twice', 'inlined.c', 10), ('step', 'inlined.c', 15)]" "JSON"
+	is "$(cat json)" "[('twice', 'inlined.c', 10), ('step', 'inlined.c', 15)]" \
+		"JSON has the chain of inlined calls"
 else
 	skip 1 "no python3 to read JSON with"
 fi

@@ -29,78 +29,92 @@ plan 40
 
 is "$(rows cpi tree --epoch one)" \
 	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,0,3,main 30,30,4,delta 9,9,2,[map_gap] 1,,2,(1 more) 7,0,1,[limit] 7,0,2,beta 7,7,3,gamma 3,0,1,foo 3,3,2,alpha " \
-	"from the outside in; what is below the threshold is one row"
+	"cpi tree lists callees below callers, and small ones as one row"
 is "$(rows cpi tree --epoch one --threshold 0.01 | grep -o '[0-9,]*tiny')" "1,1,2,tiny" \
-	"or is there with a lower one"
+	"--threshold 0.01 lists rows of 0.01 % and more"
 is "$(rows cpi tree --epoch one --threshold 50)" \
 	"490,0,1,main 350,200,2,alpha 150,,3,(1 more) 140,,2,(3 more) 10,,1,(2 more) " \
-	"a higher one leaves more out, and counts it"
+	"--threshold 50 counts the rows that it leaves out"
 is "$(rows cpi tree --epoch one --inverted --threshold 5)" \
 	"203,,1,alpha 200,,2,main 3,,2,(1 more) 150,,1,beta 150,,2,alpha 150,,3,main 107,,1,gamma 100,,2,main 7,,2,(1 more) 30,,1,delta 30,,2,main 30,,3,gamma 30,,4,main 10,,1,(2 more) " \
-	"from the leaves out"
+	"--inverted lists callers below callees"
 is "$(rows cpi tree --epoch one --commands --threshold 20)" \
 	"370,0,1,[unknown command] 360,0,2,main 350,200,3,alpha 150,150,4,beta 10,,3,(2 more) 10,,2,(2 more) 130,0,1,gcc 130,0,2,main 130,100,3,gamma 30,,4,(1 more) " \
-	"with commands"
+	"--commands adds a level for commands"
 is "$(rows cpi tree --epoch one --comm gcc)" \
-	"130,0,1,main 130,100,2,gamma 30,0,3,main 30,30,4,delta " "of a command"
+	"130,0,1,main 130,100,2,gamma 30,0,3,main 30,30,4,delta " \
+		"--comm lists the stacks of one command"
 is "$(rows cpi tree --epoch one --idle --threshold 11)" \
 	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,,3,(1 more) 10,,2,(2 more) 65,,1,(3 more) " \
-	"idle CPUs, if they are asked for"
+	"--idle includes idle CPUs"
 is "$(cpi tree --epoch all --format=csv | sed -n 2p | cut -d, -f1-3)" "540,98.33,5900000000" \
-	"samples of other periods weigh differently"
+	"samples of streams with different periods are weighted"
 
 is "$(rows cpi callers beta --epoch one)" \
-	"157,,1,beta 150,,2,alpha 150,,3,main 7,,2,[limit] " "who calls a procedure"
-is "$(rows cpi callers main --epoch one)" "490,,1,main " "a recursion counts once for callers"
+	"157,,1,beta 150,,2,alpha 150,,3,main 7,,2,[limit] " \
+		"cpi callers lists the callers of a procedure"
+is "$(rows cpi callers main --epoch one)" "490,,1,main " \
+	"cpi callers counts a recursive procedure once"
 is "$(rows cpi callees main --epoch one | cut -d' ' -f1-5)" \
 	"490,0,1,main 350,200,2,alpha 150,150,3,beta 130,100,2,gamma 30,0,3,main" \
-	"whom a procedure calls; a recursion is a row"
+	"cpi callees lists the callees of a procedure, recursive calls too"
 is "$(rows cpi callees 'prog:gam*' --epoch one)" \
-	"137,107,1,gamma 30,0,2,main 30,30,3,delta " "by an image and a pattern"
+	"137,107,1,gamma 30,0,2,main 30,30,3,delta " "cpi callees takes an image and a pattern"
 is "$(rows cpi callees alpha --epoch one)" "353,203,1,alpha 150,150,2,beta " \
-	"wherever it is called from"
+	"cpi callees adds up all callers of the procedure"
 is "$(rows cpi callers main --epoch one --commands)" \
-	"490,,1,main 360,,2,[unknown command] 130,,2,gcc " "whose commands' it is"
+	"490,,1,main 360,,2,[unknown command] 130,,2,gcc " \
+		"cpi callers --commands lists the commands"
 is "$(rows cpi callees main --epoch one --commands)" \
-	"$(rows cpi callees main --epoch one)" "commands call, and are not called"
+	"$(rows cpi callees main --epoch one)" "cpi callees --commands lists no commands"
 is "$(rows cpi callers p01 --commands --db commands.db)" \
-	"1,,1,p01 1,,2,main 1,,3,c01 " "of many commands, the one that ran it"
+	"1,,1,p01 1,,2,main 1,,3,c01 " "cpi callers --commands finds one command of many"
 is "$(cpi callers gc --epoch one --commands 2>&1)" \
 	"cpi: error: gc: in no call stack: 'cpi prof --children' lists what is" \
-	"a command is no procedure, and no guess"
+	"a command is not suggested in place of a procedure"
 is "$(cpi callers bete --epoch one 2>&1)" \
-	"cpi: error: bete: in no call stack: did you mean 'beta'?" "a slip is guessed"
+	"cpi: error: bete: in no call stack: did you mean 'beta'?" \
+		"a misspelt procedure gets a suggestion"
 cpi callers bete --epoch one >/dev/null 2>&1
-is "$?" 1 "and fails"
+is "$?" 1 "a misspelt procedure is an error"
 like "$(cpi callers xyzzyxyzzy --epoch one 2>&1)" "'cpi prof --children' lists" \
-	"what is nowhere is told how to find"
+	"the message about an unknown procedure says how to list procedures"
 
 cpi tree --epoch one >text
-like "$(cat text)" '^Total samples of stacks for event type cpu-clock = 500$' "text has the total"
-like "$(cat text)" '^\[idle\] 55 samples of idle CPUs, not in the percentages' "and the idle ones"
-like "$(cat text)" '^    490  98.00%   0.00%  #* *- main  *prog$' "bars where there is no UTF-8"
-like "$(cat text)" '   150  30.06%.* beta\|   150  30.00%.*     beta ' "only a division moves rows"
-like "$(LC_ALL=C.UTF-8 cpi tree --epoch one)" '█▊ *- main\|█▋ *- main' "blocks where there is"
+like "$(cat text)" '^Total samples of stacks for event type cpu-clock = 500$' \
+	"the text has the total"
+like "$(cat text)" '^idle 9\.9 % (percentages are of busy time)' \
+	"the text has the samples of idle CPUs"
+like "$(cat text)" '^    490  98.00%   0.00%  #* *- main  *prog$' \
+	"bars are ASCII characters in the C locale"
+like "$(cat text)" '^    150  30.00%  30.00%  #* *     beta  *prog$' \
+	"a row is indented only below a branch"
+like "$(LC_ALL=C.UTF-8 cpi tree --epoch one)" '^    490  98.00%   0.00%  \(█\)*▋  - main  *prog$' \
+	"bars are blocks in a UTF-8 locale"
 
 is "$(cpi prof --children --epoch one --format=csv | cut -d, -f1,4,7 | sed 1d | tr '\n' ' ')" \
 	"490,0,main 353,203,alpha 157,150,beta 137,107,gamma 30,30,delta 9,9,[map_gap] 3,0,foo 1,1,tiny " \
-	"prof --children: with what they call, and without"
+	"cpi prof --children lists samples with and without callees"
 is "$(cpi prof --children --epoch one --sort self --limit 2 --format=csv | cut -d, -f7 |
-	sed 1d | tr '\n' ' ')" "alpha beta " "by what they took themselves"
+	sed 1d | tr '\n' ' ')" "alpha beta " "cpi prof --children --sort self orders by own samples"
 is "$(cpi prof --children --epoch one --by image --format=csv | cut -d, -f1,4,9 | sed 1d |
-	tr '\n' ' ')" "500,491,prog 9,9,[map_gap] 3,0,jit " "by image"
+	tr '\n' ' ')" "500,491,prog 9,9,[map_gap] 3,0,jit " \
+		"cpi prof --children --by image lists images"
 is "$(cpi prof --children --epoch one --procedure 'm*' --format=csv | sed 1d | cut -d, -f1,7)" \
-	"490,main" "some of them"
+	"490,main" "cpi prof --children --procedure lists matching procedures"
 is "$(cpi prof --children --db empty.db --format=csv | cut -d, -f1,4,7 | sed 1d | tr '\n' ' ')" \
-	"11,0,main 11,11,work 5,5,[unreadable] 4,4,[no_start] " "stacks without frames are nobody's"
+	"11,0,main 11,11,work 5,5,[unreadable] 4,4,[no_start] " \
+		"cpi prof --children: stacks without frames are listed by their reason"
 is "$(cpi prof --children --by image --db empty.db --format=csv | cut -d, -f1,4,9 | sed 1d |
-	tr '\n' ' ')" "11,11,prog 5,5,[unreadable] 4,4,[no_start] " "nor an image's"
+	tr '\n' ' ')" "11,11,prog 5,5,[unreadable] 4,4,[no_start] " \
+		"cpi prof --children --by image: stacks without frames are listed by their reason"
 is "$(rows cpi tree --db empty.db)" \
-	"11,0,1,main 11,11,2,work 5,5,1,[unreadable] 4,4,1,[no_start] " "as the tree has them"
+	"11,0,1,main 11,11,2,work 5,5,1,[unreadable] 4,4,1,[no_start] " \
+		"cpi tree: stacks without frames are listed by their reason"
 cpi prof --children --by comm >/dev/null 2>&1
-is "$?" 2 "not by a context"
+is "$?" 2 "cpi prof --children --by comm is a usage error"
 is "$(cpi prof --epoch one --format=csv | sed 1d | cut -d, -f1)" 20 \
-	"the flat profile has no sample of a stack"
+	"the flat profile does not count samples of stacks"
 
 for c in tree "callers main" "callees main" "prof --children" "flame -o none.svg"; do
 	# shellcheck disable=SC2086 # words
@@ -108,11 +122,12 @@ for c in tree "callers main" "callees main" "prof --children" "flame -o none.svg
 	echo "$?"
 done >none
 is "$(grep -c "no call stacks: collect them with 'cpi record -g" none)" 5 \
-	"without stacks, it is said how to have some"
-is "$(grep -c '^1$' none)" 5 "and it is a failure"
-like "$(cpi tree --event page-faults 2>&1)" 'no call stacks of page-faults' "nor of this event"
+	"without stacks, the message says how to collect them"
+is "$(grep -c '^1$' none)" 5 "without stacks, the command fails"
+like "$(cpi tree --event page-faults 2>&1)" 'no call stacks of page-faults' \
+	"the message names the event that has no stacks"
 cpi callers >/dev/null 2>&1
-is "$?" 2 "of what?"
+is "$?" 2 "cpi callers without a procedure is a usage error"
 
 if ! command -v python3 >/dev/null; then
 	skip 2 "no python3 to read with"
@@ -130,9 +145,9 @@ inner = [i for i, r in rows.items() if r["kind"] != "pruned"]
 print(d["samples"], d["idle_samples"], sum(r["samples"] for r in rows.values() if not r["parent"]),
       all(left[i] == 0 for i in inner), sorted({r["kind"] for r in rows.values()}))')" \
 	"500 55 500 True ['JIT', 'kernel', 'pruned', 'unknown']" \
-	"as JSON: rows and what they call add up"
+	"JSON: each row has the sum of its children"
 is "$(cpi prof --children --epoch one --format=json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
 print(d["samples"], sum(r["samples"] for r in d["rows"]))')" "500 500" \
-	"what procedures took themselves is everything"
+	"JSON: own samples of all procedures add up to the total"

@@ -1,18 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Recordings of other machines, as perf itself reads them.
+# Recordings of other machines are read as perf reads them.
 . "$srcdir/t/tap.sh"
-command -v perf >/dev/null || skip_all 'no perf to compare with'
-command -v python3 >/dev/null || skip_all 'no python3 to compare with'
-command -v sqlite3 >/dev/null || skip_all 'no sqlite3 to look with'
+need perf python3 sqlite3 zstd
 
 fixtures=$srcdir/t/fixtures/perfdata
 names='perf.data.branch-4.14 perf.data.branch_stack_spec perf.data.hybrid_topology
 	perf.data.lost_samples-4.4 perf.data.weight_struct skylake-lbr.perf.data
 	synth-ibs.perf.data'
-plan 29
+plan 31
 
-# perf_samples FILE: as perfdata_dump has them, without the event.
+# perf_samples FILE: perf's samples in the format of perfdata_dump, without the event.
 perf_samples()
 {
 	perf script -i "$1" --ns -F pid,tid,time,period,event,ip 2>/dev/null |
@@ -29,10 +27,10 @@ for name in $names; do
 	perf_samples "$name" >want
 	our_samples "$name" >got
 	[ -s got ] && cmp got want >&2
-	ok $? "$name: each sample's process, time, period and address"
+	ok $? "$name: each sample has the process, time, period and address that perf shows"
 	cpi import -o "$name.db" "$name" >out 2>&1
 	"$srcdir/t/perfdata_oracle.py" "$name" "$name.db"
-	ok $? "$name: images, offsets, counts, times, and edges"
+	ok $? "$name: images, offsets, counts, times and edges agree with perf"
 done
 
 for name in perf.data.branch-4.14 perf.data.branch_stack_spec skylake-lbr.perf.data; do
@@ -40,14 +38,14 @@ for name in perf.data.branch-4.14 perf.data.branch_stack_spec skylake-lbr.perf.d
 		cut -d/ -f1-6 >want
 	"$builddir/t/perfdata_dump" "$name" | sed -n 's/^b //p' >got
 	[ -s got ] && cmp got want >&2
-	ok $? "$name: $(wc -l <got) branches, and their cycles"
+	ok $? "$name: $(wc -l <got) branches have the ends and cycles that perf shows"
 done
 is "$("$builddir/t/perfdata_dump" perf.data.weight_struct | awk '/^s/ {print $7, $8, $9}')" \
 	"$(perf script -i perf.data.weight_struct -F addr,weight,data_src 2>/dev/null |
 		sed -E 's/^ *([0-9a-f]+) +([0-9a-f]+) .* ([0-9]+) *$/\1 \3 \2/')" \
-	'addresses, weights and data sources'
+	'addresses, weights and data sources are those that perf shows'
 
-# What hardware told of each is kept with its instruction.
+# The latency of each record is kept with its instruction.
 cat >records.py <<'END'
 import json, subprocess, sys
 rows = json.loads(subprocess.check_output(
@@ -59,25 +57,37 @@ assert all(abs(g - w) <= w / 32 for g, w in zip(got, want)), (got, want)
 END
 perf script -i perf.data.weight_struct -F weight 2>/dev/null |
 	python3 records.py perf.data.weight_struct.db
-is $? 0 'latencies of each record'
+is $? 0 'cpi records has the latency of each record'
 for name in perf.data.weight_struct synth-ibs.perf.data; do
 	is "$(sqlite3 $name.db 'SELECT sum(total) FROM profile WHERE kind = 4')" \
 		"$(sqlite3 $name.db 'SELECT sum(total) FROM profile WHERE kind = 0')" \
-		"$name: a record of each sample that has an image"
+		"$name: each sample with an image has a record"
 done
 
 name=perf.data.lost_samples-4.4
-like "$(cpi prof --db $name.db)" '^Lost: 2 samples, ring_lost' 'what perf lost is lost by name'
-like "$(cpi import -o $name.db $name)" 'imported before: epoch 1 ' 'the second time it is said'
-is "$(cpi epoch list --db $name.db --format=json | grep -c '"id"')" 1 'and nothing is added'
+like "$(cpi prof --db $name.db)" '^Lost: 2 samples, ring_lost' \
+	'samples that perf lost are reported as ring_lost'
+like "$(cpi import -o $name.db $name)" 'imported before: epoch 1 ' \
+	'a second import says that the recording was imported before'
+is "$(cpi epoch list --db $name.db --format=json | grep -c '"id"')" 1 \
+	'a second import adds no epoch'
 
-# What is cut, and what is nothing of the kind.
+# Truncated recordings, other files, and standard input.
 head -c 15000 $name >cut
 cpi import -o cut.db cut >out 2>&1
-is "$?" 1 'a recording that is cut is refused'
-like "$(cat out)" 'cut: at offset 0x' 'and it is said where'
-is "$(cpi epoch list --db cut.db --format=json | grep -c '"id"')" 0 'nothing of it is kept'
+is "$?" 1 'a truncated recording is refused'
+like "$(cat out)" 'cut: at offset 0x' 'the message says at which offset the recording ends'
+is "$(cpi epoch list --db cut.db --format=json | grep -c '"id"')" 0 \
+	'nothing of a truncated recording is stored'
 cpi import $name.db >out 2>&1
-like "$(cat out)" "use 'cpi epoch import" 'of a database it is said how to import that'
+like "$(cat out)" "use 'cpi epoch import" \
+	'the message about a database says to use cpi epoch import'
 cpi import -o pipe.db - <$name >out 2>&1
-is "$?" 0 'standard input is read as well'
+is "$?" 0 'a recording is read from standard input'
+
+mkdir own
+cp skylake-lbr.perf.data own/
+(cd own && cpi import skylake-lbr.perf.data >out 2>&1)
+is $? 0 'cpi import needs no database to be named'
+is "$(cd own && echo *)" 'cpi.db out skylake-lbr.perf.data' \
+	'cpi import writes one file, cpi.db in the current folder'

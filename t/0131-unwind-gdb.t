@@ -1,19 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Call chains from registers, a copy of the stack and unwind tables are those that gdb
-# finds in the living process: C and C++, with frame pointers and without, static and
-# stripped, and through libc.
+# finds in the running process: C and C++, with and without frame pointers, static and
+# stripped programs, and frames in libc.
 . "$srcdir/t/tap.sh"
-builddir=$(cd "$builddir" && pwd)
-scripts=$(cd "$srcdir" && pwd)/t
-for need in gdb "${CXX:=g++}"; do
-	command -v "${need%% *}" >/dev/null || skip_all "$need is missing"
-done
+: "${CXX:=g++}"
+need gdb "${CXX%% *}"
 plan 34
 
 mkfifo said
 
-# stands HOW: starts the program; $pid stands still until it falls.
+# stands HOW: starts the program; process $pid waits in its innermost frame.
 stands()
 {
 	./standing "$1" >said &
@@ -22,18 +19,18 @@ stands()
 	read -r _ <said || bail "$1: it does not stand"
 }
 
-# falls: ends it. Waits, so that the next reader of the FIFO does not see the end of
-# this writer.
+# falls: ends the process and waits for its end, so that the next reader of the FIFO does
+# not see the end of this writer.
 falls()
 {
 	kill $pid
 	wait $pid
 }
 
-# Each thread's PCs, innermost first; a line each. By then it stands.
+# A line for each thread: its PCs, innermost first.
 gdb_chains()
 {
-	gdb -nx -p $pid -batch -x "$scripts/gdb_chains.py" </dev/null 2>/dev/null |
+	gdb -nx -p $pid -batch -x "$srcdir/t/gdb_chains.py" </dev/null 2>/dev/null |
 		sed -n 's/^chain //p' | sort
 }
 
@@ -42,24 +39,25 @@ our_chains()
 	cut -d' ' -f3- ours.out | sort
 }
 
-# compare HOW END NAME: whole chains; of one that spins, the callers.
+# compare HOW END NAME: compares whole chains. A leaf function runs on, so of it only the
+# callers are compared.
 compare()
 {
 	stands "$1"
 	gdb_chains >gdb.out
 	"$builddir/t/unwind_dump" $pid >ours.out
-	is "$(cut -d' ' -f2 ours.out | sort -u)" "$2" "$3, $1: how it ends"
+	is "$(cut -d' ' -f2 ours.out | sort -u)" "$2" "$3, $1: every chain ends as $2"
 	case $1 in
 	leaf)
 		is "$(our_chains | cut -d' ' -f2-)" "$(cut -d' ' -f2- gdb.out)" \
-			"$3, $1: the callers"
+			"$3, $1: the callers are those of gdb"
 		;;
 	signal) # the handler's stack is not the program's
 		is "$(cut -d' ' -f1-"$(our_chains | wc -w)" gdb.out)" "$(our_chains)" \
-			"$3, $1: the beginning"
+			"$3, $1: the chain is the beginning of gdb's chain"
 		;;
 	*)
-		is "$(our_chains)" "$(cat gdb.out)" "$3, $1: the chains"
+		is "$(our_chains)" "$(cat gdb.out)" "$3, $1: the chains are those of gdb"
 		;;
 	esac
 	falls
@@ -68,8 +66,8 @@ compare()
 build()
 {
 	# shellcheck disable=SC2086 # a list of options
-	$CXX $1 -o standing "$scripts/programs/standing.cc" -lpthread 2>build.log
-	ok $? "it compiles with $1"
+	$CXX $1 -o standing "$srcdir/t/programs/standing.cc" -lpthread 2>build.log
+	ok $? "the program compiles with $1"
 }
 
 cc_flags='-O2 -fomit-frame-pointer'
@@ -94,8 +92,8 @@ for cc_flags in '-O0' '-O2 -static' '-O2 -no-pie -s'; do
 	done
 done
 
-# The same in the process that the collectors have for it.
+# cpi-unwind does the same in a process of its own.
 like "$("$builddir/t/unwind_peer" bench 100 30 2>&1)" '^stacks 100, root 100,' \
-	'cpi-unwind finds the beginning of a stack'
+	'cpi-unwind follows every stack to its root'
 like "$("$builddir/t/unwind_peer" garbage 1 2>&1)" '^stacks 1, root 1,' \
-	'and does so after messages of any kind'
+	'cpi-unwind follows a stack after malformed messages'

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Arm's SPE in recordings: whose each record is, whoever tells, and what is lost.
+# Arm's SPE in recordings: each record has its thread, and lost records are counted.
 . "$srcdir/t/tap.sh"
-command -v python3 >/dev/null || skip_all 'no python3 to make recordings'
+need python3
 plan 25
 
-# import FORM MODE SEED [HOW]: as made.db; false if anything is not as it was made
+# import FORM MODE SEED [HOW]: imports a made-up recording as made.db; fails if a sample
+# or a loss differs from the made-up ones.
 import()
 {
 	# shellcheck disable=SC2086
@@ -28,25 +29,25 @@ seed=${SEED:-1}
 for mode in context switch aux thread; do
 	for form in 'little file' 'big file' 'little pipe' 'big pipe'; do
 		import "$form" $mode "$seed"
-		ok $? "$form, threads told by $mode: $(grep -c '^s' want) samples"
+		ok $? "$form, threads identified by $mode: $(grep -c '^s' want) samples"
 		seed=$((seed + 1))
 	done
 done
 import 'little file' context 7 damage
-ok $? 'what is damaged or not written is lost by name'
+ok $? 'damaged or incomplete records are counted as lost, by name'
 import 'big pipe' switch 8 damage
-ok $? 'and so in a pipe of the other byte order'
-like "$(cpi prof --db made.db 2>err)" '^Lost: .*aux_damaged' 'which prof shows'
+ok $? 'big-endian pipe: damaged or incomplete records are counted as lost, by name'
+like "$(cpi prof --db made.db 2>err)" '^Lost: .*aux_damaged' 'cpi prof shows the loss aux_damaged'
 like "$(cpi prof --db made.db --format=json 2>err)" \
 	'"mean_period": *1024' 'the period is that of the event'
 like "$(cpi records --db made.db --limit=0 --format=json 2>err)" '"dispatch-to-complete"' \
-	'what hardware told of each is kept'
+	'cpi records has the latencies of the samples'
 head -c "$(($(wc -c <made) - 30))" made >cut
 cpi import -o cut.db cut >out 2>&1
-is $? 1 'a buffer that is cut is refused'
-like "$(cat out)" 'cut: at offset 0x' 'and it is said where'
+is $? 1 'a truncated buffer is refused'
+like "$(cat out)" 'cut: at offset 0x' 'the message says at which offset the buffer ends'
 
-# As perf reads them; it wants whole records in each piece.
+# perf reads the same samples. It needs whole records in each piece.
 if command -v perf >/dev/null; then
 	"$srcdir/t/perfdata_spe.py" little file context 4 whole want >made
 	perf script -i made --itrace=i1i -F pid,tid,time,ip --ns 2>err |
@@ -54,7 +55,7 @@ if command -v perf >/dev/null; then
 		sed -E 's/^(s [0-9]+) 0*([0-9])/\1 \2/' | sort >perf
 	if [ -s perf ]; then
 		grep '^s' want | sort | cmp - perf >&2
-		ok $? "perf has the same $(wc -l <perf) samples"
+		ok $? "perf shows the same $(wc -l <perf) samples"
 	else
 		skip 1 'this perf reads no SPE'
 	fi
@@ -65,8 +66,9 @@ fi
 # Live.
 if [ -d /sys/bus/event_source/devices/arm_spe_0 ]; then
 	cpi record -e arm_spe -o live.db sleep 1 >out 2>&1
-	ok $? 'SPE is sampled here'
+	ok $? 'cpi record samples SPE'
 else
 	cpi record -e arm_spe// -o live.db true >out 2>&1
-	like "$(cat out)" 'Statistical Profiling Extension' 'without SPE it is said what it takes'
+	like "$(cat out)" 'Statistical Profiling Extension' \
+		'the message says that the machine has no SPE'
 fi

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles for compilers of made-up counts: against an oracle that asks llvm-symbolizer,
-# and against the tools that read them.
+# Profiles for compilers from made-up counts agree with an oracle that asks
+# llvm-symbolizer, and the compilers' tools read them.
 . "$srcdir/t/tap.sh"
-command -v python3 >/dev/null || skip_all "no python3"
+need python3
 case $(uname -m) in
 x86_64 | aarch64) ;;
 *) skip_all "no decoder for $(uname -m)" ;;
@@ -76,21 +76,12 @@ dump()
 	"$builddir/t/feedback_dump" "$@"
 }
 
-# has COMMAND NUMBER: skips so many tests where it is missing.
+# has COMMAND NUMBER: skips NUMBER tests if the command is missing.
 has()
 {
 	command -v "$1" >/dev/null && return
 	skip "$2" "no $1"
 	return 1
-}
-
-# accepts NAME COMMAND...: it succeeds and says nothing.
-accepts()
-{
-	accepts_name=$1
-	shift
-	"$@" >said 2>&1
-	is "$? $(cat said)" "0 " "$accepts_name"
 }
 
 plan 35
@@ -99,11 +90,11 @@ for v in 14 19; do
 	# shellcheck disable=SC2086 # words
 	clang++-$v $flags -o prog$v one.cc two.cc || bail "clang++-$v failed"
 	dump prog$v 7 llvm-sample counts >text.prof
-	ok $? "clang $v: a text profile"
+	ok $? "clang $v: cpi writes a text profile"
 	if has llvm-symbolizer-19 1; then
 		python3 "$srcdir/t/feedback_oracle.py" llvm-symbolizer-19 prog$v counts \
 			>oracle.prof
-		# Two functions are called same: one of them is in the profile.
+		# Two functions have the name same: one of them is in the profile.
 		without_same()
 		{
 			awk '/^[^ ]/ { same = /same/ } !same' "$1" |
@@ -111,61 +102,67 @@ for v in 14 19; do
 		}
 		without_same oracle.prof
 		without_same text.prof
-		try "what it says is what the rules ask for" \
+		try "clang $v: the text profile is that of the oracle" \
 			cmp text.prof.without oracle.prof.without
 	fi
-	is "$(grep -c '^_ZL4samej:' text.prof)" 1 "of two functions of a name there is one"
+	is "$(grep -c '^_ZL4samej:' text.prof)" 1 \
+		"clang $v: of two functions with one name the profile has one"
 	dump prog$v 7 llvm-sample-binary counts >binary.prof
-	ok $? "a binary profile"
+	ok $? "clang $v: cpi writes a binary profile"
 	if has llvm-profdata-$v 2; then
-		accepts "llvm-profdata-$v reads it" \
+		accepts "llvm-profdata-$v reads the binary profile" \
 			llvm-profdata-$v merge --sample --text binary.prof -o from_binary
 		llvm-profdata-$v merge --sample --text text.prof -o from_text
-		try "both are the same to it" cmp from_binary from_text
+		try "llvm-profdata-$v reads the same from text and binary" cmp from_binary from_text
 	fi
 	for form in text binary; do
 		# shellcheck disable=SC2086
-		accepts "clang $v takes the $form form" clang++-$v $flags -Wall \
+		accepts "clang $v reads the $form profile" clang++-$v $flags -Wall \
 			-fprofile-sample-use=$form.prof -o fast one.cc two.cc
 	done
-	is "$(./fast 1000 2>&1)" "$(./prog$v 1000 2>&1)" "the program does what it did"
+	is "$(./fast 1000 2>&1)" "$(./prog$v 1000 2>&1)" \
+		"clang $v: the optimised program has the same output"
 	if has llvm-profgen-19 2 && has llvm-profdata-19 2; then
 		dump prog$v 7 llvm-unsymbolized counts >addresses
-		accepts "llvm-profgen takes counts by address" llvm-profgen-19 \
+		accepts "clang $v: llvm-profgen reads counts by address" llvm-profgen-19 \
 			--unsymbolized-profile=addresses --use-offset=0 \
 			--binary=prog$v --format=text -o generated.prof
 		llvm-profdata-19 overlap --sample text.prof generated.prof >overlap
 		overlap=$(sed -n 's/.*profile similarity: \([0-9]*\).*/\1/p' overlap)
 		[ "${overlap:-0}" -ge 95 ]
-		ok $? "and both ways agree (${overlap:-?} %)"
+		ok $? "clang $v: both ways agree by at least 95 % (${overlap:-?} %)"
 	fi
 done
 
-# Without base discriminators and copies the oracle disagrees: they are there.
+# The program has discriminators, copies and inlined calls, so the oracle checks them.
 if has clang++-19 4; then
-	like "$(cat text.prof)" '^ *[0-9]*\.[0-9]*: [1-9]' "what is on one line is told apart"
-	like "$(cat text.prof)" '^ *[0-9]*: 0$' "what did not run has 0"
-	like "$(cat text.prof)" '^  *[0-9.]*: _ZL4stepj:[1-9]' "what was inlined has lines"
+	like "$(cat text.prof)" '^ *[0-9]*\.[0-9]*: [1-9]' \
+		"statements on one line have discriminators"
+	like "$(cat text.prof)" '^ *[0-9]*: 0$' "a line that did not run has count 0"
+	like "$(cat text.prof)" '^  *[0-9.]*: _ZL4stepj:[1-9]' \
+		"inlined lines are listed below their call"
 	is "$(sed -n 's/.*: \([0-9]*\)\( .*\)*$/\1/p' text.prof | sort -n | tail -n 1 |
-		awk '{ print ($1 > 1e8 && $1 <= 1e9) }')" 1 "counts are large"
+		awk '{ print ($1 > 1e8 && $1 <= 1e9) }')" 1 \
+			"the largest count is between 1e8 and 1e9"
 fi
 
 vectoriser=-fvect-cost-model=very-cheap
 if has g++ 6; then
 	g++ -O2 -g -o gprog one.cc two.cc || bail "g++ failed"
 	dump gprog 7 gcov counts >gcov.afdo
-	ok $? "a profile for GCC"
-	accepts "GCC takes it" g++ -O2 -g -Wall -fauto-profile=gcov.afdo $vectoriser \
+	ok $? "cpi writes a profile for GCC"
+	accepts "GCC reads the profile" g++ -O2 -g -Wall -fauto-profile=gcov.afdo $vectoriser \
 		-o gfast one.cc two.cc
-	is "$(./gfast 1000 2>&1)" "$(./gprog 1000 2>&1)" "the program does what it did"
-	# The first name of the table is nobody's: GCC 12 crashes on a function 0.
+	is "$(./gfast 1000 2>&1)" "$(./gprog 1000 2>&1)" \
+		"GCC: the optimised program has the same output"
+	# No function may have the first name of the table: GCC 12 crashes on a function 0.
 	is "$(od -An -tu4 -j24 -N4 gcov.afdo | tr -d ' ') $(od -An -tu1 -j28 -N1 gcov.afdo |
-		tr -d ' ')" "1 0" "name 0 is empty"
-	# Nor does it expect a function to be called more often than it is entered.
+		tr -d ' ')" "1 0" "GCC: name 0 of the profile is empty"
+	# GCC expects no more calls of a function than entries.
 	python3 "$srcdir/t/gcov_text.py" gcov.afdo >gcov.text
 	is "$(awk '$1 == "entered" { n++; if ($4 > $3) print } END { if (!n) print "no calls" }' \
-		gcov.text)" "" "no function is called more often than it is entered"
-	# Its vectoriser divides by zero here, but for this option.
+		gcov.text)" "" "GCC: no function has more calls than entries"
+	# Without $vectoriser, GCC's vectoriser divides by zero here.
 	cat >choose.cc <<-'END'
 	int a[1000], b[1000];
 	int main(int argc, char **argv)
@@ -180,8 +177,8 @@ if has g++ 6; then
 	END
 	g++ -O2 -g -o choose choose.cc || bail "g++ failed"
 	dump choose 1 gcov counts >choose.afdo
-	accepts "GCC takes a loop that chooses" g++ -O2 -Wall -fauto-profile=choose.afdo \
-		$vectoriser -o choose choose.cc
+	accepts "GCC reads the profile of a loop with a conditional store" \
+		g++ -O2 -Wall -fauto-profile=choose.afdo $vectoriser -o choose choose.cc
 fi
 
 if has llvm-bolt-19 3 && has clang++-19 3; then
@@ -190,13 +187,13 @@ if has llvm-bolt-19 3 && has clang++-19 3; then
 	dump bprog 7 bolt counts >fdata
 	llvm-bolt-19 bprog -data=fdata -o bfast -reorder-blocks=ext-tsp \
 		-update-debug-sections >said 2>&1
-	is "$? $(grep -E 'WARNING|ERROR|stale' said)" "0 " "BOLT takes jumps"
+	is "$? $(grep -E 'WARNING|ERROR|stale' said)" "0 " "BOLT reads the jumps without warnings"
 	like "$(cat said)" 'BOLT-INFO: profile for 1 objects was ignored' \
-		"and finds every name but that of elsewhere"
+		"BOLT finds every function except the one of another object"
 	if has merge-fdata-19 1; then
 		merge-fdata-19 fdata fdata >merged 2>/dev/null
 		is "$(awk '{ n += $NF } END { print n }' merged)" \
 			"$(awk '{ n += 2 * $NF } END { print n }' fdata)" \
-			"merge-fdata adds it up"
+			"merge-fdata adds up two profiles"
 	fi
 fi

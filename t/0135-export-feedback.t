@@ -1,19 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles for compilers of what really ran: recorded, exported, and built with; older
-# builds, stripped ones with debug files, and what is warned of.
+# A program is recorded, its profile is exported, and compilers build with it: also with
+# profiles of older builds and of stripped programs. Warnings say what a profile lacks.
 . "$srcdir/t/tap.sh"
 
-[ -r /proc/sys/kernel/perf_event_paranoid ] || skip_all "the kernel has no perf events"
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-[ "$(id -u)" -eq 0 ] || [ "$paranoid" -le 2 ] ||
-	skip_all "kernel.perf_event_paranoid is $paranoid and this is not root"
+need_record
 for v in 19 14; do
 	command -v clang-$v >/dev/null && break
 done
-for need in clang-$v objcopy strip readelf; do
-	command -v $need >/dev/null || skip_all "no $need"
-done
+need clang-$v objcopy strip readelf
 case $(uname -m) in
 x86_64 | aarch64) ;;
 *) skip_all "no decoder for $(uname -m)" ;;
@@ -49,7 +44,7 @@ int main(void)
 {
 	unsigned s = 0;
 
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < 1000; i++)
 		s += renamed(300000 + i) + moved(300000 + i);
 	printf("%u\n", s);
 	return 0;
@@ -78,7 +73,7 @@ build()
 
 record()
 {
-	cpi record -F 2000 -o t.db -- ./prog >/dev/null 2>log || bail "$(cat log)"
+	cpi record -F 2000 -o t.db -- "$@" >/dev/null 2>log || bail "$(cat log)"
 }
 
 profile()
@@ -86,84 +81,83 @@ profile()
 	cpi export --db t.db --epoch all --image "$tmp/prog" "$@" 2>err
 }
 
-# accepts NAME COMMAND...: it succeeds and says nothing.
-accepts()
-{
-	accepts_name=$1
-	shift
-	"$@" >said 2>&1
-	is "$? $(cat said)" "0 " "$accepts_name"
-}
-
 plan 34
 build old.c
-record
+record sh -c './prog; awk "BEGIN { while (i < 3000000) i++ }"'
 cpi export --db t.db --format=llvm-sample -o none 2>err
-is "$?" 1 "a program is asked for where there are several"
-like "$(cat err)" 'say which program with --image: there are .*/' "and some are named"
+is "$?" 1 "an export of several programs without --image is an error"
+like "$(cat err)" 'say which program with --image: there are .*/' \
+	"the message lists some of the programs"
 profile --format=llvm-sample -o none
-is "$? $(cat none 2>/dev/null)" "1 " "without debug information there is no profile"
-like "$(cat err)" '100 % of what ran has no debug information' "and why is said"
+is "$? $(cat none 2>/dev/null)" "1 " "an export without debug information writes no profile"
+like "$(cat err)" '100 % of what ran has no debug information' \
+	"the message says how much lacks debug information"
 profile --debug-dir=debug --format=llvm-sample -o first.prof
-is "$? $(cat err)" "0 " "its debug file is found"
-like "$(cat first.prof)" '^moved:[1-9][0-9]*:[0-9]' "functions that ran are there"
+is "$? $(cat err)" "0 " "--debug-dir finds the debug file"
+like "$(cat first.prof)" '^moved:[1-9][0-9]*:[0-9]' "the profile has the functions that ran"
 like "$(cat first.prof)" '^ 4\.[0-9]*: mix:[1-9]\|^ 5[.0-9]*: mix:[1-9]' \
-	"with what was inlined into them"
+	"the profile has inlined calls"
 # shellcheck disable=SC2086
-accepts "clang takes it" clang-$v -O2 -Wall $profiling \
+accepts "clang reads the text profile" clang-$v -O2 -Wall $profiling \
 	-fprofile-sample-use=first.prof -o fast prog.c
-is "$(./fast)" "$(./prog)" "the program does what it did"
+is "$(./fast)" "$(./prog)" "the optimised program has the same output"
 profile --debug-dir=debug --format=llvm-sample-binary -o first.binary
 # shellcheck disable=SC2086
-accepts "and the binary form" clang-$v -O2 -Wall $profiling \
+accepts "clang reads the binary profile" clang-$v -O2 -Wall $profiling \
 	-fprofile-sample-use=first.binary -o fast prog.c
 profile --debug-dir=debug --format=bolt -o first.fdata
-is "$? $(cat err)" "0 " "jumps are of symbols"
-like "$(cat first.fdata)" '^1 moved [0-9a-f]* 1 moved [0-9a-f]* 0 [1-9]' "and are there"
+is "$? $(cat err)" "0 " "the BOLT profile is written without warnings"
+like "$(cat first.fdata)" '^1 moved [0-9a-f]* 1 moved [0-9a-f]* 0 [1-9]' \
+	"the BOLT profile has jumps relative to symbols"
 
 profile --debug-dir=debug --check >report
-is "$? $(cat err)" "0 " "a report is written"
+is "$? $(cat err)" "0 " "--check writes a report"
 like "$(cat report)" 'samples, [89][0-9.]* % of them in code\|samples, 100.0 % of them in code' \
-	"what could be analysed is said"
-like "$(cat report)" '^matched to lines of functions: [0-9.]* % of what ran' "and matched"
-like "$(cat report)" '^expected overlap with exact counts.*: [0-9]* %' "what is expected"
-like "$(cat report)" '^samples still needed: ' "and what is missing"
+	"the report says which share of the samples is in code"
+like "$(cat report)" '^matched to lines of functions: [0-9.]* % of what ran' \
+	"the report says which share of the samples has lines"
+like "$(cat report)" '^expected overlap with exact counts.*: [0-9]* %' \
+	"the report says which overlap is expected"
+like "$(cat report)" '^samples still needed: ' "the report says how many samples are missing"
 
-# Sources that changed since: by checksum with DWARF 5, else by their length.
+# Sources that changed after the build are noticed by their checksum (DWARF 5) or by their
+# length.
 cp prog.c kept.c
 sed -i 's/% 3/% 4/' prog.c
 profile --debug-dir=debug --format=llvm-sample -o none
 like "$(cat err; [ $v -gt 14 ] || echo prog.c is not what it was compiled)" \
-	'prog.c is not what it was compiled' "another source is noticed"
+	'prog.c is not what it was compiled' "a source that changed is reported"
 head -n 12 kept.c >prog.c
 profile --debug-dir=debug --format=llvm-sample -o none
-like "$(cat err)" 'prog.c is not what it was compiled' "a shorter one, too"
+like "$(cat err)" 'prog.c is not what it was compiled' "a source that became shorter is reported"
 cp kept.c prog.c
 
-# The next build, in the place of the old one.
+# The next build takes the place of the old one.
 build new.c
-record
+record ./prog
 profile --debug-dir=debug --format=llvm-unsymbolized -o none
-is "$?" 1 "addresses of two builds do not mix"
-like "$(cat err)" 'there are 2: say which with --to' "and that is said"
+is "$?" 1 "counts by address of two builds are refused"
+like "$(cat err)" 'there are 2: say which with --to' "the message says to choose a build with --to"
 profile --debug-dir=debug --format=llvm-unsymbolized --to=whole -o addresses
-is "$? $(cat err)" "0 " "but of the one that is named they are"
+is "$? $(cat err)" "0 " "--to exports counts by address of one build"
 profile --debug-dir=debug --format=llvm-sample -o both.prof
-is "$? $(cat err)" "0 " "builds are added up, the one that is gone, too"
-is "$(grep -cE '^(renamed|called_so|moved):' both.prof)" 3 "with all their functions"
+is "$? $(cat err)" "0 " "the profiles of two builds are added up, also if one is gone"
+is "$(grep -cE '^(renamed|called_so|moved):' both.prof)" 3 \
+	"the profile of two builds has all their functions"
 is "$(awk '/^[^ ]/ { on = /^moved/ } on && /^ [0-9]/ { split($1, k, "[.:]"); if (k[1] > 7) n++ }
 	END { print n + 0 }' both.prof)" 0 "a function that moved has its lines once"
 profile --debug-dir=debug --format=llvm-sample --to=whole -o new.prof
-is "$?" 0 "they are carried to the new build"
-is "$(grep -cE '^renamed:' new.prof)" 0 "without what that has not"
+is "$?" 0 "--to carries the counts to the new build"
+is "$(grep -cE '^renamed:' new.prof)" 0 "a function that the new build lacks is left out"
 like "$(cat err)" 'whole has no lines for [0-9.]* % of the counts; 1 of [0-9]* functions are gone' \
-	"which is counted"
-like "$(cat err)" 'renamed: gone, with 100.0 % of its counts' "by name"
+	"the warning counts the functions that are gone"
+like "$(cat err)" 'renamed: gone, with 100.0 % of its counts' \
+	"the warning names the function that is gone"
 # shellcheck disable=SC2086
-accepts "clang takes it" clang-$v -O2 -Wall $profiling \
+accepts "clang reads the profile of the new build" clang-$v -O2 -Wall $profiling \
 	-fprofile-sample-use=new.prof -o fast prog.c
 
-# What is missing in how the program was built, or recorded.
+# Builds and recordings that lack something.
 sed -i 's/renamed/target_hot/; s/moved/target_cold/' old.c
 known()
 {
@@ -177,15 +171,16 @@ known()
 flags='-O2 -gline-tables-only'
 known
 like "$(cat err)" 'whose first line is not known: compile with -fdebug-info-for-profiling' \
-	"missing first lines are told"
+	"the warning says that first lines are missing"
 flags='-O2 -g'
 known
 like "$(cat err)" 'no line has a discriminator.*-fdebug-info-for-profiling' \
-	"missing discriminators are"
+	"the warning says that discriminators are missing"
 known --epoch half
-like "$(cat err)" 'samples are few: about [0-9]* more' "and samples, with how many"
+like "$(cat err)" 'samples are few: about [0-9]* more' \
+	"the warning says how many samples are missing"
 
-# A function's text that is of another file says nothing of its own file's length.
+# A text that is included in a function does not give the length of the function's file.
 {
 	seq -f '/* %g */' 500
 	echo 's += i % 3 ? mix(s, i) : 0;'
@@ -193,4 +188,4 @@ like "$(cat err)" 'samples are few: about [0-9]* more' "and samples, with how ma
 sed -i 's/^.*s += i % 3.*/#include "body.inc"/' old.c
 flags='-O2 -gdwarf-4 -fdebug-info-for-profiling'
 known
-is "$(cat err)" "" "what is included in a function is not its file"
+is "$(cat err)" "" "text included in a function is not taken for its source file"

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whom an indirect call calls, in a profile for compilers: where windows saw it go.
+# A profile for compilers has the targets of indirect calls that windows saw.
 #
-# Statistic: one call in eight goes elsewhere, drawn at random: where samples like best to
-# land in a fixed round of calls, that would be in the shares. A window sees some ten
-# calls, 500 windows and more 5000: 0.05 is ten sigma, of which windows that begin where
-# time is spent, and not where calls are, may take half.
+# Statistics: one call in eight, drawn at random, goes to the other target. (In a fixed
+# round of calls, samples would prefer some of them.) A window sees about ten calls, so
+# 500 windows see 5000: sigma is 0.005, and the allowance of 0.05 is ten sigma. Half of it
+# is for windows, which begin where time is spent rather than at random calls.
 . "$srcdir/t/tap.sh"
 
 for v in 19 14; do
 	command -v clang-$v >/dev/null && break
 done
-command -v clang-$v >/dev/null || skip_all "no clang"
-[ -x "$builddir/tools/cpi-translate" ] || skip_all "windows are not built in"
+need clang-$v
+[ -x "$builddir/helpers/cpi-translate" ] || skip_all "windows are not built in"
 
 cat >prog.c <<'END'
 #include <stdio.h>
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 END
 clang-$v -O2 -gline-tables-only -fdebug-info-for-profiling -o prog prog.c ||
 	bail "clang-$v failed"
-cpi record -F 999 --windows=499 -o t.db -- ./prog 800000000 >/dev/null 2>log ||
+cpi record -v -F 999 --windows=499 -o t.db -- ./prog 800000000 >/dev/null 2>log ||
 	skip_all "cannot record: $(tail -n 1 log)"
 grep -q '499 windows/s' log || skip_all "no windows here: $(grep windows log)"
 
@@ -57,4 +57,4 @@ ok $? "an indirect call has both targets, in their shares (seldom: ${share:-none
 # shellcheck disable=SC2046 # words
 is "$(clang-$v -O2 -Wall -gline-tables-only -fdebug-info-for-profiling \
 	-fprofile-sample-use=text.prof -S -emit-llvm -o - prog.c |
-	grep -cE 'icmp eq.*@often')" 1 "and the compiler calls the frequent one directly"
+	grep -cE 'icmp eq.*@often')" 1 "clang calls the frequent target directly"

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What cpid says of itself, as text, JSON and metrics, and the file that it keeps.
+# The status of cpid as text, JSON and metrics, and the metrics file that cpid writes.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-command -v python3 >/dev/null || skip_all 'no python3 to read JSON'
+need python3
 plan 17
 
 mkdir m
+begun=$(date +%s)
 has_checked()
 {
 	[ "$(cpid_field budget_checks)" -ge 2 ]
@@ -20,13 +21,13 @@ cpid_ask flush >/dev/null
 
 status()
 {
-	cpi status --socket t.sock --db t.db --format="$1"
+	cpi status --socket t.sock --db t.db --all --format="$1"
 }
 
 status prometheus >status.prom
 is $? 0 'cpi status writes metrics'
 "$srcdir/t/prometheus_check.py" <status.prom >series
-is $? 0 'which a strict reader takes'
+is $? 0 'a strict parser accepts the metrics'
 sed 's/^/# /' series
 for name in up uptime_seconds cpus rate_hertz rate_fixed rate_changes_total budget_ratio \
 	budget_checks_total budget_exceeded_total 'cost_ratio part=daemon' \
@@ -38,7 +39,7 @@ for name in up uptime_seconds cpus rate_hertz rate_fixed rate_changes_total budg
 	flush_last_seconds flush_max_seconds last_flush_timestamp_seconds db_bytes; do
 	grep -q "^cpi_daemon_$name " series || echo "$name"
 done >missing
-is "$(cat missing)" '' 'nothing is missing of the daemon'
+is "$(cat missing)" '' 'every metric of the daemon is there'
 bound_series()
 {
 	awk -v name="$1" -v min="$2" -v max="$3" '
@@ -48,11 +49,12 @@ bound_series()
 try 'the budget is a ratio' bound_series cpi_daemon_budget_ratio 0.005 0.005
 try 'the limit of the memory is in bytes' bound_series cpi_daemon_memory_limit_bytes \
 	67108864 67108864
-try 'so is what is resident' bound_series cpi_daemon_resident_memory_bytes 1e6 1e9
-try 'flushes were counted' bound_series cpi_daemon_flush_seconds_count 1 100
-try 'their times are possible' bound_series cpi_daemon_flush_seconds_sum 1e-6 1000
-try 'the last one was today' bound_series cpi_daemon_last_flush_timestamp_seconds \
-	$(($(date +%s) - 86400)) $(($(date +%s) + 1))
+try 'the resident memory is in bytes' bound_series cpi_daemon_resident_memory_bytes 1e6 1e9
+try 'the flushes are counted' bound_series cpi_daemon_flush_seconds_count 1 100
+try 'all flushes together took less time than this test' \
+	bound_series cpi_daemon_flush_seconds_sum 1e-6 $(($(date +%s) - begun + 1))
+try 'the last flush was during this test' bound_series cpi_daemon_last_flush_timestamp_seconds \
+	$begun $(($(date +%s) + 1))
 
 status json >status.json
 is "$(python3 - <<'END'
@@ -71,15 +73,15 @@ for name in ("rate_hz", "budget_percent", "cost_daemon_percent", "cpu_s", "wakeu
     assert type(d[name]) in (int, float), name
 print(d["flush_last_s"] <= d["flush_max_s"] <= d["flush_sum_s"], d["state"])
 END
-)" 'True sampling' 'JSON has each name once, and numbers where they belong'
-like "$(status text)" '^rate_fixed  *1$' 'text has them, too'
+)" 'True sampling' 'JSON has each name once, and numbers are numbers'
+like "$(status text)" '^rate_fixed  *1$' 'the text has whether the rate is fixed'
 
 await 60 [ -s m/cpi.prom ]
-try 'a strict reader takes the file' "$srcdir/t/prometheus_check.py" <m/cpi.prom
-is "$(stat -c %a m/cpi.prom)" 644 'whoever collects it may read it'
-is "$(ls -A m)" cpi.prom 'nothing else is in its directory'
+try 'a strict parser accepts the metrics file' "$srcdir/t/prometheus_check.py" <m/cpi.prom
+is "$(stat -c %a m/cpi.prom)" 644 'the metrics file is readable by everyone'
+is "$(ls -A m)" cpi.prom 'the metrics file has no temporary file beside it'
 collect_stop
-is "$(ls -A m)" '' 'and the file is gone'
+is "$(ls -A m)" '' 'cpid removes the metrics file at its end'
 ln -s m l
 cpid --db u.db --socket u.sock --metrics-file l/cpi.prom 2>err
-like "$? $(cat err)" '^1 .*l/cpi.prom: .*symlink' 'a directory behind a symlink is refused'
+like "$? $(cat err)" '^1 .*l/cpi.prom: .*symlink' 'a metrics file behind a symlink is refused'

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Instructions are as long as objdump says, in the system's files and fixtures.
+# Instructions of the system's files and of fixtures are as long as objdump says.
 #
-# Behind a "(bad)" the rest of a procedure says nothing. At most one procedure
-# in ten may have such a place.
+# The rest of a procedure is not compared after a "(bad)". At most one procedure in ten
+# may have one.
 . "$srcdir/t/tap.sh"
 plan 4
 
@@ -31,7 +31,7 @@ compare() {
 		}
 		END {
 			print n + 0, "instructions;", bad + 0, "of", all + 0, \
-				"procedures have what is not known"
+				"procedures have an unknown instruction"
 			exit !(n && !wrong && bad * 10 <= all)
 		}' want got
 }
@@ -50,5 +50,5 @@ agree() {
 fixtures=$srcdir/t/fixtures/elf
 agree "ls decodes as objdump decodes it" objdump "$(readlink -f "$(command -v ls)")" 1
 agree "sh decodes as objdump decodes it" objdump "$(readlink -f /bin/sh)" 1
-agree "x86-64 code decodes alike" objdump "$fixtures/x86-ibt" 1
-agree "AArch64 code decodes alike" aarch64-linux-gnu-objdump "$fixtures/arm-bti" 4
+agree "the x86-64 fixture decodes as objdump decodes it" objdump "$fixtures/x86-ibt" 1
+agree "the AArch64 fixture decodes as objdump decodes it" aarch64-linux-gnu-objdump "$fixtures/arm-bti" 4

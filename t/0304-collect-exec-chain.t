@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One process that is three programs by turns, all at the same addresses: 5, 10 and
-# 15 ms of CPU time each.
+# One process executes three programs in turn, all at the same addresses: 5, 10 and 15 ms
+# of CPU time each.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
+. "$srcdir/t/shares.sh"
 plan $((nr_stored_tests + 6))
 
 set --
@@ -21,11 +22,13 @@ b=$(samples burn_b '*/burn_b')
 c=$(samples burn_c '*/burn_c')
 all=$(samples 'burn_?' '*')
 note "$a, $b, $c samples"
-bound "$((a + b + c))" '>=' 1800 'samples are of the chain'
-is "$(strangers)" '' 'no sample is of another program'
-# Chi-square with two degrees of freedom, p = 0.001.
+# Of 3600 that are due if no timer is late.
+bound "$((a + b + c))" '>=' 1800 'the programs have at least half of their samples'
+is "$(strangers)" '' 'no sample is attributed to another program'
+# Chi-square with two degrees of freedom, p = 0.00001.
 bound "$(awk -v a="$a" -v b="$b" -v c="$c" 'BEGIN {
 	n = (a + b + c) / 6
 	print (a - n) ^ 2 / n + (b - 2 * n) ^ 2 / (2 * n) + (c - 3 * n) ^ 2 / (3 * n)
-}')" '<=' 13.8 'the parts are 1, 2 and 3 sixths'
-bound "$(($(samples 'burn_?' '[[]unknown]') * 100))" '<=' "$all" 'unknown: 1 % at most'
+}')" '<=' 23.0 'the programs have 1, 2 and 3 sixths of the samples'
+share_at_most "$(samples 'burn_?' '[[]unknown]')" "$all" 0.01 \
+	'at most 1 % of the samples have no image'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpid is killed at random moments while it flushes all the time, and started again
-# on the same database: what was stored is there once, and each time that is
-# missing is a gap. KILLS=50 kills more often.
+# cpid is killed at random moments while it flushes all the time, and started again on
+# the same database. Each flush that was stored is there exactly once, and each missing
+# time is a gap. KILLS=50 kills more often.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -31,7 +31,7 @@ while read -r flushes moment <&5; do
 	collect_start -F 500 --flush 50ms --sweep 20ms
 	await 120 has_flushes "$flushes" || bail 'cpid does not flush'
 	sql 'SELECT * FROM flush' >>seen
-	sleep "$moment" # a random moment within a flush: it may come whenever
+	sleep "$moment" # a random moment within a flush; nothing waits for it
 	kill -KILL "$cpid_pid"
 	cpid_wait
 	[ "$(sql 'PRAGMA integrity_check')" = ok ] || damaged=$((damaged + 1))
@@ -43,17 +43,17 @@ await 120 has_flushes 3
 collect_stop
 check_stored
 
-is "$(sql 'SELECT count(*) FROM run WHERE state = 2')" "$kills" 'all runs but the last have died'
+is "$(sql 'SELECT count(*) FROM run WHERE state = 2')" "$kills" 'the database knows that all runs but the last were killed'
 sort -u seen >seen.once
 sql 'SELECT * FROM flush' | sort >stored
-is "$(comm -23 seen.once stored)" '' 'no flush that was stored is gone or has changed'
-bound "$(wc -l <seen.once)" '>=' $((2 * kills)) 'there were flushes to lose'
+is "$(comm -23 seen.once stored)" '' 'no stored flush is lost or changed'
+bound "$(wc -l <seen.once)" '>=' $((2 * kills)) 'enough flushes were seen before the kills'
 is "$(sql 'SELECT sum(total) FROM profile WHERE kind = 0 AND context = 0')" \
-	"$(sql 'SELECT sum(stored) FROM flush')" 'profiles hold what the flushes stored, once'
-is "$(sql 'SELECT count(*) FROM gap')" "$kills" 'each kill left a gap'
+	"$(sql 'SELECT sum(stored) FROM flush')" 'the profiles add up to what the flushes stored'
+is "$(sql 'SELECT count(*) FROM gap')" "$kills" 'each kill leaves a gap'
 is "$(sql 'SELECT g.* FROM gap g WHERE NOT EXISTS (SELECT 1 FROM run a JOIN run b
 	ON b.id = a.id + 1 WHERE a.to_ns = g.from_ns AND b.from_ns = g.to_ns)')" '' \
 	'a gap reaches from the last flush to the next start'
-is "$(cpi status --db t.db --socket none.sock 2>/dev/null | sed -n 's/^gaps *//p')" "$kills" \
+is "$(cpi status --all --db t.db --socket none.sock 2>/dev/null | sed -n 's/^gaps *//p')" "$kills" \
 	'cpi status shows the gaps'
-is "$(cpi prof --db t.db --epoch all 2>/dev/null | grep -c '^Gap: ')" "$kills" 'cpi prof shows them'
+is "$(cpi prof --db t.db --epoch all 2>/dev/null | grep -c '^Gap: ')" "$kills" 'cpi prof shows the gaps'

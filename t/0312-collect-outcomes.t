@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Samples on conditional jumps know where the jump went: one that is always taken, one
-# that never is, and one that is taken seven times of eight. So do those on a compare
-# right before a jump that is taken three times of four.
+# Samples on conditional jumps know whether the jump was taken: one that always is, one
+# that never is, and one that is taken seven times of eight. So do samples on a compare
+# that precedes a jump which is taken three times of four.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
+. "$srcdir/t/shares.sh"
 need nm readelf
 [ "$(uname -m)" = x86_64 ] || skip_all 'tried on x86-64 alone'
 plan $((nr_stored_tests + 8))
@@ -27,30 +28,21 @@ at()
 	n=$1 taken=$2 not_taken=$3
 }
 
-# Where samples land is the processor's choice; too few of them say nothing.
+# The processor decides where samples land. Too few of them prove nothing.
 skip_few()
 {
 	[ "$n" -lt 100 ] && skip 1 "only $n samples land on the jump"
 }
 
-# distance PROBABILITY: how far taken is from it, in sigma (binomial).
-distance()
-{
-	awk -v n="$n" -v taken="$taken" -v p="$1" 'BEGIN {
-		d = taken / n - p
-		print (d < 0 ? -d : d) / sqrt(p * (1 - p) / n)
-	}'
-}
-
 at branch_taken
-skip_few || is "$taken $not_taken" "$n 0" 'the jump that is always taken was taken'
+skip_few || is "$taken $not_taken" "$n 0" 'all samples of the jump that is always taken say so'
 at branch_not_taken
-skip_few || is "$taken $not_taken" "0 $n" 'the jump that is never taken was not'
+skip_few || is "$taken $not_taken" "0 $n" 'all samples of the jump that is never taken say so'
 at branch_some
 is "$((taken + not_taken))" "$n" 'each sample of a jump has an outcome'
-skip_few || bound "$(distance 0.875)" '<=' 4 'seven of eight were taken, in sigma'
+skip_few || share_near "$taken" "$n" 0.875 'seven of eight samples say that the jump was taken'
 at branch_pair
 is "$((taken + not_taken))" "$n" 'each sample of a compare before a jump has an outcome'
-skip_few || bound "$(distance 0.75)" '<=' 4 'three of four were taken, in sigma'
+skip_few || share_near "$taken" "$n" 0.75 'three of four samples say that the next jump was taken'
 is "$(sqlite3 :memory: '.import --csv counts.csv c' "SELECT * FROM c WHERE taken + not_taken > n")" \
 	'' 'no jump has more outcomes than samples'

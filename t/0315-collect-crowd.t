@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# 20,000 processes at once, and 5,000 images: memory stays below what cpid(8) says.
+# 20,000 processes and 5,000 images at once: memory stays below the bounds of cpid(8).
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -30,27 +30,27 @@ ready=
 read -r ready <&5
 [ "$ready" = ready ] || {
 	wait $crowd
-	[ $? -ne 77 ] || skip_all "there are not $processes processes to be had here"
-	bail 'the crowd does not come'
+	[ $? -ne 77 ] || skip_all "$processes processes cannot be started here"
+	bail 'the processes do not start'
 }
-check_status 'with all of them'
+check_status 'with 20,000 processes'
 cpid_ask flush >/dev/null
-check_status 'when they have been stored'
+check_status 'with 20,000 processes, after a flush'
 after=$(kib RssAnon)
 bound "$(cpid_field processes)" '>=' $processes 'all processes are known'
 bound "$(cpid_field images)" '>=' $images 'all images are known'
-is "$(cpid_field unknown.image_limit)$(cpid_field unknown.map_gap)" '' 'no bound is reached'
+is "$(cpid_field unknown.image_limit)$(cpid_field unknown.map_gap)" '' 'no sample is unknown because of a bound'
 # Under AddressSanitizer an allocation takes more.
 note "anonymous memory: $before KiB before, $after KiB with the crowd"
 bound $((after - before)) '<=' $((processes + images + 16 * 1024)) \
-	'it takes 1 KiB for each process and image, and 16 MiB'
+	'memory grows by at most 1 KiB for each process and image, and 16 MiB'
 exec 4>&-
 wait $crowd
-is $? 0 'the crowd ends in good order'
+is $? 0 'the processes end in good order'
 cpid_ask flush >/dev/null
 bound "$(($(kib RssAnon) - before))" '<=' $((processes + images + 16 * 1024)) \
-	'nor is it more when they have gone'
+	'memory has not grown further when the processes have ended'
 collect_stop
 check_stored
 bound "$(sql "SELECT count(DISTINCT i.id) FROM comm c JOIN image i ON i.id = c.image
-	WHERE i.name GLOB '*/crowd/image*'")" '>=' $((images / 4)) 'images have samples'
+	WHERE i.name GLOB '*/crowd/image*'")" '>=' $((images / 4)) 'at least a quarter of the images have samples'

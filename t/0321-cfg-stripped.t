@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Of a program and its stripped copy, 99 % of the code have the same blocks.
+# A program and its stripped copy have the same blocks in 99 % of the code.
 . "$srcdir/t/tap.sh"
 
 programs="tools/cpi daemon/cpid t/programs/split"
@@ -39,5 +39,5 @@ for program in $programs; do
 		[ $copy = full ] && file=$builddir/$program
 		"$builddir/t/cfg_dump" blocks "$file" >$copy.blocks
 	done
-	try "$program has the same blocks without symbols" same
+	try "$program has the same blocks with and without symbols" same
 done

@@ -1,22 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Why was a program slow? Recorded, and asked in every way: what the answers say must
-# tally with each other and with the profile.
+# A program is recorded, and every command explains why it is slow. The answers must agree
+# with each other and with the profile.
 . "$srcdir/t/tap.sh"
 
-[ -r /proc/sys/kernel/perf_event_paranoid ] || skip_all "the kernel has no perf events"
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-[ "$(id -u)" -eq 0 ] || [ "$paranoid" -le 2 ] ||
-	skip_all "kernel.perf_event_paranoid is $paranoid and this is not root"
-case $(uname -m) in
-x86_64 | aarch64) ;;
-*) skip_all "no decoder for $(uname -m)" ;;
-esac
+need_record
+. "$srcdir/t/runs.sh"
 command -v python3 >/dev/null || skip_all "no python3 to read JSON with"
 
 plan 20
 
-# A division waits for the one before; a loop of its own and a cheap one.
+# A loop of divisions, each of which waits for the one before, and a cheap loop.
 cat >slow.c <<'END'
 #include <stdio.h>
 
@@ -103,10 +97,10 @@ rows = list(csv.DictReader(
 insns = [i for b in r['blocks'] for i in b['instructions']]
 print(len(rows) == len(insns),
       all(a['cpi'] == ('' if b['cpi'] is None else '%.3f' % b['cpi'])
-          for a, b in zip(rows, insns)))")" "True True" "CSV agrees with JSON"
+          for a, b in zip(rows, insns)))")" "True True" "the CSV of calc $p agrees with its JSON"
 done
 
-# The loop of divide: what its time went to is known.
+# The loop of divide waits for the divider.
 is "$(py "
 r = report('calc', '--event', event, 'divide')
 b = max(r['blocks'], key=lambda b: sum(i['blamed_samples'] for i in b['instructions']))
@@ -117,7 +111,7 @@ print(any(i['text'].split()[0] in ('div', 'udiv') for i in b['instructions']),
 is "$(py "
 r = report('calc', '--event', event, 'count')
 b = max(r['blocks'], key=lambda b: sum(i['blamed_samples'] for i in b['instructions']))
-print(b['frequency'] > 1e6)")" True "a loop ran millions of times"
+print(b['frequency'] > 1e6)")" True "the frequency of a loop that ran 200 million times is above a million"
 
 # The sum.
 is "$(py "
@@ -126,21 +120,21 @@ whole = (sum(x['samples'] for k in ('dynamic', 'static') for x in s[k].values())
          s['execution'] + s['error'])
 print(abs(whole - s['tallied']) < 1,
       abs(s['tallied'] + sum(s['not_tallied'].values()) - s['samples']) < 1,
-      s['samples'] == sum(rows.values()))")" "True True True" "the sum of the image tallies"
+      s['samples'] == sum(rows.values()))")" "True True True" "the parts of cpi sum add up to the samples of the image"
 is "$(py "
 s = report('sum', '--event', event)['summary']
 prof = report('prof', '--event', event)
 print(abs(s['samples'] - sum(r['samples'][event] for r in prof['rows'])
-          - sum(prof['unknown'].values())) < 1)")" True "that of the whole system, too"
+          - sum(prof['unknown'].values())) < 1)")" True "cpi sum of the whole system has the samples of cpi prof"
 cpi sum --event "$event" --image slow >text
 is "$(awk '/Subtotal|Execution|sampling/ { sub("%", "", $NF); n += $NF }
-	END { print (n > 99.7 && n < 100.3) }' text)" 1 "as text, it makes a hundred"
+	END { print (n > 99.7 && n < 100.3) }' text)" 1 "the percentages of cpi sum add up to a hundred"
 is "$(py "
 s = report('sum', '--event', event, '--image', 'slow')['summary']
 text = float('$(awk '/^\*\*\* Execution/ { print $NF }' text)'.rstrip('%'))
 # Each is rounded: the text to a tenth of a percent, the samples to a thousandth.
 print(abs(text - 100 * s['execution'] / s['tallied']) < 0.0501 + 0.1 / s['tallied'])")" \
-	True "and agrees with JSON"
+	True "the text of cpi sum agrees with its JSON"
 
 # The worst places.
 is "$(py "
@@ -152,7 +146,7 @@ r = report('stalls', '--event', event, '--image', 'slow')['stalls']
 hot = report('sum', '--event', event, '--image', 'slow')['summary']
 print(all(a['samples'] >= b['samples'] for a, b in zip(r, r[1:])),
       sum(a['samples'] for a in r) <= 1.01 * hot['samples'])")" "True True" \
-	"stalls are in order, and no more than there is"
+	"stalls are sorted, and their samples are no more than those of the image"
 
 # Listings and graphs.
 is "$(py "
@@ -163,11 +157,11 @@ print(all(i['frequency'] == calc[i['offset']]['frequency'] and
           i['cpi'] == calc[i['offset']]['cpi']
           for i in r['instructions'] if i['offset'] in calc))")" True \
 	"list has the frequency and CPI of calc"
-like "$(cpi list --event "$event" --asm count)" "frequency  *CPI " "in its columns"
+like "$(cpi list --event "$event" --asm count)" "frequency  *CPI " "list has columns for frequency and CPI"
 like "$(cpi cfg --event "$event" count)" ' -> .*penwidth=6\.00, label="' \
 	"the busiest edge is the widest"
 is "$(cpi calc --all --event "$event" --image slow --format=json | py "
 import sys
 names = [json.loads(line)['procedure'] for line in sys.stdin]
 print(len(names) == len(set(names)), {'divide', 'count'} <= set(names))")" "True True" \
-	"--all has each procedure once"
+	"calc --all has each procedure exactly once"

@@ -1,53 +1,47 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Windows in code that is made, moved and written anew while it runs: each went where
-# single steps go, or ended before.
+# Windows in code that is made, moved and rewritten while it runs: each goes where single
+# steps go, or ends before.
 CPI_TEST_COLLECTOR=bpf
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-stepped=$builddir/t/window_stepped
-[ -x "$stepped" ] || skip_all 'windows are not built in'
-"$stepped" "$builddir/t/stepper.so" 997 true >one 2>err ||
-	skip_all "no windows here: $(tail -n 1 err)"
+. "$srcdir/t/windows.sh"
+need_stepped
 plan 16
 
-# follow COMMAND...: its windows, in one.txt.
+# follow COMMAND...: its windows are compared in one.txt.
 follow()
 {
-	"$stepped" "$builddir/t/stepper.so" 997 "$@" >out.txt 2>err
-	follow_status=$?
-	grep -a '^[^ ]*: compared' out.txt >one.txt
-	sed 's/^/# /' one.txt
+	follow_stepped "$@"
 	rm -f jit-*.dump isolate-*.log
 }
 
-# field NAME: of the last
+# field NAME: of the last command
 field()
 {
-	awk -v field="$1" '{ for (i = 2; i < NF; i++) if ($i == field) n += $(i + 1) }
-		END { print n + 0 }' one.txt
+	stepped_sum "$1" one.txt
 }
 
 follow "$programs/rewritten" 200 40
-is "$(field wrong)" 0 'code that is written anew: each went where the program went'
-bound "$(field compared)" '>=' 200 'they were compared'
-bound "$(field length)" '>=' 100 'it is followed'
-bound "$(field changed)" '>=' 1 'windows end where it has changed'
+is "$(field wrong)" 0 'rewritten code: each window goes where the program goes'
+bound "$(field compared)" '>=' 200 'rewritten code: enough windows were compared'
+bound "$(field length)" '>=' 100 'rewritten code: windows reach their full length'
+bound "$(field changed)" '>=' 1 'rewritten code: windows end where the code has changed'
 
 follow "$programs/rewritten" -n 60 5
-is "$(field wrong)" 0 'code that nobody tells of: none went astray'
-is "$(field length)" 0 'nor was any followed'
+is "$(field wrong)" 0 'unannounced code: no window goes astray'
+is "$(field length)" 0 'unannounced code: no window reaches its full length'
 
 if command -v node >/dev/null; then
 	follow node --perf-prof "$srcdir/t/programs/jit.js" 1500
-	is "$(field wrong)" 0 'node: each went where the program went'
-	bound "$(field compared)" '>=' 10 'they were compared'
+	is "$(field wrong)" 0 'node: each window goes where the program goes'
+	bound "$(field compared)" '>=' 10 'node: enough windows were compared'
 else
 	skip 2 'there is no node'
 fi
 
-# As cpid stores them: the two procedures were at one address, one after the other.
+# As cpid stores them. The two procedures are at one address, one after the other.
 collect_start --windows 499
 [ "$(cpid_field windows)" = on ] || bail "windows are off: $(tail -n 1 t.log)"
 run 'a program with a jitdump runs' "$programs/jit" -d 2000 win_a win_b
@@ -55,13 +49,13 @@ rm -f jit-*.dump
 cpid_ask status >status.txt
 is "$(status_sum status.txt windows_received)" \
 	"$(($(status_sum status.txt windows_stored) +
-		$(status_sum status.txt windows_lost.)))" 'received = stored + lost'
+		$(status_sum status.txt windows_lost.)))" 'windows: received = stored + lost'
 collect_stop
-try 'the database is whole' cpi cat --check --db $db
+try 'every profile decodes' cpi cat --check --db $db
 cpi cat --edges --db $db --format=csv >edges.csv
 
 # loop NAME OFFSET: how often the jump at its end was taken; OFFSET from its start. Such
-# numbers are texts, for awk's have 53 bits.
+# numbers are compared as text, because those of awk have 53 bits.
 loop()
 {
 	start=$(sql "SELECT start FROM symbol WHERE name = '$1'")
@@ -70,7 +64,7 @@ loop()
 		'$1 == "branch" && $3 "" == from "" && $4 "" == to "" { n += $5 } END { print n + 0 }' \
 		edges.csv
 }
-bound "$(loop win_a 0)" '>=' 1000 'the first was followed'
-bound "$(loop win_b 64)" '>=' 1000 'and the second, where the first had been'
-is "$(loop win_a 64)" 0 'the first has no loop of the second'
-is "$(loop win_b 0)" 0 'nor the second one of the first'
+bound "$(loop win_a 0)" '>=' 1000 'the loop of the first procedure was followed'
+bound "$(loop win_b 64)" '>=' 1000 'the loop of the second procedure was followed at the same address'
+is "$(loop win_a 64)" 0 'the first procedure has no jumps of the second'
+is "$(loop win_b 0)" 0 'the second procedure has no jumps of the first'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A loop that waits for its load: what hardware recorded of it decides who is blamed.
+# A loop waits for its load. Records of the hardware decide which culprit is blamed.
 . "$srcdir/t/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3 to make recordings'
 command -v objdump >/dev/null || skip_all 'no objdump to find instructions with'
@@ -21,8 +21,8 @@ END
 cc -o walk walk.c 2>err || bail "$(cat err)"
 objdump -d --disassemble=walk walk | sed -nE 's/^ *([0-9a-f]+):\t.*/\1/p' >code
 
-# Time samples wait at the sum. Sixty loads of each place were found in a cache, in
-# memory, or behind a page walk; or nobody recorded any.
+# Samples of time are at the sum. Of each load there are sixty records, which found it in a
+# cache, in memory, or after a page walk; or no records.
 cat >make.py <<'END'
 import sys
 from perfdata_target import ADDR, DATA_SRC, WEIGHT_STRUCT, Event, recording
@@ -42,7 +42,7 @@ for name, level, tlb in (("none", 0, 0), ("hits", HIT | L1, TLB_HIT),
 END
 PYTHONPATH=$srcdir/t PYTHONDONTWRITEBYTECODE=1 python3 make.py "$tmp/walk" || bail 'no recordings'
 
-# why NAME: who is blamed for the wait at the sum, the likeliest first.
+# why NAME: the culprits of the wait at the sum, the likeliest first.
 why()
 {
 	cpi import -o "$1.db" "$1.data" >out 2>&1 || bail "$(cat out)"
@@ -56,14 +56,14 @@ for b in json.load(sys.stdin)["blocks"]:
                 print(*dict.fromkeys(c["reason"] for c in s["culprits"]))'
 }
 why none >none
-like "$(cat none)" dcache 'without records the data cache may have done it'
-like "$(cat none)" dtlb 'and so may the TLB'
+like "$(cat none)" dcache 'without records the data cache is a culprit'
+like "$(cat none)" dtlb 'without records the TLB is a culprit'
 why hits >hits
-unlike "$(cat hits)" 'dcache\|dtlb' 'loads that hit both did not'
-like "$(cat hits)" . 'somebody else did'
+unlike "$(cat hits)" 'dcache\|dtlb' 'if loads hit cache and TLB, neither is a culprit'
+like "$(cat hits)" . 'if loads hit cache and TLB, another culprit is named'
 why misses >misses
-like "$(cat misses)" '^dcache' 'loads from memory did, before all others'
-unlike "$(cat misses)" dtlb 'and no TLB'
+like "$(cat misses)" '^dcache' 'if loads come from memory, the data cache is the first culprit'
+unlike "$(cat misses)" dtlb 'if loads come from memory, the TLB is no culprit'
 why walks >walks
-like "$(cat walks)" '^dtlb' 'page walks did'
-unlike "$(cat walks)" dcache 'and no data cache'
+like "$(cat walks)" '^dtlb' 'if loads wait for page walks, the TLB is the first culprit'
+unlike "$(cat walks)" dcache 'if loads wait for page walks, the data cache is no culprit'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kill -9 leaves no program and no map in the kernel, and a second start works at once.
+# After kill -9 the kernel has none of cpid's programs and maps, and another cpid can start.
 CPI_TEST_COLLECTOR=bpf
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
@@ -31,15 +31,15 @@ maps=$(held map_id)
 note "programs:" $progs "maps:" $maps
 # shellcheck disable=SC2086 # lists of words
 {
-	try 'it has programs and maps' test -n "$progs" -a -n "$maps"
+	try 'cpid has programs and maps in the kernel' test -n "$progs" -a -n "$maps"
 	kill -KILL "$cpid_pid"
 	cpid_wait
-	try 'its programs are gone' await 120 none_stays prog $progs
-	try 'its maps are gone' await 120 none_stays map $maps
+	try 'the programs of a killed cpid are removed' await 120 none_stays prog $progs
+	try 'the maps of a killed cpid are removed' await 120 none_stays map $maps
 }
 collect_start -F 1000 --sweep 100ms
 await_samples 100
 has_samples 100
-ok $? 'another one samples'
+ok $? 'another cpid samples after the kill'
 collect_stop
 check_stored

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Samples at the scheduler's ticks beside random ones: a stream of their own, of user
-# mode alone, as many as the tick makes, with exact accounting.
+# Samples at the scheduler's ticks, beside random ones, are a stream of their own. They are
+# of user mode only, there are as many as ticks, and each one is accounted for.
 CPI_TEST_COLLECTOR=bpf
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
@@ -21,15 +21,15 @@ has_ticks()
 
 collect_start -e ticks -F 500 --sweep 100ms --flush 300ms
 mkfifo split.out
-# Before all others: where it takes turns with them, ticks meet it too often.
+# Before all other processes: if it took turns with them, ticks would meet it too often.
 chrt -f 1 "$programs/split" >split.out &
 split=$!
 tap_pids="$tap_pids $split"
 exec 4<split.out
 read -r ready <&4
 await 60 has_ticks 500
-check_status 'while it samples'
-try 'the rate of the random samples changes' cpi rate 250 --socket t.sock
+check_status 'while cpid samples'
+try 'cpi rate changes the rate of the random samples' cpi rate 250 --socket t.sock
 await 60 has_ticks 1500
 kill -TERM $split
 read -r three one _ <&4
@@ -37,23 +37,23 @@ wait $split
 "$programs/spawn" 20 2 50 "$programs/burn_a" "$programs/burn_b" >/dev/null
 cpid_ask flush >/dev/null
 check_status 'after a flush'
-is "$(cpid_field not_delivered.ticks)" 0 'all that the tick promises is received'
-bound "$(cpid_field elsewhere.ticks)" '>' 0 'ticks amid the kernel are counted apart'
+is "$(cpid_field not_delivered.ticks)" 0 'every expected tick is received'
+bound "$(cpid_field elsewhere.ticks)" '>' 0 'ticks in kernel mode are counted separately'
 collect_stop
 check_stored
 note "the program: $ready, $three ms and $one ms"
 
 is "$(sql "SELECT event, source, unit, count(*) FROM stream WHERE event <> 'windows' GROUP BY event ORDER BY 1")" \
 	'cpu-clock|bpf|ns|2
-ticks|bpf|ns|1' 'ticks are a stream of their own, which no rate changes'
+ticks|bpf|ns|1' 'ticks are one stream, whatever the rate is'
 period=$(sql "SELECT mean_period FROM stream WHERE event = 'ticks'")
 note "a tick per $period ns"
 is "$(sql "SELECT i.name, p.total FROM profile p JOIN stream s ON s.id = p.stream
 	JOIN image i ON i.id = p.image WHERE s.event = 'ticks' AND i.kind NOT IN (0, 3)")" \
-	'' 'ticks are of user mode alone'
-bound "$(sql "SELECT total(n) FROM loss l JOIN stream s ON s.id = l.stream
-	WHERE s.event = 'ticks' AND name LIKE 'kernel%'")" '<=' 0 'none has a kernel address'
-is "$(sql 'SELECT name FROM loss WHERE class = 1')" '' 'nothing is lost'
+	'' 'no sample of ticks is of the kernel'
+bound "$(sql "SELECT total(n) FROM loss l JOIN stream s ON s.id = l.stream AND l.kind = 0
+	WHERE s.event = 'ticks' AND name LIKE 'kernel%'")" '<=' 0 'no lost sample of ticks has a kernel address'
+is "$(sql 'SELECT name FROM loss WHERE kind = 0 AND class = 1')" '' 'no sample is lost'
 bound "$(sql "SELECT max(1.0 * received * mean_period / running_ns) FROM tally t
 	JOIN stream s ON s.id = t.stream WHERE s.event = 'ticks'")" '<=' 1.02 \
 	'a CPU has no more ticks than its period allows'
@@ -62,46 +62,47 @@ cpi prof --db t.db --epoch all --event ticks --image '*/split' --by image --form
 	>split.json 2>prof.err
 ms=$(sql "SELECT total(json_extract(value, '\$.time_ns')) / 1e6
 	FROM json_each(readfile('split.json'), '\$.rows')" :memory:)
-# It runs without a pause, so ticks are even: a tenth is for turns that others have.
+# It runs without a pause, so its ticks are even, and no chance is involved: ten ticks are
+# for the begin and end, a tenth is for the turns of other processes.
 bound "$(awk -v x="$ms" -v three="$three" -v one="$one" -v period="$period" 'BEGIN {
 	truth = three + one
 	d = x - truth
 	print (d < 0 ? -d : d) - 10 * period / 1e6 - 0.1 * truth
-}')" '<=' 0 "the time of the program is its ticks'"
+}')" '<=' 0 "the ticks of the program add up to its CPU time"
 
-# One time out of both.
+# Both streams combined.
 cpi prof --db t.db --epoch all --combine --format=json >both.json 2>both.err
 is "$(sql "SELECT value FROM json_each(readfile('both.json'), '\$.rows')
 	WHERE coalesce(json_type(value, '\$.departs'), '') NOT IN ('true', 'false')" :memory:)" \
-	'' 'each row says whether ticks depart'
+	'' 'each combined row says whether ticks differ'
 kernel="json_extract(value, '\$.image') IN ('[kernel]', '[bpf]')"
 is "$(sql "SELECT value FROM json_each(readfile('both.json'), '\$.rows') WHERE $kernel
-	AND json_extract(value, '\$.samples.ticks') > 0" :memory:)" '' 'no kernel row has ticks'
+	AND json_extract(value, '\$.samples.ticks') > 0" :memory:)" '' 'no combined row of the kernel has ticks'
 bound "$(sql "WITH r AS (SELECT total(json_extract(value, '\$.time_ns')) AS t
 		FROM json_each(readfile('both.json'), '\$.rows')),
 	c AS (SELECT total(total * mean_period) AS t FROM profile p JOIN stream s ON s.id = p.stream
 		JOIN image i ON i.id = p.image
 		WHERE s.event = 'cpu-clock' AND context = 0 AND p.kind = 0 AND i.kind <> 4)
 	SELECT abs(r.t - c.t) / c.t FROM r, c")" '<=' 0.1 \
-	'the time of all rows is that of the random samples'
+	'the combined rows have the time of the random samples'
 cpi prof --db t.db --epoch all --combine --by comm >comm.txt 2>comm.err
-like "$(cat comm.txt)" ' split$' 'commands are combined, too'
-try 'without ticks there is nothing to combine' test "$(cpi prof --db t.db --epoch all \
+like "$(cat comm.txt)" ' split$' 'cpi prof --combine --by comm has rows of commands'
+try 'cpi prof --combine fails without ticks' test "$(cpi prof --db t.db --epoch all \
 	--combine --event cpu-clock 2>&1 | grep -c 'has no ticks')" = 1
 
-# Who cannot.
+# Collectors and modifiers that ticks refuse.
 for who in perf kmod; do
 	cpid_start --db refused.db -e ticks --collector $who && bail "$who samples ticks"
-	like "$cpid_status $(cat t.log)" 'ticks take the collector bpf' "$who refuses ticks"
+	like "$cpid_status $(cat t.log)" 'ticks take the collector bpf' "the collector $who refuses ticks"
 	rm -f t.log
 done
 for bad in ticks:u ticks@5; do
 	cpid_start --db refused.db -e $bad && bail "$bad is an event"
-	like "$cpid_status $(cat t.log)" 'neither modifiers nor another period' "$bad is none"
+	like "$cpid_status $(cat t.log)" 'neither modifiers nor another period' "cpid refuses the event $bad"
 	rm -f t.log
 done
 
-# Left to itself, on a machine that has no counter of cycles.
+# The default events, on a machine without a counter of cycles.
 cpid_rate=
 cpid_start --db default.db --collector bpf || bail 'cpid does not start'
 cpid_ask status >status.txt
@@ -111,6 +112,6 @@ if grep -q '^event.0 cycles' status.txt; then
 	skip 2 'there is a counter of cycles'
 else
 	is "$(grep '^event\.' status.txt)" 'event.0 cpu-clock
-event.1 ticks' 'ticks come beside cpu-clock by default'
-	bound "$(sed -n 's/^rate_hz //p' status.txt)" '<=' 100 'with few random samples'
+event.1 ticks' 'the default events are cpu-clock and ticks'
+	bound "$(sed -n 's/^rate_hz //p' status.txt)" '<=' 100 'the default rate is at most 100 Hz beside ticks'
 fi

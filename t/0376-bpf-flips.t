@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A thousand flips a second while all CPUs are sampled: no sample is lost or counted
-# twice, whichever way the daemon waits for programs that run.
+# The tables of all CPUs are swapped a thousand times a second while samples are taken. No
+# sample is lost or counted twice, whichever way the daemon waits for running programs.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 [ -x "$builddir/t/bench/flips" ] || skip_all 'the BPF collector is not built'
@@ -18,5 +18,5 @@ flips()
 	ok $flips_status "$flips_name"
 }
 
-flips 'each run of the program is one sample' -r 1000 -s 10
-flips 'also with the grace period of the kernel' -g -r 1000 -s 4
+flips 'each run of the BPF program is counted as exactly one sample' -r 1000 -s 10
+flips 'each run is exactly one sample with the grace period of the kernel' -g -r 1000 -s 4

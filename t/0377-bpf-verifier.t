@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The programs load, and are a tenth at most of what the verifier goes through.
+# The programs load, and use at most a tenth of what the verifier allows.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 [ -x "$builddir/t/bench/verified" ] || skip_all 'the BPF collector is not built'
 plan 2
 
 "$builddir/t/bench/verified" >out 2>&1
-ok $? 'the verifier is far from its limit'
+ok $? 'each program uses at most a tenth of the verifier'\''s limit'
 sed 's/^/# /' out
-like "$(cat out)" 'cpi_sample  *[1-9]' 'it said how far'
+like "$(cat out)" 'cpi_sample  *[1-9]' 'the verifier reports what cpi_sample uses'

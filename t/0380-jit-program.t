@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code that a program makes at run time, all of it at one address: each sample is in the
-# procedure that was there then, and reports need no process.
+# A program makes procedures at run time, one after the other, at one address. Each sample
+# is in the procedure that was there at its time, and reports do not need the process.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -14,7 +14,7 @@ rows()
 		awk -F, 'NR > 1 { n += $1; rows++ } END { print rows + 0, n + 0 }'
 }
 
-# strays NAME OFFSET: samples of it that are not in its own loop, which begins there.
+# strays NAME OFFSET: its samples outside its loop, which begins at this offset.
 strays()
 {
 	start=$(sql "SELECT start FROM symbol WHERE name = '$1'")
@@ -30,35 +30,37 @@ strays()
 	echo $n
 }
 
-# has NAME OFFSET MS: the procedure has one row, with its time, all of it in its loop.
+# has NAME OFFSET MS: the procedure has one row, with so many samples, in its loop; 3 tests
 has()
 {
 	is "$(rows "$1" | cut -d' ' -f1)" 1 "$1 has one row"
-	bound "$(rows "$1" | cut -d' ' -f2)" '>=' "$3" "$1: most of its time is found"
-	# The way to the loop takes 1 in 3000 of the time.
-	bound "$(strays "$1" "$2")" '<=' 9 "$1: no sample is of what was there before or after"
+	bound "$(rows "$1" | cut -d' ' -f2)" '>=' "$3" "$1 has most of its samples"
+	# The way to the loop takes 1 in 3000 of the time: of 5000 samples 1.7 are expected.
+	# On a machine with 200 runnable threads there were 12, as a thread that waited for a
+	# CPU is often sampled where it goes on. Samples of a neighbour would be thousands.
+	bound "$(strays "$1" "$2")" '<=' 50 "$1 has no samples of the procedures before and after it"
 }
 
 collect_start -F 1000 --sweep 500ms
 run 'a program with a map runs' "$programs/jit" 5000 map_a map_b
-run 'one with a jitdump' "$programs/jit" -d 5000 dump_a dump_b
-run 'one whose map comes late' "$programs/jit" -l 600 late
-run 'one whose code is in a memfd' "$programs/jit" -m 300 memfd
-run 'and the same again' "$programs/jit" -m 300 memfd
-run 'one that tells nothing' "$programs/jit" -n 400 never
+run 'a program with a jitdump runs' "$programs/jit" -d 5000 dump_a dump_b
+run 'a program that writes its map late runs' "$programs/jit" -l 600 late
+run 'a program with code in a memfd runs' "$programs/jit" -m 300 memfd
+run 'the program with code in a memfd runs again' "$programs/jit" -m 300 memfd
+run 'a program that announces no code runs' "$programs/jit" -n 400 never
 collect_stop
 check_stored
 rm -f jit-*.dump
 forget_maps
 
 cpi cat --db "$db" --image '[[]jit:jit]' --format=json >cat.json
-# Of a map nobody knows when a line was written, but for the file's last: what was taken
-# between two readings with a line between them is ambiguous. So is, of a jitdump, what
-# one batch has of two procedures; a busy machine makes it longer than 500 ms.
+# Only the last line of a map has a known time, that of the file. So samples between two
+# readings of the map, with a new line in between, are ambiguous. With a jitdump, samples
+# of two procedures in one batch are. On a busy machine a batch is longer than 500 ms.
 has map_a 0 2500
 has map_b 64 2500
 has dump_a 0 3000
 has dump_b 64 3000
-is "$(rows late | cut -d' ' -f1)" 1 'what was told late has its row'
+is "$(rows late | cut -d' ' -f1)" 1 'code that was announced late has one row'
 is "$(rows memfd | cut -d' ' -f1)" 1 'equal code of two processes is one row'
-bound "$(samples jit '[[]unknown]')" '>=' 200 'what nobody told of is unknown'
+bound "$(samples jit '[[]unknown]')" '>=' 200 'samples of code that was not announced have no image'

@@ -1,35 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that are deleted, replaced, written over, or never had a name: each is an
-# image of its own, with what tells it from others, and no name of another's procedure.
+# Programs that are deleted, replaced or overwritten, or never had a name. Each is an image
+# of its own, has its own build id, and has no procedure names of another.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
+programs=$(realpath "$programs")
 plan $((nr_stored_tests + 21))
 
-# runs FILE: it computes for a second of CPU time.
+# runs FILE: a test that it computes for a second of CPU time.
 runs()
 {
 	run "$1 runs" "$PWD/$1" 1000
 }
 
-# has_id NAME PROGRAM: all images of this name have the program's contents.
+# has_id NAME PROGRAM: a test that all images of this name have the program's build id.
 has_id()
 {
 	is "$(sql "SELECT DISTINCT a.build_id = b.build_id FROM image a, image b
 		WHERE a.name GLOB '$1' AND b.name = '$programs/$2'")" 1 \
-		"$1 is known to be $2"
+		"$1 has the build id of $2"
 }
 
 collect_start -F 1000 --sweep 10s
-run 'burn_a' "$programs/burn_a" 300
-run 'burn_b' "$programs/burn_b" 300
+run 'burn_a runs' "$programs/burn_a" 300
+run 'burn_b runs' "$programs/burn_b" 300
 cp "$programs/burn_a" deleted
 "$PWD/deleted" 1500 &
 pid=$!
 is_running() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/deleted" ]; }
-await 10 is_running
-# The daemon looks around many times a second; half a second of CPU time is many.
+await 60 is_running
+# The daemon looks for new programs many times within this half second of CPU time.
 has_run() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 50 ]; }
 await 60 has_run
 rm deleted
@@ -57,17 +58,17 @@ for name in replaced over; do
 		n=$(sql "SELECT total(c.n) FROM comm c, image i, image p WHERE i.id = c.image
 			AND i.name = '$PWD/$name' AND p.name = '$programs/$program'
 			AND p.build_id = i.build_id")
-		bound "$n" '>=' 500 "$name: $program has its half"
+		bound "$n" '>=' 500 "$name: at least half of the samples of $program are found"
 	done
 done
 bound "$(cpi prof --db "$db" --image '*/moved' --procedure moved_burn --format=csv |
-	awk -F, 'NR == 2 { print $1 }')" '>=' 500 'text that was moved is its file'\''s'
-is "$(strangers)" '' 'no sample is of another program'
-# Each procedure is of the build that has it: what is gone has the name that it had.
+	awk -F, 'NR == 2 { print $1 }')" '>=' 500 'samples of moved text are in the file'
+is "$(strangers)" '' 'no sample is attributed to another program'
+# The procedure of either build has its name and its build id.
 cpi prof --db "$db" --image '*/replaced' --format=csv 2>/dev/null |
 	awk -F, 'NR > 1 && $5 ~ /^burn_/ { print $5, $7 }' >names
 for program in burn_a burn_b; do
 	echo "$program $(sql "SELECT lower(hex(build_id)) FROM image
 		WHERE name = '$programs/$program'")"
 done >builds
-is "$(cat names | sort)" "$(cat builds | sort)" 'what was replaced has its own names'
+is "$(cat names | sort)" "$(cat builds | sort)" 'a replaced program keeps the names of its own procedures'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs and libraries that are replaced and deleted: what is shown of their epoch is
-# byte for byte what it was.
+# Reports on programs and libraries are the same byte for byte after these were replaced
+# or deleted.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -11,7 +11,7 @@ plan 29
 source=$srcdir/t/programs
 origin='-Wl,-rpath,$ORIGIN'
 
-# Everything that can be asked of a database about the programs here, into OUT: reports OUT
+# reports OUT: all reports on the programs here, into the folder OUT
 reports()
 {
 	mkdir "$1"
@@ -35,13 +35,13 @@ reports()
 	cpi calc --all --db "$db" --image "*/p/*" --format=json >"$1/all" 2>>"$1.err"
 }
 
-# same BEFORE AFTER NAME: the reports are, and say something.
+# same BEFORE AFTER NAME: the reports in both folders are equal and not empty; 2 tests
 same()
 {
 	diff -rq "$1" "$2" | sed 's/^/# /'
 	diff -rq "$1" "$2" >/dev/null
-	ok $? "$3"
-	is "$(find "$1" -size 0)" '' "$3: and none is empty"
+	ok $? "$3: all reports are the same"
+	is "$(find "$1" -size 0)" '' "$3: no report is empty"
 }
 
 mkdir p
@@ -62,41 +62,41 @@ mkdir p
 ) || bail 'the programs cannot be built'
 programs_here='c_pie c_fixed c_stripped c_split cc_pie cc_fixed cc_stripped'
 
-# What replaces them: names and build ids may be the same, the code is not.
+# Other files get the names of the programs.
 replace_all()
 {
 	mv p gone && mkdir p
 	for replaced in $programs_here lib.so c_split.debug; do
 		cp "$(command -v sort)" "p/$replaced"
 	done
-	rm p/c_pie # of this one there is nothing
+	rm p/c_pie # this one is deleted
 }
 
 # cpi record
 cpi record -o "$db" -e cpu-clock -F 2000 -- sh -c "cd p && for i in $programs_here; do
 	./\$i 250; done" >out 2>err
-ok $? 'programs are recorded'
+ok $? 'cpi record records the programs'
 is "$(sql "SELECT name FROM image WHERE kind = 0 AND name GLOB '$PWD/p/*' AND
-	id NOT IN (SELECT image FROM capture)")" '' 'all of them are captured'
+	id NOT IN (SELECT image FROM capture)")" '' 'the code of all programs is captured'
 reports before
 replace_all
 reports after
-same before after 'replaced after cpi record'
-like "$(cat 'after/list c_pie:replaced_table.text')" 'jmp' 'there is code'
+same before after 'programs replaced after cpi record'
+like "$(cat 'after/list c_pie:replaced_table.text')" 'jmp' 'cpi list has the code of a deleted program'
 like "$(cat 'after/list --source c_split:replaced_table.text')" 'return x / 7' \
-	'and source, of lines from a debug file'
+	'cpi list --source has the source of a replaced program, by its debug file'
 like "$(cat 'after/calc c_pie:replaced_table.text')" 'strlen\|replaced.c' \
-	'blocks have their lines'
-like "$(cat 'after/prof --limit 500.text')" 'std::__introsort_loop' 'and C++ its names'
+	'cpi calc has the lines of a deleted program'
+like "$(cat 'after/prof --limit 500.text')" 'std::__introsort_loop' 'cpi prof has the C++ names of a replaced program'
 
-# Another file with the same build id is another image.
+# A different file with the same build id is a different image.
 id=$(readelf -n gone/c_pie | sed -n 's/.*Build ID: //p')
 (cd gone && gcc -g -O1 -fno-pie -no-pie "$source/replaced.c" -L. -l:lib.so $origin \
 	-o ../forged -Wl,--build-id=0x"$id") || bail 'no build id can be forged'
 cp forged p/c_pie
 cpi list --db "$db" c_pie:replaced_table >forged.list 2>err
 cmp -s forged.list 'before/list c_pie:replaced_table.text'
-ok $? 'a forged build id changes no listing of what ran'
+ok $? 'a file with a forged build id does not change the listing'
 rm -rf p && mv gone p && cp forged p/c_forged
 cpi record -o forged.db -e cpu-clock -F 2000 -- p/c_forged 300 >out 2>err
 mv p/c_forged p/c_old && cp p/c_pie p/c_forged
@@ -105,11 +105,11 @@ is "$(sql "SELECT count(*), count(DISTINCT build_id), count(DISTINCT content) FR
 	WHERE name GLOB '*/c_forged'" forged.db)" '2|1|2' \
 	'two files of one path and build id are two images'
 is "$(sql "SELECT count(DISTINCT image) FROM capture JOIN image ON id = image
-	WHERE name GLOB '*/c_forged'" forged.db)" 2 'and are captured apart'
+	WHERE name GLOB '*/c_forged'" forged.db)" 2 'two files of one path and build id are captured separately'
 rm p/c_forged p/c_old
 
 cpi record -o off.db -e cpu-clock -F 1000 -- sh -c 'cd p && ./c_pie 100' >out 2>err
-is "$(sql 'SELECT count(*) > 0 FROM capture' off.db)" 1 'a short run is captured too'
+is "$(sql 'SELECT count(*) > 0 FROM capture' off.db)" 1 'a run of 100 ms is captured'
 
 # cpid
 rm -f "$db"
@@ -120,7 +120,7 @@ collect_start -F 1000 --sweep 1s
 		./$i 250
 	done
 ) >out
-ok $? 'programs run'
+ok $? 'programs run under cpid'
 captured()
 {
 	[ "$(sql "SELECT count(DISTINCT image) FROM capture JOIN image ON id = image
@@ -130,13 +130,13 @@ cp p/c_pie p/deleted
 "$PWD/p/deleted" 1500 >out &
 pid=$!
 is_running() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/p/deleted" ]; }
-await 10 is_running
+await 60 is_running
 has_run() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 50 ]; }
 await 600 has_run
 mv p/deleted kept
 wait $pid
 ok $? 'a program that is deleted meanwhile runs'
-run 'a program in a root of its own' unshare -mp --fork sh -c "
+run 'a program in a root of its own runs' unshare -mp --fork sh -c "
 	mount -t tmpfs none root && mkdir -p root/p root/lib root/lib64 &&
 	cp p/c_pie root/p/inside && cp p/lib.so root/lib &&
 	cp \$(ldd p/c_pie | grep -o '/lib/[^ ]*') root/lib &&
@@ -146,13 +146,13 @@ run 'a program in a root of its own' unshare -mp --fork sh -c "
 cpi flush --socket t.sock >out
 settled() { [ "$(cpid_field captures_waiting)" = 0 ]; }
 await 600 settled
-ok $? 'nothing waits after a while'
-like "$(cpid_field capture)" on 'cpid says that it captures'
-bound "$(cpid_field capture_bytes)" '>' 0 'and how much'
+ok $? 'all captures finish'
+like "$(cpid_field capture)" on 'the status says that captures are on'
+bound "$(cpid_field capture_bytes)" '>' 0 'the status has the bytes captured'
 collect_stop
 for name in "$PWD/p/deleted" /p/inside "$PWD/p/c_split"; do
 	captured "$name"
-	ok $? "captured: ${name##*/}"
+	ok $? "the code of ${name##*/} is captured"
 done
 mv kept p/deleted
 reports cpid_before
@@ -160,14 +160,14 @@ cpi list --asm --db "$db" --image '*/p/deleted' replaced_table >deleted.before 2
 mv p/deleted kept
 replace_all
 reports cpid_after
-same cpid_before cpid_after 'replaced after cpid'
+same cpid_before cpid_after 'programs replaced after cpid'
 cpi list --asm --db "$db" --image '*/p/deleted' replaced_table >deleted.after 2>err
 cmp -s deleted.before deleted.after
-ok $? 'a program that was deleted while it ran'
+ok $? 'the listing of a program that was deleted while it ran is the same'
 like "$(cpi list --asm --db "$db" --image /p/inside replaced_table 2>&1)" 'jmp' \
-	'a program of a mount namespace that is gone has its code'
-like "$(cpi prof --by line --db "$db" --image /p/inside 2>&1)" 'replaced.c' 'and lines'
+	'cpi list has the code of a program whose mount namespace has ended'
+like "$(cpi prof --by line --db "$db" --image /p/inside 2>&1)" 'replaced.c' 'cpi prof has the lines of a program whose mount namespace has ended'
 is "$(cpi status --db "$db" --format=json 2>/dev/null |
 	sed -n 's/.*"captured_bytes": *\([0-9]*\).*/\1/p' | grep -c '^[1-9]')" 1 \
-	'cpi status knows of captures from the database alone'
+	'cpi status shows captures without the daemon'
 try 'every profile decodes' cpi cat --db "$db" --check

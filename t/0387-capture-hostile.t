@@ -1,15 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cpi-capture reads files that may be anything, and is shut in while it does: neither it
-# nor the collector dies, hangs, or keeps half of something.
+# cpi-capture reads files with any content, in a sandbox. Neither it nor the collector dies,
+# hangs, or stores a part of a capture.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need od dd objcopy prlimit setpriv
-peer_capture=$builddir/t/capture_peer
-plan 40
+plan 45
 
-# ask FILE [AS]: what comes back for some of its code.
+# Other users run these, so they must not be below a folder that only root may enter.
+chmod 711 .
+mkdir own
+cp "$builddir/t/capture_peer" "$builddir/helpers/cpi-capture" own
+chmod 755 own own/*
+peer_capture=$PWD/own/capture_peer
+
+# ask FILE [AS]: the answer about some of its code, with the identity of the file AS.
 ask()
 {
 	"$peer_capture" ask "$1" "${2:-$1}" 0x1000 0x9000 0x40 2>&1
@@ -23,48 +29,48 @@ fork Operation not permitted
 exec Operation not permitted
 kill Operation not permitted
 unlink Operation not permitted
-write works' 'a worker can open, start and harm nothing'
-"$peer_capture" stuck "$builddir/tools/cpi-capture" 0x400000 0x800000 0x200 >stuck
-like "$(cat stuck)" '^Seccomp:[[:space:]]*2' 'the kernel says that calls are filtered'
-like "$(cat stuck)" '^NoNewPrivs:[[:space:]]*1' 'that there will be no privileges'
-is "$(grep '^Cap' stuck | grep -cv '0000000000000000')" 0 'that there are no capabilities'
-unlike "$(cat stuck)" '^Uid:[[:space:]]*0[[:space:]]' 'and that it is not root'
+write works' 'a worker in the sandbox can only write its reply'
+"$peer_capture" stuck "$PWD/own/cpi-capture" 0x400000 0x800000 0x200 >stuck
+like "$(cat stuck)" '^Seccomp:[[:space:]]*2' 'system calls of a worker are filtered'
+like "$(cat stuck)" '^NoNewPrivs:[[:space:]]*1' 'a worker cannot gain privileges'
+is "$(grep '^Cap' stuck | grep -cv '0000000000000000')" 0 'a worker has no capabilities'
+unlike "$(cat stuck)" '^Uid:[[:space:]]*0[[:space:]]' 'a worker is not root'
 like "$(tail -n 1 stuck)" 'procedures some.*data some' \
-	'a worker that hung and was killed: the next one answers'
+	'after a hanging worker was killed the next one answers'
 
 # Files
 cp "$programs/burn_a" good
-like "$(ask good)" 'procedures some.*data some' 'a program is captured'
+like "$(ask good)" 'procedures some.*data some' 'the code of a program is captured'
 like "$(prlimit --cpu=15 "$peer_capture" ask good good 0x1000 0x9000 0x40 2>&1)" \
-	'procedures some.*data some' 'also where less time is allowed than it would take'
-# Three processes: nobody opens the files that the worker asks for.
+	'procedures some.*data some' 'a program is captured under a short limit of CPU time'
+# Three processes are too few for the one that opens the files a worker asks for.
 objcopy --only-keep-debug good bare.debug
 objcopy --strip-all --add-gnu-debuglink=bare.debug good bare
 like "$(timeout 60 setpriv --reuid=64111 --regid=64111 --clear-groups \
 	--inh-caps=+dac_read_search --ambient-caps=+dac_read_search prlimit --nproc=3:3 \
 	"$peer_capture" ask "$PWD/bare" bare 0x1000 0x9000 0x40 2>&1)" \
-	'procedures .*data some' 'and where the server cannot open what is asked for'
+	'procedures .*data some' 'a program is captured if its debug file cannot be opened'
 cp good other && printf x >>other
-is "$(ask other good)" 'error: not the file that was profiled' 'another file is not'
+is "$(ask other good)" 'error: not the file that was profiled' 'a different file is refused'
 cp good changed
 touch -r good changed
 byte=$(($(readelf -lW good | awk '$1 == "LOAD" && / R E / { print $2; exit }') + 64))
 printf '\314' | dd of=changed bs=1 seek=$byte conv=notrunc 2>dd.err
 touch -r good changed
 is "$(ask changed good)" 'error: not the file that was profiled' \
-	'nor one whose code alone was changed, with its old size and time'
+	'a file with changed code, of the same size and time, is refused'
 mkfifo fifo
-like "$(ask fifo good)" '^error: ' 'nor a FIFO'
+like "$(ask fifo good)" '^error: ' 'a FIFO is refused'
 ask /dev/zero good >zero 2>&1
-like "$(cat zero)" '^error: ' 'nor one without an end'
+like "$(cat zero)" '^error: ' 'an endless file is refused'
 : >empty
 like "$(ask empty)" '^error: ' 'an empty file is an error'
 for size in 1 16 64 120 1000 5000; do
 	head -c $size good >cut
 	ask cut
 done >cuts 2>&1
-is "$(grep -c . cuts)" 6 'a file that was cut gives an answer'
-like "$(cat cuts)" '^error: ' 'which may be an error'
+is "$(grep -c . cuts)" 6 'each cut file gives an answer'
+like "$(cat cuts)" '^error: ' 'some cut files are errors'
 n=0
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	cp good damaged
@@ -76,7 +82,7 @@ for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	while read -r at value; do
 		printf "\\$value" | dd of=damaged bs=1 seek="$at" conv=notrunc 2>dd.err
 	done <damage
-	# What killed the worker would show as a child that died.
+	# A worker that died would be reported as a missing child.
 	ask damaged >answer
 	grep -q 'No child' answer && note "seed $seed: $(cat answer)" || n=$((n + 1))
 done
@@ -104,15 +110,42 @@ else
 	skip 1 'the compiler here splits no debug information'
 fi
 
+# Debug files are read with the rights of the program's owner.
+if [ "$(id -u)" -eq 0 ] && [ "$(awk '/^CapEff/ { print $2 }' /proc/self/status)" != 0 ]; then
+	mkdir private
+	cp bare bare.debug private
+	# named OWNER DIRECTORY-MODE FILE-MODE: whether a name of bare.debug is found
+	named()
+	{
+		chown 64111:64111 private private/*
+		chown "$1" private/bare
+		chmod "$2" private
+		chmod "$3" private/bare.debug
+		"$peer_capture" ask "$PWD/private/bare" private/bare 0x1000 0x9000 0x40 burn_a 2>&1 |
+			sed 's/.*burn_a //'
+	}
+	is "$(named 64222:64222 755 644)" there 'a debug file that everybody may read is read'
+	is "$(named 64222:64222 755 600)" 'not there' "another user's private debug file is not read"
+	is "$(named 64222:64222 700 644)" 'not there' "a debug file in another user's private folder is not read"
+	is "$(named 64111:64111 700 600)" there "the owner's private debug file is read"
+	chmod 757 private/bare
+	is "$(named 64111:64111 700 600)" 'not there' \
+		"the owner's private debug file is not read for a program that others may write"
+	rm -r private
+else
+	skip 5 'only root can make files of several users'
+fi
+
 # With cpid
 collect_start -F 1000 --sweep 200ms --capture 16M
-server=$(cat "/proc/$cpid_pid/task/$cpid_pid/children")
-server=${server%% *}
-is "$(cat "/proc/$server/comm")" cpi-capture 'cpid has started it'
-unlike "$(cat "/proc/$server/status")" '^Uid:[[:space:]]*0[[:space:]]' 'and it is not root'
+for server in $(cat "/proc/$cpid_pid/task/$cpid_pid/children"); do
+	[ "$(cat "/proc/$server/comm")" != cpi-capture ] || break
+done
+is "$(cat "/proc/$server/comm")" cpi-capture 'cpid starts cpi-capture'
+unlike "$(cat "/proc/$server/status")" '^Uid:[[:space:]]*0[[:space:]]' 'cpi-capture is not root'
 is "$(sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$server/status" |
-	grep -vE '^000000000000000[04]$')" '' 'with at most the right to read'
-is "$(awk '{ print $19 }' "/proc/$server/stat")" 19 'at the lowest priority'
+	grep -vE '^0000000000000000$')" '' 'cpi-capture has no capabilities'
+is "$(awk '{ print $19 }' "/proc/$server/stat")" 19 'cpi-capture has the lowest priority'
 run 'a program runs' "$PWD/good" 700
 captured()
 {
@@ -120,7 +153,7 @@ captured()
 		WHERE name = '$1'")" -ge 1 ]
 }
 await 600 captured "$PWD/good"
-ok $? 'and is captured'
+ok $? 'the code of the program is captured'
 set -- $(awk '/^(Uid|Gid):/ { print $2 }' "/proc/$server/status")
 allowed=$(awk '/^Max processes/ { print $3 }' "/proc/$server/limits")
 may_start()
@@ -131,31 +164,31 @@ may_start()
 uid=$1 gid=$2
 may_start 0
 cp "$programs/burn_c" third
-run 'where no worker can be started a program runs' "$PWD/third" 700
+run 'a program runs while no worker can be started' "$PWD/third" 700
 short() { grep -c ": cpi-capture cannot start a worker: " t.log; }
 await 600 short >/dev/null
-is "$(short)" 1 'that nothing is captured is said, once'
-bound "$(cpid_field captures_failed)" '>' 0 'and counted'
+is "$(short)" 1 'the log says only once that no worker can be started'
+bound "$(cpid_field captures_failed)" '>' 0 'failed captures are counted'
 captured "$PWD/third"
-is $? 1 'nothing of it is there'
+is $? 1 'a failed capture stores nothing'
 may_start "$allowed"
-run 'where one can be again it runs once more' "$PWD/third" 700
+run 'the program runs again when workers can be started' "$PWD/third" 700
 cpid_ask flush >out
 await 600 captured "$PWD/third"
-ok $? 'and is captured'
+ok $? 'the program is captured when workers can be started'
 kill -KILL "$server"
 cp "$programs/burn_b" second
-run 'with cpi-capture dead a program runs' "$PWD/second" 700
+run 'a program runs after cpi-capture was killed' "$PWD/second" 700
 cpid_ask flush >out
-is $? 0 'and cpid stores what it did'
+is $? 0 'cpid flushes after cpi-capture was killed'
 is_stopped() { [ "$(cpid_field capture)" = stopped ]; }
 await 600 is_stopped
-ok $? 'and says that captures have stopped'
+ok $? 'the status says that captures have stopped'
 collect_stop
 is "$(sql 'SELECT count(*) FROM capture WHERE length(covers) = 0 OR length(data) = 0')" 0 \
-	'nothing is half there'
+	'no stored capture is incomplete'
 captured "$PWD/second"
-is $? 1 'nor there at all, of what came later'
+is $? 1 'a program that ran after the kill has no capture'
 try 'every profile decodes' cpi cat --db "$db" --check
 
 # Damaged captures
@@ -163,7 +196,7 @@ cp "$db" damaged.db
 rm good
 sqlite3 damaged.db "UPDATE capture SET data = substr(data, 1, length(data) / 2)" 2>err
 cpi prof --db damaged.db --image '*/good' >out 2>err
-is $? 0 'a database with damaged captures is read'
-like "$(cat err)" 'good: ' 'and what it lacks is said'
+is $? 0 'a database with damaged captures can be read'
+like "$(cat err)" 'good: ' 'the report names the damaged capture'
 is "$(cpi prof --db "$db" --image '*/good' --format=csv 2>err | sed -n 2p | cut -d, -f5)" \
-	burn_a 'what is whole has its name'
+	burn_a 'a complete capture has the name of the procedure'

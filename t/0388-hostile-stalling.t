@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs whose files answer nobody: cpid goes on, and ends when it is told to.
+# Programs on file systems that never answer: cpid goes on, and ends when it is told to.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -10,8 +10,12 @@ unshare -m true 2>/dev/null || skip_all 'no mount namespaces can be made here'
 plan $((nr_stored_tests + 10))
 
 mkdir files lower upper work merged
+# Other users run these, so they must not be below a folder that only root may enter.
+chmod 711 .
+cp "$builddir/t/stalling_fs" "$programs/burn_a" "$programs/burn_b" .
+chmod 755 stalling_fs burn_a burn_b
 
-# begin COMMAND...: in the background; sets $pid to what it says to be.
+# begin COMMAND...: in the background; sets $pid to the process id that it prints.
 begin()
 {
 	rm -f said # the program before holds its own open
@@ -21,45 +25,46 @@ begin()
 	read -r pid <said
 	tap_pids="$tap_pids $pid"
 	is_running() { [ "$(cat "/proc/$pid/comm")" = program ]; }
-	await 10 is_running
+	has_begun() { is_running || ! kill -0 "$pid" 2>/dev/null; }
+	await 60 has_begun
 }
 
-# answers NAME: to what needs the program's samples.
+# answers NAME: cpid answers a flush, which needs the program's samples; 2 tests
 has_computed() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]; }
 answers()
 {
 	await 120 has_computed
 	timeout 120 "$peer" request t.sock flush >/dev/null
 	ok $? "cpid answers beside $1"
-	try 'while it runs' is_running
+	try "the program runs meanwhile: $1" is_running
 }
 
-: >files/program # here; the other is mounted over it
+: >files/program # in this namespace; in the other one the file system hides it
 collect_start -F 1000 --sweep 100ms
-begin unshare -m "$builddir/t/stalling_fs" files "$programs/burn_a" \
+begin unshare -m ./stalling_fs files ./burn_a \
 	sh -c 'echo $$; exec files/program 60000'
 answers 'a program whose file system does not answer'
 first=$pid
 timeout 120 cpi register --socket t.sock "$first" --base 0x401000 --size 4096 \
 	--path "$PWD/files/program" --offset 4096 >register.out 2>&1
-is $? 1 'its file cannot be compared'
-like "$(cat register.out)" 'cannot compare' 'with the reason'
-begin unshare -Urm "$builddir/t/stalling_fs" lower "$programs/burn_b" \
+is $? 1 'cpi register fails if the file cannot be read'
+like "$(cat register.out)" 'cannot compare' 'cpi register says that it cannot compare the file'
+begin unshare -Urm ./stalling_fs lower ./burn_b \
 	sh -c "echo \$\$; mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work \
 		overlay merged && exec merged/program 60000"
 if is_running; then
-	answers 'one that is below an overlay'
+	answers 'a program whose overlay does not answer'
 else
 	skip 2 "no overlay can be mounted by a user here: $(head -n 1 begin.err)"
 fi
 cpid_ask quit >/dev/null
 timeout 120 sh -c "while kill -0 $cpid_pid 2>/dev/null; do sleep 0.1; done"
-ok $? 'cpid ends beside them'
+ok $? 'cpid ends beside both programs'
 kill -KILL "$first" "$pid"
 cpid_wait
-is "$cpid_status" 0 'in good order'
+is "$cpid_status" 0 'cpid ends in good order'
 check_stored
-bound "$(samples program '*/program')" '>=' 100 'their samples are stored, by name'
-is "$(sql "SELECT count(*) FROM loss WHERE name NOT IN ('ambiguous', 'anonymous',
+bound "$(samples program '*/program')" '>=' 100 'samples of both programs are stored with their image'
+is "$(sql "SELECT count(*) FROM loss WHERE kind = 0 AND name NOT IN ('ambiguous', 'anonymous',
 	'no_process', 'no_mapping', 'map_gap', 'special', 'kernel_unmapped')")" 0 \
-	'and the rest has its reason'
+	'each sample without an image has a reason'

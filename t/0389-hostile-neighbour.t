@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a local user may try: maps that are no maps, that are another's, that never end;
-# files that are vast or damaged; names that are not for terminals; mappings without
-# number. cpid goes on, in bounded memory, and tells nobody what that user may not read.
+# A hostile local user offers maps of code that are no maps, that belong to others, or that
+# never end; vast or damaged files; names with control characters; and thousands of
+# mappings. cpid goes on, in bounded memory, and discloses no file that this user may not
+# read.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -14,13 +15,14 @@ chmod 711 .
 mkdir theirs
 chown 65534:65534 theirs
 cp "$programs/jit" "$programs/burn_a" theirs
+chmod 755 theirs/jit theirs/burn_a
 as_nobody()
 {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
-# trap_map NAME COMMAND...: a program of nobody's makes code, and the command, which is
-# told of the path, what should name it.
+# trap_map NAME COMMAND...: a program of nobody makes code, and the command makes the map
+# that should name it, at $map.
 trap_map()
 {
 	trap_name=$1
@@ -31,7 +33,7 @@ trap_map()
 	map=/tmp/perf-$!.map
 	"$@"
 	wait $!
-	ok $? "$trap_name: the program runs"
+	ok $? "a program runs with $trap_name"
 	rm -f "$map"
 }
 covers_all='0 7fffffffffff '
@@ -44,7 +46,7 @@ as_symlink()
 	chmod 600 secret
 	as_nobody ln -s "$PWD/secret" "$map"
 }
-# Where links to others' files are not forbidden.
+# If links to files of others are not forbidden.
 as_link()
 {
 	echo "${covers_all}secret_link" >/tmp/cpi-secret.$$
@@ -63,55 +65,29 @@ as_endless()
 }
 
 collect_start -F 1000 --sweep 500ms
-trap_map 'a map that is one' as_owner
+trap_map 'a regular map' as_owner
 trap_map 'a FIFO for a map' as_fifo
-trap_map 'a symlink' as_symlink
-trap_map 'a link to a file of root' as_link
-trap_map 'a file of another user' as_anothers
+trap_map 'a symbolic link for a map' as_symlink
+trap_map 'a hard link to a file of root for a map' as_link
+trap_map 'a file of another user for a map' as_anothers
 trap_map 'a map of 1 TiB' as_endless
 
-# Names for a terminal to obey.
+# A name with control characters.
 odd=$(printf 'odd\n\033[31m\tname')
 cp "$programs/burn_a" "theirs/$odd"
 as_nobody "$PWD/theirs/$odd" 300
-ok $? 'a program with an odd name runs'
+ok $? 'a program with control characters in its name runs'
 
-# ELF files that are larger than they should be, or damaged, with code to run.
-cat >crafted.py <<'PY'
-import ctypes, mmap, os, struct, sys
-
-LOOP = b"\xb9\x00\x00\x00\x08\xff\xc9\x75\xfc\xc3"  # 2^27 turns, some 50 ms
-def run(path, phdrs, size):
-    header = b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + struct.pack(
-        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, len(phdrs), 0, 0, 0)
-    with open(path, "wb") as f:
-        f.write(header + b"".join(struct.pack("<IIQQQQQQ", *p) for p in phdrs))
-        f.seek(1 << 20)
-        f.write(LOOP)
-        f.truncate(size)
-    with open(path, "rb") as f:
-        m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE,
-                      mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC, offset=1 << 20)
-    at = ctypes.addressof(ctypes.c_char.from_buffer(m))
-    for _ in range(3):
-        ctypes.CFUNCTYPE(None)(at)()
-
-def load(offset, size):
-    return (1, 5, offset, 0, 0, size, size, 4096)
-
-run("vast", [load(0, (1 << 30) - 4096)], 1 << 30)
-run("vaster", [load(0, 1 << 62)], 1 << 40)
-run("many", [load(0, 1 << 20)] * 1000, 2 << 20)
-run("beyond", [load(1 << 40, 1 << 20), (4, 4, (1 << 63) - 8, 0, 0, 1 << 62, 0, 4)], 2 << 20)
-PY
+# ELF files that are vast or damaged, with code to run.
+cp "$srcdir/t/elf_crafted.py" theirs
 if [ "$(uname -m)" = x86_64 ]; then
-	as_nobody sh -c "cd theirs && python3 '$PWD/crafted.py'"
-	ok $? 'crafted ELF files run'
+	as_nobody sh -c 'cd theirs && python3 elf_crafted.py'
+	ok $? 'code of crafted ELF files runs'
 else
 	skip 1 'its code is for x86_64'
 fi
 
-# A quarter of a million of mappings.
+# A quarter of a million mappings.
 cat >mappings.py <<'PY'
 import ctypes, mmap, os, sys
 
@@ -130,17 +106,17 @@ failed=0
 for _ in 1 2 3 4; do
 	as_nobody sh -c 'python3 mappings.py theirs/burn_a' || failed=1
 done
-is $failed 0 'programs with 60,000 mappings each run'
+is $failed 0 'four programs with 60,000 mappings each run'
 grown=$(($(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$cpid_pid/status") - before))
-bound $grown '<=' 262144 'they take no more KiB of memory than that'
+bound $grown '<=' 262144 'cpid needs at most 256 MiB for them'
 collect_stop
 check_stored
 
-like "$(sql 'SELECT name FROM symbol')" 'told_by_owner' 'a map is read'
-unlike "$(sql 'SELECT name FROM symbol')" 'secret_' 'what that user may not read is not told'
-unlike "$(cpi prof --db "$db" --limit 0)" "$(printf '\033\\|\t')" 'no name commands a terminal'
+like "$(sql 'SELECT name FROM symbol')" 'told_by_owner' 'names of a regular map are stored'
+unlike "$(sql 'SELECT name FROM symbol')" 'secret_' 'no name of a file that the user may not read is stored'
+unlike "$(cpi prof --db "$db" --limit 0)" "$(printf '\033\\|\t')" 'cpi prof prints no control characters'
 bound "$(sql "SELECT total(n) FROM comm c JOIN image i ON i.id = c.image
-	WHERE i.name LIKE '%/theirs/odd%'" | sed 's/\.0$//')" '>=' 100 'odd names are images'
-is "$(sql "SELECT n FROM loss WHERE name NOT IN ('ambiguous', 'map_gap', 'no_process',
+	WHERE i.name LIKE '%/theirs/odd%'" | sed 's/\.0$//')" '>=' 100 'the program with control characters in its name has samples'
+is "$(sql "SELECT n FROM loss WHERE kind = 0 AND name NOT IN ('ambiguous', 'map_gap', 'no_process',
 	'no_mapping', 'anonymous', 'special', 'image_limit', 'kernel_unmapped')")" '' \
-	'what is unknown has its reason, and nothing is lost'
+	'each sample without an image has a reason, and no sample is lost'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The kernel's code is kept with the profile: its procedures are listed instruction by
-# instruction, and what they call begins where kallsyms says that a procedure does.
+# The kernel's code is stored with the profile. Its procedures are listed instruction by
+# instruction, and their calls go to places where procedures begin by kallsyms.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -21,18 +21,18 @@ fi
 check_stored
 
 code="code c JOIN image i ON i.id = c.image WHERE i.name = '[kernel]'"
-bound "$(sql "SELECT count(*) FROM $code")" '>=' 10 'procedures of the kernel are kept'
+bound "$(sql "SELECT count(*) FROM $code")" '>=' 10 'procedures of the kernel are stored'
 is "$(sql "SELECT count(*) FROM code c JOIN image i ON i.id = c.image
 	LEFT JOIN symbol s ON s.image = c.image AND s.start = c.start
 	WHERE i.kind IN (1, 2, 4, 5) AND length(c.bytes) IS NOT s.size")" 0 \
-	'each of them whole'
+	'each stored procedure of the kernel is complete'
 
 sql "SELECT s.name FROM symbol s JOIN $code AND c.image = s.image AND c.start = s.start" |
 	while read -r name; do
 		cpi list --db "$db" --asm --image '[[]kernel]' "$name" 2>>said
 	done >listings
-is "$(grep -c 'not captured' listings)" 0 'each of them is listed'
+is "$(grep -c 'not captured' listings)" 0 'each stored procedure of the kernel is listed'
 python3 "$srcdir/t/kernel_calls.py" /proc/kallsyms listings >calls || sed 's/^/# /' calls
-bound "$(sed -n 's/^calls //p' calls)" '>=' 20 'they call others'
+bound "$(sed -n 's/^calls //p' calls)" '>=' 20 'the listed procedures call others'
 sed "s/^/# /" calls
-is "$(sed -n 's/^elsewhere //p' calls)" 0 'each where a procedure begins'
+is "$(sed -n 's/^elsewhere //p' calls)" 0 'each call goes to the begin of a procedure'

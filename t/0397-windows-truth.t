@@ -1,34 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Windows go where the program goes: single steps of the very same instructions, in
-# programs that come with the system, threads among them.
+# Windows go where single steps of the same instructions go, in programs of the system,
+# some of them with threads.
 #
 # $WINDOWS: how many of each program; 1000 and more for figures. Most have all their
 # instructions, but a third of sort's have few: with 60 of each, of which sort gives as
 # many as the others, the mean was 91.4 with a deviation of 0.85. With 150 it is 95.
 . "$srcdir/t/tap.sh"
+. "$srcdir/t/windows.sh"
 
 [ -x "$builddir/t/window_truth" ] || skip_all "x86-64 code is not translated here"
-cat "$srcdir"/analysis/*.c >text
+cat "$srcdir"/analysis/*/*.c >text
 cat text text text text text >long
 "$builddir/t/window_truth" -n 1 gzip -c text >/dev/null 2>&1
 [ $? -le 1 ] || skip_all "this machine does not let processes be traced"
 plan 16
 
-# follow NAME COMMAND...: windows of it, all of which are exact.
+# follow NAME COMMAND...: a test that all its windows are exact.
 follow()
 {
-	follow_name=$1
+	name=$1
 	shift
 	if ! command -v "$1" >/dev/null; then
-		tap_n=$((tap_n + 1))
-		echo "ok $tap_n - $follow_name # SKIP there is no $1"
+		skip 1 "there is no $1"
 		return
 	fi
-	"$builddir/t/window_truth" -n "${WINDOWS:-150}" "$@" >out
-	ok $? "windows of $follow_name are exact"
-	sed "s/^windows/# $follow_name: windows/" out
-	grep '^windows' out >>all
+	follow_exact "$name" "$builddir/t/window_truth" -n "${WINDOWS:-150}" "$@"
+	ok $? "windows of $name are exact"
 }
 
 follow gzip gzip -9 -c long
@@ -51,8 +49,4 @@ GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL,-AVX512BW follow 'perl with AVX2' \
 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512VL,-AVX512BW,-AVX follow 'sort with SSE2' \
 	sort long
 
-awk '{ n += $2; instructions += $2 * $6 } END {
-	printf "# %d windows, %.1f instructions each\n", n, instructions / n
-	exit !(n > 100 && instructions > 90 * n)
-}' all
-ok $? 'a window has more than 90 of 100 instructions'
+windows_reach 90 'a window has more than 90 of 100 instructions on the mean'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The comparison of profilers: that it runs, keeps what it measured, and makes its tables.
-# What it measures is nobody's to pass or fail.
+# The comparison of profilers runs, keeps its measurements, and prints its tables. What it
+# measures is not judged.
 . "$srcdir/t/tap.sh"
 
 for tool in python3 gcc; do
@@ -17,48 +17,48 @@ overhead() {
 		--workloads spin --contestants base,cpid-perf,bpftrace "$@" >table 2>errors
 }
 
-# value EXPRESSION: of data, what is in the file of runs.
+# value EXPRESSION: its value, where data has the file of runs.
 value() {
 	python3 -c "import json; data = json.load(open('runs')); print($1)"
 }
 
 PATH=$PATH:/none overhead --rounds 1 --seconds 1 --cpid cpid-is-not-here
-is $? 0 'a profiler that is not there is left out'
-like "$(cat table)" '^  cpid-perf: .*cpid-is-not-here' 'with the reason'
+is $? 0 'a profiler that is not installed is left out'
+like "$(cat table)" '^  cpid-perf: .*cpid-is-not-here' 'the table has the reason for leaving it out'
 is "$(value 'len([r for r in data["runs"] if r["contestant"] == "base"])')" 2 \
-	'the work runs without it'
+	'the workload runs without the missing profiler'
 
 overhead --rounds 1 --seconds 1 --contestants base,cpid-perf
-is $? 0 'a round runs'
+is $? 0 'a round with cpid runs'
 is "$(value 'sorted(r["contestant"] for r in data["runs"] if r["round"] == 2)')" \
-	"['base', 'base', 'cpid-perf']" 'and is added to the first, with two bases'
+	"['base', 'base', 'cpid-perf']" 'the second round is added to the first, with two runs of the base'
 is "$(value 'all(r["rate"] > 0 and 0 <= r["stolen"] < 1 for r in data["runs"])')" True \
-	'each says how fast work was, and what was stolen from it'
+	'each run has the rate of the work and the stolen time'
 is "$(value '[r["samples"] > 0 and r["lost"] == 0 and r["cpu_s"] > r["start_s"] > 0
 	for r in data["runs"] if r["contestant"] == "cpid-perf"]')" '[True]' \
-	'and what the profiler took'
-is "$(value '"cpid-perf" in data["refused"]')" False 'who runs is not left out any more'
-like "$(cat table)" '^spin, 1000 Hz: 2 rounds of 1 s$' 'the table is of both rounds'
+	'a run with cpid has its samples and its CPU time'
+is "$(value '"cpid-perf" in data["refused"]')" False 'a profiler that runs is no longer listed as left out'
+like "$(cat table)" '^spin, 1000 Hz: 2 rounds of 1 s$' 'the table is about both rounds'
 like "$(cat table)" '^cpid-perf  *-*[0-9.]* \[-*[0-9.]*, -*[0-9.]*\]  ' \
-	'slowdowns have intervals'
+	'slowdowns have confidence intervals'
 cp table first
 overhead --rounds 0
-is "$(cat table)" "$(cat first)" 'without rounds it is made of the file alone'
+is "$(cat table)" "$(cat first)" 'without rounds the table is made from the file'
 
 overhead --rounds 1 --workloads spin,none
-is "$?:$(grep -c 'workloads' errors)" 2:2 'a workload that is not known is refused'
+is "$?:$(grep -c 'workloads' errors)" 2:2 'an unknown workload is refused'
 sed -i 's/"kernel": "/&not-/' runs
 overhead --rounds 1
-is "$?:$(grep -c 'another machine' errors)" 1:1 'so is a file of another machine'
+is "$?:$(grep -c 'another machine' errors)" 1:1 'a file of another machine is refused'
 for text in '{' '[]' '{"format": 2}'; do
 	echo "$text" >runs
 	overhead --rounds 0
 	echo "$?:$(grep -c 'Traceback' errors)"
 done >refused
-is "$(sort -u refused)" 1:0 'and a damaged one, and one in another format'
+is "$(sort -u refused)" 1:0 'a damaged file and one in another format are refused'
 
-# Order statistics: the interval of ranks holds the median with 95 %, no narrower does.
-try 'intervals are the narrowest that hold the median with 95 %' \
+# Order statistics: the interval of ranks has the median with 95 %; a narrower one has not.
+try 'intervals are the narrowest that have the median with 95 %' \
 	env PYTHONPATH="$srcdir/t/bench" python3 -Bc '
 import math
 from overhead_table import interval
@@ -72,7 +72,7 @@ for nr in range(6, 60):
     assert high == nr - 1 - low and held(low, high, nr) >= 0.95, nr
     assert held(low + 1, high - 1, nr) < 0.95, nr
 '
-try 'and of fewer than 6 all that there is' \
+try 'the interval of fewer than 6 values is all of them' \
 	env PYTHONPATH="$srcdir/t/bench" python3 -Bc '
 from overhead_table import interval
 assert all(interval(range(nr)) == (0, nr - 1) for nr in range(1, 6))

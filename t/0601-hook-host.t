@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs do what they do without the loader hook, whatever is at its other end.
+# Programs behave with the loader hook as without it, whatever is at the other end of its
+# socket.
 . "$srcdir/t/tap.sh"
 
 hook=$builddir/loader-hook/libcpi-audit.so
@@ -14,7 +15,7 @@ hooked()
 	env LD_AUDIT="$hook" "$@"
 }
 
-# same NAME COMMAND...: output, errors and status are those without the hook.
+# same NAME COMMAND...: a test that output, errors and status are those without the hook
 same()
 {
 	same_name=$1
@@ -26,28 +27,28 @@ same()
 	is "$(cat out.with)" "$(cat out.without)" "$same_name"
 }
 
-# The other end, as $1 says.
+# run_all WHAT: all programs, with WHAT at the other end; 8 tests
 run_all()
 {
 	same "a program, $1" "$builddir/t/target" 7
-	same "one that is not found, $1" sh -c 'exec /no/such/program'
-	same "a static one, $1" "$programs/burn_a" 1
+	same "a program that is not found, $1" sh -c 'exec /no/such/program'
+	same "a static program, $1" "$programs/burn_a" 1
 	same "8 threads that load and unload, $1" "$programs/loader" threads "$loaded" 1000
 	same "a fork, then without descriptors, $1" "$programs/loader" fork "$loaded"
 	same "a name space of its own, $1" "$programs/loader" space "$loaded"
-	same "a filter that kills who makes a socket, $1" "$programs/loader" filter "$loaded"
+	same "a filter that kills a process which makes a socket, $1" "$programs/loader" filter "$loaded"
 	same "a missing library, $1" "$programs/loader" fork /no/such.so
 }
 
 plan 38
-try 'the hook is loaded' sh -c "LD_DEBUG=files LD_AUDIT=$hook $builddir/t/target 7 2>&1 |
+try 'the hook is loaded' sh -c "LD_DEBUG=files LD_AUDIT='$hook' '$builddir/t/target' 7 2>&1 |
 	grep -q 'libcpi-audit.so'"
-is "$("$programs/loader" threads "$loaded" 1)" fine 'the program works'
+is "$("$programs/loader" threads "$loaded" 1)" fine 'the program works without the hook'
 
-run_all 'nobody there'
+run_all 'with no socket'
 
 echo >sock
-run_all 'a file in its place'
+run_all 'with a regular file instead of the socket'
 rm sock
 
 "$builddir/t/announce_peer" hold sock >said.txt &
@@ -56,12 +57,12 @@ tap_pids="$tap_pids $holder"
 until grep -q bound said.txt 2>/dev/null; do
 	kill -0 $holder || bail 'no socket'
 done
-run_all 'a socket that nobody reads, soon full'
+run_all 'with a socket that is full'
 kill $holder
 wait $holder 2>/dev/null
-run_all 'a socket whose owner is dead'
+run_all 'with a socket whose owner is dead'
 
-# The linker itself forgets about audit libraries that are named by a path.
+# The dynamic linker ignores audit libraries with a path in a program with privileges.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$builddir/t/target" privileged
 	chmod 4755 privileged

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program that reads its code from a file by itself, before and after cpi register.
+# A program reads its code from a file into memory. cpi register tells where from.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
@@ -36,23 +36,23 @@ refused()
 	shift 2
 	register "$@"
 	is $? 1 "$refused_name is refused"
-	like "$(cat out.txt)" "$refused_like" 'with the reason'
+	like "$(cat out.txt)" "$refused_like" "the reason is given: $refused_name"
 }
 
-try 'it computes there' compute
+try 'the program computes in its code before registration' compute
 cpid_ask flush >/dev/null
 before=$(samples loader '*/loader')
 anonymous=$(sql "SELECT total(n) FROM comm WHERE comm = 'loader' AND image = 0" | sed 's/\.0$//')
 note "$before samples have the image, $anonymous have none"
-bound "$anonymous" '>' 100 'its samples have no image'
+bound "$anonymous" '>' 100 'samples before registration have no image'
 
-refused 'is not what' 'another place of the file' $pid --base "$base" --size "$size" \
+refused 'is not what' 'a wrong offset in the file' $pid --base "$base" --size "$size" \
 	--path "$loader" --offset $((offset + 1))
-refused 'nothing executable' 'another place in memory' $pid --base 0x10000 --size "$size" \
+refused 'nothing executable' 'a wrong address' $pid --base 0x10000 --size "$size" \
 	--path "$loader" --offset "$offset"
-refused 'no process' 'another process' 4194303
+refused 'no process' 'a process that does not exist' 4194303
 register $pid --base 0x10000
-is $? 2 'half a range is a wrong command line'
+is $? 2 'a range without a size is a usage error'
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 . && chmod 666 t.sock
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$builddir/tools/cpi" register \
@@ -62,16 +62,16 @@ else
 	skip 1 'only root can become another user'
 fi
 
-try 'its mappings can be read again' register $pid
-try 'what is true is registered' register $pid --base "$base" --size "$size" \
+try 'cpi register reads the mappings of a process again' register $pid
+try 'true code is registered' register $pid --base "$base" --size "$size" \
 	--path "$loader" --offset "$offset"
-try 'it computes there again' compute
+try 'the program computes in its code after registration' compute
 exec 4>&-
 wait $pid
-is $? 0 'the program ends well'
+is $? 0 'the program ends in good order'
 collect_stop
 check_stored
-bound "$(($(samples loader '*/loader') - before))" '>' 100 'its samples have the image'
-# All the others are elsewhere in the program, which has not got a hundred places.
+bound "$(($(samples loader '*/loader') - before))" '>' 100 'samples after registration have the image'
+# The other samples of the program are at fewer than a hundred offsets.
 bound "$(cpi cat --db "$db" --image '*/loader' --format=csv 2>/dev/null | wc -l)" '<=' 100 \
-	'at their places in the file'
+	'samples after registration are at offsets of the file'

@@ -26,9 +26,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "analysis/translate.h"
-#include "analysis/translate_aarch64.h"
-#include "daemon/translate_check.h"
+#include "analysis/translate/translate.h"
+#include "analysis/translate/translate_aarch64.h"
+#include "daemon/windows/translate_check.h"
 
 #define AT         64u /* where the instruction is in its page */
 #define MEMORY     98304u

@@ -5,8 +5,8 @@
 #ifndef CPI_T_BPF_SAMPLER_H
 #define CPI_T_BPF_SAMPLER_H
 
-#include "daemon/bpf_table.h"
-#include "daemon/counters.h"
+#include "daemon/collect/bpf_table.h"
+#include "daemon/collect/counters.h"
 
 struct bpf_sampler {
 	struct bpf_table *table;

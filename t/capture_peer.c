@@ -3,12 +3,13 @@
  * capture_peer - asks cpi-capture for what no collector would
  *
  *	sandbox			what is left to a process that has locked itself in
- *	ask IMAGE AS FROM TO STEP
+ *	ask IMAGE AS FROM TO STEP [NAME]
  *				captures IMAGE, with the identity of the file AS, for a
- *				sample at each STEP bytes of [FROM, TO)
+ *				sample at each STEP bytes of [FROM, TO); says whether
+ *				NAME is in what comes back
  *	stuck IMAGE FROM TO STEP
  *				the same, but nobody reads the reply: says what the
- *kernel knows of the worker, kills it, and asks again
+ *				kernel knows of the worker, kills it, and asks again
  *
  * An alarm ends it after two minutes.
  */
@@ -28,11 +29,14 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/fdpass.h"
 #include "base/file.h"
 #include "base/times.h"
-#include "daemon/capture_child.h"
-#include "daemon/elfid.h"
-#include "tools/capture.h"
+#include "daemon/procmap/imagefile.h"
+#include "daemon/store/capture_child.h"
+#include "db/profile/pack.h"
+#include "decode/elfid.h"
+#include "helpers/capture.h"
 
 #define MAX_BYTES (8u << 20)
 
@@ -90,6 +94,7 @@ static void identify(struct cpi_capture_request *q, const char *path)
 	elfid_read(fd, &id);
 	close(fd);
 	q->size = (uint64_t)st.st_size;
+	q->author = imagefile_author(&st);
 	q->mtime_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
 		      (uint64_t)st.st_mtim.tv_nsec;
 	memcpy(q->content, id.content, sizeof(q->content));
@@ -117,12 +122,39 @@ static int prepare(struct asking *a, const char *image, const char *as, char **r
 	return capture_child_start(&a->child);
 }
 
+/* As the daemon does: the image's descriptor goes within a socket. */
+static int send_job(struct asking *a)
+{
+	int other, err, fd = fdpass_wrap(&other);
+
+	if (fd < 0)
+		return fd;
+	err = fdpass_send(other, "", 1, &a->image, 1);
+	close(other);
+	if (!err)
+		err = capture_child_send(&a->child, &a->request, a->offset, fd);
+	close(fd);
+	return err;
+}
+
+static bool has_name(const void *data, size_t size, const char *name)
+{
+	struct buf memory = { 0 };
+	const uint8_t *body;
+	size_t body_size;
+	bool has = !pack_get(data, size, MAX_BYTES, &memory, &body, &body_size) &&
+		   memmem(body, body_size, name, strlen(name));
+
+	buf_fini(&memory);
+	return has;
+}
+
 /* Asks, and says what came. */
-static int ask(struct asking *a)
+static int ask(struct asking *a, const char *name)
 {
 	struct cpi_capture_reply reply;
 	const void *covers, *data;
-	int err = capture_child_send(&a->child, &a->request, a->offset, a->image);
+	int err = send_job(a);
 
 	if (err)
 		return fail("send", err);
@@ -135,9 +167,13 @@ static int ask(struct asking *a)
 	if (err)
 		printf("error: %s\n", err_str(err));
 	else
-		printf("procedures %s, left out %u, data %s\n",
+		printf("procedures %s, left out %u, data %s%s%s%s\n",
 		       reply.nr_procedures ? "some" : "none", reply.nr_left_out,
-		       reply.data_size ? "some" : "none");
+		       reply.data_size ? "some" : "none", name ? ", " : "",
+		       name ? name : "",
+		       !name                                   ? ""
+		       : has_name(data, reply.data_size, name) ? " there"
+							       : " not there");
 	fflush(stdout);
 	return EXIT_SUCCESS;
 }
@@ -181,7 +217,7 @@ static void say_status(pid_t pid)
 static int stuck(struct asking *a)
 {
 	struct pollfd p = { .events = POLLIN };
-	int err = capture_child_send(&a->child, &a->request, a->offset, a->image);
+	int err = send_job(a);
 	pid_t worker;
 
 	if (err)
@@ -195,7 +231,7 @@ static int stuck(struct asking *a)
 	kill(worker, SIGKILL);
 	close(a->child.reply);
 	a->child.reply = -1;
-	return ask(a);
+	return ask(a, NULL);
 }
 
 int main(int argc, char **argv)
@@ -206,9 +242,9 @@ int main(int argc, char **argv)
 	alarm(120);
 	if (argc == 2 && !strcmp(argv[1], "sandbox"))
 		return sandbox();
-	if (argc == 7 && !strcmp(argv[1], "ask")) {
+	if ((argc == 7 || argc == 8) && !strcmp(argv[1], "ask")) {
 		err = prepare(&a, argv[2], argv[3], argv + 4);
-		status = err ? fail(argv[2], err) : ask(&a);
+		status = err ? fail(argv[2], err) : ask(&a, argv[7]);
 	} else if (argc == 6 && !strcmp(argv[1], "stuck")) {
 		err = prepare(&a, argv[2], argv[2], argv + 3);
 		status = err ? fail(argv[2], err) : stuck(&a);

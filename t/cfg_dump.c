@@ -19,8 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image.h"
+#include "analysis/cfg/cfg.h"
+#include "analysis/image/image.h"
 #include "base/err.h"
 
 enum mode { CHECK, SCHEDULE, BLOCKS, INSNS, NR_MODES };

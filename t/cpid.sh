@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpid.sh - for tests that run a cpid of their own; after tap.sh
 #
-# The daemon's readiness arrives through a FIFO, so that no test has to guess
-# when to go on.
+# The daemon's readiness arrives through a FIFO, so no test has to guess when to go on.
 
-peer=${builddir:-.}/t/cpid_peer
+peer=$builddir/t/cpid_peer
 
-"$peer" can-sample || skip_all 'sampling the whole system is not permitted here'
+can_sample || skip_all 'sampling the whole system is not permitted here'
 [ "$(stat -Lc %i /proc/self/ns/pid)" = 4026531836 ] ||
 	skip_all 'this is not the initial PID namespace'
 
-# What the rate is; "" leaves it to cpid.
+# The option for the rate; "" leaves the rate to cpid.
 cpid_rate='-F 100'
 
-# Runs cpid and says its process and its exit status.
-cpid_run() {
+# cpid_run [OPTIONS]: runs cpid, and prints its process and its exit status.
+cpid_run()
+{
 	NOTIFY_SOCKET=$PWD/notify.sock \
 		cpid --db t.db --socket t.sock --log t.log $cpid_rate "$@" >/dev/null &
 	echo "PID=$!"
@@ -23,7 +23,8 @@ cpid_run() {
 }
 
 # cpid_start [OPTIONS]: starts cpid, waits until it is ready; sets $cpid_pid.
-cpid_start() {
+cpid_start()
+{
 	rm -f notify.sock notify.fifo
 	mkfifo notify.fifo
 	"$peer" notify notify.sock >notify.fifo &
@@ -39,7 +40,8 @@ cpid_start() {
 }
 
 # cpid_await PATTERN: reads up to such a line; fails when cpid ends before it.
-cpid_await() {
+cpid_await()
+{
 	while read -r cpid_line <&3; do
 		case $cpid_line in
 		EXIT=*)
@@ -56,21 +58,26 @@ cpid_await() {
 }
 
 # cpid_wait: waits for the daemon's end; sets $cpid_status.
-cpid_wait() {
+cpid_wait()
+{
 	cpid_await 'EXIT=*'
 }
 
-# cpid_ask OP [TEXT]
-cpid_ask() {
+# cpid_ask OP [TEXT]: sends a request, and prints the reply.
+cpid_ask()
+{
 	"$peer" request t.sock "$@"
 }
 
 # cpid_field NAME: its value in the status.
-cpid_field() {
+cpid_field()
+{
 	cpid_ask status | sed -n "s/^$1 //p"
 }
 
-# Signals are taken between two rounds of requests.
-cpid_settle() {
+# cpid_settle: waits until signals that were sent are handled: cpid handles them between
+# two rounds of requests.
+cpid_settle()
+{
 	cpid_ask status >/dev/null && cpid_ask status >/dev/null
 }

@@ -6,6 +6,10 @@
  *						an error, 3 when there is none
  *	cpid_peer rubbish SOCKET COUNT SEED	sends what is no request; exit 1
  *						when it is answered
+ *	cpid_peer flood SOCKET OP SECONDS UID	asks for "status", or to "register" in a
+ *						process of another's, as fast as it can,
+ *						as that user; says how often it was
+ *						answered
  *	cpid_peer notify SOCKET			is the service manager: prints
  *						"bound", then what it is told
  *	cpid_peer can-sample			may we sample a CPU?
@@ -27,6 +31,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/control.h"
@@ -127,6 +132,33 @@ static int rubbish(const char *path, long count, unsigned int seed)
 	return 0;
 }
 
+static int flood(const char *path, const char *op, int seconds, uid_t uid)
+{
+	struct cpi_control_register r = {
+		.head = { .magic = CPI_CONTROL_MAGIC, .version = CPI_CONTROL_VERSION },
+		.pid = 1,
+	};
+	bool registers = !strcmp(op, "register");
+	size_t size = registers ? sizeof(r) : sizeof(r.head);
+	static char reply[CPI_CONTROL_REPLY];
+	const time_t end = time(NULL) + seconds;
+	long answered = 0;
+
+	r.head.op = registers ? CPI_CONTROL_REGISTER : CPI_CONTROL_STATUS;
+	if (setresuid(uid, uid, uid) < 0)
+		die("setresuid");
+	while (time(NULL) < end) {
+		int fd = connect_to(path);
+
+		if (send(fd, &r, size, MSG_NOSIGNAL) == (ssize_t)size &&
+		    recv(fd, reply, sizeof(reply), 0) > 0)
+			answered++;
+		close(fd);
+	}
+	printf("%ld\n", answered);
+	return 0;
+}
+
 static int notify(const char *path)
 {
 	struct sockaddr_un addr = address_of(path);
@@ -171,6 +203,8 @@ int main(int argc, char **argv)
 		return request(argv[2], argv[3], argc == 5 ? argv[4] : "");
 	if (!strcmp(what, "rubbish") && argc == 5)
 		return rubbish(argv[2], atol(argv[3]), (unsigned int)atol(argv[4]));
+	if (!strcmp(what, "flood") && argc == 6)
+		return flood(argv[2], argv[3], atoi(argv[4]), (uid_t)atoi(argv[5]));
 	if (!strcmp(what, "notify") && argc == 3)
 		return notify(argv[2]);
 	if (!strcmp(what, "can-sample") && argc == 2)

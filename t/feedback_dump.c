@@ -5,7 +5,7 @@
  *
  * Every procedure of FILE has a count for each of its blocks, many of them 0. What that
  * makes of it is written in the FORMAT to stdout, as cpi export does; and to COUNTS
- *what the numbers were, as link-time addresses in hexadecimal:
+ * what the numbers were, as link-time addresses in hexadecimal:
  *
  *	scale FACTOR
  *	insn ADDRESS COUNT
@@ -24,24 +24,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/loops.h"
+#include "analysis/cfg/cfg.h"
+#include "analysis/cfg/loops.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "tools/feeding.h"
+#include "tools/export/export.h"
 
 struct dump {
 	struct image *im;
 	struct isa *isa;
 	uint64_t seed;
 	FILE *counts;
-	struct feeding f;
-	struct feeding_build build;
+	struct compiler_profile f;
+	struct compiler_profile_build build;
 };
 
 static const struct {
 	const char *name;
-	int (*write)(const struct feeding *f);
+	int (*write)(const struct compiler_profile *f);
 	bool plain;
 } formats[] = {
 	{ "llvm-sample", export_llvm_sample, false },
@@ -115,7 +115,7 @@ static void dump_counts(struct dump *d, const struct cfg *cfg, const struct freq
 
 static void add(struct dump *d, const struct symbol *symbol)
 {
-	struct feeding_build *b = &d->build;
+	struct compiler_profile_build *b = &d->build;
 	struct arena arena;
 	struct freq freq = { .block = NULL };
 	struct cfg *cfg;

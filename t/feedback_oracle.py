@@ -4,7 +4,7 @@
 SYMBOLIZER FILE COUNTS
 
 Reads COUNTS of t/feedback_dump, asks llvm-symbolizer for the stack of inlined calls of
-each instruction, and writes LLVM's text as the rules of analysis/feedback.h have it.
+each instruction, and writes LLVM's text as the rules of analysis/feedback/feedback.h have it.
 """
 import json
 import subprocess

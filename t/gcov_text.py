@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile for GCC (tools/export_gcov.c) says, as LLVM's text: gcov_text.py FILE
+"""What a profile for GCC (tools/export/export_gcov.c) says, as LLVM's text: gcov_text.py FILE
 
 After it, for each function that is called and has lines: "entered NAME HEAD CALLS", how
 often it was entered, and how often lines ran that call it.

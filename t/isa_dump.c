@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/image.h"
-#include "analysis/isa.h"
+#include "analysis/image/image.h"
+#include "analysis/isa/isa.h"
 #include "base/err.h"
 
 static int dump(struct image *im, struct isa *isa, const struct symbol *s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# known.sh - a database whose every count is known (t/mkdb.c): $CPI_DB; after tap.sh
+# known.sh - makes $CPI_DB, a database whose every count is known (t/mkdb.c); after tap.sh
 #
 # Its samples are of $target, which the script may change.
 
@@ -9,7 +9,13 @@ cp "$builddir/t/target" "$target" || bail "no target"
 CPI_DB=known.db
 export CPI_DB
 
-# Skips what explains instructions where there is no decoder for them.
+# target_has_lines: fails if the target was built without debug information.
+target_has_lines()
+{
+	grep -qa '\.debug_line' "$target"
+}
+
+# need_decoder: skips the script if there is no decoder for this machine.
 need_decoder()
 {
 	case $(uname -m) in

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/image.h"
+#include "analysis/image/image.h"
 #include "base/err.h"
 
 static void print(const char *name, const struct line *line)

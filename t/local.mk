@@ -4,30 +4,45 @@
 QUICK_TESTS =
 LONG_TESTS =
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
-EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/known.sh t/prometheus_check.py t/tap.sh
+check_LIBRARIES =
+# Helpers of test scripts.
+EXTRA_DIST += t/alone.sh t/runs.sh t/shares.sh t/windows.sh
+EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/halt.sh t/known.sh t/prometheus_check.py t/tap.sh
+EXTRA_DIST += t/calc_check.py t/hex.awk t/stats_check.py t/text_addresses.awk
 
 # Pipeline traces.
+EXTRA_DIST += t/tip_database.py t/tip_trace.py
 dist_check_SCRIPTS += t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
 QUICK_TESTS += t/0350-tip-traces.t t/0351-tip-records.t t/0352-tip-binary.t
 
 # Hardware's records, against perf.
+RECORDS_TEXT = t/records/data_src_text.c t/records/hw_text.c t/records/ibs_text.c \
+	t/records/spe_text.c t/records/text.h
+check_LIBRARIES += t/librecordstext.a
+t_librecordstext_a_SOURCES = $(RECORDS_TEXT)
+t_librecordstext_a_CFLAGS = $(AM_CFLAGS)
 check_PROGRAMS += t/records_dump
 t_records_dump_SOURCES = t/records_dump.c
 t_records_dump_CFLAGS = $(AM_CFLAGS)
-t_records_dump_LDADD = analysis/libanalysis.a base/libbase.a
+t_records_dump_LDADD = t/librecordstext.a analysis/libanalysis.a base/libbase.a
 EXTRA_DIST += t/records_perf.py
 dist_check_SCRIPTS += t/0353-records-perf.t
 QUICK_TESTS += t/0353-records-perf.t
 
-TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t
+TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t t/0004-tree-docs.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
 	t/0117-cli-pairs.t t/0118-cli-records.t t/0119-cli-over-time.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
-	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0208-cpid-retain.t
-dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS)
-QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS)
+	t/0204-cpid-metrics.t t/0205-cpid-top.t \
+	t/0206-cpid-helpers.t t/0207-cpid-descriptors.t \
+	t/0208-cpid-retain.t t/0209-cpid-answers.t t/0216-cpid-fresh.t \
+	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
+	t/0213-cpid-flood.t t/0214-cpid-locked.t
+PASS_TESTS = t/0215-cpid-pass.t
+dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS) $(PASS_TESTS)
+QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
 # The decoder, against binutils.
@@ -41,7 +56,7 @@ t_cfg_dump_CFLAGS = $(AM_CFLAGS)
 t_cfg_dump_LDADD = $(t_isa_dump_LDADD)
 # Call chains by unwind tables, against gdb's.
 check_PROGRAMS += t/unwind_dump
-t_unwind_dump_SOURCES = t/unwind_dump.c tools/unwind_signals.c
+t_unwind_dump_SOURCES = t/unwind_dump.c helpers/unwind_signals.c
 t_unwind_dump_CFLAGS = $(AM_CFLAGS)
 t_unwind_dump_LDADD = $(t_isa_dump_LDADD) $(UNWIND_LIBS)
 check_PROGRAMS += t/unwind_peer
@@ -69,6 +84,11 @@ EXTRA_DIST += t/feedback_oracle.py t/gcov_text.py
 dist_check_SCRIPTS += t/0134-export-compilers.t t/0135-export-feedback.t t/0136-export-windows.t
 QUICK_TESTS += t/0134-export-compilers.t
 LONG_TESTS += t/0135-export-feedback.t t/0136-export-windows.t
+# Names that others chose.
+dist_check_SCRIPTS += t/0137-outputs-clean.t t/0138-db-hostile.t t/0139-db-older.t \
+	t/0140-cli-names.t
+QUICK_TESTS += t/0137-outputs-clean.t t/0138-db-hostile.t t/0139-db-older.t \
+	t/0140-cli-names.t
 # What other viewers read.
 EXTRA_DIST += t/export_check.py
 dist_check_SCRIPTS += t/0130-export-formats.t
@@ -94,7 +114,7 @@ LONG_TESTS += t/0397-windows-truth.t t/0337-windows-aarch64.t
 EXTRA_DIST += t/aarch64.sh t/aarch64_machine.c t/programs/strings.c
 # Frequencies, against counts: t/accuracy/run.
 check_PROGRAMS += t/accuracy/freq_dump
-t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c tools/anchoring.c tools/following.c
+t_accuracy_freq_dump_SOURCES = t/accuracy/freq_dump.c report/explain/selected_windows.c
 t_accuracy_freq_dump_CFLAGS = $(AM_CFLAGS)
 t_accuracy_freq_dump_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
 	$(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) -lm
@@ -113,7 +133,7 @@ t_accuracy_landing_kernels_CFLAGS = $(AM_CFLAGS)
 # Culprits, of programs that wait for one known thing; the commands that name them;
 # paths.
 WHY_TESTS = t/0340-blame-kernels.t t/0341-cli-why.t t/0345-cli-paths.t
-EXTRA_DIST += t/programs/steps.c
+EXTRA_DIST += t/paths_look.py t/programs/steps.c
 dist_check_SCRIPTS += $(WHY_TESTS)
 LONG_TESTS += $(WHY_TESTS)
 dist_check_SCRIPTS += t/0300-isa-objdump.t
@@ -122,6 +142,7 @@ QUICK_TESTS += t/0300-isa-objdump.t
 # Control-flow graphs of the system's programs.
 CFG_TESTS = t/0320-cfg-system.t t/0321-cfg-stripped.t
 CFG_LONG_TESTS = t/0322-cfg-callgrind.t
+EXTRA_DIST += t/callgrind_counts.awk t/cfg_covers.awk
 dist_check_SCRIPTS += $(CFG_TESTS) $(CFG_LONG_TESTS)
 QUICK_TESTS += $(CFG_TESTS)
 LONG_TESTS += $(CFG_LONG_TESTS)
@@ -142,12 +163,13 @@ COLLECT_TESTS = \
 	t/0313-collect-hotplug.t \
 	t/0314-collect-unprivileged.t \
 	t/0315-collect-crowd.t \
-	t/0316-collect-budget.t \
+	t/0316-collect-budget.t t/0317-collect-throttled.t \
 	t/0390-collect-beside-perf.t \
 	t/0392-collect-stacks.t \
 	t/0393-collect-dwarf.t \
 	t/0394-dwarf-perf.t t/0395-dwarf-jit.t
-EXTRA_DIST += t/calls_known.py t/programs/calls.cc t/stacks_agree.py
+EXTRA_DIST += t/calls_known.py t/perf_counts.awk t/profiles_agree.awk t/programs/calls.cc \
+	t/stack_names.py t/stacks_agree.py
 dist_check_SCRIPTS += $(COLLECT_TESTS)
 LONG_TESTS += $(COLLECT_TESTS)
 # perf does not follow CPUs that come back.
@@ -156,20 +178,34 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 # Images of every kind.
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
-	t/0388-hostile-stalling.t t/0389-hostile-neighbour.t t/0391-collect-contexts.t \
+	t/0379-hostile-maps.t t/0388-hostile-stalling.t t/0389-hostile-neighbour.t \
+	t/0391-collect-contexts.t t/0407-hostile-syscalls.t \
 	t/0396-capture-kernel.t
+EXTRA_DIST += t/syscalls_check
 check_PROGRAMS += t/stalling_fs
-EXTRA_DIST += t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
+EXTRA_DIST += t/elf_crafted.py t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
 check_PROGRAMS += t/capture_peer
-t_capture_peer_SOURCES = t/capture_peer.c tools/sandbox.c tools/sandbox.h tools/capture.h
+t_capture_peer_SOURCES = t/capture_peer.c helpers/sandbox.c helpers/sandbox.h helpers/capture.h
 t_capture_peer_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
-t_capture_peer_LDADD = daemon/libdaemon.a base/libbase.a $(ELF_LIBS) $(NETTLE_LIBS) $(CAP_LIBS)
+t_capture_peer_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a base/libbase.a $(ZSTD_LIBS) $(ELF_LIBS) $(NETTLE_LIBS) $(CAP_LIBS)
 EXTRA_DIST += t/programs/replaced.c t/programs/replaced.cc
 dist_check_SCRIPTS += $(CAPTURE_TESTS)
 LONG_TESTS += $(CAPTURE_TESTS)
 dist_check_SCRIPTS += $(IMAGE_TESTS)
 LONG_TESTS += $(IMAGE_TESTS)
+
+# Processes and file systems that do not answer.
+HOSTILE_TESTS = t/0408-hostile-locks.t t/0409-hostile-roots.t t/0410-hostile-waits.t
+dist_check_SCRIPTS += $(HOSTILE_TESTS)
+LONG_TESTS += $(HOSTILE_TESTS)
+check_PROGRAMS += t/programs/lock_holder t/programs/waits
+t_programs_lock_holder_SOURCES = t/programs/lock_holder.c
+t_programs_lock_holder_CFLAGS = $(FIXED_COMPILE)
+t_programs_lock_holder_LDFLAGS = $(FIXED_LINK) -pthread
+t_programs_waits_SOURCES = t/programs/waits.c
+t_programs_waits_CFLAGS = $(FIXED_COMPILE)
+t_programs_waits_LDFLAGS = $(FIXED_LINK)
 
 # The same, and more, with the BPF collector.
 BPF_TESTS = \
@@ -188,7 +224,7 @@ BPF_TESTS = \
 	t/0373-bpf-budget.t \
 	t/0374-bpf-stats.t \
 	t/0376-bpf-flips.t \
-	t/0377-bpf-verifier.t
+	t/0377-bpf-verifier.t t/0378-bpf-throttled.t
 dist_check_SCRIPTS += $(BPF_TESTS)
 LONG_TESTS += $(BPF_TESTS)
 t/0368-bpf-hotplug.log: t/0313-collect-hotplug.log
@@ -216,6 +252,10 @@ t_mkdb_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 t_mkdb_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a $(ANALYSIS_LIBS) \
 	$(SQLITE_LIBS) $(ZSTD_LIBS)
 # A year of a busy host, and retention's work on it.
+check_PROGRAMS += t/clock.so
+t_clock_so_SOURCES = t/clock.c
+t_clock_so_CFLAGS = $(WARN_CFLAGS) -O2 -fPIC
+t_clock_so_LDFLAGS = -shared
 check_PROGRAMS += t/mkyear
 t_mkyear_SOURCES = t/mkyear.c
 t_mkyear_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
@@ -256,6 +296,10 @@ check_PROGRAMS += t/programs/crowd
 t_programs_crowd_SOURCES = t/programs/crowd.c
 t_programs_crowd_CFLAGS = $(FIXED_COMPILE)
 t_programs_crowd_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/floods
+t_programs_floods_SOURCES = t/programs/floods.c
+t_programs_floods_CFLAGS = $(FIXED_COMPILE) -O2
+t_programs_floods_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/hidden
 t_programs_hidden_SOURCES = t/programs/hidden.c
 t_programs_hidden_CFLAGS = $(FIXED_COMPILE)
@@ -291,17 +335,27 @@ t_programs_split_SOURCES = t/programs/split.c
 t_programs_split_CFLAGS = $(FIXED_COMPILE)
 t_programs_split_LDFLAGS = $(FIXED_LINK)
 # As programs are compiled, whatever the build's own options.
+check_PROGRAMS += t/programs/linger
+t_programs_linger_SOURCES = t/programs/linger.c t/lingering.h
+t_programs_linger_CFLAGS = $(AM_CFLAGS)
+check_PROGRAMS += t/programs/older
+t_programs_older_SOURCES = t/programs/older.c
+t_programs_older_CFLAGS = $(AM_CFLAGS)
+check_PROGRAMS += t/programs/halt
+t_programs_halt_SOURCES = t/programs/halt.c
+t_programs_halt_CFLAGS = $(AM_CFLAGS)
 check_PROGRAMS += t/programs/stall
 t_programs_stall_SOURCES = t/programs/stall.c
 t_programs_stall_CFLAGS = $(FIXED_COMPILE) -O2
 t_programs_stall_LDFLAGS = $(FIXED_LINK)
 
 # The loader hook, the programs that it is loaded into, and who it talks to.
-HOOK_TESTS = t/0601-hook-host.t t/0602-hook-statements.t t/0603-hook-gap.t \
-	t/0604-hook-register.t
+HOOK_TESTS = t/0601-hook-host.t t/0602-hook-announcements.t t/0603-hook-gap.t \
+	t/0604-hook-register.t t/0605-hook-oracle.t
+EXTRA_DIST += t/register_ask.py
 dist_check_SCRIPTS += $(HOOK_TESTS)
 QUICK_TESTS += t/0601-hook-host.t
-LONG_TESTS += t/0602-hook-statements.t t/0603-hook-gap.t t/0604-hook-register.t
+LONG_TESTS += t/0602-hook-announcements.t t/0603-hook-gap.t t/0604-hook-register.t t/0605-hook-oracle.t
 check_PROGRAMS += t/announce_peer t/programs/loader t/programs/loaded.so
 t_announce_peer_CFLAGS = $(AM_CFLAGS)
 t_programs_loader_SOURCES = t/programs/loader.c
@@ -344,6 +398,7 @@ QUICK_TESTS += t/0125-import-perf.t t/0126-import-forms.t t/0127-import-edges.t
 dist_check_SCRIPTS += t/0132-import-stacks.t t/0133-import-spe.t
 QUICK_TESTS += t/0132-import-stacks.t t/0133-import-spe.t
 EXTRA_DIST += t/perfdata_chains.py t/perfdata_make.py t/perfdata_oracle.py t/perfdata_spe.py
+EXTRA_DIST += t/perfdata_loop.py t/perfdata_stacks.py
 check_PROGRAMS += t/perfdata_dump
 t_perfdata_dump_SOURCES = t/perfdata_dump.c
 t_perfdata_dump_CFLAGS = $(AM_CFLAGS)
@@ -362,10 +417,11 @@ t_recordsdb_LDADD = $(t_mkdb_LDADD)
 
 # Paths from branch histories: t/accuracy/paths.
 check_PROGRAMS += t/accuracy/path_measure
-t_accuracy_path_measure_SOURCES = t/accuracy/path_measure.c
+PATHS = t/accuracy/branch_paths.c t/accuracy/branch_paths.h t/accuracy/paths_graph.c t/accuracy/paths_private.h
+t_accuracy_path_measure_SOURCES = t/accuracy/path_measure.c $(PATHS)
 t_accuracy_path_measure_CFLAGS = $(AM_CFLAGS)
 t_accuracy_path_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
-EXTRA_DIST += t/accuracy/paths t/accuracy/path_program.c
+EXTRA_DIST += t/accuracy/paths t/accuracy/path_program.c t/uop_name.h
 
 # Frequencies from several hardware events: t/accuracy/events.
 check_PROGRAMS += t/accuracy/event_measure
@@ -377,7 +433,7 @@ t_accuracy_event_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/events t/accuracy/event_program.c t/accuracy/event_traces.py
 
 # Windows, against single-stepping the same instructions.
-WINDOW_TESTS = t/0346-collect-anchors.t t/0347-windows-jit.t t/0398-windows-stepped.t \
+WINDOW_TESTS = t/0347-windows-jit.t t/0398-windows-stepped.t \
 	t/0399-windows-collect.t
 dist_check_SCRIPTS += $(WINDOW_TESTS)
 LONG_TESTS += $(WINDOW_TESTS)
@@ -389,10 +445,6 @@ endif
 t_window_kmod_SOURCES = t/window_kmod.c t/window_agrees.h t/window_pages.c t/window_pages.h
 t_window_kmod_CFLAGS = $(AM_CFLAGS)
 t_window_kmod_LDADD = analysis/libanalysis.a base/libbase.a $(ZYDIS_LIBS)
-check_PROGRAMS += t/programs/called
-t_programs_called_SOURCES = t/programs/called.c
-t_programs_called_CFLAGS = $(FIXED_COMPILE) -O2
-t_programs_called_LDFLAGS = $(FIXED_LINK) -pthread
 CLEANFILES += t/stepped.skel.h t/stepped.bpf.o t/stepped.bpf.tmp.o
 check_PROGRAMS += t/programs/absent
 t_programs_absent_SOURCES = t/programs/absent.c
@@ -423,6 +475,6 @@ t/stepped.skel.h: t/stepped.bpf.o
 	$(AM_V_GEN)$(BPFTOOL) gen skeleton t/stepped.bpf.o name stepped_bpf >$@.tmp && \
 	mv $@.tmp $@
 # Time that hardware measured.
-EXTRA_DIST += t/perfdata_target.py
+EXTRA_DIST += t/perfdata_target.py t/precise_check.py t/precise_make.py
 dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/times.h"
-#include "db/model.h"
+#include "db/profile/model.h"
 
 #define START_NS  1767322800000000000ULL /* 2026-01-02T03:00:00Z */
 #define MINUTE_NS (60 * NSEC_PER_SEC)

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image.h"
-#include "db/store.h"
+#include "analysis/image/image.h"
+#include "db/store/store.h"
 #include "t/makedb.h"
 
 #define HOSTILE    "/opt/\033[31mred,\"x\"\n\xff"

@@ -5,14 +5,14 @@
  *	mkyear FILE [EPOCHS [IMAGES [ENTRIES [SEED]]]]
  *
  * EPOCHS hours (10,000) in runs of a month, with IMAGES images (2,000) and about
- *ENTRIES different offsets in each hour (10,000), all of it the same for the same SEED
- *(1).
+ * ENTRIES different offsets in each hour (10,000), all of it the same for the same SEED
+ * (1).
  *
  * An image has a fixed set of offsets, each with a rate of its own. Sizes of images and
  * rates of offsets have heavy tails: the kernel and a few libraries have most samples,
  * and most offsets come once in a while. An hour has the images that run always and
- *some of the others, in turns of days, as programs come and go; its load follows the
- *time of day. Counts are drawn around rate times load.
+ * some of the others, in turns of days, as programs come and go; its load follows the
+ * time of day. Counts are drawn around rate times load.
  */
 #include "config.h"
 
@@ -24,8 +24,8 @@
 
 #include "base/err.h"
 #include "base/times.h"
-#include "db/sql.h"
-#include "db/store.h"
+#include "db/core/sql.h"
+#include "db/store/store.h"
 
 #define START_NS  1735689600000000000ULL /* 2025-01-01T00:00:00Z */
 #define HOUR_NS   (3600 * NSEC_PER_SEC)

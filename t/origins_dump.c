@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/image.h"
+#include "analysis/image/image.h"
 #include "base/err.h"
 
 static void dump(struct image *im, uint64_t address)

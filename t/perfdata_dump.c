@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "daemon/perfdata.h"
+#include "daemon/import/perfdata.h"
 
 static void print_branches(const struct perfdata *pd, const struct perf_sample *s)
 {

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ibs.h"
-#include "analysis/perffields.h"
-#include "analysis/spe.h"
+#include "decode/ibs.h"
+#include "decode/perffields.h"
+#include "decode/spe.h"
+#include "t/records/text.h"
 
 #define MAX_BYTES 65536
 

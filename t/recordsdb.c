@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/image.h"
-#include "analysis/rates.h"
-#include "db/store.h"
+#include "analysis/image/image.h"
+#include "db/store/store.h"
+#include "decode/rates.h"
 #include "t/makedb.h"
 
 #define NR_FLUSHES 2

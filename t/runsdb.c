@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/store.h"
+#include "db/store/store.h"
 #include "t/makedb.h"
 
 #define PROCEDURE_SIZE 4096

@@ -2,7 +2,12 @@
 /*
  * stalling_fs - a file system that answers nobody but its own command
  *
- *	stalling_fs DIRECTORY FILE COMMAND...
+ *	stalling_fs [-o OPERATION] [-w FILE] [-d MS] DIRECTORY FILE COMMAND...
+ *
+ *	-o OPERATION  only this is not answered to others: read, flush, or root, which
+ *	              are the attributes of the root directory
+ *	-w FILE       all is answered until this file exists
+ *	-d MS         everybody is answered, so much later
  *
  * Mounts itself at DIRECTORY, with FILE's contents as its only file, "program", and
  * runs COMMAND in a session of its own. What others ask is taken and never answered:
@@ -23,11 +28,18 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FILE_INODE 2
 #define FOREVER_S  3600 /* answers stay valid */
 #define MAX_READ   (1u << 20)
+
+static struct {
+	uint32_t operation; /* 0: all of them */
+	const char *when;   /* NULL: from the beginning */
+	int delay_ms;       /* 0: for ever */
+} stalls;
 
 static struct {
 	int fd;
@@ -97,7 +109,9 @@ static void on_lookup(const struct fuse_in_header *in, const void *body)
 
 static void on_getattr(const struct fuse_in_header *in)
 {
-	struct fuse_attr_out out = { .attr_valid = FOREVER_S,
+	/* Those of the root are asked for each time. */
+	struct fuse_attr_out out = { .attr_valid =
+					     in->nodeid == FUSE_ROOT_ID ? 0 : FOREVER_S,
 				     .attr = attr_of(in->nodeid) };
 
 	reply(in, 0, &out, sizeof(out));
@@ -112,6 +126,29 @@ static void on_read(const struct fuse_in_header *in, const void *body)
 	reply(in, 0, fs.content + asked->offset, left < MAX_READ ? left : MAX_READ);
 }
 
+static bool is_stalling_operation(const struct fuse_in_header *in)
+{
+	return !stalls.operation ||
+	       (in->opcode == stalls.operation &&
+		(in->opcode != FUSE_GETATTR || in->nodeid == FUSE_ROOT_ID));
+}
+
+/* A request of 0 is the kernel's own, when nobody waits. */
+static bool is_stalled(const struct fuse_in_header *in)
+{
+	return in->opcode != FUSE_INIT && in->pid && !stalls.delay_ms &&
+	       is_stalling_operation(in) && getsid((pid_t)in->pid) != fs.command &&
+	       (!stalls.when || !access(stalls.when, F_OK));
+}
+
+static void delay(void)
+{
+	const struct timespec t = { .tv_nsec = stalls.delay_ms * 1000000L };
+
+	if (stalls.delay_ms)
+		nanosleep(&t, NULL);
+}
+
 static void answer(const struct fuse_in_header *in)
 {
 	static const struct fuse_open_out opened = { .open_flags = FOPEN_KEEP_CACHE };
@@ -119,8 +156,9 @@ static void answer(const struct fuse_in_header *in)
 							       .namelen = 255 } };
 	const void *body = in + 1;
 
-	if (in->opcode != FUSE_INIT && in->pid && getsid((pid_t)in->pid) != fs.command)
+	if (is_stalled(in))
 		return;
+	delay();
 	switch (in->opcode) {
 	case FUSE_INIT:
 		return on_init(in, body);
@@ -187,21 +225,57 @@ static void mount_at(const char *directory)
 		die(directory);
 }
 
+static void choose_operation(const char *name)
+{
+	if (!strcmp(name, "read"))
+		stalls.operation = FUSE_READ;
+	else if (!strcmp(name, "flush"))
+		stalls.operation = FUSE_FLUSH;
+	else if (!strcmp(name, "root"))
+		stalls.operation = FUSE_GETATTR;
+	else
+		die(name);
+}
+
+static bool parse(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "+o:w:d:")) != -1) {
+		switch (c) {
+		case 'o':
+			choose_operation(optarg);
+			break;
+		case 'w':
+			stalls.when = optarg;
+			break;
+		case 'd':
+			stalls.delay_ms = atoi(optarg);
+			break;
+		default:
+			return false;
+		}
+	}
+	return argc - optind >= 3;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc < 4) {
-		fprintf(stderr, "usage: stalling_fs DIRECTORY FILE COMMAND...\n");
+	if (!parse(argc, argv)) {
+		fprintf(stderr, "usage: stalling_fs [-o OPERATION] [-w FILE] [-d MS] "
+				"DIRECTORY FILE COMMAND...\n");
 		return 2;
 	}
-	load(argv[2]);
-	mount_at(argv[1]);
+	argv += optind;
+	load(argv[1]);
+	mount_at(argv[0]);
 	fs.command = fork();
 	if (!fs.command) {
 		setsid();
-		execvp(argv[3], argv + 3);
-		die(argv[3]);
+		execvp(argv[2], argv + 2);
+		die(argv[2]);
 	}
 	serve();
-	umount2(argv[1], MNT_DETACH);
+	umount2(argv[0], MNT_DETACH);
 	return 0;
 }

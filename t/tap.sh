@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tap.sh - what every TAP script begins with: . "$srcdir/t/tap.sh"
+# tap.sh - every TAP script begins with: . "$srcdir/t/tap.sh"
 #
 # Each script runs in a directory of its own, $tmp, which goes away at its end;
 # processes listed in $tap_pids are killed by then. $srcdir and $builddir are
@@ -27,15 +27,15 @@ trap tap_end EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp" || exit 1
 
-# plan N: how many tests follow.
+# plan N: N tests follow.
 plan()
 {
 	tap_planned=yes
 	echo "1..$1"
 }
 
-# skip_all REASON: the machine lacks what this script needs. It had that when tests were
-# planned.
+# skip_all REASON: skips the script, because the machine lacks something. After plan this
+# is a failure.
 skip_all()
 {
 	[ -z "$tap_planned" ] || bail "$1"
@@ -43,11 +43,25 @@ skip_all()
 	exit 0
 }
 
-# bail REASON: no test can be run, which is a failure.
+# need COMMAND...: skips the script if a command is missing.
+need()
+{
+	for need_command; do
+		command -v "$need_command" >/dev/null || skip_all "$need_command is missing"
+	done
+}
+
+# bail REASON: ends the script with a failure.
 bail()
 {
 	echo "Bail out! $1"
 	exit 1
+}
+
+# note TEXT...: adds a comment to the log.
+note()
+{
+	printf '# %s\n' "$@"
 }
 
 # ok STATUS NAME: passes when STATUS is 0.
@@ -55,9 +69,9 @@ ok()
 {
 	tap_n=$((tap_n + 1))
 	if [ "$1" -eq 0 ]; then
-		echo "ok $tap_n - $2"
+		printf 'ok %s - %s\n' "$tap_n" "$2"
 	else
-		echo "not ok $tap_n - $2"
+		printf 'not ok %s - %s\n' "$tap_n" "$2"
 	fi
 }
 
@@ -73,6 +87,15 @@ try()
 		echo "# failed: $*"
 		sed 's/^/# /' "$tmp/tap.out"
 	fi
+}
+
+# accepts NAME COMMAND...: passes when the command succeeds and prints nothing.
+accepts()
+{
+	tap_name=$1
+	shift
+	"$@" >"$tmp/tap.out" 2>&1
+	is "$? $(cat "$tmp/tap.out")" "0 " "$tap_name"
 }
 
 # is GOT WANTED NAME: passes when both are the same text.
@@ -93,7 +116,7 @@ like()
 		ok 0 "$3"
 	else
 		ok 1 "$3"
-		printf '%s\n' "got:" "$1" "which has no: $2" | sed 's/^/# /'
+		printf '%s\n' "got:" "$1" "no line matches: $2" | sed 's/^/# /'
 	fi
 }
 
@@ -102,10 +125,26 @@ unlike()
 {
 	if printf '%s\n' "$1" | grep -q -e "$2"; then
 		ok 1 "$3"
-		printf '%s\n' "got:" "$1" "which has: $2" | sed 's/^/# /'
+		printf '%s\n' "got:" "$1" "a line matches: $2" | sed 's/^/# /'
 	else
 		ok 0 "$3"
 	fi
+}
+
+# bound VALUE RELATION LIMIT NAME: passes when VALUE is <=, >= or > LIMIT.
+bound()
+{
+	note "$4: $1, wanted $2 $3"
+	awk -v value="$1" -v relation="$2" -v limit="$3" 'BEGIN {
+		if (value !~ /^[-+]?[0-9.]+(e[-+]?[0-9]+)?$/)
+			exit 1
+		value += 0
+		limit += 0
+		if (relation == "<=")
+			exit !(value <= limit)
+		exit !(relation == ">=" ? (value >= limit) : (value > limit))
+	}'
+	ok $? "$4"
 }
 
 # skip N REASON: counts N tests as skipped.
@@ -117,4 +156,32 @@ skip()
 		tap_n=$((tap_n + 1))
 		echo "ok $tap_n # SKIP $2"
 	done
+}
+
+# await SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is
+# over.
+await()
+{
+	await_end=$(($(date +%s) + $1))
+	shift
+	until "$@"; do
+		[ "$(date +%s)" -lt $await_end ] || return 1
+		sleep 0.2
+	done
+}
+
+# can_sample: whether the whole system may be sampled here.
+can_sample()
+{
+	"$builddir/t/cpid_peer" can-sample
+}
+
+# need_record: skips the script where cpi record cannot sample a command of this user.
+# Sets $paranoid.
+need_record()
+{
+	[ -r /proc/sys/kernel/perf_event_paranoid ] || skip_all 'the kernel has no perf events'
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	[ "$(id -u)" -eq 0 ] || [ "$paranoid" -le 2 ] ||
+		skip_all "kernel.perf_event_paranoid is $paranoid and this is not root"
 }

@@ -21,11 +21,23 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#include "analysis/unwind.h"
+#include "analysis/unwind/unwind.h"
 #include "base/err.h"
 #include "base/times.h"
 
 #define MAX_MAPPINGS 4096
+
+static const char *end_name(enum unwind_end end)
+{
+	static const char *const names[] = {
+		[UNWIND_ROOT] = "root",         [UNWIND_COPY] = "copy",
+		[UNWIND_UNMAPPED] = "unmapped", [UNWIND_NO_TABLE] = "no_table",
+		[UNWIND_BROKEN] = "broken",     [UNWIND_DEPTH] = "depth",
+		[UNWIND_LOOP] = "loop",
+	};
+
+	return names[end];
+}
 
 static struct unwind_mapping mapping[MAX_MAPPINGS];
 static const struct unwindtables *tables_of[MAX_MAPPINGS];
@@ -146,7 +158,7 @@ static void dump(struct unwinder *u, pid_t tid, size_t bytes, int rounds)
 	begun = time_mono_ns();
 	for (int i = 0; i < rounds; i++)
 		unwinder_run(u, &s, &chain);
-	printf("%d %s", (int)tid, unwind_end_name(chain.end));
+	printf("%d %s", (int)tid, end_name(chain.end));
 	for (size_t i = 0; i < chain.nr; i++)
 		printf(" 0x%" PRIx64, chain.frame[i].pc);
 	printf("\n");

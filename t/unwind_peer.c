@@ -3,8 +3,8 @@
  * unwind_peer - asks cpi-unwind for what no collector would, or for very much
  *
  *	bench STACKS DEPTH	has its own stack of so many calls unwound so often:
- *says what the worker and its server took of a CPU for each
- *	garbage SEED		sends messages of any kind, each to a worker of its own,
+ *				says what the worker and its server took of a CPU for
+ *each garbage SEED		sends messages of any kind, each to a worker of its own,
  *				and then asks the last one for a stack
  *
  * An alarm ends it after two minutes.
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "daemon/arch.h"
-#include "daemon/unwind_child.h"
+#include "daemon/os/arch.h"
+#include "daemon/stacks/unwind_child.h"
 
 /* A frame of its own. */
 #ifdef __clang__
@@ -67,7 +67,7 @@ static void read_maps(struct peer *p)
 		char perms[5], path[4096] = "";
 
 		if (sscanf(line,
-			   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %4095s",
+			   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %4095[^\n]",
 			   &m->start, &m->end, perms, &offset, path) < 4 ||
 		    perms[2] != 'x' || m->start >> 63)
 			continue;
@@ -144,7 +144,7 @@ static void answer(struct peer *p)
 		fd = image && image <= p->nr
 			     ? open(p->path[image - 1], O_RDONLY | O_CLOEXEC)
 			     : -ENOENT;
-		err = unwind_child_answer(&p->child, image, fd);
+		err = unwind_child_answer(&p->child, image, fd, false);
 		if (err)
 			die("answer", err);
 		if (fd >= 0)

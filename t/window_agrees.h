@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/walk.h"
+#include "analysis/windows/walk.h"
 
 /* pc has the addresses of as many instructions as the window reached, at least. */
 static inline bool window_agrees(const uint64_t *pc, uint32_t nr,

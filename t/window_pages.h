@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "analysis/translate.h"
+#include "analysis/translate/translate.h"
 #include "abi/window.h"
 
 #define WINDOW_PAGES  4096

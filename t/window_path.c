@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analysis/walk.h"
+#include "analysis/windows/walk.h"
 
 #define CPI_WINDOW_CONTEXT struct window_pages *
 #define CPI_WINDOW_READ(ctx, to, size, address) \
@@ -17,6 +17,7 @@
 #define CPI_WINDOW_UOP(ctx, ip)         window_pages_uop(ctx, ip)
 #define CPI_WINDOW_RESOLVE(ctx, pc, ip) window_pages_resolve(ctx, pc, ip)
 #include "kmod/window.h"
+#include "t/uop_name.h"
 
 void window_path_begin(struct cpi_window_state *s, uint32_t length)
 {

@@ -26,14 +26,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/walk.h"
+#include "analysis/windows/walk.h"
 #include "base/grow.h"
 #include "base/hmap.h"
 #include "base/times.h"
-#include "daemon/bpf_grace.h"
-#include "daemon/perfev.h"
-#include "daemon/procscan.h"
-#include "daemon/windowprocs.h"
+#include "daemon/collect/bpf_grace.h"
+#include "daemon/mappings/procscan.h"
+#include "daemon/os/perfev.h"
+#include "daemon/windows/windowprocs.h"
 #include "t/stepped.h"
 #include "t/stepped.skel.h"
 #include "t/window_agrees.h"
@@ -147,14 +147,18 @@ static void make_tables(struct run *r)
 	static const struct windowsource_ops ops = { .settle = settle };
 	struct windowpages_config pages = { .source = &r->source };
 	struct windowprocs_config procs = { .process = r->source.process };
+	struct timed_child *timed_child;
 	int err = bpf_grace_open(BPF_GRACE_IPI, (uint32_t)libbpf_num_possible_cpus(),
 				 &r->grace);
 
 	if (err)
 		die("grace", err);
-	r->attribution.images = check_memory(images_new());
+	err = timed_child_new(&timed_child);
+	if (err)
+		die("apart", err);
+	r->attribution.images = check_memory(images_new(timed_child));
 	r->attribution.procmap = check_memory(procmap_new());
-	r->attribution.codecache = check_memory(codecache_new());
+	r->attribution.codecache = check_memory(codecache_new(r->attribution.images));
 	err = translate_child_open(epoll_create1(EPOLL_CLOEXEC), &pages.translator);
 	if (err)
 		die("cpi-translate", err);
@@ -254,7 +258,7 @@ static void go_round(struct run *r)
 	ring_buffer__consume(r->ring);
 	for (size_t i = 0; i < r->nr_records; i++)
 		walk(r, &r->record[i]);
-	windowpages_settled(r->pages);
+	windowpages_give_slots(r->pages);
 	procscan_one(r->attribution.procmap, r->attribution.images, r->child);
 	windowprocs_renew(r->procs);
 	windowprocs_follow_maps(r->procs);
@@ -271,7 +275,7 @@ static void go_round(struct run *r)
 	}
 	r->nr_records = 0;
 	windowpages_run(r->pages);
-	windowpages_settle(r->pages);
+	windowpages_take_slots(r->pages);
 }
 
 static int run_command(struct run *r)

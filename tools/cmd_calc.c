@@ -5,95 +5,116 @@
  */
 #include "config.h"
 
-#include <errno.h>
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/write/explain.h"
 
-#include "base/err.h"
-#include "base/log.h"
-#include "tools/calc.h"
-#include "tools/cyclestack.h"
+struct options {
+	struct explain_options explain;
+	bool all, source, assembly;
+};
 
-static int print(struct calc *c)
+static int print(const struct options *o, const struct explainer *x,
+		 const struct explanation *ex)
 {
-	if (c->x->l->ctx->opt.format != OUT_JSON)
-		return calc_print_table(c);
-	calc_print_json(c, false);
+	if (o->explain.out.format != OUT_JSON)
+		return calc_print_table(x, ex,
+					o->assembly ? CALC_SOURCE_NEVER
+					: o->source ? CALC_SOURCE_ALWAYS
+						    : CALC_SOURCE_AT_HAND,
+					&o->explain.out);
+	calc_print_json(x, ex, false);
 	return 0;
 }
 
 /* What has no code, but weights: whether it was shown; or an error. */
-static int print_stacks(const struct calc *c, bool one_line)
+static int print_stacks(const struct options *o, const struct explainer *x,
+			const struct explanation *ex, const char *name)
 {
 	struct cyclestack_list list;
-	int err = cyclestack_list(c->x, c->ex, &list);
+	int err = cyclestack_list(x, ex, &list);
 	bool any;
 
 	if (err)
 		return err;
 	any = list.sum.all > 0;
-	if (any && c->x->l->ctx->opt.format == OUT_JSON)
-		cyclestack_json_list(c->x, c->ex, &list, one_line);
+	if (any && o->explain.out.format == OUT_JSON)
+		cyclestack_json_list(x, ex, &list, o->all);
 	else if (any)
-		err = cyclestack_print_list(c->x, c->ex, &list);
+		err = cyclestack_print_list(x, ex, name, &list, &o->explain.out);
 	cyclestack_list_fini(&list);
 	return err ? err : any;
 }
 
+struct calc {
+	const struct options *o;
+	struct explainer *x;
+};
+
 static int on_explanation(void *ctx, const struct explanation *ex)
 {
-	struct calc *c = ctx;
+	const struct calc *c = ctx;
 	int shown = 0;
 
-	c->ex = ex;
 	if (ex->e)
-		calc_print_json(c, true);
+		calc_print_json(c->x, ex, true);
 	else if (ex->symbol)
-		shown = print_stacks(c, true);
+		shown = print_stacks(c->o, c->x, ex, ex->symbol->name);
 	return shown < 0 ? shown : 0;
 }
 
-static int calc_one(struct explainer *x)
+static int calc_place(const struct options *o, struct explainer *x,
+		      const struct found_place *place)
 {
-	struct calc c = { .x = x };
-	int err = list_find(x->l, x->l->ctx->args[0]);
+	const struct explanation *ex;
+	int err = explainer_place(x, place, &ex);
 
-	if (!err)
-		err = explainer_place(x, &c.ex);
 	if (err)
 		return err;
-	if (!c.ex->e) {
-		err = print_stacks(&c, false);
+	if (!ex->e) {
+		err = print_stacks(o, x, ex,
+				   ex->symbol ? ex->symbol->name : place->name);
 		if (err)
 			return err < 0 ? err : 0;
-		err = explainer_require(x, &c.ex);
+		err = explainer_require(x, place, &ex);
 	}
-	return err ? err : print(&c);
+	return err ? err : print(o, x, ex);
 }
 
-static int calc(struct explainer *x)
+static int calc(struct cmd_context *ctx, struct explainer *x)
 {
-	struct calc c = { .x = x };
-	int err = explainer_needs_time(x);
+	struct calc c = { .o = ctx->opt, .x = x };
+	struct found_places found = { .first = NULL };
+	int err = scope_needs_time(explainer_scope(x));
 
 	if (err)
 		return err;
-	return x->l->ctx->opt.all ? explainer_each(x, on_explanation, &c) : calc_one(x);
+	if (!ctx->nr_args)
+		return explainer_each(x, on_explanation, &c);
+	err = place_find(explainer_scope(x), ctx->args[0], &found);
+	if (!err)
+		err = calc_place(ctx->opt, x, found.chosen);
+	found_places_fini(&found);
+	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_calc(struct cmd_context *ctx)
 {
-	if (ctx->opt.all == !!ctx->nr_args)
+	const struct options *o = ctx->opt;
+
+	if (o->all == !!ctx->nr_args)
 		return cmd_usage_error(ctx->cmd, "say which procedure, or --all");
-	if (ctx->opt.all && ctx->opt.format != OUT_JSON)
+	if (o->all && o->explain.out.format != OUT_JSON)
 		return cmd_usage_error(ctx->cmd, "--all is for --format=json");
-	return explainer_run(ctx, calc);
+	return options_explain(ctx, calc);
 }
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
 	OPT("all", 0, NULL, "every procedure with samples, one object per line",
 	    OPT_FLAG, all),
-	OPT("source", 's', NULL, "source lines between, with or without their text",
-	    OPT_FLAG, source),
+	OPT("source", 's', NULL, "show source lines between instructions", OPT_FLAG,
+	    source),
 	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
 	OPT_ATTRIBUTION,
 	OPTS_EXPLAIN,
@@ -109,5 +130,7 @@ const struct cmd cmd_calc = {
 	.min_args = 0,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_calc,
 };

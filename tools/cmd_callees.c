@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "tools/cmd.h"
+#include "tools/commands.h"
 #include "tools/tree.h"
 
-static int run(struct cmd_context *ctx)
+static int run_callees(struct cmd_context *ctx)
 {
 	return tree_run(ctx, TREE_CALLEES);
 }
@@ -23,5 +23,7 @@ const struct cmd cmd_callees = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct tree_options),
+	.check = options_check_contexts,
+	.run = run_callees,
 };

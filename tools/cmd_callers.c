@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "tools/cmd.h"
+#include "tools/commands.h"
 #include "tools/tree.h"
 
-static int run(struct cmd_context *ctx)
+static int run_callers(struct cmd_context *ctx)
 {
 	return tree_run(ctx, TREE_CALLERS);
 }
@@ -23,5 +23,7 @@ const struct cmd cmd_callers = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct tree_options),
+	.check = options_check_contexts,
+	.run = run_callers,
 };

@@ -8,18 +8,15 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 
-#include "base/err.h"
 #include "base/log.h"
-#include "tools/cat_edges.h"
-#include "tools/cat_windows.h"
-#include "tools/cat_stacks.h"
-#include "tools/cmd.h"
-#include "tools/out.h"
-#include "tools/report.h"
-#include "tools/select.h"
-#include "tools/table.h"
+#include "report/select/select.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
+#include "tools/write/cat.h"
+#include "tools/write/report.h"
 
 /* What put_place() puts. */
 #define PLACE_COLUMNS                                                     \
@@ -51,8 +48,14 @@ static const struct column weight_columns[] = {
 	{ "exception", "exception", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 };
 
-struct dump {
-	const struct cmd_context *ctx;
+struct options {
+	struct view_options view;
+	bool intervals, weights, edges, windows, stacks, check;
+};
+
+struct profile_dump {
+	int format;
+	bool weights;
 	const struct selection *sel;
 	struct table *t;
 	struct json json;
@@ -84,12 +87,12 @@ static void put_count(struct table *t, const struct query_profile *q,
 	table_number(t, c->not_taken);
 }
 
-static int print_profile(struct dump *d, const struct query_profile *q,
+static int print_profile(struct profile_dump *d, const struct query_profile *q,
 			 const struct stream_desc *s)
 {
 	char build_id[REPORT_BUILD_ID_SIZE], period[REPORT_PERIOD_SIZE];
 
-	switch (d->ctx->opt.format) {
+	switch (d->format) {
 	case OUT_JSON:
 		return table_print_json(d->t, &d->json);
 	case OUT_CSV:
@@ -131,7 +134,7 @@ static int put_weights(struct table *t, const struct query_profile *q,
 
 static int on_profile(void *ctx, const struct query_profile *q)
 {
-	struct dump *d = ctx;
+	struct profile_dump *d = ctx;
 	const struct query_stream *stream =
 		query_stream_by_id(&d->sel->streams, q->stream);
 	const struct count *c = NULL;
@@ -141,47 +144,48 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	if (!stream)
 		return 0;
 	table_clear(d->t);
-	if (d->ctx->opt.weights)
+	if (d->weights)
 		err = put_weights(d->t, q, &stream->desc, &nr);
 	else
 		c = profile_sorted(q->profile, &nr);
 	if (err || !nr)
 		return err;
-	for (size_t i = 0; i < nr && !d->ctx->opt.weights; i++)
+	for (size_t i = 0; i < nr && !d->weights; i++)
 		put_count(d->t, q, &stream->desc, &c[i]);
 	err = print_profile(d, q, &stream->desc);
 	d->any = true;
 	return err;
 }
 
-static int print_profiles(struct dump *d)
+static int print_profiles(struct profile_dump *d)
 {
 	int err;
 
-	if (d->ctx->opt.format == OUT_JSON) {
+	if (d->format == OUT_JSON) {
 		json_object(&d->json, NULL);
 		json_array(&d->json, "counts");
 	}
 	err = query_profiles(d->sel->db, &d->sel->query, on_profile, d, NULL);
-	if (d->ctx->opt.format == OUT_JSON) {
+	if (d->format == OUT_JSON) {
 		json_end(&d->json);
 		json_end(&d->json);
 	}
-	if (!err && !d->any && d->ctx->opt.format == OUT_CSV)
+	if (!err && !d->any && d->format == OUT_CSV)
 		err = table_print_csv(d->t, true);
 	return err;
 }
 
-static int dump_profiles(const struct cmd_context *ctx, const struct selection *sel)
+static int dump_profiles(const struct options *o, const struct selection *sel)
 {
-	struct dump d = { .ctx = ctx, .sel = sel };
+	struct profile_dump d = { .format = o->view.out.format,
+				  .weights = o->weights,
+				  .sel = sel };
 	int err = -ENOMEM;
 
-	d.t = ctx->opt.weights
-		      ? table_new(weight_columns,
-				  sizeof(weight_columns) / sizeof(weight_columns[0]))
-		      : table_new(count_columns,
-				  sizeof(count_columns) / sizeof(count_columns[0]));
+	d.t = o->weights ? table_new(weight_columns,
+				     sizeof(weight_columns) / sizeof(weight_columns[0]))
+			 : table_new(count_columns,
+				     sizeof(count_columns) / sizeof(count_columns[0]));
 	if (d.t)
 		err = print_profiles(&d);
 	table_free(d.t);
@@ -216,7 +220,7 @@ static int on_interval(void *ctx, const struct query_interval *row)
 	return 0;
 }
 
-static int dump_intervals(const struct cmd_context *ctx, const struct selection *sel)
+static int dump_intervals(const struct selection *sel, int format)
 {
 	struct table *t;
 	int err;
@@ -227,17 +231,17 @@ static int dump_intervals(const struct cmd_context *ctx, const struct selection 
 		return -ENOMEM;
 	err = query_intervals(sel->db, &sel->epochs, on_interval, t);
 	if (!err)
-		err = table_print(t, ctx->opt.format, "intervals", false);
+		err = table_print(t, format, "intervals", false);
 	table_free(t);
 	return err;
 }
 
-static int check(const struct cmd_context *ctx)
+static int check(const struct select_request *select)
 {
 	struct db *db;
 	int err;
 
-	if (select_open_db(ctx, DB_READ, &db))
+	if (select_open_db(select, DB_READ, &db))
 		return EXIT_FAIL;
 	err = db_check(db);
 	if (!err)
@@ -246,38 +250,48 @@ static int check(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-static int run(struct cmd_context *ctx)
+static int dump(const struct options *o, const struct selection *sel)
 {
-	const struct cmd_options *o = &ctx->opt;
+	const int format = o->view.out.format;
+
+	if (o->intervals)
+		return dump_intervals(sel, format);
+	if (o->stacks)
+		return cat_stacks(sel, format);
+	if (o->edges)
+		return cat_edges(sel, format);
+	if (o->windows)
+		return cat_windows(sel, format);
+	return dump_profiles(o, sel);
+}
+
+static int run_cat(struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
+	struct select_request select = o->view.select;
 	struct selection sel;
 	int err;
 
-	if (o->intervals + o->weights + o->edges + o->followed + o->call_stacks +
-		    o->check >
+	if (o->intervals + o->weights + o->edges + o->windows + o->stacks + o->check >
 	    1)
-		return cmd_usage_error(ctx->cmd, "one thing at a time can be listed");
-	if (o->edges && cmd_nr_contexts(o))
 		return cmd_usage_error(ctx->cmd,
-				       "edges are everybody's: --image chooses "
-				       "where they are from");
-	if (ctx->opt.check)
-		return check(ctx);
-	if (ctx->opt.intervals && ctx->opt.dbs.nr > 1)
-		return cmd_usage_error(ctx->cmd, "--intervals is of one database");
-	if (select_open(ctx, &sel))
+				       "give only one of --intervals, --weights, "
+				       "--edges, --windows, --stacks, --check");
+	if (o->edges && select_nr_contexts(&select))
+		return cmd_usage_error(ctx->cmd,
+				       "edges are not kept by context: choose "
+				       "where they begin with --image");
+	if (o->check)
+		return check(&select);
+	if (o->intervals && select.dbs.nr > 1)
+		return cmd_usage_error(ctx->cmd,
+				       "--intervals lists one database: give one --db");
+	select.as_stored = true; /* what is stored, and no more */
+	if (select_open(&select, &sel))
 		return EXIT_FAIL;
-	if (ctx->opt.intervals)
-		err = dump_intervals(ctx, &sel);
-	else if (ctx->opt.call_stacks)
-		err = cat_stacks(ctx, &sel);
-	else if (ctx->opt.edges)
-		err = cat_edges(ctx, &sel);
-	else if (ctx->opt.followed)
-		err = cat_windows(ctx, &sel);
-	else
-		err = dump_profiles(ctx, &sel);
+	err = dump(o, &sel);
 	if (err)
-		select_failed(ctx, &sel, err);
+		select_failed(&sel, err);
 	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
@@ -287,12 +301,12 @@ static const struct opt opts[] = {
 	OPT("intervals", 0, NULL, "list the flushes instead of the profiles", OPT_FLAG,
 	    intervals),
 	OPT("weights", 0, NULL, "list weights instead of counts", OPT_FLAG, weights),
-	OPT("edges", 0, NULL, "list where control went, of branch stacks", OPT_FLAG,
+	OPT("edges", 0, NULL, "list the edges that branch stacks recorded", OPT_FLAG,
 	    edges),
-	OPT("windows", 0, NULL, "list what was executed behind sampled instructions",
-	    OPT_FLAG, followed),
+	OPT("windows", 0, NULL, "list the instructions that windows followed", OPT_FLAG,
+	    windows),
 	OPT("stacks", 0, NULL, "list the call stacks instead of the profiles", OPT_FLAG,
-	    call_stacks),
+	    stacks),
 	OPT("check", 0, NULL, "only check that the database is whole", OPT_FLAG, check),
 	OPT_FORMAT,
 	OPT_END,
@@ -303,5 +317,7 @@ const struct cmd cmd_cat = {
 	.args = "",
 	.summary = "Everything that is stored of a selection, as it is",
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_cat,
 };

@@ -17,61 +17,23 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "tools/cfg_dot.h"
-#include "tools/explaining.h"
+#include "base/newfile.h"
+#include "report/explain/calc.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/write/cfg_dot.h"
 
 enum { FORMAT_DOT, FORMAT_SVG };
 
-extern char **environ;
-
-struct graph {
-	struct explainer *x;
-	const struct explained *e;
-	struct tally *tally; /* as struct cfg_picture has it */
-	double total;
+struct options {
+	struct explain_options explain;
+	const char *output;
 };
 
-/* Samples of the block that holds them; of the procedure's others, of none. */
-static void add_count(struct graph *g, size_t stream, const struct count *c)
-{
-	const struct events *ev = &g->x->l->ev;
-	const struct list_place *place = g->x->l->place;
-	int block = cfg_block_at(g->e->cfg, c->offset);
-	struct tally *t;
-	double weight = c->n * ev->weight[stream];
+extern char **environ;
 
-	if (block < 0 && c->offset >= place->start && c->offset < place->end)
-		block = g->e->cfg->nr_blocks;
-	if (block < 0)
-		return;
-	t = &g->tally[(size_t)block * ev->nr + ev->of[stream]];
-	t->n += c->n;
-	t->weight += weight;
-	g->total += ev->of[stream] ? 0 : weight;
-}
-
-static int add_samples(struct graph *g)
-{
-	const struct listing *l = g->x->l;
-
-	g->tally = calloc(((size_t)g->e->cfg->nr_blocks + 1) * l->ev.nr,
-			  sizeof(*g->tally));
-	if (!g->tally)
-		return -ENOMEM;
-	for (size_t s = 0; s < l->sel.streams.nr; s++) {
-		const struct count *c = NULL;
-		size_t nr = 0;
-
-		if (g->x->profile[s])
-			c = profile_sorted(g->x->profile[s], &nr);
-		for (size_t i = 0; c && i < nr; i++)
-			add_count(g, s, &c[i]);
-	}
-	return 0;
-}
-
-/* Has graphviz read from fd. Returns its process, or a negative error. */
-static pid_t start_dot(int fd, int other)
+/* Has graphviz read from fd and write to out. Its process, or a negative error. */
+static pid_t start_dot(int fd, int other, int out)
 {
 	char *const argv[] = { (char *)"dot", (char *)"-Tsvg", NULL };
 	posix_spawn_file_actions_t actions;
@@ -82,6 +44,8 @@ static pid_t start_dot(int fd, int other)
 	if (err)
 		return -err;
 	err = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	if (!err)
 		err = posix_spawn_file_actions_addclose(&actions, other);
 	if (!err)
@@ -101,7 +65,8 @@ static int failed_dot(int err)
 	return err;
 }
 
-static int write_svg(const struct buf *dot)
+/* Writes what dot makes of the graph to the descriptor out. */
+static int write_svg(const struct buf *dot, int out)
 {
 	void (*old)(int);
 	int fd[2], status = 0, err;
@@ -109,7 +74,7 @@ static int write_svg(const struct buf *dot)
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
 		return failed_dot(-errno);
-	pid = start_dot(fd[0], fd[1]);
+	pid = start_dot(fd[0], fd[1], out);
 	close(fd[0]);
 	if (pid < 0) {
 		close(fd[1]);
@@ -128,58 +93,88 @@ static int write_svg(const struct buf *dot)
 	return err ? failed_dot(err) : 0;
 }
 
-static int print(struct graph *g)
+static int write_graph(const struct buf *dot, int format, int out)
 {
-	const struct listing *l = g->x->l;
-	const struct cfg_picture picture = {
-		.e = g->e,
-		.has_time = g->x->event < l->ev.nr,
-		.isa = g->x->isa,
-		.ev = &l->ev,
-		.image = l->place->image.desc.name,
-		.tally = g->tally,
-		.total = g->total,
-	};
+	int err;
+
+	if (format == FORMAT_SVG)
+		return write_svg(dot, out);
+	err = file_write(out, dot->data, dot->len);
+	if (err)
+		log_err("cfg: %s", err_str(err));
+	return err;
+}
+
+/* To the file at path, whole or not at all. */
+static int write_file(const struct buf *dot, int format, const char *path)
+{
+	struct newfile file;
+	int err = newfile_open(path, &file), end;
+
+	if (err) {
+		log_err("%s: %s", path, err_str(err));
+		return err;
+	}
+	err = write_graph(dot, format, file.fd);
+	end = newfile_close(&file, !err);
+	if (end)
+		log_err("%s: %s", path, err_str(end));
+	return err ? err : end;
+}
+
+static int print(const struct cfg_picture *picture, const struct options *o)
+{
+	const int format = o->explain.out.format;
 	struct buf dot = { 0 };
 	int err;
 
-	cfg_dot(&picture, &dot);
+	cfg_dot(picture, &dot);
 	err = dot.err;
-	if (!err && l->ctx->opt.format == FORMAT_SVG)
-		err = write_svg(&dot);
+	if (!err && o->output)
+		err = write_file(&dot, format, o->output);
+	else if (!err && format == FORMAT_SVG)
+		err = write_svg(&dot, STDOUT_FILENO);
 	else if (!err)
 		fputs(buf_str(&dot), stdout);
 	buf_fini(&dot);
 	return err;
 }
 
-static int draw(struct explainer *x)
+static int draw(struct cmd_context *ctx, struct explainer *x,
+		const struct found_places *found)
 {
+	const struct scope *s = explainer_scope(x);
+	struct cfg_picture picture = { .has_time = s->event < s->ev.nr,
+				       .ev = &s->ev,
+				       .image = found->chosen->image.desc.name };
 	const struct explanation *ex;
-	struct graph g = { .x = x };
-	int err = list_find(x->l, x->l->ctx->args[0]);
+	struct event_sum *tally;
+	int err = explainer_require(x, found->chosen, &ex);
 
-	if (!err)
-		err = explainer_require(x, &ex);
 	if (err)
 		return err;
-	g.e = ex->e;
-	err = add_samples(&g);
-	if (!err)
-		err = print(&g);
-	free(g.tally);
+	picture.e = ex->e;
+	picture.isa = explainer_isa(x);
+	err = calc_tally_blocks(x, ex->e, found->chosen, &tally, &picture.total);
+	if (err)
+		return err;
+	picture.tally = tally;
+	err = print(&picture, ctx->opt);
+	free(tally);
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_cfg(struct cmd_context *ctx)
 {
-	return explainer_run(ctx, draw);
+	return options_explain_place(ctx, draw);
 }
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
 	OPTS_EXPLAIN,
-	OPT("format", 0, "dot|svg", "how to write the graph", OPT_CHOICE, format),
+	OPT("output", 'o', "FILE", "write the graph to this file, not to stdout",
+	    OPT_STRING, output),
+	OPT_OUT("format", "dot|svg", "how to write the graph", OPT_CHOICE, format),
 	OPT_END,
 };
 
@@ -190,5 +185,7 @@ const struct cmd cmd_cfg = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_cfg,
 };

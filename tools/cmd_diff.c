@@ -6,31 +6,51 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "tools/diff.h"
-#include "tools/diff_procedure.h"
-#include "tools/out.h"
-#include "tools/prof.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/write/compare.h"
 
 /* Behind out.h's forms. */
 #define FORMAT_SVG (OUT_CSV + 1)
 
-static int run(struct cmd_context *ctx)
+struct options {
+	struct out_options out;
+	struct diff_request diff;
+};
+
+/* Of one procedure, the third argument. */
+static int diff_one(const struct cmd_context *ctx, const struct options *o)
 {
+	struct diff_procedure d;
+	int err = diff_procedure_open(&o->diff.select, ctx->args[0], ctx->args[1],
+				      ctx->args[2], &d);
+
+	if (!err) {
+		err = diff_procedure_print(&d, &o->out);
+		diff_procedure_close(&d);
+	}
+	return cmd_exit_status(ctx->cmd, err);
+}
+
+static int run_diff(struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
 	struct diff d;
 	int err;
 
-	if (ctx->nr_args == 3 && ctx->opt.format == FORMAT_SVG)
+	if (ctx->nr_args == 3 && o->out.format == FORMAT_SVG)
 		return cmd_usage_error(ctx->cmd, "there is no picture of a procedure");
 	if (ctx->nr_args == 3)
-		return diff_procedure(ctx);
-	if (prof_check_by(ctx))
+		return diff_one(ctx, o);
+	if (options_check_by(ctx, &o->diff.select, o->diff.by))
 		return EXIT_USAGE;
-	err = diff_open(ctx, ctx->args[0], ctx->args[1], &d);
+	err = diff_open(&o->diff, ctx->args[0], ctx->args[1], &d);
 	if (err)
 		return EXIT_FAIL;
 	if (!d.nr_rows)
 		log_warn("diff: no samples match");
-	err = ctx->opt.format == FORMAT_SVG ? diff_print_svg(&d) : diff_print(&d);
+	err = o->out.format == FORMAT_SVG ? diff_print_svg(&d, o->out.limit)
+					  : diff_print(&d, &o->out);
 	diff_close(&d);
 	if (err)
 		log_err("diff: %s", err_str(err));
@@ -44,20 +64,17 @@ static const struct opt opts[] = {
 	OPT_MERGE_PLATFORMS,
 	OPT_EVENT,
 	OPT_IMAGE,
-	OPT_COMM,
-	OPT_CGROUP,
-	OPT_LABEL,
-	OPT_PROCESS,
+	OPTS_CONTEXTS,
 	OPT("by", 0, "procedure|image|comm|line|cgroup|container|unit|label|process",
-	    "what a row stands for", OPT_CHOICE, by),
-	OPT("history", 0, "SPEC", "epochs that tell what epochs differ by, or none",
-	    OPT_STRING, history),
-	OPT("threshold", 0, "PERCENT", "less is no change; default 0.5", OPT_REAL,
-	    threshold),
-	OPT("fdr", 0, "RATE", "of false findings; default 0.05", OPT_REAL, fdr),
+	    "what a row stands for", OPT_CHOICE, diff.by),
+	OPT("history", 0, "SPEC", "earlier epochs that show how epochs vary, or none",
+	    OPT_STRING, diff.history),
+	OPT("threshold", 0, "PERCENT", "ignore smaller changes (default: 0.5)",
+	    OPT_REAL, diff.threshold),
+	OPT("fdr", 0, "RATE", "accepted share of false findings (default: 0.05)",
+	    OPT_REAL, diff.fdr),
 	OPT_LIMIT,
-	OPT("format", 0, "text|json|csv|svg", "how to write the result", OPT_CHOICE,
-	    format),
+	OPT_FORMAT_OF("text|json|csv|svg"),
 	OPT_COLOR,
 	OPT_END,
 };
@@ -69,5 +86,7 @@ const struct cmd cmd_diff = {
 	.min_args = 2,
 	.max_args = 3,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_diff,
 };

@@ -13,15 +13,29 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "db/export.h"
-#include "db/import.h"
-#include "db/store.h"
-#include "tools/cmd.h"
+#include "db/move/export.h"
+#include "db/move/import.h"
+#include "db/store/store.h"
+#include "report/select/select.h"
+#include "tools/commands.h"
 #include "tools/ctl.h"
-#include "tools/out.h"
+#include "tools/options.h"
 #include "tools/retaining.h"
-#include "tools/select.h"
-#include "tools/table.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
+
+struct options {
+	struct view_options view;
+	bool force;
+};
+
+/* What is asked of the database. */
+static const struct select_request *select_of(const struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
+
+	return &o->view.select;
+}
 
 static const struct column columns[] = {
 	{ "id", "id", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -29,7 +43,8 @@ static const struct column columns[] = {
 	{ "to", "to", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "seconds", "seconds", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "samples", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-	{ "edge ms", "uncertainty_ms", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "start uncertain by, ms", "uncertainty_ms", COLUMN_NUMBER,
+	  COLUMN_EVERYWHERE },
 	{ "state", "state", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "host", "host", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "", "release", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
@@ -65,11 +80,11 @@ static void put_epoch(struct table *t, const struct selection *sel,
 		table_text(t, select_epoch_db(sel, e));
 }
 
-static int print_epochs(const struct cmd_context *ctx, const struct selection *sel)
+static int print_epochs(const struct out_options *out, const struct selection *sel)
 {
 	struct table *t = table_new(columns, sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
 	const struct query_epochs *epochs = &sel->epochs;
-	const uint64_t limit = ctx->opt.limit;
+	const uint64_t limit = out->limit;
 	int err;
 
 	if (!t)
@@ -78,30 +93,31 @@ static int print_epochs(const struct cmd_context *ctx, const struct selection *s
 	for (size_t i = limit && epochs->nr > limit ? epochs->nr - limit : 0;
 	     i < epochs->nr; i++)
 		put_epoch(t, sel, &epochs->epoch[i]);
-	err = table_print(t, ctx->opt.format, "epochs", false);
+	err = table_print(t, out->format, "epochs", false);
 	table_free(t);
 	return err;
 }
 
-static int list(const struct cmd_context *ctx)
+static int list(const struct view_options *o)
 {
+	const char *epoch = o->select.epoch;
 	struct selection sel;
 	int err;
 
-	err = select_open_epochs(ctx, ctx->opt.epoch ? ctx->opt.epoch : "all",
-				 SELECT_EPOCHS, &sel);
+	err = select_open_epochs(&o->select, epoch ? epoch : "all", SELECT_EPOCHS,
+				 &sel);
 	if (err)
 		return EXIT_FAIL;
-	err = print_epochs(ctx, &sel);
+	err = print_epochs(&o->out, &sel);
 	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 /* The one epoch that spec names. */
-static int find_epoch(const struct cmd_context *ctx, const char *spec, int64_t *id)
+static int find_epoch(const struct select_request *req, const char *spec, int64_t *id)
 {
 	struct selection sel;
-	int err = select_open_epochs(ctx, spec, SELECT_EPOCHS, &sel);
+	int err = select_open_epochs(req, spec, SELECT_EPOCHS, &sel);
 
 	if (err)
 		return err;
@@ -118,13 +134,14 @@ static int find_epoch(const struct cmd_context *ctx, const char *spec, int64_t *
 
 static int label(const struct cmd_context *ctx)
 {
+	const struct select_request *req = select_of(ctx);
 	struct db *db;
 	int64_t id;
 	int err;
 
-	if (select_open_db(ctx, DB_WRITE, &db))
+	if (select_open_db(req, DB_WRITE, &db))
 		return EXIT_FAIL;
-	err = find_epoch(ctx, ctx->args[1], &id);
+	err = find_epoch(req, ctx->args[1], &id);
 	if (!err) {
 		err = store_label_epoch(db, id, ctx->args[2]);
 		if (err)
@@ -141,7 +158,8 @@ static int list_ids(const struct cmd_context *ctx, int first, struct buf *ids)
 	int err = 0;
 
 	for (int i = first; i < ctx->nr_args && !err; i++) {
-		err = select_open_epochs(ctx, ctx->args[i], SELECT_EPOCHS, &sel);
+		err = select_open_epochs(select_of(ctx), ctx->args[i], SELECT_EPOCHS,
+					 &sel);
 		if (err)
 			break;
 		for (size_t k = 0; k < sel.epochs.nr; k++)
@@ -165,22 +183,24 @@ static void mention_open(const struct query_epochs *epochs)
 
 static int export(const struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+	const struct select_request *req = &o->view.select;
 	const char *path = ctx->args[1];
 	struct selection sel;
 	struct buf ids = { 0 };
 	struct stat st;
 	int err;
 
-	if (ctx->opt.dbs.nr > 1)
+	if (req->dbs.nr > 1)
 		return cmd_usage_error(ctx->cmd, "export from one database");
 	err = list_ids(ctx, 2, &ids);
 	if (!err)
-		err = select_open_epochs(ctx, ids.len ? buf_str(&ids) : ctx->opt.epoch,
+		err = select_open_epochs(req, ids.len ? buf_str(&ids) : req->epoch,
 					 SELECT_EPOCHS, &sel);
 	buf_fini(&ids);
 	if (err)
 		return EXIT_FAIL;
-	err = sel.epochs.nr ? export_epochs(sel.db, &sel.epochs, path, ctx->opt.force)
+	err = sel.epochs.nr ? export_epochs(sel.db, &sel.epochs, path, o->force)
 			    : -ENOENT;
 	if (err == -ENOENT && !sel.epochs.nr)
 		log_err("%s: nothing has been stored yet", db_path(sel.db));
@@ -214,7 +234,7 @@ static int import(const struct cmd_context *ctx)
 	if (err) /* before the target is made */
 		return EXIT_FAIL;
 	db_close(source);
-	err = select_make_db(ctx, &db);
+	err = select_make_db(select_of(ctx), &db);
 	if (!err)
 		err = import_epochs(db, ctx->args[1], &result);
 	if (!err)
@@ -223,28 +243,29 @@ static int import(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-static bool is_choosing(const struct cmd_context *ctx)
+static bool is_choosing(const struct select_request *req)
 {
-	return ctx->opt.epoch || ctx->opt.host || ctx->opt.platform;
+	return req->epoch || req->host || req->platform;
 }
 
 /* Rolls up or removes what the arguments name; to roll up, none are all. */
 static int retain(const struct cmd_context *ctx, bool removes)
 {
+	const struct select_request *req = select_of(ctx);
 	struct selection sel = { 0 };
 	struct buf ids = { 0 };
 	struct db *db;
 	int err;
 
-	if (ctx->nr_args == 1 && is_choosing(ctx))
+	if (ctx->nr_args == 1 && is_choosing(req))
 		return cmd_usage_error(
 			ctx->cmd, "roll takes all days, or those of the epochs that "
 				  "it names: 'cpi epoch list' has their numbers");
-	if (select_open_db(ctx, DB_WRITE, &db))
+	if (select_open_db(req, DB_WRITE, &db))
 		return EXIT_FAIL;
 	err = list_ids(ctx, 1, &ids);
 	if (!err && ids.len)
-		err = select_open_epochs(ctx, buf_str(&ids), SELECT_EPOCHS, &sel);
+		err = select_open_epochs(req, buf_str(&ids), SELECT_EPOCHS, &sel);
 	if (!err)
 		err = removes ? retaining_remove(db, &sel.epochs)
 			      : retaining_roll(db, ids.len ? &sel.epochs : NULL);
@@ -259,20 +280,21 @@ static bool is_move(const struct cmd_context *ctx)
 	return !strcmp(ctx->args[0], "export") || !strcmp(ctx->args[0], "import");
 }
 
-static int run(struct cmd_context *ctx)
+static int run_epoch(struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
 	const char *verb = ctx->args[0];
 
 	if (!strcmp(verb, "list") && ctx->nr_args == 1)
-		return list(ctx);
+		return list(&o->view);
 	if (!strcmp(verb, "new") && ctx->nr_args <= 2)
-		return ctl_run(ctx, CPI_CONTROL_EPOCH,
+		return ctl_run(o->view.select.socket, CPI_CONTROL_EPOCH,
 			       ctx->nr_args == 2 ? ctx->args[1] : "");
 	if (!strcmp(verb, "label") && ctx->nr_args == 3)
 		return label(ctx);
 	if (is_move(ctx) && ctx->nr_args >= 2 && !strcmp(ctx->args[1], "-"))
 		return cmd_usage_error(ctx->cmd,
-				       "a database is no stream: name a file");
+				       "a database cannot be a pipe: name a file");
 	if (!strcmp(verb, "export") && ctx->nr_args >= 2)
 		return export(ctx);
 	if (!strcmp(verb, "import") && ctx->nr_args == 2)
@@ -285,12 +307,9 @@ static int run(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_EPOCHS,
-	OPT("force", 0, NULL, "replace the file that is exported to", OPT_FLAG, force),
-	OPT_LIMIT,
-	OPT_FORMAT,
-	OPT_SOCKET,
-	OPT_END,
+	OPTS_EPOCHS, OPT("force", 0, NULL, "replace the output file", OPT_FLAG, force),
+	OPT_LIMIT,   OPT_FORMAT,
+	OPT_CPID,    OPT_END,
 };
 
 const struct cmd cmd_epoch = {
@@ -302,5 +321,6 @@ const struct cmd cmd_epoch = {
 	.max_args = MAX_ARGS,
 	.words = "list|new|label|export|import|roll|rm",
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_epoch,
 };

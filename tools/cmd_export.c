@@ -12,9 +12,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/newfile.h"
-#include "tools/cmd.h"
-#include "tools/export.h"
-#include "tools/feeding.h"
+#include "tools/commands.h"
+#include "tools/export/export.h"
+#include "tools/options.h"
+#include "tools/write/compiler_profile_print.h"
 
 #ifdef HAVE_PROTOBUF_C
 #define PPROF export_pprof
@@ -22,10 +23,17 @@
 #define PPROF NULL
 #endif
 
+struct options {
+	struct out_options out;
+	struct export_request samples;
+	const char *output, *to;
+	bool check;
+};
+
 /* In the order of --format's words. */
 static const struct format {
-	int (*write)(struct weighing *w);     /* for viewers; NULL: not built, or */
-	int (*feed)(const struct feeding *f); /* for compilers */
+	int (*write)(struct export_samples *w); /* for viewers; NULL: not built, or */
+	int (*feed)(const struct compiler_profile *f); /* for compilers */
 	bool binary;
 	bool plain;      /* see feedback_new() */
 	bool by_address; /* of one build */
@@ -48,7 +56,8 @@ static const struct format {
 /* With -o, stdout becomes that file. 0 or an exit status. */
 static int open_output(const struct cmd_context *ctx, struct newfile *file)
 {
-	const char *path = ctx->opt.output;
+	const struct options *o = ctx->opt;
+	const char *path = o->output;
 	int err = path ? newfile_open(path, file) : 0;
 
 	if (!err && path && dup2(file->fd, STDOUT_FILENO) < 0) {
@@ -59,7 +68,7 @@ static int open_output(const struct cmd_context *ctx, struct newfile *file)
 		log_err("%s: %s", path, err_str(err));
 		return EXIT_FAIL;
 	}
-	if (formats[ctx->opt.format].binary && isatty(STDOUT_FILENO))
+	if (formats[o->out.format].binary && isatty(STDOUT_FILENO))
 		return cmd_usage_error(
 			ctx->cmd, "this format is nothing for a terminal: -o FILE, "
 				  "or redirect the output");
@@ -68,95 +77,132 @@ static int open_output(const struct cmd_context *ctx, struct newfile *file)
 
 /* Without an error so far, what was written gets its name. Else it is logged why not.
  */
-static int close_output(const struct cmd_context *ctx, struct newfile *file, int err)
+static int close_output(const char *path, struct newfile *file, int err)
 {
 	int flushed = 0, end;
 
-	if (!ctx->opt.output)
+	if (!path)
 		return err;
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		flushed = errno ? -errno : -EIO;
 	end = newfile_close(file, !err && !flushed);
 	end = flushed ? flushed : end;
 	if (!err && end)
-		log_err("%s: %s", ctx->opt.output, err_str(end));
+		log_err("%s: %s", path, err_str(end));
 	return err ? err : end;
 }
 
-static int write_feeding(struct feeding *f)
+static int write_feeding(struct compiler_profile *f, const struct cmd_context *ctx)
 {
-	const struct cmd_context *ctx = f->x->l->ctx;
-	const struct format *format = &formats[ctx->opt.format];
+	const struct options *o = ctx->opt;
 	struct newfile file;
-	int err = feeding_finish(f);
+	int err = compiler_profile_finish(f);
 
-	if (!err && ctx->opt.check)
-		return feeding_report(f);
+	if (!err && o->check)
+		return compiler_profile_print_check(f, o->out.limit);
 	if (!err)
-		feeding_warn(f);
+		compiler_profile_warn(f);
 	if (!err && f->by_address)
-		err = feeding_choose(f);
+		err = compiler_profile_choose(f);
 	else if (!err)
-		err = feeding_need_functions(f);
+		err = compiler_profile_need_functions(f);
 	if (!err && open_output(ctx, &file))
 		err = -EIO;
-	return err ? err : close_output(ctx, &file, format->feed(f));
+	return err ? err
+		   : close_output(o->output, &file, formats[o->out.format].feed(f));
 }
 
-static int feed(struct explainer *x)
+static int feed(const struct cmd_context *ctx, struct explainer *x)
 {
-	const struct format *format = &formats[x->l->ctx->opt.format];
-	struct feeding f = { .plain = format->plain, .by_address = format->by_address };
-	int err = feeding_gather(&f, x);
+	const struct options *o = ctx->opt;
+	const struct format *format = &formats[o->out.format];
+	struct compiler_profile f = { .to_path = o->to,
+				      .plain = format->plain,
+				      .by_address = format->by_address };
+	int err = compiler_profile_gather(&f, x);
 
 	if (!err)
-		err = write_feeding(&f);
-	feeding_close(&f);
+		err = write_feeding(&f, ctx);
+	compiler_profile_close(&f);
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_feed(const struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+	const struct explain_request req = { .select = o->samples.select };
+	struct explainer *x = NULL;
+	int err = explainer_open(&req, &x);
+
+	if (!err)
+		err = feed(ctx, x);
+	explainer_close(x);
+	return cmd_exit_status(ctx->cmd, err);
+}
+
+/* What is selected by one kind of context has no labels of another. */
+static int check_by(const struct cmd_context *ctx, const struct export_request *req)
+{
+	const int by = req->labels - EXPORT_BY_KIND;
+	int kind = req->call_stacks ? CONTEXT_COMM : by;
+
+	for (int k = 0; k < NR_CONTEXT_KINDS; k++) {
+		if (req->select.context[k])
+			kind = k;
+	}
+	if (by < 0 || by == kind)
+		return 0;
+	return cmd_usage_error(ctx->cmd,
+			       "--by=%s: samples selected by %s are kept by that "
+			       "kind of context only",
+			       context_kind_str(by), context_kind_str(kind));
+}
+
+static int run_export(struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
+	const struct format *format = &formats[o->out.format];
 	struct newfile file;
-	struct weighing w;
+	struct export_samples w;
 	int err, status;
 
-	if (ctx->opt.check || formats[ctx->opt.format].feed)
-		return explainer_run(ctx, feed);
-	if (weighing_check_by(ctx))
+	if (o->check || format->feed)
+		return run_feed(ctx);
+	if (check_by(ctx, &o->samples))
 		return EXIT_USAGE;
-	if (!formats[ctx->opt.format].write)
+	if (!format->write)
 		return cmd_usage_error(
 			ctx->cmd, "built without pprof's format: configure CPI "
 				  "where protobuf-c-compiler and libprotobuf-c-dev "
 				  "are");
-	if (weighing_open(ctx, &w))
+	if (export_samples_open(&o->samples, &w))
 		return EXIT_FAIL;
 	status = open_output(ctx, &file);
 	if (!status) {
-		err = formats[ctx->opt.format].write(&w);
+		err = format->write(&w);
 		if (err)
-			select_failed(ctx, &w.sel, err);
-		status = close_output(ctx, &file, err) ? EXIT_FAIL : EXIT_OK;
+			select_failed(&w.sel, err);
+		status = close_output(o->output, &file, err) ? EXIT_FAIL : EXIT_OK;
 	}
-	weighing_close(&w);
+	export_samples_close(&w);
 	return status;
 }
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
-	OPT("format", 0, FORMATS, "whose format to write", OPT_CHOICE, format),
+	OPT_OUT("format", FORMATS, "whose format to write", OPT_CHOICE, format),
 	OPT("output", 'o', "FILE", "write to this file", OPT_STRING, output),
-	OPT("by", 0, WEIGHING_BY, "by which contexts to label stacks", OPT_CHOICE,
-	    labels),
+	OPT("by", 0, "auto|none|comm|cgroup|label|process",
+	    "by which contexts to label stacks", OPT_CHOICE, samples.labels),
 	OPT("stacks", 0, NULL, "export call stacks, which are samples of their own",
-	    OPT_FLAG, call_stacks),
-	OPT("idle", 0, NULL, "export the idle loop, too", OPT_FLAG, idle),
-	OPT("to", 0, "BINARY", "for compilers: only what this newer build still has",
+	    OPT_FLAG, samples.call_stacks),
+	OPT("idle", 0, NULL, "export the idle loop, too", OPT_FLAG, samples.idle),
+	OPT("to", 0, "BINARY", "for compilers: keep what this newer build still has",
 	    OPT_STRING, to),
 	OPT("check", 0, NULL, "say how good a profile for compilers it is", OPT_FLAG,
 	    check),
-	OPT("limit", 0, "N", "of --check: name at most N functions", OPT_COUNT, limit),
+	OPT_OUT("limit", "N", "with --check: name at most N functions", OPT_COUNT,
+		limit),
 	OPTS_DEBUG_FILES,
 	OPT_END,
 };
@@ -168,5 +214,7 @@ const struct cmd cmd_export = {
 		   "and others",
 	.max_args = 0,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_export,
 };

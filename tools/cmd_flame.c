@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +14,30 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "tools/flame.h"
-#include "tools/flame_diff.h"
-#include "tools/picture.h"
-#include "tools/report.h"
+#include "report/compare/diff_frames.h"
+#include "tools/commands.h"
 #include "tools/tree.h"
+#include "tools/ui/picture.h"
+#include "tools/write/flame.h"
+#include "tools/write/report.h"
 
 #define DEFAULT_THRESHOLD 0.1 /* percent */
 #define MAX_BOXES         20000
 #define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 1)
+
+struct options {
+	struct tree_options tree;
+	const char *output, *history;
+	bool icicle;
+	double fdr;
+};
 
 struct sheet {
 	struct tree tree;
 	struct buf title, note[MAX_NOTES];
 	size_t nr_notes;
 	double part[NR_FRAME_KINDS];
-	struct flame_change *change;
+	struct diff_frames diff; /* with two sides */
 };
 
 /* "Epoch 1: FROM to TO", or of several the first and the last. */
@@ -66,7 +73,7 @@ static void put_streams(const struct calls *c, struct buf *out)
 		buf_printf(out, ", %.3f s", c->busy.weight / 1e9);
 	if (c->idle.n)
 		buf_printf(out, "; %" PRIu64 " of idle CPUs%s", c->idle.n,
-			   c->ctx->opt.idle ? " among them" : " are left out");
+			   c->req->idle ? " among them" : " are left out");
 }
 
 static struct buf *next_note(struct sheet *s)
@@ -100,6 +107,36 @@ static void put_title(struct sheet *s)
 		buf_puts(&s->title, s->tree.tree.inverted ? ", from the leaves" : "");
 }
 
+/* What colours are, and what grew most. */
+static void put_changes(const struct diff_frames *d, struct buf *note)
+{
+	if (d->basis == COMPARE_SAMPLING)
+		buf_printf(
+			note,
+			"Too few epochs to tell how much epochs vary: coloured boxes "
+			"changed by more than %.0f%% plus %.0f sampling errors.",
+			100 * (DIFF_LEAST_RATIO - 1), DIFF_LEAST_ERRORS);
+	else
+		buf_printf(
+			note,
+			"Coloured boxes changed significantly, as cpi diff judges%s.",
+			d->basis == COMPARE_HISTORY ? ", against earlier epochs" : "");
+	if (d->grown)
+		buf_printf(note, " Grew most: %s, %.1f%% to %.1f%%.", d->grown,
+			   d->grown_percent[0], d->grown_percent[1]);
+}
+
+/* Compares the sides. 0, or an error that is logged. */
+static int add_changes(struct sheet *s, const struct diff_request *req,
+		       char *const *specs)
+{
+	int err = diff_frames_open(req, specs[0], specs[1], &s->tree.frames, &s->diff);
+
+	if (!err)
+		put_changes(&s->diff, next_note(s));
+	return err;
+}
+
 /* Each side is half of the whole, however long it was. */
 static void weigh_sides(struct tree *t)
 {
@@ -110,7 +147,7 @@ static void weigh_sides(struct tree *t)
 	}
 }
 
-static int draw(struct sheet *s, const struct cmd_context *ctx)
+static int draw(struct sheet *s, const struct options *o)
 {
 	const char *note[MAX_NOTES];
 	struct flame f = { .tree = &s->tree.tree,
@@ -118,8 +155,8 @@ static int draw(struct sheet *s, const struct cmd_context *ctx)
 			   .title = buf_str(&s->title),
 			   .note = note,
 			   .nr_notes = s->nr_notes,
-			   .icicle = ctx->opt.icicle,
-			   .change = s->change };
+			   .icicle = o->icicle,
+			   .change = s->diff.change };
 	struct buf picture = { 0 };
 	int err;
 
@@ -129,8 +166,8 @@ static int draw(struct sheet *s, const struct cmd_context *ctx)
 	err = flame_put(&picture, &f);
 	if (err)
 		log_err("flame: %s", err_str(err));
-	else if (ctx->opt.output)
-		err = picture_write(ctx->opt.output, &picture);
+	else if (o->output)
+		err = picture_write(o->output, &picture);
 	else
 		fwrite(picture.data, 1, picture.len, stdout);
 	buf_fini(&picture);
@@ -139,10 +176,9 @@ static int draw(struct sheet *s, const struct cmd_context *ctx)
 
 /* The one that was asked for, or as much more as leaves no more than a browser bears.
  */
-static double threshold_of(const struct sheet *s, const struct cmd_context *ctx)
+static double threshold_of(const struct sheet *s, double asked)
 {
-	const double wanted =
-		ctx->opt.threshold > 0 ? ctx->opt.threshold : DEFAULT_THRESHOLD;
+	const double wanted = asked > 0 ? asked : DEFAULT_THRESHOLD;
 	double threshold = wanted;
 
 	while (tree_nr_above(&s->tree, threshold) > MAX_BOXES)
@@ -156,6 +192,11 @@ static double threshold_of(const struct sheet *s, const struct cmd_context *ctx)
 
 static int make(struct sheet *s, const struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+	const struct tree_request *tree = &o->tree.tree;
+	const struct diff_request diff = { .select = tree->calls.select,
+					   .fdr = o->fdr,
+					   .history = o->history };
 	int err = 0;
 
 	for (int side = 0; side < s->tree.nr_sides; side++) {
@@ -169,51 +210,56 @@ static int make(struct sheet *s, const struct cmd_context *ctx)
 	for (int side = 0; side < s->tree.nr_sides; side++)
 		put_side(s, side);
 	if (s->tree.nr_sides > 1)
-		err = flame_judge(ctx, &s->tree.frames, &s->change, next_note(s));
+		err = add_changes(s, &diff, ctx->args);
 	flame_parts(&s->tree.tree, &s->tree.frames, s->part);
 	if (!err)
-		err = tree_finish(&s->tree, threshold_of(s, ctx));
-	return err ? err : draw(s, ctx);
+		err = tree_finish(&s->tree, threshold_of(s, tree->threshold));
+	return err ? err : draw(s, o);
 }
 
-static int run(struct cmd_context *ctx)
+static int run_flame(struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+	const char *epoch = o->tree.tree.calls.select.epoch;
 	const bool two = ctx->nr_args == 2;
-	const char *const spec[] = { two ? ctx->args[0] : ctx->opt.epoch,
-				     ctx->args[two] };
+	const char *const spec[] = { two ? ctx->args[0] : epoch, ctx->args[two] };
+	struct tree_request req = o->tree.tree;
 	struct sheet s = { 0 };
 	int err;
 
-	if (ctx->nr_args == 1 || (two && ctx->opt.epoch))
+	if (ctx->nr_args == 1 || (two && epoch))
 		return cmd_usage_error(ctx->cmd, "name the epochs of both sides, A and "
 						 "B, or one --epoch");
-	if (two && ctx->opt.inverted)
-		return cmd_usage_error(ctx->cmd, "--inverted compares nothing: what "
-						 "changed is each procedure itself");
-	if (!ctx->opt.output && isatty(STDOUT_FILENO))
+	if (two && o->tree.tree.inverted)
+		return cmd_usage_error(ctx->cmd,
+				       "--inverted does not compare: a change "
+				       "is one of each procedure itself");
+	if (!o->output && isatty(STDOUT_FILENO))
 		return cmd_usage_error(ctx->cmd, "this is for a browser: name a file, "
 						 "with --output");
-	if (tree_open(ctx, TREE_WHOLE, CALLS_LINES, spec, two ? 2 : 1, &s.tree))
+	req.command = ctx->cmd->name;
+	if (tree_open(&req, CALLS_LINES, spec, two ? 2 : 1, &s.tree))
 		return EXIT_FAIL;
 	err = make(&s, ctx);
 	tree_close(&s.tree);
 	buf_fini(&s.title);
 	for (size_t i = 0; i < s.nr_notes; i++)
 		buf_fini(&s.note[i]);
-	free(s.change);
+	diff_frames_close(&s.diff);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
-	OPT("output", 'o', "FILE", "write the picture there, not to stdout", OPT_STRING,
-	    output),
-	OPT("icicle", 0, NULL, "with the root at the top", OPT_FLAG, icicle),
+	OPT("output", 'o', "FILE", "write the picture to this file, not to stdout",
+	    OPT_STRING, output),
+	OPT("icicle", 0, NULL, "draw the root at the top", OPT_FLAG, icicle),
 	OPT_INVERTED,
 	OPTS_TREE("0.1"),
-	OPT("history", 0, "SPEC", "epochs that tell what epochs differ by, or none",
+	OPT("history", 0, "SPEC", "earlier epochs that show how epochs vary, or none",
 	    OPT_STRING, history),
-	OPT("fdr", 0, "RATE", "of false findings; default 0.05", OPT_REAL, fdr),
+	OPT("fdr", 0, "RATE", "accepted share of false findings (default: 0.05)",
+	    OPT_REAL, fdr),
 	OPT_END,
 };
 
@@ -223,5 +269,7 @@ const struct cmd cmd_flame = {
 	.summary = "A flame graph of call stacks, or of what changed in them",
 	.max_args = 2,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_flame,
 };

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_flush.c - asks cpid to store what it has collected so far
+ */
 #include "config.h"
 
-#include "tools/cmd.h"
+#include "tools/commands.h"
 #include "tools/ctl.h"
 
-static int run(struct cmd_context *ctx)
+struct options {
+	const char *socket;
+};
+
+static int run_flush(struct cmd_context *ctx)
 {
-	return ctl_run(ctx, CPI_CONTROL_FLUSH, "");
+	const struct options *o = ctx->opt;
+
+	return ctl_run(o->socket, CPI_CONTROL_FLUSH, "");
 }
 
 static const struct opt opts[] = { OPT_SOCKET, OPT_END };
@@ -16,5 +25,6 @@ const struct cmd cmd_flush = {
 	.args = "",
 	.summary = "Have cpid store now what it has sampled",
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_flush,
 };

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_help.c - shows the help of a command, or writes the shell's completion
+ *
+ * Both are made from the command records, so they cannot disagree with the parser.
+ */
 #include "config.h"
 
-#include "tools/cmd.h"
-#include "tools/help.h"
+#include "tools/commands.h"
+#include "tools/ui/help.h"
 
-static int run(struct cmd_context *ctx)
+struct options {
+	bool completion;
+};
+
+static int run_help(struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
 	const struct cmd *cmd;
 
-	if (ctx->opt.completion) {
+	if (o->completion) {
 		help_print_completion();
 		return EXIT_OK;
 	}
@@ -35,5 +45,6 @@ const struct cmd cmd_help = {
 	.summary = "What the commands do, and their options",
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_help,
 };

@@ -18,16 +18,23 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/perfimport.h"
-#include "db/import.h"
-#include "db/query.h"
-#include "tools/cmd.h"
-#include "tools/out.h"
-#include "tools/select.h"
-#include "tools/unpack.h"
+#include "daemon/import/perfimport.h"
+#include "db/move/import.h"
+#include "db/query/query.h"
+#include "report/select/select.h"
+#include "tools/commands.h"
+#include "tools/input/unpack.h"
+#include "tools/options.h"
+#include "tools/ui/out.h"
 
 #define MAX_MEMORY    (256u << 20) /* of counts, before they are written */
 #define DATABASE_NAME "epoch.db"
+
+struct options {
+	struct view_options view;
+	const char *output, *label;
+	bool keep_partial;
+};
 
 static const char *temporary_folder(void)
 {
@@ -128,9 +135,10 @@ static int find_known(struct db *db, int fd, int64_t *epoch)
 static int make_epoch(const struct cmd_context *ctx, const char *path, int fd,
 		      struct perfimport_result *result)
 {
+	const struct options *o = ctx->opt;
 	const struct perfimport_config cfg = { .name = ctx->args[0],
-					       .label = ctx->opt.label,
-					       .keep_partial = ctx->opt.keep_partial,
+					       .label = o->label,
+					       .keep_partial = o->keep_partial,
 					       .max_memory = MAX_MEMORY };
 	struct db *db;
 	int err = db_open(path, DB_COLLECT, &db);
@@ -203,20 +211,25 @@ static int import(const struct cmd_context *ctx, struct db *db, int fd)
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_import(struct cmd_context *ctx)
 {
+	struct options *o = ctx->opt;
+	struct text_list *dbs = &o->view.select.dbs;
 	struct db *db = NULL;
 	int64_t known;
 	int fd, err;
 
-	if (ctx->opt.output && ctx->opt.dbs.nr)
+	if (o->output && dbs->nr)
 		return cmd_usage_error(ctx->cmd, "--output and --db are the same");
-	if (ctx->opt.output)
-		ctx->opt.dbs = (struct cmd_list){ { ctx->opt.output }, 1 };
+	if (o->output)
+		*dbs = (struct text_list){ { o->output }, 1 };
+	else if (!dbs->nr && !select_env_db())
+		*dbs = (struct text_list){ { SELECT_LOCAL_DB }, 1 };
 	fd = open_recording(ctx->args[0]);
 	if (fd < 0)
 		return EXIT_FAIL;
-	err = is_database(ctx->args[0], fd) ? -EINVAL : select_make_db(ctx, &db);
+	err = is_database(ctx->args[0], fd) ? -EINVAL
+					    : select_make_db(&o->view.select, &db);
 	if (!err)
 		err = find_known(db, fd, &known);
 	if (!err && known)
@@ -224,17 +237,18 @@ static int run(struct cmd_context *ctx)
 			 ctx->args[0], known, db_path(db));
 	else if (!err)
 		err = import(ctx, db, fd);
-	db_close(db);
+	db_close_whole(db);
 	close(fd);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 static const struct opt opts[] = {
-	OPT("output", 'o', "FILE", "the database, which is made when there is none",
+	OPT("output", 'o', "FILE",
+	    "the database (default: " SELECT_LOCAL_DB "); it is made if it is missing",
 	    OPT_STRING, output),
-	OPT("db", 0, "FILE", "the same", OPT_LIST, dbs),
-	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),
-	OPT("keep-partial", 0, NULL, "keep what comes before damage", OPT_FLAG,
+	OPT("db", 0, "FILE", "the same", OPT_LIST, view.select.dbs),
+	OPT("label", 'l', "LABEL", "name of the epoch", OPT_STRING, label),
+	OPT("keep-partial", 0, NULL, "keep the data before a damaged place", OPT_FLAG,
 	    keep_partial),
 	OPT_END,
 };
@@ -246,5 +260,6 @@ const struct cmd cmd_import = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_import,
 };

@@ -17,7 +17,7 @@
 #include "abi/label.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "tools/cmd.h"
+#include "tools/commands.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -54,7 +54,7 @@ static int tell_collectors(const char *label)
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_label(struct cmd_context *ctx)
 {
 	const char *label = ctx->args[0];
 	char **command = ctx->args + 1;
@@ -93,5 +93,5 @@ const struct cmd cmd_label = {
 	.min_args = 2,
 	.max_args = CMD_REST,
 	.opts = opts,
-	.run = run,
+	.run = run_label,
 };

@@ -10,20 +10,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/pairs.h"
-#include "analysis/tip.h"
+#include "analysis/trace/pairs.h"
+#include "analysis/trace/tip.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "tools/cmd.h"
-#include "tools/json.h"
-#include "tools/out.h"
-#include "tools/table.h"
-#include "tools/tracefile.h"
+#include "tools/commands.h"
+#include "tools/input/tracefile.h"
+#include "tools/ui/json.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
 
 #define DEFAULT_ROWS 20
 
+struct options {
+	struct out_options out;
+	uint64_t interval, seed; /* operations between pairs */
+};
+
 struct report {
-	const struct cmd_context *ctx;
+	const char *trace;
+	const struct options *o;
 	struct pairs_result exact,
 		estimate; /* the latter without rows unless sampled */
 };
@@ -72,7 +78,7 @@ static void put_row(struct table *t, const struct report *r, size_t i)
 {
 	const struct pairs_row *row = &r->exact.row[i];
 	const struct pairs_row *estimate = r->estimate.row ? &r->estimate.row[i] : NULL;
-	const int digits = r->ctx->opt.format == OUT_TEXT ? 2 : 6;
+	const int digits = r->o->out.format == OUT_TEXT ? 2 : 6;
 
 	table_hex(t, row->pc);
 	table_real(t, row->fetched, 0);
@@ -101,22 +107,22 @@ static void print_summary(const struct report *r)
 
 	out_line("%s: %" PRIu64 " operations fetched, %u issue slots a cycle, %u in "
 		 "flight behind one at most",
-		 r->ctx->args[0], e->operations, e->width, e->window);
+		 r->trace, e->operations, e->width, e->window);
 	if (r->estimate.row)
 		out_line("a pair each %" PRIu64 " operations: wasted slots are off by "
 			 "%.2f%%",
-			 r->ctx->opt.interval_cycles, 100 * error_of(r));
+			 r->o->interval, 100 * error_of(r));
 	out_line("%s", "");
 }
 
 static void json_header(struct json *j, const struct report *r)
 {
-	json_string(j, "trace", r->ctx->args[0]);
+	json_string(j, "trace", r->trace);
 	json_number(j, "operations", r->exact.operations);
 	json_number(j, "width", r->exact.width);
 	json_number(j, "window", r->exact.window);
 	if (r->estimate.row) {
-		json_number(j, "interval", r->ctx->opt.interval_cycles);
+		json_number(j, "interval", r->o->interval);
 		json_exact(j, "error", error_of(r));
 	}
 }
@@ -126,7 +132,7 @@ static int print_table(const struct report *r, struct table *t)
 	struct json j = { 0 };
 	int err;
 
-	switch (r->ctx->opt.format) {
+	switch (r->o->out.format) {
 	case OUT_TEXT:
 		print_summary(r);
 		return table_print_text(t, false, true);
@@ -145,7 +151,7 @@ static int print_table(const struct report *r, struct table *t)
 
 static int print(const struct report *r)
 {
-	const size_t limit = r->ctx->opt.limit ? r->ctx->opt.limit : DEFAULT_ROWS;
+	const size_t limit = r->o->out.limit ? r->o->out.limit : DEFAULT_ROWS;
 	const size_t nr = r->exact.nr;
 	size_t *order = calloc(nr + 1, sizeof(*order));
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
@@ -156,7 +162,7 @@ static int print(const struct report *r)
 	if (!err)
 		qsort_r(order, nr, sizeof(*order), by_wasted, r->exact.row);
 	for (size_t i = 0; i < nr && !err; i++) {
-		if (i < limit || r->ctx->opt.format != OUT_TEXT)
+		if (i < limit || r->o->out.format != OUT_TEXT)
 			put_row(t, r, order[i]);
 	}
 	if (!err)
@@ -166,17 +172,17 @@ static int print(const struct report *r)
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_pairs(struct cmd_context *ctx)
 {
-	struct report r = { .ctx = ctx };
+	const struct options *o = ctx->opt;
+	struct report r = { .trace = ctx->args[0], .o = o };
 	struct pairs *p = pairs_new();
 	int err = p ? read_pairs(ctx->args[0], p) : -ENOMEM;
 
 	if (!err) {
 		err = pairs_exact(p, &r.exact);
-		if (!err && ctx->opt.interval_cycles)
-			err = pairs_estimate(p, ctx->opt.interval_cycles, ctx->opt.seed,
-					     &r.estimate);
+		if (!err && o->interval)
+			err = pairs_estimate(p, o->interval, o->seed, &r.estimate);
 		if (err)
 			log_err("%s: %s", ctx->args[0],
 				err == -CPI_EEMPTY ? "no instruction is issued in it"
@@ -191,9 +197,9 @@ static int run(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPT("interval", 'i', "N", "estimate from a pair each N operations, too",
-	    OPT_COUNT, interval_cycles),
-	OPT("seed", 0, "N", "of the pairs that are chosen", OPT_COUNT, seed),
+	OPT("interval", 'i', "N", "also estimate from one pair in N operations",
+	    OPT_COUNT, interval),
+	OPT("seed", 0, "N", "seed for choosing the pairs", OPT_COUNT, seed),
 	OPT_LIMIT,
 	OPT_FORMAT,
 	OPT_END,
@@ -206,5 +212,6 @@ const struct cmd cmd_pairs = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_pairs,
 };

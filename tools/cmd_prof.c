@@ -8,102 +8,141 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "tools/cmd.h"
-#include "tools/prof.h"
-#include "tools/prof_children.h"
-#include "tools/prof_time.h"
+#include "report/profile/prof_time.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/write/calls.h"
+#include "tools/write/profile.h"
 
-static int run_children(struct cmd_context *ctx)
+struct options {
+	struct out_options out;
+	struct prof_request prof;
+	bool children;
+	const char *svg;
+};
+
+static int run_children(const struct cmd_context *ctx)
 {
-	const struct cmd_options *o = &ctx->opt;
-	const char *key = o->sort;
+	const struct options *o = ctx->opt;
+	const struct prof_request *prof = &o->prof;
+	const char *key = o->out.sort;
+	struct children c;
+	int err;
 
-	if (o->combine || o->over_time || o->svg)
-		return cmd_usage_error(ctx->cmd, "--children is of stacks: not with "
-						 "--combine, --over-time or --svg");
-	if (o->attribution)
-		return cmd_usage_error(ctx->cmd, "--attribution is of samples without "
-						 "stacks: not with --children");
-	if (o->by != BY_PROCEDURE && o->by != BY_IMAGE)
+	if (prof->combine || prof->over_time || o->svg)
+		return cmd_usage_error(ctx->cmd,
+				       "--children shows call stacks, which have "
+				       "no --combine, --over-time or --svg");
+	if (prof->attribution)
+		return cmd_usage_error(ctx->cmd, "--attribution does not apply to call "
+						 "stacks: leave out --children");
+	if (prof->by != BY_PROCEDURE && prof->by != BY_IMAGE)
 		return cmd_usage_error(ctx->cmd, "--children goes with --by=procedure "
 						 "and --by=image");
-	if (o->by == BY_IMAGE && (o->procedure || o->inlines))
+	if (prof->by == BY_IMAGE && (prof->procedure || prof->inlines))
 		return cmd_usage_error(ctx->cmd, "--procedure and --inlines go with "
 						 "--by=procedure");
 	if (key && strcmp(key, "time") && strcmp(key, "self") &&
 	    strcmp(key, "procedure") && strcmp(key, "image"))
 		return cmd_usage_error(ctx->cmd, "--children is sorted by time, self, "
 						 "procedure or image");
-	return prof_children(ctx);
+	err = children_open(prof, &c);
+	if (err)
+		return cmd_exit_status(ctx->cmd, err);
+	if (!c.nr_rows)
+		log_warn("%s: no samples match", db_path(c.calls.sel.db));
+	err = children_print(&c, &o->out);
+	children_close(&c);
+	return cmd_exit_status(ctx->cmd, err);
 }
 
-static int run(struct cmd_context *ctx)
+static int check(const struct cmd_context *ctx)
 {
-	const bool no_procedures =
-		ctx->opt.by == BY_IMAGE || prof_contexts[ctx->opt.by].name;
-	struct prof p;
-	int err;
+	const struct options *o = ctx->opt;
+	const struct prof_request *prof = &o->prof;
+	const bool no_procedures = prof->by == BY_IMAGE || prof_contexts[prof->by].name;
 
-	if (ctx->opt.children)
-		return run_children(ctx);
-	if (prof_check_by(ctx))
+	if (options_check_by(ctx, &prof->select, prof->by))
 		return EXIT_USAGE;
-	if (ctx->opt.procedure && no_procedures)
+	if (prof->procedure && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
 						 "and --by=line");
-	if (ctx->opt.inlines && no_procedures)
+	if (prof->inlines && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--inlines goes with --by=procedure "
 						 "and --by=line");
-	if (ctx->opt.attribution && no_procedures)
+	if (prof->attribution && no_procedures)
 		return cmd_usage_error(ctx->cmd,
 				       "--attribution goes with --by=procedure "
 				       "and --by=line");
-	if ((ctx->opt.attribution == ATTRIBUTION_TIP ||
-	     ctx->opt.attribution == ATTRIBUTION_PRECISE) &&
-	    (ctx->opt.combine || ctx->opt.over_time || ctx->opt.svg))
+	if ((prof->attribution == ATTRIBUTION_TIP ||
+	     prof->attribution == ATTRIBUTION_PRECISE) &&
+	    (prof->combine || prof->over_time || o->svg))
 		return cmd_usage_error(ctx->cmd,
-				       "--attribution=%s is of the whole selection: "
-				       "not with --combine, --over-time or --svg",
-				       attribution_str(ctx->opt.attribution));
-	if (ctx->opt.combine && (ctx->opt.over_time || ctx->opt.svg))
-		return cmd_usage_error(ctx->cmd, "--over-time and --svg are of one "
-						 "event: not with --combine");
-	if (prof_open(ctx, &p))
-		return EXIT_FAIL;
-	err = 0;
-	if (!p.nr_rows)
-		log_warn("%s: no samples match", db_path(p.sel.db));
-	if (ctx->opt.format == OUT_JSON)
-		prof_print_json(&p);
+				       "--attribution=%s needs the whole selection: "
+				       "leave out --combine, --over-time and --svg",
+				       attribution_str(prof->attribution));
+	if (prof->combine && (prof->over_time || o->svg))
+		return cmd_usage_error(ctx->cmd,
+				       "--over-time and --svg show one event: "
+				       "leave out --combine");
+	return 0;
+}
+
+static int print(struct prof *p, const struct options *o)
+{
+	int err = 0;
+
+	if (!p->nr_rows)
+		log_warn("%s: no samples match", db_path(p->sel.db));
+	if (o->out.format == OUT_JSON)
+		prof_print_json(p, o->out.limit);
 	else
-		err = prof_print_table(&p);
-	if (!err && ctx->opt.svg && prof_write_svg(&p, ctx->opt.svg)) {
-		prof_close(&p);
-		return EXIT_FAIL;
-	}
-	prof_close(&p);
+		err = prof_print_table(p, &o->out);
 	if (err)
 		log_err("prof: %s", err_str(err));
+	else if (o->svg)
+		err = prof_write_svg(p, o->svg);
+	return err;
+}
+
+static int run_prof(struct cmd_context *ctx)
+{
+	struct options *o = ctx->opt;
+	struct prof p;
+	int err;
+
+	o->prof.sort = o->out.sort;
+	if (o->children)
+		return run_children(ctx);
+	if (check(ctx))
+		return EXIT_USAGE;
+	if (prof_open(&o->prof, &p))
+		return EXIT_FAIL;
+	err = o->svg && !o->prof.over_time ? prof_over_time(&p) : 0;
+	if (!err)
+		err = print(&p, o);
+	prof_close(&p);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
 	OPT("by", 0, "procedure|image|comm|line|cgroup|container|unit|label|process",
-	    "what a row stands for", OPT_CHOICE, by),
+	    "what a row stands for", OPT_CHOICE, prof.by),
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
-	    procedure),
-	OPT("inlines", 'i', NULL, "tell inlined functions from their procedures",
-	    OPT_FLAG, inlines),
-	OPT_ATTRIBUTION,
-	OPT("children", 0, NULL, "with what procedures call, from call stacks",
-	    OPT_FLAG, children),
-	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG, idle),
-	OPT("combine", 0, NULL, "one time from ticks and random samples", OPT_FLAG,
-	    combine),
-	OPT("over-time", 0, NULL, "show when the time of each row was", OPT_FLAG,
-	    over_time),
-	OPT("svg", 0, "FILE", "draw when the time of the busiest rows was", OPT_STRING,
+	    prof.procedure),
+	OPT("inlines", 'i', NULL, "show inlined functions in rows of their own",
+	    OPT_FLAG, prof.inlines),
+	OPT_ATTRIBUTION_OF(struct options, prof.attribution),
+	OPT("children", 0, NULL, "add the time of callees, from call stacks", OPT_FLAG,
+	    children),
+	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG,
+	    prof.idle),
+	OPT("combine", 0, NULL, "merge ticks and random samples into one time",
+	    OPT_FLAG, prof.combine),
+	OPT("over-time", 0, NULL, "show each row's time over the epochs", OPT_FLAG,
+	    prof.over_time),
+	OPT("svg", 0, "FILE", "draw the busiest rows' time over the epochs", OPT_STRING,
 	    svg),
 	OPTS_DEBUG_FILES,
 	OPT_LIMIT,
@@ -114,9 +153,12 @@ static const struct opt opts[] = {
 
 const struct cmd cmd_prof = {
 	.name = "prof",
+	.alias = "report",
 	.args = "",
 	.summary = "Where the time went, by procedure, image, line or context",
 	.max_args = 0,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.check = options_check_contexts,
+	.run = run_prof,
 };

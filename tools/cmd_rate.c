@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_rate.c - asks cpid to sample at another rate
+ */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "tools/cmd.h"
+#include "base/number.h"
+#include "daemon/session/session.h"
+#include "tools/commands.h"
 #include "tools/ctl.h"
 
-static int run(struct cmd_context *ctx)
+struct options {
+	const char *socket;
+};
+
+static int run_rate(struct cmd_context *ctx)
 {
-	char *end;
-	double hz = strtod(ctx->args[0], &end);
+	const struct options *o = ctx->opt;
+	double hz;
 
 	if (strcmp(ctx->args[0], "budget") &&
-	    (end == ctx->args[0] || *end || !(hz > 0) || hz > 1e6))
+	    number_parse_real(ctx->args[0], "", SESSION_MIN_HZ, SESSION_MAX_HZ, &hz))
 		return cmd_usage_error(ctx->cmd,
-				       "'%s' is no rate: say samples per second and "
-				       "CPU, or budget",
+				       "'%s' is not a rate: give samples per second "
+				       "and CPU, or budget",
 				       ctx->args[0]);
-	return ctl_run(ctx, CPI_CONTROL_RATE, ctx->args[0]);
+	return ctl_run(o->socket, CPI_CONTROL_RATE, ctx->args[0]);
 }
 
 static const struct opt opts[] = { OPT_SOCKET, OPT_END };
@@ -30,5 +38,6 @@ const struct cmd cmd_rate = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_rate,
 };

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_record.c - profiles the system for as long as a command runs
+ * cmd_record.c - profiles a command, or the system for as long as it runs
  *
  * The child is forked first and waits behind a pipe, so that no thread, lock or
  * database handle of the session is carried over, and so that its first
- * instruction is sampled. Signals come through a descriptor, in turn with the
- * samples: the command gets them, the profile is stored whatever happens to it.
+ * instruction is sampled: events of a command begin when it calls exec. Signals and the
+ * end of the duration come through descriptors, in turn with the samples: the command
+ * gets the signals, the profile is stored whatever happens to it.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,38 +23,56 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/times.h"
-#include "daemon/session.h"
-#include "db/context.h"
-#include "tools/cmd.h"
-#include "tools/replay.h"
-#include "tools/report.h"
-#include "tools/select.h"
+#include "daemon/collect/eventperiod.h"
+#include "daemon/session/session.h"
+#include "db/profile/context.h"
+#include "report/select/select.h"
+#include "tools/commands.h"
+#include "tools/input/replay.h"
+#include "tools/write/report.h"
 
-#define DEFAULT_OUTPUT "cpi.db"
+#define MAX_DURATION_S 1e9
+#define SAMPLES_HZ     1000.0
 #define WINDOWS_HZ     100.0 /* more than cpid's: commands are short */
 #define CAPTURE_S      120   /* that code and names may take to be kept, at the end */
+
+/* Stacks grow with the samples, by what one costs. */
+#define SAMPLES_PER_FP_STACK    2.0
+#define SAMPLES_PER_DWARF_STACK 10.0
 
 /* As shells have it. */
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND  127
 #define EXIT_SIGNAL     128
 
+struct options {
+	double hz, stacks_hz, duration_s;
+	struct text_list events;
+	int stacks; /* 0: off */
+	uint64_t stacks_copy;
+	const char *windows;
+	const char *output, *label, *raw;
+	const char *by_kinds, *by_process;
+	const char *replay, *program;
+	bool all_cpus, verbose;
+};
+
 struct recording {
 	struct session *session;
-	pid_t child;
+	pid_t child;   /* 0: there is no command */
 	int go_fd;     /* the child runs when a byte is written here */
 	int signal_fd; /* what came for us, and the child's end */
 	sigset_t old_signals;
-	bool ended;
+	bool ended, timed_out;
 	int wait_status;
 	uint64_t start_ns, end_ns;
 	unsigned int by; /* 1 << each kind of contexts that is kept */
-	double windows_hz, anchors_hz;
+	double windows_hz;
 };
 
 static void exec_command(const struct recording *r, int wait_fd, char **args)
@@ -110,39 +130,100 @@ static void take_signals(struct recording *r)
 	struct signalfd_siginfo info;
 
 	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (!r->child)
+			r->ended |= info.ssi_signo != SIGCHLD;
 		/* The terminal's go to the whole group: the child has them. */
-		if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
+		else if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
 			kill(r->child, info.ssi_signo);
 	}
-	if (waitpid(r->child, &r->wait_status, WNOHANG) == r->child)
+	if (r->child && waitpid(r->child, &r->wait_status, WNOHANG) == r->child)
 		r->ended = true;
 }
 
-static int run_until_end(struct recording *r)
+/* Of ms and what is left of the duration, where there is one. */
+static int wait_ms(const struct recording *r, uint64_t duration_ns, int ms)
+{
+	const uint64_t passed_ns = time_mono_ns() - r->start_ns;
+	uint64_t left_ms;
+
+	if (!duration_ns)
+		return ms;
+	if (passed_ns >= duration_ns)
+		return 0;
+	left_ms = (duration_ns - passed_ns) / NSEC_PER_MSEC + 1;
+	return left_ms < (uint64_t)ms ? (int)left_ms : ms;
+}
+
+/* As timeout(1): a command that is not done is told to end. */
+static bool is_time_up(struct recording *r, uint64_t duration_ns)
+{
+	if (!duration_ns || r->ended || time_mono_ns() - r->start_ns < duration_ns)
+		return false;
+	r->timed_out = true;
+	if (r->child)
+		kill(r->child, SIGTERM);
+	return true;
+}
+
+static int run_until_end(struct recording *r, uint64_t duration_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = session_fd(r->session), .events = POLLIN },
 		{ .fd = r->signal_fd, .events = POLLIN },
 	};
 
-	while (!r->ended) {
+	while (!r->ended && !is_time_up(r, duration_ns)) {
 		int timeout_ms = session_run(r->session);
 
-		if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
+		if (poll(fds, 2, wait_ms(r, duration_ns, timeout_ms)) < 0 &&
+		    errno != EINTR)
 			return -errno;
 		take_signals(r);
 	}
 	return 0;
 }
 
+/* What is profiled, for messages. */
+static const char *what(const struct cmd_context *ctx)
+{
+	return ctx->nr_args ? ctx->args[0] : "the system";
+}
+
 static const char *output(const struct cmd_context *ctx)
 {
-	return ctx->opt.output ? ctx->opt.output : DEFAULT_OUTPUT;
+	const struct options *o = ctx->opt;
+
+	return o->output ? o->output : SELECT_LOCAL_DB;
+}
+
+/* A rate alone asks for stacks (session_config). */
+static double stacks_hz(const struct options *o, enum session_walk walk, double hz)
+{
+	double per_stack = walk == SESSION_STACKS_DWARF ? SAMPLES_PER_DWARF_STACK
+							: SAMPLES_PER_FP_STACK;
+
+	if (o->stacks_hz > 0 || walk == SESSION_STACKS_OFF)
+		return o->stacks_hz;
+	hz = fmax(hz / per_stack, SESSION_MIN_HZ);
+	return fmin(hz, SESSION_STACKS_MAX_HZ);
+}
+
+/* Without the right to sample the whole system no program may be loaded, either. */
+static void choose_target(const struct options *o, const struct recording *r,
+			  struct session_config *cfg)
+{
+	if (o->all_cpus)
+		return;
+	cfg->target = r->child;
+	cfg->enable_on_exec = true;
+	if (session_system_access())
+		cfg->windows.hz = 0;
 }
 
 static int make_config(const struct cmd_context *ctx, const struct recording *r,
 		       struct session_config *cfg)
 {
+	const struct options *o = ctx->opt;
 	/* As the option has them. */
 	static const enum session_walk stacks[] = { SESSION_STACKS_OFF,
 						    SESSION_STACKS_DWARF,
@@ -150,39 +231,30 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 
 	*cfg = session_config_default();
 	cfg->db_path = output(ctx);
-	cfg->nr_events = ctx->opt.events.nr;
+	cfg->nr_events = o->events.nr;
 	for (int i = 0; i < cfg->nr_events; i++)
-		cfg->events[i] = ctx->opt.events.item[i];
-	cfg->hz = ctx->opt.hz;
-	cfg->stacks = stacks[ctx->opt.stacks];
-	cfg->stacks_hz = ctx->opt.stacks_hz;
-	if (ctx->opt.stacks_copy)
-		cfg->stacks_copy = (uint32_t)ctx->opt.stacks_copy;
-	cfg->windows_hz = r->windows_hz;
-	cfg->anchors_hz = r->anchors_hz;
+		cfg->events[i] = o->events.item[i];
+	cfg->one_file = true;
+	cfg->hz = o->hz > 0 ? o->hz : SAMPLES_HZ;
+	cfg->stacks.walk = stacks[o->stacks];
+	cfg->stacks.hz = stacks_hz(o, cfg->stacks.walk, cfg->hz);
+	if (o->stacks_copy)
+		cfg->stacks.copy = (uint32_t)o->stacks_copy;
+	cfg->windows.hz = r->windows_hz;
 	cfg->epoch_ns = 0;
 	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
-	cfg->label = ctx->opt.label;
+	cfg->label = o->label;
 	cfg->by = r->by;
-	cfg->by_process = ctx->opt.by_process;
+	cfg->by_process = o->by_process;
 	cfg->raw_fd = -1;
-	if (session_system_access()) {
-		log_info("the whole system may not be sampled: only %s and what it "
-			 "starts is (as root, or with CAP_PERFMON: everything)",
-			 ctx->args[0]);
-		cfg->target = r->child;
-		cfg->windows_hz = 0; /* it may load no program */
-		cfg->anchors_hz = 0;
-		cfg->enable_on_exec = true;
-	}
-	if (!ctx->opt.raw)
+	choose_target(o, r, cfg);
+	if (!o->raw)
 		return 0;
-	cfg->raw_fd =
-		open(ctx->opt.raw, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cfg->raw_fd = open(o->raw, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (cfg->raw_fd < 0) {
 		int err = -errno;
 
-		log_err("%s: %s", ctx->opt.raw, err_str(err));
+		log_err("%s: %s", o->raw, err_str(err));
 		return err;
 	}
 	return 0;
@@ -191,6 +263,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 /* Samples while the child runs; 0 when all is stored. */
 static int record(const struct cmd_context *ctx, struct recording *r)
 {
+	const struct options *o = ctx->opt;
 	struct session_config cfg;
 	int err, close_err;
 
@@ -201,11 +274,11 @@ static int record(const struct cmd_context *ctx, struct recording *r)
 	if (err)
 		goto out;
 	r->start_ns = time_mono_ns();
-	err = file_write(r->go_fd, "g", 1);
+	err = r->child ? file_write(r->go_fd, "g", 1) : 0;
 	if (!err)
-		err = run_until_end(r);
+		err = run_until_end(r, (uint64_t)(o->duration_s * NSEC_PER_SEC));
 	if (err)
-		log_err("%s: %s", ctx->args[0], err_str(err));
+		log_err("%s: %s", what(ctx), err_str(err));
 	r->end_ns = time_mono_ns();
 	close_err = session_close(r->session);
 	err = err ? err : close_err;
@@ -215,12 +288,23 @@ out:
 	return err;
 }
 
+/* Whether the kernel's part is missing although nobody left it out. */
+static bool is_user_only(const struct options *o, const struct query_stream *s)
+{
+	const char *modifiers = strchr(s->desc.event, ':');
+
+	return !o->events.nr && modifiers && !strcmp(modifiers, ":u");
+}
+
 static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 {
+	const struct options *o = ctx->opt;
 	const double seconds = (r->end_ns - r->start_ns) / 1e9;
-	struct cmd_context read = { .cmd = ctx->cmd,
-				    .opt.dbs = { { output(ctx) }, 1 } };
+	const struct select_request read = { .dbs = { { output(ctx) }, 1 } };
+	const bool is_default =
+		!strcmp(output(ctx), SELECT_LOCAL_DB) && !select_env_db();
 	uint64_t received = 0, lost = 0, unknown = 0;
+	bool user_only = false;
 	struct selection sel;
 
 	if (select_open(&read, &sel))
@@ -228,24 +312,33 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 	for (size_t i = 0; i < sel.streams.nr; i++) {
 		const struct query_stream *s = &sel.streams.stream[i];
 
+		user_only |= is_user_only(o, s);
 		received += s->received;
 		lost += report_nr_lost(&sel, LOSS_LOST, s->id);
 		unknown += report_nr_lost(&sel, LOSS_UNKNOWN, s->id);
 	}
-	log_info("%" PRIu64 " samples in %.1f s (%" PRIu64 " lost, %" PRIu64
-		 " of unknown images) in %s; try: cpi prof --db %s",
-		 received, seconds, lost, unknown, output(ctx), output(ctx));
+	log_info("%" PRIu64 " samples%s in %.1f s (%" PRIu64 " lost, %" PRIu64
+		 " of unknown images) in %s; try: cpi prof%s%s",
+		 received, user_only ? " of user mode" : "", seconds, lost, unknown,
+		 output(ctx), is_default ? "" : " --db ",
+		 is_default ? "" : output(ctx));
 	select_close(&sel);
 }
 
 /* What a file has, instead of what a command does. */
 static int replay(const struct cmd_context *ctx)
 {
-	if (ctx->nr_args || ctx->opt.hz > 0 || ctx->opt.events.nr || ctx->opt.raw ||
-	    ctx->opt.by_kinds || ctx->opt.by_process)
+	const struct options *o = ctx->opt;
+	const struct replay_request req = { .records = o->replay,
+					    .program = o->program,
+					    .label = o->label,
+					    .output = output(ctx) };
+
+	if (ctx->nr_args || o->hz > 0 || o->events.nr || o->raw || o->by_kinds ||
+	    o->by_process || o->all_cpus || o->duration_s > 0)
 		return cmd_usage_error(ctx->cmd, "--replay goes with --program, "
 						 "--output and --label alone");
-	return replay_records(ctx, output(ctx));
+	return replay_records(&req) ? EXIT_FAIL : EXIT_OK;
 }
 
 /* The command's own, as a shell gives it. */
@@ -259,23 +352,25 @@ static int exit_status(int wait_status)
 /* Of which kinds profiles by context are kept; 0 or EXIT_USAGE. */
 static int parse_by(const struct cmd_context *ctx, unsigned int *by)
 {
-	const char *kinds = ctx->opt.by_kinds;
+	const struct options *o = ctx->opt;
+	const char *kinds = o->by_kinds;
 
 	if (kinds && context_parse_kinds(kinds, by))
 		return cmd_usage_error(ctx->cmd,
 				       "--by=%s: say some of comm, cgroup, label, "
 				       "process, with commas between",
 				       kinds);
-	if (ctx->opt.by_process)
+	if (o->by_process)
 		*by |= 1u << CONTEXT_PROCESS;
 	return 0;
 }
 
 static int check_stacks(const struct cmd_context *ctx)
 {
-	const uint64_t copy = ctx->opt.stacks_copy;
+	const struct options *o = ctx->opt;
+	const uint64_t copy = o->stacks_copy;
 
-	if (ctx->opt.stacks_hz > SESSION_STACKS_MAX_HZ)
+	if (o->stacks_hz > SESSION_STACKS_MAX_HZ)
 		return cmd_usage_error(ctx->cmd, "--stacks-freq: at most %.0f",
 				       SESSION_STACKS_MAX_HZ);
 	if (copy && (copy < SESSION_STACKS_MIN_COPY || copy > SESSION_STACKS_MAX_COPY))
@@ -285,97 +380,151 @@ static int check_stacks(const struct cmd_context *ctx)
 	return 0;
 }
 
+static int check_events(const struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
+	uint64_t period;
+
+	for (int i = 0; i < o->events.nr; i++) {
+		if (eventperiod_read(o->events.item[i], &period))
+			return EXIT_USAGE;
+	}
+	return 0;
+}
+
 /* How many there shall be, as an option says; 0 or EXIT_USAGE. */
 static int parse_rate(const struct cmd_context *ctx, const char *name, const char *text,
 		      double most, double *hz)
 {
-	char *end;
-
 	if (!text)
 		return 0;
 	*hz = 0;
 	if (!strcmp(text, "off"))
 		return 0;
-	*hz = strtod(text, &end);
-	if (*end || !(*hz > 0 && *hz <= most))
+	if (number_parse_real(text, "", SESSION_MIN_HZ, most, hz))
 		return cmd_usage_error(ctx->cmd,
 				       "--%s=%s: say off, or a rate of at most %.0f",
 				       name, text, most);
 	return 0;
 }
 
-static int run(struct cmd_context *ctx)
+/* What is to be profiled; 0 or EXIT_USAGE. */
+static int check_command(const struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+
+	if (o->program)
+		return cmd_usage_error(ctx->cmd, "--program goes with --replay");
+	if (!ctx->nr_args && !o->all_cpus)
+		return cmd_usage_error(ctx->cmd, "say which command is to be run, or "
+						 "--all-cpus for the whole system");
+	if (o->duration_s > MAX_DURATION_S)
+		return cmd_usage_error(ctx->cmd, "--duration: at most %.0f seconds",
+				       MAX_DURATION_S);
+	return 0;
+}
+
+static int check_options(const struct cmd_context *ctx, struct recording *r)
+{
+	const struct options *o = ctx->opt;
+
+	if (check_command(ctx) || parse_by(ctx, &r->by) || check_events(ctx) ||
+	    parse_rate(ctx, "windows", o->windows, SESSION_WINDOWS_MAX_HZ,
+		       &r->windows_hz))
+		return EXIT_USAGE;
+	return check_stacks(ctx);
+}
+
+static int start(const struct cmd_context *ctx, struct recording *r)
+{
+	int err = catch_signals(r);
+
+	if (!err && ctx->nr_args)
+		err = start_child(r, ctx->args);
+	if (err)
+		log_err("%s: %s", what(ctx), err_str(err));
+	return err;
+}
+
+/* A command that was told to end, and did, has not failed. */
+static int final_status(const struct recording *r)
+{
+	if (r->timed_out && WIFSIGNALED(r->wait_status) &&
+	    WTERMSIG(r->wait_status) == SIGTERM)
+		return EXIT_OK;
+	return exit_status(r->wait_status);
+}
+
+static int run_record(struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
 	struct recording r = { .go_fd = -1, .signal_fd = -1, .windows_hz = WINDOWS_HZ };
 	int err;
 
-	if (ctx->opt.replay)
+	if (o->replay)
 		return replay(ctx);
-	if (!ctx->nr_args || ctx->opt.program)
-		return cmd_usage_error(ctx->cmd,
-				       ctx->nr_args ? "--program goes with --replay"
-						    : "say which command is to be run");
-	if (parse_by(ctx, &r.by) ||
-	    parse_rate(ctx, "windows", ctx->opt.windows, SESSION_WINDOWS_MAX_HZ,
-		       &r.windows_hz) ||
-	    parse_rate(ctx, "anchors", ctx->opt.anchors, SESSION_ANCHORS_MAX_HZ,
-		       &r.anchors_hz))
+	if (check_options(ctx, &r))
 		return EXIT_USAGE;
-	if (check_stacks(ctx))
-		return EXIT_USAGE;
-	err = catch_signals(&r);
-	if (!err)
-		err = start_child(&r, ctx->args);
-	if (err) {
-		log_err("%s: %s", ctx->args[0], err_str(err));
+	if (start(ctx, &r))
 		return EXIT_FAIL;
-	}
+	if (!o->verbose)
+		log_set_level(LOG_LEVEL_WARN);
 	err = record(ctx, &r);
-	close(r.go_fd);
-	if (!r.ended)
+	log_set_level(LOG_LEVEL_INFO);
+	if (r.go_fd >= 0)
+		close(r.go_fd);
+	if (r.child && !r.ended)
 		waitpid(r.child, &r.wait_status, 0);
 	close(r.signal_fd);
 	if (!err)
 		sum_up(ctx, &r);
 	if (err && (!r.ended || !exit_status(r.wait_status)))
 		return EXIT_FAIL;
-	return exit_status(r.wait_status);
+	return final_status(&r);
 }
 
 static const struct opt opts[] = {
-	OPT("freq", 'F', "HZ", "samples per second and CPU", OPT_REAL, hz),
-	OPT("event", 'e', "EVENT", "count this, as perf names it; EVENT@PERIOD too",
+	OPT("all-cpus", 'a', NULL, "profile the whole system, not the command alone",
+	    OPT_FLAG, all_cpus),
+	OPT("duration", 'd', "SECONDS", "stop after that time", OPT_REAL, duration_s),
+	OPT("freq", 'F', "HZ", "samples per second and CPU (default: 1000)", OPT_REAL,
+	    hz),
+	OPT("event", 'e', "EVENT[@PERIOD]", "event to sample, as perf names it",
 	    OPT_LIST, events),
 	OPT("stacks", 'g', "off|dwarf|fp",
-	    "call stacks, too, by frame pointers or tables", OPT_WORD, stacks),
+	    "also sample call stacks, by frame pointers or unwind tables", OPT_WORD,
+	    stacks),
 	OPT("stacks-freq", 0, "HZ",
-	    "call stacks per second and CPU (dwarf: 19, fp: 49)", OPT_REAL, stacks_hz),
-	OPT("stacks-copy", 0, "BYTES", "with dwarf: copied of each stack (61440)",
+	    "call stacks per second and CPU (fp: half of -F, dwarf: a tenth)", OPT_REAL,
+	    stacks_hz),
+	OPT("stacks-copy", 0, "BYTES", "with dwarf: bytes copied of each stack (61440)",
 	    OPT_COUNT, stacks_copy),
 	OPT("windows", 'w', "HZ|off", "windows per second and CPU (default: 100)",
 	    OPT_STRING, windows),
-	OPT("anchors", 0, "HITS|off",
-	    "hits of breakpoints per second, with windows (off)", OPT_STRING, anchors),
-	OPT("output", 'o', "FILE", "the database (default: " DEFAULT_OUTPUT ")",
+	OPT("output", 'o', "FILE", "the database (default: " SELECT_LOCAL_DB ")",
 	    OPT_STRING, output),
-	OPT("label", 'l', "LABEL", "call the epoch so", OPT_STRING, label),
-	OPT("by", 0, "KIND[,KIND...]", "profiles by comm, cgroup, label, process, too",
-	    OPT_STRING, by_kinds),
-	OPT("by-process", 0, "GLOB", "profiles by process, of these commands",
+	OPT("label", 'l', "LABEL", "name of the epoch", OPT_STRING, label),
+	OPT("by", 0, "KIND[,KIND...]",
+	    "also keep profiles by comm, cgroup, label or process", OPT_STRING,
+	    by_kinds),
+	OPT("by-process", 0, "GLOB", "also keep profiles by process, of these commands",
 	    OPT_STRING, by_process),
-	OPT("replay", 0, "FILE", "no command: take the records of this file",
+	OPT("replay", 0, "FILE", "run no command: read the records of this file",
 	    OPT_STRING, replay),
-	OPT("program", 0, "FILE", "with --replay: what ran", OPT_STRING, program),
-	OPT("raw", 0, "FILE", "write every sample there, too", OPT_STRING, raw),
+	OPT("program", 0, "FILE", "with --replay: the program that ran", OPT_STRING,
+	    program),
+	OPT("raw", 0, "FILE", "also write every sample to this file", OPT_STRING, raw),
+	OPT("verbose", 'v', NULL, "tell what is sampled, and how", OPT_FLAG, verbose),
 	OPT_END,
 };
 
 const struct cmd cmd_record = {
 	.name = "record",
 	.args = "[--] [COMMAND [ARGUMENT...]]",
-	.summary = "Profile the system for as long as a command runs",
+	.summary = "Run a command and profile it, or the whole system meanwhile",
 	.min_args = 0,
 	.max_args = CMD_REST,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_record,
 };

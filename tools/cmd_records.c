@@ -8,52 +8,50 @@
  */
 #include "config.h"
 
-#include <errno.h>
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/write/explain.h"
 
-#include "base/err.h"
-#include "base/log.h"
-#include "tools/records.h"
-
-static int print(struct records_report *r)
+static int print(const struct out_options *out, struct records_report *r)
 {
-	switch (r->l->ctx->opt.format) {
+	switch (out->format) {
 	case OUT_JSON:
 		return records_print_json(r);
 	case OUT_CSV:
 		return records_print_csv(r);
 	default:
-		return records_print_text(r);
+		return records_print_text(r, out);
 	}
 }
 
-static int show(struct listing *l)
+static int show(const struct cmd_context *ctx, struct scope *s)
 {
+	const struct out_options *out = ctx->opt;
+	struct found_places found = { .first = NULL };
 	struct records_report r;
-	int err = l->ctx->nr_args ? list_find(l, l->ctx->args[0]) : 0;
+	int err = ctx->nr_args ? place_find(s, ctx->args[0], &found) : 0;
 
 	if (err)
 		return err;
-	err = records_find(&r, l);
+	err = records_find(s, found.chosen, out->limit, &r);
 	if (!err)
-		err = print(&r);
-	records_fini(&r);
+		err = print(out, &r);
+	ranked_insns_fini(&r.insns);
+	found_places_fini(&found);
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_records(struct cmd_context *ctx)
 {
-	struct listing l = { .ctx = ctx };
-	int err;
+	const struct explain_options *o = ctx->opt;
+	struct scope s;
+	int err = scope_open(&s, &o->explain);
 
-	if (select_open(ctx, &l.sel))
-		return EXIT_FAIL;
-	err = list_prepare(&l);
-	if (!err)
-		err = show(&l);
-	if (err == -ENOMEM)
-		log_err("%s: %s", ctx->cmd->name, err_str(err));
-	list_fini(&l);
-	return err ? EXIT_FAIL : EXIT_OK;
+	if (!err) {
+		err = show(ctx, &s);
+		scope_close(&s);
+	}
+	return cmd_exit_status(ctx->cmd, err);
 }
 
 static const struct opt opts[] = {
@@ -67,5 +65,7 @@ const struct cmd cmd_records = {
 	.min_args = 0,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct explain_options),
+	.check = options_check_contexts,
+	.run = run_records,
 };

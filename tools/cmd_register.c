@@ -12,21 +12,24 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
-#include "tools/cmd.h"
+#include "base/number.h"
+#include "tools/commands.h"
 #include "tools/ctl.h"
 
-/* Decimal, or hexadecimal with 0x; NULL is none. */
+struct options {
+	const char *base, *size, *path, *offset; /* numbers as they were given */
+	const char *socket;
+};
+
+/* NULL is none. */
 static int parse_number(const struct cmd_context *ctx, const char *option,
 			const char *text, uint64_t *out)
 {
-	char *end;
-
 	if (!text)
 		return 0;
-	errno = 0;
-	*out = strtoull(text, &end, 0);
-	if (*text < '0' || *text > '9' || *end || errno)
+	if (number_parse(text, 0, out))
 		return cmd_usage_error(ctx->cmd, "--%s=%s: not a number", option, text);
 	return 0;
 }
@@ -47,14 +50,28 @@ static int resolve_path(const char *path, char out[CPI_CONTROL_PATH])
 	return 0;
 }
 
-static int run(struct cmd_context *ctx)
+/* By one's own rights; cpid reads what is open here. */
+static int open_file(const char *path, int32_t *fd)
+{
+	int err = file_open_regular(AT_FDCWD, path, NULL);
+
+	if (err < 0) {
+		log_err("%s: %s", path, err_str(err));
+		return EXIT_FAIL;
+	}
+	*fd = err;
+	return 0;
+}
+
+static int run_register(struct cmd_context *ctx)
 {
 	struct cpi_control_register request = {
 		.head = { .magic = CPI_CONTROL_MAGIC,
 			  .version = CPI_CONTROL_VERSION,
 			  .op = CPI_CONTROL_REGISTER },
+		.file = -1,
 	};
-	const struct cmd_options *o = &ctx->opt;
+	const struct options *o = ctx->opt;
 	uint64_t pid = 0;
 	int status;
 
@@ -72,15 +89,18 @@ static int run(struct cmd_context *ctx)
 		status = parse_number(ctx, "offset", o->offset, &request.offset);
 	if (!status && o->path)
 		status = resolve_path(o->path, request.path);
-	return status ? status : ctl_run_with(ctx, &request, sizeof(request));
+	if (!status && o->path)
+		status = open_file(request.path, &request.file);
+	return status ? status : ctl_run_with(o->socket, &request, sizeof(request));
 }
 
 static const struct opt opts[] = {
-	OPT("base", 0, "ADDRESS", "where the code is in the process", OPT_STRING, base),
-	OPT("size", 0, "BYTES", "how much of it", OPT_STRING, size),
+	OPT("base", 0, "ADDRESS", "address of the code in the process", OPT_STRING,
+	    base),
+	OPT("size", 0, "BYTES", "size of the code", OPT_STRING, size),
 	OPT("path", 0, "FILE", "the file that it was read from", OPT_STRING, path),
-	OPT("offset", 0, "BYTES", "where it is in the file (default: 0)", OPT_STRING,
-	    offset),
+	OPT("offset", 0, "BYTES", "offset of the code in the file (default: 0)",
+	    OPT_STRING, offset),
 	OPT_SOCKET,
 	OPT_END,
 };
@@ -92,5 +112,6 @@ const struct cmd cmd_register = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_register,
 };

@@ -3,7 +3,7 @@
  * cmd_status.c - is cpid running, what does it cost, what was lost?
  *
  * The daemon's own lines come first; what the database knows follows, also
- * when no daemon answers.
+ * when no daemon answers. Text is a summary of both, unless all is asked for.
  */
 #include "config.h"
 
@@ -17,36 +17,47 @@
 #include "base/log.h"
 #include "base/prometheus.h"
 #include "base/times.h"
-#include "db/captures.h"
-#include "tools/cmd.h"
-#include "tools/ctl.h"
-#include "tools/out.h"
-#include "tools/report.h"
-#include "tools/select.h"
-#include "tools/table.h"
+#include "daemon/control/status_parts.h"
+#include "db/core/captures.h"
+#include "report/select/client.h"
+#include "report/select/select.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
+#include "tools/write/report.h"
+#include "tools/write/status_summary.h"
 
 /* --format's last word, after enum out_format's. */
 #define FORMAT_PROMETHEUS (OUT_CSV + 1)
 
+struct options {
+	struct view_options view;
+	bool all;
+};
+
 /* Lines "name value" of the daemon, and of the database. */
-struct part {
+struct shown_part {
 	const char *name; /* in the output */
 	bool present;
+	bool is_absent; /* none listens on the daemon's socket */
 	struct buf lines;
 };
 
-static int ask_daemon(const struct cmd_context *ctx, struct part *part)
+static int ask_daemon(const char *socket, struct shown_part *part)
 {
 	int err;
 
-	err = ctl_call(ctx, CPI_CONTROL_STATUS, "", &part->lines);
+	err = client_call(socket, CPI_CONTROL_STATUS, "", CLIENT_PATIENCE_NS,
+			  &part->lines);
 	part->present = !err;
-	if (!err || ctl_is_absent(err))
+	part->is_absent = client_is_absent(err);
+	if (!err || part->is_absent)
 		return 0;
 	if (part->lines.len)
-		log_err("cpid at %s: %s", ctl_socket(ctx), buf_str(&part->lines));
+		log_err("cpid at %s: %s", client_socket(socket), buf_str(&part->lines));
 	else
-		log_err("%s: %s", ctl_socket(ctx), err_str(err));
+		log_err("%s: %s", client_socket(socket), err_str(err));
 	return err;
 }
 
@@ -59,15 +70,31 @@ static int keep_interval(void *ctx, const struct query_interval *row)
 	return 0;
 }
 
-static void put_interval(struct buf *b, const struct query_interval *last)
+/*
+ * A flush is stored with one number for what no profile has. Of that no more was lost
+ * than the epochs lost in all; the rest is unknown.
+ */
+static uint64_t lost_of(const struct query_interval *last, const struct selection *sel)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < sel->losses.nr; i++)
+		lost += report_loss(sel, i, LOSS_LOST);
+	return lost < last->lost ? lost : last->lost;
+}
+
+static void put_interval(struct buf *b, const struct query_interval *last,
+			 const struct selection *sel)
 {
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	const uint64_t lost = lost_of(last, sel);
 
 	buf_printf(b, "last_flush %s to %s\n", time_format(last->from_ns, from),
 		   time_format(last->to_ns, to));
 	buf_printf(b, "last_flush_received %" PRIu64 "\n", last->received);
 	buf_printf(b, "last_flush_stored %" PRIu64 "\n", last->stored);
-	buf_printf(b, "last_flush_lost %" PRIu64 "\n", last->lost);
+	buf_printf(b, "last_flush_lost %" PRIu64 "\n", lost);
+	buf_printf(b, "last_flush_unknown %" PRIu64 "\n", last->lost - lost);
 }
 
 /* Text that others chose, on one line. */
@@ -157,23 +184,26 @@ static int put_database(struct buf *b, const struct selection *sel)
 	if (err)
 		return err;
 	if (last.run)
-		put_interval(b, &last);
+		put_interval(b, &last, sel);
 	put_losses(b, sel);
 	return put_gaps(b, sel->db);
 }
 
 /* The newest epoch, and what went wrong ever. */
-static int read_database(const struct cmd_context *ctx, struct part *part)
+static int read_database(const struct select_request *select, struct shown_part *part)
 {
+	struct select_request req = *select;
 	struct selection sel;
 	int err;
 
-	err = select_open(ctx, &sel);
+	req.as_stored = true; /* to ask for the status changes nothing */
+	req.daemons = true;
+	err = select_open(&req, &sel);
 	if (err)
 		return err;
 	err = put_database(&part->lines, &sel);
 	if (err)
-		select_failed(ctx, &sel, err);
+		select_failed(&sel, err);
 	part->present = !err;
 	select_close(&sel);
 	return err;
@@ -189,14 +219,14 @@ static void json_line(void *ctx, const char *name, const char *value)
 		json_string(j, name, value);
 }
 
-static void json_part(struct json *j, struct part *part)
+static void json_part(struct json *j, struct shown_part *part)
 {
 	if (!part->present) {
 		json_null(j, part->name);
 		return;
 	}
 	json_object(j, part->name);
-	ctl_each_line(buf_str(&part->lines), json_line, j);
+	client_each_line(buf_str(&part->lines), json_line, j);
 	json_end(j);
 }
 
@@ -214,7 +244,7 @@ static void put_row(void *ctx, const char *name, const char *value)
 	table_text(rows->t, value);
 }
 
-static int print_tables(int format, struct part *parts, size_t nr)
+static int print_tables(int format, struct shown_part *parts, size_t nr)
 {
 	static const struct column columns[] = {
 		{ "", "part", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
@@ -232,7 +262,7 @@ static int print_tables(int format, struct part *parts, size_t nr)
 		if (parts[i].present && format == OUT_TEXT)
 			table_line(rows.t, NULL, parts[i].name);
 		if (parts[i].present)
-			ctl_each_line(buf_str(&parts[i].lines), put_row, &rows);
+			client_each_line(buf_str(&parts[i].lines), put_row, &rows);
 	}
 	err = format == OUT_TEXT ? table_print_text(rows.t, false, false)
 				 : table_print_csv(rows.t, true);
@@ -240,7 +270,7 @@ static int print_tables(int format, struct part *parts, size_t nr)
 	return err;
 }
 
-static int print_metrics(struct part *parts, size_t nr)
+static int print_metrics(struct shown_part *parts, size_t nr)
 {
 	struct prometheus *p = prometheus_new();
 	struct buf text = { 0 };
@@ -249,9 +279,9 @@ static int print_metrics(struct part *parts, size_t nr)
 	if (!p)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		prometheus_put(p, parts[i].name, parts[i].present ? "up 1" : "up 0");
+		prometheus_put(p, &status_parts[i], parts[i].present ? "up 1" : "up 0");
 		if (parts[i].present)
-			prometheus_put(p, parts[i].name, buf_str(&parts[i].lines));
+			prometheus_put(p, &status_parts[i], buf_str(&parts[i].lines));
 	}
 	err = prometheus_format(p, &text);
 	if (!err)
@@ -261,14 +291,32 @@ static int print_metrics(struct part *parts, size_t nr)
 	return err;
 }
 
-static int print_parts(const struct cmd_context *ctx, struct part *parts, size_t nr)
+static int print_summary(const char *socket, struct shown_part *parts)
 {
+	struct shown_part *daemon = &parts[STATUS_DAEMON];
+	struct shown_part *database = &parts[STATUS_DATABASE];
+	const struct status_summary s = {
+		.daemon = daemon->present ? buf_str(&daemon->lines) : NULL,
+		.is_absent = daemon->is_absent,
+		.database = database->present ? buf_str(&database->lines) : NULL,
+		.socket = client_socket(socket),
+	};
+
+	return status_summary_print(&s);
+}
+
+static int print_parts(const struct options *o, struct shown_part *parts, size_t nr)
+{
+	const int format = o->view.out.format;
 	struct json j = { 0 };
 
-	if (ctx->opt.format == FORMAT_PROMETHEUS)
+	if (format == OUT_TEXT && !o->all)
+		return print_summary(o->view.select.socket, parts);
+
+	if (format == FORMAT_PROMETHEUS)
 		return print_metrics(parts, nr);
-	if (ctx->opt.format != OUT_JSON)
-		return print_tables(ctx->opt.format, parts, nr);
+	if (format != OUT_JSON)
+		return print_tables(format, parts, nr);
 	json_object(&j, NULL);
 	for (size_t i = 0; i < nr; i++)
 		json_part(&j, &parts[i]);
@@ -276,22 +324,25 @@ static int print_parts(const struct cmd_context *ctx, struct part *parts, size_t
 	return 0;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_status(struct cmd_context *ctx)
 {
-	struct part parts[] = { { .name = "daemon" }, { .name = "database" } };
+	struct shown_part parts[] = { [STATUS_DAEMON] = { .name = "daemon" },
+				      [STATUS_DATABASE] = { .name = "database" } };
+	const struct options *o = ctx->opt;
 	int err, db_err;
 
-	if (ctx->opt.dbs.nr > 1)
-		return cmd_usage_error(ctx->cmd, "the status is of one database");
-	err = ask_daemon(ctx, &parts[0]);
+	if (o->view.select.dbs.nr > 1)
+		return cmd_usage_error(
+			ctx->cmd, "the status is that of one database: give one --db");
+	err = ask_daemon(o->view.select.socket, &parts[0]);
 	if (!err && !parts[0].present)
-		log_warn("%s: no cpid listens there; this is what the database knows",
-			 ctl_socket(ctx));
-	db_err = read_database(ctx, &parts[1]);
+		log_warn("%s: no cpid listens there: showing what the database knows",
+			 client_socket(o->view.select.socket));
+	db_err = read_database(&o->view.select, &parts[1]);
 	if (!err && !parts[0].present)
 		err = db_err;
 	if (parts[0].present || parts[1].present) {
-		int print_err = print_parts(ctx, parts, 2);
+		int print_err = print_parts(o, parts, 2);
 
 		err = err ? err : print_err;
 	}
@@ -301,11 +352,11 @@ static int run(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
+	OPT("all", 0, NULL, "in text, show every number", OPT_FLAG, all),
 	OPT_DB,
 	OPT_EPOCH,
-	OPT("format", 0, "text|json|csv|prometheus", "how to write the result",
-	    OPT_CHOICE, format),
-	OPT_SOCKET,
+	OPT_FORMAT_OF("text|json|csv|prometheus"),
+	OPT_CPID,
 	OPT_END,
 };
 
@@ -314,5 +365,6 @@ const struct cmd cmd_status = {
 	.args = "",
 	.summary = "What cpid does, what it costs, and what was lost",
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_status,
 };

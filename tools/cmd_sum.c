@@ -7,13 +7,14 @@
 
 #include <stdio.h>
 
-#include "tools/report.h"
-#include "tools/cyclestack.h"
-#include "tools/summary.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+#include "tools/write/explain.h"
+#include "tools/write/report.h"
 
 struct sum {
 	struct explainer *x;
-	const struct explanation *one; /* NULL: all */
+	const struct found_place *place; /* NULL: all */
 	struct summary summary;
 	struct cyclestack stack; /* of what has weights */
 };
@@ -28,16 +29,16 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 
 static void print_text(const struct sum *s)
 {
-	const struct listing *l = s->x->l;
+	const struct scope *l = explainer_scope(s->x);
 
 	report_header(&l->sel, &l->ev);
-	if (s->one)
-		out_line("Procedure %s in %s", s->x->l->place->name,
-			 s->one->image->desc.name);
+	if (s->place)
+		out_line("Procedure %s in %s", s->place->name,
+			 s->place->image.desc.name);
 	else
 		out_line("%zu procedures with %.1f kB of code",
 			 s->summary.nr_procedures, s->summary.nr_bytes / 1e3);
-	explainer_print_unit(s->x);
+	explainer_print_unit(s->x, "below");
 	putchar('\n');
 	summary_print_text(&s->summary);
 	if (s->stack.all > 0) {
@@ -52,9 +53,9 @@ static void print_json(const struct sum *s)
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
-	report_json_header(&j, &s->x->l->sel);
-	json_string(&j, "procedure", s->one ? s->x->l->place->name : NULL);
-	json_string(&j, "image", s->one ? s->one->image->desc.name : NULL);
+	report_json_header(&j, &explainer_scope(s->x)->sel);
+	json_string(&j, "procedure", s->place ? s->place->name : NULL);
+	json_string(&j, "image", s->place ? s->place->image.desc.name : NULL);
 	json_object(&j, "summary");
 	explainer_json_unit(s->x, &j);
 	summary_json(&j, &s->summary);
@@ -63,13 +64,13 @@ static void print_json(const struct sum *s)
 		cyclestack_json(&j, &s->stack);
 	else
 		json_null(&j, "cycle_stack");
-	report_json_losses(&j, &s->x->l->sel);
+	report_json_losses(&j, &explainer_scope(s->x)->sel);
 	json_end(&j);
 }
 
-static int print(const struct sum *s)
+static int print(const struct sum *s, enum out_format format)
 {
-	switch ((enum out_format)s->x->l->ctx->opt.format) {
+	switch (format) {
 	case OUT_TEXT:
 		print_text(s);
 		return 0;
@@ -84,40 +85,47 @@ static int print(const struct sum *s)
 
 static int sum_all(struct sum *s)
 {
-	int err = cyclestack_sum(s->x, &s->stack);
+	int err = cyclestack_sum(s->x, NULL, &s->stack);
 
-	s->summary.unknown = explainer_unknown(s->x);
+	s->summary.unknown = scope_unknown(explainer_scope(s->x));
 	return err ? err : explainer_each(s->x, on_explanation, s);
 }
 
 static int sum_one(struct sum *s)
 {
-	int err = list_find(s->x->l, s->x->l->ctx->args[0]);
+	const struct explanation *ex;
+	int err = cyclestack_sum(s->x, s->place, &s->stack);
 
-	if (!err)
-		err = cyclestack_sum(s->x, &s->stack);
 	if (err)
 		return err;
-	err = s->stack.all > 0 ? explainer_place(s->x, &s->one)
-			       : explainer_require(s->x, &s->one);
+	err = s->stack.all > 0 ? explainer_place(s->x, s->place, &ex)
+			       : explainer_require(s->x, s->place, &ex);
 	if (!err)
-		summary_add(&s->summary, s->one);
+		summary_add(&s->summary, ex);
 	return err;
 }
 
-static int sum(struct explainer *x)
+static int sum(struct cmd_context *ctx, struct explainer *x)
 {
+	const struct out_options *out = ctx->opt;
+	struct found_places found = { .first = NULL };
 	struct sum s = { .x = x };
-	int err = explainer_needs_time(x);
+	int err = scope_needs_time(explainer_scope(x));
 
+	if (!err && ctx->nr_args)
+		err = place_find(explainer_scope(x), ctx->args[0], &found);
+	s.place = found.chosen;
 	if (!err)
-		err = x->l->ctx->nr_args ? sum_one(&s) : sum_all(&s);
-	return err ? err : print(&s);
+		err = s.place ? sum_one(&s) : sum_all(&s);
+	if (!err)
+		err = print(&s, out->format);
+	found_places_fini(&found);
+	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_sum(struct cmd_context *ctx)
 {
-	return explainer_run(ctx, sum);
+	return options_explain(ctx, sum);
 }
 
 static const struct opt opts[] = {
@@ -131,5 +139,7 @@ const struct cmd cmd_sum = {
 	.min_args = 0,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct explain_options),
+	.check = options_check_contexts,
+	.run = run_sum,
 };

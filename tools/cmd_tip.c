@@ -10,19 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tip.h"
+#include "analysis/trace/tip.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "tools/cmd.h"
-#include "tools/json.h"
-#include "tools/out.h"
-#include "tools/table.h"
-#include "tools/tip_records.h"
-#include "tools/tip_svg.h"
-#include "tools/tracefile.h"
+#include "tools/commands.h"
+#include "tools/input/tip_records.h"
+#include "tools/input/tracefile.h"
+#include "tools/ui/json.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
+#include "tools/write/tip_svg.h"
 
 #define DEFAULT_ROWS 20
 #define FORMAT_SVG   (OUT_CSV + 1)
+
+struct options {
+	struct out_options out;
+	uint64_t interval, seed; /* in cycles */
+	bool random;
+	const char *records;
+};
 
 /* Whether the trace tells what a policy needs. */
 static bool knows(const struct tip_result *r, int policy)
@@ -55,13 +62,13 @@ static const char *row_key(int policy)
 	return keys[policy];
 }
 
-static void print_json(const struct cmd_context *ctx, const struct tip_result *r,
+static void print_json(const char *trace, const struct tip_result *r,
 		       const struct tip_sampling *sampling)
 {
 	struct json j = { 0 };
 
 	json_object(&j, NULL);
-	json_string(&j, "trace", ctx->args[0]);
+	json_string(&j, "trace", trace);
 	json_number(&j, "cycles", r->cycles);
 	json_number(&j, "commits", r->commits);
 	json_object(&j, "states");
@@ -93,12 +100,12 @@ static void print_json(const struct cmd_context *ctx, const struct tip_result *r
 }
 
 /* The rows, all with CSV, the hottest in text. */
-static int print_rows(const struct cmd_context *ctx, const struct tip_result *r,
+static int print_rows(int format, const struct tip_result *r,
 		      const struct tip_row *const *row, size_t nr)
 {
 	struct column columns[1 + TIP_NR_POLICIES] = { { "pc", "pc", COLUMN_NUMBER,
 							 COLUMN_EVERYWHERE } };
-	const bool text = ctx->opt.format == OUT_TEXT;
+	const bool text = format == OUT_TEXT;
 	struct table *t;
 	int err;
 
@@ -119,7 +126,7 @@ static int print_rows(const struct cmd_context *ctx, const struct tip_result *r,
 				table_real(t, share(r, row[i], k), 12);
 		}
 	}
-	err = table_print(t, ctx->opt.format, "profile", false);
+	err = table_print(t, format, "profile", false);
 	table_free(t);
 	return err;
 }
@@ -161,14 +168,14 @@ static int by_oracle(const void *va, const void *vb)
 	return wa != wb ? (wa < wb) - (wa > wb) : (a->pc > b->pc) - (a->pc < b->pc);
 }
 
-static int print_summary(const struct cmd_context *ctx, const struct tip_result *r)
+static int print_summary(const char *trace, const struct tip_result *r)
 {
 	int err;
 
 	out_line("%s: %" PRIu64 " cycles, %" PRIu64
 		 " instructions committed (%.3f each "
 		 "cycle), %" PRIu64 " samples",
-		 ctx->args[0], r->cycles, r->commits, (double)r->commits / r->cycles,
+		 trace, r->cycles, r->commits, (double)r->commits / r->cycles,
 		 r->samples);
 	for (int i = 0; i < TIP_NR_STATES; i++)
 		out_line("%7.2f%%  %s", 100 * r->state[i] / r->cycles,
@@ -181,10 +188,11 @@ static int print_summary(const struct cmd_context *ctx, const struct tip_result 
 	return err;
 }
 
-static int print_tables(const struct cmd_context *ctx, const struct tip_result *r)
+static int print_tables(const char *trace, const struct out_options *out,
+			const struct tip_result *r)
 {
-	const bool all = ctx->opt.format == OUT_CSV;
-	const size_t limit = ctx->opt.limit ? ctx->opt.limit : DEFAULT_ROWS;
+	const bool all = out->format == OUT_CSV;
+	const size_t limit = out->limit ? out->limit : DEFAULT_ROWS;
 	const size_t nr = all || r->nr_rows < limit ? r->nr_rows : limit;
 	const struct tip_row **row = calloc(r->nr_rows + 1, sizeof(*row));
 	int err = row ? 0 : -ENOMEM;
@@ -193,37 +201,37 @@ static int print_tables(const struct cmd_context *ctx, const struct tip_result *
 		row[i] = &r->row[i];
 	if (!err && !all)
 		qsort(row, r->nr_rows, sizeof(*row), by_oracle);
-	if (!err && ctx->opt.format == OUT_TEXT)
-		err = print_summary(ctx, r);
+	if (!err && out->format == OUT_TEXT)
+		err = print_summary(trace, r);
 	if (!err)
-		err = ctx->opt.format == FORMAT_SVG
-			      ? tip_print_svg(ctx->args[0], r, row, nr)
-			      : print_rows(ctx, r, row, nr);
+		err = out->format == FORMAT_SVG ? tip_print_svg(trace, r, row, nr)
+						: print_rows(out->format, r, row, nr);
 	free(row);
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_tip(struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+	const char *trace = ctx->args[0];
 	const struct tip_sampling sampling = {
-		.interval = ctx->opt.interval_cycles ? ctx->opt.interval_cycles : 1,
-		.random = ctx->opt.random,
-		.seed = ctx->opt.seed,
+		.interval = o->interval ? o->interval : 1,
+		.random = o->random,
+		.seed = o->seed,
 	};
 	struct tip_records *records = NULL;
 	struct tip_result result;
 	struct tip *t = tip_new(&sampling);
 	int err = t ? 0 : -ENOMEM;
 
-	if (!err && ctx->opt.records)
-		err = tip_records_begin(ctx->opt.records, ctx->args[0], t, &sampling,
-					&records);
+	if (!err && o->records)
+		err = tip_records_begin(o->records, trace, t, &sampling, &records);
 	if (!err)
-		err = trace_file_read(ctx->args[0], t, NULL);
+		err = trace_file_read(trace, t, NULL);
 	if (!err) {
 		err = tip_end(t, &result);
 		if (err)
-			log_err("%s: %s", ctx->args[0],
+			log_err("%s: %s", trace,
 				err == -CPI_EEMPTY ? "no instruction commits in it"
 						   : err_str(err));
 	}
@@ -231,25 +239,25 @@ static int run(struct cmd_context *ctx)
 		tip_records_abandon(records);
 	else if (records)
 		err = tip_records_end(records, &result);
-	if (!err && ctx->opt.format == OUT_JSON)
-		print_json(ctx, &result, &sampling);
+	if (!err && o->out.format == OUT_JSON)
+		print_json(trace, &result, &sampling);
 	else if (!err)
-		err = print_tables(ctx, &result);
+		err = print_tables(trace, &o->out, &result);
 	tip_free(t);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
 static const struct opt opts[] = {
-	OPT("interval", 'i', "CYCLES", "between two samples (default: 1, each cycle)",
-	    OPT_COUNT, interval_cycles),
+	OPT("interval", 'i', "CYCLES", "cycles between two samples (default: 1)",
+	    OPT_COUNT, interval),
 	OPT("random", 0, NULL, "sample at a random cycle of each interval", OPT_FLAG,
 	    random),
-	OPT("seed", 0, "N", "of --random", OPT_COUNT, seed),
-	OPT("records", 0, "FILE", "write the samples there, for cpi record --replay",
-	    OPT_STRING, records),
+	OPT("seed", 0, "N", "seed of --random", OPT_COUNT, seed),
+	OPT("records", 0, "FILE",
+	    "write the samples to this file, for cpi record --replay", OPT_STRING,
+	    records),
 	OPT_LIMIT,
-	OPT("format", 0, "text|json|csv|svg", "how to write the result", OPT_CHOICE,
-	    format),
+	OPT_FORMAT_OF("text|json|csv|svg"),
 	OPT_END,
 };
 
@@ -260,5 +268,6 @@ const struct cmd cmd_tip = {
 	.min_args = 1,
 	.max_args = 1,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_tip,
 };

@@ -16,16 +16,24 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "tools/cmd.h"
-#include "tools/out.h"
-#include "tools/table.h"
+#include "tools/commands.h"
+#include "tools/options.h"
 #include "tools/top_feed.h"
 #include "tools/top_screen.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
 
 #define DEFAULT_INTERVAL_S 2
 #define DEFAULT_ROWS       20
 
-static int print_rows(const struct cmd_context *ctx, struct top *t)
+struct options {
+	struct view_options view;
+	int by; /* enum top_by */
+	double interval;
+	uint64_t looks;
+};
+
+static int print_rows(const struct options *o, struct top *t)
 {
 	static const struct column columns[] = {
 		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -34,13 +42,13 @@ static int print_rows(const struct cmd_context *ctx, struct top *t)
 		{ "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	};
 	const size_t slot = top_slot(t, 0);
-	const uint64_t limit = ctx->opt.limit ? ctx->opt.limit : DEFAULT_ROWS;
+	const uint64_t limit = o->view.out.limit ? o->view.out.limit : DEFAULT_ROWS;
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	struct top_row **row;
 	size_t nr;
 	int err;
 
-	row = top_rank(t, ctx->opt.by, TOP_BY_NOW, NULL, &nr);
+	row = top_rank(t, o->by, TOP_BY_NOW, NULL, &nr);
 	if (!table || !row) {
 		table_free(table);
 		free(row);
@@ -58,7 +66,7 @@ static int print_rows(const struct cmd_context *ctx, struct top *t)
 	return err;
 }
 
-static int print_look(const struct cmd_context *ctx, struct top *t,
+static int print_look(const struct options *o, struct top *t,
 		      const struct top_facts *facts)
 {
 	char now[TIME_TEXT_SIZE];
@@ -74,7 +82,7 @@ static int print_look(const struct cmd_context *ctx, struct top *t,
 		 facts->nr_cpus, (unsigned long long)facts->nr_lost);
 	if (*facts->stale)
 		out_line("(%s)", facts->stale);
-	err = print_rows(ctx, t);
+	err = print_rows(o, t);
 	out_line("%s", "");
 	fflush(stdout);
 	return err;
@@ -89,7 +97,7 @@ static void wait_until(uint64_t mono_ns)
 		;
 }
 
-static int print_looks(const struct cmd_context *ctx, struct top_feed *feed,
+static int print_looks(const struct options *o, struct top_feed *feed,
 		       uint64_t interval_ns)
 {
 	struct top t = { 0 };
@@ -97,12 +105,12 @@ static int print_looks(const struct cmd_context *ctx, struct top_feed *feed,
 	uint64_t next = time_mono_ns();
 	int err = top_feed_look(feed, &t, &facts);
 
-	for (uint64_t i = 0; !err && (!ctx->opt.looks || i < ctx->opt.looks); i++) {
+	for (uint64_t i = 0; !err && (!o->looks || i < o->looks); i++) {
 		next += interval_ns;
 		wait_until(next);
 		err = top_feed_look(feed, &t, &facts);
 		if (!err)
-			err = print_look(ctx, &t, &facts);
+			err = print_look(o, &t, &facts);
 		if (ferror(stdout))
 			break; /* nobody reads on: out_finish() says it */
 	}
@@ -110,10 +118,10 @@ static int print_looks(const struct cmd_context *ctx, struct top_feed *feed,
 	return err;
 }
 
-static int run(struct cmd_context *ctx)
+static int run_top(struct cmd_context *ctx)
 {
-	const double seconds =
-		ctx->opt.interval ? ctx->opt.interval : DEFAULT_INTERVAL_S;
+	const struct options *o = ctx->opt;
+	const double seconds = o->interval ? o->interval : DEFAULT_INTERVAL_S;
 	const uint64_t interval_ns = seconds * NSEC_PER_SEC;
 	const bool screen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	struct top_feed *feed;
@@ -122,10 +130,11 @@ static int run(struct cmd_context *ctx)
 	if (seconds < 0.1 || seconds > 3600)
 		return cmd_usage_error(ctx->cmd,
 				       "--interval: from 0.1 to 3600 seconds");
-	if (top_feed_open(ctx, &feed))
+	if (top_feed_open(&o->view.select, &feed))
 		return EXIT_FAIL;
-	err = screen ? top_screen_run(ctx, feed, interval_ns, ctx->opt.looks)
-		     : print_looks(ctx, feed, interval_ns);
+	err = screen ? top_screen_run(&o->view.select, o->by, feed, interval_ns,
+				      o->looks)
+		     : print_looks(o, feed, interval_ns);
 	top_feed_close(feed);
 	if (err == -ENOMEM)
 		log_err("top: %s", err_str(err));
@@ -139,11 +148,11 @@ static const struct opt opts[] = {
 	OPT_COMM,
 	OPT("by", 0, "procedure|image|comm", "what a row stands for at first",
 	    OPT_CHOICE, by),
-	OPT("interval", 'd', "SECONDS", "between two looks (default: 2)", OPT_REAL,
-	    interval),
-	OPT("looks", 'n', "N", "end after N looks", OPT_COUNT, looks),
+	OPT("interval", 'd', "SECONDS", "seconds between two updates (default: 2)",
+	    OPT_REAL, interval),
+	OPT("looks", 'n', "N", "end after N updates", OPT_COUNT, looks),
 	OPT_LIMIT,
-	OPT_SOCKET,
+	OPT_CPID,
 	OPT_END,
 };
 
@@ -152,5 +161,6 @@ const struct cmd cmd_top = {
 	.args = "",
 	.summary = "Where the time goes now, live",
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct options),
+	.run = run_top,
 };

@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "tools/cmd.h"
+#include "tools/commands.h"
 #include "tools/tree.h"
 
-static int run(struct cmd_context *ctx)
+static int run_tree(struct cmd_context *ctx)
 {
 	return tree_run(ctx, TREE_WHOLE);
 }
@@ -22,5 +22,7 @@ const struct cmd cmd_tree = {
 	.summary = "Who calls whom, and where the time goes in between",
 	.max_args = 0,
 	.opts = opts,
-	.run = run,
+	.opt_size = sizeof(struct tree_options),
+	.check = options_check_contexts,
+	.run = run_tree,
 };

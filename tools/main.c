@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tools/cmd.h"
-#include "tools/help.h"
+#include "tools/ui/cmd.h"
+#include "tools/ui/help.h"
 
 int main(int argc, char **argv)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * retaining.c - rolls up or removes epochs on request
+ *
+ * The steps are those of the daemon's retention. Between two steps the database is
+ * left alone for as long as a step took, so that a daemon can flush meanwhile.
+ */
 #include "config.h"
 
 #include "tools/retaining.h"
@@ -10,9 +16,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "db/retain.h"
-#include "db/rows.h"
-#include "tools/out.h"
+#include "db/core/rows.h"
+#include "db/retain/retain.h"
+#include "tools/ui/out.h"
 
 /* Step by step, with rests as long as the steps: a collector's flushes come between. */
 static int run_steps(struct retain *r)
@@ -36,9 +42,9 @@ static int finish(struct db *db, struct retain *r, int err)
 	if (!err)
 		err = run_steps(r);
 	if (err)
-		log_err("%s: %s: what has begun goes on the next time", db_path(db),
-			err == -EBUSY ? "somebody reads or writes for long"
-				      : err_str(err));
+		log_err("%s: %s: try again, and it continues where it stopped",
+			db_path(db),
+			err == -EBUSY ? "another process keeps it busy" : err_str(err));
 	return err;
 }
 

@@ -5,7 +5,7 @@
 #ifndef CPI_TOOLS_RETAINING_H
 #define CPI_TOOLS_RETAINING_H
 
-#include "db/query.h"
+#include "db/query/query.h"
 
 /*
  * Rolls up the days of these epochs; NULL: all days that are over. Says what was done,

@@ -17,14 +17,14 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/log.h"
+#include "base/text.h"
 #include "base/times.h"
-#include "tools/ctl.h"
-#include "tools/events.h"
-#include "tools/imagecache.h"
-#include "tools/prof.h"
-#include "tools/select.h"
-#include "tools/text.h"
+#include "report/profile/prof.h"
+#include "report/select/client.h"
+#include "report/select/events.h"
+#include "report/select/freshness.h"
+#include "report/select/imagecache.h"
+#include "report/select/select.h"
 
 /* A profile, or a total by name, as the last look saw it. */
 struct seen {
@@ -36,7 +36,7 @@ struct seen {
 };
 
 struct top_feed {
-	struct cmd_context ctx; /* the options, but --epoch */
+	struct select_request select;
 	char epochs[32];
 	struct db *db;             /* for the images alone, which are kept open */
 	struct image_cache *files; /* whose symbols do not grow */
@@ -249,20 +249,19 @@ static void put_clean(char *out, size_t size, const char *text)
 /* Without it the database shows what cpid stores by itself, minutes later. */
 static void have_it_stored(struct top_feed *f, struct top_facts *facts)
 {
-	struct buf reply = { 0 };
-	int err = ctl_call(&f->ctx, CPI_CONTROL_FLUSH, "", &reply);
+	struct buf why = { 0 };
+	int err = freshness_store(f->select.socket, db_path(f->db), CLIENT_PATIENCE_NS,
+				  &why);
 
 	facts->stale[0] = '\0';
-	if (ctl_is_absent(err))
+	if (client_is_absent(err) || err == -EXDEV)
 		snprintf(facts->stale, sizeof(facts->stale),
-			 "no cpid listens at %s: nothing new will come",
-			 ctl_socket(&f->ctx));
+			 "%s: nothing new will come", buf_str(&why));
 	else if (err)
 		snprintf(facts->stale, sizeof(facts->stale),
-			 "cpid does not store for us (%s): new samples come when it "
-			 "flushes by itself",
-			 err_str(err));
-	buf_fini(&reply);
+			 "%s: new samples come when it flushes by itself",
+			 buf_str(&why));
+	buf_fini(&why);
 }
 
 static int read_all(struct look *l)
@@ -299,7 +298,7 @@ int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts)
 	facts->elapsed_ns = f->began ? now - f->looked_ns : 0;
 	facts->nr_samples = facts->nr_lost = 0;
 	f->looked_ns = now;
-	err = select_open(&f->ctx, &l.sel);
+	err = select_open(&f->select, &l.sel);
 	if (err)
 		return err;
 	top_begin(t);
@@ -307,7 +306,7 @@ int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts)
 	if (err == -CPI_EEMPTY && !l.sel.query.context)
 		err = 0; /* an epoch that has nothing yet */
 	if (err)
-		select_failed(&f->ctx, &l.sel, err);
+		select_failed(&l.sel, err);
 	f->began = true;
 	select_close(&l.sel);
 	return err;
@@ -324,14 +323,14 @@ static int begin(struct top_feed *f)
 	struct selection sel;
 	int err;
 
-	f->ctx.opt.epoch = "last";
-	err = select_open(&f->ctx, &sel);
+	f->select.epoch = "last";
+	err = select_open(&f->select, &sel);
 	if (err)
 		return err;
 	snprintf(f->epochs, sizeof(f->epochs), "%" PRId64 "..",
 		 select_newest(&sel)->id);
-	f->ctx.opt.epoch = f->epochs;
-	err = select_open_db(&f->ctx, DB_READ, &f->db);
+	f->select.epoch = f->epochs;
+	err = select_open_db(&f->select, DB_READ, &f->db);
 	if (!err) {
 		f->files = image_cache_new(f->db, machine_of(select_newest(&sel)->arch),
 					   false);
@@ -341,14 +340,16 @@ static int begin(struct top_feed *f)
 	return err;
 }
 
-int top_feed_open(const struct cmd_context *ctx, struct top_feed **out)
+int top_feed_open(const struct select_request *req, struct top_feed **out)
 {
 	struct top_feed *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
 		return -ENOMEM;
-	f->ctx = *ctx;
+	f->select = *req;
+	f->select.as_stored = true; /* each look asks by itself */
+	f->select.daemons = true;
 	err = begin(f);
 	if (err)
 		top_feed_close(f);

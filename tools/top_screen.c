@@ -27,9 +27,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/times.h"
-#include "tools/spark.h"
-#include "tools/text.h"
+#include "db/core/db.h"
+#include "tools/commands.h"
+#include "tools/ui/spark.h"
 
 #define FACT_LINES   3 /* above the titles */
 #define FIRST_ROW    (FACT_LINES + 1)
@@ -43,7 +45,7 @@
 enum color { COLOR_HOT = 1, COLOR_WARM, COLOR_NOTE };
 
 struct screen {
-	const struct cmd_context *ctx;
+	const struct select_request *select;
 	struct top_feed *feed;
 	struct top top;
 	struct top_facts facts;
@@ -280,7 +282,7 @@ static void look(struct screen *s)
 /* The command that lists a procedure, with its output to the pager. */
 static void list_in_child(const struct screen *s, const struct top_row *r, int out)
 {
-	const struct cmd_options *opt = &s->ctx->opt;
+	const struct select_request *req = s->select;
 	char *argv[16];
 	int argc = 0, status;
 
@@ -289,13 +291,11 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 	argv[argc++] = (char *)top_feed_epochs(s->feed);
 	argv[argc++] = "--color";
 	argv[argc++] = "always";
-	if (opt->dbs.nr) {
-		argv[argc++] = "--db";
-		argv[argc++] = (char *)opt->dbs.item[0];
-	}
-	if (opt->context[CONTEXT_COMM]) {
+	argv[argc++] = "--db";
+	argv[argc++] = (char *)(req->dbs.nr ? req->dbs.item[0] : db_default_path());
+	if (req->context[CONTEXT_COMM]) {
 		argv[argc++] = "--comm";
-		argv[argc++] = (char *)opt->context[CONTEXT_COMM];
+		argv[argc++] = (char *)req->context[CONTEXT_COMM];
 	}
 	if (r->image) {
 		argv[argc++] = "--image";
@@ -559,12 +559,12 @@ static void show_log(struct screen *s)
 	}
 }
 
-int top_screen_run(const struct cmd_context *ctx, struct top_feed *feed,
-		   uint64_t interval_ns, uint64_t looks)
+int top_screen_run(const struct select_request *select, enum top_by by,
+		   struct top_feed *feed, uint64_t interval_ns, uint64_t looks)
 {
-	struct screen s = { .ctx = ctx,
+	struct screen s = { .select = select,
 			    .feed = feed,
-			    .by = ctx->opt.by,
+			    .by = by,
 			    .block = spark_can_block(),
 			    .signals = -1,
 			    .log = -1,

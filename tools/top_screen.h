@@ -5,7 +5,6 @@
 #ifndef CPI_TOOLS_TOP_SCREEN_H
 #define CPI_TOOLS_TOP_SCREEN_H
 
-#include "tools/cmd.h"
 #include "tools/top_feed.h"
 
 /*
@@ -13,7 +12,7 @@
  * pressed or a signal comes. What is logged meanwhile appears at the end. Returns 0 or
  * a negative error, with the terminal as it was.
  */
-int top_screen_run(const struct cmd_context *ctx, struct top_feed *feed,
-		   uint64_t interval_ns, uint64_t looks);
+int top_screen_run(const struct select_request *select, enum top_by by,
+		   struct top_feed *feed, uint64_t interval_ns, uint64_t looks);
 
 #endif

@@ -1,135 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tree.c - what cpi tree, callers and callees have in common
+ *
+ * The three commands differ only in the part of the tree that they show.
+ */
 #include "config.h"
 
 #include "tools/tree.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/write/calls.h"
 
 #define DEFAULT_THRESHOLD 0.5 /* percent */
 
-static int on_stack(void *ctx, const uint32_t *frame, size_t nr, struct call_cost cost)
-{
-	struct tree *t = ctx;
-	size_t k;
-
-	if (t->part == TREE_WHOLE)
-		return calltree_add(&t->tree, frame, nr, t->side, cost);
-	k = calltree_outermost(frame, nr, t->wanted);
-	if (k == nr)
-		return 0;
-	if (t->part == TREE_CALLERS)
-		return calltree_add(&t->tree, frame + k, nr - k, t->side, cost);
-	return calltree_add(&t->tree, frame, k + 1, t->side, cost);
-}
-
-static int open_side(struct tree *t, unsigned int how, const char *spec)
-{
-	struct calls *c = &t->calls[t->side];
-	int err = calls_open(t->ctx, spec, how, &t->frames, c);
-
-	if (err)
-		return err;
-	t->nr_sides++;
-	if (!strcmp(c->ev.event[0].name, t->calls[0].ev.event[0].name))
-		return 0;
-	log_err("%s: %s and %s cannot be compared: choose an event that both have, "
-		"with --event",
-		t->ctx->cmd->name, t->calls[0].ev.event[0].name, c->ev.event[0].name);
-	return -EINVAL;
-}
-
-static int add_side(struct tree *t)
-{
-	struct calls *c = &t->calls[t->side];
-	int err = 0;
-
-	if (t->part != TREE_WHOLE)
-		err = calls_find(c, t->ctx->args[0], &t->wanted);
-	if (!err)
-		err = calls_each(c, on_stack, t);
-	return err;
-}
-
-int tree_open(const struct cmd_context *ctx, enum tree_part part, unsigned int how,
-	      const char *const *spec, int nr_sides, struct tree *t)
-{
-	int err;
-
-	memset(t, 0, sizeof(*t));
-	t->ctx = ctx;
-	t->part = part;
-	how |= CALLS_ENDS | (ctx->opt.commands ? CALLS_COMMANDS : 0);
-	err = calltree_init(&t->tree, part == TREE_CALLERS || ctx->opt.inverted);
-	for (t->side = 0; t->side < nr_sides && !err; t->side++) {
-		err = open_side(t, how, spec[t->side]);
-		if (!err)
-			err = add_side(t);
-	}
-	if (err)
-		tree_close(t);
-	return err;
-}
-
-void tree_close(struct tree *t)
-{
-	for (int side = 0; side < t->nr_sides; side++)
-		calls_close(&t->calls[side]);
-	calltree_fini(&t->tree);
-	frames_fini(&t->frames);
-	free(t->wanted);
-}
-
-static int by_name(uint32_t a, uint32_t b, void *ctx)
-{
-	return frames_compare(ctx, a, b);
-}
-
-static double size_of(const struct tree *t, double percent)
-{
-	return calltree_size(&t->tree, t->tree.root->total) * percent / 100;
-}
-
-size_t tree_nr_above(const struct tree *t, double percent)
-{
-	const double least = size_of(t, percent);
-	size_t nr = 0;
-
-	for (struct call_node *n = t->tree.root; n; n = calltree_next(n))
-		nr += calltree_size(&t->tree, n->total) >= least;
-	return nr;
-}
-
-int tree_finish(struct tree *t, double percent)
-{
-	int err;
-
-	calltree_prune(&t->tree, size_of(t, percent));
-	err = calltree_sort(&t->tree, by_name, &t->frames);
-	if (err)
-		log_err("%s: %s", t->ctx->cmd->name, err_str(err));
-	return err;
-}
-
 int tree_run(const struct cmd_context *ctx, enum tree_part part)
 {
-	const double threshold = ctx->opt.threshold;
-	const bool lines = ctx->opt.format != OUT_TEXT;
+	const struct tree_options *o = ctx->opt;
+	const double threshold = o->tree.threshold;
+	const bool lines = o->out.format != OUT_TEXT;
+	struct tree_request req = o->tree;
 	struct tree t;
 	int err;
 
-	if (tree_open(ctx, part, lines ? CALLS_LINES : CALLS_PLAIN, &ctx->opt.epoch, 1,
-		      &t))
+	req.command = ctx->cmd->name;
+	req.part = part;
+	req.procedure = ctx->args[0];
+	if (tree_open(&req, lines ? CALLS_LINES : CALLS_PLAIN, &req.calls.select.epoch,
+		      1, &t))
 		return EXIT_FAIL;
 	if (!t.tree.root->total[0].n)
 		log_warn("%s: no samples match", db_path(t.calls[0].sel.db));
 	err = tree_finish(&t, threshold > 0 ? threshold : DEFAULT_THRESHOLD);
 	if (!err) {
-		err = tree_print(&t);
+		err = tree_print(&t, &o->out);
 		if (err)
 			log_err("%s: %s", ctx->cmd->name, err_str(err));
 	}

@@ -95,8 +95,7 @@ class Collection:
         """The program again and again, for that long: one epoch more."""
         with open(self.database + ".stdin", "w") as file:
             file.write(self.text)
-        options = (["--windows=off"] if self.options.steps
-                   else [f"--anchors={self.options.anchors}"])
+        options = (["--windows=off"] if self.options.steps else [])
         run_quietly([os.path.join(self.options.tools, "tools/cpi"), "record", "--by=comm",
                      "-F", str(self.options.freq), "-e", "cpu-clock", "-o", self.database,
                      *options, "--", "sh", "-c", LOOP, "sh", str(seconds),

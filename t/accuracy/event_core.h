@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "analysis/isa.h"
+#include "analysis/isa/isa.h"
 
 /* What is counted; cycles and instructions are of every instruction. */
 enum core_event {

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "analysis/bias.h"
-#include "analysis/cfg.h"
-#include "analysis/freq.h"
+#include "analysis/cfg/cfg.h"
+#include "analysis/freq/freq.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/grow.h"
@@ -272,55 +271,7 @@ static double *amounts(const struct graphs *g, const struct graph *graph, int ev
 	return out;
 }
 
-static void add_events(const struct graphs *g, const struct graph *graph, bool stalls,
-		       struct arena *arena, struct freq_events *out)
-{
-	static const char *const name[] = {
-		[CORE_DCACHE] = "L1-dcache-load-misses",
-		[CORE_MEMORY] = "cache-misses",
-		[CORE_DTLB] = "dTLB-load-misses",
-		[CORE_MISPREDICT] = "branch-misses",
-		[CORE_ICACHE] = "L1-icache-load-misses",
-	};
-	struct freq_stall *stall =
-		get(arena_array(arena, CORE_NR_EVENTS, sizeof(*stall)));
-
-	*out = (struct freq_events){ .retired = amounts(g, graph, EVENT_INSTRUCTIONS,
-							arena),
-				     .period = g->period[EVENT_INSTRUCTIONS],
-				     .stall = stall,
-				     .nr_stalls = stalls ? CORE_NR_EVENTS : 0 };
-	for (int e = 0; e < CORE_NR_EVENTS; e++) {
-		const struct bias_event *event = bias_event(name[e]);
-
-		stall[e] = (struct freq_stall){ amounts(g, graph, e, arena),
-						g->period[e], event->cycles,
-						event->weight, event->memory };
-	}
-}
-
-/* What events --learn learns from. */
-static void write_classes(const struct graph *graph, const struct freq *f)
-{
-	const struct cfg *cfg = graph->cfg;
-
-	for (int b = 0; b < cfg->exit; b++) {
-		const struct cfg_block *block = &cfg->block[b];
-
-		printf("class %d %d %" PRIu64, f->class[b], block -> nr_insns,
-		       graph -> runs[b]);
-		for (int e = 0; e < EVENT_NR; e++) {
-			double sum = 0;
-
-			for (int i = 0; i < block->nr_insns; i++)
-				sum += graph->sampled[e][block->first_insn + i];
-			printf(" %g", sum);
-		}
-		printf("\n");
-	}
-}
-
-enum variant { TIME, INSTRUCTIONS, CLASSIFIED, NR_VARIANTS };
+enum variant { TIME, INSTRUCTIONS, NR_VARIANTS };
 
 static void estimate(const struct graphs *g, const struct graph *graph,
 		     enum variant variant)
@@ -328,7 +279,7 @@ static void estimate(const struct graphs *g, const struct graph *graph,
 	struct freq_input in = { .cfg = graph->cfg,
 				 .samples = graph->sampled[EVENT_CYCLES],
 				 .period_cycles = g->period[EVENT_CYCLES] };
-	struct freq_events events;
+	struct freq_retired retired = { NULL, g->period[EVENT_INSTRUCTIONS] };
 	struct arena arena;
 	double *min_cycles;
 	struct freq *f;
@@ -337,24 +288,20 @@ static void estimate(const struct graphs *g, const struct graph *graph,
 	min_cycles = get(arena_array(&arena, graph->cfg->nr_insns, sizeof(double)));
 	time_insns(g, graph->cfg, &arena, min_cycles);
 	in.min_cycles = min_cycles;
-	add_events(g, graph, variant == CLASSIFIED, &arena, &events);
+	retired.n = amounts(g, graph, EVENT_INSTRUCTIONS, &arena);
 	if (variant != TIME)
-		in.events = &events;
+		in.retired = &retired;
 	check(freq_estimate(&in, &arena, NULL, &f), graph->name);
 	write_graph(graph, f);
-	if (variant == CLASSIFIED)
-		write_classes(graph, f);
 	arena_fini(&arena);
 }
 
 void graphs_write(const struct graphs *g)
 {
-	static const char *const name[] = { [TIME] = "time",
-					    [INSTRUCTIONS] = "instructions",
-					    [CLASSIFIED] = "classified" };
+	static const char *const name[] = {
+		[TIME] = "time", [INSTRUCTIONS] = "instructions"
+	};
 
-	for (int e = 0; e < EVENT_NR; e++)
-		printf("period %d %g\n", e, g->period[e]);
 	for (int v = 0; v < NR_VARIANTS; v++) {
 		printf("variant %s\n", name[v]);
 		for (size_t i = 0; i < g->nr; i++)

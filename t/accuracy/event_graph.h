@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/cfg.h"
+#include "analysis/cfg/cfg.h"
 #include "base/arena.h"
 #include "t/accuracy/event_core.h"
 

@@ -10,9 +10,9 @@
  * makes them of pipeline traces; its graph is the one that was run through.
  *
  * Each event is sampled at random, cycles and instructions with the mean period PERIOD,
- * others RARE times as often. The PC is that of the oldest instruction that has not
- * retired SKID cycles later, with a quarter more or less. Each way of estimating is
- * written as
+ * others, which nothing reads any more, RARE times as often: the random numbers stay.
+ * The PC is that of the oldest instruction that has not retired SKID cycles later, with
+ * a quarter more or less. Each way of estimating is written as
  *
  *	variant NAME
  *	procedure NAME

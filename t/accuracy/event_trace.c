@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "analysis/cfg.h"
+#include "analysis/cfg/cfg.h"
 #include "t/accuracy/event_graph.h"
 
 #define INSN_SIZE 4

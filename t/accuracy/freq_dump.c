@@ -17,7 +17,7 @@
  *
  * where addresses are those of a disassembly; FROM is the block's start, JUMP its
  * last instruction, TARGET where it goes, 0 when that is outside and not known.
- * KIND is as in analysis/cfg.h.
+ * KIND is as in analysis/cfg/cfg.h.
  */
 #include "config.h"
 
@@ -29,13 +29,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/callgraph.h"
-#include "analysis/explain.h"
-#include "analysis/image.h"
-#include "analysis/isa.h"
+#include "analysis/explain/callgraph.h"
+#include "analysis/explain/explain.h"
+#include "analysis/image/image.h"
+#include "analysis/isa/isa.h"
 #include "base/err.h"
-#include "db/profile.h"
-#include "tools/following.h"
+#include "db/profile/profile.h"
+#include "report/explain/selected_windows.h"
 
 struct dump {
 	struct image *im;
@@ -44,7 +44,7 @@ struct dump {
 	bool debug, insns, move, alone;
 	const char *windows; /* database, or NULL */
 	const char *comm;    /* of the windows; NULL: all */
-	struct following *following;
+	struct selected_windows *selected;
 	const struct explain_windows *at;
 	struct callgraph *calls;
 };
@@ -85,9 +85,9 @@ static int load_windows(struct dump *d, const char *path)
 	if (!err)
 		err = query_profiles(db, &sel, find_image, &search, NULL);
 	if (!err)
-		err = following_load(db, &sel, amount, NULL, 1, &d->following);
+		err = selected_windows_load(db, &sel, amount, NULL, &d->selected);
 	if (!err && search.image)
-		err = following_image(d->following, search.image, &d->at);
+		err = selected_windows_image(d->selected, search.image, &d->at);
 	query_epochs_fini(&epochs);
 	db_close(db);
 	return err;
@@ -187,7 +187,6 @@ static int explain(const struct dump *d, const struct symbol *s, explained_fn fn
 				    .nr_streams = 1,
 				    .windows = d->at,
 				    .scale = callgraph_factor(d->calls, s->start),
-				    .scale_sd = callgraph_factor_sd(d->calls, s->start),
 				    .debug = d->debug ? &debug : NULL };
 	struct explained *x;
 	struct arena arena;
@@ -300,7 +299,7 @@ out:
 	if (err)
 		fprintf(stderr, "freq_dump: %s: %s\n", desc.name, err_str(err));
 	callgraph_free(d.calls);
-	following_free(d.following);
+	selected_windows_free(d.selected);
 	isa_close(d.isa);
 	image_close(d.im);
 	profile_free(d.moved);

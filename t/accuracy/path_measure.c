@@ -19,11 +19,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/paths.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "t/accuracy/branch_paths.h"
 
 #define NR_SAMPLES 2000
 #define FARTHEST   50 /* instructions between the two of a pair */
@@ -173,7 +173,7 @@ static void observe(struct trace *t)
 		check(path_graph_observe(t->graph, v->node, v[1].node, v->taken),
 		      "graph");
 	}
-	check(path_graph_settle(t->graph), "graph");
+	check(path_graph_sort(t->graph), "graph");
 }
 
 static enum path_end ends(const struct trace *t, size_t visit)

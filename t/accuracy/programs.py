@@ -152,4 +152,4 @@ def make_corpus(path, most):
 def make_source(path, tools):
     """A C file of this tree, preprocessed."""
     subprocess.run(["gcc", "-E", "-P", "-I" + TOP, "-I" + tools, "-o", path,
-                    os.path.join(TOP, "analysis/repair.c")], check=True)
+                    os.path.join(TOP, "analysis/freq/flow_repair.c")], check=True)

@@ -28,13 +28,13 @@
 #include <unistd.h>
 
 #include "abi/window.h"
-#include "analysis/isa.h"
+#include "analysis/isa/isa.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/times.h"
-#include "db/query.h"
-#include "db/store.h"
+#include "db/query/query.h"
+#include "db/store/store.h"
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6

@@ -21,10 +21,7 @@
 
 static double cpu_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * NSEC_PER_SEC + (double)ts.tv_nsec;
+	return (double)time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static int compare(const void *a, const void *b)

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "daemon/attribute.h"
-#include "daemon/entries.h"
+#include "daemon/attribute/attribute.h"
+#include "daemon/collect/entries.h"
 
 #define CROWD_MAPPINGS 10 /* of a process */
 #define CROWD_SYMBOLS  20000
@@ -98,7 +98,7 @@ static inline void crowd_open(struct crowd *c, uint32_t nr_processes,
 	*c = (struct crowd){ .nr_processes = nr_processes,
 			     .nr_images = nr_images,
 			     .random = seed | 1 };
-	c->a.images = images_new();
+	c->a.images = images_new(NULL);
 	c->a.procmap = procmap_new();
 	c->a.tally = tally_new();
 	c->a.kernel = crowd_kernel(c->a.images);

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analysis/explain.h"
+#include "analysis/explain/explain.h"
 #include "base/err.h"
+#include "base/times.h"
 
 #define PERIOD 1000.0 /* cycles */
 #define BYTES  32     /* between samples */
@@ -28,10 +29,7 @@ struct bench {
 
 static double cpu_seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / NSEC_PER_SEC;
 }
 
 /* Where instructions begin is not known yet, so some samples fall between them. */

@@ -27,8 +27,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/times.h"
-#include "daemon/bpf_table.h"
-#include "daemon/counters.h"
+#include "daemon/collect/bpf_table.h"
+#include "daemon/collect/counters.h"
 #include "t/bench/stock.skel.h"
 
 #define MAX_ROUNDS 101

@@ -16,7 +16,7 @@ SIM_VARIANTS = t/bench/libsim1.a \
 	t/bench/libsim6s.a \
 	t/bench/libsim8r.a \
 	t/bench/libsim8s.a
-check_LIBRARIES = $(SIM_VARIANTS)
+check_LIBRARIES += $(SIM_VARIANTS)
 t_bench_libsim1_a_SOURCES = t/bench/sim_variant.c
 t_bench_libsim1_a_CPPFLAGS = $(AM_CPPFLAGS) -DSIM_NAME=sim_1_way \
 	-DCPI_TABLE_WAYS=1 -DCPI_TABLE_SWAP_TO_FRONT=0
@@ -74,6 +74,12 @@ check_PROGRAMS += t/bench/attribute_bench
 t_bench_attribute_bench_SOURCES = t/bench/attribute_bench.c t/bench/crowd.h
 t_bench_attribute_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_attribute_bench_LDADD = $(COLLECT_LDADD)
+# What a question to the process that reads costs.
+BENCHES += t/bench/timed_child_bench
+check_PROGRAMS += t/bench/timed_child_bench
+t_bench_timed_child_bench_SOURCES = t/bench/timed_child_bench.c
+t_bench_timed_child_bench_CFLAGS = $(AM_CFLAGS)
+t_bench_timed_child_bench_LDADD = $(COLLECT_LDADD)
 # How fast the analysis is.
 check_PROGRAMS += t/bench/explain_bench
 t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
@@ -81,7 +87,7 @@ t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
 dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/tick_bias \
-	t/bench/soak t/bench/workload
+	t/bench/floods t/bench/soak t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c
 # What the loader hook adds to an exec.
@@ -100,12 +106,13 @@ LONG_TESTS += t/0402-bench-trace.t
 bench: all $(BENCHES)
 bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
 		loader-hook/libcpi-audit.so
-	@echo 'The tables: cpi record --raw TRACE -- $(srcdir)/t/bench/workload 60'
+	@echo 'The tables: cpi record -a --raw TRACE -- $(srcdir)/t/bench/workload 60'
 	@echo '            t/bench/table_sim TRACE'
 	@echo 'cpid and perf record: $(srcdir)/t/bench/compare'
 	@echo 'cpid and everybody else: $(srcdir)/t/bench/overhead --quick --json FILE'
 	@echo 'cpid for long: $(srcdir)/t/bench/soak 1800'
 	@echo 'Attribution: t/bench/attribute_bench'
+	@echo 'Reading apart: t/bench/timed_child_bench'
 	@echo 'BPF: t/bench/handler $(srcdir)/t/bench/workload 120 spin'
 	@echo 'Ticks: $(srcdir)/t/bench/tick_bias'
 	@echo '     t/bench/flips, t/bench/verified'

@@ -50,10 +50,7 @@ struct sim {
 
 static uint64_t cpu_time_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void hand_out(struct sim *s, const struct cpi_entry *e)

@@ -5,8 +5,8 @@
  * Two readings that lie far apart had something between them: an interrupt, or, above
  * GAP_MAX_NS, another thread's turn. Prints how many readings there were, the time
  * that they took, how much of it interrupts have stolen, and how much was this
- * thread's turn, in ns. As daemon/calibrate.c does, but for seconds, and whatever
- * samples.
+ * thread's turn, in ns. As daemon/collect/calibrate.c does, but for seconds, and
+ * whatever samples.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "daemon/raw.h"
+#include "daemon/collect/raw.h"
 
 uint64_t trace_key(uint64_t word0, uint64_t who)
 {

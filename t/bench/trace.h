@@ -31,7 +31,7 @@ struct trace {
 uint64_t trace_key(uint64_t word0, uint64_t who);
 
 /*
- * Reads what daemon/raw.h describes. Returns 0, -errno, -EFBIG above
+ * Reads what daemon/collect/raw.h describes. Returns 0, -errno, -EFBIG above
  * TRACE_MAX_BYTES, -CPI_EFORMAT for another kind of file, -CPI_EVERSION,
  * -CPI_ETRUNCATED, -CPI_ECORRUPT for impossible records (a CPU's times that go
  * backwards among them), -CPI_EEMPTY without samples.

@@ -18,8 +18,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "daemon/bpf_node.h"
-#include "daemon/bpf_table.h"
+#include "daemon/collect/bpf_node.h"
+#include "daemon/collect/bpf_table.h"
 #include "daemon/cpi.skel.h"
 
 #define LOG_STATS 4 /* the verifier's summary alone */

@@ -22,12 +22,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/image.h"
-#include "analysis/isa.h"
+#include "analysis/image/image.h"
+#include "analysis/isa/isa.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/times.h"
-#include "db/store.h"
+#include "db/store/store.h"
 
 #define MAX_INSN 16
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "db/codec.h"
-#include "db/records.h"
+#include "db/profile/codec.h"
+#include "db/profile/records.h"
 #include "t/fuzz/fuzz.h"
 
 static bool same_records(const struct records *a, const struct records *b)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/image.h"
+#include "analysis/image/image.h"
 #include "base/file.h"
 #include "t/fuzz/fuzz.h"
 #include "t/unit/image_ask.h"

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "db/edges.h"
+#include "db/profile/edges.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

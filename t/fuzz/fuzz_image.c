@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/image.h"
+#include "analysis/image/image.h"
 #include "base/file.h"
 #include "t/fuzz/fuzz.h"
 #include "t/unit/image_ask.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/isa.h"
+#include "analysis/isa/isa.h"
 #include "t/fuzz/fuzz.h"
 
 #define MAX_INSNS 96

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "daemon/jitdump.h"
-#include "daemon/jitmap.h"
+#include "daemon/jit/jitdump.h"
+#include "daemon/jit/jitmap.h"
 #include "t/fuzz/fuzz.h"
 
 static void take(struct jitmap *m, const struct jit_code *code, const char *name,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/perfaux.h"
+#include "daemon/import/perfaux.h"
 #include "t/fuzz/fuzz.h"
 
 struct readings {

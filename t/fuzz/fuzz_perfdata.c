@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/perfdata.h"
+#include "daemon/import/perfdata.h"
 #include "t/fuzz/fuzz.h"
 
 struct walk {
@@ -28,25 +28,13 @@ static void look(struct walk *w, const void *data, size_t size)
 		w->sum += at[i];
 }
 
-static void look_at_regs(struct walk *w, const struct perf_regs *regs)
-{
-	if (regs->value)
-		look(w, regs->value, 8 * (size_t)__builtin_popcountll(regs->mask));
-}
-
 static void look_at_sample(struct walk *w, const struct perf_sample *s)
 {
 	look(w, s->callchain, 8 * s->nr_callchain);
 	look(w, s->raw, s->raw_size);
-	look(w, s->stack, s->stack_size);
-	look(w, s->aux, s->aux_size);
-	look_at_regs(w, &s->user);
-	look_at_regs(w, &s->intr);
-	for (size_t i = 0; i < s->nr_branches; i++) {
+	fuzz_check(s->stack_size <= UINT16_MAX);
+	for (size_t i = 0; i < s->nr_branches; i++)
 		w->sum += perfdata_branch(w->pd, s, i).cycles;
-		if (s->counters)
-			look(w, &s->counters[i], 8);
-	}
 	for (size_t i = 0; i < s->nr_reads; i++)
 		w->sum += perfdata_read_value(s, i).value;
 }

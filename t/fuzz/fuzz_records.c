@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-#include "analysis/ibs.h"
-#include "analysis/perffields.h"
-#include "analysis/spe.h"
+#include "decode/ibs.h"
+#include "decode/perffields.h"
+#include "decode/spe.h"
 #include "t/fuzz/fuzz.h"
+#include "t/records/text.h"
 
 static void check_record(const struct hw_record *r)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "db/stacktree.h"
+#include "db/profile/stacktree.h"
 #include "t/fuzz/fuzz.h"
 
 static const uint32_t images[] = { 0, 1, 2, 3, 4, 5, 6, 7 };

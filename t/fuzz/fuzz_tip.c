@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/tipfile.h"
+#include "daemon/os/tipfile.h"
 #include "t/fuzz/fuzz.h"
 
 static void check_sample(const struct cpi_tip_sample *s, unsigned int banks)

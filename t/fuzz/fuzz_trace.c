@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace.h"
+#include "analysis/trace/trace.h"
 #include "t/fuzz/fuzz.h"
 
 #define PIECE 61

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "analysis/unwind.h"
+#include "analysis/unwind/unwind.h"
 #include "t/fuzz/fuzz.h"
 
 static void run(struct unwinder *u, const struct elfrange *code, const uint8_t *data,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "t/fuzz/fuzz.h"
-#include "tools/unwind.h"
+#include "helpers/unwind.h"
 
 /* Aligned, and no longer than it says, so that a sanitizer sees what is read beyond. */
 static void *copy_of(const uint8_t *data, size_t size)

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/translate.h"
-#include "analysis/walk.h"
-#include "daemon/translate_check.h"
+#include "analysis/translate/translate.h"
+#include "analysis/windows/walk.h"
+#include "daemon/windows/translate_check.h"
 #include "t/fuzz/fuzz.h"
 
 #define HEAD 24

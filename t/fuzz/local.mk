@@ -16,15 +16,15 @@ QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 check_PROGRAMS += t/fuzz/fuzz_codec
-t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/codec.c db/codec_records.c \
-	db/pack.c db/profile.c db/records.c $(FUZZ_BASE)
+t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/profile/codec.c db/profile/codec_records.c \
+	db/profile/pack.c db/profile/profile.c db/profile/records.c $(FUZZ_BASE)
 t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_stacktree
-t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c db/pack.c db/stacktree.c \
-	db/stacktree_codec.c db/stacktree_walk.c $(FUZZ_BASE)
+t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c db/profile/pack.c db/profile/stacktree.c \
+	db/profile/stacktree_codec.c db/profile/stacktree_walk.c $(FUZZ_BASE)
 t_fuzz_fuzz_stacktree_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_stacktree_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_stacktree_LDADD = $(ZSTD_LIBS)
@@ -35,12 +35,12 @@ t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_branch_LDFLAGS = $(FUZZ_LINK)
 
 FUZZ_IMAGE = t/unit/image_ask.h \
-	analysis/captured.c analysis/captured_decode.c analysis/captured_encode.c \
-	analysis/cover.c analysis/cursor.c analysis/debugfile.c analysis/debuginfo.c \
-	analysis/demangle.c analysis/ehframe.c analysis/elffile.c analysis/elfsyms.c \
-	analysis/elfview.c analysis/image.c analysis/inlines.c analysis/lines.c \
-	analysis/lsda.c analysis/plt.c analysis/recorder.c analysis/splitfile.c \
-	analysis/splitset.c analysis/splitunit.c analysis/sums.c analysis/symtab.c base/arena.c \
+	analysis/image/captured.c analysis/image/captured_decode.c analysis/image/captured_encode.c \
+	analysis/image/cover.c analysis/image/cursor.c analysis/image/debugfile.c analysis/image/debuginfo.c \
+	analysis/image/demangle.c analysis/image/ehframe.c analysis/image/elffile.c analysis/image/elfsyms.c \
+	analysis/image/elfview.c analysis/image/image.c analysis/image/inlines.c analysis/image/lines.c \
+	analysis/image/lsda.c analysis/image/plt.c analysis/image/recorder.c analysis/image/splitfile.c \
+	analysis/image/splitset.c analysis/image/splitunit.c analysis/image/sums.c analysis/image/symtab.c base/arena.c \
 	$(FUZZ_BASE)
 check_PROGRAMS += t/fuzz/fuzz_image
 t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c $(FUZZ_IMAGE)
@@ -55,7 +55,7 @@ t_fuzz_fuzz_sums_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_sums_LDADD = $(t_fuzz_fuzz_image_LDADD)
 
 check_PROGRAMS += t/fuzz/fuzz_dwarf
-EXTRA_DIST += t/fuzz/dwarf_seed.c t/fuzz/dwarf_seeds
+EXTRA_DIST += t/fuzz/dwarf_seed.c t/fuzz/dwarf_seeds t/fuzz/window_seeds
 t_fuzz_fuzz_dwarf_SOURCES = t/fuzz/fuzz_dwarf.c $(FUZZ_IMAGE)
 t_fuzz_fuzz_dwarf_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
 t_fuzz_fuzz_dwarf_LDFLAGS = $(FUZZ_LINK)
@@ -63,64 +63,64 @@ t_fuzz_fuzz_dwarf_LDADD = $(t_fuzz_fuzz_image_LDADD)
 
 # LLVM's part comes from the library: it is not ours to look into.
 check_PROGRAMS += t/fuzz/fuzz_isa
-t_fuzz_fuzz_isa_SOURCES = t/fuzz/fuzz_isa.c analysis/isa.c analysis/isa_aarch64.c \
-	analysis/isa_schedule.c analysis/isa_seen.c analysis/isa_x86_64.c base/arena.c \
+t_fuzz_fuzz_isa_SOURCES = t/fuzz/fuzz_isa.c analysis/isa/isa.c analysis/isa/isa_aarch64.c \
+	analysis/isa/isa_schedule.c analysis/isa/isa_seen.c analysis/isa/isa_x86_64.c base/arena.c \
 	$(FUZZ_BASE)
 t_fuzz_fuzz_isa_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_isa_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_isa_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) -lm
 
 check_PROGRAMS += t/fuzz/fuzz_jit
-t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jitdump.c daemon/jitmap.c $(FUZZ_BASE)
+t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jit/jitdump.c daemon/jit/jitmap.c $(FUZZ_BASE)
 t_fuzz_fuzz_jit_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
-check_PROGRAMS += t/fuzz/fuzz_statement
-t_fuzz_fuzz_statement_SOURCES = t/fuzz/fuzz_statement.c daemon/statement.c $(FUZZ_BASE)
-t_fuzz_fuzz_statement_CFLAGS = $(FUZZ_CFLAGS)
-t_fuzz_fuzz_statement_LDFLAGS = $(FUZZ_LINK)
+check_PROGRAMS += t/fuzz/fuzz_announcement
+t_fuzz_fuzz_announcement_SOURCES = t/fuzz/fuzz_announcement.c daemon/mappings/announcement.c $(FUZZ_BASE)
+t_fuzz_fuzz_announcement_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_announcement_LDFLAGS = $(FUZZ_LINK)
 check_PROGRAMS += t/fuzz/fuzz_perfdata
-t_fuzz_fuzz_perfdata_SOURCES = t/fuzz/fuzz_perfdata.c base/log.c daemon/perfdata.c \
-	daemon/perfdata_attr.c daemon/perfdata_header.c daemon/perfdata_queue.c \
-	daemon/perfdata_record.c daemon/perfdata_sample.c daemon/perfdata_source.c \
-	daemon/perfdata_unpack.c $(FUZZ_BASE)
+t_fuzz_fuzz_perfdata_SOURCES = t/fuzz/fuzz_perfdata.c base/log.c base/log_repeats.c base/number.c base/text.c base/times.c daemon/import/perfdata.c \
+	daemon/import/perfdata_attr.c daemon/import/perfdata_header.c daemon/import/perfdata_queue.c \
+	daemon/import/perfdata_record.c daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
+	daemon/import/perfdata_unpack.c $(FUZZ_BASE)
 t_fuzz_fuzz_perfdata_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_perfdata_LDADD = $(ZSTD_LIBS)
 check_PROGRAMS += t/fuzz/fuzz_perfaux
-t_fuzz_fuzz_perfaux_SOURCES = t/fuzz/fuzz_perfaux.c analysis/spe.c analysis/spe_record.c \
-	base/log.c daemon/perfaux.c daemon/perfaux_info.c daemon/perfdata.c \
-	daemon/perfdata_attr.c daemon/perfdata_header.c daemon/perfdata_queue.c \
-	daemon/perfdata_record.c daemon/perfdata_sample.c daemon/perfdata_source.c \
-	daemon/perfdata_unpack.c daemon/spefeed.c daemon/threads.c $(FUZZ_BASE)
+t_fuzz_fuzz_perfaux_SOURCES = t/fuzz/fuzz_perfaux.c decode/spe.c decode/spe_record.c \
+	base/log.c base/log_repeats.c base/number.c base/text.c base/times.c daemon/import/perfaux.c daemon/import/perfaux_info.c daemon/import/perfdata.c \
+	daemon/import/perfdata_attr.c daemon/import/perfdata_header.c daemon/import/perfdata_queue.c \
+	daemon/import/perfdata_record.c daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
+	daemon/import/perfdata_unpack.c daemon/collect/spefeed.c daemon/collect/threads.c $(FUZZ_BASE)
 t_fuzz_fuzz_perfaux_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_perfaux_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_perfaux_LDADD = $(ZSTD_LIBS)
 check_PROGRAMS += t/fuzz/fuzz_edges
-t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/edges.c db/pack.c $(FUZZ_BASE)
+t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/profile/edges.c db/profile/pack.c $(FUZZ_BASE)
 t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS)
 check_PROGRAMS += t/fuzz/fuzz_windows
-t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c db/pack.c db/windows.c db/windows_codec.c \
+t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c db/profile/pack.c db/profile/windows.c db/profile/windows_codec.c \
 	$(FUZZ_BASE)
 t_fuzz_fuzz_windows_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_windows_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_windows_LDADD = $(ZSTD_LIBS) -lm
 
 check_PROGRAMS += t/fuzz/fuzz_records
-t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c analysis/ibs.c analysis/ibs_text.c \
-	analysis/perffields.c analysis/spe.c analysis/spe_record.c analysis/spe_text.c \
+t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c decode/ibs.c \
+	decode/perffields.c decode/spe.c decode/spe_record.c $(RECORDS_TEXT) \
 	$(FUZZ_BASE)
 t_fuzz_fuzz_records_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_records_LDFLAGS = $(FUZZ_LINK)
 check_PROGRAMS += t/fuzz/fuzz_tip
-t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c daemon/tipfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c daemon/os/tipfile.c $(FUZZ_BASE)
 t_fuzz_fuzz_tip_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_tip_LDFLAGS = $(FUZZ_LINK)
 
 check_PROGRAMS += t/fuzz/fuzz_trace
-t_fuzz_fuzz_trace_SOURCES = t/fuzz/fuzz_trace.c analysis/tip.c analysis/trace.c \
-	analysis/trace_kanata.c analysis/trace_o3.c analysis/trace_tokens.c $(FUZZ_BASE)
+t_fuzz_fuzz_trace_SOURCES = t/fuzz/fuzz_trace.c analysis/trace/tip.c analysis/trace/trace.c \
+	analysis/trace/trace_kanata.c analysis/trace/trace_o3.c analysis/trace/trace_tokens.c $(FUZZ_BASE)
 t_fuzz_fuzz_trace_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_trace_LDADD = -lm
@@ -128,13 +128,13 @@ t_fuzz_fuzz_trace_LDADD = -lm
 if UNWIND
 check_PROGRAMS += t/fuzz/fuzz_unwind t/fuzz/fuzz_unwindwire
 endif
-t_fuzz_fuzz_unwindwire_SOURCES = t/fuzz/fuzz_unwindwire.c analysis/unwind.c \
-	analysis/unwindtables.c base/passing.c tools/unwind_cache.c tools/unwind_worker.c \
+t_fuzz_fuzz_unwindwire_SOURCES = t/fuzz/fuzz_unwindwire.c analysis/unwind/unwind.c \
+	analysis/unwind/unwindtables.c base/fdpass.c helpers/unwind_cache.c helpers/unwind_worker.c \
 	$(FUZZ_IMAGE)
 t_fuzz_fuzz_unwindwire_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
 t_fuzz_fuzz_unwindwire_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_unwindwire_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)
-t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c analysis/unwind.c analysis/unwindtables.c \
+t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c analysis/unwind/unwind.c analysis/unwind/unwindtables.c \
 	$(FUZZ_IMAGE)
 t_fuzz_fuzz_unwind_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
 t_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
@@ -143,8 +143,8 @@ t_fuzz_fuzz_unwind_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)
 if ZYDIS
 check_PROGRAMS += t/fuzz/fuzz_window
 endif
-t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c analysis/translate.c analysis/translate_uop.c \
-	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/walk.c daemon/translate_check.c $(FUZZ_BASE)
+t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c analysis/translate/translate.c analysis/translate/translate_uop.c \
+	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/windows/walk.c daemon/windows/translate_check.c $(FUZZ_BASE)
 t_fuzz_fuzz_window_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_window_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_window_LDADD = $(ZYDIS_LIBS)

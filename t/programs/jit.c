@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * jit [-d] [-l] [-m] [-n] [-t] [-u] MS NAME... - computes for MS of CPU time in each
- *procedure
+ * procedure
  *
  * The procedures are made at run time, one after the other, all at one address. Each
  * is 256 bytes long; the loop of the first is at its beginning, that of the second 64

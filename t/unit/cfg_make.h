@@ -5,7 +5,7 @@
 #ifndef CPI_T_UNIT_CFG_MAKE_H
 #define CPI_T_UNIT_CFG_MAKE_H
 
-#include "analysis/cfg.h"
+#include "analysis/cfg/cfg.h"
 #include "base/arena.h"
 
 #include "t/unit/unit.h"

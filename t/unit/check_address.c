@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "analysis/blame_address.h"
+#include "analysis/blame/blame_address.h"
 
 #include "t/unit/cfg_make.h"
 

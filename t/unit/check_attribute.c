@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Batches, run by run: the same counts as entry by entry, and nothing allocated. */
+/*
+ * Batches, run by run: the same counts as entry by entry, and nothing is allocated or
+ * asked for.
+ */
 #include "config.h"
 
-#include "daemon/attribute.h"
+#include "daemon/attribute/attribute.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "db/records.h"
+#include "base/file.h"
+#include "base/times.h"
+#include "daemon/stacks/stacksampler.h"
+#include "db/profile/records.h"
 #include "t/bench/crowd.h"
 #include "t/unit/unit.h"
+#include "t/unit/unit_images.h"
 
 #define NR_ENTRIES   2000
 #define NR_PROCESSES 6
@@ -66,6 +76,359 @@ START_TEST(what_was_seen_before_is_counted_without_an_allocation)
 }
 END_TEST
 
+/* ---- counting questions ---- */
+
+static int nr_questions;
+
+int __real_timed_child_ask(struct timed_child *a, const struct timed_child_question *q,
+			   struct buf *out);
+int __real_timed_child_ask_for(struct timed_child *a,
+			       const struct timed_child_question *q, void *out,
+			       size_t size);
+int __real_procroot_peek(pid_t tgid, const char *path, struct stat *st);
+int __wrap_timed_child_ask(struct timed_child *a, const struct timed_child_question *q,
+			   struct buf *out);
+int __wrap_timed_child_ask_for(struct timed_child *a,
+			       const struct timed_child_question *q, void *out,
+			       size_t size);
+int __wrap_procroot_peek(pid_t tgid, const char *path, struct stat *st);
+
+int __wrap_timed_child_ask(struct timed_child *a, const struct timed_child_question *q,
+			   struct buf *out)
+{
+	nr_questions++;
+	return __real_timed_child_ask(a, q, out);
+}
+
+int __wrap_timed_child_ask_for(struct timed_child *a,
+			       const struct timed_child_question *q, void *out,
+			       size_t size)
+{
+	nr_questions++;
+	return __real_timed_child_ask_for(a, q, out, size);
+}
+
+int __wrap_procroot_peek(pid_t tgid, const char *path, struct stat *st)
+{
+	nr_questions++;
+	return __real_procroot_peek(tgid, path, st);
+}
+
+/* Kallsyms as it is after a module was loaded, and where its text is. */
+static const char kallsyms[] = "ffffffff81000000 T _text\n"
+			       "ffffffff81001000 T _etext\n"
+			       "ffffffffc0000000 t module_fn\t[mod]\n";
+
+int __real_file_read_all(int dir, const char *path, size_t max, struct buf *out);
+int __wrap_file_read_all(int dir, const char *path, size_t max, struct buf *out);
+
+int __wrap_file_read_all(int dir, const char *path, size_t max, struct buf *out)
+{
+	nr_questions++;
+	if (!strcmp(path, "/proc/kallsyms"))
+		buf_puts(out, kallsyms);
+	else if (!strcmp(path, "/sys/module/mod/sections/.text"))
+		buf_puts(out, "0xffffffffc0000000");
+	else
+		return __real_file_read_all(dir, path, max, out);
+	return out->err;
+}
+
+static struct profile *find_profile(const struct tally *t,
+				    const struct tally_profile *like)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		if (p->image == like->image && p->event == like->event &&
+		    !strcmp(p->context, like->context))
+			return p->profile;
+	}
+	return NULL;
+}
+
+/* This program, mapped at PAGE by the process that runs the test. */
+static struct known_image *map_program(struct attribution *a, uint64_t bias)
+{
+	struct range r = { PAGE, 2 * PAGE, .since = 1, .bias = bias };
+	struct image_source source = { 0 };
+	char exe[512] = "";
+	struct stat st;
+
+	ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
+	ck_assert_int_eq(stat(exe, &st), 0);
+	source.device = st.st_dev;
+	source.inode = st.st_ino;
+	r.value = images_get(a->images, exe, &source);
+	procmap_exec(a->procmap, getpid(), "a", 1);
+	procmap_map(a->procmap, getpid(), &r);
+	return r.value;
+}
+
+/* A sample at pc, with a record, a branch there, and a chain that begins there. */
+static void add_all_kinds(struct attribution *a, uint64_t pc)
+{
+	const bool in_kernel = kernel_address(pc);
+	const uint64_t now = time_mono_ns(),
+		       chain[] = { in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER,
+				   pc };
+	const struct cpi_entry e = {
+		cpi_entry_word0(pc, 0, CPI_OUTCOME_NONE),
+		cpi_entry_who(getpid(), 0) | 1ULL << CPI_COUNT_SHIFT,
+	};
+	struct batch_record record = {
+		.entry = { e.word0, cpi_entry_who(getpid(), 0) },
+	};
+	const struct branch branch = { .from = pc, .to = pc + 4 };
+	const struct branch_stack branches = {
+		.time_ns = now, .tgid = getpid(), .branch = &branch, .nr = 1
+	};
+	const struct batch batch = { .from_ns = now,
+				     .to_ns = now,
+				     .entries = &e,
+				     .nr = 1,
+				     .records = &record,
+				     .nr_records = 1,
+				     .stacks = &branches,
+				     .nr_stacks = 1 };
+	const struct chain_sample stack = {
+		.time_ns = now, .tgid = getpid(), .chain = chain, .nr = 2, .limit = 9
+	};
+
+	hw_tell(&record.hw, HW_RETIRED, true);
+	attribute_batch(a, &batch);
+	attribute_chain(a, &stack);
+}
+
+START_TEST(a_look_up_asks_nobody_and_its_image_is_known_before_the_flush)
+{
+	struct attribution a = { .images = unit_images(),
+				 .procmap = procmap_new(),
+				 .tally = tally_new(),
+				 .stacks = stacktally_new() };
+	struct known_image *image = map_program(&a, 0);
+	const struct tally_profile like = { .image = image, .context = "" };
+
+	for (int round = 1; round < 4; round++) {
+		nr_questions = 0;
+		add_all_kinds(&a, PAGE);
+		ck_assert_int_eq(nr_questions, 0);
+		ck_assert(image_is_resolved(image) == (round > 1));
+		images_resolve_noted(a.images);
+		ck_assert_int_eq(nr_questions, 1); /* to look again, in later rounds */
+		ck_assert(image->desc.has_content);
+		images_resolve_noted(a.images);
+		add_all_kinds(&a, PAGE);
+		images_resolve_noted(a.images);
+		ck_assert_int_eq(nr_questions, 1);
+		ck_assert_uint_eq(profile_at(find_profile(a.tally, &like), PAGE).n,
+				  2 * round);
+		images_next_round(a.images);
+	}
+	tally_free(a.tally);
+	stacktally_free(a.stacks);
+	procmap_free(a.procmap);
+	unit_images_free(a.images);
+}
+END_TEST
+
+/* What add_all_kinds() added nr times is there, all of it at one offset of an image. */
+static void check_all_kinds(const struct attribution *a, const char *name, uint64_t nr)
+{
+	struct tally_profile *p = NULL;
+	struct tally_edges *e = NULL;
+	struct hnode *n, *next;
+
+	ck_assert_uint_eq(tally_kept(a->tally), nr);
+	ck_assert_uint_eq(tally_total(a->tally), nr);
+	hmap_for_each (&a->tally->profiles, n, next)
+		p = container_of(n, struct tally_profile, node);
+	hmap_for_each (&a->tally->edges, n, next)
+		e = container_of(n, struct tally_edges, node);
+	ck_assert_str_eq(p->image->desc.name, name);
+	ck_assert_uint_eq(records_nr(profile_records(p->profile)), 1);
+	ck_assert_ptr_eq(e->image, p->image);
+	ck_assert_ptr_eq(e->target, p->image);
+	ck_assert_uint_eq(a->stacks->kept, nr);
+	ck_assert_uint_eq(a->stacks->images.nr, 1);
+	ck_assert_ptr_eq(a->stacks->images.image[0], p->image);
+}
+
+static struct attribution make_attribution(void)
+{
+	struct attribution a = { .images = unit_images(),
+				 .procmap = procmap_new(),
+				 .tally = tally_new(),
+				 .stacks = stacktally_new(),
+				 .later = later_new() };
+
+	a.codecache = codecache_new(a.images);
+	a.jit = jit_new(a.images);
+	ck_assert_ptr_nonnull(a.codecache);
+	ck_assert_ptr_nonnull(a.jit);
+	return a;
+}
+
+static void free_attribution(struct attribution *a)
+{
+	later_free(a->later);
+	kernel_close(a->kernel);
+	jit_free(a->jit);
+	codecache_free(a->codecache);
+	tally_free(a->tally);
+	stacktally_free(a->stacks);
+	procmap_free(a->procmap);
+	unit_images_free(a->images);
+}
+
+/* The test's process tells of one function, in memory without a file. */
+static void map_made_code(struct attribution *a)
+{
+	static const struct image_source none;
+	struct range r = { PAGE, 2 * PAGE, .since = 1 };
+	char path[64], line[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	snprintf(line, sizeof(line), "%llx 100 made\n", PAGE);
+	f = fopen(path, "we");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs(line, f), 0);
+	fclose(f);
+	r.value = images_get(a->images, "//anon", &none);
+	procmap_exec(a->procmap, getpid(), "a", 1);
+	procmap_map(a->procmap, getpid(), &r);
+}
+
+static void load_module(struct attribution *a)
+{
+	static const struct image_source none;
+	char text[] = "ffffffff81000000 T _text\nffffffff81001000 T _etext\n";
+
+	a->kernel = kernel_new(a->images, &none);
+	ck_assert_int_eq(kernel_parse(a->kernel, text), 0);
+}
+
+static const struct {
+	void (*prepare)(struct attribution *a);
+	uint64_t pc;
+	const char *image;
+} lacking[] = {
+	{ map_made_code, PAGE, "[jit:a]" },
+	{ load_module, 0xffffffffc0000000, "[mod]" },
+};
+
+static void remove_map(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	unlink(path);
+}
+
+START_TEST(what_is_not_read_yet_is_read_between_two_look_ups)
+{
+	struct attribution a = make_attribution();
+
+	lacking[_i].prepare(&a);
+	nr_questions = 0;
+	add_all_kinds(&a, lacking[_i].pc);
+	add_all_kinds(&a, lacking[_i].pc);
+	ck_assert_int_eq(nr_questions, 0);
+	ck_assert_uint_eq(tally_total(a.tally) + a.stacks->kept, 0);
+	attribute_resolve(&a);
+	ck_assert_int_gt(nr_questions, 0);
+	check_all_kinds(&a, lacking[_i].image, 2);
+	nr_questions = 0;
+	attribute_resolve(&a);
+	ck_assert_int_eq(nr_questions, 0);
+	check_all_kinds(&a, lacking[_i].image, 2);
+	remove_map();
+	free_attribution(&a);
+}
+END_TEST
+
+/* Code that nobody names waits for the flush, and is lost by name there. */
+START_TEST(a_sample_that_is_put_off_is_counted_once)
+{
+	struct attribution a = make_attribution();
+	const uint64_t pc = PAGE + 0x800; /* behind the function */
+
+	map_made_code(&a);
+	add_all_kinds(&a, pc);
+	attribute_resolve(&a);
+	ck_assert_uint_eq(tally_total(a.tally) + jit_nr_waiting(a.jit), 1);
+	attribute_finish_waiting(&a);
+	ck_assert_uint_eq(a.tally->loss[0][SAMPLE_ANONYMOUS], 1);
+	ck_assert_uint_eq(tally_total(a.tally), 1);
+	ck_assert_uint_eq(a.stacks->kept, 1);
+	remove_map();
+	free_attribution(&a);
+}
+END_TEST
+
+/* More than there is room for is attributed at once: it waits for the flush. */
+START_TEST(there_is_a_bound_to_what_is_put_off)
+{
+	struct attribution a = make_attribution();
+	const uint64_t nr = 200000;
+
+	map_made_code(&a);
+	for (uint64_t i = 0; i < nr; i++)
+		add_all_kinds(&a, PAGE);
+	attribute_resolve(&a);
+	ck_assert_uint_gt(tally_kept(a.tally), 0);
+	ck_assert_uint_lt(tally_kept(a.tally), nr);
+	attribute_finish_waiting(&a);
+	ck_assert_uint_eq(tally_total(a.tally), nr);
+	ck_assert_uint_eq(a.stacks->kept, nr);
+	remove_map();
+	free_attribution(&a);
+}
+END_TEST
+
+/* ---- outcomes ---- */
+
+static enum cpi_outcome classify(struct attribution *a, const struct raw_sample *s)
+{
+	unsigned int generation;
+	enum cpi_outcome outcome;
+
+	nr_questions = 0;
+	attribute_classify(a, s, &generation, &outcome);
+	ck_assert_int_eq(nr_questions, 0);
+	return outcome;
+}
+
+START_TEST(code_is_read_between_the_two_looks_at_a_sample)
+{
+	struct attribution a = make_attribution();
+	const struct raw_sample s = { .time_ns = time_mono_ns(),
+				      .pc = PAGE + 4, /* in e_ident: 02 01 01 00 */
+				      .tgid = getpid() },
+				other = { .time_ns = s.time_ns,
+					  .pc = PAGE + 0x800,
+					  .tgid = getpid() };
+
+	map_program(&a, -PAGE);
+	nr_questions = 0;
+	attribute_prepare(&a, &s);
+	ck_assert_int_eq(nr_questions, 0);
+	ck_assert_int_eq(classify(&a, &s), CPI_OUTCOME_UNREADABLE);
+	attribute_resolve(&a);
+	ck_assert_int_gt(nr_questions, 0);
+	ck_assert_int_eq(classify(&a, &s), CPI_OUTCOME_NONE); /* no branch */
+	ck_assert_int_eq(classify(&a, &other), CPI_OUTCOME_UNREADABLE);
+	nr_questions = 0;
+	attribute_prepare(&a, &s);
+	attribute_resolve(&a);
+	ck_assert_int_eq(nr_questions, 0);
+	free_attribution(&a);
+}
+END_TEST
+
 /* ---- runs and single entries ---- */
 
 /* Mappings that come, go and move, at few addresses, in processes that exec and fork.
@@ -108,21 +471,6 @@ static size_t make_entries(struct crowd *c, struct cpi_entry *e, bool sorted)
 			     (1 + crowd_random(c) % 9) << CPI_COUNT_SHIFT;
 	}
 	return sorted ? entries_sort(e, spare, NR_ENTRIES) : NR_ENTRIES;
-}
-
-static struct profile *find_profile(const struct tally *t,
-				    const struct tally_profile *like)
-{
-	struct hnode *n, *next;
-
-	hmap_for_each (&t->profiles, n, next) {
-		struct tally_profile *p = container_of(n, struct tally_profile, node);
-
-		if (p->image == like->image && p->event == like->event &&
-		    !strcmp(p->context, like->context))
-			return p->profile;
-	}
-	return NULL;
 }
 
 static uint64_t find_comm(const struct tally *t, const struct tally_comm *like)
@@ -279,6 +627,13 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, what_was_seen_before_is_counted_without_an_allocation,
 			    0, 2);
+	tcase_add_test(tc,
+		       a_look_up_asks_nobody_and_its_image_is_known_before_the_flush);
+	tcase_add_loop_test(tc, what_is_not_read_yet_is_read_between_two_look_ups, 0,
+			    NR(lacking));
+	tcase_add_test(tc, a_sample_that_is_put_off_is_counted_once);
+	tcase_add_test(tc, there_is_a_bound_to_what_is_put_off);
+	tcase_add_test(tc, code_is_read_between_the_two_looks_at_a_sample);
 	tcase_add_loop_test(tc, a_run_counts_what_its_entries_count_one_by_one, 0,
 			    NR(batches));
 	tcase_add_loop_test(tc, records_are_kept_where_their_samples_are_counted, 0, 2);

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "daemon/stacksampler.h"
+#include "daemon/stacks/stacksampler.h"
 #include "t/bench/crowd.h"
 #include "t/unit/unit.h"
 

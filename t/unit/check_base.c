@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/hmap.h"
+#include "base/number.h"
 #include "base/path.h"
 #include "base/times.h"
 #include "base/varint.h"
@@ -93,6 +95,35 @@ START_TEST(a_map_holds_what_was_put_in)
 END_TEST
 
 static const struct {
+	uint64_t seconds;
+	const char *text;
+} durations_shown[] = {
+	{ 0, "0 s" },          { 59, "59 s" },           { 130, "2 min 10 s" },
+	{ 3600, "1 h 0 min" }, { 86399, "23 h 59 min" }, { 100 * 3600, "4 d 4 h" },
+};
+
+START_TEST(durations_are_written_in_two_units)
+{
+	char text[DURATION_TEXT_SIZE];
+
+	ck_assert_str_eq(
+		time_format_duration(durations_shown[_i].seconds * NSEC_PER_SEC, text),
+		durations_shown[_i].text);
+}
+END_TEST
+
+START_TEST(times_of_the_same_day_have_no_date)
+{
+	const uint64_t ns = 1795169703ULL * NSEC_PER_SEC;
+	char text[TIME_TEXT_SIZE];
+
+	ck_assert_str_eq(time_format_near(ns, ns, text), "10:15:03Z");
+	ck_assert_str_eq(time_format_near(ns, ns - 86400 * NSEC_PER_SEC, text),
+			 "2026-11-20T10:15:03Z");
+}
+END_TEST
+
+static const struct {
 	const char *text, *from, *to; /* to NULL: refused */
 } moments[] = {
 	{ "2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z" },
@@ -106,9 +137,22 @@ static const struct {
 	{ "2026-", NULL, NULL },
 	{ "2026-13", NULL, NULL },
 	{ "2026-11-20T", NULL, NULL },
-	{ "2026-11-20 10", NULL, NULL },
+	{ "2026-11-20 10", "2026-11-20T10:00:00Z", "2026-11-20T11:00:00Z" },
+	{ "2026-11-20 10:15", "2026-11-20T10:15:00Z", "2026-11-20T10:16:00Z" },
+	{ "2026-11-20T10:15+01:00", "2026-11-20T09:15:00Z", "2026-11-20T09:16:00Z" },
+	{ "2026-11-20 23:30-0230", "2026-11-21T02:00:00Z", "2026-11-21T02:01:00Z" },
+	{ "1970-01-01T00:30+01:00", NULL, NULL },
+	{ "2026-11-20+01:00", NULL, NULL }, /* a day of which zone's clock? */
+	{ "2026-11-20T10:15+1x", NULL, NULL },
+	{ "2026-11-20  10:15", NULL, NULL },
+	{ "2026-11-20T25:00", NULL, NULL },
+	{ " 2026", NULL, NULL },
+	{ "2026-1-2", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z" },
 	{ "2026-+1", NULL, NULL },
 	{ "2026-11-20T10:15:03.5", NULL, NULL },
+	{ "2261", "2261-01-01T00:00:00Z", "2262-01-01T00:00:00Z" },
+	{ "2262", NULL, NULL }, /* no 63 bits of ns */
+	{ "9999", NULL, NULL },
 };
 
 START_TEST(moments_are_read_as_intervals)
@@ -136,6 +180,18 @@ static const struct {
 	{ "yesterday", "2026-11-19T00:00:00Z", "2026-11-20T00:00:00Z" },
 	{ "-2h", "2026-11-20T08:15:00Z", "2026-11-20T10:15:00Z" },
 	{ "-1.5d", "2026-11-18T22:15:00Z", "2026-11-20T10:15:00Z" },
+	{ "now", "2026-11-20T10:15:00Z", "2026-11-20T10:15:00Z" },
+	{ "09:30", "2026-11-20T09:30:00Z", "2026-11-20T09:31:00Z" },
+	{ "9:30:05", "2026-11-20T09:30:05Z", "2026-11-20T09:30:06Z" },
+	{ "09:30+02:00", "2026-11-20T07:30:00Z", "2026-11-20T07:31:00Z" },
+	{ "yesterday 14:00", "2026-11-19T14:00:00Z", "2026-11-19T14:01:00Z" },
+	{ "yesterday 14", "2026-11-19T14:00:00Z", "2026-11-19T15:00:00Z" },
+	{ "todayT09:00", "2026-11-20T09:00:00Z", "2026-11-20T09:01:00Z" },
+	{ "10", NULL, NULL }, /* an epoch's number */
+	{ "24:00", NULL, NULL },
+	{ "today 09:00x", NULL, NULL },
+	{ "todays", NULL, NULL },
+	{ "yesterday ", NULL, NULL },
 	{ "-2", NULL, NULL }, /* the second before the last */
 	{ "-", NULL, NULL },
 	{ "-h", NULL, NULL },
@@ -180,6 +236,11 @@ static const struct {
 	{ "10 s", 0 },
 	{ "nan", 0 },
 	{ "1e300", 0 },
+	{ "36525d", 36525 * 86400ULL * NSEC_PER_SEC },
+	{ "36526d", 0 }, /* no clock goes so far */
+	{ "999999999d", 0 },
+	{ "1e9s", 1000000000 * NSEC_PER_SEC },
+	{ "inf", 0 },
 };
 
 START_TEST(durations_are_read_with_units)
@@ -192,11 +253,63 @@ START_TEST(durations_are_read_with_units)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	int base, err;
+	uint64_t value;
+} typed[] = {
+	{ "0", 10, 0, 0 },
+	{ "18446744073709551615", 10, 0, UINT64_MAX },
+	{ "18446744073709551616", 10, -ERANGE, 0 },
+	{ "010", 0, 0, 10 }, /* nobody types octal */
+	{ "0x10", 0, 0, 16 },
+	{ "0x", 0, -EINVAL, 0 },
+	{ "ff", 0, -EINVAL, 0 },
+	{ "ff", 16, 0, 255 },
+	{ "0xff", 16, -EINVAL, 0 },
+	{ "11112222333344445", 16, -ERANGE, 0 },
+	{ "-1", 10, -EINVAL, 0 },
+	{ "+1", 10, -EINVAL, 0 },
+	{ " 1", 10, -EINVAL, 0 },
+	{ "1 ", 10, -EINVAL, 0 },
+	{ "", 10, -EINVAL, 0 },
+};
+
+START_TEST(what_does_not_fit_is_no_number)
+{
+	uint64_t value = 0;
+
+	ck_assert_int_eq(number_parse(typed[_i].text, typed[_i].base, &value),
+			 typed[_i].err);
+	ck_assert_uint_eq(value, typed[_i].value);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int err;
+} reals[] = {
+	{ "0.5", 0 },        { "100", 0 },         { "5%", 0 },
+	{ "5%%", -EINVAL },  { "", -EINVAL },      { "%", -EINVAL },
+	{ "nan", -EINVAL },  { "inf", -ERANGE },   { "-1", -ERANGE },
+	{ "1e-9", -ERANGE }, { "100.5", -ERANGE }, { "1e999", -ERANGE },
+};
+
+START_TEST(a_real_number_is_within_its_bounds)
+{
+	double value = -1;
+
+	ck_assert_int_eq(number_parse_real(reals[_i].text, "%", 0.5, 100, &value),
+			 reals[_i].err);
+	ck_assert(reals[_i].err ? value == -1 : value >= 0.5);
+}
+END_TEST
+
 START_TEST(only_regular_files_are_opened)
 {
 	char dir[] = "/tmp/check_base.XXXXXX", path[64], link[64], fifo[64];
 	struct buf b = { 0 };
-	int fd, rootfd;
+	int fd;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/file", dir);
@@ -214,13 +327,6 @@ START_TEST(only_regular_files_are_opened)
 	ck_assert_int_eq(file_open_regular(AT_FDCWD, link, NULL), -ELOOP);
 	ck_assert_int_eq(file_open_regular(AT_FDCWD, fifo, NULL), -ENODEV);
 	ck_assert_int_eq(file_open_regular(AT_FDCWD, dir, NULL), -ENODEV);
-	rootfd = open(dir, O_PATH | O_DIRECTORY);
-	fd = file_open_in_root(rootfd, "/file", NULL);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	ck_assert_int_eq(file_open_in_root(rootfd, "/link", NULL), -ELOOP);
-	ck_assert_int_eq(file_open_in_root(rootfd, "/../etc/passwd", NULL), -ENOENT);
-	close(rootfd);
 
 	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 5, &b), 0);
 	ck_assert_str_eq(buf_str(&b), "hello");
@@ -231,6 +337,75 @@ START_TEST(only_regular_files_are_opened)
 	unlink(link);
 	unlink(fifo);
 	rmdir(dir);
+}
+END_TEST
+
+START_TEST(a_file_is_made_once_with_its_mode)
+{
+	char dir[] = "/tmp/cpi-base.XXXXXX", path[64], other[64];
+	struct stat made, link_to, another;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/one", dir);
+	snprintf(other, sizeof(other), "%s/two", dir);
+	umask(077);
+	ck_assert_int_eq(file_create(path, 0640), 0);
+	ck_assert_int_eq(file_create(path, 0600), -EEXIST);
+	ck_assert_int_eq(stat(path, &made), 0);
+	ck_assert_int_eq(made.st_mode & 0777, 0640);
+	ck_assert_int_eq(file_sync(path), 0);
+	ck_assert_int_eq(file_sync_folder(path), 0);
+	ck_assert_int_eq(link(path, other), 0);
+	ck_assert_int_eq(stat(other, &link_to), 0);
+	ck_assert(file_same(&made, &link_to));
+	ck_assert_int_eq(unlink(other), 0);
+	ck_assert_int_eq(file_sync(other), -ENOENT);
+	ck_assert_int_eq(file_create(other, 0640), 0);
+	ck_assert_int_eq(stat(other, &another), 0);
+	ck_assert(!file_same(&made, &another));
+	unlink(path);
+	unlink(other);
+	rmdir(dir);
+}
+END_TEST
+
+/* ---- closing, on kernels that can and that cannot close a range ---- */
+
+static bool has_close_range = true;
+
+int __real_close_range(unsigned int first, unsigned int last, int flags);
+int __wrap_close_range(unsigned int first, unsigned int last, int flags);
+
+int __wrap_close_range(unsigned int first, unsigned int last, int flags)
+{
+	if (has_close_range)
+		return __real_close_range(first, last, flags);
+	errno = ENOSYS;
+	return -1;
+}
+
+static bool closes_from(int fd)
+{
+	file_close_from(fd);
+	return fcntl(fd - 1, F_GETFD) >= 0 && fcntl(fd, F_GETFD) < 0 &&
+	       fcntl(fd + 5, F_GETFD) < 0;
+}
+
+START_TEST(descriptors_are_closed_from_one_on)
+{
+	const int fd = fcntl(STDIN_FILENO, F_DUPFD, 20) + 1;
+	int status;
+	pid_t pid;
+
+	ck_assert_int_gt(fd, 20);
+	ck_assert_int_eq(dup2(fd - 1, fd), fd);
+	ck_assert_int_eq(dup2(fd, fd + 5), fd + 5);
+	has_close_range = !_i;
+	pid = fork(); /* this one has the descriptor that it reports by */
+	if (!pid)
+		_exit(!closes_from(fd));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -286,10 +461,17 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_number_with_more_than_64_bits_is_corrupt);
 	tcase_add_test(tc, a_map_holds_what_was_put_in);
 	tcase_add_loop_test(tc, moments_are_read_as_intervals, 0, NR(moments));
+	tcase_add_loop_test(tc, durations_are_written_in_two_units, 0,
+			    NR(durations_shown));
+	tcase_add_test(tc, times_of_the_same_day_have_no_date);
 	tcase_add_loop_test(tc, moments_count_from_now, 0, NR(relatives));
 	tcase_add_loop_test(tc, durations_are_read_with_units, 0, NR(durations));
+	tcase_add_loop_test(tc, what_does_not_fit_is_no_number, 0, NR(typed));
+	tcase_add_loop_test(tc, a_real_number_is_within_its_bounds, 0, NR(reals));
 	tcase_add_loop_test(tc, a_path_is_named_by_its_end, 0, NR(paths));
 	tcase_add_test(tc, only_regular_files_are_opened);
+	tcase_add_test(tc, a_file_is_made_once_with_its_mode);
+	tcase_add_loop_test(tc, descriptors_are_closed_from_one_on, 0, 2);
 	tcase_add_test(tc, every_error_has_a_text);
 	suite_add_tcase(s, tc);
 	return s;

@@ -5,12 +5,12 @@
  */
 #include "config.h"
 
-#include "analysis/blame.h"
+#include "analysis/blame/blame.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "analysis/blame_path.h"
+#include "analysis/blame/blame_path.h"
 #include "t/unit/cfg_make.h"
 
 #define PROCEDURES 400

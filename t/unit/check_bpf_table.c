@@ -2,7 +2,7 @@
 /* The table in the running kernel: real samples, real flips. Needs privileges. */
 #include "config.h"
 
-#include "daemon/bpf_watch.h"
+#include "daemon/collect/bpf_watch.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/times.h"
-#include "daemon/bpf_grace.h"
-#include "daemon/cpus.h"
+#include "daemon/collect/bpf_grace.h"
+#include "daemon/os/cpus.h"
 #include "kmod/table.h"
 #include "t/bpf_sampler.h"
 #include "t/unit/unit.h"

@@ -6,9 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "daemon/arch.h"
-#include "daemon/branches.h"
-#include "daemon/sample.h"
+#include "daemon/collect/sample.h"
+#include "daemon/os/arch.h"
 #include "t/bench/crowd.h"
 #include "t/unit/unit.h"
 

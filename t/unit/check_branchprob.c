@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "analysis/branchprob.h"
+#include "analysis/freq/branchprob.h"
 
 #include <errno.h>
 #include <math.h>

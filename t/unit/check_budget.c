@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/budget.h"
+#include "daemon/session/budget.h"
 
 #include <errno.h>
 
@@ -222,6 +222,33 @@ START_TEST(a_samples_cost_is_the_median_of_the_last_ones)
 }
 END_TEST
 
+START_TEST(tries_that_find_no_cost_do_not_end_the_learning)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+
+	for (int i = 0; i < 3 * BUDGET_MIN_COSTS; i++)
+		budget_note(&b, 0);
+	ck_assert(budget_is_learning(&b));
+	for (int i = 0; i <= BUDGET_MIN_COSTS; i++) {
+		ck_assert(budget_is_learning(&b));
+		budget_note(&b, 12000);
+	}
+	ck_assert(!budget_is_learning(&b));
+}
+END_TEST
+
+START_TEST(learning_ends_where_no_cost_can_be_found)
+{
+	struct budget b = budget_init(SHARE, MIN_HZ, MAX_HZ);
+	double cost;
+
+	for (int i = 0; i <= BUDGET_EAGER_TRIES; i++)
+		budget_note(&b, 0);
+	ck_assert(!budget_is_learning(&b));
+	ck_assert_int_eq(budget_sample_cost(&b, &cost), -ENODATA);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("budget");
@@ -236,6 +263,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, raises_that_fail_become_rare);
 	tcase_add_loop_test(tc, random_machines_settle_within_the_budget, 0, 200);
 	tcase_add_test(tc, a_samples_cost_is_the_median_of_the_last_ones);
+	tcase_add_test(tc, tries_that_find_no_cost_do_not_end_the_learning);
+	tcase_add_test(tc, learning_ends_where_no_cost_can_be_found);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/calibrate.h"
+#include "daemon/collect/calibrate.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/callgraph.h"
+#include "analysis/explain/callgraph.h"
 
 #include <math.h>
 
@@ -34,7 +34,7 @@ static struct cfg *make_procedure(struct arena *arena, uint64_t start,
 }
 
 /* Both were called twice, and go on behind that. */
-static struct followed *follow(struct explain_windows *out)
+static struct window_weights *follow(struct explain_windows *out)
 {
 	static const struct window_jump jump[] = { { 16, 0, 0 },
 						   { 0, CALLEE, 0 },
@@ -48,14 +48,14 @@ static struct followed *follow(struct explain_windows *out)
 				  .end = CALLEE,
 				  .n = WINDOWS };
 	struct windows *set = windows_new(WINDOWS_LIMIT, 1);
-	struct followed *f = followed_new();
+	struct window_weights *f = window_weights_new();
 
 	ck_assert_int_eq(windows_add(set, &w), 0);
-	ck_assert_int_eq(followed_add(f, 0, set, NULL, 0), 0);
-	ck_assert_int_eq(followed_sample(f, 0, 16, WINDOWS), 0);
-	ck_assert_int_eq(followed_weigh(f), 0);
-	*out = (struct explain_windows){ .followed = f };
-	ck_assert_int_eq(followed_edges(f, 0, &out->runs, &out->branches), 0);
+	ck_assert_int_eq(window_weights_add(f, 0, set, NULL, 0), 0);
+	ck_assert_int_eq(window_weights_sample(f, 0, 16, WINDOWS), 0);
+	ck_assert_int_eq(window_weights_solve(f), 0);
+	*out = (struct explain_windows){ .weights = f };
+	ck_assert_int_eq(window_weights_edges(f, 0, &out->runs, &out->branches), 0);
 	windows_free(set);
 	return f;
 }
@@ -98,7 +98,7 @@ static const struct {
 START_TEST(a_procedure_is_entered_as_often_as_it_is_called)
 {
 	struct explain_windows windows;
-	struct followed *f = follow(&windows);
+	struct window_weights *f = follow(&windows);
 	struct callgraph *g = callgraph_new();
 	double caller, callee;
 
@@ -113,7 +113,7 @@ START_TEST(a_procedure_is_entered_as_often_as_it_is_called)
 	callgraph_free(g);
 	edges_free(windows.runs);
 	edges_free(windows.branches);
-	followed_free(f);
+	window_weights_free(f);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/callscale.h"
+#include "analysis/math/callscale.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,9 +31,6 @@ static void make_graph(struct graph *g, uint64_t *state)
 			.entries = exp(2 * random_normal(state)),
 			.seen = (double)(unit_random(state) % 40),
 			.guess = 0.3 * random_normal(state),
-			.anchor = random_normal(state),
-			.anchor_variance =
-				unit_random(state) % 3 ? 0 : exp(random_normal(state)),
 		};
 	for (int i = 0; i < g->nr_calls; i++)
 		g->call[i] = (struct callscale_call){
@@ -94,14 +91,9 @@ static bool row_of(const struct graph *g, int to, const double *d, double *row,
 static double prior_of(const struct callscale_procedure *p, double *mean)
 {
 	const double own = prior.sd * prior.sd + 1 / (p->samples + 0.5);
-	const double off = p->anchor - p->guess;
-	const double far = off * off / (9 * (own + p->anchor_variance));
-	double anchored = 0;
 
-	if (p->anchor_variance > 0)
-		anchored = 1 / (p->anchor_variance * (1 + far));
-	*mean = (p->guess / own + anchored * p->anchor) / (1 / own + anchored);
-	return 1 / own + anchored;
+	*mean = p->guess;
+	return 1 / own;
 }
 
 /* The same rounds, with the whole matrix. */
@@ -164,9 +156,9 @@ END_TEST
 /* main calls a and b alike; b is held to run twice as often as it does. */
 START_TEST(what_is_called_alike_is_entered_alike)
 {
-	struct callscale_procedure p[] = { { 1e4, 1, 1000, 0, 0, 0 },
-					   { 1e4, 10, 1000, 0, 0, 0 },
-					   { 1e4, 20, 1000, 0, 0, 0 } };
+	struct callscale_procedure p[] = { { 1e4, 1, 1000, 0 },
+					   { 1e4, 10, 1000, 0 },
+					   { 1e4, 20, 1000, 0 } };
 	struct callscale_call call[] = { { 0, 2, 10 }, { 0, 1, 10 } };
 	struct arena arena;
 	double *d;
@@ -181,8 +173,8 @@ END_TEST
 
 START_TEST(what_was_seldom_entered_keeps_its_scale)
 {
-	struct callscale_procedure p[] = { { 1e4, 1, 1000, 0, 0, 0 },
-					   { 1e4, 20, prior.entries - 1, 0, 0, 0 } };
+	struct callscale_procedure p[] = { { 1e4, 1, 1000, 0 },
+					   { 1e4, 20, prior.entries - 1, 0 } };
 	struct callscale_call call[] = { { 0, 1, 10 } };
 	struct arena arena;
 	double *d;
@@ -195,56 +187,14 @@ START_TEST(what_was_seldom_entered_keeps_its_scale)
 }
 END_TEST
 
-/* main calls a and b alike; b is known, and nothing of the others but that. */
-START_TEST(an_anchor_holds_what_calls_and_is_called)
-{
-	struct callscale_procedure p[] = { { 1e4, 1, 1000, 0, 0, 0 },
-					   { 1e4, 10, 1000, 0, 0, 0 },
-					   { 1e4, 10, 1000, 0, 0.7, 1e-4 } };
-	struct callscale_call call[] = { { 0, 2, 10 }, { 0, 1, 10 } };
-	struct arena arena;
-	double *d;
-
-	arena_init(&arena, 0);
-	ck_assert_int_eq(callscale_find(&prior, p, 3, call, 2, &arena, &d), 0);
-	ck_assert_double_eq_tol(d[2], 0.7, 0.05);
-	ck_assert_double_gt(d[0], 0.5);
-	ck_assert_double_gt(d[1], 0.4);
-	arena_fini(&arena);
-}
-END_TEST
-
-/* What is far from everything else that is known is believed less. */
-START_TEST(an_anchor_alone_is_its_procedure_s_factor)
-{
-	struct callscale_procedure p[] = { { 1e4, 0, 0, 0, -0.5, 1e-3 },
-					   { 1e4, 0, 0, 0, 5, 0.1 },
-					   { 1e4, 0, 0, 0, 1, 0 } };
-	struct arena arena;
-	double *d;
-
-	arena_init(&arena, 0);
-	ck_assert_int_eq(callscale_find(&prior, p, 3, NULL, 0, &arena, &d), 0);
-	ck_assert_double_eq_tol(d[0], -0.5, 0.02);
-	ck_assert_double_lt(d[1], 1);
-	ck_assert_double_eq(d[2], 0);
-	arena_fini(&arena);
-}
-END_TEST
-
 static const struct {
 	struct callscale_procedure procedure;
 	struct callscale_call call;
 } wrong[] = {
-	{ { -1, 1, 1, 0, 0, 0 }, { 0, 0, 1 } },
-	{ { 1, NAN, 1, 0, 0, 0 }, { 0, 0, 1 } },
-	{ { 1, 1, INFINITY, 0, 0, 0 }, { 0, 0, 1 } },
-	{ { 1, 1, 1, NAN, 0, 0 }, { 0, 0, 1 } },
-	{ { 1, 1, 1, 0, NAN, 0 }, { 0, 0, 1 } },
-	{ { 1, 1, 1, 0, 0, -1 }, { 0, 0, 1 } },
-	{ { 1, 1, 1, 0, 0, 0 }, { 1, 0, 1 } },
-	{ { 1, 1, 1, 0, 0, 0 }, { 0, -1, 1 } },
-	{ { 1, 1, 1, 0, 0, 0 }, { 0, 0, NAN } },
+	{ { -1, 1, 1, 0 }, { 0, 0, 1 } },       { { 1, NAN, 1, 0 }, { 0, 0, 1 } },
+	{ { 1, 1, INFINITY, 0 }, { 0, 0, 1 } }, { { 1, 1, 1, NAN }, { 0, 0, 1 } },
+	{ { 1, 1, 1, 0 }, { 1, 0, 1 } },        { { 1, 1, 1, 0 }, { 0, -1, 1 } },
+	{ { 1, 1, 1, 0 }, { 0, 0, NAN } },
 };
 
 START_TEST(numbers_that_are_none_are_refused)
@@ -269,8 +219,6 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, factors_are_those_of_the_whole_matrix);
 	tcase_add_test(tcase, what_is_called_alike_is_entered_alike);
 	tcase_add_test(tcase, what_was_seldom_entered_keeps_its_scale);
-	tcase_add_test(tcase, an_anchor_holds_what_calls_and_is_called);
-	tcase_add_test(tcase, an_anchor_alone_is_its_procedure_s_factor);
 	tcase_add_loop_test(tcase, numbers_that_are_none_are_refused, 0, NR(wrong));
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/calltree.h"
+#include "analysis/calls/calltree.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/callsum.h"
+#include "analysis/calls/callsum.h"
 #include "t/unit/unit.h"
 
 #define MAX_STACKS 60

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/captured.h"
+#include "analysis/image/captured.h"
 
 #include <string.h>
 

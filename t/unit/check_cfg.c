@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image.h"
+#include "analysis/cfg/cfg.h"
+#include "analysis/image/image.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/cgroupname.h"
+#include "report/select/cgroupname.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
-#include "analysis/chain.h"
-#include "analysis/flow.h"
+#include "analysis/freq/flow.h"
+#include "analysis/math/chain.h"
 
 #include <errno.h>
 #include <math.h>

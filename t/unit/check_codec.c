@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/varint.h"
-#include "db/codec.h"
+#include "db/profile/codec.h"
 #include "t/unit/unit.h"
 
 /* The other way round than a merge: by what is sorted. */

@@ -16,14 +16,15 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/times.h"
-#include "daemon/cpus.h"
-#include "daemon/elfid.h"
-#include "daemon/event.h"
-#include "daemon/kernel.h"
-#include "daemon/procroot.h"
-#include "daemon/procscan.h"
-#include "daemon/tally.h"
+#include "daemon/attribute/tally.h"
+#include "daemon/collect/event.h"
+#include "daemon/mappings/procscan.h"
+#include "daemon/os/cpus.h"
+#include "daemon/os/procroot.h"
+#include "daemon/procmap/kernel.h"
+#include "decode/elfid.h"
 #include "t/unit/unit.h"
+#include "t/unit/unit_images.h"
 
 static const struct {
 	const char *list;
@@ -75,6 +76,10 @@ static const struct {
 	{ "cpu-clock@", -EINVAL, 0, 0, false, false, 0 },
 	{ "cpu-clock@0", -EINVAL, 0, 0, false, false, 0 },
 	{ "cpu-clock@-5", -EINVAL, 0, 0, false, false, 0 },
+	{ "cpu-clock@18446744073709551615", -EINVAL, 0, 0, false, false, 0 },
+	{ "cpu-clock@18446744073709551616", -EINVAL, 0, 0, false, false, 0 },
+	{ "r11112222333344445", -EINVAL, 0, 0, false, false, 0 },
+	{ "r-5", -EINVAL, 0, 0, false, false, 0 },
 	{ "cpu-clock:", -EINVAL, 0, 0, false, false, 0 },
 	{ "cpu-clock:x", -EINVAL, 0, 0, false, false, 0 },
 	{ "no-such-event", -EINVAL, 0, 0, false, false, 0 },
@@ -206,13 +211,13 @@ static const struct {
 START_TEST(kernel_addresses_get_symbols)
 {
 	static const struct image_source none;
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct kernel *k = kernel_new(im, &none);
 	const struct kernel_symbol *s;
 	char *text = strdup(kallsyms);
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	s = kernel_find(k, kernel_pcs[_i].pc, 0);
+	s = kernel_find(k, kernel_pcs[_i].pc);
 	ck_assert_msg(!s == !kernel_pcs[_i].name, "%llx",
 		      (unsigned long long)kernel_pcs[_i].pc);
 	if (s) {
@@ -233,7 +238,7 @@ END_TEST
 START_TEST(kernel_symbols_of_aarch64_are_read)
 {
 	static const struct image_source none;
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct kernel *k = kernel_new(im, &none);
 	const struct kernel_symbol *s;
 	char text[] = "ffffa00852a10000 T _stext\n"
@@ -244,11 +249,11 @@ START_TEST(kernel_symbols_of_aarch64_are_read)
 		      "ffffa008535e0000 D _etext\n";
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	s = kernel_find(k, 0xffffa00852a100a4, 0);
+	s = kernel_find(k, 0xffffa00852a100a4);
 	ck_assert_ptr_nonnull(s);
 	ck_assert_str_eq(s->name, "do_work");
 	ck_assert_uint_eq(s->base, 0xffffa00852a10000);
-	s = kernel_find(k, 0xffffa00852a10000, 0);
+	s = kernel_find(k, 0xffffa00852a10000);
 	ck_assert_ptr_nonnull(s);
 	ck_assert_str_eq(s->name, "_stext");
 	kernel_close(k);
@@ -260,13 +265,13 @@ END_TEST
 START_TEST(hidden_kernel_addresses_give_no_symbols)
 {
 	static const struct image_source none;
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct kernel *k = kernel_new(im, &none);
 	char text[] = "0000000000000000 T _text\n0000000000000000 T _etext\n"
 		      "0000000000000000 t do_work\n";
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	ck_assert_ptr_null(kernel_find(k, 0xffffffff81000000, 0));
+	ck_assert_ptr_null(kernel_find(k, 0xffffffff81000000));
 	ck_assert_ptr_null(kernel_idle_image(k));
 	kernel_close(k);
 	images_free(im);
@@ -280,21 +285,17 @@ START_TEST(a_file_is_found_by_its_mapping)
 	int memfd = memfd_create("x", MFD_CLOEXEC), fd;
 
 	ck_assert_int_eq(stat("/proc/self/exe", &st), 0);
-	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, PROCROOT_NEVER_WAIT,
-				  &found);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_uint_eq(found.st_ino, st.st_ino);
 	close(fd);
-	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1,
-					      PROCROOT_NEVER_WAIT, &found),
-			 -ENOENT);
+	ck_assert_int_eq(procroot_open_mapped(getpid(), st.st_dev, 1, &found), -ENOENT);
 
 	ck_assert_int_eq(ftruncate(memfd, 4096), 0);
 	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, memfd, 0), MAP_FAILED);
 	ck_assert_int_eq(fstat(memfd, &st), 0);
 	close(memfd);
-	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, PROCROOT_NEVER_WAIT,
-				  &found);
+	fd = procroot_open_mapped(getpid(), st.st_dev, st.st_ino, &found);
 	if (fd == -EPERM)
 		return; /* without CAP_CHECKPOINT_RESTORE */
 	ck_assert_int_ge(fd, 0);
@@ -378,7 +379,7 @@ END_TEST
 START_TEST(images_are_known_once)
 {
 	struct image_source a = { .inode = 1 }, b = { .inode = 2 };
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct known_image *x = images_get(im, "/bin/x", &a);
 
 	ck_assert_ptr_eq(images_get(im, "/bin/x", &a), x);
@@ -401,7 +402,7 @@ END_TEST
 START_TEST(a_replaced_file_is_not_believed)
 {
 	struct image_source wrong = { .device = 1, .inode = 1 };
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct known_image *x;
 	char exe[512];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -409,10 +410,10 @@ START_TEST(a_replaced_file_is_not_believed)
 	exe[n] = '\0';
 	x = images_get(im, exe, &wrong);
 	ck_assert_ptr_eq(images_resolve(im, x, getpid(), 0), x);
-	ck_assert(x->resolved);
+	ck_assert(image_is_resolved(x));
 	ck_assert(!x->desc.has_content);
-	ck_assert_int_eq(images_open(x), -ENOENT);
-	images_free(im);
+	ck_assert_int_eq(images_wrap(im, x, 0), -ENOENT);
+	unit_images_free(im);
 }
 END_TEST
 
@@ -429,7 +430,7 @@ static void limit_files(rlim_t n, struct rlimit *before)
 
 START_TEST(what_could_not_be_opened_for_a_shortage_is_tried_again)
 {
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct image_source source = { 0 };
 	struct rlimit before;
 	struct known_image *x;
@@ -445,14 +446,18 @@ START_TEST(what_could_not_be_opened_for_a_shortage_is_tried_again)
 	limit_files(0, &before);
 	ck_assert_ptr_eq(images_resolve(im, x, getpid(), 0), x);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-	ck_assert(!x->resolved);
+	ck_assert(!image_is_resolved(x));
 	images_resolve(im, x, getpid(), 0); /* in the same round */
-	ck_assert(!x->resolved);
+	ck_assert(!image_is_resolved(x));
+	ck_assert_ptr_eq(images_find(im, x, getpid(), 0), x);
 	images_next_round(im);
-	ck_assert_ptr_eq(images_resolve(im, x, getpid(), 0), x);
-	ck_assert(x->resolved);
+	images_resolve_noted(im); /* nobody who has it mapped is known yet */
+	ck_assert(!image_is_resolved(x));
+	ck_assert_ptr_eq(images_find(im, x, getpid(), 0), x);
+	images_resolve_noted(im);
+	ck_assert(image_is_resolved(x));
 	ck_assert(x->desc.has_content);
-	images_free(im);
+	unit_images_free(im);
 }
 END_TEST
 
@@ -482,7 +487,7 @@ START_TEST(a_file_written_over_in_place_is_another_image)
 {
 	char dir[] = "/tmp/check_collect.XXXXXX", path[64];
 	struct image_source source = { 0 };
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct known_image *old, *now;
 	uint64_t before, after;
 	struct stat st;
@@ -505,14 +510,17 @@ START_TEST(a_file_written_over_in_place_is_another_image)
 		;
 	after = time_mono_ns();
 	images_next_round(im);
-	ck_assert_ptr_eq(images_resolve(im, old, getpid(), before), old);
-	now = images_resolve(im, old, getpid(), after);
+	images_get(im, path, &source); /* it was mapped anew: samples may follow */
+	images_resolve_noted(im);
+	ck_assert_ptr_eq(images_find(im, old, getpid(), before), old);
+	now = images_find(im, old, getpid(), after);
 	ck_assert_ptr_ne(now, old);
+	images_resolve_noted(im);
 	ck_assert(now->desc.has_content);
 	ck_assert_mem_eq(now->desc.build_id, old->desc.build_id, BUILD_ID_MAX);
 	ck_assert_mem_ne(now->desc.content, old->desc.content, CONTENT_HASH_SIZE);
 	ck_assert_ptr_eq(images_get(im, path, &source), now);
-	ck_assert_int_eq(images_open(old), -ESTALE);
+	ck_assert_int_eq(images_wrap(im, old, 0), -ESTALE);
 
 	images_clear_marks(im);
 	old->marked = true;
@@ -521,14 +529,14 @@ START_TEST(a_file_written_over_in_place_is_another_image)
 			  2); /* a successor stays with what it succeeds */
 	unlink(path);
 	rmdir(dir);
-	images_free(im);
+	unit_images_free(im);
 }
 END_TEST
 
 START_TEST(more_images_than_are_kept_are_unknown_by_name)
 {
 	char name[5000];
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct known_image *image, *last;
 	size_t nr = 0;
 
@@ -565,7 +573,7 @@ START_TEST(a_tally_keeps_every_sample)
 {
 	uint64_t seed = unit_seed(), state = seed | 1, added = 0;
 	struct image_source none = { 0 };
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct known_image *image = images_get(im, "/bin/x", &none);
 	struct tally *t = tally_new();
 

@@ -2,7 +2,7 @@
 /* Ticks and random samples of programs whose time, and whose bias, is known. */
 #include "config.h"
 
-#include "analysis/combine.h"
+#include "analysis/freq/combine.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,12 +5,12 @@
  */
 #include "config.h"
 
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "analysis/compare_parts.h"
+#include "analysis/compare/compare_parts.h"
 #include "t/unit/random.h"
 #include "t/unit/unit.h"
 

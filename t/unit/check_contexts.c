@@ -8,11 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/cgroupevents.h"
-#include "daemon/cgroups.h"
-#include "daemon/labels.h"
-#include "db/context.h"
+#include "daemon/mappings/cgroupevents.h"
+#include "daemon/mappings/cgroups.h"
+#include "daemon/mappings/labels.h"
+#include "db/profile/context.h"
 #include "t/unit/unit.h"
+#include "t/unit/unit_images.h"
 
 static struct procmap *pm;
 
@@ -287,7 +288,7 @@ END_TEST
 START_TEST(what_a_scan_finds_changed_is_the_process_that_was_there_if_it_lives)
 {
 	const struct rangemap nothing = { 0 };
-	struct images *im = images_new();
+	struct images *im = images_new(NULL);
 	struct range r = { .start = 0x1000, .end = 0x2000 };
 	struct rangemap found = { 0 };
 
@@ -452,6 +453,7 @@ START_TEST(living_processes_are_asked_for_what_they_belong_to)
 {
 	const pid_t with = start("CPI_LABEL=found"), without = start("CPI=1");
 	const pid_t kept = start("CPI=2"), new = start("CPI=3");
+	struct timed_child *a = unit_timed_child();
 	struct cgroups *cgroups;
 
 	for (int i = 0; i < 4; i++)
@@ -460,9 +462,9 @@ START_TEST(living_processes_are_asked_for_what_they_belong_to)
 	procmap_set_label(pm, kept, "told");
 	procmap_set_label(pm, new, "of another");
 	procmap_exec(pm, NOBODY, "gone", 5);
-	ck_assert_int_eq(cgroups_open(pm, false, &cgroups), 0);
+	ck_assert_int_eq(cgroups_open(pm, a, false, &cgroups), 0);
 	cgroups_read_all(cgroups);
-	labels_scan(pm, 50);
+	labels_scan(pm, a, 50);
 	ck_assert_pstr_eq(label_of(with), "found");
 	ck_assert_ptr_null(label_of(without));
 	ck_assert_pstr_eq(label_of(kept), "told");
@@ -477,6 +479,7 @@ START_TEST(living_processes_are_asked_for_what_they_belong_to)
 	stop(kept);
 	stop(new);
 	cgroups_close(cgroups);
+	timed_child_free(a);
 }
 END_TEST
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The server runs in the test's own process; clients are sockets of the same
- * process, or of a child where they are somebody else. The session below only
- * notes what it was asked for.
+ * The server's thread runs in the test's own process, whose main thread does what it
+ * is handed; clients are sockets of the same process, or of a child where they are
+ * somebody else. The session below only notes what it was asked for.
  */
 #include "config.h"
 
-#include "daemon/control.h"
+#include "daemon/control/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,10 +23,14 @@
 
 #include "abi/control.h"
 #include "base/log.h"
-#include "daemon/registration.h"
+#include "base/times.h"
+#include "daemon/control/askers.h"
+#include "daemon/mappings/registration.h"
+#include "daemon/os/foreignfds.h"
 #include "t/unit/unit.h"
 
-#define NR_CROWD 100
+#define NR_CROWD    100
+#define PATIENCE_MS 20000
 
 struct session {
 	int nr_flushes;
@@ -38,6 +44,7 @@ struct session {
 
 static struct session the_session;
 static struct control *the_control;
+static struct heartbeat the_heartbeat;
 static char dir[] = "/tmp/cpi-control.XXXXXX";
 static char path[64];
 
@@ -79,7 +86,8 @@ static void setup(void)
 	log_open("/dev/null"); /* complaints about rubbish are expected */
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/cpid.sock", dir);
-	ck_assert_int_eq(control_open(path, (gid_t)-1, &the_control), 0);
+	ck_assert_int_eq(control_open(path, (gid_t)-1, &the_heartbeat, &the_control),
+			 0);
 }
 
 static void teardown(void)
@@ -114,14 +122,18 @@ static struct cpi_control_request make_request(enum cpi_control_op op, const cha
 	return r;
 }
 
-/* Runs the server as its owner does, until nothing is left to do at once. */
-static bool serve_all(void)
+/* Does what the server hands on, until fd has something, or its end, to read. */
+static bool serve_until(int fd)
 {
+	struct pollfd p[] = { { .fd = fd, .events = POLLIN },
+			      { .fd = control_fd(the_control), .events = POLLIN } };
 	bool quit = false;
-	struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
 
-	while (poll(&p, 1, 0) > 0)
-		control_run(the_control, &the_session, &quit);
+	do {
+		ck_assert_int_gt(poll(p, 2, PATIENCE_MS), 0);
+		if (p[1].revents)
+			control_run(the_control, &the_session, &quit);
+	} while (!p[0].revents);
 	return quit;
 }
 
@@ -152,7 +164,7 @@ static int ask(const struct cpi_control_request *r, struct answer *a, bool *quit
 	int fd = connect_client();
 
 	ck_assert_int_eq(send(fd, r, sizeof(*r), 0), sizeof(*r));
-	*quit = serve_all();
+	*quit = serve_until(fd);
 	ck_assert_int_gt(receive(fd, a), 0);
 	close(fd);
 	return a->head.status;
@@ -203,7 +215,7 @@ static int ask_to_register(const struct cpi_control_register *r, size_t size)
 	ssize_t got;
 
 	ck_assert_int_eq(send(fd, r, size, 0), (ssize_t)size);
-	serve_all();
+	serve_until(fd);
 	got = receive(fd, &a);
 	close(fd);
 	return got ? a.head.status : -ENOMSG;
@@ -248,6 +260,7 @@ static const struct {
 	{ CPI_CONTROL_FLUSH, "", -ENOSPC, -ENOSPC, "No space left" },
 	{ CPI_CONTROL_EPOCH, "x", -EIO, -EIO, "cannot begin an epoch" },
 	{ CPI_CONTROL_EPOCH, "two\nlines", 0, -EINVAL, "control characters" },
+	{ CPI_CONTROL_EPOCH, "\xc2\x9b[31m", 0, -EINVAL, "control characters" },
 	{ CPI_CONTROL_RATE, "100", -EACCES, -EACCES, "100 Hz" },
 	{ CPI_CONTROL_RATE, "", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "fast", 0, -EINVAL, "\"fast\" is no rate" },
@@ -286,7 +299,7 @@ START_TEST(another_version_is_told_ours)
 
 	next.r.version = CPI_CONTROL_VERSION + 1;
 	ck_assert_int_eq(send(fd, &next, sizeof(next), 0), sizeof(next));
-	ck_assert(!serve_all());
+	ck_assert(!serve_until(fd));
 	ck_assert_int_gt(receive(fd, &a), 0);
 	ck_assert_int_eq(a.head.status, -EPROTONOSUPPORT);
 	close(fd);
@@ -319,7 +332,7 @@ START_TEST(a_request_of_another_size_is_dropped)
 		int fd = connect_client();
 
 		ck_assert_int_eq(send(fd, bytes, sizes[i], 0), sizes[i]);
-		serve_all();
+		serve_until(fd);
 		ck_assert_int_eq(receive(fd, &a), 0);
 		close(fd);
 	}
@@ -340,7 +353,7 @@ START_TEST(rubbish_is_dropped)
 		for (size_t k = 0; k < NR(bytes); k++)
 			bytes[k] = unit_random(&rng);
 		ck_assert_int_eq(send(fd, bytes, size, 0), size);
-		if (serve_all() || receive(fd, &a))
+		if (serve_until(fd) || receive(fd, &a))
 			ck_abort_msg("seed %llu: rubbish was taken for a request",
 				     (unsigned long long)seed);
 		close(fd);
@@ -348,10 +361,10 @@ START_TEST(rubbish_is_dropped)
 }
 END_TEST
 
-START_TEST(a_descriptor_that_is_sent_is_not_kept)
+/* Sends r with the descriptor attached. 0 or -errno. */
+static int send_with(int socket, const struct cpi_control_request *r, int attached)
 {
-	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
-	struct iovec part = { &r, sizeof(r) };
+	struct iovec part = { (void *)r, sizeof(*r) };
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
@@ -361,22 +374,83 @@ START_TEST(a_descriptor_that_is_sent_is_not_kept)
 			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-	int fd = connect_client(), ends[2];
-	struct answer a;
-	char byte;
 
-	ck_assert_int_eq(pipe(ends), 0);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &ends[1], sizeof(int));
-	ck_assert_int_eq(sendmsg(fd, &msg, 0), sizeof(r));
+	memcpy(CMSG_DATA(c), &attached, sizeof(int));
+	return sendmsg(socket, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Refused by the kernel, or else dropped with its sender. */
+START_TEST(a_descriptor_that_is_sent_is_not_kept)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	int fd = connect_client(), ends[2], err;
+	struct answer a;
+	bool quit;
+	char byte;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	err = send_with(fd, &r, ends[1]);
 	close(ends[1]);
-	serve_all();
-	ck_assert_int_gt(receive(fd, &a), 0);
+	if (err)
+		ck_assert_int_eq(err, -EPERM);
+	else
+		serve_until(fd);
 	ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* no writer is left */
 	close(ends[0]);
 	close(fd);
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+}
+END_TEST
+
+/* Does one thing that the server hands on. */
+static void serve_once(void)
+{
+	struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+	bool quit = false;
+
+	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1);
+	control_run(the_control, &the_session, &quit);
+}
+
+/* ---- a socket that cannot be closed at once ---- */
+
+static atomic_int nr_refused, nr_busy; /* how often these are still to fail */
+
+int __real_foreignfds_close(struct foreignfds *f, int socket);
+int __wrap_foreignfds_close(struct foreignfds *f, int socket);
+int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t size);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t size);
+
+int __wrap_foreignfds_close(struct foreignfds *f, int socket)
+{
+	if (nr_busy <= 0)
+		return __real_foreignfds_close(f, socket);
+	nr_busy--;
+	return -EBUSY;
+}
+
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t size)
+{
+	if (name != SO_SNDBUF || nr_refused <= 0)
+		return __real_setsockopt(fd, level, name, value, size);
+	nr_refused--;
+	errno = ENOBUFS;
+	return -1;
+}
+
+START_TEST(a_client_that_is_not_accepted_is_closed_later)
+{
+	struct pollfd p;
+
+	nr_refused = nr_busy = 1;
+	p = (struct pollfd){ .fd = connect_client(), .events = POLLIN };
+	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1);
+	ck_assert(p.revents & POLLHUP);
+	ck_assert_int_eq(nr_busy, 0);
+	close(p.fd);
 }
 END_TEST
 
@@ -386,11 +460,11 @@ START_TEST(a_client_that_left_costs_nothing)
 	int fd = connect_client();
 
 	close(fd);
-	serve_all();
 	fd = connect_client();
 	ck_assert_int_eq(send(fd, &r, sizeof(r), 0), sizeof(r));
 	close(fd);
-	serve_all();
+	while (!the_session.nr_flushes)
+		serve_once();
 	ck_assert_int_eq(the_session.nr_flushes, 1);
 }
 END_TEST
@@ -399,6 +473,7 @@ START_TEST(a_crowd_is_served)
 {
 	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
 	int ends[2], status;
+	bool quit = false;
 	pid_t pid;
 	char byte;
 
@@ -424,8 +499,9 @@ START_TEST(a_crowd_is_served)
 		struct pollfd p[] = { { control_fd(the_control), POLLIN, 0 },
 				      { ends[0], 0, 0 } };
 
-		ck_assert_int_ge(poll(p, 2, -1), 0);
-		serve_all();
+		ck_assert_int_ge(poll(p, 2, PATIENCE_MS), 1);
+		if (p[0].revents)
+			control_run(the_control, &the_session, &quit);
 	}
 	ck_assert_int_eq(read(ends[0], &byte, 1), 0);
 	ck_assert_int_eq(status, 0);
@@ -434,32 +510,155 @@ START_TEST(a_crowd_is_served)
 }
 END_TEST
 
-START_TEST(the_silent_make_room_after_their_time)
+START_TEST(a_silent_client_goes_after_its_time)
+{
+	int fd = connect_client();
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct answer a;
+
+	ck_assert_int_eq(poll(&p, 1, 500), 0);
+	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1);
+	ck_assert_int_eq(receive(fd, &a), 0);
+	close(fd);
+}
+END_TEST
+
+/* At once: the one that has been silent for longest is dropped. */
+START_TEST(the_silent_make_room_for_a_new_client)
 {
 	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
-	struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+	uint64_t begun_ns = time_mono_ns();
 	struct answer a;
-	int silent[20], fd, wait = -1;
-	bool quit = false;
+	int silent[200];
+	bool quit;
 
 	for (size_t i = 0; i < NR(silent); i++)
 		silent[i] = connect_client();
-	fd = connect_client();
-	ck_assert_int_eq(send(fd, &r, sizeof(r), 0), sizeof(r));
-	serve_all();
-	ck_assert_int_eq(the_session.nr_flushes, 0); /* behind the silent ones */
-	ck_assert_int_eq(poll(&p, 1, 0), 0);         /* and nothing spins */
-	while (!the_session.nr_flushes) {
-		wait = control_run(the_control, &the_session, &quit);
-		ck_assert_int_le(wait, 1001);
-		if (!the_session.nr_flushes)
-			ck_assert_int_ge(poll(&p, 1, wait), 0);
-	}
-	ck_assert_int_gt(receive(fd, &a), 0);
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_uint_lt(time_mono_ns() - begun_ns, NSEC_PER_SEC / 2);
 	ck_assert_int_eq(receive(silent[0], &a), 0);
-	close(fd);
 	for (size_t i = 0; i < NR(silent); i++)
 		close(silent[i]);
+}
+END_TEST
+
+/* Whether somebody else's client is answered; in a child that is nobody. */
+static bool nobody_is_answered(const struct cpi_control_request *r)
+{
+	struct answer a;
+	int fd = connect_client();
+
+	if (send(fd, r, sizeof(*r), MSG_NOSIGNAL) != sizeof(*r) ||
+	    recv(fd, &a, sizeof(a), 0) < (ssize_t)sizeof(a.head))
+		return false;
+	close(fd);
+	return true;
+}
+
+/* It has so many clients that say nothing, and more as these are dropped. */
+static void be_slow_for_ever(int told)
+{
+	int fd[ASKERS_MAX_OF_USER * 2];
+
+	if (setresuid(65534, 65534, 65534) < 0)
+		_exit(2);
+	for (size_t i = 0; i < NR(fd); i++)
+		fd[i] = connect_client();
+	(void)!write(told, "", 1);
+	for (size_t i = 0;; i++) {
+		close(fd[i % NR(fd)]);
+		fd[i % NR(fd)] = connect_client();
+	}
+}
+
+START_TEST(a_user_that_connects_all_the_time_delays_nobody)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	uint64_t begun_ns, worst_ns = 0;
+	int told[2], status;
+	struct answer a;
+	pid_t slow, other;
+	bool quit;
+	char byte;
+
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	ck_assert_int_eq(pipe(told), 0);
+	slow = fork();
+	if (!slow)
+		be_slow_for_ever(told[1]);
+	ck_assert_int_eq(read(told[0], &byte, 1), 1);
+	for (int i = 0; i < 20; i++) {
+		begun_ns = time_mono_ns();
+		ck_assert_int_eq(ask(&r, &a, &quit), 0);
+		if (time_mono_ns() - begun_ns > worst_ns)
+			worst_ns = time_mono_ns() - begun_ns;
+	}
+	ck_assert_uint_lt(worst_ns, NSEC_PER_SEC);
+	other = fork();
+	if (!other) {
+		if (setresuid(65533, 65533, 65533) < 0)
+			_exit(2);
+		_exit(nobody_is_answered(&r) ? 0 : 1);
+	}
+	while (waitpid(other, &status, WNOHANG) == 0) {
+		struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+
+		if (poll(&p, 1, 10) > 0)
+			control_run(the_control, &the_session, &quit);
+	}
+	ck_assert_int_eq(status, 0);
+	kill(slow, SIGKILL);
+	waitpid(slow, &status, 0);
+	close(told[0]);
+	close(told[1]);
+}
+END_TEST
+
+/* The main thread of this test does nothing. */
+START_TEST(the_status_is_answered_while_the_main_thread_waits)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_STATUS, "");
+	uint64_t begun_ns = time_mono_ns();
+	struct timeval patience = { .tv_sec = 1 };
+	struct answer a;
+	int fd;
+
+	heartbeat_begin(&the_heartbeat, "looking out");
+	if (_i)
+		control_publish(the_control, &the_session);
+	fd = connect_client();
+	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
+				    sizeof(patience)),
+			 0);
+	ck_assert_int_eq(send(fd, &r, sizeof(r), 0), sizeof(r));
+	ck_assert_int_gt(recv(fd, &a, sizeof(a) - 1, MSG_PEEK), 0);
+	ck_assert_int_gt(receive(fd, &a), 0);
+	ck_assert_uint_ge(time_mono_ns() - begun_ns, NSEC_PER_SEC / 4);
+	ck_assert_ptr_eq(strstr(a.text, "main_waits_s 0."), a.text);
+	ck_assert_ptr_nonnull(strstr(a.text, "\nmain_activity looking out\n"));
+	ck_assert_ptr_nonnull(
+		strstr(a.text, _i ? "\nstate sampling\n" : "\nstate starting\n"));
+	close(fd);
+}
+END_TEST
+
+START_TEST(what_is_left_at_the_end_is_answered)
+{
+	struct cpi_control_request r = make_request(CPI_CONTROL_FLUSH, "");
+	struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
+	int fd = connect_client();
+	struct answer a;
+
+	ck_assert_int_eq(send(fd, &r, sizeof(r), 0), sizeof(r));
+	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1); /* the server has handed it on */
+	control_end(the_control);
+	p.fd = fd;
+	ck_assert_int_eq(poll(&p, 1, PATIENCE_MS), 1);
+	ck_assert_int_gt(receive(fd, &a), 0);
+	ck_assert_int_eq(a.head.status, -ESHUTDOWN);
+	ck_assert_int_eq(the_session.nr_flushes, 0);
+	close(fd);
 }
 END_TEST
 
@@ -491,7 +690,7 @@ START_TEST(clients_that_never_read_do_not_hold_it_up)
 	for (size_t i = 0; i < NR(fd); i++) {
 		fd[i] = connect_client();
 		ck_assert_int_eq(send(fd[i], &r, sizeof(r), 0), sizeof(r));
-		serve_all();
+		serve_until(fd[i]);
 	}
 	ck_assert_int_eq(ask(&r, &a, &quit), 0);
 	for (size_t i = 0; i < NR(fd); i++)
@@ -503,6 +702,7 @@ END_TEST
 static int ask_as_nobody(const struct cpi_control_request *r, int want)
 {
 	pid_t pid = fork();
+	bool quit = false;
 	int status;
 
 	if (pid == 0) {
@@ -520,8 +720,8 @@ static int ask_as_nobody(const struct cpi_control_request *r, int want)
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		struct pollfd p = { .fd = control_fd(the_control), .events = POLLIN };
 
-		ck_assert_int_ge(poll(&p, 1, 10), 0);
-		serve_all();
+		if (poll(&p, 1, 10) > 0)
+			control_run(the_control, &the_session, &quit);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -557,7 +757,7 @@ START_TEST(the_socket_is_the_groups)
 	ck_assert_int_eq(lstat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600); /* without a group */
 	snprintf(other, sizeof(other), "%s/made/cpid.sock", dir);
-	ck_assert_int_eq(control_open(other, getegid(), &second), 0);
+	ck_assert_int_eq(control_open(other, getegid(), NULL, &second), 0);
 	ck_assert_int_eq(lstat(other, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0660);
 	ck_assert_uint_eq(st.st_gid, getegid());
@@ -575,7 +775,7 @@ START_TEST(a_second_server_is_refused)
 	struct answer a;
 	bool quit;
 
-	ck_assert_int_eq(control_open(path, (gid_t)-1, &second), -EADDRINUSE);
+	ck_assert_int_eq(control_open(path, (gid_t)-1, NULL, &second), -EADDRINUSE);
 	ck_assert_ptr_null(second);
 	ck_assert_int_eq(ask(&r, &a, &quit), 0); /* the first one is unharmed */
 }
@@ -590,7 +790,7 @@ START_TEST(a_stale_socket_is_replaced)
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/stale", dir);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	close(fd);
-	ck_assert_int_eq(control_open(addr.sun_path, (gid_t)-1, &second), 0);
+	ck_assert_int_eq(control_open(addr.sun_path, (gid_t)-1, NULL, &second), 0);
 	control_close(second);
 	ck_assert_int_eq(access(addr.sun_path, F_OK), -1);
 }
@@ -606,7 +806,7 @@ START_TEST(what_is_no_socket_stays)
 	fd = open(other, O_CREAT | O_WRONLY, 0600);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	ck_assert_int_eq(control_open(other, (gid_t)-1, &second), -EADDRINUSE);
+	ck_assert_int_eq(control_open(other, (gid_t)-1, NULL, &second), -EADDRINUSE);
 	ck_assert_int_eq(unlink(other), 0);
 }
 END_TEST
@@ -618,7 +818,7 @@ START_TEST(anothers_socket_is_not_removed)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/taken", dir);
-	ck_assert_int_eq(control_open(addr.sun_path, (gid_t)-1, &first), 0);
+	ck_assert_int_eq(control_open(addr.sun_path, (gid_t)-1, NULL, &first), 0);
 	ck_assert_int_eq(unlink(addr.sun_path), 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	control_close(first);
@@ -643,7 +843,7 @@ START_TEST(a_bad_path_is_an_error)
 {
 	struct control *c = NULL;
 
-	ck_assert_int_eq(control_open(bad_paths[_i].path, (gid_t)-1, &c),
+	ck_assert_int_eq(control_open(bad_paths[_i].path, (gid_t)-1, NULL, &c),
 			 bad_paths[_i].err);
 	ck_assert_ptr_null(c);
 }
@@ -664,11 +864,18 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_request_of_another_size_is_dropped);
 	tcase_add_test(tc, rubbish_is_dropped);
 	tcase_add_test(tc, a_descriptor_that_is_sent_is_not_kept);
+	tcase_add_test(tc, a_client_that_is_not_accepted_is_closed_later);
 	tcase_add_test(tc, a_client_that_left_costs_nothing);
 	tcase_add_test(tc, a_crowd_is_served);
-	tcase_add_test(tc, the_silent_make_room_after_their_time);
+	tcase_add_test(tc, a_silent_client_goes_after_its_time);
+	tcase_add_test(tc, the_silent_make_room_for_a_new_client);
+	tcase_add_loop_test(tc, the_status_is_answered_while_the_main_thread_waits, 0,
+			    2);
+	tcase_add_test(tc, what_is_left_at_the_end_is_answered);
 	tcase_add_test(tc, a_long_reply_is_cut_at_a_line);
 	tcase_add_test(tc, clients_that_never_read_do_not_hold_it_up);
+	if (geteuid() == 0)
+		tcase_add_test(tc, a_user_that_connects_all_the_time_delays_nobody);
 	if (geteuid() == 0)
 		tcase_add_loop_test(tc,
 				    a_stranger_learns_the_status_and_changes_nothing, 0,

@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "db/copy.h"
-#include "db/export.h"
-#include "db/import.h"
-#include "db/join.h"
-#include "db/sql.h"
+#include "db/core/sql.h"
+#include "db/move/copy.h"
+#include "db/move/export.h"
+#include "db/move/import.h"
+#include "db/move/join.h"
 #include "t/unit/dbtest.h"
 
 #define NR_RUNS 3

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/cover.h"
+#include "analysis/image/cover.h"
 #include "t/unit/unit.h"
 
 #define SPACE 64

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "db/schema.h"
-#include "db/sql.h"
+#include "db/core/schema.h"
+#include "db/core/sql.h"
 #include "t/unit/dbtest.h"
 
 static void write_file(const char *path, const void *data, size_t size)
@@ -90,7 +92,7 @@ static void make_negative_version(const char *path)
 static void make_without_tables(const char *path)
 {
 	make_with_sql(path, "PRAGMA application_id = 1129335089;"
-			    "PRAGMA user_version = 3");
+			    "PRAGMA user_version = 4");
 }
 
 static void make_truncated(const char *path)
@@ -104,6 +106,32 @@ static void make_header_only(const char *path)
 	make_ours(path);
 	ck_assert_int_eq(truncate(path, 100), 0);
 }
+
+/* Each has SQLite's approval, and none that of a reader. */
+#define ALTERED(name, sql)                        \
+	static void make_##name(const char *path) \
+	{                                         \
+		make_ours(path);                  \
+		make_with_sql(path, sql);         \
+	}
+#define REWRITE(table, from, to)                                    \
+	"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql" \
+	" = replace(sql, '" from "', '" to "') WHERE name = '" table "'"
+
+ALTERED(trigger, "CREATE TRIGGER t AFTER INSERT ON epoch BEGIN DELETE FROM gap; END")
+ALTERED(view, "ALTER TABLE profile RENAME TO p; CREATE VIEW profile AS SELECT * FROM p")
+ALTERED(more_tables, "CREATE TABLE more (x)")
+ALTERED(more_columns, "ALTER TABLE epoch ADD COLUMN x INTEGER")
+ALTERED(generated, REWRITE("epoch", "label TEXT NOT NULL",
+			   "label TEXT AS (hex(zeroblob(50000000)))"))
+ALTERED(foreign_index, "CREATE INDEX i ON image (hex(name))")
+ALTERED(virtual_table, "CREATE VIRTUAL TABLE v USING rtree (id, a, b)")
+ALTERED(no_index, "DROP INDEX image_identity")
+ALTERED(no_table, "DROP TABLE spread")
+ALTERED(nullable, REWRITE("tally", "received INTEGER NOT NULL", "received INTEGER"))
+ALTERED(lax, REWRITE("stream", ") STRICT", ")"))
+ALTERED(commented, REWRITE("epoch", "label TEXT", "label /* any */	TEXT"))
+ALTERED(analyzed, "ANALYZE")
 
 static const struct {
 	const char *what;
@@ -124,11 +152,37 @@ static const struct {
 	  "use a newer CPI" },
 	{ "a version below zero", make_negative_version, -CPI_ECORRUPT, -CPI_ECORRUPT,
 	  "no valid version" },
+	{ "a version without its tables", make_without_tables, -CPI_ECORRUPT,
+	  -CPI_ECORRUPT, "is missing" },
 	{ "a cut file", make_truncated, -CPI_ECORRUPT, -CPI_ECORRUPT,
 	  "restore a copy" },
 	{ "a header alone", make_header_only, -CPI_ECORRUPT, -CPI_ECORRUPT,
 	  "restore a copy" },
 	{ "one of ours", make_ours, 0, 0, NULL },
+	{ "a trigger", make_trigger, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the trigger t is none that CPI makes" },
+	{ "a view", make_view, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table p is none that CPI makes" },
+	{ "a table more", make_more_tables, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table more is none that CPI makes" },
+	{ "a column more", make_more_columns, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table epoch is not as CPI makes it" },
+	{ "a column that is computed", make_generated, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table epoch is not as CPI makes it" },
+	{ "an index of an expression", make_foreign_index, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the index i is none that CPI makes" },
+	{ "a virtual table", make_virtual_table, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table v is none that CPI makes" },
+	{ "an index less", make_no_index, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the index image_identity is missing" },
+	{ "a table less", make_no_table, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table spread is missing" },
+	{ "a column that may be NULL", make_nullable, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table tally is not as CPI makes it" },
+	{ "a table of any types", make_lax, -CPI_ECORRUPT, -CPI_ECORRUPT,
+	  "the table stream is not as CPI makes it" },
+	{ "one with other comments", make_commented, 0, 0, NULL },
+	{ "one that ANALYZE has seen", make_analyzed, 0, 0, NULL },
 };
 
 static void expect_log(struct dbtest *t, const char *text)
@@ -169,21 +223,6 @@ START_TEST(each_kind_of_file_has_its_answer)
 	}
 	buf_fini(&before);
 	buf_fini(&after);
-	dbtest_fini(&t);
-}
-END_TEST
-
-START_TEST(a_schema_that_is_not_there_is_corrupt)
-{
-	struct query_epochs e;
-	struct dbtest t;
-	struct db *db;
-
-	dbtest_init(&t);
-	make_without_tables(t.path);
-	db = dbtest_open(&t, DB_READ);
-	ck_assert_int_eq(query_epochs(db, "all", &e), -CPI_ECORRUPT);
-	db_close(db);
 	dbtest_fini(&t);
 }
 END_TEST
@@ -237,12 +276,308 @@ START_TEST(a_second_collector_is_told_who_was_first)
 	ck_assert_int_eq(symlink("cpi.db", link), 0);
 	ck_assert_int_eq(db_open(t.path, DB_COLLECT, &other), -CPI_EINUSE);
 	ck_assert_int_eq(db_open(link, DB_COLLECT, &other), -CPI_EINUSE);
-	snprintf(pid, sizeof(pid), "process %ld collects", (long)getpid());
+	snprintf(pid, sizeof(pid), "process %ld (", (long)getpid());
 	expect_log(&t, pid);
 	ck_assert_ptr_null(other);
 	db_close(dbtest_open(&t, DB_WRITE));
 	db_close(db);
 	db_close(dbtest_open(&t, DB_COLLECT));
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* A process that has opened the database, until its pipe is closed. */
+static pid_t start_holder(const struct dbtest *t, int (*hold)(const struct dbtest *),
+			  int *end)
+{
+	int ready[2], done[2];
+	pid_t child;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	ck_assert_int_eq(pipe(done), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		close(done[1]);
+		if (hold(t) || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		_exit(read(done[0], &c, 1) < 0);
+	}
+	close(ready[1]);
+	close(done[0]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	*end = done[1];
+	return child;
+}
+
+static void end_holder(pid_t child, int end)
+{
+	int status;
+
+	close(end);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+
+static int collect(const struct dbtest *t)
+{
+	struct db *db;
+
+	return db_open(t->path, DB_COLLECT, &db);
+}
+
+START_TEST(a_hard_link_gets_no_second_collector)
+{
+	char link_path[100], pid[64];
+	struct db *db = NULL;
+	struct dbtest t;
+	pid_t child;
+	int end;
+
+	dbtest_init(&t);
+	child = start_holder(&t, collect, &end);
+	snprintf(link_path, sizeof(link_path), "%s-link", t.path);
+	ck_assert_int_eq(link(t.path, link_path), 0);
+	ck_assert_int_eq(db_open(link_path, DB_COLLECT, &db), -CPI_EINUSE);
+	ck_assert_ptr_null(db);
+	snprintf(pid, sizeof(pid), "process %ld (", (long)child);
+	expect_log(&t, pid);
+	expect_log(&t, "by another name");
+	end_holder(child, end);
+	ck_assert_int_eq(db_open(link_path, DB_COLLECT, &db), 0);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* A shared lock on all of the database, as a reader can have it. */
+static int lock_shared(const struct dbtest *t)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	int fd = open(t->path, O_RDONLY | O_CLOEXEC);
+
+	lock.l_start = 0x40001000;
+	return fd < 0 ? -errno : fcntl(fd, F_SETLK, &lock);
+}
+
+static int nr_searches;
+static bool finds_nobody;
+
+pid_t __real_lockholder_find(const struct lockholder_query *q);
+pid_t __wrap_lockholder_find(const struct lockholder_query *q);
+const char *__real_lockholder_name(pid_t pid, char name[LOCKHOLDER_NAME_SIZE]);
+const char *__wrap_lockholder_name(pid_t pid, char name[LOCKHOLDER_NAME_SIZE]);
+
+pid_t __wrap_lockholder_find(const struct lockholder_query *q)
+{
+	nr_searches++;
+	return finds_nobody ? 0 : __real_lockholder_find(q);
+}
+
+const char *__wrap_lockholder_name(pid_t pid, char name[LOCKHOLDER_NAME_SIZE])
+{
+	nr_searches++;
+	return __real_lockholder_name(pid, name);
+}
+
+/* While it is collected, to look who has it could take long. */
+START_TEST(a_second_file_that_is_claimed_is_refused_without_a_search)
+{
+	static const char *const files[] = { "", "-wal", "-shm", "-lock" };
+	struct db *db, *other = NULL;
+	struct dbtest t;
+	char name[100];
+	pid_t child;
+	int end;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	for (size_t i = 0; i < NR(files); i++) {
+		snprintf(name, sizeof(name), "%s%s", t.path, files[i]);
+		ck_assert_int_eq(unlink(name), 0);
+	}
+	child = start_holder(&t, collect, &end);
+	ck_assert_int_eq(db_reopen(db, &other), -CPI_EINUSE);
+	ck_assert_int_eq(nr_searches, 0);
+	expect_log(&t, "another process has claimed it already");
+	end_holder(child, end);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(a_reader_cannot_keep_a_collector_from_starting)
+{
+	struct dbtest t;
+	struct stat st;
+	char name[100];
+	pid_t child;
+	int end;
+
+	dbtest_init(&t);
+	db_close(dbtest_open(&t, DB_COLLECT));
+	snprintf(name, sizeof(name), "%s-lock", t.path);
+	ck_assert_int_eq(chmod(name, 0640), 0); /* as older versions made it */
+	db_close(dbtest_open(&t, DB_COLLECT));
+	ck_assert_int_eq(stat(name, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0600); /* no reader opens it */
+	child = start_holder(&t, lock_shared, &end);
+	db_close(dbtest_open(&t, DB_COLLECT));
+	snprintf(name, sizeof(name), "process %ld holds", (long)child);
+	expect_log(&t, name);
+	finds_nobody = true;
+	db_close(dbtest_open(&t, DB_COLLECT));
+	expect_log(&t, "another process holds a shared lock");
+	end_holder(child, end);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* Which of the database's files are there, a letter for each. */
+static const char *files_there(const struct dbtest *t)
+{
+	static const char *const end[] = { "", "-wal", "-shm", "-lock" };
+	static char there[NR(end) + 1];
+	size_t nr = 0;
+	char name[100];
+
+	for (size_t i = 0; i < NR(end); i++) {
+		snprintf(name, sizeof(name), "%s%s", t->path, end[i]);
+		if (!access(name, F_OK))
+			there[nr++] = "dwsl"[i];
+	}
+	there[nr] = '\0';
+	return there;
+}
+
+START_TEST(a_database_that_is_closed_whole_is_one_file)
+{
+	struct db *db;
+	struct dbtest t;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	store_free(dbtest_begin(db));
+	ck_assert_str_eq(files_there(&t), "dwsl");
+	db_close_whole(db);
+	ck_assert_str_eq(files_there(&t), "d");
+	db_close(dbtest_open(&t, DB_READ));
+	ck_assert_str_eq(files_there(&t), "d");
+	db_close_whole(dbtest_open(&t, DB_WRITE));
+	ck_assert_str_eq(files_there(&t), "d");
+	db_close(dbtest_open(&t, DB_COLLECT));
+	ck_assert_str_eq(files_there(&t), "dwsl");
+	db_close_whole(NULL);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static int read_it(const struct dbtest *t)
+{
+	struct db *db;
+
+	return db_open(t->path, DB_READ, &db);
+}
+
+START_TEST(a_database_that_is_read_keeps_its_wal)
+{
+	struct db *db;
+	struct dbtest t;
+	pid_t child;
+	int end;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	store_free(dbtest_begin(db));
+	db_close(db);
+	child = start_holder(&t, read_it, &end);
+	db_close_whole(dbtest_open(&t, DB_COLLECT));
+	ck_assert_str_eq(files_there(&t), "dws");
+	end_holder(child, end);
+	db_close_whole(dbtest_open(&t, DB_COLLECT));
+	ck_assert_str_eq(files_there(&t), "d");
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* A process keeps the lock of one that has gone: flock(1) leaves it to its command. */
+static int leave_lock(const struct dbtest *t)
+{
+	char name[100];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s-lock", t->path);
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || write(fd, "1\n", 2) != 2)
+		return -errno;
+	if (!vfork()) {
+		flock(fd, LOCK_EX);
+		_exit(0);
+	}
+	wait(NULL);
+	return 0;
+}
+
+START_TEST(who_keeps_the_lock_of_one_that_has_gone_is_named)
+{
+	char pid[64];
+	struct db *db;
+	struct dbtest t;
+	pid_t child;
+	int end;
+
+	dbtest_init(&t);
+	db_close(dbtest_open(&t, DB_COLLECT));
+	child = start_holder(&t, leave_lock, &end);
+	ck_assert_int_eq(db_open(t.path, DB_COLLECT, &db), -CPI_EINUSE);
+	snprintf(pid, sizeof(pid), "process %ld (", (long)child);
+	expect_log(&t, pid);
+	end_holder(child, end);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* What keeps a writer from its lock, and takes no right but to read. */
+static int lock_writers_out(const struct dbtest *t)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_start = 120, .l_len = 1 };
+	char name[100];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s-shm", t->path);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fcntl(fd, F_SETLK, &lock);
+}
+
+START_TEST(a_writer_in_a_hurry_waits_for_no_lock_for_long)
+{
+	uint64_t best_ns = UINT64_MAX;
+	struct lockholder_query writer;
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+	pid_t child;
+	int end;
+
+	store_set_patience(s, true);
+	ck_assert_int_eq(dbtest_flush(s, 1, 4, 1), 0);
+	child = start_holder(&t, lock_writers_out, &end);
+	for (int i = 0; i < 5; i++) {
+		const uint64_t begun_ns = time_mono_ns();
+
+		ck_assert_int_eq(dbtest_flush(s, 2, 4, 1), -EBUSY);
+		if (time_mono_ns() - begun_ns < best_ns)
+			best_ns = time_mono_ns() - begun_ns;
+	}
+	ck_assert_uint_le(best_ns, 100 * NSEC_PER_MSEC);
+	writer = db_writer_query(db);
+	ck_assert_int_eq(lockholder_find(&writer), child);
+	end_holder(child, end);
+	ck_assert_int_eq(dbtest_flush(s, 2, 4, 1), 0);
+	store_free(s);
+	db_close(db);
 	dbtest_fini(&t);
 }
 END_TEST
@@ -344,7 +679,8 @@ static const char next_step[] = "ALTER TABLE gap ADD COLUMN run INTEGER";
 START_TEST(an_older_database_is_migrated_once)
 {
 	const char *steps[] = { schema_current.step[0], schema_current.step[1],
-				schema_current.step[2], next_step };
+				schema_current.step[2], schema_current.step[3],
+				next_step };
 	const struct schema next = { steps, NR(steps) };
 	struct dbtest t;
 	struct db *db;
@@ -353,11 +689,11 @@ START_TEST(an_older_database_is_migrated_once)
 	dbtest_init(&t);
 	db = dbtest_open(&t, DB_COLLECT);
 	store_free(dbtest_begin(db));
-	ck_assert_int_eq(schema_version(db_handle(db), &next, &version), 0);
+	ck_assert_int_eq(schema_version(db_handle(db), "main", &next, &version), 0);
 	ck_assert_int_eq(version, schema_current.version);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(schema_migrate(db_handle(db), &next), 0);
-	ck_assert_int_eq(schema_version(db_handle(db), &next, &version), 0);
+	ck_assert_int_eq(schema_version(db_handle(db), "main", &next, &version), 0);
 	ck_assert_int_eq(version, next.version);
 	ck_assert_int_eq(sql_exec(db_handle(db), "SELECT run FROM gap"), 0);
 	ck_assert_int_eq(schema_migrate(db_handle(db), &schema_current), -CPI_EVERSION);
@@ -368,8 +704,12 @@ END_TEST
 
 START_TEST(a_migration_that_fails_changes_nothing)
 {
-	const char *steps[] = { schema_current.step[0], schema_current.step[1],
-				schema_current.step[2], next_step, "no SQL" };
+	const char *steps[] = { schema_current.step[0],
+				schema_current.step[1],
+				schema_current.step[2],
+				schema_current.step[3],
+				next_step,
+				"no SQL" };
 	const struct schema broken = { steps, NR(steps) };
 	struct dbtest t;
 	struct db *db;
@@ -378,7 +718,7 @@ START_TEST(a_migration_that_fails_changes_nothing)
 	dbtest_init(&t);
 	db = dbtest_open(&t, DB_COLLECT);
 	ck_assert_int_lt(schema_migrate(db_handle(db), &broken), 0);
-	ck_assert_int_eq(schema_version(db_handle(db), &broken, &version), 0);
+	ck_assert_int_eq(schema_version(db_handle(db), "main", &broken, &version), 0);
 	ck_assert_int_eq(version, schema_current.version);
 	ck_assert_int_lt(sql_exec(db_handle(db), "SELECT run FROM gap"), 0);
 	db_close(db);
@@ -434,6 +774,48 @@ START_TEST(a_damaged_database_is_refused_or_read)
 }
 END_TEST
 
+/* What is not negative, and no more than was received, is believed. */
+static const struct {
+	const char *sql;
+	int err;
+} accounts[] = {
+	{ "UPDATE tally SET received = received + 3; INSERT INTO loss VALUES"
+	  " (1, 0, 1, 1, 'lost', 3)",
+	  0 },
+	{ "UPDATE tally SET received = received + 3", -CPI_ECORRUPT },
+	{ "UPDATE tally SET received = received - 3; INSERT INTO loss VALUES"
+	  " (1, 0, 1, 1, 'lost', -3)",
+	  -CPI_ECORRUPT },
+	{ "INSERT INTO loss VALUES (1, 0, 1, 1, 'a', 3), (1, 0, 1, 1, 'b', -3)",
+	  -CPI_ECORRUPT },
+	{ "UPDATE tally SET received = -9223372036854775807 - 1;"
+	  " INSERT INTO loss SELECT 1, 0, 1, 1, 'lost',"
+	  " 9223372036854775807 - stored + 1 FROM tally",
+	  -CPI_ECORRUPT },
+};
+
+START_TEST(an_account_of_negative_terms_does_not_add_up)
+{
+	struct query_streams streams;
+	struct query_epochs e;
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	ck_assert_int_eq(dbtest_flush(s, 1, 4, 10), 0);
+	ck_assert_int_eq(query_epochs(db, "last", &e), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), accounts[_i].sql), 0);
+	ck_assert_int_eq(db_check(db), accounts[_i].err);
+	ck_assert_int_eq(query_streams(db, &e, NULL, &streams), accounts[_i].err);
+	if (!accounts[_i].err)
+		query_streams_fini(&streams);
+	query_epochs_fini(&e);
+	ck_assert_int_eq(store_end(s, 2000 * SEC), 0);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("db");
@@ -441,9 +823,15 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, each_kind_of_file_has_its_answer, 0, NR(opens));
-	tcase_add_test(tc, a_schema_that_is_not_there_is_corrupt);
 	tcase_add_test(tc, a_new_database_is_small_and_its_group_reads_it);
 	tcase_add_test(tc, a_second_collector_is_told_who_was_first);
+	tcase_add_test(tc, a_hard_link_gets_no_second_collector);
+	tcase_add_test(tc, a_second_file_that_is_claimed_is_refused_without_a_search);
+	tcase_add_test(tc, a_database_that_is_closed_whole_is_one_file);
+	tcase_add_test(tc, a_database_that_is_read_keeps_its_wal);
+	tcase_add_test(tc, a_reader_cannot_keep_a_collector_from_starting);
+	tcase_add_test(tc, who_keeps_the_lock_of_one_that_has_gone_is_named);
+	tcase_add_test(tc, a_writer_in_a_hurry_waits_for_no_lock_for_long);
 	tcase_add_test(tc, a_failed_open_leaves_the_locks_of_others_alone);
 	tcase_add_test(tc, a_reader_beside_the_writer_sees_each_flush);
 	tcase_add_test(tc, a_reader_who_stays_does_not_stop_the_writer);
@@ -451,6 +839,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, an_older_database_is_migrated_once);
 	tcase_add_test(tc, a_migration_that_fails_changes_nothing);
 	tcase_add_test(tc, a_damaged_database_is_refused_or_read);
+	tcase_add_loop_test(tc, an_account_of_negative_terms_does_not_add_up, 0,
+			    NR(accounts));
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/demangle.h"
+#include "analysis/image/demangle.h"
 #include "base/buf.h"
 #include "t/unit/unit.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/diff_parts.h"
+#include "report/compare/diff_parts.h"
 
 #include <math.h>
 
-#include "db/sql.h"
+#include "db/core/sql.h"
 #include "t/unit/dbtest.h"
 
 /* Epoch 1 was three, of times 10, 20 and 30; what 4 varied by is of two others. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/distribution.h"
+#include "analysis/math/distribution.h"
 
 #include <math.h>
 

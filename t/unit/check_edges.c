@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "db/edges.h"
+#include "db/profile/edges.h"
 
 #include <errno.h>
 #include <string.h>

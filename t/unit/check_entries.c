@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/entries.h"
+#include "daemon/collect/entries.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "analysis/equiv.h"
+#include "analysis/cfg/equiv.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "analysis/estimate.h"
+#include "analysis/freq/estimate.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,13 +11,13 @@
 #include <zlib.h>
 
 #include "base/path.h"
+#include "base/text.h"
+#include "report/calls/export_labels.h"
+#include "report/calls/export_tree.h"
 #include "t/unit/unit.h"
-#include "tools/export.h"
-#include "tools/text.h"
-#include "tools/weighed_labels.h"
-#include "tools/weighed_tree.h"
+#include "tools/export/export.h"
 #ifdef HAVE_PROTOBUF_C
-#include "tools/pprof.pb-c.h"
+#include "tools/export/pprof.pb-c.h"
 #endif
 
 #define NR_STACKS 300
@@ -42,16 +42,16 @@ static const struct query_image images[] = {
 };
 
 struct stack {
-	struct weighed_frame frame[MAX_DEPTH * 3];
+	struct export_frame frame[MAX_DEPTH * 3];
 	size_t nr;
-	const char *whom;
+	const char *context;
 	double value[COLUMNS];
 };
 
 static struct stack stacks[NR_STACKS];
 
 /* An instruction: what is inlined there, and its procedure, always the same. */
-static size_t make_frames(uint64_t *seed, struct weighed_frame *out)
+static size_t make_frames(uint64_t *seed, struct export_frame *out)
 {
 	const uint64_t nr = unit_random(seed) % NR(names), at = unit_random(seed) % 3;
 
@@ -59,7 +59,7 @@ static size_t make_frames(uint64_t *seed, struct weighed_frame *out)
 		const size_t name = (nr + (at - i) * 5) % NR(names);
 		const int line = nr % 2 ? (int)(nr * 10 + at + i) : 0;
 
-		out[i] = (struct weighed_frame){
+		out[i] = (struct export_frame){
 			.image = &images[nr % NR(images)],
 			.offset = nr * 16 + at,
 			.address = 0x1000 + nr * 16 + at,
@@ -81,28 +81,29 @@ static void make_stacks(uint64_t *seed)
 
 		for (size_t k = s->nr = 0; k < depth; k++)
 			s->nr += make_frames(seed, &s->frame[s->nr]);
-		s->whom = unit_random(seed) % 4 ? names[unit_random(seed) % 3] : NULL;
+		s->context =
+			unit_random(seed) % 4 ? names[unit_random(seed) % 3] : NULL;
 		for (size_t c = 0; c < COLUMNS; c++)
 			s->value[c] = (double)(unit_random(seed) % 100);
 		s->value[0]++;
 	}
 }
 
-static int give(struct weighing *w, weighed_fn fn, void *ctx)
+static int give(struct export_samples *w, export_stack_fn fn, void *ctx)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < NR_STACKS && !err; i++) {
 		const struct stack *s = &stacks[i];
-		struct weighed_labels labels;
-		struct weighed stack = { .frame = s->frame,
-					 .nr_frames = s->nr,
-					 .whom = s->whom,
-					 .host = "host",
-					 .label = labels.at,
-					 .value = s->value };
+		struct export_labels labels;
+		struct export_stack stack = { .frame = s->frame,
+					      .nr_frames = s->nr,
+					      .context = s->context,
+					      .host = "host",
+					      .label = labels.at,
+					      .value = s->value };
 
-		weighed_labels_make(&labels, CONTEXT_COMM, s->whom, "host");
+		export_labels_make(&labels, CONTEXT_COMM, s->context, "host");
 		stack.nr_labels = labels.nr;
 		err = fn(ctx, &stack);
 	}
@@ -113,7 +114,7 @@ static int give(struct weighing *w, weighed_fn fn, void *ctx)
 struct fixture {
 	struct query_epoch epoch;
 	struct query_stream stream[2];
-	struct weighing w;
+	struct export_samples w;
 	char path[64];
 };
 
@@ -139,7 +140,7 @@ static void set_up(struct fixture *f)
 	f->w.column[0].event = "cpu-clock";
 	f->w.column[1].event = "cache:misses";
 	f->w.column[2] =
-		(struct weighed_column){ .event = "cpu-clock", .is_time = true };
+		(struct export_column){ .event = "cpu-clock", .is_time = true };
 	f->w.nr_columns = COLUMNS;
 	f->w.amount[0] = 2;
 	f->w.each = give;
@@ -154,7 +155,8 @@ static void tear_down(struct fixture *f)
 }
 
 /* What an export writes to stdout. */
-static char *written(struct fixture *f, int (*export)(struct weighing *w), size_t *size)
+static char *written(struct fixture *f, int (*export)(struct export_samples *w),
+		     size_t *size)
 {
 	const int saved = dup(STDOUT_FILENO);
 	FILE *file;
@@ -190,9 +192,9 @@ static double sum_of(size_t column)
 }
 
 /* The names of a node's path below its root, one on each line. */
-static void path_of(const struct weighed_tree *t, uint32_t at, struct buf *out)
+static void path_of(const struct export_tree *t, uint32_t at, struct buf *out)
 {
-	if (t->at[at]->parent == WEIGHED_NONE)
+	if (t->at[at]->parent == EXPORT_NONE)
 		return;
 	path_of(t, t->at[at]->parent, out);
 	buf_printf(out, "%s\n",
@@ -200,14 +202,14 @@ static void path_of(const struct weighed_tree *t, uint32_t at, struct buf *out)
 }
 
 static bool has_path(const struct stack *s, const char *root, const char *path,
-		     const char *whom)
+		     const char *context)
 {
 	struct buf b = { 0 };
 	bool same;
 
 	for (size_t i = s->nr; i--;)
 		buf_printf(&b, "%s\n", s->frame[i].function);
-	same = !strcmp(buf_str(&b), path) && !strcmp(root, whom);
+	same = !strcmp(buf_str(&b), path) && !strcmp(root, context);
 	buf_fini(&b);
 	return same;
 }
@@ -216,11 +218,11 @@ static const char *root_of(const struct stack *s)
 {
 	const char *name = s->frame[s->nr - 1].image->desc.name;
 
-	return s->whom ? s->whom : path_base(name);
+	return s->context ? s->context : path_base(name);
 }
 
 /* Nodes of equal names may be of different images: their sums are compared. */
-static double tree_sum(const struct weighed_tree *t, const struct stack *s,
+static double tree_sum(const struct export_tree *t, const struct stack *s,
 		       size_t column)
 {
 	double sum = 0;
@@ -229,7 +231,7 @@ static double tree_sum(const struct weighed_tree *t, const struct stack *s,
 		struct buf path = { 0 };
 		uint32_t root = (uint32_t)i;
 
-		while (t->at[root]->parent != WEIGHED_NONE)
+		while (t->at[root]->parent != EXPORT_NONE)
 			root = t->at[root]->parent;
 		path_of(t, (uint32_t)i, &path);
 		if (has_path(s,
@@ -261,22 +263,22 @@ static double stacks_sum(const struct stack *like, size_t column)
 START_TEST(a_tree_has_each_stack_once)
 {
 	uint64_t seed = unit_seed(), start = seed;
-	struct weighed_tree t;
+	struct export_tree t;
 	struct fixture f;
 	double sum = 0;
 
 	set_up(&f);
 	make_stacks(&seed);
-	ck_assert_int_eq(weighed_tree_gather(&t, &f.w, _i), 0);
+	ck_assert_int_eq(export_tree_gather(&t, &f.w, _i), 0);
 	for (size_t i = 0; i < t.nr; i++) {
-		ck_assert(t.at[i]->parent == WEIGHED_NONE || t.at[i]->parent < i);
+		ck_assert(t.at[i]->parent == EXPORT_NONE || t.at[i]->parent < i);
 		sum += t.at[i]->value[2];
 	}
 	ck_assert_msg(sum == sum_of(2), "SEED=%" PRIu64, start);
 	for (size_t i = 0; i < NR_STACKS; i += 10)
 		ck_assert_msg(tree_sum(&t, &stacks[i], 0) == stacks_sum(&stacks[i], 0),
 			      "SEED=%" PRIu64 " stack %zu", start, i);
-	weighed_tree_fini(&t);
+	export_tree_fini(&t);
 	tear_down(&f);
 }
 END_TEST
@@ -339,12 +341,12 @@ START_TEST(callgrind_has_costs_once_and_calls)
 	ck_assert_msg(self == sum_of(0), "SEED=%" PRIu64, start);
 	/* Each different pair of caller and called procedures of a stack. */
 	for (size_t i = 0; i < NR_STACKS; i++) {
-		const struct weighed_frame *pair[MAX_DEPTH][2];
-		const struct weighed_frame *called = NULL;
+		const struct export_frame *pair[MAX_DEPTH][2];
+		const struct export_frame *called = NULL;
 		size_t nr = 0;
 
 		for (size_t k = 0; k < stacks[i].nr; k++) {
-			const struct weighed_frame *frame = &stacks[i].frame[k];
+			const struct export_frame *frame = &stacks[i].frame[k];
 			bool again = false;
 
 			if (frame->inlined)
@@ -428,7 +430,7 @@ START_TEST(pprof_gives_back_each_stack)
 			}
 		}
 		ck_assert_uint_eq(k, stacks[i].nr);
-		ck_assert_uint_eq(sample->n_label, stacks[i].whom ? 2 : 1);
+		ck_assert_uint_eq(sample->n_label, stacks[i].context ? 2 : 1);
 	}
 	pprof__profile__free_unpacked(p, NULL);
 	tear_down(&f);
@@ -456,10 +458,10 @@ static const struct {
 
 START_TEST(contexts_have_labels)
 {
-	struct weighed_labels l;
+	struct export_labels l;
 	struct buf got = { 0 };
 
-	weighed_labels_make(&l, labels[_i].kind, labels[_i].value, "h");
+	export_labels_make(&l, labels[_i].kind, labels[_i].value, "h");
 	for (size_t i = 0; i < l.nr; i++)
 		buf_printf(&got, "%s%s=%s", i ? " " : "", l.at[i].key, l.at[i].value);
 	ck_assert_str_eq(buf_str(&got), labels[_i].want);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a profile says of t/fixtures/feedback/rules.ll, which has one place for each
- * rule of analysis/feedback.h, with counts that are given to its blocks.
+ * rule of analysis/feedback/feedback.h, with counts that are given to its blocks.
  */
 #include "config.h"
 
-#include "analysis/feedback.h"
+#include "analysis/feedback/feedback.h"
 
 #include <math.h>
 #include <string.h>

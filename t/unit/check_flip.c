@@ -21,7 +21,7 @@
 #define MAX_STATES (1u << 20)
 #define SEEN_SIZE  (4 * MAX_STATES)
 
-/* Whom the daemon asks for an answer: daemon/bpf_grace.c. */
+/* Whom the daemon asks for an answer: daemon/collect/bpf_grace.c. */
 enum grace { GRACE_NONE, GRACE_RCU, GRACE_IPI, GRACE_IPI_OF_ONE };
 
 struct protocol {

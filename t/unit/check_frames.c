@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/frames.h"
+#include "report/calls/frames.h"
 
 #include <string.h>
 
 #include "t/unit/unit.h"
-#include "tools/xml.h"
+#include "tools/ui/xml.h"
 
 static const struct {
 	enum image_kind kind;

@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "daemon/event.h"
-#include "daemon/hwevent.h"
-#include "daemon/pmu.h"
+#include "daemon/collect/event.h"
+#include "daemon/collect/eventperiod.h"
+#include "daemon/collect/hwevent.h"
+#include "daemon/collect/pmu.h"
 #include "t/unit/unit.h"
 
 #define CLOCK_HZ 2000000000
@@ -209,6 +210,8 @@ START_TEST(whatever_period_is_drawn_the_hardware_takes_it)
 			  (rounded <= period + 8 && period <= rounded + 8));
 	}
 	ck_assert_uint_ge(event_round_period(&e, UINT64_MAX), UINT64_MAX - 15);
+	ck_assert_uint_ge(event_period(&e, 1e-300), EVENT_MAX_PERIOD - 15);
+	ck_assert_uint_le(event_period(&e, 1e-300), EVENT_MAX_PERIOD + 15);
 }
 END_TEST
 

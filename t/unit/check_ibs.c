@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/ibs.h"
-#include "analysis/ibs_fields.h"
+#include "decode/ibs.h"
+#include "decode/ibs_fields.h"
+#include "t/records/text.h"
 #include "t/unit/unit.h"
 
 static const struct ibs_machine zen3 = { .family = 0x19, .model = 0x01 };

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/image.h"
-#include "analysis/isa.h"
+#include "analysis/image/image.h"
+#include "analysis/isa/isa.h"
 #include "base/err.h"
 #include "base/times.h"
 #include "t/unit/elf_fixture.h"

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/debugfile.h"
-#include "analysis/elffile.h"
-#include "analysis/image.h"
+#include "analysis/image/debugfile.h"
+#include "analysis/image/elffile.h"
+#include "analysis/image/image.h"
 #include "base/err.h"
 #include "t/unit/elf_fixture.h"
 #include "t/unit/image_ask.h"

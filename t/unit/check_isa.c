@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/isa.h"
+#include "analysis/isa/isa.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

@@ -16,9 +16,10 @@
 
 #include "base/file.h"
 #include "base/times.h"
-#include "daemon/jit.h"
-#include "daemon/jitread.h"
+#include "daemon/jit/jit.h"
+#include "daemon/jit/jitread.h"
 #include "t/unit/unit.h"
+#include "t/unit/unit_images.h"
 
 static char path[64];
 
@@ -45,6 +46,7 @@ static void setup(void)
 }
 
 struct reading {
+	struct timed_child *timed_child;
 	struct jit_owner owner;
 	struct jit_file file;
 	struct jitmap map;
@@ -53,15 +55,19 @@ struct reading {
 
 static struct reading reading_new(void)
 {
-	struct reading r = { .budget = SIZE_MAX };
+	static struct timed_child *volatile kept; /* until the test's process ends */
+	struct reading r = { .timed_child = unit_timed_child(), .budget = SIZE_MAX };
 
-	ck_assert_int_eq(jit_owner_read(getpid(), &r.owner), 0);
+	kept = r.timed_child;
+	ck_assert_ptr_nonnull(kept);
+	ck_assert_int_eq(jit_owner_read(r.timed_child, getpid(), &r.owner), 0);
 	return r;
 }
 
 static int read_text(struct reading *r)
 {
-	int err = jitread_text(&r->owner, &r->file, &r->map, &r->budget);
+	int err =
+		jitread_text(r->timed_child, &r->owner, &r->file, &r->map, &r->budget);
 
 	ck_assert_int_eq(jitmap_build(&r->map, 0), 0);
 	return err;
@@ -78,15 +84,17 @@ static const char *find(struct reading *r, uint64_t pc)
 START_TEST(who_a_process_is_can_be_asked)
 {
 	uint64_t now = time_real_ns();
+	struct timed_child *a = unit_timed_child();
 	struct jit_owner o;
 
-	ck_assert_int_eq(jit_owner_read(getpid(), &o), 0);
+	ck_assert_int_eq(jit_owner_read(a, getpid(), &o), 0);
 	ck_assert_int_eq(o.tgid, getpid());
 	ck_assert_uint_eq(o.uid, geteuid());
 	ck_assert(o.shares_root);
 	ck_assert_uint_le(o.begun_real_ns, now + NSEC_PER_SEC);
 	ck_assert_uint_ge(o.begun_real_ns + 3600 * NSEC_PER_SEC, now);
-	ck_assert_int_eq(jit_owner_read(0x3fffff, &o), -ENOENT);
+	ck_assert_int_eq(jit_owner_read(a, 0x3fffff, &o), -ENOENT);
+	timed_child_free(a);
 }
 END_TEST
 
@@ -108,6 +116,7 @@ START_TEST(a_map_is_read_as_it_grows)
 	ck_assert_int_eq(read_text(&r), 0);
 	ck_assert_uint_eq(r.map.nr, 4);
 	jitmap_fini(&r.map);
+	timed_child_free(r.timed_child);
 }
 END_TEST
 
@@ -129,6 +138,7 @@ START_TEST(a_map_that_is_written_anew_replaces_what_was_told)
 	ck_assert_str_eq(find(&r, 0x7000), "");
 	ck_assert_str_eq(find(&r, 0x8000), "e");
 	jitmap_fini(&r.map);
+	timed_child_free(r.timed_child);
 }
 END_TEST
 
@@ -148,6 +158,7 @@ START_TEST(a_line_without_end_is_passed_over)
 	ck_assert_str_eq(find(&r, 0x1000), "a");
 	ck_assert_str_eq(find(&r, 0x2000), "b");
 	jitmap_fini(&r.map);
+	timed_child_free(r.timed_child);
 }
 END_TEST
 
@@ -169,6 +180,7 @@ START_TEST(an_endless_map_is_read_in_pieces_and_to_a_limit)
 	ck_assert_str_eq(find(&r, 0x1000), "a");
 	ck_assert_uint_eq(r.map.nr, 1);
 	jitmap_fini(&r.map);
+	timed_child_free(r.timed_child);
 }
 END_TEST
 
@@ -284,6 +296,12 @@ static int find_sample(struct jit *j, const struct process *p,
 		       const struct jit_sample *s, struct known_image **image,
 		       uint64_t *bias)
 {
+	int err = jit_find(j, p, cpi_entry_pc(&s->entry), s->from_ns, s->to_ns, image,
+			   bias);
+
+	if (err != -EAGAIN)
+		return err;
+	jit_read_noted(j);
 	return jit_find(j, p, cpi_entry_pc(&s->entry), s->from_ns, s->to_ns, image,
 			bias);
 }
@@ -292,7 +310,7 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 {
 	struct process p = this_process();
 	struct jit_sample s = sample_at(0x1008), t = sample_at(0x9000);
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct jit *j = jit_new(im);
 	struct known_image *image;
 	struct settled out = { 0 };
@@ -303,7 +321,7 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 	ck_assert(jit_wait(j, &p, &s));
 	ck_assert_uint_eq(jit_nr_waiting(j), 3);
 	tell("1000 10 fn\n");
-	jit_settle(j, on_settled, &out);
+	jit_retry_waiting(j, on_settled, &out);
 	ck_assert_int_eq(out.nr, 1);
 	ck_assert_int_eq(out.err, 0);
 	ck_assert_str_eq(out.image->desc.name, "[jit:test]");
@@ -318,18 +336,18 @@ START_TEST(a_sample_waits_for_a_map_that_comes_late)
 	ck_assert_ptr_null(jit_take(j));
 
 	ck_assert(jit_wait(j, &p, &t));
-	jit_settle(j, on_settled, &out);
+	jit_retry_waiting(j, on_settled, &out);
 	ck_assert_int_eq(out.nr, 2);
 	ck_assert_int_eq(out.err, -ENOENT);
 	jit_free(j);
-	images_free(im);
+	unit_images_free(im);
 }
 END_TEST
 
 START_TEST(one_function_has_one_place_wherever_it_lies)
 {
 	struct process p = this_process(), q = this_process();
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct jit *j = jit_new(im);
 	struct known_image *image[4];
 	struct jit_object *objects;
@@ -352,7 +370,7 @@ START_TEST(one_function_has_one_place_wherever_it_lies)
 	ck_assert_ptr_null(objects->next->next);
 	jit_free_objects(objects);
 	jit_free(j);
-	images_free(im);
+	unit_images_free(im);
 }
 END_TEST
 
@@ -360,7 +378,7 @@ START_TEST(only_so_many_samples_wait)
 {
 	struct process p = this_process();
 	struct jit_sample s = sample_at(0x1008);
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct jit *j = jit_new(im);
 	struct known_image *image;
 	struct settled out = { 0 };
@@ -372,10 +390,10 @@ START_TEST(only_so_many_samples_wait)
 	while (jit_wait(j, &p, &s))
 		nr++;
 	ck_assert_int_eq(nr, JIT_MAX_WAITING);
-	jit_settle(j, on_settled, &out);
+	jit_retry_waiting(j, on_settled, &out);
 	ck_assert_int_eq(out.nr, JIT_MAX_WAITING);
 	jit_free(j);
-	images_free(im);
+	unit_images_free(im);
 }
 END_TEST
 

@@ -10,10 +10,9 @@
 #include <sys/sysmacros.h>
 
 #include "base/err.h"
-#include "daemon/jitdump.h"
-#include "daemon/jitmap.h"
-#include "daemon/jitread.h"
-#include "daemon/mountinfo.h"
+#include "daemon/jit/jitdump.h"
+#include "daemon/jit/jitmap.h"
+#include "daemon/jit/jitread.h"
 #include "t/unit/unit.h"
 
 static const struct {
@@ -340,37 +339,6 @@ START_TEST(a_dump_is_known_by_its_name)
 }
 END_TEST
 
-static const char mountinfo[] =
-	"22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n"
-	"23 22 0:21 / /a\\040-\\040nfs rw - tmpfs tmpfs rw\n"
-	"24 22 0:40 / /home/a\\040b rw,nosuid - fuse.sshfs x rw\n"
-	"25 22 0:41 / /net rw,nosuid shared:7 master:2 - nfs4 h:/ rw\n"
-	"26 22 0:42 / /f rw - fuse\n"
-	"27 22 0:43 / /o rw - overlay overlay rw,lowerdir=/l\n"
-	"28 22 0:44 / /cut rw\n"
-	"cut off";
-
-static const struct {
-	int id;
-	unsigned int device; /* its second part */
-	enum mountinfo_kind kind;
-} mounts[] = {
-	{ 23, 21, MOUNTINFO_LOCAL },   { 24, 40, MOUNTINFO_REMOTE },
-	{ 25, 41, MOUNTINFO_REMOTE },  { 26, 42, MOUNTINFO_REMOTE },
-	{ 27, 43, MOUNTINFO_OVERLAY }, { 28, 44, MOUNTINFO_NONE },
-	{ -1, 45, MOUNTINFO_NONE },    { 2, 4, MOUNTINFO_NONE },
-};
-
-START_TEST(file_systems_that_may_not_answer_are_known)
-{
-	ck_assert_int_eq(mountinfo_find_mount(mountinfo, mounts[_i].id),
-			 mounts[_i].kind);
-	ck_assert_int_eq(mountinfo_find_device(mountinfo,
-					       makedev(0, mounts[_i].device)),
-			 mounts[_i].kind);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("jitmap");
@@ -385,8 +353,6 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_dumps_records_are_read_or_refused);
 	tcase_add_loop_test(tc, a_dumps_header_is_checked, 0, NR(headers));
 	tcase_add_loop_test(tc, a_dump_is_known_by_its_name, 0, NR(dumps));
-	tcase_add_loop_test(tc, file_systems_that_may_not_answer_are_known, 0,
-			    NR(mounts));
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -11,15 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/unwindtables.h"
+#include "analysis/unwind/unwindtables.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/times.h"
-#include "daemon/arch.h"
-#include "daemon/jitdump.h"
-#include "daemon/jitimage.h"
-#include "daemon/unwindcodes.h"
+#include "daemon/jit/jitdump.h"
+#include "daemon/jit/jitimage.h"
+#include "daemon/os/arch.h"
+#include "daemon/stacks/unwindcodes.h"
 #include "t/unit/unit.h"
+#include "t/unit/unit_images.h"
 
 #define ROOM      0x1000000u /* of the code, in the process */
 #define ROOM_SIZE 0x280000u
@@ -224,7 +225,7 @@ static void map(struct world *w, uint64_t start, uint64_t size, const char *name
 
 static struct world world_new(void)
 {
-	struct world w = { .images = images_new(), .procmap = procmap_new() };
+	struct world w = { .images = unit_images(), .procmap = procmap_new() };
 
 	w.jit = jit_new(w.images);
 	procmap_exec(w.procmap, getpid(), "test", 1);
@@ -240,7 +241,7 @@ static void world_free(struct world *w)
 	unwindcodes_fini(&w->codes);
 	jit_free(w->jit);
 	procmap_free(w->procmap);
-	images_free(w->images);
+	unit_images_free(w->images);
 }
 
 /* A sample whose stack has these words. */

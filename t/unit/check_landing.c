@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/landing.h"
+#include "analysis/freq/landing.h"
 #include "t/unit/cfg_make.h"
 
 #define PER_BLOCK 4

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "analysis/loops.h"
+#include "analysis/cfg/loops.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "daemon/metrics.h"
+#include "daemon/control/metrics.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/nodes.h"
+#include "daemon/os/nodes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/options.h"
+#include "daemon/control/options.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "abi/control.h"
 #include "base/times.h"
-#include "db/context.h"
+#include "db/profile/context.h"
 #include "t/unit/unit.h"
 
 #define MAX_ARGS 48
@@ -88,7 +88,7 @@ START_TEST(every_option_is_taken)
 	ck_assert_str_eq(o.log, "l.log");
 	ck_assert_double_eq(o.session.hz, 250.5);
 	ck_assert_double_eq_tol(o.session.budget, 0.02, 1e-12);
-	ck_assert_int_eq(o.session.stacks, SESSION_STACKS_FP);
+	ck_assert_int_eq(o.session.stacks.walk, SESSION_STACKS_FP);
 	ck_assert_str_eq(o.session.collector, "perf");
 	ck_assert_uint_eq(o.session.check_ns, 30 * NSEC_PER_SEC);
 	ck_assert_uint_eq(o.session.sweep_ns, 5 * NSEC_PER_SEC);
@@ -179,6 +179,9 @@ static const char *const refused[] = {
 	"-e cycles,",
 	"-e ,cycles",
 	"-e a,,b",
+	"-e cpu-clock@0",
+	"-e cpu-clock@18446744073709551616",
+	"-e cycles,cpu-clock@-5",
 	"-F 0",
 	"-F -1",
 	"-F nan",
@@ -195,8 +198,19 @@ static const char *const refused[] = {
 	"--stacks-copy 64K",
 	"--stacks-freq 0",
 	"--stacks-freq 10001",
+	"--stacks-freq 1e-300",
+	"--windows 1e-300",
+	"--windows 1001",
+	"-F 1e-300",
+	"-F 1e30",
+	"--budget 1e-300",
 	"--check 0",
 	"--sweep 0",
+	"--sweep 999999999d",
+	"--flush 367d",
+	"--epoch 1e9d",
+	"--retain daily:1e9d",
+	"--retain size:99999999999G",
 	"--flush 0s",
 	"--flush soon",
 	"--epoch -1h",

@@ -2,15 +2,16 @@
 /* Flushes that cannot be stored yet, and what is behind them. */
 #include "config.h"
 
-#include "daemon/outbox.h"
+#include "daemon/store/outbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "db/sql.h"
+#include "db/core/sql.h"
 #include "t/unit/dbtest.h"
+#include "t/unit/unit_images.h"
 
 /* A flush of n samples at offset 4 of test_image. */
 static void add_flush(struct outbox *o, struct known_image *image, uint32_t n)
@@ -121,6 +122,7 @@ static struct jit *make_jit(struct images *im, const char *name)
 {
 	const struct process p = { .tgid = getpid(), .start_ns = 5, .comm = "test" };
 	struct jit *j = jit_new(im);
+	const uint64_t now_ns = time_mono_ns();
 	struct known_image *image;
 	char path[64], line[512];
 	uint64_t bias;
@@ -133,19 +135,24 @@ static struct jit *make_jit(struct images *im, const char *name)
 	ck_assert_int_eq(file_write(fd, line, strlen(line)), 0);
 	close(fd);
 	ck_assert(jit_note(j, &p));
-	ck_assert_int_eq(jit_find(j, &p, 0x1008, time_mono_ns(), time_mono_ns(), &image,
-				  &bias),
-			 0);
+	ck_assert_int_eq(jit_find(j, &p, 0x1008, now_ns, now_ns, &image, &bias),
+			 -EAGAIN);
+	jit_read_noted(j);
+	ck_assert_int_eq(jit_find(j, &p, 0x1008, now_ns, now_ns, &image, &bias), 0);
 	unlink(path);
 	return j;
 }
 
 /* A flush of nothing but what is captured. */
-static void add_captures(struct outbox *o, struct jit *j)
+static void add_captures(struct outbox *o, struct jit *j, size_t max_bytes)
 {
 	struct flush_stream stream = test_stream;
 	struct outbox_flush f = {
-		.tally = tally_new(), .streams = &stream, .nr_streams = 1, .jit = j
+		.tally = tally_new(),
+		.streams = &stream,
+		.nr_streams = 1,
+		.jit = j,
+		.capture_bytes = max_bytes,
 	};
 
 	ck_assert_int_eq(outbox_add_flush(o, &f), 0);
@@ -154,18 +161,56 @@ static void add_captures(struct outbox *o, struct jit *j)
 START_TEST(what_is_captured_of_made_code_is_memory_that_counts)
 {
 	static const char name[] = "a_function_whose_name_is_rather_a_long_one";
-	struct images *im = images_new();
+	struct images *im = unit_images();
 	struct jit *j = make_jit(im, name);
 	struct outbox *with = outbox_new(), *without = outbox_new();
 
-	add_captures(with, j);
-	add_captures(without, NULL);
+	add_captures(with, j, SIZE_MAX);
+	add_captures(without, NULL, SIZE_MAX);
 	ck_assert_uint_ge(outbox_memory(with) - outbox_memory(without),
 			  sizeof(struct jit_object) + 2 * sizeof(name));
 	outbox_free(with);
 	outbox_free(without);
 	jit_free(j);
-	images_free(im);
+	unit_images_free(im);
+}
+END_TEST
+
+START_TEST(no_more_is_captured_than_there_is_room_for)
+{
+	static const char name[] = "a_function_whose_name_is_rather_a_long_one";
+	struct images *im = unit_images();
+	struct jit *j = make_jit(im, name);
+	struct outbox *with = outbox_new(), *without = outbox_new();
+
+	add_captures(with, j, sizeof(name));
+	add_captures(without, NULL, SIZE_MAX);
+	ck_assert_uint_le(outbox_memory(with) - outbox_memory(without), sizeof(name));
+	outbox_free(with);
+	outbox_free(without);
+	jit_free(j);
+	unit_images_free(im);
+}
+END_TEST
+
+START_TEST(a_full_tally_loses_by_name_and_grows_no_more)
+{
+	struct known_image image = { .desc = test_image };
+	const struct tally_run run = { .image = &image, .comm = "test" };
+	struct tally *t = tally_new();
+	uint64_t n = 0;
+
+	t->limit = tally_memory(t) + 4096;
+	for (; n < 10000; n++) {
+		const struct cpi_entry e = { cpi_entry_word0(4 * n, 0, 0),
+					     1ULL << CPI_COUNT_SHIFT };
+
+		tally_add(t, &run, &e, 1);
+	}
+	ck_assert_uint_le(tally_memory(t), 2 * t->limit);
+	ck_assert_uint_gt(t->loss[0][SAMPLE_NO_SPACE], 0);
+	ck_assert_uint_eq(tally_total(t), n);
+	tally_free(t);
 }
 END_TEST
 
@@ -177,6 +222,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, what_an_epoch_cannot_take_is_stored_in_the_next_one);
 	tcase_add_test(tc, what_fails_in_the_next_epoch_too_takes_no_other);
 	tcase_add_test(tc, what_is_captured_of_made_code_is_memory_that_counts);
+	tcase_add_test(tc, no_more_is_captured_than_there_is_room_for);
+	tcase_add_test(tc, a_full_tally_loses_by_name_and_grows_no_more);
 	suite_add_tcase(s, tc);
 	return s;
 }

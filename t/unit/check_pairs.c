@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/pairs.h"
+#include "analysis/trace/pairs.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "analysis/pathcount.h"
+#include "analysis/windows/pathcount.h"
 
 #include <math.h>
 #include <string.h>
@@ -260,11 +260,11 @@ static int until_dead(const struct program *p, size_t start)
 	return i;
 }
 
-static struct followed *follow(const struct program *p, const size_t *start, size_t nr,
-			       bool dies)
+static struct window_weights *follow(const struct program *p, const size_t *start,
+				     size_t nr, bool dies)
 {
 	static const uint32_t map[] = { 0, 1, 2, 3 };
-	struct followed *f = followed_new();
+	struct window_weights *f = window_weights_new();
 	struct windows *set[4];
 
 	for (int i = 0; i < 4; i++)
@@ -272,8 +272,8 @@ static struct followed *follow(const struct program *p, const size_t *start, siz
 	for (size_t i = 0; i < nr; i++)
 		cut_window(p, start[i], dies ? until_dead(p, start[i]) : LENGTH, set);
 	for (int i = 1; i < 4; i++)
-		ck_assert_int_eq(followed_add(f, i, set[i], map, NR(map)), 0);
-	ck_assert_int_eq(followed_weigh(f), 0);
+		ck_assert_int_eq(window_weights_add(f, i, set[i], map, NR(map)), 0);
+	ck_assert_int_eq(window_weights_solve(f), 0);
 	for (int i = 0; i < 4; i++)
 		windows_free(set[i]);
 	return f;
@@ -295,7 +295,7 @@ START_TEST(paths_in_windows_are_all_seen)
 	uint64_t state = seed | 1;
 	struct arena arena;
 	struct program *p;
-	struct followed *f;
+	struct window_weights *f;
 	struct pathcount c;
 	size_t start[NR_WINDOWS];
 	uint64_t all = 0, seen = 0, came = 0, visits = 0;
@@ -340,7 +340,7 @@ START_TEST(paths_in_windows_are_all_seen)
 		      "seed %llu: %llu of %llu, %llu of %llu", (unsigned long long)seed,
 		      (unsigned long long)seen, (unsigned long long)all,
 		      (unsigned long long)visits, (unsigned long long)came);
-	followed_free(f);
+	window_weights_free(f);
 	free_program(p);
 	arena_fini(&arena);
 }
@@ -397,7 +397,7 @@ START_TEST(long_paths_count_for_those_that_were_cut)
 	size_t start[MANY];
 	struct arena arena;
 	struct program *p;
-	struct followed *f;
+	struct window_weights *f;
 	struct pathcount c;
 
 	arena_init(&arena, 0);
@@ -418,7 +418,7 @@ START_TEST(long_paths_count_for_those_that_were_cut)
 		  share_of(&c, false).high > 1 - truth);
 	ck_assert_uint_eq(c.nr_anchors, 1);
 	ck_assert(c.anchor[0].known > 1 - TOLERANCE);
-	followed_free(f);
+	window_weights_free(f);
 	free_program(p);
 	arena_fini(&arena);
 }
@@ -430,7 +430,7 @@ START_TEST(what_ends_windows_stays_unknown)
 	uint64_t state = getenv("SEED") ? unit_seed() | 1 : 43;
 	struct arena arena;
 	struct program *p;
-	struct followed *f;
+	struct window_weights *f;
 	struct pathcount c;
 	size_t start[MANY];
 	double truth;
@@ -445,7 +445,7 @@ START_TEST(what_ends_windows_stays_unknown)
 	ck_assert_msg(fabs(share_of(&c, true).value - truth) < 2 * TOLERANCE,
 		      "%g is not %g", share_of(&c, true).value, truth);
 	ck_assert(fabs(c.anchor[0].known - truth) < 2 * TOLERANCE);
-	followed_free(f);
+	window_weights_free(f);
 	free_program(p);
 	arena_fini(&arena);
 }
@@ -477,7 +477,7 @@ START_TEST(nonsense_is_survived)
 	const uint64_t seed = unit_seed() + (uint64_t)_i;
 	uint64_t state = seed | 1;
 	struct windows *set = windows_new(WINDOWS_LIMIT, 1);
-	struct followed *f = followed_new();
+	struct window_weights *f = window_weights_new();
 	struct arena arena;
 	struct program *p;
 	struct pathcount c;
@@ -487,8 +487,8 @@ START_TEST(nonsense_is_survived)
 	p = random_program(&arena, &state);
 	for (int i = 0; i < NR_WINDOWS; i++)
 		add_nonsense(set, &state);
-	ck_assert_int_eq(followed_add(f, 1, set, map, NR(map)), 0);
-	ck_assert_int_eq(followed_weigh(f), 0);
+	ck_assert_int_eq(window_weights_add(f, 1, set, map, NR(map)), 0);
+	ck_assert_int_eq(window_weights_solve(f), 0);
 	ck_assert_int_eq(pathcount_find(p->cfg, f, 1, &arena, &c), 0);
 	for (size_t i = 0; i < c.nr_paths; i++) {
 		ck_assert(p->is_anchor[c.path[i].block[0]]);
@@ -497,7 +497,7 @@ START_TEST(nonsense_is_survived)
 	for (int b = 0; b < MAX_BLOCKS; b++)
 		ck_assert_msg(share[b] < 1 + 1e-9, "seed %llu: %g",
 			      (unsigned long long)seed, share[b]);
-	followed_free(f);
+	window_weights_free(f);
 	windows_free(set);
 	free_program(p);
 	arena_fini(&arena);

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/paths.h"
 #include "base/err.h"
+#include "t/accuracy/branch_paths.h"
 #include "t/unit/unit.h"
 
 #define NR_NODES 12
@@ -226,7 +226,7 @@ START_TEST(a_paired_sample_tells_paths_apart)
 	path_graph_observe(g, 2, 3, true);
 	path_graph_observe(g, 1, 3, true);
 	path_graph_observe(g, 1, 3, true);
-	ck_assert_int_eq(path_graph_settle(g), 0);
+	ck_assert_int_eq(path_graph_sort(g), 0);
 	ck_assert_int_eq(path_find(g, &q, &got), 0);
 	ck_assert_int_eq(got.node[1], 1);
 	q.likeliest = false;

@@ -5,7 +5,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "analysis/perffields.h"
+#include "decode/perffields.h"
+#include "t/records/text.h"
 #include "t/unit/unit.h"
 
 enum { NO, YES, UNKNOWN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/perfstreams.h"
+#include "daemon/import/perfstreams.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "db/spread.h"
-#include "db/sql.h"
+#include "db/core/sql.h"
+#include "db/query/spread.h"
 #include "t/unit/dbtest.h"
 
 #define MAX_STATEMENTS 64

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "analysis/precise.h"
+#include "analysis/freq/precise.h"
 #include "base/loglin.h"
 #include "t/unit/unit.h"
 

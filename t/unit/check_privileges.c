@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/privileges.h"
+#include "daemon/os/privileges.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,6 +53,35 @@ START_TEST(only_the_documented_capabilities_stay)
 	ck_assert_uint_eq(read_mask("NoNewPrivs"), 1);
 	ck_assert_int_eq(privileges_drop(), 0); /* again: nothing more to give up */
 	ck_assert_uint_eq(read_mask("CapPrm"), kept);
+}
+END_TEST
+
+static void give_up(cap_value_t cap)
+{
+	cap_t caps = cap_get_proc();
+
+	ck_assert_ptr_nonnull(caps);
+	ck_assert_int_eq(cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_CLEAR), 0);
+	ck_assert_int_eq(cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_CLEAR), 0);
+	ck_assert_int_eq(cap_set_proc(caps), 0);
+	cap_free(caps);
+}
+
+/* /proc/PID/map_files wants CHECKPOINT_RESTORE, or SYS_ADMIN where that is missing. */
+START_TEST(a_reader_keeps_what_reading_needs)
+{
+	uint64_t wanted = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
+	uint64_t permitted;
+
+	if (_i)
+		give_up(CAP_CHECKPOINT_RESTORE);
+	permitted = read_mask("CapPrm");
+	wanted |= permitted >> CAP_CHECKPOINT_RESTORE & 1
+			  ? 1ULL << CAP_CHECKPOINT_RESTORE
+			  : 1ULL << CAP_SYS_ADMIN;
+	ck_assert_int_eq(privileges_keep_reading(), 0);
+	ck_assert_uint_eq(read_mask("CapPrm"), wanted & permitted);
+	ck_assert_uint_eq(read_mask("CapEff"), wanted & permitted);
 }
 END_TEST
 
@@ -138,6 +167,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("privileges");
 
 	tcase_add_test(tc, only_the_documented_capabilities_stay);
+	tcase_add_loop_test(tc, a_reader_keeps_what_reading_needs, 0, 2);
 	tcase_add_test(tc, what_is_effective_is_known);
 	tcase_add_test(tc, nothing_that_is_executed_gets_more);
 	tcase_add_test(tc, memory_is_not_dumped);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "abi/entry.h"
-#include "daemon/procmap.h"
+#include "daemon/procmap/processmaps.h"
+#include "daemon/procmap/procmap.h"
 #include "t/unit/unit.h"
 
 static struct procmap *pm;
@@ -13,7 +14,7 @@ static struct images *images;
 static void setup(void)
 {
 	pm = procmap_new();
-	images = images_new();
+	images = images_new(NULL);
 }
 
 static void teardown(void)
@@ -48,7 +49,8 @@ static const char *lookup(uint32_t tgid, unsigned int generation, uint64_t pc,
 	static const char *const text[] = { "FOUND", "NO PROCESS", "NO MAPPING",
 					    "AMBIGUOUS", "GAP" };
 	struct procmap_hit hit = { 0 };
-	enum procmap_result r = procmap_lookup(pm, tgid, generation, pc, t0, t1, &hit);
+	enum procmap_result r = procmap_lookup(pm, tgid, generation, pc,
+					       (struct time_span){ t0, t1 }, &hit);
 
 	return r == PROCMAP_FOUND ? hit.image->desc.name : text[r];
 }
@@ -454,6 +456,395 @@ START_TEST(a_process_has_so_many_mappings_and_the_others_do_not_mind)
 }
 END_TEST
 
+/* ---- bounds ---- */
+
+/* User 100 has the processes 100,000 to 199,999, and so on; root those below. */
+static int owner_by_number(uint32_t tgid, uint32_t *uid)
+{
+	*uid = tgid / 100000 * 100;
+	return 0;
+}
+
+/* Maps one page again and again, so that there is one mapping and n - 1 former ones. */
+static void replace(uint32_t tgid, int n, uint64_t when)
+{
+	for (int i = 0; i < n; i++)
+		map(tgid, 0x1000, 0x1000, i % 2 ? "/bin/odd" : "/bin/even", when);
+}
+
+START_TEST(former_mappings_count_for_their_process)
+{
+	procmap_exec(pm, 7, "flood", 100);
+	procmap_exec(pm, 8, "calm", 100);
+	map(8, 0x1000, 0x1000, "/bin/calm", 105);
+	replace(7, 3 * PROCMAP_MAX_OWN, 110);
+	ck_assert_uint_le(procmap_nr_ranges(pm), PROCMAP_MAX_OWN + 1);
+	ck_assert_str_eq(lookup(7, 0, 0x1000, 120, 130), "GAP");
+	ck_assert_str_eq(lookup(8, 0, 0x1000, 120, 130), "/bin/calm");
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 1);
+}
+END_TEST
+
+START_TEST(a_range_is_given_back_when_it_goes)
+{
+	procmap_exec(pm, 7, "busy", 100);
+	for (uint64_t round = 1; round <= 20; round++) {
+		replace(7, PROCMAP_MAX_OWN / 2, 100 * round + 10);
+		procmap_forget(pm, 100 * round + 20, nobody_is_alive);
+		ck_assert_uint_eq(procmap_nr_ranges(pm), 1);
+	}
+	ck_assert_str_eq(lookup(7, 0, 0x1000, 2050, 2060), "/bin/odd");
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 0);
+}
+END_TEST
+
+START_TEST(one_process_never_takes_the_room_of_others)
+{
+	procmap_exec(pm, 7, "flood", 100);
+	replace(7, PROCMAP_MAX_RANGES + PROCMAP_MAX_OWN, 110);
+	procmap_exec(pm, 8, "late", 200);
+	map(8, 0x1000, 0x1000, "/bin/late", 210);
+	ck_assert_str_eq(lookup(8, 0, 0x1000, 220, 230), "/bin/late");
+}
+END_TEST
+
+START_TEST(processes_of_one_user_leave_room_for_the_others)
+{
+	procmap_set_owner(pm, owner_by_number);
+	for (uint32_t i = 0; i < 300; i++) {
+		procmap_exec(pm, 100000 + i, "flood", 100);
+		replace(100000 + i, PROCMAP_MAX_OWN, 110);
+	}
+	/* Of the same user, and of another. */
+	for (uint32_t user = 1; user <= 2; user++) {
+		const uint32_t tgid = 100000 * user + 99999;
+
+		procmap_exec(pm, tgid, "victim", 200);
+		for (uint64_t page = 1; page <= 500; page++)
+			map(tgid, page << 12, 0x1000, page % 2 ? "/bin/a" : "/bin/b",
+			    210);
+		ck_assert_str_eq(lookup(tgid, 0, 0x1000, 220, 230), "/bin/a");
+	}
+	ck_assert_uint_le(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+}
+END_TEST
+
+/* Another user's former mappings take all the room that there is. */
+static void take_all_room(uint32_t first)
+{
+	for (uint32_t tgid = first; procmap_nr_ranges(pm) < PROCMAP_MAX_RANGES;
+	     tgid++) {
+		size_t left = PROCMAP_MAX_RANGES - procmap_nr_ranges(pm);
+
+		procmap_exec(pm, tgid, "flood", 100);
+		replace(tgid, left < PROCMAP_MAX_OWN ? (int)left : PROCMAP_MAX_OWN,
+			110);
+	}
+}
+
+START_TEST(an_unmapping_finds_room_like_a_mapping)
+{
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 200000, "victim", 100);
+	map(200000, 0x1000, 0x3000, "/bin/victim", 110);
+	take_all_room(100000);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+	procmap_unmap(pm, 200000, 0x2000, 0x3000, 200);
+	ck_assert_str_eq(lookup(200000, 0, 0x1000, 210, 220), "/bin/victim");
+	ck_assert_str_eq(lookup(200000, 0, 0x2000, 120, 130), "/bin/victim");
+	ck_assert_str_eq(lookup(200000, 0, 0x2000, 210, 220), "NO MAPPING");
+	ck_assert_uint_lt(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+}
+END_TEST
+
+/* Each child of a process with many mappings copies them when it maps one more. */
+START_TEST(copies_for_children_are_charged_to_their_user)
+{
+	procmap_set_owner(pm, owner_by_number);
+	for (uint32_t tgid = 199999; tgid <= 299999; tgid += 100000) {
+		procmap_exec(pm, tgid, "small", 100);
+		map(tgid, 0x1000, 0x1000, "/bin/small", 110);
+	}
+	procmap_exec(pm, 100000, "parent", 100);
+	for (uint64_t page = 1; page < PROCMAP_MAX_OWN / 2; page++)
+		map(100000, page << 13, 0x1000, "/bin/many", 110);
+	for (uint32_t i = 1; i < 2000; i++) {
+		procmap_fork(pm, 100000 + i, 100000, 120);
+		map(100000 + i, 0x1000, 0x1000, "/bin/child", 130);
+		procmap_exit(pm, 100000 + i, 140);
+	}
+	for (uint32_t tgid = 199999; tgid <= 299999; tgid += 100000)
+		ck_assert_str_eq(lookup(tgid, 0, 0x1000, 150, 160), "/bin/small");
+	ck_assert_uint_le(procmap_nr_ranges(pm), PROCMAP_MAX_RANGES);
+	procmap_exit(pm, 100000, 200);
+	procmap_forget(pm, 300, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 2);
+}
+END_TEST
+
+START_TEST(processes_of_one_user_leave_places_for_others)
+{
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 100000, "bomb", 100);
+	for (uint32_t i = 0; i < 2 * PROCMAP_MAX_PROCESSES; i++)
+		procmap_exec(pm, 100000, "bomb", 101 + i); /* each is a life */
+	ck_assert_uint_lt(procmap_nr_processes(pm), PROCMAP_MAX_PROCESSES);
+	for (uint32_t i = 0; i < 1000; i++) {
+		procmap_exec(pm, 200000 + i, "victim", 200);
+		map(200000 + i, 0x1000, 0x1000, "/bin/victim", 210);
+		ck_assert_str_eq(lookup(200000 + i, 0, 0x1000, 220, 230),
+				 "/bin/victim");
+	}
+}
+END_TEST
+
+/* A user's processes stay in the account, whoever they say that they are. */
+START_TEST(only_roots_processes_become_another_users)
+{
+	uint32_t uid[3];
+
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 1, "sshd", 1);
+	procmap_fork(pm, 100000, 1, 2);
+	uid[0] = procmap_find(pm, 100000, 0, 3)->account->uid;
+	procmap_exec(pm, 100000, "sh", 4);
+	uid[1] = procmap_find(pm, 100000, 0, 5)->account->uid;
+	procmap_fork(pm, 200000, 100000, 6);
+	procmap_exec(pm, 200000, "sudo", 7);
+	uid[2] = procmap_find(pm, 200000, 0, 8)->account->uid;
+	ck_assert_uint_eq(uid[0], 0);
+	ck_assert_uint_eq(uid[1], 100);
+	ck_assert_uint_eq(uid[2], 100);
+}
+END_TEST
+
+/* As servers do that change their user, and go on. */
+START_TEST(roots_process_that_is_another_users_by_now_is_charged_to_that_one)
+{
+	const struct process *p;
+
+	procmap_set_owner(pm, owner_by_number);
+	procmap_exec(pm, 1, "server", 1);
+	procmap_fork(pm, 100000, 1, 2);
+	replace(100000, 2000, 3);
+	p = procmap_find(pm, 100000, 0, 4);
+	ck_assert_uint_eq(p->account->uid, 100);
+	ck_assert_uint_eq(p->account->nr_ranges, maps_nr(p->maps));
+	ck_assert_uint_eq(p->account->nr_processes, 1);
+	ck_assert_uint_eq(procmap_find(pm, 1, 0, 4)->account->nr_ranges, 0);
+}
+END_TEST
+
+START_TEST(a_process_is_incomplete_from_a_moment_on)
+{
+	procmap_exec(pm, 7, "flood", 100);
+	map(7, 0x5000, 0x1000, "/bin/flood", 105);
+	replace(7, PROCMAP_MAX_OWN + 10, 200);
+	ck_assert_str_eq(lookup(7, 0, 0x5000, 110, 190), "/bin/flood");
+	ck_assert_str_eq(lookup(7, 0, 0x5000, 110, 210), "GAP");
+	procmap_exec(pm, 7, "next", 300);
+	map(7, 0x5000, 0x1000, "/bin/next", 310);
+	ck_assert_str_eq(lookup(7, 0, 0x5000, 320, 330), "/bin/next");
+}
+END_TEST
+
+START_TEST(records_beyond_all_measure_are_skipped)
+{
+	procmap_exec(pm, 7, "flood", 100);
+	procmap_exec(pm, 8, "calm", 100);
+	for (uint32_t i = 0; i < PROCMAP_MAX_RECORDS; i++)
+		ck_assert(!procmap_skip_map(pm, 7, 110));
+	ck_assert(procmap_skip_map(pm, 7, 120));
+	ck_assert(procmap_skip_map(pm, 7, 130));
+	ck_assert(!procmap_skip_map(pm, 8, 130));
+	ck_assert_uint_eq(procmap_nr_skipped(pm), 2);
+	ck_assert_str_eq(lookup(7, 0, 0x1000, 110, 119), "NO MAPPING");
+	ck_assert_str_eq(lookup(7, 0, 0x1000, 110, 125), "GAP");
+}
+END_TEST
+
+static bool count_due(void *ctx, uint32_t tgid)
+{
+	ck_assert_uint_eq(tgid, 7);
+	++*(int *)ctx;
+	return true;
+}
+
+static int nr_due(uint64_t now)
+{
+	int nr = 0;
+
+	ck_assert(procmap_for_each_incomplete(pm, now, count_due, &nr));
+	return nr;
+}
+
+static void find_page(struct rangemap *found, uint64_t start, const char *name)
+{
+	struct range r = { .start = start,
+			   .end = start + 0x1000,
+			   .bias = -start,
+			   .value = image(name) };
+
+	ck_assert_int_eq(rangemap_insert(found, &r, NULL, NULL), 0);
+}
+
+START_TEST(what_was_incomplete_is_whole_when_it_was_read_anew)
+{
+	const uint64_t second = PROCMAP_MEND_NS;
+	struct rangemap found = { 0 };
+
+	find_page(&found, 0x5000, "/bin/flood");
+	procmap_exec(pm, 7, "flood", 100);
+	procmap_set_exec_id(pm, 7, 3, 101);
+	replace(7, PROCMAP_MAX_OWN + 10, 200);
+	ck_assert_int_eq(nr_due(second), 0); /* not yet */
+	for (int i = 0; i <= PROCMAP_MEND_BELOW; i++)
+		ck_assert(procmap_skip_map(pm, 7, 300));
+	ck_assert_int_eq(nr_due(2 * second), 0); /* it goes on */
+	procmap_forget(pm, 2 * second, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 0);
+	ck_assert_int_eq(nr_due(2 * second), 1);
+	procmap_verify(pm, 7, "flood", &found, 2 * second);
+	ck_assert_str_eq(lookup(7, 0, 0x5000, 2 * second + 1, 3 * second),
+			 "/bin/flood");
+	ck_assert_str_eq(lookup(7, 0, 0x5000, 1000, 2 * second), "GAP");
+	ck_assert_str_eq(lookup(7, PROCMAP_BY_EXEC_ID | 3, 0x5000, 2 * second + 1,
+				3 * second),
+			 "/bin/flood");
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 0);
+	ck_assert_int_eq(nr_due(UINT64_MAX), 0);
+	rangemap_fini(&found);
+}
+END_TEST
+
+/* Each time it is incomplete again as soon as it was read. */
+START_TEST(what_stays_incomplete_is_read_anew_ever_less_often)
+{
+	uint64_t now = 0, last = 0, between = 0;
+	struct rangemap found = { 0 };
+
+	find_page(&found, 0x5000, "/bin/flood");
+	procmap_exec(pm, 7, "flood", 1);
+	for (int i = 0; i < 12; i++) {
+		replace(7, PROCMAP_MAX_OWN + 10, now + 10);
+		while (!nr_due(now))
+			now += PROCMAP_MEND_NS / 4;
+		ck_assert_uint_ge(now - last, i ? between : 0);
+		between = now - last;
+		last = now;
+		procmap_verify(pm, 7, "flood", &found, now);
+	}
+	ck_assert_uint_ge(between, PROCMAP_MEND_NS << PROCMAP_MEND_DOUBLINGS);
+	ck_assert_uint_le(between, (PROCMAP_MEND_NS << PROCMAP_MEND_DOUBLINGS) +
+					   PROCMAP_MEND_NS);
+	/* It is calm for long, and then at its bound again. */
+	now += PROCMAP_MEND_NS << 12;
+	replace(7, PROCMAP_MAX_OWN + 10, now);
+	ck_assert_int_eq(nr_due(now + PROCMAP_MEND_NS), 1);
+	rangemap_fini(&found);
+}
+END_TEST
+
+START_TEST(what_could_not_be_read_anew_is_tried_again)
+{
+	procmap_exec(pm, 7, "flood", 1);
+	replace(7, PROCMAP_MAX_OWN + 10, 10);
+	ck_assert_int_eq(nr_due(10 + PROCMAP_MEND_NS), 1);
+	ck_assert_int_eq(nr_due(10 + 2 * PROCMAP_MEND_NS), 0);
+	ck_assert_int_eq(nr_due(10 + 3 * PROCMAP_MEND_NS), 1);
+	procmap_exit(pm, 7, 20 + 3 * PROCMAP_MEND_NS);
+	ck_assert_int_eq(nr_due(UINT64_MAX), 0);
+}
+END_TEST
+
+/* There may be more of it than is known. */
+START_TEST(a_process_without_a_place_is_incomplete_when_it_is_met_again)
+{
+	uint32_t tgid;
+
+	for (tgid = 1; procmap_nr_processes(pm) < PROCMAP_MAX_PROCESSES; tgid++)
+		procmap_exec(pm, tgid, "crowd", 10);
+	procmap_fork(pm, tgid, 1, 20);
+	procmap_exit(pm, 3, 30);
+	procmap_forget(pm, 40, nobody_is_alive);
+	map(tgid, 0x1000, 0x1000, "/lib/late", 50);
+	ck_assert_str_eq(lookup(tgid, 0, 0x1000, 60, 70), "GAP");
+	ck_assert_uint_eq(procmap_nr_incomplete(pm), 1);
+}
+END_TEST
+
+/* What all processes together hold, by looking at each: the newest comes first. */
+static void recount(const struct process *p, const struct account *a, size_t *nr_ranges,
+		    size_t *nr_processes)
+{
+	*nr_ranges = *nr_processes = 0;
+	for (; p; p = p->next) {
+		const struct process *q = p->next;
+
+		*nr_processes += p->account == a;
+		while (q && q->maps != p->maps)
+			q = q->next;
+		if (!q && p->maps && p->maps->account == a)
+			*nr_ranges += maps_nr(p->maps);
+	}
+}
+
+START_TEST(accounts_have_what_their_processes_hold)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+	const struct process *last;
+	size_t nr_ranges, nr_processes;
+
+	procmap_set_owner(pm, owner_by_number);
+	for (uint64_t i = 0; i < 4000; i++) {
+		const uint32_t user = 1 + unit_random(&state) % 3;
+		const uint32_t tgid = 100000 * user + unit_random(&state) % 5;
+		const uint32_t other = 100000 * user + unit_random(&state) % 5;
+		const uint64_t page = 1 + unit_random(&state) % 8, when = 10 * i;
+
+		switch (unit_random(&state) % 8) {
+		case 0:
+			procmap_exec(pm, tgid, "x", when);
+			break;
+		case 1:
+			procmap_fork(pm, tgid, other, when);
+			break;
+		case 2:
+			procmap_exit(pm, tgid, when);
+			break;
+		case 3:
+			procmap_unmap(pm, tgid, page << 12, (page + 1) << 12, when);
+			break;
+		case 4:
+			if (when > 500)
+				procmap_forget(pm, when - 500, nobody_is_alive);
+			break;
+		default:
+			map(tgid, page << 12, 0x1000 + (page % 2 << 12),
+			    page % 3 ? "/a" : "/b", when);
+		}
+		if (i % 50 != 49)
+			continue;
+		procmap_exec(pm, 100000, "last", when + 1);
+		last = procmap_find(pm, 100000, 0, when + 1);
+		recount(last, last->account, &nr_ranges, &nr_processes);
+		ck_assert_msg(
+			last->account->nr_ranges == nr_ranges &&
+				last->account->nr_processes == nr_processes,
+			"seed %llu step %llu: %zu ranges, not %zu; %zu processes, "
+			"not %zu",
+			(unsigned long long)seed, (unsigned long long)i,
+			last->account->nr_ranges, nr_ranges,
+			last->account->nr_processes, nr_processes);
+	}
+	for (uint32_t i = 0; i < 400000; i++)
+		procmap_exit(pm, i, 50000);
+	procmap_forget(pm, UINT64_MAX, nobody_is_alive);
+	ck_assert_uint_eq(procmap_nr_ranges(pm), 0);
+	ck_assert_uint_eq(procmap_nr_processes(pm), 0);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("procmap");
@@ -479,6 +870,24 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, generations_of_a_number_differ_whatever_other_processes_do);
 	tcase_add_test(tc, a_life_for_which_there_is_no_room_is_a_gap);
 	tcase_add_test(tc, a_process_has_so_many_mappings_and_the_others_do_not_mind);
+	tcase_add_test(tc, former_mappings_count_for_their_process);
+	tcase_add_test(tc, a_range_is_given_back_when_it_goes);
+	tcase_add_test(tc, one_process_never_takes_the_room_of_others);
+	tcase_add_test(tc, processes_of_one_user_leave_room_for_the_others);
+	tcase_add_test(tc, an_unmapping_finds_room_like_a_mapping);
+	tcase_add_test(tc, copies_for_children_are_charged_to_their_user);
+	tcase_add_test(tc, processes_of_one_user_leave_places_for_others);
+	tcase_add_test(tc, only_roots_processes_become_another_users);
+	tcase_add_test(
+		tc, roots_process_that_is_another_users_by_now_is_charged_to_that_one);
+	tcase_add_test(tc, a_process_is_incomplete_from_a_moment_on);
+	tcase_add_test(tc, records_beyond_all_measure_are_skipped);
+	tcase_add_test(tc, what_was_incomplete_is_whole_when_it_was_read_anew);
+	tcase_add_test(tc, what_stays_incomplete_is_read_anew_ever_less_often);
+	tcase_add_test(tc, what_could_not_be_read_anew_is_tried_again);
+	tcase_add_test(tc,
+		       a_process_without_a_place_is_incomplete_when_it_is_met_again);
+	tcase_add_test(tc, accounts_have_what_their_processes_hold);
 	suite_add_tcase(s, tc);
 	return s;
 }

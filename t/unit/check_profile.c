@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "db/profile.h"
+#include "db/profile/profile.h"
 #include "t/unit/unit.h"
 
 #define SPACE 512 /* offsets in the oracle */

@@ -5,32 +5,37 @@
 
 #include <string.h>
 
+#include "daemon/control/status_parts.h"
 #include "t/unit/unit.h"
 
 static const struct {
-	const char *part, *lines;
+	enum status_part part;
+	const char *lines;
 	const char *want; /* without HELP */
 } texts[] = {
-	{ "daemon", "", "" },
-	{ "daemon", "cpus 2\n", "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n" },
-	{ "daemon", "cpus 2", "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n" },
+	{ STATUS_DAEMON, "", "" },
+	{ STATUS_DAEMON, "cpus 2\n",
+	  "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n" },
+	{ STATUS_DAEMON, "cpus 2",
+	  "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n" },
 	/* base units */
-	{ "daemon", "budget_percent 0.5\n",
+	{ STATUS_DAEMON, "budget_percent 0.5\n",
 	  "# TYPE cpi_daemon_budget_ratio gauge\ncpi_daemon_budget_ratio 0.005\n" },
-	{ "daemon", "daemon_cost_ns 1500\ninterrupt_cost_ns 6000\n",
+	{ STATUS_DAEMON, "daemon_cost_ns 1500\ninterrupt_cost_ns 6000\n",
 	  "# TYPE cpi_daemon_sample_cost_seconds gauge\n"
 	  "cpi_daemon_sample_cost_seconds{part=\"daemon\"} 1.5e-06\n"
 	  "cpi_daemon_sample_cost_seconds{part=\"interrupt\"} 6e-06\n" },
 	/* counters */
-	{ "daemon", "received.b 18446744073709551615\nreceived.a 123456789012345\n",
+	{ STATUS_DAEMON,
+	  "received.b 18446744073709551615\nreceived.a 123456789012345\n",
 	  "# TYPE cpi_daemon_received_total counter\n"
 	  "cpi_daemon_received_total{event=\"a\"} 123456789012345\n"
 	  "cpi_daemon_received_total{event=\"b\"} 1.844674407e+19\n" },
-	{ "daemon", "not_delivered.a -3\n",
+	{ STATUS_DAEMON, "not_delivered.a -3\n",
 	  "# TYPE cpi_daemon_not_delivered gauge\n"
 	  "cpi_daemon_not_delivered{event=\"a\"} -3\n" },
 	/* one family in one place, though another's name is between its lines */
-	{ "database",
+	{ STATUS_DATABASE,
 	  "lost_x 1\nlast_flush_lost 2\nlost_y 3\nepoch 4\nepoch_samples 5\n",
 	  "# TYPE cpi_database_epoch gauge\ncpi_database_epoch 4\n"
 	  "# TYPE cpi_database_epoch_samples gauge\ncpi_database_epoch_samples 5\n"
@@ -38,29 +43,28 @@ static const struct {
 	  "# TYPE cpi_database_lost_samples gauge\n"
 	  "cpi_database_lost_samples{reason=\"x\"} 1\n"
 	  "cpi_database_lost_samples{reason=\"y\"} 3\n" },
-	{ "daemon", "flush_sum_s 1.5\nflushes 2\n",
+	{ STATUS_DAEMON, "flush_sum_s 1.5\nflushes 2\n",
 	  "# TYPE cpi_daemon_flush_seconds summary\n"
 	  "cpi_daemon_flush_seconds_count 2\ncpi_daemon_flush_seconds_sum 1.5\n" },
 	/* no series twice */
-	{ "daemon", "lost.x 1\nlost.x 2\ncpus 1\ncpus 1\n",
+	{ STATUS_DAEMON, "lost.x 1\nlost.x 2\ncpus 1\ncpus 1\n",
 	  "# TYPE cpi_daemon_cpus gauge\ncpi_daemon_cpus 2\n"
 	  "# TYPE cpi_daemon_lost_total counter\ncpi_daemon_lost_total{reason=\"x\"} "
 	  "3\n" },
 	/* labels are escaped */
-	{ "daemon", "stored.a\"b\\c{} 1\n",
+	{ STATUS_DAEMON, "stored.a\"b\\c{} 1\n",
 	  "# TYPE cpi_daemon_stored_total counter\n"
 	  "cpi_daemon_stored_total{event=\"a\\\"b\\\\c{}\"} 1\n" },
 	/* and cannot steer a terminal, nor become the same unnoticed */
-	{ "daemon", "lost.\33[31m 1\nlost.\302\23331m 2\nlost.\t\t31m 4\n",
+	{ STATUS_DAEMON, "lost.\33[31m 1\nlost.\302\23331m 2\nlost.\t31m 4\n",
 	  "# TYPE cpi_daemon_lost_total counter\n"
-	  "cpi_daemon_lost_total{reason=\"??31m\"} 6\n"
+	  "cpi_daemon_lost_total{reason=\"?31m\"} 6\n"
 	  "cpi_daemon_lost_total{reason=\"?[31m\"} 1\n" },
 	/* what is no number, or not known, is left out */
-	{ "daemon", "state sampling\ncpus two\ncpus nan\ncpus inf\ncpus 0x10 1\ncpus\n",
-	  "" },
-	{ "daemon", "cpus 1 2\ncpus 1e999\ncpus \n\n\n", "" },
-	{ "daemon", "received. 1\nreceived 1\ncpusx 1\ncpu 1\n", "" },
-	{ "elsewhere", "cpus 1\n", "" },
+	{ STATUS_DAEMON,
+	  "state sampling\ncpus two\ncpus nan\ncpus inf\ncpus 0x10 1\ncpus\n", "" },
+	{ STATUS_DAEMON, "cpus 1 2\ncpus 1e999\ncpus \n\n\n", "" },
+	{ STATUS_DAEMON, "received. 1\nreceived 1\ncpusx 1\ncpu 1\n", "" },
 };
 
 static void drop_help(char *text)
@@ -81,7 +85,7 @@ START_TEST(a_status_becomes_families)
 	char *got;
 
 	ck_assert_ptr_nonnull(p);
-	prometheus_put(p, texts[_i].part, texts[_i].lines);
+	prometheus_put(p, &status_parts[texts[_i].part], texts[_i].lines);
 	ck_assert_int_eq(prometheus_format(p, &out), 0);
 	got = strdup(buf_str(&out));
 	drop_help(got);
@@ -97,8 +101,8 @@ START_TEST(each_family_has_its_help_first)
 	struct prometheus *p = prometheus_new();
 	struct buf out = { 0 };
 
-	prometheus_put(p, "daemon", "lost.b 1\nlost.a 2\n");
-	prometheus_put(p, "database", "up 1\n");
+	prometheus_put(p, &status_parts[STATUS_DAEMON], "lost.b 1\nlost.a 2\n");
+	prometheus_put(p, &status_parts[STATUS_DATABASE], "up 1\n");
 	ck_assert_int_eq(prometheus_format(p, &out), 0);
 	ck_assert_str_eq(buf_str(&out),
 			 "# HELP cpi_daemon_lost_total Samples that were lost.\n"

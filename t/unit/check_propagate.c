@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "analysis/propagate.h"
+#include "analysis/freq/propagate.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,9 @@
 #include <errno.h>
 
 #include "base/buf.h"
-#include "db/sql.h"
+#include "db/core/sql.h"
+#include "db/query/stacks.h"
+#include "db/query/window_query.h"
 #include "t/unit/dbtest.h"
 
 /* 2026-11-20T10:00:00Z */
@@ -144,6 +146,8 @@ static const struct {
 	{ "2026-11-20T12..2027-01", "3 4", 0 },
 	{ "2026-11-20T11..12", "2 3", 0 },
 	{ "2026-11-20T11..9", NULL, -ENOENT },
+	{ "2026-11-20 11:10..11:20", "2", 0 },
+	{ "2026-11-20T11:10+00:00..2026-11-20T13:20+01:00", "2 3", 0 },
 	{ "2026-11-19..20", "1 2 3 4", 0 },
 	{ "2..2026-11-20T12", "2 3", 0 },
 	{ "2..last", "2 3 4", 0 },
@@ -268,6 +272,36 @@ START_TEST(times_count_from_now)
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
+}
+END_TEST
+
+static const struct {
+	const char *spec;
+	uint64_t from_ns, to_ns; /* 0 and 0: it asks for no times */
+} asked[] = {
+	{ "2026-11-20T10", TEN, TEN + HOUR },
+	{ "2026-11-20T10..11", TEN, TEN + 2 * HOUR },
+	{ "2026-11-20T10:00..10:59", TEN, TEN + HOUR },
+	{ "2026-11-20T10..", TEN, INT64_MAX },
+	{ "..2026-11-20T09", 0, TEN },
+	{ "", 0, 0 },
+	{ "..", 0, 0 },
+	{ "last", 0, 0 },
+	{ "-1", 0, 0 },
+	{ "7", 0, 0 },
+	{ "a label", 0, 0 },
+	{ "a label..2026", 0, 0 },
+	{ "7..2026-11-20T10", 0, 0 },
+};
+
+START_TEST(a_specification_asks_for_times_or_not)
+{
+	uint64_t from = 0, to = 0;
+	const int want = asked[_i].to_ns ? 0 : -ENOENT;
+
+	ck_assert_int_eq(query_asked_times(asked[_i].spec, &from, &to), want);
+	ck_assert_uint_eq(from, asked[_i].from_ns);
+	ck_assert_uint_eq(to, asked[_i].to_ns);
 }
 END_TEST
 
@@ -651,6 +685,49 @@ START_TEST(gaps_that_overlap_are_found)
 }
 END_TEST
 
+static int no_profile(void *ctx, const struct query_profile *row)
+{
+	return -EIO;
+}
+
+static int no_edges(void *ctx, const struct query_edges *row)
+{
+	return -EIO;
+}
+
+static int no_stack(void *ctx, const struct query_stack *row)
+{
+	return -EIO;
+}
+
+static int no_windows(void *ctx, const struct query_windows *row)
+{
+	return -EIO;
+}
+
+START_TEST(an_epoch_that_retention_works_on_is_refused)
+{
+	struct query_epochs e;
+	const struct query_selection sel = { .epochs = &e };
+	struct dbtest t;
+	struct store *s;
+	struct db *db = dbtest_make(&t, &s);
+
+	ck_assert_int_eq(dbtest_flush(s, 1, 4, 10), 0);
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(
+		sql_exec(db_handle(db), "INSERT INTO roll VALUES (1, NULL, 0, 0)"), 0);
+	ck_assert_int_eq(query_profiles(db, &sel, no_profile, NULL, NULL), -EAGAIN);
+	ck_assert_int_eq(query_edges(db, &sel, 0, no_edges, NULL), -EAGAIN);
+	ck_assert_int_eq(query_stacks(db, &sel, no_stack, NULL), -EAGAIN);
+	ck_assert_int_eq(query_windows(db, &sel, no_windows, NULL), -EAGAIN);
+	query_epochs_fini(&e);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(an_empty_database_has_no_epochs)
 {
 	struct query_epochs e;
@@ -676,6 +753,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, times_count_from_now, 0, NR(relative));
 	tcase_add_loop_test(tc, epochs_are_chosen_by_machine_and_in_order_of_time, 0,
 			    NR(machines));
+	tcase_add_loop_test(tc, a_specification_asks_for_times_or_not, 0, NR(asked));
 	tcase_add_test(tc, an_epoch_tells_its_time_machine_and_samples);
 	tcase_add_test(tc, streams_and_losses_add_up_over_epochs);
 	tcase_add_loop_test(tc, selections_restrict_profiles, 0, NR(selections));
@@ -686,6 +764,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, contexts_apart_come_before_everybody);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
+	tcase_add_test(tc, an_epoch_that_retention_works_on_is_refused);
 	tcase_add_test(tc, an_empty_database_has_no_epochs);
 	suite_add_tcase(s, tc);
 	return s;

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/rates.h"
+#include "decode/rates.h"
+#include "t/records/text.h"
 #include "t/unit/random.h"
 
 /* Exact: the chi-squared quantiles of Garwood 1936, from tables. */

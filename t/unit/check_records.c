@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/loglin.h"
-#include "db/codec.h"
-#include "db/records.h"
+#include "db/profile/codec.h"
+#include "db/profile/records.h"
 #include "t/unit/unit.h"
 
 START_TEST(a_value_is_near_the_middle_of_its_bin)

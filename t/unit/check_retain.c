@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "db/removal.h"
+#include "db/retain/removal.h"
 #include "t/unit/retain_make.h"
 
 START_TEST(the_oldest_go_until_the_file_is_small_enough)
@@ -48,6 +48,34 @@ START_TEST(the_oldest_go_until_the_file_is_small_enough)
 	random_flush(s, &seed, 1000, START + 9 * DAY);
 	ck_assert_int_eq(db_check(db), 0);
 	query_epochs_fini(&e);
+	store_free(s);
+	db_close(other);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(what_was_collected_while_the_clock_was_back_is_not_old)
+{
+	const struct retain_policy policy = { .daily_ns = 30 * DAY };
+	struct retain_stats stats;
+	struct dbtest t;
+	struct db *db, *other;
+	struct store *s;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(store_begin(db, &test_platform, START, &s), 0);
+	ck_assert_int_eq(store_epoch(s, START, 1, NULL), 0);
+	ck_assert_int_eq(store_epoch(s, START + DAY, 1, NULL), 0);
+	ck_assert_int_eq(store_epoch(s, START - 90 * DAY, 1, NULL), 0);
+	ck_assert_int_eq(store_epoch(s, START - 89 * DAY, 1, NULL), 0);
+	ck_assert_int_eq(store_epoch(s, START + 2 * DAY, 1, NULL), 0);
+	other = dbtest_open(&t, DB_WRITE);
+	run_steps(other, &policy, START + 3 * DAY, &stats);
+	ck_assert_uint_eq(stats.nr_removed, 0);
+	run_steps(other, &policy, START + 33 * DAY, &stats);
+	ck_assert_uint_eq(stats.nr_removed, 4);
 	store_free(s);
 	db_close(other);
 	db_close(db);
@@ -290,6 +318,7 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, the_oldest_go_until_the_file_is_small_enough);
+	tcase_add_test(tc, what_was_collected_while_the_clock_was_back_is_not_old);
 	tcase_add_test(tc, what_nothing_refers_to_any_more_goes);
 	tcase_add_test(tc, a_profile_that_is_damaged_stays_where_it_is);
 	tcase_add_loop_test(tc,

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "db/edges.h"
-#include "db/export.h"
-#include "db/records.h"
-#include "db/spread.h"
+#include "db/move/export.h"
+#include "db/profile/edges.h"
+#include "db/profile/records.h"
+#include "db/query/spread.h"
+#include "db/retain/rollup.h"
 #include "t/unit/retain_make.h"
 
 /* What a cell is: samples, one of hardware's records' series, or edges. */
@@ -179,8 +180,8 @@ static void range_of(struct db *db, int64_t image, uint64_t offset, uint64_t ran
 			return;
 		}
 	}
-	range[0] = offset & ~(uint64_t)(SPREAD_BLOCK - 1);
-	range[1] = range[0] + SPREAD_BLOCK;
+	range[0] = offset & ~(uint64_t)(ROLLUP_SPREAD_BLOCK - 1);
+	range[1] = range[0] + ROLLUP_SPREAD_BLOCK;
 	for (size_t i = 0; has_symbols && i < NR(symbols); i++) {
 		if (symbols[i][1] <= offset && symbols[i][1] > range[0])
 			range[0] = symbols[i][1];
@@ -315,7 +316,7 @@ static size_t count_procedures(struct oracle *o)
 	merge_cells(&ranges);
 	for (size_t i = 0; i < ranges.nr; i++)
 		nr += (double)ranges.cell[i].n >=
-		      SPREAD_LEAST * day_time(o, ranges.cell[i].epoch);
+		      ROLLUP_SPREAD_LEAST * day_time(o, ranges.cell[i].epoch);
 	free(ranges.cell);
 	return nr;
 }

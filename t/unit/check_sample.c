@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "daemon/arch.h"
-#include "daemon/sample.h"
+#include "daemon/collect/sample.h"
+#include "daemon/os/arch.h"
 #include "t/unit/unit.h"
 
 #define MAX_WORDS 64

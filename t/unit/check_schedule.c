@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/isa.h"
+#include "analysis/isa/isa.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

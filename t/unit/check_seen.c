@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/isa_seen.h"
+#include "analysis/isa/isa_seen.h"
 #include "t/unit/unit.h"
 
 #define LENGTH 3

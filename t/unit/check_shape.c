@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/shape.h"
+#include "analysis/freq/shape.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/similar.h"
+#include "analysis/compare/similar.h"
 
 #include "base/err.h"
 #include "t/unit/unit.h"

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/spe.h"
+#include "decode/spe.h"
+#include "t/records/text.h"
 #include "t/unit/unit.h"
 
 /* ---- packets ---- */

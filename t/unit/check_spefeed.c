@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "daemon/spefeed.h"
-#include "daemon/threads.h"
+#include "daemon/collect/spefeed.h"
+#include "daemon/collect/threads.h"
 #include "t/unit/unit.h"
 
 #define STREAM_MAX (64u << 10)

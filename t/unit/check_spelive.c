@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/spelive.h"
+#include "daemon/collect/spelive.h"
 #include "t/unit/unit.h"
 
 #define AREA 4096 /* small, so that it goes round */

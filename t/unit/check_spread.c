@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/spread.h"
+#include "analysis/math/spread.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "db/copy.h"
-#include "db/export.h"
-#include "db/join.h"
-#include "db/retain.h"
-#include "db/sql.h"
-#include "db/stacks.h"
+#include "db/core/sql.h"
+#include "db/move/copy.h"
+#include "db/move/export.h"
+#include "db/move/join.h"
+#include "db/query/stacks.h"
+#include "db/retain/retain.h"
 #include "t/unit/dbtest.h"
 
 #define DAY (86400 * SEC)
@@ -182,8 +182,8 @@ static void check_stored(struct db *db, const struct words *want, uint64_t nr_fl
 	ck_assert_int_eq(db_check(db), 0);
 	ck_assert(same_words(want, got));
 	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
-	ck_assert_int_eq(query_stack_streams(db, &e, NULL, &streams), 0);
-	ck_assert_int_eq(query_stack_losses(db, &e, &losses), 0);
+	ck_assert_int_eq(query_streams_of(db, TALLY_STACKS, &e, NULL, &streams), 0);
+	ck_assert_int_eq(query_losses_of(db, TALLY_STACKS, &e, &losses), 0);
 	ck_assert_uint_eq(streams.nr, 1);
 	ck_assert_uint_eq(streams.stream[0].stored, want->total);
 	ck_assert_uint_eq(streams.stream[0].received, want->total + 3 * nr_flushes);
@@ -223,6 +223,69 @@ START_TEST(stacks_come_back_as_they_were_sampled)
 	db_close(db);
 	free(want);
 	free(again);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* A flush that has one stack of each of nr commands. */
+static int flush_commands(struct store *s, uint64_t seq, uint64_t from_ns, size_t nr)
+{
+	const struct stack_frame frame = { 0, 16 };
+	const struct flush_stream stream = { .desc = test_stream.desc, .received = nr };
+	struct flush_tree *tree = calloc(nr, sizeof(*tree));
+	struct flush_stacks stacks = { .streams = { &stream, 1, NULL, 0 },
+				       .trees = tree,
+				       .nr_trees = nr,
+				       .images = orders[0],
+				       .nr_images = 3 };
+	const struct flush f = { .seq = seq,
+				 .from_ns = from_ns,
+				 .to_ns = from_ns + SEC,
+				 .duration_ns = SEC,
+				 .stacks = &stacks };
+	char context[32];
+	int err;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct stack_tree *t = stack_tree_new(STACK_MAX_NODES);
+
+		snprintf(context, sizeof(context), "comm=%zu", i);
+		ck_assert_int_eq(stack_tree_add(t, &frame, 1, STACK_ENDED, 1), 0);
+		tree[i] = (struct flush_tree){ 0, strdup(context), t };
+	}
+	err = store_flush(s, &f);
+	for (size_t i = 0; i < nr; i++) {
+		free((char *)tree[i].context);
+		stack_tree_free((struct stack_tree *)tree[i].tree);
+	}
+	free(tree);
+	return err;
+}
+
+/* More commands than a roll-up lists at a time. */
+START_TEST(the_stacks_of_many_commands_are_rolled_up)
+{
+	const struct retain_policy hours = { .hourly_ns = DAY };
+	struct query_epochs e;
+	struct dbtest t;
+	struct store *s;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(store_begin(db, &test_platform, DAY, &s), 0);
+	for (uint64_t hour = 0; hour < 2; hour++) {
+		ck_assert_int_eq(store_epoch(s, DAY + hour * 3600 * SEC, 1, NULL), 0);
+		ck_assert_int_eq(
+			flush_commands(s, hour + 1, DAY + hour * 3600 * SEC, 150), 0);
+	}
+	ck_assert_int_eq(store_end(s, 2 * DAY), 0);
+	dbtest_retain(db, &hours, 9 * DAY);
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_uint_eq(e.nr, 1);
+	query_epochs_fini(&e);
+	ck_assert_int_eq(db_check(db), 0);
+	db_close(db);
 	dbtest_fini(&t);
 }
 END_TEST
@@ -312,8 +375,8 @@ START_TEST(a_day_has_the_stacks_of_its_hours)
 	ck_assert_uint_eq(none->nr, 0);
 	ck_assert_int_eq(sql_get(db_handle(db), &left,
 				 "SELECT (SELECT count(*) FROM stack_image)"
-				 " + (SELECT count(*) FROM stack_tally)"
-				 " + (SELECT count(*) FROM stack_loss)"
+				 " + (SELECT count(*) FROM tally)"
+				 " + (SELECT count(*) FROM loss)"
 				 " + (SELECT count(*) FROM image WHERE id != 0)"
 				 " + (SELECT count(*) FROM context WHERE id != 0)",
 				 ""),
@@ -436,8 +499,8 @@ START_TEST(a_damaged_tree_is_told_and_kept)
 	dbtest_retain(db, &hours, 9 * DAY);
 	ck_assert_int_eq(sql_get(db_handle(db), &left,
 				 "SELECT sum(k.total) = sum(t.stored) AND count(*) = 1"
-				 " FROM stack k JOIN stack_tally t ON t.epoch = k.epoch"
-				 " WHERE k.epoch = 2",
+				 " FROM stack k JOIN tally t ON t.epoch = k.epoch"
+				 " WHERE t.kind = 1 AND k.epoch = 2",
 				 ""),
 			 0);
 	ck_assert_int_eq(left, 1);
@@ -457,6 +520,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, stacks_come_back_as_they_were_sampled);
 	tcase_add_loop_test(tc, a_selection_leaves_out_the_rest, 0, NR(selections));
 	tcase_add_test(tc, a_day_has_the_stacks_of_its_hours);
+	tcase_add_test(tc, the_stacks_of_many_commands_are_rolled_up);
 	tcase_add_test(tc, an_image_that_only_stacks_name_is_kept);
 	tcase_add_test(tc, a_copy_has_the_same_stacks);
 	tcase_add_loop_test(tc, what_does_not_add_up_is_refused, 0, 4);

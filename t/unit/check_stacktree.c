@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/varint.h"
-#include "db/stacktree.h"
+#include "db/profile/stacktree.h"
 #include "t/unit/unit.h"
 
 #define MAX_STACKS 512

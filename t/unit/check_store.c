@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "db/sql.h"
+#include "db/core/sql.h"
 #include "t/unit/dbtest.h"
 
 static int count_interval(void *ctx, const struct query_interval *row)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/symtab.h"
+#include "analysis/image/symtab.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/text.h"
-
 #include <string.h>
 
+#include "base/did_you_mean.h"
+#include "base/text.h"
 #include "t/unit/unit.h"
-#include "tools/nearest.h"
 
 static const struct {
 	const char *in, *clean;
@@ -30,6 +29,19 @@ static const struct {
 	{ "a\xe2\x80\xae"
 	  "b",
 	  "a?b", 3 }, /* right-to-left override */
+	{ "\x9b"
+	  "31m",
+	  "?31m", 4 },                           /* CSI as a byte */
+	{ "\xd8\x9c", "?", 1 },                  /* Arabic letter mark */
+	{ "\xe2\x81\xa6\xe2\x81\xa9", "??", 2 }, /* isolates */
+	{ "\xe2\x80\xa8\xe2\x80\xa9", "??", 2 }, /* line and paragraph */
+	{ "\xe2\x80\x8b\xef\xbb\xbf", "??", 2 }, /* zero width */
+	{ "\xc2\xad\xcd\x8f", "??", 2 },         /* soft hyphen, grapheme joiner */
+	{ "\xf3\xa0\x81\x81", "?", 1 },          /* a letter that only tags show */
+	{ "\xef\xb8\x80\xef\xb8\x8f", "??", 2 }, /* variation selectors */
+	{ "\xef\xb7\xbf\xef\xb8\x90", "\xef\xb7\xbf\xef\xb8\x90", 2 },
+	{ "\xf0\x9b\xb2\xa0\xf0\x9b\xb2\xa3", "??", 2 }, /* shorthand controls */
+	{ "\xf0\x9d\x85\xb3\xf0\x9d\x85\xba", "??", 2 }, /* beams and phrases */
 };
 
 START_TEST(a_name_is_shown_as_one_harmless_line)
@@ -40,6 +52,18 @@ START_TEST(a_name_is_shown_as_one_harmless_line)
 	ck_assert_str_eq(buf_str(&b), names[_i].clean);
 	ck_assert_uint_eq(text_width(buf_str(&b)), names[_i].width);
 	buf_fini(&b);
+}
+END_TEST
+
+START_TEST(a_name_is_cleaned_in_place)
+{
+	char *s = strdup(names[_i].in);
+
+	ck_assert_int_eq(text_is_clean(s), !strcmp(names[_i].in, names[_i].clean));
+	text_clean(s);
+	ck_assert_str_eq(s, names[_i].clean);
+	ck_assert(text_is_clean(s));
+	free(s);
 }
 END_TEST
 
@@ -114,10 +138,10 @@ START_TEST(a_mistyped_word_finds_what_was_meant)
 {
 	static const char *const words[] = { "prof", "list", "epoch", "status",
 					     "flush" };
-	struct nearest n = nearest_init(mistakes[_i].typed);
+	struct did_you_mean n = did_you_mean_init(mistakes[_i].typed);
 
 	for (size_t i = 0; i < NR(words); i++)
-		nearest_try(&n, words[i]);
+		did_you_mean_try(&n, words[i]);
 	if (mistakes[_i].meant)
 		ck_assert_str_eq(n.best, mistakes[_i].meant);
 	else
@@ -131,6 +155,7 @@ static Suite *make_suite(void)
 	TCase *t = tcase_create("names");
 
 	tcase_add_loop_test(t, a_name_is_shown_as_one_harmless_line, 0, NR(names));
+	tcase_add_loop_test(t, a_name_is_cleaned_in_place, 0, NR(names));
 	tcase_add_test(t, a_prefix_never_splits_a_letter);
 	tcase_add_test(t, what_is_written_is_read_back);
 	tcase_add_test(t, random_bytes_are_read_to_their_end);

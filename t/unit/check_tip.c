@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/tip.h"
+#include "analysis/trace/tip.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace.h"
+#include "analysis/trace/trace.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/tipfile.h"
+#include "daemon/os/tipfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "daemon/collector.h"
+#include "daemon/import/replay_samples.h"
 #include "t/unit/unit.h"
 
 /* MICRO'21 Figure 6, by its flags: banks are those of a core that commits four. */
@@ -181,22 +181,20 @@ START_TEST(every_cut_is_noticed)
 }
 END_TEST
 
-/* What the collector hands out. */
+/* What is handed out. */
 struct sums {
-	uint64_t counts, entries, weights[NR_WEIGHTS], at[256];
+	uint64_t counts, weights[NR_WEIGHTS], at[256];
 	int codes;
 };
 
-static void take_batch(void *ctx, const struct batch *b)
+static int take_share(void *ctx, const struct replay_share *share)
 {
 	struct sums *s = ctx;
 
-	for (size_t i = 0; i < b->nr; i++) {
-		s->entries++;
-		s->counts += cpi_entry_count(&b->entries[i]);
-		s->weights[b->weights[i].weight] += b->weights[i].n;
-		s->at[cpi_entry_pc(&b->entries[i]) % 256] += b->weights[i].n;
-	}
+	s->counts += share->count;
+	s->weights[share->weight] += share->part;
+	s->at[share->address % 256] += share->part;
+	return 0;
 }
 
 static int take_code(void *ctx, const struct tipfile_code *code)
@@ -208,45 +206,29 @@ static int take_code(void *ctx, const struct tipfile_code *code)
 	return 0;
 }
 
-static void replay(struct tipfile *f, struct sums *sums,
-		   struct collector_counts *counts)
+static uint64_t replay(struct tipfile *f, struct sums *sums)
 {
-	const struct collector_ops *ops = &collector_replay;
-	const uint64_t period = 101;
-	const struct collector_config cfg = {
-		.periods = &period,
-		.replay = f,
-		.owner = { .batch = take_batch, .code = take_code, .ctx = sums },
-	};
-	struct collector *c;
-	int event;
+	const struct replay_taker to = { take_share, take_code, sums };
+	uint64_t nr;
 
-	ck_assert_int_eq(ops->open(&cfg, NULL, &c, &event), 0);
-	while (ops->poll(c))
-		ops->drain(c);
-	ops->sweep(c);
-	ops->counts(c, 0, counts);
-	ck_assert_int_eq(ops->ended(c), 0);
-	ops->close(c);
+	ck_assert_int_eq(replay_read_samples(f, &to, &nr), 0);
+	return nr;
 }
 
 START_TEST(each_sample_is_shared_out_whole)
 {
 	uint64_t seed = unit_seed(), state = seed | 1, want[NR_WEIGHTS] = { 0 };
-	struct collector_counts counts;
 	struct sums sums = { 0 };
 	struct tipfile *f;
-	const int nr = 20000; /* more than a batch */
+	const int nr = 20000;
 
 	write_file(path, seed, CPI_TIP_MAX_BANKS, nr);
 	for (int i = 0; i < nr; i++)
 		want[random_sample(&state, CPI_TIP_MAX_BANKS).state] += WEIGHT_UNIT;
 	ck_assert_int_eq(tipfile_open(path, &f), 0);
-	replay(f, &sums, &counts);
+	ck_assert_uint_eq(replay(f, &sums), nr);
 	tipfile_close(f);
 	ck_assert_uint_eq(sums.counts, nr);
-	ck_assert_uint_eq(counts.received, nr);
-	ck_assert_uint_eq(counts.event_count, 101 * nr);
 	ck_assert_int_eq(sums.codes, 3);
 	for (int w = 0; w < NR_WEIGHTS; w++)
 		ck_assert_msg(sums.weights[w] == want[w], "seed %llu: weight %d",
@@ -258,7 +240,6 @@ START_TEST(n_that_commit_have_an_equal_part)
 {
 	struct cpi_tip_sample s = { .state = CPI_TIP_COMMITS, .n = 1 + _i };
 	struct tipfile_info info = { .interval = 1, .banks = CPI_TIP_MAX_BANKS };
-	struct collector_counts counts;
 	struct sums sums = { 0 };
 	struct tipfile_writer *w;
 	struct tipfile *f;
@@ -269,7 +250,7 @@ START_TEST(n_that_commit_have_an_equal_part)
 	ck_assert_int_eq(tipfile_put_sample(w, &s), 0);
 	ck_assert_int_eq(tipfile_end(w), 0);
 	ck_assert_int_eq(tipfile_open(path, &f), 0);
-	replay(f, &sums, &counts);
+	replay(f, &sums);
 	tipfile_close(f);
 	ck_assert_uint_eq(sums.weights[WEIGHT_EXECUTION], WEIGHT_UNIT);
 	for (unsigned int i = 0; i < s.n; i++) {

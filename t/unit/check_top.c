@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "tools/top.h"
+#include "report/profile/top.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "t/unit/unit.h"
-#include "tools/spark.h"
+#include "tools/ui/spark.h"
 
 #define NAMES 30
 #define LOOKS (3 * TOP_LOOKS)

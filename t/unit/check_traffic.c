@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "analysis/traffic.h"
+#include "analysis/freq/traffic.h"
 
-#include "analysis/discriminator.h"
+#include "analysis/image/discriminator.h"
 #include "t/unit/cfg_make.h"
 #include "t/unit/unit.h"
 

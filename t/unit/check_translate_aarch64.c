@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "abi/window.h"
-#include "analysis/translate.h"
-#include "daemon/translate_check.h"
+#include "analysis/translate/translate.h"
+#include "daemon/windows/translate_check.h"
 #include "t/unit/unit.h"
+#include "t/uop_name.h"
 
 #define NR_WORDS (CPI_CODE_PAGE / 4)
 

@@ -2,7 +2,7 @@
 /* Micro-ops of real code pass; of those that could do harm none does. */
 #include "config.h"
 
-#include "daemon/translate_check.h"
+#include "daemon/windows/translate_check.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "abi/window.h"
-#include "analysis/translate.h"
+#include "analysis/translate/translate.h"
 #include "base/err.h"
 #include "t/unit/unit.h"
 

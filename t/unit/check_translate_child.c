@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/translate_child.h"
+#include "daemon/windows/translate_child.h"
 
 #include <errno.h>
 #include <signal.h>

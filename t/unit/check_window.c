@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "abi/window.h"
-#include "analysis/translate.h"
+#include "analysis/translate/translate.h"
 #include "t/unit/native.h"
 
 #define AT     64 /* where the instruction is in its page */

@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "db/export.h"
-#include "db/join.h"
-#include "db/retain.h"
-#include "db/sql.h"
-#include "db/window_query.h"
+#include "db/core/sql.h"
+#include "db/move/export.h"
+#include "db/move/join.h"
+#include "db/query/window_query.h"
+#include "db/retain/retain.h"
 #include "t/unit/dbtest.h"
 
 #define DAY (86400 * SEC)
@@ -212,8 +212,8 @@ static void check_stored(struct db *db, const struct words *want, uint64_t nr_fl
 	ck_assert_int_eq(db_check(db), 0);
 	ck_assert(same_words(want, got));
 	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
-	ck_assert_int_eq(query_window_streams(db, &e, NULL, &streams), 0);
-	ck_assert_int_eq(query_window_losses(db, &e, &losses), 0);
+	ck_assert_int_eq(query_streams_of(db, TALLY_WINDOWS, &e, NULL, &streams), 0);
+	ck_assert_int_eq(query_losses_of(db, TALLY_WINDOWS, &e, &losses), 0);
 	ck_assert_uint_eq(streams.nr, 1);
 	ck_assert_str_eq(streams.stream[0].desc.event, "windows");
 	ck_assert_uint_eq(streams.stream[0].stored, want->total);
@@ -320,8 +320,8 @@ START_TEST(a_day_has_the_windows_of_its_hours)
 	ck_assert_uint_eq(none->nr, 0);
 	ck_assert_int_eq(sql_get(db_handle(db), &left,
 				 "SELECT (SELECT count(*) FROM stack_image)"
-				 " + (SELECT count(*) FROM window_tally)"
-				 " + (SELECT count(*) FROM window_loss)"
+				 " + (SELECT count(*) FROM tally)"
+				 " + (SELECT count(*) FROM loss)"
 				 " + (SELECT count(*) FROM image WHERE id != 0)"
 				 " + (SELECT count(*) FROM context WHERE id != 0)",
 				 ""),

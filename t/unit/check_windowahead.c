@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "abi/window_bpf.h"
-#include "daemon/windowahead.h"
+#include "daemon/windows/windowahead.h"
 #include "t/unit/unit.h"
 
 #define MAX 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "db/windows.h"
+#include "db/profile/windows.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,9 +2,10 @@
 /* Windows between two flushes; whom they leave alone; classes of times. */
 #include "config.h"
 
-#include "daemon/windowtally.h"
+#include "daemon/windows/windowtally.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,8 +14,10 @@
 #include <unistd.h>
 
 #include "abi/window_bpf.h"
-#include "daemon/windowexclude.h"
+#include "daemon/mappings/procscan.h"
+#include "daemon/windows/windowexclude.h"
 #include "t/unit/unit.h"
+#include "t/unit/unit_images.h"
 
 static struct known_image one, two;
 
@@ -208,29 +211,39 @@ START_TEST(labels_are_needed_where_one_is_excluded)
 }
 END_TEST
 
+static bool has_secret(struct timed_child *a, pid_t tgid)
+{
+	bool has;
+
+	ck_assert_int_eq(procscan_secret(a, tgid, 0, &has), 0);
+	return has;
+}
+
 /* A child's are not counted as locked, as its parent's are. */
 START_TEST(a_child_has_its_parents_secrets)
 {
 	const int fd = (int)syscall(SYS_memfd_secret, 0);
 	const long size = sysconf(_SC_PAGESIZE);
-	int status;
+	struct timed_child *a = unit_timed_child();
 	pid_t pid;
 	void *at;
 
-	ck_assert(!windowexclude_has_secret((uint32_t)getpid()));
+	ck_assert(!has_secret(a, getpid()));
 	if (fd < 0)
 		return; /* the kernel has none */
 	ck_assert_int_eq(ftruncate(fd, size), 0);
 	at = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(at, MAP_FAILED);
 	pid = fork();
-	if (!pid)
-		_exit(!windowexclude_has_secret((uint32_t)getpid()));
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_int_eq(status, 0);
+	while (!pid)
+		pause();
+	ck_assert(has_secret(a, pid));
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	munmap(at, (size_t)size);
 	close(fd);
-	ck_assert(!windowexclude_has_secret((uint32_t)getpid()));
+	ck_assert(!has_secret(a, getpid()));
+	timed_child_free(a);
 }
 END_TEST
 

@@ -12,9 +12,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "db/query.h"
-#include "db/retain.h"
-#include "db/store.h"
+#include "db/query/query.h"
+#include "db/retain/retain.h"
+#include "db/store/store.h"
 #include "t/unit/unit.h"
 
 #define SEC NSEC_PER_SEC

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/image.h"
+#include "analysis/image/image.h"
 #include "base/buf.h"
 #include "base/file.h"
 

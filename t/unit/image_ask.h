@@ -5,7 +5,7 @@
 #ifndef CPI_T_UNIT_IMAGE_ASK_H
 #define CPI_T_UNIT_IMAGE_ASK_H
 
-#include "analysis/image.h"
+#include "analysis/image/image.h"
 
 #define IMAGE_ASK_STEP   101 /* bytes between two questions */
 #define IMAGE_ASK_INSIDE 5   /* places in a procedure */

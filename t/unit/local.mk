@@ -8,11 +8,12 @@ UNIT = t/unit/check_arena t/unit/check_base t/unit/check_entry t/unit/check_bran
 	t/unit/check_rangemap t/unit/check_seal t/unit/check_table t/unit/check_text t/unit/check_top
 check_PROGRAMS += $(UNIT)
 QUICK_TESTS += $(UNIT)
-EXTRA_DIST += t/unit/random.h t/unit/unit.h
+EXTRA_DIST += t/unit/random.h t/unit/unit.h t/unit/unit_images.h
 
 t_unit_check_arena_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_arena_LDADD = $(UNIT_LDADD)
 t_unit_check_base_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_base_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=close_range
 t_unit_check_base_LDADD = $(UNIT_LDADD)
 t_unit_check_entry_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entry_LDADD = $(UNIT_LDADD)
@@ -23,7 +24,7 @@ t_unit_check_branch_pair_LDADD = $(UNIT_LDADD)
 t_unit_check_mapping_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_mapping_LDADD = $(UNIT_LDADD)
 t_unit_check_prometheus_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_prometheus_LDADD = $(UNIT_LDADD)
+t_unit_check_prometheus_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 t_unit_check_rangemap_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_rangemap_LDADD = $(UNIT_LDADD)
 t_unit_check_seal_CFLAGS = $(UNIT_CFLAGS)
@@ -31,14 +32,17 @@ t_unit_check_seal_LDADD = $(UNIT_LDADD)
 t_unit_check_table_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_table_LDADD = $(UNIT_LDADD)
 t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_text_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_text_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
 t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_top_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_top_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
-DAEMON_UNIT = t/unit/check_budget \
+DAEMON_UNIT = t/unit/check_askers \
+	t/unit/check_budget \
 	t/unit/check_calibrate \
 	t/unit/check_control \
+	t/unit/check_foreignfds \
+	t/unit/check_keepalive \
 	t/unit/check_nodes \
 	t/unit/check_metrics \
 	t/unit/check_notify \
@@ -47,11 +51,19 @@ DAEMON_UNIT = t/unit/check_budget \
 check_PROGRAMS += $(DAEMON_UNIT)
 QUICK_TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
+t_unit_check_askers_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_askers_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_foreignfds_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_foreignfds_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fork
+t_unit_check_foreignfds_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_keepalive_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_keepalive_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_budget_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_budget_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_calibrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_calibrate_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_control_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_control_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=foreignfds_close,--wrap=setsockopt
 t_unit_check_control_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_nodes_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_nodes_LDADD = $(DAEMON_UNIT_LDADD)
@@ -60,15 +72,16 @@ t_unit_check_metrics_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD)
+t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(CAP_LIBS)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
 DB_UNIT = t/unit/check_edges t/unit/check_profile t/unit/check_codec t/unit/check_store \
 	t/unit/check_copy t/unit/check_db t/unit/check_db_root t/unit/check_plans \
-	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_killed \
+	t/unit/check_query t/unit/check_records t/unit/check_retain t/unit/check_retain_clock t/unit/check_retain_killed \
 	t/unit/check_rollup t/unit/check_stacks t/unit/check_stacktree \
-	t/unit/check_anchors t/unit/check_window_rows t/unit/check_windows
+	t/unit/check_stream_account \
+	t/unit/check_window_rows t/unit/check_windows
 DB_UNIT_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
 DB_UNIT_LDADD = db/libdb.a base/libbase.a $(SQLITE_LIBS) $(ZSTD_LIBS) $(CHECK_LIBS) -lm
 check_PROGRAMS += $(DB_UNIT)
@@ -87,22 +100,26 @@ t_unit_check_stacks_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_stacks_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_stacktree_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_stacktree_LDADD = $(DB_UNIT_LDADD)
-t_unit_check_anchors_CFLAGS = $(DB_UNIT_CFLAGS)
-t_unit_check_anchors_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_stream_account_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_stream_account_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_window_rows_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_window_rows_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_windows_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_windows_LDADD = $(DB_UNIT_LDADD)
 
 # The daemon's collection.
-COLLECT_UNIT = t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
-	t/unit/check_jitmap t/unit/check_jittables t/unit/check_procmap
+COLLECT_UNIT = t/unit/check_accounts t/unit/check_attribute t/unit/check_attribute_stack t/unit/check_collect t/unit/check_jit \
+	t/unit/check_jitmap t/unit/check_jittables t/unit/check_procmap \
+	t/unit/check_sampler
 check_PROGRAMS += $(COLLECT_UNIT)
 QUICK_TESTS += $(COLLECT_UNIT)
 COLLECT_LDADD = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) \
 	$(SQLITE_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) $(PFM_LIBS) $(BPF_LIBS) -lm
+t_unit_check_accounts_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_accounts_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_attribute_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
-t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+t_unit_check_attribute_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=timed_child_ask,--wrap=timed_child_ask_for,--wrap=procroot_peek,--wrap=file_read_all
 t_unit_check_attribute_LDADD = $(COLLECT_LDADD)
 t_unit_check_attribute_stack_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_attribute_stack_LDADD = $(COLLECT_LDADD)
@@ -116,22 +133,31 @@ t_unit_check_jittables_CFLAGS = $(UNIT_CFLAGS) $(ELF_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_jittables_LDADD = $(COLLECT_LDADD)
 t_unit_check_procmap_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_procmap_LDADD = $(COLLECT_LDADD)
+t_unit_check_sampler_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_sampler_LDADD = $(COLLECT_LDADD)
 # What the loader hook says.
-check_PROGRAMS += t/unit/check_stated t/unit/check_statement
-QUICK_TESTS += t/unit/check_stated t/unit/check_statement
-t_unit_check_stated_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
-t_unit_check_stated_LDADD = $(COLLECT_LDADD)
-t_unit_check_statement_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_statement_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_announce t/unit/check_announced t/unit/check_announcement
+QUICK_TESTS += t/unit/check_announce t/unit/check_announced t/unit/check_announcement
+t_unit_check_announce_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_announce_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=foreignfds_came,--wrap=foreignfds_drop
+t_unit_check_announce_LDADD = $(COLLECT_LDADD)
+t_unit_check_announced_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_announced_LDADD = $(COLLECT_LDADD)
+t_unit_check_announcement_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_announcement_LDADD = $(DAEMON_UNIT_LDADD)
 check_PROGRAMS += t/unit/check_tipfile
 QUICK_TESTS += t/unit/check_tipfile
 t_unit_check_tipfile_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_tipfile_LDADD = $(DAEMON_UNIT_LDADD)
 # The BPF collector; only the table needs a kernel that loads it.
-check_PROGRAMS += t/unit/check_apart
-QUICK_TESTS += t/unit/check_apart
-t_unit_check_apart_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_apart_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_timed_child
+QUICK_TESTS += t/unit/check_timed_child
+t_unit_check_timed_child_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_timed_child_LDADD = $(DAEMON_UNIT_LDADD)
+check_PROGRAMS += t/unit/check_openfiles
+QUICK_TESTS += t/unit/check_openfiles
+t_unit_check_openfiles_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_openfiles_LDADD = $(DAEMON_UNIT_LDADD)
 check_PROGRAMS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
 QUICK_TESTS += t/unit/check_branches t/unit/check_spefeed t/unit/check_spelive
 t_unit_check_branches_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
@@ -144,15 +170,15 @@ check_PROGRAMS += t/unit/check_perfstreams
 QUICK_TESTS += t/unit/check_perfstreams
 t_unit_check_perfstreams_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_perfstreams_LDADD = $(DAEMON_UNIT_LDADD)
-check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
-QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_swept
+check_PROGRAMS += t/unit/check_entries t/unit/check_flip t/unit/check_monotonic
+QUICK_TESTS += t/unit/check_entries t/unit/check_flip t/unit/check_monotonic
 t_unit_check_entries_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_entries_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_flip_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_flip_LDADD = $(UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c t/bpf_sampler.c t/bpf_sampler.h
-t_unit_check_swept_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_swept_LDADD = $(DAEMON_UNIT_LDADD)
+t_unit_check_monotonic_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_monotonic_LDADD = $(DAEMON_UNIT_LDADD)
 EXTRA_DIST += t/unit/check_bpf_table.c
 if BPF
 check_PROGRAMS += t/unit/check_bpf_table
@@ -165,11 +191,14 @@ t_unit_check_bpf_table_LDADD = $(COLLECT_LDADD)
 t_unit_check_store_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_store_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_db_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_db_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=lockholder_find,--wrap=lockholder_name
 t_unit_check_db_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_plans_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_plans_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_retain_LDADD = $(DB_UNIT_LDADD)
+t_unit_check_retain_clock_CFLAGS = $(DB_UNIT_CFLAGS)
+t_unit_check_retain_clock_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_retain_killed_CFLAGS = $(DB_UNIT_CFLAGS)
 t_unit_check_retain_killed_LDADD = $(DB_UNIT_LDADD)
 t_unit_check_rollup_CFLAGS = $(DB_UNIT_CFLAGS)
@@ -212,12 +241,12 @@ t_unit_check_symtab_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_image_hostile_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_hostile_LDADD = $(UNIT_ANALYSIS_LDADD)
 # Frequencies and culprits.
-UNIT_FREQ = t/unit/check_address t/unit/check_anchored t/unit/check_balance \
-	t/unit/check_bias t/unit/check_blame t/unit/check_branchprob t/unit/check_callgraph \
-	t/unit/check_callscale t/unit/check_chain t/unit/check_combine t/unit/check_counted \
-	t/unit/check_equiv t/unit/check_estimate t/unit/check_feedback t/unit/check_followed \
-	t/unit/check_freq t/unit/check_landing t/unit/check_loops t/unit/check_pathcount \
-	t/unit/check_propagate t/unit/check_repair t/unit/check_tip t/unit/check_traffic
+UNIT_FREQ = t/unit/check_address t/unit/check_blame t/unit/check_branchprob \
+	t/unit/check_branchstack t/unit/check_callgraph t/unit/check_callscale \
+	t/unit/check_chain t/unit/check_combine t/unit/check_equiv t/unit/check_estimate \
+	t/unit/check_feedback t/unit/check_flow_repair t/unit/check_freq t/unit/check_landing \
+	t/unit/check_loops t/unit/check_pathcount t/unit/check_propagate t/unit/check_tip \
+	t/unit/check_traffic t/unit/check_window_balance t/unit/check_window_weights
 check_PROGRAMS += $(UNIT_FREQ)
 QUICK_TESTS += $(UNIT_FREQ)
 EXTRA_DIST += t/unit/cfg_make.h t/unit/flow_make.h
@@ -225,18 +254,14 @@ UNIT_FREQ_LDADD = $(UNIT_ANALYSIS_LDADD) -lm
 
 t_unit_check_address_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_address_LDADD = $(UNIT_FREQ_LDADD)
-t_unit_check_bias_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_bias_LDADD = $(UNIT_FREQ_LDADD)
-t_unit_check_anchored_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_anchored_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_blame_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_blame_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_branchprob_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_branchprob_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_callgraph_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_callgraph_LDADD = $(t_unit_check_counted_LDADD)
-t_unit_check_balance_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_balance_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_callgraph_LDADD = $(t_unit_check_branchstack_LDADD)
+t_unit_check_window_balance_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_window_balance_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_callscale_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_callscale_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_chain_CFLAGS = $(UNIT_CFLAGS)
@@ -249,16 +274,16 @@ t_unit_check_equiv_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_equiv_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_estimate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_estimate_LDADD = $(UNIT_FREQ_LDADD)
-t_unit_check_counted_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_counted_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_FREQ_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS)
-t_unit_check_followed_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_followed_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_branchstack_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_branchstack_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_FREQ_LDADD) $(SQLITE_LIBS) $(ZSTD_LIBS)
+t_unit_check_window_weights_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_window_weights_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_pathcount_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_pathcount_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_pathcount_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_traffic_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_traffic_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_traffic_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_feedback_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_feedback_LDADD = $(t_unit_check_counted_LDADD)
+t_unit_check_feedback_LDADD = $(t_unit_check_branchstack_LDADD)
 t_unit_check_freq_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_freq_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_landing_CFLAGS = $(UNIT_CFLAGS)
@@ -267,34 +292,42 @@ t_unit_check_loops_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_loops_LDADD = $(UNIT_FREQ_LDADD)
 t_unit_check_propagate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_propagate_LDADD = $(UNIT_FREQ_LDADD)
-t_unit_check_repair_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_repair_LDADD = $(UNIT_FREQ_LDADD)
+t_unit_check_flow_repair_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_flow_repair_LDADD = $(UNIT_FREQ_LDADD)
 
 # Reports.
-check_PROGRAMS += t/unit/check_spots
-QUICK_TESTS += t/unit/check_spots
-t_unit_check_spots_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
-t_unit_check_spots_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
-check_PROGRAMS += t/unit/check_export t/unit/check_weighing
-QUICK_TESTS += t/unit/check_export t/unit/check_weighing
+check_PROGRAMS += t/unit/check_ranked_insns
+QUICK_TESTS += t/unit/check_ranked_insns
+t_unit_check_ranked_insns_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_ranked_insns_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_explainer
+QUICK_TESTS += t/unit/check_explainer
+t_unit_check_explainer_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_explainer_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_export t/unit/check_export_samples
+QUICK_TESTS += t/unit/check_export t/unit/check_export_samples
 t_unit_check_export_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS) $(PROTOBUF_C_CFLAGS)
 t_unit_check_export_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
-t_unit_check_weighing_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
-t_unit_check_weighing_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+t_unit_check_export_samples_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_export_samples_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
 check_PROGRAMS += t/unit/check_diff_parts
 QUICK_TESTS += t/unit/check_diff_parts
 t_unit_check_diff_parts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_diff_parts_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
-check_PROGRAMS += t/unit/check_together
-QUICK_TESTS += t/unit/check_together
-t_unit_check_together_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
-t_unit_check_together_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_databases
+QUICK_TESTS += t/unit/check_databases
+t_unit_check_databases_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_databases_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
+check_PROGRAMS += t/unit/check_default_db
+QUICK_TESTS += t/unit/check_default_db
+t_unit_check_default_db_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_default_db_LDADD = $(tools_cpi_LDADD) $(CHECK_LIBS)
 
 # Contexts of samples, and what cgroups are called.
 check_PROGRAMS += t/unit/check_cgroupname t/unit/check_contexts
 QUICK_TESTS += t/unit/check_cgroupname t/unit/check_contexts
 t_unit_check_cgroupname_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_cgroupname_LDADD = tools/libtools.a $(UNIT_LDADD)
+t_unit_check_cgroupname_LDADD = report/libreport.a $(UNIT_LDADD)
 t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
 
@@ -305,12 +338,13 @@ check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
 check_PROGRAMS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
 QUICK_TESTS += t/unit/check_pairs t/unit/check_paths t/unit/check_rates
+t_unit_check_paths_SOURCES = t/unit/check_paths.c $(PATHS)
 t_unit_check_paths_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_paths_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_pairs_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_pairs_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_rates_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_rates_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) -lm
+t_unit_check_rates_LDADD = t/librecordstext.a analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) -lm
 UNIT_RUNS_LDADD = analysis/libanalysis.a $(UNIT_LDADD) -lm
 t_unit_check_compare_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_compare_LDADD = $(UNIT_RUNS_LDADD)
@@ -327,7 +361,7 @@ RECORDS_UNIT = t/unit/check_hwevent t/unit/check_ibs t/unit/check_perffields \
 	t/unit/check_sample t/unit/check_spe
 check_PROGRAMS += $(RECORDS_UNIT)
 QUICK_TESTS += $(RECORDS_UNIT)
-RECORDS_UNIT_LDADD = analysis/libanalysis.a $(UNIT_LDADD)
+RECORDS_UNIT_LDADD = t/librecordstext.a analysis/libanalysis.a $(UNIT_LDADD)
 t_unit_check_hwevent_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_hwevent_LDADD = $(COLLECT_LDADD)
 t_unit_check_sample_CFLAGS = $(UNIT_CFLAGS)
@@ -354,14 +388,26 @@ QUICK_TESTS += t/unit/check_outbox
 t_unit_check_outbox_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_outbox_LDADD = $(COLLECT_LDADD)
 
+# The clock rate.
+check_PROGRAMS += t/unit/check_clockrate
+QUICK_TESTS += t/unit/check_clockrate
+t_unit_check_clockrate_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_clockrate_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
+
+# A session, by a clock that the test steps.
+check_PROGRAMS += t/unit/check_session
+QUICK_TESTS += t/unit/check_session
+t_unit_check_session_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_session_LDADD = $(COLLECT_LDADD)
+
 # Windows in the daemon.
-WINDOWS_UNIT = t/unit/check_anchortally t/unit/check_translate_aarch64 \
+WINDOWS_UNIT = t/unit/check_windowunits t/unit/check_translate_aarch64 \
 	t/unit/check_translate_check t/unit/check_translate_child t/unit/check_window_sample \
 	t/unit/check_windowtally
 check_PROGRAMS += $(WINDOWS_UNIT)
 QUICK_TESTS += $(WINDOWS_UNIT)
-t_unit_check_anchortally_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_anchortally_LDADD = $(COLLECT_LDADD)
+t_unit_check_windowunits_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
+t_unit_check_windowunits_LDADD = $(COLLECT_LDADD)
 t_unit_check_translate_aarch64_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_translate_aarch64_LDADD = $(t_unit_check_translate_check_LDADD)
 t_unit_check_translate_check_CFLAGS = $(UNIT_CFLAGS)

@@ -5,9 +5,9 @@
 #ifndef CPI_T_UNIT_RETAIN_MAKE_H
 #define CPI_T_UNIT_RETAIN_MAKE_H
 
-#include "db/records.h"
-#include "db/retain.h"
-#include "db/sql.h"
+#include "db/core/sql.h"
+#include "db/profile/records.h"
+#include "db/retain/retain.h"
 #include "t/unit/dbtest.h"
 
 #define HOUR      (3600 * SEC)

@@ -16,8 +16,8 @@ build()
 }
 
 # Of the project's test programs, those that the guest has.
-guest_programs='t/cpid_peer t/programs/branch t/programs/burn_a t/programs/burn_b
-	t/programs/burn_c t/programs/spawn t/programs/split'
+guest_programs='t/cpid_peer t/stalling_fs t/programs/branch t/programs/burn_a t/programs/burn_b
+	t/programs/burn_c t/programs/lock_holder t/programs/spawn t/programs/split'
 
 build_cpi()
 {
@@ -42,13 +42,13 @@ build_cpi()
 		bpf=yes
 		guest_programs="$guest_programs t/bench/flips t/bench/verified"
 		# x86-64 would need Zydis in the sysroot, too.
-		[ "$arch" != arm64 ] || guest_programs="$guest_programs tools/cpi-translate"
+		[ "$arch" != arm64 ] || guest_programs="$guest_programs helpers/cpi-translate"
 	fi
 	windows=
 	if [ "$bpf$arch" = yesx86_64 ] &&
 		grep -q '^#define HAVE_ZYDIS 1' "$work/cpi/config.h"; then
 		windows=yes
-		guest_programs="$guest_programs tools/cpi-translate t/window_kmod"
+		guest_programs="$guest_programs helpers/cpi-translate t/window_kmod"
 	fi
 	# shellcheck disable=SC2086 # a list of words
 	build cpi make -C "$work/cpi" -j2 tools/cpi daemon/cpid $guest_programs

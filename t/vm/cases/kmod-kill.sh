@@ -34,7 +34,7 @@ check 'a gap is from the last flush to the next start' test -z "$(sql 'SELECT g.
 	WHERE a.to_ns = g.from_ns AND b.from_ns = g.to_ns)')"
 check 'received = stored + unknown + lost' test -z "$(sql 'SELECT t.* FROM tally t
 	WHERE received <> stored + (SELECT total(n) FROM loss l
-	WHERE l.epoch = t.epoch AND l.stream = t.stream)')"
+	WHERE l.epoch = t.epoch AND l.kind = t.kind AND l.stream = t.stream)')"
 check 'the profiles hold what was stored' test \
 	"$(sql 'SELECT sum(total) FROM profile WHERE kind = 0 AND context = 0')" = \
 	"$(sql 'SELECT sum(stored) FROM flush')"

@@ -20,7 +20,7 @@ record_both()
 {
 	rm -f t.db* p.db*
 	cpid_start --collector kmod -F 2000 || fail 'cpid does not start'
-	check 'record' cpi record -F 2000 -o p.db -- sh workload
+	check 'record' cpi record -a -F 2000 -o p.db -- sh workload
 	cpid_ask flush >/dev/null
 	check_accounting
 	cpid_stop

@@ -169,7 +169,7 @@ static inline void device_await(struct device *d, uint64_t received)
 }
 
 /* Stops, takes the rest, and compares: not one sample may be missing. */
-static inline void device_settle(struct device *d, take_fn *take, void *ctx)
+static inline void device_stop_and_compare(struct device *d, take_fn *take, void *ctx)
 {
 	uint64_t received = 0, lost = 0;
 

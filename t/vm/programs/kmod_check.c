@@ -162,7 +162,7 @@ static void check_pcs(const char *event)
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 2000);
-	device_settle(&d, take_pcs, &p);
+	device_stop_and_compare(&d, take_pcs, &p);
 	end(p.pid);
 	all = p.inside + p.outside;
 	printf("in the loop %" PRIu64 " of %" PRIu64 "\n", p.inside, all);
@@ -216,7 +216,7 @@ static void check_branches(const char *event)
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 4000);
-	device_settle(&d, take_branches, &b);
+	device_stop_and_compare(&d, take_branches, &b);
 	end(b.pid);
 	check_share("branch_flags", b.flags, 1.0 / 8);
 	/* reached 7 times in 8; taken in one of those, at 4 of 8 */
@@ -253,7 +253,7 @@ static void check_cpus(const char *event)
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 3000);
-	device_settle(&d, take_cpus, &c);
+	device_stop_and_compare(&d, take_cpus, &c);
 	for (int i = 0; i < 2; i++) {
 		end(c.pid[i]);
 		printf("CPU %d: %" PRIu64 " samples of its own\n", i, c.own[i]);
@@ -289,7 +289,7 @@ static void check_flush(const char *event)
 		if (sweep)
 			swept = received;
 	}
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 	for (int i = 0; i < d.nr_cpus; i++) {
 		struct cpi_kmod_stats s = device_stats(&d, i);
 
@@ -321,7 +321,7 @@ static void check_full(const char *event)
 		usleep(10000);
 	for (int i = 0; i < 200; i++)
 		device_flush_cpu(&d, 0, CPI_KMOD_FULL, NULL, NULL);
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 	CHECK(poll(&p, 1, 0) == 0, "readable after everything was taken");
 	CHECK(device_counts(&d, 0).overflow > 0, "nothing overflowed");
 	end(pid);
@@ -380,7 +380,7 @@ static void check_hotplug(const char *event)
 		       " when it was back\n",
 		       before, gone, back);
 	}
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 }
 
 /* ---- rate: as many samples as the counter's own count promises ---- */
@@ -395,7 +395,7 @@ static void check_rate(const char *event)
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 3000);
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 	c = device_counts(&d, 0);
 	expected = (double)c.event_count / d.config.events[0].period;
 	printf("expected %.0f, received %" PRIu64 "\n", expected, c.received);
@@ -423,7 +423,7 @@ static void check_sleep(const char *event)
 		while (device_stats(&d, i).received < before + 100)
 			usleep(10000);
 	}
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 }
 
 /* ---- timed: the handler's cycles ---- */
@@ -437,7 +437,7 @@ static void check_timed(const char *event)
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 1000);
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 	for (int i = 0; i < d.nr_cpus; i++) {
 		struct cpi_kmod_stats s = device_stats(&d, i);
 

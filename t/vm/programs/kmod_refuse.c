@@ -127,7 +127,7 @@ static void check_events(void)
 	device_configure(&d);
 	device_start(&d);
 	device_await(&d, 100);
-	device_settle(&d, NULL, NULL);
+	device_stop_and_compare(&d, NULL, NULL);
 }
 
 int main(int argc, char **argv)

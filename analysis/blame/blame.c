@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * SOSP'97 section 6.3: CPI, static stalls, and for each dynamic stall a case in which
+ * every suspect is guilty until proven innocent.
+ *
+ * Where we differ:
+ * - A dynamic stall must exceed the sampling error by ERRORS deviations, by itself or
+ *   together with the others of its block.
+ * - Culprits come in the order of their likelihood, which the detectives state.
+ * - The schedule has an instruction's waits in the steady state of its block alone. If
+ *   nothing anchors the frequencies' scale, a wait for an instruction whose latency
+ *   depends on its data (blame_varies()) cannot be divided into its minimum and the
+ *   rest, so all of it is dynamic. For other waits the schedule gives the proportions.
+ *
+ * I1  cycles = execute + Σ stalls - gain + error, for each instruction
+ */
+#include "config.h"
+
+#include "analysis/blame/blame.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/blame/blame_case.h"
+
+#define ERRORS     2.0  /* deviations of a number of samples */
+#define MIN_CYCLES 0.25 /* of a stall */
+#define MAX_STALLS 4    /* the static ones, and one */
+#define EXECUTE    1.0  /* cycles that what varies executes for, without waiting */
+
+const char *blame_name(enum blame_reason reason)
+{
+	static const char *const name[] = {
+#define X(symbol, name, text) [BLAME_##symbol] = name,
+		BLAME_DYNAMIC_REASONS(X) BLAME_STATIC_REASONS(X)
+#undef X
+	};
+
+	return name[reason];
+}
+
+const char *blame_text(enum blame_reason reason)
+{
+	static const char *const text[] = {
+#define X(symbol, name, text) [BLAME_##symbol] = text,
+		BLAME_DYNAMIC_REASONS(X) BLAME_STATIC_REASONS(X)
+#undef X
+	};
+
+	return text[reason];
+}
+
+/* How the schedule splits an instruction's time, and what is left of it. */
+struct split {
+	double front_end, dependency, unit;
+	double expected; /* cycles, if nothing stalled */
+	double excess;   /* beyond execution and these waits; may be below 0 */
+	bool stalls;     /* beyond sampling errors */
+};
+
+/* Samples of an equivalence class that are too few at each instruction. */
+struct rest {
+	double samples, expected;
+};
+
+struct finding {
+	const struct blame_input *in;
+	struct arena *arena;
+	struct blame_scene scene;
+	struct blame_insn *insn;
+	struct split *split; /* by instruction */
+	struct rest *rest;   /* by class */
+};
+
+static int accuse_static(struct finding *f, enum blame_reason reason, int insn,
+			 double cycles, struct stall *out)
+{
+	struct culprit *culprit = arena_alloc(f->arena, sizeof(*culprit));
+
+	if (!culprit)
+		return -ENOMEM;
+	*culprit = (struct culprit){ reason, insn, cycles };
+	*out = (struct stall){ false, cycles, culprit, 1 };
+	return 0;
+}
+
+static int by_cycles(const void *a, const void *b)
+{
+	const struct stall *x = a, *y = b;
+
+	return x->cycles < y->cycles ? 1 : x->cycles > y->cycles ? -1 : 0;
+}
+
+/* Whose result the instruction waits for, or -1. */
+static int producer_of(const struct finding *f, int insn)
+{
+	const int culprit = f->in->timing[insn].culprit;
+
+	return culprit < 0
+		       ? -1
+		       : f->in->cfg->block[f->scene.paths.block_of[insn]].first_insn +
+				 culprit;
+}
+
+static int list_stalls(struct finding *f, int insn)
+{
+	const struct split *s = &f->split[insn];
+	struct blame_insn *x = &f->insn[insn];
+	struct stall stall[MAX_STALLS];
+	int nr = 0, err = 0;
+
+	if (s->stalls)
+		err = blame_judge(&f->scene, insn, s->excess, f->arena, &stall[nr++]);
+	if (!err && s->front_end > 0)
+		err = accuse_static(f, BLAME_FRONT_END, -1, s->front_end, &stall[nr++]);
+	if (!err && s->dependency > 0)
+		err = accuse_static(f, BLAME_DEPENDENCY, producer_of(f, insn),
+				    s->dependency, &stall[nr++]);
+	if (!err && s->unit > 0)
+		err = accuse_static(f, BLAME_FUNCTION_UNIT, -1, s->unit, &stall[nr++]);
+	if (err || !nr)
+		return err;
+	qsort(stall, (size_t)nr, sizeof(*stall), by_cycles);
+	x->stall = arena_array(f->arena, (size_t)nr, sizeof(*x->stall));
+	if (!x->stall)
+		return -ENOMEM;
+	for (int i = 0; i < nr; i++)
+		x->stall[i] = stall[i];
+	x->nr_stalls = nr;
+	return 0;
+}
+
+static bool is_anchored(const struct finding *f)
+{
+	return f->in->freq->scale > CONFIDENCE_LOW;
+}
+
+/* Whether what the instruction waits for takes as long as its data want. */
+static bool has_varying_operand(struct finding *f, int insn)
+{
+	const struct insn *at = &f->in->cfg->insn[insn];
+
+	for (unsigned int reg = ISA_GENERAL; reg < ISA_NR_REGISTERS; reg++) {
+		struct blame_writers w = { 0 };
+
+		if (isa_has(&at->reads, reg))
+			blame_find_writers(&f->scene.paths, insn, reg, &w);
+		for (int i = 0; i < w.nr; i++)
+			if (blame_varies(&f->scene, w.insn[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Whether the schedule's wait is only the least of it, for any of the group. */
+static bool waits_for_data(struct finding *f, int insn)
+{
+	const double runs = f->in->freq->block[f->scene.paths.block_of[insn]];
+	const int end = blame_group_end(&f->scene, insn);
+
+	if (is_anchored(f))
+		return false;
+	if (blame_overflows(&f->scene.footprints, runs))
+		return true;
+	for (int i = insn; i < end; i++)
+		if (blame_varies(&f->scene, i) || blame_may_mispredict(&f->scene, i))
+			return true;
+	return f->in->timing[insn].dependency > 0 && has_varying_operand(f, insn);
+}
+
+/*
+ * Where the scale is not known, the schedule says no more than in what proportion a
+ * block's instructions take time, should it want more of it than there is.
+ */
+static double scale_of(const struct finding *f, const struct cfg_block *block)
+{
+	double cycles = 0, best = 0;
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
+		cycles += f->insn[i].cycles;
+		best += f->insn[i].best;
+	}
+	return is_anchored(f) || cycles >= best ? 1 : cycles / best;
+}
+
+static void shrink_waits(struct split *s, double cycles)
+{
+	const double waits = s->front_end + s->dependency + s->unit;
+	const double part = waits > fmax(cycles, 0) ? fmax(cycles, 0) / waits : 1;
+
+	s->front_end *= part;
+	s->dependency *= part;
+	s->unit *= part;
+}
+
+static void split_cycles(struct finding *f, int insn, double scale)
+{
+	const struct isa_timing *t = &f->in->timing[insn];
+	struct blame_insn *x = &f->insn[insn];
+	struct split *s = &f->split[insn];
+
+	if (x->cycles > 0 && waits_for_data(f, insn)) {
+		x->execute = scale * fmin(t->execute, EXECUTE);
+	} else {
+		s->front_end = scale * t->front_end;
+		s->dependency = scale * t->dependency;
+		s->unit = scale * t->unit;
+		x->execute = scale * t->execute;
+	}
+	s->expected = x->execute + s->front_end + s->dependency + s->unit;
+	if (!is_anchored(f))
+		shrink_waits(s, x->cycles - x->execute);
+	s->excess = x->cycles - x->execute - s->front_end - s->dependency - s->unit;
+}
+
+/* Whether a number of samples is farther from another than chance takes it. */
+static bool differs(double samples, double expected)
+{
+	return fabs(samples - expected) > ERRORS * sqrt(fmax(samples, 1));
+}
+
+static double samples_of(const struct finding *f, int b, double cycles)
+{
+	return cycles * f->in->freq->block[b] / f->in->period_cycles;
+}
+
+static void find_excess(struct finding *f, int b, int insn)
+{
+	struct split *s = &f->split[insn];
+	const double samples = f->in->samples[insn];
+	const double excess = samples_of(f, b, s->excess);
+
+	s->stalls = s->excess >= MIN_CYCLES && differs(samples, samples - excess);
+	if (s->excess < 0 && differs(samples, samples - excess))
+		f->insn[insn].gain = -s->excess;
+	if (!s->stalls && !(f->insn[insn].gain > 0)) {
+		f->rest[f->in->freq->class[b]].samples += samples;
+		f->rest[f->in->freq->class[b]].expected +=
+			samples_of(f, b, s->expected);
+	}
+}
+
+static void split_block(struct finding *f, int b)
+{
+	const struct cfg_block *block = &f->in->cfg->block[b];
+	const int end = block->first_insn + block->nr_insns;
+	double scale;
+
+	for (int i = block->first_insn; i < end; i++)
+		f->insn[i].cycles = f->in->samples[i] * f->in->period_cycles /
+				    f->in->freq->block[b];
+	scale = scale_of(f, block);
+	for (int i = block->first_insn; i < end; i++) {
+		split_cycles(f, i, scale);
+		find_excess(f, b, i);
+	}
+}
+
+/*
+ * Samples that are spread thinly, as those of cache misses over long code, count
+ * together.
+ */
+static int find_stalls(struct finding *f, int b)
+{
+	const struct cfg_block *block = &f->in->cfg->block[b];
+	const struct rest *rest = &f->rest[f->in->freq->class[b]];
+	const bool together = rest->samples > rest->expected &&
+			      differs(rest->samples, rest->expected);
+	int err = 0;
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns && !err;
+	     i++) {
+		struct split *s = &f->split[i];
+
+		s->stalls |= together && s->excess >= MIN_CYCLES;
+		if (!s->stalls && !(f->insn[i].gain > 0))
+			f->insn[i].error = s->excess;
+		err = list_stalls(f, i);
+	}
+	return err;
+}
+
+static bool is_known(const struct blame_input *in, int b)
+{
+	return !in->deferred && in->freq->block[b] > 0 && isfinite(in->freq->block[b]);
+}
+
+static void count_block(struct finding *f, int b, struct blame_summary *sum)
+{
+	const struct cfg_block *block = &f->in->cfg->block[b];
+	const double samples_per_cycle = samples_of(f, b, 1);
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
+		sum->samples += f->in->samples[i];
+		if (!is_known(f->in, b)) {
+			sum->outside += f->in->samples[i];
+			continue;
+		}
+		sum->tallied += f->in->samples[i];
+		blame_summary_count(sum, &f->insn[i], samples_per_cycle);
+	}
+}
+
+static int begin_finding(struct finding *f, struct buf *debug)
+{
+	const struct blame_input *in = f->in;
+
+	f->insn = arena_array(f->arena, in->cfg->nr_insns, sizeof(*f->insn));
+	f->split = arena_array(f->arena, in->cfg->nr_insns, sizeof(*f->split));
+	f->rest = arena_array(f->arena, in->freq->nr_classes, sizeof(*f->rest));
+	if (!f->insn || !f->split || !f->rest)
+		return -ENOMEM;
+	for (int i = 0; i < in->cfg->nr_insns; i++) {
+		f->insn[i].best = in->timing[i].head + in->timing[i].front_end;
+		f->insn[i].cycles = NAN;
+	}
+	return blame_scene_init(&f->scene, in, f->arena, debug);
+}
+
+int blame_find(const struct blame_input *in, struct arena *arena, struct buf *debug,
+	       struct blame **out)
+{
+	struct finding f = {
+		.in = in,
+		.arena = arena,
+	};
+	struct blame *blame = arena_alloc(arena, sizeof(*blame));
+	int err = blame ? begin_finding(&f, debug) : -ENOMEM;
+
+	if (err)
+		return err;
+	for (int b = 0; b < in->cfg->exit; b++)
+		if (is_known(in, b))
+			split_block(&f, b);
+	for (int b = 0; b < in->cfg->exit && !err; b++) {
+		if (is_known(in, b))
+			err = find_stalls(&f, b);
+		count_block(&f, b, &blame->summary);
+	}
+	if (err)
+		return err;
+	blame->insn = f.insn;
+	*out = blame;
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * blame.h - why each instruction took its time
+ *
+ * SOSP'97 section 6.3: static stalls come from the schedule; the rest are dynamic
+ * stalls. Each possible cause of a dynamic stall is guilty until proven innocent: the
+ * causes that cannot be eliminated are listed, likeliest first. If there are several, a
+ * summary gives ranges (Figure 4).
+ */
+#ifndef CPI_ANALYSIS_BLAME_H
+#define CPI_ANALYSIS_BLAME_H
+
+#include <stdbool.h>
+
+#include "analysis/cfg/cfg.h"
+#include "analysis/freq/freq.h"
+#include "analysis/isa/isa.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "db/profile/profile.h"
+
+/* In the order of Figure 4: name in JSON, name for people. */
+#define BLAME_DYNAMIC_REASONS(X)                         \
+	X(ICACHE, "icache", "I-cache miss")              \
+	X(ITLB, "itlb", "ITLB miss")                     \
+	X(DCACHE, "dcache", "D-cache miss")              \
+	X(DTLB, "dtlb", "DTLB miss")                     \
+	X(STORE, "store", "Store buffer")                \
+	X(ATOMIC, "atomic", "Atomic or fence")           \
+	X(MISPREDICT, "mispredict", "Branch mispredict") \
+	X(DIVIDE, "divide", "Divider busy")              \
+	X(UNIT, "unit", "Other unit busy")               \
+	X(CHAIN, "chain", "Dependency chain")            \
+	X(UNEXPLAINED, "unexplained", "Unexplained stall")
+#define BLAME_STATIC_REASONS(X)                           \
+	X(FRONT_END, "front_end", "Front end")            \
+	X(DEPENDENCY, "dependency", "Operand dependency") \
+	X(FUNCTION_UNIT, "function_unit", "Functional unit")
+
+enum blame_reason {
+#define X(symbol, name, text) BLAME_##symbol,
+	BLAME_DYNAMIC_REASONS(X) BLAME_NR_DYNAMIC,
+	BLAME_BEFORE_STATIC = BLAME_NR_DYNAMIC - 1,
+	BLAME_STATIC_REASONS(X) BLAME_NR_REASONS
+#undef X
+};
+
+const char *blame_name(enum blame_reason reason); /* "dcache" */
+const char *blame_text(enum blame_reason reason); /* "D-cache miss" */
+
+/* A possible cause of a stall. */
+struct culprit {
+	enum blame_reason reason;
+	int insn;    /* in cfg.insn: the load, the divide, the jump …; -1: unknown */
+	double most; /* cycles of the stall that it can explain */
+};
+
+/* Time that an instruction waited at the head of the reorder buffer. */
+struct stall {
+	bool dynamic;
+	double cycles;                 /* of one execution; above 0 */
+	const struct culprit *culprit; /* any of them, likeliest first; never none */
+	int nr;
+};
+
+struct blame_insn {
+	double cycles;  /* of one execution: blamed time over frequency; NAN where the
+			   frequency is 0 or not known */
+	double best;    /* M: cycles at the head when nothing dynamic stalls */
+	double execute; /* of them, issuing and executing: no stall at all */
+	struct stall *stall; /* the longest first */
+	int nr_stalls;
+	double gain;  /* unexplained gain: cycles by which best is too high */
+	double error; /* remaining cycles, of either sign: within the sampling error */
+};
+
+struct blame_range {
+	double least, most;
+};
+
+/*
+ * Where the time of a procedure went, in samples. Summaries of several procedures add
+ * up member by member. least is the time that only this reason explains, most the time
+ * that it may explain.
+ *
+ * I1  tallied = execution + Σ (stalls by their first culprit) - gain + error
+ * I2  samples = tallied + outside
+ */
+struct blame_summary {
+	double samples;
+	double tallied; /* of instructions whose frequency is known */
+	double outside; /* of others */
+	double execution;
+	double gain;
+	double error; /* Figure 4's "net sampling error" */
+	struct blame_range reason[BLAME_NR_REASONS];
+	double by_first[BLAME_NR_REASONS]; /* the stalls by their first culprit */
+};
+
+/* Samples of an event that counts how often a reason was there. */
+struct blame_evidence {
+	enum blame_reason reason;
+	const double *events; /* by instruction; samples × period */
+	double cycles;        /* that one event costs at most */
+};
+
+/* Whether a reason was there, as hardware recorded it (db/profile/records.h). */
+struct blame_measure {
+	enum blame_reason reason;
+	const uint64_t *known,
+		*seen; /* by instruction: records that know, and those that saw it */
+};
+
+struct blame_input {
+	const struct cfg *cfg;
+	struct isa *isa; /* tells how addresses are computed; NULL: not known */
+	const struct isa_timing *timing; /* by instruction, in its block */
+	const double *samples;           /* by instruction: blamed time samples */
+	const struct count *outcomes;    /* by instruction: where jumps went; or NULL */
+	const struct freq *freq;
+	double period_cycles; /* a sample's worth */
+	bool exact;           /* samples are at the stalled instruction, not near it */
+	bool deferred; /* interrupts may be masked: no CPI, all samples are outside */
+	const struct blame_evidence *evidence;
+	int nr_evidence;
+	const struct blame_measure *measure;
+	int nr_measures;
+};
+
+struct blame {
+	struct blame_insn *insn; /* by instruction */
+	struct blame_summary summary;
+};
+
+/*
+ * requires: freq_estimate(). Everything lives in the arena. Unless debug is NULL, it
+ * gets the reason of each acquittal. Returns 0 or -ENOMEM.
+ */
+int blame_find(const struct blame_input *in, struct arena *arena, struct buf *debug,
+	       struct blame **out);
+
+/* Adds from to sum. */
+void blame_summary_add(struct blame_summary *sum, const struct blame_summary *from);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Mispredicted jumps. Time is lost until the right path is fetched. It shows at the
+ * path's first instructions or, if samples move to the instruction that retired last,
+ * at the jump.
+ *
+ * A predictor that knows only the probability p of one way mispredicts a conditional
+ * jump at most 2 min(p, 1 - p) of the time. Jumps and calls through a register may go
+ * anywhere. Returns are predicted by a stack that seldom errs.
+ */
+#include "config.h"
+
+#include "analysis/blame/blame_case.h"
+
+#define REFILL_CYCLES 40.0 /* of the deepest pipelines, and of waiting for operands */
+#define SURE          0.02 /* such jumps are predicted */
+#define OFTEN         0.2  /* so that time is lost there */
+#define FEW           10   /* outcomes */
+#define BEHIND        6    /* instructions of the right path */
+#define FARTHER       0.96 /* as likely, one of them farther away */
+#define MAX_BEFORE    4
+
+struct misses {
+	double share; /* of executions, at worst */
+	bool known;
+};
+
+/* By where it was seen to go, if it was; a sample before it may know, too. */
+static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misses *m)
+{
+	const struct count *seen = scene->in->outcomes;
+	double taken = 0, not_taken = 0;
+
+	for (int i = jump; seen && i >= 0 && i > jump - 2; i--) {
+		taken += (double)seen[i].taken;
+		not_taken += (double)seen[i].not_taken;
+	}
+	if (taken + not_taken < FEW)
+		return false;
+	*m = (struct misses){ 2 * fmin(taken, not_taken) / (taken + not_taken), true };
+	return true;
+}
+
+/*
+ * Otherwise by where it leads: it cannot have gone there more often than what is there
+ * ran. Its own edges are no evidence, unless something tells them apart.
+ */
+static struct misses find_misses(const struct blame_scene *scene, int jump)
+{
+	const int b = scene->paths.block_of[jump];
+	const struct cfg_block *block = &scene->in->cfg->block[b];
+	const double runs = scene->in->freq->block[b];
+	struct misses m = { 1, false };
+
+	if (ask_outcomes(scene, jump, &m) || block->nr_out < 2)
+		return m;
+	for (int i = 0; i < block->nr_out; i++) {
+		const int to = scene->in->cfg->edge[block->first_out + i].to;
+
+		m.share = fmin(m.share, 2 * scene->in->freq->block[to] / runs);
+	}
+	return m;
+}
+
+static void accuse_conditional(struct blame_case *c, int jump, double weight)
+{
+	const struct misses m = find_misses(c->scene, jump);
+
+	if (m.share < SURE)
+		blame_acquit(c, BLAME_MISPREDICT, "the jump goes one way");
+	else
+		blame_accuse(c, BLAME_MISPREDICT, jump,
+			     weight * (m.known ? 0.3 + 0.6 * m.share : 0.5 * m.share),
+			     m.share * REFILL_CYCLES);
+}
+
+/* How often the jump does not go to its most frequent target. */
+static double spread_of_targets(const struct blame_scene *scene, int jump)
+{
+	const int b = scene->paths.block_of[jump];
+	const struct cfg_block *block = &scene->in->cfg->block[b];
+	double most = 0;
+
+	for (int i = 0; i < block->nr_out; i++)
+		most = fmax(most, scene->in->freq->edge[block->first_out + i]);
+	return block->missing_out ? 0.5 : 1 - fmin(most / scene->in->freq->block[b], 1);
+}
+
+static void accuse_jump(struct blame_case *c, int jump, double weight)
+{
+	const uint32_t kind = blame_case_insn(c, jump)->kind;
+
+	if (kind & INSN_COND)
+		accuse_conditional(c, jump, weight);
+	else if (kind & INSN_INDIRECT && kind & INSN_JUMP)
+		blame_accuse(c, BLAME_MISPREDICT, jump,
+			     weight * (0.3 + 0.6 * spread_of_targets(c->scene, jump)),
+			     REFILL_CYCLES);
+	else if (kind & INSN_INDIRECT)
+		blame_accuse(c, BLAME_MISPREDICT, jump, weight * 0.5, REFILL_CYCLES);
+	else if (kind & INSN_RETURN)
+		blame_accuse(c, BLAME_MISPREDICT, jump, weight * 0.3, REFILL_CYCLES);
+}
+
+/* The jumps on the paths to the stalled instruction, as long as they are near. */
+static void accuse_behind(struct blame_case *c, int insn, int behind)
+{
+	int before[MAX_BEFORE];
+	bool outside;
+	int nr;
+
+	if (behind > BEHIND)
+		return;
+	nr = blame_before(c->paths, insn, before, MAX_BEFORE, &outside);
+	for (int i = 0; i < nr; i++) {
+		accuse_jump(c, before[i], pow(FARTHER, behind));
+		accuse_behind(c, before[i], behind + 1);
+	}
+	if (outside)
+		blame_accuse(c, BLAME_MISPREDICT, -1, 0.2, REFILL_CYCLES);
+}
+
+void blame_branches(struct blame_case *c)
+{
+	for (int i = 0; i < c->nr_group; i++)
+		accuse_jump(c, c->group[i].insn, c->group[i].weight);
+	accuse_behind(c, c->insn, 1);
+}
+
+bool blame_may_mispredict(const struct blame_scene *scene, int insn)
+{
+	const uint32_t kind = scene->in->cfg->insn[insn].kind;
+
+	if (kind & INSN_COND)
+		return find_misses(scene, insn).share >= OFTEN;
+	return kind & INSN_INDIRECT && kind & INSN_JUMP &&
+	       spread_of_targets(scene, insn) >= OFTEN;
+}

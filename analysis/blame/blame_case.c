@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The case of one stall: which instructions are near enough to be suspects, what the
+ * detectives say of them, and in which order they are listed.
+ */
+#include "config.h"
+
+#include "analysis/blame/blame_case.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "analysis/math/interval.h"
+
+#define MIN_SHARE  0.05 /* of a stall, for a suspect that explains less is none */
+#define MIN_LIKELY 0.08
+#define MEASURED   30   /* records that tell: what is in none is rare */
+#define GROUP_MAX  8    /* instructions that retire together */
+#define LEADS      0.5F /* cycles at the head: the first of such */
+#define FOLLOWER   0.95 /* as likely as the one before it */
+#define BEFORE     0.55 /* an earlier group's */
+
+int blame_scene_init(struct blame_scene *scene, const struct blame_input *in,
+		     struct arena *arena, struct buf *debug)
+{
+	int err;
+
+	*scene = (struct blame_scene){ .in = in, .debug = debug };
+	scene->address = arena_array(arena, in->cfg->nr_insns, sizeof(*scene->address));
+	scene->has_address =
+		arena_array(arena, in->cfg->nr_insns, sizeof(*scene->has_address));
+	if (!scene->address || !scene->has_address)
+		return -ENOMEM;
+	err = blame_paths_init(&scene->paths, in->cfg, in->freq, arena);
+	return err ? err : blame_footprints_init(&scene->footprints, in, arena);
+}
+
+static uint64_t offset_of(const struct blame_input *in, int insn)
+{
+	return insn < 0 ? 0 : in->cfg->insn[insn].address - in->cfg->bias;
+}
+
+void blame_acquit(struct blame_case *c, enum blame_reason reason, const char *why)
+{
+	if (c->scene->debug)
+		buf_printf(c->scene->debug, "blame: %#" PRIx64 " acquits %s: %s\n",
+			   offset_of(c->in, c->insn), blame_name(reason), why);
+}
+
+/* Cycles of one execution that events say a reason can have cost. */
+static double limit_of(const struct blame_case *c, enum blame_reason reason, int insn)
+{
+	double limit = BLAME_NO_LIMIT;
+
+	for (int i = 0; i < c->in->nr_evidence; i++) {
+		const struct blame_evidence *e = &c->in->evidence[i];
+		double events = e->events[c->insn];
+
+		if (e->reason != reason)
+			continue;
+		if (insn >= 0)
+			events = fmax(events, e->events[insn]);
+		limit = fmin(limit, events * e->cycles / c->frequency);
+	}
+	return limit;
+}
+
+static struct suspect *find_suspect(struct blame_case *c, enum blame_reason reason,
+				    int insn)
+{
+	struct suspect *least = NULL;
+
+	for (int i = 0; i < c->nr; i++)
+		if (c->suspect[i].reason == reason && c->suspect[i].insn == insn)
+			return &c->suspect[i];
+	if (c->nr < BLAME_MAX_SUSPECTS) {
+		c->suspect[c->nr] = (struct suspect){ reason, insn, 0, 0 };
+		return &c->suspect[c->nr++];
+	}
+	for (int i = 0; i < c->nr; i++)
+		if (!least || c->suspect[i].likelihood < least->likelihood)
+			least = &c->suspect[i];
+	return least;
+}
+
+/* What hardware recorded of a suspect; NULL where it is too little to judge by. */
+static const struct blame_measure *measure_of(const struct blame_case *c,
+					      enum blame_reason reason, int insn)
+{
+	for (int i = 0; i < c->in->nr_measures && insn >= 0; i++) {
+		const struct blame_measure *m = &c->in->measure[i];
+
+		if (m->reason == reason && m->known[insn] >= MEASURED)
+			return m;
+	}
+	return NULL;
+}
+
+void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
+		  double likelihood, double most)
+{
+	const struct blame_measure *m = measure_of(c, reason, insn);
+	double limit = limit_of(c, reason, insn);
+	struct suspect *s;
+
+	if (m && !m->seen[insn]) {
+		blame_acquit(c, reason, "no record of hardware has it");
+		return;
+	}
+	if (m) {
+		most *= interval_share(m->seen[insn], m->known[insn]).high;
+		likelihood = 1;
+	}
+	limit = fmin(limit, most);
+	if (limit < MIN_SHARE * c->cycles) {
+		blame_acquit(c, reason, "it explains next to nothing of the stall");
+		return;
+	}
+	if (likelihood < MIN_LIKELY) {
+		blame_acquit(c, reason, "it is most unlikely");
+		return;
+	}
+	s = find_suspect(c, reason, insn);
+	if (likelihood > s->likelihood)
+		*s = (struct suspect){ reason, insn, likelihood, fmax(limit, s->most) };
+}
+
+/* A suspect that explains a part only is as much less likely. */
+static double weight_of(const struct suspect *s, double cycles)
+{
+	return s->likelihood * fmin(s->most / cycles, 1);
+}
+
+static void sort_suspects(struct blame_case *c)
+{
+	for (int i = 1; i < c->nr; i++)
+		for (int k = i;
+		     k > 0 && weight_of(&c->suspect[k], c->cycles) >
+				      weight_of(&c->suspect[k - 1], c->cycles);
+		     k--) {
+			const struct suspect s = c->suspect[k];
+
+			c->suspect[k] = c->suspect[k - 1];
+			c->suspect[k - 1] = s;
+		}
+}
+
+/* What all together cannot explain is a culprit of its own, the last one. */
+static double unexplained(const struct blame_case *c)
+{
+	double most = 0;
+
+	for (int i = 0; i < c->nr; i++)
+		most += c->suspect[i].most;
+	return fmax(c->cycles - most, 0);
+}
+
+static void add_witness(struct blame_case *c, int insn, double weight)
+{
+	if (c->nr_group < BLAME_MAX_GROUP)
+		c->group[c->nr_group++] = (struct blame_witness){ insn, weight };
+}
+
+int blame_group_end(const struct blame_scene *scene, int insn)
+{
+	const struct cfg_block *block =
+		&scene->in->cfg->block[scene->paths.block_of[insn]];
+	const int end = block->first_insn + block->nr_insns;
+	int at = insn + 1;
+
+	while (!scene->in->exact && at < end && at < insn + GROUP_MAX &&
+	       scene->in->timing[at].head + scene->in->timing[at].front_end < LEADS)
+		at++;
+	return at;
+}
+
+/* Those that retire with it, and, less likely, those before. */
+static void gather_group(struct blame_case *c)
+{
+	const int first = c->in->cfg->block[c->block].first_insn;
+	const int end = blame_group_end(c->scene, c->insn);
+	int before[GROUP_MAX], nr;
+	double weight = 1;
+	bool outside;
+
+	for (int at = c->insn; at < end; at++, weight *= FOLLOWER)
+		add_witness(c, at, weight);
+	weight = BEFORE;
+	for (int at = c->insn - 1;
+	     at >= first && at >= c->insn - GROUP_MAX && !c->in->exact; at--) {
+		add_witness(c, at, weight);
+		weight *= FOLLOWER;
+		if (c->in->timing[at].head > 0)
+			break;
+	}
+	if (c->insn != first || c->in->exact)
+		return;
+	nr = blame_before(c->paths, first, before, GROUP_MAX, &outside);
+	for (int i = 0; i < nr; i++)
+		add_witness(c, before[i], BEFORE);
+}
+
+/* The first one behind the group. */
+static int next_of(const struct blame_case *c)
+{
+	const struct cfg *cfg = c->in->cfg;
+	const struct cfg_block *block = &cfg->block[c->block];
+	const int end = blame_group_end(c->scene, c->insn);
+	int next = -1;
+	double most = 0;
+
+	if (end < block->first_insn + block->nr_insns)
+		return end;
+	for (int e = block->first_out; e < block->first_out + block->nr_out; e++)
+		if (cfg->edge[e].to != cfg->exit && c->in->freq->edge[e] > most) {
+			most = c->in->freq->edge[e];
+			next = cfg->block[cfg->edge[e].to].first_insn;
+		}
+	return next;
+}
+
+static void dump_case(const struct blame_case *c)
+{
+	for (int i = 0; c->scene->debug && i < c->nr; i++)
+		buf_printf(c->scene->debug,
+			   "blame: %#" PRIx64 " %.3g cycles: %s %#" PRIx64
+			   " likely %.2g most %.3g\n",
+			   offset_of(c->in, c->insn), c->cycles,
+			   blame_name(c->suspect[i].reason),
+			   offset_of(c->in, c->suspect[i].insn),
+			   c->suspect[i].likelihood, c->suspect[i].most);
+}
+
+int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena *arena,
+		struct stall *out)
+{
+	struct blame_case c = { .in = scene->in,
+				.scene = scene,
+				.paths = &scene->paths };
+	struct culprit *culprit;
+	double rest;
+
+	c.insn = insn;
+	c.block = c.paths->block_of[insn];
+	c.frequency = c.in->freq->block[c.block];
+	c.cycles = cycles;
+	c.next = c.in->exact ? -1 : next_of(&c);
+	gather_group(&c);
+	blame_data(&c);
+	blame_fetch(&c);
+	blame_branches(&c);
+	blame_units(&c);
+	sort_suspects(&c);
+	dump_case(&c);
+	rest = unexplained(&c);
+	culprit = arena_array(arena, (size_t)c.nr + 1, sizeof(*culprit));
+	if (!culprit)
+		return -ENOMEM;
+	for (int i = 0; i < c.nr; i++)
+		culprit[i] = (struct culprit){ c.suspect[i].reason, c.suspect[i].insn,
+					       fmin(c.suspect[i].most, cycles) };
+	if (rest > 0)
+		culprit[c.nr++] = (struct culprit){ BLAME_UNEXPLAINED, -1, rest };
+	*out = (struct stall){ true, cycles, culprit, c.nr };
+	return 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * D-cache, DTLB and store buffer.
+ *
+ * SOSP'97 section 6.3 and its slides: is the previous occurrence of an operand register
+ * the destination of a load? The search also goes through instructions that only
+ * compute. Out of order, the load itself waits at the head until its data arrive, so it
+ * is the first suspect; the loads of its operands come after it.
+ *
+ * An access whose address stays the same is acquitted: on the frequent paths the line
+ * has been in the cache since the last time.
+ */
+#include "config.h"
+
+#include "analysis/blame/blame_case.h"
+
+#define MEMORY_CYCLES 400.0 /* at worst, from the farthest memory */
+#define WALK_CYCLES   400.0 /* a page walk of which every level misses */
+#define MAX_DEPTH     4  /* instructions between a load and the one that waits for it */
+#define MAX_LOADS     16 /* in one search */
+#define FARTHER       0.8 /* factor for a load one instruction farther away */
+
+/* How likely an access with such an address is the cause of a stall. */
+struct likelihood {
+	double cache, tlb, store;
+};
+
+static const struct likelihood likelihoods[] = {
+	[ADDRESS_FIXED] = { 0, 0, 0 },          [ADDRESS_NEAR] = { 0.1, 0, 0.25 },
+	[ADDRESS_STEPS] = { 0.35, 0.1, 0.5 },   [ADDRESS_PAGES] = { 0.6, 0.8, 0.4 },
+	[ADDRESS_COMPUTED] = { 0.7, 0.4, 0.5 }, [ADDRESS_LOADED] = { 0.85, 0.4, 0.55 },
+};
+
+/* The share of steps that reach another granule. */
+static double crossings(struct address a, double granule)
+{
+	if (a.walk != ADDRESS_STEPS || !a.stride)
+		return 1;
+	return fmin(fabs((double)a.stride) / granule, 1);
+}
+
+/* What leaps from page to page is like what is computed so; a step of unknown size
+   may leap. */
+static struct likelihood likelihood_of(struct address a)
+{
+	const struct likelihood step = likelihoods[ADDRESS_STEPS];
+	const struct likelihood leap = likelihoods[ADDRESS_PAGES];
+
+	if (a.walk != ADDRESS_STEPS)
+		return likelihoods[a.walk];
+	if (!a.stride)
+		return (struct likelihood){ (step.cache + leap.cache) / 2,
+					    (step.tlb + leap.tlb) / 2, step.store };
+	return crossings(a, ADDRESS_PAGE) < 1 ? step : leap;
+}
+
+static struct address find_address(struct blame_scene *scene, int insn)
+{
+	if (!scene->has_address[insn])
+		scene->address[insn] =
+			blame_find_address(scene->in->isa, &scene->paths, insn);
+	scene->has_address[insn] = true;
+	return scene->address[insn];
+}
+
+static bool reads_memory(const struct insn *insn)
+{
+	return insn->kind & INSN_LOAD && !(insn->kind & (INSN_RETURN | INSN_PREFETCH));
+}
+
+static bool writes_memory(const struct insn *insn)
+{
+	return insn->kind & INSN_STORE && !(insn->kind & INSN_CALL);
+}
+
+static void accuse_tlb(struct blame_case *c, int insn, double weight, struct address a)
+{
+	blame_accuse(c, BLAME_DTLB, insn, weight * likelihood_of(a).tlb,
+		     crossings(a, ADDRESS_PAGE) * WALK_CYCLES);
+}
+
+static void accuse_load(struct blame_case *c, int insn, double weight)
+{
+	const struct address a = find_address(c->scene, insn);
+	const double share = crossings(a, ADDRESS_LINE);
+	double l = likelihood_of(a).cache;
+
+	if (a.walk == ADDRESS_FIXED) {
+		blame_acquit(c, BLAME_DCACHE, "it always loads from the same place");
+		return;
+	}
+	/* Unless whole lines are stepped over, they are fetched ahead. */
+	if (a.walk == ADDRESS_STEPS && share == 1 && a.stride)
+		l = fmax(l, 0.5);
+	blame_accuse(c, BLAME_DCACHE, insn, weight * l, share * MEMORY_CYCLES);
+	accuse_tlb(c, insn, weight, a);
+}
+
+static void accuse_store(struct blame_case *c, int insn, double weight)
+{
+	const struct address a = find_address(c->scene, insn);
+
+	if (a.walk == ADDRESS_FIXED) {
+		blame_acquit(c, BLAME_STORE, "it always stores to the same place");
+		return;
+	}
+	blame_accuse(c, BLAME_STORE, insn, weight * likelihood_of(a).store,
+		     BLAME_NO_LIMIT);
+	accuse_tlb(c, insn, weight * 0.5, a);
+}
+
+/* Instructions whose results one waits for, nearest first. */
+struct load_trace {
+	int insn[MAX_LOADS], depth[MAX_LOADS];
+	int nr;
+};
+
+static void trace_add(struct load_trace *t, int insn, int depth)
+{
+	for (int i = 0; i < t->nr; i++)
+		if (t->insn[i] == insn)
+			return;
+	if (t->nr < MAX_LOADS && depth <= MAX_DEPTH) {
+		t->insn[t->nr] = insn;
+		t->depth[t->nr++] = depth;
+	}
+}
+
+static void trace_operands(struct blame_case *c, struct load_trace *t, int at)
+{
+	const struct insn *insn = blame_case_insn(c, t->insn[at]);
+
+	for (unsigned int reg = 1; reg < ISA_NR_REGISTERS; reg++) {
+		struct blame_writers w = { 0 };
+
+		if (isa_has(&insn->reads, reg) && reg != ISA_PC)
+			blame_find_writers(c->paths, t->insn[at], reg, &w);
+		for (int i = 0; i < w.nr; i++)
+			trace_add(t, w.insn[i], t->depth[at] + 1);
+	}
+}
+
+/* A load's own operands are another load's matter. */
+static void accuse_operands(struct blame_case *c)
+{
+	struct load_trace t = { { c->insn }, { 0 }, 1 };
+
+	for (int i = 0; i < t.nr; i++) {
+		const struct insn *insn = blame_case_insn(c, t.insn[i]);
+
+		if (i && reads_memory(insn))
+			accuse_load(c, t.insn[i], pow(FARTHER, t.depth[i]));
+		else if (!(insn->kind & INSN_CALL))
+			trace_operands(c, &t, i);
+	}
+}
+
+void blame_data(struct blame_case *c)
+{
+	for (int i = 0; i < c->nr_group; i++) {
+		const struct insn *insn = blame_case_insn(c, c->group[i].insn);
+
+		if (reads_memory(insn))
+			accuse_load(c, c->group[i].insn, c->group[i].weight);
+		if (writes_memory(insn))
+			accuse_store(c, c->group[i].insn, c->group[i].weight);
+	}
+	if (c->next >= 0 && writes_memory(blame_case_insn(c, c->next)))
+		accuse_store(c, c->next, BLAME_NEXT);
+	accuse_operands(c);
+}
+
+bool blame_varies(struct blame_scene *scene, int insn)
+{
+	const struct insn *at = &scene->in->cfg->insn[insn];
+	struct address a;
+
+	if (at->kind & (INSN_DIVIDE | INSN_ATOMIC | INSN_FENCE | INSN_REPEAT))
+		return true;
+	if (!reads_memory(at) && !writes_memory(at))
+		return false;
+	a = find_address(scene, insn);
+	if (writes_memory(at) && a.walk >= ADDRESS_STEPS)
+		return true;
+	return a.walk > ADDRESS_STEPS ||
+	       (a.walk == ADDRESS_STEPS && crossings(a, ADDRESS_LINE) == 1);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * I-cache and ITLB (SOSP'97 section 6.3): an instruction did not miss if all
+ * instructions executed just before it are in the same cache line, or page.
+ *
+ * One acquittal is added, because caches are larger now: code that runs repeatedly, if
+ * all code of the procedure that runs nearly as often fits into the cache. Calls may
+ * bring in other code, so then a miss only becomes less likely.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/blame/blame_case.h"
+#include "base/search.h"
+
+#define LINE        64
+#define PAGE        4096
+#define FILL_CYCLES 400.0      /* from the farthest memory */
+#define CACHE_BYTES (16 << 10) /* half of the smallest that cores have */
+#define TLB_BYTES   (64 << 12)
+#define MAX_BEFORE  8
+#define AGAIN       8.0 /* executions for each of the procedure's */
+#define NEARLY      0.1 /* as often as the stalled instruction */
+#define LATE        0.6 /* as likely, behind the first instruction of a line */
+
+struct block {
+	double runs, bytes;
+	bool calls;
+};
+
+static int by_runs(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	return x->runs < y->runs ? 1 : x->runs > y->runs ? -1 : 0;
+}
+
+static bool has_call(const struct cfg *cfg, int b)
+{
+	const struct cfg_block *block = &cfg->block[b];
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++)
+		if (cfg->insn[i].kind & (INSN_CALL | INSN_SYSCALL))
+			return true;
+	return false;
+}
+
+int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
+			  struct arena *arena)
+{
+	const struct cfg *cfg = in->cfg;
+	struct block *block = arena_array(arena, cfg->nr_blocks, sizeof(*block));
+
+	f->runs = arena_array(arena, cfg->nr_blocks, sizeof(*f->runs));
+	f->bytes = arena_array(arena, cfg->nr_blocks, sizeof(*f->bytes));
+	f->calls = arena_array(arena, cfg->nr_blocks, sizeof(*f->calls));
+	if (!block || !f->runs || !f->bytes || !f->calls)
+		return -ENOMEM;
+	f->nr = 0;
+	for (int b = 0; b < cfg->exit; b++)
+		if (in->freq->block[b] > 0)
+			block[f->nr++] = (struct block){ in->freq->block[b],
+							 (double)(cfg->block[b].end -
+								  cfg->block[b].start),
+							 has_call(cfg, b) };
+	qsort(block, (size_t)f->nr, sizeof(*block), by_runs);
+	for (int i = 0; i < f->nr; i++) {
+		f->runs[i] = block[i].runs;
+		f->bytes[i] = block[i].bytes + (i ? f->bytes[i - 1] : 0);
+		f->calls[i] = block[i].calls || (i && f->calls[i - 1]);
+	}
+	return 0;
+}
+
+/* The last block that runs nearly as often, or -1. */
+static int last_of(const struct blame_footprints *f, double runs)
+{
+	return (int)SEARCH(i, f->nr, f->runs[i] < NEARLY * runs) - 1;
+}
+
+static double bytes_of(const struct blame_footprints *f, double runs)
+{
+	const int last = last_of(f, runs);
+
+	return last < 0 ? 0 : f->bytes[last];
+}
+
+bool blame_overflows(const struct blame_footprints *f, double runs)
+{
+	return bytes_of(f, runs) > 4 * CACHE_BYTES;
+}
+
+/* Whether the procedure itself cannot drive it out before it runs again. */
+static bool stays(const struct blame_case *c)
+{
+	const int last = last_of(&c->scene->footprints, c->frequency);
+	const double once = c->in->freq->block[c->in->cfg->exit];
+
+	return c->frequency >= AGAIN * once && last >= 0 &&
+	       !c->scene->footprints.calls[last];
+}
+
+static bool parts(const struct insn *a, const struct insn *b, uint64_t granule)
+{
+	return a->address / granule != (b->address + b->size - 1) / granule;
+}
+
+/* Whether it can be the first that is fetched from its granule. */
+static bool may_be_fetched(const struct blame_case *c, int insn, uint64_t granule)
+{
+	int before[MAX_BEFORE];
+	bool outside;
+	int nr = blame_before(c->paths, insn, before, MAX_BEFORE, &outside);
+
+	for (int i = 0; i < nr && !outside; i++)
+		outside = parts(blame_case_insn(c, before[i]), blame_case_insn(c, insn),
+				granule);
+	return outside;
+}
+
+/* The likeliest of the group to have waited; 0 when none can have. */
+static struct blame_witness find_fetched(const struct blame_case *c, uint64_t granule)
+{
+	struct blame_witness found = { -1, 0 };
+
+	for (int i = 0; i < c->nr_group; i++)
+		if (c->group[i].weight > found.weight &&
+		    may_be_fetched(c, c->group[i].insn, granule))
+			found = c->group[i];
+	if (found.weight < BLAME_NEXT && c->next >= 0 &&
+	    may_be_fetched(c, c->next, granule))
+		found = (struct blame_witness){ c->next, BLAME_NEXT };
+	return found;
+}
+
+/* The first instruction of the block's that is in the granule, too. */
+static int first_in_granule(const struct blame_case *c, uint64_t granule)
+{
+	int insn = c->insn;
+
+	while (insn > c->in->cfg->block[c->block].first_insn &&
+	       !parts(blame_case_insn(c, insn - 1), blame_case_insn(c, c->insn),
+		      granule))
+		insn--;
+	return insn;
+}
+
+static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t granule,
+		   double likely, bool fits)
+{
+	struct blame_witness w = find_fetched(c, granule);
+
+	/* What comes late comes in pieces: it shows at any of them. */
+	if (!w.weight && !fits)
+		w = (struct blame_witness){ first_in_granule(c, granule), LATE };
+	if (!w.weight)
+		blame_acquit(c, reason, "those before it are in the same place");
+	else if (fits && stays(c))
+		blame_acquit(c, reason, "it runs again before others take its place");
+	else
+		blame_accuse(c, reason, w.insn, likely * w.weight, FILL_CYCLES);
+}
+
+void blame_fetch(struct blame_case *c)
+{
+	const double bytes = bytes_of(&c->scene->footprints, c->frequency);
+	const bool in_cache = bytes <= CACHE_BYTES, in_tlb = bytes <= TLB_BYTES;
+
+	accuse(c, BLAME_ICACHE, LINE, in_cache ? 0.2 : 0.8, in_cache);
+	accuse(c, BLAME_ITLB, PAGE, in_tlb ? 0.12 : 0.5, in_tlb);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The summary (SOSP'97 Figure 4): a reason explains at most the part of a stall that
+ * all its culprits can explain, and at least the part that the other reasons cannot
+ * explain.
+ */
+#include "config.h"
+
+#include "analysis/blame/blame_case.h"
+
+/* What each reason can explain of a stall, in cycles. */
+static double weigh(const struct stall *s, double most[BLAME_NR_REASONS])
+{
+	double all = 0;
+
+	for (int r = 0; r < BLAME_NR_REASONS; r++)
+		most[r] = 0;
+	for (int i = 0; i < s->nr; i++)
+		most[s->culprit[i].reason] += s->culprit[i].most;
+	for (int r = 0; r < BLAME_NR_REASONS; r++) {
+		most[r] = fmin(most[r], s->cycles);
+		all += most[r];
+	}
+	return all;
+}
+
+static void count_stall(struct blame_summary *sum, const struct stall *s,
+			double samples_per_cycle)
+{
+	double most[BLAME_NR_REASONS];
+	const double all = weigh(s, most);
+
+	for (int r = 0; r < BLAME_NR_REASONS; r++) {
+		const double others = all - most[r];
+
+		if (!(most[r] > 0))
+			continue;
+		sum->reason[r].most += most[r] * samples_per_cycle;
+		sum->reason[r].least += fmax(s->cycles - others, 0) * samples_per_cycle;
+	}
+	sum->by_first[s->culprit[0].reason] += s->cycles * samples_per_cycle;
+}
+
+void blame_summary_count(struct blame_summary *sum, const struct blame_insn *insn,
+			 double samples_per_cycle)
+{
+	for (int i = 0; i < insn->nr_stalls; i++)
+		count_stall(sum, &insn->stall[i], samples_per_cycle);
+	sum->execution += insn->execute * samples_per_cycle;
+	sum->gain += insn->gain * samples_per_cycle;
+	sum->error += insn->error * samples_per_cycle;
+}
+
+void blame_summary_add(struct blame_summary *sum, const struct blame_summary *from)
+{
+	sum->samples += from->samples;
+	sum->tallied += from->tallied;
+	sum->outside += from->outside;
+	sum->execution += from->execution;
+	sum->gain += from->gain;
+	sum->error += from->error;
+	for (int r = 0; r < BLAME_NR_REASONS; r++) {
+		sum->reason[r].least += from->reason[r].least;
+		sum->reason[r].most += from->reason[r].most;
+		sum->by_first[r] += from->by_first[r];
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfg_value.h - values of registers and memory on a path of instructions
+ *
+ * A value is the sum of a constant and a multiple of an unknown, or of an entry of a
+ * table with an unknown as index. A register that was set before the path holds a
+ * constant that the procedure puts into it somewhere.
+ */
+#ifndef CPI_ANALYSIS_CFG_VALUE_H
+#define CPI_ANALYSIS_CFG_VALUE_H
+
+#include "analysis/cfg/cfg_code.h"
+
+#define VALUE_MAX_SYMBOLS 256
+#define VALUE_MAX_PLACES  16
+#define VALUE_NR_GENERAL  32
+#define VALUE_MAX_ENTRIES 65536 /* of a table with a bound */
+#define VALUE_MAX_GUESSED 1024  /* of one without */
+
+/* An unknown number. */
+struct symbol_value {
+	int64_t low, high;
+	bool exact;   /* by a comparison; else the table may end before */
+	uint8_t reg;  /* that held it when the path began; ISA_NONE: no such */
+	bool indexed; /* comes from memory, by an index */
+};
+
+/* addend + scale * unknown, or addend + entry << shift. */
+struct value {
+	int64_t addend;
+	int symbol; /* in evaluation.symbol; 0: the value is the addend */
+	int64_t scale;
+	bool is_entry; /* of the table at table + scale * unknown */
+	int64_t table;
+	int loaded; /* the entry itself, as an unknown */
+	uint8_t size, shift;
+	bool is_signed;
+};
+
+/* A place in memory that was read or written: the same is read there again. */
+struct place {
+	struct value address, value;
+};
+
+struct evaluation {
+	struct code *c;
+	uint64_t jump; /* address */
+	struct value reg[VALUE_NR_GENERAL];
+	struct symbol_value symbol[VALUE_MAX_SYMBOLS];
+	int nr_symbols;
+	struct place place[VALUE_MAX_PLACES];
+	int nr_places;
+	int which_constant;    /* of those that a register has in the procedure */
+	int nr_constants;      /* how many there are to try, so far */
+	struct value compared; /* by the last comparison */
+	int64_t with;
+	bool has_compared;
+};
+
+struct step {
+	struct insn insn;
+	bool taken; /* the path goes on where it jumps to */
+};
+
+/*
+ * Begins a path to the indirect jump at an address. Of the constants of registers
+ * that were set before the path, the which-th is taken.
+ */
+void value_begin(struct evaluation *e, struct code *c, uint64_t jump,
+		 int which_constant);
+
+/* Executes the path's next step. */
+void value_step(struct evaluation *e, const struct step *step);
+
+/* What stands at insn's memory operand. */
+struct value value_of_memory(struct evaluation *e, const struct insn *insn,
+			     unsigned int size, bool is_signed);
+
+#endif

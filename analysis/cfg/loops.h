@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loops.h - the loop of each block
+ *
+ * A loop is identified by its head: the first of its blocks that a depth-first walk
+ * from the entry reaches. Wei, Mao, Zou, Chen: "A New Algorithm for Identifying Loops
+ * in Decompilation", SAS 2007: a single walk, also for loops with several entries.
+ */
+#ifndef CPI_ANALYSIS_LOOPS_H
+#define CPI_ANALYSIS_LOOPS_H
+
+#include "analysis/cfg/cfg.h"
+#include "base/arena.h"
+
+#define LOOPS_NONE (-1)
+
+/*
+ * By block, the head of the innermost loop that it is in, itself where it is one, or
+ * LOOPS_NONE. The arena's, as is what the walk takes: some 20 bytes a block. NULL: out
+ * of memory.
+ */
+const int *loops_find(const struct cfg *cfg, struct arena *arena);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compare_size.c - the median of ratios
+ *
+ * In two steps. Runs of one side are brought together by the median of their rows'
+ * ratios to their side's rate, for nothing but chance tells them apart. Then the sides
+ * are, by the median of their rates' ratios: of single runs' ratios the changed row
+ * would be the lowest in all runs of one side and the highest in all of the other, and
+ * shift their medians apart.
+ *
+ * A row weighs what its ratio is worth: the inverse of its variance, which is seen from
+ * how it scatters around the runs' factors, and the factors from rows so weighed, in
+ * turns. Rows that wait for memory may vary together by ten percent, with what other
+ * machines do to a shared cache, while rows that compute keep theirs to half a percent:
+ * these tell how much work a run did. No row has more than a third of all weight, so
+ * that it takes two at least to outvote a changed one; and one that weighs much is
+ * judged by the others' median, for its own would hide a part of its change, and of its
+ * variance.
+ */
+#include "config.h"
+
+#include "analysis/compare/compare_size.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_ROWS  3
+#define MIN_COUNT 10 /* samples in the mean of a side's runs */
+/* The busiest rows; more would tell the same, slower. */
+#define MAX_ROWS 1000
+/* A row's standard deviation, and how many degrees of freedom that guess is worth. */
+#define VARIATION   0.01
+#define GUESS_DF    2
+#define PASSES      3
+#define MAX_PART    (1.0 / 3)
+#define LIMIT_STEPS 50 /* towards a fixed point */
+/* Of all weight; a row above it is judged by the others. */
+#define MUCH 0.1
+
+struct ratio {
+	double value, weight;
+};
+
+struct compare_size {
+	const struct compare_input *in;
+	size_t nr;
+	size_t *row;    /* nr, in the input */
+	double *weight; /* by those */
+	double *rate;   /* the same, of A, B, … in turn: per unit of the factors */
+	struct ratio *ratio; /* room */
+	double *part;        /* room: weights without a row */
+	double *factor;      /* by run */
+	double *factor_for;  /* the same, for one row */
+	double df;           /* of a row's scatter */
+};
+
+static int ascending(const void *va, const void *vb)
+{
+	const struct ratio *a = va, *b = vb;
+
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+/* Between two that hold half of the weight each: in their middle. */
+static double weighted_median(struct ratio *r, size_t nr)
+{
+	double all = 0, below = 0;
+
+	qsort(r, nr, sizeof(*r), ascending);
+	for (size_t i = 0; i < nr; i++)
+		all += r[i].weight;
+	for (size_t i = 0; i + 1 < nr; i++) {
+		below += r[i].weight;
+		if (fabs(below - all / 2) <= 1e-9 * all)
+			return (r[i].value + r[i + 1].value) / 2;
+		if (below > all / 2)
+			return r[i].value;
+	}
+	return nr ? r[nr - 1].value : 0;
+}
+
+/* Samples of a row in the mean run of a side. */
+static double mean_count(const struct compare_input *in, size_t row,
+			 enum compare_side side)
+{
+	double n = 0;
+	size_t runs = 0;
+
+	for (size_t i = 0; i < in->nr_runs; i++) {
+		if (in->run[i].side != side)
+			continue;
+		n += in->time[row * in->nr_runs + i] / in->run[i].sample;
+		runs++;
+	}
+	return runs ? n / runs : 0;
+}
+
+static void normalize(double *factor, size_t nr)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += log(factor[i]) / nr;
+	for (size_t i = 0; i < nr; i++)
+		factor[i] /= exp(sum);
+}
+
+static double *rate_of(const struct compare_size *s, size_t k, enum compare_side side)
+{
+	return &s->rate[k * COMPARE_NR_SIDES + side];
+}
+
+static void find_rates(struct compare_size *s)
+{
+	const struct compare_input *in = s->in;
+	double size[COMPARE_NR_SIDES] = { 0 };
+
+	for (size_t i = 0; i < in->nr_runs; i++)
+		size[in->run[i].side] += s->factor[i];
+	memset(s->rate, 0, s->nr * COMPARE_NR_SIDES * sizeof(*s->rate));
+	for (size_t k = 0; k < s->nr; k++) {
+		for (size_t i = 0; i < in->nr_runs; i++)
+			*rate_of(s, k, in->run[i].side) +=
+				in->time[s->row[k] * in->nr_runs + i] /
+				size[in->run[i].side];
+	}
+}
+
+/* The logarithm of a row's time over its side's rate. Half a sample is added, so that
+ * none has one. */
+static double log_ratio(const struct compare_size *s, size_t k, size_t run)
+{
+	const struct compare_run *r = &s->in->run[run];
+	const double half = r->sample / 2;
+
+	return log((s->in->time[s->row[k] * s->in->nr_runs + run] + half) /
+		   (*rate_of(s, k, r->side) + half));
+}
+
+/* Fills part: the weights of all rows but k, none above MAX_PART of their sum. */
+static void part_weights(struct compare_size *s, size_t k)
+{
+	const double most = fmax(MAX_PART, 1.0 / (s->nr - (k < s->nr)));
+	double limit = INFINITY, sum = 0;
+
+	for (int i = 0; i < LIMIT_STEPS && most * sum < limit; i++) {
+		limit = i ? most * sum : limit;
+		sum = 0;
+		for (size_t j = 0; j < s->nr; j++)
+			sum += j == k ? 0 : fmin(s->weight[j], limit);
+	}
+	for (size_t j = 0; j < s->nr; j++)
+		s->part[j] = j == k ? 0 : fmin(s->weight[j], limit);
+}
+
+/* The median over rows, by part, of a side's rates over A's. */
+static double side_ratio(struct compare_size *s, enum compare_side side)
+{
+	size_t nr = 0;
+
+	for (size_t k = 0; k < s->nr; k++) {
+		const double a = *rate_of(s, k, COMPARE_A), b = *rate_of(s, k, side);
+
+		if (a > 0 && b > 0 && s->part[k] > 0)
+			s->ratio[nr++] = (struct ratio){ log(b / a), s->part[k] };
+	}
+	return nr ? exp(weighted_median(s->ratio, nr)) : 1;
+}
+
+/* Runs over their side's rates, then sides over A; without row k. */
+static void fit(struct compare_size *s, size_t k, double *factor)
+{
+	const struct compare_input *in = s->in;
+	double by[COMPARE_NR_SIDES];
+
+	part_weights(s, k);
+	for (enum compare_side side = 0; side < COMPARE_NR_SIDES; side++)
+		by[side] = side_ratio(s, side);
+	for (size_t i = 0; i < in->nr_runs; i++) {
+		const enum compare_side side = in->run[i].side;
+		size_t nr = 0;
+
+		for (size_t j = 0; j < s->nr; j++) {
+			if (s->part[j] > 0 && *rate_of(s, j, side) > 0)
+				s->ratio[nr++] = (struct ratio){ log_ratio(s, j, i),
+								 s->part[j] };
+		}
+		factor[i] = exp(weighted_median(s->ratio, nr)) * by[side];
+	}
+	normalize(factor, in->nr_runs);
+}
+
+/* From how rows scatter within sides, around the runs' factors. */
+static void weigh(struct compare_size *s)
+{
+	const struct compare_input *in = s->in;
+
+	for (size_t k = 0; k < s->nr; k++) {
+		double sum[COMPARE_NR_SIDES] = { 0 }, squares = 0, n = 0;
+		size_t nr[COMPARE_NR_SIDES] = { 0 };
+
+		for (size_t i = 0; i < in->nr_runs; i++) {
+			const double d = log_ratio(s, k, i) - log(s->factor[i]);
+
+			squares += d * d;
+			sum[in->run[i].side] += d;
+			nr[in->run[i].side]++;
+			n += in->time[s->row[k] * in->nr_runs + i] / in->run[i].sample /
+			     in->nr_runs;
+		}
+		for (enum compare_side side = 0; side < COMPARE_NR_SIDES; side++)
+			squares -= nr[side] ? sum[side] * sum[side] / nr[side] : 0;
+		squares = fmax(squares, 0) + GUESS_DF * VARIATION * VARIATION;
+		s->weight[k] = 1 / fmax(squares / (s->df + GUESS_DF), 1 / n);
+	}
+}
+
+/* The busiest ones that both sides have. */
+static void choose_rows(struct compare_size *s)
+{
+	const struct compare_input *in = s->in;
+	size_t nr = 0;
+
+	for (size_t row = 0; row < in->nr_rows; row++) {
+		const double a = mean_count(in, row, COMPARE_A);
+		const double b = mean_count(in, row, COMPARE_B);
+
+		if (a >= MIN_COUNT && b >= MIN_COUNT)
+			s->ratio[nr++] = (struct ratio){ -(a + b), row };
+	}
+	qsort(s->ratio, nr, sizeof(*s->ratio), ascending);
+	s->nr = nr < MAX_ROWS ? nr : MAX_ROWS;
+	for (size_t k = 0; k < s->nr; k++) {
+		s->row[k] = s->ratio[k].weight;
+		s->weight[k] = 1 / (1 / -s->ratio[k].value + VARIATION * VARIATION);
+	}
+}
+
+static void fit_all(struct compare_size *s)
+{
+	const struct compare_input *in = s->in;
+	size_t nr[COMPARE_NR_SIDES] = { 0 };
+
+	for (size_t i = 0; i < in->nr_runs; i++) {
+		s->factor[i] = in->run[i].seconds;
+		s->df += nr[in->run[i].side]++ > 0;
+	}
+	normalize(s->factor, in->nr_runs);
+	choose_rows(s);
+	for (int i = 0; i < PASSES && s->nr >= MIN_ROWS; i++) {
+		find_rates(s);
+		if (i)
+			weigh(s);
+		fit(s, s->nr, s->factor);
+	}
+	if (s->nr >= MIN_ROWS)
+		find_rates(s);
+}
+
+int compare_size_new(const struct compare_input *in, struct compare_size **out)
+{
+	struct compare_size *s = calloc(1, sizeof(*s));
+	const size_t nr = in->nr_rows < MAX_ROWS ? in->nr_rows : MAX_ROWS;
+
+	if (!s)
+		return -ENOMEM;
+	s->in = in;
+	s->row = calloc(nr + 1, sizeof(*s->row));
+	s->weight = calloc(nr + 1, sizeof(*s->weight));
+	s->part = calloc(nr + 1, sizeof(*s->part));
+	s->rate = calloc((nr + 1) * COMPARE_NR_SIDES, sizeof(*s->rate));
+	s->ratio = calloc(in->nr_rows + 1, sizeof(*s->ratio));
+	s->factor = calloc(in->nr_runs + 1, sizeof(*s->factor));
+	s->factor_for = calloc(in->nr_runs + 1, sizeof(*s->factor_for));
+	if (!s->row || !s->weight || !s->part || !s->rate || !s->ratio || !s->factor ||
+	    !s->factor_for) {
+		compare_size_free(s);
+		return -ENOMEM;
+	}
+	fit_all(s);
+	*out = s;
+	return 0;
+}
+
+void compare_size_free(struct compare_size *s)
+{
+	if (!s)
+		return;
+	free(s->row);
+	free(s->weight);
+	free(s->part);
+	free(s->rate);
+	free(s->ratio);
+	free(s->factor);
+	free(s->factor_for);
+	free(s);
+}
+
+bool compare_size_is_median(const struct compare_size *s)
+{
+	return s->nr >= MIN_ROWS;
+}
+
+const double *compare_size_factors(const struct compare_size *s)
+{
+	return s->factor;
+}
+
+const double *compare_size_factors_for(struct compare_size *s, size_t row)
+{
+	double all = 0;
+	size_t k = s->nr;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		all += s->weight[i];
+		if (s->row[i] == row)
+			k = i;
+	}
+	if (k == s->nr || s->nr < MIN_ROWS || s->weight[k] < MUCH * all)
+		return s->factor;
+	fit(s, k, s->factor_for);
+	return s->factor_for;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compare_size.h - size factors of runs
+ */
+#ifndef CPI_ANALYSIS_COMPARE_SIZE_H
+#define CPI_ANALYSIS_COMPARE_SIZE_H
+
+#include "analysis/compare/compare.h"
+
+struct compare_size;
+
+/*
+ * Computes the rows' weights. in must live until compare_size_free(), which accepts
+ * NULL. Returns 0 or -ENOMEM.
+ */
+int compare_size_new(const struct compare_input *in, struct compare_size **out);
+void compare_size_free(struct compare_size *s);
+
+/*
+ * Whether factors come from rows; false: from seconds, because there are too few rows.
+ */
+bool compare_size_is_median(const struct compare_size *s);
+
+/* The factors by run, with a geometric mean of 1. They belong to s. */
+const double *compare_size_factors(const struct compare_size *s);
+
+/*
+ * The same for testing this row, valid until the next call. If the row weighs much,
+ * only the other rows decide.
+ */
+const double *compare_size_factors_for(struct compare_size *s, size_t row);
+
+#endif

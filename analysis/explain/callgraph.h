@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * callgraph.h - how often the procedures of one image call each other, from windows
+ */
+#ifndef CPI_ANALYSIS_CALLGRAPH_H
+#define CPI_ANALYSIS_CALLGRAPH_H
+
+#include "analysis/explain/explain.h"
+
+struct callgraph;
+
+struct callgraph *callgraph_new(void);    /* NULL when out of memory */
+void callgraph_free(struct callgraph *g); /* accepts NULL */
+
+/*
+ * Adds a procedure and its calls. Its frequencies must come from these windows. Returns
+ * 0, -CPI_ELIMIT or -ENOMEM; after an error only free g.
+ */
+int callgraph_add(struct callgraph *g, const struct explained *x,
+		  const struct explain_windows *windows);
+
+/*
+ * Finds the factors (callscale.h), once all procedures are added. Returns 0 or -ENOMEM.
+ */
+int callgraph_solve(struct callgraph *g);
+
+/*
+ * The factor for the frequencies of the procedure at an image offset; 1 if the
+ * procedure is unknown, or g is NULL or not solved.
+ */
+double callgraph_factor(const struct callgraph *g, uint64_t start);
+
+#endif

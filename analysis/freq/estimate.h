@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * estimate.h - the frequency of each class from its own samples
+ *
+ * SOSP'97 section 6.1.3. An instruction that no dynamic stall delays has samples S = F
+ * × M. So some of the smaller ratios S / M of a class are close to its frequency F.
+ */
+#ifndef CPI_ANALYSIS_ESTIMATE_H
+#define CPI_ANALYSIS_ESTIMATE_H
+
+#include "analysis/cfg/equiv.h"
+#include "analysis/freq/freq.h"
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum estimate_rule {
+	ESTIMATE_NONE,    /* the class has no instructions, or none that takes time */
+	ESTIMATE_SUM,     /* ΣS / ΣM */
+	ESTIMATE_CLUSTER, /* the mean of a cluster of ratios */
+	ESTIMATE_WINDOWS, /* windows contributed (estimate_windows.h) */
+	ESTIMATE_RETIRED, /* from samples of instructions, not of time */
+};
+
+#define ESTIMATE_ISSUE 0.4 /* cycles that an instruction takes, unless it stalls */
+
+struct estimate {
+	enum estimate_rule rule;
+	double frequency; /* F: samples per cycle */
+	bool at_most;     /* neither samples nor windows saw it: an upper bound */
+	double unseen;  /* samples and windows that a frequency of 1 would have brought,
+			   of the kinds of which there were none */
+	double sd;      /* deviation of its logarithm */
+	double samples; /* ΣS */
+	double cycles;  /* ΣM; out of order, an equivalent */
+	int insns;
+	int points;          /* issue points: instructions with M > 0 */
+	int used;            /* those of them in the cluster */
+	const double *error; /* of its logarithm: WINDOW_WEIGHTS_DRAWS draws of what it
+				shares with other classes; or NULL */
+};
+
+/*
+ * requires: equiv_build(). Makes an estimate for each class, in the arena. Unless
+ * chosen is NULL, it gets for each instruction whether its ratio is in the mean.
+ * Returns 0 or -ENOMEM.
+ */
+int estimate_classes(const struct freq_input *in, const struct equiv *eq,
+		     struct arena *arena, struct estimate **out, bool *chosen);
+
+/*
+ * Estimates a class from samples that were taken as its instructions retired. One of
+ * them is worth this many samples of time, and each instruction counts as a cycle.
+ */
+void estimate_retired(double samples, double worth, struct estimate *e);
+
+void estimate_dump(const struct estimate *est, int nr, struct buf *out);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Windows and samples both measure log f of a class. Windows of a worth w have the
+ * variance 1 / w + WINDOWS², samples have the variance that estimate.c gives them. The
+ * class gets the mean of both, weighted by the inverse of their variance. If one kind
+ * did not see the class, the other decides alone. How much the missing kind could have
+ * seen goes on to flow_repair.c, because it means something only for all classes of a
+ * procedure together.
+ *
+ * The samples of a procedure share a factor, its stalls. The factor's logarithm has the
+ * deviation STALLS around the mean of all procedures, and is estimated from the time
+ * that the procedure should take according to windows.
+ */
+#include "config.h"
+
+#include "analysis/freq/estimate_windows.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "analysis/windows/window_weights.h"
+
+#define UNSEEN 0.3 /* windows, added to those that passed a class */
+#define MORE   0.5 /* added to their worth */
+
+/* Deviations of a logarithm. */
+#define WINDOWS 0.1 /* of windows, however many there are */
+#define STALLS  0.5 /* of cycles per instruction, between procedures */
+#define CYCLES  0.8 /* of the same, between classes of a procedure */
+
+/* A class as windows see it. */
+struct window_class {
+	double log_f, variance;
+	double frequency, worth; /* mean of its blocks; the most of them */
+	double say;              /* their part in the class's frequency */
+	int blocks;
+};
+
+static void gather_windows(const struct freq_input *in, const struct equiv *eq,
+			   struct window_class *seen)
+{
+	for (int b = 0; b < in->cfg->exit; b++) {
+		struct window_class *s = &seen[eq->block[b]];
+
+		s->frequency += in->windows->block[b];
+		s->worth = fmax(s->worth, in->windows->worth[b]);
+		s->blocks++;
+	}
+	for (int c = 0; c < eq->nr; c++) {
+		struct window_class *s = &seen[c];
+
+		if (!s->blocks)
+			continue;
+		s->frequency /= s->blocks;
+		s->log_f = log(s->frequency + UNSEEN * in->windows->one);
+		s->variance = 1 / (s->worth + MORE) + WINDOWS * WINDOWS;
+	}
+}
+
+static double variance_of(const struct estimate *e)
+{
+	return CYCLES * CYCLES + 1 / (e->samples + MORE);
+}
+
+/*
+ * The logarithm of the factor for the frequencies from samples. Classes that only
+ * windows or only samples saw count, too: to leave them out would be a choice by
+ * chance.
+ */
+static double find_factor(const struct equiv *eq, const struct window_class *seen,
+			  const struct estimate *est)
+{
+	double windows = 0, samples = 0, worth = 0, var;
+
+	for (int c = 0; c < eq->nr; c++) {
+		if (!seen[c].blocks || est[c].rule == ESTIMATE_NONE)
+			continue;
+		windows += seen[c].frequency * est[c].cycles;
+		samples += est[c].samples;
+		worth = fmax(worth, seen[c].worth);
+	}
+	var = 1 / (worth + MORE) + 1 / (samples + MORE) + WINDOWS * WINDOWS;
+	return log((windows + MORE) / (samples + MORE)) * STALLS * STALLS /
+	       (STALLS * STALLS + var);
+}
+
+static void combine_class(struct window_class *s, double one, double factor,
+			  struct estimate *e)
+{
+	const bool sampled = e->rule != ESTIMATE_NONE && e->samples > 0;
+	const bool passed = s->frequency > 0;
+	double own = 0, other = 0, mean = 0;
+
+	e->at_most = !sampled && !passed;
+	e->unseen = exp(-factor) * e->unseen + (passed ? 0 : 1 / one);
+	if (passed || !sampled) {
+		own = 1 / s->variance;
+		mean += own * s->log_f;
+	}
+	if (sampled || (e->at_most && e->rule != ESTIMATE_NONE)) {
+		other = 1 / variance_of(e);
+		mean += other * (log(e->frequency) + factor);
+	}
+	e->rule = ESTIMATE_WINDOWS;
+	e->frequency = exp(mean / (own + other));
+	e->sd = 1 / sqrt(own + other);
+	e->samples = own + other;
+	s->say = own / (own + other);
+}
+
+/* The errors of windows, by their part in each class. */
+static int share_errors(const struct freq_input *in, const struct equiv *eq,
+			struct arena *arena, const struct window_class *seen,
+			struct estimate *est)
+{
+	double *error = arena_array(arena, (size_t)eq->nr * WINDOW_WEIGHTS_DRAWS,
+				    sizeof(*error));
+
+	if (!error)
+		return -ENOMEM;
+	for (int c = 0; c < eq->nr; c++)
+		est[c].error = seen[c].blocks ? &error[(size_t)c * WINDOW_WEIGHTS_DRAWS]
+					      : NULL;
+	for (int b = 0; b < in->cfg->exit; b++) {
+		const int c = eq->block[b];
+
+		for (int i = 0; i < WINDOW_WEIGHTS_DRAWS && in->windows->error[b]; i++)
+			error[(size_t)c * WINDOW_WEIGHTS_DRAWS + i] +=
+				in->windows->error[b][i] * seen[c].say / seen[c].blocks;
+	}
+	return 0;
+}
+
+int estimate_add_windows(const struct freq_input *in, const struct equiv *eq,
+			 struct arena *arena, struct estimate *est)
+{
+	struct window_class *seen = arena_array(arena, eq->nr, sizeof(*seen));
+	double factor;
+
+	if (!seen)
+		return -ENOMEM;
+	gather_windows(in, eq, seen);
+	factor = find_factor(eq, seen, est);
+	for (int c = 0; c < eq->nr; c++) {
+		if (seen[c].blocks)
+			combine_class(&seen[c], in->windows->one, factor, &est[c]);
+	}
+	return in->windows->error ? share_errors(in, eq, arena, seen, est) : 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * freq.h - how often each block and edge of a procedure ran
+ *
+ * SOSP'97 section 6.1 (equivalence classes, issue points, local propagation,
+ * confidence), with edge samples from conditional jumps and a repair at the least cost
+ * (CGO'10 section 3.2). The unit everywhere is estimated executions in the selection: F
+ * × period, where period is the cycles that one sample stands for, and F (samples per
+ * cycle of M) is executions divided by it.
+ */
+#ifndef CPI_ANALYSIS_FREQ_H
+#define CPI_ANALYSIS_FREQ_H
+
+#include <stdbool.h>
+
+#include "analysis/cfg/cfg.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "db/profile/profile.h"
+
+enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
+
+/* Executions counted by windows (window_weights.h), per sample's worth of cycles. */
+struct freq_windows {
+	const double *block;        /* by block */
+	const double *edge;         /* by edge, fall-through ones included */
+	const double *worth;        /* by block: how many independent windows saw it */
+	const double *const *error; /* by block: WINDOW_WEIGHTS_DRAWS draws of the error
+				       of log(block) that many of them share; or NULL */
+	double one;                 /* one pass of a window of weight 1 */
+};
+
+/* Instructions that were sampled as they retired. */
+struct freq_retired {
+	const double *n; /* by instruction: how many retired */
+	double period;   /* instructions that a sample stands for */
+};
+
+struct freq_input {
+	const struct cfg *cfg;
+	const double *samples;    /* by instruction: blamed time samples */
+	const double *min_cycles; /* by instruction: M, cycles at the head when nothing
+				     dynamic stalls; 0: issues with its elder */
+	const int *depends_on;    /* by instruction: the one whose result it waits for,
+				     or -1; NULL: none does */
+	const struct count
+		*outcomes; /* by instruction: taken and not_taken, raw; or NULL */
+	const struct freq_windows *windows; /* or NULL */
+	const struct freq_retired *retired; /* or NULL; not used if there are windows */
+	double period_cycles;               /* a sample's worth */
+	bool in_order; /* the machine issues in order: M are exact */
+};
+
+struct freq {
+	double *block;    /* executions, by block (the exit: of the procedure) */
+	double *edge;     /* executions, by edge */
+	double *block_sd; /* deviation of the logarithm, within the procedure */
+	double *edge_sd;
+	enum confidence *shape; /* by block: confidence within the procedure */
+	enum confidence *edge_shape;
+	enum confidence scale; /* confidence across procedures */
+	int *class;            /* equivalence class of each block */
+	int *edge_class;
+	int nr_classes;
+	bool windows;     /* windows contributed */
+	bool retired;     /* from samples of retired instructions, not of time */
+	bool counted;     /* by branch stacks (branchstack.h), not estimated */
+	double unmatched; /* flow that the repair added or removed, relative */
+};
+
+/*
+ * requires: cfg_build(). Everything lives in the arena. Each pass writes its results to
+ * debug, unless that is NULL. Returns 0, -ENOMEM, or -EINVAL for samples or cycles that
+ * are negative or not finite.
+ */
+int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *debug,
+		  struct freq **out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shape.h - whether a procedure became slower or ran more often
+ *
+ * Samples are frequency times cycles, so their number alone cannot tell. Their
+ * distribution can: a longer stall adds samples at some instructions and none at others
+ * that run equally often. More iterations multiply the samples of all instructions of a
+ * loop by one factor and add none outside. If the whole procedure grew by one factor,
+ * its callers decide: if the code around the calls grew by the same factor, there were
+ * more calls. Otherwise the verdict is "undetermined".
+ */
+#ifndef CPI_ANALYSIS_SHAPE_H
+#define CPI_ANALYSIS_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum shape_kind {
+	SHAPE_UNDETERMINED,
+	SHAPE_CYCLES,    /* the cycles of an execution changed */
+	SHAPE_FREQUENCY, /* the number of executions changed */
+};
+
+/* An instruction's samples on both sides. */
+struct shape_insn {
+	double a, b;
+	int class; /* instructions of one class run equally often
+		      (analysis/cfg/equiv.h); from 0 */
+};
+
+struct shape_input {
+	const struct shape_insn *insn;
+	size_t nr;
+	double size; /* b / a of an unchanged instruction: B's size over A's */
+	double calls_a, calls_b; /* samples of the classes that call the procedure; 0:
+				    not known */
+};
+
+struct shape_verdict {
+	enum shape_kind kind;
+	double stalls;  /* the part of the change at some instructions of a class */
+	double uniform; /* the part that is the same at all instructions of a class */
+	double calls;   /* ratio at call sites; NAN: not known */
+};
+
+/* 0 or -ENOMEM. */
+int shape_judge(const struct shape_input *in, struct shape_verdict *out);
+
+/* "slower" or "faster", "more often" or "less often", "undetermined". */
+const char *shape_verdict_name(enum shape_kind kind, bool grew);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A reader that has failed gives zeros, so that a loop checks once; each count is held
+ * against the bytes that are left, so that no array outgrows the body it comes from by
+ * more than its elements do.
+ */
+#include "config.h"
+
+#include "analysis/image/captured.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/varint.h"
+
+#define MAX_NAME 16384 /* longer names no image has */
+
+struct captured_reader {
+	struct captured *c;
+	const uint8_t *at, *end;
+	int err; /* sticky */
+};
+
+static uint64_t get(struct captured_reader *r)
+{
+	uint64_t v = 0;
+
+	if (!r->err)
+		r->err = varint_get(&r->at, r->end, &v);
+	return v;
+}
+
+/* A number of elements, of which each takes so many bytes at least. */
+static size_t get_count(struct captured_reader *r, size_t bytes)
+{
+	const uint64_t nr = get(r);
+
+	if (!r->err && nr > (uint64_t)(r->end - r->at) / bytes)
+		r->err = -CPI_ETRUNCATED;
+	return r->err ? 0 : nr;
+}
+
+/* The start and end of what is so far behind at, which moves; never empty. */
+static void get_range(struct captured_reader *r, uint64_t *at, uint64_t *start,
+		      uint64_t *end)
+{
+	const uint64_t distance = get(r), size = get(r);
+
+	if (!r->err && (__builtin_add_overflow(*at, distance, start) ||
+			__builtin_add_overflow(*start, size, end) || !size))
+		r->err = -CPI_ECORRUPT;
+	if (!r->err)
+		*at = *end;
+}
+
+static const uint8_t *get_bytes(struct captured_reader *r, uint64_t size)
+{
+	const uint8_t *bytes = r->at;
+
+	if (!r->err && size > (uint64_t)(r->end - r->at))
+		r->err = -CPI_ETRUNCATED;
+	if (r->err)
+		return NULL;
+	r->at += size;
+	return bytes;
+}
+
+/* A copy, with a NUL behind it and none in it. */
+static const char *get_text(struct captured_reader *r)
+{
+	const uint64_t len = get(r);
+	const uint8_t *bytes = get_bytes(r, len);
+	const char *text;
+
+	if (!r->err && (!len || len > MAX_NAME || memchr(bytes, '\0', len)))
+		r->err = -CPI_ECORRUPT;
+	if (r->err)
+		return NULL;
+	text = captured_text(r->c, bytes, len);
+	if (!text)
+		r->err = -ENOMEM;
+	return text;
+}
+
+static void put(struct captured_reader *r, struct buf *array, const void *element,
+		size_t size)
+{
+	if (r->err)
+		return;
+	if (array->len + size > CAPTURED_MAX_MEMORY)
+		r->err = -CPI_ELIMIT;
+	else
+		buf_put(array, element, size);
+	if (!r->err)
+		r->err = array->err;
+}
+
+/* All parts are of one file: the first one's segments are all of it. */
+static void get_segments(struct captured_reader *r)
+{
+	const bool first = !r->c->segments.len;
+
+	for (size_t nr = get_count(r, 4); nr && !r->err; nr--) {
+		struct elfrange s;
+
+		s.address = get(r);
+		s.offset = get(r);
+		s.size = get(r);
+		s.exec = get(r);
+		if (first)
+			put(r, &r->c->segments, &s, sizeof(s));
+	}
+}
+
+static void get_names(struct captured_reader *r)
+{
+	for (size_t nr = get_count(r, 4); nr && !r->err; nr--) {
+		struct captured_name n;
+		uint64_t at = 0;
+
+		get_range(r, &at, &n.start, &n.end);
+		n.raw = get_text(r);
+		put(r, &r->c->names, &n, sizeof(n));
+	}
+}
+
+/* The texts of a body, to be named by number. */
+struct text_table {
+	const char **text;
+	size_t nr;
+};
+
+static const char *get_number(struct captured_reader *r, const struct text_table *t)
+{
+	const uint64_t number = get(r);
+
+	if (!r->err && number > t->nr)
+		r->err = -CPI_ECORRUPT;
+	return r->err || !number ? NULL : t->text[number - 1];
+}
+
+static int get_int(struct captured_reader *r)
+{
+	const uint64_t n = get(r);
+
+	if (!r->err && n > INT32_MAX)
+		r->err = -CPI_ECORRUPT;
+	return r->err ? 0 : (int)n;
+}
+
+static struct line get_line(struct captured_reader *r, const struct text_table *t)
+{
+	const char *file = get_number(r, t);
+
+	return (struct line){ file, get_int(r) };
+}
+
+static void get_lines(struct captured_reader *r, const struct text_table *t)
+{
+	uint64_t at = 0;
+
+	for (size_t nr = get_count(r, 4); nr && !r->err; nr--) {
+		struct captured_line l;
+
+		get_range(r, &at, &l.start, &l.end);
+		l.line = get_line(r, t);
+		put(r, &r->c->lines, &l, sizeof(l));
+	}
+}
+
+static void get_chain(struct captured_reader *r, const struct text_table *t,
+		      struct captured_inlined *in)
+{
+	struct inlined *chain;
+
+	in->nr = get_count(r, 4);
+	chain = arena_array(&r->c->arena, in->nr, sizeof(*chain));
+	if (!chain && !r->err)
+		r->err = -ENOMEM;
+	for (size_t i = 0; i < in->nr && !r->err; i++) {
+		chain[i].name = get_number(r, t);
+		chain[i].call = get_line(r, t);
+		chain[i].column = get_int(r);
+		if (!r->err && !chain[i].name)
+			r->err = -CPI_ECORRUPT;
+	}
+	in->at = chain;
+}
+
+static void get_inlined(struct captured_reader *r, const struct text_table *t)
+{
+	uint64_t at = 0;
+
+	for (size_t nr = get_count(r, 3); nr && !r->err; nr--) {
+		struct captured_inlined in;
+
+		get_range(r, &at, &in.start, &in.end);
+		get_chain(r, t, &in);
+		put(r, &r->c->inlined, &in, sizeof(in));
+	}
+}
+
+static void get_source(struct captured_reader *r)
+{
+	struct text_table t = { .nr = get_count(r, 2) };
+
+	t.text = calloc(t.nr + 1, sizeof(*t.text));
+	if (!t.text)
+		r->err = -ENOMEM;
+	for (size_t i = 0; i < t.nr && !r->err; i++)
+		t.text[i] = get_text(r);
+	get_lines(r, &t);
+	get_inlined(r, &t);
+	free(t.text);
+}
+
+static void get_pads(struct captured_reader *r)
+{
+	uint64_t pad = 0;
+
+	for (size_t nr = get_count(r, 1); nr && !r->err; nr--) {
+		if (__builtin_add_overflow(pad, get(r), &pad))
+			r->err = -CPI_ECORRUPT;
+		put(r, &r->c->pads, &pad, sizeof(pad));
+	}
+}
+
+static void get_pieces(struct captured_reader *r)
+{
+	uint64_t at = 0;
+
+	for (size_t nr = get_count(r, 3); nr && !r->err; nr--) {
+		struct captured_piece p;
+		const uint8_t *bytes;
+
+		get_range(r, &at, &p.start, &p.end);
+		bytes = get_bytes(r, p.end - p.start);
+		if (r->err)
+			break;
+		p.bytes = (const uint8_t *)captured_text(r->c, bytes, p.end - p.start);
+		if (!p.bytes)
+			r->err = -ENOMEM;
+		put(r, &r->c->pieces, &p, sizeof(p));
+	}
+}
+
+int captured_decode(struct captured *c, const uint8_t *body, size_t size)
+{
+	struct captured_reader r = { .c = c, .at = body, .end = body + size };
+	uint64_t machine;
+
+	if (get(&r) != CAPTURED_VERSION && !r.err)
+		return -CPI_EVERSION;
+	machine = get(&r);
+	if (!r.err && machine > MACHINE_AARCH64)
+		return -CPI_ECORRUPT;
+	c->machine = (enum machine)machine;
+	get_segments(&r);
+	get_names(&r);
+	get_source(&r);
+	get_pads(&r);
+	get_pieces(&r);
+	return !r.err && r.at != r.end ? -CPI_ECORRUPT : r.err;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * interval.c - Poisson's and Wilson's intervals
+ *
+ * Deviations from the paper: it gives the coefficient of variation, 1 / sqrt(k), which
+ * is no interval where k is small; this is Byar's approximation of Poisson's exact one.
+ */
+#include "config.h"
+
+#include "analysis/math/interval.h"
+
+#include <math.h>
+
+#define Z 1.959963984540054 /* of 95 % */
+
+/* Breslow and Day 1987, section 2.3; sqrt(1 - 1/S) for S that is not large. */
+struct interval interval_count(uint64_t k, double period)
+{
+	const double above = k + 1.0, finite = sqrt(fmax(1 - 1 / period, 0));
+	const double low = k ? k * pow(1 - 1 / (9.0 * k) - Z / (3 * sqrt(k)), 3) : 0;
+	const double high = above * pow(1 - 1 / (9 * above) + Z / (3 * sqrt(above)), 3);
+
+	return (struct interval){ k * period, (k - (k - low) * finite) * period,
+				  (k + (high - k) * finite) * period };
+}
+
+/* Wilson 1927: right near 0 and 1, too. */
+struct interval interval_share(double k, double n)
+{
+	const double p = k / n, z2n = Z * Z / n;
+	const double middle = (p + z2n / 2) / (1 + z2n);
+	const double half = Z * sqrt(p * (1 - p) / n + z2n / (4 * n)) / (1 + z2n);
+
+	if (!(n > 0))
+		return (struct interval){ NAN, 0, 1 };
+	return (struct interval){ p, k > 0 ? fmax(middle - half, 0) : 0,
+				  k < n ? fmin(middle + half, 1) : 1 };
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * translate.c - code to micro-ops, a page at a time
+ *
+ * Offsets to translate wait on a stack: the wanted ones, then the targets of jumps that
+ * were met. A run goes on from an offset until it meets translated code (and goes to
+ * that), the page's end, or the end of the room. When the stack is empty, the offsets
+ * behind the lowest wanted one that are not translated are tried in the order of the
+ * page: this is code behind jumps that are always taken. The offsets before it come
+ * last, from the page's start on. There the first instruction boundary is a guess, but
+ * decoding soon falls into step.
+ *
+ * T1  Each offset is translated once: index[] holds its first micro-op.
+ * T2  A run's last micro-op never falls through: it is a jump, a STOP or a GOTO, so
+ *     each instruction needs room for a GOTO behind it.
+ * T3  Only this file's loops see hostile code, and each turn translates a new offset.
+ */
+#include "config.h"
+
+#include "analysis/translate/translate.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/window.h"
+#include "analysis/translate/translate_machine.h"
+
+static const struct translate_machine *const machines[] = {
+#ifdef HAVE_ZYDIS
+	&translate_x86_64,
+#endif
+	&translate_aarch64,
+	NULL,
+};
+
+struct translator {
+	const struct translate_machine *machine;
+	size_t nr_waiting;
+	uint16_t waiting[CPI_CODE_PAGE];
+	bool seen[CPI_CODE_PAGE]; /* was on the stack */
+	max_align_t state[];
+};
+
+/* One page under way. */
+struct page {
+	struct translator *t;
+	const uint8_t *code;
+	size_t size;
+	size_t nr; /* micro-ops */
+	struct cpi_code_page *out;
+};
+
+int translator_open(unsigned int machine, struct translator **out)
+{
+	const struct translate_machine *const *m = machines;
+	struct translator *t;
+
+	while (*m && (*m)->machine != machine)
+		m++;
+	if (!*m)
+		return -EOPNOTSUPP;
+	t = malloc(sizeof(*t) + (*m)->state_size);
+	if (!t)
+		return -ENOMEM;
+	t->machine = *m;
+	t->machine->init(t->state);
+	*out = t;
+	return 0;
+}
+
+void translator_close(struct translator *t)
+{
+	free(t);
+}
+
+static void push(struct translator *t, uint64_t offset)
+{
+	if (offset >= CPI_CODE_PAGE || t->seen[offset])
+		return;
+	t->seen[offset] = true;
+	t->waiting[t->nr_waiting++] = (uint16_t)offset;
+}
+
+static bool in_page(const struct page *p, size_t offset)
+{
+	return offset < CPI_CODE_PAGE && offset < p->size;
+}
+
+/* On with the instruction at offset, which may be in this page. */
+static void append_goto(struct page *p, size_t offset)
+{
+	struct cpi_uop *u = &p->out->uop[p->nr++];
+
+	*u = (struct cpi_uop){ .op = CPI_UOP_GOTO, .flags = CPI_UOP_MORE };
+	if (in_page(p, offset))
+		u->address = p->out->index[offset];
+}
+
+/* Appends the instruction. Returns the offset behind it, or 0 if there is no room. */
+static size_t append(struct page *p, size_t offset, struct translated *one)
+{
+	p->t->machine->instruction(p->t->state, p->code + offset, p->size - offset,
+				   one);
+	if (p->nr + one->nr + 1 > CPI_UOPS_PER_PAGE)
+		return 0;
+	p->out->index[offset] = (uint16_t)(p->nr + 1);
+	for (unsigned int i = 0; i < one->nr; i++) {
+		struct cpi_uop *u = &p->out->uop[p->nr++];
+
+		*u = one->uop[i];
+		u->flags |= (uint16_t)((one->length - 1) << CPI_UOP_LENGTH_SHIFT);
+		if (cpi_uop_is_direct(u))
+			push(p->t, offset + (uint64_t)(int64_t)u->disp);
+	}
+	return offset + one->length;
+}
+
+/* Translates from offset to the end of a run. */
+static void translate_run(struct page *p, size_t offset)
+{
+	struct translated one = { .ends = false };
+	size_t next;
+
+	while (in_page(p, offset) && !p->out->index[offset]) {
+		next = append(p, offset, &one);
+		if (!next)
+			break;
+		if (one.ends)
+			return;
+		offset = next;
+	}
+	append_goto(p, offset);
+}
+
+/*
+ * The next gap from offset on: where code could go on that is not translated, and was
+ * not tried yet. CPI_CODE_PAGE: there is none.
+ */
+static size_t next_gap(const struct page *p, size_t offset)
+{
+	while (in_page(p, offset)) {
+		if (p->out->index[offset])
+			offset +=
+				cpi_uop_length(&p->out->uop[p->out->index[offset] - 1]);
+		else if (p->t->seen[offset])
+			offset++;
+		else
+			return offset;
+	}
+	return CPI_CODE_PAGE;
+}
+
+/* Direct jumps to what is translated name its place. */
+static void link_jumps(struct page *p)
+{
+	for (size_t offset = 0; offset < CPI_CODE_PAGE; offset++) {
+		size_t place = p->out->index[offset];
+
+		for (; place && place <= p->nr; place++) {
+			struct cpi_uop *u = &p->out->uop[place - 1];
+			uint64_t to = offset + (uint64_t)(int64_t)u->disp;
+
+			if (place > p->out->index[offset] && !(u->flags & CPI_UOP_MORE))
+				break;
+			if (cpi_uop_is_direct(u) && to < CPI_CODE_PAGE)
+				u->address = p->out->index[to];
+		}
+	}
+}
+
+static bool has_room(const struct page *p)
+{
+	return p->nr + TRANSLATED_MOST + 2 <= CPI_UOPS_PER_PAGE;
+}
+
+size_t translator_page(struct translator *t, const uint8_t *code, size_t size,
+		       const uint16_t *wanted, size_t nr, struct cpi_code_page *out)
+{
+	struct page p = { .t = t, .code = code, .size = size, .out = out };
+	size_t behind = CPI_CODE_PAGE;
+	bool around = false;
+
+	if (p.size > CPI_CODE_PAGE + CPI_CODE_MORE)
+		p.size = CPI_CODE_PAGE + CPI_CODE_MORE;
+	memset(out, 0, sizeof(*out));
+	memset(t->seen, 0, sizeof(t->seen));
+	t->nr_waiting = 0;
+	for (size_t i = nr; i-- > 0;) { /* the first is on top */
+		push(t, wanted[i]);
+		if (wanted[i] < behind)
+			behind = wanted[i];
+	}
+	while (t->nr_waiting && has_room(&p)) {
+		size_t from = t->waiting[--t->nr_waiting];
+
+		if (in_page(&p, from) && !out->index[from])
+			translate_run(&p, from);
+		if (t->nr_waiting)
+			continue;
+		behind = next_gap(&p, behind);
+		if (behind == CPI_CODE_PAGE && !around) {
+			around = true;
+			behind = next_gap(&p, 0);
+		}
+		push(t, behind);
+	}
+	link_jumps(&p);
+	return p.nr;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * translate.h - code to micro-ops, a page at a time
+ *
+ * Windows (kmod/window.h) interpret micro-ops of abi/uop.h. They report each address
+ * that they reach and that is not translated. Translation of a page starts at these
+ * wanted offsets, and last at the page's start, because where the page's first
+ * instruction begins is not known. From each wanted offset it follows the code through
+ * jumps within the page. Behind a jump that is always taken it goes on decoding, as
+ * long as there is room. The micro-ops of an offset are correct for a jump to that
+ * offset, so a wrong guess wastes room, but gives no wrong result.
+ */
+#ifndef CPI_ANALYSIS_TRANSLATE_H
+#define CPI_ANALYSIS_TRANSLATE_H
+
+#include <stddef.h>
+
+#include "abi/uop.h"
+
+struct translator;
+
+/*
+ * For an ELF machine (EM_X86_64, …). The caller frees it. Returns 0, -EOPNOTSUPP if
+ * windows are not built in for it, or -ENOMEM; then *out is untouched.
+ */
+int translator_open(unsigned int machine, struct translator **out);
+void translator_close(struct translator *t); /* accepts NULL */
+
+/*
+ * Translates a page. code holds size bytes: the page's, and up to CPI_CODE_MORE of the
+ * next page if that is mapped behind it; fewer if the page ends early. wanted holds nr
+ * offsets, the most important first; they are translated as long as there is room.
+ * Returns the number of micro-ops; *out is written as a whole.
+ */
+size_t translator_page(struct translator *t, const uint8_t *code, size_t size,
+		       const uint16_t *wanted, size_t nr, struct cpi_code_page *out);
+
+#endif

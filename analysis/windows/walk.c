@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk.c - the path of a window: which jumps it took
+ *
+ * The kernel side wrote the record, but the code is hostile. A record that does not
+ * agree with the code is an error. Each step uses up one of the record's instructions
+ * or, for GOTOs, one of a bounded number of micro-ops.
+ */
+#include "config.h"
+
+#include "analysis/windows/walk.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+/* Micro-ops of one instruction, at most, and GOTOs between two. */
+#define MOST_UOPS 64
+
+struct walker {
+	const struct cpi_window *w;
+	walk_page_fn *page_of;
+	void *ctx;
+	const struct cpi_code_page *page;
+	uint32_t place;
+	uint64_t pc;
+	uint32_t nr_jumps;
+	uint32_t nr_targets;
+};
+
+static const struct cpi_uop *at(const struct walker *k)
+{
+	return k->place < CPI_UOPS_PER_PAGE ? &k->page->uop[k->place] : NULL;
+}
+
+static int look_up(struct walker *k)
+{
+	const uint64_t start = k->pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
+	unsigned int index;
+
+	k->page = k->page_of(k->ctx, start);
+	if (!k->page)
+		return -ENOENT;
+	index = k->page->index[k->pc - start];
+	if (!index || index > CPI_UOPS_PER_PAGE)
+		return -ENOENT;
+	k->place = index - 1;
+	return 0;
+}
+
+/* Goes to a direct jump's target, or looks it up if it is on another page. */
+static int go(struct walker *k, const struct cpi_uop *u)
+{
+	if (!u->address)
+		return look_up(k);
+	k->place = u->address - 1u;
+	return 0;
+}
+
+/* Whether the jump u is taken, and where to. Returns 0 or -EBADMSG. */
+static int decide_jump(struct walker *k, const struct cpi_uop *u, bool *taken,
+		       uint64_t *to)
+{
+	const struct cpi_window *w = k->w;
+
+	*taken = true;
+	*to = k->pc + (uint64_t)(int64_t)u->disp;
+	switch (u->op) {
+	case CPI_UOP_JCC:
+	case CPI_UOP_JZ:
+	case CPI_UOP_JNZ:
+		if (k->nr_jumps >= w->nr_jumps || k->nr_jumps >= CPI_WINDOW_MAX)
+			return -EBADMSG;
+		*taken = w->taken[k->nr_jumps / 64] >> k->nr_jumps % 64 & 1;
+		k->nr_jumps++;
+		return 0;
+	case CPI_UOP_CALLI:
+	case CPI_UOP_JMPI:
+	case CPI_UOP_RET:
+		if (k->nr_targets >= w->nr_targets ||
+		    k->nr_targets >= CPI_WINDOW_TARGETS)
+			return -EBADMSG;
+		*to = w->target[k->nr_targets++];
+		return 0;
+	default:
+		*taken = u->op == CPI_UOP_JMP || u->op == CPI_UOP_CALL;
+		return 0;
+	}
+}
+
+/*
+ * Executes the instruction at k->place. more says that the record has another one, so
+ * its micro-ops are needed.
+ */
+static int do_instruction(struct walker *k, bool more, struct walk *out)
+{
+	const struct cpi_uop *u = at(k);
+	const unsigned int length = u ? cpi_uop_length(u) : 0;
+	bool taken;
+	uint64_t to;
+	int err, i;
+
+	for (i = 0; i < MOST_UOPS; i++) {
+		u = at(k);
+		if (!u)
+			return -EBADMSG;
+		if (i && !(u->flags & CPI_UOP_MORE)) { /* the next instruction */
+			k->pc += length;
+			return 0;
+		}
+		if (u->op == CPI_UOP_STOP)
+			return -EBADMSG;
+		if (u->op == CPI_UOP_GOTO) {
+			k->pc += length;
+			return more ? go(k, u) : 0;
+		}
+		err = decide_jump(k, u, &taken, &to);
+		if (err)
+			return err;
+		if (taken) {
+			out->jump[out->nr++] = (struct walk_jump){ k->pc, to };
+			k->pc = to;
+			if (!more)
+				return 0;
+			return cpi_uop_is_direct(u) ? go(k, u) : look_up(k);
+		}
+		k->place++;
+	}
+	return -EBADMSG;
+}
+
+int walk_window(const struct cpi_window *w, walk_page_fn *page, void *ctx,
+		struct walk *out)
+{
+	struct walker k = { .w = w, .page_of = page, .ctx = ctx, .pc = w->start };
+	const bool done = cpi_window_is_done(w->end);
+	int err;
+
+	if (w->nr > CPI_WINDOW_MAX)
+		return -EBADMSG;
+	out->start = w->start;
+	out->last = w->start;
+	out->nr = 0;
+	out->nr_instructions = w->nr;
+	if (!w->nr)
+		return 0;
+	err = look_up(&k);
+	for (uint32_t i = 0; i < w->nr && !err; i++) {
+		out->last = k.pc;
+		if (i + 1 < w->nr || done)
+			err = do_instruction(&k, i + 1 < w->nr, out);
+	}
+	if (err)
+		return err;
+	if (out->last != w->last || k.nr_jumps != w->nr_jumps ||
+	    k.nr_targets != w->nr_targets || (done && k.pc != w->next))
+		return -EBADMSG;
+	return 0;
+}

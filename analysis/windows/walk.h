@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * walk.h - the path of a window: which jumps it took
+ *
+ * The kernel side records only which conditional jumps were taken and where indirect
+ * jumps went. A walk of the same micro-ops finds everything else.
+ */
+#ifndef CPI_ANALYSIS_WALK_H
+#define CPI_ANALYSIS_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi/window.h"
+
+struct walk_jump {
+	uint64_t from; /* address of the jump, call or return itself */
+	uint64_t to;
+};
+
+/*
+ * Between jumps all instructions ran in order: from start up to the first jump's from,
+ * from its to up to the second jump's from, …, from the last jump's to up to last.
+ */
+struct walk {
+	uint64_t start;
+	uint64_t last; /* of the last instruction that was reached */
+	uint32_t nr;   /* jumps that were taken */
+	uint32_t nr_instructions;
+	struct walk_jump jump[CPI_WINDOW_MAX];
+};
+
+/*
+ * Returns the page of code at an address (a multiple of CPI_CODE_PAGE) of the window's
+ * process, as it was when the window ran; NULL if it is gone.
+ */
+typedef const struct cpi_code_page *walk_page_fn(void *ctx, uint64_t address);
+
+/*
+ * Walks w. Returns 0; -ENOENT if a page or an instruction is missing; -EBADMSG if the
+ * record does not agree with the code. On failure *out is unspecified.
+ */
+int walk_window(const struct cpi_window *w, walk_page_fn *page, void *ctx,
+		struct walk *out);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * number.c - strtoull() and strtod() without what they accept too much
+ *
+ * Both skip blanks; strtoull() also takes signs, and octal digits for base 0. A number
+ * that people type by mistake has to be refused, so these are refused first.
+ */
+#include "config.h"
+
+#include "base/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int number_parse(const char *text, int base, uint64_t *out)
+{
+	unsigned long long v;
+	char *end;
+
+	/* strtoull() takes blanks and signs, and octal digits where any base will do.
+	 */
+	if (base == 0)
+		base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+	else if (base == 16 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		return -EINVAL;
+	if (base == 16 ? !isxdigit((unsigned char)*text)
+		       : !isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(text, &end, base);
+	if (*end)
+		return -EINVAL;
+	if (errno)
+		return -ERANGE;
+	*out = v;
+	return 0;
+}
+
+int number_parse_real(const char *text, const char *suffix, double least, double most,
+		      double *out)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, suffix) != 0) || isnan(v))
+		return -EINVAL;
+	if (v < least || v > most)
+		return -ERANGE;
+	*out = v;
+	return 0;
+}

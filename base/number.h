@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * number.h - numbers that people type
+ *
+ * The whole text must be the number. A number that does not fit is refused, never
+ * clipped. size.h and times.h read numbers with units.
+ */
+#ifndef CPI_BASE_NUMBER_H
+#define CPI_BASE_NUMBER_H
+
+#include <stdint.h>
+
+/*
+ * Reads digits of base 10 or 16. Base 0 reads decimal digits, or "0x" and hexadecimal
+ * digits.
+ * Returns 0, -EINVAL, or -ERANGE for more than 64 bits; then *out is untouched.
+ */
+int number_parse(const char *text, int base, uint64_t *out);
+
+/*
+ * Reads a number that suffix may follow. Returns 0, -EINVAL, or -ERANGE below least or
+ * above most; on failure *out is untouched.
+ */
+int number_parse_real(const char *text, const char *suffix, double least, double most,
+		      double *out);
+
+#endif

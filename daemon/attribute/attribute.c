@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attribute.c - a batch, run by run
+ *
+ * Of entries that are sorted by process, event and address, those of one mapping
+ * stand together: process map, image and tally are looked up once for all of them
+ * (SOSP'97 section 5.4). Entries in another order give shorter runs, and the same
+ * counts.
+ */
+#include "config.h"
+
+#include "daemon/attribute/attribute_private.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Entries of one process and event, one behind the other, that belong to one place. */
+struct run {
+	const struct cpi_entry *first;
+	size_t nr;
+	struct place place;
+};
+
+const char *attribute_comm(const struct process *p, uint32_t tgid)
+{
+	if (!tgid)
+		return "swapper";
+	if (tgid == CPI_MAX_TGID)
+		return "[exited]";
+	return p && p->comm[0] ? p->comm : "[unknown]";
+}
+
+static struct place recorded_place(const struct attribution *a, uint64_t pc)
+{
+	const struct range *r = rangemap_find(a->recorded, pc);
+
+	if (!r)
+		return (struct place){ .loss = SAMPLE_KERNEL_UNMAPPED,
+				       .start = pc,
+				       .end = pc + 1 };
+	return (struct place){ .image = r->value,
+			       .bias = r->bias,
+			       .loss = SAMPLE_KEPT,
+			       .start = r->start,
+			       .end = r->end };
+}
+
+struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
+				    uint64_t now_ns)
+{
+	struct place place = { .loss = SAMPLE_KEPT, .start = pc, .end = pc + 1 };
+	const struct kernel_symbol *s;
+
+	if (a->recorded)
+		return recorded_place(a, pc);
+	s = kernel_find(a->kernel, pc);
+	if (!s) {
+		a->lacking |= kernel_note_miss(a->kernel, now_ns);
+		place.loss = kernel_idle_image(a->kernel) ? SAMPLE_KERNEL_UNMAPPED
+							  : SAMPLE_KERNEL_HIDDEN;
+		return place;
+	}
+	place.image = s->idle && !tgid ? kernel_idle_image(a->kernel) : s->image;
+	place.bias = -s->base;
+	place.end = s->end;
+	return place;
+}
+
+/*
+ * Looks pc up in the code that its process made, each address for itself: pieces of
+ * code may be nested. Whether it is known what was there.
+ */
+static bool jit_place(struct attribution *a, uint64_t pc, struct time_span when,
+		      struct place *place)
+{
+	int err = jit_find(a->jit, place->process, pc, when.t0, when.t1, &place->image,
+			   &place->bias);
+
+	place->end = pc + 1;
+	a->lacking |= err == -EAGAIN;
+	if (err == -EEXIST)
+		place->loss = SAMPLE_AMBIGUOUS;
+	return !err || err == -EEXIST;
+}
+
+struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t tgid,
+				  unsigned int generation, struct time_span when)
+{
+	static const enum loss loss[] = {
+		[PROCMAP_FOUND] = SAMPLE_KEPT,
+		[PROCMAP_NO_PROCESS] = SAMPLE_NO_PROCESS,
+		[PROCMAP_NO_MAPPING] = SAMPLE_NO_MAPPING,
+		[PROCMAP_AMBIGUOUS] = SAMPLE_AMBIGUOUS,
+		[PROCMAP_GAP] = SAMPLE_MAP_GAP,
+	};
+	struct procmap_hit hit;
+	enum procmap_result result =
+		procmap_lookup(a->procmap, tgid, generation, pc, when, &hit);
+	struct place place = { .loss = loss[result],
+			       .process = hit.process,
+			       .start = pc,
+			       .end = hit.end };
+
+	if (result != PROCMAP_FOUND)
+		return place;
+	if (a->jit && jit_may_hold(hit.image) && jit_place(a, pc, when, &place))
+		return place;
+	if (hit.image->unknown != SAMPLE_KEPT) {
+		place.loss = hit.image->unknown;
+		return place;
+	}
+	place.image = images_find(a->images, hit.image, tgid, hit.since_ns);
+	place.bias = hit.bias;
+	return place;
+}
+
+/* Whether e is of the run's process; there is none of an empty run. */
+static bool same_process(const struct run *run, const struct cpi_entry *e)
+{
+	return run->nr && (uint32_t)run->first->word1 == (uint32_t)e->word1;
+}
+
+/* The place of an entry that comes behind a run. */
+static struct place find_place(struct attribution *a, const struct batch *b,
+			       const struct cpi_entry *e, const struct run *run)
+{
+	uint32_t tgid = cpi_entry_tgid(e);
+	unsigned int generation =
+		cpi_entry_generation(e) | (b->by_exec_id ? PROCMAP_BY_EXEC_ID : 0);
+	uint64_t pc = cpi_entry_pc(e);
+	struct place place;
+
+	a->lacking = false;
+	if (!kernel_address(pc))
+		return attribute_user_place(a, pc, tgid, generation,
+					    (struct time_span){ b->from_ns, b->to_ns });
+	place = attribute_kernel_place(a, pc, tgid, b->to_ns);
+	if (same_process(run, e) && kernel_address(run->place.start))
+		place.process = run->place.process;
+	else
+		place.process = procmap_find(a->procmap, tgid, generation, b->to_ns);
+	return place;
+}
+
+struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
+				      uint64_t when_ns, uint64_t *offset)
+{
+	const struct time_span when = { when_ns, when_ns };
+	const struct place place =
+		kernel_address(pc) ? attribute_kernel_place(a, pc, tgid, when_ns)
+				   : attribute_user_place(a, pc, tgid, 0, when);
+
+	if (place.loss != SAMPLE_KEPT)
+		return NULL;
+	*offset = pc + place.bias;
+	return place.image;
+}
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+	return a->image == b->image && a->bias == b->bias && a->loss == b->loss &&
+	       a->process == b->process;
+}
+
+/* Whether e belongs to the run, as one sees without a look-up. */
+static bool continues(const struct run *run, const struct cpi_entry *e)
+{
+	uint64_t pc = cpi_entry_pc(e);
+
+	return same_process(run, e) &&
+	       cpi_entry_event(run->first) == cpi_entry_event(e) &&
+	       run->place.start <= pc && pc < run->place.end &&
+	       kernel_address(run->place.start) == kernel_address(pc);
+}
+
+/* Whether it does after one: the next symbol may be of the same image. */
+static bool goes_on(const struct run *run, const struct cpi_entry *e,
+		    const struct place *place)
+{
+	return same_process(run, e) &&
+	       cpi_entry_event(run->first) == cpi_entry_event(e) &&
+	       same_place(&run->place, place);
+}
+
+/* Counts those as lost that cannot wait until somebody says what they are. */
+static void wait_or_lose(struct attribution *a, const struct batch *b,
+			 const struct run *r, const struct tally_run *run)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct jit_sample s = { r->first[i], b->from_ns, b->to_ns };
+
+		if (r->place.loss != SAMPLE_ANONYMOUS || !a->jit ||
+		    !jit_wait(a->jit, r->place.process, &s))
+			n += cpi_entry_count(&r->first[i]);
+	}
+	tally_lose(a->tally, run->event, r->place.loss, n, run->comm);
+}
+
+static void set_process(const struct attribution *a, struct whom *w, uint32_t tgid,
+			const char *comm)
+{
+	if (tgid == CPI_MAX_TGID || (a->by_process && fnmatch(a->by_process, comm, 0)))
+		return;
+	snprintf(w->process, sizeof(w->process), "%s:%u", comm, tgid);
+	w->contexts[CONTEXT_PROCESS] = w->process;
+}
+
+/* The kernel's own idle task is in no cgroup but the root. */
+void attribute_whom(const struct attribution *a, const struct process *p, uint32_t tgid,
+		    struct whom *w)
+{
+	const char *comm = attribute_comm(p, tgid);
+
+	memset(w->contexts, 0, sizeof(w->contexts));
+	if (a->by & 1u << CONTEXT_COMM)
+		w->contexts[CONTEXT_COMM] = comm;
+	if (a->by & 1u << CONTEXT_CGROUP)
+		w->contexts[CONTEXT_CGROUP] = p && p->cgroup ? p->cgroup->text
+					      : tgid         ? NULL
+							     : "/";
+	if (a->by & 1u << CONTEXT_LABEL)
+		w->contexts[CONTEXT_LABEL] = p && p->label ? p->label->text : NULL;
+	if (a->by & 1u << CONTEXT_PROCESS)
+		set_process(a, w, tgid, comm);
+}
+
+static void tell_sampled(const struct attribution *a, const struct run *r)
+{
+	if (!a->sampled || kernel_address(r->place.start))
+		return;
+	for (size_t i = 0; i < r->nr; i++)
+		a->sampled(a->sampled_ctx, r->place.image,
+			   cpi_entry_pc(&r->first[i]) + r->place.bias);
+}
+
+static void count_run(struct attribution *a, const struct batch *b, const struct run *r)
+{
+	const struct place *place = &r->place;
+	struct tally_run run = { .image = place->image, .bias = place->bias };
+	struct whom whom;
+
+	if (!r->nr)
+		return;
+	run.event = cpi_entry_event(r->first);
+	run.comm = attribute_comm(place->process, cpi_entry_tgid(r->first));
+	if (a->by) {
+		attribute_whom(a, place->process, cpi_entry_tgid(r->first), &whom);
+		run.contexts = whom.contexts;
+	}
+	if (place->loss == SAMPLE_KEPT) {
+		tally_add(a->tally, &run, r->first, r->nr);
+		tell_sampled(a, r);
+	} else {
+		wait_or_lose(a, b, r, &run);
+	}
+}
+
+/*
+ * Adds what hardware recorded of samples that have an image. What waits for somebody to
+ * say what it is (jit.h) is only counted.
+ */
+static void add_records(struct attribution *a, const struct batch *b)
+{
+	struct run run = { 0 };
+
+	for (size_t i = 0; i < b->nr_records; i++) {
+		const struct cpi_entry *e = &b->records[i].entry;
+		struct tally_run to = { .event = cpi_entry_event(e) };
+		struct whom whom;
+
+		if (!continues(&run, e)) {
+			run.place = find_place(a, b, e, &run);
+			run.first = e;
+			run.nr = !later_add_record(a, b, &b->records[i]);
+		}
+		if (!run.nr)
+			continue;
+		if (run.place.loss != SAMPLE_KEPT)
+			continue;
+		if (a->by) {
+			attribute_whom(a, run.place.process, cpi_entry_tgid(e), &whom);
+			to.contexts = whom.contexts;
+		}
+		to.image = run.place.image;
+		to.bias = run.place.bias;
+		tally_add_record(a->tally, &to, cpi_entry_pc(e), &b->records[i].hw);
+	}
+}
+
+static void add_stack(struct attribution *a, const struct branch_stack *s)
+{
+	if (a->later) {
+		attribute_look_at_branches(a, s);
+		if (later_add_stack(a, s))
+			return;
+	}
+	if (attribute_branches(a, s))
+		a->tally->cut_stacks++;
+}
+
+void attribute_batch(void *ctx, const struct batch *batch)
+{
+	struct attribution *a = ctx;
+	struct run run = { 0 };
+
+	for (size_t i = 0; i < batch->nr; i++) {
+		const struct cpi_entry *e = &batch->entries[i];
+
+		if (!continues(&run, e)) {
+			struct place place = find_place(a, batch, e, &run);
+
+			if (later_add_entry(a, batch, e)) {
+				count_run(a, batch, &run);
+				run = (struct run){ 0 };
+				continue;
+			}
+			if (!goes_on(&run, e, &place)) {
+				count_run(a, batch, &run);
+				run = (struct run){ .first = e };
+			}
+			run.place = place;
+		}
+		run.nr++;
+	}
+	count_run(a, batch, &run);
+	add_records(a, batch);
+	for (size_t i = 0; i < batch->nr_losses; i++) {
+		const struct batch_loss *l = &batch->losses[i];
+
+		tally_lose(a->tally, l->event, l->loss, l->n, NULL);
+	}
+	for (size_t i = 0; i < batch->nr_stacks; i++)
+		add_stack(a, &batch->stacks[i]);
+}
+
+static void settle(void *ctx, const struct jit_sample *s, const struct process *p,
+		   int err, struct known_image *image, uint64_t bias)
+{
+	struct attribution *a = ctx;
+	struct tally_run run = { .event = cpi_entry_event(&s->entry),
+				 .image = image,
+				 .bias = bias,
+				 .comm = p->comm };
+	struct whom whom;
+
+	if (a->by) {
+		attribute_whom(a, p, p->tgid, &whom);
+		run.contexts = whom.contexts;
+	}
+
+	if (!err)
+		tally_add(a->tally, &run, &s->entry, 1);
+	else
+		tally_lose(a->tally, run.event,
+			   err == -EEXIST ? SAMPLE_AMBIGUOUS : SAMPLE_ANONYMOUS,
+			   cpi_entry_count(&s->entry), p->comm);
+}
+
+void attribute_finish_waiting(struct attribution *a)
+{
+	jit_retry_waiting(a->jit, settle, a);
+}

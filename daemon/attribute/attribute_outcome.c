@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attribute_outcome.c - what a branch did, where the kernel's side could not look
+ *
+ * The instruction decides, and it is in the image's file. So each sample is looked at
+ * twice. First its code is noted, and attribute_resolve() reads it; then the sample is
+ * classified by the code in memory.
+ */
+#include "config.h"
+
+#include "daemon/attribute/attribute.h"
+#include "daemon/os/arch.h"
+
+/* The mapping that a sample of user mode is in. */
+static bool find_mapping(const struct attribution *a, struct process *p,
+			 const struct raw_sample *s, struct procmap_hit *hit)
+{
+	return !kernel_address(s->pc) &&
+	       procmap_lookup_in(a->procmap, p, s->pc, s->time_ns, hit) ==
+		       PROCMAP_FOUND &&
+	       hit->image->unknown == SAMPLE_KEPT;
+}
+
+void attribute_prepare(void *ctx, const struct raw_sample *s)
+{
+	struct attribution *a = ctx;
+	struct process *p = procmap_find(a->procmap, s->tgid, 0, s->time_ns);
+	struct procmap_hit hit = { 0 };
+	struct known_image *image;
+
+	if (!find_mapping(a, p, s, &hit))
+		return;
+	image = images_find(a->images, hit.image, (pid_t)s->tgid, hit.since_ns);
+	codecache_note(a->codecache, image, hit.since_ns, s->pc + hit.bias);
+}
+
+void attribute_classify(void *ctx, const struct raw_sample *s, unsigned int *generation,
+			enum cpi_outcome *outcome)
+{
+	struct attribution *a = ctx;
+	struct process *p = procmap_find(a->procmap, s->tgid, 0, s->time_ns);
+	struct procmap_hit hit = { 0 };
+	struct cpi_branch branch;
+
+	*generation = p ? p->generation : 0;
+	*outcome = CPI_OUTCOME_UNREADABLE;
+	if (!find_mapping(a, p, s, &hit))
+		return;
+	branch = codecache_branch(a->codecache, images_known(hit.image, hit.since_ns),
+				  s->pc + hit.bias);
+	if (branch.kind == CPI_BRANCH_NOT)
+		*outcome = CPI_OUTCOME_NONE;
+	else if (branch.kind != CPI_BRANCH_UNKNOWN && s->regs)
+		*outcome = arch_native.outcome(branch, s->regs);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf_node.c - kmod/cpi.bpf.c, loaded for the CPUs of one NUMA node
+ *
+ * The object that clang made is in this program (cpi.skel.h), and is loaded once
+ * per event over the same maps: a program then has its event as a constant, which
+ * takes no helper call per sample, and works on kernels without BPF cookies. Nodes
+ * have maps, and so programs, of their own: an array map's memory is of one node.
+ */
+#include "config.h"
+
+#include "daemon/collect/bpf_node.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/cpi.skel.h"
+
+/* A map that is mapped here. */
+struct shared {
+	void *at; /* NULL: not yet */
+	size_t size;
+};
+
+struct bpf_node {
+	struct bpf_node_config cfg;
+	struct cpi_bpf *skel[CPI_MAX_EVENTS];
+	struct shared cpus, overflow;
+	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
+	struct bpf_link *ticks;    /* NULL: they are not counted */
+};
+
+static bool is_tick(const struct bpf_node *n, int event)
+{
+	return n->cfg.tick.function && event == n->cfg.nr_events - 1;
+}
+
+/* The program that counts the event's samples. */
+static struct bpf_program *program_of(const struct bpf_node *n, int event)
+{
+	const struct cpi_bpf *skel = n->skel[event];
+
+	return is_tick(n, event) ? skel->progs.cpi_tick : skel->progs.cpi_sample;
+}
+
+int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
+			 int event)
+{
+	size_t nr = bpf_program__insn_cnt(prog);
+	struct bpf_insn *code = malloc(nr * sizeof(*code));
+	int err;
+
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, bpf_program__insns(prog), nr * sizeof(*code));
+	for (struct bpf_insn *i = code; i < code + nr; i++) {
+		if (i->code == (BPF_LD | BPF_DW | BPF_IMM) && i->imm == CPI_BPF_TICK) {
+			i[0].imm = (int32_t)cfg->tick.function;
+			i[1].imm = (int32_t)(cfg->tick.function >> 32);
+		}
+		if (i->code != (BPF_ALU64 | BPF_MOV | BPF_K))
+			continue;
+		if (i->imm == CPI_BPF_EVENT)
+			i->imm = event;
+		else if (i->imm == CPI_BPF_NR_BUCKETS)
+			i->imm = cfg->nr_buckets;
+		else if (i->imm == CPI_BPF_NR_ENTRIES)
+			i->imm = cfg->nr_entries;
+		else if (i->imm == CPI_BPF_OUTCOME)
+			i->imm = cfg->outcome;
+		else if (i->imm == CPI_BPF_TICK_REGS)
+			i->imm = cfg->tick.to_regs;
+		else if (i->imm == CPI_BPF_NR_FULL)
+			i->imm = cfg->nr_full;
+	}
+	err = bpf_program__set_insns(prog, code, nr);
+	free(code);
+	return err;
+}
+
+static int set_map(const struct bpf_node *n, struct bpf_map *map, uint32_t max_entries)
+{
+	int err = bpf_map__set_max_entries(map, max_entries);
+
+	if (err || n->cfg.node < 0)
+		return err;
+	err = bpf_map__set_numa_node(map, n->cfg.node);
+	return err ? err
+		   : bpf_map__set_map_flags(map,
+					    bpf_map__map_flags(map) | BPF_F_NUMA_NODE);
+}
+
+static size_t cpu_bytes(const struct bpf_node *n)
+{
+	return cpi_bpf_cpu_bytes(n->cfg.nr_buckets);
+}
+
+static int set_maps(const struct bpf_node *n, const struct cpi_bpf *skel)
+{
+	uint32_t nr_slots = n->cfg.nr_slots * CPI_BPF_SETS;
+	int err = bpf_map__set_value_size(skel->maps.cpi_cpus, cpu_bytes(n));
+
+	if (!err)
+		err = set_map(n, skel->maps.cpi_cpus, n->cfg.nr_cpus);
+	if (!err)
+		err = set_map(n, skel->maps.cpi_overflow, nr_slots * n->cfg.nr_entries);
+	if (err)
+		return err;
+	if (n->cfg.notices_fd >= 0)
+		return bpf_map__reuse_fd(skel->maps.cpi_notices, n->cfg.notices_fd);
+	return set_map(n, skel->maps.cpi_notices,
+		       sysconf(_SC_PAGESIZE)); /* the least */
+}
+
+/* The first event's maps are everybody's. */
+static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
+{
+	int err = bpf_map__reuse_fd(skel->maps.cpi_cpus,
+				    bpf_map__fd(first->maps.cpi_cpus));
+
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.cpi_overflow,
+					bpf_map__fd(first->maps.cpi_overflow));
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.cpi_notices,
+					bpf_map__fd(first->maps.cpi_notices));
+	return err;
+}
+
+static int load(struct bpf_node *n, int event, bool exec_ids)
+{
+	struct cpi_bpf *skel = cpi_bpf__open();
+	int err;
+
+	n->skel[event] = skel;
+	if (!skel)
+		return -errno;
+	err = bpf_node_set_numbers(&n->cfg, program_of(n, event), event);
+	if (!err)
+		err = bpf_program__set_autoload(is_tick(n, event)
+							? skel->progs.cpi_sample
+							: skel->progs.cpi_tick,
+						false);
+	if (!err)
+		err = event ? share_maps(n->skel[0], skel) : set_maps(n, skel);
+	if (!err)
+		err = bpf_program__set_autoload(skel->progs.cpi_exec_ids, exec_ids);
+	return err ? err : cpi_bpf__load(skel);
+}
+
+/* Where the kernel has no task iterator, everything else works. */
+static int load_first(struct bpf_node *n)
+{
+	int err = load(n, 0, n->cfg.exec_ids);
+
+	if (!n->cfg.exec_ids)
+		return err;
+	if (!err) {
+		n->exec_ids =
+			bpf_program__attach_iter(n->skel[0]->progs.cpi_exec_ids, NULL);
+		return 0;
+	}
+	cpi_bpf__destroy(n->skel[0]);
+	return load(n, 0, false);
+}
+
+static int map_shared(const struct bpf_map *map, struct shared *out)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *at;
+
+	size = (size + page - 1) / page * page;
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	*out = (struct shared){ at, size };
+	return 0;
+}
+
+int bpf_node_open(const struct bpf_node_config *cfg, struct bpf_node **out)
+{
+	struct bpf_node *n = calloc(1, sizeof(*n));
+	int err;
+
+	if (!n)
+		return -ENOMEM;
+	n->cfg = *cfg;
+	err = load_first(n);
+	for (int i = 1; i < cfg->nr_events && !err; i++)
+		err = load(n, i, false);
+	if (!err)
+		err = map_shared(n->skel[0]->maps.cpi_cpus, &n->cpus);
+	if (!err)
+		err = map_shared(n->skel[0]->maps.cpi_overflow, &n->overflow);
+	if (err) {
+		bpf_node_close(n);
+		return err;
+	}
+	*out = n;
+	return 0;
+}
+
+static void unmap_shared(const struct shared *s)
+{
+	if (s->at)
+		munmap(s->at, s->size);
+}
+
+void bpf_node_close(struct bpf_node *n)
+{
+	if (!n)
+		return;
+	bpf_node_stop_ticks(n);
+	bpf_link__destroy(n->exec_ids);
+	unmap_shared(&n->cpus);
+	unmap_shared(&n->overflow);
+	for (int i = 0; i < n->cfg.nr_events; i++)
+		cpi_bpf__destroy(n->skel[i]);
+	free(n);
+}
+
+int bpf_node_program(const struct bpf_node *n, int event)
+{
+	return bpf_program__fd(program_of(n, event));
+}
+
+int bpf_node_start_ticks(struct bpf_node *n)
+{
+	const int event = n->cfg.nr_events - 1;
+
+	if (is_tick(n, event) && !n->ticks)
+		n->ticks = bpf_program__attach(program_of(n, event));
+	return is_tick(n, event) && !n->ticks ? -errno : 0;
+}
+
+void bpf_node_stop_ticks(struct bpf_node *n)
+{
+	bpf_link__destroy(n->ticks);
+	n->ticks = NULL;
+}
+
+int bpf_node_notices(const struct bpf_node *n)
+{
+	return bpf_map__fd(n->skel[0]->maps.cpi_notices);
+}
+
+struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu)
+{
+	return (struct cpi_bpf_cpu *)((char *)n->cpus.at + cpu * cpu_bytes(n));
+}
+
+struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t cpu,
+				    uint32_t set)
+{
+	char *state = (char *)bpf_node_cpu(n, cpu);
+
+	return (struct cpi_bucket *)(state + cpi_bpf_table_at(set, n->cfg.nr_buckets));
+}
+
+const struct cpi_entry *bpf_node_overflow(const struct bpf_node *n, uint32_t slot)
+{
+	return (struct cpi_entry *)n->overflow.at + (size_t)slot * n->cfg.nr_entries;
+}
+
+int bpf_node_iterate(const struct bpf_node *n)
+{
+	if (!n->exec_ids)
+		return -EOPNOTSUPP;
+	return bpf_iter_create(bpf_link__fd(n->exec_ids));
+}

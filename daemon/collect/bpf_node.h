@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf_node.h - kmod/cpi.bpf.c, loaded for the CPUs of one NUMA node
+ *
+ * The maps' memory is the node's own, and mapped here.
+ */
+#ifndef CPI_DAEMON_BPF_NODE_H
+#define CPI_DAEMON_BPF_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/bpf.h"
+#include "daemon/collect/tick.h"
+#include "kmod/table.h"
+
+struct bpf_node_config {
+	int node;            /* -1: wherever there is memory */
+	uint32_t nr_cpus;    /* one more than the highest number of its CPUs */
+	uint32_t nr_slots;   /* as many as it has CPUs */
+	int nr_events;       /* a program each */
+	struct tick tick;    /* the last event is it; function 0: none is */
+	uint32_t nr_buckets; /* per CPU and set, a power of two */
+	uint32_t nr_entries; /* of the overflow array, likewise */
+	uint32_t nr_full;    /* as many of them are told of in the ring */
+	bool outcome;        /* tell of conditional jumps whether they are taken */
+	bool exec_ids;       /* load the iterator, if the kernel has such */
+	int notices_fd;      /* the ring; -1: one of its own */
+};
+
+struct bpf_node;
+struct bpf_program;
+
+/* Writes the numbers of abi/bpf.h into a program before it is loaded. 0 or -errno. */
+int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
+			 int event);
+
+/* Returns 0 or -errno. */
+int bpf_node_open(const struct bpf_node_config *cfg, struct bpf_node **out);
+void bpf_node_close(struct bpf_node *n); /* accepts NULL */
+
+/* The descriptor of the program that takes event's samples; the node's. */
+int bpf_node_program(const struct bpf_node *n, int event);
+
+/* Lets ticks be counted, if there is such an event, until told otherwise. 0 or -errno.
+ */
+int bpf_node_start_ticks(struct bpf_node *n);
+void bpf_node_stop_ticks(struct bpf_node *n);
+
+/* The ring's descriptor; the node's. */
+int bpf_node_notices(const struct bpf_node *n);
+
+/* What the maps have of a CPU, and at cpi_bpf_slot(). */
+struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu);
+struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t cpu,
+				    uint32_t set);
+const struct cpi_entry *bpf_node_overflow(const struct bpf_node *n, uint32_t slot);
+
+/* A new descriptor to read exec ids from; or -EOPNOTSUPP, or another -errno. */
+int bpf_node_iterate(const struct bpf_node *n);
+
+#endif

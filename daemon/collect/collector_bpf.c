@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collector_bpf.c - samples that BPF programs have aggregated in the kernel
+ *
+ * The table is in the kernel, the events are opened from here: bpf_table.h and
+ * counters.h. Both sets of tables cover all CPUs, so one flip takes in everything:
+ * when a CPU's overflow array is getting full, and for each sweep. bpf_watch.h says
+ * when; while it is quiet, periods are drawn when it says so, and no timer runs.
+ *
+ * What was taken from a CPU is sorted by process and address before it is handed
+ * out, and what is of one key becomes one entry, so that whoever attributes it
+ * meets each process once (SOSP'97 section 5.4).
+ *
+ * I1  Per event: received by the programs = handed out + table_lost + what is
+ *     still in the kernel.
+ * I2  What counts() says obeys monotonic.h.
+ * I3  Exec ids are asked anew after each snapshot, and after each batch: an
+ *     owner who lost mapping events in between hears nothing older.
+ */
+#include "config.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/collect/bpf_watch.h"
+#include "daemon/collect/collector.h"
+#include "daemon/collect/counters.h"
+#include "daemon/collect/entries.h"
+#include "daemon/collect/monotonic.h"
+#include "daemon/collect/tick.h"
+#include "daemon/os/wrapping.h"
+
+/* Two clocks are read one after the other; a throttle lasts up to a tick. */
+#define THROTTLED_MIN_NS NSEC_PER_MSEC
+
+#define QUIET_NS (60 * NSEC_PER_SEC) /* until it is looked without a notice */
+
+/* For how long ticks have been counted, summed over CPUs. */
+struct listening {
+	uint64_t before_ns;
+	uint64_t since_ns; /* 0: they are not now */
+	int nr_cpus;       /* since then */
+};
+
+/* How often an event was seen to have been throttled since it was seen last. */
+struct throttled {
+	uint64_t nr, seen_ns;
+};
+
+struct collector {
+	struct throttled throttled[CPI_MAX_EVENTS];
+	struct collector_config cfg;
+	struct bpf_table *table;
+	struct bpf_watch *watch;
+	struct counters *counters;
+	bool ticks; /* the last event is not among the counters' */
+	struct listening listening;
+	struct wrapping elsewhere; /* ticks that interrupted something else */
+	int nr_cpus;               /* that there may ever be */
+	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
+	uint64_t from_ns;          /* nothing in the active set is older */
+	struct bpf_table_counts taken;
+	struct monotonic swept;           /* I2 */
+	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I3) */
+	size_t nr_exec_ids;
+};
+
+/* ---- opening ---- */
+
+static void forget_exec_ids(struct collector *c)
+{
+	free(c->exec_ids);
+	c->exec_ids = NULL;
+}
+
+static void bpf_close(struct collector *c)
+{
+	if (!c)
+		return;
+	counters_close(c->counters);
+	bpf_watch_close(c->watch);
+	bpf_table_close(c->table);
+	forget_exec_ids(c);
+	free(c->entries);
+	free(c);
+}
+
+static int opened(void *ctx, int cpu, int event, int fd)
+{
+	const struct collector *c = ctx;
+
+	return cpu < c->nr_cpus ? bpf_table_attach(c->table, fd, cpu, event) : -ENXIO;
+}
+
+static int open_table(struct collector *c)
+{
+	struct bpf_table_config cfg;
+	int err;
+
+	c->nr_cpus = libbpf_num_possible_cpus();
+	if (c->nr_cpus < 0)
+		return c->nr_cpus;
+	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
+	if (c->ticks) {
+		err = tick_find(&cfg.tick);
+		if (err)
+			return err;
+		tick_warn_stopped();
+	}
+	for (int i = 0; i < c->cfg.nr_events; i++)
+		cfg.in_tasks |= !event_interrupts(&c->cfg.events[i]);
+	err = bpf_table_open(&cfg, &c->table);
+	if (!err)
+		err = bpf_watch_open(c->table, c->nr_cpus, c->cfg.epoll_fd, &c->watch);
+	if (err)
+		return err;
+	c->entries = malloc(2 * bpf_table_max_entries(c->table) * sizeof(*c->entries));
+	return c->entries ? 0 : -ENOMEM;
+}
+
+/*
+ * Whether the events can be sampled together: what is no software event may
+ * interrupt a tick's program (abi/bpf.h, I5).
+ */
+static int check_events(const struct collector *c)
+{
+	for (int i = 0; i < c->cfg.nr_events - 1 && c->ticks; i++) {
+		if (c->cfg.events[i].type == PERF_TYPE_SOFTWARE)
+			continue;
+		log_info("bpf: ticks and %s are not sampled together: the one's "
+			 "interrupt may come amid the other's; cpu-clock goes with "
+			 "ticks",
+			 c->cfg.events[i].name);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static void stop_listening(struct collector *c)
+{
+	struct listening *l = &c->listening;
+
+	if (l->since_ns)
+		l->before_ns += (time_mono_ns() - l->since_ns) * l->nr_cpus;
+	l->since_ns = 0;
+}
+
+/* Ticks of these CPUs count from now on. */
+static void listen_to(struct collector *c, int nr_cpus)
+{
+	stop_listening(c);
+	c->listening.since_ns = time_mono_ns();
+	c->listening.nr_cpus = nr_cpus;
+}
+
+static int start_ticks(struct collector *c, int nr_cpus)
+{
+	int err;
+
+	if (!c->ticks)
+		return 0;
+	err = bpf_table_start_ticks(c->table);
+	if (!err)
+		listen_to(c, nr_cpus);
+	return err;
+}
+
+static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
+		    struct collector **out, int *event)
+{
+	struct collector *c;
+	struct counters_config counters = {
+		.events = cfg->events,
+		.periods = cfg->periods,
+		.nr_events = cfg->nr_events,
+		.target = -1,
+		.opened = opened,
+	};
+	int err;
+
+	*event = -1;
+	/* It samples the whole system, and has no single samples to write down. */
+	if (cfg->target >= 0 || cfg->raw_fd >= 0)
+		return -EOPNOTSUPP;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->cfg = *cfg;
+	c->from_ns = time_mono_ns();
+	c->ticks = event_is_ticks(&cfg->events[cfg->nr_events - 1]);
+	counters.ctx = c;
+	counters.nr_events -= c->ticks;
+	err = check_events(c);
+	if (!err)
+		err = open_table(c);
+	if (!err)
+		err = counters_open(&counters, cpus, &c->counters, event);
+	if (!err)
+		err = start_ticks(c, cpus->nr);
+	if (err) {
+		bpf_close(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+/* ---- taking samples ---- */
+
+static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
+		     uint64_t to_ns)
+{
+	size_t nr = bpf_table_take(c->table, cpu, c->entries, &c->taken);
+	struct batch batch = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.entries = c->entries,
+		.nr = entries_sort(c->entries,
+				   c->entries + bpf_table_max_entries(c->table), nr),
+		.by_exec_id = true,
+	};
+
+	if (!nr)
+		return;
+	forget_exec_ids(c);
+	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
+}
+
+/* Takes everything that was counted until now. */
+static void take_all(struct collector *c)
+{
+	uint64_t from_ns = c->from_ns, flipped_ns = time_mono_ns(), to_ns;
+	int err = bpf_table_flip(c->table);
+
+	if (err) {
+		log_err("bpf: samples cannot be taken from the kernel: %s",
+			err_str(err));
+		return;
+	}
+	to_ns = time_mono_ns();
+	bpf_watch_emptied(c->watch);
+	c->from_ns = flipped_ns;
+	monotonic_note_taken(&c->swept);
+	for (int i = 0; i < c->nr_cpus; i++)
+		hand_out(c, i, from_ns, to_ns);
+}
+
+static bool bpf_poll(struct collector *c)
+{
+	monotonic_begin_cycle(&c->swept);
+	bpf_watch_take(c->watch);
+	return bpf_watch_is_full(c->watch);
+}
+
+static bool bpf_is_quiet(const struct collector *c)
+{
+	return bpf_watch_is_quiet(c->watch);
+}
+
+static void bpf_snapshot(struct collector *c)
+{
+	forget_exec_ids(c);
+}
+
+static void bpf_drain(struct collector *c)
+{
+	if (bpf_watch_is_full(c->watch))
+		take_all(c);
+}
+
+static void bpf_sweep(struct collector *c)
+{
+	take_all(c);
+	monotonic_end_sweep(&c->swept);
+}
+
+/* ---- exec ids ---- */
+
+static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
+		       uint64_t *when_ns)
+{
+	const struct cpi_bpf_exec_id *found;
+	int err;
+
+	if (!c->exec_ids) {
+		err = bpf_table_exec_ids(c->table, &c->exec_ids, &c->nr_exec_ids);
+		if (err)
+			return err;
+	}
+	found = bpf_table_find_exec_id(c->exec_ids, c->nr_exec_ids, tgid);
+	if (!found)
+		return -ESRCH;
+	*id = found->exec_id;
+	*when_ns = found->when_ns;
+	return 0;
+}
+
+/* ---- counts, CPUs, end ---- */
+
+/* What the programs have received and nobody has taken yet. */
+static uint64_t count_pending(const struct collector *c, int event)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < c->nr_cpus; i++)
+		n += bpf_table_received(c->table, i, event);
+	return n;
+}
+
+/* How many samples a CPU that works all the time has per second, of all clocks. */
+static double clock_hz(const struct collector_config *cfg)
+{
+	double hz = 0;
+
+	for (int i = 0; i < cfg->nr_events; i++) {
+		if (cfg->events[i].unit != EVENT_EVENTS)
+			hz += (double)cfg->events[i].per_second / cfg->periods[i];
+	}
+	return hz;
+}
+
+static void bpf_randomise(struct collector *c)
+{
+	uint64_t received[CPI_MAX_EVENTS];
+
+	bpf_watch_look(c->watch, clock_hz(&c->cfg));
+	counters_draw_rarely(c->counters, bpf_watch_is_quiet(c->watch));
+	for (int i = 0; i < c->cfg.nr_events; i++)
+		received[i] = c->taken.received[i] + count_pending(c, i);
+	counters_randomise(c->counters, received);
+}
+
+static uint64_t bpf_random_ns(const struct collector *c)
+{
+	return bpf_watch_is_quiet(c->watch) ? QUIET_NS
+					    : counters_random_ns(c->counters);
+}
+
+static bool is_ticks(const struct collector *c, int event)
+{
+	return c->ticks && event == c->cfg.nr_events - 1;
+}
+
+/* No counter is behind them: what came is all that was promised. */
+static void read_tick_counts(struct collector *c, int event,
+			     struct collector_counts *out)
+{
+	const struct listening *l = &c->listening;
+
+	out->elsewhere =
+		wrapping_follow(&c->elsewhere, bpf_table_ticks_elsewhere(c->table));
+	out->event_count =
+		(out->received + out->pending + out->elsewhere) * c->cfg.periods[event];
+	out->running_ns = l->before_ns;
+	if (l->since_ns)
+		out->running_ns += (time_mono_ns() - l->since_ns) * l->nr_cpus;
+	out->enabled_ns = out->running_ns;
+}
+
+/* No record tells how often: each time that it is seen to have been is one. */
+static uint64_t note_throttled(struct throttled *t, uint64_t ns)
+{
+	if (ns >= t->seen_ns + THROTTLED_MIN_NS) {
+		t->seen_ns = ns;
+		t->nr++;
+	}
+	return t->nr;
+}
+
+static void read_counts(struct collector *c, int event)
+{
+	struct collector_counts now = { .received = c->taken.received[event],
+					.table_lost = c->taken.lost[event],
+					.pending = count_pending(c, event) };
+
+	if (is_ticks(c, event))
+		read_tick_counts(c, event, &now);
+	else
+		counters_read(c->counters, event, &now);
+	now.ring_lost = 0; /* there is no ring */
+	now.throttled = note_throttled(&c->throttled[event], now.throttled_ns);
+	monotonic_put(&c->swept, event, &now, c->cfg.periods[event]);
+}
+
+static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
+{
+	if (!monotonic_knows(&c->swept, event))
+		read_counts(c, event);
+	*out = c->swept.counts[event];
+}
+
+static uint64_t bpf_progress(const struct collector *c, int cpu)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < c->cfg.nr_events - c->ticks && cpu < c->nr_cpus; i++)
+		n += bpf_table_received(c->table, cpu, i);
+	return n;
+}
+
+static int bpf_handler(const struct collector *c, int event, uint64_t *nr, uint64_t *ns)
+{
+	return bpf_table_runs(c->table, event, nr, ns);
+}
+
+static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
+{
+	if (c->ticks)
+		listen_to(c, cpus->nr);
+	return counters_set_cpus(c->counters, cpus);
+}
+
+static void bpf_stop(struct collector *c)
+{
+	counters_stop(c->counters);
+	bpf_table_stop_ticks(c->table);
+	stop_listening(c);
+}
+
+static int bpf_restart(struct collector *c)
+{
+	int err = counters_restart(c->counters), failed;
+
+	failed = start_ticks(c, c->listening.nr_cpus);
+	return failed ? failed : err;
+}
+
+const struct collector_ops collector_bpf = {
+	.name = "bpf",
+	.takes_ticks = true,
+	.open = bpf_open,
+	.source.poll = bpf_poll,
+	.is_quiet = bpf_is_quiet,
+	.source.snapshot = bpf_snapshot,
+	.source.preview = collector_no_preview,
+	.source.drain = bpf_drain,
+	.source.sweep = bpf_sweep,
+	.source.randomise = bpf_randomise,
+	.random_ns = bpf_random_ns,
+	.exec_id = bpf_exec_id,
+	.source.counts = bpf_counts,
+	.handler = bpf_handler,
+	.progress = bpf_progress,
+	.device = collector_no_device,
+	.source.set_cpus = bpf_set_cpus,
+	.source.stop = bpf_stop,
+	.restart = bpf_restart,
+	.source.close = bpf_close,
+};

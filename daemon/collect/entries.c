@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * SOSP'97 section 5.4: what is sorted by process meets each process's mappings
+ * once, and what was evicted several times needs looking up once.
+ *
+ * By radix, a byte of the key at a time: most of its twelve bytes are the same in all
+ * entries of a batch, and cost nothing then.
+ */
+#include "config.h"
+
+#include "daemon/collect/entries.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define WHAT_BYTES 8 /* of word 0 */
+#define WHO_BYTES  4 /* of word 1: all but the count */
+#define KEY_BYTES  (WHAT_BYTES + WHO_BYTES)
+
+/* The process and its generation: the half of word 1 that is no count. */
+static uint32_t who_of(const struct cpi_entry *e)
+{
+	return (uint32_t)e->word1;
+}
+
+/* Byte i of the key, 0 being the last to decide: outcome, address, event, process. */
+static unsigned int key_byte(const struct cpi_entry *e, int i)
+{
+	uint64_t what =
+		e->word0 << CPI_OUTCOME_BITS | e->word0 >> (64 - CPI_OUTCOME_BITS);
+	uint32_t who =
+		cpi_entry_tgid(e) << CPI_GENERATION_BITS | who_of(e) >> CPI_TGID_BITS;
+
+	return (i < WHAT_BYTES ? what >> 8 * i : who >> 8 * (i - WHAT_BYTES)) & 0xff;
+}
+
+/* Moves all entries, in the order of one byte of theirs; next is where each goes. */
+static void scatter(const struct cpi_entry *from, struct cpi_entry *to, size_t nr,
+		    int byte, const uint32_t *count)
+{
+	size_t next[256], sum = 0;
+
+	for (int i = 0; i < 256; i++) {
+		next[i] = sum;
+		sum += count[i];
+	}
+	for (size_t i = 0; i < nr; i++)
+		to[next[key_byte(&from[i], byte)]++] = from[i];
+}
+
+static void sort(struct cpi_entry *e, struct cpi_entry *spare, size_t nr)
+{
+	uint32_t count[KEY_BYTES][256] = { 0 };
+	struct cpi_entry *from = e, *to = spare, *swap;
+
+	for (size_t i = 0; i < nr; i++) {
+		for (int byte = 0; byte < KEY_BYTES; byte++)
+			count[byte][key_byte(&e[i], byte)]++;
+	}
+	for (int byte = 0; byte < KEY_BYTES; byte++) {
+		if (count[byte][key_byte(&e[0], byte)] == nr)
+			continue;
+		scatter(from, to, nr, byte, count[byte]);
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != e)
+		memcpy(e, from, nr * sizeof(*e));
+}
+
+static bool same_key(const struct cpi_entry *a, const struct cpi_entry *b)
+{
+	return a->word0 == b->word0 && who_of(a) == who_of(b);
+}
+
+size_t entries_sort(struct cpi_entry *e, struct cpi_entry *spare, size_t nr)
+{
+	size_t last = 0;
+
+	if (!nr)
+		return 0;
+	sort(e, spare, nr);
+	for (size_t i = 1; i < nr; i++) {
+		uint64_t n =
+			(uint64_t)cpi_entry_count(&e[last]) + cpi_entry_count(&e[i]);
+
+		if (same_key(&e[last], &e[i]) && n <= CPI_MAX_COUNT)
+			e[last].word1 = who_of(&e[i]) | n << CPI_COUNT_SHIFT;
+		else
+			e[++last] = e[i];
+	}
+	return last + 1;
+}

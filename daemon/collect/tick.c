@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tick.c - the running kernel's scheduler tick
+ *
+ * Its timer is told from others by the callback, whose address is in kallsyms. Which
+ * registers the interrupt found is in another variable of the same CPU. kallsyms need
+ * not list variables; but BTF has how far apart the two are, which is the same on each
+ * CPU.
+ */
+#include "config.h"
+
+#include "daemon/collect/tick.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+
+#define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
+
+/* Otherwise the tick is the clock's own interrupt, and no timer. */
+static bool has_precise_timers(void)
+{
+	struct timespec t = { .tv_sec = 1 };
+
+	clock_getres(CLOCK_MONOTONIC, &t);
+	return !t.tv_sec && t.tv_nsec == 1;
+}
+
+/* Takes in a line of kallsyms, "address type name": *found, if it has that name. */
+static void take_line(const char *line, const char *name, uint64_t *found)
+{
+	const char *last = strrchr(line, ' ');
+
+	if (last && !strncmp(last + 1, name, strlen(name)) &&
+	    last[1 + strlen(name)] == '\n')
+		*found = strtoull(line, NULL, 16);
+}
+
+/*
+ * Before Linux 6.9 the callback is tick_sched_timer, and tick_nohz_handler is what
+ * serves a tick that is no timer.
+ */
+static int find_function(uint64_t *function)
+{
+	uint64_t timer = UINT64_MAX, handler = UINT64_MAX;
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &size, f) > 0) {
+		take_line(line, "tick_sched_timer", &timer);
+		take_line(line, "tick_nohz_handler", &handler);
+	}
+	free(line);
+	fclose(f);
+	if (timer == UINT64_MAX)
+		timer = handler;
+	if (timer == UINT64_MAX)
+		return -EOPNOTSUPP;
+	if (!timer)
+		return -EACCES;
+	*function = timer;
+	return 0;
+}
+
+/* The variable of each CPU that has this name, or NULL. */
+static const struct btf_var_secinfo *find_variable(const struct btf *btf,
+						   const char *name)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id < 0 ? NULL : btf__type_by_id(btf, id);
+	const struct btf_var_secinfo *v = section ? btf_var_secinfos(section) : NULL;
+
+	for (int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_type *variable = btf__type_by_id(btf, v[i].type);
+		const char *its = btf__name_by_offset(btf, variable->name_off);
+
+		if (its && !strcmp(its, name))
+			return &v[i];
+	}
+	return NULL;
+}
+
+/* Where a structure has this member, in bytes; or -ENOENT. */
+static int find_member(const struct btf *btf, const char *structure, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, id);
+
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const char *its = btf__name_by_offset(btf, btf_members(t)[i].name_off);
+
+		if (its && !strcmp(its, member))
+			return (int)(btf_member_bit_offset(t, i) / 8);
+	}
+	return -ENOENT;
+}
+
+static int find_regs(int32_t *to_regs)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_var_secinfo *regs, *tick;
+	int timer;
+
+	if (!btf)
+		return -EOPNOTSUPP;
+	regs = find_variable(btf, "__irq_regs");
+	tick = find_variable(btf, "tick_cpu_sched");
+	timer = find_member(btf, "tick_sched", "sched_timer");
+	if (regs && tick && timer >= 0)
+		*to_regs = (int32_t)(regs->offset - (tick->offset + timer));
+	btf__free(btf);
+	return regs && tick && timer >= 0 ? 0 : -EOPNOTSUPP;
+}
+
+int tick_find(struct tick *out)
+{
+	struct tick t;
+	int err;
+
+	if (!has_precise_timers()) {
+		log_info("ticks: this kernel's timers are not precise, so the "
+			 "scheduler's tick is none of them (see highres= and nohz= on "
+			 "the kernel's command line)");
+		return -EOPNOTSUPP;
+	}
+	err = find_function(&t.function);
+	if (err == -EACCES)
+		log_info(
+			"ticks: /proc/kallsyms hides its addresses: run as root, grant "
+			"CAP_SYSLOG, or lower kernel.kptr_restrict");
+	else if (err)
+		log_info("ticks: the scheduler's tick is not in /proc/kallsyms: %s",
+			 err_str(err));
+	if (err)
+		return err;
+	err = find_regs(&t.to_regs);
+	if (err) {
+		log_info("ticks: /sys/kernel/btf/vmlinux does not have tick_cpu_sched "
+			 "and __irq_regs, which say what a tick interrupted");
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void tick_warn_stopped(void)
+{
+	struct buf cpus = { 0 };
+	const char *text;
+
+	if (!file_read_all(AT_FDCWD, NOHZ_FULL, 4096, &cpus)) {
+		text = buf_str(&cpus);
+		if (*text >= '0' && *text <= '9')
+			log_warn("ticks: CPUs %.*s run without ticks (nohz_full): "
+				 "what they do is seen by interrupts alone",
+				 (int)strcspn(text, "\n"), text);
+	}
+	buf_fini(&cpus);
+}

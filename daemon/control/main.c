@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpid: one session and the signals, in one poll loop, and the control socket in a
+ * thread of its own, which hands on what is asked for. Signals arrive through a
+ * descriptor, so nothing here runs asynchronously.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "abi/announce.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "daemon/control/control.h"
+#include "daemon/os/heartbeat.h"
+#include "daemon/control/keepalive.h"
+#include "daemon/control/metrics.h"
+#include "daemon/control/notify.h"
+#include "daemon/control/options.h"
+#include "daemon/os/privileges.h"
+#include "daemon/session/session.h"
+
+#define DEFAULT_GROUP "cpi"
+#define SQL_STEPS     10000 /* instructions of SQLite's between two beats */
+
+enum { EXIT_USAGE = 2 };
+
+struct daemon {
+	const struct options *options;
+	struct session *session;
+	struct control *control;
+	struct metrics *metrics; /* NULL: nobody wants them */
+	struct heartbeat heartbeat;
+	struct keepalive keepalive;
+	int signal_fd;
+	bool quit;
+	char announce_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
+
+/* Descriptors 0 to 2 are never free for a database or a socket. */
+static void occupy_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * From here on new files belong to the group that may read what was sampled;
+ * without being root one has only the group that one is in. *gid is -1 when
+ * there is none.
+ */
+static int adopt_group(const char *name, gid_t *gid)
+{
+	const struct group *gr = getgrnam(name ? name : DEFAULT_GROUP);
+
+	*gid = (gid_t)-1;
+	if (!gr && name) {
+		log_err("group: %s: there is no such group", name);
+		return -ENOENT;
+	}
+	if (!gr)
+		return 0;
+	if (gr->gr_gid != getegid() && setgid(gr->gr_gid) < 0) {
+		if (!name)
+			return 0;
+		log_err("group: cannot create files of group %s: %m; start cpid as "
+			"root, or with that group",
+			name);
+		return -EPERM;
+	}
+	*gid = gr->gr_gid;
+	return 0;
+}
+
+static int open_signals(int *out)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	*out = fd;
+	return 0;
+}
+
+static int open_log(const char *path)
+{
+	int err = path ? log_open(path) : 0;
+
+	if (err)
+		log_err("log: %s: cannot open: %s", path, err_str(err));
+	return err;
+}
+
+static void reopen_log(const char *path)
+{
+	int err = path ? log_open(path) : 0;
+
+	if (err)
+		log_err("log: %s: cannot reopen: %s; still writing to the old one",
+			path, err_str(err));
+	else
+		log_info("log: reopened");
+}
+
+static void handle_signal(struct daemon *d, int number)
+{
+	switch (number) {
+	case SIGHUP:
+		reopen_log(d->options->log);
+		break;
+	case SIGUSR1:
+		session_flush(d->session); /* which logs what is wrong */
+		break;
+	default:
+		log_info("stopping: %s", strsignal(number));
+		d->quit = true;
+	}
+}
+
+static void take_signals(struct daemon *d)
+{
+	struct signalfd_siginfo si;
+
+	while (read(d->signal_fd, &si, sizeof(si)) == sizeof(si))
+		handle_signal(d, (int)si.ssi_signo);
+}
+
+/* Of two times to wait, -1 being for ever, the shorter. */
+static int sooner(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
+static int wait_for_events(struct daemon *d, struct pollfd *fds, int nr, int wait_ms)
+{
+	const char *before = heartbeat_begin(&d->heartbeat, "nothing");
+	int err = poll(fds, nr, wait_ms) < 0 && errno != EINTR ? -errno : 0;
+
+	if (err)
+		log_err("poll: %s", err_str(err));
+	heartbeat_end(&d->heartbeat, before);
+	return err;
+}
+
+static int loop(struct daemon *d)
+{
+	struct pollfd fds[] = {
+		{ .fd = session_fd(d->session), .events = POLLIN },
+		{ .fd = control_fd(d->control), .events = POLLIN },
+		{ .fd = d->signal_fd, .events = POLLIN },
+	};
+	int wait, metrics_wait = -1, err;
+
+	heartbeat_begin(&d->heartbeat, "sampling");
+	for (;;) {
+		control_publish(d->control, d->session);
+		wait = session_run(d->session);
+		if (fds[1].revents)
+			control_run(d->control, d->session, &d->quit);
+		if (fds[2].revents)
+			take_signals(d);
+		if (d->quit)
+			return 0;
+		if (d->metrics)
+			metrics_wait = metrics_run(d->metrics, d->session);
+		wait = sooner(wait, metrics_wait);
+		wait = sooner(wait, keepalive_wait_ms(&d->keepalive));
+		err = wait_for_events(d, fds, sizeof(fds) / sizeof(fds[0]), wait);
+		if (err)
+			return err;
+	}
+}
+
+static void tell_manager(const char *text)
+{
+	int err = notify_send("%s", text);
+
+	if (err)
+		log_warn("notify: cannot tell the service manager: %s", err_str(err));
+}
+
+/*
+ * A starved daemon loses mapping records, and needs little: it goes before the
+ * rest where it may (as root, or by the unit's Nice=).
+ */
+static void take_precedence(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) == 0)
+		setpriority(PRIO_PROCESS, 0, -10);
+}
+
+/* What took long gets on. */
+static void beat(void *ctx)
+{
+	struct daemon *d = ctx;
+
+	keepalive_beat(&d->keepalive);
+}
+
+static int sql_gets_on(void *heartbeat)
+{
+	heartbeat_progress(heartbeat);
+	return 0;
+}
+
+static struct heartbeat *the_heartbeat; /* SQLite hands nothing on */
+
+/* A migration, or a flush to a slow disk, is many instructions of SQLite's. */
+static int watch_connection(sqlite3 *h, char **message, const void *api)
+{
+	sqlite3_progress_handler(h, SQL_STEPS, sql_gets_on, the_heartbeat);
+	return SQLITE_OK;
+}
+
+/* Only the session's own connection is this thread's. */
+static int open_session(struct daemon *d, const struct session_config *cfg)
+{
+	int err;
+
+	the_heartbeat = &d->heartbeat;
+	sqlite3_auto_extension((void (*)(void))watch_connection);
+	err = session_open(cfg, &d->session);
+	sqlite3_cancel_auto_extension((void (*)(void))watch_connection);
+	return err;
+}
+
+/* Beside the control socket, if a socket's name may be so long. */
+static void name_announce_socket(struct daemon *d, struct session_config *session)
+{
+	const char *socket = d->options->socket;
+	int n = snprintf(d->announce_path, sizeof(d->announce_path),
+			 "%s" CPI_ANNOUNCE_SUFFIX, socket);
+
+	if (n < (int)sizeof(d->announce_path))
+		session->announce_path = d->announce_path;
+	else
+		log_warn("socket: %s: the loader hook has none, as its name would be "
+			 "too long",
+			 socket);
+}
+
+static int start(struct daemon *d)
+{
+	const struct options *o = d->options;
+	struct session_config session;
+	gid_t group;
+	int err;
+
+	if (o->user) {
+		err = privileges_become(o->user);
+		if (err)
+			return err;
+	}
+	err = adopt_group(o->group, &group);
+	if (err)
+		return err;
+	err = open_log(o->log);
+	if (err)
+		return err;
+	err = open_signals(&d->signal_fd);
+	if (err) {
+		log_err("signals: %s", err_str(err));
+		return err;
+	}
+	take_precedence();
+	err = o->metrics ? metrics_open(o->metrics, &d->metrics) : 0;
+	if (err)
+		return err;
+	session = o->session;
+	session.heartbeat = &d->heartbeat;
+	name_announce_socket(d, &session);
+	/* First what fails fast: calibrating and reading /proc take a second. */
+	err = control_open(o->socket, group, &d->heartbeat, &d->control);
+	if (err)
+		return err;
+	err = open_session(d, &session);
+	if (err)
+		return err;
+	err = privileges_drop();
+	if (!err)
+		err = session_retain(d->session);
+	if (err)
+		return err;
+	tell_manager("READY=1\nSTATUS=Sampling");
+	keepalive_run(&d->keepalive);
+	return 0;
+}
+
+static int stop(struct daemon *d)
+{
+	int err;
+
+	heartbeat_begin(&d->heartbeat, "storing what is left");
+	control_end(d->control);
+	if (d->session)
+		tell_manager("STOPPING=1\nSTATUS=Storing what is left");
+	keepalive_stop(&d->keepalive);
+	err = session_close(d->session); /* which logs what was lost */
+	control_close(d->control);
+	metrics_close(d->metrics);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+	return err;
+}
+
+static int run_daemon(const struct options *o)
+{
+	struct daemon d = { .options = o, .signal_fd = -1 };
+	int err, stop_err;
+
+	d.heartbeat.progress = beat;
+	d.heartbeat.ctx = &d;
+
+	umask(0027);
+	log_set_name("cpid");
+	if (o->verbose)
+		log_set_level(LOG_LEVEL_DEBUG);
+	err = start(&d);
+	if (!err)
+		err = loop(&d);
+	stop_err = stop(&d);
+	return err ? err : stop_err;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	int err, code = EXIT_FAILURE;
+
+	occupy_standard_fds();
+	err = options_parse(argc, argv, &o);
+	if (err) {
+		code = err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+	} else if (o.action == OPTIONS_HELP) {
+		options_help(stdout);
+		code = EXIT_SUCCESS;
+	} else if (o.action == OPTIONS_VERSION) {
+		puts("cpid " PACKAGE_VERSION);
+		code = EXIT_SUCCESS;
+	} else {
+		code = run_daemon(&o) ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+	options_fini(&o);
+	return code;
+}

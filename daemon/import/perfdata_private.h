@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfdata_private.h - what the files of the reader share
+ *
+ *	perfdata.c		opens, and reads record after record
+ *	perfdata_source.c	bytes of a file or pipe, by their offset
+ *	perfdata_unpack.c	records in compressed records
+ *	perfdata_header.c	what the file says of itself
+ *	perfdata_attr.c		events, and which one a record is of
+ *	perfdata_sample.c	the kernel's layout of samples
+ *	perfdata_record.c	that of other records
+ *	perfdata_queue.c	order
+ */
+#ifndef CPI_DAEMON_PERFDATA_PRIVATE_H
+#define CPI_DAEMON_PERFDATA_PRIVATE_H
+
+#include <string.h>
+#include <zstd.h>
+
+#include "base/buf.h"
+#include "base/hmap.h"
+#include "daemon/import/perfdata.h"
+
+/* Since Linux 6.8, and later than the headers that this is built with. */
+#define PERFDATA_BRANCH_COUNTERS (1u << 19)
+#define PERFDATA_FORMAT_LOST     (1u << 4)
+
+#define PERFDATA_RECORD_MAX 65536 /* the size field has 16 bits */
+
+/* Reads on; what begins beyond the end is 0, and sets bad. */
+struct perfdata_cursor {
+	uint8_t *at, *end;
+	bool swap, bad;
+};
+
+static inline void *perfdata_take(struct perfdata_cursor *c, uint64_t size)
+{
+	void *at = c->at;
+
+	if (c->bad || size > (uint64_t)(c->end - c->at)) {
+		c->bad = true;
+		return NULL;
+	}
+	c->at += size;
+	return at;
+}
+
+static inline uint64_t perfdata_u64(struct perfdata_cursor *c)
+{
+	const void *at = perfdata_take(c, 8);
+	uint64_t v = 0;
+
+	if (at)
+		memcpy(&v, at, 8);
+	return c->swap ? __builtin_bswap64(v) : v;
+}
+
+static inline uint32_t perfdata_u32(struct perfdata_cursor *c)
+{
+	const void *at = perfdata_take(c, 4);
+	uint32_t v = 0;
+
+	if (at)
+		memcpy(&v, at, 4);
+	return c->swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint16_t perfdata_u16(struct perfdata_cursor *c)
+{
+	const void *at = perfdata_take(c, 2);
+	uint16_t v = 0;
+
+	if (at)
+		memcpy(&v, at, 2);
+	return c->swap ? __builtin_bswap16(v) : v;
+}
+
+/* nr numbers, put into this machine's order where they are. NULL when nr is 0. */
+const uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr);
+
+/* The rest, up to its NUL, which it must have. */
+const char *perfdata_text(struct perfdata_cursor *c);
+
+/* Bits [at, at + width) of a bit field, counted from where the compiler begins. */
+static inline unsigned int perfdata_bits(uint64_t v, bool is_big, int at, int width)
+{
+	return (v >> (is_big ? 64 - at - width : at)) & ((1u << width) - 1);
+}
+
+/* ---- bytes ---- */
+
+struct perfdata_source {
+	int fd;
+	bool seekable;
+	uint64_t size; /* of a regular file */
+	uint8_t *data; /* some of it, ... */
+	uint64_t at;   /* ... from this offset on */
+	size_t len;
+};
+
+int perfdata_source_open(struct perfdata_source *s, int fd);
+void perfdata_source_close(struct perfdata_source *s);
+
+/*
+ * size bytes (at most PERFDATA_RECORD_MAX) from offset on, which a pipe allows only
+ * forwards; valid until the next call. 0, -CPI_ETRUNCATED or -errno.
+ */
+int perfdata_source_get(struct perfdata_source *s, uint64_t offset, size_t size,
+			uint8_t **out);
+
+/* Copies size bytes; the same. */
+int perfdata_source_copy(struct perfdata_source *s, uint64_t offset, size_t size,
+			 void *out);
+
+/* ---- the file ---- */
+
+struct perfdata_id {
+	struct hnode node;
+	uint64_t id;
+	int event;
+	uint64_t count; /* the last that a sample had of it */
+};
+
+struct perfdata_section {
+	uint64_t offset, size;
+};
+
+/* A record that waits for others. */
+struct perfdata_waiting {
+	uint64_t time, seq, offset;
+	size_t size;
+	uint64_t data[]; /* with its header */
+};
+
+struct perfdata_queue {
+	struct perfdata_waiting **heap; /* the earliest is the first */
+	size_t nr, bytes;
+	uint64_t seq, newest, round; /* round: newest, when the last one ended */
+};
+
+struct perfdata {
+	const char *name;
+	struct perfdata_source source;
+	struct perfdata_info info;
+	bool swap;
+	struct perfdata_section data;
+	size_t nr_ids;
+	struct hmap ids; /* struct perfdata_id */
+	uint8_t *record; /* the one that is being looked at, aligned */
+	struct perfdata_queue queue;
+	ZSTD_DStream *zstd;
+	struct buf unpacked; /* the beginning of a record */
+	perfdata_fn fn;
+	void *ctx;
+	bool stopped; /* fn has said so */
+};
+
+/* Logs what is wrong at an offset; returns err. */
+int perfdata_fail(const struct perfdata *pd, uint64_t offset, int err, const char *fmt,
+		  ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- what it says of itself ---- */
+
+/* The attributes and features of a file that is no pipe's. */
+int perfdata_read_header(struct perfdata *pd);
+
+/* A feature's bytes, at an offset. */
+int perfdata_read_feature(struct perfdata *pd, unsigned int feature, uint8_t *data,
+			  size_t size, uint64_t offset);
+
+/* A build id's record, without its header. */
+int perfdata_add_build_id(struct perfdata *pd, uint16_t misc,
+			  struct perfdata_cursor *c);
+
+/* Adds an event, or finds it. -CPI_ECORRUPT, -CPI_ELIMIT, -ENOMEM. */
+int perfdata_add_attr(struct perfdata *pd, uint8_t *attr, size_t size);
+int perfdata_add_id(struct perfdata *pd, uint64_t id, int event);
+
+/* The event that an id stands for: NULL, or -1, for none. */
+struct perfdata_id *perfdata_get_id(const struct perfdata *pd, uint64_t id);
+int perfdata_find_id(const struct perfdata *pd, uint64_t id);
+void perfdata_free_attrs(struct perfdata *pd);
+
+/* ---- records ---- */
+
+/* Takes a record in: hands it out, or lets it wait. */
+int perfdata_take_record(struct perfdata *pd, uint8_t *record, size_t size,
+			 uint64_t offset);
+
+/* Decodes a record and hands it out. */
+int perfdata_hand_out(struct perfdata *pd, uint8_t *record, size_t size,
+		      uint64_t offset);
+
+/* Fills in what r is of: event, id, time, pid, tid; of a sample everything. */
+int perfdata_decode_sample(const struct perfdata *pd, struct perfdata_cursor *c,
+			   struct perf_record *r);
+int perfdata_decode_record(const struct perfdata *pd, struct perfdata_cursor *c,
+			   struct perf_record *r);
+
+/* Of the records that only files have. */
+int perfdata_decode_own(const struct perfdata *pd, struct perfdata_cursor *c,
+			struct perf_record *r);
+
+/* The time of a record, UINT64_MAX where it has none. */
+uint64_t perfdata_time(const struct perfdata *pd, uint8_t *record, size_t size);
+
+/* Which event a sample is of, from where all keep their ids; -1: none. */
+int perfdata_sample_event(const struct perfdata *pd, struct perfdata_cursor c,
+			  uint64_t *id);
+
+/* The ids at the end of other records. */
+void perfdata_decode_trailer(const struct perfdata *pd, struct perfdata_cursor *c,
+			     struct perf_record *r);
+
+/* The records of a compressed one's bytes. */
+int perfdata_unpack(struct perfdata *pd, const void *data, size_t size,
+		    uint64_t offset);
+
+int perfdata_queue_add(struct perfdata *pd, uint64_t time, const uint8_t *record,
+		       size_t size, uint64_t offset);
+int perfdata_queue_round(struct perfdata *pd); /* a round has ended */
+int perfdata_queue_end(struct perfdata *pd);   /* the file has */
+void perfdata_queue_free(struct perfdata_queue *q);
+
+#endif

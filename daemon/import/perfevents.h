@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfevents.h - the events of a recording, in our own terms
+ */
+#ifndef CPI_DAEMON_PERFEVENTS_H
+#define CPI_DAEMON_PERFEVENTS_H
+
+#include "daemon/collect/event.h"
+#include "daemon/import/perfdata.h"
+
+#define PERFEVENTS_NAME_SIZE 128
+
+/* The recording's name, or, where it has none, the one that perf would give. */
+void perfevents_name(const struct perfdata *pd, int event,
+		     char out[PERFEVENTS_NAME_SIZE]);
+
+/* What its period counts, by its name: "cpu_core/cycles/pp" counts cycles. */
+enum event_unit perfevents_unit(const char *name);
+
+/* The clock rate in a processor's name, "… @ 2.00GHz"; 0: there is none. */
+uint64_t perfevents_clock(const char *cpu);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfimport_private.h - what the files of an import share
+ *
+ *	perfimport.c		reads the recording twice
+ *	perfimport_samples.c	samples, and what else is counted
+ *	perfimport_aux.c	samples that are in AUX buffers
+ *	perfimport_store.c	streams and flushes
+ */
+#ifndef CPI_DAEMON_PERFIMPORT_PRIVATE_H
+#define CPI_DAEMON_PERFIMPORT_PRIVATE_H
+
+#include "daemon/attribute/attribute.h"
+#include "daemon/store/outbox.h"
+#include "daemon/import/perfaux.h"
+#include "daemon/import/perfdata.h"
+#include "daemon/import/perfevents.h"
+#include "daemon/import/perfimport.h"
+#include "daemon/import/perfmaps.h"
+#include "daemon/import/perfstreams.h"
+#include "db/profile/stream_account.h"
+
+/* One stream, since its last flush. */
+struct bank_stream {
+	struct stream_account samples, stacks;
+	uint64_t throttled;
+	struct stacktally *tally; /* of the stacks; NULL: there were none */
+};
+
+/* CPI_MAX_EVENTS streams of all. */
+struct bank {
+	struct attribution attribution; /* its tally is the bank's own */
+	struct bank_stream stream[CPI_MAX_EVENTS];
+	int nr_streams;
+};
+
+struct import {
+	const struct perfimport_config *cfg;
+	int fd;
+	struct perfdata *pd;
+	struct perfstreams *streams;
+	struct perfmaps maps;
+	struct perfaux *aux;
+	struct bank *bank;
+	size_t nr_banks;
+	struct outbox *outbox;
+	struct store *store;
+	uint64_t now_ns;            /* the newest time of a record */
+	uint64_t first_ns, last_ns; /* of samples; first_ns 0: they have none */
+	int64_t to_real;            /* real time less the recording's */
+	uint64_t flushed_ns;
+	uint64_t tsc_hz; /* 0: not known */
+	uint64_t nr_records;
+	char (*name)[PERFEVENTS_NAME_SIZE]; /* by event */
+	struct perfimport_result result;
+};
+
+/* A sample, whoever recorded it. */
+struct import_sample {
+	uint64_t offset; /* in the file, for messages */
+	int event;
+	uint64_t time_ns, period, pc;
+	uint32_t pid;
+	bool is_guest;
+	const struct hw_record *hw; /* NULL: nothing more is known */
+};
+
+/* ---- perfimport_samples.c ---- */
+
+/* Counts a sample, in a stream of a bank. 0 or an error, logged. */
+int perfimport_count(struct import *im, const struct import_sample *s,
+		     struct bank **bank, int *stream);
+
+/* Counts the sample of a record. 0 or an error, logged. */
+int perfimport_take_sample(struct import *im, const struct perf_record *r);
+
+/* Counts n samples of an event (-1: of any) that are lost. */
+void perfimport_lose(struct import *im, int event, enum loss loss, uint64_t n);
+void perfimport_take_throttle(struct import *im, const struct perf_record *r);
+
+/* ---- perfimport_aux.c ---- */
+
+/* Both readings: any record, and the end. 0 or an error, logged. */
+int perfimport_note_aux(struct import *im, const struct perf_record *r);
+int perfimport_end_note_aux(struct import *im);
+int perfimport_take_aux(struct import *im, const struct perf_record *r);
+int perfimport_end_take_aux(struct import *im);
+
+/* ---- perfimport_store.c ---- */
+
+/* Begins the epoch, when the streams are made. 0 or an error. */
+int perfimport_begin(struct import *im, struct db *db, const char *id);
+
+/* Whether what was attributed takes more memory than it may. */
+bool perfimport_is_full(const struct import *im);
+
+/* Stores what has been attributed. */
+int perfimport_flush(struct import *im);
+
+int perfimport_end(struct import *im);
+void perfimport_free_banks(struct import *im);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Paths come from /proc while a process lives, and from the tracepoint of moves. What
+ * an exec tells is an id: as long as it is the one that the process map has, nothing is
+ * asked. Another one's path comes from the file system, by its handle.
+ */
+#include "config.h"
+
+#include "daemon/mappings/cgroups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/mappings/cgroupevents.h"
+#include "db/profile/context.h"
+
+#define MAX_TEXT      (64u << 10) /* a dozen hierarchies' paths */
+#define TOLD_PATH_MAX 1023        /* the tracepoint cuts what is longer */
+#define FILEID_KERNFS 0xfe        /* a handle of eight bytes: the cgroup's id */
+
+struct cgroups {
+	struct procmap *procmap;
+	struct timed_child *timed_child;
+	struct cgroupevents events;
+	int nr_events;
+	char *mount; /* cgroup v2's; NULL: there is none */
+};
+
+/* One of a process that is a zombie may be gone already. */
+static char *cut_deleted(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t len = strlen(path), cut = sizeof(deleted) - 1;
+
+	if (len > cut && !strcmp(path + len - cut, deleted))
+		path[len - cut] = '\0';
+	return path;
+}
+
+/* Whether a list with commas has the word. */
+static bool has_word(const char *list, const char *word)
+{
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (len == strlen(word) && !memcmp(list, word, len))
+			return true;
+		if (!list[len])
+			return false;
+		list += len + 1;
+	}
+}
+
+/* A line "NUMBER:CONTROLLERS:PATH". */
+static void parse_line(char *line, struct cgroups_paths *out)
+{
+	char *number = strsep(&line, ":"), *controllers = strsep(&line, ":");
+
+	if (!controllers || !line || line[0] != '/')
+		return;
+	if (!strcmp(number, "0") && !*controllers)
+		out->unified = cut_deleted(line);
+	else if (!strcmp(controllers, "name=systemd"))
+		out->named = cut_deleted(line);
+	out->perf_in_v1 |= has_word(controllers, "perf_event");
+}
+
+void cgroups_parse(char *text, struct cgroups_paths *out)
+{
+	char *line;
+
+	*out = (struct cgroups_paths){ 0 };
+	while ((line = strsep(&text, "\n")))
+		parse_line(line, out);
+}
+
+const char *cgroups_choose(const struct cgroups_paths *p)
+{
+	return p->named && (!p->unified || !p->unified[1]) ? p->named : p->unified;
+}
+
+static int read_paths(uint32_t tgid, struct buf *text, struct cgroups_paths *out)
+{
+	char name[64];
+	int err;
+
+	snprintf(name, sizeof(name), "/proc/%u/cgroup", tgid);
+	err = file_read_all(AT_FDCWD, name, MAX_TEXT, text);
+	if (!err && !*buf_str(text))
+		err = -ENOENT;
+	if (!err)
+		cgroups_parse(text->data, out);
+	return err;
+}
+
+/*
+ * /proc/PID/cgroup takes the lock of all cgroups, and so may paths in their file
+ * system: a timed child reads them. Its questions: of a process, or of an id (tgid
+ * 0), below the mount of v2 ("": there is none).
+ */
+struct question {
+	uint32_t tgid;
+	uint64_t id;
+	char mount[PATH_MAX]; /* last: its end is left out */
+};
+
+/* Its path, with a NUL, follows. */
+struct answer {
+	uint64_t id; /* in v2; 0: not known */
+};
+
+/* A cgroup's id, from its path in v2; 0 where it is not known. */
+static uint64_t id_of(const char *mount, const char *path)
+{
+	struct stat st;
+	uint64_t id = 0;
+	int fd;
+
+	if (!*mount || !path)
+		return 0;
+	fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	path += path[0] == '/';
+	if (!fstatat(fd, *path ? path : ".", &st, AT_SYMLINK_NOFOLLOW))
+		id = st.st_ino;
+	close(fd);
+	return id;
+}
+
+static void put_answer(struct buf *out, uint64_t id, const char *path)
+{
+	const struct answer a = { id };
+
+	buf_put(out, &a, sizeof(a));
+	buf_put(out, path, strlen(path) + 1);
+}
+
+static int find_of_process(const struct question *q, struct buf *out)
+{
+	struct cgroups_paths paths;
+	struct buf text = { 0 };
+	int err = read_paths(q->tgid, &text, &paths);
+
+	if (!err && !cgroups_choose(&paths))
+		err = -ENOENT;
+	if (!err)
+		put_answer(out, id_of(q->mount, paths.unified), cgroups_choose(&paths));
+	buf_fini(&text);
+	return err;
+}
+
+/* The path of a cgroup that is still there. 0 or -errno. */
+static int path_of(const char *mount, uint64_t id, char path[PATH_MAX])
+{
+	struct {
+		struct file_handle head;
+		uint64_t id;
+	} handle = { .head = { .handle_bytes = sizeof(id),
+			       .handle_type = FILEID_KERNFS },
+		     .id = id };
+	const size_t skip = strlen(mount);
+	char link[64];
+	ssize_t len;
+	int fd, dir = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return -errno;
+	fd = open_by_handle_at(dir, &handle.head, O_PATH | O_CLOEXEC);
+	close(dir);
+	if (fd < 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX - 1);
+	close(fd);
+	if (len < (ssize_t)skip)
+		return -ENOENT;
+	memmove(path, path + skip, (size_t)len - skip);
+	path[len - (ssize_t)skip] = '\0';
+	if (!*path)
+		strcpy(path, "/");
+	return path[0] == '/' ? 0 : -ENOENT;
+}
+
+static int find_cgroup(struct timed_child_job *job)
+{
+	const struct question *q = job->question;
+	char path[PATH_MAX];
+	int err;
+
+	if (!memchr(q->mount, '\0', job->size - offsetof(struct question, mount)))
+		return -EINVAL;
+	if (q->tgid)
+		return find_of_process(q, &job->answer);
+	err = path_of(q->mount, q->id, path);
+	if (!err)
+		put_answer(&job->answer, q->id, path);
+	return err;
+}
+
+/* Of the process tgid, or, where that is 0, of the cgroup with this id. 0 or -errno. */
+static int ask(const struct cgroups *c, uint32_t tgid, uint64_t id, struct buf *answer)
+{
+	struct question asked = { .tgid = tgid, .id = id };
+	struct timed_child_question q = { .fn = find_cgroup,
+					  .data = &asked,
+					  .tgid = (pid_t)tgid };
+	const size_t head = sizeof(struct answer);
+	int err;
+
+	snprintf(asked.mount, sizeof(asked.mount), "%s", c->mount ? c->mount : "");
+	q.size = offsetof(struct question, mount) + strlen(asked.mount) + 1;
+	err = timed_child_ask(c->timed_child, &q, answer);
+	if (!err && (answer->len <= head ||
+		     !memchr(answer->data + head, '\0', answer->len - head)))
+		err = -CPI_ECORRUPT;
+	return err;
+}
+
+static void set(struct cgroups *c, uint32_t tgid, const char *path, uint64_t id)
+{
+	procmap_set_cgroup(c->procmap, tgid,
+			   strlen(path) <= CONTEXT_VALUE_MAX ? path : CONTEXT_OTHER,
+			   id);
+}
+
+static void take(struct cgroups *c, uint32_t tgid, const struct buf *answer)
+{
+	struct answer a;
+
+	memcpy(&a, answer->data, sizeof(a));
+	set(c, tgid, answer->data + sizeof(a), a.id);
+}
+
+static void read_process(struct cgroups *c, uint32_t tgid)
+{
+	struct buf answer = { 0 };
+
+	if (!ask(c, tgid, 0, &answer))
+		take(c, tgid, &answer);
+	buf_fini(&answer);
+}
+
+static void read_one(void *ctx, uint32_t tgid)
+{
+	read_process(ctx, tgid);
+}
+
+void cgroups_read_all(struct cgroups *c)
+{
+	procmap_for_each(c->procmap, read_one, c);
+}
+
+int cgroups_find_mount(char **out)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	char *dir;
+
+	if (!f)
+		return -errno;
+	while ((m = getmntent(f)) && strcmp(m->mnt_type, "cgroup2"))
+		;
+	dir = m ? strdup(m->mnt_dir) : NULL;
+	endmntent(f);
+	if (m && !dir)
+		return -ENOMEM;
+	*out = dir;
+	return 0;
+}
+
+/* Ids of execs would be of a hierarchy in v1 that says nothing. */
+static bool has_perf_in_v1(void)
+{
+	struct cgroups_paths paths;
+	struct buf text = { 0 };
+	bool is = !read_paths((uint32_t)getpid(), &text, &paths) && paths.perf_in_v1;
+
+	buf_fini(&text);
+	return is;
+}
+
+int cgroups_open(struct procmap *pm, struct timed_child *a, bool follow,
+		 struct cgroups **out)
+{
+	struct cgroups *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->procmap = pm;
+	c->timed_child = a;
+	err = cgroups_find_mount(&c->mount);
+	if (err == -ENOMEM) {
+		cgroups_close(c);
+		return err;
+	}
+	err = follow ? cgroupevents_find(&c->events) : 0;
+	if (err)
+		cgroups_give_up(c, err);
+	else if (follow)
+		c->nr_events = has_perf_in_v1() || !c->mount ? 1 : 2;
+	*out = c;
+	return 0;
+}
+
+void cgroups_close(struct cgroups *c)
+{
+	if (!c)
+		return;
+	free(c->mount);
+	free(c);
+}
+
+void cgroups_note_exec(struct cgroups *c, uint32_t tgid)
+{
+	if (c->nr_events < CGROUPS_MAX_EVENTS)
+		read_process(c, tgid);
+}
+
+int cgroups_nr_events(const struct cgroups *c)
+{
+	return c ? c->nr_events : 0;
+}
+
+void cgroups_attr(const struct cgroups *c, int event, struct perf_event_attr *attr)
+{
+	cgroupevents_attr(event ? c->events.executed : c->events.moved, attr);
+}
+
+void cgroups_give_up(struct cgroups *c, int err)
+{
+	log_info("cgroups: moves are not told of (%s): a process's cgroup is looked at "
+		 "when it calls exec, if it lives long enough",
+		 err_str(err));
+	c->nr_events = 0;
+}
+
+static void apply_exec(struct cgroups *c, const struct cgroupevent *e)
+{
+	const struct process *p = procmap_find(c->procmap, e->tgid, 0, UINT64_MAX);
+	struct buf answer = { 0 };
+
+	if (!p || p->cgroup_id == e->id)
+		return;
+	if (!ask(c, 0, e->id, &answer) && answer.data[sizeof(struct answer) + 1])
+		take(c, e->tgid, &answer);
+	else /* v2's root says nothing of v1 */
+		read_process(c, e->tgid);
+	buf_fini(&answer);
+}
+
+/* A path that the kernel may have cut is asked for again: moves are rare. */
+static void apply_move(struct cgroups *c, const struct cgroupevent *e)
+{
+	struct buf answer = { 0 };
+
+	if (strlen(e->path) < TOLD_PATH_MAX)
+		set(c, e->tgid, e->path, e->id);
+	else if (!ask(c, 0, e->id, &answer))
+		take(c, e->tgid, &answer);
+	else
+		set(c, e->tgid, CONTEXT_OTHER, e->id);
+	buf_fini(&answer);
+}
+
+void cgroups_apply(struct cgroups *c, const struct perf_event_header *h)
+{
+	struct cgroupevent e;
+
+	if (!cgroupevents_read(&c->events, h, &e))
+		return;
+	if (!e.path) {
+		apply_exec(c, &e);
+		return;
+	}
+	if (!e.hierarchy)
+		apply_move(c, &e);
+	if (e.hierarchy || !e.path[1]) /* v1's numbers differ from machine to machine */
+		read_process(c, e.tgid);
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+daemon_libdaemon_a_SOURCES += \
+	daemon/mappings/announce.c daemon/mappings/announce.h \
+	daemon/mappings/cgroupevents.c daemon/mappings/cgroupevents.h \
+	daemon/mappings/cgroups.c daemon/mappings/cgroups.h daemon/mappings/labels.c \
+	daemon/mappings/labels.h daemon/mappings/movedtext.c \
+	daemon/mappings/movedtext.h daemon/mappings/procscan.c \
+	daemon/mappings/procscan.h daemon/mappings/registration.c \
+	daemon/mappings/registration.h daemon/mappings/rescan.c \
+	daemon/mappings/rescan.h daemon/mappings/sideband.c daemon/mappings/sideband.h \
+	daemon/mappings/announced.c daemon/mappings/announced.h daemon/mappings/announcement.c \
+	daemon/mappings/announcement.h
+EXTRA_DIST += daemon/mappings/README.md

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sideband.c - the mapping events' rings
+ *
+ * When a ring is full, the kernel says so with the next record that fits. Until
+ * one comes, only the event's own count tells of the loss: it is read as well,
+ * or what was sampled meanwhile would go to what a process was before.
+ */
+#include "config.h"
+
+#include "daemon/mappings/sideband.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/mappings/cgroupevents.h"
+#include "daemon/mappings/labels.h"
+#include "daemon/mappings/movedtext.h"
+#include "daemon/mappings/procscan.h"
+#include "daemon/os/perfev.h"
+#include "daemon/os/ring.h"
+
+/*
+ * Data bytes of the rings: together, and of one. An exec writes some 2 KiB, and
+ * lost records cost more than memory. The smallest fits perf_event_mlock_kb's
+ * default beside the ring of samples.
+ */
+#define RINGS_TOTAL   (16u << 20)
+#define RING_SIZE_MAX (4u << 20)
+#define RING_SIZE_MIN (128u << 10)
+
+#define SCAN_INTERVAL_NS NSEC_PER_SEC
+#define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC) /* between looks at an event */
+
+struct source {
+	int fd; /* -1: this CPU is offline */
+	int cgroups_fd[CGROUPS_MAX_EVENTS], nr_cgroups;
+	struct ring ring;
+	const struct perf_event_header *record; /* the next one to apply, ... */
+	uint64_t time;                          /* ... and when it was written */
+	uint64_t lost_told;                     /* records lost, as LOST records say */
+	uint64_t lost_noted;                    /* of those that the event has lost */
+	uint64_t enabled_ns; /* how long the event had been enabled ... */
+	uint64_t looked_ns;  /* ... then */
+	bool stopped;        /* and was not since */
+};
+
+struct sideband {
+	struct sideband_config cfg;
+	struct source *source; /* by CPU number */
+	int nr_sources;
+	struct source **queue; /* a heap: whose next record is the oldest comes first */
+	int nr_queued;
+	uint64_t nr_lost, nr_mended;
+	bool had_news;       /* in the last reading */
+	bool missed;         /* a CPU came: what it did before nobody saw */
+	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
+	uint64_t read_ns;    /* up to then every ring was read */
+	uint64_t gap_ns;     /* and before, when the gap began */
+};
+
+/* What sample_id_all puts behind each record: TID and TIME. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+/*
+ * No build_id: the kernel (5.12 to 6.18 at least) then marks the same MMAP2 record of
+ * events that did not ask for it, too, and perf record crashes on those. For the same
+ * reason apply_mmap2() does not look at the mark.
+ */
+static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = cfg->target < 0,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.exclude_kernel =
+			1, /* counts nothing anyway; asks for less privilege */
+		.exclude_hv = 1,
+		.inherit = cfg->target >= 0,
+		.disabled = cfg->enable_on_exec,
+		.enable_on_exec = cfg->enable_on_exec,
+	};
+}
+
+/* Kernels before 6.0 do not count what was lost: LOST records have to do. */
+static int open_event(const struct sideband_config *cfg, int cpu, size_t wakes_at)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	set_attr(cfg, &attr);
+	attr.wakeup_watermark = (uint32_t)wakes_at;
+	fd = perfev_open(&attr, cfg->target, cpu);
+	if (fd == -EINVAL) {
+		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+		fd = perfev_open(&attr, cfg->target, cpu);
+	}
+	return fd;
+}
+
+/* The largest power of two that all CPUs can have. */
+static size_t ring_size(const struct sideband *sb)
+{
+	size_t size = RING_SIZE_MAX;
+
+	while (size > RING_SIZE_MIN && size * sb->nr_sources > RINGS_TOTAL)
+		size /= 2;
+	return size;
+}
+
+static void close_cgroups(struct source *s)
+{
+	for (int i = 0; i < s->nr_cgroups; i++)
+		close(s->cgroups_fd[i]);
+	s->nr_cgroups = 0;
+}
+
+/* Their samples go into the same ring. Without them it is asked for instead. */
+static void open_cgroups(struct sideband *sb, struct source *s, int ring_fd, int cpu)
+{
+	struct perf_event_attr attr;
+	int err = 0;
+
+	for (int i = 0; !err && i < cgroups_nr_events(sb->cfg.cgroups); i++) {
+		int fd;
+
+		cgroups_attr(sb->cfg.cgroups, i, &attr);
+		fd = perfev_open(&attr, -1, cpu);
+		if (fd < 0) {
+			err = fd;
+			break;
+		}
+		s->cgroups_fd[s->nr_cgroups++] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) < 0)
+			err = -errno;
+	}
+	if (!err)
+		return;
+	close_cgroups(s);
+	cgroups_give_up(sb->cfg.cgroups, err);
+}
+
+/*
+ * An event with a ring of that size, which wakes when a half of the smallest ring is
+ * full, or an eighth of a larger one. A descriptor, or -errno.
+ */
+static int open_ring(struct sideband *sb, struct source *s, int cpu, size_t size)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	const size_t wakes_at =
+		size / 8 > RING_SIZE_MIN / 2 ? size / 8 : RING_SIZE_MIN / 2;
+	const int fd = open_event(&sb->cfg, cpu, wakes_at);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = ring_open(&s->ring, fd, size);
+	ev.data.fd = fd;
+	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		err = -errno;
+	if (!err)
+		return fd;
+	ring_close(&s->ring);
+	close(fd);
+	return err;
+}
+
+static int source_open(struct sideband *sb, int cpu)
+{
+	struct source *s = &sb->source[cpu];
+	int fd = open_ring(sb, s, cpu, ring_size(sb));
+
+	if (fd < 0)
+		fd = open_ring(sb, s, cpu, RING_SIZE_MIN);
+	if (fd < 0)
+		return fd;
+	s->fd = fd;
+	open_cgroups(sb, s, fd, cpu);
+	s->lost_told = s->lost_noted = 0;
+	s->enabled_ns = 0;
+	s->looked_ns = time_mono_ns();
+	s->stopped = false;
+	return 0;
+}
+
+static void source_close(struct source *s)
+{
+	if (s->fd < 0)
+		return;
+	close_cgroups(s);
+	ring_close(&s->ring);
+	close(s->fd);
+	s->fd = -1;
+}
+
+static int grow_sources(struct sideband *sb, int nr)
+{
+	struct source **queue, *grown;
+
+	if (nr <= sb->nr_sources)
+		return 0;
+	queue = realloc(sb->queue, nr * sizeof(*queue));
+	if (!queue)
+		return -ENOMEM;
+	sb->queue = queue;
+	grown = realloc(sb->source, nr * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	sb->source = grown;
+	for (; sb->nr_sources < nr; sb->nr_sources++)
+		sb->source[sb->nr_sources] = (struct source){ .fd = -1 };
+	return 0;
+}
+
+int sideband_set_cpus(struct sideband *sb, const struct cpus *cpus)
+{
+	int err = 0;
+
+	err = grow_sources(sb, cpus->highest + 1);
+	if (err)
+		return err;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		bool wanted = cpu <= cpus->highest && cpus->online[cpu];
+
+		if (!wanted) {
+			source_close(&sb->source[cpu]);
+		} else if (sb->source[cpu].fd < 0) {
+			int e = source_open(sb, cpu);
+
+			err = e ? e : err;
+			sb->missed = true;
+		}
+	}
+	return err;
+}
+
+void sideband_leave_out_stopped(const struct sideband *sb, struct cpus *cpus)
+{
+	for (int cpu = 0; cpu < sb->nr_sources && cpu <= cpus->highest; cpu++) {
+		const struct source *s = &sb->source[cpu];
+
+		if (s->fd < 0 || !s->stopped || !cpus->online[cpu])
+			continue;
+		cpus->online[cpu] = false;
+		cpus->nr--;
+	}
+}
+
+int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
+		  struct sideband **out)
+{
+	struct sideband *sb = calloc(1, sizeof(*sb));
+	int err;
+
+	if (!sb)
+		return -ENOMEM;
+	sb->cfg = *cfg;
+	sb->read_ns = time_mono_ns();
+	err = sideband_set_cpus(sb, cpus);
+	if (err) {
+		sideband_close(sb);
+		return err;
+	}
+	sb->missed = false; /* the caller scans at the beginning */
+	*out = sb;
+	return 0;
+}
+
+void sideband_close(struct sideband *sb)
+{
+	if (!sb)
+		return;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++)
+		source_close(&sb->source[cpu]);
+	free(sb->source);
+	free(sb->queue);
+	free(sb);
+}
+
+static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
+{
+	if (lost <= s->lost_noted)
+		return;
+	sb->nr_lost += lost - s->lost_noted;
+	s->lost_noted = lost;
+}
+
+/*
+ * When a CPU goes offline its events stop for good, and stay so when it is back. Those
+ * of a process stop whenever it does. Between two looks so much time has passed at
+ * least as between the end of one and the beginning of the next, however long each
+ * took. A look interrupts the event's CPU; records come whenever a process begins.
+ */
+static void look_at_event(struct sideband *sb, struct source *s, bool may_have_lost)
+{
+	const uint64_t now = time_mono_ns();
+	const bool is_time =
+		sb->cfg.target < 0 && now >= s->looked_ns + LOOK_INTERVAL_NS;
+	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
+	ssize_t n;
+
+	if (!is_time && !may_have_lost)
+		return;
+	n = read(s->fd, count, sizeof(count));
+	if (n == sizeof(count))
+		note_lost(sb, s, count[2]);
+	if (!is_time)
+		return;
+	s->stopped = count[1] < s->enabled_ns + (now - s->looked_ns) / 2;
+	s->enabled_ns = count[1];
+	s->looked_ns = time_mono_ns();
+}
+
+/*
+ * Finds the ring's next record that is to be applied. The kernel writes a CPU's in the
+ * order of their times: in process context, with preemption off.
+ */
+static void find_next(struct sideband *sb, struct source *s)
+{
+	const struct perf_event_header *h;
+
+	for (; (h = ring_peek(&s->ring)); ring_next(&s->ring, h)) {
+		const struct sample_id *id;
+
+		if (h->type == PERF_RECORD_SAMPLE) {
+			if (cgroupevents_time(h, &s->time))
+				break;
+			continue;
+		}
+		if (h->size < sizeof(*h) + sizeof(*id))
+			continue;
+		if (h->type != PERF_RECORD_LOST) {
+			id = (const void *)((const char *)h + h->size - sizeof(*id));
+			s->time = id->time;
+			break;
+		}
+		s->lost_told += ((const uint64_t *)(h + 1))[1];
+		note_lost(sb, s, s->lost_told);
+	}
+	s->record = h;
+}
+
+/* Puts the heap's element at i, which may be too late, into its place. */
+static void sift_down(struct sideband *sb, int i)
+{
+	struct source **q = sb->queue, *s = q[i];
+
+	for (;;) {
+		int child = 2 * i + 1;
+
+		if (child + 1 < sb->nr_queued && q[child + 1]->time < q[child]->time)
+			child++;
+		if (child >= sb->nr_queued || s->time <= q[child]->time)
+			break;
+		q[i] = q[child];
+		i = child;
+	}
+	q[i] = s;
+}
+
+/* Queues the rings that have records. */
+static void queue_sources(struct sideband *sb)
+{
+	sb->nr_queued = 0;
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		struct source *s = &sb->source[cpu];
+
+		if (s->fd < 0)
+			continue;
+		ring_snapshot(&s->ring);
+		find_next(sb, s);
+		if (s->record)
+			sb->queue[sb->nr_queued++] = s;
+	}
+	for (int i = sb->nr_queued / 2 - 1; i >= 0; i--)
+		sift_down(sb, i);
+}
+
+/* Passes the oldest record. The ring has its place back when another one's turn comes.
+ */
+static void dequeue(struct sideband *sb)
+{
+	struct source *s = sb->queue[0];
+
+	ring_next(&s->ring, s->record);
+	find_next(sb, s);
+	if (!s->record)
+		sb->queue[0] = sb->queue[--sb->nr_queued];
+	if (sb->nr_queued)
+		sift_down(sb, 0);
+	if (!sb->nr_queued || sb->queue[0] != s)
+		ring_release(&s->ring);
+}
+
+struct record_task {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+};
+
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, len, page_offset;
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
+	uint32_t prot, flags;
+	char name[];
+};
+
+/* Whether the text at the end of the record ends inside it. */
+static bool has_text(const struct perf_event_header *h, const char *text)
+{
+	const char *end = (const char *)h + h->size - sizeof(struct sample_id);
+
+	return text < end && memchr(text, '\0', end - text);
+}
+
+/* Also of one that is skipped. */
+static void apply_label(struct sideband *sb, const struct record_mmap2 *r)
+{
+	char label[CPI_LABEL_MAX + 1];
+
+	if (sb->cfg.labels && has_text(&r->header, r->name) &&
+	    labels_parse_mapping(r->name, label))
+		procmap_set_label(sb->cfg.procmap, r->pid, label);
+}
+
+static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
+			uint64_t time)
+{
+	const struct image_source source = { .device = makedev(r->major, r->minor),
+					     .inode = r->inode,
+					     .inode_generation = r->inode_generation };
+	struct known_image *image;
+	struct range range = { .start = r->address,
+			       .end = r->address + r->len,
+			       .bias = r->page_offset - r->address,
+			       .since = time };
+
+	if (range.start >= range.end)
+		return;
+	image = images_get(sb->cfg.images, r->name, &source);
+	if (!image) {
+		procmap_add_gap(sb->cfg.procmap, time, time);
+		return;
+	}
+	if (image->unknown != SAMPLE_KEPT || image->desc.kind == IMAGE_VDSO)
+		range.bias = -range.start;
+	range.value = image;
+	if (image->unknown == SAMPLE_ANONYMOUS &&
+	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
+		return; /* it goes on to be the file's */
+	procmap_map(sb->cfg.procmap, r->pid, &range);
+	if (images_meet(sb->cfg.images, image, r->pid))
+		sb->had_news = true;
+	if (sb->cfg.jit && jit_may_hold(image)) {
+		const struct process *p =
+			procmap_find(sb->cfg.procmap, r->pid, 0, time);
+
+		if (p && jit_note(sb->cfg.jit, p))
+			sb->had_news = true;
+	}
+}
+
+/* One process may map as fast as it can: what is not needed of that costs little. */
+static void take_mmap2(struct sideband *sb, const struct record_mmap2 *r, uint64_t time)
+{
+	if (r->header.size < sizeof(*r))
+		return;
+	apply_label(sb, r);
+	if (procmap_skip_map(sb->cfg.procmap, r->pid, time))
+		return;
+	if (has_text(&r->header, r->name))
+		apply_mmap2(sb, r, time);
+}
+
+static void apply_exec(struct sideband *sb, const struct record_comm *r, uint64_t time)
+{
+	procmap_exec(sb->cfg.procmap, r->pid, r->comm, time);
+	if (sb->cfg.cgroups)
+		cgroups_note_exec(sb->cfg.cgroups, r->pid);
+}
+
+static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
+{
+	struct procmap *pm = sb->cfg.procmap;
+
+	switch (h->type) {
+	case PERF_RECORD_FORK: {
+		const struct record_task *r = (const void *)h;
+
+		if (r->pid != r->ppid) /* equal: a thread */
+			procmap_fork(pm, r->pid, r->ppid, time);
+		break;
+	}
+	case PERF_RECORD_EXIT: {
+		const struct record_task *r = (const void *)h;
+
+		if (r->pid == r->tid)
+			procmap_exit(pm, r->pid, time);
+		break;
+	}
+	case PERF_RECORD_COMM: {
+		const struct record_comm *r = (const void *)h;
+
+		if (!has_text(h, r->comm))
+			break;
+		if (h->misc & PERF_RECORD_MISC_COMM_EXEC)
+			apply_exec(sb, r, time);
+		else if (r->pid == r->tid)
+			procmap_comm(pm, r->pid, r->comm);
+		break;
+	}
+	case PERF_RECORD_MMAP2:
+		take_mmap2(sb, (const void *)h, time);
+		break;
+	case PERF_RECORD_SAMPLE:
+		cgroups_apply(sb->cfg.cgroups, h);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		if (sb->cfg.kernel)
+			kernel_text_changed(sb->cfg.kernel);
+		break;
+	}
+}
+
+bool sideband_read(struct sideband *sb)
+{
+	sb->gap_ns = sb->read_ns;
+	sb->read_ns = time_mono_ns();
+	sb->had_news = false;
+	images_next_reading(sb->cfg.images);
+	for (queue_sources(sb); sb->nr_queued; dequeue(sb))
+		apply(sb, sb->queue[0]->record, sb->queue[0]->time);
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		struct source *s = &sb->source[cpu];
+
+		if (s->fd >= 0)
+			look_at_event(sb, s, ring_release(&s->ring));
+	}
+	return sb->nr_lost != sb->nr_mended || sb->missed;
+}
+
+/*
+ * Extends the gap to now, and closes it by a scan of /proc. A scan costs
+ * milliseconds, so one that would follow another at once waits.
+ */
+void sideband_mend(struct sideband *sb)
+{
+	uint64_t now = time_mono_ns();
+	struct procscan_result scan;
+
+	procmap_add_gap(sb->cfg.procmap, sb->gap_ns, now);
+	if (sb->scanned_ns && now < sb->scanned_ns + SCAN_INTERVAL_NS)
+		return;
+	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &scan))
+		procmap_end_unseen(sb->cfg.procmap, now);
+	if (sb->cfg.cgroups)
+		cgroups_read_all(sb->cfg.cgroups);
+	if (sb->cfg.labels)
+		labels_scan(sb->cfg.procmap, images_timed_child(sb->cfg.images), now);
+	if (sb->nr_lost != sb->nr_mended)
+		log_warn("sideband: %llu mapping records lost: /proc was scanned again",
+			 (unsigned long long)(sb->nr_lost - sb->nr_mended));
+	sb->missed = false;
+	sb->nr_mended = sb->nr_lost;
+	sb->scanned_ns = now;
+}
+
+bool sideband_has_news(const struct sideband *sb)
+{
+	for (int cpu = 0; cpu < sb->nr_sources; cpu++) {
+		const struct source *s = &sb->source[cpu];
+
+		if (s->fd >= 0 && ring_unread(&s->ring))
+			return true;
+	}
+	return false;
+}
+
+bool sideband_had_news(const struct sideband *sb)
+{
+	return sb->had_news;
+}
+
+uint64_t sideband_nr_lost(const struct sideband *sb)
+{
+	return sb->nr_lost;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A reader may see a new word with the old time, for the two are no pair: it shows
+ * them to people, who will not mind.
+ */
+#include "config.h"
+
+#include "daemon/os/heartbeat.h"
+
+#include <stddef.h>
+
+#include "base/times.h"
+
+static void set(struct heartbeat *h, const char *doing)
+{
+	atomic_store_explicit(&h->doing, doing, memory_order_relaxed);
+	atomic_store_explicit(&h->since_ns, time_mono_ns(), memory_order_relaxed);
+	heartbeat_progress(h);
+}
+
+const char *heartbeat_begin(struct heartbeat *h, const char *doing)
+{
+	const char *before;
+
+	if (!h)
+		return NULL;
+	before = atomic_load_explicit(&h->doing, memory_order_relaxed);
+	set(h, doing);
+	return before;
+}
+
+void heartbeat_end(struct heartbeat *h, const char *before)
+{
+	if (h)
+		set(h, before);
+}
+
+void heartbeat_progress(struct heartbeat *h)
+{
+	if (h && h->progress)
+		h->progress(h->ctx);
+}
+
+const char *heartbeat_read(struct heartbeat *h, uint64_t *since_ns)
+{
+	const char *doing =
+		h ? atomic_load_explicit(&h->doing, memory_order_relaxed) : NULL;
+
+	*since_ns = h ? atomic_load_explicit(&h->since_ns, memory_order_relaxed) : 0;
+	return doing ? doing : "starting";
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/os/loss.h"
+
+static const struct {
+	const char *name;
+	enum loss_class class;
+} losses[NR_LOSSES] = {
+#define LOSS_ROW(id, kind, text) [SAMPLE_##id] = { text, LOSS_##kind },
+	LOSSES(LOSS_ROW)
+#undef LOSS_ROW
+};
+
+const char *loss_name(enum loss loss)
+{
+	return losses[loss].name;
+}
+
+enum loss_class loss_class_of(enum loss loss)
+{
+	return losses[loss].class;
+}
+
+size_t loss_list(const uint64_t *n, int stream, struct flush_loss *out)
+{
+	size_t nr = 0;
+
+	for (enum loss l = 0; l < NR_LOSSES; l++) {
+		if (n[l])
+			out[nr++] = (struct flush_loss){ stream, loss_class_of(l),
+							 loss_name(l), n[l] };
+	}
+	return nr;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/os/perfev.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+
+int perfev_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+long perfev_sysctl(const char *name, long fallback)
+{
+	struct buf text = { 0 };
+	char path[128], *end;
+	long v = fallback;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	if (!file_read_all(AT_FDCWD, path, 64, &text)) {
+		const char *s = buf_str(&text);
+
+		v = strtol(s, &end, 10);
+		if (end == s)
+			v = fallback;
+	}
+	buf_fini(&text);
+	return v;
+}
+
+void perfev_explain(int err, struct buf *out)
+{
+	switch (-err) {
+	case EACCES:
+	case EPERM:
+		buf_printf(out,
+			   "no permission (kernel.perf_event_paranoid is %ld): run as "
+			   "root, "
+			   "grant CAP_PERFMON, or set that sysctl to 0",
+			   perfev_sysctl("perf_event_paranoid", 2));
+		break;
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		buf_puts(out, "this machine does not have that counter");
+		break;
+	case ENOSYS:
+		buf_puts(out, "the kernel was built without perf events");
+		break;
+	case EMFILE:
+		buf_puts(out, "too many open files: raise RLIMIT_NOFILE");
+		break;
+	default:
+		buf_puts(out, err_str(err));
+	}
+}
+
+int perfev_system_access(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+	};
+	int fd = perfev_open(&attr, -1, 0);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/os/procroot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#define MAPS_MAX_BYTES (16u << 20)
+
+static int open_root(pid_t tgid)
+{
+	char path[64] = "/";
+	int fd;
+
+	if (tgid)
+		snprintf(path, sizeof(path), "/proc/%d/root", (int)tgid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Takes found over, which is open for a look. Opened for more is only a regular file:
+ * a device may mind.
+ */
+static int open_found(int found, struct stat *st)
+{
+	char self[64];
+	int fd;
+
+	if (fstat(found, st)) {
+		fd = -errno;
+	} else if (!S_ISREG(st->st_mode)) {
+		fd = S_ISLNK(st->st_mode) ? -ELOOP : -ENODEV;
+	} else {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", found);
+		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(found);
+	return fd;
+}
+
+int procroot_open(pid_t tgid, const char *path, struct stat *st)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve =
+			RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int found, root = open_root(tgid);
+
+	if (root < 0)
+		return root;
+	found = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (found < 0)
+		found = -errno;
+	close(root);
+	return found < 0 ? found : open_found(found, st);
+}
+
+bool procroot_is_ours(pid_t tgid)
+{
+	struct stat own, its;
+	char root[64];
+
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)tgid);
+	return !stat("/", &own) && !stat(root, &its) && file_same(&own, &its);
+}
+
+/* The link's mode says what its descriptor may do. */
+int procroot_open_descriptor(pid_t tgid, int fd, struct stat *st)
+{
+	struct stat link;
+	char path[64];
+	int found;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tgid, fd);
+	if (lstat(path, &link))
+		return -errno;
+	if (!(link.st_mode & S_IRUSR))
+		return -EACCES;
+	found = open(path, O_PATH | O_CLOEXEC);
+	return found < 0 ? -errno : open_found(found, st);
+}
+
+/* Opens what a link in /proc leads to, if it is the file wanted. */
+static int open_link(const char *link, ino_t inode, struct stat *st)
+{
+	int fd, found = open(link, O_PATH | O_CLOEXEC);
+
+	if (found < 0)
+		return -errno;
+	fd = open_found(found, st);
+	if (fd < 0 || st->st_ino == inode)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+/* Where in memory the file is mapped, as map_files has it: "START-END". */
+static int find_mapping(const char *maps, dev_t device, ino_t inode, char out[40])
+{
+	const char *next;
+
+	for (const char *line = maps; *line; line = next) {
+		unsigned long long start, end, ino;
+		unsigned int major_nr, minor_nr;
+
+		next = line + strcspn(line, "\n");
+		if (*next)
+			next++;
+		if (sscanf(line, "%llx-%llx %*s %*x %x:%x %llu", &start, &end,
+			   &major_nr, &minor_nr, &ino) != 5 ||
+		    ino != inode || makedev(major_nr, minor_nr) != device)
+			continue;
+		snprintf(out, 40, "%llx-%llx", start, end);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st)
+{
+	char path[128], where[40];
+	struct buf maps = { 0 };
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tgid);
+	fd = open_link(path, inode, st);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tgid);
+	fd = file_read_all(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
+	if (!fd)
+		fd = find_mapping(buf_str(&maps), device, inode, where);
+	buf_fini(&maps);
+	if (fd)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)tgid, where);
+	return open_link(path, inode, st);
+}
+
+/* An empty path in a directory of our own: what it says of the flag is all. */
+bool procroot_can_peek(void)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_CACHED,
+	};
+	int fd = syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno == EAGAIN;
+}
+
+/* Kernels before 5.12 do not know what is in memory: there it is asked for. */
+static int open_cached(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
+			   RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
+	};
+	int fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd < 0 && errno == EINVAL) {
+		how.resolve &= ~RESOLVE_CACHED;
+		fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static void take_stat(const struct statx *sx, struct stat *out)
+{
+	*out = (struct stat){
+		.st_dev = makedev(sx->stx_dev_major, sx->stx_dev_minor),
+		.st_ino = sx->stx_ino,
+		.st_mode = sx->stx_mode,
+		.st_uid = sx->stx_uid,
+		.st_size = (off_t)sx->stx_size,
+		.st_mtim = { sx->stx_mtime.tv_sec, sx->stx_mtime.tv_nsec },
+		.st_ctim = { sx->stx_ctime.tv_sec, sx->stx_ctime.tv_nsec },
+	};
+}
+
+int procroot_peek(pid_t tgid, const char *path, struct stat *st)
+{
+	int fd, err = 0, root = open_root(tgid);
+	struct statx sx;
+
+	if (root < 0)
+		return root;
+	fd = open_cached(root, path);
+	close(root);
+	if (fd < 0)
+		return fd;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx))
+		err = -errno;
+	else
+		take_stat(&sx, st);
+	close(fd);
+	return err;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.c - the symbols of kallsyms, in the order of their addresses
+ *
+ * All of kallsyms is read at once and cut into names in place: a file of some 10 MB,
+ * so it is read at the start, and after a look-up that found nothing, but not during
+ * one. Each symbol knows its image, so a look-up is one binary search.
+ */
+#include "config.h"
+
+#include "daemon/procmap/kernel.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/search.h"
+#include "base/times.h"
+#include "decode/elfid.h"
+
+#define KALLSYMS_MAX_BYTES         (256u << 20)
+#define RELOAD_INTERVAL_NS         (10 * NSEC_PER_SEC)
+#define RELOAD_CHANGED_INTERVAL_NS NSEC_PER_SEC
+#define VSYSCALL_PAGE              0xffffffffff600000
+#ifdef __x86_64__
+#define HAVE_VSYSCALL true
+#else
+#define HAVE_VSYSCALL false
+#endif
+
+struct kernel {
+	struct images *images;
+	struct image_source source; /* the build id of the running kernel */
+	struct known_image *image, *idle;
+	struct kernel_symbol *symbol; /* ascending starts, none overlaps the next */
+	size_t nr;
+	char *text;          /* kallsyms, cut into names */
+	uint64_t first, end; /* _text or _stext, _etext */
+	uint64_t read_ns;
+	bool changed; /* since read_ns */
+	bool missed;  /* kernel_read_noted() is to read it anew */
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, *(const char *const *)b);
+}
+
+/* Where perf, too, says that a CPU has nothing to do; and the way there and back. */
+static bool is_idle_name(const char *name)
+{
+	static const char *const idle[] = {
+		/* sorted */
+		"acpi_idle_do_entry",
+		"acpi_idle_enter",
+		"acpi_processor_ffh_cstate_enter",
+		"acpi_safe_halt",
+		"arch_cpu_idle",
+		"arch_cpu_idle_enter",
+		"arch_cpu_idle_exit",
+		"cpu_do_idle",
+		"cpu_idle",
+		"cpu_idle_poll",
+		"cpu_startup_entry",
+		"cpuidle_enter",
+		"cpuidle_enter_state",
+		"cpuidle_idle_call",
+		"ct_cpuidle_enter",
+		"ct_cpuidle_exit",
+		"ct_idle_enter",
+		"ct_idle_exit",
+		"default_idle",
+		"default_idle_call",
+		"do_idle",
+		"haltpoll_enter_idle",
+		"intel_idle",
+		"intel_idle_hlt",
+		"intel_idle_ibrs",
+		"intel_idle_irq",
+		"mwait_idle",
+		"mwait_idle_with_hints",
+		"mwait_idle_with_hints.constprop.0",
+		"native_safe_halt",
+		"poll_idle",
+		"psci_enter_idle_state",
+		"pv_native_safe_halt",
+		"tick_nohz_idle_enter",
+		"tick_nohz_idle_exit",
+		"tick_nohz_idle_stop_tick",
+	};
+
+	return bsearch(name, idle, sizeof(idle) / sizeof(idle[0]), sizeof(idle[0]),
+		       compare_names);
+}
+
+static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
+{
+	if (GROW(k->symbol, k->nr))
+		return -ENOMEM;
+	k->symbol[k->nr++] = *s;
+	return 0;
+}
+
+/* A number from a sysfs file of one line, or 0. */
+static uint64_t read_address(const char *path)
+{
+	struct buf text = { 0 };
+	uint64_t v = 0;
+
+	if (!file_read_all(AT_FDCWD, path, 4096, &text))
+		v = strtoull(buf_str(&text), NULL, 16);
+	buf_fini(&text);
+	return v;
+}
+
+static void read_notes(const char *path, struct image_source *source)
+{
+	struct buf notes = { 0 };
+
+	*source = (struct image_source){ 0 };
+	if (!file_read_all(AT_FDCWD, path, 65536, &notes) && notes.len)
+		elfid_from_notes(notes.data, notes.len, source->build_id,
+				 &source->build_id_size);
+	buf_fini(&notes);
+}
+
+/* The image of a symbol in "[module]"; base is where its text begins, 0 unknown. */
+static struct known_image *module_image(struct kernel *k, const char *module,
+					uint64_t *base)
+{
+	struct image_source source;
+	char path[256], name[128];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/sections/.text", module);
+	*base = read_address(path);
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module);
+	read_notes(path, &source);
+	snprintf(name, sizeof(name), "[%s]", module);
+	return images_get_special(k->images, IMAGE_MODULE, name, &source);
+}
+
+/* Symbols that the kernel makes at run time: each is an image of its own. */
+static bool is_generated(const char *module)
+{
+	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
+}
+
+/* The page that each process sees at a fixed address of the kernel's half. */
+static int add_vsyscall(struct kernel *k)
+{
+	static const struct image_source none;
+	static const struct {
+		uint64_t start;
+		const char *name;
+	} calls[] = {
+		{ VSYSCALL_PAGE, "vsyscall_gettimeofday" },
+		{ VSYSCALL_PAGE + 0x400, "vsyscall_time" },
+		{ VSYSCALL_PAGE + 0x800, "vsyscall_getcpu" },
+	};
+	struct kernel_symbol s = {
+		.image = images_get_special(k->images, IMAGE_MODULE, "[vsyscall]",
+					    &none),
+		.base = VSYSCALL_PAGE,
+	};
+	int err = 0;
+
+	for (size_t i = 0; s.image && i < sizeof(calls) / sizeof(calls[0]) && !err;
+	     i++) {
+		s.start = calls[i].start;
+		s.name = calls[i].name;
+		err = add_symbol(k, &s);
+	}
+	return err;
+}
+
+struct module {
+	char name[64];
+	struct known_image *image;
+	uint64_t base;
+};
+
+static int add_line(struct kernel *k, char *line, struct module *last)
+{
+	static const struct image_source none;
+	struct kernel_symbol s = { 0 };
+	char *name, *module;
+
+	s.start = strtoull(line, &name, 16);
+	if (name[0] != ' ' || !name[1] || !strchr("tTwW", name[1]) || name[2] != ' ')
+		return 0;
+	name += 3;
+	if (*name == '$') /* AArch64: here code begins, or data; no procedure */
+		return 0;
+	module = strchr(name, '\t');
+	if (!module) {
+		if (s.start < k->first || s.start >= k->end)
+			return 0;
+		s.image = k->image;
+		s.base = k->first;
+		s.idle = is_idle_name(name);
+	} else {
+		*module = '\0';
+		module += 2; /* "\t[" */
+		module[strcspn(module, "]")] = '\0';
+		if (is_generated(module)) {
+			s.image = images_get_special(k->images, IMAGE_BPF, name, &none);
+			s.base = s.start;
+		} else {
+			if (strcmp(last->name, module)) {
+				snprintf(last->name, sizeof(last->name), "%s", module);
+				last->image = module_image(k, module, &last->base);
+			}
+			s.image = last->base ? last->image : NULL;
+			s.base = last->base;
+		}
+	}
+	s.name = name;
+	return s.image && s.start ? add_symbol(k, &s) : 0;
+}
+
+/* Of several names for one address: global, then fewest leading underscores, longest.
+ */
+static int name_rank(const char *name)
+{
+	int rank = (int)strlen(name);
+
+	if (rank > 200)
+		rank = 200;
+	return rank - 1000 * (int)strspn(name, "_");
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kernel_symbol *x = a, *y = b;
+	int difference;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	difference = name_rank(y->name) - name_rank(x->name);
+	return difference ? difference : strcmp(x->name, y->name);
+}
+
+/* One symbol per address; each ends where the next begins, or its image does. */
+static void tidy(struct kernel *k)
+{
+	size_t kept = 0;
+
+	qsort(k->symbol, k->nr, sizeof(*k->symbol), by_start);
+	for (size_t i = 0; i < k->nr; i++) {
+		if (!kept || k->symbol[kept - 1].start != k->symbol[i].start)
+			k->symbol[kept++] = k->symbol[i];
+	}
+	k->nr = kept;
+	for (size_t i = 0; i < kept; i++) {
+		struct kernel_symbol *s = &k->symbol[i];
+		uint64_t next = i + 1 < kept ? s[1].start : UINT64_MAX;
+		uint64_t limit = s->image == k->image ? k->end : s->start + (1u << 20);
+
+		if (s->start >= VSYSCALL_PAGE)
+			limit = VSYSCALL_PAGE + 4096;
+
+		s->end = next < limit ? next : limit;
+	}
+}
+
+/* The address of the line that ends so; 0: there is none. */
+static uint64_t find_address(const char *text, const char *line_end)
+{
+	const char *found = strstr(text, line_end);
+
+	while (found && found > text && found[-1] != '\n')
+		found--;
+	return found ? strtoull(found, NULL, 16) : 0;
+}
+
+/*
+ * Where offsets count from and what the lines are checked against. AArch64 lists
+ * no _text, as kallsyms only has what lies from _stext on; that is as constant.
+ */
+static void find_bounds(struct kernel *k, const char *text)
+{
+	k->first = find_address(text, " _text\n");
+	if (!k->first)
+		k->first = find_address(text, " _stext\n");
+	k->end = find_address(text, " _etext\n");
+}
+
+int kernel_parse(struct kernel *k, char *text)
+{
+	struct module last = { "", NULL, 0 };
+	char *line, *rest = text;
+	int err = 0;
+
+	k->nr = 0;
+	find_bounds(k, text);
+	if (!k->first)
+		return 0;
+	while (!err && (line = strsep(&rest, "\n")))
+		err = add_line(k, line, &last);
+	if (!err && HAVE_VSYSCALL)
+		err = add_vsyscall(k);
+	tidy(k);
+	return err;
+}
+
+static int load(struct kernel *k)
+{
+	struct buf text = { 0 };
+	int err = file_read_all(AT_FDCWD, "/proc/kallsyms", KALLSYMS_MAX_BYTES, &text);
+
+	k->read_ns = time_mono_ns();
+	k->changed = false;
+	if (err) {
+		buf_fini(&text);
+		return err;
+	}
+	buf_str(&text); /* ends with NUL */
+	err = text.err;
+	free(k->text);
+	k->text = text.data;
+	if (!err)
+		err = kernel_parse(k, k->text);
+	return err;
+}
+
+struct kernel *kernel_new(struct images *im, const struct image_source *source)
+{
+	struct kernel *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->images = im;
+	k->source = *source;
+	k->image = images_get_special(im, IMAGE_KERNEL, "[kernel]", source);
+	k->idle = images_get_special(im, IMAGE_IDLE, "[idle]", source);
+	if (!k->image || !k->idle) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+int kernel_open(struct images *im, struct kernel **out)
+{
+	struct image_source source;
+	struct kernel *k;
+	int err;
+
+	read_notes("/sys/kernel/notes", &source);
+	k = kernel_new(im, &source);
+	if (!k)
+		return -ENOMEM;
+	err = load(k);
+	if (err)
+		log_warn("kernel: /proc/kallsyms: %s", err_str(err));
+	*out = k;
+	return 0;
+}
+
+void kernel_close(struct kernel *k)
+{
+	if (!k)
+		return;
+	free(k->symbol);
+	free(k->text);
+	free(k);
+}
+
+static struct kernel_symbol *find_symbol(const struct kernel *k, uint64_t pc)
+{
+	const size_t lo = SEARCH(i, k->nr, k->symbol[i].end > pc);
+
+	return lo < k->nr && k->symbol[lo].start <= pc ? &k->symbol[lo] : NULL;
+}
+
+const struct kernel_symbol *kernel_find(const struct kernel *k, uint64_t pc)
+{
+	return find_symbol(k, pc);
+}
+
+bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
+{
+	uint64_t wait = k->changed ? RELOAD_CHANGED_INTERVAL_NS : RELOAD_INTERVAL_NS;
+
+	if (k->first && now_ns >= k->read_ns + wait)
+		k->missed = true;
+	return k->missed;
+}
+
+void kernel_read_noted(struct kernel *k)
+{
+	if (k->missed)
+		load(k);
+	k->missed = false;
+}
+
+struct known_image *kernel_idle_image(const struct kernel *k)
+{
+	return k->first ? k->idle : NULL;
+}
+
+const struct kernel_symbol *
+kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset)
+{
+	struct kernel_symbol *s = NULL;
+
+	if (image == k->image || image == k->idle) {
+		s = find_symbol(k, k->first + offset);
+	} else {
+		for (size_t i = 0; i < k->nr && !s; i++) {
+			if (k->symbol[i].image == image)
+				s = find_symbol(k, k->symbol[i].base + offset);
+		}
+		if (s && s->image != image)
+			s = NULL;
+	}
+	if (!s || s->captured)
+		return NULL;
+	s->captured = true;
+	return s;
+}
+
+void kernel_capture_again(struct kernel *k)
+{
+	for (size_t i = 0; i < k->nr; i++)
+		k->symbol[i].captured = false;
+}
+
+void kernel_text_changed(struct kernel *k)
+{
+	k->changed = true;
+}
+
+int kernel_vdso(const void **bytes, size_t *size)
+{
+	const Elf64_Ehdr *h = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t end;
+
+	if (!h)
+		return -ENOENT;
+	end = h->e_shoff + (size_t)h->e_shnum * h->e_shentsize;
+	for (int i = 0; i < h->e_phnum; i++) {
+		const Elf64_Phdr *ph = (const void *)((const char *)h + h->e_phoff);
+
+		if (ph[i].p_type == PT_LOAD && ph[i].p_offset + ph[i].p_filesz > end)
+			end = ph[i].p_offset + ph[i].p_filesz;
+	}
+	*bytes = h;
+	*size = end;
+	return 0;
+}
+
+void kernel_mark_images(struct kernel *k)
+{
+	k->image->marked = k->idle->marked = true;
+	for (size_t i = 0; i < k->nr; i++)
+		k->symbol[i].image->marked = true;
+}

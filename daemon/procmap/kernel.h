@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.h - the kernel's own images: its text, modules, BPF programs, the vDSO
+ *
+ * Symbols come from /proc/kallsyms and are gone after a reboot, so those of
+ * sampled procedures are captured with the profile. Offsets count from _text
+ * (_stext where kallsyms lists no _text), or from a module's text, so that boots
+ * with another KASLR slide merge.
+ */
+#ifndef CPI_DAEMON_KERNEL_H
+#define CPI_DAEMON_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/procmap/images.h"
+
+struct kernel_symbol {
+	uint64_t start,
+		end; /* addresses; end is the next symbol's start at the latest */
+	const char *name;
+	struct known_image *image;
+	uint64_t base; /* address of the image's offset 0 */
+	bool idle;     /* of the idle loop */
+	bool captured; /* kernel_capture() gave it out before */
+};
+
+struct kernel;
+
+/*
+ * Reads kallsyms. Where that hides its addresses it opens all the same, and
+ * every look-up fails. 0 or -ENOMEM.
+ */
+int kernel_open(struct images *im, struct kernel **out);
+void kernel_close(struct kernel *k); /* accepts NULL */
+
+/* The symbol around a kernel address, or NULL. Nothing is read. */
+const struct kernel_symbol *kernel_find(const struct kernel *k, uint64_t pc);
+
+/*
+ * A look-up found nothing: modules come and go. Returns whether kernel_read_noted()
+ * will read kallsyms anew: at most every ten seconds of now_ns, every second after
+ * kernel_text_changed(). What was found before is void behind that.
+ */
+bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
+void kernel_read_noted(struct kernel *k);
+
+/* The image that idle samples belong to; NULL when symbols are not visible. */
+struct known_image *kernel_idle_image(const struct kernel *k);
+
+/*
+ * The symbol at an offset of one of the kernel's images, if it was not given
+ * out before; NULL otherwise.
+ */
+const struct kernel_symbol *
+kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset);
+
+/* kernel_capture() gives all of them out again: another database has none of them. */
+void kernel_capture_again(struct kernel *k);
+
+/* Text came or went (PERF_RECORD_KSYMBOL): the next miss may read kallsyms sooner. */
+void kernel_text_changed(struct kernel *k);
+
+/* The vDSO of this kernel, a whole ELF file. 0, or -ENOENT where there is none. */
+int kernel_vdso(const void **bytes, size_t *size);
+
+void kernel_mark_images(struct kernel *k);
+
+/* For kernel_open() and the tests: symbols from kallsyms' text. 0 or -ENOMEM. */
+int kernel_parse(struct kernel *k, char *text);
+struct kernel *kernel_new(struct images *im, const struct image_source *source);
+
+/* Whether a PC is the kernel's half of the address space. */
+static inline bool kernel_address(uint64_t pc)
+{
+	return pc >> 63;
+}
+
+#endif

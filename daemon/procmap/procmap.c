@@ -1,0 +1,782 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * procmap.c - incarnations begin, change what they have mapped, and end
+ *
+ *	  fork, exec, or a first record
+ *	                │
+ *	                v
+ *	 ┌─────────── LIVE ─── the tgid begins anew ──> SUPERSEDED
+ *	 │ exit                                          ^      │
+ *	 v                                               │      │ ended before
+ *	EXITED ─────────── the tgid begins anew ─────────┘      │ the horizon
+ *	 │                                                      v
+ *	 └── ended before the horizon, and is not alive ──> forgotten
+ *
+ * The horizon is the time from which samples may still come. A process that has too
+ * many mappings, or lost some, is incomplete besides: look-ups of it are gaps until
+ * /proc has said what it has.
+ */
+#include "config.h"
+
+#include "daemon/procmap/procmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/entry.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "daemon/procmap/processmaps.h"
+#include "daemon/procmap/procmap_private.h"
+
+#define ASK_AGAIN_AFTER 1024 /* mappings of one process */
+#define SPARE_SHARE     8    /* of all room, that is made at once */
+#define MAX_WALKS       64   /* for that */
+
+struct procmap *procmap_new(void)
+{
+	struct procmap *pm = calloc(1, sizeof(*pm));
+
+	if (pm)
+		pm->accounts = (struct accounts){
+			.max_ranges = PROCMAP_MAX_RANGES,
+			.max_processes = PROCMAP_MAX_PROCESSES,
+		};
+	return pm;
+}
+
+void procmap_set_owner(struct procmap *pm, int (*owner)(uint32_t tgid, uint32_t *uid))
+{
+	pm->owner = owner;
+}
+
+static void process_free(struct procmap *pm, struct process *p)
+{
+	hmap_remove(&pm->by_tgid, &p->node);
+	maps_put(&pm->accounts, p->maps);
+	account_charge_process(&pm->accounts, p->account, -1);
+	account_put(&pm->accounts, p->account);
+	pm->nr_incomplete -= p->incomplete;
+	name_put(p->cgroup);
+	name_put(p->label);
+	free(p);
+}
+
+void procmap_free(struct procmap *pm)
+{
+	if (!pm)
+		return;
+	while (pm->all) {
+		struct process *p = pm->all;
+
+		pm->all = p->next;
+		process_free(pm, p);
+	}
+	hmap_fini(&pm->by_tgid);
+	accounts_fini(&pm->accounts);
+	names_fini(&pm->names);
+	free(pm->gaps);
+	free(pm);
+}
+
+/* The newest incarnation of tgid, or NULL. */
+static struct process *newest(struct procmap *pm, uint32_t tgid)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&pm->by_tgid, hash_u64(tgid)); n; n = hmap_next(n)) {
+		struct process *p = container_of(n, struct process, node);
+
+		if (p->tgid == tgid && !p->superseded)
+			return p;
+	}
+	return NULL;
+}
+
+static void take_exec_id(struct process *p, const struct process *from, uint32_t plus)
+{
+	p->exec_id = from->exec_id + plus;
+	p->exec_id_as_of = from->exec_id_as_of;
+	p->exec_id_known = true;
+}
+
+/* ---- who pays ---- */
+
+/* The account of tgid's owner, with one user more; NULL: not known, or no memory. */
+static struct account *ask_account(struct procmap *pm, uint32_t tgid)
+{
+	uint32_t uid;
+
+	return pm->owner && !pm->owner(tgid, &uid) ? accounts_get(&pm->accounts, uid)
+						   : NULL;
+}
+
+/*
+ * The account of a process that comes from one with an account, with one user more.
+ * Only root's may become others' (accounts.h).
+ */
+static struct account *inherit_account(struct procmap *pm, struct account *from,
+				       uint32_t tgid)
+{
+	struct account *a = !from || !from->uid ? ask_account(pm, tgid) : NULL;
+
+	return a ? a : account_hold(from);
+}
+
+/* Root's process has become another user's without an exec. */
+static void ask_account_again(struct procmap *pm, struct process *p)
+{
+	struct account *a = inherit_account(pm, p->account, p->tgid);
+
+	if (a != p->account) {
+		account_charge_process(&pm->accounts, p->account, -1);
+		account_charge_process(&pm->accounts, a, 1);
+		maps_move(&pm->accounts, p->maps, a);
+	}
+	account_put(&pm->accounts, p->account);
+	p->account = a;
+}
+
+/* ---- processes that are not known whole ---- */
+
+/*
+ * From when on p lacks mappings. One that becomes incomplete again soon after it was
+ * mended waits for twice as long as before.
+ */
+static void give_up(struct procmap *pm, struct process *p, uint64_t when)
+{
+	pm->nr_failed++;
+	if (p->incomplete)
+		return;
+	if (when > p->mended_ns + (PROCMAP_MEND_NS << p->nr_mended))
+		p->nr_mended = 0;
+	p->incomplete = true;
+	p->incomplete_ns = when;
+	p->mend_ns = when + (PROCMAP_MEND_NS << p->nr_mended);
+	p->nr_changes++;
+	pm->nr_incomplete++;
+}
+
+static void note_failure(struct procmap *pm, struct process *p, int err, uint64_t when)
+{
+	if (err)
+		give_up(pm, p, when);
+}
+
+/* ---- room ---- */
+
+/* The most mappings that a process has which an account pays for. */
+static size_t largest_of(const struct procmap *pm, const struct account *a)
+{
+	size_t most = 0;
+
+	for (const struct process *p = pm->all; p; p = p->next) {
+		if (p->maps && p->maps->account == a && maps_nr(p->maps) > most)
+			most = maps_nr(p->maps);
+	}
+	return most;
+}
+
+/* Nothing is known of p's mappings any more, and was not for any sample to come. */
+static void drop_maps(struct procmap *pm, struct process *p)
+{
+	give_up(pm, p, p->start_ns);
+	p->incomplete_ns = PROCMAP_ALWAYS;
+	maps_put(&pm->accounts, p->maps);
+	p->maps = NULL;
+}
+
+static bool has_spare_room(const struct procmap *pm)
+{
+	return accounts_have_room(&pm->accounts, PROCMAP_MAX_RANGES / SPARE_SHARE);
+}
+
+/*
+ * Gives up the largest processes of the account that has most, down to half of the
+ * largest, and so on until there is room for many more: whoever fills it again has had
+ * more work with it than this walk. Processes that share mappings go together.
+ */
+static void make_room(struct procmap *pm)
+{
+	for (int i = 0; i < MAX_WALKS && !has_spare_room(pm); i++) {
+		struct account *a = accounts_largest(&pm->accounts);
+		const size_t most = a ? largest_of(pm, a) : 0;
+
+		for (struct process *p = most ? pm->all : NULL; p; p = p->next) {
+			if (p->maps && p->maps->account == a &&
+			    maps_nr(p->maps) * 2 >= most)
+				drop_maps(pm, p);
+		}
+	}
+}
+
+/* After a change of p's mappings, or before it. Whether it is worth another try. */
+static bool made_room(struct procmap *pm, const struct process *p, int err)
+{
+	if (err != -ENOBUFS)
+		return false;
+	make_room(pm);
+	return !p->incomplete;
+}
+
+/* As maps_own() and then maps_insert(). */
+static int insert(struct procmap *pm, struct process *p, const struct range *r)
+{
+	int err = maps_own(&pm->accounts, p->account, PROCMAP_MAX_OWN, &p->maps);
+
+	return err ? err : maps_insert(&pm->accounts, p->maps, PROCMAP_MAX_OWN, r);
+}
+
+static int fill(struct procmap *pm, struct process *p, const struct rangemap *found)
+{
+	int err = maps_own(&pm->accounts, p->account, PROCMAP_MAX_OWN, &p->maps);
+
+	return err ? err : maps_fill(&pm->accounts, p->maps, PROCMAP_MAX_OWN, found);
+}
+
+/* ---- incarnations ---- */
+
+/* As incarnate(), of tgid's new life, which account pays for; it is taken over. */
+static struct process *process_new(struct procmap *pm, uint32_t tgid, uint64_t when,
+				   struct account *account)
+{
+	struct process *p = NULL;
+
+	if (account_has_place(&pm->accounts, account))
+		p = calloc(1, sizeof(*p));
+	if (!p || hmap_insert(&pm->by_tgid, &p->node, hash_u64(tgid))) {
+		free(p);
+		account_put(&pm->accounts, account);
+		return NULL;
+	}
+	account_charge_process(&pm->accounts, account, 1);
+	p->account = account;
+	p->tgid = tgid;
+	p->start_ns = when;
+	p->next = pm->all;
+	pm->all = p;
+	return p;
+}
+
+/*
+ * Begins a new incarnation of tgid, which ends the one before. The account is taken
+ * over. NULL: no room.
+ */
+static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t when,
+				 struct account *account)
+{
+	struct process *old = newest(pm, tgid);
+	struct process *p = process_new(pm, tgid, when, account);
+
+	if (!p) {
+		pm->refused = true;
+		if (old) /* what it maps now is not its own */
+			give_up(pm, old, when);
+		else
+			pm->nr_failed++;
+		return NULL;
+	}
+	p->generation = old ? old->generation % CPI_MAX_GENERATION + 1 : 1;
+	if (!old)
+		return p;
+	old->superseded = true;
+	old->end_ns = when;
+	memcpy(p->comm, old->comm, sizeof(p->comm));
+	if (old->exec_id_known && when < old->exec_id_as_of) {
+		/* What was asked of the kernel since is about the new one. */
+		take_exec_id(p, old, 0);
+		old->exec_id_known = false;
+	}
+	return p;
+}
+
+/*
+ * The newest incarnation of tgid, or one that was there before all samples. Where there
+ * was no place for a process it may be that one, whose other mappings are not known.
+ */
+static struct process *newest_or_new(struct procmap *pm, uint32_t tgid, uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (p)
+		return p;
+	p = incarnate(pm, tgid, PROCMAP_ALWAYS, ask_account(pm, tgid));
+	if (p && pm->refused) {
+		give_up(pm, p, when);
+		p->incomplete_ns = PROCMAP_ALWAYS;
+	}
+	return p;
+}
+
+static void set_comm(struct process *p, const char *comm)
+{
+	strncpy(p->comm, comm, sizeof(p->comm) - 1);
+	p->comm[sizeof(p->comm) - 1] = '\0';
+}
+
+/* What a process has from the one that it was, or that made it. */
+static void belong(struct process *p, const struct process *from)
+{
+	if (!p->parent) /* it is the same process, after an exec */
+		p->parent = from->parent;
+	p->cgroup = name_hold(from->cgroup);
+	p->cgroup_id = from->cgroup_id;
+	p->label = name_hold(from->label);
+}
+
+void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t when)
+{
+	struct process *from = newest(pm, parent), *p;
+
+	p = incarnate(pm, tgid, when,
+		      from ? account_hold(from->account) : ask_account(pm, tgid));
+	if (!p)
+		return;
+	p->parent = parent;
+	account_note_record(&pm->accounts, p->account);
+	if (!from)
+		return;
+	if (!p->exec_id_known && from->exec_id_known && when >= from->exec_id_as_of)
+		take_exec_id(p, from, 0);
+	memcpy(p->comm, from->comm, sizeof(p->comm));
+	belong(p, from);
+	if (from->incomplete)
+		give_up(pm, p, when);
+	p->maps = from->maps;
+	if (p->maps)
+		p->maps->nr_users++;
+}
+
+/* The incarnation that p ended, or NULL. */
+static struct process *before(struct procmap *pm, const struct process *p)
+{
+	struct hnode *n;
+
+	for (n = hmap_first(&pm->by_tgid, hash_u64(p->tgid)); n; n = hmap_next(n)) {
+		struct process *q = container_of(n, struct process, node);
+
+		if (q->tgid == p->tgid && q->superseded && q->end_ns == p->start_ns)
+			return q;
+	}
+	return NULL;
+}
+
+/*
+ * /proc was ahead of the records: p, which began when that was seen, is what the exec
+ * at when made. It began then, and the records of its mappings are to come.
+ */
+static void begin_earlier(struct procmap *pm, struct process *p, uint64_t when)
+{
+	struct process *old = before(pm, p);
+
+	if (old) {
+		old->end_ns = when;
+		if (old->exec_id_known && !p->exec_id_known)
+			take_exec_id(p, old, 1);
+	}
+	maps_put(&pm->accounts, p->maps);
+	p->maps = NULL;
+	p->nr_changes++;
+	pm->nr_incomplete -= p->incomplete;
+	p->incomplete = false;
+	p->start_ns = when;
+}
+
+void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when)
+{
+	struct process *old = newest(pm, tgid), *p;
+
+	if (old && old->start_ns > when) {
+		begin_earlier(pm, old, when);
+		return;
+	}
+	p = incarnate(pm, tgid, when,
+		      inherit_account(pm, old ? old->account : NULL, tgid));
+	if (!p)
+		return;
+	account_note_record(&pm->accounts, p->account);
+	if (old)
+		belong(p, old);
+	if (old && old->exec_id_known) /* and it is not about the new one already */
+		take_exec_id(p, old, 1);
+	set_comm(p, comm);
+}
+
+void procmap_comm(struct procmap *pm, uint32_t tgid, const char *comm)
+{
+	struct process *p = newest_or_new(pm, tgid, PROCMAP_ALWAYS);
+
+	if (p)
+		set_comm(p, comm);
+}
+
+void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (p) {
+		p->exited = true;
+		p->end_ns = when;
+	}
+}
+
+bool procmap_skip_map(struct procmap *pm, uint32_t tgid, uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		return false;
+	account_note_record(&pm->accounts, p->account);
+	if (++p->nr_records > PROCMAP_MAX_RECORDS && !p->incomplete)
+		give_up(pm, p, when);
+	if (!p->incomplete)
+		return false;
+	p->nr_skipped++;
+	pm->nr_skipped++;
+	return true;
+}
+
+void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r)
+{
+	struct process *p = newest_or_new(pm, tgid, r->since);
+	struct range range = *r;
+	const struct range *old;
+	int err;
+
+	if (!p || p->incomplete)
+		return;
+	old = p->maps ? rangemap_find(&p->maps->live, r->start) : NULL;
+	if (old && old->value == r->value && old->bias == r->bias) {
+		if (old->end >= r->end)
+			return; /* known already */
+		range.since = old->since;
+	}
+	err = insert(pm, p, &range);
+	if (made_room(pm, p, err))
+		err = insert(pm, p, &range);
+	if (!err && maps_nr(p->maps) % ASK_AGAIN_AFTER == 0)
+		ask_account_again(pm, p);
+	note_failure(pm, p, err, r->since);
+	p->nr_changes++;
+}
+
+const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address)
+{
+	struct process *p = newest(pm, tgid);
+
+	return p && p->maps ? rangemap_find(&p->maps->live, address) : NULL;
+}
+
+/* As maps_own() and then maps_remove(). */
+static int remove_ranges(struct procmap *pm, struct process *p, uint64_t start,
+			 uint64_t end, uint64_t when)
+{
+	int err = maps_own(&pm->accounts, p->account, PROCMAP_MAX_OWN, &p->maps);
+
+	return err ? err
+		   : maps_remove(&pm->accounts, p->maps, PROCMAP_MAX_OWN, start, end,
+				 when);
+}
+
+void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t end,
+		   uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+	int err;
+
+	if (!p || !p->maps)
+		return;
+	err = remove_ranges(pm, p, start, end, when);
+	if (made_room(pm, p, err))
+		err = remove_ranges(pm, p, start, end, when);
+	note_failure(pm, p, err, when);
+	p->nr_changes++;
+}
+
+static void rename_to(struct procmap *pm, struct name **name, const char *text)
+{
+	struct name *old = *name;
+
+	*name = text ? names_get(&pm->names, text) : NULL;
+	pm->nr_failed += text && !*name;
+	name_put(old);
+}
+
+void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path,
+			uint64_t id)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		return;
+	rename_to(pm, &p->cgroup, path);
+	p->cgroup_id = id;
+}
+
+void procmap_set_label(struct procmap *pm, uint32_t tgid, const char *label)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (p)
+		rename_to(pm, &p->label, label);
+}
+
+void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when)
+{
+	struct process *p = newest(pm, tgid);
+
+	if (!p)
+		return;
+	p->exec_id = id;
+	p->exec_id_as_of = when;
+	p->exec_id_known = true;
+}
+
+void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
+		      void *ctx)
+{
+	for (struct process *p = pm->all; p; p = p->next) {
+		if (!p->superseded && !p->exited)
+			fn(ctx, p->tgid);
+	}
+}
+
+void procmap_for_each_range(const struct process *p,
+			    void (*fn)(void *ctx, const struct range *r), void *ctx)
+{
+	for (size_t i = 0; p->maps && i < p->maps->live.nr; i++)
+		fn(ctx, &p->maps->live.range[i]);
+}
+
+const struct known_image *procmap_find_image(const struct process *p,
+					     bool (*is_wanted)(const char *name))
+{
+	for (size_t i = 0; p->maps && i < p->maps->live.nr; i++) {
+		const struct known_image *image = p->maps->live.range[i].value;
+
+		if (is_wanted(image->desc.name))
+			return image;
+	}
+	return NULL;
+}
+
+const struct range *procmap_ranges(const struct process *p, size_t *nr)
+{
+	*nr = p->maps ? p->maps->live.nr : 0;
+	return p->maps ? p->maps->live.range : NULL;
+}
+
+void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
+{
+	struct gap *last = pm->nr_gaps ? &pm->gaps[pm->nr_gaps - 1] : NULL;
+
+	for (struct process *p = pm->all; p; p = p->next)
+		p->exec_id_known = false; /* an exec may have been missed */
+
+	if (last && from <= last->to) { /* one longer gap says the same */
+		if (from < last->from)
+			last->from = from;
+		if (to > last->to)
+			last->to = to;
+		return;
+	}
+	if (GROW(pm->gaps, pm->nr_gaps)) {
+		pm->nr_failed++;
+		if (last) /* too long is honest, too short is not */
+			last->to = to;
+		return;
+	}
+	pm->gaps[pm->nr_gaps++] = (struct gap){ from, to };
+}
+
+/*
+ * Whether all that was found is what a has. That a may have more is no wonder: no
+ * record tells of munmap(), nor of data that is mapped over the end of a file's text.
+ */
+static bool has_ranges(const struct rangemap *a, const struct rangemap *found)
+{
+	for (size_t n = 0; n < found->nr; n++) {
+		const struct range *y = &found->range[n];
+		const struct range *x = rangemap_find(a, y->start);
+		const struct known_image *i = x ? x->value : NULL, *j = y->value;
+
+		if (!x || x->end < y->end || x->bias != y->bias ||
+		    strcmp(i->desc.name, j->desc.name))
+			return false;
+	}
+	return true;
+}
+
+/* p begins as what was found of tgid, whose incarnation old was. */
+static void begin_found(struct procmap *pm, struct process *p, struct process *old,
+			const struct rangemap *found, uint64_t when)
+{
+	int err;
+
+	if (old && !old->exited)
+		belong(p, old);
+	if (old && old->incomplete) {
+		p->nr_mended = old->nr_mended;
+		p->mended_ns = when;
+		if (!old->exited && old->exec_id_known && !p->exec_id_known)
+			take_exec_id(p, old, 0); /* execs were not missed */
+	}
+	err = fill(pm, p, found);
+	if (made_room(pm, p, err))
+		err = fill(pm, p, found);
+	note_failure(pm, p, err, p->start_ns);
+}
+
+void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
+		    const struct rangemap *found, uint64_t when)
+{
+	static const struct rangemap none;
+	struct process *old = newest(pm, tgid), *p = old;
+	const bool lives = old && !old->exited;
+
+	if (lives && !old->incomplete &&
+	    has_ranges(p->maps ? &p->maps->live : &none, found)) {
+		p->verified_ns = when;
+		set_comm(p, comm);
+		return;
+	}
+	p = incarnate(pm, tgid, old ? when : PROCMAP_ALWAYS,
+		      lives ? account_hold(old->account) : ask_account(pm, tgid));
+	if (!p)
+		return;
+	set_comm(p, comm);
+	p->verified_ns = when;
+	begin_found(pm, p, old, found, when);
+}
+
+bool procmap_for_each_incomplete(struct procmap *pm, uint64_t now,
+				 bool (*fn)(void *ctx, uint32_t tgid), void *ctx)
+{
+	for (struct process *p = pm->nr_incomplete ? pm->all : NULL; p; p = p->next) {
+		if (!p->incomplete || p->superseded || p->exited || p->mend_ns > now ||
+		    p->nr_skipped > PROCMAP_MEND_BELOW)
+			continue;
+		if (p->nr_mended < PROCMAP_MEND_DOUBLINGS)
+			p->nr_mended++;
+		p->mend_ns = now + (PROCMAP_MEND_NS << p->nr_mended);
+		if (!fn(ctx, p->tgid))
+			return false;
+	}
+	return true;
+}
+
+void procmap_give_up(struct procmap *pm, uint32_t tgid, uint64_t when)
+{
+	struct process *p = newest_or_new(pm, tgid, when);
+
+	if (!p)
+		return;
+	give_up(pm, p, when);
+	if (!p->maps)
+		p->incomplete_ns = PROCMAP_ALWAYS;
+	p->verified_ns = when; /* it was there */
+}
+
+void procmap_end_unseen(struct procmap *pm, uint64_t when)
+{
+	for (struct process *p = pm->all; p; p = p->next) {
+		if (p->exited || p->superseded || p->start_ns >= when ||
+		    p->verified_ns >= when)
+			continue;
+		p->exited = true;
+		p->end_ns = when;
+	}
+}
+
+/* What no batch asks for, and what counts for one round. */
+static void forget_past(struct procmap *pm, struct process *p, uint64_t horizon)
+{
+	p->nr_records = 0;
+	p->nr_skipped = 0;
+	if (!p->maps)
+		return;
+	if (p->incomplete && p->incomplete_ns < horizon) {
+		maps_put(&pm->accounts, p->maps);
+		p->maps = NULL;
+	} else if (p->maps->nr_retired) {
+		maps_forget(&pm->accounts, p->maps, horizon);
+	}
+}
+
+void procmap_forget(struct procmap *pm, uint64_t horizon,
+		    bool (*is_alive)(uint32_t tgid))
+{
+	struct process **link = &pm->all;
+	size_t kept = 0;
+
+	while (*link) {
+		struct process *p = *link;
+
+		if ((p->superseded || p->exited) && p->end_ns < horizon &&
+		    (p->superseded || !is_alive(p->tgid))) {
+			*link = p->next;
+			process_free(pm, p);
+			continue;
+		}
+		forget_past(pm, p, horizon);
+		link = &p->next;
+	}
+	for (size_t i = 0; i < pm->nr_gaps; i++) {
+		if (pm->gaps[i].to >= horizon)
+			pm->gaps[kept++] = pm->gaps[i];
+	}
+	pm->nr_gaps = kept;
+}
+
+static void mark(const struct range *r)
+{
+	((struct known_image *)r->value)->marked = true;
+}
+
+void procmap_mark_images(struct procmap *pm)
+{
+	for (struct process *p = pm->all; p; p = p->next) {
+		if (!p->maps)
+			continue;
+		for (size_t i = 0; i < p->maps->live.nr; i++)
+			mark(&p->maps->live.range[i]);
+		for (size_t i = 0; i < p->maps->nr_retired; i++)
+			mark(&p->maps->retired[i].range);
+	}
+}
+
+size_t procmap_nr_processes(const struct procmap *pm)
+{
+	return pm->by_tgid.nr;
+}
+
+size_t procmap_nr_ranges(const struct procmap *pm)
+{
+	return pm->accounts.nr_ranges;
+}
+
+uint64_t procmap_nr_failed(const struct procmap *pm)
+{
+	return pm->nr_failed;
+}
+
+uint64_t procmap_nr_skipped(const struct procmap *pm)
+{
+	return pm->nr_skipped;
+}
+
+size_t procmap_nr_incomplete(const struct procmap *pm)
+{
+	size_t nr = 0;
+
+	for (const struct process *p = pm->nr_incomplete ? pm->all : NULL; p;
+	     p = p->next)
+		nr += p->incomplete && !p->superseded && !p->exited;
+	return nr;
+}
+
+uint64_t procmap_take_excess(struct procmap *pm, uint64_t ns, uint64_t share_ns)
+{
+	return accounts_take_excess(&pm->accounts, ns, share_ns);
+}

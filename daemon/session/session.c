@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session.c - the pieces of a collection, put together
+ *
+ * A cycle (cycle()) notes how far the samples go, reads the mapping events, and then
+ * takes in those samples. A process is forked, and its code is mapped, before any
+ * sample of it is taken, so the events of both have been read by then. Files are opened
+ * and read before and after the samples are taken in, but not meanwhile
+ * (attribute_resolve()).
+ */
+#include "config.h"
+
+#include "daemon/session/session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/mappings/registration.h"
+#include "daemon/session/session_private.h"
+
+#define FORGET_SLACK_NS    NSEC_PER_SEC
+#define IMAGES_SWEEP_ABOVE 4096
+
+/*
+ * Where a file is new, or a process that makes code, there are more of them, and such
+ * that do not stay: for so long mapping events are read so often.
+ */
+#define ALERT_NS (2 * NSEC_PER_SEC)
+#define ALERT_MS 10
+
+#define LAST_NS (10 * NSEC_PER_SEC) /* for locks, at the session's end */
+
+#define QUIET_SWEEPS 6 /* as many times longer is a sweep put off */
+
+int session_fd(const struct session *s)
+{
+	return s->epoll_fd;
+}
+
+int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *label)
+{
+	uint64_t now = wallclock_now(&s->wall);
+
+	s->times.epoch_end_real_ns = UINT64_MAX;
+	if (s->cfg.epoch_ns)
+		s->times.epoch_end_real_ns =
+			(now / s->cfg.epoch_ns + 1) * s->cfg.epoch_ns;
+	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
+}
+
+/*
+ * A clock that was set back by hours or years would not come to the epoch's end for as
+ * long. By less than an epoch is waited for: small steps make no small epochs.
+ */
+static bool is_epoch_over(struct session *s)
+{
+	const uint64_t now = wallclock_now(&s->wall), end = s->times.epoch_end_real_ns;
+
+	return end != UINT64_MAX && (now >= end || now + 2 * s->cfg.epoch_ns < end);
+}
+
+static void ask_exec_id(void *ctx, uint32_t tgid)
+{
+	struct session *s = ctx;
+	uint64_t when;
+	uint32_t id;
+
+	if (!s->events.ops->exec_id(s->events.collector, tgid, &id, &when))
+		procmap_set_exec_id(s->procmap, tgid, id, when);
+}
+
+void session_ask_exec_ids(struct session *s)
+{
+	procmap_for_each(s->procmap, ask_exec_id, s);
+}
+
+/* What processes say of themselves comes before the scan: it fills what was lost. */
+void session_read_mappings(struct session *s)
+{
+	const uint64_t begun_ns = session_thread_ns();
+	bool gap;
+
+	s->times.mapped_ns = time_mono_ns();
+	gap = sideband_read(s->sideband);
+	session_count_mappings(s, begun_ns);
+	if (sideband_had_news(s->sideband))
+		s->times.alert_until_ns = session_now(s) + ALERT_NS;
+	if (s->announce)
+		announce_run(s->announce, gap);
+	if (!gap)
+		return;
+	sideband_mend(s->sideband);
+	s->times.gap = true;
+	session_ask_exec_ids(s);
+}
+
+static void sweep_tables(struct session *s)
+{
+	struct sampler *p;
+
+	for_each_sampler (s, p)
+		p->from->sweep(p->source);
+}
+
+/*
+ * When mapping records were lost, the samples from before that go into a batch
+ * of their own, and those from then on too: only the latter have a gap.
+ */
+static void cycle(struct session *s)
+{
+	struct sampler *p;
+	bool gap;
+
+	for_each_sampler (s, p)
+		p->from->snapshot(p->source);
+	session_read_mappings(s);
+	for_each_sampler (s, p)
+		p->from->preview(p->source);
+	attribute_resolve(&s->attribution);
+	gap = s->times.gap;
+	s->times.gap = false;
+	if (gap)
+		sweep_tables(s);
+	for_each_sampler (s, p)
+		p->from->drain(p->source);
+	if (gap)
+		sweep_tables(s);
+	attribute_resolve(&s->attribution);
+}
+
+/* Images that nothing refers to any more are dropped once there are many. */
+static void sweep_images(struct session *s)
+{
+	const struct sampler *p;
+
+	if (images_nr(s->images) < IMAGES_SWEEP_ABOVE)
+		return;
+	images_clear_marks(s->images);
+	procmap_mark_images(s->procmap);
+	kernel_mark_images(s->kernel);
+	jit_mark_images(s->attribution.jit);
+	for_each_sampler (s, p)
+		p->ops->mark_images(p);
+	outbox_mark_images(s->outbox);
+	if (s->capture)
+		capture_mark_images(s->capture);
+	codecache_clear(s->codecache);
+	images_sweep(s->images);
+}
+
+static bool is_alive(uint32_t tgid)
+{
+	return !kill((pid_t)tgid, 0) || errno == EPERM;
+}
+
+static int set_cpus(struct session *s, const struct cpus *cpus)
+{
+	struct sampler *p;
+	int err = 0;
+
+	for_each_sampler (s, p) {
+		err = p->from->set_cpus(p->source, cpus);
+		if (err)
+			return err;
+	}
+	return sideband_set_cpus(s->sideband, cpus);
+}
+
+/* A CPU that went and came back has to be left before it is taken up again. */
+static void follow_cpus(struct session *s)
+{
+	struct cpus now, stayed;
+	int err;
+
+	if (cpus_online(&now))
+		return;
+	stayed = now;
+	sideband_leave_out_stopped(s->sideband, &stayed);
+	if (!memcmp(&stayed, &s->cpus, sizeof(stayed)))
+		return;
+	log_info("session: %d CPUs are online now, before %d; %d of them went and came "
+		 "back",
+		 now.nr, s->cpus.nr, now.nr - stayed.nr);
+	cycle(s); /* what a CPU left behind when it went */
+	err = set_cpus(s, &stayed);
+	if (!err)
+		err = set_cpus(s, &now);
+	if (err)
+		log_warn("session: not all CPUs are sampled: %s", err_str(err));
+	s->cpus = now;
+}
+
+static bool is_quiet(const struct session *s)
+{
+	return s->events.ops->is_quiet(s->events.collector);
+}
+
+/* Nobody asks for what ended before. */
+static uint64_t horizon(const struct session *s)
+{
+	uint64_t oldest_ns = s->times.swept_ns;
+	const struct sampler *p;
+
+	for_each_sampler (s, p) {
+		if (p->ops->oldest_ns && p->ops->oldest_ns(p) < oldest_ns)
+			oldest_ns = p->ops->oldest_ns(p);
+	}
+	return oldest_ns - FORGET_SLACK_NS;
+}
+
+/* What is read anew is a gap in the tables that are swept next, and in no others. */
+static void mend_processes(struct session *s)
+{
+	const uint64_t begun_ns = session_thread_ns();
+
+	rescan_run(&s->rescan, s->procmap, s->images);
+	session_count_mappings(s, begun_ns);
+}
+
+/*
+ * Takes in all samples and empties the tables: none is older than now. What counts()
+ * says next goes with it, so nothing else is taken in after it.
+ */
+void session_sweep(struct session *s)
+{
+	const uint64_t now = session_now(s), swept_ns = time_mono_ns();
+
+	follow_cpus(s);
+	cycle(s);
+	mend_processes(s);
+	sweep_tables(s);
+	attribute_resolve(&s->attribution);
+	procmap_forget(s->procmap, horizon(s), is_alive);
+	jit_next_round(s->attribution.jit);
+	s->times.swept_ns = swept_ns;
+	s->times.last_sweep_ns = now;
+	s->times.next_sweep_ns =
+		now + s->cfg.sweep_ns * (is_quiet(s) ? QUIET_SWEEPS : 1);
+	if (s->capture && !s->mend.active)
+		capture_note(s->capture, s->attribution.tally, true);
+	sweep_images(s);
+	images_next_round(s->images);
+}
+
+int session_register(struct session *s, const struct registration *r, struct buf *text)
+{
+	int err = registration_check(r, text);
+
+	if (err)
+		return err;
+	/*
+	 * A batch that it falls into would be ambiguous. What was sampled before has
+	 * been attributed by then, so it may be as if it had been for a while.
+	 */
+	session_sweep(s);
+	return registration_take(r, s->times.swept_ns - FORGET_SLACK_NS, s->procmap,
+				 s->images, text);
+}
+
+/* Profiles of two mean periods are two streams, and share no table. */
+int session_change_rate(struct session *s, double hz)
+{
+	int err, failed;
+
+	s->events.ops->source.stop(s->events.collector);
+	err = session_post(s);
+	if (!err) {
+		session_take_rate(s, hz);
+		log_info("session: %.0f samples/s per CPU from now on", s->events.hz);
+	}
+	failed = s->events.ops->restart(s->events.collector);
+	if (failed)
+		log_err("session: not all CPUs are sampled any more: %s",
+			err_str(failed));
+	if (!err)
+		session_store(s);
+	return err;
+}
+
+int session_set_rate(struct session *s, double hz)
+{
+	int err = 0;
+
+	if (hz != 0 && !(hz >= 1 && hz <= 100000))
+		return -EINVAL;
+	if (hz != 0)
+		err = session_change_rate(s, hz);
+	if (!err)
+		s->cfg.hz = hz;
+	return err;
+}
+
+static int until(uint64_t when_ns, uint64_t now_ns)
+{
+	uint64_t ms = when_ns > now_ns ? (when_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
+
+	return ms < 60000 ? (int)ms : 60000;
+}
+
+/* Of ms and what may be sooner; -1: it is not. */
+static int sooner(int maybe_ms, int ms)
+{
+	return maybe_ms >= 0 && maybe_ms < ms ? maybe_ms : ms;
+}
+
+static int earliest(struct session *s, uint64_t now)
+{
+	int ms = until(s->times.next_sweep_ns, now);
+	struct sampler *p;
+
+	ms = sooner(until(s->times.next_random_ns, now), ms);
+	ms = sooner(until(s->times.next_flush_ns, now), ms);
+	if (s->storing.retry_ns)
+		ms = sooner(until(s->storing.retry_ns, now), ms);
+	if (s->times.epoch_end_real_ns != UINT64_MAX)
+		ms = sooner(until(s->times.epoch_end_real_ns, wallclock_now(&s->wall)),
+			    ms);
+	for_each_sampler (s, p) {
+		if (p->ops->wait_ms)
+			ms = sooner(p->ops->wait_ms(p), ms);
+	}
+	if (s->announce && !announce_wakes(s->announce))
+		ms = sooner(ANNOUNCE_MS, ms);
+	if (now < s->times.alert_until_ns)
+		ms = sooner(ALERT_MS, ms);
+	return ms;
+}
+
+/* On a schedule that does not drift: what restarts cost depends on their rate. */
+static void randomise(struct session *s, uint64_t now)
+{
+	struct sampler *p;
+	uint64_t interval;
+
+	for_each_sampler (s, p)
+		p->from->randomise(p->source);
+	interval = s->events.ops->random_ns(s->events.collector);
+	s->times.next_random_ns += interval;
+	if (s->times.next_random_ns <= now) /* the machine slept, or is overloaded */
+		s->times.next_random_ns = now + interval;
+}
+
+/*
+ * Whether anything should be read before the next sweep. No epoll_wait() for it: the
+ * owner's poll() has used perf's wakeup up.
+ */
+static bool is_due(struct session *s)
+{
+	struct sampler *p;
+
+	for_each_sampler (s, p) {
+		if (p->from->poll(p->source))
+			return true;
+	}
+	return s->times.gap;
+}
+
+/* Samples come again: nothing is put off any more. */
+static void end_quiet(struct session *s, uint64_t now)
+{
+	uint64_t sweep_ns = s->times.last_sweep_ns + s->cfg.sweep_ns;
+
+	s->times.next_random_ns = now;
+	if (s->times.next_sweep_ns > sweep_ns)
+		s->times.next_sweep_ns = sweep_ns;
+}
+
+static int run_samplers(struct session *s)
+{
+	struct sampler *p;
+	int ms = INT_MAX;
+
+	for_each_sampler (s, p) {
+		if (p->ops->run)
+			ms = sooner(p->ops->run(p), ms);
+	}
+	return ms;
+}
+
+int session_run(struct session *s)
+{
+	uint64_t now = session_now(s);
+	bool due = is_due(s);
+	int capture_ms = -1, ms;
+	const char *before;
+
+	if (s->times.quiet && !is_quiet(s))
+		end_quiet(s, now);
+	if (now >= s->times.next_random_ns)
+		randomise(s, now);
+	s->times.quiet = is_quiet(s);
+	if (due)
+		cycle(s);
+	else if (sideband_has_news(
+			 s->sideband) || /* of whom may be gone at the sweep */
+		 (s->announce && announce_wakes(s->announce)))
+		session_read_mappings(s);
+	if (now >= s->times.next_sweep_ns)
+		session_sweep(s);
+	if (is_epoch_over(s))
+		session_new_epoch_due(s, NULL);
+	if (now >= s->times.next_flush_ns || session_is_half_full(s))
+		session_flush_due(s);
+	else if (s->storing.retry_ns && now >= s->storing.retry_ns)
+		session_store(s);
+	session_bound_memory(s);
+	session_budget_run(s);
+	ms = run_samplers(s);
+	before = heartbeat_begin(s->cfg.heartbeat, "capturing");
+	if (s->capture && !s->mend.active && s->storing.err != -EBUSY)
+		capture_ms = capture_run(s->capture);
+	heartbeat_end(s->cfg.heartbeat, before);
+	ms = sooner(capture_ms, ms);
+	return sooner(earliest(s, session_now(s)), ms);
+}
+
+void session_free(struct session *s)
+{
+	while (s->nr_samplers) { /* windows may be by the collector's device */
+		struct sampler *p = s->sampler[--s->nr_samplers];
+
+		p->from->close(p->source);
+		p->ops->close(p);
+	}
+	retention_stop(s->retention);
+	session_mend_free(s);
+	announce_close(s->announce);
+	capture_close(s->capture);
+	kerneltext_close(s->kerneltext);
+	sideband_close(s->sideband);
+	cgroups_close(s->cgroups);
+	kernel_close(s->kernel);
+	outbox_free(s->outbox);
+	tally_free(s->attribution.tally);
+	later_free(s->attribution.later);
+	jit_free(s->attribution.jit);
+	codecache_free(s->codecache);
+	procmap_free(s->procmap);
+	images_free(s->images);
+	timed_child_free(s->timed_child);
+	store_free(s->store);
+	if (s->cfg.one_file)
+		db_close_whole(s->db);
+	else
+		db_close(s->db);
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	free(s);
+}
+
+int session_close(struct session *s)
+{
+	struct sampler *p;
+	uint64_t end_ns;
+	int err, end = 0;
+
+	if (!s)
+		return 0;
+	for_each_sampler (s, p) {
+		p->from->stop(p->source);
+		if (p->ops->stopped)
+			p->ops->stopped(p);
+	}
+	retention_stop(s->retention);
+	s->retention = NULL;
+	s->mend.closing = true;
+	err = session_post(s);
+	if (!err)
+		err = session_store_patiently(s, LAST_NS);
+	if (err && s->mend.active && !session_mend_last(s))
+		err = 0;
+	if (err)
+		log_err("session: %s: %s: %llu samples are lost", s->cfg.db_path,
+			err_str(err), (unsigned long long)session_nr_pending(s));
+	end_ns = wallclock_now(&s->wall);
+	if (s->capture && !s->mend.active)
+		capture_finish(s->capture, s->cfg.capture_end_ns);
+	if (s->store && !s->mend.active) {
+		store_set_patience(s->store, false);
+		end = store_end(s->store, end_ns);
+		s->store = NULL;
+	}
+	if (!end && s->mend.lost_stored)
+		end = -CPI_EMOVED;
+	session_free(s);
+	return err ? err : end;
+}

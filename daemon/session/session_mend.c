@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_mend.c - a database that was deleted or replaced while it is collected into
+ *
+ * SQLite goes on writing into a file that has no name any more, which is gone when it
+ * is closed. So each flush looks first (session_mend()), and while something is wrong
+ * samples wait in memory as they do on a full disk:
+ *
+ *	nothing at the path	the open file is copied beside it, the copy is moved
+ *				there, and the run goes on in it
+ *	another file there	the open file is copied beside it and stays so; a new
+ *				run begins in the other, if it is a CPI database
+ *	no -wal or -shm file	all is moved into the database, which is opened anew
+ *
+ * I1  The old database stays open until there is a whole copy, or none can be made:
+ *     only then is something lost, which is said, and the exit status tells it.
+ * I2  Nobody else uses the database meanwhile: retention is stopped, and captures wait.
+ * I3  After a failure the database may be closed (db_renew()). Nothing is stored until
+ *     it has been opened, so session_mend() does not return 0 before.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/session/session_private.h"
+
+#define POLL_NS  (100 * NSEC_PER_MSEC) /* while a copy is made */
+#define AGAIN_NS (10 * NSEC_PER_SEC)   /* after an error */
+
+static void say_begin(const struct session *s, enum place_state state)
+{
+	static const char *const text[] = {
+		[PLACE_WAL_GONE] = "its -wal or -shm file was deleted: it is opened "
+				   "anew; while cpid runs delete neither",
+		[PLACE_GONE] = "it was deleted: it is copied back from the open file; "
+			       "to begin an empty one, stop cpid first",
+		[PLACE_REPLACED] = "another file was put there: what was stored until "
+				   "now is saved beside it; to replace it, stop cpid "
+				   "first",
+	};
+
+	log_warn("db: %s: %s", db_path(s->db), text[state]);
+}
+
+/* "cpi.db.deleted-20261120T101503Z". */
+static int name_copy(struct session *s)
+{
+	const time_t now = (time_t)(wallclock_now(&s->wall) / NSEC_PER_SEC);
+	char when[32];
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	free(s->mend.copy);
+	s->mend.copy = NULL;
+	return asprintf(&s->mend.copy, "%s.deleted-%s", db_path(s->db), when) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int begin(struct session *s, enum place_state state)
+{
+	int err = name_copy(s);
+
+	if (err)
+		return err;
+	say_begin(s, state);
+	s->mend.retains = s->retention != NULL;
+	retention_stop(s->retention);
+	s->retention = NULL;
+	s->mend.active = true;
+	s->mend.seen = state;
+	s->mend.nr++;
+	return 0;
+}
+
+static void end(struct session *s)
+{
+	struct session_mend *m = &s->mend;
+	const bool retains = m->retains && !m->closing;
+
+	if (m->saver) {
+		saver_end(m->saver);
+		m->saver = NULL;
+	}
+	m->active = m->has_copy = m->gave_up = m->is_back = false;
+	m->err = 0;
+	m->retry_ns = 0;
+	if (retains && session_retain(s))
+		log_err("retain: %s: it is not kept to --retain until cpid is started "
+			"again",
+			db_path(s->db));
+}
+
+/* The copy of a file that is found at its path after all. */
+static void drop_copy(struct session *s)
+{
+	if (s->mend.saver)
+		s->mend.has_copy = !saver_end(s->mend.saver);
+	s->mend.saver = NULL;
+	if (s->mend.has_copy)
+		unlink(s->mend.copy);
+}
+
+static int go_on(struct session *s)
+{
+	drop_copy(s);
+	end(s);
+	log_info("db: %s: it is back at its path: nothing was lost", db_path(s->db));
+	return 0;
+}
+
+static int renew(struct session *s)
+{
+	int err;
+
+	drop_copy(s);
+	s->mend.has_copy = false;
+	err = db_renew(s->db);
+	if (err)
+		return err;
+	store_move(s->store, s->db);
+	end(s);
+	log_info("db: %s: it was opened anew: nothing was lost", db_path(s->db));
+	return 0;
+}
+
+/* Until half of the memory is in use, or the session ends, there may be room again. */
+static bool must_give_up(const struct session *s, int err)
+{
+	return err_is_lasting(err) || err == -EBADF || s->mend.closing ||
+	       session_memory(s) > s->cfg.max_memory / 2;
+}
+
+static void give_up(struct session *s, int err)
+{
+	char text[TIME_TEXT_SIZE];
+
+	s->mend.gave_up = s->mend.lost_stored = true;
+	log_err("db: %s: %s: it cannot be copied: what was stored until %s is lost",
+		db_path(s->db), err_str(err),
+		time_format(s->storing.last_real_ns, text));
+}
+
+/* 0: there is a copy, or there will be none; -EINPROGRESS; or why there is none yet. */
+static int make_copy(struct session *s)
+{
+	struct session_mend *m = &s->mend;
+	int err;
+
+	if (m->has_copy || m->gave_up)
+		return 0;
+	if (!m->saver) {
+		if (!m->closing && session_now(s) < m->retry_ns)
+			return m->err;
+		err = saver_start(s->db, m->copy, &m->saver);
+		if (err)
+			return err;
+	}
+	if (!m->closing && !saver_is_done(m->saver))
+		return -EINPROGRESS;
+	err = saver_end(m->saver);
+	m->saver = NULL;
+	m->has_copy = !err;
+	if (!err)
+		return 0;
+	if (must_give_up(s, err)) {
+		give_up(s, err);
+		return 0;
+	}
+	if (m->err != err)
+		log_err("db: %s: %s: it is tried again", m->copy, err_str(err));
+	m->err = err;
+	m->retry_ns = session_now(s) + AGAIN_NS;
+	return err;
+}
+
+/* Whether the copy that was put back is at the path of db. */
+static bool is_copy(const struct session *s, const struct db *db)
+{
+	struct stat st;
+
+	return s->mend.is_back && !stat(db_path(db), &st) &&
+	       file_same(&st, &s->mend.back);
+}
+
+/* It may be deleted or replaced itself before it is opened: then there is none. */
+static void forget_lost_copy(struct session *s)
+{
+	if (s->mend.is_back && !is_copy(s, s->db))
+		s->mend.is_back = s->mend.has_copy = false;
+}
+
+/* Moves the copy to the path. From then on it is "another file there". */
+static int put_back(struct session *s)
+{
+	int err;
+
+	if (stat(s->mend.copy, &s->mend.back) < 0)
+		return -errno;
+	err = db_put_back(s->db, s->mend.copy);
+	s->mend.is_back = !err;
+	return err == -EEXIST ? -EINPROGRESS : err; /* the next look tells */
+}
+
+static int begin_run(struct session *s, struct db *db)
+{
+	const uint64_t now_ns = wallclock_now(&s->wall);
+	struct store *store = NULL;
+	int err = store_begin(db, &s->platform.desc, now_ns, &store);
+
+	if (!err)
+		err = store_epoch(store, now_ns, 0, NULL);
+	if (err) {
+		store_free(store);
+		return err;
+	}
+	store_free(s->store);
+	store_set_patience(store, true);
+	s->store = store;
+	kernel_capture_again(s->kernel);
+	return 0;
+}
+
+static void say_where(const struct session *s, const struct db *db, bool same)
+{
+	const struct session_mend *m = &s->mend;
+	char text[TIME_TEXT_SIZE];
+
+	if (same)
+		log_info("db: %s: it was copied back, and collecting goes on in it: "
+			 "nothing was lost",
+			 db_path(db));
+	else if (m->has_copy)
+		log_warn(
+			"db: %s: collecting goes on in the file there; what was stored "
+			"until %s is in %s: 'cpi epoch import --db FILE %s' adds it",
+			db_path(db), time_format(s->storing.last_real_ns, text),
+			m->copy, m->copy);
+	else
+		log_warn("db: %s: collecting goes on in a new run there", db_path(db));
+}
+
+/* Collects into what is at the path by now, or into a new file. */
+static int adopt(struct session *s)
+{
+	struct db *db = NULL;
+	bool same;
+	int err = db_reopen(s->db, &db);
+
+	if (err)
+		return err;
+	same = is_copy(s, db);
+	if (same)
+		store_move(s->store, db);
+	else
+		err = begin_run(s, db);
+	if (err) {
+		db_close(db);
+		return err;
+	}
+	if (s->capture)
+		capture_use(s->capture, db, same);
+	say_where(s, db, same);
+	db_close(s->db);
+	s->db = db;
+	end(s);
+	return 0;
+}
+
+static int move_on(struct session *s, enum place_state state)
+{
+	int err;
+
+	forget_lost_copy(s);
+	err = make_copy(s);
+	if (!err && state == PLACE_GONE && s->mend.has_copy && !s->mend.is_back)
+		err = put_back(s);
+	return err ? err : adopt(s);
+}
+
+static int step(struct session *s, enum place_state state)
+{
+	if (state != s->mend.seen)
+		say_begin(s, state);
+	s->mend.seen = state;
+	switch (state) {
+	case PLACE_KEPT: /* but closed, if it could not be opened anew */
+		return db_handle(s->db) ? go_on(s) : renew(s);
+	case PLACE_WAL_GONE:
+		return renew(s);
+	default:
+		return move_on(s, state);
+	}
+}
+
+/* By another name it has another WAL, and no lock keeps anybody from it. */
+static void note_links(struct session *s, nlink_t nr_links)
+{
+	if (nr_links > 1 && s->mend.links <= 1)
+		log_warn("db: %s: it has %llu names (hard links): whoever opens it by "
+			 "another one while cpid runs damages it; remove the others",
+			 db_path(s->db), (unsigned long long)nr_links);
+	s->mend.links = nr_links;
+}
+
+int session_mend(struct session *s)
+{
+	enum place_state state;
+	nlink_t nr_links = 0;
+	int err = db_look(s->db, &state, &nr_links);
+
+	if (err)
+		return err;
+	if (state == PLACE_KEPT)
+		note_links(s, nr_links);
+	if (!s->mend.active && state == PLACE_KEPT)
+		return 0;
+	if (!s->mend.active)
+		err = begin(s, state);
+	return err ? err : step(s, state);
+}
+
+uint64_t session_mend_wait_ns(const struct session *s)
+{
+	return s->mend.saver ? POLL_NS : AGAIN_NS;
+}
+
+int session_mend_last(struct session *s)
+{
+	int err;
+
+	if (s->mend.gave_up || !db_handle(s->db))
+		return -CPI_EMOVED;
+	drop_copy(s);
+	s->mend.has_copy = false;
+	err = outbox_store(s->outbox, s->store);
+	if (!err) {
+		err = store_end(s->store, wallclock_now(&s->wall));
+		s->store = NULL;
+	}
+	if (!err)
+		err = saver_start(s->db, s->mend.copy, &s->mend.saver);
+	if (!err)
+		err = saver_end(s->mend.saver);
+	s->mend.saver = NULL;
+	if (err)
+		give_up(s, err);
+	else
+		log_warn("db: %s: all that was collected is in %s", db_path(s->db),
+			 s->mend.copy);
+	s->mend.has_copy = !err;
+	return err;
+}
+
+void session_mend_free(struct session *s)
+{
+	if (s->mend.saver)
+		saver_end(s->mend.saver);
+	free(s->mend.copy);
+}
+
+void session_mend_status(const struct session *s, struct buf *out)
+{
+	if (s->mend.links > 1)
+		buf_printf(out, "db_links %llu\n", (unsigned long long)s->mend.links);
+	if (s->mend.nr)
+		buf_printf(out, "db_mended %llu\n", (unsigned long long)s->mend.nr);
+	if (s->mend.lost_stored)
+		buf_puts(out, "db_lost 1\n");
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * session_windows.c - the stream of windows that a session has beside its samples
+ *
+ * By the clock that stacks would be sampled by. Where windows cannot be had, all the
+ * rest goes on without them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/session/session_private.h"
+#include "daemon/windows/windowsampler.h"
+
+/* The stream's own name: its samples are no time that others have not told of. */
+#define STREAM_EVENT "windows"
+
+struct windows_sampler {
+	struct sampler sampler;
+	struct event event;
+	uint64_t period;
+	struct stream stream;
+	struct windowtally *tally;
+	struct windowtally *next;        /* what the next flush begins with; or NULL */
+	uint64_t cut;                    /* of those that were stored */
+	struct outbox_windows described; /* of the flush that is made */
+	struct collector_counts now;
+};
+
+static struct windows_sampler *windows_of(const struct sampler *p)
+{
+	return container_of(p, struct windows_sampler, sampler);
+}
+
+static void close_windows(struct sampler *p)
+{
+	struct windows_sampler *w = windows_of(p);
+
+	windowtally_free(w->tally);
+	windowtally_free(w->next);
+	free(w);
+}
+
+static int start(struct session *s, struct windows_sampler *w)
+{
+	const struct session_events *ev = &s->events;
+	const struct windowsampler_config cfg = {
+		.event = &w->event,
+		.period = &w->period,
+		.target = session_target(s),
+		.enable_on_exec = s->cfg.enable_on_exec,
+		.device = ev->ops->device(ev->collector),
+		.epoll_fd = s->epoll_fd,
+		.max_bytes = s->cfg.windows.bytes,
+		.attribution = &s->attribution,
+		.tally = &w->tally,
+		.exclude = s->cfg.windows.exclude,
+		.nr_excluded = s->cfg.windows.nr_excluded,
+	};
+	int err = session_choose_clock(s, &w->event);
+
+	if (err)
+		return err;
+	w->period = event_period(&w->event, s->cfg.windows.hz);
+	w->tally = windowtally_new();
+	if (!w->tally)
+		return -ENOMEM;
+	if (!windowsampler_open(&cfg, &s->cpus, &w->sampler.source))
+		log_info("session: %.0f windows/s per CPU", s->cfg.windows.hz);
+	return 0;
+}
+
+static int open_windows(struct session *s, struct sampler **out)
+{
+	struct windows_sampler *w;
+	int err;
+
+	if (s->cfg.windows.hz <= 0)
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->sampler.from = &source_windows;
+	err = start(s, w);
+	if (err || !w->sampler.source)
+		close_windows(&w->sampler);
+	else
+		*out = &w->sampler;
+	return err;
+}
+
+static int wait_ms(struct sampler *p)
+{
+	return windowsampler_wait_ms(p->source);
+}
+
+static int run_windows(struct sampler *p)
+{
+	windowsampler_run(p->source);
+	return -1;
+}
+
+static void mark_images(const struct sampler *p)
+{
+	windowtally_mark_images(windows_of(p)->tally);
+	windowsampler_mark_images(p->source);
+}
+
+static size_t memory(const struct sampler *p)
+{
+	return windowtally_memory(windows_of(p)->tally);
+}
+
+static bool is_half_full(const struct sampler *p)
+{
+	return windowtally_is_half_full(windows_of(p)->tally);
+}
+
+static void drop(struct sampler *p)
+{
+	windowtally_drop(windows_of(p)->tally, SAMPLE_NO_SPACE);
+}
+
+static int describe(struct sampler *p, struct outbox_flush *f)
+{
+	struct windows_sampler *w = windows_of(p);
+
+	if (!w->next)
+		w->next = windowtally_new();
+	if (!w->next)
+		return -ENOMEM;
+	source_windows.counts(p->source, 0, &w->now);
+	w->described.tally = w->tally;
+	w->described.stream =
+		stream_describe(&w->stream, &w->event, windowsampler_source(p->source),
+				w->period, &w->now);
+	w->described.stream.desc.event = STREAM_EVENT;
+	f->windows = &w->described;
+	return 0;
+}
+
+static void committed(struct sampler *p, const struct outbox_flush *f)
+{
+	struct windows_sampler *w = windows_of(p);
+
+	w->cut += w->tally->tally->cut_stacks;
+	stream_commit(&w->stream, &f->windows->stream, w->tally->tally->loss[0],
+		      &w->now);
+	w->tally = w->next;
+	w->next = NULL;
+}
+
+static double cost(const struct sampler *p)
+{
+	const struct session *s = p->session;
+
+	return s->cfg.windows.hz *
+	       (s->events.interrupt_ns + windowsampler_mean_ns(p->source)) /
+	       NSEC_PER_SEC;
+}
+
+static void status(struct sampler *p, struct buf *out)
+{
+	const struct windows_sampler *w = windows_of(p);
+	const struct stream_account *a = &w->stream.account;
+	const struct tally *t = w->tally->tally;
+	struct collector_counts now;
+
+	source_windows.counts(p->source, 0, &now);
+	buf_printf(out, "windows on\n");
+	buf_printf(out, "windows_rate_hz %.1f\n", p->session->cfg.windows.hz);
+	buf_printf(out, "windows_received %llu\n", (unsigned long long)now.received);
+	buf_printf(out, "windows_stored %llu\n",
+		   (unsigned long long)(a->stored + w->tally->kept));
+	buf_printf(out, "windows_pending %llu\n", (unsigned long long)now.pending);
+	buf_printf(out, "windows_elsewhere %llu\n", (unsigned long long)now.elsewhere);
+	for (int l = 0; l < NR_LOSSES; l++) {
+		const uint64_t n = a->lost[l] + t->loss[0][l];
+
+		if (n)
+			buf_printf(out, "windows_lost.%s %llu\n", loss_name(l),
+				   (unsigned long long)n);
+	}
+	if (w->cut + t->cut_stacks)
+		buf_printf(out, "windows_cut %llu\n",
+			   (unsigned long long)(w->cut + t->cut_stacks));
+	buf_printf(out, "windows_memory_bytes %zu\n", windowtally_memory(w->tally));
+	windowsampler_status(p->source, out);
+}
+
+const struct sampler_ops sampler_windows = {
+	.name = "windows",
+	.open = open_windows,
+	.close = close_windows,
+	.wait_ms = wait_ms,
+	.run = run_windows,
+	.mark_images = mark_images,
+	.memory = memory,
+	.is_half_full = is_half_full,
+	.drop = drop,
+	.describe = describe,
+	.committed = committed,
+	.cost = cost,
+	.status = status,
+};

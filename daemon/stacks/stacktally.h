@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacktally.h - the stacks that were attributed since the last flush
+ *
+ * I1  Σ trees of context "" and of kind comm = samples added - those of no memory.
+ * I2  Memory: a tree takes no new frames once all have STACKTALLY_MAX_BYTES (then
+ * stacks are STACK_NO_ROOM); at most STACKTALLY_CONTEXTS contexts, the rest go to
+ *     "KIND=[other]".
+ */
+#ifndef CPI_DAEMON_STACKTALLY_H
+#define CPI_DAEMON_STACKTALLY_H
+
+#include "base/hmap.h"
+#include "daemon/stacks/imagenumbers.h"
+#include "db/profile/context.h"
+#include "db/profile/stacktree.h"
+
+#define STACKTALLY_MAX_BYTES (16u << 20)
+#define STACKTALLY_CONTEXTS  1024
+
+/* A frame before it has a number. */
+struct tally_frame {
+	struct known_image *image; /* NULL: unknown, offset says why */
+	uint64_t offset;
+};
+
+struct tally_stack {
+	const struct tally_frame *frames; /* leaf first */
+	size_t nr;
+	enum stack_mark mark;
+	const char *const *contexts; /* by kind, or NULL; that of kind comm is there */
+};
+
+/* The tree of a context. */
+struct stacktally_tree {
+	struct hnode node;
+	struct stack_tree *tree;
+	char context[];
+};
+
+struct stacktally {
+	struct hmap trees;
+	struct imagenumbers images;
+	uint64_t kept, no_space; /* samples */
+	size_t memory;
+};
+
+struct stacktally *stacktally_new(void);    /* NULL when out of memory */
+void stacktally_free(struct stacktally *t); /* accepts NULL */
+
+/* Adds a sample. What there is no memory for is counted in no_space. */
+void stacktally_add(struct stacktally *t, const struct tally_stack *s);
+
+/* Turns every sample that is kept into one of no_space, and frees the trees. */
+void stacktally_drop(struct stacktally *t);
+
+size_t stacktally_memory(const struct stacktally *t);
+void stacktally_mark_images(const struct stacktally *t);
+
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * capture.c - which images are captured, when, and what became of it
+ *
+ * Of each image it is known which offsets are covered: from the database, once, and
+ * from what comes back. I1: a queued image, or the running one, is marked.
+ */
+#include "config.h"
+
+#include "daemon/store/capture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/rangemap.h"
+#include "base/times.h"
+#include "daemon/store/capture_child.h"
+#include "db/core/captures.h"
+
+#define IMAGE_SHARE 16         /* one image takes at most this part of all */
+#define MAX_FDS     64         /* that wait with their images */
+#define REST        10         /* times as long as a job took, before a part is added */
+#define MAX_RANGES  (1u << 17) /* of covers in memory; read again when it is more */
+#define MAX_WAITING (1u << 18) /* offsets, of all images */
+#define RESTART_NS  (60 * NSEC_PER_SEC)
+#define SHORTAGE_NS (5 * NSEC_PER_SEC) /* so long is nothing begun after one */
+
+struct entry {
+	struct hnode node;
+	struct known_image *image;
+	struct rangemap covered;
+	bool known;        /* covered is what the database has */
+	struct buf wanted; /* struct cpi_capture_offset */
+	int fd;  /* a socket with the file that was hashed; -1: it is opened again */
+	int err; /* why it cannot be captured */
+	bool queued;
+	struct entry *next; /* in the queue: it wants as much, or more */
+};
+
+struct capture {
+	struct capture_config cfg;
+	struct capture_child child;
+	struct hmap entries; /* by image */
+	struct entry *first, *running;
+	size_t nr_ranges, nr_waiting, nr_fds;
+	uint64_t begun_ns, next_ns; /* of the running job; of the next that can wait */
+	uint64_t restart_ns;        /* when cpi-capture died; 0: it lives */
+	uint64_t bytes;             /* in the database */
+	uint64_t nr_parts, nr_procedures, nr_left_out, nr_failed, sum_ns, max_ns;
+	uint64_t shortage_end_ns; /* no job is begun before */
+	bool was_silent;          /* a worker: said once */
+	bool is_short;            /* said once, until a job has an answer */
+};
+
+static struct entry *entry_of(struct hnode *n)
+{
+	return container_of(n, struct entry, node);
+}
+
+static struct entry *find_entry(struct capture *c, struct known_image *image)
+{
+	const uint64_t hash = hash_u64((uintptr_t)image);
+	struct entry *e;
+
+	for (struct hnode *n = hmap_first(&c->entries, hash); n; n = hmap_next(n)) {
+		if (entry_of(n)->image == image)
+			return entry_of(n);
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->image = image;
+	e->fd = -1;
+	if (hmap_insert(&c->entries, &e->node, hash)) {
+		free(e);
+		return NULL;
+	}
+	return e;
+}
+
+static void close_file(struct capture *c, struct entry *e)
+{
+	if (e->fd < 0)
+		return;
+	timed_child_dispose(images_timed_child(c->cfg.images), e->fd);
+	e->fd = -1;
+	c->nr_fds--;
+}
+
+static void forget_covers(struct capture *c, struct entry *e)
+{
+	c->nr_ranges -= e->covered.nr;
+	rangemap_fini(&e->covered);
+	e->covered = (struct rangemap){ 0 };
+	e->known = false;
+}
+
+static void entry_free(struct capture *c, struct entry *e)
+{
+	hmap_remove(&c->entries, &e->node);
+	forget_covers(c, e);
+	close_file(c, e);
+	buf_fini(&e->wanted);
+	free(e);
+}
+
+/* Adds the ranges of one part. They may be anything; what is wrong covers less. */
+static int add_covers(struct capture *c, struct entry *e, const void *covers,
+		      size_t size)
+{
+	const uint8_t *pos = covers, *limit = pos + size;
+	struct range r = { 0 };
+	int more;
+
+	while ((more = captures_next_cover(&pos, limit, &r.start, &r.end)) == 1) {
+		const size_t before = e->covered.nr;
+		int err = rangemap_insert(&e->covered, &r, NULL, NULL);
+
+		c->nr_ranges += e->covered.nr - before;
+		if (err)
+			return err;
+	}
+	return more;
+}
+
+struct load {
+	struct capture *c;
+	struct entry *e;
+};
+
+static int on_part(void *ctx, const struct capture_part *part)
+{
+	struct load *l = ctx;
+
+	return add_covers(l->c, l->e, part->covers, part->covers_size);
+}
+
+/* Reads what the database has of the image, once. */
+static int load_covers(struct capture *c, struct entry *e)
+{
+	struct load l = { c, e };
+	struct hnode *n, *next;
+	int err;
+
+	if (e->known)
+		return 0;
+	if (c->nr_ranges > MAX_RANGES)
+		hmap_for_each (&c->entries, n, next)
+			forget_covers(c, entry_of(n));
+	err = captures_covers(c->cfg.db, &e->image->desc, on_part, &l);
+	e->known = !err;
+	return err;
+}
+
+/* A file that was opened and hashed; the vDSO, the kernel and JIT code are no files. */
+static bool is_capturable(const struct known_image *image)
+{
+	return image->desc.kind == IMAGE_FILE && image_is_resolved(image) &&
+	       image->desc.has_content && image->unknown == SAMPLE_KEPT;
+}
+
+static void want_offsets(struct capture *c, struct entry *e, struct profile *p)
+{
+	size_t nr;
+	const struct count *count = profile_sorted(p, &nr);
+
+	for (size_t i = 0; count && i < nr && c->nr_waiting < MAX_WAITING; i++) {
+		const struct cpi_capture_offset o = { count[i].offset, count[i].n };
+
+		if (rangemap_find(&e->covered, o.offset))
+			continue;
+		buf_put(&e->wanted, &o, sizeof(o));
+		c->nr_waiting += !e->wanted.err;
+	}
+}
+
+static void enqueue(struct capture *c, struct entry *e)
+{
+	struct entry **at = &c->first;
+
+	if (e->queued || !e->wanted.len)
+		return;
+	if (e->fd < 0 && c->nr_fds < MAX_FDS && images_is_open(e->image)) {
+		e->fd = images_wrap(c->cfg.images, e->image, 0);
+		c->nr_fds += e->fd >= 0;
+	}
+	e->queued = true;
+	while (*at && (*at)->wanted.len <= e->wanted.len)
+		at = &(*at)->next;
+	e->next = *at;
+	*at = e;
+}
+
+static bool is_full(const struct capture *c)
+{
+	return c->bytes >= c->cfg.max_bytes;
+}
+
+void capture_note(struct capture *c, const struct tally *t, bool newcomers)
+{
+	struct hnode *n, *next;
+
+	if (is_full(c))
+		return;
+	hmap_for_each (&t->profiles, n, next) {
+		const struct tally_profile *p =
+			container_of(n, struct tally_profile, node);
+		struct entry *e;
+
+		if (p->context[0] || !is_capturable(p->image))
+			continue;
+		e = find_entry(c, p->image);
+		if (!e || e->err || e == c->running || load_covers(c, e) ||
+		    (newcomers && (e->covered.nr || e->queued)))
+			continue;
+		want_offsets(c, e, p->profile);
+		enqueue(c, e);
+	}
+}
+
+static int by_offset(const void *va, const void *vb)
+{
+	const struct cpi_capture_offset *a = va, *b = vb;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Of several events, and of several flushes: each offset once. Says how many. */
+static uint32_t merge_offsets(struct buf *wanted)
+{
+	struct cpi_capture_offset *o = (struct cpi_capture_offset *)wanted->data;
+	size_t nr = wanted->len / sizeof(*o), kept = 0;
+
+	qsort(o, nr, sizeof(*o), by_offset);
+	for (size_t i = 0; i < nr; i++) {
+		if (kept && o[kept - 1].offset == o[i].offset)
+			o[kept - 1].samples += o[i].samples;
+		else
+			o[kept++] = o[i];
+	}
+	return kept < CPI_CAPTURE_OFFSETS ? kept : CPI_CAPTURE_OFFSETS;
+}
+
+static void describe(const struct capture *c, const struct known_image *image,
+		     struct cpi_capture_request *q)
+{
+	const struct image_desc *d = &image->desc;
+	const uint64_t left = c->cfg.max_bytes - c->bytes;
+
+	q->magic = CPI_CAPTURE_MAGIC;
+	q->max_bytes = c->cfg.max_bytes / IMAGE_SHARE;
+	if (q->max_bytes > left)
+		q->max_bytes = left;
+	q->size = d->size;
+	q->author = image->author;
+	q->mtime_ns = d->mtime_ns;
+	memcpy(q->content, d->content, sizeof(q->content));
+	memcpy(q->build_id, d->build_id, sizeof(q->build_id));
+	q->build_id_size = d->build_id_size;
+	strncpy(q->path, d->name, sizeof(q->path) - 1);
+}
+
+static void give_up_entry(struct capture *c, struct entry *e, int err)
+{
+	if (err == -ECHILD && !c->was_silent) {
+		c->was_silent = true;
+		log_warn("capture: %s: a worker has ended without an answer (said "
+			 "once: captures_failed counts)",
+			 e->image->desc.name);
+	}
+	log_debug("capture: %s: %s", e->image->desc.name, err_str(err));
+	e->err = err;
+	c->nr_failed++;
+}
+
+/* It is wanted again, with what the next sweep or flush finds. */
+static void put_off_entry(struct capture *c, const struct entry *e, int err)
+{
+	if (!c->is_short)
+		log_warn("capture: %s: %s: what waits is put off (said once: "
+			 "captures_failed counts)",
+			 e->image->desc.name,
+			 err == -EBUSY ? "cpi-capture cannot start a worker"
+				       : err_str(err));
+	c->is_short = true;
+	c->shortage_end_ns = time_mono_ns() + SHORTAGE_NS;
+	c->nr_failed++;
+}
+
+/* What it wanted goes: with the job, or because there will be none. */
+static void dequeue(struct capture *c)
+{
+	struct entry *e = c->first;
+
+	c->first = e->next;
+	e->queued = false;
+}
+
+static void drop_wanted(struct capture *c, struct entry *e)
+{
+	c->nr_waiting -= e->wanted.len / sizeof(struct cpi_capture_offset);
+	buf_fini(&e->wanted);
+	close_file(c, e);
+}
+
+static int watch_reply(struct capture *c)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	return epoll_ctl(c->cfg.epoll_fd, EPOLL_CTL_ADD, c->child.reply, &ev) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int send_job(struct capture *c, struct entry *e)
+{
+	struct cpi_capture_request q = { 0 };
+	int err;
+
+	if (e->fd < 0) {
+		e->fd = images_wrap(c->cfg.images, e->image, 0);
+		c->nr_fds += e->fd >= 0;
+	}
+	if (e->fd < 0)
+		return e->fd;
+	q.nr_offsets = merge_offsets(&e->wanted);
+	q.all = !e->covered.nr && !images_stays(c->cfg.images, e->image);
+	describe(c, e->image, &q);
+	err = capture_child_send(&c->child, &q,
+				 (struct cpi_capture_offset *)e->wanted.data, e->fd);
+	if (err)
+		return err;
+	close(e->fd); /* of a socket that cpi-capture has now */
+	e->fd = -1;
+	c->nr_fds--;
+	return watch_reply(c);
+}
+
+static void die(struct capture *c)
+{
+	log_warn("capture: cpi-capture has died: nothing is captured until it is "
+		 "started again");
+	c->restart_ns = time_mono_ns() + RESTART_NS;
+}
+
+/* Sends the first of the queue away; false when that must wait. */
+static bool start_job(struct capture *c)
+{
+	const uint64_t now = time_mono_ns();
+	struct entry *e = c->first;
+	int err;
+
+	if (!e || !c->child.pid)
+		return false;
+	if (now < c->shortage_end_ns || (e->covered.nr && now < c->next_ns))
+		return false;
+	dequeue(c);
+	err = is_full(c) ? -CPI_ELIMIT : send_job(c, e);
+	if (!err) {
+		c->running = e;
+		c->begun_ns = time_mono_ns();
+		return true;
+	}
+	drop_wanted(c, e);
+	if (err == -EPIPE)
+		die(c);
+	else if (err == -EBUSY || err == -ETIMEDOUT)
+		c->nr_failed++; /* its file does not answer: no other one waits for it
+				 */
+	else if (err_is_shortage(err))
+		put_off_entry(c, e, err);
+	else
+		give_up_entry(c, e, err);
+	return true;
+}
+
+/* Parts that cannot be stored now are wanted again at the next flush. */
+static int store_part(struct capture *c, struct entry *e,
+		      const struct cpi_capture_reply *r, const void *covers,
+		      const void *data)
+{
+	const struct capture_part part = { covers, r->covers_size, data, r->data_size };
+	const uint8_t *pos = covers, *limit = pos + r->covers_size;
+	uint64_t start, end = 0;
+	int more;
+
+	while ((more = captures_next_cover(&pos, limit, &start, &end)) == 1)
+		;
+	if (more || !r->covers_size || !r->data_size)
+		return -CPI_ECORRUPT;
+	if (captures_add(c->cfg.db, &e->image->desc, &part))
+		return 0;
+	c->bytes += part.covers_size + part.data_size;
+	c->nr_parts++;
+	c->nr_procedures += r->nr_procedures;
+	c->nr_left_out += r->nr_left_out;
+	return add_covers(c, e, covers, r->covers_size);
+}
+
+static void note_time(struct capture *c)
+{
+	const uint64_t now = time_mono_ns(), ns = now - c->begun_ns;
+
+	c->sum_ns += ns;
+	if (ns > c->max_ns)
+		c->max_ns = ns;
+	c->next_ns = now + REST * ns;
+}
+
+/* Takes in what came of the running job; false while there is more to come. */
+static bool take_reply(struct capture *c)
+{
+	struct cpi_capture_reply reply;
+	const void *covers, *data;
+	int err = capture_child_take(&c->child, &reply, &covers, &data);
+
+	if (err == -EAGAIN)
+		return false;
+	if (!err)
+		err = store_part(c, c->running, &reply, covers, data);
+	if (err == -EBUSY) {
+		put_off_entry(c, c->running, err);
+	} else {
+		c->is_short = false;
+		if (err)
+			give_up_entry(c, c->running, err);
+	}
+	drop_wanted(c, c->running);
+	c->running = NULL;
+	note_time(c);
+	return true;
+}
+
+static void restart(struct capture *c)
+{
+	if (!c->restart_ns || time_mono_ns() < c->restart_ns)
+		return;
+	if (capture_child_start(&c->child))
+		c->restart_ns = time_mono_ns() + RESTART_NS;
+	else
+		c->restart_ns = 0;
+}
+
+int capture_run(struct capture *c)
+{
+	uint64_t now;
+
+	restart(c);
+	if (c->running && !take_reply(c))
+		return 1000; /* to look at the time */
+	while (!c->running && start_job(c))
+		;
+	now = time_mono_ns();
+	if (c->running)
+		return 1000;
+	if (!c->first)
+		return -1;
+	return now < c->next_ns ? (int)((c->next_ns - now) / NSEC_PER_MSEC) + 1 : 1000;
+}
+
+void capture_finish(struct capture *c, uint64_t max_ns)
+{
+	const uint64_t end_ns = time_mono_ns() + max_ns;
+
+	while ((c->running || c->first) && c->child.pid && time_mono_ns() < end_ns) {
+		struct pollfd p = { .fd = c->child.reply, .events = POLLIN };
+
+		c->next_ns = c->shortage_end_ns = 0; /* each has one try */
+		capture_run(c);
+		p.fd = c->child.reply;
+		if (c->running && poll(&p, 1, 1000) < 0 && errno != EINTR)
+			return;
+	}
+}
+
+void capture_mark_images(struct capture *c)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&c->entries, n, next) {
+		struct entry *e = entry_of(n);
+
+		if (e->queued || e == c->running)
+			e->image->marked = true;
+		else if (!e->image->marked)
+			entry_free(c, e);
+	}
+}
+
+int capture_open(const struct capture_config *cfg, struct capture **out)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->cfg = *cfg;
+	c->child.socket = c->child.reply = -1;
+	err = captures_bytes(cfg->db, &c->bytes);
+	if (!err)
+		err = capture_child_start(&c->child);
+	if (err) {
+		log_warn("capture: cannot start cpi-capture: %s: profiles of files "
+			 "that will be replaced will have no names",
+			 err_str(err));
+		capture_close(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void capture_use(struct capture *c, struct db *db, bool same)
+{
+	struct hnode *n, *next;
+
+	c->cfg.db = db;
+	if (same)
+		return;
+	hmap_for_each (&c->entries, n, next)
+		forget_covers(c, entry_of(n));
+	if (captures_bytes(db, &c->bytes))
+		c->bytes = 0;
+}
+
+void capture_close(struct capture *c)
+{
+	struct hnode *n, *next;
+
+	if (!c)
+		return;
+	hmap_for_each (&c->entries, n, next)
+		entry_free(c, entry_of(n));
+	hmap_fini(&c->entries);
+	capture_child_stop(&c->child);
+	free(c);
+}
+
+void capture_status(const struct capture *c, struct buf *out)
+{
+	size_t nr = 0;
+
+	for (const struct entry *e = c->first; e; e = e->next)
+		nr++;
+	buf_printf(out, "capture %s\n",
+		   !c->child.pid ? "stopped"
+		   : is_full(c)  ? "full"
+				 : "on");
+	buf_printf(out, "captures %llu\n", (unsigned long long)c->nr_parts);
+	buf_printf(out, "captures_failed %llu\n", (unsigned long long)c->nr_failed);
+	buf_printf(out, "captures_waiting %zu\n", nr + (c->running != NULL));
+	buf_printf(out, "capture_procedures %llu\n",
+		   (unsigned long long)c->nr_procedures);
+	buf_printf(out, "capture_left_out %llu\n", (unsigned long long)c->nr_left_out);
+	buf_printf(out, "capture_bytes %llu\n", (unsigned long long)c->bytes);
+	buf_printf(out, "capture_limit_bytes %llu\n",
+		   (unsigned long long)c->cfg.max_bytes);
+	buf_printf(out, "capture_sum_s %.3f\n", (double)c->sum_ns / NSEC_PER_SEC);
+	buf_printf(out, "capture_max_s %.3f\n", (double)c->max_ns / NSEC_PER_SEC);
+}

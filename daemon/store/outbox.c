@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * outbox.c - a queue of flushes and epochs
+ *
+ * Items leave in the order in which they came, but for one case: a flush that the open
+ * epoch can never take is moved behind the beginning of the next one.
+ */
+#include "config.h"
+
+#include "daemon/store/outbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "daemon/store/outbox_private.h"
+
+struct outbox {
+	struct item *first, **end;
+	uint64_t seq; /* of the last flush */
+};
+
+struct outbox *outbox_new(void)
+{
+	struct outbox *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->end = &o->first;
+	return o;
+}
+
+/* NULL: it is an epoch. */
+static struct flush_item *flush_of(struct item *i)
+{
+	return i->kind == ITEM_FLUSH ? container_of(i, struct flush_item, item) : NULL;
+}
+
+static void remove_first(struct outbox *o)
+{
+	struct item *i = o->first;
+	struct flush_item *f = flush_of(i);
+
+	o->first = i->next;
+	if (!o->first)
+		o->end = &o->first;
+	if (f)
+		flush_item_free(f);
+	else
+		free(container_of(i, struct epoch_item, item));
+}
+
+void outbox_free(struct outbox *o)
+{
+	while (o && o->first)
+		remove_first(o);
+	free(o);
+}
+
+static void append(struct outbox *o, struct item *i)
+{
+	*o->end = i;
+	o->end = &i->next;
+}
+
+int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
+		     const char *label)
+{
+	struct epoch_item *e = calloc(1, sizeof(*e) + (label ? strlen(label) : 0) + 1);
+
+	if (!e)
+		return -ENOMEM;
+	e->item.kind = ITEM_EPOCH;
+	e->now_ns = now_ns;
+	e->uncertainty_ms = uncertainty_ms;
+	if (label)
+		strcpy(e->label, label);
+	append(o, &e->item);
+	return 0;
+}
+
+int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
+{
+	struct flush_item *f;
+	int err = flush_item_new(in, o->seq + 1, &f);
+
+	if (err)
+		return err;
+	o->seq++;
+	append(o, &f->item);
+	return 0;
+}
+
+static int store_item(struct item *i, struct store *s)
+{
+	const struct flush_item *f = flush_of(i);
+	const struct epoch_item *e;
+
+	if (f)
+		return store_flush(s, &f->flush);
+	e = container_of(i, struct epoch_item, item);
+	return store_epoch(s, e->now_ns, e->uncertainty_ms, e->label);
+}
+
+/*
+ * Puts the next epoch before the flush that is first. Once: what fails for itself does
+ * not take the epochs from those behind it. False: there is none, or it was done.
+ */
+static bool move_to_next_epoch(struct outbox *o)
+{
+	struct flush_item *flush = flush_of(o->first);
+	struct item **at = &o->first->next, *epoch;
+
+	if (!flush || flush->has_moved)
+		return false;
+	while (*at && flush_of(*at))
+		at = &(*at)->next;
+	epoch = *at;
+	if (!epoch)
+		return false;
+	*at = epoch->next;
+	if (!*at)
+		o->end = at;
+	epoch->next = o->first;
+	o->first = epoch;
+	flush->has_moved = true;
+	return true;
+}
+
+int outbox_store(struct outbox *o, struct store *s)
+{
+	while (o->first) {
+		int err = store_item(o->first, s);
+
+		assert(err != -EINVAL); /* received = stored + losses is ours to keep */
+		if (err_is_lasting(err) && move_to_next_epoch(o))
+			continue;
+		if (err)
+			return err;
+		remove_first(o);
+	}
+	return 0;
+}
+
+size_t outbox_memory(const struct outbox *o)
+{
+	size_t bytes = 0;
+
+	for (struct item *i = o->first; i; i = i->next) {
+		const struct flush_item *f = flush_of(i);
+
+		bytes += f ? flush_item_memory(f) : sizeof(struct epoch_item);
+	}
+	return bytes;
+}
+
+uint64_t outbox_nr_samples(const struct outbox *o, int event)
+{
+	uint64_t n = 0;
+
+	for (struct item *i = o->first; i; i = i->next) {
+		const struct flush_item *f = flush_of(i);
+
+		if (!f)
+			continue;
+		n += f->flush.streams[event].received;
+		for (int l = 0; l < NR_LOSSES; l++)
+			n -= f->tally->loss[event][l];
+	}
+	return n;
+}
+
+void outbox_mark_images(const struct outbox *o)
+{
+	for (struct item *i = o->first; i; i = i->next) {
+		const struct flush_item *f = flush_of(i);
+
+		if (!f)
+			continue;
+		tally_mark_images(f->tally);
+		if (f->stacks.tally)
+			stacktally_mark_images(f->stacks.tally);
+		if (f->windows.tally)
+			windowtally_mark_images(f->windows.tally);
+	}
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * retention.c - retention in a thread
+ *
+ * The session and the retention thread share a database and this file's struct, nothing
+ * else. SQLite keeps their transactions apart; each waits for the other's, and slices
+ * are short. After each slice the retention thread pauses for as long as that took, so
+ * a flush gets in at the first attempt and not more than half of a CPU is taken.
+ */
+#include "config.h"
+
+#include "daemon/store/retention.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/store/wallclock.h"
+#include "db/retain/retain_clock.h"
+
+#define LOOK_NS     (60 * NSEC_PER_SEC)
+#define MIN_REST_NS NSEC_PER_MSEC
+#define HOUR_NS     (3600 * NSEC_PER_SEC)
+
+struct retention {
+	struct db *db;
+	struct retain *retain; /* the thread's */
+	/* the thread's */
+	struct retain_clock clock;
+	struct wallclock wall;
+	struct retain_policy policy;
+	pthread_t thread;
+	bool started;
+	/* of both, under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool quit, woken;
+	struct retain_stats stats;
+	uint64_t clock_wait_ns; /* until the clock is believed; 0: it is */
+	int err;
+};
+
+/* Rests for ns, or until something changes: a step's rest is not cut short by a wake.
+ */
+static void rest(struct retention *k, uint64_t ns, bool until_woken)
+{
+	const uint64_t end_ns = time_mono_ns() + ns;
+	const struct timespec end = { .tv_sec = (time_t)(end_ns / NSEC_PER_SEC),
+				      .tv_nsec = (long)(end_ns % NSEC_PER_SEC) };
+
+	while (!k->quit && !(until_woken && k->woken) && time_mono_ns() < end_ns)
+		pthread_cond_timedwait(&k->changed, &k->lock, &end);
+	if (until_woken)
+		k->woken = false;
+}
+
+/* Says once what begins, for it may stay so for weeks. */
+static void note(struct retention *k, int err, const struct retain_stats *now)
+{
+	const char *path = db_path(k->db);
+
+	if (now->too_small && !k->stats.too_small)
+		log_warn("retain: %s: labelled epochs and the one that is open take "
+			 "more than size:%llu allows: nothing is refused, so raise it, "
+			 "or remove labels",
+			 path, (unsigned long long)k->policy.bytes);
+	if (err < 0 && err != k->err)
+		log_warn("retain: %s: %s: it is tried again each minute", path,
+			 err == -EBUSY ? "somebody reads or writes for long"
+				       : err_str(err));
+	if (err >= 0 && k->err)
+		log_info("retain: %s: it works again", path);
+	k->err = err < 0 ? err : 0;
+	k->stats = *now;
+}
+
+/* Says once when the clock is not believed, and once when it is again. */
+static void note_clock(struct retention *k, bool was_ahead)
+{
+	const struct retain_clock *c = &k->clock;
+	char text[TIME_TEXT_SIZE];
+
+	if (c->ahead && !was_ahead)
+		log_warn(
+			"retain: %s: the clock is %.1f hours ahead of the newest flush "
+			"and the time since: nothing is rolled up or removed for its "
+			"age until it has been so for %.1f hours; set it if it is "
+			"wrong",
+			db_path(k->db),
+			(double)(c->offset_ns + c->boot_ns - c->believed_ns) / HOUR_NS,
+			(double)c->wait_ns / HOUR_NS);
+	else if (!c->ahead && was_ahead)
+		log_info("retain: %s: the clock is believed again: it is %s",
+			 db_path(k->db), time_format(c->believed_ns, text));
+}
+
+/* The time by which what is old is removed (retain_clock.h). */
+static uint64_t believed_ns(struct retention *k)
+{
+	const bool was_ahead = k->clock.ahead;
+	const uint64_t now_ns = retain_clock_now(&k->clock, wallclock_now(&k->wall),
+						 clock_boot_ns(k->wall.clock));
+
+	note_clock(k, was_ahead);
+	return now_ns;
+}
+
+static void *work(void *arg)
+{
+	struct retention *k = arg;
+	struct retain_stats now;
+	uint64_t begun_ns, took_ns;
+	int more;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->quit) {
+		pthread_mutex_unlock(&k->lock);
+		begun_ns = time_mono_ns();
+		more = retain_step(k->retain, believed_ns(k));
+		took_ns = time_mono_ns() - begun_ns;
+		now = retain_stats(k->retain);
+		pthread_mutex_lock(&k->lock);
+		note(k, more, &now);
+		k->clock_wait_ns = k->clock.ahead ? k->clock.wait_ns : 0;
+		if (more == 1)
+			rest(k, took_ns > MIN_REST_NS ? took_ns : MIN_REST_NS, false);
+		else
+			rest(k, LOOK_NS, !more);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+static int start_thread(struct retention *k)
+{
+	pthread_condattr_t attr;
+	int err;
+
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&k->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	err = -pthread_create(&k->thread, NULL, work, k);
+	k->started = !err;
+	if (err)
+		log_err("retain: a thread cannot be started: %s", err_str(err));
+	return err;
+}
+
+int retention_start(const char *db_path, const struct retain_policy *policy,
+		    const struct clock *clock, struct retention **out)
+{
+	struct retention *k = calloc(1, sizeof(*k));
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	k->policy = *policy;
+	err = db_open(db_path, DB_WRITE, &k->db);
+	if (!err)
+		err = retain_new(k->db, policy, NULL, &k->retain);
+	if (!err)
+		err = retain_clock_read(&k->clock, k->db, clock_boot_ns(clock));
+	if (!err)
+		err = wallclock_init(&k->wall, clock, k->db);
+	if (!err)
+		err = start_thread(k);
+	if (err)
+		retention_stop(k);
+	else
+		*out = k;
+	return err;
+}
+
+void retention_stop(struct retention *k)
+{
+	if (!k)
+		return;
+	if (k->started) {
+		pthread_mutex_lock(&k->lock);
+		k->quit = true;
+		pthread_cond_signal(&k->changed);
+		pthread_mutex_unlock(&k->lock);
+		pthread_join(k->thread, NULL);
+	}
+	retain_free(k->retain);
+	db_close(k->db);
+	free(k);
+}
+
+void retention_wake(struct retention *k)
+{
+	if (!k)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->woken = true;
+	pthread_cond_signal(&k->changed);
+	pthread_mutex_unlock(&k->lock);
+}
+
+void retention_status(struct retention *k, struct buf *out)
+{
+	struct retain_stats s;
+	uint64_t wait_ns;
+	int err;
+
+	pthread_mutex_lock(&k->lock);
+	s = k->stats;
+	wait_ns = k->clock_wait_ns;
+	err = k->err;
+	pthread_mutex_unlock(&k->lock);
+	buf_printf(out, "retain_bytes_limit %llu\n",
+		   (unsigned long long)k->policy.bytes);
+	buf_printf(out, "retain_days_rolled_up %llu\n",
+		   (unsigned long long)s.nr_rolled);
+	buf_printf(out, "retain_epochs_removed %llu\n",
+		   (unsigned long long)s.nr_removed);
+	buf_printf(out, "retain_slice_max_s %.6f\n",
+		   (double)s.longest_ns / NSEC_PER_SEC);
+	if (wait_ns)
+		buf_printf(out, "retain_clock_wait_s %llu\n",
+			   (unsigned long long)(wait_ns / NSEC_PER_SEC));
+	if (s.too_small)
+		buf_puts(out, "retain_error labelled epochs take more than size\n");
+	else if (err)
+		buf_printf(out, "retain_error %s\n", err_str(err));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/windows/translate_check.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi/window.h"
+#include "base/err.h"
+
+/* Registers that nobody writes say what they are called. */
+static bool writes_constant(const struct cpi_uop *u)
+{
+	return u->dst == CPI_REG_ZERO || u->dst == CPI_REG_UNKNOWN;
+}
+
+static int check_uop(const struct cpi_uop *u, uint32_t nr_uops)
+{
+	if (u->op >= CPI_NR_UOPS)
+		return -CPI_ECORRUPT;
+	if (u->op == CPI_UOP_GOTO || cpi_uop_is_direct(u))
+		return u->address <= nr_uops ? 0 : -CPI_ECORRUPT;
+	if (u->op == CPI_UOP_STOP)
+		return u->imm >= 0 && u->imm < CPI_NR_WINDOW_ENDS ? 0 : -CPI_ECORRUPT;
+	return writes_constant(u) && !(u->flags & CPI_UOP_STORE) && u->op != CPI_UOP_NOP
+		       ? -CPI_ECORRUPT
+		       : 0;
+}
+
+int translate_check_page(const struct cpi_code_page *page, uint32_t nr_uops)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < CPI_CODE_PAGE; i++) {
+		if (page->index[i] > nr_uops)
+			return -CPI_ECORRUPT;
+	}
+	for (uint32_t i = 0; !err && i < nr_uops; i++)
+		err = check_uop(&page->uop[i], nr_uops);
+	return err;
+}

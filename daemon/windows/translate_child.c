@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * translate_child.c - requests and replies, in order
+ *
+ * A worker that dies takes the page with it that it was at; its successor goes on with
+ * the next one (helpers/translate_main.c). So an answer to a later question says that
+ * there will be none to those before.
+ */
+#include "config.h"
+
+#include "daemon/windows/translate_child.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/os/helper.h"
+#include "daemon/windows/translate_check.h"
+
+#define NAME        "cpi-translate"
+#define PATIENCE_NS (30 * NSEC_PER_SEC) /* it goes behind everything else */
+
+struct asked {
+	uint32_t cookie;
+	uint64_t when_ns;
+};
+
+struct translate_child {
+	pid_t pid;
+	int socket;
+	uint32_t next_cookie;
+	struct asked asked[TRANSLATE_CHILD_MAX_ASKED]; /* oldest first */
+	int nr_asked;
+	bool have_reply; /* a reply that answers none of the first ones */
+	bool dead;
+	struct cpi_translate_reply reply;
+};
+
+int translate_child_open(int epoll_fd, struct translate_child **out)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct translate_child *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->socket = -1;
+	err = helper_start(NAME, &t->pid, &t->socket);
+	if (!err && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, t->socket, &ev))
+		err = -errno;
+	if (err) {
+		translate_child_close(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void translate_child_close(struct translate_child *t)
+{
+	if (!t)
+		return;
+	helper_stop(&t->pid, &t->socket);
+	free(t);
+}
+
+/* Its socket would be readable for ever. */
+static void end(struct translate_child *t)
+{
+	t->dead = true;
+	helper_stop(&t->pid, &t->socket);
+	log_warn("windows: cpi-translate has ended: code that is new is not followed");
+}
+
+int translate_child_ask(struct translate_child *t, struct cpi_translate_request *q,
+			uint32_t *cookie)
+{
+	const size_t size = offsetof(struct cpi_translate_request, code) + q->size;
+
+	if (t->dead)
+		return -EPIPE;
+	if (t->nr_asked == TRANSLATE_CHILD_MAX_ASKED)
+		return -EAGAIN;
+	q->magic = CPI_TRANSLATE_MAGIC;
+	q->cookie = t->next_cookie;
+	if (send(t->socket, q, size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno != EPIPE && errno != ECONNRESET)
+			return -errno;
+		end(t);
+		return -EPIPE;
+	}
+	t->asked[t->nr_asked++] = (struct asked){ t->next_cookie, time_mono_ns() };
+	*cookie = t->next_cookie++;
+	return 0;
+}
+
+static int check_reply(const struct cpi_translate_reply *r, size_t size)
+{
+	const size_t head = offsetof(struct cpi_translate_reply, page.uop);
+
+	if (r->err)
+		return r->err < 0 ? r->err : -CPI_ECORRUPT;
+	if (size < head || r->nr_uops > CPI_UOPS_PER_PAGE ||
+	    size != head + r->nr_uops * sizeof(struct cpi_uop))
+		return -CPI_ECORRUPT;
+	return translate_check_page(&r->page, r->nr_uops);
+}
+
+/* Whether there is a reply that can be told to belong to a question. */
+static bool receive(struct translate_child *t)
+{
+	struct cpi_translate_reply *r = &t->reply;
+	ssize_t size;
+
+	if (t->have_reply || t->dead)
+		return t->have_reply;
+	size = recv(t->socket, r, sizeof(*r), MSG_DONTWAIT);
+	if (size == 0 || (size < 0 && errno == ECONNRESET))
+		end(t);
+	if (size < (ssize_t)offsetof(struct cpi_translate_reply, page) ||
+	    r->magic != CPI_TRANSLATE_MAGIC)
+		return false;
+	memset((char *)r + size, 0, sizeof(*r) - (size_t)size); /* of one before */
+	r->err = check_reply(r, (size_t)size);
+	for (int i = 0; i < t->nr_asked; i++)
+		t->have_reply |= t->asked[i].cookie == r->cookie;
+	return t->have_reply;
+}
+
+static void pass(struct translate_child *t)
+{
+	t->nr_asked--;
+	memmove(t->asked, t->asked + 1, (size_t)t->nr_asked * sizeof(t->asked[0]));
+}
+
+int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
+			 const struct cpi_code_page **page)
+{
+	const struct asked first = t->asked[0];
+
+	if (!t->nr_asked) { /* its end, or what nobody waits for any more */
+		receive(t);
+		t->have_reply = false;
+		return -EAGAIN;
+	}
+	if (receive(t) && t->reply.cookie == first.cookie) {
+		t->have_reply = false;
+		*err = t->reply.err;
+		*page = &t->reply.page;
+	} else if (t->have_reply || t->dead) {
+		*err = -ECHILD;
+	} else if (time_mono_ns() > first.when_ns + PATIENCE_NS) {
+		*err = -ETIMEDOUT;
+	} else {
+		return -EAGAIN;
+	}
+	*cookie = first.cookie;
+	pass(t);
+	return 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowbpf.c - windows by a BPF program: kmod/cpi_window.bpf.c, loaded, on perf events
+ */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "daemon/collect/bpf_grace.h"
+#include "daemon/collect/bpf_log.h"
+#include "daemon/collect/counters.h"
+#include "daemon/cpi_window.skel.h"
+#include "daemon/windows/windowexclude.h"
+#include "daemon/windows/windowsource.h"
+
+struct windowbpf {
+	struct windowsource source;
+	struct cpi_window_bpf *skel;
+	struct ring_buffer *ring;
+	struct counters *counters;
+	struct bpf_grace *grace;
+	struct cpi_window_cpu *cpu;
+	uint32_t nr_cpus;      /* that there may ever be */
+	uint64_t nr_strangers; /* that there were when it was consumed */
+	void (*take)(void *ctx, const struct cpi_window_record *r);
+	void *ctx;
+};
+
+static struct windowbpf *bpf_of(const struct windowsource *ws)
+{
+	return container_of(ws, struct windowbpf, source);
+}
+
+static int take_record(void *ctx, void *data, size_t size)
+{
+	const struct windowbpf *wb = ctx;
+
+	if (size >= sizeof(struct cpi_window_record))
+		wb->take(wb->ctx, data);
+	return 0;
+}
+
+/* ---- loading ---- */
+
+static size_t map_bytes(const struct bpf_map *map)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t size =
+		(size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+
+	return (size + page - 1) / page * page;
+}
+
+static int map_shared(const struct bpf_map *map, void *out)
+{
+	void *at = mmap(NULL, map_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED,
+			bpf_map__fd(map), 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	*(void **)out = at;
+	return 0;
+}
+
+static void unmap_shared(const struct bpf_map *map, void *at)
+{
+	if (at)
+		munmap(at, map_bytes(map));
+}
+
+static int map_all(struct windowbpf *wb)
+{
+	const struct cpi_window_bpf *skel = wb->skel;
+	int err = map_shared(skel->maps.cpi_window_cpus, &wb->cpu);
+
+	if (!err)
+		err = map_shared(skel->maps.cpi_processes, &wb->source.process);
+	if (!err)
+		err = map_shared(skel->maps.cpi_entries, &wb->source.entry);
+	if (!err)
+		err = map_shared(skel->maps.cpi_code, &wb->source.slot);
+	if (!err)
+		err = map_shared(skel->maps.cpi_bytes, &wb->source.bytes);
+	return err;
+}
+
+static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
+{
+	struct windowsource *ws = &wb->source;
+	const uint32_t ring_bytes = windowsource_ring_bytes(wb->nr_cpus);
+	struct cpi_window_bpf *skel = wb->skel;
+	int err = bpf_map__set_max_entries(skel->maps.cpi_window_cpus, wb->nr_cpus);
+
+	ws->nr_records = ring_bytes / sizeof(struct cpi_window_record);
+	ws->nr_slots = windowsource_nr_slots(
+		&ws->cfg, ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu));
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_entries,
+					       ws->cfg.nr_entries);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_code, ws->nr_slots);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_bytes, ws->nr_slots);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_records, ring_bytes);
+	skel->rodata->nr_excluded = nr_excluded;
+	return err;
+}
+
+static int load(struct windowbpf *wb, const int *excluded, uint32_t nr_excluded)
+{
+	const struct bpf_map *map;
+	int err;
+
+	wb->skel = cpi_window_bpf__open();
+	if (!wb->skel)
+		return -errno;
+	map = wb->skel->maps.cpi_excluded;
+	err = set_sizes(wb, nr_excluded);
+	if (!err)
+		err = cpi_window_bpf__load(wb->skel);
+	for (uint32_t i = 0; i < nr_excluded && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(map), &i, &excluded[i], BPF_ANY);
+	if (!err)
+		err = map_all(wb);
+	if (err)
+		return err;
+	wb->ring = ring_buffer__new(bpf_map__fd(wb->skel->maps.cpi_records),
+				    take_record, wb, NULL);
+	return wb->ring ? 0 : -errno;
+}
+
+static int load_with_exclusions(struct windowbpf *wb)
+{
+	const struct windowsource_config *cfg = &wb->source.cfg;
+	int excluded[CPI_WINDOW_CGROUPS];
+	int nr = windowexclude_open_cgroups(cfg->exclude, cfg->nr_excluded, excluded,
+					    CPI_WINDOW_CGROUPS);
+	int err;
+
+	if (nr < 0)
+		return nr;
+	bpf_log_begin();
+	err = load(wb, excluded, (uint32_t)nr);
+	if (err)
+		log_warn("windows: not available: the program cannot be loaded: %s",
+			 err_str(err));
+	for (int i = 0; i < nr; i++)
+		close(excluded[i]);
+	return err;
+}
+
+static void bpf_close(struct windowsource *ws)
+{
+	struct windowbpf *wb = bpf_of(ws);
+
+	counters_close(wb->counters);
+	bpf_grace_close(wb->grace);
+	if (wb->skel) {
+		unmap_shared(wb->skel->maps.cpi_window_cpus, wb->cpu);
+		unmap_shared(wb->skel->maps.cpi_processes, ws->process);
+		unmap_shared(wb->skel->maps.cpi_entries, ws->entry);
+		unmap_shared(wb->skel->maps.cpi_code, ws->slot);
+		unmap_shared(wb->skel->maps.cpi_bytes, ws->bytes);
+		ring_buffer__free(wb->ring);
+		cpi_window_bpf__destroy(wb->skel);
+	}
+	free(wb);
+}
+
+static int open_grace(struct windowbpf *wb)
+{
+	const bool interrupts = event_interrupts(wb->source.cfg.event);
+
+	return bpf_grace_open(interrupts ? BPF_GRACE_IPI : BPF_GRACE_RCU, wb->nr_cpus,
+			      &wb->grace);
+}
+
+/* By its edge: what is there, and is not taken yet, wakes nobody. */
+static int wake(const struct windowbpf *wb)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	const int fd = bpf_map__fd(wb->skel->maps.cpi_records);
+
+	return epoll_ctl(wb->source.cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* Before Linux 5.17 there are no bounded loops of that length. */
+static int bpf_open(const struct windowsource_config *cfg, const struct cpus *cpus,
+		    struct windowsource **out)
+{
+	const int nr = libbpf_num_possible_cpus();
+	struct windowbpf *wb;
+	int err;
+
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) ==
+	    0) {
+		log_info("windows: not available: the kernel is older than 5.17");
+		return -EOPNOTSUPP;
+	}
+	if (nr < 0)
+		return nr;
+	wb = calloc(1, sizeof(*wb));
+	if (!wb)
+		return -ENOMEM;
+	wb->source.ops = &windowsource_bpf;
+	wb->source.cfg = *cfg;
+	wb->nr_cpus = (uint32_t)nr;
+	err = load_with_exclusions(wb);
+	if (!err)
+		err = open_grace(wb);
+	if (!err)
+		err = wake(wb);
+	if (err) {
+		bpf_close(&wb->source);
+		return err;
+	}
+	*out = &wb->source;
+	return 0;
+}
+
+/* ---- running ---- */
+
+static int opened(void *ctx, int cpu, int event, int fd)
+{
+	const struct windowbpf *wb = ctx;
+	const int program = bpf_program__fd(wb->skel->progs.cpi_window);
+
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) ? -errno : 0;
+}
+
+static int bpf_start(struct windowsource *ws, const struct cpus *cpus)
+{
+	const struct counters_config cfg = { .events = ws->cfg.event,
+					     .periods = ws->cfg.period,
+					     .nr_events = 1,
+					     .target = ws->cfg.target,
+					     .enable_on_exec = ws->cfg.enable_on_exec,
+					     .opened = opened,
+					     .ctx = bpf_of(ws) };
+	int event;
+
+	return counters_open(&cfg, cpus, &bpf_of(ws)->counters, &event);
+}
+
+static void bpf_stop(struct windowsource *ws)
+{
+	counters_stop(bpf_of(ws)->counters);
+}
+
+static int bpf_set_cpus(struct windowsource *ws, const struct cpus *cpus)
+{
+	return counters_set_cpus(bpf_of(ws)->counters, cpus);
+}
+
+static void bpf_randomise(struct windowsource *ws, const uint64_t *received)
+{
+	counters_randomise(bpf_of(ws)->counters, received);
+}
+
+static int bpf_settle(const struct windowsource *ws)
+{
+	return bpf_grace_wait(bpf_of(ws)->grace);
+}
+
+static void bpf_counts(const struct windowsource *ws, struct cpi_window_counts *sum)
+{
+	const struct windowbpf *wb = bpf_of(ws);
+
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t i = 0; i < wb->nr_cpus; i++)
+		cpi_window_add_counts(sum, &wb->cpu[i].counts);
+}
+
+static uint64_t nr_strangers(const struct windowbpf *wb)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < wb->nr_cpus; i++)
+		nr += wb->cpu[i].counts.strangers;
+	return nr;
+}
+
+static bool bpf_has_strangers(const struct windowsource *ws)
+{
+	const struct windowbpf *wb = bpf_of(ws);
+
+	return nr_strangers(wb) != wb->nr_strangers;
+}
+
+static int bpf_consume(struct windowsource *ws,
+		       void (*take)(void *ctx, const struct cpi_window_record *r),
+		       void *ctx)
+{
+	struct windowbpf *wb = bpf_of(ws);
+	int nr;
+
+	wb->take = take;
+	wb->ctx = ctx;
+	wb->nr_strangers = nr_strangers(wb);
+	nr = ring_buffer__consume(wb->ring);
+	return nr < 0 ? nr : 0;
+}
+
+static void bpf_event(const struct windowsource *ws, struct collector_counts *out)
+{
+	counters_read(bpf_of(ws)->counters, 0, out);
+}
+
+const struct windowsource_ops windowsource_bpf = {
+	.name = "bpf",
+	.open = bpf_open,
+	.close = bpf_close,
+	.start = bpf_start,
+	.stop = bpf_stop,
+	.set_cpus = bpf_set_cpus,
+	.randomise = bpf_randomise,
+	.settle = bpf_settle,
+	.consume = bpf_consume,
+	.has_strangers = bpf_has_strangers,
+	.counts = bpf_counts,
+	.event = bpf_event,
+};

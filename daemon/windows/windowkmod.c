@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowkmod.c - windows by the kernel module (abi/kmod.h), through its collector's
+ * descriptor
+ *
+ * The module opens the event on each CPU, those that come later included, and draws
+ * periods at every interrupt. Records are in a ring per CPU, of the mapping that the
+ * tables are in.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "abi/kmod.h"
+#include "base/err.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "daemon/collect/kmodevent.h"
+#include "daemon/windows/windowexclude.h"
+#include "daemon/windows/windowsource.h"
+
+#define MIN_RECORDS 64 /* of a CPU */
+
+struct windowkmod {
+	struct windowsource source;
+	struct cpi_kmod_windows config;
+	uint8_t *memory;
+};
+
+static struct windowkmod *kmod_of(const struct windowsource *ws)
+{
+	return container_of(ws, struct windowkmod, source);
+}
+
+static uint32_t nr_records(uint32_t nr_cpus)
+{
+	const uint32_t fit = windowsource_ring_bytes(nr_cpus) / nr_cpus /
+			     sizeof(struct cpi_window_record);
+	uint32_t nr = MIN_RECORDS;
+
+	while (nr * 2 <= fit)
+		nr *= 2;
+	return nr;
+}
+
+static int set_config(struct windowkmod *wk)
+{
+	const struct windowsource_config *cfg = &wk->source.cfg;
+	struct cpi_kmod_windows *c = &wk->config;
+	const long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t nr_slots;
+
+	if (nr_cpus < 1)
+		return -EIO;
+	c->nr_entries = cfg->nr_entries;
+	c->nr_records = nr_records((uint32_t)nr_cpus);
+	nr_slots = windowsource_nr_slots(cfg, (uint64_t)nr_cpus * c->nr_records *
+						      sizeof(struct cpi_window_record));
+	c->nr_slots = nr_slots < CPI_KMOD_MAX_WINDOW_SLOTS ? nr_slots
+							   : CPI_KMOD_MAX_WINDOW_SLOTS;
+	kmodevent_set(cfg->event, *cfg->period, &c->event);
+	return 0;
+}
+
+static int ask(struct windowkmod *wk)
+{
+	const struct windowsource_config *cfg = &wk->source.cfg;
+	int nr = windowexclude_open_cgroups(cfg->exclude, cfg->nr_excluded,
+					    wk->config.excluded, CPI_WINDOW_CGROUPS);
+	int err = 0;
+
+	if (nr < 0)
+		return nr;
+	wk->config.nr_excluded = (uint32_t)nr;
+	if (ioctl(cfg->device, CPI_KMOD_IOC_WINDOWS, &wk->config))
+		err = -errno;
+	for (int i = 0; i < nr; i++)
+		close(wk->config.excluded[i]);
+	if (err == -EOPNOTSUPP || err == -ENOTTY)
+		log_info("windows: the module has none here");
+	else if (err)
+		log_warn("windows: not available: the module refuses: %s",
+			 err_str(err));
+	return err == -ENOTTY ? -EOPNOTSUPP : err;
+}
+
+static int map_tables(struct windowkmod *wk)
+{
+	struct windowsource *ws = &wk->source;
+	void *at = mmap(NULL, wk->config.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			ws->cfg.device, (off_t)CPI_KMOD_WINDOWS_AT);
+
+	if (at == MAP_FAILED) {
+		const int err = -errno;
+
+		log_warn("windows: not available: %s cannot be mapped: %s",
+			 CPI_KMOD_DEVICE, err_str(err));
+		return err;
+	}
+	wk->memory = at;
+	ws->process = at;
+	ws->entry = (void *)(wk->memory + wk->config.entries_at);
+	ws->slot = (void *)(wk->memory + wk->config.slots_at);
+	ws->bytes = (void *)(wk->memory + wk->config.bytes_at);
+	ws->nr_slots = wk->config.nr_slots;
+	ws->nr_records = wk->config.nr_records;
+	ws->ring_per_cpu = true;
+	return 0;
+}
+
+static int follow(const struct windowsource *ws, uint32_t on)
+{
+	return ioctl(ws->cfg.device, CPI_KMOD_IOC_FOLLOW, &on) ? -errno : 0;
+}
+
+/* The module keeps its memory until it is told, or the device is closed. */
+static void kmod_close(struct windowsource *ws)
+{
+	struct windowkmod *wk = kmod_of(ws);
+	struct cpi_kmod_windows none;
+
+	if (wk->memory)
+		munmap(wk->memory, wk->config.bytes);
+	memset(&none, 0, sizeof(none));
+	follow(ws, 0);
+	ioctl(ws->cfg.device, CPI_KMOD_IOC_WINDOWS, &none);
+	free(wk);
+}
+
+static int kmod_open(const struct windowsource_config *cfg, const struct cpus *cpus,
+		     struct windowsource **out)
+{
+	struct windowkmod *wk;
+	int err;
+
+	if (cfg->device < 0 || cfg->target >= 0)
+		return -EOPNOTSUPP;
+	wk = calloc(1, sizeof(*wk));
+	if (!wk)
+		return -ENOMEM;
+	wk->source.ops = &windowsource_kmod;
+	wk->source.cfg = *cfg;
+	err = set_config(wk);
+	if (!err)
+		err = ask(wk);
+	if (!err)
+		err = map_tables(wk);
+	if (err) {
+		kmod_close(&wk->source);
+		return err;
+	}
+	*out = &wk->source;
+	return 0;
+}
+
+static int kmod_start(struct windowsource *ws, const struct cpus *cpus)
+{
+	return follow(ws, 1);
+}
+
+static void kmod_stop(struct windowsource *ws)
+{
+	follow(ws, 0);
+}
+
+static int kmod_set_cpus(struct windowsource *ws, const struct cpus *cpus)
+{
+	return 0; /* the module sees to that */
+}
+
+static void kmod_randomise(struct windowsource *ws, const uint64_t *received)
+{
+	/* and to that */
+}
+
+static int kmod_settle(const struct windowsource *ws)
+{
+	return ioctl(ws->cfg.device, CPI_KMOD_IOC_SETTLE) ? -errno : 0;
+}
+
+static struct cpi_window_ring *ring_of(const struct windowkmod *wk, uint32_t cpu)
+{
+	return (void *)(wk->memory + wk->config.rings_at +
+			(uint64_t)cpu * wk->config.ring_bytes);
+}
+
+static bool has_stranger(const struct cpi_window_ring *ring, uint32_t nr)
+{
+	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	uint64_t at = ring->tail;
+
+	for (uint32_t i = 0; i < nr && at != head; i++, at++) {
+		if (ring->record[at & (nr - 1)].process == CPI_WINDOW_PROCESSES)
+			return true;
+	}
+	return false;
+}
+
+/* Both orders pair with the module's (kmod/cpi_follow.c). */
+static void consume_ring(struct cpi_window_ring *ring, uint32_t nr,
+			 void (*take)(void *ctx, const struct cpi_window_record *r),
+			 void *ctx)
+{
+	const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->tail;
+
+	for (uint32_t i = 0; i < nr && tail != head; i++) {
+		take(ctx, &ring->record[tail & (nr - 1)]);
+		tail++;
+	}
+	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
+}
+
+static int kmod_consume(struct windowsource *ws,
+			void (*take)(void *ctx, const struct cpi_window_record *r),
+			void *ctx)
+{
+	struct windowkmod *wk = kmod_of(ws);
+
+	for (uint32_t i = 0; i < wk->config.nr_cpus; i++)
+		consume_ring(ring_of(wk, i), wk->config.nr_records, take, ctx);
+	return 0;
+}
+
+static bool kmod_has_strangers(const struct windowsource *ws)
+{
+	const struct windowkmod *wk = kmod_of(ws);
+
+	for (uint32_t i = 0; i < wk->config.nr_cpus; i++) {
+		if (has_stranger(ring_of(wk, i), wk->config.nr_records))
+			return true;
+	}
+	return false;
+}
+
+static void read_followed(const struct windowsource *ws, struct cpi_kmod_followed *out)
+{
+	memset(out, 0, sizeof(*out));
+	ioctl(ws->cfg.device, CPI_KMOD_IOC_FOLLOWED, out);
+}
+
+static void kmod_counts(const struct windowsource *ws, struct cpi_window_counts *sum)
+{
+	struct cpi_kmod_followed f;
+
+	read_followed(ws, &f);
+	*sum = f.counts;
+}
+
+static void kmod_event(const struct windowsource *ws, struct collector_counts *out)
+{
+	struct cpi_kmod_followed f;
+
+	read_followed(ws, &f);
+	out->event_count = f.event_count;
+	out->enabled_ns = f.enabled_ns;
+	out->running_ns = f.running_ns;
+}
+
+const struct windowsource_ops windowsource_kmod = {
+	.name = "kmod",
+	.open = kmod_open,
+	.close = kmod_close,
+	.start = kmod_start,
+	.stop = kmod_stop,
+	.set_cpus = kmod_set_cpus,
+	.randomise = kmod_randomise,
+	.settle = kmod_settle,
+	.consume = kmod_consume,
+	.has_strangers = kmod_has_strangers,
+	.counts = kmod_counts,
+	.event = kmod_event,
+};

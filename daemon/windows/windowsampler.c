@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowsampler.c - records in, windows out, and what they were without
+ *
+ * I1  Records are attributed with what was entered when they were recorded: only when
+ *     all of a round are through is anything entered or given away.
+ * I2  A window is an image's only where the process map, at the moment at which it was
+ *     recorded, has the very code there that was interpreted.
+ * I3  received = attributed + Σ losses, of the records and of the samples that made
+ *     none.
+ */
+#include "config.h"
+
+#include "daemon/windows/windowsampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/windows/walk.h"
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "daemon/attribute/attribute_private.h"
+#include "daemon/windows/translate_child.h"
+#include "daemon/windows/windowpages.h"
+#include "daemon/windows/windowprocs.h"
+#include "daemon/windows/windowsource.h"
+
+#define NR_ENTRIES   (1u << 18) /* pages of all code that may be followed: 1 GiB */
+#define LOOK_NS      (10 * NSEC_PER_SEC)
+#define LEARN_NS     (200 * NSEC_PER_MSEC)
+#define LEARN_SHARE  8  /* where 1 in 8 windows ended at code that is not there */
+#define LEARN_ROUNDS 64 /* that are so short, then as many of twice the time, ... */
+#define ENTER_NS     (20 * NSEC_PER_MSEC) /* where there is somebody new */
+
+struct collector {
+	struct windowsampler_config cfg;
+	struct windowsource *source;
+	struct translate_child *translator;
+	struct windowpages *pages;
+	struct windowprocs *procs;
+	int nr_cpus;                      /* online */
+	struct cpi_window_record *record; /* of a round */
+	size_t nr_records, cap_records;
+	bool has_strangers;       /* of whom a record is */
+	uint64_t drained, unkept; /* records ever; that there was no memory for */
+	uint64_t told[CPI_WINDOW_NR_DROPS];
+	uint64_t nr_by_end[CPI_NR_WINDOW_ENDS], nr_instructions, nr_walked;
+	uint64_t looked_ns, learnt_ns; /* when; much was learnt */
+	uint32_t nr_learning;          /* rounds with only short breaks between them */
+	bool stopped;
+};
+
+/* ---- opening ---- */
+
+/* The module's, where samples come from it; BPF's, where it has none. */
+static int open_source(struct collector *ws, const struct cpus *cpus)
+{
+	static const struct windowsource_ops *const sources[] = { &windowsource_kmod,
+								  &windowsource_bpf };
+	const struct windowsource_config cfg = {
+		.event = ws->cfg.event,
+		.period = ws->cfg.period,
+		.target = ws->cfg.target,
+		.enable_on_exec = ws->cfg.enable_on_exec,
+		.device = ws->cfg.device,
+		.epoll_fd = ws->cfg.epoll_fd,
+		.nr_entries = NR_ENTRIES,
+		.max_bytes = ws->cfg.max_bytes,
+		.exclude = ws->cfg.exclude,
+		.nr_excluded = ws->cfg.nr_excluded,
+	};
+	int err = -EOPNOTSUPP;
+
+	for (int i = 0; i < 2 && err == -EOPNOTSUPP; i++)
+		err = sources[i]->open(&cfg, cpus, &ws->source);
+	return err;
+}
+
+static int open_translation(struct collector *ws)
+{
+	const int err = translate_child_open(ws->cfg.epoll_fd, &ws->translator);
+
+	if (err)
+		log_warn("windows: not available: cpi-translate cannot be started: %s",
+			 err_str(err));
+	return err;
+}
+
+static int make_tables(struct collector *ws)
+{
+	const struct windowpages_config pages = {
+		.source = ws->source,
+		.codecache = ws->cfg.attribution->codecache,
+		.jit = ws->cfg.attribution->jit,
+		.translator = ws->translator,
+	};
+	struct windowprocs_config procs = {
+		.process = ws->source->process,
+		.attribution = ws->cfg.attribution,
+		.exclude = ws->cfg.exclude,
+		.nr_excluded = ws->cfg.nr_excluded,
+	};
+	int err = windowpages_new(&pages, &ws->pages);
+
+	if (err)
+		return err;
+	procs.pages = ws->pages;
+	ws->procs = windowprocs_new(&procs);
+	return ws->procs ? 0 : -ENOMEM;
+}
+
+static int start_source(struct collector *ws, const struct cpus *cpus)
+{
+	const int err = ws->source->ops->start(ws->source, cpus);
+
+	if (err)
+		log_warn("windows: not available: %s: %s", ws->cfg.event->name,
+			 err_str(err));
+	return err;
+}
+
+static void see_sample(void *ctx, const struct known_image *image, uint64_t offset)
+{
+	const struct collector *ws = ctx;
+
+	windowpages_sampled(ws->pages, image, offset);
+}
+
+static void close_all(struct collector *ws)
+{
+	if (!ws)
+		return;
+	ws->cfg.attribution->sampled = NULL;
+	windowprocs_free(ws->procs);
+	windowpages_free(ws->pages);
+	translate_child_close(ws->translator);
+	if (ws->source)
+		ws->source->ops->close(ws->source);
+	free(ws->record);
+	free(ws);
+}
+
+int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus *cpus,
+		       struct collector **out)
+{
+	struct collector *ws = calloc(1, sizeof(*ws));
+	int err;
+
+	if (!ws)
+		return -ENOMEM;
+	ws->cfg = *cfg;
+	ws->nr_cpus = cpus->nr;
+	ws->looked_ns = time_mono_ns();
+	ws->learnt_ns = ws->looked_ns;
+	err = open_source(ws, cpus);
+	if (!err)
+		err = open_translation(ws);
+	if (!err)
+		err = make_tables(ws);
+	if (!err)
+		err = start_source(ws, cpus);
+	if (err) {
+		close_all(ws);
+		return err;
+	}
+	ws->cfg.attribution->sampled = see_sample;
+	ws->cfg.attribution->sampled_ctx = ws;
+	*out = ws;
+	return 0;
+}
+
+/* ---- attribution ---- */
+
+struct attributing {
+	struct collector *ws;
+	const struct cpi_window_record *record;
+	const struct cpi_window_process *process;
+	struct place place; /* the last one */
+	enum loss loss;
+};
+
+static const struct cpi_code_page *code_at(void *ctx, uint64_t address)
+{
+	const struct attributing *a = ctx;
+	uint32_t entry, offset;
+
+	if (windowprocs_entry(a->process, address, &entry, &offset))
+		return NULL;
+	return windowpages_code(a->ws->pages, entry);
+}
+
+static void look_up(struct attributing *a, uint64_t pc)
+{
+	const struct cpi_window_record *r = a->record;
+
+	if (a->place.loss == SAMPLE_KEPT && a->place.start <= pc && pc < a->place.end)
+		return;
+	a->place = attribute_user_place(
+		a->ws->cfg.attribution, pc, r->window.tgid,
+		PROCMAP_BY_EXEC_ID | (r->exec_id & CPI_MAX_GENERATION),
+		(struct time_span){ r->window.time, r->window.time });
+}
+
+static struct tally_site site_of(const struct place *place, uint64_t pc)
+{
+	if (place->loss != SAMPLE_KEPT)
+		return (struct tally_site){ 0 };
+	return (struct tally_site){ place->image, pc + place->bias };
+}
+
+/* Of code that was interpreted (I2). Whether it is known. */
+static bool find_followed(struct attributing *a, uint64_t pc, struct tally_site *site)
+{
+	look_up(a, pc);
+	*site = site_of(&a->place, pc);
+	if (!site->image)
+		a->loss = a->place.loss;
+	else if (!windowprocs_followed(a->ws->procs, a->process, pc,
+				       a->record->window.time, site->image,
+				       a->place.bias))
+		a->loss = SAMPLE_STALE;
+	else
+		return true;
+	return false;
+}
+
+static bool find_jumps(struct attributing *a, const struct walk *walk,
+		       struct tally_jump *jump)
+{
+	const bool ends_there = a->record->window.end == CPI_WINDOW_NO_CODE ||
+				a->record->window.end == CPI_WINDOW_CHANGED;
+
+	for (uint32_t i = 0; i < walk->nr; i++) {
+		const struct walk_jump *j = &walk->jump[i];
+
+		if (!find_followed(a, j->from, &jump[i].from))
+			return false;
+		if (i + 1 == walk->nr && ends_there && j->from == walk->last) {
+			look_up(a, j->to); /* where it was not followed to */
+			jump[i].to = site_of(&a->place, j->to);
+		} else if (!find_followed(a, j->to, &jump[i].to)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Where control was at the end, in the image that it was in. */
+static uint64_t find_end(const struct cpi_window *w, const struct walk *walk,
+			 const struct tally_window *tw)
+{
+	if (!cpi_window_is_done(w->end))
+		return tw->last.offset;
+	if (walk->nr && walk->jump[walk->nr - 1].from == walk->last)
+		return tw->jump[walk->nr - 1].to.offset;
+	return tw->last.offset + (w->next - walk->last);
+}
+
+static void add_window(struct attributing *a, const struct walk *walk,
+		       struct windowtally *to)
+{
+	const struct cpi_window *w = &a->record->window;
+	struct attribution *attribution = a->ws->cfg.attribution;
+	struct tally_jump jump[CPI_WINDOW_MAX];
+	struct tally_window tw = { .jump = jump,
+				   .nr_jumps = walk->nr,
+				   .nr_insns = walk->nr_instructions -
+					       !cpi_window_is_done(w->end),
+				   .reason = w->end == CPI_WINDOW_LENGTH ? 0 : w->end };
+	struct whom whom;
+
+	if (!tw.nr_insns || !find_followed(a, walk->start, &tw.start) ||
+	    !find_jumps(a, walk, jump) || !find_followed(a, walk->last, &tw.last)) {
+		windowtally_lose(to, tw.nr_insns ? a->loss : SAMPLE_NOT_TRANSLATED, 1);
+		return;
+	}
+	tw.end = find_end(w, walk, &tw);
+	if (attribution->by) {
+		attribute_whom(attribution, a->place.process, w->tgid, &whom);
+		tw.contexts = whom.contexts;
+	}
+	windowtally_add(to, &tw);
+}
+
+static void attribute_record(struct collector *ws, const struct cpi_window_record *r,
+			     struct windowtally *to)
+{
+	struct attributing a = { .ws = ws,
+				 .record = r,
+				 .process = windowprocs_find(ws->procs, r),
+				 .place = { .loss = SAMPLE_NO_MAPPING } };
+	struct walk walk;
+
+	if (r->window.end < CPI_NR_WINDOW_ENDS)
+		ws->nr_by_end[r->window.end]++;
+	if (r->process == CPI_WINDOW_PROCESSES) {
+		windowtally_lose(to, SAMPLE_NOT_ENTERED, 1);
+	} else if (!r->window.nr) {
+		windowtally_lose(to,
+				 r->window.end == CPI_WINDOW_CHANGED
+					 ? SAMPLE_STALE
+					 : SAMPLE_NOT_TRANSLATED,
+				 1);
+	} else if (!a.process || walk_window(&r->window, code_at, &a, &walk)) {
+		windowtally_lose(to, SAMPLE_STALE, 1);
+	} else {
+		ws->nr_walked++;
+		ws->nr_instructions += r->window.nr;
+		add_window(&a, &walk, to);
+	}
+}
+
+/* Looks up all that add_window() will: what is lacking is noted. */
+static void preview_record(struct collector *ws, const struct cpi_window_record *r)
+{
+	struct attributing a = { .ws = ws,
+				 .record = r,
+				 .process = windowprocs_find(ws->procs, r),
+				 .place = { .loss = SAMPLE_NO_MAPPING } };
+	struct walk walk;
+
+	if (r->process == CPI_WINDOW_PROCESSES || !r->window.nr || !a.process ||
+	    walk_window(&r->window, code_at, &a, &walk))
+		return;
+	look_up(&a, walk.start);
+	for (uint32_t i = 0; i < walk.nr; i++) {
+		look_up(&a, walk.jump[i].from);
+		look_up(&a, walk.jump[i].to);
+	}
+	look_up(&a, walk.last);
+}
+
+/* ---- rounds ---- */
+
+static void take_record(void *ctx, const struct cpi_window_record *r)
+{
+	struct collector *ws = ctx;
+	struct cpi_window_record *grown =
+		grow(ws->record, ws->nr_records, &ws->cap_records, sizeof(*grown));
+
+	if (!grown) {
+		ws->unkept++;
+		return;
+	}
+	ws->record = grown;
+	ws->record[ws->nr_records++] = *r;
+	ws->has_strangers |= r->process == CPI_WINDOW_PROCESSES;
+}
+
+static void read_counts(const struct collector *ws, struct cpi_window_counts *sum)
+{
+	ws->source->ops->counts(ws->source, sum);
+}
+
+static void snapshot(struct collector *ws)
+{
+	ws->source->ops->consume(ws->source, take_record, ws);
+	ws->looked_ns = time_mono_ns();
+}
+
+static void preview(struct collector *ws)
+{
+	for (size_t i = 0; i < ws->nr_records; i++)
+		preview_record(ws, &ws->record[i]);
+}
+
+/* What a window was without. Whether there is something to be learnt. */
+static bool learn_from(struct collector *ws, const struct cpi_window_record *r)
+{
+	if (r->process == CPI_WINDOW_PROCESSES)
+		return windowprocs_enter(ws->procs, r);
+	return (r->window.end == CPI_WINDOW_NO_CODE ||
+		r->window.end == CPI_WINDOW_CHANGED) &&
+	       windowprocs_miss(ws->procs, r, r->window.next);
+}
+
+/*
+ * Rounds are short while much is learnt. Where that does not end, because there is more
+ * code than room for it, or ever other code, they become longer.
+ */
+static void learn(struct collector *ws, uint64_t now)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ws->nr_records; i++)
+		nr += learn_from(ws, &ws->record[i]);
+	if (nr * LEARN_SHARE > ws->nr_records) {
+		ws->learnt_ns = now;
+		ws->nr_learning++;
+	} else if (now > ws->learnt_ns + LOOK_NS) {
+		ws->nr_learning = 0;
+	}
+}
+
+static void lose_dropped(struct collector *ws, struct windowtally *to)
+{
+	static const enum loss loss[] = {
+		[CPI_WINDOW_DROP_NESTED] = SAMPLE_NESTED,
+		[CPI_WINDOW_DROP_COMPAT] = SAMPLE_COMPAT,
+		[CPI_WINDOW_DROP_EXCLUDED] = SAMPLE_EXCLUDED,
+		[CPI_WINDOW_DROP_STALE] = SAMPLE_STALE,
+		[CPI_WINDOW_DROP_RING] = SAMPLE_RING_LOST,
+	};
+	struct cpi_window_counts sum;
+
+	read_counts(ws, &sum);
+	for (int i = 0; i < CPI_WINDOW_NR_DROPS; i++) {
+		windowtally_lose(to, loss[i], sum.dropped[i] - ws->told[i]);
+		ws->told[i] = sum.dropped[i];
+	}
+	windowtally_lose(to, SAMPLE_NO_SPACE, ws->unkept);
+	ws->drained += ws->unkept;
+	ws->unkept = 0;
+}
+
+/* Everything begins anew where there is more code than there are entries. */
+static void forget_if_full(struct collector *ws)
+{
+	if (!windowpages_is_full(ws->pages))
+		return;
+	windowprocs_forget(ws->procs);
+	windowpages_forget(ws->pages);
+}
+
+static void drain(struct collector *ws)
+{
+	struct windowtally *to = *ws->cfg.tally;
+	const uint64_t now = time_mono_ns();
+
+	for (size_t i = 0; i < ws->nr_records; i++)
+		attribute_record(ws, &ws->record[i], to);
+	ws->drained += ws->nr_records;
+	lose_dropped(ws, to);
+	windowpages_give_slots(ws->pages);
+	windowprocs_renew(ws->procs);
+	windowprocs_follow_maps(ws->procs);
+	learn(ws, now);
+	windowpages_look_ahead(ws->pages);
+	ws->nr_records = 0;
+	ws->has_strangers = false;
+	windowsampler_run(ws);
+	windowpages_take_slots(ws->pages);
+	forget_if_full(ws);
+}
+
+/* Before the ring is half full at the full rate, and sooner while there is news. */
+static uint64_t look_interval(const struct collector *ws)
+{
+	const double per_second = (double)ws->cfg.event->per_second /
+				  (double)*ws->cfg.period *
+				  (ws->source->ring_per_cpu ? 1 : ws->nr_cpus);
+	const double ns = ws->source->nr_records / 2.0 / per_second * NSEC_PER_SEC;
+	const uint32_t doublings = ws->nr_learning / LEARN_ROUNDS;
+	const uint64_t at_most = ns < (double)LOOK_NS ? (uint64_t)ns : LOOK_NS;
+
+	if (ws->has_strangers)
+		return ENTER_NS;
+	if (ws->looked_ns < ws->learnt_ns + LOOK_NS && doublings < 6 &&
+	    LEARN_NS << doublings < at_most)
+		return LEARN_NS << doublings;
+	return at_most;
+}
+
+int windowsampler_wait_ms(const struct collector *ws)
+{
+	const uint64_t at = ws->looked_ns + look_interval(ws), now = time_mono_ns();
+
+	return at > now ? (int)((at - now) / NSEC_PER_MSEC) + 1 : 0;
+}
+
+static bool is_due(struct collector *ws)
+{
+	return !windowsampler_wait_ms(ws);
+}
+
+/* What wakes the daemon for somebody new does so until it is read. */
+void windowsampler_run(struct collector *ws)
+{
+	if (ws->source->ops->has_strangers(ws->source))
+		ws->source->ops->consume(ws->source, take_record, ws);
+	windowpages_run(ws->pages);
+}
+
+/* ---- counts ---- */
+
+static uint64_t nr_dropped(const struct cpi_window_counts *sum)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < CPI_WINDOW_NR_DROPS; i++)
+		n += sum->dropped[i];
+	return n;
+}
+
+static void counts(struct collector *ws, int event, struct collector_counts *out)
+{
+	struct collector_counts c = { 0 };
+	struct cpi_window_counts sum;
+
+	read_counts(ws, &sum);
+	ws->source->ops->event(ws->source, &c);
+	c.received = ws->drained;
+	for (int i = 0; i < CPI_WINDOW_NR_DROPS; i++)
+		c.received += ws->told[i];
+	c.pending = sum.recorded + nr_dropped(&sum) - c.received;
+	c.ring_lost = ws->told[CPI_WINDOW_DROP_RING];
+	c.elsewhere = sum.elsewhere;
+	*out = c;
+}
+
+double windowsampler_mean_ns(const struct collector *ws)
+{
+	struct cpi_window_counts sum;
+
+	read_counts(ws, &sum);
+	return sum.nr_timed ? (double)sum.sum_ns / (double)sum.nr_timed : 0;
+}
+
+static void randomise(struct collector *ws)
+{
+	ws->source->ops->randomise(ws->source, &ws->drained);
+}
+
+static int set_cpus(struct collector *ws, const struct cpus *cpus)
+{
+	ws->nr_cpus = cpus->nr;
+	return ws->source->ops->set_cpus(ws->source, cpus);
+}
+
+static void stop(struct collector *ws)
+{
+	ws->source->ops->stop(ws->source);
+}
+
+const char *windowsampler_source(const struct collector *ws)
+{
+	return ws->source->ops->name;
+}
+
+void windowsampler_mark_images(const struct collector *ws)
+{
+	windowpages_mark_images(ws->pages);
+}
+
+/* The time that so many of a thousand do not exceed. */
+static uint64_t per_mille_ns(const struct cpi_window_counts *sum, uint64_t of_1000)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i + 1 < CPI_WINDOW_TIMES; i++) {
+		n += sum->nr_by_time[i];
+		if (n * 1000 >= sum->nr_timed * of_1000)
+			return cpi_window_class_time(i + 1);
+	}
+	return sum->max_ns;
+}
+
+static void put_time(const struct cpi_window_counts *sum, struct buf *out)
+{
+	const uint64_t p999 = per_mille_ns(sum, 999);
+
+	if (!sum->nr_timed)
+		return;
+	buf_printf(out, "window_ns_mean %.0f\n",
+		   (double)sum->sum_ns / (double)sum->nr_timed);
+	buf_printf(out, "window_ns_p999 %llu\n",
+		   (unsigned long long)(p999 < sum->max_ns ? p999 : sum->max_ns));
+	buf_printf(out, "window_ns_max %llu\n", (unsigned long long)sum->max_ns);
+}
+
+static const char *const end_names[CPI_NR_WINDOW_ENDS] = {
+#define END_NAME(name, text) [CPI_WINDOW_##name] = text,
+	CPI_WINDOW_ENDS(END_NAME)
+#undef END_NAME
+};
+
+void windowsampler_status(const struct collector *ws, struct buf *out)
+{
+	struct cpi_window_counts sum;
+
+	read_counts(ws, &sum);
+	put_time(&sum, out);
+	for (int i = 0; i < CPI_NR_WINDOW_ENDS; i++) {
+		if (ws->nr_by_end[i])
+			buf_printf(out, "window_end.%s %llu\n", end_names[i],
+				   (unsigned long long)ws->nr_by_end[i]);
+	}
+	if (ws->nr_walked)
+		buf_printf(out, "window_reach %.1f\n",
+			   (double)ws->nr_instructions / (double)ws->nr_walked);
+	windowprocs_status(ws->procs, out);
+	windowpages_status(ws->pages, out);
+}
+
+const struct source_ops source_windows = {
+	.poll = is_due,
+	.snapshot = snapshot,
+	.preview = preview,
+	.drain = drain,
+	.sweep = collector_no_sweep,
+	.randomise = randomise,
+	.counts = counts,
+	.set_cpus = set_cpus,
+	.stop = stop,
+	.close = close_all,
+};

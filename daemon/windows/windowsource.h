@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowsource.h - who follows programs in the kernel: BPF, or the kernel module
+ *
+ * Both read the same tables, which are the daemon's to write (abi/window_bpf.h), and
+ * make the same records. A source has a clock of its own on each CPU.
+ */
+#ifndef CPI_DAEMON_WINDOWSOURCE_H
+#define CPI_DAEMON_WINDOWSOURCE_H
+
+#include <stdbool.h>
+
+#include "abi/window_bpf.h"
+#include "daemon/collect/collector.h"
+
+struct windowsource_config {
+	const struct event *event;
+	const uint64_t *period; /* the stream's mean; the owner's */
+	pid_t target;           /* -1: the whole system */
+	bool enable_on_exec;    /* with target */
+	int device;             /* of the module: the owner's; -1: there is none */
+	int epoll_fd;           /* gets what says that somebody new was seen */
+	uint32_t nr_entries;    /* of pages */
+	uint64_t max_bytes;     /* of shared memory, of which slots get what is left */
+	const char *const *exclude; /* windowexclude.h: the cgroups */
+	int nr_excluded;
+};
+
+struct windowsource {
+	const struct windowsource_ops *ops;
+	struct windowsource_config cfg;
+	/* What the kernel's side reads. */
+	struct cpi_window_process *process;
+	struct cpi_window_entry *entry;
+	struct cpi_code_page *slot;
+	struct cpi_code_bytes *bytes; /* by slot */
+	uint32_t nr_slots;
+	uint32_t nr_records; /* that the CPUs' rings hold */
+	bool ring_per_cpu;   /* ... that is, each CPU's */
+};
+
+struct windowsource_ops {
+	const char *name; /* what streams call it */
+	/*
+	 * Makes the tables. 0; -EOPNOTSUPP where there is no such source; or another
+	 * -errno. Logs why.
+	 */
+	int (*open)(const struct windowsource_config *cfg, const struct cpus *cpus,
+		    struct windowsource **out);
+	void (*close)(struct windowsource *ws);
+	/* Starts the event on the CPUs. 0 or -errno. */
+	int (*start)(struct windowsource *ws, const struct cpus *cpus);
+	void (*stop)(struct windowsource *ws); /* consume once more */
+	int (*set_cpus)(struct windowsource *ws, const struct cpus *cpus);
+	/* Draws periods anew, where that is not done at each interrupt. */
+	void (*randomise)(struct windowsource *ws, const uint64_t *received);
+	/*
+	 * The grace period: returns 0 when each window that was under way has ended,
+	 * and those that begin see what was written before; or -errno.
+	 */
+	int (*settle)(const struct windowsource *ws);
+	/* Calls take with each record that there is. 0 or -errno. */
+	int (*consume)(struct windowsource *ws,
+		       void (*take)(void *ctx, const struct cpi_window_record *r),
+		       void *ctx);
+	/*
+	 * Whether records of processes that nobody knew are still to be consumed. Takes
+	 * no system call: it is asked at each turn of the daemon's loop.
+	 */
+	bool (*has_strangers)(const struct windowsource *ws);
+	void (*counts)(const struct windowsource *ws, struct cpi_window_counts *sum);
+	/* Of the event its count and times, nothing else of out. */
+	void (*event)(const struct windowsource *ws, struct collector_counts *out);
+};
+
+extern const struct windowsource_ops windowsource_bpf;
+extern const struct windowsource_ops windowsource_kmod;
+
+/* How many slots fit, beside the tables and so many bytes of others. */
+uint32_t windowsource_nr_slots(const struct windowsource_config *cfg, uint64_t others);
+
+/* Bytes of all rings, a power of two. */
+uint32_t windowsource_ring_bytes(uint32_t nr_cpus);
+
+#endif

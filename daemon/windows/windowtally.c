@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/windows/windowtally.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/times.h"
+
+#define CONTEXT_SIZE (CONTEXT_VALUE_MAX + 32)
+
+struct windowtally *windowtally_new(void)
+{
+	struct windowtally *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->tally = tally_new();
+	if (t->tally)
+		return t;
+	free(t);
+	return NULL;
+}
+
+static void free_sets(struct windowtally *t)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->sets, n, next) {
+		struct windowtally_set *set =
+			container_of(n, struct windowtally_set, node);
+
+		hmap_remove(&t->sets, n);
+		windows_free(set->windows);
+		free(set);
+	}
+	t->memory = 0;
+}
+
+void windowtally_free(struct windowtally *t)
+{
+	if (!t)
+		return;
+	free_sets(t);
+	hmap_fini(&t->sets);
+	imagenumbers_fini(&t->images);
+	tally_free(t->tally);
+	free(t);
+}
+
+static uint64_t hash_set(const struct known_image *image, const char *context)
+{
+	return hash_bytes((uintptr_t)image, context, strlen(context));
+}
+
+static struct windowtally_set *find_set(const struct windowtally *t,
+					const struct known_image *image,
+					const char *context)
+{
+	struct hnode *n = hmap_first(&t->sets, hash_set(image, context));
+
+	for (; n; n = hmap_next(n)) {
+		struct windowtally_set *set =
+			container_of(n, struct windowtally_set, node);
+
+		if (set->image == image && !strcmp(set->context, context))
+			return set;
+	}
+	return NULL;
+}
+
+static struct windowtally_set *get_set(struct windowtally *t, struct known_image *image,
+				       const char *context)
+{
+	const size_t size = strlen(context) + 1;
+	const uint64_t hash = hash_set(image, context);
+	struct windowtally_set *set = find_set(t, image, context);
+
+	if (set)
+		return set;
+	set = calloc(1, sizeof(*set) + size);
+	if (!set)
+		return NULL;
+	set->image = image;
+	memcpy(set->context, context, size);
+	set->windows = windows_new(WINDOWS_LIMIT, time_real_ns());
+	if (!set->windows || hmap_insert(&t->sets, &set->node, hash)) {
+		windows_free(set->windows);
+		free(set);
+		return NULL;
+	}
+	t->memory += sizeof(*set) + size + windows_memory(set->windows);
+	return set;
+}
+
+static int add_to(struct windowtally *t, struct known_image *image, const char *context,
+		  const struct window *w)
+{
+	struct windowtally_set *set = get_set(t, image, context);
+	size_t before;
+	int err;
+
+	if (!set)
+		return -ENOMEM;
+	before = windows_memory(set->windows);
+	err = windows_add(set->windows, w);
+	t->memory += windows_memory(set->windows) - before;
+	return err;
+}
+
+/* Of KIND=VALUE, or of KIND=[other] where there are too many. */
+static int add_to_context(struct windowtally *t, const struct tally_window *in,
+			  enum context_kind kind, const struct window *w)
+{
+	struct known_image *image = in->start.image;
+	char context[CONTEXT_SIZE];
+
+	snprintf(context, sizeof(context), "%s=%s", context_kind_str(kind),
+		 in->contexts[kind]);
+	if (strlen(in->contexts[kind]) > CONTEXT_VALUE_MAX ||
+	    (t->sets.nr >= WINDOWTALLY_SETS && !find_set(t, image, context)))
+		snprintf(context, sizeof(context), "%s=%s", context_kind_str(kind),
+			 CONTEXT_OTHER);
+	return add_to(t, image, context, w);
+}
+
+/* What cannot be added to one of these is missing there. Whether it is to all. */
+static bool add_to_contexts(struct windowtally *t, const struct tally_window *in,
+			    const struct window *w)
+{
+	bool whole = true;
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
+		whole &= !in->contexts[kind] || !add_to_context(t, in, kind, w);
+	return whole;
+}
+
+static int add_edge(struct windowtally *t, enum edges_kind kind,
+		    const struct tally_site *from, const struct tally_site *to)
+{
+	const struct edge e = { .from = from->offset, .to = to->offset, .n = 1 };
+
+	return tally_add_edge(t->tally, 0, kind, from->image, to->image, &e);
+}
+
+/* Whether there was room for all. */
+static bool add_edges(struct windowtally *t, const struct tally_window *w)
+{
+	const struct tally_site *at = &w->start, *last = NULL;
+	bool whole = true;
+
+	for (uint32_t i = 0; i < w->nr_jumps; i++) {
+		last = &w->jump[i].from;
+		whole &= !add_edge(t, EDGES_RUN, at, last);
+		whole &= !add_edge(t, EDGES_BRANCH, last, &w->jump[i].to);
+		at = &w->jump[i].to;
+	}
+	if (!last || last->image != w->last.image || last->offset != w->last.offset)
+		whole &= !add_edge(t, EDGES_RUN, at, &w->last);
+	return whole;
+}
+
+/* *whole is whether it is in all of its contexts. */
+static int add_window(struct windowtally *t, const struct tally_window *in, bool *whole)
+{
+	struct window_jump jump[WINDOW_MAX_INSNS];
+	struct window w = { .start = in->start.offset,
+			    .jump = jump,
+			    .nr_jumps = in->nr_jumps,
+			    .nr_insns = in->nr_insns,
+			    .end = in->end,
+			    .reason = in->reason,
+			    .n = 1 };
+	int err = in->nr_jumps <= WINDOW_MAX_INSNS ? 0 : -EINVAL;
+
+	if (windowtally_memory(t) > WINDOWTALLY_MAX_BYTES)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < in->nr_jumps; i++) {
+		jump[i].from = in->jump[i].from.offset;
+		jump[i].to = in->jump[i].to.offset;
+		err = imagenumbers_get(&t->images, in->jump[i].to.image,
+				       &jump[i].image);
+	}
+	if (!err)
+		err = add_to(t, in->start.image, "", &w);
+	*whole = err || !in->contexts || add_to_contexts(t, in, &w);
+	return err;
+}
+
+void windowtally_add(struct windowtally *t, const struct tally_window *w)
+{
+	bool whole;
+
+	if (add_window(t, w, &whole)) {
+		windowtally_lose(t, SAMPLE_NO_SPACE, 1);
+		return;
+	}
+	t->kept++;
+	if (!add_edges(t, w) || !whole)
+		t->tally->cut_stacks++;
+}
+
+void windowtally_lose(struct windowtally *t, enum loss loss, uint64_t n)
+{
+	tally_lose(t->tally, 0, loss, n, NULL);
+}
+
+void windowtally_drop(struct windowtally *t, enum loss loss)
+{
+	windowtally_lose(t, loss, t->kept);
+	t->kept = 0;
+	free_sets(t);
+	tally_drop(t->tally, loss);
+}
+
+uint64_t windowtally_nr_lost(const struct windowtally *t)
+{
+	return tally_total(t->tally);
+}
+
+size_t windowtally_memory(const struct windowtally *t)
+{
+	return sizeof(*t) + t->memory + tally_memory(t->tally) +
+	       t->images.nr * IMAGENUMBERS_BYTES;
+}
+
+bool windowtally_is_half_full(const struct windowtally *t)
+{
+	return windowtally_memory(t) > WINDOWTALLY_MAX_BYTES / 2;
+}
+
+void windowtally_mark_images(const struct windowtally *t)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&t->sets, n, next)
+		container_of(n, struct windowtally_set, node)->image->marked = true;
+	imagenumbers_mark(&t->images);
+	tally_mark_images(t->tally);
+}

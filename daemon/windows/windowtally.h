@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowtally.h - the windows that were attributed since the last flush
+ *
+ * I1  Σ windows seen by sets of context "" + Σ losses = windows and losses added.
+ * I2  Memory: beyond WINDOWTALLY_MAX_BYTES windows are lost, SAMPLE_NO_SPACE; where
+ *     there are WINDOWTALLY_SETS sets, new contexts go to the context "KIND=[other]".
+ */
+#ifndef CPI_DAEMON_WINDOWTALLY_H
+#define CPI_DAEMON_WINDOWTALLY_H
+
+#include <stdbool.h>
+
+#include "daemon/attribute/tally.h"
+#include "daemon/stacks/imagenumbers.h"
+#include "db/profile/context.h"
+#include "db/profile/windows.h"
+
+#define WINDOWTALLY_MAX_BYTES (16u << 20)
+#define WINDOWTALLY_SETS      4096
+
+struct tally_site {
+	struct known_image *image;
+	uint64_t offset;
+};
+
+struct tally_jump {
+	struct tally_site from, to;
+};
+
+/* As struct window, with images for numbers. */
+struct tally_window {
+	struct tally_site start;
+	struct tally_site last; /* instruction that was followed */
+	uint64_t end; /* where control was then, in the image that it was in */
+	const struct tally_jump *jump;
+	uint32_t nr_jumps, nr_insns;
+	uint8_t reason;
+	const char *const *contexts; /* by kind, or NULL; NULL for none of any kind */
+};
+
+/* Those that began in an image. */
+struct windowtally_set {
+	struct hnode node;
+	struct known_image *image;
+	struct windows *windows;
+	char context[];
+};
+
+struct windowtally {
+	struct hmap sets;
+	struct imagenumbers images; /* of the windows' jumps */
+	/* Edges and losses, of event 0; windows that lack an edge or a context are cut.
+	 */
+	struct tally *tally;
+	uint64_t kept;
+	size_t memory; /* of the sets */
+};
+
+struct windowtally *windowtally_new(void);    /* NULL when out of memory */
+void windowtally_free(struct windowtally *t); /* accepts NULL */
+
+/*
+ * Adds a window, and as edges the jumps that it took, and the straight lines between
+ * them. What there is no memory for is counted as lost, or as cut.
+ */
+void windowtally_add(struct windowtally *t, const struct tally_window *w);
+void windowtally_lose(struct windowtally *t, enum loss loss, uint64_t n);
+
+/* Turns every window that is kept into a loss of that name, and frees them. */
+void windowtally_drop(struct windowtally *t, enum loss loss);
+
+uint64_t windowtally_nr_lost(const struct windowtally *t);
+size_t windowtally_memory(const struct windowtally *t);
+
+/* Whether it is time for a flush, before windows are lost. */
+bool windowtally_is_half_full(const struct windowtally *t);
+void windowtally_mark_images(const struct windowtally *t);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowunits.h - which entries the pages of code have
+ *
+ * A unit is code that is mapped in one piece, and has entries that follow one another:
+ * of an image, from an offset on, for all who have it mapped; or of one process, which
+ * made it at run time, from an address on. Entries are given out one behind the other,
+ * and taken back all at once; those of code that was made at run time serve again.
+ *
+ * I1  A unit is found by what it is of, and those of one process by that process: no
+ *     operation but windowunits_forget() and windowunits_for_each_image() goes through
+ *     all.
+ * I2  One process has at most a quarter of all entries, by units that it was the first
+ *     to want, and one user's processes have half: whoever wants all leaves some. Of
+ *     one image a process makes 16 units at most.
+ */
+#ifndef CPI_DAEMON_WINDOWUNITS_H
+#define CPI_DAEMON_WINDOWUNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hmap.h"
+#include "daemon/procmap/images.h"
+
+#define WINDOWUNITS_OF_IMAGE  16         /* by one process */
+#define WINDOWUNITS_MAX_PAGES (1u << 16) /* of one mapping */
+#define WINDOWUNITS_MAX_MADE  (1u << 14) /* of one that was made at run time ... */
+#define WINDOWUNITS_MIN_MADE  16         /* ... of which so many are given at once */
+#define WINDOWUNITS_SIZES     11         /* from the one to the other, by doubling */
+#define WINDOWUNITS_LOOKED_AT 64         /* of an image's units, for samples */
+
+/* A process: of code that was made at run time the owner, of other code who wants it.
+ */
+struct windowpages_owner {
+	uint32_t number; /* of the process that the program knows; for the caller */
+	uint32_t tgid;
+	uint64_t start_ns; /* of the incarnation */
+	uint32_t uid;      /* whose account pays for it */
+};
+
+struct unit_group;
+
+struct unit {
+	struct hnode node;              /* by image, offset and size */
+	struct known_image *image;      /* NULL: it was made at run time */
+	struct windowpages_owner owner; /* if it was; tgid 0: nobody's */
+	bool used;                      /* likewise: between begin and end */
+	uint64_t offset;                /* an address, if it was made at run time */
+	uint32_t first, nr_pages;
+	uint32_t nr_live;            /* that have slots */
+	struct unit *next;           /* in the group that it is in, or of free ones */
+	struct unit_group *payer[2]; /* the process, and the user */
+};
+
+struct windowunits {
+	struct hmap by_range;
+	struct hmap groups; /* of an image, a process or a user: struct unit_group */
+	struct unit **unit; /* ascending */
+	size_t nr;
+	struct unit *unused[WINDOWUNITS_SIZES];
+	uint32_t nr_entries, next_entry;
+	bool full;
+};
+
+/* The first entry is nobody's. */
+void windowunits_init(struct windowunits *wu, uint32_t nr_entries);
+void windowunits_fini(struct windowunits *wu);
+
+/* All entries are taken back. */
+void windowunits_forget(struct windowunits *wu);
+
+/* An image's unit; NULL: there is none. */
+struct unit *windowunits_find(const struct windowunits *wu,
+			      const struct known_image *image, uint64_t offset,
+			      uint32_t nr_pages);
+
+/*
+ * The same, or a new one for who wants it. 0; -CPI_ELIMIT: it has so many, or there are
+ * no entries left, or none for its user: then wu->full is set; or -ENOMEM.
+ */
+int windowunits_get(struct windowunits *wu, const struct windowpages_owner *who,
+		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
+		    struct unit **out);
+
+/* The unit that an entry is in; NULL: it was not given out. */
+struct unit *windowunits_of(const struct windowunits *wu, uint32_t entry);
+
+/* Calls fn with units of an image that hold an offset; of very many, with the newest.
+ */
+void windowunits_at(const struct windowunits *wu, const struct known_image *image,
+		    uint64_t offset, void (*fn)(void *ctx, const struct unit *u),
+		    void *ctx);
+
+/* The first unit that an owner has; u->next are the others. NULL: none. */
+struct unit *windowunits_owned(const struct windowunits *wu,
+			       const struct windowpages_owner *owner);
+
+/* An owner's unit that has these addresses, or a new one, as windowunits_get(). */
+int windowunits_get_made(struct windowunits *wu, const struct windowpages_owner *owner,
+			 uint64_t address, uint32_t nr_pages, struct unit **out);
+
+/* Calls fn with each unit that was not used; then it is nobody's. */
+void windowunits_give_back(struct windowunits *wu,
+			   const struct windowpages_owner *owner,
+			   void (*fn)(void *ctx, struct unit *u), void *ctx);
+
+/* Calls fn with the image of each unit that has one. */
+void windowunits_for_each_image(const struct windowunits *wu,
+				void (*fn)(struct known_image *image));
+
+#endif

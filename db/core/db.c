@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * db.c - opens a file that may be damaged, hostile, or no database at all
+ *
+ * The path is examined with stat() only: closing a descriptor of the file would drop
+ * the locks of another connection in this process. Nothing is written before the file
+ * is known to be a database of CPI.
+ */
+#include "config.h"
+
+#include "db/core/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/core/claim.h"
+#include "db/core/schema.h"
+#include "db/core/schema_check.h"
+#include "db/core/sql.h"
+
+#define TEMPORARY_CACHE "-65536" /* KiB, below 0: then it goes to a file */
+
+/*
+ * What a schema that is not known to be ours may cost: these many instructions of
+ * SQLite's machine, looked at each OPENING_LOOK of them.
+ */
+#define OPENING_STEPS  10000000
+#define OPENING_LOOK   1000
+#define WAL_WRITE_LOCK 120 /* its byte of the -shm file (sqlite.org/walformat) */
+#define SEARCH_NS      (50 * NSEC_PER_MSEC)
+
+struct db {
+	sqlite3 *handle;
+	char *path; /* absolute, without symlinks: what SQLite and the claim name */
+	/* of DB_COLLECT */
+	char *asked; /* the path that was given */
+	enum db_mode mode;
+	struct claim claim;
+	struct db_place place;
+};
+
+static bool collects(enum db_mode mode)
+{
+	return mode == DB_COLLECT || mode == DB_COLLECT_YEARS;
+}
+
+static int refuse(const char *path, int err, const char *advice)
+{
+	log_err("db: %s: %s: %s", path, err_str(err), advice);
+	return err;
+}
+
+/* The group reads it. */
+static int create_file(const char *path)
+{
+	int err = file_create(path, 0640);
+
+	return err == -EEXIST ? 0 : err;
+}
+
+/* Who may, and what lets others do it. */
+static const char *who_may_read(const struct stat *st, char *out, size_t size)
+{
+	const struct group *group = getgrgid(st->st_gid);
+
+	if (!st->st_gid)
+		snprintf(out, size,
+			 "readable by root only (group root): start cpid "
+			 "with --group cpi");
+	else if (!(st->st_mode & S_IRGRP) || !group)
+		snprintf(out, size, "readable by its owner only");
+	else
+		snprintf(out, size, "be a member of group %.64s to read it",
+			 group->gr_name);
+	return out;
+}
+
+static int check_file(const char *path, enum db_mode mode)
+{
+	const int access = mode == DB_READ ? R_OK : R_OK | W_OK;
+	char advice[128];
+	struct stat st;
+	int err = 0;
+
+	if (stat(path, &st) < 0)
+		err = -errno;
+	if (err == -ENOENT && collects(mode)) {
+		err = create_file(path);
+		if (err)
+			return refuse(path, err, "cannot create the database there");
+		if (stat(path, &st) < 0)
+			err = -errno;
+	}
+	if (err == -ENOENT)
+		return refuse(path, err, "start cpid, or name another database");
+	if (err)
+		return refuse(path, err, "cannot look at it");
+	if (S_ISDIR(st.st_mode))
+		return refuse(path, -EISDIR, "name the file inside");
+	if (!S_ISREG(st.st_mode))
+		return refuse(path, -ENODEV, "a database is a regular file");
+	if (!st.st_size && !collects(mode))
+		return refuse(path, -CPI_EFORMAT, "it is empty: nothing was collected");
+	if (faccessat(AT_FDCWD, path, access, AT_EACCESS) < 0)
+		return refuse(path, -errno,
+			      mode == DB_READ
+				      ? who_may_read(&st, advice, sizeof(advice))
+				      : "be its owner to write it");
+	return 0;
+}
+
+/* Counts down; ends the statement when it comes to 0. */
+static int count_steps(void *left)
+{
+	int *n = left;
+
+	return *n <= 0 || --*n == 0;
+}
+
+/*
+ * The greatest blobs are stacks of an epoch (64 MiB before compression), edges,
+ * captures (an eighth of 64 MiB unless asked for) and counts of an image, about 4 bytes
+ * for each offset; a flush and a day of them have some MiB. A statement of ours is
+ * small.
+ */
+static void set_limits(sqlite3 *h)
+{
+	static const struct {
+		int what, most;
+	} limit[] = {
+		{ SQLITE_LIMIT_LENGTH, 64 << 20 },
+		{ SQLITE_LIMIT_SQL_LENGTH, 1 << 18 },
+		{ SQLITE_LIMIT_COLUMN, 64 },
+		{ SQLITE_LIMIT_EXPR_DEPTH, 64 },
+		{ SQLITE_LIMIT_COMPOUND_SELECT, 8 },
+		{ SQLITE_LIMIT_VDBE_OP, 100000 },
+		{ SQLITE_LIMIT_FUNCTION_ARG, 8 },
+		{ SQLITE_LIMIT_VARIABLE_NUMBER, 64 },
+		{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(limit) / sizeof(limit[0]); i++)
+		sqlite3_limit(h, limit[i].what, limit[i].most);
+}
+
+/* The first access: here SQLite finds out what the file is. */
+static int first_read(struct db *db)
+{
+	int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_schema", NULL,
+			      NULL, NULL);
+	int err = sql_error(rc);
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -CPI_EFORMAT:
+		return refuse(db->path, err, "no SQLite database: name another file");
+	case -CPI_ECORRUPT:
+		return refuse(db->path, err,
+			      "restore a copy, or move it away to begin a new one");
+	case -EINTR:
+		return refuse(db->path, -CPI_ECORRUPT,
+			      "its schema has no end: restore a copy, or move it away");
+	case -EBUSY:
+		return refuse(db->path, err,
+			      "another program has locked it: try later");
+	case -EACCES:
+		return refuse(db->path, err,
+			      "its -wal and -shm files are missing or not yours: "
+			      "let its owner read it once (cpi status)");
+	}
+	return refuse(db->path, err, sqlite3_errmsg(db->handle));
+}
+
+/* What protects this process from the file, and the file from this process. */
+static int harden(struct db *db)
+{
+	static const struct {
+		int option, value;
+	} config[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_FKEY, 1 },
+		/* until it is known to be ours */
+		{ SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1 },
+	};
+
+	sqlite3_extended_result_codes(db->handle, 1);
+	sql_set_patience(db->handle, SQL_BUSY_TIMEOUT_MS);
+	for (size_t i = 0; i < sizeof(config) / sizeof(config[0]); i++)
+		sqlite3_db_config(db->handle, config[i].option, config[i].value, NULL);
+	return sql_exec(db->handle, "PRAGMA cell_size_check = ON;"
+				    "PRAGMA mmap_size = 0;"
+				    "PRAGMA temp_store = MEMORY");
+}
+
+/* URIs are for copy.c: an absolute path is none. */
+static int open_handle(struct db *db, enum db_mode mode, int *steps)
+{
+	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int rc = sqlite3_open_v2(db->path, &db->handle, flags | SQLITE_OPEN_URI, NULL);
+	int err;
+
+	if (!db->handle)
+		return -ENOMEM;
+	if (rc)
+		return refuse(db->path, sql_error(rc), sqlite3_errmsg(db->handle));
+	set_limits(db->handle);
+	sqlite3_progress_handler(db->handle, OPENING_LOOK, count_steps, steps);
+	err = first_read(db);
+	return err ? err : harden(db);
+}
+
+static int set_up_writer(struct db *db)
+{
+	sqlite3_stmt *st = NULL;
+	int on = 1, err;
+
+	err = sql_exec(db->handle, "PRAGMA synchronous = FULL;"
+				   "PRAGMA secure_delete = FAST;"
+				   "PRAGMA journal_size_limit = 0");
+	if (!err)
+		err = sql_prepare(db->handle, "PRAGMA journal_mode = WAL", &st);
+	if (!err)
+		err = sql_step(st);
+	if (err == 1)
+		err = strcmp(sql_text(st, 0), "wal") ? -ENOTSUP : 0;
+	sqlite3_finalize(st);
+	if (err == -ENOTSUP)
+		return refuse(db->path, err, "put it on a local file system");
+	if (!err) /* the first access makes the WAL, which place_note() wants */
+		err = sql_exec(db->handle, "SELECT count(*) FROM sqlite_schema");
+	if (err)
+		return err;
+	sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	return 0;
+}
+
+/*
+ * Small pages for small databases: a flush writes whole ones, and each table has one.
+ * In large databases most counts take 100 to 1500 bytes, and those that take more than
+ * a quarter of a page waste half of another.
+ */
+static int set_up_file(struct db *db, enum db_mode mode)
+{
+	return sql_exec(db->handle, mode == DB_COLLECT_YEARS
+					    ? "PRAGMA page_size = 8192;"
+					      "PRAGMA auto_vacuum = INCREMENTAL"
+					    : "PRAGMA page_size = 1024;"
+					      "PRAGMA auto_vacuum = INCREMENTAL");
+}
+
+/* Whether its tables are ours, and of which version; 0: it has none. */
+static int check_schema(struct db *db, enum db_mode mode, int *version)
+{
+	int err = schema_version(db->handle, "main", &schema_current, version);
+
+	if (err)
+		return err;
+	if (!*version && !collects(mode))
+		return refuse(db->path, -CPI_EFORMAT,
+			      "it is empty: nothing was collected");
+	return *version ? schema_check(db->handle, "main", &schema_current, *version)
+			: 0;
+}
+
+static int set_up(struct db *db, enum db_mode mode, int version)
+{
+	int err = 0;
+
+	if (mode == DB_READ && version < schema_current.version)
+		err = schema_read_older(db->handle, version);
+	if (err == -CPI_EFORMAT)
+		return refuse(db->path, err,
+			      "an older version: start this version's cpid on it once");
+	if (mode == DB_READ)
+		return err;
+	if (!version) /* only before the first table */
+		err = set_up_file(db, mode);
+	if (!err)
+		err = set_up_writer(db);
+	if (!err && version < schema_current.version)
+		err = schema_migrate(db->handle, &schema_current);
+	return err;
+}
+
+/* Opens it, believes nothing of it, and makes what is missing. */
+static int open_checked(struct db *db, enum db_mode mode)
+{
+	int steps = OPENING_STEPS / OPENING_LOOK, version;
+	int err = open_handle(db, mode, &steps);
+
+	if (!err)
+		err = check_schema(db, mode, &version);
+	if (db->handle)
+		sqlite3_progress_handler(db->handle, 0, NULL, NULL);
+	return err ? err : set_up(db, mode, version);
+}
+
+/* Of a collector: the claim before SQLite opens it, and what it was then. */
+static int claim(struct db *db, const char *asked, const struct db *held)
+{
+	db->asked = strdup(asked);
+	if (!db->asked)
+		return -ENOMEM;
+	return claim_take(db->path, held ? &held->claim : NULL, &db->claim);
+}
+
+static int note_place(struct db *db)
+{
+	struct stat st;
+	int err = claim_stat(&db->claim, &st);
+
+	if (!err)
+		err = place_note(&db->place, db->path, &st);
+	if (err)
+		refuse(db->path, err, "its files are not where they should be");
+	return err;
+}
+
+static int open_db(const char *path, enum db_mode mode, const struct db *held,
+		   struct db **out)
+{
+	int err = check_file(path, mode);
+	struct db *db;
+
+	if (err)
+		return err;
+	db = calloc(1, sizeof(*db));
+	if (!db)
+		return -ENOMEM;
+	db->mode = mode;
+	db->claim = CLAIM_NONE;
+	db->path = realpath(path, NULL);
+	if (!db->path)
+		err = refuse(path, -errno, "cannot find its real path");
+	if (!err && collects(mode))
+		err = claim(db, path, held);
+	if (!err)
+		err = open_checked(db, mode);
+	if (!err && collects(mode))
+		err = note_place(db);
+	if (err) {
+		db_close(db);
+		return err;
+	}
+	*out = db;
+	return 0;
+}
+
+int db_open(const char *path, enum db_mode mode, struct db **out)
+{
+	return open_db(path, mode, NULL, out);
+}
+
+struct lockholder_query db_writer_query(const struct db *db)
+{
+	return (struct lockholder_query){ .inode = db->place.shm.st_ino,
+					  .kinds = "POSIX OFDLCK",
+					  .byte = WAL_WRITE_LOCK,
+					  .except = getpid(),
+					  .max_ns = SEARCH_NS };
+}
+
+/* Where a symlink leads elsewhere, the file and what belongs to it stay. */
+static int clear_place(const struct db *held)
+{
+	enum place_state state;
+	nlink_t nr_links;
+	int err = place_look(&held->place, held->path, &state, &nr_links);
+
+	if (err || (state != PLACE_GONE && state != PLACE_REPLACED))
+		return err;
+	return place_clear(&held->place, held->path, state == PLACE_GONE);
+}
+
+int db_reopen(const struct db *held, struct db **out)
+{
+	enum place_state state;
+	nlink_t nr_links;
+	int err = db_look(held, &state, &nr_links);
+
+	if (err || (state != PLACE_GONE && state != PLACE_REPLACED))
+		return err ? err : -EEXIST;
+	err = clear_place(held);
+	return err ? err : open_db(held->asked, held->mode, held, out);
+}
+
+int db_put_back(const struct db *held, const char *copy)
+{
+	int err = clear_place(held);
+
+	if (!err && renameat2(AT_FDCWD, copy, AT_FDCWD, held->path, RENAME_NOREPLACE))
+		err = -errno;
+	return err;
+}
+
+int db_look(const struct db *db, enum place_state *state, nlink_t *nr_links)
+{
+	int err = place_look(&db->place, db->path, state, nr_links);
+	enum place_state asked;
+	nlink_t unused;
+
+	if (err || *state != PLACE_KEPT)
+		return err;
+	/* Where only a symlink is missing the file can be found all the same. */
+	if (!place_look(&db->place, db->asked, &asked, &unused) &&
+	    asked == PLACE_REPLACED)
+		*state = PLACE_REPLACED;
+	return 0;
+}
+
+static int empty_wal(struct db *db)
+{
+	int nr_frames, nr_moved;
+	int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+					   &nr_frames, &nr_moved);
+
+	if (rc)
+		return sql_error(rc);
+	return nr_frames == nr_moved ? 0 : -EBUSY;
+}
+
+int db_renew(struct db *db)
+{
+	int err = db->handle ? empty_wal(db) : 0;
+
+	if (err)
+		return err;
+	sqlite3_close(db->handle);
+	db->handle = NULL;
+	err = open_checked(db, db->mode);
+	if (!err)
+		err = note_place(db);
+	if (err) {
+		sqlite3_close(db->handle);
+		db->handle = NULL;
+	}
+	return err;
+}
+
+int db_open_temporary(const char *name, struct db **out)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+	struct db *db = calloc(1, sizeof(*db));
+	int err = 0;
+
+	if (!db)
+		return -ENOMEM;
+	db->claim = CLAIM_NONE;
+	db->path = strdup(name);
+	if (!db->path || sqlite3_open_v2("", &db->handle, flags, NULL))
+		err = -ENOMEM;
+	if (!err)
+		set_limits(db->handle);
+	if (!err)
+		err = harden(db);
+	if (!err)
+		err = sql_exec(db->handle, "PRAGMA page_size = 1024;"
+					   "PRAGMA synchronous = OFF;"
+					   "PRAGMA cache_size = " TEMPORARY_CACHE);
+	if (!err)
+		err = schema_migrate(db->handle, &schema_current);
+	if (err)
+		db_close(db);
+	else
+		*out = db;
+	return err;
+}
+
+void db_close(struct db *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->handle);
+	claim_drop(&db->claim);
+	free(db->asked);
+	free(db->path);
+	free(db);
+}
+
+/* Not while another one has it open: then nothing has changed. */
+static void leave_wal(struct db *db)
+{
+	int keep = 0;
+
+	sql_set_patience(db->handle, 0);
+	sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
+	sqlite3_exec(db->handle, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
+void db_close_whole(struct db *db)
+{
+	if (!db)
+		return;
+	if (db->handle)
+		leave_wal(db);
+	sqlite3_close(db->handle);
+	db->handle = NULL;
+	claim_end(&db->claim, db->path);
+	db_close(db);
+}
+
+sqlite3 *db_handle(struct db *db)
+{
+	return db->handle;
+}
+
+const char *db_path(const struct db *db)
+{
+	return db->path;
+}
+
+static int file_size(const char *path, uint64_t *bytes)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	*bytes = st.st_size;
+	return 0;
+}
+
+int db_size(const struct db *db, uint64_t *file_bytes, uint64_t *wal_bytes)
+{
+	uint64_t file, wal = 0;
+	char *name;
+	int err;
+
+	if (asprintf(&name, "%s-wal", db->path) < 0)
+		return -ENOMEM;
+	err = file_size(name, &wal);
+	if (!err || err == -ENOENT)
+		err = file_size(db->path, &file);
+	free(name);
+	if (err)
+		return err;
+	*file_bytes = file;
+	*wal_bytes = wal;
+	return 0;
+}
+
+const char *db_default_path(void)
+{
+	const char *path = getenv("CPI_DB");
+
+	return path && *path ? path : DB_DEFAULT_PATH;
+}

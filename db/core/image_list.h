@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * image_list.h - one numbering of the images in several epochs' stacks and windows
+ *
+ * Each epoch has its own numbers (image_numbers.h). In the list an image has one index.
+ */
+#ifndef CPI_DB_IMAGE_LIST_H
+#define CPI_DB_IMAGE_LIST_H
+
+#include "db/core/db.h"
+#include "db/core/image_numbers.h"
+#include "db/profile/selection.h"
+
+struct image_id;
+
+struct image_list {
+	sqlite3 *h;
+	struct query_image *image; /* images that a flush adds later are at the end */
+	size_t nr;
+	struct image_id *by_id;
+};
+
+/* Reads those of epochs, a JSON array. 0 or a negative error; l is freed in any case.
+ */
+int image_list_read(sqlite3 *h, const char *epochs, struct image_list *l);
+void image_list_fini(struct image_list *l);
+
+/* Reads an epoch's numbers; map[number] is an image's index. As image_numbers_read().
+ */
+int image_list_map(struct image_list *l, int64_t epoch, struct image_numbers *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * schema_check.h - whether a file has exactly the tables that CPI makes
+ *
+ * A query runs code from the file's schema: generated columns, views and expressions of
+ * indexes. So a schema that differs from ours in more than blanks and comments is
+ * refused as damaged, even if SQLite accepts it.
+ */
+#ifndef CPI_DB_SCHEMA_CHECK_H
+#define CPI_DB_SCHEMA_CHECK_H
+
+#include <sqlite3.h>
+
+#include "db/core/schema.h"
+
+/*
+ * Compares the schema of an attached database, "main" or another, with that of a
+ * version. Tables of later versions may be there as well. Returns 0, -CPI_ECORRUPT
+ * (logged, with what is wrong), -ENOMEM, or what SQLite reports.
+ */
+int schema_check(sqlite3 *h, const char *name, const struct schema *schema,
+		 int version);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import.h - epochs of another database, exactly once, beside a collector
+ *
+ * I1  An epoch appears in one transaction, after the captures of its images. The next
+ *     import completes one that was interrupted.
+ * I2  No transaction copies more than an epoch. Others can write between two of them.
+ */
+#ifndef CPI_DB_IMPORT_H
+#define CPI_DB_IMPORT_H
+
+#include <stddef.h>
+
+#include "db/core/db.h"
+
+struct import_result {
+	size_t nr_new;
+	size_t nr_known;     /* they were there already, and stay as they are */
+	size_t nr_grown;     /* there had been less of them */
+	uint64_t longest_ns; /* that others may have waited for */
+	int64_t first, last; /* ids of the new ones, if any */
+};
+
+/*
+ * Imports all epochs of the database at path. Every row of it is checked before db
+ * (DB_WRITE or DB_COLLECT) changes. -EEXIST if db has a part of an epoch; then nothing
+ * is imported. Errors are logged.
+ */
+int import_epochs(struct db *db, const char *path, struct import_result *out);
+
+#endif

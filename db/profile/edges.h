@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * edges.h - branches and runs, as branch stacks of the hardware record them
+ *
+ * A branch leads from an instruction to its target. A run is the code between two
+ * branches of a stack, which was executed in a straight line: from the target of the
+ * older branch to the newer branch, inclusive. The cycles that the hardware counts
+ * between two branches belong to the run.
+ */
+#ifndef CPI_DB_EDGES_H
+#define CPI_DB_EDGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* Stored in the database: never renumber. */
+enum edges_kind {
+	EDGES_BRANCH = 0,
+	EDGES_RUN = 1,
+	EDGES_NR_KINDS,
+};
+
+const char *edges_kind_str(enum edges_kind kind); /* "branch"; "?" for an unknown one */
+
+#define EDGES_MAX (1u << 22) /* of one set */
+
+struct edge {
+	uint64_t from, to; /* offsets in an image each */
+	uint64_t n;        /* how often */
+	uint64_t cycles;   /* Σ, of those where they are known */
+	uint64_t nr_timed; /* ... and how many these are */
+	uint64_t mispredicted;
+};
+
+struct edges;
+
+struct edges *edges_new(void);    /* NULL when out of memory */
+void edges_free(struct edges *e); /* accepts NULL */
+
+/*
+ * Adds e's numbers to those of its from and to. n is not 0; nr_timed and mispredicted
+ * are at most n. Returns 0, -EOVERFLOW, -ENOMEM, or -CPI_ELIMIT, which is possible once
+ * the set has 7/8 of EDGES_MAX different edges; on failure set is unchanged.
+ */
+int edges_add(struct edges *set, const struct edge *e);
+int edges_merge(struct edges *set, struct edges *from);
+
+uint64_t edges_total(const struct edges *set); /* Σ n */
+size_t edges_memory(const struct edges *set);  /* bytes */
+
+/* All edges, sorted by from and to. The array belongs to set until its next change. */
+const struct edge *edges_sorted(struct edges *set, size_t *nr);
+
+/* The index of the first edge whose from is at least this offset, or nr. */
+size_t edges_first_from(const struct edge *e, size_t nr, uint64_t from);
+
+/*
+ * As a blob, packed (db/profile/pack.h). The body, all numbers LEB128: how many there
+ * are; per edge the distance of from to the one before, then, column by column, to less
+ * from (as 2 d, or -2 d - 1 below 0), n, cycles, nr_timed, mispredicted. cpi-db(5)
+ * documents it; t/fixtures/ has a golden file. An empty set gives nothing at all. 0 or
+ * -ENOMEM.
+ */
+int edges_encode(struct edges *set, struct buf *out);
+
+/*
+ * Adds a blob's edges. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT, -CPI_EVERSION,
+ * -CPI_ELIMIT, -EOVERFLOW or -ENOMEM. The blob is checked whole before.
+ */
+int edges_decode(const void *blob, size_t size, struct edges *set);
+
+#endif

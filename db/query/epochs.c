@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * epochs.c - which epochs a specification names
+ *
+ * Epochs are ordered by time and not by id: an imported epoch gets a new id.
+ *
+ * A specification is tried as a word or number first, then as a moment, as a label, and
+ * as a range. So a label that looks like a moment is never found, and a label that
+ * contains ".." is found before the range.
+ */
+#include "config.h"
+
+#include "db/query/query.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/core/rows.h"
+#include "db/core/sql.h"
+
+/* Which epochs are looked for, and where. */
+struct epoch_search {
+	sqlite3 *h;
+	struct buf platforms; /* ids as a JSON array; empty: of all */
+};
+
+/* What a condition compares epochs with. */
+struct span {
+	int64_t from_ns, from_id, to_ns, to_id;
+};
+
+/* Which of the epochs that meet a condition: all, or one from either end. */
+#define EVERY "ORDER BY e.from_ns, e.id"
+#define FIRST "ORDER BY e.from_ns, e.id LIMIT 1"
+#define LAST  "ORDER BY e.from_ns DESC, e.id DESC LIMIT 1"
+
+/* Epochs without length are inside where they begin. */
+#define OVERLAPS "e.from_ns < ?3 AND (e.to_ns > ?1 OR e.from_ns >= ?1)"
+
+#define RECEIVED ROWS_SUM("received")
+
+static const char select_epochs[] =
+	"SELECT e.id, e.label, e.from_ns, e.to_ns, e.open, e.uncertainty_ms,"
+	" p.host, p.arch, p.cpu, p.release, p.boot_id, p.clock_hz, p.nr_cpus,"
+	" (SELECT " RECEIVED " FROM tally WHERE epoch = e.id AND kind = 0) AS received"
+	" FROM epoch e JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
+	" WHERE (?6 IS NULL OR p.id IN (SELECT value FROM json_each(?6)))"
+	/* retention removes it */
+	" AND NOT EXISTS (SELECT 1 FROM roll WHERE epoch = e.id AND target IS NULL)";
+
+static void epoch_fini(struct query_epoch *e)
+{
+	free(e->label);
+	free(e->host);
+	free(e->arch);
+	free(e->cpu);
+	free(e->release);
+	free(e->boot_id);
+}
+
+/* Times do not run backwards. */
+static int check_epoch(sqlite3_stmt *st)
+{
+	int err = rows_check_columns(st, 0, "ntnnnntttttnnN");
+
+	if (err || sqlite3_column_int64(st, 2) <= sqlite3_column_int64(st, 3))
+		return err;
+	log_err("db: %s: %s: epoch %" PRId64 " ends before it begins: restore a copy",
+		sqlite3_db_filename(sqlite3_db_handle(st), "main"),
+		err_str(-CPI_ECORRUPT), (int64_t)sqlite3_column_int64(st, 0));
+	return -CPI_ECORRUPT;
+}
+
+static int read_epoch(sqlite3_stmt *st, void *ctx)
+{
+	struct query_epochs *list = ctx;
+	struct query_epoch e = {
+		.id = sqlite3_column_int64(st, 0),
+		.label = strdup(sql_text(st, 1)),
+		.from_ns = sqlite3_column_int64(st, 2),
+		.to_ns = sqlite3_column_int64(st, 3),
+		.open = sqlite3_column_int(st, 4),
+		.uncertainty_ms = sqlite3_column_int64(st, 5),
+		.host = strdup(sql_text(st, 6)),
+		.arch = strdup(sql_text(st, 7)),
+		.cpu = strdup(sql_text(st, 8)),
+		.release = strdup(sql_text(st, 9)),
+		.boot_id = strdup(sql_text(st, 10)),
+		.clock_hz = sqlite3_column_int64(st, 11),
+		.nr_cpus = sqlite3_column_int64(st, 12),
+		.samples = sqlite3_column_int64(st, 13),
+	};
+	int err = check_epoch(st);
+
+	if (err) {
+		epoch_fini(&e);
+		return err;
+	}
+	if (GROW(list->epoch, list->nr) || !e.label || !e.host || !e.arch || !e.cpu ||
+	    !e.release || !e.boot_id) {
+		epoch_fini(&e);
+		return -ENOMEM;
+	}
+	list->epoch[list->nr++] = e;
+	return 0;
+}
+
+/*
+ * Appends the epochs for which condition holds: a SQL expression of e, where ?1
+ * to ?4 are the span's and ?5 is text. which is one of the above.
+ */
+static int load(const struct epoch_search *s, const char *condition, const char *which,
+		struct span span, const char *text, struct query_epochs *list)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_printf(&sql, "%s AND (%s) %s", select_epochs, condition, which);
+	err = sql_each(s->h, read_epoch, list, buf_str(&sql), "iiiiss", span.from_ns,
+		       span.from_id, span.to_ns, span.to_id, text, s->platforms.data);
+	buf_fini(&sql);
+	return err;
+}
+
+/* A decimal number and nothing else. */
+static int parse_number(const char *text, int64_t *out)
+{
+	char *end;
+	long long v;
+
+	if (!isdigit((unsigned char)*text))
+		return -ENOENT;
+	errno = 0;
+	v = strtoll(text, &end, 10);
+	if (*end)
+		return -ENOENT;
+	if (errno)
+		return -EINVAL;
+	*out = v;
+	return 0;
+}
+
+/* "last", "all", an id, or "-N". -ENOENT when spec has none of these forms. */
+static int load_number_form(const struct epoch_search *s, const char *spec,
+			    struct query_epochs *list)
+{
+	struct span span = { 0 };
+	int64_t n = 0;
+	int err;
+
+	if (!strcmp(spec, "all"))
+		return load(s, "1", EVERY, span, NULL, list);
+	if (*spec == '-' || !strcmp(spec, "last")) {
+		err = *spec == '-' ? parse_number(spec + 1, &n) : 0;
+		span.from_id = n;
+		return err ? err : load(s, "1", LAST " OFFSET ?2", span, NULL, list);
+	}
+	err = parse_number(spec, &n);
+	span.from_id = n;
+	return err ? err : load(s, "e.id = ?2", EVERY, span, NULL, list);
+}
+
+/* A moment or an interval; of one that ends now, *to_ns is where it begins. */
+static int parse_time(const char *spec, bool right_end, struct span *span)
+{
+	uint64_t from_ns, to_ns;
+	int err = time_parse(spec, &from_ns, &to_ns);
+
+	if (err) {
+		err = time_parse_relative(spec, time_real_ns(), &from_ns, &to_ns);
+		if (!err && right_end && *spec == '-')
+			to_ns = from_ns;
+	}
+	if (!err)
+		*span = (struct span){ .from_ns = from_ns, .to_ns = to_ns };
+	return err;
+}
+
+/* One end of "A..B": the first epoch that A leaves in, the last that B does. */
+static int load_end(const struct epoch_search *s, const char *spec, bool left,
+		    struct query_epochs *list)
+{
+	struct span span = { 0 };
+	int err;
+
+	if (!*spec)
+		return load(s, "1", left ? FIRST : LAST, span, NULL, list);
+	err = load_number_form(s, spec, list);
+	if (err != -ENOENT)
+		return err;
+	if (!parse_time(spec, !left, &span))
+		return left ? load(s, "e.to_ns > ?1 OR e.from_ns >= ?1", FIRST, span,
+				   NULL, list)
+			    : load(s, "e.from_ns < ?3", LAST, span, NULL, list);
+	return load(s, "e.label = ?5", left ? FIRST : LAST, span, spec, list);
+}
+
+/* Both ends are ids or open: so are numbers meant of which some are gone. */
+static bool are_ids(const char *left, const char *right, struct span *span)
+{
+	*span = (struct span){ .from_id = INT64_MIN, .to_id = INT64_MAX };
+	return (!*left || !parse_number(left, &span->from_id)) &&
+	       (!*right || !parse_number(right, &span->to_id));
+}
+
+/* How much of a time comes before its time of day: 0 where it has none. */
+static size_t day_length(const char *text)
+{
+	const char *clock = strpbrk(text, "T ");
+
+	return clock ? (size_t)(clock - text) + 1 : 0;
+}
+
+/*
+ * "2026-11-20T10..12", "yesterday 10:15..10:20": what is left out at the right is as at
+ * the left.
+ */
+static char *complete(const char *left, const char *right)
+{
+	const size_t digits = strspn(right, "0123456789");
+	size_t same = strlen(left);
+	uint64_t from_ns, to_ns;
+	char *text;
+
+	if (!digits || digits > 2)
+		return strdup(right);
+	if (right[digits] == ':') {
+		same = day_length(left);
+	} else if (right[digits] || !strchr(left, '-') ||
+		   time_parse(left, &from_ns, &to_ns)) {
+		return strdup(right);
+	} else {
+		while (same && isdigit((unsigned char)left[same - 1]))
+			same--;
+	}
+	return asprintf(&text, "%.*s%s", (int)same, left, right) < 0 ? NULL : text;
+}
+
+static int load_ends(const struct epoch_search *s, const char *left, const char *right,
+		     struct query_epochs *list)
+{
+	struct query_epochs ends = { 0 };
+	struct span span;
+	int err;
+
+	if (are_ids(left, right, &span))
+		return load(s, "e.id BETWEEN ?2 AND ?4", EVERY, span, NULL, list);
+	err = load_end(s, left, true, &ends);
+	if (!err && !ends.nr)
+		err = -ENOENT;
+	if (!err) {
+		span.from_ns = ends.epoch[0].from_ns;
+		span.from_id = ends.epoch[0].id;
+		query_epochs_fini(&ends);
+		err = load_end(s, right, false, &ends);
+	}
+	if (!err && !ends.nr)
+		err = -ENOENT;
+	if (!err) {
+		span.to_ns = ends.epoch[ends.nr - 1].from_ns;
+		span.to_id = ends.epoch[ends.nr - 1].id;
+		err = load(s, "(e.from_ns, e.id) BETWEEN (?1, ?2) AND (?3, ?4)", EVERY,
+			   span, NULL, list);
+	}
+	query_epochs_fini(&ends);
+	return err;
+}
+
+static int load_range(const struct epoch_search *s, const char *spec, const char *dots,
+		      struct query_epochs *list)
+{
+	char *left = strndup(spec, dots - spec);
+	char *right = left ? complete(left, dots + 2) : NULL;
+	int err = right ? load_ends(s, left, right, list) : -ENOMEM;
+
+	free(left);
+	free(right);
+	return err;
+}
+
+/* One end of "A..B", or all of spec. */
+static int parse_asked(const char *spec, bool right_end, struct span *span)
+{
+	int64_t id;
+
+	*span = (struct span){ .to_ns = INT64_MAX };
+	if (!*spec)
+		return 0;
+	if (!strcmp(spec, "all") || !strcmp(spec, "last") ||
+	    !parse_number(spec + (*spec == '-'), &id) ||
+	    parse_time(spec, right_end, span))
+		return -ENOENT;
+	return 0;
+}
+
+int query_asked_times(const char *spec, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const char *dots = strstr(spec, "..");
+	char *left = dots ? strndup(spec, dots - spec) : strdup(spec);
+	char *right = left ? (dots ? complete(left, dots + 2) : strdup(left)) : NULL;
+	struct span from, to;
+	int err = -ENOENT;
+
+	if (right && *spec && strcmp(spec, "..") && !parse_asked(left, false, &from) &&
+	    !parse_asked(right, dots, &to)) {
+		*from_ns = from.from_ns;
+		*to_ns = to.to_ns;
+		err = 0;
+	}
+	free(left);
+	free(right);
+	return err;
+}
+
+bool query_is_no_label(const char *spec)
+{
+	struct span span;
+	int64_t id;
+
+	return !*spec || !strcmp(spec, "all") || !strcmp(spec, "last") ||
+	       !parse_number(spec + (*spec == '-'), &id) ||
+	       !parse_asked(spec, false, &span);
+}
+
+/* Ids with commas between, each of which must exist; spec is cut up. */
+static int load_list(const struct epoch_search *s, char *spec,
+		     struct query_epochs *list)
+{
+	struct span span = { 0 };
+	struct buf ids = { 0 };
+	char *item;
+	int err = 0;
+
+	buf_putc(&ids, '[');
+	while (!err && (item = strsep(&spec, ","))) {
+		const size_t before = list->nr;
+
+		if (parse_number(item, &span.from_id))
+			err = -EINVAL;
+		else
+			err = load(s, "e.id = ?2", EVERY, span, NULL, list);
+		if (!err && list->nr == before)
+			err = -ENOENT;
+		buf_printf(&ids, "%s%" PRId64, ids.len > 1 ? "," : "", span.from_id);
+	}
+	buf_putc(&ids, ']');
+	query_epochs_fini(list);
+	buf_str(&ids);
+	if (!err)
+		err = ids.err;
+	if (!err) /* once more, for each once and in order */
+		err = load(s, "e.id IN (SELECT value FROM json_each(?5))", EVERY, span,
+			   ids.data, list);
+	buf_fini(&ids);
+	return err;
+}
+
+static int resolve(const struct epoch_search *s, const char *spec,
+		   struct query_epochs *list)
+{
+	struct span span = { 0 };
+	const char *dots;
+	char *copy;
+	int err;
+
+	if (!*spec)
+		return -EINVAL;
+	err = load_number_form(s, spec, list);
+	if (err != -ENOENT)
+		return err;
+	if (strchr(spec, ',') && !spec[strspn(spec, "0123456789,")]) {
+		copy = strdup(spec);
+		err = copy ? load_list(s, copy, list) : -ENOMEM;
+		free(copy);
+		return err;
+	}
+	if (!parse_time(spec, false, &span))
+		return load(s, OVERLAPS, EVERY, span, NULL, list);
+	err = load(s, "e.label = ?5", EVERY, span, spec, list);
+	dots = strstr(spec, "..");
+	if (!err && !list->nr && dots)
+		err = load_range(s, spec, dots, list);
+	return err;
+}
+
+static bool platform_matches(const char *glob, const char *const part[3])
+{
+	char *all;
+	bool matches;
+
+	if (!glob)
+		return true;
+	for (int i = 0; i < 3; i++) {
+		if (!fnmatch(glob, part[i], 0))
+			return true;
+	}
+	if (asprintf(&all, "%s/%s/%s", part[0], part[1], part[2]) < 0)
+		return false;
+	matches = !fnmatch(glob, all, 0);
+	free(all);
+	return matches;
+}
+
+/* The platforms of these machines, for ?6. */
+static int find_platforms(struct epoch_search *s, const struct query_machines *of)
+{
+	sqlite3_stmt *st = NULL;
+	int err;
+
+	if (!of || (!of->host && !of->platform))
+		return 0;
+	err = sql_prepare(s->h, "SELECT id, host, arch, cpu, release FROM platform",
+			  &st);
+	buf_putc(&s->platforms, '[');
+	while (!err && (err = sql_step(st)) == 1) {
+		const char *const part[] = { sql_text(st, 2), sql_text(st, 3),
+					     sql_text(st, 4) };
+
+		err = 0;
+		if ((!of->host || !fnmatch(of->host, sql_text(st, 1), 0)) &&
+		    platform_matches(of->platform, part))
+			buf_printf(&s->platforms, "%s%" PRId64,
+				   s->platforms.len > 1 ? "," : "",
+				   (int64_t)sqlite3_column_int64(st, 0));
+	}
+	sqlite3_finalize(st);
+	buf_putc(&s->platforms, ']');
+	buf_str(&s->platforms);
+	return err ? err : s->platforms.err;
+}
+
+int query_epochs_of(struct db *db, const char *spec, const struct query_machines *of,
+		    struct query_epochs *out)
+{
+	struct epoch_search s = { .h = db_handle(db) };
+	struct query_epochs list = { 0 };
+	int err = sql_exec(s.h, "BEGIN");
+
+	if (err)
+		return err;
+	err = find_platforms(&s, of);
+	if (!err)
+		err = resolve(&s, spec ? spec : "last", &list);
+	if (!err && !list.nr)
+		err = -ENOENT;
+	sql_rollback(s.h); /* nothing was written */
+	buf_fini(&s.platforms);
+	if (err)
+		query_epochs_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
+int query_epochs(struct db *db, const char *spec, struct query_epochs *out)
+{
+	return query_epochs_of(db, spec, NULL, out);
+}
+
+void query_epochs_fini(struct query_epochs *e)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		epoch_fini(&e->epoch[i]);
+	free(e->epoch);
+	memset(e, 0, sizeof(*e));
+}
+
+void query_epochs_remove(struct query_epochs *e, size_t at)
+{
+	epoch_fini(&e->epoch[at]);
+	e->nr--;
+	memmove(&e->epoch[at], &e->epoch[at + 1], (e->nr - at) * sizeof(*e->epoch));
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * places.c - reads the keys of all selected profiles, and sorts them by image
+ *
+ * Images and streams are read in the order of the report and numbered. Keys then have
+ * two small numbers instead of ids, and sorting them needs no SQL.
+ */
+#include "config.h"
+
+#include "db/query/places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "db/core/rows.h"
+#include "db/core/sql.h"
+
+#define FEW_IMAGES 8 /* are searched for in each epoch */
+
+/* The index that a row with this id has. */
+struct known_id {
+	int64_t id;
+	uint32_t index;
+};
+
+struct place_finder {
+	const struct query_selection *sel;
+	places_image_fn wanted;
+	struct places *p;
+	struct known_id *images, *streams; /* by id */
+};
+
+static int read_image(sqlite3_stmt *st, void *ctx)
+{
+	struct place_finder *f = ctx;
+	struct places *p = f->p;
+	int err;
+
+	if (!f->wanted(f->sel, sql_text(st, 2)))
+		return 0;
+	if (GROW(p->image, p->nr_images))
+		return -ENOMEM;
+	err = rows_image(st, 0, &p->image[p->nr_images]);
+	p->nr_images += !err;
+	return err;
+}
+
+static int read_stream(sqlite3_stmt *st, void *ctx)
+{
+	struct places *p = ((struct place_finder *)ctx)->p;
+
+	if (GROW(p->stream, p->nr_streams))
+		return -ENOMEM;
+	p->stream[p->nr_streams++] = sqlite3_column_int64(st, 0);
+	return 0;
+}
+
+static int compare_known(const void *a, const void *b)
+{
+	const struct known_id *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int index_ids(struct place_finder *f)
+{
+	const struct places *p = f->p;
+
+	if (p->nr_images > UINT32_MAX || p->nr_streams > UINT32_MAX)
+		return -CPI_ELIMIT;
+	f->images = calloc(p->nr_images + 1, sizeof(*f->images));
+	f->streams = calloc(p->nr_streams + 1, sizeof(*f->streams));
+	if (!f->images || !f->streams)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nr_images; i++)
+		f->images[i] = (struct known_id){ p->image[i].id, (uint32_t)i };
+	for (size_t i = 0; i < p->nr_streams; i++)
+		f->streams[i] = (struct known_id){ p->stream[i], (uint32_t)i };
+	qsort(f->images, p->nr_images, sizeof(*f->images), compare_known);
+	qsort(f->streams, p->nr_streams, sizeof(*f->streams), compare_known);
+	return 0;
+}
+
+static const struct known_id *find_known(const struct known_id *list, size_t nr,
+					 int64_t id)
+{
+	const struct known_id key = { .id = id };
+
+	return bsearch(&key, list, nr, sizeof(key), compare_known);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct profile_place *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->epoch != y->epoch)
+		return x->epoch < y->epoch ? -1 : 1;
+	return (x->context > y->context) - (x->context < y->context);
+}
+
+static int compare_apart(const void *a, const void *b)
+{
+	const struct profile_place *x = a, *y = b;
+
+	if (x->image != y->image || x->stream != y->stream || x->context == y->context)
+		return compare_places(a, b);
+	if (!x->context || !y->context)
+		return x->context ? -1 : 1;
+	return x->context < y->context ? -1 : 1;
+}
+
+/* Kinds of one place come behind each other. */
+static int read_place(sqlite3_stmt *st, void *ctx)
+{
+	struct place_finder *f = ctx;
+	struct places *p = f->p;
+	const struct known_id *image =
+		find_known(f->images, p->nr_images, sqlite3_column_int64(st, 1));
+	const struct known_id *stream =
+		find_known(f->streams, p->nr_streams, sqlite3_column_int64(st, 2));
+	struct profile_place place;
+	int err = rows_check_columns(st, 4, "n");
+
+	if (err || !image || !stream)
+		return err;
+	place = (struct profile_place){ image->index, stream->index,
+					sqlite3_column_int64(st, 0),
+					sqlite3_column_int64(st, 3) };
+	if (p->nr && !compare_places(&p->place[p->nr - 1], &place))
+		return 0;
+	if (GROW(p->place, p->nr))
+		return -ENOMEM;
+	p->place[p->nr++] = place;
+	return 0;
+}
+
+/* The ids of a few images as a JSON array; NULL stays for many. */
+static int list_few(const struct places *p, struct buf *ids)
+{
+	if (p->nr_images > FEW_IMAGES)
+		return 0;
+	buf_putc(ids, '[');
+	for (size_t i = 0; i < p->nr_images; i++)
+		buf_printf(ids, "%s%lld", i ? "," : "", (long long)p->image[i].id);
+	buf_putc(ids, ']');
+	buf_str(ids);
+	return ids->err;
+}
+
+static int read_places(sqlite3 *h, struct place_finder *f, const char *epochs,
+		       const char *contexts)
+{
+#define KEYS                                                       \
+	"SELECT epoch, image, stream, context, total FROM profile" \
+	" WHERE epoch IN (SELECT value FROM json_each(?1))"        \
+	" AND context IN (SELECT value FROM json_each(?2))"
+	static const char many[] = KEYS;
+	static const char few[] =
+		KEYS " AND image IN (SELECT value FROM json_each(?3))";
+#undef KEYS
+	struct buf ids = { 0 };
+	int err = list_few(f->p, &ids);
+
+	if (!err && ids.data)
+		err = sql_each(h, read_place, f, few, "sss", epochs, contexts,
+			       ids.data);
+	else if (!err)
+		err = sql_each(h, read_place, f, many, "ss", epochs, contexts);
+	buf_fini(&ids);
+	return err;
+}
+
+int places_find(sqlite3 *h, const struct query_selection *sel, const char *epochs,
+		const char *contexts, places_image_fn wanted, struct places *p)
+{
+	static const char images[] =
+		"SELECT " ROWS_IMAGE_COLUMNS " FROM image i ORDER BY " ROWS_IMAGE_ORDER;
+	static const char streams[] = "SELECT s.id FROM stream s WHERE ?1 IS NULL"
+				      " OR s.event = ?1 ORDER BY " ROWS_STREAM_ORDER;
+	struct place_finder f = { .sel = sel, .wanted = wanted, .p = p };
+	int err = sql_each(h, read_image, &f, images, "");
+
+	if (!err)
+		err = sql_each(h, read_stream, &f, streams, "s", sel->event);
+	if (!err)
+		err = index_ids(&f);
+	if (!err)
+		err = read_places(h, &f, epochs, contexts);
+	if (!err && p->nr)
+		qsort(p->place, p->nr, sizeof(*p->place),
+		      sel->apart ? compare_apart : compare_places);
+	free(f.images);
+	free(f.streams);
+	return err;
+}
+
+void places_fini(struct places *p)
+{
+	for (size_t i = 0; i < p->nr_images; i++)
+		rows_image_fini(&p->image[i]);
+	free(p->image);
+	free(p->stream);
+	free(p->place);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * query.c - reads the profiles and the totals by command of a selection
+ *
+ * Rows are listed first, then read image by image. So only one image's counts are in
+ * memory, and no read transaction is open while the caller works. Later images of an
+ * open epoch may have one flush more than earlier ones. The epochs are checked before
+ * and after, to notice whether retention rolled up or removed some of them meanwhile.
+ */
+#include "config.h"
+
+#include "db/query/query.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "db/core/rows.h"
+#include "db/core/sql.h"
+#include "db/query/places.h"
+
+/* The selection as parameters: sets of ids, as JSON arrays. */
+struct scope {
+	struct buf epochs, contexts;
+};
+
+/* Whether a context of a kind is selected; those of other kinds do not matter. */
+static bool value_matches(const struct query_selection *sel, enum context_kind kind,
+			  const char *value)
+{
+	return !sel->context || sel->kind != kind ||
+	       (*value && !fnmatch(sel->context, value, 0));
+}
+
+/* The contexts that are selected; context 0 is everybody's. */
+static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
+{
+	sqlite3_stmt *st = NULL;
+	const char *comma = sel->context ? "" : ",";
+	int err;
+
+	buf_puts(out, sel->context ? "[" : "[0");
+	if (!sel->context && !sel->apart) {
+		buf_puts(out, "]");
+		buf_str(out);
+		return out->err;
+	}
+	err = sql_prepare(h, "SELECT id, name FROM context", &st);
+	while (!err && (err = sql_step(st)) == 1) {
+		const char *value = context_value(sql_text(st, 1), sel->kind);
+
+		err = 0;
+		if (!value || !value_matches(sel, sel->kind, value))
+			continue;
+		buf_printf(out, "%s%" PRId64, comma,
+			   (int64_t)sqlite3_column_int64(st, 0));
+		comma = ",";
+	}
+	sqlite3_finalize(st);
+	buf_putc(out, ']');
+	buf_str(out);
+	return err ? err : out->err;
+}
+
+/* "KIND=*", as GLOB wants it. */
+static void any_of(enum context_kind kind, char out[32])
+{
+	snprintf(out, 32, "%s=*", context_kind_str(kind));
+}
+
+/* -CPI_EEMPTY when the epochs (a JSON array) have no profiles by contexts of a kind. */
+static int need_contexts(sqlite3 *h, const char *epochs, enum context_kind kind)
+{
+	static const char any[] =
+		"SELECT 1 FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" AND context IN (SELECT id FROM context WHERE name GLOB ?2) LIMIT 1";
+	char glob[32];
+	int64_t found;
+	int err;
+
+	any_of(kind, glob);
+	err = sql_get(h, &found, any, "ss", epochs, glob);
+	return err == -ENOENT ? -CPI_EEMPTY : err;
+}
+
+int query_need_contexts(struct db *db, const struct query_epochs *e,
+			enum context_kind kind)
+{
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	if (!err)
+		err = need_contexts(db_handle(db), ids.data, kind);
+	buf_fini(&ids);
+	return err;
+}
+
+static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
+{
+	int err = rows_epoch_ids(sel->epochs, &s->epochs);
+
+	if (!err)
+		err = list_contexts(h, sel, &s->contexts);
+	if (!err && (sel->context || sel->apart))
+		err = need_contexts(h, s->epochs.data, sel->kind);
+	return err;
+}
+
+static void scope_fini(struct scope *s)
+{
+	buf_fini(&s->epochs);
+	buf_fini(&s->contexts);
+}
+
+/* Adds what is at a place to sum. */
+static int read_place(sqlite3_stmt *st, const struct query_profile *row,
+		      const struct profile_place *place)
+{
+	int err = sql_bind(st, "iiii", place->epoch, row->image.id, row->stream,
+			   place->context);
+
+	while (!err && (err = sql_step(st)) == 1) {
+		size_t size;
+		const void *blob = sql_blob(st, 1, &size);
+
+		err = codec_decode(blob, size, sqlite3_column_int(st, 0), row->profile);
+		if (err) {
+			log_err("db: %s: profile of %s in epoch %" PRId64 ": %s",
+				sqlite3_db_filename(sqlite3_db_handle(st), "main"),
+				row->image.desc.name, place->epoch, err_str(err));
+			if (err != -ENOMEM)
+				err = -CPI_ECORRUPT;
+		}
+	}
+	sqlite3_reset(st);
+	return err;
+}
+
+/* A call of query_profiles(). */
+struct handing {
+	sqlite3 *h;
+	const struct query_selection *sel;
+	sqlite3_stmt *st; /* the blobs of a place */
+	struct places places;
+	query_profile_fn fn;
+	void *ctx;
+};
+
+/* The value of a context as a new string; NULL of everybody's. */
+static int name_context(const struct handing *d, int64_t context, char **out)
+{
+	const char *value;
+	sqlite3_stmt *st = NULL;
+	int err;
+
+	if (!d->sel->apart || !context)
+		return 0;
+	err = sql_prepare(d->h, "SELECT name FROM context WHERE id = ?1", &st);
+	if (!err)
+		err = sql_bind(st, "i", context);
+	if (!err && (err = sql_step(st)) == 1) {
+		value = context_value(sql_text(st, 0), d->sel->kind);
+		*out = strdup(value ? value : "");
+		err = *out ? 0 : -ENOMEM;
+	}
+	sqlite3_finalize(st);
+	return err;
+}
+
+/* Adds up the nr places of one row. */
+static int hand_out(const struct handing *d, const struct profile_place *place,
+		    size_t nr)
+{
+	struct query_profile row = { .image = d->places.image[place->image],
+				     .stream = d->places.stream[place->stream],
+				     .profile = profile_new() };
+	char *context = NULL;
+	int err = row.profile ? name_context(d, place->context, &context) : -ENOMEM;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = read_place(d->st, &row, &place[i]);
+	row.context = context;
+	if (!err)
+		err = d->fn(d->ctx, &row);
+	profile_free(row.profile);
+	free(context);
+	return err;
+}
+
+static bool same_row(const struct handing *d, const struct profile_place *a,
+		     const struct profile_place *b)
+{
+	return a->image == b->image && a->stream == b->stream &&
+	       (!d->sel->apart || a->context == b->context);
+}
+
+static size_t count_images(const struct places *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		nr += !i || p->place[i].image != p->place[i - 1].image;
+	return nr;
+}
+
+static int hand_out_all(const struct handing *d,
+			void (*progress)(void *ctx, size_t done, size_t all))
+{
+	const struct places *p = &d->places;
+	const size_t all = count_images(p);
+	size_t nr, done = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->nr; i += nr) {
+		const struct profile_place *first = &p->place[i];
+
+		for (nr = 1; i + nr < p->nr && same_row(d, first, &first[nr]);)
+			nr++;
+		err = hand_out(d, first, nr);
+		if (i + nr < p->nr && first[nr].image == first->image)
+			continue;
+		done++;
+		if (!err && progress)
+			progress(d->ctx, done, all);
+	}
+	return err;
+}
+
+int query_profiles(struct db *db, const struct query_selection *sel,
+		   query_profile_fn fn, void *ctx,
+		   void (*progress)(void *ctx, size_t done, size_t all))
+{
+	static const char sql[] = "SELECT kind, counts FROM profile WHERE epoch = ?1"
+				  " AND image = ?2 AND stream = ?3 AND context = ?4";
+	struct handing d = { .h = db_handle(db), .sel = sel, .fn = fn, .ctx = ctx };
+	struct scope scope = { 0 };
+	int err = scope_init(&scope, d.h, sel);
+
+	if (!err)
+		err = rows_check_whole(d.h, scope.epochs.data);
+	if (!err)
+		err = places_find(d.h, sel, scope.epochs.data, scope.contexts.data,
+				  rows_image_matches, &d.places);
+	if (!err)
+		err = sql_prepare(d.h, sql, &d.st);
+	if (!err)
+		err = hand_out_all(&d, progress);
+	if (!err)
+		err = rows_check_whole(d.h, scope.epochs.data);
+	sqlite3_finalize(d.st);
+	places_fini(&d.places);
+	scope_fini(&scope);
+	return err;
+}
+
+static int read_comm(sqlite3_stmt *st, struct query_comms *list)
+{
+	struct query_comm c = { .stream = sqlite3_column_int64(st, 1),
+				.n = sqlite3_column_int64(st, 2) };
+	int err;
+
+	if (GROW(list->comm, list->nr))
+		return -ENOMEM;
+	err = rows_check_columns(st, 0, "tnn");
+	if (err)
+		return err;
+	c.comm = strdup(sql_text(st, 0));
+	err = c.comm ? rows_image(st, 3, &c.image) : -ENOMEM;
+	if (err) {
+		free(c.comm);
+		return err;
+	}
+	list->comm[list->nr++] = c;
+	return 0;
+}
+
+/* The rows of sql, whose ?1 are the epochs, ?2 the event, and ?3 glob, if any. */
+static int list_comms(struct db *db, const struct query_selection *sel,
+		      enum context_kind kind, const char *sql, const char *glob,
+		      struct query_comms *out)
+{
+	struct query_comms list = { 0 };
+	sqlite3_stmt *st = NULL;
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(sel->epochs, &ids);
+
+	if (!err && glob)
+		err = need_contexts(db_handle(db), ids.data, kind);
+	if (!err)
+		err = sql_prepare(db_handle(db), sql, &st);
+	if (!err)
+		err = sql_bind(st, glob ? "sss" : "ss", ids.data, sel->event, glob);
+	while (!err && (err = sql_step(st)) == 1) {
+		err = 0;
+		if (value_matches(sel, kind, sql_text(st, 0)) &&
+		    rows_image_matches(sel, sql_text(st, 5)))
+			err = read_comm(st, &list);
+	}
+	sqlite3_finalize(st);
+	buf_fini(&ids);
+	if (err)
+		query_comms_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
+/* A sum that is damaged is negative: no row of it is left out. */
+#define SAMPLES ROWS_SUM("n")
+#define TOTALS  ROWS_SUM("total")
+
+int query_comms(struct db *db, const struct query_selection *sel,
+		struct query_comms *out)
+{
+	static const char sql[] =
+		"SELECT c.comm, c.stream, c.n, " ROWS_IMAGE_COLUMNS
+		" FROM (SELECT comm, image, stream, " SAMPLES " AS n FROM comm"
+		" WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" GROUP BY comm, image, stream) c"
+		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
+		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, " ROWS_IMAGE_ORDER
+		", " ROWS_STREAM_ORDER;
+
+	return list_comms(db, sel, CONTEXT_COMM, sql, NULL, out);
+}
+
+int query_contexts(struct db *db, const struct query_selection *sel,
+		   enum context_kind kind, struct query_comms *out)
+{
+	static const char sql[] =
+		"SELECT p.value, p.stream, p.n, " ROWS_IMAGE_COLUMNS
+		" FROM (SELECT substr(c.name, length(?3)) AS value, image, "
+		"stream, " TOTALS " AS n FROM profile JOIN context c ON c.id = context"
+		" WHERE epoch IN (SELECT value FROM json_each(?1)) AND kind = 0"
+		" AND c.name GLOB ?3 GROUP BY c.id, image, stream UNION ALL"
+		" SELECT '', image, stream,"
+		" max(sum(iif(context = 0, total, -total)), 0)"
+		" FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" AND kind = 0 AND (context = 0 OR context IN"
+		" (SELECT id FROM context WHERE name GLOB ?3)) GROUP BY image, stream) "
+		"p"
+		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
+		" WHERE p.n != 0 AND (?2 IS NULL OR s.event = ?2)"
+		" ORDER BY p.value, " ROWS_IMAGE_ORDER ", " ROWS_STREAM_ORDER;
+	char glob[32];
+
+	any_of(kind, glob);
+	return list_comms(db, sel, kind, sql, glob, out);
+}
+
+void query_comms_fini(struct query_comms *c)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		free(c->comm[i].comm);
+		rows_image_fini(&c->comm[i].image);
+	}
+	free(c->comm);
+	memset(c, 0, sizeof(*c));
+}

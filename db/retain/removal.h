@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * removal.h - removes epochs, and rows that no epoch refers to
+ *
+ * An epoch that is being removed has a row in table roll, and queries ignore it.
+ */
+#ifndef CPI_DB_REMOVAL_H
+#define CPI_DB_REMOVAL_H
+
+#include "db/core/slice.h"
+
+/*
+ * Marks an epoch as one to remove. 0, -ENOENT, -EBUSY (it is open, or being rolled up),
+ * -EPERM (it has a label), or what SQLite reports.
+ */
+int removal_begin(struct slice *s, int64_t epoch);
+
+/* Does a slice of the removals that are marked. 1: there is more; 0: none is left. */
+int removal_step(struct slice *s);
+
+/*
+ * Removes images, contexts, runs, platforms and gaps that no epoch refers to. It reads
+ * all keys of the database, without a lock. s->h must not enforce foreign keys: that
+ * would search all tables for each image. 0 or a negative error.
+ */
+int removal_sweep(struct slice *s);
+
+#endif

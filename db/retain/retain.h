@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * retain.h - the limits of a database in age and size, and the work that keeps to them
+ *
+ * Epochs older than one limit are rolled up to days (rollup.h). Epochs older than a
+ * second one are removed (removal.h), and so are the oldest while the file is larger
+ * than a third. Epochs with a label are neither rolled up nor removed. The work is done
+ * in slices, so a collector can write meanwhile.
+ */
+#ifndef CPI_DB_RETAIN_H
+#define CPI_DB_RETAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "db/core/db.h"
+
+/* 0: no such limit. */
+struct retain_policy {
+	uint64_t hourly_ns; /* epochs of a day that is older are rolled up */
+	uint64_t daily_ns;  /* older epochs are removed */
+	uint64_t bytes;     /* of the file and its WAL */
+};
+
+#define RETAIN_DEFAULT "hourly:7d,daily:90d,size:2G"
+
+/*
+ * Reads "hourly:7d,daily:90d,size:2G", where any part may be missing, or "all", which
+ * keeps everything. 0, or -EINVAL with the reason in *why, a sentence without a full
+ * stop.
+ */
+int retain_parse(const char *text, struct retain_policy *out, struct buf *why);
+
+/* What has been done since retain_new(). */
+struct retain_stats {
+	uint64_t nr_rolled;  /* days made of several epochs */
+	uint64_t nr_removed; /* epochs */
+	uint64_t nr_pages;   /* by which the file became shorter */
+	uint64_t longest_ns; /* of a slice: other writers had to wait */
+	bool too_small;      /* what must be kept is larger than the limit */
+};
+
+struct retain;
+
+/*
+ * db is a DB_WRITE handle for this alone, which must outlive *out. ids is a JSON array
+ * of the epochs that may be rolled up, or NULL for all; it is copied. 0, -ENOMEM, or
+ * what SQLite reports.
+ */
+int retain_new(struct db *db, const struct retain_policy *policy, const char *ids,
+	       struct retain **out);
+void retain_free(struct retain *r); /* accepts NULL */
+
+/* Marks an epoch for removal, as removal_begin(); retain_step() removes it. */
+int retain_remove(struct retain *r, int64_t epoch);
+
+/*
+ * Does a slice of the work that is due at now_ns; interrupted work comes first. 1:
+ * there may be more; 0: nothing is due. After a negative error it can be called again.
+ */
+int retain_step(struct retain *r, uint64_t now_ns);
+
+struct retain_stats retain_stats(const struct retain *r);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rollup.h - epochs of one day become one
+ *
+ * The epochs of a run that begin on one day (UTC) are merged into the first of them.
+ * The result keeps its id and beginning, so that ids stay in the order of time. Open
+ * epochs, epochs with a label and results of a roll-up are left alone.
+ *
+ * I1  After each slice every sample is in exactly one epoch, and each epoch has
+ *     received = stored + losses. Only table roll tells that work is unfinished.
+ * I2  An interrupted roll-up continues from the database alone, with the same result.
+ */
+#ifndef CPI_DB_ROLLUP_H
+#define CPI_DB_ROLLUP_H
+
+#include "db/core/slice.h"
+
+struct rollup;
+
+/* Bytes that count as a procedure where there are no symbols; the least share noted. */
+#define ROLLUP_SPREAD_BLOCK 4096
+#define ROLLUP_SPREAD_LEAST 0.001
+
+/*
+ * Begins the roll-up of the oldest day that has at least two epochs to merge, all of
+ * that day being before before_ns. ids, a JSON array, restricts it to some epochs;
+ * NULL: all. Returns 1 if it has begun, 0 if there is none, or a negative error.
+ */
+int rollup_begin(struct slice *s, uint64_t before_ns, const char *ids);
+
+/*
+ * Continues the roll-up in table roll; *out is NULL if there is none. s must outlive
+ * it. 0 or a negative error.
+ */
+int rollup_resume(struct slice *s, struct rollup **out);
+
+/*
+ * Does a slice. 1: there is more; 0: done. -EAGAIN: another process did a part of it;
+ * free r and call rollup_resume() again.
+ */
+int rollup_step(struct rollup *r);
+void rollup_free(struct rollup *r); /* accepts NULL; the roll-up can be resumed */
+
+#endif

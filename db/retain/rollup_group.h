@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rollup_group.h - the profiles of one image and context, merged over a day
+ */
+#ifndef CPI_DB_ROLLUP_GROUP_H
+#define CPI_DB_ROLLUP_GROUP_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "db/profile/codec.h"
+#include "db/retain/rollup.h"
+
+/* Streams of one event: their time is added. */
+struct rollup_event {
+	char *name;
+	uint64_t nr_epochs; /* that have it */
+	double all;         /* time of the day, without that of idle CPUs */
+	double *time;       /* the same by epoch */
+};
+
+struct rollup_stream {
+	int64_t id;
+	size_t event;
+	double period;
+};
+
+struct rollup_day {
+	int64_t *epoch; /* [0] is the target */
+	size_t nr_epochs;
+	struct rollup_event *event;
+	size_t nr_events;
+	struct rollup_stream *stream;
+	size_t nr_streams;
+};
+
+/* A row of table profile. */
+struct profile_row {
+	int64_t image, context, stream, kind, epoch;
+	int64_t counted; /* what the tally has of it */
+};
+
+/* A row that replaces several. */
+struct merged {
+	int64_t stream, kind;
+	uint64_t total;
+	struct buf counts;
+};
+
+struct rollup_spread {
+	size_t event;
+	uint64_t start, size;
+	double sum, squares, cross;
+};
+
+struct group {
+	struct profile_row *part; /* its rows, by stream, kind and epoch */
+	size_t nr_parts;
+	struct merged *merged;
+	size_t nr_merged;
+	struct rollup_spread *spread;
+	size_t nr_spreads;
+};
+
+/*
+ * Merges the parts that the caller has set, and computes spreads for context 0. It only
+ * reads. -CPI_ECORRUPT, logged, if a row is damaged; then the group must stay as it is.
+ * Else 0, -ENOMEM, or what SQLite reports. The caller frees g in any case.
+ */
+int group_merge(sqlite3 *h, const struct rollup_day *day, struct group *g);
+void group_fini(struct group *g);
+
+/* Replaces the parts by the merged rows. -EAGAIN: a part is not there any more. */
+int group_write(sqlite3 *h, const struct rollup_day *day, const struct group *g);
+
+/* In rollup_spread.c: computes a group's spreads from the merged profile of each
+ * stream. */
+struct group_sum {
+	int64_t stream;
+	struct profile *profile;
+};
+int group_spread(sqlite3 *h, const struct rollup_day *day, struct group *g,
+		 const struct group_sum *sums, size_t nr_sums);
+
+/* Adds the profile of a part to p. 0, -CPI_ECORRUPT (logged), -ENOMEM, ... */
+int group_read_part(sqlite3 *h, const struct profile_row *part, struct profile *p);
+
+/* NULL when the day has no such stream. */
+const struct rollup_stream *rollup_stream_of(const struct rollup_day *day, int64_t id);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flush_merge.h - checks a flush and merges it, for store_flush()
+ */
+#ifndef CPI_DB_FLUSH_MERGE_H
+#define CPI_DB_FLUSH_MERGE_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "db/store/store.h"
+
+/*
+ * Checks that f keeps I1 of store.h and names only streams that it has. 0, or -EINVAL,
+ * logged with the numbers and the database's path.
+ */
+int flush_check(const struct flush *f, const char *path);
+
+/*
+ * In a write transaction, which the caller rolls back on failure: adds f to an epoch.
+ * Only one image's stored counts are in memory at a time.
+ */
+int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flush_sets.c - what a flush has as sets: stacks, windows, and edges of any stream
+ *
+ * Each set is added to one row of its table (set_rows.h).
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "db/core/intern.h"
+#include "db/core/set_rows.h"
+#include "db/core/tallies.h"
+#include "db/profile/context.h"
+#include "db/profile/stream_account.h"
+#include "db/store/flush_kind.h"
+
+/* A row of a stream and context; "" is context 0. */
+static int find_row(struct merge *m, int64_t stream, const char *context,
+		    struct set_key *key)
+{
+	*key = (struct set_key){ .epoch = m->epoch, .stream = stream };
+	return *context ? intern_context(m->h, context, &key->context) : 0;
+}
+
+/* Image 0 is the unknown one. */
+static int find_image(struct merge *m, const struct image_desc *desc, int64_t *id)
+{
+	*id = 0;
+	return desc ? merge_image_id(m, desc, id) : 0;
+}
+
+int merge_edges(struct merge *m, const struct flush_part *part,
+		const struct flush_edges *edges, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct flush_edges *e = &edges[i];
+		struct set_key key = { .epoch = m->epoch,
+				       .stream = part->id[e->stream],
+				       .kind = e->kind };
+
+		err = find_image(m, e->image, &key.image);
+		if (!err)
+			err = find_image(m, e->target, &key.target);
+		if (!err)
+			err = set_rows_add(m->h, &edge_set, &key, e->edges, NULL, 0);
+	}
+	return err;
+}
+
+static bool describe_stacks(const struct flush *f, struct flush_part *part)
+{
+	if (!f->stacks)
+		return false;
+	part->streams = f->stacks->streams;
+	part->images = f->stacks->images;
+	part->nr_images = f->stacks->nr_images;
+	return true;
+}
+
+/* Each stack is in one context of these. */
+static bool counts_once(const char *context)
+{
+	return !*context || context_value(context, CONTEXT_COMM);
+}
+
+static int add_up_stacks(const struct flush *f, const struct flush_part *part)
+{
+	for (size_t i = 0; i < f->stacks->nr_trees; i++) {
+		const struct flush_tree *t = &f->stacks->trees[i];
+
+		if (!tallies_have(&part->streams, t->stream))
+			return -EINVAL;
+		if (counts_once(t->context))
+			account_add(&part->stored[t->stream],
+				    stack_tree_total(t->tree));
+	}
+	return 0;
+}
+
+static int merge_stacks(struct merge *m, const struct flush_part *part)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < m->f->stacks->nr_trees; i++) {
+		const struct flush_tree *t = &m->f->stacks->trees[i];
+		struct set_key key;
+
+		err = find_row(m, part->id[t->stream], t->context, &key);
+		if (!err)
+			err = set_rows_add(m->h, &stack_set, &key, (void *)t->tree,
+					   part->map, part->nr_images);
+	}
+	return err;
+}
+
+const struct flush_kind flush_stacks = {
+	.tally = TALLY_STACKS,
+	.describe = describe_stacks,
+	.add_up = add_up_stacks,
+	.merge = merge_stacks,
+};
+
+static bool describe_windows(const struct flush *f, struct flush_part *part)
+{
+	if (!f->windows)
+		return false;
+	part->streams = f->windows->streams;
+	part->images = f->windows->images;
+	part->nr_images = f->windows->nr_images;
+	return true;
+}
+
+static int add_up_windows(const struct flush *f, const struct flush_part *part)
+{
+	const struct flush_windows *w = f->windows;
+
+	for (size_t i = 0; i < w->nr_sets; i++) {
+		const struct flush_window_set *s = &w->sets[i];
+
+		if (!tallies_have(&part->streams, s->stream))
+			return -EINVAL;
+		if (!*s->context)
+			account_add(&part->stored[s->stream], windows_seen(s->windows));
+	}
+	for (size_t i = 0; i < w->nr_edges; i++) {
+		if (!tallies_have(&part->streams, w->edges[i].stream))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int merge_windows(struct merge *m, const struct flush_part *part)
+{
+	const struct flush_windows *w = m->f->windows;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < w->nr_sets; i++) {
+		const struct flush_window_set *s = &w->sets[i];
+		struct set_key key;
+
+		err = find_row(m, part->id[s->stream], s->context, &key);
+		if (!err)
+			err = find_image(m, s->image, &key.image);
+		if (!err)
+			err = set_rows_add(m->h, &window_set, &key, s->windows,
+					   part->map, part->nr_images);
+	}
+	return err ? err : merge_edges(m, part, w->edges, w->nr_edges);
+}
+
+const struct flush_kind flush_windows = {
+	.tally = TALLY_WINDOWS,
+	.describe = describe_windows,
+	.add_up = add_up_windows,
+	.merge = merge_windows,
+};

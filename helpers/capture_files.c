@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * capture_files.c - how a worker that may open nothing gets debug files
+ *
+ * In cpi-capture file_open_regular() is this one, not base/file_open.c's: the worker
+ * sends the path; a child of the server opens the file, if capture_open.c allows it,
+ * and sends the descriptor. A file system that does not answer stops only that child;
+ * the worker waits until its time is over.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fdpass.h"
+#include "base/file.h"
+#include "helpers/capture.h"
+
+/* The descriptor of an answer, or its error. */
+static int take_answer(int socket)
+{
+	int answer = -EPROTO, fd;
+	const int nr = fdpass_take(socket, &answer, sizeof(answer), &fd, 1);
+
+	if (nr == 1)
+		return fd;
+	return !nr && answer < 0 ? answer : -EPROTO;
+}
+
+int file_open_regular(int dirfd, const char *path, struct stat *st)
+{
+	struct iovec iov = { (char *)path, strlen(path) + 1 };
+	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fd;
+
+	if (sendmsg(CAPTURE_FD_ASK, &msg, MSG_NOSIGNAL) < 0)
+		return -errno;
+	fd = take_answer(CAPTURE_FD_ASK);
+	return fd < 0 ? fd : file_keep_regular(fd, st);
+}
+
+/* While it waits it holds nothing whose end somebody else waits for. */
+static _Noreturn void answer(int socket, int64_t author, const char *path)
+{
+	const int own = dup2(socket, CAPTURE_FD_REQUEST);
+	int fd, err;
+
+	if (own < 0)
+		_exit(EXIT_FAILURE);
+	closefrom(own + 1);
+	fd = capture_open(path, author);
+	err = fd < 0 ? fd : 0;
+	fdpass_send(own, &err, sizeof(err), &fd, fd >= 0);
+	_exit(EXIT_SUCCESS);
+}
+
+/* What was sent is taken before the fork: the next question is another child's. */
+int capture_answer(int socket, int64_t author)
+{
+	char path[PATH_MAX];
+	const ssize_t size = recv(socket, path, sizeof(path) - 1, 0);
+	pid_t child;
+	int err;
+
+	if (size <= 0)
+		return size < 0 ? -errno : -EPIPE;
+	path[size] = '\0';
+	child = fork();
+	if (child == 0)
+		answer(socket, author, path);
+	if (child > 0)
+		return child;
+	err = -errno;
+	return fdpass_send(socket, &err, sizeof(err), NULL, 0);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpi-capture, the server (server.h): forks a worker for each image, one after the
+ * other.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/capture.h"
+#include "base/fdpass.h"
+#include "base/file.h"
+#include "base/times.h"
+#include "helpers/capture.h"
+#include "helpers/server.h"
+
+/* Children that still wait for a file system: of more, none is asked any more. */
+#define MAX_STRAYS 16
+
+struct strays {
+	pid_t pid[MAX_STRAYS];
+	int nr;
+};
+
+struct job {
+	const int *fd; /* CPI_CAPTURE_NR_FDS */
+	int ask[2];    /* the server's end, the worker's */
+	pid_t worker;
+	int64_t author; /* of the image, as the collector says */
+};
+
+/* The image's descriptor comes in a socket: only the worker may wait for its file. */
+static int work(const struct job *job)
+{
+	const int fds[CAPTURE_NR_FDS] = { job->fd[CPI_CAPTURE_REQUEST],
+					  fdpass_unwrap(job->fd[CPI_CAPTURE_IMAGE]),
+					  job->fd[CPI_CAPTURE_REPLY], job->ask[1] };
+
+	if (fds[1] < 0 || sandbox_place_fds(fds, CAPTURE_NR_FDS) ||
+	    sandbox_lock_in(CAPTURE_NR_FDS, CAPTURE_CPU_S))
+		return EXIT_FAILURE;
+	return capture_work();
+}
+
+/* Each by its number, for the worker is a child as well. */
+static void reap_strays(struct strays *s)
+{
+	for (int i = s->nr - 1; i >= 0; i--)
+		if (waitpid(s->pid[i], NULL, WNOHANG))
+			s->pid[i] = s->pid[--s->nr];
+}
+
+/* Answers what the worker asks. 0, or negative: it has ended, or is to end. */
+static int answer(const struct job *job, struct strays *s)
+{
+	int child;
+
+	reap_strays(s);
+	if (s->nr == MAX_STRAYS)
+		return -EAGAIN;
+	child = capture_answer(job->ask[0], job->author);
+	if (child > 0)
+		s->pid[s->nr++] = child;
+	return child < 0 ? child : 0;
+}
+
+/* Until the worker's end of the socket is closed: it is dead, or its time is over. */
+static void watch(const struct job *job, struct strays *strays)
+{
+	const uint64_t end_ns = time_mono_ns() + CAPTURE_WALL_S * NSEC_PER_SEC;
+	struct pollfd fds[] = { { .fd = job->ask[0], .events = POLLIN },
+				{ .fd = STDIN_FILENO } };
+
+	for (;;) {
+		const uint64_t now = time_mono_ns();
+
+		if (now >= end_ns || fds[1].revents ||
+		    poll(fds, 2, (int)((end_ns - now) / NSEC_PER_MSEC) + 1) < 0)
+			return;
+		if (fds[0].revents && answer(job, strays) < 0)
+			return;
+	}
+}
+
+/* A pipe has room for that. Its reader may be gone, and then wants no answer. */
+static void refuse(const struct job *job)
+{
+	const struct cpi_capture_reply reply = { .magic = CPI_CAPTURE_MAGIC,
+						 .err = -EBUSY };
+
+	file_write(job->fd[CPI_CAPTURE_REPLY], &reply, sizeof(reply));
+}
+
+/* One that its image's file system holds is left alone, with those that it holds, too.
+ */
+static void end_worker(const struct job *job, struct strays *s)
+{
+	if (sandbox_end_worker(job->worker))
+		return;
+	if (s->nr == MAX_STRAYS)
+		exit(EXIT_FAILURE); /* the collector starts another server */
+	s->pid[s->nr++] = job->worker;
+}
+
+/* Before there is a worker, which could change what stands there. */
+static int64_t read_author(const int *fd)
+{
+	struct cpi_capture_request q;
+
+	return file_pread(fd[CPI_CAPTURE_REQUEST], &q, sizeof(q), 0) ? -1 : q.author;
+}
+
+/* Where the job's descriptors are closed, the reply ends. */
+static void run_job(void *ctx, const int *fd)
+{
+	struct job job = { .fd = fd, .author = read_author(fd) };
+	struct strays *strays = ctx;
+
+	reap_strays(strays);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job.ask) < 0) {
+		refuse(&job);
+		return;
+	}
+	job.worker = fork();
+	if (job.worker == 0)
+		_exit(work(&job));
+	close(job.ask[1]);
+	if (job.worker > 0) {
+		watch(&job, strays);
+		end_worker(&job, strays);
+	} else {
+		refuse(&job);
+	}
+	close(job.ask[0]);
+}
+
+int main(int argc, char **argv)
+{
+	struct strays strays = { .nr = 0 };
+	int status = server_begin(argc, argv, CAPTURE_USER, true, CAPTURE_NICE);
+
+	if (status)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	server_jobs(CPI_CAPTURE_NR_FDS, run_job, &strays);
+	return EXIT_SUCCESS;
+}

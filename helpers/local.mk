@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+HELPERS_SERVER = helpers/sandbox.c helpers/sandbox.h helpers/server.c helpers/server.h
+# The capture's server is cpid's and cpi record's alone.
+pkglibexec_PROGRAMS += helpers/cpi-capture
+helpers_cpi_capture_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
+helpers_cpi_capture_SOURCES = helpers/capture_main.c helpers/capture.h \
+	helpers/capture_files.c helpers/capture_open.c $(HELPERS_SERVER) helpers/capture_work.c
+helpers_cpi_capture_LDADD = analysis/libanalysis.a db/libdb.a base/libbase.a \
+	$(ANALYSIS_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) -lm
+
+# So is what unwinds stacks.
+if UNWIND
+pkglibexec_PROGRAMS += helpers/cpi-unwind
+helpers_cpi_unwind_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS) $(CAP_CFLAGS)
+helpers_cpi_unwind_SOURCES = helpers/unwind_main.c helpers/unwind.h helpers/unwind_cache.c \
+	helpers/unwind_signals.c helpers/unwind_worker.c $(HELPERS_SERVER)
+helpers_cpi_unwind_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) \
+	$(UNWIND_LIBS) $(CAP_LIBS)
+else
+EXTRA_DIST += helpers/unwind_main.c helpers/unwind.h helpers/unwind_cache.c \
+	helpers/unwind_signals.c helpers/unwind_worker.c
+endif
+# So is what translates code.
+if WINDOWS
+pkglibexec_PROGRAMS += helpers/cpi-translate
+endif
+helpers_cpi_translate_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
+helpers_cpi_translate_SOURCES = helpers/translate_main.c $(HELPERS_SERVER)
+helpers_cpi_translate_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) \
+	$(CAP_LIBS)
+EXTRA_DIST += helpers/README.md

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpi-translate: one worker translates code, and the server (server.h) starts another
+ * one when it dies, at its limit of CPU time or otherwise. The page at which it died
+ * gets no answer.
+ */
+#include "config.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/translate.h"
+#include "analysis/translate/translate.h"
+#include "helpers/sandbox.h"
+#include "helpers/server.h"
+
+#ifdef __x86_64__
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+#define USER     "cpi-translate"
+#define NICE     0          /* what waits for it are interrupts that learn nothing */
+#define CPU_S    20         /* of a worker */
+#define PAUSE_NS 100000000L /* before a successor of one that died */
+
+static bool is_request(const struct cpi_translate_request *q, size_t size)
+{
+	const size_t head = offsetof(struct cpi_translate_request, code);
+
+	return size >= head && q->magic == CPI_TRANSLATE_MAGIC &&
+	       q->size <= CPI_CODE_PAGE + CPI_CODE_MORE && size == head + q->size &&
+	       q->nr_entries <= CPI_TRANSLATE_ENTRIES;
+}
+
+static int translate_page(void *translator, const void *message, size_t size,
+			  const void **answer, size_t *answer_size)
+{
+	const struct cpi_translate_request *q = message;
+	static struct cpi_translate_reply r;
+
+	if (!is_request(q, size))
+		return -EPROTO;
+	r.magic = CPI_TRANSLATE_MAGIC;
+	r.cookie = q->cookie;
+	r.err = 0;
+	r.nr_uops = translator_page(translator, q->code, q->size, q->entry,
+				    q->nr_entries, &r.page);
+	*answer = &r;
+	*answer_size = offsetof(struct cpi_translate_reply, page.uop) +
+		       r.nr_uops * sizeof(struct cpi_uop);
+	return 0;
+}
+
+/* Until nobody asks any more. An exit status. */
+static int work(void)
+{
+	static struct cpi_translate_request q;
+	struct translator *t;
+	int status;
+
+	if (translator_open(MACHINE, &t) || sandbox_lock_in(0, CPU_S))
+		return EXIT_FAILURE;
+	status = server_work(STDIN_FILENO, &q, sizeof(q), translate_page, t);
+	translator_close(t);
+	return status;
+}
+
+/* Whether the worker has ended of its own accord: another one would, too. */
+static bool run_worker(void)
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(work());
+	if (pid < 0)
+		return false;
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return WIFEXITED(status);
+}
+
+int main(int argc, char **argv)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int status = server_begin(argc, argv, USER, false, NICE);
+
+	if (status)
+		return status;
+	while (!run_worker())
+		nanosleep(&pause, NULL);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpi-unwind, the server (server.h): forks one worker at a time. A worker serves until
+ * the collector asks for another one, because it keeps the tables of images.
+ */
+#include "config.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helpers/server.h"
+#include "helpers/unwind.h"
+
+/* The worker's: a message that may not be ends it, and its collector starts another. */
+static int serve(void)
+{
+	static _Alignas(max_align_t) char message[CPI_UNWIND_MESSAGE];
+	struct unwind_worker *w = unwind_worker_new(UNWIND_FD_IMAGES);
+
+	return w ? server_work(UNWIND_FD_WORK, message, sizeof(message),
+			       unwind_worker_take, w)
+		 : EXIT_FAILURE;
+}
+
+static int work(const int *fd)
+{
+	if (sandbox_place_fds(fd, CPI_UNWIND_NR_FDS) ||
+	    sandbox_lock_in(CPI_UNWIND_NR_FDS, 0))
+		return EXIT_FAILURE;
+	return serve();
+}
+
+/* One that an image's file system holds is reaped when that lets it go. */
+static void end_worker(pid_t worker)
+{
+	if (worker > 0)
+		sandbox_end_worker(worker);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+static void run_job(void *ctx, const int *fd)
+{
+	pid_t *worker = ctx;
+
+	end_worker(*worker);
+	*worker = fork();
+	if (*worker == 0)
+		_exit(work(fd));
+}
+
+int main(int argc, char **argv)
+{
+	pid_t worker = 0;
+	int status = server_begin(argc, argv, UNWIND_USER, false, UNWIND_NICE);
+
+	if (status)
+		return status;
+	server_jobs(CPI_UNWIND_NR_FDS, run_job, &worker);
+	end_worker(worker);
+	return EXIT_SUCCESS;
+}

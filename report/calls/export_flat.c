@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export_flat.c - samples without callers as stacks of one procedure each
+ *
+ * Of each machine, and image by image: the counts of an image are gathered from all of
+ * its streams and contexts, put in the order of offsets, and handed out while its file
+ * is open. What is in no context of the kind is what everybody's profile has beyond
+ * all contexts'.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/progress.h"
+#include "report/calls/export_frames.h"
+#include "report/calls/export_labels.h"
+#include "report/calls/export_samples.h"
+#include "report/calls/strings.h"
+#include "report/select/imagecache.h"
+
+#define NO_CONTEXT UINT32_MAX
+
+/* Samples of an event at an offset, in one context. */
+struct place_count {
+	uint64_t offset;
+	uint32_t context; /* a string, or NO_CONTEXT */
+	uint32_t event;
+	uint64_t n;
+	double weight; /* of one sample */
+};
+
+struct flat {
+	struct export_samples *w;
+	export_stack_fn fn;
+	void *ctx;
+	struct image_cache *images;
+	struct progress progress;
+	struct strings contexts;
+	const struct query_epochs *epochs; /* of one machine */
+	struct query_image image; /* whose counts are gathered; its name is own */
+	struct place_count *count;
+	size_t nr_counts;
+	int64_t stream;        /* that was gathered last */
+	struct profile *named; /* of image and stream: all contexts together */
+	struct export_frames frames;
+	double value[EXPORT_MAX_COLUMNS];
+	double idle; /* samples that are left out */
+};
+
+/* Hands out the frames and values that are ready. */
+static int hand_out(struct flat *f, uint32_t id)
+{
+	const char *context = id == NO_CONTEXT ? NULL : strings_at(&f->contexts, id);
+	struct export_labels labels;
+	struct export_stack stack = {
+		.frame = f->frames.at,
+		.nr_frames = f->frames.nr,
+		.context = context ? context : export_samples_missing_context(f->w),
+		.host = f->epochs->epoch[0].host,
+		.label = labels.at,
+		.value = f->value
+	};
+
+	export_labels_make(&labels, f->w->kind, context, stack.host);
+	stack.nr_labels = labels.nr;
+	return f->fn(f->ctx, &stack);
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct place_count *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->context != y->context)
+		return x->context < y->context ? -1 : 1;
+	return (x->event > y->event) - (x->event < y->event);
+}
+
+static int find_frames(struct flat *f, struct image *im, uint64_t offset)
+{
+	f->frames.nr = 0;
+	if (f->image.desc.kind == IMAGE_IDLE)
+		return export_frames_add_idle(&f->frames);
+	return export_frames_add(&f->frames, &f->image, im, offset);
+}
+
+static int hand_out_counts(struct flat *f, struct image *im)
+{
+	int err = 0;
+
+	for (size_t i = 0, next; i < f->nr_counts && !err; i = next) {
+		const struct place_count *first = &f->count[i];
+
+		if (!i || first->offset != first[-1].offset)
+			err = find_frames(f, im, first->offset);
+		memset(f->value, 0, sizeof(f->value));
+		for (next = i;
+		     next < f->nr_counts && f->count[next].offset == first->offset &&
+		     f->count[next].context == first->context;
+		     next++)
+			export_samples_add(f->w, f->count[next].event, f->count[next].n,
+					   f->count[next].weight, f->value);
+		if (!err)
+			err = hand_out(f, first->context);
+	}
+	return err;
+}
+
+/* Hands out what was gathered of an image. */
+static int end_image(struct flat *f)
+{
+	struct image *im = NULL;
+	int err = 0;
+
+	if (!f->nr_counts)
+		return 0;
+	qsort(f->count, f->nr_counts, sizeof(*f->count), compare_counts);
+	if (f->image.desc.kind != IMAGE_IDLE)
+		err = image_cache_get(f->images, &f->image, &im);
+	if (err != -ENOMEM)
+		err = hand_out_counts(f, im);
+	if (im)
+		image_cache_warn_lines(f->images, &f->image, im);
+	f->nr_counts = 0;
+	return err;
+}
+
+static int begin_image(struct flat *f, const struct query_image *image)
+{
+	char *name = strdup(image->desc.name);
+
+	if (!name)
+		return -ENOMEM;
+	free((char *)f->image.desc.name);
+	f->image = *image;
+	f->image.desc.name = name;
+	return 0;
+}
+
+static int begin_stream(struct flat *f, int64_t stream)
+{
+	profile_free(f->named);
+	f->named = profile_new();
+	f->stream = stream;
+	return f->named ? 0 : -ENOMEM;
+}
+
+static int add_count(struct flat *f, const struct place_count *count)
+{
+	if (GROW(f->count, f->nr_counts))
+		return -ENOMEM;
+	f->count[f->nr_counts++] = *count;
+	return 0;
+}
+
+/* Everybody's samples that are in no context, which came before. */
+static uint64_t unnamed(const struct flat *f, const struct count *c)
+{
+	const uint64_t named = profile_at(f->named, c->offset).n;
+
+	return c->n > named ? c->n - named : 0;
+}
+
+static int add_counts(struct flat *f, const struct query_profile *q,
+		      struct place_count count)
+{
+	const bool idle = q->image.desc.kind == IMAGE_IDLE;
+	const struct count *c;
+	size_t nr;
+	int err = 0;
+
+	c = profile_sorted(q->profile, &nr);
+	for (size_t i = 0; i < nr && !err; i++) {
+		count.offset = idle ? 0 : c[i].offset;
+		count.n = q->context ? c[i].n : unnamed(f, &c[i]);
+		if (idle && !f->w->req->idle)
+			f->idle += (double)count.n;
+		else if (count.n)
+			err = add_count(f, &count);
+	}
+	return err;
+}
+
+/* What the contexts of an image and stream have: everybody's comes behind them. */
+static int note_named(struct flat *f, const struct query_profile *q)
+{
+	return q->context && !f->w->sel.query.context
+		       ? profile_merge(f->named, q->profile)
+		       : 0;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct flat *f = ctx;
+	struct place_count count = { .context = NO_CONTEXT };
+	size_t event;
+	int err = 0;
+
+	if (!events_find(&f->w->ev, q->stream, &event, &count.weight))
+		return 0;
+	count.event = (uint32_t)event;
+	if (!f->image.desc.name || q->image.id != f->image.id) {
+		err = end_image(f);
+		if (!err)
+			err = begin_image(f, &q->image);
+		if (!err)
+			err = begin_stream(f, q->stream);
+	} else if (q->stream != f->stream) {
+		err = begin_stream(f, q->stream);
+	}
+	if (!err && q->context)
+		err = strings_add(&f->contexts, q->context, &count.context);
+	if (!err)
+		err = add_counts(f, q, count);
+	return err ? err : note_named(f, q);
+}
+
+static void on_progress(void *ctx, size_t done, size_t all)
+{
+	struct flat *f = ctx;
+
+	progress_update(&f->progress, done, all);
+}
+
+/* Samples without an image belong to no selection of images or contexts. */
+static int hand_out_unknown(struct flat *f)
+{
+	const struct query_selection *query = &f->w->sel.query;
+	struct query_losses losses = { 0 };
+	double weight;
+	size_t event;
+	int err = 0;
+
+	if (!query->image && !query->context)
+		err = query_losses(f->w->sel.db, f->epochs, &losses);
+	for (size_t i = 0; i < losses.nr && !err; i++) {
+		const struct query_loss *l = &losses.loss[i];
+
+		if (l->class != LOSS_UNKNOWN || !l->n ||
+		    !events_find(&f->w->ev, l->stream, &event, &weight))
+			continue;
+		f->frames.nr = 0;
+		err = export_frames_add_unknown(&f->frames, l->name);
+		memset(f->value, 0, sizeof(f->value));
+		export_samples_add(f->w, event, l->n, weight, f->value);
+		if (!err)
+			err = hand_out(f, NO_CONTEXT);
+	}
+	query_losses_fini(&losses);
+	return err;
+}
+
+/* All of one machine. */
+static int each_of_host(void *ctx, const struct query_epochs *epochs)
+{
+	struct flat *f = ctx;
+	struct query_selection query = f->w->sel.query;
+	int err;
+
+	f->epochs = epochs;
+	query.epochs = epochs;
+	query.apart = f->w->has_contexts;
+	query.kind = f->w->kind;
+	if (query.apart) {
+		err = query_need_contexts(f->w->sel.db, epochs, query.kind);
+		if (err && err != -CPI_EEMPTY)
+			return err;
+		if (err && query.context)
+			return 0;
+		query.apart = !err;
+	}
+	err = query_profiles(f->w->sel.db, &query, on_profile, f, on_progress);
+	if (!err)
+		err = end_image(f);
+	free((char *)f->image.desc.name);
+	f->image.desc.name = NULL;
+	return err ? err : hand_out_unknown(f);
+}
+
+int export_samples_flat(struct export_samples *w, export_stack_fn fn, void *ctx)
+{
+	struct flat f = { .w = w,
+			  .fn = fn,
+			  .ctx = ctx,
+			  .progress = progress_begin("reading images") };
+	int err = export_samples_open_images(w, &f.images);
+
+	if (!err)
+		err = export_samples_each_host(w, each_of_host, &f);
+	progress_end(&f.progress);
+	if (!err)
+		export_samples_say_idle(f.idle);
+	image_cache_free(f.images);
+	profile_free(f.named);
+	strings_fini(&f.contexts);
+	export_frames_fini(&f.frames);
+	free((char *)f.image.desc.name);
+	free(f.count);
+	return err;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export_labels.c - splits a context into keys and values
+ *
+ * A cgroup's path says more than one thing, so it becomes several labels. The values
+ * point into the context, or into the struct where they had to be made.
+ */
+#include "config.h"
+
+#include "report/calls/export_labels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void export_labels_add(struct export_labels *l, const char *key, const char *value)
+{
+	l->at[l->nr++] = (struct export_label){ key, value };
+}
+
+static void add_cgroup(struct export_labels *l, const char *path)
+{
+	if (cgroupname_container(path, &l->container)) {
+		export_labels_add(l, "container", l->container.id);
+		if (*l->container.pod)
+			export_labels_add(l, "pod", l->container.pod);
+	}
+	if (cgroupname_unit(path, l->unit))
+		export_labels_add(l, "unit", l->unit);
+}
+
+/* "COMM:PID", where COMM may have colons, too. */
+static void add_process(struct export_labels *l, const char *process)
+{
+	const char *colon = strrchr(process, ':');
+
+	if (!colon)
+		return;
+	snprintf(l->comm, sizeof(l->comm), "%.*s", (int)(colon - process), process);
+	export_labels_add(l, "comm", l->comm);
+	export_labels_add(l, "pid", colon + 1);
+}
+
+void export_labels_make(struct export_labels *l, enum context_kind kind,
+			const char *value, const char *host)
+{
+	l->nr = 0;
+	if (value) {
+		export_labels_add(l, context_kind_str(kind), value);
+		if (kind == CONTEXT_CGROUP)
+			add_cgroup(l, value);
+		else if (kind == CONTEXT_PROCESS)
+			add_process(l, value);
+	}
+	export_labels_add(l, "host", host);
+}

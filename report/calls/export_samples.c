@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * export_samples.c - opens the selection that an export writes
+ *
+ * It decides on the columns and on the kind of context, and chooses the source of
+ * stacks: samples without callers (export_flat.c) or call stacks (export_stacks.c).
+ * Writers see only this interface.
+ */
+#include "config.h"
+
+#include "report/calls/export_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "report/profile/prof.h"
+#include "report/select/select_stacks.h"
+
+static void make_columns(struct export_samples *w)
+{
+	for (size_t i = 0; i < w->ev.nr; i++)
+		w->column[i].event = w->ev.event[i].name;
+	w->nr_columns = w->ev.nr;
+	for (size_t i = 0; i < w->ev.nr; i++) {
+		const struct selected_event *e = &w->ev.event[i];
+		const bool is_time = !i && e->is_time;
+
+		if (!is_time && !e->mixed)
+			continue;
+		w->amount[i] = w->nr_columns;
+		w->column[w->nr_columns++] = (struct export_column){
+			.event = e->name,
+			.is_time = e->is_time,
+			.is_amount = !is_time,
+		};
+	}
+}
+
+/* The kind of context that was asked for, or the first one that there is. */
+static int choose_kind(struct export_samples *w)
+{
+	const int by = w->req->labels;
+	int err = -CPI_EEMPTY;
+
+	if (w->sel.query.context) {
+		w->kind = w->sel.query.kind;
+		w->has_contexts = true;
+		return 0;
+	}
+	if (w->req->call_stacks) {
+		w->kind = CONTEXT_COMM;
+		w->has_contexts = by != EXPORT_BY_NONE;
+		return 0;
+	}
+	for (int kind = 0; kind < NR_CONTEXT_KINDS && err == -CPI_EEMPTY; kind++) {
+		if (by == EXPORT_BY_NONE ||
+		    (by != EXPORT_BY_ANY && kind != by - EXPORT_BY_KIND))
+			continue;
+		w->kind = kind;
+		err = query_need_contexts(w->sel.db, &w->sel.epochs, kind);
+	}
+	w->has_contexts = !err;
+	if (err == -CPI_EEMPTY && by < EXPORT_BY_KIND)
+		return 0;
+	if (err == -CPI_EEMPTY)
+		select_failed_contexts(&w->sel, by - EXPORT_BY_KIND);
+	else if (err)
+		select_failed(&w->sel, err);
+	return err;
+}
+
+static int open_selection(struct export_samples *w)
+{
+	if (w->req->call_stacks) {
+		w->each = export_samples_stacks;
+		return select_stacks(&w->req->select, w->req->select.epoch, &w->sel);
+	}
+	w->each = export_samples_flat;
+	return select_open(&w->req->select, &w->sel);
+}
+
+int export_samples_open(const struct export_request *req, struct export_samples *w)
+{
+	int err;
+
+	memset(w, 0, sizeof(*w));
+	w->req = req;
+	err = open_selection(w);
+	if (err)
+		return err;
+	err = events_init(&w->ev, &w->sel.streams, select_newest(&w->sel)->clock_hz);
+	if (err)
+		select_failed(&w->sel, err);
+	else
+		err = choose_kind(w);
+	if (err)
+		export_samples_close(w);
+	else
+		make_columns(w);
+	return err;
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	const struct query_epoch *x = a, *y = b;
+	int c = strcmp(x->host, y->host);
+
+	return c ? c : (x->id > y->id) - (x->id < y->id);
+}
+
+int export_samples_each_host(struct export_samples *w, export_samples_host_fn fn,
+			     void *ctx)
+{
+	const struct query_epochs *all = &w->sel.epochs;
+	struct query_epoch *epoch = calloc(all->nr, sizeof(*epoch));
+	int err = 0;
+
+	if (!epoch)
+		return -ENOMEM;
+	memcpy(epoch, all->epoch, all->nr * sizeof(*epoch));
+	qsort(epoch, all->nr, sizeof(*epoch), compare_hosts);
+	for (size_t i = 0, nr; i < all->nr && !err; i += nr) {
+		for (nr = 1;
+		     i + nr < all->nr && !strcmp(epoch[i + nr].host, epoch[i].host);)
+			nr++;
+		err = fn(ctx, &(struct query_epochs){ &epoch[i], nr });
+	}
+	free(epoch);
+	return err;
+}
+
+int export_samples_open_images(struct export_samples *w, struct image_cache **out)
+{
+	const struct select_request *select = &w->req->select;
+
+	*out = image_cache_new(w->sel.db, machine_of(select_newest(&w->sel)->arch),
+			       true);
+	return *out ? image_cache_search(*out, select->debug_dir, select->debuginfod)
+		    : -ENOMEM;
+}
+
+const char *export_samples_missing_context(const struct export_samples *w)
+{
+	static const enum prof_by by[NR_CONTEXT_KINDS] = {
+		[CONTEXT_COMM] = BY_COMM,
+		[CONTEXT_CGROUP] = BY_CGROUP,
+		[CONTEXT_LABEL] = BY_LABEL,
+		[CONTEXT_PROCESS] = BY_PROCESS,
+	};
+
+	return w->has_contexts ? prof_contexts[by[w->kind]].missing : NULL;
+}
+
+void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,
+			double weight, double *value)
+{
+	value[event] += (double)n;
+	if (w->amount[event])
+		value[w->amount[event]] += (double)n * weight;
+}
+
+void export_samples_say_idle(double samples)
+{
+	if (samples > 0)
+		log_info("%.0f samples of [idle] are left out: --idle takes them, too",
+			 samples);
+}
+
+size_t export_samples_nr_hosts(const struct export_samples *w)
+{
+	const struct query_epochs *e = &w->sel.epochs;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		size_t first = 0;
+
+		while (strcmp(e->epoch[first].host, e->epoch[i].host) != 0)
+			first++;
+		nr += first == i;
+	}
+	return nr;
+}
+
+void export_samples_close(struct export_samples *w)
+{
+	events_fini(&w->ev);
+	select_close(&w->sel);
+}

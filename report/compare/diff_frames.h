@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_frames.h - which frames of call stacks changed, as cpi diff judges procedures
+ *
+ * Flat profiles have more samples than stacks, and cpi diff knows how much epochs
+ * differ from each other. So a frame's change is that of its procedure's own time
+ * there.
+ */
+#ifndef CPI_REPORT_DIFF_FRAMES_H
+#define CPI_REPORT_DIFF_FRAMES_H
+
+#include "report/calls/frames.h"
+#include "report/compare/diff.h"
+
+/* How a procedure's own time changed from the first side to the second. */
+struct frame_change {
+	bool judged, found;       /* without judged, nothing else is set */
+	double change, low, high; /* logarithms; low and high: 95% confidence */
+	const char *verdict;      /* "slower"; NULL: none */
+};
+
+struct diff_frames {
+	struct frame_change *change; /* by frame */
+	enum compare_basis basis;
+	char *grown;             /* the procedure that grew most; NULL: none did */
+	double grown_percent[2]; /* of all time, on each side */
+};
+
+/* Compares the flat profiles of two specs. Errors are logged. 0 or negative. */
+int diff_frames_open(const struct diff_request *req, const char *a, const char *b,
+		     const struct frames *frames, struct diff_frames *d);
+void diff_frames_close(struct diff_frames *d); /* accepts { 0 } */
+
+#endif

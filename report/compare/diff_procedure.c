@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_procedure.c - the stalls of a procedure's fast run beside those of a slow one,
+ *                    as SOSP'97 section 3.3 does for smooth
+ *
+ * Each side is explained by itself, as cpi calc and cpi sum do. Only one explanation is
+ * open at a time, so its figures are copied. Instructions are compared one by one where
+ * both sides have the same code.
+ */
+#include "config.h"
+
+#include "report/compare/diff_procedure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/compare/matrix.h"
+
+/* One instruction in one side's explanation. */
+struct side_insn {
+	uint64_t address, block;
+	uint16_t opcode;
+	double samples, cpi, executions;
+	char *text; /* owned */
+};
+
+/* What is kept of one side's explanation. */
+struct side {
+	char *name;
+	struct buf insn; /* struct side_insn */
+	struct summary_row row[SUMMARY_MAX_ROWS];
+	size_t nr_rows;
+	double samples;
+	double scale; /* from samples to ms per second */
+};
+
+static struct side_insn *side_insns(const struct side *s, size_t *nr)
+{
+	*nr = s->insn.len / sizeof(struct side_insn);
+	return (struct side_insn *)s->insn.data;
+}
+
+static int keep_insns(struct side *s, struct explainer *x, const struct explanation *ex)
+{
+	const struct explained *e = ex->e;
+	struct buf text = { 0 };
+
+	for (int b = 0; b < e->cfg->exit; b++) {
+		const struct cfg_block *block = &e->cfg->block[b];
+
+		for (int i = 0; i < block->nr_insns; i++) {
+			const int at = block->first_insn + i;
+			struct side_insn insn = {
+				.address = e->cfg->insn[at].address,
+				.block = block->start + e->cfg->bias,
+				.opcode = e->cfg->insn[at].opcode,
+				.samples = e->samples[at],
+				.cpi = e->blame->insn[at].cycles,
+				.executions = e->freq->block[b],
+			};
+
+			insn.text = strdup(explainer_text(x, ex, at, &text));
+			buf_put(&s->insn, &insn, sizeof(insn));
+		}
+	}
+	buf_fini(&text);
+	return s->insn.err;
+}
+
+static int keep_explanation(struct side *s, struct explainer *x,
+			    const struct explanation *ex)
+{
+	const struct scope *scope = explainer_scope(x);
+	struct summary summary = { 0 };
+	double seconds = 0;
+
+	for (size_t i = 0; i < scope->sel.epochs.nr; i++)
+		seconds += matrix_seconds(&scope->sel.epochs.epoch[i]);
+	s->scale = scope->ev.weight[scope->first] / 1e6 / seconds;
+	s->samples = ex->samples;
+	summary_add(&summary, ex);
+	s->nr_rows = summary_rows(&summary, s->row);
+	if (asprintf(&s->name, "%s in %s", ex->symbol->name, ex->image->desc.name) < 0)
+		s->name = NULL;
+	return s->name ? keep_insns(s, x, ex) : -ENOMEM;
+}
+
+static int explain_side(struct side *s, const struct explain_request *req,
+			const char *procedure)
+{
+	struct found_places found = { .first = NULL };
+	struct explainer *x = NULL;
+	const struct explanation *ex;
+	int err = explainer_open(req, &x);
+
+	if (!err)
+		err = scope_needs_time(explainer_scope(x));
+	if (!err)
+		err = place_find(explainer_scope(x), procedure, &found);
+	if (!err)
+		err = explainer_require(x, found.chosen, &ex);
+	if (!err)
+		err = keep_explanation(s, x, ex);
+	found_places_fini(&found);
+	explainer_close(x);
+	return err;
+}
+
+static void side_fini(struct side *s)
+{
+	size_t nr;
+	struct side_insn *insn = side_insns(s, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		free(insn[i].text);
+	buf_fini(&s->insn);
+	free(s->name);
+}
+
+static bool is_same_code(const struct side *s)
+{
+	size_t nr, nr_other;
+	const struct side_insn *a = side_insns(&s[0], &nr);
+	const struct side_insn *b = side_insns(&s[1], &nr_other);
+
+	for (size_t i = 0; i < nr && nr == nr_other; i++) {
+		if (a[i].opcode != b[i].opcode)
+			return false;
+	}
+	return nr == nr_other;
+}
+
+static struct diff_time make_time(double a, double b)
+{
+	return (struct diff_time){ { a, b }, b - a };
+}
+
+static void compare_stalls(struct diff_procedure *d, const struct side *s)
+{
+	d->nr_stalls = s[0].nr_rows;
+	for (size_t i = 0; i < d->nr_stalls; i++) {
+		const struct summary_row *row[] = { &s[0].row[i], &s[1].row[i] };
+		struct diff_stall *stall = &d->stall[i];
+
+		stall->group = summary_group_name(row[0]->group);
+		stall->key = row[0]->key;
+		stall->text = row[0]->text;
+		stall->time = make_time(row[0]->samples * s[0].scale,
+					row[1]->samples * s[1].scale);
+		stall->is_small =
+			fabs(row[0]->samples) < 0.5 && fabs(row[1]->samples) < 0.5;
+		for (int k = 0; k < 2; k++) {
+			stall->percent[k] = 100 * row[k]->samples / s[k].samples;
+			stall->least[k] = 100 * row[k]->range.least / s[k].samples;
+			stall->most[k] = 100 * row[k]->range.most / s[k].samples;
+		}
+	}
+}
+
+/* The time of the block whose first instruction this is. */
+static double block_time(const struct side *s, size_t first)
+{
+	double time = 0;
+	size_t nr;
+	const struct side_insn *insn = side_insns(s, &nr);
+
+	for (size_t i = first; i < nr && insn[i].block == insn[first].block; i++)
+		time += insn[i].samples * s->scale;
+	return time;
+}
+
+static void compare_insn(struct diff_procedure *d, struct side *s, size_t i)
+{
+	size_t nr;
+	struct side_insn *a = side_insns(&s[0], &nr), *b = side_insns(&s[1], &nr);
+
+	if (!i || a[i].block != a[i - 1].block)
+		d->block[d->nr_blocks++] =
+			(struct diff_block){ i, make_time(block_time(&s[0], i),
+							  block_time(&s[1], i)) };
+	d->insn[i] = (struct diff_insn){
+		.address = a[i].address,
+		.block = a[i].block,
+		.text = a[i].text,
+		.time = make_time(a[i].samples * s[0].scale, b[i].samples * s[1].scale),
+		.cpi = { a[i].cpi, b[i].cpi },
+		.executions = { a[i].executions, b[i].executions },
+	};
+	a[i].text = NULL; /* d's now */
+}
+
+static int compare_insns(struct diff_procedure *d, struct side *s)
+{
+	size_t nr;
+
+	side_insns(&s[0], &nr);
+	d->same_code = is_same_code(s);
+	if (!d->same_code)
+		return 0;
+	d->insn = calloc(nr + 1, sizeof(*d->insn));
+	d->block = calloc(nr + 1, sizeof(*d->block));
+	if (!d->insn || !d->block)
+		return -ENOMEM;
+	for (d->nr_insns = 0; d->nr_insns < nr; d->nr_insns++)
+		compare_insn(d, s, d->nr_insns);
+	return 0;
+}
+
+static int compare_sides(struct diff_procedure *d, struct side *s)
+{
+	for (int k = 0; k < 2; k++) {
+		d->samples[k] = s[k].samples;
+		d->time[k] = s[k].samples * s[k].scale;
+	}
+	d->name = s[0].name;
+	s[0].name = NULL; /* d's now */
+	compare_stalls(d, s);
+	return compare_insns(d, s);
+}
+
+int diff_procedure_open(const struct select_request *select, const char *a,
+			const char *b, const char *procedure, struct diff_procedure *d)
+{
+	struct explain_request req = { .select = *select };
+	struct side side[2] = { 0 };
+	int err = 0;
+
+	*d = (struct diff_procedure){ .spec = { a, b } };
+	for (int k = 0; k < 2 && !err; k++) {
+		req.select.epoch = d->spec[k];
+		err = explain_side(&side[k], &req, procedure);
+	}
+	if (!err)
+		err = compare_sides(d, side);
+	if (err)
+		diff_procedure_close(d);
+	side_fini(&side[0]);
+	side_fini(&side[1]);
+	return err;
+}
+
+void diff_procedure_close(struct diff_procedure *d)
+{
+	for (size_t i = 0; i < d->nr_insns; i++)
+		free(d->insn[i].text);
+	free(d->insn);
+	free(d->block);
+	free(d->name);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * diff_procedure.h - one procedure in two selections: stalls and instructions side by
+ *                    side
+ *
+ * Times are in ms per second of a side's epochs, so that sides of different length can
+ * be compared. Index 0 is side A, index 1 side B.
+ */
+#ifndef CPI_REPORT_DIFF_PROCEDURE_H
+#define CPI_REPORT_DIFF_PROCEDURE_H
+
+#include "report/explain/summary.h"
+
+struct diff_time {
+	double side[2];
+	double delta; /* B - A */
+};
+
+/* A row of cpi sum. Percentages are of the procedure's samples on that side. */
+struct diff_stall {
+	const char *group, *key, *text;
+	struct diff_time time;
+	double percent[2], least[2], most[2];
+	bool is_small; /* less than half a sample on both sides */
+};
+
+struct diff_insn {
+	uint64_t address, block; /* of A; block is where its block starts */
+	char *text;              /* of A */
+	struct diff_time time;
+	double cpi[2], executions[2];
+};
+
+struct diff_block {
+	size_t first; /* its first instruction */
+	struct diff_time time;
+};
+
+struct diff_procedure {
+	const char *spec[2];
+	char *name; /* of A: "PROCEDURE in IMAGE" */
+	double samples[2], time[2];
+	struct diff_stall stall[SUMMARY_MAX_ROWS];
+	size_t nr_stalls;
+	bool same_code; /* else there are no instructions and no blocks */
+	struct diff_insn *insn;
+	size_t nr_insns;
+	struct diff_block *block; /* ascending */
+	size_t nr_blocks;
+};
+
+/*
+ * Compares what procedure ("[IMAGE:]PROC" or "0xOFFSET") names in two specs. Returns 0,
+ * or an error that is logged but for -ENOMEM; d is to be closed after 0. The specs stay
+ * as long as d.
+ */
+int diff_procedure_open(const struct select_request *select, const char *a,
+			const char *b, const char *procedure, struct diff_procedure *d);
+void diff_procedure_close(struct diff_procedure *d);
+
+#endif

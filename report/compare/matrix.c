@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * matrix.c - the rows of a selection, and which offsets are theirs
+ */
+#include "config.h"
+
+#include "report/compare/matrix.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/progress.h"
+#include "report/compare/matrix_rows.h"
+#include "report/compare/matrix_spans.h"
+#include "report/profile/prof.h"
+#include "report/profile/prof_context.h"
+#include "report/select/imagecache.h"
+
+struct row_naming {
+	struct matrix *m;
+	int side;
+	const struct events *ev;
+	struct image_cache *images;
+	struct progress progress;
+	double variance;     /* Σ n × weight² */
+	uint64_t image_hash; /* of the image that is being read */
+};
+
+/* A name that an offset gave says nothing of other builds. */
+static uint64_t owner_of(uint64_t image_hash, const char *procedure)
+{
+	return procedure && *procedure == '[' ? image_hash : 0;
+}
+
+/* The row of an offset; *place gets where its code is. */
+static int row_at(struct row_naming *g, const struct query_profile *q,
+		  struct image *image, uint64_t offset, struct matrix_row **out,
+		  struct matrix_place *place)
+{
+	struct matrix_key key = { .image = q->image.desc.name };
+	const struct symbol *symbol = NULL;
+	struct line line;
+
+	*place = (struct matrix_place){ q->image.id, g->image_hash, 0, 0 };
+	if (g->m->by == BY_IMAGE)
+		return matrix_row(g->m, &key, true, out);
+	if (image)
+		symbol = image_symbol_at(image, offset);
+	if (symbol)
+		*place = (struct matrix_place){ q->image.id, g->image_hash,
+						symbol->start, symbol->end };
+	key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
+	if (image && g->m->by == BY_LINE) {
+		line = image_line_at(image, offset);
+		key.file = line.file;
+		key.line = line.line;
+	}
+	if (symbol)
+		key.image_hash = owner_of(g->image_hash, key.procedure);
+	return matrix_row(g->m, &key, true, out);
+}
+
+static int name_counts(struct row_naming *g, const struct query_profile *q,
+		       double weight)
+{
+	struct matrix_row *row;
+	struct matrix_place place;
+	struct image *image = NULL;
+	struct matrix_spans *spans;
+	const struct count *c;
+	size_t nr;
+	int err;
+
+	err = g->m->by == BY_IMAGE ? 0 : image_cache_get(g->images, &q->image, &image);
+	if (err == -ENOMEM)
+		return err;
+	g->image_hash = image_desc_hash(&q->image.desc);
+	c = profile_sorted(q->profile, &nr);
+	err = matrix_spans_add(&g->m->spans, g->side, q->image.id, q->stream, &spans);
+	for (size_t i = 0; i < nr && !err; i++) {
+		err = row_at(g, q, image, c[i].offset, &row, &place);
+		if (err)
+			break;
+		row->time[g->side] += c[i].n * weight;
+		g->variance += c[i].n * weight * weight;
+		if (!row->place[g->side].image)
+			row->place[g->side] = place;
+		err = matrix_spans_put(spans, c[i].offset, row->index);
+	}
+	return err;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct row_naming *g = ctx;
+	double weight;
+	size_t event;
+
+	if (q->image.desc.kind == IMAGE_IDLE ||
+	    !events_find(g->ev, q->stream, &event, &weight) || event)
+		return 0;
+	return name_counts(g, q, weight);
+}
+
+static void on_progress(void *ctx, size_t done, size_t all)
+{
+	struct row_naming *g = ctx;
+
+	progress_update(&g->progress, done, all);
+}
+
+static int name_profiles(struct row_naming *g, const struct selection *sel)
+{
+	int err;
+
+	g->images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
+				    g->m->warn);
+	if (!g->images)
+		return -ENOMEM;
+	g->progress = progress_begin("reading images");
+	err = query_profiles(sel->db, &sel->query, on_profile, g, on_progress);
+	progress_end(&g->progress);
+	image_cache_free(g->images);
+	return err;
+}
+
+/* A column that is being read; without time, rows that are being named. */
+struct column_reading {
+	struct matrix *m;
+	int side;
+	const struct events *ev;
+	int64_t epoch;
+	double *time;
+	double variance; /* Σ n × weight² */
+};
+
+/* Samples that have no offset. */
+static int add_placeless(struct column_reading *r, const struct matrix_key *key,
+			 int64_t stream, uint64_t n)
+{
+	struct matrix_row *row;
+	double weight;
+	size_t event;
+	int err;
+
+	if (!events_find(r->ev, stream, &event, &weight) || event)
+		return 0;
+	err = matrix_row(r->m, key, !r->time, &row);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (r->time)
+		r->time[row->index] += n * weight;
+	else
+		row->time[r->side] += n * weight;
+	r->variance += n * weight * weight;
+	return 0;
+}
+
+static int add_context(struct column_reading *r, const struct query_streams *streams,
+		       const struct query_comm *c, uint64_t *counted)
+{
+	const struct query_stream *s = query_stream_by_id(streams, c->stream);
+	struct matrix_key key = { 0 };
+	struct prof_context_name name;
+
+	/* Image 0 is what has none: those samples have their rows by reason. */
+	if (!c->image.id)
+		return 0;
+	if (s)
+		counted[s - streams->stream] += c->n;
+	if (c->image.desc.kind == IMAGE_IDLE)
+		return 0;
+	prof_context_name(r->m->by, c->comm, &name);
+	key.context = name.name;
+	key.container = name.contained ? &name.container : NULL;
+	return add_placeless(r, &key, c->stream, c->n);
+}
+
+/* Samples that are stored, but not in the totals by command (imports). */
+static int add_without_context(struct column_reading *r,
+			       const struct query_streams *streams,
+			       const uint64_t *counted)
+{
+	const struct matrix_key key = { .context = prof_contexts[r->m->by].missing };
+	int err = 0;
+
+	for (size_t i = 0; i < streams->nr && !err; i++) {
+		const struct query_stream *s = &streams->stream[i];
+
+		if (s->stored > counted[i])
+			err = add_placeless(r, &key, s->id, s->stored - counted[i]);
+	}
+	return err;
+}
+
+/* Of the selection, or of one epoch, which may have no profiles by that kind. */
+static int add_contexts(struct column_reading *r, const struct selection *sel,
+			const struct query_selection *query,
+			const struct query_streams *streams)
+{
+	uint64_t *counted = calloc(streams->nr + 1, sizeof(*counted));
+	struct query_comms comms = { 0 };
+	int err = counted ? prof_context_query(sel->db, query, r->m->by, &comms)
+			  : -ENOMEM;
+
+	if (err == -CPI_EEMPTY && r->time)
+		err = 0;
+	for (size_t i = 0; i < comms.nr && !err; i++)
+		err = add_context(r, streams, &comms.comm[i], counted);
+	if (!err && !query->image && !query->context)
+		err = add_without_context(r, streams, counted);
+	free(counted);
+	query_comms_fini(&comms);
+	return err;
+}
+
+/* Samples without an image are in no selection of images or commands. */
+static int add_unknown(struct column_reading *r, const struct selection *sel,
+		       const struct query_losses *l)
+{
+	int err = 0;
+
+	if (sel->query.image || sel->query.context)
+		return 0;
+	for (size_t i = 0; i < l->nr && !err; i++) {
+		const struct matrix_key key = { .unknown = true,
+						.procedure = l->loss[i].name };
+
+		if (l->loss[i].class == LOSS_UNKNOWN)
+			err = add_placeless(r, &key, l->loss[i].stream, l->loss[i].n);
+	}
+	return err;
+}
+
+/* What a sample of any epoch stands for. */
+static double sample_of(const struct matrix *m, int side, const struct events *ev,
+			double variance)
+{
+	double time = 0;
+
+	for (size_t i = 0; i < m->nr_rows; i++)
+		time += m->row[i]->time[side];
+	return time > 0 ? variance / time : events_sample(ev, 0);
+}
+
+int matrix_name(struct matrix *m, int side, const struct selection *sel,
+		const struct events *ev)
+{
+	struct row_naming g = { .m = m, .side = side, .ev = ev };
+	struct column_reading r = { .m = m, .side = side, .ev = ev };
+	int err;
+
+	if (prof_contexts[m->by].name)
+		err = add_contexts(&r, sel, &sel->query, &sel->streams);
+	else
+		err = name_profiles(&g, sel);
+	if (!err)
+		err = add_unknown(&r, sel, &sel->losses);
+	if (!err)
+		m->sample[side] = sample_of(m, side, ev, g.variance + r.variance);
+	return err;
+}
+
+static int on_epoch_profile(void *ctx, const struct query_profile *q)
+{
+	struct column_reading *r = ctx;
+	struct matrix_spans *spans;
+	struct matrix_count count;
+	const struct count *c;
+	double weight;
+	size_t event, row, nr;
+
+	if (q->image.desc.kind == IMAGE_IDLE ||
+	    !events_find(r->ev, q->stream, &event, &weight) || event)
+		return 0;
+	spans = matrix_spans_find(&r->m->spans, r->side, q->image.id, q->stream);
+	c = profile_sorted(q->profile, &nr);
+	for (size_t i = 0, at = 0; spans && i < nr; i++) {
+		if (!matrix_spans_next(spans, c[i].offset, &at, &row))
+			continue;
+		count = (struct matrix_count){ r->epoch, q->image.id, c[i].offset, row,
+					       c[i].n * weight };
+		r->time[row] += count.time;
+		r->variance += count.time * weight;
+		if (r->m->on_count)
+			r->m->on_count(r->m->on_count_ctx, &count);
+	}
+	return 0;
+}
+
+static int read_contexts(struct column_reading *r, const struct selection *sel,
+			 const struct query_selection *query)
+{
+	struct query_streams streams;
+	int err = query_streams(sel->db, query->epochs, query->event, &streams);
+
+	if (err)
+		return err;
+	err = add_contexts(r, sel, query, &streams);
+	query_streams_fini(&streams);
+	return err;
+}
+
+static int read_column(struct column_reading *r, const struct selection *sel,
+		       const struct query_epochs *one)
+{
+	struct query_selection query = sel->query;
+	struct query_losses losses;
+	int err;
+
+	query.epochs = one;
+	if (prof_contexts[r->m->by].name)
+		err = read_contexts(r, sel, &query);
+	else
+		err = query_profiles(sel->db, &query, on_epoch_profile, r, NULL);
+	if (!err)
+		err = query_losses(sel->db, one, &losses);
+	if (err)
+		return err;
+	err = add_unknown(r, sel, &losses);
+	query_losses_fini(&losses);
+	return err;
+}
+
+double matrix_seconds(const struct query_epoch *epoch)
+{
+	const uint64_t ns =
+		epoch->to_ns > epoch->from_ns ? epoch->to_ns - epoch->from_ns : 1;
+
+	return ns / 1e9;
+}
+
+static int hand_out(const struct column_reading *r, const struct query_epoch *epoch,
+		    matrix_fn fn, void *ctx)
+{
+	struct matrix_column column = { .epoch = epoch,
+					.side = r->side,
+					.seconds = matrix_seconds(epoch),
+					.sample = r->m->sample[r->side],
+					.time = r->time };
+
+	for (size_t i = 0; i < r->m->nr_rows; i++)
+		column.total += r->time[i];
+	if (column.total > 0)
+		column.sample = r->variance / column.total;
+	return fn(ctx, &column);
+}
+
+int matrix_each(struct matrix *m, int side, const struct selection *sel,
+		const struct events *ev, matrix_fn fn, void *ctx)
+{
+	struct progress progress = progress_begin("reading epochs");
+	struct column_reading r = { .m = m, .side = side, .ev = ev };
+	int err = 0;
+
+	r.time = calloc(m->nr_rows + 1, sizeof(*r.time));
+	if (!r.time)
+		return -ENOMEM;
+	for (size_t i = 0; i < sel->epochs.nr && !err; i++) {
+		const struct query_epochs one = { &sel->epochs.epoch[i], 1 };
+
+		memset(r.time, 0, m->nr_rows * sizeof(*r.time));
+		r.variance = 0;
+		r.epoch = one.epoch->id;
+		err = read_column(&r, sel, &one);
+		if (!err)
+			err = hand_out(&r, one.epoch, fn, ctx);
+		progress_update(&progress, i + 1, sel->epochs.nr);
+	}
+	progress_end(&progress);
+	free(r.time);
+	return err;
+}
+
+void matrix_init(struct matrix *m, int by, bool warn)
+{
+	memset(m, 0, sizeof(*m));
+	m->by = by;
+	m->warn = warn;
+}
+
+void matrix_fini(struct matrix *m)
+{
+	matrix_rows_fini(m);
+	matrix_spans_fini(&m->spans);
+	memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.h - how much rows differ from epoch to epoch (dcpistats)
+ */
+#ifndef CPI_REPORT_STATS_H
+#define CPI_REPORT_STATS_H
+
+#include "analysis/math/spread.h"
+#include "report/compare/matrix.h"
+#include "report/compare/stats_busy.h"
+#include "report/explain/explainer.h"
+#include "report/profile/prof.h"
+
+/* In the order of --normalize's words. */
+enum stats_normalize { NORMALIZE_NONE, NORMALIZE_TIME, NORMALIZE_TOTAL };
+
+/* A row's name: the matrix's, or a category. */
+struct stats_row {
+	const struct matrix_row *row; /* NULL: a category */
+	const char *category, *group;
+	struct spread spread;
+	struct spread_test test;
+};
+
+struct stats_request {
+	struct select_request select;
+	int by;           /* enum prof_by */
+	int normalize;    /* enum stats_normalize */
+	double fdr;       /* 0: the default */
+	const char *sort; /* or NULL */
+};
+
+struct stats {
+	const struct stats_request *req;
+	struct selection sel;
+	struct events ev;
+	struct matrix m;
+	struct stats_row *row;
+	size_t nr_rows;
+	struct spread_runs runs;
+	double cv;  /* between runs, of all rows in common */
+	double sum; /* of all rows */
+};
+
+/* Gathers what is asked for, in the order of sort. Errors are logged. 0 or negative.
+ */
+int stats_open(const struct stats_request *req, struct stats *s);
+void stats_close(struct stats *s);
+
+/* What values are in: "samples", "ms", "ms/s", "%" ... */
+const char *stats_unit(const struct stats *s);
+
+/*
+ * Adds the categories of an epoch, which sums where its cycles went, of procedures that
+ * are busy. 0, -ENOMEM, or -ECANCELED for what is logged.
+ */
+int stats_add_categories(struct stats *s, const struct stats_busy *busy,
+			 struct explainer_kept *kept, const struct query_epoch *epoch);
+
+/*
+ * A run: how much time one unit of its values is, and how many samples. Of a total,
+ * no samples are as few as one.
+ */
+void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,
+		 double *exposure);
+
+#endif

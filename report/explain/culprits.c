@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * culprits.c - the suspects of a stall as letters, words or addresses
+ *
+ * A suspect may come several times in a stall, by several reasons or instructions;
+ * each form names it once.
+ */
+#include "config.h"
+
+#include "report/explain/culprits.h"
+
+#include <inttypes.h>
+
+#define MAX_ADDRESSES 3 /* of one reason, in a legend */
+
+static char letter_of(enum blame_reason reason)
+{
+	static const char letters[BLAME_NR_REASONS] = {
+		[BLAME_ICACHE] = 'i',      [BLAME_ITLB] = 'I',
+		[BLAME_DCACHE] = 'd',      [BLAME_DTLB] = 'D',
+		[BLAME_STORE] = 'w',       [BLAME_ATOMIC] = 'a',
+		[BLAME_MISPREDICT] = 'p',  [BLAME_DIVIDE] = 'v',
+		[BLAME_UNIT] = 'u',        [BLAME_CHAIN] = 'c',
+		[BLAME_UNEXPLAINED] = '?', [BLAME_FRONT_END] = 'f',
+		[BLAME_DEPENDENCY] = 'r',  [BLAME_FUNCTION_UNIT] = 's',
+	};
+
+	return letters[reason];
+}
+
+/* Whether the i-th culprit of the k-th stall has a reason that came before. */
+static bool is_old_reason(const struct stall *s, int k, int i)
+{
+	const enum blame_reason reason = s[k].culprit[i].reason;
+
+	for (int m = 0; m <= k; m++) {
+		for (int n = 0; n < (m < k ? s[m].nr : i); n++) {
+			if (s[m].culprit[n].reason == reason)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_old_insn(const struct stall *s, int k, int i)
+{
+	const int insn = s[k].culprit[i].insn;
+
+	for (int m = 0; m <= k; m++) {
+		for (int n = 0; n < (m < k ? s[m].nr : i); n++) {
+			if (s[m].culprit[n].insn == insn)
+				return true;
+		}
+	}
+	return false;
+}
+
+void culprits_put_letters(const struct stall *s, struct buf *out)
+{
+	for (int i = 0; i < s->nr; i++) {
+		if (!is_old_reason(s, 0, i))
+			buf_putc(out, letter_of(s->culprit[i].reason));
+	}
+}
+
+static void put_reason(const struct cfg *cfg, const struct stall *s,
+		       enum blame_reason reason, struct buf *out)
+{
+	int nr = 0;
+
+	buf_printf(out, "%c = %s", letter_of(reason), blame_text(reason));
+	for (int i = 0; i < s->nr; i++) {
+		if (s->culprit[i].reason != reason || s->culprit[i].insn < 0)
+			continue;
+		if (nr++ == MAX_ADDRESSES) {
+			buf_puts(out, " ...");
+			break;
+		}
+		buf_printf(out, " 0x%" PRIx64, cfg->insn[s->culprit[i].insn].address);
+	}
+}
+
+void culprits_put_legend(const struct cfg *cfg, const struct stall *s, struct buf *out)
+{
+	for (int i = 0; i < s->nr; i++) {
+		if (is_old_reason(s, 0, i))
+			continue;
+		if (i)
+			buf_puts(out, "; ");
+		put_reason(cfg, s, s->culprit[i].reason, out);
+	}
+}
+
+void culprits_put_reasons(const struct stall *s, int nr, bool text, struct buf *out)
+{
+	const size_t start = out->len;
+
+	for (int k = 0; k < nr; k++) {
+		for (int i = 0; i < s[k].nr; i++) {
+			const enum blame_reason r = s[k].culprit[i].reason;
+
+			if (is_old_reason(s, k, i))
+				continue;
+			if (out->len > start)
+				buf_puts(out, text ? ", " : " ");
+			buf_puts(out, text ? blame_text(r) : blame_name(r));
+		}
+	}
+}
+
+void culprits_put_addresses(const struct cfg *cfg, const struct stall *s, int nr,
+			    struct buf *out)
+{
+	const size_t start = out->len;
+
+	for (int k = 0; k < nr; k++) {
+		for (int i = 0; i < s[k].nr; i++) {
+			const int insn = s[k].culprit[i].insn;
+
+			if (insn >= 0 && !is_old_insn(s, k, i))
+				buf_printf(out, "%s0x%" PRIx64,
+					   out->len > start ? " " : "",
+					   cfg->insn[insn].address);
+		}
+	}
+}

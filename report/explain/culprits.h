@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * culprits.h - the reasons of stalls, as text
+ */
+#ifndef CPI_REPORT_CULPRITS_H
+#define CPI_REPORT_CULPRITS_H
+
+#include "analysis/blame/blame.h"
+#include "base/buf.h"
+
+/* "dw": the letters that stand for one stall's reasons in bubbles. */
+void culprits_put_letters(const struct stall *s, struct buf *out);
+
+/* "d = D-cache miss 0x9810 0x9818; w = Store buffer": reasons with addresses. */
+void culprits_put_legend(const struct cfg *cfg, const struct stall *s, struct buf *out);
+
+/* Of several stalls, each once: "dcache store", for people "D-cache miss, …". */
+void culprits_put_reasons(const struct stall *s, int nr, bool text, struct buf *out);
+
+/* The same: "0x9810 0x9818", link-time addresses. */
+void culprits_put_addresses(const struct cfg *cfg, const struct stall *s, int nr,
+			    struct buf *out);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explainer.h - an analysis run: explains the procedures of a selection
+ *
+ * Chooses what analysis/explain/explain.h takes: the streams of the event that measures
+ * time, the events that tell a reason, the CPU. One unit for all procedures: samples
+ * of the first of those streams.
+ *
+ * I1  Every sample of a selected image is in one explanation, and in one only:
+ *     Σ explanations' samples = the time that is stored, but for idle.
+ */
+#ifndef CPI_REPORT_EXPLAINER_H
+#define CPI_REPORT_EXPLAINER_H
+
+#include "analysis/explain/explain.h"
+#include "report/explain/place.h"
+#include "report/explain/scope.h"
+
+/* How the samples were explained, or why not. */
+enum explain_state {
+	EXPLAIN_DONE,
+	EXPLAIN_DEFERRED,     /* the kernel, where interrupts may be masked */
+	EXPLAIN_NO_CODE,      /* err says why */
+	EXPLAIN_NO_PROCEDURE, /* no symbol is there */
+	EXPLAIN_NO_IMAGE,     /* err says why it cannot be opened */
+	EXPLAIN_FEW_SAMPLES,  /* explainer_leave_out() */
+	EXPLAIN_NR_STATES
+};
+
+struct explanation {
+	const struct query_image *image;
+	struct image *im;            /* NULL when it cannot be opened */
+	const struct symbol *symbol; /* NULL without procedure or image */
+	enum explain_state state;
+	int err;
+	const struct explained *e; /* NULL unless done, or deferred with its code */
+	double samples;            /* of time, and how many of them are … */
+	double stray;              /* … at no instruction of the procedure */
+};
+
+/* An analysis run over a scope. */
+struct explainer;
+
+/*
+ * Opens the request's selection; req must outlive the run. 0, or an error that is
+ * logged but for -ENOMEM. Without an event that measures time all frequencies are 0.
+ */
+int explainer_open(const struct explain_request *req, struct explainer **out);
+void explainer_close(struct explainer *x); /* accepts NULL */
+
+/* What analysis runs of several epochs share. Starts as { 0 }. */
+struct explainer_kept {
+	struct image_cache *images;
+	struct isa *isa; /* of machine */
+	enum machine machine;
+};
+
+/* For a selection, which must outlive it. 0, -ENODATA (logged) or -ENOMEM. */
+int explainer_keep(const struct select_request *req, const struct selection *sel,
+		   struct explainer_kept *out);
+void explainer_drop(struct explainer_kept *kept);
+
+/*
+ * An explainer of one of the selection's epochs; NULL in *out for one that has no
+ * samples. All arguments are to outlive it. The same about errors.
+ */
+int explainer_open_epoch(const struct explain_request *req, const struct selection *sel,
+			 const struct query_epoch *epoch, struct explainer_kept *kept,
+			 struct explainer **out);
+
+struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
+
+/* Whether a procedure has samples enough. */
+typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
+				  const struct symbol *symbol);
+
+/* Makes explainer_each() leave out other procedures, and deferred samples. */
+void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx);
+
+/*
+ * Explains a place that place_find() found. *out is x's, until the next call. Where
+ * there is no explanation (e is NULL), state and err say why. Errors are logged but for
+ * -ENOMEM.
+ */
+int explainer_place(struct explainer *x, const struct found_place *place,
+		    const struct explanation **out);
+
+/* The same, but it is an error, and logged, when there is none. */
+int explainer_require(struct explainer *x, const struct found_place *place,
+		      const struct explanation **out);
+
+/*
+ * Explains each procedure of the selection that has samples of time, and calls fn for
+ * it, and for all samples elsewhere, by image. fn's non-zero return ends it and is
+ * returned; other errors are logged.
+ */
+typedef int (*explain_fn)(void *ctx, const struct explanation *ex);
+int explainer_each(struct explainer *x, explain_fn fn, void *ctx);
+
+/*
+ * Loads one image's samples, to explain some of its procedures, all by the same
+ * samples. *out is NULL where it has none, waits for interrupts or cannot be opened.
+ * 0, or an error that is logged but for -ENOMEM.
+ */
+int explainer_load_image(struct explainer *x, int64_t image, struct image **out);
+int explainer_explain(struct explainer *x, struct image *im,
+		      const struct symbol *procedure, struct explained **out);
+
+/* A stream's samples of the image that is loaded; or NULL. */
+struct profile *explainer_profile(const struct explainer *x, size_t stream);
+
+/* The decoder of the image that was explained last; or NULL. */
+struct isa *explainer_isa(const struct explainer *x);
+
+/*
+ * Where jumps of the newest explanation's image were seen to go inside it: by branch
+ * stacks, or else by windows. *out is x's, until the next image; NULL: by neither. 0 or
+ * -ENOMEM.
+ */
+int explainer_branches(struct explainer *x, struct edges **out);
+
+/* Calls fn for each offset of the newest explanation that is at no instruction. */
+typedef int (*explain_stray_fn)(void *ctx, uint64_t offset, double samples);
+int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *ctx);
+
+/* Samples of each event at an image offset of the newest explanation's image. */
+void explainer_tally(const struct explainer *x, uint64_t offset,
+		     struct event_sum *tally);
+
+/* The attribution of the request, or of the newest image's samples: "tip", … */
+const char *explainer_attribution(const struct explainer *x);
+
+/* The instruction that begins at an image offset; -1: none does. */
+int explained_insn_at(const struct explained *e, uint64_t offset);
+
+/* The i-th instruction in words; a jump's target has its name. out keeps them. */
+const char *explainer_text(const struct explainer *x, const struct explanation *ex,
+			   int i, struct buf *out);
+
+/* Why there is no explanation, for people. */
+const char *explanation_why_not(const struct explanation *ex);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explainer_private.h - an analysis run, for the files of this room
+ */
+#ifndef CPI_REPORT_EXPLAINER_PRIVATE_H
+#define CPI_REPORT_EXPLAINER_PRIVATE_H
+
+#include "analysis/explain/callgraph.h"
+#include "report/explain/explainer.h"
+#include "report/explain/selected_windows.h"
+
+/* Samples of one stream at one offset. */
+struct explain_sample {
+	struct count count;
+	size_t stream; /* in the selection's */
+	int weight;    /* enum weight that count has; -1: samples */
+	double amount; /* of time, in the first stream's samples */
+	const struct symbol *owner;
+	size_t turn; /* of the explanation that has it; 0: none yet */
+	bool stray;
+};
+
+struct explainer {
+	struct scope *scope;
+	struct explainer_kept *kept; /* NULL unless the scope is one epoch of several */
+	explain_enough_fn enough;    /* NULL: everything is */
+	void *enough_ctx;
+	struct isa *isa; /* once an image was explained; of machine */
+	enum machine machine;
+	struct arena arena; /* the explanation's */
+	struct explain_stream *streams;
+	struct explain_event *events, *retired;
+	const struct profile **records; /* those of profile that have any */
+	struct profile **profile;       /* by stream of the selection: of the image */
+	struct profile *none;           /* where nothing measures time */
+	/* By kind, where control went in image edges_of, and stayed; or NULL. */
+	struct edges *edges[EDGES_NR_KINDS];
+	int64_t edges_of;
+	struct query_streams window_streams;
+	struct selected_windows *windows; /* NULL: no windows, or not looked for yet */
+	bool looked_for_windows;
+	struct callgraph *calls;  /* of the image, when windows are in it; or NULL */
+	struct query_image image; /* whose they are; name is owned */
+	struct buf samples;       /* struct explain_sample, ascending; of the image */
+	size_t turn;              /* of the newest explanation */
+	struct explanation found;
+};
+
+/* Adds a row's samples to its image's; forgets the image. */
+int explainer_load(struct explainer *x, const struct query_profile *q);
+void explainer_unload(struct explainer *x);
+
+/* Whether the image's samples wait for interrupts. */
+bool explainer_is_deferred(const struct explainer *x);
+
+/*
+ * Adds a procedure of the image that is loaded to x->calls, where there are windows.
+ * Once callgraph_solve() was called, explanations have their scale from there. 0 or
+ * -ENOMEM.
+ */
+int explainer_add_calls(struct explainer *x, struct image *im,
+			const struct symbol *procedure);
+
+/* The weight that a sample of one stream has, in the image that is loaded; 0: none. */
+double explainer_unit(const struct explainer *x, size_t stream);
+
+#endif

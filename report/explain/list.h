@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * list.h - one procedure, instruction by instruction, with its samples
+ *
+ * I1  Σ over the lines = the samples of the procedure: one inside an
+ *     instruction counts for it.
+ */
+#ifndef CPI_REPORT_LIST_H
+#define CPI_REPORT_LIST_H
+
+#include "analysis/explain/explain.h"
+#include "report/calls/inlined.h"
+#include "report/explain/place.h"
+#include "report/select/source.h"
+
+/* An instruction, or an offset with samples where there is no code. */
+struct list_insn {
+	uint64_t offset, size, address;
+	char *text; /* NULL without code */
+	struct line line;
+	struct inlined_chain inlined; /* where they are wanted */
+	uint64_t taken, not_taken;
+};
+
+/* Starts as { 0 } but for its first members. */
+struct list {
+	struct scope *scope;
+	const struct found_place *place;
+	bool has_weights;                  /* some time is that of weights */
+	const struct explained *explained; /* NULL when it cannot be, or was not */
+	bool inlines;                      /* say what was inlined */
+	struct image *image;               /* NULL when it cannot be opened */
+	struct sources *sources;
+	struct list_insn *insn;
+	size_t nr_insns;
+	struct event_sum *tally; /* nr_insns rows of ev.nr */
+	struct event_sum total[EVENTS_MAX];
+	const char *no_code; /* why the code is missing; NULL when it is there */
+	bool has_outcomes;   /* a conditional jump's outcome is known */
+};
+
+/*
+ * Decodes the place, and puts its samples where they belong. 0 or -ENOMEM; l is to be
+ * freed in any case.
+ */
+int list_decode(struct list *l);
+void list_fini(struct list *l);
+
+/* Whether the text of a source line is at hand. */
+bool list_has_source(const struct list *l);
+
+/* The share of the procedure's samples, in percent of the event's. */
+double list_percent(const struct list *l, const struct event_sum *tally, size_t event);
+
+/* A line with code. */
+struct list_line {
+	const char *file; /* NULL for code of no line */
+	int line;
+	struct inlined_chain inlined; /* where they are wanted */
+	size_t first; /* the first instruction of its file, for the order of files */
+	size_t index; /* of its tallies */
+};
+
+/*
+ * The procedure's lines by file, its own file first; those of code of no line last.
+ */
+struct list_lines {
+	struct list_line *line;
+	size_t nr;
+	struct event_sum *tally; /* nr rows of ev.nr */
+};
+
+int list_find_lines(const struct list *l, struct list_lines *out); /* or -ENOMEM */
+void list_lines_fini(struct list_lines *lines);
+
+/* Whether two lines are of one file. */
+bool list_same_file(const struct list_line *a, const struct list_line *b);
+
+/*
+ * Appends " <name+0x12>" for the code that an instruction jumps to, when its image
+ * knows it; bias is address - offset.
+ */
+void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
+		     struct buf *out);
+
+#endif

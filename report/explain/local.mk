@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+report_libreport_a_SOURCES += \
+	report/explain/calc.c report/explain/calc.h report/explain/culprits.c \
+	report/explain/culprits.h report/explain/cyclestack.c \
+	report/explain/cyclestack.h report/explain/explainer.c \
+	report/explain/explainer.h report/explain/explainer_each.c \
+	report/explain/explainer_private.h report/explain/explainer_text.c \
+	report/explain/list.h report/explain/list_decode.c report/explain/list_lines.c \
+	report/explain/paths.h report/explain/paths_find.c report/explain/place.h \
+	report/explain/place_find.c report/explain/ranking.c report/explain/ranking.h \
+	report/explain/records.h report/explain/records_find.c report/explain/scope.c \
+	report/explain/scope.h report/explain/ranked_insns.c report/explain/ranked_insns.h \
+	report/explain/selected_windows.c report/explain/selected_windows.h \
+	report/explain/summary.c report/explain/summary.h
+EXTRA_DIST += report/explain/README.md

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * paths_find.c - counts the paths through a procedure, and names their callers
+ *
+ * Windows give the paths (analysis/windows). A caller is a place in any image, so its
+ * name is looked up here; images are opened one after the other.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "report/explain/explainer_private.h"
+#include "report/explain/paths.h"
+
+/* Where in its procedure a call is; its image is open until the next one. */
+static int name_caller(struct paths_report *r, struct explainer *x, size_t i)
+{
+	const struct pathwalk_caller *from = &r->count.path[i].caller;
+	const struct query_image *row =
+		selected_windows_numbered(x->windows, from->image);
+	const struct symbol *s = NULL;
+	struct image *im;
+	struct buf name = { 0 };
+
+	r->caller_image[i] = strdup(row->desc.name);
+	if (!image_cache_get(x->scope->images, row, &im))
+		s = image_symbol_at(im, from->offset);
+	if (s)
+		buf_printf(&name, "%s+0x%" PRIx64, s->name, from->offset - s->start);
+	else
+		buf_printf(&name, "0x%" PRIx64, from->offset);
+	r->caller[i] = strdup(buf_str(&name));
+	buf_fini(&name);
+	return r->caller_image[i] && r->caller[i] ? 0 : -ENOMEM;
+}
+
+static int name_callers(struct paths_report *r, struct explainer *x)
+{
+	int err = 0;
+
+	r->caller = calloc(r->nr + 1, sizeof(*r->caller));
+	r->caller_image = calloc(r->nr + 1, sizeof(*r->caller_image));
+	if (!r->caller || !r->caller_image)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < r->nr; i++) {
+		if (r->count.path[i].caller.known)
+			err = name_caller(r, x, i);
+	}
+	return err ? err : image_cache_get(x->scope->images, &r->place->image, &r->im);
+}
+
+static int count(struct paths_report *r, struct explainer *x)
+{
+	const struct explain_windows *windows;
+	int err;
+
+	if (!x->windows) {
+		log_err("%s: there are no windows in the selection: record some with "
+			"'cpi record -w HZ', or have 'cpid --windows HZ' take them",
+			db_path(x->scope->sel.db));
+		return -CPI_EEMPTY;
+	}
+	err = selected_windows_image(x->windows, r->place->image.id, &windows);
+	if (!err && windows)
+		err = pathcount_find(r->cfg, windows->weights, windows->image,
+				     &x->arena, &r->count);
+	if (!err && !r->count.windows) {
+		log_err("%s: no window came to its entry, or to a loop in it: record "
+			"for longer, or more of them with -w",
+			r->place->name);
+		err = -CPI_EEMPTY;
+	}
+	return err;
+}
+
+void paths_fini(struct paths_report *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		if (r->caller)
+			free(r->caller[i]);
+		if (r->caller_image)
+			free(r->caller_image[i]);
+	}
+	free(r->caller);
+	free(r->caller_image);
+}
+
+int paths_find(struct explainer *x, const struct found_place *place, size_t limit,
+	       struct paths_report *r)
+{
+	const struct explanation *ex;
+	int err;
+
+	*r = (struct paths_report){ .scope = x->scope, .place = place };
+	err = explainer_require(x, place, &ex);
+	if (err)
+		return err;
+	r->cfg = ex->e->cfg;
+	err = count(r, x);
+	if (err)
+		return err;
+	r->nr = r->count.nr_paths < limit ? r->count.nr_paths : limit;
+	return name_callers(r, x);
+}

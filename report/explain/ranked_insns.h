@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ranked_insns.h - the instructions with the greatest amounts, of any number
+ *
+ * I1  Memory is bounded: twice the limit is kept before the least are dropped.
+ */
+#ifndef CPI_REPORT_RANKED_INSNS_H
+#define CPI_REPORT_RANKED_INSNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "db/profile/records.h"
+
+#define RANKED_INSNS_MAX     100000 /* of --limit */
+#define RANKED_INSNS_DEFAULT 20
+
+/* Strings are owned; NULL where there is nothing to say. */
+struct ranked_insn {
+	double amount;    /* what orders, in samples */
+	double samples;   /* as sampled */
+	double cycles;    /* of one execution; NAN: not known */
+	double frequency; /* the same */
+	uint64_t offset, address;
+	char *procedure, *image, *build_id, *text, *file;
+	int line; /* 0 without file */
+	/* Of a stall. */
+	bool dynamic;
+	char *reasons, *culprits;
+	/* Of hardware's records: those of its offset, by one event. */
+	struct records *records;
+	size_t event;
+};
+
+struct ranked_insns {
+	size_t limit;
+	struct buf ranked; /* struct ranked_insn */
+	double least;      /* lesser amounts do not get in */
+};
+
+/* limit 0: RANKED_INSNS_DEFAULT. */
+void ranked_insns_init(struct ranked_insns *s, uint64_t limit);
+void ranked_insns_fini(struct ranked_insns *s);
+
+/*
+ * Room for a ranked of this amount, zeroed but for the amount; NULL in *out when others
+ * have more. The caller fills it before the next call. 0 or -ENOMEM.
+ */
+int ranked_insns_add(struct ranked_insns *s, double amount, struct ranked_insn **out);
+
+/* The limit's number of insns at most, the greatest first. */
+const struct ranked_insn *ranked_insns_sorted(struct ranked_insns *s, size_t *nr);
+
+#endif

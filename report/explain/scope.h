@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scope.h - an opened selection in which procedures are looked for and explained
+ *
+ * Time is that of one event: cycles and cpu-clock of one epoch would count it twice.
+ * One unit for all procedures: samples of the first of that event's streams.
+ */
+#ifndef CPI_REPORT_SCOPE_H
+#define CPI_REPORT_SCOPE_H
+
+#include "report/select/attribution.h"
+#include "report/select/events.h"
+#include "report/select/imagecache.h"
+#include "report/select/select.h"
+#include "report/select/timesource.h"
+
+struct explain_request {
+	struct select_request select;
+	int attribution;   /* enum attribution */
+	const char *cpu;   /* time instructions as on this one; or NULL */
+	const char *debug; /* passes that say on stderr what they do; or NULL */
+};
+
+struct scope {
+	const struct explain_request *req;
+	struct selection sel;
+	struct events ev;
+	struct time_source source;
+	struct image_cache *images;
+	size_t event;    /* that measures time; ev.nr without one */
+	size_t first;    /* stream of it, whose samples are the unit */
+	double clock_hz; /* 1e9 when the epoch's is not known */
+};
+
+/*
+ * Opens the request's selection. 0, or an error that is logged but for -ENOMEM; after
+ * an error there is nothing to close. req must outlive s.
+ */
+int scope_open(struct scope *s, const struct explain_request *req);
+void scope_close(struct scope *s);
+
+/*
+ * The same of one epoch of a selection that is open, with images that stay the
+ * caller's. An epoch without samples gives no streams.
+ */
+int scope_open_epoch(struct scope *s, const struct explain_request *req,
+		     const struct selection *sel, const struct query_epoch *epoch,
+		     struct image_cache *images);
+void scope_close_epoch(struct scope *s);
+
+/*
+ * The images of a selection, with debug files from where the request says; the
+ * caller's. Errors as above.
+ */
+int scope_images(const struct select_request *req, const struct selection *sel,
+		 struct image_cache **out);
+
+/* A stream of the selection. */
+const struct query_stream *scope_stream(const struct scope *s, size_t stream);
+
+/* Whether a stream's samples are time that --attribution looks at. */
+bool scope_measures(const struct scope *s, size_t stream);
+
+/* Of one stream: what n samples are in the first stream's; 0 when it is no time. */
+double scope_amount(const struct scope *s, size_t stream, uint64_t n);
+
+/* Samples of the selection that have no image, in the same unit. */
+double scope_unknown(const struct scope *s);
+
+/* Cycles that one sample of the first stream stands for. */
+double scope_period_cycles(const struct scope *s);
+
+/* Logs that no event measures time: -CPI_EEMPTY; else 0. */
+int scope_needs_time(const struct scope *s);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * summary.c - adds explanations up to rows of cycles by reason
+ *
+ * The rows are the same in the same order for all selections, so cpi stats and cpi
+ * diff can compare them by index. What no explanation has is a row, too.
+ */
+#include "config.h"
+
+#include "report/explain/summary.h"
+
+#include <math.h>
+
+static const struct {
+	enum explain_state state;
+	const char *key, *text;
+} not_explained[] = {
+	{ EXPLAIN_DEFERRED, "deferred", "Kernel (not analysed)" },
+	{ EXPLAIN_NO_CODE, "no_code", "Code not available" },
+	{ EXPLAIN_NO_PROCEDURE, "no_procedure", "Outside any procedure" },
+	{ EXPLAIN_NO_IMAGE, "no_image", "Image not available" },
+};
+
+const char *summary_group_name(enum summary_group group)
+{
+	static const char *const names[] = { "dynamic", "static", "execution", "error",
+					     "not_tallied" };
+
+	return names[group];
+}
+
+static bool is_sampled(const struct explained *e, const struct cfg_block *block)
+{
+	for (int i = 0; i < block->nr_insns; i++) {
+		if (e->blamed[block->first_insn + i] > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What ran, and what it would have taken at best: of blocks with samples, for all time
+ * is theirs. Others that might have run are many, and not one of them is seen to have.
+ */
+static void add_cycles(struct summary *s, const struct explained *e)
+{
+	for (int b = 0; b < e->cfg->exit; b++) {
+		const struct cfg_block *block = &e->cfg->block[b];
+		const double f = e->freq->block[b];
+
+		if (!isfinite(f) || !is_sampled(e, block))
+			continue;
+		s->instructions += f * block->nr_insns;
+		s->best += f * e->block_cycles[b];
+	}
+	s->actual += e->blame->summary.tallied * e->period_cycles;
+}
+
+void summary_add(struct summary *s, const struct explanation *ex)
+{
+	if (ex->state != EXPLAIN_DONE) {
+		s->left[ex->state] += ex->samples;
+		return;
+	}
+	blame_summary_add(&s->blame, &ex->e->blame->summary);
+	add_cycles(s, ex->e);
+	s->stray += ex->stray;
+	s->nr_procedures++;
+	s->nr_bytes += ex->symbol->end - ex->symbol->start;
+}
+
+double summary_samples(const struct summary *s)
+{
+	double all = s->blame.samples + s->stray + s->unknown;
+
+	for (int i = 0; i < EXPLAIN_NR_STATES; i++)
+		all += s->left[i];
+	return all;
+}
+
+static double add_reasons(const struct summary *s, struct summary_row *out, size_t *nr,
+			  enum blame_reason from, enum blame_reason to,
+			  enum summary_group group)
+{
+	double sum = 0;
+
+	for (enum blame_reason r = from; r < to; r++) {
+		out[(*nr)++] =
+			(struct summary_row){ group, blame_name(r), blame_text(r),
+					      s->blame.by_first[r],
+					      s->blame.reason[r] };
+		sum += s->blame.by_first[r];
+	}
+	return sum;
+}
+
+static void add_row(struct summary_row *out, size_t *nr, enum summary_group group,
+		    const char *key, const char *text, double samples)
+{
+	out[(*nr)++] =
+		(struct summary_row){ group, key, text, samples, { samples, samples } };
+}
+
+size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS])
+{
+	const struct blame_summary *b = &s->blame;
+	double sum = b->execution - b->gain;
+	size_t nr = 0;
+
+	sum += add_reasons(s, out, &nr, 0, BLAME_NR_DYNAMIC, SUMMARY_DYNAMIC);
+	add_row(out, &nr, SUMMARY_DYNAMIC, "gain", "Unexplained gain", -b->gain);
+	sum += add_reasons(s, out, &nr, BLAME_NR_DYNAMIC, BLAME_NR_REASONS,
+			   SUMMARY_STATIC);
+	add_row(out, &nr, SUMMARY_EXECUTION, "execution", "Execution", b->execution);
+	add_row(out, &nr, SUMMARY_ERROR, "error", "Net sampling error",
+		b->tallied - sum);
+	add_row(out, &nr, SUMMARY_NOT_TALLIED, "no_frequency", "Frequency not known",
+		b->outside);
+	for (size_t i = 0; i < sizeof(not_explained) / sizeof(not_explained[0]); i++)
+		add_row(out, &nr, SUMMARY_NOT_TALLIED, not_explained[i].key,
+			not_explained[i].text, s->left[not_explained[i].state]);
+	if (s->has_few)
+		add_row(out, &nr, SUMMARY_NOT_TALLIED, "few_samples", "Few samples",
+			s->left[EXPLAIN_FEW_SAMPLES]);
+	add_row(out, &nr, SUMMARY_NOT_TALLIED, "no_instruction", "At no instruction",
+		s->stray);
+	add_row(out, &nr, SUMMARY_NOT_TALLIED, "unknown", "Unknown image", s->unknown);
+	return nr;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * summary.h - where the cycles went, as SOSP'97's Figure 4 has it
+ *
+ * In samples of the first stream of time. What could not be analysed has its own
+ * rows, so that they tally.
+ *
+ * I1  Σ rows' samples = the selection's samples, but for idle.
+ */
+#ifndef CPI_REPORT_SUMMARY_H
+#define CPI_REPORT_SUMMARY_H
+
+#include "report/explain/explainer.h"
+
+/* Starts as { 0 }. */
+struct summary {
+	struct blame_summary blame; /* of all procedures that are explained */
+	size_t nr_procedures;
+	uint64_t nr_bytes;   /* of their code */
+	double instructions; /* executions, of blocks with samples, … */
+	double best, actual; /* … and their cycles */
+	double stray;        /* at no instruction */
+	double unknown;      /* without an image */
+	double left[EXPLAIN_NR_STATES];
+	bool has_few; /* procedures with few samples are left out: they have a row */
+};
+
+enum summary_group {
+	SUMMARY_DYNAMIC,
+	SUMMARY_STATIC,
+	SUMMARY_EXECUTION,
+	SUMMARY_ERROR, /* what rounding left */
+	SUMMARY_NOT_TALLIED,
+	SUMMARY_NR_GROUPS
+};
+
+struct summary_row {
+	enum summary_group group;
+	const char *key, *text;
+	double samples;           /* by what is likeliest */
+	struct blame_range range; /* of a reason: least and most */
+};
+
+#define SUMMARY_MAX_ROWS (BLAME_NR_REASONS + 11)
+
+const char *summary_group_name(enum summary_group group); /* "dynamic" */
+
+/* All rows, the same ones in the same order for the same has_few; how many they are. */
+size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
+
+void summary_add(struct summary *s, const struct explanation *ex);
+
+double summary_samples(const struct summary *s); /* of all rows */
+
+#endif

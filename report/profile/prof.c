@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof.c - gathers the rows of a selection
+ *
+ * requires: profiles merged over the epochs, one at a time
+ * breaks:   nothing; samples that no symbol covers go to a row of their image
+ */
+#include "config.h"
+
+#include "report/profile/prof.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "report/profile/prof_context.h"
+#include "report/profile/prof_rows.h"
+#include "report/profile/prof_time.h"
+#include "report/select/imagecache.h"
+
+#define NO_SYMBOL UINT64_MAX
+
+const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
+	[BY_COMM] = { CONTEXT_COMM, "comm", "command", "[unknown command]" },
+	[BY_CGROUP] = { CONTEXT_CGROUP, "cgroup", "cgroup", "[unknown cgroup]" },
+	[BY_CONTAINER] = { CONTEXT_CGROUP, "container", "container", "[no container]" },
+	[BY_UNIT] = { CONTEXT_CGROUP, "unit", "unit", "[no unit]" },
+	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
+	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
+};
+
+struct gather {
+	struct prof *p;
+	struct image_cache *images;
+	struct progress progress;
+	int64_t measured; /* the newest image that has its runs */
+};
+
+/* n samples, and what they stand for together. */
+static int add_amount(struct prof *p, const struct row_key *key, size_t event,
+		      uint64_t n, double amount)
+{
+	struct prof_row *row;
+	int err;
+
+	if (!n && !(amount > 0))
+		return 0;
+	err = prof_row(p, key, &row);
+	if (err)
+		return err;
+	prof_add(p, row, event, n, amount);
+	if (key->kernel && !event)
+		row->kernel_ns += amount;
+	return 0;
+}
+
+/* The same where each is worth as much. */
+static int add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		  double weight)
+{
+	return add_amount(p, key, event, n, (double)n * weight);
+}
+
+static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
+{
+	const struct row_key key = { .kind = ROW_IDLE };
+
+	return add_to(p, &key, event, n,
+		      time_source_counts(&p->source, event) ? weight : 0);
+}
+
+/* A compiler at run time makes one procedure again and again: all have one row. */
+static uint64_t row_start(const struct query_profile *q, const struct symbol *symbol)
+{
+	return q->image.desc.kind == IMAGE_JIT ? 0 : symbol->start;
+}
+
+/* Its line, and what was inlined there, as far as rows are told apart by it. */
+static void locate(struct gather *g, struct image *image, uint64_t offset,
+		   struct row_key *key)
+{
+	const struct inlined *inlined;
+	struct line line;
+
+	if (g->p->req->by == BY_LINE) {
+		line = image_line_at(image, offset);
+		key->file = line.file;
+		key->line = line.line;
+	}
+	if (g->p->req->inlines)
+		key->inlined = image_inlined_at(image, offset, &inlined)
+				       ? inlined[0].name
+				       : NULL;
+}
+
+/* Counts of a profile, in ascending order. */
+struct row_part {
+	struct profile *counts;
+	size_t event;
+	bool are_samples; /* else they are weights */
+	double weight;    /* of each */
+};
+
+static int add_part(struct gather *g, const struct query_profile *q,
+		    struct image *image, const struct row_part *part)
+{
+	struct row_key key = { .image = &q->image,
+			       .kernel = image_kind_is_kernel(q->image.desc.kind) };
+	const struct symbol *symbol;
+	size_t nr;
+	const struct count *c = profile_sorted(part->counts, &nr);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
+		key.start = symbol ? row_start(q, symbol) : NO_SYMBOL;
+		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
+		if (image)
+			locate(g, image, c[i].offset, &key);
+		err = add_amount(g->p, &key, part->event,
+				 part->are_samples ? c[i].n : 0,
+				 (double)c[i].n * part->weight);
+	}
+	return err;
+}
+
+/* What the image's samples of a stream are, as the source of time has it. */
+static int weigh(struct gather *g, const struct query_profile *q, struct image *image,
+		 size_t stream)
+{
+	const bool is_first = !g->p->ev.of[stream] && g->measured != q->image.id;
+
+	if (is_first)
+		g->measured = q->image.id;
+	return time_source_weigh(&g->p->source, &q->image, image, stream, is_first,
+				 q->profile);
+}
+
+/* One row per procedure, or per line. */
+static int add_counts(struct gather *g, const struct query_profile *q, size_t stream)
+{
+	const size_t event = g->p->ev.of[stream];
+	const double weight = g->p->ev.weight[stream];
+	struct row_part part = { q->profile, event, true, weight };
+	struct image *image = NULL;
+	double unit;
+	int err;
+
+	err = image_cache_get(g->images, &q->image, &image);
+	if (err == -ENOMEM)
+		return err;
+	err = weigh(g, q, image, stream);
+	if (err)
+		return err;
+	unit = time_source_unit(&g->p->source, stream, q->profile);
+	if (unit > 0)
+		part.weight = 0;
+	err = add_part(g, q, image, &part);
+	for (int w = 0; w < NR_WEIGHTS && unit > 0 && !err; w++) {
+		part = (struct row_part){ profile_weights(q->profile, w), event, false,
+					  weight / unit };
+		if (part.counts)
+			err = add_part(g, q, image, &part);
+	}
+	g->p->has_weights |= unit > 0;
+	if (image)
+		image_cache_warn_lines(g->images, &q->image, image);
+	return err;
+}
+
+static int on_profile(void *ctx, const struct query_profile *q)
+{
+	struct gather *g = ctx;
+	const struct row_key key = { .image = &q->image,
+				     .kernel =
+					     image_kind_is_kernel(q->image.desc.kind) };
+	const struct query_stream *s =
+		query_stream_by_id(&g->p->sel.streams, q->stream);
+	const size_t stream = s ? (size_t)(s - g->p->sel.streams.stream) : 0;
+	const size_t event = g->p->ev.of[stream];
+	const double weight = g->p->ev.weight[stream];
+
+	if (!s || !time_source_takes(&g->p->source, stream))
+		return 0;
+	if (q->image.desc.kind == IMAGE_IDLE)
+		return add_idle(g->p, event, profile_total(q->profile), weight);
+	if (g->p->req->by == BY_IMAGE)
+		return add_to(g->p, &key, event, profile_total(q->profile), weight);
+	return add_counts(g, q, stream);
+}
+
+static void on_progress(void *ctx, size_t done, size_t all)
+{
+	struct gather *g = ctx;
+
+	progress_update(&g->progress, done, all);
+}
+
+static int gather_profiles(struct prof *p)
+{
+	struct gather g = { .p = p, .progress = progress_begin("reading images") };
+	int err;
+
+	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
+				   !p->quiet);
+	if (!g.images)
+		return -ENOMEM;
+	err = image_cache_search(g.images, p->req->select.debug_dir,
+				 p->req->select.debuginfod);
+	if (!err)
+		err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g,
+				     on_progress);
+	progress_end(&g.progress);
+	image_cache_free(g.images);
+	return err;
+}
+
+static bool is_filtered(const struct prof *p)
+{
+	return p->req->select.image || p->sel.query.context;
+}
+
+static const struct prof_context *context_of(const struct prof *p)
+{
+	return &prof_contexts[p->req->by];
+}
+
+/* Samples that are stored, but not in the totals by command (imports). */
+static int add_without_context(struct prof *p, const uint64_t *counted)
+{
+	const struct row_key key = { .context = context_of(p)->missing };
+	int err = 0;
+
+	for (size_t i = 0; i < p->sel.streams.nr && !err; i++) {
+		uint64_t stored = p->sel.streams.stream[i].stored;
+
+		if (stored > counted[i])
+			err = add_to(p, &key, p->ev.of[i], stored - counted[i],
+				     p->ev.weight[i]);
+	}
+	return err;
+}
+
+static int add_context(struct prof *p, const struct query_comm *c, uint64_t *counted)
+{
+	struct row_key key = { .kernel = image_kind_is_kernel(c->image.desc.kind) };
+	const struct query_stream *stream;
+	struct prof_context_name name;
+	double weight;
+	size_t event;
+
+	/* Image 0 is what has none: those samples have their rows by reason. */
+	if (!c->image.id || !events_find(&p->ev, c->stream, &event, &weight))
+		return 0;
+	stream = query_stream_by_id(&p->sel.streams, c->stream);
+	counted[stream - p->sel.streams.stream] += c->n;
+	if (c->image.desc.kind == IMAGE_IDLE)
+		return add_idle(p, event, c->n, weight);
+	prof_context_name(p->req->by, c->comm, &name);
+	key.context = name.name;
+	key.container = name.contained ? &name.container : NULL;
+	return add_to(p, &key, event, c->n, weight);
+}
+
+static int gather_contexts(struct prof *p)
+{
+	struct query_comms comms;
+	uint64_t *counted;
+	int err = prof_context_query(p->sel.db, &p->sel.query, p->req->by, &comms);
+
+	if (err)
+		return err;
+	counted = calloc(p->sel.streams.nr + 1, sizeof(*counted));
+	err = counted ? 0 : -ENOMEM;
+	for (size_t i = 0; i < comms.nr && !err; i++)
+		err = add_context(p, &comms.comm[i], counted);
+	if (!err && !is_filtered(p))
+		err = add_without_context(p, counted);
+	free(counted);
+	query_comms_fini(&comms);
+	return err;
+}
+
+/* Samples without an image belong to no selection of images or commands. */
+static int gather_unknown(struct prof *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->sel.losses.nr && !err && !is_filtered(p); i++) {
+		const struct query_loss *l = &p->sel.losses.loss[i];
+		const struct row_key key = { .kind = ROW_UNKNOWN,
+					     .procedure = l->name,
+					     .kernel =
+						     !strncmp(l->name, "kernel_", 7) };
+		double weight;
+		size_t event;
+
+		if (l->class == LOSS_UNKNOWN &&
+		    events_find(&p->ev, l->stream, &event, &weight))
+			err = add_to(p, &key, event, l->n,
+				     time_source_counts(&p->source, event) ? weight
+									   : 0);
+	}
+	return err;
+}
+
+/* The first event that measures time, or the one that --sort names. */
+static int choose_primary(struct prof *p)
+{
+	static const char *const keys[] = { "time", "samples", "procedure", "image" };
+	const char *key = p->req->sort;
+	size_t event;
+
+	if (!key)
+		return 0;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!strcmp(key, keys[i]))
+			return 0;
+	}
+	event = events_named(&p->ev, key);
+	if (event == p->ev.nr)
+		return -EINVAL;
+	p->primary = event;
+	return 0;
+}
+
+int prof_gather(struct prof *p)
+{
+	int err;
+
+	err = events_init(&p->ev, &p->sel.streams, select_newest(&p->sel)->clock_hz);
+	if (err) {
+		select_failed(&p->sel, err);
+		return err;
+	}
+	err = time_source_open(&p->source, p->req->attribution, &p->sel, &p->ev);
+	if (err)
+		return err;
+	err = choose_primary(p);
+	if (err) {
+		log_err("--sort=%s: say time, samples, procedure, image, or one of the "
+			"selection's events",
+			p->req->sort);
+		return err;
+	}
+	if (p->req->combine) {
+		err = prof_combine_begin(p);
+		if (err)
+			return err;
+	}
+	err = context_of(p)->name ? gather_contexts(p) : gather_profiles(p);
+	if (!err)
+		err = gather_unknown(p);
+	if (!err)
+		err = prof_sort(p);
+	if (err && err != -ENODATA)
+		prof_context_failed(p->req->by, &p->sel, err);
+	return err;
+}
+
+int prof_open(const struct prof_request *req, struct prof *p)
+{
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	p->req = req;
+	err = select_open(&req->select, &p->sel);
+	if (err)
+		return err;
+	if (req->procedure)
+		p->procedure_glob = select_glob(req->procedure);
+	err = req->procedure && !p->procedure_glob ? -ENOMEM : prof_gather(p);
+	if (!err && req->over_time)
+		err = prof_over_time(p);
+	if (err)
+		prof_close(p);
+	return err;
+}
+
+void prof_close(struct prof *p)
+{
+	prof_free_rows(p);
+	prof_free_buckets(p);
+	free(p->procedure_glob);
+	time_source_close(&p->source);
+	events_fini(&p->ev);
+	select_close(&p->sel);
+}
+
+double prof_percent(const struct prof *p, const struct event_sum *t, size_t event)
+{
+	double all = p->busy[event].weight;
+
+	if (p->req->idle)
+		all += p->idle[event].weight;
+	return all > 0 ? 100 * t->weight / all : 0;
+}
+
+bool prof_is_shown(const struct prof *p, const struct prof_row *row)
+{
+	const char *glob = p->procedure_glob;
+
+	if (row->kind == ROW_IDLE && !p->req->idle)
+		return false;
+	if (!glob)
+		return true;
+	return row->kind == ROW_PROFILE && row->procedure &&
+	       (!fnmatch(glob, row->procedure, 0) ||
+		(row->inlined && !fnmatch(glob, row->inlined, 0)));
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof.h - samples summed by procedure, image, source line or context
+ *
+ * I1  Per event: Σ rows + idle = Σ stored + Σ unknown of the selection; no
+ *     sample is left out because its image or procedure has no name.
+ */
+#ifndef CPI_REPORT_PROF_H
+#define CPI_REPORT_PROF_H
+
+#include "base/hmap.h"
+#include "report/select/cgroupname.h"
+#include "report/select/events.h"
+#include "report/select/select.h"
+#include "report/select/timesource.h"
+
+/* What a row stands for: in the order of the words of --by. */
+enum prof_by {
+	BY_PROCEDURE,
+	BY_IMAGE,
+	BY_COMM,
+	BY_LINE,
+	BY_CGROUP,
+	BY_CONTAINER,
+	BY_UNIT,
+	BY_LABEL,
+	BY_PROCESS,
+	BY_CATEGORY /* of cpi stats */
+};
+
+struct prof_request {
+	struct select_request select;
+	int attribution;              /* enum attribution */
+	int by;                       /* enum prof_by */
+	const char *procedure, *sort; /* or NULL */
+	bool idle, combine, inlines, over_time;
+};
+
+/* The row of samples that no symbol of their image covers. */
+#define NO_SYMBOL_NAME "[unknown procedure]"
+
+enum row_kind {
+	ROW_PROFILE,
+	ROW_UNKNOWN, /* samples without an image; procedure is the reason */
+	ROW_IDLE,
+};
+
+struct prof_row {
+	struct hnode node;
+	enum row_kind kind;
+	int64_t image;  /* id, 0 for none */
+	uint64_t start; /* of the procedure */
+	char *image_name, *build_id;
+	char *procedure; /* with --by procedure and line */
+	char *inlined;   /* with --inlines: the innermost function, or NULL */
+	char *context;   /* with --by a kind of context, or what one says */
+	struct cgroup_container *container; /* NULL: of none */
+	char *file; /* with --by line; NULL where it is not known */
+	int line;
+	bool departs;      /* with --combine: ticks are not in its time */
+	double kernel_ns;  /* of event 0 */
+	double *over_time; /* prof_time.h's; NULL: nothing */
+	struct event_sum
+		tally[]; /* per event, and the weight that --combine makes of them */
+};
+
+/* How rows by a kind of context are named: prof_contexts[by]. */
+struct prof_context {
+	enum context_kind kind;
+	const char *name;    /* in CSV and JSON; NULL: this is no kind of context */
+	const char *title;   /* in text */
+	const char *missing; /* the row of samples that are in none */
+};
+
+extern const struct prof_context prof_contexts[BY_CATEGORY + 1];
+
+/* An interval of the selection, and how long its epochs are altogether. */
+struct prof_bucket {
+	uint64_t from_ns, to_ns;
+	double seconds;
+};
+
+struct prof {
+	const struct prof_request *req;
+	struct selection sel;
+	struct events ev;
+	struct time_source source;
+	size_t primary;       /* the event that orders the rows; ev.nr with --combine */
+	size_t ticks;         /* with --combine: the event beside event 0 */
+	double scale;         /* ... by which its time is multiplied */
+	char *procedure_glob; /* of the rows to show, or NULL */
+	struct hmap map;
+	struct prof_row **row; /* after prof_sort() */
+	size_t nr_rows;
+	struct event_sum busy[EVENTS_MAX + 1]; /* all rows but the idle one */
+	struct event_sum idle[EVENTS_MAX + 1];
+	struct prof_bucket *bucket; /* with --over-time */
+	size_t nr_buckets;
+	bool has_weights; /* some time is that of weights */
+	bool quiet;       /* images that cannot be opened are not named */
+};
+
+/*
+ * Gathers the rows that the options name. Errors are logged. Returns 0, or a
+ * negative error; p is to be closed after 0.
+ */
+int prof_open(const struct prof_request *req, struct prof *p);
+void prof_close(struct prof *p);
+
+/* Fills the events and rows of a p with request and selection. Errors are logged. */
+int prof_gather(struct prof *p);
+
+/* Whether the request shows a row. */
+bool prof_is_shown(const struct prof *p, const struct prof_row *row);
+
+/* With --combine: finds the two events. Errors are logged. 0, -ENODATA or -EINVAL. */
+int prof_combine_begin(struct prof *p);
+
+/* Then, of the rows that p->row has, their time. 0, -ENODATA (logged) or -ENOMEM. */
+int prof_combine(struct prof *p);
+
+/* Of the primary event unless told; in percent of the time that is shown. */
+double prof_percent(const struct prof *p, const struct event_sum *t, size_t event);
+
+#endif

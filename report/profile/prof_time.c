@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof_time.c - gathers the rows once more, interval by interval
+ */
+#include "config.h"
+
+#include "report/profile/prof_time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "report/profile/prof_rows.h"
+
+#define MAX_BUCKETS 48
+
+static void make_buckets(struct prof *p)
+{
+	const struct query_epochs *e = &p->sel.epochs;
+	const uint64_t from_ns = e->epoch[0].from_ns;
+	uint64_t to_ns = from_ns, width_ns;
+
+	for (size_t i = 0; i < e->nr; i++)
+		to_ns = e->epoch[i].to_ns > to_ns ? e->epoch[i].to_ns : to_ns;
+	p->nr_buckets = e->nr < MAX_BUCKETS ? e->nr : MAX_BUCKETS;
+	width_ns = (to_ns - from_ns) / p->nr_buckets + 1;
+	for (size_t i = 0; i < p->nr_buckets; i++)
+		p->bucket[i] = (struct prof_bucket){
+			.from_ns = from_ns + i * width_ns,
+			.to_ns = from_ns + (i + 1) * width_ns,
+		};
+}
+
+/* The epochs whose middle is in the bucket; they stay the selection's. */
+static size_t choose_epochs(const struct prof *p, struct prof_bucket *b,
+			    struct query_epoch *out)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->sel.epochs.nr; i++) {
+		const struct query_epoch *e = &p->sel.epochs.epoch[i];
+		uint64_t length_ns = e->to_ns > e->from_ns ? e->to_ns - e->from_ns : 0;
+		uint64_t middle_ns = e->from_ns + length_ns / 2;
+
+		if (middle_ns < b->from_ns || middle_ns >= b->to_ns)
+			continue;
+		out[nr++] = *e;
+		b->seconds += (double)length_ns / NSEC_PER_SEC;
+	}
+	return nr;
+}
+
+/* Notes what the rows of one bucket have of the event that orders all rows. */
+static int take_rows(struct prof *p, size_t bucket, const struct prof *part)
+{
+	const struct selected_event *primary = &p->ev.event[p->primary];
+	const size_t event = events_named(&part->ev, primary->name);
+	const double unit =
+		p->bucket[bucket].seconds * (primary->is_time ? NSEC_PER_SEC : 1);
+
+	for (size_t i = 0; event < part->ev.nr && i < part->nr_rows; i++) {
+		struct prof_row *row = prof_same_row(p, part->row[i]);
+
+		if (!row)
+			continue;
+		if (!row->over_time)
+			row->over_time = calloc(p->nr_buckets, sizeof(*row->over_time));
+		if (!row->over_time)
+			return -ENOMEM;
+		row->over_time[bucket] = part->row[i]->tally[event].weight / unit;
+	}
+	return 0;
+}
+
+static bool has_event(const struct query_streams *streams, const char *event)
+{
+	for (size_t i = 0; i < streams->nr; i++) {
+		if (!strcmp(streams->stream[i].desc.event, event))
+			return true;
+	}
+	return false;
+}
+
+static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs)
+{
+	struct prof part = { .req = p->req, .sel = p->sel, .quiet = true };
+	int err;
+
+	part.sel.epochs = *epochs;
+	part.sel.query.epochs = &part.sel.epochs;
+	part.sel.streams = (struct query_streams){ 0 };
+	part.sel.losses = (struct query_losses){ 0 };
+	err = query_streams(p->sel.db, epochs, p->req->select.event, &part.sel.streams);
+	if (!err)
+		err = query_losses(p->sel.db, epochs, &part.sel.losses);
+	if (!err && has_event(&part.sel.streams, p->ev.event[p->primary].name)) {
+		err = prof_gather(&part);
+		if (!err)
+			err = take_rows(p, bucket, &part);
+	}
+	prof_free_rows(&part);
+	events_fini(&part.ev);
+	query_streams_fini(&part.sel.streams);
+	query_losses_fini(&part.sel.losses);
+	return err;
+}
+
+int prof_over_time(struct prof *p)
+{
+	struct query_epochs epochs;
+	int err = 0;
+
+	p->bucket = calloc(MAX_BUCKETS, sizeof(*p->bucket));
+	epochs.epoch = calloc(p->sel.epochs.nr, sizeof(*epochs.epoch));
+	if (!p->bucket || !epochs.epoch)
+		err = -ENOMEM;
+	else
+		make_buckets(p);
+	for (size_t i = 0; !err && i < p->nr_buckets; i++) {
+		epochs.nr = choose_epochs(p, &p->bucket[i], epochs.epoch);
+		if (epochs.nr && p->bucket[i].seconds > 0)
+			err = gather_bucket(p, i, &epochs);
+	}
+	free(epochs.epoch);
+	if (err == -ENOMEM)
+		log_err("prof: %s", err_str(err));
+	return err;
+}
+
+void prof_free_buckets(struct prof *p)
+{
+	free(p->bucket);
+}
+
+double prof_at(const struct prof_row *row, size_t bucket)
+{
+	return row->over_time ? row->over_time[bucket] : 0;
+}

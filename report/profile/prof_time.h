@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof_time.h - the time of each row over the epochs
+ *
+ * The selected epochs are put into intervals of equal length, by their middle. What a
+ * row has there is its time, or its samples of an event that is no time, for each
+ * second of the epochs' length: "1.5" is one and a half CPUs.
+ */
+#ifndef CPI_REPORT_PROF_TIME_H
+#define CPI_REPORT_PROF_TIME_H
+
+#include "base/buf.h"
+#include "report/profile/prof.h"
+
+/*
+ * Fills p->bucket, and over_time of its rows. One that no epoch is in has no seconds.
+ * 0, -ENOMEM, or what a query fails with, logged.
+ */
+int prof_over_time(struct prof *p);
+void prof_free_buckets(struct prof *p);
+
+/* A row's value in a bucket. */
+double prof_at(const struct prof_row *row, size_t bucket);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * epochspec.c - how a specification of epochs differs from what it found
+ *
+ * Counts are kept by epoch, so a time selects the whole epochs that it touches. A
+ * reader who asks for half a minute must be told when the answer is of an hour.
+ */
+#include "config.h"
+
+#include "report/select/epochspec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/did_you_mean.h"
+#include "base/log.h"
+#include "base/times.h"
+
+#define TOLERANCE_NS NSEC_PER_SEC /* times are asked for in seconds */
+
+/* Whether someone who typed this meant a time. */
+static bool resembles_time(const char *text)
+{
+	static const char *const words[] = { "hour", "minute", "day", "week", "ago" };
+
+	if (isdigit((unsigned char)*text) && strchr(text, '-'))
+		return true;
+	for (const char *p = text; *p; p++) {
+		if (isdigit((unsigned char)p[0]) && p[1] == ':' &&
+		    isdigit((unsigned char)p[2]))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr(text, words[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_label(const struct query_epochs *all, const char *text)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		if (!strcmp(all->epoch[i].label, text))
+			return true;
+	}
+	return false;
+}
+
+/* The nearest label; NULL: none is near. */
+static const char *find_near(const struct query_epochs *all, const char *text)
+{
+	struct did_you_mean guess = did_you_mean_init(text);
+
+	for (size_t i = 0; i < all->nr; i++) {
+		if (*all->epoch[i].label)
+			did_you_mean_try(&guess, all->epoch[i].label);
+	}
+	return guess.best;
+}
+
+/* Says what is wrong with one end of a range, or with all of spec. False: nothing is.
+ */
+static bool explain_end(struct db *db, const struct query_epochs *all, const char *end)
+{
+	const char *near;
+
+	if (query_is_no_label(end) || is_label(all, end))
+		return false;
+	near = find_near(all, end);
+	if (near)
+		log_err("%s: there is no epoch '%s': did you mean '%s'?", db_path(db),
+			end, near);
+	else if (resembles_time(end))
+		log_err("'%s' is neither a label nor a time: say " EPOCHSPEC_TIMES,
+			end);
+	return near || resembles_time(end);
+}
+
+void epochspec_failed(struct db *db, const char *spec)
+{
+	const char *dots = strstr(spec, "..");
+	char *left = dots ? strndup(spec, dots - spec) : strdup(spec);
+	struct query_epochs all = { 0 };
+	bool explained;
+
+	query_epochs(db, "all", &all);
+	explained = (left && explain_end(db, &all, left)) ||
+		    (dots && explain_end(db, &all, dots + 2));
+	if (!explained)
+		log_err("%s: there is no epoch '%s': 'cpi epoch list' shows them",
+			db_path(db), spec);
+	query_epochs_fini(&all);
+	free(left);
+}
+
+static void find_ends(const struct query_epochs *epochs, uint64_t *from_ns,
+		      uint64_t *to_ns)
+{
+	*from_ns = UINT64_MAX;
+	*to_ns = 0;
+	for (size_t i = 0; i < epochs->nr; i++) {
+		if (epochs->epoch[i].from_ns < *from_ns)
+			*from_ns = epochs->epoch[i].from_ns;
+		if (epochs->epoch[i].to_ns > *to_ns)
+			*to_ns = epochs->epoch[i].to_ns;
+	}
+}
+
+/* "10:15:00Z to 10:20:00Z (5 min 0 s)", with dates unless all is in near_ns's day. */
+static void put_times(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t near_ns)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], length[DURATION_TEXT_SIZE];
+
+	buf_printf(b, "%s to %s (%s)", time_format_near(from_ns, near_ns, from),
+		   time_format_near(to_ns, near_ns, to),
+		   time_format_duration(to_ns - from_ns, length));
+}
+
+void epochspec_mention_whole(const char *spec, const struct query_epochs *epochs)
+{
+	uint64_t from_ns, to_ns, asked_from_ns, asked_to_ns;
+	struct buf text = { 0 };
+
+	if (is_label(epochs, spec) ||
+	    query_asked_times(spec, &asked_from_ns, &asked_to_ns))
+		return;
+	find_ends(epochs, &from_ns, &to_ns);
+	if (from_ns + TOLERANCE_NS >= asked_from_ns &&
+	    to_ns <= asked_to_ns + TOLERANCE_NS)
+		return;
+	if (!asked_from_ns) /* an open end is what there is */
+		asked_from_ns = from_ns;
+	if (asked_to_ns == INT64_MAX)
+		asked_to_ns = to_ns;
+	buf_puts(&text, "asked ");
+	put_times(&text, asked_from_ns, asked_to_ns, from_ns);
+	buf_puts(&text, ", shown ");
+	put_times(&text, from_ns, to_ns, from_ns);
+	log_info("%s: epochs are whole", buf_str(&text));
+	buf_fini(&text);
+}

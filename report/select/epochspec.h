@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * epochspec.h - how a specification of epochs differs from what it found
+ */
+#ifndef CPI_REPORT_EPOCHSPEC_H
+#define CPI_REPORT_EPOCHSPEC_H
+
+#include "db/query/query.h"
+
+/* The forms of a time, for a message. */
+#define EPOCHSPEC_TIMES                                                              \
+	"2026-11-20T10:15, 10:15, today, 'yesterday 14:00', now, -2h; UTC, or with " \
+	"+01:00"
+
+/*
+ * Logs that spec names no epoch of db: as a time that cannot be read, or with the label
+ * that was probably meant.
+ */
+void epochspec_failed(struct db *db, const char *spec);
+
+/* Logs which times are shown, where spec asks for times and the epochs have more. */
+void epochspec_mention_whole(const char *spec, const struct query_epochs *epochs);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * imagecache.c - a small cache: opening an image reads its symbols
+ *
+ * Profiles come grouped by image, so few need to be open at a time; what is
+ * kept for all is only whether opening failed.
+ */
+#include "config.h"
+
+#include "report/select/imagecache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/image/captured.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "db/core/captures.h"
+#include "db/profile/pack.h"
+#include "decode/elfid.h"
+
+#define MAX_OPEN     8 /* unless more are asked for */
+#define MAX_WARNINGS 10
+
+struct cached_image {
+	struct hnode node;
+	int64_t id;
+	struct image *image; /* NULL: closed, or err says why */
+	int err;
+	bool warned_of_lines;
+	uint64_t used; /* the clock at its last use */
+};
+
+struct image_cache {
+	struct db *db;
+	enum machine machine;
+	struct hmap map;
+	size_t nr_open, max_open;
+	size_t nr_failed;
+	bool warn;
+	uint64_t clock;
+	struct image_search search;
+	struct remote *remote; /* NULL: nobody is asked */
+};
+
+struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn)
+{
+	struct image_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->db = db;
+	cache->machine = machine;
+	cache->warn = warn;
+	cache->max_open = MAX_OPEN;
+	return cache;
+}
+
+void image_cache_hold(struct image_cache *cache, size_t nr)
+{
+	cache->max_open = nr;
+}
+
+static struct cached_image *entry_of(struct hnode *n)
+{
+	return container_of(n, struct cached_image, node);
+}
+
+void image_cache_free(struct image_cache *cache)
+{
+	struct hnode *n, *next;
+
+	if (!cache)
+		return;
+	if (cache->warn && cache->nr_failed > MAX_WARNINGS)
+		log_warn("%zu more %s could not be opened",
+			 cache->nr_failed - MAX_WARNINGS,
+			 cache->nr_failed - MAX_WARNINGS == 1 ? "image" : "images");
+	hmap_for_each (&cache->map, n, next) {
+		image_close(entry_of(n)->image);
+		free(entry_of(n));
+	}
+	hmap_fini(&cache->map);
+	remote_close(cache->remote);
+	free(cache);
+}
+
+static bool is_asked_for(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+int image_cache_search(struct image_cache *cache, const char *debug_dir,
+		       bool debuginfod)
+{
+	int err;
+
+	cache->search.directory = debug_dir ? debug_dir : getenv("CPI_DEBUG_DIR");
+	if (!debuginfod && !is_asked_for("CPI_DEBUGINFOD"))
+		return 0;
+	err = remote_open(&cache->remote);
+	if (err)
+		return err;
+	cache->search.fetch = remote_debug_file;
+	cache->search.ctx = cache->remote;
+	return 0;
+}
+
+const struct image_search *image_cache_places(const struct image_cache *cache)
+{
+	return &cache->search;
+}
+
+struct remote *image_cache_remote(const struct image_cache *cache)
+{
+	return cache->remote;
+}
+
+static struct cached_image *find_entry(struct image_cache *cache, int64_t id)
+{
+	const uint64_t hash = hash_u64(id);
+	struct hnode *n;
+	struct cached_image *e;
+
+	for (n = hmap_first(&cache->map, hash); n; n = hmap_next(n)) {
+		if (entry_of(n)->id == id)
+			return entry_of(n);
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->id = id;
+	if (hmap_insert(&cache->map, &e->node, hash)) {
+		free(e);
+		return NULL;
+	}
+	return e;
+}
+
+static void close_oldest(struct image_cache *cache)
+{
+	struct cached_image *oldest = NULL;
+	struct hnode *n, *next;
+
+	hmap_for_each (&cache->map, n, next) {
+		struct cached_image *e = entry_of(n);
+
+		if (e->image && (!oldest || e->used < oldest->used))
+			oldest = e;
+	}
+	image_close(oldest->image);
+	oldest->image = NULL;
+	cache->nr_open--;
+}
+
+static int open_captured(struct image_cache *cache, const struct query_image *row,
+			 struct image **out)
+{
+	struct query_capture c;
+	struct capture_symbol *symbols;
+	struct capture_code *codes;
+	int err;
+
+	err = query_capture(cache->db, row->id, &c);
+	if (err)
+		return err;
+	symbols = calloc(c.nr_symbols + 1, sizeof(*symbols));
+	codes = calloc(c.nr_codes + 1, sizeof(*codes));
+	if (!symbols || !codes) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < c.nr_symbols; i++)
+		symbols[i] =
+			(struct capture_symbol){ c.symbol[i].start, c.symbol[i].size,
+						 c.symbol[i].name };
+	for (size_t i = 0; i < c.nr_codes; i++)
+		codes[i] = (struct capture_code){ c.code[i].start, c.code[i].size,
+						  c.code[i].bytes };
+	err = c.nr_symbols || c.nr_codes
+		      ? image_open_capture(&row->desc, cache->machine, symbols,
+					   c.nr_symbols, codes, c.nr_codes, out)
+		      : -CPI_ENOIMAGE;
+out:
+	free(symbols);
+	free(codes);
+	query_capture_fini(&c);
+	return err;
+}
+
+/* Adds a part of what was kept of a file. */
+static int add_part(void *ctx, const struct capture_part *part)
+{
+	struct buf memory = { 0 };
+	const uint8_t *body;
+	size_t size;
+	int err;
+
+	err = pack_get(part->data, part->data_size, CAPTURED_MAX_BODY, &memory, &body,
+		       &size);
+	if (!err)
+		err = captured_decode(ctx, body, size);
+	buf_fini(&memory);
+	return err;
+}
+
+/* -CPI_ENOIMAGE when nothing was captured of the file. */
+static int open_captured_file(struct image_cache *cache, const struct query_image *row,
+			      struct image **out)
+{
+	struct captured *c = malloc(sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	captured_init(c);
+	err = captures_each(cache->db, row->id, add_part, c);
+	if (!err && !c->segments.len)
+		err = -CPI_ENOIMAGE;
+	if (!err)
+		err = image_open_captured(&row->desc, c, out);
+	if (err) {
+		captured_fini(c);
+		free(c);
+		return err;
+	}
+	image_set_search(*out, &cache->search);
+	return 0;
+}
+
+/* A file that ran, and was gone before anybody could say what it holds. */
+static bool is_unverified(const struct image_desc *desc)
+{
+	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
+}
+
+/* Whether the file has the content that ran: neither build id nor name is enough. */
+static int check_content(const struct image_desc *desc, int fd)
+{
+	struct elfid id;
+	int err = desc->has_content ? elfid_read(fd, &id) : 0;
+
+	if (err || !desc->has_content)
+		return err;
+	return memcmp(id.content, desc->content, sizeof(id.content)) ? -CPI_EMISMATCH
+								     : 0;
+}
+
+/* Takes fd over, which may be an error. */
+static int open_fd(struct image_cache *cache, const struct image_desc *desc, int fd,
+		   struct image **out)
+{
+	int err = fd < 0 ? fd : check_content(desc, fd);
+
+	if (!err)
+		return image_open_searching(desc, fd, desc->name, &cache->search, out);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* Where it lay; else, where that is allowed, from a server that knows its build id. */
+static int open_file(struct image_cache *cache, const struct query_image *row,
+		     struct image **out)
+{
+	const struct image_desc *desc = &row->desc;
+	int err = open_fd(cache, desc,
+			  is_unverified(desc)
+				  ? -CPI_ENOIMAGE
+				  : file_open_regular(AT_FDCWD, desc->name, NULL),
+			  out);
+
+	if (!err || err == -ENOMEM || !cache->remote)
+		return err;
+	if (!open_fd(cache, desc,
+		     remote_program(cache->remote, desc->build_id, desc->build_id_size),
+		     out))
+		return 0;
+	return err;
+}
+
+static int open_image(struct image_cache *cache, const struct query_image *row,
+		      struct image **out)
+{
+	int err, captured;
+
+	if (row->desc.kind != IMAGE_FILE)
+		return open_captured(cache, row, out);
+	err = open_file(cache, row, out);
+	if (!err || err == -ENOMEM)
+		return err;
+	captured = open_captured_file(cache, row, out);
+	if (!captured)
+		log_debug("%s: %s: read from what was captured of it", row->desc.name,
+			  err_str(err));
+	return captured == -CPI_ENOIMAGE ? err : captured;
+}
+
+const char *image_cache_why(const struct image_desc *desc, int err)
+{
+	if (desc->kind != IMAGE_FILE && err == -CPI_ENOIMAGE)
+		return "nothing was captured of it";
+	if (is_unverified(desc))
+		return "it was gone before it could be looked at";
+	if (err == -ENODEV)
+		return "not a regular file";
+	if (err == -ELOOP)
+		return "a symbolic link, which the profiled file was not";
+	return err_str(err);
+}
+
+static void note_failure(struct image_cache *cache, const struct image_desc *desc,
+			 int err)
+{
+	if (cache->nr_failed++ < MAX_WARNINGS && cache->warn)
+		log_warn("%s: %s: its procedures have no names", desc->name,
+			 image_cache_why(desc, err));
+}
+
+int image_cache_get(struct image_cache *cache, const struct query_image *row,
+		    struct image **out)
+{
+	struct cached_image *e = find_entry(cache, row->id);
+
+	if (!e)
+		return -ENOMEM;
+	if (!e->image && !e->err) {
+		if (cache->nr_open >= cache->max_open)
+			close_oldest(cache);
+		e->err = open_image(cache, row, &e->image);
+		if (e->err == -ENOMEM) {
+			e->err = 0;
+			return -ENOMEM;
+		}
+		if (e->err)
+			note_failure(cache, &row->desc, e->err);
+		else
+			cache->nr_open++;
+	}
+	if (e->err)
+		return e->err;
+	e->used = ++cache->clock;
+	*out = e->image;
+	return 0;
+}
+
+void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,
+			    const struct image *image)
+{
+	const char *missing = image_missing_lines(image);
+	struct cached_image *e = missing ? find_entry(cache, row->id) : NULL;
+
+	if (e && !e->warned_of_lines)
+		log_warn("%s: %s", row->desc.name, missing);
+	if (e)
+		e->warned_of_lines = true;
+}
+
+const char *image_missing_code(const struct image_desc *desc)
+{
+	switch (desc->kind) {
+	case IMAGE_FILE:
+		return "the file does not hold these bytes";
+	case IMAGE_KERNEL:
+	case IMAGE_IDLE:
+	case IMAGE_MODULE:
+		return "the kernel's code was not captured";
+	case IMAGE_VDSO:
+		return "the vDSO's code was not captured";
+	case IMAGE_BPF:
+		return "the BPF program's code was not captured";
+	case IMAGE_TRACE:
+		return "a trace has no code, only its text";
+	case IMAGE_JIT:
+		return "its process told no code, only names: a jitdump has both";
+	}
+	return "its code was not captured";
+}
+
+size_t image_cache_nr_failed(const struct image_cache *cache)
+{
+	return cache->nr_failed;
+}

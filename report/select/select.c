@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * select.c - opens the database, and finds epochs, streams and losses
+ *
+ * Every failure is explained here, with the choices that there are: a command that
+ * gets an error has nothing to add. Epochs of different machines are added up only if
+ * they can be.
+ */
+#include "config.h"
+
+#include "report/select/select.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "report/select/client.h"
+#include "report/select/databases.h"
+#include "report/select/default_db.h"
+#include "report/select/epochspec.h"
+#include "report/select/freshness.h"
+
+#define PATIENCE_NS NSEC_PER_SEC /* for the path of a cpid's database */
+
+char *select_glob(const char *text)
+{
+	const size_t len = strlen(text);
+	char *glob;
+
+	if (len > 3 && text[0] == '[' && strpbrk(text, "]\\*?") == text + len - 1)
+		return asprintf(&glob, "\\%s", text) < 0 ? NULL : glob;
+	return strdup(text);
+}
+
+int select_open_path(const char *path, enum db_mode mode, struct db **out)
+{
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		log_err("%s: there is no such database: start cpid, make one with "
+			"'cpi record -o %s -- COMMAND', or name another with --db",
+			path, path);
+		return -ENOENT;
+	}
+	return db_open(path, mode, out);
+}
+
+int select_db_path(const struct select_request *req, char **path)
+{
+	const char *env = getenv("CPI_DB");
+	char *found = NULL;
+
+	if (!req->dbs.nr && !(env && *env) && client_is_named(req->socket))
+		freshness_database(req->socket, PATIENCE_NS, &found);
+	if (!found)
+		found = strdup(req->dbs.nr    ? req->dbs.item[0]
+			       : req->daemons ? db_default_path()
+					      : select_default_db());
+	if (!found)
+		return -ENOMEM;
+	*path = found;
+	return 0;
+}
+
+int select_open_db(const struct select_request *req, enum db_mode mode, struct db **out)
+{
+	const struct text_list *dbs = &req->dbs;
+	char *path = NULL;
+	int err;
+
+	if (dbs->nr > 1) {
+		log_err("--db is given %d times: name the one database that is meant",
+			dbs->nr);
+		return -EINVAL;
+	}
+	err = select_db_path(req, &path);
+	if (!err)
+		err = select_open_path(path, mode, out);
+	free(path);
+	return err;
+}
+
+int select_make_db(const struct select_request *req, struct db **out)
+{
+	struct stat st;
+	bool is_new;
+	char *path;
+	int err;
+
+	if (req->dbs.nr > 1)
+		return select_open_db(req, DB_WRITE, out);
+	err = select_db_path(req, &path);
+	if (err)
+		return err;
+	is_new = stat(path, &st) ? errno == ENOENT : !st.st_size;
+	err = is_new ? db_open(path, DB_COLLECT, out)
+		     : select_open_path(path, DB_WRITE, out);
+	free(path);
+	return err;
+}
+
+/* Adds text to a list with commas, unless it has it. */
+static void add_name(struct buf *list, const char *text)
+{
+	const size_t len = strlen(text);
+
+	if (!len) {
+		add_name(list, "(no name)");
+		return;
+	}
+	for (const char *p = buf_str(list); (p = strstr(p, text)); p += len) {
+		if ((p == list->data || p[-1] == ' ') && (!p[len] || p[len] == ','))
+			return;
+	}
+	buf_printf(list, "%s%s", list->len ? ", " : "", text);
+}
+
+static void add_platform(struct buf *list, const struct query_epoch *e)
+{
+	char *text;
+
+	if (asprintf(&text, "%s/%s/%s", e->arch, e->cpu, e->release) < 0)
+		return;
+	add_name(list, text);
+	free(text);
+}
+
+/* There is no epoch of --host or --platform: says which machines there are. */
+static void failed_machines(const struct select_request *req, struct db *db)
+{
+	struct buf hosts = { 0 }, platforms = { 0 };
+	struct query_epochs all = { 0 };
+
+	query_epochs(db, "all", &all);
+	for (size_t i = 0; i < all.nr; i++) {
+		add_name(&hosts, all.epoch[i].host);
+		add_platform(&platforms, &all.epoch[i]);
+	}
+	query_epochs_fini(&all);
+	log_err("%s: no such epoch of %s%s%s%s: there are the hosts %s and the "
+		"platforms %s",
+		db_path(db), req->host ? "--host=" : "", req->host ? req->host : "",
+		req->platform ? " --platform=" : "", req->platform ? req->platform : "",
+		buf_str(&hosts), buf_str(&platforms));
+	buf_fini(&hosts);
+	buf_fini(&platforms);
+}
+
+void select_failed_epochs(const struct select_request *req, struct db *db,
+			  const char *spec, int err)
+{
+	if (err == -EINVAL)
+		log_err("'%s' is no epoch: say last, all, an id, -N, a label, a time "
+			"(" EPOCHSPEC_TIMES "), A..B, or ids with commas",
+			spec);
+	else if (err == -ENOENT && (req->host || req->platform))
+		failed_machines(req, db);
+	else if (err == -ENOENT && spec)
+		epochspec_failed(db, spec);
+	else if (err == -ENOENT)
+		log_err("%s: nothing has been stored yet", db_path(db));
+	else
+		log_err("%s: epochs: %s", db_path(db), err_str(err));
+}
+
+/* There is no stream of --event: says which events there are. */
+static int failed_event(const struct select_request *req, const struct selection *sel)
+{
+	struct query_streams all;
+	struct buf names = { 0 };
+	int err;
+
+	err = query_streams(sel->db, &sel->epochs, NULL, &all);
+	if (err)
+		return err;
+	for (size_t i = 0; i < all.nr; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", all.stream[i].desc.event);
+	log_err("--event=%s: not among the selected epochs' events: %s", req->event,
+		all.nr ? buf_str(&names) : "(none)");
+	buf_fini(&names);
+	query_streams_fini(&all);
+	return -ENOENT;
+}
+
+static bool same_code(const struct query_epoch *a, const struct query_epoch *b)
+{
+	return !strcmp(a->arch, b->arch);
+}
+
+static bool same_platform(const struct query_epoch *a, const struct query_epoch *b)
+{
+	return same_code(a, b) && !strcmp(a->cpu, b->cpu);
+}
+
+/* Whether the selection has an event that counts cycles. */
+static bool has_cycles(const struct selection *sel)
+{
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		if (!strcmp(sel->streams.stream[i].desc.unit, "cycles"))
+			return true;
+	}
+	return false;
+}
+
+static int refuse_platforms(const struct selection *sel, const char *advice)
+{
+	struct buf platforms = { 0 };
+
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		add_platform(&platforms, &sel->epochs.epoch[i]);
+	log_err("the selected epochs are of several platforms (%s): %s",
+		buf_str(&platforms), advice);
+	buf_fini(&platforms);
+	return -EXDEV;
+}
+
+void select_hosts(const struct selection *sel, struct buf *out)
+{
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		add_name(out, sel->epochs.epoch[i].host);
+}
+
+/*
+ * Code of two architectures is never one profile; nor are cycles of two kinds of
+ * CPU one time. Machines of one kind are added up, and named.
+ */
+static int check_platforms(const struct select_request *req,
+			   const struct selection *sel)
+{
+	const struct query_epoch *newest = select_newest(sel);
+	bool one_code = true, one_platform = true, one_host = true;
+	struct buf hosts = { 0 };
+
+	for (size_t i = 0; i < sel->epochs.nr; i++) {
+		const struct query_epoch *e = &sel->epochs.epoch[i];
+
+		one_code &= same_code(newest, e);
+		one_platform &= same_platform(newest, e);
+		one_host &= !strcmp(newest->host, e->host);
+	}
+	select_hosts(sel, &hosts);
+	if (!one_host && one_code && (one_platform || req->merge_platforms))
+		log_warn("these are epochs of several hosts, added up: %s (--host "
+			 "chooses)",
+			 buf_str(&hosts));
+	buf_fini(&hosts);
+	if (!one_code)
+		return refuse_platforms(sel, "choose one with --platform or --host");
+	if (!one_platform && !req->merge_platforms)
+		return refuse_platforms(sel, "choose one with --platform or --host, or "
+					     "add them up with --merge-platforms");
+	if (!one_platform && has_cycles(sel))
+		return refuse_platforms(sel, "their cycles are no common time: choose "
+					     "another event with --event, or one "
+					     "platform with --platform");
+	return 0;
+}
+
+/* That there is none at all is an answer for who lists them. */
+static int find_epochs(const struct select_request *req, const char *spec,
+		       enum select_how how, struct selection *sel)
+{
+	const struct query_machines of = { req->host, req->platform };
+	int err = query_epochs_of(sel->db, spec, &of, &sel->epochs);
+
+	if (err == -ENOENT && how == SELECT_EPOCHS && !strcmp(spec, "all") &&
+	    !of.host && !of.platform)
+		return 0;
+	if (err)
+		select_failed_epochs(req, sel->db, spec, err);
+	return err;
+}
+
+/* The same of a report, of what cpid has sampled up to now. */
+static int find_fresh_epochs(const struct select_request *req, const char *spec,
+			     enum select_how how, struct selection *sel)
+{
+	int err = find_epochs(req, spec, how, sel);
+
+	if (err || how == SELECT_EPOCHS || req->as_stored || sel->dbs)
+		return err;
+	if (freshness_refresh(req->socket, db_path(sel->db), &sel->epochs)) {
+		query_epochs_fini(&sel->epochs);
+		err = find_epochs(req, spec, how, sel);
+	}
+	return err;
+}
+
+static int find_totals(const struct select_request *req, struct selection *sel)
+{
+	int err;
+
+	err = query_streams(sel->db, &sel->epochs, req->event, &sel->streams);
+	if (!err && req->event && !sel->streams.nr)
+		return failed_event(req, sel);
+	if (!err)
+		err = query_losses(sel->db, &sel->epochs, &sel->losses);
+	if (!err)
+		err = query_gaps_of(sel->db, &sel->epochs, &sel->gaps);
+	if (err)
+		log_err("%s: %s", db_path(sel->db), err_str(err));
+	return err;
+}
+
+int select_nr_contexts(const struct select_request *req)
+{
+	int nr = 0;
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
+		nr += req->context[kind] != NULL;
+	return nr;
+}
+
+static void select_context(const struct select_request *req, struct query_selection *q)
+{
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (!req->context[kind])
+			continue;
+		q->context = req->context[kind];
+		q->kind = kind;
+	}
+}
+
+/* What is joined is what spec names. */
+static int open_joined(const struct select_request *req, const char *spec,
+		       struct selection *sel)
+{
+	sel->dbs = &req->dbs;
+	return databases_open(req, spec, &sel->db);
+}
+
+int select_open_epochs(const struct select_request *req, const char *spec,
+		       enum select_how how, struct selection *sel)
+{
+	int err;
+
+	memset(sel, 0, sizeof(*sel));
+	if (req->dbs.nr > 1)
+		err = open_joined(req, spec, sel);
+	else
+		err = select_open_db(req, DB_READ, &sel->db);
+	if (err)
+		return err;
+	sel->query =
+		(struct query_selection){ .epochs = &sel->epochs, .event = req->event };
+	select_context(req, &sel->query);
+	if (req->image)
+		sel->image_glob = select_glob(req->image);
+	sel->query.image = sel->image_glob;
+	if (req->image && !sel->image_glob)
+		err = -ENOMEM;
+	else
+		err = find_fresh_epochs(req, sel->dbs ? "all" : spec, how, sel);
+	if (!err && how != SELECT_EPOCHS)
+		err = find_totals(req, sel);
+	if (!err && how == SELECT_TOGETHER)
+		err = check_platforms(req, sel);
+	if (!err && how != SELECT_EPOCHS && spec)
+		epochspec_mention_whole(spec, &sel->epochs);
+	if (err)
+		select_close(sel);
+	return err;
+}
+
+int select_open(const struct select_request *req, struct selection *sel)
+{
+	return select_open_epochs(req, req->epoch, SELECT_TOGETHER, sel);
+}
+
+void select_close(struct selection *sel)
+{
+	query_gaps_fini(&sel->gaps);
+	query_losses_fini(&sel->losses);
+	query_streams_fini(&sel->streams);
+	query_epochs_fini(&sel->epochs);
+	db_close(sel->db);
+	free(sel->image_glob);
+	memset(sel, 0, sizeof(*sel));
+}
+
+const struct query_epoch *select_newest(const struct selection *sel)
+{
+	return &sel->epochs.epoch[sel->epochs.nr - 1];
+}
+
+void select_failed_contexts(const struct selection *sel, enum context_kind kind)
+{
+	const char *name = context_kind_str(kind);
+
+	log_err("%s: the selected epochs have no profiles by %s: collect them with "
+		"'cpid --by %s' or 'cpi record --by %s'%s",
+		db_path(sel->db), name, name, name,
+		kind == CONTEXT_COMM    ? " ('cpi prof --by comm' needs none)"
+		: kind == CONTEXT_LABEL ? ", and run programs by 'cpi label'"
+					: "");
+}
+
+char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
+		      char out[SELECT_ID_SIZE])
+{
+	if (sel->dbs)
+		snprintf(out, SELECT_ID_SIZE, "%u:%" PRId64, QUERY_EPOCH_NR(e->id),
+			 QUERY_EPOCH_OWN(e->id));
+	else
+		snprintf(out, SELECT_ID_SIZE, "%" PRId64, e->id);
+	return out;
+}
+
+const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e)
+{
+	return sel->dbs ? sel->dbs->item[QUERY_EPOCH_NR(e->id) - 1] : NULL;
+}
+
+void select_failed(const struct selection *sel, int err)
+{
+	char id[SELECT_ID_SIZE];
+
+	if (err == -CPI_EEMPTY && sel->query.context && sel->streams.nr)
+		select_failed_contexts(sel, sel->query.kind);
+	else if (err == -CPI_EEMPTY)
+		log_err("%s: no samples in epoch %s yet: 'cpi flush' has cpid "
+			"store what it took, --epoch chooses another",
+			db_path(sel->db), select_epoch_id(sel, select_newest(sel), id));
+	else if (err == -CPI_ELIMIT)
+		log_err("%s: too many events: choose one with --event",
+			db_path(sel->db));
+	else
+		log_err("%s: %s", db_path(sel->db), err_str(err));
+}

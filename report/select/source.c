@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * source.c - files are read whole, once, and cut into lines
+ *
+ * The names come from debug information: any file at all. A file that is no
+ * regular one, or too large, counts as missing.
+ */
+#include "config.h"
+
+#include "report/select/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#define MAX_FILE_BYTES  (16u << 20)
+#define MAX_FILES       256
+#define TAB_STOP        8
+#define LINE_MAX_BLANKS 400
+
+struct source_file {
+	char *path;
+	struct buf text;  /* each line ends with a NUL */
+	struct buf lines; /* size_t: where each begins */
+	struct source_file *next;
+};
+
+struct sources {
+	struct source_file *first;
+	int nr;
+	struct remote *remote; /* NULL: only local files */
+	const struct image_desc *image;
+};
+
+struct sources *sources_new(void)
+{
+	return calloc(1, sizeof(struct sources));
+}
+
+static void file_free(struct source_file *f)
+{
+	free(f->path);
+	buf_fini(&f->text);
+	buf_fini(&f->lines);
+	free(f);
+}
+
+void sources_free(struct sources *s)
+{
+	struct source_file *f, *next;
+
+	if (!s)
+		return;
+	for (f = s->first; f; f = next) {
+		next = f->next;
+		file_free(f);
+	}
+	free(s);
+}
+
+static void put_char(struct buf *b, char c, size_t line)
+{
+	size_t column = b->len - line;
+
+	if (c != '\t') {
+		buf_putc(b, c);
+		return;
+	}
+	do
+		buf_putc(b, ' ');
+	while (++column % TAB_STOP && column < LINE_MAX_BLANKS);
+}
+
+static void cut_lines(struct source_file *f, const char *data, size_t size)
+{
+	size_t line = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (f->text.len == line && (i == 0 || data[i - 1] == '\n'))
+			buf_put(&f->lines, &line, sizeof(line));
+		if (data[i] == '\n') {
+			buf_putc(&f->text, '\0');
+			line = f->text.len;
+		} else if (data[i] && data[i] != '\r') {
+			put_char(&f->text, data[i], line);
+		}
+	}
+	buf_putc(&f->text, '\0');
+}
+
+void sources_ask(struct sources *s, struct remote *remote,
+		 const struct image_desc *image)
+{
+	s->remote = remote;
+	s->image = image;
+}
+
+/* A link is followed: trees of source are often made of them. */
+static int open_file(const struct sources *s, const char *path)
+{
+	char *real = realpath(path, NULL);
+	int fd = real ? file_open_regular(AT_FDCWD, real, NULL) : -ENOENT;
+
+	free(real);
+	if (fd < 0 && s->remote)
+		fd = remote_source(s->remote, s->image->build_id,
+				   s->image->build_id_size, path);
+	return fd;
+}
+
+static void read_file(const struct sources *s, struct source_file *f)
+{
+	struct buf data = { 0 };
+	struct stat st;
+	int fd = open_file(s, f->path);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= MAX_FILE_BYTES &&
+	    buf_reserve(&data, st.st_size) && !file_pread(fd, data.data, st.st_size, 0))
+		cut_lines(f, data.data, st.st_size);
+	if (f->text.err || f->lines.err)
+		buf_reset(&f->lines);
+	buf_fini(&data);
+	close(fd);
+}
+
+static struct source_file *find_file(struct sources *s, const char *path)
+{
+	struct source_file *f;
+
+	for (f = s->first; f; f = f->next) {
+		if (!strcmp(f->path, path))
+			return f;
+	}
+	if (s->nr == MAX_FILES)
+		return NULL;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->path = strdup(path);
+	if (!f->path) {
+		free(f);
+		return NULL;
+	}
+	read_file(s, f);
+	f->next = s->first;
+	s->first = f;
+	s->nr++;
+	return f;
+}
+
+const char *sources_line(struct sources *s, const char *path, int nr)
+{
+	const struct source_file *f = find_file(s, path);
+	size_t at;
+
+	if (!f || nr < 1 || (size_t)nr > f->lines.len / sizeof(at))
+		return NULL;
+	memcpy(&at, f->lines.data + (nr - 1) * sizeof(at), sizeof(at));
+	return f->text.data + at;
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""calc_check.py [lines] <JSON: checks what cpi calc --format=json writes.
+
+Checks the members of each object and that samples and categories add up, and prints the
+procedure, its samples, the unit of frequencies and the attribution. With an argument, each
+line is an object (cpi calc --all).
+"""
+import json
+import sys
+
+
+def check(r):
+    assert list(r) == ["procedure", "image", "build_id", "frequency_unit",
+                       "attribution", "blocks", "edges", "summary"], list(r)
+    starts = {b["start"] for b in r["blocks"]}
+    samples = blamed = 0
+    for b in r["blocks"]:
+        assert list(b) == ["start", "end", "frequency", "confidence", "best_case_cpi",
+                           "actual_cpi", "instructions"], b
+        assert set(b["confidence"]) == {"shape", "scale"}
+        for i in b["instructions"]:
+            assert list(i) == ["offset", "text", "samples", "blamed_samples",
+                               "frequency", "cpi", "min_cycles", "stalls"], i
+            assert int(b["start"], 16) <= int(i["offset"], 16) < int(b["end"], 16)
+            samples += i["samples"]["cpu-clock"]
+            blamed += i["blamed_samples"]
+            for s in i["stalls"]:
+                assert list(s) == ["kind", "cycles", "culprits"]
+                assert s["kind"] in ("static", "dynamic") and s["cycles"] > 0
+                assert s["culprits"]
+                assert all(list(c) == ["reason", "offset"] for c in s["culprits"])
+    for e in r["edges"]:
+        assert list(e) == ["from", "to", "frequency", "confidence", "taken_samples",
+                           "not_taken_samples"], e
+        assert e["from"] in starts and (e["to"] is None or e["to"] in starts)
+    s = r["summary"]
+    parts = [x["samples"] for x in [*s["dynamic"].values(), *s["static"].values()]
+             if isinstance(x, dict)]
+    whole = sum(parts) + s["execution"] + s["error"] + sum(s["not_tallied"].values())
+    assert abs(whole - s["samples"]) < 0.1, (whole, s)
+    assert abs(samples - blamed) < 0.1
+    return samples
+
+
+for line in sys.stdin if sys.argv[1:] else [sys.stdin.read()]:
+    r = json.loads(line)
+    print(r["procedure"], check(r), r["frequency_unit"], r["attribution"])

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perfdata_stacks.py >RECORDING: a recording in perf's pipe form with every kind of chain.
+
+Process 7 runs /bin/program at 0x400000. Its chains have user, kernel, guest and deferred
+frames, a limit, branch records that extend a chain, and copied stacks.
+"""
+import struct
+import sys
+
+p = lambda fmt, *v: struct.pack("<" + fmt, *v)
+record = lambda kind, body, misc=2: p("IHH", kind, misc, 8 + len(body)) + body
+IP, TID, TIME, CHAIN, BRANCH, REGS, STACK, IDENTIFIER = 1, 2, 4, 32, 1 << 11, 1 << 12, 1 << 13, 1 << 16
+KERNEL, USER, GUEST, DEFERRED = (2 ** 64 - n for n in (128, 512, 2048, 640))
+K = 2 ** 64 - 2 ** 31
+PLAIN = IP | TID | TIME | CHAIN | IDENTIFIER
+def attr(n, extra, calls=0, limit=0):
+    body = p("IIQQQQQ", 0, 112, n, 1000, PLAIN | extra, 0, 1 << 18) + bytes(24)
+    return body + p("QQIIQIHH", calls, 1, 0, 0, 0, 0, limit, 0) + p("Q", 100 + n)
+when = lambda t, e=0: p("IIQQ", 7, 7, t, 100 + e)
+out = struct.pack("<Q", 0x32454c4946524550) + p("Q", 16)
+out += record(64, attr(0, 0), 0) + record(64, attr(1, BRANCH, 1 << 11 | 1), 0)
+out += record(64, attr(2, REGS | STACK), 0) + record(64, attr(3, 0, 0, 3), 0)
+out += record(3, p("II", 7, 7) + b"program\0" + when(1), 1 << 13)
+def mmap(start, name, misc=2, pgoff=0):
+    name = name + bytes(8 - len(name) % 8)
+    return record(10, p("IIQQQIIQQII", 7, 7, start, 0x10000, pgoff, 0, 0, 0, 0, 5, 2) + name +
+                  when(2), misc)
+out += mmap(0x400000, b"/bin/program") + mmap(0x700000, b"/lib/libc.so.6")
+out += mmap(K, b"[kernel.kallsyms]_text", 1, K)
+head = lambda e, t, ip: p("QQIIQ", 100 + e, ip, 7, 7, t)
+def sample(e, chain, rest=b"", misc=2):
+    global out, t
+    t += 1
+    out += record(9, head(e, t, 0x400010) + p("Q", len(chain)) +
+                  b"".join(p("Q", c) for c in chain) + rest, misc)
+t = 10
+sample(0, [USER, 0x400010, 0x400100, 0x700200])
+sample(0, [KERNEL, K + 0x10, K + 0x20, USER, 0x400010, 0x400100, 0x700200], misc=1)
+sample(0, [KERNEL, K + 0x10, DEFERRED, 99], misc=1)
+sample(0, [GUEST, 0x400010])
+sample(3, [USER, 0x400010, 0x400100, 0x400200])
+branch = lambda a, b: p("QQQ", a, b, 0)
+calls = p("Q", 2) + branch(0x400105, 0x400300) + branch(0x700205, 0x400100)
+sample(1, [KERNEL, K + 0x10, USER, 0x400310, 0x1], calls, misc=1)
+copied = p("QQ", 2, 5) + p("Q", 16) + b"s" * 16 + p("Q", 8)
+sample(2, [], copied)
+sample(2, [KERNEL, K + 0x10], copied, misc=1)
+out += record(2, p("QQ", 100, 5) + when(90))
+sys.stdout.buffer.write(out)

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flow_repair.c: with exact branch probabilities its flow is exact, and where things
+ * disagree no flow near its own costs less. Flows here are computed by elimination
+ * in a full matrix.
+ */
+#include "config.h"
+
+#include "analysis/freq/flow_repair.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/windows/window_weights.h"
+#include "t/unit/flow_make.h"
+
+#define GRAPHS     1000
+#define MAX_BLOCKS 10
+#define MAX_EDGES  32
+
+/* The constants of flow_repair.c's cost. */
+#define DOOR_SD 3.0
+#define HEAVY   2.0
+#define SHAPE   1.0
+
+struct problem {
+	struct arena arena;
+	struct cfg *cfg;
+	struct flow flow;
+	double p[MAX_EDGES], outcomes[FLOW_MAX], seen[FLOW_MAX], sd[FLOW_MAX];
+	double mass[FLOW_MAX], unseen[FLOW_MAX];
+	double block[FLOW_MAX], edge[MAX_EDGES]; /* the true flow */
+	struct flow_repair_input in;
+};
+
+/* A graph with a flow of 1000 runs or so; nothing is seen of it yet. */
+static void make_problem(struct problem *q, uint64_t *state)
+{
+	double source[FLOW_MAX] = { 1 + 1000 * flow_make_uniform(state) };
+
+	memset(q, 0, sizeof(*q));
+	arena_init(&q->arena, 0);
+	q->cfg = cfg_make_random(&q->arena, state, MAX_BLOCKS, true);
+	flow_make_probabilities(q->cfg, state, q->p);
+	flow_make(q->cfg, q->p, source, q->block, q->edge);
+	for (int b = 0; b < FLOW_MAX; b++) {
+		q->outcomes[b] = INFINITY;
+		q->sd[b] = 0.5;
+		q->mass[b] = 1;
+	}
+	q->in = (struct flow_repair_input){
+		&q->flow, q->p, q->outcomes, q->seen, q->sd, q->mass, NULL, q->unseen,
+	};
+	ck_assert_int_eq(flow_build(q->cfg, &q->arena, &q->flow), 0);
+}
+
+START_TEST(exact_probabilities_and_one_anchor_give_exact_counts)
+{
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < GRAPHS; n++) {
+		unsigned long long seed = state;
+		struct problem q;
+		struct flow_repair r;
+		int anchor;
+
+		make_problem(&q, &state);
+		anchor = (int)(unit_random(&state) % q.cfg->exit);
+		q.seen[anchor] = q.block[anchor];
+		ck_assert_int_eq(flow_repair_solve(&q.in, &q.arena, &r), 0);
+		for (int b = 0; b < q.cfg->nr_blocks; b++)
+			ck_assert_msg(fabs(r.block[b] - q.block[b]) <=
+					      1e-6 * q.block[b],
+				      "SEED=%#llx block %d: %g not %g", seed, b,
+				      r.block[b], q.block[b]);
+		for (int e = 0; e < q.cfg->nr_edges; e++)
+			ck_assert_msg(fabs(r.edge[e] - q.edge[e]) <= 1e-6 * q.edge[e],
+				      "SEED=%#llx edge %d: %g not %g", seed, e,
+				      r.edge[e], q.edge[e]);
+		arena_fini(&q.arena);
+	}
+}
+END_TEST
+
+static double cost_of(const struct problem *q, const double *p, double source,
+		      double source0)
+{
+	double in[FLOW_MAX] = { source }, block[FLOW_MAX], edge[MAX_EDGES], z;
+	double cost = pow(log(source / source0) / DOOR_SD, 2);
+
+	flow_make(q->cfg, p, in, block, edge);
+	for (int e = 0; e < q->cfg->nr_edges; e++) {
+		int from = q->cfg->edge[e].from;
+
+		if (q->cfg->block[from].nr_out > 1)
+			cost += 2 * q->outcomes[from] * q->p[e] * log(q->p[e] / p[e]);
+	}
+	for (int b = 0; b < q->cfg->exit; b++) {
+		cost += 2 * SHAPE * log1p(block[b] * q->unseen[b] / SHAPE);
+		if (!q->seen[b])
+			continue;
+		z = log(q->seen[b] / block[b]) / q->sd[b] / HEAVY;
+		cost += HEAVY * HEAVY * log1p(z * z);
+	}
+	return cost;
+}
+
+/* The source at the door before anything is fitted, by its definition in flow_repair.c.
+ */
+static double first_source(const struct problem *q)
+{
+	double in[FLOW_MAX] = { 1 }, block[FLOW_MAX], edge[MAX_EDGES];
+	double sum = 0, nr = 0;
+
+	flow_make(q->cfg, q->p, in, block, edge);
+	for (int b = 0; b < q->cfg->exit; b++) {
+		if (!q->seen[b])
+			continue;
+		sum += log(q->seen[b] / block[b]);
+		nr++;
+	}
+	return exp(sum / nr);
+}
+
+/* Moves what repair found a little, at random; keeps sums of 1. */
+static void jitter(const struct problem *q, const struct flow_repair *r, double step,
+		   uint64_t *state, double *p, double *source)
+{
+	*source = r->block[0];
+	for (int i = 0; i < q->cfg->block[0].nr_in; i++)
+		*source -= r->edge[q->cfg->in[q->cfg->block[0].first_in + i]];
+	*source *= exp(step * (flow_make_uniform(state) - 0.5));
+	for (int b = 0; b < q->cfg->exit; b++) {
+		int first = q->cfg->block[b].first_out;
+		int end = first + q->cfg->block[b].nr_out;
+		double sum = 0;
+
+		for (int e = first; e < end; e++) {
+			p[e] = r->edge[e] / r->block[b] *
+			       exp(step * (flow_make_uniform(state) - 0.5));
+			sum += p[e];
+		}
+		for (int e = first; e < end; e++)
+			p[e] /= sum;
+	}
+}
+
+START_TEST(no_flow_nearby_costs_less)
+{
+	static const double step[] = { 0.01, 0.1 };
+	uint64_t state = unit_seed();
+
+	for (int n = 0; n < GRAPHS / 4; n++) {
+		double p[MAX_EDGES], source, source0, found;
+		unsigned long long seed = state;
+		struct problem q;
+		struct flow_repair r;
+
+		make_problem(&q, &state);
+		for (int b = 0; b < q.cfg->exit; b++) {
+			double off = 2 * flow_make_uniform(&state) - 1;
+
+			q.outcomes[b] = 1 + 100 * flow_make_uniform(&state);
+			q.sd[b] = 0.1 + flow_make_uniform(&state);
+			if (!b || unit_random(&state) % 2)
+				q.seen[b] = q.block[b] * exp(off);
+			else if (n % 3)
+				q.unseen[b] = flow_make_uniform(&state) / 100;
+		}
+		ck_assert_int_eq(flow_repair_solve(&q.in, &q.arena, &r), 0);
+		source0 = first_source(&q);
+		jitter(&q, &r, 0, &state, p, &source);
+		found = cost_of(&q, p, source, source0);
+		for (int i = 0; i < 300; i++) {
+			double cost;
+
+			jitter(&q, &r, step[i % 2], &state, p, &source);
+			cost = cost_of(&q, p, source, source0);
+			ck_assert_msg(cost > found - 1e-2 * (1 + found),
+				      "SEED=%#llx: %g, but found %g", seed, cost,
+				      found);
+		}
+		arena_fini(&q.arena);
+	}
+}
+END_TEST
+
+/* 0 → 1 or 2 → 3: what was seen contradicts itself, and 2 is known better than 1. */
+START_TEST(what_is_known_well_moves_least)
+{
+	static const struct cfg_edge edge[] = {
+		{ 0, 1, EDGE_FALL }, { 0, 2, EDGE_TAKEN },  { 1, 3, EDGE_TAKEN },
+		{ 2, 3, EDGE_FALL }, { 3, 4, EDGE_RETURN },
+	};
+	static const double p[] = { 0.5, 0.5, 1, 1, 1 };
+	static const double outcomes[] = { 2, INFINITY, INFINITY, INFINITY, INFINITY };
+	static const double seen[] = { 100, 80, 40, 100, 0 };
+	static const double sd[] = { 0.02, 0.5, 0.05, 0.02, 1 };
+	static const double mass[] = { 1, 1, 1, 1, 0 };
+	struct flow_repair_input in = { NULL, p, outcomes, seen, sd, mass, NULL, NULL };
+	struct arena arena;
+	struct flow flow;
+	struct flow_repair r;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 5, edge, 5), &arena, &flow), 0);
+	in.flow = &flow;
+	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	ck_assert_double_eq_tol(r.block[0], 100, 2);
+	ck_assert_double_eq_tol(r.block[2], 40, 2);
+	ck_assert_double_eq_tol(r.block[1] + r.block[2], r.block[0], 1e-9);
+	ck_assert_double_lt(r.block_sd[2], 0.1);
+	ck_assert_double_gt(r.moved, 0);
+	arena_fini(&arena);
+}
+END_TEST
+
+/* Of 0 → 1 or 2 → 3, 1 and 2 were seen alike; nobody knows the way. */
+static const struct {
+	double shared, own; /* error of all, and of block 1 beside that */
+	double least, most; /* deviation of block 1 */
+} errors[] = {
+	{ 0, 0, 0, 0.03 },
+	{ 0.5, 0, 0, 0.03 }, /* the procedure's factor is not in it */
+	{ 0, 0.5, 0.2, 0.5 },
+	{ 0.5, 0.5, 0.2, 0.5 },
+};
+
+START_TEST(an_error_counts_where_blocks_do_not_share_it)
+{
+	static const struct cfg_edge edge[] = {
+		{ 0, 1, EDGE_FALL }, { 0, 2, EDGE_TAKEN },  { 1, 3, EDGE_TAKEN },
+		{ 2, 3, EDGE_FALL }, { 3, 4, EDGE_RETURN },
+	};
+	static const double p[] = { 0.5, 0.5, 1, 1, 1 };
+	static const double outcomes[] = { 0.1, INFINITY, INFINITY, INFINITY,
+					   INFINITY };
+	static const double seen[] = { 0, 50, 50, 0, 0 };
+	static const double sd[] = { 1, 0.01, 0.01, 1, 1 };
+	static const double mass[] = { 0, 1, 1, 0, 0 };
+	double draw[2][WINDOW_WEIGHTS_DRAWS];
+	const double *const error[] = { NULL, draw[0], draw[1], NULL, NULL };
+	struct flow_repair_input in = {
+		NULL, p, outcomes, seen, sd, mass, error, NULL
+	};
+	struct arena arena;
+	struct flow flow;
+	struct flow_repair r;
+
+	arena_init(&arena, 0);
+	for (int i = 0; i < WINDOW_WEIGHTS_DRAWS; i++) {
+		const double sign = i % 2 ? 1 : -1;
+
+		draw[1][i] = sign * errors[_i].shared;
+		draw[0][i] = draw[1][i] + sign * errors[_i].own;
+	}
+	ck_assert_int_eq(flow_build(cfg_make(&arena, 5, edge, 5), &arena, &flow), 0);
+	in.flow = &flow;
+	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	ck_assert_double_ge(r.block_sd[1], errors[_i].least);
+	ck_assert_double_le(r.block_sd[1], errors[_i].most);
+	arena_fini(&arena);
+}
+END_TEST
+
+/*
+ * Behind one another 100 blocks, each of which could be reached from the first alone,
+ * and of which each would have been seen once in its every execution, but was not.
+ */
+START_TEST(many_that_were_not_seen_run_seldom_together)
+{
+	enum { NR = 100, END = NR + 1, EXIT };
+	struct cfg_edge edge[2 * NR + 2];
+	double p[2 * NR + 2], outcomes[EXIT + 1], seen[EXIT + 1] = { 100 };
+	double sd[EXIT + 1], mass[EXIT + 1] = { 1 }, unseen[EXIT + 1] = { 0 };
+	struct flow_repair_input in = {
+		NULL, p, outcomes, seen, sd, mass, NULL, unseen
+	};
+	struct arena arena;
+	struct flow flow;
+	struct flow_repair r;
+
+	for (int b = 0; b <= EXIT; b++)
+		outcomes[b] = sd[b] = 1;
+	for (int b = 1; b <= NR; b++)
+		unseen[b] = 1;
+	for (int b = 0; b <= NR; b++) {
+		edge[2 * b] = (struct cfg_edge){ b, b + 1, EDGE_FALL };
+		edge[2 * b + 1] = (struct cfg_edge){ b, END, EDGE_TAKEN };
+		p[2 * b] = p[2 * b + 1] = 0.5;
+	}
+	edge[2 * NR + 1] = (struct cfg_edge){ END, EXIT, EDGE_RETURN };
+	p[2 * NR] = p[2 * NR + 1] = 1;
+	sd[0] = 0.1;
+	arena_init(&arena, 0);
+	ck_assert_int_eq(flow_build(cfg_make(&arena, EXIT + 1, edge, 2 * NR + 2),
+				    &arena, &flow),
+			 0);
+	in.flow = &flow;
+	ck_assert_int_eq(flow_repair_solve(&in, &arena, &r), 0);
+	ck_assert_double_eq_tol(r.block[0], 100, 30);
+	ck_assert_double_lt(r.block[1], 10); /* without: half of the first one's */
+	arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(nothing_seen_is_still_a_flow)
+{
+	uint64_t state = unit_seed();
+	struct problem q;
+	struct flow_repair r;
+
+	make_problem(&q, &state);
+	ck_assert_int_eq(flow_repair_solve(&q.in, &q.arena, &r), 0);
+	for (int b = 0; b < q.cfg->nr_blocks; b++)
+		ck_assert(isfinite(r.block[b]) && r.block[b] >= 0);
+	arena_fini(&q.arena);
+}
+END_TEST
+
+static Suite *repair_suite(void)
+{
+	Suite *s = suite_create("repair");
+	TCase *t = tcase_create("repair");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, exact_probabilities_and_one_anchor_give_exact_counts);
+	tcase_add_test(t, no_flow_nearby_costs_less);
+	tcase_add_test(t, what_is_known_well_moves_least);
+	tcase_add_loop_test(t, an_error_counts_where_blocks_do_not_share_it, 0,
+			    NR(errors));
+	tcase_add_test(t, many_that_were_not_seen_run_seldom_together);
+	tcase_add_test(t, nothing_seen_is_still_a_flow);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(repair_suite)

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A session of this process alone, whose clock the test steps: what happens at which
+ * time, over weeks. Samples are real; where some are needed, the test computes until
+ * there are.
+ */
+#include "config.h"
+
+#include "daemon/session/session.h"
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "db/core/sql.h"
+#include "t/unit/dbtest.h"
+
+#define HOUR (3600 * SEC)
+#define DAY  (24 * HOUR)
+
+/* 2026-11-20T10:00:00Z, the beginning of an hour. */
+#define TEN_O_CLOCK (1795168800 * SEC)
+
+/* The machine's clocks, ahead by what the test has stepped. */
+struct stepped {
+	struct clock clock;
+	uint64_t real_ns;
+	uint64_t ahead_ns; /* of CLOCK_MONOTONIC and CLOCK_BOOTTIME */
+};
+
+static struct stepped now;
+static uint64_t begun_ns;
+
+static uint64_t stepped_mono(const struct clock *c)
+{
+	return begun_ns + now.ahead_ns;
+}
+
+static uint64_t stepped_real(const struct clock *c)
+{
+	return now.real_ns;
+}
+
+static struct dbtest t;
+static struct session_config cfg;
+static struct session *session;
+
+static void step(uint64_t ns)
+{
+	now.ahead_ns += ns;
+	now.real_ns += ns;
+}
+
+static void setup(void)
+{
+	now = (struct stepped){ .clock = { stepped_mono, stepped_mono, stepped_real },
+				.real_ns = TEN_O_CLOCK + 60 * SEC };
+	begun_ns = time_mono_ns();
+	dbtest_init(&t);
+	cfg = session_config_default();
+	cfg.clock = &now.clock;
+	cfg.db_path = t.path;
+	cfg.collector = "perf";
+	cfg.events[cfg.nr_events++] = "cpu-clock:u";
+	cfg.hz = 1000;
+	cfg.windows.hz = 0;
+	cfg.capture_bytes = 0;
+	cfg.target = getpid();
+}
+
+static void begin(void)
+{
+	ck_assert_int_eq(session_open(&cfg, &session), 0);
+	session_run(session);
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(session_close(session), 0);
+	session = NULL;
+	dbtest_fini(&t);
+}
+
+/* Steps in pieces that a daemon would sleep for, and runs after each. */
+static void run_for(uint64_t ns, uint64_t piece_ns)
+{
+	for (uint64_t end_ns = now.ahead_ns + ns; now.ahead_ns < end_ns;) {
+		step(end_ns - now.ahead_ns < piece_ns ? end_ns - now.ahead_ns
+						      : piece_ns);
+		session_run(session);
+	}
+}
+
+/* The number that the status has behind a name. */
+static double status_of(const char *name)
+{
+	struct buf text = { 0 };
+	const char *line;
+	char key[64];
+	double value;
+
+	snprintf(key, sizeof(key), "\n%s ", name);
+	session_status(session, &text);
+	line = strstr(text.data, key);
+	ck_assert_msg(line != NULL, "%s is not in: %s", name, text.data);
+	value = strtod(line + strlen(key), NULL);
+	buf_fini(&text);
+	return value;
+}
+
+static int64_t stored(const char *sql)
+{
+	struct db *db;
+	int64_t n;
+
+	ck_assert_int_eq(db_open(t.path, DB_READ, &db), 0);
+	ck_assert_int_eq(sql_get(db_handle(db), &n, sql, ""), 0);
+	db_close(db);
+	return n;
+}
+
+#define NR_FLUSHES "SELECT count(*) FROM flush"
+#define NR_EPOCHS  "SELECT count(*) FROM epoch"
+
+/* Computes until this process has that many samples. */
+static void get_samples(uint64_t n)
+{
+	const double wanted = status_of("received.cpu-clock:u") + (double)n;
+	volatile uint64_t x = 1;
+
+	while (status_of("received.cpu-clock:u") < wanted) {
+		for (int i = 0; i < 1000000; i++)
+			x = x * 3 + 1;
+		session_run(session);
+	}
+}
+
+START_TEST(a_flush_comes_when_its_interval_is_over)
+{
+	begin();
+	get_samples(5);
+	run_for(599 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_FLUSHES), 0);
+	run_for(SEC, SEC);
+	ck_assert_int_eq(stored(NR_FLUSHES), 1);
+	ck_assert_int_ge(stored("SELECT received FROM flush"), 5);
+	run_for(HOUR / 2, 10 * SEC);
+	ck_assert_int_eq(stored(NR_FLUSHES), 4);
+	ck_assert_int_eq(stored("SELECT to_ns - from_ns FROM flush WHERE seq = 2"),
+			 600 * SEC);
+}
+END_TEST
+
+START_TEST(a_session_asks_to_be_run_again_when_something_is_due)
+{
+	begin();
+	for (int i = 0; i < 100; i++) {
+		int ms = session_run(session);
+
+		ck_assert_int_ge(ms, 0);
+		ck_assert_int_le(ms, 10000); /* a sweep is never later */
+		step((uint64_t)ms * NSEC_PER_MSEC);
+	}
+}
+END_TEST
+
+START_TEST(an_epoch_begins_with_each_hour)
+{
+	begin();
+	run_for(58 * 60 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 1);
+	run_for(60 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 2);
+	ck_assert_int_eq(stored("SELECT from_ns FROM epoch WHERE id = 2"),
+			 TEN_O_CLOCK + HOUR);
+	run_for(DAY, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 26);
+}
+END_TEST
+
+START_TEST(a_clock_that_is_set_back_begins_an_epoch_at_most)
+{
+	begin();
+	run_for(60 * SEC, 10 * SEC);
+	now.real_ns -= HOUR / 2;
+	run_for(60 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 1);
+	now.real_ns -= 30 * DAY;
+	run_for(60 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 2);
+}
+END_TEST
+
+START_TEST(a_clock_that_is_absurd_is_counted_on)
+{
+	begin();
+	run_for(600 * SEC, 10 * SEC);
+	now.real_ns = 5 * SEC; /* 1970 */
+	run_for(1200 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_FLUSHES), 3);
+	ck_assert_int_eq(stored("SELECT max(to_ns) FROM flush"),
+			 TEN_O_CLOCK + (60 + 1800) * SEC);
+}
+END_TEST
+
+START_TEST(the_budget_is_checked_at_its_interval)
+{
+	double checks;
+
+	begin();
+	run_for(10 * SEC, SEC); /* the first is early */
+	ck_assert_double_eq(status_of("budget_checks"), 1);
+	run_for(59 * SEC, SEC);
+	ck_assert_double_eq(status_of("budget_checks"), 1);
+	run_for(SEC, SEC);
+	ck_assert_double_eq(status_of("budget_checks"), 2);
+	checks = status_of("budget_checks");
+	run_for(HOUR, SEC);
+	ck_assert_double_eq(status_of("budget_checks"), checks + 60);
+}
+END_TEST
+
+START_TEST(nothing_is_lost_over_a_week)
+{
+	begin();
+	for (int day = 0; day < 7; day++) {
+		get_samples(3);
+		run_for(DAY, 600 * SEC);
+	}
+	ck_assert_int_eq(session_flush(session), 0);
+	ck_assert_int_ge(stored("SELECT sum(received) FROM tally"), 21);
+	ck_assert_int_eq(stored("SELECT sum(received) - sum(stored) -"
+				" (SELECT total(n) FROM loss) FROM tally"),
+			 0);
+	/* Each flush begins where the one before it ended. */
+	ck_assert_int_eq(stored("SELECT count(*) FROM (SELECT from_ns - lag(to_ns)"
+				" OVER (ORDER BY seq) AS hole FROM flush)"
+				" WHERE hole <> 0"),
+			 0);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("session");
+	TCase *tc = tcase_create("session");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, a_flush_comes_when_its_interval_is_over);
+	tcase_add_test(tc, a_session_asks_to_be_run_again_when_something_is_due);
+	tcase_add_test(tc, an_epoch_begins_with_each_hour);
+	tcase_add_test(tc, a_clock_that_is_set_back_begins_an_epoch_at_most);
+	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
+	tcase_add_test(tc, the_budget_is_checked_at_its_interval);
+	tcase_add_test(tc, nothing_is_lost_over_a_week);
+	suite_add_tcase(s, tc);
+	return s;
+}
+
+/* Whether this process may sample itself. */
+static bool may_sample(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int main(void)
+{
+	SRunner *runner;
+	int failed;
+
+	if (!may_sample()) {
+		puts("1..0 # SKIP needs the right to sample its own process");
+		return EXIT_SUCCESS;
+	}
+	runner = srunner_create(make_suite());
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - what the options of several commands have in common
+ *
+ * The options of a command that reads a selection begin as struct view_options, those
+ * of one that explains as struct explain_options. So a request of the report that
+ * begins with a struct select_request may stand in place of that.
+ */
+#ifndef CPI_TOOLS_OPTIONS_H
+#define CPI_TOOLS_OPTIONS_H
+
+#include "report/explain/explainer.h"
+#include "report/select/select.h"
+#include "tools/ui/cmd.h"
+
+struct view_options {
+	struct out_options out;
+	struct select_request select;
+};
+
+struct explain_options {
+	struct out_options out;
+	struct explain_request explain;
+};
+
+#define OPT_SELECT(name, arg, help, kind, field) \
+	OPT_OF(struct view_options, name, 0, arg, help, kind, select.field)
+#define OPT_DB OPT_SELECT("db", "FILE", "read this database", OPT_LIST, dbs)
+#define OPT_CPID \
+	OPT_SELECT("socket", "PATH", "cpid's control socket", OPT_STRING, socket)
+#define OPT_EPOCH                                                                     \
+	OPT_SELECT("epoch", "SPEC",                                                   \
+		   "epochs: last, all, an id, -N, a label, a time, A..B", OPT_STRING, \
+		   epoch)
+#define OPT_HOST \
+	OPT_SELECT("host", "GLOB", "only epochs of these machines", OPT_STRING, host)
+#define OPT_PLATFORM                                                               \
+	OPT_SELECT("platform", "GLOB",                                             \
+		   "only epochs of these platforms, ARCH/CPU/RELEASE", OPT_STRING, \
+		   platform)
+#define OPT_MERGE_PLATFORMS                                                    \
+	OPT_SELECT("merge-platforms", NULL, "add up epochs of different CPUs", \
+		   OPT_FLAG, merge_platforms)
+#define OPT_EVENT OPT_SELECT("event", "EVENT", "only this event", OPT_STRING, event)
+#define OPT_IMAGE                                                                   \
+	OPT_SELECT("image", "GLOB", "only images of this path or name", OPT_STRING, \
+		   image)
+#define OPT_COMM                                                      \
+	OPT_SELECT("comm", "GLOB", "only these commands", OPT_STRING, \
+		   context[CONTEXT_COMM])
+#define OPT_CGROUP                                                                  \
+	OPT_SELECT("cgroup", "GLOB", "only processes of these cgroups", OPT_STRING, \
+		   context[CONTEXT_CGROUP])
+#define OPT_LABEL                                                                   \
+	OPT_SELECT("label", "GLOB", "only commands that cpi label ran", OPT_STRING, \
+		   context[CONTEXT_LABEL])
+#define OPT_PROCESS                                                                 \
+	OPT_SELECT("process", "GLOB", "only these processes, COMM:PID", OPT_STRING, \
+		   context[CONTEXT_PROCESS])
+#define OPTS_DEBUG_FILES                                                              \
+	OPT_SELECT("debug-dir", "DIR", "look for debug files here first", OPT_STRING, \
+		   debug_dir),                                                        \
+		OPT_SELECT("debuginfod", NULL,                                        \
+			   "also ask the servers in DEBUGINFOD_URLS", OPT_FLAG,       \
+			   debuginfod)
+#define OPTS_EPOCHS   OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
+#define OPTS_CONTEXTS OPT_COMM, OPT_CGROUP, OPT_LABEL, OPT_PROCESS
+#define OPTS_SELECTION \
+	OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPTS_CONTEXTS
+
+#define OPT_ATTRIBUTION_OF(type, field)                        \
+	OPT_OF(type, "attribution", 0, "auto|tip|precise|raw", \
+	       "how time is assigned to instructions", OPT_CHOICE, field)
+#define OPT_ATTRIBUTION OPT_ATTRIBUTION_OF(struct explain_options, explain.attribution)
+
+#define OPTS_EXPLAIN                                                                   \
+	OPT_OF(struct explain_options, "cpu", 0, "NAME",                               \
+	       "time instructions as on this CPU, znver4 …", OPT_STRING, explain.cpu), \
+		OPT_OF(struct explain_options, "debug", 0, "PASSES",                   \
+		       "trace these passes on stderr: cfg,freq,blame", OPT_STRING,     \
+		       explain.debug)
+
+/*
+ * For struct cmd of what has OPTS_CONTEXTS: at most one of them is given. 0, or
+ * EXIT_USAGE after saying why not.
+ */
+int options_check_contexts(const struct cmd_context *ctx);
+
+/* The same: whether what is selected can be told apart by --by, an enum prof_by. */
+int options_check_by(const struct cmd_context *ctx, const struct select_request *select,
+		     int by);
+
+/*
+ * A whole command whose options begin as struct explain_options: calls fn with an
+ * explainer of what is asked for. fn returns 0 or a negative error that is logged but
+ * for -ENOMEM. The exit status.
+ */
+int options_explain(struct cmd_context *ctx,
+		    int (*fn)(struct cmd_context *ctx, struct explainer *x));
+
+/* The same, with the procedures that the first argument names. */
+int options_explain_place(struct cmd_context *ctx,
+			  int (*fn)(struct cmd_context *ctx, struct explainer *x,
+				    const struct found_places *found));
+
+#endif

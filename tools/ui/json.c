@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json.c - writes JSON to stdout as it comes
+ *
+ * Nothing is collected: a report may be larger than memory. Text from outside can be
+ * any bytes, so strings are made valid UTF-8 and control characters are escaped.
+ */
+#include "config.h"
+
+#include "tools/ui/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#define OUTER_LEVELS 2
+
+/* UTF-16, as JSON has it. */
+static void put_escape(struct buf *b, uint32_t code)
+{
+	if (code > 0xffff) {
+		code -= 0x10000;
+		buf_printf(b, "\\u%04" PRIx32, 0xd800 | code >> 10);
+		code = 0xdc00 | (code & 0x3ff);
+	}
+	buf_printf(b, "\\u%04" PRIx32, code);
+}
+
+static void put_quoted(const char *s)
+{
+	struct buf b = { 0 };
+	uint32_t code;
+
+	buf_putc(&b, '"');
+	while ((code = text_next(&s))) {
+		if (code == '"' || code == '\\')
+			buf_printf(&b, "\\%c", (char)code);
+		else if (text_is_control(code))
+			put_escape(&b, code);
+		else
+			text_put(&b, code);
+	}
+	buf_putc(&b, '"');
+	fputs(buf_str(&b), stdout);
+	buf_fini(&b);
+}
+
+static bool is_outer(const struct json *j)
+{
+	return !j->one_line && j->depth && j->depth <= OUTER_LEVELS;
+}
+
+/* Separates from the value before, and names the one that comes. */
+static void begin_value(struct json *j, const char *key)
+{
+	if (j->more[j->depth])
+		putchar(',');
+	if (is_outer(j))
+		printf("\n%*s", (int)j->depth, "");
+	else if (j->more[j->depth])
+		putchar(' ');
+	j->more[j->depth] = true;
+	if (key) {
+		put_quoted(key);
+		fputs(": ", stdout);
+	}
+}
+
+static void begin_level(struct json *j, const char *key, const char *brackets)
+{
+	assert(j->depth < JSON_MAX_DEPTH);
+	begin_value(j, key);
+	putchar(brackets[0]);
+	j->close[j->depth++] = brackets[1];
+	j->more[j->depth] = false;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	begin_level(j, key, "{}");
+}
+
+void json_array(struct json *j, const char *key)
+{
+	begin_level(j, key, "[]");
+}
+
+void json_end(struct json *j)
+{
+	bool any = j->more[j->depth];
+
+	assert(j->depth);
+	if (any && is_outer(j))
+		printf("\n%*s", (int)j->depth - 1, "");
+	putchar(j->close[--j->depth]);
+	if (!j->depth)
+		putchar('\n');
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	begin_value(j, key);
+	if (value)
+		put_quoted(value);
+	else
+		fputs("null", stdout);
+}
+
+void json_number(struct json *j, const char *key, uint64_t value)
+{
+	begin_value(j, key);
+	printf("%" PRIu64, value);
+}
+
+void json_signed(struct json *j, const char *key, int64_t value)
+{
+	begin_value(j, key);
+	printf("%" PRId64, value);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t value)
+{
+	begin_value(j, key);
+	printf("\"0x%" PRIx64 "\"", value);
+}
+
+void json_real(struct json *j, const char *key, double value, int decimals)
+{
+	begin_value(j, key);
+	if (isfinite(value))
+		printf("%.*f", decimals, value);
+	else
+		fputs("null", stdout);
+}
+
+void json_exact(struct json *j, const char *key, double value)
+{
+	begin_value(j, key);
+	if (isfinite(value))
+		printf("%.15g", value);
+	else
+		fputs("null", stdout);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	begin_value(j, key);
+	fputs(value ? "true" : "false", stdout);
+}
+
+void json_verbatim(struct json *j, const char *key, const char *number)
+{
+	begin_value(j, key);
+	fputs(number, stdout);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	begin_value(j, key);
+	fputs("null", stdout);
+}
+
+bool json_is_number(const char *s)
+{
+	size_t digits;
+
+	s += *s == '-';
+	digits = strspn(s, "0123456789");
+	if (!digits || (digits > 1 && *s == '0'))
+		return false;
+	s += digits;
+	if (*s == '.') {
+		digits = strspn(s + 1, "0123456789");
+		s += digits ? digits + 1 : 0;
+	}
+	return !*s;
+}

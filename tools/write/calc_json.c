@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calc_json.c - cpi calc as JSON: blocks, instructions, stalls, edges
+ *
+ * The members are documented in cpi-calc(1), and stay.
+ */
+#include "config.h"
+
+#include "report/explain/calc.h"
+#include "tools/write/explain.h"
+#include "tools/write/report.h"
+
+static uint64_t offset_of(const struct cfg *cfg, int insn)
+{
+	return cfg->insn[insn].address - cfg->bias;
+}
+
+static void json_stall(struct json *j, const struct cfg *cfg, const struct stall *s)
+{
+	json_object(j, NULL);
+	json_string(j, "kind", s->dynamic ? "dynamic" : "static");
+	json_real(j, "cycles", s->cycles, 3);
+	json_array(j, "culprits");
+	for (int i = 0; i < s->nr; i++) {
+		json_object(j, NULL);
+		json_string(j, "reason", blame_name(s->culprit[i].reason));
+		if (s->culprit[i].insn >= 0)
+			json_hex(j, "offset", offset_of(cfg, s->culprit[i].insn));
+		else
+			json_null(j, "offset");
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void json_insn(struct json *j, const struct explainer *x,
+		      const struct explanation *ex, int block, int i)
+{
+	const struct explained *e = ex->e;
+	const struct blame_insn *why = &e->blame->insn[i];
+	struct event_sum tally[EVENTS_MAX];
+	struct buf text = { 0 };
+
+	json_object(j, NULL);
+	json_hex(j, "offset", offset_of(e->cfg, i));
+	json_string(j, "text", explainer_text(x, ex, i, &text));
+	buf_fini(&text);
+	explainer_tally(x, offset_of(e->cfg, i), tally);
+	report_json_samples(j, "samples", &explainer_scope(x)->ev, tally);
+	json_real(j, "blamed_samples", e->blamed[i], 3);
+	json_real(j, "frequency", e->freq->block[block], 1);
+	json_real(j, "cpi", why->cycles, 3);
+	json_real(j, "min_cycles", why->best, 3);
+	json_array(j, "stalls");
+	for (int k = 0; k < why->nr_stalls; k++)
+		json_stall(j, e->cfg, &why->stall[k]);
+	json_end(j);
+	json_end(j);
+}
+
+static void json_block(struct json *j, const struct explainer *x,
+		       const struct explanation *ex, int b)
+{
+	const struct explained *e = ex->e;
+	const struct cfg_block *block = &e->cfg->block[b];
+
+	json_object(j, NULL);
+	json_hex(j, "start", block->start);
+	json_hex(j, "end", block->end);
+	json_real(j, "frequency", e->freq->block[b], 1);
+	json_object(j, "confidence");
+	json_string(j, "shape", confidence_name(e->freq->shape[b]));
+	json_string(j, "scale", confidence_name(e->freq->scale));
+	json_end(j);
+	json_real(j, "best_case_cpi", e->block_cycles[b] / block->nr_insns, 4);
+	json_real(j, "actual_cpi", calc_block_cycles(e, b) / block->nr_insns, 4);
+	json_array(j, "instructions");
+	for (int i = 0; i < block->nr_insns; i++)
+		json_insn(j, x, ex, b, block->first_insn + i);
+	json_end(j);
+	json_end(j);
+}
+
+static void json_edge(struct json *j, const struct explained *e, int i)
+{
+	const struct cfg_edge *edge = &e->cfg->edge[i];
+	const struct outcomes outcomes = calc_outcomes(e, edge);
+
+	json_object(j, NULL);
+	json_hex(j, "from", e->cfg->block[edge->from].start);
+	if (edge->to == e->cfg->exit)
+		json_null(j, "to");
+	else
+		json_hex(j, "to", e->cfg->block[edge->to].start);
+	json_real(j, "frequency", e->freq->edge[i], 1);
+	json_string(j, "confidence", confidence_name(e->freq->edge_shape[i]));
+	json_number(j, "taken_samples", outcomes.taken);
+	json_number(j, "not_taken_samples", outcomes.not_taken);
+	json_end(j);
+}
+
+static void json_summary(struct json *j, const struct explainer *x,
+			 const struct explanation *ex)
+{
+	const struct explained *e = ex->e;
+	struct summary s = { 0 };
+
+	summary_add(&s, ex);
+	json_object(j, "summary");
+	explainer_json_unit(x, j);
+	json_bool(j, "deferred", ex->state == EXPLAIN_DEFERRED);
+	json_bool(j, "missing_edges", e->cfg->missing_edges);
+	summary_json(j, &s);
+	json_end(j);
+}
+
+void calc_print_json(const struct explainer *x, const struct explanation *ex,
+		     bool one_line)
+{
+	const struct explained *e = ex->e;
+	char build_id[REPORT_BUILD_ID_SIZE];
+	struct json j = { .one_line = one_line };
+
+	report_build_id(&ex->image->desc, build_id);
+	json_object(&j, NULL);
+	json_string(&j, "procedure", ex->symbol->name);
+	json_string(&j, "image", ex->image->desc.name);
+	json_string(&j, "build_id", *build_id ? build_id : NULL);
+	json_string(&j, "frequency_unit", "executions");
+	explained_json_source(e, &j);
+	time_source_json(&explainer_scope(x)->source, &j, explainer_attribution(x));
+	json_array(&j, "blocks");
+	for (int b = 0; b < e->cfg->exit; b++)
+		json_block(&j, x, ex, b);
+	json_end(&j);
+	json_array(&j, "edges");
+	for (int i = 0; i < e->cfg->nr_edges; i++)
+		json_edge(&j, e, i);
+	json_end(&j);
+	json_summary(&j, x, ex);
+	json_end(&j);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calc_print.c - the procedure as dcpicalc showed it
+ *
+ * Above an instruction that waits stand bubbles: the letters of those that may have
+ * done it, how long it was, and who they are.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/explain/calc.h"
+#include "report/explain/culprits.h"
+#include "tools/ui/out.h"
+#include "tools/ui/term.h"
+#include "tools/write/explain.h"
+#include "tools/write/report.h"
+
+#define LEAST_CYCLES  0.05 /* that a line of text is for */
+#define MAX_ADDRESSES 3    /* of culprits, in text, for one reason */
+#define MAX_COLUMNS   (EVENTS_MAX + 16)
+
+/* A procedure that is being printed. */
+struct calc_printing {
+	const struct explainer *x;
+	const struct scope *s; /* x's */
+	const struct explanation *ex;
+	struct sources *sources;
+	bool text; /* or CSV */
+};
+
+static void put_bubble(struct table *t, const struct cfg *cfg, const struct stall *s)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, "    ");
+	culprits_put_letters(s, &b);
+	buf_printf(&b, " ... %.1fcy%s (", s->cycles, s->dynamic ? "" : " static");
+	culprits_put_legend(cfg, s, &b);
+	buf_putc(&b, ')');
+	table_line(t, s->dynamic ? TERM_YELLOW : NULL, buf_str(&b));
+	buf_fini(&b);
+}
+
+static void put_reason_cell(struct table *t, const struct blame_insn *why)
+{
+	struct buf b = { 0 };
+
+	culprits_put_reasons(why->stall, why->nr_stalls, false, &b);
+	table_text(t, b.len ? buf_str(&b) : NULL);
+	buf_fini(&b);
+}
+
+static void put_culprit_cell(struct table *t, const struct cfg *cfg,
+			     const struct blame_insn *why)
+{
+	struct buf b = { 0 };
+
+	culprits_put_addresses(cfg, why->stall, why->nr_stalls, &b);
+	table_text(t, b.len ? buf_str(&b) : NULL);
+	buf_fini(&b);
+}
+
+static double stalled_cycles(const struct blame_insn *why, bool dynamic)
+{
+	double cycles = 0;
+
+	for (int k = 0; k < why->nr_stalls; k++)
+		cycles += why->stall[k].dynamic == dynamic ? why->stall[k].cycles : 0;
+	return cycles;
+}
+
+/* Nothing, where the eye is to find what is there. */
+static void put_amount(struct table *t, double v, int decimals, bool text)
+{
+	if (text && v < 0.5)
+		table_empty(t);
+	else
+		table_real(t, v, decimals);
+}
+
+static void put_insn(struct table *t, const struct calc_printing *c, int block, int i)
+{
+	const struct explained *e = c->ex->e;
+	const struct events *ev = &c->s->ev;
+	const struct blame_insn *why = &e->blame->insn[i];
+	const uint64_t offset = e->cfg->insn[i].address - e->cfg->bias;
+	const bool text = c->text;
+	const struct line none = { NULL, 0 };
+	const struct line line = text ? none : image_line_at(c->ex->im, offset);
+	struct event_sum tally[EVENTS_MAX];
+	struct buf decoded = { 0 };
+
+	table_color(t, out_heat(100 * e->blamed[i] / e->blame->summary.samples));
+	explainer_tally(c->x, offset, tally);
+	for (size_t k = 0; k < ev->nr; k++)
+		put_amount(t, tally[k].n, 0, text);
+	put_amount(t, e->blamed[i], text ? 0 : 3, text);
+	table_real(t, why->cycles, text ? 1 : 3);
+	table_hex(t, e->cfg->block[block].start);
+	table_real(t, e->freq->block[block], 1);
+	table_text(t, confidence_name(e->freq->shape[block]));
+	table_text(t, confidence_name(e->freq->scale));
+	table_real(t, why->best, 3);
+	table_real(t, stalled_cycles(why, false), 3);
+	table_real(t, stalled_cycles(why, true), 3);
+	table_hex(t, offset);
+	table_hex(t, e->cfg->insn[i].address);
+	table_text(t, explainer_text(c->x, c->ex, i, &decoded));
+	buf_fini(&decoded);
+	put_reason_cell(t, why);
+	if (text && why->cycles < LEAST_CYCLES && why->best < LEAST_CYCLES)
+		table_text(t, "(dual issue)");
+	else
+		put_culprit_cell(t, e->cfg, why);
+	table_text(t, line.file);
+	if (line.file)
+		table_number(t, line.line);
+	else
+		table_empty(t);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+put_formatted(struct table *t, const char *color, const char *fmt, ...)
+{
+	char line[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	table_line(t, color, line);
+}
+
+/* What a reader may do with the executions of a block. */
+static const char *trust_of(const struct explained *e, int b)
+{
+	static const char *const texts[2][2] = {
+		{ "", ": a guess" },
+		{ ": compare within this procedure; the absolute number is a guess",
+		  ": a guess" },
+	};
+	const bool is_guess = e->freq->scale == CONFIDENCE_LOW;
+
+	return texts[is_guess][e->freq->shape[b] == CONFIDENCE_LOW];
+}
+
+static void put_block_header(struct table *t, const struct explained *e, int b)
+{
+	const struct cfg_block *block = &e->cfg->block[b];
+	const double cycles = calc_block_cycles(e, b);
+
+	table_line(t, NULL, "");
+	put_formatted(t, TERM_BOLD, "*** Block 0x%" PRIx64 ": %.4g executions%s",
+		      block->start + e->cfg->bias, e->freq->block[b], trust_of(e, b));
+	put_formatted(t, NULL, "*** Best-case %.1f/%d = %.2f CPI", e->block_cycles[b],
+		      block->nr_insns, e->block_cycles[b] / block->nr_insns);
+	if (isfinite(cycles))
+		put_formatted(t, NULL, "*** Actual    %.1f/%d = %.2f CPI", cycles,
+			      block->nr_insns, cycles / block->nr_insns);
+}
+
+static void put_insns(struct table *t, const struct calc_printing *c, int b)
+{
+	const struct cfg_block *block = &c->ex->e->cfg->block[b];
+
+	for (int i = 0; i < block->nr_insns; i++)
+		put_insn(t, c, b, block->first_insn + i);
+}
+
+static void put_block(struct table *t, const struct calc_printing *c, int b,
+		      bool with_source)
+{
+	const struct explained *e = c->ex->e;
+	const struct cfg_block *block = &e->cfg->block[b];
+	struct line line, before = { NULL, 0 };
+
+	put_block_header(t, e, b);
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
+		const struct blame_insn *why = &e->blame->insn[i];
+
+		if (with_source) {
+			line = image_line_at(c->ex->im,
+					     e->cfg->insn[i].address - e->cfg->bias);
+			list_put_line(t, c->sources, &line, &before);
+			before = line;
+		}
+		for (int k = 0; k < why->nr_stalls; k++) {
+			if (why->stall[k].cycles >= LEAST_CYCLES)
+				put_bubble(t, e->cfg, &why->stall[k]);
+		}
+		put_insn(t, c, b, i);
+	}
+	if (block->missing_out)
+		table_line(t, NULL, "    (where this jump leads is not known)");
+}
+
+static void print_header(const struct calc_printing *c)
+{
+	const struct explained *e = c->ex->e;
+	struct summary s = { 0 };
+
+	report_header(&c->s->sel, &c->s->ev);
+	out_line("Procedure %s in %s", c->ex->symbol->name, c->ex->image->desc.name);
+	explainer_print_unit(c->x, "in \"blamed\"");
+	if (c->s->source.asked)
+		time_source_print(&c->s->source, explainer_attribution(c->x));
+	if (c->ex->state == EXPLAIN_DEFERRED)
+		out_line("Interrupts may be masked here: samples wait until they are "
+			 "not, so there is no CPI");
+	if (e->cfg->missing_edges)
+		out_line("Some ways are not known: frequencies may be wrong");
+	explained_print_source(e);
+	putchar('\n');
+	summary_add(&s, c->ex);
+	summary_print_text(&s);
+	putchar('\n');
+}
+
+static size_t make_columns(const struct calc_printing *c, struct column *out,
+			   char **keys)
+{
+	static const struct column rest[] = {
+		{ "blamed", "blamed_samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "CPI", "cpi", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "", "block", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "shape", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "", "scale", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "", "min_cycles", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "static_cycles", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "dynamic_cycles", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "", "reasons", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+	};
+	const struct events *ev = &c->s->ev;
+
+	for (size_t i = 0; i < ev->nr; i++) {
+		const char *name = ev->event[i].name;
+
+		if (asprintf(&keys[i], "samples:%s", name) < 0)
+			keys[i] = NULL;
+		out[i] = (struct column){ ev->nr > 1 ? name : "samples",
+					  keys[i] ? keys[i] : name, COLUMN_NUMBER,
+					  COLUMN_EVERYWHERE };
+	}
+	memcpy(out + ev->nr, rest, sizeof(rest));
+	return ev->nr + sizeof(rest) / sizeof(rest[0]);
+}
+
+/* Whether the text of a line of the procedure is at hand. */
+static bool has_source(const struct calc_printing *c)
+{
+	const struct cfg *cfg = c->ex->e->cfg;
+
+	for (int i = 0; i < cfg->nr_insns; i++) {
+		struct line line =
+			image_line_at(c->ex->im, cfg->insn[i].address - cfg->bias);
+
+		if (line.file && sources_line(c->sources, line.file, line.line))
+			return true;
+	}
+	return false;
+}
+
+static int print(const struct calc_printing *c, enum calc_source source, int color)
+{
+	const bool with_source = c->text && source != CALC_SOURCE_NEVER &&
+				 (source == CALC_SOURCE_ALWAYS || has_source(c));
+	struct column columns[MAX_COLUMNS];
+	char *keys[EVENTS_MAX] = { NULL };
+	struct table *t = table_new(columns, make_columns(c, columns, keys));
+	int err = t ? 0 : -ENOMEM;
+
+	for (int b = 0; b < c->ex->e->cfg->exit && t; b++) {
+		if (c->text)
+			put_block(t, c, b, with_source);
+		else
+			put_insns(t, c, b);
+	}
+	if (!err && c->text)
+		print_header(c);
+	if (!err)
+		err = c->text ? table_print_text(t, out_use_color(color), true)
+			      : table_print_csv(t, true);
+	table_free(t);
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		free(keys[i]);
+	return err;
+}
+
+int calc_print_table(const struct explainer *x, const struct explanation *ex,
+		     enum calc_source source, const struct out_options *out)
+{
+	const struct calc_printing c = { x, explainer_scope(x), ex, sources_new(),
+					 out->format == OUT_TEXT };
+	int err = c.sources ? print(&c, source, out->color) : -ENOMEM;
+
+	sources_free(c.sources);
+	return err;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * calls.h - what every report on call stacks says around its rows, and inlined
+ * functions
+ *
+ * What returns an int returns 0 or -ENOMEM, unless told.
+ */
+#ifndef CPI_TOOLS_WRITE_CALLS_H
+#define CPI_TOOLS_WRITE_CALLS_H
+
+#include "report/calls/calls.h"
+#include "report/calls/children.h"
+#include "report/calls/inlined.h"
+#include "report/calls/tree.h"
+#include "tools/ui/cmd.h"
+#include "tools/ui/json.h"
+#include "tools/ui/table.h"
+
+/* With what they are rows of; in text, in colour as out says. */
+int calls_print(const struct calls *c, struct table *rows,
+		const struct out_options *out);
+
+/* A row for each node of a finished tree. */
+int tree_print(struct tree *t, const struct out_options *out);
+
+/* A row for each procedure or image. */
+int children_print(const struct children *c, const struct out_options *out);
+
+/*
+ * A line between the rows for each function, the outermost first; where nothing is
+ * inlined, the procedure's name.
+ */
+void inlined_put_lines(struct table *t, const struct inlined_chain *chain,
+		       const char *procedure);
+
+/* A cell: "inner called at a.c:3, outer called at b.c:4". */
+void inlined_put_cell(struct table *t, const struct inlined_chain *chain);
+
+/* The member "inlined": an array of objects. */
+void inlined_json(struct json *j, const struct inlined_chain *chain);
+
+#endif

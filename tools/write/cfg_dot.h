@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cfg_dot.h - a control-flow graph with frequencies, in graphviz's language
+ */
+#ifndef CPI_TOOLS_CFG_DOT_H
+#define CPI_TOOLS_CFG_DOT_H
+
+#include "analysis/explain/explain.h"
+#include "base/buf.h"
+#include "report/select/events.h"
+
+struct cfg_picture {
+	const struct explained *e;
+	bool has_time; /* frequencies are known */
+	struct isa *isa;
+	const struct events *ev;
+	const char *image; /* its name */
+	const struct event_sum
+		*tally; /* rows of ev->nr: of each block, then of no block */
+	double total;   /* weight of the first event's */
+};
+
+/* Appends the whole graph; out->err tells when memory ran out. */
+void cfg_dot(const struct cfg_picture *p, struct buf *out);
+
+#endif

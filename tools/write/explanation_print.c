@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explanation_print.c - what reports say of explanations
+ */
+#include "config.h"
+
+#include "report/select/facts.h"
+#include "tools/ui/out.h"
+#include "tools/write/explain.h"
+
+static const char *source_of(const struct freq *f)
+{
+	if (f->counted)
+		return "branch_stacks";
+	if (f->windows)
+		return "windows";
+	return f->retired ? "instructions" : NULL;
+}
+
+void explained_print_source(const struct explained *e)
+{
+	if (e->freq->counted)
+		out_line("Frequencies were counted, by branch stacks");
+	else if (e->freq->windows)
+		out_line("Frequencies are estimated from windows and samples");
+	else if (e->freq->retired)
+		out_line("Frequencies are estimated from samples of instructions");
+}
+
+void explained_json_source(const struct explained *e, struct json *j)
+{
+	if (source_of(e->freq))
+		json_string(j, "frequency_source", source_of(e->freq));
+}
+
+/* What a sample names, seen from the instruction that took the time. */
+static void put_landing(enum landing landing, const char *corrected, struct buf *out)
+{
+	switch (landing) {
+	case LANDING_HEAD:
+		buf_puts(out, "the slow instruction");
+		break;
+	case LANDING_AFTER_GROUP:
+		buf_printf(out, "the instruction after the slow one (corrected %s)",
+			   corrected);
+		break;
+	case LANDING_PRECISE:
+		buf_puts(out, "the instruction that the hardware recorded");
+		break;
+	}
+}
+
+void explainer_print_unit(const struct explainer *x, const char *corrected)
+{
+	const struct scope *s = explainer_scope(x);
+	const struct isa *isa = explainer_isa(x);
+	const struct stream_desc *first = &scope_stream(s, s->first)->desc;
+	char period[REPORT_PERIOD_SIZE];
+	struct buf named = { 0 };
+
+	put_landing(first->landing, corrected, &named);
+	out_line("Each sample of %s stands for %s (%.0f cycles at %.4g GHz); it names "
+		 "%s",
+		 first->event, report_period(first, period), scope_period_cycles(s),
+		 s->clock_hz / 1e9, buf_str(&named));
+	out_line("Best cases are those of %s", isa ? isa_cpu(isa) : "no known CPU");
+	buf_fini(&named);
+}
+
+void explainer_json_unit(const struct explainer *x, struct json *j)
+{
+	const struct scope *s = explainer_scope(x);
+	const struct isa *isa = explainer_isa(x);
+
+	json_string(j, "cpu", isa ? isa_cpu(isa) : NULL);
+	json_real(j, "clock_hz", s->clock_hz, 0);
+	json_real(j, "period_cycles", scope_period_cycles(s), 1);
+}

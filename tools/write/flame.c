@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flame.c - the boxes of a flame graph, the legend, and the frame around them
+ *
+ * A box says its depth and weight, in billionths of the whole; as boxes follow each
+ * other parents first, the script knows from these alone where each one is. Colours are
+ * classes, of which flame.css has the contrast with the text.
+ */
+#include "config.h"
+
+#include "tools/write/flame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "tools/ui/xml.h"
+#include "tools/write/flame_parts.h"
+#include "tools/write/plain_name.h"
+
+#define WIDTH     1200.0
+#define PAD       10.0
+#define ROW       18.0
+#define NOTE      16.0
+#define TITLE     30.0 /* its base line */
+#define LEGEND    26.0
+#define BOTTOM    30.0
+#define LEAST     0.3
+#define CHAR      6.65 /* the width of a character, as the script has it */
+#define WHOLE     1e9
+#define NR_SHADES 4
+
+struct drawing {
+	const struct flame *f;
+	struct buf *out;
+	double top;    /* of the boxes */
+	size_t levels; /* rows of boxes */
+	double scale;  /* pixels of a unit of size */
+};
+
+static double share(const struct flame *f, const struct call_cost *cost, int side)
+{
+	const double all = f->tree->root->total[side].weight;
+
+	return all > 0 ? cost[side].weight / all : 0;
+}
+
+static double y_of(const struct drawing *d, uint32_t depth)
+{
+	const size_t row = d->f->icicle ? depth : d->levels - 1 - depth;
+
+	return d->top + ROW * (double)row;
+}
+
+/* What was inlined into a procedure was judged with it. */
+static const struct frame_change *change_of(const struct flame *f,
+					    const struct call_node *n)
+{
+	while (n->parent->parent && f->frames->frame[n->frame]->inlined)
+		n = n->parent;
+	return &f->change[n->frame];
+}
+
+/* "u1" to "u4", "d1" to "d4", and "e" for what is no change. */
+static void put_change(const struct flame *f, const struct call_node *n,
+		       struct buf *out)
+{
+	const struct frame_change *change = change_of(f, n);
+	const double a = share(f, n->self, 0), b = share(f, n->self, 1);
+	const double ratio = fmax(a, b) / fmin(a, b);
+	const int step = ratio > 4 ? 4 : ratio > 2 ? 3 : ratio > 1.25 ? 2 : 1;
+	const bool as_judged = change->change > 0 ? b > a : b < a;
+
+	if (change->found && as_judged)
+		buf_printf(out, "%c%d", b > a ? 'u' : 'd', step);
+	else
+		buf_putc(out, 'e');
+}
+
+static void put_classes(const struct flame *f, const struct call_node *n,
+			struct buf *out)
+{
+	const struct frame *frame;
+	uint64_t hash;
+
+	if (!n->parent) {
+		buf_puts(out, "r");
+		return;
+	}
+	frame = f->frames->frame[n->frame];
+	hash = hash_bytes(0, frame->name, strlen(frame->name));
+	if (f->change)
+		put_change(f, n, out);
+	else
+		buf_printf(out, "k%d s%d", (int)frame->kind, (int)(hash % NR_SHADES));
+	if (frame->inlined)
+		buf_puts(out, " i");
+}
+
+static void put_shares(const struct flame *f, const char *what,
+		       const struct call_cost *cost, struct buf *out)
+{
+	buf_printf(out, "%s%.2f%%", what, 100 * share(f, cost, 0));
+	if (f->change)
+		buf_printf(out, " before, %.2f%% after", 100 * share(f, cost, 1));
+}
+
+/* Lines: what it costs; names come before. */
+static void put_costs(const struct flame *f, const struct call_cost *total,
+		      const struct call_cost *self, struct buf *out)
+{
+	uint64_t samples = total[0].n;
+
+	buf_putc(out, '\n');
+	if (f->change)
+		buf_printf(out, "%" PRIu64 " samples before, %" PRIu64 " after\n",
+			   samples, total[1].n);
+	else
+		buf_printf(out, "%" PRIu64 " sample%s, ", samples,
+			   samples == 1 ? "" : "s");
+	put_shares(f, "", total, out);
+	if (self) {
+		buf_putc(out, '\n');
+		put_shares(f, "itself ", self, out);
+	}
+}
+
+static void put_names(const struct frame *frame, struct buf *out)
+{
+	xml_put(out, frame->name);
+	buf_putc(out, '\n');
+	if (frame->inlined)
+		buf_puts(out, "inlined, in ");
+	xml_put(out, frame->image ? frame->image : frame_kind_str(frame->kind));
+	if (!frame->line.file)
+		return;
+	buf_putc(out, '\n');
+	xml_put(out, frame->line.file);
+	buf_printf(out, ":%d", frame->line.line);
+}
+
+/* As many characters as there is room for. */
+static void put_label(const char *name, double width, struct buf *out)
+{
+	const size_t room = width > 6 ? (size_t)((width - 6) / CHAR) : 0;
+	struct buf part = { 0 };
+
+	if (room < 3)
+		return;
+	if (text_width(name) <= room) {
+		xml_put(out, name);
+		return;
+	}
+	buf_put(&part, name, text_prefix(name, room - 1));
+	xml_put(out, buf_str(&part));
+	buf_puts(out, "…");
+	buf_fini(&part);
+}
+
+static void open_box(const struct drawing *d, uint32_t depth, double size,
+		     struct buf *classes)
+{
+	buf_printf(d->out, "<g class=\"f %s\" data-d=\"%u\" data-w=\"%.0f\"><title>",
+		   buf_str(classes), depth,
+		   WHOLE * size / calltree_size(d->f->tree, d->f->tree->root->total));
+}
+
+static void close_box(const struct drawing *d, uint32_t depth, double x, double size,
+		      const char *name)
+{
+	const double y = y_of(d, depth), width = size * d->scale;
+
+	buf_printf(
+		d->out,
+		"</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"/>"
+		"<text x=\"%.2f\" y=\"%.0f\">",
+		x, y, width, ROW - 1, x + 3, y + 13);
+	put_label(name, width, d->out);
+	buf_puts(d->out, "</text></g>\n");
+}
+
+static double percent(double logarithm)
+{
+	return 100 * expm1(logarithm);
+}
+
+static void put_judgement(const struct flame *f, const struct call_node *n,
+			  struct buf *out)
+{
+	const struct frame_change *c = change_of(f, n);
+
+	if (!c->judged)
+		return;
+	buf_printf(out, "\nthe procedure itself: %+.1f%% (%+.1f%% to %+.1f%%), %s",
+		   percent(c->change), percent(c->low), percent(c->high),
+		   c->found ? "significant" : "no significant change");
+	if (c->found && c->verdict)
+		buf_printf(out, ", %s", plain_verdict(c->verdict));
+}
+
+static void put_node(const struct drawing *d, const struct call_node *n, double x)
+{
+	const struct frame *frame = n->parent ? d->f->frames->frame[n->frame] : NULL;
+	const double size = calltree_size(d->f->tree, n->total);
+	struct buf classes = { 0 };
+
+	put_classes(d->f, n, &classes);
+	open_box(d, n->depth, size, &classes);
+	if (frame)
+		put_names(frame, d->out);
+	else
+		buf_puts(d->out, "all");
+	put_costs(d->f, n->total, d->f->tree->inverted ? NULL : n->self, d->out);
+	if (frame && d->f->change)
+		put_judgement(d->f, n, d->out);
+	close_box(d, n->depth, x, size, frame ? frame->name : "all");
+	buf_fini(&classes);
+}
+
+static double pruned_size(const struct flame *f, const struct call_node *n)
+{
+	return calltree_size(f->tree, n->pruned);
+}
+
+static void put_pruned(const struct drawing *d, const struct call_node *n, double x)
+{
+	struct buf classes = { 0 }, name = { 0 };
+
+	buf_puts(&classes, "p");
+	if (n->nr_pruned)
+		buf_printf(&name, "(%zu more, each below the threshold)", n->nr_pruned);
+	else
+		buf_puts(&name, "(deeper than is kept)");
+	open_box(d, n->depth + 1, pruned_size(d->f, n), &classes);
+	buf_puts(d->out, buf_str(&name));
+	put_costs(d->f, n->pruned, NULL, d->out);
+	close_box(d, n->depth + 1, x, pruned_size(d->f, n), buf_str(&name));
+	buf_fini(&classes);
+	buf_fini(&name);
+}
+
+/* Children stand side by side, and last what was pruned of them. */
+static void put_boxes(const struct drawing *d)
+{
+	double x[CALLTREE_MAX_DEPTH + 2] = { PAD }; /* of the next box, by depth */
+	const struct call_node *next;
+
+	for (const struct call_node *n = d->f->tree->root; n; n = next) {
+		const double at = x[n->depth];
+
+		next = calltree_next(n);
+		put_node(d, n, at);
+		x[n->depth] += d->scale * calltree_size(d->f->tree, n->total);
+		x[n->depth + 1] = at;
+		while (n && (!next || n != next->parent)) {
+			if (pruned_size(d->f, n) > 0)
+				put_pruned(d, n, x[n->depth + 1]);
+			n = n->parent;
+		}
+	}
+}
+
+static void put_swatch(struct buf *out, double *x, double y, const char *classes,
+		       const char *text)
+{
+	buf_printf(out,
+		   "<g class=\"l %s\"><rect x=\"%.0f\" y=\"%.0f\" width=\"13\" "
+		   "height=\"13\"/><text x=\"%.0f\" y=\"%.0f\">%s</text></g>\n",
+		   classes, *x, y, *x + 18, y + 11, text);
+	*x += 18 + CHAR * (double)strlen(text) + 22;
+}
+
+/* In an inverted tree, stacks end where threads begin: their leaves are at the root. */
+void flame_parts(const struct calltree *t, const struct frames *frames,
+		 double part[NR_FRAME_KINDS])
+{
+	memset(part, 0, NR_FRAME_KINDS * sizeof(*part));
+	for (const struct call_node *n = t->root; n; n = calltree_next(n)) {
+		const struct call_cost *own = t->inverted ? n->total : n->self;
+
+		if (n->parent && (!t->inverted || n->depth == 1))
+			part[frames->frame[n->frame]->kind] +=
+				calltree_size(t, own) /
+				calltree_size(t, t->root->total);
+	}
+}
+
+/* Each kind that there is, with its own part of the whole. */
+static void put_kinds(const struct drawing *d, double y)
+{
+	const double *part = d->f->part;
+	char classes[16], text[64];
+	bool inlined = false;
+	double x = PAD;
+
+	for (const struct call_node *n = d->f->tree->root; n; n = calltree_next(n))
+		inlined |= n->parent && d->f->frames->frame[n->frame]->inlined;
+	for (enum frame_kind kind = 0; kind < NR_FRAME_KINDS; kind++) {
+		if (!(part[kind] > 0))
+			continue;
+		snprintf(classes, sizeof(classes), "k%d", (int)kind);
+		snprintf(text, sizeof(text), "%s %.1f%%", frame_kind_str(kind),
+			 100 * part[kind]);
+		put_swatch(d->out, &x, y, classes, text);
+	}
+	if (inlined)
+		put_swatch(d->out, &x, y, "i r", "slanted: inlined");
+}
+
+static void put_changes(const struct drawing *d, double y)
+{
+	double x = PAD;
+
+	put_swatch(d->out, &x, y, "u3", "takes more itself");
+	put_swatch(d->out, &x, y, "d3", "takes less");
+	put_swatch(d->out, &x, y, "e", "no significant change");
+}
+
+static size_t nr_levels(const struct calltree *t)
+{
+	size_t deepest = 0;
+
+	for (const struct call_node *n = t->root; n; n = calltree_next(n)) {
+		const size_t depth = n->depth + (calltree_size(t, n->pruned) > 0);
+
+		if (depth > deepest)
+			deepest = depth;
+	}
+	return deepest + 1;
+}
+
+static void put_head(const struct flame *f, double height, struct buf *out)
+{
+	buf_printf(out,
+		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+		   "height=\"%.0f\" role=\"group\" aria-label=\"",
+		   WIDTH, height);
+	xml_put(out, f->title);
+	buf_printf(out, "\"%s>\n<title>", f->icicle ? " data-icicle=\"\"" : "");
+	xml_put(out, f->title);
+	buf_printf(out, "</title>\n<style>\n%s</style>\n", flame_css);
+	buf_printf(out,
+		   "<rect width=\"100%%\" height=\"100%%\" class=\"paper\"/>\n"
+		   "<text class=\"title\" x=\"%.0f\" y=\"%.0f\">",
+		   PAD, TITLE);
+	xml_put(out, f->title);
+	buf_puts(out, "</text>\n");
+	for (size_t i = 0; i < f->nr_notes; i++) {
+		buf_printf(out, "<text class=\"note\" x=\"%.0f\" y=\"%.0f\">", PAD,
+			   TITLE + NOTE * (double)(i + 1) + 4);
+		xml_put(out, f->note[i]);
+		buf_puts(out, "</text>\n");
+	}
+}
+
+int flame_put(struct buf *out, const struct flame *f)
+{
+	struct drawing d = { .f = f, .out = out, .levels = nr_levels(f->tree) };
+	const double legend = TITLE + NOTE * (double)f->nr_notes + 14;
+	double height;
+
+	d.top = legend + LEGEND;
+	d.scale = (WIDTH - 2 * PAD) / calltree_size(f->tree, f->tree->root->total);
+	height = d.top + ROW * (double)d.levels + BOTTOM;
+	put_head(f, height, out);
+	if (f->change)
+		put_changes(&d, legend);
+	else
+		put_kinds(&d, legend);
+	put_boxes(&d);
+	buf_printf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", flame_js);
+	return out->err;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flame.h - a tree of calls as a picture that can be searched and zoomed
+ *
+ * One SVG file that needs nothing else. Without its script it is still a picture: the
+ * script only moves the boxes that are there.
+ */
+#ifndef CPI_TOOLS_FLAME_H
+#define CPI_TOOLS_FLAME_H
+
+#include "analysis/calls/calltree.h"
+#include "base/buf.h"
+#include "report/calls/frames.h"
+#include "report/compare/diff_frames.h"
+
+struct flame {
+	const struct calltree *tree; /* sorted and pruned; its root's size is above 0 */
+	const struct frames *frames;
+	const char *title;
+	const char *const *note; /* lines below the title */
+	size_t nr_notes;
+	bool icicle;                 /* the root is at the top */
+	double part[NR_FRAME_KINDS]; /* of own time, before pruning; with one side */
+	/* By frame; NULL when there is one side. */
+	const struct frame_change *change;
+};
+
+/* What part of all time each kind of frames took itself. */
+void flame_parts(const struct calltree *t, const struct frames *frames,
+		 double part[NR_FRAME_KINDS]);
+
+/* Appends the picture. 0 or -ENOMEM. */
+int flame_put(struct buf *out, const struct flame *f);
+
+#endif

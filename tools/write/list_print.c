@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * list_print.c - the procedure as assembly, with its source between if wanted
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "tools/ui/out.h"
+#include "tools/ui/term.h"
+#include "tools/write/calls.h"
+#include "tools/write/explain.h"
+#include "tools/write/report.h"
+
+static const char *attribution_of(const struct list *l)
+{
+	return attribution_str(
+		attribution_used(l->scope->source.asked, l->has_weights));
+}
+
+void list_print_header(const struct list *l)
+{
+	char build_id[REPORT_BUILD_ID_SIZE];
+
+	report_header(&l->scope->sel, &l->scope->ev);
+	report_build_id(&l->place->image.desc, build_id);
+	out_line("Procedure %s in %s%s%s", l->place->name, l->place->image.desc.name,
+		 *build_id ? ", build id " : "", build_id);
+	if (l->has_weights || l->scope->source.asked)
+		time_source_print(&l->scope->source, attribution_of(l));
+	for (size_t i = 0; i < l->scope->ev.nr; i++)
+		out_line("Total samples for event type %s = %" PRIu64,
+			 l->scope->ev.event[i].name, l->total[i].n);
+	if (l->no_code)
+		out_line("Only the sampled offsets: %s.", l->no_code);
+	if (l->explained)
+		explained_print_source(l->explained);
+	putchar('\n');
+}
+
+void list_json_header(struct json *j, const struct list *l)
+{
+	char build_id[REPORT_BUILD_ID_SIZE];
+
+	report_json_header(j, &l->scope->sel);
+	json_string(j, "procedure", l->place->name);
+	json_string(j, "image", l->place->image.desc.name);
+	report_build_id(&l->place->image.desc, build_id);
+	json_string(j, "build_id", *build_id ? build_id : NULL);
+	time_source_json(&l->scope->source, j, attribution_of(l));
+	report_json_samples(j, "total", &l->scope->ev, l->total);
+	json_string(j, "no_code", l->no_code);
+	if (l->explained)
+		explained_json_source(l->explained, j);
+}
+
+size_t list_event_columns(const struct list *l, struct column *out, char **keys)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->scope->ev.nr; i++) {
+		const char *name = l->scope->ev.event[i].name;
+		char *samples = NULL, *percent = NULL;
+
+		if (asprintf(&samples, "samples:%s", name) < 0)
+			samples = NULL;
+		if (i && asprintf(&percent, "percent:%s", name) < 0)
+			percent = NULL;
+		keys[2 * i] = samples;
+		keys[2 * i + 1] = percent;
+		out[nr++] = (struct column){ l->scope->ev.nr > 1 ? name : "samples",
+					     samples ? samples : name, COLUMN_NUMBER,
+					     COLUMN_EVERYWHERE };
+		out[nr++] = (struct column){ "%", percent ? percent : "percent",
+					     COLUMN_NUMBER, COLUMN_EVERYWHERE };
+	}
+	return nr;
+}
+
+/* Nothing where there are no samples, so that the eye finds those that are. */
+void list_event_cells(const struct list *l, struct table *t,
+		      const struct event_sum *tally, bool text)
+{
+	for (size_t i = 0; i < l->scope->ev.nr; i++) {
+		if (text && !tally[i].n && !(tally[i].weight > 0)) {
+			table_empty(t);
+			table_empty(t);
+		} else {
+			table_number(t, tally[i].n);
+			table_percent(t, list_percent(l, &tally[i], i));
+		}
+	}
+}
+
+static void put_outcome_cell(struct table *t, const struct list *l, size_t i,
+			     uint64_t n, bool text)
+{
+	const struct list_insn *insn = &l->insn[i];
+
+	if (text && !insn->taken && !insn->not_taken)
+		table_empty(t);
+	else
+		table_number(t, n);
+}
+
+/* Of the explanation: which instruction is it, how often did it run, how long? */
+struct rate {
+	double frequency, cycles; /* NAN: not known */
+};
+
+static struct rate rate_of(const struct list *l, size_t i)
+{
+	const struct explained *e = l->explained;
+	struct rate r = { NAN, NAN };
+	int insn = e ? explained_insn_at(e, l->insn[i].offset) : -1;
+
+	if (insn < 0)
+		return r;
+	r.frequency = e->freq->block[cfg_block_at(e->cfg, l->insn[i].offset)];
+	r.cycles = e->blame->insn[insn].cycles;
+	return r;
+}
+
+static void put_rate_cells(struct table *t, const struct list *l, size_t i, bool text)
+{
+	const struct rate r = rate_of(l, i);
+	char frequency[32];
+
+	if (!text || !isfinite(r.frequency)) {
+		table_real(t, r.frequency, 1);
+		table_real(t, r.cycles, 3);
+		return;
+	}
+	snprintf(frequency, sizeof(frequency), "%.3g", r.frequency);
+	table_text(t, frequency);
+	table_real(t, r.cycles, 1);
+}
+
+static void put_insn(struct table *t, const struct list *l, size_t i, bool text)
+{
+	const struct list_insn *insn = &l->insn[i];
+	const struct event_sum *tally = &l->tally[i * l->scope->ev.nr];
+
+	table_color(t, out_heat(list_percent(l, tally, 0)));
+	list_event_cells(l, t, tally, text);
+	put_rate_cells(t, l, i, text);
+	put_outcome_cell(t, l, i, insn->taken, text);
+	put_outcome_cell(t, l, i, insn->not_taken, text);
+	table_hex(t, insn->offset);
+	table_hex(t, insn->address);
+	table_text(t, insn->text);
+	table_text(t, insn->line.file);
+	if (insn->line.file)
+		table_number(t, insn->line.line);
+	else
+		table_empty(t);
+	if (l->inlines)
+		inlined_put_cell(t, &insn->inlined);
+}
+
+void list_put_line(struct table *t, struct sources *sources, const struct line *line,
+		   const struct line *before)
+{
+	const char *text;
+	char *all;
+
+	if (!line->file || (before && before->file && line->line == before->line &&
+			    !strcmp(line->file, before->file)))
+		return;
+	text = sources_line(sources, line->file, line->line);
+	if (asprintf(&all, "%s:%d%s%s", path_base(line->file), line->line,
+		     text ? "  " : "", text ? text : "") < 0)
+		return;
+	table_line(t, TERM_BLUE, all);
+	free(all);
+}
+
+static size_t make_columns(const struct list *l, struct column *c, char **keys)
+{
+	const enum column_where outcome =
+		l->has_outcomes ? COLUMN_EVERYWHERE : COLUMN_NOT_IN_TEXT;
+	const enum column_where rate =
+		l->explained ? COLUMN_EVERYWHERE : COLUMN_NOT_IN_TEXT;
+	const struct column rest[] = {
+		{ "frequency", "frequency", COLUMN_NUMBER, rate },
+		{ "CPI", "cpi", COLUMN_NUMBER, rate },
+		{ "taken", "taken", COLUMN_NUMBER, outcome },
+		{ "not taken", "not_taken", COLUMN_NUMBER, outcome },
+		{ "offset", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	};
+	size_t nr = list_event_columns(l, c, keys);
+
+	memcpy(c + nr, rest, sizeof(rest));
+	return nr + sizeof(rest) / sizeof(rest[0]) - !l->inlines;
+}
+
+static void json_insn(struct json *j, const struct list *l, size_t i)
+{
+	const struct list_insn *insn = &l->insn[i];
+	const struct event_sum *tally = &l->tally[i * l->scope->ev.nr];
+	const struct rate r = rate_of(l, i);
+
+	json_object(j, NULL);
+	json_hex(j, "offset", insn->offset);
+	json_hex(j, "address", insn->address);
+	json_string(j, "text", insn->text);
+	report_json_samples(j, "samples", &l->scope->ev, tally);
+	json_real(j, "percent", list_percent(l, tally, 0), 4);
+	json_real(j, "frequency", r.frequency, 1);
+	json_real(j, "cpi", r.cycles, 3);
+	json_number(j, "taken", insn->taken);
+	json_number(j, "not_taken", insn->not_taken);
+	json_string(j, "file", insn->line.file);
+	if (insn->line.file)
+		json_number(j, "line", insn->line.line);
+	else
+		json_null(j, "line");
+	if (l->inlines)
+		inlined_json(j, &insn->inlined);
+	json_end(j);
+}
+
+static void print_json(const struct list *l)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	list_json_header(&j, l);
+	json_array(&j, "instructions");
+	for (size_t i = 0; i < l->nr_insns; i++)
+		json_insn(&j, l, i);
+	json_end(&j);
+	json_end(&j);
+}
+
+static int print_table(const struct list *l, struct table *t, bool with_source,
+		       const struct out_options *out)
+{
+	const bool text = out->format == OUT_TEXT;
+	const struct inlined_chain none = { NULL, 0 };
+
+	for (size_t i = 0; i < l->nr_insns; i++) {
+		const struct inlined_chain *inlined = &l->insn[i].inlined;
+
+		if (inlined_compare(inlined, i ? &l->insn[i - 1].inlined : &none))
+			inlined_put_lines(t, inlined, l->place->name);
+		if (with_source)
+			list_put_line(t, l->sources, &l->insn[i].line,
+				      i ? &l->insn[i - 1].line : NULL);
+		put_insn(t, l, i, text);
+	}
+	if (!text)
+		return table_print_csv(t, true);
+	list_print_header(l);
+	return table_print_text(t, out_use_color(out->color), true);
+}
+
+int list_print_assembly(const struct list *l, bool with_source,
+			const struct out_options *out)
+{
+	struct column columns[2 * EVENTS_MAX + 11];
+	char *keys[2 * EVENTS_MAX] = { NULL };
+	struct table *t;
+	int err = -ENOMEM;
+
+	if (out->format == OUT_JSON) {
+		print_json(l);
+		return 0;
+	}
+	t = table_new(columns, make_columns(l, columns, keys));
+	if (t)
+		err = print_table(l, t, with_source, out);
+	table_free(t);
+	for (size_t i = 0; i < 2 * EVENTS_MAX; i++)
+		free(keys[i]);
+	return err;
+}

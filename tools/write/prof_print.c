@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof_print.c - the rows as dcpiprof's columns, as CSV, and as JSON
+ */
+#include "config.h"
+
+#include "tools/write/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/freq/combine.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/times.h"
+#include "report/profile/prof_context.h"
+#include "report/profile/prof_time.h"
+#include "tools/ui/out.h"
+#include "tools/ui/table.h"
+#include "tools/write/plain_name.h"
+#include "tools/write/report.h"
+
+#define MAX_COLUMNS (2 * EVENTS_MAX + 14)
+#define UNKNOWN     "[unknown]"
+
+/* Columns and the strings that their keys need. */
+struct layout {
+	struct column column[MAX_COLUMNS];
+	size_t nr;
+	char *key[2 * EVENTS_MAX];
+	size_t nr_keys;
+	const char *drop[2 * EVENTS_MAX + 2]; /* where a terminal is narrow */
+	size_t nr_drop;
+};
+
+static void add_column(struct layout *l, const char *title, const char *key,
+		       enum column_kind kind, enum column_where where)
+{
+	l->column[l->nr++] = (struct column){ title, key, kind, where };
+}
+
+static const char *make_key(struct layout *l, const char *prefix, const char *event)
+{
+	char *key;
+
+	if (asprintf(&key, "%s:%s", prefix, event) < 0)
+		return prefix;
+	l->key[l->nr_keys++] = key;
+	return key;
+}
+
+static void add_share_columns(struct layout *l)
+{
+	add_column(l, "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	add_column(l, "cum%", "cum_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE);
+	add_column(l, "", "time_ns", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+}
+
+static void add_combined_columns(struct layout *l)
+{
+	add_column(l, "ms", "", COLUMN_NUMBER, COLUMN_ONLY_IN_TEXT);
+	add_share_columns(l);
+	add_column(l, "", "departs", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+	add_column(l, "", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+}
+
+static void add_event_columns(struct layout *l, const struct prof *p, size_t event)
+{
+	const char *name = p->ev.event[event].name;
+	const bool first = event == p->primary;
+	const char *samples = make_key(l, "samples", name);
+
+	add_column(l, p->ev.nr > 1 ? name : "samples", samples, COLUMN_NUMBER,
+		   COLUMN_EVERYWHERE);
+	if (first) {
+		add_share_columns(l);
+		return;
+	}
+	add_column(l, "%", make_key(l, "percent", name), COLUMN_NUMBER,
+		   COLUMN_EVERYWHERE);
+	l->drop[l->nr_drop++] = samples;
+	l->drop[l->nr_drop++] = l->column[l->nr - 1].key;
+}
+
+static void add_procedure_columns(struct layout *l, const struct prof *p)
+{
+	if (!p->req->inlines) {
+		add_column(l, "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE);
+		return;
+	}
+	add_column(l, "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	add_column(l, "", "procedure", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	add_column(l, "procedure", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+}
+
+static void make_layout(struct layout *l, const struct prof *p)
+{
+	const int by = p->req->by;
+	const struct prof_context *context = &prof_contexts[by];
+
+	if (p->req->combine)
+		add_combined_columns(l);
+	else
+		add_event_columns(l, p, p->primary);
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		if (i != p->primary)
+			add_event_columns(l, p, i);
+	}
+	l->drop[l->nr_drop++] = "cum_percent";
+	if (p->req->over_time) {
+		add_column(l, "over time", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+		add_column(l, "", "over_time", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+	}
+	if (by == BY_LINE) {
+		add_column(l, "line", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+		add_column(l, "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+		add_column(l, "line", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+	}
+	if (context->name)
+		l->nr += context_columns(by, l->column + l->nr);
+	if (by == BY_PROCEDURE || by == BY_LINE)
+		add_procedure_columns(l, p);
+	if (context->name)
+		return;
+	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
+	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
+}
+
+static void put_combined_cells(struct table *t, const struct prof *p,
+			       const struct prof_row *row, double cumulated)
+{
+	const struct event_sum *tally = &row->tally[p->primary];
+
+	table_real(t, tally->weight / 1e6, 1);
+	table_percent(t, prof_percent(p, tally, p->primary));
+	table_percent(t, cumulated);
+	table_real(t, tally->weight, 0);
+	table_number(t, row->departs);
+	table_text(t, row->departs ? "*" : "");
+}
+
+static void put_event_cells(struct table *t, const struct prof *p,
+			    const struct prof_row *row, size_t event, double cumulated)
+{
+	const struct event_sum *tally = &row->tally[event];
+
+	table_number(t, tally->n);
+	table_percent(t, prof_percent(p, tally, event));
+	if (event != p->primary)
+		return;
+	table_percent(t, cumulated);
+	if (p->ev.event[event].is_time)
+		table_real(t, tally->weight, 0);
+	else
+		table_empty(t);
+}
+
+static void put_line_cells(struct table *t, const struct prof_row *row)
+{
+	char *text;
+
+	table_text(t, row->file);
+	if (row->line)
+		table_number(t, row->line);
+	else
+		table_empty(t);
+	if (!row->file || asprintf(&text, "%s:%d", row->file, row->line) < 0) {
+		table_text(t, "?");
+		return;
+	}
+	table_text(t, text);
+	free(text);
+}
+
+static void put_procedure_cells(struct table *t, const struct prof *p,
+				const struct prof_row *row, const char *name, bool text)
+{
+	struct buf plain = { 0 };
+
+	if (row->inlined)
+		buf_printf(&plain, "%s (inlined into ", row->inlined);
+	plain_procedure(name, row->image_name, &plain);
+	if (row->inlined)
+		buf_putc(&plain, ')');
+	if (p->req->inlines) {
+		table_text(t, row->inlined);
+		table_text(t, name);
+		table_text(t, buf_str(&plain));
+	} else {
+		table_text(t, text ? buf_str(&plain) : name);
+	}
+	buf_fini(&plain);
+}
+
+static const char *special_name(const struct prof_row *row, bool text)
+{
+	if (row->kind == ROW_IDLE)
+		return "[idle]";
+	return row->kind == ROW_UNKNOWN && text ? plain_unknown(row->procedure)
+						: UNKNOWN;
+}
+
+/* What the row is called: the first name of it says what it is, if it has none. */
+static void put_name_cells(struct table *t, const struct prof *p,
+			   const struct prof_row *row, bool text)
+{
+	const int by = p->req->by;
+	const bool procedures = by == BY_PROCEDURE || by == BY_LINE;
+	const bool context = prof_contexts[by].name;
+	const char *special = special_name(row, text);
+	const char *image = row->image_name;
+	char *both = NULL;
+
+	if (row->kind == ROW_UNKNOWN) {
+		image = row->procedure;
+		if (!procedures &&
+		    asprintf(&both, "%s %s", special, row->procedure) >= 0)
+			image = special = both;
+	} else if (row->kind == ROW_IDLE) {
+		image = procedures ? "" : special;
+	}
+	if (by == BY_LINE)
+		put_line_cells(t, row);
+	if (context)
+		context_cells(t, by, row->kind == ROW_PROFILE ? row->context : special,
+			      row->container);
+	if (procedures)
+		put_procedure_cells(t, p, row,
+				    row->kind == ROW_PROFILE ? row->procedure : special,
+				    text);
+	if (!context) {
+		table_text(t, image);
+		table_text(t, row->build_id);
+	}
+	free(both);
+}
+
+/* A row's course as blocks of eight heights, a space where there is no epoch. */
+static void put_sparkline(const struct prof *p, const struct prof_row *row,
+			  struct buf *out)
+{
+	double max = 0;
+
+	for (size_t i = 0; i < p->nr_buckets; i++)
+		max = prof_at(row, i) > max ? prof_at(row, i) : max;
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		double height = max > 0 ? 7 * prof_at(row, i) / max + 0.5 : 0;
+
+		if (p->bucket[i].seconds > 0)
+			text_put(out, 0x2581 + (uint32_t)height);
+		else
+			buf_putc(out, ' ');
+	}
+}
+
+static void put_time_cells(struct table *t, const struct prof *p,
+			   const struct prof_row *row)
+{
+	struct buf line = { 0 }, numbers = { 0 };
+
+	put_sparkline(p, row, &line);
+	table_text(t, buf_str(&line));
+	for (size_t i = 0; i < p->nr_buckets; i++)
+		buf_printf(&numbers, "%s%.6g", i ? " " : "", prof_at(row, i));
+	table_text(t, buf_str(&numbers));
+	buf_fini(&line);
+	buf_fini(&numbers);
+}
+
+static void put_row(struct table *t, const struct prof *p, const struct prof_row *row,
+		    double cumulated, bool text)
+{
+	if (p->req->combine)
+		put_combined_cells(t, p, row, cumulated);
+	else
+		put_event_cells(t, p, row, p->primary, cumulated);
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		if (i != p->primary)
+			put_event_cells(t, p, row, i, 0);
+	}
+	if (p->req->over_time)
+		put_time_cells(t, p, row);
+	put_name_cells(t, p, row, text);
+}
+
+static void print_combined(const struct prof *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_rows; i++)
+		nr += p->row[i]->departs;
+	out_line("Time by both: %.3f s; a millisecond of ticks counts as %.3f",
+		 (p->busy[p->primary].weight + p->idle[p->primary].weight) / 1e9,
+		 p->scale);
+	if (nr)
+		out_line("* ticks depart by more than chance (%.0f%% confidence): "
+			 "%s alone, in %zu rows",
+			 100 * COMBINE_CONFIDENCE, p->ev.event[0].name, nr);
+}
+
+static void print_totals(const struct prof *p)
+{
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		const struct event_sum *busy = &p->busy[i], *idle = &p->idle[i];
+		double all = busy->weight + idle->weight;
+		char time[48] = "";
+
+		if (p->ev.event[i].is_time)
+			snprintf(time, sizeof(time), " (%.3f s)", all / 1e9);
+		out_line("Total samples for event type %s = %" PRIu64 "%s",
+			 p->ev.event[i].name, busy->n + idle->n, time);
+		if (idle->n)
+			report_idle(all > 0 ? 100 * idle->weight / all : 0,
+				    p->req->idle);
+	}
+	if (p->req->combine)
+		print_combined(p);
+	putchar('\n');
+}
+
+static void print_hidden(const struct prof *p, size_t nr,
+			 const struct event_sum *hidden)
+{
+	if (nr && p->req->combine)
+		out_line("... %zu more (%.2f%%)", nr,
+			 prof_percent(p, hidden, p->primary));
+	else if (nr)
+		out_line("... %zu more with %" PRIu64 " samples (%.2f%%)", nr,
+			 hidden->n, prof_percent(p, hidden, p->primary));
+}
+
+static const char *attribution_of(const struct prof *p)
+{
+	return attribution_str(attribution_used(p->req->attribution, p->has_weights));
+}
+
+int prof_print_table(const struct prof *p, const struct out_options *out)
+{
+	const bool text = out->format == OUT_TEXT;
+	const uint64_t limit = out->limit;
+	struct layout l = { .nr = 0 };
+	struct event_sum hidden = { 0 };
+	size_t shown = 0, nr_hidden = 0;
+	double cumulated = 0;
+	struct table *t;
+	int err = -ENOMEM;
+
+	make_layout(&l, p);
+	t = table_new(l.column, l.nr);
+	if (!t)
+		goto out;
+	table_drop_first(t, l.drop);
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		const struct prof_row *row = p->row[i];
+
+		if (!prof_is_shown(p, row))
+			continue;
+		if (limit && shown == limit) {
+			nr_hidden++;
+			hidden.n += row->tally[p->primary].n;
+			hidden.weight += row->tally[p->primary].weight;
+			continue;
+		}
+		shown++;
+		cumulated += prof_percent(p, &row->tally[p->primary], p->primary);
+		put_row(t, p, row, cumulated, text);
+	}
+	if (text) {
+		report_header(&p->sel, &p->ev);
+		if (p->has_weights || p->req->attribution)
+			time_source_print(&p->source, attribution_of(p));
+		print_totals(p);
+	}
+	err = text ? table_print_text(t, false, true) : table_print_csv(t, true);
+	if (text && !err) {
+		print_hidden(p, nr_hidden, &hidden);
+		report_footer(&p->sel);
+	}
+out:
+	table_free(t);
+	for (size_t i = 0; i < l.nr_keys; i++)
+		free(l.key[i]);
+	return err;
+}
+
+static void json_container(struct json *j, const struct cgroup_container *c)
+{
+	json_string(j, "runtime", c ? c->runtime : NULL);
+	json_string(j, "pod", c && *c->pod ? c->pod : NULL);
+	json_string(j, "qos", c ? c->qos : NULL);
+}
+
+static void json_over_time(struct json *j, const struct prof *p,
+			   const struct prof_row *row)
+{
+	json_array(j, "over_time");
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		if (p->bucket[i].seconds > 0)
+			json_real(j, NULL, prof_at(row, i), 6);
+		else
+			json_null(j, NULL);
+	}
+	json_end(j);
+}
+
+static void json_buckets(struct json *j, const struct prof *p)
+{
+	char text[TIME_TEXT_SIZE];
+
+	json_array(j, "intervals");
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		json_object(j, NULL);
+		json_string(j, "from", time_format(p->bucket[i].from_ns, text));
+		json_string(j, "to", time_format(p->bucket[i].to_ns, text));
+		json_real(j, "seconds", p->bucket[i].seconds, 3);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_row(struct json *j, const struct prof *p, const struct prof_row *row)
+{
+	const struct event_sum *tally = &row->tally[p->primary];
+	const struct prof_context *context = &prof_contexts[p->req->by];
+
+	json_object(j, NULL);
+	report_json_samples(j, "samples", &p->ev, row->tally);
+	if (p->req->combine)
+		json_bool(j, "departs", row->departs);
+	if (p->primary == p->ev.nr || p->ev.event[p->primary].is_time)
+		json_real(j, "time_ns", tally->weight, 0);
+	else
+		json_null(j, "time_ns");
+	json_real(j, "percent", prof_percent(p, tally, p->primary), 4);
+	if (context->name)
+		json_string(j, context->name, row->context);
+	if (p->req->by == BY_CONTAINER)
+		json_container(j, row->container);
+	if (p->req->over_time)
+		json_over_time(j, p, row);
+	json_string(j, "procedure", row->procedure);
+	if (p->req->inlines)
+		json_string(j, "inlined", row->inlined);
+	json_string(j, "image", row->image_name);
+	json_string(j, "build_id", row->build_id);
+	if (p->req->by == BY_LINE) {
+		json_string(j, "file", row->file);
+		if (row->line)
+			json_number(j, "line", row->line);
+		else
+			json_null(j, "line");
+	}
+	json_end(j);
+}
+
+static void json_rows(struct json *j, const struct prof *p, uint64_t limit)
+{
+	uint64_t shown = 0;
+
+	json_array(j, "rows");
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		if (p->row[i]->kind != ROW_PROFILE || !prof_is_shown(p, p->row[i]))
+			continue;
+		if (limit && shown++ == limit)
+			break;
+		json_row(j, p, p->row[i]);
+	}
+	json_end(j);
+}
+
+static void json_unknown(struct json *j, const struct prof *p)
+{
+	json_object(j, "unknown");
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		uint64_t n = 0;
+
+		if (p->row[i]->kind != ROW_UNKNOWN)
+			continue;
+		for (size_t e = 0; e < p->ev.nr; e++)
+			n += p->row[i]->tally[e].n;
+		json_number(j, p->row[i]->procedure, n);
+	}
+	json_end(j);
+}
+
+void prof_print_json(const struct prof *p, uint64_t limit)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	report_json_header(&j, &p->sel);
+	time_source_json(&p->source, &j, attribution_of(p));
+	if (p->req->combine)
+		json_real(&j, "ticks_scale", p->scale, 6);
+	if (p->req->over_time)
+		json_buckets(&j, p);
+	json_rows(&j, p, limit);
+	json_object(&j, "idle");
+	report_json_samples(&j, "samples", &p->ev, p->idle);
+	json_end(&j);
+	json_unknown(&j, p);
+	report_json_losses(&j, &p->sel);
+	json_end(&j);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.h - the rows of a profile
+ *
+ * What returns an int returns 0 or -ENOMEM, unless told.
+ */
+#ifndef CPI_TOOLS_WRITE_PROFILE_H
+#define CPI_TOOLS_WRITE_PROFILE_H
+
+#include "report/profile/prof.h"
+#include "report/profile/prof_context.h"
+#include "tools/ui/cmd.h"
+#include "tools/ui/table.h"
+
+/* Text or CSV; an object. */
+int prof_print_table(const struct prof *p, const struct out_options *out);
+void prof_print_json(const struct prof *p, uint64_t limit);
+
+/*
+ * Writes the busiest rows' courses, which prof_over_time() found, as a picture with
+ * axes. 0 or -errno, logged.
+ */
+int prof_write_svg(const struct prof *p, const char *path);
+
+#define CONTEXT_COLUMNS 4 /* at most */
+
+/* The columns of a name as prof_context_name() gives it; how many they are. container
+ * NULL: it is in none. */
+size_t context_columns(int by, struct column out[CONTEXT_COLUMNS]);
+void context_cells(struct table *t, int by, const char *name,
+		   const struct cgroup_container *container);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ranking_print.c - the hottest instructions and the worst stalls
+ *
+ * Both are tables with the same last columns; a record for each kind has its first
+ * ones.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/path.h"
+#include "tools/ui/out.h"
+#include "tools/write/explain.h"
+#include "tools/write/report.h"
+
+/* "copy.c:12" */
+static void put_source(const struct ranked_insn *ranked, struct table *t)
+{
+	char *text;
+
+	if (!ranked->file ||
+	    asprintf(&text, "%s:%d", path_base(ranked->file), ranked->line) < 0) {
+		table_empty(t);
+		return;
+	}
+	table_text(t, text);
+	free(text);
+}
+
+void ranked_insn_put_place(const struct ranked_insn *ranked, struct table *t)
+{
+	table_hex(t, ranked->address);
+	table_hex(t, ranked->offset);
+	table_text(t, ranked->procedure);
+	table_text(t, ranked->text);
+	table_text(t, ranked->image);
+	table_text(t, ranked->build_id);
+	put_source(ranked, t);
+	table_text(t, ranked->file);
+	if (ranked->file)
+		table_number(t, ranked->line);
+	else
+		table_empty(t);
+}
+
+static int print_json(const struct explainer *x, struct table *t, const char *name)
+{
+	const struct scope *s = explainer_scope(x);
+	struct json j = { 0 };
+	int err;
+
+	json_object(&j, NULL);
+	report_json_header(&j, &s->sel);
+	explainer_json_unit(x, &j);
+	json_array(&j, name);
+	err = table_print_json(t, &j);
+	json_end(&j);
+	report_json_losses(&j, &s->sel);
+	json_end(&j);
+	return err;
+}
+
+/* A kind of insns: its name in JSON, and its columns before RANKED_INSN_COLUMNS. */
+struct kind {
+	const char *name;
+	const char *corrected; /* where samples are moved to what was slow */
+	const struct column *columns;
+	const char *const *drop; /* where a terminal is narrow */
+	size_t nr_columns;       /* those of the place, too */
+	void (*put)(struct table *t, const struct ranked_insn *ranked, double percent,
+		    bool text);
+};
+
+static int print(const struct explainer *x, struct table *t, const struct kind *kind,
+		 const struct out_options *out)
+{
+	const struct scope *s = explainer_scope(x);
+	int err;
+
+	if (out->format == OUT_JSON)
+		return print_json(x, t, kind->name);
+	if (out->format == OUT_CSV)
+		return table_print_csv(t, true);
+	report_header(&s->sel, &s->ev);
+	explainer_print_unit(x, kind->corrected);
+	putchar('\n');
+	err = table_print_text(t, out_use_color(out->color), true);
+	if (!err)
+		report_footer(&s->sel);
+	return err;
+}
+
+static int print_insns(const struct explainer *x, struct ranking *r,
+		       const struct kind *kind, const struct out_options *out)
+{
+	struct table *t = table_new(kind->columns, kind->nr_columns);
+	const struct ranked_insn *ranked;
+	size_t nr;
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	table_drop_first(t, kind->drop);
+	ranked = ranked_insns_sorted(&r->insns, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		const double percent = 100 * ranked[i].amount / r->all;
+
+		table_color(t, out_heat(percent));
+		kind->put(t, &ranked[i], percent, out->format == OUT_TEXT);
+		ranked_insn_put_place(&ranked[i], t);
+	}
+	err = print(x, t, kind, out);
+	table_free(t);
+	return err;
+}
+
+static void put_stall(struct table *t, const struct ranked_insn *ranked, double percent,
+		      bool text)
+{
+	table_real(t, ranked->amount, text ? 0 : 3);
+	table_percent(t, percent);
+	table_real(t, ranked->cycles, text ? 1 : 3);
+	table_real(t, ranked->frequency, 1);
+	table_text(t, ranked->dynamic ? "dynamic" : "static");
+	table_text(t, ranked->reasons);
+	table_text(t, ranked->culprits);
+}
+
+int ranking_print_stalls(const struct explainer *x, struct ranking *r,
+			 const struct out_options *out)
+{
+	static const struct column columns[] = {
+		{ "lost", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "cycles", "cycles", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+		{ "reason", "reasons", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		RANKED_INSN_COLUMNS,
+	};
+	static const char *const drop[] = { "source", "culprit_addresses", "image",
+					    NULL };
+	static const struct kind kind = {
+		.name = "stalls",
+		.corrected = "below",
+		.columns = columns,
+		.drop = drop,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.put = put_stall,
+	};
+
+	return print_insns(x, r, &kind, out);
+}
+
+static void put_hot(struct table *t, const struct ranked_insn *ranked, double percent,
+		    bool text)
+{
+	table_real(t, ranked->samples, text ? 0 : 3);
+	table_real(t, ranked->amount, text ? 0 : 3);
+	table_percent(t, percent);
+	table_real(t, ranked->cycles, text ? 1 : 3);
+	table_real(t, ranked->frequency, 1);
+}
+
+int ranking_print_hot(const struct explainer *x, struct ranking *r,
+		      const struct out_options *out)
+{
+	static const struct column columns[] = {
+		{ "samples", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "blamed", "blamed_samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "CPI", "cpi", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		RANKED_INSN_COLUMNS,
+	};
+	static const char *const drop[] = { "source", "samples", "image", NULL };
+	static const struct kind kind = {
+		.name = "instructions",
+		.corrected = "in \"blamed\"",
+		.columns = columns,
+		.drop = drop,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.put = put_hot,
+	};
+
+	return print_insns(x, r, &kind, out);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.c - what heads and ends each report
+ *
+ * A reader has to know which epochs, machines and streams a report is of, and what was
+ * lost, so all reports print it with the same functions.
+ */
+#include "config.h"
+
+#include "tools/write/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/times.h"
+#include "tools/ui/out.h"
+
+#define SAME_CLOCK      0.1
+#define MAX_EPOCH_LINES 4
+
+static void print_epoch(const struct selection *sel, const struct query_epoch *e)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+	const char *db = select_epoch_db(sel, e);
+
+	out_line("Epoch %s%s%s%s: %s to %s%s%s%s", select_epoch_id(sel, e, id),
+		 *e->label ? " \"" : "", e->label, *e->label ? "\"" : "",
+		 time_format(e->from_ns, from), time_format(e->to_ns, to),
+		 e->open ? " (still open)" : "", db ? " of " : "", db ? db : "");
+}
+
+static void print_epochs(const struct selection *sel)
+{
+	const struct query_epochs *e = &sel->epochs;
+
+	if (e->nr <= MAX_EPOCH_LINES) {
+		for (size_t i = 0; i < e->nr; i++)
+			print_epoch(sel, &e->epoch[i]);
+		return;
+	}
+	print_epoch(sel, &e->epoch[0]);
+	out_line("... %zu epochs between ...", e->nr - 2);
+	print_epoch(sel, &e->epoch[e->nr - 1]);
+}
+
+static bool is_same_machine(const struct query_epoch *a, const struct query_epoch *b)
+{
+	return !strcmp(a->arch, b->arch) && !strcmp(a->cpu, b->cpu) &&
+	       a->nr_cpus == b->nr_cpus;
+}
+
+/* What a start measures differs by a little from what another one does. */
+static bool is_same_clock(const struct query_epoch *a, const struct query_epoch *b)
+{
+	return fabs((double)a->clock_hz - (double)b->clock_hz) <=
+	       SAME_CLOCK * (double)a->clock_hz;
+}
+
+/* Epochs whose cycles are not quite the newest one's. */
+static void print_other_clocks(const struct selection *sel)
+{
+	const struct query_epoch *newest = select_newest(sel);
+	size_t nr_machines = 0, nr_clocks = 0;
+
+	for (size_t i = 0; i < sel->epochs.nr; i++) {
+		const struct query_epoch *e = &sel->epochs.epoch[i];
+
+		if (!is_same_machine(newest, e))
+			nr_machines++;
+		else if (!is_same_clock(newest, e))
+			nr_clocks++;
+	}
+	if (nr_machines)
+		out_line(
+			"Note: %zu of the epochs are of another machine; cycles became "
+			"time by the newest epoch's clock.",
+			nr_machines);
+	if (nr_clocks)
+		out_line("Note: in %zu of the epochs the clock rate was another one; "
+			 "cycles became time by the newest epoch's clock.",
+			 nr_clocks);
+}
+
+static void print_machine(const struct selection *sel)
+{
+	const struct query_epoch *e = select_newest(sel);
+	struct buf hosts = { 0 };
+
+	select_hosts(sel, &hosts);
+	out_line("Host %s: %s, %" PRIu32 " CPUs, %s, Linux %s", buf_str(&hosts),
+		 e->arch, e->nr_cpus, e->cpu, e->release);
+	buf_fini(&hosts);
+	print_other_clocks(sel);
+}
+
+static void print_stream(const struct query_stream *s)
+{
+	char period[REPORT_PERIOD_SIZE], part[48] = "";
+
+	if (s->running_ns && s->running_ns < s->enabled_ns)
+		snprintf(part, sizeof(part), ", counting %.1f%% of the time",
+			 100.0 * s->running_ns / s->enabled_ns);
+	out_line("Stream %s from %s%s%s: a sample per %s, %" PRIu64 " received%s",
+		 s->desc.event, s->desc.source, *s->desc.cpu_type ? " on " : "",
+		 s->desc.cpu_type, report_period(&s->desc, period), s->received, part);
+}
+
+void report_header(const struct selection *sel, const struct events *ev)
+{
+	print_epochs(sel);
+	print_machine(sel);
+	for (size_t i = 0; i < sel->streams.nr; i++)
+		print_stream(&sel->streams.stream[i]);
+	for (size_t i = 0; i < ev->nr; i++) {
+		if (ev->event[i].mixed)
+			out_line("Note: the rate of %s changed meanwhile; rows are "
+				 "ordered by %s.",
+				 ev->event[i].name,
+				 ev->event[i].is_time ? "time" : "amount");
+	}
+}
+
+/* A timer's event counts the time in which its CPU slept, too. */
+static void print_not_delivered(const struct query_stream *s)
+{
+	if (s->throttled)
+		out_line("Not delivered: %" PRId64 " samples of %s: the kernel "
+			 "throttled it",
+			 s->not_delivered, s->desc.event);
+	else if (!strcmp(s->desc.unit, "ns"))
+		out_line("%.3g s not sampled by %s: CPUs asleep, or timers late",
+			 (double)s->not_delivered * (double)s->desc.mean_period / 1e9,
+			 s->desc.event);
+	else
+		out_line("%" PRId64 " samples of %s not delivered", s->not_delivered,
+			 s->desc.event);
+}
+
+void report_footer(const struct selection *sel)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	struct buf hosts = { 0 };
+
+	for (size_t i = 0; i < sel->losses.nr; i++) {
+		uint64_t n = report_loss(sel, i, LOSS_LOST);
+
+		if (n)
+			out_line("Lost: %" PRIu64 " samples, %s", n,
+				 sel->losses.loss[i].name);
+	}
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		const struct query_stream *s = &sel->streams.stream[i];
+
+		if (s->not_delivered > 0)
+			print_not_delivered(s);
+	}
+	select_hosts(sel, &hosts);
+	for (size_t i = 0; i < sel->gaps.nr; i++) {
+		const struct query_gap *g = &sel->gaps.gap[i];
+		const bool one_host = !strcmp(buf_str(&hosts), g->host);
+
+		out_line("Gap: %s to %s, %s%s%s", time_format(g->from_ns, from),
+			 time_format(g->to_ns, to), g->reason, one_host ? "" : " on ",
+			 one_host ? "" : g->host);
+	}
+	buf_fini(&hosts);
+}
+
+void report_idle(double percent, bool included)
+{
+	out_line("idle %.1f %% (percentages are of %s time)", percent,
+		 included ? "all" : "busy");
+}
+
+static void json_epoch(struct json *j, const struct selection *sel,
+		       const struct query_epoch *e)
+{
+	char text[TIME_TEXT_SIZE], id[SELECT_ID_SIZE];
+	const char *db = select_epoch_db(sel, e);
+
+	json_object(j, NULL);
+	if (db) {
+		json_string(j, "id", select_epoch_id(sel, e, id));
+		json_string(j, "db", db);
+	} else {
+		json_signed(j, "id", e->id);
+	}
+	json_string(j, "label", e->label);
+	json_string(j, "from", time_format(e->from_ns, text));
+	json_string(j, "to", time_format(e->to_ns, text));
+	json_bool(j, "open", e->open);
+	json_string(j, "host", e->host);
+	json_end(j);
+}
+
+void report_json_header(struct json *j, const struct selection *sel)
+{
+	json_array(j, "epochs");
+	for (size_t i = 0; i < sel->epochs.nr; i++)
+		json_epoch(j, sel, &sel->epochs.epoch[i]);
+	json_end(j);
+	json_array(j, "streams");
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		const struct query_stream *s = &sel->streams.stream[i];
+
+		json_object(j, NULL);
+		json_string(j, "event", s->desc.event);
+		json_string(j, "source", s->desc.source);
+		json_number(j, "mean_period", s->desc.mean_period);
+		json_string(j, "unit", s->desc.unit);
+		json_number(j, "total",
+			    s->stored + report_nr_lost(sel, LOSS_UNKNOWN, s->id));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void report_json_losses(struct json *j, const struct selection *sel)
+{
+	json_object(j, "losses");
+	for (size_t i = 0; i < sel->losses.nr; i++) {
+		uint64_t n = report_loss(sel, i, LOSS_LOST);
+
+		if (n)
+			json_number(j, sel->losses.loss[i].name, n);
+	}
+	json_end(j);
+}
+
+void report_json_samples(struct json *j, const char *key, const struct events *ev,
+			 const struct event_sum *tally)
+{
+	json_object(j, key);
+	for (size_t i = 0; i < ev->nr; i++)
+		json_number(j, ev->event[i].name, tally[i].n);
+	json_end(j);
+}
+
+void time_source_print(const struct time_source *t, const char *attribution)
+{
+	struct buf text = { 0 };
+
+	if (t->text) {
+		buf_puts(&text, ", by ");
+		buf_printf(&text, t->text, t->ev->event[0].name);
+	}
+	out_line("Attribution: %s%s", attribution, buf_str(&text));
+	buf_fini(&text);
+}
+
+void time_source_json(const struct time_source *t, struct json *j,
+		      const char *attribution)
+{
+	json_string(j, "attribution", attribution);
+	if (t->name)
+		json_string(j, "attribution_source", t->name);
+}

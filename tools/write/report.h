@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report.h - the head and the end of every report: epochs, machine, streams, losses
+ */
+#ifndef CPI_TOOLS_REPORT_H
+#define CPI_TOOLS_REPORT_H
+
+#include "report/select/events.h"
+#include "report/select/facts.h"
+#include "report/select/timesource.h"
+#include "tools/ui/json.h"
+
+/* Text: epochs, machine, streams. */
+void report_header(const struct selection *sel, const struct events *ev);
+
+/* Text: losses by name, samples that were not delivered, gaps. */
+void report_footer(const struct selection *sel);
+
+/* Text: how much was idle, and whether that is in the percentages. */
+void report_idle(double percent, bool included);
+
+/* JSON: "epochs" and "streams"; "losses". */
+void report_json_header(struct json *j, const struct selection *sel);
+void report_json_losses(struct json *j, const struct selection *sel);
+
+/* JSON: a member with the count of each event. */
+void report_json_samples(struct json *j, const char *key, const struct events *ev,
+			 const struct event_sum *tally);
+
+/* Prints "precise, by retire latencies of instructions:ppp". */
+void time_source_print(const struct time_source *t, const char *attribution);
+
+/* Members "attribution" and, where it is precise, "attribution_source". */
+void time_source_json(const struct time_source *t, struct json *j,
+		      const char *attribution);
+
+#endif
