@@ -336,9 +336,9 @@ bucket_of(struct cpi_bpf_cpu *cpu, uint32_t active, uint64_t word0, uint64_t who
  * counted without a look at the code. Code that is changed in place is seen as changed
  * after the next sweep.
  */
-static __always_inline int count(struct cpi_bpf_cpu *cpu, uint32_t number, uint64_t pc,
-				 const void *from,
-				 enum cpi_outcome (*outcome_of)(const void *from))
+static __always_inline int
+count_sample(struct cpi_bpf_cpu *cpu, uint32_t number, uint64_t pc, const void *from,
+	     enum cpi_outcome (*outcome_of)(const void *from))
 {
 	uint32_t event = LOADED(CPI_BPF_EVENT);
 	enum cpi_outcome outcome = CPI_OUTCOME_NONE;
@@ -375,7 +375,7 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 
 	if (!cpu)
 		return 0; /* cannot be: there is one for each of the node's CPUs */
-	return count(cpu, number, PC_OF(&ctx->regs), ctx, outcome_of);
+	return count_sample(cpu, number, PC_OF(&ctx->regs), ctx, outcome_of);
 }
 
 /*
@@ -401,7 +401,7 @@ int cpi_tick(const uint64_t *args)
 	if (!bpf_probe_read_kernel(&interrupted, sizeof(interrupted),
 				   (const char *)timer + LOADED(CPI_BPF_TICK_REGS)) &&
 	    interrupted == user)
-		return count(cpu, number, PC_OF(user), user, outcome_of_tick);
+		return count_sample(cpu, number, PC_OF(user), user, outcome_of_tick);
 	cpu->ticks_elsewhere++;
 	return 0;
 }

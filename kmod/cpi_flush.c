@@ -59,7 +59,7 @@ static void begin_sweep(struct step *s)
 		set_direct(cpu, true);
 }
 
-static void take(void *data)
+static void take_buffers(void *data)
 {
 	struct step *s = data;
 	struct cpi_cpu *cpu = s->cpu;
@@ -91,7 +91,7 @@ static void end_sweep(void *data)
  * Runs a step where the handler runs; with cpi.lock held a CPU that has counters
  * cannot go offline. One without has no handler either.
  */
-static void run(struct step *s, void (*step)(void *))
+static void run_step(struct step *s, void (*step)(void *))
 {
 	if (smp_call_function_single(s->cpu->number, step, s, 1))
 		step(s);
@@ -116,24 +116,24 @@ static u32 flush_table(struct cpi_cpu *cpu)
 	if (cpu->phase == CPI_SWAPPING) {
 		cpu->phase = CPI_DRAINING;
 		s.action = GIVE_BACK;
-		run(&s, take);
+		run_step(&s, take_buffers);
 		return 0;
 	}
 	if (cpu->phase == CPI_SWEEPING && cpu->taken >= 0)
 		s.action = KEEP_TO_SWEEP;
-	run(&s, take);
+	run_step(&s, take_buffers);
 	if (s.nr) {
 		cpu->phase = CPI_SWEEPING;
 		return s.nr;
 	}
 	cpu->phase = CPI_DRAINING;
 	s.nr = sweep(cpu);
-	run(&s, end_sweep);
+	run_step(&s, end_sweep);
 	if (s.nr)
 		return s.nr;
 	cpu->cursor = 0;
 	s.action = TAKE_ANY;
-	run(&s, take);
+	run_step(&s, take_buffers);
 	if (s.nr)
 		cpu->phase = CPI_SWAPPING;
 	return s.nr;
@@ -162,7 +162,7 @@ int cpi_flush(struct cpi_kmod_flush *f)
 	if (f->depth == CPI_KMOD_TABLE)
 		s.nr = flush_table(s.cpu);
 	else if (s.cpu->taken >= 0 || cpi_flush_is_due(s.cpu))
-		run(&s, take);
+		run_step(&s, take_buffers);
 	f->nr = s.nr;
 	f->buffer = s.nr ? s.cpu->taken : 0;
 	return 0;

@@ -14,7 +14,7 @@
  *
  * The ring has two pairs of barriers. The other side is daemon/windows/windowkmod.c:
  *
- *	put()				consume_ring()
+ *	put_record()				consume_ring()
  *
  *	acquire tail		<-	release tail	(the record's place is free)
  *	write the record
@@ -46,7 +46,7 @@ struct cpi_window_following;
 static const struct cpi_uop *uop_at(const struct cpi_window_following *f, u32 ip);
 static void run_steps(const struct cpi_window_following *f);
 static bool is_excluded(void);
-static int put(struct cpi_window_cpu *cpu, const struct cpi_window_record *r);
+static int put_record(struct cpi_window_cpu *cpu, const struct cpi_window_record *r);
 
 static __always_inline long read_user(u64 *to, u32 size, u64 address)
 {
@@ -68,7 +68,7 @@ static __always_inline long read_user(u64 *to, u32 size, u64 address)
 #define CPI_WINDOW_NOW()                        ktime_get_mono_fast_ns()
 #define CPI_WINDOW_IS_EXCLUDED()                is_excluded()
 #define CPI_WINDOW_RUN(ctx)                     run_steps(ctx)
-#define CPI_WINDOW_PUT(cpu, r)                  put(cpu, r)
+#define CPI_WINDOW_PUT(cpu, r)                  put_record(cpu, r)
 #include "kmod/cpi_window_sample.h"
 
 static struct cpi_follower *follower_of(const struct cpi_window_following *f)
@@ -117,7 +117,7 @@ static bool is_excluded(void)
 	return found;
 }
 
-static int put(struct cpi_window_cpu *cpu, const struct cpi_window_record *r)
+static int put_record(struct cpi_window_cpu *cpu, const struct cpi_window_record *r)
 {
 	struct cpi_follower *f = container_of(cpu, struct cpi_follower, cpu);
 	const u32 nr = cpi.windows.config.nr_records;

@@ -117,7 +117,7 @@ static __always_inline bool is_excluded(void)
 	return false;
 }
 
-static __always_inline void *find(void *map, uint32_t number)
+static __always_inline void *find_element(void *map, uint32_t number)
 {
 	return bpf_map_lookup_elem(map, &number);
 }
@@ -133,10 +133,10 @@ struct cpi_window_following;
 static long step(uint32_t round, const struct cpi_window_following *f);
 
 #define CPI_WINDOW_REGS                         struct cpi_regs
-#define CPI_WINDOW_PROCESS(number)              find(&cpi_processes, number)
-#define CPI_WINDOW_ENTRY(number)                find(&cpi_entries, number)
-#define CPI_WINDOW_CODE(slot)                   find(&cpi_code, slot)
-#define CPI_WINDOW_BYTES(slot)                  find(&cpi_bytes, slot)
+#define CPI_WINDOW_PROCESS(number)              find_element(&cpi_processes, number)
+#define CPI_WINDOW_ENTRY(number)                find_element(&cpi_entries, number)
+#define CPI_WINDOW_CODE(slot)                   find_element(&cpi_code, slot)
+#define CPI_WINDOW_BYTES(slot)                  find_element(&cpi_bytes, slot)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
 #define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
 #define CPI_WINDOW_READ_LINE(to, address) \

@@ -138,7 +138,7 @@ static size_t length(const char *s)
 	return n;
 }
 
-static char *put(char *to, const void *from, size_t size)
+static char *put_bytes(char *to, const void *from, size_t size)
 {
 	const char *bytes = from;
 
@@ -168,9 +168,9 @@ size_t object_describe(const struct link_map *map, enum cpi_announce_what what,
 	    (path_size && !find_headers(map, &found)) ||
 	    !summarise(map, &found, segments, &summary))
 		return 0;
-	end = put((char *)(segments + summary.nr_segments), summary.build_id.at,
-		  summary.build_id.size);
-	end = put(end, map->l_name, path_size);
+	end = put_bytes((char *)(segments + summary.nr_segments), summary.build_id.at,
+			summary.build_id.size);
+	end = put_bytes(end, map->l_name, path_size);
 	while ((end - to) % sizeof(uint64_t))
 		*end++ = 0;
 	*record = (struct cpi_announce_record){

@@ -190,7 +190,7 @@ static double threshold_of(const struct sheet *s, double asked)
 	return threshold;
 }
 
-static int make(struct sheet *s, const struct cmd_context *ctx)
+static int make_sheet(struct sheet *s, const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
 	const struct tree_request *tree = &o->tree.tree;
@@ -240,7 +240,7 @@ static int run_flame(struct cmd_context *ctx)
 	req.command = ctx->cmd->name;
 	if (tree_open(&req, CALLS_LINES, spec, two ? 2 : 1, &s.tree))
 		return EXIT_FAIL;
-	err = make(&s, ctx);
+	err = make_sheet(&s, ctx);
 	tree_close(&s.tree);
 	buf_fini(&s.title);
 	for (size_t i = 0; i < s.nr_notes; i++)

@@ -134,7 +134,7 @@ static struct value value_of_register(const struct evaluation *e, unsigned int r
 	return e->reg[reg - ISA_GENERAL];
 }
 
-static void set(struct evaluation *e, unsigned int reg, struct value v)
+static void set_register(struct evaluation *e, unsigned int reg, struct value v)
 {
 	if (reg >= ISA_GENERAL && reg < ISA_GENERAL + VALUE_NR_GENERAL)
 		e->reg[reg - ISA_GENERAL] = v;
@@ -166,7 +166,7 @@ static struct value mixed(struct evaluation *e, const struct value *a,
 	return fresh(e, ISA_NONE, indexed);
 }
 
-static struct value add(struct evaluation *e, struct value a, struct value b)
+static struct value add_values(struct evaluation *e, struct value a, struct value b)
 {
 	if (!is_constant(&a) && !is_constant(&b)) {
 		/* One of them is the table or what its entries count from. */
@@ -239,7 +239,7 @@ static struct value address_of(struct evaluation *e, const struct insn *insn,
 
 	if (m->base == ISA_PC)
 		return constant(m->displacement);
-	base = add(e, value_of_register(e, m->base), constant(m->displacement));
+	base = add_values(e, value_of_register(e, m->base), constant(m->displacement));
 	if (loads)
 		base = as_number(base);
 	if (!m->index)
@@ -251,7 +251,7 @@ static struct value address_of(struct evaluation *e, const struct insn *insn,
 		index.addend = (int64_t)((uint64_t)index.addend * m->scale);
 		index.scale = (int64_t)((uint64_t)index.scale * m->scale);
 	}
-	return add(e, base, index);
+	return add_values(e, base, index);
 }
 
 static bool same_place(const struct value *a, const struct value *b)
@@ -356,12 +356,13 @@ static struct value result(struct evaluation *e, const struct insn *insn,
 	case ISA_OP_LOAD:
 		return value_of_memory(e, insn, effect->size, effect->is_signed);
 	case ISA_OP_ADD:
-		a = add(e, value_of_register(e, effect->a), constant(effect->value));
+		a = add_values(e, value_of_register(e, effect->a),
+			       constant(effect->value));
 		if (!effect->b)
 			return a;
 		b = extend(value_of_register(e, effect->b), effect->size,
 			   effect->is_signed);
-		return add(e, a, shift(b, effect->shift));
+		return add_values(e, a, shift(b, effect->shift));
 	case ISA_OP_SHIFT:
 		return shift(value_of_register(e, effect->a), effect->shift);
 	case ISA_OP_AND:
@@ -372,7 +373,7 @@ static struct value result(struct evaluation *e, const struct insn *insn,
 		}
 		return a;
 	case ISA_OP_COMPARE:
-		return add(e, e->compared, constant(plus(~effect->value, 1)));
+		return add_values(e, e->compared, constant(plus(~effect->value, 1)));
 	case ISA_OP_STORE:
 	case ISA_OP_OTHER:
 		break;
@@ -460,9 +461,9 @@ void value_step(struct evaluation *e, const struct step *step)
 	if (effect.op != ISA_OP_COMPARE) {
 		v = result(e, insn, &effect);
 		forget(e, insn);
-		set(e, effect.to, v);
+		set_register(e, effect.to, v);
 		return;
 	}
 	compare(e, insn, &effect);
-	set(e, effect.to, result(e, insn, &effect));
+	set_register(e, effect.to, result(e, insn, &effect));
 }

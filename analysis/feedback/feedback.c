@@ -133,7 +133,7 @@ const char *feedback_find_name(const struct feedback *f, const char *text)
 }
 
 /* The one copy of a text; NULL: out of memory. */
-static const char *keep(struct feedback *f, const char *text)
+static const char *keep_text(struct feedback *f, const char *text)
 {
 	const char *found = feedback_find_name(f, text);
 	const size_t size = strlen(text) + 1;
@@ -218,7 +218,7 @@ static int add_target(struct feedback *f, struct feedback_line *line, const char
 {
 	struct feedback_target *t;
 
-	name = keep(f, name);
+	name = keep_text(f, name);
 	if (!name)
 		return -ENOMEM;
 	for (t = line->targets; t && t->name != name; t = t->next)
@@ -294,8 +294,8 @@ static int find_function(struct feedback *f, const struct origin *p, size_t nr,
 	struct feedback_function wanted = { .caller = NULL }, *fn = NULL;
 
 	for (size_t i = 0; i < nr; i++) {
-		wanted.name = keep(f, p[i].function);
-		wanted.file = p[i].file ? keep(f, p[i].file) : NULL;
+		wanted.name = keep_text(f, p[i].function);
+		wanted.file = p[i].file ? keep_text(f, p[i].file) : NULL;
 		wanted.start = p[i].start;
 		if (!wanted.name || (p[i].file && !wanted.file))
 			return -ENOMEM;
@@ -553,7 +553,7 @@ static int merge_function(struct feedback *f, struct feedback_function *caller,
 	struct feedback_function wanted = { .caller = caller, .at = from->at }, *fn;
 	int err = 0;
 
-	wanted.name = keep(f, from->name);
+	wanted.name = keep_text(f, from->name);
 	if (!wanted.name)
 		return -ENOMEM;
 	fn = get_function(f, &wanted);

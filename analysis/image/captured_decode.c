@@ -23,7 +23,7 @@ struct captured_reader {
 	int err; /* sticky */
 };
 
-static uint64_t get(struct captured_reader *r)
+static uint64_t get_varint(struct captured_reader *r)
 {
 	uint64_t v = 0;
 
@@ -35,7 +35,7 @@ static uint64_t get(struct captured_reader *r)
 /* A number of elements, of which each takes so many bytes at least. */
 static size_t get_count(struct captured_reader *r, size_t bytes)
 {
-	const uint64_t nr = get(r);
+	const uint64_t nr = get_varint(r);
 
 	if (!r->err && nr > (uint64_t)(r->end - r->at) / bytes)
 		r->err = -CPI_ETRUNCATED;
@@ -46,7 +46,7 @@ static size_t get_count(struct captured_reader *r, size_t bytes)
 static void get_range(struct captured_reader *r, uint64_t *at, uint64_t *start,
 		      uint64_t *end)
 {
-	const uint64_t distance = get(r), size = get(r);
+	const uint64_t distance = get_varint(r), size = get_varint(r);
 
 	if (!r->err && (__builtin_add_overflow(*at, distance, start) ||
 			__builtin_add_overflow(*start, size, end) || !size))
@@ -70,7 +70,7 @@ static const uint8_t *get_bytes(struct captured_reader *r, uint64_t size)
 /* A copy, with a NUL behind it and none in it. */
 static const char *get_text(struct captured_reader *r)
 {
-	const uint64_t len = get(r);
+	const uint64_t len = get_varint(r);
 	const uint8_t *bytes = get_bytes(r, len);
 	const char *text;
 
@@ -84,8 +84,8 @@ static const char *get_text(struct captured_reader *r)
 	return text;
 }
 
-static void put(struct captured_reader *r, struct buf *array, const void *element,
-		size_t size)
+static void put_element(struct captured_reader *r, struct buf *array,
+			const void *element, size_t size)
 {
 	if (r->err)
 		return;
@@ -105,12 +105,12 @@ static void get_segments(struct captured_reader *r)
 	for (size_t nr = get_count(r, 4); nr && !r->err; nr--) {
 		struct elfrange s;
 
-		s.address = get(r);
-		s.offset = get(r);
-		s.size = get(r);
-		s.exec = get(r);
+		s.address = get_varint(r);
+		s.offset = get_varint(r);
+		s.size = get_varint(r);
+		s.exec = get_varint(r);
 		if (first)
-			put(r, &r->c->segments, &s, sizeof(s));
+			put_element(r, &r->c->segments, &s, sizeof(s));
 	}
 }
 
@@ -122,7 +122,7 @@ static void get_names(struct captured_reader *r)
 
 		get_range(r, &at, &n.start, &n.end);
 		n.raw = get_text(r);
-		put(r, &r->c->names, &n, sizeof(n));
+		put_element(r, &r->c->names, &n, sizeof(n));
 	}
 }
 
@@ -134,7 +134,7 @@ struct text_table {
 
 static const char *get_number(struct captured_reader *r, const struct text_table *t)
 {
-	const uint64_t number = get(r);
+	const uint64_t number = get_varint(r);
 
 	if (!r->err && number > t->nr)
 		r->err = -CPI_ECORRUPT;
@@ -143,7 +143,7 @@ static const char *get_number(struct captured_reader *r, const struct text_table
 
 static int get_int(struct captured_reader *r)
 {
-	const uint64_t n = get(r);
+	const uint64_t n = get_varint(r);
 
 	if (!r->err && n > INT32_MAX)
 		r->err = -CPI_ECORRUPT;
@@ -166,7 +166,7 @@ static void get_lines(struct captured_reader *r, const struct text_table *t)
 
 		get_range(r, &at, &l.start, &l.end);
 		l.line = get_line(r, t);
-		put(r, &r->c->lines, &l, sizeof(l));
+		put_element(r, &r->c->lines, &l, sizeof(l));
 	}
 }
 
@@ -198,7 +198,7 @@ static void get_inlined(struct captured_reader *r, const struct text_table *t)
 
 		get_range(r, &at, &in.start, &in.end);
 		get_chain(r, t, &in);
-		put(r, &r->c->inlined, &in, sizeof(in));
+		put_element(r, &r->c->inlined, &in, sizeof(in));
 	}
 }
 
@@ -221,9 +221,9 @@ static void get_pads(struct captured_reader *r)
 	uint64_t pad = 0;
 
 	for (size_t nr = get_count(r, 1); nr && !r->err; nr--) {
-		if (__builtin_add_overflow(pad, get(r), &pad))
+		if (__builtin_add_overflow(pad, get_varint(r), &pad))
 			r->err = -CPI_ECORRUPT;
-		put(r, &r->c->pads, &pad, sizeof(pad));
+		put_element(r, &r->c->pads, &pad, sizeof(pad));
 	}
 }
 
@@ -242,7 +242,7 @@ static void get_pieces(struct captured_reader *r)
 		p.bytes = (const uint8_t *)captured_text(r->c, bytes, p.end - p.start);
 		if (!p.bytes)
 			r->err = -ENOMEM;
-		put(r, &r->c->pieces, &p, sizeof(p));
+		put_element(r, &r->c->pieces, &p, sizeof(p));
 	}
 }
 
@@ -251,9 +251,9 @@ int captured_decode(struct captured *c, const uint8_t *body, size_t size)
 	struct captured_reader r = { .c = c, .at = body, .end = body + size };
 	uint64_t machine;
 
-	if (get(&r) != CAPTURED_VERSION && !r.err)
+	if (get_varint(&r) != CAPTURED_VERSION && !r.err)
 		return -CPI_EVERSION;
-	machine = get(&r);
+	machine = get_varint(&r);
 	if (!r.err && machine > MACHINE_AARCH64)
 		return -CPI_ECORRUPT;
 	c->machine = (enum machine)machine;

@@ -26,7 +26,7 @@ struct output {
 	jmp_buf too_long;
 };
 
-static void put(const char *piece, size_t len, void *ctx)
+static void put_piece(const char *piece, size_t len, void *ctx)
 {
 	struct output *out = ctx;
 
@@ -39,10 +39,10 @@ static int write_pretty(const char *raw, struct output *out)
 {
 	if (setjmp(out->too_long))
 		return 0;
-	if (rust_demangle_callback(raw, OPTIONS, put, out))
+	if (rust_demangle_callback(raw, OPTIONS, put_piece, out))
 		return 1;
 	buf_reset(&out->text);
-	return cplus_demangle_v3_callback(raw, OPTIONS, put, out);
+	return cplus_demangle_v3_callback(raw, OPTIONS, put_piece, out);
 }
 
 char *demangle(const char *raw)

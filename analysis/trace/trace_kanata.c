@@ -47,7 +47,7 @@ static bool begins(const char *head, size_t len)
 	return len >= 6 && !memcmp(head, "Kanata", 6);
 }
 
-static void *make(struct tip *t)
+static void *make_kanata(struct tip *t)
 {
 	struct kanata *k = calloc(1, sizeof(*k));
 
@@ -257,7 +257,7 @@ static struct trace_commits *commits(void *state)
 const struct trace_format trace_kanata = {
 	.name = "Kanata",
 	.begins = begins,
-	.make = make,
+	.make = make_kanata,
 	.free = kanata_free,
 	.add = add_kanata_line,
 	.end = end_kanata,

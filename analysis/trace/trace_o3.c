@@ -36,7 +36,7 @@ static bool begins(const char *head, size_t len)
 	return len >= size && !memcmp(head, PREFIX, size);
 }
 
-static void *make(struct tip *t)
+static void *make_o3(struct tip *t)
 {
 	struct o3 *o = calloc(1, sizeof(*o));
 
@@ -181,7 +181,7 @@ static struct trace_commits *commits(void *state)
 const struct trace_format trace_o3 = {
 	.name = "O3PipeView",
 	.begins = begins,
-	.make = make,
+	.make = make_o3,
 	.free = o3_free,
 	.add = add_o3_line,
 	.end = end_o3,

@@ -40,7 +40,7 @@ static bool begins(const char *head, size_t len)
 	       !(le64toh(word[1]) & 0xe000e000e000e000);
 }
 
-static void *make(struct tip *t)
+static void *make_tokens(struct tip *t)
 {
 	struct tip **state = malloc(sizeof(*state));
 
@@ -91,7 +91,7 @@ static int end_tokens(void *state)
 const struct trace_format trace_tokens = {
 	.name = "tokens",
 	.begins = begins,
-	.make = make,
+	.make = make_tokens,
 	.free = free,
 	.record = WORDS * sizeof(uint64_t),
 	.add = add_token_record,

@@ -72,7 +72,7 @@ static bool end_put(struct buf *b, size_t len)
 	return false;
 }
 
-static bool put(struct buf *b, const void *data, size_t size)
+static bool put_bytes(struct buf *b, const void *data, size_t size)
 {
 	const size_t len = b->len;
 
@@ -102,7 +102,7 @@ static struct later_batch *get_batch(struct later *l, const struct batch *b)
 	if (last && last->from_ns == b->from_ns && last->to_ns == b->to_ns &&
 	    last->by_exec_id == b->by_exec_id)
 		return last;
-	return put(&l->batches, &new, sizeof(new)) ? last_batch(l) : NULL;
+	return put_bytes(&l->batches, &new, sizeof(new)) ? last_batch(l) : NULL;
 }
 
 bool later_add_entry(struct attribution *a, const struct batch *b,
@@ -114,7 +114,7 @@ bool later_add_entry(struct attribution *a, const struct batch *b,
 	if (!a->lacking || !has_room(l, sizeof(*to) + sizeof(*e)))
 		return false;
 	to = get_batch(l, b);
-	if (!to || !put(&l->entries, e, sizeof(*e)))
+	if (!to || !put_bytes(&l->entries, e, sizeof(*e)))
 		return false;
 	to->nr_entries++;
 	return true;
@@ -129,7 +129,7 @@ bool later_add_record(struct attribution *a, const struct batch *b,
 	if (!a->lacking || !has_room(l, sizeof(*to) + sizeof(*r)))
 		return false;
 	to = get_batch(l, b);
-	if (!to || !put(&l->records, r, sizeof(*r)))
+	if (!to || !put_bytes(&l->records, r, sizeof(*r)))
 		return false;
 	to->nr_records++;
 	return true;

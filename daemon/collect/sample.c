@@ -20,7 +20,7 @@ struct cursor {
 	bool is_short;
 };
 
-static const uint64_t *take(struct cursor *c, size_t nr)
+static const uint64_t *take_words(struct cursor *c, size_t nr)
 {
 	static const uint64_t none;
 	const uint64_t *at = c->at;
@@ -52,11 +52,11 @@ uint64_t sample_regs(const struct event *e)
 /* A length and that many bytes, up to the next word. */
 static void read_raw(struct cursor *c, const struct event *e, struct sample *s)
 {
-	const uint64_t *first = take(c, 1);
+	const uint64_t *first = take_words(c, 1);
 	uint32_t size;
 
 	memcpy(&size, first, sizeof(size));
-	if (c->is_short || !take(c, ((uint64_t)size + sizeof(size) + 7) / 8 - 1))
+	if (c->is_short || !take_words(c, ((uint64_t)size + sizeof(size) + 7) / 8 - 1))
 		return;
 	s->has_hw =
 		!ibs_read_record(e->record == EVENT_RECORDS_IBS_OP ? IBS_OP : IBS_FETCH,
@@ -66,25 +66,25 @@ static void read_raw(struct cursor *c, const struct event *e, struct sample *s)
 
 static void read_regs(struct cursor *c, uint64_t mask, struct sample *s)
 {
-	uint64_t abi = *take(c, 1);
+	uint64_t abi = *take_words(c, 1);
 
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return;
-	s->regs = take(c, __builtin_popcountll(mask));
+	s->regs = take_words(c, __builtin_popcountll(mask));
 	if (abi != PERF_SAMPLE_REGS_ABI_64)
 		s->regs = NULL;
 }
 
 static void read_branches(struct cursor *c, struct sample *s)
 {
-	const uint64_t nr = *take(c, 1);
+	const uint64_t nr = *take_words(c, 1);
 	const size_t words = sizeof(*s->branches) / sizeof(nr);
 
 	if (nr > (uint64_t)(c->end - c->at) / words) {
 		c->is_short = true;
 		return;
 	}
-	s->branches = (const void *)take(c, nr * words);
+	s->branches = (const void *)take_words(c, nr * words);
 	s->nr_branches = nr;
 }
 
@@ -99,20 +99,20 @@ int sample_read(const struct event *e, bool with_id, const struct perf_event_hea
 	struct sample s = { .has_hw = false };
 
 	if (with_id)
-		take(&c, 1);
-	fields.ip = s.pc = *take(&c, 1);
-	memcpy(&s.pid, take(&c, 1), sizeof(s.pid));
-	s.time_ns = *take(&c, 1);
+		take_words(&c, 1);
+	fields.ip = s.pc = *take_words(&c, 1);
+	memcpy(&s.pid, take_words(&c, 1), sizeof(s.pid));
+	s.time_ns = *take_words(&c, 1);
 	if (type & PERF_SAMPLE_ADDR)
-		fields.addr = *take(&c, 1);
+		fields.addr = *take_words(&c, 1);
 	if (type & PERF_SAMPLE_RAW)
 		read_raw(&c, e, &s);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		read_branches(&c, &s);
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
-		fields.weight = *take(&c, 1);
+		fields.weight = *take_words(&c, 1);
 	if (type & PERF_SAMPLE_DATA_SRC)
-		fields.data_src = *take(&c, 1);
+		fields.data_src = *take_words(&c, 1);
 	if (type & PERF_SAMPLE_REGS_INTR)
 		read_regs(&c, sample_regs(e), &s);
 	if (c.is_short)

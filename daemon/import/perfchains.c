@@ -36,7 +36,7 @@ bool perfchains_are_calls(const struct perfdata_event *e)
 	return e->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
 }
 
-static void put(struct chain *c, uint64_t address)
+static void put_address(struct chain *c, uint64_t address)
 {
 	if (c->nr < CHAIN_MAX)
 		c->address[c->nr++] = address;
@@ -55,8 +55,8 @@ static void put_calls(struct chain *c, const struct perfdata *pd,
 		struct perf_branch b = perfdata_branch(pd, s, i);
 
 		if (!i)
-			put(c, b.to);
-		put(c, b.from + 1);
+			put_address(c, b.to);
+		put_address(c, b.from + 1);
 	}
 }
 
@@ -64,7 +64,7 @@ static void put_calls(struct chain *c, const struct perfdata *pd,
 static bool put_kernel_part(struct chain *c, const struct perf_sample *s)
 {
 	for (size_t i = 0; i < s->nr_callchain; i++) {
-		put(c, s->callchain[i]);
+		put_address(c, s->callchain[i]);
 		if (s->callchain[i] == PERF_CONTEXT_USER)
 			return true;
 	}
@@ -93,8 +93,8 @@ void perfchains_add(struct attribution *a, const struct perfdata *pd,
 	} else if (e->sample_type & PERF_SAMPLE_STACK_USER && s->stack_size) {
 		sample.is_copied = true;
 		if (!put_kernel_part(&c, s) && is_in_user(r)) {
-			put(&c, PERF_CONTEXT_USER);
-			put(&c, s->ip);
+			put_address(&c, PERF_CONTEXT_USER);
+			put_address(&c, s->ip);
 			sample.chain = c.address;
 			sample.nr = c.nr;
 		}

@@ -68,8 +68,8 @@ static int take_chain(struct import *im, const struct perf_record *r, struct ban
 	return 0;
 }
 
-static void count(struct import *im, const struct import_sample *s, struct bank *b,
-		  int stream)
+static void count_sample(struct import *im, const struct import_sample *s,
+			 struct bank *b, int stream)
 {
 	const uint32_t tgid = s->pid <= CPI_MAX_TGID ? s->pid : CPI_MAX_TGID;
 	struct cpi_entry entry = {
@@ -110,7 +110,7 @@ int perfimport_count(struct import *im, const struct import_sample *s,
 	}
 	*bank = &im->bank[all / (int)CPI_MAX_EVENTS];
 	*stream = all % (int)CPI_MAX_EVENTS;
-	count(im, s, *bank, *stream);
+	count_sample(im, s, *bank, *stream);
 	return 0;
 }
 

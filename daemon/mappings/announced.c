@@ -89,7 +89,7 @@ static int nr_live(const struct hearing *h, const struct announcement *st)
 }
 
 /* Reads /proc once for all announcements of the datagram. TAKEN, or GONE. */
-static enum announced_fate look(struct hearing *h)
+static enum announced_fate look_up_process(struct hearing *h)
 {
 	if (!h->is_read)
 		h->is_gone = procscan_read(h->announced->images, (pid_t)h->from->tgid,
@@ -126,7 +126,8 @@ static enum announced_fate check(const struct hearing *h, const struct announcem
  * Of a program that has just begun all is new, and what the process map may have of
  * the one before is not to stay.
  */
-static void enter(struct hearing *h, const struct announcement *st, bool is_new)
+static void enter_announcement(struct hearing *h, const struct announcement *st,
+			       bool is_new)
 {
 	struct procmap *pm = h->announced->procmap;
 
@@ -152,11 +153,11 @@ static enum announced_fate take_loaded(struct hearing *h, const struct announcem
 
 	if (!h->from->in_gap && nr_live(h, st) == st->nr_segments)
 		return ANNOUNCED_KNOWN;
-	fate = look(h);
+	fate = look_up_process(h);
 	if (fate == ANNOUNCED_TAKEN)
 		fate = check(h, st);
 	if (fate == ANNOUNCED_TAKEN)
-		enter(h, st, !p || h->is_begin);
+		enter_announcement(h, st, !p || h->is_begin);
 	return fate;
 }
 
@@ -171,7 +172,7 @@ static enum announced_fate take_unloaded(struct hearing *h,
 
 	if (!nr_live(h, st))
 		return ANNOUNCED_KNOWN;
-	fate = look(h);
+	fate = look_up_process(h);
 	if (fate != ANNOUNCED_TAKEN)
 		return fate;
 	for (int i = 0; i < st->nr_segments; i++) {
@@ -210,8 +211,8 @@ static void note(struct hearing *h, const struct announcement *st,
 			  (unsigned long long)st->base, announced_fate_name(fate));
 }
 
-static void take(struct announced *s, const struct announced_source *from,
-		 const void *data, size_t size)
+static void take_announcement(struct announced *s, const struct announced_source *from,
+			      const void *data, size_t size)
 {
 	struct hearing h = { .announced = s, .from = from };
 	struct announcements announcements;
@@ -238,6 +239,6 @@ void announced_take(struct announced *s, const struct announced_source *from,
 		s->nr[ANNOUNCED_RATE]++;
 		return;
 	}
-	take(s, from, data, size);
+	take_announcement(s, from, data, size);
 	time_quota_spend(own, time_mono_ns() - begun_ns);
 }

@@ -228,19 +228,19 @@ static int ask(const struct cgroups *c, uint32_t tgid, uint64_t id, struct buf *
 	return err;
 }
 
-static void set(struct cgroups *c, uint32_t tgid, const char *path, uint64_t id)
+static void set_path(struct cgroups *c, uint32_t tgid, const char *path, uint64_t id)
 {
 	procmap_set_cgroup(c->procmap, tgid,
 			   strlen(path) <= CONTEXT_VALUE_MAX ? path : CONTEXT_OTHER,
 			   id);
 }
 
-static void take(struct cgroups *c, uint32_t tgid, const struct buf *answer)
+static void take_answer(struct cgroups *c, uint32_t tgid, const struct buf *answer)
 {
 	struct answer a;
 
 	memcpy(&a, answer->data, sizeof(a));
-	set(c, tgid, answer->data + sizeof(a), a.id);
+	set_path(c, tgid, answer->data + sizeof(a), a.id);
 }
 
 static void read_process(struct cgroups *c, uint32_t tgid)
@@ -248,7 +248,7 @@ static void read_process(struct cgroups *c, uint32_t tgid)
 	struct buf answer = { 0 };
 
 	if (!ask(c, tgid, 0, &answer))
-		take(c, tgid, &answer);
+		take_answer(c, tgid, &answer);
 	buf_fini(&answer);
 }
 
@@ -355,7 +355,7 @@ static void apply_exec(struct cgroups *c, const struct cgroupevent *e)
 	if (!p || p->cgroup_id == e->id)
 		return;
 	if (!ask(c, 0, e->id, &answer) && answer.data[sizeof(struct answer) + 1])
-		take(c, e->tgid, &answer);
+		take_answer(c, e->tgid, &answer);
 	else /* v2's root says nothing of v1 */
 		read_process(c, e->tgid);
 	buf_fini(&answer);
@@ -367,11 +367,11 @@ static void apply_move(struct cgroups *c, const struct cgroupevent *e)
 	struct buf answer = { 0 };
 
 	if (strlen(e->path) < TOLD_PATH_MAX)
-		set(c, e->tgid, e->path, e->id);
+		set_path(c, e->tgid, e->path, e->id);
 	else if (!ask(c, 0, e->id, &answer))
-		take(c, e->tgid, &answer);
+		take_answer(c, e->tgid, &answer);
 	else
-		set(c, e->tgid, CONTEXT_OTHER, e->id);
+		set_path(c, e->tgid, CONTEXT_OTHER, e->id);
 	buf_fini(&answer);
 }
 

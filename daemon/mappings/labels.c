@@ -23,7 +23,7 @@
 
 #define MAX_ENVIRONMENT (256u << 10)
 
-static bool take(const char *text, size_t len, char label[CPI_LABEL_MAX + 1])
+static bool take_label(const char *text, size_t len, char label[CPI_LABEL_MAX + 1])
 {
 	if (!cpi_label_is_valid(text, len))
 		return false;
@@ -41,7 +41,7 @@ bool labels_parse_mapping(const char *name, char label[CPI_LABEL_MAX + 1])
 	if (len < begin + end || strncmp(name, before, begin) ||
 	    strcmp(name + len - end, behind))
 		return false;
-	return take(name + begin, len - begin - end, label);
+	return take_label(name + begin, len - begin - end, label);
 }
 
 bool labels_parse_environment(const char *data, size_t size,
@@ -54,7 +54,7 @@ bool labels_parse_environment(const char *data, size_t size,
 		size_t len = strnlen(data, size);
 
 		if (len >= begin && !memcmp(data, before, begin))
-			return take(data + begin, len - begin, label);
+			return take_label(data + begin, len - begin, label);
 		len += len < size;
 		data += len;
 		size -= len;

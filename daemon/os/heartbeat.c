@@ -11,7 +11,7 @@
 
 #include "base/times.h"
 
-static void set(struct heartbeat *h, const char *doing)
+static void set_beat(struct heartbeat *h, const char *doing)
 {
 	atomic_store_explicit(&h->doing, doing, memory_order_relaxed);
 	atomic_store_explicit(&h->since_ns, time_mono_ns(), memory_order_relaxed);
@@ -25,14 +25,14 @@ const char *heartbeat_begin(struct heartbeat *h, const char *doing)
 	if (!h)
 		return NULL;
 	before = atomic_load_explicit(&h->doing, memory_order_relaxed);
-	set(h, doing);
+	set_beat(h, doing);
 	return before;
 }
 
 void heartbeat_end(struct heartbeat *h, const char *before)
 {
 	if (h)
-		set(h, before);
+		set_beat(h, before);
 }
 
 void heartbeat_progress(struct heartbeat *h)

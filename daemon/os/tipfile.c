@@ -35,7 +35,7 @@ struct code_head {
 	uint64_t address, flags;
 };
 
-static int put(struct tipfile_writer *w, const void *data, size_t size)
+static int put_bytes(struct tipfile_writer *w, const void *data, size_t size)
 {
 	if (fwrite(data, 1, size, w->f) == size)
 		return 0;
@@ -46,7 +46,7 @@ static int put_item(struct tipfile_writer *w, enum cpi_tip_type type, size_t siz
 {
 	const struct cpi_tip_item item = { htole32(type), htole32(size) };
 
-	return put(w, &item, sizeof(item));
+	return put_bytes(w, &item, sizeof(item));
 }
 
 int tipfile_create(const char *path, const struct tipfile_info *info,
@@ -69,9 +69,9 @@ int tipfile_create(const char *path, const struct tipfile_info *info,
 		return -ENOMEM;
 	w->banks = info->banks;
 	w->f = fopen(path, "we");
-	err = w->f ? put(w, &header, sizeof(header)) : -errno;
+	err = w->f ? put_bytes(w, &header, sizeof(header)) : -errno;
 	if (!err)
-		err = put(w, info->name, strlen(info->name));
+		err = put_bytes(w, info->name, strlen(info->name));
 	if (err) {
 		tipfile_abandon(w);
 		return err;
@@ -91,7 +91,7 @@ int tipfile_put_sample(struct tipfile_writer *w, const struct cpi_tip_sample *s)
 	cpi_tip_encode(s, w->banks, words);
 	err = put_item(w, CPI_TIP_RECORD, size);
 	w->nr++;
-	return err ? err : put(w, words, size);
+	return err ? err : put_bytes(w, words, size);
 }
 
 int tipfile_put_code(struct tipfile_writer *w, const struct tipfile_code *code)
@@ -103,8 +103,8 @@ int tipfile_put_code(struct tipfile_writer *w, const struct tipfile_code *code)
 	int err = put_item(w, CPI_TIP_CODE, sizeof(head) + len);
 
 	if (!err)
-		err = put(w, &head, sizeof(head));
-	return err ? err : put(w, code->text, len);
+		err = put_bytes(w, &head, sizeof(head));
+	return err ? err : put_bytes(w, code->text, len);
 }
 
 int tipfile_end(struct tipfile_writer *w)
@@ -113,7 +113,7 @@ int tipfile_end(struct tipfile_writer *w)
 	int err = put_item(w, CPI_TIP_END, sizeof(nr));
 
 	if (!err)
-		err = put(w, &nr, sizeof(nr));
+		err = put_bytes(w, &nr, sizeof(nr));
 	if (fclose(w->f) && !err)
 		err = -errno;
 	free(w);
@@ -127,7 +127,7 @@ void tipfile_abandon(struct tipfile_writer *w)
 	free(w);
 }
 
-static int get(struct tipfile *f, void *data, size_t size)
+static int get_bytes(struct tipfile *f, void *data, size_t size)
 {
 	if (fread(data, 1, size, f->f) != size)
 		return ferror(f->f) ? -EIO : -CPI_ETRUNCATED;
@@ -139,7 +139,7 @@ static int read_header(struct tipfile *f)
 {
 	struct cpi_tip_header h;
 	uint32_t name_size;
-	int err = get(f, &h, sizeof(h));
+	int err = get_bytes(f, &h, sizeof(h));
 
 	if (err)
 		return err;
@@ -153,7 +153,7 @@ static int read_header(struct tipfile *f)
 	if (!f->info.interval || f->info.interval > INT64_MAX || !f->info.banks ||
 	    f->info.banks > CPI_TIP_MAX_BANKS || name_size > TIPFILE_NAME_MAX)
 		return -CPI_ECORRUPT;
-	err = get(f, f->info.name, name_size);
+	err = get_bytes(f, f->info.name, name_size);
 	return !err && strlen(f->info.name) != name_size ? -CPI_ECORRUPT : err;
 }
 
@@ -251,13 +251,13 @@ int tipfile_next(struct tipfile *f, union tipfile_item *out)
 	int err;
 
 	f->where = f->next;
-	err = get(f, &item, sizeof(item));
+	err = get_bytes(f, &item, sizeof(item));
 	if (err)
 		return err;
 	size = le32toh(item.size);
 	if (size > sizeof(words))
 		return -CPI_ECORRUPT;
-	err = get(f, words, size);
+	err = get_bytes(f, words, size);
 	if (err)
 		return err;
 	switch (le32toh(item.type)) {

@@ -217,7 +217,7 @@ static int check_place(struct timed_child_job *job)
 	return fd < 0 ? fd : 0;
 }
 
-static int look(struct timed_child_job *job)
+static int look_at_file(struct timed_child_job *job)
 {
 	const struct imagefile *f = asked(job->question, job->size);
 	struct stat st;
@@ -299,7 +299,7 @@ bool imagefile_stays(struct timed_child *a, const struct imagefile *f)
 
 int imagefile_look(struct timed_child *a, const struct imagefile *f, struct stat *st)
 {
-	const struct timed_child_question q = question_of(look, f);
+	const struct timed_child_question q = question_of(look_at_file, f);
 
 	return timed_child_ask_for(a, &q, st, sizeof(*st));
 }

@@ -205,7 +205,7 @@ static int import_one(struct import *im, int64_t src, enum copy_state *state,
 	return -EEXIST;
 }
 
-static void count(struct import_result *r, enum copy_state state, int64_t dst)
+static void count_copied(struct import_result *r, enum copy_state state, int64_t dst)
 {
 	r->nr_known += state == COPY_KNOWN;
 	r->nr_grown += state == COPY_GROWN;
@@ -232,7 +232,7 @@ static int import_epoch(struct import *im, int64_t src)
 		return err;
 	err = end_slice(im, import_one(im, src, &state, &dst));
 	if (!err)
-		count(&im->result, state, dst);
+		count_copied(&im->result, state, dst);
 	return err;
 }
 

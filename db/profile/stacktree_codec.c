@@ -134,7 +134,7 @@ struct tree_reader {
 	uint32_t *index; /* of its frame, or the mark */
 };
 
-static int get(struct tree_reader *r, uint64_t max, uint64_t *v)
+static int get_varint(struct tree_reader *r, uint64_t max, uint64_t *v)
 {
 	uint64_t got;
 	int err = varint_get(&r->pos, r->end, &got);
@@ -169,9 +169,9 @@ static int read_frames(struct tree_reader *r, const uint32_t *map, uint32_t nr_m
 	if (!r->frame)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < r->nr_frames; i++) {
-		err = get(r, nr_map - image, &distance);
+		err = get_varint(r, nr_map - image, &distance);
 		if (!err)
-			err = get(r, UINT64_MAX, &further);
+			err = get_varint(r, UINT64_MAX, &further);
 		if (err)
 			return err;
 		image += distance;
@@ -199,7 +199,7 @@ static int read_places(struct tree_reader *r)
 	if (!r->depth || !r->index)
 		return -ENOMEM;
 	for (uint64_t i = 0; !err && i < r->nr_nodes; i++) {
-		err = get(r, depth, &up);
+		err = get_varint(r, depth, &up);
 		if (err)
 			break;
 		depth -= up;
@@ -210,7 +210,7 @@ static int read_places(struct tree_reader *r)
 	for (uint64_t i = 0; !err && i < r->nr_nodes; i++) {
 		const uint64_t nr = r->depth[i] ? r->nr_frames : STACK_NR_MARKS;
 
-		err = get(r, nr, &index);
+		err = get_varint(r, nr, &index);
 		if (!err && index == nr)
 			err = -CPI_ECORRUPT;
 		if (!err)
@@ -229,7 +229,7 @@ static int add_nodes(struct tree_reader *r, struct stack_tree *t)
 		uint32_t *at = &path[r->depth[i]];
 		uint64_t n;
 
-		err = get(r, UINT64_MAX, &n);
+		err = get_varint(r, UINT64_MAX, &n);
 		if (err)
 			break;
 		if (!r->depth[i])

@@ -94,7 +94,7 @@ struct reading {
 };
 
 /* A number of at most most. */
-static int get(struct reading *r, uint64_t most, uint64_t *v)
+static int get_varint(struct reading *r, uint64_t most, uint64_t *v)
 {
 	uint64_t read;
 	int err = varint_get(&r->at, r->end, &read);
@@ -113,21 +113,21 @@ static int get_windows(struct reading *r)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->nr; i++) {
-		err = get(r, UINT64_MAX - before, &v);
+		err = get_varint(r, UINT64_MAX - before, &v);
 		before = r->window[i].start = before + v;
 	}
 	for (size_t i = 0; !err && i < r->nr; i++)
-		err = get(r, WINDOWS_LIMIT, &r->window[i].n);
+		err = get_varint(r, WINDOWS_LIMIT, &r->window[i].n);
 	for (size_t i = 0; !err && i < r->nr; i++) {
-		err = get(r, WINDOW_MAX_INSNS, &v);
+		err = get_varint(r, WINDOW_MAX_INSNS, &v);
 		r->window[i].nr_insns = v;
 	}
 	for (size_t i = 0; !err && i < r->nr; i++) {
-		err = get(r, WINDOW_MAX_REASONS - 1, &v);
+		err = get_varint(r, WINDOW_MAX_REASONS - 1, &v);
 		r->window[i].reason = v;
 	}
 	for (size_t i = 0; !err && i < r->nr; i++) {
-		err = get(r, WINDOW_MAX_INSNS, &v);
+		err = get_varint(r, WINDOW_MAX_INSNS, &v);
 		r->window[i].nr_jumps = v;
 		r->nr_jumps += v;
 	}
@@ -141,15 +141,17 @@ static int get_jumps(struct reading *r)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < r->nr_jumps; i++)
-		err = get(r, WINDOW_INSN_BYTES * WINDOW_MAX_INSNS, &r->jump[i].from);
+		err = get_varint(r, WINDOW_INSN_BYTES * WINDOW_MAX_INSNS,
+				 &r->jump[i].from);
 	for (size_t i = 0; !err && i < r->nr_jumps; i++)
-		err = get(r, UINT64_MAX, &r->jump[i].to);
+		err = get_varint(r, UINT64_MAX, &r->jump[i].to);
 	for (size_t i = 0; !err && i < r->nr_jumps; i++) {
-		err = get(r, UINT32_MAX, &v);
+		err = get_varint(r, UINT32_MAX, &v);
 		r->jump[i].image = v;
 	}
 	for (size_t i = 0; !err && i < r->nr; i++)
-		err = get(r, WINDOW_INSN_BYTES * WINDOW_MAX_INSNS, &r->window[i].end);
+		err = get_varint(r, WINDOW_INSN_BYTES * WINDOW_MAX_INSNS,
+				 &r->window[i].end);
 	return err ? err : r->at != r->end ? -CPI_ECORRUPT : 0;
 }
 
@@ -171,10 +173,10 @@ static void place_jumps(struct reading *r)
 
 static int read_body(struct reading *r)
 {
-	int err = get(r, INT64_MAX, &r->seen);
+	int err = get_varint(r, INT64_MAX, &r->seen);
 
 	if (!err)
-		err = get(r, UINT64_MAX, &r->nr);
+		err = get_varint(r, UINT64_MAX, &r->nr);
 	if (err)
 		return err;
 	if (!r->seen || !r->nr || r->nr > WINDOWS_LIMIT)

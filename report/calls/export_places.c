@@ -112,7 +112,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* A copy that outlives the image. */
-static int keep(struct export_places *p, const char **text)
+static int keep_text(struct export_places *p, const char **text)
 {
 	uint32_t nr;
 	int err;
@@ -140,13 +140,13 @@ static int look_up(struct export_places *p, struct image_cache *images,
 	for (size_t i = place->first; i < p->frames.nr && !err; i++) {
 		struct export_frame *f = &p->frames.at[i];
 
-		err = keep(p, &f->function);
+		err = keep_text(p, &f->function);
 		if (!err)
-			err = keep(p, &f->raw);
+			err = keep_text(p, &f->raw);
 		if (!err)
-			err = keep(p, &f->line.file);
+			err = keep_text(p, &f->line.file);
 		if (!err)
-			err = keep(p, &f->begin.file);
+			err = keep_text(p, &f->begin.file);
 	}
 	if (im)
 		image_cache_warn_lines(images, image, im);

@@ -202,7 +202,7 @@ void explainer_unload(struct explainer *x)
 }
 
 /* With a scope to be opened. */
-static struct explainer *make(void)
+static struct explainer *make_explainer(void)
 {
 	struct explainer *x = calloc(1, sizeof(*x));
 
@@ -261,7 +261,7 @@ static int begin(struct explainer *x, int err, struct explainer **out)
 
 int explainer_open(const struct explain_request *req, struct explainer **out)
 {
-	struct explainer *x = make();
+	struct explainer *x = make_explainer();
 
 	return begin(x, x ? scope_open(x->scope, req) : -ENOMEM, out);
 }
@@ -270,7 +270,7 @@ int explainer_open_epoch(const struct explain_request *req, const struct selecti
 			 const struct query_epoch *epoch, struct explainer_kept *kept,
 			 struct explainer **out)
 {
-	struct explainer *x = make();
+	struct explainer *x = make_explainer();
 
 	if (!x)
 		return -ENOMEM;

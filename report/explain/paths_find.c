@@ -54,7 +54,7 @@ static int name_callers(struct paths_report *r, struct explainer *x)
 	return err ? err : image_cache_get(x->scope->images, &r->place->image, &r->im);
 }
 
-static int count(struct paths_report *r, struct explainer *x)
+static int count_paths(struct paths_report *r, struct explainer *x)
 {
 	const struct explain_windows *windows;
 	int err;
@@ -101,7 +101,7 @@ int paths_find(struct explainer *x, const struct found_place *place, size_t limi
 	if (err)
 		return err;
 	r->cfg = ex->e->cfg;
-	err = count(r, x);
+	err = count_paths(r, x);
 	if (err)
 		return err;
 	r->nr = r->count.nr_paths < limit ? r->count.nr_paths : limit;

@@ -46,7 +46,7 @@ struct pprof {
 };
 
 /* Writes a message that is the next piece of the profile. */
-static int put(struct pprof *p, const Pprof__Profile *piece)
+static int put_message(struct pprof *p, const Pprof__Profile *piece)
 {
 	const size_t size = pprof__profile__get_packed_size(piece);
 	uint8_t *bytes;
@@ -75,7 +75,7 @@ static int put_string(struct pprof *p, const char *text, int64_t *out)
 	if (!err && p->strings.nr > before) {
 		piece.n_string_table = 1;
 		piece.string_table = &string;
-		err = put(p, &piece);
+		err = put_message(p, &piece);
 	}
 	if (!err)
 		*out = nr;
@@ -128,7 +128,7 @@ static int put_mapping(struct pprof *p, const struct query_image *image, uint64_
 	if (!err)
 		err = put_string(p, report_build_id(&image->desc, build_id),
 				 &mapping.build_id);
-	return err ? err : put(p, &piece);
+	return err ? err : put_message(p, &piece);
 }
 
 static int put_function(struct pprof *p, const struct export_frame *f, uint64_t *id)
@@ -157,7 +157,7 @@ static int put_function(struct pprof *p, const struct export_frame *f, uint64_t 
 	function.id = *id;
 	piece.n_function = 1;
 	piece.function = &list;
-	return put(p, &piece);
+	return put_message(p, &piece);
 }
 
 /* An instruction: a procedure, and the frames that are inlined into it before that. */
@@ -184,7 +184,7 @@ static int put_new_location(struct pprof *p, const struct export_frame *frame,
 	piece.n_location = 1;
 	piece.location = &list;
 	if (!err)
-		err = put(p, &piece);
+		err = put_message(p, &piece);
 	free(lines);
 	free(line);
 	return err;
@@ -262,7 +262,7 @@ static int put_sample(struct pprof *p, const struct export_stack *w,
 	sample.label = labels;
 	piece.n_sample = 1;
 	piece.sample = &list;
-	return err ? err : put(p, &piece);
+	return err ? err : put_message(p, &piece);
 }
 
 static int put_stack(void *ctx, const struct export_stack *w)
@@ -309,7 +309,7 @@ static int put_columns(struct pprof *p)
 	piece.n_sample_type = nr;
 	piece.sample_type = types;
 	piece.default_sample_type = type[p->w->amount[0]].type;
-	return put(p, &piece);
+	return put_message(p, &piece);
 }
 
 /* Only one stream of an event has one period. */
@@ -334,7 +334,7 @@ static int put_period(struct pprof *p)
 				 &type.unit);
 	piece.period_type = &type;
 	piece.period = (int64_t)streams->stream[i].desc.mean_period;
-	return err ? err : put(p, &piece);
+	return err ? err : put_message(p, &piece);
 }
 
 static int put_head(struct pprof *p)
@@ -360,7 +360,7 @@ static int put_head(struct pprof *p)
 	piece.n_comment = 1;
 	piece.comment = &comment;
 	if (!err)
-		err = about.err ? about.err : put(p, &piece);
+		err = about.err ? about.err : put_message(p, &piece);
 	buf_fini(&about);
 	buf_fini(&hosts);
 	return err;

@@ -106,7 +106,7 @@ void unpack_close(struct unpack *u)
 	free(u);
 }
 
-static void take(struct unpack *u, size_t n)
+static void take_bytes(struct unpack *u, size_t n)
 {
 	u->start += n;
 	u->len -= n;
@@ -120,7 +120,7 @@ static ssize_t unpack_zstd(struct unpack *u, void *to, size_t size)
 
 	if (ZSTD_isError(rest))
 		return -CPI_ECORRUPT;
-	take(u, in.pos);
+	take_bytes(u, in.pos);
 	u->in_frame = rest != 0;
 	return out.pos;
 }
@@ -134,7 +134,7 @@ static ssize_t unpack_gzip(struct unpack *u, void *to, size_t size)
 	u->gzip.next_out = to;
 	u->gzip.avail_out = size;
 	status = inflate(&u->gzip, Z_NO_FLUSH);
-	take(u, u->len - u->gzip.avail_in);
+	take_bytes(u, u->len - u->gzip.avail_in);
 	u->in_frame = status != Z_STREAM_END;
 	if (status == Z_STREAM_END) /* another may follow */
 		inflateReset(&u->gzip);
@@ -148,7 +148,7 @@ static ssize_t copy(struct unpack *u, void *to, size_t size)
 	const size_t n = u->len < size ? u->len : size;
 
 	memcpy(to, u->in + u->start, n);
-	take(u, n);
+	take_bytes(u, n);
 	return n;
 }
 
