@@ -262,7 +262,7 @@ static bool same_place(const struct value *a, const struct value *b)
 
 static void remember(struct evaluation *e, const struct value *at, struct value v)
 {
-	e->place[e->nr_places++ % VALUE_MAX_PLACES] = (struct place){ *at, v };
+	e->place[e->nr_places++ % VALUE_MAX_PLACES] = (struct memory_cell){ *at, v };
 }
 
 /* What stands in memory at an address. */

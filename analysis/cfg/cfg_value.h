@@ -37,8 +37,8 @@ struct value {
 	bool is_signed;
 };
 
-/* A place in memory that was read or written: the same is read there again. */
-struct place {
+/* Memory that the code read or wrote. Reading the same address again gives value. */
+struct memory_cell {
 	struct value address, value;
 };
 
@@ -48,7 +48,7 @@ struct evaluation {
 	struct value reg[VALUE_NR_GENERAL];
 	struct symbol_value symbol[VALUE_MAX_SYMBOLS];
 	int nr_symbols;
-	struct place place[VALUE_MAX_PLACES];
+	struct memory_cell place[VALUE_MAX_PLACES];
 	int nr_places;
 	int which_constant;    /* of those that a register has in the procedure */
 	int nr_constants;      /* how many there are to try, so far */

@@ -32,8 +32,8 @@
 #define MIN_ENTRIES     512u
 #define MAX_EXEC_IDS    (CPI_MAX_TGID + 1)
 
-/* Where a CPU's samples are. */
-struct place {
+/* The tables of a CPU, and the node whose memory they are in. */
+struct cpu_tables {
 	const struct bpf_node *node;
 	struct cpi_bpf_cpu *cpu;
 };
@@ -42,8 +42,8 @@ struct bpf_table {
 	struct bpf_table_config cfg;
 	struct bpf_node *node[NODES_MAX];
 	int nr_nodes;
-	struct place *place; /* by CPU */
-	uint32_t active;     /* the set, on all CPUs */
+	struct cpu_tables *place; /* by CPU */
+	uint32_t active;          /* the set, on all CPUs */
 	struct bpf_grace *grace;
 };
 
@@ -112,7 +112,7 @@ static int open_nodes(struct bpf_table *t)
 	for (int i = 0; i < nodes->nr && !err; i++)
 		err = open_node(t, nodes, i);
 	for (uint32_t i = 0; i < t->cfg.nr_cpus && !err; i++) {
-		struct place *p = &t->place[i];
+		struct cpu_tables *p = &t->place[i];
 
 		p->node = t->node[nodes->cpu[i].node];
 		p->cpu = bpf_node_cpu(p->node, i);
@@ -311,7 +311,7 @@ static bool take_counts(struct cpi_bpf_cpu *cpu, uint32_t set,
 size_t bpf_table_take(struct bpf_table *t, uint32_t number, struct cpi_entry *out,
 		      struct bpf_table_counts *counts)
 {
-	const struct place *p = &t->place[number];
+	const struct cpu_tables *p = &t->place[number];
 	struct cpi_bpf_cpu *cpu = p->cpu;
 	uint32_t set = !t->active, slot = cpi_bpf_slot(cpu->slot, set);
 	struct cpi_bucket *b = bpf_node_buckets(p->node, number, set);

@@ -23,7 +23,7 @@
 #include "db/store/flush_kind.h"
 
 /* An image of the flush whose id is known, by the address of its description. */
-struct known_image {
+struct merged_image {
 	struct hnode node;
 	const struct image_desc *desc;
 	int64_t id;
@@ -87,12 +87,12 @@ int flush_check(const struct flush *f, const char *path)
 int merge_image_id(struct merge *m, const struct image_desc *desc, int64_t *id)
 {
 	const uint64_t hash = hash_u64((uintptr_t)desc);
-	struct known_image *known;
+	struct merged_image *known;
 	struct hnode *n;
 	int err;
 
 	for (n = hmap_first(&m->images, hash); n; n = hmap_next(n)) {
-		known = container_of(n, struct known_image, node);
+		known = container_of(n, struct merged_image, node);
 		if (known->desc == desc) {
 			*id = known->id;
 			return 0;
@@ -240,7 +240,7 @@ static void merge_fini(struct merge *m)
 
 	hmap_for_each (&m->images, n, next) {
 		hmap_remove(&m->images, n);
-		free(container_of(n, struct known_image, node));
+		free(container_of(n, struct merged_image, node));
 	}
 	hmap_fini(&m->images);
 	sqlite3_finalize(m->image_search);
