@@ -34,10 +34,11 @@
  *     by which all that is done because of them is paid: when a share is used up,
  *     -EBUSY is the answer, and others' stay. So is it while a worker is stuck with
  *     the same question about that process.
- * I3  No more than TIMED_CHILD_MAX_STUCK are left at any time,
- *TIMED_CHILD_MAX_STUCK_USER of them because of one user, TIMED_CHILD_MAX_STUCK_ROOT
- *because of root. I4  The descriptor of a file that is another's is never in this
- *process: it goes from the worker to its reader within a socket (fdpass.h).
+ * I3  At most TIMED_CHILD_MAX_STUCK workers are stuck at any time: at most
+ *     TIMED_CHILD_MAX_STUCK_USER because of one user, and TIMED_CHILD_MAX_STUCK_ROOT
+ *     because of root.
+ * I4  This process never has a descriptor of somebody else's file: it goes from the
+ *     worker to its reader within a socket (fdpass.h).
  */
 #ifndef CPI_DAEMON_TIMED_CHILD_H
 #define CPI_DAEMON_TIMED_CHILD_H

@@ -190,6 +190,7 @@ static bool make_state(struct subject *t, struct native_state *s)
 				below(t, 4) ? interesting(t) : s->vector[v / 2][lane];
 	for (unsigned int k = 0; k < NATIVE_MASKS; k++)
 		s->mask[k] = interesting(t);
+	native_clear_absent(&t->n, s);
 	for (int i = -NEAR; i < NEAR; i += 8) {
 		uint64_t value = interesting(t);
 

@@ -131,6 +131,17 @@ static inline uint8_t *native_half(const struct native *n, uint8_t *x, unsigned 
 	return n->has_avx ? x + n->ymm_offset + 16 * v : NULL;
 }
 
+/* A machine without a register has 0 there, as native_get_vectors() returns it. */
+static inline void native_clear_absent(struct native *n, struct native_state *s)
+{
+	for (unsigned int v = 0; v < NATIVE_VECTORS; v++)
+		for (unsigned int half = 0; half < 2; half++)
+			if (!native_half(n, n->now, v, half))
+				memset(&s->vector[v][2 * half], 0, 16);
+	if (!n->has_avx512)
+		memset(s->mask, 0, sizeof(s->mask));
+}
+
 static inline void native_set_vectors(struct native *n, const struct native_state *s)
 {
 	const uint64_t components = (n->has_avx512 ? 0xe0 : 0) | (n->has_avx ? 7 : 3);
