@@ -160,39 +160,48 @@ static bool is_alive(uint32_t tgid)
 	return !kill((pid_t)tgid, 0) || errno == EPERM;
 }
 
-static int set_cpus(struct session *s, const struct cpus *cpus)
+int session_set_cpus(struct session *s, const struct cpus *cpus)
 {
+	int err = sideband_set_cpus(s->sideband, cpus);
 	struct sampler *p;
-	int err = 0;
 
 	for_each_sampler (s, p) {
-		err = p->from->set_cpus(p->source, cpus);
-		if (err)
-			return err;
+		const int failed = p->from->set_cpus(p->source, cpus);
+
+		err = err ? err : failed;
 	}
-	return sideband_set_cpus(s->sideband, cpus);
+	s->cpus_missing = err;
+	return err;
 }
 
-/* A CPU that went and came back has to be left before it is taken up again. */
+/*
+ * A CPU that went and came back has to be left before it is taken up again. One that
+ * cannot be sampled yet is tried again at the next sweep: a CPU is listed as online a
+ * moment before the kernel opens events on it.
+ */
 static void follow_cpus(struct session *s)
 {
+	const int missing = s->cpus_missing;
 	struct cpus now, stayed;
+	bool same;
 	int err;
 
 	if (cpus_online(&now))
 		return;
 	stayed = now;
 	sideband_leave_out_stopped(s->sideband, &stayed);
-	if (!memcmp(&stayed, &s->cpus, sizeof(stayed)))
+	same = !memcmp(&stayed, &s->cpus, sizeof(stayed));
+	if (same && !missing)
 		return;
-	log_info("session: %d CPUs are online now, before %d; %d of them went and came "
-		 "back",
-		 now.nr, s->cpus.nr, now.nr - stayed.nr);
+	if (!same)
+		log_info("session: %d CPUs are online now, before %d; %d of them went "
+			 "and came back",
+			 now.nr, s->cpus.nr, now.nr - stayed.nr);
 	cycle(s); /* what a CPU left behind when it went */
-	err = set_cpus(s, &stayed);
+	err = session_set_cpus(s, &stayed);
 	if (!err)
-		err = set_cpus(s, &now);
-	if (err)
+		err = session_set_cpus(s, &now);
+	if (err && err != missing)
 		log_warn("session: not all CPUs are sampled: %s", err_str(err));
 	s->cpus = now;
 }

@@ -128,6 +128,7 @@ struct session {
 	struct wallclock wall; /* what is stored goes by it */
 
 	struct cpus cpus;
+	int cpus_missing; /* -errno: some of them could not be opened */
 	struct timed_child *timed_child;
 	struct images *images;
 	struct procmap *procmap;
@@ -198,6 +199,12 @@ void session_ask_exec_ids(struct session *s);
 
 /* Reads the mapping events up to now. */
 void session_read_mappings(struct session *s);
+
+/*
+ * Samples these CPUs, and reads their mapping events. 0 or the first -errno; then the
+ * CPUs that could be opened are sampled, and the next sweep tries the others again.
+ */
+int session_set_cpus(struct session *s, const struct cpus *cpus);
 
 /* The process that is sampled; -1: all of them. */
 pid_t session_target(const struct session *s);

@@ -8,11 +8,15 @@
 
 #include "daemon/session/session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "daemon/session/session_private.h"
 #include "db/core/sql.h"
 #include "t/unit/dbtest.h"
 
@@ -241,6 +245,47 @@ START_TEST(nothing_is_lost_over_a_week)
 }
 END_TEST
 
+static int nr_descriptors(void)
+{
+	int nr = 0;
+
+	for (int fd = 0; fd < 4096; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+/*
+ * A CPU is listed as online a moment before the kernel opens events on it (ENODEV).
+ * Here no descriptor is left instead.
+ */
+START_TEST(a_cpu_that_cannot_be_sampled_yet_is_tried_again)
+{
+	struct rlimit limit, none;
+	struct cpus all, first;
+	int nr;
+
+	ck_assert_int_eq(cpus_online(&all), 0);
+	if (all.nr < 2)
+		return;
+	first = all;
+	first.online[all.highest] = false;
+	first.nr--;
+	begin();
+	nr = nr_descriptors();
+	ck_assert_int_eq(session_set_cpus(session, &first), 0);
+	ck_assert_int_lt(nr_descriptors(), nr);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 3, limit.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert_int_eq(session_set_cpus(session, &all), -EMFILE);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_int_lt(nr_descriptors(), nr);
+	step(10 * SEC); /* a sweep */
+	session_run(session);
+	ck_assert_int_eq(nr_descriptors(), nr);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("session");
@@ -254,6 +299,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
 	tcase_add_test(tc, the_budget_is_checked_at_its_interval);
 	tcase_add_test(tc, nothing_is_lost_over_a_week);
+	tcase_add_test(tc, a_cpu_that_cannot_be_sampled_yet_is_tried_again);
 	suite_add_tcase(s, tc);
 	return s;
 }
