@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 40
+plan 41
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -115,6 +115,23 @@ wait $pid
 is "$?" 5 "SIGTERM to cpi record reaches the command"
 is "$(cpi epoch list --db c.db --format=csv | sed 1d | cut -d, -f7)" ended \
 	"the profile is stored after SIGTERM"
+
+# Also while cpi waits for the command, after the duration has ended the recording.
+has_ended()
+{
+	cpi epoch list --db "$1" --format=csv 2>/dev/null | sed 1d | cut -d, -f7 |
+		grep -qx ended
+}
+mkfifo told
+cpi record -d 1 -o e.db -- sh -c 'sleep 60 & trap "echo told >told" TERM
+	trap "kill $!; exit 7" HUP; echo go >ready; wait; wait; exit 9' 2>err &
+pid=$!
+timeout 60 cat ready >/dev/null
+timeout 60 cat told >/dev/null
+await 60 has_ended e.db
+kill -HUP $pid
+wait $pid
+is "$?" 7 "SIGHUP after the end of the duration reaches the command"
 
 # Without privileges: the command's own processes.
 as_nobody()

@@ -140,6 +140,18 @@ static void take_signals(struct recording *r)
 		r->ended = true;
 }
 
+/* Without a session any more; passes signals on to the child until it ends. */
+static void wait_for_child(struct recording *r)
+{
+	struct pollfd fd = { .fd = r->signal_fd, .events = POLLIN };
+
+	while (r->child && !r->ended) {
+		take_signals(r); /* SIGCHLD may have come before */
+		if (!r->ended)
+			poll(&fd, 1, -1);
+	}
+}
+
 /* Of ms and what is left of the duration, where there is one. */
 static int wait_ms(const struct recording *r, uint64_t duration_ns, int ms)
 {
@@ -473,8 +485,7 @@ static int run_record(struct cmd_context *ctx)
 	log_set_level(LOG_LEVEL_INFO);
 	if (r.go_fd >= 0)
 		close(r.go_fd);
-	if (r.child && !r.ended)
-		waitpid(r.child, &r.wait_status, 0);
+	wait_for_child(&r);
 	close(r.signal_fd);
 	if (!err)
 		sum_up(ctx, &r);
