@@ -99,7 +99,8 @@ is "$(cat top.err)" '' 'cpi top writes no warnings on a terminal'
 mux kill-server
 kill "$burn"
 
-# A listing that is longer than a pipe holds, and a pager that ends at its first line.
+# A listing that is longer than a pipe holds, and a pager that ends at its first line. The
+# database is the one that cpid writes.
 {
 	echo 'int main(void) { volatile unsigned x = 1; for (;;) {'
 	awk 'BEGIN { for (i = 0; i < 3000; i++) print "x += 3; x ^= 5;" }'
@@ -112,7 +113,7 @@ ${CC:-cc} -O0 -o "$own_endless" endless.c 2>cc.err || {
 "./$own_endless" &
 tap_pids="$tap_pids $!"
 LC_ALL=C.UTF-8 PAGER='head -n 1 >paged.txt' mux new-session -d -s top -x 120 -y 24 \
-	"cpi top --db t.db --socket t.sock -d 0.5 --image '*/$own_endless' 2>top.err
+	"cpi top --socket t.sock -d 0.5 --image '*/$own_endless' 2>top.err
 	echo STATUS \$?; exec cat"
 sees ' main  */' 'a terminal shows a long procedure'
 keys Enter

@@ -317,6 +317,11 @@ const char *top_feed_epochs(const struct top_feed *f)
 	return f->epochs;
 }
 
+const char *top_feed_db(const struct top_feed *f)
+{
+	return db_path(f->db);
+}
+
 /* From the newest epoch on, with the images that stay open. */
 static int begin(struct top_feed *f)
 {

@@ -39,4 +39,7 @@ int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts);
 /* The --epoch that selects the epochs of the feed. */
 const char *top_feed_epochs(const struct top_feed *f);
 
+/* The --db that selects its database. */
+const char *top_feed_db(const struct top_feed *f);
+
 #endif

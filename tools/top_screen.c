@@ -292,7 +292,7 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 	argv[argc++] = "--color";
 	argv[argc++] = "always";
 	argv[argc++] = "--db";
-	argv[argc++] = (char *)(req->dbs.nr ? req->dbs.item[0] : db_default_path());
+	argv[argc++] = (char *)top_feed_db(s->feed);
 	if (req->context[CONTEXT_COMM]) {
 		argv[argc++] = "--comm";
 		argv[argc++] = (char *)req->context[CONTEXT_COMM];
