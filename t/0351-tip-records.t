@@ -5,7 +5,7 @@
 . "$srcdir/t/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3 to read JSON'
 command -v sqlite3 >/dev/null || skip_all 'sqlite3 is missing'
-plan 28
+plan 41
 
 traces=$srcdir/t/fixtures/tip
 part=$traces/konata-part.kanata.gz
@@ -83,6 +83,11 @@ is $? 0 'every profile decodes after a roll-up'
 # Files that are no records.
 cpi record --replay=r.tip -o x.db true 2>err
 is $? 2 '--replay with a command is a usage error'
+for option in -a -v -g -d1 -F100 -ecpu-clock -w10 -woff --stacks-freq=9 --stacks-copy=4096 \
+	--by=comm --by-process=sh --raw=raw; do
+	cpi record --replay=r.tip $option -o x.db 2>err
+	is "$? $(grep -c 'goes with --program' err)" '2 1' "--replay refuses $option"
+done
 echo nothing of that kind at all, and long enough >text
 cpi record --replay=text -o x.db 2>err
 like "$(cat err)" 'text: at byte 0: not in a format that CPI knows' 'a text is refused as a file of records'

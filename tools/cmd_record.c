@@ -337,6 +337,14 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 	select_close(&sel);
 }
 
+/* Whether options are given that say how a command is profiled. */
+static bool asks_to_sample(const struct options *o)
+{
+	return o->hz > 0 || o->events.nr || o->stacks || o->stacks_hz > 0 ||
+	       o->stacks_copy || o->windows || o->raw || o->by_kinds || o->by_process ||
+	       o->all_cpus || o->duration_s > 0 || o->verbose;
+}
+
 /* What a file has, instead of what a command does. */
 static int replay(const struct cmd_context *ctx)
 {
@@ -346,8 +354,7 @@ static int replay(const struct cmd_context *ctx)
 					    .label = o->label,
 					    .output = output(ctx) };
 
-	if (ctx->nr_args || o->hz > 0 || o->events.nr || o->raw || o->by_kinds ||
-	    o->by_process || o->all_cpus || o->duration_s > 0)
+	if (ctx->nr_args || asks_to_sample(o))
 		return cmd_usage_error(ctx->cmd, "--replay goes with --program, "
 						 "--output and --label alone");
 	return replay_records(&req) ? EXIT_FAIL : EXIT_OK;
