@@ -17,7 +17,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 108
+plan 110
 
 fails 2 "see 'cpi help'" "no command" cpi
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
@@ -37,6 +37,8 @@ fails 2 "a period is a number from 1 to" "a period that is too long" \
 	cpi record -e cpu-clock@18446744073709551616 -o no.db -- true
 fails 2 "not a number from" "a rate below the lowest" \
 	cpi record -F 1e-300 -o no.db -- true
+fails 2 "duration=2e9: not a number from" "a duration of more than 31 years" \
+	cpi record -d 2e9 -o no.db -- true
 fails 2 "not a number" "a limit of more than 64 bits" \
 	cpi prof --limit=18446744073709551616
 fails 1 "is no epoch" "a year with no epoch" cpi prof --db good.db --epoch 9999

@@ -36,10 +36,9 @@
 #include "tools/input/replay.h"
 #include "tools/write/report.h"
 
-#define MAX_DURATION_S 1e9
-#define SAMPLES_HZ     1000.0
-#define WINDOWS_HZ     100.0 /* more than cpid's: commands are short */
-#define CAPTURE_S      120   /* that code and names may take to be kept, at the end */
+#define SAMPLES_HZ 1000.0
+#define WINDOWS_HZ 100.0 /* more than cpid's: commands are short */
+#define CAPTURE_S  120   /* that code and names may take to be kept, at the end */
 
 /* Stacks grow with the samples, by what one costs. */
 #define SAMPLES_PER_FP_STACK    2.0
@@ -437,9 +436,6 @@ static int check_command(const struct cmd_context *ctx)
 	if (!ctx->nr_args && !o->all_cpus)
 		return cmd_usage_error(ctx->cmd, "say which command is to be run, or "
 						 "--all-cpus for the whole system");
-	if (o->duration_s > MAX_DURATION_S)
-		return cmd_usage_error(ctx->cmd, "--duration: at most %.0f seconds",
-				       MAX_DURATION_S);
 	return 0;
 }
 
