@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 41
+plan 42
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -70,6 +70,10 @@ is "$(cd here && echo *)" "cpi.db out" "without -o the database is cpi.db"
 like "$(cat err)" "session: 500 call stacks/s" "-g takes half as many stacks as samples"
 like "$(cpi prof --db here/cpi.db 2>/dev/null)" "a sample per 1 ms" \
 	"1000 samples are taken a second where the clock is sampled"
+
+(cd here && CPI_SOCKET=other.sock cpi record -- true 2>../err)
+like "$(cat err)" "; try: cpi prof --db cpi.db$" \
+	"the advice names the database if CPI_SOCKET names another one"
 
 # The command and what it starts are profiled; other programs and cpi are not.
 "$builddir/t/programs/burn_c" 600000 >/dev/null &

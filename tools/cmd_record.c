@@ -31,6 +31,7 @@
 #include "daemon/collect/eventperiod.h"
 #include "daemon/session/session.h"
 #include "db/profile/context.h"
+#include "report/select/client.h"
 #include "report/select/select.h"
 #include "tools/commands.h"
 #include "tools/input/replay.h"
@@ -299,6 +300,13 @@ out:
 	return err;
 }
 
+/* Whether reports read the output without being told to. */
+static bool is_read_by_default(const char *path)
+{
+	return !strcmp(path, SELECT_LOCAL_DB) && !select_env_db() &&
+	       !client_is_named(NULL);
+}
+
 /* Whether the kernel's part is missing although nobody left it out. */
 static bool is_user_only(const struct options *o, const struct query_stream *s)
 {
@@ -312,8 +320,7 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 	const struct options *o = ctx->opt;
 	const double seconds = (r->end_ns - r->start_ns) / 1e9;
 	const struct select_request read = { .dbs = { { output(ctx) }, 1 } };
-	const bool is_default =
-		!strcmp(output(ctx), SELECT_LOCAL_DB) && !select_env_db();
+	const bool is_default = is_read_by_default(output(ctx));
 	uint64_t received = 0, lost = 0, unknown = 0;
 	bool user_only = false;
 	struct selection sel;
