@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/import/perfimport.h"
+#include "db/core/db.h"
 #include "db/move/import.h"
 #include "db/query/query.h"
 #include "report/select/select.h"
@@ -223,7 +224,7 @@ static int run_import(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "--output and --db are the same");
 	if (o->output)
 		*dbs = (struct text_list){ { o->output }, 1 };
-	else if (!dbs->nr && !select_env_db())
+	else if (!dbs->nr && !db_env_path())
 		*dbs = (struct text_list){ { SELECT_LOCAL_DB }, 1 };
 	fd = open_recording(ctx->args[0]);
 	if (fd < 0)

@@ -30,6 +30,7 @@
 #include "base/times.h"
 #include "daemon/collect/eventperiod.h"
 #include "daemon/session/session.h"
+#include "db/core/db.h"
 #include "db/profile/context.h"
 #include "report/select/client.h"
 #include "report/select/select.h"
@@ -303,7 +304,7 @@ out:
 /* Whether reports read the output without being told to. */
 static bool is_read_by_default(const char *path)
 {
-	return !strcmp(path, SELECT_LOCAL_DB) && !select_env_db() &&
+	return !strcmp(path, SELECT_LOCAL_DB) && !db_env_path() &&
 	       !client_is_named(NULL);
 }
 

@@ -555,9 +555,16 @@ int db_size(const struct db *db, uint64_t *file_bytes, uint64_t *wal_bytes)
 	return 0;
 }
 
-const char *db_default_path(void)
+const char *db_env_path(void)
 {
 	const char *path = getenv("CPI_DB");
 
-	return path && *path ? path : DB_DEFAULT_PATH;
+	return path && *path ? path : NULL;
+}
+
+const char *db_default_path(void)
+{
+	const char *path = db_env_path();
+
+	return path ? path : DB_DEFAULT_PATH;
 }

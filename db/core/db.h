@@ -86,8 +86,9 @@ int db_size(const struct db *db, uint64_t *file_bytes, uint64_t *wal_bytes);
 /* PRAGMA integrity_check and every blob decoded. 0, or -CPI_ECORRUPT (logged). */
 int db_check(struct db *db);
 
-/* The system database, or $CPI_DB. */
 #define DB_DEFAULT_PATH "/var/lib/cpi/cpi.db"
-const char *db_default_path(void);
+
+const char *db_env_path(void);     /* $CPI_DB; NULL: it names none */
+const char *db_default_path(void); /* that, or DB_DEFAULT_PATH */
 
 #endif

@@ -40,13 +40,6 @@ static uint64_t changed_ns(const char *path)
 	return wal_ns > ns ? wal_ns : ns;
 }
 
-const char *select_env_db(void)
-{
-	const char *path = getenv("CPI_DB");
-
-	return path && *path ? path : NULL;
-}
-
 const char *select_newer_db(const char *local, const char *daemons)
 {
 	const uint64_t local_ns = changed_ns(local);
@@ -58,7 +51,7 @@ const char *select_default_db(void)
 {
 	const char *path;
 
-	if (select_env_db() || access(SELECT_LOCAL_DB, F_OK))
+	if (db_env_path() || access(SELECT_LOCAL_DB, F_OK))
 		return db_default_path();
 	path = select_newer_db(SELECT_LOCAL_DB, DB_DEFAULT_PATH);
 	if (!strcmp(path, SELECT_LOCAL_DB))

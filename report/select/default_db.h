@@ -11,9 +11,6 @@
 /* Where 'cpi record' and 'cpi import' write, and reports look first. */
 #define SELECT_LOCAL_DB "cpi.db"
 
-/* $CPI_DB; NULL: it names none. */
-const char *select_env_db(void);
-
 /* The newer of two files, which need not be there; of none, daemons. */
 const char *select_newer_db(const char *local, const char *daemons);
 

@@ -54,10 +54,9 @@ int select_open_path(const char *path, enum db_mode mode, struct db **out)
 
 int select_db_path(const struct select_request *req, char **path)
 {
-	const char *env = getenv("CPI_DB");
 	char *found = NULL;
 
-	if (!req->dbs.nr && !(env && *env) && client_is_named(req->socket))
+	if (!req->dbs.nr && !db_env_path() && client_is_named(req->socket))
 		freshness_database(req->socket, PATIENCE_NS, &found);
 	if (!found)
 		found = strdup(req->dbs.nr    ? req->dbs.item[0]
