@@ -215,3 +215,10 @@ const char *shape_verdict_name(enum shape_kind kind, bool grew)
 	}
 	return "undetermined";
 }
+
+const char *shape_verdict_text(enum shape_kind kind, bool grew)
+{
+	if (kind == SHAPE_UNDETERMINED)
+		return "changed (cause unknown)";
+	return shape_verdict_name(kind, grew);
+}

@@ -49,4 +49,7 @@ int shape_judge(const struct shape_input *in, struct shape_verdict *out);
 /* "slower" or "faster", "more often" or "less often", "undetermined". */
 const char *shape_verdict_name(enum shape_kind kind, bool grew);
 
+/* The same for people: "changed (cause unknown)" instead of "undetermined". */
+const char *shape_verdict_text(enum shape_kind kind, bool grew);
+
 #endif

@@ -56,11 +56,23 @@ const char *diff_status(const struct diff_row *r)
 	return "new";
 }
 
+static bool has_verdict(const struct diff_row *r)
+{
+	return r->compared->found && !*diff_status(r);
+}
+
 const char *diff_verdict(const struct diff_row *r)
 {
-	if (!r->compared->found || *diff_status(r))
+	if (!has_verdict(r))
 		return NULL;
 	return shape_verdict_name(r->verdict.kind, r->compared->change > 0);
+}
+
+const char *diff_verdict_text(const struct diff_row *r)
+{
+	if (!has_verdict(r))
+		return NULL;
+	return shape_verdict_text(r->verdict.kind, r->compared->change > 0);
 }
 
 static int open_side(struct diff *d, int side)

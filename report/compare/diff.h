@@ -88,6 +88,9 @@ const char *diff_status(const struct diff_row *r);
 /* "slower", "more often", "undetermined"; NULL for what is no finding. */
 const char *diff_verdict(const struct diff_row *r);
 
+/* The same for people: "changed (cause unknown)" instead of "undetermined". */
+const char *diff_verdict_text(const struct diff_row *r);
+
 /* Finds the earlier epochs that tell what runs differ by. 0 or -ENOMEM. */
 int diff_find_history(struct diff *d);
 

@@ -29,7 +29,7 @@ static struct frame_change change_of_row(const struct diff *d, const struct diff
 		.change = c->change,
 		.low = c->low,
 		.high = c->high,
-		.verdict = *diff_status(r) ? diff_status(r) : diff_verdict(r),
+		.verdict = *diff_status(r) ? diff_status(r) : diff_verdict_text(r),
 	};
 }
 

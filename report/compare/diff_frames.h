@@ -16,7 +16,7 @@
 struct frame_change {
 	bool judged, found;       /* without judged, nothing else is set */
 	double change, low, high; /* logarithms; low and high: 95% confidence */
-	const char *verdict;      /* "slower"; NULL: none */
+	const char *verdict;      /* "slower", for people; NULL: none */
 };
 
 struct diff_frames {

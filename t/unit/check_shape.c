@@ -122,6 +122,9 @@ START_TEST(verdicts_have_names)
 	ck_assert_str_eq(shape_verdict_name(SHAPE_FREQUENCY, true), "more often");
 	ck_assert_str_eq(shape_verdict_name(SHAPE_FREQUENCY, false), "less often");
 	ck_assert_str_eq(shape_verdict_name(SHAPE_UNDETERMINED, true), "undetermined");
+	ck_assert_str_eq(shape_verdict_text(SHAPE_UNDETERMINED, true),
+			 "changed (cause unknown)");
+	ck_assert_str_eq(shape_verdict_text(SHAPE_CYCLES, true), "slower");
 }
 END_TEST
 

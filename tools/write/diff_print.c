@@ -14,7 +14,6 @@
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 #include "tools/ui/term.h"
-#include "tools/write/plain_name.h"
 #include "tools/write/report.h"
 
 #define MAX_COLUMNS   32
@@ -149,7 +148,7 @@ static const char *text_verdict(const struct diff *d, const struct diff_row *r)
 {
 	if (d->c.basis == COMPARE_SAMPLING && !*diff_status(r))
 		return diff_is_beyond_sampling(d, r) ? "more than sampling" : NULL;
-	return *diff_status(r) ? diff_status(r) : plain_verdict(diff_verdict(r));
+	return *diff_status(r) ? diff_status(r) : diff_verdict_text(r);
 }
 
 static void put_row(struct table *t, const struct diff *d, const struct diff_row *r,

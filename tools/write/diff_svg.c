@@ -12,7 +12,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "tools/ui/xml.h"
-#include "tools/write/plain_name.h"
 
 #define DEFAULT_ROWS 40
 #define ROW_HEIGHT   20
@@ -70,7 +69,7 @@ static void put_row(struct buf *b, const struct diff *d, const struct diff_row *
 	}
 	buf_printf(b, ": %.2f%% to %.2f%%", before, after);
 	if (diff_verdict(r))
-		buf_printf(b, ", %s", plain_verdict(diff_verdict(r)));
+		buf_printf(b, ", %s", diff_verdict_text(r));
 	buf_printf(b, "</title>\n<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\"%s>",
 		   NAME_WIDTH - 8, y + 14, found ? " font-weight=\"bold\"" : "");
 	put_name(b, r->row);

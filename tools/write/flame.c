@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "tools/ui/xml.h"
 #include "tools/write/flame_parts.h"
-#include "tools/write/plain_name.h"
 
 #define WIDTH     1200.0
 #define PAD       10.0
@@ -198,7 +197,7 @@ static void put_judgement(const struct flame *f, const struct call_node *n,
 		   percent(c->change), percent(c->low), percent(c->high),
 		   c->found ? "significant" : "no significant change");
 	if (c->found && c->verdict)
-		buf_printf(out, ", %s", plain_verdict(c->verdict));
+		buf_printf(out, ", %s", c->verdict);
 }
 
 static void put_node(const struct drawing *d, const struct call_node *n, double x)

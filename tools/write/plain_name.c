@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "analysis/freq/shape.h"
 #include "base/path.h"
 
 const char *plain_unknown(const char *reason)
@@ -36,11 +35,4 @@ void plain_procedure(const char *name, const char *image, struct buf *out)
 	else
 		buf_printf(out, "%s+%.*s (stripped)", path_base(image), (int)len - 2,
 			   name + 1);
-}
-
-const char *plain_verdict(const char *verdict)
-{
-	if (verdict && !strcmp(verdict, shape_verdict_name(SHAPE_UNDETERMINED, false)))
-		return "changed (cause unknown)";
-	return verdict;
 }

@@ -18,7 +18,4 @@ const char *plain_unknown(const char *reason);
  */
 void plain_procedure(const char *name, const char *image, struct buf *out);
 
-/* A verdict of cpi diff: "changed (cause unknown)"; NULL for NULL. */
-const char *plain_verdict(const char *verdict);
-
 #endif
