@@ -17,10 +17,11 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 110
+plan 112
 
 fails 2 "see 'cpi help'" "no command" cpi
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
+fails 2 "no command 'anotate': did you mean 'annotate'" "a mistyped alias" cpi anotate
 fails 2 "no command 'xyzzy': see" "a command unlike any other" cpi xyzzy
 fails 2 "no option --fromat: did you mean --format" "a mistyped option" \
 	cpi prof --fromat=csv

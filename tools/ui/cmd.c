@@ -43,8 +43,11 @@ const struct cmd *cmd_find_or_suggest(const char *name)
 
 	if (cmd)
 		return cmd;
-	for (const struct cmd *const *c = cmd_table; *c; c++)
+	for (const struct cmd *const *c = cmd_table; *c; c++) {
 		did_you_mean_try(&guess, (*c)->name);
+		if ((*c)->alias)
+			did_you_mean_try(&guess, (*c)->alias);
+	}
 	if (guess.best)
 		log_err("there is no command '%s': did you mean '%s'?", name,
 			guess.best);
