@@ -123,6 +123,14 @@ void table_exact(struct table *t, double v)
 	put_cell(t, isfinite(v) ? CELL_NUMBER : CELL_NONE, s);
 }
 
+void table_value(struct table *t, double v, int decimals, bool text)
+{
+	if (text)
+		table_real(t, v, decimals);
+	else
+		table_exact(t, v);
+}
+
 void table_percent(struct table *t, double v)
 {
 	char s[340];

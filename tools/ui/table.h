@@ -49,6 +49,9 @@ void table_hex(struct table *t, uint64_t v);   /* "0x12" */
 void table_time(struct table *t, uint64_t real_ns);
 void table_empty(struct table *t);
 
+/* As table_real() in text, else as table_exact(). */
+void table_value(struct table *t, double v, int decimals, bool text);
+
 /* The row that the next cell begins: its colour in text (TERM_…, or NULL). */
 void table_color(struct table *t, const char *color);
 

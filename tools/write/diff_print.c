@@ -123,14 +123,6 @@ static void put_q(struct table *t, double q, bool text)
 		table_text(t, s);
 }
 
-static void put_value(struct table *t, double v, int decimals, bool text)
-{
-	if (text)
-		table_real(t, v, decimals);
-	else
-		table_exact(t, v);
-}
-
 /* "+12.3%" */
 static void put_change(struct table *t, double percent, bool text)
 {
@@ -163,11 +155,11 @@ static void put_row(struct table *t, const struct diff *d, const struct diff_row
 
 	if (text)
 		table_color(t, !c->found ? NULL : c->change > 0 ? TERM_RED : TERM_BLUE);
-	put_value(t, a, 2, text);
-	put_value(t, b, 2, text);
-	put_value(t, b - a, 2, text);
-	put_value(t, diff_percent(d, r, 0), 2, text);
-	put_value(t, diff_percent(d, r, 1), 2, text);
+	table_value(t, a, 2, text);
+	table_value(t, b, 2, text);
+	table_value(t, b - a, 2, text);
+	table_value(t, diff_percent(d, r, 0), 2, text);
+	table_value(t, diff_percent(d, r, 1), 2, text);
 	table_exact(t, share);
 	put_change(t, one_sided ? NAN : percent_of(c->change), text);
 	put_change(t, one_sided ? NAN : percent_of(c->low), text);

@@ -15,14 +15,6 @@
 #include "tools/ui/term.h"
 #include "tools/write/compare.h"
 
-static void put_value(struct table *t, double v, int decimals, bool text)
-{
-	if (text)
-		table_real(t, v, decimals);
-	else
-		table_exact(t, v);
-}
-
 /* The cells of both sides, then of their difference. */
 static void put_time(struct table *t, const struct diff_time *time, bool text)
 {
@@ -30,9 +22,9 @@ static void put_time(struct table *t, const struct diff_time *time, bool text)
 		table_color(t, time->delta > 1    ? TERM_RED
 			       : time->delta < -1 ? TERM_BLUE
 						  : NULL);
-	put_value(t, time->side[0], 2, text);
-	put_value(t, time->side[1], 2, text);
-	put_value(t, time->delta, 2, text);
+	table_value(t, time->side[0], 2, text);
+	table_value(t, time->side[1], 2, text);
+	table_value(t, time->delta, 2, text);
 }
 
 #define TIME_COLUMNS                                                               \
@@ -63,8 +55,8 @@ static struct table *make_stalls(const struct diff_procedure *d, bool text)
 		if (text && s->is_small)
 			continue;
 		put_time(t, &s->time, text);
-		put_value(t, s->percent[0], 1, text);
-		put_value(t, s->percent[1], 1, text);
+		table_value(t, s->percent[0], 1, text);
+		table_value(t, s->percent[1], 1, text);
 		table_exact(t, s->least[0]);
 		table_exact(t, s->most[0]);
 		table_exact(t, s->least[1]);
@@ -111,8 +103,8 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		if (block < d->nr_blocks && d->block[block].first == i)
 			put_block(t, d, &d->block[block++]);
 		put_time(t, &insn->time, text);
-		put_value(t, insn->cpi[0], 1, text);
-		put_value(t, insn->cpi[1], 1, text);
+		table_value(t, insn->cpi[0], 1, text);
+		table_value(t, insn->cpi[1], 1, text);
 		table_exact(t, insn->executions[0]);
 		table_exact(t, insn->executions[1]);
 		table_hex(t, insn->block);
@@ -129,9 +121,10 @@ static int print_text(const struct diff_procedure *d, struct table *stalls,
 	int err;
 
 	out_line("Procedure %s", d->name);
-	for (int side = 0; side < 2; side++)
-		out_line("%c: %s, %.0f samples, %.2f ms/s", "AB"[side], d -> spec[side],
-			 d -> samples[side], d -> time[side]);
+	out_line("A: %s, %.0f samples, %.2f ms/s", d->spec[0], d->samples[0],
+		 d->time[0]);
+	out_line("B: %s, %.0f samples, %.2f ms/s", d->spec[1], d->samples[1],
+		 d->time[1]);
 	putchar('\n');
 	err = table_print_text(stalls, colored, true);
 	putchar('\n');

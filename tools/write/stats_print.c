@@ -16,15 +16,6 @@
 
 #define MAX_COLUMNS 24
 
-/* A value: two decimals for people, all digits for programs. */
-static void put_value(struct table *t, double v, bool text)
-{
-	if (text)
-		table_real(t, v, 2);
-	else
-		table_exact(t, v);
-}
-
 static void put_percent(struct table *t, double v, bool text)
 {
 	if (text)
@@ -99,15 +90,15 @@ static void put_row(struct table *t, const struct stats *s, const struct stats_r
 	const struct spread *v = &r->spread;
 
 	put_percent(t, 100 * spread_range(v), text);
-	put_value(t, v->max - v->min, text);
-	put_value(t, v->sum, text);
+	table_value(t, v->max - v->min, 2, text);
+	table_value(t, v->sum, 2, text);
 	put_percent(t, s->sum > 0 ? 100 * v->sum / s->sum : 0, text);
 	table_number(t, v->nr);
 	table_number(t, v->present);
-	put_value(t, v->mean, text);
-	put_value(t, spread_deviation(v), text);
-	put_value(t, v->min, text);
-	put_value(t, v->max, text);
+	table_value(t, v->mean, 2, text);
+	table_value(t, spread_deviation(v), 2, text);
+	table_value(t, v->min, 2, text);
+	table_value(t, v->max, 2, text);
 	table_text(t, excess_mark(r->test.excess));
 	table_text(t, excess_name(r->test.excess));
 	table_exact(t, r->test.ratio);
