@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nearest.c - the smallest edit distance to a mistyped word
+ * did_you_mean.c - the smallest edit distance to a mistyped word
  *
  * A word is suggested only if at most a third of its letters, and one more, are wrong.
  * The beginning of a word counts as one mistake, however much is missing.

@@ -62,9 +62,11 @@ static int explain_finding(struct image_findings *s, struct judged_side *p)
 
 		for (int i = 0; i < block->nr_insns; i++) {
 			const int at = block->first_insn + i;
-			const struct finding_insn insn = { e->cfg->insn[at].opcode,
-							   e->freq->class[b],
-							   e -> samples[at] };
+			const struct finding_insn insn = {
+				.opcode = e->cfg->insn[at].opcode,
+				.class = e->freq->class[b],
+				.samples = e->samples[at],
+			};
 
 			buf_put(&p->insn, &insn, sizeof(insn));
 		}

@@ -29,21 +29,20 @@ struct layout {
 	size_t limit; /* of a line; 0: none */
 };
 
-/* Where a key is among keys, from 1; 0: it is not. */
-static size_t find_key(const char *const *keys, const char *key)
+static bool has_key(const char *const *keys, const char *key)
 {
 	for (size_t i = 0; keys && keys[i]; i++) {
 		if (!strcmp(keys[i], key))
-			return i + 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 static void put_in_order(const struct table *t, struct layout *l)
 {
 	for (size_t i = 0; i < t->nr_columns; i++) {
 		if (t->column[i].where != COLUMN_NOT_IN_TEXT &&
-		    !find_key(t->last, t->column[i].key))
+		    !has_key(t->last, t->column[i].key))
 			l->shown[l->nr++] = i;
 	}
 	for (size_t k = 0; t->last && t->last[k]; k++) {
