@@ -138,10 +138,6 @@ wait $pid
 is "$?" 7 "SIGHUP after the end of the duration reaches the command"
 
 # Without privileges: the command's own processes.
-as_nobody()
-{
-	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
-}
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
 	skip 2 "needs root and setpriv to be somebody else"
 elif [ "$paranoid" -gt 2 ]; then

@@ -42,8 +42,7 @@ chmod 755 .
 cp "$(command -v cpi)" own-cpi # another user may not enter the build
 refused()
 {
-	setpriv --reuid=65534 --regid=65534 --clear-groups -- \
-		./own-cpi prof --db "$PWD/names.db" 2>&1
+	as_nobody ./own-cpi prof --db "$PWD/names.db" 2>&1
 }
 chmod 640 names.db
 chgrp 0 names.db

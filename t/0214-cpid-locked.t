@@ -22,10 +22,6 @@ time.sleep(600)" &
 	tap_pids="$tap_pids $locker"
 	await 10 test -e locked || bail 'no lock'
 }
-is_blocked()
-{
-	[ "$(cpid_field store_blocked_by)" = $locker ]
-}
 is_sampling()
 {
 	[ "$(cpid_field state)" = sampling ] && [ "$(cpid_field pending_samples)" -lt 200 ]
@@ -38,7 +34,7 @@ now_ms()
 collect_start -F 200 --sweep 100ms --flush 200ms
 await_samples 20
 lock_shared t.db-shm 120
-await 30 is_blocked
+await 30 is_blocked_by $locker
 is $? 0 'the status names the process that holds the lock'
 is "$(cpid_field state)" 'cannot store' 'the state is "cannot store"'
 longest=0

@@ -11,11 +11,6 @@ need setpriv
 [ "$(id -u)" = 0 ] || skip_all 'only root can become another user'
 plan $((nr_stored_tests + 27))
 
-as_nobody()
-{
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-}
-
 chmod 711 .
 cp "$programs/floods" "$programs/burn_a" .
 mkfifo told says

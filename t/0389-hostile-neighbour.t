@@ -16,10 +16,6 @@ mkdir theirs
 chown 65534:65534 theirs
 cp "$programs/jit" "$programs/burn_a" theirs
 chmod 755 theirs/jit theirs/burn_a
-as_nobody()
-{
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-}
 
 # trap_map NAME COMMAND...: a program of nobody makes code, and the command makes the map
 # that should name it, at $map.

@@ -3,17 +3,10 @@
 # Programs behave with the loader hook as without it, whatever is at the other end of its
 # socket.
 . "$srcdir/t/tap.sh"
+. "$srcdir/t/hook.sh"
 
-hook=$builddir/loader-hook/libcpi-audit.so
-programs=$builddir/t/programs
-loaded=$programs/loaded.so
 CPI_ANNOUNCE=$tmp/sock
 export CPI_ANNOUNCE
-
-hooked()
-{
-	env LD_AUDIT="$hook" "$@"
-}
 
 # same NAME COMMAND...: a test that output, errors and status are those without the hook
 same()

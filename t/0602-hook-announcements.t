@@ -4,18 +4,11 @@
 # costs little, and the kernel tells who has sent them.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
+. "$srcdir/t/hook.sh"
 
-hook=$builddir/loader-hook/libcpi-audit.so
-programs=$builddir/t/programs
-loaded=$programs/loaded.so
 speaker=$builddir/t/announce_peer
 socket=t.sock.announce
 export CPI_ANNOUNCE="$tmp/$socket"
-
-hooked()
-{
-	env LD_AUDIT="$hook" "$@"
-}
 
 # count NAME...: the sum of these in the status; the names are regular expressions.
 count()

@@ -75,6 +75,12 @@ cpid_field()
 	cpid_ask status | sed -n "s/^$1 //p"
 }
 
+# is_blocked_by PID: whether that process keeps cpid from storing.
+is_blocked_by()
+{
+	[ "$(cpid_field store_blocked_by)" = "$1" ]
+}
+
 # cpid_settle: waits until signals that were sent are handled: cpid handles them between
 # two rounds of requests.
 cpid_settle()

@@ -7,7 +7,7 @@ TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 check_LIBRARIES =
 # Helpers of test scripts.
 EXTRA_DIST += t/alone.sh t/runs.sh t/shares.sh t/windows.sh
-EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/halt.sh t/known.sh t/prometheus_check.py t/tap.sh
+EXTRA_DIST += t/fixtures t/collect.sh t/cpid.sh t/halt.sh t/hook.sh t/known.sh t/prometheus_check.py t/tap.sh
 EXTRA_DIST += t/calc_check.py t/hex.awk t/stats_check.py t/text_addresses.awk
 
 # Pipeline traces.

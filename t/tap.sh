@@ -170,6 +170,12 @@ await()
 	done
 }
 
+# as_nobody COMMAND...: runs it as another user without privileges. Needs root.
+as_nobody()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+}
+
 # can_sample: whether the whole system may be sampled here.
 can_sample()
 {
