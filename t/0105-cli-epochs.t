@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 38
+plan 40
 
 is "$(cpi epoch list)" "$(cat <<'END'
 id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
@@ -68,6 +68,9 @@ is "$?" 1 "cpi epoch label refuses several epochs"
 like "$(cat err)" "names 3 epochs" "the message says how many epochs were named"
 cpi epoch label 99 none 2>err
 is "$?" 1 "cpi epoch label refuses an unknown epoch"
+cp known.db one.db
+cpi epoch label --db one.db 1 one
+is "$(echo one.db*)" one.db "cpi epoch label leaves one file"
 like "$(cpi epoch list --db empty.db)" "  open  " "an epoch that has not ended is listed as open"
 cpi prof --db empty.db 2>err
 is "$?" 1 "cpi prof fails on an epoch without samples"
@@ -128,6 +131,9 @@ gaps      1, the last 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collecto
 'cpi status --all' shows every number.
 END
 )" "cpi status without --all is a summary"
+like "$(cpi status --db empty.db --socket none.sock 2>/dev/null)" \
+	'^epoch     1, open since [^ ]*: 0 samples stored$' \
+	"cpi status says since when an epoch is open"
 like "$(cpi status --socket none.sock --format=csv 2>/dev/null)" "^database,gaps,1$" \
 	"cpi status writes CSV"
 if command -v python3 >/dev/null; then

@@ -147,7 +147,7 @@ static int label(const struct cmd_context *ctx)
 		if (err)
 			log_err("%s: label: %s", db_path(db), err_str(err));
 	}
-	db_close(db);
+	db_close_whole(db);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
@@ -239,7 +239,7 @@ static int import(const struct cmd_context *ctx)
 		err = import_epochs(db, ctx->args[1], &result);
 	if (!err)
 		print_result(ctx->args[1], &result);
-	db_close(db);
+	db_close_whole(db);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
@@ -271,7 +271,7 @@ static int retain(const struct cmd_context *ctx, bool removes)
 			      : retaining_roll(db, ids.len ? &sel.epochs : NULL);
 	select_close(&sel);
 	buf_fini(&ids);
-	db_close(db);
+	db_close_whole(db);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 

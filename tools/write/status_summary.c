@@ -217,8 +217,12 @@ static void put_epoch(const struct status_summary *s, struct buf *b)
 	char *samples = text_of(s->database, "epoch_samples");
 
 	if (id && from && to && state && samples) {
-		buf_printf(b, "%s%s, %s to %s: %s samples", id,
-			   strcmp(state, "open") ? "" : " (open)", from, to, samples);
+		const bool open = !strcmp(state, "open");
+
+		buf_printf(b, "%s, %s%s", id, open ? "open since " : "", from);
+		if (!open)
+			buf_printf(b, " to %s", to);
+		buf_printf(b, ": %s samples%s", samples, open ? " stored" : "");
 		put_line("epoch", b);
 	}
 	free(id);
