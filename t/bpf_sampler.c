@@ -21,7 +21,7 @@ static int open_counters(struct bpf_sampler *s, int nr_events)
 		.events = s->event,
 		.periods = s->period,
 		.nr_events = nr_events,
-		.target = -1,
+		.target = { .pid = -1 },
 		.opened = opened,
 		.ctx = s,
 	};

@@ -19,6 +19,7 @@
 #include "daemon/collect/event.h"
 #include "daemon/os/cpus.h"
 #include "daemon/os/loss.h"
+#include "daemon/os/perftarget.h"
 #include "daemon/os/timed_child.h"
 #include "decode/hwrecord.h"
 
@@ -92,8 +93,7 @@ struct collector_config {
 	const struct event *events;
 	const uint64_t *periods; /* by event; the stream's mean; the owner's */
 	int nr_events;
-	pid_t target; /* -1: the whole system */
-	bool enable_on_exec;
+	struct perftarget target;
 	int epoll_fd; /* gets every descriptor that says "drain" */
 	int raw_fd;   /* -1, or where each sample is also written (raw.h) */
 	struct timed_child

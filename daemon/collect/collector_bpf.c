@@ -177,14 +177,14 @@ static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
 		.events = cfg->events,
 		.periods = cfg->periods,
 		.nr_events = cfg->nr_events,
-		.target = -1,
+		.target = { .pid = -1 },
 		.opened = opened,
 	};
 	int err;
 
 	*event = -1;
 	/* It samples the whole system, and has no single samples to write down. */
-	if (cfg->target >= 0 || cfg->raw_fd >= 0)
+	if (cfg->target.pid >= 0 || cfg->raw_fd >= 0)
 		return -EOPNOTSUPP;
 	c = calloc(1, sizeof(*c));
 	if (!c)

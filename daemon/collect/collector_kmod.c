@@ -146,7 +146,7 @@ static int kmod_open(const struct collector_config *cfg, const struct cpus *cpus
 
 	*event = -1;
 	/* It samples the whole system, and has no single samples to write down. */
-	if (cfg->target >= 0 || cfg->raw_fd >= 0)
+	if (cfg->target.pid >= 0 || cfg->raw_fd >= 0)
 		return -EOPNOTSUPP;
 	c = calloc(1, sizeof(*c));
 	if (!c)

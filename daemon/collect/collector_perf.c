@@ -209,7 +209,7 @@ static void lose_spe(void *ctx, enum loss loss, uint64_t n);
 static int spe_init(struct collector *c)
 {
 	struct spelive_config cfg = { .timed_child = c->cfg.timed_child,
-				      .follows_task = c->cfg.target >= 0,
+				      .follows_task = c->cfg.target.pid >= 0,
 				      .take = take_spe,
 				      .lost = lose_spe,
 				      .ctx = c };
@@ -249,7 +249,6 @@ static int perf_open(const struct collector_config *cfg, const struct cpus *cpus
 		.periods = cfg->periods,
 		.nr_events = cfg->nr_events,
 		.target = cfg->target,
-		.enable_on_exec = cfg->enable_on_exec,
 		.set_attr = set_attr,
 		.opened = opened,
 		.closing = closing,

@@ -31,7 +31,8 @@
 struct cpu_event {
 	int fd; /* -1: not open */
 	uint64_t id;
-	double mirror; /* the next draw, when has_mirror */
+	struct perfthreads others; /* of the target's other threads */
+	double mirror;             /* the next draw, when has_mirror */
 	bool has_mirror;
 };
 
@@ -83,11 +84,17 @@ uint64_t counters_random_ns(const struct counters *cs)
 	return ns > RANDOMISE_MIN_NS ? (uint64_t)ns : RANDOMISE_MIN_NS;
 }
 
+/* Whose events are restarted together. */
+static int nr_threads(const struct counters *cs)
+{
+	return 1 + cs->cfg.target.nr_threads;
+}
+
 /* How often a CPU's event is restarted, per second. */
 static double restarts_per_second(const struct counters *cs)
 {
-	double per_tick = (double)RANDOMISE_PER_TICK /
-			  (cs->nr_open > 0 ? cs->nr_open * cs->cfg.nr_events : 1);
+	const int all = cs->nr_open * cs->cfg.nr_events * nr_threads(cs);
+	double per_tick = (double)RANDOMISE_PER_TICK / (all > 0 ? all : 1);
 
 	return (per_tick < 1 ? per_tick : 1) * NSEC_PER_SEC /
 	       (double)counters_random_ns(cs);
@@ -117,6 +124,7 @@ static void redraw(struct counters *cs, struct cpu_event *ce, int event)
 	uint64_t period = draw_period(cs, ce, event);
 
 	ioctl(ce->fd, PERF_EVENT_IOC_PERIOD, &period);
+	perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_PERIOD, (uintptr_t)&period);
 }
 
 void counters_randomise(struct counters *cs, const uint64_t *received)
@@ -137,7 +145,7 @@ void counters_randomise(struct counters *cs, const uint64_t *received)
 				cs->drawn_at[event] = received[event];
 		}
 		redraw(cs, &cpu->event[event], event);
-		done++;
+		done += nr_threads(cs);
 	}
 	if (all)
 		cs->next_draw %= all;
@@ -162,36 +170,52 @@ static void set_attr(const struct counters *cs, int event, struct perf_event_att
 {
 	*attr = (struct perf_event_attr){
 		.read_format = cs->read_format,
-		.inherit = cs->cfg.target >= 0,
+		.inherit = cs->cfg.target.pid >= 0,
 		.disabled = 1,
-		.enable_on_exec = cs->cfg.enable_on_exec,
+		.enable_on_exec = cs->cfg.target.enable_on_exec,
 	};
 	if (cs->cfg.set_attr)
 		cs->cfg.set_attr(cs->cfg.ctx, event, attr);
 	event_attr(&cs->cfg.events[event], attr);
 }
 
+/* What they sample goes where the first thread's samples go. */
+static int open_others(struct counters *cs, int cpu, int event,
+		       const struct perf_event_attr *attr)
+{
+	struct cpu_event *ce = &cs->cpu[cpu].event[event];
+	int err = perfthreads_open(&cs->cfg.target, attr, cpu, &ce->others);
+
+	if (!err && !cs->cfg.each_thread)
+		return perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_SET_OUTPUT,
+					 ce->fd);
+	for (int i = 0; i < ce->others.nr && !err; i++)
+		err = cs->cfg.opened(cs->cfg.ctx, cpu, event, ce->others.event[i].fd);
+	return err;
+}
+
 static int open_event(struct counters *cs, int cpu, int event)
 {
 	struct cpu_event *ce = &cs->cpu[cpu].event[event];
 	struct perf_event_attr attr;
-	int fd;
+	int fd, err;
 
 	set_attr(cs, event, &attr);
 	attr.sample_period = draw_period(cs, ce, event);
-	fd = perfev_open(&attr, cs->cfg.target, cpu);
+	fd = perfev_open(&attr, cs->cfg.target.pid, cpu);
 	if (fd == -EINVAL && cs->read_format & PERF_FORMAT_LOST && !cs->nr_open &&
 	    !event) {
 		cs->read_format &= ~PERF_FORMAT_LOST; /* before 6.0 */
 		attr.read_format = cs->read_format;
-		fd = perfev_open(&attr, cs->cfg.target, cpu);
+		fd = perfev_open(&attr, cs->cfg.target.pid, cpu);
 	}
 	if (fd < 0)
 		return fd;
 	ce->fd = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &ce->id))
 		return -errno;
-	return cs->cfg.opened(cs->cfg.ctx, cpu, event, fd);
+	err = cs->cfg.opened(cs->cfg.ctx, cpu, event, fd);
+	return err ? err : open_others(cs, cpu, event, &attr);
 }
 
 static void cpu_close(struct counters *cs, int number)
@@ -201,11 +225,21 @@ static void cpu_close(struct counters *cs, int number)
 	if (cs->cfg.closing)
 		cs->cfg.closing(cs->cfg.ctx, number);
 	for (int i = 0; i < cs->cfg.nr_events; i++) {
+		perfthreads_close(&cpu->event[i].others);
 		if (cpu->event[i].fd >= 0)
 			close(cpu->event[i].fd);
 		cpu->event[i].fd = -1;
 	}
 	cpu->open = false;
+}
+
+static int enable(const struct counters *cs, const struct cpu_event *ce)
+{
+	if (cs->cfg.target.enable_on_exec)
+		return 0;
+	if (ioctl(ce->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* Opens all events of one CPU and starts them together. */
@@ -218,10 +252,8 @@ static int cpu_open(struct counters *cs, int number, int *event)
 		*event = i;
 		err = open_event(cs, number, i);
 	}
-	for (int i = 0; i < cs->cfg.nr_events && !err && !cs->cfg.enable_on_exec; i++) {
-		if (ioctl(cpu->event[i].fd, PERF_EVENT_IOC_ENABLE, 0))
-			err = -errno;
-	}
+	for (int i = 0; i < cs->cfg.nr_events && !err; i++)
+		err = enable(cs, &cpu->event[i]);
 	if (err) {
 		cpu_close(cs, number);
 		return err;
@@ -302,14 +334,16 @@ bool counters_has(const struct counters *cs, int cpu)
 int counters_event_of_id(const struct counters *cs, int cpu, uint64_t id)
 {
 	for (int i = 0; i < cs->cfg.nr_events; i++) {
-		if (cs->cpu[cpu].event[i].id == id)
+		const struct cpu_event *ce = &cs->cpu[cpu].event[i];
+
+		if (ce->id == id || perfthreads_have(&ce->others, id))
 			return i;
 	}
 	return 0; /* cannot be: the kernel made the id */
 }
 
-/* Adds what the kernel counted for one event on one CPU. */
-static void add_counts(const struct counters *cs, int fd, struct collector_counts *out)
+static void add_counts_of(const struct counters *cs, int fd,
+			  struct collector_counts *out)
 {
 	uint64_t v[4] = { 0 };
 
@@ -322,12 +356,21 @@ static void add_counts(const struct counters *cs, int fd, struct collector_count
 		out->ring_lost += v[3];
 }
 
+/* Adds what the kernel counted for one event on one CPU. */
+static void add_counts(const struct counters *cs, const struct cpu_event *ce,
+		       struct collector_counts *out)
+{
+	add_counts_of(cs, ce->fd, out);
+	for (int i = 0; i < ce->others.nr; i++)
+		add_counts_of(cs, ce->others.event[i].fd, out);
+}
+
 /* Whether an event counts what its running time is, but for being throttled. */
 static bool counts_time(const struct counters *cs, int event)
 {
 	const struct event *e = &cs->cfg.events[event];
 
-	return cs->cfg.target < 0 && e->type == PERF_TYPE_SOFTWARE &&
+	return cs->cfg.target.pid < 0 && e->type == PERF_TYPE_SOFTWARE &&
 	       e->config == PERF_COUNT_SW_CPU_CLOCK;
 }
 
@@ -337,14 +380,14 @@ bool counters_read(const struct counters *cs, int event, struct collector_counts
 
 	for (int i = 0; i < cs->nr_cpus; i++) {
 		if (cs->cpu[i].open)
-			add_counts(cs, cs->cpu[i].event[event].fd, &sum);
+			add_counts(cs, &cs->cpu[i].event[event], &sum);
 	}
 	if (counts_time(cs, event) && sum.running_ns > sum.event_count) {
 		sum.throttled_ns = sum.running_ns - sum.event_count;
 		sum.event_count = sum.running_ns;
 	}
 	/* A process's event is enabled on each CPU, and runs where the process does. */
-	if (cs->cfg.target >= 0 && cs->nr_open)
+	if (cs->cfg.target.pid >= 0 && cs->nr_open)
 		sum.enabled_ns /= cs->nr_open;
 	out->event_count = sum.event_count;
 	out->enabled_ns = sum.enabled_ns;
@@ -365,7 +408,7 @@ int counters_set_cpus(struct counters *cs, const struct cpus *cpus)
 
 		if (!wanted && cpu->open) {
 			for (int e = 0; e < cs->cfg.nr_events; e++)
-				add_counts(cs, cpu->event[e].fd, &cs->gone[e]);
+				add_counts(cs, &cpu->event[e], &cs->gone[e]);
 			cpu_close(cs, i);
 			cs->nr_open--;
 		} else if (wanted && !cpu->open) {
@@ -380,8 +423,12 @@ int counters_set_cpus(struct counters *cs, const struct cpus *cpus)
 void counters_stop(struct counters *cs)
 {
 	for (int i = 0; i < cs->nr_cpus; i++) {
-		for (int e = 0; e < cs->cfg.nr_events && cs->cpu[i].open; e++)
-			ioctl(cs->cpu[i].event[e].fd, PERF_EVENT_IOC_DISABLE, 0);
+		for (int e = 0; e < cs->cfg.nr_events && cs->cpu[i].open; e++) {
+			const struct cpu_event *ce = &cs->cpu[i].event[e];
+
+			ioctl(ce->fd, PERF_EVENT_IOC_DISABLE, 0);
+			perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_DISABLE, 0);
+		}
 	}
 }
 
@@ -394,7 +441,8 @@ static int restart_event(struct counters *cs, struct cpu_event *ce, int event)
 	if (ioctl(ce->fd, PERF_EVENT_IOC_PERIOD, &period) ||
 	    ioctl(ce->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
-	return 0;
+	perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_PERIOD, (uintptr_t)&period);
+	return perfthreads_ioctl(&ce->others, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int counters_restart(struct counters *cs)

@@ -15,12 +15,14 @@ struct counters_config {
 	const struct event *events;
 	const uint64_t *periods; /* by event; the stream's mean; the owner's */
 	int nr_events;           /* may be 0 */
-	pid_t target;            /* -1: the whole system */
-	bool enable_on_exec;
+	struct perftarget target;
 	/* Adds to the attributes what a sample has, and how it is told of; or NULL. */
 	void (*set_attr)(void *ctx, int event, struct perf_event_attr *attr);
 	/* An event is open, and does not count yet. 0 or -errno, which closes it. */
 	int (*opened)(void *ctx, int cpu, int event, int fd);
+	/* The same for each thread of the target; else the first one's ring gets the
+	   samples of all of them. */
+	bool each_thread;
 	/* A CPU's events are about to be closed; or NULL. */
 	void (*closing)(void *ctx, int cpu);
 	void *ctx;

@@ -4,14 +4,12 @@
 #include "daemon/collect/spelive.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/times.h"
 #include "daemon/collect/threads.h"
+#include "daemon/os/perftarget.h"
 
 struct spelive {
 	struct spelive_config cfg;
@@ -81,19 +79,10 @@ void spelive_snapshot(struct spelive *s, bool running)
 static int read_tgid(struct timed_child_job *job)
 {
 	const uint32_t tid = *(const uint32_t *)job->question;
-	struct buf text = { 0 };
-	uint32_t tgid = THREADS_UNKNOWN;
-	const char *line;
-	char path[64];
+	const pid_t process = perftarget_process((pid_t)tid);
+	const uint32_t tgid = process ? (uint32_t)process : THREADS_UNKNOWN;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", tid);
-	if (!file_read_all(AT_FDCWD, path, 65536, &text)) {
-		line = strstr(buf_str(&text), "\nTgid:");
-		if (line)
-			tgid = (uint32_t)strtoul(line + 6, NULL, 10);
-	}
 	buf_put(&job->answer, &tgid, sizeof(tgid));
-	buf_fini(&text);
 	return 0;
 }
 

@@ -41,7 +41,8 @@
 #define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC) /* between looks at an event */
 
 struct source {
-	int fd; /* -1: this CPU is offline */
+	struct perfthreads threads; /* of the target, beside the first one */
+	int fd;                     /* -1: this CPU is offline */
 	int cgroups_fd[CGROUPS_MAX_EVENTS], nr_cgroups;
 	struct ring ring;
 	const struct perf_event_header *record; /* the next one to apply, ... */
@@ -91,16 +92,16 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.ksymbol = cfg->target < 0,
+		.ksymbol = cfg->target.pid < 0,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.exclude_kernel =
 			1, /* counts nothing anyway; asks for less privilege */
 		.exclude_hv = 1,
-		.inherit = cfg->target >= 0,
-		.disabled = cfg->enable_on_exec,
-		.enable_on_exec = cfg->enable_on_exec,
+		.inherit = cfg->target.pid >= 0,
+		.disabled = cfg->target.enable_on_exec,
+		.enable_on_exec = cfg->target.enable_on_exec,
 	};
 }
 
@@ -112,12 +113,30 @@ static int open_event(const struct sideband_config *cfg, int cpu, size_t wakes_a
 
 	set_attr(cfg, &attr);
 	attr.wakeup_watermark = (uint32_t)wakes_at;
-	fd = perfev_open(&attr, cfg->target, cpu);
+	fd = perfev_open(&attr, cfg->target.pid, cpu);
 	if (fd == -EINVAL) {
 		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
-		fd = perfev_open(&attr, cfg->target, cpu);
+		fd = perfev_open(&attr, cfg->target.pid, cpu);
 	}
 	return fd;
+}
+
+/* The records of the target's other threads go to the same ring. */
+static int open_threads(const struct sideband *sb, struct source *s, int cpu,
+			int ring_fd)
+{
+	struct perf_event_attr attr;
+	int err;
+
+	set_attr(&sb->cfg, &attr);
+	attr.read_format = 0; /* LOST records have to do */
+	err = perfthreads_open(&sb->cfg.target, &attr, cpu, &s->threads);
+	if (!err)
+		err = perfthreads_ioctl(&s->threads, PERF_EVENT_IOC_SET_OUTPUT,
+					ring_fd);
+	if (err)
+		perfthreads_close(&s->threads);
+	return err;
 }
 
 /* The largest power of two that all CPUs can have. */
@@ -178,10 +197,13 @@ static int open_ring(struct sideband *sb, struct source *s, int cpu, size_t size
 		return fd;
 	err = ring_open(&s->ring, fd, size);
 	ev.data.fd = fd;
+	if (!err)
+		err = open_threads(sb, s, cpu, fd);
 	if (!err && epoll_ctl(sb->cfg.epoll_fd, EPOLL_CTL_ADD, fd, &ev))
 		err = -errno;
 	if (!err)
 		return fd;
+	perfthreads_close(&s->threads);
 	ring_close(&s->ring);
 	close(fd);
 	return err;
@@ -210,6 +232,7 @@ static void source_close(struct source *s)
 	if (s->fd < 0)
 		return;
 	close_cgroups(s);
+	perfthreads_close(&s->threads);
 	ring_close(&s->ring);
 	close(s->fd);
 	s->fd = -1;
@@ -317,7 +340,7 @@ static void look_at_event(struct sideband *sb, struct source *s, bool may_have_l
 {
 	const uint64_t now = time_mono_ns();
 	const bool is_time =
-		sb->cfg.target < 0 && now >= s->looked_ns + LOOK_INTERVAL_NS;
+		sb->cfg.target.pid < 0 && now >= s->looked_ns + LOOK_INTERVAL_NS;
 	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
 	ssize_t n;
 

@@ -15,6 +15,7 @@
 
 #include "daemon/mappings/cgroups.h"
 #include "daemon/os/cpus.h"
+#include "daemon/os/perftarget.h"
 #include "daemon/procmap/images.h"
 #include "daemon/jit/jit.h"
 #include "daemon/procmap/kernel.h"
@@ -23,8 +24,7 @@
 struct sideband_config {
 	struct procmap *procmap;
 	struct images *images;
-	pid_t target; /* -1: the whole system */
-	bool enable_on_exec;
+	struct perftarget target;
 	int epoll_fd;          /* every ring is added to it */
 	struct kernel *kernel; /* told of text that comes and goes; may be NULL */
 	struct jit *jit;       /* told of memory that may hold such code; may be NULL */

@@ -8,7 +8,8 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/os/helper.h daemon/os/listener.c daemon/os/listener.h daemon/os/loss.c \
 	daemon/os/loss.h daemon/os/names.c daemon/os/names.h daemon/os/nodes.c \
 	daemon/os/nodes.h daemon/os/openfiles.c daemon/os/openfiles.h \
-	daemon/os/perfev.c daemon/os/perfev.h daemon/os/platform.c \
+	daemon/os/perfev.c daemon/os/perfev.h daemon/os/perftarget.c \
+	daemon/os/perftarget.h daemon/os/platform.c \
 	daemon/os/platform.h daemon/os/privileges.c daemon/os/privileges.h \
 	daemon/os/procowner.c daemon/os/procowner.h daemon/os/procroot.c \
 	daemon/os/procroot.h daemon/os/time_quota.c daemon/os/time_quota.h daemon/os/ring.c \

@@ -459,6 +459,7 @@ void session_free(struct session *s)
 		db_close_whole(s->db);
 	else
 		db_close(s->db);
+	free(s->threads);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
 	free(s);

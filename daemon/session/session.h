@@ -63,8 +63,8 @@ struct session_config {
 	unsigned int by; /* 1 << each kind (db/profile/context.h): of which profiles by
 			    context are kept, too */
 	const char *by_process; /* of which commands by process; NULL: of all */
-	pid_t target;           /* 0: the whole system, else this process and its
-				   descendants */
+	pid_t target;           /* 0: the whole system, else this process, its threads
+				   and what they start */
 	bool enable_on_exec;    /* with target: start when it calls exec */
 	const char *label;      /* of the first epoch, may be NULL */
 	int raw_fd;             /* every sample goes there too (raw.h); -1: no */

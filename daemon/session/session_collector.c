@@ -104,7 +104,6 @@ static int open_collector(struct session *s, int *event)
 		.periods = s->events.periods,
 		.nr_events = s->events.nr,
 		.target = session_target(s),
-		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.raw_fd = s->cfg.raw_fd,
 		.timed_child = s->timed_child,

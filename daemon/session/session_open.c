@@ -50,9 +50,14 @@ struct session_config session_config_default(void)
 	};
 }
 
-pid_t session_target(const struct session *s)
+struct perftarget session_target(const struct session *s)
 {
-	return s->cfg.target ? s->cfg.target : -1;
+	return (struct perftarget){
+		.pid = s->cfg.target ? s->cfg.target : -1,
+		.enable_on_exec = s->cfg.enable_on_exec,
+		.thread = s->threads,
+		.nr_threads = s->nr_threads,
+	};
 }
 
 /* Says why perf refused what, and what helps. */
@@ -92,6 +97,41 @@ static int check_system_access(const struct session *s)
 			"most processes cannot be told apart: run CPI on the host");
 	else if (err)
 		session_log_refusal("sampling the whole system", err);
+	return err;
+}
+
+static void refuse_target(pid_t pid, int err)
+{
+	const pid_t process = perftarget_process(pid);
+
+	if (process && process != pid)
+		log_err("process %d: it is a thread of process %d: name that", (int)pid,
+			(int)process);
+	else if (!process || err == -ESRCH)
+		log_err("process %d: there is no such process", (int)pid);
+	else if (err == -EACCES || err == -EPERM)
+		log_err("process %d: not permitted: run as root, or as its user with "
+			"kernel.perf_event_paranoid at most 2 (it is %ld)",
+			(int)pid, perfev_sysctl("perf_event_paranoid", 2));
+	else
+		log_err("process %d: %s", (int)pid, err_str(err));
+}
+
+/* A process that runs has threads, and may be another user's. */
+static int look_at_target(struct session *s)
+{
+	const pid_t pid = s->cfg.target;
+	int err;
+
+	if (!pid || s->cfg.enable_on_exec)
+		return 0;
+	err = perftarget_process(pid) == pid ? 0 : -ESRCH;
+	if (!err)
+		err = perftarget_read_threads(pid, &s->threads, &s->nr_threads);
+	if (!err)
+		err = perftarget_access(pid);
+	if (err)
+		refuse_target(pid, err);
 	return err;
 }
 
@@ -148,7 +188,6 @@ static int start_sideband(struct session *s)
 		.procmap = s->procmap,
 		.images = s->images,
 		.target = session_target(s),
-		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.kernel = s->kernel,
 		.jit = s->attribution.jit,
@@ -349,6 +388,8 @@ int session_open(const struct session_config *cfg, struct session **out)
 	platform_read(&s->platform);
 	heartbeat_begin(s->cfg.heartbeat, "starting");
 	err = check_system_access(s);
+	if (!err)
+		err = look_at_target(s);
 	if (!err)
 		err = session_parse_events(s);
 	heartbeat_begin(s->cfg.heartbeat, "opening the database");

@@ -129,6 +129,8 @@ struct session {
 
 	struct cpus cpus;
 	int cpus_missing; /* -errno: some of them could not be opened */
+	pid_t *threads;   /* of the target, where it has been running (perftarget.h) */
+	int nr_threads;
 	struct timed_child *timed_child;
 	struct images *images;
 	struct procmap *procmap;
@@ -206,8 +208,8 @@ void session_read_mappings(struct session *s);
  */
 int session_set_cpus(struct session *s, const struct cpus *cpus);
 
-/* The process that is sampled; -1: all of them. */
-pid_t session_target(const struct session *s);
+/* Whom perf events are of. */
+struct perftarget session_target(const struct session *s);
 
 /* Says why perf refused what, and what helps. */
 void session_log_refusal(const char *what, int err);

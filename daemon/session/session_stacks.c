@@ -79,7 +79,6 @@ static int open_source(struct session *s, struct stacks *st)
 		.event = &st->event,
 		.period = &st->period,
 		.target = session_target(s),
-		.enable_on_exec = s->cfg.enable_on_exec,
 		.epoll_fd = s->epoll_fd,
 		.take = attribute_chain,
 		.ctx = &s->attribution,

@@ -51,7 +51,6 @@ static int start(struct session *s, struct windows_sampler *w)
 		.event = &w->event,
 		.period = &w->period,
 		.target = session_target(s),
-		.enable_on_exec = s->cfg.enable_on_exec,
 		.device = ev->ops->device(ev->collector),
 		.epoll_fd = s->epoll_fd,
 		.max_bytes = s->cfg.windows.bytes,

@@ -263,7 +263,6 @@ int stacksampler_open(const struct stacksampler_config *cfg, const struct cpus *
 		.periods = cfg->period,
 		.nr_events = 1,
 		.target = cfg->target,
-		.enable_on_exec = cfg->enable_on_exec,
 		.set_attr = set_attr,
 		.opened = opened,
 		.closing = closing,

@@ -38,8 +38,7 @@ struct chain_sample {
 struct stacksampler_config {
 	const struct event *event;
 	const uint64_t *period; /* the stream's mean; the owner's */
-	pid_t target;           /* -1: the whole system */
-	bool enable_on_exec;
+	struct perftarget target;
 	uint32_t copy_bytes; /* of user mode's stack; 0: the kernel walks that */
 	int epoll_fd;
 	/* Takes a sample, whose memory is the ring's. */

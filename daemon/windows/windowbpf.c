@@ -247,8 +247,8 @@ static int bpf_start(struct windowsource *ws, const struct cpus *cpus)
 					     .periods = ws->cfg.period,
 					     .nr_events = 1,
 					     .target = ws->cfg.target,
-					     .enable_on_exec = ws->cfg.enable_on_exec,
 					     .opened = opened,
+					     .each_thread = true,
 					     .ctx = bpf_of(ws) };
 	int event;
 

@@ -137,7 +137,7 @@ static int kmod_open(const struct windowsource_config *cfg, const struct cpus *c
 	struct windowkmod *wk;
 	int err;
 
-	if (cfg->device < 0 || cfg->target >= 0)
+	if (cfg->device < 0 || cfg->target.pid >= 0)
 		return -EOPNOTSUPP;
 	wk = calloc(1, sizeof(*wk));
 	if (!wk)

@@ -64,7 +64,6 @@ static int open_source(struct collector *ws, const struct cpus *cpus)
 		.event = ws->cfg.event,
 		.period = ws->cfg.period,
 		.target = ws->cfg.target,
-		.enable_on_exec = ws->cfg.enable_on_exec,
 		.device = ws->cfg.device,
 		.epoll_fd = ws->cfg.epoll_fd,
 		.nr_entries = NR_ENTRIES,

@@ -17,9 +17,8 @@
 struct windowsampler_config {
 	const struct event *event;
 	const uint64_t *period; /* the stream's mean; the owner's */
-	pid_t target;           /* -1: the whole system */
-	bool enable_on_exec;    /* with target */
-	int device;             /* of the kernel module; -1: there is none */
+	struct perftarget target;
+	int device; /* of the kernel module; -1: there is none */
 	int epoll_fd;
 	uint64_t max_bytes; /* of shared memory */
 	struct attribution *attribution;

@@ -16,12 +16,11 @@
 struct windowsource_config {
 	const struct event *event;
 	const uint64_t *period; /* the stream's mean; the owner's */
-	pid_t target;           /* -1: the whole system */
-	bool enable_on_exec;    /* with target */
-	int device;             /* of the module: the owner's; -1: there is none */
-	int epoll_fd;           /* gets what says that somebody new was seen */
-	uint32_t nr_entries;    /* of pages */
-	uint64_t max_bytes;     /* of shared memory, of which slots get what is left */
+	struct perftarget target;
+	int device;          /* of the module: the owner's; -1: there is none */
+	int epoll_fd;        /* gets what says that somebody new was seen */
+	uint32_t nr_entries; /* of pages */
+	uint64_t max_bytes;  /* of shared memory, of which slots get what is left */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
 };

@@ -97,7 +97,7 @@ static struct counters *open_counters(const struct options *o, struct taker *tak
 		.events = &event,
 		.periods = &period,
 		.nr_events = 1,
-		.target = o->target,
+		.target = { .pid = o->target },
 		.opened = opened,
 		.ctx = taker,
 	};
