@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_record.c - profiles a command, or the system for as long as it runs
+ * cmd_record.c - profiles a command, a process, or the system for as long as it runs
  *
  * The child is forked first and waits behind a pipe, so that no thread, lock or
  * database handle of the session is carried over, and so that its first
@@ -19,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,7 +59,7 @@ struct options {
 	int stacks; /* 0: off */
 	uint64_t stacks_copy;
 	const char *windows;
-	const char *output, *label, *raw;
+	const char *output, *label, *raw, *pid;
 	const char *by_kinds, *by_process;
 	const char *replay, *program;
 	bool all_cpus, verbose;
@@ -67,6 +69,8 @@ struct recording {
 	struct session *session;
 	pid_t child;   /* 0: there is no command */
 	int go_fd;     /* the child runs when a byte is written here */
+	pid_t process; /* that runs already, of -p; 0: none */
+	int pidfd;     /* and its end; -1 */
 	int signal_fd; /* what came for us, and the child's end */
 	sigset_t old_signals;
 	bool ended, timed_out;
@@ -183,15 +187,17 @@ static int run_until_end(struct recording *r, uint64_t duration_ns)
 	struct pollfd fds[] = {
 		{ .fd = session_fd(r->session), .events = POLLIN },
 		{ .fd = r->signal_fd, .events = POLLIN },
+		{ .fd = r->pidfd, .events = POLLIN },
 	};
 
 	while (!r->ended && !is_time_up(r, duration_ns)) {
 		int timeout_ms = session_run(r->session);
 
-		if (poll(fds, 2, wait_ms(r, duration_ns, timeout_ms)) < 0 &&
+		if (poll(fds, 3, wait_ms(r, duration_ns, timeout_ms)) < 0 &&
 		    errno != EINTR)
 			return -errno;
 		take_signals(r);
+		r->ended |= fds[2].revents != 0;
 	}
 	return 0;
 }
@@ -199,6 +205,10 @@ static int run_until_end(struct recording *r, uint64_t duration_ns)
 /* What is profiled, for messages. */
 static const char *what(const struct cmd_context *ctx)
 {
+	const struct options *o = ctx->opt;
+
+	if (o->pid)
+		return o->pid;
 	return ctx->nr_args ? ctx->args[0] : "the system";
 }
 
@@ -227,8 +237,8 @@ static void choose_target(const struct options *o, const struct recording *r,
 {
 	if (o->all_cpus)
 		return;
-	cfg->target = r->child;
-	cfg->enable_on_exec = true;
+	cfg->target = r->process ? r->process : r->child;
+	cfg->enable_on_exec = !r->process;
 	if (session_system_access())
 		cfg->windows.hz = 0;
 }
@@ -273,6 +283,29 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	return 0;
 }
 
+/* Each of its threads takes a descriptor per event and CPU. */
+static void raise_open_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return;
+	l.rlim_cur = l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
+/* The end of the process ends the recording. 0 or -errno. */
+static int watch_process(struct recording *r)
+{
+	if (!r->process)
+		return 0;
+	r->pidfd = (int)syscall(SYS_pidfd_open, r->process, 0);
+	if (r->pidfd >= 0)
+		return 0;
+	r->ended = errno == ESRCH;
+	return r->ended ? 0 : -errno;
+}
+
 /* Samples while the child runs; 0 when all is stored. */
 static int record(const struct cmd_context *ctx, struct recording *r)
 {
@@ -283,11 +316,13 @@ static int record(const struct cmd_context *ctx, struct recording *r)
 	err = make_config(ctx, r, &cfg);
 	if (err)
 		return err;
+	if (r->process)
+		raise_open_files();
 	err = session_open(&cfg, &r->session);
 	if (err)
 		goto out;
 	r->start_ns = time_mono_ns();
-	err = r->child ? file_write(r->go_fd, "g", 1) : 0;
+	err = r->child ? file_write(r->go_fd, "g", 1) : watch_process(r);
 	if (!err)
 		err = run_until_end(r, (uint64_t)(o->duration_s * NSEC_PER_SEC));
 	if (err)
@@ -349,7 +384,7 @@ static bool asks_to_sample(const struct options *o)
 {
 	return o->hz > 0 || o->events.nr || o->stacks || o->stacks_hz > 0 ||
 	       o->stacks_copy || o->windows || o->raw || o->by_kinds || o->by_process ||
-	       o->all_cpus || o->duration_s > 0 || o->verbose;
+	       o->all_cpus || o->pid || o->duration_s > 0 || o->verbose;
 }
 
 /* What a file has, instead of what a command does. */
@@ -441,9 +476,29 @@ static int check_command(const struct cmd_context *ctx)
 
 	if (o->program)
 		return cmd_usage_error(ctx->cmd, "--program goes with --replay");
-	if (!ctx->nr_args && !o->all_cpus)
-		return cmd_usage_error(ctx->cmd, "say which command is to be run, or "
-						 "--all-cpus for the whole system");
+	if (o->pid && (ctx->nr_args || o->all_cpus))
+		return cmd_usage_error(ctx->cmd, "--pid goes without a command and "
+						 "without --all-cpus");
+	if (!ctx->nr_args && !o->all_cpus && !o->pid)
+		return cmd_usage_error(ctx->cmd,
+				       "say which command is to be run, or --pid for "
+				       "a process that runs, or --all-cpus for the "
+				       "whole system");
+	return 0;
+}
+
+/* Which process is to be profiled; 0 or EXIT_USAGE. */
+static int parse_pid(const struct cmd_context *ctx, pid_t *process)
+{
+	const struct options *o = ctx->opt;
+	uint64_t pid;
+
+	if (!o->pid)
+		return 0;
+	if (number_parse(o->pid, 10, &pid) || !pid || pid > INT32_MAX)
+		return cmd_usage_error(ctx->cmd,
+				       "--pid=%s: not the number of a process", o->pid);
+	*process = (pid_t)pid;
 	return 0;
 }
 
@@ -451,7 +506,8 @@ static int check_options(const struct cmd_context *ctx, struct recording *r)
 {
 	const struct options *o = ctx->opt;
 
-	if (check_command(ctx) || parse_by(ctx, &r->by) || check_events(ctx) ||
+	if (check_command(ctx) || parse_pid(ctx, &r->process) ||
+	    parse_by(ctx, &r->by) || check_events(ctx) ||
 	    parse_rate(ctx, "windows", o->windows, SESSION_WINDOWS_MAX_HZ,
 		       &r->windows_hz))
 		return EXIT_USAGE;
@@ -481,7 +537,9 @@ static int final_status(const struct recording *r)
 static int run_record(struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
-	struct recording r = { .go_fd = -1, .signal_fd = -1, .windows_hz = WINDOWS_HZ };
+	struct recording r = {
+		.go_fd = -1, .pidfd = -1, .signal_fd = -1, .windows_hz = WINDOWS_HZ
+	};
 	int err;
 
 	if (o->replay)
@@ -498,6 +556,8 @@ static int run_record(struct cmd_context *ctx)
 		close(r.go_fd);
 	wait_for_child(&r);
 	close(r.signal_fd);
+	if (r.pidfd >= 0)
+		close(r.pidfd);
 	if (!err)
 		sum_up(ctx, &r);
 	if (err && (!r.ended || !exit_status(r.wait_status)))
@@ -508,6 +568,8 @@ static int run_record(struct cmd_context *ctx)
 static const struct opt opts[] = {
 	OPT("all-cpus", 'a', NULL, "profile the whole system, not the command alone",
 	    OPT_FLAG, all_cpus),
+	OPT("pid", 'p', "PID",
+	    "profile this process, which runs already, until it ends", OPT_STRING, pid),
 	OPT("duration", 'd', "SECONDS", "stop after that time", OPT_REAL, duration_s),
 	OPT("freq", 'F', "HZ", "samples per second and CPU (default: 1000)", OPT_REAL,
 	    hz),
@@ -543,7 +605,7 @@ static const struct opt opts[] = {
 const struct cmd cmd_record = {
 	.name = "record",
 	.args = "[--] [COMMAND [ARGUMENT...]]",
-	.summary = "Run a command and profile it, or the whole system meanwhile",
+	.summary = "Profile a command, a running process, or the whole system",
 	.min_args = 0,
 	.max_args = CMD_REST,
 	.opts = opts,
