@@ -17,7 +17,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 112
+plan 120
 
 fails 2 "see 'cpi help'" "no command" cpi
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
@@ -52,18 +52,24 @@ fails 1 "is no epoch" "a range with three ends" cpi prof --db good.db --epoch 1.
 fails 1 "events: " "an event that was not recorded" cpi prof --db good.db --event cycles
 fails 1 "say time, samples" "an unknown order" cpi prof --db good.db --sort size
 for kind in comm cgroup label process; do
-	fails 1 "--by $kind" "cpi prof --$kind without profiles by $kind" \
+	fails 1 "record --by $kind" "cpi prof --$kind without profiles by $kind" \
 		cpi prof --db good.db --$kind sh
 	[ $kind = comm ] && continue
-	fails 1 "--by $kind" "cpi prof --by $kind without profiles by $kind" \
+	fails 1 "record --by $kind" "cpi prof --by $kind without profiles by $kind" \
 		cpi prof --db good.db --by $kind
 done
-fails 2 "choose one" "two kinds of contexts" \
-	cpi list --db good.db --comm sh --label x main
-fails 2 "of another" "rows by command of one cgroup" \
-	cpi stats --db good.db --by comm --cgroup x
-fails 2 "of another" "rows by label of one cgroup" \
-	cpi prof --db good.db --by label --cgroup x
+fails 1 "by comm and label together: collect them with 'cpid --by comm,cgroup,label'" \
+	"two kinds of contexts without profiles by them" \
+	cpi prof --db good.db --comm sh --label x
+fails 1 "by comm and cgroup together" "rows by command of one container" \
+	cpi stats --db good.db --by comm --container x
+fails 1 "by cgroup: collect" "a unit without profiles by cgroup" \
+	cpi prof --db good.db --unit x
+fails 2 "stand alone" "rows by procedure and command" \
+	cpi prof --db good.db --by procedure,comm
+fails 2 "say some of" "rows by an unknown kind" cpi prof --db good.db --by comm,colour
+fails 2 "a process, but no thread" "rows by thread" cpi prof --db good.db --by thread
+fails 1 "--by process" "rows by process id" cpi prof --db good.db --by pid
 fails 2 "is no label" "a label with a space" cpi label "a b" true
 fails 2 "is no label" "an empty label" cpi label "" true
 fails 2 "needs a command" "a label without a command" cpi label x --

@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 32
+plan 47
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -183,3 +183,47 @@ is "$(json --epoch full --event page-faults | python3 -c \
 is "$(json --epoch all --sort page-faults | python3 -c \
 	'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])')" \
 	"target_cold" "--sort by another event orders the rows by its samples"
+
+# Contexts of several kinds together, and 3 samples in none.
+box=/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+ssh=/system.slice/ssh.service
+"$builddir/t/runsdb" contexts.db <<END || bail 'no database'
+all 10 1000 comm=node&cgroup=$box&@main=100 comm=sh&cgroup=$box&@main=20 comm=sh&cgroup=$box&@other:part=1 comm=node&cgroup=$ssh&@main=7 comm=kthreadd&@main=5 main=3
+END
+of()
+{
+	cpi prof --db contexts.db --format=csv "$@" 2>err | sed 1d
+}
+is "$(of --by container --comm node | cut -d, -f1,5-)" "100,0123456789ab,docker,,
+7,[no container],,," "--by container --comm lists the containers of a command"
+is "$(of --by comm --container '0123*' | cut -d, -f1,5)" "100,node
+21,sh" "--by comm --container lists the commands of a container"
+is "$(of --by comm,container | cut -d, -f1,5-)" "100,node,0123456789ab,docker,,
+21,sh,0123456789ab,docker,,
+7,node,[no container],,,
+5,kthreadd,[no container],,,
+3,[unknown command],[no container],,," "--by comm,container lists each combination"
+is "$(of --by container,comm)" "$(of --by comm,container)" \
+	"the order of kinds in --by does not matter"
+is "$(of --by comm,unit,cgroup --unit ssh.service | cut -d, -f1,5-)" \
+	"7,node,$ssh,ssh.service" "three kinds, and the unit chosen"
+is "$(of --comm sh --container 0123456789ab | cut -d, -f1,5,6)" "20,main,prog
+1,part,other" "--comm --container lists procedures"
+is "$(of --by image --cgroup '/docker*' | cut -d, -f1,5)" "120,prog
+1,other" "--cgroup chooses among contexts of several kinds"
+is "$(of --comm sh --unit ssh.service; sed 's/.*: //' err)" 'no samples match' \
+	"a combination without samples has no rows"
+of --comm node --label x >out
+like "$(cat err)" "no profiles by comm and label together: collect them with 'cpid --by comm,cgroup,label' or 'cpi record --by comm,label', and run" \
+	"a kind that was not kept is named"
+sum_of()
+{
+	of "$@" | awk -F, '{ n += $1 } END { print n }'
+}
+for by in comm cgroup comm,cgroup comm,container,unit image; do
+	is "$(sum_of --by $by)" 136 "rows by $by add up to all samples"
+done
+cpi prof --db contexts.db --format=json --by comm,container >contexts.json
+is "$(python3 -c "import json; r = json.load(open('contexts.json'))['rows'][0]
+print(r['comm'], r['container'], r['runtime'], r['samples'])")" \
+	"node 0123456789ab docker {'cpu-clock': 100}" "JSON: a row by two kinds has a member for each"

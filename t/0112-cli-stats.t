@@ -74,7 +74,7 @@ is "$(csv --by comm run | cut -d, -f3,16)" "51333,[unknown command]" \
 	"without profiles by command, rows by command are one unknown command"
 cpi stats run --by cgroup >/dev/null 2>err
 is "$?" 1 "--by cgroup without profiles by cgroup is an error"
-like "$(cat err)" "no profiles by cgroup: collect them with 'cpid --by cgroup'" \
+like "$(cat err)" "no profiles by cgroup: collect them with 'cpid --by comm,cgroup'" \
 	"the message says how to collect profiles by cgroup"
 
 is "$(cpi stats 1 2 --by category --format=csv | awk -F, '$16 == "not_tallied" && $3 > 0 {
@@ -110,7 +110,7 @@ is "$(whose by --by process | cut -d, -f3,16)" "464,[other processes]
 is "$(cpi stats --db whose.db by --by unit --format=json | grep -c '"unit": "ssh.service"')" \
 	1 "rows by unit in JSON"
 cpi stats --db whose.db by --by unit --label x >/dev/null 2>&1
-is "$?" 2 "rows by unit of one label are a usage error"
+is "$?" 1 "rows by unit of one label need profiles by both together"
 
 # An epoch that has nothing of what is selected: a sample there would stand for what
 # others do, and two runs of three vary by no more than their mean.

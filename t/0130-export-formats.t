@@ -157,7 +157,7 @@ is "$?" 1 "--by comm without profiles by comm is an error"
 like "$(cat err)" 'no profiles by comm: collect them with' \
 	"the message says how to collect profiles by comm"
 cpi export --format=collapsed --by=comm --label=x 2>err
-is "$?" 2 "two kinds of contexts are a usage error"
+is "$?" 1 "two kinds of contexts without profiles by them are an error"
 cpi export --format=collapsed --stacks 2>err
 is "$?" 1 "--stacks without stacks is an error"
 like "$(cat err)" 'no call stacks: collect them with' "the message says how to collect stacks"

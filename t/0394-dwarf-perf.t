@@ -23,9 +23,9 @@ grep '^#' agree.txt
 like "$(cat agree.txt)" '^enough 1$' 'at least 50 stacks are compared'
 like "$(cat agree.txt)" '^differ 0$' 'the 50 most frequent stacks are the same'
 
-n=$(sql "SELECT sum(total) FROM stack JOIN context ON id = context WHERE name = 'comm=paths'")
+n=$(sql "SELECT sum(total) FROM stack JOIN context ON id = context WHERE name GLOB 'comm=paths' || char(10) || '*'")
 bytes=$(sql "SELECT sum(length(tree)) FROM stack JOIN context ON id = context
-	WHERE name = 'comm=paths'")
+	WHERE name GLOB 'comm=paths' || char(10) || '*'")
 perf_n=$(grep -c '^[^[:space:]]' perf.txt)
 bound "$((bytes * perf_n * 50))" '<=' "$(($(stat -c %s perf.data) * n))" \
 	"a stack takes at most a fiftieth of perf's bytes"

@@ -6,7 +6,8 @@
  * period in microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
  * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
  * bytes each in the order of their first appearance. CONTEXT@ ahead of a word,
- * as cgroup=/a@main=5, says whose samples they are.
+ * as cgroup=/a@main=5, says whose samples they are; & in it is a newline, so that
+ * comm=a&cgroup=/b& is a context of two kinds.
  *
  * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
  * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and
@@ -196,6 +197,8 @@ static void add_word(char *word, profiles all)
 
 	if (at) {
 		*at = '\0';
+		for (char *c = word; (c = strchr(c, '&')); c++)
+			*c = '\n';
 		context = find_context(word);
 		word = at + 1;
 	}

@@ -131,6 +131,5 @@ const struct cmd cmd_calc = {
 	.max_args = 1,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_calc,
 };

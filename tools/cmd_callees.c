@@ -24,6 +24,5 @@ const struct cmd cmd_callees = {
 	.max_args = 1,
 	.opts = opts,
 	.opt_size = sizeof(struct tree_options),
-	.check = options_check_contexts,
 	.run = run_callees,
 };

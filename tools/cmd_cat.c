@@ -277,7 +277,7 @@ static int run_cat(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd,
 				       "give only one of --intervals, --weights, "
 				       "--edges, --windows, --stacks, --check");
-	if (o->edges && select_nr_contexts(&select))
+	if (o->edges && select_asks_contexts(&select))
 		return cmd_usage_error(ctx->cmd,
 				       "edges are not kept by context: choose "
 				       "where they begin with --image");
@@ -318,6 +318,5 @@ const struct cmd cmd_cat = {
 	.summary = "Everything that is stored of a selection, as it is",
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_cat,
 };

@@ -42,8 +42,6 @@ static int run_diff(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "there is no picture of a procedure");
 	if (ctx->nr_args == 3)
 		return diff_one(ctx, o);
-	if (options_check_by(ctx, &o->diff.select, o->diff.by))
-		return EXIT_USAGE;
 	err = diff_open(&o->diff, ctx->args[0], ctx->args[1], &d);
 	if (err)
 		return EXIT_FAIL;
@@ -87,6 +85,5 @@ const struct cmd cmd_diff = {
 	.max_args = 3,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_diff,
 };

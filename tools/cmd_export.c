@@ -140,24 +140,6 @@ static int run_feed(const struct cmd_context *ctx)
 	return cmd_exit_status(ctx->cmd, err);
 }
 
-/* What is selected by one kind of context has no labels of another. */
-static int check_by(const struct cmd_context *ctx, const struct export_request *req)
-{
-	const int by = req->labels - EXPORT_BY_KIND;
-	int kind = req->call_stacks ? CONTEXT_COMM : by;
-
-	for (int k = 0; k < NR_CONTEXT_KINDS; k++) {
-		if (req->select.context[k])
-			kind = k;
-	}
-	if (by < 0 || by == kind)
-		return 0;
-	return cmd_usage_error(ctx->cmd,
-			       "--by=%s: samples selected by %s are kept by that "
-			       "kind of context only",
-			       context_kind_str(by), context_kind_str(kind));
-}
-
 static int run_export(struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
@@ -168,8 +150,6 @@ static int run_export(struct cmd_context *ctx)
 
 	if (o->check || format->feed)
 		return run_feed(ctx);
-	if (check_by(ctx, &o->samples))
-		return EXIT_USAGE;
 	if (!format->write)
 		return cmd_usage_error(
 			ctx->cmd, "built without pprof's format: configure CPI "
@@ -215,6 +195,5 @@ const struct cmd cmd_export = {
 	.max_args = 0,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_export,
 };

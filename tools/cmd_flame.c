@@ -270,6 +270,5 @@ const struct cmd cmd_flame = {
 	.max_args = 2,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_flame,
 };

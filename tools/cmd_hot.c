@@ -37,6 +37,5 @@ const struct cmd cmd_hot = {
 	.max_args = 0,
 	.opts = opts,
 	.opt_size = sizeof(struct explain_options),
-	.check = options_check_contexts,
 	.run = run_hot,
 };

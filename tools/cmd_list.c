@@ -79,6 +79,5 @@ const struct cmd cmd_list = {
 	.max_args = 1,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_list,
 };

@@ -43,6 +43,5 @@ const struct cmd cmd_paths = {
 	.max_args = 1,
 	.opts = opts,
 	.opt_size = sizeof(struct explain_options),
-	.check = options_check_contexts,
 	.run = run_paths,
 };

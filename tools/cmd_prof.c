@@ -14,9 +14,17 @@
 #include "tools/write/calls.h"
 #include "tools/write/profile.h"
 
+/* Words of --by behind those of enum prof_by. */
+enum { WORD_PID = BY_PROCESS + 1, WORD_THREAD };
+
+#define CONTEXT_WORDS                                                           \
+	(1u << BY_COMM | 1u << BY_CGROUP | 1u << BY_CONTAINER | 1u << BY_UNIT | \
+	 1u << BY_LABEL | 1u << BY_PROCESS)
+
 struct options {
 	struct out_options out;
 	struct prof_request prof;
+	unsigned int by; /* 1 << each word of --by */
 	bool children;
 	const char *svg;
 };
@@ -56,14 +64,34 @@ static int run_children(const struct cmd_context *ctx)
 	return cmd_exit_status(ctx->cmd, err);
 }
 
+/* What rows stand for: contexts of several kinds, or one of the rest. */
+static int take_by(const struct cmd_context *ctx)
+{
+	struct options *o = ctx->opt;
+	unsigned int by = o->by;
+
+	if (by & 1u << WORD_THREAD)
+		return cmd_usage_error(ctx->cmd,
+				       "--by=thread: samples have a process, but no "
+				       "thread: choose comm, or process, which cpid "
+				       "keeps with --by comm,cgroup,process");
+	if (by & 1u << WORD_PID)
+		by = (by & ~(1u << WORD_PID)) | 1u << BY_PROCESS;
+	if (by & ~CONTEXT_WORDS && by & (by - 1))
+		return cmd_usage_error(ctx->cmd, "--by: procedure, image and line "
+						 "stand alone");
+	while (by && !(by & 1u << o->prof.by))
+		o->prof.by++;
+	o->prof.also = by;
+	return 0;
+}
+
 static int check(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
 	const struct prof_request *prof = &o->prof;
 	const bool no_procedures = prof->by == BY_IMAGE || prof_contexts[prof->by].name;
 
-	if (options_check_by(ctx, &prof->select, prof->by))
-		return EXIT_USAGE;
 	if (prof->procedure && no_procedures)
 		return cmd_usage_error(ctx->cmd, "--procedure goes with --by=procedure "
 						 "and --by=line");
@@ -112,6 +140,8 @@ static int run_prof(struct cmd_context *ctx)
 	int err;
 
 	o->prof.sort = o->out.sort;
+	if (take_by(ctx))
+		return EXIT_USAGE;
 	if (o->children)
 		return run_children(ctx);
 	if (check(ctx))
@@ -127,8 +157,9 @@ static int run_prof(struct cmd_context *ctx)
 
 static const struct opt opts[] = {
 	OPTS_SELECTION,
-	OPT("by", 0, "procedure|image|comm|line|cgroup|container|unit|label|process",
-	    "what a row stands for", OPT_CHOICE, prof.by),
+	OPT("by", 0,
+	    "procedure|image|comm|line|cgroup|container|unit|label|process|pid|thread",
+	    "what a row stands for; contexts with commas between", OPT_WORDS, by),
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
 	    prof.procedure),
 	OPT("inlines", 'i', NULL, "show inlined functions in rows of their own",
@@ -159,6 +190,5 @@ const struct cmd cmd_prof = {
 	.max_args = 0,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_prof,
 };

@@ -66,6 +66,5 @@ const struct cmd cmd_records = {
 	.max_args = 1,
 	.opts = opts,
 	.opt_size = sizeof(struct explain_options),
-	.check = options_check_contexts,
 	.run = run_records,
 };

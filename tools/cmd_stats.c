@@ -66,8 +66,6 @@ static int run_stats(struct cmd_context *ctx)
 	char *spec = NULL;
 	int err;
 
-	if (options_check_by(ctx, select, o->stats.by))
-		return EXIT_USAGE;
 	if (ctx->nr_args && select->epoch)
 		return cmd_usage_error(ctx->cmd, "epochs are named twice");
 	if (ctx->nr_args && join(select, ctx->args, ctx->nr_args, &spec))
@@ -108,6 +106,5 @@ const struct cmd cmd_stats = {
 	.max_args = MAX_ARGS,
 	.opts = opts,
 	.opt_size = sizeof(struct options),
-	.check = options_check_contexts,
 	.run = run_stats,
 };

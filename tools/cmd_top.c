@@ -83,6 +83,8 @@ static int print_look(const struct options *o, struct top *t,
 	if (*facts->stale)
 		out_line("(%s)", facts->stale);
 	err = print_rows(o, t);
+	if (facts->no_cgroups && o->by >= TOP_CONTAINER)
+		out_line("(%s)", TOP_NO_CGROUPS);
 	out_line("%s", "");
 	fflush(stdout);
 	return err;
@@ -145,9 +147,9 @@ static const struct opt opts[] = {
 	OPT_DB,
 	OPT_EVENT,
 	OPT_IMAGE,
-	OPT_COMM,
-	OPT("by", 0, "procedure|image|comm", "what a row stands for at first",
-	    OPT_CHOICE, by),
+	OPTS_CONTEXTS,
+	OPT("by", 0, "procedure|image|comm|container|unit",
+	    "what a row stands for at first", OPT_CHOICE, by),
 	OPT("interval", 'd', "SECONDS", "seconds between two updates (default: 2)",
 	    OPT_REAL, interval),
 	OPT("looks", 'n', "N", "end after N updates", OPT_COUNT, looks),

@@ -23,6 +23,5 @@ const struct cmd cmd_tree = {
 	.max_args = 0,
 	.opts = opts,
 	.opt_size = sizeof(struct tree_options),
-	.check = options_check_contexts,
 	.run = run_tree,
 };

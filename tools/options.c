@@ -6,37 +6,6 @@
 
 #include "tools/options.h"
 
-#include "report/profile/prof.h"
-
-/* Profiles are kept by one kind of context each: there is none of two together. */
-int options_check_contexts(const struct cmd_context *ctx)
-{
-	const struct view_options *o = ctx->opt;
-
-	if (select_nr_contexts(&o->select) > 1)
-		return cmd_usage_error(ctx->cmd, "choose one of --comm, --cgroup, "
-						 "--label and --process: profiles are "
-						 "kept by each alone");
-	return 0;
-}
-
-/* A row by one kind of context holds nothing that another one selects. */
-int options_check_by(const struct cmd_context *ctx, const struct select_request *select,
-		     int by)
-{
-	const struct prof_context *context = &prof_contexts[by];
-
-	for (int kind = 0; context->name && kind < NR_CONTEXT_KINDS; kind++) {
-		if (select->context[kind] && kind != (int)context->kind)
-			return cmd_usage_error(ctx->cmd,
-					       "--by=%s: profiles are kept by one kind "
-					       "of context each: --%s chooses among "
-					       "those of another",
-					       context->name, context_kind_str(kind));
-	}
-	return 0;
-}
-
 static int open_explainer(const struct cmd_context *ctx, struct explainer **x)
 {
 	const struct explain_options *o = ctx->opt;

@@ -51,6 +51,11 @@ struct explain_options {
 #define OPT_CGROUP                                                                  \
 	OPT_SELECT("cgroup", "GLOB", "only processes of these cgroups", OPT_STRING, \
 		   context[CONTEXT_CGROUP])
+#define OPT_CONTAINER                                                                \
+	OPT_SELECT("container", "GLOB", "only these containers or pods", OPT_STRING, \
+		   container)
+#define OPT_UNIT \
+	OPT_SELECT("unit", "GLOB", "only these units of systemd", OPT_STRING, unit)
 #define OPT_LABEL                                                                   \
 	OPT_SELECT("label", "GLOB", "only commands that cpi label ran", OPT_STRING, \
 		   context[CONTEXT_LABEL])
@@ -63,8 +68,9 @@ struct explain_options {
 		OPT_SELECT("debuginfod", NULL,                                        \
 			   "also ask the servers in DEBUGINFOD_URLS", OPT_FLAG,       \
 			   debuginfod)
-#define OPTS_EPOCHS   OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
-#define OPTS_CONTEXTS OPT_COMM, OPT_CGROUP, OPT_LABEL, OPT_PROCESS
+#define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
+#define OPTS_CONTEXTS \
+	OPT_COMM, OPT_CGROUP, OPT_CONTAINER, OPT_UNIT, OPT_LABEL, OPT_PROCESS
 #define OPTS_SELECTION \
 	OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPTS_CONTEXTS
 
@@ -79,16 +85,6 @@ struct explain_options {
 		OPT_OF(struct explain_options, "debug", 0, "PASSES",                   \
 		       "trace these passes on stderr: cfg,freq,blame", OPT_STRING,     \
 		       explain.debug)
-
-/*
- * For struct cmd of what has OPTS_CONTEXTS: at most one of them is given. 0, or
- * EXIT_USAGE after saying why not.
- */
-int options_check_contexts(const struct cmd_context *ctx);
-
-/* The same: whether what is selected can be told apart by --by, an enum prof_by. */
-int options_check_by(const struct cmd_context *ctx, const struct select_request *select,
-		     int by);
 
 /*
  * A whole command whose options begin as struct explain_options: calls fn with an

@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/times.h"
-#include "report/profile/prof.h"
+#include "report/profile/prof_context.h"
 #include "report/select/client.h"
 #include "report/select/events.h"
 #include "report/select/freshness.h"
@@ -183,34 +183,78 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	return err ? err : copy_profile(q->profile, &s->profile);
 }
 
-static int look_at_commands(struct look *l)
+/* Contexts of a kind, and what their rows are called. */
+struct top_contexts {
+	enum context_kind kind;
+	struct {
+		enum top_by row;
+		enum prof_by name;
+	} by[2];
+	size_t nr;
+};
+
+/* What is new of a context on an image, for each of the rows that it has. */
+static int add_context(struct look *l, const struct top_contexts *of,
+		       const struct query_comm *c)
 {
-	struct query_comms comms;
+	struct prof_context_name name;
+	struct buf key = { 0 };
 	uint64_t fresh;
 	double weight;
 	size_t event;
-	int err = query_comms(l->sel.db, &l->sel.query, &comms);
+	int err;
+
+	if (c->image.desc.kind == IMAGE_IDLE ||
+	    !events_find(&l->ev, c->stream, &event, &weight) || event)
+		return 0;
+	/* The same context is read once for each kind. */
+	buf_printf(&key, "%s\n%s", context_kind_str(of->kind), c->comm);
+	buf_str(&key);
+	err = key.err ? key.err
+		      : count_new(l->f, c->image.id, c->stream, key.data, c->n, &fresh);
+	buf_fini(&key);
+	for (size_t i = 0; !err && fresh && i < of->nr; i++) {
+		prof_context_name(of->by[i].name, c->comm, &name);
+		err = top_add(l->t, of->by[i].row, name.name, NULL, fresh * weight);
+	}
+	return err;
+}
+
+static int look_at_contexts(struct look *l, const struct top_contexts *of)
+{
+	struct query_comms comms;
+	int err = prof_context_query(l->sel.db, &l->sel.query, 1u << of->kind, &comms);
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < comms.nr && !err; i++) {
-		const struct query_comm *c = &comms.comm[i];
-
-		if (c->image.desc.kind == IMAGE_IDLE ||
-		    !events_find(&l->ev, c->stream, &event, &weight) || event)
-			continue;
-		err = count_new(l->f, c->image.id, c->stream, c->comm, c->n, &fresh);
-		if (!err && fresh)
-			err = top_add(l->t, TOP_COMM, c->comm, NULL, fresh * weight);
-	}
+	for (size_t i = 0; i < comms.nr && !err; i++)
+		err = add_context(l, of, &comms.comm[i]);
 	query_comms_fini(&comms);
 	return err;
+}
+
+static int look_at_all_contexts(struct look *l)
+{
+	static const struct top_contexts comms = { CONTEXT_COMM,
+						   { { TOP_COMM, BY_COMM } },
+						   1 };
+	static const struct top_contexts cgroups = { CONTEXT_CGROUP,
+						     { { TOP_CONTAINER, BY_CONTAINER },
+						       { TOP_UNIT, BY_UNIT } },
+						     2 };
+	int err = look_at_contexts(l, &comms);
+
+	if (err)
+		return err;
+	err = look_at_contexts(l, &cgroups);
+	l->facts->no_cgroups = err == -CPI_EEMPTY && l->facts->nr_samples;
+	return err == -CPI_EEMPTY ? 0 : err;
 }
 
 /* Samples without an image have their rows by reason, where no image is asked for. */
 static int look_at_losses(struct look *l)
 {
-	const bool filtered = l->sel.query.image || l->sel.query.context;
+	const bool filtered = l->sel.query.image || select_has_contexts(&l->sel);
 	char name[64];
 	uint64_t fresh;
 	double weight;
@@ -279,7 +323,7 @@ static int read_all(struct look *l)
 		      ? query_profiles(l->sel.db, &l->sel.query, on_profile, l, NULL)
 		      : -ENOMEM;
 	if (!err)
-		err = look_at_commands(l);
+		err = look_at_all_contexts(l);
 	if (!err)
 		err = look_at_losses(l);
 	image_cache_free(l->captured);
@@ -303,7 +347,7 @@ int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts)
 		return err;
 	top_begin(t);
 	err = read_all(&l);
-	if (err == -CPI_EEMPTY && !l.sel.query.context)
+	if (err == -CPI_EEMPTY && !select_has_contexts(&l.sel))
 		err = 0; /* an epoch that has nothing yet */
 	if (err)
 		select_failed(&l.sel, err);

@@ -16,6 +16,9 @@
 
 struct top_feed;
 
+#define TOP_NO_CGROUPS \
+	"no profiles by cgroup: start cpid without --by, or with --by cgroup"
+
 /* Facts of a look, beside its rows. */
 struct top_facts {
 	char host[64], event[64]; /* whose time the rows are of; made safe to show */
@@ -23,11 +26,12 @@ struct top_facts {
 	double elapsed_ns;   /* since the look before */
 	uint64_t nr_samples; /* of the event that is shown, since then */
 	uint64_t nr_lost;    /* of all events, since then */
+	bool no_cgroups;     /* there are samples, but none by cgroup */
 	char stale[256];     /* why cpid did not store; "" when it did */
 };
 
 /*
- * Reads req's database, event, image and command; req must outlive the feed. The first
+ * Reads req's database, event, image and contexts; req must outlive the feed. The first
  * look only sets the start of the next one. Errors are logged. 0 or a negative error.
  */
 int top_feed_open(const struct select_request *req, struct top_feed **out);

@@ -60,14 +60,15 @@ struct screen {
 	int err;
 };
 
-static const char *const titles[NR_TOP_BY] = { "procedure", "image", "command" };
+static const char *const titles[NR_TOP_BY] = { "procedure", "image", "command",
+					       "container", "unit" };
 static const char *const orders[NR_TOP_ORDERS] = { "now", "all looks", "name" };
 
 static const char *const help[] = {
 	"q         quit",
-	"Tab       procedures, images, commands",
+	"Tab       procedures, images, commands, containers, units",
 	"Up, Down, PgUp, PgDn, Home, End",
-	"Enter     list the procedure; an image's or a command's rows",
+	"Enter     list the procedure; an image's rows",
 	"s         order by this look, by all looks, by name",
 	"/         show rows whose name or image holds a text; Esc ends it",
 	"p         pause: nothing is read until p is pressed again",
@@ -112,7 +113,10 @@ static void put_facts(const struct screen *s)
 	put_text(1, 0, COLS, buf_str(&b));
 	buf_fini(&b);
 	attron(COLOR_PAIR(COLOR_NOTE));
-	put_text(2, 0, COLS, *s->message ? s->message : f->stale);
+	put_text(2, 0, COLS,
+		 *s->message                               ? s->message
+		 : f->no_cgroups && s->by >= TOP_CONTAINER ? TOP_NO_CGROUPS
+							   : f->stale);
 	attroff(COLOR_PAIR(COLOR_NOTE));
 }
 
@@ -283,7 +287,18 @@ static void look(struct screen *s)
 static void list_in_child(const struct screen *s, const struct top_row *r, int out)
 {
 	const struct select_request *req = s->select;
-	char *argv[16];
+	const struct {
+		char *option;
+		const char *glob;
+	} contexts[] = {
+		{ "--comm", req->context[CONTEXT_COMM] },
+		{ "--cgroup", req->context[CONTEXT_CGROUP] },
+		{ "--container", req->container },
+		{ "--unit", req->unit },
+		{ "--label", req->context[CONTEXT_LABEL] },
+		{ "--process", req->context[CONTEXT_PROCESS] },
+	};
+	char *argv[28];
 	int argc = 0, status;
 
 	argv[argc++] = "list";
@@ -293,9 +308,11 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 	argv[argc++] = "always";
 	argv[argc++] = "--db";
 	argv[argc++] = (char *)top_feed_db(s->feed);
-	if (req->context[CONTEXT_COMM]) {
-		argv[argc++] = "--comm";
-		argv[argc++] = (char *)req->context[CONTEXT_COMM];
+	for (size_t i = 0; i < sizeof(contexts) / sizeof(contexts[0]); i++) {
+		if (!contexts[i].glob)
+			continue;
+		argv[argc++] = contexts[i].option;
+		argv[argc++] = (char *)contexts[i].glob;
 	}
 	if (r->image) {
 		argv[argc++] = "--image";

@@ -72,37 +72,58 @@ void tally_free(struct tally *t)
 	free(t);
 }
 
-/*
- * The context of a value, kept as long as the profiles; where there are too many, the
- * kind's that takes the rest. NULL: no memory.
- */
-static const char *get_context(struct tally *t, enum context_kind kind,
-			       const char *value)
+static struct tally_context *find_context(const struct tally *t, const char *name,
+					  uint64_t hash)
 {
-	char name[CONTEXT_VALUE_MAX + 16];
-	const size_t len = (size_t)snprintf(name, sizeof(name), "%s=%s",
-					    context_kind_str(kind), value);
-	const uint64_t hash = hash_bytes(0, name, len);
-	struct tally_context *c;
-	struct hnode *n;
+	for (struct hnode *n = hmap_first(&t->contexts, hash); n; n = hmap_next(n)) {
+		struct tally_context *c = container_of(n, struct tally_context, node);
 
-	for (n = hmap_first(&t->contexts, hash); n; n = hmap_next(n)) {
-		c = container_of(n, struct tally_context, node);
 		if (!strcmp(c->name, name))
-			return c->name;
+			return c;
 	}
-	if (t->contexts.nr >= TALLY_CONTEXTS && strcmp(value, CONTEXT_OTHER))
-		return get_context(t, kind, CONTEXT_OTHER);
-	c = malloc(sizeof(*c) + len + 1);
+	return NULL;
+}
+
+static struct tally_context *new_context(struct tally *t, const char *name, size_t len,
+					 uint64_t hash)
+{
+	struct tally_context *c = malloc(sizeof(*c) + len + 1);
+
 	if (!c)
 		return NULL;
+	c->other = false;
 	memcpy(c->name, name, len + 1);
 	if (hmap_insert(&t->contexts, &c->node, hash)) {
 		free(c);
 		return NULL;
 	}
 	t->memory += sizeof(*c) + len;
-	return c->name;
+	return c;
+}
+
+/*
+ * The context of these values, kept as long as the profiles, or where there are too
+ * many one of those that take the rest. NULL: no memory.
+ */
+static const struct tally_context *get_context(struct tally *t,
+					       const char *const *values)
+{
+	char name[CONTEXT_NAME_SIZE];
+	struct tally_context *c = NULL;
+
+	for (int try = 0; !c && try < CONTEXT_TRIES; try++) {
+		const size_t len = context_make_try(values, try, name);
+		const uint64_t hash = hash_bytes(0, name, len);
+
+		c = find_context(t, name, hash);
+		if (c || t->contexts.nr >= context_bound(try, TALLY_CONTEXTS))
+			continue;
+		c = new_context(t, name, len, hash);
+		if (!c)
+			return NULL;
+		c->other = try > 0;
+	}
+	return c;
 }
 
 /* context is "" or get_context()'s. */
@@ -210,21 +231,27 @@ void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 		add_comm(t, event, NULL, comm, n);
 }
 
-/* What there is no memory for is missing there; no sample is lost by it. */
-static void add_to_contexts(struct tally *t, const struct tally_run *run,
-			    const struct cpi_entry *e, size_t nr)
+static bool has_values(const struct tally_run *run)
 {
-	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
-		const char *context;
-		uint64_t added;
-
-		if (!run->contexts[kind])
-			continue;
-		context = get_context(t, kind, run->contexts[kind]);
-		added = context ? add_counts(t, run, context, e, nr) : 0;
-		if (context && !strcmp(context_value(context, kind), CONTEXT_OTHER))
-			t->crowded += added;
+	for (int kind = 0; run->contexts && kind < NR_CONTEXT_KINDS; kind++) {
+		if (run->contexts[kind])
+			return true;
 	}
+	return false;
+}
+
+/* What there is no memory for is missing there; no sample is lost by it. */
+static void add_to_context(struct tally *t, const struct tally_run *run,
+			   const struct cpi_entry *e, size_t nr)
+{
+	const struct tally_context *context = get_context(t, run->contexts);
+	uint64_t added;
+
+	if (!context)
+		return;
+	added = add_counts(t, run, context->name, e, nr);
+	if (context->other)
+		t->crowded += added;
 }
 
 void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
@@ -242,8 +269,8 @@ void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_en
 	if (!added)
 		return;
 	add_comm(t, run->event, run->image, run->comm, added);
-	if (run->contexts && added == n)
-		add_to_contexts(t, run, e, nr);
+	if (has_values(run) && added == n)
+		add_to_context(t, run, e, nr);
 }
 
 static void add_record(struct tally *t, const struct tally_run *run,
@@ -263,14 +290,12 @@ static void add_record(struct tally *t, const struct tally_run *run,
 void tally_add_record(struct tally *t, const struct tally_run *run, uint64_t pc,
 		      const struct hw_record *hw)
 {
-	add_record(t, run, "", pc, hw);
-	for (int kind = 0; kind < NR_CONTEXT_KINDS && run->contexts; kind++) {
-		const char *value = run->contexts[kind];
-		const char *context = value ? get_context(t, kind, value) : NULL;
+	const struct tally_context *context;
 
-		if (context)
-			add_record(t, run, context, pc, hw);
-	}
+	add_record(t, run, "", pc, hw);
+	context = has_values(run) ? get_context(t, run->contexts) : NULL;
+	if (context)
+		add_record(t, run, context->name, pc, hw);
 }
 
 bool tally_is_full(const struct tally *t)

@@ -5,7 +5,7 @@
  * I1  Per event: Σ profiles of context "" + Σ losses = samples added.
  * I2  Memory: tally_memory() bytes, checked by the owner; at most TALLY_COMMS
  *     (command, image, event) totals, the rest go to the command "[other]"; and
- *     TALLY_CONTEXTS contexts, the rest go to the context "KIND=[other]".
+ *     TALLY_CONTEXTS contexts, the rest are counted as context_make_try() says.
  */
 #ifndef CPI_DAEMON_TALLY_H
 #define CPI_DAEMON_TALLY_H
@@ -38,7 +38,8 @@ struct tally_profile {
 /* A context that has profiles. */
 struct tally_context {
 	struct hnode node;
-	char name[]; /* "KIND=VALUE" */
+	bool other; /* of a value beyond the bound */
+	char name[];
 };
 
 /* A command's total on one image (NULL: unknown) and event. */
@@ -64,7 +65,7 @@ struct tally {
 	uint64_t loss[CPI_MAX_EVENTS][NR_LOSSES];
 	uint64_t unreadable; /* samples whose outcome could not be told; not lost */
 	uint64_t cut_stacks; /* of branches, of which some had no room */
-	uint64_t crowded;    /* samples in a context "KIND=[other]" */
+	uint64_t crowded;    /* samples in contexts beyond the bound */
 	size_t memory;
 	size_t limit; /* for tally_memory(), approximate; once it is reached, nothing
 			 more is added; 0: no limit */
@@ -79,7 +80,7 @@ struct tally_run {
 	struct known_image *image;
 	uint64_t bias; /* address + bias is the image's offset */
 	const char *comm;
-	/* By kind, whom it is counted for, too, or NULL; NULL for none of any kind. */
+	/* By kind, the values of its context, or NULL; NULL for no context. */
 	const char *const *contexts;
 };
 

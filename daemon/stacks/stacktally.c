@@ -4,13 +4,10 @@
 #include "daemon/stacks/stacktally.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-
-#define CONTEXT_SIZE (CONTEXT_VALUE_MAX + 32)
 
 struct stacktally *stacktally_new(void)
 {
@@ -80,33 +77,28 @@ static struct stacktally_tree *new_tree(struct stacktally *t, const char *contex
 	return tree;
 }
 
-/* That of KIND=VALUE, or of KIND=[other] where there are too many. */
-static struct stacktally_tree *get_tree(struct stacktally *t, enum context_kind kind,
-					const char *value)
+/* That of the context of these values, or where there are too many of one for the rest.
+ */
+static struct stacktally_tree *get_tree(struct stacktally *t, const char *const *values)
 {
-	char context[CONTEXT_SIZE];
-	struct stacktally_tree *tree;
-	uint64_t hash;
+	char context[CONTEXT_NAME_SIZE];
+	struct stacktally_tree *tree = NULL;
 
-	if (strlen(value) > CONTEXT_VALUE_MAX)
-		value = CONTEXT_OTHER;
-	for (;;) {
-		snprintf(context, sizeof(context), "%s=%s", context_kind_str(kind),
-			 value);
-		hash = hash_bytes(0, context, strlen(context));
+	for (int try = 0; !tree && try < CONTEXT_TRIES; try++) {
+		const size_t len = context_make_try(values, try, context);
+		const uint64_t hash = hash_bytes(0, context, len);
+
 		tree = find_tree(t, context, hash);
-		if (tree || t->trees.nr < STACKTALLY_CONTEXTS ||
-		    !strcmp(value, CONTEXT_OTHER))
-			break;
-		value = CONTEXT_OTHER;
+		if (!tree && t->trees.nr < context_bound(try, STACKTALLY_CONTEXTS))
+			return new_tree(t, context, hash);
 	}
-	return tree ? tree : new_tree(t, context, hash);
+	return tree;
 }
 
-static int add_to(struct stacktally *t, enum context_kind kind, const char *value,
+static int add_to(struct stacktally *t, const char *const *values,
 		  const struct stack_frame *frames, const struct tally_stack *s)
 {
-	struct stacktally_tree *tree = get_tree(t, kind, value);
+	struct stacktally_tree *tree = get_tree(t, values);
 	size_t before;
 	int err;
 
@@ -131,16 +123,11 @@ void stacktally_add(struct stacktally *t, const struct tally_stack *s)
 				       &frames[i].image);
 	}
 	if (!err)
-		err = add_to(t, CONTEXT_COMM, s->contexts[CONTEXT_COMM], frames, s);
-	if (err) {
+		err = add_to(t, s->contexts, frames, s);
+	if (err)
 		t->no_space++;
-		return;
-	}
-	t->kept++;
-	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
-		if (kind != CONTEXT_COMM && s->contexts[kind])
-			add_to(t, kind, s->contexts[kind], frames, s);
-	}
+	else
+		t->kept++;
 }
 
 size_t stacktally_memory(const struct stacktally *t)

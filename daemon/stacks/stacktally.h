@@ -2,10 +2,10 @@
 /*
  * stacktally.h - the stacks that were attributed since the last flush
  *
- * I1  Σ trees of context "" and of kind comm = samples added - those of no memory.
+ * I1  Σ trees = samples added - those of no memory. Each tree's context has a command.
  * I2  Memory: a tree takes no new frames once all have STACKTALLY_MAX_BYTES (then
- * stacks are STACK_NO_ROOM); at most STACKTALLY_CONTEXTS contexts, the rest go to
- *     "KIND=[other]".
+ *     stacks are STACK_NO_ROOM); at most STACKTALLY_CONTEXTS contexts, the rest are
+ *     counted as context_make_try() says.
  */
 #ifndef CPI_DAEMON_STACKTALLY_H
 #define CPI_DAEMON_STACKTALLY_H

@@ -4,14 +4,11 @@
 #include "daemon/windows/windowtally.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/times.h"
-
-#define CONTEXT_SIZE (CONTEXT_VALUE_MAX + 32)
 
 struct windowtally *windowtally_new(void)
 {
@@ -112,31 +109,26 @@ static int add_to(struct windowtally *t, struct known_image *image, const char *
 	return err;
 }
 
-/* Of KIND=VALUE, or of KIND=[other] where there are too many. */
+/*
+ * To its context, or where there are too many sets to one for the rest. What cannot be
+ * added is missing there. 0 or a negative error.
+ */
 static int add_to_context(struct windowtally *t, const struct tally_window *in,
-			  enum context_kind kind, const struct window *w)
+			  const struct window *w)
 {
 	struct known_image *image = in->start.image;
-	char context[CONTEXT_SIZE];
+	char context[CONTEXT_NAME_SIZE];
 
-	snprintf(context, sizeof(context), "%s=%s", context_kind_str(kind),
-		 in->contexts[kind]);
-	if (strlen(in->contexts[kind]) > CONTEXT_VALUE_MAX ||
-	    (t->sets.nr >= WINDOWTALLY_SETS && !find_set(t, image, context)))
-		snprintf(context, sizeof(context), "%s=%s", context_kind_str(kind),
-			 CONTEXT_OTHER);
-	return add_to(t, image, context, w);
-}
+	for (int try = 0; try < CONTEXT_TRIES; try++) {
+		const size_t len = context_make_try(in->contexts, try, context);
 
-/* What cannot be added to one of these is missing there. Whether it is to all. */
-static bool add_to_contexts(struct windowtally *t, const struct tally_window *in,
-			    const struct window *w)
-{
-	bool whole = true;
-
-	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
-		whole &= !in->contexts[kind] || !add_to_context(t, in, kind, w);
-	return whole;
+		if (!len)
+			break;
+		if (find_set(t, image, context) ||
+		    t->sets.nr < context_bound(try, WINDOWTALLY_SETS))
+			return add_to(t, image, context, w);
+	}
+	return 0;
 }
 
 static int add_edge(struct windowtally *t, enum edges_kind kind,
@@ -164,7 +156,7 @@ static bool add_edges(struct windowtally *t, const struct tally_window *w)
 	return whole;
 }
 
-/* *whole is whether it is in all of its contexts. */
+/* *whole is whether it is in its context, too. */
 static int add_window(struct windowtally *t, const struct tally_window *in, bool *whole)
 {
 	struct window_jump jump[WINDOW_MAX_INSNS];
@@ -187,7 +179,7 @@ static int add_window(struct windowtally *t, const struct tally_window *in, bool
 	}
 	if (!err)
 		err = add_to(t, in->start.image, "", &w);
-	*whole = err || !in->contexts || add_to_contexts(t, in, &w);
+	*whole = err || !in->contexts || !add_to_context(t, in, &w);
 	return err;
 }
 

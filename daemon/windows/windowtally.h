@@ -4,7 +4,7 @@
  *
  * I1  Σ windows seen by sets of context "" + Σ losses = windows and losses added.
  * I2  Memory: beyond WINDOWTALLY_MAX_BYTES windows are lost, SAMPLE_NO_SPACE; where
- *     there are WINDOWTALLY_SETS sets, new contexts go to the context "KIND=[other]".
+ *     there are WINDOWTALLY_SETS sets, new ones are counted as context_make_try() says.
  */
 #ifndef CPI_DAEMON_WINDOWTALLY_H
 #define CPI_DAEMON_WINDOWTALLY_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * context.c - parses "KIND=VALUE" and lists of kinds
+ * context.c - makes and reads the names of contexts, and lists of kinds
  */
 #include "config.h"
 
 #include "db/profile/context.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 const char *context_kind_str(enum context_kind kind)
@@ -35,6 +36,10 @@ int context_parse_kinds(const char *text, unsigned int *kinds)
 {
 	unsigned int set = 0, kind;
 
+	if (!strcmp(text, CONTEXT_NONE)) {
+		*kinds = 0;
+		return 0;
+	}
 	for (;; text++) {
 		size_t len = strcspn(text, ",");
 
@@ -50,10 +55,110 @@ int context_parse_kinds(const char *text, unsigned int *kinds)
 	return 0;
 }
 
-const char *context_value(const char *name, enum context_kind kind)
+/* Appends "KIND=VALUE\n", and returns where it ends. */
+static char *put_part(char *out, const char *kind, const char *value)
+{
+	const size_t len = strlen(kind);
+
+	memcpy(out, kind, len);
+	out += len;
+	*out++ = '=';
+	for (; *value; value++)
+		*out++ = *value == '\n' ? ' ' : *value;
+	*out++ = '\n';
+	return out;
+}
+
+size_t context_make(const char *const values[NR_CONTEXT_KINDS],
+		    char out[CONTEXT_NAME_SIZE])
+{
+	char *at = out;
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		const char *value = values[kind];
+
+		if (!value)
+			continue;
+		if (strnlen(value, CONTEXT_VALUE_MAX + 1) > CONTEXT_VALUE_MAX)
+			value = CONTEXT_OTHER;
+		at = put_part(at, context_kind_str(kind), value);
+	}
+	*at = '\0';
+	return (size_t)(at - out);
+}
+
+size_t context_make_try(const char *const values[NR_CONTEXT_KINDS], int try,
+			char out[CONTEXT_NAME_SIZE])
+{
+	const bool chosen = values[CONTEXT_COMM] || values[CONTEXT_PROCESS];
+	const unsigned int others[CONTEXT_TRIES] = { 0, chosen ? CONTEXT_CHOSEN : ~0u,
+						     ~0u };
+	const char *kept[NR_CONTEXT_KINDS];
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
+		kept[kind] = values[kind] && others[try] & 1u << kind ? CONTEXT_OTHER
+								      : values[kind];
+	return context_make(kept, out);
+}
+
+size_t context_bound(int try, size_t nr)
+{
+	const size_t bounds[CONTEXT_TRIES] = { nr, nr + nr / 4, SIZE_MAX };
+
+	return bounds[try];
+}
+
+/* The value that begins a line of a name, and its length; NULL: not of this kind. */
+static const char *line_value(const char *line, enum context_kind kind, size_t *len)
 {
 	const char *text = context_kind_str(kind);
-	const size_t len = strlen(text);
+	const size_t before = strlen(text);
 
-	return !strncmp(name, text, len) && name[len] == '=' ? name + len + 1 : NULL;
+	if (strncmp(line, text, before) != 0 || line[before] != '=')
+		return NULL;
+	*len = strcspn(line + before + 1, "\n");
+	return line + before + 1;
+}
+
+static const char *find_value(const char *name, enum context_kind kind, size_t *len)
+{
+	for (const char *line = name; line && *line; line = strchr(line, '\n')) {
+		const char *value;
+
+		line += *line == '\n';
+		value = line_value(line, kind, len);
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+const char *context_value(const char *name, enum context_kind kind,
+			  char out[CONTEXT_VALUE_MAX + 1])
+{
+	size_t len;
+	const char *value = find_value(name, kind, &len);
+
+	if (!value)
+		return NULL;
+	if (len > CONTEXT_VALUE_MAX)
+		len = CONTEXT_VALUE_MAX;
+	memcpy(out, value, len);
+	out[len] = '\0';
+	return out;
+}
+
+unsigned int context_kinds(const char *name)
+{
+	unsigned int set = 0;
+	size_t len;
+
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
+		set |= find_value(name, kind, &len) ? 1u << kind : 0;
+	return set;
+}
+
+bool context_is_whole(const char *name)
+{
+	return strchr(name, '\n') != NULL;
 }

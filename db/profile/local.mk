@@ -5,7 +5,8 @@ db_libdb_a_SOURCES += \
 	db/profile/context.h db/profile/edges.c db/profile/edges.h db/profile/flush.h \
 	db/profile/model.c db/profile/model.h db/profile/pack.c db/profile/pack.h \
 	db/profile/profile.c db/profile/profile.h db/profile/records.c \
-	db/profile/records.h db/profile/selection.h db/profile/stacktree.c \
+	db/profile/records.h db/profile/selection.c db/profile/selection.h \
+	db/profile/stacktree.c \
 	db/profile/stacktree.h db/profile/stacktree_codec.c \
 	db/profile/stacktree_private.h db/profile/stacktree_walk.c \
 	db/profile/stream_account.c db/profile/stream_account.h \

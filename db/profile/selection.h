@@ -38,17 +38,35 @@ struct query_epochs {
 	size_t nr;
 };
 
-/* NULL fields do not restrict. Globs are fnmatch(3)'s without flags. */
+/*
+ * NULL fields do not restrict. Globs are fnmatch(3)'s without flags. Contexts that are
+ * restricted by a kind have a value of it. -CPI_EEMPTY if the epochs have no profiles
+ * by one of the kinds that are restricted or apart, or, of several, none by them
+ * together.
+ */
 struct query_selection {
 	const struct query_epochs *epochs;
 	const char *event;
-	const char *image;   /* glob on the name, or on the end of its path */
-	const char *context; /* glob on values of the kind; needs profiles by it
-				(-CPI_EEMPTY without) */
-	enum context_kind kind;
-	bool apart; /* gives each context of the kind by itself, and if context is NULL,
-		       also all samples together. -CPI_EEMPTY as above */
+	const char *image; /* glob on the name, or on the end of its path */
+	const char *context[NR_CONTEXT_KINDS]; /* globs on values */
+	/* Whether a cgroup's path is one of these, beside its glob; NULL: any is. */
+	bool (*takes_cgroup)(const struct query_selection *sel, const char *path);
+	const char *container, *unit; /* globs for takes_cgroup() */
+	/*
+	 * 1 << kind: gives each context by itself that has one of these kinds, and if
+	 * none is restricted, also all samples together.
+	 */
+	unsigned int apart;
 };
+
+/* 1 << kind for each kind that is restricted. */
+unsigned int query_restricted_kinds(const struct query_selection *sel);
+
+/*
+ * Whether a context is selected, by its name. Those that are have no sample in common
+ * if any kind is restricted or apart.
+ */
+bool query_takes_context(const struct query_selection *sel, const char *name);
 
 struct query_image {
 	int64_t id;

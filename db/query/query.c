@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@
 #include "base/log.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
+#include "db/query/contexts.h"
 #include "db/query/places.h"
 
 /* The selection as parameters: sets of ids, as JSON arrays. */
@@ -30,85 +30,46 @@ struct scope {
 	struct buf epochs, contexts;
 };
 
-/* Whether a context of a kind is selected; those of other kinds do not matter. */
-static bool value_matches(const struct query_selection *sel, enum context_kind kind,
-			  const char *value)
-{
-	return !sel->context || sel->kind != kind ||
-	       (*value && !fnmatch(sel->context, value, 0));
-}
-
-/* The contexts that are selected; context 0 is everybody's. */
-static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
-{
-	sqlite3_stmt *st = NULL;
-	const char *comma = sel->context ? "" : ",";
-	int err;
-
-	buf_puts(out, sel->context ? "[" : "[0");
-	if (!sel->context && !sel->apart) {
-		buf_puts(out, "]");
-		buf_str(out);
-		return out->err;
-	}
-	err = sql_prepare(h, "SELECT id, name FROM context", &st);
-	while (!err && (err = sql_step(st)) == 1) {
-		const char *value = context_value(sql_text(st, 1), sel->kind);
-
-		err = 0;
-		if (!value || !value_matches(sel, sel->kind, value))
-			continue;
-		buf_printf(out, "%s%" PRId64, comma,
-			   (int64_t)sqlite3_column_int64(st, 0));
-		comma = ",";
-	}
-	sqlite3_finalize(st);
-	buf_putc(out, ']');
-	buf_str(out);
-	return err ? err : out->err;
-}
-
-/* "KIND=*", as GLOB wants it. */
-static void any_of(enum context_kind kind, char out[32])
-{
-	snprintf(out, 32, "%s=*", context_kind_str(kind));
-}
-
-/* -CPI_EEMPTY when the epochs (a JSON array) have no profiles by contexts of a kind. */
-static int need_contexts(sqlite3 *h, const char *epochs, enum context_kind kind)
-{
-	static const char any[] =
-		"SELECT 1 FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" AND context IN (SELECT id FROM context WHERE name GLOB ?2) LIMIT 1";
-	char glob[32];
-	int64_t found;
-	int err;
-
-	any_of(kind, glob);
-	err = sql_get(h, &found, any, "ss", epochs, glob);
-	return err == -ENOENT ? -CPI_EEMPTY : err;
-}
-
-int query_need_contexts(struct db *db, const struct query_epochs *e,
-			enum context_kind kind)
+int query_need_contexts(struct db *db, const struct query_epochs *e, unsigned int kinds)
 {
 	struct buf ids = { 0 };
 	int err = rows_epoch_ids(e, &ids);
 
 	if (!err)
-		err = need_contexts(db_handle(db), ids.data, kind);
+		err = contexts_need(db_handle(db), ids.data, kinds);
 	buf_fini(&ids);
 	return err;
 }
 
+/* The contexts that are selected; context 0 is everybody's. */
+static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
+{
+	struct buf named = { 0 };
+	int err = 0;
+
+	if (query_restricted_kinds(sel))
+		return contexts_list(h, sel, out);
+	if (sel->apart)
+		err = contexts_list(h, sel, &named);
+	buf_puts(out, "[0");
+	if (named.len > 2)
+		buf_printf(out, ",%s", named.data + 1);
+	else
+		buf_putc(out, ']');
+	buf_str(out);
+	buf_fini(&named);
+	return err ? err : out->err;
+}
+
 static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
 {
+	const unsigned int kinds = query_restricted_kinds(sel) | sel->apart;
 	int err = rows_epoch_ids(sel->epochs, &s->epochs);
 
 	if (!err)
 		err = list_contexts(h, sel, &s->contexts);
-	if (!err && (sel->context || sel->apart))
-		err = need_contexts(h, s->epochs.data, sel->kind);
+	if (!err && kinds)
+		err = contexts_need(h, s->epochs.data, kinds);
 	return err;
 }
 
@@ -152,10 +113,9 @@ struct handing {
 	void *ctx;
 };
 
-/* The value of a context as a new string; NULL of everybody's. */
+/* The name of a context as a new string; NULL of everybody's. */
 static int name_context(const struct handing *d, int64_t context, char **out)
 {
-	const char *value;
 	sqlite3_stmt *st = NULL;
 	int err;
 
@@ -165,8 +125,7 @@ static int name_context(const struct handing *d, int64_t context, char **out)
 	if (!err)
 		err = sql_bind(st, "i", context);
 	if (!err && (err = sql_step(st)) == 1) {
-		value = context_value(sql_text(st, 0), d->sel->kind);
-		*out = strdup(value ? value : "");
+		*out = strdup(sql_text(st, 0));
 		err = *out ? 0 : -ENOMEM;
 	}
 	sqlite3_finalize(st);
@@ -280,30 +239,35 @@ static int read_comm(sqlite3_stmt *st, struct query_comms *list)
 	return 0;
 }
 
-/* The rows of sql, whose ?1 are the epochs, ?2 the event, and ?3 glob, if any. */
-static int list_comms(struct db *db, const struct query_selection *sel,
-		      enum context_kind kind, const char *sql, const char *glob,
-		      struct query_comms *out)
+/* Whether a command is selected, whatever else is. */
+static bool takes_comm(const struct query_selection *sel, const char *comm)
+{
+	const char *glob = sel->context[CONTEXT_COMM];
+
+	return !glob || (*comm && !fnmatch(glob, comm, 0));
+}
+
+/*
+ * The rows of sql, whose ?1 are the epochs, ?2 the event, and ?3 contexts, if any. All
+ * of them are selected where contexts are given.
+ */
+static int list_comms(sqlite3 *h, const struct query_selection *sel, const char *sql,
+		      const char *epochs, const char *contexts, struct query_comms *out)
 {
 	struct query_comms list = { 0 };
 	sqlite3_stmt *st = NULL;
-	struct buf ids = { 0 };
-	int err = rows_epoch_ids(sel->epochs, &ids);
+	int err = sql_prepare(h, sql, &st);
 
-	if (!err && glob)
-		err = need_contexts(db_handle(db), ids.data, kind);
 	if (!err)
-		err = sql_prepare(db_handle(db), sql, &st);
-	if (!err)
-		err = sql_bind(st, glob ? "sss" : "ss", ids.data, sel->event, glob);
+		err = sql_bind(st, contexts ? "sss" : "ss", epochs, sel->event,
+			       contexts);
 	while (!err && (err = sql_step(st)) == 1) {
 		err = 0;
-		if (value_matches(sel, kind, sql_text(st, 0)) &&
+		if ((contexts || takes_comm(sel, sql_text(st, 0))) &&
 		    rows_image_matches(sel, sql_text(st, 5)))
 			err = read_comm(st, &list);
 	}
 	sqlite3_finalize(st);
-	buf_fini(&ids);
 	if (err)
 		query_comms_fini(&list);
 	else
@@ -326,32 +290,54 @@ int query_comms(struct db *db, const struct query_selection *sel,
 		" JOIN image i ON i.id = c.image JOIN stream s ON s.id = c.stream"
 		" WHERE ?2 IS NULL OR s.event = ?2 ORDER BY c.comm, " ROWS_IMAGE_ORDER
 		", " ROWS_STREAM_ORDER;
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(sel->epochs, &ids);
 
-	return list_comms(db, sel, CONTEXT_COMM, sql, NULL, out);
+	if (!err)
+		err = list_comms(db_handle(db), sel, sql, ids.data, NULL, out);
+	buf_fini(&ids);
+	return err;
 }
 
-int query_contexts(struct db *db, const struct query_selection *sel,
-		   enum context_kind kind, struct query_comms *out)
-{
-	static const char sql[] =
-		"SELECT p.value, p.stream, p.n, " ROWS_IMAGE_COLUMNS
-		" FROM (SELECT substr(c.name, length(?3)) AS value, image, "
-		"stream, " TOTALS " AS n FROM profile JOIN context c ON c.id = context"
-		" WHERE epoch IN (SELECT value FROM json_each(?1)) AND kind = 0"
-		" AND c.name GLOB ?3 GROUP BY c.id, image, stream UNION ALL"
-		" SELECT '', image, stream,"
-		" max(sum(iif(context = 0, total, -total)), 0)"
-		" FROM profile WHERE epoch IN (SELECT value FROM json_each(?1))"
-		" AND kind = 0 AND (context = 0 OR context IN"
-		" (SELECT id FROM context WHERE name GLOB ?3)) GROUP BY image, stream) "
-		"p"
-		" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"
-		" WHERE p.n != 0 AND (?2 IS NULL OR s.event = ?2)"
-		" ORDER BY p.value, " ROWS_IMAGE_ORDER ", " ROWS_STREAM_ORDER;
-	char glob[32];
+#define IN_EPOCHS "epoch IN (SELECT value FROM json_each(?1)) AND kind = 0"
+#define BY_CONTEXT                                                                     \
+	"SELECT context, image, stream, " TOTALS " AS n FROM profile WHERE " IN_EPOCHS \
+	" AND context IN (SELECT value FROM json_each(?3))"                            \
+	" GROUP BY context, image, stream"
+#define IN_NONE                                                                       \
+	" UNION ALL SELECT 0, image, stream,"                                         \
+	" max(sum(iif(context = 0, total, -total)), 0) FROM profile WHERE " IN_EPOCHS \
+	" AND (context = 0 OR context IN (SELECT value FROM json_each(?3)))"          \
+	" GROUP BY image, stream"
+#define OF_CONTEXTS(rows)                                                      \
+	"SELECT c.name, p.stream, p.n, " ROWS_IMAGE_COLUMNS " FROM (" rows ")" \
+	" p JOIN context c ON c.id = p.context"                                \
+	" JOIN image i ON i.id = p.image JOIN stream s ON s.id = p.stream"     \
+	" WHERE p.n != 0 AND (?2 IS NULL OR s.event = ?2)"                     \
+	" ORDER BY c.name, " ROWS_IMAGE_ORDER ", " ROWS_STREAM_ORDER
 
-	any_of(kind, glob);
-	return list_comms(db, sel, kind, sql, glob, out);
+int query_contexts(struct db *db, const struct query_selection *sel, unsigned int kinds,
+		   struct query_comms *out)
+{
+	static const char all[] = OF_CONTEXTS(BY_CONTEXT IN_NONE);
+	static const char some[] = OF_CONTEXTS(BY_CONTEXT);
+	struct query_selection q = *sel;
+	struct scope scope = { 0 };
+	int err;
+
+	q.apart = kinds;
+	err = rows_epoch_ids(q.epochs, &scope.epochs);
+	if (!err)
+		err = contexts_need(db_handle(db), scope.epochs.data,
+				    kinds | query_restricted_kinds(&q));
+	if (!err)
+		err = contexts_list(db_handle(db), &q, &scope.contexts);
+	if (!err)
+		err = list_comms(db_handle(db), &q,
+				 query_restricted_kinds(&q) ? some : all,
+				 scope.epochs.data, scope.contexts.data, out);
+	scope_fini(&scope);
+	return err;
 }
 
 void query_comms_fini(struct query_comms *c)

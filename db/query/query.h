@@ -116,13 +116,16 @@ void query_gaps_fini(struct query_gaps *g);
 struct query_profile {
 	struct query_image image;
 	int64_t stream;
-	const char *context;     /* of a selection that is apart; NULL: everybody's */
+	const char *context;     /* its name, where they are apart; NULL: everybody's */
 	struct profile *profile; /* all kinds, merged over the selected epochs */
 };
 
-/* Whether the epochs have profiles by contexts of a kind: 0, -CPI_EEMPTY, -errno. */
+/*
+ * Whether the epochs have profiles by these kinds (1 << kind) of contexts, by several
+ * of them together: 0, -CPI_EEMPTY, -errno.
+ */
 int query_need_contexts(struct db *db, const struct query_epochs *e,
-			enum context_kind kind);
+			unsigned int kinds);
 
 /*
  * Calls fn for each image and stream of the selection, and for each context of one that
@@ -157,9 +160,9 @@ typedef int (*query_edges_fn)(void *ctx, const struct query_edges *row);
 int query_edges(struct db *db, const struct query_selection *sel, int64_t image,
 		query_edges_fn fn, void *ctx);
 
-/* Totals by command (of every epoch, whether or not profiles are kept by context). */
+/* Samples of a command or context on an image. */
 struct query_comm {
-	char *comm;
+	char *comm;               /* a command, or a context's name */
 	struct query_image image; /* id 0 and name "[unknown]" for unknown ones */
 	int64_t stream;
 	uint64_t n;
@@ -170,17 +173,21 @@ struct query_comms {
 	size_t nr;
 };
 
+/*
+ * Totals by command, which every epoch has, whether or not profiles are kept by
+ * context. What is selected by other kinds is ignored.
+ */
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out);
 void query_comms_fini(struct query_comms *c);
 
 /*
- * The same by another kind of context: comm has its values, and "" for samples in no
- * context of the kind. -CPI_EEMPTY if the epochs have no profiles by the kind. A glob
- * of the selection for another kind is ignored.
+ * Totals by the contexts of the selection, apart by kinds (1 << kind). If none is
+ * restricted, the samples in no such context come, too, with the name "". -CPI_EEMPTY
+ * as in selection.h.
  */
-int query_contexts(struct db *db, const struct query_selection *sel,
-		   enum context_kind kind, struct query_comms *out);
+int query_contexts(struct db *db, const struct query_selection *sel, unsigned int kinds,
+		   struct query_comms *out);
 
 /* Captured symbols and code of an image. Ascending starts; bytes and names are copies.
  */

@@ -10,7 +10,6 @@
 #include "db/query/set_query.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +38,9 @@ struct set_reader {
 
 static bool context_matches(const struct set_reader *r, const char *name)
 {
-	const char *value;
-
-	if (!r->sel->context)
-		return !*name ||
-		       (r->q->by_command && context_value(name, CONTEXT_COMM));
-	value = context_value(name, r->sel->kind);
-	return value && !fnmatch(r->sel->context, value, 0);
+	if (query_restricted_kinds(r->sel))
+		return query_takes_context(r->sel, name);
+	return !*name || (r->q->by_command && context_kinds(name) & 1u << CONTEXT_COMM);
 }
 
 static bool is_selected(const struct set_reader *r, sqlite3_stmt *st)

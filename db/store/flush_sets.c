@@ -63,7 +63,7 @@ static bool describe_stacks(const struct flush *f, struct flush_part *part)
 /* Each stack is in one context of these. */
 static bool counts_once(const char *context)
 {
-	return !*context || context_value(context, CONTEXT_COMM);
+	return !*context || context_kinds(context) & 1u << CONTEXT_COMM;
 }
 
 static int add_up_stacks(const struct flush *f, const struct flush_part *part)

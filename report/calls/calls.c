@@ -127,6 +127,7 @@ struct outer {
 	struct frame_key key[2]; /* the innermost first; names may be mark */
 	size_t nr;
 	char mark[SPECIAL_SIZE];
+	char comm[CONTEXT_VALUE_MAX + 1];
 };
 
 static void special_name(const char *what, char name[SPECIAL_SIZE])
@@ -134,11 +135,11 @@ static void special_name(const char *what, char name[SPECIAL_SIZE])
 	snprintf(name, SPECIAL_SIZE, "[%s]", what);
 }
 
-/* "[no_start]": whose callers are not known. "comm=NAME" is that command. */
+/* "[no_start]": whose callers are not known. The command is the context's. */
 static void outer_of(const struct calls *c, const struct query_stack *row,
 		     struct outer *o)
 {
-	const char *value = strchr(row->context, '=');
+	const char *comm = context_value(row->context, CONTEXT_COMM, o->comm);
 
 	o->nr = 0;
 	if (!row->nr_frames ||
@@ -149,7 +150,7 @@ static void outer_of(const struct calls *c, const struct query_stack *row,
 	if (c->how & CALLS_COMMANDS)
 		o->key[o->nr++] = (struct frame_key){
 			.is_command = true,
-			.name = value ? value + 1 : "[unknown command]",
+			.name = comm ? comm : "[unknown command]",
 		};
 }
 

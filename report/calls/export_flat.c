@@ -54,7 +54,9 @@ struct flat {
 /* Hands out the frames and values that are ready. */
 static int hand_out(struct flat *f, uint32_t id)
 {
-	const char *context = id == NO_CONTEXT ? NULL : strings_at(&f->contexts, id);
+	const char *name = id == NO_CONTEXT ? NULL : strings_at(&f->contexts, id);
+	char value[CONTEXT_VALUE_MAX + 1];
+	const char *context = name ? context_value(name, f->w->kind, value) : NULL;
 	struct export_labels labels;
 	struct export_stack stack = {
 		.frame = f->frames.at,
@@ -65,7 +67,7 @@ static int hand_out(struct flat *f, uint32_t id)
 		.value = f->value
 	};
 
-	export_labels_make(&labels, f->w->kind, context, stack.host);
+	export_labels_make(&labels, f->w->kinds, name, stack.host);
 	stack.nr_labels = labels.nr;
 	return f->fn(f->ctx, &stack);
 }
@@ -189,7 +191,7 @@ static int add_counts(struct flat *f, const struct query_profile *q,
 /* What the contexts of an image and stream have: everybody's comes behind them. */
 static int note_named(struct flat *f, const struct query_profile *q)
 {
-	return q->context && !f->w->sel.query.context
+	return q->context && !select_has_contexts(&f->w->sel)
 		       ? profile_merge(f->named, q->profile)
 		       : 0;
 }
@@ -236,7 +238,7 @@ static int hand_out_unknown(struct flat *f)
 	size_t event;
 	int err = 0;
 
-	if (!query->image && !query->context)
+	if (!query->image && !query_restricted_kinds(query))
 		err = query_losses(f->w->sel.db, f->epochs, &losses);
 	for (size_t i = 0; i < losses.nr && !err; i++) {
 		const struct query_loss *l = &losses.loss[i];
@@ -264,15 +266,15 @@ static int each_of_host(void *ctx, const struct query_epochs *epochs)
 
 	f->epochs = epochs;
 	query.epochs = epochs;
-	query.apart = f->w->has_contexts;
-	query.kind = f->w->kind;
+	query.apart = f->w->kinds;
 	if (query.apart) {
-		err = query_need_contexts(f->w->sel.db, epochs, query.kind);
+		err = query_need_contexts(f->w->sel.db, epochs, query.apart);
 		if (err && err != -CPI_EEMPTY)
 			return err;
-		if (err && query.context)
+		if (err && query_restricted_kinds(&query))
 			return 0;
-		query.apart = !err;
+		if (err)
+			query.apart = 0;
 	}
 	err = query_profiles(f->w->sel.db, &query, on_profile, f, on_progress);
 	if (!err)

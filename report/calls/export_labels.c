@@ -29,27 +29,42 @@ static void add_cgroup(struct export_labels *l, const char *path)
 }
 
 /* "COMM:PID", where COMM may have colons, too. */
-static void add_process(struct export_labels *l, const char *process)
+static void add_process(struct export_labels *l, const char *process, bool has_comm)
 {
 	const char *colon = strrchr(process, ':');
 
 	if (!colon)
 		return;
 	snprintf(l->comm, sizeof(l->comm), "%.*s", (int)(colon - process), process);
-	export_labels_add(l, "comm", l->comm);
+	if (!has_comm)
+		export_labels_add(l, "comm", l->comm);
 	export_labels_add(l, "pid", colon + 1);
 }
 
-void export_labels_make(struct export_labels *l, enum context_kind kind,
-			const char *value, const char *host)
+static void add_kind(struct export_labels *l, enum context_kind kind, const char *value,
+		     bool has_comm)
 {
+	export_labels_add(l, context_kind_str(kind), value);
+	if (kind == CONTEXT_CGROUP)
+		add_cgroup(l, value);
+	else if (kind == CONTEXT_PROCESS)
+		add_process(l, value, has_comm);
+}
+
+void export_labels_make(struct export_labels *l, unsigned int kinds,
+			const char *context, const char *host)
+{
+	const bool has_comm = context && kinds & 1u << CONTEXT_COMM &&
+			      context_kinds(context) & 1u << CONTEXT_COMM;
+
 	l->nr = 0;
-	if (value) {
-		export_labels_add(l, context_kind_str(kind), value);
-		if (kind == CONTEXT_CGROUP)
-			add_cgroup(l, value);
-		else if (kind == CONTEXT_PROCESS)
-			add_process(l, value);
+	for (int kind = 0; context && kind < NR_CONTEXT_KINDS; kind++) {
+		const char *value = kinds & 1u << kind ? context_value(context, kind,
+								       l->value[kind])
+						       : NULL;
+
+		if (value)
+			add_kind(l, kind, value, has_comm);
 	}
 	export_labels_add(l, "host", host);
 }

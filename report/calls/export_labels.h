@@ -5,7 +5,7 @@
  *	comm      comm
  *	cgroup    cgroup, container, pod, unit
  *	label     label
- *	process   process, comm, pid
+ *	process   process, pid, comm unless that is a kind
  *	any       host
  */
 #ifndef CPI_REPORT_EXPORT_LABELS_H
@@ -15,7 +15,7 @@
 #include "report/calls/export_stack.h"
 #include "report/select/cgroupname.h"
 
-#define EXPORT_LABELS_MAX 6
+#define EXPORT_LABELS_MAX 12
 
 struct export_labels {
 	struct export_label
@@ -23,12 +23,16 @@ struct export_labels {
 	size_t nr;
 	struct cgroup_container container;
 	char unit[CGROUPNAME_MAX];
+	char value[NR_CONTEXT_KINDS][CONTEXT_VALUE_MAX + 1];
 	char comm[CONTEXT_VALUE_MAX + 1];
 };
 
-/* value, of this kind, may be NULL. Both strings stay as long as l, which stays too. */
-void export_labels_make(struct export_labels *l, enum context_kind kind,
-			const char *value, const char *host);
+/*
+ * Of the kinds (1 << kind) of a context's name, NULL for none. host stays as long as l,
+ * which stays where it is.
+ */
+void export_labels_make(struct export_labels *l, unsigned int kinds,
+			const char *context, const char *host);
 
 /* Another one; there is room for one. Both strings stay. */
 void export_labels_add(struct export_labels *l, const char *key, const char *value);

@@ -39,36 +39,57 @@ static void make_columns(struct export_samples *w)
 	}
 }
 
-/* The kind of context that was asked for, or the first one that there is. */
-static int choose_kind(struct export_samples *w)
+/* All kinds that the epochs have profiles by together. */
+static int find_kinds(struct export_samples *w)
 {
-	const int by = w->req->labels;
-	int err = -CPI_EEMPTY;
+	int err = 0;
 
-	if (w->sel.query.context) {
-		w->kind = w->sel.query.kind;
-		w->has_contexts = true;
-		return 0;
+	for (int kind = 0; kind < NR_CONTEXT_KINDS && !err; kind++) {
+		err = query_need_contexts(w->sel.db, &w->sel.epochs,
+					  w->kinds | 1u << kind);
+		if (!err)
+			w->kinds |= 1u << kind;
+		else if (err == -CPI_EEMPTY)
+			err = 0;
 	}
-	if (w->req->call_stacks) {
-		w->kind = CONTEXT_COMM;
-		w->has_contexts = by != EXPORT_BY_NONE;
-		return 0;
-	}
-	for (int kind = 0; kind < NR_CONTEXT_KINDS && err == -CPI_EEMPTY; kind++) {
-		if (by == EXPORT_BY_NONE ||
-		    (by != EXPORT_BY_ANY && kind != by - EXPORT_BY_KIND))
-			continue;
-		w->kind = kind;
-		err = query_need_contexts(w->sel.db, &w->sel.epochs, kind);
-	}
-	w->has_contexts = !err;
-	if (err == -CPI_EEMPTY && by < EXPORT_BY_KIND)
-		return 0;
+	return err;
+}
+
+static int need_kinds(struct export_samples *w)
+{
+	int err = query_need_contexts(w->sel.db, &w->sel.epochs, w->kinds);
+
 	if (err == -CPI_EEMPTY)
-		select_failed_contexts(&w->sel, by - EXPORT_BY_KIND);
+		select_failed_contexts(&w->sel, w->kinds);
 	else if (err)
 		select_failed(&w->sel, err);
+	return err;
+}
+
+/*
+ * The kinds that were asked for, or all that there are. Call stacks have commands, even
+ * where profiles have none.
+ */
+static int choose_kinds(struct export_samples *w)
+{
+	const unsigned int restricted = query_restricted_kinds(&w->sel.query);
+	const unsigned int always = w->req->call_stacks ? 1u << CONTEXT_COMM : 0;
+	const int by = w->req->labels;
+	int err = 0;
+
+	w->kinds = restricted;
+	if (by == EXPORT_BY_ANY)
+		err = find_kinds(w);
+	else if (by != EXPORT_BY_NONE)
+		w->kinds |= 1u << (by - EXPORT_BY_KIND);
+	if (!err && by >= EXPORT_BY_KIND && w->kinds & ~always)
+		err = need_kinds(w);
+	if (by == EXPORT_BY_ANY && !restricted)
+		w->kinds |= always;
+	while (w->kinds && !(w->kinds & 1u << w->kind))
+		w->kind++;
+	if (by >= EXPORT_BY_KIND)
+		w->kind = by - EXPORT_BY_KIND;
 	return err;
 }
 
@@ -95,7 +116,7 @@ int export_samples_open(const struct export_request *req, struct export_samples 
 	if (err)
 		select_failed(&w->sel, err);
 	else
-		err = choose_kind(w);
+		err = choose_kinds(w);
 	if (err)
 		export_samples_close(w);
 	else
@@ -151,7 +172,7 @@ const char *export_samples_missing_context(const struct export_samples *w)
 		[CONTEXT_PROCESS] = BY_PROCESS,
 	};
 
-	return w->has_contexts ? prof_contexts[by[w->kind]].missing : NULL;
+	return w->kinds ? prof_contexts[by[w->kind]].missing : NULL;
 }
 
 void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,

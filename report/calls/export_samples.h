@@ -15,7 +15,7 @@
 
 /* By which contexts to label stacks. */
 enum export_by {
-	EXPORT_BY_ANY, /* the first kind that there is */
+	EXPORT_BY_ANY, /* all kinds that there are */
 	EXPORT_BY_NONE,
 	EXPORT_BY_KIND /* and each kind of context after it */
 };
@@ -38,8 +38,8 @@ struct export_samples {
 	struct export_column column[EXPORT_MAX_COLUMNS];
 	size_t nr_columns;
 	size_t amount[EVENTS_MAX]; /* by event: the column; 0: its samples say it */
-	bool has_contexts;
-	enum context_kind kind; /* where has_contexts: of the labels */
+	unsigned int kinds;        /* 1 << each kind of context of the labels */
+	enum context_kind kind;    /* where there are any: of the first frame */
 	/* The source: calls fn for each stack. */
 	int (*each)(struct export_samples *w, export_stack_fn fn, void *ctx);
 };

@@ -69,8 +69,9 @@ static bool is_idle(const struct query_stack *row)
 static int hand_out(struct stack_source *s, const struct query_stack *row,
 		    const double *value)
 {
+	char text[CONTEXT_VALUE_MAX + 1];
 	const char *context =
-		s->w->has_contexts ? context_value(row->context, s->w->kind) : NULL;
+		s->w->kinds ? context_value(row->context, s->w->kind, text) : NULL;
 	struct export_labels labels;
 	struct export_stack stack = { .frame = s->frames.at,
 				      .nr_frames = s->frames.nr,
@@ -81,7 +82,7 @@ static int hand_out(struct stack_source *s, const struct query_stack *row,
 
 	if (!context)
 		stack.context = export_samples_missing_context(s->w);
-	export_labels_make(&labels, s->w->kind, context, s->host);
+	export_labels_make(&labels, s->w->kinds, row->context, s->host);
 	if (!stack_mark_is_whole(row->mark))
 		export_labels_add(&labels, "cut", stack_mark_str(row->mark));
 	stack.nr_labels = labels.nr;

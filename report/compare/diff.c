@@ -107,7 +107,7 @@ static int name_side(struct diff *d, int side)
 
 	d->nr_runs += d->sel[side].epochs.nr;
 	if (err)
-		prof_context_failed(d->req->by, &d->sel[side], err);
+		prof_context_failed(prof_context_kind(d->req->by), &d->sel[side], err);
 	return err;
 }
 
@@ -208,7 +208,7 @@ static int make_rows(struct diff *d)
 /* Roll-up kept what procedures varied by, of all contexts together. */
 static bool has_within(const struct diff *d, int side)
 {
-	return d->req->by == BY_PROCEDURE && !d->sel[side].query.context &&
+	return d->req->by == BY_PROCEDURE && !select_has_contexts(&d->sel[side]) &&
 	       diff_parts_any(&d->parts[side]);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "report/compare/diff.h"
-#include "report/profile/prof.h"
+#include "report/profile/prof_context.h"
 
 /* The newest so many, of the ids before A's and B's. */
 #define MAX_EPOCHS 30
@@ -42,6 +42,7 @@ static bool is_alike(const struct diff *d, struct query_epoch *e)
 {
 	const struct query_epochs one = { e, 1 };
 	const struct selection *sel = &d->sel[COMPARE_A];
+	const unsigned int restricted = query_restricted_kinds(&sel->query);
 	const int by = d->req->by;
 	struct query_streams streams;
 	bool has;
@@ -50,10 +51,9 @@ static bool is_alike(const struct diff *d, struct query_epoch *e)
 		return false;
 	has = streams.nr > 0;
 	query_streams_fini(&streams);
-	if (has && sel->query.context)
-		has = !query_need_contexts(sel->db, &one, sel->query.kind);
-	if (has && prof_contexts[by].name && by != BY_COMM)
-		has = !query_need_contexts(sel->db, &one, prof_contexts[by].kind);
+	if (has && (restricted || (by != BY_COMM && prof_context_kind(by))))
+		has = !query_need_contexts(sel->db, &one,
+					   restricted | prof_context_kind(by));
 	return has;
 }
 

@@ -202,14 +202,15 @@ static int add_contexts(struct column_reading *r, const struct selection *sel,
 {
 	uint64_t *counted = calloc(streams->nr + 1, sizeof(*counted));
 	struct query_comms comms = { 0 };
-	int err = counted ? prof_context_query(sel->db, query, r->m->by, &comms)
+	int err = counted ? prof_context_query(sel->db, query,
+					       prof_context_kind(r->m->by), &comms)
 			  : -ENOMEM;
 
 	if (err == -CPI_EEMPTY && r->time)
 		err = 0;
 	for (size_t i = 0; i < comms.nr && !err; i++)
 		err = add_context(r, streams, &comms.comm[i], counted);
-	if (!err && !query->image && !query->context)
+	if (!err && !query->image && !query_restricted_kinds(query))
 		err = add_without_context(r, streams, counted);
 	free(counted);
 	query_comms_fini(&comms);
@@ -222,7 +223,7 @@ static int add_unknown(struct column_reading *r, const struct selection *sel,
 {
 	int err = 0;
 
-	if (sel->query.image || sel->query.context)
+	if (sel->query.image || select_has_contexts(sel))
 		return 0;
 	for (size_t i = 0; i < l->nr && !err; i++) {
 		const struct matrix_key key = { .unknown = true,

@@ -204,7 +204,7 @@ static int gather(struct stats *s)
 	if (!err)
 		err = test(s);
 	if (err && err != -ECANCELED)
-		prof_context_failed(s->req->by, &s->sel, err);
+		prof_context_failed(prof_context_kind(s->req->by), &s->sel, err);
 	return err ? err : sort(s);
 }
 

@@ -179,7 +179,7 @@ static int load_edges(struct explainer *x)
 {
 	int err;
 
-	if (x->scope->sel.query.context || x->edges_of == x->image.id)
+	if (select_has_contexts(&x->scope->sel) || x->edges_of == x->image.id)
 		return 0;
 	forget_edges(x);
 	err = query_edges(x->scope->sel.db, &x->scope->sel.query, x->image.id,

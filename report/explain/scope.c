@@ -141,7 +141,7 @@ double scope_unknown(const struct scope *s)
 {
 	double amount = 0;
 
-	if (s->req->select.image || s->sel.query.context ||
+	if (s->req->select.image || select_has_contexts(&s->sel) ||
 	    !time_source_counts(&s->source, s->event))
 		return 0;
 	for (size_t i = 0; i < s->sel.streams.nr; i++)

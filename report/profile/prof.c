@@ -220,19 +220,37 @@ static int gather_profiles(struct prof *p)
 
 static bool is_filtered(const struct prof *p)
 {
-	return p->req->select.image || p->sel.query.context;
+	return p->req->select.image || select_has_contexts(&p->sel);
 }
 
-static const struct prof_context *context_of(const struct prof *p)
+/*
+ * The row of a context, by its name: a line for each kind that rows are apart by. text
+ * and container belong to key then.
+ */
+static int name_row(const struct prof *p, const char *context, struct buf *text,
+		    struct cgroup_container *container, struct row_key *key)
 {
-	return &prof_contexts[p->req->by];
+	struct prof_context_name name;
+
+	buf_reset(text);
+	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;) {
+		prof_context_name(by, context, &name);
+		buf_printf(text, "%s%s", text->len ? "\n" : "", name.name);
+		if (!name.contained)
+			continue;
+		*container = name.container;
+		key->container = container;
+	}
+	key->context = buf_str(text);
+	return text->err;
 }
 
 /* Samples that are stored, but not in the totals by command (imports). */
-static int add_without_context(struct prof *p, const uint64_t *counted)
+static int add_without_context(struct prof *p, const uint64_t *counted,
+			       struct buf *text)
 {
-	const struct row_key key = { .context = context_of(p)->missing };
-	int err = 0;
+	struct row_key key = { 0 };
+	int err = name_row(p, "", text, NULL, &key);
 
 	for (size_t i = 0; i < p->sel.streams.nr && !err; i++) {
 		uint64_t stored = p->sel.streams.stream[i].stored;
@@ -244,13 +262,15 @@ static int add_without_context(struct prof *p, const uint64_t *counted)
 	return err;
 }
 
-static int add_context(struct prof *p, const struct query_comm *c, uint64_t *counted)
+static int add_context(struct prof *p, const struct query_comm *c, uint64_t *counted,
+		       struct buf *text)
 {
 	struct row_key key = { .kernel = image_kind_is_kernel(c->image.desc.kind) };
 	const struct query_stream *stream;
-	struct prof_context_name name;
+	struct cgroup_container container;
 	double weight;
 	size_t event;
+	int err;
 
 	/* Image 0 is what has none: those samples have their rows by reason. */
 	if (!c->image.id || !events_find(&p->ev, c->stream, &event, &weight))
@@ -259,26 +279,27 @@ static int add_context(struct prof *p, const struct query_comm *c, uint64_t *cou
 	counted[stream - p->sel.streams.stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return add_idle(p, event, c->n, weight);
-	prof_context_name(p->req->by, c->comm, &name);
-	key.context = name.name;
-	key.container = name.contained ? &name.container : NULL;
-	return add_to(p, &key, event, c->n, weight);
+	err = name_row(p, c->comm, text, &container, &key);
+	return err ? err : add_to(p, &key, event, c->n, weight);
 }
 
 static int gather_contexts(struct prof *p)
 {
 	struct query_comms comms;
+	struct buf text = { 0 };
 	uint64_t *counted;
-	int err = prof_context_query(p->sel.db, &p->sel.query, p->req->by, &comms);
+	int err = prof_context_query(p->sel.db, &p->sel.query,
+				     prof_context_kinds(p->req), &comms);
 
 	if (err)
 		return err;
 	counted = calloc(p->sel.streams.nr + 1, sizeof(*counted));
 	err = counted ? 0 : -ENOMEM;
 	for (size_t i = 0; i < comms.nr && !err; i++)
-		err = add_context(p, &comms.comm[i], counted);
+		err = add_context(p, &comms.comm[i], counted, &text);
 	if (!err && !is_filtered(p))
-		err = add_without_context(p, counted);
+		err = add_without_context(p, counted, &text);
+	buf_fini(&text);
 	free(counted);
 	query_comms_fini(&comms);
 	return err;
@@ -351,13 +372,13 @@ int prof_gather(struct prof *p)
 		if (err)
 			return err;
 	}
-	err = context_of(p)->name ? gather_contexts(p) : gather_profiles(p);
+	err = prof_context_kinds(p->req) ? gather_contexts(p) : gather_profiles(p);
 	if (!err)
 		err = gather_unknown(p);
 	if (!err)
 		err = prof_sort(p);
 	if (err && err != -ENODATA)
-		prof_context_failed(p->req->by, &p->sel, err);
+		prof_context_failed(prof_context_kinds(p->req), &p->sel, err);
 	return err;
 }
 

@@ -30,8 +30,9 @@ enum prof_by {
 
 struct prof_request {
 	struct select_request select;
-	int attribution;              /* enum attribution */
-	int by;                       /* enum prof_by */
+	int attribution;   /* enum attribution */
+	int by;            /* enum prof_by */
+	unsigned int also; /* 1 << each further kind of context that tells rows apart */
 	const char *procedure, *sort; /* or NULL */
 	bool idle, combine, inlines, over_time;
 };
@@ -53,7 +54,8 @@ struct prof_row {
 	char *image_name, *build_id;
 	char *procedure; /* with --by procedure and line */
 	char *inlined;   /* with --inlines: the innermost function, or NULL */
-	char *context;   /* with --by a kind of context, or what one says */
+	char *context; /* with --by kinds of context, or what one says: a line for each
+			*/
 	struct cgroup_container *container; /* NULL: of none */
 	char *file; /* with --by line; NULL where it is not known */
 	int line;
@@ -71,6 +73,10 @@ struct prof_context {
 	const char *title;   /* in text */
 	const char *missing; /* the row of samples that are in none */
 };
+
+/* The kinds of context that rows are apart by: the next one after by, in the order of
+ * enum prof_by, or the first one after -1; -1: there is none. */
+int prof_next_context(const struct prof_request *req, int by);
 
 extern const struct prof_context prof_contexts[BY_CATEGORY + 1];
 

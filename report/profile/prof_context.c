@@ -9,37 +9,95 @@
 
 #include "report/profile/prof_context.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/err.h"
 
-void prof_context_name(int by, const char *value, struct prof_context_name *out)
+unsigned int prof_context_kind(int by)
 {
-	const struct prof_context *context = &prof_contexts[by];
-	const bool is_path = *value == '/';
+	return prof_contexts[by].name ? 1u << prof_contexts[by].kind : 0;
+}
+
+int prof_next_context(const struct prof_request *req, int by)
+{
+	for (by++; by <= BY_CATEGORY; by++) {
+		if (prof_contexts[by].name && (by == req->by || req->also & 1u << by))
+			return by;
+	}
+	return -1;
+}
+
+unsigned int prof_context_kinds(const struct prof_request *req)
+{
+	unsigned int kinds = 0;
+
+	for (int by = -1; (by = prof_next_context(req, by)) >= 0;)
+		kinds |= prof_context_kind(by);
+	return kinds;
+}
+
+void prof_context_name(int by, const char *context, struct prof_context_name *out)
+{
+	const char *missing = prof_contexts[by].missing;
+	const char *value = context_value(context, prof_contexts[by].kind, out->value);
+	const bool is_path = value && *value == '/';
 
 	out->contained = by == BY_CONTAINER && is_path &&
 			 cgroupname_container(value, &out->container);
-	out->name = *value ? value : context->missing;
+	out->name = value && *value ? value : missing;
 	if (by == BY_CONTAINER && is_path)
-		out->name = out->contained ? out->container.id : context->missing;
+		out->name = out->contained ? out->container.id : missing;
 	if (by == BY_UNIT && is_path)
-		out->name = cgroupname_unit(value, out->unit) ? out->unit
-							      : context->missing;
+		out->name = cgroupname_unit(value, out->unit) ? out->unit : missing;
 }
 
-int prof_context_query(struct db *db, const struct query_selection *sel, int by,
-		       struct query_comms *out)
+/* Commands as the contexts of their names. */
+static int name_commands(struct query_comms *list)
 {
-	if (by == BY_COMM)
-		return query_comms(db, sel, out);
-	return query_contexts(db, sel, prof_contexts[by].kind, out);
+	char name[CONTEXT_NAME_SIZE];
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const char *const values[NR_CONTEXT_KINDS] = {
+			[CONTEXT_COMM] = list->comm[i].comm,
+		};
+		char *copy;
+
+		context_make(values, name);
+		copy = strdup(name);
+		if (!copy)
+			return -ENOMEM;
+		free(list->comm[i].comm);
+		list->comm[i].comm = copy;
+	}
+	return 0;
 }
 
-void prof_context_failed(int by, const struct selection *sel, int err)
+int prof_context_query(struct db *db, const struct query_selection *sel,
+		       unsigned int kinds, struct query_comms *out)
 {
-	const struct prof_context *context = &prof_contexts[by];
+	struct query_comms list;
+	int err;
 
-	if (err != -CPI_EEMPTY || !context->name || !sel->streams.nr)
+	if ((kinds | query_restricted_kinds(sel)) != 1u << CONTEXT_COMM)
+		return query_contexts(db, sel, kinds, out);
+	err = query_comms(db, sel, &list);
+	if (err)
+		return err;
+	err = name_commands(&list);
+	if (err)
+		query_comms_fini(&list);
+	else
+		*out = list;
+	return err;
+}
+
+void prof_context_failed(unsigned int kinds, const struct selection *sel, int err)
+{
+	if (err != -CPI_EEMPTY || !kinds || !sel->streams.nr)
 		select_failed(sel, err);
 	else
-		select_failed_contexts(sel, context->kind);
+		select_failed_contexts(sel,
+				       kinds | query_restricted_kinds(&sel->query));
 }

@@ -10,20 +10,28 @@
 #include "report/profile/prof.h"
 
 struct prof_context_name {
-	const char *name; /* the value's, a constant, or one of what follows */
+	const char *name; /* a constant, or one of what follows */
+	char value[CONTEXT_VALUE_MAX + 1];
 	bool contained;
 	struct cgroup_container container; /* where contained */
 	char unit[CGROUPNAME_MAX];
 };
 
-/* The name of a context's value ("" for none); value must outlive out. */
-void prof_context_name(int by, const char *value, struct prof_context_name *out);
+/* How by shows the context of this name; "" is none. */
+void prof_context_name(int by, const char *context, struct prof_context_name *out);
 
-/* The totals of the selection: query_comms() or query_contexts(), and their errors. */
-int prof_context_query(struct db *db, const struct query_selection *sel, int by,
-		       struct query_comms *out);
+/*
+ * The totals of the selection by contexts: query_contexts(), and its errors. Where
+ * commands alone matter, every database has them.
+ */
+int prof_context_query(struct db *db, const struct query_selection *sel,
+		       unsigned int kinds, struct query_comms *out);
 
-/* As select_failed(), and says what to do if profiles by --by are missing. */
-void prof_context_failed(int by, const struct selection *sel, int err);
+/* As select_failed(), and says what to do if profiles by kinds are missing. */
+void prof_context_failed(unsigned int kinds, const struct selection *sel, int err);
+
+/* 1 << the kind of context of --by, 0: it is none; of all that tell rows apart. */
+unsigned int prof_context_kind(int by);
+unsigned int prof_context_kinds(const struct prof_request *req);
 
 #endif

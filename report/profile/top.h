@@ -21,11 +21,11 @@
 #define TOP_OTHER "[other]"
 
 /* In the order of --by's words. */
-enum top_by { TOP_PROCEDURE, TOP_IMAGE, TOP_COMM, NR_TOP_BY };
+enum top_by { TOP_PROCEDURE, TOP_IMAGE, TOP_COMM, TOP_CONTAINER, TOP_UNIT, NR_TOP_BY };
 
 struct top_row {
 	struct hnode node;
-	char *name;           /* procedure, path of the image, or command */
+	char *name;           /* procedure, path of the image, or context */
 	char *image;          /* path; NULL where there is none, or it is the name */
 	double ns[TOP_LOOKS]; /* of look i at i % TOP_LOOKS, like all that is
 				 [TOP_LOOKS] */
@@ -49,7 +49,7 @@ int top_add(struct top *t, enum top_by by, const char *name, const char *image,
 	    double ns);
 
 /*
- * Adds time to all its rows: the image's, and the procedure's. Commands' rows come by
+ * Adds time to all its rows: the image's, and the procedure's. Rows of contexts come by
  * top_add(). 0 or -ENOMEM.
  */
 int top_add_busy(struct top *t, const char *procedure, const char *image, double ns);

@@ -11,6 +11,7 @@
 #include "report/select/select.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "report/select/cgroupname.h"
 #include "report/select/client.h"
 #include "report/select/databases.h"
 #include "report/select/default_db.h"
@@ -308,23 +310,40 @@ static int find_totals(const struct select_request *req, struct selection *sel)
 	return err;
 }
 
-int select_nr_contexts(const struct select_request *req)
+/* What a cgroup's path says, as --by container and --by unit show it. */
+static bool takes_cgroup(const struct query_selection *q, const char *path)
 {
-	int nr = 0;
+	struct cgroup_container c;
+	char unit[CGROUPNAME_MAX];
 
-	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++)
-		nr += req->context[kind] != NULL;
-	return nr;
+	if (q->unit && (!cgroupname_unit(path, unit) || fnmatch(q->unit, unit, 0)))
+		return false;
+	if (!q->container)
+		return true;
+	return cgroupname_container(path, &c) &&
+	       (!fnmatch(q->container, c.id, 0) || !fnmatch(q->container, c.pod, 0));
 }
 
 static void select_context(const struct select_request *req, struct query_selection *q)
 {
-	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
-		if (!req->context[kind])
-			continue;
-		q->context = req->context[kind];
-		q->kind = kind;
-	}
+	memcpy(q->context, req->context, sizeof(q->context));
+	q->container = req->container;
+	q->unit = req->unit;
+	if (q->container || q->unit)
+		q->takes_cgroup = takes_cgroup;
+}
+
+bool select_asks_contexts(const struct select_request *req)
+{
+	struct query_selection q = { 0 };
+
+	select_context(req, &q);
+	return query_restricted_kinds(&q);
+}
+
+bool select_has_contexts(const struct selection *sel)
+{
+	return query_restricted_kinds(&sel->query);
 }
 
 /* What is joined is what spec names. */
@@ -389,16 +408,34 @@ const struct query_epoch *select_newest(const struct selection *sel)
 	return &sel->epochs.epoch[sel->epochs.nr - 1];
 }
 
-void select_failed_contexts(const struct selection *sel, enum context_kind kind)
+static void put_kinds(unsigned int kinds, const char *between, struct buf *out)
 {
-	const char *name = context_kind_str(kind);
+	for (int kind = 0; kind < NR_CONTEXT_KINDS; kind++) {
+		if (kinds & 1u << kind)
+			buf_printf(out, "%s%s", out->len ? between : "",
+				   context_kind_str(kind));
+	}
+	buf_str(out);
+}
 
-	log_err("%s: the selected epochs have no profiles by %s: collect them with "
+void select_failed_contexts(const struct selection *sel, unsigned int kinds)
+{
+	const bool several = kinds & (kinds - 1);
+	struct buf names = { 0 }, words = { 0 }, cpids = { 0 };
+
+	put_kinds(kinds, " and ", &names);
+	put_kinds(kinds, ",", &words);
+	put_kinds(kinds | CONTEXT_DEFAULT, ",", &cpids);
+	log_err("%s: the selected epochs have no profiles by %s%s: collect them with "
 		"'cpid --by %s' or 'cpi record --by %s'%s",
-		db_path(sel->db), name, name, name,
-		kind == CONTEXT_COMM    ? " ('cpi prof --by comm' needs none)"
-		: kind == CONTEXT_LABEL ? ", and run programs by 'cpi label'"
-					: "");
+		db_path(sel->db), buf_str(&names), several ? " together" : "",
+		buf_str(&cpids), buf_str(&words),
+		kinds == 1u << CONTEXT_COMM   ? " ('cpi prof --by comm' needs none)"
+		: kinds & 1u << CONTEXT_LABEL ? ", and run programs by 'cpi label'"
+					      : "");
+	buf_fini(&names);
+	buf_fini(&words);
+	buf_fini(&cpids);
 }
 
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
@@ -421,8 +458,8 @@ void select_failed(const struct selection *sel, int err)
 {
 	char id[SELECT_ID_SIZE];
 
-	if (err == -CPI_EEMPTY && sel->query.context && sel->streams.nr)
-		select_failed_contexts(sel, sel->query.kind);
+	if (err == -CPI_EEMPTY && select_has_contexts(sel) && sel->streams.nr)
+		select_failed_contexts(sel, query_restricted_kinds(&sel->query));
 	else if (err == -CPI_EEMPTY)
 		log_err("%s: no samples in epoch %s yet: 'cpi flush' has cpid "
 			"store what it took, --epoch chooses another",

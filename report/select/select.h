@@ -19,7 +19,8 @@ struct select_request {
 	struct text_list dbs; /* none: the default one, default_db.h */
 	bool daemons;         /* that of cpid, even where one lies in this folder */
 	const char *epoch, *host, *platform, *event, *image;
-	const char *context[NR_CONTEXT_KINDS]; /* at most one is given */
+	const char *context[NR_CONTEXT_KINDS];
+	const char *container, *unit; /* what cgroups' paths say */
 	bool merge_platforms;
 	const char *debug_dir;
 	bool debuginfod;
@@ -33,9 +34,6 @@ struct select_request {
  * Returns 0 or -ENOMEM.
  */
 int select_db_path(const struct select_request *req, char **path);
-
-/* The number of --comm, --cgroup, --label and --process that are given. */
-int select_nr_contexts(const struct select_request *req);
 
 struct selection {
 	struct db *db;                /* of several: their epochs, joined */
@@ -106,8 +104,12 @@ const char *select_epoch_db(const struct selection *sel, const struct query_epoc
 void select_failed_epochs(const struct select_request *req, struct db *db,
 			  const char *spec, int err);
 
-/* Logs that there are no profiles by a kind of context, and how to collect them. */
-void select_failed_contexts(const struct selection *sel, enum context_kind kind);
+/* Whether only samples of some contexts are asked for, or are selected. */
+bool select_asks_contexts(const struct select_request *req);
+bool select_has_contexts(const struct selection *sel);
+
+/* Logs that there are no profiles by kinds of context, and how to collect them. */
+void select_failed_contexts(const struct selection *sel, unsigned int kinds);
 
 /* Logs what a query's failure means for this selection. */
 void select_failed(const struct selection *sel, int err);

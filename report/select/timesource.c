@@ -154,7 +154,7 @@ static int find_sources(struct source_finder *f)
 {
 	int err = 0;
 
-	if (!f->sel->query.context)
+	if (!select_has_contexts(f->sel))
 		err = query_edges(f->sel->db, &f->sel->query, 0, on_edges, f);
 	merge_runs(&f->runs);
 	if (!err)

@@ -73,8 +73,7 @@ static int load_windows(struct dump *d, const char *path)
 {
 	struct query_epochs epochs = { 0 };
 	struct query_selection sel = { .epochs = &epochs,
-				       .context = d->comm,
-				       .kind = CONTEXT_COMM };
+				       .context[CONTEXT_COMM] = d->comm };
 	struct search search = { path, 0 };
 	struct db *db;
 	int err = db_open(d->windows, DB_READ, &db);

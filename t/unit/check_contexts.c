@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -36,6 +37,7 @@ static const struct {
 	{ "comm", 1u << CONTEXT_COMM },
 	{ "process,label", 1u << CONTEXT_PROCESS | 1u << CONTEXT_LABEL },
 	{ "cgroup,cgroup", 1u << CONTEXT_CGROUP },
+	{ "comm,none", 0 },
 	{ "", 0 },
 	{ ",", 0 },
 	{ "comm,", 0 },
@@ -54,12 +56,125 @@ START_TEST(kinds_are_words_with_commas)
 }
 END_TEST
 
-START_TEST(a_name_has_a_value_of_its_own_kind)
+START_TEST(none_is_no_kind)
 {
-	ck_assert_str_eq(context_value("comm=a=b", CONTEXT_COMM), "a=b");
-	ck_assert_ptr_null(context_value("comm=a", CONTEXT_LABEL));
-	ck_assert_ptr_null(context_value("command=a", CONTEXT_COMM));
-	ck_assert_ptr_null(context_value("", CONTEXT_COMM));
+	unsigned int got = 7;
+
+	ck_assert_int_eq(context_parse_kinds("none", &got), 0);
+	ck_assert_uint_eq(got, 0);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	enum context_kind kind;
+	const char *value;
+} values[] = {
+	{ "comm=a=b", CONTEXT_COMM, "a=b" }, /* of an older database */
+	{ "comm=a", CONTEXT_LABEL, NULL },
+	{ "command=a", CONTEXT_COMM, NULL },
+	{ "", CONTEXT_COMM, NULL },
+	{ "comm=a\ncgroup=/b\n", CONTEXT_COMM, "a" },
+	{ "comm=a\ncgroup=/b\n", CONTEXT_CGROUP, "/b" },
+	{ "comm=a\ncgroup=/b\n", CONTEXT_PROCESS, NULL },
+	{ "comm=cgroup=/b\n", CONTEXT_CGROUP, NULL },
+	{ "comm=\nlabel=x\n", CONTEXT_COMM, "" },
+	{ "comm=\nlabel=x\n", CONTEXT_LABEL, "x" },
+	{ "\n\n", CONTEXT_COMM, NULL },
+	{ "comm", CONTEXT_COMM, NULL },
+};
+
+START_TEST(a_name_has_a_value_of_each_of_its_kinds)
+{
+	char got[CONTEXT_VALUE_MAX + 1];
+
+	ck_assert_pstr_eq(context_value(values[_i].name, values[_i].kind, got),
+			  values[_i].value);
+	ck_assert_int_eq(!!(context_kinds(values[_i].name) & 1u << values[_i].kind),
+			 values[_i].value != NULL);
+	ck_assert_int_eq(context_is_whole(values[_i].name),
+			 strchr(values[_i].name, '\n') != NULL);
+}
+END_TEST
+
+START_TEST(a_long_value_of_a_hostile_name_is_cut)
+{
+	char name[2 * CONTEXT_VALUE_MAX] = "comm=", got[CONTEXT_VALUE_MAX + 1];
+
+	memset(name + 5, 'x', sizeof(name) - 6);
+	name[sizeof(name) - 1] = '\0';
+	ck_assert_ptr_nonnull(context_value(name, CONTEXT_COMM, got));
+	ck_assert_uint_eq(strlen(got), CONTEXT_VALUE_MAX);
+}
+END_TEST
+
+/* Random values come back, whatever bytes they have: a newline as a space. */
+START_TEST(names_give_their_values_back)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+
+	for (int i = 0; i < 10000; i++) {
+		char value[NR_CONTEXT_KINDS][24], name[CONTEXT_NAME_SIZE];
+		const char *in[NR_CONTEXT_KINDS] = { NULL };
+		char out[CONTEXT_VALUE_MAX + 1];
+
+		for (int k = 0; k < NR_CONTEXT_KINDS; k++) {
+			const size_t len = unit_random(&state) % sizeof(value[k]);
+
+			for (size_t c = 0; c < len; c++)
+				value[k][c] = "=\n/ac"[unit_random(&state) % 5];
+			value[k][len] = '\0';
+			in[k] = unit_random(&state) % 3 ? value[k] : NULL;
+		}
+		ck_assert_uint_eq(context_make(in, name), strlen(name));
+		for (int k = 0; k < NR_CONTEXT_KINDS; k++) {
+			for (char *c = value[k]; (c = strchr(c, '\n')); c++)
+				*c = ' ';
+			ck_assert_msg(in[k] ? context_value(name, k, out) &&
+						      !strcmp(out, in[k])
+					    : !context_value(name, k, out),
+				      "SEED=%" PRIu64 ": %s", seed, name);
+		}
+	}
+}
+END_TEST
+
+static const struct {
+	const char *values[NR_CONTEXT_KINDS];
+	const char *tries[CONTEXT_TRIES];
+} rests[] = {
+	{ { [CONTEXT_COMM] = "a", [CONTEXT_CGROUP] = "/b" },
+	  { "comm=a\ncgroup=/b\n", "comm=[other]\ncgroup=/b\n",
+	    "comm=[other]\ncgroup=[other]\n" } },
+	{ { [CONTEXT_LABEL] = "l", [CONTEXT_PROCESS] = "a:1" },
+	  { "label=l\nprocess=a:1\n", "label=l\nprocess=[other]\n",
+	    "label=[other]\nprocess=[other]\n" } },
+	{ { [CONTEXT_CGROUP] = "/b" },
+	  { "cgroup=/b\n", "cgroup=[other]\n", "cgroup=[other]\n" } },
+};
+
+START_TEST(what_processes_choose_is_left_out_first)
+{
+	char name[CONTEXT_NAME_SIZE];
+
+	for (int try = 0; try < CONTEXT_TRIES; try++) {
+		context_make_try(rests[_i].values, try, name);
+		ck_assert_str_eq(name, rests[_i].tries[try]);
+	}
+}
+END_TEST
+
+START_TEST(a_value_that_is_too_long_is_another)
+{
+	char value[CONTEXT_VALUE_MAX + 2], name[CONTEXT_NAME_SIZE];
+	const char *const in[NR_CONTEXT_KINDS] = { [CONTEXT_CGROUP] = value };
+
+	memset(value, 'x', sizeof(value));
+	value[CONTEXT_VALUE_MAX + 1] = '\0';
+	context_make(in, name);
+	ck_assert_str_eq(name, "cgroup=[other]\n");
+	value[CONTEXT_VALUE_MAX] = '\0';
+	ck_assert_uint_eq(context_make(in, name), 8 + CONTEXT_VALUE_MAX);
 }
 END_TEST
 
@@ -491,7 +606,12 @@ static Suite *make_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, kinds_are_words_with_commas, 0, NR(kinds));
-	tcase_add_test(tc, a_name_has_a_value_of_its_own_kind);
+	tcase_add_test(tc, none_is_no_kind);
+	tcase_add_loop_test(tc, a_name_has_a_value_of_each_of_its_kinds, 0, NR(values));
+	tcase_add_test(tc, a_long_value_of_a_hostile_name_is_cut);
+	tcase_add_test(tc, names_give_their_values_back);
+	tcase_add_loop_test(tc, what_processes_choose_is_left_out_first, 0, NR(rests));
+	tcase_add_test(tc, a_value_that_is_too_long_is_another);
 	tcase_add_loop_test(tc, a_processs_cgroup_is_found, 0, NR(files));
 	tcase_add_test(tc, the_tracepoints_fields_are_found);
 	tcase_add_test(tc, a_move_tells_process_and_path);

@@ -53,7 +53,7 @@ static const struct stream_desc streams[] = {
 static void flush_random(struct store *store, uint64_t seq, uint64_t from_ns,
 			 uint64_t *seed)
 {
-	static const char *const contexts[] = { "comm=make", "comm=cc1" };
+	static const char *const contexts[] = { "comm=make\ncgroup=/a\n", "comm=cc1" };
 	struct flush_stream stream[NR(streams)];
 	struct flush_profile profile[2 * NR(streams)];
 	struct flush_comm comm[NR(streams)];
@@ -177,9 +177,7 @@ static int put_profile(void *ctx, const struct query_profile *q)
 static void dump_epochs(struct db *db, const struct query_epochs *e, struct buf *out)
 {
 	struct query_selection everybody = { .epochs = e };
-	struct query_selection make = { .epochs = e,
-					.context = "make",
-					.kind = CONTEXT_COMM };
+	struct query_selection make = { .epochs = e, .context[CONTEXT_COMM] = "make" };
 	struct query_streams s;
 	struct query_losses l;
 	struct query_comms c;

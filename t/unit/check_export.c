@@ -89,12 +89,21 @@ static void make_stacks(uint64_t *seed)
 	}
 }
 
+static const char *name_of_comm(const char *comm, char name[CONTEXT_NAME_SIZE])
+{
+	const char *const values[NR_CONTEXT_KINDS] = { [CONTEXT_COMM] = comm };
+
+	context_make(values, name);
+	return name;
+}
+
 static int give(struct export_samples *w, export_stack_fn fn, void *ctx)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < NR_STACKS && !err; i++) {
 		const struct stack *s = &stacks[i];
+		char name[CONTEXT_NAME_SIZE];
 		struct export_labels labels;
 		struct export_stack stack = { .frame = s->frame,
 					      .nr_frames = s->nr,
@@ -103,7 +112,9 @@ static int give(struct export_samples *w, export_stack_fn fn, void *ctx)
 					      .label = labels.at,
 					      .value = s->value };
 
-		export_labels_make(&labels, CONTEXT_COMM, s->context, "host");
+		export_labels_make(&labels, 1u << CONTEXT_COMM,
+				   s->context ? name_of_comm(s->context, name) : NULL,
+				   "host");
 		stack.nr_labels = labels.nr;
 		err = fn(ctx, &stack);
 	}
@@ -438,22 +449,31 @@ START_TEST(pprof_gives_back_each_stack)
 END_TEST
 #endif
 
+#define ALL_KINDS ((1u << NR_CONTEXT_KINDS) - 1)
+
 static const struct {
-	enum context_kind kind;
-	const char *value, *want;
+	unsigned int kinds;
+	const char *context, *want;
 } labels[] = {
-	{ CONTEXT_COMM, "cc1", "comm=cc1 host=h" },
-	{ CONTEXT_COMM, NULL, "host=h" },
-	{ CONTEXT_LABEL, "night ly", "label=night ly host=h" },
-	{ CONTEXT_PROCESS, "a:b:12", "process=a:b:12 comm=a:b pid=12 host=h" },
-	{ CONTEXT_PROCESS, "[other]", "process=[other] host=h" },
-	{ CONTEXT_CGROUP, "/system.slice/ssh.service",
+	{ ALL_KINDS, "comm=cc1", "comm=cc1 host=h" },
+	{ ALL_KINDS, NULL, "host=h" },
+	{ ALL_KINDS, "label=night ly", "label=night ly host=h" },
+	{ ALL_KINDS, "process=a:b:12", "process=a:b:12 comm=a:b pid=12 host=h" },
+	{ ALL_KINDS, "process=[other]", "process=[other] host=h" },
+	{ ALL_KINDS, "cgroup=/system.slice/ssh.service",
 	  "cgroup=/system.slice/ssh.service unit=ssh.service host=h" },
-	{ CONTEXT_CGROUP,
-	  "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	{ ALL_KINDS,
+	  "cgroup=/docker/"
+	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 	  "cgroup=/docker/"
 	  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	  " container=0123456789ab host=h" },
+	{ ALL_KINDS, "comm=a\ncgroup=/x/y.service\nlabel=l\nprocess=a:1\n",
+	  "comm=a cgroup=/x/y.service unit=y.service label=l process=a:1 pid=1 "
+	  "host=h" },
+	{ 1u << CONTEXT_LABEL, "comm=a\nlabel=l\n", "label=l host=h" },
+	{ 1u << CONTEXT_PROCESS, "comm=a\nprocess=a:1\n",
+	  "process=a:1 comm=a pid=1 host=h" },
 };
 
 START_TEST(contexts_have_labels)
@@ -461,7 +481,7 @@ START_TEST(contexts_have_labels)
 	struct export_labels l;
 	struct buf got = { 0 };
 
-	export_labels_make(&l, labels[_i].kind, labels[_i].value, "h");
+	export_labels_make(&l, labels[_i].kinds, labels[_i].context, "h");
 	for (size_t i = 0; i < l.nr; i++)
 		buf_printf(&got, "%s%s=%s", i ? " " : "", l.at[i].key, l.at[i].value);
 	ck_assert_str_eq(buf_str(&got), labels[_i].want);

@@ -438,12 +438,11 @@ START_TEST(selections_restrict_profiles)
 	struct query_epochs e;
 	struct query_selection sel = { .epochs = &e,
 				       .event = selections[_i].event,
-				       .image = selections[_i].image,
-				       .context = selections[_i].context,
-				       .kind = selections[_i].kind };
+				       .image = selections[_i].image };
 	struct tally sum = { 0 };
 	int err;
 
+	sel.context[selections[_i].kind] = selections[_i].context;
 	ck_assert_int_eq(query_epochs(db, selections[_i].epochs, &e), 0);
 	err = query_profiles(db, &sel, add_row, &sum, see_progress);
 	ck_assert_msg(err == selections[_i].err && sum.rows == selections[_i].rows &&
@@ -531,7 +530,7 @@ START_TEST(commands_have_totals_by_image)
 	ck_assert_str_eq(c.comm[2].image.desc.name, "[unknown]");
 	ck_assert_uint_eq(c.comm[2].n, 3);
 	query_comms_fini(&c);
-	sel.context = "m*";
+	sel.context[CONTEXT_COMM] = "m*";
 	sel.image = "*kernel*";
 	ck_assert_int_eq(query_comms(db, &sel, &c), 0);
 	ck_assert_uint_eq(c.nr, 1);
@@ -552,7 +551,7 @@ START_TEST(contexts_have_totals_and_so_has_what_is_in_none)
 		{ "", "/usr/bin/cc1", 10 },
 		{ "", "[kernel]", 15 },
 		{ "", "[kernel]", 21 },
-		{ "nightly", "/usr/bin/cc1", 20 },
+		{ "label=nightly", "/usr/bin/cc1", 20 },
 	};
 	struct dbtest t;
 	struct db *db = make_epochs(&t);
@@ -561,7 +560,7 @@ START_TEST(contexts_have_totals_and_so_has_what_is_in_none)
 	struct query_comms c;
 
 	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
-	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_LABEL, &c), 0);
+	ck_assert_int_eq(query_contexts(db, &sel, 1u << CONTEXT_LABEL, &c), 0);
 	ck_assert_uint_eq(c.nr, NR(want));
 	for (size_t i = 0; i < NR(want); i++) {
 		ck_assert_str_eq(c.comm[i].comm, want[i].comm);
@@ -569,12 +568,12 @@ START_TEST(contexts_have_totals_and_so_has_what_is_in_none)
 		ck_assert_uint_eq(c.comm[i].n, want[i].n);
 	}
 	query_comms_fini(&c);
-	sel.context = "*";
-	sel.kind = CONTEXT_LABEL;
-	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_LABEL, &c), 0);
+	sel.context[CONTEXT_LABEL] = "*";
+	ck_assert_int_eq(query_contexts(db, &sel, 1u << CONTEXT_LABEL, &c), 0);
 	ck_assert_uint_eq(c.nr, 1);
 	query_comms_fini(&c);
-	ck_assert_int_eq(query_contexts(db, &sel, CONTEXT_PROCESS, &c), -CPI_EEMPTY);
+	ck_assert_int_eq(query_contexts(db, &sel, 1u << CONTEXT_PROCESS, &c),
+			 -CPI_EEMPTY);
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
@@ -599,26 +598,143 @@ START_TEST(contexts_apart_come_before_everybody)
 	struct dbtest t;
 	struct db *db = make_epochs(&t);
 	struct query_epochs e;
-	struct query_selection sel = { .epochs = &e,
-				       .kind = CONTEXT_LABEL,
-				       .apart = true };
+	struct query_selection sel = { .epochs = &e, .apart = 1u << CONTEXT_LABEL };
 	struct buf rows = { 0 };
 
 	ck_assert_int_eq(query_epochs(db, "1..2", &e), 0);
 	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
-	ck_assert_str_eq(buf_str(&rows), "/usr/bin/cc1 nightly 20\n"
+	ck_assert_str_eq(buf_str(&rows), "/usr/bin/cc1 label=nightly 20\n"
 					 "/usr/bin/cc1 - 30\n"
 					 "[kernel] - 15\n"
 					 "[kernel] - 21\n");
 	buf_reset(&rows);
-	sel.context = "*";
+	sel.context[CONTEXT_LABEL] = "*";
 	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
-	ck_assert_str_eq(buf_str(&rows), "/usr/bin/cc1 nightly 20\n");
-	ck_assert_int_eq(query_need_contexts(db, &e, CONTEXT_LABEL), 0);
-	ck_assert_int_eq(query_need_contexts(db, &e, CONTEXT_PROCESS), -CPI_EEMPTY);
-	sel.kind = CONTEXT_PROCESS;
+	ck_assert_str_eq(buf_str(&rows), "/usr/bin/cc1 label=nightly 20\n");
+	ck_assert_int_eq(query_need_contexts(db, &e, 1u << CONTEXT_LABEL), 0);
+	ck_assert_int_eq(query_need_contexts(db, &e, 1u << CONTEXT_PROCESS),
+			 -CPI_EEMPTY);
+	sel.context[CONTEXT_LABEL] = NULL;
+	sel.apart = 1u << CONTEXT_PROCESS;
 	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), -CPI_EEMPTY);
 	buf_fini(&rows);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* 130 samples of an image: 30 in contexts of several kinds, 100 in none. */
+static struct db *make_contexts(struct dbtest *t)
+{
+	static const char *const names[] = { "", "comm=cc1\ncgroup=/a\n",
+					     "comm=cc1\ncgroup=/b\n",
+					     "comm=make\ncgroup=/a\nlabel=l\n",
+					     "comm=kthread\n" };
+	struct flush_stream stream = test_stream;
+	struct flush_profile profiles[NR(names)];
+	struct flush f = { .seq = 1,
+			   .from_ns = 1001 * SEC,
+			   .to_ns = 1002 * SEC,
+			   .duration_ns = SEC,
+			   .streams = &stream,
+			   .nr_streams = 1,
+			   .profiles = profiles,
+			   .nr_profiles = NR(names) };
+	struct store *s;
+	struct db *db = dbtest_make(t, &s);
+
+	for (size_t i = 0; i < NR(names); i++) {
+		profiles[i] = (struct flush_profile){ &test_image, 0, names[i],
+						      profile_new() };
+		profile_add(profiles[i].profile,
+			    &(struct count){ .offset = 1, .n = i ? 1 << i : 130 });
+	}
+	stream.received = 130;
+	ck_assert_int_eq(store_flush(s, &f), 0);
+	for (size_t i = 0; i < NR(names); i++)
+		profile_free(profiles[i].profile);
+	store_free(s);
+	return db;
+}
+
+static const struct {
+	const char *comm, *cgroup, *label, *process;
+	unsigned int apart; /* of the totals */
+	int err;
+	uint64_t samples, in_none;
+	size_t rows; /* of the totals, that of samples in none included */
+} together[] = {
+	{ .comm = "cc1", .samples = 6, .rows = 2 },
+	{ .cgroup = "/a", .samples = 10, .rows = 2 },
+	{ .comm = "cc1", .cgroup = "/a", .samples = 2, .rows = 1 },
+	{ .comm = "c*", .cgroup = "*", .samples = 6, .rows = 2 },
+	{ .comm = "*", .samples = 30, .rows = 4 },
+	{ .comm = "*", .cgroup = "*", .samples = 14, .rows = 3 },
+	{ .comm = "make", .label = "l", .samples = 8, .rows = 1 },
+	{ .comm = "cc1", .label = "l", .samples = 0, .rows = 0 },
+	{ .comm = "cc1", .process = "*", .err = -CPI_EEMPTY },
+	{ .cgroup = "/a", .apart = 1u << CONTEXT_COMM, .samples = 10, .rows = 2 },
+	/* Samples without the kind that is asked for are in one of its rows. */
+	{ .cgroup = "/a", .apart = 1u << CONTEXT_LABEL, .samples = 10, .rows = 2 },
+	{ .apart = 1u << CONTEXT_COMM | 1u << CONTEXT_CGROUP,
+	  .samples = 130,
+	  .in_none = 100,
+	  .rows = 5 },
+	{ .apart = 1u << CONTEXT_LABEL, .samples = 130, .in_none = 122, .rows = 2 },
+};
+
+START_TEST(kinds_of_contexts_combine)
+{
+	struct dbtest t;
+	struct db *db = make_contexts(&t);
+	struct query_epochs e;
+	struct query_selection sel = {
+		.epochs = &e,
+		.context = { together[_i].comm, together[_i].cgroup, together[_i].label,
+			     together[_i].process },
+	};
+	struct query_comms c = { 0 };
+	struct tally sum = { 0 };
+	uint64_t total = 0, in_none = 0;
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(query_contexts(db, &sel, together[_i].apart, &c),
+			 together[_i].err);
+	for (size_t i = 0; i < c.nr; i++) {
+		total += c.comm[i].n;
+		in_none += *c.comm[i].comm ? 0 : c.comm[i].n;
+	}
+	ck_assert_uint_eq(total, together[_i].samples);
+	ck_assert_uint_eq(in_none, together[_i].in_none);
+	ck_assert_uint_eq(c.nr, together[_i].rows);
+	query_comms_fini(&c);
+	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL),
+			 together[_i].err);
+	ck_assert_uint_eq(sum.samples, together[_i].samples);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* In older databases "comm=make" and "label=nightly" may be of the same samples. */
+START_TEST(kinds_that_were_kept_apart_do_not_combine)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e, .context = { "cc1", NULL, "n*" } };
+	struct tally sum = { 0 };
+	struct query_comms c;
+
+	ck_assert_int_eq(query_epochs(db, "2", &e), 0);
+	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL), -CPI_EEMPTY);
+	sel.context[CONTEXT_LABEL] = NULL;
+	ck_assert_int_eq(query_contexts(db, &sel, 1u << CONTEXT_LABEL, &c),
+			 -CPI_EEMPTY);
+	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL), 0);
+	ck_assert_uint_eq(sum.samples, 20);
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
@@ -762,6 +878,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, commands_have_totals_by_image);
 	tcase_add_test(tc, contexts_have_totals_and_so_has_what_is_in_none);
 	tcase_add_test(tc, contexts_apart_come_before_everybody);
+	tcase_add_loop_test(tc, kinds_of_contexts_combine, 0, NR(together));
+	tcase_add_test(tc, kinds_that_were_kept_apart_do_not_combine);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
 	tcase_add_test(tc, an_epoch_that_retention_works_on_is_refused);

@@ -259,8 +259,8 @@ static const struct {
 	const char *start; /* of all rows; NULL: any */
 	bool none;
 } selections[] = {
-	{ { .context = "cc1", .kind = CONTEXT_COMM }, "/usr/bin/test", false },
-	{ { .context = "ld", .kind = CONTEXT_COMM }, NULL, true },
+	{ { .context[CONTEXT_COMM] = "cc1" }, "/usr/bin/test", false },
+	{ { .context[CONTEXT_COMM] = "ld" }, NULL, true },
 	{ { .image = "other.so" }, "/usr/lib/other.so", false },
 	{ { .event = "windows" }, NULL, false },
 	{ { .event = "cycles" }, NULL, true },

@@ -161,7 +161,7 @@ START_TEST(contexts_beyond_the_bound_are_others)
 	ck_assert_uint_le(t->sets.nr, WINDOWTALLY_SETS + 1);
 	ck_assert_uint_eq(t->kept, nr);
 	ck_assert_uint_eq(seen_in(t, "label="), nr);
-	ck_assert_uint_eq(seen_in(t, "label=0"), 1);
+	ck_assert_uint_eq(seen_in(t, "label=0\n"), 1);
 	ck_assert_uint_eq(seen_in(t, "label=" CONTEXT_OTHER), 101);
 	memset(value, 'x', sizeof(value) - 1);
 	value[sizeof(value) - 1] = '\0';

@@ -80,19 +80,24 @@ static const struct opt *opt_of(const struct cmd *cmd, int value)
 	return NULL;
 }
 
-/* Which of an option's words it is; -1: none. */
-static int find_choice(const struct opt *o, const char *value)
+/* Which of an option's words size bytes of text are; -1: none. */
+static int find_word(const struct opt *o, const char *text, size_t size)
 {
 	const char *word = o->arg;
 
 	for (int i = 0; *word; i++) {
 		size_t len = strcspn(word, "|");
 
-		if (strlen(value) == len && !memcmp(word, value, len))
+		if (size == len && !memcmp(word, text, len))
 			return i;
 		word += len + (word[len] == '|');
 	}
 	return -1;
+}
+
+static int find_choice(const struct opt *o, const char *value)
+{
+	return find_word(o, value, strlen(value));
 }
 
 static int set_choice(const struct cmd *cmd, const struct opt *o, const char *value,
@@ -105,6 +110,27 @@ static int set_choice(const struct cmd *cmd, const struct opt *o, const char *va
 		return 0;
 	}
 	return cmd_usage_error(cmd, "--%s=%s: say one of %s", o->name, value, o->arg);
+}
+
+static int set_words(const struct cmd *cmd, const struct opt *o, const char *value,
+		     unsigned int *out)
+{
+	unsigned int set = 0;
+
+	for (const char *at = value;; at++) {
+		const size_t len = strcspn(at, ",");
+		const int word = find_word(o, at, len);
+
+		if (word < 0)
+			return cmd_usage_error(cmd, "--%s=%s: say some of %s", o->name,
+					       value, o->arg);
+		set |= 1u << word;
+		at += len;
+		if (!*at)
+			break;
+	}
+	*out = set;
+	return 0;
 }
 
 #define LEAST_REAL 1e-9
@@ -155,6 +181,8 @@ static int set_option(struct cmd_context *ctx, const struct opt *o, const char *
 	case OPT_CHOICE:
 	case OPT_WORD:
 		return set_choice(ctx->cmd, o, value, field);
+	case OPT_WORDS:
+		return set_words(ctx->cmd, o, value, field);
 	case OPT_LIST:
 		return set_list(ctx->cmd, o, value, field);
 	case OPT_HELP:

@@ -35,6 +35,7 @@ enum opt_kind {
 	OPT_REAL,   /* double above 0 */
 	OPT_CHOICE, /* int: which of arg's words, "text|json|csv" */
 	OPT_WORD,   /* the same; without one it is the last, and may be argv's next */
+	OPT_WORDS,  /* unsigned int: 1 << which of arg's words, for each of "a,b" */
 	OPT_LIST,   /* struct text_list: may be given again */
 	OPT_HELP,   /* prints the help */
 };

@@ -111,7 +111,8 @@ static void print_completion_of(const struct cmd *cmd)
 	for (const struct opt *o = cmd->opts; o->name; o++) {
 		if (!o->arg)
 			continue;
-		if (o->kind == OPT_CHOICE || o->kind == OPT_WORD) {
+		if (o->kind == OPT_CHOICE || o->kind == OPT_WORD ||
+		    o->kind == OPT_WORDS) {
 			printf("\t\t--%s) values='", o->name);
 			print_words(o->arg);
 			puts("' ;;");

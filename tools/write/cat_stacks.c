@@ -27,7 +27,7 @@ static const struct column columns[] = {
 struct stacks_dump {
 	struct query_streams streams;
 	struct table *t;
-	struct buf frames;
+	struct buf frames, context;
 };
 
 /* "IMAGE+0xOFFSET;...", leaf first; of an unknown image "[REASON]". */
@@ -47,6 +47,19 @@ static const char *frames_text(struct stacks_dump *d, const struct query_stack *
 	return buf_str(&d->frames);
 }
 
+/* The lines of a context's name as words. */
+static const char *context_text(struct stacks_dump *d, const char *name)
+{
+	buf_reset(&d->context);
+	for (const char *c = name; *c; c++) {
+		if (*c != '\n')
+			buf_putc(&d->context, *c);
+		else if (c[1])
+			buf_putc(&d->context, ' ');
+	}
+	return buf_str(&d->context);
+}
+
 static int on_stack(void *ctx, const struct query_stack *row)
 {
 	struct stacks_dump *d = ctx;
@@ -59,10 +72,10 @@ static int on_stack(void *ctx, const struct query_stack *row)
 	table_number(d->t, s->desc.mean_period);
 	table_text(d->t, s->desc.unit);
 	table_number(d->t, row->n);
-	table_text(d->t, row->context);
+	table_text(d->t, context_text(d, row->context));
 	table_text(d->t, stack_mark_str(row->mark));
 	table_text(d->t, frames_text(d, row));
-	return d->frames.err;
+	return d->frames.err ? d->frames.err : d->context.err;
 }
 
 int cat_stacks(const struct selection *sel, int format)
@@ -80,6 +93,7 @@ int cat_stacks(const struct selection *sel, int format)
 		err = table_print(d.t, format, "stacks", false);
 	query_streams_fini(&d.streams);
 	buf_fini(&d.frames);
+	buf_fini(&d.context);
 	table_free(d.t);
 	return err;
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/freq/combine.h"
 #include "base/log.h"
@@ -22,7 +23,7 @@
 #include "tools/write/plain_name.h"
 #include "tools/write/report.h"
 
-#define MAX_COLUMNS (2 * EVENTS_MAX + 14)
+#define MAX_COLUMNS (2 * EVENTS_MAX + 20)
 #define UNKNOWN     "[unknown]"
 
 /* Columns and the strings that their keys need. */
@@ -98,7 +99,7 @@ static void add_procedure_columns(struct layout *l, const struct prof *p)
 static void make_layout(struct layout *l, const struct prof *p)
 {
 	const int by = p->req->by;
-	const struct prof_context *context = &prof_contexts[by];
+	const bool contexts = prof_contexts[by].name;
 
 	if (p->req->combine)
 		add_combined_columns(l);
@@ -118,11 +119,11 @@ static void make_layout(struct layout *l, const struct prof *p)
 		add_column(l, "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
 		add_column(l, "line", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
 	}
-	if (context->name)
-		l->nr += context_columns(by, l->column + l->nr);
+	for (int kind = -1; (kind = prof_next_context(p->req, kind)) >= 0;)
+		l->nr += context_columns(kind, l->column + l->nr);
 	if (by == BY_PROCEDURE || by == BY_LINE)
 		add_procedure_columns(l, p);
-	if (context->name)
+	if (contexts)
 		return;
 	add_column(l, "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE);
 	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
@@ -202,6 +203,29 @@ static const char *special_name(const struct prof_row *row, bool text)
 						: UNKNOWN;
 }
 
+/* The next name of a row by contexts, in out; *names moves behind it. */
+static const char *next_name(const char **names, struct buf *out)
+{
+	const size_t len = strcspn(*names, "\n");
+
+	buf_reset(out);
+	buf_put(out, *names, len);
+	*names += len + ((*names)[len] == '\n');
+	return buf_str(out);
+}
+
+/* A name for each kind; special stands for all of them. */
+static void put_context_cells(struct table *t, const struct prof *p,
+			      const struct prof_row *row, const char *special)
+{
+	const char *names = row->kind == ROW_PROFILE ? row->context : special;
+	struct buf name = { 0 };
+
+	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;)
+		context_cells(t, by, next_name(&names, &name), row->container);
+	buf_fini(&name);
+}
+
 /* What the row is called: the first name of it says what it is, if it has none. */
 static void put_name_cells(struct table *t, const struct prof *p,
 			   const struct prof_row *row, bool text)
@@ -224,8 +248,7 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	if (by == BY_LINE)
 		put_line_cells(t, row);
 	if (context)
-		context_cells(t, by, row->kind == ROW_PROFILE ? row->context : special,
-			      row->container);
+		put_context_cells(t, p, row, special);
 	if (procedures)
 		put_procedure_cells(t, p, row,
 				    row->kind == ROW_PROFILE ? row->procedure : special,
@@ -420,10 +443,23 @@ static void json_buckets(struct json *j, const struct prof *p)
 	json_end(j);
 }
 
+static void json_contexts(struct json *j, const struct prof *p,
+			  const struct prof_row *row)
+{
+	const char *names = row->context;
+	struct buf name = { 0 };
+
+	for (int by = -1; (by = prof_next_context(p->req, by)) >= 0;) {
+		json_string(j, prof_contexts[by].name, next_name(&names, &name));
+		if (by == BY_CONTAINER)
+			json_container(j, row->container);
+	}
+	buf_fini(&name);
+}
+
 static void json_row(struct json *j, const struct prof *p, const struct prof_row *row)
 {
 	const struct event_sum *tally = &row->tally[p->primary];
-	const struct prof_context *context = &prof_contexts[p->req->by];
 
 	json_object(j, NULL);
 	report_json_samples(j, "samples", &p->ev, row->tally);
@@ -434,10 +470,7 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 	else
 		json_null(j, "time_ns");
 	json_real(j, "percent", prof_percent(p, tally, p->primary), 4);
-	if (context->name)
-		json_string(j, context->name, row->context);
-	if (p->req->by == BY_CONTAINER)
-		json_container(j, row->container);
+	json_contexts(j, p, row);
 	if (p->req->over_time)
 		json_over_time(j, p, row);
 	json_string(j, "procedure", row->procedure);
