@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan 28
+plan 32
 
 # Names of this run: the same test may run beside this one.
 own=burn_b_$$ own_endless=endless_$$
@@ -29,6 +29,10 @@ awk '/samples of/ { for (i = 1; i < NF; i++) if ($i == "in") s = $(i + 1) }
 is $? 0 'one process has at most its CPU time in a table'
 cpi top --db t.db --socket t.sock -n 1 -d 1 --by comm >top.txt
 like "$(cat top.txt)" " $own *\$" '--by comm lists commands'
+cpi top --db t.db --socket t.sock -n 1 -d 1 --by unit --comm "$own" >top.txt
+is "$(awk 'NR > 2 && NF' top.txt | wc -l)" 1 '--by unit --comm has one row for one process'
+cpi top --db t.db --socket t.sock -n 1 -d 1 --by container >top.txt
+unlike "$(cat top.txt)" 'no profiles by cgroup' 'cpid keeps profiles by cgroup by default'
 cpi top --db t.db --socket nobody.sock -n 1 -d 0.1 >top.txt
 like "$(cat top.txt)" '(no cpid listens at nobody.sock: nothing new will come)' \
 	'without cpid, the table says so'
@@ -75,6 +79,10 @@ sees 'history  *image' 'Tab switches to images'
 keys Tab
 sees 'history  *command' 'a second Tab switches to commands'
 sees " $own *\$" 'rows of commands show the busy command'
+keys Tab
+sees 'history  *container' 'a third Tab switches to containers'
+keys Tab
+sees 'history  *unit' 'a fourth Tab switches to units'
 keys Tab
 keys / b u r n _ b Enter
 sees 'filter: burn_b' 'a filter is shown'

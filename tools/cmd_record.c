@@ -268,6 +268,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
 	cfg->label = o->label;
 	cfg->by = r->by;
+	cfg->windows.by_context = r->by != 0;
 	cfg->by_process = o->by_process;
 	cfg->raw_fd = -1;
 	choose_target(o, r, cfg);
@@ -419,7 +420,7 @@ static int parse_by(const struct cmd_context *ctx, unsigned int *by)
 	if (kinds && context_parse_kinds(kinds, by))
 		return cmd_usage_error(ctx->cmd,
 				       "--by=%s: say some of comm, cgroup, label, "
-				       "process, with commas between",
+				       "process, with commas between, or none",
 				       kinds);
 	if (o->by_process)
 		*by |= 1u << CONTEXT_PROCESS;

@@ -244,14 +244,20 @@ static int set_by(struct options *o, const char *text)
 	unsigned int kinds;
 	int err = context_parse_kinds(text, &kinds);
 
-	if (!err)
-		o->session.by |= kinds;
-	return err;
+	if (err)
+		return err;
+	if (!o->has_by)
+		o->session.by = 0;
+	o->has_by = true;
+	o->session.by |= kinds;
+	o->session.windows.by_context |= kinds != 0;
+	return 0;
 }
 
 static int set_by_process(struct options *o, const char *text)
 {
 	o->session.by |= 1u << CONTEXT_PROCESS;
+	o->session.windows.by_context = true;
 	o->session.by_process = text;
 	return *text ? 0 : -EINVAL;
 }
@@ -309,7 +315,7 @@ static const struct option_record records[] = {
 	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
 	{ "capture", 0, "SIZE|off", "keep code and names, at most so much (default: 64M)", set_capture },
 	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
-	{ "by", 0, "KIND[,KIND...]", "profiles by comm, cgroup, label, process, too", set_by },
+	{ "by", 0, "KIND[,KIND...]", "contexts of profiles (default: comm,cgroup), or none", set_by },
 	{ "by-process", 0, "GLOB", "profiles by process, of these commands", set_by_process },
 	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
 	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },

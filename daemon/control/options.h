@@ -21,6 +21,7 @@ struct options {
 	const char *group;   /* NULL: "cpi", if there is such a group */
 	const char *user;    /* NULL: stay who started it */
 	bool verbose;
+	bool has_by; /* --by was given: it replaces the default */
 	char *event_names[SESSION_MAX_EVENTS]; /* what session.events points to */
 };
 

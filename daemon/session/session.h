@@ -40,6 +40,7 @@ struct session_windows_config {
 	uint64_t bytes; /* of shared memory, for all that they need */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
+	bool by_context; /* kept by context, too: more than profiles by it take */
 };
 
 struct session_config {

@@ -45,6 +45,7 @@ struct session_config session_config_default(void)
 		.capture_bytes = 64 << 20,
 		.capture_end_ns = 10 * NSEC_PER_SEC,
 		.stacks.copy = SESSION_STACKS_COPY,
+		.by = CONTEXT_DEFAULT,
 		.raw_fd = -1,
 		.clock = &clock_system,
 	};

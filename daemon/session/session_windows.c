@@ -54,6 +54,7 @@ static int start(struct session *s, struct windows_sampler *w)
 		.device = ev->ops->device(ev->collector),
 		.epoll_fd = s->epoll_fd,
 		.max_bytes = s->cfg.windows.bytes,
+		.by_context = s->cfg.windows.by_context,
 		.attribution = &s->attribution,
 		.tally = &w->tally,
 		.exclude = s->cfg.windows.exclude,

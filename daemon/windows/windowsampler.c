@@ -277,7 +277,7 @@ static void add_window(struct attributing *a, const struct walk *walk,
 		return;
 	}
 	tw.end = find_end(w, walk, &tw);
-	if (attribution->by) {
+	if (a->ws->cfg.by_context && attribution->by) {
 		attribute_whom(attribution, a->place.process, w->tgid, &whom);
 		tw.contexts = whom.contexts;
 	}

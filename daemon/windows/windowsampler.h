@@ -22,6 +22,7 @@ struct windowsampler_config {
 	int epoll_fd;
 	uint64_t max_bytes; /* of shared memory */
 	struct attribution *attribution;
+	bool by_context; /* sets of the contexts that attribution has, too */
 	struct windowtally *const *tally; /* where windows go; the owner's */
 	const char *const *exclude;       /* windowexclude.h; the owner's */
 	int nr_excluded;

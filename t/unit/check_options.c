@@ -25,6 +25,7 @@ struct session_config session_config_default(void)
 		.flush_ns = 2,
 		.epoch_ns = 3,
 		.max_memory = 4,
+		.by = CONTEXT_DEFAULT,
 		.raw_fd = -1,
 	};
 }
@@ -97,10 +98,35 @@ START_TEST(every_option_is_taken)
 	ck_assert_uint_eq(o.session.max_memory, 8 << 20);
 	ck_assert_uint_eq(o.session.by, 1u << CONTEXT_COMM | 1u << CONTEXT_LABEL |
 						1u << CONTEXT_PROCESS);
+	ck_assert(o.session.windows.by_context);
 	ck_assert_str_eq(o.session.by_process, "x*");
 	ck_assert_str_eq(o.group, "g");
 	ck_assert_str_eq(o.user, "u");
 	ck_assert(o.verbose);
+	options_fini(&o);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	unsigned int by;
+	bool windows;
+} kinds[] = {
+	{ "-v", 1u << CONTEXT_COMM | 1u << CONTEXT_CGROUP, false },
+	{ "--by none", 0, false },
+	{ "--by label", 1u << CONTEXT_LABEL, true },
+	{ "--by label --by comm", 1u << CONTEXT_LABEL | 1u << CONTEXT_COMM, true },
+	{ "--by-process x",
+	  1u << CONTEXT_COMM | 1u << CONTEXT_CGROUP | 1u << CONTEXT_PROCESS, true },
+};
+
+START_TEST(by_replaces_the_kinds_that_are_kept)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse(kinds[_i].line, &o), 0);
+	ck_assert_uint_eq(o.session.by, kinds[_i].by);
+	ck_assert_int_eq(o.session.windows.by_context, kinds[_i].windows);
 	options_fini(&o);
 }
 END_TEST
@@ -258,6 +284,7 @@ static Suite *make_suite(void)
 
 	tcase_add_test(tc, without_options_the_defaults_stand);
 	tcase_add_test(tc, every_option_is_taken);
+	tcase_add_loop_test(tc, by_replaces_the_kinds_that_are_kept, 0, NR(kinds));
 	tcase_add_loop_test(tc, events_are_separated_by_commas_outside_slashes, 0,
 			    NR(events));
 	tcase_add_loop_test(tc, a_size_has_a_unit_or_none, 0, NR(sizes));
