@@ -501,19 +501,24 @@ static void key(struct screen *s, int key)
 	}
 }
 
-/* Keys, until the moment has come, the view ends, or (in a pause) for ever. */
+/*
+ * Keys, until the moment has come, the view ends, or (in a pause) for ever. Those that
+ * wait are read even where looks take longer than the interval.
+ */
 static void take_keys(struct screen *s, uint64_t until_ns)
 {
 	struct pollfd fd[] = { { STDIN_FILENO, POLLIN, 0 }, { s->signals, POLLIN, 0 } };
-	uint64_t now;
+	bool late = false;
 	int c, wait_ms;
 
-	while (!s->done && !s->err) {
+	while (!late && !s->done && !s->err) {
+		const uint64_t now = time_mono_ns();
+
 		draw(s);
-		now = time_mono_ns();
-		if (now >= until_ns && !s->paused)
-			return;
-		wait_ms = s->paused ? -1 : (int)((until_ns - now) / NSEC_PER_MSEC) + 1;
+		late = now >= until_ns && !s->paused;
+		wait_ms = s->paused ? -1
+			  : late    ? 0
+				    : (int)((until_ns - now) / NSEC_PER_MSEC) + 1;
 		if (poll(fd, 2, wait_ms) < 0 && errno != EINTR)
 			s->err = -errno;
 		s->done |= fd[1].revents || (fd[0].revents & (POLLHUP | POLLERR));
