@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 47
+plan 48
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -198,6 +198,8 @@ is "$(of --by container --comm node | cut -d, -f1,5-)" "100,0123456789ab,docker,
 7,[no container],,," "--by container --comm lists the containers of a command"
 is "$(of --by comm --container '0123*' | cut -d, -f1,5)" "100,node
 21,sh" "--by comm --container lists the commands of a container"
+is "$(of --by comm --container ${box##*/} | cut -d, -f1,5)" "100,node
+21,sh" "--container takes a whole id"
 is "$(of --by comm,container | cut -d, -f1,5-)" "100,node,0123456789ab,docker,,
 21,sh,0123456789ab,docker,,
 7,node,[no container],,,

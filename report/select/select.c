@@ -310,6 +310,15 @@ static int find_totals(const struct select_request *req, struct selection *sel)
 	return err;
 }
 
+/* Whether a text is the whole id of which id has the first 12 digits. */
+static bool is_whole_id(const char *text, const char *id)
+{
+	const size_t len = strlen(id);
+
+	return len == 12 && strlen(text) > len && !strncmp(text, id, len) &&
+	       !text[strspn(text, "0123456789abcdef")];
+}
+
 /* What a cgroup's path says, as --by container and --by unit show it. */
 static bool takes_cgroup(const struct query_selection *q, const char *path)
 {
@@ -321,7 +330,8 @@ static bool takes_cgroup(const struct query_selection *q, const char *path)
 	if (!q->container)
 		return true;
 	return cgroupname_container(path, &c) &&
-	       (!fnmatch(q->container, c.id, 0) || !fnmatch(q->container, c.pod, 0));
+	       (!fnmatch(q->container, c.id, 0) || !fnmatch(q->container, c.pod, 0) ||
+		is_whole_id(q->container, c.id));
 }
 
 static void select_context(const struct select_request *req, struct query_selection *q)
