@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 48
+plan 49
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -17,20 +17,20 @@ Epoch 1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z
 Host web1: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
 Stream cpu-clock from perf: a sample per 1 ms, 2004 received
 Stream page-faults from perf: a sample per 100 events, 12 received
-Total samples for event type cpu-clock = 2000 (2.000 s)
+Time: 2.000 s, by 2000 samples of cpu-clock
+Other events: page-faults (12 samples); --by-stream shows them
 idle 50.0 % (percentages are of busy time)
-Total samples for event type page-faults = 12
 
-cpu-clock       %     cum%  page-faults        %  procedure            image
-      600  60.00%   60.00%            0    0.00%  target_hot           TARGET
-      300  30.00%   90.00%           12  100.00%  target_cold          TARGET
-       55   5.50%   95.50%            0    0.00%  do_syscall_64        [kernel]
-       20   2.00%   97.50%            0    0.00%  [unknown procedure]  /nonexistent/app
-        8   0.80%   98.30%            0    0.00%  [unknown procedure]  TARGET
-        7   0.70%   99.00%            0    0.00%  [unknown procedure]  /opt/?[31mred,"x"??
-        5   0.50%   99.50%            0    0.00%  [unknown procedure]  [kernel]
-        3   0.30%   99.80%            0    0.00%  [unknown]            map_gap
-        2   0.20%  100.00%            0    0.00%  [unknown]            ambiguous
+   ms       %     cum%  procedure            image
+600.0  60.00%   60.00%  target_hot           TARGET
+300.0  30.00%   90.00%  target_cold          TARGET
+ 55.0   5.50%   95.50%  do_syscall_64        [kernel]
+ 20.0   2.00%   97.50%  [unknown procedure]  /nonexistent/app
+  8.0   0.80%   98.30%  [unknown procedure]  TARGET
+  7.0   0.70%   99.00%  [unknown procedure]  /opt/?[31mred,"x"??
+  5.0   0.50%   99.50%  [unknown procedure]  [kernel]
+  3.0   0.30%   99.80%  [unknown]            map_gap
+  2.0   0.20%  100.00%  [unknown]            ambiguous
 Lost: 4 samples, ring_lost
 0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
 END
@@ -48,16 +48,25 @@ samples        %     cum%  procedure    image
 END
 )" "--event lists the samples of one event"
 
-# 700 samples of 600 at 1 ms and 100 at 2 ms: 800 ms of 1400.
-is "$(prof --epoch all --event cpu-clock --limit 2 | sed -n '/^Note/,$p')" "$(cat <<'END'
+is "$(prof --epoch full --by-stream --limit 2 | sed -n '/^Total/,/^$/d; /cum/,/^[.]/p')" "$(cat <<'END'
+cpu-clock       %    cum%  page-faults        %  procedure    image
+      600  60.00%  60.00%            0    0.00%  target_hot   TARGET
+      300  30.00%  90.00%           12  100.00%  target_cold  TARGET
+... 7 more with 100 samples (10.00%)
+END
+)" "--by-stream lists the samples of each event"
+
+# 600 samples at 1 ms and 100 at 2 ms: 800 ms of 1400.
+is "$(prof --epoch all --event cpu-clock --limit 2 | sed -n '/^Stream/,$p')" "$(cat <<'END'
+Stream cpu-clock from perf: a sample per 1 ms to 2 ms, 2204 received
 Note: the rate of cpu-clock changed meanwhile; rows are ordered by time.
-Total samples for event type cpu-clock = 2200 (2.400 s)
+Time: 2.400 s, by 2200 samples of cpu-clock
 idle 41.7 % (percentages are of busy time)
 
-samples       %    cum%  procedure    image
-    700  57.14%  57.14%  target_hot   TARGET
-    400  35.71%  92.86%  target_cold  TARGET
-... 7 more with 100 samples (7.14%)
+   ms       %    cum%  procedure    image
+800.0  57.14%  57.14%  target_hot   TARGET
+500.0  35.71%  92.86%  target_cold  TARGET
+... 7 more (7.14%)
 Lost: 4 samples, ring_lost
 0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
 Gap: 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died

@@ -26,7 +26,7 @@ for width in 20 40 60 80 100 200 400; do
 	is "$(printf '%s\n' "$rows" | wc -l | tr -d ' ')" 10 "no row is missing at $width columns"
 done
 
-at 60 "cpi prof --epoch full --event cpu-clock" >out
+at 50 "cpi prof --epoch full --event cpu-clock" >out
 like "$(cat out)" '  \.\.\.[^ ]*/target' "a long path is cut and begins with dots"
 unlike "$(cat out)" 'cum%' "a column is left out before names are cut short"
 at 40 "cpi prof --epoch full --event cpu-clock" >out

@@ -138,8 +138,8 @@ is "$(grep -a -e '^Epoch' -e '^Host' -e target_ out | sed "s#$target#TARGET#")" 
 Epoch 1:1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z of known.db
 Epoch 2:1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z of web3.db
 Host web1, web3: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
-     1200  60.00%   60.00%            0    0.00%  target_hot           TARGET
-      600  30.00%   90.00%           24  100.00%  target_cold          TARGET
+1200.0  60.00%   60.00%  target_hot           TARGET
+ 600.0  30.00%   90.00%  target_cold          TARGET
 END
 )" "samples of two databases are added up"
 like "$(cat err)" "epochs of several hosts, added up: web1, web3" \

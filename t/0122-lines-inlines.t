@@ -50,7 +50,7 @@ echo "1..15"
 prof --inlines >text
 like "$(cat text)" "[a-z] (inlined into target_hot) *$target" \
 	"a row names the innermost function and its procedure"
-like "$(cat text)" "^ *300 .*  target_cold *$target" "a row without inlining names the procedure"
+like "$(cat text)" "^ *300[.]0 .*  target_cold *$target" "a row without inlining names the procedure"
 prof --inlines --format=csv >rows.csv
 is "$(head -n 1 rows.csv | cut -d, -f5-)" "inlined,procedure,image,build_id" \
 	"CSV has a column for the inlined function"

@@ -86,9 +86,9 @@ QUICK_TESTS += t/0134-export-compilers.t
 LONG_TESTS += t/0135-export-feedback.t t/0136-export-windows.t
 # Names that others chose.
 dist_check_SCRIPTS += t/0137-outputs-clean.t t/0138-db-hostile.t t/0139-db-older.t \
-	t/0140-cli-names.t
+	t/0140-cli-names.t t/0144-cli-evidence.t
 QUICK_TESTS += t/0137-outputs-clean.t t/0138-db-hostile.t t/0139-db-older.t \
-	t/0140-cli-names.t
+	t/0140-cli-names.t t/0144-cli-evidence.t
 # What other viewers read.
 EXTRA_DIST += t/export_check.py
 dist_check_SCRIPTS += t/0130-export-formats.t

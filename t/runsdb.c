@@ -4,10 +4,11 @@
  *
  * A line of the table is an epoch: its label, or - for none, its length in seconds, the
  * period in microseconds, then samples of each procedure, as [IMAGE:]PROCEDURE=N or
- * PROCEDURE+OFFSET=N. Images have no files: names are captured, procedures are 4096
- * bytes each in the order of their first appearance. CONTEXT@ ahead of a word,
- * as cgroup=/a@main=5, says whose samples they are; & in it is a newline, so that
- * comm=a&cgroup=/b& is a context of two kinds.
+ * PROCEDURE+OFFSET=N; =N,T adds T ticks, of 4 ms each, to N samples of cpu-clock.
+ * Images have no files: names are captured, procedures are 4096 bytes each in the order
+ * of their first appearance. One called /NAME is a program, others are the kernel's
+ * modules. CONTEXT@ ahead of a word, as cgroup=/a@main=5, says whose samples they are; &
+ * in it is a newline, so that comm=a&cgroup=/b& is a context of two kinds.
  *
  * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
  * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and
@@ -31,6 +32,9 @@
 #define MAX_IMAGES     64
 #define MAX_CONTEXTS   16
 #define MAX_FRAMES     64
+#define TICK_NS        4000000
+
+enum { CLOCK, TICKS, NR_STREAMS };
 
 struct name {
 	int image;
@@ -54,6 +58,8 @@ static enum image_kind kind_of(const char *name)
 {
 	if (!strcmp(name, "jit"))
 		return IMAGE_JIT;
+	if (*name == '/')
+		return IMAGE_VDSO; /* user mode, without a file */
 	return strcmp(name, "idle") ? IMAGE_MODULE : IMAGE_IDLE;
 }
 
@@ -103,12 +109,13 @@ static int find_context(const char *name)
 	return i;
 }
 
-/* By context and image. */
-typedef struct profile *profiles[MAX_CONTEXTS][MAX_IMAGES];
+/* By stream, context and image. */
+typedef struct profile *profiles[NR_STREAMS][MAX_CONTEXTS][MAX_IMAGES];
 
-static void add_to(profiles all, int context, int image, const struct count *c)
+static void add_to(profiles all, int stream, int context, int image,
+		   const struct count *c)
 {
-	struct profile **profile = &all[context][image];
+	struct profile **profile = &all[stream][context][image];
 
 	if (!*profile)
 		*profile = profile_new();
@@ -116,30 +123,41 @@ static void add_to(profiles all, int context, int image, const struct count *c)
 		check(profile_add(*profile, c), m.image_name[image]);
 }
 
+/* "n" or "n,ticks" */
+static void add_numbers(char *numbers, int context, int image, uint64_t offset,
+			profiles all)
+{
+	for (int stream = 0; stream < NR_STREAMS && numbers; stream++) {
+		struct count c = { .offset = offset };
+
+		c.n = strtoull(strsep(&numbers, ","), NULL, 10);
+		add_to(all, stream, 0, image, &c);
+		if (context)
+			add_to(all, stream, context, image, &c);
+	}
+}
+
 /* "image:procedure+offset=n" */
 static void add_count(char *word, int context, profiles all)
 {
 	char *equals = strchr(word, '='), *colon = strchr(word, ':');
 	char *plus = strchr(word, '+');
-	struct count c = { 0 };
+	uint64_t offset = 0;
 	int image, name;
 
 	if (!equals)
 		errx(EXIT_FAILURE, "%s: no number", word);
 	*equals = '\0';
-	c.n = strtoull(equals + 1, NULL, 10);
 	if (plus) {
 		*plus = '\0';
-		c.offset = strtoull(plus + 1, NULL, 0);
+		offset = strtoull(plus + 1, NULL, 0);
 	}
 	if (colon)
 		*colon = '\0';
 	image = find_image(colon ? word : "prog");
 	name = find_name(image, colon ? colon + 1 : word);
-	c.offset += (uint64_t)name * PROCEDURE_SIZE;
-	add_to(all, 0, image, &c);
-	if (context)
-		add_to(all, context, image, &c);
+	offset += (uint64_t)name * PROCEDURE_SIZE;
+	add_numbers(equals + 1, context, image, offset, all);
 }
 
 /* "image:procedure" or "?number" */
@@ -250,23 +268,51 @@ static size_t make_symbols(struct flush_symbol *out)
 	return m.nr_names;
 }
 
+/* The profiles with samples, and what their streams received. Returns how many. */
+static size_t list_profiles(profiles all, struct flush_stream *streams,
+			    struct flush_profile *out)
+{
+	size_t nr = 0;
+
+	for (int i = 0; i < NR_STREAMS * m.nr_contexts * MAX_IMAGES; i++) {
+		const int image = i % MAX_IMAGES;
+		const int context = i / MAX_IMAGES % m.nr_contexts;
+		const int stream = i / MAX_IMAGES / m.nr_contexts;
+		struct profile *p = all[stream][context][image];
+
+		if (!p || !profile_total(p))
+			continue;
+		streams[stream].received += context ? 0 : profile_total(p);
+		out[nr++] = (struct flush_profile){ &m.image[image], stream,
+						    m.context[context], p };
+	}
+	return nr;
+}
+
+static void free_profiles(profiles all)
+{
+	for (int i = 0; i < NR_STREAMS * MAX_CONTEXTS * MAX_IMAGES; i++)
+		profile_free(((struct profile **)all)[i]);
+}
+
 static void store_line(char *line)
 {
 	const char *label = strtok(line, " \n"), *seconds = strtok(NULL, " \n");
 	const char *period_us = strtok(NULL, " \n");
 	static struct flush_symbol symbols[MAX_NAMES];
-	struct flush_profile list[MAX_CONTEXTS * MAX_IMAGES];
-	profiles all = { { NULL } };
-	struct flush_stream stream = { .desc = { "cpu-clock", "perf", "", "ns", 0,
-						 LANDING_HEAD } };
+	static struct flush_profile list[NR_STREAMS * MAX_CONTEXTS * MAX_IMAGES];
+	profiles all = { { { NULL } } };
+	struct flush_stream streams[NR_STREAMS] = {
+		{ .desc = { "cpu-clock", "perf", "", "ns", 0, LANDING_HEAD } },
+		{ .desc = { "ticks", "tick", "", "ns", TICK_NS, LANDING_HEAD } },
+	};
 	struct flush_stream stacks_stream = { 0 };
 	const struct image_desc *images[MAX_IMAGES + 1] = { NULL };
 	struct flush_tree trees[MAX_CONTEXTS];
 	struct flush_stacks stacks;
 	struct flush f = { .seq = ++m.seq,
 			   .from_ns = m.now_ns,
-			   .streams = &stream,
-			   .nr_streams = 1,
+			   .streams = streams,
 			   .profiles = list,
 			   .symbols = symbols };
 
@@ -274,30 +320,21 @@ static void store_line(char *line)
 		errx(EXIT_FAILURE, "an epoch without length or period");
 	check(store_epoch(m.store, m.now_ns, 0, strcmp(label, "-") ? label : NULL),
 	      "epoch");
-	stream.desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
+	streams[CLOCK].desc.mean_period = strtoull(period_us, NULL, 10) * 1000;
 	f.duration_ns = (uint64_t)(strtod(seconds, NULL) * NSEC_PER_SEC);
 	m.now_ns = f.to_ns = f.from_ns + f.duration_ns;
 	for (char *word; (word = strtok(NULL, " \n"));)
 		add_word(word, all);
-	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++) {
-		struct profile *p = all[i / MAX_IMAGES][i % MAX_IMAGES];
-
-		if (!p || !profile_total(p))
-			continue;
-		stream.received += i < MAX_IMAGES ? profile_total(p) : 0;
-		list[f.nr_profiles++] =
-			(struct flush_profile){ &m.image[i % MAX_IMAGES], 0,
-						m.context[i / MAX_IMAGES], p };
-	}
+	f.nr_profiles = list_profiles(all, streams, list);
+	f.nr_streams = streams[TICKS].received ? NR_STREAMS : 1;
 	f.nr_symbols = make_symbols(symbols);
-	stacks_stream.desc = stream.desc;
+	stacks_stream.desc = streams[CLOCK].desc;
 	make_stacks(&stacks_stream, trees, images, &stacks);
 	if (stacks.nr_trees)
 		f.stacks = &stacks;
 	check(store_flush(m.store, &f), "flush");
 	forget_stacks();
-	for (int i = 0; i < m.nr_contexts * MAX_IMAGES; i++)
-		profile_free(all[i / MAX_IMAGES][i % MAX_IMAGES]);
+	free_profiles(all);
 }
 
 int main(int argc, char **argv)

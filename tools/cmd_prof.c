@@ -37,10 +37,10 @@ static int run_children(const struct cmd_context *ctx)
 	struct children c;
 	int err;
 
-	if (prof->combine || prof->over_time || o->svg)
+	if (prof->by_stream || prof->over_time || o->svg)
 		return cmd_usage_error(ctx->cmd,
 				       "--children shows call stacks, which have "
-				       "no --combine, --over-time or --svg");
+				       "no --by-stream, --over-time or --svg");
 	if (prof->attribution)
 		return cmd_usage_error(ctx->cmd, "--attribution does not apply to call "
 						 "stacks: leave out --children");
@@ -104,15 +104,11 @@ static int check(const struct cmd_context *ctx)
 				       "and --by=line");
 	if ((prof->attribution == ATTRIBUTION_TIP ||
 	     prof->attribution == ATTRIBUTION_PRECISE) &&
-	    (prof->combine || prof->over_time || o->svg))
+	    (prof->over_time || o->svg))
 		return cmd_usage_error(ctx->cmd,
 				       "--attribution=%s needs the whole selection: "
-				       "leave out --combine, --over-time and --svg",
+				       "leave out --over-time and --svg",
 				       attribution_str(prof->attribution));
-	if (prof->combine && (prof->over_time || o->svg))
-		return cmd_usage_error(ctx->cmd,
-				       "--over-time and --svg show one event: "
-				       "leave out --combine");
 	return 0;
 }
 
@@ -169,8 +165,8 @@ static const struct opt opts[] = {
 	    children),
 	OPT("idle", 0, NULL, "count the idle loop in the percentages", OPT_FLAG,
 	    prof.idle),
-	OPT("combine", 0, NULL, "merge ticks and random samples into one time",
-	    OPT_FLAG, prof.combine),
+	OPT("by-stream", 0, NULL, "show ticks and other events in columns of their own",
+	    OPT_FLAG, prof.by_stream),
 	OPT("over-time", 0, NULL, "show each row's time over the epochs", OPT_FLAG,
 	    prof.over_time),
 	OPT("svg", 0, "FILE", "draw the busiest rows' time over the epochs", OPT_STRING,

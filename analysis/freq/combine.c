@@ -101,8 +101,7 @@ static int median_scale(const struct combine_row *rows, size_t nr, double *out)
 	return 0;
 }
 
-/* Of the rows that agree, random time over ticks'; 0: one of both has none. */
-static double ratio_of(const struct combine_row *rows, size_t nr)
+double combine_ratio(const struct combine_row *rows, size_t nr)
 {
 	double ticks = 0, random = 0;
 
@@ -128,30 +127,38 @@ static size_t mark_departing(struct combine_row *rows, size_t nr, double ticks_p
 	return changed;
 }
 
-static void estimate_row(struct combine_row *r, double ticks_period,
-			 double random_period, double scale)
+struct combine_factors combine_factors(double ticks_period, double random_period,
+				       double scale)
 {
-	double rate = 1 / (ticks_period * scale) + 1 / random_period;
-	double n = r->ticks_ns / ticks_period + r->random_ns / random_period;
+	const double rate = 1 / (ticks_period * scale) + 1 / random_period;
 
+	return (struct combine_factors){ 1 / (ticks_period * rate),
+					 1 / (random_period * rate) };
+}
+
+static void estimate_row(struct combine_row *r, double random_period,
+			 const struct combine_factors *f)
+{
 	if (r->departs) {
 		r->time_ns = r->random_ns;
 		r->sigma_ns = sqrt(r->random_ns * random_period);
 		return;
 	}
-	r->time_ns = n / rate;
-	r->sigma_ns = sqrt(n) / rate;
+	/* Each sample of either kind stands for as much. */
+	r->time_ns = f->ticks * r->ticks_ns + f->random * r->random_ns;
+	r->sigma_ns = sqrt(r->time_ns * f->random * random_period);
 }
 
 int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 		 double random_period, double *scale)
 {
+	struct combine_factors factors;
 	double all, now, next;
 	int err;
 
 	for (size_t i = 0; i < nr; i++)
 		rows[i].departs = false;
-	all = ratio_of(rows, nr);
+	all = combine_ratio(rows, nr);
 	if (!(all > 0))
 		return -ENODATA;
 	err = median_scale(rows, nr, &now);
@@ -162,13 +169,14 @@ int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 	for (int i = 0; i < MAX_ROUNDS; i++) {
 		if (!mark_departing(rows, nr, ticks_period, random_period, now) && i)
 			break;
-		next = ratio_of(rows, nr);
+		next = combine_ratio(rows, nr);
 		if (!(next > 0))
 			break; /* nothing agrees: the median is all there is */
 		now = next;
 	}
+	factors = combine_factors(ticks_period, random_period, now);
 	for (size_t i = 0; i < nr; i++)
-		estimate_row(&rows[i], ticks_period, random_period, now);
+		estimate_row(&rows[i], random_period, &factors);
 	*scale = now;
 	return 0;
 }

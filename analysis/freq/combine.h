@@ -27,6 +27,14 @@
 
 #define COMBINE_CONFIDENCE 0.99
 
+/*
+ * What a nanosecond of ticks and of random samples counts in a row that has not
+ * departed: the row's time is ticks × ticks_ns + random × random_ns.
+ */
+struct combine_factors {
+	double ticks, random;
+};
+
 struct combine_row {
 	double ticks_ns, random_ns; /* Σ count × period, in user mode */
 	double time_ns, sigma_ns;   /* out: the estimate and its deviation */
@@ -41,6 +49,14 @@ struct combine_row {
  */
 int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 		 double random_period, double *scale);
+
+/* Random time over ticks' time of the rows that do not depart; 0: one of them has none.
+ */
+double combine_ratio(const struct combine_row *rows, size_t nr);
+
+/* The factors at a scale that combine_rows() found, for the same periods. */
+struct combine_factors combine_factors(double ticks_period, double random_period,
+				       double scale);
 
 /*
  * The two-sided probability of numbers at least this far from the expected ones, if

@@ -328,24 +328,46 @@ static int gather_unknown(struct prof *p)
 	return err;
 }
 
-/* The first event that measures time, or the one that --sort names. */
-static int choose_primary(struct prof *p)
+static bool is_column(const char *key)
 {
 	static const char *const keys[] = { "time", "samples", "procedure", "image" };
-	const char *key = p->req->sort;
-	size_t event;
 
-	if (!key)
-		return 0;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!strcmp(key, keys[i]))
-			return 0;
+			return true;
 	}
-	event = events_named(&p->ev, key);
-	if (event == p->ev.nr)
-		return -EINVAL;
-	p->primary = event;
-	return 0;
+	return false;
+}
+
+/* What hardware measured is one event's. */
+static bool is_measured(const struct prof *p)
+{
+	return p->req->attribution == ATTRIBUTION_TIP ||
+	       p->req->attribution == ATTRIBUTION_PRECISE;
+}
+
+/* Time, the first event where none measures it, or the one that --sort names. */
+static int choose_primary(struct prof *p)
+{
+	const char *key = p->req->sort;
+
+	p->primary = p->ev.event[0].is_time && !p->req->by_stream ? p->ev.nr : 0;
+	if (!is_measured(p))
+		evidence_begin(&p->evidence, &p->ev);
+	if (!key || is_column(key))
+		return 0;
+	p->primary = events_named(&p->ev, key);
+	return p->primary < p->ev.nr ? 0 : -EINVAL;
+}
+
+bool prof_is_one_time(const struct prof *p)
+{
+	return p->primary == p->ev.nr;
+}
+
+bool prof_primary_is_time(const struct prof *p)
+{
+	return prof_is_one_time(p) || p->ev.event[p->primary].is_time;
 }
 
 int prof_gather(struct prof *p)
@@ -366,11 +388,6 @@ int prof_gather(struct prof *p)
 			"selection's events",
 			p->req->sort);
 		return err;
-	}
-	if (p->req->combine) {
-		err = prof_combine_begin(p);
-		if (err)
-			return err;
 	}
 	err = prof_context_kinds(p->req) ? gather_contexts(p) : gather_profiles(p);
 	if (!err)

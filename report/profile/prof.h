@@ -11,6 +11,7 @@
 #include "base/hmap.h"
 #include "report/select/cgroupname.h"
 #include "report/select/events.h"
+#include "report/select/evidence.h"
 #include "report/select/select.h"
 #include "report/select/timesource.h"
 
@@ -34,7 +35,7 @@ struct prof_request {
 	int by;            /* enum prof_by */
 	unsigned int also; /* 1 << each further kind of context that tells rows apart */
 	const char *procedure, *sort; /* or NULL */
-	bool idle, combine, inlines, over_time;
+	bool idle, by_stream, inlines, over_time;
 };
 
 /* The row of samples that no symbol of their image covers. */
@@ -59,11 +60,10 @@ struct prof_row {
 	struct cgroup_container *container; /* NULL: of none */
 	char *file; /* with --by line; NULL where it is not known */
 	int line;
-	bool departs;      /* with --combine: ticks are not in its time */
-	double kernel_ns;  /* of event 0 */
-	double *over_time; /* prof_time.h's; NULL: nothing */
-	struct event_sum
-		tally[]; /* per event, and the weight that --combine makes of them */
+	bool departs;             /* ticks are not in its time (evidence.h) */
+	double kernel_ns;         /* of event 0 */
+	double *over_time;        /* prof_time.h's; NULL: nothing */
+	struct event_sum tally[]; /* per event, and the time that all of them give */
 };
 
 /* How rows by a kind of context are named: prof_contexts[by]. */
@@ -91,10 +91,12 @@ struct prof {
 	struct selection sel;
 	struct events ev;
 	struct time_source source;
-	size_t primary;       /* the event that orders the rows; ev.nr with --combine */
-	size_t ticks;         /* with --combine: the event beside event 0 */
-	double scale;         /* ... by which its time is multiplied */
-	char *procedure_glob; /* of the rows to show, or NULL */
+	size_t primary; /* the event that orders the rows; ev.nr: time, of all
+			   samples of it */
+	struct evidence evidence;
+	size_t nr_departing;      /* rows */
+	const struct prof *whole; /* of the selection that this is a part of, or NULL */
+	char *procedure_glob;     /* of the rows to show, or NULL */
 	struct hmap map;
 	struct prof_row **row; /* after prof_sort() */
 	size_t nr_rows;
@@ -119,11 +121,17 @@ int prof_gather(struct prof *p);
 /* Whether the request shows a row. */
 bool prof_is_shown(const struct prof *p, const struct prof_row *row);
 
-/* With --combine: finds the two events. Errors are logged. 0, -ENODATA or -EINVAL. */
-int prof_combine_begin(struct prof *p);
+/*
+ * Whether rows have one time from all samples of it; false: each event is for itself,
+ * as the request has it, or as none measures time.
+ */
+bool prof_is_one_time(const struct prof *p);
 
-/* Then, of the rows that p->row has, their time. 0, -ENODATA (logged) or -ENOMEM. */
-int prof_combine(struct prof *p);
+/* Whether the primary is time, in ns. */
+bool prof_primary_is_time(const struct prof *p);
+
+/* Gives the rows that p->row has their time. 0 or -ENOMEM. */
+int prof_take_evidence(struct prof *p);
 
 /* Of the primary event unless told; in percent of the time that is shown. */
 double prof_percent(const struct prof *p, const struct event_sum *t, size_t event);

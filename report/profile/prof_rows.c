@@ -231,8 +231,8 @@ int prof_sort(struct prof *p)
 		return -ENOMEM;
 	hmap_for_each (&p->map, n, next)
 		p->row[p->nr_rows++] = row_of(n);
-	if (p->req->combine)
-		err = prof_combine(p);
+	if (prof_is_one_time(p))
+		err = prof_take_evidence(p);
 	if (!err)
 		qsort_r(p->row, p->nr_rows, sizeof(*p->row), compare, p);
 	return err;

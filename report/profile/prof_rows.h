@@ -28,8 +28,7 @@ struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row)
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
 	      double weight);
 
-/* Fills p->row, combined where that was asked for, in the order of --sort, busiest
- * first. 0, -ENOMEM, -ENODATA. */
+/* Fills p->row in the order of --sort, busiest first. 0 or -ENOMEM. */
 int prof_sort(struct prof *p);
 void prof_free_rows(struct prof *p);
 

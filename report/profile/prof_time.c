@@ -53,15 +53,17 @@ static size_t choose_epochs(const struct prof *p, struct prof_bucket *b,
 	return nr;
 }
 
-/* Notes what the rows of one bucket have of the event that orders all rows. */
+/* Notes what the rows of one bucket have of what orders all rows. */
 static int take_rows(struct prof *p, size_t bucket, const struct prof *part)
 {
-	const struct selected_event *primary = &p->ev.event[p->primary];
-	const size_t event = events_named(&part->ev, primary->name);
-	const double unit =
-		p->bucket[bucket].seconds * (primary->is_time ? NSEC_PER_SEC : 1);
+	const size_t event =
+		prof_is_one_time(p)
+			? part->primary
+			: events_named(&part->ev, p->ev.event[p->primary].name);
+	const double unit = p->bucket[bucket].seconds *
+			    (prof_primary_is_time(p) ? NSEC_PER_SEC : 1);
 
-	for (size_t i = 0; event < part->ev.nr && i < part->nr_rows; i++) {
+	for (size_t i = 0; i < part->nr_rows; i++) {
 		struct prof_row *row = prof_same_row(p, part->row[i]);
 
 		if (!row)
@@ -75,7 +77,7 @@ static int take_rows(struct prof *p, size_t bucket, const struct prof *part)
 	return 0;
 }
 
-static bool has_event(const struct query_streams *streams, const char *event)
+static bool has_stream(const struct query_streams *streams, const char *event)
 {
 	for (size_t i = 0; i < streams->nr; i++) {
 		if (!strcmp(streams->stream[i].desc.event, event))
@@ -84,9 +86,18 @@ static bool has_event(const struct query_streams *streams, const char *event)
 	return false;
 }
 
+/* Whether a part's streams have what orders the rows. */
+static bool has_primary(const struct prof *p, const struct query_streams *streams)
+{
+	if (!prof_is_one_time(p))
+		return has_stream(streams, p->ev.event[p->primary].name);
+	return has_stream(streams, p->ev.event[0].name) ||
+	       (p->evidence.both && has_stream(streams, EVENT_TICKS));
+}
+
 static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs)
 {
-	struct prof part = { .req = p->req, .sel = p->sel, .quiet = true };
+	struct prof part = { .req = p->req, .sel = p->sel, .whole = p, .quiet = true };
 	int err;
 
 	part.sel.epochs = *epochs;
@@ -96,7 +107,7 @@ static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epo
 	err = query_streams(p->sel.db, epochs, p->req->select.event, &part.sel.streams);
 	if (!err)
 		err = query_losses(p->sel.db, epochs, &part.sel.losses);
-	if (!err && has_event(&part.sel.streams, p->ev.event[p->primary].name)) {
+	if (!err && has_primary(p, &part.sel.streams)) {
 		err = prof_gather(&part);
 		if (!err)
 			err = take_rows(p, bucket, &part);

@@ -45,6 +45,46 @@ uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class clas
 	return n;
 }
 
+static bool is_same_but_rate(const struct stream_desc *a, const struct stream_desc *b)
+{
+	return !strcmp(a->event, b->event) && !strcmp(a->source, b->source) &&
+	       !strcmp(a->cpu_type, b->cpu_type) && !strcmp(a->unit, b->unit) &&
+	       a->landing == b->landing;
+}
+
+static void add_to_group(struct stream_group *g, const struct query_stream *s)
+{
+	if (s->desc.mean_period < g->least->desc.mean_period)
+		g->least = s;
+	if (s->desc.mean_period > g->most->desc.mean_period)
+		g->most = s;
+	g->received += s->received;
+	g->throttled += s->throttled;
+	g->enabled_ns += s->enabled_ns;
+	g->running_ns += s->running_ns;
+	if (s->not_delivered > 0) {
+		g->not_delivered += s->not_delivered;
+		g->amount += (double)s->not_delivered * (double)s->desc.mean_period;
+	}
+}
+
+bool report_stream_group(const struct selection *sel, size_t i,
+			 struct stream_group *out)
+{
+	const struct query_stream *s = sel->streams.stream;
+	struct stream_group g = { .least = &s[i], .most = &s[i] };
+
+	for (size_t k = 0; k < sel->streams.nr; k++) {
+		if (!is_same_but_rate(&s[k].desc, &s[i].desc))
+			continue;
+		if (k < i)
+			return false;
+		add_to_group(&g, &s[k]);
+	}
+	*out = g;
+	return true;
+}
+
 char *report_period(const struct stream_desc *s, char out[REPORT_PERIOD_SIZE])
 {
 	static const struct {

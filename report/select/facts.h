@@ -5,6 +5,8 @@
 #ifndef CPI_REPORT_FACTS_H
 #define CPI_REPORT_FACTS_H
 
+#include <stdbool.h>
+
 #include "report/select/select.h"
 
 /* Samples of one class of losses of the selected streams. */
@@ -16,6 +18,18 @@ uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,
  * later losses of the same name.
  */
 uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class class);
+
+/* Streams that differ in their mean period alone, as the rate was changed. */
+struct stream_group {
+	const struct query_stream *least, *most; /* by mean period */
+	uint64_t received, throttled, enabled_ns, running_ns;
+	int64_t not_delivered; /* samples, of streams that lack some, ... */
+	double amount;         /* ... and what they stand for, in the streams' unit */
+};
+
+/* The group of the selection's stream i; false: an earlier stream is in it. */
+bool report_stream_group(const struct selection *sel, size_t i,
+			 struct stream_group *out);
 
 /* "10 ms", "1000003 cycles": what one sample stands for. */
 #define REPORT_PERIOD_SIZE 48

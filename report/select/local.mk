@@ -6,7 +6,8 @@ report_libreport_a_SOURCES += \
 	report/select/default_db.c report/select/default_db.h \
 	report/select/epochspec.c report/select/epochspec.h \
 	report/select/freshness.c report/select/freshness.h report/select/events.c \
-	report/select/events.h report/select/facts.c report/select/facts.h \
+	report/select/events.h report/select/evidence.c report/select/evidence.h \
+	report/select/facts.c report/select/facts.h \
 	report/select/imagecache.c report/select/imagecache.h report/select/optional_text.h \
 	report/select/procname.c report/select/procname.h report/select/remote.c \
 	report/select/remote.h report/select/select.c report/select/select.h \

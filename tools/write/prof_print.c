@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * prof_print.c - the rows as dcpiprof's columns, as CSV, and as JSON
+ *
+ * Text has one column of time, unless each event is to be shown for itself. CSV has the
+ * columns of all events in any case.
  */
 #include "config.h"
 
@@ -12,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/freq/combine.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/times.h"
@@ -24,6 +26,7 @@
 #include "tools/write/report.h"
 
 #define MAX_COLUMNS (2 * EVENTS_MAX + 20)
+#define SHORT_NS    1e8
 #define UNKNOWN     "[unknown]"
 
 /* Columns and the strings that their keys need. */
@@ -59,14 +62,6 @@ static void add_share_columns(struct layout *l)
 	add_column(l, "", "time_ns", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
 }
 
-static void add_combined_columns(struct layout *l)
-{
-	add_column(l, "ms", "", COLUMN_NUMBER, COLUMN_ONLY_IN_TEXT);
-	add_share_columns(l);
-	add_column(l, "", "departs", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
-	add_column(l, "", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
-}
-
 static void add_event_columns(struct layout *l, const struct prof *p, size_t event)
 {
 	const char *name = p->ev.event[event].name;
@@ -85,6 +80,36 @@ static void add_event_columns(struct layout *l, const struct prof *p, size_t eve
 	l->drop[l->nr_drop++] = l->column[l->nr - 1].key;
 }
 
+/* In CSV as if events were for themselves, and then what they have together. */
+static void add_time_columns(struct layout *l, const struct prof *p)
+{
+	add_column(l, "", make_key(l, "samples", p->ev.event[0].name), COLUMN_NUMBER,
+		   COLUMN_NOT_IN_TEXT);
+	add_column(l, "ms", "", COLUMN_NUMBER, COLUMN_ONLY_IN_TEXT);
+	add_share_columns(l);
+	for (size_t i = 1; i < p->ev.nr; i++) {
+		const char *name = p->ev.event[i].name;
+
+		add_column(l, "", make_key(l, "samples", name), COLUMN_NUMBER,
+			   COLUMN_NOT_IN_TEXT);
+		add_column(l, "", make_key(l, "percent", name), COLUMN_NUMBER,
+			   COLUMN_NOT_IN_TEXT);
+	}
+	if (p->evidence.both)
+		add_column(l, "", "departs", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT);
+	if (p->nr_departing)
+		add_column(l, "", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
+}
+
+static void add_stream_columns(struct layout *l, const struct prof *p)
+{
+	add_event_columns(l, p, p->primary);
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		if (i != p->primary)
+			add_event_columns(l, p, i);
+	}
+}
+
 static void add_procedure_columns(struct layout *l, const struct prof *p)
 {
 	if (!p->req->inlines) {
@@ -101,14 +126,10 @@ static void make_layout(struct layout *l, const struct prof *p)
 	const int by = p->req->by;
 	const bool contexts = prof_contexts[by].name;
 
-	if (p->req->combine)
-		add_combined_columns(l);
+	if (prof_is_one_time(p))
+		add_time_columns(l, p);
 	else
-		add_event_columns(l, p, p->primary);
-	for (size_t i = 0; i < p->ev.nr; i++) {
-		if (i != p->primary)
-			add_event_columns(l, p, i);
-	}
+		add_stream_columns(l, p);
 	l->drop[l->nr_drop++] = "cum_percent";
 	if (p->req->over_time) {
 		add_column(l, "over time", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT);
@@ -129,17 +150,30 @@ static void make_layout(struct layout *l, const struct prof *p)
 	add_column(l, "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT);
 }
 
-static void put_combined_cells(struct table *t, const struct prof *p,
-			       const struct prof_row *row, double cumulated)
+/* Whether a tenth of a millisecond is too coarse. */
+static bool is_short(const struct prof *p)
 {
-	const struct event_sum *tally = &row->tally[p->primary];
+	return p->busy[p->primary].weight + p->idle[p->primary].weight < SHORT_NS;
+}
 
-	table_real(t, tally->weight / 1e6, 1);
-	table_percent(t, prof_percent(p, tally, p->primary));
+static void put_time_cells(struct table *t, const struct prof *p,
+			   const struct prof_row *row, double cumulated)
+{
+	const struct event_sum *time = &row->tally[p->primary];
+
+	table_number(t, row->tally[0].n);
+	table_real(t, time->weight / 1e6, is_short(p) ? 3 : 1);
+	table_percent(t, prof_percent(p, time, p->primary));
 	table_percent(t, cumulated);
-	table_real(t, tally->weight, 0);
-	table_number(t, row->departs);
-	table_text(t, row->departs ? "*" : "");
+	table_real(t, time->weight, 0);
+	for (size_t i = 1; i < p->ev.nr; i++) {
+		table_number(t, row->tally[i].n);
+		table_percent(t, prof_percent(p, &row->tally[i], i));
+	}
+	if (p->evidence.both)
+		table_number(t, row->departs);
+	if (p->nr_departing)
+		table_text(t, row->departs ? "*" : "");
 }
 
 static void put_event_cells(struct table *t, const struct prof *p,
@@ -278,8 +312,8 @@ static void put_sparkline(const struct prof *p, const struct prof_row *row,
 	}
 }
 
-static void put_time_cells(struct table *t, const struct prof *p,
-			   const struct prof_row *row)
+static void put_course_cells(struct table *t, const struct prof *p,
+			     const struct prof_row *row)
 {
 	struct buf line = { 0 }, numbers = { 0 };
 
@@ -292,38 +326,79 @@ static void put_time_cells(struct table *t, const struct prof *p,
 	buf_fini(&numbers);
 }
 
-static void put_row(struct table *t, const struct prof *p, const struct prof_row *row,
-		    double cumulated, bool text)
+static void put_stream_cells(struct table *t, const struct prof *p,
+			     const struct prof_row *row, double cumulated)
 {
-	if (p->req->combine)
-		put_combined_cells(t, p, row, cumulated);
-	else
-		put_event_cells(t, p, row, p->primary, cumulated);
+	put_event_cells(t, p, row, p->primary, cumulated);
 	for (size_t i = 0; i < p->ev.nr; i++) {
 		if (i != p->primary)
 			put_event_cells(t, p, row, i, 0);
 	}
+}
+
+static void put_row(struct table *t, const struct prof *p, const struct prof_row *row,
+		    double cumulated, bool text)
+{
+	if (prof_is_one_time(p))
+		put_time_cells(t, p, row, cumulated);
+	else
+		put_stream_cells(t, p, row, cumulated);
 	if (p->req->over_time)
-		put_time_cells(t, p, row);
+		put_course_cells(t, p, row);
 	put_name_cells(t, p, row, text);
 }
 
-static void print_combined(const struct prof *p)
+/* "by 400 samples of cpu-clock and 1000 of ticks" */
+static void put_time_events(const struct prof *p, struct buf *out)
 {
-	size_t nr = 0;
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		const uint64_t n = p->busy[i].n + p->idle[i].n;
 
-	for (size_t i = 0; i < p->nr_rows; i++)
-		nr += p->row[i]->departs;
-	out_line("Time by both: %.3f s; a millisecond of ticks counts as %.3f",
-		 (p->busy[p->primary].weight + p->idle[p->primary].weight) / 1e9,
-		 p->scale);
-	if (nr)
-		out_line("* ticks depart by more than chance (%.0f%% confidence): "
-			 "%s alone, in %zu rows",
-			 100 * COMBINE_CONFIDENCE, p->ev.event[0].name, nr);
+		if (!evidence_counts(&p->evidence, i))
+			continue;
+		buf_printf(out,
+			   i ? " and %" PRIu64 " of %s" : "%" PRIu64 " samples of %s",
+			   n, p->ev.event[i].name);
+	}
 }
 
-static void print_totals(const struct prof *p)
+/* "page-faults (12 samples), …" */
+static void put_other_events(const struct prof *p, struct buf *out)
+{
+	for (size_t i = 0; i < p->ev.nr; i++) {
+		const uint64_t n = p->busy[i].n + p->idle[i].n;
+
+		if (evidence_counts(&p->evidence, i))
+			continue;
+		buf_printf(out, "%s%s (%" PRIu64 " samples)", out->len ? ", " : "",
+			   p->ev.event[i].name, n);
+	}
+}
+
+static void print_time(const struct prof *p)
+{
+	const struct event_sum *busy = &p->busy[p->primary],
+			       *idle = &p->idle[p->primary];
+	const double all = busy->weight + idle->weight;
+	struct buf events = { 0 }, others = { 0 };
+
+	put_time_events(p, &events);
+	put_other_events(p, &others);
+	out_line("Time: %.3f %s, by %s", all / (is_short(p) ? 1e6 : 1e9),
+		 is_short(p) ? "ms" : "s", buf_str(&events));
+	if (others.len)
+		out_line("Other events: %s; --by-stream shows them", buf_str(&others));
+	if (idle->n)
+		report_idle(all > 0 ? 100 * idle->weight / all : 0, p->req->idle);
+	if (p->nr_departing)
+		out_line("* chance does not explain how often ticks met it: time of %s "
+			 "alone",
+			 p->ev.event[0].name);
+	buf_fini(&events);
+	buf_fini(&others);
+}
+
+static void print_streams(const struct prof *p)
 {
 	for (size_t i = 0; i < p->ev.nr; i++) {
 		const struct event_sum *busy = &p->busy[i], *idle = &p->idle[i];
@@ -338,15 +413,21 @@ static void print_totals(const struct prof *p)
 			report_idle(all > 0 ? 100 * idle->weight / all : 0,
 				    p->req->idle);
 	}
-	if (p->req->combine)
-		print_combined(p);
+}
+
+static void print_totals(const struct prof *p)
+{
+	if (prof_is_one_time(p))
+		print_time(p);
+	else
+		print_streams(p);
 	putchar('\n');
 }
 
 static void print_hidden(const struct prof *p, size_t nr,
 			 const struct event_sum *hidden)
 {
-	if (nr && p->req->combine)
+	if (nr && prof_is_one_time(p))
 		out_line("... %zu more (%.2f%%)", nr,
 			 prof_percent(p, hidden, p->primary));
 	else if (nr)
@@ -463,9 +544,9 @@ static void json_row(struct json *j, const struct prof *p, const struct prof_row
 
 	json_object(j, NULL);
 	report_json_samples(j, "samples", &p->ev, row->tally);
-	if (p->req->combine)
+	if (p->evidence.both && prof_is_one_time(p))
 		json_bool(j, "departs", row->departs);
-	if (p->primary == p->ev.nr || p->ev.event[p->primary].is_time)
+	if (prof_primary_is_time(p))
 		json_real(j, "time_ns", tally->weight, 0);
 	else
 		json_null(j, "time_ns");
@@ -525,8 +606,8 @@ void prof_print_json(const struct prof *p, uint64_t limit)
 	json_object(&j, NULL);
 	report_json_header(&j, &p->sel);
 	time_source_json(&p->source, &j, attribution_of(p));
-	if (p->req->combine)
-		json_real(&j, "ticks_scale", p->scale, 6);
+	if (p->evidence.both && prof_is_one_time(p))
+		json_real(&j, "ticks_scale", p->evidence.scale, 6);
 	if (p->req->over_time)
 		json_buckets(&j, p);
 	json_rows(&j, p, limit);

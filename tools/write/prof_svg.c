@@ -46,7 +46,7 @@ static double step_of(double max)
 
 static void put_axes(const struct prof *p, double max, struct buf *out)
 {
-	const char *unit = p->ev.event[p->primary].is_time ? "CPUs" : "samples/s";
+	const char *unit = prof_primary_is_time(p) ? "CPUs" : "samples/s";
 	double step = step_of(max);
 	char text[TIME_TEXT_SIZE];
 

@@ -95,24 +95,32 @@ static void print_machine(const struct selection *sel)
 	print_other_clocks(sel);
 }
 
-static void print_stream(const struct query_stream *s)
+static void print_stream(const struct stream_group *g)
 {
-	char period[REPORT_PERIOD_SIZE], part[48] = "";
+	const struct stream_desc *d = &g->least->desc;
+	char least[REPORT_PERIOD_SIZE], most[REPORT_PERIOD_SIZE], part[48] = "";
+	const bool changed = g->least != g->most;
 
-	if (s->running_ns && s->running_ns < s->enabled_ns)
+	if (g->running_ns && g->running_ns < g->enabled_ns)
 		snprintf(part, sizeof(part), ", counting %.1f%% of the time",
-			 100.0 * s->running_ns / s->enabled_ns);
-	out_line("Stream %s from %s%s%s: a sample per %s, %" PRIu64 " received%s",
-		 s->desc.event, s->desc.source, *s->desc.cpu_type ? " on " : "",
-		 s->desc.cpu_type, report_period(&s->desc, period), s->received, part);
+			 100.0 * g->running_ns / g->enabled_ns);
+	report_period(d, least);
+	report_period(&g->most->desc, most);
+	out_line("Stream %s from %s%s%s: a sample per %s%s%s, %" PRIu64 " received%s",
+		 d->event, d->source, *d->cpu_type ? " on " : "", d->cpu_type, least,
+		 changed ? " to " : "", changed ? most : "", g->received, part);
 }
 
 void report_header(const struct selection *sel, const struct events *ev)
 {
 	print_epochs(sel);
 	print_machine(sel);
-	for (size_t i = 0; i < sel->streams.nr; i++)
-		print_stream(&sel->streams.stream[i]);
+	for (size_t i = 0; i < sel->streams.nr; i++) {
+		struct stream_group g;
+
+		if (report_stream_group(sel, i, &g))
+			print_stream(&g);
+	}
 	for (size_t i = 0; i < ev->nr; i++) {
 		if (ev->event[i].mixed)
 			out_line("Note: the rate of %s changed meanwhile; rows are "
@@ -123,19 +131,20 @@ void report_header(const struct selection *sel, const struct events *ev)
 }
 
 /* A timer's event counts the time in which its CPU slept, too. */
-static void print_not_delivered(const struct query_stream *s)
+static void print_not_delivered(const struct stream_group *g)
 {
-	if (s->throttled)
+	const struct stream_desc *d = &g->least->desc;
+
+	if (g->throttled)
 		out_line("Not delivered: %" PRId64 " samples of %s: the kernel "
 			 "throttled it",
-			 s->not_delivered, s->desc.event);
-	else if (!strcmp(s->desc.unit, "ns"))
+			 g->not_delivered, d->event);
+	else if (!strcmp(d->unit, "ns"))
 		out_line("%.3g s not sampled by %s: CPUs asleep, or timers late",
-			 (double)s->not_delivered * (double)s->desc.mean_period / 1e9,
-			 s->desc.event);
+			 g->amount / 1e9, d->event);
 	else
-		out_line("%" PRId64 " samples of %s not delivered", s->not_delivered,
-			 s->desc.event);
+		out_line("%" PRId64 " samples of %s not delivered", g->not_delivered,
+			 d->event);
 }
 
 void report_footer(const struct selection *sel)
@@ -151,10 +160,10 @@ void report_footer(const struct selection *sel)
 				 sel->losses.loss[i].name);
 	}
 	for (size_t i = 0; i < sel->streams.nr; i++) {
-		const struct query_stream *s = &sel->streams.stream[i];
+		struct stream_group g;
 
-		if (s->not_delivered > 0)
-			print_not_delivered(s);
+		if (report_stream_group(sel, i, &g) && g.not_delivered > 0)
+			print_not_delivered(&g);
 	}
 	select_hosts(sel, &hosts);
 	for (size_t i = 0; i < sel->gaps.nr; i++) {

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prof_evidence.c - one time for each row, from ticks and from random samples
+ *
+ * Rows of one procedure, such as its lines, depart together: they run in the same
+ * programs. Those of a part of a selection depart as in all of it.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/profile/prof.h"
+#include "report/profile/prof_rows.h"
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+/* Rows that depart together are equal. */
+static int by_procedure(const void *va, const void *vb)
+{
+	const struct prof_row *a = *(struct prof_row *const *)va;
+	const struct prof_row *b = *(struct prof_row *const *)vb;
+	int c = (a->kind > b->kind) - (a->kind < b->kind);
+
+	if (!c)
+		c = (a->image > b->image) - (a->image < b->image);
+	if (!c)
+		c = (a->start > b->start) - (a->start < b->start);
+	if (!c)
+		c = compare_text(a->procedure, b->procedure);
+	return c ? c : compare_text(a->context, b->context);
+}
+
+/* Epochs may have no ticks. */
+static double ticks_of(const struct prof *p, const struct prof_row *r)
+{
+	return p->evidence.both ? r->tally[p->evidence.ticks].weight : 0;
+}
+
+static void add_user_mode(const struct prof *p, const struct prof_row *r,
+			  struct combine_row *out)
+{
+	if (r->kind == ROW_IDLE)
+		return;
+	out->ticks_ns += ticks_of(p, r);
+	out->random_ns += r->tally[0].weight - r->kernel_ns;
+}
+
+/* Sums rows[group] for each group; by row, in the order of p->row, group gets which. */
+static size_t make_groups(struct prof *p, struct combine_row *rows, size_t *group)
+{
+	size_t nr = 0;
+
+	if (p->nr_rows)
+		qsort(p->row, p->nr_rows, sizeof(*p->row), by_procedure);
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		if (i && by_procedure(&p->row[i - 1], &p->row[i]))
+			nr++;
+		group[i] = nr;
+		add_user_mode(p, p->row[i], &rows[nr]);
+	}
+	return p->nr_rows ? nr + 1 : 0;
+}
+
+/* Time that only the random samples see, and the rest. */
+static double time_of(const struct prof *p, const struct prof_row *r)
+{
+	const struct evidence *e = &p->evidence;
+	const double random = r->tally[0].weight;
+
+	if (r->kind == ROW_IDLE)
+		return random;
+	return r->kernel_ns +
+	       (random - r->kernel_ns) * evidence_factor(e, 0, r->departs) +
+	       ticks_of(p, r) * evidence_factor(e, e->ticks, r->departs);
+}
+
+static void take_time(struct prof *p, struct prof_row *r)
+{
+	const size_t both = p->ev.nr;
+	struct event_sum *sum = r->kind == ROW_IDLE ? &p->idle[both] : &p->busy[both];
+
+	r->tally[both].n = r->tally[0].n; /* counts of two events are not added */
+	r->tally[both].weight = time_of(p, r);
+	sum->n += r->tally[both].n;
+	sum->weight += r->tally[both].weight;
+	p->nr_departing += r->departs;
+}
+
+/* Of rows that are a group each. */
+static void take_departing(struct prof *p, const struct prof *whole,
+			   struct combine_row *rows, size_t *group)
+{
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		const struct prof_row *row = prof_same_row(whole, p->row[i]);
+
+		group[i] = i;
+		rows[i].departs = row && row->departs;
+		add_user_mode(p, p->row[i], &rows[i]);
+	}
+	evidence_fit_part(&p->evidence, rows, p->nr_rows, &p->busy[0],
+			  &p->busy[p->evidence.ticks]);
+}
+
+static int find_departing(struct prof *p)
+{
+	struct combine_row *rows = calloc(p->nr_rows + 1, sizeof(*rows));
+	size_t *group = calloc(p->nr_rows + 1, sizeof(*group));
+	int err = rows && group ? 0 : -ENOMEM;
+
+	if (!err && p->whole)
+		take_departing(p, p->whole, rows, group);
+	else if (!err)
+		err = evidence_fit(&p->evidence, rows, make_groups(p, rows, group),
+				   &p->busy[0], &p->busy[p->evidence.ticks]);
+	for (size_t i = 0; i < p->nr_rows && !err; i++)
+		p->row[i]->departs = rows[group[i]].departs;
+	free(rows);
+	free(group);
+	return err;
+}
+
+int prof_take_evidence(struct prof *p)
+{
+	const int err = find_departing(p);
+
+	for (size_t i = 0; i < p->nr_rows && !err; i++)
+		take_time(p, p->row[i]);
+	return err;
+}
