@@ -3,7 +3,7 @@
 # Random samples and the scheduler's ticks as one time, on known counts (t/runsdb.c).
 . "$srcdir/t/tap.sh"
 
-plan 12
+plan 17
 
 # cpu-clock at 10 ms and ticks at 4 ms agree on hot and cold: 400 and 1000 samples, 4 s
 # each. With them, a sample of either kind stands for 1 / (1/10 + 1/4) = 1/0.35 ms.
@@ -87,7 +87,7 @@ is "$(cpi prof --epoch all --over-time --format=csv 2>/dev/null | sed 1d | cut -
 "$builddir/t/runsdb" alone.db <<'END' || bail "runsdb failed"
 one 10 10000 /app:hot=290,760 kernel:work=50
 two 10 10000 /app:hot=40 kernel:work=5
-three 10 10000 /app:hot=0,10 kernel:work=5
+three 10 10000 /app:hot=0,30 kernel:work=15
 END
 CPI_DB=alone.db
 is "$(cpi prof --epoch two | tail -n 2)" "$(cat <<'END'
@@ -96,7 +96,37 @@ is "$(cpi prof --epoch two | tail -n 2)" "$(cat <<'END'
 END
 )" "without ticks time is that of random samples"
 is "$(cpi prof --epoch three | tail -n 2)" "$(cat <<'END'
-50.0  55.56%   55.56%  work       kernel
-40.0  44.44%  100.00%  hot        /app
+150.0  55.56%   55.56%  work       kernel
+120.0  44.44%  100.00%  hot        /app
 END
 )" "ticks alone in user mode are its time"
+
+# Comparisons: cold takes twice the time in b; the kernel has random samples alone.
+"$builddir/t/runsdb" runs.db <<'END' || bail "runsdb failed"
+a 10 10000 /app:hot=290,760 /app:cold=110,240 /app:timed=60 kernel:work=50
+a 10 10000 /app:hot=310,740 /app:cold=90,260 /app:timed=60 kernel:work=50
+a 10 10000 /app:hot=300,750 /app:cold=100,250 /app:timed=60 kernel:work=50
+b 10 10000 /app:hot=290,760 /app:cold=210,490 /app:timed=60 kernel:work=60
+b 10 10000 /app:hot=310,740 /app:cold=190,510 /app:timed=60 kernel:work=55
+b 10 10000 /app:hot=300,750 /app:cold=200,500 /app:timed=60 kernel:work=50
+END
+CPI_DB=runs.db
+
+is "$(cpi diff --history=none a b | awk '$6 == "cold" { print $1, $2, $3, $4 }')" \
+	'100.00 200.00 19.61 32.52' "cpi diff has the time of both kinds of samples"
+
+# width PROCEDURE [OPTION...]: of its change's interval, as a logarithm.
+width()
+{
+	procedure=$1
+	shift
+	cpi diff "$@" --history=none --format=csv a b | awk -F, -v p="$procedure" '$17 == p {
+		printf "%.2f\n", log(1 + $9 / 100) - log(1 + $8 / 100) }'
+}
+is "$(width cold) $(width cold --event cpu-clock)" '0.21 0.39' "ticks make an interval smaller"
+is "$(width timed) $(width timed --event cpu-clock)" '0.58 0.58' \
+	"the interval of a row that departs stays that of its random samples"
+is "$(width work) $(width work --event cpu-clock)" '0.62 0.62' "so does that of the kernel"
+is "$(cpi stats --epoch a --normalize=none --format=csv | cut -d, -f3,16 | sed 1d)" \
+	"$(printf '%s\n' 9000,hot 3000,cold 1800,timed 1500,work)" \
+	"cpi stats has the time of both kinds of samples"

@@ -63,10 +63,11 @@ static void take_logs(struct work *w, size_t row)
 	for (size_t i = 0; i < in->nr_runs; i++) {
 		const struct compare_run *run = &in->run[i];
 		const double expected = time[run->side] / size[run->side] * factor[i];
+		const double sample = compare_sample(in, row, i);
 
 		w->log[at(w, row, i)] =
-			log((in->time[at(w, row, i)] + run->sample / 2) / factor[i]);
-		w->inverse[at(w, row, i)] = 1 / (expected / run->sample + 0.5);
+			log((in->time[at(w, row, i)] + sample / 2) / factor[i]);
+		w->inverse[at(w, row, i)] = 1 / (expected / sample + 0.5);
 	}
 }
 
@@ -304,7 +305,7 @@ static void choose_tested(struct work *w)
 			if (in->run[i].side == COMPARE_EARLIER)
 				continue;
 			time[row] += in->time[at(w, row, i)];
-			n += in->time[at(w, row, i)] / in->run[i].sample;
+			n += in->time[at(w, row, i)] / compare_sample(in, row, i);
 		}
 		all += time[row];
 		w->out->row[row].tested =

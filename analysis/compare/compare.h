@@ -54,10 +54,18 @@ struct compare_input {
 	const double *time; /* by row, then by run */
 	const double *within; /* the same: Σ ((x - pT) / Σx)² of its parts, NAN where it
 				 is not known; NULL: nowhere */
+	const double *weight; /* by row: what a sample of it stands for, over that of
+				 its run's; above 0; NULL: 1 */
 	size_t nr_rows;
 	double threshold; /* smaller changes do not count; of a logarithm */
 	double rate;      /* of false discoveries */
 };
+
+static inline double compare_sample(const struct compare_input *in, size_t row,
+				    size_t run)
+{
+	return in->run[run].sample * (in->weight ? in->weight[row] : 1);
+}
 
 struct compare_row {
 	bool tested;

@@ -91,7 +91,7 @@ static double mean_count(const struct compare_input *in, size_t row,
 	for (size_t i = 0; i < in->nr_runs; i++) {
 		if (in->run[i].side != side)
 			continue;
-		n += in->time[row * in->nr_runs + i] / in->run[i].sample;
+		n += in->time[row * in->nr_runs + i] / compare_sample(in, row, i);
 		runs++;
 	}
 	return runs ? n / runs : 0;
@@ -133,7 +133,7 @@ static void find_rates(struct compare_size *s)
 static double log_ratio(const struct compare_size *s, size_t k, size_t run)
 {
 	const struct compare_run *r = &s->in->run[run];
-	const double half = r->sample / 2;
+	const double half = compare_sample(s->in, s->row[k], run) / 2;
 
 	return log((s->in->time[s->row[k] * s->in->nr_runs + run] + half) /
 		   (*rate_of(s, k, r->side) + half));
@@ -207,8 +207,8 @@ static void weigh(struct compare_size *s)
 			squares += d * d;
 			sum[in->run[i].side] += d;
 			nr[in->run[i].side]++;
-			n += in->time[s->row[k] * in->nr_runs + i] / in->run[i].sample /
-			     in->nr_runs;
+			n += in->time[s->row[k] * in->nr_runs + i] /
+			     compare_sample(in, s->row[k], i) / in->nr_runs;
 		}
 		for (enum compare_side side = 0; side < COMPARE_NR_SIDES; side++)
 			squares -= nr[side] ? sum[side] * sum[side] / nr[side] : 0;

@@ -101,11 +101,21 @@ static int open_side(struct diff *d, int side)
 	return err;
 }
 
+/* Roll-up kept what procedures varied by, of all contexts together. */
+static bool has_within(const struct diff *d, int side)
+{
+	return d->req->by == BY_PROCEDURE && !select_has_contexts(&d->sel[side]) &&
+	       diff_parts_any(&d->parts[side]);
+}
+
 static int name_side(struct diff *d, int side)
 {
 	int err = matrix_name(&d->m, side, &d->sel[side], &d->ev[side]);
 
 	d->nr_runs += d->sel[side].epochs.nr;
+	/* Parts know how the random samples alone varied. */
+	if (has_within(d, side))
+		d->m.evidence[side].both = false;
 	if (err)
 		prof_context_failed(prof_context_kind(d->req->by), &d->sel[side], err);
 	return err;
@@ -205,13 +215,6 @@ static int make_rows(struct diff *d)
 	return err;
 }
 
-/* Roll-up kept what procedures varied by, of all contexts together. */
-static bool has_within(const struct diff *d, int side)
-{
-	return d->req->by == BY_PROCEDURE && !select_has_contexts(&d->sel[side]) &&
-	       diff_parts_any(&d->parts[side]);
-}
-
 size_t diff_nr_runs(const struct diff *d, int side)
 {
 	return has_within(d, side) ? d->parts[side].nr : d->sel[side].epochs.nr;
@@ -272,7 +275,8 @@ static int read_sides(struct diff *d)
 
 	d->run = calloc(d->nr_runs + 1, sizeof(*d->run));
 	d->time = calloc(d->nr_rows * d->nr_runs + 1, sizeof(*d->time));
-	if (!d->run || !d->time || make_within(d))
+	d->weight = calloc(d->nr_rows + 1, sizeof(*d->weight));
+	if (!d->run || !d->time || !d->weight || make_within(d))
 		return -ENOMEM;
 	for (int side = 0; side < DIFF_NR_SIDES && !err; side++) {
 		if (!d->spec[side])
@@ -296,12 +300,16 @@ static int compare(struct diff *d)
 		.nr_runs = d->nr_runs,
 		.time = d->time,
 		.within = d->within,
+		.weight = d->weight,
 		.nr_rows = d->nr_rows,
 		.threshold = log1p(percent / 100),
 		.rate = req->fdr > 0 ? req->fdr : DEFAULT_RATE,
 	};
-	int err = compare_runs(&in, &d->c);
+	int err;
 
+	for (size_t i = 0; i < d->nr_rows; i++)
+		d->weight[i] = d->row[i].row->sample;
+	err = compare_runs(&in, &d->c);
 	for (size_t i = 0; i < d->nr_rows && !err; i++)
 		d->row[i].compared = &d->c.row[i];
 	return err;
@@ -338,6 +346,8 @@ static int gather(struct diff *d)
 		if (d->spec[side])
 			err = name_side(d, side);
 	}
+	if (!err)
+		err = matrix_fit(&d->m);
 	if (!err)
 		err = make_rows(d);
 	if (!err)
@@ -376,6 +386,7 @@ void diff_close(struct diff *d)
 	free(d->run);
 	free(d->time);
 	free(d->within);
+	free(d->weight);
 	matrix_fini(&d->m);
 	for (int side = 0; side < DIFF_NR_SIDES; side++) {
 		diff_parts_fini(&d->parts[side]);

@@ -53,6 +53,7 @@ struct diff {
 	size_t *at; /* by the matrix's row: its row, or SIZE_MAX */
 	struct compare_run *run;
 	double *time, *within; /* the latter NULL where nothing was rolled up */
+	double *weight;        /* by row, of a sample (compare.h) */
 	size_t nr_runs, filled;
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/progress.h"
+#include "report/compare/matrix_evidence.h"
 #include "report/compare/matrix_rows.h"
 #include "report/compare/matrix_spans.h"
 #include "report/profile/prof.h"
@@ -24,7 +25,6 @@ struct row_naming {
 	const struct events *ev;
 	struct image_cache *images;
 	struct progress progress;
-	double variance;     /* Σ n × weight² */
 	uint64_t image_hash; /* of the image that is being read */
 };
 
@@ -63,8 +63,9 @@ static int row_at(struct row_naming *g, const struct query_profile *q,
 }
 
 static int name_counts(struct row_naming *g, const struct query_profile *q,
-		       double weight)
+		       size_t event, double weight)
 {
+	const bool kernel = image_kind_is_kernel(q->image.desc.kind);
 	struct matrix_row *row;
 	struct matrix_place place;
 	struct image *image = NULL;
@@ -83,8 +84,8 @@ static int name_counts(struct row_naming *g, const struct query_profile *q,
 		err = row_at(g, q, image, c[i].offset, &row, &place);
 		if (err)
 			break;
-		row->time[g->side] += c[i].n * weight;
-		g->variance += c[i].n * weight * weight;
+		matrix_sums_add(&row->sums[g->side], &g->m->totals[g->side], event,
+				kernel, (double)c[i].n, weight);
 		if (!row->place[g->side].image)
 			row->place[g->side] = place;
 		err = matrix_spans_put(spans, c[i].offset, row->index);
@@ -99,9 +100,10 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	size_t event;
 
 	if (q->image.desc.kind == IMAGE_IDLE ||
-	    !events_find(g->ev, q->stream, &event, &weight) || event)
+	    !events_find(g->ev, q->stream, &event, &weight) ||
+	    !evidence_counts(&g->m->evidence[g->side], event))
 		return 0;
-	return name_counts(g, q, weight);
+	return name_counts(g, q, event, weight);
 }
 
 static void on_progress(void *ctx, size_t done, size_t all)
@@ -132,29 +134,29 @@ struct column_reading {
 	int side;
 	const struct events *ev;
 	int64_t epoch;
+	struct matrix_sums *sums; /* by row */
 	double *time;
-	double variance; /* Σ n × weight² */
+	struct matrix_totals totals;
 };
 
 /* Samples that have no offset. */
 static int add_placeless(struct column_reading *r, const struct matrix_key *key,
-			 int64_t stream, uint64_t n)
+			 int64_t stream, bool kernel, uint64_t n)
 {
 	struct matrix_row *row;
 	double weight;
 	size_t event;
 	int err;
 
-	if (!events_find(r->ev, stream, &event, &weight) || event)
+	if (!events_find(r->ev, stream, &event, &weight) ||
+	    !evidence_counts(&r->m->evidence[r->side], event))
 		return 0;
-	err = matrix_row(r->m, key, !r->time, &row);
+	err = matrix_row(r->m, key, !r->sums, &row);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (r->time)
-		r->time[row->index] += n * weight;
-	else
-		row->time[r->side] += n * weight;
-	r->variance += n * weight * weight;
+	matrix_sums_add(r->sums ? &r->sums[row->index] : &row->sums[r->side],
+			r->sums ? &r->totals : &r->m->totals[r->side], event, kernel,
+			(double)n, weight);
 	return 0;
 }
 
@@ -175,7 +177,8 @@ static int add_context(struct column_reading *r, const struct query_streams *str
 	prof_context_name(r->m->by, c->comm, &name);
 	key.context = name.name;
 	key.container = name.contained ? &name.container : NULL;
-	return add_placeless(r, &key, c->stream, c->n);
+	return add_placeless(r, &key, c->stream,
+			     image_kind_is_kernel(c->image.desc.kind), c->n);
 }
 
 /* Samples that are stored, but not in the totals by command (imports). */
@@ -190,7 +193,8 @@ static int add_without_context(struct column_reading *r,
 		const struct query_stream *s = &streams->stream[i];
 
 		if (s->stored > counted[i])
-			err = add_placeless(r, &key, s->id, s->stored - counted[i]);
+			err = add_placeless(r, &key, s->id, false,
+					    s->stored - counted[i]);
 	}
 	return err;
 }
@@ -206,7 +210,7 @@ static int add_contexts(struct column_reading *r, const struct selection *sel,
 					       prof_context_kind(r->m->by), &comms)
 			  : -ENOMEM;
 
-	if (err == -CPI_EEMPTY && r->time)
+	if (err == -CPI_EEMPTY && r->sums)
 		err = 0;
 	for (size_t i = 0; i < comms.nr && !err; i++)
 		err = add_context(r, streams, &comms.comm[i], counted);
@@ -230,20 +234,11 @@ static int add_unknown(struct column_reading *r, const struct selection *sel,
 						.procedure = l->loss[i].name };
 
 		if (l->loss[i].class == LOSS_UNKNOWN)
-			err = add_placeless(r, &key, l->loss[i].stream, l->loss[i].n);
+			err = add_placeless(r, &key, l->loss[i].stream,
+					    !strncmp(key.procedure, "kernel_", 7),
+					    l->loss[i].n);
 	}
 	return err;
-}
-
-/* What a sample of any epoch stands for. */
-static double sample_of(const struct matrix *m, int side, const struct events *ev,
-			double variance)
-{
-	double time = 0;
-
-	for (size_t i = 0; i < m->nr_rows; i++)
-		time += m->row[i]->time[side];
-	return time > 0 ? variance / time : events_sample(ev, 0);
 }
 
 int matrix_name(struct matrix *m, int side, const struct selection *sel,
@@ -253,15 +248,14 @@ int matrix_name(struct matrix *m, int side, const struct selection *sel,
 	struct column_reading r = { .m = m, .side = side, .ev = ev };
 	int err;
 
+	evidence_begin(&m->evidence[side], ev);
+	m->named[side] = true;
+	m->sample[side] = events_sample(ev, 0);
 	if (prof_contexts[m->by].name)
 		err = add_contexts(&r, sel, &sel->query, &sel->streams);
 	else
 		err = name_profiles(&g, sel);
-	if (!err)
-		err = add_unknown(&r, sel, &sel->losses);
-	if (!err)
-		m->sample[side] = sample_of(m, side, ev, g.variance + r.variance);
-	return err;
+	return err ? err : add_unknown(&r, sel, &sel->losses);
 }
 
 static int on_epoch_profile(void *ctx, const struct query_profile *q)
@@ -272,10 +266,13 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 	const struct count *c;
 	double weight;
 	size_t event, row, nr;
+	bool kernel;
 
 	if (q->image.desc.kind == IMAGE_IDLE ||
-	    !events_find(r->ev, q->stream, &event, &weight) || event)
+	    !events_find(r->ev, q->stream, &event, &weight) ||
+	    !evidence_counts(&r->m->evidence[r->side], event))
 		return 0;
+	kernel = image_kind_is_kernel(q->image.desc.kind);
 	spans = matrix_spans_find(&r->m->spans, r->side, q->image.id, q->stream);
 	c = profile_sorted(q->profile, &nr);
 	for (size_t i = 0, at = 0; spans && i < nr; i++) {
@@ -283,8 +280,8 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 			continue;
 		count = (struct matrix_count){ r->epoch, q->image.id, c[i].offset, row,
 					       c[i].n * weight };
-		r->time[row] += count.time;
-		r->variance += count.time * weight;
+		matrix_sums_add(&r->sums[row], &r->totals, event, kernel,
+				(double)c[i].n, weight);
 		if (r->m->on_count)
 			r->m->on_count(r->m->on_count_ctx, &count);
 	}
@@ -339,14 +336,14 @@ static int hand_out(const struct column_reading *r, const struct query_epoch *ep
 	struct matrix_column column = { .epoch = epoch,
 					.side = r->side,
 					.seconds = matrix_seconds(epoch),
-					.sample = r->m->sample[r->side],
 					.time = r->time };
+
+	int err = matrix_take_column(r->m, r->side, r->sums, &r->totals, r->time,
+				     &column.sample);
 
 	for (size_t i = 0; i < r->m->nr_rows; i++)
 		column.total += r->time[i];
-	if (column.total > 0)
-		column.sample = r->variance / column.total;
-	return fn(ctx, &column);
+	return err ? err : fn(ctx, &column);
 }
 
 int matrix_each(struct matrix *m, int side, const struct selection *sel,
@@ -357,13 +354,13 @@ int matrix_each(struct matrix *m, int side, const struct selection *sel,
 	int err = 0;
 
 	r.time = calloc(m->nr_rows + 1, sizeof(*r.time));
-	if (!r.time)
-		return -ENOMEM;
+	r.sums = calloc(m->nr_rows + 1, sizeof(*r.sums));
+	err = r.time && r.sums ? 0 : -ENOMEM;
 	for (size_t i = 0; i < sel->epochs.nr && !err; i++) {
 		const struct query_epochs one = { &sel->epochs.epoch[i], 1 };
 
-		memset(r.time, 0, m->nr_rows * sizeof(*r.time));
-		r.variance = 0;
+		memset(r.sums, 0, m->nr_rows * sizeof(*r.sums));
+		r.totals = (struct matrix_totals){ 0 };
 		r.epoch = one.epoch->id;
 		err = read_column(&r, sel, &one);
 		if (!err)
@@ -372,6 +369,7 @@ int matrix_each(struct matrix *m, int side, const struct selection *sel,
 	}
 	progress_end(&progress);
 	free(r.time);
+	free(r.sums);
 	return err;
 }
 

@@ -17,6 +17,7 @@
 #include "base/hmap.h"
 #include "report/select/cgroupname.h"
 #include "report/select/events.h"
+#include "report/select/evidence.h"
 #include "report/select/select.h"
 
 #define MATRIX_MAX_SIDES 3
@@ -26,6 +27,16 @@ struct matrix_place {
 	int64_t image;       /* in the side's database alone */
 	uint64_t image_hash; /* of what it is: for all sides */
 	uint64_t start, end;
+};
+
+/* What the samples of a row stand for; of random ones, also those in the kernel. */
+struct matrix_sums {
+	double random, kernel, ticks;
+};
+
+struct matrix_totals {
+	struct event_sum random, ticks;
+	double variance; /* of random ones: Σ n × weight² */
 };
 
 /* NULL where a row has no such name. */
@@ -39,7 +50,11 @@ struct matrix_row {
 	struct cgroup_container *container; /* NULL: of none */
 	int line;
 	struct matrix_place place[MATRIX_MAX_SIDES];
-	double time[MATRIX_MAX_SIDES]; /* of all epochs, in the event's unit */
+	struct matrix_sums sums[MATRIX_MAX_SIDES]; /* of all epochs */
+	bool departs; /* ticks are not in its time (evidence.h) */
+	/* Since matrix_fit(): of all epochs, in the event's unit; and what one sample
+	   of the row stands for, over that of all rows. */
+	double time[MATRIX_MAX_SIDES], sample;
 	struct matrix_row *with; /* cpi diff's: the next that is compared as one row */
 };
 
@@ -59,7 +74,10 @@ struct matrix {
 	struct hmap map;   /* of the rows */
 	struct hmap spans; /* by side, image and stream */
 	struct matrix_row **row;
-	size_t nr_rows;
+	size_t nr_rows, nr_departing;
+	bool named[MATRIX_MAX_SIDES];
+	struct evidence evidence[MATRIX_MAX_SIDES];
+	struct matrix_totals totals[MATRIX_MAX_SIDES];
 	/* Of all epochs, what one sample stands for, on average; above 0. */
 	double sample[MATRIX_MAX_SIDES];
 	/*
@@ -77,7 +95,8 @@ struct matrix_column {
 	double seconds;     /* its length; above 0 */
 	double total;       /* of the rows */
 	double sample;      /* what one sample stands for, on average; above 0; of all
-			       epochs where this has none */
+			       epochs where this has none; a row's is row->sample times
+			       as much */
 	const double *time; /* by row, in the event's unit */
 };
 
@@ -88,11 +107,14 @@ void matrix_init(struct matrix *m, int by, bool warn);
 void matrix_fini(struct matrix *m);
 
 /*
- * Adds the rows that the first of ev's events has in the selection. Returns 0,
- * -ENOMEM, or the database's error, logged.
+ * Adds the rows that the first of ev's events, and ticks, have in the selection.
+ * Returns 0, -ENOMEM, or the database's error, logged.
  */
 int matrix_name(struct matrix *m, int side, const struct selection *sel,
 		const struct events *ev);
+
+/* After all sides are named: finds out which samples are time. 0 or -ENOMEM. */
+int matrix_fit(struct matrix *m);
 
 /*
  * Calls fn for each epoch of the same selection, in order. What was flushed since it

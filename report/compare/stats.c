@@ -15,6 +15,12 @@
 
 #define DEFAULT_RATE 0.05
 
+/* Whether samples stand for different amounts. */
+static bool is_mixed(const struct stats *s)
+{
+	return s->ev.event[0].mixed || s->m.evidence[0].both;
+}
+
 const char *stats_unit(const struct stats *s)
 {
 	const struct selected_event *event = &s->ev.event[0];
@@ -27,7 +33,7 @@ const char *stats_unit(const struct stats *s)
 	case NORMALIZE_NONE:
 		break;
 	}
-	if (!event->mixed)
+	if (!is_mixed(s))
 		return "samples";
 	return event->is_time ? "ms" : "events";
 }
@@ -46,7 +52,7 @@ void stats_scale(const struct stats *s, const struct matrix_column *c, double *u
 		*unit = (c->total > 0 ? c->total : c->sample) / 100;
 		break;
 	case NORMALIZE_NONE:
-		if (!event->mixed)
+		if (!is_mixed(s))
 			*unit = c->sample;
 		break;
 	}
@@ -61,8 +67,8 @@ static int on_column(void *ctx, const struct matrix_column *c)
 	stats_scale(s, c, &unit, &exposure);
 	spread_runs_add(&s->runs, exposure);
 	for (size_t i = 0; i < s->nr_rows; i++)
-		spread_add(&s->row[i].spread, c->time[i] / unit, c->time[i] / c->sample,
-			   exposure);
+		spread_add(&s->row[i].spread, c->time[i] / unit,
+			   c->time[i] / (c->sample * s->m.row[i]->sample), exposure);
 	return 0;
 }
 
@@ -70,6 +76,8 @@ static int gather_rows(struct stats *s)
 {
 	int err = matrix_name(&s->m, 0, &s->sel, &s->ev);
 
+	if (!err)
+		err = matrix_fit(&s->m);
 	if (err)
 		return err;
 	s->nr_rows = s->m.nr_rows;
