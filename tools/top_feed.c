@@ -19,7 +19,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/times.h"
+#include "report/profile/prof.h"
 #include "report/profile/prof_context.h"
+#include "report/profile/top_evidence.h"
 #include "report/select/client.h"
 #include "report/select/events.h"
 #include "report/select/freshness.h"
@@ -41,6 +43,7 @@ struct top_feed {
 	struct db *db;             /* for the images alone, which are kept open */
 	struct image_cache *files; /* whose symbols do not grow */
 	struct hmap seen;
+	struct top_evidence evidence;
 	bool began;
 	uint64_t looked_ns;
 };
@@ -52,6 +55,7 @@ struct look {
 	struct top_facts *facts;
 	struct selection sel;
 	struct events ev;
+	struct evidence evidence;     /* which events are time */
 	struct image_cache *captured; /* whose symbols do */
 };
 
@@ -103,13 +107,13 @@ static struct seen *find_seen(struct top_feed *f, int64_t image, int64_t stream,
 
 /* How many of n are new; an epoch that was removed takes counts away. */
 static int count_new(struct top_feed *f, int64_t image, int64_t stream,
-		     const char *name, uint64_t n, uint64_t *fresh)
+		     const char *name, uint64_t n, uint64_t *added)
 {
 	struct seen *s = find_seen(f, image, stream, name);
 
 	if (!s)
 		return -ENOMEM;
-	*fresh = f->began && n > s->n ? n - s->n : 0;
+	*added = n > s->n ? n - s->n : 0;
 	s->n = n;
 	return 0;
 }
@@ -137,8 +141,23 @@ static struct image *open_image(struct look *l, const struct query_image *row)
 	return image_cache_get(cache, row, &image) ? NULL : image;
 }
 
+/* A stream's samples, of which some are to be added; false: it is no time. */
+static bool is_time(const struct look *l, int64_t stream, struct top_amount *out)
+{
+	double weight;
+	size_t event;
+
+	if (!events_find(&l->ev, stream, &event, &weight) ||
+	    !evidence_counts(&l->evidence, event))
+		return false;
+	*out = (struct top_amount){ .ticks = event > 0,
+				    .fresh = l->f->began,
+				    .weight = weight };
+	return true;
+}
+
 static int add_new(struct look *l, const struct query_profile *q,
-		   const struct profile *before, double weight)
+		   const struct profile *before, struct top_amount *amount)
 {
 	struct image *image = open_image(l, &q->image);
 	const struct symbol *symbol;
@@ -147,14 +166,17 @@ static int add_new(struct look *l, const struct query_profile *q,
 	size_t nr;
 	int err = 0;
 
+	amount->kernel = image_kind_is_kernel(q->image.desc.kind);
 	c = profile_sorted(q->profile, &nr);
 	for (size_t i = 0; i < nr && !err; i++) {
 		old = before ? profile_at(before, c[i].offset).n : 0;
 		if (c[i].n <= old)
 			continue;
 		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
-		err = top_add_busy(l->t, symbol ? symbol->name : NO_SYMBOL_NAME,
-				   q->image.desc.name, (c[i].n - old) * weight);
+		amount->n = c[i].n - old;
+		err = top_evidence_add(&l->f->evidence, TOP_PROCEDURE,
+				       symbol ? symbol->name : NO_SYMBOL_NAME,
+				       q->image.desc.name, amount);
 	}
 	return err;
 }
@@ -164,21 +186,19 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	struct look *l = ctx;
 	struct seen *s = find_seen(l->f, q->image.id, q->stream, NULL);
 	const uint64_t total = profile_total(q->profile);
-	double weight;
-	size_t event;
+	struct top_amount amount;
 	int err = 0;
 
 	if (!s)
 		return -ENOMEM;
-	if (!events_find(&l->ev, q->stream, &event, &weight) || event || total == s->n)
+	if (!is_time(l, q->stream, &amount) || total == s->n)
 		return 0;
-	if (l->f->began && total > s->n) {
+	if (l->f->began && total > s->n)
 		l->facts->nr_samples += total - s->n;
-		if (q->image.desc.kind == IMAGE_IDLE)
-			top_add_idle(l->t, (total - s->n) * weight);
-		else
-			err = add_new(l, q, s->profile, weight);
-	}
+	if (total > s->n && q->image.desc.kind != IMAGE_IDLE)
+		err = add_new(l, q, s->profile, &amount);
+	else if (total > s->n && l->f->began && !amount.ticks)
+		top_add_idle(l->t, (total - s->n) * amount.weight);
 	s->n = total;
 	return err ? err : copy_profile(q->profile, &s->profile);
 }
@@ -198,24 +218,24 @@ static int add_context(struct look *l, const struct top_contexts *of,
 		       const struct query_comm *c)
 {
 	struct prof_context_name name;
+	struct top_amount amount;
 	struct buf key = { 0 };
-	uint64_t fresh;
-	double weight;
-	size_t event;
 	int err;
 
-	if (c->image.desc.kind == IMAGE_IDLE ||
-	    !events_find(&l->ev, c->stream, &event, &weight) || event)
+	if (c->image.desc.kind == IMAGE_IDLE || !is_time(l, c->stream, &amount))
 		return 0;
+	amount.kernel = image_kind_is_kernel(c->image.desc.kind);
 	/* The same context is read once for each kind. */
 	buf_printf(&key, "%s\n%s", context_kind_str(of->kind), c->comm);
 	buf_str(&key);
 	err = key.err ? key.err
-		      : count_new(l->f, c->image.id, c->stream, key.data, c->n, &fresh);
+		      : count_new(l->f, c->image.id, c->stream, key.data, c->n,
+				  &amount.n);
 	buf_fini(&key);
-	for (size_t i = 0; !err && fresh && i < of->nr; i++) {
+	for (size_t i = 0; !err && amount.n && i < of->nr; i++) {
 		prof_context_name(of->by[i].name, c->comm, &name);
-		err = top_add(l->t, of->by[i].row, name.name, NULL, fresh * weight);
+		err = top_evidence_add(&l->f->evidence, of->by[i].row, name.name, NULL,
+				       &amount);
 	}
 	return err;
 }
@@ -255,28 +275,29 @@ static int look_at_all_contexts(struct look *l)
 static int look_at_losses(struct look *l)
 {
 	const bool filtered = l->sel.query.image || select_has_contexts(&l->sel);
+	struct top_amount amount = { 0 };
 	char name[64];
-	uint64_t fresh;
-	double weight;
-	size_t event;
+	uint64_t added;
 	int err = 0;
 
 	for (size_t i = 0; i < l->sel.losses.nr && !err; i++) {
 		const struct query_loss *loss = &l->sel.losses.loss[i];
 
 		snprintf(name, sizeof(name), "[unknown %s]", loss->name);
-		err = count_new(l->f, -1, loss->stream, name, loss->n, &fresh);
-		if (err || !fresh)
+		err = count_new(l->f, -1, loss->stream, name, loss->n, &added);
+		if (err || !added)
 			continue;
 		if (loss->class != LOSS_UNKNOWN) {
-			l->facts->nr_lost += fresh;
+			l->facts->nr_lost += l->f->began ? added : 0;
 			continue;
 		}
-		if (filtered || !events_find(&l->ev, loss->stream, &event, &weight) ||
-		    event)
+		if (filtered || !is_time(l, loss->stream, &amount))
 			continue;
-		l->facts->nr_samples += fresh;
-		err = top_add_busy(l->t, name, NULL, fresh * weight);
+		amount.n = added;
+		amount.kernel = !strncmp(loss->name, "kernel_", 7);
+		l->facts->nr_samples += l->f->began ? added : 0;
+		err = top_evidence_add(&l->f->evidence, TOP_PROCEDURE, name, NULL,
+				       &amount);
 	}
 	return err;
 }
@@ -316,7 +337,11 @@ static int read_all(struct look *l)
 	if (err)
 		return err;
 	put_clean(l->facts->host, sizeof(l->facts->host), e->host);
+	evidence_begin(&l->evidence, &l->ev);
 	put_clean(l->facts->event, sizeof(l->facts->event), l->ev.event[0].name);
+	if (l->evidence.both)
+		strncat(l->facts->event, " and " EVENT_TICKS,
+			sizeof(l->facts->event) - strlen(l->facts->event) - 1);
 	l->facts->nr_cpus = e->nr_cpus;
 	l->captured = image_cache_new(l->sel.db, machine_of(e->arch), false);
 	err = l->captured
@@ -326,6 +351,8 @@ static int read_all(struct look *l)
 		err = look_at_all_contexts(l);
 	if (!err)
 		err = look_at_losses(l);
+	if (!err)
+		err = top_evidence_put(&l->f->evidence, &l->ev, l->t);
 	image_cache_free(l->captured);
 	events_fini(&l->ev);
 	return err;
@@ -416,6 +443,7 @@ void top_feed_close(struct top_feed *f)
 	hmap_for_each (&f->seen, n, next)
 		seen_free(seen_of(n));
 	hmap_fini(&f->seen);
+	top_evidence_fini(&f->evidence);
 	image_cache_free(f->files);
 	db_close(f->db);
 	free(f);

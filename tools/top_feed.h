@@ -24,7 +24,7 @@ struct top_facts {
 	char host[64], event[64]; /* whose time the rows are of; made safe to show */
 	unsigned int nr_cpus;
 	double elapsed_ns;   /* since the look before */
-	uint64_t nr_samples; /* of the event that is shown, since then */
+	uint64_t nr_samples; /* of the events that are shown, since then */
 	uint64_t nr_lost;    /* of all events, since then */
 	bool no_cgroups;     /* there are samples, but none by cgroup */
 	char stale[256];     /* why cpid did not store; "" when it did */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "report/profile/top.h"
+#include "report/profile/top_evidence.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -174,6 +174,75 @@ START_TEST(blocks_need_a_utf8_locale)
 }
 END_TEST
 
+static double time_of(struct top *t, enum top_by by, const char *name)
+{
+	double ns = 0;
+	size_t nr;
+	struct top_row **row = top_rank(t, by, TOP_BY_NOW, NULL, &nr);
+
+	ck_assert_ptr_nonnull(row);
+	for (size_t i = 0; i < nr; i++)
+		ns += strcmp(row[i]->name, name) ? 0 : row[i]->ns[top_slot(t, 0)];
+	free(row);
+	return ns;
+}
+
+static void add_samples(struct top_evidence *e, const char *name, bool kernel,
+			bool fresh, uint64_t random, uint64_t ticks)
+{
+	const struct top_amount of_random = { false, kernel, random, fresh, 10e6 };
+	const struct top_amount of_ticks = { true, kernel, ticks, fresh, 4e6 };
+
+	ck_assert_int_eq(top_evidence_add(e, TOP_PROCEDURE, name, "/app", &of_random),
+			 0);
+	ck_assert_int_eq(top_evidence_add(e, TOP_PROCEDURE, name, "/app", &of_ticks),
+			 0);
+}
+
+/* At 10 and 4 ms a sample of either kind stands for 1/0.35 ms where both agree. */
+START_TEST(ticks_are_time_unless_the_row_departs_in_all_looks)
+{
+	const struct query_streams streams = {
+		.stream =
+			(struct query_stream[]){
+				{ .id = 1,
+				  .desc = { "cpu-clock", "bpf", "", "ns", 10000000 } },
+				{ .id = 2,
+				  .desc = { "ticks", "bpf", "", "ns", 4000000 } } },
+		.nr = 2
+	};
+	struct top_evidence e = { 0 };
+	struct top t = { 0 };
+	struct events ev;
+
+	ck_assert_int_eq(events_init(&ev, &streams, 0), 0);
+	add_samples(&e, "hot", false, false, 390, 970);
+	add_samples(&e, "timed", false, false, 55, 0);
+	add_samples(&e, "work", true, false, 50, 0);
+	top_begin(&t);
+	ck_assert_int_eq(top_evidence_put(&e, &ev, &t), 0);
+	ck_assert_double_eq(t.busy[top_slot(&t, 0)], 0);
+	add_samples(&e, "hot", false, true, 10, 30);
+	add_samples(&e, "timed", false, true, 5, 0);
+	add_samples(&e, "work", true, true, 2, 0);
+	for (int look = 0; look < 2; look++) {
+		top_begin(&t);
+		ck_assert_int_eq(top_evidence_put(&e, &ev, &t), 0);
+		ck_assert_double_eq_tol(time_of(&t, TOP_PROCEDURE, "hot"),
+					look ? 0 : 40e6 / 0.35, 1e3);
+		ck_assert_double_eq_tol(time_of(&t, TOP_PROCEDURE, "timed"),
+					look ? 0 : 50e6, 1e3);
+		ck_assert_double_eq_tol(time_of(&t, TOP_PROCEDURE, "work"),
+					look ? 0 : 20e6, 1e3);
+		ck_assert_double_eq_tol(time_of(&t, TOP_IMAGE, "/app"),
+					look ? 0 : 40e6 / 0.35 + 70e6, 1e3);
+	}
+	events_fini(&ev);
+	top_evidence_fini(&e);
+	top_fini(&t);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("top");
@@ -182,6 +251,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, rows_are_the_sums_of_the_looks_that_are_remembered);
 	tcase_add_test(tc, rows_of_one_name_in_two_images_stay_apart);
 	tcase_add_test(tc, what_there_is_no_room_for_is_other);
+	tcase_add_test(tc, ticks_are_time_unless_the_row_departs_in_all_looks);
 	tcase_add_loop_test(tc, a_bar_is_as_high_as_its_value, 0, NR(sparks));
 	tcase_add_loop_test(tc, blocks_need_a_utf8_locale, 0, NR(locales));
 	suite_add_tcase(s, tc);

@@ -34,7 +34,8 @@ t_unit_check_table_LDADD = $(UNIT_LDADD)
 t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
 t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_top_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
+t_unit_check_top_LDADD = tools/libtools.a report/libreport.a analysis/libanalysis.a \
+	db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
 
 # The daemon's shell: no session is linked, where one is needed the test has it.
 DAEMON_UNIT = t/unit/check_askers \
