@@ -3,7 +3,7 @@
 # Random samples and the scheduler's ticks as one time, on known counts (t/runsdb.c).
 . "$srcdir/t/tap.sh"
 
-plan 17
+plan 22
 
 # cpu-clock at 10 ms and ticks at 4 ms agree on hot and cold: 400 and 1000 samples, 4 s
 # each. With them, a sample of either kind stands for 1 / (1/10 + 1/4) = 1/0.35 ms.
@@ -130,3 +130,46 @@ is "$(width work) $(width work --event cpu-clock)" '0.62 0.62' "so does that of 
 is "$(cpi stats --epoch a --normalize=none --format=csv | cut -d, -f3,16 | sed 1d)" \
 	"$(printf '%s\n' 9000,hot 3000,cold 1800,timed 1500,work)" \
 	"cpi stats has the time of both kinds of samples"
+
+# Instructions: a program with code, where ticks differ a little from random samples.
+MKDB_TICKS=1
+export MKDB_TICKS
+. "$srcdir/t/known.sh"
+unset MKDB_TICKS
+if ! command -v python3 >/dev/null; then
+	skip 5 "no python3 to read JSON with"
+	exit 0
+fi
+
+cpi prof --epoch full --format=json >prof.json 2>/dev/null
+cpi sum --epoch full --format=json >sum.json 2>/dev/null
+cpi hot --epoch full --limit 1000 --format=json >hot.json 2>/dev/null
+cat >get.py <<'END'
+import json, sys
+prof, summary, hot = (json.load(open(name + ".json")) for name in ("prof", "sum", "hot"))
+insns = hot["instructions"]
+
+def ms(name):
+    return sum(r["time_ns"] for r in prof["rows"] if r["procedure"] == name) / 1e6
+
+def samples(name, kind):
+    return sum(i[kind] for i in insns if i["procedure"] == name)
+
+def same(a, b):
+    return abs(a - b) < 0.01 or (a, b)
+END
+get()
+{
+	python3 -c "exec(open('get.py').read()); print($1)" 2>&1
+}
+# A sample of cpu-clock is 1 ms. The two unknown images' samples are no rows of JSON.
+for procedure in target_hot target_cold do_syscall_64; do
+	is "$(get "same(samples('$procedure', 'blamed_samples'), ms('$procedure'))")" True \
+		"the instructions of $procedure have the time that cpi prof has"
+done
+# Where ticks agree, of each: 560 and 260 at the first instruction, 40 and 40 at the next.
+is "$(get 'same(insns[0]["samples"] / samples("target_hot", "blamed_samples"), (560 + 260) / 900)')" \
+	True 'an instruction has its share of all samples of the procedure'
+is "$(get 'same(summary["summary"]["samples"],
+	sum(r["time_ns"] for r in prof["rows"]) / 1e6 / sum(r["percent"] for r in prof["rows"]) * 100)')" \
+	True "cpi sum has the time of cpi prof"

@@ -7,7 +7,8 @@
  * then a run after an unclean stop. PROGRAM is target.c, built: its procedures' offsets
  * are looked up, their counts are in the table below. $MKDB_HOST, $MKDB_ARCH,
  * $MKDB_CPU, $MKDB_RELEASE, $MKDB_KERNEL (a build id's last byte) and $MKDB_UNIT
- * (of cpu-clock's period) make other machines.
+ * (of cpu-clock's period) make other machines. With $MKDB_TICKS "full" has ticks as
+ * well.
  */
 #include "config.h"
 
@@ -20,10 +21,11 @@
 #include "t/makedb.h"
 
 #define HOSTILE    "/opt/\033[31mred,\"x\"\n\xff"
-#define NR_STREAMS 2
+#define NR_STREAMS 3
+#define TICK_NS    2000000
 
 enum { TARGET, KERNEL, IDLE, MISSING, ODD, NR_IMAGES };
-enum { CLOCK, FAULTS };
+enum { CLOCK, FAULTS, TICKS };
 
 /* Where a count is: in a procedure of the target, or at an offset. */
 struct sample {
@@ -45,6 +47,13 @@ static const struct sample full[] = {
 	{ IDLE, CLOCK, NULL, 0x2000, 1000, 0, 0, "swapper" },
 	{ MISSING, CLOCK, NULL, 0x500, 20, 0, 0, "app" },
 	{ ODD, CLOCK, NULL, 0x40, 7, 0, 0, "e\033vil,\"\n" },
+};
+
+/* Fewer than expected at the first instruction of target_hot, more at the next. */
+static const struct sample ticks[] = {
+	{ TARGET, TICKS, "target_hot", 0, 260, 0, 0, "target" },
+	{ TARGET, TICKS, "target_hot", 2, 40, 0, 0, "target" },
+	{ TARGET, TICKS, "target_cold", 0, 150, 0, 0, "target" },
 };
 
 static const struct sample half[] = {
@@ -148,6 +157,11 @@ static void make_streams(struct maker *m, const struct flush *f,
 		.enabled_ns = MINUTE_NS,
 		.running_ns = MINUTE_NS,
 	};
+	out[TICKS] = (struct flush_stream){
+		.desc = { "ticks", "bpf", "", "ns", TICK_NS, LANDING_AFTER_GROUP },
+		.enabled_ns = MINUTE_NS,
+		.running_ns = MINUTE_NS,
+	};
 	for (size_t i = 0; i < f->nr_profiles; i++)
 		out[f->profiles[i].stream].received +=
 			profile_total(f->profiles[i].profile);
@@ -169,14 +183,14 @@ static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 	};
 	struct flush_profile profiles[NR_IMAGES * NR_STREAMS];
 	struct flush_stream streams[NR_STREAMS];
-	struct flush_comm comms[NR(full)];
+	struct flush_comm comms[NR(full) + NR(ticks)];
 	struct flush f = {
 		.seq = seq,
 		.from_ns = from_ns,
 		.to_ns = from_ns + MINUTE_NS,
 		.duration_ns = MINUTE_NS,
 		.streams = streams,
-		.nr_streams = NR_STREAMS,
+		.nr_streams = s == half || !getenv("MKDB_TICKS") ? TICKS : NR_STREAMS,
 		.profiles = profiles,
 		.comms = comms,
 		.losses = losses,
@@ -198,9 +212,13 @@ static void store(struct maker *m, uint64_t seq, uint64_t from_ns,
 /* From within epoch "full" to the end of the second run. */
 static void fill(struct maker *m, struct db *db, const struct platform_desc *platform)
 {
+	const size_t nr = NR(full) + (getenv("MKDB_TICKS") ? NR(ticks) : 0);
+	struct sample first[NR(full) + NR(ticks)];
 	uint64_t now = START_NS;
 
-	store(m, 1, now, full, NR(full), full_losses, NR(full_losses));
+	memcpy(first, full, sizeof(full));
+	memcpy(first + NR(full), ticks, sizeof(ticks));
+	store(m, 1, now, first, nr, full_losses, NR(full_losses));
 	now += MINUTE_NS;
 	m->period_ns = 2000000;
 	check(store_epoch(m->store, now, 10, "half"), "epoch");

@@ -101,14 +101,16 @@ static int init(struct explainer *x)
 
 	if (err)
 		return err;
-	x->streams = calloc(nr + 1, sizeof(*x->streams));
+	x->streams = calloc(2 * nr + 1, sizeof(*x->streams));
 	x->events = calloc(nr + 1, sizeof(*x->events));
 	x->retired = calloc(nr + 1, sizeof(*x->retired));
 	x->records = calloc(nr + 1, sizeof(struct profile *));
 	x->profile = calloc(nr + 1, sizeof(struct profile *));
+	x->alone = calloc(nr + 1, sizeof(struct profile *));
+	x->agreed = calloc(nr + 1, sizeof(struct profile *));
 	x->none = profile_new();
 	if (!x->streams || !x->events || !x->retired || !x->records || !x->profile ||
-	    !x->none)
+	    !x->alone || !x->agreed || !x->none)
 		return -ENOMEM;
 	err = open_isa(x, machine_of(select_newest(&x->scope->sel)->arch));
 	return err == -CPI_EFORMAT ? 0 : err;
@@ -190,6 +192,7 @@ static int load_edges(struct explainer *x)
 
 void explainer_unload(struct explainer *x)
 {
+	explainer_unsplit(x);
 	for (size_t i = 0; x->profile && i < x->scope->sel.streams.nr; i++) {
 		profile_free(x->profile[i]);
 		x->profile[i] = NULL;
@@ -230,6 +233,8 @@ static void destroy(struct explainer *x)
 	free(x->retired);
 	free(x->records);
 	free(x->profile);
+	free(x->alone);
+	free(x->agreed);
 	profile_free(x->none);
 	isa_close(x->isa);
 	arena_fini(&x->arena);
@@ -262,8 +267,14 @@ static int begin(struct explainer *x, int err, struct explainer **out)
 int explainer_open(const struct explain_request *req, struct explainer **out)
 {
 	struct explainer *x = make_explainer();
+	int err = x ? scope_open(x->scope, req) : -ENOMEM;
 
-	return begin(x, x ? scope_open(x->scope, req) : -ENOMEM, out);
+	if (!err) {
+		err = scope_take_evidence(x->scope);
+		if (err)
+			scope_close(x->scope);
+	}
+	return begin(x, err, out);
 }
 
 int explainer_open_epoch(const struct explain_request *req, const struct selection *sel,
@@ -342,6 +353,7 @@ int explainer_load(struct explainer *x, const struct query_profile *q)
 	const struct query_stream *s = query_stream_by_id(streams, q->stream);
 	size_t i;
 
+	explainer_unsplit(x);
 	if (!x->image.desc.name) {
 		x->image = q->image;
 		x->image.desc.name = strdup(q->image.desc.name);
@@ -416,10 +428,12 @@ const char *explainer_attribution(const struct explainer *x)
 }
 
 /* How the streams that have samples of the image are handed on. */
-static int add_streams(struct explainer *x, struct explain_input *in)
+static int add_streams(struct explainer *x, struct image *im, struct explain_input *in)
 {
 	const struct events *ev = &x->scope->ev;
 
+	if (x->scope->evidence)
+		return explainer_add_split(x, im, in);
 	if (x->scope->event == ev->nr)
 		x->streams[in->nr_streams++] =
 			(struct explain_stream){ x->none, LANDING_HEAD, 1, 0 };
@@ -528,7 +542,7 @@ static int explain(struct explainer *x, struct image *im,
 	if (!err)
 		err = load_edges(x);
 	if (!err)
-		err = add_streams(x, &in);
+		err = add_streams(x, im, &in);
 	if (err)
 		return err;
 	add_events(x, &in);

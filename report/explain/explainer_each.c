@@ -54,17 +54,20 @@ static int by_offset(const void *va, const void *vb)
 	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-/* Adds counts like s, each of which is worth so much. */
+/* Adds counts like s, each of which is worth so many of its stream's samples. */
 static void add_samples(struct image_walk *w, struct profile *counts, double worth,
 			struct explain_sample s)
 {
+	const struct scope *scope = w->x->scope;
 	size_t nr;
 	const struct count *c = profile_sorted(counts, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
 		s.count = c[i];
-		s.amount = c[i].n * worth;
 		s.owner = w->im ? image_symbol_at(w->im, s.count.offset) : NULL;
+		s.amount = (double)c[i].n * worth *
+			   scope_amount_in(scope, s.stream, 1,
+					   explainer_random_only(w->x, s.owner));
 		buf_put(&w->x->samples, &s, sizeof(s));
 	}
 }
@@ -73,17 +76,16 @@ static void add_samples(struct image_walk *w, struct profile *counts, double wor
 static void gather_stream(struct image_walk *w, size_t stream)
 {
 	struct profile *p = w->x->profile[stream];
-	const double worth = p ? scope_amount(w->x->scope, stream, 1) : 0;
 	struct explain_sample s = { .stream = stream, .weight = -1 };
 	double unit;
 
-	if (!(worth > 0))
+	if (!p || !scope_measures(w->x->scope, stream))
 		return;
 	unit = explainer_unit(w->x, stream);
-	add_samples(w, p, unit > 0 ? 0 : worth, s);
+	add_samples(w, p, unit > 0 ? 0 : 1, s);
 	for (s.weight = 0; s.weight < NR_WEIGHTS && unit > 0; s.weight++) {
 		if (profile_weights(p, s.weight))
-			add_samples(w, profile_weights(p, s.weight), worth / unit, s);
+			add_samples(w, profile_weights(p, s.weight), 1 / unit, s);
 	}
 }
 
@@ -261,10 +263,11 @@ static int drop_used(struct explainer *x)
 	const struct explain_sample *s = samples(x, &nr);
 	int err = 0;
 
+	explainer_unsplit(x);
 	for (size_t i = 0; i < nr_streams && !err; i++) {
 		struct profile *fresh;
 
-		if (!x->profile[i] || scope_amount(x->scope, i, 1) <= 0)
+		if (!x->profile[i] || !scope_measures(x->scope, i))
 			continue;
 		fresh = profile_new();
 		if (!fresh)
@@ -308,9 +311,16 @@ int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *c
 	const struct explain_sample *s = samples(x, &nr);
 	int err = 0;
 
-	for (size_t i = 0; i < nr && !err; i++) {
-		if (s[i].turn == x->turn && s[i].stray)
-			err = fn(ctx, s[i].count.offset, s[i].amount);
+	for (size_t i = 0, next; i < nr && !err; i = next) {
+		const uint64_t offset = s[i].count.offset;
+		double amount = 0; /* of all streams */
+
+		for (next = i; next < nr && s[next].count.offset == offset; next++) {
+			if (s[next].turn == x->turn && s[next].stray)
+				amount += s[next].amount;
+		}
+		if (amount > 0)
+			err = fn(ctx, offset, amount);
 	}
 	return err;
 }

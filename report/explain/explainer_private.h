@@ -32,7 +32,11 @@ struct explainer {
 	struct explain_event *events, *retired;
 	const struct profile **records; /* those of profile that have any */
 	struct profile **profile;       /* by stream of the selection: of the image */
-	struct profile *none;           /* where nothing measures time */
+	/* With ticks, those of profile in procedures that depart, and in others; NULL.
+	 */
+	struct profile **alone, **agreed;
+	bool is_split;
+	struct profile *none; /* where nothing measures time */
 	/* By kind, where control went in image edges_of, and stayed; or NULL. */
 	struct edges *edges[EDGES_NR_KINDS];
 	int64_t edges_of;
@@ -49,6 +53,16 @@ struct explainer {
 /* Adds a row's samples to its image's; forgets the image. */
 int explainer_load(struct explainer *x, const struct query_profile *q);
 void explainer_unload(struct explainer *x);
+
+/* Whether ticks are no time in the image's procedure; owner may be NULL. */
+bool explainer_random_only(const struct explainer *x, const struct symbol *owner);
+
+/* Adds streams of time, where there are ticks. 0 or -ENOMEM. */
+int explainer_add_split(struct explainer *x, struct image *im,
+			struct explain_input *in);
+
+/* Forgets what was split, as the image's profiles change. */
+void explainer_unsplit(struct explainer *x);
 
 /* Whether the image's samples wait for interrupts. */
 bool explainer_is_deferred(const struct explainer *x);

@@ -79,8 +79,17 @@ int scope_open(struct scope *s, const struct explain_request *req)
 	return err;
 }
 
+int scope_take_evidence(struct scope *s)
+{
+	if (s->event || s->req->attribution == ATTRIBUTION_TIP ||
+	    s->req->attribution == ATTRIBUTION_PRECISE)
+		return 0;
+	return procedure_evidence_open(&s->req->select, &s->sel, &s->ev, &s->evidence);
+}
+
 void scope_close(struct scope *s)
 {
+	procedure_evidence_close(s->evidence);
 	image_cache_free(s->images);
 	time_source_close(&s->source);
 	events_fini(&s->ev);
@@ -126,14 +135,31 @@ const struct query_stream *scope_stream(const struct scope *s, size_t stream)
 
 bool scope_measures(const struct scope *s, size_t stream)
 {
-	return s->ev.of[stream] == s->event && time_source_takes(&s->source, stream);
+	const size_t event = s->ev.of[stream];
+
+	if (!time_source_takes(&s->source, stream))
+		return false;
+	return event == s->event ||
+	       (s->evidence &&
+		evidence_counts(procedure_evidence_fit(s->evidence), event));
+}
+
+double scope_amount_in(const struct scope *s, size_t stream, uint64_t n,
+		       bool random_only)
+{
+	const double factor =
+		s->evidence ? evidence_factor(procedure_evidence_fit(s->evidence),
+					      s->ev.of[stream], random_only)
+			    : 1;
+
+	if (!scope_measures(s, stream))
+		return 0;
+	return n * factor * (s->ev.weight[stream] / s->ev.weight[s->first]);
 }
 
 double scope_amount(const struct scope *s, size_t stream, uint64_t n)
 {
-	if (!scope_measures(s, stream))
-		return 0;
-	return n * (s->ev.weight[stream] / s->ev.weight[s->first]);
+	return scope_amount_in(s, stream, n, true);
 }
 
 /* They belong to no selection of images or commands. */
@@ -144,6 +170,8 @@ double scope_unknown(const struct scope *s)
 	if (s->req->select.image || select_has_contexts(&s->sel) ||
 	    !time_source_counts(&s->source, s->event))
 		return 0;
+	if (s->evidence)
+		return procedure_evidence_unknown(s->evidence) / s->ev.weight[s->first];
 	for (size_t i = 0; i < s->sel.streams.nr; i++)
 		amount += scope_amount(s, i,
 				       report_nr_lost(&s->sel, LOSS_UNKNOWN,

@@ -2,12 +2,14 @@
 /*
  * scope.h - an opened selection in which procedures are looked for and explained
  *
- * Time is that of one event: cycles and cpu-clock of one epoch would count it twice.
+ * Time is that of one event, and of ticks beside it (procedure_evidence.h): cycles and
+ * cpu-clock of one epoch would count it twice.
  * One unit for all procedures: samples of the first of that event's streams.
  */
 #ifndef CPI_REPORT_SCOPE_H
 #define CPI_REPORT_SCOPE_H
 
+#include "report/profile/procedure_evidence.h"
 #include "report/select/attribution.h"
 #include "report/select/events.h"
 #include "report/select/imagecache.h"
@@ -26,6 +28,7 @@ struct scope {
 	struct selection sel;
 	struct events ev;
 	struct time_source source;
+	struct procedure_evidence *evidence; /* NULL: one kind of samples is time */
 	struct image_cache *images;
 	size_t event;    /* that measures time; ev.nr without one */
 	size_t first;    /* stream of it, whose samples are the unit */
@@ -61,7 +64,21 @@ const struct query_stream *scope_stream(const struct scope *s, size_t stream);
 /* Whether a stream's samples are time that --attribution looks at. */
 bool scope_measures(const struct scope *s, size_t stream);
 
-/* Of one stream: what n samples are in the first stream's; 0 when it is no time. */
+/*
+ * The same in a procedure where random samples alone are time, or where all are; for
+ * ticks it is 0 in the former.
+ */
+double scope_amount_in(const struct scope *s, size_t stream, uint64_t n,
+		       bool random_only);
+
+/*
+ * Has ticks count as time, in procedures where they agree with random samples, unless
+ * hardware measured it. 0, or an error that is logged.
+ */
+int scope_take_evidence(struct scope *s);
+
+/* Of one stream of random samples: what n are in the first stream's; 0 when it is no
+ * time. */
 double scope_amount(const struct scope *s, size_t stream, uint64_t n);
 
 /* Samples of the selection that have no image, in the same unit. */

@@ -21,8 +21,6 @@
 #include "report/profile/prof_time.h"
 #include "report/select/imagecache.h"
 
-#define NO_SYMBOL UINT64_MAX
-
 const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
 	[BY_COMM] = { CONTEXT_COMM, "comm", "command", "[unknown command]" },
 	[BY_CGROUP] = { CONTEXT_CGROUP, "cgroup", "cgroup", "[unknown cgroup]" },
@@ -72,12 +70,6 @@ static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
 		      time_source_counts(&p->source, event) ? weight : 0);
 }
 
-/* A compiler at run time makes one procedure again and again: all have one row. */
-static uint64_t row_start(const struct query_profile *q, const struct symbol *symbol)
-{
-	return q->image.desc.kind == IMAGE_JIT ? 0 : symbol->start;
-}
-
 /* Its line, and what was inlined there, as far as rows are told apart by it. */
 static void locate(struct gather *g, struct image *image, uint64_t offset,
 		   struct row_key *key)
@@ -116,7 +108,7 @@ static int add_part(struct gather *g, const struct query_profile *q,
 
 	for (size_t i = 0; i < nr && !err; i++) {
 		symbol = image ? image_symbol_at(image, c[i].offset) : NULL;
-		key.start = symbol ? row_start(q, symbol) : NO_SYMBOL;
+		key.start = prof_row_start(&q->image, symbol);
 		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 		if (image)
 			locate(g, image, c[i].offset, &key);

@@ -116,6 +116,26 @@ int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out)
 	return 0;
 }
 
+/* A compiler at run time makes one procedure again and again: all have one row. */
+uint64_t prof_row_start(const struct query_image *image, const struct symbol *symbol)
+{
+	if (!symbol)
+		return NO_SYMBOL;
+	return image->desc.kind == IMAGE_JIT ? 0 : symbol->start;
+}
+
+const struct prof_row *prof_procedure_row(const struct prof *p,
+					  const struct query_image *image,
+					  const struct symbol *symbol)
+{
+	const struct row_key key = { .image = image,
+				     .start = prof_row_start(image, symbol),
+				     .procedure =
+					     symbol ? symbol->name : NO_SYMBOL_NAME };
+
+	return find_row(p, &key, key_hash(&key));
+}
+
 struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row)
 {
 	const struct query_image image = { .id = row->image };

@@ -5,7 +5,14 @@
 #ifndef CPI_REPORT_PROF_ROWS_H
 #define CPI_REPORT_PROF_ROWS_H
 
+#include "analysis/image/image.h"
 #include "report/profile/prof.h"
+
+/* The start of a row that no symbol covers. */
+#define NO_SYMBOL UINT64_MAX
+
+/* Where a row's procedure begins, as far as that tells it apart. */
+uint64_t prof_row_start(const struct query_image *image, const struct symbol *symbol);
 
 /* What tells rows apart; strings are copied into a new row. */
 struct row_key {
@@ -20,6 +27,11 @@ struct row_key {
 
 /* The row of key, made when it is new. 0 or -ENOMEM. */
 int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out);
+
+/* The row of a procedure, or with NULL of what no symbol covers; NULL: none. */
+const struct prof_row *prof_procedure_row(const struct prof *p,
+					  const struct query_image *image,
+					  const struct symbol *symbol);
 
 /* The row of p that stands for the same as one of another prof; NULL: none. */
 struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row);

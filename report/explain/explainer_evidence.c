@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * explainer_evidence.c - an image's samples, by what they stand for
+ *
+ * In procedures that depart a random sample stands for its period, and ticks for
+ * nothing; elsewhere both stand for less than theirs (procedure_evidence.h). The
+ * analysis takes streams whose samples are worth the same, so the samples of each
+ * stream are split. Their unit stays a random sample of the first stream.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "report/explain/explainer_private.h"
+
+bool explainer_random_only(const struct explainer *x, const struct symbol *owner)
+{
+	const struct procedure_evidence *e = x->scope->evidence;
+
+	return !e || procedure_evidence_random_only(e, &x->image, owner);
+}
+
+static void drop(struct profile **p)
+{
+	profile_free(*p);
+	*p = NULL;
+}
+
+void explainer_unsplit(struct explainer *x)
+{
+	for (size_t i = 0; x->agreed && i < x->scope->sel.streams.nr; i++) {
+		drop(&x->agreed[i]);
+		drop(&x->alone[i]);
+	}
+	x->is_split = false;
+}
+
+static int split_stream(struct explainer *x, struct image *im, size_t stream)
+{
+	const struct symbol *owner, *last = NULL;
+	bool random_only = explainer_random_only(x, NULL);
+	const struct count *c;
+	size_t nr = 0;
+	int err = 0;
+
+	x->agreed[stream] = profile_new();
+	x->alone[stream] = profile_new();
+	if (!x->agreed[stream] || !x->alone[stream])
+		return -ENOMEM;
+	c = x->profile[stream] ? profile_sorted(x->profile[stream], &nr) : NULL;
+	for (size_t i = 0; i < nr && !err; i++) {
+		owner = image_symbol_at(im, c[i].offset);
+		if (owner != last)
+			random_only = explainer_random_only(x, owner);
+		last = owner;
+		err = profile_add(random_only ? x->alone[stream] : x->agreed[stream],
+				  &c[i]);
+	}
+	return err;
+}
+
+/* What the image has of each stream; once, until its profiles change. */
+static int split(struct explainer *x, struct image *im)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < x->scope->sel.streams.nr && !err && !x->is_split; i++) {
+		drop(&x->agreed[i]);
+		drop(&x->alone[i]);
+		if (scope_measures(x->scope, i))
+			err = split_stream(x, im, i);
+	}
+	x->is_split = !err;
+	return err;
+}
+
+static void add(struct explainer *x, struct explain_input *in, size_t stream,
+		const struct profile *p, bool random_only)
+{
+	const struct scope *s = x->scope;
+	const double factor = evidence_factor(procedure_evidence_fit(s->evidence),
+					      s->ev.of[stream], random_only);
+
+	if (factor > 0)
+		x->streams[in->nr_streams++] = (struct explain_stream){
+			p,
+			time_source_landing(&s->source, stream, p),
+			s->ev.weight[stream] * factor * s->clock_hz / 1e9,
+			0,
+		};
+}
+
+int explainer_add_split(struct explainer *x, struct image *im, struct explain_input *in)
+{
+	const size_t nr = x->scope->sel.streams.nr;
+	int err = split(x, im);
+
+	for (size_t i = x->scope->first; i < nr && !err; i++) {
+		if (!x->alone[i])
+			continue;
+		add(x, in, i, x->alone[i], true); /* of the first: the unit */
+		add(x, in, i, x->agreed[i], false);
+	}
+	return err;
+}

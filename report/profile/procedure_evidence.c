@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * procedure_evidence.c - the rows of cpi prof, for their departing procedures
+ */
+#include "config.h"
+
+#include "report/profile/procedure_evidence.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/profile/prof.h"
+#include "report/profile/prof_rows.h"
+
+struct procedure_evidence {
+	struct prof_request req;
+	struct prof p;
+};
+
+int procedure_evidence_open(const struct select_request *req,
+			    const struct selection *sel, const struct events *ev,
+			    struct procedure_evidence **out)
+{
+	struct procedure_evidence *e;
+	struct evidence any;
+	int err;
+
+	*out = NULL;
+	evidence_begin(&any, ev);
+	if (!any.both)
+		return 0;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	e->req = (struct prof_request){ .select = *req, .by = BY_PROCEDURE };
+	e->p = (struct prof){ .req = &e->req, .sel = *sel, .quiet = true };
+	e->p.sel.query.epochs = &e->p.sel.epochs;
+	err = prof_gather(&e->p);
+	if (err)
+		procedure_evidence_close(e);
+	else
+		*out = e;
+	return err;
+}
+
+void procedure_evidence_close(struct procedure_evidence *e)
+{
+	if (!e)
+		return;
+	prof_free_rows(&e->p);
+	time_source_close(&e->p.source);
+	events_fini(&e->p.ev); /* the selection is the caller's */
+	free(e);
+}
+
+const struct evidence *procedure_evidence_fit(const struct procedure_evidence *e)
+{
+	return &e->p.evidence;
+}
+
+bool procedure_evidence_random_only(const struct procedure_evidence *e,
+				    const struct query_image *image,
+				    const struct symbol *symbol)
+{
+	const struct prof_row *row;
+
+	if (image_kind_is_kernel(image->desc.kind))
+		return true;
+	row = prof_procedure_row(&e->p, image, symbol);
+	return row && row->departs;
+}
+
+double procedure_evidence_unknown(const struct procedure_evidence *e)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < e->p.nr_rows; i++) {
+		if (e->p.row[i]->kind == ROW_UNKNOWN)
+			ns += e->p.row[i]->tally[e->p.ev.nr].weight;
+	}
+	return ns;
+}
