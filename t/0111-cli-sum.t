@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 need_decoder
 
-plan 27
+plan 31
 
 # Everything: 1000 samples that are not idle, 900 of them in known code.
 cpi sum --epoch full >text 2>err
@@ -96,3 +96,17 @@ print(','.join(r['$key'][0]), len(r['$key']))")" \
 		"$(head -n 1 $c.csv) $(grep -c '^[0-9]' $c.csv)" \
 			"cpi $c: JSON has the columns and rows of CSV"
 done
+
+# Few samples: 30 in target_hot and 15 in target_cold, of 53; then 60 in the first, of 102.
+few()
+{
+	rm -f few.db
+	MKDB_DIVIDE=$1 "$builddir/t/mkdb" few.db "$target" || echo "mkdb fails"
+	shift
+	cpi sum --db few.db --epoch full "$@" 2>/dev/null
+}
+is "$(few 20 | sed -n '/^$/,$p' | head -n 2)" "
+Too few samples (53) to tell reasons: about 90 needed" "no table is made of too few samples"
+is "$(few 20 --format=json | tr -d ' ' | grep -c '"samples_needed":90,')" 1 "JSON says how many are needed"
+like "$(few 10)" '^[*]*   Few samples  *30  *29.4% of all$' "procedures with few samples are one row"
+like "$(few 20 target_hot)" '^\*\*\* Total tallied ' "a procedure that is named is analysed with few samples"

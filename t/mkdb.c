@@ -99,6 +99,11 @@ static void describe_images(struct maker *m, const char *program)
 	check(image_open(&m->image[TARGET], NULL, &m->target), program);
 }
 
+static uint64_t number(const struct sample *s)
+{
+	return s->n / strtoull(setting("MKDB_DIVIDE", "1"), NULL, 10);
+}
+
 static uint64_t offset_of(struct maker *m, const struct sample *s)
 {
 	const struct symbol *symbol;
@@ -118,7 +123,7 @@ static size_t make_profiles(struct maker *m, const struct sample *s, size_t nr,
 
 	for (size_t i = 0; i < nr; i++) {
 		struct profile **at = &p[s[i].image][s[i].stream];
-		struct count c = { offset_of(m, &s[i]), s[i].n, s[i].taken,
+		struct count c = { offset_of(m, &s[i]), number(&s[i]), s[i].taken,
 				   s[i].not_taken };
 
 		if (!*at) {
@@ -127,7 +132,8 @@ static size_t make_profiles(struct maker *m, const struct sample *s, size_t nr,
 				(struct flush_profile){ &m->image[s[i].image],
 							s[i].stream, "", *at };
 		}
-		check(profile_add(*at, &c), "profile");
+		if (c.n)
+			check(profile_add(*at, &c), "profile");
 	}
 	return nr_profiles;
 }
@@ -137,7 +143,7 @@ static size_t make_comms(struct maker *m, const struct sample *s, size_t nr,
 {
 	for (size_t i = 0; i < nr; i++)
 		out[i] = (struct flush_comm){ &m->image[s[i].image], s[i].stream,
-					      s[i].comm, s[i].n };
+					      s[i].comm, number(&s[i]) };
 	return nr;
 }
 

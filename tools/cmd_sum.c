@@ -87,6 +87,7 @@ static int sum_all(struct sum *s)
 {
 	int err = cyclestack_sum(s->x, NULL, &s->stack);
 
+	summary_leave_out_few(&s->summary, s->x);
 	s->summary.unknown = scope_unknown(explainer_scope(s->x));
 	return err ? err : explainer_each(s->x, on_explanation, s);
 }

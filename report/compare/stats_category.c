@@ -17,8 +17,9 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 }
 
 static bool is_busy(void *ctx, const struct query_image *image,
-		    const struct symbol *symbol)
+		    const struct symbol *symbol, double samples)
 {
+	(void)samples; /* of one epoch; what counts is that of all */
 	return stats_busy_has(ctx, image->id, symbol->start);
 }
 

@@ -70,9 +70,9 @@ int explainer_open_epoch(const struct explain_request *req, const struct selecti
 
 struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
 
-/* Whether a procedure has samples enough. */
+/* Whether a procedure has samples enough: so many of time. */
 typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
-				  const struct symbol *symbol);
+				  const struct symbol *symbol, double samples);
 
 /* Makes explainer_each() leave out other procedures, and deferred samples. */
 void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx);

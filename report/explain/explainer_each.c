@@ -348,10 +348,11 @@ static int explain(struct image_walk *w, struct explanation *ex)
 }
 
 /* Whether it is not worth an analysis. */
-static bool is_left_out(const struct explainer *x, const struct explanation *ex)
+static bool is_left_out(const struct explainer *x, const struct explanation *ex,
+			double amount)
 {
 	return x->enough && (explainer_is_deferred(x) ||
-			     !x->enough(x->enough_ctx, ex->image, ex->symbol));
+			     !x->enough(x->enough_ctx, ex->image, ex->symbol, amount));
 }
 
 static void leave_out(struct explainer *x, struct explanation *ex)
@@ -404,10 +405,11 @@ static int explain_busy(struct image_walk *w)
 		struct explanation ex = { .image = &w->x->image,
 					  .im = w->im,
 					  .symbol = s };
+		const double amount = amount_left(w->x, s->start, s->end, s);
 
-		if (amount_left(w->x, s->start, s->end, s) <= 0)
+		if (amount <= 0)
 			continue;
-		if (is_left_out(w->x, &ex))
+		if (is_left_out(w->x, &ex, amount))
 			leave_out(w->x, &ex);
 		else
 			err = explain(w, &ex);

@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#define MAX_ERROR 0.2
+
 static const struct {
 	enum explain_state state;
 	const char *key, *text;
@@ -54,6 +56,46 @@ static void add_cycles(struct summary *s, const struct explained *e)
 		s->best += f * e->block_cycles[b];
 	}
 	s->actual += e->blame->summary.tallied * e->period_cycles;
+}
+
+static bool has_enough(void *ctx, const struct query_image *image,
+		       const struct symbol *symbol, double samples)
+{
+	struct summary *s = ctx;
+
+	(void)image;
+	(void)symbol;
+	if (samples < SUMMARY_LEAST)
+		s->busiest = fmax(s->busiest, samples);
+	return samples >= SUMMARY_LEAST;
+}
+
+void summary_leave_out_few(struct summary *s, struct explainer *x)
+{
+	s->has_few = true;
+	explainer_leave_out(x, has_enough, s);
+}
+
+/* The next number with one digit that is not 0. */
+static double round_up(double n)
+{
+	const double unit = pow(10, floor(log10(n)));
+
+	return ceil(n / unit) * unit;
+}
+
+/* Sampling errors shrink with the root of the number of samples. */
+double summary_needed(const struct summary *s)
+{
+	const double all = summary_samples(s);
+	const double error =
+		s->blame.tallied > 0 ? fabs(s->blame.error) / s->blame.tallied : 0;
+
+	if (error > MAX_ERROR)
+		return round_up(all * (error / MAX_ERROR) * (error / MAX_ERROR));
+	if (!(s->blame.tallied > 0) && s->left[EXPLAIN_FEW_SAMPLES] > 0)
+		return round_up(all * SUMMARY_LEAST / s->busiest);
+	return 0;
 }
 
 void summary_add(struct summary *s, const struct explanation *ex)

@@ -22,7 +22,8 @@ struct summary {
 	double stray;        /* at no instruction */
 	double unknown;      /* without an image */
 	double left[EXPLAIN_NR_STATES];
-	bool has_few; /* procedures with few samples are left out: they have a row */
+	double busiest; /* samples of a procedure that is left out as having few */
+	bool has_few;   /* procedures with few samples are left out: they have a row */
 };
 
 enum summary_group {
@@ -47,6 +48,19 @@ const char *summary_group_name(enum summary_group group); /* "dynamic" */
 
 /* All rows, the same ones in the same order for the same has_few; how many they are. */
 size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
+
+/* Fewer samples of a procedure say little of its reasons. */
+#define SUMMARY_LEAST 50
+
+/* Leaves out procedures with fewer; for all of the selection. */
+void summary_leave_out_few(struct summary *s, struct explainer *x);
+
+/*
+ * How many samples it would take, about, to tell reasons: with fewer, what rounding
+ * left is more than 20 % of the time, or all procedures are left out. 0: there are
+ * enough.
+ */
+double summary_needed(const struct summary *s);
 
 void summary_add(struct summary *s, const struct explanation *ex);
 

@@ -11,8 +11,8 @@
 #ifndef CPI_REPORT_PROCEDURE_EVIDENCE_H
 #define CPI_REPORT_PROCEDURE_EVIDENCE_H
 
-#include "analysis/image/image.h"
 #include "report/select/evidence.h"
+#include "report/select/imagecache.h"
 #include "report/select/select.h"
 
 struct procedure_evidence;

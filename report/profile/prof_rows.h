@@ -5,8 +5,8 @@
 #ifndef CPI_REPORT_PROF_ROWS_H
 #define CPI_REPORT_PROF_ROWS_H
 
-#include "analysis/image/image.h"
 #include "report/profile/prof.h"
+#include "report/select/imagecache.h"
 
 /* The start of a row that no symbol covers. */
 #define NO_SYMBOL UINT64_MAX

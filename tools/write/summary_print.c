@@ -97,8 +97,14 @@ void summary_print_text(const struct summary *s)
 {
 	struct summary_row row[SUMMARY_MAX_ROWS];
 	const size_t nr = summary_rows(s, row);
+	const double needed = summary_needed(s);
 	double sum[SUMMARY_NR_GROUPS] = { 0 };
 
+	if (needed > 0) {
+		out_line("Too few samples (%.0f) to tell reasons: about %.0f needed",
+			 summary_samples(s), needed);
+		return;
+	}
 	print_cycles(s);
 	for (size_t i = 0; i < nr; i++) {
 		sum[row[i].group] += row[i].samples;
@@ -130,6 +136,7 @@ void summary_json(struct json *j, const struct summary *s)
 	json_number(j, "procedures", s->nr_procedures);
 	json_number(j, "code_bytes", s->nr_bytes);
 	json_real(j, "samples", summary_samples(s), 3);
+	json_real(j, "samples_needed", summary_needed(s), 0);
 	json_real(j, "tallied", s->blame.tallied, 3);
 	json_real(j, "instructions", s->instructions, 1);
 	json_real(j, "best_case_cpi", s->best / s->instructions, 4);

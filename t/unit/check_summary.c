@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "report/explain/summary.h"
+
+#include "t/unit/unit.h"
+
+static const struct {
+	double tallied, error, few, busiest, kernel, want;
+} needs[] = {
+	{ 1000, 200, 0, 0, 0, 0 }, /* 20 % is enough */
+	{ 1000, -200, 0, 0, 0, 0 },
+	{ 70, 69.58, 0, 0, 0, 2000 },    /* 99.4 %: 70 × 4.97² = 1729 */
+	{ 467, -382.94, 0, 0, 0, 8000 }, /* 82 %: 467 × 4.1² = 7850 */
+	{ 100, 40, 300, 45, 0, 2000 },   /* of all 400, × 2² = 1600 */
+	{ 0, 0, 300, 30, 0, 500 },       /* the busiest is to have 50 */
+	{ 0, 0, 0, 0, 300, 0 },          /* more samples do not help the kernel */
+};
+
+START_TEST(samples_that_it_takes_follow_from_the_error)
+{
+	struct summary s = { .busiest = needs[_i].busiest };
+
+	s.blame.samples = s.blame.tallied = needs[_i].tallied;
+	s.blame.error = needs[_i].error;
+	s.left[EXPLAIN_FEW_SAMPLES] = needs[_i].few;
+	s.left[EXPLAIN_DEFERRED] = needs[_i].kernel;
+	ck_assert_double_eq_tol(summary_needed(&s), needs[_i].want, 1e-6);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("summary");
+	TCase *tc = tcase_create("summary");
+
+	tcase_add_loop_test(tc, samples_that_it_takes_follow_from_the_error, 0,
+			    NR(needs));
+	suite_add_tcase(suite, tc);
+	return suite;
+}
+
+UNIT_MAIN(make_suite)
