@@ -3,7 +3,7 @@
 # Random samples and the scheduler's ticks as one time, on known counts (t/runsdb.c).
 . "$srcdir/t/tap.sh"
 
-plan 22
+plan 24
 
 # cpu-clock at 10 ms and ticks at 4 ms agree on hot and cold: 400 and 1000 samples, 4 s
 # each. With them, a sample of either kind stands for 1 / (1/10 + 1/4) = 1/0.35 ms.
@@ -66,6 +66,13 @@ END
 is "$(rows --sort ticks | head -n 2 | tr -s ' ')" "$(printf '%s\n' \
 	'ticks % cum% cpu-clock % procedure image' \
 	' 760 76.00% 76.00% 290 56.86% hot /app')" "--sort by an event shows its column first"
+
+is "$(cpi export --format=callgrind 2>/dev/null | awk '/^0x/ { print $3, $4, $5 }')" \
+	"$(printf '%s\n' '290 760 3000000000' '110 240 1000000000' '60 0 600000000' '50 0 500000000')" \
+	"an export has the samples of both kinds, and their time"
+is "$(cpi export --format=collapsed 2>/dev/null)" \
+	"$(printf '%s\n' 'app;hot 3000000000' 'app;cold 1000000000' 'app;timed 600000000' \
+		'kernel;work 500000000')" "stacks as lines have the time of both"
 
 # Half the rate of cpu-clock in the second epoch: there a sample stands for 1/0.3 ms, on
 # average of both for 1/0.325 ms.

@@ -117,6 +117,9 @@ int export_samples_open(const struct export_request *req, struct export_samples 
 		select_failed(&w->sel, err);
 	else
 		err = choose_kinds(w);
+	if (!err && !req->call_stacks)
+		err = procedure_evidence_open(&req->select, &w->sel, &w->ev,
+					      &w->evidence);
 	if (err)
 		export_samples_close(w);
 	else
@@ -176,10 +179,17 @@ const char *export_samples_missing_context(const struct export_samples *w)
 }
 
 void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,
-			double weight, double *value)
+			double weight, bool random_only, double *value)
 {
+	const struct evidence *fit =
+		w->evidence ? procedure_evidence_fit(w->evidence) : NULL;
+	const bool is_time = fit && evidence_counts(fit, event);
+
 	value[event] += (double)n;
-	if (w->amount[event])
+	if (is_time)
+		value[w->amount[0]] +=
+			(double)n * weight * evidence_factor(fit, event, random_only);
+	if (w->amount[event] && (!is_time || event))
 		value[w->amount[event]] += (double)n * weight;
 }
 
@@ -207,6 +217,7 @@ size_t export_samples_nr_hosts(const struct export_samples *w)
 
 void export_samples_close(struct export_samples *w)
 {
+	procedure_evidence_close(w->evidence);
 	events_fini(&w->ev);
 	select_close(&w->sel);
 }

@@ -6,6 +6,7 @@
 #define CPI_REPORT_EXPORT_SAMPLES_H
 
 #include "report/calls/export_stack.h"
+#include "report/profile/procedure_evidence.h"
 #include "report/select/events.h"
 #include "report/select/imagecache.h"
 #include "report/select/select.h"
@@ -30,10 +31,11 @@ struct export_samples {
 	const struct export_request *req;
 	struct selection sel;
 	struct events ev;
+	struct procedure_evidence *evidence; /* NULL: one kind of samples is time */
 	/*
 	 * Per event its samples; then what they stand for: where the first measures
-	 * time, that time, and of events whose samples stand for different amounts,
-	 * these.
+	 * time, that time, with that of ticks, and of events whose samples stand for
+	 * different amounts, these.
 	 */
 	struct export_column column[EXPORT_MAX_COLUMNS];
 	size_t nr_columns;
@@ -74,9 +76,12 @@ int export_samples_open_images(struct export_samples *w, struct image_cache **ou
 /* The root of stacks whose context is not known, where others have one; else NULL. */
 const char *export_samples_missing_context(const struct export_samples *w);
 
-/* Adds samples of an event, each weighing weight, to values per column. */
+/*
+ * Adds samples of an event, each weighing weight, to values per column. random_only:
+ * they are of a procedure that ticks tell nothing of (procedure_evidence.h).
+ */
 void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,
-			double weight, double *value);
+			double weight, bool random_only, double *value);
 
 /* Says how many samples of the idle loop were left out, if any were. */
 void export_samples_say_idle(double samples);

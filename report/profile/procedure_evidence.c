@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/profile/prof.h"
 #include "report/profile/prof_rows.h"
@@ -68,6 +69,20 @@ bool procedure_evidence_random_only(const struct procedure_evidence *e,
 		return true;
 	row = prof_procedure_row(&e->p, image, symbol);
 	return row && row->departs;
+}
+
+bool procedure_evidence_unknown_random_only(const struct procedure_evidence *e,
+					    const char *reason)
+{
+	if (!e || !strncmp(reason, "kernel_", 7))
+		return true;
+	for (size_t i = 0; i < e->p.nr_rows; i++) {
+		const struct prof_row *row = e->p.row[i];
+
+		if (row->kind == ROW_UNKNOWN && !strcmp(row->procedure, reason))
+			return row->departs;
+	}
+	return false;
 }
 
 double procedure_evidence_unknown(const struct procedure_evidence *e)

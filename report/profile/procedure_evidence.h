@@ -38,6 +38,10 @@ bool procedure_evidence_random_only(const struct procedure_evidence *e,
 				    const struct query_image *image,
 				    const struct symbol *symbol);
 
+/* The same of samples without an image, by their reason; e may be NULL. */
+bool procedure_evidence_unknown_random_only(const struct procedure_evidence *e,
+					    const char *reason);
+
 /* Time without an image, in ns. */
 double procedure_evidence_unknown(const struct procedure_evidence *e);
 

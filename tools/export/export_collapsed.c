@@ -43,10 +43,11 @@ static size_t choose_column(const struct export_samples *w)
 {
 	const struct selected_event *first = &w->ev.event[0];
 
-	if (!first->mixed)
+	if (!first->mixed && !w->evidence)
 		return 0;
-	log_warn("samples of %s stand for different amounts: the numbers are %s",
-		 first->name, first->is_time ? "ns" : "events");
+	log_warn("samples of %s%s stand for different amounts: the numbers are %s",
+		 first->name, w->evidence ? " and " EVENT_TICKS : "",
+		 first->is_time ? "ns" : "events");
 	return w->amount[0];
 }
 
