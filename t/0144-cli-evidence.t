@@ -30,7 +30,7 @@ END
 is "$(cpi prof --epoch all 2>/dev/null | sed -n '/^Time/,/^$/p')" "$(cat <<'END'
 Time: 7.100 s, by 710 samples of cpu-clock and 1000 of ticks
 idle 28.2 % (percentages are of busy time)
-* chance does not explain how often ticks met it: time of cpu-clock alone
+* ticks are biased there: time of cpu-clock alone
 END
 )" "the header says what time is made of"
 is "$(rows --by-stream)" "$(cat <<'END'

@@ -64,9 +64,8 @@ void explainer_print_unit(const struct explainer *x, const char *corrected)
 		 first->event, report_period(first, period), scope_period_cycles(s),
 		 s->clock_hz / 1e9, buf_str(&named));
 	if (s->evidence)
-		out_line("Ticks count as well, by the time that they stand for, except "
-			 "in procedures that they meet more or less often than chance "
-			 "explains");
+		out_line("Ticks count as well, by their time, except in procedures "
+			 "where they are biased");
 	out_line("Best cases are those of %s", isa ? isa_cpu(isa) : "no known CPU");
 	buf_fini(&named);
 }

@@ -391,8 +391,7 @@ static void print_time(const struct prof *p)
 	if (idle->n)
 		report_idle(all > 0 ? 100 * idle->weight / all : 0, p->req->idle);
 	if (p->nr_departing)
-		out_line("* chance does not explain how often ticks met it: time of %s "
-			 "alone",
+		out_line("* ticks are biased there: time of %s alone",
 			 p->ev.event[0].name);
 	buf_fini(&events);
 	buf_fini(&others);
