@@ -91,18 +91,23 @@ char *time_format_near(uint64_t real_ns, uint64_t near_ns, char out[TIME_TEXT_SI
 
 char *time_format_duration(uint64_t ns, char out[DURATION_TEXT_SIZE])
 {
+	static const struct {
+		unsigned long long seconds;
+		const char *name;
+	} units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" } };
 	const unsigned long long s = (ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
+	unsigned long long rest;
+	size_t i = 0;
 
-	if (s < 60)
-		snprintf(out, DURATION_TEXT_SIZE, "%llu s", s);
-	else if (s < 3600)
-		snprintf(out, DURATION_TEXT_SIZE, "%llu min %llu s", s / 60, s % 60);
-	else if (s < 86400)
-		snprintf(out, DURATION_TEXT_SIZE, "%llu h %llu min", s / 3600,
-			 s / 60 % 60);
+	while (i < 3 && s < units[i].seconds)
+		i++;
+	rest = i < 3 ? s % units[i].seconds / units[i + 1].seconds : 0;
+	if (rest)
+		snprintf(out, DURATION_TEXT_SIZE, "%llu %s %llu %s",
+			 s / units[i].seconds, units[i].name, rest, units[i + 1].name);
 	else
-		snprintf(out, DURATION_TEXT_SIZE, "%llu d %llu h", s / 86400,
-			 s / 3600 % 24);
+		snprintf(out, DURATION_TEXT_SIZE, "%llu %s", s / units[i].seconds,
+			 units[i].name);
 	return out;
 }
 

@@ -64,7 +64,10 @@ char *time_format(uint64_t real_ns, char out[TIME_TEXT_SIZE]);
 /* Writes "10:15:03Z" where the day is that of near_ns, else as time_format(). */
 char *time_format_near(uint64_t real_ns, uint64_t near_ns, char out[TIME_TEXT_SIZE]);
 
-/* Writes "25 s", "2 min 10 s", "1 h 5 min" or "3 d 4 h" into out, which it returns. */
+/*
+ * Writes "25 s", "5 min", "2 min 10 s", "1 h 5 min" or "3 d 4 h" into out, which it
+ * returns.
+ */
 #define DURATION_TEXT_SIZE 32
 char *time_format_duration(uint64_t ns, char out[DURATION_TEXT_SIZE]);
 

@@ -8,7 +8,7 @@ commands=$(cpi --help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p')
 [ -n "$commands" ] || bail "cpi --help lists no commands"
 cpi help --completion >completion || bail "no completion script"
 
-plan $((5 * $(echo "$commands" | wc -w) + 16))
+plan $((5 * $(echo "$commands" | wc -w) + 24))
 
 for c in $commands; do
 	page=$builddir/man/cpi-$c.1
@@ -35,6 +35,11 @@ is "$listed" "$(echo "$commands" | sort)" "cpi(1) lists every command"
 summaries=$(sed -n '/^\.It Xr cpi-/{n;s/\.$//;p}' "$srcdir/man/cpi.1")
 is "$summaries" "$(cpi --help | sed -n 's/^  [a-z][a-z]*  *\([A-Z].*\)/\1/p')" \
 	"cpi(1) and cpi --help have the same summaries"
+
+is "$(cpi --help | sed -n 's/^\([A-Z][a-z ]*\):$/\1/p')" "$(sed -n \
+	'/^The commands are/,/^\.Ss Names/{/Names/!s/^\.Ss //p;}' "$srcdir/man/cpi.1")" \
+	"cpi(1) and cpi --help have the same groups of commands"
+is "$(cpi --help | awk 'length > 80')" "" "cpi --help fits into 80 columns"
 
 is "$(cpi record --help | grep -c -e ' --stacks\[=off|dwarf|fp\]$') $(grep -c \
 	'Fl -stacks Ns Oo Ns = .* Cm fp Oc$' "$builddir/man/cpi-record.1")" "1 1" \
@@ -65,8 +70,29 @@ if command -v bash >/dev/null; then
 		compopt() { :; }
 		_cpi; echo "${COMPREPLY[*]}"')
 	is "$got" "--over-time" "the completion knows the options of cpi report"
+
+	# What the database has.
+	"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
+	completes() # WORD... CURSOR: what the last word becomes
+	{
+		CPI_DB=known.db bash -c '. ./completion
+			COMP_WORDS=(cpi "$@") COMP_CWORD=$#
+			_cpi 2>&1; echo "${COMPREPLY[*]}"' sh "$@"
+	}
+	is "$(completes prof --epoch = h)" half "the completion completes a label"
+	is "$(completes diff full ha)" half "the completion completes the epochs of cpi diff"
+	is "$(completes list target_h)" target_hot "the completion completes a procedure"
+	is "$(completes prof --image "${builddir%/*}/")" "$builddir/t/target" "the completion completes an image"
+	is "$(completes prof --db = none.db --epoch h)" "" \
+		"the completion asks the database of the command line, and is silent"
+	"$builddir/t/mkdb" evil.db "$builddir/t/target" || bail "mkdb failed"
+	cpi epoch label --db evil.db half 'x$(touch evil)'
+	CPI_DB=evil.db bash -c '. ./completion
+		COMP_WORDS=(cpi prof --epoch x) COMP_CWORD=3
+		_cpi; echo "${COMPREPLY[*]}"' >out
+	is "$(cat out; ls evil 2>/dev/null)" 'x\$\(touch\ evil\)' "a label is not run as a command"
 else
-	skip 4 "no bash here"
+	skip 10 "no bash here"
 fi
 
 is "$(grep -E '^\.Sh' "$srcdir"/man/*.[1-8] "$builddir"/man/*.[1-8] | grep -v '\.Sh [A-Z ]*$')" "" \

@@ -19,7 +19,9 @@ fails()
 
 plan 120
 
-fails 2 "see 'cpi help'" "no command" cpi
+cpi >out 2>err
+is "$?$(cat err)" 2 "cpi alone exits with 2"
+is "$(cat out)" "$(cpi help)" "cpi alone prints what cpi help prints"
 fails 2 "no command 'porf': did you mean 'prof'" "a mistyped command" cpi porf
 fails 2 "no command 'anotate': did you mean 'annotate'" "a mistyped alias" cpi anotate
 fails 2 "no command 'xyzzy': see" "a command unlike any other" cpi xyzzy
@@ -123,7 +125,7 @@ is "$(cpi --help | head -n 1)" "usage: cpi COMMAND [OPTION...] [ARGUMENT...]" \
 cpi prof --db good.db 2>/dev/null >/dev/full
 is "$?" 1 "a full disk under the output is an error"
 CPI_DB=good.db cpi prof --limit 1 >out
-like "$(cat out)" "^Epoch 3:" "CPI_DB names the database"
+like "$(cat out)" "^web1, " "CPI_DB names the database"
 cp good.db cpi.db
 CPI_DB=good.db cpi prof >out 2>err
 is "$(cat err)" "" "CPI_DB goes before cpi.db in the current folder"
@@ -133,7 +135,7 @@ if [ -e /var/lib/cpi/cpi.db ]; then
 	skip 3 "this machine has a database of cpid"
 else
 	cpi prof --limit 1 >out 2>err
-	like "$(cat out)" "^Epoch 3:" "cpi.db in the current folder is read by default"
+	like "$(cat out)" "^web1, " "cpi.db in the current folder is read by default"
 	is "$(cat err)" "cpi: reading ./cpi.db" "a line says which database is read"
 	cpi diff 1 2 2>&1 >out | grep -c reading >err
 	is "$(cat err)" 1 "a report that opens the database twice says so once"

@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 49
+plan 50
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -13,13 +13,8 @@ prof()
 }
 
 is "$(prof --epoch full)" "$(cat <<'END'
-Epoch 1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z
-Host web1: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
-Stream cpu-clock from perf: a sample per 1 ms, 2004 received
-Stream page-faults from perf: a sample per 100 events, 12 received
-Time: 2.000 s, by 2000 samples of cpu-clock
+web1, 2026-01-02T03:00:00Z to 03:01:00Z (1 min, "full"), 2 s of CPU sampled, 50.0 % idle (not counted), 4 lost, 0.2 % unknown
 Other events: page-faults (12 samples); --by-stream shows them
-idle 50.0 % (percentages are of busy time)
 
    ms       %     cum%  procedure            image
 600.0  60.00%   60.00%  target_hot           TARGET
@@ -32,23 +27,34 @@ idle 50.0 % (percentages are of busy time)
   3.0   0.30%   99.80%  [unknown]            map_gap
   2.0   0.20%  100.00%  [unknown]            ambiguous
 Lost: 4 samples, ring_lost
-0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
 END
 )" "cpi prof lists every sample of an epoch"
 like "$(cat err)" "/nonexistent/app: No such file" "the warning names a missing binary"
-
-is "$(prof --epoch full --event page-faults)" "$(cat <<'END'
+is "$(prof --epoch full -v --limit 1 | grep -v '^ ')" "$(cat <<'END'
+web1, 2026-01-02T03:00:00Z to 03:01:00Z (1 min, "full"), 2 s of CPU sampled, 50.0 % idle (not counted), 4 lost, 0.2 % unknown
 Epoch 1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z
 Host web1: x86_64, 2 CPUs, Test CPU, Linux 6.1.0
+Stream cpu-clock from perf: a sample per 1 ms, 2004 received
 Stream page-faults from perf: a sample per 100 events, 12 received
-Total samples for event type page-faults = 12
+Time: 2.000 s, by 2000 samples of cpu-clock
+Other events: page-faults (12 samples); --by-stream shows them
+
+600.0  60.00%  60.00%  target_hot  TARGET
+... 8 more (40.00%)
+Lost: 4 samples, ring_lost
+0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
+END
+)" "--verbose shows epochs, the machine, streams and what was not sampled"
+
+is "$(prof --epoch full --event page-faults)" "$(cat <<'END'
+web1, 2026-01-02T03:00:00Z to 03:01:00Z (1 min, "full"), 12 samples of page-faults, 0 lost, 0.0 % unknown
 
 samples        %     cum%  procedure    image
      12  100.00%  100.00%  target_cold  TARGET
 END
 )" "--event lists the samples of one event"
 
-is "$(prof --epoch full --by-stream --limit 2 | sed -n '/^Total/,/^$/d; /cum/,/^[.]/p')" "$(cat <<'END'
+is "$(prof --epoch full --by-stream --limit 2 | sed -n '/cum/,/^[.]/p')" "$(cat <<'END'
 cpu-clock       %    cum%  page-faults        %  procedure    image
       600  60.00%  60.00%            0    0.00%  target_hot   TARGET
       300  30.00%  90.00%           12  100.00%  target_cold  TARGET
@@ -57,11 +63,9 @@ END
 )" "--by-stream lists the samples of each event"
 
 # 600 samples at 1 ms and 100 at 2 ms: 800 ms of 1400.
-is "$(prof --epoch all --event cpu-clock --limit 2 | sed -n '/^Stream/,$p')" "$(cat <<'END'
-Stream cpu-clock from perf: a sample per 1 ms to 2 ms, 2204 received
+is "$(prof -v --epoch all --event cpu-clock --limit 2 | sed -n '/^Note/,$p')" "$(cat <<'END'
 Note: the rate of cpu-clock changed meanwhile; rows are ordered by time.
 Time: 2.400 s, by 2200 samples of cpu-clock
-idle 41.7 % (percentages are of busy time)
 
    ms       %    cum%  procedure    image
 800.0  57.14%  57.14%  target_hot   TARGET

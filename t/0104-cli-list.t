@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 36
+plan 43
 
 list()
 {
@@ -67,6 +67,30 @@ else
 	list --source --format=csv target_hot >source.csv
 	is "$(awk -F, 'NR > 1 { n += $1 } END { print n }' source.csv)" 600 \
 		"the samples of source lines add up"
+fi
+
+# A procedure of 400 instructions, of which the first two have samples.
+cat >long.c <<'END'
+unsigned int target_cold(void);
+__asm__(".globl target_hot\n.type target_hot, %function\ntarget_hot:\n"
+	".rept 400\nnop\n.endr\nret\n.size target_hot, . - target_hot");
+unsigned int target_cold(void) { return 1; }
+int main(void) { return 0; }
+END
+if ${CC:-cc} -g0 -o long long.c 2>err && "$builddir/t/mkdb" long.db "$tmp/long"; then
+	long() { cpi "$@" --db long.db --epoch full 2>err; }
+	long list target_hot >text
+	is "$(grep -c '  nop' text)" 6 "a long listing has the hottest row and five around it"
+	like "$(cat text)" '^\.\.\. 395 instructions left out, 0\.0 % (--all shows them)$' \
+		"it says how much is left out"
+	is "$(long list target_hot --all | grep -c '  nop')" 400 "--all lists all of it"
+	is "$(long list target_hot --format=csv | wc -l | tr -d ' ')" 402 "CSV has all of it"
+	is "$(long calc target_hot --format=csv | wc -l | tr -d ' ')" 402 \
+		"cpi calc writes all of it as CSV"
+	is "$(long calc target_hot | grep -c '  nop')" 400 "cpi calc does not cut a block"
+	is "$(long list target_cold | grep -c 'left out')" 0 "a short listing is whole"
+else
+	skip 7 "no compiler: $(head -n 1 err)"
 fi
 
 # What has no code, no symbol, or no file.

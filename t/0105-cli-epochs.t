@@ -36,7 +36,7 @@ is "$(ids 2026-01-02T03:00)" "1 " "--epoch TIME chooses the epoch at that time"
 # Times that epochs do not match exactly, and what is no epoch.
 cpi prof --epoch 2026-01-02T03:00:10..2026-01-02T03:00:20 >/dev/null 2>err
 is "$(grep -v warning: err)" "$(cat <<'END'
-cpi: asked 03:00:10Z to 03:00:21Z (11 s), shown 03:00:00Z to 03:01:00Z (1 min 0 s): epochs are whole
+cpi: asked 03:00:10Z to 03:00:21Z (11 s), shown 03:00:00Z to 03:01:00Z (1 min): epochs are whole
 END
 )" "cpi prof says that it shows more than the times that were asked for"
 cpi prof --epoch 2026-01-02T03:00 >/dev/null 2>err

@@ -112,7 +112,7 @@ like "$(cat err)" "none.db" "cpi status names the missing database"
 # Numbers with which all is well, and others.
 well='received.a 1000\nuptime_s 60\nstate sampling\nbudget_percent 0.5\ncost_percent 0.51\n'
 daemon "reply('${well}lost.x 1\n')" cpi status --db none.db
-like "$(cat out)" "^cpid      running for 1 min 0 s: all is well" "the summary says that all is well"
+like "$(cat out)" "^cpid      running for 1 min: all is well" "the summary says that all is well"
 like "$(cat out)" "^lost      1 of 1000 samples (0.1 %): x 1" "the summary has losses by name"
 like "$(cat out)" "^cost      0.51 % .*: about the budget of 0.5 %" "a cost just above the budget is not called within it"
 daemon "reply('state starting\n')" cpi status --db none.db
@@ -121,9 +121,9 @@ daemon 'reply("no\n", -5)' cpi status --db known.db
 unlike "$(cat out)" "not running" "a daemon that refuses is not said to be stopped"
 like "$(cat out)" "^cpid      does not answer at sock" "the summary says that the daemon does not answer"
 daemon "reply('${well}lost.x 2\n')" cpi status --db none.db
-like "$(cat out)" "min 0 s: samples are lost" "the summary says that samples are lost"
+like "$(cat out)" "min: samples are lost" "the summary says that samples are lost"
 daemon "reply('$well'.replace('0.51', '0.6'))" cpi status --db none.db
-like "$(cat out)" "min 0 s: it costs more than its budget" "the summary says that the budget is exceeded"
+like "$(cat out)" "min: it costs more than its budget" "the summary says that the budget is exceeded"
 daemon "reply('${well}store_error No space\nmain_waits_s 3\n')" cpi status --db none.db
 like "$(cat out)" "it does not answer, and these numbers are old; it cannot store the samples" \
 	"the summary says that the daemon does not answer and cannot store"

@@ -36,9 +36,9 @@ cpi record -F 500 -e cpu-clock -e page-faults@10 -o a.db --raw raw -- \
 is "$?" 0 "cpi record takes two events"
 is "$(cpi epoch list --db a.db --format=csv | sed 1d | wc -l | tr -d ' ')" 2 \
 	"a second recording adds an epoch to the same database"
-like "$(cpi prof --db a.db 2>/dev/null)" "^Stream cpu-clock.* a sample per 2 ms" \
+like "$(cpi prof -v --db a.db 2>/dev/null)" "^Stream cpu-clock.* a sample per 2 ms" \
 	"cpu-clock is sampled at the requested rate"
-like "$(cpi prof --db a.db 2>/dev/null)" "^Stream page-faults.* a sample per 10 events" \
+like "$(cpi prof -v --db a.db 2>/dev/null)" "^Stream page-faults.* a sample per 10 events" \
 	"page-faults are sampled with the requested period"
 is "$(($(wc -c <raw) - 16))" "$((32 * $(cpi cat --intervals --db a.db --format=csv |
 	awk -F, 'NR > 1 { n += $7 - $9 } END { print n }')))" \
@@ -68,7 +68,7 @@ mkdir here
 like "$(cat err)" "; try: cpi prof$" "without -o the advice needs no --db"
 is "$(cd here && echo *)" "cpi.db out" "without -o the database is cpi.db"
 like "$(cat err)" "session: 500 call stacks/s" "-g takes half as many stacks as samples"
-like "$(cpi prof --db here/cpi.db 2>/dev/null)" "a sample per 1 ms" \
+like "$(cpi prof -v --db here/cpi.db 2>/dev/null)" "a sample per 1 ms" \
 	"1000 samples are taken a second where the clock is sampled"
 
 (cd here && CPI_SOCKET=other.sock cpi record -- true 2>../err)

@@ -7,7 +7,8 @@ script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
 	skip_all "no script(1) to make a terminal with"
 . "$srcdir/t/known.sh"
 TERM=xterm
-export TERM
+PAGER=
+export TERM PAGER
 
 # at COLUMNS COMMAND: the command's rows on a terminal of that width.
 at()
@@ -15,7 +16,7 @@ at()
 	script -qec "stty cols $1; $2 2>err" /dev/null </dev/null | tr -d '\r'
 }
 
-plan 21
+plan 27
 
 for width in 20 40 60 80 100 200 400; do
 	at $width "cpi prof --epoch full" >out
@@ -34,9 +35,26 @@ like "$(cat out)" '\[unknown [a-z]*\.\.\. ' "a long name is cut and ends in dots
 at 80 "cpi diff full half --history=none" >out
 like "$(cat out)" '^A ms/s  B ms/s .*  *change  procedure  *image' \
 	"cpi diff shows names on 80 columns"
+at 60 "cpi stalls --epoch full" >out
+like "$(cat out)" '^lost  cycles  reason  *procedure  *instruction' \
+	"cpi stalls keeps names rather than numbers on 60 columns"
 at 100 "cpi list --epoch full target_hot" >out
 like "$(cat out)" "$(printf '\033')\[1;31m *560 " "hot lines are coloured on a terminal"
 at 100 "NO_COLOR=1 cpi list --epoch full target_hot" >out
 unlike "$(cat out)" "$(printf '\033')" "NO_COLOR turns colours off"
 at 100 "cpi cat --epoch full --format=csv --image '*red*'" >out
 unlike "$(cat out)" "$(printf '\033')" "CSV on a terminal has no control characters"
+
+paged="PAGER='sed s/^/paged:/' cpi list --epoch full target_hot"
+at 100 "$paged" >out
+like "$(cat out)" "^paged:.*$(printf '\033')\[1;31m *560 " \
+	"a listing goes through the pager, in colour"
+at 40 "$paged" >out
+is "$(tr -d '\200-\277' <out | sed 's/^paged://' | grep -v ^Procedure |
+	awk 'length > 80')" "" "behind a pager the rows keep to the terminal's width"
+at 100 "$paged --no-pager" >out
+unlike "$(cat out)" "^paged:" "--no-pager leaves the pager out"
+PAGER='sed s/^/paged:/' cpi list --epoch full target_hot >out
+unlike "$(cat out)" "^paged:" "a file is not written through the pager"
+at 100 "PAGER='head -n 1' cpi calc --epoch full target_hot; echo status \$?" >out
+is "$(sed 1d out; cat err)" "status 0" "a pager that quits early is no error"

@@ -19,7 +19,6 @@ is "$(sed -n '/Total tallied/,$p' text)" "$(cat <<'END'
 ***   Image not available              27    2.7% of all
 ***   Unknown image                     5    0.5% of all
 Lost: 4 samples, ring_lost
-0.006 s not sampled by cpu-clock: CPUs asleep, or timers late
 END
 )" "all samples of the epoch are accounted for"
 like "$(cat text)" "^2 procedures with [0-9.]* kB of code" \

@@ -48,7 +48,7 @@ cpi epoch export --force e.db half 1 >out
 is "$?" 0 "--force replaces a file"
 is "$(cpi epoch list --db e.db --format=csv | sed 1d | cut -d, -f1 | tr '\n' ' ')" "1 2 " \
 	"an export has the epochs that were named"
-like "$(cpi prof --db e.db --epoch all)" "^Host web1: " "an export knows its host"
+like "$(cpi prof --db e.db --epoch all)" "^web1, " "an export knows its host"
 is "$(cpi epoch export one.db --epoch last | cut -d, -f1)" "one.db: 1 epoch" \
 	"--epoch chooses the epochs to export"
 unlike "$(cpi prof --db one.db --epoch all)" "^Gap: " "an export has no gap before its first epoch"
@@ -133,7 +133,7 @@ is "$(cpi epoch list --db known.db --db web3.db --epoch half)" "$(cat <<'END'
 2:2  2026-01-02T03:01:00Z  2026-01-02T03:02:00Z     60.0      100                      10  ended  web3  half   web3.db
 END
 )" "cpi epoch list --db twice lists the epochs of both databases"
-cpi prof --db known.db --db web3.db --epoch full >out 2>err
+cpi prof -v --db known.db --db web3.db --epoch full >out 2>err
 is "$(grep -a -e '^Epoch' -e '^Host' -e target_ out | sed "s#$target#TARGET#")" "$(cat <<'END'
 Epoch 1:1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z of known.db
 Epoch 2:1 "full": 2026-01-02T03:00:00Z to 2026-01-02T03:01:00Z of web3.db
@@ -146,15 +146,15 @@ like "$(cat err)" "epochs of several hosts, added up: web1, web3" \
 	"the warning names the hosts whose samples are added up"
 like "$(cpi prof --db known.db --db web3.db --epoch 1:full,2:half 2>&1)" \
 	"there is no epoch '1:full,2:half'" "a list of labels of two databases is refused"
-is "$(cpi prof --db known.db --db web3.db --epoch 1:1,2:2 2>/dev/null | grep -a -c ^Epoch)" 2 \
+is "$(cpi prof -v --db known.db --db web3.db --epoch 1:1,2:2 2>/dev/null | grep -a -c ^Epoch)" 2 \
 	"a list of ids of two databases is accepted"
 cpi prof --db known.db --db web3.db --epoch 1:1,2:2,2:99 >out 2>err
 like "$? $(cat out err)" "^1 .*web3.db: there is no epoch '99'" \
 	"an id that no database has is an error"
 cpi epoch export first.db 1 >out
-is "$(cpi prof --db web3.db --db first.db --epoch 1,2 2>/dev/null | grep -a -c ^Epoch)" 3 \
+is "$(cpi prof -v --db web3.db --db first.db --epoch 1,2 2>/dev/null | grep -a -c ^Epoch)" 3 \
 	"an epoch that one database has is not taken from the other"
-like "$(cpi prof --db known.db --db web3.db --epoch 2:full)" "^Host web3:" \
+like "$(cpi prof --db known.db --db web3.db --epoch 2:full)" "^web3, " \
 	"N:EPOCH chooses an epoch of one database"
 is "$(cpi prof --db known.db --db web3.db --epoch full --host 'web[2-9]' | sed -n '/^cpu-clock/,$p')" \
 	"$(cpi prof --epoch full | sed -n '/^cpu-clock/,$p')" \
@@ -171,7 +171,7 @@ like "$(cat err)" "several platforms (.*Test CPU.*Other CPU.*): .*--merge-platfo
 	"the message lists the platforms and names --merge-platforms"
 cpi prof --db known.db --db amd.db --merge-platforms >out 2>err
 is "$?" 0 "--merge-platforms adds up samples of different CPUs"
-like "$(cpi prof --db known.db --db amd.db --platform '*Other*' --epoch full)" "^Host amd:" \
+like "$(cpi prof --db known.db --db amd.db --platform '*Other*' --epoch full)" "^amd, " \
 	"--platform chooses one platform"
 cpi prof --db known.db --db cycles.db --merge-platforms 2>err
 is "$?" 1 "cycles of different CPUs are never added up"

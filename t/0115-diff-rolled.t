@@ -89,7 +89,7 @@ for when in "before", "after":
     d = json.load(open("days." + when))
     print(len(d["a"]["epochs"]), d["a"]["parts"], d["basis"], d["earlier_epochs"])')" \
 	"$(printf '%s\n' '24 24 runs 0' '1 24 runs 0')" "a day alone stands for 24 hours"
-like "$(cpi diff 2026-01-05 2026-01-12)" '1 epochs, rolled up from 24, 86400.0 s' \
+like "$(cpi diff 2026-01-05 2026-01-12)" '1 epoch, rolled up from 24, 86400.0 s' \
 	"the text says how many hours were rolled up"
 is "$(found hours.before | cut -d' ' -f1) $(cpi diff --history="$first" --format=json \
 	2026-01-12 2026-01-13 >x && found x | cut -d' ' -f1)" "history runs" \

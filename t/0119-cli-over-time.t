@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3
-plan 8
+plan 11
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -23,9 +23,11 @@ for r in p["rows"]:
 END
 try 'the intervals of five hours add up to the rows' python3 check.py five.json 5 5
 try 'the intervals of a hundred hours add up to the rows' python3 check.py all.json 48 100
-cpi prof --db t.db --epoch all --over-time --svg t.svg --limit 1 >text 2>/dev/null
+LC_ALL=C.UTF-8 cpi prof --db t.db --epoch all --over-time --svg t.svg --limit 1 >text 2>/dev/null
 is "$(grep -o '[▁▂▃▄▅▆▇█]*' text | awk 'length > 10' | wc -l)" 1 \
 	'the text has a line of blocks for the row'
+is "$(cpi prof --db t.db --epoch all --over-time --limit 3 2>/dev/null | tr -d '\0-\177')" '' \
+	'in the C locale the line is ASCII'
 try 'the picture is XML with axes and lines' python3 - <<'END'
 import xml.etree.ElementTree as e
 r = e.parse("t.svg").getroot()
@@ -36,3 +38,14 @@ cpi prof --db t.db --svg /nonexistent/t.svg >out 2>error
 is $? 1 'an output path that cannot be written is an error'
 cpi prof --db t.db --over-time --combine >out 2>error
 is $? 2 '--over-time with --combine is a usage error'
+
+# Four epochs without a gap, of which one has most of the time.
+printf '%s\n' 'a 10 10000 main=100' 'b 100 10000 main=1000' 'c 10 10000 main=100' 'd 10 10000 main=100' |
+	"$builddir/t/runsdb" runs.db || bail 'no database of runs'
+cpi prof --db runs.db --epoch all --over-time --format json >runs.json 2>/dev/null
+is "$(python3 -c 'import json
+print(json.load(open("runs.json"))["rows"][0]["over_time"])')" '[0.1, 0.1, 0.1, 0.1]' \
+	'an epoch is spread over the intervals that it covers'
+cpi prof --db runs.db --epoch all --over-time --svg runs.svg >text 2>/dev/null
+like "$(cat runs.svg)" '<path fill="none"[^>]* d="M70.0 20.0H295.0L295.0 20.0H520.0L520.0' \
+	'the picture has a step for each interval'

@@ -3,7 +3,7 @@
 # Call stacks in recordings: each frame is where perf has it, and each end has its reason.
 . "$srcdir/t/tap.sh"
 need python3 sqlite3
-plan 14
+plan 18
 
 python3 "$srcdir/t/perfdata_stacks.py" >made || bail 'no recording'
 cpi import -o made.db made >out 2>&1
@@ -27,6 +27,29 @@ is "$(cpi cat --edges --db made.db --format=csv | grep -c '^branch')" 0 \
 is "$(sqlite3 made.db 'SELECT sum(received), sum(stored) FROM tally WHERE kind = 1')" '13|8' \
 	'received stacks = stored stacks + stacks that perf lost'
 is "$(cpi cat --check --db made.db >out 2>&1; echo $?)" 0 'cpi cat --check finds no damage'
+
+# What only call chains touch has no build id in a recording: device and inode alone. The
+# file that lies there is it, unless it changed since.
+cp "$builddir/t/target" target
+"$builddir/t/mkdb" chains.db "$tmp/target" || bail 'no database'
+nobody_said()
+{
+	sqlite3 chains.db "UPDATE image SET build_id = x'', content = x'', size = 0, mtime_ns = 0,
+		device = $(stat -c %d target), inode = $2 WHERE name = '$tmp/target';
+		UPDATE epoch SET from_ns = $1 * 1000000000, to_ns = ($1 + 60) * 1000000000"
+}
+now=$(date +%s)
+nobody_said $((now + 60)) "$(stat -c %i target)"
+like "$(cpi prof --db chains.db --epoch full 2>err)" ' target_hot ' \
+	'a file without a build id is read if it is older than the recording'
+nobody_said $((now - 3600)) "$(stat -c %i target)"
+unlike "$(cpi prof --db chains.db --epoch full 2>err)" ' target_hot ' \
+	'it is not read if it changed since'
+like "$(cat err)" 'target: it has no build id in the profile, and the file may have changed' \
+	'the warning says why'
+nobody_said $((now + 60)) 1
+unlike "$(cpi prof --db chains.db --epoch full 2>err)" ' target_hot ' \
+	'another file of its name is not read'
 
 # This machine's.
 if ! command -v perf >/dev/null || ! perf record -qge cpu-clock -o probe.data true 2>err; then

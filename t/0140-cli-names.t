@@ -17,7 +17,7 @@ for name in anonymous no_process map_gap; do
 		UPDATE tally SET received = received + 7 WHERE epoch = 1" || bail "cannot add $name"
 done
 
-plan 11
+plan 14
 
 cpi prof --epoch 1 >text 2>/dev/null
 like "$(cat text)" '  prog+0x10 (stripped)  *prog$' "code without a symbol is named by its image and offset"
@@ -28,8 +28,14 @@ like "$(cat text)" '  \[unknown\]  *map_gap$' "other reasons are unknown"
 cpi prof --epoch 1 --format=csv >csv 2>/dev/null
 is "$(grep "^1000," csv | cut -d, -f5,6)" "[0x10],prog" "CSV has the offset alone"
 is "$(grep -c ',\[unknown\],' csv)" 3 "CSV has [unknown] and the reason"
-like "$(cpi list --epoch 1 prog+0x10 2>/dev/null)" '^Procedure \[0x10\] in prog' \
+like "$(cpi list --epoch 1 prog+0x10 2>/dev/null)" '^Procedure prog+0x10 (stripped) in prog' \
 	"cpi list takes the name that text shows"
+like "$(cpi list --epoch 1 'prog+0x10 (stripped)' 2>/dev/null)" '^Procedure prog+0x10 ' \
+	"cpi list takes the whole name"
+echo 'stacks 10 1000 prog:main;prog:[0x10]=100' | "$builddir/t/runsdb" stacks.db ||
+	bail "no database of stacks"
+like "$(cpi tree --db stacks.db)" ' prog+0x10 (stripped)  *prog$' "cpi tree names code without a symbol"
+is "$(cpi tree --db stacks.db --format=csv | grep -c ',\[0x10\],')" 1 "CSV of cpi tree has the offset alone"
 like "$(cpi diff a b)" ' prog+0x10 (stripped)  *prog ' "cpi diff names code without a symbol"
 like "$(cpi stats a)" ' prog+0x10 (stripped)  *prog$' "cpi stats names code without a symbol"
 

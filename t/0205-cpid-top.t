@@ -127,7 +127,7 @@ sees ' main  */' 'a terminal shows a long procedure'
 keys Enter
 paged() { [ -s paged.txt ]; }
 await 60 paged
-like "$(cat paged.txt)" '^Epoch ' 'the pager shows the listing of the long procedure'
+like "$(cat paged.txt)" '^Procedure ' 'the pager shows the listing of the long procedure'
 keys q
 sees 'STATUS 0' 'a pager that closes early returns to the view'
 bound "$(cpi list --db t.db --image "*/$own_endless" main | wc -c)" '>' 65536 \

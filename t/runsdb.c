@@ -7,8 +7,8 @@
  * PROCEDURE+OFFSET=N; =N,T adds T ticks, of 4 ms each, to N samples of cpu-clock.
  * Images have no files: names are captured, procedures are 4096 bytes each in the order
  * of their first appearance. One called /NAME is a program, others are the kernel's
- * modules. CONTEXT@ ahead of a word, as cgroup=/a@main=5, says whose samples they are; &
- * in it is a newline, so that comm=a&cgroup=/b& is a context of two kinds.
+ * modules. CONTEXT@ ahead of a word, as cgroup=/a@main=5, says whose samples they are;
+ * & in it is a newline, so that comm=a&cgroup=/b& is a context of two kinds.
  *
  * A word with ';' is call stacks, the outermost frame first: A;B;C=N, where each is
  * [IMAGE:]PROCEDURE; "jit:" is code made at run time, "idle:" an idle CPU, and

@@ -7,24 +7,31 @@
 
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/explain.h"
 
 struct options {
 	struct explain_options explain;
-	bool all, source, assembly;
+	bool all, source, assembly, no_pager;
 };
 
 static int print(const struct options *o, const struct explainer *x,
 		 const struct explanation *ex)
 {
-	if (o->explain.out.format != OUT_JSON)
-		return calc_print_table(x, ex,
-					o->assembly ? CALC_SOURCE_NEVER
+	const enum calc_source source = o->assembly ? CALC_SOURCE_NEVER
 					: o->source ? CALC_SOURCE_ALWAYS
-						    : CALC_SOURCE_AT_HAND,
-					&o->explain.out);
-	calc_print_json(x, ex, false);
-	return 0;
+						    : CALC_SOURCE_AT_HAND;
+	struct pager pager;
+	int err;
+
+	if (o->explain.out.format == OUT_JSON) {
+		calc_print_json(x, ex, false);
+		return 0;
+	}
+	pager_begin(&pager, !o->no_pager && o->explain.out.format == OUT_TEXT);
+	err = calc_print_table(x, ex, source, o->all, &o->explain.out);
+	pager_end(&pager);
+	return err;
 }
 
 /* What has no code, but weights: whether it was shown; or an error. */
@@ -102,20 +109,23 @@ static int run_calc(struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
 
-	if (o->all == !!ctx->nr_args)
+	if (!o->all && !ctx->nr_args)
 		return cmd_usage_error(ctx->cmd, "say which procedure, or --all");
-	if (o->all && o->explain.out.format != OUT_JSON)
-		return cmd_usage_error(ctx->cmd, "--all is for --format=json");
+	if (!ctx->nr_args && o->explain.out.format != OUT_JSON)
+		return cmd_usage_error(
+			ctx->cmd, "--all without a procedure is for --format=json");
 	return options_explain(ctx, calc);
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION,
-	OPT("all", 0, NULL, "every procedure with samples, one object per line",
-	    OPT_FLAG, all),
+	OPTS_REPORT,
+	OPT("all", 0, NULL,
+	    "every block; without PROC every procedure, as lines of JSON", OPT_FLAG,
+	    all),
 	OPT("source", 's', NULL, "show source lines between instructions", OPT_FLAG,
 	    source),
 	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
+	OPT_NO_PAGER,
 	OPT_ATTRIBUTION,
 	OPTS_EXPLAIN,
 	OPT_FORMAT,

@@ -72,6 +72,7 @@ static const struct opt opts[] = {
 	OPT("fdr", 0, "RATE", "accepted share of false findings (default: 0.05)",
 	    OPT_REAL, diff.fdr),
 	OPT_LIMIT,
+	OPT_VERBOSE,
 	OPT_FORMAT_OF("text|json|csv|svg"),
 	OPT_COLOR,
 	OPT_END,

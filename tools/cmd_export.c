@@ -190,8 +190,7 @@ static const struct opt opts[] = {
 const struct cmd cmd_export = {
 	.name = "export",
 	.args = "",
-	.summary = "Write profiles for other viewers, and for compilers: pprof, LLVM "
-		   "and others",
+	.summary = "Write profiles for viewers and compilers: pprof, LLVM and others",
 	.max_args = 0,
 	.opts = opts,
 	.opt_size = sizeof(struct options),

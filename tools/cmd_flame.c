@@ -23,7 +23,8 @@
 
 #define DEFAULT_THRESHOLD 0.1 /* percent */
 #define MAX_BOXES         20000
-#define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 1)
+#define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 2)
+#define MANY_UNKNOWN      0.02 /* of the whole; it is explained */
 
 struct options {
 	struct tree_options tree;
@@ -127,6 +128,35 @@ static void put_changes(const struct diff_frames *d, struct buf *note)
 }
 
 /* Compares the sides. 0, or an error that is logged. */
+static bool has_unwound(const struct sheet *s)
+{
+	const struct query_streams *streams = &s->tree.calls[0].sel.streams;
+
+	for (size_t i = 0; i < streams->nr; i++) {
+		if (!strcmp(streams->stream[i].desc.source, "dwarf"))
+			return true;
+	}
+	return false;
+}
+
+/* Why many stacks do not begin where their threads do, and what to do about it. */
+static void put_unknown(struct sheet *s)
+{
+	const double unknown = tree_unknown(&s->tree);
+	struct buf *note;
+
+	if (unknown < MANY_UNKNOWN)
+		return;
+	note = next_note(s);
+	buf_printf(note,
+		   "%.0f%% of this has unknown callers: [no_start], [unreadable] and "
+		   "[no_mapping] say why, xN means N frames.",
+		   100 * unknown);
+	if (!has_unwound(s))
+		buf_puts(note, " Usually programs have no frame pointers: "
+			       "record with --stacks dwarf.");
+}
+
 static int add_changes(struct sheet *s, const struct diff_request *req,
 		       char *const *specs)
 {
@@ -211,6 +241,7 @@ static int make_sheet(struct sheet *s, const struct cmd_context *ctx)
 		put_side(s, side);
 	if (s->tree.nr_sides > 1)
 		err = add_changes(s, &diff, ctx->args);
+	put_unknown(s);
 	flame_parts(&s->tree.tree, &s->tree.frames, s->part);
 	if (!err)
 		err = tree_finish(&s->tree, threshold_of(s, tree->threshold));
@@ -238,6 +269,7 @@ static int run_flame(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd, "this is for a browser: name a file, "
 						 "with --output");
 	req.command = ctx->cmd->name;
+	req.fold = true;
 	if (tree_open(&req, CALLS_LINES, spec, two ? 2 : 1, &s.tree))
 		return EXIT_FAIL;
 	err = make_sheet(&s, ctx);

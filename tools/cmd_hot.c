@@ -26,7 +26,7 @@ static int run_hot(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION, OPT_LIMIT, OPTS_EXPLAIN, OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPT_LIMIT, OPTS_EXPLAIN, OPT_FORMAT, OPT_COLOR, OPT_END,
 };
 
 const struct cmd cmd_hot = {

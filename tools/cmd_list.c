@@ -6,11 +6,12 @@
 
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/explain.h"
 
 struct options {
 	struct explain_options explain;
-	bool source, assembly, both, inlines;
+	bool source, assembly, both, inlines, all, no_pager;
 };
 
 static int print(const struct options *o, const struct list *l)
@@ -29,8 +30,10 @@ static int list(struct cmd_context *ctx, struct explainer *x,
 	struct list l = { .scope = explainer_scope(x),
 			  .place = found->chosen,
 			  .has_weights = found->has_weights,
-			  .inlines = o->inlines };
+			  .inlines = o->inlines,
+			  .all = o->all };
 	const struct explanation *ex;
+	struct pager pager;
 	int err = 0;
 
 	if (l.scope->event < l.scope->ev.nr) {
@@ -40,8 +43,11 @@ static int list(struct cmd_context *ctx, struct explainer *x,
 		l.explained = ex->e;
 	}
 	err = list_decode(&l);
-	if (!err)
+	if (!err) {
+		pager_begin(&pager, !o->no_pager && o->explain.out.format == OUT_TEXT);
 		err = print(o, &l);
+		pager_end(&pager);
+	}
 	list_fini(&l);
 	return err;
 }
@@ -56,12 +62,14 @@ static int run_list(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION,
+	OPTS_REPORT,
 	OPT("source", 's', NULL, "source lines alone", OPT_FLAG, source),
 	OPT("asm", 'a', NULL, "assembly alone", OPT_FLAG, assembly),
 	OPT("both", 'b', NULL, "both (default, where there is source)", OPT_FLAG, both),
 	OPT("inlines", 'i', NULL, "show inlined calls where they change", OPT_FLAG,
 	    inlines),
+	OPT("all", 0, NULL, "not only around the hottest rows", OPT_FLAG, all),
+	OPT_NO_PAGER,
 	OPT_ATTRIBUTION,
 	OPTS_DEBUG_FILES,
 	OPTS_EXPLAIN,

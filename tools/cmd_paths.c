@@ -32,7 +32,7 @@ static int run_paths(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION, OPTS_DEBUG_FILES, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPTS_DEBUG_FILES, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_END,
 };
 
 const struct cmd cmd_paths = {

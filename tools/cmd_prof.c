@@ -152,7 +152,7 @@ static int run_prof(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION,
+	OPTS_REPORT,
 	OPT("by", 0,
 	    "procedure|image|comm|line|cgroup|container|unit|label|process|pid|thread",
 	    "what a row stands for; contexts with commas between", OPT_WORDS, by),

@@ -55,7 +55,7 @@ static int run_records(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_END,
 };
 
 const struct cmd cmd_records = {

@@ -85,7 +85,7 @@ static int run_stats(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION,
+	OPTS_REPORT,
 	OPT("by", 0,
 	    "procedure|image|comm|line|cgroup|container|unit|label|process|category",
 	    "what a row stands for", OPT_CHOICE, stats.by),

@@ -33,8 +33,7 @@ static void print_text(const struct sum *s)
 
 	report_header(&l->sel, &l->ev);
 	if (s->place)
-		out_line("Procedure %s in %s", s->place->name,
-			 s->place->image.desc.name);
+		report_procedure(s->place->name, s->place->image.desc.name, "");
 	else
 		out_line("%zu procedures with %.1f kB of code",
 			 s->summary.nr_procedures, s->summary.nr_bytes / 1e3);
@@ -130,7 +129,7 @@ static int run_sum(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_SELECTION, OPT_ATTRIBUTION, OPTS_EXPLAIN, OPT_FORMAT, OPT_END,
+	OPTS_REPORT, OPT_ATTRIBUTION, OPTS_EXPLAIN, OPT_FORMAT, OPT_END,
 };
 
 const struct cmd cmd_sum = {

@@ -17,8 +17,8 @@ int main(int argc, char **argv)
 
 	log_set_name("cpi");
 	if (argc < 2) {
-		log_err("say what to do: see 'cpi help'");
-		return EXIT_USAGE;
+		help_print_overview();
+		return out_finish(EXIT_USAGE);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("cpi %s\n", PACKAGE_VERSION);

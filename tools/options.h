@@ -71,8 +71,17 @@ struct explain_options {
 #define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
 #define OPTS_CONTEXTS \
 	OPT_COMM, OPT_CGROUP, OPT_CONTAINER, OPT_UNIT, OPT_LABEL, OPT_PROCESS
+#define OPT_VERBOSE                                                           \
+	OPT_OF(struct view_options, "verbose", 'v', NULL,                     \
+	       "also show the machine, the streams and what was not sampled", \
+	       OPT_FLAG, select.verbose)
 #define OPTS_SELECTION \
 	OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPTS_CONTEXTS
+
+#define OPT_NO_PAGER                                                              \
+	OPT("no-pager", 0, NULL, "do not show text on a terminal through $PAGER", \
+	    OPT_FLAG, no_pager)
+#define OPTS_REPORT OPTS_SELECTION, OPT_VERBOSE
 
 #define OPT_ATTRIBUTION_OF(type, field)                        \
 	OPT_OF(type, "attribution", 0, "auto|tip|precise|raw", \

@@ -31,6 +31,7 @@
 #include "base/times.h"
 #include "db/core/db.h"
 #include "tools/commands.h"
+#include "tools/ui/pager.h"
 #include "tools/ui/spark.h"
 
 #define FACT_LINES   3 /* above the titles */
@@ -330,13 +331,9 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 
 static void page_in_child(int in)
 {
-	const char *pager = getenv("PAGER");
-
 	dup2(in, STDIN_FILENO);
-	setenv("LESS", "R", 0);
-	execlp("sh", "sh", "-c", pager && *pager ? pager : "less || more || cat",
-	       (char *)NULL);
-	_exit(127);
+	setenv("LESS", "R", 0); /* also a short listing waits for a key */
+	pager_exec();
 }
 
 /* A child with this program's signals as they were before the screen. */

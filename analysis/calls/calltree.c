@@ -73,17 +73,33 @@ static int child_of(struct calltree *t, struct call_node *parent, uint32_t frame
 	return 0;
 }
 
+static bool folds_into(const struct calltree *t, const struct call_node *n,
+		       uint32_t frame)
+{
+	return n->parent && n->frame == frame && t->folds &&
+	       t->folds(frame, t->folds_ctx);
+}
+
 int calltree_add(struct calltree *t, const uint32_t *frame, size_t nr, int side,
 		 struct call_cost cost)
 {
 	struct call_node *n = t->root, *next;
+	uint32_t folded = 0;
 	size_t i;
 
 	for (i = 0; i < nr && i < CALLTREE_MAX_DEPTH; i++) {
-		if (child_of(t, n, frame[t->inverted ? i : nr - 1 - i], &next))
+		const uint32_t f = frame[t->inverted ? i : nr - 1 - i];
+
+		if (folds_into(t, n, f)) {
+			folded++;
+			n->nr_folded = folded > n->nr_folded ? folded : n->nr_folded;
+			continue;
+		}
+		if (child_of(t, n, f, &next))
 			return -ENOMEM;
 		if (!next)
 			break;
+		folded = 0;
 		n = next;
 	}
 	call_cost_add(i < nr ? &n->pruned[side] : &n->self[side], cost);

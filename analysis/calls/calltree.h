@@ -41,9 +41,10 @@ static inline void call_cost_add(struct call_cost *to, struct call_cost cost)
 struct call_node {
 	struct hnode node;
 	struct call_node *parent, *child, *sibling;
-	uint32_t frame;                           /* the root has none */
-	uint32_t depth;                           /* of the root 0 */
-	size_t nr_pruned;                         /* children that were */
+	uint32_t frame;     /* the root has none */
+	uint32_t depth;     /* of the root 0 */
+	uint32_t nr_folded; /* frames beyond one that it stands for, at most */
+	size_t nr_pruned;   /* children that were */
 	struct call_cost self[CALLTREE_NR_SIDES]; /* stacks that end here */
 	struct call_cost total[CALLTREE_NR_SIDES];
 	struct call_cost pruned[CALLTREE_NR_SIDES];
@@ -55,6 +56,9 @@ struct calltree {
 					    first */
 	struct call_node *root;
 	size_t nr_nodes, max_nodes; /* the root is one */
+	/* Whether equal frames in a row are one node; NULL: none are. */
+	bool (*folds)(uint32_t frame, void *ctx);
+	void *folds_ctx;
 	/* private */
 	struct arena arena;
 	struct hmap map;

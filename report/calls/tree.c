@@ -28,6 +28,32 @@ static int on_stack(void *ctx, const uint32_t *frame, size_t nr, struct call_cos
 	return calltree_add(&t->tree, frame, k + 1, t->side, cost);
 }
 
+static bool is_unknown(uint32_t frame, void *ctx)
+{
+	const struct frames *frames = ctx;
+
+	return frames->frame[frame]->kind == FRAME_UNKNOWN;
+}
+
+double tree_unknown(const struct tree *t)
+{
+	struct frames *frames = (struct frames *)&t->frames;
+	const struct call_node *within =
+		NULL; /* a node that was counted, with all below */
+	double unknown = 0;
+
+	for (const struct call_node *n = t->tree.root; n; n = calltree_next(n)) {
+		if (within && n->depth > within->depth)
+			continue;
+		within = NULL;
+		if (!n->parent || !is_unknown(n->frame, frames))
+			continue;
+		within = n;
+		unknown += calltree_size(&t->tree, n->total);
+	}
+	return unknown / calltree_size(&t->tree, t->tree.root->total);
+}
+
 static int open_side(struct tree *t, unsigned int how, const char *spec)
 {
 	struct calls *c = &t->calls[t->side];
@@ -65,6 +91,10 @@ int tree_open(const struct tree_request *req, unsigned int how, const char *cons
 	t->req = req;
 	how |= CALLS_ENDS | (req->commands ? CALLS_COMMANDS : 0);
 	err = calltree_init(&t->tree, req->part == TREE_CALLERS || req->inverted);
+	if (req->fold) {
+		t->tree.folds = is_unknown;
+		t->tree.folds_ctx = &t->frames;
+	}
 	for (t->side = 0; t->side < nr_sides && !err; t->side++) {
 		err = open_side(t, how, spec[t->side]);
 		if (!err)

@@ -22,6 +22,7 @@ struct tree_request {
 	const char *command; /* named in errors */
 	enum tree_part part;
 	const char *procedure; /* for callers and callees */
+	bool fold; /* unknown frames that are equal and in a row are one node */
 };
 
 struct tree {
@@ -43,6 +44,9 @@ struct tree {
 int tree_open(const struct tree_request *req, unsigned int how, const char *const *spec,
 	      int nr_sides, struct tree *t);
 void tree_close(struct tree *t);
+
+/* The part of the whole, from 0 to 1, whose stacks have a frame that is not known. */
+double tree_unknown(const struct tree *t);
 
 /* How many nodes have at least percent of the whole. */
 size_t tree_nr_above(const struct tree *t, double percent);

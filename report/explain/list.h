@@ -10,6 +10,7 @@
 
 #include "analysis/explain/explain.h"
 #include "report/calls/inlined.h"
+#include "report/explain/hotspots.h"
 #include "report/explain/place.h"
 #include "report/select/source.h"
 
@@ -29,6 +30,7 @@ struct list {
 	bool has_weights;                  /* some time is that of weights */
 	const struct explained *explained; /* NULL when it cannot be, or was not */
 	bool inlines;                      /* say what was inlined */
+	bool all;                          /* text: not only the hot spots */
 	struct image *image;               /* NULL when it cannot be opened */
 	struct sources *sources;
 	struct list_insn *insn;
@@ -51,6 +53,13 @@ bool list_has_source(const struct list *l);
 
 /* The share of the procedure's samples, in percent of the event's. */
 double list_percent(const struct list *l, const struct event_sum *tally, size_t event);
+
+/*
+ * What to show of nr rows of tallies: everything where l->all. 0 or -ENOMEM; out is to
+ * be freed after 0.
+ */
+int list_find_hotspots(const struct list *l, const struct event_sum *tally, size_t nr,
+		       struct hotspots *out);
 
 /* A line with code. */
 struct list_line {

@@ -12,6 +12,26 @@
 
 #include "report/explain/list.h"
 
+int list_find_hotspots(const struct list *l, const struct event_sum *tally, size_t nr,
+		       struct hotspots *out)
+{
+	double *weight;
+	int err;
+
+	if (l->all) {
+		*out = (struct hotspots){ NULL, nr };
+		return 0;
+	}
+	weight = calloc(nr + 1, sizeof(*weight));
+	if (!weight)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		weight[i] = list_percent(l, &tally[i * l->scope->ev.nr], 0);
+	err = hotspots_find(weight, nr, out);
+	free(weight);
+	return err;
+}
+
 static int compare_files(const char *a, const char *b)
 {
 	if (!a || !b)

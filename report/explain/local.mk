@@ -5,7 +5,7 @@ report_libreport_a_SOURCES += \
 	report/explain/cyclestack.h report/explain/explainer.c \
 	report/explain/explainer.h report/explain/explainer_each.c report/explain/explainer_evidence.c \
 	report/explain/explainer_private.h report/explain/explainer_text.c \
-	report/explain/list.h report/explain/list_decode.c report/explain/list_lines.c \
+	report/explain/hotspots.c report/explain/hotspots.h report/explain/list.h report/explain/list_decode.c report/explain/list_lines.c \
 	report/explain/paths.h report/explain/paths_find.c report/explain/place.h \
 	report/explain/place_find.c report/explain/ranking.c report/explain/ranking.h \
 	report/explain/records.h report/explain/records_find.c report/explain/scope.c \

@@ -365,10 +365,26 @@ const struct place_sample *place_samples(const struct found_place *p, size_t *nr
 	return (const struct place_sample *)p->samples.data;
 }
 
+/* The name as reports show it says that it is none: "gzip+0x4290 (stripped)". */
+static int search_as_shown(struct scope *s, const char *proc, struct found_places *out)
+{
+	static const char note[] = " (stripped)";
+	const size_t len = strlen(proc), note_len = sizeof(note) - 1;
+	char *name;
+	int err;
+
+	if (len <= note_len || strcmp(proc + len - note_len, note) != 0)
+		return search_all(s, proc, out);
+	name = strndup(proc, len - note_len);
+	err = name ? search_all(s, name, out) : -ENOMEM;
+	free(name);
+	return err;
+}
+
 int place_find(struct scope *s, const char *proc, struct found_places *out)
 {
 	struct found_places p = { .first = NULL };
-	int err = search_all(s, proc, &p);
+	int err = search_as_shown(s, proc, &p);
 
 	if (!err) {
 		choose(&p);

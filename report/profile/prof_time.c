@@ -34,34 +34,30 @@ static void make_buckets(struct prof *p)
 		};
 }
 
-/* The epochs whose middle is in the bucket; they stay the selection's. */
-static size_t choose_epochs(const struct prof *p, struct prof_bucket *b,
-			    struct query_epoch *out)
+static uint64_t overlap_ns(const struct query_epoch *e, const struct prof_bucket *b)
 {
-	size_t nr = 0;
+	const uint64_t from = e->from_ns > b->from_ns ? e->from_ns : b->from_ns;
+	const uint64_t to = e->to_ns < b->to_ns ? e->to_ns : b->to_ns;
 
-	for (size_t i = 0; i < p->sel.epochs.nr; i++) {
-		const struct query_epoch *e = &p->sel.epochs.epoch[i];
-		uint64_t length_ns = e->to_ns > e->from_ns ? e->to_ns - e->from_ns : 0;
-		uint64_t middle_ns = e->from_ns + length_ns / 2;
-
-		if (middle_ns < b->from_ns || middle_ns >= b->to_ns)
-			continue;
-		out[nr++] = *e;
-		b->seconds += (double)length_ns / NSEC_PER_SEC;
-	}
-	return nr;
+	return to > from ? to - from : 0;
 }
 
-/* Notes what the rows of one bucket have of what orders all rows. */
-static int take_rows(struct prof *p, size_t bucket, const struct prof *part)
+static bool is_within(const struct query_epoch *e, const struct prof_bucket *b)
+{
+	return e->from_ns >= b->from_ns && e->from_ns < b->to_ns &&
+	       e->to_ns <= b->to_ns;
+}
+
+/*
+ * Adds what the rows of some epochs have of what orders all rows; share says how much
+ * of it is each bucket's.
+ */
+static int take_rows(struct prof *p, const struct prof *part, const double *share)
 {
 	const size_t event =
 		prof_is_one_time(p)
 			? part->primary
 			: events_named(&part->ev, p->ev.event[p->primary].name);
-	const double unit = p->bucket[bucket].seconds *
-			    (prof_primary_is_time(p) ? NSEC_PER_SEC : 1);
 
 	for (size_t i = 0; i < part->nr_rows; i++) {
 		struct prof_row *row = prof_same_row(p, part->row[i]);
@@ -72,7 +68,9 @@ static int take_rows(struct prof *p, size_t bucket, const struct prof *part)
 			row->over_time = calloc(p->nr_buckets, sizeof(*row->over_time));
 		if (!row->over_time)
 			return -ENOMEM;
-		row->over_time[bucket] = part->row[i]->tally[event].weight / unit;
+		for (size_t b = 0; b < p->nr_buckets; b++)
+			row->over_time[b] +=
+				share[b] * part->row[i]->tally[event].weight;
 	}
 	return 0;
 }
@@ -95,7 +93,8 @@ static bool has_primary(const struct prof *p, const struct query_streams *stream
 	       (p->evidence.both && has_stream(streams, EVENT_TICKS));
 }
 
-static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs)
+static int gather(struct prof *p, const struct query_epochs *epochs,
+		  const double *share)
 {
 	struct prof part = { .req = p->req, .sel = p->sel, .whole = p, .quiet = true };
 	int err;
@@ -110,13 +109,65 @@ static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epo
 	if (!err && has_primary(p, &part.sel.streams)) {
 		err = prof_gather(&part);
 		if (!err)
-			err = take_rows(p, bucket, &part);
+			err = take_rows(p, &part, share);
 	}
 	prof_free_rows(&part);
 	events_fini(&part.ev);
 	query_streams_fini(&part.sel.streams);
 	query_losses_fini(&part.sel.losses);
 	return err;
+}
+
+/* The epochs that are in one bucket are read together; they stay the selection's. */
+static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs)
+{
+	struct prof_bucket *b = &p->bucket[bucket];
+	double share[MAX_BUCKETS] = { [0] = 0 };
+
+	epochs->nr = 0;
+	for (size_t i = 0; i < p->sel.epochs.nr; i++) {
+		const struct query_epoch *e = &p->sel.epochs.epoch[i];
+
+		b->seconds += (double)overlap_ns(e, b) / NSEC_PER_SEC;
+		if (is_within(e, b))
+			epochs->epoch[epochs->nr++] = *e;
+	}
+	share[bucket] = 1;
+	return epochs->nr ? gather(p, epochs, share) : 0;
+}
+
+/* An epoch across buckets is spread over them, as if its time had been even. */
+static int gather_spread(struct prof *p, const struct query_epoch *e)
+{
+	struct query_epoch copy = *e;
+	const struct query_epochs one = { .epoch = &copy, .nr = 1 };
+	double share[MAX_BUCKETS] = { [0] = 0 };
+
+	if (e->to_ns <= e->from_ns)
+		return 0;
+	for (size_t b = 0; b < p->nr_buckets; b++) {
+		if (is_within(e, &p->bucket[b]))
+			return 0;
+		share[b] = (double)overlap_ns(e, &p->bucket[b]) /
+			   (double)(e->to_ns - e->from_ns);
+	}
+	return gather(p, &one, share);
+}
+
+/* Sums become amounts per second. */
+static void divide_by_seconds(struct prof *p)
+{
+	const double unit = prof_primary_is_time(p) ? NSEC_PER_SEC : 1;
+
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		double *over_time = p->row[i]->over_time;
+
+		for (size_t b = 0; over_time && b < p->nr_buckets; b++)
+			over_time[b] =
+				p->bucket[b].seconds > 0
+					? over_time[b] / unit / p->bucket[b].seconds
+					: 0;
+	}
 }
 
 int prof_over_time(struct prof *p)
@@ -130,11 +181,12 @@ int prof_over_time(struct prof *p)
 		err = -ENOMEM;
 	else
 		make_buckets(p);
-	for (size_t i = 0; !err && i < p->nr_buckets; i++) {
-		epochs.nr = choose_epochs(p, &p->bucket[i], epochs.epoch);
-		if (epochs.nr && p->bucket[i].seconds > 0)
-			err = gather_bucket(p, i, &epochs);
-	}
+	for (size_t i = 0; !err && i < p->nr_buckets; i++)
+		err = gather_bucket(p, i, &epochs);
+	for (size_t i = 0; !err && i < p->sel.epochs.nr; i++)
+		err = gather_spread(p, &p->sel.epochs.epoch[i]);
+	if (!err)
+		divide_by_seconds(p);
 	free(epochs.epoch);
 	if (err == -ENOMEM)
 		log_err("prof: %s", err_str(err));

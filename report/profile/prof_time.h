@@ -2,9 +2,10 @@
 /*
  * prof_time.h - the time of each row over the epochs
  *
- * The selected epochs are put into intervals of equal length, by their middle. What a
- * row has there is its time, or its samples of an event that is no time, for each
- * second of the epochs' length: "1.5" is one and a half CPUs.
+ * The time of the selected epochs is divided into intervals of equal length; an epoch
+ * across several is spread over them evenly. What a row has there is its time, or its
+ * samples of an event that is no time, for each second of the epochs' length: "1.5" is
+ * one and a half CPUs.
  */
 #ifndef CPI_REPORT_PROF_TIME_H
 #define CPI_REPORT_PROF_TIME_H

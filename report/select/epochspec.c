@@ -108,7 +108,7 @@ static void find_ends(const struct query_epochs *epochs, uint64_t *from_ns,
 	}
 }
 
-/* "10:15:00Z to 10:20:00Z (5 min 0 s)", with dates unless all is in near_ns's day. */
+/* "10:15:00Z to 10:20:00Z (5 min)", with dates unless all is in near_ns's day. */
 static void put_times(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t near_ns)
 {
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], length[DURATION_TEXT_SIZE];

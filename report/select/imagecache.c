@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/image/captured.h"
@@ -21,6 +22,7 @@
 #include "base/hash.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "db/core/captures.h"
 #include "db/profile/pack.h"
 #include "decode/elfid.h"
@@ -236,7 +238,10 @@ static int open_captured_file(struct image_cache *cache, const struct query_imag
 	return 0;
 }
 
-/* A file that ran, and was gone before anybody could say what it holds. */
+/*
+ * A file that ran, and of which nobody said what it holds: it was gone by then, or a
+ * recording has no build id of what only call chains touch.
+ */
 static bool is_unverified(const struct image_desc *desc)
 {
 	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
@@ -267,6 +272,38 @@ static int open_fd(struct image_cache *cache, const struct image_desc *desc, int
 	return err;
 }
 
+/* The beginning of the first epoch: what did not change since then is what ran. */
+static uint64_t begin_of(const struct image_cache *cache)
+{
+	struct query_epochs epochs = { 0 };
+	uint64_t begin = UINT64_MAX;
+
+	if (query_epochs(cache->db, "all", &epochs))
+		return 0;
+	for (size_t i = 0; i < epochs.nr; i++)
+		begin = epochs.epoch[i].from_ns < begin ? epochs.epoch[i].from_ns
+							: begin;
+	query_epochs_fini(&epochs);
+	return begin;
+}
+
+/* Where it lay, if the same inode is there, unchanged since before it was sampled. */
+static int open_unverified(const struct image_cache *cache,
+			   const struct image_desc *desc)
+{
+	struct stat st;
+	const int fd = file_open_regular(AT_FDCWD, desc->name, &st);
+
+	if (fd < 0)
+		return fd;
+	if (st.st_ino == desc->inode && st.st_dev == desc->device &&
+	    st.st_ctim.tv_sec >= 0 &&
+	    (uint64_t)st.st_ctim.tv_sec < begin_of(cache) / NSEC_PER_SEC)
+		return fd;
+	close(fd);
+	return -CPI_EMISMATCH;
+}
+
 /* Where it lay; else, where that is allowed, from a server that knows its build id. */
 static int open_file(struct image_cache *cache, const struct query_image *row,
 		     struct image **out)
@@ -274,7 +311,7 @@ static int open_file(struct image_cache *cache, const struct query_image *row,
 	const struct image_desc *desc = &row->desc;
 	int err = open_fd(cache, desc,
 			  is_unverified(desc)
-				  ? -CPI_ENOIMAGE
+				  ? open_unverified(cache, desc)
 				  : file_open_regular(AT_FDCWD, desc->name, NULL),
 			  out);
 
@@ -308,7 +345,10 @@ const char *image_cache_why(const struct image_desc *desc, int err)
 {
 	if (desc->kind != IMAGE_FILE && err == -CPI_ENOIMAGE)
 		return "nothing was captured of it";
-	if (is_unverified(desc))
+	if (is_unverified(desc) && err == -CPI_EMISMATCH)
+		return "it has no build id in the profile, and the file may have "
+		       "changed since";
+	if (is_unverified(desc) && err == -ENOENT)
 		return "it was gone before it could be looked at";
 	if (err == -ENODEV)
 		return "not a regular file";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 report_libreport_a_SOURCES += \
 	report/select/attribution.c report/select/attribution.h \
+	report/select/brief.c report/select/brief.h \
 	report/select/cgroupname.c report/select/cgroupname.h \
 	report/select/client.c report/select/client.h \
 	report/select/default_db.c report/select/default_db.h \

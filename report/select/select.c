@@ -370,6 +370,7 @@ int select_open_epochs(const struct select_request *req, const char *spec,
 	int err;
 
 	memset(sel, 0, sizeof(*sel));
+	sel->verbose = req->verbose;
 	if (req->dbs.nr > 1)
 		err = open_joined(req, spec, sel);
 	else

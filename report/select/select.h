@@ -25,6 +25,7 @@ struct select_request {
 	const char *debug_dir;
 	bool debuginfod;
 	const char *socket; /* cpid's, as in client.h; NULL: the default one */
+	bool verbose;       /* head and end the report with everything that is known */
 	bool as_stored;     /* do not have cpid store what it has sampled since */
 };
 
@@ -42,6 +43,7 @@ struct selection {
 	struct query_streams streams; /* of --event, where it is given */
 	struct query_losses losses;
 	struct query_gaps gaps;
+	bool verbose;                 /* the request's */
 	struct query_selection query; /* for query_profiles() and the like */
 	char *image_glob;             /* query's */
 };

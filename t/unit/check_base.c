@@ -98,8 +98,8 @@ static const struct {
 	uint64_t seconds;
 	const char *text;
 } durations_shown[] = {
-	{ 0, "0 s" },          { 59, "59 s" },           { 130, "2 min 10 s" },
-	{ 3600, "1 h 0 min" }, { 86399, "23 h 59 min" }, { 100 * 3600, "4 d 4 h" },
+	{ 0, "0 s" },    { 59, "59 s" },           { 130, "2 min 10 s" },
+	{ 3600, "1 h" }, { 86399, "23 h 59 min" }, { 100 * 3600, "4 d 4 h" },
 };
 
 START_TEST(durations_are_written_in_two_units)

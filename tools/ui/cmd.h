@@ -99,8 +99,16 @@ struct cmd_context {
 	int nr_args;
 };
 
-/* Every command, in the order of the help; NULL ends it. The program has it. */
+/* Every command, group by group as in the help; NULL ends it. The program has it. */
 extern const struct cmd *const cmd_table[];
+
+/* What the help puts above the commands from first on; a NULL title ends the list. */
+struct cmd_group {
+	const char *title;
+	const struct cmd *first;
+};
+
+extern const struct cmd_group cmd_groups[];
 
 /* The command of that name; NULL after a message with the nearest name. */
 const struct cmd *cmd_find_or_suggest(const char *name);

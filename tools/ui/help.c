@@ -24,14 +24,24 @@ static void print_aliases(void)
 	puts(".");
 }
 
+static void print_group_before(const struct cmd *cmd)
+{
+	for (const struct cmd_group *g = cmd_groups; g->title; g++) {
+		if (g->first == cmd)
+			printf("\n%s:\n", g->title);
+	}
+}
+
 void help_print_overview(void)
 {
 	puts("usage: cpi COMMAND [OPTION...] [ARGUMENT...]\n"
 	     "       cpi --version | --help\n\n"
 	     "Where has the machine's time gone? cpid collects all the time;\n"
-	     "these commands look at what it found.\n");
-	for (const struct cmd *const *c = cmd_table; *c; c++)
+	     "these commands look at what it found.");
+	for (const struct cmd *const *c = cmd_table; *c; c++) {
+		print_group_before(*c);
 		printf("  %-8s %s\n", (*c)->name, (*c)->summary);
+	}
 	print_aliases();
 	puts("'cpi COMMAND --help' lists a command's options, cpi(1) says more.");
 }
@@ -95,6 +105,23 @@ static void print_completion_aliases(void)
 	}
 }
 
+/* What cpi help --values lists of an option's values, or of the arguments; or NULL. */
+static const char *stored_values(const struct opt *o)
+{
+	if (!strcmp(o->name, "epoch") || !strcmp(o->name, "history"))
+		return "epochs";
+	if (!strcmp(o->name, "image"))
+		return "images";
+	return strcmp(o->name, "procedure") ? NULL : "procedures";
+}
+
+static const char *stored_arguments(const struct cmd *cmd)
+{
+	if (strstr(cmd->args, "EPOCH") || strstr(cmd->args, "A B"))
+		return "epochs";
+	return strstr(cmd->args, "PROC") ? "procedures" : "";
+}
+
 static void print_completion_of(const struct cmd *cmd)
 {
 	printf("\t%s)\n\t\topts='", cmd->name);
@@ -106,7 +133,8 @@ static void print_completion_of(const struct cmd *cmd)
 		print_command_names();
 	else if (cmd->words)
 		print_words(cmd->words);
-	printf("'\n\t\trest=%d\n", cmd->max_args == CMD_REST);
+	printf("'\n\t\targs='%s'\n\t\trest=%d\n", stored_arguments(cmd),
+	       cmd->max_args == CMD_REST);
 	printf("\t\tcase $prev in\n");
 	for (const struct opt *o = cmd->opts; o->name; o++) {
 		if (!o->arg)
@@ -118,6 +146,8 @@ static void print_completion_of(const struct cmd *cmd)
 			puts("' ;;");
 		} else if (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "PATH")) {
 			printf("\t\t--%s) files=1 ;;\n", o->name);
+		} else if (stored_values(o)) {
+			printf("\t\t--%s) stored=%s ;;\n", o->name, stored_values(o));
 		} else {
 			printf("\t\t--%s) none=1 ;;\n", o->name);
 		}
@@ -125,12 +155,32 @@ static void print_completion_of(const struct cmd *cmd)
 	puts("\t\tesac\n\t\t;;");
 }
 
-void help_print_completion(void)
+/* The function that adds what the database of the command line has. */
+static void print_completion_of_stored(void)
 {
 	puts("# bash completion for cpi, made by 'cpi help --completion'\n"
-	     "_cpi()\n"
+	     "_cpi_stored()\n"
 	     "{\n"
-	     "\tlocal cur prev opts= words= values= files= none= rest=0\n"
+	     "\tlocal value db= i\n"
+	     "\tfor ((i = 2; i + 1 < COMP_CWORD; i++)); do\n"
+	     "\t\t[[ ${COMP_WORDS[i]} == --db ]] || continue\n"
+	     "\t\tdb=${COMP_WORDS[i+1]}\n"
+	     "\t\t[[ $db == = ]] && db=${COMP_WORDS[i+2]}\n"
+	     "\tdone\n"
+	     "\twhile IFS= read -r value; do\n"
+	     "\t\t[[ $value == \"$2\"* ]] &&\n"
+	     "\t\t\tCOMPREPLY+=(\"$(printf %q \"$value\")\")\n"
+	     "\tdone < <(timeout 1 cpi help --values=\"$1\" ${db:+--db=\"$db\"} "
+	     "2>/dev/null)\n"
+	     "}");
+}
+
+void help_print_completion(void)
+{
+	print_completion_of_stored();
+	puts("_cpi()\n"
+	     "{\n"
+	     "\tlocal cur prev opts= words= values= files= none= stored= args= rest=0\n"
 	     "\tlocal command=${COMP_WORDS[1]-}\n"
 	     "\tcur=${COMP_WORDS[COMP_CWORD]}\n"
 	     "\tprev=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -149,6 +199,9 @@ void help_print_completion(void)
 	puts("\tesac\n"
 	     "\tif [[ $none ]]; then\n"
 	     "\t\tCOMPREPLY=()\n"
+	     "\telif [[ $stored ]]; then\n"
+	     "\t\tCOMPREPLY=()\n"
+	     "\t\t_cpi_stored $stored \"$cur\"\n"
 	     "\telif [[ $values ]]; then\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
 	     "\telif [[ $files ]]; then\n"
@@ -160,6 +213,8 @@ void help_print_completion(void)
 	     "\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n"
 	     "\telse\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	     "\t\t[[ -z $args || ( $words && COMP_CWORD -eq 2 ) ]] ||\n"
+	     "\t\t\t_cpi_stored $args \"$cur\"\n"
 	     "\tfi\n"
 	     "}\n"
 	     "complete -F _cpi cpi");

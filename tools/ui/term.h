@@ -13,6 +13,13 @@ unsigned int term_width(void);
 /* Whether a terminal at stdout shows colours ($TERM, $NO_COLOR). */
 bool term_has_color(void);
 
+/*
+ * While stdout is a pager's pipe, the terminal that it had before counts as stdout's.
+ * $CPI_TERM_WIDTH keeps it: whatever a pager runs has a stdout of its own.
+ */
+void term_keep(void);
+void term_forget(void);
+
 #define TERM_RESET  "\033[0m"
 #define TERM_BOLD   "\033[1m"
 #define TERM_RED    "\033[1;31m"

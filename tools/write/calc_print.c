@@ -33,6 +33,7 @@ struct calc_printing {
 	const struct explanation *ex;
 	struct sources *sources;
 	bool text; /* or CSV */
+	bool all;  /* text: not only the hot spots */
 };
 
 static void put_bubble(struct table *t, const struct cfg *cfg, const struct stall *s)
@@ -201,13 +202,77 @@ static void put_block(struct table *t, const struct calc_printing *c, int b,
 		table_line(t, NULL, "    (where this jump leads is not known)");
 }
 
+/* The instructions around which blocks are shown: 0 or -ENOMEM. */
+static int find_hotspots(const struct calc_printing *c, struct hotspots *out)
+{
+	const struct explained *e = c->ex->e;
+
+	if (c->text && !c->all)
+		return hotspots_find(e->blamed, e->cfg->nr_insns, out);
+	*out = (struct hotspots){ NULL, e->cfg->nr_insns };
+	return 0;
+}
+
+static bool shows_block(const struct hotspots *spots, const struct cfg_block *block)
+{
+	const size_t first = block->first_insn;
+
+	for (int i = 0; i < block->nr_insns; i++) {
+		if (hotspots_shows(spots, first + i))
+			return true;
+	}
+	return !spots->shown;
+}
+
+/* The blocks from b on that are not shown; returns the first that is. */
+static int put_left_out(struct table *t, const struct explained *e,
+			const struct hotspots *spots, int b)
+{
+	double samples = 0;
+	int end = b;
+
+	for (; end < e->cfg->exit && !shows_block(spots, &e->cfg->block[end]); end++) {
+		const struct cfg_block *block = &e->cfg->block[end];
+
+		for (int i = 0; i < block->nr_insns; i++)
+			samples += e->blamed[block->first_insn + i];
+	}
+	table_line(t, NULL, "");
+	list_put_left_out(t, end - b, "block",
+			  100 * samples / e->blame->summary.samples);
+	return end;
+}
+
+static int put_blocks(struct table *t, const struct calc_printing *c, bool with_source)
+{
+	const struct explained *e = c->ex->e;
+	struct hotspots spots;
+	int err = find_hotspots(c, &spots), b = 0;
+
+	if (err)
+		return err;
+	while (b < e->cfg->exit) {
+		if (!shows_block(&spots, &e->cfg->block[b])) {
+			b = put_left_out(t, e, &spots, b);
+			continue;
+		}
+		if (c->text)
+			put_block(t, c, b, with_source);
+		else
+			put_insns(t, c, b);
+		b++;
+	}
+	hotspots_fini(&spots);
+	return 0;
+}
+
 static void print_header(const struct calc_printing *c)
 {
 	const struct explained *e = c->ex->e;
 	struct summary s = { 0 };
 
 	report_header(&c->s->sel, &c->s->ev);
-	out_line("Procedure %s in %s", c->ex->symbol->name, c->ex->image->desc.name);
+	report_procedure(c->ex->symbol->name, c->ex->image->desc.name, "");
 	explainer_print_unit(c->x, "in \"blamed\"");
 	if (c->s->source.asked)
 		time_source_print(&c->s->source, explainer_attribution(c->x));
@@ -281,14 +346,8 @@ static int print(const struct calc_printing *c, enum calc_source source, int col
 	struct column columns[MAX_COLUMNS];
 	char *keys[EVENTS_MAX] = { NULL };
 	struct table *t = table_new(columns, make_columns(c, columns, keys));
-	int err = t ? 0 : -ENOMEM;
+	int err = t ? put_blocks(t, c, with_source) : -ENOMEM;
 
-	for (int b = 0; b < c->ex->e->cfg->exit && t; b++) {
-		if (c->text)
-			put_block(t, c, b, with_source);
-		else
-			put_insns(t, c, b);
-	}
 	if (!err && c->text)
 		print_header(c);
 	if (!err)
@@ -301,10 +360,11 @@ static int print(const struct calc_printing *c, enum calc_source source, int col
 }
 
 int calc_print_table(const struct explainer *x, const struct explanation *ex,
-		     enum calc_source source, const struct out_options *out)
+		     enum calc_source source, bool all, const struct out_options *out)
 {
-	const struct calc_printing c = { x, explainer_scope(x), ex, sources_new(),
-					 out->format == OUT_TEXT };
+	const struct calc_printing c = {
+		x, explainer_scope(x), ex, sources_new(), out->format == OUT_TEXT, all
+	};
 	int err = c.sources ? print(&c, source, out->color) : -ENOMEM;
 
 	sources_free(c.sources);

@@ -12,14 +12,14 @@
 #include "tools/ui/out.h"
 #include "tools/write/report.h"
 
-static void print_total(const struct calls *c)
+static void print_header(const struct calls *c)
 {
 	const double all = c->busy.weight + (c->req->idle ? 0 : c->idle.weight);
 
+	report_header_idle(&c->sel, &c->ev, c->idle.n ? 100 * c->idle.weight / all : 0,
+			   c->req->idle);
 	out_line("Total samples of stacks for event type %s = %" PRIu64,
 		 c->ev.event[0].name, c->busy.n);
-	if (c->idle.n)
-		report_idle(100 * c->idle.weight / all, c->req->idle);
 	putchar('\n');
 }
 
@@ -50,8 +50,7 @@ int calls_print(const struct calls *c, struct table *rows,
 		return print_json(c, rows);
 	if (out->format == OUT_CSV)
 		return table_print_csv(rows, true);
-	report_header(&c->sel, &c->ev);
-	print_total(c);
+	print_header(c);
 	err = table_print_text(rows, out_use_color(out->color), true);
 	report_footer(&c->sel);
 	return err;

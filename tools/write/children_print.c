@@ -8,6 +8,7 @@
 
 #include "tools/ui/table.h"
 #include "tools/write/calls.h"
+#include "tools/write/plain_name.h"
 
 static const struct column columns[] = {
 	{ "samples", "total_samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
@@ -34,17 +35,20 @@ static void put_cost(struct table *t, const struct calls *calls, struct call_cos
 		table_empty(t);
 }
 
-static void put_row(struct table *t, const struct children *c, uint32_t id)
+static void put_row(struct table *t, const struct children *c, uint32_t id, bool text)
 {
 	const struct frame *f = c->frames.frame[id];
 	const bool by_image = c->req->by == BY_IMAGE;
+	struct buf name = { 0 };
 
+	plain_procedure(f->name, text ? f->image : NULL, &name);
 	put_cost(t, &c->calls, c->sums.row[id].total);
 	put_cost(t, &c->calls, c->sums.row[id].self);
-	table_text(t, by_image ? NULL : f->name);
+	table_text(t, by_image ? NULL : buf_str(&name));
 	table_number(t, !by_image && f->inlined);
 	table_text(t, by_image ? children_image(c, id) : f->image);
 	table_text(t, f->build_id);
+	buf_fini(&name);
 }
 
 int children_print(const struct children *c, const struct out_options *out)
@@ -58,7 +62,7 @@ int children_print(const struct children *c, const struct out_options *out)
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->nr_rows && (!limit || i < limit); i++)
-		put_row(t, c, c->order[i]);
+		put_row(t, c, c->order[i], out->format == OUT_TEXT);
 	err = calls_print(&c->calls, t, &plain);
 	table_free(t);
 	return err;

@@ -129,8 +129,8 @@ int cyclestack_print_list(const struct explainer *x, const struct explanation *e
 	put_list(t, x, list, text);
 	if (text) {
 		report_header(&s->sel, &s->ev);
-		out_line("Procedure %s in %s", ex->symbol ? ex->symbol->name : name,
-			 ex->image->desc.name);
+		report_procedure(ex->symbol ? ex->symbol->name : name,
+				 ex->image->desc.name, "");
 		explainer_print_unit(x, "below");
 		out_line("Attribution: %s", explainer_attribution(x));
 		putchar('\n');

@@ -235,8 +235,8 @@ static void print_header(const struct diff *d)
 
 		if (parts > nr)
 			snprintf(rolled, sizeof(rolled), ", rolled up from %zu", parts);
-		out_line("%s: %s, %zu epochs%s, %.1f s", names[side], d->spec[side], nr,
-			 rolled, d->seconds[side]);
+		out_line("%s: %s, %zu epoch%s%s, %.1f s", names[side], d->spec[side],
+			 nr, nr == 1 ? "" : "s", rolled, d->seconds[side]);
 		report_header(&d->sel[side], &d->ev[side]);
 	}
 	print_basis(d);

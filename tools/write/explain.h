@@ -46,9 +46,12 @@ void cyclestack_json_list(const struct explainer *x, const struct explanation *e
 /* Whether source stands between the instructions. */
 enum calc_source { CALC_SOURCE_AT_HAND, CALC_SOURCE_ALWAYS, CALC_SOURCE_NEVER };
 
-/* A procedure block by block: text or CSV; an object, on one line if wanted. */
+/*
+ * A procedure block by block: text, of all blocks or the hot ones, or CSV; an object,
+ * on one line if wanted.
+ */
 int calc_print_table(const struct explainer *x, const struct explanation *ex,
-		     enum calc_source source, const struct out_options *out);
+		     enum calc_source source, bool all, const struct out_options *out);
 void calc_print_json(const struct explainer *x, const struct explanation *ex,
 		     bool one_line);
 
@@ -70,6 +73,13 @@ void list_event_cells(const struct list *l, struct table *t,
 void list_put_line(struct table *t, struct sources *sources, const struct line *line,
 		   const struct line *before);
 
+/* A line that says how many rows are not shown, and how much of the time they have. */
+void list_put_left_out(struct table *t, size_t nr, const char *what, double percent);
+
+/* The share of the rows [from, to) of tallies, in percent. */
+double list_percent_between(const struct list *l, const struct event_sum *tally,
+			    size_t from, size_t to);
+
 /* The instructions that cost the most, and the stalls that did. */
 int ranking_print_hot(const struct explainer *x, struct ranking *r,
 		      const struct out_options *out);
@@ -77,17 +87,18 @@ int ranking_print_stalls(const struct explainer *x, struct ranking *r,
 			 const struct out_options *out);
 
 /* Columns of a ranked instruction's place: the last of a table. */
-#define RANKED_INSN_COLUMNS                                                   \
-	{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },           \
-		{ "", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },          \
-		{ "procedure", "procedure", COLUMN_TEXT, COLUMN_EVERYWHERE }, \
-		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },    \
-		{ "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE },         \
-		{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },          \
-		{ "source", "source", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },     \
-		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },              \
-	{                                                                     \
-		"", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT                 \
+#define RANKED_INSN_COLUMNS                                                \
+	{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },        \
+		{ "", "offset", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },       \
+		{ "", "procedure", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },      \
+		{ "procedure", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },     \
+		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE }, \
+		{ "image", "image", COLUMN_TEXT, COLUMN_EVERYWHERE },      \
+		{ "", "build_id", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },       \
+		{ "source", "source", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },  \
+		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },           \
+	{                                                                  \
+		"", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT              \
 	}
 
 void ranked_insn_put_place(const struct ranked_insn *ranked,

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "tools/ui/xml.h"
 #include "tools/write/flame_parts.h"
+#include "tools/write/plain_name.h"
 
 #define WIDTH     1200.0
 #define PAD       10.0
@@ -127,9 +128,22 @@ static void put_costs(const struct flame *f, const struct call_cost *total,
 	}
 }
 
-static void put_names(const struct frame *frame, struct buf *out)
+/* "[no_mapping] x120" of frames that were folded. */
+static void put_name(const struct flame *f, const struct call_node *n, struct buf *out)
 {
-	xml_put(out, frame->name);
+	const struct frame *frame = n->parent ? f->frames->frame[n->frame] : NULL;
+
+	if (frame)
+		plain_procedure(frame->name, frame->image, out);
+	else
+		buf_puts(out, "all");
+	if (n->nr_folded)
+		buf_printf(out, " x%" PRIu32, n->nr_folded + 1);
+}
+
+static void put_names(const struct frame *frame, const char *name, struct buf *out)
+{
+	xml_put(out, name);
 	buf_putc(out, '\n');
 	if (frame->inlined)
 		buf_puts(out, "inlined, in ");
@@ -204,19 +218,21 @@ static void put_node(const struct drawing *d, const struct call_node *n, double 
 {
 	const struct frame *frame = n->parent ? d->f->frames->frame[n->frame] : NULL;
 	const double size = calltree_size(d->f->tree, n->total);
-	struct buf classes = { 0 };
+	struct buf classes = { 0 }, name = { 0 };
 
 	put_classes(d->f, n, &classes);
+	put_name(d->f, n, &name);
 	open_box(d, n->depth, size, &classes);
 	if (frame)
-		put_names(frame, d->out);
+		put_names(frame, buf_str(&name), d->out);
 	else
 		buf_puts(d->out, "all");
 	put_costs(d->f, n->total, d->f->tree->inverted ? NULL : n->self, d->out);
 	if (frame && d->f->change)
 		put_judgement(d->f, n, d->out);
-	close_box(d, n->depth, x, size, frame ? frame->name : "all");
+	close_box(d, n->depth, x, size, buf_str(&name));
 	buf_fini(&classes);
+	buf_fini(&name);
 }
 
 static double pruned_size(const struct flame *f, const struct call_node *n)

@@ -30,8 +30,7 @@ void list_print_header(const struct list *l)
 
 	report_header(&l->scope->sel, &l->scope->ev);
 	report_build_id(&l->place->image.desc, build_id);
-	out_line("Procedure %s in %s%s%s", l->place->name, l->place->image.desc.name,
-		 *build_id ? ", build id " : "", build_id);
+	report_procedure(l->place->name, l->place->image.desc.name, build_id);
 	if (l->has_weights || l->scope->source.asked)
 		time_source_print(&l->scope->source, attribution_of(l));
 	for (size_t i = 0; i < l->scope->ev.nr; i++)
@@ -244,22 +243,64 @@ static void print_json(const struct list *l)
 	json_end(&j);
 }
 
+void list_put_left_out(struct table *t, size_t nr, const char *what, double percent)
+{
+	char line[80];
+
+	snprintf(line, sizeof(line),
+		 "... %zu %s%s left out, %.1f %% (--all shows them)", nr, what,
+		 nr == 1 ? "" : "s", percent);
+	table_line(t, NULL, line);
+}
+
+double list_percent_between(const struct list *l, const struct event_sum *tally,
+			    size_t from, size_t to)
+{
+	double percent = 0;
+
+	for (size_t i = from; i < to; i++)
+		percent += list_percent(l, &tally[i * l->scope->ev.nr], 0);
+	return percent;
+}
+
+static void put_insns(struct table *t, const struct list *l,
+		      const struct hotspots *spots, bool with_source, bool text)
+{
+	const struct inlined_chain none = { NULL, 0 };
+	const struct list_insn *before = NULL; /* the row above */
+
+	for (size_t i = 0, next; i < l->nr_insns; i = next) {
+		const struct list_insn *insn = &l->insn[i];
+
+		next = i + 1;
+		if (!hotspots_shows(spots, i)) {
+			next = hotspots_next(spots, i);
+			list_put_left_out(t, next - i, "instruction",
+					  list_percent_between(l, l->tally, i, next));
+			before = NULL;
+			continue;
+		}
+		if (inlined_compare(&insn->inlined, before ? &before->inlined : &none))
+			inlined_put_lines(t, &insn->inlined, l->place->name);
+		if (with_source)
+			list_put_line(t, l->sources, &insn->line,
+				      before ? &before->line : NULL);
+		put_insn(t, l, i, text);
+		before = insn;
+	}
+}
+
 static int print_table(const struct list *l, struct table *t, bool with_source,
 		       const struct out_options *out)
 {
 	const bool text = out->format == OUT_TEXT;
-	const struct inlined_chain none = { NULL, 0 };
+	struct hotspots spots = { NULL, l->nr_insns };
+	int err = text ? list_find_hotspots(l, l->tally, l->nr_insns, &spots) : 0;
 
-	for (size_t i = 0; i < l->nr_insns; i++) {
-		const struct inlined_chain *inlined = &l->insn[i].inlined;
-
-		if (inlined_compare(inlined, i ? &l->insn[i - 1].inlined : &none))
-			inlined_put_lines(t, inlined, l->place->name);
-		if (with_source)
-			list_put_line(t, l->sources, &l->insn[i].line,
-				      i ? &l->insn[i - 1].line : NULL);
-		put_insn(t, l, i, text);
-	}
+	if (err)
+		return err;
+	put_insns(t, l, &spots, with_source, text);
+	hotspots_fini(&spots);
 	if (!text)
 		return table_print_csv(t, true);
 	list_print_header(l);
@@ -269,6 +310,8 @@ static int print_table(const struct list *l, struct table *t, bool with_source,
 int list_print_assembly(const struct list *l, bool with_source,
 			const struct out_options *out)
 {
+	static const char *const drop[] = { "not_taken", "taken", "frequency", "cpi",
+					    NULL };
 	struct column columns[2 * EVENTS_MAX + 11];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	struct table *t;
@@ -279,8 +322,10 @@ int list_print_assembly(const struct list *l, bool with_source,
 		return 0;
 	}
 	t = table_new(columns, make_columns(l, columns, keys));
-	if (t)
+	if (t) {
+		table_drop_first(t, drop);
 		err = print_table(l, t, with_source, out);
+	}
 	table_free(t);
 	for (size_t i = 0; i < 2 * EVENTS_MAX; i++)
 		free(keys[i]);

@@ -52,12 +52,21 @@ static void put_between(struct table *t, const struct list *l,
 }
 
 static void put_lines(struct table *t, const struct list *l, const struct list_lines *s,
-		      bool text)
+		      const struct hotspots *spots, bool text)
 {
-	for (size_t i = 0; i < s->nr; i++) {
-		const struct list_line *row = &s->line[i];
-		bool same = i && list_same_file(row, &row[-1]);
+	bool follows = false; /* the row above is shown */
 
+	for (size_t i = 0, next; i < s->nr; i = next) {
+		const struct list_line *row = &s->line[i];
+		bool same = follows && list_same_file(row, &row[-1]);
+
+		next = hotspots_shows(spots, i) ? i + 1 : hotspots_next(spots, i);
+		follows = hotspots_shows(spots, i);
+		if (!follows) {
+			list_put_left_out(t, next - i, "line",
+					  list_percent_between(l, s->tally, i, next));
+			continue;
+		}
 		if (row->file && !same)
 			table_line(t, TERM_BLUE, row->file);
 		if (inlined_compare(&row->inlined,
@@ -104,6 +113,8 @@ int list_print_source(const struct list *l, const struct out_options *out)
 	};
 	struct column columns[2 * EVENTS_MAX + 4];
 	char *keys[2 * EVENTS_MAX] = { NULL };
+	const bool text = out->format == OUT_TEXT;
+	struct hotspots spots = { NULL, 0 };
 	struct list_lines lines;
 	struct table *t;
 	size_t nr;
@@ -116,8 +127,11 @@ int list_print_source(const struct list *l, const struct out_options *out)
 	t = table_new(columns, nr + sizeof(rest) / sizeof(rest[0]) - !l->inlines);
 	err = t ? 0 : -ENOMEM;
 	if (t) {
-		put_lines(t, l, &lines, out->format == OUT_TEXT);
-		err = print(l, t, out);
+		if (text)
+			err = list_find_hotspots(l, lines.tally, lines.nr, &spots);
+		put_lines(t, l, &lines, &spots, text);
+		hotspots_fini(&spots);
+		err = err ? err : print(l, t, out);
 	}
 	table_free(t);
 	for (size_t i = 0; i < 2 * EVENTS_MAX; i++)

@@ -28,8 +28,10 @@ const char *plain_unknown(const char *reason)
 
 void plain_procedure(const char *name, const char *image, struct buf *out)
 {
-	const size_t len = strlen(name);
+	const size_t len = name ? strlen(name) : 0;
 
+	if (!name)
+		return;
 	if (!image || len < 5 || strncmp(name, "[0x", 3) != 0 || name[len - 1] != ']')
 		buf_puts(out, name);
 	else

@@ -13,8 +13,8 @@
 const char *plain_unknown(const char *reason);
 
 /*
- * Appends a procedure: "gzip+0x4290 (stripped)" where its name is "[0x4290]". image may
- * be NULL.
+ * Appends a procedure: "gzip+0x4290 (stripped)" where its name is "[0x4290]"; nothing
+ * for NULL. image may be NULL.
  */
 void plain_procedure(const char *name, const char *image, struct buf *out);
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "report/profile/prof_context.h"
 #include "report/profile/prof_time.h"
 #include "tools/ui/out.h"
+#include "tools/ui/spark.h"
 #include "tools/ui/table.h"
 #include "tools/write/plain_name.h"
 #include "tools/write/report.h"
@@ -28,6 +30,7 @@
 #define MAX_COLUMNS (2 * EVENTS_MAX + 20)
 #define SHORT_NS    1e8
 #define UNKNOWN     "[unknown]"
+#define LEAST_BAR   1e-9 /* of the highest: what is nothing is no hole */
 
 /* Columns and the strings that their keys need. */
 struct layout {
@@ -294,7 +297,7 @@ static void put_name_cells(struct table *t, const struct prof *p,
 	free(both);
 }
 
-/* A row's course as blocks of eight heights, a space where there is no epoch. */
+/* A row's course as bars, the lowest for nothing, a space where there is no epoch. */
 static void put_sparkline(const struct prof *p, const struct prof_row *row,
 			  struct buf *out)
 {
@@ -302,11 +305,12 @@ static void put_sparkline(const struct prof *p, const struct prof_row *row,
 
 	for (size_t i = 0; i < p->nr_buckets; i++)
 		max = prof_at(row, i) > max ? prof_at(row, i) : max;
+	max = max > 0 ? max : 1;
 	for (size_t i = 0; i < p->nr_buckets; i++) {
-		double height = max > 0 ? 7 * prof_at(row, i) / max + 0.5 : 0;
+		const double value = fmax(prof_at(row, i), max * LEAST_BAR);
 
 		if (p->bucket[i].seconds > 0)
-			text_put(out, 0x2581 + (uint32_t)height);
+			spark_put(out, &value, 1, max, spark_can_block());
 		else
 			buf_putc(out, ' ');
 	}
@@ -380,21 +384,12 @@ static void print_time(const struct prof *p)
 	const struct event_sum *busy = &p->busy[p->primary],
 			       *idle = &p->idle[p->primary];
 	const double all = busy->weight + idle->weight;
-	struct buf events = { 0 }, others = { 0 };
+	struct buf events = { 0 };
 
 	put_time_events(p, &events);
-	put_other_events(p, &others);
 	out_line("Time: %.3f %s, by %s", all / (is_short(p) ? 1e6 : 1e9),
 		 is_short(p) ? "ms" : "s", buf_str(&events));
-	if (others.len)
-		out_line("Other events: %s; --by-stream shows them", buf_str(&others));
-	if (idle->n)
-		report_idle(all > 0 ? 100 * idle->weight / all : 0, p->req->idle);
-	if (p->nr_departing)
-		out_line("* ticks are biased there: time of %s alone",
-			 p->ev.event[0].name);
 	buf_fini(&events);
-	buf_fini(&others);
 }
 
 static void print_streams(const struct prof *p)
@@ -408,18 +403,43 @@ static void print_streams(const struct prof *p)
 			snprintf(time, sizeof(time), " (%.3f s)", all / 1e9);
 		out_line("Total samples for event type %s = %" PRIu64 "%s",
 			 p->ev.event[i].name, busy->n + idle->n, time);
-		if (idle->n)
-			report_idle(all > 0 ? 100 * idle->weight / all : 0,
-				    p->req->idle);
 	}
 }
 
-static void print_totals(const struct prof *p)
+static const char *attribution_of(const struct prof *p)
 {
-	if (prof_is_one_time(p))
+	return attribution_str(attribution_used(p->req->attribution, p->has_weights));
+}
+
+/* What was left out, and what a mark in the rows means. */
+static void print_notes(const struct prof *p)
+{
+	struct buf others = { 0 };
+
+	put_other_events(p, &others);
+	if (others.len)
+		out_line("Other events: %s; --by-stream shows them", buf_str(&others));
+	if (p->nr_departing)
+		out_line("* ticks are biased there: time of %s alone",
+			 p->ev.event[0].name);
+	buf_fini(&others);
+}
+
+static void print_header(const struct prof *p)
+{
+	const double idle = p->idle[p->primary].weight;
+	const double all = p->busy[p->primary].weight + idle;
+
+	report_header_idle(&p->sel, &p->ev, all > 0 ? 100 * idle / all : 0,
+			   p->req->idle);
+	if (p->has_weights || p->req->attribution)
+		time_source_print(&p->source, attribution_of(p));
+	if (p->sel.verbose && prof_is_one_time(p))
 		print_time(p);
-	else
+	else if (p->sel.verbose)
 		print_streams(p);
+	if (prof_is_one_time(p))
+		print_notes(p);
 	putchar('\n');
 }
 
@@ -432,11 +452,6 @@ static void print_hidden(const struct prof *p, size_t nr,
 	else if (nr)
 		out_line("... %zu more with %" PRIu64 " samples (%.2f%%)", nr,
 			 hidden->n, prof_percent(p, hidden, p->primary));
-}
-
-static const char *attribution_of(const struct prof *p)
-{
-	return attribution_str(attribution_used(p->req->attribution, p->has_weights));
 }
 
 int prof_print_table(const struct prof *p, const struct out_options *out)
@@ -470,12 +485,8 @@ int prof_print_table(const struct prof *p, const struct out_options *out)
 		cumulated += prof_percent(p, &row->tally[p->primary], p->primary);
 		put_row(t, p, row, cumulated, text);
 	}
-	if (text) {
-		report_header(&p->sel, &p->ev);
-		if (p->has_weights || p->req->attribution)
-			time_source_print(&p->source, attribution_of(p));
-		print_totals(p);
-	}
+	if (text)
+		print_header(p);
 	err = text ? table_print_text(t, false, true) : table_print_csv(t, true);
 	if (text && !err) {
 		print_hidden(p, nr_hidden, &hidden);

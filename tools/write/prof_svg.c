@@ -77,7 +77,7 @@ static void put_axes(const struct prof *p, double max, struct buf *out)
 		   LEFT, TOP, TOP + HEIGHT, LEFT + WIDTH);
 }
 
-/* One line, interrupted where there is no epoch, and its name below. */
+/* One line of steps, interrupted where there is no epoch, and its name below. */
 static void put_line(const struct prof *p, const struct prof_row *row, size_t nr,
 		     double max, struct buf *out)
 {
@@ -88,9 +88,9 @@ static void put_line(const struct prof *p, const struct prof_row *row, size_t nr
 		   colors[nr]);
 	for (size_t i = 0; i < p->nr_buckets; i++) {
 		if (p->bucket[i].seconds > 0)
-			buf_printf(out, "%c%.1f %.1f", drawing ? 'L' : 'M',
-				   x_of(p, (double)i + 0.5),
-				   y_of(row->over_time[i], max));
+			buf_printf(out, "%c%.1f %.1fH%.1f", drawing ? 'L' : 'M',
+				   x_of(p, (double)i), y_of(row->over_time[i], max),
+				   x_of(p, (double)i + 1));
 		drawing = p->bucket[i].seconds > 0;
 	}
 	buf_printf(out,

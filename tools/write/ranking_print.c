@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "tools/ui/out.h"
 #include "tools/write/explain.h"
+#include "tools/write/plain_name.h"
 #include "tools/write/report.h"
 
 /* "copy.c:12" */
@@ -32,9 +33,14 @@ static void put_source(const struct ranked_insn *ranked, struct table *t)
 
 void ranked_insn_put_place(const struct ranked_insn *ranked, struct table *t)
 {
+	struct buf plain = { 0 };
+
+	plain_procedure(ranked->procedure, ranked->image, &plain);
 	table_hex(t, ranked->address);
 	table_hex(t, ranked->offset);
 	table_text(t, ranked->procedure);
+	table_text(t, buf_str(&plain));
+	buf_fini(&plain);
 	table_text(t, ranked->text);
 	table_text(t, ranked->image);
 	table_text(t, ranked->build_id);
@@ -142,8 +148,8 @@ int ranking_print_stalls(const struct explainer *x, struct ranking *r,
 		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		RANKED_INSN_COLUMNS,
 	};
-	static const char *const drop[] = { "source", "culprit_addresses", "image",
-					    NULL };
+	static const char *const drop[] = { "source",  "culprit_addresses", "image",
+					    "address", "percent",           NULL };
 	static const struct kind kind = {
 		.name = "stalls",
 		.corrected = "below",

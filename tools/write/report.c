@@ -15,7 +15,10 @@
 #include <string.h>
 
 #include "base/times.h"
+#include "report/select/brief.h"
 #include "tools/ui/out.h"
+#include "tools/ui/term.h"
+#include "tools/write/plain_name.h"
 
 #define SAME_CLOCK      0.1
 #define MAX_EPOCH_LINES 4
@@ -92,7 +95,6 @@ static void print_machine(const struct selection *sel)
 	out_line("Host %s: %s, %" PRIu32 " CPUs, %s, Linux %s", buf_str(&hosts),
 		 e->arch, e->nr_cpus, e->cpu, e->release);
 	buf_fini(&hosts);
-	print_other_clocks(sel);
 }
 
 static void print_stream(const struct stream_group *g)
@@ -111,7 +113,7 @@ static void print_stream(const struct stream_group *g)
 		 changed ? " to " : "", changed ? most : "", g->received, part);
 }
 
-void report_header(const struct selection *sel, const struct events *ev)
+static void print_details(const struct selection *sel, const struct events *ev)
 {
 	print_epochs(sel);
 	print_machine(sel);
@@ -128,6 +130,81 @@ void report_header(const struct selection *sel, const struct events *ev)
 				 ev->event[i].name,
 				 ev->event[i].is_time ? "time" : "amount");
 	}
+}
+
+static void put_when(const struct selection *sel, const struct brief *b,
+		     struct buf *out)
+{
+	const struct query_epochs *e = &sel->epochs;
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], length[DURATION_TEXT_SIZE];
+
+	select_hosts(sel, out);
+	if (b->covered_ns < NSEC_PER_SEC)
+		snprintf(length, sizeof(length), "%.2g s", b->covered_ns / 1e9);
+	else
+		time_format_duration(b->covered_ns, length);
+	buf_printf(out, ", %s to %s (%s",
+		   time_format_near(b->from_ns, time_real_ns(), from),
+		   time_format_near(b->to_ns, b->from_ns, to), length);
+	if (e->nr > 1)
+		buf_printf(out, ", %zu epochs", e->nr);
+	else if (*e->epoch[0].label)
+		buf_printf(out, ", \"%s\"", e->epoch[0].label);
+	buf_printf(out, "%s)", b->open ? ", still open" : "");
+}
+
+static void put_what(const struct events *ev, const struct brief *b, double idle,
+		     bool included, struct buf *out)
+{
+	const struct selected_event *first = &ev->event[0];
+
+	if (first->is_time)
+		buf_printf(out,
+			   b->sampled < 1e12 ? "%.3g s of CPU sampled"
+					     : "%.0f s of CPU sampled",
+			   b->sampled / 1e9);
+	else
+		buf_printf(out, "%" PRIu64 " samples of %s", b->nr_samples,
+			   first->name);
+	if (idle > 0)
+		buf_printf(out, ", %.1f %% idle (%s)", idle,
+			   included ? "counted" : "not counted");
+	buf_printf(out, ", %" PRIu64 " lost, %.1f %% unknown", b->lost,
+		   b->sampled > 0 ? 100 * b->unknown / b->sampled : 0);
+}
+
+/* On two lines where the terminal is too narrow for one. */
+static void print_brief(const struct selection *sel, const struct events *ev,
+			double idle, bool included)
+{
+	struct buf when = { 0 }, what = { 0 };
+	struct brief b;
+
+	brief_make(sel, ev, &b);
+	put_when(sel, &b, &when);
+	put_what(ev, &b, idle, included, &what);
+	if (term_width() && when.len + what.len + 2 > term_width()) {
+		out_line("%s", buf_str(&when));
+		out_line("%s", buf_str(&what));
+	} else {
+		out_line("%s, %s", buf_str(&when), buf_str(&what));
+	}
+	buf_fini(&when);
+	buf_fini(&what);
+}
+
+void report_header_idle(const struct selection *sel, const struct events *ev,
+			double idle_percent, bool included)
+{
+	print_brief(sel, ev, idle_percent, included);
+	print_other_clocks(sel);
+	if (sel->verbose)
+		print_details(sel, ev);
+}
+
+void report_header(const struct selection *sel, const struct events *ev)
+{
+	report_header_idle(sel, ev, 0, false);
 }
 
 /* A timer's event counts the time in which its CPU slept, too. */
@@ -162,7 +239,8 @@ void report_footer(const struct selection *sel)
 	for (size_t i = 0; i < sel->streams.nr; i++) {
 		struct stream_group g;
 
-		if (report_stream_group(sel, i, &g) && g.not_delivered > 0)
+		if (report_stream_group(sel, i, &g) && g.not_delivered > 0 &&
+		    (g.throttled || sel->verbose))
 			print_not_delivered(&g);
 	}
 	select_hosts(sel, &hosts);
@@ -177,10 +255,14 @@ void report_footer(const struct selection *sel)
 	buf_fini(&hosts);
 }
 
-void report_idle(double percent, bool included)
+void report_procedure(const char *name, const char *image, const char *build_id)
 {
-	out_line("idle %.1f %% (percentages are of %s time)", percent,
-		 included ? "all" : "busy");
+	struct buf plain = { 0 };
+
+	plain_procedure(name, image, &plain);
+	out_line("Procedure %s in %s%s%s", buf_str(&plain), image,
+		 *build_id ? ", build id " : "", build_id);
+	buf_fini(&plain);
 }
 
 static void json_epoch(struct json *j, const struct selection *sel,

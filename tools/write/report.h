@@ -10,14 +10,24 @@
 #include "report/select/timesource.h"
 #include "tools/ui/json.h"
 
-/* Text: epochs, machine, streams. */
+/*
+ * Text: a line with the machine, the time, and what was sampled, lost and unknown; with
+ * --verbose epochs, machine and streams.
+ */
 void report_header(const struct selection *sel, const struct events *ev);
 
-/* Text: losses by name, samples that were not delivered, gaps. */
+/*
+ * The same of a report that knows how much of the first event was idle, in percent of
+ * all, and whether its rows' percentages are of all.
+ */
+void report_header_idle(const struct selection *sel, const struct events *ev,
+			double idle_percent, bool included);
+
+/* Text: losses by name, throttling, gaps; with --verbose all that was not sampled. */
 void report_footer(const struct selection *sel);
 
-/* Text: how much was idle, and whether that is in the percentages. */
-void report_idle(double percent, bool included);
+/* Text: "Procedure main in /bin/cat, build id …"; build_id may be "". */
+void report_procedure(const char *name, const char *image, const char *build_id);
 
 /* JSON: "epochs" and "streams"; "losses". */
 void report_json_header(struct json *j, const struct selection *sel);

@@ -15,6 +15,7 @@
 #include "tools/ui/spark.h"
 #include "tools/ui/table.h"
 #include "tools/write/calls.h"
+#include "tools/write/plain_name.h"
 
 #define BAR_WIDTH 16
 
@@ -34,7 +35,7 @@ static const struct column columns[] = {
 	{ "", "time_ns", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	{ "", "self_samples", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	{ "self%", "self_percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-	{ "", "", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },
+	{ "", "bar", COLUMN_TEXT, COLUMN_ONLY_IN_TEXT },
 	{ "", "id", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	{ "", "parent", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	{ "", "depth", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
@@ -108,7 +109,7 @@ static bool divides(const struct call_node *n)
 
 /* The name, where it belongs in text. */
 static void put_name(struct tree_printing *p, const struct call_node *parent,
-		     const char *name)
+		     const char *name, const char *image)
 {
 	const uint32_t depth = parent->depth + 1;
 	const unsigned int indent = p->indent[parent->depth];
@@ -118,7 +119,7 @@ static void put_name(struct tree_printing *p, const struct call_node *parent,
 	if (p->out->format == OUT_TEXT)
 		buf_printf(&text, "%*s%s", (int)indent, "",
 			   divides(parent) ? "- " : "");
-	buf_puts(&text, name);
+	plain_procedure(name, p->out->format == OUT_TEXT ? image : NULL, &text);
 	table_text(p->table, buf_str(&text));
 	buf_fini(&text);
 }
@@ -131,7 +132,7 @@ static void put_node(struct tree_printing *p, const struct call_node *n)
 		table_color(p->table, out_heat(percent_of(p->t, n->self)));
 	put_costs(p, n->total, p->t->tree.inverted ? NULL : n->self);
 	put_place(p, n->depth);
-	put_name(p, n->parent, f->name);
+	put_name(p, n->parent, f->name, f->image);
 	table_number(p->table, f->inlined);
 	table_text(p->table, frame_kind_str(f->kind));
 	table_text(p->table, f->image);
@@ -151,7 +152,7 @@ static void put_pruned(struct tree_printing *p, const struct call_node *n)
 		snprintf(name, sizeof(name), "(%zu more)", n->nr_pruned);
 	put_costs(p, n->pruned, NULL);
 	put_place(p, n->depth + 1);
-	put_name(p, n, name);
+	put_name(p, n, name, NULL);
 	table_empty(p->table);
 	table_text(p->table, "pruned");
 	for (int i = 0; i < 3; i++)
@@ -177,6 +178,7 @@ static void put_rows(struct tree_printing *p)
 
 int tree_print(struct tree *t, const struct out_options *out)
 {
+	static const char *const drop[] = { "bar", "image", "self_percent", NULL };
 	struct tree_printing p = { .t = t,
 				   .block = spark_can_block(),
 				   .out = out,
@@ -186,6 +188,7 @@ int tree_print(struct tree *t, const struct out_options *out)
 	p.table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	if (!p.table)
 		return -ENOMEM;
+	table_drop_first(p.table, drop);
 	put_rows(&p);
 	err = calls_print(&t->calls[0], p.table, out);
 	table_free(p.table);
