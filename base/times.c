@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,11 @@
 #include <time.h>
 
 #include "base/number.h"
+
+/* For the whole program, as the log's level is: set once, before there are threads. */
+static bool local;
+
+#define NO_ZONE INT_MAX /* that of the program */
 
 #define LAST_YEAR      2261 /* the last that 63 bits of nanoseconds reach the end of */
 #define MAX_DURATION_S (100 * 365.25 * 86400)
@@ -66,25 +72,56 @@ const struct clock clock_system = {
 	.real_ns = system_real_ns,
 };
 
+void time_use_local(void)
+{
+	tzset();
+	local = true;
+}
+
+static void split(uint64_t real_ns, struct tm *tm)
+{
+	const time_t s = (time_t)(real_ns / NSEC_PER_SEC);
+
+	if (!local || !localtime_r(&s, tm))
+		gmtime_r(&s, tm);
+}
+
+/* ahead_s of UTC, or NO_ZONE. Fields may be too large or small by one. */
+static time_t join(struct tm tm, int ahead_s)
+{
+	if (ahead_s != NO_ZONE)
+		return timegm(&tm) - ahead_s;
+	tm.tm_isdst = -1;
+	return local ? mktime(&tm) : timegm(&tm);
+}
+
 char *time_format(uint64_t real_ns, char out[TIME_TEXT_SIZE])
 {
-	time_t s = real_ns / NSEC_PER_SEC;
 	struct tm tm;
+	long minutes;
+	size_t len;
 
-	gmtime_r(&s, &tm);
-	if (!strftime(out, TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm))
+	split(real_ns, &tm);
+	len = strftime(out, TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	minutes = labs(tm.tm_gmtoff) / 60;
+	if (!len)
 		out[0] = '\0';
+	else if (local) /* in the Z's place */
+		snprintf(out + len - 1, TIME_TEXT_SIZE - len + 1, "%c%02ld:%02ld",
+			 tm.tm_gmtoff < 0 ? '-' : '+', minutes / 60 % 100,
+			 minutes % 60);
 	return out;
 }
 
 char *time_format_near(uint64_t real_ns, uint64_t near_ns, char out[TIME_TEXT_SIZE])
 {
-	const uint64_t day_ns = 86400 * NSEC_PER_SEC;
+	char near[TIME_TEXT_SIZE];
 	char *clock;
 
 	time_format(real_ns, out);
+	time_format(near_ns, near);
 	clock = strchr(out, 'T');
-	if (clock && real_ns / day_ns == near_ns / day_ns)
+	if (clock && !strncmp(out, near, (size_t)(clock - out) + 1))
 		memmove(out, clock + 1, strlen(clock + 1) + 1);
 	return out;
 }
@@ -120,13 +157,13 @@ struct form {
 static const struct form dates[] = { { "%Y", 0 }, { "%Y-%m", 1 }, { "%Y-%m-%d", 2 } };
 static const struct form clocks[] = { { "%H", 3 }, { "%H:%M", 4 }, { "%H:%M:%S", 5 } };
 
-/* "", "Z", "+01:00", "-0530": ahead of UTC by *ahead_s. */
+/* "", "Z", "+01:00", "-0530": ahead of UTC by *ahead_s, or NO_ZONE. */
 static bool is_zone(const char *text, int *ahead_s)
 {
 	struct tm tm = { 0 };
 	const char *end;
 
-	*ahead_s = 0;
+	*ahead_s = *text ? 0 : NO_ZONE;
 	if (!*text || !strcmp(text, "Z"))
 		return true;
 	end = *text == '+' || *text == '-' ? strptime(text, "%z", &tm) : NULL;
@@ -143,9 +180,9 @@ static int find_interval(struct tm from, int last, int ahead_s, uint64_t *from_n
 
 	*(int *[]){ &to.tm_year, &to.tm_mon, &to.tm_mday,
 		    &to.tm_hour, &to.tm_min, &to.tm_sec }[last] += 1;
-	from_s = timegm(&from) - ahead_s;
-	to_s = timegm(&to) - ahead_s;
-	if (from_s < 0 || from.tm_year > LAST_YEAR - 1900)
+	from_s = join(from, ahead_s);
+	to_s = join(to, ahead_s);
+	if (from_s < 0 || to_s < from_s || from.tm_year > LAST_YEAR - 1900)
 		return -EINVAL;
 	*from_ns = (uint64_t)from_s * NSEC_PER_SEC;
 	*to_ns = (uint64_t)to_s * NSEC_PER_SEC;
@@ -179,7 +216,8 @@ int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns)
 		if (!end || strspn(text, "0123456789-") != (size_t)(end - text))
 			continue;
 		if (!*end || !strcmp(end, "Z"))
-			return find_interval(tm, dates[i].last, 0, from_ns, to_ns);
+			return find_interval(tm, dates[i].last, *end ? 0 : NO_ZONE,
+					     from_ns, to_ns);
 		if (dates[i].last == 2 && (*end == 'T' || *end == ' '))
 			return parse_clock(end + 1, tm, from_ns, to_ns);
 	}
@@ -216,17 +254,17 @@ static int parse_day(const char *text, uint64_t now_ns, uint64_t *from_ns,
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *rest = text + strlen(names[i]);
-		const time_t day = (time_t)(now_ns / NSEC_PER_SEC) - (time_t)i * 86400;
 		struct tm tm;
 
-		gmtime_r(&day, &tm);
+		split(now_ns, &tm);
+		tm.tm_mday -= (int)i;
 		tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
 		if (!i && isdigit((unsigned char)*text) && strchr(text, ':'))
 			return parse_clock(text, tm, from_ns, to_ns);
 		if (strncmp(text, names[i], strlen(names[i])) != 0)
 			continue;
 		if (!*rest)
-			return find_interval(tm, 2, 0, from_ns, to_ns);
+			return find_interval(tm, 2, NO_ZONE, from_ns, to_ns);
 		if (*rest == ' ' || *rest == 'T')
 			return parse_clock(rest + 1, tm, from_ns, to_ns);
 	}

@@ -57,11 +57,20 @@ static inline uint64_t clock_real_ns(const struct clock *c)
 	return c->real_ns(c);
 }
 
-/* Writes "2026-11-20T10:15:03Z" (UTC) into out, which it returns. */
-#define TIME_TEXT_SIZE 24
+/*
+ * From now on this program reads and writes moments in the local time zone (TZ) instead
+ * of UTC. To be called before there are threads.
+ */
+void time_use_local(void);
+
+/*
+ * Writes "2026-11-20T10:15:03Z" (UTC) into out, which it returns; with local times
+ * "2026-11-20T11:15:03+01:00".
+ */
+#define TIME_TEXT_SIZE 32
 char *time_format(uint64_t real_ns, char out[TIME_TEXT_SIZE]);
 
-/* Writes "10:15:03Z" where the day is that of near_ns, else as time_format(). */
+/* The same without the date where that is also near_ns's: "10:15:03Z". */
 char *time_format_near(uint64_t real_ns, uint64_t near_ns, char out[TIME_TEXT_SIZE]);
 
 /*
@@ -73,10 +82,10 @@ char *time_format_duration(uint64_t ns, char out[DURATION_TEXT_SIZE]);
 
 /*
  * Reads a moment: YYYY[-MM[-DD[THH[:MM[:SS]]]]][ZONE]; a space may stand for the T.
- * ZONE is Z or, after a time of day, an offset as +01:00; without one it is UTC. The
- * result is the interval [*from_ns, *to_ns) of the last field that is given: a date is
- * its whole day. Years are 1970 to 2261, so that nanoseconds fit into 63 bits. Returns
- * 0, or -EINVAL; then both are untouched.
+ * ZONE is Z or, after a time of day, an offset as +01:00; without one it is UTC, or the
+ * local zone. The result is the interval [*from_ns, *to_ns) of the last field that is
+ * given: a date is its whole day. Years are 1970 to 2261, so that nanoseconds fit into
+ * 63 bits. Returns 0, or -EINVAL; then both are untouched.
  */
 int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns);
 

@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 40
+plan 46
 
 is "$(cpi epoch list)" "$(cat <<'END'
 id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
@@ -36,7 +36,7 @@ is "$(ids 2026-01-02T03:00)" "1 " "--epoch TIME chooses the epoch at that time"
 # Times that epochs do not match exactly, and what is no epoch.
 cpi prof --epoch 2026-01-02T03:00:10..2026-01-02T03:00:20 >/dev/null 2>err
 is "$(grep -v warning: err)" "$(cat <<'END'
-cpi: asked 03:00:10Z to 03:00:21Z (11 s), shown 03:00:00Z to 03:01:00Z (1 min): epochs are whole
+cpi: asked 03:00:10Z to 03:00:20Z (10 s), shown 03:00:00Z to 03:01:00Z (1 min): epochs are whole
 END
 )" "cpi prof says that it shows more than the times that were asked for"
 cpi prof --epoch 2026-01-02T03:00 >/dev/null 2>err
@@ -51,6 +51,38 @@ like "$(cat err)" "'10:99' is neither a label nor a time: say 2026-11-20T10:15" 
 cpi prof --epoch fulll..3 2>err
 like "$(cat err)" "there is no epoch 'fulll': did you mean 'full'?" \
 	"an unknown label: the message suggests a near one"
+
+cpi prof -v --epoch 2026-01-02T03:01:00..2026-01-02T03:11:00 2>err |
+	grep -c '^Epoch' >some
+is "$(cat some) $(grep -c asked err)" "1 0" "a range of times ends where its right end begins"
+
+zone()
+{
+	TZ=IST-5:30 cpi epoch list --local "$@"
+}
+is "$(zone --epoch '2026-01-02T08:31..08:32' --format=csv | cut -d, -f1-3 | tail -n 1)" \
+	"2,2026-01-02T08:31:00+05:30,2026-01-02T08:32:00+05:30" \
+	"--local reads and writes times of the local time zone"
+is "$(zone --epoch '2026-01-02T03:01Z' --format=csv | cut -d, -f1 | tail -n 1)" 2 \
+	"with --local a time may still be UTC"
+
+# Three hours of minutes, in two runs of the same machine.
+"$builddir/t/mkyear" minutes.db 190 3 20 1 60 >/dev/null || bail "no database"
+cpi epoch label --db minutes.db 70 kept
+cpi epoch list --db minutes.db >list
+is "$(sed 1d list | awk '$NF == "kept" || ($8 == "epochs" && /^ *[0-9]/) { print $1, $7, $8 }')" "$(cat <<'END'
+1..60 60 epochs
+61..69 9 epochs
+70 ended big1
+71..120 50 epochs
+121..180 60 epochs
+END
+)" "cpi epoch list has a row for the short epochs of an hour"
+is "$(grep -c ended list) $(tail -n 1 list)" \
+	"11 'cpi epoch list --epoch 121..180' shows the epochs of a row." \
+	"the newest ten have a row each"
+is "$(cpi epoch list --db minutes.db --format=csv | sed 1d | wc -l)" 190 \
+	"CSV has a row for each epoch"
 
 cpi epoch label 3 "a \"new\" one"
 is "$?" 0 "cpi epoch label succeeds"

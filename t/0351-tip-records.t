@@ -69,7 +69,7 @@ is "$(cpi cat --db exact.db --weights --format=csv | awk -F, 'NR > 1 {
 
 # Several epochs, exports and roll-ups.
 cpi record --replay=r.tip -o exact2.db 2>/dev/null
-cpi prof --db exact2.db --epoch=all >out
+cpi prof -v --db exact2.db --epoch=all >out
 like "$(cat out)" 'by 69918 samples of cycles' 'the cycles of two epochs add up'
 cpi epoch --db exact.db export copy.db >/dev/null
 compare exact copy.db "$part" --all

@@ -2,11 +2,11 @@
 /*
  * mkyear.c - writes a database as a busy host's months of hours would be
  *
- *	mkyear FILE [EPOCHS [IMAGES [ENTRIES [SEED]]]]
+ *	mkyear FILE [EPOCHS [IMAGES [ENTRIES [SEED [SECONDS]]]]]
  *
  * EPOCHS hours (10,000) in runs of a month, with IMAGES images (2,000) and about
  * ENTRIES different offsets in each hour (10,000), all of it the same for the same SEED
- * (1).
+ * (1). An epoch lasts SECONDS (3600).
  *
  * An image has a fixed set of offsets, each with a rate of its own. Sizes of images and
  * rates of offsets have heavy tails: the kernel and a few libraries have most samples,
@@ -49,6 +49,7 @@ struct year {
 	uint64_t random;
 	struct program *program;
 	size_t nr_programs, nr_epochs, nr_entries;
+	uint64_t epoch_ns;
 	uint64_t stored; /* entries */
 };
 
@@ -156,25 +157,27 @@ static struct profile *draw(struct year *y, const struct program *p, double load
 	return profile;
 }
 
-/* One flush is the hour. */
-static void store_hour(struct year *y, struct store *s, uint64_t seq, size_t hour)
+/* One flush is the epoch. */
+static void store_one(struct year *y, struct store *s, uint64_t seq, uint64_t now)
 {
 	static const char commands[5][16] = { "swapper", "server", "worker", "nginx",
 					      "postgres" };
-	const double load = 1 + 0.5 * sin((double)hour / 24 * 2 * 3.14159265);
+	const size_t hour = (now - START_NS) / HOUR_NS;
+	const double length = (double)y->epoch_ns / (double)HOUR_NS;
+	const double load =
+		length * (1 + 0.5 * sin((double)hour / 24 * 2 * 3.14159265));
 	struct flush_profile profiles[NR_ALWAYS + NR_OFTEN];
 	struct flush_comm comms[NR_ALWAYS + NR_OFTEN];
 	struct flush_stream stream = {
 		.desc = { "cycles", "bpf", "", "cycles", 2500000, LANDING_AFTER_GROUP },
-		.enabled_ns = 64 * HOUR_NS,
-		.running_ns = 64 * HOUR_NS,
+		.enabled_ns = 64 * y->epoch_ns,
+		.running_ns = 64 * y->epoch_ns,
 	};
-	const uint64_t now = START_NS + hour * HOUR_NS;
 	const struct flush_loss loss = { 0, LOSS_UNKNOWN, "map_gap", next(y) % 50 };
 	struct flush f = { .seq = seq,
 			   .from_ns = now,
-			   .to_ns = now + HOUR_NS,
-			   .duration_ns = HOUR_NS,
+			   .to_ns = now + y->epoch_ns,
+			   .duration_ns = y->epoch_ns,
 			   .streams = &stream,
 			   .nr_streams = 1,
 			   .profiles = profiles,
@@ -212,16 +215,17 @@ static void fill(struct year *y, struct db *db)
 		.nr_cpus = 64,
 	};
 	struct store *s = NULL;
+	const size_t per_run = RUN_HOURS * HOUR_NS / y->epoch_ns;
 	uint64_t now = START_NS;
 
-	for (size_t hour = 0; hour < y->nr_epochs; hour++, now += HOUR_NS) {
-		if (hour % RUN_HOURS == 0) {
+	for (size_t i = 0; i < y->nr_epochs; i++, now += y->epoch_ns) {
+		if (i % per_run == 0) {
 			if (s)
 				check(store_end(s, now), "end");
 			check(store_begin(db, &platform, now, &s), "run");
 		}
 		check(store_epoch(s, now, 10, NULL), "epoch");
-		store_hour(y, s, hour % RUN_HOURS + 1, hour);
+		store_one(y, s, i % per_run + 1, now);
 	}
 	check(store_end(s, now), "end");
 }
@@ -242,13 +246,14 @@ int main(int argc, char **argv)
 		.nr_programs = number(argc, argv, 3, 2000),
 		.nr_entries = number(argc, argv, 4, 10000),
 		.random = number(argc, argv, 5, 1),
+		.epoch_ns = number(argc, argv, 6, 3600) * NSEC_PER_SEC,
 	};
 	uint64_t file, wal;
 	struct db *db;
 
-	if (argc < 2 || argc > 6)
-		errx(EXIT_FAILURE,
-		     "usage: mkyear FILE [EPOCHS [IMAGES [ENTRIES [SEED]]]]");
+	if (argc < 2 || argc > 7 || y.epoch_ns > HOUR_NS)
+		errx(EXIT_FAILURE, "usage: mkyear FILE [EPOCHS [IMAGES [ENTRIES [SEED "
+				   "[SECONDS]]]]]");
 	check(db_open(argv[1], DB_COLLECT_YEARS, &db), argv[1]);
 	/* It is made anew if the machine fails. */
 	check(sql_exec(db_handle(db), "PRAGMA synchronous = OFF"), argv[1]);

@@ -57,6 +57,7 @@ static int run_diff(struct cmd_context *ctx)
 
 static const struct opt opts[] = {
 	OPT_DB,
+	OPT_LOCAL_TIME,
 	OPT_HOST,
 	OPT_PLATFORM,
 	OPT_MERGE_PLATFORMS,

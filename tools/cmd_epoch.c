@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "db/move/export.h"
 #include "db/move/import.h"
 #include "db/store/store.h"
@@ -55,23 +57,45 @@ static const struct column columns[] = {
 
 #define MAX_ARGS 1024
 
+#define HOUR_NS   (3600 * NSEC_PER_SEC)
+#define NR_NEWEST 10 /* have a row each */
+
 #define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static void put_epoch(struct table *t, const struct selection *sel,
-		      const struct query_epoch *e)
+static void put_id(struct table *t, const struct selection *sel,
+		   const struct query_epoch *e, size_t nr)
 {
-	char id[SELECT_ID_SIZE];
+	char id[2 * SELECT_ID_SIZE];
 
-	if (sel->dbs)
+	if (nr > 1) {
+		snprintf(id, sizeof(id), "%" PRId64 "..%" PRId64, e->id, e[nr - 1].id);
+		table_text(t, id);
+	} else if (sel->dbs) {
 		table_text(t, select_epoch_id(sel, e, id));
-	else
+	} else {
 		table_signed(t, e->id);
+	}
+}
+
+/* A row of one epoch, or of several that follow each other. */
+static void put_epochs(struct table *t, const struct selection *sel,
+		       const struct query_epoch *e, size_t nr)
+{
+	uint64_t length_ns = 0, samples = 0;
+	char state[32];
+
+	for (size_t i = 0; i < nr; i++) {
+		samples += e[i].samples;
+		length_ns += e[i].to_ns > e[i].from_ns ? e[i].to_ns - e[i].from_ns : 0;
+	}
+	snprintf(state, sizeof(state), "%zu epochs", nr);
+	put_id(t, sel, e, nr);
 	table_time(t, e->from_ns);
-	table_time(t, e->to_ns);
-	table_real(t, e->to_ns > e->from_ns ? (e->to_ns - e->from_ns) / 1e9 : 0, 1);
-	table_number(t, e->samples);
+	table_time(t, e[nr - 1].to_ns);
+	table_real(t, length_ns / 1e9, 1);
+	table_number(t, samples);
 	table_number(t, e->uncertainty_ms);
-	table_text(t, e->open ? "open" : "ended");
+	table_text(t, nr > 1 ? state : e->open ? "open" : "ended");
 	table_text(t, e->host);
 	table_text(t, e->release);
 	table_text(t, e->boot_id);
@@ -80,21 +104,57 @@ static void put_epoch(struct table *t, const struct selection *sel,
 		table_text(t, select_epoch_db(sel, e));
 }
 
-static int print_epochs(const struct out_options *out, const struct selection *sel)
+static bool is_short(const struct query_epoch *e)
+{
+	return !e->open && !*e->label && e->to_ns - e->from_ns < HOUR_NS;
+}
+
+/*
+ * How many epochs from the i-th on share a row: short ones of one hour, whose ids name
+ * them as a range, but none of the newest.
+ */
+static size_t row_length(const struct query_epochs *epochs, size_t i)
+{
+	const struct query_epoch *e = epochs->epoch, *first = &e[i];
+	size_t nr = 1;
+
+	while (i + nr + NR_NEWEST < epochs->nr && is_short(first) &&
+	       is_short(&e[i + nr]) && e[i + nr].id == first->id + (int64_t)nr &&
+	       e[i + nr].from_ns / HOUR_NS == first->from_ns / HOUR_NS &&
+	       !strcmp(e[i + nr].host, first->host))
+		nr++;
+	return nr;
+}
+
+static int print_epochs(const struct out_options *out, const struct selection *sel,
+			bool grouped)
 {
 	struct table *t = table_new(columns, sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
 	const struct query_epochs *epochs = &sel->epochs;
 	const uint64_t limit = out->limit;
+	const struct query_epoch *row = NULL;
+	size_t nr;
 	int err;
 
 	if (!t)
 		return -ENOMEM;
 	/* With a limit, the newest are of interest. */
 	for (size_t i = limit && epochs->nr > limit ? epochs->nr - limit : 0;
-	     i < epochs->nr; i++)
-		put_epoch(t, sel, &epochs->epoch[i]);
+	     i < epochs->nr; i += nr) {
+		nr = grouped ? row_length(epochs, i) : 1;
+		put_epochs(t, sel, &epochs->epoch[i], nr);
+		if (nr > 1)
+			row = &epochs->epoch[i];
+	}
 	err = table_print(t, out->format, "epochs", false);
 	table_free(t);
+	if (!err && row) {
+		nr = row_length(epochs, row - epochs->epoch);
+		out_line("%s", "");
+		out_line("'cpi epoch list --epoch %" PRId64 "..%" PRId64
+			 "' shows the epochs of a row.",
+			 row->id, row[nr - 1].id);
+	}
 	return err;
 }
 
@@ -108,7 +168,9 @@ static int list(const struct view_options *o)
 				 &sel);
 	if (err)
 		return EXIT_FAIL;
-	err = print_epochs(&o->out, &sel);
+	err = print_epochs(&o->out, &sel,
+			   !epoch && !o->out.limit && !sel.dbs &&
+				   o->out.format == OUT_TEXT);
 	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }

@@ -355,6 +355,7 @@ static const struct opt opts[] = {
 	OPT("all", 0, NULL, "in text, show every number", OPT_FLAG, all),
 	OPT_DB,
 	OPT_EPOCH,
+	OPT_LOCAL_TIME,
 	OPT_FORMAT_OF("text|json|csv|prometheus"),
 	OPT_CPID,
 	OPT_END,

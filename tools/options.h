@@ -28,10 +28,14 @@ struct explain_options {
 #define OPT_DB OPT_SELECT("db", "FILE", "read this database", OPT_LIST, dbs)
 #define OPT_CPID \
 	OPT_SELECT("socket", "PATH", "cpid's control socket", OPT_STRING, socket)
-#define OPT_EPOCH                                                                     \
-	OPT_SELECT("epoch", "SPEC",                                                   \
-		   "epochs: last, all, an id, -N, a label, a time, A..B", OPT_STRING, \
-		   epoch)
+#define OPT_EPOCH                                                                 \
+	OPT_SELECT("epoch", "SPEC",                                               \
+		   "epochs: recent, last, all, an id, -N, a label, a time, A..B", \
+		   OPT_STRING, epoch)
+#define OPT_LOCAL_TIME                                                                 \
+	{                                                                              \
+		"local", 0, NULL, "times are of the local zone, not UTC", OPT_LOCAL, 0 \
+	}
 #define OPT_HOST \
 	OPT_SELECT("host", "GLOB", "only epochs of these machines", OPT_STRING, host)
 #define OPT_PLATFORM                                                               \
@@ -68,7 +72,7 @@ struct explain_options {
 		OPT_SELECT("debuginfod", NULL,                                        \
 			   "also ask the servers in DEBUGINFOD_URLS", OPT_FLAG,       \
 			   debuginfod)
-#define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_HOST, OPT_PLATFORM
+#define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_LOCAL_TIME, OPT_HOST, OPT_PLATFORM
 #define OPTS_CONTEXTS \
 	OPT_COMM, OPT_CGROUP, OPT_CONTAINER, OPT_UNIT, OPT_LABEL, OPT_PROCESS
 #define OPT_VERBOSE                                                           \

@@ -50,10 +50,10 @@ static int finish(struct db *db, struct retain *r, int err)
 
 int retaining_roll(struct db *db, const struct query_epochs *epochs)
 {
-	const struct retain_policy days = { .hourly_ns = 1 };
+	const struct retain_policy days = { .minutely_ns = 1, .hourly_ns = 1 };
 	struct retain *r = NULL;
 	struct buf ids = { 0 };
-	uint64_t nr;
+	struct retain_stats stats;
 	int err = epochs ? rows_epoch_ids(epochs, &ids) : 0;
 
 	if (!err)
@@ -61,8 +61,12 @@ int retaining_roll(struct db *db, const struct query_epochs *epochs)
 	if (!err)
 		err = finish(db, r, 0);
 	if (!err) {
-		nr = retain_stats(r).nr_rolled;
-		out_line("%" PRIu64 " day%s rolled up", nr, nr == 1 ? "" : "s");
+		stats = retain_stats(r);
+		if (stats.nr_hours)
+			out_line("%" PRIu64 " hour%s rolled up", stats.nr_hours,
+				 stats.nr_hours == 1 ? "" : "s");
+		out_line("%" PRIu64 " day%s rolled up", stats.nr_rolled,
+			 stats.nr_rolled == 1 ? "" : "s");
 	}
 	retain_free(r);
 	buf_fini(&ids);

@@ -433,6 +433,7 @@ void options_help(FILE *to)
 		fprintf(to, "%*s%s\n", width < 30 ? 30 - width : 1, "", r->help);
 	}
 	fputs("\nTIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n"
-	      "POLICY is any of hourly:TIME, daily:TIME, size:SIZE, or all.\n",
+	      "POLICY is any of minutely:TIME, hourly:TIME, daily:TIME, size:SIZE, or "
+	      "all.\n",
 	      to);
 }

@@ -58,6 +58,7 @@ static const struct prometheus_rule daemon_rules[] = {
 	{ "db_mended", "db_mended_total", NULL, NULL, COUNTER, 0, "How often the database was found deleted or replaced." },
 	{ "db_lost", "db_lost", NULL, NULL, GAUGE, 0, "Whether what was stored is lost with a database that was deleted." },
 	{ "retain_bytes_limit", "retain_limit_bytes", NULL, NULL, GAUGE, 0, "Limit of the size of the database." },
+	{ "retain_hours_rolled_up", "retain_hours_rolled_up_total", NULL, NULL, COUNTER, 0, "Hours that minutes were rolled up to." },
 	{ "retain_days_rolled_up", "retain_days_rolled_up_total", NULL, NULL, COUNTER, 0, "Days that hours were rolled up to." },
 	{ "retain_epochs_removed", "retain_epochs_removed_total", NULL, NULL, COUNTER, 0, "Epochs that were removed." },
 	{ "retain_slice_max_s", "retain_slice_max_seconds", NULL, NULL, GAUGE, 0, "The longest write transaction of retention." },

@@ -35,6 +35,8 @@
 #define ALERT_NS (2 * NSEC_PER_SEC)
 #define ALERT_MS 10
 
+#define LABELLED_NS (3600 * NSEC_PER_SEC)
+
 #define LAST_NS (10 * NSEC_PER_SEC) /* for locks, at the session's end */
 
 #define QUIET_SWEEPS 6 /* as many times longer is a sweep put off */
@@ -44,14 +46,20 @@ int session_fd(const struct session *s)
 	return s->epoll_fd;
 }
 
+/* A name is for more than a minute: an epoch that has one lasts until its hour ends. */
+static uint64_t epoch_length(const struct session *s, const char *label)
+{
+	const uint64_t length = s->cfg.epoch_ns;
+
+	return label && *label && length && length < LABELLED_NS ? LABELLED_NS : length;
+}
+
 int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *label)
 {
-	uint64_t now = wallclock_now(&s->wall);
+	const uint64_t now = wallclock_now(&s->wall), length = epoch_length(s, label);
 
-	s->times.epoch_end_real_ns = UINT64_MAX;
-	if (s->cfg.epoch_ns)
-		s->times.epoch_end_real_ns =
-			(now / s->cfg.epoch_ns + 1) * s->cfg.epoch_ns;
+	s->times.epoch_ns = length;
+	s->times.epoch_end_real_ns = length ? (now / length + 1) * length : UINT64_MAX;
 	return outbox_add_epoch(s->outbox, now, uncertainty_ms, label);
 }
 
@@ -63,7 +71,7 @@ static bool is_epoch_over(struct session *s)
 {
 	const uint64_t now = wallclock_now(&s->wall), end = s->times.epoch_end_real_ns;
 
-	return end != UINT64_MAX && (now >= end || now + 2 * s->cfg.epoch_ns < end);
+	return end != UINT64_MAX && (now >= end || now + 2 * s->times.epoch_ns < end);
 }
 
 static void ask_exec_id(void *ctx, uint32_t tgid)

@@ -56,7 +56,8 @@ struct session_config {
 	double budget;           /* share of a CPU's time, 0.005 for 0.5 % */
 	uint64_t sweep_ns;       /* no sample waits longer in a table */
 	uint64_t flush_ns;       /* between flushes to the database */
-	uint64_t epoch_ns;       /* length of an epoch, aligned to UTC; 0: one */
+	uint64_t epoch_ns;       /* length of an epoch, aligned to UTC; 0: one; with a
+				    label it is an hour at least */
 	uint64_t check_ns;       /* between looks at what sampling costs */
 	uint64_t max_memory;     /* bytes of counts kept in memory */
 	uint64_t capture_bytes;  /* of the database, for what is captured; 0: nothing */

@@ -38,7 +38,7 @@ struct session_config session_config_default(void)
 		.budget = 0.005,
 		.sweep_ns = 10 * NSEC_PER_SEC,
 		.flush_ns = 600 * NSEC_PER_SEC,
-		.epoch_ns = 3600 * NSEC_PER_SEC,
+		.epoch_ns = 60 * NSEC_PER_SEC,
 		.check_ns = 60 * NSEC_PER_SEC,
 		.windows.bytes = 64 << 20,
 		.max_memory = 64 << 20,
@@ -349,7 +349,8 @@ static void set_timers(struct session *s)
 
 static bool retains(const struct session_config *cfg)
 {
-	return cfg->retain.hourly_ns || cfg->retain.daily_ns || cfg->retain.bytes;
+	return cfg->retain.minutely_ns || cfg->retain.hourly_ns ||
+	       cfg->retain.daily_ns || cfg->retain.bytes;
 }
 
 /* What is bounded collects for long. */

@@ -116,6 +116,7 @@ struct session_times {
 	bool gap;           /* ... and some of them were lost */
 	bool quiet;         /* the collector was, after the last round */
 	uint64_t flush_from_ns, epoch_end_real_ns;
+	uint64_t epoch_ns; /* of the present epoch; 0: it ends with the session */
 };
 
 struct session {

@@ -218,6 +218,8 @@ void retention_status(struct retention *k, struct buf *out)
 	pthread_mutex_unlock(&k->lock);
 	buf_printf(out, "retain_bytes_limit %llu\n",
 		   (unsigned long long)k->policy.bytes);
+	buf_printf(out, "retain_hours_rolled_up %llu\n",
+		   (unsigned long long)s.nr_hours);
 	buf_printf(out, "retain_days_rolled_up %llu\n",
 		   (unsigned long long)s.nr_rolled);
 	buf_printf(out, "retain_epochs_removed %llu\n",

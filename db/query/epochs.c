@@ -28,6 +28,9 @@
 #include "db/core/rows.h"
 #include "db/core/sql.h"
 
+#define MINUTE_NS (60 * NSEC_PER_SEC)
+#define RECENT_NS (3600 * (int64_t)NSEC_PER_SEC)
+
 /* Which epochs are looked for, and where. */
 struct epoch_search {
 	sqlite3 *h;
@@ -44,8 +47,15 @@ struct span {
 #define FIRST "ORDER BY e.from_ns, e.id LIMIT 1"
 #define LAST  "ORDER BY e.from_ns DESC, e.id DESC LIMIT 1"
 
-/* Epochs without length are inside where they begin. */
-#define OVERLAPS "e.from_ns < ?3 AND (e.to_ns > ?1 OR e.from_ns >= ?1)"
+/*
+ * Whether an epoch overlaps [?1, ?3). One that begins at a minute does so some
+ * milliseconds late: an overlap of up to ?4, but no more than half the epoch, is none.
+ * Epochs without length are inside where they begin.
+ */
+#define SLACK     "min(?4, (e.to_ns - e.from_ns) / 2)"
+#define ENDS_IN   "(e.to_ns > ?1 + " SLACK " OR e.from_ns >= ?1)"
+#define BEGINS_IN "e.from_ns + " SLACK " < ?3"
+#define SLACK_NS  ((int64_t)NSEC_PER_SEC)
 
 #define RECEIVED ROWS_SUM("received")
 
@@ -150,7 +160,38 @@ static int parse_number(const char *text, int64_t *out)
 	return 0;
 }
 
-/* "last", "all", an id, or "-N". -ENOENT when spec has none of these forms. */
+/*
+ * The last epoch. Unless it has a label, also those of its run that begin in the hour
+ * that ends with it: a collector's epochs are short, and a recording is one.
+ */
+static int load_recent(const struct epoch_search *s, struct query_epochs *list)
+{
+	const struct query_epoch *last;
+	struct span span = { 0 };
+	int err = load(s, "1", LAST, span, NULL, list);
+
+	if (err || !list->nr)
+		return err;
+	last = &list->epoch[0];
+	span.from_id = last->id;
+	if (*last->label)
+		return 0;
+	if (last->to_ns > RECENT_NS)
+		span.from_ns = last->to_ns - RECENT_NS;
+	query_epochs_fini(list);
+	return load(s,
+		    "e.id = ?2 OR (e.from_ns >= ?1"
+		    " AND e.run = (SELECT run FROM epoch WHERE id = ?2))",
+		    EVERY, span, NULL, list);
+}
+
+static bool is_word(const char *spec)
+{
+	return !strcmp(spec, "all") || !strcmp(spec, "last") || !strcmp(spec, "recent");
+}
+
+/* "recent", "last", "all", an id, or "-N". -ENOENT when spec has none of these forms.
+ */
 static int load_number_form(const struct epoch_search *s, const char *spec,
 			    struct query_epochs *list)
 {
@@ -160,6 +201,8 @@ static int load_number_form(const struct epoch_search *s, const char *spec,
 
 	if (!strcmp(spec, "all"))
 		return load(s, "1", EVERY, span, NULL, list);
+	if (!strcmp(spec, "recent"))
+		return load_recent(s, list);
 	if (*spec == '-' || !strcmp(spec, "last")) {
 		err = *spec == '-' ? parse_number(spec + 1, &n) : 0;
 		span.from_id = n;
@@ -170,25 +213,32 @@ static int load_number_form(const struct epoch_search *s, const char *spec,
 	return err ? err : load(s, "e.id = ?2", EVERY, span, NULL, list);
 }
 
-/* A moment or an interval; of one that ends now, *to_ns is where it begins. */
-static int parse_time(const char *spec, bool right_end, struct span *span)
+/*
+ * A moment or an interval. At the right end of a range an interval that ends now means
+ * where it begins, and so do minutes and seconds, if narrow: "10:15..10:20" are five
+ * minutes.
+ */
+static int parse_time(const char *spec, bool narrow, bool right_end, struct span *span)
 {
 	uint64_t from_ns, to_ns;
 	int err = time_parse(spec, &from_ns, &to_ns);
 
-	if (err) {
+	if (err)
 		err = time_parse_relative(spec, time_real_ns(), &from_ns, &to_ns);
-		if (!err && right_end && *spec == '-')
-			to_ns = from_ns;
-	}
+	if (!err && right_end &&
+	    (*spec == '-' || (narrow && to_ns - from_ns <= MINUTE_NS)))
+		to_ns = from_ns;
 	if (!err)
 		*span = (struct span){ .from_ns = from_ns, .to_ns = to_ns };
 	return err;
 }
 
-/* One end of "A..B": the first epoch that A leaves in, the last that B does. */
+/*
+ * One end of "A..B": the first epoch that A leaves in, the last that B does. B is no
+ * moment, but all of what it names, where a moment would leave nothing.
+ */
 static int load_end(const struct epoch_search *s, const char *spec, bool left,
-		    struct query_epochs *list)
+		    bool narrow, struct query_epochs *list)
 {
 	struct span span = { 0 };
 	int err;
@@ -198,10 +248,11 @@ static int load_end(const struct epoch_search *s, const char *spec, bool left,
 	err = load_number_form(s, spec, list);
 	if (err != -ENOENT)
 		return err;
-	if (!parse_time(spec, !left, &span))
-		return left ? load(s, "e.to_ns > ?1 OR e.from_ns >= ?1", FIRST, span,
-				   NULL, list)
-			    : load(s, "e.from_ns < ?3", LAST, span, NULL, list);
+	if (!parse_time(spec, narrow, !left, &span)) {
+		span.to_id = SLACK_NS;
+		return left ? load(s, ENDS_IN, FIRST, span, NULL, list)
+			    : load(s, BEGINS_IN, LAST, span, NULL, list);
+	}
 	return load(s, "e.label = ?5", left ? FIRST : LAST, span, spec, list);
 }
 
@@ -246,23 +297,21 @@ static char *complete(const char *left, const char *right)
 	return asprintf(&text, "%.*s%s", (int)same, left, right) < 0 ? NULL : text;
 }
 
-static int load_ends(const struct epoch_search *s, const char *left, const char *right,
-		     struct query_epochs *list)
+static int load_between(const struct epoch_search *s, const char *left,
+			const char *right, bool narrow, struct query_epochs *list)
 {
 	struct query_epochs ends = { 0 };
 	struct span span;
 	int err;
 
-	if (are_ids(left, right, &span))
-		return load(s, "e.id BETWEEN ?2 AND ?4", EVERY, span, NULL, list);
-	err = load_end(s, left, true, &ends);
+	err = load_end(s, left, true, narrow, &ends);
 	if (!err && !ends.nr)
 		err = -ENOENT;
 	if (!err) {
 		span.from_ns = ends.epoch[0].from_ns;
 		span.from_id = ends.epoch[0].id;
 		query_epochs_fini(&ends);
-		err = load_end(s, right, false, &ends);
+		err = load_end(s, right, false, narrow, &ends);
 	}
 	if (!err && !ends.nr)
 		err = -ENOENT;
@@ -274,6 +323,30 @@ static int load_ends(const struct epoch_search *s, const char *left, const char 
 	}
 	query_epochs_fini(&ends);
 	return err;
+}
+
+static int load_ends(const struct epoch_search *s, const char *left, const char *right,
+		     struct query_epochs *list)
+{
+	struct span span;
+	int err;
+
+	if (are_ids(left, right, &span))
+		return load(s, "e.id BETWEEN ?2 AND ?4", EVERY, span, NULL, list);
+	err = load_between(s, left, right, true, list);
+	if ((!err && list->nr) || (err && err != -ENOENT))
+		return err;
+	return load_between(s, left, right, false, list);
+}
+
+/* The epochs that a moment or interval overlaps. */
+static int load_times(const struct epoch_search *s, struct span span,
+		      struct query_epochs *list)
+{
+	span.to_id = (span.to_ns - span.from_ns) / 2;
+	if (span.to_id > SLACK_NS)
+		span.to_id = SLACK_NS;
+	return load(s, ENDS_IN " AND " BEGINS_IN, EVERY, span, NULL, list);
 }
 
 static int load_range(const struct epoch_search *s, const char *spec, const char *dots,
@@ -289,16 +362,15 @@ static int load_range(const struct epoch_search *s, const char *spec, const char
 }
 
 /* One end of "A..B", or all of spec. */
-static int parse_asked(const char *spec, bool right_end, struct span *span)
+static int parse_asked(const char *spec, bool narrow, bool right_end, struct span *span)
 {
 	int64_t id;
 
 	*span = (struct span){ .to_ns = INT64_MAX };
 	if (!*spec)
 		return 0;
-	if (!strcmp(spec, "all") || !strcmp(spec, "last") ||
-	    !parse_number(spec + (*spec == '-'), &id) ||
-	    parse_time(spec, right_end, span))
+	if (is_word(spec) || !parse_number(spec + (*spec == '-'), &id) ||
+	    parse_time(spec, narrow, right_end, span))
 		return -ENOENT;
 	return 0;
 }
@@ -311,8 +383,10 @@ int query_asked_times(const char *spec, uint64_t *from_ns, uint64_t *to_ns)
 	struct span from, to;
 	int err = -ENOENT;
 
-	if (right && *spec && strcmp(spec, "..") && !parse_asked(left, false, &from) &&
-	    !parse_asked(right, dots, &to)) {
+	if (right && *spec && strcmp(spec, "..") &&
+	    !parse_asked(left, false, false, &from) &&
+	    !parse_asked(right, true, dots, &to) &&
+	    (to.to_ns > from.from_ns || !parse_asked(right, false, dots, &to))) {
 		*from_ns = from.from_ns;
 		*to_ns = to.to_ns;
 		err = 0;
@@ -327,9 +401,8 @@ bool query_is_no_label(const char *spec)
 	struct span span;
 	int64_t id;
 
-	return !*spec || !strcmp(spec, "all") || !strcmp(spec, "last") ||
-	       !parse_number(spec + (*spec == '-'), &id) ||
-	       !parse_asked(spec, false, &span);
+	return !*spec || is_word(spec) || !parse_number(spec + (*spec == '-'), &id) ||
+	       !parse_asked(spec, false, false, &span);
 }
 
 /* Ids with commas between, each of which must exist; spec is cut up. */
@@ -384,8 +457,8 @@ static int resolve(const struct epoch_search *s, const char *spec,
 		free(copy);
 		return err;
 	}
-	if (!parse_time(spec, false, &span))
-		return load(s, OVERLAPS, EVERY, span, NULL, list);
+	if (!parse_time(spec, false, false, &span))
+		return load_times(s, span, list);
 	err = load(s, "e.label = ?5", EVERY, span, spec, list);
 	dots = strstr(spec, "..");
 	if (!err && !list->nr && dots)
@@ -450,7 +523,7 @@ int query_epochs_of(struct db *db, const char *spec, const struct query_machines
 		return err;
 	err = find_platforms(&s, of);
 	if (!err)
-		err = resolve(&s, spec ? spec : "last", &list);
+		err = resolve(&s, spec ? spec : "recent", &list);
 	if (!err && !list.nr)
 		err = -ENOENT;
 	sql_rollback(s.h); /* nothing was written */

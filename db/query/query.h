@@ -17,10 +17,13 @@
 #include "db/profile/selection.h"
 
 /*
- * Epochs that spec names: NULL or "last" (the one that began last); "all"; an id
+ * Epochs that spec names: "last" (the one that began last); NULL or "recent" (the last
+ * one and, if it has no label, those of its run that begin in the hour that ends with
+ * it); "all"; an id
  * (any number alone, so that "2026" is no year); "-N" (N before last); a label; a
  * moment or interval as time_parse() or time_parse_relative() takes it (epochs
- * that overlap it); or "A..B" with any of these at both ends (both included; an
+ * that overlap it by more than a second); or "A..B" with any of these at both ends
+ * (both included, but a time of B that has minutes is where it ends; an
  * empty end is open; "2026-11-20T10..12" ends in the same day); or a
  * comma-separated list of ids. Returns 0, -EINVAL (malformed) or -ENOENT (names
  * no epoch), neither logged.

@@ -6,7 +6,7 @@
  *
  *	1. work under way: a roll-up, then removals
  *	2. epochs that are too old: remove
- *	3. epochs of a day that is old enough: roll up
+ *	3. epochs of an hour, then of a day, that is old enough: roll up
  *	4. rows that removals left unused: remove
  *	5. a file that is too large: remove the oldest epoch
  *	6. free pages: give them back to the file system
@@ -114,19 +114,31 @@ static int step_rollup(struct retain *r)
 	more = rollup_step(r->rollup);
 	if (more == 1)
 		return 1;
+	if (!more && rollup_unit(r->rollup) == ROLLUP_HOUR)
+		r->stats.nr_hours++;
+	else if (!more)
+		r->stats.nr_rolled++;
 	rollup_free(r->rollup);
 	r->rollup = NULL;
-	r->stats.nr_rolled += !more;
 	return more ? more : 1;
 }
 
-static int begin_rollup(struct retain *r, uint64_t now_ns)
+static int begin_unit(struct retain *r, enum rollup_unit unit, uint64_t age_ns,
+		      uint64_t now_ns)
 {
 	if (r->ids)
-		return rollup_begin(&r->slice, UINT64_MAX, r->ids);
-	if (!r->policy.hourly_ns || r->policy.hourly_ns > now_ns)
+		return rollup_begin(&r->slice, unit, UINT64_MAX, r->ids);
+	if (!age_ns || age_ns > now_ns)
 		return 0;
-	return rollup_begin(&r->slice, now_ns - r->policy.hourly_ns, NULL);
+	return rollup_begin(&r->slice, unit, now_ns - age_ns, NULL);
+}
+
+/* A day comes after its hours: its spread is that of hours. */
+static int begin_rollup(struct retain *r, uint64_t now_ns)
+{
+	int err = begin_unit(r, ROLLUP_HOUR, r->policy.minutely_ns, now_ns);
+
+	return err ? err : begin_unit(r, ROLLUP_DAY, r->policy.hourly_ns, now_ns);
 }
 
 int retain_remove(struct retain *r, int64_t epoch)

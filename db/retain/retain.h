@@ -2,10 +2,11 @@
 /*
  * retain.h - the limits of a database in age and size, and the work that keeps to them
  *
- * Epochs older than one limit are rolled up to days (rollup.h). Epochs older than a
- * second one are removed (removal.h), and so are the oldest while the file is larger
- * than a third. Epochs with a label are neither rolled up nor removed. The work is done
- * in slices, so a collector can write meanwhile.
+ * Epochs older than one limit are rolled up to hours (rollup.h), and those older than a
+ * second one to days. Epochs older than a third one are removed (removal.h), and so are
+ * the oldest while the file is larger than a fourth. Epochs with a label are neither
+ * rolled up nor removed. The work is done in slices, so a collector can write
+ * meanwhile.
  */
 #ifndef CPI_DB_RETAIN_H
 #define CPI_DB_RETAIN_H
@@ -18,22 +19,26 @@
 
 /* 0: no such limit. */
 struct retain_policy {
-	uint64_t hourly_ns; /* epochs of a day that is older are rolled up */
-	uint64_t daily_ns;  /* older epochs are removed */
-	uint64_t bytes;     /* of the file and its WAL */
+	uint64_t hourly_ns;   /* epochs of a day that is older are rolled up */
+	uint64_t daily_ns;    /* older epochs are removed */
+	uint64_t bytes;       /* of the file and its WAL */
+	uint64_t minutely_ns; /* epochs of an hour that is older are rolled up */
 };
 
-#define RETAIN_DEFAULT "hourly:7d,daily:90d,size:2G"
+#define RETAIN_DEFAULT     "minutely:6h,hourly:7d,daily:90d,size:2G"
+#define RETAIN_MINUTELY_NS (6 * 3600 * 1000000000ULL)
 
 /*
- * Reads "hourly:7d,daily:90d,size:2G", where any part may be missing, or "all", which
- * keeps everything. 0, or -EINVAL with the reason in *why, a sentence without a full
- * stop.
+ * Reads "minutely:6h,hourly:7d,daily:90d,size:2G", where any part may be missing, or
+ * "all", which keeps everything. With hourly alone, minutely is RETAIN_MINUTELY_NS, or
+ * hourly if that is less. 0, or -EINVAL with the reason in *why, a sentence without a
+ * full stop.
  */
 int retain_parse(const char *text, struct retain_policy *out, struct buf *why);
 
 /* What has been done since retain_new(). */
 struct retain_stats {
+	uint64_t nr_hours;   /* made of several epochs */
 	uint64_t nr_rolled;  /* days made of several epochs */
 	uint64_t nr_removed; /* epochs */
 	uint64_t nr_pages;   /* by which the file became shorter */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retain_policy.c - "hourly:7d,daily:90d,size:2G"
+ * retain_policy.c - "minutely:6h,hourly:7d,daily:90d,size:2G"
  */
 #include "config.h"
 
@@ -22,6 +22,8 @@ static const struct part {
 	int (*parse)(const char *text, uint64_t *out);
 	const char *example;
 } parts[] = {
+	{ "minutely", offsetof(struct retain_policy, minutely_ns), time_parse_duration,
+	  "minutely:6h" },
 	{ "hourly", offsetof(struct retain_policy, hourly_ns), time_parse_duration,
 	  "hourly:7d" },
 	{ "daily", offsetof(struct retain_policy, daily_ns), time_parse_duration,
@@ -53,14 +55,22 @@ static int parse_part(char *text, struct retain_policy *policy, struct buf *why)
 		*field = parsed;
 		return 0;
 	}
-	buf_printf(why, "\"%s\" is none of hourly:TIME, daily:TIME, size:SIZE, all",
+	buf_printf(why,
+		   "\"%s\" is none of minutely:TIME, hourly:TIME, daily:TIME, "
+		   "size:SIZE, all",
 		   text);
 	return -EINVAL;
 }
 
 static int check(const struct retain_policy *p, struct buf *why)
 {
-	if (p->hourly_ns && p->daily_ns && p->daily_ns < p->hourly_ns)
+	if (p->minutely_ns && p->hourly_ns && p->hourly_ns < p->minutely_ns)
+		buf_puts(why, "hourly is shorter than minutely: it is the age at which "
+			      "hours become days");
+	else if (p->minutely_ns && p->daily_ns && p->daily_ns < p->minutely_ns)
+		buf_puts(why, "daily is shorter than minutely: it is the age at which "
+			      "days go");
+	else if (p->hourly_ns && p->daily_ns && p->daily_ns < p->hourly_ns)
 		buf_puts(why, "daily is shorter than hourly: it is the age at which "
 			      "days go");
 	else if (p->bytes && p->bytes < LEAST_BYTES)
@@ -88,6 +98,10 @@ int retain_parse(const char *text, struct retain_policy *out, struct buf *why)
 		err = parse_part(part, &policy, why);
 	if (!err)
 		err = check(&policy, why);
+	if (!err && policy.hourly_ns && !policy.minutely_ns)
+		policy.minutely_ns = policy.hourly_ns < RETAIN_MINUTELY_NS
+					     ? policy.hourly_ns
+					     : RETAIN_MINUTELY_NS;
 	if (!err)
 		*out = policy;
 	free(copy);

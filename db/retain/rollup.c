@@ -222,6 +222,12 @@ static int finish_some(struct rollup *r)
 	return nr < r->day.nr_epochs;
 }
 
+/* Only a day's epochs have their times noted: rollup_begin.c. */
+enum rollup_unit rollup_unit(const struct rollup *r)
+{
+	return r->day.nr_events ? ROLLUP_DAY : ROLLUP_HOUR;
+}
+
 int rollup_step(struct rollup *r)
 {
 	int err = 0;

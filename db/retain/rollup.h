@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup.h - epochs of one day become one
+ * rollup.h - epochs of one hour, or of one day, become one
  *
- * The epochs of a run that begin on one day (UTC) are merged into the first of them.
- * The result keeps its id and beginning, so that ids stay in the order of time. Open
- * epochs, epochs with a label and results of a roll-up are left alone.
+ * The epochs of a run that begin in one hour or on one day (UTC) are merged into the
+ * first of them. The result keeps its id and beginning, so that ids stay in the order
+ * of time. Open epochs, epochs with a label and days are left alone.
+ *
+ * An hour is stored as if it had been one epoch from the beginning. A day also has how
+ * the time of its hot procedures varied among the epochs it was made of; so hours are
+ * to be made first.
  *
  * I1  After each slice every sample is in exactly one epoch, and each epoch has
  *     received = stored + losses. Only table roll tells that work is unfinished.
@@ -21,12 +25,15 @@ struct rollup;
 #define ROLLUP_SPREAD_BLOCK 4096
 #define ROLLUP_SPREAD_LEAST 0.001
 
+enum rollup_unit { ROLLUP_HOUR, ROLLUP_DAY };
+
 /*
- * Begins the roll-up of the oldest day that has at least two epochs to merge, all of
- * that day being before before_ns. ids, a JSON array, restricts it to some epochs;
+ * Begins the roll-up of the oldest hour or day that has at least two epochs to merge,
+ * all of it being before before_ns. ids, a JSON array, restricts it to some epochs;
  * NULL: all. Returns 1 if it has begun, 0 if there is none, or a negative error.
  */
-int rollup_begin(struct slice *s, uint64_t before_ns, const char *ids);
+int rollup_begin(struct slice *s, enum rollup_unit unit, uint64_t before_ns,
+		 const char *ids);
 
 /*
  * Continues the roll-up in table roll; *out is NULL if there is none. s must outlive
@@ -39,6 +46,9 @@ int rollup_resume(struct slice *s, struct rollup **out);
  * free r and call rollup_resume() again.
  */
 int rollup_step(struct rollup *r);
+
+/* What r makes. */
+enum rollup_unit rollup_unit(const struct rollup *r);
 void rollup_free(struct rollup *r); /* accepts NULL; the roll-up can be resumed */
 
 #endif

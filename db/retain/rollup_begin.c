@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup_begin.c - chooses the epochs of a day, and stores the time of each
+ * rollup_begin.c - chooses the epochs of an hour or day, and stores the time of a day's
  *
  * The choice is made without a lock, and checked again in the transaction that begins
  * the roll-up.
@@ -12,11 +12,15 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/times.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
 #include "db/retain/rollup_private.h"
 
-#define DAY_NS "86400000000000"
+static const int64_t unit_ns[] = {
+	[ROLLUP_HOUR] = 3600 * NSEC_PER_SEC,
+	[ROLLUP_DAY] = 24 * 3600 * NSEC_PER_SEC,
+};
 
 /* What a roll-up could not move, in an epoch whose flushes it did: once is enough. */
 #define LEFT_BEHIND                                                    \
@@ -26,15 +30,19 @@
 	" OR EXISTS (SELECT 1 FROM window_set w WHERE w.epoch = e.id)" \
 	" OR EXISTS (SELECT 1 FROM edge WHERE edge.epoch = e.id))"
 
-/* ?1: all of their day is before it; ?2: a JSON array of ids, or NULL. */
+/* ?1: all of their unit is before it; ?2: a JSON array of ids, or NULL; ?3: the unit.
+ */
 #define ELIGIBLE                                                           \
-	"NOT e.open AND e.label = '' AND e.to_ns - e.from_ns < " DAY_NS    \
-	" AND (e.from_ns / " DAY_NS " + 1) * " DAY_NS " <= ?1"             \
+	"NOT e.open AND e.label = '' AND e.to_ns - e.from_ns < ?3"         \
+	" AND (e.from_ns / ?3 + 1) * ?3 <= ?1"                             \
 	" AND (?2 IS NULL OR e.id IN (SELECT value FROM json_each(?2)))"   \
 	" AND NOT EXISTS (SELECT 1 FROM rolled WHERE rolled.epoch = e.id)" \
 	" AND NOT (" LEFT_BEHIND ")"
 
 struct choice {
+	enum rollup_unit unit;
+	uint64_t before_ns;
+	const char *among; /* a JSON array of ids, or NULL */
 	int64_t target;
 	struct buf ids; /* a JSON array, the target's among them */
 };
@@ -61,15 +69,15 @@ static int read_choice(sqlite3_stmt *st, void *ctx)
 	return c->ids.err;
 }
 
-static int choose(sqlite3 *h, uint64_t before_ns, const char *ids, struct choice *c)
+static int choose(sqlite3 *h, struct choice *c)
 {
 	static const char sql[] =
 		"SELECT e.id, json_group_array(e.id), min(e.from_ns) FROM epoch e "
-		"WHERE " ELIGIBLE " GROUP BY e.run, e.from_ns / " DAY_NS
-		" HAVING count(*) > 1"
-		" ORDER BY e.from_ns / " DAY_NS ", e.run LIMIT 1";
+		"WHERE " ELIGIBLE " GROUP BY e.run, e.from_ns / ?3"
+		" HAVING count(*) > 1 ORDER BY e.from_ns / ?3, e.run LIMIT 1";
 
-	return sql_each(h, read_choice, c, sql, "is", before_ns, ids);
+	return sql_each(h, read_choice, c, sql, "isi", c->before_ns, c->among,
+			unit_ns[c->unit]);
 }
 
 static int read_hour(sqlite3_stmt *st, void *ctx)
@@ -111,14 +119,15 @@ static void hours_fini(struct hours *list)
 }
 
 /* Nobody else is at work, and nobody named an epoch since it was chosen. */
-static int check_choice(sqlite3 *h, uint64_t before_ns, const struct choice *c)
+static int check_choice(sqlite3 *h, const struct choice *c)
 {
 	static const char changed[] =
 		"SELECT 1 WHERE EXISTS (SELECT 1 FROM roll)"
 		" OR (SELECT count(*) FROM epoch e WHERE " ELIGIBLE
 		") < json_array_length(?2)";
 	int64_t found;
-	int err = sql_get(h, &found, changed, "is", before_ns, c->ids.data);
+	int err = sql_get(h, &found, changed, "isi", c->before_ns, c->ids.data,
+			  unit_ns[c->unit]);
 
 	return err == -ENOENT ? 0 : err ? err : -EAGAIN;
 }
@@ -147,23 +156,24 @@ static int note(sqlite3 *h, const struct choice *c, const struct hours *hours)
 	return err;
 }
 
-int rollup_begin(struct slice *s, uint64_t before_ns, const char *ids)
+int rollup_begin(struct slice *s, enum rollup_unit unit, uint64_t before_ns,
+		 const char *ids)
 {
-	struct choice c = { 0 };
+	struct choice c = { .unit = unit, .among = ids };
 	struct hours hours = { 0 };
 	int err;
 
-	if (before_ns > INT64_MAX)
-		before_ns = INT64_MAX;
-	err = choose(s->h, before_ns, ids, &c);
+	c.before_ns = before_ns > INT64_MAX ? INT64_MAX : before_ns;
+	err = choose(s->h, &c);
 	if (err || !c.ids.len)
 		goto out;
-	err = read_hours(s->h, c.ids.data, &hours);
+	if (unit == ROLLUP_DAY)
+		err = read_hours(s->h, c.ids.data, &hours);
 	if (!err)
 		err = slice_begin(s);
 	if (err)
 		goto out;
-	err = check_choice(s->h, before_ns, &c);
+	err = check_choice(s->h, &c);
 	if (!err)
 		err = note(s->h, &c, &hours);
 	err = slice_end(s, err);

@@ -83,7 +83,7 @@ int databases_spec(const char *spec, unsigned int nr, unsigned int nr_dbs, char 
 		err = parse_nr(spec, nr_dbs, &of, &rest);
 		of = of ? of : nr;
 	}
-	copy = of == nr ? strdup(*rest ? rest : "last") : NULL;
+	copy = of == nr ? strdup(*rest ? rest : "recent") : NULL;
 	buf_fini(&ids);
 	if (!err && of == nr && !copy)
 		err = -ENOMEM;
@@ -218,7 +218,7 @@ int databases_open(const struct select_request *req, const char *spec, struct db
 	for (int i = 0; i < nr && !err; i++)
 		err = select_open_path(req->dbs.item[i], DB_READ, &t.db[i]);
 	if (!err)
-		err = find_all(req, spec ? spec : "last", &t);
+		err = find_all(req, spec ? spec : "recent", &t);
 	if (!err)
 		err = join(req, &t, out);
 	for (int i = 0; i < nr; i++) {

@@ -3,7 +3,8 @@
  * epochspec.c - how a specification of epochs differs from what it found
  *
  * Counts are kept by epoch, so a time selects the whole epochs that it touches. A
- * reader who asks for half a minute must be told when the answer is of an hour.
+ * reader who asks for half a minute must be told when the answer is of a minute or
+ * hour.
  */
 #include "config.h"
 

@@ -158,7 +158,8 @@ void select_failed_epochs(const struct select_request *req, struct db *db,
 			  const char *spec, int err)
 {
 	if (err == -EINVAL)
-		log_err("'%s' is no epoch: say last, all, an id, -N, a label, a time "
+		log_err("'%s' is no epoch: say recent, last, all, an id, -N, a label, "
+			"a time "
 			"(" EPOCHSPEC_TIMES "), A..B, or ids with commas",
 			spec);
 	else if (err == -ENOENT && (req->host || req->platform))

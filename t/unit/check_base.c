@@ -202,6 +202,44 @@ static const struct {
 	{ "", NULL, NULL },
 };
 
+/* In central Europe, an hour ahead of UTC and two in summer; at 2026-03-30T10:15:00Z.
+ */
+static const struct {
+	const char *text, *from, *to;
+} locals[] = {
+	{ "2026-11-20T10:15", "2026-11-20T10:15:00+01:00",
+	  "2026-11-20T10:16:00+01:00" },
+	{ "2026-11-20T10:15Z", "2026-11-20T11:15:00+01:00",
+	  "2026-11-20T11:16:00+01:00" },
+	{ "2026-07-01T10-05:30", "2026-07-01T17:30:00+02:00",
+	  "2026-07-01T18:30:00+02:00" },
+	{ "2026-03-29", "2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00" },
+	{ "2026-03-29Z", "2026-03-29T01:00:00+01:00", "2026-03-30T02:00:00+02:00" },
+	{ "today", "2026-03-30T00:00:00+02:00", "2026-03-31T00:00:00+02:00" },
+	{ "yesterday", "2026-03-29T00:00:00+01:00", "2026-03-30T00:00:00+02:00" },
+	{ "yesterday 14:00", "2026-03-29T14:00:00+02:00", "2026-03-29T14:01:00+02:00" },
+	{ "09:30", "2026-03-30T09:30:00+02:00", "2026-03-30T09:31:00+02:00" },
+	{ "09:30Z", "2026-03-30T11:30:00+02:00", "2026-03-30T11:31:00+02:00" },
+	{ "-2h", "2026-03-30T10:15:00+02:00", "2026-03-30T12:15:00+02:00" },
+};
+
+START_TEST(local_times_are_those_of_the_time_zone)
+{
+	const uint64_t now_ns = 1774865700ULL * NSEC_PER_SEC;
+	uint64_t from, to;
+	char text[TIME_TEXT_SIZE];
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	time_use_local();
+	if (time_parse(locals[_i].text, &from, &to))
+		ck_assert_int_eq(
+			time_parse_relative(locals[_i].text, now_ns, &from, &to), 0);
+	ck_assert_str_eq(time_format(from, text), locals[_i].from);
+	ck_assert_str_eq(time_format(to, text), locals[_i].to);
+	ck_assert_str_eq(time_format_near(to, to, text), locals[_i].to + 11);
+}
+END_TEST
+
 START_TEST(moments_count_from_now)
 {
 	const uint64_t now_ns = 1795169700ULL * NSEC_PER_SEC;
@@ -465,6 +503,7 @@ static Suite *make_suite(void)
 			    NR(durations_shown));
 	tcase_add_test(tc, times_of_the_same_day_have_no_date);
 	tcase_add_loop_test(tc, moments_count_from_now, 0, NR(relatives));
+	tcase_add_loop_test(tc, local_times_are_those_of_the_time_zone, 0, NR(locals));
 	tcase_add_loop_test(tc, durations_are_read_with_units, 0, NR(durations));
 	tcase_add_loop_test(tc, what_does_not_fit_is_no_number, 0, NR(typed));
 	tcase_add_loop_test(tc, a_real_number_is_within_its_bounds, 0, NR(reals));

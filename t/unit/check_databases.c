@@ -13,7 +13,7 @@ static const struct {
 } specs[] = {
 	{ "last", { "last", "last", "last" }, 0 },
 	{ "2:last", { NULL, "last", NULL }, 0 },
-	{ "2:", { NULL, "last", NULL }, 0 },
+	{ "2:", { NULL, "recent", NULL }, 0 },
 	{ "3:-2..last", { NULL, NULL, "-2..last" }, 0 },
 	{ "1:2026-11-20T10:15", { "2026-11-20T10:15", NULL, NULL }, 0 },
 	{ "2026-11-20T10:15",

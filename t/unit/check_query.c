@@ -107,6 +107,7 @@ static const struct {
 	int err;
 } specs[] = {
 	{ NULL, "4", 0 },
+	{ "recent", "4", 0 },
 	{ "last", "4", 0 },
 	{ "all", "1 2 3 4", 0 },
 	{ "1", "1", 0 },
@@ -275,13 +276,83 @@ START_TEST(times_count_from_now)
 }
 END_TEST
 
+/*
+ * Epochs 1 to 4: a recording's, and three minutes of a run an hour and more later,
+ * which begin 13 ms late. 5 begins at 12:02:30.
+ */
+static struct db *make_minutes(struct dbtest *t)
+{
+	const uint64_t twelve = TEN + 2 * HOUR;
+	struct db *db;
+	struct store *s;
+
+	dbtest_init(t);
+	db = dbtest_open(t, DB_COLLECT);
+	ck_assert_int_eq(store_begin(db, &test_platform, twelve - 100 * SEC, &s), 0);
+	ck_assert_int_eq(store_epoch(s, twelve - 100 * SEC, 2, NULL), 0);
+	ck_assert_int_eq(store_end(s, twelve - 90 * SEC), 0);
+	ck_assert_int_eq(store_begin(db, &test_platform, twelve - 60 * SEC, &s), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		ck_assert_int_eq(store_epoch(s,
+					     i == 3 ? twelve + 150 * SEC
+						    : twelve + i * 60 * SEC + SEC / 77,
+					     2, NULL),
+				 0);
+	ck_assert_int_eq(store_end(s, twelve + 180 * SEC + SEC / 77), 0);
+	return db;
+}
+
+static const struct {
+	const char *spec, *want, *label; /* of the last */
+} minutes[] = {
+	{ NULL, "2 3 4 5", NULL },
+	{ "recent", "2 3 4 5", NULL },
+	{ NULL, "5", "named" },
+	{ "last", "5", NULL },
+	{ "2026-11-20T12:00..12:01", "2", NULL },
+	{ "2026-11-20T12:00..12:02", "2 3", NULL },
+	{ "2026-11-20T12:01:00..12:02:00", "3", NULL },
+	{ "2026-11-20T12:01", "3", NULL },
+	{ "2026-11-20T12:01:00", "3", NULL }, /* most of that second */
+	{ "2026-11-20T12:01..12:01", "3", NULL },
+	{ "2026-11-20T12:01:20..12:01:25", "3", NULL },
+	{ "2026-11-20T12:01:20..12:02:25", "3 4", NULL },
+	{ "2026-11-20T12:02..12:03", "4 5", NULL },
+	{ "2026-11-20T11..12", "1 2 3 4 5", NULL },
+	{ "2026-11-20T12:05..12:06", "", NULL },
+};
+
+START_TEST(times_choose_the_minutes_that_they_name)
+{
+	struct query_epochs e = { 0 };
+	struct buf ids = { 0 };
+	struct dbtest t;
+	struct db *db = make_minutes(&t);
+
+	if (minutes[_i].label)
+		ck_assert_int_eq(store_label_epoch(db, 5, minutes[_i].label), 0);
+	query_epochs(db, minutes[_i].spec, &e);
+	for (size_t i = 0; i < e.nr; i++)
+		buf_printf(&ids, "%s%d", i ? " " : "", (int)e.epoch[i].id);
+	ck_assert_msg(!strcmp(buf_str(&ids), minutes[_i].want), "%s: %s",
+		      minutes[_i].spec ? minutes[_i].spec : "none", buf_str(&ids));
+	buf_fini(&ids);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static const struct {
 	const char *spec;
 	uint64_t from_ns, to_ns; /* 0 and 0: it asks for no times */
 } asked[] = {
 	{ "2026-11-20T10", TEN, TEN + HOUR },
 	{ "2026-11-20T10..11", TEN, TEN + 2 * HOUR },
-	{ "2026-11-20T10:00..10:59", TEN, TEN + HOUR },
+	{ "2026-11-20T10:00..11:00", TEN, TEN + HOUR },
+	{ "2026-11-20T10:00..10:00", TEN, TEN + 60 * SEC },
+	{ "2026-11-20T10:00:10..10:00:20", TEN + 10 * SEC, TEN + 20 * SEC },
+	{ "recent", 0, 0 },
 	{ "2026-11-20T10..", TEN, INT64_MAX },
 	{ "..2026-11-20T09", 0, TEN },
 	{ "", 0, 0 },
@@ -867,6 +938,8 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, epochs_are_named_in_many_ways, 0, NR(specs));
 	tcase_add_loop_test(tc, times_count_from_now, 0, NR(relative));
+	tcase_add_loop_test(tc, times_choose_the_minutes_that_they_name, 0,
+			    NR(minutes));
 	tcase_add_loop_test(tc, epochs_are_chosen_by_machine_and_in_order_of_time, 0,
 			    NR(machines));
 	tcase_add_loop_test(tc, a_specification_asks_for_times_or_not, 0, NR(asked));

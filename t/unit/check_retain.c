@@ -45,7 +45,7 @@ START_TEST(the_oldest_go_until_the_file_is_small_enough)
 	ck_assert_int_eq(number(db, "SELECT count(*) FROM epoch WHERE ?1", 1),
 			 labelled + 1);
 	ck_assert_int_eq(db_check(db), 0);
-	random_flush(s, &seed, 1000, START + 9 * DAY);
+	random_flush(s, &seed, 1000, START + 9 * DAY, HOUR / 2);
 	ck_assert_int_eq(db_check(db), 0);
 	query_epochs_fini(&e);
 	store_free(s);
@@ -248,10 +248,15 @@ static const struct {
 	struct retain_policy policy;
 	const char *why; /* a part of it */
 } policies[] = {
-	{ RETAIN_DEFAULT, 0, { 7 * DAY, 90 * DAY, 2ULL << 30 }, "" },
-	{ "all", 0, { 0, 0, 0 }, "" },
-	{ "size:200M", 0, { 0, 0, 200 << 20 }, "" },
-	{ "daily:30d,hourly:36h", 0, { 36 * HOUR, 30 * DAY, 0 }, "" },
+	{ RETAIN_DEFAULT, 0, { 7 * DAY, 90 * DAY, 2ULL << 30, 6 * HOUR }, "" },
+	{ "all", 0, { 0 }, "" },
+	{ "size:200M", 0, { 0, 0, 200 << 20, 0 }, "" },
+	{ "daily:30d,hourly:36h", 0, { 36 * HOUR, 30 * DAY, 0, 6 * HOUR }, "" },
+	{ "hourly:2h", 0, { 2 * HOUR, 0, 0, 2 * HOUR }, "" },
+	{ "minutely:1d", 0, { 0, 0, 0, DAY }, "" },
+	{ "minutely:1d,hourly:1d", 0, { DAY, 0, 0, DAY }, "" },
+	{ "minutely:2d,hourly:1d", -EINVAL, { 0 }, "shorter" },
+	{ "minutely:2d,daily:1d", -EINVAL, { 0 }, "shorter" },
 	{ "", -EINVAL, { 0 }, "none of" },
 	{ "hourly", -EINVAL, { 0 }, "hourly:7d" },
 	{ "hourly:", -EINVAL, { 0 }, "hourly:7d" },
@@ -268,7 +273,7 @@ static const struct {
 
 START_TEST(a_policy_is_read_or_refused_with_the_reason)
 {
-	struct retain_policy policy = { 1, 2, 3 };
+	struct retain_policy policy = { 1, 2, 3, 4 };
 	struct buf why = { 0 };
 
 	ck_assert_int_eq(retain_parse(policies[_i].text, &policy, &why),

@@ -412,6 +412,88 @@ START_TEST(a_copy_of_days_and_hours_has_all_of_them)
 }
 END_TEST
 
+/* Thirty hours of ten-minute flushes, in epochs of so many of them. */
+static struct db *make_tens(struct dbtest *t, uint64_t seed, int per_epoch)
+{
+	struct store *s;
+	struct db *db;
+
+	dbtest_init(t);
+	db = dbtest_open(t, DB_COLLECT);
+	ck_assert_int_eq(sql_exec(db_handle(db), "PRAGMA synchronous = OFF"), 0);
+	ck_assert_int_eq(store_begin(db, &test_platform, START, &s), 0);
+	for (uint64_t i = 0; i < 30 * 6; i++) {
+		const uint64_t now = START + i * HOUR / 6;
+
+		if (i % per_epoch == 0)
+			ck_assert_int_eq(store_epoch(s, now, 1, NULL), 0);
+		random_flush(s, &seed, i + 1, now, HOUR / 6);
+	}
+	ck_assert_int_eq(store_end(s, START + 30 * HOUR), 0);
+	return db;
+}
+
+/* What reports read, with the time of each epoch in place of its id. */
+static uint64_t hash_epochs(struct db *db)
+{
+	static const char *const columns[][2] = {
+		{ "profile", "image, stream, context, kind, total, counts" },
+		{ "edge", "image, target, stream, context, kind, total, edges" },
+		{ "comm", "comm, image, stream, n" },
+		{ "loss", "kind, stream, class, name, n" },
+		{ "tally",
+		  "kind, stream, received, stored, not_delivered, enabled_ns" },
+		{ "rolled", "event, r.from_ns, r.to_ns, time" },
+		{ "spread", "event, image, start, size, n, sum, squares, cross" },
+	};
+	uint64_t hash =
+		hash_table(db_handle(db),
+			   "(SELECT from_ns, to_ns, open, label FROM epoch ORDER"
+			   " BY from_ns)");
+
+	for (size_t i = 0; i < NR(columns); i++) {
+		char sql[256];
+
+		snprintf(sql, sizeof(sql),
+			 "(SELECT e.from_ns, %s FROM %s r JOIN epoch e ON e.id = "
+			 "r.epoch ORDER BY 1, 2, 3, 4, 5)",
+			 columns[i][1], columns[i][0]);
+		hash = hash * 31 + hash_table(db_handle(db), sql);
+	}
+	return hash;
+}
+
+START_TEST(minutes_become_what_hours_would_have_been)
+{
+	const struct retain_policy hours = { .minutely_ns = 6 * HOUR },
+				   days = { .minutely_ns = 6 * HOUR, .hourly_ns = DAY };
+	const uint64_t now = START + 4 * DAY, seed = unit_seed();
+	struct dbtest tens, hourly;
+	struct db *a = make_tens(&tens, seed, 1), *b = make_tens(&hourly, seed, 6);
+	struct retain_stats stats;
+
+	printf("SEED=%" PRIu64 "\n", seed);
+	ck_assert_uint_ne(hash_epochs(a), hash_epochs(b));
+	run_steps(a, &hours, START + 7 * HOUR + 1, &stats);
+	ck_assert_uint_eq(stats.nr_hours, 1); /* one is six hours old */
+	run_steps(a, &hours, now, &stats);
+	ck_assert_uint_eq(stats.nr_hours, 29);
+	ck_assert_uint_eq(hash_epochs(a), hash_epochs(b));
+	run_steps(a, &days, now, &stats);
+	ck_assert_uint_eq(stats.nr_rolled, 2);
+	run_steps(b, &days, now, &stats);
+	ck_assert_uint_eq(stats.nr_hours, 0);
+	ck_assert_int_gt(number(b, "SELECT count(*) FROM spread WHERE n = 24 * ?1", 1),
+			 0);
+	ck_assert_uint_eq(hash_epochs(a), hash_epochs(b));
+	ck_assert_int_eq(db_check(a), 0);
+	db_close(a);
+	db_close(b);
+	dbtest_fini(&tens);
+	dbtest_fini(&hourly);
+}
+END_TEST
+
 START_TEST(a_day_of_hours_becomes_what_their_sum_is)
 {
 	const uint64_t now = START + 4 * DAY, first_seed = unit_seed();
@@ -487,6 +569,7 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, a_day_of_hours_becomes_what_their_sum_is);
+	tcase_add_test(tc, minutes_become_what_hours_would_have_been);
 	tcase_add_test(tc, a_copy_of_days_and_hours_has_all_of_them);
 	suite_add_tcase(s, tc);
 	return s;

@@ -65,6 +65,7 @@ static void setup(void)
 	cfg = session_config_default();
 	cfg.clock = &now.clock;
 	cfg.db_path = t.path;
+	cfg.epoch_ns = HOUR;
 	cfg.collector = "perf";
 	cfg.events[cfg.nr_events++] = "cpu-clock:u";
 	cfg.hz = 1000;
@@ -166,6 +167,26 @@ START_TEST(a_session_asks_to_be_run_again_when_something_is_due)
 		ck_assert_int_le(ms, 10000); /* a sweep is never later */
 		step((uint64_t)ms * NSEC_PER_MSEC);
 	}
+}
+END_TEST
+
+START_TEST(by_default_an_epoch_begins_with_each_minute)
+{
+	cfg.epoch_ns = session_config_default().epoch_ns;
+	now.real_ns += 30 * SEC;
+	begin();
+	run_for(300 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 6);
+	ck_assert_int_eq(stored("SELECT max(from_ns % 60000000000) FROM epoch"
+				" WHERE id > 1"),
+			 0);
+	ck_assert_int_eq(session_new_epoch(session, "named"), 0);
+	run_for(HOUR - 400 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 7); /* to the end of the hour */
+	run_for(120 * SEC, 10 * SEC);
+	ck_assert_int_eq(stored(NR_EPOCHS), 9);
+	ck_assert_int_eq(stored("SELECT to_ns FROM epoch WHERE label = 'named'"),
+			 TEN_O_CLOCK + HOUR);
 }
 END_TEST
 
@@ -294,6 +315,7 @@ static Suite *make_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_flush_comes_when_its_interval_is_over);
 	tcase_add_test(tc, a_session_asks_to_be_run_again_when_something_is_due);
+	tcase_add_test(tc, by_default_an_epoch_begins_with_each_minute);
 	tcase_add_test(tc, an_epoch_begins_with_each_hour);
 	tcase_add_test(tc, a_clock_that_is_set_back_begins_an_epoch_at_most);
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);

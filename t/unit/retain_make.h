@@ -69,7 +69,7 @@ static inline struct edges *random_edges(uint64_t *seed)
  * hardware's records and branch stacks.
  */
 static inline void random_flush(struct store *s, uint64_t *seed, uint64_t seq,
-				uint64_t from_ns)
+				uint64_t from_ns, uint64_t length_ns)
 {
 	struct flush_stream streams[2] = { test_stream, test_stream };
 	struct image_desc images[NR_IMAGES];
@@ -85,8 +85,8 @@ static inline void random_flush(struct store *s, uint64_t *seed, uint64_t seq,
 	struct flush f = {
 		.seq = seq,
 		.from_ns = from_ns,
-		.to_ns = from_ns + HOUR / 2,
-		.duration_ns = HOUR / 2,
+		.to_ns = from_ns + length_ns,
+		.duration_ns = length_ns,
 		.streams = streams,
 		.nr_streams = 2,
 		.profiles = profiles,
@@ -156,7 +156,8 @@ static inline struct store *random_database(struct db *db, uint64_t *seed, int n
 
 			ck_assert_int_eq(store_epoch(s, now, 1, label), 0);
 			for (int i = 0; i < 2; i++)
-				random_flush(s, seed, ++seq, now + i * (HOUR / 2));
+				random_flush(s, seed, ++seq, now + i * (HOUR / 2),
+					     HOUR / 2);
 		}
 	}
 	return s;
@@ -167,7 +168,7 @@ static inline uint64_t hash_table(sqlite3 *h, const char *table)
 {
 	sqlite3_stmt *st = NULL;
 	uint64_t hash = 14695981039346656037ULL;
-	char sql[128];
+	char sql[512];
 
 	snprintf(sql, sizeof(sql), "SELECT * FROM %s", table);
 	ck_assert_int_eq(sql_prepare(h, sql, &st), 0);

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/times.h"
 #include "tools/ui/help.h"
 
 #define MAX_OPTS   32
@@ -185,6 +186,9 @@ static int set_option(struct cmd_context *ctx, const struct opt *o, const char *
 		return set_words(ctx->cmd, o, value, field);
 	case OPT_LIST:
 		return set_list(ctx->cmd, o, value, field);
+	case OPT_LOCAL:
+		time_use_local();
+		return 0;
 	case OPT_HELP:
 		break;
 	}

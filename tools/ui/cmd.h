@@ -37,6 +37,7 @@ enum opt_kind {
 	OPT_WORD,   /* the same; without one it is the last, and may be argv's next */
 	OPT_WORDS,  /* unsigned int: 1 << which of arg's words, for each of "a,b" */
 	OPT_LIST,   /* struct text_list: may be given again */
+	OPT_LOCAL,  /* no value: the program's times are local (time_use_local()) */
 	OPT_HELP,   /* prints the help */
 };
 
