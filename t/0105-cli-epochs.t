@@ -43,7 +43,7 @@ cpi prof --epoch 2026-01-02T03:00 >/dev/null 2>err
 is "$(grep -v warning: err)" "" "times that are those of an epoch need no note"
 cpi prof --epoch 2026-01-02T03:00:30.. >/dev/null 2>err
 like "$(cat err)" "asked 03:00:30Z to 03:12:00Z (11 min 30 s), shown 03:00:00Z to 03:12:00Z" \
-	"an open end is the end of what is shown"
+	"an open end is the end of the shown interval"
 cpi prof --epoch 10:99 2>err
 is "$?" 1 "a time that cannot be read is an error"
 like "$(cat err)" "'10:99' is neither a label nor a time: say 2026-11-20T10:15" \

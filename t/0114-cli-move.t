@@ -41,7 +41,7 @@ ok $? "the exported epochs have the reports of the original"
 is "$(cpi epoch list --db e.db)" "$(cpi epoch list)" "the exported epochs keep their ids"
 cpi epoch export e.db 1 2>err
 is "$?" 1 "cpi epoch export does not replace a file"
-like "$(cat err)" "^cpi: error: e.db: it is there already: .*--force" \
+like "$(cat err)" "^cpi: error: e.db: it exists already: .*--force" \
 	"the message says to use --force"
 cmp known.out e.out
 cpi epoch export --force e.db half 1 >out
@@ -121,7 +121,7 @@ is "$?" 1 "the import of a truncated file fails"
 echo "This is no database, however long it may be." >text.db
 cpi epoch import --db new.db text.db 2>err
 is "$?" 1 "the import of a text file fails"
-like "$(cat err)" "no SQLite database: name another file" \
+like "$(cat err)" "not an SQLite database: name another file" \
 	"the message says that the file is no database"
 cpi epoch import --db new.db new.db 2>err
 is "$?" 1 "the import of a database into itself fails"

@@ -45,7 +45,7 @@ done
 change "CREATE TRIGGER t AFTER UPDATE ON epoch BEGIN DELETE FROM profile; END"
 timeout 20 cpi epoch label 1 x --db t.db >out 2>err
 is "$?" 1 'a trigger: cpi epoch label fails'
-like "$(cat err)" 'the trigger t is none that CPI makes' 'a trigger: the message names it'
+like "$(cat err)" 'the trigger t is not one that CPI makes' 'a trigger: the message names it'
 is "$(sqlite3 t.db 'SELECT count(*) > 0 FROM profile')" 1 'a trigger: no profile is deleted'
 change "ALTER TABLE epoch RENAME TO e0; CREATE VIEW epoch AS WITH RECURSIVE r (n) AS
 	(SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT e0.* FROM e0, r"

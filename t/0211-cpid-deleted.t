@@ -80,7 +80,7 @@ mv other.db t.db
 await 30 is_mended 1
 is $? 0 'replaced by a CPI database: cpid goes on in that database'
 saved=$(echo t.db.deleted-*)
-try 'replaced by a CPI database: a file beside it has what was stored' cpi cat --check --db "$saved"
+try 'replaced by a CPI database: a file beside it has the stored samples' cpi cat --check --db "$saved"
 like "$(cat t.log)" "what was stored until .* is in .*$saved" \
 	'replaced by a CPI database: the log names the file'
 before_end
@@ -99,7 +99,7 @@ cannot_store()
 }
 await 30 cannot_store
 is $? 0 'replaced by a text: the state is "cannot store"'
-try 'replaced by a text: a file beside it has what was stored' cpi cat --check --db t.db.deleted-*
+try 'replaced by a text: a file beside it has the stored samples' cpi cat --check --db t.db.deleted-*
 bound "$(grep -c . t.log)" '<=' 12 'replaced by a text: the log does not repeat the error'
 rm t.db
 await 40 is_mended 1

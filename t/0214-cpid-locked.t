@@ -57,7 +57,7 @@ kill $locker
 wait $locker 2>/dev/null
 await 30 is_sampling
 is $? 0 'after the lock is gone, the waiting samples are stored'
-like "$(cat t.log)" 'stored what had been kept' 'the log says that waiting samples were stored'
+like "$(cat t.log)" 'stored the waiting samples' 'the log says that waiting samples were stored'
 collect_stop
 check_stored
 is "$(sql 'SELECT name FROM loss WHERE kind = 0 AND class = 1')" '' 'no sample is lost'

@@ -25,7 +25,7 @@ pass()
 	kill "$pass_burn"
 	collect_stop
 	check_stored
-	is "$(sql 'SELECT DISTINCT source FROM stream')" "$1" "$1: the stream says who counted"
+	is "$(sql 'SELECT DISTINCT source FROM stream')" "$1" "$1: the stream names its collector"
 	like "$(cpi prof --db "$db" --by image)" ' [^ ]*/burn_a$' "$1: cpi prof lists the program"
 }
 

@@ -60,7 +60,7 @@ try 'a flush is stored when there is room again' cpid_ask flush
 is "$(cpid_field state)" sampling 'the status says that cpid samples again'
 bound "$(sql "SELECT total(total) FROM profile p JOIN image i ON i.id = p.image
 	WHERE i.name GLOB '*/copy_2_*'")" '>' 0 'the samples that were kept are stored'
-like "$(cat t.log)" 'stored what had been kept, after [1-9][0-9]* tries; messages left out: [1-9]' \
+like "$(cat t.log)" 'stored the waiting samples, after [1-9][0-9]* tries; messages left out: [1-9]' \
 	'the log says that storing works again, and after how many tries'
 collect_stop
 check_stored

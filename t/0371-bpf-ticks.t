@@ -92,7 +92,7 @@ like "$(cat comm.txt)" '^Time: .* of cpu-clock and [0-9]* of ticks$' 'their time
 # Collectors and modifiers that ticks refuse.
 for who in perf kmod; do
 	cpid_start --db refused.db -e ticks --collector $who && bail "$who samples ticks"
-	like "$cpid_status $(cat t.log)" 'ticks take the collector bpf' "the collector $who refuses ticks"
+	like "$cpid_status $(cat t.log)" 'ticks need the collector bpf' "the collector $who refuses ticks"
 	rm -f t.log
 done
 for bad in ticks:u ticks@5; do

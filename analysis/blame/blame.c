@@ -25,9 +25,9 @@
 #include "analysis/blame/blame_case.h"
 
 #define ERRORS     2.0  /* deviations of a number of samples */
-#define MIN_CYCLES 0.25 /* of a stall */
-#define MAX_STALLS 4    /* the static ones, and one */
-#define EXECUTE    1.0  /* cycles that what varies executes for, without waiting */
+#define MIN_CYCLES 0.25 /* shorter stalls are not listed */
+#define MAX_STALLS 4    /* the static stalls, and a dynamic one */
+#define EXECUTE    1.0  /* most cycles of pure execution, if the latency varies */
 
 const char *blame_name(enum blame_reason reason)
 {
@@ -51,7 +51,7 @@ const char *blame_text(enum blame_reason reason)
 	return text[reason];
 }
 
-/* How the schedule splits an instruction's time, and what is left of it. */
+/* An instruction's time as the schedule divides it, and the remaining time. */
 struct split {
 	double front_end, dependency, unit;
 	double expected; /* cycles, if nothing stalled */
@@ -59,7 +59,7 @@ struct split {
 	bool stalls;     /* beyond sampling errors */
 };
 
-/* Samples of an equivalence class that are too few at each instruction. */
+/* Samples of a class beyond the schedule, which are too few at single instructions. */
 struct rest {
 	double samples, expected;
 };
@@ -92,7 +92,7 @@ static int by_cycles(const void *a, const void *b)
 	return x->cycles < y->cycles ? 1 : x->cycles > y->cycles ? -1 : 0;
 }
 
-/* Whose result the instruction waits for, or -1. */
+/* The instruction whose result this one waits for, or -1. */
 static int producer_of(const struct finding *f, int insn)
 {
 	const int culprit = f->in->timing[insn].culprit;
@@ -136,7 +136,7 @@ static bool is_anchored(const struct finding *f)
 	return f->in->freq->scale > CONFIDENCE_LOW;
 }
 
-/* Whether what the instruction waits for takes as long as its data want. */
+/* Whether the instruction waits for a result whose latency depends on data. */
 static bool has_varying_operand(struct finding *f, int insn)
 {
 	const struct insn *at = &f->in->cfg->insn[insn];
@@ -153,7 +153,7 @@ static bool has_varying_operand(struct finding *f, int insn)
 	return false;
 }
 
-/* Whether the schedule's wait is only the least of it, for any of the group. */
+/* Whether the schedule has only the minimum wait, for any instruction of the group. */
 static bool waits_for_data(struct finding *f, int insn)
 {
 	const double runs = f->in->freq->block[f->scene.paths.block_of[insn]];
@@ -170,8 +170,8 @@ static bool waits_for_data(struct finding *f, int insn)
 }
 
 /*
- * Where the scale is not known, the schedule says no more than in what proportion a
- * block's instructions take time, should it want more of it than there is.
+ * If the scale is not known and the schedule needs more time than there is, it is
+ * scaled down: then it only gives the proportions of a block's instructions.
  */
 static double scale_of(const struct finding *f, const struct cfg_block *block)
 {
@@ -214,7 +214,7 @@ static void split_cycles(struct finding *f, int insn, double scale)
 	s->excess = x->cycles - x->execute - s->front_end - s->dependency - s->unit;
 }
 
-/* Whether a number of samples is farther from another than chance takes it. */
+/* Whether two numbers of samples differ by more than chance explains. */
 static bool differs(double samples, double expected)
 {
 	return fabs(samples - expected) > ERRORS * sqrt(fmax(samples, 1));
@@ -258,8 +258,8 @@ static void split_block(struct finding *f, int b)
 }
 
 /*
- * Samples that are spread thinly, as those of cache misses over long code, count
- * together.
+ * Samples that are thinly spread, like those of cache misses in long code, are tested
+ * together for the whole block.
  */
 static int find_stalls(struct finding *f, int b)
 {

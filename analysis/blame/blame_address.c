@@ -13,16 +13,16 @@
 
 #include <stdlib.h>
 
-#define MAX_DEPTH 24  /* of instructions that make one value */
+#define MAX_DEPTH 24  /* instructions that compute one value */
 #define MAX_WORK  128 /* searches for one address */
 #define RARE      0.5 /* of the executions of another writer */
 
-/* The way from the address back to where the value is looked at. */
+/* The path from the address back to the writer that is examined. */
 struct address_way {
 	int insn;
-	uint64_t added;   /* between here and the address */
-	bool is_straight; /* from here to the next: nothing but additions */
-	bool is_known;    /* of constants */
+	uint64_t added;   /* sum of constants between here and the address */
+	bool is_straight; /* only additions from here to the next */
+	bool is_known;    /* all of them add constants */
 };
 
 struct finder {
@@ -35,7 +35,7 @@ struct finder {
 static const struct address anywhere = { ADDRESS_COMPUTED, 0 };
 static const struct address fixed = { ADDRESS_FIXED, 0 };
 
-/* How the value at the writer becomes that of the register: value + added. */
+/* Relates the value at the writer to that of the register: value + added. */
 struct link {
 	uint64_t added;
 	bool is_straight, is_known;
@@ -52,7 +52,7 @@ static const struct insn *insn_at(const struct finder *f, int insn)
 	return &f->paths->cfg->insn[insn];
 }
 
-/* Either the one or the other. */
+/* The address if control may come from either of two writers. */
 static struct address join_addresses(struct address a, struct address b)
 {
 	if (a.walk == b.walk && a.walk == ADDRESS_STEPS &&
@@ -113,7 +113,7 @@ static struct address memory_at(struct finder *f, int insn, struct link link)
 	return sum_addresses(base, index);
 }
 
-/* A store: of a register, or of what was there and a constant. */
+/* A store of a register, or of the old value plus a constant. */
 static struct address stored(struct finder *f, int insn)
 {
 	const struct insn *at = insn_at(f, insn);
@@ -129,7 +129,7 @@ static struct address stored(struct finder *f, int insn)
 					       : anywhere;
 }
 
-/* What was stored in the same place last. */
+/* A load of the value that was last stored in the same place. */
 static struct address reloaded(struct finder *f, int insn)
 {
 	struct address a = fixed;
@@ -141,7 +141,7 @@ static struct address reloaded(struct finder *f, int insn)
 	return w.nr ? a : anywhere;
 }
 
-/* From a fixed place comes a variable, from others anything. */
+/* A load from a fixed place gives a variable; from other places, any value. */
 static struct address loaded(struct finder *f, int insn)
 {
 	if (insn_at(f, insn)->memory.base == ISA_PC &&
@@ -164,7 +164,7 @@ static struct address added(struct finder *f, int insn, const struct isa_effect 
 	return sum_addresses(value_at(f, insn, e->a, link), b);
 }
 
-/* One register or another, by the flags; what only they decide is 0 or 1. */
+/* Whether the flags select one of two values. */
 static bool selects(const struct insn *insn)
 {
 	return isa_has(&insn->reads, ISA_FLAGS) && !isa_has(&insn->writes, ISA_FLAGS) &&
@@ -186,7 +186,7 @@ static struct address selected(struct finder *f, int insn)
 	return a;
 }
 
-/* No effect that is known. */
+/* The value after an instruction with an unknown effect. */
 static struct address changed(struct finder *f, int insn, unsigned int reg)
 {
 	const struct insn *at = insn_at(f, insn);
@@ -233,7 +233,10 @@ static struct address written(struct finder *f, int insn, unsigned int reg)
 	}
 }
 
-/* What came by before has gone round. The first on the way is no writer. */
+/*
+ * Whether the writer is already on the path, so that the value has gone round a loop.
+ * The first element of the path is not a writer.
+ */
 static bool is_round(const struct finder *f, int insn, struct address *out)
 {
 	bool is_straight = true, is_known = true;
@@ -282,7 +285,9 @@ static struct address join_writers(struct finder *f, const struct blame_writers 
 	return a;
 }
 
-/* Of the register, at insn, from which link leads on; no register is 0. */
+/*
+ * The value of the register at insn, followed through link; ISA_NONE has the value 0.
+ */
 static struct address value_at(struct finder *f, int insn, unsigned int reg,
 			       struct link link)
 {

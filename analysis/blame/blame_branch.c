@@ -12,12 +12,12 @@
 
 #include "analysis/blame/blame_case.h"
 
-#define REFILL_CYCLES 40.0 /* of the deepest pipelines, and of waiting for operands */
-#define SURE          0.02 /* such jumps are predicted */
-#define OFTEN         0.2  /* so that time is lost there */
-#define FEW           10   /* outcomes */
-#define BEHIND        6    /* instructions of the right path */
-#define FARTHER       0.96 /* as likely, one of them farther away */
+#define REFILL_CYCLES 40.0 /* of the deepest pipelines, with a wait for operands */
+#define SURE          0.02 /* with a smaller share of misses a jump is acquitted */
+#define OFTEN         0.2  /* with this share of misses a jump costs time */
+#define FEW           10   /* fewer outcomes say nothing */
+#define BEHIND        6    /* instructions of the right path that may show the loss */
+#define FARTHER       0.96 /* factor of the likelihood for each of them */
 #define MAX_BEFORE    4
 
 struct misses {
@@ -25,7 +25,7 @@ struct misses {
 	bool known;
 };
 
-/* By where it was seen to go, if it was; a sample before it may know, too. */
+/* From sampled outcomes of the jump, or of an instruction before it that decides it. */
 static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misses *m)
 {
 	const struct count *seen = scene->in->outcomes;
@@ -42,8 +42,9 @@ static bool ask_outcomes(const struct blame_scene *scene, int jump, struct misse
 }
 
 /*
- * Otherwise by where it leads: it cannot have gone there more often than what is there
- * ran. Its own edges are no evidence, unless something tells them apart.
+ * Otherwise from the frequencies of its targets: it cannot have gone to a target more
+ * often than the target ran. The frequencies of its own edges are evidence only if they
+ * were measured separately.
  */
 static struct misses find_misses(const struct blame_scene *scene, int jump)
 {
@@ -102,7 +103,7 @@ static void accuse_jump(struct blame_case *c, int jump, double weight)
 		blame_accuse(c, BLAME_MISPREDICT, jump, weight * 0.3, REFILL_CYCLES);
 }
 
-/* The jumps on the paths to the stalled instruction, as long as they are near. */
+/* Accuses jumps on the paths to the stalled instruction, up to BEHIND instructions. */
 static void accuse_behind(struct blame_case *c, int insn, int behind)
 {
 	int before[MAX_BEFORE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The case of one stall: which instructions are near enough to be suspects, what the
- * detectives say of them, and in which order they are listed.
+ * The case of one stall: finds the instructions that are near enough to be suspects,
+ * asks the detectives about them, and sorts the culprits.
  */
 #include "config.h"
 
@@ -12,13 +12,13 @@
 
 #include "analysis/math/interval.h"
 
-#define MIN_SHARE  0.05 /* of a stall, for a suspect that explains less is none */
+#define MIN_SHARE  0.05 /* of a stall; a suspect that explains less is acquitted */
 #define MIN_LIKELY 0.08
-#define MEASURED   30   /* records that tell: what is in none is rare */
+#define MEASURED   30   /* least records about a cause for a judgement */
 #define GROUP_MAX  8    /* instructions that retire together */
-#define LEADS      0.5F /* cycles at the head: the first of such */
-#define FOLLOWER   0.95 /* as likely as the one before it */
-#define BEFORE     0.55 /* an earlier group's */
+#define LEADS      0.5F /* cycles at the head of the first instruction of a group */
+#define FOLLOWER   0.95 /* factor of the weight for each following instruction */
+#define BEFORE     0.55 /* weight of an instruction of an earlier group */
 
 int blame_scene_init(struct blame_scene *scene, const struct blame_input *in,
 		     struct arena *arena, struct buf *debug)
@@ -47,7 +47,7 @@ void blame_acquit(struct blame_case *c, enum blame_reason reason, const char *wh
 			   offset_of(c->in, c->insn), blame_name(reason), why);
 }
 
-/* Cycles of one execution that events say a reason can have cost. */
+/* The most cycles of one execution that a reason can have cost, according to events. */
 static double limit_of(const struct blame_case *c, enum blame_reason reason, int insn)
 {
 	double limit = BLAME_NO_LIMIT;
@@ -83,7 +83,7 @@ static struct suspect *find_suspect(struct blame_case *c, enum blame_reason reas
 	return least;
 }
 
-/* What hardware recorded of a suspect; NULL where it is too little to judge by. */
+/* Hardware records about a suspect; NULL if there are too few to judge by. */
 static const struct blame_measure *measure_of(const struct blame_case *c,
 					      enum blame_reason reason, int insn)
 {
@@ -125,7 +125,7 @@ void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 		*s = (struct suspect){ reason, insn, likelihood, fmax(limit, s->most) };
 }
 
-/* A suspect that explains a part only is as much less likely. */
+/* A suspect that explains only a part of the stall is less likely by that factor. */
 static double weight_of(const struct suspect *s, double cycles)
 {
 	return s->likelihood * fmin(s->most / cycles, 1);
@@ -145,7 +145,7 @@ static void sort_suspects(struct blame_case *c)
 		}
 }
 
-/* What all together cannot explain is a culprit of its own, the last one. */
+/* The part that all culprits together cannot explain; it is listed last. */
 static double unexplained(const struct blame_case *c)
 {
 	double most = 0;
@@ -174,7 +174,7 @@ int blame_group_end(const struct blame_scene *scene, int insn)
 	return at;
 }
 
-/* Those that retire with it, and, less likely, those before. */
+/* Adds the instructions that retire together with it and, less likely, earlier ones. */
 static void gather_group(struct blame_case *c)
 {
 	const int first = c->in->cfg->block[c->block].first_insn;
@@ -200,7 +200,7 @@ static void gather_group(struct blame_case *c)
 		add_witness(c, before[i], BEFORE);
 }
 
-/* The first one behind the group. */
+/* The instruction most often executed after the group, or -1. */
 static int next_of(const struct blame_case *c)
 {
 	const struct cfg *cfg = c->in->cfg;

@@ -15,12 +15,12 @@
 #include "analysis/blame/blame_case.h"
 
 #define MEMORY_CYCLES 400.0 /* at worst, from the farthest memory */
-#define WALK_CYCLES   400.0 /* a page walk of which every level misses */
+#define WALK_CYCLES   400.0 /* a page walk in which every level misses */
 #define MAX_DEPTH     4  /* instructions between a load and the one that waits for it */
 #define MAX_LOADS     16 /* in one search */
 #define FARTHER       0.8 /* factor for a load one instruction farther away */
 
-/* How likely an access with such an address is the cause of a stall. */
+/* The likelihoods that an access with such an address causes a stall. */
 struct likelihood {
 	double cache, tlb, store;
 };
@@ -39,8 +39,7 @@ static double crossings(struct address a, double granule)
 	return fmin(fabs((double)a.stride) / granule, 1);
 }
 
-/* What leaps from page to page is like what is computed so; a step of unknown size
-   may leap. */
+/* Steps of a page or more count like computed pages; a step of unknown size may too. */
 static struct likelihood likelihood_of(struct address a)
 {
 	const struct likelihood step = likelihoods[ADDRESS_STEPS];
@@ -89,7 +88,7 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 		blame_acquit(c, BLAME_DCACHE, "it always loads from the same place");
 		return;
 	}
-	/* Unless whole lines are stepped over, they are fetched ahead. */
+	/* Steps within a line are prefetched well; steps to a new line may not be. */
 	if (a.walk == ADDRESS_STEPS && share == 1 && a.stride)
 		l = fmax(l, 0.5);
 	blame_accuse(c, BLAME_DCACHE, insn, weight * l, share * MEMORY_CYCLES);
@@ -109,7 +108,7 @@ static void accuse_store(struct blame_case *c, int insn, double weight)
 	accuse_tlb(c, insn, weight * 0.5, a);
 }
 
-/* Instructions whose results one waits for, nearest first. */
+/* The loads whose results an instruction waits for, nearest first. */
 struct load_trace {
 	int insn[MAX_LOADS], depth[MAX_LOADS];
 	int nr;
@@ -140,7 +139,7 @@ static void trace_operands(struct blame_case *c, struct load_trace *t, int at)
 	}
 }
 
-/* A load's own operands are another load's matter. */
+/* Accuses the loads of the operands; a load's own address belongs to that load. */
 static void accuse_operands(struct blame_case *c)
 {
 	struct load_trace t = { { c->insn }, { 0 }, 1 };

@@ -21,9 +21,9 @@
 #define CACHE_BYTES (16 << 10) /* half of the smallest that cores have */
 #define TLB_BYTES   (64 << 12)
 #define MAX_BEFORE  8
-#define AGAIN       8.0 /* executions for each of the procedure's */
-#define NEARLY      0.1 /* as often as the stalled instruction */
-#define LATE        0.6 /* as likely, behind the first instruction of a line */
+#define AGAIN       8.0 /* executions per call, from which on code counts as repeated */
+#define NEARLY      0.1 /* share of its executions that counts as nearly as often */
+#define LATE        0.6 /* factor for an instruction that is not its line's first */
 
 struct block {
 	double runs, bytes;
@@ -92,7 +92,7 @@ bool blame_overflows(const struct blame_footprints *f, double runs)
 	return bytes_of(f, runs) > 4 * CACHE_BYTES;
 }
 
-/* Whether the procedure itself cannot drive it out before it runs again. */
+/* Whether the procedure's own code cannot evict it before it runs again. */
 static bool stays(const struct blame_case *c)
 {
 	const int last = last_of(&c->scene->footprints, c->frequency);
@@ -107,7 +107,7 @@ static bool parts(const struct insn *a, const struct insn *b, uint64_t granule)
 	return a->address / granule != (b->address + b->size - 1) / granule;
 }
 
-/* Whether it can be the first that is fetched from its granule. */
+/* Whether insn can be the first instruction fetched from its granule. */
 static bool may_be_fetched(const struct blame_case *c, int insn, uint64_t granule)
 {
 	int before[MAX_BEFORE];
@@ -120,7 +120,7 @@ static bool may_be_fetched(const struct blame_case *c, int insn, uint64_t granul
 	return outside;
 }
 
-/* The likeliest of the group to have waited; 0 when none can have. */
+/* The member of the group that most likely waited; weight 0 if none can have. */
 static struct blame_witness find_fetched(const struct blame_case *c, uint64_t granule)
 {
 	struct blame_witness found = { -1, 0 };
@@ -135,7 +135,7 @@ static struct blame_witness find_fetched(const struct blame_case *c, uint64_t gr
 	return found;
 }
 
-/* The first instruction of the block's that is in the granule, too. */
+/* The first instruction of the block in the granule. */
 static int first_in_granule(const struct blame_case *c, uint64_t granule)
 {
 	int insn = c->insn;
@@ -152,7 +152,7 @@ static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t gran
 {
 	struct blame_witness w = find_fetched(c, granule);
 
-	/* What comes late comes in pieces: it shows at any of them. */
+	/* Code that arrives late arrives in pieces, so any instruction may wait. */
 	if (!w.weight && !fits)
 		w = (struct blame_witness){ first_in_granule(c, granule), LATE };
 	if (!w.weight)

@@ -11,7 +11,7 @@
 
 #define RARE        0.05 /* of the executions of the block that an edge leads to */
 #define MAX_SCANNED 512  /* instructions in one search */
-#define MAX_IN      256  /* edges into one block that are looked at */
+#define MAX_IN      256  /* edges into one block that are followed */
 
 int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 		     const struct freq *freq, struct arena *arena)
@@ -30,13 +30,13 @@ int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 	return 0;
 }
 
-/* Whether edge e is taken often, for the block that it leads to; if that is known. */
+/* Whether edge e is frequent relative to its target's executions, or not known. */
 static bool is_frequent(const struct blame_paths *p, int e)
 {
 	return !(p->freq->edge[e] < RARE * p->freq->block[p->cfg->edge[e].to]);
 }
 
-/* The caller runs the entry, unwinding a landing pad. */
+/* Whether control enters block b from outside: the entry, or a landing pad. */
 static bool is_entered(const struct blame_paths *p, int b)
 {
 	return !b || p->cfg->block[b].landing_pad;
@@ -69,7 +69,7 @@ int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 	return nr;
 }
 
-/* What is looked for: a register, or with ISA_NONE a place in memory. */
+/* The target of a search: a register, or with ISA_NONE a place in memory. */
 struct wanted {
 	unsigned int reg;
 	const struct insn_memory *memory;

@@ -8,7 +8,7 @@
 
 #include "analysis/blame/blame_case.h"
 
-/* What each reason can explain of a stall, in cycles. */
+/* The most cycles of a stall that each reason can explain. */
 static double weigh(const struct stall *s, double most[BLAME_NR_REASONS])
 {
 	double all = 0;

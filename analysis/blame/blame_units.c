@@ -8,13 +8,13 @@
 #include "analysis/blame/blame_case.h"
 
 #define DIVIDE_CYCLES  100.0 /* the longest */
-#define LONG_LATENCY   8     /* cycles, of what is worth naming */
+#define LONG_LATENCY   8     /* cycles; shorter instructions are not accused */
 #define LONG_UOPS      8
-#define LONG_LINK      3    /* cycles, of an instruction in a chain */
-#define LONG_CHAIN     3    /* cycles, of all of it */
-#define CHAIN          0.45 /* likely, with a long link; and without: */
+#define LONG_LINK      3    /* cycles of an instruction in a chain */
+#define LONG_CHAIN     3    /* cycles of a whole chain */
+#define CHAIN          0.45 /* likelihood with a long link; without one: */
 #define CHAIN_OF_SHORT 0.2
-#define FARTHER        0.8 /* as likely, one instruction farther away */
+#define FARTHER        0.8 /* factor of the likelihood for each instruction between */
 #define MAX_CHAIN      12
 
 static bool takes_long(const struct blame_case *c, int insn)
@@ -51,7 +51,7 @@ static int slower_of(const struct blame_case *c, int insn,
 	return insn;
 }
 
-/* The writer that takes longest among those of an instruction's operands, or -1. */
+/* The slowest writer of an instruction's operands, or -1. */
 static int slowest_operand(struct blame_case *c, int insn)
 {
 	const struct insn *at = blame_case_insn(c, insn);
@@ -71,7 +71,7 @@ static int slowest_operand(struct blame_case *c, int insn)
 	return slowest;
 }
 
-/* Of a circle of operands: who takes longest in it, and how long it takes. */
+/* Accuses the slowest instruction of a circle of operands. */
 static void accuse_circle(struct blame_case *c, const int *circle, int nr,
 			  double likely)
 {
@@ -92,8 +92,8 @@ static void accuse_circle(struct blame_case *c, const int *circle, int nr,
 }
 
 /*
- * Along the slowest operands of an instruction: whoever takes long is accused, and
- * the chain when it comes back to where it has been.
+ * Follows the slowest operands of an instruction. Accuses each slow instruction, and
+ * the whole chain if it is a circle.
  */
 static void accuse_chain(struct blame_case *c, int insn, double likely)
 {

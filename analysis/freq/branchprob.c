@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An outcome stands at the jump, or at an instruction before it from which the
- * collector could tell the way: a compare that is fused with the jump, on whose
- * address such pairs are sampled. All in the jump's block are the jump's.
+ * An outcome is recorded at the jump, or at a compare before it that is fused with the
+ * jump, because such pairs are sampled at the compare's address. All outcomes in the
+ * jump's block count for the jump.
  *
- * A branch that was sampled n times has the mean of a Dirichlet distribution:
- * the outcomes, and PRIOR outcomes shared out as the frequencies behind the
- * branch say. An edge of a class with samples has that class's frequency; any
- * other has its target's, which other edges may share. If a block's samples are biased
- * (a mispredicted jump is seen for longer than others), more of them do not remove the
+ * A branch that was sampled n times gets the mean of a Dirichlet distribution: the
+ * outcomes, and PRIOR outcomes that are divided by the frequencies of the branch's
+ * targets. An edge of a class with samples has that class's frequency; any other has
+ * its target's, which other edges may share. If a block's samples are biased (a
+ * mispredicted jump is seen for longer than others), more of them do not remove the
  * bias: what n outcomes are worth is bounded by BIAS, the relative error that remains.
  */
 #include "config.h"
@@ -21,9 +21,9 @@
 #define PRIOR  1.0  /* outcomes */
 #define P_MIN  1e-4 /* of the prior's shares */
 #define BIAS   0.2
-#define PASSES 1.0 /* outcomes that a way seen by a window is worth */
+#define PASSES 1.0 /* outcomes that one direction seen by a window counts as */
 
-/* What is known of edge e's frequency before outcomes are looked at. */
+/* The frequency of edge e that is known without outcomes. */
 static double edge_share(const struct cfg *cfg, const struct equiv *eq,
 			 const struct guess *guess, int e)
 {
@@ -35,7 +35,7 @@ static double edge_share(const struct cfg *cfg, const struct equiv *eq,
 	return to->known ? to->frequency : NAN;
 }
 
-/* Shares of the edges out of b; all the same when nothing is known of one. */
+/* Shares of the edges out of b; equal shares if one frequency is not known. */
 static void share_prior(const struct cfg *cfg, const struct equiv *eq,
 			const struct guess *guess, int b, double *share)
 {
@@ -53,7 +53,7 @@ static void share_prior(const struct cfg *cfg, const struct equiv *eq,
 	}
 }
 
-/* Does b end with a conditional jump, with an edge for each way? */
+/* Whether b ends with a conditional jump that has an edge for each direction. */
 static bool is_conditional(const struct cfg *cfg, int b)
 {
 	const struct cfg_edge *edge = &cfg->edge[cfg->block[b].first_out];
@@ -76,7 +76,7 @@ static void count_outcomes(const struct freq_input *in, int b, double *taken,
 	}
 }
 
-/* What windows that passed b say of its edges, as if so many ways had been seen. */
+/* Adds the edges that windows took out of b, like outcomes. */
 static void add_windows(const struct freq_input *in, int b, struct branchprob *bp)
 {
 	const struct cfg_block *block = &in->cfg->block[b];

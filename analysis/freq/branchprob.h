@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * branchprob.h - which way do branches go?
+ * branchprob.h - the probability of each direction of a branch
  *
  * The outcomes of sampled conditional jumps decide (SOSP'97 section 7: "edge samples").
  * If there are few, the estimated frequencies of the blocks behind the branch do.

@@ -22,7 +22,7 @@ struct counts {
 	struct block_counts p;
 };
 
-/* A block's executions, by how often each of its edges was seen. */
+/* Divides a block's executions among its edges, by how often each was seen. */
 static void share_out(const struct counts *c, int b, double *edge)
 {
 	const struct cfg *cfg = c->in->cfg;
@@ -51,8 +51,8 @@ static double deviation_of(double n)
 }
 
 /*
- * Executions that one seen one stands for: from the runs' cycles, or so that the number
- * of executed instructions stays as it was estimated.
+ * The number of executions that one seen execution stands for. It follows from the
+ * runs' cycles; without these it keeps the estimated number of executed instructions.
  */
 static double find_scale(const struct counts *c, struct freq *f)
 {

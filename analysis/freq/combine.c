@@ -17,7 +17,7 @@
 
 #define MAX_ROUNDS 16
 
-/* Up to here the tails are summed; beyond, the normal distribution is the same. */
+/* Larger numbers use the normal distribution, which is equal for them. */
 #define MAX_EXACT 2000
 
 struct combined_ratio {
@@ -30,7 +30,7 @@ static double log_choose(uint64_t n, uint64_t k)
 	       lgamma((double)(n - k) + 1);
 }
 
-/* P(X <= k) for k below the mean, else P(X >= k): the tail that k is in. */
+/* The tail of k: P(X <= k) for k below the mean, else P(X >= k). */
 static double exact_tail(uint64_t n, uint64_t k, double share)
 {
 	const bool low = (double)k < (double)n * share;
@@ -77,7 +77,7 @@ static int compare_ratios(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The scale to begin with. 0, or -ENOMEM. */
+/* The initial scale. 0 or -ENOMEM. */
 static int median_scale(const struct combine_row *rows, size_t nr, double *out)
 {
 	struct combined_ratio *ratios = calloc(nr, sizeof(*ratios));
@@ -165,13 +165,13 @@ int combine_rows(struct combine_row *rows, size_t nr, double ticks_period,
 	if (err)
 		return err;
 	if (!(now > 0) || !isfinite(now))
-		now = all; /* where few rows have both */
+		now = all; /* few rows have both */
 	for (int i = 0; i < MAX_ROUNDS; i++) {
 		if (!mark_departing(rows, nr, ticks_period, random_period, now) && i)
 			break;
 		next = combine_ratio(rows, nr);
 		if (!(next > 0))
-			break; /* nothing agrees: the median is all there is */
+			break; /* no row agrees, so the median stays */
 		now = next;
 	}
 	factors = combine_factors(ticks_period, random_period, now);

@@ -4,14 +4,14 @@
  *
  * - Few samples (under FEW for each issue point): ΣS / ΣM.
  * - An issue point i that waits for instruction j has the ratio of the sums over
- *   j + 1 … i: a stall between the two shortens i's own wait.
- * - Ratios within WIDTH of the least one are a cluster. It is discarded, and the one
- *   above it tried, when it has under a SHARE of the issue points, or when its mean
- *   makes another instruction stall for over MAX_STALL cycles.
+ *   j + 1 … i, because a stall between the two shortens i's own wait.
+ * - Ratios within WIDTH of the least one are a cluster. It is discarded, and the next
+ *   one is tried, if it has less than a SHARE of the issue points, or if its mean makes
+ *   another instruction stall for more than MAX_STALL cycles.
  *
- * Where we differ. The paper's clusters may be 1.5 times wide; ours are as wide as
- * sampling errors make them, 1.1 at least, which is what its own Figure 7 was made
- * with. And out of order there are no clusters. Instructions in the shadow of a long
+ * Where we differ: the paper's clusters may be 1.5 times wide. Ours are as wide as
+ * sampling errors make them, but at least 1.1, the width of its own Figure 7. Out of
+ * order there are no clusters. Instructions in the shadow of a long
  * stall have no samples at all, and the values of M depend on the code around a block.
  * So all instructions of a class count, and the cycles of the class are a weighted
  * geometric mean of ΣM and of ESTIMATE_ISSUE × instructions, in which ΣM has the
@@ -31,9 +31,9 @@
 #define ERRORS    2.5 /* deviations between members of one cluster */
 #define SHARE     0.25
 #define MAX_STALL 1000.0 /* cycles */
-#define MODEL     0.25   /* the part of M in the mean */
+#define MODEL     0.25   /* the weight of M in the mean */
 
-/* What is not known of a class's stalls, as deviations of log F. */
+/* The uncertainty of a class's stalls, as deviations of log F. */
 #define SD_SUM     1.0
 #define SD_CLUSTER 0.3
 

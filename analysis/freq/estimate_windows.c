@@ -21,7 +21,7 @@
 #include "analysis/windows/window_weights.h"
 
 #define UNSEEN 0.3 /* windows, added to those that passed a class */
-#define MORE   0.5 /* added to their worth */
+#define MORE   0.5 /* windows, added to their worth */
 
 /* Deviations of a logarithm. */
 #define WINDOWS 0.1 /* of windows, however many there are */
@@ -32,7 +32,7 @@
 struct window_class {
 	double log_f, variance;
 	double frequency, worth; /* mean of its blocks; the most of them */
-	double say;              /* their part in the class's frequency */
+	double say;              /* their weight in the class's frequency */
 	int blocks;
 };
 
@@ -64,8 +64,8 @@ static double variance_of(const struct estimate *e)
 
 /*
  * The logarithm of the factor for the frequencies from samples. Classes that only
- * windows or only samples saw count, too: to leave them out would be a choice by
- * chance.
+ * windows or only samples saw count as well, because leaving them out would bias the
+ * factor.
  */
 static double find_factor(const struct equiv *eq, const struct window_class *seen,
 			  const struct estimate *est)

@@ -28,7 +28,7 @@ static void visit_block(struct flow_search *s, int b)
 	s->stack[s->depth++] = b;
 }
 
-/* Sees everything that block b leads to, or everything that leads to it. */
+/* Marks all blocks that b leads to, or all blocks that lead to b. */
 static void search_blocks(struct flow_search *s, int b, enum direction direction)
 {
 	const struct cfg *cfg = s->flow->cfg;

@@ -46,7 +46,7 @@
 #define GRADIENTS 60
 #define RESIDUAL  1e-2 /* relative, of conjugate gradients */
 #define P_MIN     1e-12
-#define WAYS      0.2 /* deviation of log p, beside the sampling error of windows */
+#define WAYS      0.2 /* deviation of log p, added to the sampling error of windows */
 
 struct repair_solver {
 	const struct flow_repair_input *in;
@@ -134,7 +134,7 @@ static void collect_changes(const struct repair_solver *s, const double *v, doub
 	}
 }
 
-/* Gᵀ L u, by block. */
+/* Computes Gᵀ L u, by block. */
 static void change_flow(const struct repair_solver *s, const double *u, double *flow)
 {
 	spread_changes(s, u, flow);
@@ -365,7 +365,7 @@ static void move_flow(struct repair_solver *s, double part)
 	}
 }
 
-/* One step down; false when there is no more to gain. */
+/* Takes one step that lowers the cost; false if no step lowers it. */
 static bool lower_cost(struct repair_solver *s)
 {
 	double cost = s->cost, part = 1;
@@ -386,7 +386,7 @@ static bool lower_cost(struct repair_solver *s)
 	return false;
 }
 
-/* About normal: the sum of 12 uniform numbers; the same ones each time. */
+/* Nearly normal: the sum of 12 uniform numbers, the same in each run. */
 static double normal(uint64_t *state)
 {
 	double sum = -6;
@@ -400,7 +400,7 @@ static double normal(uint64_t *state)
 	return sum;
 }
 
-/* The deviation of unknown i, in its own: of ways that windows saw it is more. */
+/* The deviation of unknown i in its unit; more than 1 for directions from windows. */
 static double noise_of(const struct repair_solver *s, int i)
 {
 	double n;

@@ -3,9 +3,9 @@
  * The passes of SOSP'97 section 6.1, in their order; the paper's local propagation is
  * followed by the global solver that its section 6.1.4 announces.
  *
- * Confidence comes from the solver, where the paper has a heuristic over issue points
- * (6.1.5). The solver knows what it would cost to move the flow, and that cost has the
- * numbers of samples and outcomes and the spread of ratios in it.
+ * Confidence comes from the solver; the paper has a heuristic over issue points
+ * (6.1.5). The solver knows the cost of moving the flow, and this cost includes the
+ * numbers of samples and outcomes and the spread of ratios.
  */
 #include "config.h"
 
@@ -23,13 +23,13 @@
 #include "analysis/freq/propagate.h"
 #include "base/err.h"
 
-#define SD_HIGH   0.1 /* of log f: then 15 % are 1.5 deviations */
+#define SD_HIGH   0.1 /* of log f: an error of 15 % is 1.5 deviations */
 #define SD_MEDIUM 0.3
-#define SD_NONE   3.0 /* where nothing is known */
-#define ANCHORS   50  /* samples of instructions that tell a procedure's scale */
-#define STALL     1.0 /* of log f, by the share of the most sampled instruction */
+#define SD_NONE   3.0 /* of log f without any information */
+#define ANCHORS   50  /* least samples of retired instructions to fix the scale */
+#define STALL     1.0 /* slope of log f by the share of the most sampled instruction */
 
-/* The results that passes hand on. */
+/* The results of passes for later passes. */
 struct passes {
 	const struct freq_input *in;
 	struct arena *arena;
@@ -80,8 +80,9 @@ static int find_first_blocks(struct passes *p)
 }
 
 /*
- * CGO'10 section 4.1: of all events, instructions as they retire tell best how often
- * code ran. Classes then have their frequency from these, as if each took a cycle.
+ * CGO'10 section 4.1: of all events, retired instructions are the best measure of
+ * executions. So classes get their frequency from them, as if each instruction took a
+ * cycle.
  */
 static int take_retired(struct passes *p)
 {
@@ -179,7 +180,7 @@ static int fit_flow(struct passes *p)
 	return err ? err : repair(p);
 }
 
-/* Without a flow each block and edge has its class's guess. */
+/* Without a flow each block and edge gets the guess of its class. */
 static int do_without_flow(struct passes *p)
 {
 	const struct cfg *cfg = p->in->cfg;
@@ -211,7 +212,7 @@ static int do_without_flow(struct passes *p)
 /* The share of the procedure's samples that its most sampled instruction has. */
 static double share_of_top(const struct freq_input *in)
 {
-	double top = 0, sum = 1; /* a few samples prove nothing */
+	double top = 0, sum = 1; /* 1 lowers the share if there are few samples */
 
 	for (int i = 0; i < in->cfg->nr_insns; i++) {
 		top = fmax(top, in->samples[i]);
@@ -221,10 +222,10 @@ static double share_of_top(const struct freq_input *in)
 }
 
 /*
- * A flow has no scale of its own. It gets the one with which all classes together take
- * the time that was sampled, or F × M for a class with a cluster. To take the scale
- * from the classes that stall least was less accurate, because out of order these run
- * in the shadow of others.
+ * A flow has no scale of its own. Its scale is chosen so that all classes together take
+ * the sampled time, or F × M for a class with a cluster. The scale of the classes that
+ * stall least was less accurate, because out of order these run in the shadow of
+ * others.
  *
  * That overestimates the executions of a procedure that stalls. A procedure stalls if
  * one instruction has most of its samples: that share alone, with the slope STALL,

@@ -100,7 +100,7 @@ uint64_t precise_run_cycles(struct edges *runs)
 	return sum;
 }
 
-/* The instructions behind one that was jumped to. */
+/* The instructions from the target of a jump on. */
 struct stretch {
 	struct image *im;
 	struct isa *isa;
@@ -109,7 +109,7 @@ struct stretch {
 	size_t nr;
 };
 
-/* Up to the one at size bytes, or to what is no code. */
+/* Decodes up to size bytes, or up to bytes that are not code. */
 static void decode(struct stretch *s, uint64_t from, uint64_t size)
 {
 	size_t length = size + MAX_INSN_BYTES;
@@ -129,7 +129,7 @@ static void decode(struct stretch *s, uint64_t from, uint64_t size)
 	}
 }
 
-/* How many instructions a run of so many bytes has; 0 where it ends in none. */
+/* The number of instructions in a run of size bytes; 0 if no instruction ends there. */
 static size_t nr_insns(const struct stretch *s, uint32_t size)
 {
 	const size_t low = SEARCH(i, s->nr, s->start[i] >= size);
@@ -153,7 +153,9 @@ static int add_run(const struct stretch *s, const struct edge *run, struct profi
 	return err;
 }
 
-/* How many runs, in their order, begin where the first does, and the longest's size. */
+/*
+ * The number of runs that begin where the first one does, and the longest one's size.
+ */
 static size_t same_begin(const struct edge *e, size_t nr, uint64_t *longest)
 {
 	size_t i = 0;

@@ -2,8 +2,8 @@
 /*
  * precise.h - time that the hardware measured, by instruction
  *
- * A sample of time says where one cycle was spent, but mostly not exactly. Two sources
- * on current machines are proportional to time, as TIP is (MICRO'21, section 2.2): the
+ * A sample of time shows where one cycle was spent, but rarely exactly. Two sources on
+ * current machines are proportional to time, like TIP (MICRO'21, section 2.2): the
  * cycles from one retirement to the next, of instructions that are sampled as they
  * retire; and the cycles from one branch to the next, in branch stacks.
  *
@@ -36,7 +36,7 @@ int precise_add_latencies(const struct records *r, struct profile *out);
 int precise_add_runs(struct edges *runs, struct image *im, struct isa *isa,
 		     struct profile *out);
 
-/* Σ cycles of those runs; sums beyond 2^64 - 1 are that. */
+/* Σ cycles of those runs, at most 2^64 - 1. */
 uint64_t precise_run_cycles(struct edges *runs);
 
 #endif

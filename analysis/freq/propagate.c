@@ -6,8 +6,8 @@
  * that becomes known counts down the equations of all its members, so that each of them
  * is solved once, and the whole takes linear time.
  *
- * The paper carries no errors along; we add variances, so that a small difference
- * of large sums is known to be worth little.
+ * The paper does not compute errors. We add variances, so a small difference of large
+ * sums has a large deviation.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define SD_NOTHING 3.0 /* of log f where a difference left nothing */
+#define SD_NOTHING 3.0 /* of log f if the difference is not positive */
 
 enum { IN, OUT };
 
@@ -93,7 +93,7 @@ static int build(struct solver *s, struct arena *arena)
 	return 0;
 }
 
-/* What equation q says of the only class in it that is unknown; -1: it is known now. */
+/* Solves equation q for its only unknown class; -1 if that class is known by now. */
 static int solve_equation(const struct solver *s, int q, struct guess *out)
 {
 	int b = q / 2, side = q % 2, class = -1;

@@ -19,9 +19,9 @@ struct guess {
 };
 
 /*
- * requires: equiv_build(), and guesses for classes with samples. Adds what follows
- * from those, never negative; what does not follow stays unknown. Linear in blocks
- * and edges. 0 or -ENOMEM.
+ * requires: equiv_build(), and guesses for classes with samples. Adds the guesses that
+ * follow from these, never negative; other classes stay unknown. Linear in blocks and
+ * edges. 0 or -ENOMEM.
  */
 int propagate(const struct cfg *cfg, const struct equiv *eq, struct arena *arena,
 	      struct guess *guess);

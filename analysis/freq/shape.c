@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shape.c - a change, divided into what classes share and what single instructions do
+ * shape.c - divides a change into a part of whole classes and one of single
+ * instructions
  *
  * Within a class, the lowest ratios of B to A belong to the instructions that no
- * lengthened stall delays (SOSP'97 section 6.1.3 finds frequencies in this way). What
- * these grew by is due to frequency; the rest is due to stalls. A class whose ratios
+ * lengthened stall delays (SOSP'97 section 6.1.3 finds frequencies in this way). The
+ * growth of these is due to frequency; the rest is due to stalls. A class whose ratios
  * differ by no more than chance grew as one.
  */
 #include "config.h"
@@ -17,23 +18,23 @@
 
 #include "analysis/math/distribution.h"
 
-/* Samples of an instruction, of both sides, that say something. */
+/* Least samples of an instruction on both sides together. */
 #define MIN_SAMPLES 20
-/* Instructions that make a class's shape. */
+/* Least instructions of a class with a shape. */
 #define MIN_INSNS 3
-/* Where a sample lands differs between runs by so much beyond chance. */
+/* Relative variation between runs of an instruction's samples, beyond chance. */
 #define VARIATION 0.05
 #define SURE      0.001
-/* The part of a change that decides. */
+/* The part of a change that decides the verdict. */
 #define MOST 0.6
-/* The lowest ratios: so much of a class's samples. */
+/* The part of a class's samples that counts as the lowest ratios. */
 #define LOW_PART 0.15
-/* Deviations that a ratio differs by. */
+/* Deviations from which on ratios differ. */
 #define DEVIATIONS 3
-/* Call sites grew as their callee did when logarithms agree to this part. */
+/* Call sites grew like their callee if the logarithms differ by at most this part. */
 #define AGREEMENT 0.4
 
-/* Turned so that it grew; a is scaled. */
+/* The two sides of an instruction, swapped if it shrank; a is scaled. */
 struct point {
 	double a, b;
 	int class;
@@ -54,7 +55,7 @@ static double ratio(struct sum s)
 	return (s.b + 0.5) / (s.a + 0.5);
 }
 
-/* Of the logarithm of a ratio. */
+/* The standard deviation of the logarithm of a ratio. */
 static double deviation(struct sum s)
 {
 	return sqrt(1 / (s.a + 0.5) + 1 / (s.b + 0.5) + VARIATION * VARIATION);
@@ -130,7 +131,7 @@ static void add_class(struct shape_parts *parts, const struct point *p, size_t n
 	}
 }
 
-/* Whether what is outside the grown classes grew by far less: then a loop grew. */
+/* Whether code outside the grown classes grew by far less; then a loop grew. */
 static bool others_stayed(const struct shape_parts *parts, struct sum all)
 {
 	const struct sum rest = { all.a - parts->grown.a, all.b - parts->grown.b };
@@ -141,7 +142,7 @@ static bool others_stayed(const struct shape_parts *parts, struct sum all)
 	       grown - stayed > DEVIATIONS * sd;
 }
 
-/* Whether its callers' calls grew as it did. */
+/* Whether the calls in its callers grew by the same factor. */
 static bool calls_grew(struct sum calls, struct sum grown)
 {
 	const double own = log(ratio(grown));

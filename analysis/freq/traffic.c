@@ -39,7 +39,7 @@ static void add_jump(struct traffic_adder *a, uint64_t from, uint64_t to, double
 		buf_put(&a->t->jumps, &jump, sizeof(jump));
 }
 
-/* Where branch stacks saw it go, and in which shares. */
+/* Adds the targets that branch stacks saw, by their shares. */
 static void add_seen(struct traffic_adder *a, uint64_t from, double n)
 {
 	size_t nr = 0, first, end;
@@ -77,7 +77,7 @@ static void add_edge(struct traffic_adder *a, const struct insn *last, int edge)
 		add_entry(a, last, n);
 }
 
-/* Nothing is known of a function that is not known at all. */
+/* Whether one of the functions at an offset is known, but not its line there. */
 static bool lacks_line(struct image *im, uint64_t offset)
 {
 	struct origin p[IMAGE_MAX_ORIGINS];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * isa.h - machine instructions: what they are, and how a core executes them
+ * isa.h - decodes machine instructions, and simulates how a core executes them
  *
- * Decoding knows every instruction of the machine; timing is that of one CPU
- * model. One struct isa serves one thread.
+ * Decoding supports every instruction of the machine; timing follows one CPU model. One
+ * struct isa serves one thread.
  */
 #ifndef CPI_ANALYSIS_ISA_H
 #define CPI_ANALYSIS_ISA_H
@@ -16,9 +16,9 @@
 #include "base/arena.h"
 
 enum insn_kind {
-	INSN_LOAD = 1 << 0,     /* reads memory; a return on x86 does */
-	INSN_STORE = 1 << 1,    /* writes memory; a call on x86 does */
-	INSN_JUMP = 1 << 2,     /* of any sort, but no call and no return */
+	INSN_LOAD = 1 << 0,     /* reads memory; includes returns on x86 */
+	INSN_STORE = 1 << 1,    /* writes memory; includes calls on x86 */
+	INSN_JUMP = 1 << 2,     /* any jump except calls and returns */
 	INSN_COND = 1 << 3,     /* a conditional jump */
 	INSN_INDIRECT = 1 << 4, /* a jump or call through a register or memory */
 	INSN_CALL = 1 << 5,
@@ -28,24 +28,24 @@ enum insn_kind {
 	INSN_FENCE = 1 << 9,
 	INSN_PREFETCH = 1 << 10,
 	INSN_NOP = 1 << 11,
-	INSN_TRAP = 1 << 12,    /* the code behind it does not run: ud2, hlt, brk */
+	INSN_TRAP = 1 << 12,    /* the code after it does not run: ud2, hlt, brk */
 	INSN_REPEAT = 1 << 13,  /* x86's rep string instructions */
-	INSN_MOVE = 1 << 14,    /* copies a register or a constant, nothing else */
+	INSN_MOVE = 1 << 14,    /* only copies a register or a constant */
 	INSN_SYSCALL = 1 << 15, /* enters the kernel */
-	INSN_BAD = 1 << 16,     /* no instruction */
+	INSN_BAD = 1 << 16,     /* bytes that are not an instruction */
 };
 
 /*
- * Registers, whatever part of one is meant: al is rax, w3 is x3, xmm1 is zmm1.
- * General and vector registers are numbered as the machine does (rax 0, rcx 1, …, r15
- * 15; x0 … x30, sp 31). AArch64's zero register is none.
+ * Whole registers; a part counts as the whole: al is rax, w3 is x3, xmm1 is zmm1.
+ * General and vector registers have the machine's numbers (rax 0, rcx 1, …, r15 15; x0
+ * … x30, sp 31). AArch64's zero register is ISA_NONE.
  */
 enum isa_register {
 	ISA_NONE = 0,
 	ISA_FLAGS = 1,
 	ISA_PC = 2,
 	ISA_X87 = 3,     /* the whole stack, and MMX */
-	ISA_CONTROL = 4, /* anything else that has a name */
+	ISA_CONTROL = 4, /* all other registers */
 	ISA_GENERAL = 32,
 	ISA_VECTOR = 64,
 	ISA_MASK = 96, /* k0 …, p0 … */
@@ -62,36 +62,36 @@ static inline bool isa_has(const struct isa_registers *set, unsigned int reg)
 	return set->bit[reg / 64] >> reg % 64 & 1;
 }
 
-/* base + index * scale + displacement; what is absent is ISA_NONE or 0. */
+/* base + index * scale + displacement; absent parts are ISA_NONE or 0. */
 struct insn_memory {
 	uint8_t base, index; /* registers; base may be ISA_PC */
 	uint8_t scale;
-	uint8_t size; /* bytes; 0 when there is no operand, or it is not known */
+	uint8_t size; /* bytes; 0 if there is no operand or its size is not known */
 	int64_t displacement; /* with ISA_PC: the address itself */
 };
 
 struct insn {
 	uint64_t address;
-	uint64_t target;     /* of a direct jump or call; 0 when there is none */
-	const uint8_t *code; /* the caller's bytes that it was decoded from */
-	uint32_t kind;       /* enum insn_kind */
+	uint64_t target;     /* of a direct jump or call; else 0 */
+	const uint8_t *code; /* the bytes it was decoded from; they are the caller's */
+	uint32_t kind;       /* set of enum insn_kind */
 	uint16_t size;       /* bytes; at least 1 */
-	uint16_t opcode;     /* the decoder's own number */
-	uint8_t nr_prefixes; /* of the bytes; those that it decodes by themselves */
+	uint16_t opcode;     /* the decoder's number for it */
+	uint8_t nr_prefixes; /* prefix bytes that the decoder reads one by one */
 	struct isa_registers reads, writes;
 	struct insn_memory memory;
 };
 
 struct isa;
 
-/* Returns 0, -CPI_EFORMAT for a machine that is not built in, or -ENOMEM. */
+/* Returns 0, -CPI_EFORMAT if the machine's decoder is not built in, or -ENOMEM. */
 int isa_open(enum machine machine, struct isa **out);
 void isa_close(struct isa *isa); /* accepts NULL */
 
 /*
- * Decodes the instruction at code[0..size), which stands at address. Bytes
- * that are no instruction give INSN_BAD and the machine's smallest step. A prefix
- * is part of its instruction. Returns 0, or -CPI_ETRUNCATED when size is 0 or the
+ * Decodes the instruction at code[0..size), whose address is address. Bytes that are
+ * not an instruction give INSN_BAD with the machine's smallest instruction size. A
+ * prefix is part of its instruction. Returns 0, or -CPI_ETRUNCATED if size is 0 or the
  * instruction is cut off.
  */
 int isa_decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t address,
@@ -102,21 +102,21 @@ int isa_decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t addre
 char *isa_text(struct isa *isa, const struct insn *insn, char out[ISA_TEXT_SIZE]);
 
 /*
- * What an instruction computes, when it is one of those that the addresses of jump
- * tables are made of. to, unless ISA_NONE, is written whole; a and b are registers.
+ * The operation of an instruction, if it is of the kinds that compute the addresses of
+ * jump tables. to is the written register, in full, or ISA_NONE; a and b are registers.
  */
 enum isa_op {
 	ISA_OP_OTHER,
 	ISA_OP_SET,     /* to = value */
 	ISA_OP_COPY,    /* to = a's low size bytes, extended */
 	ISA_OP_ADDRESS, /* to = insn->memory's address */
-	ISA_OP_LOAD,    /* to = what is at insn->memory, extended */
+	ISA_OP_LOAD,    /* to = the memory at insn->memory, extended */
 	ISA_OP_ADD,     /* to = a + (b's low size bytes, extended) << shift + value */
 	ISA_OP_SHIFT,   /* to = a << shift */
 	ISA_OP_AND,     /* to = a & value */
 	ISA_OP_STORE,   /* insn->memory = a's low size bytes */
-	ISA_OP_COMPARE, /* a, or with ISA_NONE insn->memory, with value; to = a - value
-			 */
+	ISA_OP_COMPARE, /* compares a (ISA_NONE: insn->memory) with value;
+			   to = a - value */
 };
 
 struct isa_effect {
@@ -130,7 +130,7 @@ struct isa_effect {
 
 struct isa_effect isa_effect(struct isa *isa, const struct insn *insn);
 
-/* When a conditional jump is taken, after an unsigned comparison. */
+/* The condition of a conditional jump, as after an unsigned comparison. */
 enum isa_condition {
 	ISA_IF_OTHER,
 	ISA_IF_ABOVE,
@@ -142,59 +142,59 @@ enum isa_condition {
 enum isa_condition isa_condition(const struct isa *isa, const struct insn *insn);
 
 /*
- * The CPU whose timing is used, as LLVM calls it ("znver4", "neoverse-n1"). Returns 0,
- * or -EINVAL when there is no model of that name; then the old one stays.
+ * Sets the CPU whose timing is used, by LLVM's name ("znver4", "neoverse-n1"). Returns
+ * 0, or -EINVAL if there is no model of that name; then the old model stays.
  */
 int isa_set_cpu(struct isa *isa, const char *name);
 const char *isa_cpu(const struct isa *isa);
 
 /*
- * That name for a model as epochs record it: /proc/cpuinfo's name, on x86 with its
- * numbers ("Intel(R) Xeon(R) Processor (family 6, model 143)"), on AArch64 the part;
- * NULL when it is not known: a generic model, which isa_open() sets, serves then.
+ * LLVM's name for a CPU model as epochs record it: the name in /proc/cpuinfo, on x86
+ * with its numbers ("Intel(R) Xeon(R) Processor (family 6, model 143)"), on AArch64 the
+ * part. NULL if it is not known; then the generic model of isa_open() is used.
  */
 const char *isa_cpu_of_model(enum machine machine, const char *model);
 
 /*
  * Instruction i's time at the head of the reorder buffer, M_i = retire(i) −
- * max(retire(i−1), dispatch(i)), and its causes: M_i = dependency + unit + execute. All
+ * max(retire(i−1), dispatch(i)), and its parts: M_i = dependency + unit + execute. All
  * in cycles, means over the iterations.
  */
 struct isa_timing {
-	bool modelled;      /* false: the CPU model has no such instruction; all is 0 */
-	float head;         /* M_i */
-	float front_end;    /* the buffer was empty before it came; not in M_i */
-	float dependency;   /* waiting for an operand */
-	float unit;         /* ready, waiting for a functional unit */
-	float execute;      /* executing, and waiting to retire */
-	int culprit;        /* whose result it waited for longest, or ISA_NO_CULPRIT */
-	uint8_t reg;        /* and in which register; ISA_NONE: through memory */
-	bool carried;       /* the culprit is of an earlier iteration */
+	bool modelled;    /* false: the CPU model lacks this instruction; all is 0 */
+	float head;       /* M_i */
+	float front_end;  /* the buffer was empty before it came; not in M_i */
+	float dependency; /* waiting for an operand */
+	float unit;       /* ready, waiting for a functional unit */
+	float execute;    /* executing, and waiting to retire */
+	int culprit;      /* the instruction it waited for longest, or ISA_NO_CULPRIT */
+	uint8_t reg;      /* the register with that result; ISA_NONE: memory */
+	bool carried;     /* the culprit is in an earlier iteration */
 	const char *wanted; /* the unit it waited for longest, or NULL */
 	uint16_t latency, uops;
 };
 
-/* Culprits count from 0 in the run; from ISA_BEFORE downwards in the one before. */
+/* Culprits count from 0 in the run; in the code before it from ISA_BEFORE downwards. */
 #define ISA_NO_CULPRIT (-1)
 #define ISA_BEFORE     (-2)
 
-/* A straight run of instructions, as it is executed. */
+/* A straight run of instructions in the order of execution. */
 struct isa_run {
 	const struct insn *insn;
 	int nr;
-	const struct insn *before; /* what is executed just before it, or NULL */
+	const struct insn *before; /* instructions executed just before it, or NULL */
 	int nr_before;
-	bool loops; /* before and the run are repeated, to the steady state */
-	bool rough; /* or near it, in a third of the time */
+	bool loops; /* repeat before and the run until the steady state */
+	bool rough; /* stop near the steady state; takes a third of the time */
 };
 
 struct isa_schedule {
-	struct isa_timing *insn; /* nr of the run; the arena's */
+	struct isa_timing *insn; /* by instruction of the run; in the arena */
 	float cycles;            /* one execution of the run: Σ head + Σ front_end */
 };
 
 /*
- * Simulates a run; the best case: every load hits the first cache, every jump is
+ * Simulates the best case of a run: every load hits the first cache, and every jump is
  * predicted. Needs insn->code. Returns 0 or -ENOMEM.
  */
 int isa_schedule(struct isa *isa, const struct isa_run *run, struct arena *arena,

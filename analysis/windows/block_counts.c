@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run executes every block whose head it passes, and goes on behind a block whose end
+ * A run executes every block whose head it passes, and falls through a block whose end
  * it passes. A branch counts for an edge only if it is the last instruction of its
  * block; calls in the middle of a block have no edge. Each part of a procedure is
  * looked up in the sorted edges, so an image with many edges costs little.
@@ -19,7 +19,7 @@ static uint64_t last_insn(const struct cfg *cfg, int b)
 	return last->address - cfg->bias;
 }
 
-/* A run covers blocks that lie behind one another. */
+/* A run covers adjacent blocks. */
 static void add_run(struct block_counts *p, const struct cfg *cfg,
 		    const struct edge *run)
 {
@@ -30,7 +30,7 @@ static void add_run(struct block_counts *p, const struct cfg *cfg,
 	p->runs += (double)run->n;
 	p->cycles += (double)run->cycles;
 	p->timed += (double)run->nr_timed;
-	if (run->from > cfg->block[b].start) { /* it begins behind a call */
+	if (run->from > cfg->block[b].start) { /* it begins after a call */
 		if (run->to >= cfg->block[b].end)
 			p->through[b] += (double)run->n;
 		b++;

@@ -10,9 +10,9 @@
 #include "db/profile/edges.h"
 
 struct block_counts {
-	double *block;   /* how often it was entered at its head */
-	double *through; /* by block: how often control went on behind its end */
-	double *edge;    /* by edge: as often as the branch was seen; 0 of a fall */
+	double *block;   /* by block: entries at its head */
+	double *through; /* by block: how often control fell through its end */
+	double *edge;    /* by edge: how often the branch was seen; 0 for a fall */
 	double sum;      /* of block */
 	double cycles, timed, runs; /* of runs that begin in the procedure */
 };

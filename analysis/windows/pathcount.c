@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Intervals take windows for independent, and not the passes in one. Of an anchor with
- * weights w of passes, by window, (Σ w)² / Σ w² windows count; of a path, as many fewer
- * as it was cut more often.
+ * For the intervals windows are independent, but passes in one window are not. So an
+ * anchor whose windows have the weights w counts as (Σ w)² / Σ w² windows, and a path
+ * counts as fewer, in proportion to how often it was cut.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #include "base/hmap.h"
 #include "base/search.h"
 
-/* Control came to an anchor. */
+/* One arrival of control at an anchor. */
 struct visit {
 	int anchor;     /* block */
 	bool at_length; /* its window was long enough */
@@ -168,7 +168,7 @@ static int by_left(const void *va, const void *vb)
 	return (a->left > b->left) - (a->left < b->left);
 }
 
-/* Where the visits of the anchor of visit i end. */
+/* The index after the last visit of visit i's anchor. */
 static size_t end_of_anchor(const struct visit *v, size_t nr, size_t i)
 {
 	size_t end = i;
@@ -178,7 +178,9 @@ static size_t end_of_anchor(const struct visit *v, size_t nr, size_t i)
 	return end;
 }
 
-/* Of one anchor, whose visits are by window; how many windows they are worth. */
+/*
+ * Sums up an anchor's visits, sorted by window; returns how many windows they count as.
+ */
 static double add_anchor(const struct visit *v, size_t nr, struct pathcount_anchor *out)
 {
 	double squares = 0;
@@ -198,7 +200,7 @@ static double add_anchor(const struct visit *v, size_t nr, struct pathcount_anch
 	return squares > 0 ? out->passes * out->passes / squares : 0;
 }
 
-/* Of one anchor, whose visits are by what is left: the product limit. */
+/* The product limit (Kaplan and Meier) of one anchor's visits, sorted by left. */
 static void find_reaching(struct visit *v, size_t nr)
 {
 	double still = 0, chance = 1;
@@ -218,7 +220,7 @@ static void find_reaching(struct visit *v, size_t nr)
 	}
 }
 
-/* What one pass of a path counts for; its own visit has as much left. */
+/* How many passes one whole pass stands for: the inverse of the chance to see it. */
 static double scale_of(const struct visit *v, size_t nr, const struct pass *pass)
 {
 	const struct visit key = { .anchor = pass->path->out.block[0],
@@ -228,7 +230,9 @@ static double scale_of(const struct visit *v, size_t nr, const struct pass *pass
 	return 1 / v[low].reaching;
 }
 
-/* worth has the windows of each anchor, by block, as anchor_of has its index. */
+/*
+ * Fills the anchors; worth[block] gets the number of windows that the anchor counts as.
+ */
 static int find_anchors(struct path_counter *c, struct pathcount *out, double *worth,
 			size_t *anchor_of)
 {
@@ -285,7 +289,7 @@ static int by_passes(const void *va, const void *vb)
 	return memcmp(a->block, b->block, a->nr_blocks * sizeof(*a->block));
 }
 
-/* Chance may have scaled those of an anchor to more than there were. */
+/* Fills the paths. By chance the scaled paths of an anchor may exceed its passes. */
 static int put_paths(struct path_counter *c, struct pathcount *out, const double *worth,
 		     const size_t *anchor_of)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A window may hold several executions of the procedure, one within the other: a stack
- * has them. The top one runs, or waits for what it called to come back; whatever lands
- * in the procedure in a way that the stack does not explain (a window that began in
- * what was called, an exception) begins an execution of which nothing is known until an
- * anchor.
+ * A window may contain several nested executions of the procedure, which are kept on a
+ * stack. The top one runs, or waits for a called procedure to return. If control lands
+ * in the procedure in a way that the stack does not explain (the window began in a
+ * called procedure, or there was an exception), a new execution begins, whose path is
+ * not known before the next anchor.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ struct pathwalk {
 	int err;
 };
 
-/* Marks what edges lead back to that are found from a block. */
+/* Marks the targets of back edges of a depth-first search from root. */
 static void mark_heads(const struct cfg *cfg, int root, bool *seen, int *next,
 		       int *stack, bool *is_anchor)
 {
@@ -99,13 +99,13 @@ struct pathwalk *pathwalk_new(const struct cfg *cfg, uint32_t image,
 	return walk;
 }
 
-/* How many instructions there were until now, about; in the end it is right. */
+/* The estimated number of instructions until now; exact at the window's end. */
 static uint64_t now(const struct pathwalk *walk)
 {
 	return (uint64_t)((double)walk->bytes * walk->insns_per_byte) + walk->jumps;
 }
 
-/* The top one's path is at an end. */
+/* Ends the path of the top execution. */
 static void end_path(struct pathwalk *walk, int end)
 {
 	struct execution *top = &walk->stack[walk->depth - 1];
@@ -141,7 +141,7 @@ static void pop(struct pathwalk *walk, int end)
 	walk->inside = false;
 }
 
-/* Nothing is known of what ran until now. */
+/* Forgets all executions, because control moved in an unknown way. */
 static void lose(struct pathwalk *walk)
 {
 	while (walk->depth)
@@ -187,7 +187,7 @@ static void land(struct pathwalk *walk, uint64_t at, struct pathwalk_caller from
 		come_to(walk, b);
 }
 
-/* From an offset in the procedure up to another one. */
+/* Runs straight from an offset in the procedure to another one. */
 static void go_straight(struct pathwalk *walk, uint64_t from, uint64_t to)
 {
 	const struct cfg *cfg = walk->cfg;
@@ -230,7 +230,7 @@ static bool has_edge(const struct cfg *cfg, int from, int to)
 	return has;
 }
 
-/* The block in the procedure that a jump leads to by its graph, or -1. */
+/* The block of the procedure to which the graph has an edge for this jump, or -1. */
 static int jumps_to(const struct pathwalk *walk, int b, const struct insn *insn,
 		    const struct window_jump *jump)
 {
@@ -270,7 +270,7 @@ static void depart(struct pathwalk *walk, const struct window_jump *jump)
 	}
 }
 
-/* The straight part i of nr_jumps + 1, from where control was to where it went. */
+/* Walks part i of the nr_jumps + 1 straight parts, and the jump at its end. */
 static void walk_part(struct pathwalk *walk, const struct window *w, uint32_t i,
 		      uint32_t start)
 {

@@ -24,17 +24,17 @@
 #include "base/search.h"
 
 #define OFFSET_BITS \
-	63 /* code made at run time is anywhere in them (daemon/jit/jit.h) */
+	63 /* offsets of code made at run time use all of them (daemon/jit/jit.h) */
 #define MAX_IMAGE   0xffffu
 #define CLIP        20.0 /* of weights, to both sides */
-#define STARTS      1.0  /* windows: how much the samples' share of starts counts */
+#define STARTS      1.0  /* windows that the share of samples counts as */
 #define PRIOR       0.2  /* windows, added to each share */
-#define INSN_BYTES  4.0  /* of an instruction, about */
+#define INSN_BYTES  4.0  /* mean size of an instruction */
 #define HERE        0.4  /* deviation of log cycles per instruction, in one piece */
 #define NEAR        0.6  /* ... and common to all pieces within NEAR_BYTES */
 #define NEAR_BYTES  256
 #define UNSEEN      0.3 /* passes, added before logarithms are compared */
-#define PIECE_BYTES 256 /* a piece whose end nobody saw is not longer */
+#define PIECE_BYTES 256 /* length limit of a piece whose end no window saw */
 
 /* An image above an offset. */
 typedef unsigned __int128 place;
@@ -251,13 +251,13 @@ static int make_pieces(struct window_weights *ww)
 	return 0;
 }
 
-/* The first piece at or behind a place. */
+/* The first piece at or after a place. */
 static size_t piece_behind(const struct window_weights *ww, place at)
 {
 	return SEARCH(i, ww->nr_pieces, ww->piece[i].place >= at);
 }
 
-/* The piece that holds a place; nr_pieces where none does. */
+/* The piece that contains a place; nr_pieces if there is none. */
 static size_t piece_at(const struct window_weights *ww, place at)
 {
 	const size_t behind = piece_behind(ww, at + 1);
@@ -374,7 +374,7 @@ static uint32_t last_visit(const struct window_weights *ww, size_t win)
 	return end > w->first_visit ? ARRAY(ww, visits, uint32_t)[end - 1] : w->start;
 }
 
-/* Windows that ended early are left out: nobody knows where they would have ended. */
+/* Windows that ended early are left out, because their normal end is not known. */
 static size_t find_steps(const struct window_weights *ww, struct window_step *step)
 {
 	size_t nr = 0;
@@ -402,7 +402,7 @@ static int balance_windows(struct window_weights *ww, const double *guess,
 		    : -ENOMEM;
 }
 
-/* A weight with which as many windows begin in the piece as samples say. */
+/* A weight with which as many windows begin in the piece as its samples suggest. */
 static double as_sampled(const struct window_weights *ww,
 			 const struct weighted_window *win, double time, double all)
 {

@@ -2,10 +2,9 @@
 /*
  * attribute.c - a batch, run by run
  *
- * Of entries that are sorted by process, event and address, those of one mapping
- * stand together: process map, image and tally are looked up once for all of them
- * (SOSP'97 section 5.4). Entries in another order give shorter runs, and the same
- * counts.
+ * Entries are sorted by process, event and address, so entries of one mapping are
+ * adjacent, and one look-up of process map, image and tally serves all of them (SOSP'97
+ * section 5.4). Entries in another order give shorter runs, but the same counts.
  */
 #include "config.h"
 
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Entries of one process and event, one behind the other, that belong to one place. */
+/* Adjacent entries of one process and event that belong to one place. */
 struct run {
 	const struct cpi_entry *first;
 	size_t nr;
@@ -69,8 +68,8 @@ struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t
 }
 
 /*
- * Looks pc up in the code that its process made, each address for itself: pieces of
- * code may be nested. Whether it is known what was there.
+ * Looks pc up in the code that its process made. Returns whether the code there is
+ * known. The place covers only this address, because pieces of code may be nested.
  */
 static bool jit_place(struct attribution *a, uint64_t pc, struct time_span when,
 		      struct place *place)
@@ -116,13 +115,13 @@ struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t t
 	return place;
 }
 
-/* Whether e is of the run's process; there is none of an empty run. */
+/* Whether e is of the run's process; false for an empty run. */
 static bool same_process(const struct run *run, const struct cpi_entry *e)
 {
 	return run->nr && (uint32_t)run->first->word1 == (uint32_t)e->word1;
 }
 
-/* The place of an entry that comes behind a run. */
+/* The place of an entry that follows a run. */
 static struct place find_place(struct attribution *a, const struct batch *b,
 			       const struct cpi_entry *e, const struct run *run)
 {
@@ -164,7 +163,7 @@ static bool same_place(const struct place *a, const struct place *b)
 	       a->process == b->process;
 }
 
-/* Whether e belongs to the run, as one sees without a look-up. */
+/* Whether e certainly belongs to the run, decided without a look-up. */
 static bool continues(const struct run *run, const struct cpi_entry *e)
 {
 	uint64_t pc = cpi_entry_pc(e);
@@ -175,7 +174,7 @@ static bool continues(const struct run *run, const struct cpi_entry *e)
 	       kernel_address(run->place.start) == kernel_address(pc);
 }
 
-/* Whether it does after one: the next symbol may be of the same image. */
+/* The same after a look-up: the next symbol may be of the same image. */
 static bool goes_on(const struct run *run, const struct cpi_entry *e,
 		    const struct place *place)
 {
@@ -184,7 +183,7 @@ static bool goes_on(const struct run *run, const struct cpi_entry *e,
 	       same_place(&run->place, place);
 }
 
-/* Counts those as lost that cannot wait until somebody says what they are. */
+/* Keeps anonymous entries until their process names its code; counts others as lost. */
 static void wait_or_lose(struct attribution *a, const struct batch *b,
 			 const struct run *r, const struct tally_run *run)
 {
@@ -260,8 +259,9 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
 }
 
 /*
- * Adds what hardware recorded of samples that have an image. What waits for somebody to
- * say what it is (jit.h) is only counted.
+ * Adds the hardware records of samples that have an image. Records of samples that wait
+ * until their process names its code (jit.h) are dropped; the samples are still
+ * counted.
  */
 static void add_records(struct attribution *a, const struct batch *b)
 {

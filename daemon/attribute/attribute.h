@@ -2,9 +2,9 @@
 /*
  * attribute.h - from (tgid, pc, when) to (image, offset), or a named reason
  *
- * SOSP'97 section 4.3.1, with the rule for what changed meanwhile: a sample of
- * a batch is an image's if exactly one image held its address, in its process,
- * at any time in the batch's interval.
+ * SOSP'97 section 4.3.1, with a rule for mappings that change: a sample of a batch
+ * belongs to an image if exactly one image held its address, in its process, at any
+ * time in the batch's interval.
  */
 #ifndef CPI_DAEMON_ATTRIBUTE_H
 #define CPI_DAEMON_ATTRIBUTE_H
@@ -24,28 +24,28 @@ struct attribution {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
-	struct jit *jit; /* NULL: nobody can be asked any more */
-	/* Of another machine, in place of kernel: its images, by address. */
+	struct jit *jit; /* NULL: code without a file is not looked up */
+	/* Kernel images of another machine, by address; used instead of kernel. */
 	const struct rangemap *recorded;
 	struct tally *tally;
-	/* What is put off until attribute_resolve(); NULL: nothing is. */
+	/*
+	 * Samples that wait for attribute_resolve(); NULL: samples are never deferred.
+	 */
 	struct later *later;
-	bool lacking;    /* a look-up noted what attribute_resolve() is to read */
-	unsigned int by; /* 1 << each kind of contexts that is kept */
-	const char *by_process;    /* the commands whose processes are; NULL: all */
+	bool lacking;    /* a look-up noted something for attribute_resolve() to read */
+	unsigned int by; /* 1 << each kind of context that is kept */
+	const char *by_process;    /* commands kept by process; NULL: all */
 	struct stacktally *stacks; /* NULL: not sampled */
-	/* Told of what samples are of, but for the kernel's; NULL: nobody wants to
-	 * know. */
+	/* Called for each attributed sample in user mode; may be NULL. */
 	void (*sampled)(void *ctx, const struct known_image *image, uint64_t offset);
 	void *sampled_ctx;
 };
 
 /*
- * collector_owner's functions; ctx is a struct attribution. All of them look up and
- * nothing more: no file is opened or read, and nobody is asked. attribute_prepare()
- * notes the code that attribute_classify() needs. An entry or a record of which
- * something is not known is put off by itself, a branch stack or a call chain as a
- * whole.
+ * collector_owner's functions; ctx is a struct attribution. They only look up: they
+ * open and read no file, and send no request. attribute_prepare() notes the code that
+ * attribute_classify() needs. Entries and records with missing information are deferred
+ * one by one, branch stacks and call chains as a whole.
  */
 void attribute_batch(void *ctx, const struct batch *batch);
 void attribute_prepare(void *ctx, const struct raw_sample *sample);
@@ -53,41 +53,41 @@ void attribute_classify(void *ctx, const struct raw_sample *sample,
 			unsigned int *generation, enum cpi_outcome *outcome);
 
 /*
- * A step of its own: opens, reads and asks what look-ups noted (images, code, kallsyms,
- * and files in which processes name their code), then attributes what was put off.
- * What is still not known after that gets its named reason.
+ * A separate step of the cycle: opens and reads what look-ups noted (images, code,
+ * kallsyms, and files in which processes name their code), then attributes the deferred
+ * samples. A sample that is still unknown after that is counted under its named reason.
  */
 void attribute_resolve(struct attribution *a);
 
 /*
- * I1  What is put off is attributed by the next attribute_resolve(), which the owner
+ * I1  Deferred samples are attributed by the next attribute_resolve(), which the owner
  *     calls before it forgets processes, and before a flush.
  */
 struct later *later_new(void);    /* NULL when out of memory */
 void later_free(struct later *l); /* accepts NULL */
 
 /*
- * Adds all branches of a sample, and the runs between each and the next, to the tally
- * of a. Branches from or to unknown places are from or to image NULL, offset 0. Returns
- * 0, or -ENOMEM, -EOVERFLOW or -CPI_ELIMIT when some are left out.
+ * Adds all branches of a sample, and the runs between successive branches, to the tally
+ * of a. An unknown source or target is image NULL, offset 0. Returns 0, or -ENOMEM,
+ * -EOVERFLOW or -CPI_ELIMIT if some were left out.
  */
 int attribute_branches(struct attribution *a, const struct branch_stack *s);
 
-/* The image and offset of an address at a moment; NULL when that is not known. */
+/* The image and offset of an address at a moment; NULL if they are not known. */
 struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
 				      uint64_t when_ns, uint64_t *offset);
 
 struct chain_sample;
 
-/* stacksampler_config's; ctx is a struct attribution that has stacks. */
+/* A callback of stacksampler_config; ctx is a struct attribution that has stacks. */
 void attribute_chain(void *ctx, const struct chain_sample *sample);
 
-/* The mark of a stack whose chain ended in this way. */
+/* The mark of a stack whose chain ended for this reason. */
 enum stack_mark attribute_end_mark(enum cpi_unwind_end end);
 
 /*
- * Attributes the samples that wait for a name of their code (jit.h), or counts them as
- * lost. Called before the tally is flushed.
+ * Attributes the samples that wait until their process names its code (jit.h), or
+ * counts them as unknown. Called before the tally is flushed.
  */
 void attribute_finish_waiting(struct attribution *a);
 

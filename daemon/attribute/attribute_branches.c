@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_branches.c - pairs of branches are runs, as AutoFDO has it (CGO'16,
- * section 3.2)
+ * attribute_branches.c - makes edges from branches, and runs from pairs of branches
  *
- * Between two branches of a stack that follow each other nothing was taken: the code
- * from the older one's target to the newer one was executed once, in the cycles that
- * the newer one's entry has. That does not hold where the hardware left out a branch
- * (because of a filter or an interrupt). Such a pair shows if the newer branch lies
- * before the older one's target, in another image, or more than RUN_MAX bytes after it;
- * it gives no run.
+ * AutoFDO (CGO'16, section 3.2): no branch was taken between two successive branches of
+ * a stack. So the code from the older branch's target to the newer branch was executed
+ * once, in the cycles of the newer branch's entry. That is wrong if the hardware left
+ * out a branch, because of a filter or an interrupt. Such a pair is recognised, and
+ * gives no run, if the newer branch lies before the older one's target, in another
+ * image, or more than RUN_MAX bytes after it.
  */
 #include "config.h"
 

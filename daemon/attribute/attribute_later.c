@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_later.c - what look-ups lacked is read in a step of its own
+ * attribute_later.c - defers samples until missing information has been read
  *
  *	attribute_batch() ── all is known ───────────────────────────> tally
- *	       └── lacking: noted, and put off ─> attribute_resolve() ────┘
+ *	       └── lacking: noted and deferred ─> attribute_resolve() ────┘
  *
- * What is put off is a copy: a batch's memory is its collector's. Here are entries,
- * records and branch stacks of batches, and call chains, each in a buffer of its kind.
+ * Deferred samples are copied, because a batch's memory belongs to its collector.
+ * Entries, records and branch stacks of batches, and call chains, have a buffer each.
  *
- * I1  While attribute_resolve() attributes, nothing is put off: there is one more
- *     look-up, and no third one.
+ * I1  While attribute_resolve() attributes, no sample is deferred: each sample has a
+ *     second look-up, but no third one.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 
 #define LATER_MAX_BYTES (4u << 20)
 
-/* Entries and records of one batch, of those in the buffers. */
+/* The entries and records of one batch, as positions in the buffers. */
 struct later_batch {
 	uint64_t from_ns, to_ns;
 	bool by_exec_id;
@@ -62,7 +62,9 @@ static bool has_room(const struct later *l, size_t size)
 			    LATER_MAX_BYTES;
 }
 
-/* Takes back what was put since b had len bytes, if not all of it could be. */
+/*
+ * Ends an addition that began when b had len bytes: removes all of it if a part failed.
+ */
 static bool end_put(struct buf *b, size_t len)
 {
 	if (!b->err)
@@ -87,7 +89,7 @@ static struct later_batch *last_batch(struct later *l)
 	return nr ? (struct later_batch *)l->batches.data + nr - 1 : NULL;
 }
 
-/* Of the batch that is attributed. NULL: there is no memory. */
+/* The last deferred batch if it is the same as b, else a new one. NULL: no memory. */
 static struct later_batch *get_batch(struct later *l, const struct batch *b)
 {
 	const struct later_batch new = {

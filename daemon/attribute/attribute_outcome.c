@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_outcome.c - what a branch did, where the kernel's side could not look
+ * attribute_outcome.c - the outcome of a branch, if the kernel side cannot decide it
  *
- * The instruction decides, and it is in the image's file. So each sample is looked at
- * twice. First its code is noted, and attribute_resolve() reads it; then the sample is
- * classified by the code in memory.
+ * To decide it, the instruction is needed, which is in the image's file. So each sample
+ * is handled twice: first its code is noted, and attribute_resolve() reads the code;
+ * then the sample is classified by the code in memory.
  */
 #include "config.h"
 
 #include "daemon/attribute/attribute.h"
 #include "daemon/os/arch.h"
 
-/* The mapping that a sample of user mode is in. */
+/* Finds the mapping of a sample in user mode; false if there is none. */
 static bool find_mapping(const struct attribution *a, struct process *p,
 			 const struct raw_sample *s, struct procmap_hit *hit)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_private.h - places and contexts, for samples and for stacks
+ * attribute_private.h - places and contexts, shared by samples and stacks
  */
 #ifndef CPI_DAEMON_ATTRIBUTE_PRIVATE_H
 #define CPI_DAEMON_ATTRIBUTE_PRIVATE_H
 
 #include "daemon/attribute/attribute.h"
 
-/* Where addresses belong. */
+/* The image, or the reason why there is none, for a range of addresses. */
 struct place {
 	struct known_image *image; /* set when loss is SAMPLE_KEPT */
 	uint64_t bias;             /* address + bias is the image's offset */
@@ -23,9 +23,9 @@ struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t t
 				  unsigned int generation, struct time_span when);
 
 /*
- * attribute_later.c: put off something for which a look-up lacked information. Returns
- * whether it was put off. If there is nowhere to put it, or the limit is reached, it is
- * not, and the caller attributes it with what is known.
+ * attribute_later.c: defers a sample if a look-up lacked information. Returns whether
+ * it was deferred. If a->later is NULL, or the limit is reached, it is not deferred,
+ * and the caller attributes it by what is known.
  */
 bool later_add_entry(struct attribution *a, const struct batch *b,
 		     const struct cpi_entry *e);
@@ -34,20 +34,19 @@ bool later_add_record(struct attribution *a, const struct batch *b,
 bool later_add_stack(struct attribution *a, const struct branch_stack *s);
 bool later_add_chain(struct attribution *a, const struct chain_sample *s);
 
-/* Notes what the branches' addresses lack, all at once: edges are not put off singly.
- */
+/* Looks up all branches first, so that a stack is deferred as a whole. */
 void attribute_look_at_branches(struct attribution *a, const struct branch_stack *s);
 
-/* The command that is told of; p may be NULL. */
+/* The command that samples are counted for; p may be NULL. */
 const char *attribute_comm(const struct process *p, uint32_t tgid);
 
-/* Whom samples are counted for, beside everybody. */
+/* The contexts that a sample is counted for, in addition to the whole profile. */
 struct whom {
 	const char *contexts[NR_CONTEXT_KINDS];
 	char process[PROCMAP_COMM_SIZE + 16];
 };
 
-/* Of the kinds that are kept. */
+/* Sets the contexts of the kinds that are kept; the others are NULL. */
 void attribute_whom(const struct attribution *a, const struct process *p, uint32_t tgid,
 		    struct whom *w);
 

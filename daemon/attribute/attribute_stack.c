@@ -24,11 +24,13 @@ struct chain {
 	const struct process *process;
 	struct tally_frame frame[STACK_MAX_FRAMES];
 	size_t nr, nr_user;
-	/* As the chain says: a frame of user mode may be any number. */
+	/*
+	 * Set by the chain's markers: an address alone does not tell user from kernel.
+	 */
 	enum { IN_KERNEL, IN_USER, ELSEWHERE } mode;
 };
 
-/* Later than the headers that this is built with. */
+/* PERF_CONTEXT_USER_DEFERRED, which older kernel headers lack. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
 static enum stack_unknown unknown_of(enum loss loss)
@@ -82,7 +84,7 @@ static bool is_linker(const char *name)
 	return is_called(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }
 
-/* The C library and the dynamic linker, in which threads begin. */
+/* Whether threads begin in this image: the C library or the dynamic linker. */
 static bool begins_threads(const char *name)
 {
 	static const char *const prefixes[] = { "libc.", "libc-", "libpthread" };
@@ -91,7 +93,10 @@ static bool begins_threads(const char *name)
 	       is_called(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }
 
-/* A process that has such a library begins its threads nowhere else. */
+/*
+ * Whether the outermost frame may be a thread's first. If a process has a C library,
+ * its threads begin only there.
+ */
 static bool reaches_start(const struct chain *c)
 {
 	const struct known_image *image = c->frame[c->nr - 1].image;
@@ -120,7 +125,7 @@ enum stack_mark attribute_end_mark(enum cpi_unwind_end end)
 	return marks[end];
 }
 
-/* The dynamic linker, in which programs begin, has no tables for where it begins. */
+/* The dynamic linker has no unwind table for its entry, where programs begin. */
 static enum stack_mark mark_of_unwound(const struct chain *c, enum cpi_unwind_end end)
 {
 	const struct known_image *image = c->nr ? c->frame[c->nr - 1].image : NULL;
@@ -155,8 +160,9 @@ static void enter_context(struct chain *c, uint64_t context)
 }
 
 /*
- * As the kernel walked them: the first of each part is no return address. Whether the
- * rest of the chain comes later, under the number behind it here.
+ * Adds the frames that the kernel found. The first frame of each part is not a return
+ * address. Returns true if the kernel delivers the rest of the chain later; the cookie
+ * that identifies it follows the marker.
  */
 static bool add_chain(struct chain *c, const struct chain_sample *s)
 {
@@ -176,7 +182,7 @@ static bool add_chain(struct chain *c, const struct chain_sample *s)
 	return false;
 }
 
-/* As they were unwound, behind those of the kernel. */
+/* Adds the unwound frames of user mode, after the kernel's. */
 static void add_frames(struct chain *c, const struct chain_sample *s)
 {
 	c->mode = IN_USER;

@@ -2,8 +2,8 @@
 /*
  * tally.c - profiles by image, event and context, in hash maps
  *
- * A run of entries is added to one profile at once, so the maps are asked once for all
- * of them. Memory is added up as things are added: tally_memory() is asked often.
+ * A run of entries is added to one profile at once, with one look-up in the maps. The
+ * memory in use is summed at each addition, because tally_memory() is called often.
  * Samples that find no memory become the loss no_space.
  */
 #include "config.h"
@@ -46,7 +46,7 @@ static void free_profiles(struct tally *t)
 	hmap_for_each (&t->comms, n, next) {
 		struct tally_comm *c = container_of(n, struct tally_comm, node);
 
-		if (!c->image) /* of a loss, which stays */
+		if (!c->image) /* counts losses, which stay */
 			continue;
 		t->memory -= sizeof(*c);
 		hmap_remove(&t->comms, n);
@@ -126,7 +126,7 @@ static const struct tally_context *get_context(struct tally *t,
 	return c;
 }
 
-/* context is "" or get_context()'s. */
+/* context is "" or comes from get_context(). */
 static struct profile *get_profile(struct tally *t, int event,
 				   struct known_image *image, const char *context)
 {
@@ -169,7 +169,7 @@ static struct count count_of(const struct cpi_entry *e, uint64_t bias)
 			       .not_taken = outcome == CPI_OUTCOME_NOT_TAKEN ? n : 0 };
 }
 
-/* Adds a run to its profile in a context. Returns the sum of what could be added. */
+/* Adds a run to its profile in a context. Returns the number of samples added. */
 static uint64_t add_counts(struct tally *t, const struct tally_run *run,
 			   const char *context, const struct cpi_entry *e, size_t nr)
 {
@@ -211,7 +211,7 @@ static void add_comm(struct tally *t, int event, struct known_image *image,
 	}
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return; /* the totals by command fall short; no sample does */
+		return; /* only the totals by command lack these samples */
 	c->image = image;
 	c->event = event;
 	c->n = n;
@@ -283,7 +283,7 @@ static void add_record(struct tally *t, const struct tally_run *run,
 	if (!p)
 		return;
 	before = profile_memory(p);
-	rates_add(p, pc + run->bias, hw); /* or there is no memory for it */
+	rates_add(p, pc + run->bias, hw); /* without memory the record is left out */
 	t->memory += profile_memory(p) - before;
 }
 

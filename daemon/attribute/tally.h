@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tally.h - what was attributed since the last flush
+ * tally.h - the attributed samples since the last flush
  *
  * I1  Per event: Σ profiles of context "" + Σ losses = samples added.
  * I2  Memory: tally_memory() bytes, checked by the owner; at most TALLY_COMMS
@@ -42,7 +42,7 @@ struct tally_context {
 	char name[];
 };
 
-/* A command's total on one image (NULL: unknown) and event. */
+/* The total of a command on one image (NULL: unknown) and event. */
 struct tally_comm {
 	struct hnode node;
 	struct known_image *image;
@@ -51,7 +51,7 @@ struct tally_comm {
 	uint64_t n;
 };
 
-/* Where control went, from one image to the same or another one; NULL: unknown. */
+/* Edges from one image to the same or another one; NULL: an unknown image. */
 struct tally_edges {
 	struct hnode node;
 	struct known_image *image, *target;
@@ -67,14 +67,14 @@ struct tally {
 	uint64_t cut_stacks; /* of branches, of which some had no room */
 	uint64_t crowded;    /* samples in contexts beyond the bound */
 	size_t memory;
-	size_t limit; /* for tally_memory(), approximate; once it is reached, nothing
-			 more is added; 0: no limit */
+	size_t limit; /* of tally_memory(), approximate; at the limit, additions are
+			 refused; 0: no limit */
 };
 
 struct tally *tally_new(void);    /* NULL when out of memory */
 void tally_free(struct tally *t); /* accepts NULL */
 
-/* What a run of entries has in common. */
+/* The properties that all entries of a run share. */
 struct tally_run {
 	int event;
 	struct known_image *image;
@@ -85,43 +85,43 @@ struct tally_run {
 };
 
 /*
- * Adds the counts of nr entries. What there is no memory for, or what is above the
- * limit, is counted as lost: SAMPLE_NO_SPACE.
+ * Adds the counts of nr entries. Counts that find no memory, or are above the limit,
+ * are lost as SAMPLE_NO_SPACE.
  */
 void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
 	       size_t nr);
 
 /*
- * Adds an edge between two images. 0, -ENOMEM (above the limit, too), -EOVERFLOW or
- * -CPI_ELIMIT: then it is left out.
+ * Adds an edge between two images. 0; or -ENOMEM (also above the limit), -EOVERFLOW or
+ * -CPI_ELIMIT, and the edge is left out.
  */
 int tally_add_edge(struct tally *t, int event, enum edges_kind kind,
 		   struct known_image *image, struct known_image *target,
 		   const struct edge *edge);
 
 /*
- * Adds what hardware recorded of one sample at pc, which tally_add() counts. Where
- * there is no memory for it, it is left out.
+ * Adds the hardware record of one sample at pc, which tally_add() counts. If there is
+ * no memory, the record is left out.
  */
 void tally_add_record(struct tally *t, const struct tally_run *run, uint64_t pc,
 		      const struct hw_record *hw);
 
-/* Adds a loss; comm is the command that was sampled, NULL when nobody knows. */
+/* Adds a loss; comm is the sampled command, NULL if it is not known. */
 void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 		const char *comm);
 
 /* Whether the limit is reached. */
 bool tally_is_full(const struct tally *t);
 
-/* Turns every stored count into a loss of that name, and frees the profiles. */
+/* Turns every count in the profiles into this loss, and frees the profiles. */
 void tally_drop(struct tally *t, enum loss loss);
 
-/* tally_edges.c: frees them all; marks their images. */
+/* tally_edges.c: frees all edges; marks the images of all edges. */
 void tally_free_edges(struct tally *t);
 void tally_mark_edges(const struct tally *t);
 
 uint64_t tally_kept(const struct tally *t);  /* Σ profiles of context "" */
-uint64_t tally_total(const struct tally *t); /* that, and the losses */
+uint64_t tally_total(const struct tally *t); /* tally_kept() + Σ losses */
 size_t tally_memory(const struct tally *t);
 void tally_mark_images(const struct tally *t);
 

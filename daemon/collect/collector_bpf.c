@@ -131,10 +131,10 @@ static int check_events(const struct collector *c)
 	for (int i = 0; i < c->cfg.nr_events - 1 && c->ticks; i++) {
 		if (c->cfg.events[i].type == PERF_TYPE_SOFTWARE)
 			continue;
-		log_info("bpf: ticks and %s are not sampled together: the one's "
-			 "interrupt may come amid the other's; cpu-clock goes with "
-			 "ticks",
-			 c->cfg.events[i].name);
+		log_info(
+			"bpf: ticks and %s cannot be sampled together, because one may "
+			"interrupt the other: sample cpu-clock with ticks",
+			c->cfg.events[i].name);
 		return -EOPNOTSUPP;
 	}
 	return 0;

@@ -78,8 +78,8 @@ static int configure(struct collector *c, int *event)
 	if (!ioctl(c->fd, CPI_KMOD_IOC_CONFIGURE, &c->config))
 		return 0;
 	if (errno == ENOTTY || errno == EPROTO) {
-		log_warn("kmod: %s is another version's: load the module that came "
-			 "with this program",
+		log_warn("kmod: %s belongs to another version of CPI: load the module "
+			 "that came with this program",
 			 CPI_KMOD_DEVICE);
 		return -EPROTO;
 	}
@@ -101,7 +101,7 @@ static int open_device(void)
 		return fd;
 	err = -errno;
 	if (err == -EBUSY)
-		log_info("kmod: %s: another process samples with it", CPI_KMOD_DEVICE);
+		log_info("kmod: %s: another process is using it", CPI_KMOD_DEVICE);
 	else if (err != -ENOENT)
 		log_info("kmod: %s: %s", CPI_KMOD_DEVICE, err_str(err));
 	return err;

@@ -146,7 +146,8 @@ static int fail_terms(const char *name, int err)
 
 static int fail_missing(const char *name, const struct recorder *r)
 {
-	log_err("event: %s: this machine has none: it takes %s", name, r->where);
+	log_err("event: %s: this machine does not have it: it needs %s", name,
+		r->where);
 	return -EINVAL;
 }
 
@@ -272,10 +273,10 @@ static int settle_branches(const char *sysfs, const struct event *e)
 		if (!pmu_find(sysfs, cores[i], &pmu) && pmu_cap(&pmu, "branches", 0))
 			return 0;
 	}
-	log_err("event: %s: the branches before a sample take a processor that records "
-		"them (LBR), and in a virtual machine a host that hands it on: there "
-		"is "
-		"no caps/branches below %s/bus/event_source/devices/cpu",
+	log_err("event: %s: this processor does not record branches (LBR), or the host "
+		"of "
+		"this virtual machine hides that: there is no caps/branches below "
+		"%s/bus/event_source/devices/cpu",
 		e->name, sysfs);
 	return -EINVAL;
 }

@@ -130,9 +130,9 @@ int tick_find(struct tick *out)
 	int err;
 
 	if (!has_precise_timers()) {
-		log_info("ticks: this kernel's timers are not precise, so the "
-			 "scheduler's tick is none of them (see highres= and nohz= on "
-			 "the kernel's command line)");
+		log_info("ticks: this kernel has no high resolution timers, which the "
+			 "scheduler's tick needs to be sampled (see highres= and nohz= "
+			 "on the kernel's command line)");
 		return -EOPNOTSUPP;
 	}
 	err = find_function(&t.function);
@@ -164,7 +164,7 @@ void tick_warn_stopped(void)
 		text = buf_str(&cpus);
 		if (*text >= '0' && *text <= '9')
 			log_warn("ticks: CPUs %.*s run without ticks (nohz_full): "
-				 "what they do is seen by interrupts alone",
+				 "only random interrupts sample them",
 				 (int)strcspn(text, "\n"), text);
 	}
 	buf_fini(&cpus);

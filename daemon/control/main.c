@@ -264,8 +264,8 @@ static void name_announce_socket(struct daemon *d, struct session_config *sessio
 	if (n < (int)sizeof(d->announce_path))
 		session->announce_path = d->announce_path;
 	else
-		log_warn("socket: %s: the loader hook has none, as its name would be "
-			 "too long",
+		log_warn("socket: %s: there is no socket for the loader hook, because "
+			 "its name would be too long",
 			 socket);
 }
 

@@ -100,7 +100,7 @@ int metrics_write(struct metrics *m, struct session *s)
 			"writable for the user that cpid runs as",
 			m->path, err_str(err));
 	else if (!err && m->err)
-		log_info("metrics: %s: it is written again", m->path);
+		log_info("metrics: %s: writing works again", m->path);
 	m->err = err;
 	m->written |= !err;
 	return err;

@@ -405,7 +405,7 @@ int perfdata_read_header(struct perfdata *pd)
 				     "data that is beyond any file's end");
 	if (pd->data.size)
 		return read_features(pd, bits);
-	log_warn("%s: perf was not ended cleanly: its file says nothing of the machine",
+	log_warn("%s: perf did not end cleanly: the file does not describe the machine",
 		 pd->name);
 	return 0;
 }

@@ -341,8 +341,9 @@ void cgroups_attr(const struct cgroups *c, int event, struct perf_event_attr *at
 
 void cgroups_give_up(struct cgroups *c, int err)
 {
-	log_info("cgroups: moves are not told of (%s): a process's cgroup is looked at "
-		 "when it calls exec, if it lives long enough",
+	log_info("cgroups: the kernel does not report moves (%s): the cgroup of a "
+		 "process "
+		 "is read when it calls exec, if it lives long enough",
 		 err_str(err));
 	c->nr_events = 0;
 }

@@ -124,12 +124,12 @@ void labels_scan(struct procmap *pm, struct timed_child *a, uint64_t since_ns)
 		int err = ask(&s, a, s.tgid[i]);
 
 		if (err)
-			log_debug("labels: process %u cannot be asked: %s", s.tgid[i],
+			log_debug("labels: environment of process %u: %s", s.tgid[i],
 				  err_str(err));
 		nr_failed += err != 0;
 	}
 	if (nr_failed)
-		log_warn("labels: %zu processes could not be asked for theirs",
+		log_warn("labels: the environments of %zu processes cannot be read",
 			 nr_failed);
 	free(s.tgid);
 }

@@ -133,7 +133,8 @@ static int start_worker(struct timed_child *a, enum timed_child_before before)
 		return -errno;
 	err = a->control < 0 ? -EPIPE : fdpass_send(a->control, &byte, 1, &pair[1], 1);
 	if (err == -EPIPE || err == -ECONNRESET) {
-		log_warn("apart: the reading process has died: another one is started");
+		log_warn(
+			"cpi-read: the reading process has died: starting another one");
 		stop_server(a);
 		err = start_server(a);
 		if (!err)
@@ -490,7 +491,8 @@ void timed_child_dispose(struct timed_child *a, int fd)
 		return;
 	err = send_question(a, &keep);
 	if (err)
-		log_debug("apart: a descriptor is closed here: %s", err_str(err));
+		log_debug("cpi-read: a descriptor is closed in this process: %s",
+			  err_str(err));
 	close(fd);
 	if (!err)
 		timed_child_ask(a, &next, NULL);

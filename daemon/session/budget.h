@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * budget.h - the rate that keeps sampling within what it may cost
+ * budget.h - chooses the rate that keeps the cost of sampling within the budget
  *
- * Decides, from what sampling was measured to cost; who measures, and who changes
- * the rate, is session_budget.c. Costs are shares of CPU time: 0.005 is 0.5 %.
+ * These functions only decide; session_budget.c measures the cost and changes the rate.
+ * Costs are shares of CPU time: 0.005 is 0.5 %.
  *
- * I1  Above the budget the rate is lowered at once, to what leaves a tenth of it
- *     unspent, but to no less than a quarter in one step.
- * I2  It is raised, by at most a quarter, when less than seven tenths were spent
- *     for a number of checks on end, and to what again spends less than all.
+ * I1  Above the budget the rate is lowered at once, so that a tenth of the budget stays
+ *     unspent, but at most to a quarter in one step.
+ * I2  If less than seven tenths were spent in a number of successive checks, the rate
+ *     is raised by at most a quarter, and only so far that the budget is not used up.
  * I3  Raises that had to be taken back double that number, up to 64; 256 checks
  *     without a lowering halve it.
  */
@@ -18,19 +18,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the budget, what the first rate is chosen for: the daemon takes the rest. */
+/* The part of the budget for the first rate; the rest is for the daemon's own time. */
 #define BUDGET_AT_START 0.8
 
-/* How many costs of single samples are looked at, and how many it takes. */
+/* The number of measured costs in the median, and the least number for a result. */
 #define BUDGET_COSTS     11
 #define BUDGET_MIN_COSTS 5
 /*
- * So many tries come without a pause in proportion to what they took. A try fails where
- * something else interrupts it, which on a busy machine is most of the time.
+ * The first tries have no pauses in proportion to their time. A try fails if something
+ * else interrupts it, which is frequent on a busy machine.
  */
 #define BUDGET_EAGER_TRIES 40
 
-/* What sampling costs, in shares. */
+/* The cost of sampling, in shares. */
 struct budget_cost {
 	double by_rate; /* samples whose number follows the rate */
 	double fixed;   /* samples of events with a period of their own */
@@ -40,8 +40,8 @@ struct budget_cost {
 struct budget {
 	double share; /* the budget */
 	double min_hz, max_hz;
-	unsigned int calm;     /* checks on end that would allow a raise */
-	unsigned int patience; /* as many make one */
+	unsigned int calm;     /* successive checks that would allow a raise */
+	unsigned int patience; /* number of these that is needed for a raise */
 	unsigned int quiet;    /* checks since the last lowering */
 	bool raised;           /* since then */
 	double cost_ns[BUDGET_COSTS];
@@ -54,19 +54,17 @@ struct budget budget_init(double share, double min_hz, double max_hz);
 double budget_total(const struct budget_cost *c);
 
 /*
- * The rate to go on with, which is hz itself when nothing is to be changed. For
- * one check of c, at the rate hz.
+ * One check: the next rate, for the cost c at the rate hz; hz itself if the rate stays.
  */
 double budget_decide(struct budget *b, double hz, const struct budget_cost *c);
 
-/* Notes what a sample has cost its CPU, or with a cost of 0 that a try found nothing.
- */
+/* Notes the measured cost of a sample; 0 for a try that failed. */
 void budget_note(struct budget *b, double cost_ns);
 
-/* Whether so little is known of a sample's cost that the next try should come soon. */
+/* Whether there are too few measured costs, so that the next try should come soon. */
 bool budget_is_learning(const struct budget *b);
 
-/* The median of the costs that were noted last. 0, or -ENODATA: too few yet. */
+/* The median of the last costs. 0, or -ENODATA: there are too few. */
 int budget_sample_cost(const struct budget *b, double *cost_ns);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sampler.h - a stream of samples, as the session knows it
+ * sampler.h - the session's interface to a stream of samples
  *
- * Events (and ticks), stacks and windows are samplers: each has a clock, takes in what
- * came, keeps a tally of what was attributed, and hands that to flushes. The session
+ * Events (and ticks), stacks and windows are samplers: each has a clock, reads its
+ * samples, keeps a tally of attributed samples, and adds it to flushes. The session
  * walks their list, session_samplers. A new one is one file and one line there.
  */
 #ifndef CPI_DAEMON_SAMPLER_H
@@ -18,7 +18,7 @@ struct sampler;
 
 /* stopped, wait_ms, run, oldest_ns, is_half_full and cost may be NULL. */
 struct sampler_ops {
-	const char *name; /* status says NAME off where it is not open */
+	const char *name; /* the status has "NAME off" if it is not open */
 	/*
 	 * Starts it, if it was asked for and is possible here; else *out stays NULL.
 	 * 0 or -errno, logged: then the session cannot go on.
@@ -26,15 +26,15 @@ struct sampler_ops {
 	int (*open)(struct session *s, struct sampler **out);
 	/* Frees it; its source is closed already. */
 	void (*close)(struct sampler *p);
-	/* Its source was stopped: takes in what still waits. */
+	/* Called when its source was stopped: reads the remaining samples. */
 	void (*stopped)(struct sampler *p);
 
-	/* Its source wants to be drained within so many ms. */
+	/* The ms within which its source must be drained. */
 	int (*wait_ms)(struct sampler *p);
-	/* Does what else there is to do; returns in how many ms again, or -1. */
+	/* Does other work that is due; returns the ms until the next call, or -1. */
 	int (*run)(struct sampler *p);
 
-	/* The time of the oldest sample that waits: its process is still needed. */
+	/* The time of the oldest waiting sample, whose process is still needed. */
 	uint64_t (*oldest_ns)(const struct sampler *p);
 	void (*mark_images)(const struct sampler *p);
 	size_t (*memory)(const struct sampler *p); /* of its tally */
@@ -42,8 +42,8 @@ struct sampler_ops {
 	void (*drop)(struct sampler *p); /* its tally becomes a loss, no_space */
 
 	/*
-	 * Puts its tally and counts up to now into a flush, which stay its own. 0 or
-	 * -ENOMEM. When the outbox has taken them, committed() is due.
+	 * Refers to its tally and counts in a flush; they still belong to the sampler.
+	 * 0 or -ENOMEM. Call committed() when the outbox has taken them.
 	 */
 	int (*describe)(struct sampler *p, struct outbox_flush *f);
 	void (*committed)(struct sampler *p, const struct outbox_flush *f);
@@ -63,11 +63,11 @@ extern const struct sampler_ops sampler_events;  /* session_events.c */
 extern const struct sampler_ops sampler_stacks;  /* session_stacks.c */
 extern const struct sampler_ops sampler_windows; /* session_windows.c */
 
-/* In this order; closed in the opposite one. */
+/* In the order of opening; they are closed in the opposite order. */
 #define NR_SAMPLERS 3
 extern const struct sampler_ops *const session_samplers[NR_SAMPLERS];
 
-/* One stream, as flushes tell of it. */
+/* The state of a stream that flushes report. */
 struct stream {
 	struct collector_counts flushed; /* at the last flush */
 	uint64_t remainder; /* of the event's count then: less than a period */
@@ -75,18 +75,20 @@ struct stream {
 };
 
 /*
- * How many samples should have come since the last flush, by the event's own count, and
- * did not. Negative when more came.
+ * The number of samples since the last flush that the event's own count promised, but
+ * that did not come. Negative if more came.
  */
 int64_t stream_not_delivered(const struct stream *st, const struct event *event,
 			     uint64_t period, const struct collector_counts *now);
 
-/* What came since the last flush. */
+/* The stream's counts since the last flush. */
 struct flush_stream stream_describe(const struct stream *st, const struct event *event,
 				    const char *source, uint64_t period,
 				    const struct collector_counts *now);
 
-/* The outbox has taken f, with these losses: the next flush starts from now. */
+/*
+ * Call when the outbox has taken f, with these losses: the next flush starts from now.
+ */
 void stream_commit(struct stream *st, const struct flush_stream *f,
 		   const uint64_t lost[NR_LOSSES], const struct collector_counts *now);
 

@@ -2,7 +2,7 @@
 /*
  * session.h - one collection: collector, process map, attribution, flushes
  *
- * What cpid runs for weeks and cpi record for the length of a command. Single
+ * cpid runs one for weeks, cpi record for the length of a command. It is single
  * threaded: the owner polls session_fd() and calls session_run().
  *
  * I1  Per stream, at any moment: received = stored + Σ losses + in memory.
@@ -31,13 +31,13 @@ enum session_walk {
 
 struct session_stacks_config {
 	enum session_walk walk; /* whether call stacks are sampled, and how */
-	double hz;              /* of them per second and CPU; 0: the default */
+	double hz;              /* stacks per second and CPU; 0: the default */
 	uint32_t copy;          /* bytes of a stack that are copied */
 };
 
 struct session_windows_config {
 	double hz;      /* windows per second and CPU; 0: none */
-	uint64_t bytes; /* of shared memory, for all that they need */
+	uint64_t bytes; /* of shared memory for windows and their tables */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
 	bool by_context; /* kept by context, too: more than profiles by it take */
@@ -54,14 +54,14 @@ struct session_config {
 	struct session_stacks_config stacks;
 	struct session_windows_config windows;
 	double budget;           /* share of a CPU's time, 0.005 for 0.5 % */
-	uint64_t sweep_ns;       /* no sample waits longer in a table */
+	uint64_t sweep_ns;       /* longest wait of a sample in a table */
 	uint64_t flush_ns;       /* between flushes to the database */
 	uint64_t epoch_ns;       /* length of an epoch, aligned to UTC; 0: one; with a
 				    label it is an hour at least */
 	uint64_t check_ns;       /* between looks at what sampling costs */
 	uint64_t max_memory;     /* bytes of counts kept in memory */
-	uint64_t capture_bytes;  /* of the database, for what is captured; 0: nothing */
-	uint64_t capture_end_ns; /* the session's end waits so long for it */
+	uint64_t capture_bytes;  /* of the database, for captures; 0: none */
+	uint64_t capture_end_ns; /* how long the session's end waits for captures */
 	unsigned int by; /* 1 << each kind (db/profile/context.h): of which profiles by
 			    context are kept, too */
 	const char *by_process; /* of which commands by process; NULL: of all */
@@ -69,19 +69,19 @@ struct session_config {
 				   and what they start */
 	bool enable_on_exec;    /* with target: start when it calls exec */
 	const char *label;      /* of the first epoch, may be NULL */
-	int raw_fd;             /* every sample goes there too (raw.h); -1: no */
+	int raw_fd;             /* every sample is also written there (raw.h); -1: no */
 
 	struct retain_policy retain; /* all 0: the database grows */
 	const char *announce_path;   /* the loader hook's socket; NULL: none */
-	struct heartbeat *heartbeat; /* is told what takes long; the owner's; or NULL */
-	const struct clock *clock;   /* says what is due; the owner's */
+	struct heartbeat *heartbeat; /* is told of slow work; the owner's; or NULL */
+	const struct clock *clock;   /* decides when work is due; the owner's */
 };
 
-/* No rate that is asked for is outside of these. */
+/* The limits of a requested rate. */
 #define SESSION_MIN_HZ 1e-3
 #define SESSION_MAX_HZ 1e6
 
-#define SESSION_STACKS_HZ       49.0 /* where no rate of them is asked for */
+#define SESSION_STACKS_HZ       49.0 /* the default rate of call stacks */
 #define SESSION_STACKS_DWARF_HZ 19.0
 #define SESSION_STACKS_MAX_HZ   10000.0
 #define SESSION_STACKS_COPY     61440 /* bytes; only what there is is copied */
@@ -96,17 +96,20 @@ struct session_config session_config_default(void);
 
 struct session;
 
-/* May this process sample the whole system? 0, -errno, -EXDEV in a PID namespace. */
+/*
+ * 0 if this process may sample the whole system; else -errno, -EXDEV in a PID
+ * namespace.
+ */
 int session_system_access(void);
 
 /*
- * Opens database and collector and starts sampling. What fails is logged with
- * what to do about it. Returns 0, -errno or -CPI_E….
+ * Opens database and collector and starts sampling. A failure is logged, with a remedy.
+ * Returns 0, -errno or -CPI_E….
  */
 int session_open(const struct session_config *cfg, struct session **out);
 
 /*
- * Begins to keep the database to the configuration's policy, after privileges were
+ * Starts retention by the configuration's policy. Call it after privileges were
  * dropped. 0, -errno or -CPI_E…, logged.
  */
 int session_retain(struct session *s);
@@ -115,15 +118,17 @@ int session_retain(struct session *s);
 int session_fd(const struct session *s);
 
 /*
- * Does what is due: drains, attributes, sweeps, flushes, begins epochs.
- * Returns the milliseconds after which it wants to run again at the latest.
+ * Does all work that is due: drains, attributes, sweeps, flushes, begins epochs.
+ * Returns the milliseconds after which it must run again at the latest.
  */
 int session_run(struct session *s);
 
-/* Sweeps all CPUs, attributes and stores. 0, or -errno while samples are kept. */
+/*
+ * Sweeps all CPUs, attributes and stores. 0; or -errno, and the samples stay in memory.
+ */
 int session_flush(struct session *s);
 
-/* session_flush(), then a new epoch begins; label may be NULL or "". */
+/* session_flush(), then begins a new epoch; label may be NULL or "". */
 int session_new_epoch(struct session *s, const char *label);
 
 /*
@@ -134,15 +139,15 @@ int session_set_rate(struct session *s, double hz);
 
 struct registration;
 
-/* registration_take() (registration.h) with what the session knows of processes. */
+/* registration_take() (registration.h) with the session's process map. */
 int session_register(struct session *s, const struct registration *r, struct buf *text);
 
 /* Appends lines "name value" (cpid(8), "STATUS") for the control socket. */
 void session_status(struct session *s, struct buf *out);
 
 /*
- * Stops sampling, stores what is left (0, or the error with which samples were
- * lost), ends the run, frees s. Accepts NULL.
+ * Stops sampling, stores the remaining samples, ends the run, and frees s. Accepts
+ * NULL. 0, or the error because of which samples were lost.
  */
 int session_close(struct session *s);
 

@@ -216,10 +216,10 @@ static void log_no_collector(const struct session *s, const struct collector_ops
 	const struct event *untaken = not_taken(s, asked ? asked : &collector_perf);
 
 	if (has_ticks(s) && (!asked || !asked->takes_ticks))
-		log_err("session: ticks take the collector bpf%s: see TICKS in cpid(8)",
+		log_err("session: ticks need the collector bpf%s: see TICKS in cpid(8)",
 			asked ? "" : ", which does not work here");
 	else if (untaken && (untaken->record || untaken->branches))
-		log_err("session: %s: what hardware records takes the collector perf",
+		log_err("session: %s: hardware records need the collector perf",
 			untaken->name);
 	else if (asked && asked != &collector_perf)
 		log_err("session: the collector %s cannot be used: %s: see "

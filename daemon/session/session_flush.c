@@ -110,8 +110,8 @@ static void note_busy(struct session *s)
 			s->cfg.db_path, (int)st->blocked_by, blocker.name,
 			(unsigned long long)(s->cfg.max_memory >> 20));
 	else
-		log_err("session: %s: another connection writes for long: samples are "
-			"kept in memory (at most %llu MiB) until it ends",
+		log_err("session: %s: another connection writes for too long: samples "
+			"are kept in memory (at most %llu MiB) until it ends",
 			s->cfg.db_path, (unsigned long long)(s->cfg.max_memory >> 20));
 }
 
@@ -138,7 +138,7 @@ static void note_success(struct session *s)
 	struct session_storing *st = &s->storing;
 
 	if (st->is_said)
-		log_info("session: %s: stored what had been kept, after %llu tries; "
+		log_info("session: %s: stored the waiting samples, after %llu tries; "
 			 "messages left out: %llu",
 			 s->cfg.db_path, (unsigned long long)st->nr_failed,
 			 (unsigned long long)log_forget_repeats());

@@ -65,7 +65,8 @@ static void drop(struct session *s)
 {
 	struct sampler *p;
 
-	log_err("session: %llu MiB of samples could not be stored: what is new is lost",
+	log_err("session: %llu MiB of samples could not be stored: new samples are "
+		"lost",
 		(unsigned long long)(s->cfg.max_memory >> 20));
 	for_each_sampler (s, p)
 		p->ops->drop(p);

@@ -95,7 +95,7 @@ static void end(struct session *s)
 	m->err = 0;
 	m->retry_ns = 0;
 	if (retains && session_retain(s))
-		log_err("retain: %s: it is not kept to --retain until cpid is started "
+		log_err("retain: %s: --retain is not enforced until cpid is started "
 			"again",
 			db_path(s->db));
 }
@@ -306,8 +306,9 @@ static int step(struct session *s, enum place_state state)
 static void note_links(struct session *s, nlink_t nr_links)
 {
 	if (nr_links > 1 && s->mend.links <= 1)
-		log_warn("db: %s: it has %llu names (hard links): whoever opens it by "
-			 "another one while cpid runs damages it; remove the others",
+		log_warn("db: %s: it has %llu names (hard links): a program that opens "
+			 "it by another name while cpid runs damages it; remove the "
+			 "other names",
 			 db_path(s->db), (unsigned long long)nr_links);
 	s->mend.links = nr_links;
 }

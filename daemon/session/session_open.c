@@ -212,10 +212,11 @@ static int start_sideband(struct session *s)
 	if (scan.nr_denied > 1)
 		snprintf(others, sizeof(others), " and %d more", scan.nr_denied - 1);
 	if (scan.nr_denied)
-		log_info("session: process %d (%s)%s may not be looked at: %s samples "
-			 "will be unknown",
-			 (int)scan.denied, scan.denied_comm, others,
-			 scan.nr_denied > 1 ? "their" : "its");
+		log_info(
+			"session: process %d (%s)%s: no right to read the mappings: %s "
+			"samples will be unknown",
+			(int)scan.denied, scan.denied_comm, others,
+			scan.nr_denied > 1 ? "their" : "its");
 	if (scan.nr_no_answer)
 		log_warn("session: %d processes cannot be read in time: their samples "
 			 "are map_gap until they can",
@@ -280,7 +281,7 @@ static void start_announce(struct session *s)
 	err = announce_open(s->cfg.announce_path, s->epoll_fd, s->procmap, s->images,
 			    &s->announce);
 	if (err)
-		log_warn("session: the loader hook is not listened to: %s",
+		log_warn("session: cannot open the socket for the loader hook: %s",
 			 err_str(err));
 }
 

@@ -271,8 +271,8 @@ static void give_up_entry(struct capture *c, struct entry *e, int err)
 {
 	if (err == -ECHILD && !c->was_silent) {
 		c->was_silent = true;
-		log_warn("capture: %s: a worker has ended without an answer (said "
-			 "once: captures_failed counts)",
+		log_warn("capture: %s: a worker has ended without an answer (logged "
+			 "once; captures_failed in cpi status counts these)",
 			 e->image->desc.name);
 	}
 	log_debug("capture: %s: %s", e->image->desc.name, err_str(err));
@@ -284,8 +284,8 @@ static void give_up_entry(struct capture *c, struct entry *e, int err)
 static void put_off_entry(struct capture *c, const struct entry *e, int err)
 {
 	if (!c->is_short)
-		log_warn("capture: %s: %s: what waits is put off (said once: "
-			 "captures_failed counts)",
+		log_warn("capture: %s: %s: captures wait and are tried again (logged "
+			 "once; captures_failed in cpi status counts these)",
 			 e->image->desc.name,
 			 err == -EBUSY ? "cpi-capture cannot start a worker"
 				       : err_str(err));

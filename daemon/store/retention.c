@@ -66,13 +66,14 @@ static void note(struct retention *k, int err, const struct retain_stats *now)
 	const char *path = db_path(k->db);
 
 	if (now->too_small && !k->stats.too_small)
-		log_warn("retain: %s: labelled epochs and the one that is open take "
-			 "more than size:%llu allows: nothing is refused, so raise it, "
-			 "or remove labels",
+		log_warn("retain: %s: labelled epochs and the open epoch are larger "
+			 "than "
+			 "size:%llu: samples are still stored; raise the limit or "
+			 "remove labels",
 			 path, (unsigned long long)k->policy.bytes);
 	if (err < 0 && err != k->err)
-		log_warn("retain: %s: %s: it is tried again each minute", path,
-			 err == -EBUSY ? "somebody reads or writes for long"
+		log_warn("retain: %s: %s: trying again each minute", path,
+			 err == -EBUSY ? "another process reads or writes for too long"
 				       : err_str(err));
 	if (err >= 0 && k->err)
 		log_info("retain: %s: it works again", path);
@@ -90,13 +91,12 @@ static void note_clock(struct retention *k, bool was_ahead)
 		log_warn(
 			"retain: %s: the clock is %.1f hours ahead of the newest flush "
 			"and the time since: nothing is rolled up or removed for its "
-			"age until it has been so for %.1f hours; set it if it is "
-			"wrong",
+			"age for the next %.1f hours; set the clock if it is wrong",
 			db_path(k->db),
 			(double)(c->offset_ns + c->boot_ns - c->believed_ns) / HOUR_NS,
 			(double)c->wait_ns / HOUR_NS);
 	else if (!c->ahead && was_ahead)
-		log_info("retain: %s: the clock is believed again: it is %s",
+		log_info("retain: %s: the clock is accepted again: it is %s",
 			 db_path(k->db), time_format(c->believed_ns, text));
 }
 

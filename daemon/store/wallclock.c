@@ -23,8 +23,8 @@ static void note(struct wallclock *w, bool absurd)
 	char text[TIME_TEXT_SIZE];
 
 	if (absurd && !w->absurd)
-		log_warn("clock: it is before 2020 or after 2200: time is counted on "
-			 "from %s until it is set",
+		log_warn("clock: it is before 2020 or after 2200: stored times go on "
+			 "from %s until the clock is set",
 			 time_format(w->real_ns, text));
 	else if (!absurd && w->absurd)
 		log_info("clock: it was set");

@@ -75,7 +75,7 @@ static void end(struct translate_child *t)
 {
 	t->dead = true;
 	helper_stop(&t->pid, &t->socket);
-	log_warn("windows: cpi-translate has ended: code that is new is not followed");
+	log_warn("windows: cpi-translate has ended: windows cannot follow new code");
 }
 
 int translate_child_ask(struct translate_child *t, struct cpi_translate_request *q,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowahead.h - where a page of micro-ops leads to
+ * windowahead.h - finds the pages to which a page of micro-ops leads
  *
- * A window that ends at code that is not translated tells of one page, and the next one
- * ends where that page leads to. But for jumps through registers and memory that can be
- * seen before.
+ * A window that ends at code that is not translated reveals only one page; the next
+ * window would end at the page after that. Except for jumps through registers and
+ * memory, the next pages are known in advance.
  */
 #ifndef CPI_DAEMON_WINDOWAHEAD_H
 #define CPI_DAEMON_WINDOWAHEAD_H
@@ -14,8 +14,8 @@
 #include "abi/uop.h"
 
 /*
- * The places outside the page that are reached from an offset of it within a window's
- * instructions, nearest first: as offsets from the page's begin. How many, max at most.
+ * Finds places outside the page that a window can reach from this offset, nearest
+ * first, as offsets from the page's begin. Returns how many, at most max.
  */
 int windowahead_find(const struct cpi_code_page *page, uint32_t from, int64_t *to,
 		     int max);

@@ -81,7 +81,7 @@ static int ask(struct windowkmod *wk)
 	for (int i = 0; i < nr; i++)
 		close(wk->config.excluded[i]);
 	if (err == -EOPNOTSUPP || err == -ENOTTY)
-		log_info("windows: the module has none here");
+		log_info("windows: the module does not support them on this machine");
 	else if (err)
 		log_warn("windows: not available: the module refuses: %s",
 			 err_str(err));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowpages.h - which code is translated, and where
+ * windowpages.h - translated pages of code, and their slots
  *
- * The code of an image has an entry per page, in the array that the program sees; a
- * page that was missed by a window is translated, and gets a slot. Where there is no
- * slot left, those go that nobody used since the last time.
+ * Each page of an image's code has an entry in the array that the program sees. A page
+ * that a window lacked is translated and gets a slot. If no slot is free, slots that
+ * were not used since the last time are taken back.
  *
- * I1  As abi/window_bpf.h, I2: between windowpages_take_slots(), which takes slots
- * away, and the next windowpages_give_slots(), which gives them to others, everything
- * is taken in that was recorded in between.
+ * I1  As I2 of abi/window_bpf.h: windowpages_take_slots() takes slots away, and the
+ *     next windowpages_give_slots() gives them to others. Between these calls all
+ *     records of that time are read.
  */
 #ifndef CPI_DAEMON_WINDOWPAGES_H
 #define CPI_DAEMON_WINDOWPAGES_H
@@ -23,9 +23,9 @@
 #include "daemon/windows/windowunits.h"
 
 struct windowpages_config {
-	const struct windowsource *source; /* the first entry and slot are nobody's */
+	const struct windowsource *source; /* its first entry and slot are not used */
 	struct codecache *codecache;
-	struct jit *jit; /* NULL: nobody is asked for code that he made */
+	struct jit *jit; /* NULL: code made at run time is not translated */
 	struct translate_child *translator;
 };
 
@@ -35,22 +35,22 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 void windowpages_free(struct windowpages *wp); /* accepts NULL */
 
 /*
- * The entry of the first page of an image's code, from offset on; the others follow.
- * Who wants it pays for it if it is new. 0; -CPI_ELIMIT when there are no entries left,
- * or none for who wants it (windowunits.h): see windowpages_is_full(); or -ENOMEM.
+ * The entry of the first page of an image's code, from offset on; the others follow. A
+ * new entry is charged to who. 0; -CPI_ELIMIT if there are no entries left, or none for
+ * who (windowunits.h): see windowpages_is_full(); or -ENOMEM.
  */
 int windowpages_get(struct windowpages *wp, const struct windowpages_owner *who,
 		    struct known_image *image, uint64_t offset, uint64_t size,
 		    uint32_t *first);
 
-/* How many pages of the same are translated. */
+/* The number of translated pages of that code. */
 uint32_t windowpages_nr_live(const struct windowpages *wp,
 			     const struct known_image *image, uint64_t offset,
 			     uint64_t size);
 
 /*
- * The same of code that a process has made (daemon/jit/jit.h). What the owner has got,
- * and gets not again between begin and end, is given back.
+ * The same for code that a process has made (daemon/jit/jit.h). Entries that the owner
+ * does not request again between begin and end are given back.
  */
 void windowpages_begin_private(struct windowpages *wp,
 			       const struct windowpages_owner *owner);
@@ -61,47 +61,49 @@ void windowpages_end_private(struct windowpages *wp,
 			     const struct windowpages_owner *owner);
 
 /*
- * An entry that can be given other code than it had, and its owner's number; or 0. It
- * is given by windowpages_publish() amid a change of the owner (abi/window_bpf.h, I3).
+ * An entry whose new code is ready, and its owner's number; or 0. windowpages_publish()
+ * installs the code, during a change of the owner (abi/window_bpf.h, I3).
  */
 uint32_t windowpages_next_ready(const struct windowpages *wp, uint32_t *number);
 void windowpages_publish(struct windowpages *wp, uint32_t entry);
 
-/* Whether code at pc at a moment is what a private entry was made of. */
+/*
+ * Whether the code at pc at a moment is the code from which a private entry was made.
+ */
 bool windowpages_was_made_of(struct windowpages *wp, uint32_t entry, uint64_t pc,
 			     uint64_t when_ns);
 
 /*
- * Whether there was no room, and all may be forgotten, so that what is not used any
- * more goes: at most every ten minutes. Then nobody may have entries.
+ * Whether there was no room, and all entries may be dropped to get rid of unused ones:
+ * at most every ten minutes. Then no process may have entries.
  */
 bool windowpages_is_full(const struct windowpages *wp);
 int windowpages_forget(struct windowpages *wp);
 
 /*
- * A window wanted to go on at an offset of a page that is not translated there. Whether
- * that can be learnt.
+ * Notes that a window needed code that is not translated, at an offset of a page.
+ * Returns whether it can be translated.
  */
 bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset);
 
-/* A sample was of an image at an offset: windows will come there, if they are made. */
+/* Notes a sample at an offset of an image, where windows will come as well. */
 void windowpages_sampled(struct windowpages *wp, const struct known_image *image,
 			 uint64_t offset);
 
-/* Has translated what leads on from where windows have come to. */
+/* Requests translations of the pages to which known pages lead. */
 void windowpages_look_ahead(struct windowpages *wp);
 
 /*
- * An entry's page as it is translated, or was when what is being taken in was recorded;
- * NULL: it is not.
+ * The translated page of an entry, now or when the records that are being read were
+ * made; NULL if there is none.
  */
 const struct cpi_code_page *windowpages_code(const struct windowpages *wp,
 					     uint32_t entry);
 
-/* Asks for what is wanted and takes in what came. Whether there is more to come. */
+/* Sends requests and takes answers. Returns whether more answers will come. */
 bool windowpages_run(struct windowpages *wp);
 
-/* I1. 0 or -errno: then nothing may be given away. */
+/* See I1. 0; or -errno, and no slot may be given to others. */
 int windowpages_take_slots(struct windowpages *wp);
 void windowpages_give_slots(struct windowpages *wp);
 

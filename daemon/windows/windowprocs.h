@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowprocs.h - the processes that windows may follow, and what they have mapped
+ * windowprocs.h - the processes that windows can follow, and their mappings
  *
- * A process is entered when a window wanted to follow it: with the code that has been
- * sampled, or has been opened for another reason; more of it when a window has missed
- * it. What is mapped is what the process map says.
+ * A process is entered when a window needed it, with its code that was sampled or is
+ * open for another reason. More code is entered when a window needed it. The mappings
+ * come from the process map.
  */
 #ifndef CPI_DAEMON_WINDOWPROCS_H
 #define CPI_DAEMON_WINDOWPROCS_H
@@ -26,27 +26,27 @@ struct windowprocs;
 struct windowprocs *windowprocs_new(const struct windowprocs_config *cfg);
 void windowprocs_free(struct windowprocs *wp); /* accepts NULL */
 
-/* Follows what the process map has learned since the last time. */
+/* Applies changes of the process map since the last call. */
 void windowprocs_follow_maps(struct windowprocs *wp);
 
-/* A sample of a process that was not there. Whether it is now. */
+/* Enters the process of a record that lacked it. Returns whether it is entered now. */
 bool windowprocs_enter(struct windowprocs *wp, const struct cpi_window_record *r);
 
-/* A window of a process could not go on at pc. Whether that can be learnt. */
+/* Notes that a window lacked the code at pc. Returns whether it can be entered. */
 bool windowprocs_miss(struct windowprocs *wp, const struct cpi_window_record *r,
 		      uint64_t pc);
 
-/* The process of a record, as the program saw it; NULL: it is another one by now. */
+/* The process of a record, as the program saw it; NULL if it was replaced since. */
 const struct cpi_window_process *windowprocs_find(const struct windowprocs *wp,
 						  const struct cpi_window_record *r);
 
-/* The entry of a process's page, and the offset in it. 0 or -ENOENT. */
+/* The entry of the page with pc in a process, and the offset in it. 0 or -ENOENT. */
 int windowprocs_entry(const struct cpi_window_process *p, uint64_t pc, uint32_t *entry,
 		      uint32_t *offset);
 
 /*
- * Whether the code that was followed at pc, in a process that has it, is an image's,
- * with bias to be added for the offset, as somebody says of that moment.
+ * Whether the code that was followed at pc in a process is that of this image, at pc +
+ * bias, which the process map shows for that moment.
  */
 bool windowprocs_followed(const struct windowprocs *wp,
 			  const struct cpi_window_process *p, uint64_t pc,
@@ -54,12 +54,12 @@ bool windowprocs_followed(const struct windowprocs *wp,
 			  uint64_t bias);
 
 /*
- * Gives code that was made at run time to those who made it: between the records of one
- * round, which were walked without it, and those of the next.
+ * Enters code that was made at run time into its processes. Call it after the records
+ * of one round were walked and before those of the next.
  */
 void windowprocs_renew(struct windowprocs *wp);
 
-/* Nobody is entered any more. */
+/* Removes all processes. */
 void windowprocs_forget(struct windowprocs *wp);
 
 void windowprocs_status(const struct windowprocs *wp, struct buf *out);

@@ -2,10 +2,10 @@
 /*
  * windowsampler.h - windows: what programs executed from random moments on
  *
- * A clock of its own at a low rate, beside whatever collects samples; at each of its
- * interrupts a BPF program, or the kernel module, follows the interrupted one forward
- * (kmod/window.h). What it needs to know of processes and their code comes when windows
- * were without it.
+ * A separate clock interrupts each CPU at a low rate, independent of the collector. At
+ * each interrupt a BPF program, or the kernel module, follows the interrupted program
+ * forward (kmod/window.h). Processes and their code are entered after windows lacked
+ * them.
  */
 #ifndef CPI_DAEMON_WINDOWSAMPLER_H
 #define CPI_DAEMON_WINDOWSAMPLER_H
@@ -29,24 +29,24 @@ struct windowsampler_config {
 };
 
 /*
- * Opens the event on the CPUs and starts. Logs why that is not possible. 0 or -errno.
+ * Opens the event on the CPUs and starts. 0 or -errno, logged.
  */
 int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus *cpus,
 		       struct collector **out);
 
-/* Of its counts, pending is what was received and not drained yet. */
+/* In its counts, pending is the number of samples that are not drained yet. */
 extern const struct source_ops source_windows;
 
-/* In how many ms at the latest there is something to drain; 0: now. */
+/* The ms until there is something to drain, at the latest; 0: now. */
 int windowsampler_wait_ms(const struct collector *ws);
 
-/* Looks for who is new, and has code translated, as far as it comes without waiting. */
+/* Enters new processes and requests translations; never blocks. */
 void windowsampler_run(struct collector *ws);
 
-/* What an interrupt's window takes, in ns; 0: that is not known yet. */
+/* The mean time of a window in the interrupt, in ns; 0: not known yet. */
 double windowsampler_mean_ns(const struct collector *ws);
 
-/* Who makes them: "kmod" or "bpf". */
+/* The source of windows: "kmod" or "bpf". */
 const char *windowsampler_source(const struct collector *ws);
 
 void windowsampler_mark_images(const struct collector *ws);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowsource.h - who follows programs in the kernel: BPF, or the kernel module
+ * windowsource.h - the side in the kernel that makes windows: BPF, or the kernel module
  *
- * Both read the same tables, which are the daemon's to write (abi/window_bpf.h), and
- * make the same records. A source has a clock of its own on each CPU.
+ * Both read the same tables, which the daemon writes (abi/window_bpf.h), and make the
+ * same records. A source has a separate clock on each CPU.
  */
 #ifndef CPI_DAEMON_WINDOWSOURCE_H
 #define CPI_DAEMON_WINDOWSOURCE_H
@@ -28,7 +28,7 @@ struct windowsource_config {
 struct windowsource {
 	const struct windowsource_ops *ops;
 	struct windowsource_config cfg;
-	/* What the kernel's side reads. */
+	/* The tables that the kernel side reads. */
 	struct cpi_window_process *process;
 	struct cpi_window_entry *entry;
 	struct cpi_code_page *slot;
@@ -39,10 +39,10 @@ struct windowsource {
 };
 
 struct windowsource_ops {
-	const char *name; /* what streams call it */
+	const char *name; /* source of streams */
 	/*
-	 * Makes the tables. 0; -EOPNOTSUPP where there is no such source; or another
-	 * -errno. Logs why.
+	 * Makes the tables. 0; -EOPNOTSUPP if there is no such source; or another
+	 * -errno, logged.
 	 */
 	int (*open)(const struct windowsource_config *cfg, const struct cpus *cpus,
 		    struct windowsource **out);
@@ -51,31 +51,31 @@ struct windowsource_ops {
 	int (*start)(struct windowsource *ws, const struct cpus *cpus);
 	void (*stop)(struct windowsource *ws); /* consume once more */
 	int (*set_cpus)(struct windowsource *ws, const struct cpus *cpus);
-	/* Draws periods anew, where that is not done at each interrupt. */
+	/* Draws new periods, unless each interrupt does that. */
 	void (*randomise)(struct windowsource *ws, const uint64_t *received);
 	/*
-	 * The grace period: returns 0 when each window that was under way has ended,
-	 * and those that begin see what was written before; or -errno.
+	 * The grace period: returns 0 when all windows that were under way have ended,
+	 * and new ones see all earlier writes; or -errno.
 	 */
 	int (*settle)(const struct windowsource *ws);
-	/* Calls take with each record that there is. 0 or -errno. */
+	/* Calls take with each record. 0 or -errno. */
 	int (*consume)(struct windowsource *ws,
 		       void (*take)(void *ctx, const struct cpi_window_record *r),
 		       void *ctx);
 	/*
-	 * Whether records of processes that nobody knew are still to be consumed. Takes
-	 * no system call: it is asked at each turn of the daemon's loop.
+	 * Whether there are unread records of unknown processes. Makes no system call,
+	 * because each turn of the daemon's loop calls it.
 	 */
 	bool (*has_strangers)(const struct windowsource *ws);
 	void (*counts)(const struct windowsource *ws, struct cpi_window_counts *sum);
-	/* Of the event its count and times, nothing else of out. */
+	/* Sets only the event's count and times in out. */
 	void (*event)(const struct windowsource *ws, struct collector_counts *out);
 };
 
 extern const struct windowsource_ops windowsource_bpf;
 extern const struct windowsource_ops windowsource_kmod;
 
-/* How many slots fit, beside the tables and so many bytes of others. */
+/* The number of slots that fit beside the tables and this many other bytes. */
 uint32_t windowsource_nr_slots(const struct windowsource_config *cfg, uint64_t others);
 
 /* Bytes of all rings, a power of two. */

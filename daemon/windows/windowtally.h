@@ -28,7 +28,7 @@ struct tally_jump {
 	struct tally_site from, to;
 };
 
-/* As struct window, with images for numbers. */
+/* Like struct window, with images instead of their numbers. */
 struct tally_window {
 	struct tally_site start;
 	struct tally_site last; /* instruction that was followed */
@@ -39,7 +39,7 @@ struct tally_window {
 	const char *const *contexts; /* by kind, or NULL; NULL for none of any kind */
 };
 
-/* Those that began in an image. */
+/* The windows that began in an image. */
 struct windowtally_set {
 	struct hnode node;
 	struct known_image *image;
@@ -61,19 +61,19 @@ struct windowtally *windowtally_new(void);    /* NULL when out of memory */
 void windowtally_free(struct windowtally *t); /* accepts NULL */
 
 /*
- * Adds a window, and as edges the jumps that it took, and the straight lines between
- * them. What there is no memory for is counted as lost, or as cut.
+ * Adds a window, and its jumps and the straight runs between them as edges. Without
+ * memory the window is counted as lost, or as cut if only edges are missing.
  */
 void windowtally_add(struct windowtally *t, const struct tally_window *w);
 void windowtally_lose(struct windowtally *t, enum loss loss, uint64_t n);
 
-/* Turns every window that is kept into a loss of that name, and frees them. */
+/* Turns every window into this loss, and frees the windows. */
 void windowtally_drop(struct windowtally *t, enum loss loss);
 
 uint64_t windowtally_nr_lost(const struct windowtally *t);
 size_t windowtally_memory(const struct windowtally *t);
 
-/* Whether it is time for a flush, before windows are lost. */
+/* Whether a flush is due, before windows are lost. */
 bool windowtally_is_half_full(const struct windowtally *t);
 void windowtally_mark_images(const struct windowtally *t);
 

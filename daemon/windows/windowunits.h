@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowunits.h - which entries the pages of code have
+ * windowunits.h - assigns entries to pages of code
  *
- * A unit is code that is mapped in one piece, and has entries that follow one another:
- * of an image, from an offset on, for all who have it mapped; or of one process, which
- * made it at run time, from an address on. Entries are given out one behind the other,
- * and taken back all at once; those of code that was made at run time serve again.
+ * A unit is code that is mapped in one piece, and has consecutive entries. It belongs
+ * to an image, from an offset on, for all processes that have it mapped; or to one
+ * process that made the code at run time, from an address on. Entries are handed out in
+ * order and taken back all at once; only those of code made at run time are reused.
  *
- * I1  A unit is found by what it is of, and those of one process by that process: no
- *     operation but windowunits_forget() and windowunits_for_each_image() goes through
- *     all.
- * I2  One process has at most a quarter of all entries, by units that it was the first
- *     to want, and one user's processes have half: whoever wants all leaves some. Of
- *     one image a process makes 16 units at most.
+ * I1  Units are found by image or by process through hash maps. Only
+ *     windowunits_forget() and windowunits_for_each_image() visit all units.
+ * I2  Units that a process requested first count for it. A process has at most a
+ *     quarter of all entries, and the processes of one user have at most half. A
+ *     process requests at most 16 units of one image.
  */
 #ifndef CPI_DAEMON_WINDOWUNITS_H
 #define CPI_DAEMON_WINDOWUNITS_H
@@ -26,13 +25,12 @@
 
 #define WINDOWUNITS_OF_IMAGE  16         /* by one process */
 #define WINDOWUNITS_MAX_PAGES (1u << 16) /* of one mapping */
-#define WINDOWUNITS_MAX_MADE  (1u << 14) /* of one that was made at run time ... */
-#define WINDOWUNITS_MIN_MADE  16         /* ... of which so many are given at once */
-#define WINDOWUNITS_SIZES     11         /* from the one to the other, by doubling */
-#define WINDOWUNITS_LOOKED_AT 64         /* of an image's units, for samples */
+#define WINDOWUNITS_MAX_MADE  (1u << 14) /* of a unit made at run time ... */
+#define WINDOWUNITS_MIN_MADE  16         /* ... and the smallest size of one */
+#define WINDOWUNITS_SIZES     11         /* sizes between these, by doubling */
+#define WINDOWUNITS_LOOKED_AT 64         /* units of an image searched for a sample */
 
-/* A process: of code that was made at run time the owner, of other code who wants it.
- */
+/* The process that made the code, or that requests an image's code. */
 struct windowpages_owner {
 	uint32_t number; /* of the process that the program knows; for the caller */
 	uint32_t tgid;
@@ -64,11 +62,11 @@ struct windowunits {
 	bool full;
 };
 
-/* The first entry is nobody's. */
+/* The first entry is never used. */
 void windowunits_init(struct windowunits *wu, uint32_t nr_entries);
 void windowunits_fini(struct windowunits *wu);
 
-/* All entries are taken back. */
+/* Takes all entries back. */
 void windowunits_forget(struct windowunits *wu);
 
 /* An image's unit; NULL: there is none. */
@@ -77,8 +75,8 @@ struct unit *windowunits_find(const struct windowunits *wu,
 			      uint32_t nr_pages);
 
 /*
- * The same, or a new one for who wants it. 0; -CPI_ELIMIT: it has so many, or there are
- * no entries left, or none for its user: then wu->full is set; or -ENOMEM.
+ * The same, or a new one for who. 0; -CPI_ELIMIT if who has too many, or, and then
+ * wu->full is set, if its user has too many or no entries are left; or -ENOMEM.
  */
 int windowunits_get(struct windowunits *wu, const struct windowpages_owner *who,
 		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
@@ -87,13 +85,14 @@ int windowunits_get(struct windowunits *wu, const struct windowpages_owner *who,
 /* The unit that an entry is in; NULL: it was not given out. */
 struct unit *windowunits_of(const struct windowunits *wu, uint32_t entry);
 
-/* Calls fn with units of an image that hold an offset; of very many, with the newest.
+/*
+ * Calls fn with units of an image that hold an offset, at most WINDOWUNITS_LOOKED_AT.
  */
 void windowunits_at(const struct windowunits *wu, const struct known_image *image,
 		    uint64_t offset, void (*fn)(void *ctx, const struct unit *u),
 		    void *ctx);
 
-/* The first unit that an owner has; u->next are the others. NULL: none. */
+/* The first unit of an owner; u->next leads to the others. NULL: none. */
 struct unit *windowunits_owned(const struct windowunits *wu,
 			       const struct windowpages_owner *owner);
 
@@ -101,7 +100,7 @@ struct unit *windowunits_owned(const struct windowunits *wu,
 int windowunits_get_made(struct windowunits *wu, const struct windowpages_owner *owner,
 			 uint64_t address, uint32_t nr_pages, struct unit **out);
 
-/* Calls fn with each unit that was not used; then it is nobody's. */
+/* Calls fn with each unit that was not used, and frees it for others. */
 void windowunits_give_back(struct windowunits *wu,
 			   const struct windowpages_owner *owner,
 			   void (*fn)(void *ctx, struct unit *u), void *ctx);

@@ -166,7 +166,8 @@ static int first_read(struct db *db)
 	case 0:
 		return 0;
 	case -CPI_EFORMAT:
-		return refuse(db->path, err, "no SQLite database: name another file");
+		return refuse(db->path, err,
+			      "not an SQLite database: name another file");
 	case -CPI_ECORRUPT:
 		return refuse(db->path, err,
 			      "restore a copy, or move it away to begin a new one");

@@ -186,7 +186,7 @@ static int compare_all(sqlite3 *h, const char *db, const struct objects *file,
 		const struct object *o = &file->object[i];
 
 		if (!has_name(now, o) && !has_name(last, o))
-			return refuse(h, db, o, "none that CPI makes");
+			return refuse(h, db, o, "not one that CPI makes");
 		if (!has(now, o) && !has(last, o))
 			return refuse(h, db, o, "not as CPI makes it");
 		if (i && !compare(o, o - 1))

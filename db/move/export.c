@@ -80,11 +80,11 @@ int export_epochs(struct db *db, const struct query_epochs *e, const char *path,
 	}
 	db_close(joined);
 	if (err == -EEXIST)
-		log_err("%s: it is there already: name another file, or replace it "
-			"with --force",
+		log_err("%s: it exists already: name another file, or replace it with "
+			"--force",
 			path);
 	else if (err == -ENODEV)
-		log_err("%s: no regular file: name another", path);
+		log_err("%s: not a regular file: name another file", path);
 	else if (err)
 		log_err("%s: %s", path, err_str(err));
 	return err;

@@ -34,7 +34,7 @@ static int choose(sqlite3 *h, const struct join_part *part, int64_t src, int64_t
 		return 0;
 	default:
 		log_err("%s: epoch %" PRId64 " has samples that another of the "
-			"databases has, too: choose epochs that have none in common",
+			"databases also has: choose epochs without common samples",
 			part->path, src);
 		return -EEXIST;
 	}

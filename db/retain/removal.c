@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * removal.c - removes the rows of an epoch in slices, then what no row refers to
+ * removal.c - removes the rows of an epoch in slices, then rows that are not used
  *
- * Rows that count in a tally go first, each with its count in the same transaction, so
- * that the epoch adds up at every commit. Unused images and contexts are found without
- * a lock, and looked up again before each is removed: a flush may have come to use it.
+ * Rows that count in a tally are removed first, each in one transaction with its count,
+ * so the epoch adds up at every commit. Unused images and contexts are found without a
+ * lock, and checked again before each is removed, because a flush may use it meanwhile.
  */
 #include "config.h"
 
@@ -116,10 +116,10 @@ int removal_step(struct slice *s)
 	return err ? err : 1;
 }
 
-/* Rows of a table that nothing refers to, and how they are told and removed. */
+/* How to find and remove the rows of a table that no other row refers to. */
 struct orphan_kind {
 	const char *list; /* their ids */
-	/* ?1: an id, ?2: the first epoch that may have been written to since */
+	/* ?1: an id, ?2: the first epoch that may have been written since the list */
 	const char *is_used;
 	const char *const *remove; /* by ?1; NULL ends them */
 };
@@ -175,7 +175,7 @@ static int read_id(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* What a flush has come to use since the list was made stays. */
+/* Keeps a row that a flush has used since the list was made. */
 static int remove_orphan(sqlite3 *h, const struct orphan_kind *kind, int64_t id,
 			 int64_t since)
 {

@@ -10,18 +10,20 @@
 #include "db/core/slice.h"
 
 /*
- * Marks an epoch as one to remove. 0, -ENOENT, -EBUSY (it is open, or being rolled up),
- * -EPERM (it has a label), or what SQLite reports.
+ * Marks an epoch for removal. 0, -ENOENT, -EBUSY (it is open, or being rolled up),
+ * -EPERM (it has a label), or an error of SQLite.
  */
 int removal_begin(struct slice *s, int64_t epoch);
 
-/* Does a slice of the removals that are marked. 1: there is more; 0: none is left. */
+/*
+ * Does a slice of the marked removals. Returns 1 if there is more, 0 if none is left.
+ */
 int removal_step(struct slice *s);
 
 /*
  * Removes images, contexts, runs, platforms and gaps that no epoch refers to. It reads
- * all keys of the database, without a lock. s->h must not enforce foreign keys: that
- * would search all tables for each image. 0 or a negative error.
+ * all keys of the database, without a lock. s->h must not enforce foreign keys, because
+ * that would search all tables for each image. 0 or a negative error.
  */
 int removal_sweep(struct slice *s);
 

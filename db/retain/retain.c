@@ -11,8 +11,8 @@
  *	5. a file that is too large: remove the oldest epoch
  *	6. free pages: give them back to the file system
  *
- * Unfinished work is in the database, so a crash loses no state. Transactions are not
- * synced one by one: work that a power failure undoes is done again.
+ * The database records unfinished work, so a crash loses no state. Transactions are not
+ * synced one by one: if a power failure undoes work, it is done again.
  */
 #include "config.h"
 
@@ -31,9 +31,9 @@
 #include "db/retain/rollup.h"
 
 #define SWEEP_EACH    256       /* removals */
-#define WAL_BYTES     (1 << 20) /* checkpointed when it is longer */
-#define WAL_MAX_BYTES (8 << 20) /* readers keep it from being: it must not grow */
-#define FREE_PAGES    8         /* and a 32nd are left: flushes fill them */
+#define WAL_BYTES     (1 << 20) /* a longer WAL is checkpointed */
+#define WAL_MAX_BYTES (8 << 20) /* if readers prevent that, work stops here */
+#define FREE_PAGES    8         /* these and 1/32 stay free for the next flushes */
 #define VACUUM_PAGES  256       /* the most at a time */
 #define VACUUM_NS     (10 * NSEC_PER_MSEC)
 
@@ -44,7 +44,7 @@ struct retain {
 	struct slice slice;
 	struct rollup *rollup; /* under way */
 	struct retain_stats stats;
-	uint64_t nr_unswept; /* removals since what they left was looked for */
+	uint64_t nr_unswept; /* removals since the last sweep for unused rows */
 	int64_t vacuum_pages;
 	bool can_vacuum, vacuuming;
 	bool dirty; /* written since the last checkpoint */
@@ -63,9 +63,10 @@ static int set_up(struct retain *r)
 		return err;
 	r->can_vacuum = mode == 2;
 	if (!r->can_vacuum)
-		log_warn("db: %s: its file cannot shrink: with cpid stopped, let "
-			 "sqlite3 run 'PRAGMA auto_vacuum = 2; VACUUM'",
-			 db_path(r->db));
+		log_warn(
+			"db: %s: the file cannot shrink: to change that, stop cpid and "
+			"run 'PRAGMA auto_vacuum = 2; VACUUM' in sqlite3",
+			db_path(r->db));
 	return 0;
 }
 
@@ -81,7 +82,7 @@ int retain_new(struct db *db, const struct retain_policy *policy, const char *id
 	r->policy = *policy;
 	r->slice.h = db_handle(db);
 	r->vacuum_pages = VACUUM_PAGES / 4;
-	/* Whoever was killed may have removed, and not swept. */
+	/* A killed process may have removed epochs without sweeping. */
 	r->nr_unswept = policy->daily_ns || policy->bytes;
 	if (ids) {
 		r->ids = strdup(ids);
@@ -153,9 +154,9 @@ int retain_remove(struct retain *r, int64_t epoch)
 }
 
 /*
- * The oldest epoch that may go and ended before before_ns. 1: its removal has begun.
- * A run's epochs are as old as the ones before them say, too: what was collected while
- * the clock was back is not older than what came before.
+ * Begins to remove the oldest epoch that may be removed and ended before before_ns.
+ * Returns 1 if there is one. An epoch counts as at least as new as earlier epochs of
+ * its run, because the clock may have been set back while it was collected.
  */
 static int remove_oldest(struct retain *r, uint64_t before_ns, uint64_t now_ns)
 {
@@ -189,7 +190,7 @@ static int count_pages(struct retain *r, int64_t *all, int64_t *unused)
 	return err ? err : sql_get(r->slice.h, unused, "PRAGMA freelist_count", "");
 }
 
-/* The WAL, and pages that are free for a while, have a 16th for themselves. */
+/* 1/16 of the limit is reserved for the WAL and for pages that are free for a while. */
 static int remove_excess(struct retain *r, uint64_t now_ns)
 {
 	const uint64_t limit = r->policy.bytes - r->policy.bytes / 16;
@@ -211,7 +212,7 @@ static int remove_excess(struct retain *r, uint64_t now_ns)
 	return err;
 }
 
-/* What a few epochs leave waits for more: to find it takes a look at everything. */
+/* Waits for several removals, because finding unused rows reads the whole database. */
 static int sweep(struct retain *r, bool idle)
 {
 	int err;
@@ -256,9 +257,9 @@ static int vacuum(struct retain *r)
 }
 
 /*
- * Empties the WAL when it is long, or when there is nothing else to do. A passive
- * checkpoint lets others write meanwhile; what it leaves for the one that does not is
- * little.
+ * Empties the WAL when it is long, or when there is nothing else to do. The passive
+ * checkpoint, during which others can write, does most of the work, so the second one,
+ * which blocks writers, is short.
  */
 static int checkpoint(struct retain *r, bool idle)
 {
@@ -301,7 +302,7 @@ int retain_step(struct retain *r, uint64_t now_ns)
 
 	if (!err)
 		err = next_step(r, now_ns);
-	if (err == -EAGAIN) /* somebody else was there first */
+	if (err == -EAGAIN) /* another process did this work first */
 		err = 1;
 	if (err == 1)
 		r->dirty = true;

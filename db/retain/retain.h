@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retain.h - the limits of a database in age and size, and the work that keeps to them
+ * retain.h - enforces the limits of a database in age and size
  *
  * Epochs older than one limit are rolled up to hours (rollup.h), and those older than a
  * second one to days. Epochs older than a third one are removed (removal.h), and so are
@@ -41,28 +41,29 @@ struct retain_stats {
 	uint64_t nr_hours;   /* made of several epochs */
 	uint64_t nr_rolled;  /* days made of several epochs */
 	uint64_t nr_removed; /* epochs */
-	uint64_t nr_pages;   /* by which the file became shorter */
-	uint64_t longest_ns; /* of a slice: other writers had to wait */
-	bool too_small;      /* what must be kept is larger than the limit */
+	uint64_t nr_pages;   /* pages that were given back to the file system */
+	uint64_t longest_ns; /* longest slice, for which other writers waited */
+	bool too_small;      /* epochs that must be kept are larger than the limit */
 };
 
 struct retain;
 
 /*
- * db is a DB_WRITE handle for this alone, which must outlive *out. ids is a JSON array
- * of the epochs that may be rolled up, or NULL for all; it is copied. 0, -ENOMEM, or
- * what SQLite reports.
+ * db is a DB_WRITE handle that nothing else uses and that must outlive *out. ids is a
+ * JSON array of the epochs that may be rolled up, or NULL for all; it is copied. 0,
+ * -ENOMEM, or an error of SQLite.
  */
 int retain_new(struct db *db, const struct retain_policy *policy, const char *ids,
 	       struct retain **out);
 void retain_free(struct retain *r); /* accepts NULL */
 
-/* Marks an epoch for removal, as removal_begin(); retain_step() removes it. */
+/* Marks an epoch for removal, like removal_begin(); retain_step() removes it. */
 int retain_remove(struct retain *r, int64_t epoch);
 
 /*
- * Does a slice of the work that is due at now_ns; interrupted work comes first. 1:
- * there may be more; 0: nothing is due. After a negative error it can be called again.
+ * Does a slice of the work that is due at now_ns; interrupted work comes first. Returns
+ * 1 if there may be more, 0 if nothing is due. After a negative error it can be called
+ * again.
  */
 int retain_step(struct retain *r, uint64_t now_ns);
 

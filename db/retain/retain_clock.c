@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retain_clock.c - a clock that believes a jump only after it has lasted
+ * retain_clock.c - a clock that accepts a jump only after it has lasted
  *
  * 	           ahead by more than the slack
  * 	believed  ------------------------------>  waiting  --+ another jump:
  * 	          <------------------------------           <-+ the wait begins anew
  * 	           the wait is over, or the clock is back
  *
- * While it waits, time is what it was believed to be, plus the time since then by a
- * clock that never jumps. Flushes after the jump that a former process wrote count as
- * waiting.
+ * While it waits, the time is the last believed time plus the time since then, by a
+ * clock that never jumps. If an earlier process wrote flushes after the jump, their
+ * time counts as waiting.
  */
 #include "config.h"
 
@@ -18,10 +18,12 @@
 #include "base/times.h"
 #include "db/core/sql.h"
 
-/* A collector may pause for so long. */
+/*
+ * The longest pause between two collectors for which flushes after a jump still count.
+ */
 #define RESTART_NS (24 * RETAIN_CLOCK_SLACK_NS)
 
-/* How long a jump must last. */
+/* How long a jump must last until it is accepted. */
 static uint64_t wait_ns_of(uint64_t jump_ns)
 {
 	const uint64_t ns = jump_ns / 4;
@@ -34,11 +36,11 @@ static uint64_t wait_ns_of(uint64_t jump_ns)
 /* Flushes from the newest one back. */
 struct clock_walk {
 	struct retain_clock *c;
-	uint64_t first_ns;  /* they begin there; UINT64_MAX: there was none */
+	uint64_t first_ns;  /* begin of the oldest so far; UINT64_MAX: there was none */
 	uint64_t lasted_ns; /* Σ of their times, without gaps */
 };
 
-/* 1: what is older is not asked for, as any jump before has lasted. */
+/* Returns 1 to end the walk: any earlier jump has lasted long enough. */
 static int take_flush(sqlite3_stmt *st, void *ctx)
 {
 	struct clock_walk *w = ctx;
@@ -78,7 +80,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* What of the wait for this jump was over before it was seen. */
+/* The part of the wait for this jump that had passed before it was noticed. */
 static uint64_t credit(const struct retain_clock *c, uint64_t real_ns)
 {
 	const bool continues = real_ns + RETAIN_CLOCK_SLACK_NS >= c->newest_ns &&

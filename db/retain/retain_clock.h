@@ -2,15 +2,15 @@
 /*
  * retain_clock.h - the time by which retention decides that epochs are old
  *
- * A wrong clock must not remove data that cannot be collected again. So time is that of
- * the newest flush, plus what has passed since then. A clock behind that time is
- * believed at once, because then less is removed. A clock that is ahead by more than
- * RETAIN_CLOCK_SLACK_NS is believed after a quarter of the jump, at least
+ * A wrong clock must not remove data that cannot be collected again. So retention uses
+ * the time of the newest flush, plus the time since then. A clock behind that time is
+ * accepted at once, because then less is removed. A clock that is ahead by more than
+ * RETAIN_CLOCK_SLACK_NS is accepted after a quarter of the jump has passed, at least
  * RETAIN_CLOCK_MIN_NS and at most RETAIN_CLOCK_MAX_NS. Flushes after the jump count, so
- * that a restart does not change this wait.
+ * a restart does not change this wait.
  *
- * The clock of a suspended machine does not jump, because boot_ns goes on
- * (CLOCK_BOOTTIME). The clock of a machine that was off does, and is waited for.
+ * Suspending the machine is not a jump, because boot_ns (CLOCK_BOOTTIME) goes on.
+ * Switching it off is a jump, so the wait applies.
  */
 #ifndef CPI_DB_RETAIN_CLOCK_H
 #define CPI_DB_RETAIN_CLOCK_H
@@ -27,21 +27,21 @@
 struct retain_clock {
 	uint64_t believed_ns; /* real time at boot_ns; 0: there is no flush */
 	uint64_t boot_ns;
-	/* of flushes behind a jump that is not believed yet */
+	/* flushes after a jump that is not accepted yet: the newest, their sum */
 	uint64_t newest_ns, credit_ns;
 	/* while the clock is ahead */
 	bool ahead;
 	uint64_t ahead_since_ns; /* by boot_ns */
 	uint64_t offset_ns;      /* of the clock to boot_ns */
-	uint64_t wait_ns;        /* what is left of the time; 0: it is believed */
+	uint64_t wait_ns;        /* remaining wait; 0: the clock is accepted */
 };
 
-/* Begins with the times of the database's flushes. 0 or what SQLite reports. */
+/* Initialises c from the times of the database's flushes. 0 or an error of SQLite. */
 int retain_clock_read(struct retain_clock *c, struct db *db, uint64_t boot_ns);
 
 /*
- * The believed time, never later than real_ns. It has to be asked every few minutes: a
- * clock that is ahead by less than the slack is taken over each time.
+ * The believed time, never later than real_ns. Call it every few minutes: each call
+ * accepts a clock that is ahead by less than the slack.
  */
 uint64_t retain_clock_now(struct retain_clock *c, uint64_t real_ns, uint64_t boot_ns);
 

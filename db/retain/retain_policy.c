@@ -49,7 +49,7 @@ static int parse_part(char *text, struct retain_policy *policy, struct buf *why)
 			return -EINVAL;
 		}
 		if (*field) {
-			buf_printf(why, "%s comes twice", text);
+			buf_printf(why, "%s is given twice", text);
 			return -EINVAL;
 		}
 		*field = parsed;
@@ -74,7 +74,7 @@ static int check(const struct retain_policy *p, struct buf *why)
 		buf_puts(why, "daily is shorter than hourly: it is the age at which "
 			      "days go");
 	else if (p->bytes && p->bytes < LEAST_BYTES)
-		buf_puts(why, "size is less than 1M, which is no room for an hour");
+		buf_puts(why, "size is less than 1M, too small for an hour");
 	else
 		return 0;
 	return -EINVAL;

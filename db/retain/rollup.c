@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup.c - moves what several epochs have into one, slice by slice
+ * rollup.c - moves the rows of several epochs into one, slice by slice
  *
- *	rollup_begin()  a row in table roll for each epoch; the target's has a mark
+ *	rollup_begin()  adds a row to table roll for each epoch; the target's has a mark
  *	profiles        by image and context, all epochs at once; the mark moves on
- *	the rest        epoch by epoch; the epoch and its row in roll go
- *	end             the target's row in roll goes
+ *	other rows      epoch by epoch; removes the epoch and its row in roll
+ *	end             removes the target's row in roll
  *
- * All epochs of a group are merged at once because its spread needs them. Reading and
- * merging happen before the slice begins that writes the group.
+ * All epochs of a group are merged at once, because its spread needs them. A group is
+ * read and merged before the slice that writes it begins.
  */
 #include "config.h"
 
@@ -26,16 +26,16 @@
 #include "db/core/sql.h"
 #include "db/retain/rollup_private.h"
 
-#define MAX_READY   64          /* groups that are merged before they are written */
-#define MAX_BYTES   (256 << 10) /* ... and what they take then */
-#define PREPARED_NS (50 * NSEC_PER_MSEC) /* ... and for how long that goes on */
+#define MAX_READY   64                   /* groups that are merged before writing */
+#define MAX_BYTES   (256 << 10)          /* ... their size, at most */
+#define PREPARED_NS (50 * NSEC_PER_MSEC) /* ... and the time for merging */
 
 struct rollup {
 	struct slice *slice;
 	struct rollup_day day;
 	struct profile_row *part; /* by image, context, stream, kind, epoch */
 	size_t nr_parts;
-	size_t next; /* the first that is in no group yet */
+	size_t next; /* the first part that is in no group yet */
 	struct group ready[MAX_READY];
 	size_t nr_ready, nr_written;
 	size_t nr_finished; /* epochs */
@@ -74,7 +74,7 @@ static int read_part(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* The groups that have not been moved yet. */
+/* Lists the parts of all groups that have not been moved yet. */
 static int plan(struct rollup *r, int64_t target)
 {
 	static const char sql[] =
@@ -108,7 +108,7 @@ int rollup_resume(struct slice *s, struct rollup **out)
 	if (!r)
 		return -ENOMEM;
 	r->slice = s;
-	r->nr_finished = 1; /* the target is not finished, others are into it */
+	r->nr_finished = 1; /* the first epoch is the target, which stays */
 	err = day_load(s->h, target, &r->day);
 	if (!err)
 		err = plan(r, target);
@@ -139,7 +139,7 @@ static size_t group_bytes(const struct group *g)
 	return bytes;
 }
 
-/* Merges the next group. One that cannot be merged is left where it is. */
+/* Merges the next group. A damaged group is not merged and stays in its epochs. */
 static int merge_next(struct rollup *r, size_t *bytes)
 {
 	struct profile_row *first = &r->part[r->next];

@@ -11,7 +11,7 @@
  * to be made first.
  *
  * I1  After each slice every sample is in exactly one epoch, and each epoch has
- *     received = stored + losses. Only table roll tells that work is unfinished.
+ *     received = stored + losses. Only table roll shows that work is unfinished.
  * I2  An interrupted roll-up continues from the database alone, with the same result.
  */
 #ifndef CPI_DB_ROLLUP_H
@@ -21,7 +21,7 @@
 
 struct rollup;
 
-/* Bytes that count as a procedure where there are no symbols; the least share noted. */
+/* Bytes that count as one procedure if there are no symbols; the least share kept. */
 #define ROLLUP_SPREAD_BLOCK 4096
 #define ROLLUP_SPREAD_LEAST 0.001
 
@@ -42,8 +42,8 @@ int rollup_begin(struct slice *s, enum rollup_unit unit, uint64_t before_ns,
 int rollup_resume(struct slice *s, struct rollup **out);
 
 /*
- * Does a slice. 1: there is more; 0: done. -EAGAIN: another process did a part of it;
- * free r and call rollup_resume() again.
+ * Does a slice. Returns 1 if there is more, 0 if it is done, -EAGAIN if another process
+ * did a part of it; then free r and call rollup_resume() again.
  */
 int rollup_step(struct rollup *r);
 

@@ -22,7 +22,9 @@ static const int64_t unit_ns[] = {
 	[ROLLUP_DAY] = 24 * 3600 * NSEC_PER_SEC,
 };
 
-/* What a roll-up could not move, in an epoch whose flushes it did: once is enough. */
+/*
+ * A roll-up moved the epoch's flushes but not all of its rows; it is not tried again.
+ */
 #define LEFT_BEHIND                                                    \
 	"NOT EXISTS (SELECT 1 FROM flush WHERE flush.epoch = e.id)"    \
 	" AND (EXISTS (SELECT 1 FROM profile p WHERE p.epoch = e.id)"  \
@@ -44,7 +46,7 @@ struct choice {
 	uint64_t before_ns;
 	const char *among; /* a JSON array of ids, or NULL */
 	int64_t target;
-	struct buf ids; /* a JSON array, the target's among them */
+	struct buf ids; /* a JSON array, which includes the target */
 };
 
 /* An epoch's time of one event. */

@@ -98,7 +98,7 @@ int day_load(sqlite3 *h, int64_t target, struct rollup_day *day)
 	int err = sql_each(h, read_epoch, day, epochs, "i", target);
 
 	if (!err && (!day->nr_epochs || day->epoch[0] != target))
-		err = -EAGAIN; /* another process has just ended it */
+		err = -EAGAIN; /* another process has just finished this roll-up */
 	if (!err)
 		err = sql_each(h, read_event, day, events, "i", target);
 	if (!err)

@@ -2,8 +2,8 @@
 /*
  * rollup_finish.c - moves the rows of an epoch that are not profiles, and removes it
  *
- * A row that cannot be read stays. Then its epoch stays as well, and its tally has what
- * the remaining rows count.
+ * A row that cannot be read stays. Then its epoch stays as well, and the epoch's tally
+ * is the sum of the remaining rows.
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ static int move_comms(sqlite3 *h, int64_t epoch, int64_t target)
 	return err ? err : sqlite3_changes(h) > 0;
 }
 
-/* All of it is short: a few rows per stream, and the epoch's flushes. */
+/* These are few rows, so one transaction suffices: some per stream, and the flushes. */
 static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 {
 	static const char *const statements[] = {

@@ -3,8 +3,8 @@
  * rollup_group.c - reads, merges and writes the profiles of one image and context
  *
  * Reading and merging need no lock, because only roll-ups change these epochs. If
- * another process did the same work first, a row is missing when it should be removed,
- * and the group ends with -EAGAIN.
+ * another process did the same work first, a row to remove is missing, and the group
+ * ends with -EAGAIN.
  */
 #include "config.h"
 
@@ -45,7 +45,7 @@ int group_read_part(sqlite3 *h, const struct profile_row *part, struct profile *
 	return set_rows_read(h, &profile_set, &key, p);
 }
 
-/* Encodes a kind of what was merged, if the stream has it. */
+/* Encodes one kind of the merged profile, if the stream has it. */
 static int put_merged(struct group *g, const struct group_sum *sum, int64_t kind)
 {
 	struct merged m = { .stream = sum->stream, .kind = kind };
@@ -112,7 +112,7 @@ void group_fini(struct group *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* Takes a row away, and what it counts from one epoch's tally to the target's. */
+/* Removes a row, and moves its count from its epoch's tally to the target's. */
 static int remove_part(sqlite3 *h, int64_t target, const struct profile_row *p)
 {
 	const struct set_key key = key_of(p);

@@ -13,12 +13,12 @@
 #include "db/profile/codec.h"
 #include "db/retain/rollup.h"
 
-/* Streams of one event: their time is added. */
+/* An event; the time of all its streams is added. */
 struct rollup_event {
 	char *name;
-	uint64_t nr_epochs; /* that have it */
+	uint64_t nr_epochs; /* epochs that have the event */
 	double all;         /* time of the day, without that of idle CPUs */
-	double *time;       /* the same by epoch */
+	double *time;       /* the same for each epoch */
 };
 
 struct rollup_stream {
@@ -39,7 +39,7 @@ struct rollup_day {
 /* A row of table profile. */
 struct profile_row {
 	int64_t image, context, stream, kind, epoch;
-	int64_t counted; /* what the tally has of it */
+	int64_t counted; /* its samples in the tally */
 };
 
 /* A row that replaces several. */
@@ -66,17 +66,18 @@ struct group {
 
 /*
  * Merges the parts that the caller has set, and computes spreads for context 0. It only
- * reads. -CPI_ECORRUPT, logged, if a row is damaged; then the group must stay as it is.
- * Else 0, -ENOMEM, or what SQLite reports. The caller frees g in any case.
+ * reads the database. 0, -ENOMEM, an error of SQLite, or -CPI_ECORRUPT (logged) if a
+ * row is damaged; then the group must stay as it is. The caller frees g in any case.
  */
 int group_merge(sqlite3 *h, const struct rollup_day *day, struct group *g);
 void group_fini(struct group *g);
 
-/* Replaces the parts by the merged rows. -EAGAIN: a part is not there any more. */
+/* Replaces the parts by the merged rows. -EAGAIN: a part no longer exists. */
 int group_write(sqlite3 *h, const struct rollup_day *day, const struct group *g);
 
-/* In rollup_spread.c: computes a group's spreads from the merged profile of each
- * stream. */
+/*
+ * rollup_spread.c: computes a group's spreads from the merged profile of each stream.
+ */
 struct group_sum {
 	int64_t stream;
 	struct profile *profile;
@@ -87,7 +88,7 @@ int group_spread(sqlite3 *h, const struct rollup_day *day, struct group *g,
 /* Adds the profile of a part to p. 0, -CPI_ECORRUPT (logged), -ENOMEM, ... */
 int group_read_part(sqlite3 *h, const struct profile_row *part, struct profile *p);
 
-/* NULL when the day has no such stream. */
+/* The stream with this id; NULL if the day does not have it. */
 const struct rollup_stream *rollup_stream_of(const struct rollup_day *day, int64_t id);
 
 #endif

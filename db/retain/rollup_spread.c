@@ -2,9 +2,9 @@
 /*
  * rollup_spread.c - how the time of an image's hot procedures varied over a day
  *
- * The merged profiles tell which procedures are hot. Then each epoch's profiles are
- * read once more for these procedures only. So memory is bounded by the profiles, and
- * not by the number of procedures times epochs.
+ * The merged profiles show which procedures are hot. Then each epoch's profiles are
+ * read once more, for these procedures only. So the profiles bound the memory, and not
+ * the number of procedures times epochs.
  *
  * No file is opened. A procedure is the code between a captured symbol's bounds, and
  * other code is cut into blocks.
@@ -24,7 +24,7 @@
 #include "db/retain/rollup_group.h"
 
 struct range {
-	uint64_t start, end; /* end is behind it, at most UINT64_MAX */
+	uint64_t start, end; /* end is exclusive, at most UINT64_MAX */
 };
 
 struct ranges {
@@ -79,7 +79,7 @@ static int read_symbol(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* The symbol around offset, or the part of its block that no symbol has. */
+/* The symbol around offset, or the part of its block that no symbol covers. */
 static struct range range_at(const struct ranges *symbols, uint64_t offset)
 {
 	uint64_t start = offset - offset % ROLLUP_SPREAD_BLOCK;
@@ -112,7 +112,7 @@ static int add_hot(struct spreader *s, size_t event, struct range range, double 
 	return 0;
 }
 
-/* Every procedure with samples, once for each stream. */
+/* Adds every procedure with samples, once for each stream. */
 static int list_procedures(struct spreader *s, const struct group_sum *sums,
 			   size_t nr_sums)
 {
@@ -132,7 +132,7 @@ static int list_procedures(struct spreader *s, const struct group_sum *sums,
 	return err;
 }
 
-/* Adds up what streams of one event have of a procedure, and keeps the hot ones. */
+/* Adds up the streams of one event for each procedure, and keeps hot procedures. */
 static void keep_hot(struct spreader *s)
 {
 	size_t nr = s->nr, kept = 0;
@@ -223,7 +223,7 @@ static int spread_hot(struct spreader *s)
 	return err;
 }
 
-/* Whether any procedure can be hot: few images' can. */
+/* Whether the image can have a hot procedure; most images cannot. */
 static bool may_be_hot(const struct rollup_day *day, const struct group_sum *sums,
 		       size_t nr_sums)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calc.c - figures of single blocks and edges of an explained procedure
+ * calc.c - figures for single blocks and edges of an explained procedure
  *
- * They follow from the explanation, and are here so that every writer shows the same.
+ * They follow from the explanation, and are here so that all writers show the same.
  */
 #include "config.h"
 
@@ -42,7 +42,7 @@ struct outcomes calc_outcomes(const struct explained *e, const struct cfg_edge *
 	return (struct outcomes){ e->raw[last].taken, 0 };
 }
 
-/* What blocks are counted for. */
+/* State of calc_tally_blocks(). */
 struct tallying {
 	const struct events *ev;
 	const struct cfg *cfg;
@@ -51,7 +51,7 @@ struct tallying {
 	double total;
 };
 
-/* Samples of the block that holds them; of the procedure's others, of none. */
+/* Adds a count to its block's row, or to the last row if no block contains it. */
 static void add_count(struct tallying *b, size_t stream, const struct count *c)
 {
 	const struct events *ev = b->ev;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calc.h - an explained procedure, block by block
+ * calc.h - figures for single blocks and edges of an explained procedure
  */
 #ifndef CPI_REPORT_CALC_H
 #define CPI_REPORT_CALC_H
 
 #include "report/explain/explainer.h"
 
-/* Cycles of one execution of a block; NAN where its frequency is not known. */
+/* Cycles of one execution of a block; NAN if its frequency is not known. */
 double calc_block_cycles(const struct explained *e, int block);
 
 const char *confidence_name(enum confidence confidence); /* "high" */
 
-/* What sampled branches say of an edge, for people and for programs. */
+/* Sampled outcomes of the conditional jump at the source of an edge. */
 struct outcomes {
 	uint64_t taken, not_taken;
 };
@@ -20,8 +20,9 @@ struct outcomes {
 struct outcomes calc_outcomes(const struct explained *e, const struct cfg_edge *edge);
 
 /*
- * Samples by block: rows of ev.nr, of each block and then of the procedure's place that
- * no block has. total is the first event's weight. The caller frees them. 0 or -ENOMEM.
+ * Samples by block. A row has ev.nr entries; the row after the last block's has the
+ * samples of the procedure outside all blocks. total is the first event's weight. The
+ * caller frees *out. 0 or -ENOMEM.
  */
 int calc_tally_blocks(const struct explainer *x, const struct explained *e,
 		      const struct found_place *place, struct event_sum **out,

@@ -2,8 +2,8 @@
 /*
  * culprits.c - the suspects of a stall as letters, words or addresses
  *
- * A suspect may come several times in a stall, by several reasons or instructions;
- * each form names it once.
+ * A stall may have several suspects of one reason, or of one instruction. Each form
+ * names a reason or an instruction once.
  */
 #include "config.h"
 
@@ -28,7 +28,9 @@ static char letter_of(enum blame_reason reason)
 	return letters[reason];
 }
 
-/* Whether the i-th culprit of the k-th stall has a reason that came before. */
+/*
+ * Whether an earlier culprit has the same reason as the i-th culprit of the k-th stall.
+ */
 static bool is_old_reason(const struct stall *s, int k, int i)
 {
 	const enum blame_reason reason = s[k].culprit[i].reason;

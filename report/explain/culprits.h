@@ -8,16 +8,18 @@
 #include "analysis/blame/blame.h"
 #include "base/buf.h"
 
-/* "dw": the letters that stand for one stall's reasons in bubbles. */
+/* "dw": the letters for one stall's reasons in bubbles. */
 void culprits_put_letters(const struct stall *s, struct buf *out);
 
 /* "d = D-cache miss 0x9810 0x9818; w = Store buffer": reasons with addresses. */
 void culprits_put_legend(const struct cfg *cfg, const struct stall *s, struct buf *out);
 
-/* Of several stalls, each once: "dcache store", for people "D-cache miss, …". */
+/*
+ * The reasons of several stalls, each once: "dcache store"; as text "D-cache miss, …".
+ */
 void culprits_put_reasons(const struct stall *s, int nr, bool text, struct buf *out);
 
-/* The same: "0x9810 0x9818", link-time addresses. */
+/* The addresses of culprits, each once: "0x9810 0x9818"; link-time addresses. */
 void culprits_put_addresses(const struct cfg *cfg, const struct stall *s, int nr,
 			    struct buf *out);
 

@@ -2,9 +2,9 @@
 /*
  * cyclestack.c - where the cycles of weighted samples went, by kind of instruction
  *
- * A stall at the head of the reorder buffer is charged to what the instruction there
- * is: a load, a store or another one. The kind is what the recording said of the
- * instruction, or else what its decoded code says.
+ * A stall at the head of the reorder buffer is charged to the kind of the instruction
+ * there: a load, a store or another one. The kind comes from the recording's text of
+ * the instruction, or else from its decoded code.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 
 #define MAX_INSN_BYTES 16
 
-/* What tells of which kind the instructions of an image are. */
+/* The sources of the kinds of an image's instructions. */
 struct kinds {
 	const struct query_instructions *named;
 	struct image *im; /* or NULL */
@@ -35,7 +35,9 @@ static const char *name_at(const struct query_instructions *named, uint64_t offs
 		       : NULL;
 }
 
-/* The last bytes of an image's code are fewer than the longest instruction has. */
+/*
+ * Tries smaller sizes, because the image may end before the longest instruction does.
+ */
 static enum trace_kind decoded_kind(const struct kinds *k, uint64_t offset)
 {
 	uint8_t code[MAX_INSN_BYTES];
@@ -80,12 +82,12 @@ static void add_row(struct cyclestack *s, enum cyclestack_row row, double sample
 	s->all += samples;
 }
 
-/* Weights of the image that is loaded, in the order of nothing. */
+/* A walk over the weights of the loaded image, in no particular order. */
 struct image_time {
 	const struct explainer *x;
 	struct kinds kinds;
-	uint64_t start, end;   /* of the offsets that are looked at */
-	struct image *unnamed; /* of which only those without a symbol are; or NULL */
+	uint64_t start, end;   /* the wanted offsets */
+	struct image *unnamed; /* only offsets without a symbol in it; or NULL */
 	int (*fn)(void *ctx, uint64_t offset, enum cyclestack_row row, double samples);
 	void *ctx;
 };
@@ -134,7 +136,7 @@ static void kinds_init(struct kinds *k, const struct query_instructions *named,
 		k->isa = NULL;
 }
 
-/* Adds a row, which others of the same offset follow. */
+/* Adds a row; merge_rows() adds up the rows of one offset. */
 static int note_weight(void *ctx, uint64_t offset, enum cyclestack_row row,
 		       double samples)
 {
@@ -153,7 +155,7 @@ static int by_offset(const void *va, const void *vb)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Makes one of the rows of each offset. */
+/* Merges the rows of each offset to one. */
 static void merge_rows(struct cyclestack_list *list)
 {
 	size_t nr = 0;

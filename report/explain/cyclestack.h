@@ -35,7 +35,7 @@ struct cyclestack {
 
 struct cyclestack_insn {
 	uint64_t offset;
-	const char *text; /* NULL where it is not known */
+	const char *text; /* NULL if it is not known */
 	struct cyclestack stack;
 };
 
@@ -44,12 +44,12 @@ struct cyclestack_list {
 	struct cyclestack_insn *insn;
 	size_t nr;
 	struct cyclestack sum;
-	struct query_instructions named; /* which the texts are of */
+	struct query_instructions named; /* owns the texts */
 };
 
 /*
- * Of what is explained last, and of x's image, which is loaded. sum.all is 0 where
- * nothing has weights. 0 or -ENOMEM, or what SQLite reports.
+ * The list of the newest explanation's procedure; x must have its image loaded. sum.all
+ * is 0 if no sample has weights. 0, -ENOMEM, or an error of SQLite.
  */
 int cyclestack_list(const struct explainer *x, const struct explanation *ex,
 		    struct cyclestack_list *out);

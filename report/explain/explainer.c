@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explainer.c - what of a selection is handed to the analysis
+ * explainer.c - opens an analysis run, and gives it the data of a selection
  *
- * Where only a timer's interrupts sample the kernel, they wait until it lets them in:
- * its samples are deferred to where it does.
+ * If only a timer's interrupts sample the kernel, they wait until the kernel enables
+ * interrupts. So its samples are deferred to the code that does so.
  */
 #include "config.h"
 
@@ -18,12 +18,12 @@
 #include "report/explain/explainer_private.h"
 
 #define MAX_KEPT      64 /* images */
-#define RETIRED_LEAST 10 /* samples of time for one of instructions, at most */
+#define RETIRED_LEAST 10 /* most samples of time for one of instructions */
 
 /*
- * Events that say something of a reason, as perf names them, and what one costs at
- * most: a miss all the way to memory, a page walk, a refilled pipeline; cycles of
- * today's servers, rounded up, for they only limit.
+ * Events that are evidence for a reason, named as in perf, and the most cycles that one
+ * event can cost: a miss all the way to memory, a page walk, a refilled pipeline. The
+ * cycles are those of current servers, rounded up, because they are only upper limits.
  */
 static const struct {
 	const char *name;
@@ -39,7 +39,7 @@ static const struct {
 	{ "branch-misses", BLAME_MISPREDICT, 50 },
 };
 
-/* "passes" of --debug are known ones. */
+/* Checks that the passes of --debug are known. */
 static int check_debug(const char *passes)
 {
 	static const char *const known[] = { "cfg", "freq", "blame" };
@@ -93,7 +93,7 @@ static int open_isa(struct explainer *x, enum machine machine)
 	return choose_cpu(x);
 }
 
-/* Errors are logged but for -ENOMEM; x is to be closed in any case. */
+/* Errors are logged, except -ENOMEM; x must be closed in any case. */
 static int init(struct explainer *x)
 {
 	const size_t nr = x->scope->sel.streams.nr;
@@ -127,7 +127,7 @@ static double amount_of(void *ctx, int64_t stream, uint64_t n)
 	return i < streams->nr ? scope_amount(x->scope, i, n) : 0;
 }
 
-/* Once: all of them are needed for any procedure. */
+/* Loads all windows once, because every procedure needs all of them. */
 static int look_for_windows(struct explainer *x)
 {
 	const struct selection *sel = &x->scope->sel;
@@ -146,7 +146,7 @@ static int look_for_windows(struct explainer *x)
 	return err;
 }
 
-/* What windows passed is taken by their weights. */
+/* Edges of windows are left out here: they are used with the windows' weights. */
 static bool is_of_windows(const struct explainer *x, int64_t stream)
 {
 	for (size_t i = 0; i < x->window_streams.nr; i++) {
@@ -176,7 +176,7 @@ static void forget_edges(struct explainer *x)
 	x->edges_of = 0;
 }
 
-/* Branch stacks of everybody: of a context alone there are none. */
+/* Loads branch stacks, unless a context is selected: they are not kept by context. */
 static int load_edges(struct explainer *x)
 {
 	int err;
@@ -204,7 +204,7 @@ void explainer_unload(struct explainer *x)
 	x->calls = NULL;
 }
 
-/* With a scope to be opened. */
+/* A new explainer whose scope is not open yet. */
 static struct explainer *make_explainer(void)
 {
 	struct explainer *x = calloc(1, sizeof(*x));
@@ -219,7 +219,7 @@ static struct explainer *make_explainer(void)
 	return NULL;
 }
 
-/* But for its scope's content. */
+/* Frees x, but not the content of its scope. */
 static void destroy(struct explainer *x)
 {
 	if (!x)
@@ -242,7 +242,7 @@ static void destroy(struct explainer *x)
 	free(x);
 }
 
-/* Once the scope is open, or err says why it is not. */
+/* Initialises x after its scope was opened; err is the result of opening the scope. */
 static int begin(struct explainer *x, int err, struct explainer **out)
 {
 	if (err) {
@@ -346,7 +346,7 @@ struct isa *explainer_isa(const struct explainer *x)
 	return x->isa;
 }
 
-/* Adds a row to what is known of its image, whose first row may be this. */
+/* Adds a row to its image; the first row of an image sets x->image. */
 int explainer_load(struct explainer *x, const struct query_profile *q)
 {
 	const struct query_streams *streams = &x->scope->sel.streams;
@@ -483,8 +483,9 @@ static bool counts_instructions(const char *event)
 }
 
 /*
- * Streams that sampled instructions, once the image has samples enough of them beside
- * those of time. All of its procedures are to be estimated from the same.
+ * Adds the streams that sampled instructions, if the image has enough samples of them
+ * relative to those of time. Counting by image makes sure that all of its procedures
+ * are estimated from the same events.
  */
 static void add_retired(struct explainer *x, struct explain_input *in)
 {
@@ -567,7 +568,7 @@ int explainer_branches(struct explainer *x, struct edges **out)
 	return 0;
 }
 
-/* Names are in it, and lines. */
+/* Prints debug text; it contains names from outside, so each line is made harmless. */
 static void put_debug(const char *name, char *text)
 {
 	struct buf out = { 0 };
@@ -613,6 +614,6 @@ int explainer_add_calls(struct explainer *x, struct image *im,
 		return -ENOMEM;
 	err = explain(x, im, procedure, NULL, &e);
 	if (err)
-		return err == -ENOMEM ? err : 0; /* it is told of in its turn */
+		return err == -ENOMEM ? err : 0; /* its explanation reports this */
 	return callgraph_add(x->calls, e, windows);
 }

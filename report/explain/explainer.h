@@ -2,12 +2,12 @@
 /*
  * explainer.h - an analysis run: explains the procedures of a selection
  *
- * Chooses what analysis/explain/explain.h takes: the streams of the event that measures
- * time, the events that tell a reason, the CPU. One unit for all procedures: samples
- * of the first of those streams.
+ * Chooses the input for analysis/explain/explain.h: the streams of the event that
+ * measures time, the events that are evidence for a reason, and the CPU. All procedures
+ * have the same unit: samples of the first of those streams.
  *
- * I1  Every sample of a selected image is in one explanation, and in one only:
- *     Σ explanations' samples = the time that is stored, but for idle.
+ * I1  Every sample of a selected image is in exactly one explanation:
+ *     Σ explanations' samples = the stored time without idle.
  */
 #ifndef CPI_REPORT_EXPLAINER_H
 #define CPI_REPORT_EXPLAINER_H
@@ -21,7 +21,7 @@ enum explain_state {
 	EXPLAIN_DONE,
 	EXPLAIN_DEFERRED,     /* the kernel, where interrupts may be masked */
 	EXPLAIN_NO_CODE,      /* err says why */
-	EXPLAIN_NO_PROCEDURE, /* no symbol is there */
+	EXPLAIN_NO_PROCEDURE, /* no symbol covers the samples */
 	EXPLAIN_NO_IMAGE,     /* err says why it cannot be opened */
 	EXPLAIN_FEW_SAMPLES,  /* explainer_leave_out() */
 	EXPLAIN_NR_STATES
@@ -29,40 +29,43 @@ enum explain_state {
 
 struct explanation {
 	const struct query_image *image;
-	struct image *im;            /* NULL when it cannot be opened */
+	struct image *im;            /* NULL if it cannot be opened */
 	const struct symbol *symbol; /* NULL without procedure or image */
 	enum explain_state state;
 	int err;
 	const struct explained *e; /* NULL unless done, or deferred with its code */
-	double samples;            /* of time, and how many of them are … */
-	double stray;              /* … at no instruction of the procedure */
+	double samples;            /* of time */
+	double stray; /* those of them at no instruction of the procedure */
 };
 
 /* An analysis run over a scope. */
 struct explainer;
 
 /*
- * Opens the request's selection; req must outlive the run. 0, or an error that is
- * logged but for -ENOMEM. Without an event that measures time all frequencies are 0.
+ * Opens the request's selection; req must outlive the run. 0, or an error, which is
+ * logged unless it is -ENOMEM. Without an event that measures time all frequencies are
+ * 0.
  */
 int explainer_open(const struct explain_request *req, struct explainer **out);
 void explainer_close(struct explainer *x); /* accepts NULL */
 
-/* What analysis runs of several epochs share. Starts as { 0 }. */
+/* State that the analysis runs of several epochs share. Starts as { 0 }. */
 struct explainer_kept {
 	struct image_cache *images;
 	struct isa *isa; /* of machine */
 	enum machine machine;
 };
 
-/* For a selection, which must outlive it. 0, -ENODATA (logged) or -ENOMEM. */
+/*
+ * Opens *out for a selection, which must outlive it. 0, -ENODATA (logged) or -ENOMEM.
+ */
 int explainer_keep(const struct select_request *req, const struct selection *sel,
 		   struct explainer_kept *out);
 void explainer_drop(struct explainer_kept *kept);
 
 /*
- * An explainer of one of the selection's epochs; NULL in *out for one that has no
- * samples. All arguments are to outlive it. The same about errors.
+ * An explainer of one of the selection's epochs; *out is NULL if the epoch has no
+ * samples. All arguments must outlive it. Errors as in explainer_open().
  */
 int explainer_open_epoch(const struct explain_request *req, const struct selection *sel,
 			 const struct query_epoch *epoch, struct explainer_kept *kept,
@@ -78,48 +81,48 @@ typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
 void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx);
 
 /*
- * Explains a place that place_find() found. *out is x's, until the next call. Where
- * there is no explanation (e is NULL), state and err say why. Errors are logged but for
- * -ENOMEM.
+ * Explains a place that place_find() found. *out belongs to x and is valid until the
+ * next call. If there is no explanation (e is NULL), state and err say why. Errors are
+ * logged, except -ENOMEM.
  */
 int explainer_place(struct explainer *x, const struct found_place *place,
 		    const struct explanation **out);
 
-/* The same, but it is an error, and logged, when there is none. */
+/* The same, but a missing explanation is an error, which is logged. */
 int explainer_require(struct explainer *x, const struct found_place *place,
 		      const struct explanation **out);
 
 /*
  * Explains each procedure of the selection that has samples of time, and calls fn for
- * it, and for all samples elsewhere, by image. fn's non-zero return ends it and is
- * returned; other errors are logged.
+ * it. Also calls fn once for each image that has samples outside procedures. If fn
+ * returns non-zero, that ends the walk and is returned; other errors are logged.
  */
 typedef int (*explain_fn)(void *ctx, const struct explanation *ex);
 int explainer_each(struct explainer *x, explain_fn fn, void *ctx);
 
 /*
- * Loads one image's samples, to explain some of its procedures, all by the same
- * samples. *out is NULL where it has none, waits for interrupts or cannot be opened.
- * 0, or an error that is logged but for -ENOMEM.
+ * Loads one image's samples, to explain several of its procedures from the same
+ * samples. *out is NULL if the image has no samples, is deferred, or cannot be opened.
+ * 0, or an error, which is logged unless it is -ENOMEM.
  */
 int explainer_load_image(struct explainer *x, int64_t image, struct image **out);
 int explainer_explain(struct explainer *x, struct image *im,
 		      const struct symbol *procedure, struct explained **out);
 
-/* A stream's samples of the image that is loaded; or NULL. */
+/* A stream's samples of the loaded image; or NULL. */
 struct profile *explainer_profile(const struct explainer *x, size_t stream);
 
 /* The decoder of the image that was explained last; or NULL. */
 struct isa *explainer_isa(const struct explainer *x);
 
 /*
- * Where jumps of the newest explanation's image were seen to go inside it: by branch
- * stacks, or else by windows. *out is x's, until the next image; NULL: by neither. 0 or
- * -ENOMEM.
+ * Observed jumps within the newest explanation's image: from branch stacks, or else
+ * from windows; *out is NULL if there are neither. *out belongs to x and is valid until
+ * the next image. 0 or -ENOMEM.
  */
 int explainer_branches(struct explainer *x, struct edges **out);
 
-/* Calls fn for each offset of the newest explanation that is at no instruction. */
+/* Calls fn for each sampled offset of the newest explanation at no instruction. */
 typedef int (*explain_stray_fn)(void *ctx, uint64_t offset, double samples);
 int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *ctx);
 
@@ -127,17 +130,17 @@ int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *c
 void explainer_tally(const struct explainer *x, uint64_t offset,
 		     struct event_sum *tally);
 
-/* The attribution of the request, or of the newest image's samples: "tip", … */
+/* The name of the request's attribution, or else of the newest image's: "tip", … */
 const char *explainer_attribution(const struct explainer *x);
 
-/* The instruction that begins at an image offset; -1: none does. */
+/* The index of the instruction that begins at an image offset; -1: there is none. */
 int explained_insn_at(const struct explained *e, uint64_t offset);
 
-/* The i-th instruction in words; a jump's target has its name. out keeps them. */
+/* The text of the i-th instruction, with the name of a jump's target; kept in out. */
 const char *explainer_text(const struct explainer *x, const struct explanation *ex,
 			   int i, struct buf *out);
 
-/* Why there is no explanation, for people. */
+/* A text that says why there is no explanation. */
 const char *explanation_why_not(const struct explanation *ex);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * explainer_each.c - one procedure, or all of a selection, image by image
  *
- * A procedure's graph may reach into a part that has a symbol of its own (.cold, or
- * in a stripped file anything), so samples are used by the first procedure that has
- * them: those that may be a part of another come last, the busiest come first. Where
- * one reaches for samples that are used, it is explained again without them.
+ * A procedure's graph may reach into a part that has its own symbol (.cold, or any
+ * symbol in a stripped file). So the first procedure whose graph contains a sample uses
+ * it. The busiest procedures come first, and those that look like parts of another come
+ * last. If a graph contains samples that are already used, the procedure is explained
+ * again without them.
  */
 #include "config.h"
 
@@ -20,7 +21,7 @@
 #include "db/profile/records.h"
 #include "report/explain/explainer_private.h"
 
-#define MAX_CALLING 500 /* procedures of an image whose calls are looked at */
+#define MAX_CALLING 500 /* procedures of an image whose calls are used */
 
 /* A procedure that has samples. */
 struct busy {
@@ -72,7 +73,7 @@ static void add_samples(struct image_walk *w, struct profile *counts, double wor
 	}
 }
 
-/* Weights are time in the place of counts, which stay as what was sampled. */
+/* If a profile has weights, these are the time, and its counts are worth 0. */
 static void gather_stream(struct image_walk *w, size_t stream)
 {
 	struct profile *p = w->x->profile[stream];
@@ -89,7 +90,7 @@ static void gather_stream(struct image_walk *w, size_t stream)
 	}
 }
 
-/* Gives the profiles what hardware measured. */
+/* Adds the weights that hardware measured to the profiles. */
 static int measure(struct image_walk *w)
 {
 	struct explainer *x = w->x;
@@ -106,7 +107,7 @@ static int measure(struct image_walk *w)
 	return err;
 }
 
-/* Puts the image's time in order of offset. */
+/* Lists the image's samples of time by offset. */
 static int gather_samples(struct image_walk *w)
 {
 	struct explainer *x = w->x;
@@ -124,7 +125,7 @@ static int gather_samples(struct image_walk *w)
 	return x->samples.err;
 }
 
-/* The first sample at or behind offset. */
+/* The first sample at or after offset. */
 static size_t find_sample(const struct explainer *x, uint64_t offset)
 {
 	size_t nr;
@@ -133,7 +134,10 @@ static size_t find_sample(const struct explainer *x, uint64_t offset)
 	return SEARCH(i, nr, s[i].count.offset >= offset);
 }
 
-/* What of a range is in no explanation, and of a symbol, unless owner is NULL. */
+/*
+ * The amount in a range that no explanation has used; only the owner's samples, unless
+ * owner is NULL.
+ */
 static double amount_left(const struct explainer *x, uint64_t start, uint64_t end,
 			  const struct symbol *owner)
 {
@@ -148,7 +152,7 @@ static double amount_left(const struct explainer *x, uint64_t start, uint64_t en
 	return amount;
 }
 
-/* The same, which is in the newest explanation from now on. */
+/* The same, and marks these samples as used by the newest explanation. */
 static double take_samples(struct explainer *x, uint64_t start, uint64_t end,
 			   const struct symbol *owner, bool stray)
 {
@@ -194,7 +198,7 @@ static int by_turn(const void *va, const void *vb)
 	return by_symbol(va, vb);
 }
 
-/* Every symbol that owns samples, once, in the order of their turns. */
+/* Lists every symbol that owns samples, in the order in which they are explained. */
 static int find_busy(struct image_walk *w)
 {
 	size_t nr, last = 0;
@@ -229,7 +233,7 @@ static int find_busy(struct image_walk *w)
 	return 0;
 }
 
-/* Whether any sample of the graph is in another explanation. */
+/* Whether another explanation has used a sample of the graph. */
 static bool has_used(const struct explainer *x, const struct cfg *cfg)
 {
 	size_t nr;
@@ -245,7 +249,7 @@ static bool has_used(const struct explainer *x, const struct cfg *cfg)
 	return false;
 }
 
-/* They are evidence, and no time that could be used twice. */
+/* Copies records. They are evidence and not time, so they may be used twice. */
 static int keep_records(const struct profile *from, struct profile *to)
 {
 	struct records *r;
@@ -256,7 +260,7 @@ static int keep_records(const struct profile *from, struct profile *to)
 	return r ? records_merge(r, profile_records(from)) : -ENOMEM;
 }
 
-/* The image's profiles without what is used. Those of other events stay. */
+/* Removes used samples from the image's profiles of time. */
 static int drop_used(struct explainer *x)
 {
 	size_t nr, nr_streams = x->scope->sel.streams.nr;
@@ -289,7 +293,7 @@ static int drop_used(struct explainer *x)
 	return err;
 }
 
-/* The graph's samples are the procedure's; so are those between its instructions. */
+/* Marks the samples of the graph, and those between its instructions, as used. */
 static void use_samples(struct explainer *x, struct explanation *ex)
 {
 	const struct cfg *cfg = ex->e ? ex->e->cfg : NULL;
@@ -362,8 +366,9 @@ static void leave_out(struct explainer *x, struct explanation *ex)
 }
 
 /*
- * One procedure's scale follows from those that call it, and theirs from others'. What
- * is seldom sampled has little to say there, and would take all the time.
+ * The scale of a procedure follows from its callers, and theirs from their callers.
+ * Procedures with few samples add little and would take most of the time, so they are
+ * left out.
  */
 static int weigh_calls(struct image_walk *w)
 {
@@ -378,7 +383,7 @@ static int weigh_calls(struct image_walk *w)
 	return err || !w->x->calls ? err : callgraph_solve(w->x->calls);
 }
 
-/* What is left belongs to no procedure. */
+/* The remaining samples belong to no procedure. */
 static int explain_rest(struct image_walk *w, int err)
 {
 	struct explanation ex = {
@@ -419,7 +424,7 @@ static int explain_busy(struct image_walk *w)
 	return err;
 }
 
-/* All rows of the image are there. */
+/* Explains the image after its last row was loaded. */
 static int end_image(struct image_walk *w)
 {
 	struct explainer *x = w->x;
@@ -496,7 +501,7 @@ static int report_error(const struct explainer *x, int err)
 	return err;
 }
 
-/* Gathers the rows of one image. Errors are logged but for -ENOMEM. */
+/* Gathers the rows of one image. Errors are logged, except -ENOMEM. */
 static int load_image(struct explainer *x, int64_t image)
 {
 	struct image_walk w = { .x = x, .only = image };

@@ -12,20 +12,20 @@
 /* Samples of one stream at one offset. */
 struct explain_sample {
 	struct count count;
-	size_t stream; /* in the selection's */
-	int weight;    /* enum weight that count has; -1: samples */
+	size_t stream; /* index in the selection */
+	int weight;    /* the enum weight of count; -1: samples */
 	double amount; /* of time, in the first stream's samples */
 	const struct symbol *owner;
-	size_t turn; /* of the explanation that has it; 0: none yet */
+	size_t turn; /* of the explanation that used it; 0: none yet */
 	bool stray;
 };
 
 struct explainer {
 	struct scope *scope;
 	struct explainer_kept *kept; /* NULL unless the scope is one epoch of several */
-	explain_enough_fn enough;    /* NULL: everything is */
+	explain_enough_fn enough;    /* NULL: explain all procedures */
 	void *enough_ctx;
-	struct isa *isa; /* once an image was explained; of machine */
+	struct isa *isa; /* set when the first image is explained; of machine */
 	enum machine machine;
 	struct arena arena; /* the explanation's */
 	struct explain_stream *streams;
@@ -43,14 +43,14 @@ struct explainer {
 	struct query_streams window_streams;
 	struct selected_windows *windows; /* NULL: no windows, or not looked for yet */
 	bool looked_for_windows;
-	struct callgraph *calls;  /* of the image, when windows are in it; or NULL */
-	struct query_image image; /* whose they are; name is owned */
-	struct buf samples;       /* struct explain_sample, ascending; of the image */
+	struct callgraph *calls;  /* of the image, if it has windows; or NULL */
+	struct query_image image; /* the loaded image; name is owned */
+	struct buf samples;       /* struct explain_sample of the image, ascending */
 	size_t turn;              /* of the newest explanation */
 	struct explanation found;
 };
 
-/* Adds a row's samples to its image's; forgets the image. */
+/* Adds a row's samples to the loaded image; unloads the image. */
 int explainer_load(struct explainer *x, const struct query_profile *q);
 void explainer_unload(struct explainer *x);
 
@@ -68,14 +68,13 @@ void explainer_unsplit(struct explainer *x);
 bool explainer_is_deferred(const struct explainer *x);
 
 /*
- * Adds a procedure of the image that is loaded to x->calls, where there are windows.
- * Once callgraph_solve() was called, explanations have their scale from there. 0 or
- * -ENOMEM.
+ * If there are windows, adds a procedure of the loaded image to x->calls. After
+ * callgraph_solve() explanations take their scale from there. 0 or -ENOMEM.
  */
 int explainer_add_calls(struct explainer *x, struct image *im,
 			const struct symbol *procedure);
 
-/* The weight that a sample of one stream has, in the image that is loaded; 0: none. */
+/* The weight of a sample of one stream in the loaded image; 0: it has no weights. */
 double explainer_unit(const struct explainer *x, size_t stream);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explainer_text.c - what explanations say, in words
+ * explainer_text.c - explanations as text
  */
 #include "config.h"
 

@@ -2,8 +2,8 @@
 /*
  * list.h - one procedure, instruction by instruction, with its samples
  *
- * I1  Σ over the lines = the samples of the procedure: one inside an
- *     instruction counts for it.
+ * I1  Σ over the lines = the samples of the procedure; a sample inside an instruction
+ *     counts for that instruction.
  */
 #ifndef CPI_REPORT_LIST_H
 #define CPI_REPORT_LIST_H
@@ -19,11 +19,11 @@ struct list_insn {
 	uint64_t offset, size, address;
 	char *text; /* NULL without code */
 	struct line line;
-	struct inlined_chain inlined; /* where they are wanted */
+	struct inlined_chain inlined; /* set if inlines are wanted */
 	uint64_t taken, not_taken;
 };
 
-/* Starts as { 0 } but for its first members. */
+/* The caller sets the members up to inlines; the others start as 0. */
 struct list {
 	struct scope *scope;
 	const struct found_place *place;
@@ -37,18 +37,18 @@ struct list {
 	size_t nr_insns;
 	struct event_sum *tally; /* nr_insns rows of ev.nr */
 	struct event_sum total[EVENTS_MAX];
-	const char *no_code; /* why the code is missing; NULL when it is there */
+	const char *no_code; /* why the code is missing; NULL if it is not */
 	bool has_outcomes;   /* a conditional jump's outcome is known */
 };
 
 /*
- * Decodes the place, and puts its samples where they belong. 0 or -ENOMEM; l is to be
+ * Decodes the place, and adds its samples to the instructions. 0 or -ENOMEM; l must be
  * freed in any case.
  */
 int list_decode(struct list *l);
 void list_fini(struct list *l);
 
-/* Whether the text of a source line is at hand. */
+/* Whether the text of any source line can be read. */
 bool list_has_source(const struct list *l);
 
 /* The share of the procedure's samples, in percent of the event's. */
@@ -63,15 +63,15 @@ int list_find_hotspots(const struct list *l, const struct event_sum *tally, size
 
 /* A line with code. */
 struct list_line {
-	const char *file; /* NULL for code of no line */
+	const char *file; /* NULL for code without a line */
 	int line;
-	struct inlined_chain inlined; /* where they are wanted */
+	struct inlined_chain inlined; /* set if inlines are wanted */
 	size_t first; /* the first instruction of its file, for the order of files */
 	size_t index; /* of its tallies */
 };
 
 /*
- * The procedure's lines by file, its own file first; those of code of no line last.
+ * The procedure's lines by file, its own file first, code without a line last.
  */
 struct list_lines {
 	struct list_line *line;
@@ -86,8 +86,8 @@ void list_lines_fini(struct list_lines *lines);
 bool list_same_file(const struct list_line *a, const struct list_line *b);
 
 /*
- * Appends " <name+0x12>" for the code that an instruction jumps to, when its image
- * knows it; bias is address - offset.
+ * Appends " <name+0x12>" for the target of a jump, if a symbol of the image covers it;
+ * bias is address - offset.
  */
 void list_put_target(struct image *im, uint64_t bias, const struct insn *insn,
 		     struct buf *out);

@@ -2,8 +2,8 @@
 /*
  * list_decode.c - the instructions of a listing, with their samples
  *
- * Code and samples are both in ascending order and are merged in one pass. Where there
- * is no code, the sampled offsets stand in for instructions, so no sample is left out.
+ * Code and samples are both in ascending order and are merged in one pass. Without code
+ * each sampled offset becomes an instruction, so no sample is left out.
  */
 #include "config.h"
 
@@ -109,7 +109,7 @@ static int read_code(struct list *l, struct buf *insns)
 	return err;
 }
 
-/* Without code: the offsets that were sampled. */
+/* Without code: makes an instruction of each sampled offset. */
 static int add_offsets(struct list *l, struct buf *insns)
 {
 	const struct place_sample *s;

@@ -2,7 +2,7 @@
 /*
  * list_lines.c - the procedure by lines of source
  *
- * Its own file comes first; of others, code was inlined.
+ * The procedure's own file comes first. Lines of other files are inlined code.
  */
 #include "config.h"
 
@@ -35,7 +35,7 @@ int list_find_hotspots(const struct list *l, const struct event_sum *tally, size
 static int compare_files(const char *a, const char *b)
 {
 	if (!a || !b)
-		return !a - !b; /* code of no line comes last */
+		return !a - !b; /* code without a line comes last */
 	return strcmp(a, b);
 }
 
@@ -69,7 +69,7 @@ static bool same_line(const struct list_line *a, const struct list_line *b)
 	       !inlined_compare(&a->inlined, &b->inlined);
 }
 
-/* Rows of one line become one; sorted by file and line before and after. */
+/* Merges the rows of one line; rows are sorted by file and line before and after. */
 static void merge_rows(const struct list *l, struct list_lines *s)
 {
 	size_t nr = 0;
@@ -93,7 +93,7 @@ static void merge_rows(const struct list *l, struct list_lines *s)
 	s->nr = nr;
 }
 
-/* The first instruction of each file, told to all of its rows. */
+/* Sets, in all rows of a file, the first instruction of the file. */
 static void find_first_uses(struct list_lines *s)
 {
 	for (size_t i = 0, k; i < s->nr; i = k) {

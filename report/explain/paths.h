@@ -20,7 +20,7 @@ struct paths_report {
 };
 
 /*
- * The paths through a place, at most limit of them. Errors are logged but for -ENOMEM.
+ * The paths through a place, at most limit of them. Errors are logged, except -ENOMEM.
  * r is valid until x explains something else. The caller frees r, also after an error.
  */
 int paths_find(struct explainer *x, const struct found_place *place, size_t limit,

@@ -2,8 +2,8 @@
 /*
  * paths_find.c - counts the paths through a procedure, and names their callers
  *
- * Windows give the paths (analysis/windows). A caller is a place in any image, so its
- * name is looked up here; images are opened one after the other.
+ * Windows give the paths (analysis/windows). A caller may be in any image, so its name
+ * is looked up here, in one open image at a time.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "report/explain/explainer_private.h"
 #include "report/explain/paths.h"
 
-/* Where in its procedure a call is; its image is open until the next one. */
+/* Names the caller of a path, as its procedure and offset. */
 static int name_caller(struct paths_report *r, struct explainer *x, size_t i)
 {
 	const struct pathwalk_caller *from = &r->count.path[i].caller;

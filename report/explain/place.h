@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place.h - the procedures that have a wanted name, and their samples
+ * place.h - finds procedures by name, and their samples
  */
 #ifndef CPI_REPORT_PLACE_H
 #define CPI_REPORT_PLACE_H
@@ -13,31 +13,31 @@ struct place_sample {
 	uint64_t offset;
 	size_t event;
 	double weight;                /* of all n together */
-	uint64_t n, taken, not_taken; /* 0 where weights are that time */
+	uint64_t n, taken, not_taken; /* 0 if this is the time of weights */
 };
 
-/* What a place's offsets have in common, beside its range. */
+/* Which offsets within its range belong to a place. */
 enum place_kind {
-	PLACE_PROCEDURE, /* the symbol that begins at start (others may nest in it) */
-	PLACE_RANGE,     /* nothing */
-	PLACE_UNNAMED,   /* no symbol */
+	PLACE_PROCEDURE, /* those of the symbol at start, without nested symbols */
+	PLACE_RANGE,     /* all */
+	PLACE_UNNAMED,   /* those without a symbol */
 };
 
-/* A procedure that has the wanted name, or what was wanted instead of one. */
+/* A procedure with the wanted name, or the code at a wanted offset. */
 struct found_place {
 	struct query_image image; /* name owned by the place */
 	uint64_t start, end;      /* image offsets */
 	char *name;
 	enum place_kind kind;
 	struct buf samples; /* struct place_sample, ascending once it is chosen */
-	double weight;      /* of the event that orders, to choose by */
+	double weight;      /* of the first event; the greatest is chosen */
 	struct found_place *next;
 };
 
 struct found_places {
 	struct found_place *first;
-	struct found_place *chosen; /* that with the most samples */
-	bool has_weights;           /* some time is that of weights */
+	struct found_place *chosen; /* the one with the most samples */
+	bool has_weights;           /* some time comes from weights */
 };
 
 /* Finds [IMAGE:]PROC or 0xOFFSET. 0 or a negative error, which is logged. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place_find.c - which procedure is meant, and where are its samples?
+ * place_find.c - finds the procedures with a name, and their samples
  *
- * A name may stand in several images: all are found, the one with the most
- * samples is chosen, the others are named.
+ * Several images may have a procedure of the name: all are found, the one with the most
+ * samples is chosen, and messages name the others.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 #include "report/profile/prof.h"
 #include "report/select/procname.h"
 
-#define BLIND_BYTES  4096 /* what 0xOFFSET shows where no symbol is */
+#define BLIND_BYTES  4096 /* range of 0xOFFSET if no symbol covers it */
 #define MAX_PLACES   64
 #define MAX_MENTIONS 5
 
@@ -33,8 +33,8 @@ struct find {
 	bool by_offset;
 	uint64_t offset;
 	size_t nr_places;
-	int64_t last_image; /* looked through already */
-	int64_t measured;   /* the newest that has its runs */
+	int64_t last_image; /* the newest image that was searched */
+	int64_t measured;   /* the newest image whose runs were used */
 	struct progress progress;
 };
 
@@ -103,7 +103,7 @@ static int add_at_offset(struct find *f, const struct query_image *image,
 			 end < f->offset ? UINT64_MAX : end, name);
 }
 
-/* Looks for the procedure in an image, the first time that it comes by. */
+/* Looks for the procedure in an image when the image's first row is read. */
 static int find_in_image(struct find *f, const struct query_image *image,
 			 struct image *im)
 {
@@ -126,7 +126,7 @@ static int find_in_image(struct find *f, const struct query_image *image,
 	return err;
 }
 
-/* As prof has it: with nested procedures, the inner one has the sample. */
+/* As in cpi prof, a sample in nested procedures belongs to the innermost one. */
 static bool belongs_to(const struct found_place *p, struct image *im, uint64_t offset)
 {
 	const struct symbol *s;
@@ -139,7 +139,10 @@ static bool belongs_to(const struct found_place *p, struct image *im, uint64_t o
 	return p->kind == PLACE_UNNAMED ? !s : s && s->start == p->start;
 }
 
-/* Adds those of the place, each of which is worth so much; of weights alone that. */
+/*
+ * Adds the counts in the place; each is worth this much. If counts are weights (s.n is
+ * 0), only their worth is added.
+ */
 static int add_counts(struct found_place *p, struct image *im, struct profile *counts,
 		      double worth, struct place_sample s)
 {
@@ -278,7 +281,7 @@ static int compare_samples(const void *va, const void *vb)
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-/* The procedure with samples whose name is nearest to the one that was wanted. */
+/* Looks for the procedure with samples whose name is nearest to the wanted one. */
 struct suggest {
 	struct scope *s;
 	struct did_you_mean guess;
@@ -333,7 +336,7 @@ static int failed_none(struct scope *s, const char *proc)
 	return -CPI_ENOSYMBOL;
 }
 
-/* Where the image of "IMAGE:NAME", or of "IMAGE+0xOFFSET", ends; NULL: nowhere. */
+/* The end of the image in "IMAGE:NAME" or "IMAGE+0xOFFSET"; NULL if there is none. */
 static const char *image_end(const char *proc)
 {
 	const char *end = procname_image_end(proc);
@@ -347,7 +350,7 @@ static int search_all(struct scope *s, const char *proc, struct found_places *ou
 	char *image, *glob;
 	int err = 0;
 
-	if (colon) { /* that image alone: to open all takes long */
+	if (colon) { /* search only that image: opening all takes long */
 		image = strndup(proc, colon - proc);
 		glob = image ? select_glob(image) : NULL;
 		err = glob ? search(s, colon + 1, glob, out) : -ENOMEM;

@@ -2,9 +2,9 @@
 /*
  * ranked_insns.c - keeps the instructions with the greatest amounts
  *
- * When twice the limit is kept, they are sorted and the lesser half is dropped. Its
- * greatest amount is then the least that gets in, so most candidates cost one
- * comparison.
+ * When twice the limit is kept, the list is sorted and the lesser half is dropped.
+ * After that, an instruction needs more than the least kept amount, so most candidates
+ * cost one comparison.
  */
 #include "config.h"
 

@@ -17,19 +17,19 @@
 #define RANKED_INSNS_MAX     100000 /* of --limit */
 #define RANKED_INSNS_DEFAULT 20
 
-/* Strings are owned; NULL where there is nothing to say. */
+/* Strings are owned; NULL if they do not apply. */
 struct ranked_insn {
-	double amount;    /* what orders, in samples */
+	double amount;    /* determines the order; in samples */
 	double samples;   /* as sampled */
 	double cycles;    /* of one execution; NAN: not known */
-	double frequency; /* the same */
+	double frequency; /* NAN: not known */
 	uint64_t offset, address;
 	char *procedure, *image, *build_id, *text, *file;
 	int line; /* 0 without file */
-	/* Of a stall. */
+	/* In a list of stalls. */
 	bool dynamic;
 	char *reasons, *culprits;
-	/* Of hardware's records: those of its offset, by one event. */
+	/* In a list of hardware records: the records at its offset of one event. */
 	struct records *records;
 	size_t event;
 };
@@ -37,7 +37,7 @@ struct ranked_insn {
 struct ranked_insns {
 	size_t limit;
 	struct buf ranked; /* struct ranked_insn */
-	double least;      /* lesser amounts do not get in */
+	double least;      /* amounts up to this are not added */
 };
 
 /* limit 0: RANKED_INSNS_DEFAULT. */
@@ -45,12 +45,12 @@ void ranked_insns_init(struct ranked_insns *s, uint64_t limit);
 void ranked_insns_fini(struct ranked_insns *s);
 
 /*
- * Room for a ranked of this amount, zeroed but for the amount; NULL in *out when others
- * have more. The caller fills it before the next call. 0 or -ENOMEM.
+ * Adds an instruction with this amount, whose other members are 0; *out is NULL if
+ * enough others have more. The caller fills it before the next call. 0 or -ENOMEM.
  */
 int ranked_insns_add(struct ranked_insns *s, double amount, struct ranked_insn **out);
 
-/* The limit's number of insns at most, the greatest first. */
+/* The instructions, at most as many as the limit, the greatest first. */
 const struct ranked_insn *ranked_insns_sorted(struct ranked_insns *s, size_t *nr);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * ranking.c - the hottest instructions and the worst stalls of a selection
  *
- * Procedures are explained one at a time. Text, source line and culprits are only made
- * for an instruction that gets into the list.
+ * Procedures are explained one at a time. Text, source line and culprits are made only
+ * for instructions that enter the list.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "report/select/facts.h"
 #include "report/select/optional_text.h"
 
-/* Procedures whose insns are added, one after the other. */
+/* Adds the instructions of one procedure after the other. */
 struct insn_adder {
 	struct ranking *r;
 	struct explainer *x;
@@ -50,7 +50,7 @@ int ranked_insn_locate(struct ranked_insn *ranked, const struct explanation *ex,
 	return err;
 }
 
-/* Where an instruction of the graph is, and what it is. */
+/* Fills in the place and the text of an instruction of the graph. */
 static int locate_insn(const struct insn_adder *a, int insn, struct ranked_insn *ranked)
 {
 	const struct cfg *cfg = a->ex->e->cfg;

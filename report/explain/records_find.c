@@ -39,7 +39,7 @@ double records_period(const struct records_report *r, const struct ranked_insn *
 	return e->weight / e->n;
 }
 
-/* What stands at offset, in words; nothing where the code is not known. */
+/* Sets the instruction's text; leaves it NULL if the code is not known. */
 static int put_text(struct records_finder *f, struct image *im, const struct symbol *s,
 		    struct ranked_insn *ranked)
 {
@@ -91,7 +91,7 @@ static int add_insn(struct records_finder *f, struct image *im, size_t event,
 	return err || !im ? err : put_text(f, im, where.symbol, ranked);
 }
 
-/* Nested procedures are parts of it: the range decides. */
+/* A place includes nested procedures, so the range decides. */
 static bool is_wanted(const struct records_finder *f, uint64_t offset)
 {
 	const struct found_place *p = f->place;

@@ -32,7 +32,7 @@ static void find_time(struct scope *s)
 		s->clock_hz = 1e9;
 }
 
-/* Puts the streams of what is open in order, and finds out what is time. */
+/* Groups the streams of the open selection by event, and finds the event of time. */
 static int prepare(struct scope *s)
 {
 	int err =
@@ -70,7 +70,7 @@ int scope_open(struct scope *s, const struct explain_request *req)
 	*s = (struct scope){ .req = req };
 	err = select_open(&req->select, &s->sel);
 	if (err)
-		return err == -ENOMEM ? -ECANCELED : err; /* it is said */
+		return err == -ENOMEM ? -ECANCELED : err; /* already logged */
 	err = prepare(s);
 	if (!err)
 		err = scope_images(&req->select, &s->sel, &s->images);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scope.h - an opened selection in which procedures are looked for and explained
+ * scope.h - an open selection in which procedures are found and explained
  *
  * Time is that of one event, and of ticks beside it (procedure_evidence.h): cycles and
  * cpu-clock of one epoch would count it twice.
@@ -19,8 +19,8 @@
 struct explain_request {
 	struct select_request select;
 	int attribution;   /* enum attribution */
-	const char *cpu;   /* time instructions as on this one; or NULL */
-	const char *debug; /* passes that say on stderr what they do; or NULL */
+	const char *cpu;   /* use the timing model of this CPU; or NULL */
+	const char *debug; /* passes that print debug text to stderr; or NULL */
 };
 
 struct scope {
@@ -30,21 +30,21 @@ struct scope {
 	struct time_source source;
 	struct procedure_evidence *evidence; /* NULL: one kind of samples is time */
 	struct image_cache *images;
-	size_t event;    /* that measures time; ev.nr without one */
-	size_t first;    /* stream of it, whose samples are the unit */
-	double clock_hz; /* 1e9 when the epoch's is not known */
+	size_t event;    /* the one that measures time; ev.nr if there is none */
+	size_t first;    /* its first stream, whose samples are the unit */
+	double clock_hz; /* 1e9 if the epoch's is not known */
 };
 
 /*
- * Opens the request's selection. 0, or an error that is logged but for -ENOMEM; after
- * an error there is nothing to close. req must outlive s.
+ * Opens the request's selection. 0, or an error, which is logged unless it is -ENOMEM;
+ * after an error there is nothing to close. req must outlive s.
  */
 int scope_open(struct scope *s, const struct explain_request *req);
 void scope_close(struct scope *s);
 
 /*
- * The same of one epoch of a selection that is open, with images that stay the
- * caller's. An epoch without samples gives no streams.
+ * The same for one epoch of an open selection. The images still belong to the caller.
+ * An epoch without samples gives no streams.
  */
 int scope_open_epoch(struct scope *s, const struct explain_request *req,
 		     const struct selection *sel, const struct query_epoch *epoch,
@@ -52,8 +52,8 @@ int scope_open_epoch(struct scope *s, const struct explain_request *req,
 void scope_close_epoch(struct scope *s);
 
 /*
- * The images of a selection, with debug files from where the request says; the
- * caller's. Errors as above.
+ * The images of a selection, with debug files from the request's folders and servers.
+ * The caller frees *out. Errors as above.
  */
 int scope_images(const struct select_request *req, const struct selection *sel,
 		 struct image_cache **out);
@@ -61,7 +61,7 @@ int scope_images(const struct select_request *req, const struct selection *sel,
 /* A stream of the selection. */
 const struct query_stream *scope_stream(const struct scope *s, size_t stream);
 
-/* Whether a stream's samples are time that --attribution looks at. */
+/* Whether a stream's samples are time that --attribution uses. */
 bool scope_measures(const struct scope *s, size_t stream);
 
 /*
@@ -87,7 +87,7 @@ double scope_unknown(const struct scope *s);
 /* Cycles that one sample of the first stream stands for. */
 double scope_period_cycles(const struct scope *s);
 
-/* Logs that no event measures time: -CPI_EEMPTY; else 0. */
+/* 0; or -CPI_EEMPTY, logged, if no event measures time. */
 int scope_needs_time(const struct scope *s);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * selected_windows.c - windows lead from image to image, so that all are needed for one
+ * selected_windows.c - loads all windows of a selection and weights them
+ *
+ * Windows lead from image to image, so even one image needs the windows of all.
  */
 #include "config.h"
 
@@ -17,8 +19,7 @@
 
 struct selected_windows {
 	struct window_weights *weights;
-	struct buf images; /* struct query_image, by their number in followed; the
-			      names are owned */
+	struct buf images; /* struct query_image, by number; the names are owned */
 	struct explain_windows at;
 	int64_t at_image;
 	selected_windows_amount_fn amount;
@@ -35,7 +36,7 @@ static struct query_image *images(const struct selected_windows *f)
 	return (struct query_image *)f->images.data;
 }
 
-/* nr_images() for one that is not known. */
+/* The number of an image; nr_images() if it has none. */
 static size_t find_image(const struct selected_windows *f, int64_t id)
 {
 	size_t i = 0;
@@ -93,7 +94,7 @@ static int add_samples(void *ctx, const struct query_profile *row)
 	for (size_t i = 0; !err && i < nr; i++) {
 		err = window_weights_sample(f->weights, image, c[i].offset,
 					    each * (double)c[i].n);
-		if (err == -CPI_ELIMIT) /* no code is there */
+		if (err == -CPI_ELIMIT) /* there is no code at this offset */
 			err = 0;
 	}
 	return err;

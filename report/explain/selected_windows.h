@@ -10,11 +10,11 @@
 
 struct selected_windows;
 
-/* What n samples of a stream are worth; 0: the stream is left out. */
+/* The time of n samples of a stream; 0: the stream is left out. */
 typedef double (*selected_windows_amount_fn)(void *ctx, int64_t stream, uint64_t n);
 
 /*
- * Reads windows and samples of all images, also of those that sel leaves out. *out is
+ * Reads windows and samples of all images, including those that sel leaves out. *out is
  * NULL if there are no windows; else the caller frees it. 0 or a negative error.
  */
 int selected_windows_load(struct db *db, const struct query_selection *sel,

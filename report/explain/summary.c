@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * summary.c - adds explanations up to rows of cycles by reason
+ * summary.c - adds up explanations to rows of cycles by reason
  *
- * The rows are the same in the same order for all selections, so cpi stats and cpi
- * diff can compare them by index. What no explanation has is a row, too.
+ * All selections have the same rows in the same order, so cpi stats and cpi diff can
+ * compare them by index. Samples without an explanation have rows as well.
  */
 #include "config.h"
 
@@ -41,8 +41,8 @@ static bool is_sampled(const struct explained *e, const struct cfg_block *block)
 }
 
 /*
- * What ran, and what it would have taken at best: of blocks with samples, for all time
- * is theirs. Others that might have run are many, and not one of them is seen to have.
+ * Adds executed instructions and their best-case cycles, for blocks with samples only.
+ * These blocks have all of the time. Many others may have run, but no sample shows it.
  */
 static void add_cycles(struct summary *s, const struct explained *e)
 {

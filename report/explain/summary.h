@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * summary.h - where the cycles went, as SOSP'97's Figure 4 has it
+ * summary.h - where the cycles went, as in Figure 4 of SOSP'97
  *
- * In samples of the first stream of time. What could not be analysed has its own
- * rows, so that they tally.
+ * The unit is samples of the first stream of time. Samples that could not be analysed
+ * have their own rows, so the rows add up.
  *
- * I1  Σ rows' samples = the selection's samples, but for idle.
+ * I1  Σ rows' samples = the selection's samples without idle.
  */
 #ifndef CPI_REPORT_SUMMARY_H
 #define CPI_REPORT_SUMMARY_H
@@ -38,7 +38,7 @@ enum summary_group {
 struct summary_row {
 	enum summary_group group;
 	const char *key, *text;
-	double samples;           /* by what is likeliest */
+	double samples;           /* charged to the likeliest reason */
 	struct blame_range range; /* of a reason: least and most */
 };
 
@@ -46,7 +46,7 @@ struct summary_row {
 
 const char *summary_group_name(enum summary_group group); /* "dynamic" */
 
-/* All rows, the same ones in the same order for the same has_few; how many they are. */
+/* Fills all rows and returns their number; they depend on has_few only. */
 size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
 
 /* Fewer samples of a procedure say little of its reasons. */
