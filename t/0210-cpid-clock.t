@@ -46,7 +46,7 @@ is "$(cpid_field retain_epochs_removed)" 0 'a clock that is 100 days ahead remov
 bound "$(cpid_field retain_clock_wait_s)" '>' $((2 * day)) \
 	'the status says how long retention waits'
 is "$(sql 'SELECT min(id) FROM epoch')" "$first" 'the first epoch is still there'
-like "$(cat t.log)" 'clock is 2400.* hours ahead.*set it if it is wrong' \
+like "$(cat t.log)" 'clock is 2400.* hours ahead.*set the clock if it is wrong' \
 	'the log says that the clock is ahead'
 is "$(grep -c 'hours ahead' t.log)" 1 'the log says once that the clock is ahead'
 step 0

@@ -85,7 +85,7 @@ bound "$(sql "WITH r AS (SELECT total(json_extract(value, '\$.time_ns')) AS t
 		WHERE s.event = 'cpu-clock' AND context = 0 AND p.kind = 0 AND i.kind <> 4)
 	SELECT abs(r.t - c.t) / c.t FROM r, c")" '<=' 0.1 \
 	'the combined rows have the time of the random samples'
-cpi prof --db t.db --epoch all --by comm >comm.txt 2>comm.err
+cpi prof --db t.db --epoch all --by comm -v >comm.txt 2>comm.err
 like "$(cat comm.txt)" ' split$' 'cpi prof --by comm has rows of commands'
 like "$(cat comm.txt)" '^Time: .* of cpu-clock and [0-9]* of ticks$' 'their time is that of both streams'
 

@@ -34,7 +34,7 @@ static int sum(struct explainer *x, const struct stats_busy *busy,
 		return err;
 	*sample = s->ev.weight[s->first];
 	summary->unknown = scope_unknown(s);
-	explainer_leave_out(x, is_busy, (void *)busy);
+	explainer_leave_out(x, is_busy, (void *)busy, true);
 	return explainer_each(x, on_explanation, summary);
 }
 

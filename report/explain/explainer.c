@@ -330,10 +330,12 @@ struct scope *explainer_scope(const struct explainer *x)
 	return x->scope;
 }
 
-void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx)
+void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx,
+			 bool deferred)
 {
 	x->enough = enough;
 	x->enough_ctx = ctx;
+	x->leaves_out_deferred = deferred;
 }
 
 struct profile *explainer_profile(const struct explainer *x, size_t stream)

@@ -77,8 +77,9 @@ struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
 typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
 				  const struct symbol *symbol, double samples);
 
-/* Makes explainer_each() leave out other procedures, and deferred samples. */
-void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx);
+/* Makes explainer_each() leave out other procedures, and perhaps deferred samples. */
+void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx,
+			 bool deferred);
 
 /*
  * Explains a place that place_find() found. *out belongs to x and is valid until the

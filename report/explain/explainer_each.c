@@ -355,8 +355,10 @@ static int explain(struct image_walk *w, struct explanation *ex)
 static bool is_left_out(const struct explainer *x, const struct explanation *ex,
 			double amount)
 {
-	return x->enough && (explainer_is_deferred(x) ||
-			     !x->enough(x->enough_ctx, ex->image, ex->symbol, amount));
+	if (!x->enough)
+		return false;
+	return (x->leaves_out_deferred && explainer_is_deferred(x)) ||
+	       !x->enough(x->enough_ctx, ex->image, ex->symbol, amount);
 }
 
 static void leave_out(struct explainer *x, struct explanation *ex)
@@ -381,6 +383,22 @@ static int weigh_calls(struct image_walk *w)
 			err = explainer_add_calls(w->x, w->im, busy[i].symbol);
 	}
 	return err || !w->x->calls ? err : callgraph_solve(w->x->calls);
+}
+
+/* Whether any of the image's procedures is worth an analysis. */
+static bool is_any_wanted(const struct image_walk *w)
+{
+	const struct busy *busy = (const struct busy *)w->busy.data;
+	const size_t nr = w->busy.len / sizeof(*busy);
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct explanation ex = { .image = &w->x->image,
+						.symbol = busy[i].symbol };
+
+		if (!is_left_out(w->x, &ex, busy[i].amount))
+			return true;
+	}
+	return false;
 }
 
 /* The remaining samples belong to no procedure. */
@@ -439,7 +457,7 @@ static int end_image(struct image_walk *w)
 	err = why == -ENOMEM ? why : gather_samples(w);
 	if (!err)
 		err = find_busy(w);
-	if (!err)
+	if (!err && is_any_wanted(w))
 		err = weigh_calls(w);
 	if (!err)
 		err = explain_busy(w);

@@ -25,6 +25,7 @@ struct explainer {
 	struct explainer_kept *kept; /* NULL unless the scope is one epoch of several */
 	explain_enough_fn enough;    /* NULL: explain all procedures */
 	void *enough_ctx;
+	bool leaves_out_deferred;
 	struct isa *isa; /* set when the first image is explained; of machine */
 	enum machine machine;
 	struct arena arena; /* the explanation's */

@@ -2,8 +2,10 @@
 /*
  * ranking.c - the hottest instructions and the worst stalls of a selection
  *
- * Procedures are explained one at a time. Text, source line and culprits are made only
- * for instructions that enter the list.
+ * Procedures are explained one at a time, the busiest of each image first. A procedure
+ * is not explained if it has no more samples than the last instruction of a full list:
+ * none of its instructions could enter. Of a whole system, most are of that kind. Text,
+ * source line and culprits are made only for instructions that enter the list.
  */
 #include "config.h"
 
@@ -166,6 +168,16 @@ static int on_stalls(void *ctx, const struct explanation *ex)
 	return add_blocks(ctx, ex, add_stalls);
 }
 
+static bool may_enter(void *ctx, const struct query_image *image,
+		      const struct symbol *symbol, double samples)
+{
+	const struct insn_adder *a = ctx;
+
+	(void)image;
+	(void)symbol;
+	return samples > a->r->insns.least;
+}
+
 static int rank(struct insn_adder *a, uint64_t limit, explain_fn fn)
 {
 	const struct scope *s = explainer_scope(a->x);
@@ -173,6 +185,7 @@ static int rank(struct insn_adder *a, uint64_t limit, explain_fn fn)
 
 	*a->r = (struct ranking){ .all = 0 };
 	ranked_insns_init(&a->r->insns, limit);
+	explainer_leave_out(a->x, may_enter, a, false);
 	if (!err)
 		err = explainer_each(a->x, fn, a);
 	a->r->all += scope_unknown(s);

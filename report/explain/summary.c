@@ -73,7 +73,7 @@ static bool has_enough(void *ctx, const struct query_image *image,
 void summary_leave_out_few(struct summary *s, struct explainer *x)
 {
 	s->has_few = true;
-	explainer_leave_out(x, has_enough, s);
+	explainer_leave_out(x, has_enough, s, true);
 }
 
 /* The next number with one digit that is not 0. */
