@@ -206,9 +206,11 @@ START_TEST(ticks_are_time_unless_the_row_departs_in_all_looks)
 		.stream =
 			(struct query_stream[]){
 				{ .id = 1,
-				  .desc = { "cpu-clock", "bpf", "", "ns", 10000000 } },
+				  .desc = { "cpu-clock", "bpf", "", "ns", 10000000,
+					    LANDING_AFTER_GROUP } },
 				{ .id = 2,
-				  .desc = { "ticks", "bpf", "", "ns", 4000000 } } },
+				  .desc = { "ticks", "bpf", "", "ns", 4000000,
+					    LANDING_AFTER_GROUP } } },
 		.nr = 2
 	};
 	struct top_evidence e = { 0 };
