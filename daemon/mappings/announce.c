@@ -19,9 +19,9 @@
 #include "daemon/os/listener.h"
 
 #define QUEUE_FILE   "/proc/sys/net/unix/max_dgram_qlen"
-#define QUEUE_WANTED 128 /* ten times as many in a second */
+#define QUEUE_WANTED 128 /* ten times as many fit in a second */
 
-/* After such a silence the next datagram is a first one. */
+/* After so long without a datagram, the next one wakes the daemon again. */
 #define SILENCE_NS (5 * NSEC_PER_SEC)
 
 static const struct time_quota_limit limit = { 20, 200 * NSEC_PER_MSEC };
@@ -29,10 +29,10 @@ static const struct time_quota_limit limit = { 20, 200 * NSEC_PER_MSEC };
 struct announce {
 	struct listener *listener;
 	int epoll_fd;
-	bool wakes;        /* the socket is in it */
-	uint64_t heard_ns; /* when a datagram was taken last */
+	bool wakes;        /* whether epoll_fd watches the socket */
+	uint64_t heard_ns; /* when the last datagram was taken */
 	uint64_t nr_datagrams;
-	uint64_t nr_descriptors; /* of these, with descriptors */
+	uint64_t nr_descriptors; /* datagrams that came with descriptors */
 	struct time_quota quota;
 	struct foreignfds foreign;
 	struct announced announced;
@@ -106,7 +106,7 @@ out:
 	return err;
 }
 
-/* A moment of the real-time clock on the monotonic one, not in the future. */
+/* Converts a time of the real-time clock to the monotonic one; never in the future. */
 static uint64_t to_mono(const struct timespec *ts)
 {
 	uint64_t real_ns = (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
@@ -116,7 +116,10 @@ static uint64_t to_mono(const struct timespec *ts)
 	return ago_ns < now_ns ? now_ns - ago_ns : 0;
 }
 
-/* Who sent it, and when. Neither can be missing, but for the first after the bind. */
+/*
+ * Reads who sent the datagram, and when. Both may be missing in a datagram that arrived
+ * between bind() and setsockopt(); else they are always there.
+ */
 static bool read_source(struct msghdr *msg, struct announced_source *out)
 {
 	struct timespec sent = { 0 };
@@ -135,10 +138,10 @@ static bool read_source(struct msghdr *msg, struct announced_source *out)
 	return sender.pid > 0 && sent.tv_sec;
 }
 
-/* Returns whether there may be one more. */
+/* Takes a datagram. Returns whether there may be another one. */
 static bool take_one(struct announce *a, bool is_gap)
 {
-	/* No more than what the kernel adds. */
+	/* Room for what the kernel adds, and for nothing that the sender attaches. */
 	union {
 		struct cmsghdr aligned;
 		char space[CMSG_SPACE(sizeof(struct ucred)) +
@@ -156,7 +159,7 @@ static bool take_one(struct announce *a, bool is_gap)
 
 	if (foreignfds_came(&a->foreign, listener_fd(a->listener), sizeof(control))) {
 		if (foreignfds_drop(&a->foreign, listener_fd(a->listener)))
-			return false; /* it stays, and is dropped later */
+			return false; /* it stays in the socket, and is dropped later */
 		a->nr_datagrams++;
 		a->nr_descriptors++;
 		return false;
@@ -174,14 +177,14 @@ static bool take_one(struct announce *a, bool is_gap)
 	return true;
 }
 
-/* Takes what the time quota allows. Returns whether there was nothing. */
+/* Takes as many datagrams as the time quota allows. Returns whether there was none. */
 static bool take_all(struct announce *a, bool is_gap, uint64_t begun_ns)
 {
 	int nr = 0;
 
 	if (!time_quota_has(&a->quota, &limit, begun_ns) ||
 	    (!a->foreign.refused && foreignfds_is_dropping(&a->foreign)))
-		return false; /* there was something, or may be */
+		return false; /* the socket is not empty, or may not be */
 	while (nr < ANNOUNCE_BATCH && take_one(a, is_gap))
 		nr++;
 	time_quota_spend(&a->quota, time_mono_ns() - begun_ns);

@@ -2,16 +2,17 @@
 /*
  * announce.h - the daemon's end of the loader hook's socket (abi/announce.h)
  *
- * I1  Whoever sends, and whatever: a run takes at most ANNOUNCE_BATCH datagrams, all
- *     of them take at most 2 % of a CPU's time in the long run, and each sender's a
- *     quarter of that (announced.h). Nobody is answered, nobody is waited for, and no
- *     memory is kept.
- * I2  The sender is who the kernel says it is, and speaks of itself.
+ * I1  A run takes at most ANNOUNCE_BATCH datagrams. All datagrams together take at most
+ *     2 % of a CPU's time in the long run, and those of one sender a quarter of that
+ *     (announced.h). The daemon sends no answer, waits for nobody and allocates
+ * nothing. I2  The kernel names the sender. A process can only announce its own
+ * mappings.
  *
- * Only the first datagram wakes the daemon: each would cost both sides more than the
- * rest, for what is hardly ever news. The next ones wait in the socket, as many as
- * net.unix.max_dgram_qlen allows, for the daemon to look; more are dropped at the
- * sender's end. When none have come for a while, the next one is a first one again.
+ * Only the first datagram wakes the daemon. To wake for each one would cost both sides
+ * more than all the rest, and the mapping records usually say the same. Later datagrams
+ * wait in the socket, up to net.unix.max_dgram_qlen of them, until the next
+ * announce_run(); the sender drops the others. After a few seconds without a datagram,
+ * the next one wakes the daemon again.
  */
 #ifndef CPI_DAEMON_ANNOUNCE_H
 #define CPI_DAEMON_ANNOUNCE_H
@@ -23,28 +24,28 @@
 #include "daemon/procmap/procmap.h"
 
 #define ANNOUNCE_BATCH 256
-#define ANNOUNCE_MS    100 /* announce_run() is due so often ... */
+#define ANNOUNCE_MS    100 /* call announce_run() this often ... */
 
 struct announce;
 
 /*
- * Listens at path, where everybody may write. The cause of a failure is logged.
- * procmap and images get what is true; epoll_fd is told of a first datagram. Returns 0
- * or -errno.
+ * Listens at path; every user may send. True announcements go to procmap and images.
+ * The first datagram becomes an event of epoll_fd. Logs the cause of a failure. Returns
+ * 0 or -errno.
  */
 int announce_open(const char *path, int epoll_fd, struct procmap *procmap,
 		  struct images *images, struct announce **out);
 
-/* ... but while the next datagram wakes: then whenever something has. */
+/* ... unless this is true: then only after an event of epoll_fd. */
 bool announce_wakes(const struct announce *a);
 
 /*
- * Takes what has come. Mapping records up to now have been read; is_gap: and some of
- * them were lost.
+ * Takes the datagrams that have arrived. The caller has read all mapping records up to
+ * now; is_gap says that some of them were lost.
  */
 void announce_run(struct announce *a, bool is_gap);
 
-/* Appends lines "name value" for the status. */
+/* Appends the counters as status lines, "name value". */
 void announce_status(const struct announce *a, struct buf *out);
 
 /* Removes the socket. Accepts NULL. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading another process's mappings takes time in proportion to their number, which
- * is that process's choice, and holds up its own mmap(). So it is not done where the
- * process map says the same, as it does but for the moments when mapping records were
- * lost; and each process has a time quota of our time.
+ * announced.c - checks announcements against /proc/PID/maps
  *
- * A build id is compared where the file was read already, on behalf of a sample. It
- * is never what an image is known by: anybody can put any build id anywhere.
+ * A read of another process's mappings takes time in proportion to their number, which
+ * that process chooses, and it holds up that process's mmap(). So there is no read if
+ * the process map already says the same, which is so unless mapping records were lost.
+ * And each process has a time quota.
+ *
+ * A build id is compared only if the file was already read for the sake of a sample. No
+ * image is identified by an announced build id, because any process may announce any.
  */
 #include "config.h"
 
@@ -34,12 +36,13 @@ const char *announced_fate_name(enum announced_fate fate)
 	return names[fate];
 }
 
-/* One datagram, while it is looked at. */
+/* The state while one datagram is checked. */
 struct hearing {
 	struct announced *announced;
 	const struct announced_source *from;
 	bool is_begin;
-	bool is_read; /* unless it is gone, comm and found are what /proc says */
+	bool is_read; /* /proc was asked; if not is_gone, comm and found are its answer
+		       */
 	bool is_verified;
 	bool is_gone;
 	char comm[PROCMAP_COMM_SIZE];
@@ -58,7 +61,7 @@ static uint64_t segment_address(const struct announcement *st, int segment)
 	return st->base + st->segments[segment].vaddr;
 }
 
-/* The live mapping that the process map has of a segment, or NULL. */
+/* The segment's live mapping in the process map, or NULL. */
 static const struct range *live(const struct hearing *h, const struct announcement *st,
 				int segment)
 {
@@ -69,7 +72,7 @@ static const struct range *live(const struct hearing *h, const struct announceme
 	return is_at(r, address, st->segments[segment].offset) ? r : NULL;
 }
 
-/* The same in what /proc says. */
+/* The segment's mapping in the answer of /proc, or NULL. */
 static const struct range *mapped(const struct hearing *h,
 				  const struct announcement *st, int segment)
 {
@@ -88,7 +91,7 @@ static int nr_live(const struct hearing *h, const struct announcement *st)
 	return nr;
 }
 
-/* Reads /proc once for all announcements of the datagram. TAKEN, or GONE. */
+/* Reads /proc, once for all announcements of the datagram. Returns TAKEN or GONE. */
 static enum announced_fate look_up_process(struct hearing *h)
 {
 	if (!h->is_read)
@@ -108,7 +111,7 @@ static bool has_other_build_id(const struct range *r, const struct announcement 
 		memcmp(d->build_id, st->build_id, st->build_id_size));
 }
 
-/* Whether what is stated is what /proc says. */
+/* Compares an announcement with the answer of /proc. */
 static enum announced_fate check(const struct hearing *h, const struct announcement *st)
 {
 	for (int i = 0; i < st->nr_segments; i++) {
@@ -123,8 +126,8 @@ static enum announced_fate check(const struct hearing *h, const struct announcem
 }
 
 /*
- * Of a program that has just begun all is new, and what the process map may have of
- * the one before is not to stay.
+ * Enters what was announced. If the program has just begun, all mappings are entered
+ * and replace those of the program before it.
  */
 static void enter_announcement(struct hearing *h, const struct announcement *st,
 			       bool is_new)
@@ -162,8 +165,8 @@ static enum announced_fate take_loaded(struct hearing *h, const struct announcem
 }
 
 /*
- * The kernel has no record of an munmap(): without this a program that loads one thing
- * after the other would fill the process map.
+ * The kernel writes no record of an munmap(). So without this, a program that loads one
+ * library after another would fill the process map.
  */
 static enum announced_fate take_unloaded(struct hearing *h,
 					 const struct announcement *st)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * announced.h - what a process says of its own mappings, and what is true of it
+ * announced.h - takes announcements that are true into the process map
  *
- * A announcement is a hint where to look, no more: all that goes into the process map
- * comes from /proc/PID/maps of the process that the kernel says has spoken. Of what
- * the map has from mapping records already nothing is asked again.
+ * An announcement is only a hint where to look. Everything that enters the process map
+ * comes from /proc/PID/maps of the sender, which the kernel names. A mapping that the
+ * map already has from mapping records is not looked up again.
  */
 #ifndef CPI_DAEMON_ANNOUNCED_H
 #define CPI_DAEMON_ANNOUNCED_H
@@ -17,16 +17,18 @@
 #include "daemon/procmap/images.h"
 #include "daemon/procmap/procmap.h"
 
-/* What becomes of a announcement: name in the status, and what cpid(8) says of it. */
-#define ANNOUNCED_FATES(X)                                                           \
-	X(KNOWN, "known")           /* the process map had it already */             \
-	X(TAKEN, "taken")           /* it was true, the process map has it now */    \
-	X(MALFORMED, "malformed")   /* refused, as are the following: no sense */    \
-	X(RATE, "rate")             /* the process takes too much of our time */     \
-	X(GONE, "gone")             /* the process cannot be looked at (any more) */ \
-	X(STALE, "stale")           /* another program runs there now */             \
-	X(NOT_MAPPED, "not_mapped") /* the process has no such mapping */            \
-	X(STILL_MAPPED, "still_mapped") /* what was unloaded is there */             \
+/*
+ * What became of an announcement: the name in the status, and its meaning in cpid(8).
+ */
+#define ANNOUNCED_FATES(X)                                                             \
+	X(KNOWN, "known")               /* the process map already had it */           \
+	X(TAKEN, "taken")               /* it was true; now the process map has it */  \
+	X(MALFORMED, "malformed")       /* refused, like all that follow: not sound */ \
+	X(RATE, "rate")                 /* the process's time quota is used up */      \
+	X(GONE, "gone")                 /* the process has ended, or cannot be read */ \
+	X(STALE, "stale")               /* the process runs another program now */     \
+	X(NOT_MAPPED, "not_mapped")     /* the process has no such mapping */          \
+	X(STILL_MAPPED, "still_mapped") /* an object that was "unloaded" is mapped */  \
 	X(BUILD_ID, "build_id")         /* the mapped file has another build id */
 
 enum announced_fate {
@@ -36,29 +38,30 @@ enum announced_fate {
 		NR_ANNOUNCED_FATES
 };
 
-/* The first that is a refusal. */
+/* The first fate that is a refusal. */
 #define ANNOUNCED_REFUSED ANNOUNCED_MALFORMED
 
-#define ANNOUNCED_SLOTS 1024 /* processes share one where they are more */
+#define ANNOUNCED_SLOTS 1024 /* by a hash of the process id */
 
 struct announced {
 	struct procmap *procmap;
 	struct images *images;
 	struct time_quota by_process[ANNOUNCED_SLOTS];
-	/* Announcements, by what became of them; datagrams that were not looked at. */
+	/* How many announcements had each fate; RATE counts whole datagrams. */
 	uint64_t nr[NR_ANNOUNCED_FATES];
 };
 
-/* What the kernel says of a datagram. */
+/* What the kernel says about a datagram. */
 struct announced_source {
 	uint32_t tgid;
 	uint64_t when_ns; /* sent, monotonic */
-	bool in_gap;      /* mapping records of then may be missing */
+	bool in_gap;      /* mapping records of that time may be lost */
 };
 
 /*
- * Takes one datagram. Mapping records up to now have been read. Reads at most one
- * /proc/PID/maps, and nothing at all for a process that has had its share of time.
+ * Takes one datagram. The caller has read all mapping records up to now. Reads
+ * /proc/PID/maps at most once, and not at all if the process has used up its time
+ * quota.
  */
 void announced_take(struct announced *s, const struct announced_source *from,
 		    const void *data, size_t size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * announcement.c - takes a datagram apart, and believes none of its sizes
+ * announcement.c - parses a datagram without trusting any size in it
  *
- * Records are copied out before they are looked at: the datagram need not be aligned.
- * One that is not sound ends the reading, as nothing behind it can be found.
+ * Records are copied before they are read, because the datagram need not be aligned. A
+ * record that is not sound ends the parsing: it does not say where the next one begins.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ int announcements_open(const void *data, size_t size, struct announcements *out)
 	return 0;
 }
 
-/* Whether the record's parts fit into it. */
+/* Whether the parts of the record fit into the record. */
 static bool is_sound(const struct cpi_announce_record *r, size_t left)
 {
 	size_t parts = sizeof(*r) +

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cgroupevents.c - reads the tracepoints' formats, and then their samples by these
+ * cgroupevents.c - samples of tracepoints, parsed by the kernel's own description of
+ * them
  *
- * Where fields lie differs from kernel to kernel, so the formats in tracefs say it.
- * Often tracefs is not mounted, or not readable for the daemon's user; then it is
- * mounted where nobody else sees it, for as long as the formats are read.
+ * The offsets of fields differ from kernel to kernel; files in tracefs have them. If
+ * tracefs is not mounted, or the daemon's user cannot read it, it is mounted where no
+ * other process sees it, while these files are read.
  */
 #include "config.h"
 
@@ -63,7 +64,10 @@ int cgroupevents_parse(const char *moved, const char *executed,
 	return 0;
 }
 
-/* A mount that nobody else sees, for the time that the result is open. Or -errno. */
+/*
+ * Mounts tracefs where no other process sees it. Returns a descriptor; the mount goes
+ * away when that is closed. Or -errno.
+ */
 static int mount_tracefs(void)
 {
 	int context = fsopen("tracefs", FSOPEN_CLOEXEC), fd;
@@ -128,8 +132,8 @@ void cgroupevents_attr(uint64_t tracepoint, struct perf_event_attr *attr)
 }
 
 /*
- * What that asks for: who did it, when, and the tracepoint's fields; behind raw is the
- * id of the cgroup that it was done in.
+ * What sample_type asks for: the process, the time, and the tracepoint's fields. Behind
+ * raw is the id of the cgroup in which the event happened.
  */
 struct record {
 	struct perf_event_header header;
@@ -163,12 +167,13 @@ static bool read_field(const struct record *r, const struct cgroupevents_field *
 
 	if (f->offset + f->size > r->raw_size)
 		return false;
-	memcpy(&value, r->raw + f->offset, f->size); /* a little-endian machine */
+	memcpy(&value, r->raw + f->offset,
+	       f->size); /* assumes a little-endian machine */
 	*out = value;
 	return true;
 }
 
-/* The text that a __data_loc, size << 16 | offset, stands for. NULL: it has no end. */
+/* The text of a __data_loc field, size << 16 | offset; NULL if it has no end. */
 static const char *read_text(const struct record *r, uint64_t location)
 {
 	const uint32_t offset = location & 0xffff, size = location >> 16;

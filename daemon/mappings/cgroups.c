@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Paths come from /proc while a process lives, and from the tracepoint of moves. What
- * an exec tells is an id: as long as it is the one that the process map has, nothing is
- * asked. Another one's path comes from the file system, by its handle.
+ * cgroups.c - finds the cgroup of each process
+ *
+ * Paths come from /proc while a process lives, and from the tracepoint of moves. An
+ * exec only reports an id. If the process map has that id, nothing needs to be asked.
+ * Else the file system resolves the id, as a file handle, to a path.
  */
 #include "config.h"
 
@@ -25,19 +27,20 @@
 #include "daemon/mappings/cgroupevents.h"
 #include "db/profile/context.h"
 
-#define MAX_TEXT      (64u << 10) /* a dozen hierarchies' paths */
-#define TOLD_PATH_MAX 1023        /* the tracepoint cuts what is longer */
-#define FILEID_KERNFS 0xfe        /* a handle of eight bytes: the cgroup's id */
+#define MAX_TEXT      (64u << 10) /* enough for the paths of a dozen hierarchies */
+#define TOLD_PATH_MAX 1023        /* the tracepoint cuts longer paths */
+#define FILEID_KERNFS \
+	0xfe /* the type of a file handle that is the cgroup's id, 8 bytes */
 
 struct cgroups {
 	struct procmap *procmap;
 	struct timed_child *timed_child;
 	struct cgroupevents events;
 	int nr_events;
-	char *mount; /* cgroup v2's; NULL: there is none */
+	char *mount; /* where cgroup v2 is mounted, or NULL */
 };
 
-/* One of a process that is a zombie may be gone already. */
+/* The cgroup of a zombie may be gone already. */
 static char *cut_deleted(char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -48,7 +51,7 @@ static char *cut_deleted(char *path)
 	return path;
 }
 
-/* Whether a list with commas has the word. */
+/* Whether a comma-separated list contains the word. */
 static bool has_word(const char *list, const char *word)
 {
 	for (;;) {
@@ -62,7 +65,7 @@ static bool has_word(const char *list, const char *word)
 	}
 }
 
-/* A line "NUMBER:CONTROLLERS:PATH". */
+/* Parses a line "NUMBER:CONTROLLERS:PATH". */
 static void parse_line(char *line, struct cgroups_paths *out)
 {
 	char *number = strsep(&line, ":"), *controllers = strsep(&line, ":");
@@ -105,22 +108,22 @@ static int read_paths(uint32_t tgid, struct buf *text, struct cgroups_paths *out
 }
 
 /*
- * /proc/PID/cgroup takes the lock of all cgroups, and so may paths in their file
- * system: a timed child reads them. Its questions: of a process, or of an id (tgid
- * 0), below the mount of v2 ("": there is none).
+ * A read of /proc/PID/cgroup takes the lock of all cgroups, and a look-up in their file
+ * system may do so, too. So a timed child reads them. A question names a process, or
+ * (with tgid 0) the id of a cgroup below the mount of v2 ("" if there is none).
  */
 struct question {
 	uint32_t tgid;
 	uint64_t id;
-	char mount[PATH_MAX]; /* last: its end is left out */
+	char mount[PATH_MAX]; /* last, because only its used part is sent */
 };
 
-/* Its path, with a NUL, follows. */
+/* The path follows, with a NUL. */
 struct answer {
-	uint64_t id; /* in v2; 0: not known */
+	uint64_t id; /* the cgroup's id in v2, or 0 if not known */
 };
 
-/* A cgroup's id, from its path in v2; 0 where it is not known. */
+/* The id of the cgroup with this path in v2, or 0 if it is not known. */
 static uint64_t id_of(const char *mount, const char *path)
 {
 	struct stat st;
@@ -161,7 +164,7 @@ static int find_of_process(const struct question *q, struct buf *out)
 	return err;
 }
 
-/* The path of a cgroup that is still there. 0 or -errno. */
+/* Finds the path of a cgroup that still exists. Returns 0 or -errno. */
 static int path_of(const char *mount, uint64_t id, char path[PATH_MAX])
 {
 	struct {
@@ -209,7 +212,10 @@ static int find_cgroup(struct timed_child_job *job)
 	return err;
 }
 
-/* Of the process tgid, or, where that is 0, of the cgroup with this id. 0 or -errno. */
+/*
+ * Answers for the process tgid or, if that is 0, for the cgroup with this id. Returns 0
+ * or -errno.
+ */
 static int ask(const struct cgroups *c, uint32_t tgid, uint64_t id, struct buf *answer)
 {
 	struct question asked = { .tgid = tgid, .id = id };
@@ -280,7 +286,7 @@ int cgroups_find_mount(char **out)
 	return 0;
 }
 
-/* Ids of execs would be of a hierarchy in v1 that says nothing. */
+/* In v1 the id of an exec is of perf's hierarchy, which does not say the service. */
 static bool has_perf_in_v1(void)
 {
 	struct cgroups_paths paths;
@@ -357,12 +363,12 @@ static void apply_exec(struct cgroups *c, const struct cgroupevent *e)
 		return;
 	if (!ask(c, 0, e->id, &answer) && answer.data[sizeof(struct answer) + 1])
 		take_answer(c, e->tgid, &answer);
-	else /* v2's root says nothing of v1 */
+	else /* the root of v2 does not say which cgroup of v1 */
 		read_process(c, e->tgid);
 	buf_fini(&answer);
 }
 
-/* A path that the kernel may have cut is asked for again: moves are rare. */
+/* The kernel may have cut this path, so ask for it again; moves are rare. */
 static void apply_move(struct cgroups *c, const struct cgroupevent *e)
 {
 	struct buf answer = { 0 };
@@ -388,6 +394,7 @@ void cgroups_apply(struct cgroups *c, const struct perf_event_header *h)
 	}
 	if (!e.hierarchy)
 		apply_move(c, &e);
-	if (e.hierarchy || !e.path[1]) /* v1's numbers differ from machine to machine */
+	if (e.hierarchy ||
+	    !e.path[1]) /* hierarchies of v1 have other numbers on other machines */
 		read_process(c, e.tgid);
 }

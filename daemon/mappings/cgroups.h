@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cgroups.h - which cgroup a process is in, and when it changes
+ * cgroups.h - the cgroup of each process, and its changes
  *
- * A process's cgroup is that of cgroup v2; where it is in the root of that, or there is
- * none, the one of systemd's hierarchy in v1 (name=systemd).
+ * A process's cgroup is the one of cgroup v2. If that is the root, or there is no v2,
+ * it is the one of systemd's hierarchy in v1 (name=systemd).
  */
 #ifndef CPI_DAEMON_CGROUPS_H
 #define CPI_DAEMON_CGROUPS_H
@@ -15,52 +15,54 @@
 #include "daemon/os/timed_child.h"
 #include "daemon/procmap/procmap.h"
 
-/* What cgroups_parse() finds; the paths are text's, NULL where there is none. */
+/* What cgroups_parse() finds. The paths point into the text; NULL if there is none. */
 struct cgroups_paths {
 	char *unified, *named;
-	bool perf_in_v1; /* perf's ids are of a hierarchy of its own */
+	bool perf_in_v1; /* perf has a v1 hierarchy of its own, so its ids are of no use
+			  */
 };
 
-/* Reads the text of /proc/PID/cgroup, which is cut up. */
+/* Parses the text of /proc/PID/cgroup, and cuts it into pieces. */
 void cgroups_parse(char *text, struct cgroups_paths *out);
 
-/* The one of them that counts, or NULL. */
+/* The path by which the process is counted, or NULL. */
 const char *cgroups_choose(const struct cgroups_paths *p);
 
 /*
- * Where cgroup v2 is mounted, which the caller frees; several mounts show the same.
- * NULL: it is not. 0 or -errno.
+ * Finds where cgroup v2 is mounted. All mounts show the same, so any one will do; *out
+ * is NULL if there is none, and the caller frees it. Returns 0 or -errno.
  */
 int cgroups_find_mount(char **out);
 
 struct cgroups;
 
 /*
- * Tells pm. follow: events are to tell of changes; where that cannot be, it is logged,
- * and cgroups_nr_events() is 0. Returns 0 or -ENOMEM.
+ * Enters cgroups into pm. With follow, events report changes; if that is impossible, it
+ * is logged, and cgroups_nr_events() is 0. Returns 0 or -ENOMEM.
  */
 int cgroups_open(struct procmap *pm, struct timed_child *a, bool follow,
 		 struct cgroups **out);
 void cgroups_close(struct cgroups *c); /* accepts NULL */
 
-/* Asks /proc which cgroup each process that pm has is in now. Where it cannot say,
- * nothing changes.
+/*
+ * Reads from /proc the cgroup of each process in pm. A process that /proc does not
+ * answer for keeps its cgroup.
  */
 void cgroups_read_all(struct cgroups *c);
 
-/* A process has called exec: without events, it is time to ask. */
+/* A process has called exec. Without events, this asks /proc about it. */
 void cgroups_note_exec(struct cgroups *c, uint32_t tgid);
 
 /*
- * The events whose samples are for cgroups_apply(), by number. Where one cannot be
- * opened, cgroups_give_up() has /proc asked instead from then on, and says so.
+ * The events whose samples go to cgroups_apply(), by number. If one cannot be opened,
+ * call cgroups_give_up(): from then on /proc is asked instead, which is logged.
  */
 #define CGROUPS_MAX_EVENTS 2
 int cgroups_nr_events(const struct cgroups *c); /* c may be NULL */
 void cgroups_attr(const struct cgroups *c, int event, struct perf_event_attr *attr);
 void cgroups_give_up(struct cgroups *c, int err);
 
-/* Takes a sample in, in the order of forks and execs. */
+/* Applies a sample. Samples come in time order with forks and execs. */
 void cgroups_apply(struct cgroups *c, const struct perf_event_header *h);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * labels.c - a label in a mapping's name, or in the environment
+ * labels.c - finds labels in names of mappings and in environments
  *
- * A mapping's name comes with its record. An environment has to be read from /proc, and
- * that may have to wait for its process, so a worker reads it, with a deadline.
+ * The name of a mapping comes with its record. An environment has to be read from
+ * /proc, which may block, so a worker with a deadline reads it.
  */
 #include "config.h"
 
@@ -62,7 +62,7 @@ bool labels_parse_environment(const char *data, size_t size,
 	return false;
 }
 
-/* The processes to ask. */
+/* The processes whose environments to read. */
 struct scan {
 	struct procmap *pm;
 	uint64_t since_ns;
@@ -99,7 +99,7 @@ static int read_label(struct timed_child_job *job)
 	return 0;
 }
 
-/* Whether it was asked, and has said what its label is or that it is gone. */
+/* Whether it was asked, and either its environment was read or it is gone. */
 static int ask(const struct scan *s, struct timed_child *a, uint32_t tgid)
 {
 	const struct timed_child_question q = { .fn = read_label,

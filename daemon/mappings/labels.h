@@ -2,8 +2,8 @@
 /*
  * labels.h - the daemon's end of cpi-label(1) (abi/label.h)
  *
- * Whatever is believed is what a process says of itself. A process with another label
- * than its parent's is nobody else's business: it has the children that it has.
+ * A process can only choose its own label and, by inheritance, that of its children. So
+ * whatever it says about itself is believed.
  */
 #ifndef CPI_DAEMON_LABELS_H
 #define CPI_DAEMON_LABELS_H
@@ -15,18 +15,18 @@
 #include "daemon/os/timed_child.h"
 #include "daemon/procmap/procmap.h"
 
-/* The label that the name of a mapping says. Whether there is one. */
+/* Parses the label in the name of a mapping. Returns whether there is one. */
 bool labels_parse_mapping(const char *name, char label[CPI_LABEL_MAX + 1]);
 
-/* The label in size bytes of an environment, strings with a NUL behind each. */
+/* Parses the label in an environment of size bytes, strings with a NUL after each. */
 bool labels_parse_environment(const char *data, size_t size,
 			      char label[CPI_LABEL_MAX + 1]);
 
 /*
- * Looks for labels in the environments of living processes that have none, and of those
- * that are new to the process map since since_ns, whose label may be another process's.
- * Where processes keep their environments from being read, timed_child_ask()'s shares
- * bound how long that takes.
+ * Reads the environments of living processes that have no label, and of processes that
+ * entered the process map since since_ns, whose label may be of an earlier process with
+ * the same id. A process may block such a read; the shares of timed_child_ask() bound
+ * the time that this takes.
  */
 void labels_scan(struct procmap *pm, struct timed_child *a, uint64_t since_ns);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory is another's, and read in a timed child.
+ * movedtext.c - compares a process's memory with its file
+ *
+ * A timed child reads the memory, because that may block.
  */
 #include "config.h"
 
@@ -17,7 +19,10 @@
 #define NR_PIECES  8
 #define PIECE_SIZE 1024u
 
-/* Whether it is anything at all: what is not written yet, like what pads code, is 0. */
+/*
+ * Whether there are other bytes than 0. Memory that was not written yet is 0, and so is
+ * the padding of code.
+ */
 static bool is_empty(const char *piece)
 {
 	static const char zeros[PIECE_SIZE];

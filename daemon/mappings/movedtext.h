@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * movedtext.h - a program's code that it moved into memory of its own
+ * movedtext.h - code that a program has copied to anonymous memory
  *
- * Some programs copy their text to huge pages, at the address where it was. Then it has
- * no file any more, and is the same nevertheless.
+ * Some programs copy their text to huge pages at the same address. The new mapping has
+ * no file, but its code is still the file's.
  */
 #ifndef CPI_DAEMON_MOVEDTEXT_H
 #define CPI_DAEMON_MOVEDTEXT_H
@@ -13,9 +13,8 @@
 #include "daemon/procmap/procmap.h"
 
 /*
- * Whether memory without a file, which tgid mapped at when, holds what the file has
- * that was mapped there before. It is compared in a few places, while the process
- * lives.
+ * Whether the anonymous memory that tgid mapped at when holds the bytes of the file
+ * that was mapped there before. Compares a few places, while the process lives.
  */
 bool movedtext_check(struct procmap *pm, struct images *im, pid_t tgid,
 		     const struct range *memory, uint64_t when);

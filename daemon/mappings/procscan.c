@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procscan.c - reads /proc/PID/maps in a worker, and enters what it found
+ * procscan.c - reads /proc/PID/maps in a worker, and enters the mappings
  *
- * The worker sends binary records instead of text, and stops at the most mappings that
- * a process may have. Here they become ranges, all of them at once: procmap_verify()
- * compares them with what is known.
+ * The worker sends binary records instead of text, and stops at the limit of mappings
+ * for a process. The daemon makes ranges of them, and procmap_verify() compares all of
+ * these with the process map at once.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 #include "base/times.h"
 #include "daemon/procmap/kernel.h"
 
-#define SCAN_PATIENCE_MS 500 /* once, with each process that there is */
+#define SCAN_PATIENCE_MS 500 /* asks once for all processes */
 
 int procscan_parse(char *line, struct procscan_line *out)
 {
@@ -49,14 +49,14 @@ int procscan_parse(char *line, struct procscan_line *out)
 
 /* ---- in the worker ---- */
 
-/* Of a mapping; its name, with a NUL, follows. */
+/* A mapping; its name follows, with a NUL. */
 struct found_mapping {
 	uint64_t start, end, bias;
 	uint64_t device, inode;
 	uint32_t name_size;
 };
 
-/* The answer begins with it. */
+/* The first part of an answer. */
 struct found_process {
 	char comm[PROCMAP_COMM_SIZE];
 	uint32_t nr_mappings;
@@ -84,7 +84,7 @@ static void take_line(char *line, struct found_process *p, struct buf *out)
 	struct procscan_line l;
 
 	p->has_secret |= strstr(line, " /secretmem") != NULL;
-	/* The kernel's own page there is in no mapping record. */
+	/* The kernel's own page at that address has no mapping record. */
 	if (!out || procscan_parse(line, &l) || kernel_address(l.range.start))
 		return;
 	if (p->nr_mappings == PROCMAP_MAX_OWN) {
@@ -95,7 +95,7 @@ static void take_line(char *line, struct found_process *p, struct buf *out)
 	p->nr_mappings++;
 }
 
-/* Line by line: all of them are as long as the process likes. */
+/* Line by line, because the process decides how long the whole file is. */
 static int read_maps(pid_t tgid, struct found_process *p, struct buf *out)
 {
 	char path[64], *line = NULL;
@@ -179,7 +179,8 @@ static int add_mapping(struct rangemap *found, struct images *im,
 	if (!image)
 		return -ENOMEM;
 	if (!strcmp(name, "[vdso]") || image->unknown != SAMPLE_KEPT)
-		r.bias = -r.start; /* there is no file to count in */
+		r.bias = -r.start; /* offsets count from the mapping itself, as there is
+				      no file */
 	return rangemap_insert(found, &r, NULL, NULL);
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * registration.c - compares the memory of a process with the asker's file
+ * registration.c - compares the memory of a process with a file that the client has
+ * open
  *
- * A worker opens both and compares them, for either may block. It checks before and
- * after opening that the asker is still the same user's process, as the number may have
- * become another's in between.
+ * A worker opens and compares both, because either may block. It checks before and
+ * after opening that the client is still a process of the same user, because its
+ * process id may have been reused in between.
  */
 #include "config.h"
 
@@ -36,7 +37,7 @@ struct comparison {
 	uint64_t base, size, offset;
 };
 
-/* 0, or -ESTALE when they differ, or another error. */
+/* Returns 0, -ESTALE if they differ, or another error. */
 static int compare(int memory_fd, int file_fd, const struct comparison *c)
 {
 	char memory[CHUNK_SIZE], file[CHUNK_SIZE];
@@ -57,13 +58,13 @@ static int compare(int memory_fd, int file_fd, const struct comparison *c)
 	return 0;
 }
 
-/* The numbers of a file that has what the memory has. */
+/* What identifies a file that holds the bytes of the memory. */
 struct verified {
 	dev_t device;
 	ino_t inode;
 };
 
-/* Whether a process is the user's; all are root's. */
+/* Whether the user owns the process; root owns all. */
 static bool is_of(pid_t tgid, uid_t uid)
 {
 	uint32_t owner;
@@ -72,8 +73,8 @@ static bool is_of(pid_t tgid, uid_t uid)
 }
 
 /*
- * The file that the asker has open. Asked twice whose process that is: the number may
- * be another's in between.
+ * The file that the client has open. The owner of the client's process is checked
+ * twice, because the process id may be reused in between.
  */
 static int open_file(const struct comparison *c, struct stat *st)
 {
@@ -138,7 +139,7 @@ static int verify(const struct registration *r, struct timed_child *timed_child,
 	return err;
 }
 
-/* Whether code may run in all of it. */
+/* Whether the whole range is executable. */
 static int check_executable(const struct registration *r, struct images *im,
 			    struct buf *text)
 {

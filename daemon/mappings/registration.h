@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * registration.h - code that a program loads by itself, told by cpi-register(1)
+ * registration.h - registers code that a program loads by itself (cpi-register(1))
  *
- * DCPI's "dcpictl register". What is told is believed when the process's memory and
- * the file hold the same bytes. The file is what the asker has opened: whether bytes
- * are equal tells, in time, what they are, and nobody is to learn of a file that he
- * cannot read himself.
+ * This is DCPI's "dcpictl register". A registration is accepted if the process's memory
+ * equals the file. The client must have opened the file itself: the answer says whether
+ * bytes are equal, and repeated questions would disclose a file that its user may not
+ * read.
  */
 #ifndef CPI_DAEMON_REGISTRATION_H
 #define CPI_DAEMON_REGISTRATION_H
@@ -21,25 +21,28 @@
 
 struct registration {
 	pid_t tgid;
-	uid_t uid;        /* who asks: root, or the process's own */
-	const char *path; /* as the process finds it, through no symlink; "": what it
-			     has mapped is to be read again, and the rest is unused */
+	uid_t uid; /* the client's user: root, or the owner of the process */
+	/*
+	 * As the process sees it, without symlinks. "" asks to read the mappings of the
+	 * process again; then the other fields are ignored.
+	 */
+	const char *path;
 	uint64_t base, size;
-	uint64_t offset; /* of base in the file */
-	pid_t asker;     /* who asks ... */
-	int file;        /* ... and has the file open there, for reading */
+	uint64_t offset; /* the file offset of base */
+	pid_t asker;     /* the client's process ... */
+	int file;        /* ... and its descriptor of the file, open for reading */
 };
 
 /*
- * What costs nothing to find out: whether the asker may register something of that
- * process, and asks for no more than there can be. As registration_take().
+ * The checks that cost nothing: whether the client's user may register code of that
+ * process, and whether the numbers are possible. Returns as registration_take() does.
  */
 int registration_check(const struct registration *r, struct buf *text);
 
 /*
- * Puts it into the process map, from since_ns on and until the process calls exec or
- * maps something else there. Returns 0 or -errno; what was
- * done, or is wrong, is a line in text.
+ * Enters the code into the process map, from since_ns on, until the process calls exec
+ * or maps something else there. Returns 0 or -errno; text is a line that says what was
+ * done or what is wrong.
  */
 int registration_take(const struct registration *r, uint64_t since_ns,
 		      struct procmap *pm, struct images *im, struct buf *text);

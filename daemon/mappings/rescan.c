@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rescan.c - reads incomplete processes, one after the other, while there is time
+ * rescan.c - reads incomplete processes again, within a time quota
  *
- * procmap_for_each_incomplete() says which are due. The time that each one took is
- * spent from a time quota of 1 % of a CPU; the rest waits for the next round.
+ * procmap_for_each_incomplete() lists the processes that are due. Their reads use up a
+ * time quota of 1 % of a CPU; the rest waits for the next round.
  */
 #include "config.h"
 
@@ -20,7 +20,9 @@ struct rescanning {
 	struct images *images;
 };
 
-/* Whether there is time for more. A process that is gone has its exit record to come.
+/*
+ * Returns whether the quota allows more. The exit record of a process that is gone will
+ * come, so that needs nothing.
  */
 static bool read_one(void *ctx, uint32_t tgid)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rescan.h - processes whose mappings are not all known are read again
+ * rescan.h - reads processes again whose mappings are not all known
  *
- * A process that maps more than it may keep is incomplete (daemon/procmap/procmap.h),
- * and its samples are map_gap. When it has calmed down, /proc says what it has mapped
- * now, and from then on it is whole. This takes 1 % of a CPU at most.
+ * A process with more mappings than it may keep is incomplete
+ * (daemon/procmap/procmap.h), and its samples are map_gap. Once it has fewer, a read of
+ * /proc makes it complete again. All such reads take 1 % of a CPU at most.
  */
 #ifndef CPI_DAEMON_RESCAN_H
 #define CPI_DAEMON_RESCAN_H
@@ -22,9 +22,9 @@ struct rescan {
 };
 
 /*
- * Reads the incomplete processes that are due. To be called once between two calls of
- * procmap_forget(), right before a sweep: what is in a table then, of a process that is
- * read now, is a gap.
+ * Reads the incomplete processes that are due. Call it once between two calls of
+ * procmap_forget(), right before a sweep: samples that are still in a table then, of a
+ * process that is read now, are in the gap.
  */
 void rescan_run(struct rescan *rs, struct procmap *pm, struct images *im);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sideband.c - the mapping events' rings
+ * sideband.c - reads the rings of mapping events
  *
- * When a ring is full, the kernel says so with the next record that fits. Until
- * one comes, only the event's own count tells of the loss: it is read as well,
- * or what was sampled meanwhile would go to what a process was before.
+ * When a ring is full, the kernel reports the loss in the next record that fits. Until
+ * one does, only the event's own count shows the loss. So that count is read as well,
+ * or samples of the meantime would be attributed to earlier mappings.
  */
 #include "config.h"
 
@@ -29,55 +29,57 @@
 #include "daemon/os/ring.h"
 
 /*
- * Data bytes of the rings: together, and of one. An exec writes some 2 KiB, and
- * lost records cost more than memory. The smallest fits perf_event_mlock_kb's
- * default beside the ring of samples.
+ * Data bytes of all rings together, and of one ring. An exec writes some 2 KiB, and
+ * lost records cost more than memory. The smallest ring fits into the default of
+ * perf_event_mlock_kb beside the ring of samples.
  */
 #define RINGS_TOTAL   (16u << 20)
 #define RING_SIZE_MAX (4u << 20)
 #define RING_SIZE_MIN (128u << 10)
 
 #define SCAN_INTERVAL_NS NSEC_PER_SEC
-#define LOOK_INTERVAL_NS (100 * NSEC_PER_MSEC) /* between looks at an event */
+#define LOOK_INTERVAL_NS \
+	(100 * NSEC_PER_MSEC) /* between two reads of an event's count */
 
 struct source {
-	struct perfthreads threads; /* of the target, beside the first one */
+	struct perfthreads threads; /* the other threads of the target */
 	int fd;                     /* -1: this CPU is offline */
 	int cgroups_fd[CGROUPS_MAX_EVENTS], nr_cgroups;
 	struct ring ring;
-	const struct perf_event_header *record; /* the next one to apply, ... */
-	uint64_t time;                          /* ... and when it was written */
-	uint64_t lost_told;                     /* records lost, as LOST records say */
-	uint64_t lost_noted;                    /* of those that the event has lost */
-	uint64_t enabled_ns; /* how long the event had been enabled ... */
-	uint64_t looked_ns;  /* ... then */
-	bool stopped;        /* and was not since */
+	const struct perf_event_header *record; /* the next record to apply, ... */
+	uint64_t time;                          /* ... and its time */
+	uint64_t lost_told;                     /* lost records by the LOST records */
+	uint64_t lost_noted; /* lost records that nr_lost has counted */
+	uint64_t enabled_ns; /* the event's enabled time ... */
+	uint64_t looked_ns;  /* ... at this time */
+	bool stopped;        /* the event was not enabled in between */
 };
 
 struct sideband {
 	struct sideband_config cfg;
 	struct source *source; /* by CPU number */
 	int nr_sources;
-	struct source **queue; /* a heap: whose next record is the oldest comes first */
+	struct source **queue; /* a heap: the source with the oldest record is first */
 	int nr_queued;
 	uint64_t nr_lost, nr_mended;
-	bool had_news;       /* in the last reading */
-	bool missed;         /* a CPU came: what it did before nobody saw */
-	uint64_t scanned_ns; /* when /proc was, to mend; 0: never */
-	uint64_t read_ns;    /* up to then every ring was read */
-	uint64_t gap_ns;     /* and before, when the gap began */
+	bool had_news; /* since the last sideband_read() began */
+	bool missed;   /* a CPU came online, and its first records are missing */
+	uint64_t
+		scanned_ns; /* when /proc was last scanned because of a gap; 0: never */
+	uint64_t read_ns;   /* when all rings were last read */
+	uint64_t gap_ns; /* the time of the read before that, where a gap would begin */
 };
 
-/* What sample_id_all puts behind each record: TID and TIME. */
+/* What sample_id_all appends to each record: TID and TIME. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
 };
 
 /*
- * No build_id: the kernel (5.12 to 6.18 at least) then marks the same MMAP2 record of
- * events that did not ask for it, too, and perf record crashes on those. For the same
- * reason apply_mmap2() does not look at the mark.
+ * Does not ask for build ids. If it did, the kernel (5.12 to 6.18 at least) would also
+ * mark the same MMAP2 record of events that did not ask, and perf record crashes on
+ * such a mark. For the same reason apply_mmap2() ignores the mark.
  */
 static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *attr)
 {
@@ -97,7 +99,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.exclude_kernel =
-			1, /* counts nothing anyway; asks for less privilege */
+			1, /* it counts nothing anyway, and needs less privilege so */
 		.exclude_hv = 1,
 		.inherit = cfg->target.pid >= 0,
 		.disabled = cfg->target.enable_on_exec,
@@ -105,7 +107,7 @@ static void set_attr(const struct sideband_config *cfg, struct perf_event_attr *
 	};
 }
 
-/* Kernels before 6.0 do not count what was lost: LOST records have to do. */
+/* Kernels before 6.0 do not count lost records; then only LOST records tell. */
 static int open_event(const struct sideband_config *cfg, int cpu, size_t wakes_at)
 {
 	struct perf_event_attr attr;
@@ -121,7 +123,7 @@ static int open_event(const struct sideband_config *cfg, int cpu, size_t wakes_a
 	return fd;
 }
 
-/* The records of the target's other threads go to the same ring. */
+/* Opens events of the target's other threads, whose records go to the same ring. */
 static int open_threads(const struct sideband *sb, struct source *s, int cpu,
 			int ring_fd)
 {
@@ -129,7 +131,7 @@ static int open_threads(const struct sideband *sb, struct source *s, int cpu,
 	int err;
 
 	set_attr(&sb->cfg, &attr);
-	attr.read_format = 0; /* LOST records have to do */
+	attr.read_format = 0; /* then only LOST records tell */
 	err = perfthreads_open(&sb->cfg.target, &attr, cpu, &s->threads);
 	if (!err)
 		err = perfthreads_ioctl(&s->threads, PERF_EVENT_IOC_SET_OUTPUT,
@@ -139,7 +141,7 @@ static int open_threads(const struct sideband *sb, struct source *s, int cpu,
 	return err;
 }
 
-/* The largest power of two that all CPUs can have. */
+/* The largest power of two that is possible for every CPU. */
 static size_t ring_size(const struct sideband *sb)
 {
 	size_t size = RING_SIZE_MAX;
@@ -156,7 +158,10 @@ static void close_cgroups(struct source *s)
 	s->nr_cgroups = 0;
 }
 
-/* Their samples go into the same ring. Without them it is asked for instead. */
+/*
+ * Opens the events of cgroups, whose samples go into the same ring. Without these,
+ * /proc is asked instead.
+ */
 static void open_cgroups(struct sideband *sb, struct source *s, int ring_fd, int cpu)
 {
 	struct perf_event_attr attr;
@@ -182,8 +187,8 @@ static void open_cgroups(struct sideband *sb, struct source *s, int ring_fd, int
 }
 
 /*
- * An event with a ring of that size, which wakes when a half of the smallest ring is
- * full, or an eighth of a larger one. A descriptor, or -errno.
+ * Opens an event with a ring of this size. It wakes the daemon when half of a smallest
+ * ring, or an eighth of a larger one, is full. Returns a descriptor or -errno.
  */
 static int open_ring(struct sideband *sb, struct source *s, int cpu, size_t size)
 {
@@ -306,7 +311,7 @@ int sideband_open(const struct sideband_config *cfg, const struct cpus *cpus,
 		sideband_close(sb);
 		return err;
 	}
-	sb->missed = false; /* the caller scans at the beginning */
+	sb->missed = false; /* the caller scans /proc at the beginning */
 	*out = sb;
 	return 0;
 }
@@ -331,17 +336,21 @@ static void note_lost(struct sideband *sb, struct source *s, uint64_t lost)
 }
 
 /*
- * When a CPU goes offline its events stop for good, and stay so when it is back. Those
- * of a process stop whenever it does. Between two looks so much time has passed at
- * least as between the end of one and the beginning of the next, however long each
- * took. A look interrupts the event's CPU; records come whenever a process begins.
+ * Notices an event that has stopped. When a CPU goes offline, its events stop, and they
+ * do not start again when the CPU comes back. An event of a process runs only while
+ * that process does, so it is not judged. An event that was enabled for less than half
+ * of the time since the last read has stopped. The time between two reads is measured
+ * from the end of one to the beginning of the next, so it is never too long, however
+ * slow a read is. A read interrupts the event's CPU, so there are few of them.
  */
 static void look_at_event(struct sideband *sb, struct source *s, bool may_have_lost)
 {
 	const uint64_t now = time_mono_ns();
 	const bool is_time =
 		sb->cfg.target.pid < 0 && now >= s->looked_ns + LOOK_INTERVAL_NS;
-	uint64_t count[3] = { 0 }; /* the event's, always 0; ns enabled; records lost */
+	uint64_t count[3] = {
+		0
+	}; /* the count, which is always 0; enabled time in ns; lost records */
 	ssize_t n;
 
 	if (!is_time && !may_have_lost)
@@ -357,8 +366,8 @@ static void look_at_event(struct sideband *sb, struct source *s, bool may_have_l
 }
 
 /*
- * Finds the ring's next record that is to be applied. The kernel writes a CPU's in the
- * order of their times: in process context, with preemption off.
+ * Finds the ring's next record to apply. The kernel writes the records of a CPU in time
+ * order: in process context, with preemption off.
  */
 static void find_next(struct sideband *sb, struct source *s)
 {
@@ -385,7 +394,7 @@ static void find_next(struct sideband *sb, struct source *s)
 	s->record = h;
 }
 
-/* Puts the heap's element at i, which may be too late, into its place. */
+/* Moves the heap's element at i down to its place. */
 static void sift_down(struct sideband *sb, int i)
 {
 	struct source **q = sb->queue, *s = q[i];
@@ -421,7 +430,9 @@ static void queue_sources(struct sideband *sb)
 		sift_down(sb, i);
 }
 
-/* Passes the oldest record. The ring has its place back when another one's turn comes.
+/*
+ * Drops the oldest record, which was applied. A ring is released to the kernel when the
+ * turn goes to another ring.
  */
 static void dequeue(struct sideband *sb)
 {
@@ -458,7 +469,7 @@ struct record_mmap2 {
 	char name[];
 };
 
-/* Whether the text at the end of the record ends inside it. */
+/* Whether the text at the end of the record has its NUL inside the record. */
 static bool has_text(const struct perf_event_header *h, const char *text)
 {
 	const char *end = (const char *)h + h->size - sizeof(struct sample_id);
@@ -466,7 +477,7 @@ static bool has_text(const struct perf_event_header *h, const char *text)
 	return text < end && memchr(text, '\0', end - text);
 }
 
-/* Also of one that is skipped. */
+/* Takes the label in a mapping's name, also if the mapping itself is skipped. */
 static void apply_label(struct sideband *sb, const struct record_mmap2 *r)
 {
 	char label[CPI_LABEL_MAX + 1];
@@ -500,7 +511,7 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	range.value = image;
 	if (image->unknown == SAMPLE_ANONYMOUS &&
 	    movedtext_check(sb->cfg.procmap, sb->cfg.images, r->pid, &range, time))
-		return; /* it goes on to be the file's */
+		return; /* the samples there remain the file's */
 	procmap_map(sb->cfg.procmap, r->pid, &range);
 	if (images_meet(sb->cfg.images, image, r->pid))
 		sb->had_news = true;
@@ -513,7 +524,9 @@ static void apply_mmap2(struct sideband *sb, const struct record_mmap2 *r,
 	}
 }
 
-/* One process may map as fast as it can: what is not needed of that costs little. */
+/*
+ * A process may map as fast as it can, so records that are not needed must cost little.
+ */
 static void take_mmap2(struct sideband *sb, const struct record_mmap2 *r, uint64_t time)
 {
 	if (r->header.size < sizeof(*r))
@@ -593,8 +606,8 @@ bool sideband_read(struct sideband *sb)
 }
 
 /*
- * Extends the gap to now, and closes it by a scan of /proc. A scan costs
- * milliseconds, so one that would follow another at once waits.
+ * Extends the gap to now and ends it with a scan of /proc. A scan takes milliseconds,
+ * so there is at most one a second.
  */
 void sideband_mend(struct sideband *sb)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * names.h - texts that many share, and that go when the last one lets go
+ * names.h - reference-counted texts, each stored once
  */
 #ifndef CPI_DAEMON_NAMES_H
 #define CPI_DAEMON_NAMES_H
@@ -18,20 +18,20 @@ struct name {
 	char text[];
 };
 
-/* Begins as { 0 }, and ends when every name has been let go. */
+/* Starts as { 0 }. Call names_fini() only after every name was released. */
 struct names {
 	struct hmap by_text;
 	size_t bytes;
 };
 
 /*
- * The name with this text, which the caller lets go by name_put(). NULL when there is
- * no memory, or no room in NAMES_MAX_BYTES.
+ * Returns the name with this text and takes a reference, which the caller releases with
+ * name_put(). NULL if there is no memory, or no room within NAMES_MAX_BYTES.
  */
 struct name *names_get(struct names *table, const char *text);
 void names_fini(struct names *table);
 
-/* One user more, or less. Both accept NULL. */
+/* Take and release a reference. Both accept NULL; name_hold() returns n. */
 struct name *name_hold(struct name *n);
 void name_put(struct name *n);
 
