@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chunks double from 64 KB to 4 MB. What is larger than a quarter of a chunk gets
- * one of its own, behind the newest, whose rest stays in use.
+ * arena.c - allocates from chunks, and frees all of them at once
+ *
+ * Chunks double from 64 KB to 4 MB. An allocation of more than a quarter of a chunk
+ * gets a chunk of its own. That chunk goes behind the newest one, so the rest of the
+ * newest one stays in use.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf.c - bytes that double their room when they are full
+ * buf.c - a growing run of bytes: when it is full, its capacity doubles
  */
 #include "config.h"
 

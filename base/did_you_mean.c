@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * did_you_mean.c - the smallest edit distance to a mistyped word
+ * did_you_mean.c - finds the known word with the smallest edit distance
  *
- * A word is suggested only if at most a third of its letters, and one more, are wrong.
- * The beginning of a word counts as one mistake, however much is missing.
+ * A word is suggested only if at most a third of its letters, plus one, are wrong. A
+ * typed prefix of a word counts as one mistake, however long the rest of the word is.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance; MAX_WORD for words that are longer than that. */
+/* The Levenshtein distance; MAX_WORD if a word is longer than that. */
 static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int row[MAX_WORD + 1], corner, above;
@@ -45,7 +45,7 @@ static unsigned int edit_distance(const char *a, const char *b)
 
 struct did_you_mean did_you_mean_init(const char *word)
 {
-	/* Up to a third of the letters may be wrong, one always. */
+	/* A third of the letters may be wrong, and at least one. */
 	return (struct did_you_mean){ word, NULL, 2 + strlen(word) / 3 };
 }
 
@@ -55,7 +55,7 @@ void did_you_mean_try(struct did_you_mean *n, const char *candidate)
 	size_t len = strlen(n->word);
 
 	if (len >= 2 && !strncmp(n->word, candidate, len))
-		d = 1; /* the beginning of a word */
+		d = 1; /* word is a prefix of the candidate */
 	if (d >= n->distance)
 		return;
 	n->distance = d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * did_you_mean.h - which known word did a mistyped one mean?
+ * did_you_mean.h - finds the known word that a mistyped word probably means
  */
 #ifndef CPI_DID_YOU_MEAN_H
 #define CPI_DID_YOU_MEAN_H

@@ -2,8 +2,8 @@
 /*
  * fdpass.c - sendmsg() and recvmsg() with SCM_RIGHTS
  *
- * A sender may attach descriptors that nobody asked for. So each message that is not as
- * expected has its descriptors closed, or they would fill the receiver's table.
+ * A sender may attach descriptors that nobody expects. They would fill the receiver's
+ * table, so the descriptors of every unexpected message are closed.
  */
 #include "config.h"
 
@@ -50,7 +50,7 @@ int fdpass_send_waiting(int socket, const void *data, size_t size, const int *fd
 	return send_with(socket, data, size, fd, nr, 0);
 }
 
-/* How many descriptors came; at most nr, for there is no room for more. */
+/* How many descriptors arrived; at most nr, because there is no room for more. */
 static int take_fds(const struct msghdr *msg, int *fd)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(msg);

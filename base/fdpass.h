@@ -29,26 +29,26 @@ int fdpass_send_waiting(int socket, const void *data, size_t size, const int *fd
 			int nr);
 
 /*
- * Takes a message of at most size bytes with one descriptor or none; flags may be
+ * Takes a message of at most size bytes, with one descriptor or none; flags may be
  * MSG_DONTWAIT. Returns the number of bytes. *fd becomes the descriptor, which the
- * caller then owns, or -1; with fd = NULL none is taken. -EPROTO for a larger message,
- * -EPIPE when the peer has closed the socket, or -errno.
+ * caller then owns, or -1; with fd = NULL none is taken. Returns -EPROTO for a larger
+ * message, -EPIPE if the peer has closed the socket, or another -errno.
  */
 ssize_t fdpass_take_some(int socket, void *data, size_t size, int *fd, int flags);
 
 /*
- * A descriptor can travel inside a socket, so that a process in between passes it on
+ * A descriptor can travel inside a socket. Then a process in between forwards it
  * without holding it, and never has to close it. fdpass_wrap() makes such a socket;
- * the descriptor is sent into *other_end. fdpass_unwrap() closes the socket and
- * returns the descriptor in it. Both return a descriptor or -errno.
+ * send the descriptor into *other_end. fdpass_unwrap() closes the socket and returns
+ * the descriptor in it. Both return a descriptor or -errno.
  */
 int fdpass_wrap(int *other_end);
 int fdpass_unwrap(int socket);
 
-/* Returns a copy of the descriptor in the socket, which stays as it is. */
+/* Returns a copy of the descriptor in the socket, and leaves the socket as it is. */
 int fdpass_peek(int socket);
 
-/* Whether fd is such a socket. */
+/* Whether fd is a socket of fdpass_wrap(). */
 bool fdpass_is_socket(int fd);
 
 #endif

@@ -75,7 +75,7 @@ int file_replace(int dirfd, const char *name, mode_t mode, const void *data,
 
 	if (snprintf(temporary, sizeof(temporary), ".%s.tmp", name) > NAME_MAX)
 		return -ENAMETOOLONG;
-	unlinkat(dirfd, temporary, 0); /* of one who was killed */
+	unlinkat(dirfd, temporary, 0); /* left by a writer that was killed */
 	err = write_new(dirfd, temporary, mode, data, size);
 	if (!err && renameat(dirfd, temporary, dirfd, name) < 0)
 		err = -errno;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Apart from file.c, for cpi-capture, which may open nothing, has its own.
+ * file_open.c - opens files
+ *
+ * It is apart from file.c because cpi-capture may open no file and has its own
+ * implementation of these functions.
  */
 #include "config.h"
 

@@ -52,7 +52,7 @@ static int hmap_grow(struct hmap *m)
 int hmap_insert(struct hmap *m, struct hnode *n, uint64_t hash)
 {
 	if (m->nr >= m->nr_buckets && hmap_grow(m) && !m->nr_buckets)
-		return -ENOMEM; /* longer chains are better than a loss */
+		return -ENOMEM; /* goes on with longer chains */
 	n->hash = hash;
 	put_first(&m->bucket[hash & (m->nr_buckets - 1)], n);
 	m->nr++;

@@ -28,7 +28,7 @@ static struct {
 	enum log_level level;
 	const char *name;
 	int fd;        /* 0: stderr */
-	uint64_t once; /* hash of what log_info_once() wrote */
+	uint64_t once; /* the hash of the last line of log_info_once() */
 } the_log = { .level = LOG_LEVEL_INFO };
 
 void log_set_level(enum log_level level)
@@ -52,7 +52,10 @@ int log_open(const char *path)
 			return -errno;
 	}
 	if (fd && the_log.fd) {
-		/* The number stays: another thread may be about to write to it. */
+		/*
+		 * Keeps the descriptor's number, because another thread may be about to
+		 * write to it.
+		 */
 		dup3(fd, the_log.fd, O_CLOEXEC);
 		close(fd);
 		return 0;
@@ -63,7 +66,7 @@ int log_open(const char *path)
 	return 0;
 }
 
-/* Writes what stands before the message; returns its length. */
+/* Writes the prefix of a message; returns its length. */
 static int put_prefix(char *line, size_t size, enum log_level level)
 {
 	static const char *const word[] = { "error: ", "warning: ", "", "debug: " };
@@ -118,7 +121,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	n = start + (int)strlen(line + start);
 	line[n++] = '\n';
 	n = write(the_log.fd ? the_log.fd : STDERR_FILENO, line, n);
-	(void)n; /* when that fails, nobody is left to tell */
+	(void)n; /* a failure here cannot be reported */
 	errno = saved;
 }
 

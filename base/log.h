@@ -28,8 +28,9 @@ void log_set_name(const char *name);
 int log_open(const char *path);
 
 /*
- * From now on an error or a warning is written at most once in ns; the next time it is
- * written, it says how often it was left out. 0 writes all, which is the default.
+ * From now on the same error or warning is written at most once in ns. When it is
+ * written again, it says how many were left out. 0 writes all of them, which is the
+ * default.
  */
 void log_limit_repeats(uint64_t ns);
 
@@ -40,8 +41,8 @@ void log_line(enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * As log_info(), but the same line is written once, until another one was by this; for
- * what is found out anew each time that it is needed. From one thread.
+ * As log_info(), but writes a line only if it differs from the last line of this
+ * function. For facts that are found out again and again. To be called from one thread.
  */
 void log_info_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log_repeats.c - the newest lines, by their hashes
+ * log_repeats.c - remembers the newest lines by their hashes
  *
- * A line that is pushed out by NR_LINES other ones is written again sooner: nothing
- * that is new is ever left out, but for one hash in 2^64.
+ * A line that NR_LINES others have displaced is written again before its time. A new
+ * line is never left out, unless its hash collides (one in 2^64).
  */
 #include "config.h"
 
@@ -50,7 +50,7 @@ uint64_t log_forget_repeats(void)
 	return nr;
 }
 
-/* The line's place, or that of the one that was written first. */
+/* The slot of the line, or else the slot of the oldest line. */
 static struct line *find_line(uint64_t hash)
 {
 	struct line *oldest = &the_repeats.line[0];

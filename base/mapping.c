@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A handler of SIGBUS puts a page of zeros where the file has none any more. It can
- * reach nothing but file-scope state: a table of the mappings, whose slots are claimed
- * by their start and found by an address between start and end.
+ * mapping.c - maps files, and survives that they shrink
  *
- * I1  A slot's end is 0 while its start is being set or its memory is not there.
+ * A handler of SIGBUS maps a page of zeros where the file no longer has a page. A
+ * handler can only use file-scope state: a table of the mappings. A thread claims a
+ * slot by its start; the handler finds it by an address between start and end.
+ *
+ * I1  A slot's end is 0 while its start is being set or its memory is not mapped.
  */
 #include "config.h"
 
@@ -21,7 +23,7 @@
 #define MAX_MAPPINGS 64
 
 static struct {
-	_Atomic uintptr_t start; /* 0: the slot is free */
+	_Atomic uintptr_t start; /* 0 if the slot is free */
 	_Atomic uintptr_t end;
 } slots[MAX_MAPPINGS];
 
@@ -34,7 +36,7 @@ static bool is_mapped(uintptr_t at)
 	return false;
 }
 
-/* Another's SIGBUS takes its course: the instruction is repeated, without a handler. */
+/* This SIGBUS is not ours: the instruction is repeated without a handler. */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
 	const uintptr_t at = (uintptr_t)info->si_addr;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mapping.h - files mapped into memory, without SIGBUS when a file shrinks
+ * mapping.h - maps files into memory, without SIGBUS if a file shrinks
  *
  * Pages that the file no longer has read as zeros. The content may still change while
- * it is mapped, so map only files for which mapping_is_safe(), and read others.
+ * it is mapped. So map only files for which mapping_is_safe() holds, and read() the
+ * others.
  */
 #ifndef CPI_BASE_MAPPING_H
 #define CPI_BASE_MAPPING_H
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether nobody but root and the caller can write to the open file. */
+/* Whether only root and the caller can write to the open file. */
 bool mapping_is_safe(int fd);
 
 /*

@@ -55,7 +55,7 @@ int newfile_beside(const char *path, char **name)
 	return fd;
 }
 
-/* old is what is there, or NULL. */
+/* old is the file at the path, or NULL. */
 static int open_beside(struct newfile *f, const struct stat *old)
 {
 	f->fd = newfile_beside(f->path, &f->beside);
@@ -63,7 +63,10 @@ static int open_beside(struct newfile *f, const struct stat *old)
 		return open_in_place(f);
 	if (f->fd < 0)
 		return f->fd;
-	/* Who may not keep the owner makes it his own, as an editor does. */
+	/*
+	 * If the user may not keep the old owner, the new file becomes the user's, as
+	 * with an editor.
+	 */
 	if (old && fchown(f->fd, old->st_uid, old->st_gid) < 0)
 		errno = 0;
 	return fchmod(f->fd, old ? old->st_mode & 07777 : mode_of_new()) < 0 ? -errno

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * number.c - strtoull() and strtod() without what they accept too much
+ * number.c - strtoull() and strtod(), but stricter
  *
- * Both skip blanks; strtoull() also takes signs, and octal digits for base 0. A number
- * that people type by mistake has to be refused, so these are refused first.
+ * Both skip blanks; strtoull() also takes signs, and octal digits for base 0. People
+ * type such things by mistake, so they are refused first.
  */
 #include "config.h"
 
@@ -20,8 +20,7 @@ int number_parse(const char *text, int base, uint64_t *out)
 	unsigned long long v;
 	char *end;
 
-	/* strtoull() takes blanks and signs, and octal digits where any base will do.
-	 */
+	/* Refuses blanks, signs and octal digits, which strtoull() would take. */
 	if (base == 0)
 		base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
 	else if (base == 16 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))

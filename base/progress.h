@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * progress.h - a line on stderr that shows how far slow work is
- *
- * Nothing is shown in the first two seconds, or if stderr is not a terminal.
+ * progress.h - a line on stderr that shows the progress of slow work
  */
 #ifndef CPI_BASE_PROGRESS_H
 #define CPI_BASE_PROGRESS_H

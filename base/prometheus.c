@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prometheus's conventions (prometheus.io/docs/practices/naming): base units, so a
- * share is a ratio and a time is in seconds; what only grows ends in _total; one
- * HELP and one TYPE in front of all samples of a family, and no series twice.
+ * prometheus.c - writes status lines in the text format of Prometheus
+ *
+ * It follows Prometheus's conventions (prometheus.io/docs/practices/naming): base
+ * units, so shares are ratios and times are seconds; names of counters end in _total;
+ * one HELP and one TYPE precede all samples of a family; and no series appears twice.
  */
 #include "config.h"
 
@@ -20,7 +22,7 @@
 struct sample {
 	const struct prometheus_part *part;
 	const struct prometheus_rule *rule;
-	char *label; /* its value, or the suffix, or NULL */
+	char *label; /* the label's value, or the suffix, or NULL */
 	double value;
 };
 
@@ -47,7 +49,7 @@ void prometheus_free(struct prometheus *p)
 
 /* ---- from lines ---- */
 
-/* Whether a line of that name is the rule's; *label is then its label's value. */
+/* Whether the rule applies to a line of that name; *label becomes its label's value. */
 static bool matches(const struct prometheus_rule *r, const char *name, size_t len,
 		    const char **label, size_t *label_len)
 {
@@ -63,7 +65,7 @@ static bool matches(const struct prometheus_rule *r, const char *name, size_t le
 	return true;
 }
 
-/* Names in a database, or a reply, may be anything; a reader wants UTF-8. */
+/* Names in a database or a reply may be any bytes; the format is UTF-8. */
 static char *copy_label(const char *label, size_t len)
 {
 	char *copy = strndup(label, len);
@@ -104,7 +106,7 @@ static bool read_number(const char *text, size_t len, double *out)
 	return end == text + len && isfinite(*out);
 }
 
-/* name and value are a line's, whose end follows the value. */
+/* name and value are parts of a line; the value extends to the line's end. */
 static void put_line(struct prometheus *p, const struct prometheus_part *part,
 		     const char *name, size_t name_len, const char *value,
 		     size_t value_len)

@@ -17,13 +17,16 @@ enum prometheus_type { GAUGE, COUNTER, SUMMARY };
 
 /* How a line becomes a sample. */
 struct prometheus_rule {
-	const char *name; /* ends in '.' or '_' if a label's value follows */
+	const char *name; /* ends in '.' or '_' if the label's value follows it */
 	const char *family;
-	const char *label; /* NULL: none */
-	/* Of the label; NULL: what follows the name. Without a label, a suffix. */
+	const char *label; /* NULL if there is none */
+	/*
+	 * The label's value, or NULL to take the rest of the line's name. Without a
+	 * label, a suffix of the family's name.
+	 */
 	const char *value;
 	enum prometheus_type type;
-	double factor; /* 0: 1 */
+	double factor; /* the value's factor; 0 means 1 */
 	const char *help;
 };
 

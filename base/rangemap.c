@@ -37,7 +37,7 @@ int rangemap_copy(struct rangemap *to, const struct rangemap *from)
 	return 0;
 }
 
-/* Index of the first range that ends behind address. */
+/* The index of the first range that ends after address. */
 static size_t first_behind(const struct rangemap *m, uint64_t address)
 {
 	return SEARCH(i, m->nr, m->range[i].end > address);
@@ -87,8 +87,8 @@ static void tell(rangemap_cut_fn on_cut, void *ctx, const struct range *old,
 }
 
 /*
- * Clears [start, end) of older ranges; there is room for one more. Returns the
- * index where a range with this start belongs.
+ * Removes older ranges from [start, end); the caller has reserved room for one more
+ * range. Returns the index where a range with this start belongs.
  */
 static size_t cut(struct rangemap *m, uint64_t start, uint64_t end,
 		  rangemap_cut_fn on_cut, void *ctx)
@@ -99,7 +99,7 @@ static size_t cut(struct rangemap *m, uint64_t start, uint64_t end,
 	if (i < m->nr && m->range[i].start < start) {
 		struct range *r = &m->range[i];
 
-		if (r->end > end) { /* a hole in the middle: one becomes two */
+		if (r->end > end) { /* a hole in the middle makes two ranges of one */
 			tell(on_cut, ctx, r, start, end, 1);
 			shift(m, i, 1);
 			m->range[i].end = start;

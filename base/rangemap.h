@@ -16,9 +16,9 @@
 
 struct range {
 	uint64_t start;
-	uint64_t end;   /* first address behind */
+	uint64_t end;   /* the first address after the range */
 	uint64_t bias;  /* address + bias is the caller's offset (modulo 2^64) */
-	uint64_t since; /* the caller's: when the range came */
+	uint64_t since; /* set by the caller: when the mapping began */
 	void *value;    /* the caller's */
 };
 
@@ -30,9 +30,9 @@ struct rangemap {
 };
 
 /*
- * Told of each piece that an insertion or cut takes away: the old range,
- * narrowed to the piece, and by how many the ranges with its value change
- * (-1 when it went whole, 0 when it was trimmed, +1 when it was split).
+ * Called with each piece that an insertion or removal takes away: the old range,
+ * narrowed to the piece, and the change in the number of ranges with its value (-1: the
+ * range went as a whole, 0: it was trimmed, +1: it was split).
  */
 typedef void (*rangemap_cut_fn)(void *ctx, const struct range *piece, int nr_change);
 
@@ -48,7 +48,7 @@ int rangemap_copy(struct rangemap *to, const struct rangemap *from);
 int rangemap_insert(struct rangemap *m, const struct range *r, rangemap_cut_fn on_cut,
 		    void *ctx);
 
-/* Takes [start, end) away from whatever is there. As rangemap_insert(). */
+/* Removes [start, end). Arguments and errors as in rangemap_insert(). */
 int rangemap_remove(struct rangemap *m, uint64_t start, uint64_t end,
 		    rangemap_cut_fn on_cut, void *ctx);
 

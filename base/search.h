@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * The first i below nr for which the expression test is true, or nr. If test is true
- * for some i, it must be true for all that follow.
+ * The first i below nr for which the expression test is true, or nr if there is none.
+ * If test is true for some i, it must be true for all greater i.
  */
 #define SEARCH(i, nr, test)                                         \
 	({                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * size.h - amounts of bytes as people write them
+ * size.h - parses numbers of bytes as people write them
  */
 #ifndef CPI_BASE_SIZE_H
 #define CPI_BASE_SIZE_H

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Length that the first byte announces, and the bits of the code in it. */
+/* The length by the first byte, and the bits of the code point in it. */
 static unsigned int lead_length(uint8_t c, uint32_t *bits)
 {
 	if (c >= 0xc2 && c <= 0xdf) {
@@ -137,7 +137,7 @@ bool text_is_clean(const char *s)
 	return true;
 }
 
-/* What comes out of a code is no longer than what it was read from. */
+/* In place, because no replacement is longer than the text that it replaces. */
 void text_clean(char *s)
 {
 	const char *from = s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * textlist.h - the arguments of an option that may be given several times
+ * textlist.h - the values of an option that may be repeated
  */
 #ifndef CPI_TEXTLIST_H
 #define CPI_TEXTLIST_H

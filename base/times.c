@@ -19,12 +19,14 @@
 
 #include "base/number.h"
 
-/* For the whole program, as the log's level is: set once, before there are threads. */
+/*
+ * One for the whole program, like the log's level: set once, before there are threads.
+ */
 static bool local;
 
-#define NO_ZONE INT_MAX /* that of the program */
+#define NO_ZONE INT_MAX /* the program's zone */
 
-#define LAST_YEAR      2261 /* the last that 63 bits of nanoseconds reach the end of */
+#define LAST_YEAR      2261 /* the last year whose end fits into 63 bits of nanoseconds */
 #define MAX_DURATION_S (100 * 365.25 * 86400)
 
 uint64_t time_clock_ns(clockid_t id)
@@ -86,7 +88,10 @@ static void split(uint64_t real_ns, struct tm *tm)
 		gmtime_r(&s, tm);
 }
 
-/* ahead_s of UTC, or NO_ZONE. Fields may be too large or small by one. */
+/*
+ * Converts a local time that is ahead_s ahead of UTC (or NO_ZONE). A field may be out
+ * of its range by one.
+ */
 static time_t join(struct tm tm, int ahead_s)
 {
 	if (ahead_s != NO_ZONE)
@@ -148,7 +153,7 @@ char *time_format_duration(uint64_t ns, char out[DURATION_TEXT_SIZE])
 	return out;
 }
 
-/* What strptime() reads, and which of the six fields of a moment comes last in it. */
+/* Formats of strptime(), and the last of the six fields that each one reads. */
 struct form {
 	const char *format;
 	int last;
@@ -157,7 +162,10 @@ struct form {
 static const struct form dates[] = { { "%Y", 0 }, { "%Y-%m", 1 }, { "%Y-%m-%d", 2 } };
 static const struct form clocks[] = { { "%H", 3 }, { "%H:%M", 4 }, { "%H:%M:%S", 5 } };
 
-/* "", "Z", "+01:00", "-0530": ahead of UTC by *ahead_s, or NO_ZONE. */
+/*
+ * Parses "", "Z", "+01:00" or "-0530" into *ahead_s, the seconds ahead of UTC, or
+ * NO_ZONE.
+ */
 static bool is_zone(const char *text, int *ahead_s)
 {
 	struct tm tm = { 0 };
@@ -171,7 +179,7 @@ static bool is_zone(const char *text, int *ahead_s)
 	return end && !*end;
 }
 
-/* The interval that a moment leaves open: the whole day where a day comes last. */
+/* The interval from a moment to the end of its last field: a date is its whole day. */
 static int find_interval(struct tm from, int last, int ahead_s, uint64_t *from_ns,
 			 uint64_t *to_ns)
 {
@@ -189,7 +197,9 @@ static int find_interval(struct tm from, int last, int ahead_s, uint64_t *from_n
 	return 0;
 }
 
-/* A time of day of the day in tm, with a zone or without; hours alone, too. */
+/*
+ * Parses a time of day on the date in tm, with or without a zone; the hour is enough.
+ */
 static int parse_clock(const char *text, struct tm tm, uint64_t *from_ns,
 		       uint64_t *to_ns)
 {
@@ -246,7 +256,7 @@ int time_parse_duration(const char *text, uint64_t *ns)
 	return -EINVAL;
 }
 
-/* "today", "yesterday 14:00", "10:15": of the day of now_ns or the one before. */
+/* Parses "today", "yesterday 14:00" or "10:15" relative to the day of now_ns. */
 static int parse_day(const char *text, uint64_t now_ns, uint64_t *from_ns,
 		     uint64_t *to_ns)
 {

@@ -28,10 +28,10 @@ uint64_t time_boot_ns(void);
 uint64_t time_real_ns(void);
 
 /*
- * Where code that acts at certain times takes them from. Its owner gives it a struct
- * clock, so that a test can step through weeks: session, budget, sweeps, flushes,
- * epochs and retention do so. The times of samples and mappings are the kernel's: what
- * is compared with those uses time_mono_ns(). Any thread may call these.
+ * The clock of code that acts at certain times. Its owner passes a struct clock, so
+ * that a test can step through weeks: session, budget, sweeps, flushes, epochs and
+ * retention do so. Times of samples and mappings come from the kernel; code that
+ * compares with those calls time_mono_ns(). Any thread may call these.
  */
 struct clock {
 	uint64_t (*mono_ns)(const struct clock *c);
@@ -39,7 +39,7 @@ struct clock {
 	uint64_t (*real_ns)(const struct clock *c);
 };
 
-/* The machine's. */
+/* The clocks of the machine. */
 extern const struct clock clock_system;
 
 static inline uint64_t clock_mono_ns(const struct clock *c)
