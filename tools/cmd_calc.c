@@ -34,7 +34,10 @@ static int print(const struct options *o, const struct explainer *x,
 	return err;
 }
 
-/* What has no code, but weights: whether it was shown; or an error. */
+/*
+ * Shows a procedure that has weights but no code. Returns whether there was something
+ * to show, or a negative error.
+ */
 static int print_stacks(const struct options *o, const struct explainer *x,
 			const struct explanation *ex, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_callees.c - whom does it call?
+ * cmd_callees.c - what does a procedure call?
  */
 #include "config.h"
 

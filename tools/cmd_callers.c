@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_callers.c - who called it?
+ * cmd_callers.c - what called a procedure?
  */
 #include "config.h"
 

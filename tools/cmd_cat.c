@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_cat.c - what is stored, as it is (dcpicat)
+ * cmd_cat.c - prints the contents of a database (dcpicat)
  *
- * Profiles are printed one by one as they are read: a selection may be larger
+ * Profiles are printed one by one as they are read, because a selection may be larger
  * than memory.
  */
 #include "config.h"
@@ -18,7 +18,7 @@
 #include "tools/write/cat.h"
 #include "tools/write/report.h"
 
-/* What put_place() puts. */
+/* The columns that put_place() fills. */
 #define PLACE_COLUMNS                                                     \
 	{ "", "image", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },                 \
 		{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },          \
@@ -62,7 +62,7 @@ struct profile_dump {
 	bool any;
 };
 
-/* What all rows of a profile begin with. */
+/* Fills the first columns, which all rows of a profile have. */
 static void put_place(struct table *t, const struct query_profile *q,
 		      const struct stream_desc *s, uint64_t offset)
 {
@@ -107,7 +107,7 @@ static int print_profile(struct profile_dump *d, const struct query_profile *q,
 	return table_print_text(d->t, false, true);
 }
 
-/* A row for each offset that has weights of any kind: how many there are. */
+/* Prints a row for each offset with weights of any kind. Returns the number of rows. */
 static int put_weights(struct table *t, const struct query_profile *q,
 		       const struct stream_desc *s, size_t *nr)
 {
@@ -286,7 +286,7 @@ static int run_cat(struct cmd_context *ctx)
 	if (o->intervals && select.dbs.nr > 1)
 		return cmd_usage_error(ctx->cmd,
 				       "--intervals lists one database: give one --db");
-	select.as_stored = true; /* what is stored, and no more */
+	select.as_stored = true; /* only what is stored: no flush */
 	if (select_open(&select, &sel))
 		return EXIT_FAIL;
 	err = dump(o, &sel);

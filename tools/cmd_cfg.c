@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_cfg.c - the control-flow graph of a procedure as a picture (dcpi2ps)
+ * cmd_cfg.c - draws the control-flow graph of a procedure (dcpi2ps)
  */
 #include "config.h"
 
@@ -32,7 +32,10 @@ struct options {
 
 extern char **environ;
 
-/* Has graphviz read from fd and write to out. Its process, or a negative error. */
+/*
+ * Starts graphviz, which reads from fd and writes to out. Returns its process, or a
+ * negative error.
+ */
 static pid_t start_dot(int fd, int other, int out)
 {
 	char *const argv[] = { (char *)"dot", (char *)"-Tsvg", NULL };
@@ -65,7 +68,7 @@ static int failed_dot(int err)
 	return err;
 }
 
-/* Writes what dot makes of the graph to the descriptor out. */
+/* Writes dot's picture of the graph to the descriptor out. */
 static int write_svg(const struct buf *dot, int out)
 {
 	void (*old)(int);
@@ -80,7 +83,7 @@ static int write_svg(const struct buf *dot, int out)
 		close(fd[1]);
 		return failed_dot(pid);
 	}
-	old = signal(SIGPIPE, SIG_IGN); /* it may die before it has read all */
+	old = signal(SIGPIPE, SIG_IGN); /* dot may die before it has read everything */
 	err = file_write(fd[1], dot->data, dot->len);
 	signal(SIGPIPE, old);
 	close(fd[1]);
@@ -105,7 +108,7 @@ static int write_graph(const struct buf *dot, int format, int out)
 	return err;
 }
 
-/* To the file at path, whole or not at all. */
+/* Writes the picture to the file at path, whole or not at all. */
 static int write_file(const struct buf *dot, int format, const char *path)
 {
 	struct newfile file;

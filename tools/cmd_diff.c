@@ -10,7 +10,7 @@
 #include "tools/options.h"
 #include "tools/write/compare.h"
 
-/* Behind out.h's forms. */
+/* A --format of its own, after those of enum out_format. */
 #define FORMAT_SVG (OUT_CSV + 1)
 
 struct options {
@@ -18,7 +18,7 @@ struct options {
 	struct diff_request diff;
 };
 
-/* Of one procedure, the third argument. */
+/* Compares one procedure, the third argument. */
 static int diff_one(const struct cmd_context *ctx, const struct options *o)
 {
 	struct diff_procedure d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_epoch.c - the intervals of a database: listed, begun, named, moved
+ * cmd_epoch.c - lists, begins, labels and moves the epochs of a database
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ struct options {
 	bool force;
 };
 
-/* What is asked of the database. */
+/* The selection in the command's options. */
 static const struct select_request *select_of(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
@@ -77,7 +77,7 @@ static void put_id(struct table *t, const struct selection *sel,
 	}
 }
 
-/* A row of one epoch, or of several that follow each other. */
+/* Prints a row for nr epochs that follow each other. */
 static void put_epochs(struct table *t, const struct selection *sel,
 		       const struct query_epoch *e, size_t nr)
 {
@@ -110,8 +110,8 @@ static bool is_short(const struct query_epoch *e)
 }
 
 /*
- * How many epochs from the i-th on share a row: short ones of one hour, whose ids name
- * them as a range, but none of the newest.
+ * How many epochs from the i-th on share a row: short ones of one hour with consecutive
+ * ids, but never the newest ones.
  */
 static size_t row_length(const struct query_epochs *epochs, size_t i)
 {
@@ -138,7 +138,7 @@ static int print_epochs(const struct out_options *out, const struct selection *s
 
 	if (!t)
 		return -ENOMEM;
-	/* With a limit, the newest are of interest. */
+	/* A limit keeps the newest epochs. */
 	for (size_t i = limit && epochs->nr > limit ? epochs->nr - limit : 0;
 	     i < epochs->nr; i += nr) {
 		nr = grouped ? row_length(epochs, i) : 1;
@@ -175,7 +175,7 @@ static int list(const struct view_options *o)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-/* The one epoch that spec names. */
+/* Finds the one epoch that spec names. */
 static int find_epoch(const struct select_request *req, const char *spec, int64_t *id)
 {
 	struct selection sel;
@@ -213,7 +213,7 @@ static int label(const struct cmd_context *ctx)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
-/* The ids of what the arguments from first on name, with commas between. */
+/* The ids of the epochs that the arguments from first on name, separated by commas. */
 static int list_ids(const struct cmd_context *ctx, int first, struct buf *ids)
 {
 	struct selection sel;
@@ -293,7 +293,7 @@ static int import(const struct cmd_context *ctx)
 	struct import_result result;
 	int err = db_open(ctx->args[1], DB_READ, &source);
 
-	if (err) /* before the target is made */
+	if (err) /* before the target file is made */
 		return EXIT_FAIL;
 	db_close(source);
 	err = select_make_db(select_of(ctx), &db);
@@ -310,7 +310,10 @@ static bool is_choosing(const struct select_request *req)
 	return req->epoch || req->host || req->platform;
 }
 
-/* Rolls up or removes what the arguments name; to roll up, none are all. */
+/*
+ * Rolls up or removes the epochs that the arguments name. Without arguments all epochs
+ * are rolled up.
+ */
 static int retain(const struct cmd_context *ctx, bool removes)
 {
 	const struct select_request *req = select_of(ctx);

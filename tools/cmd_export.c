@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_export.c - a selection in the format of another viewer, or of a compiler (cpi
- *                epoch export moves epochs between databases)
+ * cmd_export.c - writes a selection in the format of another viewer, or of a compiler
+ * (cpi epoch export moves epochs between databases)
  */
 #include "config.h"
 
@@ -32,11 +32,12 @@ struct options {
 
 /* In the order of --format's words. */
 static const struct format {
-	int (*write)(struct export_samples *w); /* for viewers; NULL: not built, or */
+	int (*write)(
+		struct export_samples *w); /* for viewers; NULL if not built in, or */
 	int (*feed)(const struct compiler_profile *f); /* for compilers */
 	bool binary;
-	bool plain;      /* see feedback_new() */
-	bool by_address; /* of one build */
+	bool plain;      /* as feedback_new() explains */
+	bool by_address; /* for one build only */
 } formats[] = {
 	{ .write = PPROF, .binary = true },
 	{ .write = export_collapsed },
@@ -53,7 +54,7 @@ static const struct format {
 	"pprof|collapsed|speedscope|firefox|callgrind|llvm-sample|llvm-sample-" \
 	"binary|llvm-unsymbolized|gcov|bolt"
 
-/* With -o, stdout becomes that file. 0 or an exit status. */
+/* With -o, redirects stdout to that file. Returns 0 or an exit status. */
 static int open_output(const struct cmd_context *ctx, struct newfile *file)
 {
 	const struct options *o = ctx->opt;
@@ -75,8 +76,7 @@ static int open_output(const struct cmd_context *ctx, struct newfile *file)
 	return 0;
 }
 
-/* Without an error so far, what was written gets its name. Else it is logged why not.
- */
+/* Gives the file its name if there was no error; else logs the reason. */
 static int close_output(const char *path, struct newfile *file, int err)
 {
 	int flushed = 0, end;

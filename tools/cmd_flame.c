@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_flame.c - call stacks as a picture: a command of its own, for people look for it
- *               by this name, and its two arguments are cpi diff's
+ * cmd_flame.c - draws call stacks
+ *
+ * It is a command of its own because people look for it by this name, and because its
+ * two arguments are those of cpi diff.
  */
 #include "config.h"
 
@@ -24,7 +26,7 @@
 #define DEFAULT_THRESHOLD 0.1 /* percent */
 #define MAX_BOXES         20000
 #define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 2)
-#define MANY_UNKNOWN      0.02 /* of the whole; it is explained */
+#define MANY_UNKNOWN      0.02 /* a share of unknown frames that needs an explanation */
 
 struct options {
 	struct tree_options tree;
@@ -41,7 +43,7 @@ struct sheet {
 	struct diff_frames diff; /* with two sides */
 };
 
-/* "Epoch 1: FROM to TO", or of several the first and the last. */
+/* Appends "Epoch 1: FROM to TO", or the first and the last of several epochs. */
 static void put_epochs(const struct selection *sel, struct buf *out)
 {
 	const struct query_epoch *first = &sel->epochs.epoch[0];
@@ -108,7 +110,7 @@ static void put_title(struct sheet *s)
 		buf_puts(&s->title, s->tree.tree.inverted ? ", from the leaves" : "");
 }
 
-/* What colours are, and what grew most. */
+/* Notes that explain the colours and name the procedure that grew most. */
 static void put_changes(const struct diff_frames *d, struct buf *note)
 {
 	if (d->basis == COMPARE_SAMPLING)
@@ -127,7 +129,7 @@ static void put_changes(const struct diff_frames *d, struct buf *note)
 			   d->grown_percent[0], d->grown_percent[1]);
 }
 
-/* Compares the sides. 0, or an error that is logged. */
+/* Compares the sides. Returns 0, or an error, which is logged. */
 static bool has_unwound(const struct sheet *s)
 {
 	const struct query_streams *streams = &s->tree.calls[0].sel.streams;
@@ -139,7 +141,7 @@ static bool has_unwound(const struct sheet *s)
 	return false;
 }
 
-/* Why many stacks do not begin where their threads do, and what to do about it. */
+/* A note on why many stacks do not reach the begin of their threads, and what helps. */
 static void put_unknown(struct sheet *s)
 {
 	const double unknown = tree_unknown(&s->tree);
@@ -167,7 +169,7 @@ static int add_changes(struct sheet *s, const struct diff_request *req,
 	return err;
 }
 
-/* Each side is half of the whole, however long it was. */
+/* Weighs the sides equally, however long they lasted. */
 static void weigh_sides(struct tree *t)
 {
 	for (int side = 0; side < t->nr_sides; side++) {
@@ -204,8 +206,7 @@ static int draw(struct sheet *s, const struct options *o)
 	return err;
 }
 
-/* The one that was asked for, or as much more as leaves no more than a browser bears.
- */
+/* The threshold that was asked for, raised until a browser can show the picture. */
 static double threshold_of(const struct sheet *s, double asked)
 {
 	const double wanted = asked > 0 ? asked : DEFAULT_THRESHOLD;

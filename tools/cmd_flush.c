@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_flush.c - asks cpid to store what it has collected so far
+ * cmd_flush.c - asks cpid to store its counts now
  */
 #include "config.h"
 

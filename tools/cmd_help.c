@@ -16,7 +16,7 @@
 #include "tools/options.h"
 #include "tools/ui/help.h"
 
-#define MAX_VALUES 500 /* of one kind, the newest or the busiest first */
+#define MAX_VALUES 500 /* of one kind; the newest or the busiest first */
 
 /* In the order of --values' words. */
 enum values { VALUES_NONE, VALUES_EPOCHS, VALUES_IMAGES, VALUES_PROCEDURES };
@@ -27,7 +27,9 @@ struct options {
 	int values; /* enum values */
 };
 
-/* What is not safe to show is nothing to type either. */
+/*
+ * Leaves out a value that is not safe to show, because it is not safe to type either.
+ */
 static void put_value(const char *value)
 {
 	if (value && *value && text_is_clean(value))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_import.c - recordings of perf's become epochs
+ * cmd_import.c - turns recordings of perf into epochs
  *
- * An epoch is made in a database of its own first, and moved to where it belongs as
- * epochs of other machines are: whole or not at all, beside a cpid that is at work.
+ * An epoch is first made in a database of its own, then moved as an epoch of another
+ * machine is: whole or not at all, and beside a running cpid.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@
 #include "tools/options.h"
 #include "tools/ui/out.h"
 
-#define MAX_MEMORY    (256u << 20) /* of counts, before they are written */
+#define MAX_MEMORY    (256u << 20) /* of counts that are not yet written */
 #define DATABASE_NAME "epoch.db"
 
 struct options {
@@ -44,7 +44,8 @@ static const char *temporary_folder(void)
 	return tmp && *tmp ? tmp : "/tmp";
 }
 
-/* A copy of what cannot be read twice, in a file without a name. A descriptor or
+/*
+ * Copies input that cannot be read twice to an unnamed file. Returns a descriptor or
  * -errno.
  */
 static int spool(const char *path)
@@ -79,7 +80,9 @@ static bool ends_with(const char *text, const char *end)
 	return len > n && !strcmp(text + len - n, end);
 }
 
-/* The recording, as a file that is read more than once. A descriptor or -errno. */
+/*
+ * Opens the recording as a file that can be read twice. Returns a descriptor or -errno.
+ */
 static int open_recording(const char *path)
 {
 	int fd;
@@ -99,7 +102,7 @@ static int open_recording(const char *path)
 	return fd;
 }
 
-/* Somebody means cpi epoch import. */
+/* Whether the file is a database, so that cpi epoch import was meant. */
 static bool is_database(const char *path, int fd)
 {
 	static const char magic[] = "SQLite format 3";
@@ -112,7 +115,7 @@ static bool is_database(const char *path, int fd)
 	return true;
 }
 
-/* The epoch that this recording was imported as; 0: none. */
+/* Finds the epoch that this recording was imported as; 0 if there is none. */
 static int find_known(struct db *db, int fd, int64_t *epoch)
 {
 	struct query_epochs all = { 0 };
@@ -132,7 +135,7 @@ static int find_known(struct db *db, int fd, int64_t *epoch)
 	return err;
 }
 
-/* Makes the epoch, in a database at path that is made. */
+/* Makes the epoch in a new database at path. */
 static int make_epoch(const struct cmd_context *ctx, const char *path, int fd,
 		      struct perfimport_result *result)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_label.c - runs a program under a name of its own (dcpilabel)
+ * cmd_label.c - runs a program under a label (dcpilabel)
  *
- * The program takes this process's place: the label is told by abi/label.h's mapping,
- * which exec ends, and by the environment.
+ * The program replaces this process. Two things carry the label: the mapping of
+ * abi/label.h, which exec removes, and the environment.
  */
 #include "config.h"
 
@@ -23,11 +23,11 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-/* As shells have it. */
+/* The exit statuses of shells. */
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND  127
 
-/* Kernels before 6.3 do not know MFD_EXEC, later ones may want it. */
+/* Kernels before 6.3 do not know MFD_EXEC; later ones may insist on it. */
 static int make_memfd(const char *name)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
@@ -37,7 +37,7 @@ static int make_memfd(const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Nothing is ever read there, or run. */
+/* Nothing is ever read or executed there. */
 static int tell_collectors(const char *label)
 {
 	char name[sizeof(CPI_LABEL_MEMFD) + CPI_LABEL_MAX];

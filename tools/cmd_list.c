@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_list.c - one procedure with its samples (dcpilist)
+ * cmd_list.c - lists a procedure with its samples (dcpilist)
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@ static int print(const struct options *o, const struct list *l)
 				   &o->explain.out);
 }
 
-/* How often each instruction ran is said where it can be. */
+/* Adds the estimated executions where they can be computed. */
 static int list(struct cmd_context *ctx, struct explainer *x,
 		const struct found_places *found)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_pairs.c - issue slots that are wasted while an instruction is in progress, of a
- *               pipeline trace, and what paired samples of it tell (ProfileMe)
+ * cmd_pairs.c - shows the issue slots that are wasted while an instruction is in
+ * progress, of a pipeline trace, and the estimate from its paired samples (ProfileMe)
  */
 #include "config.h"
 
@@ -31,7 +31,7 @@ struct report {
 	const char *trace;
 	const struct options *o;
 	struct pairs_result exact,
-		estimate; /* the latter without rows unless sampled */
+		estimate; /* estimate has rows only if the trace was sampled */
 };
 
 static int on_op(void *ctx, const struct trace_op *op)
@@ -50,7 +50,7 @@ static int read_pairs(const char *path, struct pairs *p)
 	return err;
 }
 
-/* Σ |estimate - exact| / Σ exact, of the wasted slots. */
+/* The error of the wasted slots, Σ |estimate - exact| / Σ exact. */
 static double error_of(const struct report *r)
 {
 	double off = 0, all = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_paths.c - the most frequent paths through a procedure, as windows saw them
+ * cmd_paths.c - shows the most frequent paths through a procedure, from windows
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_rate.c - asks cpid to sample at another rate
+ * cmd_rate.c - asks cpid to change the sampling rate
  */
 #include "config.h"
 

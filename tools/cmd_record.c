@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_record.c - profiles a command, a process, or the system for as long as it runs
+ * cmd_record.c - profiles a command, a process, or the system
  *
- * The child is forked first and waits behind a pipe, so that no thread, lock or
- * database handle of the session is carried over, and so that its first
- * instruction is sampled: events of a command begin when it calls exec. Signals and the
- * end of the duration come through descriptors, in turn with the samples: the command
- * gets the signals, the profile is stored whatever happens to it.
+ * The child is forked first and waits at a pipe. So it inherits no thread, lock or
+ * database handle of the session, and its first instruction is sampled: a command's
+ * events begin at exec. Signals and the end of the duration arrive through descriptors,
+ * between batches of samples. The command receives the signals, and the profile is
+ * stored in any case.
  */
 #include "config.h"
 
@@ -41,14 +41,14 @@
 #include "tools/write/report.h"
 
 #define SAMPLES_HZ 1000.0
-#define WINDOWS_HZ 100.0 /* more than cpid's: commands are short */
-#define CAPTURE_S  120   /* that code and names may take to be kept, at the end */
+#define WINDOWS_HZ 100.0 /* more than cpid takes, because commands are short */
+#define CAPTURE_S  120 /* how long the capture of code and names may take at the end */
 
-/* Stacks grow with the samples, by what one costs. */
+/* Samples per stack: a stack of each kind costs about as much as so many samples. */
 #define SAMPLES_PER_FP_STACK    2.0
 #define SAMPLES_PER_DWARF_STACK 10.0
 
-/* As shells have it. */
+/* The exit statuses of shells. */
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND  127
 #define EXIT_SIGNAL     128
@@ -67,16 +67,16 @@ struct options {
 
 struct recording {
 	struct session *session;
-	pid_t child;   /* 0: there is no command */
-	int go_fd;     /* the child runs when a byte is written here */
-	pid_t process; /* that runs already, of -p; 0: none */
+	pid_t child;   /* 0 if there is no command */
+	int go_fd;     /* a byte written here starts the child */
+	pid_t process; /* the running process of -p; 0 if there is none */
 	int pidfd;     /* and its end; -1 */
-	int signal_fd; /* what came for us, and the child's end */
+	int signal_fd; /* a signalfd; the child's end arrives there, too */
 	sigset_t old_signals;
 	bool ended, timed_out;
 	int wait_status;
 	uint64_t start_ns, end_ns;
-	unsigned int by; /* 1 << each kind of contexts that is kept */
+	unsigned int by; /* the kinds of contexts to keep: 1 << enum context_kind */
 	double windows_hz;
 };
 
@@ -86,7 +86,7 @@ static void exec_command(const struct recording *r, int wait_fd, char **args)
 	int err;
 
 	if (read(wait_fd, &go, 1) != 1)
-		_exit(EXIT_FAIL); /* there will be no recording */
+		_exit(EXIT_FAIL); /* the recording was given up */
 	sigprocmask(SIG_SETMASK, &r->old_signals, NULL);
 	execvp(args[0], args);
 	err = errno;
@@ -137,7 +137,9 @@ static void take_signals(struct recording *r)
 	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (!r->child)
 			r->ended |= info.ssi_signo != SIGCHLD;
-		/* The terminal's go to the whole group: the child has them. */
+		/*
+		 * The child got a signal of the terminal already, like its whole group.
+		 */
 		else if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
 			kill(r->child, info.ssi_signo);
 	}
@@ -145,19 +147,19 @@ static void take_signals(struct recording *r)
 		r->ended = true;
 }
 
-/* Without a session any more; passes signals on to the child until it ends. */
+/* After the recording: forwards signals to the child until it ends. */
 static void wait_for_child(struct recording *r)
 {
 	struct pollfd fd = { .fd = r->signal_fd, .events = POLLIN };
 
 	while (r->child && !r->ended) {
-		take_signals(r); /* SIGCHLD may have come before */
+		take_signals(r); /* SIGCHLD may have arrived before */
 		if (!r->ended)
 			poll(&fd, 1, -1);
 	}
 }
 
-/* Of ms and what is left of the duration, where there is one. */
+/* The shorter of ms and the rest of the duration, if there is a duration. */
 static int wait_ms(const struct recording *r, uint64_t duration_ns, int ms)
 {
 	const uint64_t passed_ns = time_mono_ns() - r->start_ns;
@@ -171,7 +173,9 @@ static int wait_ms(const struct recording *r, uint64_t duration_ns, int ms)
 	return left_ms < (uint64_t)ms ? (int)left_ms : ms;
 }
 
-/* As timeout(1): a command that is not done is told to end. */
+/*
+ * When the duration is over, sends SIGTERM to a command that still runs, as timeout(1).
+ */
 static bool is_time_up(struct recording *r, uint64_t duration_ns)
 {
 	if (!duration_ns || r->ended || time_mono_ns() - r->start_ns < duration_ns)
@@ -202,7 +206,7 @@ static int run_until_end(struct recording *r, uint64_t duration_ns)
 	return 0;
 }
 
-/* What is profiled, for messages. */
+/* A name of the profiled command or process, for messages. */
 static const char *what(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
@@ -219,7 +223,7 @@ static const char *output(const struct cmd_context *ctx)
 	return o->output ? o->output : SELECT_LOCAL_DB;
 }
 
-/* A rate alone asks for stacks (session_config). */
+/* The rate of stacks, 0 for none: by default it follows from the rate of samples. */
 static double stacks_hz(const struct options *o, enum session_walk walk, double hz)
 {
 	double per_stack = walk == SESSION_STACKS_DWARF ? SAMPLES_PER_DWARF_STACK
@@ -231,7 +235,10 @@ static double stacks_hz(const struct options *o, enum session_walk walk, double 
 	return fmin(hz, SESSION_STACKS_MAX_HZ);
 }
 
-/* Without the right to sample the whole system no program may be loaded, either. */
+/*
+ * Without the right to sample the whole system, BPF programs cannot be loaded either,
+ * so there are no windows.
+ */
 static void choose_target(const struct options *o, const struct recording *r,
 			  struct session_config *cfg)
 {
@@ -247,7 +254,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 		       struct session_config *cfg)
 {
 	const struct options *o = ctx->opt;
-	/* As the option has them. */
+	/* In the order of the option's words. */
 	static const enum session_walk stacks[] = { SESSION_STACKS_OFF,
 						    SESSION_STACKS_DWARF,
 						    SESSION_STACKS_FP };
@@ -284,7 +291,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	return 0;
 }
 
-/* Each of its threads takes a descriptor per event and CPU. */
+/* Each thread of the target needs a descriptor per event and CPU. */
 static void raise_open_files(void)
 {
 	struct rlimit l;
@@ -295,7 +302,7 @@ static void raise_open_files(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
-/* The end of the process ends the recording. 0 or -errno. */
+/* Makes the end of the process end the recording. Returns 0 or -errno. */
 static int watch_process(struct recording *r)
 {
 	if (!r->process)
@@ -307,7 +314,7 @@ static int watch_process(struct recording *r)
 	return r->ended ? 0 : -errno;
 }
 
-/* Samples while the child runs; 0 when all is stored. */
+/* Samples until the end. Returns 0 when everything is stored. */
 static int record(const struct cmd_context *ctx, struct recording *r)
 {
 	const struct options *o = ctx->opt;
@@ -337,14 +344,14 @@ out:
 	return err;
 }
 
-/* Whether reports read the output without being told to. */
+/* Whether reports read this database by default. */
 static bool is_read_by_default(const char *path)
 {
 	return !strcmp(path, SELECT_LOCAL_DB) && !db_env_path() &&
 	       !client_is_named(NULL);
 }
 
-/* Whether the kernel's part is missing although nobody left it out. */
+/* Whether only user mode was sampled although the user did not ask for that. */
 static bool is_user_only(const struct options *o, const struct query_stream *s)
 {
 	const char *modifiers = strchr(s->desc.event, ':');
@@ -380,7 +387,7 @@ static void sum_up(const struct cmd_context *ctx, const struct recording *r)
 	select_close(&sel);
 }
 
-/* Whether options are given that say how a command is profiled. */
+/* Whether there are options that only make sense with sampling. */
 static bool asks_to_sample(const struct options *o)
 {
 	return o->hz > 0 || o->events.nr || o->stacks || o->stacks_hz > 0 ||
@@ -388,7 +395,7 @@ static bool asks_to_sample(const struct options *o)
 	       o->all_cpus || o->pid || o->duration_s > 0 || o->verbose;
 }
 
-/* What a file has, instead of what a command does. */
+/* Takes the records of a file instead of running a command. */
 static int replay(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
@@ -403,7 +410,7 @@ static int replay(const struct cmd_context *ctx)
 	return replay_records(&req) ? EXIT_FAIL : EXIT_OK;
 }
 
-/* The command's own, as a shell gives it. */
+/* The command's exit status as a shell would give it. */
 static int exit_status(int wait_status)
 {
 	if (WIFSIGNALED(wait_status))
@@ -411,7 +418,7 @@ static int exit_status(int wait_status)
 	return WEXITSTATUS(wait_status);
 }
 
-/* Of which kinds profiles by context are kept; 0 or EXIT_USAGE. */
+/* Parses the kinds of contexts to keep. Returns 0 or EXIT_USAGE. */
 static int parse_by(const struct cmd_context *ctx, unsigned int *by)
 {
 	const struct options *o = ctx->opt;
@@ -454,7 +461,7 @@ static int check_events(const struct cmd_context *ctx)
 	return 0;
 }
 
-/* How many there shall be, as an option says; 0 or EXIT_USAGE. */
+/* Parses the rate of windows. Returns 0 or EXIT_USAGE. */
 static int parse_rate(const struct cmd_context *ctx, const char *name, const char *text,
 		      double most, double *hz)
 {
@@ -470,7 +477,7 @@ static int parse_rate(const struct cmd_context *ctx, const char *name, const cha
 	return 0;
 }
 
-/* What is to be profiled; 0 or EXIT_USAGE. */
+/* Checks that the arguments say what to profile. Returns 0 or EXIT_USAGE. */
 static int check_command(const struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
@@ -488,7 +495,7 @@ static int check_command(const struct cmd_context *ctx)
 	return 0;
 }
 
-/* Which process is to be profiled; 0 or EXIT_USAGE. */
+/* Parses the process to profile. Returns 0 or EXIT_USAGE. */
 static int parse_pid(const struct cmd_context *ctx, pid_t *process)
 {
 	const struct options *o = ctx->opt;
@@ -526,7 +533,7 @@ static int start(const struct cmd_context *ctx, struct recording *r)
 	return err;
 }
 
-/* A command that was told to end, and did, has not failed. */
+/* A command that our SIGTERM ended has not failed. */
 static int final_status(const struct recording *r)
 {
 	if (r->timed_out && WIFSIGNALED(r->wait_status) &&

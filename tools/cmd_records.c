@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_records.c - what hardware recorded of instructions: what happened to them, how
- *                 long their phases took, which data they used
+ * cmd_records.c - shows the hardware's records of instructions: what happened to them,
+ * how long their phases took, which data they used
  *
- * A command of its own beside calc: calc explains time and needs an event that measures
- * it; a record tells nothing of time, and may be all that there is.
+ * It is a command of its own beside calc, because calc explains time and needs an event
+ * that measures time. Records say nothing about time, and a database may have nothing
+ * else.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_register.c - tells cpid of code that a program loaded by itself
+ * cmd_register.c - registers code that a program loaded by itself
  *
  * The daemon follows no symlink, so the path is resolved here.
  */
@@ -19,7 +19,7 @@
 #include "tools/ctl.h"
 
 struct options {
-	const char *base, *size, *path, *offset; /* numbers as they were given */
+	const char *base, *size, *path, *offset; /* numbers as typed */
 	const char *socket;
 };
 
@@ -50,7 +50,7 @@ static int resolve_path(const char *path, char out[CPI_CONTROL_PATH])
 	return 0;
 }
 
-/* By one's own rights; cpid reads what is open here. */
+/* Opens the file with the user's rights; cpid reads this open file. */
 static int open_file(const char *path, int32_t *fd)
 {
 	int err = file_open_regular(AT_FDCWD, path, NULL);

@@ -37,8 +37,8 @@ static int put_ids(const struct select_request *req, const char *spec, struct bu
 }
 
 /*
- * What args, nr of them, name together, for --epoch; the caller frees it. Errors are
- * logged. 0 or negative.
+ * Joins the epochs that nr args name into one --epoch, which the caller frees. Errors
+ * are logged. Returns 0 or a negative error.
  */
 static int join(const struct select_request *req, char *const *args, int nr, char **out)
 {

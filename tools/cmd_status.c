@@ -2,8 +2,8 @@
 /*
  * cmd_status.c - is cpid running, what does it cost, what was lost?
  *
- * The daemon's own lines come first; what the database knows follows, also
- * when no daemon answers. Text is a summary of both, unless all is asked for.
+ * The daemon's own lines come first, then those about the database, also if no daemon
+ * answers. Text is a summary of both, unless --all is given.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@
 #include "tools/write/report.h"
 #include "tools/write/status_summary.h"
 
-/* --format's last word, after enum out_format's. */
+/* The last word of --format, after those of enum out_format. */
 #define FORMAT_PROMETHEUS (OUT_CSV + 1)
 
 struct options {
@@ -36,11 +36,11 @@ struct options {
 	bool all;
 };
 
-/* Lines "name value" of the daemon, and of the database. */
+/* Status lines, "name value", of the daemon or of the database. */
 struct shown_part {
 	const char *name; /* in the output */
 	bool present;
-	bool is_absent; /* none listens on the daemon's socket */
+	bool is_absent; /* nobody listens on the daemon's socket */
 	struct buf lines;
 };
 
@@ -71,8 +71,8 @@ static int keep_interval(void *ctx, const struct query_interval *row)
 }
 
 /*
- * A flush is stored with one number for what no profile has. Of that no more was lost
- * than the epochs lost in all; the rest is unknown.
+ * A flush stores lost and unknown samples as one number. At most as many of them were
+ * lost as the epochs lost in all; the rest is unknown.
  */
 static uint64_t lost_of(const struct query_interval *last, const struct selection *sel)
 {
@@ -97,14 +97,14 @@ static void put_interval(struct buf *b, const struct query_interval *last,
 	buf_printf(b, "last_flush_unknown %" PRIu64 "\n", last->lost - lost);
 }
 
-/* Text that others chose, on one line. */
+/* Appends text of unknown origin as one line. */
 static void put_text(struct buf *b, const char *text)
 {
 	for (; *text; text++)
 		buf_putc(b, *text == '\n' ? '?' : *text);
 }
 
-/* The same as the first word of a line. */
+/* The same, as one word. */
 static void put_word(struct buf *b, const char *word)
 {
 	for (; *word; word++)
@@ -189,14 +189,14 @@ static int put_database(struct buf *b, const struct selection *sel)
 	return put_gaps(b, sel->db);
 }
 
-/* The newest epoch, and what went wrong ever. */
+/* Lines about the newest epoch, and about losses of all epochs. */
 static int read_database(const struct select_request *select, struct shown_part *part)
 {
 	struct select_request req = *select;
 	struct selection sel;
 	int err;
 
-	req.as_stored = true; /* to ask for the status changes nothing */
+	req.as_stored = true; /* a status must not cause a flush */
 	req.daemons = true;
 	err = select_open(&req, &sel);
 	if (err)

@@ -16,7 +16,7 @@ struct sum {
 	struct explainer *x;
 	const struct found_place *place; /* NULL: all */
 	struct summary summary;
-	struct cyclestack stack; /* of what has weights */
+	struct cyclestack stack; /* for profiles that have weights */
 };
 
 static int on_explanation(void *ctx, const struct explanation *ex)

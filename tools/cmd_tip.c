@@ -31,7 +31,7 @@ struct options {
 	const char *records;
 };
 
-/* Whether the trace tells what a policy needs. */
+/* Whether the trace has what the policy needs. */
 static bool knows(const struct tip_result *r, int policy)
 {
 	return r->has_entries ||
@@ -99,7 +99,7 @@ static void print_json(const char *trace, const struct tip_result *r,
 	json_end(&j);
 }
 
-/* The rows, all with CSV, the hottest in text. */
+/* Prints the rows: all in CSV, the hottest in text. */
 static int print_rows(int format, const struct tip_result *r,
 		      const struct tip_row *const *row, size_t nr)
 {

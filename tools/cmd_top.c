@@ -2,7 +2,7 @@
 /*
  * cmd_top.c - where does the time go now?
  *
- * On a terminal it is a live view; elsewhere each look is a table.
+ * On a terminal it is a live view, else a table for each look.
  */
 #include "config.h"
 
@@ -90,7 +90,7 @@ static int print_look(const struct options *o, struct top *t,
 	return err;
 }
 
-/* Until the moment, which EINTR does not move. */
+/* Sleeps until that moment, also after EINTR. */
 static void wait_until(uint64_t mono_ns)
 {
 	const struct timespec ts = { mono_ns / NSEC_PER_SEC, mono_ns % NSEC_PER_SEC };
@@ -114,7 +114,7 @@ static int print_looks(const struct options *o, struct top_feed *feed,
 		if (!err)
 			err = print_look(o, &t, &facts);
 		if (ferror(stdout))
-			break; /* nobody reads on: out_finish() says it */
+			break; /* nobody reads any more; out_finish() reports it */
 	}
 	top_fini(&t);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_tree.c - where does the time go, from the outside in?
+ * cmd_tree.c - where does the time go, from main() inwards?
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctl.c - a command that is one request to cpid: prints the reply
+ * ctl.c - sends a request to cpid and prints the reply
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ static void print_line(void *ctx, const char *name, const char *value)
 	out_line("%s%s%s", name, *value ? " " : "", value);
 }
 
-/* Prints what a call came to. The exit status. */
+/* Prints the result of a call. Returns the exit status. */
 static int report(const char *socket, int err, struct buf *reply)
 {
 	if (err)

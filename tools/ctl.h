@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctl.h - commands that ask a running cpid for something (report/select/client.h)
+ * ctl.h - sends requests of commands to a running cpid (report/select/client.h)
  */
 #ifndef CPI_TOOLS_CTL_H
 #define CPI_TOOLS_CTL_H
@@ -12,10 +12,10 @@
 
 #define OPT_SOCKET OPT("socket", 0, "PATH", "cpid's control socket", OPT_STRING, socket)
 
-/* Sends one request, and prints the reply, or what went wrong. The exit status. */
+/* Sends a request and prints the reply or the error. Returns the exit status. */
 int ctl_run(const char *socket, enum cpi_control_op op, const char *text);
 
-/* The same for a request of size bytes that has more than a text. */
+/* The same for a binary request of size bytes. */
 int ctl_run_with(const char *socket, const void *request, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * main.c - cpi: looks a command up and runs it
+ * main.c - finds the command and runs it
  */
 #include "config.h"
 

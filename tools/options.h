@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.h - what the options of several commands have in common
+ * options.h - options that several commands share
  *
- * The options of a command that reads a selection begin as struct view_options, those
- * of one that explains as struct explain_options. So a request of the report that
- * begins with a struct select_request may stand in place of that.
+ * The options of a command that reads a selection begin as struct view_options; those
+ * of a command that analyses procedures begin as struct explain_options. A report's
+ * request that begins with a struct select_request may take the place of that member.
  */
 #ifndef CPI_TOOLS_OPTIONS_H
 #define CPI_TOOLS_OPTIONS_H
@@ -100,14 +100,14 @@ struct explain_options {
 		       explain.debug)
 
 /*
- * A whole command whose options begin as struct explain_options: calls fn with an
- * explainer of what is asked for. fn returns 0 or a negative error that is logged but
- * for -ENOMEM. The exit status.
+ * Runs a command whose options begin as struct explain_options: opens the selection and
+ * calls fn. fn returns 0 or a negative error, which it has logged unless it is -ENOMEM.
+ * Returns the exit status.
  */
 int options_explain(struct cmd_context *ctx,
 		    int (*fn)(struct cmd_context *ctx, struct explainer *x));
 
-/* The same, with the procedures that the first argument names. */
+/* The same, and finds the procedures that the first argument names. */
 int options_explain_place(struct cmd_context *ctx,
 			  int (*fn)(struct cmd_context *ctx, struct explainer *x,
 				    const struct found_places *found));

@@ -2,8 +2,8 @@
 /*
  * retaining.c - rolls up or removes epochs on request
  *
- * The steps are those of the daemon's retention. Between two steps the database is
- * left alone for as long as a step took, so that a daemon can flush meanwhile.
+ * The steps are those of the daemon's retention. After each step it rests for as long
+ * as the step took, so that a daemon can flush meanwhile.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include "db/retain/retain.h"
 #include "tools/ui/out.h"
 
-/* Step by step, with rests as long as the steps: a collector's flushes come between. */
+/* Runs all steps, each followed by an equally long rest for a daemon's flushes. */
 static int run_steps(struct retain *r)
 {
 	uint64_t begun_ns, took_ns;
@@ -73,7 +73,7 @@ int retaining_roll(struct db *db, const struct query_epochs *epochs)
 	return err;
 }
 
-/* Whether all of them may go. */
+/* Whether all of them may be removed. */
 static int check_removable(const struct query_epochs *epochs)
 {
 	for (size_t i = 0; i < epochs->nr; i++) {

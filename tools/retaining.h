@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retaining.h - cpi epoch's rolling up and removing, beside cpid or without it
+ * retaining.h - rolls up and removes epochs for cpi epoch, with or without a running
+ * cpid
  */
 #ifndef CPI_TOOLS_RETAINING_H
 #define CPI_TOOLS_RETAINING_H
@@ -8,12 +9,13 @@
 #include "db/query/query.h"
 
 /*
- * Rolls up the days of these epochs; NULL: all days that are over. Says what was done,
- * or logs why not. 0 or a negative error.
+ * Rolls up the days of these epochs, or with NULL all days that are over. Prints what
+ * was done, or logs the error. Returns 0 or a negative error.
  */
 int retaining_roll(struct db *db, const struct query_epochs *epochs);
 
-/* Removes these epochs, or none if one is open or has a label. The same about errors.
+/*
+ * Removes these epochs, or none of them if one is open or has a label. Errors as above.
  */
 int retaining_remove(struct db *db, const struct query_epochs *epochs);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_feed.c - each look against the one before
+ * top_feed.c - computes the new samples of each look
  *
- * Counts in a database only grow, as long as no epoch is removed: the difference
- * between two looks is what was sampled between the flushes that they asked for.
+ * Counts in a database only grow, unless an epoch is removed. So the difference between
+ * two looks is what was sampled between the two flushes that they requested.
  */
 #include "config.h"
 
@@ -28,11 +28,11 @@
 #include "report/select/imagecache.h"
 #include "report/select/select.h"
 
-/* A profile, or a total by name, as the last look saw it. */
+/* A profile, or a total by name, at the last look. */
 struct seen {
 	struct hnode node;
 	int64_t image, stream;
-	char *name;              /* a command, a loss; NULL for a profile */
+	char *name;              /* of a context or a loss; NULL for a profile */
 	struct profile *profile; /* NULL for a total */
 	uint64_t n;
 };
@@ -40,23 +40,23 @@ struct seen {
 struct top_feed {
 	struct select_request select;
 	char epochs[32];
-	struct db *db;             /* for the images alone, which are kept open */
-	struct image_cache *files; /* whose symbols do not grow */
+	struct db *db;             /* only for the images, which stay open */
+	struct image_cache *files; /* images whose symbols do not change */
 	struct hmap seen;
 	struct top_evidence evidence;
 	bool began;
 	uint64_t looked_ns;
 };
 
-/* What one look works with. */
+/* The state during one look. */
 struct look {
 	struct top_feed *f;
 	struct top *t;
 	struct top_facts *facts;
 	struct selection sel;
 	struct events ev;
-	struct evidence evidence;     /* which events are time */
-	struct image_cache *captured; /* whose symbols do */
+	struct evidence evidence;     /* which events measure time */
+	struct image_cache *captured; /* images whose symbols may change */
 };
 
 static struct seen *seen_of(struct hnode *n)
@@ -78,7 +78,7 @@ static bool is_seen(const struct seen *s, int64_t image, int64_t stream,
 	       (name ? s->name && !strcmp(s->name, name) : !s->name);
 }
 
-/* NULL when out of memory. */
+/* Finds or makes an entry. Returns NULL when out of memory. */
 static struct seen *find_seen(struct top_feed *f, int64_t image, int64_t stream,
 			      const char *name)
 {
@@ -105,7 +105,10 @@ static struct seen *find_seen(struct top_feed *f, int64_t image, int64_t stream,
 	return s;
 }
 
-/* How many of n are new; an epoch that was removed takes counts away. */
+/*
+ * Sets *added to how many of n are new: none if the count fell because an epoch was
+ * removed.
+ */
 static int count_new(struct top_feed *f, int64_t image, int64_t stream,
 		     const char *name, uint64_t n, uint64_t *added)
 {
@@ -141,7 +144,10 @@ static struct image *open_image(struct look *l, const struct query_image *row)
 	return image_cache_get(cache, row, &image) ? NULL : image;
 }
 
-/* A stream's samples, of which some are to be added; false: it is no time. */
+/*
+ * Prepares an amount of a stream's samples. Returns false if the stream does not
+ * measure time.
+ */
 static bool is_time(const struct look *l, int64_t stream, struct top_amount *out)
 {
 	double weight;
@@ -203,7 +209,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	return err ? err : copy_profile(q->profile, &s->profile);
 }
 
-/* Contexts of a kind, and what their rows are called. */
+/* A kind of contexts, and how its rows are named. */
 struct top_contexts {
 	enum context_kind kind;
 	struct {
@@ -213,7 +219,7 @@ struct top_contexts {
 	size_t nr;
 };
 
-/* What is new of a context on an image, for each of the rows that it has. */
+/* Adds the new samples of a context in an image to each of the context's rows. */
 static int add_context(struct look *l, const struct top_contexts *of,
 		       const struct query_comm *c)
 {
@@ -225,7 +231,7 @@ static int add_context(struct look *l, const struct top_contexts *of,
 	if (c->image.desc.kind == IMAGE_IDLE || !is_time(l, c->stream, &amount))
 		return 0;
 	amount.kernel = image_kind_is_kernel(c->image.desc.kind);
-	/* The same context is read once for each kind. */
+	/* The kind is part of the key, because a context is read once for each kind. */
 	buf_printf(&key, "%s\n%s", context_kind_str(of->kind), c->comm);
 	buf_str(&key);
 	err = key.err ? key.err
@@ -271,7 +277,10 @@ static int look_at_all_contexts(struct look *l)
 	return err == -CPI_EEMPTY ? 0 : err;
 }
 
-/* Samples without an image have their rows by reason, where no image is asked for. */
+/*
+ * Adds samples without an image, one row per reason, unless an image or a context was
+ * selected.
+ */
 static int look_at_losses(struct look *l)
 {
 	const bool filtered = l->sel.query.image || select_has_contexts(&l->sel);
@@ -311,7 +320,7 @@ static void put_clean(char *out, size_t size, const char *text)
 	buf_fini(&b);
 }
 
-/* Without it the database shows what cpid stores by itself, minutes later. */
+/* Asks cpid to store. Without that, samples would appear a minute late. */
 static void have_it_stored(struct top_feed *f, struct top_facts *facts)
 {
 	struct buf why = { 0 };
@@ -375,7 +384,7 @@ int top_feed_look(struct top_feed *f, struct top *t, struct top_facts *facts)
 	top_begin(t);
 	err = read_all(&l);
 	if (err == -CPI_EEMPTY && !select_has_contexts(&l.sel))
-		err = 0; /* an epoch that has nothing yet */
+		err = 0; /* an epoch without samples so far */
 	if (err)
 		select_failed(&l.sel, err);
 	f->began = true;
@@ -393,7 +402,7 @@ const char *top_feed_db(const struct top_feed *f)
 	return db_path(f->db);
 }
 
-/* From the newest epoch on, with the images that stay open. */
+/* Selects the newest epoch and later ones, and opens the database for the images. */
 static int begin(struct top_feed *f)
 {
 	struct selection sel;
@@ -424,7 +433,7 @@ int top_feed_open(const struct select_request *req, struct top_feed **out)
 	if (!f)
 		return -ENOMEM;
 	f->select = *req;
-	f->select.as_stored = true; /* each look asks by itself */
+	f->select.as_stored = true; /* each look requests its own flush */
 	f->select.daemons = true;
 	err = begin(f);
 	if (err)

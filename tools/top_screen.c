@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_screen.c - two lines of facts, the rows, a line of keys
+ * top_screen.c - two lines of figures, the rows, a line of keys
  *
- * Signals that end the program come through a descriptor, and what is logged goes to
- * a file in memory, so that nothing happens behind the screen's back.
+ * Signals arrive through a descriptor, and log lines go to a file in memory, so that
+ * nothing disturbs the screen.
  */
 #include "config.h"
 
@@ -53,9 +53,10 @@ struct screen {
 	enum top_by by;
 	enum top_order order;
 	char filter[FILTER_SIZE];
-	char message[128]; /* of the last key, for one screen */
+	char message[128]; /* the answer to the last key; shown once */
 	bool filtering, paused, helping, done, block;
-	struct top_row **row; /* as they are shown; NULL to be ranked again */
+	struct top_row *
+		*row; /* in the order shown; NULL if they must be ranked again */
 	size_t nr_rows, selected, first;
 	int signals, log, old_stderr;
 	int err;
@@ -77,7 +78,7 @@ static const char *const help[] = {
 	"?         this help",
 };
 
-/* Text of at most width columns at a place; controls shown as '?'. */
+/* Puts at most width columns of text at a place; control characters become '?'. */
 static void put_text(int y, int x, int width, const char *text)
 {
 	struct buf b = { 0 };
@@ -121,7 +122,7 @@ static void put_facts(const struct screen *s)
 	attroff(COLOR_PAIR(COLOR_NOTE));
 }
 
-/* The newest looks to the right, as many as there is room for. */
+/* Draws the newest looks, as many as fit, the newest at the right. */
 static void put_history(const struct screen *s, int y, int x, size_t width,
 			const double *ns)
 {
@@ -270,7 +271,7 @@ static void draw(struct screen *s)
 	s->message[0] = '\0';
 }
 
-/* What the rows are made of has changed. */
+/* Ranks the rows again, because their contents or order have changed. */
 static void rank_again(struct screen *s)
 {
 	free(s->row);
@@ -284,7 +285,9 @@ static void look(struct screen *s)
 	s->err = top_feed_look(s->feed, &s->top, &s->facts);
 }
 
-/* The command that lists a procedure, with its output to the pager. */
+/*
+ * Runs, in a child, the command that lists a procedure; its output goes to the pager.
+ */
 static void list_in_child(const struct screen *s, const struct top_row *r, int out)
 {
 	const struct select_request *req = s->select;
@@ -332,11 +335,11 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 static void page_in_child(int in)
 {
 	dup2(in, STDIN_FILENO);
-	setenv("LESS", "R", 0); /* also a short listing waits for a key */
+	setenv("LESS", "R", 0); /* wait for a key also after a short listing */
 	pager_exec();
 }
 
-/* A child with this program's signals as they were before the screen. */
+/* Forks a child whose signals and stderr are as before the screen. */
 static pid_t fork_child(const struct screen *s)
 {
 	pid_t pid = fork();
@@ -363,7 +366,7 @@ static void show_listing(struct screen *s, const struct top_row *r)
 	endwin();
 	lister = fork_child(s);
 	if (!lister) {
-		close(fd[0]); /* or the pager's end would not be its own */
+		close(fd[0]); /* else the pager's exit would not close the pipe */
 		list_in_child(s, r, fd[1]);
 	}
 	pager = fork_child(s);
@@ -404,7 +407,7 @@ static void move_by(struct screen *s, long rows)
 	if (rows < 0 && s->selected < (size_t)-rows)
 		s->selected = 0;
 	else
-		s->selected += rows; /* draw() keeps it inside */
+		s->selected += rows; /* draw() keeps it within the rows */
 }
 
 static void end_filter(struct screen *s)
@@ -499,8 +502,8 @@ static void key(struct screen *s, int key)
 }
 
 /*
- * Keys, until the moment has come, the view ends, or (in a pause) for ever. Those that
- * wait are read even where looks take longer than the interval.
+ * Handles keys until the moment has come, until the view ends or, in a pause, for ever.
+ * Keys that are waiting are read even if looks take longer than the interval.
  */
 static void take_keys(struct screen *s, uint64_t until_ns)
 {
@@ -524,7 +527,7 @@ static void take_keys(struct screen *s, uint64_t until_ns)
 	}
 }
 
-/* The terminal, the signals and stderr, for the time of the view. */
+/* Takes over the terminal, the signals and stderr for the duration of the view. */
 static int begin(struct screen *s)
 {
 	sigset_t set;
@@ -564,7 +567,7 @@ static int begin(struct screen *s)
 	return 0;
 }
 
-/* What was logged behind the screen, once each line can be seen. */
+/* Shows the log lines that were kept back while the screen was in use. */
 static void show_log(struct screen *s)
 {
 	char chunk[4096];
@@ -597,7 +600,8 @@ int top_screen_run(const struct select_request *select, enum top_by by,
 		look(&s);
 		next += interval_ns;
 		if (next < time_mono_ns())
-			next = time_mono_ns(); /* paused, or a look took that long */
+			next = time_mono_ns(); /* it was paused, or a look took too long
+						*/
 		if (!s.err)
 			take_keys(&s, next);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_screen.h - the live view on a terminal, until its user has seen enough
+ * top_screen.h - the live view on a terminal
  */
 #ifndef CPI_TOOLS_TOP_SCREEN_H
 #define CPI_TOOLS_TOP_SCREEN_H
@@ -8,9 +8,9 @@
 #include "tools/top_feed.h"
 
 /*
- * Looks every interval_ns and shows it, at most looks times (0: for ever), until q is
- * pressed or a signal comes. What is logged meanwhile appears at the end. Returns 0 or
- * a negative error, with the terminal as it was.
+ * Looks every interval_ns and shows the result, until q is pressed, a signal arrives,
+ * or after looks looks (0: no limit). Log lines of the meantime appear at the end.
+ * Restores the terminal, and returns 0 or a negative error.
  */
 int top_screen_run(const struct select_request *select, enum top_by by,
 		   struct top_feed *feed, uint64_t interval_ns, uint64_t looks);

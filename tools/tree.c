@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree.c - what cpi tree, callers and callees have in common
+ * tree.c - the common part of cpi tree, callers, callees and flame
  *
- * The three commands differ only in the part of the tree that they show.
+ * The first three commands differ only in the part of the tree that they show.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree.h - what cpi tree, callers, callees and flame have in common
+ * tree.h - the common part of cpi tree, callers, callees and flame
  */
 #ifndef CPI_TOOLS_TREE_H
 #define CPI_TOOLS_TREE_H
@@ -8,7 +8,7 @@
 #include "report/calls/tree.h"
 #include "tools/options.h"
 
-/* What the options of the commands that show trees begin with. */
+/* The options of commands that show trees begin with these. */
 struct tree_options {
 	struct out_options out;
 	struct tree_request tree;
@@ -31,7 +31,7 @@ struct tree_options {
 			 calls.idle),                                                 \
 		OPTS_DEBUG_FILES
 
-/* All of a command: opens, finishes, prints. The exit status. */
+/* Runs a command: opens, finishes and prints the tree. Returns the exit status. */
 int tree_run(const struct cmd_context *ctx, enum tree_part part);
 
 #endif

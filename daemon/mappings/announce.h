@@ -2,11 +2,11 @@
 /*
  * announce.h - the daemon's end of the loader hook's socket (abi/announce.h)
  *
- * I1  A run takes at most ANNOUNCE_BATCH datagrams. All datagrams together take at most
- *     2 % of a CPU's time in the long run, and those of one sender a quarter of that
- *     (announced.h). The daemon sends no answer, waits for nobody and allocates
- * nothing. I2  The kernel names the sender. A process can only announce its own
- * mappings.
+ * I1  A run takes at most ANNOUNCE_BATCH datagrams. All datagrams together take at
+ *     most 2 % of a CPU's time in the long run, and those of one sender a quarter of
+ *     that (announced.h). The daemon sends no answer, waits for nobody and allocates
+ *     nothing.
+ * I2  The kernel names the sender. A process can only announce its own mappings.
  *
  * Only the first datagram wakes the daemon. To wake for each one would cost both sides
  * more than all the rest, and the mapping records usually say the same. Later datagrams
