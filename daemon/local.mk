@@ -14,6 +14,7 @@ systemdsystemunit_DATA = daemon/cpid.service
 sysusersdir = $(prefix)/lib/sysusers.d
 dist_sysusers_DATA = daemon/cpi.conf
 EXTRA_DIST += daemon/cpid.service.in
+dist_doc_DATA += daemon/cpid.conf
 CLEANFILES += daemon/cpid.service
 
 daemon/cpid.service: daemon/cpid.service.in Makefile

@@ -37,7 +37,7 @@ CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t \
 	t/0206-cpid-helpers.t t/0207-cpid-descriptors.t \
-	t/0208-cpid-retain.t t/0209-cpid-answers.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t \
+	t/0208-cpid-retain.t t/0209-cpid-answers.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t t/0218-cpid-config.t \
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0213-cpid-flood.t t/0214-cpid-locked.t
 PASS_TESTS = t/0215-cpid-pass.t

@@ -53,6 +53,7 @@ static void publish(struct control *c, struct session *s)
 	struct buf text = { 0 }, old;
 
 	session_status(s, &text);
+	buf_put(&text, c->description.data, c->description.len);
 	pthread_mutex_lock(&c->lock);
 	old = text;
 	if (!text.err) {
@@ -66,6 +67,13 @@ static void publish(struct control *c, struct session *s)
 	pthread_mutex_unlock(&c->lock);
 	buf_fini(&old);
 	c->published_ns = begun_ns;
+}
+
+void control_describe(struct control *c, struct buf *text)
+{
+	buf_fini(&c->description);
+	c->description = *text;
+	*text = (struct buf){ 0 };
 }
 
 void control_publish(struct control *c, struct session *s)
@@ -212,6 +220,7 @@ void control_close(struct control *c)
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
 	buf_fini(&c->status);
+	buf_fini(&c->description);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }

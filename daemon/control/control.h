@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "daemon/os/heartbeat.h"
 #include "daemon/session/session.h"
 
@@ -49,6 +50,9 @@ void control_run(struct control *c, struct session *s, bool *quit);
 
 /* Publishes the status, if the last one is a second old: due before what may wait. */
 void control_publish(struct control *c, struct session *s);
+
+/* The status has these lines at its end from now on; takes what text has. */
+void control_describe(struct control *c, struct buf *text);
 
 /* The session ends: from now on only the last status is answered. Accepts NULL. */
 void control_end(struct control *c);

@@ -54,6 +54,7 @@ struct control {
 	struct buf status;
 	uint64_t status_ns; /* when the main thread began to make it; 0: never */
 	/* the main thread's */
+	struct buf description; /* at the end of each status */
 	uint64_t published_ns;
 };
 

@@ -6,5 +6,7 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/control/keepalive.c daemon/control/keepalive.h daemon/control/metrics.c \
 	daemon/control/metrics.h daemon/control/notify.c daemon/control/notify.h \
 	daemon/control/options.c daemon/control/options.h \
-	daemon/control/status_parts.c daemon/control/status_parts.h
+	daemon/control/options_private.h daemon/control/options_read.c \
+	daemon/control/options_reload.c daemon/control/status_parts.c \
+	daemon/control/status_parts.h daemon/control/unitfile.c daemon/control/unitfile.h
 EXTRA_DIST += daemon/control/README.md

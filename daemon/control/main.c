@@ -24,6 +24,7 @@
 #include "abi/announce.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "daemon/control/control.h"
 #include "daemon/os/heartbeat.h"
 #include "daemon/control/keepalive.h"
@@ -39,7 +40,9 @@
 enum { EXIT_USAGE = 2 };
 
 struct daemon {
-	const struct options *options;
+	struct options *options;
+	int argc; /* the command line, which a reload reads again */
+	char **argv;
 	struct session *session;
 	struct control *control;
 	struct metrics *metrics; /* NULL: nobody wants them */
@@ -130,11 +133,79 @@ static void reopen_log(const char *path)
 		log_info("log: reopened");
 }
 
+static void tell_manager(const char *text)
+{
+	int err = notify_send("%s", text);
+
+	if (err)
+		log_warn("notify: cannot tell the service manager: %s", err_str(err));
+}
+
+static void tell_reloading(void)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%llu",
+		 (unsigned long long)(time_mono_ns() / 1000));
+	tell_manager(text);
+}
+
+static void put_option(void *ctx, const char *name, const char *value, const char *from)
+{
+	buf_printf(ctx, "option_%s %s\noption_%s_from %s\n", name, value, name, from);
+}
+
+/* The status has what is in force, for cpi config. */
+static void publish_options(struct daemon *d)
+{
+	struct buf text = { 0 };
+
+	if (!options_each(d->options, put_option, &text) && !text.err)
+		control_describe(d->control, &text);
+	buf_fini(&text);
+}
+
+static int take_options(struct daemon *d, struct options *now)
+{
+	struct buf changed = { 0 }, left = { 0 };
+	int err = options_reload(d->options, now, &changed, &left);
+
+	if (!err && changed.len)
+		err = session_reconfigure(d->session, &now->session);
+	if (!err) {
+		log_set_level(now->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+		log_info("config: changed:%s",
+			 changed.len ? buf_str(&changed) : " nothing");
+	}
+	if (left.len)
+		log_warn("config: these changes need a restart:%s", buf_str(&left));
+	buf_fini(&changed);
+	buf_fini(&left);
+	return err;
+}
+
+static void reload(struct daemon *d)
+{
+	struct options now;
+	int err;
+
+	tell_reloading();
+	err = options_parse(d->argc, d->argv, &now);
+	if (!err)
+		err = take_options(d, &now);
+	if (err)
+		log_err("config: %s: what was in force stays", err_str(err));
+	options_fini(&now);
+	publish_options(d);
+	tell_manager("READY=1");
+}
+
 static void handle_signal(struct daemon *d, int number)
 {
 	switch (number) {
 	case SIGHUP:
 		reopen_log(d->options->log);
+		reload(d);
 		break;
 	case SIGUSR1:
 		session_flush(d->session); /* which logs what is wrong */
@@ -199,14 +270,6 @@ static int loop(struct daemon *d)
 		if (err)
 			return err;
 	}
-}
-
-static void tell_manager(const char *text)
-{
-	int err = notify_send("%s", text);
-
-	if (err)
-		log_warn("notify: cannot tell the service manager: %s", err_str(err));
 }
 
 /*
@@ -303,6 +366,7 @@ static int start(struct daemon *d)
 	err = control_open(o->socket, group, &d->heartbeat, &d->control);
 	if (err)
 		return err;
+	publish_options(d);
 	err = open_session(d, &session);
 	if (err)
 		return err;
@@ -333,9 +397,9 @@ static int stop(struct daemon *d)
 	return err;
 }
 
-static int run_daemon(const struct options *o)
+static int run_daemon(int argc, char **argv, struct options *o)
 {
-	struct daemon d = { .options = o, .signal_fd = -1 };
+	struct daemon d = { .options = o, .argc = argc, .argv = argv, .signal_fd = -1 };
 	int err, stop_err;
 
 	d.heartbeat.progress = beat;
@@ -350,6 +414,12 @@ static int run_daemon(const struct options *o)
 		err = loop(&d);
 	stop_err = stop(&d);
 	return err ? err : stop_err;
+}
+
+static void print_option(void *ctx, const char *name, const char *value,
+			 const char *from)
+{
+	printf("%-16s  %-40s  %s\n", name, value, from);
 }
 
 int main(int argc, char **argv)
@@ -367,8 +437,11 @@ int main(int argc, char **argv)
 	} else if (o.action == OPTIONS_VERSION) {
 		puts("cpid " PACKAGE_VERSION);
 		code = EXIT_SUCCESS;
+	} else if (o.action == OPTIONS_CHECK_CONFIG) {
+		code = options_each(&o, print_option, NULL) ? EXIT_FAILURE
+							    : EXIT_SUCCESS;
 	} else {
-		code = run_daemon(&o) ? EXIT_FAILURE : EXIT_SUCCESS;
+		code = run_daemon(argc, argv, &o) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	options_fini(&o);
 	return code;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One record per option: getopt's tables and the help are made from them, so
- * that they cannot disagree.
+ * options.c - what each option of cpid means: one record for each
+ *
+ * The command line's table, the names in configuration files, the help and the list of
+ * what is in force are made from the records, so that they cannot disagree.
+ * options_read.c finds the values.
  */
 #include "config.h"
 
 #include "daemon/control/options.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,19 +20,11 @@
 #include "base/size.h"
 #include "base/times.h"
 #include "daemon/collect/eventperiod.h"
+#include "daemon/control/options_private.h"
 #include "db/profile/context.h"
 
 #define LEAST_PERCENT   1e-4
 #define MAX_INTERVAL_NS (366 * 86400 * NSEC_PER_SEC)
-
-struct option_record {
-	const char *name;
-	char letter;     /* 0: none */
-	const char *arg; /* NULL: takes none */
-	const char *help;
-	/* Returns 0, -EINVAL or -ENOMEM. */
-	int (*set)(struct options *o, const char *text);
-};
 
 static int parse_rate(const char *text, double most, double *hz)
 {
@@ -230,13 +225,7 @@ static int set_capture(struct options *o, const char *text)
 
 static int set_retain(struct options *o, const char *text)
 {
-	struct buf why = { 0 };
-	int err = retain_parse(text, &o->session.retain, &why);
-
-	if (err == -EINVAL)
-		fprintf(stderr, "cpid: --retain: %s\n", buf_str(&why));
-	buf_fini(&why);
-	return err;
+	return retain_parse(text, &o->session.retain, &o->why);
 }
 
 static int set_by(struct options *o, const char *text)
@@ -247,7 +236,7 @@ static int set_by(struct options *o, const char *text)
 	if (err)
 		return err;
 	if (!o->has_by)
-		o->session.by = 0;
+		o->session.by = 0; /* the default */
 	o->has_by = true;
 	o->session.by |= kinds;
 	o->session.windows.by_context |= kinds != 0;
@@ -274,9 +263,33 @@ static int set_user(struct options *o, const char *text)
 	return *text ? 0 : -EINVAL;
 }
 
+/* Of a flag: nothing on the command line, and a word in a file. */
 static int set_verbose(struct options *o, const char *text)
 {
-	o->verbose = true;
+	static const struct {
+		const char *word;
+		bool value;
+	} words[] = { { "", true },       { "yes", true },  { "true", true },
+		      { "on", true },     { "1", true },    { "no", false },
+		      { "false", false }, { "off", false }, { "0", false } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(text, words[i].word))
+			continue;
+		o->verbose = words[i].value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int set_config(struct options *o, const char *text)
+{
+	return *text ? 0 : -EINVAL; /* options_read.c has read it */
+}
+
+static int set_check_config(struct options *o, const char *text)
+{
+	o->action = OPTIONS_CHECK_CONFIG;
 	return 0;
 }
 
@@ -294,103 +307,48 @@ static int set_help(struct options *o, const char *text)
 
 /* clang-format off */
 static const struct option_record records[] = {
-	{ "db", 0, "FILE", "the database (default: $CPI_DB, else /var/lib/cpi/cpi.db)", set_db },
-	{ "socket", 0, "PATH", "the control socket (default: " CPI_CONTROL_SOCKET ")", set_socket },
-	{ "log", 0, "FILE", "append messages to FILE (default: stderr)", set_log },
-	{ "event", 'e', "EVENT[@PERIOD]", "sample EVENT; repeat, or separate by commas", add_events },
-	{ "freq", 'F', "HZ", "samples per second and CPU (default: from the budget)", set_freq },
-	{ "budget", 0, "PERCENT", "time that sampling may cost (default: 0.5%)", set_budget },
-	{ "check", 0, "TIME", "between looks at what sampling costs (default: 1m)", set_check },
-	{ "collector", 0, "auto|kmod|bpf|perf", "how samples are taken (default: auto)", set_collector },
-	{ "stacks", 0, "fp|dwarf|off", "call stacks by frame pointers or unwind tables", set_stacks },
-	{ "stacks-freq", 0, "HZ", "call stacks per second and CPU (fp: 49, dwarf: 19)", set_stacks_freq },
-	{ "stacks-copy", 0, "SIZE", "with dwarf: copied of each stack (default: 60K)", set_stacks_copy },
-	{ "windows", 0, "HZ|off", "windows per second and CPU (default: 50)", set_windows },
-	{ "windows-exclude", 0, "WHOM", "none of comm=GLOB, label=GLOB, or cgroup=PATH", add_windows_exclude },
-	{ "windows-memory", 0, "SIZE", "for windows' code and tables (default: 64M)", set_windows_memory },
-	{ "sweep", 0, "TIME", "between sweeps of the tables (default: 10s)", set_sweep },
-	{ "flush", 0, "TIME", "between flushes to the database (default: 10m)", set_flush },
-	{ "epoch", 0, "TIME", "length of an epoch, 0 for one (default: 1h)", set_epoch },
-	{ "retain", 0, "POLICY", "how long to keep what (default: " RETAIN_DEFAULT ")", set_retain },
-	{ "max-memory", 0, "SIZE", "limit of the counts kept in memory (default: 64M)", set_max_memory },
-	{ "capture", 0, "SIZE|off", "keep code and names, at most so much (default: 64M)", set_capture },
-	{ "metrics-file", 0, "FILE", "keep the status there, for Prometheus", set_metrics },
-	{ "by", 0, "KIND[,KIND...]", "contexts of profiles (default: comm,cgroup), or none", set_by },
-	{ "by-process", 0, "GLOB", "profiles by process, of these commands", set_by_process },
-	{ "group", 0, "NAME", "group of database and socket (default: cpi, if it exists)", set_group },
-	{ "user", 0, "NAME", "run as this user (default: who started it)", set_user },
-	{ "verbose", 'v', NULL, "log more", set_verbose },
-	{ "version", 'V', NULL, "print the version and exit", set_version },
-	{ "help", 'h', NULL, "print this and exit", set_help },
+	{ "config", 0, "FILE", NULL, OPTION_ON_LINE, set_config, "read options from FILE and FILE.d/*.conf (default: " CPI_CONFIG_FILE ")" },
+	{ "check-config", 0, NULL, NULL, OPTION_ON_LINE, set_check_config, "check them, print what would be in force, and exit" },
+	{ "db", 0, "FILE", NULL, 0, set_db, "the database (default: $CPI_DB, else /var/lib/cpi/cpi.db)" },
+	{ "socket", 0, "PATH", CPI_CONTROL_SOCKET, 0, set_socket, "the control socket" },
+	{ "log", 0, "FILE", NULL, 0, set_log, "append messages to FILE (default: stderr)" },
+	{ "event", 'e', "EVENT[@PERIOD]", NULL, OPTION_LIST, add_events, "sample EVENT; repeat, or separate by commas" },
+	{ "freq", 'F', "HZ", NULL, OPTION_RELOADS, set_freq, "samples per second and CPU (default: from the budget)" },
+	{ "budget", 0, "PERCENT", "0.5%", OPTION_RELOADS, set_budget, "time that sampling may cost" },
+	{ "check", 0, "TIME", "1m", OPTION_RELOADS, set_check, "between looks at what sampling costs" },
+	{ "collector", 0, "auto|kmod|bpf|perf", "auto", 0, set_collector, "how samples are taken" },
+	{ "stacks", 0, "fp|dwarf|off", "off", 0, set_stacks, "call stacks by frame pointers or unwind tables" },
+	{ "stacks-freq", 0, "HZ", NULL, 0, set_stacks_freq, "call stacks per second and CPU (fp: 49, dwarf: 19)" },
+	{ "stacks-copy", 0, "SIZE", "60K", 0, set_stacks_copy, "with dwarf: copied of each stack" },
+	{ "windows", 0, "HZ|off", "50", 0, set_windows, "windows per second and CPU" },
+	{ "windows-exclude", 0, "WHOM", NULL, OPTION_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH" },
+	{ "windows-memory", 0, "SIZE", "64M", 0, set_windows_memory, "for windows' code and tables" },
+	{ "sweep", 0, "TIME", "10s", OPTION_RELOADS, set_sweep, "between sweeps of the tables" },
+	{ "flush", 0, "TIME", "10m", OPTION_RELOADS, set_flush, "between flushes; the end of an epoch is one, too" },
+	{ "epoch", 0, "TIME", "1m", OPTION_RELOADS, set_epoch, "length of an epoch, 0 for one" },
+	{ "retain", 0, "POLICY", RETAIN_DEFAULT, OPTION_RELOADS, set_retain, "how long to keep what" },
+	{ "max-memory", 0, "SIZE", "64M", OPTION_RELOADS, set_max_memory, "limit of the counts kept in memory" },
+	{ "capture", 0, "SIZE|off", "64M", 0, set_capture, "keep code and names, at most so much" },
+	{ "metrics-file", 0, "FILE", NULL, 0, set_metrics, "keep the status there, for Prometheus" },
+	{ "by", 0, "KIND[,KIND...]", "comm,cgroup", OPTION_LIST, set_by, "contexts of profiles, or none" },
+	{ "by-process", 0, "GLOB", NULL, 0, set_by_process, "profiles by process, of these commands" },
+	{ "group", 0, "NAME", NULL, 0, set_group, "group of database and socket (default: cpi, if it exists)" },
+	{ "user", 0, "NAME", NULL, 0, set_user, "run as this user (default: who started it)" },
+	{ "verbose", 'v', NULL, "no", OPTION_RELOADS, set_verbose, "log more" },
+	{ "version", 'V', NULL, NULL, OPTION_ON_LINE, set_version, "print the version and exit" },
+	{ "help", 'h', NULL, NULL, OPTION_ON_LINE, set_help, "print this and exit" },
 };
 /* clang-format on */
 
 #define NR_RECORDS (sizeof(records) / sizeof(records[0]))
 
-/* Long options report 256 + their record, letters themselves. */
-#define LONG_BASE 256
-
-static void fill_getopt(struct option longs[NR_RECORDS + 1],
-			char letters[2 * NR_RECORDS + 2])
+const struct option_record *option_records(size_t *nr)
 {
-	char *p = letters;
-
-	*p++ = '+'; /* no permuting: what follows the options is an error */
-	for (size_t i = 0; i < NR_RECORDS; i++) {
-		longs[i] = (struct option){
-			.name = records[i].name,
-			.has_arg = records[i].arg ? required_argument : no_argument,
-			.val = LONG_BASE + (int)i,
-		};
-		if (records[i].letter) {
-			*p++ = records[i].letter;
-			if (records[i].arg)
-				*p++ = ':';
-		}
-	}
-	longs[NR_RECORDS] = (struct option){ 0 };
-	*p = '\0';
+	*nr = NR_RECORDS;
+	return records;
 }
 
-static const struct option_record *find_record(int result)
-{
-	if (result >= LONG_BASE)
-		return &records[result - LONG_BASE];
-	for (size_t i = 0; i < NR_RECORDS; i++) {
-		if (records[i].letter == result)
-			return &records[i];
-	}
-	return NULL; /* '?': getopt has said why */
-}
-
-static int set_options(int argc, char **argv, struct options *o)
-{
-	struct option longs[NR_RECORDS + 1];
-	char letters[2 * NR_RECORDS + 2];
-	const struct option_record *r;
-	int result, err;
-
-	fill_getopt(longs, letters);
-	optind = 0; /* glibc: start anew */
-	while ((result = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		r = find_record(result);
-		if (!r)
-			return -EINVAL;
-		err = r->set(o, optarg);
-		if (err == -EINVAL)
-			fprintf(stderr, "cpid: --%s: \"%s\" is no valid %s\n", r->name,
-				optarg, r->arg);
-		if (err)
-			return err;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "cpid: there is no argument \"%s\"\n", argv[optind]);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int options_parse(int argc, char **argv, struct options *o)
+void options_init(struct options *o)
 {
 	int err;
 
@@ -399,18 +357,26 @@ int options_parse(int argc, char **argv, struct options *o)
 	o->session.ticks = true;
 	o->session.windows.hz = SESSION_WINDOWS_HZ;
 	o->socket = CPI_CONTROL_SOCKET;
-	err = set_retain(o, RETAIN_DEFAULT);
-	if (!err)
-		err = set_options(argc, argv, o);
-	if (err == -EINVAL)
-		fprintf(stderr, "Try 'cpid --help'.\n");
-	return err;
+	err = retain_parse(RETAIN_DEFAULT, &o->session.retain, &o->why);
+	assert(!err);
+	(void)err;
+}
+
+static void free_settings(struct settings *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		free(s->list[i].value);
+		free(s->list[i].file);
+	}
+	free(s->list);
 }
 
 void options_fini(struct options *o)
 {
 	for (int i = 0; i < SESSION_MAX_EVENTS; i++)
 		free(o->event_names[i]);
+	free_settings(&o->settings);
+	buf_fini(&o->why);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -430,7 +396,10 @@ void options_help(FILE *to)
 				r->name);
 		if (r->arg)
 			width += fprintf(to, "=%s", r->arg);
-		fprintf(to, "%*s%s\n", width < 30 ? 30 - width : 1, "", r->help);
+		fprintf(to, "%*s%s", width < 30 ? 30 - width : 1, "", r->help);
+		if (r->fallback && r->arg)
+			fprintf(to, " (default: %s)", r->fallback);
+		putc('\n', to);
 	}
 	fputs("\nTIME is 500ms, 10s, 5m, 1h or 7d; SIZE is 65536, 64K, 64M or 1G.\n"
 	      "POLICY is any of minutely:TIME, hourly:TIME, daily:TIME, size:SIZE, or "

@@ -314,6 +314,48 @@ int session_set_rate(struct session *s, double hz)
 	return err;
 }
 
+/* What is due later than it now may be is due when it may. */
+static void hasten(uint64_t *due_ns, uint64_t now_ns, uint64_t interval_ns)
+{
+	if (*due_ns > now_ns + interval_ns)
+		*due_ns = now_ns + interval_ns;
+}
+
+static int change_retention(struct session *s, const struct retain_policy *policy)
+{
+	if (!memcmp(&s->cfg.retain, policy, sizeof(*policy)))
+		return 0;
+	s->cfg.retain = *policy;
+	s->mend.retains = true; /* at its end, if it is under way */
+	if (s->mend.active)
+		return 0;
+	retention_stop(s->retention);
+	s->retention = NULL;
+	return session_retain(s);
+}
+
+int session_reconfigure(struct session *s, const struct session_config *cfg)
+{
+	const uint64_t now = session_now(s);
+	int err = 0, retain_err;
+
+	s->cfg.sweep_ns = cfg->sweep_ns;
+	s->cfg.flush_ns = cfg->flush_ns;
+	s->cfg.check_ns = cfg->check_ns;
+	s->cfg.epoch_ns = cfg->epoch_ns;
+	s->cfg.max_memory = cfg->max_memory;
+	s->cfg.budget = s->budget.share = cfg->budget;
+	hasten(&s->times.next_sweep_ns, now, cfg->sweep_ns);
+	hasten(&s->times.next_flush_ns, now, cfg->flush_ns);
+	hasten(&s->cost.next_check_ns, now, cfg->check_ns);
+	if (cfg->hz != s->cfg.hz)
+		err = session_set_rate(s, cfg->hz);
+	if (err)
+		log_err("session: the rate stays as it was: %s", err_str(err));
+	retain_err = change_retention(s, &cfg->retain);
+	return err ? err : retain_err;
+}
+
 static int until(uint64_t when_ns, uint64_t now_ns)
 {
 	uint64_t ms = when_ns > now_ns ? (when_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;

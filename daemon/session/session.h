@@ -137,6 +137,14 @@ int session_new_epoch(struct session *s, const char *label);
  */
 int session_set_rate(struct session *s, double hz);
 
+/*
+ * Takes what can change while samples are taken: rate, budget, the intervals of sweeps,
+ * flushes, epochs (the next one's length) and checks, the limit of memory, and
+ * retention's policy. The rest of cfg is ignored. Returns 0, or the first -errno or
+ * -CPI_E…, logged; what could be changed was.
+ */
+int session_reconfigure(struct session *s, const struct session_config *cfg);
+
 struct registration;
 
 /* registration_take() (registration.h) with the session's process map. */

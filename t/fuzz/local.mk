@@ -74,6 +74,11 @@ check_PROGRAMS += t/fuzz/fuzz_jit
 t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jit/jitdump.c daemon/jit/jitmap.c $(FUZZ_BASE)
 t_fuzz_fuzz_jit_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
+check_PROGRAMS += t/fuzz/fuzz_unitfile
+t_fuzz_fuzz_unitfile_SOURCES = t/fuzz/fuzz_unitfile.c daemon/control/unitfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_unitfile_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_unitfile_LDFLAGS = $(FUZZ_LINK)
+
 check_PROGRAMS += t/fuzz/fuzz_announcement
 t_fuzz_fuzz_announcement_SOURCES = t/fuzz/fuzz_announcement.c daemon/mappings/announcement.c $(FUZZ_BASE)
 t_fuzz_fuzz_announcement_CFLAGS = $(FUZZ_CFLAGS)

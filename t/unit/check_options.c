@@ -4,7 +4,9 @@
 #include "daemon/control/options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/control.h"
@@ -277,6 +279,166 @@ START_TEST(help_and_version_are_actions)
 }
 END_TEST
 
+/* ---- configuration files ---- */
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs(text, f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* Parses line with a main file and two beside it, of which NULL is not there. */
+static int parse_files(const char *main, const char *first, const char *second,
+		       const char *line, struct options *o)
+{
+	static char folder[] = "/tmp/check_options.XXXXXX";
+	char path[64], text[256];
+	int err;
+
+	strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/c.d", folder);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/c.d/2.conf", folder);
+	if (second)
+		write_text(path, second);
+	snprintf(path, sizeof(path), "%s/c.d/1.conf", folder);
+	if (first)
+		write_text(path, first);
+	snprintf(path, sizeof(path), "%s/c.d/0.conf~", folder);
+	write_text(path, "nonsense");
+	snprintf(path, sizeof(path), "%s/c", folder);
+	write_text(path, main);
+	snprintf(text, sizeof(text), "--config %s %s", path, line);
+	err = parse(text, o);
+	snprintf(text, sizeof(text), "rm -r %s", folder);
+	ck_assert_int_eq(system(text), 0);
+	return err;
+}
+
+static void put_value(void *ctx, const char *name, const char *value, const char *from)
+{
+	const char *base = strrchr(from, '/');
+
+	if (strcmp(from, "default"))
+		buf_printf(ctx, "%s=%s@%s;", name, value, base ? base + 1 : from);
+}
+
+static const struct {
+	const char *main, *first, *second, *line, *values;
+} layers[] = {
+	{ "", NULL, NULL, "", "" },
+	{ "[cpid]\nbudget=2%\n", NULL, NULL, "", "budget=2%@c:2;" },
+	{ "[cpid]\nbudget=2%\n", "[cpid]\nbudget=3%\n", NULL, "",
+	  "budget=3%@1.conf:2;" },
+	{ "[cpid]\nbudget=2%\n", "[cpid]\n\nbudget=3%\n", "[cpid]\nbudget=4%", "",
+	  "budget=4%@2.conf:2;" },
+	{ "[cpid]\nbudget=2%\n", "[cpid]\nbudget=\n", NULL, "", "" },
+	{ "[cpid]\nbudget=2%\nbudget=1%\n", NULL, NULL, "", "budget=1%@c:3;" },
+	{ "[cpid]\nbudget=2%\n", "[cpid]\nbudget=3%\n", NULL, "--budget 4%",
+	  "budget=4%@command line;" },
+	{ "[cpid]\nevent=a\n", "[cpid]\nevent=b,c\n", NULL, "",
+	  "event=a,b,c@1.conf:2;" },
+	{ "[cpid]\nevent=a\n", "[cpid]\nevent=\nevent=b\n", NULL, "",
+	  "event=b@1.conf:3;" },
+	{ "[cpid]\nevent=a\n", NULL, NULL, "-e b -e c", "event=b,c@command line;" },
+	{ "[cpid]\nverbose=yes\n", NULL, NULL, "", "verbose=yes@c:2;" },
+	{ "[cpid]\nverbose=yes\n", "[cpid]\nverbose=off\n", NULL, "",
+	  "verbose=off@1.conf:2;" },
+	{ "[cpid]\nverbose=no\n", NULL, NULL, "-v", "verbose=yes@command line;" },
+};
+
+START_TEST(later_files_and_the_command_line_replace_values)
+{
+	struct buf values = { 0 };
+	struct options o;
+
+	ck_assert_int_eq(parse_files(layers[_i].main, layers[_i].first,
+				     layers[_i].second, layers[_i].line, &o),
+			 0);
+	ck_assert_int_eq(options_each(&o, put_value, &values), 0);
+	ck_assert_str_eq(buf_str(&values), layers[_i].values);
+	buf_fini(&values);
+	options_fini(&o);
+}
+END_TEST
+
+static const struct {
+	const char *main, *first, *line;
+} faulty[] = {
+	{ "budget=1%\n", NULL, "" },
+	{ "[cpid]\nbugdet=1%\n", NULL, "" },
+	{ "[cpid]\nbudget=101\n", NULL, "" },
+	/* also where another value replaces it */
+	{ "[cpid]\nbudget=101\n", "[cpid]\nbudget=1\n", "" },
+	{ "[cpid]\nbudget=101\n", NULL, "--budget=1" },
+	{ "[cpid]\nconfig=/x\n", NULL, "" },
+	{ "[cpid]\nhelp=yes\n", NULL, "" },
+	{ "[cpid]\nverbose=maybe\n", NULL, "" },
+	{ "[cpid]\nwindows-exclude=pid=7\n", NULL, "" },
+};
+
+START_TEST(a_faulty_file_is_refused)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse_files(faulty[_i].main, faulty[_i].first, NULL,
+				     faulty[_i].line, &o),
+			 -EINVAL);
+	options_fini(&o);
+}
+END_TEST
+
+START_TEST(a_named_file_has_to_exist)
+{
+	struct options o;
+
+	ck_assert_int_eq(parse("--config /nonexistent/cpid.conf", &o), -ENOENT);
+	options_fini(&o);
+	ck_assert_int_eq(parse("--config /nonexistent/cpid.conf --help", &o), 0);
+	ck_assert_int_eq(o.action, OPTIONS_HELP);
+	options_fini(&o);
+}
+END_TEST
+
+static const struct {
+	const char *before, *after, *changed, *left, *values;
+} reloads[] = {
+	{ "budget=1%", "budget=1%", "", "", "budget=1%@c:2;" },
+	{ "budget=1%", "\nbudget=1%", "", "", "budget=1%@c:3;" },
+	{ "budget=1%", "budget=2%\nsweep=5s", " budget sweep", "",
+	  "budget=2%@c:2;sweep=5s@c:3;" },
+	{ "budget=1%", "", " budget", "", "" },
+	{ "event=a", "event=b\nretain=all", " retain", " event",
+	  "event=a@c:2;retain=all@c:3;" },
+};
+
+START_TEST(a_reload_takes_what_can_change)
+{
+	struct buf values = { 0 }, changed = { 0 }, left = { 0 };
+	struct options o, now;
+	char text[128];
+
+	snprintf(text, sizeof(text), "[cpid]\n%s\n", reloads[_i].before);
+	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &o), 0);
+	snprintf(text, sizeof(text), "[cpid]\n%s\n", reloads[_i].after);
+	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &now), 0);
+	ck_assert_int_eq(options_reload(&o, &now, &changed, &left), 0);
+	options_fini(&now);
+	ck_assert_str_eq(buf_str(&changed), reloads[_i].changed);
+	ck_assert_str_eq(buf_str(&left), reloads[_i].left);
+	ck_assert_int_eq(options_each(&o, put_value, &values), 0);
+	ck_assert_str_eq(buf_str(&values), reloads[_i].values);
+	buf_fini(&values);
+	buf_fini(&changed);
+	buf_fini(&left);
+	options_fini(&o);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *s = suite_create("options");
@@ -290,6 +452,11 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, a_size_has_a_unit_or_none, 0, NR(sizes));
 	tcase_add_loop_test(tc, nonsense_is_refused, 0, NR(refused));
 	tcase_add_loop_test(tc, help_and_version_are_actions, 0, NR(actions));
+	tcase_add_loop_test(tc, later_files_and_the_command_line_replace_values, 0,
+			    NR(layers));
+	tcase_add_loop_test(tc, a_faulty_file_is_refused, 0, NR(faulty));
+	tcase_add_test(tc, a_named_file_has_to_exist);
+	tcase_add_loop_test(tc, a_reload_takes_what_can_change, 0, NR(reloads));
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -48,7 +48,8 @@ DAEMON_UNIT = t/unit/check_askers \
 	t/unit/check_metrics \
 	t/unit/check_notify \
 	t/unit/check_options \
-	t/unit/check_privileges
+	t/unit/check_privileges \
+	t/unit/check_unitfile
 check_PROGRAMS += $(DAEMON_UNIT)
 QUICK_TESTS += $(DAEMON_UNIT)
 DAEMON_UNIT_LDADD = daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS)
@@ -74,6 +75,8 @@ t_unit_check_notify_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_notify_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_options_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_options_LDADD = daemon/libdaemon.a db/libdb.a $(UNIT_LDADD) $(CAP_LIBS)
+t_unit_check_unitfile_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_unitfile_LDADD = $(DAEMON_UNIT_LDADD)
 t_unit_check_privileges_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_privileges_LDADD = $(DAEMON_UNIT_LDADD)
 # Tests of db/.
@@ -404,6 +407,10 @@ t_unit_check_clockrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_clockrate_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 
 # A session, by a clock that the test steps.
+check_PROGRAMS += t/unit/check_defaults
+QUICK_TESTS += t/unit/check_defaults
+t_unit_check_defaults_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_defaults_LDADD = $(COLLECT_LDADD)
 check_PROGRAMS += t/unit/check_session
 QUICK_TESTS += t/unit/check_session
 t_unit_check_session_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
