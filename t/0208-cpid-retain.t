@@ -15,7 +15,7 @@ bridge()
 {
 	sqlite3 $db "INSERT INTO flush SELECT run, 100000, epoch,
 		(strftime('%s') - 300000) * 1000000000, strftime('%s') * 1000000000,
-		300000000000000, 0, 0, 0 FROM flush WHERE epoch = $1 LIMIT 1"
+		300000000000000, 0, 0, 0, 0 FROM flush WHERE epoch = $1 LIMIT 1"
 }
 bridge 96
 year()

@@ -82,8 +82,13 @@ static int check_sums(sqlite3 *h)
 		" END, 0)";
 	static const char keys[] = "SELECT count(*) FROM pragma_foreign_key_check"
 				   " HAVING count(*) > 0";
+	static const char twice[] =
+		"SELECT f.epoch FROM flush f JOIN flush g ON g.run = f.run"
+		" AND g.seq < f.seq AND g.seq >= f.seq - f.merged LIMIT 1";
 	int err = check_none(h, keys, "references that lead nowhere:");
 
+	if (!err)
+		err = check_none(h, twice, "flushes are stored twice, again in epoch");
 	if (!err)
 		err = check_none(h, stored,
 				 "profiles, stacks or windows do not add up to what "

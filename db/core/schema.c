@@ -17,10 +17,7 @@
 #include "db/core/sql.h"
 
 static const char *const steps[] = {
-	schema_sql,
-	schema_2_sql,
-	schema_3_sql,
-	schema_4_sql,
+	schema_sql, schema_2_sql, schema_3_sql, schema_4_sql, schema_5_sql,
 };
 
 const struct schema schema_current = {
@@ -30,7 +27,17 @@ const struct schema schema_current = {
 
 int schema_read_older(sqlite3 *h, int version)
 {
-	return version == 3 ? sql_exec(h, schema_read_3_sql) : -CPI_EFORMAT;
+	static const struct {
+		int version;
+		const char *views;
+	} step[] = { { 3, schema_read_3_sql }, { 4, schema_read_4_sql } };
+	int err = version < step[0].version ? -CPI_EFORMAT : 0;
+
+	for (size_t i = 0; !err && i < sizeof(step) / sizeof(step[0]); i++) {
+		if (version <= step[i].version)
+			err = sql_exec(h, step[i].views);
+	}
+	return err;
 }
 
 /* A number of an attached database. */

@@ -176,22 +176,46 @@ static int list_after(sqlite3 *h, const struct set_kind *kind,
 	return err;
 }
 
-int set_rows_take(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
-		  int64_t counted)
+int set_taker_init(sqlite3 *h, const struct set_kind *kind, struct set_taker *t)
 {
-	sqlite3_stmt *st = NULL;
-	int err = sql_prepare(h, kind->remove, &st);
+	int err;
+
+	*t = (struct set_taker){ .kind = kind };
+	err = sql_prepare(h, kind->remove, &t->remove);
+	return err ? err : tallies_prepare_take(h, &t->tally);
+}
+
+void set_taker_fini(struct set_taker *t)
+{
+	sqlite3_finalize(t->remove);
+	sqlite3_finalize(t->tally);
+}
+
+int set_taker_take(const struct set_taker *t, const struct set_key *key,
+		   int64_t counted)
+{
+	int err = bind_key(t->remove, key);
 
 	if (!err)
-		err = bind_key(st, key);
-	if (!err)
-		err = sql_run(st);
-	sqlite3_finalize(st);
-	if (!err && sqlite3_changes(h) != 1)
+		err = sql_run(t->remove);
+	if (!err && sqlite3_changes(sqlite3_db_handle(t->remove)) != 1)
 		err = -EAGAIN;
 	if (err || !counted)
 		return err;
-	return tallies_take(h, kind->tally, key->epoch, key->stream, counted);
+	return tallies_take_by(t->tally, t->kind->tally, key->epoch, key->stream,
+			       counted);
+}
+
+static int take_rows(sqlite3 *h, const struct set_kind *kind,
+		     const struct listed_row *row, size_t nr)
+{
+	struct set_taker taker;
+	int err = set_taker_init(h, kind, &taker);
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = set_taker_take(&taker, &row[i].key, row[i].counted);
+	set_taker_fini(&taker);
+	return err;
 }
 
 /* The row, and the row it is added to, as one; the epoch's images get numbers there. */
@@ -231,7 +255,7 @@ static int move_row(sqlite3 *h, const struct set_kind *kind,
 		err = tallies_give(h, kind->tally, target, row->key.stream,
 				   row->counted);
 	if (!err)
-		err = set_rows_take(h, kind, &row->key, row->counted);
+		err = take_rows(h, kind, row, 1);
 	kind->free(sum);
 	return stays ? 0 : err;
 }
@@ -260,8 +284,8 @@ int set_rows_remove(struct slice *s, const struct set_kind *kind, int64_t epoch)
 	int err = list_after(s->h, kind, &before, &list);
 	const bool more = list.nr > 0;
 
-	for (size_t i = 0; !err && i < list.nr; i++)
-		err = set_rows_take(s->h, kind, &list.row[i].key, list.row[i].counted);
+	if (!err)
+		err = take_rows(s->h, kind, list.row, list.nr);
 	free(list.row);
 	return err ? err : more;
 }

@@ -97,11 +97,23 @@ int set_rows_move(struct slice *s, const struct set_kind *kind, int64_t target,
 		  struct set_key *last);
 
 /*
+ * The statements that remove rows of a kind. End it even if its start failed, or if it
+ * is all zero.
+ */
+struct set_taker {
+	const struct set_kind *kind;
+	sqlite3_stmt *remove, *tally;
+};
+
+int set_taker_init(sqlite3 *h, const struct set_kind *kind, struct set_taker *t);
+void set_taker_fini(struct set_taker *t);
+
+/*
  * In a write transaction: removes a row, and counted samples from its tally. -EAGAIN:
  * the row is not there any more.
  */
-int set_rows_take(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
-		  int64_t counted);
+int set_taker_take(const struct set_taker *t, const struct set_key *key,
+		   int64_t counted);
 
 /* In a slice: removes some rows of an epoch. 1: there may be more; 0: done. */
 int set_rows_remove(struct slice *s, const struct set_kind *kind, int64_t epoch);

@@ -125,13 +125,21 @@ int tallies_add(sqlite3 *h, enum tally_kind kind, int64_t epoch,
 	return err;
 }
 
-int tallies_take(sqlite3 *h, enum tally_kind kind, int64_t epoch, int64_t stream,
-		 int64_t n)
+int tallies_prepare_take(sqlite3 *h, sqlite3_stmt **out)
 {
-	return sql_do(h,
-		      "UPDATE tally SET received = received - ?4, stored = stored - ?4"
-		      " WHERE epoch = ?1 AND kind = ?2 AND stream = ?3",
-		      "iiii", epoch, (int64_t)kind, stream, n);
+	return sql_prepare(
+		h,
+		"UPDATE tally SET received = received - ?4, stored = stored - ?4"
+		" WHERE epoch = ?1 AND kind = ?2 AND stream = ?3",
+		out);
+}
+
+int tallies_take_by(sqlite3_stmt *take, enum tally_kind kind, int64_t epoch,
+		    int64_t stream, int64_t n)
+{
+	int err = sql_bind(take, "iiii", epoch, (int64_t)kind, stream, n);
+
+	return err ? err : sql_run(take);
 }
 
 int tallies_give(sqlite3 *h, enum tally_kind kind, int64_t target, int64_t stream,

@@ -31,9 +31,13 @@ bool tallies_row_adds_up(sqlite3_stmt *st, int first);
 int tallies_add(sqlite3 *h, enum tally_kind kind, int64_t epoch,
 		const struct flush_streams *s, const uint64_t *stored, int64_t *id);
 
-/* Takes n received and stored samples away from an epoch. */
-int tallies_take(sqlite3 *h, enum tally_kind kind, int64_t epoch, int64_t stream,
-		 int64_t n);
+/*
+ * Takes n received and stored samples away from an epoch, by a statement that is
+ * prepared before. *out is the caller's to sqlite3_finalize().
+ */
+int tallies_prepare_take(sqlite3 *h, sqlite3_stmt **out);
+int tallies_take_by(sqlite3_stmt *take, enum tally_kind kind, int64_t epoch,
+		    int64_t stream, int64_t n);
 
 /* Adds n received and stored samples to an epoch. */
 int tallies_give(sqlite3 *h, enum tally_kind kind, int64_t target, int64_t stream,

@@ -107,6 +107,9 @@ static int find_run(sqlite3 *h, int64_t src, int64_t *run)
 	return sql_get(h, run, sql, "i", src);
 }
 
+/* A row can have several: db/retain/rollup_flushes.c. */
+#define NR_FLUSHES "coalesce(sum(merged + 1), 0)"
+
 /* Of the source's epoch: its flushes, those that the target has, and has in dst. */
 struct flushes {
 	int64_t nr, found, in_dst;
@@ -115,11 +118,14 @@ struct flushes {
 static int count_flushes(sqlite3 *h, int64_t src, int64_t run, int64_t dst,
 			 struct flushes *f)
 {
-	static const char nr[] = "SELECT count(*) FROM src.flush WHERE epoch = ?1";
-	static const char found[] =
-		"SELECT count(*) FROM src.flush s JOIN main.flush d"
-		" ON d.run = ?2 AND d.seq = s.seq WHERE s.epoch = ?1"
-		" AND (?3 IS NULL OR d.epoch = ?3)";
+	static const char nr[] =
+		"SELECT " NR_FLUSHES " FROM src.flush WHERE epoch = ?1";
+	static const char found[] = /* what two rows have in common */
+		"SELECT coalesce(sum(min(s.seq, d.seq) + 1"
+		" - max(s.seq - s.merged, d.seq - d.merged)), 0)"
+		" FROM src.flush s JOIN main.flush d ON d.run = ?2"
+		" AND d.seq >= s.seq - s.merged AND d.seq - d.merged <= s.seq"
+		" WHERE s.epoch = ?1 AND (?3 IS NULL OR d.epoch = ?3)";
 	int err = sql_get(h, &f->nr, nr, "i", src);
 
 	f->in_dst = 0;
@@ -134,7 +140,7 @@ static int count_flushes(sqlite3 *h, int64_t src, int64_t run, int64_t dst,
 static int is_finished(sqlite3 *h, int64_t dst, int64_t nr, bool *finished)
 {
 	static const char sql[] =
-		"SELECT NOT e.open AND r.state != 0 AND ?2 = (SELECT count(*)"
+		"SELECT NOT e.open AND r.state != 0 AND ?2 = (SELECT " NR_FLUSHES
 		" FROM main.flush WHERE epoch = ?1) AND NOT EXISTS (SELECT 1"
 		" FROM main.roll WHERE epoch = ?1 OR target = ?1)"
 		" FROM main.epoch e JOIN main.run r ON r.id = e.run WHERE e.id = ?1";

@@ -229,9 +229,12 @@ struct query_instructions {
 int query_instructions(struct db *db, int64_t image, struct query_instructions *out);
 void query_instructions_fini(struct query_instructions *list);
 
-/* Flushes, for cpi cat and the tests: each is an interval that is stored completely. */
+/*
+ * Flushes, for cpi cat and the tests: each is an interval that is stored completely. A
+ * roll-up makes one of those that follow each other; seq is then that of the last.
+ */
 struct query_interval {
-	int64_t run, seq, epoch;
+	int64_t run, seq, epoch, nr_flushes;
 	uint64_t from_ns, to_ns, duration_ns;
 	uint64_t received, stored, lost; /* Σ over streams; stored + lost = received */
 };

@@ -291,8 +291,9 @@ static int read_interval(sqlite3_stmt *st, void *row)
 		.received = sqlite3_column_int64(st, 6),
 		.stored = sqlite3_column_int64(st, 7),
 		.lost = sqlite3_column_int64(st, 8),
+		.nr_flushes = sqlite3_column_int64(st, 9),
 	};
-	return rows_check_columns(st, 0, "nnnnnnnnn");
+	return rows_check_columns(st, 0, "nnnnnnnnnn");
 }
 
 int query_intervals(struct db *db, const struct query_epochs *e, query_interval_fn fn,
@@ -300,7 +301,8 @@ int query_intervals(struct db *db, const struct query_epochs *e, query_interval_
 {
 	static const char sql[] =
 		"SELECT run, seq, epoch, from_ns, to_ns, duration_ns, received, stored,"
-		" lost FROM flush WHERE epoch IN (SELECT value FROM json_each(?1))"
+		" lost, merged + 1 FROM flush WHERE epoch IN (SELECT value FROM "
+		"json_each(?1))"
 		" ORDER BY run, seq";
 	const struct query_interval *row;
 	struct buf rows = { 0 };

@@ -103,7 +103,11 @@ int day_load(sqlite3 *h, int64_t target, struct rollup_day *day)
 		err = sql_each(h, read_event, day, events, "i", target);
 	if (!err)
 		err = sql_each(h, read_time, day, times, "i", target);
-	return err ? err : sql_each(h, read_stream, day, streams, "i", target);
+	if (!err)
+		err = sql_each(h, read_stream, day, streams, "i", target);
+	if (!err)
+		err = sql_prepare(h, profile_set.find, &day->find);
+	return err ? err : set_taker_init(h, &profile_set, &day->taker);
 }
 
 void day_fini(struct rollup_day *day)
@@ -112,6 +116,8 @@ void day_fini(struct rollup_day *day)
 		free(day->event[i].name);
 		free(day->event[i].time);
 	}
+	sqlite3_finalize(day->find);
+	set_taker_fini(&day->taker);
 	free(day->event);
 	free(day->stream);
 	free(day->epoch);

@@ -68,7 +68,7 @@ static int move_rest(sqlite3 *h, int64_t epoch, int64_t target)
 
 	for (size_t i = 0; !err && i < sizeof(statements) / sizeof(statements[0]); i++)
 		err = sql_do(h, statements[i], "ii", epoch, target);
-	return err;
+	return err ? err : rollup_merge_flushes(h, target);
 }
 
 /* 1: there is more. */

@@ -38,11 +38,12 @@ static struct set_key key_of(const struct profile_row *p)
 				 .kind = p->kind };
 }
 
-int group_read_part(sqlite3 *h, const struct profile_row *part, struct profile *p)
+int group_read_part(const struct rollup_day *day, const struct profile_row *part,
+		    struct profile *p)
 {
 	const struct set_key key = key_of(part);
 
-	return set_rows_read(h, &profile_set, &key, p);
+	return set_rows_read_by(day->find, &profile_set, &key, p);
 }
 
 /* Encodes one kind of the merged profile, if the stream has it. */
@@ -64,7 +65,7 @@ static int put_merged(struct group *g, const struct group_sum *sum, int64_t kind
 }
 
 /* Merges the rows of one stream. */
-static int merge_stream(sqlite3 *h, const struct rollup_day *day, struct group *g,
+static int merge_stream(const struct rollup_day *day, struct group *g,
 			struct profile_row *part, size_t nr, struct group_sum *sum)
 {
 	bool moves = false;
@@ -76,11 +77,21 @@ static int merge_stream(sqlite3 *h, const struct rollup_day *day, struct group *
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++) {
 		moves |= part[i].epoch != day->epoch[0];
-		err = group_read_part(h, &part[i], sum->profile);
+		err = group_read_part(day, &part[i], sum->profile);
 	}
 	for (int64_t kind = 0; !err && moves && kind < PROFILE_NR_KINDS; kind++)
 		err = put_merged(g, sum, kind);
 	return err;
+}
+
+/* How many parts from part on are of its stream. */
+static size_t nr_of_stream(const struct profile_row *part, size_t nr)
+{
+	size_t i = 1;
+
+	while (i < nr && part[i].stream == part->stream)
+		i++;
+	return i;
 }
 
 int group_merge(sqlite3 *h, const struct rollup_day *day, struct group *g)
@@ -90,10 +101,8 @@ int group_merge(sqlite3 *h, const struct rollup_day *day, struct group *g)
 	int err = sums ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < g->nr_parts; i += nr) {
-		for (nr = 1; i + nr < g->nr_parts &&
-			     g->part[i + nr].stream == g->part[i].stream;)
-			nr++;
-		err = merge_stream(h, day, g, &g->part[i], nr, &sums[nr_sums++]);
+		nr = nr_of_stream(&g->part[i], g->nr_parts - i);
+		err = merge_stream(day, g, &g->part[i], nr, &sums[nr_sums++]);
 	}
 	if (!err && !g->part->context)
 		err = group_spread(h, day, g, sums, nr_sums);
@@ -112,15 +121,25 @@ void group_fini(struct group *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* Removes a row, and moves its count from its epoch's tally to the target's. */
-static int remove_part(sqlite3 *h, int64_t target, const struct profile_row *p)
+/* Removes rows of one stream, and moves their counts to the target's tally. */
+static int remove_parts(sqlite3 *h, const struct rollup_day *day,
+			const struct profile_row *part, size_t nr)
 {
-	const struct set_key key = key_of(p);
-	int err = set_rows_take(h, &profile_set, &key, p->counted);
+	int64_t counted = 0;
+	int err = 0;
 
-	if (err || !p->counted)
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct set_key key = key_of(&part[i]);
+
+		if (part[i].epoch == day->epoch[0])
+			continue;
+		err = set_taker_take(&day->taker, &key, part[i].counted);
+		if (!err && __builtin_add_overflow(counted, part[i].counted, &counted))
+			err = -CPI_ECORRUPT;
+	}
+	if (err || !counted)
 		return err;
-	return tallies_give(h, TALLY_SAMPLES, target, p->stream, p->counted);
+	return tallies_give(h, TALLY_SAMPLES, day->epoch[0], part->stream, counted);
 }
 
 static int write_spread(sqlite3 *h, const struct rollup_day *day, int64_t image,
@@ -146,9 +165,9 @@ int group_write(sqlite3 *h, const struct rollup_day *day, const struct group *g)
 		      context = g->part->context;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < g->nr_parts; i++) {
-		if (g->part[i].epoch != target)
-			err = remove_part(h, target, &g->part[i]);
+	for (size_t i = 0, nr; !err && i < g->nr_parts; i += nr) {
+		nr = nr_of_stream(&g->part[i], g->nr_parts - i);
+		err = remove_parts(h, day, &g->part[i], nr);
 	}
 	for (size_t i = 0; !err && i < g->nr_merged; i++) {
 		const struct merged *m = &g->merged[i];

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "db/core/set_rows.h"
 #include "db/profile/codec.h"
 #include "db/retain/rollup.h"
 
@@ -27,7 +28,10 @@ struct rollup_stream {
 	double period;
 };
 
+/* A taker of profiles is prepared once, because a day has many rows. */
 struct rollup_day {
+	sqlite3_stmt *find; /* profile_set.find */
+	struct set_taker taker;
 	int64_t *epoch; /* [0] is the target */
 	size_t nr_epochs;
 	struct rollup_event *event;
@@ -86,7 +90,8 @@ int group_spread(sqlite3 *h, const struct rollup_day *day, struct group *g,
 		 const struct group_sum *sums, size_t nr_sums);
 
 /* Adds the profile of a part to p. 0, -CPI_ECORRUPT (logged), -ENOMEM, ... */
-int group_read_part(sqlite3 *h, const struct profile_row *part, struct profile *p);
+int group_read_part(const struct rollup_day *day, const struct profile_row *part,
+		    struct profile *p);
 
 /* The stream with this id; NULL if the day does not have it. */
 const struct rollup_stream *rollup_stream_of(const struct rollup_day *day, int64_t id);

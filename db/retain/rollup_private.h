@@ -4,7 +4,8 @@
  *
  * rollup_begin.c chooses a day, rollup_day.c reads its epochs, events and streams,
  * rollup.c plans and moves profiles group by group (rollup_group.c, rollup_spread.c),
- * rollup_finish.c moves the other rows of each epoch.
+ * rollup_finish.c moves the other rows of each epoch, and rollup_flushes.c merges those
+ * of its flushes.
  */
 #ifndef CPI_DB_ROLLUP_PRIVATE_H
 #define CPI_DB_ROLLUP_PRIVATE_H
@@ -31,5 +32,11 @@ struct rollup_progress {
  */
 int rollup_finish_epoch(struct slice *s, int64_t epoch, int64_t target,
 			struct rollup_progress *progress);
+
+/*
+ * rollup_flushes.c, in a slice: merges the rows of an epoch's flushes that follow each
+ * other. 0 or a negative error.
+ */
+int rollup_merge_flushes(sqlite3 *h, int64_t epoch);
 
 #endif

@@ -163,7 +163,7 @@ static int add_part(struct spreader *s, const struct profile_row *part, size_t e
 	struct profile *p = profile_new();
 	const struct count *c;
 	size_t nr = 0;
-	int err = p ? group_read_part(s->h, part, p) : -ENOMEM;
+	int err = p ? group_read_part(s->day, part, p) : -ENOMEM;
 
 	c = err ? NULL : profile_sorted(p, &nr);
 	for (size_t i = 0; stream && i < nr; i++) {

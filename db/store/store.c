@@ -142,7 +142,9 @@ int store_epoch(struct store *s, uint64_t now_ns, uint32_t uncertainty_ms,
 
 static int flush_once(struct store *s, const struct flush *f)
 {
-	static const char find[] = "SELECT 1 FROM flush WHERE run = ?1 AND seq = ?2";
+	static const char find[] = /* the next row may have it, merged */
+		"SELECT 1 WHERE ?2 >= (SELECT seq - merged FROM flush"
+		" WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1)";
 	int64_t found;
 	int err = sql_get(s->handle, &found, find, "ii", s->run, f->seq);
 

@@ -478,6 +478,14 @@ static const struct {
 	  "DELETE FROM profile WHERE epoch > 1; DELETE FROM comm WHERE epoch > 1;"
 	  "DELETE FROM tally WHERE epoch > 1; DELETE FROM epoch WHERE id > 1",
 	  0, 0, 3 },
+	{ "rolled up, with flushes merged",
+	  "UPDATE flush SET epoch = 1; UPDATE flush SET merged = seq - 1 WHERE seq ="
+	  " (SELECT max(seq) FROM flush f WHERE f.run = flush.run);"
+	  "DELETE FROM flush WHERE merged = 0 AND seq < (SELECT max(seq) FROM flush f"
+	  " WHERE f.run = flush.run); DELETE FROM loss WHERE epoch > 1;"
+	  "DELETE FROM profile WHERE epoch > 1; DELETE FROM comm WHERE epoch > 1;"
+	  "DELETE FROM tally WHERE epoch > 1; DELETE FROM epoch WHERE id > 1",
+	  0, 0, 3 },
 	{ "still written to",
 	  "UPDATE epoch SET open = 1 WHERE id = 1; DELETE FROM flush WHERE seq = 2",
 	  -EEXIST, 0, 0 },

@@ -494,6 +494,61 @@ START_TEST(minutes_become_what_hours_would_have_been)
 }
 END_TEST
 
+/* Ten-minute flushes in epochs of ten minutes; the fourth begins a second late. */
+static struct store *make_late(struct db *db, uint64_t *seed)
+{
+	struct store *s;
+
+	ck_assert_int_eq(store_begin(db, &test_platform, START, &s), 0);
+	for (uint64_t i = 0; i < 6; i++) {
+		const uint64_t now = START + i * HOUR / 6 + (i == 3 ? SEC : 0);
+
+		ck_assert_int_eq(store_epoch(s, now, 1, NULL), 0);
+		random_flush(s, seed, i + 1, now, HOUR / 6 - (i == 3 ? SEC : 0));
+	}
+	return s;
+}
+
+START_TEST(flushes_of_a_rolled_up_epoch_are_merged_and_still_found)
+{
+	static const char rows[] =
+		"SELECT count(*) = 2 AND max(seq) = 6 AND min(seq) = 3"
+		" AND sum(merged + 1) = 6 AND sum(to_ns - from_ns) = ?1 FROM flush";
+	static const char received[] = "SELECT sum(received) FROM flush WHERE ?1";
+	const struct retain_policy hours = { .minutely_ns = 6 * HOUR };
+	uint64_t seed = unit_seed(), again;
+	struct retain_stats stats;
+	struct dbtest t;
+	struct store *s;
+	struct db *db;
+	int64_t nr, sum;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	s = make_late(db, &seed);
+	sum = number(db, received, 1);
+	ck_assert_int_eq(store_epoch(s, START + HOUR, 1, NULL), 0);
+	run_steps(db, &hours, START + 2 * DAY, &stats);
+	ck_assert_uint_eq(stats.nr_hours, 1);
+	ck_assert_int_eq(number(db, rows, HOUR - SEC), 1);
+	ck_assert_int_eq(number(db, received, 1), sum);
+	ck_assert_int_eq(db_check(db), 0);
+	nr = number(db, "SELECT sum(total) FROM profile WHERE ?1", 1);
+	for (again = 1; again <= 6; again++)
+		random_flush(s, &seed, again, START, SEC);
+	ck_assert_int_eq(number(db, "SELECT sum(total) FROM profile WHERE ?1", 1), nr);
+	random_flush(s, &seed, 7, START + HOUR, HOUR / 6);
+	ck_assert_int_gt(number(db, "SELECT sum(total) FROM profile WHERE ?1", 1), nr);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE flush SET merged = 1"
+						 " WHERE seq = 7"),
+			 0);
+	ck_assert_int_eq(db_check(db), -CPI_ECORRUPT);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(a_day_of_hours_becomes_what_their_sum_is)
 {
 	const uint64_t now = START + 4 * DAY, first_seed = unit_seed();
@@ -570,6 +625,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, a_day_of_hours_becomes_what_their_sum_is);
 	tcase_add_test(tc, minutes_become_what_hours_would_have_been);
+	tcase_add_test(tc, flushes_of_a_rolled_up_epoch_are_merged_and_still_found);
 	tcase_add_test(tc, a_copy_of_days_and_hours_has_all_of_them);
 	suite_add_tcase(s, tc);
 	return s;
