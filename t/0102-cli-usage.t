@@ -90,10 +90,10 @@ printf 'garbage garbage garbage garbage' |
 mkdir dir.db
 mkfifo fifo.db
 for db in text empty cut dir fifo; do
-	fails 1 "$db.db" "cpi prof on $db.db, which is no database" timeout 20 cpi prof --db \
+	fails 1 "$db.db" "cpi prof on $db.db, which is no database" timeout 300 cpi prof --db \
 		"$db.db"
 done
-timeout 20 cpi cat --check --db bad.db >out 2>err
+timeout 300 cpi cat --check --db bad.db >out 2>err
 status=$?
 [ $status -eq 0 ] || [ $status -eq 1 ]
 ok $? "a damaged page does not crash cpi cat --check"

@@ -124,7 +124,7 @@ is "$(awk -F, 'NR > 1 { n += $1 + $3 } END { print n }' text)" 0 \
 # The binary is no longer what was profiled.
 mv target target.real
 mkfifo target
-timeout 20 cpi prof --epoch full >text 2>err
+timeout 300 cpi prof --epoch full >text 2>err
 is "$?" 0 "cpi prof does not hang if a FIFO is in the binary's place"
 like "$(cat err)" "$target: not a regular file" \
 	"the warning says that the binary is no regular file"

@@ -113,7 +113,7 @@ mkfifo ready
 cpi record -o c.db -- sh -c 'trap "exit 5" TERM; echo go >ready; while :; do :; done' \
 	2>err &
 pid=$!
-timeout 60 cat ready >/dev/null
+timeout 300 cat ready >/dev/null
 kill -TERM $pid
 wait $pid
 is "$?" 5 "SIGTERM to cpi record reaches the command"
@@ -127,12 +127,12 @@ has_ended()
 		grep -qx ended
 }
 mkfifo told
-cpi record -d 1 -o e.db -- sh -c 'sleep 60 & trap "echo told >told" TERM
+cpi record -d 1 -o e.db -- sh -c 'sleep 900 & trap "echo told >told" TERM
 	trap "kill $!; exit 7" HUP; echo go >ready; wait; wait; exit 9' 2>err &
 pid=$!
-timeout 60 cat ready >/dev/null
-timeout 60 cat told >/dev/null
-await 60 has_ended e.db
+timeout 300 cat ready >/dev/null
+timeout 300 cat told >/dev/null
+await has_ended e.db
 kill -HUP $pid
 wait $pid
 is "$?" 7 "SIGHUP after the end of the duration reaches the command"

@@ -185,5 +185,5 @@ like "$(cat err)" "no such epoch of --host=nobody: there are the hosts web1" \
 cpi epoch label --db known.db --db web3.db 1 x 2>err
 is "$?" 1 "a label cannot be set in two databases at once"
 db=anon.db mkdb MKDB_HOST=
-like "$(timeout 60 cpi prof --db known.db --db anon.db --epoch full 2>&1)" \
+like "$(timeout 300 cpi prof --db known.db --db anon.db --epoch full 2>&1)" \
 	"added up: web1, (no name)" "a host without a name is shown as (no name)"

@@ -43,7 +43,7 @@ begin_recording()
 	$cpi record -p $workers -o "$recorded" "$@" 2>err 4>&- 5<&- &
 	recorder=$!
 	tap_pids="$tap_pids $recorder"
-	await 60 has_begun
+	await has_begun
 }
 has_begun()
 {

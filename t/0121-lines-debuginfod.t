@@ -26,29 +26,6 @@ rm -r build
 CPI_DB=known.db
 export CPI_DB
 
-cat >has.py <<'END'
-"""has.py PID SERVER PATH...: waits until SERVER has all paths; fails if process PID ends."""
-import sys, time, urllib.error, urllib.parse, urllib.request
-
-def has(path):
-    url = sys.argv[2] + urllib.parse.quote(path)
-    try:
-        return urllib.request.urlopen(url, timeout=5).status == 200
-    except (urllib.error.URLError, OSError):
-        return False
-
-def has_ended(pid):
-    try:
-        return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-end = time.monotonic() + 60
-while not all(has(path) for path in sys.argv[3:]):
-    if time.monotonic() > end or has_ended(sys.argv[1]):
-        sys.exit("the server does not have it")
-    time.sleep(0.05)
-END
 # serve: starts a server at a free port. Another program may take the port before
 # debuginfod does, and debuginfod then ends.
 serve()
@@ -58,7 +35,7 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	server=http://127.0.0.1:$port
 	debuginfod -p "$port" -d :memory: -Z .tar -g 0 "$tmp/served" >server.log 2>&1 &
 	tap_pids="$tap_pids $!"
-	python3 has.py $! "$server" "/buildid/$id/debuginfo" "/buildid/$id/executable" \
+	python3 "$srcdir/t/server_has.py" $! "$server" "/buildid/$id/debuginfo" "/buildid/$id/executable" \
 		"/buildid/$id/source$tmp/build/target.c"
 }
 serve || serve || serve || bail "$(tail -n 3 server.log)"
@@ -121,7 +98,7 @@ while client.recv(4096):
 END
 python3 lie.py lying >lying.port 2>lying.log &
 tap_pids="$tap_pids $!"
-await 30 grep -q . lying.port || bail 'no server'
+await grep -q . lying.port || bail 'no server'
 DEBUGINFOD_URLS=http://127.0.0.1:$(cat lying.port)
 like "$(prof --debuginfod)" '^[0-9]*,\[0x' "a debug file with another build id is not used"
 like "$(cat lying.log)" "debuginfo HTTP/1.1\" 200" "the server did send a debug file"
@@ -130,12 +107,12 @@ like "$(cat lying.log)" "debuginfo HTTP/1.1\" 200" "the server did send a debug 
 rm -rf cache
 python3 lie.py >silent.port &
 tap_pids="$tap_pids $!"
-await 30 grep -q . silent.port || bail 'no server'
+await grep -q . silent.port || bail 'no server'
 DEBUGINFOD_URLS=http://127.0.0.1:$(head -n 1 silent.port)
 cpi prof --epoch full --debuginfod >text 2>err &
 cpi=$!
 tap_pids="$tap_pids $cpi"
-await 30 grep -q asked silent.port || bail 'the server is not asked'
+await grep -q asked silent.port || bail 'the server is not asked'
 kill -INT $cpi
 wait $cpi
 is "$?" 0 "Ctrl-C ends the download, and the report succeeds"

@@ -22,7 +22,7 @@ change()
 refused()
 {
 	# The command is words.
-	timeout 20 cpi $3 --db t.db >out 2>err
+	timeout 300 cpi $3 --db t.db >out 2>err
 	is "$?" 1 "$2: cpi $3 fails"
 	like "$(cat err)" "$1" "$2: cpi $3 says why"
 	is "$(cat out)" '' "$2: cpi $3 prints no rows"
@@ -43,7 +43,7 @@ for label in "hex(zeroblob(50000000))" \
 	ulimit -v "$unlimited"
 done
 change "CREATE TRIGGER t AFTER UPDATE ON epoch BEGIN DELETE FROM profile; END"
-timeout 20 cpi epoch label 1 x --db t.db >out 2>err
+timeout 300 cpi epoch label 1 x --db t.db >out 2>err
 is "$?" 1 'a trigger: cpi epoch label fails'
 like "$(cat err)" 'the trigger t is not one that CPI makes' 'a trigger: the message names it'
 is "$(sqlite3 t.db 'SELECT count(*) > 0 FROM profile')" 1 'a trigger: no profile is deleted'
@@ -51,7 +51,7 @@ change "ALTER TABLE epoch RENAME TO e0; CREATE VIEW epoch AS WITH RECURSIVE r (n
 	(SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT e0.* FROM e0, r"
 refused 'the index epoch_from is not as CPI makes it' 'a view' prof
 change "ALTER TABLE tally ADD COLUMN x INTEGER GENERATED ALWAYS AS (length(zeroblob(1)))"
-timeout 20 cpid --db t.db --socket t.sock >out 2>err
+timeout 300 cpid --db t.db --socket t.sock >out 2>err
 is "$?" 1 'a generated column: cpid fails'
 if can_sample; then
 	like "$(cat err)" 'table tally is not as CPI makes it' \

@@ -37,7 +37,7 @@ ask()
 		while read -r command; do
 			nr=$((nr + 1))
 			# The command is words.
-			timeout 60 cpi $command --db t.db >"$nr.out" 2>"$nr.err"
+			timeout 300 cpi $command --db t.db >"$nr.out" 2>"$nr.err"
 			echo "$?" >"$nr.rc"
 			# Paths and sizes differ.
 			sed -i 's|/[^ "]*/t.db|t.db|; s/\(_bytes[": ]*\)[0-9]*/\1/' "$nr.out"

@@ -61,7 +61,7 @@ shows()
 # sees PATTERN NAME: the terminal shows PATTERN within a minute.
 sees()
 {
-	await 60 shows "$1"
+	await shows "$1"
 	ok $? "$2"
 	shows "$1" || screen | sed 's/^/# /'
 }
@@ -92,7 +92,7 @@ only()
 	screen | sed '1,4d;$d' >rows.txt
 	grep -q "$1" rows.txt && ! grep -v "$1" rows.txt | grep -q .
 }
-await 60 only burn_b
+await only burn_b
 ok $? 'the filter leaves only matching rows'
 mux resize-window -t top -x 60 -y 12
 sees '^.\{0,60\}burn_b' 'the view fits a window that became smaller'
@@ -126,7 +126,7 @@ LC_ALL=C.UTF-8 PAGER='head -n 1 >paged.txt' mux new-session -d -s top -x 120 -y 
 sees ' main  */' 'a terminal shows a long procedure'
 keys Enter
 paged() { [ -s paged.txt ]; }
-await 60 paged
+await paged
 like "$(cat paged.txt)" ', still open), ' 'the pager shows the listing of the long procedure'
 keys q
 sees 'STATUS 0' 'a pager that closes early returns to the view'

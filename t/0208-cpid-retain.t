@@ -38,7 +38,7 @@ is $? 2 '--retain with an unknown policy is a usage error'
 try 'the message names the unknown policy' grep -q 'weekly' error
 
 collect_start --retain hourly:7d --flush 200ms
-await 60 rolled 1
+await rolled 1
 kill -KILL $cpid_pid
 cpid_wait
 totals >totals.killed
@@ -49,7 +49,7 @@ all_days()
 	[ "$(sql 'SELECT count(*) FROM epoch WHERE id <= 96')" = 4 ] &&
 		[ "$(sql 'SELECT count(*) FROM roll')" = 0 ]
 }
-await 60 all_days
+await all_days
 is $? 0 'after a restart every day is one epoch'
 year >after
 totals >totals.after
@@ -72,7 +72,7 @@ small()
 {
 	[ "$(cpid_field db_bytes)" -le 1048576 ]
 }
-await 60 small
+await small
 is $? 0 '--retain size:1M shrinks the database'
 is "$(sql "SELECT label FROM epoch WHERE id = 1")" kept 'an epoch with a label is kept'
 cpid_ask flush >/dev/null

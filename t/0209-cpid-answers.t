@@ -6,10 +6,11 @@
 . "$srcdir/t/halt.sh"
 plan 18
 
-# status OPTION...: fails if the answer takes longer than a second.
+# status OPTION...: fails if there is no answer. The main thread stays stopped until
+# halt_end, so an answer that needed it would exceed any time limit.
 status()
 {
-	timeout 1 cpi status --all --socket t.sock --db t.db "$@"
+	timeout 60 cpi status --all --socket t.sock --db t.db "$@"
 }
 
 cpid_start --sweep 1s || bail 'cpid does not start'
@@ -19,7 +20,7 @@ unlike "$(cat before.txt)" '^main_' 'the status of a running daemon has no age'
 halt_start || bail 'the main thread does not stop'
 for i in 1 2 3; do
 	status >stopped.txt
-	is $? 0 "main thread stopped: the status is answered within a second, $i"
+	is $? 0 "main thread stopped: the status is answered, $i"
 done
 like "$(cat stopped.txt)" '^main_waits_s  *[0-9]' 'main thread stopped: the status has its age'
 like "$(cat stopped.txt)" '^main_activity  *[a-z]' \

@@ -32,7 +32,7 @@ now()
 # await_flushes N CONDITION: retention reads the clock after each flush.
 await_flushes()
 {
-	await 30 has_flushes "$1" "$2" || bail "no $1 flushes where $2"
+	await has_flushes "$1" "$2" || bail "no $1 flushes where $2"
 }
 
 step 0

@@ -11,7 +11,7 @@ start()
 {
 	rm -rf t.log t.db* other*
 	collect_start -F 200 --sweep 100ms --flush 200ms --capture off "$@"
-	await 30 has_stored 20 || bail 'nothing is stored'
+	await has_stored 20 || bail 'nothing is stored'
 }
 has_stored()
 {
@@ -50,7 +50,7 @@ before_end()
 
 start
 rm t.db t.db-wal t.db-shm
-await 30 is_mended 1
+await is_mended 1
 is $? 0 'deleted: cpid copies the database back and goes on'
 try 'deleted: the database is at its path again' test -s t.db
 is "$(grep -c 'it was deleted' t.log)" 1 'deleted: the log says once that it was deleted'
@@ -58,7 +58,7 @@ like "$(cat t.log)" 'it was copied back.*nothing was lost' \
 	'deleted: the log says that nothing was lost'
 is "$(cpid_field retain_bytes_limit)" 2147483648 'deleted: retention applies to the copy'
 stored=$(status_of stored.$event)
-await 30 has_stored $((stored + 20))
+await has_stored $((stored + 20))
 is $? 0 'deleted: flushes go on'
 before_end
 collect_stop
@@ -77,7 +77,7 @@ check_whole 'deleted just before the end' t.db
 start
 cp t.db other.db
 mv other.db t.db
-await 30 is_mended 1
+await is_mended 1
 is $? 0 'replaced by a CPI database: cpid goes on in that database'
 saved=$(echo t.db.deleted-*)
 try 'replaced by a CPI database: a file beside it has the stored samples' cpi cat --check --db "$saved"
@@ -97,12 +97,12 @@ cannot_store()
 	[ "$(cpid_field state)" = 'cannot store' ] &&
 		cpid_field store_error | grep -q 'not in a format'
 }
-await 30 cannot_store
+await cannot_store
 is $? 0 'replaced by a text: the state is "cannot store"'
 try 'replaced by a text: a file beside it has the stored samples' cpi cat --check --db t.db.deleted-*
 bound "$(grep -c . t.log)" '<=' 12 'replaced by a text: the log does not repeat the error'
 rm t.db
-await 40 is_mended 1
+await is_mended 1
 is $? 0 'text removed: cpid copies the database back'
 before_end
 collect_stop
@@ -111,7 +111,7 @@ check_whole 'text removed' t.db
 start
 echo 'this is no database' >other.txt
 mv other.txt t.db
-await 30 cannot_store
+await cannot_store
 before_end
 collect_stop
 check_whole 'text until the end' t.db.deleted-*
@@ -121,7 +121,7 @@ like "$(cat t.log)" 'all that was collected is in .*t.db.deleted-' \
 for file in t.db-wal t.db-shm; do
 	start
 	rm $file
-	await 30 is_mended 1
+	await is_mended 1
 	is $? 0 "$file deleted: cpid opens the database again"
 	before_end
 	collect_stop
@@ -136,11 +136,11 @@ cannot_open()
 {
 	[ "$(cpid_field state)" = 'cannot store' ]
 }
-await 30 cannot_open
+await cannot_open
 is $? 0 'a folder in the place of t.db-wal: the state is "cannot store"'
 rmdir t.db-wal
 mv away/t.db-wal .
-await 40 is_mended 1
+await is_mended 1
 is $? 0 't.db-wal put back: cpid opens the database again'
 before_end
 collect_stop
@@ -149,11 +149,11 @@ check_whole 't.db-wal put back' t.db
 start
 rm t.db t.db-wal t.db-shm t.db-lock
 mkdir t.db-lock
-try 'a folder in the place of t.db-lock: the copy is at the path' await 30 test -s t.db
-await 30 cannot_open
+try 'a folder in the place of t.db-lock: the copy is at the path' await test -s t.db
+await cannot_open
 rm t.db
 rmdir t.db-lock
-await 40 is_mended 1
+await is_mended 1
 is $? 0 'copy deleted: cpid copies the database back again'
 before_end
 collect_stop
@@ -165,10 +165,10 @@ linked()
 {
 	[ "$(cpid_field db_links)" = 2 ]
 }
-await 30 linked
+await linked
 is $? 0 'a hard link is shown by the status'
 is "$(grep -c 'hard links.*remove' t.log)" 1 'a hard link is logged once'
-timeout 60 cpid --db other.db --socket other.sock $cpid_rate 2>second.log
+timeout 300 cpid --db other.db --socket other.sock $cpid_rate 2>second.log
 is $? 1 'a second daemon on the hard link is refused'
 like "$(cat second.log)" "process $cpid_pid (cpid) collects into the same file" \
 	'the second daemon names the first'
@@ -183,7 +183,7 @@ if mkdir disk && mount -t tmpfs -o size=1m cpi-test disk 2>/dev/null; then
 	{
 		grep -q 'No space left.*tried again' t.log
 	}
-	await 30 is_short
+	await is_short
 	cpid_ask quit >/dev/null
 	cpid_wait
 	is "$cpid_status" 1 'no space for the copy: cpid exits with 1'

@@ -24,7 +24,7 @@ is_silent()
 {
 	[ -z "$(hear 0.5)" ]
 }
-await 20 is_silent
+await is_silent
 cpid_ask status >status.txt
 is "$(grep -c '^main_waits_s' status.txt)" 1 'main thread stopped: the status is still answered'
 is "$(hear 1.5)" '' 'main thread stopped: the watchdog is not notified'

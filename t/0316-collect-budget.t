@@ -40,7 +40,7 @@ fault=$!
 tap_pids="$tap_pids $fault"
 exec 4<fault.out
 read -r ready <&4
-await 60 rate_is_below "$quiet"
+await rate_is_below "$quiet"
 ok $? 'the rate is lowered under the load'
 bound "$(cpid_field budget_exceeded)" '>' "$exceeded" 'a check found the cost above the budget'
 bound "$(cpid_field rate_changes)" '>' "$changes" 'the status counts the change of the rate'
@@ -54,15 +54,15 @@ wait $fault
 note "the program took $faults faults"
 
 changes=$(cpid_field rate_changes)
-await 100 rate_is_above "$low"
+await rate_is_above "$low"
 ok $? 'the rate is raised again after the load'
 check_status 'after changes of the rate'
 
 cpid_ask rate 777
-await 60 at_least budget_checks $(($(cpid_field budget_checks) + 8))
+await at_least budget_checks $(($(cpid_field budget_checks) + 8))
 is "$(cpid_field rate_hz) $(cpid_field rate_fixed)" '777.0 1' 'a fixed rate is not changed'
 try 'the budget decides again after cpi rate budget' cpi rate budget --socket t.sock
-await 100 rate_is_above 777
+await rate_is_above 777
 ok $? 'the budget raises the rate that had been fixed'
 collect_stop
 
@@ -89,8 +89,8 @@ has_warned()
 {
 	grep -q 'the budget is 0.01 %: the rate was fixed, and stays' t.log
 }
-await 60 has_warned
+await has_warned
 ok $? 'cpid warns of a fixed rate whose cost is above the budget'
-await 60 at_least budget_exceeded $(($(cpid_field budget_exceeded) + 5))
+await at_least budget_exceeded $(($(cpid_field budget_exceeded) + 5))
 is "$(grep -c 'the budget is 0.01 %: the rate was fixed' t.log)" 1 'the warning is printed once'
 is "$(cpid_field rate_hz) $(cpid_field rate_changes)" '4000.0 0' 'the fixed rate above the budget is not changed'

@@ -27,10 +27,10 @@ split=$!
 tap_pids="$tap_pids $split"
 exec 4<split.out
 read -r ready <&4
-await 60 has_ticks 500
+await has_ticks 500
 check_status 'while cpid samples'
 try 'cpi rate changes the rate of the random samples' cpi rate 250 --socket t.sock
-await 60 has_ticks 1500
+await has_ticks 1500
 kill -TERM $split
 read -r three one _ <&4
 wait $split

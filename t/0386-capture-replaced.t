@@ -130,9 +130,9 @@ cp p/c_pie p/deleted
 "$PWD/p/deleted" 1500 >out &
 pid=$!
 is_running() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/p/deleted" ]; }
-await 60 is_running
+await is_running
 has_run() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 50 ]; }
-await 600 has_run
+await has_run
 mv p/deleted kept
 wait $pid
 ok $? 'a program that is deleted meanwhile runs'
@@ -145,7 +145,7 @@ run 'a program in a root of its own runs' unshare -mp --fork sh -c "
 	LD_LIBRARY_PATH=/lib exec chroot root /p/inside 800"
 cpi flush --socket t.sock >out
 settled() { [ "$(cpid_field captures_waiting)" = 0 ]; }
-await 600 settled
+await settled
 ok $? 'all captures finish'
 like "$(cpid_field capture)" on 'the status says that captures are on'
 bound "$(cpid_field capture_bytes)" '>' 0 'the status has the bytes captured'

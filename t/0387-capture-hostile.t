@@ -46,7 +46,7 @@ like "$(prlimit --cpu=15 "$peer_capture" ask good good 0x1000 0x9000 0x40 2>&1)"
 # Three processes are too few for the one that opens the files a worker asks for.
 objcopy --only-keep-debug good bare.debug
 objcopy --strip-all --add-gnu-debuglink=bare.debug good bare
-like "$(timeout 60 setpriv --reuid=64111 --regid=64111 --clear-groups \
+like "$(timeout 300 setpriv --reuid=64111 --regid=64111 --clear-groups \
 	--inh-caps=+dac_read_search --ambient-caps=+dac_read_search prlimit --nproc=3:3 \
 	"$peer_capture" ask "$PWD/bare" bare 0x1000 0x9000 0x40 2>&1)" \
 	'procedures .*data some' 'a program is captured if its debug file cannot be opened'
@@ -152,7 +152,7 @@ captured()
 	[ "$(sql "SELECT count(*) FROM capture JOIN image ON id = image
 		WHERE name = '$1'")" -ge 1 ]
 }
-await 600 captured "$PWD/good"
+await captured "$PWD/good"
 ok $? 'the code of the program is captured'
 set -- $(awk '/^(Uid|Gid):/ { print $2 }' "/proc/$server/status")
 allowed=$(awk '/^Max processes/ { print $3 }' "/proc/$server/limits")
@@ -166,7 +166,7 @@ may_start 0
 cp "$programs/burn_c" third
 run 'a program runs while no worker can be started' "$PWD/third" 700
 short() { grep -c ": cpi-capture cannot start a worker: " t.log; }
-await 600 short >/dev/null
+await short >/dev/null
 is "$(short)" 1 'the log says only once that no worker can be started'
 bound "$(cpid_field captures_failed)" '>' 0 'failed captures are counted'
 captured "$PWD/third"
@@ -174,7 +174,7 @@ is $? 1 'a failed capture stores nothing'
 may_start "$allowed"
 run 'the program runs again when workers can be started' "$PWD/third" 700
 cpid_ask flush >out
-await 600 captured "$PWD/third"
+await captured "$PWD/third"
 ok $? 'the program is captured when workers can be started'
 kill -KILL "$server"
 cp "$programs/burn_b" second
@@ -182,7 +182,7 @@ run 'a program runs after cpi-capture was killed' "$PWD/second" 700
 cpid_ask flush >out
 is $? 0 'cpid flushes after cpi-capture was killed'
 is_stopped() { [ "$(cpid_field capture)" = stopped ]; }
-await 600 is_stopped
+await is_stopped
 ok $? 'the status says that captures have stopped'
 collect_stop
 is "$(sql 'SELECT count(*) FROM capture WHERE length(covers) = 0 OR length(data) = 0')" 0 \

@@ -26,15 +26,15 @@ begin()
 	tap_pids="$tap_pids $pid"
 	is_running() { [ "$(cat "/proc/$pid/comm")" = program ]; }
 	has_begun() { is_running || ! kill -0 "$pid" 2>/dev/null; }
-	await 60 has_begun
+	await has_begun
 }
 
 # answers NAME: cpid answers a flush, which needs the program's samples; 2 tests
 has_computed() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]; }
 answers()
 {
-	await 120 has_computed
-	timeout 120 "$peer" request t.sock flush >/dev/null
+	await has_computed
+	timeout 300 "$peer" request t.sock flush >/dev/null
 	ok $? "cpid answers beside $1"
 	try "the program runs meanwhile: $1" is_running
 }
@@ -45,7 +45,7 @@ begin unshare -m ./stalling_fs files ./burn_a \
 	sh -c 'echo $$; exec files/program 60000'
 answers 'a program whose file system does not answer'
 first=$pid
-timeout 120 cpi register --socket t.sock "$first" --base 0x401000 --size 4096 \
+timeout 300 cpi register --socket t.sock "$first" --base 0x401000 --size 4096 \
 	--path "$PWD/files/program" --offset 4096 >register.out 2>&1
 is $? 1 'cpi register fails if the file cannot be read'
 like "$(cat register.out)" 'cannot compare' 'cpi register says that it cannot compare the file'
@@ -58,7 +58,7 @@ else
 	skip 2 "no overlay can be mounted by a user here: $(head -n 1 begin.err)"
 fi
 cpid_ask quit >/dev/null
-timeout 120 sh -c "while kill -0 $cpid_pid 2>/dev/null; do sleep 0.1; done"
+timeout 300 sh -c "while kill -0 $cpid_pid 2>/dev/null; do sleep 0.1; done"
 ok $? 'cpid ends beside both programs'
 kill -KILL "$first" "$pid"
 cpid_wait

@@ -178,12 +178,12 @@ for i in 1 2 3; do
 done
 "$cpi" label again sh -c 'echo >ready; read -r line <go; exec "$1" 300' sh "$programs/burn_c" &
 again=$!
-timeout 60 head -n 1 ready >/dev/null
+timeout 300 head -n 1 ready >/dev/null
 CPI_LABEL='not again' sh -c 'echo >ready; read -r line <go_other; exec "$1" 300' sh \
 	"$programs/burn_a" &
 other=$!
 tap_pids="$tap_pids $again $other"
-timeout 60 head -n 1 ready >/dev/null
+timeout 300 head -n 1 ready >/dev/null
 collect_stop
 collect_start -F 1000 --by label
 echo >go

@@ -82,8 +82,8 @@ open('locked', 'w').close()
 time.sleep(600)" 2>lock.err &
 locker=$!
 tap_pids="$tap_pids $locker"
-try 'another process locks the database of cpid' await 60 test -e locked
-try 'the status names the process that holds the lock' await 60 is_blocked_by $locker
+try 'another process locks the database of cpid' await test -e locked
+try 'the status names the process that holds the lock' await is_blocked_by $locker
 kill $locker
 cpid_ask quit >status
 cpid_wait

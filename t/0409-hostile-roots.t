@@ -28,7 +28,7 @@ begin()
 	tap_pids="$tap_pids $!"
 	read -r pid <said
 	tap_pids="$tap_pids $pid"
-	await 60 has_begun
+	await has_begun
 }
 
 has_begun() { is_running || ! kill -0 "${pid:-0}" 2>/dev/null; }
@@ -36,7 +36,7 @@ is_running() { [ "$(cat "/proc/${pid:-0}/comm" 2>/dev/null)" = program ]; }
 has_computed() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]; }
 has_tried()
 {
-	timeout 5 "$peer" request t.sock status >tried.txt &&
+	timeout 300 "$peer" request t.sock status >tried.txt &&
 		[ "$(status_sum tried.txt reads_timed_out)" -gt "$tried" ]
 }
 
@@ -44,14 +44,14 @@ has_tried()
 nr_others=0
 others_go_on()
 {
-	timeout 5 cpi status --all --socket t.sock >status.txt 2>&1
+	timeout 300 cpi status --all --socket t.sock >status.txt 2>&1
 	ok $? "cpi status answers beside $1"
 	note "$(grep '^read' status.txt | tr -s ' ' | tr '\n' ' ')"
 	nr_others=$((nr_others + 1))
 	cp "$programs/burn_b" "other_$nr_others"
 	echo $nr_others >>"other_$nr_others"
 	"./other_$nr_others" 400
-	timeout 30 "$peer" request t.sock flush >/dev/null
+	timeout 300 "$peer" request t.sock flush >/dev/null
 	bound "$(samples "other_$nr_others" "*/other_$nr_others")" '>=' 100 \
 		"samples of a program that begins beside $1 have its image"
 }
@@ -62,20 +62,20 @@ collect_start -F 1000 --sweep 100ms
 begin -d 50 files slow.program sh -c 'echo $$; exec files/program 60000'
 is_known()
 {
-	timeout 30 "$peer" request t.sock flush >/dev/null
+	timeout 300 "$peer" request t.sock flush >/dev/null
 	[ "$(sql "SELECT count(*) FROM image WHERE name GLOB '*/files/program' AND
 		size = $(stat -c %s slow.program)")" = 1 ]
 }
-await 100 is_known
+await is_known
 ok $? 'a program on a slow file system is read in the end'
-timeout 5 cpi status --all --socket t.sock >status.txt 2>&1
+timeout 300 cpi status --all --socket t.sock >status.txt 2>&1
 ok $? 'cpi status answers beside a slow file system'
 kill -KILL "$pid"
 
 tried=$(cpid_field reads_timed_out)
 begin -o root files root.program sh -c 'echo $$; exec chroot files /program 60000'
-await 60 has_computed
-await 60 has_tried
+await has_computed
+await has_tried
 ok $? 'cpid gives up reading a root directory that does not answer'
 others_go_on 'a root directory that does not answer'
 kill -STOP "$pid"
@@ -84,8 +84,8 @@ tried=$(cpid_field reads_timed_out)
 begin -o read -w silent lower below.program sh -c "echo \$\$; mount -t overlay -o \
 	lowerdir=lower,upperdir=upper,workdir=work overlay merged && exec merged/program 60000"
 if is_running; then
-	await 60 has_computed
-	timeout 30 "$peer" request t.sock flush >/dev/null
+	await has_computed
+	timeout 300 "$peer" request t.sock flush >/dev/null
 	: >silent
 	# Nothing of a new file is in memory.
 	others_go_on 'an overlay that has stopped answering'
@@ -93,8 +93,8 @@ if is_running; then
 	rm silent
 	begin -o read lower below.program sh -c "echo \$\$; mount -t overlay -o \
 		lowerdir=lower,upperdir=upper,workdir=work overlay merged && exec merged/program 60000"
-	await 60 has_computed
-	await 60 has_tried
+	await has_computed
+	await has_tried
 	ok $? 'cpid gives up reading an overlay that does not answer'
 	others_go_on 'an overlay that does not answer'
 	kill -STOP "$pid"
@@ -106,14 +106,14 @@ fi
 # another one.
 tried=$(cpid_field reads_timed_out)
 begin -o flush files flush.program sh -c 'echo $$; exec files/program 60000'
-await 60 has_computed
-await 60 has_tried
+await has_computed
+await has_tried
 ok $? 'cpid gives up closing a file that cannot be closed'
 others_go_on 'a file that cannot be closed'
 kill -STOP "$pid"
 begin -o flush -w silent files later.program sh -c 'echo $$; exec files/program 60000'
-await 60 has_computed
-timeout 30 "$peer" request t.sock flush >/dev/null
+await has_computed
+timeout 300 "$peer" request t.sock flush >/dev/null
 : >silent
 for i in $(seq 120); do
 	cp "$programs/burn_c" "many_$i"
@@ -123,7 +123,7 @@ done
 others_go_on 'an open file that cannot be closed later'
 kill -STOP "$pid"
 
-timeout 20 "$peer" request t.sock quit >/dev/null
+timeout 300 "$peer" request t.sock quit >/dev/null
 cpid_wait
 is "$cpid_status" 0 'cpid ends in good order beside all these programs'
 check_stored

@@ -41,9 +41,9 @@ beside()
 	begun=$(now_ms)
 	for _ in 1 2 3; do
 		"$programs/burn_a" 600
-		timeout 5 cpi status --all --socket t.sock >status.txt 2>&1 || : >silent
+		timeout 30 cpi status --all --socket t.sock >status.txt 2>&1 || : >silent
 	done
-	timeout 5 "$peer" request t.sock flush >/dev/null || : >silent
+	timeout 30 "$peer" request t.sock flush >/dev/null || : >silent
 	[ ! -e silent ]
 	ok $? "cpid answers beside $1"
 	passed=$(($(now_ms) - begun))

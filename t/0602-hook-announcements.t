@@ -23,26 +23,12 @@ count()
 	echo "$count_sum"
 }
 
-reached()
+# reaches N NAME...: whether the sum of these is as much.
+reaches()
 {
-	[ "$(count "$1")" -ge "$2" ]
-}
-
-# await_count N NAME...: waits until the sum of these is as much.
-await_count()
-{
-	await_least=$1
+	reaches_least=$1
 	shift
-	await_end=$(($(date +%s) + 60))
-	until [ "$(count "$@")" -ge "$await_least" ]; do
-		[ "$(date +%s)" -lt $await_end ] || return 1
-	done
-}
-
-# await NAME N: waits until the status has as much.
-await()
-{
-	await_count "$2" "$1"
+	[ "$(count "$@")" -ge "$reaches_least" ]
 }
 
 plan 26
@@ -57,16 +43,16 @@ loader=$!
 tap_pids="$tap_pids $loader"
 exec 4>in 5<out
 read -r _ <&5
-try 'the announcement of a program is received' await announcements 1
+try 'the announcement of a program is received' await reaches 1 announcements
 # An object that is announced before its mapping record has been read is taken.
-await_count 3 stated.known stated.taken
+await reaches 3 stated.known stated.taken
 ok $? 'each object that it has mapped is known or taken'
-try 'some objects are known from the kernel' reached stated.known 1
+try 'some objects are known from the kernel' reaches 1 stated.known
 is "$(count 'refused[.].*')" 0 'no object is refused'
 grep -E '^(announcements|stated|refused)' status.txt | sed 's/^/# /'
 echo go >&4
 read -r _ <&5
-try 'a library that it loads is announced' await announcements 2
+try 'a library that it loads is announced' await reaches 2 announcements
 is "$(count refused.malformed refused.not_mapped refused.stale refused.build_id)" 0 \
 	'nothing that it announces is refused'
 exec 4>&-
@@ -82,7 +68,7 @@ is "$(count refused.malformed refused.build_id)" 0 'threads announce nothing tha
 before=$(count refused.not_mapped refused.gone)
 taken=$(count stated.taken)
 try 'a process sends false announcements' "$speaker" forge $socket 20
-await refused.malformed 20
+await reaches 20 refused.malformed
 is "$(count refused.malformed)" 20 'malformed announcements are refused'
 is "$(($(count refused.not_mapped refused.gone) - before))" 20 'false announcements are refused'
 is "$(count stated.taken)" "$taken" 'no false announcement is accepted'
@@ -102,11 +88,11 @@ cpid_ask flush >/dev/null
 before=$(resident)
 received=$(count received.cpu-clock)
 try 'a process sends a flood of announcements' "$speaker" flood $socket 1000
-try 'announcements beyond the ration of the process are refused' await refused.rate 1
+try 'announcements beyond the ration of the process are refused' await reaches 1 refused.rate
 grown=$(($(resident) - before))
 echo "# $grown KiB more than before"
 try 'cpid grows by less than 24 MiB in a flood of 32 MB' test $grown -lt 24576
-try 'sampling goes on after the flood' await received.cpu-clock $((received + 100))
+try 'sampling goes on after the flood' await reaches $((received + 100)) received.cpu-clock
 
 # cpid is stopped: the queue fills, programs go on.
 kill -STOP "$cpid_pid"

@@ -51,7 +51,7 @@ has_samples()
 # await_samples N: waits until N samples were received.
 await_samples()
 {
-	await 60 has_samples "$1" || bail "cpid does not get $1 samples"
+	await has_samples "$1" || bail "cpid does not get $1 samples"
 }
 
 # status_sum FILE PREFIX: adds up the lines of a status that begin with PREFIX.

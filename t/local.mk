@@ -94,7 +94,7 @@ EXTRA_DIST += t/export_check.py
 dist_check_SCRIPTS += t/0130-export-formats.t
 QUICK_TESTS += t/0130-export-formats.t
 LINES_TESTS = t/0120-lines-dwarf.t t/0121-lines-debuginfod.t t/0122-lines-inlines.t
-EXTRA_DIST += t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
+EXTRA_DIST += t/server_has.py t/programs/inlined.h t/programs/inlined_one.cc t/programs/inlined_two.cc
 dist_check_SCRIPTS += $(LINES_TESTS)
 QUICK_TESTS += $(LINES_TESTS)
 # Windows, against single steps.

@@ -6,6 +6,14 @@
 # absolute and come from the Makefile.
 
 set -u
+
+# A shell cannot trap a signal that was ignored when it started, as SIGHUP is under nohup.
+if [ -z "${CPI_TEST_SIGNALS:-}" ] && env --default-signal=HUP true 2>/dev/null; then
+	CPI_TEST_SIGNALS=default
+	export CPI_TEST_SIGNALS
+	exec env --default-signal=HUP,INT,QUIT,PIPE,TERM "$0" "$@"
+fi
+
 LC_ALL=C
 export LC_ALL
 unset CPI_DB CPI_SOCKET
@@ -158,16 +166,26 @@ skip()
 	done
 }
 
-# await SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is
+# within SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is
 # over.
-await()
+within()
 {
-	await_end=$(($(date +%s) + $1))
+	within_end=$(($(date +%s) + $1))
 	shift
 	until "$@"; do
-		[ "$(date +%s)" -lt $await_end ] || return 1
+		[ "$(date +%s)" -lt $within_end ] || return 1
 		sleep 0.2
 	done
+}
+
+# await COMMAND...: the same for what must come, however busy the machine is. Only a failure
+# takes long.
+await()
+{
+	case $1 in
+	[0-9]*) shift ;; # seconds, as scripts used to say
+	esac
+	within 300 "$@"
 }
 
 # as_nobody COMMAND...: runs it as another user without privileges. Needs root.

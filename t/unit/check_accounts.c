@@ -120,7 +120,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("accounts");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, users_that_want_all_processes_leave_some, 1, 20);
 	tcase_add_test(tc, nobody_has_only_the_bounds_of_all);
 	tcase_add_test(tc, the_largest_is_who_has_most);

@@ -423,7 +423,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("bpf_table");
 	TCase *tc = tcase_create("table");
 
-	tcase_set_timeout(tc, 120); /* a busy machine samples slowly */
+	tcase_set_timeout(tc, 600); /* a busy machine samples slowly */
 	tcase_add_loop_test(tc, every_sample_is_in_an_entry_or_lost_by_name, 0,
 			    NR(sizes));
 	tcase_add_test(tc, after_the_counters_stop_both_sets_run_empty);

@@ -316,7 +316,7 @@ static Suite *cfg_suite(void)
 	Suite *s = suite_create("cfg");
 	TCase *tc = tcase_create("cfg");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, jump_tables_lead_to_every_case, 0,
 			    NR(files) * NR(switches));
 	tcase_add_loop_test(tc, procedures_are_left_as_they_are_written, 0,

@@ -173,7 +173,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("cgroupname");
 	TCase *tc = tcase_create("cgroupname");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, containers_are_known_by_their_cgroups, 0,
 			    NR(containers));
 	tcase_add_loop_test(tc, units_are_known_by_their_cgroups, 0, NR(units));

@@ -196,7 +196,7 @@ static Suite *chain_suite(void)
 	Suite *s = suite_create("chain");
 	TCase *t = tcase_create("chain");
 
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 600);
 	tcase_add_test(t, visits_and_values_are_those_of_the_full_matrix);
 	tcase_add_test(t, a_loop_that_is_hardly_ever_left_is_exact);
 	tcase_add_test(t, a_graph_like_no_code_reaches_the_limit);

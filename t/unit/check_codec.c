@@ -379,7 +379,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("codec");
 	TCase *tc = tcase_create("codec");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, what_is_encoded_comes_back, 0, PROFILE_OUTCOME + 1);
 	tcase_add_test(tc, a_changed_blob_never_crashes_nor_adds_a_part);
 	tcase_add_loop_test(tc, bad_blobs_are_refused, 0, NR(bad));

@@ -618,7 +618,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("collect");
 	TCase *tc = tcase_create("collect");
 
-	tcase_set_timeout(tc, 60); /* sanitizers, and memory to its bounds */
+	tcase_set_timeout(tc, 600); /* sanitizers, and memory to its bounds */
 	tcase_add_loop_test(tc, cpu_lists_are_read, 0, NR(cpu_lists));
 	tcase_add_test(tc, ticks_come_at_the_kernels_rate_whatever_is_asked_for);
 	tcase_add_loop_test(tc, a_rate_without_a_known_clock_is_no_interrupt_per_event,

@@ -493,7 +493,7 @@ static Suite *compare_suite(void)
 	Suite *s = suite_create("compare");
 	TCase *t = tcase_create("compare");
 
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, equal_runs_seldom_differ, 0, NR(nulls));
 	tcase_add_loop_test(t, growth_is_found, 0, NR(planted));
 	tcase_add_test(t, intervals_hold_the_truth);

@@ -604,7 +604,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("contexts");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, kinds_are_words_with_commas, 0, NR(kinds));
 	tcase_add_test(tc, none_is_no_kind);
 	tcase_add_loop_test(tc, a_name_has_a_value_of_each_of_its_kinds, 0, NR(values));

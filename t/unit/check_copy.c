@@ -792,7 +792,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("copy");
 	TCase *tc = tcase_create("copy");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, databases_joined_are_one_that_got_all);
 	tcase_add_test(tc, exports_imported_in_any_order_are_the_original);
 	tcase_add_test(tc, an_export_keeps_ids_and_is_one_small_file);

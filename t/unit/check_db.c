@@ -829,7 +829,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("db");
 	TCase *tc = tcase_create("db");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, each_kind_of_file_has_its_answer, 0, NR(opens));
 	tcase_add_test(tc, a_new_database_is_small_and_its_group_reads_it);
 	tcase_add_test(tc, a_second_collector_is_told_who_was_first);

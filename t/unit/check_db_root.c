@@ -187,7 +187,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("db_root");
 	TCase *tc = tcase_create("db_root");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_full_disk_keeps_what_is_stored_and_the_flush_comes_later);
 	tcase_add_loop_test(tc, the_group_reads_whatever_became_of_the_writer, 0,
 			    NR(readers));

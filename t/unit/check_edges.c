@@ -220,7 +220,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("edges");
 	TCase *t = tcase_create("edges");
 
-	tcase_set_timeout(t, 120); /* full sets */
+	tcase_set_timeout(t, 600); /* full sets */
 	tcase_add_loop_test(t, sets_sum_up_and_survive_a_blob, 0, 50);
 	tcase_add_test(t, a_damaged_blob_changes_nothing);
 	tcase_add_test(t, the_golden_blob_is_read_and_written);

@@ -223,7 +223,7 @@ static Suite *equiv_suite(void)
 	Suite *s = suite_create("equiv");
 	TCase *t = tcase_create("equiv");
 
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 600);
 	tcase_add_test(t, classes_of_code_are_those_of_the_definition);
 	tcase_add_test(t, classes_of_any_graph_are_those_of_the_definition);
 	tcase_add_test(t, landing_pads_are_entries);

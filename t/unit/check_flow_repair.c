@@ -324,7 +324,7 @@ static Suite *repair_suite(void)
 	Suite *s = suite_create("repair");
 	TCase *t = tcase_create("repair");
 
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 600);
 	tcase_add_test(t, exact_probabilities_and_one_anchor_give_exact_counts);
 	tcase_add_test(t, no_flow_nearby_costs_less);
 	tcase_add_test(t, what_is_known_well_moves_least);

@@ -467,7 +467,7 @@ static Suite *freq_suite(void)
 	Suite *s = suite_create("freq");
 	TCase *t = tcase_create("freq");
 
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, high_confidence_is_kept, 0, 2);
 	tcase_add_test(t, many_samples_give_the_executions);
 	tcase_add_test(t, instructions_tell_the_executions_where_time_stalls);

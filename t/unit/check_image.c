@@ -514,7 +514,7 @@ static Suite *image_suite(void)
 	Suite *s = suite_create("image");
 	TCase *tc = tcase_create("image");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, every_procedure_of_the_source_is_found, 0,
 			    NR(programs));
 	tcase_add_loop_test(tc, labels_and_noise_are_no_procedures, 0, NR(programs));

@@ -258,7 +258,7 @@ static Suite *hostile_suite(void)
 	Suite *s = suite_create("image_hostile");
 	TCase *tc = tcase_create("hostile");
 
-	tcase_set_timeout(tc, 300);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, files_cut_anywhere_do_no_harm, 0, NR(victims));
 	tcase_add_loop_test(tc, random_damage_does_no_harm, 0, NR(victims));
 	tcase_add_loop_test(tc, headers_that_lie_do_no_harm, 0, NR(victims));

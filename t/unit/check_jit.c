@@ -415,7 +415,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_sample_waits_for_a_map_that_comes_late);
 	tcase_add_test(tc, one_function_has_one_place_wherever_it_lies);
 	tcase_add_test(tc, only_so_many_samples_wait);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

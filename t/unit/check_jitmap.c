@@ -353,7 +353,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_dumps_records_are_read_or_refused);
 	tcase_add_loop_test(tc, a_dumps_header_is_checked, 0, NR(headers));
 	tcase_add_loop_test(tc, a_dump_is_known_by_its_name, 0, NR(dumps));
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -346,7 +346,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, code_that_a_stack_points_into_has_its_tables);
 	tcase_add_test(tc, code_that_was_replaced_loses_its_tables);
 	tcase_add_test(tc, only_so_much_code_is_known_at_once);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -198,7 +198,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("pairs");
 	TCase *tc = tcase_create("pairs");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, the_sum_over_the_window_is_that_over_all_pairs);
 	tcase_add_test(tc, random_pairs_tell_what_all_do);
 	tcase_add_test(tc, slots_are_wasted_where_others_do_not_issue);

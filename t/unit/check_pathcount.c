@@ -509,7 +509,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("pathcount");
 	TCase *t = tcase_create("pathcount");
 
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, paths_in_windows_are_all_seen, 0, 20);
 	tcase_add_test(t, long_paths_count_for_those_that_were_cut);
 	tcase_add_test(t, what_ends_windows_stays_unknown);

@@ -263,7 +263,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("paths");
 	TCase *tc = tcase_create("paths");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_path_is_found_where_it_is_the_only_one);
 	tcase_add_test(tc, bits_tell_which_way_a_callee_went);
 	tcase_add_test(tc, without_bits_the_usual_way_is_taken);

@@ -850,7 +850,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("procmap");
 	TCase *tc = tcase_create("procmap");
 
-	tcase_set_timeout(tc, 60); /* sanitizers, and memory to its bounds */
+	tcase_set_timeout(tc, 600); /* sanitizers, and memory to its bounds */
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, exec_replaces_what_was_mapped);
 	tcase_add_test(tc, a_chain_of_execs_at_one_address_is_told_apart);

@@ -141,7 +141,7 @@ static Suite *propagate_suite(void)
 	Suite *s = suite_create("propagate");
 	TCase *t = tcase_create("propagate");
 
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 600);
 	tcase_add_test(t, only_the_truth_is_found_and_all_of_it);
 	tcase_add_test(t, no_frequency_is_negative);
 	tcase_add_test(t, a_small_difference_of_large_sums_is_worth_little);

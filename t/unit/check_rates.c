@@ -227,7 +227,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("rates");
 	TCase *tc = tcase_create("rates");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, few_samples_have_wide_intervals, 0, NR(exact));
 	tcase_add_test(tc, a_period_of_one_counts_exactly);
 	tcase_add_loop_test(tc, shares_have_wilsons_intervals, 0, NR(shares));

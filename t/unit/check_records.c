@@ -300,7 +300,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("records");
 	TCase *tc = tcase_create("records");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_value_is_near_the_middle_of_its_bin);
 	tcase_add_test(tc, parts_merge_to_the_whole);
 	tcase_add_test(tc, a_changed_blob_is_refused_or_whole);

@@ -321,7 +321,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("retain");
 	TCase *tc = tcase_create("core");
 
-	tcase_set_timeout(tc, 300);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, the_oldest_go_until_the_file_is_small_enough);
 	tcase_add_test(tc, what_was_collected_while_the_clock_was_back_is_not_old);
 	tcase_add_test(tc, what_nothing_refers_to_any_more_goes);

@@ -259,7 +259,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("retain_killed");
 	TCase *tc = tcase_create("core");
 
-	tcase_set_timeout(tc, 300);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, killed_at_any_moment_it_loses_nothing_and_ends_the_same);
 	tcase_add_loop_test(tc, killed_while_the_file_shrinks_it_loses_nothing, 0, 2);
 	suite_add_tcase(s, tc);

@@ -622,7 +622,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("rollup");
 	TCase *tc = tcase_create("core");
 
-	tcase_set_timeout(tc, 300);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_day_of_hours_becomes_what_their_sum_is);
 	tcase_add_test(tc, minutes_become_what_hours_would_have_been);
 	tcase_add_test(tc, flushes_of_a_rolled_up_epoch_are_merged_and_still_found);

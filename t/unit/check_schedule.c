@@ -291,7 +291,7 @@ static Suite *schedule_suite(void)
 	Suite *s = suite_create("schedule");
 	TCase *tc = tcase_create("schedule");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_loop_test(tc, loops_take_what_the_cpu_needs, 0, NR(loops));
 	tcase_add_test(tc, a_wait_names_its_culprit);
 	tcase_add_test(tc, a_culprit_may_be_of_an_earlier_iteration);

@@ -236,7 +236,7 @@ static Suite *suite(void)
 	Suite *s = suite_create("seal");
 	TCase *t = tcase_create("seal");
 
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(
 		t, no_sample_is_lost_or_counted_twice_by_a_handler_amid_a_flush, 0,
 		NR(rates));

@@ -520,7 +520,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("stacks");
 	TCase *tc = tcase_create("stacks");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, stacks_come_back_as_they_were_sampled);
 	tcase_add_loop_test(tc, a_selection_leaves_out_the_rest, 0, NR(selections));
 	tcase_add_test(tc, a_day_has_the_stacks_of_its_hours);

@@ -572,7 +572,7 @@ static Suite *make_suite(void)
 	Suite *s = suite_create("store");
 	TCase *tc = tcase_create("store");
 
-	tcase_set_timeout(tc, 300);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_flush_that_comes_again_changes_nothing);
 	tcase_add_test(tc, the_same_number_in_another_run_is_another_flush);
 	tcase_add_loop_test(tc, a_flush_that_does_not_add_up_is_refused, 0, NR(sums));

@@ -175,12 +175,14 @@ START_TEST(an_answer_may_be_long)
 	for (size_t i = 0; i < NR(sizes); i++) {
 		const struct timed_child_question q = about(fill, &sizes[i], 0);
 		struct buf out = { 0 };
+		int nr_wrong = 0;
 
 		buf_puts(&out, "x");
 		ck_assert_int_eq(timed_child_ask(a, &q, &out), 0);
 		ck_assert_uint_eq(out.len, (size_t)sizes[i] + 1);
 		for (int k = 0; k < sizes[i]; k++)
-			ck_assert_int_eq(out.data[k + 1], (char)(k % 251));
+			nr_wrong += out.data[k + 1] != (char)(k % 251);
+		ck_assert_int_eq(nr_wrong, 0);
 		buf_fini(&out);
 	}
 }
@@ -387,7 +389,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("timed_child");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, an_answer_comes_back);
 	tcase_add_test(tc, an_error_comes_back_and_the_answer_stays);
 	tcase_add_test(tc, an_answer_may_be_long);

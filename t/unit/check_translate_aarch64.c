@@ -150,7 +150,7 @@ static Suite *make_suite(void)
 	Suite *suite = suite_create("translate_aarch64");
 	TCase *c = tcase_create("translate_aarch64");
 
-	tcase_set_timeout(c, 60);
+	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, each_instruction_has_its_micro_ops, 0, NR(instructions));
 	tcase_add_test(c, jumps_inside_the_page_name_their_targets);
 	tcase_add_test(c, words_of_any_kind_make_micro_ops_that_may_be_had);

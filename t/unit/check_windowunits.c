@@ -271,7 +271,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("windowunits");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, units_are_found_as_in_a_list_of_all);
 	tcase_add_test(tc, code_that_was_made_at_run_time_is_its_processs);
 	tcase_add_test(tc, what_is_given_back_serves_again);
