@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * explain.js - one sentence for each figure: what it is and how it was found. It stands at
+ * the foot of the page while the pointer or the focus is on the figure; `i` lists those of
+ * the view.
+ */
+import { byId, el, put } from "./dom.js";
+
+/** What data-what says → [title, sentence]. */
+export const WORDS = {
+  host: ["machine", "The machine whose samples these are."],
+  range: ["epochs", "Which epochs the page shows, as --epoch takes them: recent, all, today, -15m, 12, a label, 2026-11-20T10:15..2026-11-20T10:20 (UTC)."],
+  shown: ["shown", "Beginning and end of the epochs that were read; counts are kept by epoch, so it may be more than was asked for."],
+  live: ["live", "The range ends now: the figures follow every few seconds. Press l to hold them."],
+  undo: ["undo", "Takes back the last filter (u)."],
+  areas: ["areas", "What the areas of the time line are. Time per second of the epochs: 1.5 is one and a half CPUs."],
+  brush: ["brush", "A is the time that all views show, B the other side of a comparison. Drag for A, shift and drag for B; a and b take the epochs shown."],
+  heat: ["heat map", "One field for each interval of the range: the darker, the busier. It picks A as well."],
+  filter: ["filter", "only narrows what is read, so shares are of what is left; without and focus choose among the rows, and shares stay those of the whole."],
+  share: ["share", "The row's time divided by the time of all rows but idle. The interval at the right is the error of sampling: ±1.96 standard deviations of a count."],
+  time: ["time", "Samples × the mean time between two samples of their stream."],
+  samples: ["samples", "How many samples were taken there; lost ones are not in it."],
+  overtime: ["over time", "The row's time in at most 48 equal intervals of the range; the highest bar is the row's greatest. A gap is an interval without an epoch."],
+  cpi: ["CPI", "Cycles per instruction, from best case to actual: the first is what the machine's model allows, the second is estimated from samples. Without a hardware counter it may be wrong by a large factor."],
+  procedure: ["procedure", "The procedure's name, demangled; NAME+0x1234 is code of a stripped program, named by its offset."],
+  image: ["image", "The program, library or kernel that the code is in."],
+  context: ["context", "What the process belongs to: command, container, unit or label."],
+  truth: ["whole", "What the selection has: CPU time of all rows, what was idle, lost and unknown, and how exact a share of 1 % is."],
+  unknown: ["unknown", "Samples whose image is not known, by reason; they are in no row."],
+  losses: ["lost", "Samples that the kernel reported and nobody could store, by reason."],
+  matched: ["matches", "The share of all rows that match the search, each counted once."],
+  stacks: ["stacks", "Call stacks are sampled by a stream of their own; shares are of its samples but those of idle CPUs."],
+  self: ["self", "Of stacks that end there: what the procedure took itself."],
+  total: ["total", "Of stacks that go through the procedure; a recursion counts once."],
+  executions: ["executions", "How often the block ran, an estimate. Compare blocks within one procedure; the absolute number is a guess unless the source of the scale says otherwise."],
+  blamed: ["blamed", "Samples moved to the instruction that most likely caused the delay: with a timer, a sample names the one after it."],
+  culprit: ["culprit", "A reason that could not be ruled out. It was not measured."],
+  address: ["address", "Address in the image, as a disassembly has it."],
+  best: ["best case", "Cycles per instruction that the machine's model allows when nothing has to wait."],
+  actual: ["actual", "Cycles per instruction estimated from samples and executions."],
+  confidence: ["confidence", "How far the estimate of executions can be trusted: shape is how blocks compare, scale is the absolute number."],
+  cyclestack: ["cycle stack", "Where the procedure's samples went: executing, or waiting for a reason, from the least that is certain to the most that is possible."],
+  change: ["change", "By how much B differs from A relative to the other rows; the line is the 95 % interval."],
+  verdict: ["verdict", "significant: the interval leaves out 0 and the test holds at the accepted rate of false finds. not: it does not. too few: it could not be tested."],
+  q: ["q", "The smallest rate of false finds at which this row would be one."],
+  calls: ["calls ratio", "Calls of it in B over those in A, from windows around its calls. Near 1 with a change: each call became slower."],
+  range2: ["range", "The greatest epoch less the least, as a part of the sum; after DCPI's dcpistats."],
+  spread: ["spread", "Each dot is one epoch of the selection; a click shows that epoch."],
+  exceeds: ["exceeds", "beyond counting: epochs differ by more than the counting of samples explains. beyond other rows: by more than rows in general."],
+  cost: ["cost", "CPU time of cpid itself and of the interrupts, as a part of all CPUs' time; the budget is what it may take."],
+  loss: ["loss", "Samples counted under the name of the reason why they could not be stored."],
+  size: ["size", "The database's file, and how long the disk has room at the present rate."],
+  health: ["health", "What the daemon says of itself; cpi-status(1) explains each number."],
+};
+
+/** The attribute of an element that explains itself. */
+export const what = id => ({ "data-what": id });
+
+/** Shows the sentence of what the pointer or the focus is on. */
+export function bindExplain() {
+  const foot = byId("what");
+  let last = null;
+
+  function say(target) {
+    const id = target.closest?.("[data-what]")?.dataset.what ?? null;
+    if (id === last)
+      return;
+    last = id;
+    foot.textContent = WORDS[id] ? `${WORDS[id][0]}: ${WORDS[id][1]}` : "";
+  }
+  document.addEventListener("pointerover", event => say(event.target));
+  document.addEventListener("focusin", event => say(event.target));
+}
+
+/** Opens the list of the figures that stand on the page now. */
+export function showMeaning() {
+  const ids = [...new Set([...document.querySelectorAll("[data-what]")]
+    .filter(node => node.offsetParent !== null).map(node => node.dataset.what))];
+  put(byId("meaning-list"), ids.filter(id => WORDS[id]).map(id =>
+    [el("dt", {}, WORDS[id][0]), el("dd", {}, WORDS[id][1])]));
+  byId("meaning").showModal();
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * flame_canvas.js - draws boxes on a canvas that is as large as what is seen, whatever the
+ * height of the graph. Boxes narrower than half a pixel are drawn as one; text is cut by
+ * counting letters, so a frame of 20,000 boxes measures nothing.
+ */
+import { el, plain, base } from "./dom.js";
+import { inkOn, palette } from "./hues.js";
+import { levelsOf } from "./flame_tree.js";
+
+const HIGH = 18; // of a box
+const LETTER = 6.65; // of the 11-pixel fixed font
+const ZOOM_MS = 120;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** The box of a level, sorted by x0, that has x; null beside all. */
+function find(level, x) {
+  let low = 0;
+  let high = level.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (level[middle].x0 <= x)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const box = level[low];
+  return box && box.x0 <= x && x < box.x1 ? box : null;
+}
+
+/**
+ * @param {Object} options
+ * @param {function(Object): string} options.colour name of a box's colour in palette()
+ * @param {function(Object|null, MouseEvent=): void} options.hover
+ * @param {function(Object): void} options.select
+ * @param {function(Object): void} options.zoom
+ */
+export function createFlame({ label, colour, hover, select, zoom }) {
+  const canvas = el("canvas", { role: "img", tabindex: 0, "aria-label": label });
+  const spacer = el("div", { class: "flamespace" }, canvas);
+  const node = el("div", { class: "flamebox" }, spacer);
+  const draw2d = canvas.getContext("2d", { alpha: false });
+  let colours = palette();
+  let levels = [];
+  let upwards = false;
+  let seen = { x0: 0, x1: 1 };
+  let chosen = null;
+  let found = null; // Set of boxes that a search found
+  let pending = 0;
+  let motion = 0;
+
+  const size = () => [node.clientWidth, Math.max(HIGH, node.clientHeight)];
+  const height = () => levels.length * HIGH;
+
+  function ask() {
+    pending ||= requestAnimationFrame(paint);
+  }
+
+  /** Top of a level on the canvas. */
+  function topOf(depth, high) {
+    const at = upwards ? Math.max(height(), high) - (depth + 1) * HIGH : depth * HIGH;
+    return at - node.scrollTop;
+  }
+
+  function paint() {
+    pending = 0;
+    const [wide, high] = size();
+    const ratio = devicePixelRatio || 1;
+    if (canvas.width !== Math.round(wide * ratio) || canvas.height !== Math.round(high * ratio)) {
+      canvas.width = Math.round(wide * ratio);
+      canvas.height = Math.round(high * ratio);
+      canvas.style.width = `${wide}px`;
+      canvas.style.height = `${high}px`;
+    }
+    draw2d.setTransform(ratio, 0, 0, ratio, 0, 0);
+    draw2d.fillStyle = colours.paper;
+    draw2d.fillRect(0, 0, wide, high);
+    draw2d.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
+    draw2d.textBaseline = "middle";
+    const scale = wide / (seen.x1 - seen.x0);
+    for (let depth = 0; depth < levels.length; depth++) {
+      const top = topOf(depth, high);
+      if (top > -HIGH && top < high)
+        paintLevel(levels[depth], top, scale, wide);
+    }
+  }
+
+  function paintLevel(level, top, scale, wide) {
+    let run = -1; // left end of narrow boxes that stand together
+    for (const box of level) {
+      const left = (box.x0 - seen.x0) * scale;
+      const right = (box.x1 - seen.x0) * scale;
+      if (right < 0 || left > wide)
+        continue;
+      if (right - left < 0.5) {
+        if (run < 0 || left - run > 1) {
+          draw2d.fillStyle = colours.other;
+          draw2d.fillRect(left, top, 0.7, HIGH - 1);
+          run = left;
+        }
+        continue;
+      }
+      paintBox(box, Math.max(-1, left), top, Math.min(wide + 1, right) - Math.max(-1, left));
+    }
+  }
+
+  function paintBox(box, left, top, wide) {
+    const fill = colours[colour(box)] ?? colours.other;
+    const faint = found && !found.has(box);
+    draw2d.globalAlpha = faint ? 0.25 : 1;
+    draw2d.fillStyle = fill;
+    draw2d.fillRect(left, top, Math.max(0.5, wide - 0.6), HIGH - 1);
+    draw2d.globalAlpha = 1;
+    if (box === chosen) {
+      draw2d.strokeStyle = colours.ink;
+      draw2d.lineWidth = 2;
+      draw2d.strokeRect(left + 1, top + 1, Math.max(1, wide - 2.6), HIGH - 3);
+    }
+    const letters = Math.floor((wide - 6) / LETTER);
+    if (letters < 3)
+      return;
+    const name = plain(box.procedure);
+    draw2d.fillStyle = faint ? colours.quiet : inkOn(fill);
+    draw2d.fillText(name.length > letters ? name.slice(0, letters - 1) + "…" : name,
+      Math.max(0, left) + 3, top + HIGH / 2);
+  }
+
+  function boxAtPoint(event) {
+    const area = canvas.getBoundingClientRect();
+    const [wide, high] = size();
+    const y = event.clientY - area.top + node.scrollTop;
+    const depth = Math.floor((upwards ? Math.max(height(), high) - y : y) / HIGH);
+    const x = seen.x0 + (event.clientX - area.left) / wide * (seen.x1 - seen.x0);
+    return levels[depth] ? find(levels[depth], x) : null;
+  }
+
+  function moveTo(target) {
+    cancelAnimationFrame(motion);
+    const from = { ...seen };
+    const started = performance.now();
+    const step = now => {
+      const part = still.matches ? 1 : Math.min(1, (now - started) / ZOOM_MS);
+      const ease = part * (2 - part);
+      seen = { x0: from.x0 + (target.x0 - from.x0) * ease, x1: from.x1 + (target.x1 - from.x1) * ease };
+      paint();
+      if (part < 1)
+        motion = requestAnimationFrame(step);
+    };
+    step(started);
+    motion = requestAnimationFrame(step);
+  }
+
+  function keepInSight(box) {
+    const [, high] = size();
+    const top = topOf(box.depth, high);
+    if (top < 0)
+      node.scrollTop += top;
+    else if (top + HIGH > high)
+      node.scrollTop += top + HIGH - high;
+  }
+
+  function choose(box) {
+    chosen = box;
+    if (box)
+      keepInSight(box);
+    ask();
+    if (box)
+      select(box);
+  }
+
+  /** The box beside a box on its level. */
+  function beside(box, step) {
+    const level = levels[box.depth];
+    return level[level.indexOf(box) + step] ?? box;
+  }
+
+  canvas.addEventListener("pointermove", event => hover(boxAtPoint(event), event));
+  canvas.addEventListener("pointerleave", () => hover(null));
+  canvas.addEventListener("click", event => {
+    const box = boxAtPoint(event);
+    if (box)
+      choose(box);
+  });
+  canvas.addEventListener("dblclick", event => {
+    const box = boxAtPoint(event);
+    if (box)
+      zoom(box);
+  });
+  canvas.addEventListener("keydown", event => {
+    const box = chosen ?? levels[0]?.[0];
+    if (!box || event.ctrlKey || event.altKey || event.metaKey)
+      return;
+    const inwards = box.children[0] ?? box;
+    const outwards = box.parent ?? box;
+    const next = { ArrowLeft: () => beside(box, -1), ArrowRight: () => beside(box, 1),
+      ArrowUp: () => (upwards ? inwards : outwards), ArrowDown: () => (upwards ? outwards : inwards) };
+    if (next[event.key])
+      choose(next[event.key]());
+    else if (event.key === "Enter")
+      zoom(box);
+    else
+      return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  node.addEventListener("scroll", ask, { passive: true });
+  new ResizeObserver(ask).observe(node);
+  dark.addEventListener("change", () => {
+    colours = palette();
+    ask();
+  });
+
+  return {
+    node,
+    canvas,
+    show(root, { up = false, at = root } = {}) {
+      const former = chosen;
+      levels = levelsOf(root);
+      upwards = up;
+      spacer.style.height = `${height()}px`;
+      seen = { x0: at.x0, x1: at.x1 };
+      chosen = former && levels[former.depth]?.find(b => b.procedure === former.procedure &&
+        b.image === former.image && b.parent?.procedure === former.parent?.procedure) || null;
+      colours = palette();
+      if (up)
+        requestAnimationFrame(() => {
+          node.scrollTop = node.scrollHeight;
+        });
+      ask();
+    },
+    zoomTo: moveTo,
+    mark(boxes) {
+      found = boxes;
+      ask();
+    },
+    choose,
+    chosen: () => chosen,
+    /** Draws at once and says how long it took, for the benchmark. */
+    paint() {
+      const started = performance.now();
+      paint();
+      return performance.now() - started;
+    },
+  };
+}

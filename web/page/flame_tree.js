@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * flame_tree.js - from the rows of tree, callers or callees to boxes: nodes with a place.
+ * Pure functions; the drawing is flame_canvas.js's.
+ */
+
+/**
+ * @typedef {Object} Box
+ * @property {string} procedure @property {string|null} image @property {string} kind
+ * @property {number} samples @property {number} self
+ * @property {number[]|undefined} sides samples of A and B where two are compared
+ * @property {Object|null} row as the server gave it; null where several were merged
+ * @property {Box|null} parent @property {Box[]} children
+ * @property {number} x0 @property {number} x1 part of the root's width
+ * @property {number} depth
+ */
+
+function makeBox(parent, row) {
+  return { procedure: row.procedure ?? "[unknown]", image: row.image ?? null,
+    kind: row.kind ?? "unknown", samples: 0, self: 0, sides: [0, 0], row: null, parent,
+    children: [], x0: 0, x1: 0, depth: 0, time: 0 };
+}
+
+export const keyOf = box => `${box.procedure}\u0000${box.image}\u0000${box.kind === "command"}`;
+
+/** The child of that name; made where it is not there. */
+function childOf(parent, row) {
+  const wanted = keyOf({ procedure: row.procedure ?? "[unknown]", image: row.image ?? null,
+    kind: row.kind });
+  parent.index ??= new Map();
+  let child = parent.index.get(wanted);
+  if (!child) {
+    child = makeBox(parent, row);
+    parent.index.set(wanted, child);
+    parent.children.push(child);
+  }
+  return child;
+}
+
+function addRow(box, row, side) {
+  box.row = box.samples === 0 ? row : null;
+  box.samples += row.samples;
+  box.self += row.self_samples ?? 0;
+  box.time += row.time_ns ?? 0;
+  box.sides[side] += row.samples;
+}
+
+/**
+ * @param {Object[][]} sides rows of one report, or of A and B
+ * @param {function(Object): boolean} isHidden frames whose callees stand in their place
+ * @param {string|null} focus only what this procedure calls, from its outermost frame
+ * @returns {Box} the root, "all"
+ */
+export function buildTree(sides, isHidden = () => false, focus = null) {
+  const root = makeBox(null, { procedure: "all", image: null, kind: "all" });
+  sides.forEach((rows, side) => {
+    const boxes = new Map(); // id → box that its children go to, or null: not shown
+    for (const row of rows) {
+      const known = row.parent !== null && boxes.has(row.parent);
+      const above = known ? boxes.get(row.parent) : focus === null ? root : null;
+      const starts = above === null && row.procedure === focus;
+      const at = starts ? root : above;
+      if (at === null || isHidden(row)) {
+        boxes.set(row.id, at);
+        continue;
+      }
+      const box = childOf(at, row);
+      addRow(box, row, side);
+      boxes.set(row.id, box);
+    }
+  });
+  finish(root);
+  return root;
+}
+
+/** Sums of the root, order and place of all boxes, and their depth. */
+function finish(root) {
+  root.samples = root.children.reduce((a, c) => a + c.samples, 0);
+  root.time = root.children.reduce((a, c) => a + c.time, 0);
+  root.sides = [0, 1].map(i => root.children.reduce((a, c) => a + c.sides[i], 0));
+  place(root);
+}
+
+/** What a box is wide by: its samples, or the mean of its shares of both sides. */
+export function weight(root, box) {
+  const [a, b] = root.sides;
+  return a && b ? (box.sides[0] / a + box.sides[1] / b) / 2 : box.samples / (root.samples || 1);
+}
+
+/** Gives each box its place: the greatest child stands at the left. */
+function place(root) {
+  root.x0 = 0;
+  root.x1 = 1;
+  const stack = [root];
+  while (stack.length) {
+    const box = stack.pop();
+    let x = box.x0;
+    delete box.index;
+    box.children.sort((p, q) => (p.kind === "pruned") - (q.kind === "pruned") ||
+      weight(root, q) - weight(root, p) || (p.procedure < q.procedure ? -1 : 1));
+    for (const child of box.children) {
+      child.depth = box.depth + 1;
+      child.x0 = x;
+      child.x1 = x + weight(root, child);
+      x = child.x1;
+      stack.push(child);
+    }
+  }
+}
+
+/** Boxes by depth, each row from left to right. */
+export function levelsOf(root) {
+  const levels = [];
+  let row = [root];
+  while (row.length) {
+    levels.push(row);
+    row = row.flatMap(box => box.children);
+  }
+  return levels;
+}
+
+/** All boxes, a box before those below it, the left before the right. */
+export function* walk(root) {
+  const stack = [root];
+  while (stack.length) {
+    const box = stack.pop();
+    yield box;
+    for (let i = box.children.length - 1; i >= 0; i--)
+      stack.push(box.children[i]);
+  }
+}
+
+/**
+ * @param {RegExp} pattern
+ * @returns {{found: Set<Box>, list: Box[], share: number}} list has the outermost ones, so
+ *   that a recursion counts once in share
+ */
+export function search(root, pattern) {
+  const found = new Set();
+  const list = [];
+  const inside = new Set();
+  let share = 0;
+  for (const box of walk(root)) {
+    if (box !== root && pattern.test(`${box.procedure} ${box.image ?? ""}`)) {
+      found.add(box);
+      if (!inside.has(box.parent)) {
+        list.push(box);
+        share += box.x1 - box.x0;
+      }
+      inside.add(box);
+    } else if (inside.has(box.parent)) {
+      inside.add(box);
+    }
+  }
+  return { found, list, share };
+}
+
+/** The names from the root to a box, for the address. */
+export function pathOf(box) {
+  const names = [];
+  for (let at = box; at.parent; at = at.parent)
+    names.unshift(at.procedure.replaceAll("%", "%25").replaceAll(";", "%3b"));
+  return names.join(";");
+}
+
+/** The box of such a path, or the deepest on it that is there. */
+export function boxAt(root, path) {
+  let box = root;
+  for (const name of path ? path.split(";") : []) {
+    const plain = name.replaceAll("%3b", ";").replaceAll("%25", "%");
+    const child = box.children.find(c => c.procedure === plain);
+    if (!child)
+      break;
+    box = child;
+  }
+  return box;
+}

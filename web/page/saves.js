@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * saves.js - saves what is shown: reports in the forms that the commands write, and
+ * pictures as SVG or PNG, made from what is on the page.
+ */
+import { apiUrl } from "./api.js";
+import { byId, el, put } from "./dom.js";
+import { filterOptions } from "./filters.js";
+import { shownEpochs } from "./state.js";
+
+/** Rules of the style sheets that pictures need, with today's colours in them. */
+function stylesFor(node) {
+  const style = getComputedStyle(document.documentElement);
+  let text = "";
+  for (const sheet of document.styleSheets) {
+    for (const rule of sheet.cssRules) {
+      if (rule.selectorText && node.querySelector(rule.selectorText.replace(/::?[\w-]+/g, "") || "x"))
+        text += rule.cssText + "\n";
+    }
+  }
+  return text.replace(/var\(--([\w-]+)\)/g, (all, name) =>
+    style.getPropertyValue(`--${name}`).trim() || all);
+}
+
+/** A picture as a file of its own. */
+export function svgText(picture) {
+  const copy = picture.cloneNode(true);
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+  style.textContent = stylesFor(picture);
+  copy.prepend(style);
+  const root = getComputedStyle(document.documentElement);
+  for (const part of copy.querySelectorAll("[style]")) {
+    const hue = part.style.getPropertyValue("--hue");
+    if (hue)
+      part.style.setProperty("--hue", root.getPropertyValue(hue.slice(4, -1)).trim());
+  }
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function give(name, blob) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function pngOf(picture) {
+  if (picture instanceof HTMLCanvasElement) {
+    picture.toBlob(blob => give("cpi.png", blob), "image/png");
+    return;
+  }
+  const image = new Image();
+  image.addEventListener("load", () => {
+    const canvas = el("canvas", { width: 2 * picture.clientWidth, height: 2 * picture.clientHeight });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(blob => give("cpi.png", blob), "image/png");
+  });
+  image.src = "data:image/svg+xml," + encodeURIComponent(svgText(picture));
+}
+
+const NAMES = { pprof: "pb.gz", collapsed: "txt", speedscope: "json", firefox: "json", csv: "csv",
+  svg: "svg", json: "json" };
+
+/** Opens the list of forms. @param {Object} view that is shown */
+export function showSaves(ctx, view) {
+  const state = ctx.store.get();
+  const chosen = { epoch: shownEpochs(state), ...filterOptions(state.filters) };
+  const reports = [
+    ...(view.saves?.(state) ?? []),
+    ...["pprof", "collapsed", "speedscope", "firefox"].map(format => ({ name: `${format} (samples)`,
+      report: "export", options: { ...chosen, format } })),
+    { name: "pprof (call stacks)", report: "export",
+      options: { ...chosen, format: "pprof", stacks: true } },
+  ];
+  const item = r => el("li", {}, el("a", { href: apiUrl(r.report, r.options),
+    download: `cpi-${r.report}.${NAMES[r.options.format ?? "json"]}` }, r.name));
+  const picture = document.querySelector("#main canvas, #main svg.picture");
+  const drawn = (name, node) => [
+    node instanceof SVGElement ? el("li", {}, el("button", { type: "button", click: () =>
+      give("cpi.svg", new Blob([svgText(node)], { type: "image/svg+xml" })) }, `SVG of the ${name}`)) : null,
+    el("li", {}, el("button", { type: "button", click: () => pngOf(node) }, `PNG of the ${name}`))];
+  put(byId("save-list"), reports.map(item), picture ? drawn("picture", picture) : null,
+    ctx.time.svg() ? drawn("time line", ctx.time.svg()) : null);
+  byId("save").showModal();
+}

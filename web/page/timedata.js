@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * timedata.js - what the time line shows, from `prof --over-time`: areas, labels, gaps.
+ * Values are those of the command; only the areas of several rows are their sums.
+ */
+import { filterOptions } from "./filters.js";
+
+const AREAS = 6; // with names of their own, beside kernel, other, unknown and idle
+
+const ms = text => Date.parse(text);
+
+/** The sum of several courses; null where all are. */
+function add(courses, length) {
+  return Array.from({ length }, (_, i) => {
+    const known = courses.map(c => c[i]).filter(v => v !== null && v !== undefined);
+    return known.length ? known.reduce((a, b) => a + b, 0) : null;
+  });
+}
+
+/** Times between epochs of one machine that no epoch has, of a second or more. */
+export function findGaps(epochs) {
+  const gaps = [];
+  let end = null;
+  for (const e of [...epochs].sort((a, b) => ms(a.from) - ms(b.from))) {
+    if (end !== null && ms(e.from) - end >= 1000)
+      gaps.push({ from: end, to: ms(e.from) });
+    end = Math.max(end ?? 0, ms(e.to));
+  }
+  return gaps;
+}
+
+/**
+ * @typedef {Object} TimeLine
+ * @property {number} from @property {number} to in ms
+ * @property {{from: number, to: number, seconds: number}[]} intervals
+ * @property {{name: string, kind: string, values: (number|null)[]}[]} areas bottom first;
+ *   kind is row, kernel, other, unknown or idle
+ * @property {{name: string, from: number}[]} labels
+ * @property {{from: number, to: number}[]} gaps
+ */
+
+/** Rows of one name as one: an image may have been replaced by a newer build. */
+function byName(rows, by, length) {
+  const lists = new Map();
+  for (const row of rows) {
+    const name = row[by] ?? "unknown";
+    lists.set(name, [...(lists.get(name) ?? []), row]);
+  }
+  return [...lists].map(([name, list]) => ({ name, kernel: by === "image" && /^\[kernel/.test(name),
+    time: list.reduce((a, r) => a + (r.time_ns ?? 0), 0),
+    over_time: list.length > 1 ? add(list.map(r => r.over_time), length) : list[0].over_time }))
+    .sort((a, b) => b.time - a.time);
+}
+
+function makeAreas(report, by, length) {
+  const named = [];
+  const kernel = [];
+  const rest = [];
+  for (const row of byName(report.rows, by, length)) {
+    if (row.kernel)
+      kernel.push(row);
+    else
+      (named.length < AREAS ? named : rest).push(row);
+  }
+  const areas = named.map(row => ({ name: row.name, kind: "row",
+    values: row.over_time }));
+  const group = (name, kind, courses) => {
+    if (courses.some(course => course?.some(v => v > 0)))
+      areas.push({ name, kind, values: add(courses, length) });
+  };
+  group("[kernel]", "kernel", kernel.map(r => r.over_time));
+  group(`${rest.length} others`, "other", rest.map(r => r.over_time));
+  group("unknown", "unknown", [report.unknown_time?.over_time ?? []]);
+  group("idle", "idle", [report.idle?.over_time ?? []]);
+  return areas;
+}
+
+/** @returns {TimeLine} */
+export function makeTimeLine(by, report) {
+  const intervals = (report.intervals ?? []).map(i => ({ from: ms(i.from), to: ms(i.to),
+    seconds: i.seconds }));
+  const length = intervals.length;
+  const labels = [];
+  for (const e of report.epochs) {
+    if (e.label && labels[labels.length - 1]?.name !== e.label)
+      labels.push({ name: e.label, from: ms(e.from) });
+  }
+  return {
+    from: intervals[0]?.from ?? 0, to: intervals[length - 1]?.to ?? 0, intervals,
+    areas: makeAreas(report, by, length), labels, gaps: findGaps(report.epochs),
+    epochs: report.epochs,
+  };
+}
+
+/** Reads the time line of state's range. Rejects as api.json() does. */
+export async function loadTimeLine(api, state, signal) {
+  return makeTimeLine(state.line, await api.json("prof", { epoch: state.range, by: state.line,
+    "over-time": true, idle: state.idle, ...filterOptions(state.filters) }, signal));
+}

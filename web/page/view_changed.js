@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * view_changed.js - what changed between A and B: each row a dot with its interval on a
+ * line of change. Verdicts stand first; what cannot be told is said. The flame graph of
+ * both sides is grey where nothing can be said.
+ */
+import { el, plain, base, put } from "./dom.js";
+import { figure, digits, percent, count } from "./format.js";
+import { createLoader, notice } from "./loader.js";
+import { createTable } from "./table.js";
+import { createFlame } from "./flame_canvas.js";
+import { buildTree } from "./flame_tree.js";
+import { forestAxis, forestPlot, judge } from "./forest.js";
+import { filterOptions, passes } from "./filters.js";
+import { procedureArgs, procedureName } from "./view_where.js";
+import { what } from "./explain.js";
+
+const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "source line",
+  container: "container", unit: "unit", label: "label" };
+
+export function create(ctx) {
+  const { store, api } = ctx;
+  const side = name => {
+    const field = el("input", { id: `side-${name}`, list: "ranges", autocomplete: "off",
+      spellcheck: "false", placeholder: name === "a" ? "epochs of A" : "epochs of B",
+      change: () => store.set({ [name]: field.value.trim() }) });
+    return field;
+  };
+  const a = side("a");
+  const b = side("b");
+  const by = el("select", { id: "diffby", change: () => store.set({ diffby: by.value }) },
+    Object.entries(KINDS).map(([value, text]) => el("option", { value }, text)));
+  const flame = el("button", { type: "button", "aria-pressed": "false", id: "diff-flame",
+    click: () => store.set({ diffflame: !store.get().diffflame }) }, "flame graph");
+  const swap = el("button", { type: "button", click: exchange }, "swap");
+  const truth = el("div", {});
+  const place = el("div", { class: "place" });
+  const node = el("section", { class: "view", "aria-label": "What changed" },
+    el("div", { class: "tools" }, el("label", { for: "side-a", class: "side a" }, "A"), a,
+      el("label", { for: "side-b", class: "side b" }, "B"), b, swap, el("span", { class: "push" }),
+      el("label", { for: "diffby" }, "group by"), by, flame), truth, place);
+  const loader = createLoader(place);
+  const detail = createLoader(place);
+  const keyOf = row => JSON.stringify([row.procedure, row.b_procedure, row.image, row[store.get().diffby],
+    row.file, row.line]);
+  const table = createTable({ caption: "What changed", key: keyOf, select: ctx.pick, open,
+    sort: order => store.set({ diffsort: order }),
+    rowClass: row => `v-${judge(row).kind}` });
+  const graph = createFlame({ label: "Flame graph of both sides; orange took more in B, blue less",
+    colour, hover: box => box && describe(box), select: describe, zoom: box => graph.zoomTo(box) });
+  const details = el("p", { class: "details" });
+  let report = null;
+  let trees = null;
+  let verdicts = new Map();
+
+  function exchange() {
+    const state = store.get();
+    store.set({ a: state.b, b: state.a });
+  }
+
+  const sides = state => [state.a || state.range, state.b];
+
+  function colour(box) {
+    const row = verdicts.get(`${box.procedure}\u0000${box.image}`);
+    if (!box.parent || !row || judge(row).kind !== "found")
+      return box.parent ? "none" : "wash";
+    return row.delta_per_second > 0 ? "more" : "less";
+  }
+
+  function describe(box) {
+    const row = verdicts.get(`${box.procedure}\u0000${box.image}`);
+    const share = i => 100 * box.sides[i] / (graph.root?.sides[i] || 1);
+    put(details, el("b", {}, plain(box.procedure)), ` A ${percent(share(0))} %, B ${percent(share(1))} %`,
+      row ? ` · ${judge(row).text}` : " · no verdict: not among the rows of the comparison");
+    ctx.pick(box.parent ? { procedure: box.procedure, image: box.image } : null);
+  }
+
+  async function open(row) {
+    const state = store.get();
+    if (!row.procedure)
+      return;
+    store.set({ diffproc: procedureArgs(row.procedure.split(" + ")[0], row.image).arg });
+    if (state.diffproc)
+      update(store.get());
+  }
+
+  function columns(state) {
+    const name = state.diffby;
+    const ms = ns => (ns ?? 0) / 1e6;
+    const text = (value, title) => el("span", { title: plain(title ?? value) }, plain(value ?? ""));
+    return [
+      { id: "verdict", title: "verdict", what: "verdict", grow: "w4", sort: r => judge(r).order,
+        cell: r => el("span", { class: "verdict" }, judge(r).text) },
+      { id: "name", title: KINDS[name], what: name === "procedure" ? "procedure" : "context", grow: "wide",
+        sort: r => r[name] ?? r.file, cell: r => (name === "line" ? text(`${base(r.file)}:${r.line}`, r.file) :
+          text(name === "procedure" ? procedureName(r) : r[name], r[name])) },
+      name === "procedure" ? { id: "image", title: "image", what: "image", grow: "w3",
+        sort: r => r.image, cell: r => [ctx.swatch(r.image), text(base(r.image), r.image)] } : null,
+      { id: "a", title: "A", unit: "ms/s", what: "time", number: true, grow: "w1", sort: r => r.a_per_second,
+        cell: r => figure(r.a_per_second, digits(ms(r.a_per_second)), "ns/s") },
+      { id: "b", title: "B", unit: "ms/s", what: "time", number: true, grow: "w1", sort: r => r.b_per_second,
+        cell: r => figure(r.b_per_second, digits(ms(r.b_per_second)), "ns/s") },
+      { id: "change", title: "change", unit: "%", what: "change", number: true, grow: "w1",
+        sort: r => r.change_percent, cell: r => figure(r.change_percent, r.change_percent === null ? "" :
+          `${r.change_percent > 0 ? "+" : ""}${digits(r.change_percent)}`, "%") },
+      { id: "plot", title: forestAxis(), what: "change", grow: "w5", cell: forestPlot },
+      { id: "q", title: "q", what: "q", number: true, grow: "w1", sort: r => r.q,
+        cell: r => figure(r.q, r.q === null ? "" : r.q < 0.001 ? r.q.toExponential(0) : digits(r.q)) },
+    ].filter(Boolean);
+  }
+
+  function drawTruth() {
+    const found = report.rows.filter(r => judge(r).kind === "found").length;
+    const few = report.rows.filter(r => judge(r).kind === "few").length;
+    const basis = { runs: "judged by how epochs of a side differ", history: "judged by earlier epochs",
+      sampling: "sampling error only: three epochs a side are needed to know how runs differ" };
+    put(truth, el("p", { class: "truth" },
+      el("span", what("verdict"), figure(found, found), ` of ${report.rows.length} rows changed significantly`),
+      few ? el("span", what("verdict"), figure(few, few), " have too few samples") : null,
+      el("span", {}, "A ", figure(report.a.parts, report.a.parts), " epochs, ", figure(report.a.seconds,
+        digits(report.a.seconds)), " s"),
+      el("span", {}, "B ", figure(report.b.parts, report.b.parts), " epochs, ", figure(report.b.seconds,
+        digits(report.b.seconds)), " s"),
+      el("span", {}, `relative to ${report.normalized_by === "median" ? "the median change of all rows" :
+        "time"}`), el("span", { class: report.basis === "sampling" ? "lost" : null }, basis[report.basis] ?? report.basis)));
+  }
+
+  const ORDER = { found: 0, not: 1, few: 2 };
+
+  function draw(state) {
+    for (const field of [a, b]) {
+      if (document.activeElement !== field)
+        field.value = field === a ? state.a : state.b;
+    }
+    by.value = state.diffby;
+    flame.setAttribute("aria-pressed", String(state.diffflame));
+    if (!report || state.diffproc)
+      return;
+    drawTruth();
+    if (state.diffflame && trees) {
+      put(place, details, graph.node);
+      const root = buildTree(trees.map(t => t.rows), row => !passes(state.filters, row));
+      graph.root = root;
+      graph.show(root);
+      return;
+    }
+    const rows = report.rows.filter(r => passes(state.filters, r)).sort((p, q) =>
+      ORDER[judge(p).kind] - ORDER[judge(q).kind] ||
+      Math.abs(q.delta_per_second ?? 0) - Math.abs(p.delta_per_second ?? 0));
+    put(place, table.node);
+    table.show(columns(state), rows, state.diffsort);
+  }
+
+  function drawProcedure(d) {
+    const back = el("button", { type: "button", click: () => store.set({ diffproc: "" }) }, "← all rows");
+    put(truth, el("p", { class: "truth" }, back, el("b", { class: "mono" }, plain(d.procedure)),
+      el("span", {}, figure(d.a_samples, count(d.a_samples)), " samples in A, ", figure(d.b_samples,
+        count(d.b_samples)), " in B"), el("span", {}, d.same_code ? "the same code" : "rebuilt: code was matched")));
+    const insns = createTable({ caption: "Per instruction", key: r => `${r.block} ${r.address} ${r.text}` });
+    const number = (id, title, id2) => ({ id, title, what: id2, number: true, grow: "w2",
+      cell: r => figure(r[id], r[id] === null ? "" : Math.abs(r[id]) >= 1e6 ? count(r[id]) : digits(r[id])) });
+    put(place, insns.node);
+    insns.show([number("a_ms_per_second", "A ms/s", "time"), number("b_ms_per_second", "B ms/s", "time"),
+      number("delta_ms_per_second", "change ms/s", "change"), number("a_cpi", "A CPI", "actual"),
+      number("b_cpi", "B CPI", "actual"), number("a_executions", "A executions", "executions"),
+      number("b_executions", "B executions", "executions"),
+      { id: "address", title: "address", what: "address", grow: "w2", cell: r => el("code", {}, r.address ?? "") },
+      { id: "text", title: "instruction", grow: "wide", cell: r => el("code", { title: plain(r.text) }, plain(r.text)) }],
+    d.instructions);
+  }
+
+  function askTrees(state, signal) {
+    return Promise.all(sides(state).map(epoch => api.json("tree", { epoch, threshold: 0.05,
+      ...filterOptions(state.filters) }, signal)));
+  }
+
+  function update(state) {
+    if (!state.b) {
+      report = null;
+      put(truth);
+      loader.stop();
+      put(place, notice("Compare which epochs?", "Drag over the time line for A, then hold shift and drag for B; " +
+        "or type epochs or labels above: before and after, 2026-11-20 and 2026-11-21.",
+      "Three epochs or more on each side let the verdict know how runs differ by themselves."));
+      draw(state);
+      return;
+    }
+    const [from, to] = sides(state);
+    if (state.diffproc) {
+      detail.run(signal => api.json("diff", { arg: [from, to, state.diffproc] }, signal), drawProcedure);
+      draw(state);
+      return;
+    }
+    loader.run(async signal => {
+      const diff = api.json("diff", { arg: [from, to], by: state.diffby, threshold: 0.000001,
+        ...filterOptions(state.filters) }, signal);
+      return [await diff, state.diffflame ? await askTrees(state, signal) : null];
+    }, ([answer, both]) => {
+      report = answer;
+      trees = both;
+      verdicts = new Map(report.rows.map(r => [`${r.procedure}\u0000${r.image}`, r]));
+      draw(store.get());
+    });
+  }
+
+  return {
+    node,
+    update,
+    draw,
+    needs: ["b", "diffby", "diffflame", "diffproc"],
+    keys: () => [
+      { key: "v", text: "the flame graph of both sides, or the table", run: () => flame.click() },
+      { key: "g", text: "group by the next kind", run: () => store.set({ diffby:
+        Object.keys(KINDS)[(Object.keys(KINDS).indexOf(store.get().diffby) + 1) % 7] }) },
+      { key: "Enter", text: "the instructions of the selected procedure", run: () => table.selected() && open(table.selected()) },
+      { key: "/", text: "the epochs of B", run: () => b.focus() },
+      { key: "%", text: "exchange A and B", run: exchange },
+      { key: "y", text: "copy as text", run: async () => store.get().b && ctx.copy(await api.text("diff",
+        { arg: sides(store.get()), format: "text" })) },
+    ],
+    escape() {
+      const state = store.get();
+      if (!state.diffproc && !state.diffflame)
+        return false;
+      store.set(state.diffproc ? { diffproc: "" } : { diffflame: false });
+      return true;
+    },
+    focus: () => table.focus(),
+    saves: state => (state.b ? ["csv", "json", "svg"].map(format => ({ name: format.toUpperCase(), report: "diff",
+      options: { arg: sides(state), by: state.diffby, format } })) : []),
+    stop() {
+      loader.stop();
+      detail.stop();
+    },
+  };
+}
