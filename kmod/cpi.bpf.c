@@ -23,6 +23,7 @@
 #else
 #include "abi/branch_arm64.h"
 #endif
+#include "kmod/cpi_pair.h"
 #include "kmod/table.h"
 
 /* By CPU: struct cpi_bpf_cpu, and its tables; their size is the loader's. */
@@ -367,6 +368,23 @@ count_sample(struct cpi_bpf_cpu *cpu, uint32_t number, uint64_t pc, const void *
 	return 0; /* nothing goes to a perf ring */
 }
 
+#if defined(__TARGET_ARCH_x86)
+#define IN_USER_MODE(r) ((r)->cs & 3)
+#else
+#define IN_USER_MODE(r) (!((r)->pstate & PSTATE_EL))
+#endif
+
+/* Closes the CPU's pair, if one is open. A sample in the kernel leaves it open. */
+static __always_inline void close_pair(const struct bpf_perf_event_data *ctx,
+				       uint32_t number)
+{
+	struct cpi_pair_cpu *pair = bpf_map_lookup_elem(&cpi_pairs, &number);
+
+	if (pair && *(volatile uint32_t *)&pair->state == CPI_PAIR_OPEN &&
+	    IN_USER_MODE(&ctx->regs))
+		cpi_pair_close(pair, &ctx->regs, PC_OF(&ctx->regs));
+}
+
 SEC("perf_event")
 int cpi_sample(struct bpf_perf_event_data *ctx)
 {
@@ -375,6 +393,8 @@ int cpi_sample(struct bpf_perf_event_data *ctx)
 
 	if (!cpu)
 		return 0; /* cannot be: there is one for each of the node's CPUs */
+	if (LOADED(CPI_BPF_PAIRS))
+		close_pair(ctx, number);
 	return count_sample(cpu, number, PC_OF(&ctx->regs), ctx, outcome_of);
 }
 

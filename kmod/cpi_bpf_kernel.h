@@ -80,7 +80,8 @@ struct task_struct {
 	int pid; /* the thread's */
 	int tgid;
 	uint64_t self_exec_id;
-	uint64_t start_time; /* monotonic */
+	uint64_t start_time;         /* monotonic */
+	unsigned long nvcsw, nivcsw; /* how often it was switched out */
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;

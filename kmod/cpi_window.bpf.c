@@ -17,6 +17,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi/window_bpf.h"
+#include "kmod/cpi_pair.h"
 
 /* By CPU. */
 struct {
@@ -66,6 +67,11 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 } cpi_records SEC(".maps");
+
+/* Of struct cpi_pair_record; its size is the loader's. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+} cpi_pair_records SEC(".maps");
 
 /* Of which, and below which, all is left alone. */
 struct {
@@ -163,9 +169,53 @@ static __always_inline uint64_t thread_register(const struct task_struct *task)
 #endif
 }
 
-static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
-					struct cpi_window_cpu *cpu)
+/* Hands a closed pair over. An open one that no sample closed is closed here. */
+static __always_inline void finish_pair(struct cpi_pair_cpu *pair,
+					const struct bpf_perf_event_data *ctx)
 {
+	if (pair->state == CPI_PAIR_OPEN)
+		cpi_pair_close(pair, &ctx->regs, cpi_window_pc(&ctx->regs));
+	if (pair->state == CPI_PAIR_OPEN)
+		cpi_pair_drop(pair, CPI_PAIR_DROP_SWITCHED);
+	if (pair->state != CPI_PAIR_CLOSED)
+		return;
+	if (bpf_ringbuf_output(&cpi_pair_records, &pair->record, sizeof(pair->record),
+			       BPF_RB_NO_WAKEUP)) {
+		cpi_pair_drop(pair, CPI_PAIR_DROP_RING);
+		return;
+	}
+	pair->counts.recorded++;
+	pair->state = CPI_PAIR_NONE;
+}
+
+/* Opens a pair with who was followed just now. */
+static __always_inline void open_pair(struct cpi_pair_cpu *pair,
+				      const struct bpf_perf_event_data *ctx,
+				      const struct cpi_window_record *window)
+{
+	struct cpi_pair_record *r = &pair->record;
+
+	r->from = window->window.start;
+	r->back = window->window.nr_targets ? window->window.target[0] : 0;
+	r->started_ns = window->started_ns;
+	r->sequence = window->sequence;
+	r->exec_id = window->exec_id;
+	r->process = window->process;
+	r->tgid = window->window.tgid;
+	r->tid = window->window.tid;
+	__builtin_memset(r->change, 0, sizeof(r->change));
+	cpi_pair_subtract(r->change, &ctx->regs); /* from 0: the values */
+	pair->switches = cpi_pair_switches((void *)bpf_get_current_task());
+	pair->counts.received++;
+	r->time = bpf_ktime_get_ns();
+	*(volatile uint32_t *)&pair->state = CPI_PAIR_OPEN;
+}
+
+static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
+					struct cpi_window_cpu *cpu,
+					struct cpi_pair_cpu *pair)
+{
+	const uint64_t nr_recorded = cpu->counts.recorded;
 	const struct task_struct *task;
 	struct cpi_window_who who;
 
@@ -173,6 +223,8 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
 		cpu->counts.elsewhere++;
 		return;
 	}
+	if (pair)
+		finish_pair(pair, ctx);
 	task = bpf_get_current_task_btf();
 	who = (struct cpi_window_who){
 		.started_ns = task->group_leader->start_time,
@@ -184,23 +236,19 @@ static __always_inline void take_sample(struct bpf_perf_event_data *ctx,
 		.compat = cpi_window_is_compat(&ctx->regs),
 	};
 	cpi_window_take(cpu, &who, &ctx->regs);
-}
-
-/* This CPU's; there is always one. */
-static __always_inline struct cpi_window_cpu *this_cpu(void)
-{
-	const uint32_t number = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&cpi_window_cpus, &number);
+	if (pair && cpu->counts.recorded != nr_recorded &&
+	    cpu->record.process != CPI_WINDOW_PROCESSES)
+		open_pair(pair, ctx, &cpu->record);
 }
 
 SEC("perf_event")
 int cpi_window(struct bpf_perf_event_data *ctx)
 {
-	struct cpi_window_cpu *cpu = this_cpu();
+	const uint32_t number = bpf_get_smp_processor_id();
+	struct cpi_window_cpu *cpu = bpf_map_lookup_elem(&cpi_window_cpus, &number);
 
-	if (cpu)
-		take_sample(ctx, cpu);
+	if (cpu) /* there is always one */
+		take_sample(ctx, cpu, bpf_map_lookup_elem(&cpi_pairs, &number));
 	return 0; /* nothing goes to a perf ring */
 }
 

@@ -2,7 +2,7 @@
 noinst_HEADERS += kmod/table.h kmod/window.h kmod/window_alu.h \
 	kmod/cpi_window_arm64.h kmod/cpi_window_x86.h \
 	kmod/window_memory.h kmod/cpi_window_registers.h kmod/cpi_window_sample.h \
-	kmod/window_vector.h kmod/seal.h kmod/cpi_bpf_kernel.h
+	kmod/window_vector.h kmod/seal.h kmod/cpi_bpf_kernel.h kmod/cpi_pair.h
 
 # The module is built by the kernel's own makefiles, against the headers in KDIR, on
 # a copy: they write beside the sources. Nothing here is part of make, or of check.

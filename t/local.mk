@@ -288,6 +288,10 @@ check_PROGRAMS += t/programs/branch
 t_programs_branch_SOURCES = t/programs/branch.c
 t_programs_branch_CFLAGS = $(FIXED_COMPILE)
 t_programs_branch_LDFLAGS = $(FIXED_LINK)
+check_PROGRAMS += t/programs/rounds
+t_programs_rounds_SOURCES = t/programs/rounds.c
+t_programs_rounds_CFLAGS = $(FIXED_COMPILE)
+t_programs_rounds_LDFLAGS = $(FIXED_LINK)
 check_PROGRAMS += t/programs/fault
 t_programs_fault_SOURCES = t/programs/fault.c
 t_programs_fault_CFLAGS = $(FIXED_COMPILE)
@@ -437,7 +441,7 @@ t_accuracy_event_measure_LDADD = $(t_accuracy_freq_dump_LDADD)
 EXTRA_DIST += t/accuracy/events t/accuracy/event_program.c t/accuracy/event_traces.py
 
 # Windows, against single-stepping the same instructions.
-WINDOW_TESTS = t/0347-windows-jit.t t/0398-windows-stepped.t \
+WINDOW_TESTS = t/0346-windows-pairs.t t/0347-windows-jit.t t/0398-windows-stepped.t \
 	t/0399-windows-collect.t
 dist_check_SCRIPTS += $(WINDOW_TESTS)
 LONG_TESTS += $(WINDOW_TESTS)

@@ -76,6 +76,8 @@ int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *
 			i->imm = cfg->tick.to_regs;
 		else if (i->imm == CPI_BPF_NR_FULL)
 			i->imm = cfg->nr_full;
+		else if (i->imm == CPI_BPF_PAIRS)
+			i->imm = cfg->pairs;
 	}
 	err = bpf_program__set_insns(prog, code, nr);
 	free(code);
@@ -108,6 +110,11 @@ static int set_maps(const struct bpf_node *n, const struct cpi_bpf *skel)
 		err = set_map(n, skel->maps.cpi_cpus, n->cfg.nr_cpus);
 	if (!err)
 		err = set_map(n, skel->maps.cpi_overflow, nr_slots * n->cfg.nr_entries);
+	if (!err && n->cfg.pairs_fd >= 0)
+		err = bpf_map__reuse_fd(skel->maps.cpi_pairs, n->cfg.pairs_fd);
+	else if (!err)
+		err = bpf_map__set_max_entries(skel->maps.cpi_pairs,
+					       n->cfg.pairs ? n->cfg.nr_all_cpus : 1);
 	if (err)
 		return err;
 	if (n->cfg.notices_fd >= 0)
@@ -128,6 +135,9 @@ static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.cpi_notices,
 					bpf_map__fd(first->maps.cpi_notices));
+	if (!err)
+		err = bpf_map__reuse_fd(skel->maps.cpi_pairs,
+					bpf_map__fd(first->maps.cpi_pairs));
 	return err;
 }
 
@@ -247,6 +257,11 @@ void bpf_node_stop_ticks(struct bpf_node *n)
 int bpf_node_notices(const struct bpf_node *n)
 {
 	return bpf_map__fd(n->skel[0]->maps.cpi_notices);
+}
+
+int bpf_node_pairs(const struct bpf_node *n)
+{
+	return bpf_map__fd(n->skel[0]->maps.cpi_pairs);
 }
 
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu)

@@ -15,17 +15,20 @@
 #include "kmod/table.h"
 
 struct bpf_node_config {
-	int node;            /* -1: wherever there is memory */
-	uint32_t nr_cpus;    /* one more than the highest number of its CPUs */
-	uint32_t nr_slots;   /* as many as it has CPUs */
-	int nr_events;       /* a program each */
-	struct tick tick;    /* the last event is it; function 0: none is */
-	uint32_t nr_buckets; /* per CPU and set, a power of two */
-	uint32_t nr_entries; /* of the overflow array, likewise */
-	uint32_t nr_full;    /* as many of them are told of in the ring */
-	bool outcome;        /* tell of conditional jumps whether they are taken */
-	bool exec_ids;       /* load the iterator, if the kernel has such */
-	int notices_fd;      /* the ring; -1: one of its own */
+	int node;             /* -1: wherever there is memory */
+	uint32_t nr_cpus;     /* one more than the highest number of its CPUs */
+	uint32_t nr_slots;    /* as many as it has CPUs */
+	int nr_events;        /* a program each */
+	struct tick tick;     /* the last event is it; function 0: none is */
+	uint32_t nr_buckets;  /* per CPU and set, a power of two */
+	uint32_t nr_entries;  /* of the overflow array, likewise */
+	uint32_t nr_full;     /* as many of them are told of in the ring */
+	bool outcome;         /* tell of conditional jumps whether they are taken */
+	bool exec_ids;        /* load the iterator, if the kernel has such */
+	int notices_fd;       /* the ring; -1: one of its own */
+	bool pairs;           /* samples close pairs (abi/pair.h) */
+	uint32_t nr_all_cpus; /* pairs, if they do */
+	int pairs_fd;         /* their map; -1: one of its own */
 };
 
 struct bpf_node;
@@ -49,6 +52,9 @@ void bpf_node_stop_ticks(struct bpf_node *n);
 
 /* The ring's descriptor; the node's. */
 int bpf_node_notices(const struct bpf_node *n);
+
+/* The descriptor of the map of pairs; the node's. */
+int bpf_node_pairs(const struct bpf_node *n);
 
 /* What the maps have of a CPU, and at cpi_bpf_slot(). */
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu);

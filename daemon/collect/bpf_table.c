@@ -86,6 +86,9 @@ static int open_node(struct bpf_table *t, const struct nodes *nodes, int index)
 		.outcome = t->cfg.outcome,
 		.exec_ids = !index,
 		.notices_fd = index ? bpf_node_notices(t->node[0]) : -1,
+		.pairs = t->cfg.pairs,
+		.nr_all_cpus = t->cfg.nr_cpus,
+		.pairs_fd = index ? bpf_node_pairs(t->node[0]) : -1,
 	};
 	int err;
 
@@ -250,6 +253,11 @@ uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t)
 bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu)
 {
 	return bpf_table_overflow(t, cpu) >= nr_full(t);
+}
+
+int bpf_table_pairs(const struct bpf_table *t)
+{
+	return bpf_node_pairs(t->node[0]);
 }
 
 int bpf_table_notices(const struct bpf_table *t)

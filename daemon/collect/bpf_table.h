@@ -23,6 +23,7 @@ struct bpf_table_config {
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	uint32_t nr_entries; /* of the overflow array, likewise */
 	bool outcome;        /* tell of conditional jumps whether they are taken */
+	bool pairs;          /* samples close pairs (abi/pair.h) */
 	bool in_tasks;       /* events' samples are taken in tasks, too: event.h */
 };
 
@@ -67,6 +68,9 @@ int bpf_table_runs(const struct bpf_table *t, int event, uint64_t *nr, uint64_t 
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);
 bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu); /* by 3/4 */
+
+/* The descriptor of the map of pairs, by CPU; the table's. */
+int bpf_table_pairs(const struct bpf_table *t);
 
 /*
  * Notices: the ring's descriptor, which is the table's. One comes when an overflow

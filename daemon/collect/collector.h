@@ -95,6 +95,7 @@ struct collector_config {
 	int nr_events;
 	struct perftarget target;
 	int epoll_fd; /* gets every descriptor that says "drain" */
+	bool pairs;   /* samples close the pairs that windows open (abi/pair.h) */
 	int raw_fd;   /* -1, or where each sample is also written (raw.h) */
 	struct timed_child
 		*timed_child; /* who asks about other processes (timed_child.h) */
@@ -177,6 +178,11 @@ struct collector_ops {
 	uint64_t (*progress)(const struct collector *c, int cpu);
 	/* The module's descriptor, for windows; -1: there is none. */
 	int (*device)(const struct collector *c);
+	/*
+	 * The map in which its samples close pairs (abi/pair.h), for windows: the
+	 * collector's descriptor; -1: its samples do not.
+	 */
+	int (*pairs)(const struct collector *c);
 	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno.
 	 */
 	int (*restart)(struct collector *c);
@@ -191,6 +197,7 @@ int collector_no_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 int collector_no_handler(const struct collector *c, int event, uint64_t *nr,
 			 uint64_t *ns);
 int collector_no_device(const struct collector *c);
+int collector_no_pairs(const struct collector *c);
 
 extern const struct collector_ops collector_kmod;
 extern const struct collector_ops collector_bpf; /* where HAVE_BPF */

@@ -105,6 +105,7 @@ static int open_table(struct collector *c)
 	if (c->nr_cpus < 0)
 		return c->nr_cpus;
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
+	cfg.pairs = c->cfg.pairs;
 	if (c->ticks) {
 		err = tick_find(&cfg.tick);
 		if (err)
@@ -407,6 +408,11 @@ static int bpf_handler(const struct collector *c, int event, uint64_t *nr, uint6
 	return bpf_table_runs(c->table, event, nr, ns);
 }
 
+static int bpf_pairs(const struct collector *c)
+{
+	return c->cfg.pairs ? bpf_table_pairs(c->table) : -1;
+}
+
 static int bpf_set_cpus(struct collector *c, const struct cpus *cpus)
 {
 	if (c->ticks)
@@ -446,6 +452,7 @@ const struct collector_ops collector_bpf = {
 	.handler = bpf_handler,
 	.progress = bpf_progress,
 	.device = collector_no_device,
+	.pairs = bpf_pairs,
 	.source.set_cpus = bpf_set_cpus,
 	.source.stop = bpf_stop,
 	.restart = bpf_restart,

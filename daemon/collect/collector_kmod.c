@@ -355,6 +355,7 @@ const struct collector_ops collector_kmod = {
 	.handler = collector_no_handler,
 	.progress = kmod_progress,
 	.device = kmod_device,
+	.pairs = collector_no_pairs,
 	.source.set_cpus = kmod_set_cpus,
 	.source.stop = kmod_stop,
 	.restart = kmod_restart,

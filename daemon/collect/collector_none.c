@@ -49,3 +49,9 @@ int collector_no_device(const struct collector *c)
 	(void)c;
 	return -1;
 }
+
+int collector_no_pairs(const struct collector *c)
+{
+	(void)c;
+	return -1;
+}

@@ -662,6 +662,7 @@ const struct collector_ops collector_perf = {
 	.handler = collector_no_handler,
 	.progress = perf_progress,
 	.device = collector_no_device,
+	.pairs = collector_no_pairs,
 	.source.set_cpus = perf_set_cpus,
 	.source.stop = perf_stop,
 	.restart = perf_restart,

@@ -36,6 +36,7 @@ BUILT_SOURCES += daemon/cpi.skel.h
 CLEANFILES += daemon/cpi.skel.h daemon/cpi.bpf.o daemon/cpi.bpf.tmp.o
 daemon/collect/libdaemon_a-bpf_node.$(OBJEXT): daemon/cpi.skel.h
 daemon/cpi.bpf.o: kmod/cpi.bpf.c kmod/cpi_bpf_kernel.h kmod/table.h abi/bpf.h \
+		kmod/cpi_pair.h abi/pair.h \
 		abi/branch.h abi/branch_arm64.h abi/branch_x86_64.h abi/entry.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \
 	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi.bpf.c -o daemon/cpi.bpf.tmp.o && \

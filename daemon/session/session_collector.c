@@ -105,6 +105,7 @@ static int open_collector(struct session *s, int *event)
 		.nr_events = s->events.nr,
 		.target = session_target(s),
 		.epoll_fd = s->epoll_fd,
+		.pairs = s->cfg.windows.hz > 0,
 		.raw_fd = s->cfg.raw_fd,
 		.timed_child = s->timed_child,
 		.owner = { .batch = take_batch,

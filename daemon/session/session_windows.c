@@ -52,6 +52,7 @@ static int start(struct session *s, struct windows_sampler *w)
 		.period = &w->period,
 		.target = session_target(s),
 		.device = ev->ops->device(ev->collector),
+		.pairs_fd = ev->ops->pairs(ev->collector),
 		.epoll_fd = s->epoll_fd,
 		.max_bytes = s->cfg.windows.bytes,
 		.by_context = s->cfg.windows.by_context,

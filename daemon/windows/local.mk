@@ -11,6 +11,7 @@ WINDOW_FILES = daemon/windows/translate_child.c daemon/windows/translate_child.h
 	daemon/windows/windowahead.c daemon/windows/windowahead.h \
 	daemon/windows/windowbpf.c daemon/windows/windowkmod.c \
 	daemon/windows/windowpages.c daemon/windows/windowpages.h \
+	daemon/windows/windowpairs.c daemon/windows/windowpairs.h \
 	daemon/windows/windowprocs.c daemon/windows/windowprocs.h \
 	daemon/windows/windowsampler.c \
 	daemon/windows/windowsource.c daemon/windows/windowsource.h
@@ -24,7 +25,7 @@ daemon/cpi_window.bpf.o: kmod/cpi_window.bpf.c kmod/cpi_bpf_kernel.h kmod/window
 		kmod/cpi_window_arm64.h kmod/cpi_window_x86.h \
 		kmod/window_alu.h kmod/window_memory.h kmod/cpi_window_registers.h \
 		kmod/cpi_window_sample.h kmod/window_vector.h abi/uop.h abi/window.h \
-		abi/window_bpf.h
+		abi/window_bpf.h kmod/cpi_pair.h abi/pair.h
 	$(AM_V_GEN)$(MKDIR_P) daemon && \
 	$(COMPILE_BPF) -c $(srcdir)/kmod/cpi_window.bpf.c -o daemon/cpi_window.bpf.tmp.o && \
 	$(BPFTOOL) gen object $@ daemon/cpi_window.bpf.tmp.o

@@ -28,13 +28,15 @@
 struct windowbpf {
 	struct windowsource source;
 	struct cpi_window_bpf *skel;
-	struct ring_buffer *ring;
+	struct ring_buffer *ring, *pair_ring;
 	struct counters *counters;
 	struct bpf_grace *grace;
 	struct cpi_window_cpu *cpu;
+	struct cpi_pair_cpu *pair;
 	uint32_t nr_cpus;      /* that there may ever be */
 	uint64_t nr_strangers; /* that there were when it was consumed */
 	void (*take)(void *ctx, const struct cpi_window_record *r);
+	void (*take_pair)(void *ctx, const struct cpi_pair_record *r);
 	void *ctx;
 };
 
@@ -49,6 +51,15 @@ static int take_record(void *ctx, void *data, size_t size)
 
 	if (size >= sizeof(struct cpi_window_record))
 		wb->take(wb->ctx, data);
+	return 0;
+}
+
+static int take_pair(void *ctx, void *data, size_t size)
+{
+	const struct windowbpf *wb = ctx;
+
+	if (size >= sizeof(struct cpi_pair_record))
+		wb->take_pair(wb->ctx, data);
 	return 0;
 }
 
@@ -86,6 +97,8 @@ static int map_all(struct windowbpf *wb)
 	int err = map_shared(skel->maps.cpi_window_cpus, &wb->cpu);
 
 	if (!err)
+		err = map_shared(skel->maps.cpi_pairs, &wb->pair);
+	if (!err)
 		err = map_shared(skel->maps.cpi_processes, &wb->source.process);
 	if (!err)
 		err = map_shared(skel->maps.cpi_entries, &wb->source.entry);
@@ -93,6 +106,20 @@ static int map_all(struct windowbpf *wb)
 		err = map_shared(skel->maps.cpi_code, &wb->source.slot);
 	if (!err)
 		err = map_shared(skel->maps.cpi_bytes, &wb->source.bytes);
+	return err;
+}
+
+/* The collector's map, so that its samples close pairs; or one of its own. */
+static int set_pairs(struct windowbpf *wb, uint32_t ring_bytes)
+{
+	const int fd = wb->source.cfg.pairs_fd;
+	struct cpi_window_bpf *skel = wb->skel;
+	int err = bpf_map__set_max_entries(skel->maps.cpi_pair_records, ring_bytes);
+
+	if (!err)
+		err = fd >= 0 ? bpf_map__reuse_fd(skel->maps.cpi_pairs, fd)
+			      : bpf_map__set_max_entries(skel->maps.cpi_pairs,
+							 wb->nr_cpus);
 	return err;
 }
 
@@ -105,7 +132,7 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 
 	ws->nr_records = ring_bytes / sizeof(struct cpi_window_record);
 	ws->nr_slots = windowsource_nr_slots(
-		&ws->cfg, ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu));
+		&ws->cfg, 2 * ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu));
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_entries,
 					       ws->cfg.nr_entries);
@@ -115,6 +142,8 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 		err = bpf_map__set_max_entries(skel->maps.cpi_bytes, ws->nr_slots);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_records, ring_bytes);
+	if (!err)
+		err = set_pairs(wb, ring_bytes);
 	skel->rodata->nr_excluded = nr_excluded;
 	return err;
 }
@@ -139,7 +168,11 @@ static int load(struct windowbpf *wb, const int *excluded, uint32_t nr_excluded)
 		return err;
 	wb->ring = ring_buffer__new(bpf_map__fd(wb->skel->maps.cpi_records),
 				    take_record, wb, NULL);
-	return wb->ring ? 0 : -errno;
+	if (!wb->ring)
+		return -errno;
+	wb->pair_ring = ring_buffer__new(bpf_map__fd(wb->skel->maps.cpi_pair_records),
+					 take_pair, wb, NULL);
+	return wb->pair_ring ? 0 : -errno;
 }
 
 static int load_with_exclusions(struct windowbpf *wb)
@@ -170,11 +203,13 @@ static void bpf_close(struct windowsource *ws)
 	bpf_grace_close(wb->grace);
 	if (wb->skel) {
 		unmap_shared(wb->skel->maps.cpi_window_cpus, wb->cpu);
+		unmap_shared(wb->skel->maps.cpi_pairs, wb->pair);
 		unmap_shared(wb->skel->maps.cpi_processes, ws->process);
 		unmap_shared(wb->skel->maps.cpi_entries, ws->entry);
 		unmap_shared(wb->skel->maps.cpi_code, ws->slot);
 		unmap_shared(wb->skel->maps.cpi_bytes, ws->bytes);
 		ring_buffer__free(wb->ring);
+		ring_buffer__free(wb->pair_ring);
 		cpi_window_bpf__destroy(wb->skel);
 	}
 	free(wb);
@@ -314,6 +349,28 @@ static int bpf_consume(struct windowsource *ws,
 	return nr < 0 ? nr : 0;
 }
 
+static int bpf_pairs(struct windowsource *ws,
+		     void (*take)(void *ctx, const struct cpi_pair_record *r),
+		     void *ctx, struct cpi_pair_counts *sum)
+{
+	struct windowbpf *wb = bpf_of(ws);
+	int nr;
+
+	wb->take_pair = take;
+	wb->ctx = ctx;
+	nr = ring_buffer__consume(wb->pair_ring);
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t i = 0; i < wb->nr_cpus; i++) {
+		const struct cpi_pair_counts *c = &wb->pair[i].counts;
+
+		sum->received += c->received;
+		sum->recorded += c->recorded;
+		for (int d = 0; d < CPI_PAIR_NR_DROPS; d++)
+			sum->dropped[d] += c->dropped[d];
+	}
+	return nr < 0 ? nr : 0;
+}
+
 static void bpf_event(const struct windowsource *ws, struct collector_counts *out)
 {
 	counters_read(bpf_of(ws)->counters, 0, out);
@@ -329,6 +386,7 @@ const struct windowsource_ops windowsource_bpf = {
 	.randomise = bpf_randomise,
 	.settle = bpf_settle,
 	.consume = bpf_consume,
+	.pairs = bpf_pairs,
 	.has_strangers = bpf_has_strangers,
 	.counts = bpf_counts,
 	.event = bpf_event,

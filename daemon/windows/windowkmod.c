@@ -243,6 +243,15 @@ static void read_followed(const struct windowsource *ws, struct cpi_kmod_followe
 	ioctl(ws->cfg.device, CPI_KMOD_IOC_FOLLOWED, out);
 }
 
+/* A pair needs the collector's next sample, which is another part of the module. */
+static int kmod_pairs(struct windowsource *ws,
+		      void (*take)(void *ctx, const struct cpi_pair_record *r),
+		      void *ctx, struct cpi_pair_counts *sum)
+{
+	(void)ws, (void)take, (void)ctx, (void)sum;
+	return -EOPNOTSUPP;
+}
+
 static void kmod_counts(const struct windowsource *ws, struct cpi_window_counts *sum)
 {
 	struct cpi_kmod_followed f;
@@ -271,6 +280,7 @@ const struct windowsource_ops windowsource_kmod = {
 	.randomise = kmod_randomise,
 	.settle = kmod_settle,
 	.consume = kmod_consume,
+	.pairs = kmod_pairs,
 	.has_strangers = kmod_has_strangers,
 	.counts = kmod_counts,
 	.event = kmod_event,

@@ -25,6 +25,7 @@
 #include "daemon/attribute/attribute_private.h"
 #include "daemon/windows/translate_child.h"
 #include "daemon/windows/windowpages.h"
+#include "daemon/windows/windowpairs.h"
 #include "daemon/windows/windowprocs.h"
 #include "daemon/windows/windowsource.h"
 
@@ -41,6 +42,7 @@ struct collector {
 	struct translate_child *translator;
 	struct windowpages *pages;
 	struct windowprocs *procs;
+	struct windowpairs *pairs;
 	int nr_cpus;                      /* online */
 	struct cpi_window_record *record; /* of a round */
 	size_t nr_records, cap_records;
@@ -65,6 +67,7 @@ static int open_source(struct collector *ws, const struct cpus *cpus)
 		.period = ws->cfg.period,
 		.target = ws->cfg.target,
 		.device = ws->cfg.device,
+		.pairs_fd = ws->cfg.pairs_fd,
 		.epoll_fd = ws->cfg.epoll_fd,
 		.nr_entries = NR_ENTRIES,
 		.max_bytes = ws->cfg.max_bytes,
@@ -108,7 +111,8 @@ static int make_tables(struct collector *ws)
 		return err;
 	procs.pages = ws->pages;
 	ws->procs = windowprocs_new(&procs);
-	return ws->procs ? 0 : -ENOMEM;
+	ws->pairs = windowpairs_new();
+	return ws->procs && ws->pairs ? 0 : -ENOMEM;
 }
 
 static int start_source(struct collector *ws, const struct cpus *cpus)
@@ -133,6 +137,7 @@ static void close_all(struct collector *ws)
 	if (!ws)
 		return;
 	ws->cfg.attribution->sampled = NULL;
+	windowpairs_free(ws->pairs);
 	windowprocs_free(ws->procs);
 	windowpages_free(ws->pages);
 	translate_child_close(ws->translator);
@@ -332,6 +337,58 @@ static void preview_record(struct collector *ws, const struct cpi_window_record 
 	look_up(&a, walk.last);
 }
 
+/* ---- pairs of samples ---- */
+
+static bool find_code(void *ctx, uint64_t pc, struct tally_site *out)
+{
+	return find_followed(ctx, pc, out);
+}
+
+static void attribute_pair(struct collector *ws, const struct cpi_pair_record *p,
+			   struct windowtally *to)
+{
+	const struct cpi_window_record r = {
+		.started_ns = p->started_ns,
+		.exec_id = p->exec_id,
+		.process = p->process,
+		.sequence = p->sequence,
+		.window = { .time = p->time, .tgid = p->tgid, .start = p->from },
+	};
+	struct attributing a = { .ws = ws,
+				 .record = &r,
+				 .process = windowprocs_find(ws->procs, &r),
+				 .place = { .loss = SAMPLE_NO_MAPPING } };
+	const struct windowpairs_code code = { code_at, find_code, &a };
+
+	windowpairs_add(ws->pairs, p, a.process ? &code : NULL, to);
+}
+
+static void attribute_pairs(struct collector *ws, struct windowtally *to)
+{
+	const struct cpi_pair_record *p;
+	size_t nr;
+
+	p = windowpairs_kept(ws->pairs, &nr);
+	for (size_t i = 0; i < nr; i++)
+		attribute_pair(ws, &p[i], to);
+	windowpairs_forget(ws->pairs);
+}
+
+static void take_pair(void *ctx, const struct cpi_pair_record *r)
+{
+	const struct collector *ws = ctx;
+
+	windowpairs_take(ws->pairs, r);
+}
+
+static void read_pairs(struct collector *ws)
+{
+	struct cpi_pair_counts sum;
+
+	if (ws->source->ops->pairs(ws->source, take_pair, ws, &sum) != -EOPNOTSUPP)
+		windowpairs_note_counts(ws->pairs, &sum);
+}
+
 /* ---- rounds ---- */
 
 static void take_record(void *ctx, const struct cpi_window_record *r)
@@ -357,6 +414,7 @@ static void read_counts(const struct collector *ws, struct cpi_window_counts *su
 static void snapshot(struct collector *ws)
 {
 	ws->source->ops->consume(ws->source, take_record, ws);
+	read_pairs(ws);
 	ws->looked_ns = time_mono_ns();
 }
 
@@ -431,6 +489,7 @@ static void drain(struct collector *ws)
 
 	for (size_t i = 0; i < ws->nr_records; i++)
 		attribute_record(ws, &ws->record[i], to);
+	attribute_pairs(ws, to);
 	ws->drained += ws->nr_records;
 	lose_dropped(ws, to);
 	windowpages_give_slots(ws->pages);
@@ -590,6 +649,7 @@ void windowsampler_status(const struct collector *ws, struct buf *out)
 	if (ws->nr_walked)
 		buf_printf(out, "window_reach %.1f\n",
 			   (double)ws->nr_instructions / (double)ws->nr_walked);
+	windowpairs_status(ws->pairs, out);
 	windowprocs_status(ws->procs, out);
 	windowpages_status(ws->pages, out);
 }

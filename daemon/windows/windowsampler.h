@@ -18,7 +18,8 @@ struct windowsampler_config {
 	const struct event *event;
 	const uint64_t *period; /* the stream's mean; the owner's */
 	struct perftarget target;
-	int device; /* of the kernel module; -1: there is none */
+	int device;   /* of the kernel module; -1: there is none */
+	int pairs_fd; /* struct windowsource_config */
 	int epoll_fd;
 	uint64_t max_bytes; /* of shared memory */
 	struct attribution *attribution;

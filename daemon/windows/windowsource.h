@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "abi/pair.h"
 #include "abi/window_bpf.h"
 #include "daemon/collect/collector.h"
 
@@ -18,6 +19,7 @@ struct windowsource_config {
 	const uint64_t *period; /* the stream's mean; the owner's */
 	struct perftarget target;
 	int device;          /* of the module: the owner's; -1: there is none */
+	int pairs_fd;        /* the collector's map of pairs; -1: one of its own */
 	int epoll_fd;        /* gets what says that somebody new was seen */
 	uint32_t nr_entries; /* of pages */
 	uint64_t max_bytes;  /* of shared memory, of which slots get what is left */
@@ -62,6 +64,13 @@ struct windowsource_ops {
 	int (*consume)(struct windowsource *ws,
 		       void (*take)(void *ctx, const struct cpi_window_record *r),
 		       void *ctx);
+	/*
+	 * Calls take with each pair of samples (abi/pair.h), and adds up what became of
+	 * all. 0 or -errno; -EOPNOTSUPP if the source makes none.
+	 */
+	int (*pairs)(struct windowsource *ws,
+		     void (*take)(void *ctx, const struct cpi_pair_record *r),
+		     void *ctx, struct cpi_pair_counts *sum);
 	/*
 	 * Whether there are unread records of unknown processes. Makes no system call,
 	 * because each turn of the daemon's loop calls it.

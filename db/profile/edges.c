@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,9 +40,21 @@ struct edges {
 
 const char *edges_kind_str(enum edges_kind kind)
 {
-	static const char *const text[] = { "branch", "run" };
+	static const char *const text[] = { "branch", "run", "pace", "pace start" };
 
 	return (unsigned int)kind < EDGES_NR_KINDS ? text[kind] : "?";
+}
+
+uint32_t edges_pace_class(uint64_t ns, uint64_t executions)
+{
+	double class;
+
+	if (!executions)
+		return EDGES_PACE_NONE;
+	class = 8 * (10 + log2((double)ns / (double)executions));
+	if (!(class > 0))
+		return 0;
+	return class < EDGES_PACE_CLASSES ? (uint32_t) class : EDGES_PACE_CLASSES - 1;
 }
 
 struct edges *edges_new(void)

@@ -19,10 +19,26 @@
 enum edges_kind {
 	EDGES_BRANCH = 0,
 	EDGES_RUN = 1,
+	/*
+	 * How fast an instruction ran, by pairs of samples of one thread. nr_timed
+	 * pairs; n: that number, and how often the instruction at from ran in them;
+	 * cycles: ns between their samples. to is an edges_pace_class(), so that Σ per
+	 * class is a histogram; or, of the second kind, where the pairs began.
+	 */
+	EDGES_PACE = 2,
+	EDGES_PACE_START = 3,
 	EDGES_NR_KINDS,
 };
 
 const char *edges_kind_str(enum edges_kind kind); /* "branch"; "?" for an unknown one */
+
+/* Classes of ns per execution: eight to an octave, the first one at 2^-10 ns. */
+#define EDGES_PACE_CLASSES   512
+#define EDGES_PACE_NONE      512 /* it did not run; these are counted, too */
+#define EDGES_PACE_DISAGREES 513 /* pairs that contradict each other's loop */
+#define EDGES_PACE_BELOW     514 /* pairs that ended in what the loop calls */
+
+uint32_t edges_pace_class(uint64_t ns, uint64_t executions);
 
 #define EDGES_MAX (1u << 22) /* of one set */
 

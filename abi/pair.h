@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * pair.h - two samples of one thread, a short time apart
+ *
+ * Double sampling (SOSP'97 section 7) in software. The program of windows opens a pair
+ * when it has followed a thread: it keeps the thread's registers. The next sample of
+ * the collector on this CPU closes the pair if the same thread is still running, and
+ * was never switched out: it replaces each register by its change. The next window
+ * hands the closed pair to the daemon. A register that a loop steps by a constant tells
+ * how often the loop went round between the two (analysis/windows/steps.h).
+ *
+ * P1  A value of a register never leaves the kernel: a record has changes alone.
+ * P2  One CPU's pair is written by programs on that CPU alone. state is written last,
+ * so a program that interrupts another one finds a whole pair, or none. P3  Per CPU:
+ * received = recorded + Σ dropped + (state is not NONE).
+ */
+#ifndef CPI_ABI_PAIR_H
+#define CPI_ABI_PAIR_H
+
+#include <stdint.h>
+
+#define CPI_PAIR_REGS   32    /* x86-64 has 16 of them; the numbers are abi/uop.h's */
+#define CPI_PAIR_MIN_NS 20000 /* a shorter pair stays open */
+
+enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
+
+/* Pairs that make no record. */
+#define CPI_PAIR_DROPS(X)                                                          \
+	X(SWITCHED, "switched") /* another thread ran before it could be closed */ \
+	X(RING, "ring_lost")    /* the ring was full */
+
+enum cpi_pair_drop {
+#define CPI_PAIR_DROP_ENUM(name, text) CPI_PAIR_DROP_##name,
+	CPI_PAIR_DROPS(CPI_PAIR_DROP_ENUM)
+#undef CPI_PAIR_DROP_ENUM
+		CPI_PAIR_NR_DROPS
+};
+
+struct cpi_pair_record {
+	uint64_t time;     /* of the first sample, monotonic */
+	uint64_t ns;       /* from the first to the second */
+	uint64_t from, to; /* the two PCs */
+	uint64_t back; /* where the first indirect jump of the window went; 0: none */
+	uint64_t started_ns; /* of the process, as struct cpi_window_record has it */
+	uint64_t sequence;
+	uint32_t exec_id;
+	uint32_t process;
+	uint32_t tgid;
+	uint32_t tid;
+	uint64_t change[CPI_PAIR_REGS]; /* while the pair is open: the values */
+};
+
+struct cpi_pair_counts {
+	uint64_t received; /* pairs that were opened */
+	uint64_t dropped[CPI_PAIR_NR_DROPS];
+	uint64_t recorded;
+};
+
+/* One CPU's. */
+struct cpi_pair_cpu {
+	uint32_t state; /* enum cpi_pair_state */
+	uint32_t padding;
+	uint64_t switches; /* of the thread, when the pair was opened */
+	struct cpi_pair_counts counts;
+	struct cpi_pair_record record;
+};
+
+_Static_assert(sizeof(struct cpi_pair_record) == 328, "no padding");
+_Static_assert(sizeof(struct cpi_pair_cpu) % 8 == 0, "elements are not padded");
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "daemon/windows/windowpairs.h"
+
+#include <stdlib.h>
+
+#include "analysis/windows/steps.h"
+#include "base/grow.h"
+
+#if defined(__aarch64__)
+#define CLOBBERED STEPS_CLOBBERED_AARCH64
+#define SP        CPI_REG_AARCH64_SP
+#else
+#define CLOBBERED STEPS_CLOBBERED_X86_64
+#define SP        CPI_REG_X86_RSP
+#endif
+
+#define MOST_PER_NS 8 /* rounds: no machine is faster */
+
+struct windowpairs {
+	struct steps *steps;
+	struct cpi_pair_record *record;
+	size_t nr, cap;
+	struct cpi_pair_counts counts; /* the kernel side's */
+	uint64_t nr_by_outcome[NR_PAIR_OUTCOMES];
+};
+
+struct windowpairs *windowpairs_new(void)
+{
+	struct windowpairs *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->steps = steps_new();
+	if (p->steps)
+		return p;
+	free(p);
+	return NULL;
+}
+
+void windowpairs_free(struct windowpairs *p)
+{
+	if (!p)
+		return;
+	steps_free(p->steps);
+	free(p->record);
+	free(p);
+}
+
+void windowpairs_take(struct windowpairs *p, const struct cpi_pair_record *r)
+{
+	struct cpi_pair_record *grown = grow(p->record, p->nr, &p->cap, sizeof(*grown));
+
+	if (!grown) {
+		p->nr_by_outcome[PAIR_NO_SPACE]++;
+		return;
+	}
+	p->record = grown;
+	p->record[p->nr++] = *r;
+}
+
+const struct cpi_pair_record *windowpairs_kept(const struct windowpairs *p, size_t *nr)
+{
+	*nr = p->nr;
+	return p->record;
+}
+
+void windowpairs_forget(struct windowpairs *p)
+{
+	p->nr = 0;
+}
+
+void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts *sum)
+{
+	p->counts = *sum;
+	p->nr_by_outcome[PAIR_SWITCHED] = sum->dropped[CPI_PAIR_DROP_SWITCHED];
+	p->nr_by_outcome[PAIR_RING_LOST] = sum->dropped[CPI_PAIR_DROP_RING];
+}
+
+/* ---- what a pair tells ---- */
+
+/*
+ * How often the block of a step ran. False if it cannot have: the register went the
+ * other way, by no multiple of its step, or too fast.
+ */
+static bool count_rounds(const struct cpi_pair_record *r, const struct step *s,
+			 uint64_t *out)
+{
+	const uint64_t raw = r->change[s->reg];
+	int64_t change = s->narrow ? (int32_t)(uint32_t)raw : (int64_t)raw;
+	int64_t by = s->by;
+
+	if (by < 0) {
+		if (change == INT64_MIN || by == INT64_MIN)
+			return false;
+		change = -change;
+		by = -by;
+	}
+	if (change < 0 || (uint64_t)change % s->unit)
+		return false;
+	*out = (uint64_t)change / (uint64_t)by;
+	return *out <= r->ns * MOST_PER_NS;
+}
+
+/* Adds a pair of so many rounds to what is known of an instruction. */
+static int add_pace(struct windowtally *to, const struct tally_site *at,
+		    const struct tally_site *start, uint32_t class, uint64_t ns,
+		    uint64_t rounds)
+{
+	struct edge e = { .from = at->offset,
+			  .to = class,
+			  .n = rounds + 1,
+			  .cycles = ns,
+			  .nr_timed = 1 };
+	int err = tally_add_edge(to->tally, 0, EDGES_PACE, at->image, at->image, &e);
+
+	if (err || class > EDGES_PACE_NONE)
+		return err;
+	e.to = start->offset;
+	return tally_add_edge(to->tally, 0, EDGES_PACE_START, at->image, start->image,
+			      &e);
+}
+
+/*
+ * What a pair is in the histogram of a step. False: it ended outside of the loop, or in
+ * another call of the procedure.
+ */
+static bool classify(const struct cpi_pair_record *r, const struct step *s,
+		     uint32_t *class, uint64_t *rounds)
+{
+	const int64_t sp = (int64_t)r->change[SP];
+
+	*rounds = 0;
+	if (s->second == STEP_OUTSIDE && (!s->calls || sp >= 0))
+		return false;
+	if (s->first == STEP_INSIDE && s->second == STEP_INSIDE && sp)
+		return false;
+	if (s->second == STEP_OUTSIDE)
+		*class = EDGES_PACE_BELOW;
+	else if (count_rounds(r, s, rounds))
+		*class = edges_pace_class(r->ns, *rounds);
+	else
+		*class = EDGES_PACE_DISAGREES;
+	return true;
+}
+
+/* What a pair tells of one register. */
+static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
+					 const struct step *s,
+					 const struct windowpairs_code *code,
+					 struct windowtally *to)
+{
+	struct tally_site at, start;
+	uint64_t rounds;
+	uint32_t class;
+
+	if (s->reg == SP || s->first == STEP_OUTSIDE)
+		return PAIR_NO_COUNTER;
+	if (!classify(r, s, &class, &rounds))
+		return PAIR_LEFT;
+	if (!code->find(code->ctx, r->from, &start) ||
+	    !code->find(code->ctx, s->at, &at))
+		return PAIR_STALE;
+	if (add_pace(to, &at, &start, class, r->ns,
+		     class > EDGES_PACE_NONE ? 0 : rounds))
+		return PAIR_NO_SPACE;
+	return class == EDGES_PACE_DISAGREES ? PAIR_DISAGREES : PAIR_STORED;
+}
+
+/* The step before, if it is of the same block: both would tell the same. */
+static bool is_told(const struct step *step, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++) {
+		if (step[k].block == step[i].block && step[k].first == step[i].first &&
+		    step[k].second == step[i].second)
+			return true;
+	}
+	return false;
+}
+
+/* What a pair tells of the loops around an instruction; best: what it told before. */
+static enum windowpairs_outcome
+add_loops(struct windowpairs *p, const struct cpi_pair_record *r, uint64_t around,
+	  const struct windowpairs_code *code, enum windowpairs_outcome best,
+	  struct windowtally *to)
+{
+	const struct steps_code steps = { code->page, code->ctx, CLOBBERED };
+	struct step step[STEPS_MAX];
+	const uint32_t nr = steps_find(p->steps, &steps, around, r->from, r->to, step);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		enum windowpairs_outcome one;
+
+		if (is_told(step, i))
+			continue;
+		one = add_step(r, &step[i], code, to);
+		if (best == PAIR_NO_COUNTER || one == PAIR_STORED)
+			best = one;
+	}
+	return best;
+}
+
+/* In a small procedure, the loop may be the one that called it. */
+static enum windowpairs_outcome add_pair(struct windowpairs *p,
+					 const struct cpi_pair_record *r,
+					 const struct windowpairs_code *code,
+					 struct windowtally *to)
+{
+	enum windowpairs_outcome best =
+		add_loops(p, r, r->from, code, PAIR_NO_COUNTER, to);
+
+	if (r->back)
+		best = add_loops(p, r, r->back, code, best, to);
+	return best;
+}
+
+void windowpairs_add(struct windowpairs *p, const struct cpi_pair_record *r,
+		     const struct windowpairs_code *code, struct windowtally *to)
+{
+	p->nr_by_outcome[code ? add_pair(p, r, code, to) : PAIR_STALE]++;
+}
+
+void windowpairs_status(const struct windowpairs *p, struct buf *out)
+{
+	static const char *const names[NR_PAIR_OUTCOMES] = {
+#define OUTCOME_NAME(name, text) [PAIR_##name] = text,
+		WINDOWPAIRS_OUTCOMES(OUTCOME_NAME)
+#undef OUTCOME_NAME
+	};
+	uint64_t done = 0;
+
+	for (int i = 0; i < NR_PAIR_OUTCOMES; i++)
+		done += p->nr_by_outcome[i];
+	buf_printf(out, "pairs_received %llu\n",
+		   (unsigned long long)p->counts.received);
+	buf_printf(out, "pairs_pending %llu\n",
+		   (unsigned long long)(p->counts.received - done));
+	for (int i = 0; i < NR_PAIR_OUTCOMES; i++) {
+		if (p->nr_by_outcome[i] || i == PAIR_STORED)
+			buf_printf(out, "pairs_%s%s %llu\n",
+				   i == PAIR_STORED ? "" : "lost.", names[i],
+				   (unsigned long long)p->nr_by_outcome[i]);
+	}
+}

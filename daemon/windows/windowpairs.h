@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowpairs.h - pairs of samples become rounds of loops per time
+ *
+ * A pair (abi/pair.h) has the changes of a thread's registers in a known time. Here the
+ * code says which of them counts the rounds of a loop (analysis/windows/steps.h). What
+ * is kept of a pair is an instruction, how often it ran, and how long that took
+ * (EDGES_PACE, EDGES_PACE_START in db/profile/edges.h); the changes are thrown away.
+ *
+ * I1  Pairs taken = Σ outcomes, of which "stored" are those that were kept.
+ */
+#ifndef CPI_DAEMON_WINDOWPAIRS_H
+#define CPI_DAEMON_WINDOWPAIRS_H
+
+#include "abi/pair.h"
+#include "analysis/windows/walk.h"
+#include "base/buf.h"
+#include "daemon/windows/windowtally.h"
+
+/* What became of a pair. */
+#define WINDOWPAIRS_OUTCOMES(X)                                                        \
+	X(STORED, "stored")                                                            \
+	X(SWITCHED, "switched")     /* another thread ran in between */                \
+	X(RING_LOST, "ring_lost")   /* the ring was full */                            \
+	X(STALE, "stale")           /* the code is not known any more */               \
+	X(NO_COUNTER, "no_counter") /* nothing counts where it began */                \
+	X(LEFT, "left")             /* it ended outside of the loop */                 \
+	X(DISAGREES, "disagrees") /* the loop was left and entered again in between */ \
+	X(NO_SPACE, "no_space")
+
+enum windowpairs_outcome {
+#define WINDOWPAIRS_OUTCOME_ENUM(name, text) PAIR_##name,
+	WINDOWPAIRS_OUTCOMES(WINDOWPAIRS_OUTCOME_ENUM)
+#undef WINDOWPAIRS_OUTCOME_ENUM
+		NR_PAIR_OUTCOMES
+};
+
+/* The code of a pair's process, when the pair was taken. */
+struct windowpairs_code {
+	walk_page_fn *page;
+	/* Where an address is. Whether it is known, and the code that was followed. */
+	bool (*find)(void *ctx, uint64_t pc, struct tally_site *out);
+	void *ctx;
+};
+
+struct windowpairs;
+
+struct windowpairs *windowpairs_new(void);    /* NULL when out of memory */
+void windowpairs_free(struct windowpairs *p); /* accepts NULL */
+
+/* Keeps a pair until the next windowpairs_forget(). */
+void windowpairs_take(struct windowpairs *p, const struct cpi_pair_record *r);
+
+/* The pairs that are kept. */
+const struct cpi_pair_record *windowpairs_kept(const struct windowpairs *p, size_t *nr);
+void windowpairs_forget(struct windowpairs *p);
+
+/* Notes what the kernel side dropped, as it counts since its start. */
+void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts *sum);
+
+/* Adds to the tally what a pair tells; code NULL: its process is gone. */
+void windowpairs_add(struct windowpairs *p, const struct cpi_pair_record *r,
+		     const struct windowpairs_code *code, struct windowtally *to);
+
+/* Appends lines "pairs_NAME n" (cpid(8), "STATUS"). */
+void windowpairs_status(const struct windowpairs *p, struct buf *out);
+
+#endif

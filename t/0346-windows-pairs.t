@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Pairs of samples: their accounting, and how fast they say that loops of known counts ran.
+#
+# Statistic: a pair has the rounds of some 10 ms or less, to one round. The mean of ten or
+# more is within a few percent, unless other work slows the loop down in some of its time
+# more than in the rest. The bound is a factor of 1.5.
+CPI_TEST_COLLECTOR=bpf
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/cpid.sh"
+. "$srcdir/t/collect.sh"
+need nm readelf
+[ -x "$builddir/helpers/cpi-translate" ] || skip_all 'windows are not built in'
+program=$(realpath "$programs/rounds")
+
+collect_start --windows 499
+[ "$(cpid_field windows)" = on ] || {
+	skip_all "no windows here: $(grep windows: t.log | tail -n 1)"
+}
+plan 11
+
+# stored N: whether so many pairs are.
+stored()
+{
+	[ "$(cpid_field pairs_stored)" -ge "$1" ]
+}
+
+"$program" 300 >/dev/null # its code is translated meanwhile
+for part in 1 2 3; do
+	"$program" 1000 >truth.txt
+	await 20 stored 100 && break
+done
+cpid_ask status >status.txt
+is "$(status_sum status.txt pairs_received)" \
+	"$(($(status_sum status.txt pairs_stored) + $(status_sum status.txt pairs_lost.) +
+		$(status_sum status.txt pairs_pending)))" \
+	'status: pairs: received = stored + lost + pending'
+bound "$(status_sum status.txt pairs_stored)" '>=' 100 'pairs are stored'
+collect_stop
+try 'every profile decodes' cpi cat --check --db $db
+cpi cat --edges --db $db --format=csv >edges.csv
+
+# Offsets in the file of the function's code: "FIRST LAST".
+range()
+{
+	nm -S "$program" | awk -v name="$1" '$4 == name { print "0x" $1, "0x" $2 }' | {
+		read -r start size
+		echo "$((start - $(bias "$program"))) $((start - $(bias "$program") + size))"
+	}
+}
+number='
+	function number(hex, i, n) {
+		for (i = 3; i <= length(hex); i++)
+			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+		return n
+	}'
+# pace NAME: "PAIRS NS-PER-ROUND" of the instruction in it that ran most often.
+pace()
+{
+	# shellcheck disable=SC2046 # two words
+	set -- $(range "$1")
+	awk -F, -v image="$program" -v first="$1" -v last="$2" "$number"'
+		$1 == "pace" && $9 == image && number($3) >= first && number($3) < last &&
+		number($4) <= 512 {
+			rounds[$3] += $5 - $7
+			ns[$3] += $6
+			pairs[$3] += $7
+		}
+		END {
+			for (at in rounds)
+				if (best == "" || rounds[at] > rounds[best])
+					best = at
+			if (best != "" && rounds[best])
+				print pairs[best], ns[best] / rounds[best]
+			else
+				print 0, 0
+		}' edges.csv
+}
+for name in rounds_chain rounds_inner rounds_call; do
+	# shellcheck disable=SC2046
+	set -- $(pace $name)
+	want=$(awk -v name=$name '$1 == name { print $3 / $2 }' truth.txt)
+	bound "$1" '>=' 10 "$name: pairs count its rounds"
+	ratio=$(awk -v a="$2" -v b="$want" 'BEGIN { print (a > b) ? a / b : (a ? b / a : 99) }')
+	bound "$ratio" '<=' 1.5 "$name: ns per round"
+done
+# shellcheck disable=SC2046
+set -- $(range rounds_inner)
+bound "$(awk -F, -v image="$program" -v first="$1" -v last="$2" "$number"'
+	$1 == "pace" && $4 == "0x201" && $9 == image &&
+	number($3) >= first && number($3) < last { n += $7 }
+	END { print n + 0 }' edges.csv)" '>=' 10 \
+	'rounds_inner: the register of the inner loop contradicts its pairs'
