@@ -8,6 +8,7 @@ base_libbase_a_SOURCES = \
 	base/grow.h \
 	base/hash.h \
 	base/hmap.c base/hmap.h \
+	base/jsontext.c base/jsontext.h \
 	base/log.c base/log.h base/log_repeats.c base/log_repeats.h \
 	base/loglin.h \
 	base/mapping.c base/mapping.h \

@@ -16,36 +16,15 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/text.h"
+#include "base/jsontext.h"
 
 #define OUTER_LEVELS 2
-
-/* UTF-16, as JSON has it. */
-static void put_escape(struct buf *b, uint32_t code)
-{
-	if (code > 0xffff) {
-		code -= 0x10000;
-		buf_printf(b, "\\u%04" PRIx32, 0xd800 | code >> 10);
-		code = 0xdc00 | (code & 0x3ff);
-	}
-	buf_printf(b, "\\u%04" PRIx32, code);
-}
 
 static void put_quoted(const char *s)
 {
 	struct buf b = { 0 };
-	uint32_t code;
 
-	buf_putc(&b, '"');
-	while ((code = text_next(&s))) {
-		if (code == '"' || code == '\\')
-			buf_printf(&b, "\\%c", (char)code);
-		else if (text_is_control(code))
-			put_escape(&b, code);
-		else
-			text_put(&b, code);
-	}
-	buf_putc(&b, '"');
+	jsontext_put(&b, s);
 	fputs(buf_str(&b), stdout);
 	buf_fini(&b);
 }
