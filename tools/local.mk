@@ -14,7 +14,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_status.c tools/cmd_sum.c tools/cmd_tip.c tools/cmd_top.c \
 	tools/cmd_tree.c tools/commands.c tools/commands.h tools/ctl.c tools/ctl.h \
 	tools/options.c tools/options.h tools/retaining.c tools/retaining.h \
-	tools/top_feed.c tools/top_feed.h tools/top_screen.c tools/top_screen.h \
+	tools/top_screen.c tools/top_screen.h \
 	tools/tree.c tools/tree.h
 
 tools_cpi_SOURCES = tools/main.c

@@ -5,7 +5,7 @@
 #ifndef CPI_TOOLS_TOP_SCREEN_H
 #define CPI_TOOLS_TOP_SCREEN_H
 
-#include "tools/top_feed.h"
+#include "report/profile/top_feed.h"
 
 /*
  * Looks every interval_ns and shows the result, until q is pressed, a signal arrives,

@@ -5,5 +5,6 @@ report_libreport_a_SOURCES += \
 	report/profile/prof_time.c report/profile/prof_time.h report/profile/top.c \
 	report/profile/procedure_evidence.c \
 	report/profile/procedure_evidence.h report/profile/top.h report/profile/top_evidence.c \
-	report/profile/top_evidence.h report/profile/prof_context.c report/profile/prof_context.h
+	report/profile/top_evidence.h report/profile/top_feed.c \
+	report/profile/top_feed.h report/profile/prof_context.c report/profile/prof_context.h
 EXTRA_DIST += report/profile/README.md

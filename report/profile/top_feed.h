@@ -8,8 +8,8 @@
  *
  * Memory: the counts of those epochs, and a few open images.
  */
-#ifndef CPI_TOOLS_TOP_FEED_H
-#define CPI_TOOLS_TOP_FEED_H
+#ifndef CPI_REPORT_TOP_FEED_H
+#define CPI_REPORT_TOP_FEED_H
 
 #include "report/profile/top.h"
 #include "report/select/select.h"

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "tools/top_feed.h"
+#include "report/profile/top_feed.h"
 
 #include <errno.h>
 #include <inttypes.h>
