@@ -91,7 +91,7 @@ write ui /report/select /report/profile /report/calls /report/explain /report/co
 export ui write /report/select /report/calls /report/feedback
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
 '
-plan $((10 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
+plan $((11 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
 
 allowed kmod 'kmod'
 allowed loader-hook ''
@@ -118,7 +118,8 @@ allowed tools 'base tools/ui tools/write tools/export tools/input report/select 
 	daemon/control/status_parts.h daemon/import/perfimport.h'
 allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
 	decode/elfid.h db/profile/pack.h' base
-is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
+allowed web 'base tools/ui/cmd.h db/core/db.h'
+is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
 	[ "$(ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null | wc -l)" -le 45 ] || echo "$room"
 done)" '' 'every room has at most 45 files'
 is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/README.md tools/*/README.md [a-z]*/README.md |
@@ -127,8 +128,8 @@ is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/READ
 # Only tools/ and the mains write to stdout. Only mains exit, and the children that
 # timed_child.c and foreignfds.c fork.
 is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*/*.c decode/*.c \
-	analysis/*/*.c daemon/*/*.c report/*/*.c |
-	grep -vE 'control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
-is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c |
-	grep -vE 'daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
+	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] |
+	grep -vE 'web/(main|options)\.c|control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
+is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c |
+	grep -vE 'web/(main|spawn)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
 	'only mains and their forked children exit'

@@ -45,6 +45,12 @@ dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS) $(PASS_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
+# The server of the page.
+WEB_TESTS = t/0701-web-reports.t
+EXTRA_DIST += t/web.sh t/web_get.py
+dist_check_SCRIPTS += $(WEB_TESTS)
+QUICK_TESTS += $(WEB_TESTS)
+
 # The decoder, against binutils.
 check_PROGRAMS += t/isa_dump
 t_isa_dump_SOURCES = t/isa_dump.c

@@ -2,7 +2,7 @@
 # cpi is a thin main over libtools.a, so that unit tests can link the parts.
 bin_PROGRAMS += tools/cpi
 noinst_LIBRARIES += tools/libtools.a
-tools_libtools_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS)
+tools_libtools_a_CFLAGS = $(AM_CFLAGS) -DSBINDIR='"$(sbindir)"' $(SQLITE_CFLAGS) $(CAP_CFLAGS) $(NCURSES_CFLAGS)
 nodist_tools_libtools_a_SOURCES =
 tools_libtools_a_SOURCES = \
 	tools/cmd_calc.c tools/cmd_callees.c tools/cmd_callers.c tools/cmd_cat.c \
@@ -12,7 +12,7 @@ tools_libtools_a_SOURCES = \
 	tools/cmd_paths.c tools/cmd_prof.c tools/cmd_rate.c tools/cmd_record.c \
 	tools/cmd_records.c tools/cmd_register.c tools/cmd_stalls.c tools/cmd_stats.c \
 	tools/cmd_status.c tools/cmd_sum.c tools/cmd_tip.c tools/cmd_top.c \
-	tools/cmd_tree.c tools/commands.c tools/commands.h tools/ctl.c tools/ctl.h \
+	tools/cmd_tree.c tools/cmd_web.c tools/commands.c tools/commands.h tools/ctl.c tools/ctl.h \
 	tools/options.c tools/options.h tools/retaining.c tools/retaining.h \
 	tools/top_screen.c tools/top_screen.h \
 	tools/tree.c tools/tree.h

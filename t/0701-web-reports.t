@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi-web answers with what the commands print, and says why it does not.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/web.sh"
+
+plan 27
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
+web_start --db=known.db
+
+# same NAME PATH COMMAND...: the answer is what the command prints.
+same()
+{
+	same_name=$1 same_path=$2
+	shift 2
+	get "$same_path" >got
+	"$@" --db known.db >want 2>want.err
+	is "$(status) $(cmp got want 2>&1)" "200 " "$same_name"
+}
+same "prof" 'api/v1/prof?epoch=all' cpi prof --epoch all --format=json
+same "prof by image" 'api/v1/prof?epoch=all&by=image&limit=2' \
+	cpi prof --epoch all --by image --limit 2 --format=json
+same "a flag" 'api/v1/prof?epoch=all&idle' cpi prof --epoch all --idle --format=json
+same "a flag that is 1" 'api/v1/prof?epoch=all&idle=1' cpi prof --epoch all --idle --format=json
+same "a flag that is 0" 'api/v1/prof?epoch=all&idle=0' cpi prof --epoch all --format=json
+same "a value that is encoded" 'api/v1/prof?epoch=%61ll&procedure=target%5Fh*' \
+	cpi prof --epoch all --procedure 'target_h*' --format=json
+same "CSV" 'api/v1/prof?epoch=all&format=csv' cpi prof --epoch all --format=csv
+same "text" 'api/v1/prof?epoch=all&format=text' cpi prof --epoch all
+same "list" 'api/v1/list?epoch=all&procedure=target_hot' \
+	cpi list --epoch all --format=json target_hot
+same "an argument" 'api/v1/calc?epoch=all&arg=target_hot' \
+	cpi calc --epoch all --format=json target_hot
+same "epochs" 'api/v1/epochs' cpi epoch list --format=json
+same "two sides" 'api/v1/diff?A=full&B=half' cpi diff --format=json full half
+is "$(head_of Content-Type)" application/json "JSON is called that"
+
+get 'api/v1/prof?by=imag' >got
+is "$(status)" 400 "a value that the command does not know is refused"
+like "$(cat got)" '"error": "prof: --by=imag: say some of' "... in the command's words"
+is "$(get 'api/v1/prof?output=x'; status)" '{"error": "prof: there is no option output"}
+400' "an option that is not in the table is refused"
+is "$(get 'api/v1/prof?limt=x'; status)" \
+	'{"error": "prof: there is no option limt: did you mean limit?"}
+400' "... with the nearest name"
+is "$(get 'api/v1/prof?format=xml'; status)" \
+	'{"error": "prof: format=xml: say one of json csv text"}
+400' "so is a format"
+is "$(get 'api/v1/prof?idle=x'; status)" '{"error": "prof: idle=x: say 1 or 0"}
+400' "... and a flag's value"
+get 'api/v1/prof?epoch=none' >got
+is "$(status)" 422 "a command that fails has a status of its own"
+like "$(cat got)" "there is no epoch 'none'" "... and says why"
+is "$(get 'api/v1/record'; status)" \
+	'{"error": "there is no such report: /api/v1/ lists them"}
+404' "a command that does not only read is no report"
+is "$(get 'api/v1/' | python3 -c 'import json, sys
+print(*[r["name"] for r in json.load(sys.stdin)["reports"]][:3])')" "prof list calc" \
+	"the reports are listed"
+is "$(get -/ready; status)" "ready
+200" "the server is ready"
+get metrics | "$srcdir/t/prometheus_check.py" >got 2>&1
+like "$(cat got)" '^cpi_database_up 1.0$' "a strict parser reads its metrics"
+like "$(get '')" '<title>CPI' "the page is there"
+web_stop
+is "$? $(cat web.log)" "0 " "it ends without a message"

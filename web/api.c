@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "web/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/did_you_mean.h"
+#include "base/jsontext.h"
+
+/* Lists of options: words with spaces around them; a flag has "!" before its name. */
+#define EPOCHS " epoch !local host platform "
+#define SELECTED                                                                \
+	EPOCHS "!merge-platforms event image comm cgroup container unit label " \
+	       "process "
+#define VERBOSE "!verbose "
+#define EXPLAIN "cpu "
+
+struct report {
+	const char *name;
+	const char *words;     /* of the command, "epoch list" */
+	const char *options;   /* SELECTED and the like */
+	const char *arguments; /* names of arguments, in their order; "*": any number */
+	const char *formats;   /* the first one is the default */
+};
+
+static const struct report reports[] = {
+	{ "prof", "prof",
+	  SELECTED VERBOSE
+	  "by procedure !inlines attribution !children !idle !by-stream "
+	  "!over-time limit sort ",
+	  "", "json csv text" },
+	{ "list", "list",
+	  SELECTED VERBOSE EXPLAIN "!source !asm !both !inlines !all attribution ",
+	  "procedure", "json csv text" },
+	{ "calc", "calc", SELECTED VERBOSE EXPLAIN "!all !source !asm attribution ",
+	  "procedure", "json csv text" },
+	{ "sum", "sum", SELECTED VERBOSE EXPLAIN "attribution ", "procedure",
+	  "json csv text" },
+	{ "hot", "hot", SELECTED VERBOSE EXPLAIN "limit ", "", "json csv text" },
+	{ "stalls", "stalls", SELECTED VERBOSE EXPLAIN "limit ", "", "json csv text" },
+	{ "paths", "paths", SELECTED VERBOSE "limit ", "procedure", "json csv text" },
+	{ "cfg", "cfg", SELECTED EXPLAIN, "procedure", "svg dot" },
+	{ "records", "records", SELECTED VERBOSE "limit ", "procedure",
+	  "json csv text" },
+	{ "tree", "tree",
+	  SELECTED VERBOSE "!inverted !inlines !commands threshold !idle ", "",
+	  "json csv text" },
+	{ "callers", "callers", SELECTED VERBOSE "!inlines threshold !idle ",
+	  "procedure", "json csv text" },
+	{ "callees", "callees", SELECTED VERBOSE "!inlines threshold !idle ",
+	  "procedure", "json csv text" },
+	{ "flame", "flame",
+	  SELECTED "!icicle !inverted !inlines !commands threshold !idle history fdr ",
+	  "A B", "svg" },
+	{ "diff", "diff", SELECTED VERBOSE "by history threshold fdr limit ",
+	  "A B procedure", "json csv svg text" },
+	{ "stats", "stats", SELECTED VERBOSE "by normalize fdr limit sort ", "*",
+	  "json csv text" },
+	{ "status", "status", EPOCHS "!all ", "", "json csv text prometheus" },
+	{ "epochs", "epoch list", EPOCHS "limit ", "", "json csv text" },
+	{ "cat", "cat", SELECTED "!intervals !weights !edges !windows !stacks ", "",
+	  "json csv text" },
+	{ "export", "export", SELECTED "by !stacks !idle ", "",
+	  "pprof collapsed speedscope firefox callgrind" },
+};
+#define NR_REPORTS (sizeof(reports) / sizeof(reports[0]))
+
+static const struct {
+	const char *format, *type, *suffix;
+	bool as_file; /* whether or not the request says so */
+} types[] = {
+	{ "json", "application/json", "json", false },
+	{ "csv", "text/csv; charset=utf-8", "csv", false },
+	{ "text", "text/plain; charset=utf-8", "txt", false },
+	{ "prometheus", "text/plain; version=0.0.4; charset=utf-8", "prom", false },
+	{ "svg", "image/svg+xml", "svg", false },
+	{ "dot", "text/vnd.graphviz; charset=utf-8", "dot", false },
+	{ "pprof", "application/octet-stream", "pb.gz", true },
+	{ "collapsed", "text/plain; charset=utf-8", "collapsed", true },
+	{ "speedscope", "application/json", "speedscope.json", true },
+	{ "firefox", "application/json", "firefox.json", true },
+	{ "callgrind", "text/plain; charset=utf-8", "callgrind", true },
+};
+
+static const struct report *find_report(const char *name)
+{
+	for (size_t i = 0; i < NR_REPORTS; i++) {
+		if (!strcmp(reports[i].name, name))
+			return &reports[i];
+	}
+	return NULL;
+}
+
+/* Where a word of a list is; NULL if it is not there. */
+static const char *find_word(const char *list, const char *word)
+{
+	const size_t size = strlen(word);
+
+	for (const char *at = list; *at; at += strcspn(at, " ")) {
+		at += strspn(at, " ");
+		if (!strncmp(at + (*at == '!'), word, size) && size &&
+		    strchr(" ", at[(*at == '!') + size]))
+			return at;
+	}
+	return NULL;
+}
+
+/* The next word of a list as a string; false at its end. */
+static bool next_word(const char **list, char *out, size_t size)
+{
+	size_t len;
+
+	*list += strspn(*list, " ");
+	len = strcspn(*list, " ");
+	snprintf(out, size, "%.*s", (int)len, *list);
+	*list += len;
+	return len;
+}
+
+/* Appends "prefix name = value" to argv; 0, -E2BIG or -ENOMEM. */
+static int add(struct api_call *call, const char *prefix, const char *name,
+	       const char *value)
+{
+	if (call->nr == API_MAX_ARGV)
+		return -E2BIG;
+	if (asprintf(&call->argv[call->nr], "%s%s%s%s", prefix, name, value ? "=" : "",
+		     value ? value : "") < 0)
+		return -ENOMEM;
+	call->nr++;
+	return 0;
+}
+
+static int add_words(struct api_call *call, const char *words)
+{
+	char word[32];
+	int err = 0;
+
+	while (!err && next_word(&words, word, sizeof(word)))
+		err = add(call, "", word, NULL);
+	return err;
+}
+
+static int add_databases(struct api_call *call, const struct text_list *dbs)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < dbs->nr; i++)
+		err = add(call, "--", "db", dbs->item[i]);
+	return err;
+}
+
+static bool is_on(const char *value)
+{
+	return !*value || !strcmp(value, "1") || !strcmp(value, "true");
+}
+
+/* "text" instead of "txt": the nearest name is a help. */
+static int unknown_option(const struct report *r, const char *name, struct buf *why)
+{
+	struct did_you_mean guess = did_you_mean_init(name);
+	const char *list = r->options;
+	char words[40][32];
+	size_t nr = 0;
+
+	while (nr < 40 && next_word(&list, words[nr], sizeof(words[nr]))) {
+		did_you_mean_try(&guess, words[nr] + (words[nr][0] == '!'));
+		nr++;
+	}
+	buf_printf(why, "%s: there is no option %s", r->name, name);
+	if (guess.best)
+		buf_printf(why, ": did you mean %s?", guess.best);
+	return -EINVAL;
+}
+
+static int add_option(struct api_call *call, const struct report *r,
+		      const struct target_arg *arg, struct buf *why)
+{
+	const char *word = find_word(r->options, arg->name);
+
+	if (!word)
+		return unknown_option(r, arg->name, why);
+	if (*word != '!')
+		return add(call, "--", arg->name, arg->value);
+	if (is_on(arg->value))
+		return add(call, "--", arg->name, NULL);
+	if (!strcmp(arg->value, "0") || !strcmp(arg->value, "false"))
+		return 0;
+	buf_printf(why, "%s: %s=%s: say 1 or 0", r->name, arg->name, arg->value);
+	return -EINVAL;
+}
+
+/* Whether an argument of the query is one of the command's, and not an option. */
+static bool is_argument(const struct report *r, const char *name)
+{
+	return !strcmp(name, "arg") ||
+	       (!find_word(r->options, name) && find_word(r->arguments, name));
+}
+
+static int take_format(struct api_call *call, const struct report *r,
+		       const char *format, struct buf *why)
+{
+	char first[16];
+	const char *formats = r->formats;
+
+	next_word(&formats, first, sizeof(first));
+	if (!format)
+		format = first;
+	if (!find_word(r->formats, format)) {
+		buf_printf(why, "%s: format=%s: say one of %s", r->name, format,
+			   r->formats);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (strcmp(types[i].format, format))
+			continue;
+		call->type = types[i].type;
+		call->suffix = types[i].suffix;
+		call->as_file |= types[i].as_file;
+	}
+	if (!strcmp(format, "svg") && !strcmp(r->name, "flame"))
+		return 0; /* it has no other, and no option for it */
+	return add(call, "--", "format", format);
+}
+
+/* The options, in the order of the query. */
+static int take_options(struct api_call *call, const struct report *r,
+			const struct target *t, struct buf *why)
+{
+	const char *format = NULL;
+	int err = 0;
+
+	for (int i = 0; !err && i < t->nr_args; i++) {
+		const struct target_arg *arg = &t->arg[i];
+
+		if (!strcmp(arg->name, "format"))
+			format = arg->value;
+		else if (!strcmp(arg->name, "download"))
+			call->as_file = is_on(arg->value);
+		else if (!is_argument(r, arg->name))
+			err = add_option(call, r, arg, why);
+	}
+	return err ? err : take_format(call, r, format, why);
+}
+
+/* The arguments: named ones in the order of the command, then those named "arg". */
+static int take_arguments(struct api_call *call, const struct report *r,
+			  const struct target *t)
+{
+	const char *names = r->arguments;
+	char name[16];
+	int err = add(call, "", "--", NULL);
+
+	while (!err && next_word(&names, name, sizeof(name))) {
+		for (int i = 0; !err && i < t->nr_args; i++) {
+			if (!strcmp(t->arg[i].name, name) && is_argument(r, name))
+				err = add(call, "", t->arg[i].value, NULL);
+		}
+	}
+	for (int i = 0; !err && i < t->nr_args; i++) {
+		if (!strcmp(t->arg[i].name, "arg"))
+			err = add(call, "", t->arg[i].value, NULL);
+	}
+	return err;
+}
+
+int api_call_make(const char *report, const struct target *t,
+		  const struct text_list *dbs, struct api_call *call, struct buf *why)
+{
+	const struct report *r = find_report(report);
+	int err;
+
+	if (!r)
+		return -ENOENT;
+	*call = (struct api_call){ .report = r->name };
+	err = add_words(call, r->words);
+	if (!err)
+		err = add_databases(call, dbs);
+	if (!err)
+		err = take_options(call, r, t, why);
+	if (!err)
+		err = take_arguments(call, r, t);
+	if (err)
+		api_call_fini(call);
+	if (err == -E2BIG)
+		buf_printf(why, "%s: too many options", r->name);
+	return err == -E2BIG ? -EINVAL : err;
+}
+
+void api_call_fini(struct api_call *call)
+{
+	for (int i = 0; i < call->nr; i++)
+		free(call->argv[i]);
+	*call = (struct api_call){ .nr = 0 };
+}
+
+static void describe_words(struct buf *out, const char *key, const char *words)
+{
+	const char *before = "";
+	char word[32];
+
+	buf_printf(out, ", \"%s\": [", key);
+	while (next_word(&words, word, sizeof(word))) {
+		buf_puts(out, before);
+		jsontext_put(out, word + (*word == '!'));
+		before = ", ";
+	}
+	buf_putc(out, ']');
+}
+
+void api_describe(struct buf *out)
+{
+	buf_puts(out, "{\"version\": ");
+	jsontext_put(out, PACKAGE_VERSION);
+	buf_puts(out, ", \"reports\": [");
+	for (size_t i = 0; i < NR_REPORTS; i++) {
+		buf_puts(out, i ? ",\n {\"name\": " : "\n {\"name\": ");
+		jsontext_put(out, reports[i].name);
+		describe_words(out, "arguments", reports[i].arguments);
+		describe_words(out, "formats", reports[i].formats);
+		describe_words(out, "options", reports[i].options);
+		buf_putc(out, '}');
+	}
+	buf_puts(out, "\n]}\n");
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "web/browser.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+extern char **environ;
+
+static int write_page(const char *path, const char *address)
+{
+	struct buf page = { 0 };
+	int err, fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	buf_printf(&page,
+		   "<!doctype html>\n<meta charset=\"utf-8\">\n<title>CPI</title>\n"
+		   "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
+		   "<a href=\"%s\">CPI</a>\n",
+		   address, address);
+	err = page.err ? page.err : file_write(fd, page.data, page.len);
+	buf_fini(&page);
+	close(fd);
+	return err;
+}
+
+int browser_open(const char *folder, const char *address)
+{
+	char path[PATH_MAX];
+	char *const argv[] = { (char *)"xdg-open", path, NULL };
+	posix_spawn_file_actions_t files;
+	pid_t pid;
+	int err;
+
+	if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
+		return -ENODEV;
+	snprintf(path, sizeof(path), "%s/cpi.html", folder);
+	err = write_page(path, address);
+	if (err)
+		return err;
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,
+					 0);
+	err = -posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	return err;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * confine.c - Landlock for files, a system call filter for the rest, and rlimits
+ *
+ * The filter lists what is refused, because LLVM, SQLite and graphviz together use too
+ * many calls to list those allowed. It refuses with EPERM what acts on other processes
+ * or on the machine, and sockets that are not local ones: reports ask cpid to store
+ * first.
+ */
+#include "config.h"
+
+#include "web/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+#define MAX_FILES 256
+
+#ifdef __x86_64__
+#define ARCH AUDIT_ARCH_X86_64
+#define X32  0x40000000u /* calls of x32 have this bit */
+#else
+#define ARCH AUDIT_ARCH_AARCH64
+#define X32  0xffffffffu
+#endif
+
+/* Everything that changes files; what is in the first version of Landlock. */
+#define ALL_WRITES                                                       \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
+	 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | \
+	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |     \
+	 LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |   \
+	 LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
+
+static const int refused[] = {
+	SYS_ptrace,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_kcmp,
+	SYS_pidfd_getfd,
+	SYS_bpf,
+	SYS_perf_event_open,
+	SYS_mount,
+	SYS_umount2,
+	SYS_pivot_root,
+	SYS_chroot,
+	SYS_setns,
+	SYS_unshare,
+	SYS_init_module,
+	SYS_finit_module,
+	SYS_delete_module,
+	SYS_kexec_load,
+	SYS_reboot,
+	SYS_keyctl,
+	SYS_add_key,
+	SYS_request_key,
+	SYS_userfaultfd,
+	SYS_io_uring_setup,
+	SYS_io_uring_enter,
+	SYS_io_uring_register,
+	SYS_open_by_handle_at,
+	SYS_swapon,
+	SYS_quotactl,
+	SYS_acct,
+	SYS_settimeofday,
+	SYS_clock_settime,
+	SYS_sethostname,
+};
+#define NR_REFUSED ((unsigned char)LENGTH(refused))
+
+/* A tighter limit that is there already stays: only root may raise it. */
+static int set_limit(int what, rlim_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(what, &limit) < 0)
+		return -errno;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	return setrlimit(what, &limit) < 0 ? -errno : 0;
+}
+
+static int set_limits(const struct confine_limits *limits)
+{
+	int err = 0;
+
+#ifndef SANITIZERS /* ASan's shadow takes terabytes of addresses */
+	err = set_limit(RLIMIT_AS, limits->memory_bytes);
+#endif
+	if (!err)
+		err = set_limit(RLIMIT_CPU, limits->cpu_s);
+	if (!err)
+		err = set_limit(RLIMIT_NOFILE, MAX_FILES);
+	if (!err)
+		err = set_limit(RLIMIT_CORE, 0);
+	return err;
+}
+
+static int allow_folder(int rules, const char *folder)
+{
+	struct landlock_path_beneath_attr below = {
+		.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE |
+				  LANDLOCK_ACCESS_FS_REMOVE_FILE |
+				  LANDLOCK_ACCESS_FS_MAKE_REG,
+		.parent_fd = open(folder, O_PATH | O_CLOEXEC),
+	};
+	int err = 0;
+
+	if (below.parent_fd < 0)
+		return -errno;
+	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below,
+		    0))
+		err = -errno;
+	close(below.parent_fd);
+	return err;
+}
+
+static int refuse_writes(const char *folder)
+{
+	const struct landlock_ruleset_attr all = { .handled_access_fs = ALL_WRITES };
+	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+	int err;
+
+	if (rules < 0)
+		return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
+	err = folder ? allow_folder(rules, folder) : 0;
+	if (!err && syscall(SYS_landlock_restrict_self, rules, 0))
+		err = -errno;
+	close(rules);
+	return err;
+}
+
+/*
+ * Another architecture's calls have other numbers: they are refused, and so are x32's.
+ * Then the listed ones, and socket() unless it is local.
+ */
+static int refuse_calls(void)
+{
+	struct sock_filter code[NR_REFUSED + 11];
+	const unsigned int refuse = SECCOMP_RET_ERRNO | EPERM;
+	struct sock_fprog program = { .filter = code };
+	unsigned int n = 0;
+
+#define PUT(...) (code[n++] = (struct sock_filter)__VA_ARGS__)
+	PUT(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)));
+	PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
+	PUT(BPF_STMT(BPF_RET | BPF_K, refuse));
+	PUT(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+	PUT(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1));
+	PUT(BPF_STMT(BPF_RET | BPF_K, refuse));
+	for (unsigned char i = 0; i < NR_REFUSED; i++)
+		PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)refused[i],
+			     (unsigned char)(NR_REFUSED - i + 2), 0));
+	PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3));
+	PUT(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])));
+	PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0));
+	PUT(BPF_STMT(BPF_RET | BPF_K, refuse));
+	PUT(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+#undef PUT
+	program.len = (unsigned short)n;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+}
+
+int confine_self(const struct confine_limits *limits)
+{
+	int err = 0;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) < 0)
+		err = -errno;
+	if (!err)
+		err = set_limits(limits);
+	if (!err)
+		err = refuse_writes(limits->folder);
+	return err ? err : refuse_calls();
+}

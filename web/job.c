@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "web/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "tools/ui/cmd.h"
+#include "web/confine.h"
+#include "web/spawn.h"
+
+#define MAX_MESSAGES 4096 /* bytes of stderr that are kept */
+#define PIECE        65536
+
+struct job {
+	struct job *next;
+	struct jobs *jobs;
+	struct job_key key;
+	struct api_call call;
+	struct job_waiter *waiters;
+	pid_t pid; /* 0: it waits for its turn */
+	struct watch out, err, end;
+	struct content_writer *writer;
+	struct buf messages;
+	uint64_t deadline_ns;
+	int failure; /* why it was killed: -ETIMEDOUT, -EFBIG, -ENOMEM; or 0 */
+};
+
+static void start_some(struct jobs *jobs);
+
+static void unlink_job(struct job *job)
+{
+	struct job **at = &job->jobs->first;
+
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+}
+
+static void close_watch(struct loop *loop, struct watch *w)
+{
+	if (w->fd < 0)
+		return;
+	loop_remove(loop, w);
+	close(w->fd);
+	w->fd = -1;
+}
+
+/* A child that runs is killed and waited for. */
+static void free_job(struct job *job)
+{
+	struct loop *loop = job->jobs->loop;
+
+	if (job->pid > 0) {
+		kill(job->pid, SIGKILL);
+		waitpid(job->pid, NULL, 0);
+	}
+	close_watch(loop, &job->out);
+	close_watch(loop, &job->err);
+	close_watch(loop, &job->end);
+	content_writer_free(job->writer);
+	buf_fini(&job->messages);
+	api_call_fini(&job->call);
+	free(job);
+}
+
+static void fail(struct job *job, int failure)
+{
+	if (!job->failure)
+		job->failure = failure;
+	kill(job->pid, SIGKILL);
+}
+
+/* Some of what the child printed. Bytes; 0 at the end; -EAGAIN: none so far. */
+static ssize_t read_out(struct job *job)
+{
+	char piece[PIECE];
+	ssize_t got = read(job->out.fd, piece, sizeof(piece));
+	int err;
+
+	if (got < 0)
+		return -EAGAIN;
+	if (!got || job->failure)
+		return got;
+	err = content_write(job->writer, piece, (size_t)got,
+			    job->jobs->config->max_gzip);
+	if (err)
+		fail(job, err);
+	return got;
+}
+
+static ssize_t read_err(struct job *job)
+{
+	char piece[MAX_MESSAGES];
+	const size_t room = MAX_MESSAGES - job->messages.len;
+	ssize_t got = read(job->err.fd, piece, sizeof(piece));
+
+	if (got < 0)
+		return -EAGAIN;
+	buf_put(&job->messages, piece, (size_t)got < room ? (size_t)got : room);
+	return got;
+}
+
+static void on_out(struct watch *w, uint32_t events)
+{
+	struct job *job = container_of(w, struct job, out);
+
+	if (!read_out(job)) /* else epoll would tell of the end for ever */
+		loop_remove(job->jobs->loop, w);
+}
+
+static void on_err(struct watch *w, uint32_t events)
+{
+	struct job *job = container_of(w, struct job, err);
+
+	if (!read_err(job))
+		loop_remove(job->jobs->loop, w);
+}
+
+static const char *skip(const char *text, const char *prefix)
+{
+	const size_t len = strlen(prefix);
+
+	return strncmp(text, prefix, len) ? text : text + len;
+}
+
+/* The messages without "cpi: error: " before each line and without the last newline. */
+static char *plain_messages(struct buf *messages)
+{
+	const char *text = buf_str(messages);
+	struct buf out = { 0 };
+
+	while (*text) {
+		const char *line = skip(skip(text, "cpi: "), "error: ");
+
+		text += strcspn(text, "\n");
+		if (out.len)
+			buf_putc(&out, '\n');
+		buf_put(&out, line, (size_t)(text - line));
+		text += *text == '\n';
+	}
+	buf_str(&out);
+	return out.data;
+}
+
+static struct reply *failed_reply(const struct job *job, int status,
+				  const char *messages)
+{
+	const char *report = job->call.report;
+
+	if (job->failure == -ETIMEDOUT ||
+	    (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+		return reply_error(504,
+				   "%s: not done within %u s: choose a shorter time, "
+				   "or one image",
+				   report, job->jobs->config->patience_s);
+	if (job->failure == -EFBIG)
+		return reply_error(500,
+				   "%s: the result is too large: choose a shorter "
+				   "time, or one image",
+				   report);
+	if (job->failure)
+		return reply_error(500, "%s: %s", report, err_str(job->failure));
+	if (WIFSIGNALED(status))
+		return reply_error(500, "%s: ended by signal %d%s%s", report,
+				   WTERMSIG(status), *messages ? ": " : "", messages);
+	if (WEXITSTATUS(status) == EXIT_USAGE)
+		return reply_error(400, "%s", messages);
+	if (WEXITSTATUS(status) == SPAWN_FAILED)
+		return reply_error(500, "%s: %s", report, messages);
+	return reply_error(422, "%s", *messages ? messages : "the command failed");
+}
+
+static struct reply *make_reply(struct job *job, int status)
+{
+	char *messages = plain_messages(&job->messages);
+	struct content *content = NULL;
+	struct reply *reply = NULL;
+
+	if (!messages)
+		return NULL;
+	if (job->failure || !WIFEXITED(status) || WEXITSTATUS(status))
+		reply = failed_reply(job, status, messages);
+	else if (!content_finish(job->writer, &content))
+		reply = reply_new(200, job->call.type, content);
+	if (reply && reply->status == 200 && *messages) {
+		reply->warnings = messages;
+		messages = NULL;
+	}
+	free(messages);
+	return reply;
+}
+
+static void finish(struct job *job, int status)
+{
+	struct jobs *jobs = job->jobs;
+	struct reply *reply = make_reply(job, status);
+	struct job_waiter *w, *next;
+
+	unlink_job(job);
+	jobs->nr_running--;
+	jobs->nr_done++;
+	jobs->nr_failed += !reply || reply->status >= 500;
+	if (reply)
+		jobs->finished(jobs, &job->key, reply);
+	for (w = job->waiters; w; w = next) {
+		next = w->next;
+		w->job = NULL;
+		w->done(w, reply);
+	}
+	reply_drop(reply);
+	free_job(job);
+	start_some(jobs);
+}
+
+/* The child has ended: what is still in its pipes belongs to its result. */
+static void on_end(struct watch *w, uint32_t events)
+{
+	struct job *job = container_of(w, struct job, end);
+	int status = 0;
+
+	if (waitpid(job->pid, &status, WNOHANG) != job->pid)
+		return;
+	job->pid = -1;
+	while (read_out(job) > 0)
+		;
+	while (read_err(job) > 0)
+		;
+	finish(job, status);
+}
+
+static int start(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	struct spawned child;
+	int err;
+
+	job->writer = content_writer_new();
+	if (!job->writer)
+		return -ENOMEM;
+	err = spawn_report(jobs->config, job->call.argv, &child);
+	if (err)
+		return err;
+	job->pid = child.pid;
+	job->out = (struct watch){ .fd = child.out, .fn = on_out };
+	job->err = (struct watch){ .fd = child.err, .fn = on_err };
+	job->end = (struct watch){ .fd = child.pidfd, .fn = on_end };
+	err = loop_add(jobs->loop, &job->out, EPOLLIN);
+	if (!err)
+		err = loop_add(jobs->loop, &job->err, EPOLLIN);
+	if (!err)
+		err = loop_add(jobs->loop, &job->end, EPOLLIN);
+	return err;
+}
+
+static void start_or_fail(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	int err;
+
+	jobs->nr_queued--;
+	jobs->nr_running++;
+	job->deadline_ns = time_mono_ns() + jobs->config->patience_s * NSEC_PER_SEC;
+	err = start(job);
+	if (!err)
+		return;
+	log_err("web: %s: %s", job->call.report, err_str(err));
+	if (job->pid > 0) {
+		kill(job->pid, SIGKILL);
+		waitpid(job->pid, NULL, 0);
+	}
+	job->pid = -1;
+	job->failure = err;
+	finish(job, 0);
+}
+
+static void start_some(struct jobs *jobs)
+{
+	struct job *job = jobs->first;
+
+	while (job && jobs->nr_running < jobs->config->max_running) {
+		struct job *next = job->next;
+
+		if (!job->pid) {
+			start_or_fail(job);
+			next = jobs->first; /* another one may have been freed */
+		}
+		job = next;
+	}
+}
+
+static struct job *find_job(const struct jobs *jobs, const struct job_key *key)
+{
+	struct job *job = jobs->first;
+
+	while (job && (memcmp(&job->key, key, sizeof(*key)) || job->failure))
+		job = job->next;
+	return job;
+}
+
+static struct job *new_job(struct jobs *jobs, const struct job_key *key,
+			   struct api_call *call)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	struct job **last = &jobs->first;
+
+	if (!job)
+		return NULL;
+	*job = (struct job){ .jobs = jobs, .key = *key, .call = *call };
+	job->out.fd = job->err.fd = job->end.fd = -1;
+	while (*last)
+		last = &(*last)->next;
+	*last = job;
+	jobs->nr_queued++;
+	return job;
+}
+
+int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call,
+	     struct job_waiter *w)
+{
+	struct job *job = find_job(jobs, key);
+	int err = 0;
+
+	if (job) {
+		api_call_fini(call);
+	} else if (jobs->nr_queued >= jobs->config->max_queued) {
+		jobs->nr_refused++;
+		err = -EBUSY;
+	} else {
+		job = new_job(jobs, key, call);
+		err = job ? 0 : -ENOMEM;
+	}
+	if (err) {
+		api_call_fini(call);
+		return err;
+	}
+	w->job = job;
+	w->next = job->waiters;
+	job->waiters = w;
+	start_some(jobs);
+	return 0;
+}
+
+void jobs_leave(struct job_waiter *w)
+{
+	struct job *job = w->job;
+	struct jobs *jobs = job->jobs;
+	struct job_waiter **at = &job->waiters;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	w->job = NULL;
+	if (job->waiters)
+		return;
+	jobs->nr_cancelled++;
+	unlink_job(job);
+	if (job->pid)
+		jobs->nr_running--;
+	else
+		jobs->nr_queued--;
+	free_job(job);
+	start_some(jobs);
+}
+
+void jobs_tick(struct jobs *jobs, uint64_t now_ns)
+{
+	for (struct job *job = jobs->first; job; job = job->next) {
+		if (job->pid > 0 && now_ns > job->deadline_ns)
+			fail(job, -ETIMEDOUT);
+	}
+}
+
+void jobs_fini(struct jobs *jobs)
+{
+	struct job_waiter *w, *next;
+	struct job *job;
+
+	while ((job = jobs->first)) {
+		jobs->first = job->next;
+		for (w = job->waiters; w; w = next) {
+			next = w->next;
+			w->job = NULL;
+			w->done(w, NULL);
+		}
+		free_job(job);
+	}
+}

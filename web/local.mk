@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi-web is a thin main over libweb.a, so that unit tests can link the parts.
+
+# The page: each file is served under its own name. All are embedded when cpi-web is built.
+WEB_PAGE = \
+	web/page/api.js web/page/base.css web/page/dom.js web/page/explain.js \
+	web/page/filters.js web/page/flame_canvas.js web/page/flame_tree.js \
+	web/page/forest.js web/page/format.js web/page/heat.js web/page/hues.js \
+	web/page/index.html web/page/keys.js web/page/live.js web/page/loader.js \
+	web/page/main.js web/page/range.js web/page/saves.js web/page/spark.js \
+	web/page/state.js web/page/store.js web/page/table.css web/page/table.js \
+	web/page/timedata.js web/page/timeline.js web/page/timepane.js \
+	web/page/truth.js web/page/view_changed.js web/page/view_flame.js \
+	web/page/view_health.js web/page/view_runs.js web/page/view_where.js \
+	web/page/view_why.js web/page/views.css web/page/why.css web/page/why_code.js \
+	web/page/why_model.js web/page/why_side.js
+
+EXTRA_DIST += web/README.md web/embed web/page/README.md $(WEB_PAGE)
+
+WEB_SOURCES = \
+	web/answer.c web/answer.h web/api.c web/api.h web/assets.h web/browser.c \
+	web/browser.h web/cache.c web/cache.h web/confine.c web/confine.h web/conn.c \
+	web/conn.h web/content.c web/content.h web/header.c web/header.h web/job.c \
+	web/job.h web/listen.c web/listen.h web/loop.c web/loop.h web/metrics.c \
+	web/options.c web/options.h web/reply.c web/reply.h web/request.c web/route.c \
+	web/server.c web/server.h web/server_private.h web/spawn.c web/spawn.h \
+	web/stamp.c web/stamp.h web/target.c web/target.h
+
+if WEB
+sbin_PROGRAMS += web/cpi-web
+noinst_LIBRARIES += web/libweb.a
+web_libweb_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS) $(NETTLE_CFLAGS) \
+	$(SQLITE_CFLAGS) -DCPI_PROGRAM='"$(bindir)/cpi"'
+web_libweb_a_SOURCES = $(WEB_SOURCES)
+nodist_web_libweb_a_SOURCES = web/assets.c
+web_cpi_web_CFLAGS = $(web_libweb_a_CFLAGS)
+web_cpi_web_SOURCES = web/main.c
+web_cpi_web_LDADD = web/libweb.a db/libdb.a base/libbase.a $(MICROHTTPD_LIBS) $(ZLIB_LIBS) \
+	$(NETTLE_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
+
+CLEANFILES += web/assets.c
+web/assets.c: web/embed web/local.mk $(WEB_PAGE)
+	$(AM_V_GEN)$(MKDIR_P) web && files= && for f in $(WEB_PAGE); do \
+		test -f $$f || f=$(srcdir)/$$f; files="$$files $$f"; done; \
+	$(srcdir)/web/embed $$files >$@.tmp && mv $@.tmp $@
+else
+EXTRA_DIST += $(WEB_SOURCES) web/main.c
+endif

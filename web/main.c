@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * main.c - cpi-web: sockets, token, then the server until a signal
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "tools/ui/cmd.h"
+#include "web/browser.h"
+#include "web/listen.h"
+#include "web/options.h"
+
+#define DEFAULT_LISTEN "127.0.0.1:0"
+#define FILES_OF_JOB   3
+
+static int make_token(char out[SERVER_TOKEN_SIZE])
+{
+	unsigned char bytes[(SERVER_TOKEN_SIZE - 1) / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return -errno;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	return 0;
+}
+
+/* Where only this user may look, for what SQLite does not have room for. */
+static int make_folder(char out[PATH_MAX])
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+
+	if (!base || access(base, W_OK))
+		base = getenv("TMPDIR");
+	snprintf(out, PATH_MAX, "%s/cpi-web.XXXXXX", base ? base : "/tmp");
+	return mkdtemp(out) ? 0 : -errno;
+}
+
+static void remove_folder(const char *folder)
+{
+	char *page;
+
+	if (asprintf(&page, "%s/cpi.html", folder) >= 0) {
+		unlink(page);
+		free(page);
+	}
+	rmdir(folder);
+}
+
+static int open_sockets(struct web_options *o)
+{
+	struct server_config *c = &o->server;
+	int nr = o->listen ? 0 : listen_inherited(c->socket, SERVER_MAX_SOCKETS);
+	int err;
+
+	if (nr < 0)
+		return nr;
+	c->nr_sockets = nr;
+	if (!nr) {
+		err = listen_address(o->listen ? o->listen : DEFAULT_LISTEN,
+				     &c->socket[0]);
+		if (err)
+			return err;
+		c->nr_sockets = 1;
+	}
+	for (int i = 0; i < c->nr_sockets; i++) {
+		if (listen_is_local(&c->socket[i]))
+			continue;
+		log_err("web: other machines would reach the server: listen on "
+			"127.0.0.1 or unix:PATH");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* A local socket has the rights of its file; any user may connect to a port. */
+static bool needs_token(const struct server_config *c)
+{
+	for (int i = 0; i < c->nr_sockets; i++) {
+		if (c->socket[i].port)
+			return true;
+	}
+	return false;
+}
+
+static void show_address(const struct web_options *o)
+{
+	const struct server_config *c = &o->server;
+	char address[128];
+	int err;
+
+	for (int i = 0; i < c->nr_sockets; i++) {
+		if (!c->socket[i].port)
+			continue;
+		snprintf(address, sizeof(address), "http://127.0.0.1:%u/%s/",
+			 c->socket[i].port, c->token);
+		puts(address);
+		fflush(stdout);
+		err = o->open ? browser_open(c->jobs.folder, address) : 0;
+		if (err)
+			log_info("web: open the address in a browser");
+		break;
+	}
+}
+
+/* SIGINT and SIGTERM, as a descriptor; or -errno. */
+static int take_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static void raise_file_limit(const struct server_config *c)
+{
+	const rlim_t wanted =
+		64 + 2 * c->conns.max + FILES_OF_JOB * c->jobs.max_running;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int serve(struct web_options *o)
+{
+	struct server *s = NULL;
+	int signals = take_signals();
+	int err = signals < 0 ? signals : server_new(&o->server, &s);
+
+	if (!err) {
+		show_address(o);
+		err = server_run(s, signals);
+	}
+	server_free(s);
+	if (signals >= 0)
+		close(signals);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	char token[SERVER_TOKEN_SIZE], folder[PATH_MAX];
+	struct web_options o;
+	int err;
+
+	log_set_name("cpi-web");
+	err = web_options_read(argc, argv, &o);
+	if (err)
+		return err < 0 ? EXIT_USAGE : EXIT_OK;
+	err = open_sockets(&o);
+	if (err)
+		return EXIT_FAIL;
+	err = make_folder(folder);
+	if (!err && needs_token(&o.server))
+		err = make_token(token);
+	if (err) {
+		log_err("web: %s", err_str(err));
+		return EXIT_FAIL;
+	}
+	o.server.token = needs_token(&o.server) ? token : NULL;
+	o.server.jobs.folder = folder;
+	raise_file_limit(&o.server);
+	err = serve(&o);
+	remove_folder(folder);
+	return err ? EXIT_FAIL : EXIT_OK;
+}

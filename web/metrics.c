@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "web/server_private.h"
+
+static void put(struct buf *out, const char *name, const char *type, const char *help,
+		uint64_t value)
+{
+	buf_printf(out,
+		   "# HELP cpi_web_%s %s\n# TYPE cpi_web_%s %s\ncpi_web_%s %" PRIu64
+		   "\n",
+		   name, help, name, type, name, value);
+}
+
+void metrics_put(const struct server *s, struct buf *out)
+{
+	buf_printf(out,
+		   "# HELP cpi_web_build_info The version of the server.\n"
+		   "# TYPE cpi_web_build_info gauge\n"
+		   "cpi_web_build_info{version=\"%s\"} 1\n",
+		   PACKAGE_VERSION);
+	put(out, "requests_total", "counter", "Requests that were answered.",
+	    s->nr_requests);
+	put(out, "request_errors_total", "counter", "Of these, with a status from 400.",
+	    s->nr_errors);
+	put(out, "connections", "gauge", "Open connections.", s->conns.nr);
+	put(out, "connections_dropped_total", "counter",
+	    "Connections that were slow, or too many.", s->conns.nr_dropped);
+	put(out, "reports_running", "gauge", "Reports that are being made.",
+	    s->jobs.nr_running);
+	put(out, "reports_queued", "gauge", "Reports that wait for their turn.",
+	    s->jobs.nr_queued);
+	put(out, "reports_total", "counter", "Reports that were made.",
+	    s->jobs.nr_done);
+	put(out, "reports_failed_total", "counter",
+	    "Of these, that took too long or too much memory.", s->jobs.nr_failed);
+	put(out, "reports_cancelled_total", "counter",
+	    "Reports that nobody waited for any more.", s->jobs.nr_cancelled);
+	put(out, "reports_refused_total", "counter",
+	    "Questions that were refused because too many waited.", s->jobs.nr_refused);
+	put(out, "cache_bytes", "gauge", "Memory of kept answers.", s->cache.bytes);
+	put(out, "cache_hits_total", "counter", "Questions that a kept answer was for.",
+	    s->cache.nr_hits);
+	put(out, "cache_misses_total", "counter", "Questions that needed a report.",
+	    s->cache.nr_misses);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * request.c - one request: checked, routed, answered; or it waits for a job
+ *
+ * While it waits its connection is suspended, and MHD does not look at it. So the loop
+ * watches whether the client goes away. Then the request leaves its job.
+ */
+#include "config.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/times.h"
+#include "web/answer.h"
+#include "web/header.h"
+#include "web/server_private.h"
+
+static struct conn *conn_of(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static void stop_waiting(struct request *r)
+{
+	if (r->waiter.job)
+		jobs_leave(&r->waiter);
+	if (!r->is_suspended)
+		return;
+	r->is_suspended = false;
+	loop_remove(&r->listener->server->loop, &r->watch);
+	MHD_resume_connection(r->mhd);
+}
+
+static void on_gone(struct watch *w, uint32_t events)
+{
+	struct request *r = container_of(w, struct request, watch);
+
+	r->is_gone = true;
+	stop_waiting(r);
+}
+
+static void on_done(struct job_waiter *w, struct reply *reply)
+{
+	struct request *r = container_of(w, struct request, waiter);
+
+	if (reply)
+		reply_take(reply);
+	r->reply = reply;
+	r->is_gone = !reply;
+	stop_waiting(r);
+}
+
+void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd)
+{
+	struct request *r = calloc(1, sizeof(*r));
+	const size_t len = strnlen(uri, TARGET_MAX + 1);
+
+	if (!r)
+		return NULL;
+	r->listener = cls;
+	r->mhd = mhd;
+	r->waiter.done = on_done;
+	r->is_long = len > TARGET_MAX;
+	if (!r->is_long)
+		memcpy(r->text, uri, len);
+	return r;
+}
+
+void request_end(void *cls, struct MHD_Connection *mhd, void **request,
+		 enum MHD_RequestTerminationCode why)
+{
+	struct server *s = ((struct server_listener *)cls)->server;
+	struct request *r = *request;
+
+	conn_waits(&s->conns, conn_of(mhd), time_mono_ns());
+	if (!r)
+		return;
+	if (r->waiter.job)
+		jobs_leave(&r->waiter);
+	if (r->is_suspended)
+		loop_remove(&s->loop, &r->watch);
+	reply_drop(r->reply);
+	free(r);
+	*request = NULL;
+}
+
+/* What a header may not be twice, as two servers might read it differently. */
+struct count {
+	int hosts, bodies;
+};
+
+static enum MHD_Result count_header(void *cls, enum MHD_ValueKind kind,
+				    const char *name, const char *value)
+{
+	struct count *count = cls;
+
+	if (!strcasecmp(name, "Host"))
+		count->hosts++;
+	if (!strcasecmp(name, "Transfer-Encoding") ||
+	    (!strcasecmp(name, "Content-Length") && strcmp(value, "0")))
+		count->bodies++;
+	return MHD_YES;
+}
+
+/* Whether another site's page has sent it; a link to the page itself may be followed.
+ */
+static bool is_cross_site(struct MHD_Connection *mhd)
+{
+	const char *site =
+		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Sec-Fetch-Site");
+	const char *dest =
+		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Sec-Fetch-Dest");
+
+	if (!site || !strcmp(site, "same-origin") || !strcmp(site, "none"))
+		return false;
+	return !dest || strcmp(dest, "document");
+}
+
+static struct reply *check(struct request *r, const char *method)
+{
+	const char *host = MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Host");
+	const struct server_config *config = r->listener->server->config;
+	struct count count = { 0 };
+
+	MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, count_header, &count);
+	if (r->is_long)
+		return reply_error(MHD_HTTP_URI_TOO_LONG,
+				   "the address is longer than %d bytes", TARGET_MAX);
+	if (count.hosts != 1 || count.bodies || !host)
+		return reply_error(MHD_HTTP_BAD_REQUEST,
+				   "a request has one Host header and no body");
+	if (!header_host_is_ours(host, r->listener->port, &config->hosts))
+		return reply_error(
+			MHD_HTTP_MISDIRECTED_REQUEST,
+			"this is no name of the server: start it with --host");
+	if (strcmp(method, "GET") && strcmp(method, "HEAD")) {
+		reply_take(r->listener->server->not_allowed);
+		return r->listener->server->not_allowed;
+	}
+	if (is_cross_site(r->mhd))
+		return reply_error(MHD_HTTP_FORBIDDEN,
+				   "another site's page must not ask this server");
+	if (target_parse(r->text, &r->target))
+		return reply_error(MHD_HTTP_BAD_REQUEST, "the address is not valid");
+	return NULL;
+}
+
+static enum MHD_Result wait_for_job(struct request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	r->watch = (struct watch){ .fd = info->connect_fd, .fn = on_gone };
+	if (loop_add(&r->listener->server->loop, &r->watch, EPOLLRDHUP))
+		return MHD_NO;
+	r->is_suspended = true;
+	MHD_suspend_connection(r->mhd);
+	return MHD_YES;
+}
+
+/* The metrics of cpid and the database, if there are any, and the server's own. */
+static struct reply *add_metrics(const struct request *r)
+{
+	struct content_reader *reader = NULL;
+	struct reply *reply = NULL;
+	struct buf text = { 0 };
+	char piece[4096];
+	ssize_t got;
+
+	metrics_put(r->listener->server, &text);
+	if (r->reply->status == MHD_HTTP_OK)
+		reader = content_reader_new(r->reply->content, 0);
+	while (reader && (got = content_read(reader, piece, sizeof(piece))) > 0)
+		buf_put(&text, piece, (size_t)got);
+	content_reader_free(reader);
+	if (!text.err)
+		reply = reply_text(MHD_HTTP_OK,
+				   "text/plain; version=0.0.4; charset=utf-8",
+				   buf_str(&text));
+	buf_fini(&text);
+	return reply;
+}
+
+static struct reply *say_ready(const struct request *r)
+{
+	if (r->reply->status == MHD_HTTP_OK)
+		return reply_text(MHD_HTTP_OK, "text/plain", "ready\n");
+	content_take(r->reply->content);
+	return reply_new(MHD_HTTP_SERVICE_UNAVAILABLE, r->reply->type,
+			 r->reply->content);
+}
+
+/* Puts what is to be said in place of the job's reply. */
+static void shape_reply(struct request *r)
+{
+	struct reply *reply;
+
+	if (r->kind == REQUEST_REPORT)
+		return;
+	reply = r->kind == REQUEST_METRICS ? add_metrics(r) : say_ready(r);
+	reply_drop(r->reply);
+	r->reply = reply;
+}
+
+static const char *location(const struct request *r, char *out, size_t size)
+{
+	snprintf(out, size, "%s/", r->target.path);
+	return out;
+}
+
+static enum MHD_Result send_reply(struct request *r)
+{
+	struct server *s = r->listener->server;
+	struct answer_extra extra = { .file = *r->file ? r->file : NULL,
+				      .close = r->is_refused };
+	char path[SERVER_TOKEN_SIZE + 3];
+
+	shape_reply(r);
+	if (!r->reply)
+		return MHD_NO;
+	s->nr_requests++;
+	s->nr_errors += r->reply->status >= 400;
+	if (r->reply->status == MHD_HTTP_SERVICE_UNAVAILABLE) {
+		extra.name = "Retry-After";
+		extra.value = "1";
+	} else if (r->reply->status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+		extra.name = "Allow";
+		extra.value = "GET, HEAD";
+	} else if (r->reply->status == MHD_HTTP_PERMANENT_REDIRECT) {
+		extra.name = "Location";
+		extra.value = location(r, path, sizeof(path));
+	}
+	conn_is_answered(&s->conns, conn_of(r->mhd), time_mono_ns());
+	return answer_send(r->mhd, r->reply, &extra);
+}
+
+enum MHD_Result request_handle(void *cls, struct MHD_Connection *mhd, const char *url,
+			       const char *method, const char *version,
+			       const char *upload, size_t *nr_upload, void **request)
+{
+	struct request *r = *request;
+	struct reply *reply;
+
+	if (!r || r->is_gone)
+		return MHD_NO;
+	conn_is_busy(conn_of(mhd));
+	if (!r->is_checked) {
+		r->is_checked = true;
+		r->reply = check(r, method);
+		r->is_refused = r->reply;
+		/* Else it is called again: only then may the connection be kept. */
+		return r->reply ? send_reply(r) : MHD_YES;
+	}
+	if (!r->reply) {
+		reply = route(r); /* on_done() may have set r->reply meanwhile */
+		r->reply = reply ? reply : r->reply;
+	}
+	if (r->reply)
+		return send_reply(r);
+	return r->waiter.job ? wait_for_job(r) : MHD_NO;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * route.c - which path means what
+ *
+ * With a token every path begins with it, and any other path is not found, in the same
+ * words: a guess learns nothing.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "web/api.h"
+#include "web/assets.h"
+#include "web/header.h"
+#include "web/server_private.h"
+#include "web/stamp.h"
+
+#define API "/api/v1/"
+
+static struct reply *shared(struct reply *reply)
+{
+	reply_take(reply);
+	return reply;
+}
+
+/* The part of the path behind the token; NULL if the token is not there. */
+static const char *behind_token(const char *token, const char *path)
+{
+	char given[SERVER_TOKEN_SIZE];
+	size_t len = strcspn(path + 1, "/");
+
+	if (!token)
+		return path;
+	snprintf(given, sizeof(given), "%.*s", (int)len, path + 1);
+	if (len != strlen(token) || !header_is_secret(given, token))
+		return NULL;
+	return path + 1 + len;
+}
+
+static struct reply *find_asset(struct server *s, const char *name)
+{
+	if (!*name)
+		name = "index.html";
+	for (int i = 0; assets[i].name; i++) {
+		if (!strcmp(assets[i].name, name))
+			return shared(s->asset[i]);
+	}
+	return shared(s->not_found);
+}
+
+/* The kept answer to a call, or one that r is to wait for. Ends the call. */
+static struct reply *ask(struct request *r, struct api_call *call)
+{
+	struct server *s = r->listener->server;
+	struct reply *kept;
+	struct job_key key;
+	int err;
+
+	stamp_call(call, &s->config->dbs, &key);
+	kept = cache_find(&s->cache, &key);
+	if (kept) {
+		api_call_fini(call);
+		return shared(kept);
+	}
+	err = jobs_ask(&s->jobs, &key, call, &r->waiter);
+	if (err == -EBUSY)
+		return reply_error(MHD_HTTP_SERVICE_UNAVAILABLE,
+				   "too many questions wait: ask again in a second");
+	return NULL;
+}
+
+static struct reply *ask_report(struct request *r, const char *report,
+				const struct target *t)
+{
+	struct server *s = r->listener->server;
+	struct buf why = { 0 };
+	struct reply *reply = NULL;
+	struct api_call call;
+	int err = api_call_make(report, t, &s->config->dbs, &call, &why);
+
+	if (!err) {
+		if (call.as_file)
+			snprintf(r->file, sizeof(r->file), "cpi-%s.%s", call.report,
+				 call.suffix);
+		reply = ask(r, &call);
+	} else if (err == -ENOENT) {
+		reply = reply_error(MHD_HTTP_NOT_FOUND,
+				    "there is no such report: " API " lists them");
+	} else if (err == -EINVAL) {
+		reply = reply_error(MHD_HTTP_BAD_REQUEST, "%s", buf_str(&why));
+	}
+	buf_fini(&why);
+	return reply;
+}
+
+static struct reply *describe(void)
+{
+	struct reply *reply = NULL;
+	struct buf text = { 0 };
+
+	api_describe(&text);
+	if (!text.err)
+		reply = reply_text(MHD_HTTP_OK, "application/json", buf_str(&text));
+	buf_fini(&text);
+	return reply;
+}
+
+static struct reply *ask_metrics(struct request *r)
+{
+	const struct target t = { .nr_args = 1, .arg = { { "format", "prometheus" } } };
+
+	r->kind = REQUEST_METRICS;
+	return ask_report(r, "status", &t);
+}
+
+static struct reply *ask_ready(struct request *r)
+{
+	const struct target t = { .nr_args = 1, .arg = { { "limit", "1" } } };
+
+	r->kind = REQUEST_READY;
+	return ask_report(r, "epochs", &t);
+}
+
+/* The token alone: the page's own addresses are relative to the folder. */
+static struct reply *redirect(void)
+{
+	return reply_text(MHD_HTTP_PERMANENT_REDIRECT, "text/plain", "");
+}
+
+struct reply *route(struct request *r)
+{
+	struct server *s = r->listener->server;
+	const char *path = behind_token(s->config->token, r->target.path);
+
+	if (!path)
+		return shared(s->not_found);
+	if (!*path)
+		return redirect();
+	if (!strcmp(path, API))
+		return describe();
+	if (!strncmp(path, API, strlen(API)))
+		return ask_report(r, path + strlen(API), &r->target);
+	if (!strcmp(path, "/metrics"))
+		return ask_metrics(r);
+	if (!strcmp(path, "/-/healthy"))
+		return reply_text(MHD_HTTP_OK, "text/plain", "healthy\n");
+	if (!strcmp(path, "/-/ready"))
+		return ask_ready(r);
+	return find_asset(s, path + 1);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "web/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "web/assets.h"
+#include "web/server_private.h"
+
+#define SPARE_CONNECTIONS 64    /* that are closed, but not yet gone */
+#define CONNECTION_BYTES  20480 /* for a request's headers and an answer's */
+#define IDLE_S            60
+#define TICK_MS           1000
+
+static const char not_found_text[] = "{\"error\": \"there is nothing here\"}\n";
+static const char not_allowed_text[] = "{\"error\": \"only GET and HEAD\"}\n";
+
+static void keep_reply(struct jobs *jobs, const struct job_key *key,
+		       struct reply *reply)
+{
+	struct server *s = container_of(jobs, struct server, jobs);
+
+	if (reply->status < 500)
+		cache_put(&s->cache, key, reply);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct server *s = ((struct server_listener *)cls)->server;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		*context = conn_new(&s->conns, mhd, time_mono_ns());
+	else
+		conn_free(&s->conns, *context);
+}
+
+static void on_daemon(struct watch *w, uint32_t events)
+{
+	MHD_run(container_of(w, struct server_listener, watch)->daemon);
+}
+
+/* Addresses stay as they were sent: target.h decodes. */
+static size_t keep_escaped(void *cls, struct MHD_Connection *mhd, char *text)
+{
+	return strlen(text);
+}
+
+static struct MHD_Daemon *start_daemon(struct server_listener *l, int fd)
+{
+	const struct conns_config *conns = &l->server->conns.config;
+
+	return MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_handle,
+		l, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		conns->max + SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, request_begin, l,
+		MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, l,
+		MHD_OPTION_NOTIFY_COMPLETED, request_end, l,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_END);
+}
+
+static int listen_to(struct server *s, const struct server_socket *socket)
+{
+	struct server_listener *l = &s->listener[s->nr_listeners];
+	const union MHD_DaemonInfo *info;
+	int err;
+
+	*l = (struct server_listener){ .server = s, .port = socket->port };
+	l->daemon = start_daemon(l, socket->fd);
+	if (!l->daemon)
+		return -EIO;
+	s->nr_listeners++;
+	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	l->watch = (struct watch){ .fd = info->epoll_fd, .fn = on_daemon };
+	err = loop_add(&s->loop, &l->watch, EPOLLIN);
+	if (err)
+		l->watch.fd = -1;
+	return err;
+}
+
+static int load_assets(struct server *s)
+{
+	struct content *content;
+	int err = 0;
+
+	for (int i = 0; !err && assets[i].name; i++) {
+		if (i == SERVER_MAX_ASSETS)
+			return -E2BIG;
+		err = content_of_gzip(assets[i].gzip, assets[i].nr_gzip, &content);
+		if (!err)
+			s->asset[i] = reply_new(MHD_HTTP_OK, assets[i].type, content);
+		if (!err && !s->asset[i])
+			err = -ENOMEM;
+	}
+	s->not_found =
+		reply_text(MHD_HTTP_NOT_FOUND, "application/json", not_found_text);
+	s->not_allowed = reply_text(MHD_HTTP_METHOD_NOT_ALLOWED, "application/json",
+				    not_allowed_text);
+	return err ? err : s->not_found && s->not_allowed ? 0 : -ENOMEM;
+}
+
+int server_new(const struct server_config *config, struct server **out)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->config = config;
+	s->jobs = (struct jobs){ .config = &config->jobs,
+				 .loop = &s->loop,
+				 .finished = keep_reply };
+	s->conns.config = config->conns;
+	s->cache.max_bytes = config->cache_bytes;
+	err = loop_init(&s->loop);
+	if (err) {
+		free(s);
+		return err;
+	}
+	err = load_assets(s);
+	for (int i = 0; !err && i < config->nr_sockets; i++)
+		err = listen_to(s, &config->socket[i]);
+	if (err) {
+		log_err("web: the server does not start: %s", err_str(err));
+		server_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+void server_free(struct server *s)
+{
+	if (!s)
+		return;
+	jobs_fini(&s->jobs);
+	for (int i = 0; i < s->nr_listeners; i++) {
+		MHD_run(s->listener[i].daemon); /* what was suspended goes on */
+		MHD_stop_daemon(s->listener[i].daemon);
+	}
+	cache_fini(&s->cache);
+	for (int i = 0; i < SERVER_MAX_ASSETS; i++)
+		reply_drop(s->asset[i]);
+	reply_drop(s->not_found);
+	reply_drop(s->not_allowed);
+	loop_fini(&s->loop);
+	free(s);
+}
+
+/* How long there is nothing to do without an event. */
+static int timeout_ms(const struct server *s)
+{
+	MHD_UNSIGNED_LONG_LONG ms,
+		least = s->conns.nr || s->jobs.first ? TICK_MS : 3600000;
+
+	for (int i = 0; i < s->nr_listeners; i++) {
+		if (MHD_get_timeout(s->listener[i].daemon, &ms) == MHD_YES &&
+		    ms < least)
+			least = ms;
+	}
+	return (int)least;
+}
+
+struct stop {
+	struct watch watch;
+	struct loop *loop;
+};
+
+static void on_stop(struct watch *w, uint32_t events)
+{
+	container_of(w, struct stop, watch)->loop->stop = true;
+}
+
+int server_run(struct server *s, int until)
+{
+	struct stop stop = { .watch = { .fd = until, .fn = on_stop },
+			     .loop = &s->loop };
+	uint64_t next_ns = 0, now_ns;
+	int err = loop_add(&s->loop, &stop.watch, EPOLLIN);
+
+	while (!err && !s->loop.stop) {
+		err = loop_once(&s->loop, timeout_ms(s));
+		for (int i = 0; i < s->nr_listeners; i++)
+			MHD_run(s->listener[i].daemon);
+		now_ns = time_mono_ns();
+		if (now_ns < next_ns)
+			continue;
+		conns_tick(&s->conns, now_ns);
+		jobs_tick(&s->jobs, now_ns);
+		next_ns = now_ns + TICK_MS * NSEC_PER_MSEC;
+	}
+	loop_remove(&s->loop, &stop.watch);
+	return err;
+}

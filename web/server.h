@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * server.h - the server: listens, answers, until it is told to stop
+ *
+ * One thread. Reports are made by children (job.h), so no request keeps another
+ * waiting. Bounds: connections (conn.h), children and questions (job.h), kept answers
+ * (cache.h).
+ */
+#ifndef CPI_WEB_SERVER_H
+#define CPI_WEB_SERVER_H
+
+#include "base/textlist.h"
+#include "web/conn.h"
+#include "web/job.h"
+
+#define SERVER_TOKEN_SIZE  33 /* hexadecimal, with its NUL */
+#define SERVER_MAX_SOCKETS 4
+
+/* A socket that listens. */
+struct server_socket {
+	int fd;
+	unsigned int port; /* 0: a local socket */
+};
+
+struct server_config {
+	struct text_list dbs;   /* at least one */
+	struct text_list hosts; /* names of this server besides the loopback's */
+	const char *token;      /* the first part of each path, or NULL */
+	struct jobs_config jobs;
+	struct conns_config conns;
+	uint64_t cache_bytes;
+	struct server_socket socket[SERVER_MAX_SOCKETS];
+	int nr_sockets;
+};
+
+struct server;
+
+/* Takes over the sockets on success. 0 or -errno; logged. config must stay. */
+int server_new(const struct server_config *config, struct server **out);
+void server_free(struct server *s); /* accepts NULL */
+
+/* Serves until a descriptor (of signals) can be read. 0 or -errno. */
+int server_run(struct server *s, int until);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * server_private.h - what the server's files share
+ */
+#ifndef CPI_WEB_SERVER_PRIVATE_H
+#define CPI_WEB_SERVER_PRIVATE_H
+
+#include <microhttpd.h>
+#include <stddef.h>
+
+#include "web/cache.h"
+#include "web/conn.h"
+#include "web/job.h"
+#include "web/loop.h"
+#include "web/server.h"
+#include "web/target.h"
+
+#define SERVER_MAX_ASSETS 64
+
+/* One socket that listens, and its connections. */
+struct server_listener {
+	struct server *server;
+	struct MHD_Daemon *daemon;
+	struct watch watch;
+	unsigned int port;
+};
+
+struct server {
+	const struct server_config *config;
+	struct loop loop;
+	struct jobs jobs;
+	struct conns conns;
+	struct cache cache;
+	struct server_listener listener[SERVER_MAX_SOCKETS];
+	int nr_listeners;
+	struct reply *asset[SERVER_MAX_ASSETS]; /* as assets[] */
+	struct reply *not_found, *not_allowed;
+	uint64_t nr_requests, nr_errors;
+};
+
+/* What is done with a job's reply before it is sent. */
+enum request_kind { REQUEST_REPORT, REQUEST_METRICS, REQUEST_READY };
+
+/* One request, from its first line until it is answered. */
+struct request {
+	struct server_listener *listener;
+	struct MHD_Connection *mhd;
+	char text[TARGET_MAX + 1]; /* its target; target points into it */
+	bool is_long;              /* the target was longer */
+	bool is_checked;
+	bool is_refused; /* what follows on the connection is not read */
+	bool is_gone;    /* the client has closed the connection */
+	bool is_suspended;
+	enum request_kind kind;
+	struct target target;
+	struct job_waiter waiter;
+	struct watch watch; /* of the client's going away, while it waits */
+	struct reply *reply;
+	char file[64]; /* name to save it under, or "" */
+};
+
+/* The functions that MHD calls; cls is the listener. */
+void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd);
+enum MHD_Result request_handle(void *cls, struct MHD_Connection *mhd, const char *url,
+			       const char *method, const char *version,
+			       const char *upload, size_t *nr_upload, void **request);
+void request_end(void *cls, struct MHD_Connection *mhd, void **request,
+		 enum MHD_RequestTerminationCode why);
+
+/*
+ * The reply to a request whose headers were checked: a new reference. NULL: r waits for
+ * a job, or, if it does not, memory is out.
+ */
+struct reply *route(struct request *r);
+
+/* The server's own figures for Prometheus. */
+void metrics_put(const struct server *s, struct buf *out);
+
+#endif

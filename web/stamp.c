@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "web/stamp.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Its counter of changes, and the length and salt of the WAL. */
+#define WAL_INDEX_HEADER 48
+
+/* What changes when a file is written to, or another one takes its place. */
+static void add_file(struct sha256_ctx *sha, const char *path)
+{
+	struct stat st = { .st_dev = 0 };
+	uint64_t part[5] = { 0 };
+
+	if (!stat(path, &st)) {
+		part[0] = st.st_dev;
+		part[1] = st.st_ino;
+		part[2] = (uint64_t)st.st_size;
+		part[3] = (uint64_t)st.st_mtim.tv_sec;
+		part[4] = (uint64_t)st.st_mtim.tv_nsec;
+	}
+	sha256_update(sha, sizeof(part), (const uint8_t *)part);
+}
+
+/* Two commits may be within one tick of a file's clock (sqlite.org/walformat.html). */
+static void add_wal_index(struct sha256_ctx *sha, const char *path)
+{
+	uint8_t header[WAL_INDEX_HEADER] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return;
+	if (pread(fd, header, sizeof(header), 0) == sizeof(header))
+		sha256_update(sha, sizeof(header), header);
+	close(fd);
+}
+
+static void add_database(struct sha256_ctx *sha, const char *path)
+{
+	char whole[PATH_MAX];
+
+	add_file(sha, path);
+	snprintf(whole, sizeof(whole), "%s-wal", path);
+	add_file(sha, whole);
+	snprintf(whole, sizeof(whole), "%s-shm", path);
+	add_wal_index(sha, whole);
+}
+
+void stamp_call(const struct api_call *call, const struct text_list *dbs,
+		struct job_key *key)
+{
+	struct sha256_ctx sha;
+
+	sha256_init(&sha);
+	sha256_update(&sha, sizeof(PACKAGE_VERSION), (const uint8_t *)PACKAGE_VERSION);
+	for (int i = 0; i < call->nr; i++)
+		sha256_update(&sha, strlen(call->argv[i]) + 1,
+			      (const uint8_t *)call->argv[i]);
+	for (int i = 0; i < dbs->nr; i++)
+		add_database(&sha, dbs->item[i]);
+	sha256_digest(&sha, sizeof(key->bytes), key->bytes);
+}
