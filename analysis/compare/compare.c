@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The test of each row, in this order: logarithms of time over size factor
- * (compare_size.c), the common variance phi of all rows, each row's own variance, its
- * shrinkage towards that of all rows, a moderated t test, and the false discovery rate
- * (Benjamini and Hochberg). A common prior is needed because a few runs say little
- * about a single row's variance.
+ * compare.c - tests each row for a change
+ *
+ * The steps: logarithms of time over size factor (compare_size.c), the variance phi
+ * that all rows have in common, each row's own variance, its shrinkage towards that of
+ * all rows, a moderated t test, and the false discovery rate (Benjamini and Hochberg).
+ * The rows share a prior, because a few runs say little about the variance of a single
+ * row.
  */
 #include "config.h"
 
@@ -20,21 +22,22 @@
 
 #define CONFIDENCE 0.95
 #define MAX_PHI    10.0
-/* Rows that a prior is made of. */
+/* The fewest rows that make a prior. */
 #define MIN_ROWS 3
-/* Of degrees of freedom; less is no variance of a row's own. */
+/* Degrees of freedom below which a row has no variance of its own. */
 #define MIN_DF 2
 
 struct work {
 	const struct compare_input *in;
 	struct compare *out;
 	struct compare_size *size;
-	double nr[COMPARE_NR_SIDES]; /* runs; where rows are known by part, parts */
-	double *df;                  /* by row: of its own variance */
-	double *log;                 /* by row and run: time over factor */
-	double *inverse;             /* the same: 1 / expected samples */
-	double *own;                 /* by row: s² */
-	double *order;               /* room to sort rows' values in */
+	double nr[COMPARE_NR_SIDES]; /* number of runs, or of parts if rows are known by
+					part */
+	double *df;      /* by row: the degrees of freedom of its own variance */
+	double *log;     /* by row and run: time over factor */
+	double *inverse; /* the same: 1 / expected samples */
+	double *own;     /* by row: s² */
+	double *order;   /* for sorting the values of rows */
 };
 
 static size_t at(const struct work *w, size_t row, size_t run)
@@ -49,7 +52,7 @@ static int ascending(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* Half a sample is added, so that none has a logarithm. */
+/* Adds half a sample, so that a row without samples has a logarithm. */
 static void take_logs(struct work *w, size_t row)
 {
 	const struct compare_input *in = w->in;
@@ -71,13 +74,13 @@ static void take_logs(struct work *w, size_t row)
 	}
 }
 
-/* The variance of a run's logarithm, but for the row's scale. */
+/* The variance of a run's logarithm, without the row's scale. */
 static double between(const struct work *w, size_t row, size_t run, double phi)
 {
 	return w->inverse[at(w, row, run)] + phi * w->in->run[run].squares;
 }
 
-/* A side's mean, weighted, with variances scale × (1/n + phi h). */
+/* The weighted mean of a side; the variances are scale × (1/n + phi h). */
 struct mean {
 	double value, variance;
 };
@@ -105,7 +108,9 @@ static struct mean mean_of(const struct work *w, size_t row, enum compare_side s
 	return (struct mean){ sum / weights, 1 / weights };
 }
 
-/* Degrees of freedom that the parts of a run give to a row; 0 where they are not known.
+/*
+ * The degrees of freedom that a row gets from the parts of a run; 0 if its scatter
+ * among them is not known.
  */
 static double parts_df(const struct work *w, size_t row, size_t run)
 {
@@ -117,9 +122,9 @@ static double parts_df(const struct work *w, size_t row, size_t run)
 }
 
 /*
- * The row's Σ ((x - pT) / Σx)², and what it is expected to be where x has the variance
- * of samples and of phi: sampling (1 - h) + phi (h - 2g + h²), h and g being the
- * squares and cubes of the run.
+ * The row's Σ ((x - pT) / Σx)², and its expectation if x has the variance of sampling
+ * and of phi: sampling (1 - h) + phi (h - 2g + h²). h and g are the sums of squares and
+ * of cubes of the run.
  */
 static double parts_scatter(const struct work *w, size_t row, size_t run, double phi)
 {
@@ -171,7 +176,10 @@ static double median_of_chance(double df)
 	return pow(1 - 2 / (9 * df), 3);
 }
 
-/* Of the tested rows, each over the median that chance has. */
+/*
+ * The median over the tested rows of their scatter, each divided by its median under
+ * chance.
+ */
 static double median_scatter(struct work *w, double phi)
 {
 	size_t nr = 0;
@@ -185,12 +193,12 @@ static double median_scatter(struct work *w, double phi)
 	return nr ? (w->order[(nr - 1) / 2] + w->order[nr / 2]) / 2 : 0;
 }
 
-/* The phi that makes the median row scatter as chance does. */
+/* Finds the phi for which the median row scatters as chance would. */
 static double common_variance(struct work *w)
 {
 	double low = 0, high = MAX_PHI;
 
-	/* A day's variance is that of its hours, which is many times as much. */
+	/* If runs are sums of parts, phi is a part's: many times that of a run. */
 	for (size_t i = 0; i < w->in->nr_runs; i++)
 		high = fmax(high, MAX_PHI / w->in->run[i].squares);
 	if (median_scatter(w, 0) <= 1)
@@ -207,8 +215,8 @@ static double common_variance(struct work *w)
 }
 
 /*
- * The prior of s²: its mean scale, and how many degrees of freedom it is worth
- * (fitFDist of limma: the mean and variance of log s², by digamma and trigamma).
+ * The prior of s²: its mean, and the degrees of freedom that it is worth (fitFDist of
+ * limma: from the mean and variance of log s², by digamma and trigamma).
  */
 static double fit_prior(const struct work *w, double *df_prior)
 {
@@ -237,8 +245,7 @@ static double fit_prior(const struct work *w, double *df_prior)
 	return exp(mean + digamma(*df_prior / 2) - log(*df_prior / 2));
 }
 
-/* Sets p and the interval of one row, with this scale and so many degrees of freedom.
- */
+/* Sets p and the interval of a row, for this scale and these degrees of freedom. */
 static void test_row(const struct work *w, size_t row, double scale, double df)
 {
 	const struct mean a = mean_of(w, row, COMPARE_A, scale);
@@ -249,7 +256,7 @@ static void test_row(const struct work *w, size_t row, double scale, double df)
 	const double p = student_above((fabs(change) - w->in->threshold) / sd, df) +
 			 student_above((fabs(change) + w->in->threshold) / sd, df);
 
-	/* Of two ways, the more careful one. */
+	/* Of two estimates, the one with the wider interval stays. */
 	if (quantile * sd <= (r->high - r->low) / 2)
 		return;
 	r->change = change;
@@ -259,7 +266,9 @@ static void test_row(const struct work *w, size_t row, double scale, double df)
 		r->p = fmin(p, 1);
 }
 
-/* Shrinks the row's own variance towards the prior. Without any, it is the prior's. */
+/*
+ * Shrinks the row's own variance towards the prior; a row without one takes the prior.
+ */
 static void decide_row(struct work *w, size_t row, double prior, double df_all)
 {
 	const double df = w->df[row], d0 = fmin(w->out->df_prior, df_all);
@@ -330,7 +339,7 @@ static enum compare_basis choose_basis(const struct work *w)
 							  : COMPARE_SAMPLING;
 }
 
-/* Runs, or what they are the sums of; and what that makes of each row. */
+/* Counts the runs, or their parts, and each row's degrees of freedom. */
 static void count_runs(struct work *w)
 {
 	const struct compare_input *in = w->in;

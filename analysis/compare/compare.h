@@ -30,12 +30,12 @@
 
 enum compare_side { COMPARE_A, COMPARE_B, COMPARE_EARLIER, COMPARE_NR_SIDES };
 
-/* The runs of each side, or the earlier runs, that p-values need. */
+/* p-values need at least so many runs of each side, or earlier runs. */
 #define COMPARE_MIN_RUNS 3
 
 /*
- * Rows below these have no p: samples per run (or per part, if rows are known by part),
- * and the share of both sides' time.
+ * Rows below these limits have no p: samples per run (per part, if rows are known by
+ * part), and the share of both sides' time.
  */
 #define COMPARE_MIN_COUNT 10
 #define COMPARE_MIN_SHARE 0.001
@@ -43,8 +43,8 @@ enum compare_side { COMPARE_A, COMPARE_B, COMPARE_EARLIER, COMPARE_NR_SIDES };
 struct compare_run {
 	enum compare_side side;
 	double seconds; /* above 0 */
-	double sample;  /* the time that a sample stands for; above 0 */
-	double squares; /* Σ (T/ΣT)² over its parts; 1: it has one */
+	double sample;  /* the time of a sample; above 0 */
+	double squares; /* Σ (T/ΣT)² over its parts; 1 for a single part */
 	double cubes;   /* Σ (T/ΣT)³; 1 */
 };
 
@@ -52,13 +52,13 @@ struct compare_input {
 	const struct compare_run *run;
 	size_t nr_runs;     /* at least one of A and of B */
 	const double *time; /* by row, then by run */
-	const double *within; /* the same: Σ ((x - pT) / Σx)² of its parts, NAN where it
-				 is not known; NULL: nowhere */
-	const double *weight; /* by row: what a sample of it stands for, over that of
-				 its run's; above 0; NULL: 1 */
+	const double *within; /* by row and run: Σ ((x - pT) / Σx)² of the parts, NAN if
+				 not known; NULL if never known */
+	const double *weight; /* by row: the time of its sample over that of the run's;
+				 above 0; NULL means 1 */
 	size_t nr_rows;
-	double threshold; /* smaller changes do not count; of a logarithm */
-	double rate;      /* of false discoveries */
+	double threshold; /* smaller changes, of a logarithm, are no findings */
+	double rate;      /* the rate of false discoveries */
 };
 
 static inline double compare_sample(const struct compare_input *in, size_t row,
@@ -70,26 +70,26 @@ static inline double compare_sample(const struct compare_input *in, size_t row,
 struct compare_row {
 	bool tested;
 	double change;    /* logarithm of B over A */
-	double low, high; /* of it, with 95% confidence */
+	double low, high; /* the interval of the change, with 95% confidence */
 	double p, q;      /* NAN without */
 	bool found;       /* q is at most the rate */
 };
 
 /* The source of the uncertainty. */
 enum compare_basis {
-	COMPARE_SAMPLING, /* sampling alone: there are no p-values */
-	COMPARE_RUNS,     /* between the runs of each side */
-	COMPARE_HISTORY,  /* between earlier runs, too */
+	COMPARE_SAMPLING, /* sampling only: there are no p-values */
+	COMPARE_RUNS,     /* the variation between the runs of each side */
+	COMPARE_HISTORY,  /* also the variation between earlier runs */
 };
 
 struct compare {
 	struct compare_row *row;
 	double *factor; /* by run; their geometric mean is 1 */
-	bool by_median; /* false: too few rows are on both sides, so factors are seconds
-			 */
+	bool by_median; /* if false, too few rows are on both sides, and factors are
+			   seconds */
 	enum compare_basis basis;
 	double phi;      /* rows' common variance between runs, relative */
-	double df_prior; /* degrees of freedom that each row gets from all rows; may be
+	double df_prior; /* the degrees of freedom of the prior of all rows; may be
 			    INFINITY */
 	size_t nr_tested, nr_found;
 };

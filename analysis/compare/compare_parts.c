@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rolled-up epochs keep sums of the parts, not the parts. The scatter of a row within
- * them follows from these sums by expanding Σ (x - pT)². The terms nearly cancel for a
+ * compare_parts.c - computes the scatter of a row from sums
+ *
+ * A rolled-up epoch keeps only sums over its parts. The scatter of a row among the
+ * parts follows from these sums by expanding Σ (x - pT)². The terms nearly cancel for a
  * steady row, so a small negative result is rounding and counts as 0.
  */
 #include "config.h"
@@ -10,7 +12,7 @@
 
 #include <math.h>
 
-/* Of squares that nearly cancel so much is rounding. */
+/* The relative size of rounding errors where squares nearly cancel. */
 #define ROUNDING 1e-9
 
 void compare_parts_add(struct compare_parts *p, double time)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compare_parts.h - the scatter among the parts of a run, from sums
+ * compare_parts.h - the scatter of a row among the parts of a run, from sums
  *
- * T, the whole time of a part, is known for each part. Of a row only Σx, Σx² and ΣxT
+ * T, the whole time, is known for each part. Of a row only the sums Σx, Σx² and ΣxT
  * over all parts are known.
  */
 #ifndef CPI_ANALYSIS_COMPARE_PARTS_H
@@ -20,7 +20,7 @@ struct compare_sums {
 /* Adds a part; a part without time is ignored. */
 void compare_parts_add(struct compare_parts *p, double time);
 
-/* The members squares and cubes of struct compare_run; 1 without parts. */
+/* The values of squares and cubes in struct compare_run; 1 without parts. */
 double compare_parts_squares(const struct compare_parts *p);
 double compare_parts_cubes(const struct compare_parts *p);
 

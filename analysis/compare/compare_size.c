@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compare_size.c - the median of ratios
+ * compare_size.c - size factors by the median of ratios
  *
- * In two steps. Runs of one side are brought together by the median of their rows'
- * ratios to their side's rate, for nothing but chance tells them apart. Then the sides
- * are, by the median of their rates' ratios: of single runs' ratios the changed row
- * would be the lowest in all runs of one side and the highest in all of the other, and
- * shift their medians apart.
+ * There are two steps. Runs of one side differ only by chance, so each run's factor is
+ * the median of its rows' ratios to the rates of its side. Then the factor between the
+ * sides is the median of the ratios of their rates. A median over single runs would not
+ * do: a changed row has the lowest ratios in all runs of one side and the highest in
+ * all runs of the other, which would shift the medians.
  *
- * A row weighs what its ratio is worth: the inverse of its variance, which is seen from
- * how it scatters around the runs' factors, and the factors from rows so weighed, in
- * turns. Rows that wait for memory may vary together by ten percent, with what other
- * machines do to a shared cache, while rows that compute keep theirs to half a percent:
- * these tell how much work a run did. No row has more than a third of all weight, so
- * that it takes two at least to outvote a changed one; and one that weighs much is
- * judged by the others' median, for its own would hide a part of its change, and of its
- * variance.
+ * A row's weight is the inverse of its variance. The variance follows from the row's
+ * scatter around the factors of the runs, and the factors follow from the weighted
+ * rows, so both are computed in turns. Rows that wait for memory may vary together by
+ * ten percent, because other machines share a cache; rows that compute vary by half a
+ * percent and tell best how much work a run did. No row has more than a third of all
+ * weight, so a single changed row can always be outvoted. A row with much weight is
+ * tested with factors from the other rows, because its own would hide a part of its
+ * change and of its variance.
  */
 #include "config.h"
 
@@ -27,16 +27,18 @@
 #include <string.h>
 
 #define MIN_ROWS  3
-#define MIN_COUNT 10 /* samples in the mean of a side's runs */
-/* The busiest rows; more would tell the same, slower. */
+#define MIN_COUNT 10 /* fewest samples, in the mean of a side's runs */
+/* Only the busiest rows; more would be slower and change little. */
 #define MAX_ROWS 1000
-/* A row's standard deviation, and how many degrees of freedom that guess is worth. */
+/*
+ * The prior of a row's standard deviation, and the degrees of freedom that it is worth.
+ */
 #define VARIATION   0.01
 #define GUESS_DF    2
 #define PASSES      3
 #define MAX_PART    (1.0 / 3)
-#define LIMIT_STEPS 50 /* towards a fixed point */
-/* Of all weight; a row above it is judged by the others. */
+#define LIMIT_STEPS 50 /* iterations towards a fixed point */
+/* A share of all weight; a row above it is tested with factors of the other rows. */
 #define MUCH 0.1
 
 struct ratio {
@@ -50,10 +52,10 @@ struct compare_size {
 	double *weight; /* by those */
 	double *rate;   /* the same, of A, B, … in turn: per unit of the factors */
 	struct ratio *ratio; /* room */
-	double *part;        /* room: weights without a row */
+	double *part;        /* for the weights without one row */
 	double *factor;      /* by run */
 	double *factor_for;  /* the same, for one row */
-	double df;           /* of a row's scatter */
+	double df;           /* the degrees of freedom of a row's scatter */
 };
 
 static int ascending(const void *va, const void *vb)
@@ -63,7 +65,7 @@ static int ascending(const void *va, const void *vb)
 	return (a->value > b->value) - (a->value < b->value);
 }
 
-/* Between two that hold half of the weight each: in their middle. */
+/* If two values divide the weight exactly in half: their mean. */
 static double weighted_median(struct ratio *r, size_t nr)
 {
 	double all = 0, below = 0;
@@ -81,7 +83,7 @@ static double weighted_median(struct ratio *r, size_t nr)
 	return nr ? r[nr - 1].value : 0;
 }
 
-/* Samples of a row in the mean run of a side. */
+/* The samples of a row, in the mean of a side's runs. */
 static double mean_count(const struct compare_input *in, size_t row,
 			 enum compare_side side)
 {
@@ -128,8 +130,10 @@ static void find_rates(struct compare_size *s)
 	}
 }
 
-/* The logarithm of a row's time over its side's rate. Half a sample is added, so that
- * none has one. */
+/*
+ * The logarithm of a row's time over its side's rate. Adds half a sample, so that a row
+ * without samples has one.
+ */
 static double log_ratio(const struct compare_size *s, size_t k, size_t run)
 {
 	const struct compare_run *r = &s->in->run[run];
@@ -139,7 +143,7 @@ static double log_ratio(const struct compare_size *s, size_t k, size_t run)
 		   (*rate_of(s, k, r->side) + half));
 }
 
-/* Fills part: the weights of all rows but k, none above MAX_PART of their sum. */
+/* Fills part with the weights of all rows but k; none exceeds MAX_PART of their sum. */
 static void part_weights(struct compare_size *s, size_t k)
 {
 	const double most = fmax(MAX_PART, 1.0 / (s->nr - (k < s->nr)));
@@ -155,7 +159,7 @@ static void part_weights(struct compare_size *s, size_t k)
 		s->part[j] = j == k ? 0 : fmin(s->weight[j], limit);
 }
 
-/* The median over rows, by part, of a side's rates over A's. */
+/* The median over rows, weighted by part, of a side's rates over A's. */
 static double side_ratio(struct compare_size *s, enum compare_side side)
 {
 	size_t nr = 0;
@@ -169,7 +173,10 @@ static double side_ratio(struct compare_size *s, enum compare_side side)
 	return nr ? exp(weighted_median(s->ratio, nr)) : 1;
 }
 
-/* Runs over their side's rates, then sides over A; without row k. */
+/*
+ * Computes the factors without row k: of runs to their side's rates, then of sides to
+ * A.
+ */
 static void fit(struct compare_size *s, size_t k, double *factor)
 {
 	const struct compare_input *in = s->in;
@@ -192,7 +199,10 @@ static void fit(struct compare_size *s, size_t k, double *factor)
 	normalize(factor, in->nr_runs);
 }
 
-/* From how rows scatter within sides, around the runs' factors. */
+/*
+ * Computes the weights from the scatter of rows within sides, around the factors of
+ * runs.
+ */
 static void weigh(struct compare_size *s)
 {
 	const struct compare_input *in = s->in;
@@ -217,7 +227,7 @@ static void weigh(struct compare_size *s)
 	}
 }
 
-/* The busiest ones that both sides have. */
+/* Selects the busiest rows that both sides have. */
 static void choose_rows(struct compare_size *s)
 {
 	const struct compare_input *in = s->in;

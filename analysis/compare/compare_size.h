@@ -16,17 +16,15 @@ struct compare_size;
 int compare_size_new(const struct compare_input *in, struct compare_size **out);
 void compare_size_free(struct compare_size *s);
 
-/*
- * Whether factors come from rows; false: from seconds, because there are too few rows.
- */
+/* Whether factors come from rows. If there are too few rows, they come from seconds. */
 bool compare_size_is_median(const struct compare_size *s);
 
-/* The factors by run, with a geometric mean of 1. They belong to s. */
+/* The factors by run; their geometric mean is 1. The array belongs to s. */
 const double *compare_size_factors(const struct compare_size *s);
 
 /*
- * The same for testing this row, valid until the next call. If the row weighs much,
- * only the other rows decide.
+ * The factors for testing this row, valid until the next call. If the row has much
+ * weight, they come from the other rows.
  */
 const double *compare_size_factors_for(struct compare_size *s, size_t row);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A procedure's code becomes a sorted list of hashes, one for each run of RUN
- * mnemonics. Two lists are compared by one merge, in linear time. Hashes of runs keep
- * the order of nearby instructions, and still match when a compiler moves whole blocks.
+ * similar.c - compares procedures by their mnemonics
+ *
+ * A procedure becomes a sorted list of hashes, one for each run of RUN mnemonics. One
+ * merge compares two lists, in linear time. Hashes of runs keep the order of nearby
+ * instructions, and still match if a compiler moves whole blocks.
  */
 #include "config.h"
 
@@ -31,8 +33,8 @@ static int ascending(const void *va, const void *vb)
 }
 
 /*
- * LLVM's opcodes also name the form of operands: "andl" of eax by a number differs from
- * that of ecx. So the printed mnemonic is used.
+ * LLVM's opcodes also distinguish forms of operands: "andl" of eax and a number differs
+ * from that of ecx. So the printed mnemonic is used.
  */
 static uint64_t mnemonic_of(struct isa *isa, const struct insn *insn)
 {
@@ -42,7 +44,7 @@ static uint64_t mnemonic_of(struct isa *isa, const struct insn *insn)
 	return hash_bytes(0, text, strcspn(text, " \t"));
 }
 
-/* Zeros stand for the instructions before the first ones. */
+/* Zeros stand for instructions before the first one. */
 static void add_runs(struct similar *s, struct isa *isa, const uint8_t *code,
 		     uint64_t size)
 {
@@ -90,7 +92,7 @@ void similar_free(struct similar *s)
 	free(s);
 }
 
-/* Runs that both have, each as often. */
+/* How many runs both have; a run that each has twice counts twice. */
 static size_t common_runs(const struct similar *a, const struct similar *b)
 {
 	size_t i = 0, k = 0, both = 0;
