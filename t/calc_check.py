@@ -10,18 +10,33 @@ import json
 import sys
 
 
+def check_interval(i, value):
+    """A 90 % interval around a value; null: no bound there."""
+    assert list(i) == ["low", "likely", "high"], i
+    if value is None or i["likely"] is None:
+        return
+    assert abs(i["likely"] - value) <= 0.01 * value + 1, (i, value)
+    assert i["low"] is None or 0 <= i["low"] <= i["likely"], i
+    assert i["high"] is None or i["high"] >= i["likely"], i
+
+
 def check(r):
     assert list(r) == ["procedure", "image", "build_id", "frequency_unit",
                        "attribution", "blocks", "edges", "summary"], list(r)
     starts = {b["start"] for b in r["blocks"]}
     samples = blamed = 0
     for b in r["blocks"]:
-        assert list(b) == ["start", "end", "frequency", "confidence", "best_case_cpi",
-                           "actual_cpi", "instructions"], b
+        assert list(b) == ["start", "end", "frequency", "frequency_interval", "confidence",
+                           "best_case_cpi", "actual_cpi", "actual_cpi_interval",
+                           "instructions"], b
+        check_interval(b["frequency_interval"], b["frequency"])
+        check_interval(b["actual_cpi_interval"], b["actual_cpi"])
         assert set(b["confidence"]) == {"shape", "scale"}
         for i in b["instructions"]:
             assert list(i) == ["offset", "text", "samples", "blamed_samples",
-                               "frequency", "cpi", "min_cycles", "stalls"], i
+                               "frequency", "cpi", "cpi_interval", "min_cycles",
+                               "stalls"], i
+            check_interval(i["cpi_interval"], i["cpi"])
             assert int(b["start"], 16) <= int(i["offset"], 16) < int(b["end"], 16)
             samples += i["samples"]["cpu-clock"]
             blamed += i["blamed_samples"]
@@ -31,8 +46,9 @@ def check(r):
                 assert s["culprits"]
                 assert all(list(c) == ["reason", "offset"] for c in s["culprits"])
     for e in r["edges"]:
-        assert list(e) == ["from", "to", "frequency", "confidence", "taken_samples",
-                           "not_taken_samples"], e
+        assert list(e) == ["from", "to", "frequency", "frequency_interval", "confidence",
+                           "taken_samples", "not_taken_samples"], e
+        check_interval(e["frequency_interval"], e["frequency"])
         assert e["from"] in starts and (e["to"] is None or e["to"] in starts)
     s = r["summary"]
     parts = [x["samples"] for x in [*s["dynamic"].values(), *s["static"].values()]

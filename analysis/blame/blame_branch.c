@@ -17,6 +17,7 @@
 #define OFTEN         0.2  /* with this share of misses a jump costs time */
 #define FEW           10   /* fewer outcomes say nothing */
 #define BEHIND        6    /* instructions of the right path that may show the loss */
+#define RETURNS       0.1  /* share of returns that are mispredicted, at worst */
 #define FARTHER       0.96 /* factor of the likelihood for each of them */
 #define MAX_BEFORE    4
 
@@ -126,6 +127,17 @@ void blame_branches(struct blame_case *c)
 	for (int i = 0; i < c->nr_group; i++)
 		accuse_jump(c, c->group[i].insn, c->group[i].weight);
 	accuse_behind(c, c->insn, 1);
+}
+
+double blame_miss_share(const struct blame_scene *scene, int insn)
+{
+	const uint32_t kind = scene->in->cfg->insn[insn].kind;
+
+	if (kind & INSN_COND)
+		return find_misses(scene, insn).share;
+	if (kind & INSN_INDIRECT && kind & INSN_JUMP)
+		return spread_of_targets(scene, insn);
+	return kind & INSN_INDIRECT ? 1 : kind & INSN_RETURN ? RETURNS : 0;
 }
 
 bool blame_may_mispredict(const struct blame_scene *scene, int insn)

@@ -108,6 +108,12 @@ void blame_units(struct blame_case *c);    /* dividers, atomics, chains … */
  */
 bool blame_varies(struct blame_scene *scene, int insn);
 
+/* An instruction's address; remembered. */
+struct address blame_address_of(struct blame_scene *scene, int insn);
+
+/* The share of a jump's executions that are mispredicted, at worst; 0: no jump. */
+double blame_miss_share(const struct blame_scene *scene, int insn);
+
 /* Whether no predictor can know where a jump goes. */
 bool blame_may_mispredict(const struct blame_scene *scene, int insn);
 

@@ -53,7 +53,7 @@ static struct likelihood likelihood_of(struct address a)
 	return crossings(a, ADDRESS_PAGE) < 1 ? step : leap;
 }
 
-static struct address find_address(struct blame_scene *scene, int insn)
+struct address blame_address_of(struct blame_scene *scene, int insn)
 {
 	if (!scene->has_address[insn])
 		scene->address[insn] =
@@ -80,7 +80,7 @@ static void accuse_tlb(struct blame_case *c, int insn, double weight, struct add
 
 static void accuse_load(struct blame_case *c, int insn, double weight)
 {
-	const struct address a = find_address(c->scene, insn);
+	const struct address a = blame_address_of(c->scene, insn);
 	const double share = crossings(a, ADDRESS_LINE);
 	double l = likelihood_of(a).cache;
 
@@ -97,7 +97,7 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 
 static void accuse_store(struct blame_case *c, int insn, double weight)
 {
-	const struct address a = find_address(c->scene, insn);
+	const struct address a = blame_address_of(c->scene, insn);
 
 	if (a.walk == ADDRESS_FIXED) {
 		blame_acquit(c, BLAME_STORE, "it always stores to the same place");
@@ -178,7 +178,7 @@ bool blame_varies(struct blame_scene *scene, int insn)
 		return true;
 	if (!reads_memory(at) && !writes_memory(at))
 		return false;
-	a = find_address(scene, insn);
+	a = blame_address_of(scene, insn);
 	if (writes_memory(at) && a.walk >= ADDRESS_STEPS)
 		return true;
 	return a.walk > ADDRESS_STEPS ||

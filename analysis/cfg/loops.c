@@ -7,6 +7,8 @@
 
 #include "analysis/cfg/loops.h"
 
+#include <errno.h>
+
 struct loop_walk {
 	const struct cfg *cfg;
 	int *head;  /* of the innermost loop around, which the block is not head of */
@@ -83,30 +85,50 @@ static void walk_from(struct loop_walk *w, int root)
 	}
 }
 
+static int find_heads(struct loop_walk *w, struct arena *arena)
+{
+	const size_t nr = (size_t)w->cfg->nr_blocks;
+
+	w->head = arena_array(arena, nr, sizeof(*w->head));
+	w->place = arena_array(arena, nr, sizeof(*w->place));
+	w->next = arena_array(arena, nr, sizeof(*w->next));
+	w->way = arena_array(arena, nr, sizeof(*w->way));
+	w->seen = arena_array(arena, nr, sizeof(*w->seen));
+	w->is_head = arena_array(arena, nr, sizeof(*w->is_head));
+	if (!w->head || !w->place || !w->next || !w->way || !w->seen || !w->is_head)
+		return -ENOMEM;
+	for (int b = 0; b < w->cfg->nr_blocks; b++)
+		w->head[b] = LOOPS_NONE;
+	for (int b = 0; b < w->cfg->nr_blocks; b++) {
+		if (!w->seen[b])
+			walk_from(w, b);
+	}
+	return 0;
+}
+
 const int *loops_find(const struct cfg *cfg, struct arena *arena)
 {
-	const size_t nr = (size_t)cfg->nr_blocks;
-	struct loop_walk w = {
-		.cfg = cfg,
-		.head = arena_array(arena, nr, sizeof(*w.head)),
-		.place = arena_array(arena, nr, sizeof(*w.place)),
-		.next = arena_array(arena, nr, sizeof(*w.next)),
-		.way = arena_array(arena, nr, sizeof(*w.way)),
-		.seen = arena_array(arena, nr, sizeof(*w.seen)),
-		.is_head = arena_array(arena, nr, sizeof(*w.is_head)),
-	};
+	struct loop_walk w = { .cfg = cfg };
 
-	if (!w.head || !w.place || !w.next || !w.way || !w.seen || !w.is_head)
+	if (find_heads(&w, arena))
 		return NULL;
-	for (int b = 0; b < cfg->nr_blocks; b++)
-		w.head[b] = LOOPS_NONE;
-	for (int b = 0; b < cfg->nr_blocks; b++) {
-		if (!w.seen[b])
-			walk_from(&w, b);
-	}
 	for (int b = 0; b < cfg->nr_blocks; b++) {
 		if (w.is_head[b])
 			w.head[b] = b;
 	}
 	return w.head;
+}
+
+int loops_nest(const struct cfg *cfg, struct arena *arena, struct loop_nest *out)
+{
+	struct loop_walk w = { .cfg = cfg };
+	int *inner = arena_array(arena, (size_t)cfg->nr_blocks, sizeof(*inner));
+	int err = inner ? find_heads(&w, arena) : -ENOMEM;
+
+	if (err)
+		return err;
+	for (int b = 0; b < cfg->nr_blocks; b++)
+		inner[b] = w.is_head[b] ? b : w.head[b];
+	*out = (struct loop_nest){ inner, w.head };
+	return 0;
 }

@@ -21,4 +21,14 @@
  */
 const int *loops_find(const struct cfg *cfg, struct arena *arena);
 
+/* How loops are nested; all by block, heads of loops or LOOPS_NONE. */
+struct loop_nest {
+	const int *inner;  /* the innermost loop, as above */
+	const int *around; /* the innermost loop that the block is in without being its
+			      head: of a head, the loop around its own */
+};
+
+/* The arena's. Returns 0 or -ENOMEM. */
+int loops_nest(const struct cfg *cfg, struct arena *arena, struct loop_nest *out);
+
 #endif

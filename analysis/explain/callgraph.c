@@ -8,8 +8,9 @@
  * of a procedure's entries counts: those that windows saw coming from procedures that
  * were added.
  *
- * A breakpoint in the procedure says how often its block is executed: that over what it
- * is estimated at is the procedure's factor, as well as both are known.
+ * Windows tie the scales of procedures to each other, but not to the time that anything
+ * takes. So what is known of one procedure's scale (scale.h) is known of all that
+ * windows connect with it.
  */
 #include "config.h"
 
@@ -19,12 +20,16 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/math/callscale.h"
 #include "analysis/windows/block_counts.h"
 #include "base/err.h"
 
 #define SCALE 0.35 /* deviation of the logarithm of a procedure's factor */
+#define LINKED \
+	4 /* windows that must connect a procedure with others to tie its scale */
+#define TIED 0.35 /* deviation of the logarithm of a tied scale */
 #define ENTRIES                                                              \
 	4 /* windows that must see a procedure entered before calls scale it \
 	   */
@@ -38,7 +43,10 @@ struct procedure {
 	double passed;     /* WINDOW_WEIGHTS_UNIT: how often windows saw the procedure
 			      entered */
 	double from_known; /* ... from procedures that were added */
+	double linked;     /* windows that came from or went to such procedures */
 	double factor;
+	double *density; /* of the scale, by its own evidence; or NULL */
+	double *prior;   /* by that of others; or NULL */
 };
 
 /* A call, or a jump that leaves. */
@@ -51,6 +59,7 @@ struct site {
 
 struct callgraph {
 	struct buf procedures, sites;
+	struct arena arena; /* of densities */
 	bool sorted;
 };
 
@@ -66,7 +75,11 @@ static size_t nr_procedures(const struct callgraph *g)
 
 struct callgraph *callgraph_new(void)
 {
-	return calloc(1, sizeof(struct callgraph));
+	struct callgraph *g = calloc(1, sizeof(*g));
+
+	if (g)
+		arena_init(&g->arena, 0);
+	return g;
 }
 
 void callgraph_free(struct callgraph *g)
@@ -75,6 +88,7 @@ void callgraph_free(struct callgraph *g)
 		return;
 	buf_fini(&g->procedures);
 	buf_fini(&g->sites);
+	arena_fini(&g->arena);
 	free(g);
 }
 
@@ -220,6 +234,12 @@ static int add_procedure(struct callgraph_adder *a, const struct explained *x,
 	if (p.passed > 0)
 		p.seen = window_weights_worth(w->weights, w->image, p.start) *
 			 p.passed / passed.block[0];
+	if (a->freq->density) {
+		p.density = arena_array(&a->graph->arena, SCALE_POINTS, sizeof(double));
+		if (!p.density)
+			return -ENOMEM;
+		memcpy(p.density, a->freq->density, SCALE_POINTS * sizeof(double));
+	}
 	buf_put(&a->graph->procedures, &p, sizeof(p));
 	return a->graph->procedures.err ? a->graph->procedures.err
 					: a->graph->sites.err;
@@ -278,6 +298,12 @@ static size_t gather_calls(struct callgraph *g, const int *number,
 		if (!to)
 			continue;
 		to->from_known += site[i].passed;
+		if (to->number != site[i].caller) {
+			const double windows = site[i].passed / WINDOW_WEIGHTS_UNIT;
+
+			to->linked += windows;
+			procedures(g)[number[site[i].caller]].linked += windows;
+		}
 		if (site[i].calls > 0 && isfinite(site[i].calls))
 			call[nr++] = (struct callscale_call){ number[site[i].caller],
 							      to - procedures(g),
@@ -322,6 +348,56 @@ static int solve_factors(struct callgraph *g, struct arena *arena)
 	return err;
 }
 
+/* A density of the scale after the procedure's factor: moved by it on the grid. */
+static void move_density(struct procedure *p, const double *from, double *to)
+{
+	const int by = (int)lround(log(p->factor) / SCALE_STEP);
+
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		const int at = i + by;
+
+		to[i] += from[at < 0 ? 0 : at >= SCALE_POINTS ? SCALE_POINTS - 1 : at];
+	}
+}
+
+/* What each linked procedure says of the scale that all of them share. */
+static int gather_scales(struct callgraph *g, double *sum)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr_procedures(g) && !err; i++) {
+		struct procedure *p = &procedures(g)[i];
+
+		if (!p->density || p->linked < LINKED)
+			continue;
+		p->prior = arena_array(&g->arena, SCALE_POINTS, sizeof(double));
+		if (!p->prior)
+			return -ENOMEM;
+		move_density(p, p->density, p->prior);
+		err = scale_widen(p->prior, TIED, &g->arena);
+		for (int k = 0; k < SCALE_POINTS; k++)
+			sum[k] += p->prior[k];
+	}
+	return err;
+}
+
+static int find_priors(struct callgraph *g)
+{
+	double *sum = arena_array(&g->arena, SCALE_POINTS, sizeof(*sum));
+	int err = sum ? gather_scales(g, sum) : -ENOMEM;
+
+	for (size_t i = 0; i < nr_procedures(g) && !err; i++) {
+		struct procedure *p = &procedures(g)[i];
+
+		if (!p->prior)
+			continue;
+		for (int k = 0; k < SCALE_POINTS; k++)
+			p->prior[k] = sum[k] - p->prior[k];
+		err = scale_widen(p->prior, TIED, &g->arena);
+	}
+	return err;
+}
+
 int callgraph_solve(struct callgraph *g)
 {
 	struct arena arena;
@@ -332,7 +408,7 @@ int callgraph_solve(struct callgraph *g)
 	arena_init(&arena, 0);
 	err = solve_factors(g, &arena);
 	arena_fini(&arena);
-	return err;
+	return err ? err : find_priors(g);
 }
 
 double callgraph_factor(const struct callgraph *g, uint64_t start)
@@ -340,4 +416,11 @@ double callgraph_factor(const struct callgraph *g, uint64_t start)
 	const struct procedure *p = g ? find_procedure(g, start) : NULL;
 
 	return p ? p->factor : 1;
+}
+
+const double *callgraph_prior(const struct callgraph *g, uint64_t start)
+{
+	const struct procedure *p = g ? find_procedure(g, start) : NULL;
+
+	return p ? p->prior : NULL;
 }

@@ -13,8 +13,8 @@ struct callgraph *callgraph_new(void);    /* NULL when out of memory */
 void callgraph_free(struct callgraph *g); /* accepts NULL */
 
 /*
- * Adds a procedure and its calls. Its frequencies must come from these windows. Returns
- * 0, -CPI_ELIMIT or -ENOMEM; after an error only free g.
+ * Adds a procedure and its calls, explained with shape_only. Its frequencies must come
+ * from these windows. Returns 0, -CPI_ELIMIT or -ENOMEM; after an error only free g.
  */
 int callgraph_add(struct callgraph *g, const struct explained *x,
 		  const struct explain_windows *windows);
@@ -29,5 +29,11 @@ int callgraph_solve(struct callgraph *g);
  * procedure is unknown, or g is NULL or not solved.
  */
 double callgraph_factor(const struct callgraph *g, uint64_t start);
+
+/*
+ * What the other procedures of the image say of a procedure's scale, after that factor:
+ * a log density for explain_input.prior; NULL if there is nothing. It is the graph's.
+ */
+const double *callgraph_prior(const struct callgraph *g, uint64_t start);
 
 #endif

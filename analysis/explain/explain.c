@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/blame/blame_costs.h"
 #include "analysis/freq/branchstack.h"
 #include "analysis/freq/estimate.h"
 #include "analysis/freq/landing.h"
@@ -30,6 +31,7 @@ struct analysis_run {
 	struct isa_timing *timing;
 	float *block_cycles;
 	struct freq *freq;
+	double *seen; /* by edge: how many windows passed it; NULL: none are used */
 	struct blame_evidence *evidence; /* by event */
 	struct blame *blame;
 };
@@ -147,9 +149,12 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 	double *worth = arena_array(x->arena, cfg->nr_blocks, sizeof(*worth));
 	const double **error = arena_array(x->arena, cfg->nr_blocks, sizeof(*error));
 	struct block_counts p;
-	int err = worth && error
-			  ? block_counts_build(cfg, w->branches, w->runs, x->arena, &p)
-			  : -ENOMEM;
+	int err;
+
+	x->seen = arena_array(x->arena, cfg->nr_edges, sizeof(*x->seen));
+	err = worth && error && x->seen
+		      ? block_counts_build(cfg, w->branches, w->runs, x->arena, &p)
+		      : -ENOMEM;
 
 	if (err)
 		return err;
@@ -164,6 +169,7 @@ static int find_windows(struct analysis_run *x, struct freq_windows *out, bool *
 	for (int e = 0; e < cfg->nr_edges; e++) {
 		if (cfg->edge[e].kind == EDGE_FALL)
 			p.edge[e] = p.through[cfg->edge[e].from];
+		x->seen[e] = p.edge[e] / WINDOW_WEIGHTS_UNIT;
 		p.edge[e] *= one / WINDOW_WEIGHTS_UNIT;
 	}
 	*out = (struct freq_windows){ p.block, p.edge, worth, error, one };
@@ -259,6 +265,8 @@ static int estimate_freq(struct analysis_run *x)
 		err = find_windows(x, &windows, &found);
 	if (found)
 		in.windows = &windows;
+	else
+		x->seen = NULL;
 	if (!err && x->in->nr_retired)
 		err = find_retired(x, &retired);
 	if (x->in->nr_retired)
@@ -283,6 +291,48 @@ static int take_branch_stacks(struct analysis_run *x)
 	for (int i = 0; i < x->cfg->nr_insns; i++)
 		in.time_cycles += x->samples[i] * x->in->stream[0].period_cycles;
 	return branchstack_apply(&in, x->arena, x->freq);
+}
+
+#define COUNTED  0.05 /* deviation of the scale where branch stacks counted */
+#define ANCHORED 0.1  /* ... where enough instructions were sampled as they retired */
+
+/* Joins all that is known of the scale, unless executions were counted. */
+static int find_scale(struct analysis_run *x)
+{
+	const struct blame_input code = { .cfg = x->cfg,
+					  .isa = x->in->isa,
+					  .timing = x->timing,
+					  .outcomes = x->raw,
+					  .freq = x->freq };
+	struct scale_costs costs;
+	struct scale_input in = { .cfg = x->cfg,
+				  .block = x->freq->block,
+				  .block_sd = x->freq->block_sd,
+				  .samples = x->samples,
+				  .period_cycles = x->in->stream[0].period_cycles,
+				  .costs = &costs,
+				  .evidence = x->in->evidence,
+				  .nr_evidence = x->in->nr_evidence,
+				  .seen = x->seen,
+				  .prior = x->in->prior };
+	struct scale *scale;
+	int err;
+
+	if (x->freq->scale > CONFIDENCE_LOW)
+		return freq_keep_scale(x->freq, x->cfg,
+				       x->freq->counted ? COUNTED : ANCHORED, x->arena);
+	if (x->in->deferred)
+		in.costs = NULL;
+	err = blame_costs_find(&code, x->arena, &costs);
+	if (!err)
+		err = scale_find(&in, x->arena, &scale);
+	if (err)
+		return err;
+	if (x->in->shape_only) {
+		x->freq->density = scale->evident ? scale->density : NULL;
+		return 0;
+	}
+	return freq_take_scale(x->freq, x->cfg, scale, x->arena);
 }
 
 /* Each stream moves by its own landing model, with the common frequencies. */
@@ -408,8 +458,10 @@ int explain_procedure(const struct explain_input *in, struct arena *arena,
 	if (!err)
 		err = take_branch_stacks(&x);
 	if (!err)
+		err = find_scale(&x);
+	if (!err && !in->shape_only)
 		err = find_blamed(&x);
-	if (!err)
+	if (!err && !in->shape_only)
 		err = find_culprits(&x);
 	if (err)
 		return err;

@@ -2,8 +2,8 @@
 /*
  * explain.h - analyses one procedure, from its bytes and samples to its culprits
  *
- * Runs the passes in this order: cfg, schedule, freq, landing, blame. Every command
- * that shows more than samples starts here.
+ * Runs the passes in this order: cfg, schedule, freq, scale, landing, blame. Every
+ * command that shows more than samples starts here.
  */
 #ifndef CPI_ANALYSIS_EXPLAIN_H
 #define CPI_ANALYSIS_EXPLAIN_H
@@ -57,6 +57,10 @@ struct explain_input {
 	struct edges *branches, *runs; /* of the image to itself; NULL: none */
 	const struct explain_windows *windows; /* NULL: none */
 	double scale; /* factor for frequencies from windows (callgraph.h); 0: none */
+	const struct scale_evidence *evidence; /* of the image's blocks (scale.h) */
+	int nr_evidence;
+	const double *prior; /* of the procedure's scale (callgraph_prior()); or NULL */
+	bool shape_only;     /* for the call graph: no factor, intervals and culprits */
 	const struct profile *const *records; /* profiles with records, of any event */
 	int nr_records;
 	bool deferred;            /* kernel code: interrupts may be masked */
@@ -74,7 +78,7 @@ struct explained {
 	const float *block_cycles; /* by block: one execution at best */
 	double period_cycles;      /* a sample's worth */
 	const struct freq *freq;
-	const struct blame *blame;
+	const struct blame *blame; /* NULL with shape_only */
 };
 
 /*

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "analysis/cfg/cfg.h"
+#include "analysis/freq/scale.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "db/profile/profile.h"
@@ -52,13 +53,16 @@ struct freq_input {
 };
 
 struct freq {
-	double *block;    /* executions, by block (the exit: of the procedure) */
-	double *edge;     /* executions, by edge */
-	double *block_sd; /* deviation of the logarithm, within the procedure */
+	double *block; /* executions, by block (the exit: of the procedure) */
+	double *edge;  /* executions, by edge */
+	struct freq_interval *block_range,
+		*edge_range; /* the same, with 90 % intervals */
+	double *block_sd;    /* deviation of the logarithm, within the procedure */
 	double *edge_sd;
 	enum confidence *shape; /* by block: confidence within the procedure */
 	enum confidence *edge_shape;
 	enum confidence scale; /* confidence across procedures */
+	const double *density; /* of the scale, without the prior (scale.h); or NULL */
 	int *class;            /* equivalence class of each block */
 	int *edge_class;
 	int nr_classes;
@@ -75,5 +79,17 @@ struct freq {
  */
 int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *debug,
 		  struct freq **out);
+
+/*
+ * Multiplies frequencies by the factors of a scale, and gives them their intervals, in
+ * which the errors of scale and shape are. Returns 0 or -ENOMEM.
+ */
+int freq_take_scale(struct freq *f, const struct cfg *cfg, const struct scale *scale,
+		    struct arena *arena);
+
+/* The same where the scale is known: a factor of 1 with this deviation of its
+ * logarithm. */
+int freq_keep_scale(struct freq *f, const struct cfg *cfg, double sd,
+		    struct arena *arena);
 
 #endif

@@ -8,9 +8,11 @@ analysis_libanalysis_a_SOURCES += \
 	analysis/freq/flow.c analysis/freq/flow.h \
 	analysis/freq/flow_repair.c analysis/freq/flow_repair.h \
 	analysis/freq/freq.c analysis/freq/freq.h \
+	analysis/freq/freq_scale.c \
 	analysis/freq/landing.c analysis/freq/landing.h \
 	analysis/freq/precise.c analysis/freq/precise.h \
 	analysis/freq/propagate.c analysis/freq/propagate.h \
+	analysis/freq/scale.c analysis/freq/scale.h \
 	analysis/freq/shape.c analysis/freq/shape.h \
 	analysis/freq/traffic.c analysis/freq/traffic.h
 EXTRA_DIST += analysis/freq/README.md

@@ -12,6 +12,25 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct freq_interval calc_block_range(const struct explained *e, int block)
+{
+	const struct cfg_block *b = &e->cfg->block[block];
+	double samples = 0;
+
+	for (int i = 0; i < b->nr_insns; i++)
+		samples += e->blamed[b->first_insn + i];
+	return freq_interval_cycles(&e->freq->block_range[block], samples,
+				    e->period_cycles);
+}
+
+struct freq_interval calc_insn_range(const struct explained *e, int insn)
+{
+	const int block = cfg_block_at(e->cfg, e->raw[insn].offset);
+
+	return freq_interval_cycles(&e->freq->block_range[block], e->blamed[insn],
+				    e->period_cycles);
+}
+
 double calc_block_cycles(const struct explained *e, int block)
 {
 	const struct cfg_block *b = &e->cfg->block[block];

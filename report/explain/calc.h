@@ -10,6 +10,10 @@
 /* Cycles of one execution of a block; NAN if its frequency is not known. */
 double calc_block_cycles(const struct explained *e, int block);
 
+/* The same with its 90 % interval, and that of one instruction. */
+struct freq_interval calc_block_range(const struct explained *e, int block);
+struct freq_interval calc_insn_range(const struct explained *e, int insn);
+
 const char *confidence_name(enum confidence confidence); /* "high" */
 
 /* Sampled outcomes of the conditional jump at the source of an edge. */

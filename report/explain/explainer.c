@@ -521,7 +521,7 @@ static void add_records(struct explainer *x, struct explain_input *in)
 }
 
 static int explain(struct explainer *x, struct image *im,
-		   const struct symbol *procedure, struct buf *debug,
+		   const struct symbol *procedure, bool shape_only, struct buf *debug,
 		   struct explained **out)
 {
 	struct explain_input in = {
@@ -530,6 +530,8 @@ static int explain(struct explainer *x, struct image *im,
 		.stream = x->streams,
 		.event = x->events,
 		.scale = callgraph_factor(x->calls, procedure->start),
+		.prior = callgraph_prior(x->calls, procedure->start),
+		.shape_only = shape_only,
 		.deferred = explainer_is_deferred(x),
 		.debug = debug,
 		.debug_passes = x->scope->req->debug,
@@ -590,8 +592,8 @@ int explainer_explain(struct explainer *x, struct image *im,
 		      const struct symbol *procedure, struct explained **out)
 {
 	struct buf debug = { 0 };
-	const int err =
-		explain(x, im, procedure, x->scope->req->debug ? &debug : NULL, out);
+	const int err = explain(x, im, procedure, false,
+				x->scope->req->debug ? &debug : NULL, out);
 
 	if (debug.len && *buf_str(&debug))
 		put_debug(procedure->name, debug.data);
@@ -614,7 +616,7 @@ int explainer_add_calls(struct explainer *x, struct image *im,
 		x->calls = callgraph_new();
 	if (!x->calls)
 		return -ENOMEM;
-	err = explain(x, im, procedure, NULL, &e);
+	err = explain(x, im, procedure, true, NULL, &e);
 	if (err)
 		return err == -ENOMEM ? err : 0; /* its explanation reports this */
 	return callgraph_add(x->calls, e, windows);

@@ -15,6 +15,16 @@ static uint64_t offset_of(const struct cfg *cfg, int insn)
 	return cfg->insn[insn].address - cfg->bias;
 }
 
+static void json_interval(struct json *j, const char *name, struct freq_interval r,
+			  double by, int digits)
+{
+	json_object(j, name);
+	json_real(j, "low", r.low * by, digits);
+	json_real(j, "likely", r.likely * by, digits);
+	json_real(j, "high", r.high * by, digits);
+	json_end(j);
+}
+
 static void json_stall(struct json *j, const struct cfg *cfg, const struct stall *s)
 {
 	json_object(j, NULL);
@@ -51,6 +61,7 @@ static void json_insn(struct json *j, const struct explainer *x,
 	json_real(j, "blamed_samples", e->blamed[i], 3);
 	json_real(j, "frequency", e->freq->block[block], 1);
 	json_real(j, "cpi", why->cycles, 3);
+	json_interval(j, "cpi_interval", calc_insn_range(e, i), 1, 3);
 	json_real(j, "min_cycles", why->best, 3);
 	json_array(j, "stalls");
 	for (int k = 0; k < why->nr_stalls; k++)
@@ -69,12 +80,15 @@ static void json_block(struct json *j, const struct explainer *x,
 	json_hex(j, "start", block->start);
 	json_hex(j, "end", block->end);
 	json_real(j, "frequency", e->freq->block[b], 1);
+	json_interval(j, "frequency_interval", e->freq->block_range[b], 1, 1);
 	json_object(j, "confidence");
 	json_string(j, "shape", confidence_name(e->freq->shape[b]));
 	json_string(j, "scale", confidence_name(e->freq->scale));
 	json_end(j);
 	json_real(j, "best_case_cpi", e->block_cycles[b] / block->nr_insns, 4);
 	json_real(j, "actual_cpi", calc_block_cycles(e, b) / block->nr_insns, 4);
+	json_interval(j, "actual_cpi_interval", calc_block_range(e, b),
+		      1.0 / block->nr_insns, 4);
 	json_array(j, "instructions");
 	for (int i = 0; i < block->nr_insns; i++)
 		json_insn(j, x, ex, b, block->first_insn + i);
@@ -94,6 +108,7 @@ static void json_edge(struct json *j, const struct explained *e, int i)
 	else
 		json_hex(j, "to", e->cfg->block[edge->to].start);
 	json_real(j, "frequency", e->freq->edge[i], 1);
+	json_interval(j, "frequency_interval", e->freq->edge_range[i], 1, 1);
 	json_string(j, "confidence", confidence_name(e->freq->edge_shape[i]));
 	json_number(j, "taken_samples", outcomes.taken);
 	json_number(j, "not_taken_samples", outcomes.not_taken);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Costs of blocks. At least: the slots that the instructions take, or the schedule of
+ * the block alone, where nothing runs beside it. At most: the schedule, and all that
+ * its instructions may wait for, on a core that it shares with another thread.
+ *
+ * The figures are of current servers, among them virtual machines, whose page walks
+ * have two dimensions. They are bounds, so they are rounded outwards.
+ */
+#include "config.h"
+
+#include "analysis/blame/blame_costs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/blame/blame_case.h"
+
+#define WIDTH     8.0  /* instructions that retire in a cycle, on the widest core */
+#define LUCKY     0.75 /* of the schedule: real cores are faster here and there */
+#define DIVIDES   0.6 /* part of its latency that a division may save by its operands */
+#define LOCKED    4.0 /* an atomic or a fence at least, and usually: */
+#define LOCKS     9.0
+#define SHARED    1.6    /* factor where a core's units and clock are shared */
+#define MEMORY    2500.0 /* a miss to memory, with page walks */
+#define STREAM    60.0   /* a line of a stream that is fetched ahead */
+#define NEAR      14.0   /* from the second cache */
+#define FORWARD   8.0    /* from a store that was not yet written */
+#define REFILL    30.0   /* a mispredicted jump */
+#define CALL      5.0
+#define DIVISION  30.0 /* more than the schedule says */
+#define ATOMIC    100.0
+#define STORE     600.0 /* a store, while the stores before it miss as well */
+#define LATE      60.0  /* a line of code from the second cache or beyond */
+#define LONG      8     /* micro-ops, from which on an instruction is microcode */
+#define FEW_LINES 3     /* a stride of so many lines is fetched ahead */
+
+/* As struct scale_costs, to be filled. */
+struct block_costs {
+	double *issue, *best, *usual, *worst;
+	bool *calls;
+};
+
+static double granules(struct address a, double granule)
+{
+	return fmin(fabs((double)a.stride) / granule, 1);
+}
+
+/* A step to another line or page, at worst. */
+static double step_costs(struct address a, double miss)
+{
+	const double lines = granules(a, ADDRESS_LINE);
+
+	if (!a.stride || llabs(a.stride) > ADDRESS_PAGE / 2)
+		return miss;
+	if (llabs(a.stride) <= FEW_LINES * ADDRESS_LINE)
+		return NEAR / 8 + lines * STREAM * FEW_LINES;
+	return miss / 2;
+}
+
+static double load_costs(struct blame_scene *scene, int insn)
+{
+	const struct address a = blame_address_of(scene, insn);
+	struct blame_writers stores = { 0 };
+
+	switch (a.walk) {
+	case ADDRESS_FIXED:
+		blame_find_stores(&scene->paths, insn, &stores);
+		return stores.nr ? FORWARD : 0;
+	case ADDRESS_NEAR:
+		return NEAR;
+	case ADDRESS_STEPS:
+		return step_costs(a, MEMORY);
+	default:
+		return MEMORY;
+	}
+}
+
+static double store_costs(struct blame_scene *scene, int insn)
+{
+	const struct address a = blame_address_of(scene, insn);
+
+	switch (a.walk) {
+	case ADDRESS_FIXED:
+		return 0;
+	case ADDRESS_NEAR:
+		return NEAR / 2;
+	case ADDRESS_STEPS:
+		return step_costs(a, STORE);
+	default:
+		return STORE;
+	}
+}
+
+static bool locks(const struct insn *insn)
+{
+	return insn->kind & (INSN_ATOMIC | INSN_FENCE);
+}
+
+/* The most that an instruction may wait beyond the schedule. */
+static double may_wait(struct blame_scene *scene, int i)
+{
+	const struct insn *insn = &scene->in->cfg->insn[i];
+	const struct isa_timing *t = &scene->in->timing[i];
+	double cycles = REFILL * blame_miss_share(scene, i);
+
+	if (!t->modelled || insn->kind & (INSN_REPEAT | INSN_SYSCALL | INSN_BAD))
+		return insn->kind & INSN_NOP ? 0 : INFINITY;
+	if (insn->kind & (INSN_CALL | INSN_RETURN))
+		return cycles + CALL;
+	if (insn->kind & INSN_LOAD && !(insn->kind & INSN_PREFETCH))
+		cycles += load_costs(scene, i);
+	if (insn->kind & INSN_STORE)
+		cycles += store_costs(scene, i);
+	if (locks(insn))
+		cycles += ATOMIC;
+	if (insn->kind & INSN_DIVIDE)
+		cycles += DIVISION;
+	else if (t->uops >= LONG)
+		cycles += t->latency;
+	return cycles;
+}
+
+/* What its operands may save an instruction. */
+static double may_save(const struct blame_input *in, int i)
+{
+	return in->cfg->insn[i].kind & INSN_DIVIDE ? DIVIDES * in->timing[i].latency
+						   : 0;
+}
+
+static double schedule_of(const struct blame_input *in, const struct cfg_block *block)
+{
+	double cycles = 0;
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++)
+		cycles += in->timing[i].head + in->timing[i].front_end;
+	return cycles;
+}
+
+static void add_block(struct blame_scene *scene, int b, struct block_costs *out)
+{
+	const struct blame_input *in = scene->in;
+	const struct cfg_block *block = &in->cfg->block[b];
+	const double schedule = schedule_of(in, block);
+	double wait = 0, save = 0, nr_locks = 0;
+
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
+		wait += may_wait(scene, i);
+		save += may_save(in, i);
+		nr_locks += locks(&in->cfg->insn[i]);
+		out->calls[b] |= in->cfg->insn[i].kind & (INSN_CALL | INSN_SYSCALL);
+	}
+	if (blame_overflows(&scene->footprints, in->freq->block[b]))
+		wait += LATE * (1 + (double)(block->end - block->start) / ADDRESS_LINE);
+	out->issue[b] = block->nr_insns / WIDTH;
+	out->best[b] =
+		fmax(fmax(LUCKY * schedule - save, nr_locks * LOCKED), out->issue[b]);
+	out->usual[b] = fmax(fmax(schedule - save / 4, nr_locks * LOCKS), out->best[b]);
+	out->worst[b] = SHARED * out->usual[b] + wait;
+}
+
+int blame_costs_find(const struct blame_input *in, struct arena *arena,
+		     struct scale_costs *out)
+{
+	const int nr = in->cfg->nr_blocks;
+	struct block_costs c = { arena_array(arena, nr, sizeof(double)),
+				 arena_array(arena, nr, sizeof(double)),
+				 arena_array(arena, nr, sizeof(double)),
+				 arena_array(arena, nr, sizeof(double)),
+				 arena_array(arena, nr, sizeof(bool)) };
+	struct blame_scene scene;
+	int err = c.issue && c.best && c.usual && c.worst && c.calls
+			  ? blame_scene_init(&scene, in, arena, NULL)
+			  : -ENOMEM;
+
+	if (err)
+		return err;
+	for (int b = 0; b < in->cfg->exit; b++)
+		add_block(&scene, b, &c);
+	*out = (struct scale_costs){ c.issue, c.best, c.usual, c.worst, c.calls };
+	return 0;
+}

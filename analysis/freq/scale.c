@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Likelihoods on a grid of log factors, joined by a tree of two levels: each outermost
+ * loop (and the code outside of loops) has a factor, which deviates from the
+ * procedure's by a normal deviate. That is exact up to the grid, so no method that
+ * might fail to converge is needed.
+ *
+ * I1  The samples of a loop are at least its best case and at most its worst. What is
+ *     faster than the best case is never believed: it moves the factor.
+ * I2  A density that nothing changed is 0 everywhere.
+ */
+#include "config.h"
+
+#include "analysis/freq/scale.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cfg/loops.h"
+
+#define TAIL    1e-3  /* likelihood far away from what a piece of evidence says */
+#define NARROW  1.645 /* deviations from the middle of a 90 % interval to its end */
+#define EDGE    0.06  /* deviation of the end of a range that is known exactly */
+#define FASTER  0.13  /* deviation of real cores from the schedule, to either side */
+#define SLOWER  0.2
+#define PEAK    1.5 /* weight of the schedule's own cycles beside all more that may be */
+#define LUCKIER 0.3 /* density of fewer cycles than the schedule's */
+#define NEARER  0.1 /* slope of the log density of the latter, towards fewer cycles */
+#define LOW     0.05
+#define HIGH    0.95
+#define OPEN    1.0  /* a quantile so near to the grid's end is no bound */
+#define WIDEST  4.0  /* deviation of a tie that ties nothing */
+#define PASSES  4.0  /* windows that must pass from one unit to another to tie them */
+#define TIED    0.35 /* deviation between the factors of units that windows tie */
+#define LOOSE   1.0  /* ... without windows: of cycles for an instruction */
+#define NOTHING 1e-12
+
+/* Blocks that share a factor. */
+struct scale_unit {
+	double *density; /* of its factor, from its own evidence */
+	double *message; /* of the procedure's factor, from that */
+	double time;     /* cycles */
+	double samples;
+	double slots; /* cycles at least, all chains hidden */
+	double chain; /* the longest one */
+	double usual; /* cycles with nothing to wait for */
+	double worst;
+	double passes; /* windows that entered or left it */
+	bool evident;
+};
+
+struct scale_run {
+	const struct scale_input *in;
+	struct arena *arena;
+	struct loop_nest nest;
+	int *unit_of; /* by block */
+	struct scale_unit *unit;
+	int nr_units;
+	struct scale *out;
+};
+
+static double log_of(int point)
+{
+	return SCALE_FROM + SCALE_STEP * point;
+}
+
+bool freq_interval_known(const struct freq_interval *i)
+{
+	return i->low > 0 && isfinite(i->high) && i->high <= SCALE_KNOWN * i->likely &&
+	       i->likely <= SCALE_KNOWN * i->low;
+}
+
+struct freq_interval freq_interval_cycles(const struct freq_interval *executions,
+					  double samples, double period)
+{
+	const double likely = samples * period / executions->likely;
+	const double sampled = NARROW / sqrt(samples + 1);
+	struct freq_interval r = { NAN, NAN, NAN };
+
+	if (!(executions->likely > 0) || !isfinite(executions->likely))
+		return r;
+	r = (struct freq_interval){ 0, likely, INFINITY };
+	if (isfinite(executions->high))
+		r.low = likely * exp(-hypot(log(executions->high / executions->likely),
+					    sampled));
+	if (executions->low > 0)
+		r.high = likely *
+			 exp(hypot(log(executions->likely / executions->low), sampled));
+	return r;
+}
+
+static double normal_below(double x)
+{
+	return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+/* Adds the likelihood of a value between two ends, which are known up to a deviation.
+ */
+static void add_range(double *density, double low, double high, double sd)
+{
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		const double above = normal_below((log_of(i) - low) / sd);
+		const double below = normal_below((high - log_of(i)) / sd);
+
+		density[i] += log(fmax(above * below, NOTHING));
+	}
+}
+
+static void add_value(double *density, double low, double likely, double high,
+		      double sd)
+{
+	const double below = hypot((likely - low) / NARROW, sd);
+	const double above = hypot((high - likely) / NARROW, sd);
+
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		const double x = log_of(i) - likely;
+		const double z = x / (x < 0 ? below : above);
+
+		density[i] += log(exp(-z * z / 2) + TAIL);
+	}
+}
+
+static double largest(const double *density)
+{
+	double most = density[0];
+
+	for (int i = 1; i < SCALE_POINTS; i++)
+		most = fmax(most, density[i]);
+	return most;
+}
+
+int scale_widen(double *density, double sd, struct arena *arena)
+{
+	double *p = arena_array(arena, SCALE_POINTS, sizeof(*p));
+	const double most = largest(density);
+	const int reach = (int)ceil(3.5 * fmin(sd, WIDEST) / SCALE_STEP);
+
+	if (!p)
+		return -ENOMEM;
+	if (sd >= WIDEST) {
+		memset(density, 0, SCALE_POINTS * sizeof(*density));
+		return 0;
+	}
+	for (int i = 0; i < SCALE_POINTS; i++)
+		p[i] = exp(density[i] - most);
+	for (int i = 0; i < SCALE_POINTS && sd > 0; i++) {
+		double sum = 0, all = 0;
+
+		for (int k = -reach; k <= reach; k++) {
+			const double z = k * SCALE_STEP / sd;
+			const double weight = exp(-z * z / 2);
+			const int at = i + k < 0               ? 0
+				       : i + k >= SCALE_POINTS ? SCALE_POINTS - 1
+							       : i + k;
+
+			sum += weight * p[at];
+			all += weight;
+		}
+		density[i] = log(fmax(sum / all, NOTHING));
+	}
+	return 0;
+}
+
+/* The outermost loop around a block, or LOOPS_NONE. */
+static int outermost(const struct scale_run *s, int b)
+{
+	int head = s->nest.inner[b];
+
+	while (head != LOOPS_NONE && s->nest.around[head] != LOOPS_NONE)
+		head = s->nest.around[head];
+	return head;
+}
+
+static bool is_inside(const struct scale_run *s, int b, int loop)
+{
+	int head = s->nest.inner[b];
+
+	while (head != LOOPS_NONE && head != loop)
+		head = s->nest.around[head];
+	return head == loop;
+}
+
+static double samples_of(const struct scale_run *s, int b)
+{
+	const struct cfg_block *block = &s->in->cfg->block[b];
+	double sum = 0;
+
+	for (int i = 0; i < block->nr_insns; i++)
+		sum += s->in->samples[block->first_insn + i];
+	return sum;
+}
+
+/* Unit 0 is the code outside of loops. */
+static int number_units(struct scale_run *s)
+{
+	const int nr = s->in->cfg->nr_blocks;
+	int *of_head = arena_array(s->arena, nr, sizeof(*of_head));
+
+	s->unit_of = arena_array(s->arena, nr, sizeof(*s->unit_of));
+	if (!of_head || !s->unit_of)
+		return -ENOMEM;
+	s->nr_units = 1;
+	for (int b = 0; b < nr; b++) {
+		const int head = outermost(s, b);
+
+		if (head != LOOPS_NONE && !of_head[head])
+			of_head[head] = s->nr_units++;
+		s->unit_of[b] = head == LOOPS_NONE ? 0 : of_head[head];
+	}
+	s->unit = arena_array(s->arena, s->nr_units, sizeof(*s->unit));
+	return s->unit ? 0 : -ENOMEM;
+}
+
+static int make_density(struct scale_run *s, struct scale_unit *u)
+{
+	if (!u->density)
+		u->density = arena_array(s->arena, SCALE_POINTS, sizeof(double));
+	return u->density ? 0 : -ENOMEM;
+}
+
+static bool is_amount(double x)
+{
+	return x > 0 && isfinite(x);
+}
+
+static void add_costs(struct scale_run *s, int b)
+{
+	const struct scale_costs *costs = s->in->costs;
+	struct scale_unit *u = &s->unit[s->unit_of[b]];
+	const double n = s->in->block[b];
+
+	u->samples += samples_of(s, b);
+	u->time = u->samples * s->in->period_cycles;
+	if (!costs || !is_amount(n))
+		return;
+	u->slots += n * costs->issue[b];
+	if (!costs->calls[b] && s->unit_of[b])
+		u->chain = fmax(u->chain, n * costs->best[b]);
+	u->usual += n * costs->usual[b];
+	u->worst += n * costs->worst[b];
+}
+
+/*
+ * The density of a log factor between two ends: most of it is where the schedule says,
+ * the rest anywhere below that, down to what takes longest.
+ */
+static void add_costs_density(double *density, double low, double usual, double high,
+			      double sd)
+{
+	const double peak = PEAK / (hypot(SLOWER, sd) * sqrt(2 * M_PI));
+
+	add_range(density, low, high, sd);
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		const double x = log_of(i) - usual;
+		const double z = x / hypot(x < 0 ? SLOWER : FASTER, sd);
+		const double any = x < 0 ? exp(NEARER * x) : LUCKIER;
+
+		density[i] += log(fmax(peak * exp(-z * z / 2) + any, NOTHING));
+	}
+}
+
+/* I1: the time of a unit bounds its executions from both sides. */
+static int bound_unit(struct scale_run *s, struct scale_unit *u)
+{
+	const double best = fmax(u->slots, u->chain);
+	const double sd = sqrt(EDGE * EDGE + 1 / (u->samples + 1));
+	double usual, low = SCALE_FROM - OPEN;
+
+	if (!is_amount(u->time) || !is_amount(best))
+		return 0;
+	if (make_density(s, u))
+		return -ENOMEM;
+	usual = fmax(u->usual, best);
+	if (isfinite(u->worst))
+		low = log(u->time / fmax(u->worst, usual));
+	add_costs_density(u->density, low, log(u->time / usual), log(u->time / best),
+			  sd);
+	u->evident = true;
+	return 0;
+}
+
+static bool is_possible(const struct scale_evidence *e)
+{
+	if (!(e->low >= 0) || !(e->high > 0) || !(e->low <= e->high))
+		return false;
+	if (e->likely)
+		return is_amount(e->low) && is_amount(e->high) && e->low <= e->likely &&
+		       e->likely <= e->high;
+	return e->low > 0 || isfinite(e->high);
+}
+
+/* Cycles in the innermost loop around a block. */
+static double time_around(const struct scale_run *s, int b)
+{
+	const int loop = s->nest.inner[b];
+	double samples = 0;
+
+	for (int i = 0; i < s->in->cfg->exit; i++) {
+		if (loop == LOOPS_NONE ? i == b : is_inside(s, i, loop))
+			samples += samples_of(s, i);
+	}
+	return samples * s->in->period_cycles;
+}
+
+/* Evidence of executions, as the logarithm of what the factor must be. */
+static bool as_factor(const struct scale_run *s, const struct scale_evidence *e, int b,
+		      double out[3], double *sd)
+{
+	const double time = time_around(s, b), n = s->in->block[b];
+	const bool cycles = e->kind == SCALE_CYCLES;
+	const double above = SCALE_FROM + SCALE_STEP * SCALE_POINTS + OPEN;
+
+	if (!is_amount(n) || (cycles && !is_amount(time)))
+		return false;
+	*sd = hypot(EDGE, s->in->block_sd ? s->in->block_sd[b] : 0);
+	if (cycles)
+		*sd = hypot(*sd, sqrt(s->in->period_cycles / time));
+	out[0] = cycles ? log(time / e->high / n) : log(e->low / n);
+	out[1] = e->likely ? log(cycles ? time / e->likely / n : e->likely / n) : 0;
+	out[2] = cycles ? log(time / e->low / n) : log(e->high / n);
+	out[0] = fmax(out[0], SCALE_FROM - OPEN);
+	out[2] = fmin(out[2], above);
+	return true;
+}
+
+static int add_evidence(struct scale_run *s, const struct scale_evidence *e)
+{
+	const int b = is_possible(e) ? cfg_block_at(s->in->cfg, e->offset) : -1;
+	struct scale_unit *u;
+	double factor[3], sd;
+
+	if (b < 0 || b == s->in->cfg->exit || !as_factor(s, e, b, factor, &sd))
+		return 0;
+	u = &s->unit[s->unit_of[b]];
+	if (make_density(s, u))
+		return -ENOMEM;
+	if (e->likely)
+		add_value(u->density, factor[0], factor[1], factor[2], sd);
+	else
+		add_range(u->density, factor[0], factor[2], sd);
+	u->evident = true;
+	return 0;
+}
+
+static int gather(struct scale_run *s)
+{
+	int err = 0;
+
+	for (int b = 0; b < s->in->cfg->exit; b++)
+		add_costs(s, b);
+	for (int u = 0; u < s->nr_units && !err; u++)
+		err = bound_unit(s, &s->unit[u]);
+	for (int i = 0; i < s->in->nr_evidence && !err; i++)
+		err = add_evidence(s, &s->in->evidence[i]);
+	return err;
+}
+
+static void count_passes(struct scale_run *s)
+{
+	const struct cfg *cfg = s->in->cfg;
+
+	for (int e = 0; e < cfg->nr_edges && s->in->seen; e++) {
+		const int from = s->unit_of[cfg->edge[e].from];
+		const int to = s->unit_of[cfg->edge[e].to];
+
+		if (from != to) {
+			s->unit[from].passes += s->in->seen[e];
+			s->unit[to].passes += s->in->seen[e];
+		}
+	}
+}
+
+/* How far a unit's factor may be from the procedure's. */
+static double tie_of(const struct scale_run *s, const struct scale_unit *u)
+{
+	if (s->nr_units == 1 || !s->in->seen)
+		return s->nr_units == 1 ? 0 : LOOSE;
+	return u->passes >= PASSES ? TIED : WIDEST;
+}
+
+/* What each unit says of the procedure's factor, and all of them together. */
+static int send_up(struct scale_run *s)
+{
+	double *sum = s->out->density;
+	int err = 0;
+
+	for (int u = 0; u < s->nr_units && !err; u++) {
+		struct scale_unit *unit = &s->unit[u];
+
+		if (!unit->evident)
+			continue;
+		s->out->evident = true;
+		unit->message = arena_array(s->arena, SCALE_POINTS, sizeof(double));
+		if (!unit->message)
+			return -ENOMEM;
+		memcpy(unit->message, unit->density, SCALE_POINTS * sizeof(double));
+		err = scale_widen(unit->message, tie_of(s, unit), s->arena);
+		for (int i = 0; i < SCALE_POINTS; i++)
+			sum[i] += unit->message[i];
+	}
+	return err;
+}
+
+static double quantile(const double *p, double sum, double share)
+{
+	double below = 0;
+
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		if (below + p[i] >= share * sum)
+			return log_of(i) +
+			       SCALE_STEP * ((share * sum - below) / p[i] - 0.5);
+		below += p[i];
+	}
+	return log_of(SCALE_POINTS - 1);
+}
+
+static struct freq_interval interval_of(double *density)
+{
+	const double most = largest(density);
+	const double end = log_of(SCALE_POINTS - 1);
+	double sum = 0, low, likely, high;
+
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		density[i] = exp(density[i] - most);
+		sum += density[i];
+	}
+	low = quantile(density, sum, LOW);
+	likely = quantile(density, sum, 0.5);
+	high = quantile(density, sum, HIGH);
+	return (struct freq_interval){ low < SCALE_FROM + OPEN ? 0 : exp(low),
+				       exp(likely),
+				       high > end - OPEN ? INFINITY : exp(high) };
+}
+
+/* A unit's factor: by its own evidence, and what all others say of the procedure's. */
+static int find_factor(struct scale_run *s, const struct scale_unit *u,
+		       struct freq_interval *out)
+{
+	double *density = arena_array(s->arena, SCALE_POINTS, sizeof(*density));
+	int err;
+
+	if (!density)
+		return -ENOMEM;
+	for (int i = 0; i < SCALE_POINTS; i++)
+		density[i] = s->out->density[i] + (s->in->prior ? s->in->prior[i] : 0) -
+			     (u->evident ? u->message[i] : 0);
+	err = scale_widen(density, tie_of(s, u), s->arena);
+	for (int i = 0; i < SCALE_POINTS && u->evident; i++)
+		density[i] += u->density[i];
+	if (!err)
+		*out = interval_of(density);
+	return err;
+}
+
+static int find_factors(struct scale_run *s)
+{
+	struct freq_interval *factor =
+		arena_array(s->arena, s->nr_units, sizeof(*factor));
+	int err = factor ? 0 : -ENOMEM;
+
+	for (int u = 0; u < s->nr_units && !err; u++) {
+		factor[u] = (struct freq_interval){ 0, 1, INFINITY };
+		if (s->out->evident || s->in->prior)
+			err = find_factor(s, &s->unit[u], &factor[u]);
+	}
+	for (int b = 0; b < s->in->cfg->nr_blocks && !err; b++)
+		s->out->block[b] = factor[s->unit_of[b]];
+	for (int e = 0; e < s->in->cfg->nr_edges && !err; e++) {
+		const int from = s->unit_of[s->in->cfg->edge[e].from];
+
+		s->out->edge[e] =
+			factor[from == s->unit_of[s->in->cfg->edge[e].to] ? from : 0];
+	}
+	return err;
+}
+
+int scale_find(const struct scale_input *in, struct arena *arena, struct scale **out)
+{
+	struct scale_run s = { .in = in, .arena = arena };
+	int err = loops_nest(in->cfg, arena, &s.nest);
+
+	s.out = arena_alloc(arena, sizeof(*s.out));
+	if (!err && !s.out)
+		err = -ENOMEM;
+	if (!err)
+		err = number_units(&s);
+	if (err)
+		return err;
+	s.out->block = arena_array(arena, in->cfg->nr_blocks, sizeof(*s.out->block));
+	s.out->edge = arena_array(arena, in->cfg->nr_edges, sizeof(*s.out->edge));
+	s.out->density = arena_array(arena, SCALE_POINTS, sizeof(double));
+	if (!s.out->block || !s.out->edge || !s.out->density)
+		return -ENOMEM;
+	count_passes(&s);
+	err = gather(&s);
+	if (!err)
+		err = send_up(&s);
+	if (!err)
+		err = find_factors(&s);
+	if (!err)
+		*out = s.out;
+	return err;
+}

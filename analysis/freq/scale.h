@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scale.h - how many executions the frequencies of a procedure stand for
+ *
+ * Frequencies have a shape (this block ran twice as often as that one) and a scale (so
+ * many executions, hence so many cycles for each). Samples of time and windows measure
+ * the shape. They say nothing about the scale: a loop that waits for memory looks like
+ * one that does not and runs a hundred times as often. The scale is what is joined here
+ * from evidence.
+ *
+ * How to add evidence: make a struct scale_evidence for each thing that was measured,
+ * and put them into explain_input.evidence (explain.h) for each procedure of the image.
+ * Those of other procedures are ignored, so one list for an image is enough. State the
+ * interval that holds the truth in 90 % of the cases, with every error that was
+ * measured in it: a narrow interval that is wrong moves the result, and is not found
+ * out. Where only a bound is known, state only the bound. Evidence with an interval
+ * that cannot be is left out: likely outside of low and high, or nothing above 0.
+ *
+ * How it is joined: blocks in one outermost loop share a factor, which is what their
+ * frequencies must be multiplied by. Each piece of evidence gives a likelihood of its
+ * logarithm, with heavy tails, so that one piece that contradicts all others decides
+ * nothing. Loops of a procedure, and procedures of an image, are tied to each other as
+ * closely as windows connect them. The result is the posterior of each factor: its
+ * median, and the interval from its 5 % to its 95 % quantile.
+ *
+ * Static costs are evidence as well: a loop takes at least its best case (its longest
+ * chain of operands, or the slots that its instructions take), and at most what its
+ * instructions may wait for. A loop that can wait for nothing has a narrow interval
+ * from these alone.
+ */
+#ifndef CPI_ANALYSIS_SCALE_H
+#define CPI_ANALYSIS_SCALE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/cfg/cfg.h"
+#include "base/arena.h"
+
+enum scale_kind {
+	SCALE_EXECUTIONS, /* of the block, in the whole selection */
+	SCALE_CYCLES,     /* of time in the innermost loop around the block, calls left
+			     out, for one execution of the block */
+};
+
+/* One measurement of how often something ran, or how long it took. */
+struct scale_evidence {
+	uint64_t offset; /* image offset of an instruction of the block */
+	enum scale_kind kind;
+	double low, high;   /* 90 % interval; low 0 or high INFINITY: no bound there */
+	double likely;      /* its most likely value; 0: no value between is likelier */
+	const char *source; /* "register steps"; a constant, for debug output */
+};
+
+/* What one execution of a block costs at least and at most, in cycles; by block. */
+struct scale_costs {
+	const double *issue; /* slots only: everything else is hidden behind others */
+	const double *best;  /* alone in its steady state, and lucky; at least issue */
+	const double *usual; /* alone in its steady state, with nothing to wait for */
+	const double *worst; /* if all that may wait waits; INFINITY: no bound */
+	const bool *calls;   /* whether it calls: others' time may hide its chains */
+};
+
+/* Logarithms of factors on a grid, from SCALE_FROM on in steps of SCALE_STEP. */
+#define SCALE_FROM   (-12.0)
+#define SCALE_STEP   0.025
+#define SCALE_POINTS 721
+
+struct scale_input {
+	const struct cfg *cfg;
+	const double *block;    /* executions, by block: only the shape matters */
+	const double *block_sd; /* deviation of their logarithm, by block */
+	const double *samples;  /* of time, by instruction */
+	double period_cycles;   /* a sample's worth */
+	const struct scale_costs *costs; /* or NULL: not known */
+	const struct scale_evidence *evidence;
+	int nr_evidence;
+	const double *seen;  /* by edge: how many windows passed it; NULL: no windows */
+	const double *prior; /* log density of the procedure's factor according to other
+				procedures, SCALE_POINTS of them; NULL: none */
+};
+
+/* A number with its 90 % interval. */
+struct freq_interval {
+	double low, likely, high; /* low 0, high INFINITY: nothing ties it there */
+};
+
+/*
+ * Whether the likely value can be stated: the interval reaches at most SCALE_KNOWN
+ * times as far to either side.
+ */
+#define SCALE_KNOWN 3.0
+bool freq_interval_known(const struct freq_interval *i);
+
+/*
+ * The cycles of one execution, with their interval: time over executions, where time is
+ * samples of period cycles each. NANs where nothing was executed.
+ */
+struct freq_interval freq_interval_cycles(const struct freq_interval *executions,
+					  double samples, double period);
+
+struct scale {
+	/* Factors, by block and edge; without the shape's error. */
+	struct freq_interval *block, *edge;
+	double *density; /* of the procedure's own factor, without the prior */
+	bool evident;    /* anything at all was evidence */
+};
+
+/*
+ * Everything lives in the arena. Without evidence all factors are { 0, 1, INFINITY }.
+ * Returns 0 or -ENOMEM.
+ */
+int scale_find(const struct scale_input *in, struct arena *arena, struct scale **out);
+
+/* Widens a density by a deviation, in place: what it says of a tied factor. 0, -ENOMEM.
+ */
+int scale_widen(double *density, double sd, struct arena *arena);
+
+#endif
