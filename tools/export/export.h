@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export.h - a selection in the format of a viewer, or of a compiler
+ * export.h - writes a selection in the format of a viewer or of a compiler
  *
- * Each function writes the whole file to stdout. Returns 0, -errno or -CPI_E…, and logs
- * nothing; stdout's own errors show in its error flag. Names are any bytes: bytes that
- * a format cannot hold are replaced by visible text.
+ * Each function writes a whole file to stdout. It returns 0, -errno or -CPI_E…, and
+ * logs nothing; errors of stdout show in its error flag. Names may be any bytes: bytes
+ * that a format cannot hold are replaced by visible text.
  */
 #ifndef CPI_TOOLS_EXPORT_H
 #define CPI_TOOLS_EXPORT_H

@@ -20,12 +20,12 @@
 
 struct named {
 	const struct symbol *symbol;
-	size_t nr; /* of its name; 0: it is not local */
+	size_t nr; /* its number among equal names; 0 if it is not local */
 };
 
 struct writing {
 	struct image *im;
-	struct named *named; /* by start, once numbered */
+	struct named *named; /* by start, after they were numbered */
 	size_t nr;
 };
 
@@ -68,7 +68,10 @@ static int number_symbols(struct writing *w)
 	return 0;
 }
 
-/* "1 symbol offset "; nothing and false where no symbol is, or it is of the linker. */
+/*
+ * Writes "1 symbol offset ". Returns false, and writes nothing, if there is no symbol
+ * or it is the linker's.
+ */
 static bool put_place(const struct writing *w, uint64_t offset, struct buf *out)
 {
 	const struct symbol *s;

@@ -2,10 +2,10 @@
 /*
  * export_callgrind.c - callgrind's format, version 1
  *
- * A line of costs is written as soon as its stack comes: the reader adds up. Only
- * calls are added up here, for a stack has many of them and a program few. What is
- * inlined is cost of the procedure around it, in another file (fi=), as valgrind has
- * it. There are no labels.
+ * Each stack's cost is written at once, because readers add up equal lines. Only calls
+ * are summed here: stacks repeat them often, but a program has few. As in valgrind's
+ * own files, the cost of inlined code belongs to the procedure around it, in another
+ * file (fi=). There are no labels.
  */
 #include "config.h"
 
@@ -25,12 +25,12 @@
 
 #define UNKNOWN "???"
 
-/* Numbers of names, which are below 2^32. */
+/* The number of a name; there are fewer than 2^32. */
 struct cost_procedure {
 	uint64_t object, file, function;
 };
 
-/* An instruction of a procedure, whose line is in another file where it is inlined. */
+/* An instruction of a procedure. If it is inlined, its line is in another file. */
 struct position {
 	struct cost_procedure in;
 	uint64_t file, line, address;
@@ -50,17 +50,21 @@ struct call {
 struct callgrind {
 	const struct export_samples *w;
 	struct strings objects, files, functions;
-	struct position at; /* of the newest line, where the reader knows it */
+	struct position
+		at; /* the position of the newest line, as the reader knows it */
 	bool is_known;
 	struct hmap calls;
 	struct call *first, **end; /* as they came */
 	struct arena memory;
-	struct position *stack; /* the innermost first */
+	struct position *stack; /* innermost first */
 	size_t depth, cap;
 	double total[EXPORT_MAX_COLUMNS];
 };
 
-/* The number of a name, which is written when it is new: that moves the reader. */
+/*
+ * Writes the number of a name, with the name itself the first time. That changes the
+ * reader's position.
+ */
 static int name(struct callgrind *c, struct strings *s, const char *key,
 		const char *text, uint64_t *out)
 {
@@ -83,7 +87,7 @@ static int name(struct callgrind *c, struct strings *s, const char *key,
 	return err;
 }
 
-/* f is the procedure's frame, inner of the innermost that is inlined into it. */
+/* f is the frame of the procedure, inner that of the innermost inlined call. */
 static int locate(struct callgrind *c, const struct export_frame *f,
 		  const struct export_frame *inner, struct position *out)
 {
@@ -102,7 +106,7 @@ static int locate(struct callgrind *c, const struct export_frame *f,
 	return err;
 }
 
-/* The procedures of a stack, without what is inlined. */
+/* Reduces a stack to its procedures, without inlined calls. */
 static int locate_all(struct callgrind *c, const struct export_stack *w)
 {
 	const struct export_frame *inner = w->frame;
@@ -174,7 +178,10 @@ static struct call *find_call(struct callgrind *c, const struct call_key *key)
 	return call;
 }
 
-/* Whether the call by stack[i] comes again further in: its time is in that one's. */
+/*
+ * Whether the same call occurs again further in; its time is already part of that
+ * one's.
+ */
 static bool recurs(const struct callgrind *c, size_t i)
 {
 	for (size_t k = 1; k < i; k++) {
@@ -219,7 +226,7 @@ static int put_stack(void *ctx, const struct export_stack *w)
 	return add_calls(c, w);
 }
 
-/* How often it was called, samples do not say: once. */
+/* Samples do not say how often it was called, so this says once. */
 static void put_calls(struct callgrind *c)
 {
 	for (const struct call *call = c->first; call; call = call->next) {
@@ -233,7 +240,7 @@ static void put_calls(struct callgrind *c)
 	}
 }
 
-/* Spaces separate the names of events. */
+/* Spaces separate events, so a name must not have any. */
 static void put_event(const struct export_column *column)
 {
 	const bool is_time = column->is_time && !column->is_amount;

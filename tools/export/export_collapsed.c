@@ -2,8 +2,8 @@
 /*
  * export_collapsed.c - a line for each stack: "comm;outer;inner 12"
  *
- * What comes last is one number. It is samples where all of them stand for the same;
- * else it is what they stand for, time or events, as only that may be added up.
+ * The number is samples if all samples stand for the same amount. Else it is that
+ * amount, time or events, because only that may be added up.
  */
 #include "config.h"
 
@@ -16,7 +16,7 @@
 #include "report/calls/export_tree.h"
 #include "tools/export/export.h"
 
-/* Frames are told apart by ';', lines by '\n'. */
+/* ';' separates frames and '\n' separates lines, so names must not have them. */
 static void put_name(struct buf *b, const char *name)
 {
 	const size_t from = b->len;

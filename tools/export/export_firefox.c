@@ -2,8 +2,9 @@
 /*
  * export_firefox.c - the Firefox Profiler's processed format, version 60
  *
- * The first version whose tables are shared by all threads, which are the columns
- * here. Nothing says when a sample was: times only number them.
+ * This is the first version in which all threads share the tables; here each column is
+ * a thread. The database does not say when a sample was taken, so times are only
+ * numbers in sequence.
  */
 #include "config.h"
 
@@ -31,7 +32,7 @@ static const struct {
 	[KERNEL] = { "Kernel", "orange" },
 };
 
-/* The frames of one function, of which each names it. */
+/* The frames of one function; each one names it. */
 struct function {
 	const struct export_tree_frame *first;
 	uint32_t file;
@@ -92,7 +93,7 @@ static const char *string(const struct firefox *x, uint32_t nr)
 	return strings_at(&x->t.strings, nr);
 }
 
-/* A number that may be missing. */
+/* Writes a number, or null if it is missing. */
 static void put_index(struct json *j, uint32_t nr)
 {
 	if (nr == EXPORT_NONE)
@@ -109,7 +110,7 @@ static void put_line(struct json *j, int line)
 		json_null(j, NULL);
 }
 
-/* A column of a table that is the same in all rows. */
+/* Writes a column whose value is the same in all rows. */
 static void put_same(struct json *j, const char *key, size_t nr, const char *value)
 {
 	json_array(j, key);

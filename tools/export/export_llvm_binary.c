@@ -21,7 +21,7 @@
 #define MAGIC          0x5350524f46343204ULL /* "SPROF42", 4: extensible binary */
 #define FORMAT_VERSION 103
 
-/* In the order of the file; numbers are the format's. */
+/* In the order of the file; the numbers come from the format. */
 enum { SUMMARY, NAMES, OFFSETS, PROFILES, NR_SECTIONS };
 
 static const uint64_t section_type[NR_SECTIONS] = {
@@ -36,7 +36,7 @@ struct binary {
 	const struct compiler_profile *f;
 	struct strings names;
 	struct buf section[NR_SECTIONS];
-	struct buf counts; /* uint64_t, of all lines */
+	struct buf counts; /* uint64_t: the counts of all lines */
 	uint64_t max_head;
 	int err;
 };
@@ -129,7 +129,7 @@ static int descending(const void *va, const void *vb)
 	return (a < b) - (a > b);
 }
 
-/* How many of the largest counts make up each millionth of the total. */
+/* How many of the largest counts make up each share of the total, in millionths. */
 static void put_cutoffs(struct binary *x, const uint64_t *count, size_t nr,
 			uint64_t total)
 {

@@ -2,10 +2,10 @@
 /*
  * export_pprof.c - a gzipped protocol buffer, tools/export/pprof.proto
  *
- * Messages behind each other are one message, so each is packed and written as soon as
- * it is complete: a sample is never in memory, but what samples refer to is. Addresses
- * are those of a disassembly, in a mapping that is all of the address space: pprof
- * takes such addresses as they are.
+ * Messages in a row form one message. So each is packed and written as soon as it is
+ * complete: samples are never kept in memory, but what they refer to is. Addresses are
+ * those of a disassembly, in a mapping of the whole address space, so that pprof leaves
+ * them as they are.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #include "tools/export/pprof.pb-c.h"
 #include "tools/write/report.h"
 
-/* What a number was given to: functions, locations and mappings. */
+/* A numbered function, location or mapping. */
 struct known {
 	struct hnode node;
 	uint64_t key[4];
@@ -45,7 +45,7 @@ struct pprof {
 	int64_t value[EXPORT_MAX_COLUMNS];
 };
 
-/* Writes a message that is the next piece of the profile. */
+/* Writes a message, the next piece of the profile. */
 static int put_message(struct pprof *p, const Pprof__Profile *piece)
 {
 	const size_t size = pprof__profile__get_packed_size(piece);
@@ -59,7 +59,7 @@ static int put_message(struct pprof *p, const Pprof__Profile *piece)
 	return gzwrite(p->out, bytes, (unsigned int)size) == (int)size ? 0 : -EIO;
 }
 
-/* The number of a text, which is written when it is new. */
+/* Returns the number of a text, and writes the text the first time. */
 static int put_string(struct pprof *p, const char *text, int64_t *out)
 {
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
@@ -83,8 +83,10 @@ static int put_string(struct pprof *p, const char *text, int64_t *out)
 	return err;
 }
 
-/* The number of what has this key: the next one, *nr + 1, and 1 is returned, when it
- * is new; else 0, or -ENOMEM. */
+/*
+ * Finds the number of a key. Returns 1 for a new key, which gets the next number, *nr +
+ * 1; 0 for a known one; or -ENOMEM.
+ */
 static int find_or_add(struct pprof *p, struct hmap *map, const uint64_t key[4],
 		       size_t *nr, uint64_t *id)
 {
@@ -160,7 +162,7 @@ static int put_function(struct pprof *p, const struct export_frame *f, uint64_t 
 	return put_message(p, &piece);
 }
 
-/* An instruction: a procedure, and the frames that are inlined into it before that. */
+/* An instruction: its frames, from the innermost inlined call to the procedure. */
 static int put_new_location(struct pprof *p, const struct export_frame *frame,
 			    size_t nr, uint64_t mapping, uint64_t id)
 {
@@ -190,7 +192,7 @@ static int put_new_location(struct pprof *p, const struct export_frame *frame,
 	return err;
 }
 
-/* What is in no image is told apart by its name. */
+/* A frame without an image is identified by its name. */
 static int put_location(struct pprof *p, const struct export_frame *frame, size_t nr,
 			uint64_t *id)
 {
@@ -312,7 +314,7 @@ static int put_columns(struct pprof *p)
 	return put_message(p, &piece);
 }
 
-/* Only one stream of an event has one period. */
+/* An event has a single period only if it has a single stream. */
 static int put_period(struct pprof *p)
 {
 	const struct query_streams *streams = &p->w->sel.streams;
@@ -366,8 +368,7 @@ static int put_head(struct pprof *p)
 	return err;
 }
 
-/* pprof takes the first mapping for the program: one without a name, for there is none.
- */
+/* pprof takes the first mapping for the program, so the first one has no name. */
 static int put_nothing(struct pprof *p)
 {
 	const struct query_image nothing = { .desc = { .name = "" } };

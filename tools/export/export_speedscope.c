@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_speedscope.c - speedscope's own format, as its JSON schema says
+ * export_speedscope.c - speedscope's own format, by its JSON schema
  *
- * Each column is a profile of its own: speedscope shows one at a time.
+ * Each column is a profile of its own, because speedscope shows one at a time.
  */
 #include "config.h"
 

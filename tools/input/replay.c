@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay.c - records of a core, and the program that ran on it
+ * replay.c - imports records of a core, with the program that ran on it
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ static const char *arch_of(const struct image *im)
 	return "";
 }
 
-/* As a collector would have described it that saw it run. */
+/* Describes the program as a collector would. */
 static void describe(const char *path, const struct stat *st, const struct elfid *id,
 		     struct image_desc *out)
 {
@@ -56,7 +56,9 @@ static void describe(const char *path, const struct stat *st, const struct elfid
 	memcpy(out->content, id->content, sizeof(out->content));
 }
 
-/* path is absolute, and stays. 0 or an error, logged; then the image is to be closed.
+/*
+ * path is absolute and must stay. Returns 0; then the caller closes the image. Errors
+ * are logged.
  */
 static int open_program(const char *path, struct replay_program *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay.h - what cpi record does with a file of records
+ * replay.h - imports a file of TIP records, for cpi record --replay
  */
 #ifndef CPI_TOOLS_REPLAY_H
 #define CPI_TOOLS_REPLAY_H
@@ -10,7 +10,7 @@ struct replay_request {
 	const char *program, *label;  /* or NULL */
 };
 
-/* Takes the records into a database. 0, or an error that is logged. */
+/* Imports the records into a database. Returns 0, or an error, which is logged. */
 int replay_records(const struct replay_request *req);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * tip_records.c - writes the samples of a pipeline trace as a file of TIP records
  *
- * Samples are written as the trace is read. The code of what was sampled follows at
- * the end, when the table of instructions is complete.
+ * Samples are written as the trace is read. The code of the sampled instructions
+ * follows at the end, when the table of instructions is complete.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ struct tip_records {
 	struct tipfile_writer *w;
 };
 
-/* As the database numbers them. */
+/* The database's numbers of them. */
 static const enum cpi_tip_state states[] = {
 	[TIP_IS_COMPUTING] = CPI_TIP_COMMITS,      [TIP_IS_STALLED] = CPI_TIP_STALLS,
 	[TIP_IS_MISPREDICT] = CPI_TIP_MISPREDICTS, [TIP_IS_FLUSHED] = CPI_TIP_FLUSHES,

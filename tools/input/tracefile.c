@@ -17,7 +17,7 @@
 
 #define PIECE (1 << 16)
 
-/* Of a file's pieces; the first says what it is. */
+/* The size of a piece; the first one identifies the format. */
 static int read_pieces(struct unpack *u, const char *path, struct tip *t,
 		       const struct trace_watch *watch, struct trace **tr)
 {

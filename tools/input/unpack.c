@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unpack.c - reads a file that may be packed by zstd or gzip
+ * unpack.c - reads a file that may be compressed by zstd or gzip
  *
- * The first bytes say which. Output is made piece by piece into the caller's buffer,
- * so a file that unpacks to a huge size costs no memory.
+ * The first bytes identify the compression. Output goes piece by piece into the
+ * caller's buffer, so a file that unpacks to a huge size needs no memory.
  */
 #include "config.h"
 
@@ -20,14 +20,14 @@
 
 #include "base/err.h"
 
-#define ZSTD_MAX_WINDOW 27 /* 128 MiB, what zstd itself takes by default */
+#define ZSTD_MAX_WINDOW 27 /* 128 MiB, zstd's own default */
 
 struct unpack {
 	int fd;
-	char *in; /* what was read and not unpacked yet, packed or not */
+	char *in; /* bytes that were read but not yet returned */
 	size_t room, start, len;
 	bool end;      /* of the file */
-	bool in_frame; /* a packed piece has not come to its end */
+	bool in_frame; /* inside a compressed frame */
 	ZSTD_DStream *zstd;
 	z_stream gzip;
 	bool is_gzip;
@@ -136,7 +136,7 @@ static ssize_t unpack_gzip(struct unpack *u, void *to, size_t size)
 	status = inflate(&u->gzip, Z_NO_FLUSH);
 	take_bytes(u, u->len - u->gzip.avail_in);
 	u->in_frame = status != Z_STREAM_END;
-	if (status == Z_STREAM_END) /* another may follow */
+	if (status == Z_STREAM_END) /* another frame may follow */
 		inflateReset(&u->gzip);
 	else if (status != Z_OK && status != Z_BUF_ERROR)
 		return -CPI_ECORRUPT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unpack.h - a file as it was before gzip or zstd, a piece at a time
+ * unpack.h - reads a file, uncompressing gzip and zstd
  */
 #ifndef CPI_TOOLS_UNPACK_H
 #define CPI_TOOLS_UNPACK_H
@@ -10,12 +10,16 @@
 
 struct unpack;
 
-/* A file, "-" for standard input. What it is packed with, its first bytes say. 0,
- * -errno or -ENOMEM. */
+/*
+ * Opens a file, or standard input for "-". Its first bytes identify the compression.
+ * Returns 0, -errno or -ENOMEM.
+ */
 int unpack_open(const char *path, struct unpack **out);
 void unpack_close(struct unpack *u); /* accepts NULL */
 
-/* Up to size bytes; 0 at the end. -errno, or -CPI_ECORRUPT for what is no such file. */
+/*
+ * Reads up to size bytes. Returns their number, 0 at the end, -errno, or -CPI_ECORRUPT.
+ */
 ssize_t unpack_read(struct unpack *u, void *to, size_t size);
 
 #endif

@@ -25,7 +25,7 @@
 
 #define MAX_OPTS   32
 #define LONG_VALUE 256
-#define ARGUMENT   1 /* as getopt() says it of one, with "-" before the letters */
+#define ARGUMENT   1 /* getopt()'s value of an argument, if "-" precedes the letters */
 
 static const struct cmd *find_command(const char *name)
 {
@@ -69,7 +69,7 @@ int cmd_usage_error(const struct cmd *cmd, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-/* The row that getopt's value names, or NULL for '?'. */
+/* The row of getopt's value, or NULL for '?'. */
 static const struct opt *opt_of(const struct cmd *cmd, int value)
 {
 	if (value >= LONG_VALUE)
@@ -81,7 +81,9 @@ static const struct opt *opt_of(const struct cmd *cmd, int value)
 	return NULL;
 }
 
-/* Which of an option's words size bytes of text are; -1: none. */
+/*
+ * The index of the option's word that equals size bytes of text; -1 if there is none.
+ */
 static int find_word(const struct opt *o, const char *text, size_t size)
 {
 	const char *word = o->arg;
@@ -195,7 +197,7 @@ static int set_option(struct cmd_context *ctx, const struct opt *o, const char *
 	return 0;
 }
 
-/* getopt said '?': the option at argv[at] is not known, or ambiguous. */
+/* Explains getopt's '?': the option at argv[at] is unknown or ambiguous. */
 static int bad_option(const struct cmd *cmd, const char *given)
 {
 	struct did_you_mean guess;
@@ -224,7 +226,7 @@ static int missing_value(const struct cmd *cmd)
 	return cmd_usage_error(cmd, "--%s needs a value: %s", o->name, o->arg);
 }
 
-/* Fills both of getopt_long's tables from the record. */
+/* Fills both tables of getopt_long() from the record. */
 static void make_tables(const struct cmd *cmd, struct option *longs, char *shorts)
 {
 	const struct opt *o;
@@ -249,7 +251,10 @@ static void make_tables(const struct cmd *cmd, struct option *longs, char *short
 	*shorts = '\0';
 }
 
-/* The value of an option that was given none: the next argument, if it is one. */
+/*
+ * The value of an option that came without one: the next argument, if that is one of
+ * its words.
+ */
 static char *take_word(const struct opt *o, char **argv)
 {
 	const char *last = strrchr(o->arg, '|');
@@ -271,13 +276,13 @@ static int check_args(const struct cmd_context *ctx)
 	return 0;
 }
 
-/* "-2" is the second epoch before the last: no option's letter is a digit. */
+/* "-2" is an epoch, the second before the last; no option has a digit as its letter. */
 static bool is_negative_number(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && !arg[1 + strspn(arg + 1, "0123456789")];
 }
 
-/* Readies getopt for another argv: a command may run another. */
+/* Resets getopt for another argv, because a command may run another one. */
 static void begin_options(char **argv, const char *shorts, const struct option *longs)
 {
 	opterr = 0;
@@ -285,7 +290,7 @@ static void begin_options(char **argv, const char *shorts, const struct option *
 	getopt_long(1, argv, shorts, longs, NULL);
 }
 
-/* getopt_long() in argv's order; a negative number is an argument. */
+/* getopt_long() in argv's order; it treats a negative number as an argument. */
 static int next_option(int argc, char **argv, const char *shorts,
 		       const struct option *longs)
 {
@@ -296,7 +301,10 @@ static int next_option(int argc, char **argv, const char *shorts,
 	return getopt_long(argc, argv, shorts, longs, NULL);
 }
 
-/* What getopt has found: 0, -1 where the command is not to be run, or a status. */
+/*
+ * Applies what getopt has found. Returns 0, -1 if the command must not run, or a
+ * status.
+ */
 static int take_option(struct cmd_context *ctx, int value, char **argv)
 {
 	const struct cmd *cmd = ctx->cmd;
@@ -316,8 +324,8 @@ static int take_option(struct cmd_context *ctx, int value, char **argv)
 }
 
 /*
- * Parses the options; -1: the command is to be run, else the exit status. Arguments
- * move to the front of argv, over options that were read.
+ * Parses the options. Returns -1 if the command should run, else the exit status.
+ * Arguments move to the front of argv, over options that were read.
  */
 static int parse(struct cmd_context *ctx, int argc, char **argv)
 {

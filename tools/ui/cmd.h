@@ -17,10 +17,10 @@
 #include "base/textlist.h"
 #include "tools/ui/out.h"
 
-/* Exit statuses; what cpi record runs adds its own. */
+/* Exit statuses. cpi record also returns those of its command. */
 enum { EXIT_OK = 0, EXIT_FAIL = 1, EXIT_USAGE = 2 };
 
-/* The options of commands that have rows to show: the first member of theirs. */
+/* The options of commands that print rows; the first member of their struct options. */
 struct out_options {
 	int format; /* enum out_format */
 	int color;  /* enum out_color */
@@ -33,24 +33,25 @@ enum opt_kind {
 	OPT_STRING, /* const char * */
 	OPT_COUNT,  /* uint64_t, decimal */
 	OPT_REAL,   /* double above 0 */
-	OPT_CHOICE, /* int: which of arg's words, "text|json|csv" */
-	OPT_WORD,   /* the same; without one it is the last, and may be argv's next */
-	OPT_WORDS,  /* unsigned int: 1 << which of arg's words, for each of "a,b" */
-	OPT_LIST,   /* struct text_list: may be given again */
-	OPT_LOCAL,  /* no value: the program's times are local (time_use_local()) */
-	OPT_HELP,   /* prints the help */
+	OPT_CHOICE, /* int: the index of one of arg's words, "text|json|csv" */
+	OPT_WORD,  /* the same; the word may be argv's next, and the default is the last
+		    */
+	OPT_WORDS, /* unsigned int: a set of arg's words, 1 << index each; "a,b" */
+	OPT_LIST,  /* struct text_list: the option may be repeated */
+	OPT_LOCAL, /* no value: times are local from now on (time_use_local()) */
+	OPT_HELP,  /* prints the help */
 };
 
 struct opt {
 	const char *name; /* NULL ends the table */
 	char letter;      /* 0 for none */
-	const char *arg;  /* what the value is called; NULL for flags */
+	const char *arg;  /* the name of the value; NULL for flags */
 	const char *help;
 	enum opt_kind kind;
-	size_t offset; /* in the command's options */
+	size_t offset; /* in the struct of the command's options */
 };
 
-/* Options are a member of a type; in the file of a command, of its struct options. */
+/* Rows for members of a type; OPT() is for a command's own struct options. */
 #define OPT_OF(type, name, letter, arg, help, kind, field)           \
 	{                                                            \
 		name, letter, arg, help, kind, offsetof(type, field) \
@@ -78,15 +79,19 @@ struct cmd_context;
 
 struct cmd {
 	const char *name;
-	const char *alias; /* what perf calls it; or NULL */
-	const char *args;  /* as in the synopsis, behind the options */
+	const char *alias; /* perf's name for it, or NULL */
+	const char *args;  /* the arguments as in the synopsis */
 	const char *summary;
 	int min_args;
-	int max_args;      /* CMD_REST: the first argument ends the options */
-	const char *words; /* what the first argument may be, "list|new"; or NULL */
+	int max_args;      /* CMD_REST if the first argument ends the options */
+	const char *words; /* the words allowed as the first argument, "list|new"; or
+			      NULL */
 	const struct opt *opts;
 	size_t opt_size; /* of its options */
-	/* Whether they go together: 0, or EXIT_USAGE after saying why not; or NULL. */
+	/*
+	 * Checks that options go together. Returns 0, or EXIT_USAGE after a message.
+	 * May be NULL.
+	 */
 	int (*check)(const struct cmd_context *ctx);
 	int (*run)(struct cmd_context *ctx); /* the exit status */
 };
@@ -95,15 +100,17 @@ struct cmd {
 
 struct cmd_context {
 	const struct cmd *cmd;
-	void *opt;   /* its options; zero where one was not given */
+	void *opt;   /* its options; zero if not given */
 	char **args; /* nr_args of them, then NULL */
 	int nr_args;
 };
 
-/* Every command, group by group as in the help; NULL ends it. The program has it. */
+/*
+ * Every command, in the groups of the help; NULL ends the list. Defined by the program.
+ */
 extern const struct cmd *const cmd_table[];
 
-/* What the help puts above the commands from first on; a NULL title ends the list. */
+/* A title in the help, above the command first; a NULL title ends the list. */
 struct cmd_group {
 	const char *title;
 	const struct cmd *first;
@@ -111,17 +118,26 @@ struct cmd_group {
 
 extern const struct cmd_group cmd_groups[];
 
-/* The command of that name; NULL after a message with the nearest name. */
+/*
+ * Finds a command by name. If there is none, prints a message that suggests a name, and
+ * returns NULL.
+ */
 const struct cmd *cmd_find_or_suggest(const char *name);
 
-/* Parses argv[1..argc) (argv[0] is the command) and runs it. The exit status. */
+/*
+ * Parses argv[1..argc), where argv[0] is the command, and runs it. Returns the exit
+ * status.
+ */
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
 
-/* Says what is wrong with the command line; returns EXIT_USAGE. */
+/* Prints what is wrong with the command line; returns EXIT_USAGE. */
 int cmd_usage_error(const struct cmd *cmd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Of a command that logs all errors but -ENOMEM, which is logged: the exit status. */
+/*
+ * The exit status for the error of a command that has logged all errors except -ENOMEM,
+ * which this logs.
+ */
 int cmd_exit_status(const struct cmd *cmd, int err);
 
 #endif

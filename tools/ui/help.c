@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * help.c - the help and the completion, from the command records
+ * help.c - prints the help and the completion script from the command records
  */
 #include "config.h"
 
@@ -46,7 +46,7 @@ void help_print_overview(void)
 	puts("'cpi COMMAND --help' lists a command's options, cpi(1) says more.");
 }
 
-/* "=HZ" of a value, "[=off|fp]" of a word that may be left out, "" of a flag. */
+/* Writes "=HZ" for a value, "[=off|fp]" for an optional word, "" for a flag. */
 static void format_value(const struct opt *o, char *out, size_t size)
 {
 	const bool may_miss = o->kind == OPT_WORD;
@@ -81,7 +81,7 @@ void help_print_command(const struct cmd *cmd)
 	printf("\nMore: man cpi-%s\n", cmd->name);
 }
 
-/* "a|b|c" as a list of words for compgen. */
+/* Writes "a|b|c" as a list of words for compgen. */
 static void print_words(const char *words)
 {
 	for (; *words; words++)
@@ -95,7 +95,7 @@ static void print_command_names(void)
 		       (*c)->alias ? " " : "", (*c)->alias ? (*c)->alias : "");
 }
 
-/* Makes an alias the name of its command. */
+/* Replaces an alias by the name of its command. */
 static void print_completion_aliases(void)
 {
 	for (const struct cmd *const *c = cmd_table; *c; c++) {
@@ -105,7 +105,10 @@ static void print_completion_aliases(void)
 	}
 }
 
-/* What cpi help --values lists of an option's values, or of the arguments; or NULL. */
+/*
+ * The word of cpi help --values that lists values of an option or of the arguments, or
+ * NULL.
+ */
 static const char *stored_values(const struct opt *o)
 {
 	if (!strcmp(o->name, "epoch") || !strcmp(o->name, "history"))
@@ -155,7 +158,7 @@ static void print_completion_of(const struct cmd *cmd)
 	puts("\t\tesac\n\t\t;;");
 }
 
-/* The function that adds what the database of the command line has. */
+/* Prints the function that adds names from the database of the command line. */
 static void print_completion_of_stored(void)
 {
 	puts("# bash completion for cpi, made by 'cpi help --completion'\n"

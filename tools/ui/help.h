@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * help.h - what the command records say, for people and for the shell
+ * help.h - prints the command records, as help and as a completion script
  */
 #ifndef CPI_TOOLS_HELP_H
 #define CPI_TOOLS_HELP_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json.c - writes JSON to stdout as it comes
+ * json.c - writes JSON to stdout, piece by piece
  *
- * Nothing is collected: a report may be larger than memory. Text from outside can be
- * any bytes, so strings are made valid UTF-8 and control characters are escaped.
+ * Nothing is collected, because a report may be larger than memory. Strings may be any
+ * bytes, so they are made valid UTF-8, and control characters are escaped.
  */
 #include "config.h"
 

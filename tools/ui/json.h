@@ -17,15 +17,17 @@
 
 /* Starts as { 0 }. */
 struct json {
-	bool one_line; /* also the outer levels: for one object per line */
+	bool one_line; /* one line also for the outer levels, so that each object is a
+			  line */
 	unsigned int depth;
-	char close[JSON_MAX_DEPTH];    /* what ends each open level */
-	bool more[JSON_MAX_DEPTH + 1]; /* a value came before on this level */
+	char close[JSON_MAX_DEPTH];    /* the closing bracket of each open level */
+	bool more[JSON_MAX_DEPTH + 1]; /* whether this level already has a value */
 };
 
 void json_object(struct json *j, const char *key); /* begins one */
 void json_array(struct json *j, const char *key);
-void json_end(struct json *j); /* ends the innermost; a newline after the last */
+void json_end(struct json *j); /* closes the innermost level; writes a newline after the
+				  outermost */
 
 void json_string(struct json *j, const char *key, const char *value); /* or null */
 void json_number(struct json *j, const char *key, uint64_t value);
@@ -37,7 +39,7 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_verbatim(struct json *j, const char *key, const char *number);
 void json_null(struct json *j, const char *key);
 
-/* Whether s is a number as JSON has them: no sign but '-', no leading zeros. */
+/* Whether s is a valid JSON number: no sign but '-', no leading zeros. */
 bool json_is_number(const char *s);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * out.c - colours, lines and the end of stdout
  *
- * stdout's errors show up only when it is flushed, so out_finish() decides on the exit
+ * Errors of stdout only show when it is flushed, so out_finish() decides on the exit
  * status of every command.
  */
 #include "config.h"

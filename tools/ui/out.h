@@ -21,8 +21,7 @@ const char *out_heat(double percent);
 void out_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Writes out what is left. Returns status, or EXIT_FAIL with a message when
- * stdout did not take everything.
+ * Flushes stdout. Returns status, or EXIT_FAIL with a message if stdout had an error.
  */
 int out_finish(int status);
 

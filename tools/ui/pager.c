@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pager.c - runs $PAGER on what is written to stdout
+ * pager.c - pipes stdout through $PAGER
  *
  * A reader that quits early closes the pipe. That is no error, and no signal may end
- * this program before the pager has given the terminal back.
+ * this program before the pager has restored the terminal.
  */
 #include "config.h"
 
@@ -23,7 +23,8 @@ void pager_exec(void)
 {
 	const char *pager = getenv("PAGER");
 
-	setenv("LESS", "FRX", 0); /* short output stays on the screen; colours */
+	setenv("LESS", "FRX",
+	       0); /* less exits at once if all fits, and shows colours */
 	execlp("sh", "sh", "-c", pager && *pager ? pager : "less || more || cat",
 	       (char *)NULL);
 	_exit(127);

@@ -14,16 +14,16 @@ struct pager {
 };
 
 /*
- * From here on, what is written to stdout goes to a pager if wanted, stdout is a
- * terminal, and $PAGER is not empty. Nothing that may take long should follow: SIGINT
- * is the pager's. term_width() and term_has_color() still tell of the terminal.
+ * From now on stdout goes to a pager if wanted is true, stdout is a terminal, and
+ * $PAGER is not empty. Call it when all slow work is done, because SIGINT then belongs
+ * to the pager. term_width() and term_has_color() still describe the terminal.
  */
 void pager_begin(struct pager *p, bool wanted);
 
-/* Waits until the pager has ended; stdout is again what it was. */
+/* Waits for the end of the pager and restores stdout. */
 void pager_end(struct pager *p);
 
-/* Becomes the pager of this stdin, in a child; does not return. */
+/* In a child: executes the pager, which reads this stdin. Does not return. */
 void pager_exec(void) __attribute__((noreturn));
 
 #endif

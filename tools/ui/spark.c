@@ -14,7 +14,10 @@
 
 #define LEVELS 8
 
-/* The variables decide, not setlocale(): numbers stay as they are everywhere. */
+/*
+ * Reads the variables instead of calling setlocale(), which would change how numbers
+ * are printed.
+ */
 bool spark_can_block(void)
 {
 	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };

@@ -14,9 +14,9 @@
 bool spark_can_block(void);
 
 /*
- * Appends a bar for each of nr values: the highest for max and above, a space for
- * nothing, and at least the lowest for what is more. In block characters, or ASCII
- * where block is false; each is one column wide.
+ * Appends a bar for each of nr values: the highest for max and above, a space for 0,
+ * and at least the lowest for anything above 0. Uses block characters, or ASCII if
+ * block is false; each is one column wide.
  */
 void spark_put(struct buf *out, const double *value, size_t nr, double max, bool block);
 

@@ -185,8 +185,8 @@ static bool in_data(const struct column *c)
 }
 
 /*
- * What a spreadsheet takes for a formula; also where quotes are before it, so that to
- * take one away gives the name in any case.
+ * Whether a spreadsheet would take the text for a formula, also after leading quotes:
+ * then removing one quote always gives the original text.
  */
 static bool is_formula(const char *s)
 {
@@ -195,7 +195,7 @@ static bool is_formula(const char *s)
 	return first && strchr("=+-@", first) && !json_is_number(s);
 }
 
-/* A text as a person may see it, in a terminal or a spreadsheet. */
+/* Appends a text so that it is harmless on a terminal and in a spreadsheet. */
 static void put_csv_text(const char *s)
 {
 	struct buf clean = { 0 }, b = { 0 };

@@ -21,7 +21,7 @@ enum column_kind { COLUMN_TEXT, COLUMN_NUMBER };
 
 enum column_where {
 	COLUMN_EVERYWHERE,
-	COLUMN_NOT_IN_TEXT, /* CSV and JSON alone */
+	COLUMN_NOT_IN_TEXT, /* only in CSV and JSON */
 	COLUMN_ONLY_IN_TEXT,
 };
 
@@ -39,7 +39,8 @@ struct table *table_new(const struct column *columns, size_t nr);
 void table_free(struct table *t);  /* accepts NULL */
 void table_clear(struct table *t); /* drops the rows */
 
-void table_text(struct table *t, const char *s); /* NULL: nothing, null in JSON */
+void table_text(struct table *t,
+		const char *s); /* NULL gives an empty cell, null in JSON */
 void table_number(struct table *t, uint64_t v);
 void table_signed(struct table *t, int64_t v);
 void table_real(struct table *t, double v, int decimals);
@@ -49,31 +50,31 @@ void table_hex(struct table *t, uint64_t v);   /* "0x12" */
 void table_time(struct table *t, uint64_t real_ns);
 void table_empty(struct table *t);
 
-/* As table_real() in text, else as table_exact(). */
+/* As table_real() if text is true, else as table_exact(). */
 void table_value(struct table *t, double v, int decimals, bool text);
 
-/* The row that the next cell begins: its colour in text (TERM_…, or NULL). */
+/* Sets the colour, in text, of the row that the next cell begins (TERM_…, or NULL). */
 void table_color(struct table *t, const char *color);
 
-/* A line of its own between the rows, in text alone. */
+/* Adds a line between rows, only in text. */
 void table_line(struct table *t, const char *color, const char *s);
 
 /*
- * The order of text alone. keys are of columns, end with NULL, and must stay. The
- * former puts them behind the others; the latter are left out on a terminal where the
- * names would be cut short, the first one first.
+ * Both affect only text. keys ends with NULL and must stay. table_put_last() moves
+ * these columns behind the others. table_drop_first() lists columns that are left out,
+ * in this order, on a terminal that is too narrow for the names.
  */
 void table_put_last(struct table *t, const char *const *keys);
 void table_drop_first(struct table *t, const char *const *keys);
 
-/* Each returns 0 or -ENOMEM, also for cells that could not be appended. */
+/* Each returns 0, or -ENOMEM, also if a cell could not be appended before. */
 int table_print_text(struct table *t, bool color, bool header);
 int table_print_csv(struct table *t, bool header);
-int table_print_json(struct table *t, struct json *j); /* objects, in an open array */
+int table_print_json(struct table *t, struct json *j); /* as objects in an open array */
 
 /*
- * In the format of the options (enum out_format): with titles; in JSON as the
- * only member, called name, of an object.
+ * Prints in a format of enum out_format: text and CSV with titles, JSON as an object
+ * whose only member is called name.
  */
 int table_print(struct table *t, int format, const char *name, bool color);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table_cells.h - how a table keeps its cells; for table.c and table_text.c
+ * table_cells.h - the representation of a table; for table.c and table_text.c
  *
- * Cells are strings in one buffer; widths are known when it prints.
+ * Cells are strings in one buffer. Widths are computed when the table is printed.
  *
- * I1  Each row has nr_columns cells; a line between rows has one, and the mark.
+ * I1  A row has nr_columns cells. A line between rows has one cell, and line is set.
  */
 #ifndef CPI_TOOLS_TABLE_CELLS_H
 #define CPI_TOOLS_TABLE_CELLS_H
@@ -32,7 +32,7 @@ struct table {
 	size_t nr_columns;
 	struct buf text, cells, rows;
 	const char *const *last, *const *drop; /* keys; NULL: none */
-	size_t filled;                         /* cells of the row that is being made */
+	size_t filled;                         /* number of cells of the current row */
 	const char *color;
 };
 

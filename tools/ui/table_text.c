@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table_text.c - a table as aligned text
+ * table_text.c - prints a table as aligned text
  *
- * In a pipe nothing is cut, but one long name does not widen every row either:
- * it pushes aside what follows it. A terminal has a width to keep to.
+ * Nothing is cut in a pipe; a very long name shifts the rest of its own row instead of
+ * widening every row. On a terminal the lines fit its width.
  */
 #include "config.h"
 
@@ -16,17 +16,17 @@
 #include "tools/ui/term.h"
 
 #define COLUMN_GAP     2  /* blanks between columns */
-#define MAX_PADDING    60 /* a longer name pushes its row aside, not every row */
-#define LEAST_CUT      12 /* a terminal's names are not cut below this */
-#define LEAST_NAME     24 /* nor below this as long as columns can be left out */
+#define MAX_PADDING    60 /* a longer name shifts only its own row */
+#define LEAST_CUT      12 /* names are not cut below this width */
+#define LEAST_NAME     24 /* nor below this one while columns can be left out */
 #define CUT_MARK       "..."
 #define CUT_MARK_WIDTH 3
 
-/* The columns of text, in their order, and how wide each column of the table is. */
+/* The columns of text in their order, and the width of each column of the table. */
 struct layout {
 	size_t *shown, nr;
 	size_t *width;
-	size_t limit; /* of a line; 0: none */
+	size_t limit; /* of a line; 0 if there is none */
 };
 
 static bool has_key(const char *const *keys, const char *key)
@@ -53,7 +53,7 @@ static void put_in_order(const struct table *t, struct layout *l)
 	}
 }
 
-/* The cell as it is shown: safe, with its unit. */
+/* The text of a cell: safe, with its unit. */
 static const char *shown(const struct table *t, const struct table_cell *c,
 			 struct buf *b)
 {
@@ -80,7 +80,7 @@ static void measure(const struct table *t, size_t *width, bool header, struct bu
 	}
 }
 
-/* How wide a line is, if names may be cut to most. */
+/* The width of a line if names are cut to most. */
 static size_t line_width(const struct table *t, const struct layout *l, size_t most)
 {
 	size_t sum = 0;
@@ -94,7 +94,7 @@ static size_t line_width(const struct table *t, const struct layout *l, size_t m
 	return sum;
 }
 
-/* Leaves columns out until names have room. */
+/* Leaves out columns until there is room for names. */
 static void drop_columns(const struct table *t, struct layout *l)
 {
 	for (size_t k = 0; t->drop && t->drop[k]; k++) {
@@ -110,7 +110,7 @@ static void drop_columns(const struct table *t, struct layout *l)
 	}
 }
 
-/* Takes columns from the widest names until the line fits. */
+/* Narrows the widest names until the line fits. */
 static void narrow(const struct table *t, struct layout *l)
 {
 	size_t *width = l->width;
@@ -149,7 +149,7 @@ static void put_blanks(struct buf *line, size_t n)
 		buf_putc(line, ' ');
 }
 
-/* What tells a path from others is at its end. */
+/* A path is cut at its beginning, because paths differ at their ends. */
 static void put_cut(struct buf *line, const char *s, size_t width)
 {
 	const size_t left = width - CUT_MARK_WIDTH;
@@ -180,7 +180,7 @@ static void put_cell(struct buf *line, const struct column *c, const char *s,
 	}
 }
 
-/* The cells of a row; row NULL makes the titles. */
+/* Formats the cells of a row, or the titles if row is NULL. */
 static void put_cells(const struct table *t, const struct table_row *row,
 		      const struct layout *l, struct buf *line)
 {
@@ -198,7 +198,7 @@ static void put_cells(const struct table *t, const struct table_row *row,
 	buf_fini(&b);
 }
 
-/* A line of at most limit letters (0: any), without blanks at its end. */
+/* Prints a line of at most limit letters (0: no limit) without trailing blanks. */
 static int print_line(struct buf *line, const char *color, size_t limit)
 {
 	const char *s;

@@ -29,7 +29,7 @@ void term_forget(void)
 	unsetenv(KEPT_WIDTH);
 }
 
-/* The width of a terminal behind a pager; 0: there is none. */
+/* The width of the terminal behind a pager, or 0. */
 static unsigned int kept_width(void)
 {
 	const char *kept = getenv(KEPT_WIDTH);

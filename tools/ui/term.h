@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * term.h - what the terminal can do, when there is one
+ * term.h - the width and the colours of the terminal
  */
 #ifndef CPI_TOOLS_TERM_H
 #define CPI_TOOLS_TERM_H
 
 #include <stdbool.h>
 
-/* Columns of the terminal at stdout; 0 when stdout goes elsewhere. */
+/* Columns of the terminal at stdout; 0 if stdout is no terminal. */
 unsigned int term_width(void);
 
 /* Whether a terminal at stdout shows colours ($TERM, $NO_COLOR). */
 bool term_has_color(void);
 
 /*
- * While stdout is a pager's pipe, the terminal that it had before counts as stdout's.
- * $CPI_TERM_WIDTH keeps it: whatever a pager runs has a stdout of its own.
+ * While stdout is the pipe of a pager, the terminal before it counts as stdout's.
+ * Programs that the pager runs read its width from $CPI_TERM_WIDTH.
  */
 void term_keep(void);
 void term_forget(void);

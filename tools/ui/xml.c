@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xml.c - text as XML 1.0 can hold it
+ * xml.c - writes text that XML 1.0 can hold
  *
- * Some characters cannot be written at all, not even escaped; they are replaced.
+ * Some characters are not allowed even if escaped; they are replaced.
  */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-/* Of what UTF-8 can say, XML 1.0 has no U+FFFE and U+FFFF, in no plane. */
+/* XML 1.0 does not allow U+FFFE and U+FFFF, nor their counterparts in other planes. */
 static bool is_forbidden(uint32_t code)
 {
 	return text_is_control(code) || (code & 0xfffe) == 0xfffe;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xml.h - names that others chose, as the text of a picture
+ * xml.h - writes names of unknown origin as XML text
  */
 #ifndef CPI_TOOLS_XML_H
 #define CPI_TOOLS_XML_H
@@ -8,8 +8,8 @@
 #include "base/buf.h"
 
 /*
- * Appends s so that XML reads it as text and nothing else, also in an attribute in
- * quotes: one line, what XML has no character for as '?', and so is NULL.
+ * Appends s so that XML reads it as plain text, also in a quoted attribute: on one
+ * line, with '?' for NULL and for characters that XML does not allow.
  */
 void xml_put(struct buf *out, const char *s);
 
