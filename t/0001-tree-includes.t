@@ -89,6 +89,8 @@ tools_rooms='
 ui
 write ui /report/select /report/profile /report/calls /report/explain /report/compare /report/feedback /analysis/calls /analysis/explain /analysis/freq /analysis/trace /db/core /db/query
 export ui write /report/select /report/calls /report/feedback
+doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
+top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
 '
 plan $((11 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
@@ -112,7 +114,7 @@ END
 rooms tools '' <<END
 $tools_rooms
 END
-allowed tools 'base tools/ui tools/write tools/export tools/input report/select report/profile
+allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile
 	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
 	db/query db/retain db/move daemon/session/session.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'

@@ -19,7 +19,7 @@
 #include "report/profile/top_feed.h"
 #include "tools/commands.h"
 #include "tools/options.h"
-#include "tools/top_screen.h"
+#include "tools/top/top_screen.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 

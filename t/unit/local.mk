@@ -412,6 +412,11 @@ t_unit_check_clockrate_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_clockrate_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 
 # A session, by a clock that the test steps.
+check_PROGRAMS += t/unit/check_doctor
+QUICK_TESTS += t/unit/check_doctor
+t_unit_check_doctor_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_doctor_LDADD = tools/libtools.a daemon/libdaemon.a $(UNIT_LDADD) $(CAP_LIBS) \
+	$(BPF_LIBS) $(ZLIB_LIBS)
 check_PROGRAMS += t/unit/check_defaults
 QUICK_TESTS += t/unit/check_defaults
 t_unit_check_defaults_CFLAGS = $(UNIT_CFLAGS)

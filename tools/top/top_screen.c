@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "tools/top_screen.h"
+#include "tools/top/top_screen.h"
 
 #include <curses.h>
 #include <errno.h>

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_doctor.c - can this machine be profiled well, and what would help?
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "db/core/db.h"
+#include "report/select/client.h"
+#include "tools/commands.h"
+#include "tools/ctl.h"
+#include "tools/doctor/doctor.h"
+#include "tools/ui/json.h"
+#include "tools/ui/out.h"
+#include "tools/ui/term.h"
+
+#define BUDGET      0.005 /* cpid's defaults */
+#define LIMIT_BYTES (2ULL << 30)
+#define INDENT      25 /* columns in front of texts */
+#define TO_DO       "to do:  "
+#define LEAST_WIDTH 60
+#define WIDTH       80 /* where there is no terminal */
+#define MOST_WIDTH  110
+
+struct options {
+	struct out_options out;
+	const char *db;
+	const char *socket;
+};
+
+static const char *const verdicts[] = {
+	[DOCTOR_OK] = "ok",
+	[DOCTOR_NOTE] = "note",
+	[DOCTOR_PROBLEM] = "problem",
+	[DOCTOR_FATAL] = "fatal",
+};
+
+static const char *const colors[] = {
+	[DOCTOR_OK] = "",
+	[DOCTOR_NOTE] = TERM_BLUE,
+	[DOCTOR_PROBLEM] = TERM_YELLOW,
+	[DOCTOR_FATAL] = TERM_RED,
+};
+
+static void check_daemon(struct doctor *d, const char *socket)
+{
+	struct buf reply = { 0 };
+	int err =
+		client_call(socket, CPI_CONTROL_STATUS, "", CLIENT_PATIENCE_NS, &reply);
+
+	if (!err)
+		doctor_ok(d, "cpid", "it runs; 'cpi status' tells how it is");
+	else if (client_is_absent(err))
+		doctor_add(d, "cpid", DOCTOR_NOTE, "no cpid runs",
+			   "Nothing is sampled. 'cpi record COMMAND' needs no cpid.",
+			   "systemctl enable --now cpid");
+	else
+		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it does not answer",
+			   "It may hang, or this user may not ask it.",
+			   "run 'cpi status' as root");
+	buf_fini(&reply);
+}
+
+static size_t count(const struct doctor *d, enum doctor_verdict verdict)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		n += d->findings[i].verdict == verdict;
+	return n;
+}
+
+/* Begins where texts stand, and breaks lines at spaces so that the terminal has room.
+ */
+static void print_wrapped(const char *text)
+{
+	size_t width = term_width(), used = 0, len;
+
+	width = width < LEAST_WIDTH ? WIDTH : width;
+	width = (width > MOST_WIDTH ? MOST_WIDTH : width) - INDENT;
+	for (; *text; text += len + (text[len] == ' ')) {
+		len = strcspn(text, " ");
+		if (used && used + 1 + len > width) {
+			printf("\n%*s", INDENT, "");
+			used = 0;
+		}
+		printf("%s%.*s", used ? " " : "", (int)len, text);
+		used += len + (used ? 1 : 0);
+	}
+	printf("\n");
+}
+
+static void print_finding(const struct doctor_finding *f, bool color)
+{
+	const bool colored = color && *colors[f->verdict];
+
+	printf("%s%-7s%s  %-14s  ", colored ? colors[f->verdict] : "",
+	       verdicts[f->verdict], colored ? TERM_RESET : "", f->check);
+	print_wrapped(f->what);
+	if (f->why) {
+		printf("%*s", INDENT, "");
+		print_wrapped(f->why);
+	}
+	if (f->fix) {
+		printf("%*s", INDENT, TO_DO);
+		print_wrapped(f->fix);
+	}
+}
+
+static void print_summary(const struct doctor *d)
+{
+	static const char *const answers[] = {
+		[DOCTOR_OK] = "This machine can be profiled well",
+		[DOCTOR_NOTE] = "This machine can be profiled well",
+		[DOCTOR_PROBLEM] = "This machine can be profiled, but not well",
+		[DOCTOR_FATAL] = "This machine cannot be profiled as a whole",
+	};
+	const size_t problems = count(d, DOCTOR_PROBLEM) + count(d, DOCTOR_FATAL);
+	const size_t notes = count(d, DOCTOR_NOTE);
+
+	printf("%s: %zu %s, %zu %s\n\n", answers[doctor_worst(d)], problems,
+	       problems == 1 ? "problem" : "problems", notes,
+	       notes == 1 ? "note" : "notes");
+}
+
+static void print_text(const struct doctor *d, bool color)
+{
+	print_summary(d);
+	for (int v = DOCTOR_FATAL; v > DOCTOR_OK; v--) {
+		for (size_t i = 0; i < d->nr; i++) {
+			if ((int)d->findings[i].verdict == v)
+				print_finding(&d->findings[i], color);
+		}
+	}
+	if (count(d, DOCTOR_OK) < d->nr)
+		printf("\n");
+	for (size_t i = 0; i < d->nr; i++) {
+		if (d->findings[i].verdict == DOCTOR_OK)
+			print_finding(&d->findings[i], color);
+	}
+}
+
+static void print_json(const struct doctor *d)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "verdict", verdicts[doctor_worst(d)]);
+	json_array(&j, "findings");
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct doctor_finding *f = &d->findings[i];
+
+		json_object(&j, NULL);
+		json_string(&j, "check", f->check);
+		json_string(&j, "verdict", verdicts[f->verdict]);
+		json_string(&j, "what", f->what);
+		json_string(&j, "why", f->why);
+		json_string(&j, "fix", f->fix);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+static int run_doctor(struct cmd_context *ctx)
+{
+	const struct options *o = ctx->opt;
+	struct utsname system;
+	struct doctor d = {
+		.root = "",
+		.db = o->db ? o->db : db_default_path(),
+		.budget = BUDGET,
+		.limit_bytes = LIMIT_BYTES,
+	};
+	int status = EXIT_FAIL;
+
+	if (uname(&system))
+		return cmd_exit_status(ctx->cmd, -errno);
+	d.release = system.release;
+	doctor_run(&d);
+	check_daemon(&d, o->socket);
+	if (d.err) {
+		log_err("doctor: out of memory");
+	} else {
+		if (o->out.format == OUT_JSON)
+			print_json(&d);
+		else
+			print_text(&d, out_use_color(o->out.color));
+		status = doctor_worst(&d) >= DOCTOR_PROBLEM ? EXIT_FAIL : EXIT_OK;
+	}
+	doctor_fini(&d);
+	return status;
+}
+
+static const struct opt opts[] = {
+	OPT("db", 0, "FILE", "the database whose space is looked at", OPT_STRING, db),
+	OPT_FORMAT_OF("text|json"),
+	OPT_COLOR,
+	OPT_SOCKET,
+	OPT_END,
+};
+
+const struct cmd cmd_doctor = {
+	.name = "doctor",
+	.args = "",
+	.summary = "Can this machine be profiled well, and what would help?",
+	.opts = opts,
+	.opt_size = sizeof(struct options),
+	.run = run_doctor,
+};
