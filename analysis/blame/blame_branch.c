@@ -69,7 +69,8 @@ static void accuse_conditional(struct blame_case *c, int jump, double weight)
 	const struct misses m = find_misses(c->scene, jump);
 
 	if (m.share < SURE)
-		blame_acquit(c, BLAME_MISPREDICT, "the jump goes one way");
+		blame_acquit(c, BLAME_MISPREDICT,
+			     "the jump nearly always goes the same way");
 	else
 		blame_accuse(c, BLAME_MISPREDICT, jump,
 			     weight * (m.known ? 0.3 + 0.6 * m.share : 0.5 * m.share),

@@ -43,7 +43,7 @@ static uint64_t offset_of(const struct blame_input *in, int insn)
 void blame_acquit(struct blame_case *c, enum blame_reason reason, const char *why)
 {
 	if (c->scene->debug)
-		buf_printf(c->scene->debug, "blame: %#" PRIx64 " acquits %s: %s\n",
+		buf_printf(c->scene->debug, "blame: %#" PRIx64 " rules out %s: %s\n",
 			   offset_of(c->in, c->insn), blame_name(reason), why);
 }
 
@@ -104,7 +104,7 @@ void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 	struct suspect *s;
 
 	if (m && !m->seen[insn]) {
-		blame_acquit(c, reason, "no record of hardware has it");
+		blame_acquit(c, reason, "the hardware recorded none");
 		return;
 	}
 	if (m) {
@@ -113,11 +113,11 @@ void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 	}
 	limit = fmin(limit, most);
 	if (limit < MIN_SHARE * c->cycles) {
-		blame_acquit(c, reason, "it explains next to nothing of the stall");
+		blame_acquit(c, reason, "it can explain almost nothing of the stall");
 		return;
 	}
 	if (likelihood < MIN_LIKELY) {
-		blame_acquit(c, reason, "it is most unlikely");
+		blame_acquit(c, reason, "it is very unlikely");
 		return;
 	}
 	s = find_suspect(c, reason, insn);

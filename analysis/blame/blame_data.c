@@ -85,7 +85,7 @@ static void accuse_load(struct blame_case *c, int insn, double weight)
 	double l = likelihood_of(a).cache;
 
 	if (a.walk == ADDRESS_FIXED) {
-		blame_acquit(c, BLAME_DCACHE, "it always loads from the same place");
+		blame_acquit(c, BLAME_DCACHE, "it always loads from the same address");
 		return;
 	}
 	/* Steps within a line are prefetched well; steps to a new line may not be. */
@@ -100,7 +100,7 @@ static void accuse_store(struct blame_case *c, int insn, double weight)
 	const struct address a = blame_address_of(c->scene, insn);
 
 	if (a.walk == ADDRESS_FIXED) {
-		blame_acquit(c, BLAME_STORE, "it always stores to the same place");
+		blame_acquit(c, BLAME_STORE, "it always stores to the same address");
 		return;
 	}
 	blame_accuse(c, BLAME_STORE, insn, weight * likelihood_of(a).store,

@@ -156,9 +156,10 @@ static void accuse(struct blame_case *c, enum blame_reason reason, uint64_t gran
 	if (!w.weight && !fits)
 		w = (struct blame_witness){ first_in_granule(c, granule), LATE };
 	if (!w.weight)
-		blame_acquit(c, reason, "those before it are in the same place");
+		blame_acquit(c, reason,
+			     "the instructions before it are on the same line or page");
 	else if (fits && stays(c))
-		blame_acquit(c, reason, "it runs again before others take its place");
+		blame_acquit(c, reason, "it runs again before other code can evict it");
 	else
 		blame_accuse(c, reason, w.insn, likely * w.weight, FILL_CYCLES);
 }
