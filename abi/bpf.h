@@ -88,6 +88,7 @@ static inline uint32_t cpi_bpf_slot(uint32_t slot, uint32_t set)
 #define CPI_BPF_OUTCOME    0x7c910004 /* whether outcomes are told of */
 #define CPI_BPF_NR_FULL    0x7c910005 /* entries that make an overflow array full */
 #define CPI_BPF_TICK_REGS  0x7c910006 /* from the tick's timer to __irq_regs */
+#define CPI_BPF_BY_THREAD  0x7c910009 /* whether entries have the thread */
 #define CPI_BPF_TICK       0x7c910007 /* address of the tick's callback: 64 bits */
 #define CPI_BPF_PAIRS      0x7c910008 /* whether pairs are closed (abi/pair.h) */
 

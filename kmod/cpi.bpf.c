@@ -265,20 +265,25 @@ static __noinline enum cpi_outcome outcome_of_tick(const void *from)
 
 #endif
 
-/* Which process, and which life of it: see who_is() in cpi_handler.c. */
+/*
+ * Which process, or which thread of it, and which life of it: see who_is() in
+ * cpi_handler.c. A process's threads have its exec id.
+ */
 static __always_inline uint64_t who_is(void)
 {
 	struct task_struct *task;
+	uint32_t number;
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id,
 				       BPF_FUNC_get_current_task_btf)) {
 		task = bpf_get_current_task_btf();
-		return (uint32_t)task->tgid | (uint32_t)task->self_exec_id
-						      << CPI_TGID_BITS;
+		number = LOADED(CPI_BPF_BY_THREAD) ? task->pid : task->tgid;
+		return number | (uint32_t)task->self_exec_id << CPI_TGID_BITS;
 	}
 	task = (struct task_struct *)bpf_get_current_task(); /* before 5.11 */
-	return (uint32_t)BPF_CORE_READ(task, tgid) |
-	       (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
+	number = LOADED(CPI_BPF_BY_THREAD) ? BPF_CORE_READ(task, pid)
+					   : BPF_CORE_READ(task, tgid);
+	return number | (uint32_t)BPF_CORE_READ(task, self_exec_id) << CPI_TGID_BITS;
 }
 
 /* Where there is no room for it, nothing is lost but time. */

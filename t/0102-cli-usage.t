@@ -70,7 +70,7 @@ fails 1 "by cgroup: collect" "a unit without profiles by cgroup" \
 fails 2 "stand alone" "rows by procedure and command" \
 	cpi prof --db good.db --by procedure,comm
 fails 2 "say some of" "rows by an unknown kind" cpi prof --db good.db --by comm,colour
-fails 2 "a process, but no thread" "rows by thread" cpi prof --db good.db --by thread
+fails 1 "'cpi record --by thread'" "rows by thread without profiles by thread" cpi prof --db good.db --by thread
 fails 1 "--by process" "rows by process id" cpi prof --db good.db --by pid
 fails 2 "is no label" "a label with a space" cpi label "a b" true
 fails 2 "is no label" "an empty label" cpi label "" true

@@ -191,7 +191,7 @@ t/0313-collect-hotplug.log: t/0309-collect-perf-agrees.log
 IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0383-images-gone.t t/0384-images-namespaces.t t/0385-images-mixed.t \
 	t/0379-hostile-maps.t t/0388-hostile-stalling.t t/0389-hostile-neighbour.t \
-	t/0391-collect-contexts.t t/0407-hostile-syscalls.t \
+	t/0391-collect-contexts.t t/0411-collect-threads.t t/0407-hostile-syscalls.t \
 	t/0396-capture-kernel.t
 EXTRA_DIST += t/syscalls_check
 check_PROGRAMS += t/stalling_fs

@@ -14,12 +14,12 @@
 #include "tools/write/calls.h"
 #include "tools/write/profile.h"
 
-/* Words of --by behind those of enum prof_by. */
-enum { WORD_PID = BY_PROCESS + 1, WORD_THREAD };
+/* A word of --by behind those of enum prof_by. */
+enum { WORD_PID = BY_THREAD + 1 };
 
 #define CONTEXT_WORDS                                                           \
 	(1u << BY_COMM | 1u << BY_CGROUP | 1u << BY_CONTAINER | 1u << BY_UNIT | \
-	 1u << BY_LABEL | 1u << BY_PROCESS)
+	 1u << BY_LABEL | 1u << BY_PROCESS | 1u << BY_THREAD)
 
 struct options {
 	struct out_options out;
@@ -70,11 +70,6 @@ static int take_by(const struct cmd_context *ctx)
 	struct options *o = ctx->opt;
 	unsigned int by = o->by;
 
-	if (by & 1u << WORD_THREAD)
-		return cmd_usage_error(ctx->cmd,
-				       "--by=thread: samples have a process, but no "
-				       "thread: choose comm, or process, which cpid "
-				       "keeps with --by comm,cgroup,process");
 	if (by & 1u << WORD_PID)
 		by = (by & ~(1u << WORD_PID)) | 1u << BY_PROCESS;
 	if (by & ~CONTEXT_WORDS && by & (by - 1))
@@ -154,7 +149,7 @@ static int run_prof(struct cmd_context *ctx)
 static const struct opt opts[] = {
 	OPTS_REPORT,
 	OPT("by", 0,
-	    "procedure|image|comm|line|cgroup|container|unit|label|process|pid|thread",
+	    "procedure|image|comm|line|cgroup|container|unit|label|process|thread|pid",
 	    "what a row stands for; contexts with commas between", OPT_WORDS, by),
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
 	    prof.procedure),

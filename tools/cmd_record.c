@@ -427,7 +427,7 @@ static int parse_by(const struct cmd_context *ctx, unsigned int *by)
 	if (kinds && context_parse_kinds(kinds, by))
 		return cmd_usage_error(ctx->cmd,
 				       "--by=%s: say some of comm, cgroup, label, "
-				       "process, with commas between, or none",
+				       "process, thread, with commas between, or none",
 				       kinds);
 	if (o->by_process)
 		*by |= 1u << CONTEXT_PROCESS;
@@ -597,7 +597,7 @@ static const struct opt opts[] = {
 	    OPT_STRING, output),
 	OPT("label", 'l', "LABEL", "name of the epoch", OPT_STRING, label),
 	OPT("by", 0, "KIND[,KIND...]",
-	    "also keep profiles by comm, cgroup, label or process", OPT_STRING,
+	    "also keep profiles by comm, cgroup, label, process or thread", OPT_STRING,
 	    by_kinds),
 	OPT("by-process", 0, "GLOB", "also keep profiles by process, of these commands",
 	    OPT_STRING, by_process),

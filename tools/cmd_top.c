@@ -71,6 +71,7 @@ static int print_look(const struct options *o, struct top *t,
 {
 	char now[TIME_TEXT_SIZE];
 	const size_t slot = top_slot(t, 0);
+	const char *missing;
 	int err;
 
 	out_line("%s: %s, %llu samples of %s in %.1f s: busy %.2f of %u CPUs, "
@@ -83,8 +84,9 @@ static int print_look(const struct options *o, struct top *t,
 	if (*facts->stale)
 		out_line("(%s)", facts->stale);
 	err = print_rows(o, t);
-	if (facts->no_cgroups && o->by >= TOP_CONTAINER)
-		out_line("(%s)", TOP_NO_CGROUPS);
+	missing = top_feed_missing(facts, o->by);
+	if (missing)
+		out_line("(%s)", missing);
 	out_line("%s", "");
 	fflush(stdout);
 	return err;
@@ -148,7 +150,7 @@ static const struct opt opts[] = {
 	OPT_EVENT,
 	OPT_IMAGE,
 	OPTS_CONTEXTS,
-	OPT("by", 0, "procedure|image|comm|container|unit",
+	OPT("by", 0, "procedure|image|comm|container|unit|thread",
 	    "what a row stands for at first", OPT_CHOICE, by),
 	OPT("interval", 'd', "SECONDS", "seconds between two updates (default: 2)",
 	    OPT_REAL, interval),

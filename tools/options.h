@@ -66,6 +66,9 @@ struct explain_options {
 #define OPT_PROCESS                                                                 \
 	OPT_SELECT("process", "GLOB", "only these processes, COMM:PID", OPT_STRING, \
 		   context[CONTEXT_PROCESS])
+#define OPT_THREAD                                                               \
+	OPT_SELECT("thread", "GLOB", "only these threads, NAME:TID", OPT_STRING, \
+		   context[CONTEXT_THREAD])
 #define OPTS_DEBUG_FILES                                                              \
 	OPT_SELECT("debug-dir", "DIR", "look for debug files here first", OPT_STRING, \
 		   debug_dir),                                                        \
@@ -73,8 +76,9 @@ struct explain_options {
 			   "also ask the servers in DEBUGINFOD_URLS", OPT_FLAG,       \
 			   debuginfod)
 #define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_LOCAL_TIME, OPT_HOST, OPT_PLATFORM
-#define OPTS_CONTEXTS \
-	OPT_COMM, OPT_CGROUP, OPT_CONTAINER, OPT_UNIT, OPT_LABEL, OPT_PROCESS
+#define OPTS_CONTEXTS                                                          \
+	OPT_COMM, OPT_CGROUP, OPT_CONTAINER, OPT_UNIT, OPT_LABEL, OPT_PROCESS, \
+		OPT_THREAD
 #define OPT_VERBOSE                                                           \
 	OPT_OF(struct view_options, "verbose", 'v', NULL,                     \
 	       "also show the machine, the streams and what was not sampled", \

@@ -15,11 +15,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adjacent entries of one process and event that belong to one place. */
+/* Whom an entry is of. */
+struct owner {
+	uint32_t tgid, tid;          /* tid: 0 if threads are not told apart */
+	const struct thread *thread; /* NULL: the process's first, or not known */
+	bool ambiguous;              /* the thread's number was another task's, too */
+};
+
+/* Adjacent entries of one owner and event that belong to one place. */
 struct run {
 	const struct cpi_entry *first;
 	size_t nr;
 	struct place place;
+	struct owner owner;
 };
 
 const char *attribute_comm(const struct process *p, uint32_t tgid)
@@ -121,17 +129,47 @@ static bool same_process(const struct run *run, const struct cpi_entry *e)
 	return run->nr && (uint32_t)run->first->word1 == (uint32_t)e->word1;
 }
 
-/* The place of an entry that follows a run. */
-static struct place find_place(struct attribution *a, const struct batch *b,
-			       const struct cpi_entry *e, const struct run *run)
+static struct owner find_owner(const struct attribution *a, uint32_t number,
+			       uint64_t from_ns, uint64_t to_ns)
 {
-	uint32_t tgid = cpi_entry_tgid(e);
+	struct owner o = { .tgid = number };
+	int err;
+
+	if (!a->threads || number == CPI_MAX_TGID)
+		return o;
+	o.tid = number;
+	err = threadmap_find(a->threads, number, from_ns, to_ns, &o.thread);
+	if (!err)
+		o.tgid = o.thread->tgid;
+	o.ambiguous = err == -EEXIST;
+	return o;
+}
+
+/* The owner of an entry that follows a run. */
+static struct owner owner_of(const struct attribution *a, const struct batch *b,
+			     const struct cpi_entry *e, const struct run *run)
+{
+	return same_process(run, e)
+		       ? run->owner
+		       : find_owner(a, cpi_entry_tgid(e), b->from_ns, b->to_ns);
+}
+
+/* The place of an owner's entry that follows a run. */
+static struct place find_place(struct attribution *a, const struct batch *b,
+			       const struct cpi_entry *e, const struct run *run,
+			       const struct owner *owner)
+{
+	const uint32_t tgid = owner->tgid;
 	unsigned int generation =
 		cpi_entry_generation(e) | (b->by_exec_id ? PROCMAP_BY_EXEC_ID : 0);
 	uint64_t pc = cpi_entry_pc(e);
 	struct place place;
 
 	a->lacking = false;
+	if (!kernel_address(pc) && owner->ambiguous)
+		return (struct place){ .loss = SAMPLE_AMBIGUOUS,
+				       .start = pc,
+				       .end = pc + 1 };
 	if (!kernel_address(pc))
 		return attribute_user_place(a, pc, tgid, generation,
 					    (struct time_span){ b->from_ns, b->to_ns });
@@ -227,6 +265,25 @@ void attribute_whom(const struct attribution *a, const struct process *p, uint32
 		set_process(a, w, tgid, comm);
 }
 
+/* The first thread of a process has the process's name. */
+static void set_thread(const struct attribution *a, struct whom *w,
+		       const struct owner *o, const char *comm)
+{
+	if (!(a->by & 1u << CONTEXT_THREAD) || !a->threads || o->ambiguous ||
+	    o->tgid == CPI_MAX_TGID)
+		return;
+	snprintf(w->thread, sizeof(w->thread), "%s:%u",
+		 o->thread ? o->thread->comm : comm, o->tid);
+	w->contexts[CONTEXT_THREAD] = w->thread;
+}
+
+static void set_whom(const struct attribution *a, const struct process *p,
+		     const struct owner *o, struct whom *w)
+{
+	attribute_whom(a, p, o->tgid, w);
+	set_thread(a, w, o, attribute_comm(p, o->tgid));
+}
+
 static void tell_sampled(const struct attribution *a, const struct run *r)
 {
 	if (!a->sampled || kernel_address(r->place.start))
@@ -245,9 +302,9 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
 	if (!r->nr)
 		return;
 	run.event = cpi_entry_event(r->first);
-	run.comm = attribute_comm(place->process, cpi_entry_tgid(r->first));
+	run.comm = attribute_comm(place->process, r->owner.tgid);
 	if (a->by) {
-		attribute_whom(a, place->process, cpi_entry_tgid(r->first), &whom);
+		set_whom(a, place->process, &r->owner, &whom);
 		run.contexts = whom.contexts;
 	}
 	if (place->loss == SAMPLE_KEPT) {
@@ -273,7 +330,8 @@ static void add_records(struct attribution *a, const struct batch *b)
 		struct whom whom;
 
 		if (!continues(&run, e)) {
-			run.place = find_place(a, b, e, &run);
+			run.owner = owner_of(a, b, e, &run);
+			run.place = find_place(a, b, e, &run, &run.owner);
 			run.first = e;
 			run.nr = !later_add_record(a, b, &b->records[i]);
 		}
@@ -282,7 +340,7 @@ static void add_records(struct attribution *a, const struct batch *b)
 		if (run.place.loss != SAMPLE_KEPT)
 			continue;
 		if (a->by) {
-			attribute_whom(a, run.place.process, cpi_entry_tgid(e), &whom);
+			set_whom(a, run.place.process, &run.owner, &whom);
 			to.contexts = whom.contexts;
 		}
 		to.image = run.place.image;
@@ -311,7 +369,8 @@ void attribute_batch(void *ctx, const struct batch *batch)
 		const struct cpi_entry *e = &batch->entries[i];
 
 		if (!continues(&run, e)) {
-			struct place place = find_place(a, batch, e, &run);
+			const struct owner owner = owner_of(a, batch, e, &run);
+			struct place place = find_place(a, batch, e, &run, &owner);
 
 			if (later_add_entry(a, batch, e)) {
 				count_run(a, batch, &run);
@@ -323,6 +382,7 @@ void attribute_batch(void *ctx, const struct batch *batch)
 				run = (struct run){ .first = e };
 			}
 			run.place = place;
+			run.owner = owner;
 		}
 		run.nr++;
 	}
@@ -348,7 +408,10 @@ static void settle(void *ctx, const struct jit_sample *s, const struct process *
 	struct whom whom;
 
 	if (a->by) {
-		attribute_whom(a, p, p->tgid, &whom);
+		const struct owner owner =
+			find_owner(a, cpi_entry_tgid(&s->entry), s->from_ns, s->to_ns);
+
+		set_whom(a, p, &owner, &whom);
 		run.contexts = whom.contexts;
 	}
 

@@ -17,6 +17,7 @@
 #include "daemon/procmap/codecache.h"
 #include "daemon/procmap/kernel.h"
 #include "daemon/procmap/procmap.h"
+#include "daemon/procmap/threadmap.h"
 #include "daemon/stacks/stacktally.h"
 
 struct attribution {
@@ -24,6 +25,10 @@ struct attribution {
 	struct procmap *procmap;
 	struct kernel *kernel;
 	struct codecache *codecache;
+	/*
+	 * Entries have the numbers of threads, which these are; NULL: of processes.
+	 */
+	const struct threadmap *threads;
 	struct jit *jit; /* NULL: code without a file is not looked up */
 	/* Kernel images of another machine, by address; used instead of kernel. */
 	const struct rangemap *recorded;

@@ -44,6 +44,7 @@ const char *attribute_comm(const struct process *p, uint32_t tgid);
 struct whom {
 	const char *contexts[NR_CONTEXT_KINDS];
 	char process[PROCMAP_COMM_SIZE + 16];
+	char thread[PROCMAP_COMM_SIZE + 16];
 };
 
 /* Sets the contexts of the kinds that are kept; the others are NULL. */

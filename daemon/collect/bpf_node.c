@@ -72,6 +72,8 @@ int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *
 			i->imm = cfg->nr_entries;
 		else if (i->imm == CPI_BPF_OUTCOME)
 			i->imm = cfg->outcome;
+		else if (i->imm == CPI_BPF_BY_THREAD)
+			i->imm = cfg->by_thread;
 		else if (i->imm == CPI_BPF_TICK_REGS)
 			i->imm = cfg->tick.to_regs;
 		else if (i->imm == CPI_BPF_NR_FULL)

@@ -24,6 +24,7 @@ struct bpf_node_config {
 	uint32_t nr_entries;  /* of the overflow array, likewise */
 	uint32_t nr_full;     /* as many of them are told of in the ring */
 	bool outcome;         /* tell of conditional jumps whether they are taken */
+	bool by_thread;       /* count by thread, not by process */
 	bool exec_ids;        /* load the iterator, if the kernel has such */
 	int notices_fd;       /* the ring; -1: one of its own */
 	bool pairs;           /* samples close pairs (abi/pair.h) */

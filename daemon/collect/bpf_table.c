@@ -84,6 +84,7 @@ static int open_node(struct bpf_table *t, const struct nodes *nodes, int index)
 		.nr_full = nr_full(t),
 		.tick = t->cfg.tick,
 		.outcome = t->cfg.outcome,
+		.by_thread = t->cfg.by_thread,
 		.exec_ids = !index,
 		.notices_fd = index ? bpf_node_notices(t->node[0]) : -1,
 		.pairs = t->cfg.pairs,

@@ -24,6 +24,7 @@ struct bpf_table_config {
 	uint32_t nr_entries; /* of the overflow array, likewise */
 	bool outcome;        /* tell of conditional jumps whether they are taken */
 	bool pairs;          /* samples close pairs (abi/pair.h) */
+	bool by_thread;      /* count by thread, not by process */
 	bool in_tasks;       /* events' samples are taken in tasks, too: event.h */
 };
 

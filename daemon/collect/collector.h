@@ -68,7 +68,7 @@ struct batch {
 struct raw_sample {
 	uint64_t time_ns;
 	uint64_t pc;
-	uint32_t tgid;
+	uint32_t tgid, tid;
 	uint16_t cpu;
 	uint8_t event;
 	const uint64_t *regs; /* as arch_native wants them, or NULL */
@@ -93,6 +93,7 @@ struct collector_config {
 	const struct event *events;
 	const uint64_t *periods; /* by event; the stream's mean; the owner's */
 	int nr_events;
+	bool by_thread; /* entries have the thread in place of the process */
 	struct perftarget target;
 	int epoll_fd; /* gets every descriptor that says "drain" */
 	bool pairs;   /* samples close the pairs that windows open (abi/pair.h) */
@@ -149,6 +150,7 @@ struct source_ops {
 struct collector_ops {
 	const char *name;
 	struct source_ops source;
+	bool takes_threads;         /* see by_thread */
 	bool takes_ticks;           /* the event, as the last one; others are perf's */
 	bool takes_branches;        /* of events that have stacks of them */
 	unsigned int takes_records; /* 1 << enum event_record of each that it reads */

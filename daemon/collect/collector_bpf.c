@@ -106,6 +106,7 @@ static int open_table(struct collector *c)
 		return c->nr_cpus;
 	cfg = bpf_table_default(c->cfg.nr_events, c->nr_cpus);
 	cfg.pairs = c->cfg.pairs;
+	cfg.by_thread = c->cfg.by_thread;
 	if (c->ticks) {
 		err = tick_find(&cfg.tick);
 		if (err)
@@ -437,6 +438,7 @@ static int bpf_restart(struct collector *c)
 
 const struct collector_ops collector_bpf = {
 	.name = "bpf",
+	.takes_threads = true,
 	.takes_ticks = true,
 	.open = bpf_open,
 	.source.poll = bpf_poll,

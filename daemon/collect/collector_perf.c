@@ -493,6 +493,7 @@ static int read_sample(const struct collector *c, int cpu,
 	s->regs = sample->regs;
 	/* -1: it is gone already */
 	s->tgid = sample->pid <= CPI_MAX_TGID ? sample->pid : CPI_MAX_TGID;
+	s->tid = sample->tid <= CPI_MAX_TGID ? sample->tid : CPI_MAX_TGID;
 	return 0;
 }
 
@@ -515,8 +516,10 @@ static void take_sample(struct collector *c, int cpu, const struct perf_event_he
 	if (sample.nr_branches)
 		add_stack(c, &s, &sample);
 	count_sample(c,
-		     (struct cpi_entry){ cpi_entry_word0(s.pc, s.event, outcome),
-					 cpi_entry_who(s.tgid, generation) },
+		     (struct cpi_entry){
+			     cpi_entry_word0(s.pc, s.event, outcome),
+			     cpi_entry_who(c->cfg.by_thread ? s.tid : s.tgid,
+					   generation) },
 		     sample.has_hw ? &sample.hw : NULL);
 }
 
@@ -645,6 +648,7 @@ static int perf_restart(struct collector *c)
 
 const struct collector_ops collector_perf = {
 	.name = "perf",
+	.takes_threads = true,
 	.takes_branches = true,
 	.takes_records = 1 << EVENT_RECORDS_IBS_FETCH | 1 << EVENT_RECORDS_IBS_OP |
 			 1 << EVENT_RECORDS_SPE | 1 << EVENT_RECORDS_PEBS,

@@ -97,11 +97,14 @@ int sample_read(const struct event *e, bool with_id, const struct perf_event_hea
 	struct perf_fields fields = { .has = type,
 				      .exact_ip = h->misc & PERF_RECORD_MISC_EXACT_IP };
 	struct sample s = { .has_hw = false };
+	const uint64_t *who;
 
 	if (with_id)
 		take_words(&c, 1);
 	fields.ip = s.pc = *take_words(&c, 1);
-	memcpy(&s.pid, take_words(&c, 1), sizeof(s.pid));
+	who = take_words(&c, 1);
+	memcpy(&s.pid, who, sizeof(s.pid));
+	memcpy(&s.tid, (const char *)who + sizeof(s.pid), sizeof(s.tid));
 	s.time_ns = *take_words(&c, 1);
 	if (type & PERF_SAMPLE_ADDR)
 		fields.addr = *take_words(&c, 1);

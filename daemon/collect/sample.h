@@ -13,7 +13,7 @@
 
 struct sample {
 	uint64_t pc, time_ns;
-	uint32_t pid;
+	uint32_t pid, tid;
 	const uint64_t
 		*regs; /* of sample_regs(), in the record; NULL: there are none */
 	const struct perf_branch_entry *branches; /* in the record, the newest first */

@@ -9,5 +9,6 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/mappings/registration.h daemon/mappings/rescan.c \
 	daemon/mappings/rescan.h daemon/mappings/sideband.c daemon/mappings/sideband.h \
 	daemon/mappings/announced.c daemon/mappings/announced.h daemon/mappings/announcement.c \
-	daemon/mappings/announcement.h
+	daemon/mappings/announcement.h daemon/mappings/threadscan.c \
+	daemon/mappings/threadscan.h
 EXTRA_DIST += daemon/mappings/README.md

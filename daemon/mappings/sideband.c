@@ -25,6 +25,7 @@
 #include "daemon/mappings/labels.h"
 #include "daemon/mappings/movedtext.h"
 #include "daemon/mappings/procscan.h"
+#include "daemon/mappings/threadscan.h"
 #include "daemon/os/perfev.h"
 #include "daemon/os/ring.h"
 
@@ -545,6 +546,31 @@ static void apply_exec(struct sideband *sb, const struct record_comm *r, uint64_
 		cgroups_note_exec(sb->cfg.cgroups, r->pid);
 }
 
+/* The name that a thread gives to those that it makes. */
+static const char *comm_of(const struct sideband *sb, const struct record_task *r,
+			   uint64_t time)
+{
+	const struct thread *t;
+	const struct process *p;
+
+	if (!threadmap_find(sb->cfg.threads, r->ptid, time, time, &t))
+		return t->comm;
+	p = procmap_find(sb->cfg.procmap, r->ppid, 0, time);
+	return p ? p->comm : "";
+}
+
+/* A thread that there is no memory for has no process. */
+static void apply_thread_fork(struct sideband *sb, const struct record_task *r,
+			      uint64_t time)
+{
+	struct threadmap *tm = sb->cfg.threads;
+
+	if (tm && r->pid != r->ppid)
+		threadmap_process(tm, r->pid, time);
+	else if (tm && threadmap_fork(tm, r->tid, r->pid, comm_of(sb, r, time), time))
+		tm->nr_refused++;
+}
+
 static void apply(struct sideband *sb, const struct perf_event_header *h, uint64_t time)
 {
 	struct procmap *pm = sb->cfg.procmap;
@@ -555,6 +581,7 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 
 		if (r->pid != r->ppid) /* equal: a thread */
 			procmap_fork(pm, r->pid, r->ppid, time);
+		apply_thread_fork(sb, r, time);
 		break;
 	}
 	case PERF_RECORD_EXIT: {
@@ -562,6 +589,8 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 
 		if (r->pid == r->tid)
 			procmap_exit(pm, r->pid, time);
+		else if (sb->cfg.threads)
+			threadmap_exit(sb->cfg.threads, r->tid, time);
 		break;
 	}
 	case PERF_RECORD_COMM: {
@@ -573,6 +602,8 @@ static void apply(struct sideband *sb, const struct perf_event_header *h, uint64
 			apply_exec(sb, r, time);
 		else if (r->pid == r->tid)
 			procmap_comm(pm, r->pid, r->comm);
+		else if (sb->cfg.threads)
+			threadmap_comm(sb->cfg.threads, r->tid, r->comm);
 		break;
 	}
 	case PERF_RECORD_MMAP2:
@@ -619,6 +650,8 @@ void sideband_mend(struct sideband *sb)
 		return;
 	if (!procscan_all(sb->cfg.procmap, sb->cfg.images, &scan))
 		procmap_end_unseen(sb->cfg.procmap, now);
+	if (sb->cfg.threads)
+		threadscan(sb->cfg.threads, 0);
 	if (sb->cfg.cgroups)
 		cgroups_read_all(sb->cfg.cgroups);
 	if (sb->cfg.labels)

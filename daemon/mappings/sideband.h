@@ -21,6 +21,7 @@
 #include "daemon/jit/jit.h"
 #include "daemon/procmap/kernel.h"
 #include "daemon/procmap/procmap.h"
+#include "daemon/procmap/threadmap.h"
 
 struct sideband_config {
 	struct procmap *procmap;
@@ -29,8 +30,9 @@ struct sideband_config {
 	int epoll_fd;          /* watches every ring */
 	struct kernel *kernel; /* receives changes of kernel text; may be NULL */
 	struct jit *jit; /* receives memory that may hold generated code; may be NULL */
-	struct cgroups *cgroups; /* receives execs and its own samples; may be NULL */
-	bool labels;             /* whether to take labels from names of mappings */
+	struct cgroups *cgroups;   /* receives execs and its own samples; may be NULL */
+	struct threadmap *threads; /* receives threads; NULL: they are not told apart */
+	bool labels;               /* whether to take labels from names of mappings */
 };
 
 struct sideband;

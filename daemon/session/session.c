@@ -255,6 +255,7 @@ void session_sweep(struct session *s)
 	sweep_tables(s);
 	attribute_resolve(&s->attribution);
 	procmap_forget(s->procmap, horizon(s), is_alive);
+	threadmap_forget(&s->threadmap, horizon(s));
 	jit_next_round(s->attribution.jit);
 	s->times.swept_ns = swept_ns;
 	s->times.last_sweep_ns = now;
@@ -495,6 +496,7 @@ void session_free(struct session *s)
 	kerneltext_close(s->kerneltext);
 	sideband_close(s->sideband);
 	cgroups_close(s->cgroups);
+	threadmap_fini(&s->threadmap);
 	kernel_close(s->kernel);
 	outbox_free(s->outbox);
 	tally_free(s->attribution.tally);

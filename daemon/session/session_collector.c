@@ -22,6 +22,11 @@ static bool has_ticks(const struct session *s)
 	return event_is_ticks(&s->events.event[s->events.nr - 1]);
 }
 
+static bool by_thread(const struct session *s)
+{
+	return s->cfg.by & 1u << CONTEXT_THREAD;
+}
+
 /* The first event that the collector does not take; NULL: it takes all. */
 static const struct event *not_taken(const struct session *s,
 				     const struct collector_ops *ops)
@@ -34,6 +39,8 @@ static const struct event *not_taken(const struct session *s,
 			    : (e->record && !(ops->takes_records >> e->record & 1)) ||
 				      (e->branches && !ops->takes_branches))
 			return e;
+		if (by_thread(s) && e->record == EVENT_RECORDS_SPE)
+			return e; /* its packets tell the process, hardly the thread */
 	}
 	return NULL;
 }
@@ -103,6 +110,7 @@ static int open_collector(struct session *s, int *event)
 		.events = s->events.event,
 		.periods = s->events.periods,
 		.nr_events = s->events.nr,
+		.by_thread = by_thread(s),
 		.target = session_target(s),
 		.epoll_fd = s->epoll_fd,
 		.pairs = s->cfg.windows.hz > 0,
@@ -191,7 +199,8 @@ static int open_any(struct session *s, const struct collector_ops *asked, int *e
 	for (size_t i = 0; i < NR_COLLECTORS && err; i++) {
 		const struct collector_ops *ops = collectors[i];
 
-		if ((asked && ops != asked) || not_taken(s, ops))
+		if ((asked && ops != asked) || not_taken(s, ops) ||
+		    (by_thread(s) && !ops->takes_threads))
 			continue;
 		err = try_collector(s, ops, event);
 		if (err && *event >= 0 && !asked)
@@ -219,6 +228,13 @@ static void log_no_collector(const struct session *s, const struct collector_ops
 	if (has_ticks(s) && (!asked || !asked->takes_ticks))
 		log_err("session: ticks need the collector bpf%s: see TICKS in cpid(8)",
 			asked ? "" : ", which does not work here");
+	else if (by_thread(s) && asked && !asked->takes_threads)
+		log_err("session: the collector %s counts by process: profiles by "
+			"thread need bpf or perf",
+			asked->name);
+	else if (by_thread(s) && untaken && untaken->record == EVENT_RECORDS_SPE)
+		log_err("session: %s has no threads: leave out --by thread",
+			untaken->name);
 	else if (untaken && (untaken->record || untaken->branches))
 		log_err("session: %s: hardware records need the collector perf",
 			untaken->name);

@@ -19,6 +19,7 @@
 #include "daemon/collect/raw.h"
 #include "daemon/mappings/labels.h"
 #include "daemon/mappings/procscan.h"
+#include "daemon/mappings/threadscan.h"
 #include "daemon/os/arch.h"
 #include "daemon/os/clockrate.h"
 #include "daemon/os/perfev.h"
@@ -185,6 +186,7 @@ static int begin_raw(const struct session *s)
 
 static int start_sideband(struct session *s)
 {
+	const bool by_thread = s->cfg.by & 1u << CONTEXT_THREAD;
 	struct sideband_config cfg = {
 		.procmap = s->procmap,
 		.images = s->images,
@@ -193,6 +195,7 @@ static int start_sideband(struct session *s)
 		.kernel = s->kernel,
 		.jit = s->attribution.jit,
 		.cgroups = s->cgroups,
+		.threads = by_thread ? &s->threadmap : NULL,
 		.labels = s->cfg.by & 1u << CONTEXT_LABEL ||
 			  windowexclude_needs_labels(s->cfg.windows.exclude,
 						     s->cfg.windows.nr_excluded),
@@ -205,6 +208,8 @@ static int start_sideband(struct session *s)
 	if (!err)
 		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
 				    : procscan_all(s->procmap, s->images, &scan);
+	if (!err && by_thread)
+		err = threadscan(&s->threadmap, s->cfg.target);
 	if (!err && cfg.cgroups)
 		cgroups_read_all(cfg.cgroups);
 	if (!err && cfg.labels)
@@ -248,6 +253,7 @@ static int open_parts(struct session *s)
 		.tally = tally_new(),
 		.later = later_new(),
 		.by = s->cfg.by,
+		.threads = s->cfg.by & 1u << CONTEXT_THREAD ? &s->threadmap : NULL,
 		.by_process = s->cfg.by_process,
 	};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -140,7 +140,8 @@ struct session {
 	struct rescan rescan;
 	struct kernel *kernel;
 	struct codecache *codecache;
-	struct cgroups *cgroups; /* NULL: not kept */
+	struct cgroups *cgroups;    /* NULL: not kept */
+	struct threadmap threadmap; /* empty unless profiles are kept by thread */
 	struct sideband *sideband;
 	struct announce *announce; /* NULL: none */
 	struct attribution attribution;

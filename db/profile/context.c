@@ -90,7 +90,8 @@ size_t context_make(const char *const values[NR_CONTEXT_KINDS],
 size_t context_make_try(const char *const values[NR_CONTEXT_KINDS], int try,
 			char out[CONTEXT_NAME_SIZE])
 {
-	const bool chosen = values[CONTEXT_COMM] || values[CONTEXT_PROCESS];
+	const bool chosen = values[CONTEXT_COMM] || values[CONTEXT_PROCESS] ||
+			    values[CONTEXT_THREAD];
 	const unsigned int others[CONTEXT_TRIES] = { 0, chosen ? CONTEXT_CHOSEN : ~0u,
 						     ~0u };
 	const char *kept[NR_CONTEXT_KINDS];

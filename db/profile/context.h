@@ -16,11 +16,12 @@
 #include <stddef.h>
 
 /* The names are stored, and are the words of --by: never rename one. */
-#define CONTEXT_KINDS(X)                   \
-	X(COMM, "comm")                    \
-	X(CGROUP, "cgroup") /* its path */ \
-	X(LABEL, "label")                  \
-	X(PROCESS, "process") /* COMM:PID */
+#define CONTEXT_KINDS(X)                     \
+	X(COMM, "comm")                      \
+	X(CGROUP, "cgroup") /* its path */   \
+	X(LABEL, "label")                    \
+	X(PROCESS, "process") /* COMM:PID */ \
+	X(THREAD, "thread")   /* NAME:TID */
 
 enum context_kind {
 #define CONTEXT_KIND_ENUM(name, text) CONTEXT_##name,
@@ -38,7 +39,8 @@ enum context_kind {
 #define CONTEXT_DEFAULT (1u << CONTEXT_COMM | 1u << CONTEXT_CGROUP)
 
 /* Those that a process chooses by itself, as often as it likes. */
-#define CONTEXT_CHOSEN (1u << CONTEXT_COMM | 1u << CONTEXT_PROCESS)
+#define CONTEXT_CHOSEN \
+	(1u << CONTEXT_COMM | 1u << CONTEXT_PROCESS | 1u << CONTEXT_THREAD)
 
 const char *context_kind_str(enum context_kind kind);
 

@@ -41,6 +41,15 @@ static void add_process(struct export_labels *l, const char *process, bool has_c
 	export_labels_add(l, "pid", colon + 1);
 }
 
+/* "NAME:TID"; a name may have colons. */
+static void add_thread(struct export_labels *l, const char *thread)
+{
+	const char *colon = strrchr(thread, ':');
+
+	if (colon)
+		export_labels_add(l, "tid", colon + 1);
+}
+
 static void add_kind(struct export_labels *l, enum context_kind kind, const char *value,
 		     bool has_comm)
 {
@@ -49,6 +58,8 @@ static void add_kind(struct export_labels *l, enum context_kind kind, const char
 		add_cgroup(l, value);
 	else if (kind == CONTEXT_PROCESS)
 		add_process(l, value, has_comm);
+	else if (kind == CONTEXT_THREAD)
+		add_thread(l, value);
 }
 
 void export_labels_make(struct export_labels *l, unsigned int kinds,

@@ -15,7 +15,7 @@
 #include "report/calls/export_stack.h"
 #include "report/select/cgroupname.h"
 
-#define EXPORT_LABELS_MAX 12
+#define EXPORT_LABELS_MAX 14
 
 struct export_labels {
 	struct export_label

@@ -169,10 +169,9 @@ int export_samples_open_images(struct export_samples *w, struct image_cache **ou
 const char *export_samples_missing_context(const struct export_samples *w)
 {
 	static const enum prof_by by[NR_CONTEXT_KINDS] = {
-		[CONTEXT_COMM] = BY_COMM,
-		[CONTEXT_CGROUP] = BY_CGROUP,
-		[CONTEXT_LABEL] = BY_LABEL,
-		[CONTEXT_PROCESS] = BY_PROCESS,
+		[CONTEXT_COMM] = BY_COMM,     [CONTEXT_CGROUP] = BY_CGROUP,
+		[CONTEXT_LABEL] = BY_LABEL,   [CONTEXT_PROCESS] = BY_PROCESS,
+		[CONTEXT_THREAD] = BY_THREAD,
 	};
 
 	return w->kinds ? prof_contexts[by[w->kind]].missing : NULL;

@@ -28,6 +28,7 @@ const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
 	[BY_UNIT] = { CONTEXT_CGROUP, "unit", "unit", "[no unit]" },
 	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
 	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
+	[BY_THREAD] = { CONTEXT_THREAD, "thread", "thread", "[unknown thread]" },
 };
 
 struct gather {

@@ -26,6 +26,7 @@ enum prof_by {
 	BY_UNIT,
 	BY_LABEL,
 	BY_PROCESS,
+	BY_THREAD,
 	BY_CATEGORY /* of cpi stats */
 };
 

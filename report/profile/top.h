@@ -21,7 +21,15 @@
 #define TOP_OTHER "[other]"
 
 /* In the order of --by's words. */
-enum top_by { TOP_PROCEDURE, TOP_IMAGE, TOP_COMM, TOP_CONTAINER, TOP_UNIT, NR_TOP_BY };
+enum top_by {
+	TOP_PROCEDURE,
+	TOP_IMAGE,
+	TOP_COMM,
+	TOP_CONTAINER,
+	TOP_UNIT,
+	TOP_THREAD,
+	NR_TOP_BY
+};
 
 struct top_row {
 	struct hnode node;

@@ -259,6 +259,25 @@ static int look_at_contexts(struct look *l, const struct top_contexts *of)
 	return err;
 }
 
+const char *top_feed_missing(const struct top_facts *facts, enum top_by by)
+{
+	if (by == TOP_THREAD && facts->no_threads)
+		return "no profiles by thread: start cpid with --by comm,cgroup,thread";
+	if ((by == TOP_CONTAINER || by == TOP_UNIT) && facts->no_cgroups)
+		return "no profiles by cgroup: start cpid without --by, or with --by "
+		       "cgroup";
+	return NULL;
+}
+
+static int look_at_optional(struct look *l, const struct top_contexts *of,
+			    bool *missing)
+{
+	const int err = look_at_contexts(l, of);
+
+	*missing = err == -CPI_EEMPTY && l->facts->nr_samples;
+	return err == -CPI_EEMPTY ? 0 : err;
+}
+
 static int look_at_all_contexts(struct look *l)
 {
 	static const struct top_contexts comms = { CONTEXT_COMM,
@@ -268,13 +287,14 @@ static int look_at_all_contexts(struct look *l)
 						     { { TOP_CONTAINER, BY_CONTAINER },
 						       { TOP_UNIT, BY_UNIT } },
 						     2 };
+	static const struct top_contexts threads = { CONTEXT_THREAD,
+						     { { TOP_THREAD, BY_THREAD } },
+						     1 };
 	int err = look_at_contexts(l, &comms);
 
-	if (err)
-		return err;
-	err = look_at_contexts(l, &cgroups);
-	l->facts->no_cgroups = err == -CPI_EEMPTY && l->facts->nr_samples;
-	return err == -CPI_EEMPTY ? 0 : err;
+	if (!err)
+		err = look_at_optional(l, &cgroups, &l->facts->no_cgroups);
+	return err ? err : look_at_optional(l, &threads, &l->facts->no_threads);
 }
 
 /*

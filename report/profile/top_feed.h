@@ -16,9 +16,6 @@
 
 struct top_feed;
 
-#define TOP_NO_CGROUPS \
-	"no profiles by cgroup: start cpid without --by, or with --by cgroup"
-
 /* The figures of a look, beside its rows. */
 struct top_facts {
 	char host[64],
@@ -28,8 +25,12 @@ struct top_facts {
 	uint64_t nr_samples; /* new samples of the events that are shown */
 	uint64_t nr_lost;    /* new losses of all events */
 	bool no_cgroups;     /* there are samples, but no profiles by cgroup */
+	bool no_threads;     /* the same by thread */
 	char stale[256];     /* why cpid did not store; "" if it did */
 };
+
+/* Why there are no rows of this kind; NULL: there may be some. */
+const char *top_feed_missing(const struct top_facts *facts, enum top_by by);
 
 /*
  * Prepares looks at the database, event, image and contexts of req, which must outlive

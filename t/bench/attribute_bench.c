@@ -5,7 +5,8 @@
  * Batches of 8000 samples of 400 processes and 300 images (crowd.h), as a drain of a
  * busy CPU has them after ten seconds at 1 kHz. Sorting is timed apart. Medians, for
  * others use the machine. With KINDS, as cpid's --by has them, profiles by context are
- * kept, too: 40 cgroups, of which each second one's processes have a label.
+ * kept, too: 40 cgroups, of which each second one's processes have a label; by thread,
+ * each second process is a thread of another.
  */
 #include "config.h"
 
@@ -51,8 +52,19 @@ static void add_contexts(struct crowd *c)
 	}
 }
 
+/* Every second process's number is a thread's of the process before. */
+static void add_threads(struct crowd *c, struct threadmap *tm)
+{
+	for (uint32_t tgid = 2; tgid <= c->nr_processes; tgid += 2) {
+		if (threadmap_fork(tm, tgid, tgid - 1, "worker", 0))
+			abort();
+	}
+	c->a.threads = tm;
+}
+
 int main(int argc, char **argv)
 {
+	struct threadmap threads = { 0 };
 	static struct cpi_entry entries[NR_SAMPLES], spare[NR_SAMPLES];
 	static double sort[MAX_ROUNDS], attribute[MAX_ROUNDS];
 	int nr_rounds = argc > 1 ? atoi(argv[1]) : 201;
@@ -68,6 +80,8 @@ int main(int argc, char **argv)
 	c.a.by = kinds;
 	if (kinds)
 		add_contexts(&c);
+	if (kinds & 1u << CONTEXT_THREAD)
+		add_threads(&c, &threads);
 	for (int i = 0; i < nr_rounds; i++) {
 		struct batch batch;
 		double begin;
@@ -92,5 +106,6 @@ int main(int argc, char **argv)
 	printf("attributed: %6.1f ns/entry, %.1f million a second\n",
 	       median(attribute, nr_rounds), 1e3 / median(attribute, nr_rounds));
 	crowd_close(&c);
+	threadmap_fini(&threads);
 	return 0;
 }

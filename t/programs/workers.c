@@ -5,13 +5,15 @@
  * It begins with a thread beside the first one, and says "ready". A line of its input
  * begins a round: another thread and a child process are started, and these two, the
  * thread of the beginning and the first thread compute for 300 ms of CPU time each.
- * Then it says "done". The end of its input ends it.
+ * Both threads have names of their own, "early" and "late". Then it says "done". The
+ * end of its input ends it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +50,7 @@ COMPUTE(child_hot, 7)
 
 static void *early(void *unused)
 {
+	prctl(PR_SET_NAME, "early");
 	for (;;) {
 		sem_wait(&begin);
 		early_hot();
@@ -58,6 +61,7 @@ static void *early(void *unused)
 
 static void *late(void *unused)
 {
+	prctl(PR_SET_NAME, "late");
 	late_hot();
 	return unused;
 }

@@ -63,7 +63,7 @@ struct screen {
 };
 
 static const char *const titles[NR_TOP_BY] = { "procedure", "image", "command",
-					       "container", "unit" };
+					       "container", "unit",  "thread" };
 static const char *const orders[NR_TOP_ORDERS] = { "now", "all looks", "name" };
 
 static const char *const help[] = {
@@ -97,6 +97,7 @@ static void put_facts(const struct screen *s)
 	const size_t slot = top_slot(&s->top, 0);
 	const double cpus_ns = f->elapsed_ns * f->nr_cpus;
 	char now[TIME_TEXT_SIZE];
+	const char *missing = top_feed_missing(f, s->by);
 	struct buf b = { 0 };
 
 	buf_printf(&b, "%s  %s  %s: %.0f samples/s%s", f->host,
@@ -115,10 +116,7 @@ static void put_facts(const struct screen *s)
 	put_text(1, 0, COLS, buf_str(&b));
 	buf_fini(&b);
 	attron(COLOR_PAIR(COLOR_NOTE));
-	put_text(2, 0, COLS,
-		 *s->message                               ? s->message
-		 : f->no_cgroups && s->by >= TOP_CONTAINER ? TOP_NO_CGROUPS
-							   : f->stale);
+	put_text(2, 0, COLS, *s->message ? s->message : missing ? missing : f->stale);
 	attroff(COLOR_PAIR(COLOR_NOTE));
 }
 
@@ -301,8 +299,9 @@ static void list_in_child(const struct screen *s, const struct top_row *r, int o
 		{ "--unit", req->unit },
 		{ "--label", req->context[CONTEXT_LABEL] },
 		{ "--process", req->context[CONTEXT_PROCESS] },
+		{ "--thread", req->context[CONTEXT_THREAD] },
 	};
-	char *argv[28];
+	char *argv[30];
 	int argc = 0, status;
 
 	argv[argc++] = "list";
@@ -440,6 +439,8 @@ static void command_key(struct screen *s, int key)
 		break;
 	case '\t':
 		s->by = (s->by + 1) % NR_TOP_BY;
+		if (s->by == TOP_THREAD && s->facts.no_threads)
+			s->by = 0;
 		s->selected = 0;
 		rank_again(s);
 		break;
