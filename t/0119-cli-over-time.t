@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3
-plan 11
+plan 12
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -49,3 +49,16 @@ print(json.load(open("runs.json"))["rows"][0]["over_time"])')" '[0.1, 0.1, 0.1, 
 cpi prof --db runs.db --epoch all --over-time --svg runs.svg >text 2>/dev/null
 like "$(cat runs.svg)" '<path fill="none"[^>]* d="M70.0 20.0H295.0L295.0 20.0H520.0L520.0' \
 	'the picture has a step for each interval'
+
+# Idle time, and samples without an image.
+"$builddir/t/mkdb" full.db "$builddir/t/target" || bail 'no database with idle time'
+cpi prof --db full.db --epoch all --over-time --format json >full.json 2>/dev/null
+try 'idle time and unknown samples over time add up to their totals' python3 - <<'END'
+import json
+p = json.load(open("full.json"))
+def total(course):
+    return sum(v * i["seconds"] for v, i in zip(course, p["intervals"]) if v is not None)
+idle = p["idle"]["samples"]["cpu-clock"] / 1e3
+assert abs(total(p["idle"]["over_time"]) - idle) < 1e-3 * len(p["intervals"]), p["idle"]
+assert abs(total(p["unknown_over_time"]) - sum(p["unknown"].values()) / 1e3) < 5e-3, p
+END

@@ -519,6 +519,26 @@ static void json_over_time(struct json *j, const struct prof *p,
 	json_end(j);
 }
 
+/* The sum of the rows of a kind in each interval. */
+static void json_kind_over_time(struct json *j, const struct prof *p, const char *key,
+				enum row_kind kind)
+{
+	json_array(j, key);
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		double sum = 0;
+
+		for (size_t r = 0; r < p->nr_rows; r++) {
+			if (p->row[r]->kind == kind)
+				sum += prof_at(p->row[r], i);
+		}
+		if (p->bucket[i].seconds > 0)
+			json_real(j, NULL, sum, 6);
+		else
+			json_null(j, NULL);
+	}
+	json_end(j);
+}
+
 static void json_buckets(struct json *j, const struct prof *p)
 {
 	char text[TIME_TEXT_SIZE];
@@ -623,8 +643,12 @@ void prof_print_json(const struct prof *p, uint64_t limit)
 	json_rows(&j, p, limit);
 	json_object(&j, "idle");
 	report_json_samples(&j, "samples", &p->ev, p->idle);
+	if (p->req->over_time)
+		json_kind_over_time(&j, p, "over_time", ROW_IDLE);
 	json_end(&j);
 	json_unknown(&j, p);
+	if (p->req->over_time)
+		json_kind_over_time(&j, p, "unknown_over_time", ROW_UNKNOWN);
 	report_json_losses(&j, &p->sel);
 	json_end(&j);
 }
