@@ -15,6 +15,9 @@ const x = change => WIDE / 2 + Math.max(-REACH, Math.min(REACH,
 const CAUSES = { slower: "became slower", faster: "became faster", "more often": "ran more often",
   "less often": "ran less often" };
 
+/** Whether B has more of it than A, relative to the other rows as the command has it. */
+export const grew = row => (row.change_percent ?? row.delta_per_second ?? 0) > 0;
+
 /**
  * What is said of a row: {kind, text, order}.
  * kind is found (significant), not, or few (it could not be tested).
@@ -22,10 +25,9 @@ const CAUSES = { slower: "became slower", faster: "became faster", "more often":
 export function judge(row) {
   if (row.found && (row.status === "new" || row.status === "gone"))
     return { kind: "found", text: `significant: ${row.status}`, order: 0 };
-  if (row.found) {
-    const grew = (row.delta_per_second ?? row.change_percent) > 0 ? "more" : "less";
-    return { kind: "found", text: `significant: ${CAUSES[row.verdict] ?? `${grew} time`}`, order: 0 };
-  }
+  if (row.found)
+    return { kind: "found", order: 0, text: `significant: ${CAUSES[row.verdict] ??
+      (grew(row) ? "more time" : "less time")}` };
   return row.p === null ? { kind: "few", text: "too few samples", order: 2 } :
     { kind: "not", text: "not significant", order: 1 };
 }
@@ -40,9 +42,8 @@ export function forestAxis() {
 export function forestPlot(row) {
   const { kind } = judge(row);
   const { change_percent: change, low_percent: low, high_percent: high } = row;
-  const grew = (row.delta_per_second ?? 0) > 0 ? "grew" : "shrank";
   const known = low !== null && high !== null;
-  return svg("svg", { class: `forest f-${kind} ${grew}`, width: WIDE, height: 16, role: "img",
+  return svg("svg", { class: `forest f-${kind} ${grew(row) ? "grew" : "shrank"}`, width: WIDE, height: 16, role: "img",
     "data-value": JSON.stringify([change, low, high]),
     "aria-label": known ? `${percent(low)} to ${percent(high)} %` : "no interval" },
   [-2, -1, 1, 2].map(p => svg("line", { class: "grid", x1: x(100 * (2 ** p - 1)), x2: x(100 * (2 ** p - 1)),

@@ -30,7 +30,7 @@ export function createLive({ store }, follow) {
   setInterval(() => {
     const state = store.get();
     if (open && isLive(state.range) && !state.paused && !document.hidden &&
-        !document.querySelector("[aria-busy=true], dialog[open]"))
+        !document.querySelector("[aria-busy=true], [data-busy], dialog[open]"))
       follow();
   }, EVERY);
 

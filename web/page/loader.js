@@ -39,19 +39,24 @@ export function failed(error) {
 
 /**
  * @param {Element} root what says that it waits, and the error
+ * @param {boolean=} aside what is asked for beside the main answer: it neither says that
+ *   it waits, nor an error
  * @returns {{run: function(function(AbortSignal): Promise<T>, function(T): void):
  *   Promise<void>, stop: function(): void}}
  *   run() calls show with the answer, unless another run() or stop() came first.
  */
-export function createLoader(root) {
+export function createLoader(root, aside = false) {
   let current = null;
+  const busy = aside ? "data-busy" : "aria-busy";
 
   async function run(work, show) {
     current?.abort();
     const mine = new AbortController();
     current = mine;
-    root.setAttribute("aria-busy", "true");
+    root.setAttribute(busy, "true");
     const timer = setTimeout(() => {
+      if (aside)
+        return;
       if (!root.childElementCount || root.firstElementChild?.classList.contains("notice"))
         put(root, el("p", { class: "notice quiet" }, "Reading…"));
     }, WAIT_SHOWN);
@@ -63,12 +68,13 @@ export function createLoader(root) {
       if (current === mine && error.name !== "AbortError") {
         if (!error.status && error.status !== 0)
           throw error; // a fault of the page itself belongs on the console
-        put(root, failed(error));
+        if (!aside)
+          put(root, failed(error));
       }
     } finally {
       clearTimeout(timer);
       if (current === mine)
-        root.removeAttribute("aria-busy");
+        root.removeAttribute(busy);
     }
   }
 
@@ -77,7 +83,7 @@ export function createLoader(root) {
     stop() {
       current?.abort();
       current = null;
-      root.removeAttribute("aria-busy");
+      root.removeAttribute(busy);
     },
   };
 }

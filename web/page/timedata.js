@@ -52,7 +52,7 @@ function byName(rows, by, length) {
     .sort((a, b) => b.time - a.time);
 }
 
-function makeAreas(report, by, length) {
+function makeAreas(report, by, length, withIdle) {
   const named = [];
   const kernel = [];
   const rest = [];
@@ -70,13 +70,18 @@ function makeAreas(report, by, length) {
   };
   group("[kernel]", "kernel", kernel.map(r => r.over_time));
   group(`${rest.length} others`, "other", rest.map(r => r.over_time));
-  group("unknown", "unknown", [report.unknown_time?.over_time ?? []]);
-  group("idle", "idle", [report.idle?.over_time ?? []]);
+  group("unknown", "unknown", [report.unknown_over_time ?? []]);
+  if (withIdle)
+    group("idle", "idle", [report.idle?.over_time ?? []]);
   return areas;
 }
 
-/** @returns {TimeLine} */
-export function makeTimeLine(by, report) {
+/**
+ * @param {string} by kind of the rows
+ * @param {boolean} withIdle also the area of idle CPUs
+ * @returns {TimeLine}
+ */
+export function makeTimeLine(by, report, withIdle) {
   const intervals = (report.intervals ?? []).map(i => ({ from: ms(i.from), to: ms(i.to),
     seconds: i.seconds }));
   const length = intervals.length;
@@ -87,13 +92,14 @@ export function makeTimeLine(by, report) {
   }
   return {
     from: intervals[0]?.from ?? 0, to: intervals[length - 1]?.to ?? 0, intervals,
-    areas: makeAreas(report, by, length), labels, gaps: findGaps(report.epochs),
+    areas: makeAreas(report, by, length, withIdle), labels, gaps: findGaps(report.epochs),
     epochs: report.epochs,
   };
 }
 
 /** Reads the time line of state's range. Rejects as api.json() does. */
 export async function loadTimeLine(api, state, signal) {
-  return makeTimeLine(state.line, await api.json("prof", { epoch: state.range, by: state.line,
-    "over-time": true, idle: state.idle, ...filterOptions(state.filters) }, signal));
+  const report = await api.json("prof", { epoch: state.range, by: state.line, "over-time": true,
+    idle: state.idle, ...filterOptions(state.filters) }, signal);
+  return makeTimeLine(state.line, report, state.idle);
 }

@@ -10,7 +10,7 @@ import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
 import { createFlame } from "./flame_canvas.js";
 import { buildTree } from "./flame_tree.js";
-import { forestAxis, forestPlot, judge } from "./forest.js";
+import { forestAxis, forestPlot, grew, judge } from "./forest.js";
 import { filterOptions, passes } from "./filters.js";
 import { procedureArgs, procedureName } from "./view_where.js";
 import { what } from "./explain.js";
@@ -64,7 +64,7 @@ export function create(ctx) {
     const row = verdicts.get(`${box.procedure}\u0000${box.image}`);
     if (!box.parent || !row || judge(row).kind !== "found")
       return box.parent ? "none" : "wash";
-    return row.delta_per_second > 0 ? "more" : "less";
+    return grew(row) ? "more" : "less";
   }
 
   function describe(box) {

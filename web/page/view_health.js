@@ -107,7 +107,7 @@ function lossPart(prof) {
 function gapsPart(epochs) {
   const gaps = findGaps(epochs);
   const boots = new Set(epochs.map(e => e.boot_id)).size;
-  return section("Gaps", "health", el("p", {}, `${epochs.length} epochs; the machine was started `,
+  return section("Gaps", "health", el("p", {}, `${epochs.length} ${epochs.length === 1 ? "epoch" : "epochs"}; the machine was started `,
     boots === 1 ? "once" : `${boots} times`, " meanwhile."), gaps.length ? list("Gaps", gaps.slice(-20).reverse()
     .map(g => el("tr", {}, el("td", {}, span(g.from, g.to)), el("td", { class: "r" }, figure((g.to - g.from) / 1000,
       duration(g.to - g.from), "s"))))) : el("p", {}, "No gap of a second or more."));

@@ -65,7 +65,7 @@ export function create(ctx) {
     el("div", { class: "tools" }, search, matched, el("span", { class: "push" }),
       el("label", { for: "group" }, "group by"), group, cpi, idle), place);
   const loader = createLoader(place);
-  const courses = createLoader(el("div"));
+  const courses = createLoader(node, true);
   let report = null;
   let over = new Map(); // key → course
   let cpis = new Map(); // key → summary, or an error's text

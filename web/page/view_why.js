@@ -36,7 +36,7 @@ export function create(ctx) {
   const node = el("section", { class: "view", "aria-label": "Why" }, head, tools,
     el("div", { class: "why-panes" }, place, side));
   const loader = createLoader(place);
-  const beside = createLoader(el("div"));
+  const beside = createLoader(node, true);
   const table = createTable({ caption: "Instructions that took the most time",
     key: row => `${row.image} ${row.offset}`, select: ctx.pick,
     open: row => open(row.procedure, row.image) });
@@ -146,7 +146,8 @@ export function create(ctx) {
     const courses = or(api.json("prof", { ...chosen(state), ...wanted, "over-time": true,
       procedure: state.proc.replace(/[\\*?[]/g, "\\$&") }, signal), null);
     const [prof, callers, paths] = await Promise.all([courses,
-      or(api.json("callers", { ...options, threshold: 1 }, signal), null),
+      state.proc.startsWith("[0x") ? undefined : // callers takes names only
+        or(api.json("callers", { ...options, threshold: 1 }, signal), null),
       data.calc?.frequency_source === "windows" ?
         or(api.json("paths", { ...options, limit: 8 }, signal), null) : null]);
     return { course: prof?.rows.find(r => r.procedure === state.proc), callers, paths };

@@ -11,6 +11,7 @@ import { linesOf, makeArrows, reasonText, reasonsOf, tintOf } from "./why_model.
 
 const ROW = 20; // pixels, as in why.css
 const GUTTER = 56; // of the arrows
+const NEAR = 40; // rows; farther culprits are named in the bubble alone
 
 /** Samples that blame moved may be parts of one. */
 const few = n => (n >= 9.95 ? count(Math.round(n)) : n < 0.05 ? "" : n.toFixed(1));
@@ -42,11 +43,11 @@ function blockRow(block) {
 function bubbleRow({ stall, insn, key }) {
   const reasons = reasonsOf(stall);
   const places = [...new Set(stall.culprits.map(c => c.offset).filter(Boolean))];
+  const text = `${stall.kind === "dynamic" ? "may wait: " : "must wait: "}${reasons.map(reasonText).join(" or ")
+  }${places.length ? ` from ${places.join(", ")}` : ""}`;
   return el("tr", { class: `bubble t-${tintOf(reasons[0])}`, "data-key": key, "data-what": "culprit" },
     el("td", { colspan: 3, class: "r" }, figure(stall.cycles, `${digits(stall.cycles)} cycles`)),
-    el("td", { colspan: 2 }, stall.kind === "dynamic" ? "may wait: " : "must wait: ",
-      reasons.map(reasonText).join(" or "), places.length ? ` from ${places.join(", ")}` : "",
-      el("span", { class: "hidden" }, ` at ${insn.offset}`)));
+    el("td", { colspan: 2, title: text }, text, el("span", { class: "hidden" }, ` at ${insn.offset}`)));
 }
 
 function insnRow({ insn, key }, most) {
@@ -60,7 +61,7 @@ function insnRow({ insn, key }, most) {
     figure(insn.cpi, typeof insn.cpi === "object" || insn.cpi >= 0.005 ? estimate(insn.cpi, digits) : "")),
   el("td", { class: "mono quiet", "data-what": "address" }, insn.address),
   el("td", { class: "mono code", title: insn.taken || insn.not_taken ?
-    `taken ${insn.taken}, not taken ${insn.not_taken}` : null }, plain(insn.text)));
+    `taken ${insn.taken}, not taken ${insn.not_taken}` : plain(insn.text) }, plain(insn.text)));
 }
 
 function makeRow(row, most) {
@@ -80,7 +81,7 @@ function arrowPicture(arrows, nr) {
   return svg("svg", { class: "arrows", width: GUTTER, height: (nr + 1) * ROW, "aria-hidden": "true" },
     svg("defs", {}, svg("marker", { id: "head", viewBox: "0 0 6 6", refX: 1, refY: 3, markerWidth: 6,
       markerHeight: 6, orient: "auto-start-reverse" }, svg("path", { d: "M0 0L6 3L0 6Z" }))),
-    arrows.slice(0, 200).map(a => {
+    arrows.filter(a => Math.abs(a.to - a.from) <= NEAR).slice(0, 500).map(a => {
       const reach = Math.min(GUTTER - 8, 12 + 4 * Math.abs(a.to - a.from));
       return svg("path", { class: `arrow t-${tintOf(a.reason)}`, "data-to": a.to,
         d: `M2 ${y(a.from)}C${reach} ${y(a.from)} ${reach} ${y(a.to)} 4 ${y(a.to)}`,

@@ -8,6 +8,7 @@ import { figure, digits, percent, count } from "./format.js";
 import { sparkline } from "./spark.js";
 import { cycleStack } from "./why_model.js";
 import { apiUrl } from "./api.js";
+import { procedureName } from "./view_where.js";
 
 const section = (title, id, ...children) => el("section", { class: "part", "data-what": id },
   el("h3", {}, title), children);
@@ -67,7 +68,7 @@ export function headLine(state, list, calc) {
   const s = calc?.summary;
   const impossible = s && s.actual_cpi !== null && s.actual_cpi < s.best_case_cpi;
   return el("p", { class: "truth" },
-    el("b", { class: "mono" }, plain(list.procedure ?? state.proc)),
+    el("b", { class: "mono" }, plain(procedureName(list) ?? state.proc)),
     el("span", { class: "quiet", title: plain(list.image) }, plain(base(list.image))),
     total.map(([event, n]) => el("span", { "data-what": "samples" }, figure(n, count(n), "samples"),
       ` samples of ${plain(event)}`)),
