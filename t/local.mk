@@ -29,7 +29,8 @@ EXTRA_DIST += t/records_perf.py
 dist_check_SCRIPTS += t/0353-records-perf.t
 QUICK_TESTS += t/0353-records-perf.t
 
-TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t t/0004-tree-docs.t
+TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t t/0004-tree-docs.t \
+	t/0005-tree-page.t
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
@@ -47,10 +48,11 @@ QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
 # The server of the page.
-WEB_TESTS = t/0701-web-reports.t
-EXTRA_DIST += t/web.sh t/web_get.py
-dist_check_SCRIPTS += $(WEB_TESTS)
+WEB_TESTS = t/0701-web-reports.t t/0751-web-glance.t
+EXTRA_DIST += t/web.sh t/web_browser.py t/web_get.py t/web_page.py t/web_page.sh
+dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t
 QUICK_TESTS += $(WEB_TESTS)
+LONG_TESTS += t/0750-web-page.t
 
 # The decoder, against binutils.
 check_PROGRAMS += t/isa_dump

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One look at each view of the page in Chromium.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/web.sh"
+. "$srcdir/t/web_page.sh"
+
+page_database
+web_start --db=page.db
+"$browser_python" "$srcdir/t/web_page.py" "$url" "$builddir/tools/cpi" page.db target_hot \
+	"$builddir/t/target" short

@@ -1,0 +1,503 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Uses the page of cpi-web as a reader would, and compares it with the commands. Speaks TAP.
+
+    web_page.py URL CPI DATABASE PROCEDURE IMAGE all|short [AXE]
+
+The database has epochs labelled before and after, call stacks, and hostile names.
+PROCEDURE of IMAGE has code that can be read. short is one look at each view. AXE is
+axe.min.js, where it is installed.
+"""
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+from urllib.parse import quote
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from web_browser import Page
+
+URL, CPI, DATABASE, PROCEDURE, IMAGE, HOW = sys.argv[1:7]
+AXE = sys.argv[7] if len(sys.argv) > 7 else None
+VIEWS = ["where", "flame", "why", "changed", "runs", "health"]
+RANGE = "range=all"
+SIDES = "a=before&b=after"
+number = 0
+
+
+def result(good, name, *notes):
+    global number
+    number += 1
+    print(f"{'ok' if good else 'not ok'} {number} - {name}")
+    for text in ([] if good else notes):
+        print("#", str(text)[:1500].replace("\n", "\n# "))
+    sys.stdout.flush()
+
+
+def skip(name, reason):
+    global number
+    number += 1
+    print(f"ok {number} - {name} # SKIP {reason}")
+
+
+def command(*words):
+    run = subprocess.run([CPI, words[0], "--db", DATABASE, *words[1:]], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, check=True)
+    return json.loads(run.stdout)
+
+
+def exact(value):
+    """A number as JavaScript writes it into data-value."""
+    return "" if value is None else json.dumps(value) if isinstance(value, int) else \
+        re.sub(r"\.0$", "", repr(float(value)))
+
+
+def same_numbers(shown, expected):
+    return len(shown) == len(expected) and all(
+        s == "" and e is None or s != "" and e is not None and float(s) == float(e)
+        for s, e in zip(shown, expected))
+
+
+def check_where(page):
+    page.open(RANGE)
+    report = command("prof", "--epoch", "all", "--format", "json")
+    rows = sorted(report["rows"], key=lambda r: -r["time_ns"])
+    result(same_numbers(page.values("time"), [r["time_ns"] for r in rows]),
+           "Where: each time is the command's", page.values("time"), rows[:5])
+    result(sorted(page.values("share"), key=float) ==
+           sorted((exact(r["percent"]) for r in rows), key=float), "Where: each share is the command's")
+    for by in ("image", "comm", "container", "line"):
+        page.open(f"{RANGE}&by={by}")
+        want = [r["time_ns"] for r in command("prof", "--epoch", "all", "--by", by, "--format", "json")["rows"]]
+        result(same_numbers(sorted(page.values("time"), key=float), sorted(want)),
+               f"Where by {by}: each time is the command's", page.values("time"), want)
+    page.open(f"{RANGE}&q=^ga")
+    result(page.js("return document.querySelectorAll('#main tbody tr[data-index]').length") ==
+           len([r for r in rows if re.match("ga", f"{r['procedure']} {r['image']}", re.I)]),
+           "Where: the search is a regular expression")
+    page.open(f"{RANGE}&q=(")
+    result(page.js("return document.getElementById('search').getAttribute('aria-invalid')") == "true",
+           "Where: an expression that is none yet is marked")
+    page.open(f"{RANGE}&q=no+such+name")
+    result("Change the search" in page.js("return document.querySelector('#main .notice').textContent"),
+           "Where: an empty table says what to do")
+    page.open(RANGE)
+    page.js("document.querySelector('th[data-column=procedure] button').click()")
+    page.settle()
+    names = page.texts("procedure")
+    result(names == sorted(names, key=lambda n: [ord(c) for c in n]) and page.state()["sort"] == "procedure",
+           "Where: a title sorts", names)
+
+
+def check_filters(page):
+    page.open(RANGE)
+    page.js("document.querySelector('#main tbody tr').click()")
+    first = page.texts("procedure")[0]
+    image = page.js("return document.querySelector('#main tbody td[data-column=image] [title]').title")
+    page.press("x")
+    result(first not in page.texts("procedure") and page.state()["filters"].startswith("hide:procedure"),
+           "x hides the selected procedure", page.state())
+    page.js("document.querySelector('#main tbody tr').click()")
+    page.press("F")
+    want = command("prof", "--epoch", "all", "--image", image, "--format", "json")["rows"]
+    shown = sorted(page.values("time"), key=float)
+    result(same_numbers(shown, sorted(r["time_ns"] for r in want if r["procedure"] != first)),
+           "F reads the image alone, and what is hidden stays hidden", shown, want)
+    page.press("u")
+    result("only" not in page.state()["filters"], "u takes back the last filter")
+    page.press("u")
+    result("filters" not in page.state() and first in page.texts("procedure"),
+           "and once more the one before")
+    page.js("document.querySelector('#main tbody tr').click()")
+    page.press("f")
+    result(page.texts("procedure") == [first], "f shows the selected procedure alone")
+    page.js("document.querySelector('.chip button').click()")
+    page.settle()
+    result("filters" not in page.state(), "the chip's button takes the filter back")
+    page.js("document.querySelector('#main tbody tr').click()")
+    page.press("X")
+    result(image not in page.js("""return [...document.querySelectorAll(
+        '#main td[data-column=image] [title]')].map(n => n.title)"""), "X hides the image")
+
+
+def check_time(page):
+    page.open(RANGE)
+    report = command("prof", "--epoch", "all", "--by", "image", "--over-time", "--format", "json")
+    page.press("t")
+    cells = page.js("""return [...document.querySelectorAll('.timetable tbody tr')].map(
+        tr => [...tr.querySelectorAll('[data-value]')].map(n => n.dataset.value))""")
+    busiest = [exact(v) for v in report["rows"][0]["over_time"]]
+    result([row[0] for row in cells] == busiest, "the time line's table has the command's figures",
+           cells[:3], busiest[:3])
+    page.press("t")
+    page.drag(".timeline", 0.3, 0.5)
+    page.drag(".timeline", 0.7, 0.9, shift=True)
+    state = page.state()
+    result(".." in state.get("a", "") and ".." in state.get("b", ""), "dragging picks A, with shift B", state)
+    want = command("prof", "--epoch", state["a"], "--format", "json")["rows"]
+    result(same_numbers(sorted(page.values("time"), key=float), sorted(r["time_ns"] for r in want)),
+           "the table shows A")
+    page.press("]")
+    result(page.state()["a"] > state["a"], "] moves A later")
+    page.press("[")
+    result(page.state()["a"] == state["a"], "[ moves it back")
+    page.press("Escape", "Escape")
+    result("a" not in page.state() and "b" not in page.state(), "Escape clears B, then A")
+    page.press("w", "ArrowRight", "ArrowRight", "a")
+    result(".." in page.state().get("a", ""), "the keyboard picks A, too")
+    page.press("Escape", "h")
+    result(page.js("return document.querySelectorAll('.heatmap .field').length") > 3,
+           "h shows the heat map")
+    page.js("document.querySelector('.heatmap [role=button]').focus()")
+    page.press("ArrowRight", "b")
+    result(".." in page.state().get("b", ""), "the heat map picks B by the keyboard")
+    page.press("Escape", "h")
+    page.press("d")
+    result(page.state().get("line") == "comm" and page.js("return document.querySelector('.timeline') !== null"),
+           "d changes what the areas are")
+
+
+def check_flame(page):
+    page.open(f"{RANGE}&view=flame&table=1")
+    report = command("tree", "--epoch", "all", "--threshold", "0.02", "--format", "json")
+    counts = collections.Counter(page.values("samples"))
+    result(counts == collections.Counter(str(r["samples"]) for r in report["rows"]),
+           "Flame: the table has the boxes of cpi tree", counts, report["rows"][:3])
+    result(collections.Counter(page.values("share")) == collections.Counter(exact(r["percent"])
+                                                                            for r in report["rows"]),
+           "Flame: each share is the command's")
+    page.press("t")
+    result(page.js("return document.querySelector('#main canvas').height") > 100, "t shows the picture again")
+    page.press("/")
+    page.press("g", "a", "m")
+    result("matches" in page.js("return document.querySelector('#main output').textContent"),
+           "the search says what it found")
+    page.press("Enter")
+    details = page.js("return document.querySelector('.details').textContent")
+    result("gamma" in details, "Enter goes to the next match", details)
+    page.press("Escape", "Enter")
+    result("gamma" in page.state().get("zoom", ""), "Enter zooms to the box", page.state())
+    page.press("Escape")
+    result("gamma" not in page.state().get("zoom", ""), "Escape zooms out")
+    page.press("Escape", "Escape", "p")
+    result(page.state().get("shape") == "sandwich" and page.js(
+        "return document.querySelectorAll('#main canvas').length") == 2, "p shows callers and callees")
+    page.press("v", "m", "c", "k")
+    state = page.state()
+    result(state.get("shape") is None and state.get("inverted") == "1" and state.get("commands") == "1" and
+           state.get("dock") == "1", "v, m, c and k change shape, root, commands and tooltip", state)
+    page.open(f"{RANGE}&view=flame")
+    page.js("document.querySelector('.image').click()")
+    page.settle()
+    result("hideimages" in page.state(), "an image of the legend is hidden by a click")
+
+
+def check_why(page):
+    page.open(f"{RANGE}&view=why&proc={quote(PROCEDURE)}&image={quote(IMAGE)}&whole=1")
+    of = f"{IMAGE}:{PROCEDURE}"
+    listed = command("list", of, "--epoch", "all", "--all", "--format", "json")
+    calc = command("calc", of, "--epoch", "all", "--all", "--format", "json")
+    event = next(iter(listed["total"]))
+    shown = page.js("""return [...document.querySelectorAll('.side-asm tr.insn')].map(tr =>
+        [tr.dataset.key, tr.children[1].firstElementChild.dataset.value,
+         tr.children[0].querySelector('.n').dataset.value])""")
+    want = [[i["offset"], str(i["samples"][event]), exact(i["blamed_samples"])]
+            for b in calc["blocks"] for i in b["instructions"]]
+    result(shown == want, "Why: samples of each instruction are the command's", shown[:4], want[:4])
+    blocks = page.js("""return [...document.querySelectorAll('.side-asm tr.block')].map(tr =>
+        [...tr.querySelectorAll('[data-value]')].map(n => n.dataset.value))""")
+    result([[float(v) for v in b] for b in blocks] == [[b["frequency"], b["best_case_cpi"], b["actual_cpi"]]
+                                                       for b in calc["blocks"]],
+           "Why: executions and CPI of each block are the command's", blocks[:2], calc["blocks"][:1])
+    source = command("list", of, "--epoch", "all", "--source", "--all", "--format", "json")["lines"]
+    rows = page.js("return [...document.querySelectorAll('.side-source tr.source')].map(tr => tr.dataset.line)")
+    result(sorted(rows) == sorted(str(r["line"]) for r in source), "Why: the source has the command's lines",
+           rows, source)
+    linked = page.js("""
+        const insn = [...document.querySelectorAll('.side-asm tr.insn[data-line]')][0];
+        insn.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+        return [...document.querySelectorAll('.side-source .linked')].map(tr => tr.dataset.line)
+            .includes(insn.dataset.line)""")
+    result(linked, "Why: the pointer on an instruction marks its line")
+    result(page.js("return document.querySelectorAll('.cycles tr').length") > 0, "Why: the cycle stack is there")
+    page.press("v")
+    result(page.js("return document.querySelector('.side-asm') === null"), "v shows the source alone")
+    page.press("v", "v", "g")
+    good = page.wait("document.querySelector('.graph')?.naturalWidth > 50")
+    result(good, "g shows the control-flow graph")
+    page.press("Escape", "/")
+    result("proc" not in page.state() and page.js("return document.querySelector('#main') !== null"),
+           "/ goes to the list of stalls")
+
+
+def check_changed(page):
+    page.open(f"{RANGE}&view=changed&{SIDES}")
+    report = command("diff", "before", "after", "--threshold", "0.000001", "--format", "json")
+    shown = {json.dumps([float(v) if v else None for v in pair]) for pair in
+             zip(page.values("a"), page.values("b"))}
+    want = {json.dumps([float(r["a_per_second"]), float(r["b_per_second"])]) for r in report["rows"]}
+    result(shown == want, "What changed: both sides are the command's", shown, want)
+    found = page.js("return document.querySelectorAll('#main tr.v-found').length")
+    result(found == sum(r["found"] for r in report["rows"]) and page.js(
+        "return document.querySelector('#main tbody tr').className") == "v-found",
+           "What changed: what is significant stands first", found)
+    plots = page.js("return [...document.querySelectorAll('.forest')].map(n => n.dataset.value)")
+    result(sorted(plots) == sorted(page.js("return arguments[0].map(r => JSON.stringify(r))", [
+        [r["change_percent"], r["low_percent"], r["high_percent"]] for r in report["rows"]])),
+           "What changed: each interval is drawn as the command has it", plots[:3])
+    page.press("v")
+    result(page.js("return document.querySelector('#main canvas') !== null"), "v shows both flame graphs as one")
+    page.press("v", "%")
+    result(page.state()["a"] == "after" and page.state()["b"] == "before", "% exchanges the sides")
+    page.open(f"{RANGE}&view=changed")
+    result("B" in page.js("return document.querySelector('#main .notice').textContent"),
+           "What changed: without B it says what to do")
+
+
+def check_runs(page):
+    page.open(f"{RANGE}&view=runs")
+    report = command("stats", "--epoch", "all", "--format", "json")
+    spreads = page.js("return [...document.querySelectorAll('.spread')].map(n => n.dataset.value)")
+    want = page.js("return arguments[0].map(r => JSON.stringify(r))",
+                   [[r["min"], r["mean"], r["std_dev"], r["max"]] for r in report["rows"]])
+    result(sorted(spreads) == sorted(want), "Runs: each spread is the command's", spreads[:3], want[:3])
+    page.js("document.querySelector('#main tbody tr').click()")
+    page.settle()
+    result(page.wait("document.querySelectorAll('.runbar').length > 1"), "Runs: a row has its course")
+    page.js("document.querySelector('.runbar:not(:disabled)').click()")
+    page.settle()
+    result(page.state().get("view") is None and ".." in page.state().get("a", ""),
+           "Runs: an interval is opened by a click", page.state())
+
+
+def check_health(page):
+    page.open(f"{RANGE}&view=health&table=1")
+    status = command("status", "--format", "json")["database"]
+    shown = page.js("""return Object.fromEntries([...document.querySelectorAll('#main [data-name]')].map(
+        n => [n.dataset.name, n.dataset.value]))""")
+    wrong = {k: (v, shown.get(k)) for k, v in status.items() if str(v) != shown.get(k)}
+    result(not wrong, "Health: each figure of the database is the command's", wrong)
+    page.press("t")
+    text = page.js("return document.getElementById('main').innerText")
+    result(all(word in text for word in ("Cost", "Unknown", "Gaps", "Database", "Versions")),
+           "Health: cost, unknown, gaps, database and versions are there", text)
+
+
+def check_keys(page):
+    page.open(RANGE)
+    for i, view in enumerate(VIEWS):
+        page.press(str(i + 1))
+        selected = page.js("return document.querySelector('[role=tab][aria-selected=true]').dataset.view")
+        result(selected == view, f"{i + 1} shows {view}", selected)
+    page.press("1", "?")
+    listed = page.js("return [...document.querySelectorAll('#help kbd')].map(k => k.textContent)")
+    result(page.js("return document.getElementById('help').open") and
+           set("123456?ieab[]hdwfxFXutlrs/gcy") <= set(listed), "? lists the keys", listed)
+    page.press("Escape")
+    page.press("i")
+    result(page.js("return document.querySelectorAll('#meaning-list dt').length") > 8,
+           "i says what the figures mean")
+    page.press("Escape", "s")
+    result(page.js("return document.querySelectorAll('#save-list a').length") >= 6, "s offers files")
+    forms = page.js("return [...document.querySelectorAll('#save-list a')].map(a => a.getAttribute('href'))")
+    bad = page.driver.execute_async_script("""
+        const [urls, done] = arguments;
+        Promise.all(urls.map(async u => { const r = await fetch(u); const b = await r.blob();
+            return r.ok && b.size ? null : u + ' ' + r.status; }))
+            .then(list => done(list.filter(Boolean)));""", forms)
+    result(not bad, "each of the files can be had", bad)
+    page.press("Escape")
+    page.press("e")
+    result(page.js("return document.activeElement.id") == "range", "e goes to the epochs")
+    page.press("Escape")
+    page.press("g")
+    result(page.state().get("by") == "image", "g groups by the next kind")
+    page.open(RANGE)
+    page.press("c")
+    result(page.state().get("cpi") == "1" and page.js(
+        "return document.querySelector('th[data-column=cpi]') !== null"), "c shows CPI")
+    page.open(RANGE)
+    page.js("document.querySelector('#main tbody tr').click()")
+    page.press("ArrowDown", "ArrowDown", "ArrowUp")
+    result(page.js("return document.activeElement.dataset.index") == "1", "the arrows go through the table")
+    page.press("Enter")
+    result(page.state().get("view") == "why" and page.state().get("proc"), "Enter opens the row")
+    page.press("Escape", "Escape")
+    page.press("a")
+    result(".." in page.state().get("a", ""), "a makes side A of what is shown")
+
+
+def check_in_place(page):
+    """New answers replace the old ones, as in a live range."""
+    page.open(RANGE)
+    page.js("document.querySelectorAll('#main tbody tr')[2].click()")
+    before = page.js("return [document.activeElement.dataset.index, document.activeElement.textContent]")
+    page.press("r")
+    after = page.js("return [document.activeElement.dataset.index, document.activeElement.textContent]")
+    result(before == after and before[0] == "2", "reading again keeps selection and focus", before, after)
+    page.open(f"{RANGE}&cpi=1&q=target_hot")
+    summary = command("sum", f"{IMAGE}:{PROCEDURE}", "--epoch", "all", "--format", "json")["summary"]
+    page.wait("document.querySelector('td[data-column=cpi] [data-value]')")
+    shown = page.values("cpi")
+    result(shown and [float(v) for v in json.loads(shown[0])] ==
+           [summary["best_case_cpi"], summary["actual_cpi"]], "CPI is the command's", shown, summary)
+    shifts = page.driver.execute_async_script("""
+        const done = arguments[0];
+        const sum = { n: 0 };
+        new PerformanceObserver(list => list.getEntries().forEach(e => { sum.n += e.value; }))
+            .observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => done(sum.n), 100);""")
+    result(shifts < 0.1, "the layout does not shift while answers come", shifts)
+
+
+def check_reload(page):
+    for choice in (f"{RANGE}&by=image&q=prog&sort=image", f"{RANGE}&view=flame&shape=flame&fq=gamma",
+                   f"{RANGE}&view=changed&{SIDES}", f"{RANGE}&filters=hide:procedure:gamma",
+                   f"{RANGE}&view=runs&runsby=image"):
+        page.open(choice)
+        before = page.js("return [location.hash, document.getElementById('main').innerText]")
+        page.driver.refresh()
+        page.settle()
+        after = page.js("return [location.hash, document.getElementById('main').innerText]")
+        result(before == after, f"after a reload all is as before: {choice}", before[0], after[0],
+               before[1][:300], after[1][:300])
+    page.open(RANGE)
+    page.press("2")
+    page.driver.back()
+    page.settle()
+    result(page.js("return document.querySelector('[aria-selected=true]').dataset.view") == "where",
+           "the browser's Back goes back")
+
+
+def check_narrow(page):
+    page.resize(390, 844)
+    for view in VIEWS:
+        page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
+                                                    if view == "why" else ""))
+        wide = page.js("return document.documentElement.scrollWidth")
+        result(wide <= 390, f"390 pixels: {view} does not scroll sideways", wide)
+    page.resize(1280, 800)
+
+
+# WCAG's contrast of text that is shown with what is behind it.
+CONTRAST = """
+const rgb = text => { const p = text.match(/[\\d.]+/g).map(Number); return p.length > 3 ? p : [...p, 1]; };
+const light = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 :
+    ((c + 0.055) / 1.055) ** 2.4).reduce((a, c, i) => a + c * [0.2126, 0.7152, 0.0722][i], 0);
+const behind = node => { for (let at = node; at; at = at.parentElement) {
+    const c = rgb(getComputedStyle(at).backgroundColor); if (c[3] > 0.99) return c; } return [255, 255, 255, 1]; };
+const low = new Set();
+for (const node of document.querySelectorAll('body *')) {
+    if (!node.offsetParent || ![...node.childNodes].some(c => c.nodeType === 3 && c.data.trim()))
+        continue;
+    if (node.disabled) continue;
+    const [a, b] = [light(rgb(getComputedStyle(node).color)), light(behind(node))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) low.add(`${node.tagName}.${node.className}: ${ratio.toFixed(2)}`);
+}
+return [...low];
+"""
+
+
+def check_schemes(page):
+    for dark in (False, True):
+        page.scheme(dark)
+        low = []
+        for view in VIEWS:
+            page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
+                                                        if view == "why" else ""))
+            low += [f"{view} {text}" for text in page.js(CONTRAST)]
+        result(not low, f"text has a contrast of 4.5 at least, {'dark' if dark else 'light'}", low)
+    paper = page.js("return getComputedStyle(document.body).backgroundColor")
+    result(sum(int(c) for c in re.findall(r"\d+", paper)[:3]) < 150, "dark is dark", paper)
+    page.scheme(False)
+
+
+def check_hostile(page):
+    page.open(RANGE)
+    names = page.js("""return [...document.querySelectorAll('#main td[data-column=procedure]')].map(
+        n => n.textContent)""")
+    result(any("<script>" in n for n in names) and any("<iframe>" in n for n in names),
+           "hostile names are shown as text", names)
+    for view in VIEWS:
+        page.open(f"{RANGE}&view={view}&{SIDES}&table=1")
+    result(page.js("return !window.attacked") and page.js(
+        "return document.querySelectorAll('#main img:not(.graph), #main script, #main iframe').length") == 0,
+           "hostile names do nothing")
+    result(not any(re.search("[\u202a-\u202e\u2066-\u2069]", n) for n in names),
+           "marks that turn text are not drawn", names)
+    hash_ = quote("<img src=x onerror=pwned()>", safe="")
+    page.open(f"range={hash_}&by={hash_}&view={hash_}&proc={hash_}&filters=hide:image:{hash_}")
+    result(page.js("return !window.attacked && document.querySelector('#main .notice') !== null"),
+           "a hostile address does nothing, and an error says what to do")
+    page.console()  # the server's refusal of that range stands there
+
+
+def check_axe(page):
+    if not AXE:
+        skip("axe-core finds nothing serious", "axe.min.js is not installed: name it by AXE")
+        return
+    with open(AXE) as f:
+        source = f.read()
+    found = []
+    for dark in (False, True):
+        page.scheme(dark)
+        for view in VIEWS:
+            page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
+                                                        if view == "why" else ""))
+            page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": source})
+            report = page.driver.execute_async_script(
+                "const done = arguments[0]; axe.run(document).then(r => done(r.violations))")
+            found += [f"{view} {v['impact']} {v['id']}: {v['nodes'][0]['html'][:200]}" for v in report
+                      if v["impact"] in ("serious", "critical")]
+    page.scheme(False)
+    result(not found, "axe-core finds nothing serious", "\n".join(found))
+
+
+def check_quiet(page):
+    requests = []
+    for entry in page.driver.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            requests.append(message["params"]["request"]["url"])
+    elsewhere = {u for u in requests if not u.startswith(URL) and not u.startswith(("data:", "blob:", "about:"))}
+    result(len(requests) > 50 and not elsewhere, "nothing is asked of anybody else", elsewhere)
+    result(not refused, "the content security policy refuses nothing", refused)
+    result(not messages, "the console has no message", messages)
+
+
+def check_views(page):
+    """One look at each view, for a short pass."""
+    for view, wanted in (("where", "table tbody tr"), ("flame", "canvas"), ("why", ".side-asm tr.bubble"),
+                         ("changed", ".forest"), ("runs", ".spread"), ("health", ".card")):
+        page.open(f"{RANGE}&view={view}" + (f"&{SIDES}" if view == "changed" else "") +
+                  (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}" if view == "why" else ""))
+        result(page.js("return document.querySelector('#main ' + arguments[0]) !== null", wanted) and
+               page.js("return document.querySelectorAll('.timeline .area').length") > 0,
+               f"{view} shows what it is for", page.js("return document.body.innerText"))
+
+
+SHORT = [check_views, check_where, check_narrow]
+ALL = [check_where, check_filters, check_time, check_flame, check_why, check_changed, check_runs,
+       check_health, check_keys, check_in_place, check_reload, check_narrow, check_schemes, check_axe]
+messages = []
+refused = []
+
+
+def main():
+    page = Page(URL)
+    try:
+        print("1..98" if HOW == "all" else "1..29")
+        for check in ALL if HOW == "all" else SHORT:
+            check(page)
+            messages.extend(f"{check.__name__}: {m}" for m in page.console())
+            refused.extend(page.js("return window.refused"))
+        check_hostile(page)
+        refused.extend(page.js("return window.refused"))
+        check_quiet(page)
+    finally:
+        page.close()
+
+
+main()
