@@ -81,7 +81,7 @@ report_rooms='
 select /analysis/freq /analysis/image /analysis/isa /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
-explain select profile calls /analysis/blame /analysis/explain /analysis/isa /analysis/trace /analysis/windows /decode
+explain select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/trace /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
 feedback select explain /analysis/feedback decode/elfid.h
 '

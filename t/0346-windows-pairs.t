@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Pairs of samples: their accounting, and how fast they say that loops of known counts ran.
 #
+# Statistic: executions are also compared with their 90 % interval, widened by a fifth on each
+# side, because the machine may be slower in the program's time than in its samples.
+#
 # Statistic: a pair has the rounds of some 10 ms or less, to one round. The mean of ten or
 # more is within a few percent, unless other work slows the loop down in some of its time
 # more than in the rest. The bound is a factor of 1.5.
@@ -9,7 +12,7 @@ CPI_TEST_COLLECTOR=bpf
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-need nm readelf
+need nm readelf python3
 [ -x "$builddir/helpers/cpi-translate" ] || skip_all 'windows are not built in'
 program=$(realpath "$programs/rounds")
 
@@ -17,7 +20,7 @@ collect_start --windows 499
 [ "$(cpid_field windows)" = on ] || {
 	skip_all "no windows here: $(grep windows: t.log | tail -n 1)"
 }
-plan 11
+plan 15
 
 # stored N: whether so many pairs are.
 stored()
@@ -25,9 +28,10 @@ stored()
 	[ "$(cpid_field pairs_stored)" -ge "$1" ]
 }
 
-"$program" 300 >/dev/null # its code is translated meanwhile
+"$program" 300 >all.txt # its code is translated meanwhile
 for part in 1 2 3; do
 	"$program" 1000 >truth.txt
+	cat truth.txt >>all.txt
 	await 20 stored 100 && break
 done
 cpid_ask status >status.txt
@@ -91,3 +95,31 @@ bound "$(awk -F, -v image="$program" -v first="$1" -v last="$2" "$number"'
 	number($3) >= first && number($3) < last { n += $7 }
 	END { print n + 0 }' edges.csv)" '>=' 10 \
 	'rounds_inner: the register of the inner loop contradicts its pairs'
+
+# interval NAME: "LOW LIKELY HIGH" of its block that ran most.
+interval()
+{
+	cpi calc "$1" --db $db --image "$program" --format=json | python3 -c '
+import json, sys
+blocks = json.load(sys.stdin)["blocks"]
+i = max(blocks, key=lambda b: b["frequency"])["frequency_interval"]
+print(i["low"], i["likely"], i["high"])'
+}
+# ran NAME: its rounds, in all calls.
+ran()
+{
+	awk -v name="$1" '$1 == name { n += $4 } END { printf "%.0f\n", n }' all.txt
+}
+# shellcheck disable=SC2046
+set -- $(interval rounds_chain)
+bound "$(ran rounds_chain)" '>=' "$(awk -v x="$1" 'BEGIN { printf "%.0f\n", x / 1.2 }')" \
+	'rounds_chain: executions are not below the interval'
+bound "$(ran rounds_chain)" '<=' "$(awk -v x="$3" 'BEGIN { printf "%.0f\n", x * 1.2 }')" \
+	'rounds_chain: executions are not above the interval'
+bound "$(awk -v low="$1" -v high="$3" 'BEGIN { print (low > 0) ? high / low : 99 }')" \
+	'<=' 1.5 'rounds_chain: the interval is narrow'
+# Nearly all of its time is in the procedure that it calls, which others may call, too.
+# shellcheck disable=SC2046
+set -- $(interval rounds_call)
+bound "$(ran rounds_call)" '<=' "$(awk -v x="$3" 'BEGIN { printf "%.0f\n", x * 1.2 }')" \
+	'rounds_call: executions are not above the interval'

@@ -10,6 +10,7 @@ analysis_libanalysis_a_SOURCES += \
 	analysis/freq/freq.c analysis/freq/freq.h \
 	analysis/freq/freq_scale.c \
 	analysis/freq/landing.c analysis/freq/landing.h \
+	analysis/freq/pace.c analysis/freq/pace.h \
 	analysis/freq/precise.c analysis/freq/precise.h \
 	analysis/freq/propagate.c analysis/freq/propagate.h \
 	analysis/freq/scale.c analysis/freq/scale.h \

@@ -61,13 +61,20 @@ struct steps {
 	struct block block[STEPS_MAX_INSNS];
 	int nr_blocks;
 	struct value value[NR_VALUES];
+	uint64_t written; /* values that are no longer those of the begin: a bit each */
 	bool forward[STEPS_MAX_INSNS], region[STEPS_MAX_INSNS]; /* blocks */
 	const struct steps_code *code;
+	const struct cpi_code_page *page; /* the last one, or NULL */
+	uint64_t page_start;
 };
 
 struct steps *steps_new(void)
 {
-	return calloc(1, sizeof(struct steps));
+	struct steps *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->written = ~0ULL;
+	return s;
 }
 
 void steps_free(struct steps *s)
@@ -103,10 +110,20 @@ static int get_insn(struct steps *s, uint64_t pc)
 	return s->nr_insns - 1;
 }
 
-static void find_code(const struct steps *s, struct insn *i)
+/* The page at an address, which is mostly that of the instruction before. */
+static const struct cpi_code_page *page_at(struct steps *s, uint64_t start)
+{
+	if (!s->page || s->page_start != start) {
+		s->page = s->code->page(s->code->ctx, start);
+		s->page_start = start;
+	}
+	return s->page;
+}
+
+static void find_code(struct steps *s, struct insn *i)
 {
 	const uint64_t start = i->pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
-	const struct cpi_code_page *page = s->code->page(s->code->ctx, start);
+	const struct cpi_code_page *page = page_at(s, start);
 	const unsigned int place = page ? page->index[i->pc - start] : 0;
 
 	if (!place || place > CPI_UOPS_PER_PAGE)
@@ -147,7 +164,7 @@ static bool leaf_add(struct leaf *l, uint64_t pc)
 }
 
 /* Whether all that the instruction does is known. */
-static bool leaf_do(const struct steps *s, struct leaf *l, uint64_t pc)
+static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 {
 	struct insn i = { .pc = pc };
 	const struct cpi_uop *u;
@@ -177,7 +194,7 @@ static bool leaf_do(const struct steps *s, struct leaf *l, uint64_t pc)
 }
 
 /* Whether pc is of a small procedure that calls no other one, and what that has. */
-static bool look_into(const struct steps *s, uint64_t pc, struct leaf *l)
+static bool look_into(struct steps *s, uint64_t pc, struct leaf *l)
 {
 	l->pc[0] = pc;
 	l->nr = 1;
@@ -193,7 +210,7 @@ static bool look_into(const struct steps *s, uint64_t pc, struct leaf *l)
  * Notes which registers a call of pc may change. Compilers know what a small procedure
  * writes, and keep the other registers across its calls.
  */
-static void note_callee(const struct steps *s, struct insn *i, uint64_t pc)
+static void note_callee(struct steps *s, struct insn *i, uint64_t pc)
 {
 	struct leaf l;
 
@@ -370,10 +387,9 @@ static uint32_t execute(struct steps *s, const struct insn *i, const struct cpi_
 	uint32_t written = 0;
 
 	if (u->op == CPI_UOP_CALL || u->op == CPI_UOP_CALLI) {
-		for (int r = 0; r < STEPS_MAX; r++) {
-			if (i->clobbers >> r & 1)
-				s->value[r].known = false;
-		}
+		for (uint32_t left = i->clobbers; left; left &= left - 1)
+			s->value[__builtin_ctz(left)].known = false;
+		s->written |= i->clobbers;
 		return i->clobbers;
 	}
 	if (u->op <= CPI_UOP_RET)
@@ -381,16 +397,20 @@ static uint32_t execute(struct steps *s, const struct insn *i, const struct cpi_
 	if (u->op == CPI_UOP_PUSH || u->op == CPI_UOP_POP) {
 		s->value[CPI_REG_X86_RSP].add += u->op == CPI_UOP_POP ? 8 : -8;
 		written = 1u << CPI_REG_X86_RSP;
+		s->written |= written;
 	}
 	if (u->flags & CPI_UOP_STORE || u->dst >= NR_VALUES)
 		return written;
 	s->value[u->dst] = value_of(s, u);
+	s->written |= 1ULL << u->dst;
 	return u->dst < STEPS_MAX ? written | 1u << u->dst : written;
 }
 
 static void begin_values(struct steps *s)
 {
-	for (unsigned int r = 0; r < NR_VALUES; r++) {
+	for (; s->written; s->written &= s->written - 1) {
+		const unsigned int r = (unsigned int)__builtin_ctzll(s->written);
+
 		s->value[r] =
 			(struct value){ .base = (uint8_t)r, .known = r < FIRST_TEMP };
 	}
@@ -405,15 +425,16 @@ static bool is_stepped(const struct value *v)
 static void note_writes(const struct steps *s, uint32_t written, struct block *b,
 			uint32_t *stepped)
 {
-	for (unsigned int r = 0; r < STEPS_MAX; r++) {
+	for (; written; written &= written - 1) {
+		const unsigned int r = (unsigned int)__builtin_ctz(written);
 		const struct value *v = &s->value[r];
 
-		if (!(written >> r & 1))
-			continue;
 		if (!v->known || v->base != r)
 			b->writes |= 1u << r;
 		else if (is_stepped(v))
 			*stepped |= 1u << r;
+		else
+			b->narrow |= (uint32_t)v->narrow << r;
 	}
 }
 
@@ -430,14 +451,14 @@ static void evaluate(struct steps *s, struct block *b)
 		if (at == b->last)
 			break;
 	}
-	for (unsigned int r = 0; r < STEPS_MAX; r++) {
+	for (stepped &= ~b->writes; stepped; stepped &= stepped - 1) {
+		const unsigned int r = (unsigned int)__builtin_ctz(stepped);
 		const struct value *v = &s->value[r];
 
-		if (stepped >> r & 1 && !is_stepped(v))
+		if (is_stepped(v))
+			b->steps |= 1u << r;
+		else
 			b->writes |= 1u << r;
-		if (b->writes >> r & 1)
-			continue;
-		b->steps |= (uint32_t)is_stepped(v) << r;
 		b->narrow |= (uint32_t)v->narrow << r;
 	}
 }
@@ -562,7 +583,7 @@ static bool measure(struct steps *s, const struct block *b, struct step *out)
 }
 
 /* Whether an instruction of the region calls a small procedure that has pc. */
-static bool calls_into(const struct steps *s, uint64_t pc)
+static bool calls_into(struct steps *s, uint64_t pc)
 {
 	for (int i = 0; i < s->nr_insns; i++) {
 		struct leaf l;
@@ -617,8 +638,12 @@ uint32_t steps_find(struct steps *s, const struct steps_code *code, uint64_t at,
 		    uint64_t first, uint64_t second, struct step out[STEPS_MAX])
 {
 	uint32_t stepped = 0, nr = 0;
+	struct leaf leaf;
 
 	s->code = code;
+	s->page = NULL;
+	if (first != at && !look_into(s, first, &leaf))
+		return 0;
 	explore(s, at);
 	make_blocks(s);
 	for (int b = 0; b < s->nr_blocks; b++) {

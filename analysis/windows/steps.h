@@ -67,7 +67,7 @@ void steps_free(struct steps *s); /* accepts NULL */
 /*
  * The registers that count in a region around the instruction at. Returns how many
  * there are. first and second are instructions whose places are wanted; first may be at
- * itself, or in a procedure that returned to it. s is used anew with each call.
+ * itself, or in a small procedure that returned to it. s is used anew with each call.
  */
 uint32_t steps_find(struct steps *s, const struct steps_code *code, uint64_t at,
 		    uint64_t first, uint64_t second, struct step out[STEPS_MAX]);

@@ -122,27 +122,21 @@ static int add_pace(struct windowtally *to, const struct tally_site *at,
 			      &e);
 }
 
-/*
- * What a pair is in the histogram of a step. False: it ended outside of the loop, or in
- * another call of the procedure.
- */
-static bool classify(const struct cpi_pair_record *r, const struct step *s,
-		     uint32_t *class, uint64_t *rounds)
+/* What a pair is in the histogram of a step, and the rounds that it counts. */
+static uint32_t classify(const struct cpi_pair_record *r, const struct step *s,
+			 uint64_t *rounds)
 {
 	const int64_t sp = (int64_t)r->change[SP];
 
 	*rounds = 0;
-	if (s->second == STEP_OUTSIDE && (!s->calls || sp >= 0))
-		return false;
-	if (s->first == STEP_INSIDE && s->second == STEP_INSIDE && sp)
-		return false;
 	if (s->second == STEP_OUTSIDE)
-		*class = EDGES_PACE_BELOW;
-	else if (count_rounds(r, s, rounds))
-		*class = edges_pace_class(r->ns, *rounds);
-	else
-		*class = EDGES_PACE_DISAGREES;
-	return true;
+		return s->calls && sp < 0 ? EDGES_PACE_BELOW : EDGES_PACE_LEFT;
+	if (s->first == STEP_INSIDE && s->second == STEP_INSIDE && sp)
+		return EDGES_PACE_LEFT; /* for another call of the procedure */
+	if (count_rounds(r, s, rounds))
+		return edges_pace_class(r->ns, *rounds);
+	*rounds = 0;
+	return EDGES_PACE_DISAGREES;
 }
 
 /* What a pair tells of one register. */
@@ -157,14 +151,14 @@ static enum windowpairs_outcome add_step(const struct cpi_pair_record *r,
 
 	if (s->reg == SP || s->first == STEP_OUTSIDE)
 		return PAIR_NO_COUNTER;
-	if (!classify(r, s, &class, &rounds))
-		return PAIR_LEFT;
 	if (!code->find(code->ctx, r->from, &start) ||
 	    !code->find(code->ctx, s->at, &at))
 		return PAIR_STALE;
-	if (add_pace(to, &at, &start, class, r->ns,
-		     class > EDGES_PACE_NONE ? 0 : rounds))
+	class = classify(r, s, &rounds);
+	if (add_pace(to, &at, &start, class, r->ns, rounds))
 		return PAIR_NO_SPACE;
+	if (class == EDGES_PACE_LEFT)
+		return PAIR_LEFT;
 	return class == EDGES_PACE_DISAGREES ? PAIR_DISAGREES : PAIR_STORED;
 }
 

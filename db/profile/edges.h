@@ -37,6 +37,7 @@ const char *edges_kind_str(enum edges_kind kind); /* "branch"; "?" for an unknow
 #define EDGES_PACE_NONE      512 /* it did not run; these are counted, too */
 #define EDGES_PACE_DISAGREES 513 /* pairs that contradict each other's loop */
 #define EDGES_PACE_BELOW     514 /* pairs that ended in what the loop calls */
+#define EDGES_PACE_LEFT      515 /* pairs that ended elsewhere */
 
 uint32_t edges_pace_class(uint64_t ns, uint64_t executions);
 

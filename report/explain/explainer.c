@@ -160,6 +160,8 @@ static int take_edges(void *ctx, const struct query_edges *q)
 {
 	struct explainer *x = ctx;
 
+	if (q->kind == EDGES_PACE || q->kind == EDGES_PACE_START)
+		return explainer_take_pace(x, q);
 	if (q->kind >= EDGES_NR_KINDS || is_of_windows(x, q->stream))
 		return 0;
 	if (!x->edges[q->kind])
@@ -555,6 +557,9 @@ static int explain(struct explainer *x, struct image *im,
 	in.branches = x->edges[EDGES_BRANCH];
 	in.runs = x->edges[EDGES_RUN];
 	add_records(x, &in);
+	err = explainer_add_pace(x, procedure, &in);
+	if (err)
+		return err;
 	in.isa = x->isa;
 	return explain_procedure(&in, &x->arena, out);
 }

@@ -75,6 +75,17 @@ bool explainer_is_deferred(const struct explainer *x);
 int explainer_add_calls(struct explainer *x, struct image *im,
 			const struct symbol *procedure);
 
+/* Adds a row of pairs of samples, as query_edges() reads it, to x->edges. 0 or -errno.
+ */
+int explainer_take_pace(struct explainer *x, const struct query_edges *q);
+
+/*
+ * Adds what pairs say of how often the procedure's code ran. in has its streams, and
+ * the arena is that of the explanation. 0 or -ENOMEM.
+ */
+int explainer_add_pace(struct explainer *x, const struct symbol *procedure,
+		       struct explain_input *in);
+
 /* The weight of a sample of one stream in the loaded image; 0: it has no weights. */
 double explainer_unit(const struct explainer *x, size_t stream);
 

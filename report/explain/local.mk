@@ -3,7 +3,8 @@ report_libreport_a_SOURCES += \
 	report/explain/calc.c report/explain/calc.h report/explain/culprits.c \
 	report/explain/culprits.h report/explain/cyclestack.c \
 	report/explain/cyclestack.h report/explain/explainer.c \
-	report/explain/explainer.h report/explain/explainer_each.c report/explain/explainer_evidence.c \
+	report/explain/explainer.h report/explain/explainer_each.c \
+	report/explain/explainer_evidence.c report/explain/explainer_pace.c \
 	report/explain/explainer_private.h report/explain/explainer_text.c \
 	report/explain/hotspots.c report/explain/hotspots.h report/explain/list.h report/explain/list_decode.c report/explain/list_lines.c \
 	report/explain/paths.h report/explain/paths_find.c report/explain/place.h \

@@ -2,7 +2,8 @@
 /*
  * rounds MS - loops whose rounds are counted, for MS of CPU time each
  *
- * Prints for each loop the name of its function, its rounds, and the CPU time in ns.
+ * Prints for each loop the name of its function, the rounds of its last call, and their
+ * CPU time in ns, and the rounds of all calls.
  * rounds_chain is a chain of multiplications. rounds_inner has a loop of a hundred
  * rounds in another one, whose rounds are printed. rounds_call calls a procedure in
  * each round.
@@ -81,11 +82,12 @@ static const struct {
 /* As one call: a loop that is left and entered again is another case. */
 static void run(int i, uint64_t ns)
 {
-	uint64_t begin = cpu_ns(), n = BURST;
+	uint64_t begin = cpu_ns(), n = BURST, sum = 0;
 
 	for (;;) {
 		begin = cpu_ns();
 		loops[i].run(n);
+		sum += n;
 		if (cpu_ns() - begin > ns / 100)
 			break;
 		n *= 2;
@@ -93,8 +95,11 @@ static void run(int i, uint64_t ns)
 	n = n * (ns / 100) / ((cpu_ns() - begin) / 100 + 1) / 100 * 100;
 	begin = cpu_ns();
 	loops[i].run(n);
-	printf("%s %llu %llu\n", loops[i].name, (unsigned long long)(n / loops[i].unit),
-	       (unsigned long long)(cpu_ns() - begin));
+	ns = cpu_ns() - begin;
+	sum += n;
+	printf("%s %llu %llu %llu\n", loops[i].name,
+	       (unsigned long long)(n / loops[i].unit), (unsigned long long)ns,
+	       (unsigned long long)(sum / loops[i].unit));
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pace.h - how often loops ran, from pairs of samples
+ *
+ * A pair says how often an instruction ran in a known time (EDGES_PACE in
+ * db/profile/edges.h). All pairs of an instruction give its mean speed in its loop, and
+ * where they began says which samples are the loop's: executions are the loop's time
+ * times that speed.
+ *
+ * The interval has the spread of the pairs, the number of samples, and what pairs did
+ * not count. An instruction is left out if more than a tenth of its pairs contradict
+ * each other or ended outside of the loop: then the loop is too short for the time
+ * between two samples, and nothing is known of how fast it ran.
+ */
+#ifndef CPI_ANALYSIS_PACE_H
+#define CPI_ANALYSIS_PACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "db/profile/edges.h"
+
+#define PACE_PAIRS 8 /* of one instruction, at least */
+
+struct pace_input {
+	struct edges *pace,
+		*start; /* of an image; where to is another one, UINT64_MAX */
+	/* Samples of time at an offset; ns is what one of them stands for. */
+	double (*samples)(void *ctx, uint64_t offset);
+	double sample_ns;
+	void *ctx;
+	uint64_t begin, end; /* of a procedure, whose instructions are wanted */
+};
+
+struct pace {
+	uint64_t offset; /* of an instruction */
+	double ns;       /* of the loop's time, for one execution */
+	/*
+	 * Executions: the likeliest number, and a 90 % interval. likely and low are 0
+	 * if there is only an upper bound, because the loop's own code has hardly any
+	 * time.
+	 */
+	double low, likely, high;
+	uint64_t nr_pairs;
+};
+
+/* What is known of the procedure, by ascending offset; in the arena. Returns 0 or
+ * -ENOMEM. */
+int pace_find(const struct pace_input *in, struct arena *arena, struct pace **out,
+	      size_t *nr);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "analysis/freq/pace.h"
+
+#include <math.h>
+
+#include "t/unit/random.h"
+#include "t/unit/unit.h"
+
+#define BEGIN     0x100
+#define END       0x200
+#define AT        0x110
+#define SAMPLE_NS 1e6
+
+struct loop {
+	struct edges *pace, *start;
+	double at[END]; /* samples by offset */
+};
+
+static void begin(struct loop *l)
+{
+	*l = (struct loop){ edges_new(), edges_new(), { 0 } };
+	ck_assert(l->pace && l->start);
+}
+
+static void end(struct loop *l)
+{
+	edges_free(l->pace);
+	edges_free(l->start);
+}
+
+/* A pair that began at an offset; class 0: that of its speed. */
+static void add(struct loop *l, uint64_t from, uint64_t ns, uint64_t ran,
+		uint32_t class)
+{
+	struct edge e = { .from = AT,
+			  .to = class ? class : edges_pace_class(ns, ran),
+			  .n = ran + 1,
+			  .cycles = ns,
+			  .nr_timed = 1 };
+
+	ck_assert_int_eq(edges_add(l->pace, &e), 0);
+	if (e.to > EDGES_PACE_NONE)
+		return;
+	e.to = from;
+	ck_assert_int_eq(edges_add(l->start, &e), 0);
+}
+
+static double samples_at(void *ctx, uint64_t offset)
+{
+	const struct loop *l = ctx;
+
+	return offset < END ? l->at[offset] : 0;
+}
+
+/* What is found of the instruction at AT; whether anything is. */
+static bool find(struct loop *l, struct pace *out)
+{
+	const struct pace_input in = { .pace = l->pace,
+				       .start = l->start,
+				       .samples = samples_at,
+				       .sample_ns = SAMPLE_NS,
+				       .ctx = l,
+				       .begin = BEGIN,
+				       .end = END };
+	struct arena arena;
+	struct pace *found;
+	size_t nr;
+
+	arena_init(&arena, 0);
+	ck_assert_int_eq(pace_find(&in, &arena, &found, &nr), 0);
+	ck_assert_uint_le(nr, 1);
+	if (nr)
+		*out = found[0];
+	arena_fini(&arena);
+	return nr;
+}
+
+START_TEST(classes_are_eight_to_an_octave)
+{
+	ck_assert_uint_eq(edges_pace_class(1, 1), 80);
+	ck_assert_uint_eq(edges_pace_class(2000, 1000), 88);
+	ck_assert_uint_eq(edges_pace_class(1000, 2000), 72);
+	ck_assert_uint_eq(edges_pace_class(1, 1u << 20), 0);
+	ck_assert_uint_eq(edges_pace_class(UINT64_MAX, 1), EDGES_PACE_CLASSES - 1);
+	ck_assert_uint_eq(edges_pace_class(1000, 0), EDGES_PACE_NONE);
+}
+END_TEST
+
+START_TEST(executions_are_time_over_speed)
+{
+	struct loop l;
+	struct pace p;
+
+	begin(&l);
+	l.at[0x112] = 600;
+	l.at[0x118] = 400;
+	for (int i = 0; i < 50; i++)
+		add(&l, i % 5 < 3 ? 0x112 : 0x118, 1000000, 250000, 0);
+	ck_assert(find(&l, &p));
+	ck_assert_double_eq_tol(p.ns, 4, 1e-9);
+	ck_assert_double_eq_tol(p.likely, 1000 * SAMPLE_NS / 4, 1);
+	ck_assert(p.low < p.likely && p.likely < p.high && p.high / p.low < 1.5);
+	ck_assert_uint_eq(p.nr_pairs, 50);
+	end(&l);
+}
+END_TEST
+
+/* Pairs that are added to fifty good ones, and whether they spoil them. */
+static const struct {
+	uint32_t class;
+	int nr;
+	bool found;
+} others[] = {
+	{ EDGES_PACE_DISAGREES, 4, true }, { EDGES_PACE_DISAGREES, 10, false },
+	{ EDGES_PACE_LEFT, 4, true },      { EDGES_PACE_LEFT, 10, false },
+	{ EDGES_PACE_BELOW, 200, true },
+};
+
+START_TEST(pairs_that_count_nothing)
+{
+	struct loop l;
+	struct pace p;
+
+	begin(&l);
+	l.at[0x112] = 1000;
+	for (int i = 0; i < 50; i++)
+		add(&l, 0x112, 1000000, 250000, 0);
+	for (int i = 0; i < others[_i].nr; i++)
+		add(&l, 0x112, 1000000, 0, others[_i].class);
+	ck_assert(find(&l, &p) == others[_i].found);
+	/* Of five pairs four end in what it calls: the loop's time is five times as
+	 * much. */
+	if (others[_i].class == EDGES_PACE_BELOW)
+		ck_assert_double_eq_tol(p.likely, 5 * 1000 * SAMPLE_NS / 4, 1);
+	end(&l);
+}
+END_TEST
+
+START_TEST(few_pairs_tell_nothing)
+{
+	struct loop l;
+	struct pace p;
+
+	begin(&l);
+	l.at[0x112] = 1000;
+	for (int i = 0; i < PACE_PAIRS - 1; i++)
+		add(&l, 0x112, 1000000, 250000, 0);
+	ck_assert(!find(&l, &p));
+	end(&l);
+}
+END_TEST
+
+START_TEST(a_loop_that_is_elsewhere_has_an_upper_bound)
+{
+	struct loop l;
+	struct pace p;
+
+	begin(&l);
+	l.at[0x50] = 1000; /* of a procedure that others may call as well */
+	for (int i = 0; i < 50; i++)
+		add(&l, 0x50, 1000000, 250000, 0);
+	ck_assert(find(&l, &p));
+	ck_assert(p.likely == 0 && p.low == 0);
+	ck_assert_double_gt(p.high, 1000 * SAMPLE_NS / 4);
+	end(&l);
+}
+END_TEST
+
+#define LOOPS 400
+
+/* Of loops at random speeds, the interval holds the truth nine times of ten. */
+START_TEST(intervals_hold_the_truth)
+{
+	uint64_t seed = unit_seed();
+	int held = 0, nr = 0;
+
+	for (int k = 0; k < LOOPS; k++) {
+		const double ns = exp(8 * unit_random(&seed) / (double)UINT64_MAX - 1);
+		const double spread = 0.3 * unit_random(&seed) / (double)UINT64_MAX;
+		double truth = 0;
+		struct loop l;
+		struct pace p;
+
+		begin(&l);
+		for (int i = 0; i < 2000; i++) {
+			const double now = ns * exp(spread * random_normal(&seed));
+			const uint64_t off = 0x110 + 4 * (unit_random(&seed) % 6);
+
+			l.at[off]++;
+			truth += SAMPLE_NS / now;
+			if (i % 50)
+				continue;
+			const uint64_t time = 20000 + unit_random(&seed) % 2000000;
+			const double phase = unit_random(&seed) / (double)UINT64_MAX;
+
+			add(&l, off, time, (uint64_t)((double)time / now + phase), 0);
+		}
+		if (find(&l, &p)) {
+			nr++;
+			held += p.low <= truth && truth <= p.high;
+		}
+		end(&l);
+	}
+	ck_assert_int_gt(nr, LOOPS * 9 / 10);
+	ck_assert_double_gt((double)held / nr, 0.85);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *s = suite_create("pace");
+	TCase *t = tcase_create("pace");
+
+	tcase_add_test(t, classes_are_eight_to_an_octave);
+	tcase_add_test(t, executions_are_time_over_speed);
+	tcase_add_loop_test(t, pairs_that_count_nothing, 0, NR(others));
+	tcase_add_test(t, few_pairs_tell_nothing);
+	tcase_add_test(t, a_loop_that_is_elsewhere_has_an_upper_bound);
+	tcase_add_test(t, intervals_hold_the_truth);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+UNIT_MAIN(make_suite)
