@@ -32,7 +32,7 @@ export const WORDS = {
   stacks: ["stacks", "Call stacks are sampled by a stream of their own; shares are of its samples but those of idle CPUs."],
   self: ["self", "Of stacks that end there: what the procedure took itself."],
   total: ["total", "Of stacks that go through the procedure; a recursion counts once."],
-  executions: ["executions", "How often the block ran, an estimate. Compare blocks within one procedure; the absolute number is a guess unless the source of the scale says otherwise."],
+  executions: ["executions", "How often the block ran: the interval that holds the truth in 90 % of the cases, drawn on a line of four decades. unknown: nothing bounds it. Blocks of one procedure compare better than the absolute number."],
   blamed: ["blamed", "Samples moved to the instruction that most likely caused the delay: with a timer, a sample names the one after it."],
   culprit: ["culprit", "A reason that could not be ruled out. It was not measured."],
   address: ["address", "Address in the image, as a disassembly has it."],

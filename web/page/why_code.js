@@ -18,26 +18,45 @@ const few = n => (n >= 9.95 ? count(Math.round(n)) : n < 0.05 ? "" : n.toFixed(1
 
 const firstEvent = samples => Object.values(samples ?? {})[0] ?? null;
 
-/** A number that may be a guess: "low–high" where the report has an interval. */
-function estimate(value, show) {
-  if (value && typeof value === "object")
-    return `${show(value.low)}–${show(value.high)}`;
-  return value === null || value === undefined ? "" : show(value);
+/**
+ * An estimate as its 90 % interval; without one in the report the number alone.
+ * @param {number|null} value
+ * @param {{low: ?number, likely: ?number, high: ?number}|undefined} range
+ */
+function estimate(value, range, show) {
+  if (!range)
+    return value === null || value === undefined ? "" : show(value);
+  if (range.low === null && range.high === null)
+    return "unknown";
+  const [low, high] = [range.low === null ? null : show(range.low), range.high === null ? null : show(range.high)];
+  return low === high ? low : low === null ? `≤ ${high}` : high === null ? `≥ ${low}` : `${low}–${high}`;
+}
+
+/** The interval as a line, four decades wide, with the likely value in the middle. */
+function whisker(range, shape, title) {
+  if (!range?.likely || range.low === null || range.high === null)
+    return el("span", { class: `sure ${shape}`, title });
+  const x = v => Math.max(0, Math.min(48, 24 + 12 * Math.log10(Math.max(v, 1e-300) / range.likely)));
+  return svg("svg", { class: "whisker", width: 48, height: 12, role: "img", "aria-label": title },
+    svg("title", {}, title), svg("line", { x1: x(range.low), x2: Math.max(x(range.high), x(range.low) + 1), y1: 6, y2: 6 }),
+    svg("circle", { cx: 24, cy: 6, r: 2.5 }));
 }
 
 function blockRow(block) {
   const impossible = block.actual_cpi !== null && block.actual_cpi < block.best_case_cpi;
   const shape = block.confidence?.shape ?? "unknown";
+  const range = block.frequency_interval;
+  const title = `confidence: shape ${shape}, scale ${block.confidence?.scale ?? "unknown"}` + (range ?
+    `; 90 % interval ${range.low ?? "?"} to ${range.high ?? "?"}, likely ${range.likely ?? "?"}` : "");
+  const actual = estimate(block.actual_cpi, block.actual_cpi_interval, digits);
   return el("tr", { class: "block", "data-key": `b${block.start}` },
     el("td", { colspan: 3, class: "r", "data-what": "executions" }, block.frequency === null ? "" : [
-      el("span", { class: `sure ${shape}`, title: `confidence: shape ${shape}, scale ${
-        block.confidence?.scale ?? "unknown"}` }),
-      figure(block.frequency, estimate(block.frequency, count)), " executions"]),
+      whisker(range, shape, title), figure(block.frequency, estimate(block.frequency, range, count)), " executions"]),
     el("td", { colspan: 2, class: "quiet" },
       el("span", { "data-what": "best" }, "best ", figure(block.best_case_cpi, digits(block.best_case_cpi))),
       " · ", el("span", { "data-what": "actual" }, "actual ", figure(block.actual_cpi,
-        impossible ? `≥ ${digits(block.best_case_cpi)}` : digits(block.actual_cpi))),
-      " CPI · ", el("span", { "data-what": "confidence" }, `${shape} confidence`)));
+        impossible && !block.actual_cpi_interval ? `≥ ${digits(block.best_case_cpi)}` : actual)),
+      " CPI · ", el("span", { "data-what": "confidence", title }, `${shape} confidence`)));
 }
 
 function bubbleRow({ stall, insn, key }) {
@@ -58,7 +77,7 @@ function insnRow({ insn, key }, most) {
     insn.blamed_samples === null ? "" : figure(insn.blamed_samples, few(insn.blamed_samples))),
   el("td", { class: "r", "data-what": "samples" }, figure(samples, samples ? count(samples) : "")),
   el("td", { class: "r", "data-what": "actual" }, insn.cpi === null || insn.cpi === undefined ? "" :
-    figure(insn.cpi, typeof insn.cpi === "object" || insn.cpi >= 0.005 ? estimate(insn.cpi, digits) : "")),
+    figure(insn.cpi, insn.cpi >= 0.005 ? estimate(insn.cpi, insn.cpi_interval, digits) : "")),
   el("td", { class: "mono quiet", "data-what": "address" }, insn.address),
   el("td", { class: "mono code", title: insn.taken || insn.not_taken ?
     `taken ${insn.taken}, not taken ${insn.not_taken}` : plain(insn.text) }, plain(insn.text)));
