@@ -328,6 +328,29 @@ def check_keys(page):
     result(".." in page.state().get("a", ""), "a makes side A of what is shown")
 
 
+def check_pictures(page):
+    """SVG and PNG of what is drawn are files that stand alone."""
+    for view, wanted in (("where", 2), ("flame", 3)):
+        page.open(f"{RANGE}&view={view}")
+        page.js("""window.files = [];
+            const make = URL.createObjectURL;
+            URL.createObjectURL = blob => { window.files.push(blob); return make.call(URL, blob); };""")
+        page.press("s")
+        page.js("document.querySelectorAll('#save-list button').forEach(b => b.click())")
+        page.wait(f"window.files.length >= {wanted}")
+        files = page.driver.execute_async_script("""
+            const done = arguments[0];
+            Promise.all(window.files.map(async f => [f.type, f.size, f.type.includes('svg') ? await f.text() : '']))
+                .then(done);""")
+        types = sorted(f[0] for f in files)
+        result(types == sorted(["image/svg+xml"] + ["image/png"] * (wanted - 1)) and all(f[1] > 500 for f in files),
+               f"{view}: the pictures can be saved", files)
+        drawing = next((f[2] for f in files if f[2]), "")
+        result("var(--i" not in drawing.split("</style>")[0] and "<path" in drawing,
+               f"{view}: the drawing has its colours in it", drawing[:800])
+        page.press("Escape")
+
+
 def check_in_place(page):
     """New answers replace the old ones, as in a live range."""
     page.open(RANGE)
@@ -480,7 +503,7 @@ def check_views(page):
 
 SHORT = [check_views, check_where, check_narrow]
 ALL = [check_where, check_filters, check_time, check_flame, check_why, check_changed, check_runs,
-       check_health, check_keys, check_in_place, check_reload, check_narrow, check_schemes, check_axe]
+       check_health, check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_axe]
 messages = []
 refused = []
 
@@ -488,7 +511,7 @@ refused = []
 def main():
     page = Page(URL)
     try:
-        print("1..98" if HOW == "all" else "1..29")
+        print("1..102" if HOW == "all" else "1..29")
         for check in ALL if HOW == "all" else SHORT:
             check(page)
             messages.extend(f"{check.__name__}: {m}" for m in page.console())

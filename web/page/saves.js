@@ -8,18 +8,15 @@ import { byId, el, put } from "./dom.js";
 import { filterOptions } from "./filters.js";
 import { shownEpochs } from "./state.js";
 
-/** Rules of the style sheets that pictures need, with today's colours in them. */
+/** Rules of the style sheets that a picture needs, with today's colours in them. */
 function stylesFor(node) {
   const style = getComputedStyle(document.documentElement);
-  let text = "";
-  for (const sheet of document.styleSheets) {
-    for (const rule of sheet.cssRules) {
-      if (rule.selectorText && node.querySelector(rule.selectorText.replace(/::?[\w-]+/g, "") || "x"))
-        text += rule.cssText + "\n";
-    }
-  }
-  return text.replace(/var\(--([\w-]+)\)/g, (all, name) =>
+  const colour = text => text.replace(/var\(--([\w-]+)\)/g, (all, name) =>
     style.getPropertyValue(`--${name}`).trim() || all);
+  return [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+    .filter(rule => rule.selectorText && !rule.selectorText.includes(":") &&
+      (node.matches(rule.selectorText) || node.querySelector(rule.selectorText)))
+    .map(rule => colour(rule.cssText)).join("\n");
 }
 
 /** A picture as a file of its own. */
