@@ -5,6 +5,7 @@
  */
 import { filterOptions } from "./filters.js";
 
+const PATIENCE = 1000; // ms that images may take
 const AREAS = 6; // with names of their own, beside kernel, other, unknown and idle
 
 const ms = text => Date.parse(text);
@@ -31,6 +32,7 @@ export function findGaps(epochs) {
 
 /**
  * @typedef {Object} TimeLine
+ * @property {string} by kind of the areas
  * @property {number} from @property {number} to in ms
  * @property {{from: number, to: number, seconds: number}[]} intervals
  * @property {{name: string, kind: string, values: (number|null)[]}[]} areas bottom first;
@@ -91,7 +93,7 @@ export function makeTimeLine(by, report, withIdle) {
       labels.push({ name: e.label, from: ms(e.from) });
   }
   return {
-    from: intervals[0]?.from ?? 0, to: intervals[length - 1]?.to ?? 0, intervals,
+    by, from: intervals[0]?.from ?? 0, to: intervals[length - 1]?.to ?? 0, intervals,
     areas: makeAreas(report, by, length, withIdle), labels, gaps: findGaps(report.epochs),
     epochs: report.epochs,
   };
@@ -102,4 +104,30 @@ export async function loadTimeLine(api, state, signal) {
   const report = await api.json("prof", { epoch: state.range, by: state.line, "over-time": true,
     idle: state.idle, ...filterOptions(state.filters) }, signal);
   return makeTimeLine(state.line, report, state.idle);
+}
+
+/**
+ * The same, but if images take longer than a second, early() gets the line by command:
+ * totals by command are kept for each epoch, so a year of them is read at once. If images
+ * cannot be read in the server's time, it stays.
+ * @param {function(TimeLine): void} early
+ */
+export async function loadPatiently(api, state, signal, early) {
+  const wanted = loadTimeLine(api, state, signal);
+  if (state.line !== "image" || filterOptions(state.filters).image)
+    return wanted;
+  let stand = null;
+  const timer = setTimeout(() => {
+    stand = loadTimeLine(api, { ...state, line: "comm" }, signal);
+    stand.then(line => !signal.aborted && early(line)).catch(() => {});
+  }, PATIENCE);
+  try {
+    return await wanted;
+  } catch (error) {
+    if (error.status === 504 && stand)
+      return await stand;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }

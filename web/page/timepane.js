@@ -6,7 +6,7 @@
 import { byId, el, plain, base, put, vars } from "./dom.js";
 import { digits, span, spec, clock } from "./format.js";
 import { createLoader, notice } from "./loader.js";
-import { loadTimeLine } from "./timedata.js";
+import { loadPatiently } from "./timedata.js";
 import { createTimeLine } from "./timeline.js";
 import { drawHeat, loadHeat } from "./heat.js";
 
@@ -31,7 +31,7 @@ export function createTimePane(ctx) {
   const listeners = [];
   const place = el("div", { class: "line" });
   let line = null;
-  const hue = area => (line && store.get().line === "image" ? hues.of(area.name) :
+  const hue = area => (line?.by === "image" ? hues.of(area.name) :
     ["i0", "i1", "i2", "i5", "i6", "i4"][line.areas.indexOf(area)] ?? "other");
   const picture = createTimeLine({ root: place, hue, pick, say: ctx.say });
 
@@ -42,7 +42,8 @@ export function createTimePane(ctx) {
   const sides = state => ({ a: timesOf(state.a), b: timesOf(state.b) });
 
   function legend() {
-    put(byId("legend"), line.areas.map(area => vars(el("span", { class: `k-${area.kind}`,
+    put(byId("legend"), line.by === store.get().line ? null : "by command; images take longer",
+      line.areas.map(area => vars(el("span", { class: `k-${area.kind}`,
       title: plain(area.name) }, plain(base(area.name))),
     { "--hue": `var(--${area.kind === "row" ? hue(area) : area.kind})` })));
   }
@@ -93,14 +94,17 @@ export function createTimePane(ctx) {
         rows => drawHeat(root, rows, pick, ctx.say));
   }
 
+  function take(fresh) {
+    line = fresh;
+    draw(store.get());
+    for (const call of listeners)
+      call(line);
+  }
+
   function update(state) {
-    loader.run(signal => loadTimeLine(api, state, signal), fresh => {
-      line = fresh;
-      const now = store.get();
-      draw(now);
-      for (const call of listeners)
-        call(line);
-      loadMap(now);
+    loader.run(signal => loadPatiently(api, state, signal, take), fresh => {
+      take(fresh);
+      loadMap(store.get());
     });
   }
 
