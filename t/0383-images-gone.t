@@ -46,6 +46,9 @@ runs over
 cat "$programs/burn_b" >over
 runs over
 run 'a program that moves its text runs' "$programs/moved" 1000
+# cpi-capture has the lowest priority, and cpid does not wait long for it at its end.
+cpid_ask flush >/dev/null
+await has_captured 2 "$PWD/replaced"
 collect_stop
 check_stored
 

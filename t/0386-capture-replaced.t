@@ -121,11 +121,6 @@ collect_start -F 1000 --sweep 1s
 	done
 ) >out
 ok $? 'programs run under cpid'
-captured()
-{
-	[ "$(sql "SELECT count(DISTINCT image) FROM capture JOIN image ON id = image
-		WHERE name = '$1'")" -ge 1 ]
-}
 cp p/c_pie p/deleted
 "$PWD/p/deleted" 1500 >out &
 pid=$!
@@ -144,14 +139,15 @@ run 'a program in a root of its own runs' unshare -mp --fork sh -c "
 	cp /lib/ld-linux-aarch64.so.1 root/lib
 	LD_LIBRARY_PATH=/lib exec chroot root /p/inside 800"
 cpi flush --socket t.sock >out
-settled() { [ "$(cpid_field captures_waiting)" = 0 ]; }
-await settled
-ok $? 'all captures finish'
+for name in "$PWD/p/deleted" /p/inside "$PWD/p/c_pie" "$PWD/p/c_split" "$PWD/p/cc_pie"; do
+	await has_captured 1 "$name" || echo "$name"
+done >waits
+is "$(cat waits)" '' 'all captures finish'
 like "$(cpid_field capture)" on 'the status says that captures are on'
 bound "$(cpid_field capture_bytes)" '>' 0 'the status has the bytes captured'
 collect_stop
 for name in "$PWD/p/deleted" /p/inside "$PWD/p/c_split"; do
-	captured "$name"
+	has_captured 1 "$name"
 	ok $? "the code of ${name##*/} is captured"
 done
 mv kept p/deleted

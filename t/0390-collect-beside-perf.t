@@ -11,6 +11,12 @@ work='for i in $(seq 50); do /bin/true; done'
 try 'perf record and cpi record run at the same time' perf record -q -a -e cpu-clock -F 99 -o perf.data -- \
 	cpi record -a -F 99 -e cpu-clock -o t.db -- sh -c "$work"
 perf script -i perf.data --show-mmap-events -F comm >script.txt 2>script.err
-ok $? 'perf reads what it has recorded'
+status=$?
 sed 's/^/# /' script.err
+# perf gives up at a BPF program that any process loads and unloads meanwhile.
+if [ $status -ne 0 ] && grep -q 'failed to process type: 17' script.err; then
+	skip 1 'perf cannot read the record of a BPF program that has gone'
+else
+	ok $status 'perf reads what it has recorded'
+fi
 like "$(grep -m 1 'MMAP2.*/bin/true' script.txt)" 'MMAP2' 'perf has the mappings of the programs'

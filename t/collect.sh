@@ -54,6 +54,13 @@ await_samples()
 	await has_samples "$1" || bail "cpid does not get $1 samples"
 }
 
+# has_captured NUMBER IMAGE: whether the code of so many images of this name is stored.
+has_captured()
+{
+	[ "$(sql "SELECT count(DISTINCT image) FROM capture JOIN image ON id = image
+		WHERE name = '$2'")" -ge "$1" ]
+}
+
 # status_sum FILE PREFIX: adds up the lines of a status that begin with PREFIX.
 status_sum()
 {

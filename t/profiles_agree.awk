@@ -8,7 +8,15 @@
 # freedom, its normal deviate (Wilson and Hilferty), and the samples of either profile.
 # Prints "SIGMA PERF CPI KEY" of each key with 100 samples or more: how far its shares are
 # apart, and its samples.
+#
+# An image's key is its file name: perf and CPI write the path of a program in another
+# root directory in different ways.
+function file_name(path) {
+	sub(/^.*\//, "", path)
+	return path
+}
 FILENAME == "names.tsv" {
+	$1 = file_name($1)
 	at = $1 "\t" $2
 	name = $1 "\t" $3
 	if (!(at in first) || $3 < first[at])
@@ -26,6 +34,7 @@ FILENAME == "names.tsv" {
 	else {
 		if (image !~ /^\// && image != "[vdso]")
 			image = "[kernel]"
+		image = file_name(image)
 		if (name ~ /^[[@]|^_Z|^_R|::|\(/)
 			name = "other"
 		else if ((image "\t" name) in address)
