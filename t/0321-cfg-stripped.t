@@ -7,26 +7,22 @@ programs="tools/cpi daemon/cpid t/programs/split"
 plan "$(echo "$programs" | wc -w)"
 
 same() {
-	awk '
-		function number(hex, i, v) {
-			for (i = 1; i <= length(hex); i++)
-				v = v * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-			return v
-		}
-		$1 != "b" { next }
-		FILENAME == "stripped.blocks" { known[$2 " " $3]; next }
-		{
-			n = number($3) - number($2)
-			all += n
-			if (($2 " " $3) in known)
-				same += n
-			else
-				print "block", $2, $3, "is not in the stripped copy"
-		}
-		END {
-			print same + 0, "of", all + 0, "bytes"
-			exit !(all && same >= 0.99 * all)
-		}' stripped.blocks full.blocks
+	awk -f "$srcdir/t/hex.awk" -f /dev/stdin stripped.blocks full.blocks <<'END'
+$1 != "b" { next }
+FILENAME == "stripped.blocks" { known[$2 " " $3]; next }
+{
+	n = hex_value($3) - hex_value($2)
+	all += n
+	if (($2 " " $3) in known)
+		same += n
+	else
+		print "block", $2, $3, "is not in the stripped copy"
+}
+END {
+	print same + 0, "of", all + 0, "bytes"
+	exit !(all && same >= 0.99 * all)
+}
+END
 }
 
 for program in $programs; do

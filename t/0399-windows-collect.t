@@ -63,14 +63,12 @@ taken()
 # passed OFFSET: how often control went straight on
 passed()
 {
-	awk -F, -v image="$program" -v at="$1" '
-		function number(hex, i, n) {
-			for (i = 3; i <= length(hex); i++)
-				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-			return n
-		}
-		$1 == "run" && $9 == image && number($3) <= at && at < number($4) { n += $5 }
-		END { print n + 0 }' edges.csv
+	awk -F, -v image="$program" -v at="$1" -f "$srcdir/t/hex.awk" -f /dev/stdin edges.csv <<'END'
+$1 == "run" && $9 == image && hex_value(substr($3, 3)) <= at && at < hex_value(substr($4, 3)) {
+	n += $5
+}
+END { print n + 0 }
+END
 }
 # share OFFSET WANTED: how far from it is what was taken
 share()
@@ -84,18 +82,16 @@ is "$(passed "$(at branch_taken)")" 0 'the jump that is always taken was'
 is "$(taken "$(at branch_not_taken)")" 0 'the jump that is never taken was not'
 bound "$(share "$(at branch_some)" 0.875)" '<=' 0.025 'the jump that is taken seven of eight times was'
 bound "$(share "$(at branch_pair 4)" 0.75)" '<=' 0.025 'the jump that is taken three of four times was'
-is "$(awk -F, -v image="$program" -v first="$(at branch_rounds)" -v last="$(at branch_pair 12)" \
-	-v known="$(at branch_taken) $(at branch_some) $(at branch_pair 4) $(at branch_pair 11)" '
-	function number(hex, i, n) {
-		for (i = 3; i <= length(hex); i++)
-			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-		return n
-	}
-	$1 == "branch" && $9 == image {
-		from = number($3)
-		if (from >= first && from <= last && index(" " known " ", " " from " ") == 0)
-			print
-	}' edges.csv)" '' 'each stored jump is one of the program'
+awk -F, -v image="$program" -v first="$(at branch_rounds)" -v last="$(at branch_pair 12)" \
+	-v known=" $(at branch_taken) $(at branch_some) $(at branch_pair 4) $(at branch_pair 11) " \
+	-f "$srcdir/t/hex.awk" -f /dev/stdin edges.csv >other_jumps <<'END'
+$1 == "branch" && $9 == image {
+	from = hex_value(substr($3, 3))
+	if (from >= first && from <= last && index(known, " " from " ") == 0)
+		print
+}
+END
+is "$(cat other_jumps)" '' 'each stored jump is one of the program'
 
 # Processes that windows exclude.
 of_program()
