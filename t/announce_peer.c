@@ -12,7 +12,7 @@
  *	announce_peer other SOCKET PID
  *		as nobody, speaks for PID; exit 0 when the kernel does not let it
  *
- * An alarm ends it after two minutes.
+ * An alarm ends it after ten minutes.
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "drain") && argc == 3)
 		return hold(argv[2], true);
-	alarm(120);
+	alarm(600);
 	if (!strcmp(what, "hold") && argc == 3)
 		return hold(argv[2], false);
 	if (!strcmp(what, "forge") && argc == 4)

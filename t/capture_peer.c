@@ -11,7 +11,7 @@
  *				the same, but nobody reads the reply: says what the
  *				kernel knows of the worker, kills it, and asks again
  *
- * An alarm ends it after two minutes.
+ * An alarm ends it after ten minutes.
  */
 #include "config.h"
 
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 	static struct asking a;
 	int err, status = EXIT_FAILURE;
 
-	alarm(120);
+	alarm(600);
 	if (argc == 2 && !strcmp(argv[1], "sandbox"))
 		return sandbox();
 	if ((argc == 7 || argc == 8) && !strcmp(argv[1], "ask")) {

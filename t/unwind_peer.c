@@ -7,7 +7,7 @@
  *each garbage SEED		sends messages of any kind, each to a worker of its own,
  *				and then asks the last one for a stack
  *
- * An alarm ends it after two minutes.
+ * An alarm ends it after ten minutes.
  */
 #include "config.h"
 
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 	static struct peer p = { .nr_stacks = 1, .depth = 10 };
 	int err;
 
-	alarm(120);
+	alarm(600);
 	if (argc < 3 || (strcmp(argv[1], "bench") && strcmp(argv[1], "garbage"))) {
 		fprintf(stderr, "usage: see unwind_peer.c\n");
 		return 2;

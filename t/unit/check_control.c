@@ -594,7 +594,7 @@ START_TEST(a_user_that_connects_all_the_time_delays_nobody)
 		if (time_mono_ns() - begun_ns > worst_ns)
 			worst_ns = time_mono_ns() - begun_ns;
 	}
-	ck_assert_uint_lt(worst_ns, NSEC_PER_SEC);
+	ck_assert_uint_lt(worst_ns, 10 * NSEC_PER_SEC);
 	other = fork();
 	if (!other) {
 		if (setresuid(65533, 65533, 65533) < 0)
