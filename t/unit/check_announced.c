@@ -86,6 +86,13 @@ static void say(enum announced_fate wanted)
 			      (unsigned long long)(announced->nr[i] - before[i]));
 }
 
+/* On a busy machine, one look at /proc may use up the process's time quota. */
+static void say_again(enum announced_fate wanted)
+{
+	memset(announced->by_process, 0, sizeof(announced->by_process));
+	say(wanted);
+}
+
 static enum procmap_result look_up(uint64_t address, uint64_t when,
 				   struct procmap_hit *hit)
 {
@@ -112,7 +119,7 @@ START_TEST(what_is_true_is_as_if_the_kernel_had_said_it)
 			  address - d.record.base - d.segment.vaddr + d.segment.offset);
 	ck_assert_ptr_nonnull(strstr(hit.image->desc.name, "check_announced"));
 	ck_assert_int_eq(look_up(address, from.when_ns - 1, &hit), PROCMAP_NO_MAPPING);
-	say(ANNOUNCED_KNOWN);
+	say_again(ANNOUNCED_KNOWN);
 }
 END_TEST
 
@@ -152,7 +159,7 @@ START_TEST(in_a_gap_what_is_known_is_looked_at_again)
 	know_the_process();
 	say(ANNOUNCED_TAKEN);
 	from.in_gap = true;
-	say(ANNOUNCED_TAKEN);
+	say_again(ANNOUNCED_TAKEN);
 }
 END_TEST
 
@@ -235,15 +242,15 @@ START_TEST(an_unloading_ends_what_is_mapped_no_more_and_nothing_else)
 	d.segment = (struct cpi_announce_segment){ 0, 0, page };
 	say(ANNOUNCED_TAKEN);
 	d.record.what = CPI_ANNOUNCE_UNLOADED;
-	say(ANNOUNCED_STILL_MAPPED);
+	say_again(ANNOUNCED_STILL_MAPPED);
 	munmap(copy, page);
 	close(fd);
 	from.when_ns = gone_ns;
-	say(ANNOUNCED_TAKEN);
+	say_again(ANNOUNCED_TAKEN);
 	ck_assert_int_eq(look_up((uint64_t)copy, gone_ns - 10, &hit), PROCMAP_FOUND);
 	ck_assert_int_eq(look_up((uint64_t)copy, gone_ns + 10, &hit),
 			 PROCMAP_NO_MAPPING);
-	say(ANNOUNCED_KNOWN);
+	say_again(ANNOUNCED_KNOWN);
 }
 END_TEST
 
