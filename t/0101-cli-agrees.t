@@ -82,7 +82,9 @@ if command -v bash >/dev/null; then
 	is "$(completes prof --epoch = h)" half "the completion completes a label"
 	is "$(completes diff full ha)" half "the completion completes the epochs of cpi diff"
 	is "$(completes list target_h)" target_hot "the completion completes a procedure"
-	is "$(completes prof --image "${builddir%/*}/")" "$builddir/t/target" "the completion completes an image"
+	# The word is quoted for the shell, which takes the quotes off.
+	is "$(bash -c "printf %s $(completes prof --image "${builddir%/*}/")")" "$builddir/t/target" \
+		"the completion completes an image"
 	is "$(completes prof --db = none.db --epoch h)" "" \
 		"the completion asks the database of the command line, and is silent"
 	"$builddir/t/mkdb" evil.db "$builddir/t/target" || bail "mkdb failed"
