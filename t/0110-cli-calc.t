@@ -20,12 +20,14 @@ like "$(cat text)" "^Procedure target_hot in .*/target" "the text names the proc
 like "$(cat text)" "^Each sample of cpu-clock stands for 1 ms (2000000 cycles at 2 GHz)" \
 	"the text says what a sample stands for"
 like "$(cat text)" '^\*\*\* Total tallied  *100.0%' "the text has the summary"
-like "$(cat text)" '^\*\*\* Block 0x[0-9a-f]*: .* executions: .*the absolute number is a guess' \
-	"each block has its frequency and confidence"
+like "$(cat text)" '^\*\*\* Block 0x[0-9a-f]*: executions unknown (90 %: [0-9.e+]* to [0-9.e+]*)' \
+	"a frequency that nothing ties is unknown, within its bounds"
 like "$(cat text)" '^\*\*\* Best-case [0-9.]*/[0-9]* = [0-9.]* CPI' \
 	"each block has its best-case CPI"
-like "$(cat text)" '^\*\*\* Actual  *[0-9.]*/[0-9]* = [0-9.]* CPI' "each block has its actual CPI"
-like "$(cat text)" '^    [a-zA-Z?]* \.\.\. [0-9.]*cy ([a-zA-Z?] = ' \
+like "$(cat text)" '^\*\*\* Actual CPI is unknown (90 %: [0-9.]* to [0-9.]*)' \
+	"so is the actual CPI of its block"
+unlike "$(cat text)" "Impossible" "no result is impossible"
+like "$(cat text)" '^    [a-zA-Z?]* \.\.\. [0-9.]*\( to [0-9.]*\)\{0,1\}cy ([a-zA-Z?] = ' \
 	"stalls are printed between instructions"
 like "$(cat text)" '  560  .*0x' "instructions have their samples"
 is "$(awk 'length > 140' text)" "" "no line is longer than 140 characters"
@@ -93,8 +95,10 @@ calc --asm target_hot >text
 is "$(python3 -c '
 import json
 for b in json.load(open("hot.json"))["blocks"]:
-    print("%.2f" % b["actual_cpi"])')" \
-	"$(sed '1,/Total tallied/d' text | sed -n 's/^\*\*\* Actual .* = \([0-9.]*\) CPI/\1/p')" \
+    i = b["actual_cpi_interval"]
+    if b["actual_cpi"]:
+        print("%.2f to %.2f" % (i["low"], i["high"]))')" \
+	"$(sed '1,/Total tallied/d' text | sed -n 's/^\*\*\* Actual .*(90 %: \([0-9.]* to [0-9.]*\))/\1/p')" \
 	"text and JSON have the same CPI"
 is "$(python3 -c '
 import json

@@ -41,7 +41,8 @@ def check(r):
             samples += i["samples"]["cpu-clock"]
             blamed += i["blamed_samples"]
             for s in i["stalls"]:
-                assert list(s) == ["kind", "cycles", "culprits"]
+                assert list(s) == ["kind", "cycles", "cycles_interval", "culprits"]
+                check_interval(s["cycles_interval"], s["cycles"])
                 assert s["kind"] in ("static", "dynamic") and s["cycles"] > 0
                 assert s["culprits"]
                 assert all(list(c) == ["reason", "offset"] for c in s["culprits"])

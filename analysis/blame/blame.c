@@ -55,6 +55,7 @@ const char *blame_text(enum blame_reason reason)
 struct split {
 	double front_end, dependency, unit;
 	double expected; /* cycles, if nothing stalled */
+	double moved;    /* of its waits, which samples do not show at itself */
 	double excess;   /* beyond execution and these waits; may be below 0 */
 	bool stalls;     /* beyond sampling errors */
 };
@@ -133,7 +134,7 @@ static int list_stalls(struct finding *f, int insn)
 
 static bool is_anchored(const struct finding *f)
 {
-	return f->in->freq->scale > CONFIDENCE_LOW;
+	return f->in->freq->anchored;
 }
 
 /* Whether the instruction waits for a result whose latency depends on data. */
@@ -184,7 +185,8 @@ static double scale_of(const struct finding *f, const struct cfg_block *block)
 	return is_anchored(f) || cycles >= best ? 1 : cycles / best;
 }
 
-static void shrink_waits(struct split *s, double cycles)
+/* Returns by how much. */
+static double shrink_waits(struct split *s, double cycles)
 {
 	const double waits = s->front_end + s->dependency + s->unit;
 	const double part = waits > fmax(cycles, 0) ? fmax(cycles, 0) / waits : 1;
@@ -192,6 +194,7 @@ static void shrink_waits(struct split *s, double cycles)
 	s->front_end *= part;
 	s->dependency *= part;
 	s->unit *= part;
+	return waits * (1 - part);
 }
 
 static void split_cycles(struct finding *f, int insn, double scale)
@@ -209,8 +212,7 @@ static void split_cycles(struct finding *f, int insn, double scale)
 		x->execute = scale * t->execute;
 	}
 	s->expected = x->execute + s->front_end + s->dependency + s->unit;
-	if (!is_anchored(f))
-		shrink_waits(s, x->cycles - x->execute);
+	s->moved = is_anchored(f) ? 0 : shrink_waits(s, x->cycles - x->execute);
 	s->excess = x->cycles - x->execute - s->front_end - s->dependency - s->unit;
 }
 
@@ -241,20 +243,54 @@ static void find_excess(struct finding *f, int b, int insn)
 	}
 }
 
+/* How much of a block's executions is left at the low end of its interval. */
+static double sure_of(const struct freq *freq, int b)
+{
+	return freq->block_range ? freq->block_range[b].low / freq->block[b] : 1;
+}
+
+/*
+ * Instructions that retire together have their samples at one of them. So waits that
+ * the samples do not show at their own instruction are part of what others of the block
+ * show beyond the schedule, and no dynamic stall.
+ */
+static void move_waits(struct finding *f, const struct cfg_block *block)
+{
+	const int end = block->first_insn + block->nr_insns;
+	double moved = 0, excess = 0;
+
+	for (int i = block->first_insn; i < end; i++) {
+		moved += f->split[i].moved;
+		excess += fmax(f->split[i].excess, 0);
+	}
+	for (int i = block->first_insn; i < end && moved > 0 && excess > 0; i++) {
+		struct split *s = &f->split[i];
+		const double part = fmax(s->excess, 0) / excess * fmin(moved, excess);
+
+		s->dependency += part;
+		s->expected += part;
+		s->excess -= part;
+	}
+}
+
 static void split_block(struct finding *f, int b)
 {
 	const struct cfg_block *block = &f->in->cfg->block[b];
 	const int end = block->first_insn + block->nr_insns;
 	double scale;
 
-	for (int i = block->first_insn; i < end; i++)
+	for (int i = block->first_insn; i < end; i++) {
 		f->insn[i].cycles = f->in->samples[i] * f->in->period_cycles /
 				    f->in->freq->block[b];
-	scale = scale_of(f, block);
-	for (int i = block->first_insn; i < end; i++) {
-		split_cycles(f, i, scale);
-		find_excess(f, b, i);
+		f->insn[i].sure = sure_of(f->in->freq, b);
 	}
+	scale = scale_of(f, block);
+	for (int i = block->first_insn; i < end; i++)
+		split_cycles(f, i, scale);
+	if (!f->in->exact)
+		move_waits(f, block);
+	for (int i = block->first_insn; i < end; i++)
+		find_excess(f, b, i);
 }
 
 /*

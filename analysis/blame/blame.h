@@ -31,6 +31,7 @@
 	X(DIVIDE, "divide", "Divider busy")              \
 	X(UNIT, "unit", "Other unit busy")               \
 	X(CHAIN, "chain", "Dependency chain")            \
+	X(FREQUENCY, "frequency", "Frequency too low")   \
 	X(UNEXPLAINED, "unexplained", "Unexplained stall")
 #define BLAME_STATIC_REASONS(X)                           \
 	X(FRONT_END, "front_end", "Front end")            \
@@ -70,7 +71,8 @@ struct blame_insn {
 	double execute; /* of them, issuing and executing: no stall at all */
 	struct stall *stall; /* the longest first */
 	int nr_stalls;
-	double gain;  /* unexplained gain: cycles by which best is too high */
+	double sure; /* the part of its executions that the interval's low end leaves */
+	double gain; /* unexplained gain: cycles by which best is too high */
 	double error; /* remaining cycles, of either sign: within the sampling error */
 };
 

@@ -145,6 +145,22 @@ static void sort_suspects(struct blame_case *c)
 		}
 }
 
+/*
+ * The most of a stall that is none: if the block ran as often as its interval allows,
+ * one execution took that much less. Every other culprit has to compete with that.
+ */
+static double doubt_of(const struct blame_case *c)
+{
+	const struct freq_interval *runs = c->in->freq->block_range;
+	const double cycles =
+		c->in->samples[c->insn] * c->in->period_cycles / c->frequency;
+
+	if (!runs)
+		return 0;
+	return fmin(cycles * fmax(1 - c->frequency / runs[c->block].high, 0),
+		    c->cycles);
+}
+
 /* The part that all culprits together cannot explain; it is listed last. */
 static double unexplained(const struct blame_case *c)
 {
@@ -238,7 +254,7 @@ int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena
 				.scene = scene,
 				.paths = &scene->paths };
 	struct culprit *culprit;
-	double rest;
+	double rest, doubt;
 
 	c.insn = insn;
 	c.block = c.paths->block_of[insn];
@@ -252,13 +268,16 @@ int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena
 	blame_units(&c);
 	sort_suspects(&c);
 	dump_case(&c);
-	rest = unexplained(&c);
-	culprit = arena_array(arena, (size_t)c.nr + 1, sizeof(*culprit));
+	doubt = doubt_of(&c);
+	rest = fmax(unexplained(&c) - doubt, 0);
+	culprit = arena_array(arena, (size_t)c.nr + 2, sizeof(*culprit));
 	if (!culprit)
 		return -ENOMEM;
 	for (int i = 0; i < c.nr; i++)
 		culprit[i] = (struct culprit){ c.suspect[i].reason, c.suspect[i].insn,
 					       fmin(c.suspect[i].most, cycles) };
+	if (doubt > MIN_SHARE * cycles || (!c.nr && !(rest > 0)))
+		culprit[c.nr++] = (struct culprit){ BLAME_FREQUENCY, -1, doubt };
 	if (rest > 0)
 		culprit[c.nr++] = (struct culprit){ BLAME_UNEXPLAINED, -1, rest };
 	*out = (struct stall){ true, cycles, culprit, c.nr };

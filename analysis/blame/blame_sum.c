@@ -24,7 +24,9 @@ static double weigh(const struct stall *s, double most[BLAME_NR_REASONS])
 	return all;
 }
 
-static void count_stall(struct blame_summary *sum, const struct stall *s,
+/* Static stalls are as long as the schedule says, as often as the block ran for sure.
+ */
+static void count_stall(struct blame_summary *sum, const struct stall *s, double sure,
 			double samples_per_cycle)
 {
 	double most[BLAME_NR_REASONS];
@@ -36,7 +38,8 @@ static void count_stall(struct blame_summary *sum, const struct stall *s,
 		if (!(most[r] > 0))
 			continue;
 		sum->reason[r].most += most[r] * samples_per_cycle;
-		sum->reason[r].least += fmax(s->cycles - others, 0) * samples_per_cycle;
+		sum->reason[r].least += fmax(s->cycles - others, 0) *
+					(s->dynamic ? 1 : sure) * samples_per_cycle;
 	}
 	sum->by_first[s->culprit[0].reason] += s->cycles * samples_per_cycle;
 }
@@ -45,7 +48,7 @@ void blame_summary_count(struct blame_summary *sum, const struct blame_insn *ins
 			 double samples_per_cycle)
 {
 	for (int i = 0; i < insn->nr_stalls; i++)
-		count_stall(sum, &insn->stall[i], samples_per_cycle);
+		count_stall(sum, &insn->stall[i], insn->sure, samples_per_cycle);
 	sum->execution += insn->execute * samples_per_cycle;
 	sum->gain += insn->gain * samples_per_cycle;
 	sum->error += insn->error * samples_per_cycle;

@@ -68,6 +68,7 @@ struct freq {
 	int nr_classes;
 	bool windows;     /* windows contributed */
 	bool retired;     /* from samples of retired instructions, not of time */
+	bool anchored;    /* the scale was measured, not found by static costs */
 	bool counted;     /* by branch stacks (branchstack.h), not estimated */
 	double unmatched; /* flow that the repair added or removed, relative */
 };

@@ -79,6 +79,7 @@ int freq_keep_scale(struct freq *f, const struct cfg *cfg, double sd,
 {
 	const struct freq_interval factor = { exp(-NARROW * sd), 1, exp(NARROW * sd) };
 
+	f->anchored = true;
 	f->block_range = arena_array(arena, cfg->nr_blocks, sizeof(*f->block_range));
 	f->edge_range = arena_array(arena, cfg->nr_edges, sizeof(*f->edge_range));
 	if (!f->block_range || !f->edge_range)

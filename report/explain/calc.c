@@ -31,6 +31,19 @@ struct freq_interval calc_insn_range(const struct explained *e, int insn)
 				    e->period_cycles);
 }
 
+struct freq_interval calc_stall_range(const struct explained *e, int insn,
+				      const struct stall *stall)
+{
+	const struct freq_interval all = calc_insn_range(e, insn);
+	struct freq_interval r = { stall->cycles, stall->cycles, stall->cycles };
+
+	if (!stall->dynamic || !isfinite(all.likely))
+		return r;
+	r.low = fmax(stall->cycles - (all.likely - all.low), 0);
+	r.high = stall->cycles + (all.high - all.likely);
+	return r;
+}
+
 double calc_block_cycles(const struct explained *e, int block)
 {
 	const struct cfg_block *b = &e->cfg->block[block];

@@ -14,6 +14,14 @@ double calc_block_cycles(const struct explained *e, int block);
 struct freq_interval calc_block_range(const struct explained *e, int block);
 struct freq_interval calc_insn_range(const struct explained *e, int insn);
 
+/*
+ * The cycles of a stall. A dynamic one is what is left of an instruction's time: if the
+ * block ran as often as its interval allows, it is shorter, perhaps nothing; if more
+ * rarely, longer.
+ */
+struct freq_interval calc_stall_range(const struct explained *e, int insn,
+				      const struct stall *stall);
+
 const char *confidence_name(enum confidence confidence); /* "high" */
 
 /* Sampled outcomes of the conditional jump at the source of an edge. */

@@ -16,13 +16,14 @@
 static char letter_of(enum blame_reason reason)
 {
 	static const char letters[BLAME_NR_REASONS] = {
-		[BLAME_ICACHE] = 'i',      [BLAME_ITLB] = 'I',
-		[BLAME_DCACHE] = 'd',      [BLAME_DTLB] = 'D',
-		[BLAME_STORE] = 'w',       [BLAME_ATOMIC] = 'a',
-		[BLAME_MISPREDICT] = 'p',  [BLAME_DIVIDE] = 'v',
-		[BLAME_UNIT] = 'u',        [BLAME_CHAIN] = 'c',
-		[BLAME_UNEXPLAINED] = '?', [BLAME_FRONT_END] = 'f',
-		[BLAME_DEPENDENCY] = 'r',  [BLAME_FUNCTION_UNIT] = 's',
+		[BLAME_ICACHE] = 'i',        [BLAME_ITLB] = 'I',
+		[BLAME_DCACHE] = 'd',        [BLAME_DTLB] = 'D',
+		[BLAME_STORE] = 'w',         [BLAME_ATOMIC] = 'a',
+		[BLAME_MISPREDICT] = 'p',    [BLAME_DIVIDE] = 'v',
+		[BLAME_UNIT] = 'u',          [BLAME_CHAIN] = 'c',
+		[BLAME_FREQUENCY] = 'n',     [BLAME_UNEXPLAINED] = '?',
+		[BLAME_FRONT_END] = 'f',     [BLAME_DEPENDENCY] = 'r',
+		[BLAME_FUNCTION_UNIT] = 's',
 	};
 
 	return letters[reason];

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/blame/blame.h"
 #include "base/buf.h"
 #include "db/profile/records.h"
 
@@ -23,6 +24,8 @@ struct ranked_insn {
 	double samples;   /* as sampled */
 	double cycles;    /* of one execution; NAN: not known */
 	double frequency; /* NAN: not known */
+	/* The same with 90 % intervals; NANs where not known. */
+	struct freq_interval takes, runs;
 	uint64_t offset, address;
 	char *procedure, *image, *build_id, *text, *file;
 	int line; /* 0 without file */

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/explain/calc.h"
 #include "report/explain/culprits.h"
 #include "report/select/facts.h"
 #include "report/select/optional_text.h"
@@ -78,6 +79,8 @@ static int add_hot(const struct insn_adder *a, int b, int insn)
 	ranked->samples = e->samples[insn];
 	ranked->cycles = e->blame->insn[insn].cycles;
 	ranked->frequency = e->freq->block[b];
+	ranked->takes = calc_insn_range(e, insn);
+	ranked->runs = e->freq->block_range[b];
 	return locate_insn(a, insn, ranked);
 }
 
@@ -91,6 +94,7 @@ static int add_stray(void *ctx, uint64_t offset, double samples)
 		return err;
 	ranked->samples = samples;
 	ranked->cycles = ranked->frequency = NAN;
+	ranked->takes = ranked->runs = (struct freq_interval){ NAN, NAN, NAN };
 	return ranked_insn_locate(ranked, a->ex, offset);
 }
 
@@ -121,6 +125,8 @@ static int add_stall(const struct insn_adder *a, int b, int insn,
 	if (err || !ranked)
 		return err;
 	ranked->cycles = stall->cycles;
+	ranked->takes = calc_stall_range(a->ex->e, insn, stall);
+	ranked->runs = a->ex->e->freq->block_range[b];
 	ranked->frequency = frequency;
 	ranked->dynamic = stall->dynamic;
 	err = describe(a, stall, ranked);

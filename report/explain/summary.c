@@ -54,6 +54,8 @@ static void add_cycles(struct summary *s, const struct explained *e)
 			continue;
 		s->instructions += f * block->nr_insns;
 		s->best += f * e->block_cycles[b];
+		s->range.low += e->freq->block_range[b].low * block->nr_insns;
+		s->range.high += e->freq->block_range[b].high * block->nr_insns;
 	}
 	s->actual += e->blame->summary.tallied * e->period_cycles;
 }
@@ -109,6 +111,16 @@ void summary_add(struct summary *s, const struct explanation *ex)
 	s->stray += ex->stray;
 	s->nr_procedures++;
 	s->nr_bytes += ex->symbol->end - ex->symbol->start;
+}
+
+/* All blocks may err to the same side: ends are added as they are. */
+struct freq_interval summary_cycles(const struct summary *s)
+{
+	const struct freq_interval n = { s->range.low, s->instructions, s->range.high };
+
+	return freq_interval_cycles(&n, s->blame.tallied,
+				    s->blame.tallied > 0 ? s->actual / s->blame.tallied
+							 : NAN);
 }
 
 double summary_samples(const struct summary *s)

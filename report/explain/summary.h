@@ -16,11 +16,12 @@
 struct summary {
 	struct blame_summary blame; /* of all procedures that are explained */
 	size_t nr_procedures;
-	uint64_t nr_bytes;   /* of their code */
-	double instructions; /* executions, of blocks with samples, … */
-	double best, actual; /* … and their cycles */
-	double stray;        /* at no instruction */
-	double unknown;      /* without an image */
+	uint64_t nr_bytes;          /* of their code */
+	double instructions;        /* executions, of blocks with samples, … */
+	double best, actual;        /* … and their cycles */
+	struct freq_interval range; /* of the instructions, 90 % */
+	double stray;               /* at no instruction */
+	double unknown;             /* without an image */
 	double left[EXPLAIN_NR_STATES];
 	double busiest; /* samples of a procedure that is left out as having few */
 	bool has_few;   /* procedures with few samples are left out: they have a row */
@@ -63,6 +64,9 @@ void summary_leave_out_few(struct summary *s, struct explainer *x);
 double summary_needed(const struct summary *s);
 
 void summary_add(struct summary *s, const struct explanation *ex);
+
+/* The cycles of one of its instructions, 90 %. */
+struct freq_interval summary_cycles(const struct summary *s);
 
 double summary_samples(const struct summary *s); /* of all rows */
 

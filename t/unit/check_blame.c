@@ -157,7 +157,7 @@ static void make_figure2(struct procedure *p)
 	p->block[0] = p->block[2] = p->edge[0] = p->edge[2] = 1;
 	p->block[1] = FIGURE2_FREQUENCY;
 	p->edge[1] = FIGURE2_FREQUENCY - 1;
-	p->freq.scale = CONFIDENCE_HIGH;
+	p->freq.anchored = true;
 	p->in.exact = true;
 }
 
@@ -327,7 +327,7 @@ static void make_random(struct procedure *p, uint64_t *state)
 	}
 	for (int e = 0; e < p->cfg->nr_edges; e++)
 		p->edge[e] = p->block[p->cfg->edge[e].from] * uniform(state);
-	p->freq.scale = unit_random(state) % 2 ? CONFIDENCE_LOW : CONFIDENCE_HIGH;
+	p->freq.anchored = unit_random(state) % 2;
 	p->in.exact = unit_random(state) % 2;
 	p->in.period_cycles = exp(5 * uniform(state));
 	p->evidence = (struct blame_evidence){ (enum blame_reason)(unit_random(state) %

@@ -15,21 +15,15 @@ static uint64_t offset_of(const struct cfg *cfg, int insn)
 	return cfg->insn[insn].address - cfg->bias;
 }
 
-static void json_interval(struct json *j, const char *name, struct freq_interval r,
-			  double by, int digits)
+static void json_stall(struct json *j, const struct explained *e, int insn,
+		       const struct stall *s)
 {
-	json_object(j, name);
-	json_real(j, "low", r.low * by, digits);
-	json_real(j, "likely", r.likely * by, digits);
-	json_real(j, "high", r.high * by, digits);
-	json_end(j);
-}
+	const struct cfg *cfg = e->cfg;
 
-static void json_stall(struct json *j, const struct cfg *cfg, const struct stall *s)
-{
 	json_object(j, NULL);
 	json_string(j, "kind", s->dynamic ? "dynamic" : "static");
 	json_real(j, "cycles", s->cycles, 3);
+	json_interval(j, "cycles_interval", calc_stall_range(e, insn, s), 1, 3);
 	json_array(j, "culprits");
 	for (int i = 0; i < s->nr; i++) {
 		json_object(j, NULL);
@@ -65,7 +59,7 @@ static void json_insn(struct json *j, const struct explainer *x,
 	json_real(j, "min_cycles", why->best, 3);
 	json_array(j, "stalls");
 	for (int k = 0; k < why->nr_stalls; k++)
-		json_stall(j, e->cfg, &why->stall[k]);
+		json_stall(j, e, i, &why->stall[k]);
 	json_end(j);
 	json_end(j);
 }

@@ -36,14 +36,24 @@ struct calc_printing {
 	bool all;  /* text: not only the hot spots */
 };
 
-static void put_bubble(struct table *t, const struct cfg *cfg, const struct stall *s)
+static void put_bubble(struct table *t, const struct explained *e, int insn,
+		       const struct stall *s)
 {
+	const struct freq_interval r = calc_stall_range(e, insn, s);
+	const struct freq_interval runs =
+		e->freq->block_range[cfg_block_at(e->cfg, e->raw[insn].offset)];
 	struct buf b = { 0 };
 
 	buf_puts(&b, "    ");
 	culprits_put_letters(s, &b);
-	buf_printf(&b, " ... %.1fcy%s (", s->cycles, s->dynamic ? "" : " static");
-	culprits_put_legend(cfg, s, &b);
+	if (!s->dynamic || freq_interval_known(&runs))
+		buf_printf(&b, " ... %.1fcy%s (", s->cycles,
+			   s->dynamic ? "" : " static");
+	else if (isfinite(r.high))
+		buf_printf(&b, " ... %.1f to %.1fcy (", r.low, r.high);
+	else
+		buf_puts(&b, " ... unknown (");
+	culprits_put_legend(e->cfg, s, &b);
 	buf_putc(&b, ')');
 	table_line(t, s->dynamic ? TERM_YELLOW : NULL, buf_str(&b));
 	buf_fini(&b);
@@ -86,6 +96,19 @@ static void put_amount(struct table *t, double v, int decimals, bool text)
 		table_real(t, v, decimals);
 }
 
+static void put_cycles_cell(struct table *t, const struct explained *e, int i,
+			    bool text)
+{
+	const struct freq_interval takes = calc_insn_range(e, i);
+	const double cycles = e->blame->insn[i].cycles;
+	char buf[INTERVAL_TEXT_SIZE];
+
+	if (text && isfinite(cycles))
+		table_text(t, interval_text_cycles(&takes, 1, buf));
+	else
+		table_real(t, cycles, text ? 1 : 3);
+}
+
 static void put_insn(struct table *t, const struct calc_printing *c, int block, int i)
 {
 	const struct explained *e = c->ex->e;
@@ -103,7 +126,7 @@ static void put_insn(struct table *t, const struct calc_printing *c, int block, 
 	for (size_t k = 0; k < ev->nr; k++)
 		put_amount(t, tally[k].n, 0, text);
 	put_amount(t, e->blamed[i], text ? 0 : 3, text);
-	table_real(t, why->cycles, text ? 1 : 3);
+	put_cycles_cell(t, e, i, text);
 	table_hex(t, e->cfg->block[block].start);
 	table_real(t, e->freq->block[block], 1);
 	table_text(t, confidence_name(e->freq->shape[block]));
@@ -139,32 +162,47 @@ put_formatted(struct table *t, const char *color, const char *fmt, ...)
 	table_line(t, color, line);
 }
 
-/* What a reader may do with the executions of a block. */
-static const char *trust_of(const struct explained *e, int b)
+/* How often a block ran, as far as that is known. */
+static void put_executions(struct table *t, const struct explained *e, int b)
 {
-	static const char *const texts[2][2] = {
-		{ "", ": a guess" },
-		{ ": compare within this procedure; the absolute number is a guess",
-		  ": a guess" },
-	};
-	const bool is_guess = e->freq->scale == CONFIDENCE_LOW;
+	const struct freq_interval *runs = &e->freq->block_range[b];
+	const uint64_t address = e->cfg->block[b].start + e->cfg->bias;
 
-	return texts[is_guess][e->freq->shape[b] == CONFIDENCE_LOW];
+	if (freq_interval_known(runs))
+		put_formatted(t, TERM_BOLD,
+			      "*** Block 0x%" PRIx64
+			      ": %.3g executions (90 %%: %.2g to %.2g)",
+			      address, runs->likely, runs->low, runs->high);
+	else if (isfinite(runs->high) && runs->low > 0)
+		put_formatted(t, TERM_BOLD,
+			      "*** Block 0x%" PRIx64
+			      ": executions unknown (90 %%: %.2g to %.2g)",
+			      address, runs->low, runs->high);
+	else
+		put_formatted(t, TERM_BOLD,
+			      "*** Block 0x%" PRIx64 ": executions unknown", address);
 }
 
 static void put_block_header(struct table *t, const struct explained *e, int b)
 {
 	const struct cfg_block *block = &e->cfg->block[b];
-	const double cycles = calc_block_cycles(e, b);
+	const struct freq_interval cycles = calc_block_range(e, b);
+	const double nr = block->nr_insns;
 
 	table_line(t, NULL, "");
-	put_formatted(t, TERM_BOLD, "*** Block 0x%" PRIx64 ": %.4g executions%s",
-		      block->start + e->cfg->bias, e->freq->block[b], trust_of(e, b));
-	put_formatted(t, NULL, "*** Best-case %.1f/%d = %.2f CPI", e->block_cycles[b],
-		      block->nr_insns, e->block_cycles[b] / block->nr_insns);
-	if (isfinite(cycles))
-		put_formatted(t, NULL, "*** Actual    %.1f/%d = %.2f CPI", cycles,
-			      block->nr_insns, cycles / block->nr_insns);
+	put_executions(t, e, b);
+	put_formatted(t, NULL, "*** Best-case %.1f/%.0f = %.2f CPI", e->block_cycles[b],
+		      nr, e->block_cycles[b] / nr);
+	if (freq_interval_known(&cycles))
+		put_formatted(
+			t, NULL,
+			"*** Actual    %.1f/%.0f = %.2f CPI (90 %%: %.2f to %.2f)",
+			cycles.likely, nr, cycles.likely / nr, cycles.low / nr,
+			cycles.high / nr);
+	else if (isfinite(cycles.high) && cycles.likely > 0)
+		put_formatted(t, NULL,
+			      "*** Actual CPI is unknown (90 %%: %.2f to %.2f)",
+			      cycles.low / nr, cycles.high / nr);
 }
 
 static void put_insns(struct table *t, const struct calc_printing *c, int b)
@@ -194,7 +232,7 @@ static void put_block(struct table *t, const struct calc_printing *c, int b,
 		}
 		for (int k = 0; k < why->nr_stalls; k++) {
 			if (why->stall[k].cycles >= LEAST_CYCLES)
-				put_bubble(t, e->cfg, &why->stall[k]);
+				put_bubble(t, e, i, &why->stall[k]);
 		}
 		put_insn(t, c, b, i);
 	}

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "report/explain/calc.h"
+#include "tools/write/explain.h"
 
 #define MAX_LINES 60  /* instructions shown of one block */
 #define MIN_WIDTH 0.5 /* of edges */
@@ -79,14 +80,18 @@ static double heat(const struct cfg_picture *p, int block)
 static void put_rate(const struct cfg_picture *p, int i, struct buf *b)
 {
 	const struct cfg_block *block = &p->e->cfg->block[i];
-	const double cycles = calc_block_cycles(p->e, i);
+	struct freq_interval takes = calc_block_range(p->e, i);
+	char text[INTERVAL_TEXT_SIZE];
 
 	if (!p->has_time || !isfinite(p->e->freq->block[i]))
 		return;
-	buf_printf(b, "%.3g executions (%s)", p->e->freq->block[i],
-		   confidence_name(p->e->freq->shape[i]));
-	if (isfinite(cycles))
-		buf_printf(b, ", %.2f CPI", cycles / block->nr_insns);
+	buf_printf(b, "%s executions",
+		   interval_text_count(&p->e->freq->block_range[i], text));
+	takes.low /= block->nr_insns;
+	takes.likely /= block->nr_insns;
+	takes.high /= block->nr_insns;
+	if (isfinite(takes.likely))
+		buf_printf(b, ", %s CPI", interval_text_cycles(&takes, 2, text));
 	buf_printf(b, ", best %.2f\\l", p->e->block_cycles[i] / block->nr_insns);
 }
 
@@ -148,14 +153,15 @@ static void put_edge(const struct cfg_picture *p, int i, double most, struct buf
 	const struct cfg_edge *edge = &p->e->cfg->edge[i];
 	const struct outcomes outcomes = calc_outcomes(p->e, edge);
 	const double f = p->e->freq->edge[i];
+	char text[INTERVAL_TEXT_SIZE];
 
 	buf_printf(b, "\tb%d -> b%d [%s", edge->from, edge->to, edge_style(edge->kind));
 	if (p->has_time && isfinite(f)) {
-		buf_printf(b, ", style=%s, penwidth=%.2f, label=\"%.3g",
+		buf_printf(b, ", style=%s, penwidth=%.2f, label=\"%s",
 			   confidence_style(p->e->freq->edge_shape[i]),
 			   most > 0 ? MIN_WIDTH + (MAX_WIDTH - MIN_WIDTH) * f / most
 				    : MIN_WIDTH,
-			   f);
+			   interval_text_count(&p->e->freq->edge_range[i], text));
 		if (outcomes.taken)
 			buf_printf(b, "\\n%" PRIu64 " taken", outcomes.taken);
 		if (outcomes.not_taken)

@@ -112,4 +112,23 @@ int records_print_text(struct records_report *r, const struct out_options *out);
 int records_print_csv(struct records_report *r);
 int records_print_json(struct records_report *r);
 
+/*
+ * A number with a 90 % interval, as text shows it. If the interval is too wide for a
+ * value to be stated (freq_interval_known()), the text has the bound that is known:
+ * executions are at most as many as the best case allows, and one execution takes at
+ * least as long. Every view uses these, so that all say the same.
+ */
+#define INTERVAL_TEXT_SIZE 48
+
+/* "1.51e+10"; "≤1.5e+10"; "unknown". Returns out. */
+char *interval_text_count(const struct freq_interval *i, char out[INTERVAL_TEXT_SIZE]);
+
+/* The same of cycles, to so many decimals: "0.2"; "≥0.2"; "unknown". */
+char *interval_text_cycles(const struct freq_interval *i, int decimals,
+			   char out[INTERVAL_TEXT_SIZE]);
+
+/* Writes an object with low, likely and high, all times by; null: no bound there. */
+void json_interval(struct json *j, const char *name, struct freq_interval r, double by,
+		   int decimals);
+
 #endif

@@ -4,6 +4,9 @@
  */
 #include "config.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "report/select/facts.h"
 #include "tools/ui/out.h"
 #include "tools/write/explain.h"
@@ -78,4 +81,37 @@ void explainer_json_unit(const struct explainer *x, struct json *j)
 	json_string(j, "cpu", isa ? isa_cpu(isa) : NULL);
 	json_real(j, "clock_hz", s->clock_hz, 0);
 	json_real(j, "period_cycles", scope_period_cycles(s), 1);
+}
+
+char *interval_text_count(const struct freq_interval *i, char out[INTERVAL_TEXT_SIZE])
+{
+	if (!i->likely || freq_interval_known(i))
+		snprintf(out, INTERVAL_TEXT_SIZE, "%.3g", i->likely);
+	else if (isfinite(i->high))
+		snprintf(out, INTERVAL_TEXT_SIZE, "≤%.2g", i->high);
+	else
+		snprintf(out, INTERVAL_TEXT_SIZE, "unknown");
+	return out;
+}
+
+char *interval_text_cycles(const struct freq_interval *i, int decimals,
+			   char out[INTERVAL_TEXT_SIZE])
+{
+	if (!i->likely || freq_interval_known(i))
+		snprintf(out, INTERVAL_TEXT_SIZE, "%.*f", decimals, i->likely);
+	else if (i->low >= 0.5 * pow(10, -decimals))
+		snprintf(out, INTERVAL_TEXT_SIZE, "≥%.*f", decimals, i->low);
+	else
+		snprintf(out, INTERVAL_TEXT_SIZE, "unknown");
+	return out;
+}
+
+void json_interval(struct json *j, const char *name, struct freq_interval r, double by,
+		   int decimals)
+{
+	json_object(j, name);
+	json_real(j, "low", r.low * by, decimals);
+	json_real(j, "likely", r.likely * by, decimals);
+	json_real(j, "high", r.high * by, decimals);
+	json_end(j);
 }

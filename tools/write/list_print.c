@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "report/explain/calc.h"
 #include "tools/ui/out.h"
 #include "tools/ui/term.h"
 #include "tools/write/calls.h"
@@ -111,34 +112,49 @@ static void put_outcome_cell(struct table *t, const struct list *l, size_t i,
 /* Of the explanation: which instruction is it, how often did it run, how long? */
 struct rate {
 	double frequency, cycles; /* NAN: not known */
+	struct freq_interval runs, takes;
 };
 
 static struct rate rate_of(const struct list *l, size_t i)
 {
 	const struct explained *e = l->explained;
-	struct rate r = { NAN, NAN };
+	struct rate r = { NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN } };
 	int insn = e ? explained_insn_at(e, l->insn[i].offset) : -1;
 
 	if (insn < 0)
 		return r;
 	r.frequency = e->freq->block[cfg_block_at(e->cfg, l->insn[i].offset)];
 	r.cycles = e->blame->insn[insn].cycles;
+	r.runs = e->freq->block_range[cfg_block_at(e->cfg, l->insn[i].offset)];
+	r.takes = calc_insn_range(e, insn);
 	return r;
 }
 
 static void put_rate_cells(struct table *t, const struct list *l, size_t i, bool text)
 {
 	const struct rate r = rate_of(l, i);
-	char frequency[32];
+	char buf[INTERVAL_TEXT_SIZE];
 
 	if (!text || !isfinite(r.frequency)) {
 		table_real(t, r.frequency, 1);
 		table_real(t, r.cycles, 3);
 		return;
 	}
-	snprintf(frequency, sizeof(frequency), "%.3g", r.frequency);
-	table_text(t, frequency);
-	table_real(t, r.cycles, 1);
+	table_text(t, interval_text_count(&r.runs, buf));
+	if (isfinite(r.cycles))
+		table_text(t, interval_text_cycles(&r.takes, 1, buf));
+	else
+		table_empty(t);
+}
+
+static void put_range_cells(struct table *t, const struct list *l, size_t i)
+{
+	const struct rate r = rate_of(l, i);
+
+	table_real(t, r.runs.low, 1);
+	table_real(t, r.runs.high, 1);
+	table_real(t, r.takes.low, 3);
+	table_real(t, r.takes.high, 3);
 }
 
 static void put_insn(struct table *t, const struct list *l, size_t i, bool text)
@@ -159,6 +175,7 @@ static void put_insn(struct table *t, const struct list *l, size_t i, bool text)
 		table_number(t, insn->line.line);
 	else
 		table_empty(t);
+	put_range_cells(t, l, i);
 	if (l->inlines)
 		inlined_put_cell(t, &insn->inlined);
 }
@@ -196,6 +213,10 @@ static size_t make_columns(const struct list *l, struct column *c, char **keys)
 		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 		{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "cpi_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "cpi_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	};
 	size_t nr = list_event_columns(l, c, keys);
@@ -218,6 +239,8 @@ static void json_insn(struct json *j, const struct list *l, size_t i)
 	json_real(j, "percent", list_percent(l, tally, 0), 4);
 	json_real(j, "frequency", r.frequency, 1);
 	json_real(j, "cpi", r.cycles, 3);
+	json_interval(j, "frequency_interval", r.runs, 1, 1);
+	json_interval(j, "cpi_interval", r.takes, 1, 3);
 	json_number(j, "taken", insn->taken);
 	json_number(j, "not_taken", insn->not_taken);
 	json_string(j, "file", insn->line.file);

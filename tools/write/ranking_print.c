@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -123,13 +124,40 @@ static int print_insns(const struct explainer *x, struct ranking *r,
 	return err;
 }
 
+static void put_cycles(struct table *t, const struct ranked_insn *ranked, bool text)
+{
+	char buf[INTERVAL_TEXT_SIZE];
+
+	if (text && isfinite(ranked->cycles))
+		table_text(t, interval_text_cycles(&ranked->takes, 1, buf));
+	else
+		table_real(t, ranked->cycles, text ? 1 : 3);
+}
+
+static void put_range(struct table *t, const struct ranked_insn *ranked)
+{
+	table_real(t, ranked->takes.low, 3);
+	table_real(t, ranked->takes.high, 3);
+	table_real(t, ranked->runs.low, 1);
+	table_real(t, ranked->runs.high, 1);
+}
+
+#define RANGE_COLUMNS(low, high)                                            \
+	{ "", low, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },                     \
+		{ "", high, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },            \
+		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
+	{                                                                   \
+		"", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT     \
+	}
+
 static void put_stall(struct table *t, const struct ranked_insn *ranked, double percent,
 		      bool text)
 {
 	table_real(t, ranked->amount, text ? 0 : 3);
 	table_percent(t, percent);
-	table_real(t, ranked->cycles, text ? 1 : 3);
+	put_cycles(t, ranked, text);
 	table_real(t, ranked->frequency, 1);
+	put_range(t, ranked);
 	table_text(t, ranked->dynamic ? "dynamic" : "static");
 	table_text(t, ranked->reasons);
 	table_text(t, ranked->culprits);
@@ -143,6 +171,7 @@ int ranking_print_stalls(const struct explainer *x, struct ranking *r,
 		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "cycles", "cycles", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		RANGE_COLUMNS("cycles_low", "cycles_high"),
 		{ "", "kind", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 		{ "reason", "reasons", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
@@ -168,8 +197,9 @@ static void put_hot(struct table *t, const struct ranked_insn *ranked, double pe
 	table_real(t, ranked->samples, text ? 0 : 3);
 	table_real(t, ranked->amount, text ? 0 : 3);
 	table_percent(t, percent);
-	table_real(t, ranked->cycles, text ? 1 : 3);
+	put_cycles(t, ranked, text);
 	table_real(t, ranked->frequency, 1);
+	put_range(t, ranked);
 }
 
 int ranking_print_hot(const struct explainer *x, struct ranking *r,
@@ -181,6 +211,7 @@ int ranking_print_hot(const struct explainer *x, struct ranking *r,
 		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "CPI", "cpi", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		RANGE_COLUMNS("cpi_low", "cpi_high"),
 		RANKED_INSN_COLUMNS,
 	};
 	static const char *const drop[] = { "source", "samples", "image", NULL };

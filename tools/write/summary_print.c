@@ -22,15 +22,20 @@ static double percent(double part, double all)
 
 static void print_cycles(const struct summary *s)
 {
+	const struct freq_interval cycles = summary_cycles(s);
+	char text[INTERVAL_TEXT_SIZE];
+
 	if (!(s->instructions > 0))
 		return;
 	out_line("*** Best-case %.4g/%.4g = %.2f CPI", s->best, s->instructions,
 		 s->best / s->instructions);
-	out_line("*** Actual    %.4g/%.4g = %.2f CPI", s->actual, s->instructions,
-		 s->actual / s->instructions);
-	if (s->actual < s->best)
-		out_line("*** Impossible result: the estimated execution counts are "
-			 "wrong; ignore CPI here");
+	if (freq_interval_known(&cycles))
+		out_line("*** Actual    %.4g/%.4g = %.2f CPI (90 %%: %.2f to %.2f)",
+			 s->actual, s->instructions, cycles.likely, cycles.low,
+			 cycles.high);
+	else
+		out_line("*** Actual CPI is unknown: %s",
+			 interval_text_cycles(&cycles, 2, text));
 	out_line("***");
 }
 
@@ -141,6 +146,7 @@ void summary_json(struct json *j, const struct summary *s)
 	json_real(j, "instructions", s->instructions, 1);
 	json_real(j, "best_case_cpi", s->best / s->instructions, 4);
 	json_real(j, "actual_cpi", s->actual / s->instructions, 4);
+	json_interval(j, "actual_cpi_interval", summary_cycles(s), 1, 4);
 	for (size_t i = 0; i < nr; i++) {
 		const bool object = row[i].group != SUMMARY_EXECUTION &&
 				    row[i].group != SUMMARY_ERROR;
