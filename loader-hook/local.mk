@@ -14,4 +14,10 @@ loader_hook_libcpi_audit_so_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,now \
 loader_hook_libcpi_audit_so_LDADD =
 loader_hook_libcpi_audit_so_DEPENDENCIES = $(srcdir)/loader-hook/audit.map
 EXTRA_DIST += loader-hook/audit.map
+
+# A distribution's flags may ask for what needs the C library, or makes a third segment:
+# those above come last.
+$(loader_hook_libcpi_audit_so_OBJECTS): CFLAGS += -fno-stack-protector
+loader_hook_libcpi_audit_so_LINK = $(CCLD) $(CFLAGS) $(LDFLAGS) \
+	$(loader_hook_libcpi_audit_so_CFLAGS) $(loader_hook_libcpi_audit_so_LDFLAGS) -o $@
 EXTRA_DIST += loader-hook/README.md
