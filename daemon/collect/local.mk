@@ -23,8 +23,10 @@ BPF_FILES = daemon/collect/bpf_grace.c daemon/collect/bpf_grace.h \
 	daemon/procmap/kerneltext.c \
 	daemon/collect/tick.c daemon/collect/tick.h
 EXTRA_DIST += $(BPF_FILES) daemon/procmap/kerneltext_none.c kmod/cpi.bpf.c
+# The programs' lines name their files, wherever they were built.
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
-	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES)
+	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES) \
+	-ffile-prefix-map=$(abs_builddir)=. -ffile-prefix-map=$(abs_srcdir)=.
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
