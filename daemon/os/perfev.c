@@ -41,16 +41,25 @@ long perfev_sysctl(const char *name, long fallback)
 	return v;
 }
 
+/* Beyond 2, which Debian's kernels add, the kernel refuses CAP_PERFMON as well. */
+static void explain_permission(struct buf *out)
+{
+	const long paranoid = perfev_sysctl("perf_event_paranoid", 2);
+
+	buf_printf(out, "no permission (kernel.perf_event_paranoid is %ld): %s",
+		   paranoid,
+		   paranoid > 2 ? "set that sysctl to 2, and run as root or grant "
+				  "CAP_PERFMON"
+				: "run as root, grant CAP_PERFMON, or set that sysctl "
+				  "to 0");
+}
+
 void perfev_explain(int err, struct buf *out)
 {
 	switch (-err) {
 	case EACCES:
 	case EPERM:
-		buf_printf(out,
-			   "no permission (kernel.perf_event_paranoid is %ld): run as "
-			   "root, "
-			   "grant CAP_PERFMON, or set that sysctl to 0",
-			   perfev_sysctl("perf_event_paranoid", 2));
+		explain_permission(out);
 		break;
 	case ENOENT:
 	case EOPNOTSUPP:
