@@ -38,7 +38,7 @@ install-dkms:
 	sed 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="$(VERSION)"/' \
 		'$(srcdir)/kmod/dkms.conf' >"$$dir/dkms.conf"
 
-clean-local: clean-kmod
+clean-local: clean-kmod clean-deb
 clean-kmod:
 	rm -rf kmod/build kmod/cpi.ko
 EXTRA_DIST += kmod/README.md

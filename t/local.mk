@@ -252,6 +252,10 @@ VM_LONG_TESTS = t/0503-vm-long-x86_64.t t/0504-vm-long-arm64.t \
 dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 
+# Packages.
+dist_check_SCRIPTS += t/0801-packages-files.t
+QUICK_TESTS += t/0801-packages-files.t
+
 include t/unit/local.mk
 include t/fuzz/local.mk
 include t/bench/local.mk
