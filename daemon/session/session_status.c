@@ -24,6 +24,16 @@ static uint64_t time_left(uint64_t end_ns, uint64_t now_ns)
 	return end_ns > now_ns ? end_ns - now_ns : 0;
 }
 
+/* An epoch's end stores as well. */
+static uint64_t next_store_ns(struct session *s)
+{
+	const uint64_t flush_ns = time_left(s->times.next_flush_ns, session_now(s));
+	const uint64_t end_ns =
+		time_left(s->times.epoch_end_real_ns, wallclock_now(&s->wall));
+
+	return flush_ns < end_ns ? flush_ns : end_ns;
+}
+
 static void put_database(struct session *s, struct buf *out)
 {
 	uint64_t file = 0, wal = 0;
@@ -40,8 +50,7 @@ static void put_database(struct session *s, struct buf *out)
 	if (s->storing.last_real_ns)
 		buf_printf(out, "last_flush_unix_s %.3f\n",
 			   seconds(s->storing.last_real_ns));
-	buf_printf(out, "next_flush_s %.1f\n",
-		   seconds(time_left(s->times.next_flush_ns, session_now(s))));
+	buf_printf(out, "next_flush_s %.1f\n", seconds(next_store_ns(s)));
 	buf_printf(out, "flushes %llu\n", (unsigned long long)t->nr);
 	buf_printf(out, "flush_last_s %.6f\n", seconds(t->last_ns));
 	buf_printf(out, "flush_max_s %.6f\n", seconds(t->max_ns));

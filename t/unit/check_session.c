@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
+#include "daemon/collect/raw.h"
 #include "daemon/session/session_private.h"
 #include "db/core/sql.h"
 #include "t/unit/dbtest.h"
@@ -174,7 +176,9 @@ START_TEST(by_default_an_epoch_begins_with_each_minute)
 {
 	cfg.epoch_ns = session_config_default().epoch_ns;
 	now.real_ns += 30 * SEC;
+	cfg.flush_ns = 600 * SEC;
 	begin();
+	ck_assert_int_eq((int)status_of("next_flush_s"), 30); /* the epoch's end */
 	run_for(300 * SEC, 10 * SEC);
 	ck_assert_int_eq(stored(NR_EPOCHS), 6);
 	ck_assert_int_eq(stored("SELECT max(from_ns % 60000000000) FROM epoch"
@@ -187,6 +191,99 @@ START_TEST(by_default_an_epoch_begins_with_each_minute)
 	ck_assert_int_eq(stored(NR_EPOCHS), 9);
 	ck_assert_int_eq(stored("SELECT to_ns FROM epoch WHERE label = 'named'"),
 			 TEN_O_CLOCK + HOUR);
+}
+END_TEST
+
+#define NR_MINUTES 4
+
+/* When a minute's end was noticed: before and after the session saw it. */
+struct minute_end {
+	uint64_t before_ns, after_ns;
+};
+
+/* Computes until some samples of it were taken. */
+static void compute(void)
+{
+	const double until = status_of("received.cpu-clock:u") + 20;
+	volatile unsigned int x = 1;
+
+	do {
+		for (int i = 0; i < 20000000; i++)
+			x = x * 1664525 + 1;
+		session_run(session);
+	} while (status_of("received.cpu-clock:u") < until);
+}
+
+/* The single samples between two moments. */
+static int64_t recount(const struct buf *raw, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct raw_record *r =
+		(const void *)(raw->data + sizeof(struct raw_header));
+	const size_t nr = (raw->len - sizeof(struct raw_header)) / sizeof(*r);
+	int64_t n = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		n += r[i].time_ns >= from_ns && r[i].time_ns < to_ns;
+	return n;
+}
+
+/* What the epochs have that an interval selects, in minutes since the first edge. */
+static int64_t count_interval(int from, int to)
+{
+	struct query_epochs e = { 0 };
+	char a[TIME_TEXT_SIZE], b[TIME_TEXT_SIZE], spec[2 * TIME_TEXT_SIZE + 2],
+		sql[96];
+	struct db *db;
+	int64_t n = 0;
+
+	time_format(TEN_O_CLOCK + (2 + from) * 60 * SEC, a);
+	time_format(TEN_O_CLOCK + (2 + to) * 60 * SEC, b);
+	snprintf(spec, sizeof(spec), "%s..%s", a, b);
+	db = dbtest_open(&t, DB_READ);
+	ck_assert_int_eq(query_epochs(db, spec, &e), 0);
+	for (size_t i = 0; i < e.nr; i++) {
+		snprintf(sql, sizeof(sql),
+			 "SELECT sum(received) FROM tally WHERE epoch = %d",
+			 (int)e.epoch[i].id);
+		n += stored(sql);
+	}
+	query_epochs_fini(&e);
+	db_close(db);
+	return n;
+}
+
+START_TEST(an_interval_has_the_samples_of_a_recount)
+{
+	struct minute_end end[NR_MINUTES + 1];
+	struct buf raw = { 0 };
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/raw", t.dir);
+	cfg.raw_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(cfg.raw_fd, 0);
+	cfg.epoch_ns = session_config_default().epoch_ns;
+	begin();
+	for (int i = 0; i <= NR_MINUTES; i++) {
+		compute();
+		end[i].before_ns = time_mono_ns();
+		run_for(60 * SEC, 60 * SEC);
+		end[i].after_ns = time_mono_ns();
+	}
+	ck_assert_int_eq(session_flush(session), 0);
+	ck_assert_int_eq(file_read_all(AT_FDCWD, path, 16 << 20, &raw), 0);
+	for (int from = 0; from < NR_MINUTES; from++) {
+		for (int to = from + 1; to <= NR_MINUTES; to++) {
+			const int64_t n = count_interval(from, to);
+
+			ck_assert_int_ge(n, 20);
+			ck_assert_int_ge(n, recount(&raw, end[from].after_ns,
+						    end[to].before_ns));
+			ck_assert_int_le(n, recount(&raw, end[from].before_ns,
+						    end[to].after_ns));
+		}
+	}
+	buf_fini(&raw);
+	close(cfg.raw_fd);
 }
 END_TEST
 
@@ -316,6 +413,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_flush_comes_when_its_interval_is_over);
 	tcase_add_test(tc, a_session_asks_to_be_run_again_when_something_is_due);
 	tcase_add_test(tc, by_default_an_epoch_begins_with_each_minute);
+	tcase_add_test(tc, an_interval_has_the_samples_of_a_recount);
 	tcase_add_test(tc, an_epoch_begins_with_each_hour);
 	tcase_add_test(tc, a_clock_that_is_set_back_begins_an_epoch_at_most);
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
