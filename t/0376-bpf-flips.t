@@ -18,5 +18,5 @@ flips()
 	ok $flips_status "$flips_name"
 }
 
-flips 'each run of the BPF program is counted as exactly one sample' -r 1000 -s 10
-flips 'each run is exactly one sample with the grace period of the kernel' -g -r 1000 -s 4
+flips 'each run of the BPF program is counted as exactly one sample' -r 1000 -s 5
+flips 'each run is exactly one sample with the grace period of the kernel' -g -r 1000 -s 3

@@ -11,7 +11,7 @@
 . "$srcdir/t/shares.sh"
 need cc python3 unshare chroot
 unshare -mpf --mount-proc true 2>/dev/null || skip_all 'no namespaces can be made here'
-seconds=${CPI_MIXED_SECONDS:-20}
+seconds=${CPI_MIXED_SECONDS:-12}
 plan $((nr_stored_tests + 10))
 
 # again COMMAND...: over and over until the time is over.
