@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # QUICK_TESTS are the units, the corpora, the tree and the command; LONG_TESTS run
-# the daemon.
+# the daemon. Those in BESIDE_TESTS judge neither shares nor the time that something takes,
+# so others may run beside them; the rest of LONG_TESTS runs alone.
 QUICK_TESTS =
 LONG_TESTS =
+BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t \
+	t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
+	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0206-cpid-helpers.t \
+	t/0207-cpid-descriptors.t t/0208-cpid-retain.t t/0209-cpid-answers.t \
+	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
+	t/0214-cpid-locked.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t t/0218-cpid-config.t \
+	t/0337-windows-aarch64.t t/0397-windows-truth.t t/0407-hostile-syscalls.t \
+	t/0408-hostile-locks.t t/0409-hostile-roots.t t/0410-hostile-waits.t \
+	t/0602-hook-announcements.t t/0604-hook-register.t t/0605-hook-oracle.t
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 check_LIBRARIES =
 # Helpers of test scripts.
