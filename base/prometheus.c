@@ -54,7 +54,7 @@ static bool matches(const struct prometheus_rule *r, const char *name, size_t le
 		    const char **label, size_t *label_len)
 {
 	size_t rule_len = strlen(r->name);
-	bool open = r->label && !r->value;
+	bool open = r->label && !r->value && r->type != INFO;
 
 	if (open ? len <= rule_len : len != rule_len)
 		return false;
@@ -112,17 +112,21 @@ static void put_line(struct prometheus *p, const struct prometheus_part *part,
 		     size_t value_len)
 {
 	struct sample s = { .part = part };
+	const bool is_number = read_number(value, value_len, &s.value);
 	const char *label;
 	size_t label_len;
 
-	if (!read_number(value, value_len, &s.value))
-		return;
 	for (size_t i = 0; i < part->nr; i++) {
 		s.rule = &part->rules[i];
 		if (!matches(s.rule, name, name_len, &label, &label_len))
 			continue;
-		s.value *= s.rule->factor > 0 ? s.rule->factor : 1;
-		add_sample(p, &s, label, label_len);
+		if (s.rule->type == INFO) {
+			s.value = 1;
+			add_sample(p, &s, value, value_len);
+		} else if (is_number) {
+			s.value *= s.rule->factor > 0 ? s.rule->factor : 1;
+			add_sample(p, &s, label, label_len);
+		}
 		return;
 	}
 }
@@ -144,7 +148,7 @@ void prometheus_put(struct prometheus *p, const struct prometheus_part *part,
 
 static int compare_family(const struct sample *a, const struct sample *b)
 {
-	int order = strcmp(a->part->name, b->part->name);
+	int order = strcmp(a->part->prefix, b->part->prefix);
 
 	return order ? order : strcmp(a->rule->family, b->rule->family);
 }
@@ -154,17 +158,21 @@ static int compare_samples(const void *x, const void *y)
 	const struct sample *a = x, *b = y;
 	int order = compare_family(a, b);
 
-	if (order || !a->label || !b->label)
-		return order;
-	return strcmp(a->label, b->label);
+	if (!order && a->label && b->label)
+		order = strcmp(a->label, b->label);
+	if (!order && a->rule->more && b->rule->more)
+		order = strcmp(a->rule->more, b->rule->more);
+	return order;
 }
 
 static void put_name(struct buf *out, const struct sample *s)
 {
-	buf_printf(out, "cpi_%s_%s", s->part->name, s->rule->family);
+	buf_printf(out, "cpi_%s%s", s->part->prefix, s->rule->family);
 }
 
-static void put_label(struct buf *out, const char *label, const char *value)
+/* more is another label, or NULL. */
+static void put_label(struct buf *out, const char *label, const char *value,
+		      const char *more)
 {
 	buf_printf(out, "{%s=\"", label);
 	for (; *value; value++) {
@@ -172,7 +180,7 @@ static void put_label(struct buf *out, const char *label, const char *value)
 			buf_putc(out, '\\');
 		buf_putc(out, *value);
 	}
-	buf_puts(out, "\"}");
+	buf_printf(out, "\"%s%s}", more ? "," : "", more ? more : "");
 }
 
 static void put_sample(struct buf *out, const struct sample *s)
@@ -184,13 +192,13 @@ static void put_sample(struct buf *out, const struct sample *s)
 	if (s->label && !s->rule->label)
 		buf_puts(out, s->label);
 	else if (s->label)
-		put_label(out, s->rule->label, s->label);
+		put_label(out, s->rule->label, s->label, s->rule->more);
 	buf_printf(out, whole ? " %.0f\n" : " %.10g\n", s->value);
 }
 
 static void put_family(struct buf *out, const struct sample *s)
 {
-	static const char *const types[] = { "gauge", "counter", "summary" };
+	static const char *const types[] = { "gauge", "counter", "summary", "gauge" };
 
 	buf_puts(out, "# HELP ");
 	put_name(out, s);

@@ -13,7 +13,8 @@
 
 #include "base/buf.h"
 
-enum prometheus_type { GAUGE, COUNTER, SUMMARY };
+/* INFO is a gauge of 1, whose label has the value, which may be any text. */
+enum prometheus_type { GAUGE, COUNTER, SUMMARY, INFO };
 
 /* How a line becomes a sample. */
 struct prometheus_rule {
@@ -28,11 +29,12 @@ struct prometheus_rule {
 	enum prometheus_type type;
 	double factor; /* the value's factor; 0 means 1 */
 	const char *help;
+	const char *more; /* another label, as in outcome="stored"; or NULL */
 };
 
-/* A part of a status, whose metrics are called cpi_NAME_FAMILY. */
+/* A part of a status, whose metrics are called cpi_PREFIXFAMILY. */
 struct prometheus_part {
-	const char *name;
+	const char *prefix; /* "" or a word and '_' */
 	const struct prometheus_rule *rules;
 	size_t nr;
 };
@@ -44,7 +46,8 @@ void prometheus_free(struct prometheus *p); /* accepts NULL */
 
 /*
  * Adds the lines of a part, which must stay. "received.cycles 7" of the daemon becomes
- * cpi_daemon_received_total{event="cycles"} 7. Values of one metric are added up.
+ * cpi_samples_total{stream="cycles",outcome="received"} 7. Values of one metric are
+ * added up.
  */
 void prometheus_put(struct prometheus *p, const struct prometheus_part *part,
 		    const char *lines);

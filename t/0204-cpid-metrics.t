@@ -31,13 +31,15 @@ is $? 0 'a strict parser accepts the metrics'
 sed 's/^/# /' series
 for name in up uptime_seconds cpus rate_hertz rate_fixed rate_changes_total budget_ratio \
 	budget_checks_total budget_exceeded_total 'cost_ratio part=daemon' \
-	'sample_cost_seconds part=daemon' 'period event=cpu-clock' \
-	'received_total event=cpu-clock' 'received_total event=page-faults' \
-	'stored_total event=cpu-clock' 'idle_total event=cpu-clock' \
+	'sample_cost_seconds part=daemon' 'period stream=cpu-clock' \
+	'samples_total outcome=received stream=cpu-clock' \
+	'samples_total outcome=received stream=page-faults' \
+	'samples_total outcome=stored stream=cpu-clock' 'samples_idle_total stream=cpu-clock' \
+	build_info store_failing \
 	mapping_records_lost_total memory_bytes memory_limit_bytes resident_memory_bytes \
-	cpu_seconds_total wakeups_total flush_seconds_count flush_seconds_sum \
-	flush_last_seconds flush_max_seconds last_flush_timestamp_seconds db_bytes; do
-	grep -q "^cpi_daemon_$name " series || echo "$name"
+	cpu_seconds_total wakeups_total flush_duration_seconds_count flush_duration_seconds_sum \
+	flush_last_duration_seconds flush_max_duration_seconds last_flush_timestamp_seconds db_bytes; do
+	grep -q "^cpi_$name " series || echo "$name"
 done >missing
 is "$(cat missing)" '' 'every metric of the daemon is there'
 bound_series()
@@ -46,14 +48,14 @@ bound_series()
 		index($0, name " ") == 1 { found = $NF >= min && $NF <= max }
 		END { exit !found }' series
 }
-try 'the budget is a ratio' bound_series cpi_daemon_budget_ratio 0.005 0.005
-try 'the limit of the memory is in bytes' bound_series cpi_daemon_memory_limit_bytes \
+try 'the budget is a ratio' bound_series cpi_budget_ratio 0.005 0.005
+try 'the limit of the memory is in bytes' bound_series cpi_memory_limit_bytes \
 	67108864 67108864
-try 'the resident memory is in bytes' bound_series cpi_daemon_resident_memory_bytes 1e6 1e9
-try 'the flushes are counted' bound_series cpi_daemon_flush_seconds_count 1 100
+try 'the resident memory is in bytes' bound_series cpi_resident_memory_bytes 1e6 1e9
+try 'the flushes are counted' bound_series cpi_flush_duration_seconds_count 1 100
 try 'all flushes together took less time than this test' \
-	bound_series cpi_daemon_flush_seconds_sum 1e-6 $(($(date +%s) - begun + 1))
-try 'the last flush was during this test' bound_series cpi_daemon_last_flush_timestamp_seconds \
+	bound_series cpi_flush_duration_seconds_sum 1e-6 $(($(date +%s) - begun + 1))
+try 'the last flush was during this test' bound_series cpi_last_flush_timestamp_seconds \
 	$begun $(($(date +%s) + 1))
 
 status json >status.json

@@ -30,7 +30,7 @@ like "$(sed 1,4!d stopped.txt)" '^main_activity_s  *[0-9]' \
 like "$(cat stopped.txt)" '^received.cpu-clock  *[0-9]' \
 	'main thread stopped: the status has the last counts'
 like "$(status --format=json)" '"main_waits_s": *[0-9]' 'main thread stopped: JSON has the age'
-like "$(status --format=prometheus)" '^cpi_daemon_main_waits_seconds [0-9]' \
+like "$(status --format=prometheus)" '^cpi_main_waits_seconds [0-9]' \
 	'main thread stopped: metrics have the age'
 "$peer" request t.sock flush >flush.txt 7>&- &
 flush=$!

@@ -79,6 +79,7 @@ static int format(struct session *s, struct buf *out)
 
 	if (!p)
 		return -ENOMEM;
+	buf_puts(&status, "up 1\nversion " PACKAGE_VERSION "\n");
 	session_status(s, &status);
 	prometheus_put(p, &status_parts[STATUS_DAEMON], buf_str(&status));
 	err = status.err ? status.err : prometheus_format(p, out);

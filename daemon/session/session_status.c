@@ -55,6 +55,7 @@ static void put_database(struct session *s, struct buf *out)
 	buf_printf(out, "flush_last_s %.6f\n", seconds(t->last_ns));
 	buf_printf(out, "flush_max_s %.6f\n", seconds(t->max_ns));
 	buf_printf(out, "flush_sum_s %.6f\n", seconds(t->sum_ns));
+	buf_printf(out, "store_failing %d\n", session_cannot_store(s));
 	if (session_cannot_store(s))
 		buf_printf(out, "store_error %s\n", err_str(s->storing.err));
 	if (s->storing.blocked_by)

@@ -72,7 +72,7 @@ START_TEST(the_file_is_readable_for_all_and_goes_at_the_end)
 	umask(0077);
 	ck_assert_int_eq(metrics_open(path, &m), 0);
 	ck_assert_int_eq(metrics_write(m, &s), 0);
-	check_content(path, "\ncpi_daemon_cpus 3\n");
+	check_content(path, "\ncpi_cpus 3\n");
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0644);
 	metrics_close(m);
@@ -94,8 +94,8 @@ START_TEST(who_has_it_open_keeps_the_old_one)
 	s.cpus = 2;
 	ck_assert_int_eq(metrics_write(m, &s), 0);
 	ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
-	ck_assert_ptr_nonnull(strstr(text, "\ncpi_daemon_cpus 1\n"));
-	check_content(path, "\ncpi_daemon_cpus 2\n");
+	ck_assert_ptr_nonnull(strstr(text, "\ncpi_cpus 1\n"));
+	check_content(path, "\ncpi_cpus 2\n");
 	close(fd);
 	metrics_close(m);
 }
@@ -188,7 +188,7 @@ START_TEST(it_runs_at_once_and_then_waits)
 
 	ck_assert_int_eq(metrics_open(path, &m), 0);
 	ck_assert_int_gt(metrics_run(m, &s), 0);
-	check_content(path, "\ncpi_daemon_cpus 1\n");
+	check_content(path, "\ncpi_cpus 1\n");
 	s.cpus = 2;
 	wait = metrics_run(m, &s);
 	ck_assert_int_gt(wait, 0);
