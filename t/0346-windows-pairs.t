@@ -32,7 +32,7 @@ stored()
 for part in 1 2 3; do
 	"$program" 1000 >truth.txt
 	cat truth.txt >>all.txt
-	await 20 stored 100 && break
+	within 20 stored 100 && break
 done
 cpid_ask status >status.txt
 is "$(status_sum status.txt pairs_received)" \

@@ -27,7 +27,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.
 	t/0396-capture-kernel.t t/0397-windows-truth.t t/0398-windows-stepped.t \
 	t/0399-windows-collect.t t/0407-hostile-syscalls.t t/0408-hostile-locks.t \
 	t/0409-hostile-roots.t t/0410-hostile-waits.t t/0602-hook-announcements.t \
-	t/0604-hook-register.t t/0605-hook-oracle.t
+	t/0604-hook-register.t t/0605-hook-oracle.t t/0750-web-page.t
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 check_LIBRARIES =
 # Helpers of test scripts.
@@ -402,7 +402,7 @@ t_programs_stall_LDFLAGS = $(FIXED_LINK)
 
 # The loader hook, the programs that it is loaded into, and who it talks to.
 HOOK_TESTS = t/0601-hook-host.t t/0602-hook-announcements.t t/0603-hook-gap.t \
-	t/0604-hook-register.t t/0605-hook-oracle.t
+	t/0604-hook-register.t t/0605-hook-oracle.t t/0750-web-page.t
 EXTRA_DIST += t/register_ask.py
 dist_check_SCRIPTS += $(HOOK_TESTS)
 QUICK_TESTS += t/0601-hook-host.t
