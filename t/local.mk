@@ -402,7 +402,7 @@ t_programs_stall_LDFLAGS = $(FIXED_LINK)
 
 # The loader hook, the programs that it is loaded into, and who it talks to.
 HOOK_TESTS = t/0601-hook-host.t t/0602-hook-announcements.t t/0603-hook-gap.t \
-	t/0604-hook-register.t t/0605-hook-oracle.t t/0750-web-page.t
+	t/0604-hook-register.t t/0605-hook-oracle.t
 EXTRA_DIST += t/register_ask.py
 dist_check_SCRIPTS += $(HOOK_TESTS)
 QUICK_TESTS += t/0601-hook-host.t
