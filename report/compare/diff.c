@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff.c - two selections, row by row
+ * diff.c - compares two selections row by row
  */
 #include "config.h"
 
@@ -18,8 +18,8 @@
 
 #define DEFAULT_RATE      0.05
 #define DEFAULT_THRESHOLD 0.5        /* percent */
-#define LEAST_SHARE       0.5        /* percent, of either side */
-#define INTERVAL          (2 * 1.96) /* standard errors, of 95% */
+#define LEAST_SHARE       0.5        /* in percent, of either side */
+#define INTERVAL          (2 * 1.96) /* the standard errors of an interval of 95% */
 
 double diff_per_second(const struct diff *d, const struct diff_row *r, int side)
 {
@@ -101,7 +101,7 @@ static int open_side(struct diff *d, int side)
 	return err;
 }
 
-/* Roll-up kept what procedures varied by, of all contexts together. */
+/* Roll-up kept the variation of procedures only for all contexts together. */
 static bool has_within(const struct diff *d, int side)
 {
 	return d->req->by == BY_PROCEDURE && !select_has_contexts(&d->sel[side]) &&
@@ -113,7 +113,7 @@ static int name_side(struct diff *d, int side)
 	int err = matrix_name(&d->m, side, &d->sel[side], &d->ev[side]);
 
 	d->nr_runs += d->sel[side].epochs.nr;
-	/* Parts know how the random samples alone varied. */
+	/* The parts only have the variation of the random samples. */
 	if (has_within(d, side))
 		d->m.evidence[side].both = false;
 	if (err)
@@ -131,7 +131,7 @@ static int by_time(const void *va, const void *vb)
 	return (a->row->index > b->row->index) - (a->row->index < b->row->index);
 }
 
-/* Row i is a part of another's: of its A, or of its B. */
+/* Merges row i into the row that it is a part of, on side A or B. */
 static void add_alias(struct diff *d, size_t i, size_t alias, double similarity)
 {
 	struct diff_row *r = &d->row[d->at[alias]];
@@ -149,7 +149,10 @@ static void add_alias(struct diff *d, size_t i, size_t alias, double similarity)
 	}
 }
 
-/* One row for each name of A or B, and its place for every row of the matrix. */
+/*
+ * Makes one row for each name of A or B, and notes its index for each row of the
+ * matrix.
+ */
 static void fill_rows(struct diff *d, const size_t *alias, const double *similarity)
 {
 	for (size_t i = 0; i < d->m.nr_rows; i++) {
@@ -173,7 +176,7 @@ static void fill_rows(struct diff *d, const size_t *alias, const double *similar
 	}
 }
 
-/* The busiest rows, as many as there is room for. */
+/* Keeps the busiest rows, as many as there is room for. */
 static void keep_rows(struct diff *d, const size_t *alias)
 {
 	size_t most = DIFF_MAX_CELLS / (d->nr_runs + 1);
@@ -220,7 +223,7 @@ size_t diff_nr_runs(const struct diff *d, int side)
 	return has_within(d, side) ? d->parts[side].nr : d->sel[side].epochs.nr;
 }
 
-/* A row is known by its parts where its time is in nearly all of what is known. */
+/* Uses the parts of a row if they have nearly all of its time. */
 static int put_within(struct diff *d, int side, size_t at)
 {
 	const struct diff_within *w;
@@ -253,7 +256,7 @@ static int on_column(void *ctx, const struct matrix_column *c)
 	return has_within(d, c->side) ? put_within(d, c->side, at) : 0;
 }
 
-/* Room for what is known by part, which is nothing until it is. */
+/* Allocates the values known by part; they begin as unknown. */
 static int make_within(struct diff *d)
 {
 	const size_t nr = d->nr_rows * d->nr_runs;

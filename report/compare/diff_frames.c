@@ -40,7 +40,7 @@ static bool is_same_procedure(const struct frame *f, const struct matrix_row *ro
 	       !strcmp(f->image, row->image);
 }
 
-/* A row whose two builds were matched by their code has a name on each side. */
+/* A row that joins two builds by their code has a name on each side. */
 static bool is_of_row(const struct frame *f, const struct diff_row *r)
 {
 	return is_same_procedure(f, r->row) ||
@@ -63,7 +63,7 @@ static void fill_changes(const struct diff *d, const struct frames *frames,
 	}
 }
 
-/* The procedure whose share grew most, of those that changed. 0 or -ENOMEM. */
+/* Finds the changed procedure whose share grew most. Returns 0 or -ENOMEM. */
 static int find_grown(const struct diff *d, struct diff_frames *out)
 {
 	const struct diff_row *most = NULL;
@@ -86,7 +86,7 @@ static int find_grown(const struct diff *d, struct diff_frames *out)
 	return out->grown ? 0 : -ENOMEM;
 }
 
-/* Whether the flat profiles of spec have --event, which the stacks have. */
+/* Whether the flat profiles of spec have the event of the stacks. */
 static bool has_event(const struct select_request *req, const char *spec)
 {
 	struct query_streams streams = { 0 };
@@ -110,7 +110,7 @@ int diff_frames_open(const struct diff_request *req, const char *a, const char *
 	int err;
 
 	memset(d, 0, sizeof(*d));
-	/* Stacks may have commands where flat profiles have none. */
+	/* Stacks may be stored by command where flat profiles are not. */
 	plain.select.context[CONTEXT_COMM] = NULL;
 	if (select->event && (!has_event(select, a) || !has_event(select, b)))
 		plain.select.event = NULL;

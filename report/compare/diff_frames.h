@@ -12,21 +12,25 @@
 #include "report/calls/frames.h"
 #include "report/compare/diff.h"
 
-/* How a procedure's own time changed from the first side to the second. */
+/* The change of a procedure's own time, from the first side to the second. */
 struct frame_change {
-	bool judged, found;       /* without judged, nothing else is set */
-	double change, low, high; /* logarithms; low and high: 95% confidence */
-	const char *verdict;      /* "slower", for people; NULL: none */
+	bool judged, found;       /* if false, no other member is set */
+	double change, low, high; /* logarithms; low and high are its interval with 95%
+				     confidence */
+	const char *verdict;      /* "slower", for people; NULL if there is none */
 };
 
 struct diff_frames {
 	struct frame_change *change; /* by frame */
 	enum compare_basis basis;
-	char *grown;             /* the procedure that grew most; NULL: none did */
-	double grown_percent[2]; /* of all time, on each side */
+	char *grown;             /* the procedure that grew most, or NULL */
+	double grown_percent[2]; /* its share of all time, on each side */
 };
 
-/* Compares the flat profiles of two specs. Errors are logged. 0 or negative. */
+/*
+ * Compares the flat profiles of two specs. Errors are logged. Returns 0 or a negative
+ * error.
+ */
 int diff_frames_open(const struct diff_request *req, const char *a, const char *b,
 		     const struct frames *frames, struct diff_frames *d);
 void diff_frames_close(struct diff_frames *d); /* accepts { 0 } */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_history.c - earlier epochs of the same machine, which tell what runs differ by
+ * diff_history.c - finds earlier epochs of the same machine, which show how much runs
+ * differ
  */
 #include "config.h"
 
@@ -13,7 +14,7 @@
 #include "report/compare/diff.h"
 #include "report/profile/prof_context.h"
 
-/* The newest so many, of the ids before A's and B's. */
+/* At most so many: the newest before A and B. */
 #define MAX_EPOCHS 30
 #define MAX_BACK   200
 
@@ -37,7 +38,7 @@ static int64_t first_id(const struct diff *d)
 	return first;
 }
 
-/* Whether the epoch has what A and B are compared by: the event, and contexts. */
+/* Whether the epoch has the event and the contexts by which A and B are compared. */
 static bool is_alike(const struct diff *d, struct query_epoch *e)
 {
 	const struct query_epochs one = { e, 1 };
@@ -57,7 +58,7 @@ static bool is_alike(const struct diff *d, struct query_epoch *e)
 	return has;
 }
 
-/* The ids of those that serve, with commas between. */
+/* The ids of the suitable epochs, separated by commas. */
 static void put_ids(const struct diff *d, const struct query_epochs *epochs,
 		    struct buf *ids)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * matrix.c - the rows of a selection, and which offsets are theirs
+ * matrix.c - the rows of a selection, and the offsets that belong to them
  */
 #include "config.h"
 
@@ -25,16 +25,16 @@ struct row_naming {
 	const struct events *ev;
 	struct image_cache *images;
 	struct progress progress;
-	uint64_t image_hash; /* of the image that is being read */
+	uint64_t image_hash; /* of the current image */
 };
 
-/* A name that an offset gave says nothing of other builds. */
+/* A name made from an offset does not identify a procedure in another build. */
 static uint64_t owner_of(uint64_t image_hash, const char *procedure)
 {
 	return procedure && *procedure == '[' ? image_hash : 0;
 }
 
-/* The row of an offset; *place gets where its code is. */
+/* Finds the row of an offset; *place becomes the place of its code. */
 static int row_at(struct row_naming *g, const struct query_profile *q,
 		  struct image *image, uint64_t offset, struct matrix_row **out,
 		  struct matrix_place *place)
@@ -128,7 +128,7 @@ static int name_profiles(struct row_naming *g, const struct selection *sel)
 	return err;
 }
 
-/* A column that is being read; without time, rows that are being named. */
+/* The state while a column is read, or, with time NULL, while rows are named. */
 struct column_reading {
 	struct matrix *m;
 	int side;
@@ -139,7 +139,7 @@ struct column_reading {
 	struct matrix_totals totals;
 };
 
-/* Samples that have no offset. */
+/* Takes samples without an offset. */
 static int add_placeless(struct column_reading *r, const struct matrix_key *key,
 			 int64_t stream, bool kernel, uint64_t n)
 {
@@ -167,7 +167,9 @@ static int add_context(struct column_reading *r, const struct query_streams *str
 	struct matrix_key key = { 0 };
 	struct prof_context_name name;
 
-	/* Image 0 is what has none: those samples have their rows by reason. */
+	/*
+	 * Image 0 stands for samples without an image, which have one row per reason.
+	 */
 	if (!c->image.id)
 		return 0;
 	if (s)
@@ -181,7 +183,7 @@ static int add_context(struct column_reading *r, const struct query_streams *str
 			     image_kind_is_kernel(c->image.desc.kind), c->n);
 }
 
-/* Samples that are stored, but not in the totals by command (imports). */
+/* Takes samples that are stored but missing in the totals by command (imports). */
 static int add_without_context(struct column_reading *r,
 			       const struct query_streams *streams,
 			       const uint64_t *counted)
@@ -199,7 +201,9 @@ static int add_without_context(struct column_reading *r,
 	return err;
 }
 
-/* Of the selection, or of one epoch, which may have no profiles by that kind. */
+/*
+ * Reads the contexts of the selection or of one epoch, which may have no such profiles.
+ */
 static int add_contexts(struct column_reading *r, const struct selection *sel,
 			const struct query_selection *query,
 			const struct query_streams *streams)
@@ -221,7 +225,7 @@ static int add_contexts(struct column_reading *r, const struct selection *sel,
 	return err;
 }
 
-/* Samples without an image are in no selection of images or commands. */
+/* A selection of images or commands has no samples without an image. */
 static int add_unknown(struct column_reading *r, const struct selection *sel,
 		       const struct query_losses *l)
 {

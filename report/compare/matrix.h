@@ -22,43 +22,47 @@
 
 #define MATRIX_MAX_SIDES 3
 
-/* Where a row's code is, on one side; image 0: nowhere. */
+/* The place of a row's code, on one side; image is 0 if there is none. */
 struct matrix_place {
-	int64_t image;       /* in the side's database alone */
-	uint64_t image_hash; /* of what it is: for all sides */
+	int64_t image;       /* an id in the side's database */
+	uint64_t image_hash; /* identifies the image on all sides */
 	uint64_t start, end;
 };
 
-/* What the samples of a row stand for; of random ones, also those in the kernel. */
+/*
+ * The time of a row's samples; kernel is the part of random that was taken in the
+ * kernel.
+ */
 struct matrix_sums {
 	double random, kernel, ticks;
 };
 
 struct matrix_totals {
 	struct event_sum random, ticks;
-	double variance; /* of random ones: Σ n × weight² */
+	double variance; /* of the random samples: Σ n × weight² */
 };
 
-/* NULL where a row has no such name. */
+/* Names that a row does not have are NULL. */
 struct matrix_row {
 	struct hnode node;
 	size_t index;
-	bool unknown;        /* samples without an image; procedure is the reason */
-	uint64_t image_hash; /* where the name does not tell it from other images' */
+	bool unknown;        /* for samples without an image; procedure is the reason */
+	uint64_t image_hash; /* set if the name alone does not identify the row */
 	char *image, *procedure, *file;
-	char *context;                      /* by a kind of context */
+	char *context;                      /* for rows by a kind of context */
 	struct cgroup_container *container; /* NULL: of none */
 	int line;
 	struct matrix_place place[MATRIX_MAX_SIDES];
 	struct matrix_sums sums[MATRIX_MAX_SIDES]; /* of all epochs */
-	bool departs; /* ticks are not in its time (evidence.h) */
+	bool departs; /* its time does not include ticks (evidence.h) */
 	/* Since matrix_fit(): of all epochs, in the event's unit; and what one sample
 	   of the row stands for, over that of all rows. */
 	double time[MATRIX_MAX_SIDES], sample;
-	struct matrix_row *with; /* cpi diff's: the next that is compared as one row */
+	struct matrix_row *with; /* for cpi diff: the next row that is compared together
+				    with this one */
 };
 
-/* Samples of an epoch at one offset, and the row that they are in. */
+/* The samples of an epoch at one offset, and their row. */
 struct matrix_count {
 	int64_t epoch, image;
 	uint64_t offset;
@@ -70,7 +74,7 @@ typedef void (*matrix_count_fn)(void *ctx, const struct matrix_count *c);
 
 struct matrix {
 	int by;            /* enum prof_by */
-	bool warn;         /* of images that cannot be opened */
+	bool warn;         /* warn of images that cannot be opened */
 	struct hmap map;   /* of the rows */
 	struct hmap spans; /* by side, image and stream */
 	struct matrix_row **row;
@@ -78,11 +82,11 @@ struct matrix {
 	bool named[MATRIX_MAX_SIDES];
 	struct evidence evidence[MATRIX_MAX_SIDES];
 	struct matrix_totals totals[MATRIX_MAX_SIDES];
-	/* Of all epochs, what one sample stands for, on average; above 0. */
+	/* The mean time of a sample over all epochs; above 0. */
 	double sample[MATRIX_MAX_SIDES];
 	/*
-	 * Called with each count of an epoch before its column, ascending within a
-	 * stream of an image; may be NULL.
+	 * Called with each count of an epoch, before its column; offsets ascend within
+	 * a stream of an image. May be NULL.
 	 */
 	matrix_count_fn on_count;
 	void *on_count_ctx;
@@ -100,25 +104,28 @@ struct matrix_column {
 	const double *time; /* by row, in the event's unit */
 };
 
-/* How long an epoch was; above 0. */
+/* The length of an epoch in seconds; above 0. */
 double matrix_seconds(const struct query_epoch *epoch);
 
 void matrix_init(struct matrix *m, int by, bool warn);
 void matrix_fini(struct matrix *m);
 
 /*
- * Adds the rows that the first of ev's events, and ticks, have in the selection.
- * Returns 0, -ENOMEM, or the database's error, logged.
+ * Adds the rows of the selection that have samples of ev's first event or of ticks.
+ * Returns 0, -ENOMEM, or the database's error, which is logged.
  */
 int matrix_name(struct matrix *m, int side, const struct selection *sel,
 		const struct events *ev);
 
-/* After all sides are named: finds out which samples are time. 0 or -ENOMEM. */
+/*
+ * Call it after matrix_name() of all sides: decides which samples count as time.
+ * Returns 0 or -ENOMEM.
+ */
 int matrix_fit(struct matrix *m);
 
 /*
- * Calls fn for each epoch of the same selection, in order. What was flushed since it
- * was named is left out. fn's non-zero return ends it and is returned.
+ * Calls fn for each epoch of the same selection, in order. Flushes since matrix_name()
+ * are left out. Ends if fn returns non-zero, and returns that.
  */
 typedef int (*matrix_fn)(void *ctx, const struct matrix_column *column);
 int matrix_each(struct matrix *m, int side, const struct selection *sel,

@@ -37,7 +37,9 @@ static void put_user_mode(const struct matrix_sums *s, struct combine_row *out)
 	out->random_ns += s->random - s->kernel;
 }
 
-/* Time that every sample agrees on; the rest is the random samples' alone. */
+/*
+ * The time on which ticks and random samples agree; the rest is only in random samples.
+ */
 static double agreed_time(const struct evidence *e, const struct matrix_sums *s,
 			  bool departs)
 {
@@ -53,7 +55,7 @@ static double random_time(const struct evidence *e, const struct matrix_sums *s,
 	return e->both && !departs ? s->kernel : s->random;
 }
 
-/* What a random sample stands for, on average. */
+/* The mean time of a random sample. */
 static double random_sample(const struct matrix_totals *t)
 {
 	return t->random.weight > 0 ? t->variance / t->random.weight : 0;
@@ -84,7 +86,7 @@ static int find_departing(struct matrix *m, int side)
 	return err;
 }
 
-/* The mean of a side's rows, and the rows' own over it. */
+/* Computes the mean time of a sample on a side, and each row's over that. */
 static void take_samples(struct matrix *m, double *variance, double *time)
 {
 	double all = 0;
@@ -140,7 +142,7 @@ int matrix_fit(struct matrix *m)
 	return err;
 }
 
-/* The column's own scale. 0 or -ENOMEM. */
+/* Computes the column's own scale. Returns 0 or -ENOMEM. */
 static int fit_column(const struct matrix *m, const struct matrix_sums *sums,
 		      const struct matrix_totals *t, struct evidence *e)
 {

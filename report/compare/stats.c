@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stats.c - one row's values of all epochs, summed up as they come
+ * stats.c - sums up each row's values over all epochs
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 
 #define DEFAULT_RATE 0.05
 
-/* Whether samples stand for different amounts. */
+/* Whether samples stand for different amounts of time. */
 static bool is_mixed(const struct stats *s)
 {
 	return s->ev.event[0].mixed || s->m.evidence[0].both;
@@ -125,7 +125,7 @@ static int test(struct stats *s)
 	return err;
 }
 
-/* What --sort may say; greatest first. */
+/* The words of --sort; each sorts the greatest first. */
 static double by_range(const struct stats_row *r)
 {
 	return spread_range(&r->spread);

@@ -11,7 +11,7 @@
 #include "report/explain/explainer.h"
 #include "report/profile/prof.h"
 
-/* In the order of --normalize's words. */
+/* In the order of the words of --normalize. */
 enum stats_normalize { NORMALIZE_NONE, NORMALIZE_TIME, NORMALIZE_TOTAL };
 
 /* A row's name: the matrix's, or a category. */
@@ -38,16 +38,18 @@ struct stats {
 	struct stats_row *row;
 	size_t nr_rows;
 	struct spread_runs runs;
-	double cv;  /* between runs, of all rows in common */
+	double cv;  /* the variation between runs that all rows share */
 	double sum; /* of all rows */
 };
 
-/* Gathers what is asked for, in the order of sort. Errors are logged. 0 or negative.
+/*
+ * Gathers the statistics, in the order of sort. Errors are logged. Returns 0 or a
+ * negative error.
  */
 int stats_open(const struct stats_request *req, struct stats *s);
 void stats_close(struct stats *s);
 
-/* What values are in: "samples", "ms", "ms/s", "%" ... */
+/* The unit of values: "samples", "ms", "ms/s", "%" ... */
 const char *stats_unit(const struct stats *s);
 
 /*

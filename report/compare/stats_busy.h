@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stats_busy.h - which procedures have samples enough to be analysed
+ * stats_busy.h - finds procedures with enough samples for an analysis
  *
- * A flat profile has thousands of procedures with a sample or two in an epoch, often
- * large ones: to analyse them takes nearly all of the time, and what it says is noise.
+ * A flat profile has thousands of procedures with a sample or two per epoch, many of
+ * them large. Their analysis would take nearly all of the time, and its results would
+ * be noise.
  */
 #ifndef CPI_REPORT_STATS_BUSY_H
 #define CPI_REPORT_STATS_BUSY_H
@@ -21,13 +22,15 @@ struct stats_busy {
 	double least; /* samples */
 };
 
-/* Counts the first event's samples of each procedure of the selection. 0 or negative.
+/*
+ * Counts the first event's samples of each procedure of the selection. Returns 0 or a
+ * negative error.
  */
 int stats_busy_read(struct stats_busy *b, const struct selection *sel,
 		    const struct events *ev, struct image_cache *images);
 void stats_busy_fini(struct stats_busy *b);
 
-/* Whether the procedure has SPREAD_MIN_COUNT samples an epoch, in the mean. */
+/* Whether the procedure has a mean of at least SPREAD_MIN_COUNT samples per epoch. */
 bool stats_busy_has(const struct stats_busy *b, int64_t image, uint64_t start);
 
 #endif

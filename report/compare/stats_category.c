@@ -19,11 +19,11 @@ static int on_explanation(void *ctx, const struct explanation *ex)
 static bool is_busy(void *ctx, const struct query_image *image,
 		    const struct symbol *symbol, double samples)
 {
-	(void)samples; /* of one epoch; what counts is that of all */
+	(void)samples; /* the sum of one epoch; only the sum of all counts */
 	return stats_busy_has(ctx, image->id, symbol->start);
 }
 
-/* Sums up an epoch that has samples; sample is what one stands for. */
+/* Sums up an epoch that has samples; sample is the time of one. */
 static int sum(struct explainer *x, const struct stats_busy *busy,
 	       struct summary *summary, double *sample)
 {
@@ -78,7 +78,7 @@ int stats_add_categories(struct stats *s, const struct stats_busy *busy,
 		return err;
 	stats_scale(s, &column, &unit, &exposure);
 	spread_runs_add(&s->runs, exposure);
-	/* Estimates, not counts: no test of counts is for them. */
+	/* These are estimates, so tests for counts do not apply. */
 	for (size_t i = 0; i < nr; i++)
 		spread_add(&s->row[i].spread, row[i].samples * sample / unit, 0,
 			   exposure);
