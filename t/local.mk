@@ -2,8 +2,9 @@
 # QUICK_TESTS are the units, the corpora, the tree and the command; LONG_TESTS run
 # the daemon. Those in BESIDE_TESTS hold on a busy machine: what they judge are shares of
 # their own programs, or no figures at all. Others may run beside them. The rest of LONG_TESTS
-# runs alone: they compare times or whole profiles, fill buffers, wait for captures, which
-# have the lowest priority, or change settings of the machine.
+# runs alone: they compare times or whole profiles, expect that no sample is lost or
+# ambiguous, fill buffers, wait for captures, which have the lowest priority, or change
+# settings of the machine.
 QUICK_TESTS =
 LONG_TESTS =
 BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.t \
@@ -12,16 +13,13 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.
 	t/0207-cpid-descriptors.t t/0208-cpid-retain.t t/0209-cpid-answers.t \
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0214-cpid-locked.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t \
-	t/0218-cpid-config.t t/0301-collect-accounting.t t/0302-collect-shortlived.t \
-	t/0303-collect-pid-reuse.t t/0304-collect-exec-chain.t t/0307-collect-killed.t \
-	t/0308-collect-full-disk.t t/0310-collect-compile.t t/0311-collect-raw.t \
-	t/0312-collect-outcomes.t t/0314-collect-unprivileged.t t/0337-windows-aarch64.t \
-	t/0341-cli-why.t t/0343-diff-builds.t t/0345-cli-paths.t t/0347-windows-jit.t \
-	t/0361-bpf-accounting.t t/0362-bpf-shortlived.t t/0363-bpf-pid-reuse.t \
-	t/0364-bpf-exec-chain.t t/0366-bpf-killed.t t/0367-bpf-outcomes.t \
-	t/0370-bpf-nothing-stays.t t/0372-bpf-ticks-outcomes.t t/0376-bpf-flips.t \
-	t/0377-bpf-verifier.t t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
-	t/0384-images-namespaces.t t/0388-hostile-stalling.t \
+	t/0218-cpid-config.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
+	t/0311-collect-raw.t t/0312-collect-outcomes.t t/0314-collect-unprivileged.t \
+	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t \
+	t/0345-cli-paths.t t/0347-windows-jit.t t/0366-bpf-killed.t \
+	t/0367-bpf-outcomes.t t/0370-bpf-nothing-stays.t t/0372-bpf-ticks-outcomes.t \
+	t/0376-bpf-flips.t t/0377-bpf-verifier.t t/0380-jit-program.t t/0381-jit-node.t \
+	t/0382-jit-java.t t/0384-images-namespaces.t t/0388-hostile-stalling.t \
 	t/0390-collect-beside-perf.t t/0391-collect-contexts.t t/0392-collect-stacks.t \
 	t/0393-collect-dwarf.t t/0394-dwarf-perf.t t/0395-dwarf-jit.t \
 	t/0396-capture-kernel.t t/0397-windows-truth.t t/0398-windows-stepped.t \
