@@ -437,6 +437,13 @@ def check_schemes(page):
     page.scheme(False)
 
 
+def check_machines(page):
+    page.open(f"{RANGE}&filters=only:host:web1")
+    want = command("prof", "--epoch", "all", "--host", "web1", "--format", "json")["rows"]
+    result(same_numbers(sorted(page.values("time"), key=float), sorted(r["time_ns"] for r in want)) and
+           page.js("return document.querySelector('.chip') !== null"), "a machine can be chosen alone")
+
+
 def check_hostile(page):
     page.open(RANGE)
     names = page.js("""return [...document.querySelectorAll('#main td[data-column=procedure]')].map(
@@ -503,7 +510,7 @@ def check_views(page):
 
 SHORT = [check_views, check_where, check_narrow]
 ALL = [check_where, check_filters, check_time, check_flame, check_why, check_changed, check_runs,
-       check_health, check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_axe]
+       check_health, check_machines, check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_axe]
 messages = []
 refused = []
 
@@ -511,7 +518,7 @@ refused = []
 def main():
     page = Page(URL)
     try:
-        print("1..102" if HOW == "all" else "1..29")
+        print("1..103" if HOW == "all" else "1..29")
         for check in ALL if HOW == "all" else SHORT:
             check(page)
             messages.extend(f"{check.__name__}: {m}" for m in page.console())

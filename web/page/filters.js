@@ -7,7 +7,8 @@
 import { el, plain, base } from "./dom.js";
 
 /** Options of the commands that choose by a kind. */
-const OPTION = { image: "image", comm: "comm", container: "container", unit: "unit", label: "label" };
+const OPTION = { image: "image", comm: "comm", container: "container", unit: "unit",
+  label: "label", host: "host" };
 
 /** A name as a pattern that matches nothing else; names in brackets stand for themselves. */
 function literal(name) {

@@ -216,6 +216,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     canvas,
     show(root, { up = false, at = root } = {}) {
       const former = chosen;
+      const turned = !levels.length || up !== upwards;
       levels = levelsOf(root);
       upwards = up;
       spacer.style.height = `${height()}px`;
@@ -223,7 +224,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
       chosen = former && levels[former.depth]?.find(b => b.procedure === former.procedure &&
         b.image === former.image && b.parent?.procedure === former.parent?.procedure) || null;
       colours = palette();
-      if (up)
+      if (up && turned)
         requestAnimationFrame(() => {
           node.scrollTop = node.scrollHeight;
         });

@@ -3,6 +3,7 @@
  * range.js - the field of the epochs, the words that it proposes, and what was read.
  */
 import { byId, el, plain, put } from "./dom.js";
+import { withFilter } from "./filters.js";
 import { duration, span } from "./format.js";
 
 const WORDS = ["recent", "all", "today", "yesterday", "-15m", "-1h", "-6h", "-1d", "-7d", "-30d"];
@@ -21,6 +22,19 @@ export function createRange({ store }) {
     store.set({ range: text, a: "" });
   }
 
+  /** The machine; of several one can be chosen, which is a filter like the others. */
+  function showHosts(hosts) {
+    if (hosts.length < 2) {
+      byId("host").textContent = hosts.map(plain).join("");
+      return;
+    }
+    const choice = el("select", { "aria-label": "Machine", change: () => store.set({ filters:
+      withFilter(store.get().filters, "only", "host", choice.value) }) },
+    el("option", { value: "" }, `${hosts.length} machines`),
+    hosts.map(name => el("option", { value: name }, plain(name))));
+    put(byId("host"), choice);
+  }
+
   store.subscribe((state, former) => {
     if (state.range !== former.range)
       field.value = state.range;
@@ -31,8 +45,7 @@ export function createRange({ store }) {
     /** @param {import("./timedata.js").TimeLine} line */
     show(line) {
       const hosts = [...new Set(line.epochs.map(e => e.host))].filter(Boolean);
-      byId("host").textContent = hosts.length > 2 ? `${hosts.length} machines` :
-        hosts.map(plain).join(", ");
+      showHosts(hosts.slice(0, 500));
       const ms = line.intervals.reduce((a, i) => a + 1000 * i.seconds, 0);
       byId("shown").textContent = line.intervals.length ?
         `${span(line.from, line.to)} (${duration(ms)})` : "";

@@ -74,7 +74,7 @@ export function toHash(state) {
 }
 
 const OPS = ["only", "hide", "focus"];
-const KINDS = ["procedure", "image", "comm", "container", "unit", "label"];
+const KINDS = ["procedure", "image", "comm", "container", "unit", "label", "host"];
 
 /** @returns {Object} a whole state; what hash does not say or says wrongly is standard */
 export function fromHash(hash) {

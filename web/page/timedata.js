@@ -113,21 +113,22 @@ export async function loadTimeLine(api, state, signal) {
  * @param {function(TimeLine): void} early
  */
 export async function loadPatiently(api, state, signal, early) {
-  const wanted = loadTimeLine(api, state, signal);
   if (state.line !== "image" || filterOptions(state.filters).image)
-    return wanted;
-  let stand = null;
-  const timer = setTimeout(() => {
-    stand = loadTimeLine(api, { ...state, line: "comm" }, signal);
-    stand.then(line => !signal.aborted && early(line)).catch(() => {});
-  }, PATIENCE);
+    return loadTimeLine(api, state, signal);
+  const stand = loadTimeLine(api, { ...state, line: "comm" }, signal); // first: the server has a queue
+  stand.catch(() => {});
+  const wanted = loadTimeLine(api, state, signal);
+  let over = false;
+  const timer = setTimeout(() => stand.then(line => !over && !signal.aborted && early(line), () => {}),
+    PATIENCE);
   try {
     return await wanted;
   } catch (error) {
-    if (error.status === 504 && stand)
-      return await stand;
+    if (error.status === 504)
+      return stand;
     throw error;
   } finally {
+    over = true;
     clearTimeout(timer);
   }
 }

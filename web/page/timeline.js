@@ -10,6 +10,7 @@ import { clock, digits, span } from "./format.js";
 const HIGH = 76; // of the areas
 const AXIS = 18; // below them
 const TOP = 14; // above them, for labels
+const EPOCHS = 200; // whose beginnings are marked
 const MARGIN = { left: 36, right: 12 };
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
@@ -135,8 +136,11 @@ export function createTimeLine({ root, hue, pick, say }) {
   }
 
   function marks(x) {
-    let free = MARGIN.left + 40;
-    return svg("g", { class: "marks" }, data.labels.map(label => {
+    let free = MARGIN.left;
+    const ticks_ = data.epochs.length > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
+      x(Date.parse(e.from))));
+    return svg("g", { class: "marks" }, ticks_.map(at => svg("line", { class: "epoch", x1: at, x2: at,
+      y1: TOP - 3, y2: TOP })), data.labels.map(label => {
       const at = Math.max(x(label.from), MARGIN.left);
       const text = at >= free ? plain(label.name).slice(0, 24) : null;
       if (text)
