@@ -53,15 +53,31 @@ export const time = ns => scaled(TIMES, ns);
 export const bytes = n => scaled(BYTES, n);
 export const count = n => scaled(COUNTS, n);
 
-/** 2.1–2.6; one number where both are shown alike; "unknown" without them. */
-export function interval(low, high) {
-  if (low === null || low === undefined)
-    return "unknown";
-  if (high === null || high === undefined)
-    return `≥ ${digits(low)}`;
-  const [from, to] = [digits(low), digits(high)];
-  return from === to ? from : `${from}–${to}`;
+const KNOWN = 3; // how far an interval may reach to either side of a known number
+
+/**
+ * An estimate as the commands say it: its 90 % interval if that reaches at most three
+ * times as far to either side, else a bound, or unknown.
+ * @param {?number} value what is shown if the report has no interval
+ * @param {{low: ?number, likely: ?number, high: ?number}|undefined} range
+ * @param {function(number): string} show
+ * @param {"least"|"most"} bound which end says something
+ */
+export function estimate(value, range, show, bound) {
+  if (!range)
+    return value === null || value === undefined ? "" : show(value);
+  const { low, likely, high } = range;
+  if (low !== null && high !== null && likely !== null && high <= KNOWN * likely && likely <= KNOWN * low) {
+    const [from, to] = [show(low), show(high)];
+    return from === to ? from : `${from}–${to}`;
+  }
+  const end = bound === "least" ? low : high;
+  return end === null || end === undefined ? "unknown" : `${bound === "least" ? "≥" : "≤"} ${show(end)}`;
 }
+
+/** The interval whose ends are members of their own: NAME_low and NAME_high. */
+export const rangeOf = (row, name) => (`${name}_low` in row ? { low: row[`${name}_low`], likely:
+  row[name], high: row[`${name}_high`] } : undefined);
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const two = n => String(n).padStart(2, "0");

@@ -4,7 +4,7 @@
  * shares come first, from `prof`; courses over time and CPI follow and fill their cells.
  */
 import { el, plain, base, put } from "./dom.js";
-import { figure, percent, digits, timeUnit, interval, count } from "./format.js";
+import { figure, percent, digits, timeUnit, estimate, count } from "./format.js";
 import { createTable } from "./table.js";
 import { createLoader, notice } from "./loader.js";
 import { filterOptions, passes, withFilter } from "./filters.js";
@@ -95,8 +95,7 @@ export function create(ctx) {
       return el("span", { class: "quiet", title: s }, "unknown");
     return el("span", { class: "n", "data-value": JSON.stringify([s.best_case_cpi, s.actual_cpi]),
       title: `best case ${s.best_case_cpi}, actual ${s.actual_cpi}` },
-    s.actual_cpi === null || s.actual_cpi < s.best_case_cpi ? interval(s.best_case_cpi, null) :
-      interval(s.best_case_cpi, s.actual_cpi));
+    s.actual_cpi === null ? "unknown" : estimate(s.actual_cpi, s.actual_cpi_interval, digits, "least"));
   }
 
   function columns(state, rows) {

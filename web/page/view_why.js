@@ -5,7 +5,7 @@
  * that take the most time, to begin with.
  */
 import { el, plain, base, put } from "./dom.js";
-import { figure, percent, digits, count } from "./format.js";
+import { figure, percent, digits, count, estimate, rangeOf } from "./format.js";
 import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
 import { filterOptions } from "./filters.js";
@@ -63,7 +63,8 @@ export function create(ctx) {
     { id: "blamed", title: "blamed", what: "blamed", number: true, grow: "w1",
       cell: r => figure(r.samples, count(r.samples)) },
     { id: "cycles", title: "cycles", what: "actual", number: true, grow: "w1",
-      cell: r => figure(r.cycles, digits(r.cycles)) },
+      cell: r => figure(r.cycles,
+        estimate(r.cycles, rangeOf(r, "cycles"), digits, "least")) },
     { id: "reasons", title: "may wait for", what: "culprit", grow: "w4",
       cell: r => el("span", { title: r.reasons }, (r.reasons ?? "").split(" ").filter(Boolean)
         .map(reasonText).join(", ")) },

@@ -5,7 +5,7 @@
  * arrows lead from culprits to what waits for them.
  */
 import { el, svg, plain, base } from "./dom.js";
-import { figure, digits, count, percent } from "./format.js";
+import { figure, digits, count, percent, estimate } from "./format.js";
 import { bar } from "./spark.js";
 import { linesOf, makeArrows, reasonText, reasonsOf, tintOf } from "./why_model.js";
 
@@ -17,20 +17,6 @@ const NEAR = 40; // rows; farther culprits are named in the bubble alone
 const few = n => (n >= 9.95 ? count(Math.round(n)) : n < 0.05 ? "" : n.toFixed(1));
 
 const firstEvent = samples => Object.values(samples ?? {})[0] ?? null;
-
-/**
- * An estimate as its 90 % interval; without one in the report the number alone.
- * @param {number|null} value
- * @param {{low: ?number, likely: ?number, high: ?number}|undefined} range
- */
-function estimate(value, range, show) {
-  if (!range)
-    return value === null || value === undefined ? "" : show(value);
-  if (range.low === null && range.high === null)
-    return "unknown";
-  const [low, high] = [range.low === null ? null : show(range.low), range.high === null ? null : show(range.high)];
-  return low === high ? low : low === null ? `≤ ${high}` : high === null ? `≥ ${low}` : `${low}–${high}`;
-}
 
 /** The interval as a line, four decades wide, with the likely value in the middle. */
 function whisker(range, shape, title) {
@@ -48,10 +34,10 @@ function blockRow(block) {
   const range = block.frequency_interval;
   const title = `confidence: shape ${shape}, scale ${block.confidence?.scale ?? "unknown"}` + (range ?
     `; 90 % interval ${range.low ?? "?"} to ${range.high ?? "?"}, likely ${range.likely ?? "?"}` : "");
-  const actual = estimate(block.actual_cpi, block.actual_cpi_interval, digits);
+  const actual = estimate(block.actual_cpi, block.actual_cpi_interval, digits, "least");
   return el("tr", { class: "block", "data-key": `b${block.start}` },
     el("td", { colspan: 3, class: "r", "data-what": "executions" }, block.frequency === null ? "" : [
-      whisker(range, shape, title), figure(block.frequency, estimate(block.frequency, range, count)), " executions"]),
+      whisker(range, shape, title), figure(block.frequency, estimate(block.frequency, range, count, "most")), " executions"]),
     el("td", { colspan: 2, class: "quiet" },
       el("span", { "data-what": "best" }, "best ", figure(block.best_case_cpi, digits(block.best_case_cpi))),
       " · ", el("span", { "data-what": "actual" }, "actual ", figure(block.actual_cpi,
@@ -65,7 +51,7 @@ function bubbleRow({ stall, insn, key }) {
   const text = `${stall.kind === "dynamic" ? "may wait: " : "must wait: "}${reasons.map(reasonText).join(" or ")
   }${places.length ? ` from ${places.join(", ")}` : ""}`;
   return el("tr", { class: `bubble t-${tintOf(reasons[0])}`, "data-key": key, "data-what": "culprit" },
-    el("td", { colspan: 3, class: "r" }, figure(stall.cycles, `${digits(stall.cycles)} cycles`)),
+    el("td", { colspan: 3, class: "r" }, figure(stall.cycles, estimate(stall.cycles, stall.cycles_interval, digits, "least")), " cycles"),
     el("td", { colspan: 2, title: text }, text, el("span", { class: "hidden" }, ` at ${insn.offset}`)));
 }
 
@@ -77,7 +63,7 @@ function insnRow({ insn, key }, most) {
     insn.blamed_samples === null ? "" : figure(insn.blamed_samples, few(insn.blamed_samples))),
   el("td", { class: "r", "data-what": "samples" }, figure(samples, samples ? count(samples) : "")),
   el("td", { class: "r", "data-what": "actual" }, insn.cpi === null || insn.cpi === undefined ? "" :
-    figure(insn.cpi, insn.cpi >= 0.005 ? estimate(insn.cpi, insn.cpi_interval, digits) : "")),
+    figure(insn.cpi, insn.cpi >= 0.005 ? estimate(insn.cpi, insn.cpi_interval, digits, "least") : "")),
   el("td", { class: "mono quiet", "data-what": "address" }, insn.address),
   el("td", { class: "mono code", title: insn.taken || insn.not_taken ?
     `taken ${insn.taken}, not taken ${insn.not_taken}` : plain(insn.text) }, plain(insn.text)));

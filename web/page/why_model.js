@@ -14,7 +14,8 @@ const REASONS = { icache: "I-cache miss", itlb: "ITLB miss", dcache: "D-cache mi
   dtlb: "DTLB miss", store: "store buffer", atomic: "atomic or fence",
   mispredict: "branch mispredict", divide: "divider busy", unit: "other unit busy",
   chain: "dependency chain", unexplained: "unexplained", front_end: "front end",
-  dependency: "dependency", function_unit: "functional unit", gain: "faster than best case" };
+  dependency: "dependency", function_unit: "functional unit", gain: "faster than best case",
+  frequency: "frequency too low" };
 
 export const reasonText = reason => REASONS[reason] ?? reason;
 

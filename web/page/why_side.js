@@ -4,7 +4,7 @@
  * its share over time, who called it, the paths of windows, its control-flow graph.
  */
 import { el, plain, base, vars } from "./dom.js";
-import { figure, digits, percent, count } from "./format.js";
+import { figure, digits, percent, count, estimate } from "./format.js";
 import { sparkline } from "./spark.js";
 import { cycleStack } from "./why_model.js";
 import { apiUrl } from "./api.js";
@@ -66,17 +66,15 @@ export function pathsPart(report) {
 export function headLine(state, list, calc) {
   const total = Object.entries(list.total ?? {});
   const s = calc?.summary;
-  const impossible = s && s.actual_cpi !== null && s.actual_cpi < s.best_case_cpi;
   return el("p", { class: "truth" },
     el("b", { class: "mono" }, plain(procedureName(list) ?? state.proc)),
     el("span", { class: "quiet", title: plain(list.image) }, plain(base(list.image))),
     total.map(([event, n]) => el("span", { "data-what": "samples" }, figure(n, count(n), "samples"),
       ` samples of ${plain(event)}`)),
     s?.best_case_cpi ? el("span", { "data-what": "cpi" }, "CPI best ", figure(s.best_case_cpi, digits(s.best_case_cpi)),
-      ", actual ", figure(s.actual_cpi, impossible ? `≥ ${digits(s.best_case_cpi)}` : digits(s.actual_cpi)),
-      impossible ? el("span", { class: "lost" }, " (the estimate is too low: executions are overestimated)") : null) : null,
+      ", actual ", figure(s.actual_cpi, estimate(s.actual_cpi, s.actual_cpi_interval, digits, "least"))) : null,
     s ? el("span", { "data-what": "confidence" }, calc.frequency_source ?
-      `executions by ${plain(calc.frequency_source).replace("_", " ")}` : "executions are a guess") : null,
+      `executions by ${plain(calc.frequency_source).replace("_", " ")}` : "executions from samples of time") : null,
     s?.samples_needed > s?.samples ? el("span", { class: "lost" },
       `too few samples: ${count(s.samples_needed)} would do`) : null);
 }
