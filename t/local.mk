@@ -3,8 +3,8 @@
 # the daemon. Those in BESIDE_TESTS hold on a busy machine: what they judge are shares of
 # their own programs, or no figures at all. Others may run beside them. The rest of LONG_TESTS
 # runs alone: they compare times or whole profiles, expect that no sample is lost or
-# ambiguous, fill buffers, wait for captures, which have the lowest priority, or change
-# settings of the machine.
+# ambiguous, judge every process of a name that other tests run as well, fill buffers, wait
+# for captures, which have the lowest priority, or change settings of the machine.
 QUICK_TESTS =
 LONG_TESTS =
 BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.t \
@@ -18,14 +18,13 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.
 	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t \
 	t/0345-cli-paths.t t/0347-windows-jit.t t/0366-bpf-killed.t \
 	t/0367-bpf-outcomes.t t/0370-bpf-nothing-stays.t t/0372-bpf-ticks-outcomes.t \
-	t/0376-bpf-flips.t t/0377-bpf-verifier.t t/0380-jit-program.t t/0381-jit-node.t \
-	t/0382-jit-java.t t/0384-images-namespaces.t t/0388-hostile-stalling.t \
-	t/0390-collect-beside-perf.t t/0391-collect-contexts.t t/0392-collect-stacks.t \
-	t/0393-collect-dwarf.t t/0394-dwarf-perf.t t/0395-dwarf-jit.t \
-	t/0396-capture-kernel.t t/0397-windows-truth.t t/0398-windows-stepped.t \
-	t/0399-windows-collect.t t/0407-hostile-syscalls.t t/0408-hostile-locks.t \
-	t/0409-hostile-roots.t t/0410-hostile-waits.t t/0602-hook-announcements.t \
-	t/0604-hook-register.t t/0605-hook-oracle.t t/0750-web-page.t
+	t/0376-bpf-flips.t t/0377-bpf-verifier.t t/0382-jit-java.t \
+	t/0384-images-namespaces.t t/0388-hostile-stalling.t \
+	t/0390-collect-beside-perf.t t/0393-collect-dwarf.t t/0394-dwarf-perf.t \
+	t/0395-dwarf-jit.t t/0396-capture-kernel.t t/0397-windows-truth.t \
+	t/0398-windows-stepped.t t/0407-hostile-syscalls.t t/0409-hostile-roots.t \
+	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
+	t/0750-web-page.t
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 check_LIBRARIES =
 # Helpers of test scripts.
