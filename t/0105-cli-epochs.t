@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 46
+plan 47
 
 is "$(cpi epoch list)" "$(cat <<'END'
 id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
@@ -133,6 +133,8 @@ run  flush  epoch  from                  to                    seconds  received
   2      1      3  2026-01-02T03:11:00Z  2026-01-02T03:12:00Z   60.000       100     100     0
 END
 )" "cpi cat --intervals prints every flush"
+is "$(cpi cat --intervals --epoch all --format=csv | cut -d, -f2,10 | tr '\n' ' ')" \
+	'seq,flushes 1,1 2,1 1,1 ' 'cpi cat --intervals counts the flushes of a row'
 like "$(cpi cat --check)" "known.db: every profile decodes" "cpi cat --check decodes every profile"
 
 cpi status --all --epoch full --socket none.sock >status 2>/dev/null

@@ -202,6 +202,7 @@ static const struct column interval_columns[] = {
 	{ "received", "received", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "stored", "stored", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 	{ "lost", "lost", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+	{ "flushes", "flushes", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 };
 
 static int on_interval(void *ctx, const struct query_interval *row)
@@ -217,6 +218,7 @@ static int on_interval(void *ctx, const struct query_interval *row)
 	table_number(t, row->received);
 	table_number(t, row->stored);
 	table_number(t, row->lost);
+	table_signed(t, row->nr_flushes);
 	return 0;
 }
 
