@@ -275,8 +275,9 @@ dist_check_SCRIPTS += $(VM_TESTS) $(VM_LONG_TESTS)
 EXTRA_DIST += t/vm
 
 # Packages.
-dist_check_SCRIPTS += t/0801-packages-files.t
-QUICK_TESTS += t/0801-packages-files.t
+dist_check_SCRIPTS += t/0801-packages-files.t t/0802-deploy-files.t
+QUICK_TESTS += t/0801-packages-files.t t/0802-deploy-files.t
+EXTRA_DIST += t/deploy_check.py
 
 include t/unit/local.mk
 include t/fuzz/local.mk

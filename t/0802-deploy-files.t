@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The files of deploy/ are well formed: the DaemonSet is not privileged and has the unit's
+# capabilities, AppArmor's profile is parsed, SELinux's module compiles.
+. "$srcdir/t/tap.sh"
+deploy=$srcdir/deploy unit=$srcdir/daemon/cpid.service.in
+plan 14
+
+# wrong PATTERN REPLACEMENT: what the checker says of a changed DaemonSet.
+wrong()
+{
+	rm -rf changed
+	cp -R "$deploy" changed
+	chmod -R u+w changed
+	sed -i "s/$1/$2/" changed/kubernetes/daemonset.yaml
+	"$srcdir/t/deploy_check.py" changed "$unit"
+}
+
+if python3 -c 'import yaml' 2>/dev/null; then
+	is "$("$srcdir/t/deploy_check.py" "$deploy" "$unit" 2>&1)" '' 'the DaemonSet is right'
+	is "$(wrong 'runAsNonRoot: true' 'privileged: true' | sed -n 1p)" 'cpid: is privileged' \
+		'a privileged container is found'
+	is "$(wrong '- SYSLOG' '- SYS_ADMIN')" 'cpid: the capabilities are not those of the unit' \
+		'another capability is found'
+	is "$(wrong 'hostPID:' 'hostPid:' | sed -n 1p)" 'pod: Kubernetes has no field hostPid there' \
+		'a field that Kubernetes does not have is found'
+	is "$(wrong 'runAsUser: 990' 'runAsUser: 991')" 'cpid: does not run as the user of the image' \
+		'another user is found'
+	is "$(wrong 'hostPath:' 'hostpath:')" 'volume: Kubernetes has no field hostpath there' \
+		'a misspelt volume is found'
+else
+	skip 6 'python3 has no yaml'
+fi
+version=$(sed -n 's/^AC_INIT(\[cpi\], \[\(.*\)\])/\1/p' "$srcdir/configure.ac")
+like "$(cat "$deploy/kubernetes/kustomization.yaml")" "newTag: $version\$" \
+	'the image has the version of configure.ac'
+is "$(sed -n 's/^Version: *//p' "$deploy/rpm/cpi.spec")" "$version" \
+	'the RPM packages have the version of configure.ac'
+
+if command -v apparmor_parser >/dev/null; then
+	apparmor_parser -Q -K "$deploy/apparmor/usr.sbin.cpid" >parser.out 2>&1
+	ok $? 'AppArmor parses the profile'
+	sed 's/^/# /' parser.out
+else
+	skip 1 'apparmor_parser is missing'
+fi
+for capability in $(sed -n 's/^CapabilityBoundingSet=//p' "$unit"); do
+	grep -qi "^  capability ${capability#CAP_},\$" "$deploy/apparmor/usr.sbin.cpid" ||
+		echo "$capability"
+done >missing
+is "$(cat missing)" '' "AppArmor's profile allows the unit's capabilities"
+
+if command -v checkmodule >/dev/null && command -v semodule_package >/dev/null; then
+	try "SELinux's module compiles" checkmodule -M -m -o cpid.mod "$deploy/selinux/cpid.te"
+	try 'it becomes a policy package' semodule_package -o cpid.pp -m cpid.mod \
+		-f "$deploy/selinux/cpid.fc"
+else
+	skip 2 'checkmodule is missing'
+fi
+
+if command -v rpmlint >/dev/null; then
+	rpmlint "$deploy/rpm/cpi.spec" >rpmlint.out 2>&1
+	like "$(cat rpmlint.out)" ' 0 errors' 'rpmlint finds no error in the specification'
+	# The archive is on no server, and a build root is RPM's own affair since 2009.
+	is "$(grep ' W: ' rpmlint.out | grep -v -e no-buildroot-tag -e 'invalid-url Source0')" '' \
+		'nor a warning that is not explained'
+else
+	skip 2 'rpmlint is missing'
+fi
