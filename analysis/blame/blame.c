@@ -294,6 +294,26 @@ static void split_block(struct finding *f, int b)
 }
 
 /*
+ * The part of a block's time that it stalls for certain: what is left of it above the
+ * best case, if it ran as often as its interval allows.
+ */
+static double certain_of(const struct finding *f, int b)
+{
+	const struct cfg_block *block = &f->in->cfg->block[b];
+	const struct freq *freq = f->in->freq;
+	double cycles = 0, best = 0, least;
+
+	if (!freq->block_range)
+		return 1;
+	for (int i = block->first_insn; i < block->first_insn + block->nr_insns; i++) {
+		cycles += f->insn[i].cycles;
+		best += f->in->timing[i].head + f->in->timing[i].front_end;
+	}
+	least = cycles * freq->block[b] / freq->block_range[b].high;
+	return cycles > 0 ? fmax(least - best, 0) / cycles : 0;
+}
+
+/*
  * Samples that are thinly spread, like those of cache misses in long code, are tested
  * together for the whole block.
  */
@@ -305,6 +325,7 @@ static int find_stalls(struct finding *f, int b)
 			      differs(rest->samples, rest->expected);
 	int err = 0;
 
+	f->scene.certain = certain_of(f, b);
 	for (int i = block->first_insn; i < block->first_insn + block->nr_insns && !err;
 	     i++) {
 		struct split *s = &f->split[i];

@@ -151,14 +151,10 @@ static void sort_suspects(struct blame_case *c)
  */
 static double doubt_of(const struct blame_case *c)
 {
-	const struct freq_interval *runs = c->in->freq->block_range;
 	const double cycles =
 		c->in->samples[c->insn] * c->in->period_cycles / c->frequency;
 
-	if (!runs)
-		return 0;
-	return fmin(cycles * fmax(1 - c->frequency / runs[c->block].high, 0),
-		    c->cycles);
+	return fmax(c->cycles - cycles * c->scene->certain, 0);
 }
 
 /* The part that all culprits together cannot explain; it is listed last. */

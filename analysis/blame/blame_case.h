@@ -55,6 +55,8 @@ struct blame_scene {
 	struct blame_footprints footprints;
 	struct address *address; /* by instruction, filled on demand */
 	bool *has_address;
+	double certain;    /* the part of the current block's time that is stalls at any
+			      frequency in its interval */
 	struct buf *debug; /* or NULL */
 };
 
