@@ -73,7 +73,7 @@ mkdir between
 sqlite3 newer/t.db ".backup between/t.db"
 sqlite3 between/t.db 'ALTER TABLE flush DROP COLUMN merged; PRAGMA user_version = 4'
 try 'cpi cat --intervals prints the same for version 4' sh -c \
-	'cpi cat --intervals --epoch all --format=csv --db between/t.db | cmp - newer/13.out &&
+	'cpi cat --intervals --epoch all --format=csv --db between/t.db | cmp - newer/14.out &&
 	cpi prof --epoch all --format=csv --by comm --db between/t.db | cmp - newer/2.out'
 
 cpi epoch import older/t.db --db newer/t.db >out 2>err
