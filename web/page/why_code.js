@@ -34,7 +34,8 @@ function blockRow(block) {
   const range = block.frequency_interval;
   const title = `confidence: shape ${shape}, scale ${block.confidence?.scale ?? "unknown"}` + (range ?
     `; 90 % interval ${range.low ?? "?"} to ${range.high ?? "?"}, likely ${range.likely ?? "?"}` : "");
-  const actual = estimate(block.actual_cpi, block.actual_cpi_interval, digits, "least");
+  const actual = block.actual_cpi === 0 ? "without samples" :
+    estimate(block.actual_cpi, block.actual_cpi_interval, digits, "least");
   return el("tr", { class: "block", "data-key": `b${block.start}` },
     el("td", { colspan: 3, class: "r", "data-what": "executions" }, block.frequency === null ? "" : [
       whisker(range, shape, title), figure(block.frequency, estimate(block.frequency, range, count, "most")), " executions"]),
@@ -94,6 +95,9 @@ function arrowPicture(arrows, nr) {
     }));
 }
 
+/** A line with a quarter of its indentation, for half of the page has little room. */
+const narrow = text => text.replace(/^ +/, spaces => spaces.slice(0, Math.ceil(spaces.length / 4)));
+
 function sourceTable(source) {
   const rows = [];
   for (const [file, lines] of linesOf(source)) {
@@ -106,7 +110,7 @@ function sourceTable(source) {
         el("td", { class: "r", "data-what": "samples" }, line.percent ? bar(line.percent / most) : "",
           samplesOf(line) ? figure(samplesOf(line), percent(line.percent)) : ""),
         el("td", { class: "r quiet mono" }, line.line ?? "?"),
-        el("td", { class: "mono code" }, plain(line.source ?? ""))));
+        el("td", { class: "mono code", title: plain(line.source ?? "") }, narrow(plain(line.source ?? "")))));
   }
   return el("table", { "aria-label": "Source" }, el("thead", {}, el("tr", {},
     el("th", { scope: "col", class: "r" }, "samples", el("span", { class: "unit" }, " %")),

@@ -96,7 +96,7 @@ export function cycleStack(summary) {
     for (const [name, part] of Object.entries(summary[kind] ?? {})) {
       const value = typeof part === "object" ? part : { samples: part };
       if (Math.abs(value.samples) > 0 || value.most > 0)
-        parts.push({ name, text: `${reasonText(name)}${kind === "static" ? " (static)" : ""}`,
+        parts.push({ name, text: kind === "static" ? `always: ${reasonText(name)}` : reasonText(name),
           tint: tintOf(name), ...value });
     }
   }
