@@ -3,7 +3,7 @@
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
 need python3
-plan 12
+plan 13
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -62,3 +62,16 @@ idle = p["idle"]["samples"]["cpu-clock"] / 1e3
 assert abs(total(p["idle"]["over_time"]) - idle) < 1e-3 * len(p["intervals"]), p["idle"]
 assert abs(total(p["unknown_over_time"]) - sum(p["unknown"].values()) / 1e3) < 5e-3, p
 END
+
+# By image only the stored sums are read; by procedure the counts themselves.
+cat >images.py <<'END'
+import collections, json, sys
+def times(by):
+    rows = collections.defaultdict(float)
+    for r in json.load(open(by))["rows"]:
+        rows[r["image"]] += r["time_ns"]
+    return rows
+assert times("all.json") == times("images.json"), "different"
+END
+cpi prof --db t.db --epoch all --by image --format json >images.json 2>/dev/null
+try 'images have the time of their procedures' python3 images.py

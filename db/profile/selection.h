@@ -57,6 +57,8 @@ struct query_selection {
 	 * none is restricted, also all samples together.
 	 */
 	unsigned int apart;
+	/* Of profiles only the sums of their counts, at offset 0: no blob is read. */
+	bool totals;
 };
 
 /* 1 << kind for each kind that is restricted. */

@@ -17,6 +17,7 @@
 #include "base/grow.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
+#include "db/profile/codec.h"
 
 #define FEW_IMAGES 8 /* are searched for in each epoch */
 
@@ -125,16 +126,20 @@ static int read_place(sqlite3_stmt *st, void *ctx)
 		find_known(f->images, p->nr_images, sqlite3_column_int64(st, 1));
 	const struct known_id *stream =
 		find_known(f->streams, p->nr_streams, sqlite3_column_int64(st, 2));
-	struct profile_place place;
+	struct profile_place place, *last = p->nr ? &p->place[p->nr - 1] : NULL;
 	int err = rows_check_columns(st, 4, "n");
 
 	if (err || !image || !stream)
 		return err;
 	place = (struct profile_place){ image->index, stream->index,
 					sqlite3_column_int64(st, 0),
-					sqlite3_column_int64(st, 3) };
-	if (p->nr && !compare_places(&p->place[p->nr - 1], &place))
+					sqlite3_column_int64(st, 3), 0 };
+	if (sqlite3_column_int(st, 5) == PROFILE_COUNT)
+		place.total = (uint64_t)sqlite3_column_int64(st, 4);
+	if (last && !compare_places(last, &place)) {
+		last->total += place.total;
 		return 0;
+	}
 	if (GROW(p->place, p->nr))
 		return -ENOMEM;
 	p->place[p->nr++] = place;
@@ -157,9 +162,9 @@ static int list_few(const struct places *p, struct buf *ids)
 static int read_places(sqlite3 *h, struct place_finder *f, const char *epochs,
 		       const char *contexts)
 {
-#define KEYS                                                       \
-	"SELECT epoch, image, stream, context, total FROM profile" \
-	" WHERE epoch IN (SELECT value FROM json_each(?1))"        \
+#define KEYS                                                             \
+	"SELECT epoch, image, stream, context, total, kind FROM profile" \
+	" WHERE epoch IN (SELECT value FROM json_each(?1))"              \
 	" AND context IN (SELECT value FROM json_each(?2))"
 	static const char many[] = KEYS;
 	static const char few[] =

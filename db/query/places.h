@@ -16,6 +16,7 @@
 struct profile_place {
 	uint32_t image, stream; /* indexes */
 	int64_t epoch, context;
+	uint64_t total; /* of its counts */
 };
 
 struct places {

@@ -103,6 +103,14 @@ static int read_place(sqlite3_stmt *st, const struct query_profile *row,
 	return err;
 }
 
+/* Its total instead: the blobs are not read. */
+static int add_total(const struct query_profile *row, const struct profile_place *place)
+{
+	const struct count all = { .n = place->total };
+
+	return place->total ? profile_add(row->profile, &all) : 0;
+}
+
 /* A call of query_profiles(). */
 struct handing {
 	sqlite3 *h;
@@ -143,7 +151,8 @@ static int hand_out(const struct handing *d, const struct profile_place *place,
 	int err = row.profile ? name_context(d, place->context, &context) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < nr; i++)
-		err = read_place(d->st, &row, &place[i]);
+		err = d->sel->totals ? add_total(&row, &place[i])
+				     : read_place(d->st, &row, &place[i]);
 	row.context = context;
 	if (!err)
 		err = d->fn(d->ctx, &row);

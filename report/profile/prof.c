@@ -195,7 +195,10 @@ static void on_progress(void *ctx, size_t done, size_t all)
 static int gather_profiles(struct prof *p)
 {
 	struct gather g = { .p = p, .progress = progress_begin("reading images") };
+	struct query_selection query = p->sel.query;
 	int err;
+
+	query.totals = p->req->by == BY_IMAGE;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
 				   !p->quiet);
@@ -204,8 +207,7 @@ static int gather_profiles(struct prof *p)
 	err = image_cache_search(g.images, p->req->select.debug_dir,
 				 p->req->select.debuginfod);
 	if (!err)
-		err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g,
-				     on_progress);
+		err = query_profiles(p->sel.db, &query, on_profile, &g, on_progress);
 	progress_end(&g.progress);
 	image_cache_free(g.images);
 	return err;
