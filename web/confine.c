@@ -13,12 +13,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -129,7 +132,29 @@ static int allow_folder(int rules, const char *folder)
 	return err;
 }
 
-static int refuse_writes(const char *folder)
+/* A database that was closed whole has no other files; a reader needs them. */
+static int allow_beside(int rules, const char *db)
+{
+	char wal[PATH_MAX], shm[PATH_MAX], folder[PATH_MAX];
+
+	snprintf(wal, sizeof(wal), "%s-wal", db);
+	snprintf(shm, sizeof(shm), "%s-shm", db);
+	if (!access(wal, F_OK) && !access(shm, F_OK))
+		return 0;
+	snprintf(folder, sizeof(folder), "%s", db);
+	return allow_folder(rules, dirname(folder));
+}
+
+static int allow_all(int rules, const struct confine_limits *limits)
+{
+	int err = limits->folder ? allow_folder(rules, limits->folder) : 0;
+
+	for (int i = 0; !err && i < limits->dbs->nr; i++)
+		err = allow_beside(rules, limits->dbs->item[i]);
+	return err == -ENOENT ? 0 : err; /* then the report will say so */
+}
+
+static int refuse_writes(const struct confine_limits *limits)
 {
 	const struct landlock_ruleset_attr all = { .handled_access_fs = ALL_WRITES };
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
@@ -137,7 +162,7 @@ static int refuse_writes(const char *folder)
 
 	if (rules < 0)
 		return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
-	err = folder ? allow_folder(rules, folder) : 0;
+	err = allow_all(rules, limits);
 	if (!err && syscall(SYS_landlock_restrict_self, rules, 0))
 		err = -errno;
 	close(rules);
@@ -185,6 +210,6 @@ int confine_self(const struct confine_limits *limits)
 	if (!err)
 		err = set_limits(limits);
 	if (!err)
-		err = refuse_writes(limits->folder);
+		err = refuse_writes(limits);
 	return err ? err : refuse_calls();
 }

@@ -3,19 +3,23 @@
  * confine.h - what a process that makes a report may still do: read
  *
  * The report reads a database, images and debug files, which others wrote. So its
- * process writes no file outside one folder, has no network, gains no privilege, cannot
- * look into other processes, and has little time and memory.
+ * process writes no file but those of SQLite, has no network, gains no privilege,
+ * cannot look into other processes, and has little time and memory.
  */
 #ifndef CPI_WEB_CONFINE_H
 #define CPI_WEB_CONFINE_H
 
 #include <stdint.h>
 
+#include "base/textlist.h"
+
 struct confine_limits {
 	uint64_t memory_bytes; /* of addresses */
 	unsigned int cpu_s;
-	const char
-		*folder; /* for SQLite's temporary files; the only place to write to */
+	const char *folder; /* for SQLite's temporary files, to write to; or NULL */
+	/* Where SQLite has to make its -wal and -shm files first, it may write beside.
+	 */
+	const struct text_list *dbs;
 };
 
 /*

@@ -26,9 +26,10 @@ struct job_key {
 };
 
 struct jobs_config {
-	const char *cpi;    /* the program */
-	const char *socket; /* cpid's, or NULL */
-	const char *folder; /* for temporary files, or NULL */
+	const char *cpi;             /* the program */
+	const char *socket;          /* cpid's, or NULL */
+	const char *folder;          /* for temporary files, or NULL */
+	const struct text_list *dbs; /* that cpi reads */
 	unsigned int max_running, max_queued;
 	uint64_t max_memory;     /* of a child, in bytes */
 	uint64_t max_gzip;       /* bytes that an answer may have in gzip form */

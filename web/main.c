@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 	}
 	o.server.token = needs_token(&o.server) ? token : NULL;
 	o.server.jobs.folder = folder;
+	o.server.jobs.dbs = &o.server.dbs;
 	raise_file_limit(&o.server);
 	err = serve(&o);
 	remove_folder(folder);

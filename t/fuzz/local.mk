@@ -153,3 +153,10 @@ t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c analysis/translate/translate.c
 t_fuzz_fuzz_window_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_window_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_window_LDADD = $(ZYDIS_LIBS)
+
+check_PROGRAMS += t/fuzz/fuzz_request
+t_fuzz_fuzz_request_SOURCES = t/fuzz/fuzz_request.c web/api.c web/header.c web/target.c \
+	base/did_you_mean.c base/jsontext.c base/number.c base/text.c $(FUZZ_BASE)
+t_fuzz_fuzz_request_CFLAGS = $(FUZZ_CFLAGS) $(NETTLE_CFLAGS)
+t_fuzz_fuzz_request_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_request_LDADD = $(NETTLE_LIBS)

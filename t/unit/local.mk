@@ -37,6 +37,15 @@ t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_top_LDADD = tools/libtools.a report/libreport.a analysis/libanalysis.a \
 	db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
 
+# The server of the page: what it reads of a request.
+if WEB
+check_PROGRAMS += t/unit/check_web
+QUICK_TESTS += t/unit/check_web
+endif
+t_unit_check_web_SOURCES = t/unit/check_web.c
+t_unit_check_web_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_web_LDADD = web/libweb.a $(UNIT_LDADD) $(NETTLE_LIBS)
+
 # The daemon's shell: no session is linked, where one is needed the test has it.
 DAEMON_UNIT = t/unit/check_askers \
 	t/unit/check_budget \

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <errno.h>
+
+#include "t/unit/unit.h"
+#include "web/api.h"
+#include "web/header.h"
+#include "web/target.h"
+
+static const struct {
+	const char *text;
+	int err;
+	const char *path, *args; /* "name=value;" each */
+} targets[] = {
+	{ "/", 0, "/", "" },
+	{ "/a/b", 0, "/a/b", "" },
+	{ "/a?", 0, "/a", "" },
+	{ "/a?b", 0, "/a", "b=;" },
+	{ "/a?b=", 0, "/a", "b=;" },
+	{ "/a?b=c&d=e", 0, "/a", "b=c;d=e;" },
+	{ "/a?b=c&b=d", 0, "/a", "b=c;b=d;" },
+	{ "/a?b=c=d", 0, "/a", "b=c=d;" },
+	{ "/a?b=c?d", 0, "/a", "b=c?d;" },
+	{ "/a?b=%41%2fx+y%2B", 0, "/a", "b=A/x y+;" },
+	{ "/a?%62=c", 0, "/a", "b=c;" },
+	{ "/a?b=%c3%a4", 0, "/a", "b=\xc3\xa4;" },
+	{ "/a?b=%26%3d", 0, "/a", "b=&=;" },
+	{ "/a%2fb", 0, "/a%2fb", "" }, /* paths are not decoded */
+	{ "/../x", 0, "/../x", "" },
+	{ "/a?b=c&", 0, "/a", "b=c;" },
+	{ "", -EINVAL, NULL, NULL },
+	{ "a", -EINVAL, NULL, NULL },
+	{ "http://host/", -EINVAL, NULL, NULL },
+	{ "*", -EINVAL, NULL, NULL },
+	{ "/a#b", -EINVAL, NULL, NULL },
+	{ "/a?b=c#d", -EINVAL, NULL, NULL },
+	{ "/a?=c", -EINVAL, NULL, NULL },
+	{ "/a?&b", -EINVAL, NULL, NULL },
+	{ "/a?b=%", -EINVAL, NULL, NULL },
+	{ "/a?b=%4", -EINVAL, NULL, NULL },
+	{ "/a?b=%4g", -EINVAL, NULL, NULL },
+	{ "/a?b=%00", -EINVAL, NULL, NULL },
+	{ "/a?%00=b", -EINVAL, NULL, NULL },
+};
+
+START_TEST(a_target_is_split_and_decoded)
+{
+	char *text = strdup(targets[_i].text);
+	struct buf args = { 0 };
+	struct target t;
+
+	ck_assert_int_eq(target_parse(text, &t), targets[_i].err);
+	if (!targets[_i].err) {
+		for (int i = 0; i < t.nr_args; i++)
+			buf_printf(&args, "%s=%s;", t.arg[i].name, t.arg[i].value);
+		ck_assert_str_eq(t.path, targets[_i].path);
+		ck_assert_str_eq(buf_str(&args), targets[_i].args);
+	}
+	buf_fini(&args);
+	free(text);
+}
+END_TEST
+
+START_TEST(a_target_has_only_so_many_arguments)
+{
+	struct buf text = { 0 };
+	struct target t;
+
+	buf_puts(&text, "/?a");
+	for (int i = 1; i < TARGET_MAX_ARGS + _i; i++)
+		buf_puts(&text, "&a");
+	buf_str(&text);
+	ck_assert_int_eq(target_parse(text.data, &t), _i ? -E2BIG : 0);
+	buf_fini(&text);
+}
+END_TEST
+
+static const struct {
+	const char *host;
+	unsigned int port;
+	bool ours;
+} hosts[] = {
+	{ "127.0.0.1:8080", 8080, true },
+	{ "localhost:8080", 8080, true },
+	{ "LocalHost:8080", 8080, true },
+	{ "[::1]:8080", 8080, true },
+	{ "cpi.example:8080", 8080, true },
+	{ "cpi.example", 8080, true },
+	{ "localhost", 80, true },
+	{ "localhost", 0, true },
+	{ "localhost:1", 0, true },
+	{ "localhost", 8080, false },
+	{ "localhost:8081", 8080, false },
+	{ "localhost:", 8080, false },
+	{ "localhost:65536", 0, false },
+	{ "localhost:8080x", 8080, false },
+	{ "localhost:8080:8080", 8080, false },
+	{ "localhost.evil.example:8080", 8080, false },
+	{ "evil.example:8080", 8080, false },
+	{ "127.0.0.1.evil.example", 0, false },
+	{ "127.0.0.2:8080", 8080, false },
+	{ "[::1", 0, false },
+	{ "[::1]x", 0, false },
+	{ "::1", 0, false },
+	{ "local", 0, false },
+	{ "", 0, false },
+	{ " localhost", 0, false },
+	{ "localhost\t", 0, false },
+	{ "user@localhost", 0, false },
+};
+
+START_TEST(only_names_of_this_server_are_ours)
+{
+	const struct text_list names = { .item = { "cpi.example" }, .nr = 1 };
+
+	ck_assert_int_eq(header_host_is_ours(hosts[_i].host, hosts[_i].port, &names),
+			 hosts[_i].ours);
+}
+END_TEST
+
+static const struct {
+	const char *value;
+	bool gzip;
+} encodings[] = {
+	{ NULL, false },
+	{ "", false },
+	{ "gzip", true },
+	{ "GZIP", true },
+	{ "deflate, gzip", true },
+	{ "br,gzip;q=0.5", true },
+	{ "gzip;q=0", false },
+	{ "gzip; q=0.0", false },
+	{ "gzip;q=1", true },
+	{ "deflate", false },
+	{ "*", true },
+	{ "identity;q=1, *;q=0", false },
+	{ "gzipped", false },
+	{ ",,gzip", true },
+	{ "x-gzip", false },
+};
+
+START_TEST(gzip_is_sent_to_those_who_take_it)
+{
+	ck_assert_int_eq(header_accepts_gzip(encodings[_i].value), encodings[_i].gzip);
+}
+END_TEST
+
+static const struct {
+	const char *value;
+	bool named;
+} tags[] = {
+	{ NULL, false },
+	{ "", false },
+	{ "*", true },
+	{ "\"abc\"", true },
+	{ "W/\"abc\"", true },
+	{ "\"abc-gz\"", true },
+	{ "abc", false },
+	{ "\"ab\"", false },
+	{ "\"abcd\"", false },
+	{ "\"x\", \"abc\"", true },
+	{ "\"x\",W/\"abc-gz\"", true },
+	{ "\"abc", false },
+};
+
+START_TEST(a_tag_is_found_in_a_list)
+{
+	ck_assert_int_eq(header_names_tag(tags[_i].value, "abc"), tags[_i].named);
+}
+END_TEST
+
+static const struct {
+	const char *value;
+	int err;
+	uint64_t from, nr;
+} ranges[] = {
+	{ "bytes=0-9", 0, 0, 10 },
+	{ "bytes=5-5", 0, 5, 1 },
+	{ "bytes=90-", 0, 90, 10 },
+	{ "bytes=90-200", 0, 90, 10 },
+	{ "bytes=-10", 0, 90, 10 },
+	{ "bytes=-200", 0, 0, 100 },
+	{ "bytes=0-18446744073709551615", 0, 0, 100 },
+	{ "bytes=100-", -ERANGE, 0, 0 },
+	{ "bytes=-0", -ERANGE, 0, 0 },
+	{ "bytes=9-5", -EINVAL, 0, 0 },
+	{ "bytes=-", -EINVAL, 0, 0 },
+	{ "bytes=", -EINVAL, 0, 0 },
+	{ "bytes=0-1,3-4", -EINVAL, 0, 0 },
+	{ "bytes=x-1", -EINVAL, 0, 0 },
+	{ "bytes=0-99999999999999999999999999", -EINVAL, 0, 0 },
+	{ "lines=0-9", -EINVAL, 0, 0 },
+	{ NULL, -EINVAL, 0, 0 },
+};
+
+START_TEST(a_range_is_one_of_bytes)
+{
+	uint64_t from = 1234, nr = 5678;
+
+	ck_assert_int_eq(header_range(ranges[_i].value, 100, &from, &nr),
+			 ranges[_i].err);
+	ck_assert_uint_eq(from, ranges[_i].err ? 1234 : ranges[_i].from);
+	ck_assert_uint_eq(nr, ranges[_i].err ? 5678 : ranges[_i].nr);
+}
+END_TEST
+
+START_TEST(a_secret_is_the_same_text)
+{
+	ck_assert(header_is_secret("abc", "abc"));
+	ck_assert(!header_is_secret("abd", "abc"));
+	ck_assert(!header_is_secret("ab", "abc"));
+	ck_assert(!header_is_secret("abcd", "abc"));
+	ck_assert(!header_is_secret("", "abc"));
+}
+END_TEST
+
+static const struct {
+	const char *report, *target;
+	int err;
+	const char *argv, *why;
+} calls[] = {
+	{ "prof", "/", 0, "prof --db=x.db --format=json --", "" },
+	{ "prof", "/?by=image&limit=5", 0,
+	  "prof --db=x.db --by=image --limit=5 --format=json --", "" },
+	{ "prof", "/?idle&verbose=1&inlines=0", 0,
+	  "prof --db=x.db --idle --verbose --format=json --", "" },
+	{ "prof", "/?procedure=x&format=csv", 0,
+	  "prof --db=x.db --procedure=x --format=csv --", "" },
+	{ "list", "/?procedure=x&all=true", 0,
+	  "list --db=x.db --all --format=json -- x", "" },
+	{ "list", "/?arg=--help", 0, "list --db=x.db --format=json -- --help", "" },
+	{ "prof", "/?epoch=--help", 0, "prof --db=x.db --epoch=--help --format=json --",
+	  "" },
+	{ "diff", "/?B=2&A=1&procedure=p", 0, "diff --db=x.db --format=json -- 1 2 p",
+	  "" },
+	{ "diff", "/?arg=1&arg=2", 0, "diff --db=x.db --format=json -- 1 2", "" },
+	{ "flame", "/", 0, "flame --db=x.db --", "" },
+	{ "epochs", "/?limit=1", 0, "epoch list --db=x.db --limit=1 --format=json --",
+	  "" },
+	{ "cfg", "/?format=dot&procedure=x", 0, "cfg --db=x.db --format=dot -- x", "" },
+	{ "record", "/", -ENOENT, "", "" },
+	{ "pro", "/", -ENOENT, "", "" },
+	{ "", "/", -ENOENT, "", "" },
+	{ "prof", "/?db=/etc/passwd", -EINVAL, "", "prof: there is no option db" },
+	{ "prof", "/?svg=/tmp/x", -EINVAL, "", "prof: there is no option svg" },
+	{ "prof", "/?socket=x", -EINVAL, "",
+	  "prof: there is no option socket: did you mean sort?" },
+	{ "prof", "/?debug-dir=/", -EINVAL, "", "prof: there is no option debug-dir" },
+	{ "prof", "/?debuginfod", -EINVAL, "", "prof: there is no option debuginfod" },
+	{ "cfg", "/?output=x", -EINVAL, "", "cfg: there is no option output" },
+	{ "cat", "/?check", -EINVAL, "", "cat: there is no option check" },
+	{ "prof", "/?A=x", -EINVAL, "", "prof: there is no option A" },
+	{ "prof", "/?!idle", -EINVAL, "",
+	  "prof: there is no option !idle: did you mean idle?" },
+	{ "prof", "/?idle=x", -EINVAL, "", "prof: idle=x: say 1 or 0" },
+	{ "prof", "/?format=pprof", -EINVAL, "",
+	  "prof: format=pprof: say one of json csv text" },
+	{ "prof", "/?limt=1", -EINVAL, "",
+	  "prof: there is no option limt: did you mean limit?" },
+};
+
+START_TEST(a_call_has_only_options_of_the_table)
+{
+	const struct text_list dbs = { .item = { "x.db" }, .nr = 1 };
+	char *text = strdup(calls[_i].target);
+	struct buf argv = { 0 }, why = { 0 };
+	struct api_call call;
+	struct target t;
+
+	ck_assert_int_eq(target_parse(text, &t), 0);
+	ck_assert_int_eq(api_call_make(calls[_i].report, &t, &dbs, &call, &why),
+			 calls[_i].err);
+	for (int i = 0; !calls[_i].err && i < call.nr; i++)
+		buf_printf(&argv, "%s%s", i ? " " : "", call.argv[i]);
+	ck_assert_str_eq(buf_str(&argv), calls[_i].argv);
+	ck_assert_str_eq(buf_str(&why), calls[_i].why);
+	if (!calls[_i].err)
+		api_call_fini(&call);
+	buf_fini(&argv);
+	buf_fini(&why);
+	free(text);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("web");
+	TCase *tc = tcase_create("web");
+
+	tcase_add_loop_test(tc, a_target_is_split_and_decoded, 0, NR(targets));
+	tcase_add_loop_test(tc, a_target_has_only_so_many_arguments, 0, 2);
+	tcase_add_loop_test(tc, only_names_of_this_server_are_ours, 0, NR(hosts));
+	tcase_add_loop_test(tc, gzip_is_sent_to_those_who_take_it, 0, NR(encodings));
+	tcase_add_loop_test(tc, a_tag_is_found_in_a_list, 0, NR(tags));
+	tcase_add_loop_test(tc, a_range_is_one_of_bytes, 0, NR(ranges));
+	tcase_add_test(tc, a_secret_is_the_same_text);
+	tcase_add_loop_test(tc, a_call_has_only_options_of_the_table, 0, NR(calls));
+	suite_add_tcase(suite, tc);
+	return suite;
+}
+
+UNIT_MAIN(make_suite)
