@@ -15,7 +15,7 @@ WEB_PAGE = \
 	web/page/view_why.js web/page/views.css web/page/why.css web/page/why_code.js \
 	web/page/why_model.js web/page/why_side.js
 
-EXTRA_DIST += web/README.md web/embed web/page/README.md $(WEB_PAGE)
+EXTRA_DIST += web/README.md web/cpi-web.service.in web/cpi-web.socket.in web/embed web/page/README.md $(WEB_PAGE)
 
 WEB_SOURCES = \
 	web/answer.c web/answer.h web/api.c web/api.h web/assets.h web/browser.c \
@@ -38,7 +38,14 @@ web_cpi_web_SOURCES = web/main.c
 web_cpi_web_LDADD = web/libweb.a db/libdb.a base/libbase.a $(MICROHTTPD_LIBS) $(ZLIB_LIBS) \
 	$(NETTLE_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
 
-CLEANFILES += web/assets.c
+# Only for those who enable it: systemctl enable --now cpi-web.socket.
+systemdsystemunit_DATA += web/cpi-web.service web/cpi-web.socket
+CLEANFILES += web/assets.c web/cpi-web.service web/cpi-web.socket
+web/cpi-web.service: web/cpi-web.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) web && \
+	sed -e 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/web/cpi-web.service.in >$@
+web/cpi-web.socket: web/cpi-web.socket.in
+	$(AM_V_GEN)$(MKDIR_P) web && cp $(srcdir)/web/cpi-web.socket.in $@
 web/assets.c: web/embed web/local.mk $(WEB_PAGE)
 	$(AM_V_GEN)$(MKDIR_P) web && files= && for f in $(WEB_PAGE); do \
 		test -f $$f || f=$(srcdir)/$$f; files="$$files $$f"; done; \

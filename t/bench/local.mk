@@ -87,7 +87,7 @@ t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
 t_bench_explain_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_explain_bench_LDADD = $(t_accuracy_freq_dump_LDADD)
 
-dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/tick_bias \
+dist_check_SCRIPTS += t/bench/compare t/bench/overhead t/bench/serve t/bench/tick_bias t/bench/web \
 	t/bench/floods t/bench/soak t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/contestants.py t/bench/copy.c \
 	t/bench/overhead_table.py t/bench/profilers.py t/bench/spin.c

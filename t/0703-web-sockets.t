@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The sockets of cpi-web: local ones, those of the service manager, and its units.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/web.sh"
+plan 15
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
+
+# ask SOCKET PATH: the status and the body.
+ask()
+{
+	python3 "$srcdir/t/web_unix.py" get "$@"
+}
+
+# serve SOCKET COMMAND...: in the background, until the socket takes connections.
+serve()
+{
+	serve_socket=$1
+	shift
+	"$@" >served 2>&1 &
+	web_pid=$!
+	tap_pids="$tap_pids $web_pid"
+	for _ in $(seq 600); do
+		ask "$serve_socket" /-/healthy >/dev/null 2>&1 && return
+		kill -0 "$web_pid" 2>/dev/null || return
+		sleep 0.1
+	done
+}
+web="cpi-web --cpi=$builddir/tools/cpi --db=known.db"
+
+serve web.sock $web --listen=unix:web.sock
+is "$(ask web.sock /-/ready)" "200
+ready" "a local socket needs no token"
+is "$(ask web.sock '/api/v1/prof?epoch=all' | tail -n +2)" \
+	"$(cpi prof --db known.db --epoch all --format json)" "... and has the reports"
+is "$(stat -c %a web.sock)" 660 "its owner and group may connect"
+is "$($web --listen=unix:web.sock 2>&1; echo $?)" \
+	"cpi-web: error: web: --listen=unix:web.sock: Address already in use
+1" "a socket that is in use stays"
+web_stop
+is "$? $(cat served)" "0 " "the server has nothing to say"
+
+serve web.sock $web --listen=unix:web.sock
+is "$(ask web.sock /-/healthy)" "200
+healthy" "a socket that was left behind is replaced"
+web_stop
+echo text >file
+is "$($web --listen=unix:file 2>&1; echo $?; cat file)" \
+	"cpi-web: error: web: --listen=unix:file: File exists
+1
+text" "another file is not"
+
+serve handed.sock python3 "$srcdir/t/web_unix.py" serve handed.sock $web
+is "$(ask handed.sock /-/ready)" "200
+ready" "a socket of the service manager is taken"
+web_stop
+is "$? $(cat served)" "0 " "... and nothing else is listened on"
+
+for address in 0.0.0.0:0 '[::]:0'; do
+	is "$($web --listen="$address" 2>&1; echo $?)" \
+		"cpi-web: error: web: other machines would reach the server: listen on 127.0.0.1 or unix:PATH
+1" "$address is refused, with what to do"
+done
+is "$($web --listen=localhost 2>&1; echo $?)" \
+	"cpi-web: error: web: --listen=localhost: Invalid argument
+1" "so is what is no address"
+
+is "$(cpi-web --help | sed -n 's/^  --\([a-z]*\).*/\1/p' | sort)" \
+	"$(sed -n 's/^\.It Fl -\([a-z]*\).*/\1/p' "$srcdir/man/cpi-web.8" | sort)" \
+	"cpi-web --help and cpi-web(8) have the same options"
+is "$(cpi-web --nosuch >/dev/null 2>&1; echo $?) $(cpi-web --jobs=0 >/dev/null 2>&1; echo $?)" \
+	"2 2" "a wrong option is one"
+
+sed 's|@sbindir@|/usr/sbin|' "$srcdir/web/cpi-web.service.in" >cpi-web.service
+if systemd-analyze security --help 2>/dev/null | grep -q -e --offline; then
+	try "its unit leaves it next to nothing" \
+		systemd-analyze security --offline=yes --threshold=15 "$tmp/cpi-web.service"
+else
+	skip 1 "no systemd-analyze that reads files"
+fi
