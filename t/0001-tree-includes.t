@@ -88,7 +88,7 @@ feedback select explain /analysis/feedback decode/elfid.h
 tools_rooms='
 ui
 write ui /report/select /report/profile /report/calls /report/explain /report/compare /report/feedback /analysis/calls /analysis/explain /analysis/freq /analysis/trace /db/core /db/query
-export ui write /report/select /report/calls /report/feedback
+export ui write /report/select /report/calls /report/compare /report/feedback
 doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
 top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h

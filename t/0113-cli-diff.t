@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 39
+plan 53
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -177,3 +177,37 @@ print(d["basis"], d["normalized_by"], d["found"], r["procedure"], r["found"],
       abs(r["delta_per_second"] - r["b_per_second"] + r["a_per_second"]) < 1e-3,
       abs(sum(x["a_percent"] for x in d["rows"]) - 100) < 1e-9)')" \
 	"runs median 3 gamma 1 True True True" "cpi diff writes JSON"
+
+# --fail-if
+gate()
+{
+	cpi diff "$@" >out 2>err
+	echo $?
+}
+is "$(gate old new --fail-if 'slower > 3 %')" 3 "--fail-if: a finding above the limit"
+like "$(cat err)" 'slower > 3 %: gamma +20' "--fail-if names the row and its change"
+like "$(cat out)" '^A ms' "--fail-if prints the comparison all the same"
+is "$(gate old new --fail-if 'slower>30%' --image prog)" 3 "--fail-if: a new row takes more time"
+unlike "$(cat err)" gamma "--fail-if: a smaller change does not count"
+is "$(gate old same --fail-if slower)" 0 "--fail-if: equal runs pass"
+is "$(gate new old --fail-if 'changed > 10')" 3 "--fail-if: changed is met by less time"
+is "$(gate 1 2 --history=none --fail-if slower)" 1 "--fail-if: one epoch a side cannot pass"
+like "$(cat err)" 'cannot be judged' "--fail-if says why"
+for wrong in faster 'slower > x' 'slower < 3' ''; do
+	gate old new --fail-if "$wrong"
+done >codes
+is "$(sort -u codes)" 2 "a condition that is none is a usage error"
+is "$(gate old new --format=junit)" 2 "--format=junit needs a condition"
+is "$(gate old new alpha --fail-if slower)" 2 "--fail-if is not for one procedure"
+gate old new --fail-if 'slower > 3 %' --format=junit >/dev/null
+is "$(python3 - <<'.'
+import xml.etree.ElementTree as tree
+suite = tree.parse("out").getroot().find("testsuite")
+cases = suite.findall("testcase")
+failed = [c.get("name") for c in cases if c.find("failure") is not None]
+assert int(suite.get("tests")) == len(cases) and int(suite.get("failures")) == len(failed)
+print(suite.get("name"), sorted(failed))
+.
+)" "slower > 3 % ['found', 'gamma']" "JUnit's report has the rows that fail"
+is "$(gate old same --fail-if slower --format=junit)$(grep -c '<failure' out)" 00 \
+	"JUnit's report of equal runs has no failure"

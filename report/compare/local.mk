@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 report_libreport_a_SOURCES += \
 	report/compare/diff.c report/compare/diff.h report/compare/diff_frames.c \
-	report/compare/diff_frames.h report/compare/diff_history.c \
+	report/compare/diff_frames.h report/compare/diff_gate.c report/compare/diff_gate.h \
+	report/compare/diff_history.c \
 	report/compare/diff_judge.c report/compare/diff_match.c \
 	report/compare/diff_parts.c report/compare/diff_parts.h \
 	report/compare/diff_procedure.c report/compare/diff_procedure.h \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 tools_libtools_a_SOURCES += \
-	tools/export/export.h tools/export/export_bolt.c \
+	tools/export/diff_junit.c tools/export/diff_junit.h tools/export/export.h tools/export/export_bolt.c \
 	tools/export/export_callgrind.c tools/export/export_collapsed.c \
 	tools/export/export_firefox.c tools/export/export_gcov.c \
 	tools/export/export_llvm.c tools/export/export_llvm_binary.c \
