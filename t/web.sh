@@ -3,6 +3,10 @@
 
 command -v cpi-web >/dev/null || skip_all "cpi-web was not built"
 need python3
+# Where a server that is killed leaves its folder.
+unset XDG_RUNTIME_DIR
+TMPDIR=$tmp
+export TMPDIR
 
 # web_start OPTION...: starts cpi-web; $url is its address, with a slash at the end.
 web_start()
