@@ -278,6 +278,9 @@ EXTRA_DIST += t/vm
 dist_check_SCRIPTS += t/0801-packages-files.t t/0802-deploy-files.t
 QUICK_TESTS += t/0801-packages-files.t t/0802-deploy-files.t
 EXTRA_DIST += t/deploy_check.py
+# They build the packages, and are among the long ones of check --vm.
+EXTRA_DIST += t/packages
+VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk

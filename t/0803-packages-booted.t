@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Debian with systemd is booted under QEMU, and the packages are installed there: the service
+# samples as a user of its own and is restarted under load, and all samples are accounted
+# for. t/packages/guest.sh is what the machine does.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/packages/lib.sh"
+. "$srcdir/t/packages/boot.sh"
+[ "$(id -u)" -eq 0 ] || skip_all 'making a root file system takes root'
+[ "$(uname -m)" = x86_64 ] || skip_all 'the machine to boot is an x86-64 one'
+need mmdebstrap qemu-system-x86_64 mkfs.ext4 dpkg-scanpackages
+: "${SUITE:=bookworm}"
+packages_build
+root_archive "$SUITE" boot systemd-sysv,udev,dbus,linux-image-cloud-amd64,initramfs-tools,zstd,procps,kmod,apparmor
+
+unpack_root root
+repository root "$SUITE"
+cp "$srcdir/t/packages/guest.sh" root/srv/guest.sh
+# The database has a file system of its own, as on a careful server.
+truncate -s 64M root/srv/data
+mkfs.ext4 -q -F root/srv/data 2>/dev/null || bail 'mkfs.ext4 fails'
+mkdir -p root/var/lib/cpi
+cat >root/etc/fstab <<'END'
+/dev/vda / ext4 rw 0 1
+/srv/data /var/lib/cpi ext4 loop,nofail 0 0
+END
+cat >root/etc/systemd/system/guest.service <<'END'
+[Unit]
+After=multi-user.target
+[Service]
+Type=exec
+ExecStart=/bin/sh /srv/guest.sh
+[Install]
+WantedBy=multi-user.target
+END
+ln -s /etc/systemd/system/guest.service root/etc/systemd/system/multi-user.target.wants/
+echo guest >root/etc/hostname
+: >root/etc/machine-id
+make_disk root
+accelerator kernel
+note "QEMU with $accelerator"
+
+began=$(date +%s)
+boot 2400
+note "the boot took $(($(date +%s) - began)) s"
+grep -E '^(ok|not ok|#) ' results
+nr=$(grep -cE '^(ok|not ok) ' results)
+tap_n=$nr
+grep -q '^GUEST-DONE$' results
+guest=$?
+[ $guest -eq 0 ] || sed 's/^/# console: /' console | tail -n 30
+ok $guest 'the machine came to its end'
+is "$(grep -aE 'BUG|WARNING: CPU|Oops|soft lockup' console)" '' 'the kernel did not complain'
+plan $((nr + 2))

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# boot.sh - a disk with a root file system, and QEMU; after lib.sh
+#
+# By KVM where it works; else the machine is emulated, which takes ten times as long.
+
+# accelerator KERNEL: sets $accelerator, QEMU's options. KVM counts as there when the
+# kernel says its first word by it.
+accelerator()
+{
+	for accelerator in '-accel kvm -cpu host' '-accel kvm -cpu host,-arch-capabilities'; do
+		[ -w /dev/kvm ] || break
+		# shellcheck disable=SC2086 # a list of words
+		timeout 20 qemu-system-x86_64 $accelerator -machine q35 -m 256 -nodefaults \
+			-display none -no-reboot -serial stdio -kernel "$1" \
+			-append 'earlyprintk=ttyS0 console=ttyS0 panic=-1' </dev/null 2>&1 |
+			grep -qa 'Linux version' && return
+	done
+	accelerator='-accel tcg,thread=multi -cpu qemu64,-cx16'
+}
+
+# make_disk ROOT: a disk image of it, $tmp/disk, and kernel and initrd beside.
+make_disk()
+{
+	cp "$1"/boot/vmlinuz-* kernel && cp "$1"/boot/initrd.img-* initrd ||
+		bail 'the root file system has no kernel'
+	truncate -s 3G disk
+	mkfs.ext4 -q -F -L root -d "$1" disk >mkfs.log 2>&1 || bail "mkfs.ext4: $(tail -n 1 mkfs.log)"
+}
+
+# boot LIMIT: adds what the guest says to results, once a boot; console has the rest.
+boot()
+{
+	: >serial
+	# shellcheck disable=SC2086 # a list of words
+	timeout --foreground -k 5 "$1" qemu-system-x86_64 -machine q35 $accelerator \
+		-smp 2 -m 1024 -nodefaults -display none -no-reboot \
+		-serial file:console -serial file:serial \
+		-drive file=disk,format=raw,if=none,id=d,cache=unsafe -device virtio-blk-pci,drive=d \
+		-kernel kernel -initrd initrd \
+		-append "root=/dev/vda rw console=ttyS0 panic=-1 quiet net.ifnames=0" \
+		>qemu.log 2>&1
+	tr -d '\r' <serial >>results
+}
