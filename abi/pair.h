@@ -4,15 +4,17 @@
  *
  * Double sampling (SOSP'97 section 7) in software. The program of windows opens a pair
  * when it has followed a thread: it keeps the thread's registers. The next sample of
- * the collector on this CPU closes the pair if the same thread is still running, and
- * was never switched out: it replaces each register by its change. The next window
- * hands the closed pair to the daemon. A register that a loop steps by a constant tells
- * how often the loop went round between the two (analysis/windows/steps.h).
+ * the collector on this CPU closes the pair if it is of the same thread: it replaces
+ * each register by its change. Time is the thread's own. The next window hands the
+ * closed pair to the daemon. A register that a loop steps by a constant tells how often
+ * the loop went round between the two (analysis/windows/steps.h).
  *
  * P1  A value of a register never leaves the kernel: a record has changes alone.
+ *
  * P2  One CPU's pair is written by programs on that CPU alone. state is written last,
- * so a program that interrupts another one finds a whole pair, or none. P3  Per CPU:
- * received = recorded + Σ dropped + (state is not NONE).
+ *     so a program that interrupts another one finds a whole pair, or none.
+ *
+ * P3  Per CPU: received = recorded + Σ dropped + (state is not NONE).
  */
 #ifndef CPI_ABI_PAIR_H
 #define CPI_ABI_PAIR_H
@@ -21,12 +23,13 @@
 
 #define CPI_PAIR_REGS   32    /* x86-64 has 16 of them; the numbers are abi/uop.h's */
 #define CPI_PAIR_MIN_NS 20000 /* a shorter pair stays open */
+#define CPI_PAIR_MAX_NS 100000000 /* elapsed, if the thread was switched out */
 
 enum cpi_pair_state { CPI_PAIR_NONE, CPI_PAIR_OPEN, CPI_PAIR_CLOSED };
 
 /* Pairs that make no record. */
-#define CPI_PAIR_DROPS(X)                                                          \
-	X(SWITCHED, "switched") /* another thread ran before it could be closed */ \
+#define CPI_PAIR_DROPS(X)                                                   \
+	X(SWITCHED, "switched") /* the next sample was of another thread */ \
 	X(RING, "ring_lost")    /* the ring was full */
 
 enum cpi_pair_drop {
@@ -38,7 +41,7 @@ enum cpi_pair_drop {
 
 struct cpi_pair_record {
 	uint64_t time;     /* of the first sample, monotonic */
-	uint64_t ns;       /* from the first to the second */
+	uint64_t ns;       /* of CPU time, from the first to the second */
 	uint64_t from, to; /* the two PCs */
 	uint64_t back; /* where the first indirect jump of the window went; 0: none */
 	uint64_t started_ns; /* of the process, as struct cpi_window_record has it */
@@ -61,6 +64,7 @@ struct cpi_pair_cpu {
 	uint32_t state; /* enum cpi_pair_state */
 	uint32_t padding;
 	uint64_t switches; /* of the thread, when the pair was opened */
+	uint64_t ran;      /* likewise: cpi_pair_ran() */
 	struct cpi_pair_counts counts;
 	struct cpi_pair_record record;
 };

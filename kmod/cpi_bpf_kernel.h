@@ -76,6 +76,11 @@ struct mm_struct {
 	unsigned long locked_vm; /* pages */
 };
 
+struct sched_entity {
+	uint64_t exec_start;       /* until when it is accounted for */
+	uint64_t sum_exec_runtime; /* ns of CPU time until then */
+};
+
 struct task_struct {
 	int pid; /* the thread's */
 	int tgid;
@@ -84,6 +89,7 @@ struct task_struct {
 	unsigned long nvcsw, nivcsw; /* how often it was switched out */
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
+	struct sched_entity se;
 	unsigned int in_execve : 1;
 	struct thread_struct thread;
 };

@@ -25,6 +25,18 @@ static __always_inline uint64_t cpi_pair_switches(const struct task_struct *task
 	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
 }
 
+/*
+ * A thread's CPU time, less the time until which that is accounted for. With a change
+ * of the clock added, its change is the CPU time in between: the two clocks' distance
+ * cancels. Time that a hypervisor took while others ran counts, too, so long pairs of a
+ * thread that was switched out are dropped.
+ */
+static __always_inline uint64_t cpi_pair_ran(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, se.sum_exec_runtime) -
+	       BPF_CORE_READ(task, se.exec_start);
+}
+
 /* Replaces each value by its change. The offsets are constants for the verifier. */
 static __always_inline void cpi_pair_subtract(uint64_t *value, const struct cpi_regs *r)
 {
@@ -62,16 +74,19 @@ static __always_inline void cpi_pair_drop(struct cpi_pair_cpu *pair,
 
 /*
  * Closes an open pair with these registers of user mode, or drops it if the thread is
- * another one, or did not run all the time.
+ * another one.
  */
 static __always_inline void cpi_pair_close(struct cpi_pair_cpu *pair,
 					   const struct cpi_regs *regs, uint64_t pc)
 {
 	const struct task_struct *task = (void *)bpf_get_current_task();
-	const uint64_t ns = bpf_ktime_get_ns() - pair->record.time;
+	const uint64_t elapsed = bpf_ktime_get_ns() - pair->record.time;
+	uint64_t ns = elapsed;
 
-	if ((uint32_t)BPF_CORE_READ(task, pid) != pair->record.tid ||
-	    cpi_pair_switches(task) != pair->switches) {
+	if (cpi_pair_switches(task) != pair->switches)
+		ns += cpi_pair_ran(task) - pair->ran;
+	if ((uint32_t)BPF_CORE_READ(task, pid) != pair->record.tid || ns > elapsed ||
+	    (ns != elapsed && elapsed > CPI_PAIR_MAX_NS)) {
 		cpi_pair_drop(pair, CPI_PAIR_DROP_SWITCHED);
 		return;
 	}

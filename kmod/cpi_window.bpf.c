@@ -193,6 +193,7 @@ static __always_inline void open_pair(struct cpi_pair_cpu *pair,
 				      const struct bpf_perf_event_data *ctx,
 				      const struct cpi_window_record *window)
 {
+	const struct task_struct *task = (void *)bpf_get_current_task();
 	struct cpi_pair_record *r = &pair->record;
 
 	r->from = window->window.start;
@@ -205,7 +206,8 @@ static __always_inline void open_pair(struct cpi_pair_cpu *pair,
 	r->tid = window->window.tid;
 	__builtin_memset(r->change, 0, sizeof(r->change));
 	cpi_pair_subtract(r->change, &ctx->regs); /* from 0: the values */
-	pair->switches = cpi_pair_switches((void *)bpf_get_current_task());
+	pair->switches = cpi_pair_switches(task);
+	pair->ran = cpi_pair_ran(task);
 	pair->counts.received++;
 	r->time = bpf_ktime_get_ns();
 	*(volatile uint32_t *)&pair->state = CPI_PAIR_OPEN;

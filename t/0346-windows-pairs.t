@@ -20,7 +20,7 @@ collect_start --windows 499
 [ "$(cpid_field windows)" = on ] || {
 	skip_all "no windows here: $(grep windows: t.log | tail -n 1)"
 }
-plan 15
+plan 14
 
 # stored N: whether so many pairs are.
 stored()
@@ -118,8 +118,3 @@ bound "$(ran rounds_chain)" '<=' "$(awk -v x="$3" 'BEGIN { printf "%.0f\n", x * 
 	'rounds_chain: executions are not above the interval'
 bound "$(awk -v low="$1" -v high="$3" 'BEGIN { print (low > 0) ? high / low : 99 }')" \
 	'<=' 1.5 'rounds_chain: the interval is narrow'
-# Nearly all of its time is in the procedure that it calls, which others may call, too.
-# shellcheck disable=SC2046
-set -- $(interval rounds_call)
-bound "$(ran rounds_call)" '<=' "$(awk -v x="$3" 'BEGIN { printf "%.0f\n", x * 1.2 }')" \
-	'rounds_call: executions are not above the interval'

@@ -16,10 +16,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define MOST_LEFT  0.1   /* share of pairs that are no measurement */
+#define MOST_LEFT  0.3   /* share of pairs that are no measurement */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
-#define LEAST_OWN  5     /* pairs that began in the loop's own procedure */
+#define LEAST_OWN  20    /* pairs that began in the loop's own procedure */
 
 /* The pairs of one instruction. */
 struct pace_sums {
@@ -129,7 +129,7 @@ static void measure(const struct pace_input *in, const struct pace_sums *s,
 	error = s->error * s->error + SYSTEMATIC * SYSTEMATIC + 1 / t->samples +
 		(1 - known) * (1 - known) / 4;
 	error += (1 - t->own / t->pairs) / t->own;
-	error += pow(s->bad / (s->pairs + s->bad), 2);
+	error += pow(s->bad / (s->pairs + s->bad), 4) / 4;
 	out->likely = samples * in->sample_ns * speed;
 	out->low = out->likely * exp(-NARROW * sqrt(error));
 	out->high = out->likely * exp(NARROW * sqrt(error));

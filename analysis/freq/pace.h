@@ -8,9 +8,10 @@
  * times that speed.
  *
  * The interval has the spread of the pairs, the number of samples, and what pairs did
- * not count. An instruction is left out if more than a tenth of its pairs contradict
- * each other or ended outside of the loop: then the loop is too short for the time
- * between two samples, and nothing is known of how fast it ran.
+ * not count. A pair in which the loop was left and entered again once contradicts its
+ * step, and is not used; one in which that happened twice may not. So an instruction is
+ * left out if more than three of ten of its pairs contradict it or ended outside of the
+ * loop: then the loop is too short for the time between two samples.
  */
 #ifndef CPI_ANALYSIS_PACE_H
 #define CPI_ANALYSIS_PACE_H

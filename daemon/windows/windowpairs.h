@@ -20,7 +20,7 @@
 /* What became of a pair. */
 #define WINDOWPAIRS_OUTCOMES(X)                                                        \
 	X(STORED, "stored")                                                            \
-	X(SWITCHED, "switched")     /* another thread ran in between */                \
+	X(SWITCHED, "switched")     /* the next sample was of another thread */        \
 	X(RING_LOST, "ring_lost")   /* the ring was full */                            \
 	X(STALE, "stale")           /* the code is not known any more */               \
 	X(NO_COUNTER, "no_counter") /* nothing counts where it began */                \

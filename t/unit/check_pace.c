@@ -113,8 +113,8 @@ static const struct {
 	int nr;
 	bool found;
 } others[] = {
-	{ EDGES_PACE_DISAGREES, 4, true }, { EDGES_PACE_DISAGREES, 10, false },
-	{ EDGES_PACE_LEFT, 4, true },      { EDGES_PACE_LEFT, 10, false },
+	{ EDGES_PACE_DISAGREES, 4, true }, { EDGES_PACE_DISAGREES, 30, false },
+	{ EDGES_PACE_LEFT, 4, true },      { EDGES_PACE_LEFT, 30, false },
 	{ EDGES_PACE_BELOW, 200, true },
 };
 
