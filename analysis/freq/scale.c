@@ -25,6 +25,7 @@
 #define FASTER  0.13  /* deviation of real cores from the schedule, to either side */
 #define SLOWER  0.2
 #define PEAK    1.5 /* weight of the schedule's own cycles beside all more that may be */
+#define ALONE   3   /* blocks; more of them overlap, and are faster than their sum */
 #define LUCKIER 0.3 /* density of fewer cycles than the schedule's */
 #define NEARER  0.1 /* slope of the log density of the latter, towards fewer cycles */
 #define LOW     0.05
@@ -44,10 +45,12 @@ struct scale_unit {
 	double samples;
 	double slots; /* cycles at least, all chains hidden */
 	double chain; /* the longest one */
+	int blocks;   /* executed ones */
 	double usual; /* cycles with nothing to wait for */
 	double worst;
 	double passes; /* windows that entered or left it */
 	bool evident;
+	bool measured; /* by more than static costs */
 };
 
 struct scale_run {
@@ -237,6 +240,7 @@ static void add_costs(struct scale_run *s, int b)
 	u->slots += n * costs->issue[b];
 	if (!costs->calls[b] && s->unit_of[b])
 		u->chain = fmax(u->chain, n * costs->best[b]);
+	u->blocks++;
 	u->usual += n * costs->usual[b];
 	u->worst += n * costs->worst[b];
 }
@@ -272,6 +276,8 @@ static int bound_unit(struct scale_run *s, struct scale_unit *u)
 	if (make_density(s, u))
 		return -ENOMEM;
 	usual = fmax(u->usual, best);
+	if (u->blocks > ALONE)
+		usual = sqrt(usual * best);
 	if (isfinite(u->worst))
 		low = log(u->time / fmax(u->worst, usual));
 	add_costs_density(u->density, low, log(u->time / usual), log(u->time / best),
@@ -339,6 +345,7 @@ static int add_evidence(struct scale_run *s, const struct scale_evidence *e)
 		add_value(u->density, factor[0], factor[1], factor[2], sd);
 	else
 		add_range(u->density, factor[0], factor[2], sd);
+	u->measured = true;
 	u->evident = true;
 	return 0;
 }
@@ -433,6 +440,20 @@ static struct freq_interval interval_of(double *density)
 				       high > end - OPEN ? INFINITY : exp(high) };
 }
 
+/*
+ * Where the factor is not known, the median of all that it may be says less of it than
+ * what the estimate had, which compares procedures with each other. So that stays, as
+ * far as the interval allows; with windows, unless it was measured.
+ */
+static struct freq_interval keep_likely(const struct scale_run *s,
+					const struct scale_unit *u,
+					struct freq_interval f)
+{
+	if (!freq_interval_known(&f) || (s->in->seen && !u->measured))
+		f.likely = fmin(fmax(1, f.low), f.high);
+	return f;
+}
+
 /* A unit's factor: by its own evidence, and what all others say of the procedure's. */
 static int find_factor(struct scale_run *s, const struct scale_unit *u,
 		       struct freq_interval *out)
@@ -449,7 +470,7 @@ static int find_factor(struct scale_run *s, const struct scale_unit *u,
 	for (int i = 0; i < SCALE_POINTS && u->evident; i++)
 		density[i] += u->density[i];
 	if (!err)
-		*out = interval_of(density);
+		*out = keep_likely(s, u, interval_of(density));
 	return err;
 }
 

@@ -132,10 +132,10 @@ static const struct {
 	double sd;   /* of a measurement; 0: none */
 	double low, high;
 } programs[] = {
-	{ 1.5, 0, 0.85, 1 },     /* nothing to wait for */
+	{ 1.5, 0, 0.8, 1 },      /* nothing to wait for */
 	{ 30, 0, 0.85, 0.98 },   /* something from the next caches */
 	{ 1000, 0, 0.85, 0.98 }, /* memory */
-	{ 1000, 0.1, 0.85, 0.97 }, { 1000, 0.5, 0.85, 0.97 }, { 30, 0.3, 0.85, 0.98 },
+	{ 1000, 0.1, 0.85, 0.99 }, { 1000, 0.5, 0.85, 0.97 }, { 30, 0.3, 0.85, 0.98 },
 };
 
 START_TEST(nine_in_ten_intervals_hold_the_truth)
@@ -296,7 +296,7 @@ START_TEST(a_prior_ties_the_procedure_to_others)
 	}
 	m.in.prior = prior;
 	f = solve(&m, m.cfg->exit);
-	ck_assert_double_eq_tol(log(f.likely), log(0.01), 0.1);
+	ck_assert(f.low <= 0.01 && f.high >= 0.01 && f.high < 1);
 	arena_fini(&m.arena);
 }
 END_TEST
