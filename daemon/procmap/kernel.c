@@ -2,9 +2,10 @@
 /*
  * kernel.c - the symbols of kallsyms, in the order of their addresses
  *
- * All of kallsyms is read at once and cut into names in place: a file of some 10 MB,
- * so it is read at the start, and after a look-up that found nothing, but not during
- * one. Each symbol knows its image, so a look-up is one binary search.
+ * All of kallsyms is read at once, cut into names in place, and of these those of the
+ * kept symbols remain. It is a file of some 10 MB, so it is read at the start, and
+ * after a look-up that found nothing, but not during one. Each symbol knows its image,
+ * so a look-up is one binary search.
  */
 #include "config.h"
 
@@ -42,7 +43,7 @@ struct kernel {
 	struct known_image *image, *idle;
 	struct kernel_symbol *symbol; /* ascending starts, none overlaps the next */
 	size_t nr;
-	char *text;          /* kallsyms, cut into names */
+	char *text;          /* the symbols' names */
 	uint64_t first, end; /* _text or _stext, _etext */
 	uint64_t read_ns;
 	bool changed; /* since read_ns */
@@ -311,6 +312,29 @@ int kernel_parse(struct kernel *k, char *text)
 	return err;
 }
 
+/* Keeps of the text only the names: less than half of it. */
+static int keep_names(struct kernel *k)
+{
+	size_t size = 0;
+	char *names, *at;
+
+	for (size_t i = 0; i < k->nr; i++)
+		size += strlen(k->symbol[i].name) + 1;
+	names = malloc(size + 1);
+	if (!names)
+		return -ENOMEM;
+	at = names;
+	for (size_t i = 0; i < k->nr; i++) {
+		struct kernel_symbol *s = &k->symbol[i];
+
+		s->name = strcpy(at, s->name);
+		at += strlen(at) + 1;
+	}
+	free(k->text);
+	k->text = names;
+	return 0;
+}
+
 static int load(struct kernel *k)
 {
 	struct buf text = { 0 };
@@ -328,6 +352,8 @@ static int load(struct kernel *k)
 	k->text = text.data;
 	if (!err)
 		err = kernel_parse(k, k->text);
+	if (!err)
+		err = keep_names(k);
 	return err;
 }
 

@@ -38,12 +38,12 @@ static void note_flush(struct flush_times *t)
 
 #ifdef HAVE_MALLOC_TRIM
 /* glibc keeps twice the size of the largest array that was freed: kernel symbols. */
-static void give_back_memory(void)
+void session_give_back_memory(void)
 {
 	malloc_trim(0);
 }
 #else
-static void give_back_memory(void)
+void session_give_back_memory(void)
 {
 }
 #endif
@@ -195,7 +195,7 @@ int session_store(struct session *s)
 	if (!err) {
 		s->storing.last_real_ns = wallclock_now(&s->wall);
 		retention_wake(s->retention);
-		give_back_memory();
+		session_give_back_memory();
 	}
 	return err;
 }

@@ -172,6 +172,9 @@ static inline uint64_t session_now(const struct session *s)
 /* Sets the rate to hz, or to the kernel's limit, and the periods that follow. */
 void session_take_rate(struct session *s, double hz);
 
+/* Returns freed memory to the system. */
+void session_give_back_memory(void);
+
 /* hz, or the kernel's limit if that is lower. */
 double session_rate_limit(double hz);
 
