@@ -156,7 +156,7 @@ struct cpi_kmod_exec_id {
 /*
  * Windows (abi/window_bpf.h): independent of all the rest, but for the device. Their
  * memory is one mapping, in which there are, from its begin, CPI_WINDOW_PROCESSES
- * processes, then the entries, the slots, and a struct cpi_window_ring of each CPU.
+ * processes, then the entries, the cells, and a struct cpi_window_ring of each CPU.
  * To ask for them and to map it takes CAP_SYS_PTRACE, too.
  * Whatever is written there, nothing beyond it is read but the memory of the process
  * that was interrupted, as that might read it itself; and nothing is written.
@@ -164,22 +164,21 @@ struct cpi_kmod_exec_id {
 struct cpi_kmod_windows {
 	struct cpi_kmod_event event;
 	uint32_t nr_entries;
-	uint32_t nr_slots;    /* 0: no windows any more, and no memory for them */
+	uint32_t nr_cells;    /* 0: no windows any more, and no memory for them */
 	uint32_t nr_records;  /* of a CPU's ring, a power of two */
 	uint32_t nr_excluded; /* cgroups, which are left alone, and all below them */
 	int32_t excluded[CPI_WINDOW_CGROUPS]; /* descriptors: of version 2 */
 	uint32_t nr_cpus;                     /* out: rings */
 	uint32_t ring_bytes;                  /* out: from one to the next */
 	uint64_t entries_at;                  /* out: offsets in the mapping */
-	uint64_t slots_at;
-	uint64_t bytes_at; /* what the slots were made of */
+	uint64_t cells_at;
 	uint64_t rings_at;
 	uint64_t bytes; /* out: of all */
 };
 
 #define CPI_KMOD_WINDOWS_AT         (1ULL << 40) /* offset of their mapping */
 #define CPI_KMOD_MAX_WINDOW_ENTRIES (1u << 20)
-#define CPI_KMOD_MAX_WINDOW_SLOTS   (1u << 15)
+#define CPI_KMOD_MAX_WINDOW_CELLS   (1u << 26)
 #define CPI_KMOD_MAX_WINDOW_RECORDS (1u << 14)
 #define CPI_KMOD_MAX_WINDOW_BYTES   (1ULL << 31)
 
@@ -212,6 +211,6 @@ _Static_assert(sizeof(struct cpi_kmod_period) == 24, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_counts) == 56, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_stats) == 104, "wire format");
 _Static_assert(sizeof(struct cpi_kmod_exec_id) == 16, "wire format");
-_Static_assert(sizeof(struct cpi_kmod_windows) == 176, "wire format");
+_Static_assert(sizeof(struct cpi_kmod_windows) == 168, "wire format");
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "abi/uop.h"
 
-#define CPI_TRANSLATE_MAGIC   0x31786475 /* "udx1" */
+#define CPI_TRANSLATE_MAGIC   0x32786475 /* "udx2" */
 #define CPI_TRANSLATE_ENTRIES 8
 
 struct cpi_translate_request {
@@ -19,6 +19,9 @@ struct cpi_translate_request {
 	uint32_t cookie; /* which the reply has, too */
 	uint32_t size;   /* bytes of code: up to a page, and what is behind it */
 	uint32_t nr_entries;
+	uint32_t reach; /* instructions from an entry on; UINT32_MAX: all of the page */
+	uint32_t unused;
+	uint64_t starts[CPI_CODE_LINES]; /* bits: translate at these offsets, too */
 	uint16_t entry[CPI_TRANSLATE_ENTRIES]; /* where instructions are known to begin
 						*/
 	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE + 1];

@@ -213,7 +213,8 @@ struct cpi_uop {
 	uint8_t src;
 	/*
 	 * Bits 0 to 5 base, 6 to 11 index, 12 and 13 scale, 14 and 15 log2 of the op's
-	 * size. In direct jumps: 1 + the target's place in the page's micro-ops, or 0.
+	 * size. In direct jumps: 1 + the target's place in the page's micro-ops, or 0;
+	 * in a packed page the target's cell.
 	 */
 	uint16_t address;
 	uint16_t flags;
@@ -228,11 +229,9 @@ _Static_assert(sizeof(struct cpi_uop) == 16, "four micro-ops fill a cache line")
  * index[offset] is what the bytes mean to who jumps there. An instruction across the
  * end of the page is in the page where it begins.
  */
-#define CPI_CODE_PAGE      4096u
-#define CPI_CODE_MORE      15u /* bytes behind the page that translation may need */
-#define CPI_UOPS_PER_PAGE  1536u
-#define CPI_UOP_INDEX_BITS 11
-#define CPI_UOP_INDEX_MASK ((1u << CPI_UOP_INDEX_BITS) - 1)
+#define CPI_CODE_PAGE     4096u
+#define CPI_CODE_MORE     15u /* bytes behind the page that translation may need */
+#define CPI_UOPS_PER_PAGE 1536u
 
 struct cpi_code_page {
 	uint16_t index[CPI_CODE_PAGE]; /* by offset: 1 + place in uop; 0: none (yet) */
@@ -241,16 +240,53 @@ struct cpi_code_page {
 
 _Static_assert(sizeof(struct cpi_code_page) == 32768, "a page is 32 KiB");
 
-/* The code that a page was made of, for who has to see that it is still there. */
-struct cpi_code_bytes {
-	uint8_t byte[CPI_CODE_PAGE + CPI_CODE_MORE + 1];
+/*
+ * The same page packed, as the kernel side reads it (analysis/windows/codepack.h packs
+ * it): only translated code takes room. A packed page is a run of cells of 16 bytes:
+ *
+ *	head		one
+ *	lines		one for each line of 64 bytes that has translated instructions
+ *	places		of these instructions' micro-ops, eight to a cell
+ *	micro-ops
+ *	bytes		of each line: CPI_CODE_LINE_CELLS, the line and CPI_CODE_MORE +
+ *1 bytes behind it, from which the micro-ops were made
+ *
+ * Lines and instructions are in the order of their offsets. A place is a cell's number,
+ * counted from the head.
+ */
+#define CPI_CODE_LINE       64u
+#define CPI_CODE_LINES      (CPI_CODE_PAGE / CPI_CODE_LINE)
+#define CPI_CODE_LINE_CELLS 5u
+#define CPI_CODE_PLACES     8u /* of a cell */
+
+struct cpi_code_head {
+	uint64_t lines;  /* a bit for each line that has a cell */
+	uint16_t places; /* the first cell of these ... */
+	uint16_t bytes;  /* ... and these */
+	uint16_t nr_cells;
+	uint16_t unused;
 };
 
-/* The interpreter's own addresses: slots are the includer's numbers of code pages. */
-static inline uint32_t cpi_uop_ip(uint32_t slot, uint32_t place)
-{
-	return slot << CPI_UOP_INDEX_BITS | place;
-}
+struct cpi_code_line {
+	uint64_t
+		starts; /* a bit for each byte at which an instruction was translated */
+	uint16_t place; /* the number of the first one's place */
+	uint16_t unused[3];
+};
+
+union cpi_code_cell {
+	struct cpi_code_head head;
+	struct cpi_code_line line;
+	uint16_t place[CPI_CODE_PLACES];
+	struct cpi_uop uop;
+	uint64_t word[2];
+};
+
+_Static_assert(sizeof(union cpi_code_cell) == 16, "cells of 16 bytes");
+
+#define CPI_CODE_MAX_CELLS                                                          \
+	(1 + CPI_CODE_LINES + CPI_CODE_PAGE / CPI_CODE_PLACES + CPI_UOPS_PER_PAGE + \
+	 CPI_CODE_LINES * CPI_CODE_LINE_CELLS)
 
 static inline unsigned int cpi_uop_base(const struct cpi_uop *u)
 {

@@ -53,7 +53,7 @@ struct cpi_window {
 	uint64_t next;  /* of the one behind it, if that is known */
 	uint32_t tgid;
 	uint32_t tid;
-	uint32_t start_ip;  /* cpi_uop_ip() of start */
+	uint32_t start_ip;  /* start's micro-op, as the interpreter's includer has it */
 	uint8_t nr;         /* instructions reached */
 	uint8_t nr_jumps;   /* conditional ones that were done */
 	uint8_t nr_targets; /* indirect jumps, calls and returns that were done */
@@ -83,10 +83,12 @@ struct cpi_window_state {
 	uint32_t unknown_flags;
 	uint32_t generation; /* of the store buffer; never 0 in a window */
 	uint32_t nr_stores;
-	uint32_t ip;
-	uint32_t max; /* instructions, up to CPI_WINDOW_MAX */
+	uint32_t ip;   /* the micro-op */
+	uint32_t base; /* of its page: a near jump goes to base + its address */
+	uint32_t max;  /* instructions, up to CPI_WINDOW_MAX */
 	uint32_t nr_reads;
 	uint32_t max_reads;
+	uint32_t unused;
 	uint64_t stored_lines; /* a bit for all lines of 64 bytes that have it */
 	/* What rep wrote: all of it is unknown. */
 	uint64_t blur_start;

@@ -4,15 +4,15 @@
  *
  * The program (kmod/cpi_window.bpf.c, or the module's kmod/cpi_follow.c) finds the
  * process that it interrupted by its tgid, in it the region that holds an address, of
- * that the page's entry, and by the entry a slot with the page's micro-ops (abi/uop.h).
+ * that the page's entry, and by the entry the page's micro-ops, packed (abi/uop.h).
  * All of these the daemon writes, in arrays that it maps; the program may read them at
  * any time, on any CPU.
  *
  * I1  Nothing is read of a process that the daemon has not entered: it has this tgid,
  *     start and exec id, and is not excluded.
- * I2  A slot is whole before an entry names it. It is written again when no entry has
- *     named it for a grace period, and all that was recorded up to then has been taken
- *     in: who walks a record finds the micro-ops it was made with.
+ * I2  A packed page is complete before an entry names its first cell. Its cells are
+ *     written again only when no entry has named it for a grace period, and when all
+ *     records made up to then have been walked, which needs the same micro-ops.
  * I3  A process's sequence is odd while its regions change. A window that does not find
  *     at its end the even number that it began with is stale, and is not recorded.
  * I4  Of each sample in user mode: received = recorded + Σ dropped.
@@ -28,7 +28,6 @@
 #define CPI_WINDOW_REGIONS   32 /* of a process */
 #define CPI_WINDOW_CGROUPS   16 /* that are excluded */
 #define CPI_WINDOW_NOWHERE   0x7fffffffffffffffULL
-#define CPI_WINDOW_LINE      64u /* bytes of code that are read at once */
 
 /* How far a window goes at most; its time is bounded by these, and by micro-ops. */
 #define CPI_WINDOW_INSTRUCTIONS 100
@@ -53,7 +52,7 @@ struct cpi_window_process {
 
 /* Of a page of code. */
 struct cpi_window_entry {
-	uint32_t slot; /* 0: it is not translated */
+	uint32_t cell; /* the packed page's first; 0: it is not translated */
 	uint32_t used; /* set by the program, cleared by the daemon */
 };
 
@@ -153,8 +152,12 @@ struct cpi_window_cpu {
 	struct cpi_window_counts counts;
 	struct cpi_window_record record;
 	struct cpi_window_state state;
-	uint64_t line; /* where the code is from, and all of what may begin there: */
-	uint64_t code[CPI_WINDOW_LINE / 8 + 2];
+	/* The line of code that was compared last, and its page's first cell. */
+	uint64_t line;
+	uint64_t differ; /* a bit for each byte that is not what was translated */
+	uint32_t differ_behind; /* likewise, of the 16 bytes behind the line */
+	uint32_t page;
+	uint64_t code[2 * CPI_CODE_LINE_CELLS]; /* what is there */
 };
 
 /*

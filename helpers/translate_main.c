@@ -50,8 +50,8 @@ static int translate_page(void *translator, const void *message, size_t size,
 	r.magic = CPI_TRANSLATE_MAGIC;
 	r.cookie = q->cookie;
 	r.err = 0;
-	r.nr_uops = translator_page(translator, q->code, q->size, q->entry,
-				    q->nr_entries, &r.page);
+	r.nr_uops = translator_reach(translator, q->code, q->size, q->entry,
+				     q->nr_entries, q->starts, q->reach, &r.page);
 	*answer = &r;
 	*answer_size = offsetof(struct cpi_translate_reply, page.uop) +
 		       r.nr_uops * sizeof(struct cpi_uop);

@@ -100,7 +100,7 @@ struct cpi_gone {
 /* Windows of one CPU. */
 struct cpi_follower {
 	struct cpi_window_cpu cpu;
-	struct cpi_uop uop; /* the one that is interpreted: others write the slots */
+	struct cpi_uop uop; /* the one that is interpreted: others write the cells */
 	struct cpi_window_ring *ring;
 	u64 head; /* the ring's, which others cannot write */
 	struct cpi_period period;
@@ -110,11 +110,10 @@ struct cpi_follower {
 /* config.bytes is 0: there are none. */
 struct cpi_windows {
 	struct cpi_kmod_windows config;
-	void *memory; /* of config.bytes; the next four point into it */
+	void *memory; /* of config.bytes; the next three point into it */
 	struct cpi_window_process *process;
 	struct cpi_window_entry *entry;
-	struct cpi_code_page *slot;
-	struct cpi_code_bytes *bytes;
+	union cpi_code_cell *cell;
 	struct cgroup *excluded[CPI_WINDOW_CGROUPS];
 	struct cpi_follower **followers; /* by CPU, nr_cpu_ids of them */
 	struct cpi_gone gone;

@@ -58,11 +58,10 @@ static __always_inline long read_user(u64 *to, u32 size, u64 address)
 	ELEMENT(cpi.windows.process, number, CPI_WINDOW_PROCESSES)
 #define CPI_WINDOW_ENTRY(number) \
 	ELEMENT(cpi.windows.entry, number, cpi.windows.config.nr_entries)
-#define CPI_WINDOW_CODE(number) \
-	ELEMENT(cpi.windows.slot, number, cpi.windows.config.nr_slots)
-#define CPI_WINDOW_BYTES(number) \
-	ELEMENT(cpi.windows.bytes, number, cpi.windows.config.nr_slots)
-#define CPI_WINDOW_READ_LINE(to, address)       read_user(to, sizeof(to), address)
+#define CPI_WINDOW_CELL(number)                                   \
+	((union cpi_code_cell *)ELEMENT(cpi.windows.cell, number, \
+					cpi.windows.config.nr_cells))
+#define CPI_WINDOW_READ_CODE(to, size, address) read_user(to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
 #define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
 #define CPI_WINDOW_NOW()                        ktime_get_mono_fast_ns()
@@ -78,17 +77,13 @@ static struct cpi_follower *follower_of(const struct cpi_window_following *f)
 
 static const struct cpi_uop *uop_at(const struct cpi_window_following *f, u32 ip)
 {
-	const struct cpi_code_page *page = CPI_WINDOW_CODE(ip >> CPI_UOP_INDEX_BITS);
-	const struct cpi_uop *from =
-		page ? ELEMENT((struct cpi_uop *)page->uop, ip & CPI_UOP_INDEX_MASK,
-			       CPI_UOPS_PER_PAGE)
-		     : NULL;
+	const union cpi_code_cell *from = CPI_WINDOW_CELL(ip);
 	struct cpi_uop *uop = &follower_of(f)->uop;
 
 	if (!from)
 		return NULL;
-	((u64 *)uop)[0] = READ_ONCE(((const u64 *)from)[0]);
-	((u64 *)uop)[1] = READ_ONCE(((const u64 *)from)[1]);
+	((u64 *)uop)[0] = READ_ONCE(from->word[0]);
+	((u64 *)uop)[1] = READ_ONCE(from->word[1]);
 	return uop;
 }
 
@@ -102,6 +97,7 @@ static noinline void run_steps(const struct cpi_window_following *f)
 NOKPROBE_SYMBOL(run_steps);
 
 NOKPROBE_SYMBOL(cpi_window_find_code);
+NOKPROBE_SYMBOL(cpi_window_compare_line);
 
 /* Its cgroup; or because of locked memory, which may be keys (memfd_secret()). */
 static bool is_excluded(void)

@@ -45,23 +45,14 @@ struct {
 	__type(value, struct cpi_window_entry);
 } cpi_entries SEC(".maps");
 
-/* The slots. */
+/* Packed pages. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
-	__type(value, struct cpi_code_page);
-} cpi_code SEC(".maps");
-
-/* What they were made of. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct cpi_code_bytes);
-} cpi_bytes SEC(".maps");
+	__type(value, union cpi_code_cell);
+} cpi_cells SEC(".maps");
 
 /* Of struct cpi_window_record; its size is the loader's. */
 struct {
@@ -86,13 +77,9 @@ const volatile uint32_t nr_excluded;
 
 static __always_inline const struct cpi_uop *uop_at(uint32_t ip)
 {
-	const uint32_t slot = ip >> CPI_UOP_INDEX_BITS;
-	const struct cpi_code_page *code = bpf_map_lookup_elem(&cpi_code, &slot);
-	uint32_t place = ip & CPI_UOP_INDEX_MASK;
+	const union cpi_code_cell *cell = bpf_map_lookup_elem(&cpi_cells, &ip);
 
-	if (!code || place >= CPI_UOPS_PER_PAGE)
-		return NULL;
-	return &code->uop[place];
+	return cell ? &cell->uop : NULL;
 }
 
 /* The size in a register of its own, whose bound the verifier sees. */
@@ -141,12 +128,11 @@ static long step(uint32_t round, const struct cpi_window_following *f);
 #define CPI_WINDOW_REGS                         struct cpi_regs
 #define CPI_WINDOW_PROCESS(number)              find_element(&cpi_processes, number)
 #define CPI_WINDOW_ENTRY(number)                find_element(&cpi_entries, number)
-#define CPI_WINDOW_CODE(slot)                   find_element(&cpi_code, slot)
-#define CPI_WINDOW_BYTES(slot)                  find_element(&cpi_bytes, slot)
+#define CPI_WINDOW_CELL(number)                 find_element(&cpi_cells, number)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
 #define CPI_WINDOW_READ(ctx, to, size, address) read_user(to, size, address)
-#define CPI_WINDOW_READ_LINE(to, address) \
-	bpf_probe_read_user(to, sizeof(to), (const void *)(address))
+#define CPI_WINDOW_READ_CODE(to, size, address) \
+	bpf_probe_read_user(to, size, (const void *)(address))
 #define CPI_WINDOW_NOW()         bpf_ktime_get_ns()
 #define CPI_WINDOW_IS_EXCLUDED() is_excluded()
 #define CPI_WINDOW_RUN(ctx)      bpf_loop(CPI_WINDOW_UOPS, step, ctx, 0)

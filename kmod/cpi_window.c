@@ -21,10 +21,10 @@
 
 static int check_config(const struct cpi_kmod_windows *c)
 {
-	if (!c->nr_slots)
+	if (!c->nr_cells)
 		return 0;
 	if (!c->nr_entries || c->nr_entries > CPI_KMOD_MAX_WINDOW_ENTRIES ||
-	    c->nr_slots > CPI_KMOD_MAX_WINDOW_SLOTS || !is_power_of_2(c->nr_records) ||
+	    c->nr_cells > CPI_KMOD_MAX_WINDOW_CELLS || !is_power_of_2(c->nr_records) ||
 	    c->nr_records > CPI_KMOD_MAX_WINDOW_RECORDS ||
 	    c->nr_excluded > CPI_WINDOW_CGROUPS)
 		return -EINVAL;
@@ -37,11 +37,10 @@ static int lay_out(struct cpi_kmod_windows *c)
 	c->nr_cpus = nr_cpu_ids;
 	c->entries_at =
 		PAGE_ALIGN(CPI_WINDOW_PROCESSES * sizeof(struct cpi_window_process));
-	c->slots_at = c->entries_at +
+	c->cells_at = c->entries_at +
 		      PAGE_ALIGN((u64)c->nr_entries * sizeof(struct cpi_window_entry));
-	c->bytes_at = c->slots_at + (u64)c->nr_slots * sizeof(struct cpi_code_page);
-	c->rings_at = PAGE_ALIGN(c->bytes_at +
-				 (u64)c->nr_slots * sizeof(struct cpi_code_bytes));
+	c->rings_at = PAGE_ALIGN(c->cells_at +
+				 (u64)c->nr_cells * sizeof(union cpi_code_cell));
 	c->ring_bytes = PAGE_ALIGN(sizeof(struct cpi_window_ring) +
 				   c->nr_records * sizeof(struct cpi_window_record));
 	c->bytes = PAGE_ALIGN(c->rings_at + (u64)c->nr_cpus * c->ring_bytes);
@@ -58,8 +57,7 @@ static int alloc_memory(void)
 		return -ENOMEM;
 	w->process = w->memory;
 	w->entry = w->memory + w->config.entries_at;
-	w->slot = w->memory + w->config.slots_at;
-	w->bytes = w->memory + w->config.bytes_at;
+	w->cell = w->memory + w->config.cells_at;
 	return 0;
 }
 
@@ -191,12 +189,12 @@ int cpi_window_configure(struct cpi_kmod_windows *config)
 
 	if (cpi.windows.running)
 		return -EBUSY;
-	if (!err && config->nr_slots)
+	if (!err && config->nr_cells)
 		err = lay_out(config);
 	if (err)
 		return err;
 	cpi_window_close();
-	if (!config->nr_slots)
+	if (!config->nr_cells)
 		return 0;
 	cpi.windows.config = *config;
 	err = alloc_memory();

@@ -10,10 +10,9 @@
  *   CPI_WINDOW_REGS                  the type of the saved registers
  *   CPI_WINDOW_PROCESS(number)       struct cpi_window_process *, or NULL beyond them
  *   CPI_WINDOW_ENTRY(number)         struct cpi_window_entry *, likewise
- *   CPI_WINDOW_CODE(slot)            struct cpi_code_page *, likewise
- *   CPI_WINDOW_BYTES(slot)           struct cpi_code_bytes *, likewise
- *   CPI_WINDOW_READ_LINE(to, address)  fills the array with the program's memory; 0, or
- *       it is not there
+ *   CPI_WINDOW_CELL(number)          union cpi_code_cell *, likewise
+ *   CPI_WINDOW_READ_CODE(to, size, address)  reads a line of the program's memory, and
+ *       what is behind it; 0, or it is not there
  *   CPI_WINDOW_UOP(ctx, ip)          as kmod/window.h wants it
  *   CPI_WINDOW_READ(ctx, to, size, address)  likewise
  *   CPI_WINDOW_NOW()                 monotonic time, ns
@@ -31,7 +30,7 @@
 #define CPI_KMOD_CPI_WINDOW_SAMPLE_H
 
 #include "abi/window_bpf.h"
-#include "kmod/window_memory.h"
+#include "kmod/window_alu.h"
 #include "kmod/cpi_window_registers.h"
 
 /* Reads what others write, once. */
@@ -76,13 +75,12 @@ cpi_window_find_region(const struct cpi_window_process *p, uint64_t pc)
 	return at & (CPI_WINDOW_REGIONS - 1);
 }
 
-/* Where pc's micro-ops are; 0 is nowhere. */
-static __attribute__((__noinline__)) uint32_t
-cpi_window_find_code(const struct cpi_window_process *p, uint64_t pc)
+/* The first cell of pc's packed page, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_find_page(const struct cpi_window_process *p,
+						uint64_t pc)
 {
 	struct cpi_window_entry *entry;
-	struct cpi_code_page *code;
-	uint32_t at, number, slot, place;
+	uint32_t at, number;
 
 	if (!p || pc > CPI_WINDOW_NOWHERE)
 		return 0;
@@ -95,86 +93,140 @@ cpi_window_find_code(const struct cpi_window_process *p, uint64_t pc)
 		return 0;
 	if (!entry->used)
 		entry->used = 1;
-	slot = CPI_WINDOW_ONCE(entry->slot);
-	code = slot ? CPI_WINDOW_CODE(slot) : NULL;
-	if (!code)
+	return CPI_WINDOW_ONCE(entry->cell);
+}
+
+/*
+ * Where pc's micro-ops are: the cell; in the upper half its page's first one. 0 is
+ * nowhere.
+ */
+static __attribute__((__noinline__)) uint64_t
+cpi_window_find_code(const struct cpi_window_process *p, uint64_t pc)
+{
+	const uint32_t page = cpi_window_find_page(p, pc);
+	union cpi_code_cell *cell = page ? CPI_WINDOW_CELL(page) : NULL;
+	uint64_t bits, below = (1ULL << (pc / CPI_CODE_LINE % CPI_CODE_LINES)) - 1;
+	uint32_t places, number;
+
+	if (!cell)
 		return 0;
-	place = CPI_WINDOW_ONCE(code->index[pc & (CPI_CODE_PAGE - 1)]);
-	return place ? cpi_uop_ip(slot, place - 1) : 0;
+	bits = CPI_WINDOW_ONCE(cell->head.lines);
+	places = CPI_WINDOW_ONCE(cell->head.places);
+	if (!(bits & (below + 1)))
+		return 0;
+	cell = CPI_WINDOW_CELL(page + 1 + cpi_count_bits(bits & below));
+	if (!cell)
+		return 0;
+	bits = CPI_WINDOW_ONCE(cell->line.starts);
+	below = (1ULL << (pc % CPI_CODE_LINE)) - 1;
+	if (!(bits & (below + 1)))
+		return 0;
+	number = CPI_WINDOW_ONCE(cell->line.place) + cpi_count_bits(bits & below);
+	cell = CPI_WINDOW_CELL(page + places + number / CPI_CODE_PLACES);
+	if (!cell)
+		return 0;
+	number = CPI_WINDOW_ONCE(cell->place[number % CPI_CODE_PLACES]);
+	return number ? (uint64_t)page << 32 | (uint32_t)(page + number) : 0;
 }
 
 static inline __attribute__((always_inline)) int
-cpi_window_find(const struct cpi_window_following *f, uint64_t pc, uint32_t *ip)
+cpi_window_find(const struct cpi_window_following *f, uint64_t pc, uint32_t *ip,
+		uint32_t *page)
 {
-	*ip = cpi_window_find_code(f->process, pc);
-	return !*ip;
+	const uint64_t found = cpi_window_find_code(f->process, pc);
+
+	*ip = (uint32_t)found;
+	*page = (uint32_t)(found >> 32);
+	return !found;
 }
 
-/* Of any alignment; clang makes eight loads of a copy for BPF, whose JITs need one. */
-static inline __attribute__((always_inline)) uint64_t cpi_window_word(const uint8_t *at)
-{
-#ifdef __bpf__
-	return *(const uint64_t *)at;
-#else
-	uint64_t word;
+/* ---- whether code is still what was translated ---- */
 
-	__builtin_memcpy(&word, at, sizeof(word));
-	return word;
-#endif
+/* A bit for each byte in which two words differ. */
+CPI_WINDOW_INLINE uint32_t cpi_window_differ(uint64_t a, uint64_t b)
+{
+	const uint64_t low7 = 0x7f7f7f7f7f7f7f7fULL, x = a ^ b;
+	const uint64_t top = ((x & low7) + low7) | x;
+
+	return (top >> 7 & 0x0101010101010101ULL) * 0x0102040810204080ULL >> 56;
 }
 
-/* Whether size bytes, up to 16, differ. */
-static inline __attribute__((always_inline)) int
-cpi_window_differ(const uint8_t *a, const uint8_t *b, uint32_t size)
+/* The first cell of the bytes of a line of a page, or 0. */
+CPI_WINDOW_INLINE uint32_t cpi_window_find_bytes(uint32_t page, uint64_t line)
 {
-	const uint32_t others = (64 - 8 * (size & 7)) & 63;
-	const uint64_t first = cpi_window_word(a) ^ cpi_window_word(b);
+	union cpi_code_cell *head = CPI_WINDOW_CELL(page);
+	uint64_t lines;
+	const uint64_t bit = 1ULL << (line / CPI_CODE_LINE % CPI_CODE_LINES);
 
-	if (size < 8)
-		return first << others != 0;
-	return first != 0 ||
-	       (size > 8 &&
-		(cpi_window_word(a + 8) ^ cpi_window_word(b + 8)) << others != 0);
+	if (!head)
+		return 0;
+	lines = CPI_WINDOW_ONCE(head->head.lines);
+	if (!(lines & bit))
+		return 0;
+	return page + CPI_WINDOW_ONCE(head->head.bytes) +
+	       CPI_CODE_LINE_CELLS * cpi_count_bits(lines & (bit - 1));
 }
 
-/* Where the process's code at pc is now: 16 bytes; NULL if it is not there. */
-static inline __attribute__((always_inline)) const uint8_t *
-cpi_window_code_now(const struct cpi_window_following *f, uint64_t pc, uint32_t length)
+/*
+ * Compares a line of the program with that of its page. Behind a line the program may
+ * have no page: an instruction that goes on there is then other code.
+ */
+static __attribute__((__noinline__)) int
+cpi_window_compare_line(struct cpi_window_cpu *cpu, uint32_t page, uint64_t line)
 {
-	struct cpi_window_cpu *cpu = f->cpu;
-	const uint64_t line = pc & ~(CPI_WINDOW_LINE - 1ULL);
-	const uint8_t *code = (const uint8_t *)cpu->code;
-	const uint8_t *at = code + (pc & (CPI_WINDOW_LINE - 1));
+	const uint32_t bytes = cpi_window_find_bytes(page, line);
+	uint64_t differ = 0;
+	uint32_t i, part = 0, alone;
 
-	if (cpu->line == line)
-		return at;
+	if (!cpu)
+		return 0;
 	cpu->line = line;
-	if (!CPI_WINDOW_READ_LINE(cpu->code, line))
-		return at;
-	cpu->line = CPI_WINDOW_NOWHERE;
-	return CPI_WINDOW_READ(f, cpu->code, length, pc) ? NULL : code;
+	cpu->page = page;
+	cpu->differ = ~0ULL;
+	cpu->differ_behind = ~0u;
+	alone = CPI_WINDOW_READ_CODE(cpu->code, sizeof(cpu->code), line) != 0;
+	if (!bytes || (alone && CPI_WINDOW_READ_CODE(cpu->code, CPI_CODE_LINE, line)))
+		return 0;
+	CPI_WINDOW_UNROLL
+	for (i = 0; i < CPI_CODE_LINE_CELLS; i++) {
+		const union cpi_code_cell *cell = CPI_WINDOW_CELL(bytes + i);
+
+		if (!cell)
+			return 0;
+		part = cpi_window_differ(cpu->code[2 * i], cell->word[0]) |
+		       cpi_window_differ(cpu->code[2 * i + 1], cell->word[1]) << 8;
+		if (i < CPI_CODE_LINE_CELLS - 1)
+			differ |= (uint64_t)part << 16 * i;
+	}
+	cpu->differ = differ;
+	if (!alone)
+		cpu->differ_behind = part;
+	return 0;
 }
 
 /*
  * Other code may be there than was translated: a breakpoint, what a program or its
  * debugger has written over, another procedure of a compiler at run time.
  */
-static inline __attribute__((always_inline)) int
-cpi_window_changed_at(const struct cpi_window_following *f, uint32_t ip, uint64_t pc,
-		      uint32_t length)
+CPI_WINDOW_INLINE int cpi_window_changed_at(const struct cpi_window_following *f,
+					    uint32_t page, uint64_t pc, uint32_t length)
 {
-	const struct cpi_code_bytes *code = CPI_WINDOW_BYTES(ip >> CPI_UOP_INDEX_BITS);
-	const uint8_t *now = cpi_window_code_now(f, pc, length);
+	struct cpi_window_cpu *cpu = f->cpu;
+	const uint64_t line = pc & ~(CPI_CODE_LINE - 1ULL);
+	const uint32_t offset = pc & (CPI_CODE_LINE - 1), end = offset + length;
 
-	if (!code || !now)
+	if (cpu->line != line || cpu->page != page)
+		cpi_window_compare_line(cpu, page, line);
+	if (cpu->differ >> offset & ((1u << (length & 31)) - 1))
 		return 1;
-	return cpi_window_differ(now, &code->byte[pc & (CPI_CODE_PAGE - 1)], length);
+	return end > CPI_CODE_LINE &&
+	       cpu->differ_behind & ((1u << ((end - CPI_CODE_LINE) & 31)) - 1);
 }
 
-#define CPI_WINDOW_CHANGED_AT(ctx, ip, pc, length) \
-	cpi_window_changed_at(ctx, ip, pc, length)
-#define CPI_WINDOW_CONTEXT              const struct cpi_window_following *
-#define CPI_WINDOW_RESOLVE(ctx, pc, ip) cpi_window_find(ctx, pc, ip)
+#define CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) \
+	cpi_window_changed_at(ctx, base, pc, length)
+#define CPI_WINDOW_CONTEXT                    const struct cpi_window_following *
+#define CPI_WINDOW_RESOLVE(ctx, pc, ip, base) cpi_window_find(ctx, pc, ip, base)
 #include "kmod/window.h"
 
 /* The number of the process; CPI_WINDOW_PROCESSES: it is not there. */

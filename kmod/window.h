@@ -15,11 +15,12 @@
  *       uint64_t *to, whose other bytes are 0; is 0, or not if they are not there.
  *       It must not wait and must not write.
  *   CPI_WINDOW_UOP(ctx, ip)          const struct cpi_uop *, or NULL
- *   CPI_WINDOW_RESOLVE(ctx, pc, ip)  looks the program's address up: is 0 and stores
- *       to the uint32_t *ip, or is not
- *   CPI_WINDOW_CHANGED_AT(ctx, ip, pc, length)
- *       whether the program's code at pc is not (any more) what the micro-op at ip was
- *       made of; if it is not defined, the includer answers for that
+ *   CPI_WINDOW_RESOLVE(ctx, pc, ip, base)  looks the program's address up: is 0 and
+ *       stores to the uint32_t *ip and *base, or is not; a direct jump of that page
+ *       goes to ip base + its address
+ *   CPI_WINDOW_CHANGED_AT(ctx, base, pc, length)
+ *       whether the program's code at pc is not (any more) what the page of that base
+ *       was made of; if it is not defined, the includer answers for that
  *
  * and then, per window:
  *
@@ -50,7 +51,7 @@
 #endif
 
 #ifndef CPI_WINDOW_CHANGED_AT
-#define CPI_WINDOW_CHANGED_AT(ctx, ip, pc, length) ((void)(ctx), 0)
+#define CPI_WINDOW_CHANGED_AT(ctx, base, pc, length) ((void)(ctx), 0)
 #endif
 
 #define CPI_EFLAGS_DF 0x400u
@@ -86,11 +87,12 @@ CPI_WINDOW_INLINE void cpi_window_begin(struct cpi_window_state *s, uint32_t max
 CPI_WINDOW_INLINE int cpi_window_resolve(struct cpi_window_state *s,
 					 CPI_WINDOW_CONTEXT ctx)
 {
-	uint32_t ip = 0;
+	uint32_t ip = 0, base = 0;
 
-	if (CPI_WINDOW_RESOLVE(ctx, s->window.next, &ip))
+	if (CPI_WINDOW_RESOLVE(ctx, s->window.next, &ip, &base))
 		return cpi_window_end(s, CPI_WINDOW_NO_CODE);
 	s->ip = ip;
+	s->base = base;
 	return 0;
 }
 
@@ -644,8 +646,7 @@ CPI_WINDOW_INLINE int cpi_window_go(struct cpi_window_state *s, CPI_WINDOW_CONTE
 	}
 	if (go == CPI_WINDOW_FAR || !u->address)
 		return cpi_window_resolve(s, ctx);
-	s->ip = (s->ip & ~CPI_UOP_INDEX_MASK) |
-		((u->address - 1u) & CPI_UOP_INDEX_MASK);
+	s->ip = s->base + u->address;
 	return 0;
 }
 
@@ -657,7 +658,7 @@ CPI_WINDOW_INLINE uint32_t cpi_window_reach(struct cpi_window_state *s,
 	if (s->window.nr >= s->max)
 		return CPI_WINDOW_LENGTH;
 	if (cpi_window_wrote(s, s->window.next) ||
-	    CPI_WINDOW_CHANGED_AT(ctx, s->ip, s->window.next, cpi_uop_length(u)))
+	    CPI_WINDOW_CHANGED_AT(ctx, s->base, s->window.next, cpi_uop_length(u)))
 		return CPI_WINDOW_CHANGED;
 	s->window.nr++;
 	s->window.last = s->window.next;

@@ -18,13 +18,14 @@ static __always_inline uint64_t nr_followed(const struct cpi_window_cpu *cpu)
 SEC("perf_event")
 int cpi_stepped(struct bpf_perf_event_data *ctx)
 {
-	struct cpi_window_cpu *cpu = this_cpu();
+	const uint32_t number = bpf_get_smp_processor_id();
+	struct cpi_window_cpu *cpu = bpf_map_lookup_elem(&cpi_window_cpus, &number);
 	uint64_t before;
 
 	if (!cpu)
 		return 0;
 	before = nr_followed(cpu);
-	take_sample(ctx, cpu);
+	take_sample(ctx, cpu, NULL); /* and no pair */
 	if (nr_followed(cpu) != before)
 		bpf_send_signal_thread(STEPPED_SIGNAL);
 	return 0;

@@ -22,13 +22,14 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "analysis/windows/codepack.h"
 #include "t/vm/programs/kmod.h"
 #include "t/window_agrees.h"
 #include "t/window_pages.h"
 
 #define HZ          997
 #define NR_ENTRIES  8192
-#define NR_SLOTS    512
+#define NR_PAGES    512 /* from cell CPI_CODE_MAX_CELLS on, each with room for all */
 #define NR_RECORDS  256
 #define MAX_STEPS   200000 /* of a round */
 #define ROUND_US    50000
@@ -192,7 +193,7 @@ static void set_windows(struct run *r, bool nmi)
 		c->event.config = NMI_CONFIG;
 	}
 	c->nr_entries = NR_ENTRIES;
-	c->nr_slots = NR_SLOTS;
+	c->nr_cells = (NR_PAGES + 1) * CPI_CODE_MAX_CELLS;
 	c->nr_records = NR_RECORDS;
 	device_call(&r->device, CPI_KMOD_IOC_WINDOWS, c);
 	at = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->device.fd,
@@ -269,25 +270,27 @@ static struct cpi_window_entry *entry_of(const struct run *r, uint64_t pc)
 
 static void translate(const struct run *r, uint64_t pc)
 {
-	struct cpi_code_page *slot =
-		(struct cpi_code_page *)(r->memory + r->config.slots_at);
-	struct cpi_code_bytes *bytes =
-		(struct cpi_code_bytes *)(r->memory + r->config.bytes_at);
+	union cpi_code_cell *cells =
+		(union cpi_code_cell *)(r->memory + r->config.cells_at);
 	const uint64_t address = pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
 	struct cpi_window_entry *entry = entry_of(r, pc);
-	uint32_t ip, page;
+	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
+	size_t size = sizeof(code);
+	uint32_t ip, base, page;
 
-	if (!entry || window_pages_resolve(r->pages, pc, &ip))
+	if (!entry || window_pages_resolve(r->pages, pc, &ip, &base))
 		return;
-	page = ip >> CPI_UOP_INDEX_BITS;
-	if (page + 1 >= NR_SLOTS)
+	page = ip >> WINDOW_PAGES_PLACE_BITS;
+	if (page >= NR_PAGES)
 		return;
-	if (window_pages_read(r->pages, bytes[page + 1].byte, CPI_CODE_PAGE, address) ||
-	    window_pages_read(r->pages, bytes[page + 1].byte,
-			      CPI_CODE_PAGE + CPI_CODE_MORE, address))
-		bytes[page + 1].byte[CPI_CODE_PAGE] = 0; /* nothing is behind it */
-	slot[page + 1] = *r->pages->page[page].code;
-	entry->slot = page + 1;
+	if (window_pages_read(r->pages, code, size, address)) {
+		size = CPI_CODE_PAGE; /* nothing is behind it */
+		window_pages_read(r->pages, code, size, address);
+	}
+	page++;
+	codepack_page(r->pages->page[page - 1].code, CPI_UOPS_PER_PAGE, code, size,
+		      &cells[page * CPI_CODE_MAX_CELLS]);
+	entry->cell = page * CPI_CODE_MAX_CELLS;
 }
 
 /* ---- windows ---- */
@@ -319,7 +322,7 @@ static void take(struct run *r, const struct cpi_window_record *record)
 		return;
 	CHECK(w->end < CPI_NR_WINDOW_ENDS && w->nr <= CPI_WINDOW_MAX, "no window");
 	r->nr_by_end[w->end]++;
-	if (walk_window(w, window_pages_at, r->pages, &walk)) {
+	if (walk_window(w, window_pages_find, r->pages, &walk)) {
 		r->unwalked++;
 		return;
 	}

@@ -82,7 +82,8 @@ static int translate(struct window_pages *p, struct window_page *page, uint16_t 
 	return 0;
 }
 
-int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip)
+int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip,
+			 uint32_t *base)
 {
 	const uint64_t address = pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
 	const uint16_t offset = pc & (CPI_CODE_PAGE - 1);
@@ -97,22 +98,25 @@ int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip)
 		return -1;
 	if (!page->code->index[offset])
 		return -1;
-	*ip = cpi_uop_ip((uint32_t)(page - p->page), page->code->index[offset] - 1u);
+	*base = ((uint32_t)(page - p->page) << WINDOW_PAGES_PLACE_BITS) - 1;
+	*ip = *base + page->code->index[offset];
 	return 0;
 }
 
 const struct cpi_uop *window_pages_uop(const struct window_pages *p, uint32_t ip)
 {
-	const uint32_t slot = ip >> CPI_UOP_INDEX_BITS, place = ip & CPI_UOP_INDEX_MASK;
+	const uint32_t number = ip >> WINDOW_PAGES_PLACE_BITS;
+	const uint32_t place = ip % (1u << WINDOW_PAGES_PLACE_BITS);
 
-	if (slot >= p->nr || place >= CPI_UOPS_PER_PAGE)
+	if (number >= p->nr || place >= CPI_UOPS_PER_PAGE)
 		return NULL;
-	return &p->page[slot].code->uop[place];
+	return &p->page[number].code->uop[place];
 }
 
-const struct cpi_code_page *window_pages_at(void *pages, uint64_t address)
+int window_pages_find(void *pages, uint64_t address, struct walk_code *out)
 {
-	const struct window_page *page = find(pages, address);
+	const uint64_t offset = address % CPI_CODE_PAGE;
+	const struct window_page *page = find(pages, address - offset);
 
-	return page ? page->code : NULL;
+	return walk_find_in_page(page ? page->code : NULL, (uint32_t)offset, out);
 }

@@ -8,10 +8,14 @@
 #include <sys/types.h>
 
 #include "analysis/translate/translate.h"
+#include "analysis/windows/walk.h"
 #include "abi/window.h"
 
 #define WINDOW_PAGES  4096
 #define WINDOW_WANTED 256
+
+/* Of an ip: the page, and the micro-op's place, for which 11 bits are enough. */
+#define WINDOW_PAGES_PLACE_BITS 11
 
 struct window_page {
 	uint64_t address;
@@ -36,10 +40,11 @@ void window_pages_free(struct window_pages *p); /* accepts NULL */
 /* Reads the process' memory. Returns 0, or -1 if it is not there. */
 int window_pages_read(const struct window_pages *p, void *to, size_t size,
 		      uint64_t address);
-/* The micro-op of an address: 0 and *ip, or -1. Translates what is not, yet. */
-int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip);
+/* As kmod/window.h has it. Translates what is not translated yet. Returns 0, or -1. */
+int window_pages_resolve(struct window_pages *p, uint64_t pc, uint32_t *ip,
+			 uint32_t *base);
 const struct cpi_uop *window_pages_uop(const struct window_pages *p, uint32_t ip);
-/* A walk_page_fn, of struct window_pages. */
-const struct cpi_code_page *window_pages_at(void *pages, uint64_t address);
+/* A walk_find_fn, of struct window_pages. */
+int window_pages_find(void *pages, uint64_t address, struct walk_code *out);
 
 #endif

@@ -14,8 +14,8 @@
 #define CPI_WINDOW_CONTEXT struct window_pages *
 #define CPI_WINDOW_READ(ctx, to, size, address) \
 	window_pages_read(ctx, to, size, address)
-#define CPI_WINDOW_UOP(ctx, ip)         window_pages_uop(ctx, ip)
-#define CPI_WINDOW_RESOLVE(ctx, pc, ip) window_pages_resolve(ctx, pc, ip)
+#define CPI_WINDOW_UOP(ctx, ip)               window_pages_uop(ctx, ip)
+#define CPI_WINDOW_RESOLVE(ctx, pc, ip, base) window_pages_resolve(ctx, pc, ip, base)
 #include "kmod/window.h"
 #include "t/uop_name.h"
 
@@ -56,7 +56,7 @@ static bool walk_agrees(const struct cpi_window *w, struct window_pages *pages,
 {
 	struct walk walk;
 	uint32_t nr = 0;
-	int err = walk_window(w, window_pages_at, pages, &walk);
+	int err = walk_window(w, window_pages_find, pages, &walk);
 
 	if (err == -ENOENT)
 		return true;

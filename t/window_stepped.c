@@ -38,7 +38,7 @@
 #include "t/stepped.skel.h"
 #include "t/window_agrees.h"
 
-#define NR_SLOTS   1024
+#define NR_CELLS   (1u << 20)
 #define NR_ENTRIES (1u << 16)
 #define RING_BYTES (4u << 20)
 #define ROUND_NS   (20 * NSEC_PER_MSEC)
@@ -122,16 +122,16 @@ static void load(struct run *r)
 	bpf_map__set_max_entries(r->skel->maps.cpi_window_cpus,
 				 (uint32_t)libbpf_num_possible_cpus());
 	bpf_map__set_max_entries(r->skel->maps.cpi_entries, NR_ENTRIES);
-	bpf_map__set_max_entries(r->skel->maps.cpi_code, NR_SLOTS);
-	bpf_map__set_max_entries(r->skel->maps.cpi_bytes, NR_SLOTS);
+	bpf_map__set_max_entries(r->skel->maps.cpi_cells, NR_CELLS);
 	bpf_map__set_max_entries(r->skel->maps.cpi_records, RING_BYTES);
+	bpf_map__set_max_entries(r->skel->maps.cpi_pairs, 1); /* none is taken */
+	bpf_map__set_max_entries(r->skel->maps.cpi_pair_records, RING_BYTES);
 	err = stepped_bpf__load(r->skel);
 	if (err)
 		die("load", err);
 	r->source.process = map_shared(r->skel->maps.cpi_processes);
 	r->source.entry = map_shared(r->skel->maps.cpi_entries);
-	r->source.slot = map_shared(r->skel->maps.cpi_code);
-	r->source.bytes = map_shared(r->skel->maps.cpi_bytes);
+	r->source.cell = map_shared(r->skel->maps.cpi_cells);
 	r->ring =
 		ring_buffer__new(bpf_map__fd(r->skel->maps.cpi_records), take, r, NULL);
 	check_memory(r->ring);
@@ -165,7 +165,7 @@ static void make_tables(struct run *r)
 	pages.codecache = r->attribution.codecache;
 	pages.jit = r->attribution.jit = check_memory(jit_new(r->attribution.images));
 	r->source.ops = &ops;
-	r->source.nr_slots = NR_SLOTS;
+	r->source.nr_cells = NR_CELLS;
 	r->source.cfg.nr_entries = NR_ENTRIES;
 	err = windowpages_new(&pages, &r->pages);
 	if (err)
@@ -219,14 +219,14 @@ struct walking {
 	const struct cpi_window_process *process;
 };
 
-static const struct cpi_code_page *code_at(void *ctx, uint64_t address)
+static int code_at(void *ctx, uint64_t address, struct walk_code *out)
 {
 	const struct walking *w = ctx;
 	uint32_t entry, offset;
 
 	if (windowprocs_entry(w->process, address, &entry, &offset))
-		return NULL;
-	return windowpages_code(w->r->pages, entry);
+		return -ENOENT;
+	return walk_find_in_packed(windowpages_code(w->r->pages, entry), offset, out);
 }
 
 static void walk(struct run *r, const struct cpi_window_record *record)
@@ -258,7 +258,7 @@ static void go_round(struct run *r)
 	ring_buffer__consume(r->ring);
 	for (size_t i = 0; i < r->nr_records; i++)
 		walk(r, &r->record[i]);
-	windowpages_give_slots(r->pages);
+	windowpages_give_room(r->pages);
 	procscan_one(r->attribution.procmap, r->attribution.images, r->child);
 	windowprocs_renew(r->procs);
 	windowprocs_follow_maps(r->procs);
@@ -275,7 +275,7 @@ static void go_round(struct run *r)
 	}
 	r->nr_records = 0;
 	windowpages_run(r->pages);
-	windowpages_take_slots(r->pages);
+	windowpages_take_room(r->pages);
 }
 
 static int run_command(struct run *r)

@@ -2,13 +2,14 @@
 /*
  * translate.c - code to micro-ops, a page at a time
  *
- * Offsets to translate wait on a stack: the wanted ones, then the targets of jumps that
- * were met. A run goes on from an offset until it meets translated code (and goes to
- * that), the page's end, or the end of the room. When the stack is empty, the offsets
- * behind the lowest wanted one that are not translated are tried in the order of the
- * page: this is code behind jumps that are always taken. The offsets before it come
- * last, from the page's start on. There the first instruction boundary is a guess, but
- * decoding soon falls into step.
+ * Offsets to translate wait in a queue: the wanted ones, then the targets of jumps that
+ * were met, each with the number of instructions that control may still go on from
+ * there. A run goes on from an offset until it meets translated code (and goes to
+ * that), the page's end, the end of that number, or the end of the room. If there is no
+ * limit and the queue is empty, the offsets behind the lowest wanted one that are not
+ * translated are tried in the order of the page: this is code behind jumps that are
+ * always taken. The offsets before it come last, from the page's start on. There the
+ * first instruction boundary is a guess, but decoding soon falls into step.
  *
  * T1  Each offset is translated once: index[] holds its first micro-op.
  * T2  A run's last micro-op never falls through: it is a jump, a STOP or a GOTO, so
@@ -37,9 +38,10 @@ static const struct translate_machine *const machines[] = {
 
 struct translator {
 	const struct translate_machine *machine;
-	size_t nr_waiting;
-	uint16_t waiting[CPI_CODE_PAGE];
-	bool seen[CPI_CODE_PAGE]; /* was on the stack */
+	size_t nr_waiting, nr_done;
+	uint16_t waiting[CPI_CODE_PAGE]; /* in order; each offset once */
+	uint32_t left[CPI_CODE_PAGE];    /* instructions from there on */
+	bool seen[CPI_CODE_PAGE];        /* is in the queue, or was */
 	max_align_t state[];
 };
 
@@ -47,6 +49,7 @@ struct translator {
 struct page {
 	struct translator *t;
 	const uint8_t *code;
+	const uint64_t *starts; /* NULL: no limit */
 	size_t size;
 	size_t nr; /* micro-ops */
 	struct cpi_code_page *out;
@@ -75,12 +78,20 @@ void translator_close(struct translator *t)
 	free(t);
 }
 
-static void push(struct translator *t, uint64_t offset)
+static void push(struct translator *t, uint64_t offset, uint32_t left)
 {
 	if (offset >= CPI_CODE_PAGE || t->seen[offset])
 		return;
 	t->seen[offset] = true;
+	t->left[offset] = left;
 	t->waiting[t->nr_waiting++] = (uint16_t)offset;
+}
+
+/* Whether an offset is to be translated in any case. */
+static bool is_start(const struct page *p, size_t offset)
+{
+	return p->starts &&
+	       p->starts[offset / CPI_CODE_LINE] >> offset % CPI_CODE_LINE & 1;
 }
 
 static bool in_page(const struct page *p, size_t offset)
@@ -98,8 +109,12 @@ static void append_goto(struct page *p, size_t offset)
 		u->address = p->out->index[offset];
 }
 
-/* Appends the instruction. Returns the offset behind it, or 0 if there is no room. */
-static size_t append(struct page *p, size_t offset, struct translated *one)
+/*
+ * Appends the instruction, from which left more may be gone. Returns the offset behind
+ * it, or 0 if there is no room.
+ */
+static size_t append(struct page *p, size_t offset, struct translated *one,
+		     uint32_t left)
 {
 	p->t->machine->instruction(p->t->state, p->code + offset, p->size - offset,
 				   one);
@@ -111,20 +126,23 @@ static size_t append(struct page *p, size_t offset, struct translated *one)
 
 		*u = one->uop[i];
 		u->flags |= (uint16_t)((one->length - 1) << CPI_UOP_LENGTH_SHIFT);
-		if (cpi_uop_is_direct(u))
-			push(p->t, offset + (uint64_t)(int64_t)u->disp);
+		if (cpi_uop_is_direct(u) && left)
+			push(p->t, offset + (uint64_t)(int64_t)u->disp, left);
 	}
 	return offset + one->length;
 }
 
-/* Translates from offset to the end of a run. */
-static void translate_run(struct page *p, size_t offset)
+/* Translates from offset to the end of a run, of at most left instructions. */
+static void translate_run(struct page *p, size_t offset, uint32_t left)
 {
 	struct translated one = { .ends = false };
 	size_t next;
 
 	while (in_page(p, offset) && !p->out->index[offset]) {
-		next = append(p, offset, &one);
+		if (!left && !is_start(p, offset))
+			break;
+		left -= p->starts && left && !is_start(p, offset);
+		next = append(p, offset, &one, left);
 		if (!next)
 			break;
 		if (one.ends)
@@ -175,37 +193,86 @@ static bool has_room(const struct page *p)
 	return p->nr + TRANSLATED_MOST + 2 <= CPI_UOPS_PER_PAGE;
 }
 
+/* All that waits. */
+static void translate_waiting(struct page *p)
+{
+	struct translator *t = p->t;
+
+	while (t->nr_done < t->nr_waiting && has_room(p)) {
+		const size_t from = t->waiting[t->nr_done++];
+
+		if (in_page(p, from) && !p->out->index[from])
+			translate_run(p, from, t->left[from]);
+	}
+}
+
+/* What no jump leads to: from the lowest wanted offset on, then from the begin on. */
+static void translate_gaps(struct page *p, size_t behind)
+{
+	bool around = false;
+
+	while (has_room(p)) {
+		behind = next_gap(p, behind);
+		if (behind == CPI_CODE_PAGE && around)
+			return;
+		if (behind == CPI_CODE_PAGE) {
+			around = true;
+			behind = 0;
+			continue;
+		}
+		push(p->t, behind, TRANSLATOR_ALL);
+		translate_waiting(p);
+	}
+}
+
+static size_t begin(struct page *p, const uint16_t *wanted, size_t nr, uint32_t reach)
+{
+	size_t lowest = CPI_CODE_PAGE;
+
+	if (p->size > CPI_CODE_PAGE + CPI_CODE_MORE)
+		p->size = CPI_CODE_PAGE + CPI_CODE_MORE;
+	memset(p->out, 0, sizeof(*p->out));
+	memset(p->t->seen, 0, sizeof(p->t->seen));
+	p->t->nr_waiting = p->t->nr_done = 0;
+	for (size_t i = 0; i < nr; i++) {
+		push(p->t, wanted[i], reach);
+		if (wanted[i] < lowest)
+			lowest = wanted[i];
+	}
+	return lowest;
+}
+
 size_t translator_page(struct translator *t, const uint8_t *code, size_t size,
 		       const uint16_t *wanted, size_t nr, struct cpi_code_page *out)
 {
 	struct page p = { .t = t, .code = code, .size = size, .out = out };
-	size_t behind = CPI_CODE_PAGE;
-	bool around = false;
+	const size_t lowest = begin(&p, wanted, nr, 1);
 
-	if (p.size > CPI_CODE_PAGE + CPI_CODE_MORE)
-		p.size = CPI_CODE_PAGE + CPI_CODE_MORE;
-	memset(out, 0, sizeof(*out));
-	memset(t->seen, 0, sizeof(t->seen));
-	t->nr_waiting = 0;
-	for (size_t i = nr; i-- > 0;) { /* the first is on top */
-		push(t, wanted[i]);
-		if (wanted[i] < behind)
-			behind = wanted[i];
-	}
-	while (t->nr_waiting && has_room(&p)) {
-		size_t from = t->waiting[--t->nr_waiting];
+	translate_waiting(&p);
+	translate_gaps(&p, lowest);
+	link_jumps(&p);
+	return p.nr;
+}
 
-		if (in_page(&p, from) && !out->index[from])
-			translate_run(&p, from);
-		if (t->nr_waiting)
-			continue;
-		behind = next_gap(&p, behind);
-		if (behind == CPI_CODE_PAGE && !around) {
-			around = true;
-			behind = next_gap(&p, 0);
-		}
-		push(t, behind);
+size_t translator_reach(struct translator *t, const uint8_t *code, size_t size,
+			const uint16_t *wanted, size_t nr,
+			const uint64_t starts[CPI_CODE_LINES], uint32_t reach,
+			struct cpi_code_page *out)
+{
+	struct page p = {
+		.t = t, .code = code, .starts = starts, .size = size, .out = out
+	};
+	size_t lowest;
+
+	lowest = begin(&p, wanted, nr, reach);
+	translate_waiting(&p);
+	for (size_t i = 0; i < CPI_CODE_PAGE; i++) {
+		if (is_start(&p, i))
+			push(t, i, 0);
 	}
+	translate_waiting(&p);
+	if (reach == TRANSLATOR_ALL)
+		translate_gaps(&p, lowest);
 	link_jumps(&p);
 	return p.nr;
 }

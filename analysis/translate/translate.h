@@ -6,9 +6,10 @@
  * that they reach and that is not translated. Translation of a page starts at these
  * wanted offsets, and last at the page's start, because where the page's first
  * instruction begins is not known. From each wanted offset it follows the code through
- * jumps within the page. Behind a jump that is always taken it goes on decoding, as
- * long as there is room. The micro-ops of an offset are correct for a jump to that
- * offset, so a wrong guess wastes room, but gives no wrong result.
+ * jumps within the page, up to a number of instructions, or without limit. In the
+ * latter case it goes on decoding behind a jump that is always taken, as long as there
+ * is room. The micro-ops of an offset are correct for a jump to that offset, so a wrong
+ * guess wastes room, but gives no wrong result.
  */
 #ifndef CPI_ANALYSIS_TRANSLATE_H
 #define CPI_ANALYSIS_TRANSLATE_H
@@ -34,5 +35,16 @@ void translator_close(struct translator *t); /* accepts NULL */
  */
 size_t translator_page(struct translator *t, const uint8_t *code, size_t size,
 		       const uint16_t *wanted, size_t nr, struct cpi_code_page *out);
+
+/*
+ * The same, but only of the code that control reaches from a wanted offset within this
+ * many instructions, of which those at starts do not count: a bit for each offset of
+ * the page, 64 to a word. What is at starts is translated in any case.
+ */
+#define TRANSLATOR_ALL UINT32_MAX /* for reach: also what no jump leads to */
+size_t translator_reach(struct translator *t, const uint8_t *code, size_t size,
+			const uint16_t *wanted, size_t nr,
+			const uint64_t starts[CPI_CODE_LINES], uint32_t reach,
+			struct cpi_code_page *out);
 
 #endif

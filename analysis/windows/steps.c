@@ -27,9 +27,8 @@
 
 struct insn {
 	uint64_t pc;
-	const struct cpi_code_page *page; /* NULL: the code is not known */
-	uint32_t place;
-	int next[2]; /* instructions, or NO_INSN */
+	struct walk_code code; /* uop NULL: it is not known */
+	int next[2];           /* instructions, or NO_INSN */
 	int nr_next;
 	int nr_before;
 	int last_before; /* if there are any */
@@ -64,8 +63,6 @@ struct steps {
 	uint64_t written; /* values that are no longer those of the begin: a bit each */
 	bool forward[STEPS_MAX_INSNS], region[STEPS_MAX_INSNS]; /* blocks */
 	const struct steps_code *code;
-	const struct cpi_code_page *page; /* the last one, or NULL */
-	uint64_t page_start;
 };
 
 struct steps *steps_new(void)
@@ -110,26 +107,10 @@ static int get_insn(struct steps *s, uint64_t pc)
 	return s->nr_insns - 1;
 }
 
-/* The page at an address, which is mostly that of the instruction before. */
-static const struct cpi_code_page *page_at(struct steps *s, uint64_t start)
+static void find_code(const struct steps *s, struct insn *i)
 {
-	if (!s->page || s->page_start != start) {
-		s->page = s->code->page(s->code->ctx, start);
-		s->page_start = start;
-	}
-	return s->page;
-}
-
-static void find_code(struct steps *s, struct insn *i)
-{
-	const uint64_t start = i->pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
-	const struct cpi_code_page *page = page_at(s, start);
-	const unsigned int place = page ? page->index[i->pc - start] : 0;
-
-	if (!place || place > CPI_UOPS_PER_PAGE)
-		return;
-	i->page = page;
-	i->place = place - 1;
+	if (s->code->find(s->code->ctx, i->pc, &i->code))
+		i->code.uop = NULL;
 }
 
 /* The k-th micro-op of an instruction; NULL if that is not its own. */
@@ -137,9 +118,9 @@ static const struct cpi_uop *uop_of(const struct insn *i, uint32_t k)
 {
 	const struct cpi_uop *u;
 
-	if (!i->page || k >= MOST_UOPS || i->place + k >= CPI_UOPS_PER_PAGE)
+	if (!i->code.uop || k >= MOST_UOPS || i->code.place + k >= i->code.nr_uops)
 		return NULL;
-	u = &i->page->uop[i->place + k];
+	u = &i->code.uop[i->code.place + k];
 	return k && !(u->flags & CPI_UOP_MORE) && u->op != CPI_UOP_GOTO ? NULL : u;
 }
 
@@ -170,7 +151,7 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 	const struct cpi_uop *u;
 
 	find_code(s, &i);
-	if (!i.page)
+	if (!i.code.uop)
 		return false;
 	for (uint32_t k = 0; (u = uop_of(&i, k)); k++) {
 		const uint64_t target = pc + (uint64_t)(int64_t)u->disp;
@@ -641,7 +622,6 @@ uint32_t steps_find(struct steps *s, const struct steps_code *code, uint64_t at,
 	struct leaf leaf;
 
 	s->code = code;
-	s->page = NULL;
 	if (first != at && !look_into(s, first, &leaf))
 		return 0;
 	explore(s, at);

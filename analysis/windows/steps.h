@@ -36,7 +36,7 @@
 #define STEPS_CLOBBERED_AARCH64 0x4007ffffu /* x0 to x18, x30 */
 
 struct steps_code {
-	walk_page_fn *page;
+	walk_find_fn *find;
 	void *ctx;
 	uint32_t clobbered; /* by calls */
 };

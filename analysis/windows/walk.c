@@ -13,15 +13,16 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "analysis/windows/codepack.h"
+
 /* Micro-ops of one instruction, at most, and GOTOs between two. */
 #define MOST_UOPS 64
 
 struct walker {
 	const struct cpi_window *w;
-	walk_page_fn *page_of;
+	walk_find_fn *find;
 	void *ctx;
-	const struct cpi_code_page *page;
-	uint32_t place;
+	struct walk_code code;
 	uint64_t pc;
 	uint32_t nr_jumps;
 	uint32_t nr_targets;
@@ -29,22 +30,35 @@ struct walker {
 
 static const struct cpi_uop *at(const struct walker *k)
 {
-	return k->place < CPI_UOPS_PER_PAGE ? &k->page->uop[k->place] : NULL;
+	return k->code.place < k->code.nr_uops ? &k->code.uop[k->code.place] : NULL;
+}
+
+int walk_find_in_page(const struct cpi_code_page *page, uint32_t offset,
+		      struct walk_code *out)
+{
+	const uint32_t index = page ? page->index[offset] : 0;
+
+	if (!index || index > CPI_UOPS_PER_PAGE)
+		return -ENOENT;
+	*out = (struct walk_code){ page->uop, CPI_UOPS_PER_PAGE, index - 1 };
+	return 0;
+}
+
+/* Cells behind the head are numbered as micro-ops: jumps name them by these numbers. */
+int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,
+			struct walk_code *out)
+{
+	const uint32_t cell = page ? codepack_find(page, offset) : 0;
+
+	if (!cell)
+		return -ENOENT;
+	*out = (struct walk_code){ &page[1].uop, page->head.bytes - 1u, cell - 1 };
+	return 0;
 }
 
 static int look_up(struct walker *k)
 {
-	const uint64_t start = k->pc & ~(uint64_t)(CPI_CODE_PAGE - 1);
-	unsigned int index;
-
-	k->page = k->page_of(k->ctx, start);
-	if (!k->page)
-		return -ENOENT;
-	index = k->page->index[k->pc - start];
-	if (!index || index > CPI_UOPS_PER_PAGE)
-		return -ENOENT;
-	k->place = index - 1;
-	return 0;
+	return k->find(k->ctx, k->pc, &k->code);
 }
 
 /* Goes to a direct jump's target, or looks it up if it is on another page. */
@@ -52,7 +66,7 @@ static int go(struct walker *k, const struct cpi_uop *u)
 {
 	if (!u->address)
 		return look_up(k);
-	k->place = u->address - 1u;
+	k->code.place = u->address - 1u;
 	return 0;
 }
 
@@ -88,8 +102,8 @@ static int decide_jump(struct walker *k, const struct cpi_uop *u, bool *taken,
 }
 
 /*
- * Executes the instruction at k->place. more says that the record has another one, so
- * its micro-ops are needed.
+ * Executes the instruction at the walker's place. more says that the record has another
+ * one, so its micro-ops are needed.
  */
 static int do_instruction(struct walker *k, bool more, struct walk *out)
 {
@@ -123,15 +137,15 @@ static int do_instruction(struct walker *k, bool more, struct walk *out)
 				return 0;
 			return cpi_uop_is_direct(u) ? go(k, u) : look_up(k);
 		}
-		k->place++;
+		k->code.place++;
 	}
 	return -EBADMSG;
 }
 
-int walk_window(const struct cpi_window *w, walk_page_fn *page, void *ctx,
+int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
 		struct walk *out)
 {
-	struct walker k = { .w = w, .page_of = page, .ctx = ctx, .pc = w->start };
+	struct walker k = { .w = w, .find = find, .ctx = ctx, .pc = w->start };
 	const bool done = cpi_window_is_done(w->end);
 	int err;
 

@@ -30,17 +30,31 @@ struct walk {
 	struct walk_jump jump[CPI_WINDOW_MAX];
 };
 
+/* Where an instruction's micro-ops are: nr_uops of its page, and its first one. */
+struct walk_code {
+	const struct cpi_uop
+		*uop; /* a direct jump with an address goes to address - 1 */
+	uint32_t nr_uops;
+	uint32_t place;
+};
+
 /*
- * Returns the page of code at an address (a multiple of CPI_CODE_PAGE) of the window's
- * process, as it was when the window ran; NULL if it is gone.
+ * Finds the code at an address of the window's process, as it was when the window ran.
+ * Returns 0 and sets *out; or -ENOENT if it is gone.
  */
-typedef const struct cpi_code_page *walk_page_fn(void *ctx, uint64_t address);
+typedef int walk_find_fn(void *ctx, uint64_t address, struct walk_code *out);
+
+/* The same for an offset of a page that may be NULL; and of a packed one. */
+int walk_find_in_page(const struct cpi_code_page *page, uint32_t offset,
+		      struct walk_code *out);
+int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,
+			struct walk_code *out);
 
 /*
  * Walks w. Returns 0; -ENOENT if a page or an instruction is missing; -EBADMSG if the
  * record does not agree with the code. On failure *out is unspecified.
  */
-int walk_window(const struct cpi_window *w, walk_page_fn *page, void *ctx,
+int walk_window(const struct cpi_window *w, walk_find_fn *find, void *ctx,
 		struct walk *out);
 
 #endif

@@ -4,6 +4,7 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/windows/translate_check.h daemon/windows/windowexclude.c \
 	daemon/windows/windowexclude.h daemon/windows/windowsampler.h \
 	daemon/windows/windowtally.c daemon/windows/windowtally.h \
+	daemon/windows/windowpool.c daemon/windows/windowpool.h \
 	daemon/windows/windowunits.c daemon/windows/windowunits.h
 
 # Windows: what runs in the interrupt, and what it needs.

@@ -140,7 +140,7 @@ static void pass(struct translate_child *t)
 }
 
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
-			 const struct cpi_code_page **page)
+			 const struct cpi_code_page **page, uint32_t *nr_uops)
 {
 	const struct asked first = t->asked[0];
 
@@ -153,6 +153,7 @@ int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
 		t->have_reply = false;
 		*err = t->reply.err;
 		*page = &t->reply.page;
+		*nr_uops = t->reply.nr_uops;
 	} else if (t->have_reply || t->dead) {
 		*err = -ECHILD;
 	} else if (time_mono_ns() > first.when_ns + PATIENCE_NS) {

@@ -31,11 +31,11 @@ int translate_child_ask(struct translate_child *t, struct cpi_translate_request 
 			uint32_t *cookie);
 
 /*
- * The next answer, in the order of requests. If *err is 0, *page is valid until the
- * next call; else *err is the reason why there is no page. Returns 0, or -EAGAIN if
- * there is no answer yet.
+ * The next answer, in the order of requests. If *err is 0, *page, which has *nr_uops
+ * micro-ops, is valid until the next call; else *err is the reason why there is no
+ * page. Returns 0, or -EAGAIN if there is no answer yet.
  */
 int translate_child_take(struct translate_child *t, uint32_t *cookie, int *err,
-			 const struct cpi_code_page **page);
+			 const struct cpi_code_page **page, uint32_t *nr_uops);
 
 #endif

@@ -10,9 +10,10 @@
 #include <stdbool.h>
 
 #include "abi/window_bpf.h"
+#include "analysis/windows/codepack.h"
 
 struct search {
-	const struct cpi_code_page *page;
+	const union cpi_code_cell *page; /* packed */
 	int64_t *to;
 	int nr, max;
 	bool seen[CPI_CODE_PAGE];
@@ -23,7 +24,7 @@ struct search {
 static void reach(struct search *s, int64_t offset)
 {
 	if (offset >= 0 && offset < CPI_CODE_PAGE) {
-		if (!s->seen[offset] && s->page->index[offset])
+		if (!s->seen[offset] && codepack_find(s->page, (uint32_t)offset))
 			s->queue[s->nr_queued++] = (uint16_t)offset;
 		s->seen[offset] = true;
 		return;
@@ -45,23 +46,24 @@ static bool ends(const struct cpi_uop *u)
 
 static void go_on(struct search *s, int64_t offset)
 {
-	uint32_t place = s->page->index[offset] - 1u;
+	const uint32_t first = codepack_find(s->page, (uint32_t)offset);
+	const uint32_t end = s->page->head.bytes;
+	uint32_t at = first;
 	const struct cpi_uop *u;
 
-	if (place >= CPI_UOPS_PER_PAGE)
+	if (at >= end)
 		return;
 	do {
-		u = &s->page->uop[place++];
+		u = &s->page[at++].uop;
 		if (cpi_uop_is_direct(u))
 			reach(s, offset + u->disp);
 		if (ends(u))
 			return;
-	} while (place < CPI_UOPS_PER_PAGE && s->page->uop[place].flags & CPI_UOP_MORE);
-	u = &s->page->uop[s->page->index[offset] - 1u];
-	reach(s, offset + cpi_uop_length(u));
+	} while (at < end && s->page[at].uop.flags & CPI_UOP_MORE);
+	reach(s, offset + cpi_uop_length(&s->page[first].uop));
 }
 
-int windowahead_find(const struct cpi_code_page *page, uint32_t from, int64_t *to,
+int windowahead_find(const union cpi_code_cell *page, uint32_t from, int64_t *to,
 		     int max)
 {
 	struct search s = { .page = page, .to = to, .max = max };

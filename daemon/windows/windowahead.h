@@ -17,7 +17,7 @@
  * Finds places outside the page that a window can reach from this offset, nearest
  * first, as offsets from the page's begin. Returns how many, at most max.
  */
-int windowahead_find(const struct cpi_code_page *page, uint32_t from, int64_t *to,
+int windowahead_find(const union cpi_code_cell *page, uint32_t from, int64_t *to,
 		     int max);
 
 #endif

@@ -103,9 +103,7 @@ static int map_all(struct windowbpf *wb)
 	if (!err)
 		err = map_shared(skel->maps.cpi_entries, &wb->source.entry);
 	if (!err)
-		err = map_shared(skel->maps.cpi_code, &wb->source.slot);
-	if (!err)
-		err = map_shared(skel->maps.cpi_bytes, &wb->source.bytes);
+		err = map_shared(skel->maps.cpi_cells, &wb->source.cell);
 	return err;
 }
 
@@ -131,15 +129,13 @@ static int set_sizes(struct windowbpf *wb, uint32_t nr_excluded)
 	int err = bpf_map__set_max_entries(skel->maps.cpi_window_cpus, wb->nr_cpus);
 
 	ws->nr_records = ring_bytes / sizeof(struct cpi_window_record);
-	ws->nr_slots = windowsource_nr_slots(
+	ws->nr_cells = windowsource_nr_cells(
 		&ws->cfg, 2 * ring_bytes + wb->nr_cpus * sizeof(struct cpi_window_cpu));
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_entries,
 					       ws->cfg.nr_entries);
 	if (!err)
-		err = bpf_map__set_max_entries(skel->maps.cpi_code, ws->nr_slots);
-	if (!err)
-		err = bpf_map__set_max_entries(skel->maps.cpi_bytes, ws->nr_slots);
+		err = bpf_map__set_max_entries(skel->maps.cpi_cells, ws->nr_cells);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cpi_records, ring_bytes);
 	if (!err)
@@ -206,8 +202,7 @@ static void bpf_close(struct windowsource *ws)
 		unmap_shared(wb->skel->maps.cpi_pairs, wb->pair);
 		unmap_shared(wb->skel->maps.cpi_processes, ws->process);
 		unmap_shared(wb->skel->maps.cpi_entries, ws->entry);
-		unmap_shared(wb->skel->maps.cpi_code, ws->slot);
-		unmap_shared(wb->skel->maps.cpi_bytes, ws->bytes);
+		unmap_shared(wb->skel->maps.cpi_cells, ws->cell);
 		ring_buffer__free(wb->ring);
 		ring_buffer__free(wb->pair_ring);
 		cpi_window_bpf__destroy(wb->skel);

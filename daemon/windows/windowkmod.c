@@ -52,16 +52,16 @@ static int set_config(struct windowkmod *wk)
 	const struct windowsource_config *cfg = &wk->source.cfg;
 	struct cpi_kmod_windows *c = &wk->config;
 	const long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	uint32_t nr_slots;
+	uint32_t nr_cells;
 
 	if (nr_cpus < 1)
 		return -EIO;
 	c->nr_entries = cfg->nr_entries;
 	c->nr_records = nr_records((uint32_t)nr_cpus);
-	nr_slots = windowsource_nr_slots(cfg, (uint64_t)nr_cpus * c->nr_records *
+	nr_cells = windowsource_nr_cells(cfg, (uint64_t)nr_cpus * c->nr_records *
 						      sizeof(struct cpi_window_record));
-	c->nr_slots = nr_slots < CPI_KMOD_MAX_WINDOW_SLOTS ? nr_slots
-							   : CPI_KMOD_MAX_WINDOW_SLOTS;
+	c->nr_cells = nr_cells < CPI_KMOD_MAX_WINDOW_CELLS ? nr_cells
+							   : CPI_KMOD_MAX_WINDOW_CELLS;
 	kmodevent_set(cfg->event, *cfg->period, &c->event);
 	return 0;
 }
@@ -104,9 +104,8 @@ static int map_tables(struct windowkmod *wk)
 	wk->memory = at;
 	ws->process = at;
 	ws->entry = (void *)(wk->memory + wk->config.entries_at);
-	ws->slot = (void *)(wk->memory + wk->config.slots_at);
-	ws->bytes = (void *)(wk->memory + wk->config.bytes_at);
-	ws->nr_slots = wk->config.nr_slots;
+	ws->cell = (void *)(wk->memory + wk->config.cells_at);
+	ws->nr_cells = wk->config.nr_cells;
 	ws->nr_records = wk->config.nr_records;
 	ws->ring_per_cpu = true;
 	return 0;

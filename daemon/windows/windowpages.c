@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowpages.c - entries, slots, and what becomes of a page
+ * windowpages.c - entries, pieces, and what becomes of a page
  *
  * A page is asked for when a window has ended at it: hot pages come first, for windows
  * begin where time is spent. Where instructions begin is known of the places that
  * windows wanted to go to, so a page is translated again when it is left at a place
- * that was none before. While slots are free, pages come ahead of windows, too: those
- * that samples are of, and those that pages lead to that windows have come to.
+ * that was none before. While there is spare room, pages come ahead of windows, too:
+ *those that samples are of, and those that pages lead to that windows have come to.
  *
  * Code that was made at run time is its process's own, and other code may come to the
  * same place: what was translated waits until its owner is amid a change, so that no
  * record is walked with micro-ops that came later. Its units are given back, to others
  * of the same size.
  *
- * A slot is free, or live: an entry names it; or it rests (I1):
+ * A page is packed (analysis/windows/codepack.h) into a piece of the shared memory. A
+ * piece is free, or live: an entry names it; or it rests (I1):
  *
  *	free ── translated ──> live ── evicted, or translated anew ──> rests
  *	  ^                                                              │
  *	  └──────── settled: the kernel's side has left it <─────────────┘
  *
- * Entries are given out by windowunits.c.
+ * If room is short, pieces are evicted that windows use least: each look halves a
+ * piece's heat, and adds to it if windows have used the piece since the last look.
+ *
+ * Entries are given out by windowunits.c, room by windowpool.c.
  */
 #include "config.h"
 
@@ -29,32 +33,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/windows/codepack.h"
 #include "base/err.h"
 #include "base/times.h"
 #include "daemon/windows/windowahead.h"
+#include "daemon/windows/windowpool.h"
 #include "daemon/windows/windowunits.h"
 
 #define MAX_WANTED  1024 /* pages that wait to be translated */
-#define EVICT_SHARE 16   /* of all slots, at a time */
-#define MIN_MISSES  2    /* before a page takes another's slot */
-#define MAX_TRIES   16   /* translations of one page, until it is forgotten */
+#define EVICT_SHARE 32   /* of all room, at a time */
+#define MIN_SHARE   64   /* of all room, with less free nothing is translated */
+#define SAVED_SHARE 16   /* of all cells, as many words of what evicted pages had */
+#define MIN_MISSES  2    /* before a page takes another's room */
+#define HEAT        128  /* of a piece that windows use */
+#define MAX_TRIES   64   /* translations of one page, until it is forgotten */
+#define REACH       64   /* instructions that are translated behind a wanted one */
 #define MAX_AHEAD   32   /* places that a page leads to */
-#define SPARE_SHARE 8    /* of all slots, that nothing gets ahead of windows */
+#define SPARE_SHARE 8    /* of all room, that nothing gets ahead of windows */
 #define MAX_READY   64
-#define FORGET_NS   (600 * NSEC_PER_SEC) /* between two times that all is forgotten */
+#define PASS_NS \
+	(1800 * NSEC_PER_SEC) /* a line counts as used for this long, or twice */
+#define FORGET_NS (600 * NSEC_PER_SEC) /* between two times that all is forgotten */
 
 /* Of an entry, beside what the program sees. */
 struct page {
 	uint16_t begin[CPI_TRANSLATE_ENTRIES]; /* where windows wanted to go on */
 	uint8_t nr_begin, nr_tries;
 	bool wanted, asked, failed;
-	uint32_t order;   /* of what it was made of: jit_order() */
-	uint32_t misses;  /* since it was translated */
-	uint32_t resting; /* the slot that it had until lately; or 0 */
+	uint32_t order;         /* of what it was made of: jit_order() */
+	uint32_t misses;        /* since it was translated */
+	uint64_t passed;        /* lines that windows have passed lately ... */
+	uint64_t passed_before; /* ... and before */
+	struct saved *saved;    /* what it had when it was evicted, or NULL */
+	uint32_t live;          /* its piece; 0: it is not translated */
+	uint32_t resting;       /* the piece that it had until lately; or 0 */
 };
 
-struct slot {
+/* Where instructions began in lines that windows passed. */
+struct saved {
+	uint64_t lines;
+	uint64_t starts[]; /* of each of them */
+};
+
+struct piece {
 	uint32_t entry; /* 0: it is free */
+	uint32_t cell;  /* the first; of a free one the next free one's number */
+	uint16_t nr_cells;
+	uint8_t heat;
 	bool rests;
 	bool settled; /* the grace period is over */
 	bool ahead;   /* no window has come to it yet */
@@ -63,7 +88,15 @@ struct slot {
 struct question {
 	uint32_t cookie;
 	uint32_t entry; /* 0: nobody's any more */
-	uint32_t slot;  /* 0: it is free already */
+	uint32_t order;
+	uint32_t size;
+	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
+};
+
+/* Packed, and not published yet. */
+struct answer {
+	uint32_t entry;
+	uint32_t piece;
 	uint32_t order;
 };
 
@@ -73,15 +106,21 @@ struct windowpages {
 	struct windowunits units;
 	uint64_t forgotten_ns;
 	struct page *page; /* by entry */
-	struct slot *slot;
-	uint32_t *unused; /* the slots that are free */
-	uint32_t nr_unused, nr_resting, hand;
+	struct windowpool pool;
+	struct piece *piece;            /* by number, from 1 on */
+	uint32_t nr_pieces, max_pieces; /* that there were ever; that there may be */
+	uint32_t free_piece;            /* the first one; 0: none */
+	uint32_t nr_live, nr_resting;
+	bool short_of_room; /* a packed page did not fit */
+	uint32_t nr_saved;  /* words */
+	uint64_t passed_ns; /* when passed began anew */
 	uint32_t wanted[MAX_WANTED];
 	uint32_t nr_wanted;
 	struct question asked[TRANSLATE_CHILD_MAX_ASKED];
 	uint32_t nr_asked;
-	struct question ready[MAX_READY]; /* that were answered */
+	struct answer ready[MAX_READY];
 	uint32_t nr_ready;
+	union cpi_code_cell packed[CPI_CODE_MAX_CELLS];
 	uint64_t nr_translated, nr_failed, nr_evicted;
 };
 
@@ -95,14 +134,13 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 	wp->source = cfg->source;
 	windowunits_init(&wp->units, wp->source->cfg.nr_entries);
 	wp->page = calloc(wp->source->cfg.nr_entries, sizeof(*wp->page));
-	wp->slot = calloc(wp->source->nr_slots, sizeof(*wp->slot));
-	wp->unused = calloc(wp->source->nr_slots, sizeof(*wp->unused));
-	if (!wp->page || !wp->slot || !wp->unused) {
+	wp->max_pieces = wp->source->nr_cells / WINDOWPOOL_GRANULE;
+	wp->piece = calloc(wp->max_pieces + 1, sizeof(*wp->piece));
+	if (!wp->page || !wp->piece ||
+	    windowpool_init(&wp->pool, wp->source->nr_cells)) {
 		windowpages_free(wp);
 		return -ENOMEM;
 	}
-	for (uint32_t i = wp->source->nr_slots - 1; i > 0; i--)
-		wp->unused[wp->nr_unused++] = i;
 	*out = wp;
 	return 0;
 }
@@ -111,10 +149,12 @@ void windowpages_free(struct windowpages *wp)
 {
 	if (!wp)
 		return;
+	for (uint32_t i = 0; wp->page && i < wp->units.next_entry; i++)
+		free(wp->page[i].saved);
 	windowunits_fini(&wp->units);
 	free(wp->page);
-	free(wp->slot);
-	free(wp->unused);
+	free(wp->piece);
+	windowpool_fini(&wp->pool);
 	free(wp);
 }
 
@@ -175,18 +215,35 @@ static struct known_image *image_of(const struct windowpages *wp, uint32_t entry
 	return u->image;
 }
 
-/* ---- slots ---- */
+/* ---- pieces ---- */
+
+/* A number for a piece of nr_cells cells at first. */
+static uint32_t add_piece(struct windowpages *wp, uint32_t entry, uint32_t first,
+			  uint32_t nr_cells)
+{
+	uint32_t number = wp->free_piece;
+
+	if (number)
+		wp->free_piece = wp->piece[number].cell;
+	else
+		number = ++wp->nr_pieces; /* each has a granule: there are enough */
+	wp->piece[number] = (struct piece){ .entry = entry,
+					    .cell = first,
+					    .nr_cells = (uint16_t)nr_cells };
+	return number;
+}
 
 /* The program finds it no more; what it has recorded may name it. */
 static void lay_to_rest(struct windowpages *wp, uint32_t entry)
 {
-	struct cpi_window_entry *e = &wp->source->entry[entry];
-	const uint32_t slot = e->slot;
+	struct page *p = &wp->page[entry];
 
-	__atomic_store_n(&e->slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&wp->source->entry[entry].cell, 0, __ATOMIC_RELAXED);
 	unit_of(wp, entry)->nr_live--;
-	wp->slot[slot].rests = true;
-	wp->page[entry].resting = slot;
+	wp->piece[p->live].rests = true;
+	p->resting = p->live;
+	p->live = 0;
+	wp->nr_live--;
 	wp->nr_resting++;
 }
 
@@ -194,62 +251,155 @@ static void lay_to_rest(struct windowpages *wp, uint32_t entry)
  * Whoever finds it finds all of it: pairs with the program's look-up by its address.
  * What comes ahead of windows is the first to go again, until one uses it.
  */
-static void publish(struct windowpages *wp, uint32_t entry, uint32_t slot, bool ahead)
+static void publish(struct windowpages *wp, uint32_t entry, uint32_t number, bool ahead)
 {
 	struct cpi_window_entry *e = &wp->source->entry[entry];
+	struct piece *piece = &wp->piece[number];
 
-	if (e->slot)
+	if (wp->page[entry].live)
 		lay_to_rest(wp, entry);
 	unit_of(wp, entry)->nr_live++;
-	wp->slot[slot].entry = entry;
-	wp->slot[slot].ahead = ahead;
+	wp->nr_live++;
+	wp->page[entry].live = number;
+	piece->ahead = ahead;
+	piece->heat = ahead ? 1 : HEAT;
 	e->used = !ahead;
-	__atomic_store_n(&e->slot, slot, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->cell, piece->cell, __ATOMIC_RELEASE);
 }
 
-static void give_back(struct windowpages *wp, uint32_t slot)
+static void give_back(struct windowpages *wp, uint32_t number)
 {
-	struct slot *s = &wp->slot[slot];
+	struct piece *piece = &wp->piece[number];
 
-	if (s->rests) {
+	if (piece->rests) {
 		wp->nr_resting--;
-		if (wp->page[s->entry].resting == slot)
-			wp->page[s->entry].resting = 0;
+		if (wp->page[piece->entry].resting == number)
+			wp->page[piece->entry].resting = 0;
 	}
-	*s = (struct slot){ 0 };
-	wp->unused[wp->nr_unused++] = slot;
+	windowpool_give_back(&wp->pool, piece->cell, piece->nr_cells);
+	*piece = (struct piece){ .cell = wp->free_piece };
+	wp->free_piece = number;
 }
 
-/* Slots that were not used since the hand came by the last time. */
+static bool is_live(const struct piece *piece)
+{
+	return piece->entry && !piece->rests;
+}
+
+/* Notes what windows have used. Granules of the live pieces, by heat. */
+static void look_at_heat(struct windowpages *wp, uint32_t granules[256])
+{
+	for (uint32_t i = 1; i <= wp->nr_pieces; i++) {
+		struct piece *piece = &wp->piece[i];
+		struct cpi_window_entry *e = &wp->source->entry[piece->entry];
+
+		if (!is_live(piece) || wp->page[piece->entry].live != i)
+			continue;
+		piece->heat = (uint8_t)(piece->heat / 2 + (e->used ? HEAT - 1 : 0));
+		e->used = 0;
+		granules[piece->heat] += windowpool_granules(piece->nr_cells);
+	}
+}
+
+/* ---- what windows have passed ---- */
+
+void windowpages_passed(struct windowpages *wp, uint32_t entry, uint32_t from,
+			uint32_t to)
+{
+	wp->page[entry].passed |= ~0ULL << from / CPI_CODE_LINE &
+				  ~0ULL >> (CPI_CODE_LINES - 1 - to / CPI_CODE_LINE);
+}
+
+static uint64_t lines_in_use(const struct page *p)
+{
+	return p->passed | p->passed_before;
+}
+
+static void age_passed(struct windowpages *wp)
+{
+	const uint64_t now = time_mono_ns();
+
+	if (now < wp->passed_ns + PASS_NS)
+		return;
+	wp->passed_ns = now;
+	for (uint32_t i = 0; i < wp->units.next_entry; i++) {
+		struct page *p = &wp->page[i];
+
+		if (!lines_in_use(p))
+			continue; /* and not written: it may take no memory yet */
+		p->passed_before = p->passed;
+		p->passed = 0;
+	}
+}
+
+static void drop_saved(struct windowpages *wp, struct page *p)
+{
+	if (p->saved)
+		wp->nr_saved -= 1 + (uint32_t)__builtin_popcountll(p->saved->lines);
+	free(p->saved);
+	p->saved = NULL;
+}
+
+/* Of a page that is about to be evicted. Without memory nothing is saved. */
+static void save(struct windowpages *wp, struct page *p)
+{
+	const union cpi_code_cell *code = &wp->source->cell[wp->piece[p->live].cell];
+	const uint64_t lines = code->head.lines & lines_in_use(p);
+	const uint32_t nr = 1 + (uint32_t)__builtin_popcountll(lines);
+	uint32_t from = 1, to = 0;
+
+	drop_saved(wp, p);
+	if (!lines || wp->nr_saved + nr > wp->source->nr_cells / SAVED_SHARE)
+		return;
+	p->saved = malloc(nr * sizeof(uint64_t));
+	if (!p->saved)
+		return;
+	wp->nr_saved += nr;
+	p->saved->lines = lines;
+	for (uint64_t all = code->head.lines; all; all &= all - 1, from++) {
+		if (lines & all & -all)
+			p->saved->starts[to++] = code[from].line.starts;
+	}
+}
+
+/* ---- room ---- */
+
+/* The coldest pieces. */
 static void evict(struct windowpages *wp)
 {
-	uint32_t want = wp->source->nr_slots / EVICT_SHARE + 1;
+	uint32_t granules[256] = { 0 }, want = wp->pool.nr / EVICT_SHARE, most = 0;
 
-	for (uint32_t i = 0; i < 2 * wp->source->nr_slots && want; i++) {
-		struct cpi_window_entry *e;
-		const struct slot *s;
+	look_at_heat(wp, granules);
+	for (uint32_t sum = granules[0]; sum < want && most < 255;)
+		sum += granules[++most];
+	for (uint32_t i = 1; i <= wp->nr_pieces && want; i++) {
+		const struct piece *piece = &wp->piece[i];
+		const uint32_t size = windowpool_granules(piece->nr_cells);
 
-		wp->hand = wp->hand + 1 < wp->source->nr_slots ? wp->hand + 1 : 1;
-		s = &wp->slot[wp->hand];
-		e = &wp->source->entry[s->entry];
-		if (!s->entry || s->rests || e->slot != wp->hand)
+		if (!is_live(piece) || wp->page[piece->entry].live != i ||
+		    piece->heat > most)
 			continue;
-		if (e->used) {
-			e->used = 0;
-			continue;
-		}
-		lay_to_rest(wp, s->entry);
+		if (unit_of(wp, piece->entry)->image)
+			save(wp, &wp->page[piece->entry]);
+		lay_to_rest(wp, piece->entry);
 		wp->nr_evicted++;
-		want--;
+		want -= want < size ? want : size;
 	}
 }
 
-/* A page that was missed once is not worth another's slot. */
-static bool is_short_of_slots(const struct windowpages *wp)
+static bool has_room(const struct windowpages *wp)
 {
-	if (wp->nr_unused || wp->nr_resting)
+	return wp->pool.nr_free > wp->pool.nr / MIN_SHARE;
+}
+
+/* A page that was missed once is not worth another's room. */
+static bool is_short_of_room(const struct windowpages *wp)
+{
+	if (wp->nr_resting)
 		return false;
-	for (uint32_t i = 0; i < wp->nr_wanted; i++) {
+	if (wp->short_of_room)
+		return true;
+	for (uint32_t i = 0; i < wp->nr_wanted && !has_room(wp); i++) {
 		if (wp->page[wp->wanted[i]].misses >= MIN_MISSES)
 			return true;
 	}
@@ -261,55 +411,74 @@ static int settle(const struct windowpages *wp)
 	return wp->source->ops->settle(wp->source);
 }
 
-int windowpages_take_slots(struct windowpages *wp)
+int windowpages_take_room(struct windowpages *wp)
 {
 	int err = 0;
 
-	if (is_short_of_slots(wp))
+	age_passed(wp);
+	if (is_short_of_room(wp)) {
 		evict(wp);
+		wp->short_of_room = false;
+	}
 	if (wp->nr_resting)
 		err = settle(wp);
-	for (uint32_t i = 1; i < wp->source->nr_slots && !err; i++)
-		wp->slot[i].settled = wp->slot[i].rests;
+	for (uint32_t i = 1; i <= wp->nr_pieces && wp->nr_resting && !err; i++)
+		wp->piece[i].settled = wp->piece[i].rests;
 	return err;
 }
 
-void windowpages_give_slots(struct windowpages *wp)
+void windowpages_give_room(struct windowpages *wp)
 {
-	for (uint32_t i = 1; wp->nr_resting && i < wp->source->nr_slots; i++) {
-		if (wp->slot[i].settled)
+	for (uint32_t i = 1; wp->nr_resting && i <= wp->nr_pieces; i++) {
+		if (wp->piece[i].settled)
 			give_back(wp, i);
+	}
+}
+
+/* Fresh ones take no memory before they are written. */
+static void clear_pages(struct windowpages *wp, uint32_t nr)
+{
+	struct page *fresh = calloc(wp->source->cfg.nr_entries, sizeof(*fresh));
+
+	for (uint32_t i = 0; i < nr; i++)
+		free(wp->page[i].saved);
+	wp->nr_saved = 0;
+	if (fresh) {
+		free(wp->page);
+		wp->page = fresh;
+	} else {
+		memset(wp->page, 0, nr * sizeof(*wp->page));
 	}
 }
 
 int windowpages_forget(struct windowpages *wp)
 {
+	const uint32_t nr = wp->units.next_entry; /* the others were never given out */
 	int err;
 
-	memset(wp->source->entry, 0,
-	       wp->source->cfg.nr_entries * sizeof(*wp->source->entry));
+	memset(wp->source->entry, 0, nr * sizeof(*wp->source->entry));
 	err = settle(wp);
 	if (err)
 		return err;
 	windowunits_forget(&wp->units);
 	wp->forgotten_ns = time_mono_ns();
-	memset(wp->page, 0, wp->source->cfg.nr_entries * sizeof(*wp->page));
-	memset(wp->slot, 0, wp->source->nr_slots * sizeof(*wp->slot));
+	clear_pages(wp, nr);
+	memset(wp->piece, 0, (wp->nr_pieces + 1) * sizeof(*wp->piece));
+	windowpool_clear(&wp->pool);
 	for (uint32_t i = 0; i < wp->nr_asked; i++)
-		wp->asked[i].entry = wp->asked[i].slot = 0;
-	wp->nr_unused = wp->nr_resting = wp->nr_wanted = wp->nr_ready = 0;
-	for (uint32_t i = wp->source->nr_slots - 1; i > 0; i--)
-		wp->unused[wp->nr_unused++] = i;
+		wp->asked[i].entry = 0;
+	wp->nr_pieces = wp->free_piece = wp->nr_live = 0;
+	wp->nr_resting = wp->nr_wanted = wp->nr_ready = 0;
 	return 0;
 }
 
-const struct cpi_code_page *windowpages_code(const struct windowpages *wp,
-					     uint32_t entry)
+const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
+					    uint32_t entry)
 {
-	const uint32_t slot = wp->source->entry[entry].slot;
-	const uint32_t any = slot ? slot : wp->page[entry].resting;
+	const struct page *p = &wp->page[entry];
+	const uint32_t any = p->live ? p->live : p->resting;
 
-	return any ? &wp->source->slot[any] : NULL;
+	return any ? &wp->source->cell[wp->piece[any].cell] : NULL;
 }
 
 /* ---- private units ---- */
@@ -328,7 +497,7 @@ static void abandon(struct windowpages *wp, uint32_t entry)
 	for (uint32_t i = 0; i < wp->nr_ready; i++) {
 		if (wp->ready[i].entry != entry)
 			continue;
-		give_back(wp, wp->ready[i].slot);
+		give_back(wp, wp->ready[i].piece);
 		wp->ready[i--] = wp->ready[--wp->nr_ready];
 	}
 }
@@ -343,8 +512,9 @@ static void empty_unit(void *ctx, struct unit *u)
 
 		if (p->wanted || p->asked)
 			abandon(wp, entry);
-		if (wp->source->entry[entry].slot)
+		if (p->live)
 			lay_to_rest(wp, entry);
+		drop_saved(wp, p);
 		*p = (struct page){ .resting = p->resting };
 	}
 }
@@ -441,9 +611,16 @@ static void note_begin(struct page *p, uint32_t offset)
 	p->nr_begin += p->nr_begin < CPI_TRANSLATE_ENTRIES;
 }
 
+static bool is_translated(const struct windowpages *wp, uint32_t entry, uint32_t offset)
+{
+	const struct page *p = &wp->page[entry];
+
+	return p->live &&
+	       codepack_find(&wp->source->cell[wp->piece[p->live].cell], offset);
+}
+
 bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset)
 {
-	const uint32_t slot = wp->source->entry[entry].slot;
 	struct page *p = &wp->page[entry];
 	const bool outdated = is_private(wp, entry) && is_outdated(wp, entry);
 
@@ -451,37 +628,35 @@ bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset)
 	if (outdated)
 		p->nr_tries = 0;
 	if (p->failed || p->nr_tries >= MAX_TRIES ||
-	    (slot && !outdated && wp->source->slot[slot].index[offset]))
+	    (!outdated && is_translated(wp, entry, offset)))
 		return false;
 	if (!begins_at(p, offset)) {
 		note_begin(p, offset);
-	} else if (slot && !outdated) {
+	} else if (p->live && !outdated) {
 		return false; /* no code, or too many micro-ops */
 	}
 	want(wp, entry);
 	return true;
 }
 
-static bool has_spare_slots(const struct windowpages *wp)
+static bool has_spare_room(const struct windowpages *wp)
 {
-	return wp->nr_unused > wp->source->nr_slots / SPARE_SHARE;
+	return wp->pool.nr_free > wp->pool.nr / SPARE_SHARE;
 }
 
 /* Ahead of windows; what they have missed comes first. */
 static void want_ahead(struct windowpages *wp, uint32_t entry, uint32_t offset)
 {
-	const uint32_t slot = wp->source->entry[entry].slot;
 	struct page *p = &wp->page[entry];
 
-	if (p->failed || p->nr_tries >= MAX_TRIES / 2 || !has_spare_slots(wp) ||
-	    wp->nr_wanted >= MAX_WANTED / 2 ||
-	    (slot && wp->source->slot[slot].index[offset]))
+	if (p->failed || p->nr_tries >= MAX_TRIES / 2 || !has_spare_room(wp) ||
+	    wp->nr_wanted >= MAX_WANTED / 2 || is_translated(wp, entry, offset))
 		return;
 	if (!begins_at(p, offset)) {
 		if (p->nr_begin == CPI_TRANSLATE_ENTRIES)
 			return;
 		note_begin(p, offset);
-	} else if (slot) {
+	} else if (p->live) {
 		return;
 	}
 	want(wp, entry);
@@ -495,7 +670,7 @@ static void look_ahead(struct windowpages *wp, uint32_t entry)
 	const int64_t at = (int64_t)(entry - u->first) * CPI_CODE_PAGE;
 	const int64_t end = (int64_t)u->nr_pages * CPI_CODE_PAGE;
 
-	for (int i = 0; i < p->nr_begin && has_spare_slots(wp); i++) {
+	for (int i = 0; i < p->nr_begin && has_spare_room(wp); i++) {
 		int64_t to[MAX_AHEAD];
 		const int nr = windowahead_find(windowpages_code(wp, entry),
 						p->begin[i], to, MAX_AHEAD);
@@ -512,13 +687,14 @@ static void look_ahead(struct windowpages *wp, uint32_t entry)
 
 void windowpages_look_ahead(struct windowpages *wp)
 {
-	for (uint32_t i = 1; i < wp->source->nr_slots; i++) {
-		struct slot *s = &wp->slot[i];
+	for (uint32_t i = 1; i <= wp->nr_pieces; i++) {
+		struct piece *piece = &wp->piece[i];
 
-		if (!s->ahead || s->rests || !wp->source->entry[s->entry].used)
+		if (!piece->ahead || piece->rests ||
+		    !wp->source->entry[piece->entry].used)
 			continue;
-		s->ahead = false;
-		look_ahead(wp, s->entry);
+		piece->ahead = false;
+		look_ahead(wp, piece->entry);
 	}
 }
 
@@ -573,14 +749,38 @@ static size_t read_code(const struct windowpages *wp, uint32_t entry, void *to,
 	return codecache_read(wp->cfg.codecache, image, offset, to, size);
 }
 
+/* What is translated, or was, so that more is, and not something else. */
+static void copy_starts(const struct windowpages *wp, uint32_t entry,
+			uint64_t starts[CPI_CODE_LINES])
+{
+	const union cpi_code_cell *code = windowpages_code(wp, entry);
+	const struct saved *saved = wp->page[entry].saved;
+	uint32_t number = 1;
+
+	if (saved) {
+		for (uint64_t all = saved->lines; all; all &= all - 1)
+			starts[__builtin_ctzll(all)] = saved->starts[number++ - 1];
+		return;
+	}
+	for (uint32_t i = 0; i < CPI_CODE_LINES; i++) {
+		if (code->head.lines >> i & 1)
+			starts[i] = code[number++].line.starts;
+	}
+}
+
 static int ask(struct windowpages *wp, uint32_t entry)
 {
 	struct page *p = &wp->page[entry];
-	struct cpi_translate_request q = { .nr_entries = p->nr_begin };
+	struct cpi_translate_request q = { .nr_entries = p->nr_begin,
+					   .reach = UINT32_MAX };
 	struct question *asked = &wp->asked[wp->nr_asked];
 	int err;
 
 	memcpy(q.entry, p->begin, sizeof(q.entry));
+	if ((p->live || p->saved) && !is_private(wp, entry)) {
+		copy_starts(wp, entry, q.starts);
+		q.reach = REACH;
+	}
 	q.size = read_code(wp, entry, q.code, &asked->order);
 	if (!q.size) /* more may be told later */
 		return is_private(wp, entry) ? -ENOENT : -CPI_ENOCODE;
@@ -588,8 +788,8 @@ static int ask(struct windowpages *wp, uint32_t entry)
 	if (err)
 		return err;
 	asked->entry = entry;
-	asked->slot = wp->unused[--wp->nr_unused];
-	memcpy(&wp->source->bytes[asked->slot], q.code, sizeof(*wp->source->bytes));
+	asked->size = q.size;
+	memcpy(asked->code, q.code, q.size);
 	wp->nr_asked++;
 	p->asked = true;
 	p->nr_tries++;
@@ -613,14 +813,14 @@ static uint32_t take_wanted(struct windowpages *wp)
 
 static void ask_for_wanted(struct windowpages *wp)
 {
-	while (wp->nr_wanted && wp->nr_unused &&
+	while (wp->nr_wanted && has_room(wp) &&
 	       wp->nr_asked < TRANSLATE_CHILD_MAX_ASKED &&
 	       wp->nr_asked + wp->nr_ready < MAX_READY) {
 		const uint32_t entry = take_wanted(wp);
 		const struct page *p = &wp->page[entry];
 		int err;
 
-		if (!p->misses && !is_private(wp, entry) && !has_spare_slots(wp))
+		if (!p->misses && !is_private(wp, entry) && !has_spare_room(wp))
 			continue;
 		err = ask(wp, entry);
 		if (!err)
@@ -632,22 +832,23 @@ static void ask_for_wanted(struct windowpages *wp)
 	}
 }
 
-static void finish(struct windowpages *wp, const struct question *q)
+static void finish(struct windowpages *wp, const struct answer *a)
 {
-	struct page *p = &wp->page[q->entry];
-	const bool ahead = !p->misses && !is_private(wp, q->entry);
+	struct page *p = &wp->page[a->entry];
+	const bool ahead = !p->misses && !is_private(wp, a->entry);
 
-	publish(wp, q->entry, q->slot, ahead);
+	publish(wp, a->entry, a->piece, ahead);
+	drop_saved(wp, p);
 	p->asked = false;
 	p->misses = 0;
-	p->order = q->order;
-	if (!ahead && !is_private(wp, q->entry))
-		look_ahead(wp, q->entry);
+	p->order = a->order;
+	if (!ahead && !is_private(wp, a->entry))
+		look_ahead(wp, a->entry);
 }
 
 void windowpages_publish(struct windowpages *wp, uint32_t entry)
 {
-	const struct question first = wp->ready[0];
+	const struct answer first = wp->ready[0];
 
 	if (first.entry != entry)
 		return;
@@ -656,39 +857,55 @@ void windowpages_publish(struct windowpages *wp, uint32_t entry)
 	finish(wp, &first);
 }
 
+/* Its piece, packed; 0: there is no room. */
+static uint32_t pack(struct windowpages *wp, const struct question *q,
+		     const struct cpi_code_page *page, uint32_t nr_uops)
+{
+	const uint32_t nr = codepack_page(page, nr_uops, q->code, q->size, wp->packed);
+	const uint32_t first = windowpool_take(&wp->pool, nr);
+
+	if (!first)
+		return 0;
+	memcpy(&wp->source->cell[first], wp->packed, nr * sizeof(*wp->packed));
+	return add_piece(wp, q->entry, first, nr);
+}
+
+/* What has no room is asked for again when a window misses it again. */
 static void take_answer(struct windowpages *wp, const struct question *q, int err,
-			const struct cpi_code_page *page)
+			const struct cpi_code_page *page, uint32_t nr_uops)
 {
 	struct page *p = &wp->page[q->entry];
+	struct answer a = { .entry = q->entry, .order = q->order };
 
-	if (err || !q->entry) {
-		wp->nr_failed += q->entry != 0;
-		p->failed = q->entry != 0; /* the first is nobody's */
+	if (!q->entry)
+		return;
+	if (!err)
+		a.piece = pack(wp, q, page, nr_uops);
+	if (!a.piece) {
+		wp->nr_failed += err != 0;
+		p->failed = err != 0;
 		p->asked = false;
-		if (q->slot)
-			give_back(wp, q->slot);
+		wp->short_of_room |= !err;
 		return;
 	}
-	wp->source->slot[q->slot] = *page;
 	wp->nr_translated++;
 	if (is_private(wp, q->entry))
-		wp->ready[wp->nr_ready++] = *q;
+		wp->ready[wp->nr_ready++] = a;
 	else
-		finish(wp, q);
+		finish(wp, &a);
 }
 
 static void take_answers(struct windowpages *wp)
 {
 	const struct cpi_code_page *page;
-	uint32_t cookie;
+	uint32_t cookie, nr_uops;
 	int err;
 
-	while (!translate_child_take(wp->cfg.translator, &cookie, &err, &page)) {
-		const struct question q = wp->asked[0];
-
+	while (!translate_child_take(wp->cfg.translator, &cookie, &err, &page,
+				     &nr_uops)) {
+		take_answer(wp, &wp->asked[0], err, page, nr_uops);
 		wp->nr_asked--;
-		memmove(wp->asked, wp->asked + 1, wp->nr_asked * sizeof(q));
-		take_answer(wp, &q, err, page);
+		memmove(wp->asked, wp->asked + 1, wp->nr_asked * sizeof(wp->asked[0]));
 	}
 }
 
@@ -711,9 +928,14 @@ void windowpages_mark_images(const struct windowpages *wp)
 
 void windowpages_status(const struct windowpages *wp, struct buf *out)
 {
-	buf_printf(out, "window_pages %u\n",
-		   wp->source->nr_slots - 1 - wp->nr_unused - wp->nr_resting);
-	buf_printf(out, "window_pages_limit %u\n", wp->source->nr_slots - 1);
+	const uint64_t granule = WINDOWPOOL_GRANULE * sizeof(union cpi_code_cell);
+
+	buf_printf(out, "window_pages %u\n", wp->nr_live);
+	buf_printf(out, "window_code_bytes %llu\n",
+		   (unsigned long long)((wp->pool.nr - 1 - wp->pool.nr_free) *
+					granule));
+	buf_printf(out, "window_code_bytes_limit %llu\n",
+		   (unsigned long long)((wp->pool.nr - 1) * granule));
 	buf_printf(out, "window_pages_waiting %u\n", wp->nr_wanted + wp->nr_asked);
 	buf_printf(out, "window_pages_translated %llu\n",
 		   (unsigned long long)wp->nr_translated);

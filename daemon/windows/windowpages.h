@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowpages.h - translated pages of code, and their slots
+ * windowpages.h - translated pages of code, and the memory that they take
  *
  * Each page of an image's code has an entry in the array that the program sees. A page
- * that a window lacked is translated and gets a slot. If no slot is free, slots that
- * were not used since the last time are taken back.
+ * that a window lacked is translated and packed. If there is no room, the pages that
+ * windows use least are evicted.
  *
- * I1  As I2 of abi/window_bpf.h: windowpages_take_slots() takes slots away, and the
- *     next windowpages_give_slots() gives them to others. Between these calls all
+ * I1  As I2 of abi/window_bpf.h: windowpages_take_room() evicts, and the next
+ *     windowpages_give_room() gives the memory to others. Between these calls all
  *     records of that time are read.
  */
 #ifndef CPI_DAEMON_WINDOWPAGES_H
@@ -23,7 +23,7 @@
 #include "daemon/windows/windowunits.h"
 
 struct windowpages_config {
-	const struct windowsource *source; /* its first entry and slot are not used */
+	const struct windowsource *source; /* its first entry and cell are not used */
 	struct codecache *codecache;
 	struct jit *jit; /* NULL: code made at run time is not translated */
 	struct translate_child *translator;
@@ -86,6 +86,10 @@ int windowpages_forget(struct windowpages *wp);
  */
 bool windowpages_miss(struct windowpages *wp, uint32_t entry, uint32_t offset);
 
+/* Notes that a window executed the instructions of an entry's page between offsets. */
+void windowpages_passed(struct windowpages *wp, uint32_t entry, uint32_t from,
+			uint32_t to);
+
 /* Notes a sample at an offset of an image, where windows will come as well. */
 void windowpages_sampled(struct windowpages *wp, const struct known_image *image,
 			 uint64_t offset);
@@ -94,18 +98,18 @@ void windowpages_sampled(struct windowpages *wp, const struct known_image *image
 void windowpages_look_ahead(struct windowpages *wp);
 
 /*
- * The translated page of an entry, now or when the records that are being read were
- * made; NULL if there is none.
+ * The packed page of an entry, now or when the records that are being read were made;
+ * NULL if there is none.
  */
-const struct cpi_code_page *windowpages_code(const struct windowpages *wp,
-					     uint32_t entry);
+const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
+					    uint32_t entry);
 
 /* Sends requests and takes answers. Returns whether more answers will come. */
 bool windowpages_run(struct windowpages *wp);
 
-/* See I1. 0; or -errno, and no slot may be given to others. */
-int windowpages_take_slots(struct windowpages *wp);
-void windowpages_give_slots(struct windowpages *wp);
+/* See I1. 0; or -errno, and no memory may be given to others. */
+int windowpages_take_room(struct windowpages *wp);
+void windowpages_give_room(struct windowpages *wp);
 
 void windowpages_mark_images(const struct windowpages *wp);
 void windowpages_status(const struct windowpages *wp, struct buf *out);

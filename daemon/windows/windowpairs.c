@@ -179,7 +179,7 @@ add_loops(struct windowpairs *p, const struct cpi_pair_record *r, uint64_t aroun
 	  const struct windowpairs_code *code, enum windowpairs_outcome best,
 	  struct windowtally *to)
 {
-	const struct steps_code steps = { code->page, code->ctx, CLOBBERED };
+	const struct steps_code steps = { code->code, code->ctx, CLOBBERED };
 	struct step step[STEPS_MAX];
 	const uint32_t nr = steps_find(p->steps, &steps, around, r->from, r->to, step);
 

@@ -37,7 +37,7 @@ enum windowpairs_outcome {
 
 /* The code of a pair's process, when the pair was taken. */
 struct windowpairs_code {
-	walk_page_fn *page;
+	walk_find_fn *code;
 	/* Where an address is. Whether it is known, and the code that was followed. */
 	bool (*find)(void *ctx, uint64_t pc, struct tally_site *out);
 	void *ctx;

@@ -186,14 +186,14 @@ struct attributing {
 	enum loss loss;
 };
 
-static const struct cpi_code_page *code_at(void *ctx, uint64_t address)
+static int code_at(void *ctx, uint64_t address, struct walk_code *out)
 {
 	const struct attributing *a = ctx;
 	uint32_t entry, offset;
 
 	if (windowprocs_entry(a->process, address, &entry, &offset))
-		return NULL;
-	return windowpages_code(a->ws->pages, entry);
+		return -ENOENT;
+	return walk_find_in_packed(windowpages_code(a->ws->pages, entry), offset, out);
 }
 
 static void look_up(struct attributing *a, uint64_t pc)
@@ -289,6 +289,37 @@ static void add_window(struct attributing *a, const struct walk *walk,
 	windowtally_add(to, &tw);
 }
 
+/* Tells what was executed in a row. */
+static void note_run(struct attributing *a, uint64_t from, uint64_t to)
+{
+	uint32_t entry, offset;
+
+	if (to < from || to - from > CPI_WINDOW_MAX * CPI_CODE_MORE)
+		return;
+	while (!windowprocs_entry(a->process, from, &entry, &offset)) {
+		const uint64_t end = from - offset + CPI_CODE_PAGE;
+
+		windowpages_passed(a->ws->pages, entry, offset,
+				   to < end ? offset + (uint32_t)(to - from)
+					    : CPI_CODE_PAGE - 1);
+		if (to < end)
+			return;
+		from = end;
+	}
+}
+
+static void note_passed(struct attributing *a, const struct walk *walk)
+{
+	uint64_t at = walk->start;
+
+	for (uint32_t i = 0; i < walk->nr; i++) {
+		note_run(a, at, walk->jump[i].from);
+		at = walk->jump[i].to;
+	}
+	if (!walk->nr || walk->jump[walk->nr - 1].from != walk->last)
+		note_run(a, at, walk->last);
+}
+
 static void attribute_record(struct collector *ws, const struct cpi_window_record *r,
 			     struct windowtally *to)
 {
@@ -311,6 +342,7 @@ static void attribute_record(struct collector *ws, const struct cpi_window_recor
 	} else if (!a.process || walk_window(&r->window, code_at, &a, &walk)) {
 		windowtally_lose(to, SAMPLE_STALE, 1);
 	} else {
+		note_passed(&a, &walk);
 		ws->nr_walked++;
 		ws->nr_instructions += r->window.nr;
 		add_window(&a, &walk, to);
@@ -492,7 +524,7 @@ static void drain(struct collector *ws)
 	attribute_pairs(ws, to);
 	ws->drained += ws->nr_records;
 	lose_dropped(ws, to);
-	windowpages_give_slots(ws->pages);
+	windowpages_give_room(ws->pages);
 	windowprocs_renew(ws->procs);
 	windowprocs_follow_maps(ws->procs);
 	learn(ws, now);
@@ -500,7 +532,7 @@ static void drain(struct collector *ws)
 	ws->nr_records = 0;
 	ws->has_strangers = false;
 	windowsampler_run(ws);
-	windowpages_take_slots(ws->pages);
+	windowpages_take_room(ws->pages);
 	forget_if_full(ws);
 }
 

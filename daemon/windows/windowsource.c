@@ -5,9 +5,8 @@
 
 #define RING_PER_CPU (256u << 10)
 #define RING_MAX     (4u << 20)
-#define SLOT_BYTES   (sizeof(struct cpi_code_page) + sizeof(struct cpi_code_bytes))
-#define MIN_SLOTS    64
-#define MAX_SLOTS    ((1u << (32 - CPI_UOP_INDEX_BITS)) - 1) /* cpi_uop_ip() */
+#define MIN_CELLS    (1u << 17)
+#define MAX_CELLS    (1u << 31)
 
 uint32_t windowsource_ring_bytes(uint32_t nr_cpus)
 {
@@ -18,15 +17,17 @@ uint32_t windowsource_ring_bytes(uint32_t nr_cpus)
 	return bytes;
 }
 
-uint32_t windowsource_nr_slots(const struct windowsource_config *cfg, uint64_t others)
+uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others)
 {
 	const uint64_t tables =
 		(uint64_t)cfg->nr_entries * sizeof(struct cpi_window_entry) +
 		CPI_WINDOW_PROCESSES * sizeof(struct cpi_window_process) + others;
 	const uint64_t left =
-		cfg->max_bytes > tables ? (cfg->max_bytes - tables) / SLOT_BYTES : 0;
+		cfg->max_bytes > tables
+			? (cfg->max_bytes - tables) / sizeof(union cpi_code_cell)
+			: 0;
 
-	if (left > MAX_SLOTS)
-		return MAX_SLOTS;
-	return left > MIN_SLOTS ? (uint32_t)left : MIN_SLOTS;
+	if (left > MAX_CELLS)
+		return MAX_CELLS;
+	return left > MIN_CELLS ? (uint32_t)left : MIN_CELLS;
 }

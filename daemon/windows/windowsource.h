@@ -22,7 +22,7 @@ struct windowsource_config {
 	int pairs_fd;        /* the collector's map of pairs; -1: one of its own */
 	int epoll_fd;        /* gets what says that somebody new was seen */
 	uint32_t nr_entries; /* of pages */
-	uint64_t max_bytes;  /* of shared memory, of which slots get what is left */
+	uint64_t max_bytes;  /* of shared memory, of which cells get what is left */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
 };
@@ -33,9 +33,8 @@ struct windowsource {
 	/* The tables that the kernel side reads. */
 	struct cpi_window_process *process;
 	struct cpi_window_entry *entry;
-	struct cpi_code_page *slot;
-	struct cpi_code_bytes *bytes; /* by slot */
-	uint32_t nr_slots;
+	union cpi_code_cell *cell;
+	uint32_t nr_cells;
 	uint32_t nr_records; /* that the CPUs' rings hold */
 	bool ring_per_cpu;   /* ... that is, each CPU's */
 };
@@ -84,8 +83,8 @@ struct windowsource_ops {
 extern const struct windowsource_ops windowsource_bpf;
 extern const struct windowsource_ops windowsource_kmod;
 
-/* The number of slots that fit beside the tables and this many other bytes. */
-uint32_t windowsource_nr_slots(const struct windowsource_config *cfg, uint64_t others);
+/* The number of cells that fit beside the tables and this many other bytes. */
+uint32_t windowsource_nr_cells(const struct windowsource_config *cfg, uint64_t others);
 
 /* Bytes of all rings, a power of two. */
 uint32_t windowsource_ring_bytes(uint32_t nr_cpus);

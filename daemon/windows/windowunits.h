@@ -47,7 +47,7 @@ struct unit {
 	bool used;                      /* likewise: between begin and end */
 	uint64_t offset;                /* an address, if it was made at run time */
 	uint32_t first, nr_pages;
-	uint32_t nr_live;            /* that have slots */
+	uint32_t nr_live;            /* that are translated */
 	struct unit *next;           /* in the group that it is in, or of free ones */
 	struct unit_group *payer[2]; /* the process, and the user */
 };

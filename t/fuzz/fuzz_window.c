@@ -3,7 +3,8 @@
  * fuzz_window.c - any code is translated and interpreted, in bounds and to an end
  *
  * The first 24 bytes are registers and wanted offsets, the next byte chooses: x86-64 or
- * AArch64, whose code is translated, or micro-ops as they are.
+ * AArch64, whose code is translated, or micro-ops as they are. What was translated is
+ * interpreted packed as well: the windows are the same.
  */
 #include "config.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/translate/translate.h"
+#include "analysis/windows/codepack.h"
 #include "analysis/windows/walk.h"
 #include "daemon/windows/translate_check.h"
 #include "t/fuzz/fuzz.h"
@@ -20,9 +22,12 @@
 #define PAGE 0x7000u
 
 struct subject {
-	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
+	_Alignas(8) uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
 	struct cpi_code_page page;
+	union cpi_code_cell cell[CPI_CODE_MAX_CELLS];
+	bool packed; /* the cells are interpreted */
 	struct cpi_window_state state;
+	struct cpi_window first; /* of the page */
 	struct walk walk;
 };
 
@@ -35,31 +40,43 @@ static int read_memory(const struct subject *t, uint64_t *to, uint32_t size,
 	return address % 251 == 0;
 }
 
-static int resolve(const struct subject *t, uint64_t pc, uint32_t *ip)
+static int resolve(const struct subject *t, uint64_t pc, uint32_t *ip, uint32_t *base)
 {
-	if (pc / CPI_CODE_PAGE != PAGE / CPI_CODE_PAGE ||
-	    !t->page.index[pc % CPI_CODE_PAGE])
+	const uint32_t offset = pc % CPI_CODE_PAGE;
+	uint32_t at;
+
+	if (pc / CPI_CODE_PAGE != PAGE / CPI_CODE_PAGE)
 		return -1;
-	*ip = t->page.index[pc % CPI_CODE_PAGE] - 1u;
+	at = t->packed ? codepack_find(t->cell, offset) : t->page.index[offset];
+	if (!at)
+		return -1;
+	*base = t->packed ? 0 : ~0u; /* jumps count places from 1 on */
+	*ip = *base + at;
 	return 0;
 }
 
 static const struct cpi_uop *uop_at(const struct subject *t, uint32_t ip)
 {
+	if (t->packed)
+		return ip < CPI_CODE_MAX_CELLS ? &t->cell[ip].uop : NULL;
 	return ip < CPI_UOPS_PER_PAGE ? &t->page.uop[ip] : NULL;
 }
 
 #define CPI_WINDOW_CONTEXT                      struct subject *
 #define CPI_WINDOW_READ(ctx, to, size, address) read_memory(ctx, to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
-#define CPI_WINDOW_RESOLVE(ctx, pc, ip)         resolve(ctx, pc, ip)
+#define CPI_WINDOW_RESOLVE(ctx, pc, ip, base)   resolve(ctx, pc, ip, base)
 #include "kmod/window.h"
 
-static const struct cpi_code_page *page_of(void *ctx, uint64_t address)
+static int find(void *ctx, uint64_t address, struct walk_code *out)
 {
 	struct subject *t = ctx;
+	const bool there = address / CPI_CODE_PAGE == PAGE / CPI_CODE_PAGE;
 
-	return address == PAGE ? &t->page : NULL;
+	if (t->packed)
+		return walk_find_in_packed(there ? t->cell : NULL,
+					   address % CPI_CODE_PAGE, out);
+	return walk_find_in_page(there ? &t->page : NULL, address % CPI_CODE_PAGE, out);
 }
 
 static void interpret(struct subject *t, const uint8_t *head, bool translated)
@@ -78,7 +95,12 @@ static void interpret(struct subject *t, const uint8_t *head, bool translated)
 			steps--;
 	cpi_window_finish(s);
 	fuzz_check(s->window.nr <= CPI_WINDOW_MAX && s->nr_reads <= 501);
-	err = walk_window(&s->window, page_of, t, &t->walk);
+	s->window.start_ip = 0; /* which is a place or a cell */
+	if (t->packed)
+		fuzz_check(!memcmp(&s->window, &t->first, sizeof(t->first)));
+	else
+		t->first = s->window;
+	err = walk_window(&s->window, find, t, &t->walk);
 	/* What was interpreted can be walked. */
 	fuzz_check(!err || !translated);
 }
@@ -90,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint16_t wanted[3];
 	unsigned int machine;
 	uint8_t how;
-	size_t nr;
+	size_t nr = 0;
 
 	if (size <= HEAD)
 		return 0;
@@ -108,12 +130,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i < sizeof(t->page); i++)
 			((uint8_t *)&t->page)[i] = t->code[i % sizeof(t->code)];
 	} else {
-		nr = translator_page(translator, t->code, sizeof(t->code), wanted, 3,
-				     &t->page);
+		nr = data[HEAD] & 4
+			     ? translator_reach(translator, t->code, sizeof(t->code),
+						wanted, 3, (const uint64_t *)t->code,
+						data[HEAD] / 8, &t->page)
+			     : translator_page(translator, t->code, sizeof(t->code),
+					       wanted, 3, &t->page);
 		fuzz_check(nr <= CPI_UOPS_PER_PAGE &&
 			   !translate_check_page(&t->page, (uint32_t)nr));
 	}
 	interpret(t, data, !how);
+	if (!how) {
+		fuzz_check(codepack_page(&t->page, (uint32_t)nr, t->code,
+					 sizeof(t->code),
+					 t->cell) <= CPI_CODE_MAX_CELLS);
+		t->packed = true;
+		memset(&t->state, 0, sizeof(t->state));
+		interpret(t, data, true);
+	}
 	translator_close(translator);
 	free(t);
 	return 0;

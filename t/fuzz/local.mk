@@ -149,7 +149,7 @@ if ZYDIS
 check_PROGRAMS += t/fuzz/fuzz_window
 endif
 t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c analysis/translate/translate.c analysis/translate/translate_uop.c \
-	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/windows/walk.c daemon/windows/translate_check.c $(FUZZ_BASE)
+	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/windows/codepack.c analysis/windows/walk.c daemon/windows/translate_check.c $(FUZZ_BASE)
 t_fuzz_fuzz_window_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_window_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_window_LDADD = $(ZYDIS_LIBS)

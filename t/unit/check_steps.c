@@ -22,9 +22,12 @@ struct line {
 	uint8_t size; /* log2; 0 stands for 3: eight bytes */
 };
 
-static const struct cpi_code_page *page_of(void *ctx, uint64_t address)
+static int find(void *ctx, uint64_t address, struct walk_code *out)
 {
-	return address == BASE ? ctx : NULL;
+	const uint64_t offset = address % CPI_CODE_PAGE;
+
+	return walk_find_in_page(address - offset == BASE ? ctx : NULL,
+				 (uint32_t)offset, out);
 }
 
 static uint64_t pc_of(int line)
@@ -286,7 +289,7 @@ static const struct {
 
 START_TEST(steps_are_found)
 {
-	const struct steps_code code = { page_of, NULL, STEPS_CLOBBERED_X86_64 };
+	const struct steps_code code = { find, NULL, STEPS_CLOBBERED_X86_64 };
 	struct cpi_code_page *page = malloc(sizeof(*page));
 	struct steps_code with = code;
 	struct steps *s = steps_new();
@@ -422,7 +425,7 @@ static void compare(const struct line *line, const struct trace *t, int from, in
 START_TEST(a_register_counts_its_block)
 {
 	struct cpi_code_page *page = malloc(sizeof(*page));
-	struct steps_code code = { page_of, page, STEPS_CLOBBERED_X86_64 };
+	struct steps_code code = { find, page, STEPS_CLOBBERED_X86_64 };
 	uint64_t seed = unit_seed(), nr_found = 0;
 	struct steps *s = steps_new();
 	struct step got[STEPS_MAX];

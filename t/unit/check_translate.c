@@ -232,6 +232,76 @@ START_TEST(pages_of_any_bytes_are_well_formed)
 }
 END_TEST
 
+static uint32_t nr_translated(const struct fixture *f)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < CPI_CODE_PAGE; i++)
+		nr += f->page.index[i] != 0;
+	return nr;
+}
+
+/* A page of nops; at 200 a conditional jump to 1000. */
+START_TEST(only_the_instructions_within_reach_are_translated)
+{
+	struct fixture *f = fixture_new();
+	uint64_t starts[CPI_CODE_LINES] = { 0 };
+	const uint16_t wanted[] = { 100, 198 };
+
+	memset(f->code, 0x90, SIZE);
+	memcpy(f->code + 200, "\x0f\x84\x1a\x03\x00\x00", 6);
+	translator_reach(f->translator, f->code, SIZE, wanted, 1, starts, 10, &f->page);
+	ck_assert_uint_eq(nr_translated(f), 10);
+	ck_assert(f->page.index[100] && f->page.index[109]);
+	/* Two nops and the jump, then seven instructions both ways. */
+	translator_reach(f->translator, f->code, SIZE, wanted + 1, 1, starts, 10,
+			 &f->page);
+	ck_assert_uint_eq(nr_translated(f), 10 + 7);
+	ck_assert(f->page.index[212] && f->page.index[1000] && f->page.index[1006]);
+	/* What is at starts costs nothing, and leads nowhere else. */
+	starts[1] = 7; /* 64 to 66 */
+	starts[100 / 64] |= 0xffULL << 100 % 64;
+	translator_reach(f->translator, f->code, SIZE, wanted, 1, starts, 2, &f->page);
+	ck_assert_uint_eq(nr_translated(f), 3 + 8 + 2);
+	ck_assert(f->page.index[64] && f->page.index[66] && f->page.index[109]);
+	fixture_free(f);
+}
+END_TEST
+
+/* Any bytes: what was translated once is again, if it is among the starts. */
+START_TEST(translating_more_loses_nothing)
+{
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	struct fixture *f = fixture_new();
+
+	for (int round = 0; round < 100; round++) {
+		uint64_t starts[CPI_CODE_LINES] = { 0 };
+
+		for (size_t i = 0; i < SIZE; i++)
+			f->code[i] = (uint8_t)unit_random(&state);
+		for (int more = 0; more < 4; more++) {
+			const uint16_t wanted = unit_random(&state) % CPI_CODE_PAGE;
+			bool lost = false;
+			size_t nr;
+
+			nr = translator_reach(f->translator, f->code, SIZE, &wanted, 1,
+					      starts, unit_random(&state) % 64,
+					      &f->page);
+			for (uint32_t i = 0; i < CPI_CODE_PAGE; i++) {
+				lost |= starts[i / 64] >> i % 64 & 1 &&
+					!f->page.index[i];
+				starts[i / 64] |= (uint64_t)(f->page.index[i] != 0)
+						  << i % 64;
+			}
+			ck_assert_msg(!lost && is_well_formed(&f->page, nr),
+				      "seed %#llx", (unsigned long long)seed);
+		}
+	}
+	fixture_free(f);
+}
+END_TEST
+
 START_TEST(machines_without_a_translator_are_refused)
 {
 	struct translator *t = NULL;
@@ -242,11 +312,12 @@ START_TEST(machines_without_a_translator_are_refused)
 END_TEST
 
 /* A window's record, of a page at 0x5000. */
-static const struct cpi_code_page *page_of(void *ctx, uint64_t address)
+static int find(void *ctx, uint64_t address, struct walk_code *out)
 {
 	struct fixture *f = ctx;
 
-	return address == 0x5000 ? &f->page : NULL;
+	return walk_find_in_page(address / CPI_CODE_PAGE == 5 ? &f->page : NULL,
+				 address % CPI_CODE_PAGE, out);
 }
 
 /* 0: je 4; 2: ret; 4: call rax; 6: syscall */
@@ -337,7 +408,7 @@ START_TEST(a_walk_has_the_record_s_jumps_or_fails)
 	struct fixture *f = walked_new();
 	struct walk walk;
 
-	ck_assert_int_eq(walk_window(&walks[_i].w, page_of, f, &walk), walks[_i].err);
+	ck_assert_int_eq(walk_window(&walks[_i].w, find, f, &walk), walks[_i].err);
 	if (walks[_i].err)
 		goto out;
 	ck_assert_uint_eq(walk.start, walks[_i].w.start);
@@ -363,6 +434,8 @@ static Suite *make_suite(void)
 	tcase_add_test(c, an_instruction_across_the_end_belongs_to_where_it_begins);
 	tcase_add_test(c, the_first_wanted_wins_where_there_is_no_room);
 	tcase_add_test(c, pages_of_any_bytes_are_well_formed);
+	tcase_add_test(c, only_the_instructions_within_reach_are_translated);
+	tcase_add_test(c, translating_more_loses_nothing);
 	tcase_add_test(c, machines_without_a_translator_are_refused);
 	suite_add_tcase(suite, c);
 	tcase_add_loop_test(walk, a_walk_has_the_record_s_jumps_or_fails, 0, NR(walks));

@@ -70,7 +70,7 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 	const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	const struct cpi_code_page *page;
 	struct translate_child *t;
-	uint32_t cookie;
+	uint32_t cookie, nr_uops;
 	int err;
 
 	ck_assert_int_eq(translate_child_open(epoll_fd, &t), 0);
@@ -82,10 +82,12 @@ START_TEST(who_has_ended_wakes_nobody_any_more)
 	if (ends[_i].ask)
 		ck_assert_int_eq(translate_child_ask(t, &q, &cookie), -EPIPE);
 	for (int i = 0; i < ends[_i].nr_before; i++) {
-		ck_assert_int_eq(translate_child_take(t, &cookie, &err, &page), 0);
+		ck_assert_int_eq(
+			translate_child_take(t, &cookie, &err, &page, &nr_uops), 0);
 		ck_assert_int_eq(err, -ECHILD);
 	}
-	ck_assert_int_eq(translate_child_take(t, &cookie, &err, &page), -EAGAIN);
+	ck_assert_int_eq(translate_child_take(t, &cookie, &err, &page, &nr_uops),
+			 -EAGAIN);
 	ck_assert(!is_readable(epoll_fd, 100));
 	ck_assert_int_eq(translate_child_ask(t, &q, &cookie), -EPIPE);
 	translate_child_close(t);

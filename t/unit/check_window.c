@@ -43,13 +43,14 @@ static int read_memory(struct subject *t, uint64_t *to, uint32_t size, uint64_t 
 	return 0;
 }
 
-static int resolve(struct subject *t, uint64_t pc, uint32_t *ip)
+static int resolve(struct subject *t, uint64_t pc, uint32_t *ip, uint32_t *base)
 {
 	const uint64_t offset = pc - (uint64_t)(uintptr_t)t->n.code;
 
 	if (offset != AT || !t->page.index[AT])
 		return -1;
 	*ip = t->page.index[AT] - 1u;
+	*base = ~0u; /* places, which jumps count from 1 on */
 	return 0;
 }
 
@@ -61,7 +62,7 @@ static const struct cpi_uop *uop_at(const struct subject *t, uint32_t ip)
 #define CPI_WINDOW_CONTEXT                      struct subject *
 #define CPI_WINDOW_READ(ctx, to, size, address) read_memory(ctx, to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ctx, ip)
-#define CPI_WINDOW_RESOLVE(ctx, pc, ip)         resolve(ctx, pc, ip)
+#define CPI_WINDOW_RESOLVE(ctx, pc, ip, base)   resolve(ctx, pc, ip, base)
 #include "kmod/window.h"
 
 static uint64_t any(struct subject *t)

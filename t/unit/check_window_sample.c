@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "abi/window_bpf.h"
+#include "analysis/windows/codepack.h"
 #include "t/unit/unit.h"
 
 #define __TARGET_ARCH_x86 /* whose names the registers here have */
 
 #define NR_ENTRIES 64
-#define NR_SLOTS   8
+#define NR_CELLS   4096
+#define PACKED     32 /* where the page is */
 #define PID        4711
 #define CODE       0x400000ULL
 
@@ -25,12 +27,13 @@ struct registers {
 static struct {
 	struct cpi_window_process process[CPI_WINDOW_PROCESSES];
 	struct cpi_window_entry entry[NR_ENTRIES];
-	struct cpi_code_page slot[NR_SLOTS];
+	union cpi_code_cell cell[NR_CELLS];
 	struct cpi_window_cpu cpu;
 	struct cpi_window_record record;
-	struct cpi_code_bytes bytes; /* of each slot: zeros, as is the code */
+	struct cpi_code_page page;
 	uint32_t nr_records, room;
-	int code;
+	uint8_t code[CPI_CODE_PAGE + 2 * CPI_CODE_LINE]; /* at CODE */
+	uint32_t nr_code;
 	bool excluded, changes;
 } t;
 
@@ -46,10 +49,15 @@ static int put(const struct cpi_window_record *r)
 
 static const struct cpi_uop *uop_at(uint32_t ip)
 {
-	const uint32_t slot = ip >> CPI_UOP_INDEX_BITS, place = ip & CPI_UOP_INDEX_MASK;
+	return ip < NR_CELLS ? &t.cell[ip].uop : NULL;
+}
 
-	return slot < NR_SLOTS && place < CPI_UOPS_PER_PAGE ? &t.slot[slot].uop[place]
-							    : NULL;
+static int read_code(void *to, uint32_t size, uint64_t address)
+{
+	if (address < CODE || address - CODE + size > t.nr_code)
+		return -1;
+	memcpy(to, t.code + (address - CODE), size);
+	return 0;
 }
 
 struct cpi_window_following;
@@ -59,9 +67,8 @@ static void run(const struct cpi_window_following *f);
 #define CPI_WINDOW_PROCESS(number) \
 	((number) < CPI_WINDOW_PROCESSES ? &t.process[number] : NULL)
 #define CPI_WINDOW_ENTRY(number)                ((number) < NR_ENTRIES ? &t.entry[number] : NULL)
-#define CPI_WINDOW_CODE(number)                 ((number) < NR_SLOTS ? &t.slot[number] : NULL)
-#define CPI_WINDOW_BYTES(number)                ((number) < NR_SLOTS ? &t.bytes : NULL)
-#define CPI_WINDOW_READ_LINE(to, address)       (memset(to, t.code, sizeof(to)), 0)
+#define CPI_WINDOW_CELL(number)                 ((number) < NR_CELLS ? &t.cell[number] : NULL)
+#define CPI_WINDOW_READ_CODE(to, size, address) read_code(to, size, address)
 #define CPI_WINDOW_UOP(ctx, ip)                 uop_at(ip)
 #define CPI_WINDOW_READ(ctx, to, size, address) (-1)
 #define CPI_WINDOW_NOW()                        0
@@ -100,9 +107,11 @@ static void set_up(void)
 	p->start[0] = CODE;
 	p->region[0].end = CODE + CPI_CODE_PAGE;
 	p->region[0].first = 5;
-	t.entry[5].slot = 7;
-	t.slot[7].index[0] = 1;
-	t.slot[7].uop[0] = (struct cpi_uop){ .op = CPI_UOP_JMP, .address = 1 };
+	t.nr_code = sizeof(t.code);
+	t.page.index[0] = 1;
+	t.page.uop[0] = (struct cpi_uop){ .op = CPI_UOP_JMP, .address = 1 };
+	codepack_page(&t.page, 1, t.code, sizeof(t.code), &t.cell[PACKED]);
+	t.entry[5].cell = PACKED;
 }
 
 static struct cpi_window_process *process(void)
@@ -142,14 +151,52 @@ START_TEST(who_is_entered_is_followed)
 }
 END_TEST
 
+/* An instruction of so many bytes, and the one byte that is other code now. */
+static const struct {
+	uint32_t at, length, other;
+	uint32_t nr_code; /* 0: all */
+	bool changed;
+} codes[] = {
+	{ 0, 1, 0, 0, true },
+	{ 0, 1, 1, 0, false },
+	{ 0, 15, 14, 0, true },
+	{ 20, 3, 22, 0, true },
+	{ 20, 3, 19, 0, false },
+	{ 20, 3, 23, 0, false },
+	{ 63, 1, 63, 0, true },
+	{ 63, 1, 64, 0, false },
+	{ 60, 15, 74, 0, true },
+	{ 60, 15, 75, 0, false },
+	{ 63, 2, 64, 0, true },
+	/* The last line of what is mapped: what goes on behind it is not there. */
+	{ 4090, 6, 0, CPI_CODE_PAGE, false },
+	{ 4090, 7, 0, CPI_CODE_PAGE, true },
+	{ 4090, 6, 4095, CPI_CODE_PAGE, true },
+	{ 4090, 6, 0, CPI_CODE_PAGE - 1, true },
+};
+
 START_TEST(other_code_than_was_translated_ends_it)
 {
+	struct cpi_window_who who = whom;
+
 	set_up();
-	t.code = 0xcc;
-	sample(&whom);
+	who.pc += codes[_i].at;
+	memset(t.page.index, 0, sizeof(t.page.index));
+	t.page.index[codes[_i].at] = 1;
+	t.page.uop[0].flags =
+		(uint16_t)((codes[_i].length - 1) << CPI_UOP_LENGTH_SHIFT);
+	for (size_t i = 0; i < sizeof(t.code); i++)
+		t.code[i] = (uint8_t)(i * 7);
+	codepack_page(&t.page, 1, t.code, sizeof(t.code), &t.cell[PACKED]);
+	t.code[codes[_i].other] ^= 1 << _i % 8;
+	if (codes[_i].nr_code)
+		t.nr_code = codes[_i].nr_code;
+	sample(&who);
 	ck_assert_uint_eq(t.nr_records, 1);
-	ck_assert_uint_eq(t.record.window.nr, 0);
-	ck_assert_uint_eq(t.record.window.end, CPI_WINDOW_CHANGED);
+	ck_assert_uint_eq(t.record.window.end,
+			  codes[_i].changed ? CPI_WINDOW_CHANGED : CPI_WINDOW_LENGTH);
+	ck_assert_uint_eq(t.record.window.nr,
+			  codes[_i].changed ? 0 : CPI_WINDOW_INSTRUCTIONS);
 }
 END_TEST
 
@@ -238,6 +285,7 @@ START_TEST(compat_code_is_not_followed)
 }
 END_TEST
 
+/* The entry of an address, or none. */
 static uint32_t look(const struct cpi_window_process *p, uint64_t pc)
 {
 	for (int i = 0; i < CPI_WINDOW_REGIONS; i++) {
@@ -250,7 +298,35 @@ static uint32_t look(const struct cpi_window_process *p, uint64_t pc)
 	return NR_ENTRIES;
 }
 
-/* Regions in order, as the daemon has them: the page is the one that a search finds. */
+/* Instructions at random offsets, some of them of several micro-ops. */
+static uint32_t fill_page(uint64_t *random)
+{
+	const uint32_t density = 1 + unit_random(random) % 200;
+	uint32_t nr = 0;
+
+	memset(&t.page, 0, sizeof(t.page));
+	for (uint32_t i = 0; i < CPI_CODE_PAGE && nr + 3 < CPI_UOPS_PER_PAGE; i++) {
+		if (unit_random(random) % density)
+			continue;
+		t.page.uop[nr].disp = (int32_t)i;
+		t.page.index[i] = (uint16_t)(nr + 1);
+		nr += 1 + unit_random(random) % 3;
+	}
+	return nr;
+}
+
+/* Whether it is the code of an offset; CPI_CODE_PAGE: that no page has. */
+static bool is_right(uint64_t found, uint32_t offset)
+{
+	const uint32_t at = (uint32_t)found;
+
+	if (offset == CPI_CODE_PAGE || !t.page.index[offset])
+		return !found;
+	return found >> 32 == PACKED && t.cell[at].uop.disp == (int32_t)offset &&
+	       at - PACKED == codepack_find(&t.cell[PACKED], offset);
+}
+
+/* Regions in order, as the daemon has them: the code is the one that a search finds. */
 START_TEST(code_is_found_where_it_is)
 {
 	const uint64_t seed = unit_seed() + (uint64_t)_i;
@@ -266,18 +342,17 @@ START_TEST(code_is_found_where_it_is)
 		p->region[i].end = i < nr ? at : 0;
 		p->region[i].first = unit_random(&random) % (NR_ENTRIES + 8);
 	}
+	codepack_page(&t.page, fill_page(&random), NULL, 0, &t.cell[PACKED]);
 	for (uint32_t i = 0; i < NR_ENTRIES; i++)
-		t.entry[i].slot = unit_random(&random) % (NR_SLOTS + 2);
-	for (uint32_t i = 0; i < NR_SLOTS; i++)
-		t.slot[i].index[8] = (uint16_t)(i + 1);
-	for (uint64_t pc = 8; pc < at + 3 * CPI_CODE_PAGE; pc += CPI_CODE_PAGE) {
-		const uint32_t entry = look(p, pc);
-		const uint32_t slot = entry < NR_ENTRIES ? t.entry[entry].slot : 0;
+		t.entry[i].cell = unit_random(&random) % 2 ? PACKED : 0;
+	for (uint64_t pc = 0; pc < at + 3 * CPI_CODE_PAGE; pc++) {
+		const uint32_t entry = look(p, pc), offset = pc % CPI_CODE_PAGE;
+		const uint32_t page = entry < NR_ENTRIES ? t.entry[entry].cell : 0;
+		const uint64_t found = cpi_window_find_code(p, pc);
 
-		ck_assert_msg(cpi_window_find_code(p, pc) ==
-				      (slot && slot < NR_SLOTS ? cpi_uop_ip(slot, slot)
-							       : 0),
-			      "seed %#llx", (unsigned long long)seed);
+		if (!is_right(found, page ? offset : CPI_CODE_PAGE))
+			ck_abort_msg("seed %#llx, %#llx", (unsigned long long)seed,
+				     (unsigned long long)pc);
 	}
 	ck_assert_uint_eq(cpi_window_find_code(p, UINT64_MAX - 5), 0);
 }
@@ -293,10 +368,9 @@ START_TEST(any_tables_are_survived)
 	for (int round = 0; round < 3000; round++) {
 		struct cpi_window_process *p = process();
 		struct cpi_window_who who = whom;
-		uint8_t *bytes = (uint8_t *)&t.slot[unit_random(&random) % NR_SLOTS];
 
 		for (int i = 0; i < 4096; i++)
-			bytes[unit_random(&random) % sizeof(t.slot[0])] =
+			((uint8_t *)t.cell)[unit_random(&random) % sizeof(t.cell)] =
 				(uint8_t)unit_random(&random);
 		for (int i = 0; i < CPI_WINDOW_REGIONS; i++) {
 			p->start[i] = unit_random(&random) >> unit_random(&random) % 64;
@@ -304,7 +378,7 @@ START_TEST(any_tables_are_survived)
 			p->region[i].first = unit_random(&random) % (2 * NR_ENTRIES);
 		}
 		for (int i = 0; i < NR_ENTRIES; i++)
-			t.entry[i].slot = unit_random(&random) % (2 * NR_SLOTS);
+			t.entry[i].cell = unit_random(&random) % (2 * NR_CELLS);
 		who.pc = unit_random(&random) >> unit_random(&random) % 64;
 		t.room = 1;
 		sample(&who);
@@ -320,7 +394,7 @@ static Suite *make_suite(void)
 	TCase *tc = tcase_create("window_sample");
 
 	tcase_add_test(tc, who_is_entered_is_followed);
-	tcase_add_test(tc, other_code_than_was_translated_ends_it);
+	tcase_add_loop_test(tc, other_code_than_was_translated_ends_it, 0, NR(codes));
 	tcase_add_loop_test(tc, who_is_another_is_told_of_and_not_followed, 0,
 			    NR(strangers));
 	tcase_add_loop_test(tc, what_is_lost_has_a_name, 0, NR(drops));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "abi/window_bpf.h"
+#include "analysis/windows/codepack.h"
 #include "daemon/windows/windowahead.h"
 #include "t/unit/unit.h"
 
@@ -11,6 +12,7 @@
 
 struct fixture {
 	struct cpi_code_page page;
+	union cpi_code_cell packed[CPI_CODE_MAX_CELLS];
 	uint32_t nr;
 	int64_t to[MAX];
 	int nr_to;
@@ -40,7 +42,8 @@ static void put_nops(struct fixture *f, uint32_t offset, int nr)
 
 static void find(struct fixture *f, uint32_t from, int max)
 {
-	f->nr_to = windowahead_find(&f->page, from, f->to, max);
+	codepack_page(&f->page, f->nr, NULL, 0, f->packed);
+	f->nr_to = windowahead_find(f->packed, from, f->to, max);
 }
 
 START_TEST(a_call_leads_both_ways)

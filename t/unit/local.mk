@@ -442,7 +442,7 @@ t_unit_check_session_LDADD = $(COLLECT_LDADD)
 # Windows in the daemon.
 WINDOWS_UNIT = t/unit/check_windowunits t/unit/check_translate_aarch64 \
 	t/unit/check_translate_check t/unit/check_translate_child t/unit/check_window_sample \
-	t/unit/check_windowtally
+	t/unit/check_windowpool t/unit/check_windowtally t/unit/check_codepack
 check_PROGRAMS += $(WINDOWS_UNIT)
 QUICK_TESTS += $(WINDOWS_UNIT)
 t_unit_check_windowunits_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
@@ -456,7 +456,11 @@ t_unit_check_translate_child_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_translate_child_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=helper_start
 t_unit_check_translate_child_LDADD = $(t_unit_check_translate_check_LDADD) $(CAP_LIBS)
 t_unit_check_window_sample_CFLAGS = $(UNIT_CFLAGS)
-t_unit_check_window_sample_LDADD = $(UNIT_LDADD)
+t_unit_check_window_sample_LDADD = analysis/libanalysis.a $(UNIT_LDADD)
+t_unit_check_codepack_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_codepack_LDADD = analysis/libanalysis.a $(UNIT_LDADD)
+t_unit_check_windowpool_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_windowpool_LDADD = daemon/libdaemon.a $(UNIT_LDADD)
 t_unit_check_windowtally_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_windowtally_LDADD = $(COLLECT_LDADD)
 if WINDOWS

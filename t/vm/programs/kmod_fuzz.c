@@ -180,7 +180,7 @@ static void configure_windows(struct device *d)
 {
 	struct cpi_kmod_windows c = {
 		.nr_entries = number(1 + draw(64)),
-		.nr_slots = number(1 + draw(16)),
+		.nr_cells = number(1 + draw(1u << 14)),
 		.nr_records = number(1u << draw(6)),
 		.nr_excluded = number(0),
 		.excluded = { number(d->fd) },
@@ -193,7 +193,7 @@ static void configure_windows(struct device *d)
 	if (ioctl(d->fd, CPI_KMOD_IOC_WINDOWS, &c))
 		return;
 	unmap_windows();
-	if (!c.nr_slots)
+	if (!c.nr_cells)
 		return;
 	windows.config = c;
 	at = mmap(NULL, c.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd,
@@ -234,17 +234,25 @@ static void scribble_process(void)
 	}
 }
 
-static void scribble_slot(void)
+static void scribble_page(void)
 {
-	struct cpi_code_page *page =
-		(struct cpi_code_page *)(windows.memory + windows.config.slots_at) +
-		draw(windows.config.nr_slots);
+	union cpi_code_cell *cell =
+		(union cpi_code_cell *)(windows.memory + windows.config.cells_at);
+	const uint32_t nr = windows.config.nr_cells;
+	union cpi_code_cell *page = cell + draw(nr);
 
-	fill(page, sizeof(*page));
-	for (uint32_t i = 0; i < CPI_CODE_PAGE; i++)
-		page->index[i] = number(1 + draw(CPI_UOPS_PER_PAGE));
-	for (uint32_t i = 0; i < CPI_UOPS_PER_PAGE; i++)
-		page->uop[i].op = number(draw(CPI_NR_UOPS));
+	fill(cell, nr * sizeof(*cell));
+	page->head.lines = ~0ull;
+	page->head.places = number(1 + draw(CPI_CODE_LINES));
+	page->head.bytes = number(1 + draw(nr));
+	for (uint32_t i = 0; i < nr && i < 256; i++) {
+		union cpi_code_cell *any = cell + draw(nr);
+
+		if (draw(4))
+			any->uop.op = number(draw(CPI_NR_UOPS));
+		else
+			any->line.starts = ~0ull;
+	}
 }
 
 static void scribble(void)
@@ -258,7 +266,7 @@ static void scribble(void)
 	ring = ring_of(draw(windows.config.nr_cpus));
 	switch (draw(8)) {
 	case 0:
-		scribble_slot();
+		scribble_page();
 		break;
 	case 1:
 		ring->tail = number(ring->head);
@@ -272,7 +280,7 @@ static void scribble(void)
 	default:
 		scribble_process();
 		for (uint32_t i = 0; i < windows.config.nr_entries; i++)
-			entry[i].slot = number(draw(windows.config.nr_slots));
+			entry[i].cell = number(draw(windows.config.nr_cells));
 		break;
 	}
 }

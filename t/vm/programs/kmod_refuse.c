@@ -27,7 +27,7 @@ static void check_windows(struct device *d)
 {
 	struct cpi_kmod_windows c = { .event = d->config.events[0],
 				      .nr_entries = 1,
-				      .nr_slots = 1,
+				      .nr_cells = 1,
 				      .nr_records = 1 };
 
 	if (ioctl(d->fd, CPI_KMOD_IOC_WINDOWS, &c)) {

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowpool.c - first fit over a bitmap
+ *
+ * Pages take 4 to 160 granules, and most of them a few dozen. A search begins at the
+ * first word of the bitmap that has a free granule: the lowest holes are filled first,
+ * which leaves long runs behind them.
+ */
+#include "config.h"
+
+#include "daemon/windows/windowpool.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t windowpool_granules(uint32_t nr_cells)
+{
+	return (nr_cells + WINDOWPOOL_GRANULE - 1) / WINDOWPOOL_GRANULE;
+}
+
+static bool is_taken(const struct windowpool *p, uint32_t granule)
+{
+	return p->taken[granule / 64] >> granule % 64 & 1;
+}
+
+int windowpool_init(struct windowpool *p, uint32_t nr_cells)
+{
+	memset(p, 0, sizeof(*p));
+	p->nr = nr_cells / WINDOWPOOL_GRANULE;
+	p->taken = calloc(p->nr / 64 + 1, sizeof(*p->taken));
+	if (!p->taken)
+		return -ENOMEM;
+	windowpool_clear(p);
+	return 0;
+}
+
+void windowpool_fini(struct windowpool *p)
+{
+	free(p->taken);
+	p->taken = NULL;
+}
+
+void windowpool_clear(struct windowpool *p)
+{
+	memset(p->taken, 0, (p->nr / 64 + 1) * sizeof(*p->taken));
+	p->taken[0] = 1;
+	p->nr_free = p->nr ? p->nr - 1 : 0;
+	p->lowest = 0;
+}
+
+/* The first run of nr free granules in [from, to), or 0. */
+static uint32_t find_run(const struct windowpool *p, uint32_t from, uint32_t to,
+			 uint32_t nr)
+{
+	uint32_t run = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		if (i % 64 == 0 && p->taken[i / 64] == UINT64_MAX) {
+			run = 0;
+			i += 63;
+			continue;
+		}
+		run = is_taken(p, i) ? 0 : run + 1;
+		if (run == nr)
+			return i + 1 - nr;
+	}
+	return 0;
+}
+
+uint32_t windowpool_take(struct windowpool *p, uint32_t nr_cells)
+{
+	const uint32_t nr = windowpool_granules(nr_cells);
+	uint32_t at = 0;
+
+	while (p->lowest < p->nr / 64 && p->taken[p->lowest] == UINT64_MAX)
+		p->lowest++;
+	if (nr <= p->nr_free)
+		at = find_run(p, p->lowest * 64, p->nr, nr);
+	if (!at)
+		return 0;
+	for (uint32_t i = at; i < at + nr; i++)
+		p->taken[i / 64] |= 1ULL << i % 64;
+	p->nr_free -= nr;
+	return at * WINDOWPOOL_GRANULE;
+}
+
+void windowpool_give_back(struct windowpool *p, uint32_t first, uint32_t nr_cells)
+{
+	const uint32_t at = first / WINDOWPOOL_GRANULE;
+	const uint32_t nr = windowpool_granules(nr_cells);
+
+	for (uint32_t i = at; i < at + nr; i++)
+		p->taken[i / 64] &= ~(1ULL << i % 64);
+	p->nr_free += nr;
+	if (at / 64 < p->lowest)
+		p->lowest = at / 64;
+}
