@@ -16,7 +16,11 @@
 #include <string.h>
 #include <time.h>
 
+#if __has_attribute(noclone) /* gcc alone makes clones */
 #define NOINLINE __attribute__((noinline, noclone, aligned(64)))
+#else
+#define NOINLINE __attribute__((noinline, aligned(64)))
+#endif
 
 /* Keeps the compiler from computing, moving or merging a value. */
 #define OPAQUE(x) __asm__ volatile("" : "+r"(x))

@@ -104,7 +104,7 @@ check_PROGRAMS += t/fuzz/fuzz_edges
 t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/profile/edges.c db/profile/pack.c $(FUZZ_BASE)
 t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS)
+t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS) -lm
 check_PROGRAMS += t/fuzz/fuzz_windows
 t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c db/profile/pack.c db/profile/windows.c db/profile/windows_codec.c \
 	$(FUZZ_BASE)
