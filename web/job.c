@@ -79,7 +79,8 @@ static void fail(struct job *job, int failure)
 {
 	if (!job->failure)
 		job->failure = failure;
-	kill(job->pid, SIGKILL);
+	if (job->pid > 0) /* -1 once it was waited for: that would be all processes */
+		kill(job->pid, SIGKILL);
 }
 
 /* Some of what the child printed. Bytes; 0 at the end; -EAGAIN: none so far. */
