@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -124,6 +125,7 @@ int spawn_report(const struct jobs_config *config, char *const *args,
 			return 0;
 		err = -errno;
 		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
 	}
 	close(out[0]);
 	close(errors[0]);
