@@ -84,16 +84,18 @@ static const int refused[] = {
 #define NR_REFUSED ((unsigned char)LENGTH(refused))
 
 /* A tighter limit that is there already stays: only root may raise it. */
-static int set_limit(int what, rlim_t most)
+static int set_limit(int what, rlim_t soft, rlim_t hard)
 {
 	struct rlimit limit;
 
 	if (getrlimit(what, &limit) < 0)
 		return -errno;
-	if (limit.rlim_max > most)
-		limit.rlim_max = most;
-	if (limit.rlim_cur > limit.rlim_max)
-		limit.rlim_cur = limit.rlim_max;
+	if (limit.rlim_max > hard)
+		limit.rlim_max = hard;
+	if (soft > limit.rlim_max)
+		soft = limit.rlim_max;
+	if (limit.rlim_cur > soft)
+		limit.rlim_cur = soft;
 	return setrlimit(what, &limit) < 0 ? -errno : 0;
 }
 
@@ -102,14 +104,14 @@ static int set_limits(const struct confine_limits *limits)
 	int err = 0;
 
 #ifndef SANITIZERS /* ASan's shadow takes terabytes of addresses */
-	err = set_limit(RLIMIT_AS, limits->memory_bytes);
+	err = set_limit(RLIMIT_AS, limits->memory_bytes, limits->memory_bytes);
 #endif
+	if (!err) /* SIGXCPU says why; at the hard limit it would be SIGKILL */
+		err = set_limit(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 1);
 	if (!err)
-		err = set_limit(RLIMIT_CPU, limits->cpu_s);
+		err = set_limit(RLIMIT_NOFILE, MAX_FILES, MAX_FILES);
 	if (!err)
-		err = set_limit(RLIMIT_NOFILE, MAX_FILES);
-	if (!err)
-		err = set_limit(RLIMIT_CORE, 0);
+		err = set_limit(RLIMIT_CORE, 0, 0);
 	return err;
 }
 
