@@ -408,9 +408,10 @@ static void settle(void *ctx, const struct jit_sample *s, const struct process *
 	struct whom whom;
 
 	if (a->by) {
-		const struct owner owner =
+		struct owner owner =
 			find_owner(a, cpi_entry_tgid(&s->entry), s->from_ns, s->to_ns);
 
+		owner.tgid = p->tgid; /* the thread may be forgotten by now */
 		set_whom(a, p, &owner, &whom);
 		run.contexts = whom.contexts;
 	}
