@@ -88,22 +88,22 @@ print(json.load(open("out"))["daemon"])')" \
 daemon 'reply("collector bpf\nreceived.b\"\\ 7\nlost.x 1\nreceived.a 2\nlost.x 2\nnot_delivered.a -3\ncpus 2\n")' \
 	cpi status --db none.db --format=prometheus
 is "$status" 0 "cpi status --format=prometheus succeeds"
-is "$(grep -v '^# HELP' out)" '# TYPE cpi_daemon_cpus gauge
-cpi_daemon_cpus 2
-# TYPE cpi_daemon_lost_total counter
-cpi_daemon_lost_total{reason="x"} 3
-# TYPE cpi_daemon_not_delivered gauge
-cpi_daemon_not_delivered{event="a"} -3
-# TYPE cpi_daemon_received_total counter
-cpi_daemon_received_total{event="a"} 2
-cpi_daemon_received_total{event="b\"\\"} 7
-# TYPE cpi_daemon_up gauge
-cpi_daemon_up 1
+is "$(grep -v '^# HELP' out)" '# TYPE cpi_cpus gauge
+cpi_cpus 2
+# TYPE cpi_samples_lost_total counter
+cpi_samples_lost_total{reason="x"} 3
+# TYPE cpi_samples_not_delivered gauge
+cpi_samples_not_delivered{stream="a"} -3
+# TYPE cpi_samples_total counter
+cpi_samples_total{stream="a",outcome="received"} 2
+cpi_samples_total{stream="b\"\\",outcome="received"} 7
+# TYPE cpi_up gauge
+cpi_up 1
 # TYPE cpi_database_up gauge
 cpi_database_up 0' "each metric has its type, text is left out, repeated names are added up"
 try "a strict parser accepts the metrics" "$srcdir/t/prometheus_check.py" <out
 like "$(cpi status --db known.db --socket none --format=prometheus 2>/dev/null)" \
-	'^cpi_daemon_up 0' "metrics without a daemon have cpi_daemon_up 0"
+	'^cpi_up 0' "metrics without a daemon have cpi_up 0"
 
 daemon 'reply("rate 1351\n")' cpi status --all --db none.db
 is "$status" 0 "cpi status succeeds with a daemon and no database"

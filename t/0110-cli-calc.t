@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 need_decoder
 
-plan 36
+plan 37
 
 calc()
 {

@@ -77,7 +77,8 @@ schema=$(sed -n '/^static const char \*const steps/,/^};/p' "$srcdir/db/core/sch
 # It stands in the file's header, behind a write-ahead log's end.
 has=$(od -An -t u1 -j 60 -N 4 t.db | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }')
 is "$has" "$schema" 'the number of steps is the version of a new database'
-is "$(make -s -f "$srcdir/debian/rules" -C "$srcdir" schema 2>/dev/null)" "$schema" \
+is "$(env -u MAKEFLAGS -u MAKELEVEL make -s --no-print-directory -f "$srcdir/debian/rules" \
+	-C "$srcdir" schema 2>/dev/null)" "$schema" \
 	'debian/rules counts the same steps'
 
 sed -e "s/#SCHEMA#/$schema/; s/#VERSION#/$version/; /#DEBHELPER#/d" \

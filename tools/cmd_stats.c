@@ -87,7 +87,8 @@ static int run_stats(struct cmd_context *ctx)
 static const struct opt opts[] = {
 	OPTS_REPORT,
 	OPT("by", 0,
-	    "procedure|image|comm|line|cgroup|container|unit|label|process|category",
+	    "procedure|image|comm|line|cgroup|container|unit|label|process|thread|"
+	    "category",
 	    "what a row stands for", OPT_CHOICE, stats.by),
 	OPT("normalize", 0, "none|time|total", "values as they are, per second, or %",
 	    OPT_CHOICE, stats.normalize),

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ int browser_open(const char *folder, const char *address)
 	char path[PATH_MAX];
 	char *const argv[] = { (char *)"xdg-open", path, NULL };
 	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
 	pid_t pid;
 	int err;
 
@@ -48,10 +51,18 @@ int browser_open(const char *folder, const char *address)
 	err = write_page(path, address);
 	if (err)
 		return err;
+	/* A browser is not to ignore the signals that this process has blocked. */
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY,
 					 0);
-	err = -posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	err = -posix_spawnp(&pid, argv[0], &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
 	return err;
 }

@@ -286,14 +286,22 @@ static void start_or_fail(struct job *job)
 	finish(job, 0);
 }
 
+/* The status is cheap, and tells whether all is well: reports do not keep it waiting.
+ */
+static unsigned int extra_places(const struct api_call *call)
+{
+	return !strcmp(call->report, "status");
+}
+
 static void start_some(struct jobs *jobs)
 {
 	struct job *job = jobs->first;
 
-	while (job && jobs->nr_running < jobs->config->max_running) {
+	while (job) {
 		struct job *next = job->next;
 
-		if (!job->pid) {
+		if (!job->pid && jobs->nr_running < jobs->config->max_running +
+							    extra_places(&job->call)) {
 			start_or_fail(job);
 			next = jobs->first; /* another one may have been freed */
 		}
@@ -335,7 +343,7 @@ int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call
 
 	if (job) {
 		api_call_fini(call);
-	} else if (jobs->nr_queued >= jobs->config->max_queued) {
+	} else if (jobs->nr_queued >= jobs->config->max_queued + extra_places(call)) {
 		jobs->nr_refused++;
 		err = -EBUSY;
 	} else {

@@ -4,8 +4,9 @@
  *
  * A job is one question: the arguments of cpi, which a child executes, confined
  * (confine.h). Those who ask the same question while it runs share it. At most
- * max_running run and max_queued wait; more are refused. A job ends when nobody waits
- * for it any more, when its time is over, or when it prints too much.
+ * max_running run and max_queued wait; more are refused. One status may run beside
+ * them. A job ends when nobody waits for it any more, when its time is over, or when it
+ * prints too much.
  */
 #ifndef CPI_WEB_JOB_H
 #define CPI_WEB_JOB_H

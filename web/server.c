@@ -26,7 +26,8 @@ static void keep_reply(struct jobs *jobs, const struct job_key *key,
 {
 	struct server *s = container_of(jobs, struct server, jobs);
 
-	if (reply->status < 500)
+	/* Other answers may be of a lock, or of rights, which no stamp tells of. */
+	if (reply->status == MHD_HTTP_OK || reply->status == MHD_HTTP_BAD_REQUEST)
 		cache_put(&s->cache, key, reply);
 }
 

@@ -24,6 +24,11 @@
 #define NR_SLOTS   (2 * STEPS_MAX_INSNS)
 #define NO_INSN    (-1)
 #define FIRST_TEMP CPI_REG_ZERO /* machine registers are below */
+/*
+ * In one steps_find(): code with hundreds of calls, each of which every register asks
+ * about, takes a millisecond at most. Beyond it a call may be of anything.
+ */
+#define LEAF_BUDGET 8192
 
 struct insn {
 	uint64_t pc;
@@ -62,6 +67,8 @@ struct steps {
 	struct value value[NR_VALUES];
 	uint64_t written; /* values that are no longer those of the begin: a bit each */
 	bool forward[STEPS_MAX_INSNS], region[STEPS_MAX_INSNS]; /* blocks */
+	int leaf_budget; /* instructions of small procedures that may still be looked at
+			  */
 	const struct steps_code *code;
 };
 
@@ -181,7 +188,7 @@ static bool look_into(struct steps *s, uint64_t pc, struct leaf *l)
 	l->nr = 1;
 	l->written = 0;
 	for (int i = 0; i < l->nr; i++) {
-		if (!leaf_do(s, l, l->pc[i]))
+		if (s->leaf_budget-- <= 0 || !leaf_do(s, l, l->pc[i]))
 			return false;
 	}
 	return true;
@@ -622,6 +629,7 @@ uint32_t steps_find(struct steps *s, const struct steps_code *code, uint64_t at,
 	struct leaf leaf;
 
 	s->code = code;
+	s->leaf_budget = LEAF_BUDGET;
 	if (first != at && !look_into(s, first, &leaf))
 		return 0;
 	explore(s, at);

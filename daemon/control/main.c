@@ -168,10 +168,12 @@ static void publish_options(struct daemon *d)
 static int take_options(struct daemon *d, struct options *now)
 {
 	struct buf changed = { 0 }, left = { 0 };
-	int err = options_reload(d->options, now, &changed, &left);
+	int err = options_compare(d->options, now, &changed, &left);
 
 	if (!err && changed.len)
 		err = session_reconfigure(d->session, &now->session);
+	if (!err)
+		err = options_take(d->options, now);
 	if (!err) {
 		log_set_level(now->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 		log_info("config: changed:%s",

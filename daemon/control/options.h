@@ -73,12 +73,17 @@ typedef void (*options_fn)(void *ctx, const char *name, const char *value,
 int options_each(const struct options *o, options_fn fn, void *ctx);
 
 /*
- * Takes the values that now differs from o in and that can change while cpid runs, and
- * leaves now to be freed. Appends the names of those that did change to changed, and of
- * those that need a restart to left, each with a space in front. 0 or -ENOMEM; then o
- * is as it was, or has part of the values.
+ * Appends the names of options whose values differ, each with a space in front: to
+ * changed if they can change while cpid runs, to left if they need a restart. 0 or
+ * -ENOMEM.
  */
-int options_reload(struct options *o, struct options *now, struct buf *changed,
-		   struct buf *left);
+int options_compare(const struct options *o, const struct options *now,
+		    struct buf *changed, struct buf *left);
+
+/*
+ * Takes the values that can change while cpid runs, and their places, from now, which
+ * is left to be freed. 0; or -ENOMEM, and o has part of them.
+ */
+int options_take(struct options *o, struct options *now);
 
 #endif

@@ -117,24 +117,32 @@ static int move_values(struct settings *from, struct settings *to, size_t option
 	return 0;
 }
 
-int options_reload(struct options *o, struct options *now, struct buf *changed,
-		   struct buf *left)
+int options_compare(const struct options *o, const struct options *now,
+		    struct buf *changed, struct buf *left)
+{
+	size_t nr;
+	const struct option_record *records = option_records(&nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		const bool can = records[i].flags & OPTION_RELOADS;
+		const int differ = differs(o, now, i);
+
+		if (differ < 0)
+			return differ;
+		if (differ && !(records[i].flags & OPTION_ON_LINE))
+			buf_printf(can ? changed : left, " %s", records[i].name);
+	}
+	return changed->err ? changed->err : left->err;
+}
+
+int options_take(struct options *o, struct options *now)
 {
 	size_t nr;
 	const struct option_record *records = option_records(&nr);
 	int err = 0;
 
 	for (size_t i = 0; i < nr && !err; i++) {
-		const bool can = records[i].flags & OPTION_RELOADS;
-		const int differ = differs(o, now, i);
-
-		if (differ < 0)
-			return differ;
-		if (records[i].flags & OPTION_ON_LINE)
-			continue;
-		if (differ)
-			buf_printf(can ? changed : left, " %s", records[i].name);
-		if (!can)
+		if (!(records[i].flags & OPTION_RELOADS))
 			continue;
 		remove_values(&o->settings, i);
 		err = move_values(&now->settings, &o->settings, i);

@@ -81,7 +81,13 @@ int threadmap_fork(struct threadmap *tm, uint32_t tid, uint32_t tgid, const char
 			      .until = UINT64_MAX,
 			      .replaced = UINT64_MAX,
 			      .scan = tm->scan };
+	struct thread *known = find_current(tm, tid);
 
+	if (known && known->tgid == tgid && known->since == PROCMAP_ALWAYS) {
+		known->since = when; /* a scan found it before its record was read */
+		set_comm(known, comm);
+		return 0;
+	}
 	threadmap_process(tm, tid, when);
 	set_comm(&new, comm);
 	return add(tm, &new);

@@ -306,7 +306,7 @@ int session_set_rate(struct session *s, double hz)
 {
 	int err = 0;
 
-	if (hz != 0 && !(hz >= 1 && hz <= 100000))
+	if (hz != 0 && !(hz >= SESSION_MIN_HZ && hz <= SESSION_MAX_HZ))
 		return -EINVAL;
 	if (hz != 0)
 		err = session_change_rate(s, hz);

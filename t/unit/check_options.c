@@ -426,7 +426,8 @@ START_TEST(a_reload_takes_what_can_change)
 	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &o), 0);
 	snprintf(text, sizeof(text), "[cpid]\n%s\n", reloads[_i].after);
 	ck_assert_int_eq(parse_files(text, NULL, NULL, "", &now), 0);
-	ck_assert_int_eq(options_reload(&o, &now, &changed, &left), 0);
+	ck_assert_int_eq(options_compare(&o, &now, &changed, &left), 0);
+	ck_assert_int_eq(options_take(&o, &now), 0);
 	options_fini(&now);
 	ck_assert_str_eq(buf_str(&changed), reloads[_i].changed);
 	ck_assert_str_eq(buf_str(&left), reloads[_i].left);

@@ -156,6 +156,24 @@ START_TEST(a_scan_finds_what_lives_and_ends_what_does_not)
 }
 END_TEST
 
+START_TEST(a_record_that_comes_after_the_scan_is_of_the_same_thread)
+{
+	const struct thread *t;
+	struct threadmap tm = { 0 };
+
+	threadmap_begin_scan(&tm);
+	ck_assert_int_eq(threadmap_found(&tm, 7, 5, "one"), 0);
+	threadmap_end_scan(&tm, 100);
+	ck_assert_int_eq(threadmap_fork(&tm, 7, 5, "one", 90), 0);
+	ck_assert_int_eq(threadmap_find(&tm, 7, 80, 110, &t), 0);
+	ck_assert_uint_eq(t->since, 90);
+	/* of another process it is another one */
+	ck_assert_int_eq(threadmap_fork(&tm, 7, 6, "two", 120), 0);
+	ck_assert_int_eq(threadmap_find(&tm, 7, 110, 130, &t), -EEXIST);
+	threadmap_fini(&tm);
+}
+END_TEST
+
 START_TEST(threads_beyond_the_bound_are_refused_and_counted)
 {
 	const struct thread *t;
@@ -177,6 +195,7 @@ static Suite *make_suite(void)
 
 	tcase_add_test(tc, a_number_is_of_the_thread_that_held_it);
 	tcase_add_test(tc, a_scan_finds_what_lives_and_ends_what_does_not);
+	tcase_add_test(tc, a_record_that_comes_after_the_scan_is_of_the_same_thread);
 	tcase_add_test(tc, threads_beyond_the_bound_are_refused_and_counted);
 	suite_add_tcase(s, tc);
 	return s;
