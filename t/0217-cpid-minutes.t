@@ -46,7 +46,9 @@ clock()
 }
 command -v python3 >/dev/null || skip_all 'no python3 to read JSON with'
 
-step 0
+# In the middle of a minute, so that the first epoch is that minute's however long the start
+# takes.
+printf '%s\n' $((first + 30 - $(date +%s))) >clock
 export LD_PRELOAD="$builddir/t/clock.so" CPI_TEST_CLOCK="$tmp/clock"
 ASAN_OPTIONS="verify_asan_link_order=0:${ASAN_OPTIONS-}"
 export ASAN_OPTIONS

@@ -11,6 +11,7 @@ plan 14
 
 # Programs of this test are outside of cpid's own folder.
 own=$PWD/own
+export CPI_CONFIG="$own/cpid.conf" # which is not there
 mkdir own own/bin foreign foreign/root
 cp "$programs/burn_a" foreign/here
 cp "$programs/burn_b" foreign/root/there
