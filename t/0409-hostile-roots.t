@@ -33,7 +33,8 @@ begin()
 
 has_begun() { is_running || ! kill -0 "${pid:-0}" 2>/dev/null; }
 is_running() { [ "$(cat "/proc/${pid:-0}/comm" 2>/dev/null)" = program ]; }
-has_computed() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]; }
+# Or it waits itself, for a page that cpid was the first to ask for.
+has_computed() { awk '{ exit !($14 >= 20 || $3 == "D") }' "/proc/$pid/stat"; }
 has_tried()
 {
 	timeout 300 "$peer" request t.sock status >tried.txt &&
