@@ -30,7 +30,8 @@ begin()
 }
 
 # answers NAME: cpid answers a flush, which needs the program's samples; 2 tests
-has_computed() { [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]; }
+# Or it waits itself, for a page that cpid was the first to ask for.
+has_computed() { awk '{ exit !($14 >= 20 || $3 == "D") }' "/proc/$pid/stat"; }
 answers()
 {
 	await has_computed

@@ -185,7 +185,7 @@ await()
 	case $1 in
 	[0-9]*) shift ;; # seconds, as scripts used to say
 	esac
-	within 600 "$@"
+	within 150 "$@"
 }
 
 # as_nobody COMMAND...: runs it as another user without privileges. Needs root.
