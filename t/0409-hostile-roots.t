@@ -60,7 +60,8 @@ others_go_on()
 collect_start -F 1000 --sweep 100ms
 
 # Each request takes 50 ms. All of them take longer than cpid waits.
-begin -d 50 files slow.program sh -c 'echo $$; exec files/program 60000'
+# The program runs for as long as this may take: without samples nobody asks for its file.
+begin -d 50 files slow.program sh -c 'echo $$; exec files/program 200000'
 is_known()
 {
 	timeout 300 "$peer" request t.sock flush >/dev/null
