@@ -6,7 +6,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 . "$srcdir/t/shares.sh"
-plan 20
+plan 22
 CPI_SOCKET=t.sock
 export CPI_SOCKET
 
