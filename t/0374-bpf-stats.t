@@ -29,5 +29,5 @@ echo "$before" >$stats
 bound "$(cpid_field handler_ns.cpu-clock)" '>=' 5 'a run takes at least 5 ns'
 bound "$(cpid_field handler_ns.cpu-clock)" '<=' 1000000 'a run takes at most 1 ms on the mean'
 cpi status --socket t.sock --db t.db --format=prometheus >metrics
-like "$(cat metrics)" 'cpi_daemon_handler_seconds{event="cpu-clock"} *' 'the metrics have the time of a run'
+like "$(cat metrics)" 'cpi_handler_seconds{stream="cpu-clock"} *' 'the metrics have the time of a run'
 collect_stop
