@@ -57,7 +57,7 @@ is "$(sed -n '1s/^cpi (\([^)]*\)).*/\1/p' "$srcdir/debian/changelog")" "$version
 	'the packages have the version of configure.ac'
 
 # Each file of debian/ is in the archive that they are built from.
-(cd "$srcdir" && git ls-files debian 2>/dev/null || find debian -type f) |
+(cd "$srcdir" && git ls-files debian 2>/dev/null | grep . || find debian -type f) |
 	grep -v '^debian/local[.]mk$' | sort >files
 tr -s ' \t\\' '\n' <"$srcdir/debian/local.mk" | grep ^debian/ | sort >listed
 is "$(cat files)" "$(cat listed)" 'debian/local.mk lists the files of debian/'

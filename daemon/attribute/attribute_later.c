@@ -173,18 +173,20 @@ static void attribute_batches(struct attribution *a, const struct later *l)
 	const size_t nr = l->batches.len / sizeof(*from);
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct batch b = {
+		struct batch b = {
 			.from_ns = from[i].from_ns,
 			.to_ns = from[i].to_ns,
 			.by_exec_id = from[i].by_exec_id,
-			.entries = (const struct cpi_entry *)l->entries.data +
-				   from[i].first_entry,
 			.nr = from[i].nr_entries,
-			.records = (const struct batch_record *)l->records.data +
-				   from[i].first_record,
 			.nr_records = from[i].nr_records,
 		};
 
+		if (b.nr) /* else there may be no memory to point into */
+			b.entries = (const struct cpi_entry *)l->entries.data +
+				    from[i].first_entry;
+		if (b.nr_records)
+			b.records = (const struct batch_record *)l->records.data +
+				    from[i].first_record;
 		attribute_batch(a, &b);
 	}
 }
