@@ -51,7 +51,8 @@ static void copy_bytes(const uint8_t *code, size_t size, uint32_t from, void *to
 	const size_t left = from < size ? size - from : 0;
 
 	memset(to, 0, LINE_BYTES);
-	memcpy(to, code + from, left < LINE_BYTES ? left : LINE_BYTES);
+	if (left > 0)
+		memcpy(to, code + from, left < LINE_BYTES ? left : LINE_BYTES);
 }
 
 static void copy_uops(const struct cpi_code_page *page, uint32_t nr_uops,

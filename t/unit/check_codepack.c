@@ -76,10 +76,11 @@ static bool begins(const union cpi_code_cell *p, uint32_t cell, uint32_t offset)
 static bool is_right(const struct subject *s, const union cpi_code_cell *p,
 		     uint32_t offset)
 {
-	const struct cpi_uop *u = &s->page.uop[s->page.index[offset] - 1];
+	const uint32_t place = s->page.index[offset];
+	const struct cpi_uop *u = &s->page.uop[place ? place - 1 : 0];
 	uint32_t cell = codepack_find(p, offset);
 
-	if (!s->page.index[offset])
+	if (!place)
 		return !cell;
 	for (bool more = true; more; u++, cell++) {
 		const struct cpi_uop *at = &p[cell].uop;
