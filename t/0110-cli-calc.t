@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 need_decoder
 
-plan 37
+plan 45
 
 calc()
 {
@@ -40,7 +40,8 @@ like "$(cat text)" "$(printf '\033')\[1;31m *560 " "--color=always colours hot l
 calc --format=csv target_hot >hot.csv
 is "$(head -n 1 hot.csv)" "samples:cpu-clock,samples:page-faults,blamed_samples,cpi,block,\
 frequency,shape,scale,min_cycles,static_cycles,dynamic_cycles,offset,address,text,reasons,\
-culprit_addresses,file,line" "cpi calc: the column titles of CSV"
+culprit_addresses,file,line,frequency_low,frequency_high,cpi_low,cpi_high,\
+dynamic_cycles_low,dynamic_cycles_high" "cpi calc: the column titles of CSV"
 is "$(awk -F, 'NR > 1 { n += $1; b += $3 } END { print n, b }' hot.csv)" "600 600" \
 	"raw and blamed samples add up in CSV"
 is "$(calc --format=csv target_cold | awk -F, 'NR > 1 { n += $2 } END { print n }')" 12 \
@@ -100,6 +101,53 @@ for b in json.load(open("hot.json"))["blocks"]:
         print("%.2f to %.2f" % (i["low"], i["high"]))')" \
 	"$(sed '1,/Total tallied/d' text | sed -n 's/^\*\*\* Actual .*(90 %: \([0-9.]* to [0-9.]*\))/\1/p')" \
 	"text and JSON have the same CPI"
+is "$(python3 -c '
+import csv
+bad = 0
+for r in csv.DictReader(open("hot.csv")):
+    for name in "frequency", "cpi", "dynamic_cycles":
+        low, likely, high = (float(r[name + end]) for end in ("_low", "", "_high"))
+        bad += not low - 0.002 <= likely <= high + 0.002
+print(bad)')" 0 "what CSV calls likely is between its ends"
+is "$(python3 -c '
+import csv, json
+rows = {r["offset"]: r for r in csv.DictReader(open("hot.csv"))}
+for b in json.load(open("hot.json"))["blocks"]:
+    for i in b["instructions"]:
+        r = rows[i["offset"]]
+        for name in "frequency", "cpi":
+            for end in "low", "high":
+                if abs(float(r[name + "_" + end]) - i[name + "_interval"][end]) > 1e-3:
+                    print(i["offset"], name, end)')" "" \
+	"CSV and JSON have the same intervals for each instruction"
+
+# Two selections side by side: what is not known is not printed as if it were.
+cpi diff full half target_hot >text 2>err
+is "$? $(cat err)" "0 " "cpi diff compares a procedure"
+like "$(cat text)" '^\*\*\* Block .* ms/s.*; executions: A ≤[0-9.e+]*, B ≤[0-9.e+]*$' \
+	"executions that nothing ties are a bound on both sides"
+like "$(grep ' test  ' text | head -n 1)" ' ≥[0-9.]*  *≥[0-9.]*  *0x' "so are cycles of one execution"
+cpi diff full half target_hot --format=json >diff.json
+cpi diff full half target_hot --format=csv >diff.csv
+is "$(head -n 1 diff.csv | cut -d, -f11-)" "a_cpi_low,a_cpi_high,b_cpi_low,b_cpi_high,\
+a_executions_low,a_executions_high,b_executions_low,b_executions_high" \
+	"the CSV of cpi diff has the ends of intervals"
+is "$(python3 -c '
+import json
+calc = {i["offset"]: i for b in json.load(open("hot.json"))["blocks"] for i in b["instructions"]}
+for i in json.load(open("diff.json"))["instructions"]:
+    c = calc[i["address"]]
+    for mine, its in ("a_executions", "frequency"), ("a_cpi", "cpi"):
+        for end in "low", "high":
+            if abs(i[mine + "_" + end] - c[its + "_interval"][end]) > 0.06:
+                print(i["address"], mine, end)')" "" "cpi diff has the intervals of cpi calc"
+cpi sum --epoch full --format=json >sum.json
+is "$(python3 -c '
+import json
+s = json.load(open("sum.json"))["summary"]
+n, c = s["instructions_interval"], s["actual_cpi_interval"]
+print(n["low"] <= s["instructions"] <= n["high"], c["low"] >= s["best_case_cpi"])')" "True True" \
+	"cpi sum: instructions have an interval, and nothing is faster than best possible"
 is "$(python3 -c '
 import json
 print(sum(e["taken_samples"] + e["not_taken_samples"]

@@ -78,10 +78,14 @@ record()
 
 profile()
 {
-	cpi export --db t.db --epoch all --image "$tmp/prog" "$@" 2>err
+	cpi export --db t.db --epoch all --image "$tmp/prog" "$@" 2>all
+	status=$?
+	grep 'is not known to within' all >scale
+	grep -v 'is not known to within' all >err
+	return $status
 }
 
-plan 34
+plan 36
 build old.c
 record sh -c './prog; awk "BEGIN { while (i < 3000000) i++ }"'
 cpi export --db t.db --format=llvm-sample -o none 2>err
@@ -118,6 +122,11 @@ like "$(cat report)" '^matched to lines of functions: [0-9.]* % of what ran' \
 	"the report says which share of the samples has lines"
 like "$(cat report)" '^expected overlap with exact counts.*: [0-9]* %' \
 	"the report says which overlap is expected"
+is "$(($(sed -n 's/^functions whose scale is known: \([0-9]*\) %.*/\1/p' report) < 95))" \
+	"$(profile --debug-dir=debug --format=bolt >/dev/null; grep -c 'compare with one another' scale)" \
+	"a warning says so if scales are not known"
+like "$(cat report)" '^functions whose scale is known: [0-9]* % of what ran' \
+	"the report says how much is in functions whose counts others' compare with"
 like "$(cat report)" '^samples still needed: ' "the report says how many samples are missing"
 
 # Sources that changed after the build are noticed by their checksum (DWARF 5) or by their

@@ -34,8 +34,9 @@ def check(r):
         assert set(b["confidence"]) == {"shape", "scale"}
         for i in b["instructions"]:
             assert list(i) == ["offset", "text", "samples", "blamed_samples",
-                               "frequency", "cpi", "cpi_interval", "min_cycles",
-                               "stalls"], i
+                               "frequency", "frequency_interval", "cpi",
+                               "cpi_interval", "min_cycles", "stalls"], i
+            check_interval(i["frequency_interval"], i["frequency"])
             check_interval(i["cpi_interval"], i["cpi"])
             assert int(b["start"], 16) <= int(i["offset"], 16) < int(b["end"], 16)
             samples += i["samples"]["cpu-clock"]

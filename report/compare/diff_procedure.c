@@ -18,12 +18,14 @@
 #include <string.h>
 
 #include "report/compare/matrix.h"
+#include "report/explain/calc.h"
 
 /* One instruction in one side's explanation. */
 struct side_insn {
 	uint64_t address, block;
 	uint16_t opcode;
-	double samples, cpi, executions;
+	double samples;
+	struct freq_interval cpi, runs;
 	char *text; /* owned */
 };
 
@@ -58,8 +60,8 @@ static int keep_insns(struct side *s, struct explainer *x, const struct explanat
 				.block = block->start + e->cfg->bias,
 				.opcode = e->cfg->insn[at].opcode,
 				.samples = e->samples[at],
-				.cpi = e->blame->insn[at].cycles,
-				.executions = e->freq->block[b],
+				.cpi = calc_insn_range(e, at),
+				.runs = e->freq->block_range[b],
 			};
 
 			insn.text = strdup(explainer_text(x, ex, at, &text));
@@ -187,7 +189,7 @@ static void compare_insn(struct diff_procedure *d, struct side *s, size_t i)
 		.text = a[i].text,
 		.time = make_time(a[i].samples * s[0].scale, b[i].samples * s[1].scale),
 		.cpi = { a[i].cpi, b[i].cpi },
-		.executions = { a[i].executions, b[i].executions },
+		.runs = { a[i].runs, b[i].runs },
 	};
 	a[i].text = NULL; /* d's now */
 }

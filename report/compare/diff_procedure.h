@@ -28,7 +28,7 @@ struct diff_insn {
 	uint64_t address, block; /* of A; block is where its block starts */
 	char *text;              /* of A */
 	struct diff_time time;
-	double cpi[2], executions[2];
+	struct freq_interval cpi[2], runs[2]; /* 90 %; runs: its executions */
 };
 
 struct diff_block {

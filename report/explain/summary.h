@@ -65,7 +65,8 @@ double summary_needed(const struct summary *s);
 
 void summary_add(struct summary *s, const struct explanation *ex);
 
-/* The cycles of one of its instructions, 90 %. */
+/* How many instructions ran, and the cycles of one of them, 90 %. */
+struct freq_interval summary_instructions(const struct summary *s);
 struct freq_interval summary_cycles(const struct summary *s);
 
 double summary_samples(const struct summary *s); /* of all rows */

@@ -140,9 +140,16 @@ static int note_function(struct compiler_profile *f, const struct explanation *e
 
 		fn.work += work;
 		fn.miss += work * expected_miss(freq->block_sd[b]);
+		if (work > 0) {
+			fn.range.low +=
+				freq->block_range[b].low * cfg->block[b].nr_insns;
+			fn.range.high +=
+				freq->block_range[b].high * cfg->block[b].nr_insns;
+		}
 	}
 	if (!(fn.work > 0))
 		return 0;
+	fn.range.likely = fn.work;
 	fn.miss /= fn.work;
 	fn.nr_classes = count_classes(ex->e);
 	fn.chance = freq->counted ? fn.miss : chance_miss(fn.samples, fn.nr_classes);

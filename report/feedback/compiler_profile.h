@@ -27,7 +27,8 @@ struct compiler_profile_build {
 struct compiler_profile_function {
 	char *name;
 	double samples;
-	double work;    /* instructions executed */
+	double work; /* instructions executed, and its 90 % interval */
+	struct freq_interval range;
 	double miss;    /* share of work that is expected elsewhere, by the marks */
 	double chance;  /* the same, by the chance of samples alone */
 	int nr_classes; /* of blocks, that ran */
@@ -95,7 +96,17 @@ struct compiler_profile_check {
 	size_t nr;
 	double work; /* of all of them, and how much of it is expected elsewhere */
 	double miss;
+	double unknown; /* of functions whose scale is unknown */
 };
+
+/*
+ * Whether its executions can be compared with those of other functions: their scale is
+ * known. If not, only the counts inside the function can be compared.
+ */
+bool compiler_profile_scale_known(const struct compiler_profile_function *fn);
+
+/* The share of what ran that is in functions of unknown scale; 0 if nothing ran. */
+double compiler_profile_unknown(const struct compiler_profile *f);
 
 int compiler_profile_check(const struct compiler_profile *f,
 			   struct compiler_profile_check *out);     /* or -ENOMEM */

@@ -46,6 +46,24 @@ double compiler_profile_gain(const struct compiler_profile_function *fn)
 	return fn->work * fmax(0, fn->chance - WANTED_MISS);
 }
 
+bool compiler_profile_scale_known(const struct compiler_profile_function *fn)
+{
+	return freq_interval_known(&fn->range);
+}
+
+double compiler_profile_unknown(const struct compiler_profile *f)
+{
+	double work = 0, unknown = 0;
+	size_t nr;
+	const struct compiler_profile_function *fn = compiler_profile_functions(f, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		work += fn[i].work;
+		unknown += compiler_profile_scale_known(&fn[i]) ? 0 : fn[i].work;
+	}
+	return work > 0 ? unknown / work : 0;
+}
+
 static int by_gain(const void *va, const void *vb)
 {
 	const double a = compiler_profile_gain(va), b = compiler_profile_gain(vb);
@@ -70,6 +88,7 @@ int compiler_profile_check(const struct compiler_profile *f,
 		c.work += c.fn[i].work;
 		c.miss += c.fn[i].work * c.fn[i].miss;
 	}
+	c.unknown = c.work * compiler_profile_unknown(f);
 	*out = c;
 	return 0;
 }

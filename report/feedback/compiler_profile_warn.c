@@ -44,8 +44,15 @@ int compiler_profile_need_functions(const struct compiler_profile *f)
 void compiler_profile_warn(const struct compiler_profile *f)
 {
 	const struct compiler_profile_need need = compiler_profile_need(f);
+	const double unknown = compiler_profile_unknown(f);
 	const char *name = f->build->image.desc.name;
 
+	if (unknown > MANY_LOST)
+		log_warn("%s: how often functions with %.0f %% of what ran were "
+			 "executed is not known to within %.0f times: their counts "
+			 "compare with one another, but not with other functions' "
+			 "(cpi export --check names them)",
+			 name, 100 * unknown, SCALE_KNOWN);
 	if (!f->by_address) {
 		warn_debug(f, name);
 		compiler_profile_warn_sources(f);

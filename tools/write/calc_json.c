@@ -54,6 +54,7 @@ static void json_insn(struct json *j, const struct explainer *x,
 	report_json_samples(j, "samples", &explainer_scope(x)->ev, tally);
 	json_real(j, "blamed_samples", e->blamed[i], 3);
 	json_real(j, "frequency", e->freq->block[block], 1);
+	json_interval(j, "frequency_interval", e->freq->block_range[block], 1, 1);
 	json_real(j, "cpi", why->cycles, 3);
 	json_interval(j, "cpi_interval", calc_insn_range(e, i), 1, 3);
 	json_real(j, "min_cycles", why->best, 3);

@@ -24,7 +24,7 @@
 
 #define LEAST_CYCLES  0.05 /* that a line of text is for */
 #define MAX_ADDRESSES 3    /* of culprits, in text, for one reason */
-#define MAX_COLUMNS   (EVENTS_MAX + 16)
+#define MAX_COLUMNS   (EVENTS_MAX + 22)
 
 /* A procedure that is being printed. */
 struct calc_printing {
@@ -109,6 +109,30 @@ static void put_cycles_cell(struct table *t, const struct explained *e, int i,
 		table_real(t, cycles, text ? 1 : 3);
 }
 
+/* The ends of the 90 % intervals; of dynamic cycles: of those stalls together. */
+static void put_ranges(struct table *t, const struct explained *e, int block, int i)
+{
+	const struct freq_interval *runs = &e->freq->block_range[block];
+	const struct freq_interval takes = calc_insn_range(e, i);
+	const struct blame_insn *why = &e->blame->insn[i];
+	struct freq_interval waits = { 0, 0, 0 };
+
+	for (int k = 0; k < why->nr_stalls; k++) {
+		const struct freq_interval r = calc_stall_range(e, i, &why->stall[k]);
+
+		if (!why->stall[k].dynamic)
+			continue;
+		waits.low += r.low;
+		waits.high += r.high;
+	}
+	table_real(t, runs->low, 1);
+	table_real(t, runs->high, 1);
+	table_real(t, takes.low, 3);
+	table_real(t, takes.high, 3);
+	table_real(t, waits.low, 3);
+	table_real(t, waits.high, 3);
+}
+
 static void put_insn(struct table *t, const struct calc_printing *c, int block, int i)
 {
 	const struct explained *e = c->ex->e;
@@ -148,6 +172,7 @@ static void put_insn(struct table *t, const struct calc_printing *c, int block, 
 		table_number(t, line.line);
 	else
 		table_empty(t);
+	put_ranges(t, e, block, i);
 }
 
 __attribute__((format(printf, 3, 4))) static void
@@ -346,6 +371,12 @@ static size_t make_columns(const struct calc_printing *c, struct column *out,
 		{ "culprit", "culprit_addresses", COLUMN_TEXT, COLUMN_EVERYWHERE },
 		{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 		{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "cpi_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "cpi_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "dynamic_cycles_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "dynamic_cycles_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 	};
 	const struct events *ev = &c->s->ev;
 

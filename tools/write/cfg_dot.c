@@ -76,6 +76,14 @@ static double heat(const struct cfg_picture *p, int block)
 	return p->total > 0 ? 0.8 * sqrt(weight / p->total) : 0;
 }
 
+/* The 90 % interval, as far as it has ends. */
+static void put_ends(const struct freq_interval *r, int digits, struct buf *b)
+{
+	if (r->likely > 0 && r->low > 0 && isfinite(r->high))
+		buf_printf(b, " (90 %%: %.*g to %.*g)", digits, r->low, digits,
+			   r->high);
+}
+
 /* How often it ran, and how long it took. */
 static void put_rate(const struct cfg_picture *p, int i, struct buf *b)
 {
@@ -87,11 +95,14 @@ static void put_rate(const struct cfg_picture *p, int i, struct buf *b)
 		return;
 	buf_printf(b, "%s executions",
 		   interval_text_count(&p->e->freq->block_range[i], text));
+	put_ends(&p->e->freq->block_range[i], 2, b);
 	takes.low /= block->nr_insns;
 	takes.likely /= block->nr_insns;
 	takes.high /= block->nr_insns;
 	if (isfinite(takes.likely))
-		buf_printf(b, ", %s CPI", interval_text_cycles(&takes, 2, text));
+		buf_printf(b, "\\l%s CPI", interval_text_cycles(&takes, 2, text));
+	if (isfinite(takes.likely))
+		put_ends(&takes, 2, b);
 	buf_printf(b, ", best %.2f\\l", p->e->block_cycles[i] / block->nr_insns);
 }
 

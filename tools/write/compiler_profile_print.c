@@ -7,8 +7,10 @@
 #include "tools/write/compiler_profile_print.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "tools/ui/out.h"
+#include "tools/write/explain.h"
 
 #define USUAL_LIMIT  10    /* functions that are listed */
 #define WORTH_NAMING 0.002 /* share of executions that a function would mend */
@@ -66,6 +68,37 @@ static void report_overlap(const struct compiler_profile *f,
 		out_line("samples still needed: none");
 }
 
+static int by_work(const void *va, const void *vb)
+{
+	const struct compiler_profile_function *a = va, *b = vb;
+
+	return (a->work < b->work) - (a->work > b->work);
+}
+
+/* Functions whose counts other functions' must not be compared with. */
+static void report_scales(struct compiler_profile_check *c, uint64_t limit)
+{
+	char text[INTERVAL_TEXT_SIZE];
+	uint64_t shown = 0;
+
+	out_line("functions whose scale is known: %.0f %% of what ran",
+		 100 - percent(c->unknown, c->work));
+	qsort(c->fn, c->nr, sizeof(*c->fn), by_work);
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct compiler_profile_function *fn = &c->fn[i];
+
+		if (shown == (limit ? limit : USUAL_LIMIT) ||
+		    fn->work < WORTH_NAMING * c->work)
+			break;
+		if (compiler_profile_scale_known(fn))
+			continue;
+		if (!shown++)
+			out_line("counts that compare only within their function:");
+		out_line("  %s: %s instructions", fn->name,
+			 interval_text_count(&fn->range, text));
+	}
+}
+
 static void report_functions(const struct compiler_profile_check *c, uint64_t limit)
 {
 	for (size_t i = 0; i < c->nr && i < (limit ? limit : USUAL_LIMIT); i++) {
@@ -93,6 +126,7 @@ int compiler_profile_print_check(const struct compiler_profile *f, uint64_t limi
 	report_lines(f);
 	report_overlap(f, &c);
 	report_functions(&c, limit);
+	report_scales(&c, limit);
 	compiler_profile_check_fini(&c);
 	return 0;
 }

@@ -157,7 +157,9 @@ static void json_insn(struct json *j, const struct explainer *x,
 	report_json_samples(j, "samples", &explainer_scope(x)->ev, tally);
 	json_real(j, "blamed_samples", in->stack.all, 6);
 	json_null(j, "frequency");
+	json_null(j, "frequency_interval");
 	json_null(j, "cpi");
+	json_null(j, "cpi_interval");
 	json_null(j, "min_cycles");
 	json_array(j, "stalls");
 	json_end(j);
@@ -184,9 +186,11 @@ void cyclestack_json_list(const struct explainer *x, const struct explanation *e
 	json_hex(&j, "start", list->nr ? list->insn[0].offset : 0);
 	json_hex(&j, "end", ex->symbol ? ex->symbol->end : UINT64_MAX);
 	json_null(&j, "frequency");
+	json_null(&j, "frequency_interval");
 	json_null(&j, "confidence");
 	json_null(&j, "best_case_cpi");
 	json_null(&j, "actual_cpi");
+	json_null(&j, "actual_cpi_interval");
 	json_array(&j, "instructions");
 	for (size_t i = 0; i < list->nr; i++)
 		json_insn(&j, x, &list->insn[i]);

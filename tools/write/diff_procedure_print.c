@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 #include "tools/ui/term.h"
 #include "tools/write/compare.h"
+#include "tools/write/explain.h"
 
 /* The cells of both sides, then of their difference. */
 static void put_time(struct table *t, const struct diff_time *time, bool text)
@@ -72,16 +74,43 @@ static void put_block(struct table *t, const struct diff_procedure *d,
 		      const struct diff_block *block)
 {
 	const struct diff_insn *first = &d->insn[block->first];
-	char line[160];
+	char line[256], a[INTERVAL_TEXT_SIZE], b[INTERVAL_TEXT_SIZE];
 
 	snprintf(line, sizeof(line),
 		 "*** Block 0x%" PRIx64
-		 ": %.2f to %.2f ms/s, %+.2f; executions %.3g to "
-		 "%.3g",
+		 ": %.2f to %.2f ms/s, %+.2f; executions: A %s, B %s",
 		 first->block, block->time.side[0], block->time.side[1],
-		 block->time.delta, first->executions[0], first->executions[1]);
+		 block->time.delta, interval_text_count(&first->runs[0], a),
+		 interval_text_count(&first->runs[1], b));
 	table_line(t, TERM_BOLD, line);
 }
+
+static void put_cpi(struct table *t, const struct freq_interval *cpi, bool text)
+{
+	char buf[INTERVAL_TEXT_SIZE];
+
+	if (text && isfinite(cpi->likely))
+		table_text(t, interval_text_cycles(cpi, 1, buf));
+	else
+		table_value(t, cpi->likely, 1, text);
+}
+
+/* The ends of both sides' intervals: A's, then B's. */
+static void put_ends(struct table *t, const struct freq_interval side[2])
+{
+	for (int k = 0; k < 2; k++) {
+		table_exact(t, side[k].low);
+		table_exact(t, side[k].high);
+	}
+}
+
+#define END_COLUMNS(what)                                                     \
+	{ "", "a_" what "_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },          \
+		{ "", "a_" what "_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
+		{ "", "b_" what "_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },  \
+	{                                                                     \
+		"", "b_" what "_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT      \
+	}
 
 static struct table *make_insns(const struct diff_procedure *d, bool text)
 {
@@ -94,6 +123,8 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		{ "", "block", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "address", "address", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "instruction", "text", COLUMN_TEXT, COLUMN_EVERYWHERE },
+		END_COLUMNS("cpi"),
+		END_COLUMNS("executions"),
 	};
 	struct table *t = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -103,13 +134,15 @@ static struct table *make_insns(const struct diff_procedure *d, bool text)
 		if (block < d->nr_blocks && d->block[block].first == i)
 			put_block(t, d, &d->block[block++]);
 		put_time(t, &insn->time, text);
-		table_value(t, insn->cpi[0], 1, text);
-		table_value(t, insn->cpi[1], 1, text);
-		table_exact(t, insn->executions[0]);
-		table_exact(t, insn->executions[1]);
+		put_cpi(t, &insn->cpi[0], text);
+		put_cpi(t, &insn->cpi[1], text);
+		table_exact(t, insn->runs[0].likely);
+		table_exact(t, insn->runs[1].likely);
 		table_hex(t, insn->block);
 		table_hex(t, insn->address);
 		table_text(t, insn->text);
+		put_ends(t, insn->cpi);
+		put_ends(t, insn->runs);
 	}
 	return t;
 }

@@ -27,8 +27,11 @@ static void print_cycles(const struct summary *s)
 
 	if (!(s->instructions > 0))
 		return;
-	out_line("*** Best-case %.4g/%.4g = %.2f CPI", s->best, s->instructions,
-		 s->best / s->instructions);
+	if (freq_interval_known(&cycles))
+		out_line("*** Best-case %.4g/%.4g = %.2f CPI", s->best, s->instructions,
+			 s->best / s->instructions);
+	else
+		out_line("*** Best-case %.2f CPI", s->best / s->instructions);
 	if (freq_interval_known(&cycles))
 		out_line("*** Actual    %.4g/%.4g = %.2f CPI (90 %%: %.2f to %.2f)",
 			 s->actual, s->instructions, cycles.likely, cycles.low,
@@ -144,6 +147,7 @@ void summary_json(struct json *j, const struct summary *s)
 	json_real(j, "samples_needed", summary_needed(s), 0);
 	json_real(j, "tallied", s->blame.tallied, 3);
 	json_real(j, "instructions", s->instructions, 1);
+	json_interval(j, "instructions_interval", summary_instructions(s), 1, 1);
 	json_real(j, "best_case_cpi", s->best / s->instructions, 4);
 	json_real(j, "actual_cpi", s->actual / s->instructions, 4);
 	json_interval(j, "actual_cpi_interval", summary_cycles(s), 1, 4);
