@@ -129,3 +129,10 @@ cpi prof --epoch full --debuginfod >text 2>err
 is "$?:$(cat err)" \
 	"1:cpi: error: debuginfod: say which servers to ask, in DEBUGINFOD_URLS" \
 	"--debuginfod without servers is an error"
+
+mkdir libraries
+: >libraries/libdebuginfod.so.1
+DEBUGINFOD_URLS=http://127.0.0.1:1 LD_LIBRARY_PATH=$tmp/libraries \
+	cpi prof --epoch full --debuginfod >text 2>err
+like "$?:$(cat err)" "1:cpi: error: debuginfod: .*: install libdebuginfod1" \
+	"--debuginfod without a client that can be loaded is an error"

@@ -17,9 +17,10 @@ tools_libtools_a_SOURCES = \
 	tools/tree.c tools/tree.h
 
 tools_cpi_SOURCES = tools/main.c
+tools_cpi_LDFLAGS = $(AM_LDFLAGS) $(RELR_LDFLAGS)
 tools_cpi_LDADD = tools/libtools.a report/libreport.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
-	$(DEBUGINFOD_LIBS) $(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(PROTOBUF_C_LIBS) \
+	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(PROTOBUF_C_LIBS) \
 	$(ZLIB_LIBS) -lm
 
 # What a shell completes comes from the option records, too.
