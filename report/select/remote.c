@@ -54,7 +54,7 @@ static void interrupt_set(sigset_t *set)
 	sigaddset(set, SIGINT);
 }
 
-/* What was set for a client. Its callback has nothing else, so the function is found anew. */
+/* What was set for a client: its callback has nothing else to find functions with. */
 static void *user_data(debuginfod_client *client)
 {
 	__typeof__(debuginfod_get_user_data) *get;
