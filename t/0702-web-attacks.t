@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need sqlite3
-plan 26
+plan 28
 
 # KiB that the server may grow by. Sanitizers keep what was freed: 256 MiB of it.
 most_grown=60000
@@ -63,9 +63,11 @@ web_start_program()
 
 # The server's own figures do not need a report.
 program 'case $1 in status) exit 0 ;; esac
+sleep 98765 &
+sh -c "sleep 98765; :" &
 exec sleep 1000'
 web_start_program
-attack "the report of a client that goes away is ended" leaving
+attack "the report of a client that goes away is ended, and what it started" leaving
 attack "only so many questions wait" crowd
 web_stop
 
@@ -81,6 +83,30 @@ web_start_program
 get api/v1/prof >got
 is "$(status) $(cat got)" '500 {"error": "prof: the result is too large: choose a shorter time, or one image"}' \
 	"a report that prints too much is ended"
+web_stop
+
+# Its last 60 KB may still be in the pipe when it has ended.
+program 'sleep 98765 &
+exec python3 -c "
+import fcntl, os, struct, termios, time
+os.write(2, b\"x\" * 9000)
+for _ in range(128):
+    os.write(1, os.urandom(65300))
+while struct.unpack(\"i\", fcntl.ioctl(1, termios.FIONREAD, bytes(4)))[0]:
+    time.sleep(0.001)
+os.write(1, os.urandom(60000))
+os._exit(0)"'
+web_start_program
+attack "a report that prints too much at its end is ended, and what it started" late
+web_stop
+
+program 'echo done
+sleep 98765 &
+yes &
+setsid yes &
+exit 0'
+web_start_program
+attack "what a report leaves running ends with it" behind
 web_stop
 
 program 'kill -SEGV $$'

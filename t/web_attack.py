@@ -3,6 +3,7 @@
 
 usage: web_attack.py NAME URL [PID KIB]: the server, and by how much it may grow
 """
+import glob
 import gzip
 import http.client
 import json
@@ -266,16 +267,48 @@ def conditions():
     assert ask(path, headers=[("Range", f"bytes={len(plain.body)}-")]).status == 416
 
 
+def left():
+    """The processes of reports whose command line has the mark 98765."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if b"98765" in words:
+            found.append(path)
+    return found
+
+
 def leaving():
-    """The report of a client that goes away ends."""
+    """The report of a client that goes away ends, with all that it has started."""
     s = connect()
     s.sendall(f"GET {folder}api/v1/prof HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-    while metric("cpi_web_reports_running") != 1:
+    while metric("cpi_web_reports_running") != 1 or len(left()) != 2:
         time.sleep(0.01)
     s.close()
-    while metric("cpi_web_reports_running") != 0:
+    while metric("cpi_web_reports_running") != 0 or left():
         time.sleep(0.01)
     assert metric("cpi_web_reports_cancelled_total") == 1
+
+
+def behind():
+    """What a report has started and left running ends with it; its result is told."""
+    for i in range(20):
+        r = ask(folder + f"api/v1/prof?limit={i}")
+        assert r.status == 200 and r.body.startswith(b"done\n"), (r.status, r.body[:80])
+        while left():
+            time.sleep(0.01)
+
+
+def late():
+    """A report that prints too much with its last words is too large, and the server lives."""
+    for i in range(10):
+        r = ask(folder + f"api/v1/prof?limit={i}")
+        assert r.status == 500 and b"too large" in r.body, (r.status, r.body[:80])
+        while left():
+            time.sleep(0.01)
 
 
 def crowd():

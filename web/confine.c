@@ -48,6 +48,8 @@
 	 LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 static const int refused[] = {
+	SYS_setpgid, /* those of a report's process group end with it */
+	SYS_setsid,
 	SYS_ptrace,
 	SYS_process_vm_readv,
 	SYS_process_vm_writev,

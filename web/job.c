@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,9 @@
 
 #define MAX_MESSAGES 4096 /* bytes of stderr that are kept */
 #define PIECE        65536
+#define MAX_PIECES   32 /* that a pipe may still hold when its writers are gone */
+#define END_MS       1000
+#define STUCK_S      5 /* until a killed child is no longer waited for */
 
 struct job {
 	struct job *next;
@@ -34,7 +38,7 @@ struct job {
 	struct content_writer *writer;
 	struct buf messages;
 	uint64_t deadline_ns;
-	int failure; /* why it was killed: -ETIMEDOUT, -EFBIG, -ENOMEM; or 0 */
+	int failure; /* why it was killed: -ETIMEDOUT, -ECANCELED, -EFBIG, …; or 0 */
 };
 
 static void start_some(struct jobs *jobs);
@@ -57,15 +61,21 @@ static void close_watch(struct loop *loop, struct watch *w)
 	w->fd = -1;
 }
 
-/* A child that runs is killed and waited for. */
+/*
+ * Kills the child with all that it started: they are a process group, which they cannot
+ * leave (confine.c). Its number is the child's until that is reaped; after that it may
+ * become another group's.
+ */
+static void kill_group(const struct job *job)
+{
+	if (job->pid > 1)
+		kill(-job->pid, SIGKILL);
+}
+
 static void free_job(struct job *job)
 {
 	struct loop *loop = job->jobs->loop;
 
-	if (job->pid > 0) {
-		kill(job->pid, SIGKILL);
-		waitpid(job->pid, NULL, 0);
-	}
 	close_watch(loop, &job->out);
 	close_watch(loop, &job->err);
 	close_watch(loop, &job->end);
@@ -79,8 +89,7 @@ static void fail(struct job *job, int failure)
 {
 	if (!job->failure)
 		job->failure = failure;
-	if (job->pid > 0) /* -1 once it was waited for: that would be all processes */
-		kill(job->pid, SIGKILL);
+	kill_group(job);
 }
 
 /* Some of what the child printed. Bytes; 0 at the end; -EAGAIN: none so far. */
@@ -203,41 +212,74 @@ static struct reply *make_reply(struct job *job, int status)
 	return reply;
 }
 
-static void finish(struct job *job, int status)
+static void answer(struct job *job, int status)
 {
 	struct jobs *jobs = job->jobs;
 	struct reply *reply = make_reply(job, status);
 	struct job_waiter *w, *next;
 
-	unlink_job(job);
-	jobs->nr_running--;
 	jobs->nr_done++;
 	jobs->nr_failed += !reply || reply->status >= 500;
 	if (reply)
 		jobs->finished(jobs, &job->key, reply);
-	for (w = job->waiters; w; w = next) {
+	next = job->waiters;
+	job->waiters = NULL;
+	while ((w = next)) {
 		next = w->next;
 		w->job = NULL;
 		w->done(w, reply);
 	}
 	reply_drop(reply);
+}
+
+static void finish(struct job *job, int status)
+{
+	struct jobs *jobs = job->jobs;
+
+	unlink_job(job);
+	jobs->nr_running--;
+	if (job->waiters)
+		answer(job, status);
 	free_job(job);
 	start_some(jobs);
 }
 
-/* The child has ended: what is still in its pipes belongs to its result. */
+static void drain(struct job *job)
+{
+	int n = 0;
+
+	while (n < MAX_PIECES && read_out(job) > 0)
+		n++;
+	if (n == MAX_PIECES)
+		fail(job, -EFBIG);
+	for (n = 0; n < MAX_PIECES && read_err(job) > 0;)
+		n++;
+}
+
+/* A process that has ended keeps its number until it is reaped. */
+static bool has_ended(const struct job *job)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return !waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       info.si_pid == job->pid;
+}
+
+/*
+ * The child has ended. What it has started ends with it, so that nothing writes to its
+ * pipes any more. What is still in them belongs to its result.
+ */
 static void on_end(struct watch *w, uint32_t events)
 {
 	struct job *job = container_of(w, struct job, end);
 	int status = 0;
 
-	if (waitpid(job->pid, &status, WNOHANG) != job->pid)
+	if (!has_ended(job))
 		return;
+	kill_group(job);
+	drain(job);
+	waitpid(job->pid, &status, WNOHANG);
 	job->pid = -1;
-	while (read_out(job) > 0)
-		;
-	while (read_err(job) > 0)
-		;
 	finish(job, status);
 }
 
@@ -257,7 +299,7 @@ static int start(struct job *job)
 	job->out = (struct watch){ .fd = child.out, .fn = on_out };
 	job->err = (struct watch){ .fd = child.err, .fn = on_err };
 	job->end = (struct watch){ .fd = child.pidfd, .fn = on_end };
-	err = loop_add(jobs->loop, &job->out, EPOLLIN);
+	err = child.pidfd < 0 ? child.pidfd : loop_add(jobs->loop, &job->out, EPOLLIN);
 	if (!err)
 		err = loop_add(jobs->loop, &job->err, EPOLLIN);
 	if (!err)
@@ -277,12 +319,10 @@ static void start_or_fail(struct job *job)
 	if (!err)
 		return;
 	log_err("web: %s: %s", job->call.report, err_str(err));
-	if (job->pid > 0) {
-		kill(job->pid, SIGKILL);
-		waitpid(job->pid, NULL, 0);
-	}
+	fail(job, err);
+	if (job->pid > 0)
+		return; /* jobs_tick() reaps it */
 	job->pid = -1;
-	job->failure = err;
 	finish(job, 0);
 }
 
@@ -374,21 +414,49 @@ void jobs_leave(struct job_waiter *w)
 	if (job->waiters)
 		return;
 	jobs->nr_cancelled++;
+	if (job->pid) {
+		fail(job, -ECANCELED); /* it keeps its place until it has ended */
+		return;
+	}
 	unlink_job(job);
-	if (job->pid)
-		jobs->nr_running--;
-	else
-		jobs->nr_queued--;
+	jobs->nr_queued--;
 	free_job(job);
 	start_some(jobs);
 }
 
+/* A process that waits for a device does not die at once: its waiters are told. */
+static void tick(struct job *job, uint64_t now_ns)
+{
+	if (now_ns > job->deadline_ns)
+		fail(job, -ETIMEDOUT);
+	if (now_ns > job->deadline_ns + STUCK_S * NSEC_PER_SEC && job->waiters)
+		answer(job, 0);
+}
+
 void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 {
-	for (struct job *job = jobs->first; job; job = job->next) {
-		if (job->pid > 0 && now_ns > job->deadline_ns)
-			fail(job, -ETIMEDOUT);
+	struct job *next;
+
+	for (struct job *job = jobs->first; job; job = next) {
+		next = job->next;
+		if (job->pid <= 0)
+			continue;
+		tick(job, now_ns);
+		if (job->failure && has_ended(job)) { /* which no event may tell of */
+			on_end(&job->end, EPOLLIN);
+			next = jobs->first;
+		}
 	}
+}
+
+/* A killed child ends soon; the service manager ends one that does not. */
+static void await_end(struct job *job)
+{
+	struct pollfd end = { .fd = job->end.fd, .events = POLLIN };
+
+	kill_group(job);
+	if (job->pid > 0 && poll(&end, 1, END_MS) == 1)
+		waitpid(job->pid, NULL, WNOHANG);
 }
 
 void jobs_fini(struct jobs *jobs)
@@ -403,6 +471,7 @@ void jobs_fini(struct jobs *jobs)
 			w->job = NULL;
 			w->done(w, NULL);
 		}
+		await_end(job);
 		free_job(job);
 	}
 }

@@ -84,7 +84,7 @@ static _Noreturn void run_child(const struct jobs_config *config, char *const *a
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	make_env(config, env);
-	err = place_descriptors(out, errors);
+	err = setpgid(0, 0) ? -errno : place_descriptors(out, errors);
 	if (!err)
 		err = confine_self(&limits);
 	if (!err)
@@ -121,20 +121,18 @@ int spawn_report(const struct jobs_config *config, char *const *args,
 	pid = fork();
 	if (!pid)
 		run_child(config, args, out[1], errors[1]);
-	if (pid < 0)
-		err = -errno;
+	err = pid < 0 ? -errno : 0;
 	close(out[1]);
 	close(errors[1]);
-	*spawned = (struct spawned){ .pid = pid, .out = out[0], .err = errors[0] };
-	if (!err) {
-		spawned->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-		if (spawned->pidfd >= 0)
-			return 0;
-		err = -errno;
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+	if (err) {
+		close(out[0]);
+		close(errors[0]);
+		return err;
 	}
-	close(out[0]);
-	close(errors[0]);
-	return err;
+	setpgid(pid, pid); /* the child does so, too: whoever is first */
+	*spawned = (struct spawned){ .pid = pid, .out = out[0], .err = errors[0] };
+	spawned->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (spawned->pidfd < 0)
+		spawned->pidfd = -errno;
+	return 0;
 }

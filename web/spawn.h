@@ -13,12 +13,14 @@ struct jobs_config;
 
 struct spawned {
 	pid_t pid;
-	int out, err, pidfd; /* of it; read without waiting */
+	int out, err; /* pipes from it; read without waiting */
+	int pidfd;    /* or -errno: then nothing tells of its end */
 };
 
 /*
  * Has a child execute config->cpi with args, which end with NULL. It gets no descriptor
- * but the pipes, and no environment but what reports need. 0 or -errno.
+ * but the pipes, and no environment but what reports need. It leads a process group of
+ * its own. 0 or -errno; then there is no child.
  */
 int spawn_report(const struct jobs_config *config, char *const *args,
 		 struct spawned *out);
