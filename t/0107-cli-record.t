@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 42
+plan 47
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -59,6 +59,25 @@ cpi record -o none/b.db -- touch ran 2>err
 is "$?" 1 "cpi record fails if it cannot create the database"
 [ ! -e ran ]
 ok $? "the command does not run if the database cannot be created"
+cpi record -o none.db --raw /dev/full -- touch ran 2>err
+is "$? $(echo none.db*)" "1 none.db*" \
+	"a recording that does not begin leaves no database"
+cpi record -o b.db --raw /dev/full -- touch ran 2>err
+is "$(cpi epoch list --db b.db --format=csv | sed 1d | wc -l | tr -d ' ')" 4 \
+	"a recording that does not begin leaves an earlier database as it was"
+[ ! -e ran ]
+ok $? "the command does not run if the recording does not begin"
+
+# A machine so busy that the mappings of the process are not read in time.
+slow_maps()
+{
+	LD_PRELOAD="$builddir/t/slow_maps.so" \
+		ASAN_OPTIONS="verify_asan_link_order=0:${ASAN_OPTIONS-}" "$@"
+}
+slow_maps cpi record -o slow.db -- ./target 1000000000 >out 2>err
+is "$? $(wc -l <err | tr -d ' ')" "0 1" "a command is recorded on a very busy machine"
+cpi prof --db slow.db --image target --format=csv >prof 2>/dev/null
+is "$(sed -n 2p prof | cut -d, -f5)" target_hot "its procedures are found"
 cpi record 2>err
 is "$?" 2 "a missing command is a usage error"
 

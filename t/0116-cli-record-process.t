@@ -8,7 +8,7 @@ need_record
 
 cp "$builddir/t/programs/workers" workers || bail 'no program'
 
-plan 23
+plan 26
 
 # begin_workers COMMAND...: runs workers through the command; $workers is its PID, which
 # is ready.
@@ -111,6 +111,29 @@ is "$? $(cat err)" \
 	'a thread is refused, and its process is named'
 is "$(echo none.db*)" 'none.db*' 'a refusal leaves no database'
 end_workers
+
+# A process that holds the lock of its mappings, so that nobody can read them.
+holder=$builddir/t/programs/lock_holder
+mkdir held
+chmod 711 .
+if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
+	mkfifo holds
+	"$holder" -s held >holds 2>hold.err &
+	server=$!
+	tap_pids="$tap_pids $server"
+	locked=$(timeout 60 head -n 1 holds)
+fi
+if [ -z "${locked-}" ]; then
+	skip 3 'no lock can be held here'
+else
+	timeout 60 cpi record -p "$locked" -d 0.2 -o held.db 2>err
+	is $? 0 'a process whose mappings cannot be read is recorded'
+	like "$(cat err)" "process $locked: its mappings cannot be read.*map_gap" \
+		'the recording says so'
+	like "$(cpi prof --by image --db held.db --format=csv 2>/dev/null)" map_gap \
+		'its samples are counted as map_gap'
+	kill -KILL "$server"
+fi
 
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
 	skip 3 'needs root and setpriv to be somebody else'

@@ -23,7 +23,8 @@
 #include "base/times.h"
 #include "daemon/procmap/kernel.h"
 
-#define SCAN_PATIENCE_MS 500 /* asks once for all processes */
+#define SCAN_PATIENCE_MS   500  /* asks once for all processes */
+#define TARGET_PATIENCE_MS 2000 /* the one process that matters, on a busy machine */
 
 int procscan_parse(char *line, struct procscan_line *out)
 {
@@ -272,6 +273,11 @@ static int scan_one(struct procmap *pm, struct images *im, pid_t tgid,
 int procscan_one(struct procmap *pm, struct images *im, pid_t tgid)
 {
 	return scan_one(pm, im, tgid, TIMED_CHILD_PATIENCE_MS);
+}
+
+int procscan_target(struct procmap *pm, struct images *im, pid_t tgid)
+{
+	return scan_one(pm, im, tgid, TARGET_PATIENCE_MS);
 }
 
 static void note_denied(struct images *im, struct procscan_result *out, pid_t tgid)

@@ -45,6 +45,10 @@ int procscan_read(struct images *im, pid_t tgid, char comm[PROCMAP_COMM_SIZE],
 /* Scans one process. Returns 0 or -errno; -ENOENT or -ESRCH if it has ended. */
 int procscan_one(struct procmap *pm, struct images *im, pid_t tgid);
 
+/* The same, and waits for up to 2 s: only the profiled process, before samples begin.
+ */
+int procscan_target(struct procmap *pm, struct images *im, pid_t tgid);
+
 /*
  * Whether a process has memory of memfd_secret(2) mapped, perhaps inherited from its
  * parent. The time of the read is charged to the parent as well (0 if that is not

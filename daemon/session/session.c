@@ -481,6 +481,17 @@ int session_run(struct session *s)
 	return sooner(earliest(s, session_now(s)), ms);
 }
 
+/* A session that could not be opened leaves no empty database. */
+static void close_db(struct session *s)
+{
+	if (!s->times.begun_ns)
+		db_close_unused(s->db);
+	else if (s->cfg.one_file)
+		db_close_whole(s->db);
+	else
+		db_close(s->db);
+}
+
 void session_free(struct session *s)
 {
 	while (s->nr_samplers) { /* windows may be by the collector's device */
@@ -507,10 +518,7 @@ void session_free(struct session *s)
 	images_free(s->images);
 	timed_child_free(s->timed_child);
 	store_free(s->store);
-	if (s->cfg.one_file)
-		db_close_whole(s->db);
-	else
-		db_close(s->db);
+	close_db(s);
 	free(s->threads);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);

@@ -184,6 +184,68 @@ static int begin_raw(const struct session *s)
 	return err;
 }
 
+/*
+ * The target's mappings. A command has none yet that matter, because its events begin
+ * at exec. A process whose mappings cannot be read has a gap, and is read again at each
+ * sweep (rescan.h), so that is no reason to record nothing.
+ */
+static int read_target(struct session *s)
+{
+	const pid_t pid = s->cfg.target;
+	const int err = procscan_target(s->procmap, s->images, pid);
+
+	if (!err || s->cfg.enable_on_exec)
+		return 0;
+	if (err == -ENOENT || err == -ESRCH || err == -EACCES || err == -EPERM) {
+		refuse_target(pid, err);
+		return err;
+	}
+	log_warn("session: process %d: its mappings cannot be read (%s): its samples "
+		 "are map_gap until they can",
+		 (int)pid, err_str(err));
+	return 0;
+}
+
+static int read_all(struct session *s)
+{
+	struct procscan_result scan;
+	char others[32] = "";
+	int err = procscan_all(s->procmap, s->images, &scan);
+
+	if (scan.nr_denied > 1)
+		snprintf(others, sizeof(others), " and %d more", scan.nr_denied - 1);
+	if (scan.nr_denied)
+		log_info(
+			"session: process %d (%s)%s: no right to read the mappings: %s "
+			"samples will be unknown",
+			(int)scan.denied, scan.denied_comm, others,
+			scan.nr_denied > 1 ? "their" : "its");
+	if (scan.nr_no_answer)
+		log_warn("session: %d processes cannot be read in time: their samples "
+			 "are map_gap until they can",
+			 scan.nr_no_answer);
+	if (err)
+		session_log_refusal("/proc", err);
+	return err;
+}
+
+/* What runs already: mapping events tell only what is new. */
+static int read_processes(struct session *s, const struct sideband_config *cfg)
+{
+	int err = s->cfg.target ? read_target(s) : read_all(s);
+
+	if (!err && cfg->threads) {
+		err = threadscan(&s->threadmap, s->cfg.target);
+		if (err)
+			session_log_refusal("threads", err);
+	}
+	if (!err && cfg->cgroups)
+		cgroups_read_all(cfg->cgroups);
+	if (!err && cfg->labels)
+		labels_scan(s->procmap, s->timed_child, 0);
+	return err;
+}
+
 static int start_sideband(struct session *s)
 {
 	const bool by_thread = s->cfg.by & 1u << CONTEXT_THREAD;
@@ -202,32 +264,11 @@ static int start_sideband(struct session *s)
 	};
 	const char *before = heartbeat_begin(s->cfg.heartbeat, "reading what runs");
 	int err = sideband_open(&cfg, &s->cpus, &s->sideband);
-	struct procscan_result scan = { 0 };
-	char others[32] = "";
 
-	if (!err)
-		err = s->cfg.target ? procscan_one(s->procmap, s->images, s->cfg.target)
-				    : procscan_all(s->procmap, s->images, &scan);
-	if (!err && by_thread)
-		err = threadscan(&s->threadmap, s->cfg.target);
-	if (!err && cfg.cgroups)
-		cgroups_read_all(cfg.cgroups);
-	if (!err && cfg.labels)
-		labels_scan(s->procmap, s->timed_child, 0);
-	if (scan.nr_denied > 1)
-		snprintf(others, sizeof(others), " and %d more", scan.nr_denied - 1);
-	if (scan.nr_denied)
-		log_info(
-			"session: process %d (%s)%s: no right to read the mappings: %s "
-			"samples will be unknown",
-			(int)scan.denied, scan.denied_comm, others,
-			scan.nr_denied > 1 ? "their" : "its");
-	if (scan.nr_no_answer)
-		log_warn("session: %d processes cannot be read in time: their samples "
-			 "are map_gap until they can",
-			 scan.nr_no_answer);
 	if (err)
 		session_log_refusal("mapping events", err);
+	else
+		err = read_processes(s, &cfg);
 	heartbeat_end(s->cfg.heartbeat, before);
 	return err;
 }

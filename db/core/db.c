@@ -46,6 +46,7 @@ struct db {
 	/* of DB_COLLECT */
 	char *asked; /* the path that was given */
 	enum db_mode mode;
+	bool created; /* it did not exist before */
 	struct claim claim;
 	struct db_place place;
 };
@@ -62,11 +63,14 @@ static int refuse(const char *path, int err, const char *advice)
 }
 
 /* The group reads it. */
-static int create_file(const char *path)
+static int create_file(const char *path, bool *created)
 {
 	int err = file_create(path, 0640);
 
-	return err == -EEXIST ? 0 : err;
+	if (err == -EEXIST)
+		return 0;
+	*created = !err;
+	return err;
 }
 
 /* Who may, and what lets others do it. */
@@ -86,7 +90,7 @@ static const char *who_may_read(const struct stat *st, char *out, size_t size)
 	return out;
 }
 
-static int check_file(const char *path, enum db_mode mode)
+static int check_file(const char *path, enum db_mode mode, bool *created)
 {
 	const int access = mode == DB_READ ? R_OK : R_OK | W_OK;
 	char advice[128];
@@ -96,7 +100,7 @@ static int check_file(const char *path, enum db_mode mode)
 	if (stat(path, &st) < 0)
 		err = -errno;
 	if (err == -ENOENT && collects(mode)) {
-		err = create_file(path);
+		err = create_file(path, created);
 		if (err)
 			return refuse(path, err, "cannot create the database there");
 		if (stat(path, &st) < 0)
@@ -337,7 +341,8 @@ static int note_place(struct db *db)
 static int open_db(const char *path, enum db_mode mode, const struct db *held,
 		   struct db **out)
 {
-	int err = check_file(path, mode);
+	bool created = false;
+	int err = check_file(path, mode, &created);
 	struct db *db;
 
 	if (err)
@@ -346,6 +351,7 @@ static int open_db(const char *path, enum db_mode mode, const struct db *held,
 	if (!db)
 		return -ENOMEM;
 	db->mode = mode;
+	db->created = created;
 	db->claim = CLAIM_NONE;
 	db->path = realpath(path, NULL);
 	if (!db->path)
@@ -357,7 +363,7 @@ static int open_db(const char *path, enum db_mode mode, const struct db *held,
 	if (!err && collects(mode))
 		err = note_place(db);
 	if (err) {
-		db_close(db);
+		db_close_unused(db);
 		return err;
 	}
 	*out = db;
@@ -513,6 +519,31 @@ void db_close_whole(struct db *db)
 		leave_wal(db);
 	sqlite3_close(db->handle);
 	db->handle = NULL;
+	claim_end(&db->claim, db->path);
+	db_close(db);
+}
+
+/* Whether the file that was claimed is still at its path. */
+static bool is_in_place(const struct db *db)
+{
+	struct stat claimed, now;
+
+	return !claim_stat(&db->claim, &claimed) && !lstat(db->path, &now) &&
+	       file_same(&claimed, &now);
+}
+
+void db_close_unused(struct db *db)
+{
+	if (!db || !db->created) {
+		db_close(db);
+		return;
+	}
+	if (db->handle)
+		leave_wal(db);
+	sqlite3_close(db->handle);
+	db->handle = NULL;
+	if (is_in_place(db) && unlink(db->path) < 0)
+		log_warn("db: %s: %s", db->path, err_str(-errno));
 	claim_end(&db->claim, db->path);
 	db_close(db);
 }

@@ -42,6 +42,12 @@ void db_close(struct db *db); /* accepts NULL */
 void db_close_whole(struct db *db);
 
 /*
+ * Of a handle that has stored nothing: the same as db_close(), but deletes the file if
+ * this handle created it. Other handles of this process must be closed.
+ */
+void db_close_unused(struct db *db);
+
+/*
  * Whether the file of a DB_COLLECT handle is still at its path (place.h). The path that
  * was given is followed again, because a symlink may have changed. 0 or -errno.
  */

@@ -481,6 +481,36 @@ static int read_it(const struct dbtest *t)
 	return db_open(t->path, DB_READ, &db);
 }
 
+START_TEST(closing_an_unused_database_deletes_only_what_it_created)
+{
+	struct dbtest t;
+
+	dbtest_init(&t);
+	db_close_unused(dbtest_open(&t, DB_COLLECT));
+	ck_assert_str_eq(files_there(&t), "");
+	db_close_whole(dbtest_open(&t, DB_COLLECT));
+	db_close_unused(dbtest_open(&t, DB_COLLECT));
+	ck_assert_str_eq(files_there(&t), "dwsl");
+	db_close_unused(NULL);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(an_unused_database_that_was_replaced_stays)
+{
+	struct dbtest t;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(unlink(t.path), 0);
+	write_file(t.path, "other", 5);
+	db_close_unused(db);
+	ck_assert_ptr_nonnull(strchr(files_there(&t), 'd'));
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(a_database_that_is_read_keeps_its_wal)
 {
 	struct db *db;
@@ -836,6 +866,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_hard_link_gets_no_second_collector);
 	tcase_add_test(tc, a_second_file_that_is_claimed_is_refused_without_a_search);
 	tcase_add_test(tc, a_database_that_is_closed_whole_is_one_file);
+	tcase_add_test(tc, closing_an_unused_database_deletes_only_what_it_created);
+	tcase_add_test(tc, an_unused_database_that_was_replaced_stays);
 	tcase_add_test(tc, a_database_that_is_read_keeps_its_wal);
 	tcase_add_test(tc, a_reader_cannot_keep_a_collector_from_starting);
 	tcase_add_test(tc, who_keeps_the_lock_of_one_that_has_gone_is_named);
