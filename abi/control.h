@@ -25,6 +25,7 @@ enum cpi_control_op {
 	CPI_CONTROL_RATE = 4,   /* text: samples per second and CPU, or "budget" */
 	CPI_CONTROL_QUIT = 5,
 	CPI_CONTROL_REGISTER = 6, /* the process's user too; see below */
+	CPI_CONTROL_MARK = 7,     /* text: what happens at this moment, not "" */
 };
 
 struct cpi_control_request {

@@ -148,8 +148,8 @@ cat >sums.py <<'END'
 import json, sys
 
 report = json.load(sys.stdin)
-assert list(report) == ["epochs", "streams", "attribution", "rows", "idle", "unknown",
-                        "losses"]
+assert list(report) == ["epochs", "marks", "streams", "attribution", "rows", "idle",
+                        "unknown", "losses"]
 for row in report["rows"]:
     assert list(row)[:3] == ["samples", "time_ns", "percent"], row
     assert {"procedure", "image", "build_id"} <= set(row), row

@@ -46,7 +46,7 @@ daemon()
 	wait $pid
 }
 
-plan 38
+plan 41
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush succeeds"
@@ -54,6 +54,12 @@ is "$(cat heard)" "0x31697063 1 2 " "cpi flush sends a flush request"
 is "$(cat out)" "flushed 123 samples" "cpi flush prints the reply"
 daemon 'reply("")' cpi epoch new "a label"
 is "$(cat heard)" "0x31697063 1 3 a label" "cpi epoch new sends the label"
+daemon 'reply("marked 2026-01-02T03:04:05Z\n")' env -u CPI_DB cpi mark "release 4.2"
+is "$(cat heard)" "0x31697063 1 7 release 4.2" "cpi mark sends the text"
+is "$(cat out)" "marked 2026-01-02T03:04:05Z" "cpi mark prints the reply"
+env -u CPI_DB cpi mark x --socket none.sock 2>err
+is "$? $(grep -c 'none.sock: no cpid listens there' err)" "1 1" \
+	"cpi mark fails if the named cpid does not run"
 daemon 'reply("")' cpi rate 2000
 is "$(cat heard)" "0x31697063 1 4 2000" "cpi rate sends the rate as it was typed"
 daemon 'reply("not for you\n", -1)' cpi flush

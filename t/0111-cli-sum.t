@@ -74,7 +74,7 @@ fi
 cat >sum.py <<'END'
 import json, sys
 r = json.load(sys.stdin)
-assert list(r) == ["epochs", "streams", "procedure", "image", "summary",
+assert list(r) == ["epochs", "marks", "streams", "procedure", "image", "summary",
                    "cycle_stack", "losses"], list(r)
 s = r["summary"]
 whole = (sum(x["samples"] for x in s["dynamic"].values()) +

@@ -41,7 +41,7 @@ enum { EXIT_ANSWERED = 1, EXIT_USAGE = 2, EXIT_NO_REPLY = 3, EXIT_SYSTEM = 4 };
 static const char *const op_names[] = {
 	[CPI_CONTROL_STATUS] = "status", [CPI_CONTROL_FLUSH] = "flush",
 	[CPI_CONTROL_EPOCH] = "epoch",   [CPI_CONTROL_RATE] = "rate",
-	[CPI_CONTROL_QUIT] = "quit",
+	[CPI_CONTROL_QUIT] = "quit",     [CPI_CONTROL_MARK] = "mark",
 };
 
 static void give_up(int number)

@@ -25,6 +25,7 @@
 #include "tools/retaining.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
+#include "tools/write/report.h"
 
 struct options {
 	struct view_options view;
@@ -126,34 +127,96 @@ static size_t row_length(const struct query_epochs *epochs, size_t i)
 	return nr;
 }
 
-static int print_epochs(const struct out_options *out, const struct selection *sel,
-			bool grouped)
+/* A row for a mark, in text; it has no epoch's numbers. */
+static void put_mark(struct table *t, const struct selection *sel,
+		     const struct query_mark *m)
 {
-	struct table *t = table_new(columns, sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
-	const struct query_epochs *epochs = &sel->epochs;
-	const uint64_t limit = out->limit;
-	const struct query_epoch *row = NULL;
-	size_t nr;
+	table_text(t, "");
+	table_time(t, m->at_ns);
+	for (int i = 0; i < 4; i++) /* to, seconds, samples, uncertain by */
+		table_text(t, "");
+	table_text(t, "mark");
+	table_text(t, m->host);
+	table_text(t, ""); /* release and boot_id, which text does not have */
+	table_text(t, "");
+	table_text(t, m->text);
+	if (sel->dbs)
+		table_text(t, "");
+}
+
+/* Rows of epochs, and of marks between them, and what they are made from. */
+struct listing {
+	const struct selection *sel;
+	const struct query_marks *marks;
+	bool grouped;
+	struct table *t;
+	const struct query_epoch *row; /* the last that several epochs share, or NULL */
+};
+
+static void fill_rows(struct listing *l, const struct out_options *out)
+{
+	const struct query_epochs *epochs = &l->sel->epochs;
+	const struct query_marks *marks = l->marks;
+	const bool with_marks = out->format == OUT_TEXT;
+	/* A limit keeps the newest epochs. */
+	const size_t first =
+		out->limit && epochs->nr > out->limit ? epochs->nr - out->limit : 0;
+	size_t nr, mark = 0;
+
+	while (first && mark < marks->nr &&
+	       marks->mark[mark].at_ns < epochs->epoch[first].from_ns)
+		mark++;
+	for (size_t i = first; i < epochs->nr; i += nr) {
+		const struct query_epoch *e = &epochs->epoch[i];
+
+		for (; with_marks && mark < marks->nr &&
+		       marks->mark[mark].at_ns < e->from_ns;
+		     mark++)
+			put_mark(l->t, l->sel, &marks->mark[mark]);
+		nr = l->grouped ? row_length(epochs, i) : 1;
+		put_epochs(l->t, l->sel, e, nr);
+		if (nr > 1)
+			l->row = e;
+	}
+	for (; with_marks && mark < marks->nr; mark++)
+		put_mark(l->t, l->sel, &marks->mark[mark]);
+}
+
+static int print_json(struct listing *l)
+{
+	struct json j = { 0 };
 	int err;
 
-	if (!t)
+	json_object(&j, NULL);
+	json_array(&j, "epochs");
+	err = table_print_json(l->t, &j);
+	json_end(&j);
+	report_json_marks(&j, l->marks);
+	json_end(&j);
+	return err;
+}
+
+static int print_epochs(const struct out_options *out, struct listing *l)
+{
+	const struct query_epochs *epochs = &l->sel->epochs;
+	int err;
+
+	l->t = table_new(columns, l->sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
+	if (!l->t)
 		return -ENOMEM;
-	/* A limit keeps the newest epochs. */
-	for (size_t i = limit && epochs->nr > limit ? epochs->nr - limit : 0;
-	     i < epochs->nr; i += nr) {
-		nr = grouped ? row_length(epochs, i) : 1;
-		put_epochs(t, sel, &epochs->epoch[i], nr);
-		if (nr > 1)
-			row = &epochs->epoch[i];
-	}
-	err = table_print(t, out->format, "epochs", false);
-	table_free(t);
-	if (!err && row) {
-		nr = row_length(epochs, row - epochs->epoch);
+	fill_rows(l, out);
+	if (out->format == OUT_JSON)
+		err = print_json(l);
+	else
+		err = table_print(l->t, out->format, "epochs", false);
+	table_free(l->t);
+	if (!err && l->row) {
+		const size_t nr = row_length(epochs, l->row - epochs->epoch);
+
 		out_line("%s", "");
 		out_line("'cpi epoch list --epoch %" PRId64 "..%" PRId64
 			 "' shows the epochs of a row.",
-			 row->id, row[nr - 1].id);
+			 l->row->id, l->row[nr - 1].id);
 	}
 	return err;
 }
@@ -161,6 +224,7 @@ static int print_epochs(const struct out_options *out, const struct selection *s
 static int list(const struct view_options *o)
 {
 	const char *epoch = o->select.epoch;
+	struct query_marks marks = { 0 };
 	struct selection sel;
 	int err;
 
@@ -168,9 +232,20 @@ static int list(const struct view_options *o)
 				 &sel);
 	if (err)
 		return EXIT_FAIL;
-	err = print_epochs(&o->out, &sel,
-			   !epoch && !o->out.limit && !sel.dbs &&
-				   o->out.format == OUT_TEXT);
+	err = query_marks_of(sel.db, &sel.epochs, &marks);
+	if (err) {
+		log_err("%s: marks: %s", db_path(sel.db), err_str(err));
+	} else {
+		struct listing l = {
+			.sel = &sel,
+			.marks = &marks,
+			.grouped = !epoch && !o->out.limit && !sel.dbs &&
+				   o->out.format == OUT_TEXT,
+		};
+
+		err = print_epochs(&o->out, &l);
+	}
+	query_marks_fini(&marks);
 	select_close(&sel);
 	return err ? EXIT_FAIL : EXIT_OK;
 }

@@ -36,8 +36,15 @@ static void put_value(const char *value)
 		puts(value);
 }
 
+static void put_mark(const char *text)
+{
+	if (*text && text_is_clean(text))
+		printf("mark:%s\n", text);
+}
+
 static int print_epochs(const struct select_request *req)
 {
+	struct query_marks marks = { 0 };
 	struct selection sel;
 	int err = select_open_epochs(req, "all", SELECT_EPOCHS, &sel);
 
@@ -48,6 +55,11 @@ static int print_epochs(const struct select_request *req)
 		put_value(sel.epochs.epoch[i].label);
 		printf("%" PRId64 "\n", sel.epochs.epoch[i].id);
 	}
+	if (!query_marks(sel.db, &marks)) {
+		for (size_t i = marks.nr, n = 0; i-- > 0 && n < MAX_VALUES; n++)
+			put_mark(marks.mark[i].text);
+	}
+	query_marks_fini(&marks);
 	select_close(&sel);
 	return 0;
 }

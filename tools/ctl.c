@@ -38,8 +38,7 @@ static void print_line(void *ctx, const char *name, const char *value)
 	out_line("%s%s%s", name, *value ? " " : "", value);
 }
 
-/* Prints the result of a call. Returns the exit status. */
-static int report(const char *socket, int err, struct buf *reply)
+int ctl_report(const char *socket, int err, struct buf *reply)
 {
 	if (err)
 		explain(socket, err, reply);
@@ -54,7 +53,7 @@ int ctl_run(const char *socket, enum cpi_control_op op, const char *text)
 	struct buf reply = { 0 };
 	int err = client_call(socket, op, text, CLIENT_PATIENCE_NS, &reply);
 
-	return report(socket, err, &reply);
+	return ctl_report(socket, err, &reply);
 }
 
 int ctl_run_with(const char *socket, const void *request, size_t size)
@@ -62,5 +61,5 @@ int ctl_run_with(const char *socket, const void *request, size_t size)
 	struct buf reply = { 0 };
 	int err = client_send(socket, request, size, CLIENT_PATIENCE_NS, &reply);
 
-	return report(socket, err, &reply);
+	return ctl_report(socket, err, &reply);
 }

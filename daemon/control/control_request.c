@@ -18,6 +18,7 @@
 #include "base/times.h"
 #include "daemon/control/control_private.h"
 #include "daemon/mappings/registration.h"
+#include "db/store/store.h"
 
 static int do_flush(struct session *s, const char *arg, struct buf *text)
 {
@@ -42,6 +43,26 @@ static int do_epoch(struct session *s, const char *arg, struct buf *text)
 	if (err)
 		buf_printf(text, "cannot begin an epoch: %s\n", err_str(err));
 	return err;
+}
+
+static int do_mark(struct session *s, const char *arg, struct buf *text)
+{
+	char when[TIME_TEXT_SIZE];
+	uint64_t at_ns;
+	int err;
+
+	if (!*arg || !text_is_clean(arg)) {
+		buf_puts(text, "a mark has a text, and no control characters\n");
+		return -EINVAL;
+	}
+	err = session_mark(s, arg, &at_ns);
+	if (err && err != -EINPROGRESS) {
+		buf_printf(text, "cannot take the mark: %s\n", err_str(err));
+		return err;
+	}
+	buf_printf(text, "marked %s%s\n", time_format(at_ns, when),
+		   err ? "; it waits in memory until the database can be written" : "");
+	return 0;
 }
 
 static int do_rate(struct session *s, const char *arg, struct buf *text)
@@ -88,11 +109,12 @@ static int do_register(const struct job *job, struct session *s, struct buf *tex
 typedef int (*operation_fn)(struct session *s, const char *arg, struct buf *text);
 
 static const operation_fn operations[] = {
-	[CPI_CONTROL_FLUSH] = do_flush,
-	[CPI_CONTROL_EPOCH] = do_epoch,
-	[CPI_CONTROL_RATE] = do_rate,
-	[CPI_CONTROL_QUIT] = do_quit,
+	[CPI_CONTROL_FLUSH] = do_flush, [CPI_CONTROL_EPOCH] = do_epoch,
+	[CPI_CONTROL_RATE] = do_rate,   [CPI_CONTROL_QUIT] = do_quit,
+	[CPI_CONTROL_MARK] = do_mark,
 };
+_Static_assert(STORE_MARK_TEXT == CPI_CONTROL_TEXT,
+	       "what a request holds can be stored");
 
 static operation_fn find_operation(unsigned int op)
 {

@@ -132,6 +132,13 @@ int session_flush(struct session *s);
 int session_new_epoch(struct session *s, const char *label);
 
 /*
+ * Stores a mark of this moment (store_mark()), which *at_ns becomes; it begins no
+ * epoch. Returns 0 if it is stored, -EINPROGRESS if it waits in memory until it can be,
+ * or -ENOBUFS or -ENOMEM if it is not taken.
+ */
+int session_mark(struct session *s, const char *text, uint64_t *at_ns);
+
+/*
  * Sweeps, then samples at hz per second and CPU: a new stream. The budget does not
  * change the rate any more, until hz is 0. Returns 0, -EINVAL, -errno.
  */

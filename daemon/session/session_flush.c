@@ -301,3 +301,17 @@ int session_new_epoch(struct session *s, const char *label)
 
 	return err == -EBUSY ? session_store_patiently(s, ASKED_NS) : err;
 }
+
+int session_mark(struct session *s, const char *text, uint64_t *at_ns)
+{
+	const uint64_t now_ns = wallclock_now(&s->wall);
+	int err = outbox_add_mark(s->outbox, now_ns, text);
+
+	if (err)
+		return err;
+	*at_ns = now_ns;
+	err = store_unless_blocked(s);
+	if (err == -EBUSY)
+		err = session_store_patiently(s, ASKED_NS);
+	return err ? -EINPROGRESS : 0;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox.c - a queue of flushes and epochs
+ * outbox.c - a queue of flushes, epochs and marks
  *
  * Items leave in the order in which they came, but for one case: a flush that the open
  * epoch can never take is moved behind the beginning of the next one.
@@ -11,15 +11,18 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "daemon/store/outbox_private.h"
 
 struct outbox {
 	struct item *first, **end;
 	uint64_t seq; /* of the last flush */
+	int nr_marks;
 };
 
 struct outbox *outbox_new(void)
@@ -31,24 +34,35 @@ struct outbox *outbox_new(void)
 	return o;
 }
 
-/* NULL: it is an epoch. */
+/* NULL: it is something else. */
 static struct flush_item *flush_of(struct item *i)
 {
 	return i->kind == ITEM_FLUSH ? container_of(i, struct flush_item, item) : NULL;
 }
 
+static struct mark_item *mark_of(struct item *i)
+{
+	return i->kind == ITEM_MARK ? container_of(i, struct mark_item, item) : NULL;
+}
+
 static void remove_first(struct outbox *o)
 {
 	struct item *i = o->first;
-	struct flush_item *f = flush_of(i);
 
 	o->first = i->next;
 	if (!o->first)
 		o->end = &o->first;
-	if (f)
-		flush_item_free(f);
-	else
+	switch (i->kind) {
+	case ITEM_FLUSH:
+		flush_item_free(flush_of(i));
+		break;
+	case ITEM_MARK:
+		o->nr_marks--;
+		free(mark_of(i));
+		break;
+	case ITEM_EPOCH:
 		free(container_of(i, struct epoch_item, item));
+	}
 }
 
 void outbox_free(struct outbox *o)
@@ -80,6 +94,23 @@ int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
 	return 0;
 }
 
+int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text)
+{
+	struct mark_item *m;
+
+	if (o->nr_marks >= OUTBOX_MAX_MARKS)
+		return -ENOBUFS;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->item.kind = ITEM_MARK;
+	m->at_ns = at_ns;
+	snprintf(m->text, sizeof(m->text), "%s", text);
+	append(o, &m->item);
+	o->nr_marks++;
+	return 0;
+}
+
 int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 {
 	struct flush_item *f;
@@ -95,12 +126,27 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 static int store_item(struct item *i, struct store *s)
 {
 	const struct flush_item *f = flush_of(i);
+	const struct mark_item *m = mark_of(i);
 	const struct epoch_item *e;
 
 	if (f)
 		return store_flush(s, &f->flush);
+	if (m)
+		return store_mark(s, m->at_ns, m->text);
 	e = container_of(i, struct epoch_item, item);
 	return store_epoch(s, e->now_ns, e->uncertainty_ms, e->label);
+}
+
+/* A damaged table of marks must hold up no samples. */
+static bool drop_mark(struct outbox *o, int err)
+{
+	const struct mark_item *m = mark_of(o->first);
+
+	if (!m)
+		return false;
+	log_err("outbox: the mark '%s' cannot be stored: %s", m->text, err_str(err));
+	remove_first(o);
+	return true;
 }
 
 /*
@@ -114,7 +160,7 @@ static bool move_to_next_epoch(struct outbox *o)
 
 	if (!flush || flush->has_moved)
 		return false;
-	while (*at && flush_of(*at))
+	while (*at && (*at)->kind != ITEM_EPOCH)
 		at = &(*at)->next;
 	epoch = *at;
 	if (!epoch)
@@ -134,7 +180,7 @@ int outbox_store(struct outbox *o, struct store *s)
 		int err = store_item(o->first, s);
 
 		assert(err != -EINVAL); /* received = stored + losses is ours to keep */
-		if (err_is_lasting(err) && move_to_next_epoch(o))
+		if (err_is_lasting(err) && (drop_mark(o, err) || move_to_next_epoch(o)))
 			continue;
 		if (err)
 			return err;
@@ -150,7 +196,9 @@ size_t outbox_memory(const struct outbox *o)
 	for (struct item *i = o->first; i; i = i->next) {
 		const struct flush_item *f = flush_of(i);
 
-		bytes += f ? flush_item_memory(f) : sizeof(struct epoch_item);
+		bytes += f            ? flush_item_memory(f)
+			 : mark_of(i) ? sizeof(struct mark_item)
+				      : sizeof(struct epoch_item);
 	}
 	return bytes;
 }

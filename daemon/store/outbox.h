@@ -2,9 +2,9 @@
 /*
  * outbox.h - what is to be stored, in order, until it is
  *
- * A full disk or a locked database does not lose what was collected: flushes
- * and the beginnings of epochs wait here, a queue of two kinds of items. Each flush
- * keeps its number, so that one that was stored after all is not counted twice.
+ * A full disk or a locked database does not lose what was collected: flushes, the
+ * beginnings of epochs, and marks wait here, a queue of three kinds of items. Each
+ * flush keeps its number, so that one that was stored after all is not counted twice.
  */
 #ifndef CPI_DAEMON_OUTBOX_H
 #define CPI_DAEMON_OUTBOX_H
@@ -28,6 +28,13 @@ void outbox_free(struct outbox *o); /* accepts NULL */
 /* As store_epoch(), when its turn comes. 0 or -ENOMEM. */
 int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
 		     const char *label);
+
+/*
+ * As store_mark(), when its turn comes. 0, -ENOMEM, or -ENOBUFS if OUTBOX_MAX_MARKS
+ * wait.
+ */
+#define OUTBOX_MAX_MARKS 256
+int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text);
 
 /* What a flush has of call stacks. */
 struct outbox_stacks {
@@ -66,7 +73,8 @@ int outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
  * Stores what can be stored. Returns 0 when nothing is left, else the error of
  * the first that could not be: it and what is behind it stay. A flush that the open
  * epoch cannot take, for one of its rows is damaged or full, goes to the next epoch
- * that waits, and those between with it.
+ * that waits, and those between with it. A mark that can never be stored is dropped,
+ * and that is logged.
  */
 int outbox_store(struct outbox *o, struct store *s);
 

@@ -16,7 +16,7 @@
 
 struct item {
 	struct item *next;
-	enum { ITEM_EPOCH, ITEM_FLUSH } kind;
+	enum { ITEM_EPOCH, ITEM_MARK, ITEM_FLUSH } kind;
 };
 
 struct epoch_item {
@@ -24,6 +24,12 @@ struct epoch_item {
 	uint64_t now_ns;
 	uint32_t uncertainty_ms;
 	char label[];
+};
+
+struct mark_item {
+	struct item item;
+	uint64_t at_ns;
+	char text[STORE_MARK_TEXT];
 };
 
 /* What no file has: names and code of the kernel, the vDSO, and of JIT compilers. */

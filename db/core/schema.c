@@ -17,7 +17,8 @@
 #include "db/core/sql.h"
 
 static const char *const steps[] = {
-	schema_sql, schema_2_sql, schema_3_sql, schema_4_sql, schema_5_sql,
+	schema_sql,   schema_2_sql, schema_3_sql,
+	schema_4_sql, schema_5_sql, schema_6_sql,
 };
 
 const struct schema schema_current = {
@@ -30,7 +31,9 @@ int schema_read_older(sqlite3 *h, int version)
 	static const struct {
 		int version;
 		const char *views;
-	} step[] = { { 3, schema_read_3_sql }, { 4, schema_read_4_sql } };
+	} step[] = { { 3, schema_read_3_sql },
+		     { 4, schema_read_4_sql },
+		     { 5, schema_read_5_sql } };
 	int err = version < step[0].version ? -CPI_EFORMAT : 0;
 
 	for (size_t i = 0; !err && i < sizeof(step) / sizeof(step[0]); i++) {

@@ -310,6 +310,21 @@ int copy_gaps(sqlite3 *h)
 	return sql_exec(h, sql);
 }
 
+int copy_marks(sqlite3 *h)
+{
+	static const char sql[] =
+		"INSERT OR IGNORE INTO main.mark (host, at_ns, text)"
+		" SELECT s.host, s.at_ns, s.text FROM src.mark s JOIN"
+		" (SELECT min(from_ns) AS low,"
+		" max(iif(open, 9223372036854775807, to_ns)) AS high FROM src.epoch"
+		" WHERE id IN (SELECT src FROM temp.copy_epoch)) e"
+		" ON s.at_ns BETWEEN e.low AND e.high"
+		" WHERE s.host IN (SELECT host FROM src.platform"
+		" WHERE id IN (SELECT src FROM temp.copy_platform))";
+
+	return sql_exec(h, sql);
+}
+
 /* id, table, key, image, low, high of a chunk */
 static int copy_chunk(sqlite3_stmt *st, void *ctx)
 {

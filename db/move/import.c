@@ -124,6 +124,8 @@ static int import_captures(struct import *im)
 		return err;
 	err = copy_gaps(im->h);
 	if (!err)
+		err = copy_marks(im->h);
+	if (!err)
 		err = copy_images(im->h);
 	err = end_slice(im, err);
 	while (!err && more) {

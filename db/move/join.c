@@ -66,6 +66,8 @@ static int copy_chosen(sqlite3 *h)
 		err = copy_epochs(h, false);
 	if (!err)
 		err = copy_gaps(h);
+	if (!err)
+		err = copy_marks(h);
 	while (!err && more)
 		err = copy_capture(h, &more);
 	return err;

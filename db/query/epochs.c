@@ -5,8 +5,8 @@
  * Epochs are ordered by time and not by id: an imported epoch gets a new id.
  *
  * A specification is tried as a word or number first, then as a moment, as a label, and
- * as a range. So a label that looks like a moment is never found, and a label that
- * contains ".." is found before the range.
+ * as a range; "mark:TEXT" is tried before labels. So a label that looks like a moment
+ * is never found, and a label that contains ".." is found before the range.
  */
 #include "config.h"
 
@@ -27,6 +27,7 @@
 #include "base/times.h"
 #include "db/core/rows.h"
 #include "db/core/sql.h"
+#include "db/query/marks.h"
 
 #define MINUTE_NS (60 * NSEC_PER_SEC)
 #define RECENT_NS (3600 * (int64_t)NSEC_PER_SEC)
@@ -234,6 +235,42 @@ static int parse_time(const char *spec, bool narrow, bool right_end, struct span
 }
 
 /*
+ * One end of "A..B" at a mark. An epoch that the mark lies in has samples from before
+ * and after it: narrow leaves it out.
+ */
+static int load_mark_end(const struct epoch_search *s, const char *text, bool left,
+			 bool narrow, struct query_epochs *list)
+{
+	struct span span = { .to_id = SLACK_NS };
+	uint64_t at_ns = 0;
+	int err = query_mark_find(s->h, text, s->platforms.data, &at_ns);
+
+	if (err)
+		return err;
+	span.from_ns = span.to_ns = at_ns;
+	if (narrow)
+		return left ? load(s, "e.from_ns + " SLACK " >= ?1", FIRST, span, NULL,
+				   list)
+			    : load(s, "e.to_ns <= ?3 + " SLACK, LAST, span, NULL, list);
+	return left ? load(s, ENDS_IN " OR e.open", FIRST, span, NULL, list)
+		    : load(s, "e.from_ns <= ?3", LAST, span, NULL, list);
+}
+
+/* The epochs that a mark lies in. */
+static int load_mark(const struct epoch_search *s, const char *text,
+		     struct query_epochs *list)
+{
+	struct span span = { 0 };
+	uint64_t at_ns = 0;
+	int err = query_mark_find(s->h, text, s->platforms.data, &at_ns);
+
+	span.from_ns = at_ns;
+	return err ? err
+		   : load(s, "e.from_ns <= ?1 AND (e.to_ns > ?1 OR e.open)", EVERY,
+			  span, NULL, list);
+}
+
+/*
  * One end of "A..B": the first epoch that A leaves in, the last that B does. B is no
  * moment, but all of what it names, where a moment would leave nothing.
  */
@@ -245,6 +282,8 @@ static int load_end(const struct epoch_search *s, const char *spec, bool left,
 
 	if (!*spec)
 		return load(s, "1", left ? FIRST : LAST, span, NULL, list);
+	if (query_mark_name(spec))
+		return load_mark_end(s, query_mark_name(spec), left, narrow, list);
 	err = load_number_form(s, spec, list);
 	if (err != -ENOENT)
 		return err;
@@ -283,7 +322,7 @@ static char *complete(const char *left, const char *right)
 	uint64_t from_ns, to_ns;
 	char *text;
 
-	if (!digits || digits > 2)
+	if (!digits || digits > 2 || query_mark_name(left))
 		return strdup(right);
 	if (right[digits] == ':') {
 		same = day_length(left);
@@ -401,7 +440,8 @@ bool query_is_no_label(const char *spec)
 	struct span span;
 	int64_t id;
 
-	return !*spec || is_word(spec) || !parse_number(spec + (*spec == '-'), &id) ||
+	return !*spec || is_word(spec) || query_mark_name(spec) ||
+	       !parse_number(spec + (*spec == '-'), &id) ||
 	       !parse_asked(spec, false, false, &span);
 }
 
@@ -459,6 +499,11 @@ static int resolve(const struct epoch_search *s, const char *spec,
 	}
 	if (!parse_time(spec, false, false, &span))
 		return load_times(s, span, list);
+	if (query_mark_name(spec)) {
+		err = load_mark(s, query_mark_name(spec), list);
+		if (err != -ENOENT)
+			return err;
+	}
 	err = load(s, "e.label = ?5", EVERY, span, spec, list);
 	dots = strstr(spec, "..");
 	if (!err && !list->nr && dots)

@@ -12,7 +12,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/text.h"
 #include "db/core/intern.h"
 #include "db/core/sql.h"
 #include "db/store/flush_merge.h"
@@ -223,6 +226,65 @@ int store_clock_rate(struct db *db, const struct platform_desc *p, uint64_t *out
 		return err;
 	*out = err ? 0 : (uint64_t)hz;
 	return 0;
+}
+
+bool store_mark_is_valid(const char *text)
+{
+	return *text && strlen(text) < STORE_MARK_TEXT && text_is_clean(text);
+}
+
+static int add_mark(sqlite3 *h, uint64_t at_ns, const char *host, const char *text)
+{
+	static const char add[] = "INSERT OR IGNORE INTO mark (host, at_ns, text)"
+				  " VALUES (?1, ?2, ?3)";
+	static const char bound[] =
+		"DELETE FROM mark WHERE host = ?1 AND at_ns < (SELECT at_ns FROM mark"
+		" WHERE host = ?1 ORDER BY at_ns DESC LIMIT 1 OFFSET ?2)";
+	int err = sql_begin(h);
+
+	if (err)
+		return err;
+	err = sql_do(h, add, "sis", host, at_ns, text);
+	if (!err)
+		err = sql_do(h, bound, "si", host, (int64_t)STORE_MAX_MARKS - 1);
+	return sql_finish(h, err);
+}
+
+static int copy_host(sqlite3_stmt *st, void *ctx)
+{
+	struct buf *host = ctx;
+
+	buf_puts(host, sql_text(st, 0));
+	return host->err;
+}
+
+int store_mark(struct store *s, uint64_t at_ns, const char *text)
+{
+	static const char of_run[] = "SELECT p.host FROM run r JOIN platform p"
+				     " ON p.id = r.platform WHERE r.id = ?1";
+	struct buf host = { 0 };
+	int err = sql_each(s->handle, copy_host, &host, of_run, "i", s->run);
+
+	if (!err)
+		err = add_mark(s->handle, at_ns, buf_str(&host), text);
+	buf_fini(&host);
+	return err;
+}
+
+int store_mark_newest(struct db *db, uint64_t at_ns, const char *text, const char *host)
+{
+	static const char newest[] =
+		"SELECT p.host FROM epoch e JOIN run r ON r.id = e.run"
+		" JOIN platform p ON p.id = r.platform"
+		" ORDER BY e.from_ns DESC, e.id DESC LIMIT 1";
+	struct buf found = { 0 };
+	int err = sql_each(db_handle(db), copy_host, &found, newest, "");
+
+	if (!err)
+		err = add_mark(db_handle(db), at_ns, found.len ? buf_str(&found) : host,
+			       text);
+	buf_fini(&found);
+	return err;
 }
 
 int store_label_epoch(struct db *db, int64_t epoch, const char *label)

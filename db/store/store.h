@@ -73,6 +73,25 @@ int store_newest(struct db *db, uint64_t min_ns, uint64_t max_ns, uint64_t *out)
  */
 int store_clock_rate(struct db *db, const struct platform_desc *p, uint64_t *out);
 
+/*
+ * Marks an event on the time line of the run's machine; it begins no epoch. Storing the
+ * same one again changes nothing. Of each machine the newest STORE_MAX_MARKS are kept.
+ * text is valid. 0 or what SQLite reports.
+ */
+#define STORE_MAX_MARKS 4096
+int store_mark(struct store *s, uint64_t at_ns, const char *text);
+
+/* Whether text has 1 to STORE_MARK_TEXT - 1 bytes and is harmless (text_is_clean()). */
+#define STORE_MARK_TEXT 64
+bool store_mark_is_valid(const char *text);
+
+/*
+ * The same without a run, for a DB_WRITE handle: on the machine of the newest epoch, or
+ * on host if there is no epoch.
+ */
+int store_mark_newest(struct db *db, uint64_t at_ns, const char *text,
+		      const char *host);
+
 /* Names an epoch. -ENOENT when there is none with this id. For a DB_WRITE handle. */
 int store_label_epoch(struct db *db, int64_t epoch, const char *label);
 

@@ -18,6 +18,7 @@
 #include "base/did_you_mean.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/query/marks.h"
 
 #define TOLERANCE_NS NSEC_PER_SEC /* times are asked for in seconds */
 
@@ -61,12 +62,36 @@ static const char *find_near(const struct query_epochs *all, const char *text)
 	return guess.best;
 }
 
+/* Says that there is no mark with this text. False: there is. */
+static bool explain_mark(struct db *db, const char *text)
+{
+	struct did_you_mean guess = did_you_mean_init(text);
+	struct query_marks marks = { 0 };
+	bool found = false;
+
+	query_marks(db, &marks);
+	for (size_t i = 0; i < marks.nr; i++) {
+		found |= !strcmp(marks.mark[i].text, text);
+		did_you_mean_try(&guess, marks.mark[i].text);
+	}
+	if (!found && guess.best)
+		log_err("%s: there is no mark '%s': did you mean '%s'?", db_path(db),
+			text, guess.best);
+	else if (!found)
+		log_err("%s: there is no mark '%s': 'cpi mark --list' shows them",
+			db_path(db), text);
+	query_marks_fini(&marks);
+	return !found;
+}
+
 /* Says what is wrong with one end of a range, or with all of spec. False: nothing is.
  */
 static bool explain_end(struct db *db, const struct query_epochs *all, const char *end)
 {
 	const char *near;
 
+	if (query_mark_name(end))
+		return explain_mark(db, query_mark_name(end));
 	if (query_is_no_label(end) || is_label(all, end))
 		return false;
 	near = find_near(all, end);

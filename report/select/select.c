@@ -306,6 +306,8 @@ static int find_totals(const struct select_request *req, struct selection *sel)
 		err = query_losses(sel->db, &sel->epochs, &sel->losses);
 	if (!err)
 		err = query_gaps_of(sel->db, &sel->epochs, &sel->gaps);
+	if (!err)
+		err = query_marks_of(sel->db, &sel->epochs, &sel->marks);
 	if (err)
 		log_err("%s: %s", db_path(sel->db), err_str(err));
 	return err;
@@ -406,6 +408,7 @@ int select_open(const struct select_request *req, struct selection *sel)
 
 void select_close(struct selection *sel)
 {
+	query_marks_fini(&sel->marks);
 	query_gaps_fini(&sel->gaps);
 	query_losses_fini(&sel->losses);
 	query_streams_fini(&sel->streams);

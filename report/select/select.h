@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/textlist.h"
 #include "db/profile/context.h"
+#include "db/query/marks.h"
 #include "db/query/query.h"
 #include "report/select/default_db.h"
 
@@ -43,7 +44,8 @@ struct selection {
 	struct query_streams streams; /* of --event, where it is given */
 	struct query_losses losses;
 	struct query_gaps gaps;
-	bool verbose;                 /* the request's */
+	struct query_marks marks; /* of their machines, from the first to the last */
+	bool verbose;             /* the request's */
 	struct query_selection query; /* for query_profiles() and the like */
 	char *image_glob;             /* query's */
 };
@@ -67,7 +69,7 @@ int select_make_db(const struct select_request *req, struct db **out);
 
 /*
  * Opens the database, finds the epochs of --host and --platform that spec names,
- * and what is known of them: streams, losses and gaps. Of several databases each
+ * and what is known of them: streams, losses, gaps and marks. Of several databases each
  * gives the epochs that spec names in it; "2:SPEC" is for the second one alone. The
  * same about errors. sel is to be closed when 0 is returned.
  *

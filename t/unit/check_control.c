@@ -35,6 +35,7 @@
 struct session {
 	int nr_flushes;
 	int nr_epochs;
+	int nr_marks;
 	char label[CPI_CONTROL_TEXT];
 	double hz;
 	struct registration registered; /* its path is in label */
@@ -58,6 +59,14 @@ int session_new_epoch(struct session *s, const char *label)
 {
 	s->nr_epochs++;
 	snprintf(s->label, sizeof(s->label), "%s", label);
+	return s->err;
+}
+
+int session_mark(struct session *s, const char *text, uint64_t *at_ns)
+{
+	s->nr_marks++;
+	snprintf(s->label, sizeof(s->label), "%s", text);
+	*at_ns = 1000000000 * NSEC_PER_SEC;
 	return s->err;
 }
 
@@ -186,6 +195,14 @@ START_TEST(each_request_reaches_the_session)
 	r = make_request(CPI_CONTROL_EPOCH, "before the change");
 	ck_assert_int_eq(ask(&r, &a, &quit), 0);
 	ck_assert_str_eq(the_session.label, "before the change");
+	r = make_request(CPI_CONTROL_MARK, "release \xc3\xa9");
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_str_eq(the_session.label, "release \xc3\xa9");
+	ck_assert_str_eq(a.text, "marked 2001-09-09T01:46:40Z\n");
+	the_session.err = -EINPROGRESS;
+	ck_assert_int_eq(ask(&r, &a, &quit), 0);
+	ck_assert_ptr_nonnull(strstr(a.text, "it waits in memory"));
+	the_session.err = 0;
 	r = make_request(CPI_CONTROL_RATE, "12.5");
 	ck_assert_int_eq(ask(&r, &a, &quit), 0);
 	ck_assert_double_eq(the_session.hz, 12.5);
@@ -261,6 +278,10 @@ static const struct {
 	{ CPI_CONTROL_EPOCH, "x", -EIO, -EIO, "cannot begin an epoch" },
 	{ CPI_CONTROL_EPOCH, "two\nlines", 0, -EINVAL, "control characters" },
 	{ CPI_CONTROL_EPOCH, "\xc2\x9b[31m", 0, -EINVAL, "control characters" },
+	{ CPI_CONTROL_MARK, "x", -ENOBUFS, -ENOBUFS, "cannot take the mark" },
+	{ CPI_CONTROL_MARK, "", 0, -EINVAL, "a mark has a text" },
+	{ CPI_CONTROL_MARK, "two\nlines", 0, -EINVAL, "control characters" },
+	{ CPI_CONTROL_MARK, "\xff", 0, -EINVAL, "control characters" },
 	{ CPI_CONTROL_RATE, "100", -EACCES, -EACCES, "100 Hz" },
 	{ CPI_CONTROL_RATE, "", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "fast", 0, -EINVAL, "\"fast\" is no rate" },
@@ -271,7 +292,7 @@ static const struct {
 	{ CPI_CONTROL_RATE, "100 Hz", 0, -EINVAL, "no rate" },
 	{ CPI_CONTROL_RATE, "budgets", 0, -EINVAL, "no rate" },
 	{ 0, "", 0, -EOPNOTSUPP, "no operation 0" },
-	{ CPI_CONTROL_REGISTER + 1, "", 0, -EOPNOTSUPP, "no operation" },
+	{ CPI_CONTROL_MARK + 1, "", 0, -EOPNOTSUPP, "no operation" },
 	{ 0xffff, "", 0, -EOPNOTSUPP, "no operation" },
 };
 
@@ -314,7 +335,9 @@ START_TEST(an_argument_without_an_end_is_refused)
 
 	memset(r.text, 'x', sizeof(r.text));
 	ck_assert_int_eq(ask(&r, &a, &quit), -ENAMETOOLONG);
-	ck_assert_int_eq(the_session.nr_epochs, 0);
+	r.op = CPI_CONTROL_MARK;
+	ck_assert_int_eq(ask(&r, &a, &quit), -ENAMETOOLONG);
+	ck_assert_int_eq(the_session.nr_epochs + the_session.nr_marks, 0);
 }
 END_TEST
 
@@ -732,7 +755,7 @@ static const struct {
 } strangers[] = {
 	{ CPI_CONTROL_STATUS, 0 },     { CPI_CONTROL_FLUSH, -EPERM },
 	{ CPI_CONTROL_EPOCH, -EPERM }, { CPI_CONTROL_RATE, -EPERM },
-	{ CPI_CONTROL_QUIT, -EPERM },
+	{ CPI_CONTROL_QUIT, -EPERM },  { CPI_CONTROL_MARK, -EPERM },
 };
 
 START_TEST(a_stranger_learns_the_status_and_changes_nothing)
@@ -742,7 +765,9 @@ START_TEST(a_stranger_learns_the_status_and_changes_nothing)
 	ck_assert_int_eq(chmod(dir, 0755), 0);
 	ck_assert_int_eq(chmod(path, 0666), 0);
 	ck_assert_int_eq(ask_as_nobody(&r, strangers[_i].want), 0);
-	ck_assert_int_eq(the_session.nr_flushes + the_session.nr_epochs, 0);
+	ck_assert_int_eq(the_session.nr_flushes + the_session.nr_epochs +
+				 the_session.nr_marks,
+			 0);
 	ck_assert_double_eq(the_session.hz, 0);
 }
 END_TEST

@@ -14,6 +14,7 @@
 #include "db/move/export.h"
 #include "db/move/import.h"
 #include "db/move/join.h"
+#include "db/query/marks.h"
 #include "t/unit/dbtest.h"
 
 #define NR_RUNS 3
@@ -110,6 +111,8 @@ static void add_run(struct db *db, unsigned int nr, uint64_t seed)
 			ck_assert_int_eq(
 				store_epoch(s, now_ns, 1, seq > 4 ? "late" : NULL), 0);
 		flush_random(s, seq, now_ns, &seed);
+		/* Between the flushes of an epoch, and between two epochs. */
+		ck_assert_int_eq(store_mark(s, now_ns + SEC, "release"), 0);
 	}
 	ck_assert_int_eq(store_end(s, now_ns), 0);
 }
@@ -182,6 +185,7 @@ static void dump_epochs(struct db *db, const struct query_epochs *e, struct buf 
 	struct query_losses l;
 	struct query_comms c;
 	struct query_gaps g;
+	struct query_marks m;
 	struct dump d = { db, out, &s };
 	int err;
 
@@ -207,6 +211,10 @@ static void dump_epochs(struct db *db, const struct query_epochs *e, struct buf 
 	for (size_t i = 0; i < g.nr; i++)
 		buf_printf(out, "gap %s %" PRIu64 "\n", g.gap[i].host,
 			   g.gap[i].from_ns);
+	ck_assert_int_eq(query_marks_of(db, e, &m), 0);
+	for (size_t i = 0; i < m.nr; i++)
+		buf_printf(out, "mark %s %" PRIu64 " %s\n", m.mark[i].host,
+			   m.mark[i].at_ns, m.mark[i].text);
 	ck_assert_int_eq(query_profiles(db, &everybody, put_profile, &d, NULL), 0);
 	err = query_profiles(db, &make, put_profile, &d, NULL);
 	ck_assert(!err || err == -CPI_EEMPTY);
@@ -214,6 +222,7 @@ static void dump_epochs(struct db *db, const struct query_epochs *e, struct buf 
 	query_losses_fini(&l);
 	query_comms_fini(&c);
 	query_gaps_fini(&g);
+	query_marks_fini(&m);
 }
 
 /* Each epoch by itself, then all together. To be freed. */

@@ -117,6 +117,59 @@ START_TEST(what_fails_in_the_next_epoch_too_takes_no_other)
 }
 END_TEST
 
+START_TEST(marks_wait_in_order_and_only_so_many)
+{
+	struct outbox *o = outbox_new();
+	struct known_image image = { .desc = test_image };
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	db = dbtest_make(&t, &s);
+	ck_assert_int_eq(outbox_add_mark(o, 1000 * SEC, "first"), 0);
+	add_flush(o, &image, 1);
+	for (uint64_t i = 1; i < OUTBOX_MAX_MARKS; i++)
+		ck_assert_int_eq(outbox_add_mark(o, (1000 + i) * SEC, "more"), 0);
+	ck_assert_int_eq(outbox_add_mark(o, 2000 * SEC, "too many"), -ENOBUFS);
+	ck_assert_uint_gt(outbox_memory(o), OUTBOX_MAX_MARKS * STORE_MARK_TEXT);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_uint_eq(outbox_memory(o), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM mark"), OUTBOX_MAX_MARKS);
+	ck_assert_int_eq(number(db, "SELECT at_ns FROM mark WHERE text = 'first'"),
+			 1000 * SEC);
+	ck_assert_int_eq(outbox_add_mark(o, 2000 * SEC, "again there is room"), 0);
+	outbox_free(o);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(a_mark_that_cannot_be_stored_holds_up_no_samples)
+{
+	struct known_image image = { .desc = test_image };
+	struct outbox *o = outbox_new();
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	db = dbtest_make(&t, &s);
+	ck_assert_int_eq(outbox_add_mark(o, 1000 * SEC, "lost"), 0);
+	add_flush(o, &image, 3);
+	ck_assert_int_eq(outbox_add_epoch(o, 1002 * SEC, 2, "next"), 0);
+	ck_assert_int_eq(outbox_add_mark(o, 1002 * SEC, "lost, too"), 0);
+	add_flush(o, &image, 4);
+	ck_assert_int_eq(sql_exec(db_handle(db), "DROP TABLE mark"), 0);
+	ck_assert_int_eq(outbox_store(o, s), 0);
+	ck_assert_int_eq(number(db, "SELECT sum(received) FROM flush"), 7);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM epoch"), 2);
+	outbox_free(o);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 /* Of this process: it tells of one function at 0x1000, with such a name. */
 static struct jit *make_jit(struct images *im, const char *name)
 {
@@ -221,6 +274,8 @@ static Suite *make_suite(void)
 
 	tcase_add_test(tc, what_an_epoch_cannot_take_is_stored_in_the_next_one);
 	tcase_add_test(tc, what_fails_in_the_next_epoch_too_takes_no_other);
+	tcase_add_test(tc, marks_wait_in_order_and_only_so_many);
+	tcase_add_test(tc, a_mark_that_cannot_be_stored_holds_up_no_samples);
 	tcase_add_test(tc, what_is_captured_of_made_code_is_memory_that_counts);
 	tcase_add_test(tc, no_more_is_captured_than_there_is_room_for);
 	tcase_add_test(tc, a_full_tally_loses_by_name_and_grows_no_more);

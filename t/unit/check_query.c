@@ -7,6 +7,7 @@
 #include "db/core/sql.h"
 #include "db/query/stacks.h"
 #include "db/query/window_query.h"
+#include "db/query/marks.h"
 #include "t/unit/dbtest.h"
 
 /* 2026-11-20T10:00:00Z */
@@ -321,6 +322,104 @@ static const struct {
 	{ "2026-11-20T11..12", "1 2 3 4 5", NULL },
 	{ "2026-11-20T12:05..12:06", "", NULL },
 };
+
+/*
+ * Marks of make_minutes(): in epoch 3, at the edge of 4, twice in 5 and 3, of another
+ * machine, and before all.
+ */
+static void make_marks(struct db *db)
+{
+	const uint64_t twelve = TEN + 2 * HOUR;
+	static const struct {
+		int second;
+		const char *text;
+	} marks[] = {
+		{ 70, "in 3" },    { 121, "before 4" }, { 75, "twice" },
+		{ 160, "twice" },  { 100, "a..b" },     { -3600, "early" },
+		{ 3600, "later" },
+	};
+
+	for (size_t i = 0; i < NR(marks); i++)
+		ck_assert_int_eq(store_mark_newest(db, twelve + marks[i].second * SEC,
+						   marks[i].text, "none"),
+				 0);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "INSERT INTO mark VALUES ('stranger', 9, 'strange')"),
+			 0);
+}
+
+static const struct {
+	const char *spec, *host, *want;
+} at_marks[] = {
+	{ "mark:in 3", NULL, "3" },
+	{ "mark:in 3..", NULL, "4 5" },
+	{ "..mark:in 3", NULL, "1 2" },
+	{ "mark:in 3..mark:in 3", NULL, "3" },
+	{ "mark:in 3..mark:twice", NULL, "4" }, /* the newest */
+	{ "mark:before 4..", NULL, "4 5" },     /* less than a second of it */
+	{ "..mark:before 4", NULL, "1 2 3" },
+	{ "mark:twice", NULL, "5" },
+	{ "mark:twice..", NULL, "5" }, /* no other remains */
+	{ "mark:twice..last", NULL, "5" },
+	{ "mark:a..b", NULL, "3" },
+	{ "2026-11-20T12:00..mark:in 3", NULL, "2" },
+	{ "mark:in 3..4", NULL, "4" },
+	{ "mark:early..", NULL, "1 2 3 4 5" },
+	{ "mark:early", NULL, "" },
+	{ "mark:later..", NULL, "" },
+	{ "..mark:later", NULL, "1 2 3 4 5" },
+	{ "..mark:early", NULL, "" },
+	{ "mark:none..", NULL, "" },
+	{ "mark:", NULL, "" },
+	{ "mark:strange..", NULL, "1 2 3 4 5" },
+	{ "mark:strange..", "testhost", "" },
+	{ "mark:in 3..", "testhost", "4 5" },
+};
+
+START_TEST(marks_choose_what_is_before_or_after_them)
+{
+	const struct query_machines of = { at_marks[_i].host, NULL };
+	struct query_epochs e = { 0 };
+	struct buf ids = { 0 };
+	struct dbtest t;
+	struct db *db = make_minutes(&t);
+
+	make_marks(db);
+	query_epochs_of(db, at_marks[_i].spec, &of, &e);
+	for (size_t i = 0; i < e.nr; i++)
+		buf_printf(&ids, "%s%d", i ? " " : "", (int)e.epoch[i].id);
+	ck_assert_msg(!strcmp(buf_str(&ids), at_marks[_i].want), "%s: %s",
+		      at_marks[_i].spec, buf_str(&ids));
+	buf_fini(&ids);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(marks_are_those_of_the_machines_and_the_time)
+{
+	struct query_epochs e = { 0 };
+	struct query_marks m;
+	struct dbtest t;
+	struct db *db = make_minutes(&t);
+
+	make_marks(db);
+	ck_assert_int_eq(query_marks(db, &m), 0);
+	ck_assert_uint_eq(m.nr, 8);
+	ck_assert_str_eq(m.mark[0].text, "strange");
+	query_marks_fini(&m);
+	ck_assert_int_eq(query_epochs(db, "2..4", &e), 0);
+	ck_assert_int_eq(query_marks_of(db, &e, &m), 0);
+	ck_assert_uint_eq(m.nr, 4);
+	ck_assert_str_eq(m.mark[0].text, "in 3");
+	ck_assert_str_eq(m.mark[3].text, "before 4");
+	query_marks_fini(&m);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
 
 START_TEST(times_choose_the_minutes_that_they_name)
 {
@@ -938,6 +1037,9 @@ static Suite *make_suite(void)
 
 	tcase_add_loop_test(tc, epochs_are_named_in_many_ways, 0, NR(specs));
 	tcase_add_loop_test(tc, times_count_from_now, 0, NR(relative));
+	tcase_add_loop_test(tc, marks_choose_what_is_before_or_after_them, 0,
+			    NR(at_marks));
+	tcase_add_test(tc, marks_are_those_of_the_machines_and_the_time);
 	tcase_add_loop_test(tc, times_choose_the_minutes_that_they_name, 0,
 			    NR(minutes));
 	tcase_add_loop_test(tc, epochs_are_chosen_by_machine_and_in_order_of_time, 0,

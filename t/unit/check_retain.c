@@ -83,6 +83,41 @@ START_TEST(what_was_collected_while_the_clock_was_back_is_not_old)
 }
 END_TEST
 
+START_TEST(marks_go_with_the_epochs_before_them)
+{
+	struct retain_policy policy = { .hourly_ns = DAY, .daily_ns = 30 * DAY };
+	struct dbtest t;
+	struct db *db, *other;
+	struct store *s;
+	uint64_t seed = 1;
+	int64_t first_ns;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	s = random_database(db, &seed, 1);
+	ck_assert_int_eq(store_end(s, START + 3 * DAY), 0);
+	s = NULL;
+	first_ns = number(db, "SELECT min(from_ns) FROM epoch WHERE ?1", 1);
+	ck_assert_int_eq(store_mark_newest(db, first_ns, "early", "none"), 0);
+	ck_assert_int_eq(store_mark_newest(db, START + 50 * DAY, "late", "none"), 0);
+	other = dbtest_open(&t, DB_WRITE);
+	run_steps(other, &policy, START + 6 * DAY, NULL); /* days */
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM mark WHERE ?1", 1), 2);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE epoch SET label = ''"), 0);
+	ck_assert_int_eq(store_begin(db, &test_platform, START + 49 * DAY, &s), 0);
+	ck_assert_int_eq(store_epoch(s, START + 49 * DAY, 2, NULL), 0);
+	run_steps(other, &policy, START + 51 * DAY, NULL);
+	first_ns = number(db, "SELECT min(from_ns) FROM epoch WHERE ?1", 1);
+	ck_assert_int_eq(first_ns, START + 49 * DAY);
+	ck_assert_int_eq(number(db, "SELECT min(at_ns) FROM mark WHERE ?1", 1),
+			 START + 50 * DAY);
+	store_free(s);
+	db_close(other);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 START_TEST(what_nothing_refers_to_any_more_goes)
 {
 	struct retain_policy policy = { .daily_ns = DAY };
@@ -324,6 +359,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, the_oldest_go_until_the_file_is_small_enough);
 	tcase_add_test(tc, what_was_collected_while_the_clock_was_back_is_not_old);
+	tcase_add_test(tc, marks_go_with_the_epochs_before_them);
 	tcase_add_test(tc, what_nothing_refers_to_any_more_goes);
 	tcase_add_test(tc, a_profile_that_is_damaged_stays_where_it_is);
 	tcase_add_loop_test(tc,

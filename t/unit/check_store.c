@@ -56,6 +56,87 @@ START_TEST(a_flush_that_comes_again_changes_nothing)
 }
 END_TEST
 
+static int64_t number(struct db *db, const char *sql)
+{
+	int64_t n;
+
+	ck_assert_int_eq(sql_get(db_handle(db), &n, sql, ""), 0);
+	return n;
+}
+
+START_TEST(a_mark_is_stored_once_and_the_newest_are_kept)
+{
+	struct dbtest t;
+	struct db *db;
+	struct store *s;
+
+	db = dbtest_make(&t, &s);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(store_mark(s, 1000 * SEC, "release 1"), 0);
+		ck_assert_int_eq(store_mark(s, 1000 * SEC, "release 2"), 0);
+	}
+	ck_assert_int_eq(store_mark_newest(db, 1001 * SEC, "x", "another"), 0);
+	ck_assert_int_eq(
+		number(db, "SELECT count(*) FROM mark WHERE host = 'testhost'"), 3);
+	ck_assert_int_eq(sql_exec(db_handle(db),
+				  "INSERT INTO mark VALUES ('other', 1, 'old')"),
+			 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "BEGIN"), 0);
+	for (uint64_t i = 2; i <= STORE_MAX_MARKS; i++)
+		ck_assert_int_eq(sql_do(db_handle(db),
+					"INSERT INTO mark VALUES ('testhost', ?1, 'm')",
+					"i", (1000 + i) * SEC),
+				 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "COMMIT"), 0);
+	ck_assert_int_eq(store_mark(s, 9000 * SEC, "last"), 0);
+	ck_assert_int_eq(number(db,
+				"SELECT count(*) FROM mark WHERE host = 'testhost'"),
+			 STORE_MAX_MARKS);
+	ck_assert_int_eq(number(db, "SELECT min(at_ns) FROM mark WHERE text != 'old'"),
+			 1002 * SEC);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM mark WHERE host = 'other'"),
+			 1);
+	store_free(s);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(without_an_epoch_a_mark_is_of_the_named_machine)
+{
+	struct dbtest t;
+	struct db *db;
+
+	dbtest_init(&t);
+	db = dbtest_open(&t, DB_COLLECT);
+	ck_assert_int_eq(store_mark_newest(db, SEC, "x", "named"), 0);
+	ck_assert_int_eq(number(db, "SELECT count(*) FROM mark WHERE host = 'named'"),
+			 1);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	bool valid;
+} mark_texts[] = {
+	{ "", false },
+	{ "x", true },
+	{ "release 4.2 \xc3\xa9", true },
+	{ "two\nlines", false },
+	{ "\x1b[31m", false },
+	{ "\xff", false },
+	{ "012345678901234567890123456789012345678901234567890123456789012", true },
+	{ "0123456789012345678901234567890123456789012345678901234567890123", false },
+};
+
+START_TEST(a_mark_is_a_short_and_harmless_text)
+{
+	ck_assert(store_mark_is_valid(mark_texts[_i].text) == mark_texts[_i].valid);
+}
+END_TEST
+
 START_TEST(the_same_number_in_another_run_is_another_flush)
 {
 	struct dbtest t;
@@ -574,6 +655,9 @@ static Suite *make_suite(void)
 
 	tcase_set_timeout(tc, 600);
 	tcase_add_test(tc, a_flush_that_comes_again_changes_nothing);
+	tcase_add_test(tc, a_mark_is_stored_once_and_the_newest_are_kept);
+	tcase_add_test(tc, without_an_epoch_a_mark_is_of_the_named_machine);
+	tcase_add_loop_test(tc, a_mark_is_a_short_and_harmless_text, 0, NR(mark_texts));
 	tcase_add_test(tc, the_same_number_in_another_run_is_another_flush);
 	tcase_add_loop_test(tc, a_flush_that_does_not_add_up_is_refused, 0, NR(sums));
 	tcase_add_test(tc, two_boots_merge_into_one_image);

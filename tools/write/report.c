@@ -22,6 +22,7 @@
 
 #define SAME_CLOCK      0.1
 #define MAX_EPOCH_LINES 4
+#define MAX_MARK_LINES  4
 
 static void print_epoch(const struct selection *sel, const struct query_epoch *e)
 {
@@ -193,10 +194,32 @@ static void print_brief(const struct selection *sel, const struct events *ev,
 	buf_fini(&what);
 }
 
+/* The newest ones; one of another machine than all others has its name. */
+static void print_marks(const struct selection *sel)
+{
+	const struct query_marks *m = &sel->marks;
+	const size_t left = m->nr > MAX_MARK_LINES ? m->nr - MAX_MARK_LINES : 0;
+	char at[TIME_TEXT_SIZE];
+	struct buf hosts = { 0 };
+
+	select_hosts(sel, &hosts);
+	for (size_t i = left; i < m->nr; i++) {
+		const bool one_host = !strcmp(buf_str(&hosts), m->mark[i].host);
+
+		out_line("Mark: %s, %s%s%s", time_format(m->mark[i].at_ns, at),
+			 m->mark[i].text, one_host ? "" : " on ",
+			 one_host ? "" : m->mark[i].host);
+	}
+	if (left)
+		out_line("%zu earlier marks: 'cpi mark --list' shows them", left);
+	buf_fini(&hosts);
+}
+
 void report_header_idle(const struct selection *sel, const struct events *ev,
 			double idle_percent, bool included)
 {
 	print_brief(sel, ev, idle_percent, included);
+	print_marks(sel);
 	print_other_clocks(sel);
 	if (sel->verbose)
 		print_details(sel, ev);
@@ -286,12 +309,30 @@ static void json_epoch(struct json *j, const struct selection *sel,
 	json_end(j);
 }
 
+void report_json_marks(struct json *j, const struct query_marks *marks)
+{
+	char at[TIME_TEXT_SIZE];
+
+	json_array(j, "marks");
+	for (size_t i = 0; i < marks->nr; i++) {
+		const struct query_mark *m = &marks->mark[i];
+
+		json_object(j, NULL);
+		json_string(j, "at", time_format(m->at_ns, at));
+		json_string(j, "host", m->host);
+		json_string(j, "text", m->text);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void report_json_header(struct json *j, const struct selection *sel)
 {
 	json_array(j, "epochs");
 	for (size_t i = 0; i < sel->epochs.nr; i++)
 		json_epoch(j, sel, &sel->epochs.epoch[i]);
 	json_end(j);
+	report_json_marks(j, &sel->marks);
 	json_array(j, "streams");
 	for (size_t i = 0; i < sel->streams.nr; i++) {
 		const struct query_stream *s = &sel->streams.stream[i];

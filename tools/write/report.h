@@ -29,7 +29,8 @@ void report_footer(const struct selection *sel);
 /* Text: "Procedure main in /bin/cat, build id …"; build_id may be "". */
 void report_procedure(const char *name, const char *image, const char *build_id);
 
-/* JSON: "epochs" and "streams"; "losses". */
+/* JSON: "marks"; "epochs", "marks" and "streams"; "losses". */
+void report_json_marks(struct json *j, const struct query_marks *marks);
 void report_json_header(struct json *j, const struct selection *sel);
 void report_json_losses(struct json *j, const struct selection *sel);
 

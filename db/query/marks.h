@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * marks.h - reads marks: events on a machine's time line, such as deployments
+ */
+#ifndef CPI_DB_MARKS_H
+#define CPI_DB_MARKS_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/core/db.h"
+#include "db/profile/selection.h"
+
+struct query_mark {
+	uint64_t at_ns;
+	char *host, *text;
+};
+
+/* In order of time. */
+struct query_marks {
+	struct query_mark *mark;
+	size_t nr;
+};
+
+/* All of them, or those of the epochs' machines from the first epoch to the last. */
+int query_marks(struct db *db, struct query_marks *out);
+int query_marks_of(struct db *db, const struct query_epochs *e,
+		   struct query_marks *out);
+void query_marks_fini(struct query_marks *m);
+
+/* The TEXT of "mark:TEXT", an end of a specification of epochs; else NULL. */
+const char *query_mark_name(const char *spec);
+
+/*
+ * The time of the newest mark with this text; platforms is NULL for those of all
+ * machines, or a JSON array of the ids of theirs. 0, -ENOENT, or what SQLite reports.
+ */
+int query_mark_find(sqlite3 *h, const char *text, const char *platforms,
+		    uint64_t *at_ns);
+
+#endif
