@@ -58,20 +58,19 @@ struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t
 				    uint64_t now_ns)
 {
 	struct place place = { .loss = SAMPLE_KEPT, .start = pc, .end = pc + 1 };
-	const struct kernel_symbol *s;
+	struct kernel_symbol s;
 
 	if (a->recorded)
 		return recorded_place(a, pc);
-	s = kernel_find(a->kernel, pc);
-	if (!s) {
+	if (!kernel_find(a->kernel, pc, &s)) {
 		a->lacking |= kernel_note_miss(a->kernel, now_ns);
 		place.loss = kernel_idle_image(a->kernel) ? SAMPLE_KERNEL_UNMAPPED
 							  : SAMPLE_KERNEL_HIDDEN;
 		return place;
 	}
-	place.image = s->idle && !tgid ? kernel_idle_image(a->kernel) : s->image;
-	place.bias = -s->base;
-	place.end = s->end;
+	place.image = s.idle && !tgid ? kernel_idle_image(a->kernel) : s.image;
+	place.bias = -s.base;
+	place.end = s.end;
 	return place;
 }
 

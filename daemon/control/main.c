@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#ifdef HAVE_MALLOPT
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -424,12 +427,30 @@ static void print_option(void *ctx, const char *name, const char *value,
 	printf("%-16s  %-40s  %s\n", name, value, from);
 }
 
+#ifdef HAVE_MALLOPT
+/*
+ * glibc raises the size from which an array gets pages of its own to the largest that
+ * was freed. Kernel symbols are read from some 10 MB of text, so tables of that size
+ * would come from the heap, where calloc() writes them.
+ */
+static void give_tables_pages_of_their_own(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 512 << 10);
+	mallopt(M_ARENA_MAX, 2);
+}
+#else
+static void give_tables_pages_of_their_own(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	struct options o;
 	int err, code = EXIT_FAILURE;
 
 	occupy_standard_fds();
+	give_tables_pages_of_their_own();
 	err = options_parse(argc, argv, &o);
 	if (err) {
 		code = err == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;

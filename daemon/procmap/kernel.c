@@ -4,8 +4,9 @@
  *
  * All of kallsyms is read at once, cut into names in place, and of these those of the
  * kept symbols remain. It is a file of some 10 MB, so it is read at the start, and
- * after a look-up that found nothing, but not during one. Each symbol knows its image,
- * so a look-up is one binary search.
+ * after a look-up that found nothing, but not during one. A look-up is one binary
+ * search. There are some 120,000 symbols, so one takes 16 bytes: where it ends follows
+ * from the next one and from its place, and places are kept once.
  */
 #include "config.h"
 
@@ -37,13 +38,30 @@
 #define HAVE_VSYSCALL false
 #endif
 
+/* Where the symbols of an image count their offsets from. */
+struct symbol_place {
+	struct known_image *image;
+	uint64_t base;
+};
+
+struct packed_symbol {
+	uint64_t start;
+	uint32_t name; /* where it begins in the names */
+	uint32_t place : 30;
+	uint32_t idle : 1, captured : 1;
+};
+
+#define MAX_PLACES (1u << 30)
+
 struct kernel {
 	struct images *images;
 	struct image_source source; /* the build id of the running kernel */
 	struct known_image *image, *idle;
-	struct kernel_symbol *symbol; /* ascending starts, none overlaps the next */
+	struct packed_symbol *symbol; /* ascending starts */
 	size_t nr;
-	char *text;          /* the symbols' names */
+	struct symbol_place *place;
+	size_t nr_places;
+	struct buf names;
 	uint64_t first, end; /* _text or _stext, _etext */
 	uint64_t read_ns;
 	bool changed; /* since read_ns */
@@ -102,12 +120,66 @@ static bool is_idle_name(const char *name)
 		       compare_names);
 }
 
+/* Symbols of one place follow each other in kallsyms. */
+static int add_place(struct kernel *k, struct known_image *image, uint64_t base)
+{
+	const struct symbol_place *last =
+		k->nr_places ? &k->place[k->nr_places - 1] : NULL;
+
+	if (last && last->image == image && last->base == base)
+		return 0;
+	if (k->nr_places == MAX_PLACES)
+		return -ENOMEM;
+	if (GROW(k->place, k->nr_places))
+		return -ENOMEM;
+	k->place[k->nr_places++] = (struct symbol_place){ image, base };
+	return 0;
+}
+
 static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
 {
-	if (GROW(k->symbol, k->nr))
+	int err = add_place(k, s->image, s->base);
+
+	if (err || GROW(k->symbol, k->nr))
 		return -ENOMEM;
-	k->symbol[k->nr++] = *s;
-	return 0;
+	if (k->names.len > UINT32_MAX)
+		return -ENOMEM;
+	k->symbol[k->nr++] =
+		(struct packed_symbol){ .start = s->start,
+					.name = (uint32_t)k->names.len,
+					.place = (uint32_t)k->nr_places - 1,
+					.idle = s->idle };
+	buf_put(&k->names, s->name, strlen(s->name) + 1);
+	return k->names.err;
+}
+
+static const char *name_of(const struct kernel *k, const struct packed_symbol *p)
+{
+	return (const char *)k->names.data + p->name;
+}
+
+/* A symbol ends where the next one begins, or its image does. */
+static uint64_t end_of(const struct kernel *k, const struct packed_symbol *p)
+{
+	const uint64_t next = p + 1 < k->symbol + k->nr ? p[1].start : UINT64_MAX;
+	uint64_t limit = p->start + (1u << 20);
+
+	if (k->place[p->place].image == k->image)
+		limit = k->end;
+	if (p->start >= VSYSCALL_PAGE)
+		limit = VSYSCALL_PAGE + 4096;
+	return next < limit ? next : limit;
+}
+
+static void unpack(const struct kernel *k, const struct packed_symbol *p,
+		   struct kernel_symbol *out)
+{
+	*out = (struct kernel_symbol){ .start = p->start,
+				       .end = end_of(k, p),
+				       .name = name_of(k, p),
+				       .image = k->place[p->place].image,
+				       .base = k->place[p->place].base,
+				       .idle = p->idle };
 }
 
 /* A number from a sysfs file of one line, or 0. */
@@ -238,38 +310,30 @@ static int name_rank(const char *name)
 	return rank - 1000 * (int)strspn(name, "_");
 }
 
-static int by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b, void *names)
 {
-	const struct kernel_symbol *x = a, *y = b;
+	const struct packed_symbol *x = a, *y = b;
+	const char *x_name = (const char *)names + x->name;
+	const char *y_name = (const char *)names + y->name;
 	int difference;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	difference = name_rank(y->name) - name_rank(x->name);
-	return difference ? difference : strcmp(x->name, y->name);
+	difference = name_rank(y_name) - name_rank(x_name);
+	return difference ? difference : strcmp(x_name, y_name);
 }
 
-/* One symbol per address; each ends where the next begins, or its image does. */
+/* One symbol per address. */
 static void tidy(struct kernel *k)
 {
 	size_t kept = 0;
 
-	qsort(k->symbol, k->nr, sizeof(*k->symbol), by_start);
+	qsort_r(k->symbol, k->nr, sizeof(*k->symbol), by_start, k->names.data);
 	for (size_t i = 0; i < k->nr; i++) {
 		if (!kept || k->symbol[kept - 1].start != k->symbol[i].start)
 			k->symbol[kept++] = k->symbol[i];
 	}
 	k->nr = kept;
-	for (size_t i = 0; i < kept; i++) {
-		struct kernel_symbol *s = &k->symbol[i];
-		uint64_t next = i + 1 < kept ? s[1].start : UINT64_MAX;
-		uint64_t limit = s->image == k->image ? k->end : s->start + (1u << 20);
-
-		if (s->start >= VSYSCALL_PAGE)
-			limit = VSYSCALL_PAGE + 4096;
-
-		s->end = next < limit ? next : limit;
-	}
 }
 
 /* The address of the line that ends so; 0: there is none. */
@@ -300,7 +364,8 @@ int kernel_parse(struct kernel *k, char *text)
 	char *line, *rest = text;
 	int err = 0;
 
-	k->nr = 0;
+	k->nr = k->nr_places = 0;
+	buf_reset(&k->names);
 	find_bounds(k, text);
 	if (!k->first)
 		return 0;
@@ -310,29 +375,6 @@ int kernel_parse(struct kernel *k, char *text)
 		err = add_vsyscall(k);
 	tidy(k);
 	return err;
-}
-
-/* Keeps of the text only the names: less than half of it. */
-static int keep_names(struct kernel *k)
-{
-	size_t size = 0;
-	char *names, *at;
-
-	for (size_t i = 0; i < k->nr; i++)
-		size += strlen(k->symbol[i].name) + 1;
-	names = malloc(size + 1);
-	if (!names)
-		return -ENOMEM;
-	at = names;
-	for (size_t i = 0; i < k->nr; i++) {
-		struct kernel_symbol *s = &k->symbol[i];
-
-		s->name = strcpy(at, s->name);
-		at += strlen(at) + 1;
-	}
-	free(k->text);
-	k->text = names;
-	return 0;
 }
 
 static int load(struct kernel *k)
@@ -348,12 +390,9 @@ static int load(struct kernel *k)
 	}
 	buf_str(&text); /* ends with NUL */
 	err = text.err;
-	free(k->text);
-	k->text = text.data;
 	if (!err)
-		err = kernel_parse(k, k->text);
-	if (!err)
-		err = keep_names(k);
+		err = kernel_parse(k, (char *)text.data);
+	buf_fini(&text);
 	return err;
 }
 
@@ -396,20 +435,26 @@ void kernel_close(struct kernel *k)
 	if (!k)
 		return;
 	free(k->symbol);
-	free(k->text);
+	free(k->place);
+	buf_fini(&k->names);
 	free(k);
 }
 
-static struct kernel_symbol *find_symbol(const struct kernel *k, uint64_t pc)
+static struct packed_symbol *find_symbol(const struct kernel *k, uint64_t pc)
 {
-	const size_t lo = SEARCH(i, k->nr, k->symbol[i].end > pc);
+	const size_t next = SEARCH(i, k->nr, k->symbol[i].start > pc);
+	struct packed_symbol *p = next ? &k->symbol[next - 1] : NULL;
 
-	return lo < k->nr && k->symbol[lo].start <= pc ? &k->symbol[lo] : NULL;
+	return p && pc < end_of(k, p) ? p : NULL;
 }
 
-const struct kernel_symbol *kernel_find(const struct kernel *k, uint64_t pc)
+bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out)
 {
-	return find_symbol(k, pc);
+	const struct packed_symbol *p = find_symbol(k, pc);
+
+	if (p)
+		unpack(k, p, out);
+	return p;
 }
 
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns)
@@ -433,25 +478,31 @@ struct known_image *kernel_idle_image(const struct kernel *k)
 	return k->first ? k->idle : NULL;
 }
 
-const struct kernel_symbol *
-kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset)
+/* The symbol at an offset of an image. */
+static struct packed_symbol *
+find_in_image(const struct kernel *k, const struct known_image *image, uint64_t offset)
 {
-	struct kernel_symbol *s = NULL;
+	struct packed_symbol *p = NULL;
 
-	if (image == k->image || image == k->idle) {
-		s = find_symbol(k, k->first + offset);
-	} else {
-		for (size_t i = 0; i < k->nr && !s; i++) {
-			if (k->symbol[i].image == image)
-				s = find_symbol(k, k->symbol[i].base + offset);
-		}
-		if (s && s->image != image)
-			s = NULL;
+	if (image == k->image || image == k->idle)
+		return find_symbol(k, k->first + offset);
+	for (size_t i = 0; i < k->nr_places && !p; i++) {
+		if (k->place[i].image == image)
+			p = find_symbol(k, k->place[i].base + offset);
 	}
-	if (!s || s->captured)
-		return NULL;
-	s->captured = true;
-	return s;
+	return p && k->place[p->place].image == image ? p : NULL;
+}
+
+bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset,
+		    struct kernel_symbol *out)
+{
+	struct packed_symbol *p = find_in_image(k, image, offset);
+
+	if (!p || p->captured)
+		return false;
+	p->captured = true;
+	unpack(k, p, out);
+	return true;
 }
 
 void kernel_capture_again(struct kernel *k)
@@ -487,6 +538,6 @@ int kernel_vdso(const void **bytes, size_t *size)
 void kernel_mark_images(struct kernel *k)
 {
 	k->image->marked = k->idle->marked = true;
-	for (size_t i = 0; i < k->nr; i++)
-		k->symbol[i].image->marked = true;
+	for (size_t i = 0; i < k->nr_places; i++)
+		k->place[i].image->marked = true;
 }

@@ -23,7 +23,6 @@ struct kernel_symbol {
 	struct known_image *image;
 	uint64_t base; /* address of the image's offset 0 */
 	bool idle;     /* of the idle loop */
-	bool captured; /* kernel_capture() gave it out before */
 };
 
 struct kernel;
@@ -35,8 +34,11 @@ struct kernel;
 int kernel_open(struct images *im, struct kernel **out);
 void kernel_close(struct kernel *k); /* accepts NULL */
 
-/* The symbol around a kernel address, or NULL. Nothing is read. */
-const struct kernel_symbol *kernel_find(const struct kernel *k, uint64_t pc);
+/*
+ * The symbol around a kernel address, if there is one; its name stays until the symbols
+ * are read anew. Nothing is read.
+ */
+bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out);
 
 /*
  * A look-up found nothing: modules come and go. Returns whether kernel_read_noted()
@@ -49,12 +51,9 @@ void kernel_read_noted(struct kernel *k);
 /* The image that idle samples belong to; NULL when symbols are not visible. */
 struct known_image *kernel_idle_image(const struct kernel *k);
 
-/*
- * The symbol at an offset of one of the kernel's images, if it was not given
- * out before; NULL otherwise.
- */
-const struct kernel_symbol *
-kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset);
+/* The symbol at an offset of one of the kernel's images, once. */
+bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset,
+		    struct kernel_symbol *out);
 
 /* kernel_capture() gives all of them out again: another database has none of them. */
 void kernel_capture_again(struct kernel *k);

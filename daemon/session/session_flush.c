@@ -38,13 +38,17 @@ static void note_flush(struct flush_times *t)
 
 #ifdef HAVE_MALLOC_TRIM
 /* glibc keeps twice the size of the largest array that was freed: kernel symbols. */
-void session_give_back_memory(void)
+void session_give_back_memory(struct session *s)
 {
+	if (s->db)
+		db_give_back_memory(s->db);
 	malloc_trim(0);
 }
 #else
-void session_give_back_memory(void)
+void session_give_back_memory(struct session *s)
 {
+	if (s->db)
+		db_give_back_memory(s->db);
 }
 #endif
 
@@ -195,7 +199,7 @@ int session_store(struct session *s)
 	if (!err) {
 		s->storing.last_real_ns = wallclock_now(&s->wall);
 		retention_wake(s->retention);
-		session_give_back_memory();
+		session_give_back_memory(s);
 	}
 	return err;
 }

@@ -468,7 +468,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		session_free(s);
 		return err;
 	}
-	session_give_back_memory();
+	session_give_back_memory(s);
 	start_announce(s);
 	set_timers(s);
 	session_begin_memory(s);

@@ -173,7 +173,7 @@ static inline uint64_t session_now(const struct session *s)
 void session_take_rate(struct session *s, double hz);
 
 /* Returns freed memory to the system. */
-void session_give_back_memory(void);
+void session_give_back_memory(struct session *s);
 
 /* hz, or the kernel's limit if that is lower. */
 double session_rate_limit(double hz);

@@ -94,17 +94,16 @@ static int capture_kernel_code(struct outbox_captures *c,
 static int capture_procedure(struct outbox_captures *c, const struct known_image *image,
 			     uint64_t offset, const struct outbox_flush *in)
 {
-	const struct kernel_symbol *s;
+	struct kernel_symbol s;
 	int err;
 
 	if (!has_room(c, MIN_ROOM)) /* it is given out to a later flush */
 		return 0;
-	s = kernel_capture(in->kernel, image, offset);
-	if (!s)
+	if (!kernel_capture(in->kernel, image, offset, &s))
 		return 0;
-	err = add_symbol(c, image, s->start - s->base, s->end - s->start, s->name);
+	err = add_symbol(c, image, s.start - s.base, s.end - s.start, s.name);
 	if (!err && in->text)
-		err = capture_kernel_code(c, image, s, in->text);
+		err = capture_kernel_code(c, image, &s, in->text);
 	return err;
 }
 

@@ -490,6 +490,11 @@ int db_open_temporary(const char *name, struct db **out)
 	return err;
 }
 
+void db_give_back_memory(struct db *db)
+{
+	sqlite3_db_release_memory(db->handle);
+}
+
 void db_close(struct db *db)
 {
 	if (!db)

@@ -34,6 +34,9 @@ enum db_mode {
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */
 
+/* Frees the pages that are cached: between two flushes nobody asks for them. */
+void db_give_back_memory(struct db *db);
+
 /*
  * The same, and leaves one file where no other process has the database open: without
  * -wal, -shm and -lock, to be copied or deleted as it is. The next one that writes

@@ -213,20 +213,25 @@ START_TEST(kernel_addresses_get_symbols)
 	static const struct image_source none;
 	struct images *im = images_new(NULL);
 	struct kernel *k = kernel_new(im, &none);
-	const struct kernel_symbol *s;
+	struct kernel_symbol s, captured;
 	char *text = strdup(kallsyms);
+	bool found;
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	s = kernel_find(k, kernel_pcs[_i].pc);
-	ck_assert_msg(!s == !kernel_pcs[_i].name, "%llx",
+	found = kernel_find(k, kernel_pcs[_i].pc, &s);
+	ck_assert_msg(!found == !kernel_pcs[_i].name, "%llx",
 		      (unsigned long long)kernel_pcs[_i].pc);
-	if (s) {
-		ck_assert_str_eq(s->name, kernel_pcs[_i].name);
-		ck_assert_str_eq(s->image->desc.name, kernel_pcs[_i].image);
-		ck_assert_uint_eq(kernel_pcs[_i].pc - s->base, kernel_pcs[_i].offset);
-		ck_assert_int_eq(s->idle, kernel_pcs[_i].idle);
-		ck_assert_ptr_eq(kernel_capture(k, s->image, kernel_pcs[_i].offset), s);
-		ck_assert_ptr_null(kernel_capture(k, s->image, kernel_pcs[_i].offset));
+	if (found) {
+		const uint64_t offset = kernel_pcs[_i].offset;
+
+		ck_assert_str_eq(s.name, kernel_pcs[_i].name);
+		ck_assert_str_eq(s.image->desc.name, kernel_pcs[_i].image);
+		ck_assert_uint_eq(kernel_pcs[_i].pc - s.base, offset);
+		ck_assert_int_eq(s.idle, kernel_pcs[_i].idle);
+		ck_assert_int_eq(kernel_capture(k, s.image, offset, &captured), 1);
+		ck_assert_uint_eq(captured.start, s.start);
+		ck_assert_uint_eq(captured.end, s.end);
+		ck_assert_int_eq(kernel_capture(k, s.image, offset, &captured), 0);
 	}
 	kernel_close(k);
 	images_free(im);
@@ -240,7 +245,7 @@ START_TEST(kernel_symbols_of_aarch64_are_read)
 	static const struct image_source none;
 	struct images *im = images_new(NULL);
 	struct kernel *k = kernel_new(im, &none);
-	const struct kernel_symbol *s;
+	struct kernel_symbol s;
 	char text[] = "ffffa00852a10000 T _stext\n"
 		      "ffffa00852a10000 t $x\n"
 		      "ffffa00852a10090 t do_work\n"
@@ -249,13 +254,11 @@ START_TEST(kernel_symbols_of_aarch64_are_read)
 		      "ffffa008535e0000 D _etext\n";
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	s = kernel_find(k, 0xffffa00852a100a4);
-	ck_assert_ptr_nonnull(s);
-	ck_assert_str_eq(s->name, "do_work");
-	ck_assert_uint_eq(s->base, 0xffffa00852a10000);
-	s = kernel_find(k, 0xffffa00852a10000);
-	ck_assert_ptr_nonnull(s);
-	ck_assert_str_eq(s->name, "_stext");
+	ck_assert_int_eq(kernel_find(k, 0xffffa00852a100a4, &s), 1);
+	ck_assert_str_eq(s.name, "do_work");
+	ck_assert_uint_eq(s.base, 0xffffa00852a10000);
+	ck_assert_int_eq(kernel_find(k, 0xffffa00852a10000, &s), 1);
+	ck_assert_str_eq(s.name, "_stext");
 	kernel_close(k);
 	images_free(im);
 }
@@ -267,11 +270,12 @@ START_TEST(hidden_kernel_addresses_give_no_symbols)
 	static const struct image_source none;
 	struct images *im = images_new(NULL);
 	struct kernel *k = kernel_new(im, &none);
+	struct kernel_symbol s;
 	char text[] = "0000000000000000 T _text\n0000000000000000 T _etext\n"
 		      "0000000000000000 t do_work\n";
 
 	ck_assert_int_eq(kernel_parse(k, text), 0);
-	ck_assert_ptr_null(kernel_find(k, 0xffffffff81000000));
+	ck_assert_int_eq(kernel_find(k, 0xffffffff81000000, &s), 0);
 	ck_assert_ptr_null(kernel_idle_image(k));
 	kernel_close(k);
 	images_free(im);
