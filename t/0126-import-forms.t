@@ -4,7 +4,7 @@
 # read as perf reads them.
 . "$srcdir/t/tap.sh"
 need python3 zstd
-plan 24
+plan 29
 
 dump=$builddir/t/perfdata_dump
 "$srcdir/t/perfdata_make.py" little file >one || bail 'no recording'
@@ -38,10 +38,27 @@ like "$(cat epochs)" '"from": *"2023-11-14T22:13:20Z"' \
 like "$(cat epochs)" '"host": *"elsewhere"' "the epoch has the recording's host"
 like "$(cat epochs)" '"label": *"made"' 'the epoch has the label of --label'
 
+# Of a 32-bit kernel, when mappings had no protection, with damage in the header.
+"$srcdir/t/perfdata_make.py" little file old >old
+cpi import -o old.db old >out 2>err
+like "$(cat out)" '11 samples, 4 of them lost by perf, 1 without an image' \
+	'an old recording is imported'
+is "$(cat err)" 'cpi: warning: old: header feature 2 is damaged: it is left out
+cpi: warning: old: header feature 8 is damaged: it is left out' \
+	'each damaged feature of the header is left out, with a warning'
+cpi cat --db old.db --format=csv >rows
+like "$(cat rows)" '[[]kernel[]],kernel,.*0x100' \
+	'an address of a 32-bit kernel is the kernel'"'"'s'
+is "$(grep -c '^"*/bin/first' rows)" 2 'a mapping without a protection is a mapping'
+
 # Damage.
-head -c 1500 one >cut
+head -c 300 one >cut
 cpi import -o cut.db --keep-partial cut >out 2>&1
 is $? 1 '--keep-partial fails on a recording that ends in its header'
+head -c 1500 one >cut
+cpi import -o cut.db --keep-partial cut >out 2>&1
+is $? 0 '--keep-partial keeps the samples of a recording that ends in its data'
+rm -f cut.db
 "$srcdir/t/perfdata_make.py" little pipe >pipe
 head -c "$(($(wc -c <pipe) - 100))" pipe >cut
 cpi import -o cut.db cut >out 2>&1

@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perfdata_make.py big|little file|pipe [zstd] - writes a small perf.data to stdout
+"""perfdata_make.py big|little file|pipe [zstd] [old] - writes a small perf.data to stdout
 
 Two events of different layout, two rounds out of order, mappings, a fork, branches with
 all their bits, a raw field, a call chain, a stack, registers, weights and a name for
 everything: the same in each byte order, as a file or as perf writes it to a pipe, and
-with its records compressed.
+with its records compressed. "old" is of a 32-bit kernel, whose addresses are low, of a
+time when mappings had no protection; and two features of the header are damaged.
 """
 import struct
 import subprocess
 import sys
 
 BIG, PIPE, ZSTD = sys.argv[1] == "big", sys.argv[2] == "pipe", "zstd" in sys.argv
+OLD = "old" in sys.argv
 E = ">" if BIG else "<"
 IP, TID, TIME, ADDR, CALLCHAIN, ID, CPU, PERIOD = 1, 2, 4, 8, 32, 64, 128, 256
 RAW, BRANCH, REGS, STACK, WEIGHT, IDENTIFIER = 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 16
@@ -61,7 +63,7 @@ def attr(event):
         p("IIQQQQIiQ", 0, 0, 0, 0, 1 << 3, (1 << NR_REGS) - 1, 16, 0, 0) + p("II", 0, 0)
 
 
-def sample(event, pid, time, pc, n):
+def sample(event, pid, time, pc, n, misc=2):
     head = p("QQIIQ", 100 + event, pc, pid, pid, time)
     if event == 0:
         raw = b"rawbytes" + p("I", n)
@@ -70,14 +72,15 @@ def sample(event, pid, time, pc, n):
         for i in range(2):
             body += p("QQ", pc + i, pc + 0x10 + i)
             body += bits((i, 1, 1), (3, 1, i), (4, 16, 300 * i + n), (20, 4, 5), (24, 2, 2))
-        return record(9, body, 2)
+        return record(9, body, misc)
     body = head + p("QIIQ", 0x7000 + n, 1, 0, 77 + n) + p("QQQ", 2, 2 ** 64 - 512, pc)
     body += p("QQQQ", 2, 1, 2, 3) + p("Q", 16) + b"s" * 16 + p("Q", 8) + p("Q", 40 + n)
     return record(9, body, 2)
 
 
 def mmap2(pid, time, start, size, offset, name):
-    body = p("IIQQQIIQQII", pid, pid, start, size, offset, 8, 1, 42, 7, 5, 2)
+    body = p("IIQQQIIQQ", pid, pid, start, size, offset, 8, 1, 42, 7)
+    body += b"" if OLD else p("II", 5, 2)
     return record(10, body + text(name) + trailer(pid, time, 0), 2)
 
 
@@ -102,6 +105,12 @@ RECORDS = [
     sample(0, 11, 1700, 0x400123, 6), ROUND,
 ]
 
+if OLD:
+    KERNEL = p("IIQQQ", 2 ** 32 - 1, 0, 0x80008200, 0x70000000, 0x80008200)
+    RECORDS[:0] = [
+        record(1, KERNEL + text("[kernel.kallsyms]_stext") + trailer(0, 0, 0), 1)]
+    RECORDS[-1:] = [sample(0, 11, 1800, 0x80008300, 7, misc=1), ROUND]
+
 BUILD_IDS = record(67, p("i", -1) + bytes(range(20)) + bytes(4) + text("/bin/first"), 2)
 FEATURES = {
     2: BUILD_IDS,
@@ -112,6 +121,9 @@ FEATURES = {
     27: p("IIIII", 1, 1, 1, 1, 4096),
     29: p("IIQQ", 1, 1, 1_700_000_000_000_001_700, 1700),
 }
+if OLD:
+    FEATURES[8] = p("I", 2 ** 31) + b"cut short"
+    FEATURES[2] = FEATURES[2][:20]
 
 
 def data():

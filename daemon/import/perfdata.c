@@ -201,7 +201,7 @@ static int take_own(struct perfdata *pd, uint32_t type, uint16_t misc, uint8_t *
 		if (c.bad || feature > UINT32_MAX)
 			return 0;
 		return perfdata_read_feature(pd, (unsigned int)feature, c.at,
-					     (size_t)(c.end - c.at), offset);
+					     (size_t)(c.end - c.at));
 	case PERFDATA_FINISHED_ROUND:
 		return perfdata_queue_round(pd);
 	}

@@ -8,6 +8,11 @@
  * machine's byte order then, but what is called raw or aux: these are bytes of the
  * machine that was sampled.
  *
+ * Addresses of a 32-bit kernel, in samples, chains and mappings, get 32 bits set above
+ * them, as if extended by their sign: so the kernel has the upper half of all
+ * addresses, as on 64-bit machines, and differs from the processes, by their addresses
+ * alone.
+ *
  * I1  Nothing that is handed out lies outside of its record: a record that says
  *     otherwise is corrupt, and ends the reading.
  * I2  Memory: PERFDATA_MAX_QUEUED bytes of records that wait for others, and what the
@@ -90,8 +95,9 @@ struct perfdata_info {
 	size_t nr_images;
 	struct perfdata_pmu *pmu;
 	size_t nr_pmus;
-	bool is_big;  /* the file's byte order */
-	bool is_pipe; /* written to a pipe */
+	uint64_t damaged; /* features of the header that are left out, a bit each */
+	bool is_big;      /* the file's byte order */
+	bool is_pipe;     /* written to a pipe */
 };
 
 /* A taken branch, as the hardware recorded it. */
@@ -113,9 +119,9 @@ struct perf_read {
 struct perf_sample {
 	uint64_t ip, addr, period;
 	uint64_t read_format;
-	const uint64_t *reads;     /* perfdata_read_value() */
-	size_t nr_reads;           /* the first is this event's */
-	const uint64_t *callchain; /* with PERF_CONTEXT_… among them */
+	const uint64_t *reads; /* perfdata_read_value() */
+	size_t nr_reads;       /* the first is this event's */
+	uint64_t *callchain;   /* with PERF_CONTEXT_… among them */
 	size_t nr_callchain;
 	const void *raw;
 	size_t raw_size;

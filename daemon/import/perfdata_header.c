@@ -204,8 +204,21 @@ static void take_clock(struct perfdata *pd, struct perfdata_cursor *c)
 	pd->info.clock_ns = perfdata_u64(c);
 }
 
+/*
+ * Features describe the machine and its images; samples are whole without them. So one
+ * that cannot be read is left out and noted. perf does so, too. Returns 0 or -ENOMEM.
+ */
+static int leave_out(struct perfdata *pd, unsigned int feature, int err)
+{
+	if (err && err != -ENOMEM) {
+		pd->info.damaged |= 1ULL << feature % 64;
+		err = 0;
+	}
+	return err;
+}
+
 int perfdata_read_feature(struct perfdata *pd, unsigned int feature, uint8_t *data,
-			  size_t size, uint64_t offset)
+			  size_t size)
 {
 	struct perfdata_cursor c = { data, data + size, pd->swap, false };
 	struct perfdata_info *info = &pd->info;
@@ -251,32 +264,35 @@ int perfdata_read_feature(struct perfdata *pd, unsigned int feature, uint8_t *da
 	}
 	if (!err && c.bad)
 		err = -CPI_ECORRUPT;
-	if (err)
-		perfdata_fail(pd, offset, err, "header feature %u: %s", feature,
-			      err_str(err));
-	return err;
+	return leave_out(pd, feature, err);
 }
 
 /* Reads a section of the header whole, into memory that the caller frees. */
 static int read_section(struct perfdata *pd, const struct perfdata_section *s,
-			const char *what, uint8_t **out)
+			uint8_t **out)
 {
 	uint8_t *data;
 	int err;
 
 	if (s->size > PERFDATA_MAX_FEATURE)
-		return perfdata_fail(pd, s->offset, -CPI_ELIMIT, "%s of %llu bytes",
-				     what, (unsigned long long)s->size);
+		return -CPI_ELIMIT;
 	data = malloc(s->size + 1);
 	if (!data)
 		return -ENOMEM;
 	err = perfdata_source_copy(&pd->source, s->offset, s->size, data);
 	if (err) {
 		free(data);
-		return perfdata_fail(pd, s->offset, err, "%s: %s", what, err_str(err));
+		return err;
 	}
 	*out = data;
 	return 0;
+}
+
+static int cannot_read(const struct perfdata *pd, const struct perfdata_section *s,
+		       const char *what, int err)
+{
+	return perfdata_fail(pd, s->offset, err, "%s of %llu bytes: %s", what,
+			     (unsigned long long)s->size, err_str(err));
 }
 
 static struct perfdata_section take_section(struct perfdata_cursor *c)
@@ -292,10 +308,10 @@ static int read_ids(struct perfdata *pd, const struct perfdata_section *s, int e
 {
 	struct perfdata_cursor c;
 	uint8_t *data;
-	int err = read_section(pd, s, "an event's ids", &data);
+	int err = read_section(pd, s, &data);
 
 	if (err)
-		return err;
+		return cannot_read(pd, s, "an event's ids", err);
 	c = (struct perfdata_cursor){ data, data + s->size, pd->swap, false };
 	while (!err && c.end - c.at >= 8)
 		err = perfdata_add_id(pd, perfdata_u64(&c), event);
@@ -312,9 +328,9 @@ static int read_attrs(struct perfdata *pd, const struct perfdata_section *s,
 	if (attr_size < 64 + SECTION_SIZE || attr_size > 4096)
 		return perfdata_fail(pd, 16, -CPI_ECORRUPT, "attributes of %llu bytes",
 				     (unsigned long long)attr_size);
-	err = read_section(pd, s, "attributes", &data);
+	err = read_section(pd, s, &data);
 	if (err)
-		return err;
+		return cannot_read(pd, s, "attributes", err);
 	for (uint64_t at = 0; !err && at + attr_size <= s->size; at += attr_size) {
 		uint8_t *ids = data + at + attr_size - SECTION_SIZE;
 		struct perfdata_cursor c = { ids, ids + SECTION_SIZE, pd->swap, false };
@@ -359,17 +375,18 @@ static int read_features(struct perfdata *pd, const uint64_t bits[FEATURES / 64]
 		if (!(bits[f / 64] >> (f % 64) & 1))
 			continue;
 		err = perfdata_source_copy(&pd->source, at, SECTION_SIZE, section);
-		if (err)
-			return perfdata_fail(pd, at, err, "header feature %u: %s", f,
-					     err_str(err));
+		if (err) /* the table ends here */
+			return leave_out(pd, f, err);
 		at += SECTION_SIZE;
 		s = take_section(&c);
 		if (!is_wanted(f))
 			continue;
-		err = read_section(pd, &s, "a header feature", &data);
-		if (err)
-			return err;
-		err = perfdata_read_feature(pd, f, data, s.size, s.offset);
+		err = read_section(pd, &s, &data);
+		if (err) {
+			err = leave_out(pd, f, err);
+			continue;
+		}
+		err = perfdata_read_feature(pd, f, data, s.size);
 		free(data);
 	}
 	return err;

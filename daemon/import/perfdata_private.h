@@ -76,10 +76,16 @@ static inline uint16_t perfdata_u16(struct perfdata_cursor *c)
 }
 
 /* nr numbers, put into this machine's order where they are. NULL when nr is 0. */
-const uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr);
+uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr);
 
 /* The rest, up to its NUL, which it must have. */
 const char *perfdata_text(struct perfdata_cursor *c);
+
+/* An address of the kernel, in the upper half of all addresses: see perfdata.h. */
+static inline uint64_t perfdata_kernel_address(uint64_t address)
+{
+	return address <= UINT32_MAX ? address | (uint64_t)UINT32_MAX << 32 : address;
+}
 
 /* Bits [at, at + width) of a bit field, counted from where the compiler begins. */
 static inline unsigned int perfdata_bits(uint64_t v, bool is_big, int at, int width)
@@ -164,9 +170,9 @@ int perfdata_fail(const struct perfdata *pd, uint64_t offset, int err, const cha
 /* The attributes and features of a file that is no pipe's. */
 int perfdata_read_header(struct perfdata *pd);
 
-/* A feature's bytes, at an offset. */
+/* A feature's bytes. -ENOMEM; what is damaged is noted in info. */
 int perfdata_read_feature(struct perfdata *pd, unsigned int feature, uint8_t *data,
-			  size_t size, uint64_t offset);
+			  size_t size);
 
 /* A build id's record, without its header. */
 int perfdata_add_build_id(struct perfdata *pd, uint16_t misc,

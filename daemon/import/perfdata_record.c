@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "daemon/import/perfdata_private.h"
 
-const uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr)
+uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr)
 {
 	uint8_t *at;
 
@@ -25,7 +25,7 @@ const uint64_t *perfdata_words(struct perfdata_cursor *c, uint64_t nr)
 		v = __builtin_bswap64(v);
 		memcpy(at + 8 * i, &v, 8);
 	}
-	return (const uint64_t *)at;
+	return (uint64_t *)at;
 }
 
 const char *perfdata_text(struct perfdata_cursor *c)
@@ -39,10 +39,28 @@ const char *perfdata_text(struct perfdata_cursor *c)
 	return text;
 }
 
+/*
+ * Linux 3.12 to 3.15 have the name where later kernels have protection and flags, and
+ * nothing else tells them apart. A name begins with "/" or "[", whose bits are no
+ * protection that a mapping can have.
+ */
+static bool is_without_protection(const struct perfdata_cursor *c)
+{
+	return c->at < c->end && (*c->at == '/' || *c->at == '[');
+}
+
+static void decode_protection(struct perfdata_cursor *c, struct perf_mmap *m)
+{
+	uint32_t prot = perfdata_u32(c);
+
+	perfdata_u32(c); /* flags */
+	if (prot)        /* some kernels do not say */
+		m->executable = prot & PROT_EXEC;
+}
+
 static void decode_mmap(struct perfdata_cursor *c, struct perf_record *r)
 {
 	struct perf_mmap *m = &r->mmap;
-	uint32_t prot;
 	uint8_t *id;
 
 	r->pid = perfdata_u32(c);
@@ -64,12 +82,15 @@ static void decode_mmap(struct perfdata_cursor *c, struct perf_record *r)
 			m->inode = perfdata_u64(c);
 			m->inode_generation = perfdata_u64(c);
 		}
-		prot = perfdata_u32(c);
-		perfdata_u32(c);
-		if (prot) /* kernels before 3.16 do not say */
-			m->executable = prot & PROT_EXEC;
+		if (!is_without_protection(c))
+			decode_protection(c, m);
 	}
 	m->name = perfdata_text(c);
+	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL) {
+		m->address = perfdata_kernel_address(m->address);
+		if (m->page_offset)
+			m->page_offset = perfdata_kernel_address(m->page_offset);
+	}
 }
 
 static void decode_task(struct perfdata_cursor *c, struct perf_record *r)

@@ -194,6 +194,22 @@ static void decode_tail(struct perfdata_cursor *c, const struct perfdata_event *
 		perfdata_take(c, perfdata_u64(c));
 }
 
+/* The kernel's addresses, where the kernel was one of 32 bits: see perfdata.h. */
+static void raise_kernel(struct perf_record *r)
+{
+	struct perf_sample *s = &r->sample;
+	bool kernel = false;
+
+	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		s->ip = perfdata_kernel_address(s->ip);
+	for (size_t i = 0; i < s->nr_callchain; i++) {
+		if (s->callchain[i] >= (uint64_t)PERF_CONTEXT_MAX)
+			kernel = s->callchain[i] == (uint64_t)PERF_CONTEXT_KERNEL;
+		else if (kernel)
+			s->callchain[i] = perfdata_kernel_address(s->callchain[i]);
+	}
+}
+
 int perfdata_decode_sample(const struct perfdata *pd, struct perfdata_cursor *c,
 			   struct perf_record *r)
 {
@@ -213,6 +229,8 @@ int perfdata_decode_sample(const struct perfdata *pd, struct perfdata_cursor *c,
 				     (unsigned long long)e->sample_type);
 	decode_head(c, e, r);
 	decode_middle(c, e, &r->sample);
+	if (!c->bad)
+		raise_kernel(r);
 	decode_tail(c, e, &r->sample);
 	if (c->bad)
 		return perfdata_fail(pd, r->offset, -CPI_ECORRUPT,

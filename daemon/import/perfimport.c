@@ -182,6 +182,17 @@ static void close_import(struct import *im)
 	perfdata_close(im->pd);
 }
 
+static void warn_of_header(const struct import *im)
+{
+	const uint64_t damaged = perfdata_info(im->pd)->damaged;
+
+	for (unsigned int f = 0; f < 64; f++) {
+		if (damaged >> f & 1)
+			log_warn("%s: header feature %u is damaged: it is left out",
+				 im->cfg->name, f);
+	}
+}
+
 static int name_events(struct import *im)
 {
 	const size_t nr = perfdata_info(im->pd)->nr_events;
@@ -198,6 +209,7 @@ static int prepare(struct import *im, struct db *db)
 	char id[PERFIMPORT_ID_SIZE];
 	int err = perfstreams_make(im->streams);
 
+	warn_of_header(im);
 	if (!err && !perfstreams_nr(im->streams)) {
 		log_err("%s: there are no samples in it", im->cfg->name);
 		return -CPI_EEMPTY;
