@@ -23,5 +23,6 @@ base_libbase_a_SOURCES = \
 	base/size.c base/size.h \
 	base/text.c base/text.h base/textlist.h \
 	base/times.c base/times.h \
+	base/unitfile.c base/unitfile.h base/unitfile_read.c \
 	base/varint.c base/varint.h
 EXTRA_DIST += base/README.md

@@ -8,5 +8,5 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/control/options.c daemon/control/options.h \
 	daemon/control/options_private.h daemon/control/options_read.c \
 	daemon/control/options_reload.c daemon/control/status_parts.c \
-	daemon/control/status_parts.h daemon/control/unitfile.c daemon/control/unitfile.h
+	daemon/control/status_parts.h
 EXTRA_DIST += daemon/control/README.md

@@ -8,9 +8,7 @@
  */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,12 +16,10 @@
 
 #include "base/did_you_mean.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/grow.h"
 #include "daemon/control/options_private.h"
 
-#define SECTION   "cpid"
-#define MAX_FILES 64 /* in FILE.d */
+#define SECTION "cpid"
 
 /* Long options report this + their record, letters themselves. */
 #define LONG_BASE 256
@@ -113,11 +109,6 @@ static int read_line(int argc, char **argv, struct options *o)
 
 /* ---- files ---- */
 
-struct reading {
-	struct options *o;
-	const char *file;
-};
-
 static void say_unknown(const char *where, const char *name)
 {
 	struct did_you_mean near = did_you_mean_init(name);
@@ -162,16 +153,16 @@ static int check_value(const char *where, const struct option_record *r,
 	return err;
 }
 
-static int take_setting(void *ctx, const struct unitfile_setting *s)
+static int take_setting(void *ctx, const char *file, const struct unitfile_setting *s)
 {
-	const struct reading *reading = ctx;
+	struct options *o = ctx;
 	char where[PATH_MAX + 32];
 	size_t nr, i;
 	const struct option_record *records = option_records(&nr);
 	int err;
 
 	i = find_name(records, nr, s->name);
-	snprintf(where, sizeof(where), "%s:%u:%u: ", reading->file,
+	snprintf(where, sizeof(where), "%s:%u:%u: ", file,
 		 i < nr ? s->value_at.line : s->name_at.line,
 		 i < nr ? s->value_at.column : s->name_at.column);
 	if (i == nr) {
@@ -179,74 +170,7 @@ static int take_setting(void *ctx, const struct unitfile_setting *s)
 		return -EINVAL;
 	}
 	err = check_value(where, &records[i], s->value);
-	if (err)
-		return err;
-	return add_setting(&reading->o->settings, i, s->value, reading->file,
-			   s->value_at);
-}
-
-static int read_file(struct options *o, const char *path, bool may_miss)
-{
-	struct reading reading = { .o = o, .file = path };
-	struct unitfile_error error = { .text = NULL };
-	struct buf text = { 0 };
-	int err = file_read_all(AT_FDCWD, path, UNITFILE_MAX_BYTES, &text);
-
-	if (err == -ENOENT && may_miss)
-		err = 0;
-	else if (err)
-		fprintf(stderr, "cpid: %s: cannot read it: %s\n", path, err_str(err));
-	else
-		err = unitfile_parse(buf_str(&text), text.len, SECTION, take_setting,
-				     &reading, &error);
-	if (error.text)
-		fprintf(stderr, "cpid: %s:%u:%u: %s\n", path, error.at.line,
-			error.at.column, error.text);
-	buf_fini(&text);
-	return err;
-}
-
-static int is_conf(const struct dirent *e)
-{
-	size_t len = strlen(e->d_name);
-
-	return e->d_name[0] != '.' && len > 5 && !strcmp(e->d_name + len - 5, ".conf");
-}
-
-/* Like systemd's, not sorted by the locale. */
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int read_folder(struct options *o, const char *path)
-{
-	char folder[PATH_MAX], file[PATH_MAX + 256];
-	struct dirent **found;
-	int nr, err = 0;
-
-	if (snprintf(folder, sizeof(folder), "%s.d", path) >= (int)sizeof(folder))
-		return -ENAMETOOLONG;
-	nr = scandir(folder, &found, is_conf, by_name);
-	if (nr < 0 && errno != ENOENT && errno != ENOTDIR) {
-		err = -errno;
-		fprintf(stderr, "cpid: %s: cannot read it: %s\n", folder, err_str(err));
-		return err;
-	}
-	if (nr > MAX_FILES) {
-		fprintf(stderr, "cpid: %s: it has more than %d files\n", folder,
-			MAX_FILES);
-		err = -E2BIG;
-	}
-	for (int i = 0; i < nr; i++) {
-		snprintf(file, sizeof(file), "%s/%s", folder, found[i]->d_name);
-		if (!err)
-			err = read_file(o, file, false);
-		free(found[i]);
-	}
-	if (nr >= 0)
-		free(found);
-	return err;
+	return err ? err : add_setting(&o->settings, i, s->value, file, s->value_at);
 }
 
 /* The last one that the command line names; or NULL. */
@@ -265,16 +189,17 @@ static const char *named_file(const struct options *o)
 
 static int read_files(struct options *o)
 {
+	const struct unitfile_reader reader = {
+		.program = "cpid", .section = SECTION, .setting = take_setting, .ctx = o
+	};
 	const char *path = named_file(o);
 	const bool is_named = path;
-	int err;
 
 	if (!path)
 		path = getenv("CPI_CONFIG");
 	if (!path || !*path)
 		path = CPI_CONFIG_FILE;
-	err = read_file(o, path, !is_named);
-	return err ? err : read_folder(o, path);
+	return unitfile_read(&reader, path, !is_named);
 }
 
 /* ---- what is in force ---- */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/control/unitfile.h"
+#include "base/unitfile.h"
 #include "t/fuzz/fuzz.h"
 
 struct text {

@@ -75,7 +75,7 @@ t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jit/jitdump.c daemon/jit/jitm
 t_fuzz_fuzz_jit_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
 check_PROGRAMS += t/fuzz/fuzz_unitfile
-t_fuzz_fuzz_unitfile_SOURCES = t/fuzz/fuzz_unitfile.c daemon/control/unitfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_unitfile_SOURCES = t/fuzz/fuzz_unitfile.c base/unitfile.c $(FUZZ_BASE)
 t_fuzz_fuzz_unitfile_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_unitfile_LDFLAGS = $(FUZZ_LINK)
 

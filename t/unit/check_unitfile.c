@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/control/unitfile.h"
+#include "base/unitfile.h"
 
 #include <errno.h>
 #include <string.h>

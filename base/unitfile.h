@@ -10,9 +10,10 @@
  * empty value is valid. There are no quotes and no continued lines. Names consist of
  * letters, digits, '-' and '_'. A file has one section, whose name the caller gives.
  */
-#ifndef CPI_DAEMON_UNITFILE_H
-#define CPI_DAEMON_UNITFILE_H
+#ifndef CPI_UNITFILE_H
+#define CPI_UNITFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define UNITFILE_MAX_BYTES 65536 /* of a file */
@@ -43,5 +44,22 @@ typedef int (*unitfile_fn)(void *ctx, const struct unitfile_setting *s);
  */
 int unitfile_parse(const char *text, size_t len, const char *section, unitfile_fn fn,
 		   void *ctx, struct unitfile_error *error);
+
+/* Who reads files of settings. */
+struct unitfile_reader {
+	const char *program; /* begins each message */
+	const char *section;
+	/* Called for each setting; a refused one is reported by it. */
+	int (*setting)(void *ctx, const char *file, const struct unitfile_setting *s);
+	void *ctx;
+};
+
+/*
+ * Reads path, which may be missing if may_miss, then path.d/NAME.conf in the order of
+ * the names' bytes. Returns 0, what the function returned, or another negative error
+ * after having said on stderr what is wrong, and where.
+ */
+int unitfile_read(const struct unitfile_reader *reader, const char *path,
+		  bool may_miss);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "daemon/control/unitfile.h"
+#include "base/unitfile.h"
 
 #include <ctype.h>
 #include <errno.h>
