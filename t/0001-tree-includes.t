@@ -93,7 +93,7 @@ doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
 top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
 '
-plan $((11 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
+plan $((12 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
 
 allowed kmod 'kmod'
 allowed loader-hook ''
@@ -120,18 +120,19 @@ allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor t
 	daemon/control/status_parts.h daemon/import/perfimport.h'
 allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
 	decode/elfid.h db/profile/pack.h' base
-allowed web 'base tools/ui/cmd.h db/core/db.h'
-is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
+allowed web/auth 'base web/loop.h'
+allowed web 'base tools/ui/cmd.h db/core/db.h web/auth'
+is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ web/auth/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
 	[ "$(ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null | wc -l)" -le 45 ] || echo "$room"
 done)" '' 'every room has at most 45 files'
-is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/README.md tools/*/README.md [a-z]*/README.md |
+is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/README.md tools/*/README.md web/*/README.md [a-z]*/README.md |
 	awk '$2 != "total" && $1 > 40')" '' 'every README.md of a folder has at most 40 lines'
 
 # Only tools/ and the mains write to stdout. Only mains exit, and the children that
 # timed_child.c and foreignfds.c fork.
 is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*/*.c decode/*.c \
-	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] |
+	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] web/auth/*.[ch] |
 	grep -vE 'web/(main|options)\.c|control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
-is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c |
-	grep -vE 'web/(main|spawn)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
+is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c web/auth/*.c |
+	grep -vE 'web/(main|spawn|auth/login)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
 	'only mains and their forked children exit'

@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 
-plan 27
+plan 30
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 web_start --db=known.db
@@ -65,3 +65,20 @@ like "$(cat got)" '^cpi_database_up 1.0$' "a strict parser reads its metrics"
 like "$(get '')" '<title>CPI' "the page is there"
 web_stop
 is "$? $(cat web.log)" "0 " "it ends without a message"
+
+lines='api/v1/list?epoch=all&procedure=target_hot&source'
+web_start --db=known.db
+get "$lines" >with
+web_stop
+web_start --db=known.db --no-source
+get "$lines" >without
+is "$(status) $(head_of CPI-Warnings | grep -o CPI_NO_SOURCE)" "200 CPI_NO_SOURCE" \
+	"the server says that source files are switched off"
+get 'api/v1/calc?epoch=all&procedure=target_hot&source' >>without
+web_stop
+text() # FILE: lines of the source file that are in an answer
+{
+	grep -c 'sum = sum \* 3' "$1"
+}
+is "$(text without)" 0 "... and then answers have no line of them"
+like "$(text with)" '^[1-9]' "... as they have otherwise"

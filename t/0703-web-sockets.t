@@ -59,15 +59,15 @@ is "$? $(cat served)" "0 " "... and nothing else is listened on"
 
 for address in 0.0.0.0:0 '[::]:0'; do
 	is "$($web --listen="$address" 2>&1; echo $?)" \
-		"cpi-web: error: web: other machines would reach the server: listen on 127.0.0.1 or unix:PATH
+		"cpi-web: error: web: other machines would reach the server: listen on 127.0.0.1 or unix:PATH, or set certificate, key, and client-ca or passwords
 1" "$address is refused, with what to do"
 done
 is "$($web --listen=localhost 2>&1; echo $?)" \
 	"cpi-web: error: web: --listen=localhost: Invalid argument
 1" "so is what is no address"
 
-is "$(cpi-web --help | sed -n 's/^  --\([a-z]*\).*/\1/p' | sort)" \
-	"$(sed -n 's/^\.It Fl -\([a-z]*\).*/\1/p' "$srcdir/man/cpi-web.8" | sort)" \
+is "$(cpi-web --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | sort)" \
+	"$(sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$srcdir/man/cpi-web.8" | sort)" \
 	"cpi-web --help and cpi-web(8) have the same options"
 is "$(cpi-web --nosuch >/dev/null 2>&1; echo $?) $(cpi-web --jobs=0 >/dev/null 2>&1; echo $?)" \
 	"2 2" "a wrong option is one"

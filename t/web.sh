@@ -5,8 +5,9 @@ command -v cpi-web >/dev/null || skip_all "cpi-web was not built"
 need python3
 # Where a server that is killed leaves its folder.
 unset XDG_RUNTIME_DIR
+CPI_WEB_CONFIG=/dev/null
 TMPDIR=$tmp
-export TMPDIR
+export TMPDIR CPI_WEB_CONFIG
 
 # web_start OPTION...: starts cpi-web; $url is its address, with a slash at the end.
 web_start()

@@ -77,8 +77,11 @@ static int add_all(struct arguments *a, const struct options *o, const char *own
 {
 	const char *socket = o->view.select.socket;
 	char listen[32];
-	int err = add_databases(a, &o->view.select);
+	/* The file is the service's: this server is the user's own. */
+	int err = add(a, "config", "/dev/null");
 
+	if (!err)
+		err = add_databases(a, &o->view.select);
 	snprintf(listen, sizeof(listen), "127.0.0.1:%u", (unsigned int)o->port);
 	if (!err)
 		err = add(a, "listen", listen);

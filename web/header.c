@@ -4,6 +4,7 @@
 #include "web/header.h"
 
 #include <errno.h>
+#include <nettle/base64.h>
 #include <nettle/memops.h>
 #include <string.h>
 #include <strings.h>
@@ -127,6 +128,34 @@ int header_range(const char *value, uint64_t size, uint64_t *from, uint64_t *nr)
 		return -ERANGE;
 	*nr = (last < size ? last + 1 : size) - first;
 	*from = first;
+	return 0;
+}
+
+int header_basic(const char *value, char *out, size_t size, const char **user,
+		 const char **password)
+{
+	struct base64_decode_ctx ctx;
+	size_t len = size, nr;
+	char *colon;
+
+	if (!value || strncasecmp(value, "Basic ", 6))
+		return -EINVAL;
+	value += 6;
+	value += strspn(value, " ");
+	nr = strlen(value);
+	if (BASE64_DECODE_LENGTH(nr) + 1 > size)
+		return -EINVAL;
+	base64_decode_init(&ctx);
+	if (!base64_decode_update(&ctx, &len, (uint8_t *)out, nr, value) ||
+	    !base64_decode_final(&ctx))
+		return -EINVAL;
+	out[len] = '\0';
+	colon = strchr(out, ':');
+	if (!colon || strlen(out) != len)
+		return -EINVAL;
+	*colon = '\0';
+	*user = out;
+	*password = colon + 1;
 	return 0;
 }
 

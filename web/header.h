@@ -6,6 +6,7 @@
 #define CPI_WEB_HEADER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/textlist.h"
@@ -31,6 +32,14 @@ bool header_names_tag(const char *value, const char *tag);
  * failure the outputs are untouched.
  */
 int header_range(const char *value, uint64_t size, uint64_t *from, uint64_t *nr);
+
+/*
+ * Reads "Basic BASE64" (RFC 7617) into out, which has room for size bytes, as "USER"
+ * and "PASSWORD", each with its NUL. -EINVAL for anything else, also if a part has a
+ * NUL or does not fit.
+ */
+int header_basic(const char *value, char *out, size_t size, const char **user,
+		 const char **password);
 
 /* Whether both are the same; takes as long wherever they differ. */
 bool header_is_secret(const char *given, const char *secret);

@@ -35,6 +35,7 @@ struct jobs_config {
 	unsigned int max_running, max_queued;
 	uint64_t max_memory;     /* of a child, in bytes */
 	uint64_t max_gzip;       /* bytes that an answer may have in gzip form */
+	bool no_source;          /* reports read no source files */
 	unsigned int patience_s; /* CPU time and elapsed time */
 };
 

@@ -15,9 +15,11 @@ WEB_PAGE = \
 	web/page/view_why.js web/page/views.css web/page/why.css web/page/why_code.js \
 	web/page/why_model.js web/page/why_side.js
 
-EXTRA_DIST += web/README.md web/cpi-web.service.in web/cpi-web.socket.in web/embed web/page/README.md $(WEB_PAGE)
+EXTRA_DIST += web/README.md web/auth/README.md web/cpi-web.service.in web/cpi-web.socket.in web/embed web/page/README.md $(WEB_PAGE)
 
 WEB_SOURCES = \
+	web/auth/keyfile.c web/auth/keyfile.h web/auth/login.c web/auth/login.h \
+	web/auth/passwords.c web/auth/passwords.h web/auth/tls.c web/auth/tls.h \
 	web/answer.c web/answer.h web/api.c web/api.h web/assets.h web/browser.c \
 	web/browser.h web/cache.c web/cache.h web/confine.c web/confine.h web/conn.c \
 	web/conn.h web/content.c web/content.h web/header.c web/header.h web/job.c \
@@ -29,16 +31,17 @@ WEB_SOURCES = \
 if WEB
 sbin_PROGRAMS += web/cpi-web
 noinst_LIBRARIES += web/libweb.a
-web_libweb_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(ZLIB_CFLAGS) $(NETTLE_CFLAGS) \
+web_libweb_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS) $(GNUTLS_CFLAGS) $(ZLIB_CFLAGS) $(NETTLE_CFLAGS) \
 	$(SQLITE_CFLAGS) -DCPI_PROGRAM='"$(bindir)/cpi"'
 web_libweb_a_SOURCES = $(WEB_SOURCES)
 nodist_web_libweb_a_SOURCES = web/assets.c
 web_cpi_web_CFLAGS = $(web_libweb_a_CFLAGS)
 web_cpi_web_SOURCES = web/main.c
-web_cpi_web_LDADD = web/libweb.a db/libdb.a base/libbase.a $(MICROHTTPD_LIBS) $(ZLIB_LIBS) \
-	$(NETTLE_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
+web_cpi_web_LDADD = web/libweb.a db/libdb.a base/libbase.a $(MICROHTTPD_LIBS) $(GNUTLS_LIBS) -lcrypt \
+	$(ZLIB_LIBS) $(NETTLE_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
 
 # Only for those who enable it: systemctl enable --now cpi-web.socket.
+dist_doc_DATA += web/cpi-web.conf
 systemdsystemunit_DATA += web/cpi-web.service web/cpi-web.socket
 CLEANFILES += web/assets.c web/cpi-web.service web/cpi-web.socket
 web/cpi-web.service: web/cpi-web.service.in Makefile
@@ -51,5 +54,5 @@ web/assets.c: web/embed web/local.mk $(WEB_PAGE)
 		test -f $$f || f=$(srcdir)/$$f; files="$$files $$f"; done; \
 	$(srcdir)/web/embed $$files >$@.tmp && mv $@.tmp $@
 else
-EXTRA_DIST += $(WEB_SOURCES) web/main.c
+EXTRA_DIST += $(WEB_SOURCES) web/main.c web/cpi-web.conf
 endif

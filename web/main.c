@@ -75,20 +75,24 @@ static int open_sockets(struct web_options *o)
 		c->nr_sockets = 1;
 	}
 	for (int i = 0; i < c->nr_sockets; i++) {
-		if (listen_is_local(&c->socket[i]))
+		if (o->tls.certificate || listen_is_local(&c->socket[i]))
 			continue;
 		log_err("web: other machines would reach the server: listen on "
-			"127.0.0.1 or unix:PATH");
+			"127.0.0.1 or unix:PATH, or set certificate, key, and "
+			"client-ca or passwords");
 		return -EPERM;
 	}
 	return 0;
 }
 
-/* A local socket has the rights of its file; any user may connect to a port. */
+/*
+ * A local socket has the rights of its file, and with TLS the client says who it is;
+ * any user may connect to a plain port.
+ */
 static bool needs_token(const struct server_config *c)
 {
 	for (int i = 0; i < c->nr_sockets; i++) {
-		if (c->socket[i].port)
+		if (c->socket[i].port && !c->tls)
 			return true;
 	}
 	return false;
@@ -97,14 +101,16 @@ static bool needs_token(const struct server_config *c)
 static void show_address(const struct web_options *o)
 {
 	const struct server_config *c = &o->server;
-	char address[128];
+	const char *name = c->tls && c->hosts.nr ? c->hosts.item[0] : "127.0.0.1";
+	char address[512];
 	int err;
 
 	for (int i = 0; i < c->nr_sockets; i++) {
 		if (!c->socket[i].port)
 			continue;
-		snprintf(address, sizeof(address), "http://127.0.0.1:%u/%s/",
-			 c->socket[i].port, c->token);
+		snprintf(address, sizeof(address), "http%s://%s:%u/%s%s",
+			 c->tls ? "s" : "", name, c->socket[i].port,
+			 c->token ? c->token : "", c->token ? "/" : "");
 		puts(address);
 		fflush(stdout);
 		err = o->open ? browser_open(c->jobs.folder, address) : 0;
@@ -157,31 +163,61 @@ static int serve(struct web_options *o)
 	return err;
 }
 
-int main(int argc, char **argv)
+/* The files that say who may connect. */
+static int load_secrets(struct web_options *o, struct tls *tls)
+{
+	int err;
+
+	if (!o->tls.certificate)
+		return 0;
+	err = tls_load(tls, &o->tls);
+	if (!err && o->passwords)
+		err = passwords_open(o->passwords, &o->server.passwords);
+	o->server.tls = tls;
+	return err;
+}
+
+static int run(struct web_options *o)
 {
 	char token[SERVER_TOKEN_SIZE], folder[PATH_MAX];
+	int err = open_sockets(o);
+
+	if (err)
+		return err;
+	err = make_folder(folder);
+	if (!err && needs_token(&o->server))
+		err = make_token(token);
+	if (err) {
+		log_err("web: %s", err_str(err));
+		return err;
+	}
+	o->server.token = needs_token(&o->server) ? token : NULL;
+	o->server.jobs.folder = folder;
+	o->server.jobs.dbs = &o->server.dbs;
+	raise_file_limit(&o->server);
+	err = serve(o);
+	remove_folder(folder);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct tls tls = { .ca = { 0 } };
 	struct web_options o;
 	int err;
 
 	log_set_name("cpi-web");
 	err = web_options_read(argc, argv, &o);
-	if (err)
-		return err < 0 ? EXIT_USAGE : EXIT_OK;
-	err = open_sockets(&o);
-	if (err)
-		return EXIT_FAIL;
-	err = make_folder(folder);
-	if (!err && needs_token(&o.server))
-		err = make_token(token);
 	if (err) {
-		log_err("web: %s", err_str(err));
-		return EXIT_FAIL;
+		err = err < 0 ? EXIT_USAGE : EXIT_OK;
+	} else {
+		err = load_secrets(&o, &tls);
+		if (!err)
+			err = run(&o);
+		err = err ? EXIT_FAIL : EXIT_OK;
 	}
-	o.server.token = needs_token(&o.server) ? token : NULL;
-	o.server.jobs.folder = folder;
-	o.server.jobs.dbs = &o.server.dbs;
-	raise_file_limit(&o.server);
-	err = serve(&o);
-	remove_folder(folder);
-	return err ? EXIT_FAIL : EXIT_OK;
+	passwords_free(o.server.passwords);
+	tls_fini(&tls);
+	web_options_fini(&o);
+	return err;
 }

@@ -40,6 +40,11 @@ void metrics_put(const struct server *s, struct buf *out)
 	    "Reports that nobody waited for any more.", s->jobs.nr_cancelled);
 	put(out, "reports_refused_total", "counter",
 	    "Questions that were refused because too many waited.", s->jobs.nr_refused);
+	put(out, "logins_failed_total", "counter", "Passwords that were wrong.",
+	    s->logins.nr_failed);
+	put(out, "logins_refused_total", "counter",
+	    "Passwords that were not checked because too many were.",
+	    s->logins.nr_refused);
 	put(out, "cache_bytes", "gauge", "Memory of kept answers.", s->cache.bytes);
 	put(out, "cache_hits_total", "counter", "Questions that a kept answer was for.",
 	    s->cache.nr_hits);

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "web/answer.h"
 #include "web/header.h"
 #include "web/server_private.h"
+
+#define MAX_LOGIN 1024 /* bytes of a user and a password */
 
 /* Of a header's name (RFC 9110, 5.6.2). */
 #define TOKEN_CHARACTERS                                      \
@@ -34,6 +37,8 @@ static void stop_waiting(struct request *r)
 {
 	if (r->waiter.job)
 		jobs_leave(&r->waiter);
+	if (r->login.login)
+		logins_leave(&r->login);
 	if (!r->is_suspended)
 		return;
 	r->is_suspended = false;
@@ -60,6 +65,23 @@ static void on_done(struct job_waiter *w, struct reply *reply)
 	stop_waiting(r);
 }
 
+static struct reply *say_unknown(void)
+{
+	return reply_error(MHD_HTTP_UNAUTHORIZED, "no such user and password");
+}
+
+static void on_login(struct login_waiter *w, bool is_right)
+{
+	struct request *r = container_of(w, struct request, login);
+
+	r->may_ask = is_right;
+	if (!is_right) {
+		r->reply = say_unknown();
+		r->is_gone = !r->reply;
+	}
+	stop_waiting(r);
+}
+
 void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
 	struct request *r = calloc(1, sizeof(*r));
@@ -70,6 +92,8 @@ void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd)
 	r->listener = cls;
 	r->mhd = mhd;
 	r->waiter.done = on_done;
+	r->login.done = on_login;
+	r->may_ask = !r->listener->has_tls;
 	r->is_long = len > TARGET_MAX;
 	if (!r->is_long)
 		memcpy(r->text, uri, len);
@@ -87,6 +111,8 @@ void request_end(void *cls, struct MHD_Connection *mhd, void **request,
 		return;
 	if (r->waiter.job)
 		jobs_leave(&r->waiter);
+	if (r->login.login)
+		logins_leave(&r->login);
 	if (r->is_suspended)
 		loop_remove(&s->loop, &r->watch);
 	reply_drop(r->reply);
@@ -159,7 +185,45 @@ static struct reply *check(struct request *r, const char *method)
 	return NULL;
 }
 
-static enum MHD_Result wait_for_job(struct request *r)
+/* The reply to a client that may not ask; NULL if it may, or waits. */
+static struct reply *ask_password(struct request *r)
+{
+	const char *value =
+		MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Authorization");
+	struct logins *logins = &r->listener->server->logins;
+	struct login_attempt a;
+	char text[MAX_LOGIN];
+	int err = header_basic(value, text, sizeof(text), &a.user, &a.password);
+
+	if (!err) {
+		a.peer = conn_of(r->mhd)->peer;
+		err = logins_ask(logins, &a, time_mono_ns(), &r->login);
+	}
+	explicit_bzero(text, sizeof(text));
+	r->may_ask = err == 1;
+	if (err == -EBUSY)
+		return reply_error(MHD_HTTP_SERVICE_UNAVAILABLE,
+				   "too many passwords are being checked");
+	return err == -EINVAL ? say_unknown() : NULL;
+}
+
+static struct reply *authenticate(struct request *r)
+{
+	const struct server_config *config = r->listener->server->config;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	if (config->tls->ca.len && info && tls_knows_client(info->tls_session)) {
+		r->may_ask = true;
+		return NULL;
+	}
+	if (config->passwords)
+		return ask_password(r);
+	return reply_error(MHD_HTTP_FORBIDDEN,
+			   "a certificate for clients is needed that is valid here");
+}
+
+static enum MHD_Result wait_suspended(struct request *r)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(r->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -237,6 +301,9 @@ static enum MHD_Result send_reply(struct request *r)
 	if (r->reply->status == MHD_HTTP_SERVICE_UNAVAILABLE) {
 		extra.name = "Retry-After";
 		extra.value = "1";
+	} else if (r->reply->status == MHD_HTTP_UNAUTHORIZED) {
+		extra.name = "WWW-Authenticate";
+		extra.value = "Basic realm=\"CPI\", charset=\"UTF-8\"";
 	} else if (r->reply->status == MHD_HTTP_METHOD_NOT_ALLOWED) {
 		extra.name = "Allow";
 		extra.value = "GET, HEAD";
@@ -265,11 +332,16 @@ enum MHD_Result request_handle(void *cls, struct MHD_Connection *mhd, const char
 		/* Else it is called again: only then may the connection be kept. */
 		return r->reply ? send_reply(r) : MHD_YES;
 	}
+	if (!r->reply && !r->may_ask) {
+		r->reply = authenticate(r);
+		if (!r->reply && !r->may_ask)
+			return r->login.login ? wait_suspended(r) : MHD_NO;
+	}
 	if (!r->reply) {
 		reply = route(r); /* on_done() may have set r->reply meanwhile */
 		r->reply = reply ? reply : r->reply;
 	}
 	if (r->reply)
 		return send_reply(r);
-	return r->waiter.job ? wait_for_job(r) : MHD_NO;
+	return r->waiter.job ? wait_suspended(r) : MHD_NO;
 }

@@ -132,7 +132,8 @@ static struct reply *redirect(void)
 struct reply *route(struct request *r)
 {
 	struct server *s = r->listener->server;
-	const char *path = behind_token(s->config->token, r->target.path);
+	const char *token = r->listener->has_tls ? NULL : s->config->token;
+	const char *path = behind_token(token, r->target.path);
 
 	if (!path)
 		return shared(s->not_found);

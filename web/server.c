@@ -17,6 +17,7 @@
 #define CONNECTION_BYTES  20480 /* for a request's headers and an answer's */
 #define IDLE_S            60
 #define TICK_MS           1000
+#define TLS_PRIORITIES    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static const char not_found_text[] = "{\"error\": \"there is nothing here\"}\n";
 static const char not_allowed_text[] = "{\"error\": \"only GET and HEAD\"}\n";
@@ -56,9 +57,22 @@ static size_t keep_escaped(void *cls, struct MHD_Connection *mhd, char *text)
 static struct MHD_Daemon *start_daemon(struct server_listener *l, int fd)
 {
 	const struct conns_config *conns = &l->server->conns.config;
+	const struct tls *tls = l->server->config->tls;
+	const unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+	const struct MHD_OptionItem secure[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0,
+		  l->has_tls ? tls->certificate.data : NULL },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, l->has_tls ? tls->key.data : NULL },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_PRIORITIES },
+		{ l->has_tls && tls->ca.len ? MHD_OPTION_HTTPS_MEM_TRUST
+					    : MHD_OPTION_END,
+		  0, l->has_tls ? tls->ca.data : NULL },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	const struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
 
 	return MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_handle,
+		l->has_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, request_handle,
 		l, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		conns->max + SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -66,7 +80,8 @@ static struct MHD_Daemon *start_daemon(struct server_listener *l, int fd)
 		MHD_OPTION_URI_LOG_CALLBACK, request_begin, l,
 		MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, l,
 		MHD_OPTION_NOTIFY_COMPLETED, request_end, l,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_ARRAY,
+		l->has_tls ? secure : none, MHD_OPTION_END);
 }
 
 static int listen_to(struct server *s, const struct server_socket *socket)
@@ -75,7 +90,9 @@ static int listen_to(struct server *s, const struct server_socket *socket)
 	const union MHD_DaemonInfo *info;
 	int err;
 
-	*l = (struct server_listener){ .server = s, .port = socket->port };
+	*l = (struct server_listener){ .server = s,
+				       .port = socket->port,
+				       .has_tls = s->config->tls && socket->port };
 	l->daemon = start_daemon(l, socket->fd);
 	if (!l->daemon)
 		return -EIO;
@@ -127,7 +144,9 @@ int server_new(const struct server_config *config, struct server **out)
 		free(s);
 		return err;
 	}
-	err = load_assets(s);
+	err = logins_init(&s->logins, &s->loop, config->passwords);
+	if (!err)
+		err = load_assets(s);
 	for (int i = 0; !err && i < config->nr_sockets; i++)
 		err = listen_to(s, &config->socket[i]);
 	if (err) {
@@ -144,6 +163,7 @@ void server_free(struct server *s)
 	if (!s)
 		return;
 	jobs_fini(&s->jobs);
+	logins_fini(&s->logins);
 	for (int i = 0; i < s->nr_listeners; i++) {
 		MHD_run(s->listener[i].daemon); /* what was suspended goes on */
 		MHD_stop_daemon(s->listener[i].daemon);
@@ -161,7 +181,8 @@ void server_free(struct server *s)
 static int timeout_ms(const struct server *s)
 {
 	MHD_UNSIGNED_LONG_LONG ms,
-		least = s->conns.nr || s->jobs.first ? TICK_MS : 3600000;
+		least = s->conns.nr || s->jobs.first || s->logins.first ? TICK_MS
+									: 3600000;
 
 	for (int i = 0; i < s->nr_listeners; i++) {
 		if (MHD_get_timeout(s->listener[i].daemon, &ms) == MHD_YES &&
@@ -197,6 +218,7 @@ int server_run(struct server *s, int until)
 			continue;
 		conns_tick(&s->conns, now_ns);
 		jobs_tick(&s->jobs, now_ns);
+		logins_tick(&s->logins, now_ns);
 		next_ns = now_ns + TICK_MS * NSEC_PER_MSEC;
 	}
 	loop_remove(&s->loop, &stop.watch);

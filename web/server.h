@@ -10,6 +10,8 @@
 #define CPI_WEB_SERVER_H
 
 #include "base/textlist.h"
+#include "web/auth/passwords.h"
+#include "web/auth/tls.h"
 #include "web/conn.h"
 #include "web/job.h"
 
@@ -25,7 +27,9 @@ struct server_socket {
 struct server_config {
 	struct text_list dbs;   /* at least one */
 	struct text_list hosts; /* names of this server besides the loopback's */
-	const char *token;      /* the first part of each path, or NULL */
+	const char *token;      /* the first part of each path without TLS, or NULL */
+	const struct tls *tls;  /* all ports have it; NULL: none has */
+	struct passwords *passwords; /* who may ask with TLS; or NULL */
 	struct jobs_config jobs;
 	struct conns_config conns;
 	uint64_t cache_bytes;

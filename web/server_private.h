@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <stddef.h>
 
+#include "web/auth/login.h"
 #include "web/cache.h"
 #include "web/conn.h"
 #include "web/job.h"
@@ -23,6 +24,7 @@ struct server_listener {
 	struct MHD_Daemon *daemon;
 	struct watch watch;
 	unsigned int port;
+	bool has_tls;
 };
 
 struct server {
@@ -30,6 +32,7 @@ struct server {
 	struct loop loop;
 	struct jobs jobs;
 	struct conns conns;
+	struct logins logins;
 	struct cache cache;
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
@@ -51,9 +54,11 @@ struct request {
 	bool is_refused; /* what follows on the connection is not read */
 	bool is_gone;    /* the client has closed the connection */
 	bool is_suspended;
+	bool may_ask; /* the client is known, or need not be */
 	enum request_kind kind;
 	struct target target;
 	struct job_waiter waiter;
+	struct login_waiter login;
 	struct watch watch; /* of the client's going away, while it waits */
 	struct reply *reply;
 	char file[64]; /* name to save it under, or "" */

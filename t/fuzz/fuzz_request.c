@@ -58,8 +58,13 @@ static void make_calls(char *target)
 static void read_header(const char *value)
 {
 	const struct text_list names = { .item = { "cpi.example" }, .nr = 1 };
+	const char *user, *password;
 	uint64_t from, nr;
+	char text[64];
 
+	if (!header_basic(value, text, sizeof(text), &user, &password))
+		fuzz_check(user == text && password == user + strlen(user) + 1 &&
+			   password + strlen(password) < text + sizeof(text));
 	header_host_is_ours(value, 80, &names);
 	header_accepts_gzip(value);
 	header_names_tag(value, "abc");

@@ -205,6 +205,44 @@ START_TEST(a_range_is_one_of_bytes)
 }
 END_TEST
 
+static const struct {
+	const char *value;
+	int err;
+	const char *user, *password;
+} basics[] = {
+	{ "Basic YTpi", 0, "a", "b" },
+	{ "basic  YTpi", 0, "a", "b" },
+	{ "Basic YTpiOmM=", 0, "a", "b:c" },
+	{ "Basic OmI=", 0, "", "b" },
+	{ "Basic YTo=", 0, "a", "" },
+	{ "Basic w6Q6w7Y=", 0, "\xc3\xa4", "\xc3\xb6" },
+	{ NULL, -EINVAL, NULL, NULL },
+	{ "", -EINVAL, NULL, NULL },
+	{ "Basic", -EINVAL, NULL, NULL },
+	{ "Basic ", -EINVAL, NULL, NULL },
+	{ "Basic YQ==", -EINVAL, NULL, NULL },  /* "a" */
+	{ "Basic YTpi=", -EINVAL, NULL, NULL }, /* too much padding */
+	{ "Basic YTp", -EINVAL, NULL, NULL },   /* too little */
+	{ "Basic YTo!", -EINVAL, NULL, NULL },
+	{ "Basic YTpiAGM=", -EINVAL, NULL, NULL }, /* "a:b\0c" */
+	{ "Bearer YTpi", -EINVAL, NULL, NULL },
+	{ "Basic YTpiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJi", -EINVAL, NULL,
+	  NULL }, /* long */
+};
+
+START_TEST(a_user_and_password_are_read)
+{
+	const char *user = "x", *password = "y";
+	char out[24];
+
+	ck_assert_int_eq(header_basic(basics[_i].value, out, sizeof(out), &user,
+				      &password),
+			 basics[_i].err);
+	ck_assert_str_eq(user, basics[_i].err ? "x" : basics[_i].user);
+	ck_assert_str_eq(password, basics[_i].err ? "y" : basics[_i].password);
+}
+END_TEST
+
 START_TEST(a_secret_is_the_same_text)
 {
 	ck_assert(header_is_secret("abc", "abc"));
@@ -294,6 +332,7 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tc, gzip_is_sent_to_those_who_take_it, 0, NR(encodings));
 	tcase_add_loop_test(tc, a_tag_is_found_in_a_list, 0, NR(tags));
 	tcase_add_loop_test(tc, a_range_is_one_of_bytes, 0, NR(ranges));
+	tcase_add_loop_test(tc, a_user_and_password_are_read, 0, NR(basics));
 	tcase_add_test(tc, a_secret_is_the_same_text);
 	tcase_add_loop_test(tc, a_call_has_only_options_of_the_table, 0, NR(calls));
 	suite_add_tcase(suite, tc);
