@@ -16,7 +16,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define MOST_LEFT  0.3   /* share of pairs that are no measurement */
+#define MOST_LEFT  0.3   /* share of pairs that are no measurement ... */
+#define MOST_LOST  0.6   /* ... if the others agree with each other: ... */
+#define AGREEING   0.8   /* ... this share of them, ... */
+#define AGREE_IN   4     /* ... in so many classes in a row, half an octave */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
 #define LEAST_OWN  20    /* pairs that began in the loop's own procedure */
@@ -70,14 +73,36 @@ static double ratio_error(const struct pace_sums *s, const struct edge *e, size_
 	return sqrt(squares * s->pairs / (s->pairs - 1)) / s->executions;
 }
 
+/*
+ * Whether nearly all pairs tell the same speed. Those that were left and entered again
+ * without a contradiction would be spread over octaves.
+ */
+static bool pairs_agree(const struct pace_sums *s, const struct edge *e, size_t nr)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		double sum = 0;
+
+		for (size_t k = i; k < nr && e[k].to < e[i].to + AGREE_IN; k++)
+			sum += e[k].to < EDGES_PACE_NONE ? (double)e[k].nr_timed : 0;
+		most = fmax(most, sum);
+	}
+	return most >= AGREEING * s->pairs;
+}
+
 /* False: too few pairs, or too many that are no measurement. */
 static bool add_up(const struct edge *e, size_t nr, struct pace_sums *out)
 {
+	double all;
+
 	*out = (struct pace_sums){ 0 };
 	for (size_t i = 0; i < nr; i++)
 		add_cell(out, &e[i]);
+	all = out->pairs + out->below + out->bad;
 	if (out->pairs < PACE_PAIRS || !(out->ns > 0) || !(out->executions > 0) ||
-	    out->bad > MOST_LEFT * (out->pairs + out->below + out->bad))
+	    out->bad > MOST_LOST * all ||
+	    (out->bad > MOST_LEFT * all && !pairs_agree(out, e, nr)))
 		return false;
 	out->error = ratio_error(out, e, nr);
 	return true;

@@ -11,7 +11,9 @@
  * not count. A pair in which the loop was left and entered again once contradicts its
  * step, and is not used; one in which that happened twice may not. So an instruction is
  * left out if more than three of ten of its pairs contradict it or ended outside of the
- * loop: then the loop is too short for the time between two samples.
+ * loop: then the loop is too short for the time between two samples. Up to six of ten
+ * may if the others agree: eight of ten of them tell the same speed within half an
+ * octave, as they do in a loop that lasts for one to a few such times.
  */
 #ifndef CPI_ANALYSIS_PACE_H
 #define CPI_ANALYSIS_PACE_H

@@ -8,6 +8,9 @@
  * The kernels take from 0.2 to some 600 cycles for an instruction, each for a reason of
  * its own: chains of operands, divisions, atomics, walks and chases through memory of
  * all sizes, jumps, calls, copies. The most frequent block of k_NAME runs once a round.
+ *
+ * Built with -DKERNELS='"FILE"' it has the kernels of that file in place of these:
+ * t/accuracy/drawn makes such files.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -39,7 +42,18 @@ struct arena {
 
 typedef void kernel_fn(struct arena *a, uint64_t rounds);
 
+struct kernel {
+	const char *name;
+	kernel_fn *run;
+	size_t size;    /* of memory; 0: a page */
+	size_t granule; /* of a chase; 0: no chase */
+};
+
 #define LOOP for (uint64_t i = 0; i < n; i++)
+
+#ifdef KERNELS
+#include KERNELS
+#else
 
 /* One cycle a round, and several instructions. */
 static NOINLINE void k_wide(struct arena *a, uint64_t n)
@@ -383,12 +397,7 @@ static NOINLINE void k_pause(struct arena *a, uint64_t n)
 #endif
 }
 
-static const struct {
-	const char *name;
-	kernel_fn *run;
-	size_t size;    /* of memory; 0: a page */
-	size_t granule; /* of a chase; 0: no chase */
-} kernels[] = {
+static const struct kernel kernels[] = {
 	{ "wide", k_wide, 0, 0 },
 	{ "add_chain", k_add_chain, 0, 0 },
 	{ "mul_chain", k_mul_chain, 0, 0 },
@@ -421,6 +430,7 @@ static const struct {
 	{ "scan", k_scan, 4 * KIB, 0 },
 	{ "pause", k_pause, 0, 0 },
 };
+#endif
 
 #define NR (sizeof(kernels) / sizeof(kernels[0]))
 

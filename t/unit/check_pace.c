@@ -111,11 +111,14 @@ END_TEST
 static const struct {
 	uint32_t class;
 	int nr;
+	int octaves; /* over which the good ones are spread */
 	bool found;
 } others[] = {
-	{ EDGES_PACE_DISAGREES, 4, true }, { EDGES_PACE_DISAGREES, 30, false },
-	{ EDGES_PACE_LEFT, 4, true },      { EDGES_PACE_LEFT, 30, false },
-	{ EDGES_PACE_BELOW, 200, true },
+	{ EDGES_PACE_DISAGREES, 4, 1, true },   { EDGES_PACE_DISAGREES, 4, 6, true },
+	{ EDGES_PACE_DISAGREES, 30, 6, false }, { EDGES_PACE_LEFT, 4, 6, true },
+	{ EDGES_PACE_LEFT, 30, 6, false },      { EDGES_PACE_BELOW, 200, 1, true },
+	{ EDGES_PACE_DISAGREES, 60, 1, true },  { EDGES_PACE_DISAGREES, 60, 2, false },
+	{ EDGES_PACE_DISAGREES, 90, 1, false },
 };
 
 START_TEST(pairs_that_count_nothing)
@@ -126,7 +129,7 @@ START_TEST(pairs_that_count_nothing)
 	begin(&l);
 	l.at[0x112] = 1000;
 	for (int i = 0; i < 50; i++)
-		add(&l, 0x112, 1000000, 250000, 0);
+		add(&l, 0x112, 1000000, 250000 >> i % others[_i].octaves, 0);
 	for (int i = 0; i < others[_i].nr; i++)
 		add(&l, 0x112, 1000000, 0, others[_i].class);
 	ck_assert(find(&l, &p) == others[_i].found);
