@@ -20,7 +20,7 @@ collect_start --windows 499
 [ "$(cpid_field windows)" = on ] || {
 	skip_all "no windows here: $(grep windows: t.log | tail -n 1)"
 }
-plan 14
+plan 16
 
 # stored N: whether so many pairs are.
 stored()
@@ -118,3 +118,10 @@ bound "$(ran rounds_chain)" '<=' "$(awk -v x="$3" 'BEGIN { printf "%.0f\n", x * 
 	'rounds_chain: executions are not above the interval'
 bound "$(awk -v low="$1" -v high="$3" 'BEGIN { print (low > 0) ? high / low : 99 }')" \
 	'<=' 1.5 'rounds_chain: the interval is narrow'
+
+# A command's share of them is not known.
+comm=$(basename "$program" | cut -c1-15)
+like "$(cpi calc rounds_chain --db $db --image "$program" --comm "$comm")" \
+	'^Pairs of samples are not kept by command' 'the report of a command says that pairs are left out'
+unlike "$(cpi calc rounds_chain --db $db --image "$program")" '^Pairs of samples are not kept' \
+	'without --comm they are not'

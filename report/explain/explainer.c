@@ -169,6 +169,11 @@ static int take_edges(void *ctx, const struct query_edges *q)
 	return x->edges[q->kind] ? edges_merge(x->edges[q->kind], q->edges) : -ENOMEM;
 }
 
+bool explainer_lacks_pairs(const struct explainer *x)
+{
+	return x->window_streams.nr && select_has_contexts(&x->scope->sel);
+}
+
 static void forget_edges(struct explainer *x)
 {
 	for (int i = 0; i < EDGES_NR_KINDS; i++) {

@@ -73,6 +73,12 @@ int explainer_open_epoch(const struct explain_request *req, const struct selecti
 
 struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
 
+/*
+ * Whether evidence of speed is left out: contexts are selected, and pairs of samples are
+ * kept for all contexts together.
+ */
+bool explainer_lacks_pairs(const struct explainer *x);
+
 /* Whether a procedure has samples enough: so many of time. */
 typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
 				  const struct symbol *symbol, double samples);

@@ -70,6 +70,9 @@ void explainer_print_unit(const struct explainer *x, const char *corrected)
 		out_line("Ticks count as well, by their time, except in procedures "
 			 "where they are biased");
 	out_line("Best cases are those of %s", isa ? isa_cpu(isa) : "no known CPU");
+	if (explainer_lacks_pairs(x))
+		out_line("Pairs of samples are not kept by command, container or thread: "
+			 "how often loops ran is told without them");
 	buf_fini(&named);
 }
 
@@ -81,6 +84,8 @@ void explainer_json_unit(const struct explainer *x, struct json *j)
 	json_string(j, "cpu", isa ? isa_cpu(isa) : NULL);
 	json_real(j, "clock_hz", s->clock_hz, 0);
 	json_real(j, "period_cycles", scope_period_cycles(s), 1);
+	if (explainer_lacks_pairs(x))
+		json_bool(j, "pairs_left_out", true);
 }
 
 char *interval_text_count(const struct freq_interval *i, char out[INTERVAL_TEXT_SIZE])
