@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 47
+plan 49
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -171,4 +171,26 @@ else
 		"an unprivileged user is told that the kernel is not sampled"
 	is "$(cpi prof --db d.db --format=csv 2>/dev/null | sed -n 2p | cut -d, -f5)" \
 		target_hot "an unprivileged user gets a profile of the command"
+fi
+
+# Windows begin while the command runs, and follow what it has started before. The
+# command ends when they have had time for it.
+cpi record -v -w 100 -o w.db -- true 2>err
+if ! grep -q 'windows/s per CPU' err; then
+	skip 2 'there are no windows here'
+else
+	cat >until-windows <<-EOF
+		"$builddir/t/programs/burn_c" 600000 >/dev/null &
+		n=0
+		until grep -q 'windows/s per CPU' err || [ \$n -gt 1200 ]; do
+			sleep 0.05
+			n=\$((n + 1))
+		done
+		sleep 1
+		kill \$!
+	EOF
+	cpi record -v -o w.db -- sh ./until-windows 2>err
+	like "$(cat err)" 'windows/s per CPU' 'windows begin while the command runs'
+	like "$(cpi cat --windows --db w.db --format=csv 2>/dev/null)" burn_c \
+		'they follow a program that was started before'
 fi

@@ -42,7 +42,10 @@
 
 #define SAMPLES_HZ 1000.0
 #define WINDOWS_HZ 100.0 /* more than cpid takes, because commands are short */
-#define CAPTURE_S  120 /* how long the capture of code and names may take at the end */
+
+/* Windows begin then, unless they were asked for: to load them takes half a second. */
+#define WINDOWS_AFTER_NS (200 * NSEC_PER_MSEC)
+#define CAPTURE_S        120 /* how long the capture of code and names may take at the end */
 
 /* Samples per stack: a stack of each kind costs about as much as so many samples. */
 #define SAMPLES_PER_FP_STACK    2.0
@@ -271,6 +274,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 	if (o->stacks_copy)
 		cfg->stacks.copy = (uint32_t)o->stacks_copy;
 	cfg->windows.hz = r->windows_hz;
+	cfg->windows.after_ns = o->windows ? 0 : WINDOWS_AFTER_NS;
 	cfg->epoch_ns = 0;
 	cfg->capture_end_ns = CAPTURE_S * NSEC_PER_SEC;
 	cfg->label = o->label;

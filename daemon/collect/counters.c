@@ -172,7 +172,7 @@ static void set_attr(const struct counters *cs, int event, struct perf_event_att
 		.read_format = cs->read_format,
 		.inherit = cs->cfg.target.pid >= 0,
 		.disabled = 1,
-		.enable_on_exec = cs->cfg.target.enable_on_exec,
+		.enable_on_exec = cs->cfg.target.enable_on_exec && !cs->cfg.held,
 	};
 	if (cs->cfg.set_attr)
 		cs->cfg.set_attr(cs->cfg.ctx, event, attr);
@@ -235,7 +235,7 @@ static void cpu_close(struct counters *cs, int number)
 
 static int enable(const struct counters *cs, const struct cpu_event *ce)
 {
-	if (cs->cfg.target.enable_on_exec)
+	if (cs->cfg.target.enable_on_exec || cs->cfg.held)
 		return 0;
 	if (ioctl(ce->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
@@ -457,4 +457,12 @@ int counters_restart(struct counters *cs)
 		}
 	}
 	return err;
+}
+
+/* The exec is over by then. */
+int counters_release(struct counters *cs)
+{
+	cs->cfg.held = false;
+	cs->cfg.target.enable_on_exec = false;
+	return counters_restart(cs);
 }

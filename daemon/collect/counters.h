@@ -23,6 +23,8 @@ struct counters_config {
 	/* The same for each thread of the target; else the first one's ring gets the
 	   samples of all of them. */
 	bool each_thread;
+	/* They do not start before counters_release(). */
+	bool held;
 	/* A CPU's events are about to be closed; or NULL. */
 	void (*closing)(void *ctx, int cpu);
 	void *ctx;
@@ -37,6 +39,12 @@ struct counters;
 int counters_open(const struct counters_config *cfg, const struct cpus *cpus,
 		  struct counters **out, int *event);
 void counters_close(struct counters *cs); /* accepts NULL */
+
+/*
+ * Starts events that are held, also those that the target's children have inherited
+ * meanwhile. 0 or the last -errno.
+ */
+int counters_release(struct counters *cs);
 
 /*
  * Chooses new periods around the mean, where there were samples enough since the

@@ -16,7 +16,7 @@
 struct session;
 struct sampler;
 
-/* stopped, wait_ms, run, oldest_ns, is_half_full and cost may be NULL. */
+/* open_late, stopped, wait_ms, run, oldest_ns, is_half_full and cost may be NULL. */
 struct sampler_ops {
 	const char *name; /* the status has "NAME off" if it is not open */
 	/*
@@ -24,6 +24,12 @@ struct sampler_ops {
 	 * 0 or -errno, logged: then the session cannot go on.
 	 */
 	int (*open)(struct session *s, struct sampler **out);
+	/*
+	 * If open() left the source NULL: called again and again while the session
+	 * runs. 0 when the source is open; -EAGAIN before; another error, logged: then
+	 * the session goes on without.
+	 */
+	int (*open_late)(struct sampler *p);
 	/* Frees it; its source is closed already. */
 	void (*close)(struct sampler *p);
 	/* Called when its source was stopped: reads the remaining samples. */

@@ -444,6 +444,21 @@ static int run_samplers(struct session *s)
 	return ms;
 }
 
+/* A sampler that begins while the session runs already. */
+static void open_late(struct session *s)
+{
+	struct sampler *p = s->late;
+	const int err = p ? p->ops->open_late(p) : -EAGAIN;
+
+	if (err == -EAGAIN)
+		return;
+	s->late = NULL;
+	if (err)
+		p->ops->close(p);
+	else
+		s->sampler[s->nr_samplers++] = p;
+}
+
 int session_run(struct session *s)
 {
 	uint64_t now = session_now(s);
@@ -472,6 +487,7 @@ int session_run(struct session *s)
 		session_store(s);
 	session_bound_memory(s);
 	session_budget_run(s);
+	open_late(s);
 	ms = run_samplers(s);
 	before = heartbeat_begin(s->cfg.heartbeat, "capturing");
 	if (s->capture && !s->mend.active && s->storing.err != -EBUSY)
@@ -494,6 +510,8 @@ static void close_db(struct session *s)
 
 void session_free(struct session *s)
 {
+	if (s->late)
+		s->late->ops->close(s->late);
 	while (s->nr_samplers) { /* windows may be by the collector's device */
 		struct sampler *p = s->sampler[--s->nr_samplers];
 

@@ -40,7 +40,8 @@ struct session_windows_config {
 	uint64_t bytes; /* of shared memory for windows and their tables */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
-	bool by_context; /* kept by context, too: more than profiles by it take */
+	uint64_t after_ns; /* begin so long after the session; 0: with it */
+	bool by_context;   /* kept by context, too: more than profiles by it take */
 };
 
 struct session_config {

@@ -419,7 +419,10 @@ static int open_samplers(struct session *s)
 			continue;
 		p->ops = session_samplers[i];
 		p->session = s;
-		s->sampler[s->nr_samplers++] = p;
+		if (p->source)
+			s->sampler[s->nr_samplers++] = p;
+		else
+			s->late = p;
 	}
 	return err;
 }

@@ -152,6 +152,7 @@ struct session {
 	struct session_events events;
 	struct sampler *sampler[NR_SAMPLERS]; /* those that are open */
 	int nr_samplers;
+	struct sampler *late; /* that is not open yet; NULL: none */
 	struct budget budget;
 	struct session_cost cost;
 	struct session_times times;

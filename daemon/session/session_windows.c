@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/session/session_private.h"
+#include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowsampler.h"
 
 /* The stream's own name: its samples are no time that others have not told of. */
@@ -20,6 +21,7 @@
 
 struct windows_sampler {
 	struct sampler sampler;
+	struct windowlate *late; /* NULL: they began with the session */
 	struct event event;
 	uint64_t period;
 	struct stream stream;
@@ -41,13 +43,16 @@ static void close_windows(struct sampler *p)
 
 	windowtally_free(w->tally);
 	windowtally_free(w->next);
+	windowlate_free(w->late);
 	free(w);
 }
 
-static int start(struct session *s, struct windows_sampler *w)
+static struct windowsampler_config make_config(struct session *s,
+					       struct windows_sampler *w)
 {
 	const struct session_events *ev = &s->events;
-	const struct windowsampler_config cfg = {
+
+	return (struct windowsampler_config){
 		.event = &w->event,
 		.period = &w->period,
 		.target = session_target(s),
@@ -60,18 +65,37 @@ static int start(struct session *s, struct windows_sampler *w)
 		.tally = &w->tally,
 		.exclude = s->cfg.windows.exclude,
 		.nr_excluded = s->cfg.windows.nr_excluded,
+		.late = w->late,
 	};
+}
+
+static int start(struct session *s, struct windows_sampler *w)
+{
+	const struct windowsampler_config cfg = make_config(s, w);
+	const int err = windowsampler_open(&cfg, &s->cpus, &w->sampler.source);
+
+	if (!err)
+		log_info("session: %.0f windows/s per CPU", s->cfg.windows.hz);
+	return err;
+}
+
+/* Opens the events alone, if windows are to begin later. Whether they are. */
+static bool hold(struct session *s, struct windows_sampler *w)
+{
+	const struct windowsampler_config cfg = make_config(s, w);
+
+	return s->cfg.windows.after_ns && !windowsampler_hold(&cfg, &s->cpus, &w->late);
+}
+
+static int prepare(struct session *s, struct windows_sampler *w)
+{
 	int err = session_choose_clock(s, &w->event);
 
 	if (err)
 		return err;
 	w->period = event_period(&w->event, s->cfg.windows.hz);
 	w->tally = windowtally_new();
-	if (!w->tally)
-		return -ENOMEM;
-	if (!windowsampler_open(&cfg, &s->cpus, &w->sampler.source))
-		log_info("session: %.0f windows/s per CPU", s->cfg.windows.hz);
-	return 0;
+	return w->tally ? 0 : -ENOMEM;
 }
 
 static int open_windows(struct session *s, struct sampler **out)
@@ -85,12 +109,21 @@ static int open_windows(struct session *s, struct sampler **out)
 	if (!w)
 		return -ENOMEM;
 	w->sampler.from = &source_windows;
-	err = start(s, w);
-	if (err || !w->sampler.source)
-		close_windows(&w->sampler);
-	else
+	err = prepare(s, w);
+	if (!err && (hold(s, w) || !start(s, w)))
 		*out = &w->sampler;
+	else
+		close_windows(&w->sampler);
 	return err;
+}
+
+static int open_late(struct sampler *p)
+{
+	struct windows_sampler *w = windows_of(p);
+	struct session *s = p->session;
+	const int err = windowlate_ready(w->late, s->cfg.windows.after_ns);
+
+	return err ? err : start(s, w);
 }
 
 static int wait_ms(struct sampler *p)
@@ -195,6 +228,7 @@ static void status(struct sampler *p, struct buf *out)
 const struct sampler_ops sampler_windows = {
 	.name = "windows",
 	.open = open_windows,
+	.open_late = open_late,
 	.close = close_windows,
 	.wait_ms = wait_ms,
 	.run = run_windows,

@@ -11,6 +11,7 @@ daemon_libdaemon_a_SOURCES += \
 WINDOW_FILES = daemon/windows/translate_child.c daemon/windows/translate_child.h \
 	daemon/windows/windowahead.c daemon/windows/windowahead.h \
 	daemon/windows/windowbpf.c daemon/windows/windowkmod.c \
+	daemon/windows/windowlate.c daemon/windows/windowlate.h \
 	daemon/windows/windowpages.c daemon/windows/windowpages.h \
 	daemon/windows/windowpairs.c daemon/windows/windowpairs.h \
 	daemon/windows/windowprocs.c daemon/windows/windowprocs.h \

@@ -23,6 +23,7 @@
 #include "daemon/collect/counters.h"
 #include "daemon/cpi_window.skel.h"
 #include "daemon/windows/windowexclude.h"
+#include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowsource.h"
 
 struct windowbpf {
@@ -251,8 +252,6 @@ static int bpf_open(const struct windowsource_config *cfg, const struct cpus *cp
 	err = load_with_exclusions(wb);
 	if (!err)
 		err = open_grace(wb);
-	if (!err)
-		err = wake(wb);
 	if (err) {
 		bpf_close(&wb->source);
 		return err;
@@ -280,9 +279,16 @@ static int bpf_start(struct windowsource *ws, const struct cpus *cpus)
 					     .opened = opened,
 					     .each_thread = true,
 					     .ctx = bpf_of(ws) };
-	int event;
+	struct windowbpf *wb = bpf_of(ws);
+	int event, err = wake(wb);
 
-	return counters_open(&cfg, cpus, &bpf_of(ws)->counters, &event);
+	if (err)
+		return err;
+	if (ws->cfg.late)
+		return windowlate_start(ws->cfg.late,
+					bpf_program__fd(wb->skel->progs.cpi_window),
+					&wb->counters);
+	return counters_open(&cfg, cpus, &wb->counters, &event);
 }
 
 static void bpf_stop(struct windowsource *ws)

@@ -24,6 +24,7 @@
 #include "base/times.h"
 #include "daemon/attribute/attribute_private.h"
 #include "daemon/windows/translate_child.h"
+#include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowpages.h"
 #include "daemon/windows/windowpairs.h"
 #include "daemon/windows/windowprocs.h"
@@ -57,25 +58,36 @@ struct collector {
 
 /* ---- opening ---- */
 
+static struct windowsource_config source_config(const struct windowsampler_config *cfg)
+{
+	return (struct windowsource_config){
+		.event = cfg->event,
+		.period = cfg->period,
+		.target = cfg->target,
+		.device = cfg->device,
+		.pairs_fd = cfg->pairs_fd,
+		.epoll_fd = cfg->epoll_fd,
+		.nr_entries = NR_ENTRIES,
+		.max_bytes = cfg->max_bytes,
+		.exclude = cfg->exclude,
+		.nr_excluded = cfg->nr_excluded,
+		.late = cfg->late,
+	};
+}
+
 /* The module's, where samples come from it; BPF's, where it has none. */
 static int open_source(struct collector *ws, const struct cpus *cpus)
 {
 	static const struct windowsource_ops *const sources[] = { &windowsource_kmod,
 								  &windowsource_bpf };
-	const struct windowsource_config cfg = {
-		.event = ws->cfg.event,
-		.period = ws->cfg.period,
-		.target = ws->cfg.target,
-		.device = ws->cfg.device,
-		.pairs_fd = ws->cfg.pairs_fd,
-		.epoll_fd = ws->cfg.epoll_fd,
-		.nr_entries = NR_ENTRIES,
-		.max_bytes = ws->cfg.max_bytes,
-		.exclude = ws->cfg.exclude,
-		.nr_excluded = ws->cfg.nr_excluded,
-	};
+	const struct windowsource_config cfg = source_config(&ws->cfg);
 	int err = -EOPNOTSUPP;
 
+	if (cfg.late) {
+		ws->source = windowlate_take(cfg.late);
+		ws->source->cfg = cfg;
+		return 0;
+	}
 	for (int i = 0; i < 2 && err == -EOPNOTSUPP; i++)
 		err = sources[i]->open(&cfg, cpus, &ws->source);
 	return err;
@@ -145,6 +157,16 @@ static void close_all(struct collector *ws)
 		ws->source->ops->close(ws->source);
 	free(ws->record);
 	free(ws);
+}
+
+int windowsampler_hold(const struct windowsampler_config *cfg, const struct cpus *cpus,
+		       struct windowlate **out)
+{
+	const struct windowsource_config source = source_config(cfg);
+
+	if (cfg->device >= 0 || cfg->nr_excluded)
+		return -EOPNOTSUPP;
+	return windowlate_new(&source, cpus, out);
 }
 
 int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus *cpus,

@@ -27,6 +27,7 @@ struct windowsampler_config {
 	struct windowtally *const *tally; /* where windows go; the owner's */
 	const char *const *exclude;       /* windowexclude.h; the owner's */
 	int nr_excluded;
+	struct windowlate *late; /* that is ready; the owner's; NULL: begin at once */
 };
 
 /*
@@ -34,6 +35,14 @@ struct windowsampler_config {
  */
 int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus *cpus,
 		       struct collector **out);
+
+/*
+ * As the first step of beginning while the target already runs: windowlate_new(). When
+ * that is ready, windowsampler_open() with it. 0; -EOPNOTSUPP if there is nothing to be
+ * gained, as the module makes windows; or -errno.
+ */
+int windowsampler_hold(const struct windowsampler_config *cfg, const struct cpus *cpus,
+		       struct windowlate **out);
 
 /* In its counts, pending is the number of samples that are not drained yet. */
 extern const struct source_ops source_windows;

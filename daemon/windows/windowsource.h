@@ -14,6 +14,8 @@
 #include "abi/window_bpf.h"
 #include "daemon/collect/collector.h"
 
+struct windowlate;
+
 struct windowsource_config {
 	const struct event *event;
 	const uint64_t *period; /* the stream's mean; the owner's */
@@ -25,6 +27,7 @@ struct windowsource_config {
 	uint64_t max_bytes;  /* of shared memory, of which cells get what is left */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
+	struct windowlate *late; /* has the events (windowlate.h); NULL: start() does */
 };
 
 struct windowsource {
@@ -48,7 +51,7 @@ struct windowsource_ops {
 	int (*open)(const struct windowsource_config *cfg, const struct cpus *cpus,
 		    struct windowsource **out);
 	void (*close)(struct windowsource *ws);
-	/* Starts the event on the CPUs. 0 or -errno. */
+	/* Starts the event on the CPUs, or cfg.late. 0 or -errno. */
 	int (*start)(struct windowsource *ws, const struct cpus *cpus);
 	void (*stop)(struct windowsource *ws); /* consume once more */
 	int (*set_cpus)(struct windowsource *ws, const struct cpus *cpus);

@@ -97,7 +97,8 @@ t_bench_execs_CFLAGS = $(AM_CFLAGS)
 
 dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/workload
 EXTRA_DIST += t/bench/README.md t/bench/lines t/bench/lines_unit.cc
-dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/tip t/bench/what_ran t/bench/workload
+dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/record \
+	t/bench/tip t/bench/what_ran t/bench/workload
 EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
