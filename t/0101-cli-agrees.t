@@ -41,8 +41,8 @@ is "$(cpi --help | sed -n 's/^\([A-Z][a-z ]*\):$/\1/p')" "$(sed -n \
 	"cpi(1) and cpi --help have the same groups of commands"
 is "$(cpi --help | awk 'length > 80')" "" "cpi --help fits into 80 columns"
 
-is "$(cpi record --help | grep -c -e ' --stacks\[=off|dwarf|fp\]$') $(grep -c \
-	'Fl -stacks Ns Oo Ns = .* Cm fp Oc$' "$builddir/man/cpi-record.1")" "1 1" \
+is "$(cpi record --help | grep -c -e ' --stacks\[=off|dwarf|fp|auto\]$') $(grep -c \
+	'Fl -stacks Ns Oo Ns = .* Cm auto Oc$' "$builddir/man/cpi-record.1")" "1 1" \
 	"a value that may be left out is in brackets"
 
 # What perf calls a command is one, too.

@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 49
+plan 50
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -83,10 +83,16 @@ is "$?" 2 "a missing command is a usage error"
 
 # Without -e the rate is of use for a short command, and stacks follow it.
 mkdir here
-(cd here && cpi record -v -g -- ../target 200000000 >out 2>../err)
+(cd here && cpi record -v -g fp -- ../target 200000000 >out 2>../err)
 like "$(cat err)" "; try: cpi prof$" "without -o the advice needs no --db"
 is "$(cd here && echo *)" "cpi.db out" "without -o the database is cpi.db"
-like "$(cat err)" "session: 500 call stacks/s" "-g takes half as many stacks as samples"
+like "$(cat err)" "session: 500 call stacks/s" "-g fp takes half as many stacks as samples"
+cpi record -v -g -o g.db -- ./target 2000 >out 2>err
+if [ -x "$builddir/helpers/cpi-unwind" ]; then
+	like "$(cat err)" "100 call stacks/s" "-g alone takes unwind tables"
+else
+	like "$(cat err)" "500 call stacks/s" "-g alone takes frame pointers without cpi-unwind"
+fi
 like "$(cpi prof -v --db here/cpi.db 2>/dev/null)" "a sample per 1 ms" \
 	"1000 samples are taken a second where the clock is sampled"
 

@@ -70,7 +70,7 @@ check_stacks()
 	try "$2: every profile decodes" cpi cat --check --db "$1"
 }
 
-try 'cpi record -g records stacks' cpi record -g --stacks-freq 499 -F 19 -o record.db -- "$program" 900
+try 'cpi record -g fp records stacks' cpi record -g fp --stacks-freq 499 -F 19 -o record.db -- "$program" 900
 check_stacks record.db 'record'
 of_cpi record.db >record.txt
 check_known record.txt 'record'

@@ -253,15 +253,26 @@ static void choose_target(const struct options *o, const struct recording *r,
 		cfg->windows.hz = 0;
 }
 
+/*
+ * Most programs of distributions have no frame pointers, and frame pointers alone lead
+ * to wrong callers there. So unwind tables are used where that is possible.
+ */
+static enum session_walk stacks_walk(const struct options *o)
+{
+	/* In the order of the option's words. */
+	static const enum session_walk walk[] = { SESSION_STACKS_OFF,
+						  SESSION_STACKS_DWARF,
+						  SESSION_STACKS_FP };
+
+	if (o->stacks < (int)(sizeof(walk) / sizeof(walk[0])))
+		return walk[o->stacks];
+	return session_can_unwind() ? SESSION_STACKS_DWARF : SESSION_STACKS_FP;
+}
+
 static int make_config(const struct cmd_context *ctx, const struct recording *r,
 		       struct session_config *cfg)
 {
 	const struct options *o = ctx->opt;
-	/* In the order of the option's words. */
-	static const enum session_walk stacks[] = { SESSION_STACKS_OFF,
-						    SESSION_STACKS_DWARF,
-						    SESSION_STACKS_FP };
-
 	*cfg = session_config_default();
 	cfg->db_path = output(ctx);
 	cfg->nr_events = o->events.nr;
@@ -269,7 +280,7 @@ static int make_config(const struct cmd_context *ctx, const struct recording *r,
 		cfg->events[i] = o->events.item[i];
 	cfg->one_file = true;
 	cfg->hz = o->hz > 0 ? o->hz : SAMPLES_HZ;
-	cfg->stacks.walk = stacks[o->stacks];
+	cfg->stacks.walk = stacks_walk(o);
 	cfg->stacks.hz = stacks_hz(o, cfg->stacks.walk, cfg->hz);
 	if (o->stacks_copy)
 		cfg->stacks.copy = (uint32_t)o->stacks_copy;
@@ -587,8 +598,8 @@ static const struct opt opts[] = {
 	    hz),
 	OPT("event", 'e', "EVENT[@PERIOD]", "event to sample, as perf names it",
 	    OPT_LIST, events),
-	OPT("stacks", 'g', "off|dwarf|fp",
-	    "also sample call stacks, by frame pointers or unwind tables", OPT_WORD,
+	OPT("stacks", 'g', "off|dwarf|fp|auto",
+	    "also sample call stacks, by unwind tables or frame pointers", OPT_WORD,
 	    stacks),
 	OPT("stacks-freq", 0, "HZ",
 	    "call stacks per second and CPU (fp: half of -F, dwarf: a tenth)", OPT_REAL,

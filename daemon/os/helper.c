@@ -45,6 +45,13 @@ static int find_program(const char *name, char path[PATH_MAX])
 	return access(path, X_OK) < 0 ? -errno : 0;
 }
 
+bool helper_is_installed(const char *name)
+{
+	char path[PATH_MAX];
+
+	return !find_program(name, path);
+}
+
 /* What the child closes: whatever is open here and was not made to close by itself. */
 #ifdef HAVE_POSIX_SPAWN_FILE_ACTIONS_ADDCLOSEFROM_NP
 static int add_close_others(posix_spawn_file_actions_t *files)

@@ -7,6 +7,7 @@
 #ifndef CPI_DAEMON_HELPER_H
 #define CPI_DAEMON_HELPER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -17,6 +18,9 @@
  * installed; -errno. The caller watches the socket, a SOCK_SEQPACKET.
  */
 int helper_start(const char *name, pid_t *pid, int *socket);
+
+/* Whether helper_start() would find it. */
+bool helper_is_installed(const char *name);
 
 /* Ends it, and waits for that; harmless when *pid is 0, which it is then. */
 void helper_stop(pid_t *pid, int *socket);

@@ -29,6 +29,9 @@ enum session_walk {
 	SESSION_STACKS_DWARF, /* cpi-unwind follows unwind tables */
 };
 
+/* Whether SESSION_STACKS_DWARF is possible here. */
+bool session_can_unwind(void);
+
 struct session_stacks_config {
 	enum session_walk walk; /* whether call stacks are sampled, and how */
 	double hz;              /* stacks per second and CPU; 0: the default */

@@ -14,8 +14,10 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "daemon/os/arch.h"
+#include "daemon/os/helper.h"
 #include "daemon/session/session_private.h"
 #include "daemon/stacks/stacksampler.h"
+#include "daemon/stacks/unwind_child.h"
 #include "daemon/stacks/unwinding.h"
 
 /* Of a chain of some thirty frames, beside the interrupt; see PERFORMANCE.md. */
@@ -56,6 +58,11 @@ static double choose_hz(const struct session_config *cfg)
 		return cfg->stacks.hz;
 	return cfg->stacks.walk == SESSION_STACKS_DWARF ? SESSION_STACKS_DWARF_HZ
 							: SESSION_STACKS_HZ;
+}
+
+bool session_can_unwind(void)
+{
+	return arch_native.user_mask && helper_is_installed(UNWIND_CHILD_NAME);
 }
 
 static int open_unwinding(struct session *s, struct stacks *st)

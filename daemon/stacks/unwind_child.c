@@ -22,7 +22,7 @@ int unwind_child_start(struct unwind_child *c)
 {
 	c->fd[CPI_UNWIND_WORK] = c->fd[CPI_UNWIND_IMAGES] = -1;
 	c->last = &c->first;
-	return helper_start("cpi-unwind", &c->pid, &c->control);
+	return helper_start(UNWIND_CHILD_NAME, &c->pid, &c->control);
 }
 
 void unwind_child_stop(struct unwind_child *c)

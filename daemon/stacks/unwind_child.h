@@ -12,6 +12,8 @@
 
 #include "abi/unwind.h"
 
+#define UNWIND_CHILD_NAME "cpi-unwind"
+
 struct unwind_message;
 
 struct unwind_child {
