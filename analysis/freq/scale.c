@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "analysis/cfg/loops.h"
 
@@ -135,31 +136,31 @@ static double largest(const double *density)
 
 int scale_widen(double *density, double sd, struct arena *arena)
 {
-	double *p = arena_array(arena, SCALE_POINTS, sizeof(*p));
-	const double most = largest(density);
 	const int reach = (int)ceil(3.5 * fmin(sd, WIDEST) / SCALE_STEP);
+	double *p, *weight, most, all = 0;
 
-	if (!p)
-		return -ENOMEM;
-	if (sd >= WIDEST) {
+	if (sd >= WIDEST)
 		memset(density, 0, SCALE_POINTS * sizeof(*density));
+	if (sd >= WIDEST || !(sd > 0))
 		return 0;
+	p = arena_array(arena, SCALE_POINTS + 2 * (size_t)reach, sizeof(*p));
+	weight = arena_array(arena, 2 * (size_t)reach + 1, sizeof(*weight));
+	if (!p || !weight)
+		return -ENOMEM;
+	most = largest(density);
+	for (int i = 0; i < SCALE_POINTS + 2 * reach; i++) /* it goes on as it ends */
+		p[i] = exp(density[MAX(0, MIN(i - reach, SCALE_POINTS - 1))] - most);
+	for (int k = 0; k <= 2 * reach; k++) {
+		const double z = (k - reach) * SCALE_STEP / sd;
+
+		weight[k] = exp(-z * z / 2);
+		all += weight[k];
 	}
-	for (int i = 0; i < SCALE_POINTS; i++)
-		p[i] = exp(density[i] - most);
-	for (int i = 0; i < SCALE_POINTS && sd > 0; i++) {
-		double sum = 0, all = 0;
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		double sum = 0;
 
-		for (int k = -reach; k <= reach; k++) {
-			const double z = k * SCALE_STEP / sd;
-			const double weight = exp(-z * z / 2);
-			const int at = i + k < 0               ? 0
-				       : i + k >= SCALE_POINTS ? SCALE_POINTS - 1
-							       : i + k;
-
-			sum += weight * p[at];
-			all += weight;
-		}
+		for (int k = 0; k <= 2 * reach; k++)
+			sum += weight[k] * p[i + k];
 		density[i] = log(fmax(sum / all, NOTHING));
 	}
 	return 0;
