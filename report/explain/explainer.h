@@ -74,8 +74,8 @@ int explainer_open_epoch(const struct explain_request *req, const struct selecti
 struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
 
 /*
- * Whether evidence of speed is left out: contexts are selected, and pairs of samples are
- * kept for all contexts together.
+ * Whether evidence of speed is left out: contexts are selected, and pairs of samples
+ * are kept for all contexts together.
  */
 bool explainer_lacks_pairs(const struct explainer *x);
 
