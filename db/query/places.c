@@ -19,7 +19,8 @@
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
 
-#define FEW_IMAGES 8 /* are searched for in each epoch */
+#define FEW_IMAGES 8  /* are searched for in each epoch */
+#define FEW_EPOCHS 16 /* have few of all images */
 
 /* The index that a row with this id has. */
 struct known_id {
@@ -182,15 +183,29 @@ static int read_places(sqlite3 *h, struct place_finder *f, const char *epochs,
 	return err;
 }
 
+/* Sorting all images costs more than finding those of a few epochs. */
+static int read_images(sqlite3 *h, struct place_finder *f, const char *epochs)
+{
+#define IMAGES "SELECT " ROWS_IMAGE_COLUMNS " FROM image i"
+#define ORDER  " ORDER BY " ROWS_IMAGE_ORDER
+	static const char all[] = IMAGES ORDER;
+	static const char of_epochs[] =
+		IMAGES " WHERE i.id IN (SELECT image FROM profile WHERE epoch IN"
+		       " (SELECT value FROM json_each(?1)))" ORDER;
+#undef IMAGES
+#undef ORDER
+	if (f->sel->epochs->nr > FEW_EPOCHS)
+		return sql_each(h, read_image, f, all, "");
+	return sql_each(h, read_image, f, of_epochs, "s", epochs);
+}
+
 int places_find(sqlite3 *h, const struct query_selection *sel, const char *epochs,
 		const char *contexts, places_image_fn wanted, struct places *p)
 {
-	static const char images[] =
-		"SELECT " ROWS_IMAGE_COLUMNS " FROM image i ORDER BY " ROWS_IMAGE_ORDER;
 	static const char streams[] = "SELECT s.id FROM stream s WHERE ?1 IS NULL"
 				      " OR s.event = ?1 ORDER BY " ROWS_STREAM_ORDER;
 	struct place_finder f = { .sel = sel, .wanted = wanted, .p = p };
-	int err = sql_each(h, read_image, &f, images, "");
+	int err = read_images(h, &f, epochs);
 
 	if (!err)
 		err = sql_each(h, read_stream, &f, streams, "s", sel->event);

@@ -113,16 +113,25 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	progress_update(&g->progress, done, all);
 }
 
+/* An image's samples need no offsets, and so no blobs. */
+static bool takes_totals(const struct matrix *m)
+{
+	return m->by == BY_IMAGE && !m->on_count;
+}
+
 static int name_profiles(struct row_naming *g, const struct selection *sel)
 {
+	struct query_selection query = sel->query;
 	int err;
+
+	query.totals = takes_totals(g->m);
 
 	g->images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
 				    g->m->warn);
 	if (!g->images)
 		return -ENOMEM;
 	g->progress = progress_begin("reading images");
-	err = query_profiles(sel->db, &sel->query, on_profile, g, on_progress);
+	err = query_profiles(sel->db, &query, on_profile, g, on_progress);
 	progress_end(&g->progress);
 	image_cache_free(g->images);
 	return err;
@@ -313,6 +322,7 @@ static int read_column(struct column_reading *r, const struct selection *sel,
 	int err;
 
 	query.epochs = one;
+	query.totals = takes_totals(r->m);
 	if (prof_contexts[r->m->by].name)
 		err = read_contexts(r, sel, &query);
 	else
