@@ -62,7 +62,7 @@ web_start_program()
 }
 
 # The server's own figures do not need a report.
-program 'case $1 in status) exit 0 ;; esac
+program 'case $1 in status | epoch) exit 0 ;; esac
 sleep 98765 &
 sh -c "sleep 98765; :" &
 exec sleep 1000'

@@ -18,6 +18,7 @@
 #include "db/move/export.h"
 #include "db/move/import.h"
 #include "db/store/store.h"
+#include "report/select/content.h"
 #include "report/select/select.h"
 #include "tools/commands.h"
 #include "tools/ctl.h"
@@ -420,6 +421,17 @@ static bool is_move(const struct cmd_context *ctx)
 	return !strcmp(ctx->args[0], "export") || !strcmp(ctx->args[0], "import");
 }
 
+/* One line, for scripts that keep reports until their content changes. */
+static int stamp(struct cmd_context *ctx)
+{
+	char name[CONTENT_NAME_SIZE];
+
+	if (content_name(select_of(ctx), ctx->args + 1, (size_t)ctx->nr_args - 1, name))
+		return EXIT_FAIL;
+	puts(name);
+	return EXIT_OK;
+}
+
 static int run_epoch(struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
@@ -443,6 +455,8 @@ static int run_epoch(struct cmd_context *ctx)
 		return retain(ctx, false);
 	if (!strcmp(verb, "rm") && ctx->nr_args >= 2)
 		return retain(ctx, true);
+	if (!strcmp(verb, "stamp"))
+		return stamp(ctx);
 	return cmd_usage_error(ctx->cmd, "say %s", ctx->cmd->args);
 }
 
@@ -455,11 +469,11 @@ static const struct opt opts[] = {
 const struct cmd cmd_epoch = {
 	.name = "epoch",
 	.args = "list | new [LABEL] | label EPOCH NAME | export FILE [EPOCH...] | "
-		"import FILE | roll [EPOCH...] | rm EPOCH...",
+		"import FILE | roll [EPOCH...] | rm EPOCH... | stamp [EPOCH...]",
 	.summary = "List epochs, begin or name one, move, roll up or remove some",
 	.min_args = 1,
 	.max_args = MAX_ARGS,
-	.words = "list|new|label|export|import|roll|rm",
+	.words = "list|new|label|export|import|roll|rm|stamp",
 	.opts = opts,
 	.opt_size = sizeof(struct options),
 	.run = run_epoch,

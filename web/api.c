@@ -290,6 +290,74 @@ int api_call_make(const char *report, const struct target *t,
 	return err == -E2BIG ? -EINVAL : err;
 }
 
+/* The values of arguments and options that name epochs. */
+static int add_specs(struct api_call *call, const char *report, const struct target *t)
+{
+	const bool any = !strcmp(report, "stats");
+	int err = 0;
+
+	for (int i = 0; !err && i < t->nr_args; i++) {
+		const char *name = t->arg[i].name;
+
+		if (!strcmp(name, "A") || !strcmp(name, "B") ||
+		    (!strcmp(name, "history") && strcmp(t->arg[i].value, "none")) ||
+		    (any && !strcmp(name, "arg")))
+			err = add(call, "", t->arg[i].value, NULL);
+	}
+	return err;
+}
+
+static const char *value_of(const struct target *t, const char *name)
+{
+	for (int i = 0; i < t->nr_args; i++) {
+		if (!strcmp(t->arg[i].name, name))
+			return t->arg[i].value;
+	}
+	return NULL;
+}
+
+/*
+ * A comparison looks at any earlier epochs, unless told which. With "arg" the order
+ * says which arguments are epochs.
+ */
+static bool has_stamp(const char *report, const struct target *t)
+{
+	const bool has_sides = value_of(t, "A") || value_of(t, "B");
+
+	if (!strcmp(report, "status") || !strcmp(report, "epochs"))
+		return false;
+	if (!strcmp(report, "diff") || !strcmp(report, "flame"))
+		return !value_of(t, "arg") && (!has_sides || value_of(t, "history"));
+	return true;
+}
+
+int api_stamp_make(const struct api_call *report, const struct target *t,
+		   const struct text_list *dbs, struct api_call *stamp)
+{
+	static const struct report any = { .options = EPOCHS };
+	struct buf why = { 0 };
+	int err;
+
+	if (!has_stamp(report->report, t))
+		return -ENODATA;
+	*stamp = (struct api_call){ .report = "stamp", .type = "text/plain" };
+	err = add_words(stamp, "epoch stamp");
+	if (!err)
+		err = add_databases(stamp, dbs);
+	for (int i = 0; !err && i < t->nr_args; i++) {
+		if (find_word(EPOCHS, t->arg[i].name))
+			err = add_option(stamp, &any, &t->arg[i], &why);
+	}
+	if (!err)
+		err = add(stamp, "", "--", NULL);
+	if (!err)
+		err = add_specs(stamp, report->report, t);
+	if (err)
+		api_call_fini(stamp);
+	buf_fini(&why);
+	return err;
+}
+
 void api_call_fini(struct api_call *call)
 {
 	for (int i = 0; i < call->nr; i++)

@@ -36,6 +36,14 @@ int api_call_make(const char *report, const struct target *t,
 		  const struct text_list *dbs, struct api_call *call, struct buf *why);
 void api_call_fini(struct api_call *call);
 
+/*
+ * Makes the call that prints a short name of what the report's epochs contain
+ * (cpi-epoch(1), stamp): as long as it is the same, the report is. -ENODATA for a
+ * report that depends on more; -ENOMEM or -E2BIG.
+ */
+int api_stamp_make(const struct api_call *report, const struct target *t,
+		   const struct text_list *dbs, struct api_call *stamp);
+
 /* Appends all reports with their options as JSON. */
 void api_describe(struct buf *out);
 

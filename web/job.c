@@ -212,13 +212,22 @@ static struct reply *make_reply(struct job *job, int status)
 	return reply;
 }
 
+/*
+ * The status is cheap, and tells whether all is well; a content's name is cheap, and
+ * may spare a report. Reports keep neither waiting.
+ */
+static bool is_cheap(const struct api_call *call)
+{
+	return !strcmp(call->report, "status") || !strcmp(call->report, "stamp");
+}
+
 static void answer(struct job *job, int status)
 {
 	struct jobs *jobs = job->jobs;
 	struct reply *reply = make_reply(job, status);
 	struct job_waiter *w, *next;
 
-	jobs->nr_done++;
+	jobs->nr_done += !is_cheap(&job->call);
 	jobs->nr_failed += !reply || reply->status >= 500;
 	if (reply)
 		jobs->finished(jobs, &job->key, reply);
@@ -326,13 +335,6 @@ static void start_or_fail(struct job *job)
 	finish(job, 0);
 }
 
-/* The status is cheap, and tells whether all is well: reports do not keep it waiting.
- */
-static unsigned int extra_places(const struct api_call *call)
-{
-	return !strcmp(call->report, "status");
-}
-
 static void start_some(struct jobs *jobs)
 {
 	struct job *job = jobs->first;
@@ -341,7 +343,7 @@ static void start_some(struct jobs *jobs)
 		struct job *next = job->next;
 
 		if (!job->pid && jobs->nr_running < jobs->config->max_running +
-							    extra_places(&job->call)) {
+							    is_cheap(&job->call)) {
 			start_or_fail(job);
 			next = jobs->first; /* another one may have been freed */
 		}
@@ -383,7 +385,7 @@ int jobs_ask(struct jobs *jobs, const struct job_key *key, struct api_call *call
 
 	if (job) {
 		api_call_fini(call);
-	} else if (jobs->nr_queued >= jobs->config->max_queued + extra_places(call)) {
+	} else if (jobs->nr_queued >= jobs->config->max_queued + is_cheap(call)) {
 		jobs->nr_refused++;
 		err = -EBUSY;
 	} else {

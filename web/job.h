@@ -4,10 +4,10 @@
  *
  * A job is one question: the arguments of cpi, which a child executes, confined
  * (confine.h). Those who ask the same question while it runs share it. At most
- * max_running run and max_queued wait; more are refused. One status may run beside
- * them. A job is killed when nobody waits for it any more, when its time is over, or
- * when it prints too much. It keeps its place until its process has ended. What it has
- * started ends with it.
+ * max_running run and max_queued wait; more are refused. One status, or a name of
+ * content, may run beside them. A job is killed when nobody waits for it any more, when
+ * its time is over, or when it prints too much. It keeps its place until its process
+ * has ended. What it has started ends with it.
  */
 #ifndef CPI_WEB_JOB_H
 #define CPI_WEB_JOB_H

@@ -32,8 +32,8 @@ void metrics_put(const struct server *s, struct buf *out)
 	    s->jobs.nr_running);
 	put(out, "reports_queued", "gauge", "Reports that wait for their turn.",
 	    s->jobs.nr_queued);
-	put(out, "reports_total", "counter", "Reports that were made.",
-	    s->jobs.nr_done);
+	put(out, "reports_total", "counter",
+	    "Reports that were made, without statuses.", s->jobs.nr_done);
 	put(out, "reports_failed_total", "counter",
 	    "Of these, that took too long or too much memory.", s->jobs.nr_failed);
 	put(out, "reports_cancelled_total", "counter",

@@ -58,10 +58,14 @@ static void on_done(struct job_waiter *w, struct reply *reply)
 {
 	struct request *r = container_of(w, struct request, waiter);
 
-	if (reply)
-		reply_take(reply);
-	r->reply = reply;
-	r->is_gone = !reply;
+	if (r->is_stamping) {
+		r->is_stamping = false; /* route() finds it among kept answers */
+	} else {
+		if (reply)
+			reply_take(reply);
+		r->reply = reply;
+		r->is_gone = !reply;
+	}
 	stop_waiting(r);
 }
 

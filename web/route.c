@@ -17,7 +17,8 @@
 #include "web/server_private.h"
 #include "web/stamp.h"
 
-#define API "/api/v1/"
+#define API        "/api/v1/"
+#define STAMP_SIZE 64 /* that "epoch stamp" prints */
 
 static struct reply *shared(struct reply *reply)
 {
@@ -51,24 +52,86 @@ static struct reply *find_asset(struct server *s, const char *name)
 }
 
 /* The kept answer to a call, or one that r is to wait for. Ends the call. */
-static struct reply *ask(struct request *r, struct api_call *call)
+static struct reply *ask_with_key(struct request *r, const struct job_key *key,
+				  struct api_call *call)
 {
 	struct server *s = r->listener->server;
-	struct reply *kept;
-	struct job_key key;
+	struct reply *kept = cache_find(&s->cache, key);
 	int err;
 
-	stamp_call(call, &s->config->dbs, &key);
-	kept = cache_find(&s->cache, &key);
 	if (kept) {
 		api_call_fini(call);
 		return shared(kept);
 	}
-	err = jobs_ask(&s->jobs, &key, call, &r->waiter);
+	err = jobs_ask(&s->jobs, key, call, &r->waiter);
 	if (err == -EBUSY)
 		return reply_error(MHD_HTTP_SERVICE_UNAVAILABLE,
 				   "too many questions wait: ask again in a second");
 	return NULL;
+}
+
+/* The hash that a kept answer to "epoch stamp" consists of. */
+static int read_stamp(const struct reply *reply, char out[STAMP_SIZE + 1])
+{
+	struct content_reader *reader = content_reader_new(reply->content, 0);
+	ssize_t got = reader ? content_read(reader, out, STAMP_SIZE) : -1;
+
+	content_reader_free(reader);
+	out[STAMP_SIZE] = '\0';
+	return reply->status == MHD_HTTP_OK && got == STAMP_SIZE ? 0 : -EBADMSG;
+}
+
+/*
+ * Makes the key of a call from what its epochs contain. Returns 0; -EAGAIN, and r waits
+ * until that is known; or another error, and a key of the whole database has to do.
+ */
+static int find_content(struct request *r, const struct api_call *call,
+			struct job_key *out)
+{
+	struct server *s = r->listener->server;
+	char name[STAMP_SIZE + 1];
+	struct api_call stamp;
+	struct reply *kept;
+	struct job_key key;
+	int err = api_stamp_make(call, &r->target, &s->config->dbs, &stamp);
+
+	if (err)
+		return err;
+	stamp_call(&stamp, &s->config->dbs, &key);
+	kept = cache_find(&s->cache, &key);
+	if (kept || r->was_stamped) {
+		api_call_fini(&stamp);
+		err = kept ? read_stamp(kept, name) : -ENOENT;
+		if (!err)
+			stamp_content(call, name, out);
+		return err;
+	}
+	r->was_stamped = true;
+	r->is_stamping = true;
+	err = jobs_ask(&s->jobs, &key, &stamp, &r->waiter);
+	if (!err && r->waiter.job)
+		return -EAGAIN;
+	r->is_stamping = false;
+	return err ? err : -ENOENT;
+}
+
+/*
+ * The content of a report's epochs is the key: that of closed ones stays while cpid
+ * writes. The name of a content is itself kept until the database is written to.
+ */
+static struct reply *ask(struct request *r, struct api_call *call)
+{
+	struct server *s = r->listener->server;
+	struct job_key key, content;
+	int err =
+		r->kind == REQUEST_REPORT ? find_content(r, call, &content) : -ENODATA;
+
+	if (err == -EAGAIN) {
+		api_call_fini(call);
+		return NULL;
+	}
+	stamp_call(call, &s->config->dbs, &key);
+	return ask_with_key(r, err ? &key : &content, call);
 }
 
 static struct reply *ask_report(struct request *r, const char *report,

@@ -54,7 +54,9 @@ struct request {
 	bool is_refused; /* what follows on the connection is not read */
 	bool is_gone;    /* the client has closed the connection */
 	bool is_suspended;
-	bool may_ask; /* the client is known, or need not be */
+	bool may_ask;     /* the client is known, or need not be */
+	bool is_stamping; /* it waits for the name of its epochs' content */
+	bool was_stamped; /* and does so once */
 	enum request_kind kind;
 	struct target target;
 	struct job_waiter waiter;

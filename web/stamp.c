@@ -16,6 +16,9 @@
 /* Its counter of changes, and the length and salt of the WAL. */
 #define WAL_INDEX_HEADER 48
 
+/* Then debug files and source files, which no content tells of, are read again. */
+#define CONTENT_KEPT_S 600
+
 /* What changes when a file is written to, or another one takes its place. */
 static void add_file(struct sha256_ctx *sha, const char *path)
 {
@@ -56,17 +59,34 @@ static void add_database(struct sha256_ctx *sha, const char *path)
 	add_wal_index(sha, whole);
 }
 
+static void begin(struct sha256_ctx *sha, const struct api_call *call)
+{
+	sha256_init(sha);
+	sha256_update(sha, sizeof(PACKAGE_VERSION), (const uint8_t *)PACKAGE_VERSION);
+	for (int i = 0; i < call->nr; i++)
+		sha256_update(sha, strlen(call->argv[i]) + 1,
+			      (const uint8_t *)call->argv[i]);
+}
+
+void stamp_content(const struct api_call *call, const char *content,
+		   struct job_key *key)
+{
+	const uint64_t period = time_mono_ns() / NSEC_PER_SEC / CONTENT_KEPT_S;
+	struct sha256_ctx sha;
+
+	begin(&sha, call);
+	sha256_update(&sha, sizeof(period), (const uint8_t *)&period);
+	sha256_update(&sha, strlen(content), (const uint8_t *)content);
+	sha256_digest(&sha, sizeof(key->bytes), key->bytes);
+}
+
 void stamp_call(const struct api_call *call, const struct text_list *dbs,
 		struct job_key *key)
 {
 	const uint64_t second = time_mono_ns() / NSEC_PER_SEC;
 	struct sha256_ctx sha;
 
-	sha256_init(&sha);
-	sha256_update(&sha, sizeof(PACKAGE_VERSION), (const uint8_t *)PACKAGE_VERSION);
-	for (int i = 0; i < call->nr; i++)
-		sha256_update(&sha, strlen(call->argv[i]) + 1,
-			      (const uint8_t *)call->argv[i]);
+	begin(&sha, call);
 	if (!strcmp(call->report, "status")) /* which is the daemon's, too */
 		sha256_update(&sha, sizeof(second), (const uint8_t *)&second);
 	for (int i = 0; i < dbs->nr; i++)

@@ -9,6 +9,10 @@
 #include "web/api.h"
 #include "web/job.h"
 
+/* The key of a call whose report depends on nothing but a content, which has a name. */
+void stamp_content(const struct api_call *call, const char *content,
+		   struct job_key *key);
+
 /*
  * The key of a call: a hash of its arguments, the program's version, and the databases
  * as they are now. A commit changes a database's WAL, and with it the key. A database

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "db/query/content.h"
+
+#include "db/core/rows.h"
+#include "db/core/sql.h"
+
+#define FEW_EPOCHS 100 /* whose images are found; of more, all are taken */
+
+static const char flushes[] =
+	"SELECT epoch, count(*), sum(seq), sum(merged), sum(received), sum(stored),"
+	" sum(lost), max(to_ns) FROM flush"
+	" WHERE epoch IN (SELECT value FROM json_each(?1)) GROUP BY epoch";
+static const char rolls[] = "SELECT epoch, target, image, context FROM roll"
+			    " WHERE ?1 IS NOT NULL ORDER BY epoch";
+static const char captures_of[] =
+	"SELECT i.name, i.id, (SELECT max(part) FROM capture WHERE image = i.id),"
+	" (SELECT max(start) FROM symbol WHERE image = i.id),"
+	" (SELECT max(start) FROM code WHERE image = i.id) FROM image i WHERE i.id IN"
+	" (SELECT image FROM profile WHERE epoch IN (SELECT value FROM json_each(?1)))"
+	" ORDER BY i.id";
+static const char captures[] =
+	"SELECT i.name, i.id, (SELECT max(part) FROM capture WHERE image = i.id)"
+	" FROM image i WHERE ?1 IS NOT NULL ORDER BY i.id";
+
+struct adding {
+	struct buf *out;
+	query_content_fn fn;
+	void *ctx;
+};
+
+static int add_row(sqlite3_stmt *st, void *ctx)
+{
+	struct adding *a = ctx;
+
+	for (int i = 0; i < sqlite3_column_count(st); i++)
+		buf_printf(a->out, "%s ", sql_text(st, i));
+	buf_putc(a->out, '\n');
+	return a->out->err;
+}
+
+static int add_image(sqlite3_stmt *st, void *ctx)
+{
+	struct adding *a = ctx;
+	int err = rows_check_columns(st, 0, "tn");
+
+	if (!err)
+		err = add_row(st, ctx);
+	return err ? err : a->fn(a->ctx, sql_text(st, 0));
+}
+
+int query_content(struct db *db, const struct query_epochs *e, struct buf *out,
+		  query_content_fn fn, void *ctx)
+{
+	struct adding a = { .out = out, .fn = fn, .ctx = ctx };
+	const char *images = e->nr > FEW_EPOCHS ? captures : captures_of;
+	sqlite3 *h = db_handle(db);
+	struct buf ids = { 0 };
+	int err = rows_epoch_ids(e, &ids);
+
+	if (!err)
+		err = sql_each(h, add_row, &a, flushes, "s", ids.data);
+	if (!err)
+		err = sql_each(h, add_row, &a, rolls, "s", ids.data);
+	if (!err)
+		err = sql_each(h, add_image, &a, images, "s", ids.data);
+	buf_fini(&ids);
+	return err;
+}
