@@ -71,7 +71,8 @@ void explainer_print_unit(const struct explainer *x, const char *corrected)
 			 "where they are biased");
 	out_line("Best cases are those of %s", isa ? isa_cpu(isa) : "no known CPU");
 	if (explainer_lacks_pairs(x))
-		out_line("Pairs of samples are not kept by command, container or thread: "
+		out_line("Pairs of samples are not kept by command, container or "
+			 "thread: "
 			 "how often loops ran is told without them");
 	buf_fini(&named);
 }
