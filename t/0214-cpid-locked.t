@@ -6,7 +6,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need python3
-plan $((nr_stored_tests + 17))
+plan $((nr_stored_tests + 19))
 
 # lock_shared FILE OFFSET: locks a byte with a descriptor that is open for reading only.
 lock_shared()
@@ -50,6 +50,8 @@ cpid_ask flush >reply
 is $? 1 'a flush request fails while the database is locked'
 bound $(($(now_ms) - begun)) '<=' 1500 'the flush request fails within 1.5 s, in ms'
 bound "$(cpid_field flush_max_s)" '<=' 0.5 'no flush takes longer than 0.5 s'
+like "$(cpid_ask mark 'while locked')" 'marked .*; it waits in memory' \
+	'a mark waits in memory, and the answer says so'
 is "$(grep -c "process $locker (python3) holds a lock" t.log)" 1 'the log names the process once'
 is "$(grep -c 'database is locked' t.log)" 0 'the log does not repeat the error of SQLite'
 check_status 'while the database is locked'
@@ -60,6 +62,7 @@ is $? 0 'after the lock is gone, the waiting samples are stored'
 like "$(cat t.log)" 'stored the waiting samples' 'the log says that waiting samples were stored'
 collect_stop
 check_stored
+is "$(sql 'SELECT text FROM mark')" 'while locked' 'the mark that waited is stored'
 is "$(sql 'SELECT name FROM loss WHERE kind = 0 AND class = 1')" '' 'no sample is lost'
 
 rm -f t.db* t.log

@@ -93,8 +93,8 @@ static int request(const char *path, const char *op, const char *text)
 	ssize_t n;
 	int fd;
 
-	for (uint16_t i = CPI_CONTROL_STATUS; i <= CPI_CONTROL_QUIT; i++) {
-		if (!strcmp(op, op_names[i]))
+	for (uint16_t i = 0; i < sizeof(op_names) / sizeof(op_names[0]); i++) {
+		if (op_names[i] && !strcmp(op, op_names[i]))
 			r.op = i;
 	}
 	snprintf(r.text, sizeof(r.text), "%s", text);
