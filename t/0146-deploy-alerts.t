@@ -4,7 +4,7 @@
 # exist.
 . "$srcdir/t/tap.sh"
 need python3
-plan 6
+plan 8
 
 rules=$srcdir/deploy/prometheus/cpi.rules.yml
 alerts=$(sed -n 's/^ *- alert: //p' "$rules")
@@ -19,6 +19,12 @@ is "$(sed -n 's/^## //p' "$srcdir/doc/runbook.md")" "$alerts" \
 is "$(grep -o 'runbook.md#[a-z]*' "$rules")" \
 	"$(echo "$alerts" | tr 'A-Z' 'a-z' | sed 's/^/runbook.md#/')" \
 	'each alert names its section of the runbook'
+# A database that cpid keeps small is no reason for an alert.
+kept=$(sed -n 's|.*policy[.]bytes - r->policy[.]bytes / \([0-9]*\);|\1|p' "$srcdir/db/retain/retain.c")
+warned=$(sed -n 's/.*cpi_db_bytes > \([0-9.]*\) .*/\1/p' "$rules")
+is "$(echo "$kept $warned" | awk '{ print (1 - 1 / $1 < $2), ($2 < 1) }')" '1 1' \
+	'the alert of a large database begins above the size that retention keeps'
+like "$(cat "$srcdir/man/cpid.8")" "$((kept - 1))/$kept of\$" 'cpid(8) names that size'
 is "$("$srcdir/t/dashboard_check.py" "$srcdir/deploy/grafana/cpi.json" metrics exprs.json)" '' \
 	'the dashboard is what Grafana loads, and asks for metrics that exist'
 if command -v promtool >/dev/null; then
