@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,6 +68,17 @@ int log_open(const char *path)
 	return 0;
 }
 
+/* Whether stderr is the stream of systemd's journal, and not one that replaced it. */
+static bool is_journal(void)
+{
+	const char *text = getenv("JOURNAL_STREAM"); /* "DEVICE:INODE" */
+	unsigned long long device, inode;
+	struct stat st;
+
+	return text && sscanf(text, "%llu:%llu", &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
 /* Writes the prefix of a message; returns its length. */
 static int put_prefix(char *line, size_t size, enum log_level level)
 {
@@ -80,7 +93,7 @@ static int put_prefix(char *line, size_t size, enum log_level level)
 		now = time(NULL);
 		gmtime_r(&now, &tm);
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ ", &tm);
-	} else if (getenv("JOURNAL_STREAM")) {
+	} else if (is_journal()) {
 		snprintf(journal, sizeof(journal), "<%d>", syslog_priority[level]);
 	}
 	return snprintf(line, size, "%s%s%s%s%s", journal, stamp,

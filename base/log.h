@@ -3,7 +3,7 @@
  * log.h - messages for people: one line each, subject first
  *
  * "image: /lib/x.so: no symbol table". Lines go to stderr, or to the file that
- * log_open() names; under systemd (JOURNAL_STREAM) they carry its priorities.
+ * log_open() names; in systemd's journal (JOURNAL_STREAM) they carry its priorities.
  * Names come from any user of the machine. So characters that control a terminal, and
  * bytes that are not UTF-8, are shown as '?' (text.h).
  */

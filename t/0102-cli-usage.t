@@ -17,7 +17,7 @@ fails()
 
 "$builddir/t/mkdb" good.db "$builddir/t/target" || bail "mkdb failed"
 
-plan 120
+plan 122
 
 cpi >out 2>err
 is "$?$(cat err)" 2 "cpi alone exits with 2"
@@ -144,3 +144,9 @@ rm cpi.db
 cpi status --db good.db --socket none.sock --format=json 2>err >out
 is "$?" 0 "cpi status without a daemon shows the database"
 like "$(cat err)" "no cpid listens" "cpi status says that no daemon answers"
+# Priorities are for systemd's journal, and for no other file.
+JOURNAL_STREAM=1:2 cpi prof --db none.db 2>err
+like "$(cat err)" "^cpi: error: " "a message to another file than the journal has no priority"
+: >err
+JOURNAL_STREAM=$(stat -c %d:%i err) cpi prof --db none.db 2>>err
+like "$(cat err)" "^<3>cpi: error: " "a message to the journal has its priority"
