@@ -4,7 +4,7 @@
 # capabilities, AppArmor's profile is parsed, SELinux's module compiles.
 . "$srcdir/t/tap.sh"
 deploy=$srcdir/deploy unit=$srcdir/daemon/cpid.service.in
-plan 14
+plan 16
 
 # wrong PATTERN REPLACEMENT: what the checker says of a changed DaemonSet.
 wrong()
@@ -57,6 +57,18 @@ if command -v checkmodule >/dev/null && command -v semodule_package >/dev/null; 
 else
 	skip 2 'checkmodule is missing'
 fi
+
+# units SECTION NAME: the units that a section of the specification names for a package.
+units()
+{
+	sed -n "/^%$1 $2\$/,/^\$/p" "$deploy/rpm/cpi.spec" | grep -o '[a-z-]*[.]\(service\|socket\)' |
+		sort -u | tr '\n' ' '
+}
+for package in '-n cpid' web; do
+	is "$(units files "$package") $(units files "$package") $(units files "$package")" \
+		"$(units post "$package") $(units preun "$package") $(units postun "$package")" \
+		"the RPM package ${package#-n } tells systemd of the units that it has"
+done
 
 if command -v rpmlint >/dev/null; then
 	rpmlint "$deploy/rpm/cpi.spec" >rpmlint.out 2>&1
