@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-EXTRA_DIST += deploy/README.md deploy/apparmor/usr.sbin.cpid deploy/image/build \
+# Examples for whoever runs the service: they are installed beside the documents.
+nobase_dist_doc_DATA += deploy/README.md deploy/apparmor/usr.sbin.cpid \
 	deploy/kubernetes/daemonset.yaml deploy/kubernetes/kustomization.yaml \
 	deploy/kubernetes/namespace.yaml deploy/kubernetes/serviceaccount.yaml \
-	deploy/rpm/cpi.spec deploy/selinux/cpid.fc deploy/selinux/cpid.te
+	deploy/selinux/cpid.fc deploy/selinux/cpid.te
+EXTRA_DIST += deploy/image/build deploy/rpm/cpi.spec

@@ -99,7 +99,7 @@ accepts 'a package takes over an older database' sh preinst upgrade 0.0.1
 set_version $((schema + 1))
 sh preinst upgrade 9.0 2>refused
 is $? 1 'a package refuses a newer database'
-like "$(cat refused)" "has version $((schema + 1)), this cpid knows $schema" \
+like "$(cat refused)" "has version $((schema + 1)), this version knows $schema" \
 	'the refusal names both versions'
 echo 'not a database' >var.db
 accepts 'a package leaves a foreign file to cpid' sh preinst upgrade 0.0.1
