@@ -4,7 +4,7 @@
 # capabilities, AppArmor's profile is parsed, SELinux's module compiles.
 . "$srcdir/t/tap.sh"
 deploy=$srcdir/deploy unit=$srcdir/daemon/cpid.service.in
-plan 16
+plan 17
 
 # wrong PATTERN REPLACEMENT: what the checker says of a changed DaemonSet.
 wrong()
@@ -36,6 +36,17 @@ like "$(cat "$deploy/kubernetes/kustomization.yaml")" "newTag: $version\$" \
 	'the image has the version of configure.ac'
 is "$(sed -n 's/^Version: *//p' "$deploy/rpm/cpi.spec")" "$version" \
 	'the RPM packages have the version of configure.ac'
+
+# systemd ignores a group that it does not know, and denies what was meant.
+if command -v systemd-analyze >/dev/null; then
+	sed -n 's/^SystemCallFilter=~*//p' "$unit" "$srcdir/web/cpi-web.service.in" | tr ' ' '\n' |
+		grep '^@' | while read -r group; do
+		systemd-analyze syscall-filter "$group" >/dev/null 2>&1 || echo "$group"
+	done >unknown
+	is "$(cat unknown)" '' "systemd knows each group of system calls that the units allow"
+else
+	skip 1 'systemd-analyze is missing'
+fi
 
 if command -v apparmor_parser >/dev/null; then
 	apparmor_parser -Q -K "$deploy/apparmor/usr.sbin.cpid" >parser.out 2>&1
