@@ -27,7 +27,7 @@ make -s -C "$builddir" install install-dkms DESTDIR="$tmp/root" prefix=/usr \
 ok $? 'make install works in a folder'
 sed 's/^/# /' install.log | tail -n 5
 # As debian/rules does.
-mkdir -p root/etc/cpi && mv root/usr/share/doc/cpi/cpid.conf root/etc/cpi/
+mkdir -p root/etc/cpi && mv root/usr/share/doc/cpi/cpid.conf root/usr/share/doc/cpi/cpi-web.conf root/etc/cpi/
 (cd root && find . ! -type d) | sed 's/^[.]//' | grep -v '/LICENSE$' | sort >installed
 bound "$(wc -l <installed)" '>' 50 'there are files to look for'
 for package in $packages; do
