@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from urllib.parse import quote
@@ -88,6 +89,57 @@ def check_where(page):
     names = page.texts("procedure")
     result(names == sorted(names, key=lambda n: [ord(c) for c in n]) and page.state()["sort"] == "procedure",
            "Where: a title sorts", names)
+
+
+def check_not(page):
+    page.open(RANGE)
+    names = page.texts("procedure")
+    page.open(f"{RANGE}&q={quote('!^target_')}")
+    result(page.texts("procedure") == [n for n in names if not n.startswith("target_")] != names,
+           "a search with ! shows what does not match", page.texts("procedure"), names)
+    page.open(f"{RANGE}&q={quote('!(')}")
+    result(page.js("return document.getElementById('search').getAttribute('aria-invalid')") == "true",
+           "... and says when it is no expression")
+
+
+def check_marks(page):
+    """Marks that cpi mark has made are on the time line, and in its table."""
+    epochs = command("prof", "--epoch", "all", "--format", "json")["epochs"]
+    subprocess.run([CPI, "mark", "--db", DATABASE, "--at", epochs[1]["to"], "release 4.2"],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    page.open(RANGE)
+    shown = page.js("return [...document.querySelectorAll('.marks .event title')].map(n => n.textContent)")
+    result(len(shown) == 1 and shown[0].endswith("release 4.2"), "a mark is on the time line", shown)
+    page.press("t")
+    cells = page.js("return [...document.querySelectorAll('.timetable tbody td:last-child')].map(n => n.textContent)")
+    result(cells.count("release 4.2") == 1, "... and in its table", cells)
+    page.press("t")
+
+
+def check_live(page):
+    """A range that ends now follows, and keeps what is on the screen."""
+    with sqlite3.connect(DATABASE) as db:
+        newest = db.execute("SELECT id, open, label FROM epoch ORDER BY from_ns DESC, id DESC").fetchone()
+        db.execute("UPDATE epoch SET open = 1 WHERE id = ?", newest[:1])
+    db.close()
+    page.open("range=1..")
+    page.js("""document.querySelectorAll('#main tbody tr')[1].click();
+        window.kept = [document.querySelector('#main table'), document.activeElement.textContent];
+        window.emptied = 0;
+        new MutationObserver(() => { window.emptied += !document.querySelector('#main tbody tr'); })
+            .observe(document.getElementById('main'), { childList: true, subtree: true });""")
+    result(page.js("return !document.getElementById('live').hidden"), "an open epoch makes the range live")
+    subprocess.run([CPI, "epoch", "label", "--db", DATABASE, str(newest[0]), "follows"], check=True)
+    followed = page.wait("[...document.querySelectorAll('.timeline .marks title')].some("
+                         "n => n.textContent.endsWith('follows'))")
+    page.settle()
+    result(followed, "what changes in it is shown without a touch")
+    result(page.js("""return document.querySelector('#main table') === window.kept[0] &&
+        document.activeElement.textContent === window.kept[1] && window.emptied === 0"""),
+           "... and table, selection and focus stay", page.js("return window.emptied"))
+    with sqlite3.connect(DATABASE) as db:
+        db.execute("UPDATE epoch SET open = ?, label = ? WHERE id = ?", (newest[1], newest[2], newest[0]))
+    db.close()
 
 
 def check_filters(page):
@@ -510,7 +562,8 @@ def check_views(page):
 
 SHORT = [check_views, check_where, check_narrow]
 ALL = [check_where, check_filters, check_time, check_flame, check_why, check_changed, check_runs,
-       check_health, check_machines, check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_axe]
+       check_health, check_machines, check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_not,
+       check_live, check_marks, check_axe]
 messages = []
 refused = []
 
@@ -518,7 +571,7 @@ refused = []
 def main():
     page = Page(URL)
     try:
-        print("1..103" if HOW == "all" else "1..29")
+        print("1..110" if HOW == "all" else "1..29")
         for check in ALL if HOW == "all" else SHORT:
             check(page)
             messages.extend(f"{check.__name__}: {m}" for m in page.console())

@@ -45,7 +45,7 @@ export const WORDS = {
   q: ["q", "The smallest rate of false finds at which this row would be one."],
   calls: ["calls ratio", "Calls of it in B over those in A, from windows around its calls. Near 1 with a change: each call became slower."],
   range2: ["range", "The greatest epoch less the least, as a part of the sum; after DCPI's dcpistats."],
-  spread: ["spread", "Each dot is one epoch of the selection; a click shows that epoch."],
+  spread: ["spread", "The line goes from the least epoch to the greatest; the dot is the mean, the box one standard deviation to each side. The bars below are intervals of the selected row; one can be opened."],
   exceeds: ["exceeds", "beyond counting: epochs differ by more than the counting of samples explains. beyond other rows: by more than rows in general."],
   cost: ["cost", "CPU time of cpid itself and of the interrupts, as a part of all CPUs' time; the budget is what it may take."],
   loss: ["loss", "Samples counted under the name of the reason why they could not be stored."],

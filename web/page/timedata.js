@@ -31,6 +31,16 @@ export function findGaps(epochs) {
 }
 
 /**
+ * Marks, which cpi mark makes. One of another machine than the first epoch's has its name.
+ * @returns {{at: number, name: string}[]} in order of time
+ */
+export function findMarks(report) {
+  const host = report.epochs[0]?.host;
+  return (report.marks ?? []).map(m => ({ at: ms(m.at),
+    name: m.host === host ? m.text : `${m.text} on ${m.host}` })).sort((a, b) => a.at - b.at);
+}
+
+/**
  * @typedef {Object} TimeLine
  * @property {string} by kind of the areas
  * @property {number} from @property {number} to in ms
@@ -39,6 +49,7 @@ export function findGaps(epochs) {
  *   kind is row, kernel, other, unknown or idle
  * @property {{name: string, from: number}[]} labels
  * @property {{from: number, to: number}[]} gaps
+ * @property {{at: number, name: string}[]} marks
  */
 
 /** Rows of one name as one: an image may have been replaced by a newer build. */
@@ -95,6 +106,7 @@ export function makeTimeLine(by, report, withIdle) {
   return {
     by, from: intervals[0]?.from ?? 0, to: intervals[length - 1]?.to ?? 0, intervals,
     areas: makeAreas(report, by, length, withIdle), labels, gaps: findGaps(report.epochs),
+    marks: findMarks(report),
     epochs: report.epochs,
   };
 }

@@ -102,7 +102,7 @@ export function createTimeLine({ root, hue, pick, say }) {
     hatch(),
     data.gaps.map(g => svg("rect", { class: "gap", x: x(Math.max(g.from, data.from)).toFixed(1),
       y: TOP, width: Math.max(1, x(Math.min(g.to, data.to)) - x(Math.max(g.from, data.from))).toFixed(1),
-      height: HIGH }, svg("title", {}, "gap: no samples"))),
+      height: HIGH }, svg("title", {}, `gap: no samples from ${span(g.from, g.to)}`))),
     layers.map(({ area, low, high }) => vars(svg("path", { class: `area k-${area.kind}`,
       d: areaPath(data.intervals, low, high, x, y) }, svg("title", {}, plain(area.name))),
     { "--hue": `var(--${area.kind === "row" ? hue(area) : area.kind})` })),
@@ -139,14 +139,17 @@ export function createTimeLine({ root, hue, pick, say }) {
     let free = MARGIN.left;
     const ticks_ = data.epochs.length > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
       x(Date.parse(e.from))));
+    const named = [...data.labels.map(l => ({ at: l.from, name: l.name, sign: "◂", kind: "label" })),
+      ...data.marks.map(m => ({ ...m, sign: "▾", kind: "event" }))].sort((p, q) => p.at - q.at);
     return svg("g", { class: "marks" }, ticks_.map(at => svg("line", { class: "epoch", x1: at, x2: at,
-      y1: TOP - 3, y2: TOP })), data.labels.map(label => {
-      const at = Math.max(x(label.from), MARGIN.left);
-      const text = at >= free ? plain(label.name).slice(0, 24) : null;
+      y1: TOP - 3, y2: TOP })), named.map(({ at: time, name, sign, kind }) => {
+      const at = Math.max(x(time), MARGIN.left);
+      const text = at >= free ? plain(name).slice(0, 24) : null;
       if (text)
         free = at + 16 + text.length * 6.5;
-      return [svg("line", { x1: at, x2: at, y1: TOP - 3, y2: TOP + HIGH }),
-        text ? svg("text", { x: at + 3, y: TOP - 4 }, "◂ " + text) : null];
+      return svg("g", { class: kind }, svg("title", {}, `${clock(time, { day: true, seconds: true })} ${plain(name)}`),
+        svg("line", { x1: at, x2: at, y1: TOP - 3, y2: TOP + HIGH }),
+        text ? svg("text", { x: at + 3, y: TOP - 4 }, `${sign} ${text}`) : null);
     }));
   }
 
@@ -185,7 +188,8 @@ export function createTimeLine({ root, hue, pick, say }) {
       const values = a.values.slice(first, last + 1).filter(v => v !== null && v !== undefined);
       return [a.name, values.reduce((x, y) => x + y, 0) / Math.max(1, values.length), values.length];
     }).filter(p => p[1] > 0).sort((p, q) => q[1] - p[1]).slice(0, 6);
-    say(`${span(from, to)}: ${parts.length ? parts.map(([name, v]) =>
+    const marks = data.marks.filter(m => m.at >= from && m.at < to).map(m => `▾ ${plain(m.name)} · `).join("");
+    say(`${span(from, to)}: ${marks}${parts.length ? parts.map(([name, v]) =>
       `${plain(name).split("/").pop()} ${digits(v)}`).join(" · ") + " CPUs" : "no epoch"}`);
   }
 

@@ -48,15 +48,19 @@ export function createTimePane(ctx) {
     { "--hue": `var(--${area.kind === "row" ? hue(area) : area.kind})` })));
   }
 
+  const marksIn = v => line.marks.filter(m => m.at >= v.from && m.at < v.to).map(m => plain(m.name));
+
   function tableOf() {
     return el("div", { class: "scroll timetable" }, el("table", { "aria-label": "Time line" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "from (UTC)"),
         line.areas.map(a => el("th", { scope: "col", class: "r" }, plain(base(a.name)),
-          el("span", { class: "unit" }, " CPUs"))))),
+          el("span", { class: "unit" }, " CPUs"))),
+        line.marks.length ? el("th", { scope: "col" }, "marks") : null)),
       el("tbody", {}, line.intervals.map((v, i) => el("tr", {},
         el("td", {}, clock(v.from, { day: true, seconds: true })),
         line.areas.map(a => el("td", { class: "r n", "data-value": a.values[i] ?? "" },
-          a.values[i] === null ? "no epoch" : digits(a.values[i]))))))));
+          a.values[i] === null ? "no epoch" : digits(a.values[i]))),
+        line.marks.length ? el("td", {}, marksIn(v).join(", ")) : null)))));
   }
 
   function draw(state) {

@@ -27,6 +27,13 @@ const nameOf = (row, by) => (by === "procedure" ? `${row.procedure} ${row.image}
     String(row[by] ?? ""));
 
 /** A search as a regular expression; null where it is none (yet). */
+/** Whether a name is searched for; "!" in front takes those that do not match. Null: all. */
+export function toSearch(text) {
+  const not = text.startsWith("!");
+  const pattern = text.slice(not ? 1 : 0) ? toRegExp(text.slice(not ? 1 : 0)) : null;
+  return pattern && (name => pattern.test(name) !== not);
+}
+
 export function toRegExp(text) {
   try {
     return new RegExp(text, "i");
@@ -49,8 +56,8 @@ export function procedureArgs(procedure, image) {
 
 export function create(ctx) {
   const truth = el("div", {});
-  const search = el("input", { type: "search", id: "search", placeholder: "search (regex)  /",
-    "aria-label": "Search by regular expression", spellcheck: "false",
+  const search = el("input", { type: "search", id: "search", placeholder: "search (regex, !not)  /",
+    "aria-label": "Search by regular expression; with ! in front, what does not match", spellcheck: "false",
     input: () => ctx.store.set({ q: search.value }) });
   const matched = el("output", { class: "quiet", ...what("matched") });
   const group = el("select", { id: "group", "aria-label": "Group by",
@@ -140,10 +147,10 @@ export function create(ctx) {
   function draw(state) {
     if (!report)
       return;
-    const search_ = state.q ? toRegExp(state.q) : null;
-    search.setAttribute("aria-invalid", String(Boolean(state.q && !search_)));
+    const matches = toSearch(state.q);
+    search.setAttribute("aria-invalid", String(Boolean(state.q && !matches)));
     const rows = report.rows.filter(r => passes(state.filters, r) &&
-      (!search_ || search_.test(nameOf(r, state.by))));
+      (!matches || matches(nameOf(r, state.by))));
     const total = rows.reduce((a, r) => a + (r.percent ?? 0), 0);
     matched.textContent = state.q || rows.length < report.rows.length ?
       `${rows.length} of ${report.rows.length} rows, ${percent(total)} %` : `${rows.length} rows`;
