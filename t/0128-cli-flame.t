@@ -29,7 +29,7 @@ class()
 	sed -n "s/^<g class=\"f \([a-z0-9]*\)[^>]*><title>$2\$/\1/p" "$1" | tr '\n' ' '
 }
 
-plan 41
+plan 45
 
 echo 'deep 10 1000 main=100 main;?3;?3;?3;beta=60 main;?3;?3;beta=20 main;?3=5 main;?1;?3=5 main;beta=90' >deep
 "$builddir/t/runsdb" deep.db <deep || bail "no database of unknown frames"
@@ -38,6 +38,13 @@ is "$(sed -n 's/.*<title>\(\[no_mapping\].*\|beta\|\[map_gap\].*\)$/\1/p' deep.s
 	tr '\n' ' ')" "[map_gap] [no_mapping] [no_mapping] x3 beta beta " "equal unknown frames in a row are one box with their number"
 like "$(cat deep.svg)" '50% of this has unknown callers' "a line says for how much of the time callers are unknown"
 like "$(cat deep.svg)" 'record with --stacks dwarf' "and what to do about it"
+for c in tree 'callers beta'; do
+	# shellcheck disable=SC2086
+	like "$(cpi $c --db deep.db)" '[0-9]% of this has unknown callers: .* say why.*record with --stacks dwarf' \
+		"cpi $c says the same below its rows"
+done
+unlike "$(cpi tree --db deep.db --format=csv)" 'unknown callers' "but not in CSV"
+unlike "$(cpi tree --db runs.db --epoch before)" 'unknown callers' "nor if callers are known"
 unlike "$(cpi flame --db runs.db --epoch before)" 'unknown callers' \
 	"the line is not there if callers are known"
 cpi flame -o one.svg 2>err

@@ -20,13 +20,13 @@
 #include "tools/commands.h"
 #include "tools/tree.h"
 #include "tools/ui/picture.h"
+#include "tools/write/calls.h"
 #include "tools/write/flame.h"
 #include "tools/write/report.h"
 
 #define DEFAULT_THRESHOLD 0.1 /* percent */
 #define MAX_BOXES         20000
 #define MAX_NOTES         (2 * CALLTREE_NR_SIDES + 2)
-#define MANY_UNKNOWN      0.02 /* a share of unknown frames that needs an explanation */
 
 struct options {
 	struct tree_options tree;
@@ -130,35 +130,6 @@ static void put_changes(const struct diff_frames *d, struct buf *note)
 }
 
 /* Compares the sides. Returns 0, or an error, which is logged. */
-static bool has_unwound(const struct sheet *s)
-{
-	const struct query_streams *streams = &s->tree.calls[0].sel.streams;
-
-	for (size_t i = 0; i < streams->nr; i++) {
-		if (!strcmp(streams->stream[i].desc.source, "dwarf"))
-			return true;
-	}
-	return false;
-}
-
-/* A note on why many stacks do not reach the begin of their threads, and what helps. */
-static void put_unknown(struct sheet *s)
-{
-	const double unknown = tree_unknown(&s->tree);
-	struct buf *note;
-
-	if (unknown < MANY_UNKNOWN)
-		return;
-	note = next_note(s);
-	buf_printf(note,
-		   "%.0f%% of this has unknown callers: [no_start], [unreadable] and "
-		   "[no_mapping] say why, xN means N frames.",
-		   100 * unknown);
-	if (!has_unwound(s))
-		buf_puts(note, " Usually programs have no frame pointers: "
-			       "record with --stacks dwarf.");
-}
-
 static int add_changes(struct sheet *s, const struct diff_request *req,
 		       char *const *specs)
 {
@@ -242,7 +213,8 @@ static int make_sheet(struct sheet *s, const struct cmd_context *ctx)
 		put_side(s, side);
 	if (s->tree.nr_sides > 1)
 		err = add_changes(s, &diff, ctx->args);
-	put_unknown(s);
+	if (tree_has_many_unknown(&s->tree))
+		tree_put_unknown(&s->tree, next_note(s));
 	flame_parts(&s->tree.tree, &s->tree.frames, s->part);
 	if (!err)
 		err = tree_finish(&s->tree, threshold_of(s, tree->threshold));

@@ -612,7 +612,7 @@ static const struct opt opts[] = {
 	    OPT_STRING, output),
 	OPT("label", 'l', "LABEL", "name of the epoch", OPT_STRING, label),
 	OPT("by", 0, "KIND[,KIND...]",
-	    "also keep profiles by comm, cgroup, label, process or thread", OPT_STRING,
+	    "keep profiles by comm, cgroup, label, process or thread", OPT_STRING,
 	    by_kinds),
 	OPT("by-process", 0, "GLOB", "also keep profiles by process, of these commands",
 	    OPT_STRING, by_process),

@@ -34,7 +34,7 @@ static void print_text(const struct sum *s)
 	report_header(&l->sel, &l->ev);
 	if (s->place)
 		report_procedure(s->place->name, s->place->image.desc.name, "");
-	else
+	else if (s->summary.nr_procedures)
 		out_line("%zu procedures with %.1f kB of code",
 			 s->summary.nr_procedures, s->summary.nr_bytes / 1e3);
 	explainer_print_unit(s->x, "below");

@@ -20,6 +20,12 @@
 int calls_print(const struct calls *c, struct table *rows,
 		const struct out_options *out);
 
+/* Whether so many stacks have unknown callers that it needs an explanation. */
+bool tree_has_many_unknown(const struct tree *t);
+
+/* Appends that explanation: how many, what their names mean, and what helps. */
+void tree_put_unknown(const struct tree *t, struct buf *out);
+
 /* A row for each node of a finished tree. */
 int tree_print(struct tree *t, const struct out_options *out);
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "tools/ui/out.h"
@@ -17,7 +18,8 @@
 #include "tools/write/calls.h"
 #include "tools/write/plain_name.h"
 
-#define BAR_WIDTH 16
+#define BAR_WIDTH    16
+#define MANY_UNKNOWN 0.02 /* a share of unknown frames that needs an explanation */
 
 struct tree_printing {
 	const struct tree *t;
@@ -47,6 +49,33 @@ static const struct column columns[] = {
 	{ "", "file", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	{ "", "line", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 };
+
+static bool has_unwound(const struct tree *t)
+{
+	const struct query_streams *streams = &t->calls[0].sel.streams;
+
+	for (size_t i = 0; i < streams->nr; i++) {
+		if (!strcmp(streams->stream[i].desc.source, "dwarf"))
+			return true;
+	}
+	return false;
+}
+
+bool tree_has_many_unknown(const struct tree *t)
+{
+	return tree_unknown(t) >= MANY_UNKNOWN;
+}
+
+void tree_put_unknown(const struct tree *t, struct buf *out)
+{
+	buf_printf(out,
+		   "%.0f%% of this has unknown callers: [no_start], [unreadable] and "
+		   "[no_mapping] say why%s.",
+		   100 * tree_unknown(t), t->req->fold ? ", xN means N frames" : "");
+	if (!has_unwound(t))
+		buf_puts(out, " Usually programs have no frame pointers: "
+			      "record with --stacks dwarf.");
+}
 
 static double percent_of(const struct tree *t, const struct call_cost *cost)
 {
@@ -176,6 +205,16 @@ static void put_rows(struct tree_printing *p)
 	}
 }
 
+static void print_unknown(const struct tree *t)
+{
+	struct buf text = { 0 };
+
+	tree_put_unknown(t, &text);
+	putchar('\n');
+	out_line("%s", buf_str(&text));
+	buf_fini(&text);
+}
+
 int tree_print(struct tree *t, const struct out_options *out)
 {
 	static const char *const drop[] = { "bar", "image", "self_percent", NULL };
@@ -191,6 +230,8 @@ int tree_print(struct tree *t, const struct out_options *out)
 	table_drop_first(p.table, drop);
 	put_rows(&p);
 	err = calls_print(&t->calls[0], p.table, out);
+	if (!err && out->format == OUT_TEXT && tree_has_many_unknown(t))
+		print_unknown(t);
 	table_free(p.table);
 	return err;
 }
