@@ -53,7 +53,7 @@ like "$(cat runs.svg)" '<path fill="none"[^>]* d="M70.0 20.0H295.0L295.0 20.0H52
 # Idle time, and samples without an image.
 "$builddir/t/mkdb" full.db "$builddir/t/target" || bail 'no database with idle time'
 cpi prof --db full.db --epoch all --over-time --format json >full.json 2>/dev/null
-try 'idle time and unknown samples over time add up to their totals' python3 - <<'END'
+try 'idle time, unknown and lost samples over time add up to their totals' python3 - <<'END'
 import json
 p = json.load(open("full.json"))
 def total(course):
@@ -61,6 +61,8 @@ def total(course):
 idle = p["idle"]["samples"]["cpu-clock"] / 1e3
 assert abs(total(p["idle"]["over_time"]) - idle) < 1e-3 * len(p["intervals"]), p["idle"]
 assert abs(total(p["unknown_over_time"]) - sum(p["unknown"].values()) / 1e3) < 5e-3, p
+assert sum(p["losses"].values()) > 0
+assert abs(total(p["lost_over_time"]) - sum(p["losses"].values()) / 1e3) < 5e-3, p
 END
 
 # By image only the stored sums are read; by procedure the counts themselves.

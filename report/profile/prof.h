@@ -85,6 +85,7 @@ extern const struct prof_context prof_contexts[BY_CATEGORY + 1];
 struct prof_bucket {
 	uint64_t from_ns, to_ns;
 	double seconds;
+	double lost; /* per second, like the rows' over_time: what no row has */
 };
 
 struct prof {

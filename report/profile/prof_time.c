@@ -75,6 +75,25 @@ static int take_rows(struct prof *p, const struct prof *part, const double *shar
 	return 0;
 }
 
+/* Lost samples of what orders the rows; with ticks beside it, of the first event. */
+static void take_losses(struct prof *p, const struct prof *part, const double *share)
+{
+	const size_t event = prof_is_one_time(p) ? 0 : p->primary;
+
+	for (size_t i = 0; i < part->sel.losses.nr; i++) {
+		const struct query_loss *l = &part->sel.losses.loss[i];
+		double weight;
+		size_t found;
+
+		if (l->class != LOSS_LOST ||
+		    !events_find(&part->ev, l->stream, &found, &weight) ||
+		    strcmp(part->ev.event[found].name, p->ev.event[event].name) != 0)
+			continue;
+		for (size_t b = 0; b < p->nr_buckets; b++)
+			p->bucket[b].lost += share[b] * (double)l->n * weight;
+	}
+}
+
 static bool has_stream(const struct query_streams *streams, const char *event)
 {
 	for (size_t i = 0; i < streams->nr; i++) {
@@ -110,6 +129,8 @@ static int gather(struct prof *p, const struct query_epochs *epochs,
 		err = prof_gather(&part);
 		if (!err)
 			err = take_rows(p, &part, share);
+		if (!err)
+			take_losses(p, &part, share);
 	}
 	prof_free_rows(&part);
 	events_fini(&part.ev);
@@ -159,6 +180,10 @@ static void divide_by_seconds(struct prof *p)
 {
 	const double unit = prof_primary_is_time(p) ? NSEC_PER_SEC : 1;
 
+	for (size_t b = 0; b < p->nr_buckets; b++) {
+		if (p->bucket[b].seconds > 0)
+			p->bucket[b].lost /= unit * p->bucket[b].seconds;
+	}
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		double *over_time = p->row[i]->over_time;
 

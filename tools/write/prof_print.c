@@ -539,6 +539,18 @@ static void json_kind_over_time(struct json *j, const struct prof *p, const char
 	json_end(j);
 }
 
+static void json_lost_over_time(struct json *j, const struct prof *p)
+{
+	json_array(j, "lost_over_time");
+	for (size_t i = 0; i < p->nr_buckets; i++) {
+		if (p->bucket[i].seconds > 0)
+			json_real(j, NULL, p->bucket[i].lost, 6);
+		else
+			json_null(j, NULL);
+	}
+	json_end(j);
+}
+
 static void json_buckets(struct json *j, const struct prof *p)
 {
 	char text[TIME_TEXT_SIZE];
@@ -650,5 +662,7 @@ void prof_print_json(const struct prof *p, uint64_t limit)
 	if (p->req->over_time)
 		json_kind_over_time(&j, p, "unknown_over_time", ROW_UNKNOWN);
 	report_json_losses(&j, &p->sel);
+	if (p->req->over_time)
+		json_lost_over_time(&j, p);
 	json_end(&j);
 }

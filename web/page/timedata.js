@@ -46,7 +46,7 @@ export function findMarks(report) {
  * @property {number} from @property {number} to in ms
  * @property {{from: number, to: number, seconds: number}[]} intervals
  * @property {{name: string, kind: string, values: (number|null)[]}[]} areas bottom first;
- *   kind is row, kernel, other, unknown or idle
+ *   kind is row, kernel, other, unknown, lost or idle
  * @property {{name: string, from: number}[]} labels
  * @property {{from: number, to: number}[]} gaps
  * @property {{at: number, name: string}[]} marks
@@ -84,6 +84,7 @@ function makeAreas(report, by, length, withIdle) {
   group("[kernel]", "kernel", kernel.map(r => r.over_time));
   group(`${rest.length} others`, "other", rest.map(r => r.over_time));
   group("unknown", "unknown", [report.unknown_over_time ?? []]);
+  group("lost", "lost", [report.lost_over_time ?? []]);
   if (withIdle)
     group("idle", "idle", [report.idle?.over_time ?? []]);
   return areas;
