@@ -127,15 +127,23 @@ static bool holds(const struct made *m, int b, const struct freq_interval *f)
 	return f->low <= right && right <= f->high;
 }
 
+/*
+ * Measured over four seeds, 600 procedures each: 0.80 to 0.84 of the first programs,
+ * 0.89 to 0.93 of the next two, 0.95 to 0.97 of those with a measurement off by 0.1,
+ * and 0.89 to 0.92 of the last two. The first ones are below 0.9 as four in ten of them
+ * are made to run at their usual speed, half of these faster, which the model holds for
+ * unlikely. Those with a good measurement are above, as the joint estimate adds an
+ * error of 0.06 to each interval.
+ */
 static const struct {
 	double most; /* the worst case over the usual one */
 	double sd;   /* of a measurement; 0: none */
 	double low, high;
 } programs[] = {
-	{ 1.5, 0, 0.8, 1 },      /* nothing to wait for */
-	{ 30, 0, 0.85, 0.98 },   /* something from the next caches */
-	{ 1000, 0, 0.85, 0.98 }, /* memory */
-	{ 1000, 0.1, 0.85, 0.99 }, { 1000, 0.5, 0.85, 0.97 }, { 30, 0.3, 0.85, 0.98 },
+	{ 1.5, 0, 0.8, 0.9 },    /* nothing to wait for */
+	{ 30, 0, 0.85, 0.97 },   /* something from the next caches */
+	{ 1000, 0, 0.85, 0.97 }, /* memory */
+	{ 1000, 0.1, 0.9, 0.99 }, { 1000, 0.5, 0.85, 0.95 }, { 30, 0.3, 0.85, 0.95 },
 };
 
 START_TEST(nine_in_ten_intervals_hold_the_truth)
