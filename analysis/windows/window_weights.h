@@ -23,7 +23,7 @@
 #define WINDOW_WEIGHTS_UNIT 1024
 
 #define WINDOW_WEIGHTS_DRAWS 16  /* of the errors of all pieces together */
-#define WINDOW_WEIGHTS_LEAST 100 /* windows; from fewer, samples are better */
+#define WINDOW_WEIGHTS_LEAST 50 /* windows; from fewer, samples are better */
 
 struct window_weights;
 
