@@ -22,7 +22,7 @@
 /* An edge's count for one pass of a window of weight 1. */
 #define WINDOW_WEIGHTS_UNIT 1024
 
-#define WINDOW_WEIGHTS_DRAWS 16  /* of the errors of all pieces together */
+#define WINDOW_WEIGHTS_DRAWS 16 /* of the errors of all pieces together */
 #define WINDOW_WEIGHTS_LEAST 50 /* windows; from fewer, samples are better */
 
 struct window_weights;
