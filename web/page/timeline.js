@@ -106,7 +106,7 @@ export function createTimeLine({ root, hue, pick, say }) {
     layers.map(({ area, low, high }) => vars(svg("path", { class: `area k-${area.kind}`,
       d: areaPath(data.intervals, low, high, x, y) }, svg("title", {}, plain(area.name))),
     { "--hue": `var(--${area.kind === "row" ? hue(area) : area.kind})` })),
-    axis(x, y, top, wide), marks(x),
+    axis(x, y, top, wide), marks(x, wide),
     svg("g", { class: "brushes" }), svg("rect", { class: "cursor", y: TOP, height: HIGH, width: 0 }));
     listen(picture);
     const focused = root.contains(document.activeElement);
@@ -135,8 +135,8 @@ export function createTimeLine({ root, hue, pick, say }) {
       svg("text", { x: 2, y: 10 }, "CPUs"));
   }
 
-  function marks(x) {
-    let free = MARGIN.left;
+  function marks(x, wide) {
+    const free = { label: MARGIN.left, event: MARGIN.left }; // labels above, marks inside
     const ticks_ = data.epochs.length > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
       x(Date.parse(e.from))));
     const named = [...data.labels.map(l => ({ at: l.from, name: l.name, sign: "◂", kind: "label" })),
@@ -144,12 +144,20 @@ export function createTimeLine({ root, hue, pick, say }) {
     return svg("g", { class: "marks" }, ticks_.map(at => svg("line", { class: "epoch", x1: at, x2: at,
       y1: TOP - 3, y2: TOP })), named.map(({ at: time, name, sign, kind }) => {
       const at = Math.max(x(time), MARGIN.left);
-      const text = at >= free ? plain(name).slice(0, 24) : null;
-      if (text)
-        free = at + 16 + text.length * 6.5;
+      const room = Math.floor((wide - at - 16) / 6.5); // letters to the right of it
+      let text = plain(name).slice(0, 24);
+      const long = 16 + text.length * 6.5;
+      const left = at + long > wide && at - long >= free[kind]; // no room on the right
+      const shown = left || (at >= free[kind] && room > 1);
+      if (shown && !left && text.length > room)
+        text = `${text.slice(0, room - 1)}…`;
+      if (shown)
+        free[kind] = left ? at : at + long;
       return svg("g", { class: kind }, svg("title", {}, `${clock(time, { day: true, seconds: true })} ${plain(name)}`),
         svg("line", { x1: at, x2: at, y1: TOP - 3, y2: TOP + HIGH }),
-        text ? svg("text", { x: at + 3, y: TOP - 4 }, `${sign} ${text}`) : null);
+        shown ? svg("text", { x: left ? at - 3 : at + 3, y: kind === "event" ? TOP + 9 : TOP - 4,
+          "text-anchor": left ? "end" : "start" }, left ? `${text} ${sign === "◂" ? "▸" : sign}` :
+          `${sign} ${text}`) : null);
     }));
   }
 

@@ -18,6 +18,11 @@ import { what } from "./explain.js";
 const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "source line",
   container: "container", unit: "unit", label: "label" };
 
+/** With its sign; a change that would be 0.0 has none. */
+function changeText(value) {
+  return Math.abs(value) < 0.05 ? "0.0" : `${value > 0 ? "+" : ""}${digits(value)}`;
+}
+
 export function create(ctx) {
   const { store, api } = ctx;
   const side = name => {
@@ -102,7 +107,7 @@ export function create(ctx) {
         cell: r => figure(r.b_per_second, digits(ms(r.b_per_second)), "ns/s") },
       { id: "change", title: "change", unit: "%", what: "change", number: true, grow: "w1",
         sort: r => r.change_percent, cell: r => figure(r.change_percent, r.change_percent === null ? "" :
-          `${r.change_percent > 0 ? "+" : ""}${digits(r.change_percent)}`, "%") },
+          changeText(r.change_percent), "%") },
       { id: "plot", title: forestAxis(), what: "change", grow: "w5", cell: forestPlot },
       { id: "q", title: "q", what: "q", number: true, grow: "w1", sort: r => r.q,
         cell: r => figure(r.q, r.q === null ? "" : r.q < 0.001 ? r.q.toExponential(0) : digits(r.q)) },
