@@ -322,7 +322,7 @@ static const struct option_record records[] = {
 	{ "stacks-copy", 0, "SIZE", "60K", 0, set_stacks_copy, "with dwarf: copied of each stack" },
 	{ "windows", 0, "HZ|off", "50", 0, set_windows, "windows per second and CPU" },
 	{ "windows-exclude", 0, "WHOM", NULL, OPTION_LIST, add_windows_exclude, "none of comm=GLOB, label=GLOB, or cgroup=PATH" },
-	{ "windows-memory", 0, "SIZE", "48M", 0, set_windows_memory, "for windows' code and tables" },
+	{ "windows-memory", 0, "SIZE", "24M", 0, set_windows_memory, "for windows' code and tables" },
 	{ "sweep", 0, "TIME", "10s", OPTION_RELOADS, set_sweep, "between sweeps of the tables" },
 	{ "flush", 0, "TIME", "10m", OPTION_RELOADS, set_flush, "between flushes; the end of an epoch is one, too" },
 	{ "epoch", 0, "TIME", "1m", OPTION_RELOADS, set_epoch, "length of an epoch, 0 for one" },

@@ -25,6 +25,7 @@
 #include "daemon/mappings/registration.h"
 #include "daemon/session/session_private.h"
 
+#define GIVE_BACK_NS       (10 * NSEC_PER_SEC) /* between returns of freed memory */
 #define FORGET_SLACK_NS    NSEC_PER_SEC
 #define IMAGES_SWEEP_ABOVE 4096
 
@@ -265,6 +266,10 @@ void session_sweep(struct session *s)
 		capture_note(s->capture, s->attribution.tally, true);
 	sweep_images(s);
 	images_next_round(s->images);
+	if (swept_ns > s->times.gave_back_ns + GIVE_BACK_NS) {
+		s->times.gave_back_ns = swept_ns;
+		session_give_back_memory(s);
+	}
 }
 
 int session_register(struct session *s, const struct registration *r, struct buf *text)

@@ -113,10 +113,11 @@ struct session_times {
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns;
 	uint64_t last_sweep_ns, alert_until_ns;
 	/* by the kernel's clock, as samples are */
-	uint64_t swept_ns;  /* no table has an older sample */
-	uint64_t mapped_ns; /* mapping records have been read up to then */
-	bool gap;           /* ... and some of them were lost */
-	bool quiet;         /* the collector had no samples in the last cycle */
+	uint64_t swept_ns;     /* no table has an older sample */
+	uint64_t gave_back_ns; /* memory, after a sweep */
+	uint64_t mapped_ns;    /* mapping records have been read up to then */
+	bool gap;              /* ... and some of them were lost */
+	bool quiet;            /* the collector had no samples in the last cycle */
 	uint64_t flush_from_ns, epoch_end_real_ns;
 	uint64_t epoch_ns; /* of the present epoch; 0: it ends with the session */
 };

@@ -20,8 +20,11 @@
  *	  ^                                                              │
  *	  └──────── settled: the kernel's side has left it <─────────────┘
  *
- * If room is short, pieces are evicted that windows use least: each look halves a
- * piece's heat, and adds to it if windows have used the piece since the last look.
+ * A page that is new is translated as a whole while there is much room, and only around
+ * what a window missed when there is less. If room is short, pages that have more than
+ * twice the lines that windows pass are translated again, with these alone. If none
+ *has, pieces are evicted that windows use least: each look halves a piece's heat, and
+ *adds to it if windows have used the piece since the last look.
  *
  * Entries are given out by windowunits.c, room by windowpool.c.
  */
@@ -42,12 +45,15 @@
 
 #define MAX_WANTED  1024 /* pages that wait to be translated */
 #define EVICT_SHARE 32   /* of all room, at a time */
+#define SLIM_SHARE  8    /* likewise, that is made anew without lines of no use */
 #define MIN_SHARE   64   /* of all room, with less free nothing is translated */
 #define SAVED_SHARE 16   /* of all cells, as many words of what evicted pages had */
 #define MIN_MISSES  2    /* before a page takes another's room */
 #define HEAT        128  /* of a piece that windows use */
 #define MAX_TRIES   64   /* translations of one page, until it is forgotten */
-#define REACH       64   /* instructions that are translated behind a wanted one */
+#define REACH       64   /* instructions that are translated behind a wanted one ... */
+#define FIRST_REACH 512  /* ... of a page that is new, if not all of it is */
+#define FAT_S       15   /* after which a piece's lines that no window passed go */
 #define MAX_AHEAD   32   /* places that a page leads to */
 #define SPARE_SHARE 8    /* of all room, that nothing gets ahead of windows */
 #define MAX_READY   64
@@ -82,7 +88,9 @@ struct piece {
 	uint8_t heat;
 	bool rests;
 	bool settled; /* the grace period is over */
+	bool fat;     /* it was not made of what windows had passed */
 	bool ahead;   /* no window has come to it yet */
+	uint32_t born_s;
 };
 
 struct question {
@@ -90,6 +98,7 @@ struct question {
 	uint32_t entry; /* 0: nobody's any more */
 	uint32_t order;
 	uint32_t size;
+	bool fat; /* not made of what windows had passed */
 	uint8_t code[CPI_CODE_PAGE + CPI_CODE_MORE];
 };
 
@@ -121,7 +130,7 @@ struct windowpages {
 	struct answer ready[MAX_READY];
 	uint32_t nr_ready;
 	union cpi_code_cell packed[CPI_CODE_MAX_CELLS];
-	uint64_t nr_translated, nr_failed, nr_evicted;
+	uint64_t nr_translated, nr_failed, nr_evicted, nr_slimmed;
 };
 
 int windowpages_new(const struct windowpages_config *cfg, struct windowpages **out)
@@ -227,9 +236,11 @@ static uint32_t add_piece(struct windowpages *wp, uint32_t entry, uint32_t first
 		wp->free_piece = wp->piece[number].cell;
 	else
 		number = ++wp->nr_pieces; /* each has a granule: there are enough */
-	wp->piece[number] = (struct piece){ .entry = entry,
-					    .cell = first,
-					    .nr_cells = (uint16_t)nr_cells };
+	wp->piece[number] =
+		(struct piece){ .entry = entry,
+				.cell = first,
+				.nr_cells = (uint16_t)nr_cells,
+				.born_s = (uint32_t)(time_mono_ns() / NSEC_PER_SEC) };
 	return number;
 }
 
@@ -387,7 +398,47 @@ static void evict(struct windowpages *wp)
 	}
 }
 
-static bool has_room(const struct windowpages *wp)
+static void want(struct windowpages *wp, uint32_t entry);
+
+/* Whether most of a piece's lines are of no use to windows. */
+static bool is_fat(const struct windowpages *wp, uint32_t number, uint32_t now_s)
+{
+	const struct piece *piece = &wp->piece[number];
+	const struct page *p = &wp->page[piece->entry];
+	const uint64_t lines = wp->source->cell[piece->cell].head.lines;
+
+	return is_live(piece) && piece->fat && p->live == number && !piece->ahead &&
+	       now_s - piece->born_s >= FAT_S && unit_of(wp, piece->entry)->image &&
+	       2 * __builtin_popcountll(lines & lines_in_use(p)) <
+		       __builtin_popcountll(lines);
+}
+
+/* Has fat pieces made anew, with what windows pass. Whether there were any. */
+static bool slim(struct windowpages *wp)
+{
+	const uint32_t now_s = (uint32_t)(time_mono_ns() / NSEC_PER_SEC);
+	uint32_t want_granules = wp->pool.nr / SLIM_SHARE, sum = 0;
+
+	for (uint32_t i = 1; i <= wp->nr_pieces && sum < want_granules; i++) {
+		struct piece *piece = &wp->piece[i];
+		struct page *p = &wp->page[piece->entry];
+
+		if (!is_fat(wp, i, now_s))
+			continue;
+		sum += windowpool_granules(piece->nr_cells);
+		piece->fat = false;
+		save(wp, p);
+		if (!p->saved)
+			continue;
+		lay_to_rest(wp, piece->entry);
+		p->misses = MIN_MISSES;
+		want(wp, piece->entry);
+		wp->nr_slimmed++;
+	}
+	return sum > 0;
+}
+
+bool windowpages_has_room(const struct windowpages *wp)
 {
 	return wp->pool.nr_free > wp->pool.nr / MIN_SHARE;
 }
@@ -399,7 +450,7 @@ static bool is_short_of_room(const struct windowpages *wp)
 		return false;
 	if (wp->short_of_room)
 		return true;
-	for (uint32_t i = 0; i < wp->nr_wanted && !has_room(wp); i++) {
+	for (uint32_t i = 0; i < wp->nr_wanted && !windowpages_has_room(wp); i++) {
 		if (wp->page[wp->wanted[i]].misses >= MIN_MISSES)
 			return true;
 	}
@@ -417,7 +468,8 @@ int windowpages_take_room(struct windowpages *wp)
 
 	age_passed(wp);
 	if (is_short_of_room(wp)) {
-		evict(wp);
+		if (!slim(wp))
+			evict(wp);
 		wp->short_of_room = false;
 	}
 	if (wp->nr_resting)
@@ -768,16 +820,25 @@ static void copy_starts(const struct windowpages *wp, uint32_t entry,
 	}
 }
 
+/* Of a page of which nothing is known but where a window wanted to go on. */
+static uint32_t first_reach(const struct windowpages *wp)
+{
+	return wp->pool.nr_free > wp->pool.nr / 2 ? UINT32_MAX : FIRST_REACH;
+}
+
 static int ask(struct windowpages *wp, uint32_t entry)
 {
 	struct page *p = &wp->page[entry];
 	struct cpi_translate_request q = { .nr_entries = p->nr_begin,
-					   .reach = UINT32_MAX };
+					   .reach = first_reach(wp) };
 	struct question *asked = &wp->asked[wp->nr_asked];
 	int err;
 
 	memcpy(q.entry, p->begin, sizeof(q.entry));
-	if ((p->live || p->saved) && !is_private(wp, entry)) {
+	asked->fat = p->live ? wp->piece[p->live].fat : !p->saved;
+	if (is_private(wp, entry)) {
+		q.reach = UINT32_MAX;
+	} else if (p->live || p->saved) {
 		copy_starts(wp, entry, q.starts);
 		q.reach = REACH;
 	}
@@ -813,7 +874,7 @@ static uint32_t take_wanted(struct windowpages *wp)
 
 static void ask_for_wanted(struct windowpages *wp)
 {
-	while (wp->nr_wanted && has_room(wp) &&
+	while (wp->nr_wanted && windowpages_has_room(wp) &&
 	       wp->nr_asked < TRANSLATE_CHILD_MAX_ASKED &&
 	       wp->nr_asked + wp->nr_ready < MAX_READY) {
 		const uint32_t entry = take_wanted(wp);
@@ -863,11 +924,14 @@ static uint32_t pack(struct windowpages *wp, const struct question *q,
 {
 	const uint32_t nr = codepack_page(page, nr_uops, q->code, q->size, wp->packed);
 	const uint32_t first = windowpool_take(&wp->pool, nr);
+	uint32_t number;
 
 	if (!first)
 		return 0;
 	memcpy(&wp->source->cell[first], wp->packed, nr * sizeof(*wp->packed));
-	return add_piece(wp, q->entry, first, nr);
+	number = add_piece(wp, q->entry, first, nr);
+	wp->piece[number].fat = q->fat;
+	return number;
 }
 
 /* What has no room is asked for again when a window misses it again. */
@@ -941,6 +1005,8 @@ void windowpages_status(const struct windowpages *wp, struct buf *out)
 		   (unsigned long long)wp->nr_translated);
 	buf_printf(out, "window_pages_failed %llu\n",
 		   (unsigned long long)wp->nr_failed);
+	buf_printf(out, "window_pages_slimmed %llu\n",
+		   (unsigned long long)wp->nr_slimmed);
 	buf_printf(out, "window_pages_evicted %llu\n",
 		   (unsigned long long)wp->nr_evicted);
 }

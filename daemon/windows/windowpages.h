@@ -73,6 +73,9 @@ void windowpages_publish(struct windowpages *wp, uint32_t entry);
 bool windowpages_was_made_of(struct windowpages *wp, uint32_t entry, uint64_t pc,
 			     uint64_t when_ns);
 
+/* Whether pages can be translated without evicting others. */
+bool windowpages_has_room(const struct windowpages *wp);
+
 /*
  * Whether there was no room, and all entries may be dropped to get rid of unused ones:
  * at most every ten minutes. Then no process may have entries.

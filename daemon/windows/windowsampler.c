@@ -35,6 +35,7 @@
 #define LEARN_NS     (200 * NSEC_PER_MSEC)
 #define LEARN_SHARE  8  /* where 1 in 8 windows ended at code that is not there */
 #define LEARN_ROUNDS 64 /* that are so short, then as many of twice the time, ... */
+#define LEARN_MOST   2  /* ... but no longer than these doublings while there is room */
 #define ENTER_NS     (20 * NSEC_PER_MSEC) /* where there is somebody new */
 
 struct collector {
@@ -565,9 +566,11 @@ static uint64_t look_interval(const struct collector *ws)
 				  (double)*ws->cfg.period *
 				  (ws->source->ring_per_cpu ? 1 : ws->nr_cpus);
 	const double ns = ws->source->nr_records / 2.0 / per_second * NSEC_PER_SEC;
-	const uint32_t doublings = ws->nr_learning / LEARN_ROUNDS;
 	const uint64_t at_most = ns < (double)LOOK_NS ? (uint64_t)ns : LOOK_NS;
+	uint32_t doublings = ws->nr_learning / LEARN_ROUNDS;
 
+	if (doublings > LEARN_MOST && windowpages_has_room(ws->pages))
+		doublings = LEARN_MOST;
 	if (ws->has_strangers)
 		return ENTER_NS;
 	if (ws->looked_ns < ws->learnt_ns + LOOK_NS && doublings < 6 &&
