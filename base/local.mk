@@ -3,6 +3,7 @@ noinst_LIBRARIES += base/libbase.a
 base_libbase_a_SOURCES = \
 	base/arena.c base/arena.h \
 	base/buf.c base/buf.h \
+	base/confine.c base/confine.h \
 	base/err.c base/err.h \
 	base/file.c base/file.h base/file_open.c base/newfile.c base/newfile.h \
 	base/grow.h \

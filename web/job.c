@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/err.h"
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "tools/ui/cmd.h"
-#include "web/confine.h"
 #include "web/spawn.h"
 
 #define MAX_MESSAGES 4096 /* bytes of stderr that are kept */

@@ -21,7 +21,7 @@ WEB_SOURCES = \
 	web/auth/keyfile.c web/auth/keyfile.h web/auth/login.c web/auth/login.h \
 	web/auth/passwords.c web/auth/passwords.h web/auth/tls.c web/auth/tls.h \
 	web/answer.c web/answer.h web/api.c web/api.h web/assets.h web/browser.c \
-	web/browser.h web/cache.c web/cache.h web/confine.c web/confine.h web/conn.c \
+	web/browser.h web/cache.c web/cache.h web/conn.c \
 	web/conn.h web/content.c web/content.h web/header.c web/header.h web/job.c \
 	web/job.h web/listen.c web/listen.h web/loop.c web/loop.h web/metrics.c \
 	web/options.c web/options.h web/reply.c web/reply.h web/request.c web/route.c \

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/err.h"
-#include "web/confine.h"
 #include "web/job.h"
 
 #define MAX_ENV 12
@@ -71,7 +71,8 @@ static int place_descriptors(int out, int err)
 static _Noreturn void run_child(const struct jobs_config *config, char *const *args,
 				int out, int errors)
 {
-	const struct confine_limits limits = { .memory_bytes = config->max_memory,
+	const struct confine_limits limits = { .with_parent = true,
+					       .memory_bytes = config->max_memory,
 					       .cpu_s = config->patience_s,
 					       .folder = config->folder,
 					       .dbs = config->dbs };

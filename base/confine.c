@@ -5,11 +5,11 @@
  * The filter lists what is refused, because LLVM, SQLite and graphviz together use too
  * many calls to list those allowed. It refuses with EPERM what acts on other processes
  * or on the machine, and sockets that are not local ones: reports ask cpid to store
- * first.
+ * first. With the network it refuses all but TCP, UDP and what resolvers use.
  */
 #include "config.h"
 
-#include "web/confine.h"
+#include "base/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,8 @@ static int set_limits(const struct confine_limits *limits)
 #ifndef SANITIZERS /* ASan's shadow takes terabytes of addresses */
 	err = set_limit(RLIMIT_AS, limits->memory_bytes, limits->memory_bytes);
 #endif
-	if (!err) /* SIGXCPU says why; at the hard limit it would be SIGKILL */
+	if (!err &&
+	    limits->cpu_s) /* SIGXCPU says why; at the hard limit it would be SIGKILL */
 		err = set_limit(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 1);
 	if (!err)
 		err = set_limit(RLIMIT_NOFILE, MAX_FILES, MAX_FILES);
@@ -153,7 +154,7 @@ static int allow_all(int rules, const struct confine_limits *limits)
 {
 	int err = limits->folder ? allow_folder(rules, limits->folder) : 0;
 
-	for (int i = 0; !err && i < limits->dbs->nr; i++)
+	for (int i = 0; !err && limits->dbs && i < limits->dbs->nr; i++)
 		err = allow_beside(rules, limits->dbs->item[i]);
 	return err == -ENOENT ? 0 : err; /* then the report will say so */
 }
@@ -177,9 +178,12 @@ static int refuse_writes(const struct confine_limits *limits)
  * Another architecture's calls have other numbers: they are refused, and so are x32's.
  * Then the listed ones, and socket() unless it is local.
  */
-static int refuse_calls(void)
+static int refuse_calls(bool network)
 {
-	struct sock_filter code[NR_REFUSED + 11];
+	static const unsigned int families[] = { AF_UNIX, AF_INET, AF_INET6,
+						 AF_NETLINK };
+	const unsigned char nr = network ? LENGTH(families) : 1;
+	struct sock_filter code[NR_REFUSED + 10 + LENGTH(families)];
 	const unsigned int refuse = SECCOMP_RET_ERRNO | EPERM;
 	struct sock_fprog program = { .filter = code };
 	unsigned int n = 0;
@@ -193,10 +197,13 @@ static int refuse_calls(void)
 	PUT(BPF_STMT(BPF_RET | BPF_K, refuse));
 	for (unsigned char i = 0; i < NR_REFUSED; i++)
 		PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)refused[i],
-			     (unsigned char)(NR_REFUSED - i + 2), 0));
-	PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3));
+			     (unsigned char)(NR_REFUSED - i + 1 + nr), 0));
+	PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0,
+		     (unsigned char)(2 + nr)));
 	PUT(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])));
-	PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0));
+	for (unsigned char i = 0; i < nr; i++)
+		PUT(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, families[i],
+			     (unsigned char)(nr - i), 0));
 	PUT(BPF_STMT(BPF_RET | BPF_K, refuse));
 	PUT(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 #undef PUT
@@ -208,12 +215,12 @@ int confine_self(const struct confine_limits *limits)
 {
 	int err = 0;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	if ((limits->with_parent && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) < 0)
 		err = -errno;
 	if (!err)
 		err = set_limits(limits);
 	if (!err)
 		err = refuse_writes(limits);
-	return err ? err : refuse_calls();
+	return err ? err : refuse_calls(limits->network);
 }
