@@ -76,6 +76,7 @@ store profile core
 query profile core
 retain profile core
 move profile core query
+clickhouse profile core query
 '
 report_rooms='
 select /analysis/freq /analysis/image /analysis/isa /db/core /db/move decode/elfid.h
@@ -116,13 +117,14 @@ $tools_rooms
 END
 allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile
 	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
-	db/query db/retain db/move daemon/session/session.h daemon/collect/eventperiod.h
+	db/query db/retain db/move db/clickhouse daemon/session/session.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'
 allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
 	decode/elfid.h db/profile/pack.h' base
 allowed web/auth 'base web/loop.h'
 allowed web 'base tools/ui/cmd.h db/core/db.h web/auth'
-is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ web/auth/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
+allowed ship 'base db/profile db/core db/clickhouse'
+is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ web/auth/ ship/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
 	[ "$(ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null | wc -l)" -le 45 ] || echo "$room"
 done)" '' 'every room has at most 45 files'
 is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/README.md tools/*/README.md web/*/README.md [a-z]*/README.md |
@@ -131,8 +133,8 @@ is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/READ
 # Only tools/ and the mains write to stdout. Only mains exit, and the children that
 # timed_child.c and foreignfds.c fork.
 is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*/*.c decode/*.c \
-	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] web/auth/*.[ch] |
-	grep -vE 'web/(main|options)\.c|control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
-is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c web/auth/*.c |
+	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] web/auth/*.[ch] ship/*.[ch] |
+	grep -vE '(ship|web)/(main|options)\.c|control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
+is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c web/auth/*.c ship/*.c |
 	grep -vE 'web/(main|spawn|auth/login)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
 	'only mains and their forked children exit'

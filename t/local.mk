@@ -534,3 +534,7 @@ t/stepped.skel.h: t/stepped.bpf.o
 EXTRA_DIST += t/perfdata_target.py t/precise_check.py t/precise_make.py
 dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
+# Fleets: real stores, where they are installed.
+EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js
+dist_check_SCRIPTS += t/0901-fleet-ship.t
+QUICK_TESTS += t/0901-fleet-ship.t

@@ -7,7 +7,7 @@ nodist_tools_libtools_a_SOURCES =
 tools_libtools_a_SOURCES = \
 	tools/cmd_calc.c tools/cmd_callees.c tools/cmd_callers.c tools/cmd_cat.c \
 	tools/cmd_cfg.c tools/cmd_config.c tools/cmd_doctor.c tools/cmd_diff.c tools/cmd_epoch.c tools/cmd_export.c \
-	tools/cmd_flame.c tools/cmd_flush.c tools/cmd_help.c tools/cmd_hot.c \
+	tools/cmd_flame.c tools/cmd_fleet.c tools/cmd_flush.c tools/cmd_help.c tools/cmd_hot.c \
 	tools/cmd_import.c tools/cmd_label.c tools/cmd_list.c tools/cmd_mark.c tools/cmd_pairs.c \
 	tools/cmd_paths.c tools/cmd_prof.c tools/cmd_rate.c tools/cmd_record.c \
 	tools/cmd_records.c tools/cmd_register.c tools/cmd_stalls.c tools/cmd_stats.c \
@@ -18,7 +18,7 @@ tools_libtools_a_SOURCES = \
 
 tools_cpi_SOURCES = tools/main.c
 tools_cpi_LDFLAGS = $(AM_LDFLAGS) $(RELR_LDFLAGS)
-tools_cpi_LDADD = tools/libtools.a report/libreport.a daemon/libdaemon.a analysis/libanalysis.a db/libdb.a \
+tools_cpi_LDADD = tools/libtools.a report/libreport.a daemon/libdaemon.a analysis/libanalysis.a db/libstore.a db/libdb.a \
 	base/libbase.a $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(CAP_LIBS) $(NETTLE_LIBS) \
 	$(PFM_LIBS) $(BPF_LIBS) $(NCURSES_LIBS) $(PROTOBUF_C_LIBS) \
 	$(ZLIB_LIBS) -lm

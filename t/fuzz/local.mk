@@ -22,6 +22,11 @@ t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_rowbinary
+t_fuzz_fuzz_rowbinary_SOURCES = t/fuzz/fuzz_rowbinary.c db/clickhouse/rowbinary.c $(FUZZ_BASE)
+t_fuzz_fuzz_rowbinary_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_rowbinary_LDFLAGS = $(FUZZ_LINK)
+
 check_PROGRAMS += t/fuzz/fuzz_stacktree
 t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c db/profile/pack.c db/profile/stacktree.c \
 	db/profile/stacktree_codec.c db/profile/stacktree_walk.c $(FUZZ_BASE)

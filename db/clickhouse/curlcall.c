@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * curlcall.c - finds libcurl's functions
+ */
+#include "config.h"
+
+#include "db/clickhouse/curlcall.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+
+int curlcall_load(struct curlcall *out)
+{
+	const struct {
+		const char *name;
+		void *function;
+	} wanted[] = {
+		{ "curl_global_init", &out->global_init },
+		{ "curl_easy_init", &out->init },
+		{ "curl_easy_cleanup", &out->cleanup },
+		{ "curl_easy_setopt", &out->setopt },
+		{ "curl_easy_getinfo", &out->getinfo },
+		{ "curl_easy_perform", &out->perform },
+		{ "curl_easy_strerror", &out->strerror },
+		{ "curl_easy_escape", &out->escape },
+		{ "curl_free", &out->free },
+		{ "curl_slist_append", &out->slist_append },
+		{ "curl_slist_free_all", &out->slist_free_all },
+	};
+	void *library = dlopen(CURL_SONAME, RTLD_NOW | RTLD_LOCAL);
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		void *found = library ? dlsym(library, wanted[i].name) : NULL;
+
+		if (!found) {
+			log_err("a store is reached by libcurl: %s", dlerror());
+			return -ENOENT;
+		}
+		memcpy(wanted[i].function, &found, sizeof(found));
+	}
+	return out->global_init(CURL_GLOBAL_DEFAULT) ? -ENOENT : 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * curlcall.h - libcurl, loaded when a store is named
+ *
+ * It brings two dozen other libraries, which every command would take time to load.
+ */
+#ifndef CPI_DB_CURLCALL_H
+#define CPI_DB_CURLCALL_H
+
+#include <curl/curl.h>
+
+/* The functions of libcurl that are used. */
+struct curlcall {
+	__typeof__(curl_global_init) *global_init;
+	__typeof__(curl_easy_init) *init;
+	__typeof__(curl_easy_cleanup) *cleanup;
+	__typeof__((curl_easy_setopt)) *setopt;
+	__typeof__((curl_easy_getinfo)) *getinfo;
+	__typeof__(curl_easy_perform) *perform;
+	__typeof__(curl_easy_strerror) *strerror;
+	__typeof__(curl_easy_escape) *escape;
+	__typeof__(curl_free) *free;
+	__typeof__(curl_slist_append) *slist_append;
+	__typeof__(curl_slist_free_all) *slist_free_all;
+};
+
+/*
+ * Loads the library for good, and initialises it. To be called before there are
+ * threads. 0, or -ENOENT, logged.
+ */
+int curlcall_load(struct curlcall *out);
+
+#endif

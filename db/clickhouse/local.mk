@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A library of its own: only cpi and cpi-ship speak to a store.
+noinst_LIBRARIES += db/libstore.a
+db_libstore_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(ZLIB_CFLAGS) $(NETTLE_CFLAGS) \
+	$(CURL_CFLAGS)
+db_libstore_a_SOURCES = \
+	db/clickhouse/curlcall.c db/clickhouse/curlcall.h \
+	db/clickhouse/fleetid.c db/clickhouse/fleetid.h \
+	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
+	db/clickhouse/store.c db/clickhouse/store.h \
+	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \
+	db/clickhouse/storetables.c db/clickhouse/storetables.h \
+	db/clickhouse/storeurl.c db/clickhouse/storeurl.h
+nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h
+BUILT_SOURCES += db/clickhouse/storeschema_sql.h
+CLEANFILES += db/clickhouse/storeschema_sql.h
+EXTRA_DIST += db/clickhouse/README.md db/clickhouse/store_1.sql
+
+# Each version's step as a C string; comments stay in the files.
+db/clickhouse/storeschema_sql.h: db/clickhouse/store_1.sql
+	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
+	for step in store_1; do \
+		echo "static const char $${step}_sql[] ="; \
+		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
+			$(srcdir)/db/clickhouse/$$step.sql; \
+		echo ';'; \
+	done > $@.tmp && mv $@.tmp $@
+db/clickhouse/libstore_a-storeschema.$(OBJEXT): db/clickhouse/storeschema_sql.h

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store.c - a client of ClickHouse's HTTP interface, with libcurl
+ *
+ * The server is told to answer only when a statement has ended, so that a failure in
+ * its middle is a status and not the end of rows. Rows are sent compressed: by zstd
+ * where the server is new enough to know it, else by gzip.
+ */
+#include "config.h"
+
+#include "db/clickhouse/store.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "db/clickhouse/curlcall.h"
+#include "db/clickhouse/storeurl.h"
+
+#define CONNECT_S    10L
+#define STALLED_S    120L /* without a byte */
+#define MAX_PASSWORD 1024
+#define MAX_MESSAGE  400        /* of an error, as shown */
+#define MAX_ERROR    (64 << 10) /* of an error, as read */
+#define ZSTD_SINCE   21000
+#define ASYNC_SINCE  23000
+#define PACK_LEVEL   1
+
+struct ch_store {
+	struct storeurl url;
+	struct curlcall call;
+	CURL *curl;
+	char *password;
+	char *name; /* url, for messages: it has no secrets */
+	int host;   /* that answered last */
+	unsigned int version;
+	uint64_t sent;
+};
+
+/* One request's answer. */
+struct answer {
+	struct ch_store *store;
+	struct rowbinary_reader reader; /* types NULL: no rows are expected */
+	rowbinary_fn fn;
+	void *ctx;
+	uint64_t left; /* bytes that may still come */
+	struct buf error;
+	int err;
+};
+
+const char *ch_store_database(const struct ch_store *s)
+{
+	return s->url.database;
+}
+
+unsigned int ch_store_version(const struct ch_store *s)
+{
+	return s->version;
+}
+
+uint64_t ch_store_sent(const struct ch_store *s)
+{
+	return s->sent;
+}
+
+void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s)
+{
+	s->call.setopt(s->curl, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)bytes_per_s);
+}
+
+void ch_put_literal(struct buf *sql, const char *text)
+{
+	buf_putc(sql, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_putc(sql, '\\');
+		buf_putc(sql, *text);
+	}
+	buf_putc(sql, '\'');
+}
+
+static size_t take(char *data, size_t one, size_t size, void *ctx)
+{
+	struct answer *a = ctx;
+	long status = 0;
+
+	a->store->call.getinfo(a->store->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200 || !a->reader.types) {
+		if (a->error.len + size <= MAX_ERROR)
+			buf_put(&a->error, data, size);
+		return size;
+	}
+	if (size > a->left)
+		a->err = -CPI_ELIMIT;
+	else
+		a->err = rowbinary_feed(&a->reader, data, size, a->fn, a->ctx);
+	a->left -= size;
+	return a->err ? 0 : size;
+}
+
+static void show_failure(const struct ch_store *s, struct answer *a, long status)
+{
+	char text[MAX_MESSAGE];
+
+	snprintf(text, sizeof(text), "%s", buf_str(&a->error));
+	text_clean(text);
+	log_err("%s: %s: the server refused with status %ld: %s", s->name,
+		s->url.host[s->host], status, text);
+}
+
+/* An answer's status as an error. */
+static int status_error(struct answer *a, long status)
+{
+	if (status == 200)
+		return 0;
+	show_failure(a->store, a, status);
+	if (status == 401 || status == 403)
+		return -EACCES;
+	if (strstr(buf_str(&a->error), "Code: 516") ||
+	    strstr(buf_str(&a->error), "Code: 193") ||
+	    strstr(buf_str(&a->error), "Code: 192"))
+		return -EACCES;
+	return status >= 400 && status < 600 ? -EIO : -EPROTO;
+}
+
+/* Whether the request never reached a server. */
+static bool is_unreachable(CURLcode code)
+{
+	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+	       code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR ||
+	       code == CURLE_PEER_FAILED_VERIFICATION;
+}
+
+static int transfer_error(struct answer *a, CURLcode code)
+{
+	const struct ch_store *s = a->store;
+
+	if (a->err)
+		return a->err;
+	log_warn("%s: %s: %s", s->name, s->url.host[s->host], s->call.strerror(code));
+	return is_unreachable(code) ? -ECONNREFUSED : -EIO;
+}
+
+/* Sends one request to the current host. query goes into the URL. */
+static int send_once(struct answer *a, const char *query, const char *database,
+		     const void *body, size_t size, struct curl_slist *headers)
+{
+	struct ch_store *s = a->store;
+	char *escaped = s->call.escape(s->curl, query, 0), *url = NULL;
+	long status = 0;
+	curl_off_t sent = 0;
+	CURLcode code;
+
+	if (!escaped || asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s",
+				 s->url.tls ? "https" : "http", s->url.host[s->host],
+				 *database ? "&database=" : "", database,
+				 s->version >= ASYNC_SINCE && *query
+					 ? "&async_insert=1&wait_for_async_insert=1"
+					 : "",
+				 *query ? "&query=" : "", escaped) < 0) {
+		s->call.free(escaped);
+		return -ENOMEM;
+	}
+	s->call.setopt(s->curl, CURLOPT_URL, url);
+	s->call.setopt(s->curl, CURLOPT_HTTPHEADER, headers);
+	s->call.setopt(s->curl, CURLOPT_POSTFIELDS, body);
+	s->call.setopt(s->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+	s->call.setopt(s->curl, CURLOPT_WRITEDATA, a);
+	code = s->call.perform(s->curl);
+	s->call.getinfo(s->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+	s->call.getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
+	s->sent += (uint64_t)sent;
+	s->call.free(escaped);
+	free(url);
+	return code ? transfer_error(a, code) : status_error(a, status);
+}
+
+/* The same, to each host until one can be reached. */
+static int send_to_any(struct answer *a, const char *query, const char *database,
+		       const void *body, size_t size, const char *encoding)
+{
+	struct ch_store *s = a->store;
+	struct curl_slist *headers = s->call.slist_append(NULL, "Expect:"), *more;
+	char line[64];
+	int err = headers ? -ECONNREFUSED : -ENOMEM;
+
+	if (headers && encoding) {
+		snprintf(line, sizeof(line), "Content-Encoding: %s", encoding);
+		more = s->call.slist_append(headers, line);
+		err = more ? err : -ENOMEM;
+	}
+	for (int i = 0; err == -ECONNREFUSED && i < s->url.nr_hosts; i++) {
+		err = send_once(a, query, database, body, size, headers);
+		if (err == -ECONNREFUSED)
+			s->host = (s->host + 1) % s->url.nr_hosts;
+	}
+	s->call.slist_free_all(headers);
+	buf_fini(&a->error);
+	return err;
+}
+
+int ch_store_exec(struct ch_store *s, const char *sql)
+{
+	struct answer a = { .store = s };
+
+	return send_to_any(&a, "", s->url.database, sql, strlen(sql), NULL);
+}
+
+int ch_store_admin(struct ch_store *s, const char *sql)
+{
+	struct answer a = { .store = s };
+
+	return send_to_any(&a, "", "", sql, strlen(sql), NULL);
+}
+
+static int query_in(struct ch_store *s, const char *database, const char *sql,
+		    const char *types, uint64_t max_bytes, rowbinary_fn fn, void *ctx)
+{
+	struct answer a = {
+		.store = s,
+		.reader = { .types = types },
+		.fn = fn,
+		.ctx = ctx,
+		.left = max_bytes,
+	};
+	int err = send_to_any(&a, "", database, sql, strlen(sql), NULL);
+
+	if (!err)
+		err = rowbinary_end(&a.reader);
+	if (err == -CPI_ECORRUPT || err == -CPI_ETRUNCATED)
+		log_err("%s: the server's rows are damaged", s->name);
+	else if (err == -CPI_ELIMIT)
+		log_err("%s: the answer is larger than %llu MB: choose fewer hosts, a "
+			"shorter time, or an image",
+			s->name, (unsigned long long)(max_bytes >> 20));
+	rowbinary_fini(&a.reader);
+	return err;
+}
+
+int ch_store_query(struct ch_store *s, const char *sql, const char *types,
+		   uint64_t max_bytes, rowbinary_fn fn, void *ctx)
+{
+	return query_in(s, s->url.database, sql, types, max_bytes, fn, ctx);
+}
+
+int ch_store_admin_query(struct ch_store *s, const char *sql, const char *types,
+			 uint64_t max_bytes, rowbinary_fn fn, void *ctx)
+{
+	return query_in(s, "", sql, types, max_bytes, fn, ctx);
+}
+
+static int pack_zstd(const struct buf *rows, struct buf *out)
+{
+	const size_t bound = ZSTD_compressBound(rows->len);
+	void *to = buf_reserve(out, bound);
+	size_t size;
+
+	if (!to)
+		return -ENOMEM;
+	size = ZSTD_compress(to, bound, rows->data, rows->len, PACK_LEVEL);
+	if (ZSTD_isError(size))
+		return -ENOMEM;
+	out->len += size;
+	return 0;
+}
+
+static int pack_gzip(const struct buf *rows, struct buf *out)
+{
+	z_stream z = { 0 };
+	uLong bound;
+	void *to;
+	int rc;
+
+	if (deflateInit2(&z, PACK_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY))
+		return -ENOMEM;
+	bound = deflateBound(&z, rows->len);
+	to = buf_reserve(out, bound);
+	z.next_in = (Bytef *)rows->data;
+	z.avail_in = (uInt)rows->len;
+	z.next_out = to;
+	z.avail_out = (uInt)bound;
+	rc = to ? deflate(&z, Z_FINISH) : Z_MEM_ERROR;
+	out->len += rc == Z_STREAM_END ? z.total_out : 0;
+	deflateEnd(&z);
+	return rc == Z_STREAM_END ? 0 : -ENOMEM;
+}
+
+int ch_store_insert(struct ch_store *s, const char *columns, const struct buf *rows)
+{
+	const bool zstd = s->version >= ZSTD_SINCE;
+	struct answer a = { .store = s };
+	struct buf packed = { 0 };
+	char *query;
+	int err;
+
+	if (rows->err)
+		return rows->err;
+	if (!rows->len)
+		return 0;
+	if (asprintf(&query, "INSERT INTO %s FORMAT RowBinary", columns) < 0)
+		return -ENOMEM;
+	err = zstd ? pack_zstd(rows, &packed) : pack_gzip(rows, &packed);
+	if (!err)
+		err = send_to_any(&a, query, s->url.database, packed.data, packed.len,
+				  zstd ? "zstd" : "gzip");
+	buf_fini(&packed);
+	free(query);
+	return err;
+}
+
+/* A file with rights for others is refused: it would be no secret. */
+static int read_password(struct ch_store *s)
+{
+	const char *path = s->url.password_file;
+	struct buf text = { 0 };
+	struct stat st;
+	int fd, err;
+
+	if (!path)
+		return 0;
+	fd = file_open_regular(AT_FDCWD, path, &st);
+	if (fd < 0) {
+		log_err("%s: %s", path, err_str(fd));
+		return fd;
+	}
+	close(fd);
+	if (st.st_mode & S_IRWXO) {
+		log_err("%s: other users have rights to the password: chmod o= it",
+			path);
+		return -EPERM;
+	}
+	err = file_read_all(AT_FDCWD, path, MAX_PASSWORD, &text);
+	if (!err) {
+		s->password = strndup(buf_str(&text), strcspn(buf_str(&text), "\r\n"));
+		err = s->password ? 0 : -ENOMEM;
+	} else {
+		log_err("%s: %s", path, err_str(err));
+	}
+	buf_fini(&text);
+	return err;
+}
+
+static int set_options(struct ch_store *s)
+{
+	CURL *c = s->curl;
+
+	s->call.setopt(c, CURLOPT_NOSIGNAL, 1L);
+	s->call.setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	s->call.setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	s->call.setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	s->call.setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	s->call.setopt(c, CURLOPT_LOW_SPEED_TIME, STALLED_S);
+	s->call.setopt(c, CURLOPT_BUFFERSIZE, 256L << 10);
+	s->call.setopt(c, CURLOPT_WRITEFUNCTION, take);
+	s->call.setopt(c, CURLOPT_USERAGENT, "cpi/" PACKAGE_VERSION);
+	if (s->url.user) {
+		s->call.setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		s->call.setopt(c, CURLOPT_USERNAME, s->url.user);
+		s->call.setopt(c, CURLOPT_PASSWORD, s->password ? s->password : "");
+	}
+	if (s->url.ca)
+		s->call.setopt(c, CURLOPT_CAINFO, s->url.ca);
+	if (s->url.cert)
+		s->call.setopt(c, CURLOPT_SSLCERT, s->url.cert);
+	if (s->url.key)
+		s->call.setopt(c, CURLOPT_SSLKEY, s->url.key);
+	return 0;
+}
+
+static int note_version(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct ch_store *s = ctx;
+	char text[32] = "";
+	unsigned int major, minor;
+
+	memcpy(text, cells->text, cells->len < sizeof(text) ? cells->len : 31);
+	if (sscanf(text, "%5u.%3u", &major, &minor) != 2)
+		return -CPI_ECORRUPT;
+	s->version = major * 1000 + minor;
+	return 0;
+}
+
+static int connect_store(struct ch_store *s)
+{
+	int err = query_in(s, "", "SELECT version() FORMAT RowBinary", "s", 1024,
+			   note_version, s);
+
+	if (!err && !s->version)
+		err = -EPROTO;
+	if (err)
+		log_err("%s: no ClickHouse answers there: %s", s->name, err_str(err));
+	return err;
+}
+
+int ch_store_open(const char *url, struct ch_store **out)
+{
+	struct ch_store *s = calloc(1, sizeof(*s));
+	struct buf why = { 0 };
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = storeurl_parse(url, &s->url, &why);
+	if (err == -EINVAL)
+		log_err("%s: %s", url, buf_str(&why));
+	buf_fini(&why);
+	if (!err)
+		err = curlcall_load(&s->call);
+	if (!err) {
+		s->name = strndup(url, strcspn(url, "?"));
+		s->curl = s->call.init();
+		err = s->name && s->curl ? read_password(s) : -ENOMEM;
+	}
+	if (!err)
+		err = set_options(s);
+	if (!err)
+		err = connect_store(s);
+	if (err)
+		ch_store_close(s);
+	else
+		*out = s;
+	return err;
+}
+
+void ch_store_close(struct ch_store *s)
+{
+	if (!s)
+		return;
+	if (s->curl)
+		s->call.cleanup(s->curl);
+	if (s->password)
+		explicit_bzero(s->password, strlen(s->password));
+	free(s->password);
+	free(s->name);
+	storeurl_fini(&s->url);
+	free(s);
+}

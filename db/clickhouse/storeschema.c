@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * storeschema.c - the versions of a store's tables
+ *
+ * The steps are the .sql files beside this one, which the build turns into strings.
+ * ClickHouse has no transactions over statements, so each statement may be repeated
+ * (IF NOT EXISTS), and a step's version is noted after its last statement.
+ */
+#include "config.h"
+
+#include "db/clickhouse/storeschema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "db/clickhouse/storeschema_sql.h"
+
+#define END_OF_STATEMENT ";\n"
+#define MAX_ANSWER       (1 << 20)
+
+static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql };
+
+static int note_number(void *ctx, const struct rowbinary_cell *cells)
+{
+	uint64_t *n = ctx;
+
+	*n = cells[0].n;
+	return 0;
+}
+
+/* 0 where there is no such database, or no table of versions in it. */
+static int get_version(struct ch_store *s, uint64_t *version)
+{
+	struct buf sql = { 0 };
+	uint64_t nr = 0;
+	int err;
+
+	buf_puts(&sql, "SELECT count() FROM system.tables WHERE database = ");
+	ch_put_literal(&sql, ch_store_database(s));
+	buf_puts(&sql, " AND name = 'version' FORMAT RowBinary");
+	err = ch_store_admin_query(s, buf_str(&sql), "8", MAX_ANSWER, note_number, &nr);
+	buf_fini(&sql);
+	*version = 0;
+	if (err || !nr)
+		return err;
+	return ch_store_query(s,
+			      "SELECT toUInt64(max(version)) FROM version"
+			      " FORMAT RowBinary",
+			      "8", MAX_ANSWER, note_number, version);
+}
+
+static int run_step(struct ch_store *s, const char *step)
+{
+	const char *end;
+	char *statement;
+	int err = 0;
+
+	for (; !err && (end = strstr(step, END_OF_STATEMENT)); step = end + 2) {
+		statement = strndup(step, (size_t)(end - step));
+		if (!statement)
+			return -ENOMEM;
+		err = ch_store_exec(s, statement);
+		free(statement);
+	}
+	return err;
+}
+
+static int run_steps(struct ch_store *s, uint64_t version)
+{
+	char sql[80];
+	int err = 0;
+
+	for (; !err && version < STORESCHEMA_VERSION; version++) {
+		err = run_step(s, steps[version]);
+		snprintf(sql, sizeof(sql), "INSERT INTO version (version) VALUES (%u)",
+			 (unsigned int)version + 1);
+		if (!err)
+			err = ch_store_exec(s, sql);
+	}
+	return err;
+}
+
+static int too_new(uint64_t version)
+{
+	log_err("fleet: the store's tables have version %llu, this program knows %d: "
+		"install a newer one",
+		(unsigned long long)version, STORESCHEMA_VERSION);
+	return -CPI_EVERSION;
+}
+
+int storeschema_init(struct ch_store *s, unsigned int *before)
+{
+	uint64_t version = 0;
+	char sql[128];
+	int err;
+
+	snprintf(sql, sizeof(sql), "CREATE DATABASE IF NOT EXISTS %s",
+		 ch_store_database(s));
+	err = ch_store_admin(s, sql);
+	if (!err)
+		err = get_version(s, &version);
+	if (!err && version > STORESCHEMA_VERSION)
+		err = too_new(version);
+	if (!err)
+		err = run_steps(s, version);
+	if (!err)
+		*before = (unsigned int)version;
+	return err;
+}
+
+int storeschema_check(struct ch_store *s)
+{
+	uint64_t version;
+	int err = get_version(s, &version);
+
+	if (err || version == STORESCHEMA_VERSION)
+		return err;
+	if (version > STORESCHEMA_VERSION)
+		return too_new(version);
+	log_err("fleet: the store has no database '%s' of this version: 'cpi fleet "
+		"init' "
+		"makes it",
+		ch_store_database(s));
+	return -ENOENT;
+}

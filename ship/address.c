@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * address.c - takes addresses, completes shipments, and voids those that are contained
+ */
+#include "config.h"
+
+#include "ship/address.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+
+#define MAX_TRIES  20
+#define MAX_ANSWER (64u << 20)
+
+/* Of the numbers of a host's name, which put_numbers() adds. */
+#define NOT_VOID " AND (host, at, nr) NOT IN (SELECT host, at, nr FROM void WHERE"
+
+static uint64_t lot(void)
+{
+	uint64_t n = 0;
+
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		n = (uint64_t)rand();
+	return n;
+}
+
+static int note_number(void *ctx, const struct rowbinary_cell *cells)
+{
+	uint64_t *n = ctx;
+
+	*n = cells[0].n;
+	return 0;
+}
+
+static int get_number(struct ch_store *s, struct buf *sql, uint64_t *n)
+{
+	int err;
+
+	*n = 0;
+	buf_puts(sql, " FORMAT RowBinary");
+	err = sql->err ? sql->err
+		       : ch_store_query(s, buf_str(sql), "8", MAX_ANSWER, note_number,
+					n);
+	buf_reset(sql);
+	return err;
+}
+
+static int find_number(struct ch_store *s, const char *name, uint64_t *number)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT toUInt64(min(number)) FROM host WHERE name = ");
+	ch_put_literal(&sql, name);
+	buf_puts(&sql, " AND number NOT IN (SELECT number FROM host GROUP BY number"
+		       " HAVING uniqExact(name) > 1)");
+	err = get_number(s, &sql, number);
+	buf_fini(&sql);
+	return err;
+}
+
+/* Later tries leave room between each other, so that a crowd parts. */
+static int claim_number(struct ch_store *s, const char *name, unsigned int try)
+{
+	struct buf sql = { 0 }, row = { 0 };
+	uint64_t max;
+	int err;
+
+	buf_puts(&sql, "SELECT toUInt64(max(number)) FROM host");
+	err = get_number(s, &sql, &max);
+	if (!err) {
+		rowbinary_put(&row, '4', max + 1 + (try ? lot() % (16u << try) : 0));
+		rowbinary_put_string(&row, name, strlen(name));
+		err = ch_store_insert(s, "host (number, name)", &row);
+	}
+	buf_fini(&row);
+	buf_fini(&sql);
+	return err;
+}
+
+int ship_host_number(struct ch_store *s, const char *name, uint32_t *number)
+{
+	uint64_t found = 0;
+	int err = find_number(s, name, &found);
+
+	for (unsigned int i = 0; !err && !found && i < MAX_TRIES; i++) {
+		err = claim_number(s, name, i);
+		if (!err)
+			err = find_number(s, name, &found);
+	}
+	if (err)
+		return err;
+	if (!found)
+		return -EBUSY;
+	*number = (uint32_t)found;
+	return 0;
+}
+
+/* Answers about epochs, which are found by their seconds. */
+struct numbering {
+	struct ship_epoch *epoch;
+	size_t nr;
+	bool collided;
+};
+
+/* at, the first number that is free */
+static int note_free(void *ctx, const struct rowbinary_cell *cells)
+{
+	const struct numbering *n = ctx;
+
+	for (size_t i = 0; i < n->nr; i++) {
+		struct ship_epoch *e = &n->epoch[i];
+
+		if (e->address.at == cells[0].n && e->address.host == cells[1].n)
+			e->address.nr = (uint16_t)cells[2].n;
+	}
+	return 0;
+}
+
+/* host, at, nr of an address that has several lots */
+static int note_collision(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct numbering *n = ctx;
+
+	for (size_t i = 0; i < n->nr; i++) {
+		const struct ship_address *a = &n->epoch[i].address;
+
+		n->collided |= a->host == cells[0].n && a->at == cells[1].n &&
+			       a->nr == cells[2].n;
+	}
+	return 0;
+}
+
+static void put_seconds(const struct numbering *n, struct buf *sql)
+{
+	buf_puts(sql, " WHERE (host, toUInt32(at)) IN (");
+	for (size_t i = 0; i < n->nr; i++)
+		buf_printf(sql, "%s(%" PRIu32 ", %" PRIu32 ")", i ? ", " : "",
+			   n->epoch[i].address.host, n->epoch[i].address.at);
+	buf_putc(sql, ')');
+	/* Beside the pairs, what the store can search by. */
+	buf_puts(sql, " AND host IN (");
+	for (size_t i = 0; i < n->nr; i++)
+		buf_printf(sql, "%s%" PRIu32, i ? ", " : "", n->epoch[i].address.host);
+	buf_putc(sql, ')');
+}
+
+static int find_free(struct ch_store *s, struct numbering *n)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	for (size_t i = 0; i < n->nr; i++)
+		n->epoch[i].address.nr = 0;
+	buf_puts(&sql, "SELECT toUInt64(toUInt32(at)), toUInt64(host),"
+		       " toUInt64(max(nr)) + 1 FROM attempt");
+	put_seconds(n, &sql);
+	buf_puts(&sql, " GROUP BY host, at FORMAT RowBinary");
+	err = sql.err ? sql.err
+		      : ch_store_query(s, buf_str(&sql), "888", MAX_ANSWER, note_free,
+				       n);
+	buf_fini(&sql);
+	return err;
+}
+
+/* Epochs of one second follow each other. After a collision both sides step aside. */
+static void spread_numbers(struct numbering *n, int try)
+{
+	for (size_t i = 0; try && i < n->nr; i++)
+		n->epoch[i].address.nr +=
+			(uint16_t)(lot() % (4u << (try < 8 ? try : 8)));
+	for (size_t i = 1; i < n->nr; i++) {
+		for (size_t k = 0; k < i; k++) {
+			const struct ship_address *a = &n->epoch[k].address;
+			struct ship_address *b = &n->epoch[i].address;
+
+			if (a->host == b->host && a->at == b->at && a->nr >= b->nr)
+				b->nr = (uint16_t)(a->nr + 1);
+		}
+	}
+}
+
+static int insert_attempts(struct ch_store *s, const struct numbering *n)
+{
+	const uint64_t mine = lot();
+	struct buf rows = { 0 };
+	int err;
+
+	for (size_t i = 0; i < n->nr; i++) {
+		rowbinary_put(&rows, '4', n->epoch[i].address.host);
+		rowbinary_put(&rows, '4', n->epoch[i].address.at);
+		rowbinary_put(&rows, '2', n->epoch[i].address.nr);
+		rowbinary_put(&rows, '8', mine);
+	}
+	err = ch_store_insert(s, "attempt (host, at, nr, lot)", &rows);
+	buf_fini(&rows);
+	return err;
+}
+
+static int find_collisions(struct ch_store *s, struct numbering *n)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	n->collided = false;
+	buf_puts(&sql, "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr)"
+		       " FROM attempt");
+	put_seconds(n, &sql);
+	buf_puts(&sql, " GROUP BY host, at, nr HAVING uniqExact(lot) > 1"
+		       " FORMAT RowBinary");
+	err = sql.err ? sql.err
+		      : ch_store_query(s, buf_str(&sql), "888", MAX_ANSWER,
+				       note_collision, n);
+	buf_fini(&sql);
+	return err;
+}
+
+int ship_take_addresses(struct ch_store *s, struct ship_epoch *e, size_t nr)
+{
+	struct numbering n = { .epoch = e, .nr = nr, .collided = true };
+	int err = 0;
+
+	for (int i = 0; !err && n.collided && i < MAX_TRIES; i++) {
+		err = find_free(s, &n);
+		if (err)
+			break;
+		spread_numbers(&n, i);
+		err = insert_attempts(s, &n);
+		if (!err)
+			err = find_collisions(s, &n);
+	}
+	return err ? err : n.collided ? -EBUSY : 0;
+}
+
+static void put_text(struct buf *out, const char *text)
+{
+	rowbinary_put_string(out, text, strlen(text));
+}
+
+static void put_epoch(struct buf *out, const struct ship_epoch *e)
+{
+	const struct platform_desc *p = &e->platform;
+
+	rowbinary_put(out, '4', e->address.host);
+	rowbinary_put(out, '4', e->address.at);
+	rowbinary_put(out, '2', e->address.nr);
+	rowbinary_put(out, '8', (uint64_t)e->id);
+	rowbinary_put(out, '8', e->run_from_ns);
+	rowbinary_put(out, '8', e->run_to_ns);
+	rowbinary_put(out, '1', e->run_state);
+	rowbinary_put(out, '8', e->first_flush);
+	rowbinary_put(out, '8', e->last_flush);
+	put_text(out, e->label);
+	rowbinary_put(out, '8', e->from_ns);
+	rowbinary_put(out, '8', e->to_ns);
+	rowbinary_put(out, '4', e->uncertainty_ms);
+	put_text(out, p->host);
+	put_text(out, p->arch);
+	put_text(out, p->cpu);
+	put_text(out, p->release);
+	put_text(out, p->boot_id);
+	rowbinary_put(out, '8', p->clock_hz);
+	rowbinary_put(out, '4', p->nr_cpus);
+	rowbinary_put(out, '8', e->received);
+	rowbinary_put(out, '8', e->stored);
+	rowbinary_put(out, '8', e->lost);
+	rowbinary_put(out, '8', e->nr_rows);
+	put_text(out, PACKAGE_VERSION);
+}
+
+int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
+{
+	static const char columns[] =
+		"epoch (host, at, nr, id, run_from_ns, run_to_ns, run_state,"
+		" first_flush, last_flush, label, from_ns, to_ns, uncertainty_ms, name,"
+		" arch, cpu, release, boot_id, clock_hz, nr_cpus, received, stored,"
+		" lost, nr_rows, version)";
+	struct buf rows = { 0 };
+	int err;
+
+	for (size_t i = 0; i < nr; i++)
+		put_epoch(&rows, &e[i]);
+	err = ch_store_insert(s, columns, &rows);
+	buf_fini(&rows);
+	return err;
+}
+
+/* A complete shipment of a run. */
+struct shipped {
+	uint64_t host, at, nr, first, last;
+};
+
+struct shipments {
+	struct shipped *shipped;
+	size_t nr;
+};
+
+static int note_shipped(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct shipments *list = ctx;
+
+	if (GROW(list->shipped, list->nr))
+		return -ENOMEM;
+	list->shipped[list->nr++] =
+		(struct shipped){ cells[0].n, cells[1].n, cells[2].n, cells[3].n,
+				  cells[4].n };
+	return 0;
+}
+
+/* By the first flush; of those that begin together the longest, then the lowest. */
+static int compare(const void *x, const void *y)
+{
+	const struct shipped *a = x, *b = y;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	if (a->last != b->last)
+		return a->last > b->last ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return a->nr < b->nr ? -1 : a->nr > b->nr;
+}
+
+/* In this order one is contained if it does not reach beyond those before it. */
+static size_t put_contained(struct shipments *list, struct buf *rows)
+{
+	uint64_t reached = 0;
+	size_t nr = 0;
+
+	if (list->nr)
+		qsort(list->shipped, list->nr, sizeof(*list->shipped), compare);
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct shipped *s = &list->shipped[i];
+
+		if (i && s->last <= reached) {
+			rowbinary_put(rows, '4', s->host);
+			rowbinary_put(rows, '4', s->at);
+			rowbinary_put(rows, '2', s->nr);
+			nr++;
+		} else {
+			reached = s->last;
+		}
+	}
+	return nr;
+}
+
+static void put_numbers(const struct ship_run *run, struct buf *sql)
+{
+	buf_puts(sql, " host IN (SELECT number FROM host WHERE name = ");
+	ch_put_literal(sql, run->host);
+	buf_putc(sql, ')');
+}
+
+/* The complete shipments of a run, from flush first on. */
+static void put_run(const struct ship_run *run, uint64_t first, struct buf *sql)
+{
+	buf_puts(sql, " FROM epoch WHERE");
+	put_numbers(run, sql);
+	buf_printf(sql, " AND name = ");
+	ch_put_literal(sql, run->host);
+	buf_printf(sql,
+		   " AND run_from_ns = %" PRIu64 " AND boot_id = ", run->run_from_ns);
+	ch_put_literal(sql, run->boot_id);
+	buf_printf(sql, " AND last_flush >= %" PRIu64 NOT_VOID, first);
+	put_numbers(run, sql);
+	buf_putc(sql, ')');
+}
+
+int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t first,
+			uint64_t *nr_void)
+{
+	struct shipments list = { 0 };
+	struct buf sql = { 0 }, rows = { 0 };
+	size_t nr = 0;
+	int err;
+
+	buf_puts(&sql, "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr),"
+		       " first_flush, last_flush");
+	put_run(run, first, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	err = sql.err ? sql.err
+		      : ch_store_query(s, buf_str(&sql), "88888", MAX_ANSWER,
+				       note_shipped, &list);
+	if (!err) {
+		nr = put_contained(&list, &rows);
+		err = ch_store_insert(s, "void (host, at, nr)", &rows);
+	}
+	if (!err)
+		*nr_void += nr;
+	free(list.shipped);
+	buf_fini(&rows);
+	buf_fini(&sql);
+	return err;
+}
+
+int ship_last_flush(struct ch_store *s, const struct ship_run *run, uint64_t *last)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT max(last_flush)");
+	put_run(run, 0, &sql);
+	err = get_number(s, &sql, last);
+	buf_fini(&sql);
+	return err;
+}

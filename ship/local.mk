@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi-ship is a thin main over libship.a, so that unit tests can link the parts.
+sbin_PROGRAMS += ship/cpi-ship
+noinst_LIBRARIES += ship/libship.a
+ship_libship_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+ship_libship_a_SOURCES = \
+	ship/address.c ship/address.h ship/names.c ship/names.h \
+	ship/options.c ship/options.h ship/rows.c ship/rows.h ship/ship.c ship/ship.h
+ship_cpi_ship_CFLAGS = $(ship_libship_a_CFLAGS)
+ship_cpi_ship_SOURCES = ship/main.c
+ship_cpi_ship_LDADD = ship/libship.a db/libstore.a db/libdb.a base/libbase.a \
+	$(SQLITE_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(NETTLE_LIBS) -lm
+EXTRA_DIST += ship/README.md ship/cpi-ship.service.in
+
+# Only for those who enable it, after /etc/cpi/ship.env names a store.
+systemdsystemunit_DATA += ship/cpi-ship.service
+CLEANFILES += ship/cpi-ship.service
+ship/cpi-ship.service: ship/cpi-ship.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) ship && \
+	sed -e 's|@sbindir[@]|$(sbindir)|g' $(srcdir)/ship/cpi-ship.service.in >$@

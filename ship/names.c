@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names.c - sends what ids stand for, and what is known of images
+ */
+#include "config.h"
+
+#include "ship/names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/hmap.h"
+#include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/storetables.h"
+#include "db/core/sql.h"
+
+#define MAX_KEYS_BYTES (64u << 20)
+#define MAX_ROWS_BYTES (8u << 20) /* of one insert, beyond one row */
+#define MAX_SENT       (1u << 20) /* then all is forgotten, and sent again */
+
+/* A row that was sent, or how many rows of an image were. */
+struct sent {
+	struct hnode node;
+	const struct storetable *table;
+	uint64_t id, nr;
+};
+
+struct ship_names {
+	struct hmap sent;
+};
+
+static uint64_t sent_hash(const struct storetable *table, uint64_t id)
+{
+	return hash_bytes(id, table->name, strlen(table->name));
+}
+
+static struct sent *find_sent(const struct ship_names *n,
+			      const struct storetable *table, uint64_t id)
+{
+	struct hnode *node = hmap_first(&n->sent, sent_hash(table, id));
+
+	for (; node; node = hmap_next(node)) {
+		struct sent *s = container_of(node, struct sent, node);
+
+		if (s->table == table && s->id == id)
+			return s;
+	}
+	return NULL;
+}
+
+static void forget(struct ship_names *n)
+{
+	struct hnode *node, *following;
+
+	hmap_for_each (&n->sent, node, following) {
+		hmap_remove(&n->sent, node);
+		free(container_of(node, struct sent, node));
+	}
+}
+
+static int note_sent(struct ship_names *n, const struct storetable *table, uint64_t id,
+		     uint64_t nr)
+{
+	struct sent *s = find_sent(n, table, id);
+
+	if (s) {
+		s->nr = nr;
+		return 0;
+	}
+	if (n->sent.nr >= MAX_SENT)
+		forget(n);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->table = table;
+	s->id = id;
+	s->nr = nr;
+	if (hmap_insert(&n->sent, &s->node, sent_hash(table, id))) {
+		free(s);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+struct ship_names *ship_names_new(void)
+{
+	return calloc(1, sizeof(struct ship_names));
+}
+
+void ship_names_free(struct ship_names *n)
+{
+	if (!n)
+		return;
+	forget(n);
+	hmap_fini(&n->sent);
+	free(n);
+}
+
+static int insert(struct ch_store *s, const struct storetable *table, struct buf *rows)
+{
+	char columns[128];
+	int err;
+
+	snprintf(columns, sizeof(columns), "%s (%s)", table->name, table->columns);
+	err = ch_store_insert(s, columns, rows);
+	buf_reset(rows);
+	return err;
+}
+
+struct sending {
+	struct ship_names *names;
+	sqlite3 *h;
+	struct ch_store *store;
+	const struct storetable *table;
+	struct buf rows;
+	/* of an image: what the store has, in order */
+	uint64_t *key;
+	size_t nr_keys;
+	uint64_t image;
+	bool more; /* rows that did not fit into one insert */
+};
+
+/* An image that has rows of a table, and how many. */
+struct local_image {
+	int64_t local;
+	uint64_t id, nr;
+};
+
+struct local_images {
+	struct local_image *image;
+	size_t nr;
+};
+
+static int put_thing(sqlite3_stmt *st, void *ctx)
+{
+	struct sending *s = ctx;
+	const uint64_t id = (uint64_t)sqlite3_column_int64(st, 0);
+
+	if (find_sent(s->names, s->table, id))
+		return 0;
+	ship_rows_put(st, s->table->types, &s->rows);
+	return note_sent(s->names, s->table, id, 1);
+}
+
+static int put_local(sqlite3_stmt *st, void *ctx)
+{
+	struct sending *s = ctx;
+
+	return sql_each(s->h, put_thing, s, s->table->select, "i",
+			sqlite3_column_int64(st, 0));
+}
+
+static const struct {
+	const struct storetable *table;
+	const char *ids; /* that rows of epoch ?1 refer to */
+} referred[] = {
+	{ &storetable_image,
+	  "SELECT image FROM profile WHERE epoch = ?1 UNION SELECT image FROM comm"
+	  " WHERE epoch = ?1 UNION SELECT image FROM edge WHERE epoch = ?1"
+	  " UNION SELECT target FROM edge WHERE epoch = ?1"
+	  " UNION SELECT image FROM stack_image WHERE epoch = ?1"
+	  " UNION SELECT image FROM window_set WHERE epoch = ?1"
+	  " UNION SELECT image FROM spread WHERE epoch = ?1" },
+	{ &storetable_stream,
+	  "SELECT stream FROM tally WHERE epoch = ?1 UNION SELECT stream FROM profile"
+	  " WHERE epoch = ?1 UNION SELECT stream FROM comm WHERE epoch = ?1"
+	  " UNION SELECT stream FROM stack WHERE epoch = ?1 UNION SELECT stream FROM"
+	  " edge WHERE epoch = ?1 UNION SELECT stream FROM window_set WHERE epoch = "
+	  "?1" },
+	{ &storetable_context,
+	  "SELECT context FROM profile WHERE epoch = ?1 UNION SELECT context FROM stack"
+	  " WHERE epoch = ?1 UNION SELECT context FROM edge WHERE epoch = ?1"
+	  " UNION SELECT context FROM window_set WHERE epoch = ?1" },
+};
+#define NR_REFERRED (sizeof(referred) / sizeof(referred[0]))
+
+int ship_names_of_epochs(struct ship_names *n, struct db *db, struct ch_store *store,
+			 const struct ship_epoch *e, size_t nr)
+{
+	struct sending s = { .names = n, .h = db_handle(db), .store = store };
+	int err = 0;
+
+	for (size_t k = 0; !err && k < NR_REFERRED; k++) {
+		s.table = referred[k].table;
+		for (size_t i = 0; !err && i < nr; i++)
+			err = sql_each(s.h, put_local, &s, referred[k].ids, "i",
+				       e[i].id);
+		if (!err)
+			err = insert(store, s.table, &s.rows);
+	}
+	if (err)
+		forget(n);
+	buf_fini(&s.rows);
+	return err;
+}
+
+static int note_key(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct sending *s = ctx;
+
+	if (GROW(s->key, s->nr_keys))
+		return -ENOMEM;
+	s->key[s->nr_keys++] = cells[0].n;
+	return 0;
+}
+
+static bool has_key(const struct sending *s, uint64_t key)
+{
+	size_t low = 0, high = s->nr_keys;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (s->key[mid] == key)
+			return true;
+		if (s->key[mid] < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
+/* The second column tells rows of an image apart: where it starts, or an id. */
+static int find_keys(struct sending *s)
+{
+	const char *key = strcmp(s->table->name, "capture") ? "start" : "id";
+	char sql[160];
+
+	free(s->key);
+	s->key = NULL;
+	s->nr_keys = 0;
+	snprintf(sql, sizeof(sql),
+		 "SELECT DISTINCT %s AS k FROM %s WHERE image = %" PRIu64
+		 " ORDER BY k FORMAT RowBinary",
+		 key, s->table->name, s->image);
+	return ch_store_query(s->store, sql, "8", MAX_KEYS_BYTES, note_key, s);
+}
+
+/* Rows beyond a bound wait for the next look. */
+static int put_part(sqlite3_stmt *st, void *ctx)
+{
+	struct sending *s = ctx;
+
+	if (s->rows.len >= MAX_ROWS_BYTES) {
+		s->more = true;
+		return 0;
+	}
+	if (!has_key(s, (uint64_t)sqlite3_column_int64(st, 1)))
+		ship_rows_put(st, s->table->types, &s->rows);
+	return s->rows.err;
+}
+
+/* No transaction is open while the store is asked. */
+static int send_image(struct sending *s, const struct local_image *image)
+{
+	const bool bounded = !strcmp(s->table->name, "capture");
+	const struct sent *sent = find_sent(s->names, s->table, image->id);
+	int err = 0;
+
+	if (sent && sent->nr == image->nr)
+		return 0;
+	s->image = image->id;
+	do {
+		s->more = false;
+		err = find_keys(s);
+		if (!err && !(bounded && s->nr_keys >= SHIP_MAX_PARTS))
+			err = sql_each(s->h, put_part, s, s->table->select, "i",
+				       image->local);
+		if (!err)
+			err = insert(s->store, s->table, &s->rows);
+	} while (!err && s->more);
+	return err ? err : note_sent(s->names, s->table, image->id, image->nr);
+}
+
+/* An image's local id, its id in the store, and its number of rows */
+static int note_image(sqlite3_stmt *st, void *ctx)
+{
+	struct local_images *list = ctx;
+
+	if (GROW(list->image, list->nr))
+		return -ENOMEM;
+	list->image[list->nr++] = (struct local_image){
+		.local = sqlite3_column_int64(st, 0),
+		.id = (uint64_t)sqlite3_column_int64(st, 1),
+		.nr = (uint64_t)sqlite3_column_int64(st, 2),
+	};
+	return 0;
+}
+
+int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *store)
+{
+	struct sending s = { .names = n, .h = db_handle(db), .store = store };
+	char sql[1024];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < storetables_nr_image; i++) {
+		struct local_images list = { 0 };
+
+		s.table = &storetables_image[i];
+		snprintf(sql, sizeof(sql),
+			 "SELECT i.id, " FLEETID_IMAGE(
+				 "i") ", t.nr FROM (SELECT image,"
+				      " count(*) AS nr FROM %s GROUP BY image) t"
+				      " JOIN image i ON i.id = t.image",
+			 s.table->name);
+		err = sql_each(s.h, note_image, &list, sql, "");
+		for (size_t k = 0; !err && k < list.nr; k++)
+			err = send_image(&s, &list.image[k]);
+		free(list.image);
+	}
+	free(s.key);
+	buf_fini(&s.rows);
+	return err;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names.h - what rows of a store refer to: images, streams, contexts; names and code
+ *
+ * Each is sent once by a process, unless it was forgotten. The store keeps one of equal
+ * rows. Parts of captures of an image come from any machine, and the store is asked
+ * which it has. So symbols travel once, and not once for each machine.
+ */
+#ifndef CPI_SHIP_NAMES_H
+#define CPI_SHIP_NAMES_H
+
+#include "db/clickhouse/store.h"
+#include "db/core/db.h"
+#include "ship/rows.h"
+
+struct ship_names;
+
+struct ship_names *ship_names_new(void); /* NULL when out of memory */
+void ship_names_free(struct ship_names *n);
+
+/* Sends the images, streams and contexts that epochs refer to. */
+int ship_names_of_epochs(struct ship_names *n, struct db *db, struct ch_store *s,
+			 const struct ship_epoch *e, size_t nr);
+
+/*
+ * Sends names, code and captures that the store lacks, of all images of the database.
+ * An image has at most SHIP_MAX_PARTS parts of captures in the store; later ones stay
+ * on their machines.
+ */
+#define SHIP_MAX_PARTS 256
+int ship_names_of_images(struct ship_names *n, struct db *db, struct ch_store *s);
+
+#endif

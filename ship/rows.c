@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rows.c - reads an epoch of a machine's database as rows of a store
+ */
+#include "config.h"
+
+#include "ship/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/rowbinary.h"
+#include "db/clickhouse/storetables.h"
+#include "db/core/sql.h"
+#include "db/profile/codec.h"
+
+/* Counters of table profile in the store: never renumber. */
+enum { COUNTER_SAMPLES, COUNTER_NOT_TAKEN, COUNTER_TAKEN, COUNTER_WEIGHT };
+
+/* One profile of an epoch. */
+struct place {
+	struct ship_epoch *epoch;
+	uint64_t image, stream, context;
+	struct buf *out;
+};
+
+struct reading {
+	struct ship_epoch *epoch;
+	struct ship_rows *out;
+	const struct storetable *table;
+	struct buf *to;
+};
+
+void ship_epoch_fini(struct ship_epoch *e)
+{
+	free(e->label);
+	free((char *)e->platform.host);
+	free((char *)e->platform.arch);
+	free((char *)e->platform.cpu);
+	free((char *)e->platform.release);
+	free((char *)e->platform.boot_id);
+	memset(e, 0, sizeof(*e));
+}
+
+size_t ship_rows_bytes(const struct ship_rows *r)
+{
+	size_t bytes = r->profile.len;
+
+	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
+		bytes += r->table[i].len;
+	return bytes;
+}
+
+void ship_rows_fini(struct ship_rows *r)
+{
+	buf_fini(&r->profile);
+	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
+		buf_fini(&r->table[i]);
+}
+
+static void put_address(const struct ship_address *a, struct buf *out)
+{
+	rowbinary_put(out, '4', a->host);
+	rowbinary_put(out, '4', a->at);
+	rowbinary_put(out, '2', a->nr);
+}
+
+void ship_rows_put(sqlite3_stmt *st, const char *types, struct buf *out)
+{
+	const void *bytes;
+	uint64_t bits;
+	double real;
+	size_t size;
+
+	for (int i = 0; types[i]; i++) {
+		switch (types[i]) {
+		case 's':
+		case 'b':
+			bytes = sql_blob(st, i, &size);
+			rowbinary_put_string(out, bytes, size);
+			break;
+		case 'f':
+			real = sqlite3_column_double(st, i);
+			memcpy(&bits, &real, sizeof(bits));
+			rowbinary_put(out, 'f', bits);
+			break;
+		default:
+			rowbinary_put(out, types[i],
+				      (uint64_t)sqlite3_column_int64(st, i));
+		}
+	}
+}
+
+static void put_count(const struct place *p, unsigned int counter, uint64_t offset,
+		      uint64_t n)
+{
+	if (!n)
+		return;
+	put_address(&p->epoch->address, p->out);
+	rowbinary_put(p->out, '8', p->image);
+	rowbinary_put(p->out, '8', p->stream);
+	rowbinary_put(p->out, '8', p->context);
+	rowbinary_put(p->out, '1', counter);
+	rowbinary_put(p->out, '8', offset);
+	rowbinary_put(p->out, '8', n);
+	p->epoch->nr_rows++;
+}
+
+static void put_profile(const struct place *p, struct profile *profile)
+{
+	size_t nr;
+	const struct count *c = profile_sorted(profile, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		put_count(p, COUNTER_SAMPLES, c[i].offset, c[i].n);
+		put_count(p, COUNTER_NOT_TAKEN, c[i].offset, c[i].not_taken);
+		put_count(p, COUNTER_TAKEN, c[i].offset, c[i].taken);
+	}
+	for (int w = 0; w < NR_WEIGHTS; w++) {
+		struct profile *weights = profile_weights(profile, w);
+
+		c = weights ? profile_sorted(weights, &nr) : NULL;
+		for (size_t i = 0; c && i < nr; i++)
+			put_count(p, COUNTER_WEIGHT + (unsigned int)w, c[i].offset,
+				  c[i].n);
+	}
+}
+
+/* image, stream, context, kind, counts */
+static int read_profile(sqlite3_stmt *st, void *ctx)
+{
+	struct reading *r = ctx;
+	const struct place p = {
+		.epoch = r->epoch,
+		.image = (uint64_t)sqlite3_column_int64(st, 0),
+		.stream = (uint64_t)sqlite3_column_int64(st, 1),
+		.context = (uint64_t)sqlite3_column_int64(st, 2),
+		.out = &r->out->profile,
+	};
+	const int kind = sqlite3_column_int(st, 3);
+	struct profile *profile = profile_new();
+	size_t size;
+	const void *blob = sql_blob(st, 4, &size);
+	int err = profile ? codec_decode(blob, size, (enum profile_kind)kind, profile)
+			  : -ENOMEM;
+
+	if (!err)
+		put_profile(&p, profile);
+	else
+		log_err("ship: epoch %lld: a profile: %s", (long long)r->epoch->id,
+			err_str(err));
+	profile_free(profile);
+	return err;
+}
+
+static int read_profiles(sqlite3 *h, struct reading *r)
+{
+	static const char sql[] = "SELECT " FLEETID_IMAGE("i") ", " FLEETID_STREAM(
+		"s") ", " FLEETID_CONTEXT("c") ", t.kind, t.counts FROM profile t"
+					       " JOIN image i ON i.id = t.image JOIN "
+					       "stream s ON s.id = t.stream"
+					       " JOIN context c ON c.id = t.context"
+					       " WHERE t.epoch = ?1 AND t.kind <= 2";
+
+	return sql_each(h, read_profile, r, sql, "i", r->epoch->id);
+}
+
+static int read_row(sqlite3_stmt *st, void *ctx)
+{
+	struct reading *r = ctx;
+
+	put_address(&r->epoch->address, r->to);
+	ship_rows_put(st, r->table->types, r->to);
+	return r->to->err;
+}
+
+/* Whether the epoch is as it was found. */
+static int check_epoch(sqlite3 *h, const struct ship_epoch *e)
+{
+	static const char sql[] =
+		"SELECT 1 FROM epoch e WHERE e.id = ?1 AND NOT e.open AND e.to_ns = ?2"
+		" AND (SELECT max(seq) FROM flush WHERE epoch = e.id) = ?3"
+		" AND NOT EXISTS (SELECT 1 FROM roll WHERE epoch = e.id OR target = "
+		"e.id)";
+	int64_t found;
+	int err = sql_get(h, &found, sql, "iii", e->id, e->to_ns, e->last_flush);
+
+	return err == -ENOENT ? -EAGAIN : err;
+}
+
+static int read_all(sqlite3 *h, struct reading *r)
+{
+	int err = check_epoch(h, r->epoch);
+
+	if (!err)
+		err = read_profiles(h, r);
+	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
+		r->table = &storetables_epoch[i];
+		r->to = &r->out->table[i];
+		err = sql_each(h, read_row, r, r->table->select, "i", r->epoch->id);
+	}
+	return err ? err : r->out->profile.err;
+}
+
+/* Cuts off what an epoch that failed has left. */
+static void cut(struct ship_rows *r, size_t profile, const size_t *table)
+{
+	r->profile.len = profile;
+	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
+		r->table[i].len = table[i];
+}
+
+int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
+{
+	struct reading r = { .epoch = e, .out = out };
+	const size_t profile = out->profile.len;
+	size_t table[SHIP_MAX_TABLES];
+	sqlite3 *h = db_handle(db);
+	int err;
+
+	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
+		table[i] = out->table[i].len;
+	e->nr_rows = 0;
+	err = sql_exec(h, "BEGIN");
+	if (err)
+		return err;
+	err = read_all(h, &r);
+	sql_rollback(h);
+	if (err)
+		cut(out, profile, table);
+	return err;
+}

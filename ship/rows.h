@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rows.h - the rows of an epoch, as a store takes them
+ */
+#ifndef CPI_SHIP_ROWS_H
+#define CPI_SHIP_ROWS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "db/core/db.h"
+#include "db/profile/model.h"
+
+#define SHIP_MAX_TABLES 16
+
+/* Where an epoch's rows are in the store. */
+struct ship_address {
+	uint32_t host, at; /* at: seconds since 1970 */
+	uint16_t nr;
+};
+
+/* An epoch that is complete, as the database has it. */
+struct ship_epoch {
+	int64_t id;
+	struct ship_address address;
+	char *label;
+	uint64_t from_ns, to_ns, uncertainty_ms;
+	uint64_t run_from_ns, run_to_ns, run_state;
+	struct platform_desc platform; /* its texts belong to the epoch */
+	uint64_t first_flush, last_flush;
+	uint64_t received, stored, lost; /* of the epoch's flushes */
+	uint64_t nr_rows;                /* of profiles */
+};
+
+void ship_epoch_fini(struct ship_epoch *e);
+
+/* Rows of several epochs, by table, in the order of storetables_epoch. */
+struct ship_rows {
+	struct buf profile;
+	struct buf table[SHIP_MAX_TABLES];
+};
+
+size_t ship_rows_bytes(const struct ship_rows *r);
+void ship_rows_fini(struct ship_rows *r);
+
+/*
+ * Appends the rows of e, read in one transaction, behind its address, and counts those
+ * of profiles. -EAGAIN if the epoch changed since it was found: then try again later.
+ */
+int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out);
+
+/* Appends what the current row of a statement has, by types (rowbinary.h). */
+struct sqlite3_stmt;
+void ship_rows_put(struct sqlite3_stmt *st, const char *types, struct buf *out);
+
+#endif

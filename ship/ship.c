@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ship.c - one batch: finds epochs, takes addresses, sends rows, completes
+ *
+ * The order is what makes it exact (address.h): names first, so that no row refers to
+ * what the store does not know; then rows; then table epoch; then what became void.
+ */
+#include "config.h"
+
+#include "ship/ship.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/storetables.h"
+#include "db/core/sql.h"
+#include "ship/address.h"
+#include "ship/names.h"
+#include "ship/rows.h"
+
+#define MAX_TEXT 4096
+
+/* How far a run is shipped. */
+struct cursor {
+	char *host, *boot_id;
+	uint32_t number; /* of the host */
+	struct ship_run run;
+	uint64_t last;
+};
+
+struct shipper {
+	char *path;
+	struct ch_store *store;
+	struct ship_names *names;
+	struct cursor *cursor;
+	size_t nr_cursors;
+	struct ship_stats stats;
+};
+
+struct batch {
+	struct shipper *shipper;
+	struct db *db;
+	struct ship_epoch epoch[SHIP_MAX_EPOCHS];
+	size_t nr;
+	int64_t busy_run; /* of which retention is at work; none if 0 */
+	struct ship_rows rows;
+	const struct note *note;
+	struct buf notes;
+};
+
+struct shipper *shipper_new(const char *db_path, struct ch_store *store)
+{
+	struct shipper *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->store = store;
+	s->path = strdup(db_path);
+	s->names = ship_names_new();
+	if (s->path && s->names)
+		return s;
+	shipper_free(s);
+	return NULL;
+}
+
+static void forget_cursors(struct shipper *s)
+{
+	for (size_t i = 0; i < s->nr_cursors; i++) {
+		free(s->cursor[i].host);
+		free(s->cursor[i].boot_id);
+	}
+	free(s->cursor);
+	s->cursor = NULL;
+	s->nr_cursors = 0;
+}
+
+void shipper_free(struct shipper *s)
+{
+	if (!s)
+		return;
+	forget_cursors(s);
+	ship_names_free(s->names);
+	free(s->path);
+	free(s);
+}
+
+const struct ship_stats *shipper_stats(const struct shipper *s)
+{
+	return &s->stats;
+}
+
+static struct cursor *find_cursor(const struct shipper *s, const char *host,
+				  const char *boot_id, uint64_t run_from_ns)
+{
+	for (size_t i = s->nr_cursors; i--;) {
+		struct cursor *c = &s->cursor[i];
+
+		if (c->run.run_from_ns == run_from_ns && !strcmp(c->boot_id, boot_id) &&
+		    !strcmp(c->host, host))
+			return c;
+	}
+	return NULL;
+}
+
+/* Asks the store how far a run is, and finishes what a crash left. */
+static int ask_cursor(struct shipper *s, struct cursor *c)
+{
+	int err = ship_host_number(s->store, c->host, &c->number);
+
+	if (!err)
+		err = ship_void_contained(s->store, &c->run, 0, &s->stats.nr_void);
+	return err ? err : ship_last_flush(s->store, &c->run, &c->last);
+}
+
+static int add_cursor(struct shipper *s, const char *host, const char *boot_id,
+		      uint64_t run_from_ns, struct cursor **out)
+{
+	struct cursor c = { .host = strdup(host), .boot_id = strdup(boot_id) };
+	int err = c.host && c.boot_id ? 0 : -ENOMEM;
+
+	c.run.host = c.host;
+	c.run.boot_id = c.boot_id;
+	c.run.run_from_ns = run_from_ns;
+	if (!err)
+		err = ask_cursor(s, &c);
+	if (!err)
+		err = GROW(s->cursor, s->nr_cursors);
+	if (err) {
+		free(c.host);
+		free(c.boot_id);
+		return err;
+	}
+	s->cursor[s->nr_cursors] = c;
+	*out = &s->cursor[s->nr_cursors++];
+	return 0;
+}
+
+/* A run of the database. */
+struct local_run {
+	int64_t id;
+	uint64_t from_ns;
+	char *host, *boot_id;
+};
+
+struct local_runs {
+	struct local_run *run;
+	size_t nr;
+};
+
+/* Texts of a machine that are long beyond reason are cut. */
+static char *copy_text(sqlite3_stmt *st, int column)
+{
+	return strndup(sql_text(st, column), MAX_TEXT);
+}
+
+/* id, from_ns, host, boot_id */
+static int note_run(sqlite3_stmt *st, void *ctx)
+{
+	struct local_runs *list = ctx;
+	struct local_run *r;
+
+	if (GROW(list->run, list->nr))
+		return -ENOMEM;
+	r = &list->run[list->nr++];
+	*r = (struct local_run){ .id = sqlite3_column_int64(st, 0),
+				 .from_ns = (uint64_t)sqlite3_column_int64(st, 1),
+				 .host = copy_text(st, 2),
+				 .boot_id = copy_text(st, 3) };
+	return r->host && r->boot_id ? 0 : -ENOMEM;
+}
+
+static void local_runs_fini(struct local_runs *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		free(list->run[i].host);
+		free(list->run[i].boot_id);
+	}
+	free(list->run);
+}
+
+/* Where each run's next flush is, for SQL: temp.cursor. */
+static int set_cursors(struct batch *b)
+{
+	static const char runs[] =
+		"SELECT r.id, r.from_ns, p.host, p.boot_id FROM run r JOIN platform p"
+		" ON p.id = r.platform WHERE EXISTS"
+		" (SELECT 1 FROM flush f WHERE f.run = r.id)";
+	struct shipper *s = b->shipper;
+	struct local_runs list = { 0 };
+	sqlite3 *h = db_handle(b->db);
+	int err = sql_exec(h, "CREATE TEMP TABLE cursor (run INTEGER PRIMARY KEY,"
+			      " seq INTEGER NOT NULL)");
+
+	if (!err)
+		err = sql_each(h, note_run, &list, runs, "");
+	for (size_t i = 0; !err && i < list.nr; i++) {
+		const struct local_run *r = &list.run[i];
+		struct cursor *c = find_cursor(s, r->host, r->boot_id, r->from_ns);
+
+		err = c ? 0 : add_cursor(s, r->host, r->boot_id, r->from_ns, &c);
+		if (!err)
+			err = sql_do(h, "INSERT INTO temp.cursor VALUES (?1, ?2)", "ii",
+				     r->id, c->last);
+	}
+	local_runs_fini(&list);
+	return err;
+}
+
+static void read_epoch(sqlite3_stmt *st, struct ship_epoch *e)
+{
+	*e = (struct ship_epoch){
+		.id = sqlite3_column_int64(st, 0),
+		.label = copy_text(st, 1),
+		.from_ns = (uint64_t)sqlite3_column_int64(st, 2),
+		.to_ns = (uint64_t)sqlite3_column_int64(st, 3),
+		.uncertainty_ms = (uint64_t)sqlite3_column_int64(st, 4),
+		.run_from_ns = (uint64_t)sqlite3_column_int64(st, 5),
+		.run_to_ns = (uint64_t)sqlite3_column_int64(st, 6),
+		.run_state = (uint64_t)sqlite3_column_int64(st, 7),
+		.platform = { .host = copy_text(st, 8),
+			      .arch = copy_text(st, 9),
+			      .cpu = copy_text(st, 10),
+			      .release = copy_text(st, 11),
+			      .boot_id = copy_text(st, 12),
+			      .clock_hz = (uint64_t)sqlite3_column_int64(st, 13),
+			      .nr_cpus = (uint32_t)sqlite3_column_int64(st, 14) },
+		.first_flush = (uint64_t)sqlite3_column_int64(st, 15),
+		.last_flush = (uint64_t)sqlite3_column_int64(st, 16),
+		.received = (uint64_t)sqlite3_column_int64(st, 17),
+		.stored = (uint64_t)sqlite3_column_int64(st, 18),
+		.lost = (uint64_t)sqlite3_column_int64(st, 19),
+	};
+	e->address.at = (uint32_t)(e->from_ns / NSEC_PER_SEC);
+}
+
+static bool is_whole(const struct ship_epoch *e)
+{
+	const struct platform_desc *p = &e->platform;
+
+	return e->label && p->host && p->arch && p->cpu && p->release && p->boot_id;
+}
+
+/* The rows of read_epoch(), then the run, and whether the epoch is not complete. */
+static int note_epoch(sqlite3_stmt *st, void *ctx)
+{
+	struct batch *b = ctx;
+	struct ship_epoch *e = &b->epoch[b->nr];
+	const int64_t run = sqlite3_column_int64(st, 20);
+	const struct cursor *c;
+
+	if (run == b->busy_run || b->nr == SHIP_MAX_EPOCHS)
+		return 0;
+	if (sqlite3_column_int(st, 21)) { /* later ones of the run wait for it */
+		b->busy_run = run;
+		return 0;
+	}
+	read_epoch(st, e);
+	b->nr++;
+	if (!is_whole(e))
+		return -ENOMEM;
+	c = find_cursor(b->shipper, e->platform.host, e->platform.boot_id,
+			e->run_from_ns);
+	if (!c)
+		return -CPI_ECORRUPT; /* names differ from those of the run */
+	e->address.host = c->number;
+	return 0;
+}
+
+static int find_epochs(struct batch *b)
+{
+	static const char due[] =
+		"SELECT e.id, e.label, e.from_ns, e.to_ns, e.uncertainty_ms, r.from_ns,"
+		" r.to_ns, r.state, p.host, p.arch, p.cpu, p.release, p.boot_id,"
+		" p.clock_hz, p.nr_cpus, min(f.seq - f.merged), max(f.seq),"
+		" sum(f.received), sum(f.stored), sum(f.lost), r.id, e.open OR EXISTS"
+		" (SELECT 1 FROM roll WHERE roll.epoch = e.id OR roll.target = e.id)"
+		" FROM (SELECT n.epoch, n.run, min(n.seq) AS seq FROM temp.cursor c"
+		" JOIN flush n ON n.run = c.run AND n.seq > c.seq GROUP BY n.epoch"
+		" ORDER BY n.run, 3 LIMIT ?1) d JOIN epoch e ON e.id = d.epoch"
+		" JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
+		" JOIN flush f ON f.epoch = e.id GROUP BY e.id ORDER BY d.run, d.seq";
+	int err = set_cursors(b);
+
+	/* Beyond those that wait there may be ones of other runs. */
+	return err ? err
+		   : sql_each(db_handle(b->db), note_epoch, b, due, "i",
+			      4 * SHIP_MAX_EPOCHS);
+}
+
+/* Reads rows until there are enough; the others wait for the next batch. */
+static int read_rows(struct batch *b)
+{
+	size_t nr = 0;
+	int err = 0;
+
+	for (; !err && nr < b->nr; nr++) {
+		if (ship_rows_bytes(&b->rows) >= SHIP_MAX_BYTES)
+			break;
+		err = ship_rows_read(b->db, &b->epoch[nr], &b->rows);
+		if (err)
+			break;
+	}
+	if (err == -EAGAIN) /* those before it are there; later ones wait for it */
+		err = 0;
+	for (size_t i = nr; i < b->nr; i++)
+		ship_epoch_fini(&b->epoch[i]);
+	b->nr = nr;
+	return err;
+}
+
+static int send_rows(const struct batch *b)
+{
+	static const char profile[] = "profile (host, at, nr, image, stream, context,"
+				      " counter, offset, n)";
+	struct ch_store *s = b->shipper->store;
+	int err = ch_store_insert(s, profile, &b->rows.profile);
+	char columns[160];
+
+	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
+		const struct storetable *t = &storetables_epoch[i];
+
+		snprintf(columns, sizeof(columns), "%s (host, at, nr, %s)", t->name,
+			 t->columns);
+		err = ch_store_insert(s, columns, &b->rows.table[i]);
+	}
+	return err;
+}
+
+/* What machines note beside epochs; the store keeps one of equal rows. */
+static const struct note {
+	const char *columns, *types, *select; /* ?1: since when; ?2: all */
+} notes[] = {
+	{ "gap (host, name, from_ns, to_ns, reason)", "s88s",
+	  "SELECT host, from_ns, to_ns, reason FROM gap WHERE to_ns >= ?1 OR ?2" },
+	{ "mark (host, name, at_ns, text)", "s8s",
+	  "SELECT host, at_ns, text FROM mark WHERE at_ns >= ?1 OR ?2" },
+};
+
+static int put_note(sqlite3_stmt *st, void *ctx)
+{
+	struct batch *b = ctx;
+
+	rowbinary_put(&b->notes, '4', b->epoch[0].address.host);
+	ship_rows_put(st, b->note->types, &b->notes);
+	return b->notes.err;
+}
+
+/* The notes since the run of the batch's first epoch began; at first all. */
+static int send_notes(struct batch *b)
+{
+	const int64_t all = !b->shipper->stats.nr_epochs;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(notes) / sizeof(notes[0]); i++) {
+		b->note = &notes[i];
+		err = sql_each(db_handle(b->db), put_note, b, notes[i].select, "ii",
+			       b->epoch[0].run_from_ns, all);
+		if (!err)
+			err = ch_store_insert(b->shipper->store, notes[i].columns,
+					      &b->notes);
+		buf_reset(&b->notes);
+	}
+	return err;
+}
+
+/* Flushes of a run between the last shipped one and the next one that is there. */
+static int note_dropped(struct shipper *s, const struct cursor *c,
+			const struct ship_epoch *e)
+{
+	struct buf row = { 0 };
+	int err;
+
+	if (!c->last || e->first_flush <= c->last + 1)
+		return 0;
+	log_warn("ship: flushes %" PRIu64 " to %" PRIu64
+		 " were removed from the database "
+		 "before they were shipped",
+		 c->last + 1, e->first_flush - 1);
+	rowbinary_put(&row, '4', e->address.host);
+	rowbinary_put(&row, '4', e->address.at);
+	rowbinary_put_string(&row, c->boot_id, strlen(c->boot_id));
+	rowbinary_put(&row, '8', e->run_from_ns);
+	rowbinary_put(&row, '8', c->last + 1);
+	rowbinary_put(&row, '8', e->first_flush - 1);
+	err = ch_store_insert(s->store,
+			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
+			      " last_flush)",
+			      &row);
+	if (!err)
+		s->stats.nr_dropped += e->first_flush - 1 - c->last;
+	buf_fini(&row);
+	return err;
+}
+
+/* The batch is in the store: voids what it contains, and moves the cursors. */
+static int advance(struct batch *b)
+{
+	struct shipper *s = b->shipper;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < b->nr; i++) {
+		struct ship_epoch *e = &b->epoch[i];
+		struct cursor *c = find_cursor(s, e->platform.host, e->platform.boot_id,
+					       e->run_from_ns);
+
+		err = note_dropped(s, c, e);
+		if (!err && (!i || e->run_from_ns != b->epoch[i - 1].run_from_ns))
+			err = ship_void_contained(s->store, &c->run, e->first_flush,
+						  &s->stats.nr_void);
+		if (err)
+			break;
+		if (e->last_flush > c->last)
+			c->last = e->last_flush;
+		s->stats.nr_epochs++;
+		s->stats.nr_rows += e->nr_rows;
+	}
+	return err;
+}
+
+static int send_batch(struct batch *b)
+{
+	struct shipper *s = b->shipper;
+	int err = ship_take_addresses(s->store, b->epoch, b->nr);
+
+	if (!err)
+		err = read_rows(b);
+	if (err || !b->nr)
+		return err;
+	err = ship_names_of_epochs(s->names, b->db, s->store, b->epoch, b->nr);
+	if (!err)
+		err = send_rows(b);
+	if (!err)
+		err = send_notes(b);
+	if (!err)
+		err = ship_commit(s->store, b->epoch, b->nr);
+	return err ? err : advance(b);
+}
+
+static void batch_free(struct batch *b)
+{
+	for (size_t i = 0; i < b->nr; i++)
+		ship_epoch_fini(&b->epoch[i]);
+	ship_rows_fini(&b->rows);
+	buf_fini(&b->notes);
+	db_close(b->db);
+	free(b);
+}
+
+int shipper_step(struct shipper *s, size_t *nr)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+	int err = b ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	b->shipper = s;
+	err = db_open(s->path, DB_READ, &b->db);
+	if (!err)
+		err = fleetid_register(db_handle(b->db));
+	if (!err)
+		err = find_epochs(b);
+	if (!err && b->nr)
+		err = send_batch(b);
+	if (!err)
+		err = ship_names_of_images(s->names, b->db, s->store);
+	if (!err)
+		*nr = b->nr;
+	else /* the store knows better how far it is */
+		forget_cursors(s);
+	batch_free(b);
+	return err;
+}

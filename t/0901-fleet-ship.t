@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi-ship: each epoch counts once in a real store, whatever happened before.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan 64
+
+# bad TEXT NAME ARGS...: refused with status 2, and the message has TEXT.
+bad()
+{
+	bad_text=$1 bad_name=$2
+	shift 2
+	"$@" >out 2>&1
+	bad_status=$?
+	like "status $bad_status: $(cat out)" "$bad_text" "$bad_name"
+}
+
+bad 'status 2: .*name a store' 'without a store nothing is shipped' cpi-ship --once
+bad 'status 2: .*--store=file.db: not valid' 'a file is no store' cpi-ship --store file.db
+bad 'status 1: .*is no HOST' 'a bad host is refused' cpi-ship --once --store 'clickhouse://a b/cpi'
+bad 'status 1: .*no name of a database' 'a bad database is refused' \
+	cpi-ship --once --store 'clickhouse://a/c;d'
+bad "status 1: .*'pass' is not among user" 'an unknown name is refused' \
+	cpi-ship --once --store 'clickhouse://a/cpi?pass=x'
+bad 'status 2: .*--budget=0: not valid' 'a budget of nothing is refused' cpi-ship --budget 0
+bad 'status 2: .*one argument too many' 'arguments are refused' \
+	cpi-ship --store clickhouse://a/b c
+bad 'status 2: .*only a machine' 'a store is no spool' \
+	cpi-ship --store clickhouse://a/b --db clickhouse://c/d
+bad 'status 2: .*name one store' 'cpi fleet needs a store' cpi fleet init --db file.db
+bad 'status 2: .*say init' 'an unknown word is refused' cpi fleet nonsense --db clickhouse://a/b
+echo secret >open.password
+chmod 644 open.password
+bad 'status 1: .*other users have rights' 'a password that others can read is refused' \
+	cpi-ship --once --store 'clickhouse://127.0.0.1:1/cpi?user=shipper&password-file=open.password'
+# shellcheck disable=SC2046 # one word
+set -- $(free_ports 1)
+bad 'no ClickHouse answers there' 'a store that is not there is an error' \
+	cpi-ship --once --store "clickhouse://127.0.0.1:$1/cpi"
+is "$(cpi-ship --help | sed -n 's/^  --\([a-z]*\).*/\1/p' | sort)" \
+	"$(sed -n 's/^\.It Fl -\([a-z]*\).*/\1/p' "$srcdir/man/cpi-ship.8" | sort)" \
+	'cpi-ship(8) describes the options'
+is "$(cpi-ship --version)" "$(cpi --version | sed 's/^cpi /cpi-ship /')" 'it has the version of cpi'
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
+# The first run's epochs as an hour, as retention makes it.
+cp known.db hour.db
+cpi epoch label --db hour.db full '' >/dev/null && cpi epoch label --db hour.db half '' >/dev/null ||
+	bail 'labels cannot be removed'
+cp hour.db begin.db
+sqlite3 begin.db 'DELETE FROM epoch WHERE id > 1; DELETE FROM flush WHERE epoch > 1;
+	DELETE FROM profile WHERE epoch > 1; DELETE FROM tally WHERE epoch > 1;
+	DELETE FROM loss WHERE epoch > 1; DELETE FROM comm WHERE epoch > 1' || bail 'begin.db'
+cpi epoch roll --db hour.db >/dev/null || bail 'roll failed'
+
+# sums FILE: what a database holds: flushes, received, stored, losses, counts, commands.
+sums()
+{
+	sqlite3 "$1" "SELECT (SELECT sum(merged + 1) FROM flush), (SELECT sum(received) FROM tally),
+		(SELECT sum(stored) FROM tally), (SELECT sum(n) FROM loss WHERE kind = 0),
+		(SELECT sum(n) FROM comm), (SELECT sum(total) FROM profile WHERE kind = 0)" | tr '|' '\t'
+}
+
+valid='(host, at, nr) IN (SELECT host, at, nr FROM epoch) AND (host, at, nr) NOT IN (SELECT host, at, nr FROM void)'
+# store_sums: the same of the store's complete shipments, one query for each.
+store_sums()
+{
+	for store_sum in 'sum(merged + 1) FROM flush' 'sum(received) FROM tally' \
+		'sum(stored) FROM tally' 'sum(n) FROM loss' 'sum(n) FROM comm' 'sum(n) FROM profile'; do
+		store_more=
+		[ "$store_sum" != 'sum(n) FROM profile' ] || store_more='AND counter = 0'
+		[ "$store_sum" != 'sum(n) FROM loss' ] || store_more='AND kind = 0'
+		store_sql "SELECT $store_sum WHERE $valid $store_more"
+	done | paste -s
+}
+
+# one_engine: 25 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/cpi
+	ship="cpi-ship --store $url --budget 100 --once"
+	like "$($ship --db known.db 2>&1)" "cpi fleet init" "$1: without tables it says what to do"
+	is "$(cpi fleet init --db "$url")" 'database cpi: version 1, made' "$1: tables are made"
+	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 1, as before' "$1: and made once"
+	store_db=cpi
+	$ship --db known.db 2>ship.log
+	ok $? "$1: a database is shipped"
+	is "$(store_sums)" "$(sums known.db)" "$1: every count is in the store"
+	is "$(store_sql 'SELECT countIf(received = stored + lost), count() FROM epoch')" '3	3' \
+		"$1: received = stored + lost in each epoch"
+	is "$(store_sql "SELECT countIf(r != s + l), count() FROM (SELECT kind, stream, sum(received) AS r,
+		sum(stored) AS s FROM tally GROUP BY kind, stream) AS a ANY LEFT JOIN (SELECT kind, stream,
+		sum(n) AS l FROM loss GROUP BY kind, stream) AS b USING kind, stream")" \
+		"0	$(sqlite3 known.db 'SELECT count(*) FROM (SELECT DISTINCT kind, stream FROM tally)')" \
+		"$1: received = stored + losses of each stream"
+	is "$(store_sql 'SELECT sum(n) FROM profile WHERE image = 0')" \
+		"$(sqlite3 known.db 'SELECT total(total) FROM profile WHERE image = 0' | sed 's/\..*//')" \
+		"$1: unknown images have no counts"
+	is "$(store_sql "SELECT name, label FROM epoch ORDER BY at" | paste -s)" \
+		"web1	full	web1	half	web1	" "$1: hosts and labels are there"
+	is "$(store_sql 'SELECT count() FROM image WHERE id NOT IN (SELECT image FROM profile)')" 0 \
+		"$1: no image without counts"
+	is "$(store_sql 'SELECT name, reason FROM gap')" "web1	$(sqlite3 known.db 'SELECT reason FROM gap')" \
+		"$1: gaps are there"
+	is "$(store_sql 'SELECT count() FROM symbol')" "$(sqlite3 known.db 'SELECT count(*) FROM symbol')" \
+		"$1: captured names are there"
+	$ship --db known.db 2>>ship.log
+	is "$? $(store_sums)" "0 $(sums known.db)" "$1: shipping again adds nothing"
+	is "$(store_sql 'SELECT count() FROM epoch')" 3 "$1: and sends nothing"
+
+	# Two at once, of a database that the store does not know.
+	rm -f twin.db*
+	MKDB_HOST=twin "$builddir/t/mkdb" twin.db "$builddir/t/target"
+	$ship --db twin.db 2>>ship.log &
+	twin=$!
+	$ship --db twin.db 2>>ship.log
+	first=$?
+	wait $twin
+	is "$first $?" '0 0' "$1: two shippers of one machine both end well" || note "$(cat ship.log)"
+	is "$(store_sql "SELECT sum(received) FROM epoch WHERE name = 'twin' AND $valid")" \
+		"$(sqlite3 twin.db 'SELECT sum(received) FROM flush')" "$1: its epochs count once"
+	is "$(store_sql "SELECT count() FROM (SELECT number FROM host GROUP BY number HAVING uniqExact(name) > 1)")" 0 \
+		"$1: no two hosts have one number"
+
+	# A first part, then the hour that contains it.
+	store_sql 'TRUNCATE TABLE epoch'
+	$ship --db begin.db 2>>ship.log
+	is "$(store_sums)" "$(sums begin.db)" "$1: attempts without an epoch do not count"
+	$ship --db hour.db 2>>ship.log
+	is "$? $(store_sums)" "0 $(sums hour.db)" "$1: an hour replaces the minutes that were shipped"
+	is "$(store_sql 'SELECT count() FROM epoch WHERE (host, at, nr) IN (SELECT host, at, nr FROM void)')" 1 "$1: which are void"
+	$ship --db begin.db 2>>ship.log
+	is "$(store_sums)" "$(sums hour.db)" "$1: older copies of a database add nothing"
+
+	# Removed before it was shipped.
+	rm -f gone.db*
+	cp known.db gone.db
+	store_sql 'TRUNCATE TABLE epoch'
+	$ship --db begin.db 2>>ship.log
+	sqlite3 gone.db 'UPDATE flush SET seq = seq + 4 WHERE epoch = 2;
+		DELETE FROM epoch WHERE id > 2; DELETE FROM flush WHERE epoch > 2'
+	$ship --db gone.db 2>ship.log
+	like "$(cat ship.log)" 'flushes 2 to 5 were removed' "$1: it says what was removed before"
+	is "$(store_sql 'SELECT first_flush, last_flush FROM dropped')" '2	5' "$1: the store has it"
+
+	# A server that is killed in between.
+	store_kill
+	$ship --db known.db >out 2>&1
+	is "$?" 1 "$1: a store that is away is an error"
+	store_run
+	store_db=cpi
+	$ship --db known.db 2>>ship.log
+	is "$?" 0 "$1: when it is back shipping goes on"
+	kill "$store_pid"
+}
+
+for engine in old now; do
+	lacks=$(store_lacks $engine)
+	if [ -n "$lacks" ]; then
+		skip 25 "$engine: $lacks"
+	else
+		store_start $engine "$tmp/$engine"
+		one_engine $engine
+	fi
+done

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# clickhouse.sh - real stores for tests: . "$srcdir/t/clickhouse.sh" after tap.sh
+#
+# "old" is Debian's clickhouse-server (18.16), a server. "now" is today's ClickHouse as
+# the library of npm's package chdb, behind a few lines of HTTP (clickhouse_now.js);
+# CHDB_MODULES names the node_modules folder that has it, since tests install nothing.
+
+# A leak detector traces its process, which cpi-ship refuses to everyone.
+ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}"
+export ASAN_OPTIONS
+
+# store_lacks ENGINE: prints what is missing for it; nothing if it can be started.
+store_lacks()
+{
+	case $1 in
+	old) command -v clickhouse-server /usr/sbin/clickhouse-server >/dev/null ||
+		echo "clickhouse-server is missing" ;;
+	now)
+		if ! command -v node >/dev/null; then
+			echo "node is missing"
+		elif [ ! -d "${CHDB_MODULES:-/nonexistent}/chdb" ]; then
+			echo "CHDB_MODULES names no folder with npm's chdb"
+		fi
+		;;
+	esac
+}
+
+# free_ports N: N ports of the loopback that nobody listens to, on one line.
+free_ports()
+{
+	python3 -c '
+import socket, sys
+held = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
+print(*[s.getsockname()[1] for s in held])' "$1"
+}
+
+store_config() # FOLDER HTTP TCP INTER
+{
+	mkdir -p "$1/data" "$1/tmp"
+	cat >"$1/users.xml" <<END
+<yandex><profiles><default><max_memory_usage>4000000000</max_memory_usage></default></profiles>
+<users><default><password></password><networks><ip>::/0</ip></networks><profile>default</profile>
+<quota>default</quota></default><shipper><password>secret</password><networks><ip>::/0</ip></networks>
+<profile>default</profile><quota>default</quota></shipper></users>
+<quotas><default></default></quotas></yandex>
+END
+	cat >"$1/config.xml" <<END
+<yandex><logger><level>warning</level><log>$1/log</log><errorlog>$1/errors</errorlog></logger>
+<listen_host>127.0.0.1</listen_host><http_port>$2</http_port><tcp_port>$3</tcp_port>
+<interserver_http_port>$4</interserver_http_port><path>$1/data/</path><tmp_path>$1/tmp/</tmp_path>
+<users_config>$1/users.xml</users_config><default_profile>default</default_profile>
+<default_database>default</default_database><mark_cache_size>67108864</mark_cache_size>
+<timezone>UTC</timezone></yandex>
+END
+}
+
+store_answers()
+{
+	[ "$(store_sql 'SELECT 1')" = 1 ]
+}
+
+# store_run: starts the engine $store_engine in $store_folder at $store_port again.
+store_run()
+{
+	case $store_engine in
+	old) PATH="$PATH:/usr/sbin" clickhouse-server --config-file="$store_folder/config.xml" \
+		>"$store_folder/out" 2>&1 & ;;
+	now) NODE_PATH=$CHDB_MODULES node "$srcdir/t/clickhouse_now.js" "$store_port" "$store_folder/data" \
+		>"$store_folder/out" 2>&1 & ;;
+	esac
+	store_pid=$!
+	tap_pids="$tap_pids $store_pid"
+	await store_answers || bail "the store $store_engine does not answer"
+}
+
+# store_start ENGINE FOLDER: sets store_port and store_pid.
+store_start()
+{
+	store_engine=$1 store_folder=$2 store_db=default
+	# shellcheck disable=SC2046 # three words
+	set -- $(free_ports 3)
+	store_port=$1
+	store_config "$store_folder" "$@"
+	store_run
+}
+
+# store_kill: as a crash does.
+store_kill()
+{
+	kill -KILL "$store_pid"
+	wait "$store_pid" 2>/dev/null
+}
+
+# store_sql SQL: runs it, and prints its rows, tabs between columns.
+store_sql()
+{
+	curl -sS --data-binary "$1" "http://127.0.0.1:$store_port/?database=${store_db:-default}" 2>/dev/null
+}
