@@ -79,7 +79,7 @@ move profile core query
 clickhouse profile core query
 '
 report_rooms='
-select /analysis/freq /analysis/image /analysis/isa /db/core /db/move decode/elfid.h
+select /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
 profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
 explain select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/trace /analysis/windows /decode

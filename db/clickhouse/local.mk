@@ -6,6 +6,8 @@ db_libstore_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(ZLIB_CFLAG
 db_libstore_a_SOURCES = \
 	db/clickhouse/curlcall.c db/clickhouse/curlcall.h \
 	db/clickhouse/fleetid.c db/clickhouse/fleetid.h \
+	db/clickhouse/load.c db/clickhouse/load.h db/clickhouse/load_epochs.c \
+	db/clickhouse/load_private.h db/clickhouse/load_rows.c \
 	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
 	db/clickhouse/store.c db/clickhouse/store.h \
 	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \

@@ -24,6 +24,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/clickhouse/load.h"
+#include "db/clickhouse/storeurl.h"
 #include "report/select/cgroupname.h"
 #include "report/select/client.h"
 #include "report/select/databases.h"
@@ -45,6 +47,12 @@ char *select_glob(const char *text)
 
 int select_open_path(const char *path, enum db_mode mode, struct db **out)
 {
+	if (storeurl_is(path)) {
+		log_err("%s: this command works on a machine's own database, and this "
+			"is a store of many",
+			path);
+		return -EINVAL;
+	}
 	if (access(path, F_OK) < 0 && errno == ENOENT) {
 		log_err("%s: there is no such database: start cpid, make one with "
 			"'cpi record -o %s -- COMMAND', or name another with --db",
@@ -367,6 +375,22 @@ static int open_joined(const struct select_request *req, const char *spec,
 	return databases_open(req, spec, &sel->db);
 }
 
+/* The one database or, of a store, what spec names in it. */
+static int open_one(const struct select_request *req, const char *spec,
+		    enum select_how how, struct db **out)
+{
+	const struct query_machines of = { req->host, req->platform };
+	char *path;
+	int err = select_db_path(req, &path);
+
+	if (err)
+		return err;
+	err = storeurl_is(path) ? store_load(path, spec, &of, how == SELECT_EPOCHS, out)
+				: select_open_path(path, DB_READ, out);
+	free(path);
+	return err;
+}
+
 int select_open_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel)
 {
@@ -377,7 +401,7 @@ int select_open_epochs(const struct select_request *req, const char *spec,
 	if (req->dbs.nr > 1)
 		err = open_joined(req, spec, sel);
 	else
-		err = select_open_db(req, DB_READ, &sel->db);
+		err = open_one(req, spec, how, &sel->db);
 	if (err)
 		return err;
 	sel->query =

@@ -35,7 +35,7 @@ t_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_text_LDADD = tools/libtools.a report/libreport.a $(UNIT_LDADD)
 t_unit_check_top_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_top_LDADD = tools/libtools.a report/libreport.a analysis/libanalysis.a \
-	db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS)
+	db/libstore.a db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) $(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS)
 
 # The server of the page: what it reads of a request.
 if WEB

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load.c - which epochs are loaded, and the order of loading
+ *
+ * Epochs come first, without what they counted, so that db/query resolves a
+ * specification as it does in a machine's database. Then the rows of those that it
+ * chose, and at last what the rows refer to.
+ */
+#include "config.h"
+
+#include "db/clickhouse/load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "db/clickhouse/fleetid.h"
+#include "db/clickhouse/load_private.h"
+#include "db/clickhouse/storeschema.h"
+#include "db/core/sql.h"
+
+static int compare_id(const void *x, const void *y)
+{
+	const int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Marks the epochs that were chosen. */
+static int mark_selected(struct load *l, const struct query_epochs *chosen)
+{
+	int64_t *id = calloc(chosen->nr + 1, sizeof(*id));
+
+	if (!id)
+		return -ENOMEM;
+	for (size_t i = 0; i < chosen->nr; i++)
+		id[i] = chosen->epoch[i].id;
+	qsort(id, chosen->nr, sizeof(*id), compare_id);
+	for (size_t i = 0; i < l->nr; i++)
+		l->epoch[i].selected = bsearch(&l->epoch[i].id, id, chosen->nr,
+					       sizeof(*id), compare_id) != NULL;
+	free(id);
+	return 0;
+}
+
+/* The addresses of the selected epochs, as a condition. */
+static int make_where(struct load *l)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	size_t nr = 0;
+
+	buf_puts(&l->where, " WHERE (host, toUInt32(at), nr) IN (");
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct load_epoch *e = &l->epoch[i];
+
+		if (!e->selected)
+			continue;
+		from = e->at < from ? e->at : from;
+		to = e->at > to ? e->at : to;
+		buf_printf(&l->where, "%s(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")",
+			   nr++ ? "," : "", e->host, e->at, e->nr);
+	}
+	/* What partitions are chosen by. */
+	buf_printf(&l->where,
+		   ") AND at >= toDateTime(%" PRIu64 ") AND at <= toDateTime(%" PRIu64
+		   ")",
+		   from, to);
+	return l->where.err;
+}
+
+static int choose(struct load *l, const char *spec, const struct query_machines *of)
+{
+	struct query_epochs chosen = { 0 };
+	int err = query_epochs_of(l->db, spec, of, &chosen);
+
+	if (err)
+		return err;
+	if (chosen.nr > LOAD_MAX_SELECTED) {
+		log_err("%s: these are %zu epochs, and a report reads at most %u: "
+			"choose "
+			"fewer hosts or a shorter time",
+			db_path(l->db), chosen.nr, LOAD_MAX_SELECTED);
+		err = -CPI_ELIMIT;
+	}
+	if (!err)
+		err = mark_selected(l, &chosen);
+	if (!err)
+		err = make_where(l);
+	query_epochs_fini(&chosen);
+	return err;
+}
+
+static int note_missing(sqlite3_stmt *st, void *ctx)
+{
+	const struct load *l = ctx;
+
+	log_err("%s: a row of table %s refers to nothing in table %s", db_path(l->db),
+		sql_text(st, 0), sql_text(st, 2));
+	return -CPI_ECORRUPT;
+}
+
+/* Whether everything that rows refer to was in the store. */
+static int check_whole(struct load *l)
+{
+	return sql_each(l->h, note_missing, l, "PRAGMA foreign_key_check", "");
+}
+
+static int load_counts(struct load *l)
+{
+	int err = load_profiles(l);
+
+	for (size_t i = 0; !err && i < storetables_nr_epoch; i++)
+		err = load_rows(l, &storetables_epoch[i]);
+	return err ? err : load_names(l);
+}
+
+/* What a list of epochs shows: the first table has the samples of each. */
+static int load_tallies(struct load *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		l->epoch[i].selected = true;
+	buf_puts(&l->where, " WHERE 1");
+	return load_rows(l, &storetables_epoch[0]);
+}
+
+static int in_transaction(struct load *l, int (*fn)(struct load *l))
+{
+	int err = sql_exec(l->h, "BEGIN");
+
+	return err ? err : sql_finish(l->h, fn(l));
+}
+
+static int load_all(struct load *l, const char *spec, const struct query_machines *of,
+		    bool bare)
+{
+	int err;
+
+	l->spec = spec;
+	l->host = of->host;
+	err = in_transaction(l, load_epochs);
+	if (err)
+		return err;
+	if (bare)
+		return in_transaction(l, load_tallies);
+	err = choose(l, spec, of);
+	if (!err)
+		err = in_transaction(l, load_counts);
+	return err ? err : check_whole(l);
+}
+
+int store_load(const char *url, const char *spec, const struct query_machines *of,
+	       bool bare, struct db **out)
+{
+	struct load l = { 0 };
+	int err = ch_store_open(url, &l.store);
+	char *name;
+
+	if (err)
+		return err;
+	name = strndup(url, strcspn(url, "?"));
+	err = name ? storeschema_check(l.store) : -ENOMEM;
+	if (!err)
+		err = db_open_temporary(name, &l.db);
+	if (!err) {
+		l.h = db_handle(l.db);
+		err = fleetid_register(l.h);
+	}
+	if (!err) /* rows come before what they refer to: check_whole() */
+		err = sql_exec(l.h, "PRAGMA foreign_keys = OFF");
+	if (!err)
+		err = load_all(&l, spec, of, bare);
+	if (err == -ENOENT || err == -EINVAL)
+		err = 0; /* the caller asks the same again */
+	sqlite3_finalize(l.insert);
+	ch_store_close(l.store);
+	buf_fini(&l.where);
+	free(l.epoch);
+	free(name);
+	if (err)
+		db_close(l.db);
+	else
+		*out = l.db;
+	return err;
+}

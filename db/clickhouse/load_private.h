@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load_private.h - what the files of load.h share
+ */
+#ifndef CPI_DB_STORE_LOAD_PRIVATE_H
+#define CPI_DB_STORE_LOAD_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "db/clickhouse/load.h"
+#include "db/clickhouse/store.h"
+#include "db/clickhouse/storetables.h"
+
+/* An epoch of the store, and its id in the database. */
+struct load_epoch {
+	uint64_t host, at, nr;
+	int64_t id;
+	bool selected;
+};
+
+struct load {
+	struct db *db;
+	sqlite3 *h;
+	struct ch_store *store;
+	const char *spec, *host;  /* what is asked for; a glob, or NULL */
+	struct load_epoch *epoch; /* by host, at and nr */
+	size_t nr;
+	struct buf where; /* of the selected epochs' addresses */
+	sqlite3_stmt *insert;
+	const struct storetable *table;
+};
+
+/* Binds cells of a row to ?first and on. */
+void load_bind(sqlite3_stmt *st, int first, const char *types,
+	       const struct rowbinary_cell *cells);
+
+/* The epoch of an address; NULL if there is none. */
+const struct load_epoch *load_find(const struct load *l,
+				   const struct rowbinary_cell *address);
+
+/* Load table epoch; and rows of selected epochs; and names of what these refer to. */
+int load_epochs(struct load *l);
+int load_rows(struct load *l, const struct storetable *table);
+int load_profiles(struct load *l);
+int load_names(struct load *l);
+
+#endif

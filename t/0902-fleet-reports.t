@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The reports of a fleet of one equal those of its machine's database, to the digit.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 curl
+
+plan 76
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
+for n in 1 2 3; do
+	echo "old 10 1000 alpha=$((2000 + 11 * n)) beta=$((1500 - 9 * n)) main;alpha=200 comm=gcc@main;beta=$((90 + n))"
+	echo "new 10 2000 alpha=$((1000 + 6 * n)) beta=$((950 - 5 * n)) main;alpha=120 comm=gcc@main;beta=$((50 + n)) 1!beta;gamma=7"
+done | "$builddir/t/runsdb" runs.db || bail "runsdb failed"
+# More machines, one of another kind.
+MKDB_HOST=web2 "$builddir/t/mkdb" web2.db "$builddir/t/target" || bail "mkdb failed"
+MKDB_HOST=arm1 MKDB_ARCH=aarch64 "$builddir/t/mkdb" arm1.db "$builddir/t/target" || bail "mkdb failed"
+
+# same NAME DB ARGS...: a command's result is that of a database or, of several, their join.
+same()
+{
+	same_name=$1 same_dbs=$2
+	shift 2
+	# shellcheck disable=SC2086 # words
+	cpi "$@" $same_dbs >machine.out 2>machine.err
+	cpi "$@" --db "$url" >fleet.out 2>fleet.err
+	is "$? $(cat fleet.out)" "${same_wanted:-0} $(cat machine.out)" "$same_name: cpi $*"
+	[ -s machine.out ] || note "$(cat machine.err)"
+	cmp -s machine.out fleet.out || note "$(cat fleet.err)"
+}
+
+# one_engine NAME: 38 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/cpi
+	ship="cpi-ship --store $url --budget 100 --once"
+	cpi fleet init --db "$url" >/dev/null && $ship --db known.db 2>ship.log || bail 'nothing was shipped'
+	for epoch in full half all last 1..2 recent; do
+		same "$1" '--db known.db' prof --epoch $epoch --format json
+	done
+	for by in image comm line; do
+		same "$1" '--db known.db' prof --epoch all --by $by --format json
+	done
+	same "$1" '--db known.db' prof --epoch all --idle --format json --image '*/target'
+	same "$1" '--db known.db' prof --epoch all --event page-faults --format csv
+	same "$1" '--db known.db' prof --epoch full --over-time --format json
+	same "$1" '--db known.db' prof --epoch 2026-01-02T03:00..2026-01-02T03:05 --host 'we?1*' --format json
+	same_wanted=1
+	same "$1" '--db known.db' prof --epoch all --host "w'%_" --format json
+	same_wanted=
+	for command in 'list target_hot' 'calc target_hot' 'calc --all' sum hot stalls; do
+		# shellcheck disable=SC2086 # words
+		same "$1" '--db known.db' $command --epoch full --format json
+	done
+	same "$1" '--db known.db' diff full half --format json
+	same "$1" '--db known.db' stats --epoch all --format json
+	same "$1" '--db known.db' epoch list --format json
+	same_wanted=1
+	same "$1" '--db known.db' prof --epoch nonsense --format json
+	same_wanted=
+	like "$(cpi epoch rm --db "$url" 1 2>&1)" "a machine's own database" "$1: a store's epochs are not removed"
+
+	# Epochs to compare, with call stacks.
+	url=clickhouse://127.0.0.1:$store_port/runs
+	cpi fleet init --db "$url" >/dev/null &&
+		cpi-ship --store "$url" --budget 100 --once --db runs.db 2>>ship.log || bail 'nothing was shipped'
+	same "$1" '--db runs.db' flame --epoch old
+	same "$1" '--db runs.db' tree --epoch new --format json
+	same "$1" '--db runs.db' callers beta --epoch all --format json
+	same "$1" '--db runs.db' prof --children --epoch all --format json
+	same "$1" '--db runs.db' export --epoch all --format collapsed
+	same "$1" '--db runs.db' diff old new --format json
+	same "$1" '--db runs.db' diff old new --by image --format csv
+	same "$1" '--db runs.db' stats old --format json
+	same "$1" '--db runs.db' prof --by comm --epoch all --format json
+	same "$1" '--db runs.db' epoch list --format json
+	url=clickhouse://127.0.0.1:$store_port/cpi
+
+	# Several machines are what their databases are together.
+	$ship --db web2.db 2>>ship.log && $ship --db arm1.db 2>>ship.log || bail 'nothing was shipped'
+	cpi prof --epoch full --by image --format csv --db known.db --db web2.db >machine.out 2>/dev/null
+	cpi prof --epoch full --by image --format csv --db "$url" --host 'web*' >fleet.out 2>fleet.err
+	is "$(cat fleet.out)" "$(cat machine.out)" "$1: two hosts are added up"
+	like "$(cat fleet.err)" 'several hosts, added up: web1, web2' "$1: and named"
+	like "$(cpi prof --epoch all --db "$url" 2>&1)" 'of several platforms' \
+		"$1: machines of different kinds are not added up"
+}
+
+for engine in old now; do
+	lacks=$(store_lacks $engine)
+	if [ -n "$lacks" ]; then
+		skip 38 "$engine: $lacks"
+	else
+		store_start $engine "$tmp/$engine"
+		one_engine $engine
+		kill "$store_pid"
+	fi
+done
