@@ -1,26 +1,72 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A new target NAME: fuzz_NAME.c, corpus/NAME/, and lines as codec's below. Its
-# sources are listed in full, because libFuzzer must see their branches. To fuzz:
-# configure with CC=clang --enable-sanitizers, then t/fuzz/fuzz_NAME FOLDER.
-FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS)
-FUZZ_BASE = t/fuzz/fuzz.h base/buf.c base/err.c base/file.c base/file_open.c base/hmap.c \
-	base/mapping.c base/varint.c
-if FUZZER
-FUZZ_CFLAGS += -fsanitize=fuzzer
-FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
-else
+# A new target NAME: fuzz_NAME.c, corpus/NAME/, and lines as codec's below. What it reads
+# with is listed in FUZZED_C, because libFuzzer must see the branches: these sources
+# are compiled once more for all targets. Without libFuzzer the targets link the usual
+# libraries and replay their corpus. To fuzz: configure with CC=clang
+# --enable-sanitizers, then t/fuzz/fuzz_NAME FOLDER.
+FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) \
+	$(LZMA_CFLAGS) $(NETTLE_CFLAGS)
+FUZZ_MAIN = t/fuzz/fuzz.h
 FUZZ_LINK = $(AM_LDFLAGS)
-FUZZ_BASE += t/fuzz/replay.c
-endif
 QUICK_TESTS += t/fuzz/corpus.t
 EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
+# LLVM, libunwind and Zydis come from their libraries: they are not ours to look into.
+FUZZED_C = \
+	analysis/image/captured.c analysis/image/captured_decode.c analysis/image/captured_encode.c \
+	analysis/image/cover.c analysis/image/cursor.c analysis/image/debugfile.c \
+	analysis/image/debuginfo.c analysis/image/demangle.c analysis/image/ehframe.c \
+	analysis/image/elffile.c analysis/image/elfsyms.c analysis/image/elfview.c \
+	analysis/image/image.c analysis/image/inlines.c analysis/image/lines.c \
+	analysis/image/lsda.c analysis/image/plt.c analysis/image/recorder.c \
+	analysis/image/splitfile.c analysis/image/splitset.c analysis/image/splitunit.c \
+	analysis/image/sums.c analysis/image/symtab.c \
+	analysis/isa/isa.c analysis/isa/isa_aarch64.c analysis/isa/isa_schedule.c \
+	analysis/isa/isa_seen.c analysis/isa/isa_x86_64.c \
+	analysis/trace/tip.c analysis/trace/trace.c analysis/trace/trace_kanata.c \
+	analysis/trace/trace_o3.c analysis/trace/trace_tokens.c \
+	base/arena.c base/buf.c base/did_you_mean.c base/err.c base/fdpass.c base/file.c \
+	base/file_open.c base/hmap.c base/jsontext.c base/log.c base/log_repeats.c \
+	base/mapping.c base/number.c base/text.c base/times.c base/varint.c \
+	daemon/collect/spefeed.c daemon/collect/threads.c base/unitfile.c \
+	daemon/import/perfaux.c daemon/import/perfaux_info.c daemon/import/perfdata.c \
+	daemon/import/perfdata_attr.c daemon/import/perfdata_header.c \
+	daemon/import/perfdata_queue.c daemon/import/perfdata_record.c \
+	daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
+	daemon/import/perfdata_unpack.c daemon/jit/jitdump.c daemon/jit/jitmap.c \
+	daemon/mappings/announcement.c daemon/os/tipfile.c \
+	db/profile/codec.c db/profile/codec_records.c db/profile/edges.c db/profile/pack.c \
+	db/profile/profile.c db/profile/records.c db/profile/stacktree.c \
+	db/profile/stacktree_codec.c db/profile/stacktree_walk.c db/profile/windows.c \
+	db/profile/windows_codec.c \
+	decode/ibs.c decode/perffields.c decode/spe.c decode/spe_record.c
+if UNWIND
+FUZZED_C += analysis/unwind/unwind.c analysis/unwind/unwindtables.c
+endif
+if ZYDIS
+FUZZED_C += analysis/translate/translate.c analysis/translate/translate_uop.c \
+	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/windows/codepack.c \
+	analysis/windows/walk.c daemon/windows/translate_check.c
+endif
+FUZZ_OURS = daemon/libdaemon.a analysis/libanalysis.a db/libdb.a base/libbase.a
+if FUZZER
+FUZZ_CFLAGS += -fsanitize=fuzzer
+FUZZ_LINK += -fsanitize=fuzzer
+FUZZED = t/fuzz/libfuzzed.a $(FUZZ_OURS)
+check_LIBRARIES += t/fuzz/libfuzzed.a
+t_fuzz_libfuzzed_a_SOURCES = $(FUZZED_C)
+t_fuzz_libfuzzed_a_CFLAGS = $(FUZZ_CFLAGS)
+else
+FUZZED = $(FUZZ_OURS)
+FUZZ_MAIN += t/fuzz/replay.c
+endif
+FUZZ_IMAGE_LDADD = $(FUZZED) $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)
+
 check_PROGRAMS += t/fuzz/fuzz_codec
-t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c db/profile/codec.c db/profile/codec_records.c \
-	db/profile/pack.c db/profile/profile.c db/profile/records.c $(FUZZ_BASE)
+t_fuzz_fuzz_codec_SOURCES = t/fuzz/fuzz_codec.c $(FUZZ_MAIN)
 t_fuzz_fuzz_codec_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_codec_LDADD = $(ZSTD_LIBS)
+t_fuzz_fuzz_codec_LDADD = $(FUZZED) $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_rowbinary
 t_fuzz_fuzz_rowbinary_SOURCES = t/fuzz/fuzz_rowbinary.c db/clickhouse/rowbinary.c $(FUZZ_BASE)
@@ -28,140 +74,126 @@ t_fuzz_fuzz_rowbinary_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_rowbinary_LDFLAGS = $(FUZZ_LINK)
 
 check_PROGRAMS += t/fuzz/fuzz_stacktree
-t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c db/profile/pack.c db/profile/stacktree.c \
-	db/profile/stacktree_codec.c db/profile/stacktree_walk.c $(FUZZ_BASE)
+t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c $(FUZZ_MAIN)
 t_fuzz_fuzz_stacktree_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_stacktree_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_stacktree_LDADD = $(ZSTD_LIBS)
+t_fuzz_fuzz_stacktree_LDADD = $(FUZZED) $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_branch
-t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_BASE)
+t_fuzz_fuzz_branch_SOURCES = t/fuzz/fuzz_branch.c $(FUZZ_MAIN)
 t_fuzz_fuzz_branch_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_branch_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_branch_LDADD = $(FUZZED)
 
-FUZZ_IMAGE = t/unit/image_ask.h \
-	analysis/image/captured.c analysis/image/captured_decode.c analysis/image/captured_encode.c \
-	analysis/image/cover.c analysis/image/cursor.c analysis/image/debugfile.c analysis/image/debuginfo.c \
-	analysis/image/demangle.c analysis/image/ehframe.c analysis/image/elffile.c analysis/image/elfsyms.c \
-	analysis/image/elfview.c analysis/image/image.c analysis/image/inlines.c analysis/image/lines.c \
-	analysis/image/lsda.c analysis/image/plt.c analysis/image/recorder.c analysis/image/splitfile.c \
-	analysis/image/splitset.c analysis/image/splitunit.c analysis/image/sums.c analysis/image/symtab.c base/arena.c \
-	$(FUZZ_BASE)
 check_PROGRAMS += t/fuzz/fuzz_image
-t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c $(FUZZ_IMAGE)
-t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS) $(ELF_CFLAGS) $(DW_CFLAGS) $(LZMA_CFLAGS)
+t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h $(FUZZ_MAIN)
+t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_image_LDADD = $(DW_LIBS) $(ELF_LIBS) $(LZMA_LIBS) $(IBERTY_LIBS)
+t_fuzz_fuzz_image_LDADD = $(FUZZ_IMAGE_LDADD)
 
 check_PROGRAMS += t/fuzz/fuzz_sums
-t_fuzz_fuzz_sums_SOURCES = t/fuzz/fuzz_sums.c $(FUZZ_IMAGE)
-t_fuzz_fuzz_sums_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_sums_SOURCES = t/fuzz/fuzz_sums.c $(FUZZ_MAIN)
+t_fuzz_fuzz_sums_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_sums_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_sums_LDADD = $(t_fuzz_fuzz_image_LDADD)
+t_fuzz_fuzz_sums_LDADD = $(FUZZ_IMAGE_LDADD)
 
 check_PROGRAMS += t/fuzz/fuzz_dwarf
 EXTRA_DIST += t/fuzz/dwarf_seed.c t/fuzz/dwarf_seeds t/fuzz/window_seeds
-t_fuzz_fuzz_dwarf_SOURCES = t/fuzz/fuzz_dwarf.c $(FUZZ_IMAGE)
-t_fuzz_fuzz_dwarf_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_dwarf_SOURCES = t/fuzz/fuzz_dwarf.c $(FUZZ_MAIN)
+t_fuzz_fuzz_dwarf_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_dwarf_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_dwarf_LDADD = $(t_fuzz_fuzz_image_LDADD)
+t_fuzz_fuzz_dwarf_LDADD = $(FUZZ_IMAGE_LDADD)
 
-# LLVM's part comes from the library: it is not ours to look into.
 check_PROGRAMS += t/fuzz/fuzz_isa
-t_fuzz_fuzz_isa_SOURCES = t/fuzz/fuzz_isa.c analysis/isa/isa.c analysis/isa/isa_aarch64.c \
-	analysis/isa/isa_schedule.c analysis/isa/isa_seen.c analysis/isa/isa_x86_64.c base/arena.c \
-	$(FUZZ_BASE)
+t_fuzz_fuzz_isa_SOURCES = t/fuzz/fuzz_isa.c $(FUZZ_MAIN)
 t_fuzz_fuzz_isa_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_isa_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_isa_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) -lm
+t_fuzz_fuzz_isa_LDADD = $(FUZZED) $(ANALYSIS_LIBS) -lm
 
 check_PROGRAMS += t/fuzz/fuzz_jit
-t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c daemon/jit/jitdump.c daemon/jit/jitmap.c $(FUZZ_BASE)
+t_fuzz_fuzz_jit_SOURCES = t/fuzz/fuzz_jit.c $(FUZZ_MAIN)
 t_fuzz_fuzz_jit_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_jit_LDADD = $(FUZZED)
+
 check_PROGRAMS += t/fuzz/fuzz_unitfile
-t_fuzz_fuzz_unitfile_SOURCES = t/fuzz/fuzz_unitfile.c base/unitfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_unitfile_SOURCES = t/fuzz/fuzz_unitfile.c $(FUZZ_MAIN)
 t_fuzz_fuzz_unitfile_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_unitfile_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_unitfile_LDADD = $(FUZZED)
 
 check_PROGRAMS += t/fuzz/fuzz_announcement
-t_fuzz_fuzz_announcement_SOURCES = t/fuzz/fuzz_announcement.c daemon/mappings/announcement.c $(FUZZ_BASE)
+t_fuzz_fuzz_announcement_SOURCES = t/fuzz/fuzz_announcement.c $(FUZZ_MAIN)
 t_fuzz_fuzz_announcement_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_announcement_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_announcement_LDADD = $(FUZZED)
+
 check_PROGRAMS += t/fuzz/fuzz_perfdata
-t_fuzz_fuzz_perfdata_SOURCES = t/fuzz/fuzz_perfdata.c base/log.c base/log_repeats.c base/number.c base/text.c base/times.c daemon/import/perfdata.c \
-	daemon/import/perfdata_attr.c daemon/import/perfdata_header.c daemon/import/perfdata_queue.c \
-	daemon/import/perfdata_record.c daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
-	daemon/import/perfdata_unpack.c $(FUZZ_BASE)
+t_fuzz_fuzz_perfdata_SOURCES = t/fuzz/fuzz_perfdata.c $(FUZZ_MAIN)
 t_fuzz_fuzz_perfdata_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_perfdata_LDADD = $(ZSTD_LIBS)
+t_fuzz_fuzz_perfdata_LDADD = $(FUZZED) $(ZSTD_LIBS)
+
 check_PROGRAMS += t/fuzz/fuzz_perfaux
-t_fuzz_fuzz_perfaux_SOURCES = t/fuzz/fuzz_perfaux.c decode/spe.c decode/spe_record.c \
-	base/log.c base/log_repeats.c base/number.c base/text.c base/times.c daemon/import/perfaux.c daemon/import/perfaux_info.c daemon/import/perfdata.c \
-	daemon/import/perfdata_attr.c daemon/import/perfdata_header.c daemon/import/perfdata_queue.c \
-	daemon/import/perfdata_record.c daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
-	daemon/import/perfdata_unpack.c daemon/collect/spefeed.c daemon/collect/threads.c $(FUZZ_BASE)
+t_fuzz_fuzz_perfaux_SOURCES = t/fuzz/fuzz_perfaux.c $(FUZZ_MAIN)
 t_fuzz_fuzz_perfaux_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_perfaux_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_perfaux_LDADD = $(ZSTD_LIBS)
+t_fuzz_fuzz_perfaux_LDADD = $(FUZZED) $(ZSTD_LIBS)
+
 check_PROGRAMS += t/fuzz/fuzz_edges
-t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c db/profile/edges.c db/profile/pack.c $(FUZZ_BASE)
+t_fuzz_fuzz_edges_SOURCES = t/fuzz/fuzz_edges.c $(FUZZ_MAIN)
 t_fuzz_fuzz_edges_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_edges_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_edges_LDADD = $(ZSTD_LIBS) -lm
+t_fuzz_fuzz_edges_LDADD = $(FUZZED) $(ZSTD_LIBS) -lm
+
 check_PROGRAMS += t/fuzz/fuzz_windows
-t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c db/profile/pack.c db/profile/windows.c db/profile/windows_codec.c \
-	$(FUZZ_BASE)
+t_fuzz_fuzz_windows_SOURCES = t/fuzz/fuzz_windows.c $(FUZZ_MAIN)
 t_fuzz_fuzz_windows_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_windows_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_windows_LDADD = $(ZSTD_LIBS) -lm
+t_fuzz_fuzz_windows_LDADD = $(FUZZED) $(ZSTD_LIBS) -lm
 
 check_PROGRAMS += t/fuzz/fuzz_records
-t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c decode/ibs.c \
-	decode/perffields.c decode/spe.c decode/spe_record.c $(RECORDS_TEXT) \
-	$(FUZZ_BASE)
+t_fuzz_fuzz_records_SOURCES = t/fuzz/fuzz_records.c $(RECORDS_TEXT) $(FUZZ_MAIN)
 t_fuzz_fuzz_records_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_records_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_records_LDADD = $(FUZZED)
+
 check_PROGRAMS += t/fuzz/fuzz_tip
-t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c daemon/os/tipfile.c $(FUZZ_BASE)
+t_fuzz_fuzz_tip_SOURCES = t/fuzz/fuzz_tip.c $(FUZZ_MAIN)
 t_fuzz_fuzz_tip_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_tip_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_tip_LDADD = $(FUZZED)
 
 check_PROGRAMS += t/fuzz/fuzz_trace
-t_fuzz_fuzz_trace_SOURCES = t/fuzz/fuzz_trace.c analysis/trace/tip.c analysis/trace/trace.c \
-	analysis/trace/trace_kanata.c analysis/trace/trace_o3.c analysis/trace/trace_tokens.c $(FUZZ_BASE)
+t_fuzz_fuzz_trace_SOURCES = t/fuzz/fuzz_trace.c $(FUZZ_MAIN)
 t_fuzz_fuzz_trace_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_trace_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_trace_LDADD = -lm
-# libunwind, too, is not ours to look into.
+t_fuzz_fuzz_trace_LDADD = $(FUZZED) -lm
+
 if UNWIND
 check_PROGRAMS += t/fuzz/fuzz_unwind t/fuzz/fuzz_unwindwire
 endif
-t_fuzz_fuzz_unwindwire_SOURCES = t/fuzz/fuzz_unwindwire.c analysis/unwind/unwind.c \
-	analysis/unwind/unwindtables.c base/fdpass.c helpers/unwind_cache.c helpers/unwind_worker.c \
-	$(FUZZ_IMAGE)
-t_fuzz_fuzz_unwindwire_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_unwindwire_SOURCES = t/fuzz/fuzz_unwindwire.c helpers/unwind_cache.c \
+	helpers/unwind_worker.c $(FUZZ_MAIN)
+t_fuzz_fuzz_unwindwire_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_unwindwire_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_unwindwire_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)
-t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c analysis/unwind/unwind.c analysis/unwind/unwindtables.c \
-	$(FUZZ_IMAGE)
-t_fuzz_fuzz_unwind_CFLAGS = $(t_fuzz_fuzz_image_CFLAGS)
+t_fuzz_fuzz_unwindwire_LDADD = $(FUZZ_IMAGE_LDADD) $(UNWIND_LIBS)
+t_fuzz_fuzz_unwind_SOURCES = t/fuzz/fuzz_unwind.c $(FUZZ_MAIN)
+t_fuzz_fuzz_unwind_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_unwind_LDADD = $(t_fuzz_fuzz_image_LDADD) $(UNWIND_LIBS)
-# Nor is Zydis.
+t_fuzz_fuzz_unwind_LDADD = $(FUZZ_IMAGE_LDADD) $(UNWIND_LIBS)
+
 if ZYDIS
 check_PROGRAMS += t/fuzz/fuzz_window
 endif
-t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c analysis/translate/translate.c analysis/translate/translate_uop.c \
-	$(TRANSLATE_AARCH64) $(TRANSLATE_X86_64) analysis/windows/codepack.c analysis/windows/walk.c daemon/windows/translate_check.c $(FUZZ_BASE)
+t_fuzz_fuzz_window_SOURCES = t/fuzz/fuzz_window.c $(FUZZ_MAIN)
 t_fuzz_fuzz_window_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_window_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_window_LDADD = $(ZYDIS_LIBS)
+t_fuzz_fuzz_window_LDADD = $(FUZZED) $(ZYDIS_LIBS)
 
+# The library of the page's server may be missing, so these sources are named.
 check_PROGRAMS += t/fuzz/fuzz_request
-t_fuzz_fuzz_request_SOURCES = t/fuzz/fuzz_request.c web/api.c web/header.c web/target.c \
-	base/did_you_mean.c base/jsontext.c base/number.c base/text.c $(FUZZ_BASE)
-t_fuzz_fuzz_request_CFLAGS = $(FUZZ_CFLAGS) $(NETTLE_CFLAGS)
+t_fuzz_fuzz_request_SOURCES = t/fuzz/fuzz_request.c web/api.c web/header.c web/target.c $(FUZZ_MAIN)
+t_fuzz_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_request_LDFLAGS = $(FUZZ_LINK)
-t_fuzz_fuzz_request_LDADD = $(NETTLE_LIBS)
+t_fuzz_fuzz_request_LDADD = $(FUZZED) $(NETTLE_LIBS)
