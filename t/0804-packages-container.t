@@ -74,7 +74,7 @@ END
 tmp=$tmp unshare --mount --net --ipc --uts --cgroup sh in_container /usr/sbin/cpid \
 	-F 500 -e cpu-clock >cpid.log 2>&1 &
 tap_pids="$tap_pids $!"
-await 120 test -S run/cpid.sock
+await test -S run/cpid.sock
 ok $? 'cpid starts in the container'
 sed 's/^/# cpid: /' cpid.log
 status()
@@ -105,7 +105,7 @@ has_both()
 		grep -q burn_a images && grep -q burn_b images
 }
 
-await 120 has_both
+await has_both
 ok $? 'programs of the host and of the other container are in a report'
 head -n 12 images | sed 's/^/# /'
 # Names come from the capture, which the daemon's helper in the image makes.
@@ -114,7 +114,7 @@ has_name()
 	cpi flush --socket run/cpid.sock && profile --by procedure --image '*/burn_a' >procedures &&
 		grep -q ',burn_a,' procedures
 }
-await 120 has_name
+await has_name
 ok $? 'a procedure of the other container has its name'
 sed 's/^/# /' procedures | head -n 5
 profile --by container >containers
@@ -128,5 +128,5 @@ is "$(awk '/^database/ { exit }
 	$1 ~ /^(stored|unknown|lost)[.]/ || $1 == "pending_samples" { n -= $2 }
 	END { print (all > 0), n + 0 }' status)" '1 0' 'every sample is somewhere'
 kill "$cpid_pid"
-await 30 test ! -e run/cpid.sock
+await test ! -e run/cpid.sock
 ok $? 'it ends in good order'

@@ -182,9 +182,6 @@ within()
 # takes long.
 await()
 {
-	case $1 in
-	[0-9]*) shift ;; # seconds, as scripts used to say
-	esac
 	within 150 "$@"
 }
 
