@@ -25,7 +25,8 @@
 
 #define PERIOD_NS 100000 /* of cpu-clock: 10,000 samples per second and CPU */
 #define PAGES     64     /* that a worker touches, and gives back */
-#define FLIP_FOR  (3 * NSEC_PER_SEC / 2)
+#define FLIP_FOR  (NSEC_PER_SEC * 2 / 5)
+#define ENOUGH    1000 /* samples of an event */
 
 /* Work with many addresses, in the kernel and out of it. */
 static void *work(void *arg)
@@ -79,6 +80,14 @@ static const struct {
 	  .loses = true }, /* ... and have no place to go */
 };
 
+static bool has_enough(const struct bpf_table_counts *all, int nr_events)
+{
+	for (int e = 0; e < nr_events; e++)
+		if (all->received[e] <= ENOUGH)
+			return false;
+	return true;
+}
+
 START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 {
 	struct bpf_sampler s = { 0 };
@@ -106,7 +115,7 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 			 0);
 	ck_assert(event_interrupts(&s.event[0]) || cfg.in_tasks);
 	end = time_mono_ns() + FLIP_FOR;
-	while (time_mono_ns() < end) {
+	while (time_mono_ns() < end || !has_enough(&all, cfg.nr_events)) {
 		ck_assert_int_eq(bpf_sampler_take(&s, &all), 0);
 		nr_flips++;
 	}
@@ -117,7 +126,6 @@ START_TEST(every_sample_is_in_an_entry_or_lost_by_name)
 		struct collector_counts counts = { 0 };
 		uint64_t nr, ns;
 
-		ck_assert_uint_gt(all.received[e], 1000);
 		/* As many as the kernel counted runs of the programs. */
 		ck_assert_int_eq(bpf_table_runs(s.table, e, &nr, &ns), 0);
 		ck_assert_uint_eq(all.received[e], nr);
@@ -311,7 +319,11 @@ START_TEST(without_a_clock_no_time_is_quiet)
 }
 END_TEST
 
-#define NR_NOTICES 10000 /* more than a page, of 64 KiB even, has room for */
+/* More than a page, which the ring is, has room for. */
+static int nr_notices(void)
+{
+	return (int)(sysconf(_SC_PAGESIZE) / sizeof(struct cpi_bpf_notice));
+}
 
 static int count_notice(void *ctx, void *data, size_t size)
 {
@@ -326,7 +338,7 @@ static int count_notice(void *ctx, void *data, size_t size)
 /* Asks for notices that nobody reads, until there is no room in the ring. */
 static void fill_ring(const struct watched *t)
 {
-	for (int i = 0; i < NR_NOTICES;) {
+	for (int i = 0; i < nr_notices();) {
 		for (uint32_t cpu = 0; cpu < t->s.nr_cpus; cpu++) {
 			uint32_t n = bpf_table_work(t->s.table, cpu);
 
@@ -360,7 +372,7 @@ START_TEST(a_lost_notice_costs_no_sample)
 				NULL);
 	ck_assert_ptr_nonnull(ring);
 	ck_assert_int_gt(ring_buffer__consume(ring), 0);
-	ck_assert_int_lt(nr_kept, NR_NOTICES); /* the others were lost */
+	ck_assert_int_lt(nr_kept, nr_notices()); /* the others were lost */
 	ring_buffer__free(ring);
 	watched_close(&t);
 }
