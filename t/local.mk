@@ -7,7 +7,8 @@
 # for captures, which have the lowest priority, or change settings of the machine.
 QUICK_TESTS =
 LONG_TESTS =
-BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.t \
+BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
+	t/0135-export-feedback.t t/0136-export-windows.t \
 	t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t t/0206-cpid-helpers.t \
 	t/0207-cpid-descriptors.t t/0208-cpid-retain.t t/0209-cpid-answers.t \
@@ -22,10 +23,31 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0135-export-feedback.t t/0136-export-windows.
 	t/0384-images-namespaces.t t/0388-hostile-stalling.t \
 	t/0390-collect-beside-perf.t t/0393-collect-dwarf.t t/0394-dwarf-perf.t \
 	t/0395-dwarf-jit.t t/0396-capture-kernel.t t/0397-windows-truth.t \
-	t/0398-windows-stepped.t t/0407-hostile-syscalls.t t/0409-hostile-roots.t \
+	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
+	t/0409-hostile-roots.t \
 	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
 	t/0750-web-page.t
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
+
+# check runs these before the others, so that no CPU waits at the end for the longest.
+SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0410-hostile-waits.t \
+	t/0398-windows-stepped.t t/0347-windows-jit.t t/0372-bpf-ticks-outcomes.t \
+	t/0214-cpid-locked.t t/0366-bpf-killed.t t/0393-collect-dwarf.t t/0409-hostile-roots.t \
+	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
+	t/unit/check_timed_child t/0120-lines-dwarf.t t/0321-cfg-stripped.t \
+	t/0751-web-glance.t t/0702-web-attacks.t t/unit/check_bpf_table \
+	t/unit/check_compare t/unit/check_edges t/unit/check_rollup t/unit/check_retain_killed
+
+# The build with sanitizers leaves out tests of texts and packages, which do not run what
+# was compiled, and of the page in a browser, whose reports t/0701-web-reports.t asks for
+# without one. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
+UNSANITIZED_TESTS = $(TREE_TESTS) t/0146-deploy-alerts.t t/0751-web-glance.t \
+	t/0801-packages-files.t t/0802-deploy-files.t
+SANITIZED_TESTS = t/0116-cli-record-process.t
+# These only compute: they neither sample nor judge times. With sanitizers they run when a
+# CPU has nothing else to do, beside live tests of the other build.
+IDLE_TESTS = t/fuzz/corpus.t $(UNIT) $(DB_UNIT) $(UNIT_ANALYSIS) $(UNIT_FREQ) $(UNIT_RUNS) \
+	$(RECORDS_UNIT) $(CFG_TESTS) $(LINES_TESTS) t/0300-isa-objdump.t
 check_LIBRARIES =
 # Helpers of test scripts.
 EXTRA_DIST += t/alone.sh t/runs.sh t/shares.sh t/windows.sh
@@ -56,7 +78,7 @@ TREE_TESTS = t/0001-tree-includes.t t/0002-tree-format.t t/0003-tree-kmod.t t/00
 CLI_TESTS = t/0101-cli-agrees.t t/0102-cli-usage.t t/0103-cli-prof.t \
 	t/0104-cli-list.t t/0105-cli-epochs.t t/0106-cli-control.t t/0107-cli-record.t \
 	t/0108-cli-terminal.t t/0109-cli-cfg.t t/0110-cli-calc.t t/0111-cli-sum.t t/0114-cli-move.t \
-	t/0116-cli-record-process.t t/0117-cli-pairs.t t/0118-cli-records.t t/0119-cli-over-time.t \
+	t/0117-cli-pairs.t t/0118-cli-records.t t/0119-cli-over-time.t \
 	t/0145-cli-doctor.t t/0148-cli-mark.t t/0146-deploy-alerts.t
 CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t \
 	t/0204-cpid-metrics.t t/0205-cpid-top.t \
@@ -65,6 +87,8 @@ CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0213-cpid-flood.t t/0214-cpid-locked.t
 PASS_TESTS = t/0215-cpid-pass.t
+dist_check_SCRIPTS += t/0116-cli-record-process.t
+LONG_TESTS += t/0116-cli-record-process.t
 dist_check_SCRIPTS += $(TREE_TESTS) $(CLI_TESTS) $(CPID_TESTS) $(PASS_TESTS)
 QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
 LONG_TESTS += $(CPID_TESTS)

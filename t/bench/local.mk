@@ -102,8 +102,8 @@ dist_check_SCRIPTS += t/bench/compare t/bench/hook t/bench/imports t/bench/recor
 EXTRA_DIST += t/bench/README.md
 
 dist_check_SCRIPTS += t/0401-bench-sim.t t/0402-bench-trace.t t/0403-bench-overhead.t
-QUICK_TESTS += t/0401-bench-sim.t t/0403-bench-overhead.t
-LONG_TESTS += t/0402-bench-trace.t
+QUICK_TESTS += t/0401-bench-sim.t
+LONG_TESTS += t/0402-bench-trace.t t/0403-bench-overhead.t
 .PHONY: bench
 bench: all $(BENCHES)
 bench: t/bench/table_sim t/bench/explain_bench t/bench/execs t/announce_peer \
