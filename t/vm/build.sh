@@ -33,7 +33,7 @@ build_cpi()
 		grep -q "$sysroot" "$work/cpi/config.status" ||
 		build configure env -C "$work/cpi" "$srcdir/configure" -q \
 			--host="$triplet" CC="$triplet-gcc --sysroot=$sysroot" \
-			CXX="$triplet-g++ --sysroot=$sysroot" \
+			CXX="$triplet-g++ --sysroot=$sysroot" CFLAGS=-O2 CXXFLAGS=-O2 \
 			LLVM_CONFIG="$work/llvm-config" PKG_CONFIG=pkg-config \
 			PKG_CONFIG_SYSROOT_DIR="$sysroot" \
 			PKG_CONFIG_LIBDIR="$sysroot/usr/lib/$triplet/pkgconfig:$sysroot/usr/share/pkgconfig"
