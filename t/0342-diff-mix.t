@@ -3,7 +3,7 @@
 # cpi diff finds known changes in real runs of a program. t/accuracy/compare runs it more
 # often, and counts how many changes are found.
 #
-# Statistic: cpi diff compares 16 unchanged runs with 8 changed ones. Four times the calls,
+# Statistic: cpi diff compares 12 unchanged runs with 6 changed ones. Four times the calls,
 # or a chain of 32 MiB instead of 16 KiB, are many times the spread between runs.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/runs.sh"
@@ -14,7 +14,7 @@ mix=$builddir/t/programs/mix
 # record LABEL [SETTING]
 record()
 {
-	record_run "$1" "$mix" 1000 ${2:+"$2"}
+	record_run "$1" "$mix" 600 ${2:+"$2"}
 }
 record warm || skip_all "cannot record here: $(tail -n 1 record.err)"
 round()
@@ -28,7 +28,7 @@ first()
 {
 	cpi diff --image mix --format=csv "$@" | awk -F, 'NR == 2 { print $12, $13, $17 }'
 }
-for _ in 1 2 3 4 5 6 7 8; do
+for _ in 1 2 3 4 5 6; do
 	round
 done
 
