@@ -69,9 +69,10 @@ t_fuzz_fuzz_codec_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_codec_LDADD = $(FUZZED) $(ZSTD_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_rowbinary
-t_fuzz_fuzz_rowbinary_SOURCES = t/fuzz/fuzz_rowbinary.c db/clickhouse/rowbinary.c $(FUZZ_BASE)
+t_fuzz_fuzz_rowbinary_SOURCES = t/fuzz/fuzz_rowbinary.c db/clickhouse/rowbinary.c $(FUZZ_MAIN)
 t_fuzz_fuzz_rowbinary_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_rowbinary_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_rowbinary_LDADD = $(FUZZED)
 
 check_PROGRAMS += t/fuzz/fuzz_stacktree
 t_fuzz_fuzz_stacktree_SOURCES = t/fuzz/fuzz_stacktree.c $(FUZZ_MAIN)
