@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 50
+plan 51
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -92,6 +92,14 @@ if [ -x "$builddir/helpers/cpi-unwind" ]; then
 	like "$(cat err)" "100 call stacks/s" "-g alone takes unwind tables"
 else
 	like "$(cat err)" "500 call stacks/s" "-g alone takes frame pointers without cpi-unwind"
+fi
+if strip -o stripped target 2>/dev/null; then
+	cpi record -g fp -o stripped.db -- ./stripped 1000000000 >out 2>err
+	name=$(cpi prof --db stripped.db --limit 1 2>/dev/null | grep -o 'stripped+0x[0-9a-f]*')
+	like "$(cpi callers --db stripped.db "$name" 2>&1)" "100.00%.*stripped+0x" \
+		"cpi callers takes the name that cpi prof shows of a stripped procedure"
+else
+	skip 1 "there is no strip"
 fi
 like "$(cpi prof -v --db here/cpi.db 2>/dev/null)" "a sample per 1 ms" \
 	"1000 samples are taken a second where the clock is sampled"

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,18 @@ static int mark_frames(const struct frames *f, const char *name, const char *ima
 	return err;
 }
 
+/* "gzip+0x4290 (stripped)", as reports show a frame [0x4290] of gzip. */
+static int mark_offset(const struct frames *f, const char *proc, bool *out, size_t *nr)
+{
+	const char *plus = strstr(proc, "+0x");
+	char name[64];
+
+	if (!plus)
+		return 0;
+	snprintf(name, sizeof(name), "[%.*s]", (int)strcspn(plus + 1, " "), plus + 1);
+	return mark_frames(f, name, proc, plus - proc, out, nr);
+}
+
 static int failed_none(const struct frames *f, const char *proc)
 {
 	struct did_you_mean guess = did_you_mean_init(proc);
@@ -91,6 +104,8 @@ int calls_find(const struct calls *c, const char *proc, bool **out)
 				  &nr);
 	if (!err && !nr)
 		err = mark_frames(c->frames, proc, NULL, 0, wanted, &nr);
+	if (!err && !nr)
+		err = mark_offset(c->frames, proc, wanted, &nr);
 	if (!err && !nr)
 		err = failed_none(c->frames, proc);
 	if (err)
