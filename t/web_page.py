@@ -332,8 +332,8 @@ def check_health(page):
     result(not wrong, "Health: each figure of the database is the command's", wrong)
     page.press("t")
     text = page.js("return document.getElementById('main').innerText")
-    result(all(word in text for word in ("Cost", "Unknown", "Gaps", "Database", "Versions")),
-           "Health: cost, unknown, gaps, database and versions are there", text)
+    result(all(word in text for word in ("Cost", "Unknown", "Gaps", "Database", "Versions", "restarted")),
+           "Health: cost, unknown, gaps, restarts, database and versions are there", text)
 
 
 def check_keys(page):

@@ -5,7 +5,7 @@
  * of cpid's own time is `prof`'s.
  */
 import { el, svg, plain, put } from "./dom.js";
-import { figure, digits, percent, count, bytes, duration, span } from "./format.js";
+import { figure, digits, percent, count, bytes, duration, span, clock } from "./format.js";
 import { createLoader, notice } from "./loader.js";
 import { shownEpochs } from "./state.js";
 import { findGaps } from "./timedata.js";
@@ -104,11 +104,28 @@ function lossPart(prof) {
     el("p", {}, "None."))];
 }
 
+/** When machines were started between two of these epochs, in ms. */
+function restarts(epochs) {
+  const boots = new Map(); // host → boot of its last epoch
+  return [...epochs].sort((a, b) => Date.parse(a.from) - Date.parse(b.from)).filter(e => {
+    const former = boots.get(e.host);
+    boots.set(e.host, e.boot_id);
+    return former !== undefined && former !== e.boot_id;
+  }).map(e => Date.parse(e.from));
+}
+
+function restartText(times) {
+  if (!times.length)
+    return "no machine was restarted.";
+  const last = clock(times[times.length - 1], { day: true });
+  return times.length === 1 ? `a machine was restarted before ${last}.` :
+    `machines were restarted ${times.length} times, last before ${last}.`;
+}
+
 function gapsPart(epochs) {
   const gaps = findGaps(epochs);
-  const boots = new Set(epochs.map(e => e.boot_id)).size;
-  return section("Gaps", "health", el("p", {}, `${epochs.length} ${epochs.length === 1 ? "epoch" : "epochs"}; the machine was started `,
-    boots === 1 ? "once" : `${boots} times`, " meanwhile."), gaps.length ? list("Gaps", gaps.slice(-20).reverse()
+  return section("Gaps", "health", el("p", {}, `${epochs.length} ${epochs.length === 1 ? "epoch" : "epochs"}; `,
+    restartText(restarts(epochs))), gaps.length ? list("Gaps", gaps.slice(-20).reverse()
     .map(g => el("tr", {}, el("td", {}, span(g.from, g.to)), el("td", { class: "r" }, figure((g.to - g.from) / 1000,
       duration(g.to - g.from), "s"))))) : el("p", {}, "No gap of a second or more."));
 }
