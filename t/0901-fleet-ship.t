@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 64
+plan 68
 
 # bad TEXT NAME ARGS...: refused with status 2, and the message has TEXT.
 bad()
@@ -77,7 +77,7 @@ store_sums()
 	done | paste -s
 }
 
-# one_engine: 25 tests
+# one_engine: 27 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -146,6 +146,10 @@ one_engine()
 	like "$(cat ship.log)" 'flushes 2 to 5 were removed' "$1: it says what was removed before"
 	is "$(store_sql 'SELECT first_flush, last_flush FROM dropped')" '2	5' "$1: the store has it"
 
+	is "$(cpi fleet hosts --db "$url" --format csv | cut -d, -f1-6)" "host,cpus,epochs,samples,lost,flushes_dropped
+web1,2,2,2116,9,4" "$1: cpi fleet hosts lists who sends, and what was dropped"
+	is "$(cpi fleet hosts --db "$url" --host 'x*' --format csv | wc -l)" 1 "$1: --host chooses hosts"
+
 	# A server that is killed in between.
 	store_kill
 	$ship --db known.db >out 2>&1
@@ -160,7 +164,7 @@ one_engine()
 for engine in old now; do
 	lacks=$(store_lacks $engine)
 	if [ -n "$lacks" ]; then
-		skip 25 "$engine: $lacks"
+		skip 27 "$engine: $lacks"
 	else
 		store_start $engine "$tmp/$engine"
 		one_engine $engine

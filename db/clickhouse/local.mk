@@ -10,6 +10,7 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/load_private.h db/clickhouse/load_rows.c \
 	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
 	db/clickhouse/store.c db/clickhouse/store.h \
+	db/clickhouse/storehosts.c db/clickhouse/storehosts.h \
 	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \
 	db/clickhouse/storetables.c db/clickhouse/storetables.h \
 	db/clickhouse/storeurl.c db/clickhouse/storeurl.h
