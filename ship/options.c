@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/number.h"
@@ -46,6 +47,10 @@ static int set_every(struct ship_options *o, const char *text)
 
 static int set_rate(struct ship_options *o, const char *text)
 {
+	if (!strcmp(text, "0")) {
+		o->rate = 0;
+		return 0;
+	}
 	return size_parse(text, &o->rate);
 }
 

@@ -81,7 +81,7 @@ store_sums()
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
-	ship="cpi-ship --store $url --budget 100 --once"
+	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
 	like "$($ship --db known.db 2>&1)" "cpi fleet init" "$1: without tables it says what to do"
 	is "$(cpi fleet init --db "$url")" 'database cpi: version 1, made' "$1: tables are made"
 	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 1, as before' "$1: and made once"
