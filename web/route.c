@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/times.h"
 #include "web/api.h"
 #include "web/assets.h"
 #include "web/header.h"
@@ -103,7 +104,7 @@ static int find_content(struct request *r, const struct api_call *call,
 		api_call_fini(&stamp);
 		err = kept ? read_stamp(kept, name) : -ENOENT;
 		if (!err)
-			stamp_content(call, name, out);
+			stamp_content(call, name, time_mono_ns() - s->started_ns, out);
 		return err;
 	}
 	r->was_stamped = true;

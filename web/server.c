@@ -134,6 +134,7 @@ int server_new(const struct server_config *config, struct server **out)
 	if (!s)
 		return -ENOMEM;
 	s->config = config;
+	s->started_ns = time_mono_ns();
 	s->jobs = (struct jobs){ .config = &config->jobs,
 				 .loop = &s->loop,
 				 .finished = keep_reply };

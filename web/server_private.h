@@ -38,6 +38,7 @@ struct server {
 	int nr_listeners;
 	struct reply *asset[SERVER_MAX_ASSETS]; /* as assets[] */
 	struct reply *not_found, *not_allowed;
+	uint64_t started_ns;
 	uint64_t nr_requests, nr_errors;
 };
 

@@ -68,10 +68,10 @@ static void begin(struct sha256_ctx *sha, const struct api_call *call)
 			      (const uint8_t *)call->argv[i]);
 }
 
-void stamp_content(const struct api_call *call, const char *content,
+void stamp_content(const struct api_call *call, const char *content, uint64_t age_ns,
 		   struct job_key *key)
 {
-	const uint64_t period = time_mono_ns() / NSEC_PER_SEC / CONTENT_KEPT_S;
+	const uint64_t period = age_ns / NSEC_PER_SEC / CONTENT_KEPT_S;
 	struct sha256_ctx sha;
 
 	begin(&sha, call);

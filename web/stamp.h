@@ -9,8 +9,11 @@
 #include "web/api.h"
 #include "web/job.h"
 
-/* The key of a call whose report depends on nothing but a content, which has a name. */
-void stamp_content(const struct api_call *call, const char *content,
+/*
+ * The key of a call whose report depends on nothing but a content, which has a name. It
+ * changes every ten minutes of the server's age.
+ */
+void stamp_content(const struct api_call *call, const char *content, uint64_t age_ns,
 		   struct job_key *key);
 
 /*
