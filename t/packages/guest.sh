@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # guest.sh - what a machine does that was booted for t/0803; the service guest runs it
 #
-# The packages are in /srv/repo, which is all that apt knows. Results are TAP lines on the
-# second serial line.
+# The packages are in /srv/repo, which is all that apt knows. /srv/previous has packages of
+# the version before, if they could be built. Results are TAP lines on the second serial
+# line. The machine is booted twice; files in /srv tell the second boot what the first did.
 set -u
 LC_ALL=C DEBIAN_FRONTEND=noninteractive
 HOME=/root
 export LC_ALL DEBIAN_FRONTEND HOME
 exec >/dev/ttyS1 2>&1
-tap_n=0
 cd /srv || exit 1
+tap_n=$(cat tap_n 2>/dev/null || echo 0)
 
 note()
 {
@@ -24,7 +25,14 @@ ok()
 		echo "ok $tap_n - $2"
 	else
 		echo "not ok $tap_n - $2"
+		return 1
 	fi
+}
+
+skip()
+{
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n # SKIP $1"
 }
 
 # try NAME COMMAND...
@@ -108,12 +116,88 @@ now()
 	cut -d ' ' -f 1 /proc/uptime
 }
 
+# schema: the version of the database's format.
+schema()
+{
+	od -An -t u1 -j 60 -N 4 /var/lib/cpi/cpi.db | awk '{ print $3 * 256 + $4 }'
+}
+
+# stored [EPOCHS]: how many samples the database has of them.
+stored()
+{
+	cpi cat --intervals --epoch "${1:-all}" --format=csv | awk -F, 'NR > 1 { n += $7 } END { print n + 0 }'
+}
+
+# The old version samples while the new one is installed.
+upgrade()
+{
+	if ! ls previous/cpid_*.deb >/dev/null 2>&1; then
+		skip 'there are no packages of the previous version'
+		return
+	fi
+	rm -f previous/*-dbgsym_* previous/cpi-dkms_* previous/cpi-doc_* previous/libcpi-*
+	try 'the previous version is installed' apt-get -qy install ./previous/cpi_*.deb \
+		./previous/cpid_*.deb ./previous/cpi-web_*.deb
+	await 60 has_load
+	ok $? 'the previous version samples the load'
+	systemctl enable --now cpi-web.socket 2>/dev/null
+	epochs=..$(cpi epoch list --limit 1 --format=csv | sed -n '2s/,.*//p')
+	schema_before=$(schema) stored_before=$(stored "$epochs")
+	note "before the upgrade: schema $schema_before, $stored_before samples"
+	try 'the upgrade, while it samples' apt-get -qy install cpi cpid cpi-web
+	try 'the service is active after it' systemctl is-active cpid
+	await 60 has_received 50
+	try 'a flush after the upgrade is stored' cpi flush
+	[ "$(schema)" -gt "$schema_before" ]
+	ok $? "the database is migrated: schema $(schema)"
+	[ "$(stored "$epochs")" -ge "$stored_before" ] && [ "$(stored)" -gt "$(stored "$epochs")" ]
+	ok $? 'all samples of the previous version are there'
+	whole 'after the upgrade'
+	page_answers 'after the upgrade the socket'
+	[ "$(readlink "/proc/$(systemctl show -P MainPID cpi-web)/exe")" = /usr/sbin/cpi-web ]
+	ok $? 'the new server serves it'
+
+	installed=$(dpkg-query -W cpi cpid cpi-web)
+	apt-get -qy --allow-downgrades install ./previous/cpi_*.deb ./previous/cpid_*.deb \
+		./previous/cpi-web_*.deb >downgrade.out 2>&1
+	ok $((! $?)) 'a downgrade is refused'
+	grep -q "too old for /var/lib/cpi/cpi.db" downgrade.out
+	ok $? 'the refusal says why'
+	if dpkg-deb -I previous/cpi_*.deb preinst >/dev/null 2>&1; then
+		[ "$(dpkg-query -W cpi cpid cpi-web)" = "$installed" ]
+		ok $? 'the refused downgrade has replaced nothing' ||
+			dpkg-query -W cpi cpid cpi-web | sed 's/^/# /'
+	else
+		skip 'the previous version of the package cpi does not look at the database'
+	fi
+	try 'the service is active after the refusal' systemctl is-active cpid
+	apt-get -qfy install >/dev/null 2>&1
+	apt-get -qy purge cpi cpid cpi-web >/dev/null 2>&1
+}
+
+# A database of a version that does not exist yet: every package refuses it.
+too_new()
+{
+	systemctl stop cpid
+	cp /var/lib/cpi/cpi.db kept.db
+	printf '\000\000\000\143' | dd of=/var/lib/cpi/cpi.db bs=1 seek=60 conv=notrunc 2>/dev/null
+	for package in cpi cpid cpi-web; do
+		dpkg -i repo/${package}_*.deb >too_new.out 2>&1
+		ok $((! $?)) "the package $package refuses a database that is too new" || cat too_new.out
+	done
+	grep -q 'the database has version 99' too_new.out
+	ok $? 'the refusal has the version'
+	cat kept.db >/var/lib/cpi/cpi.db
+	try 'the packages stay installed' dpkg --verify cpi cpid cpi-web
+	systemctl start cpid
+	await 60 has_received 50
+	whole 'after the refusals'
+}
+
 first_install()
 {
-	try 'apt reads the packages' apt-get -q update
-	load_start
 	began=$(now)
-	try 'apt install' apt-get -qy install cpi cpid
+	try 'apt install' apt-get -qy install cpi cpid cpi-web
 	await 60 has_load
 	ok $? 'a report shows the load by its unit'
 	note "from apt install to the first report: $(seconds "$began") s"
@@ -149,10 +233,180 @@ restarts()
 	whole 'after three restarts'
 }
 
+# gaps: how many the database tells of.
+gaps()
+{
+	cpi status --all --epoch all --format=csv | awk -F, '$2 == "gaps" { print $3 }'
+}
+
+killed()
+{
+	cpi flush
+	gaps_before=$(gaps) pid_before=$(main_pid)
+	systemctl kill -s KILL cpid
+	await 60 other_pid "$pid_before"
+	ok $? 'systemd starts cpid again after SIGKILL'
+	await 60 has_received 50
+	cpi flush
+	[ "$(gaps)" -eq $((gaps_before + 1)) ]
+	ok $? 'the time without samples is a gap'
+	whole 'after SIGKILL'
+}
+
+other_pid()
+{
+	[ "$(main_pid)" -gt 0 ] && [ "$(main_pid)" != "$1" ] && cpi status
+}
+
+is_state()
+{
+	[ "$(cpi status --all | awk '$1 == "state" { $1 = ""; print substr($0, 2) }')" = "$1" ]
+}
+
+disk_full()
+{
+	dd if=/dev/zero of=/var/lib/cpi/fill bs=64k 2>/dev/null
+	cpi epoch new full >epoch.out 2>&1
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		cpi flush >/dev/null 2>flush.err && await 2 has_received 1
+		is_state 'cannot store' && break
+	done
+	is_state 'cannot store'
+	ok $? 'on a full disk cpid keeps samples in memory' || cpi status --all | sed -n 's/^\(state\|pending\|db_\).*/# &/p'
+	cpi mark 'disk full' >mark.out 2>&1
+	ok $? 'a mark is taken on a full disk'
+	sed 's/^/# /' mark.out
+	try 'the service is active on a full disk' systemctl is-active cpid
+	rm /var/lib/cpi/fill
+	await 60 is_state sampling
+	ok $? 'with room it stores again'
+	whole 'after the full disk'
+	try 'the mark is stored' sh -c 'cpi mark --list --format=csv | grep -q "disk full"'
+}
+
+confined()
+{
+	if [ "$(cat /sys/module/apparmor/parameters/enabled)" != Y ]; then
+		skip 'this kernel runs without AppArmor'
+		return
+	fi
+	# The root file system may be one without documents.
+	dpkg-deb --fsys-tarfile repo/cpi-doc_*.deb |
+		tar -xO ./usr/share/doc/cpi/deploy/apparmor/usr.sbin.cpid >/etc/apparmor.d/usr.sbin.cpid
+	[ -s /etc/apparmor.d/usr.sbin.cpid ]
+	ok $? "the documents have AppArmor's profile"
+	try "AppArmor's profile is loaded" apparmor_parser -r /etc/apparmor.d/usr.sbin.cpid
+	systemctl restart cpid
+	is_confined 'after a restart'
+	timeout 60 cpid --db /srv/denied.db --socket /run/cpi/denied.sock >denied.out 2>&1
+	[ $? -ne 0 ] && [ ! -e /srv/denied.db ]
+	ok $? 'a database in another place is denied'
+}
+
+# is_confined WHEN: the service samples under the profile, which forbids nothing that it does.
+is_confined()
+{
+	[ "$(cat "/proc/$(main_pid)/attr/current")" = 'cpid (enforce)' ]
+	ok $? "$1 cpid is confined"
+	await 60 has_received 50
+	cpi prof >/dev/null
+	await 60 has_load
+	ok $? "$1 the confined cpid samples the load"
+	dmesg | grep 'apparmor="DENIED"' | grep 'profile="cpid' | grep -v /srv/denied >denials
+	[ ! -s denials ]
+	ok $? "$1 AppArmor denies cpid nothing" || head -n 5 denials | sed 's/^/# /'
+}
+
+# web PATH: the status line and the body of an answer.
+web()
+{
+	perl -MIO::Socket::UNIX -e '
+		my $s = IO::Socket::UNIX->new(Peer => "/run/cpi/web.sock") or die "$!";
+		print $s "GET $ARGV[0] HTTP/1.0\r\nHost: localhost\r\n\r\n";
+		$s->flush; print while <$s>' "$1"
+}
+
+page()
+{
+	try 'systemctl enable --now cpi-web.socket' systemctl enable --now cpi-web.socket
+	page_answers 'the enabled socket'
+	note "$(systemd-analyze security cpi-web 2>&1 | tail -n 1)"
+	try 'systemd-analyze security: cpi-web has at most 1.5' \
+		systemd-analyze security --threshold=15 cpi-web
+}
+
+page_answers()
+{
+	web / >page.out 2>&1
+	head -n 1 page.out | grep -q ' 200 '
+	ok $? "$1 serves the page" || head -n 3 page.out | sed 's/^/# /'
+	web '/api/v1/prof?epoch=all&by=unit' >report.out 2>&1
+	grep -q load.service report.out
+	ok $? "$1 serves a report with the load" || {
+		tr -d '\r' <report.out | sed -n '/^$/,$p' | head -n 5 | sed 's/^/# /'
+		journalctl -q -u cpi-web -o cat -n 5 | sed 's/^/# cpi-web: /'
+	}
+}
+
+rebooted()
+{
+	await 60 cpi status
+	try 'after a reboot cpid runs' systemctl is-active cpid
+	load_start
+	await 60 has_received 50
+	cpi flush
+	[ "$(stored)" -gt "$(cat stored)" ]
+	ok $? 'the samples from before the reboot are there, and new ones'
+	try 'the mark from before the reboot is there' \
+		sh -c 'cpi mark --list --format=csv | grep -q "disk full"'
+	cpi epoch list --limit 1 --format=csv >list
+	page_answers 'after a reboot the socket'
+	[ ! -e /etc/apparmor.d/usr.sbin.cpid ] || is_confined 'after a reboot'
+	whole 'after a reboot'
+}
+
+purged()
+{
+	systemctl stop load
+	try 'apt purge' apt-get -qy purge cpid cpi-web cpi
+	[ -z "$(find /var/lib/cpi -mindepth 1 2>/dev/null)" ] && [ ! -e /etc/cpi ] &&
+		[ ! -S /run/cpi/cpid.sock ]
+	ok $? 'nothing of the data, the configuration and the sockets stays' ||
+		ls -a /var/lib/cpi /etc/cpi /run/cpi 2>/dev/null | sed 's/^/# /'
+	[ -z "$(ps -C cpid,cpi-web,cpi-capture -o pid=)" ]
+	ok $? 'no process stays'
+	try 'it is installed again' apt-get -qy install cpid
+	await 60 has_received 50
+	whole 'after a purge and an installation'
+}
+
+# end WORD: what the host waits for.
+end()
+{
+	echo "$tap_n" >tap_n
+	echo "$1"
+	sync
+}
+
+if [ -e stored ]; then
+	rebooted
+	purged
+	end GUEST-DONE
+	systemctl poweroff
+	exit
+fi
 note "Linux $(uname -r), $(systemctl --version | head -n 1)"
+try 'apt reads the packages' apt-get -q update
+load_start
+upgrade
 first_install
 restarts
-systemctl stop load
-echo 'GUEST-DONE'
-sync
-systemctl poweroff
+too_new
+killed
+disk_full
+page
+confined
+cpi flush
+stored >stored
+end GUEST-REBOOTS
+systemctl reboot

@@ -5,6 +5,7 @@
 # changes:
 #
 #	debs-SUM/	the packages of these sources, by make deb
+#	previous-COMMIT/ the packages of the version whose database had an older format
 #	SUITE-NAME.tar	root file systems of Debian releases, by mmdebstrap
 #	deps-SUITE/	the packages that ours depend on, for installing without a network
 
@@ -40,6 +41,31 @@ packages_build()
 	mv "$debs.new" "$debs"
 }
 
+# previous_build: sets $previous, a folder with the packages of the newest version whose
+# database has an older format than that of these sources; empty if the history does not
+# have it, or it cannot be built.
+previous_build()
+{
+	previous=
+	added=$(git -C "$srcdir" log -1 --diff-filter=A --format=%H -- 'db/core/schema_[0-9]*.sql' 2>git.err) &&
+		commit=$(git -C "$srcdir" rev-parse -q --verify "$added^") || return 0
+	folder=$cache/previous-$(echo "$commit" | cut -c 1-12)
+	if [ ! -d "$folder" ]; then
+		rm -rf "$cache"/previous-*
+		note "building the packages of $commit"
+		mkdir older && git -C "$srcdir" archive --prefix=cpi/ "$commit" | tar -C older -x || return 0
+		sed -i '1s/(\(.*\))/(\1~previous)/' older/cpi/debian/changelog
+		(cd older/cpi && env -u MAKEFLAGS -u MAKELEVEL \
+			DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
+			dpkg-buildpackage -b -us -uc) >previous.log 2>&1 || return 0
+		mkdir -p "$folder.new"
+		mv older/*.deb "$folder.new"
+		mv "$folder.new" "$folder"
+		rm -rf older
+	fi
+	previous=$folder
+}
+
 # deb NAME: the package's file.
 deb()
 {
@@ -64,17 +90,19 @@ unpack_root()
 	mkdir -p "$1" && tar -C "$1" --numeric-owner -xf "$archive" || bail "cannot unpack $archive"
 }
 
-# repository ROOT SUITE: what cpi and cpid need beyond the root file system, and all
-# packages in $debs, as an archive for apt in ROOT/srv/repo, which is the only one. Needs a network when $cache lacks the dependencies.
+# repository ROOT SUITE: what cpi, cpid and cpi-web need beyond the root file system, and
+# all packages in $debs, as an archive for apt in ROOT/srv/repo, which is the only one.
+# Needs a network when $cache lacks the dependencies.
 repository()
 {
 	dependencies=$cache/deps-$2-$({
 		dpkg-deb -f "$(deb cpi)" Depends
 		dpkg-deb -f "$(deb cpid)" Depends
+		dpkg-deb -f "$(deb cpi-web)" Depends
 	} | cksum | cut -d ' ' -f 1)-$(basename "$archive" .tar)
 	if [ ! -d "$dependencies" ]; then
 		mkdir -p "$1/srv/ours"
-		cp "$(deb cpi)" "$(deb cpid)" "$1/srv/ours"
+		cp "$(deb cpi)" "$(deb cpid)" "$(deb cpi-web)" "$1/srv/ours"
 		cp -L /etc/resolv.conf "$1/etc/resolv.conf"
 		chroot "$1" sh -c 'apt-get -q update && apt-get -qy --no-install-recommends \
 			--download-only install /srv/ours/*.deb' >apt.log 2>&1 ||
