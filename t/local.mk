@@ -304,7 +304,8 @@ QUICK_TESTS += t/0801-packages-files.t t/0802-deploy-files.t
 EXTRA_DIST += t/deploy_check.py
 # They build the packages, and are among the long ones of check --vm.
 EXTRA_DIST += t/packages
-VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t
+VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t \
+	t/0805-packages-twice.t t/0806-packages-bare.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk
