@@ -94,7 +94,7 @@ doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
 top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
 '
-plan $((12 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
+plan $((13 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
 
 allowed kmod 'kmod'
 allowed loader-hook ''

@@ -151,7 +151,7 @@ print(sum(i["samples"]["cpu-clock"] for i in r["instructions"]), r["total"],
       r["procedure"], r["build_id"], r["no_code"])
 print(list(r["instructions"][0]))' >json
 	is "$(cat json)" "$(cat <<'END'
-['epochs', 'streams', 'procedure', 'image', 'build_id', 'attribution', 'total', 'no_code', 'instructions']
+['epochs', 'marks', 'streams', 'procedure', 'image', 'build_id', 'attribution', 'total', 'no_code', 'instructions']
 600 {'cpu-clock': 600, 'page-faults': 0} target_hot None None
 ['offset', 'address', 'text', 'samples', 'percent', 'frequency', 'cpi', 'frequency_interval', 'cpi_interval', 'taken', 'not_taken', 'file', 'line']
 END
