@@ -4,7 +4,7 @@
 # and go along with them.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
-plan 38
+plan 37
 
 at()
 {
