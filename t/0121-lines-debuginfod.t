@@ -47,7 +47,7 @@ prof()
 		2>err | cut -d, -f1,5 | sed -n 2p
 }
 
-echo "1..18"
+echo "1..19"
 DEBUGINFOD_URLS=$server
 export DEBUGINFOD_URLS
 like "$(prof)" '^[0-9]*,\[0x' "DEBUGINFOD_URLS alone does not make cpi ask a server"

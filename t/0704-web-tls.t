@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need curl openssl perl
-plan 47
+plan 46
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 

@@ -98,7 +98,9 @@ static int check_step(sqlite3_stmt *st, void *ctx)
 
 	if (scan && is_large(scan, strcspn(scan, " ")) && !strstr(sql, "platform p"))
 		ck_abort_msg("%s\n%s", detail, sql);
-	if (strstr(detail, "TEMP B-TREE") && strstr(sql, "FROM profile"))
+	/* Images of a few epochs are sorted; they do not grow with epochs. */
+	if (strstr(detail, "TEMP B-TREE") && strstr(sql, "FROM profile") &&
+	    !strstr(sql, "FROM image i WHERE i.id IN"))
 		ck_abort_msg("%s\n%s", detail, sql);
 	return 0;
 }
