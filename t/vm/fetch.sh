@@ -13,7 +13,7 @@
 #
 # Folders appear by renaming when they are complete.
 
-guest_libraries='libbpf-dev libcap-dev libdw-dev libelf-dev libiberty-dev
+guest_libraries='libbpf-dev libcap-dev libcurl4-gnutls-dev libdw-dev libelf-dev libiberty-dev
 	liblzma-dev libncurses-dev libpfm4-dev libsqlite3-dev libzstd-dev nettle-dev check
 	busybox-static libstdc++6 mawk sqlite3 zlib1g-dev'
 # Without what it depends on: its archives are all that is needed.
