@@ -39,7 +39,8 @@ is "$(sed -n 's/^Version: *//p' "$deploy/rpm/cpi.spec")" "$version" \
 
 # systemd ignores a group that it does not know, and denies what was meant.
 if command -v systemd-analyze >/dev/null; then
-	sed -n 's/^SystemCallFilter=~*//p' "$unit" "$srcdir/web/cpi-web.service.in" | tr ' ' '\n' |
+	sed -n 's/^SystemCallFilter=~*//p' "$unit" "$srcdir/web/cpi-web.service.in" \
+		"$srcdir/ship/cpi-ship.service.in" | tr ' ' '\n' |
 		grep '^@' | while read -r group; do
 		systemd-analyze syscall-filter "$group" >/dev/null 2>&1 || echo "$group"
 	done >unknown
