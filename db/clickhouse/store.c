@@ -176,6 +176,9 @@ static int send_once(struct answer *a, const char *query, const char *database,
 	s->call.setopt(s->curl, CURLOPT_POSTFIELDS, body);
 	s->call.setopt(s->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
 	s->call.setopt(s->curl, CURLOPT_WRITEDATA, a);
+	/* libcurl repeats what a connection that it had already ends without an answer
+	 * to, and an insert may have been done. */
+	s->call.setopt(s->curl, CURLOPT_FRESH_CONNECT, a->reader.types ? 0L : 1L);
 	code = s->call.perform(s->curl);
 	s->call.getinfo(s->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	s->call.getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
