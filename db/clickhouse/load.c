@@ -146,6 +146,8 @@ static int load_all(struct load *l, const char *spec, const struct query_machine
 	if (bare)
 		return in_transaction(l, load_tallies);
 	err = choose(l, spec, of);
+	if (err == -ENOENT || err == -EINVAL)
+		return 0; /* the caller asks the same again */
 	if (!err)
 		err = in_transaction(l, load_counts);
 	return err ? err : check_whole(l);
@@ -172,8 +174,6 @@ int store_load(const char *url, const char *spec, const struct query_machines *o
 		err = sql_exec(l.h, "PRAGMA foreign_keys = OFF");
 	if (!err)
 		err = load_all(&l, spec, of, bare);
-	if (err == -ENOENT || err == -EINVAL)
-		err = 0; /* the caller asks the same again */
 	sqlite3_finalize(l.insert);
 	ch_store_close(l.store);
 	buf_fini(&l.where);
