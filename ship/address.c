@@ -14,7 +14,8 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "base/log.h"
+#include "base/times.h"
+#include "ship/contained.h"
 
 #define MAX_TRIES  20
 #define MAX_ANSWER (64u << 20)
@@ -285,70 +286,37 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 	struct buf rows = { 0 };
 	int err;
 
-	for (size_t i = 0; i < nr; i++)
-		put_epoch(&rows, &e[i]);
+	for (size_t i = 0; i < nr; i++) {
+		if (!e[i].damaged)
+			put_epoch(&rows, &e[i]);
+	}
 	err = ch_store_insert(s, columns, &rows);
 	buf_fini(&rows);
 	return err;
 }
 
-/* A complete shipment of a run. */
-struct shipped {
-	uint64_t host, at, nr, first, last;
-};
-
-struct shipments {
-	struct shipped *shipped;
-	size_t nr;
-};
-
-static int note_shipped(void *ctx, const struct rowbinary_cell *cells)
+static int note_flushes(void *ctx, const struct rowbinary_cell *cells)
 {
-	struct shipments *list = ctx;
+	const struct flushes flushes = { cells[3].n, cells[4].n };
+	int err = shipments_add(ctx, cells[0].n, cells[1].n, cells[2].n, &flushes);
 
-	if (GROW(list->shipped, list->nr))
-		return -ENOMEM;
-	list->shipped[list->nr++] =
-		(struct shipped){ cells[0].n, cells[1].n, cells[2].n, cells[3].n,
-				  cells[4].n };
-	return 0;
+	return err == -EINVAL ? -CPI_ECORRUPT : err;
 }
 
-/* By the first flush; of those that begin together the longest, then the lowest. */
-static int compare(const void *x, const void *y)
-{
-	const struct shipped *a = x, *b = y;
-
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	if (a->last != b->last)
-		return a->last > b->last ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	return a->nr < b->nr ? -1 : a->nr > b->nr;
-}
-
-/* In this order one is contained if it does not reach beyond those before it. */
 static size_t put_contained(struct shipments *list, struct buf *rows)
 {
-	uint64_t reached = 0;
 	size_t nr = 0;
 
-	if (list->nr)
-		qsort(list->shipped, list->nr, sizeof(*list->shipped), compare);
+	shipments_mark(list);
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct shipped *s = &list->shipped[i];
+		const struct shipment *s = &list->shipment[i];
 
-		if (i && s->last <= reached) {
-			rowbinary_put(rows, '4', s->host);
-			rowbinary_put(rows, '4', s->at);
-			rowbinary_put(rows, '2', s->nr);
-			nr++;
-		} else {
-			reached = s->last;
-		}
+		if (!s->contained)
+			continue;
+		rowbinary_put(rows, '4', s->host);
+		rowbinary_put(rows, '4', s->at);
+		rowbinary_put(rows, '2', s->nr);
+		nr++;
 	}
 	return nr;
 }
@@ -360,7 +328,7 @@ static void put_numbers(const struct ship_run *run, struct buf *sql)
 	buf_putc(sql, ')');
 }
 
-/* The complete shipments of a run, from flush first on. */
+/* The complete shipments of a run that reach flush first. */
 static void put_run(const struct ship_run *run, uint64_t first, struct buf *sql)
 {
 	buf_puts(sql, " FROM epoch WHERE");
@@ -383,20 +351,25 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 	size_t nr = 0;
 	int err;
 
-	buf_puts(&sql, "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr),"
-		       " first_flush, last_flush");
+	buf_puts(&sql,
+		 "SELECT toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr),"
+		 " toUInt64(seq - merged), seq FROM flush WHERE merged <= seq AND");
+	put_numbers(run, &sql);
+	buf_puts(&sql, " AND (host, at, nr) IN (SELECT host, at, nr");
 	put_run(run, first, &sql);
+	buf_puts(&sql,
+		 ") GROUP BY host, at, nr, seq, merged ORDER BY host, at, nr, seq");
 	buf_puts(&sql, " FORMAT RowBinary");
 	err = sql.err ? sql.err
 		      : ch_store_query(s, buf_str(&sql), "88888", MAX_ANSWER,
-				       note_shipped, &list);
+				       note_flushes, &list);
 	if (!err) {
 		nr = put_contained(&list, &rows);
 		err = ch_store_insert(s, "void (host, at, nr)", &rows);
 	}
 	if (!err)
 		*nr_void += nr;
-	free(list.shipped);
+	shipments_fini(&list);
 	buf_fini(&rows);
 	buf_fini(&sql);
 	return err;
@@ -411,5 +384,24 @@ int ship_last_flush(struct ch_store *s, const struct ship_run *run, uint64_t *la
 	put_run(run, 0, &sql);
 	err = get_number(s, &sql, last);
 	buf_fini(&sql);
+	return err;
+}
+
+int ship_had_host(struct ch_store *s, const struct ship_run *run, bool *had)
+{
+	struct buf sql = { 0 };
+	uint64_t n;
+	int err;
+
+	buf_puts(&sql, "SELECT count() FROM epoch WHERE");
+	put_numbers(run, &sql);
+	buf_puts(&sql, " AND name = ");
+	ch_put_literal(&sql, run->host);
+	buf_printf(&sql, " AND toUInt64(toUInt32(made)) < %" PRIu64,
+		   (uint64_t)(run->run_from_ns / NSEC_PER_SEC));
+	err = get_number(s, &sql, &n);
+	buf_fini(&sql);
+	if (!err)
+		*had = n;
 	return err;
 }

@@ -18,6 +18,7 @@
 #ifndef CPI_SHIP_ADDRESS_H
 #define CPI_SHIP_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "db/clickhouse/store.h"
@@ -29,12 +30,12 @@ int ship_host_number(struct ch_store *s, const char *name, uint32_t *number);
 /* Takes an address for each epoch. */
 int ship_take_addresses(struct ch_store *s, struct ship_epoch *e, size_t nr);
 
-/* Inserts the rows of table epoch: the shipments are complete. */
+/* Inserts the rows of table epoch, but of damaged ones: the shipments are complete. */
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr);
 
 /*
- * Makes void what I3 says, of one run of a host, from flush first on. Adds the number
- * of shipments that became void to *nr_void.
+ * Makes void what I3 says, of one run of a host, among what reaches flush first. Adds
+ * the number of shipments that became void to *nr_void.
  */
 struct ship_run {
 	const char *host; /* its name: two may have taken a number at once */
@@ -47,5 +48,8 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 
 /* The last flush of a run that is in the store; 0 for none. */
 int ship_last_flush(struct ch_store *s, const struct ship_run *run, uint64_t *last);
+
+/* Whether the store had an epoch of the host when the run began. */
+int ship_had_host(struct ch_store *s, const struct ship_run *run, bool *had);
 
 #endif

@@ -31,8 +31,12 @@ struct sent {
 	uint64_t id, nr;
 };
 
+#define NR_REFERRED 3
+
 struct ship_names {
 	struct hmap sent;
+	struct buf read[NR_REFERRED]; /* noted in sent, and not sent yet */
+	bool is_read;
 };
 
 static uint64_t sent_hash(const struct storetable *table, uint64_t id)
@@ -62,6 +66,13 @@ static void forget(struct ship_names *n)
 		hmap_remove(&n->sent, node);
 		free(container_of(node, struct sent, node));
 	}
+}
+
+static void drop_read(struct ship_names *n)
+{
+	for (size_t k = 0; k < NR_REFERRED; k++)
+		buf_fini(&n->read[k]);
+	n->is_read = false;
 }
 
 static int note_sent(struct ship_names *n, const struct storetable *table, uint64_t id,
@@ -98,6 +109,7 @@ void ship_names_free(struct ship_names *n)
 	if (!n)
 		return;
 	forget(n);
+	drop_read(n);
 	hmap_fini(&n->sent);
 	free(n);
 }
@@ -123,7 +135,8 @@ struct sending {
 	uint64_t *key;
 	size_t nr_keys;
 	uint64_t image;
-	bool more; /* rows that did not fit into one insert */
+	size_t nr_put; /* rows of the image, in this look */
+	bool more;     /* rows that did not fit into one insert */
 };
 
 /* An image that has rows of a table, and how many. */
@@ -159,7 +172,7 @@ static int put_local(sqlite3_stmt *st, void *ctx)
 static const struct {
 	const struct storetable *table;
 	const char *ids; /* that rows of epoch ?1 refer to */
-} referred[] = {
+} referred[NR_REFERRED] = {
 	{ &storetable_image,
 	  "SELECT image FROM profile WHERE epoch = ?1 UNION SELECT image FROM comm"
 	  " WHERE epoch = ?1 UNION SELECT image FROM edge WHERE epoch = ?1"
@@ -178,25 +191,36 @@ static const struct {
 	  " WHERE epoch = ?1 UNION SELECT context FROM edge WHERE epoch = ?1"
 	  " UNION SELECT context FROM window_set WHERE epoch = ?1" },
 };
-#define NR_REFERRED (sizeof(referred) / sizeof(referred[0]))
 
-int ship_names_of_epochs(struct ship_names *n, struct db *db, struct ch_store *store,
-			 const struct ship_epoch *e, size_t nr)
+int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch *e,
+		    size_t nr)
 {
-	struct sending s = { .names = n, .h = db_handle(db), .store = store };
+	struct sending s = { .names = n, .h = db_handle(db) };
 	int err = 0;
 
+	if (n->is_read) /* what was read before was not sent */
+		forget(n);
+	drop_read(n);
+	n->is_read = true;
 	for (size_t k = 0; !err && k < NR_REFERRED; k++) {
 		s.table = referred[k].table;
 		for (size_t i = 0; !err && i < nr; i++)
 			err = sql_each(s.h, put_local, &s, referred[k].ids, "i",
 				       e[i].id);
-		if (!err)
-			err = insert(store, s.table, &s.rows);
+		n->read[k] = s.rows;
+		s.rows = (struct buf){ 0 };
 	}
-	if (err)
-		forget(n);
-	buf_fini(&s.rows);
+	return err;
+}
+
+int ship_names_send(struct ship_names *n, struct ch_store *store)
+{
+	int err = 0;
+
+	for (size_t k = 0; !err && k < NR_REFERRED; k++)
+		err = insert(store, referred[k].table, &n->read[k]);
+	if (!err)
+		n->is_read = false;
 	return err;
 }
 

@@ -18,9 +18,13 @@ struct ship_names;
 struct ship_names *ship_names_new(void); /* NULL when out of memory */
 void ship_names_free(struct ship_names *n);
 
-/* Sends the images, streams and contexts that epochs refer to. */
-int ship_names_of_epochs(struct ship_names *n, struct db *db, struct ch_store *s,
-			 const struct ship_epoch *e, size_t nr);
+/*
+ * Reads the images, streams and contexts that epochs refer to, in the caller's
+ * transaction; and sends what was read.
+ */
+int ship_names_read(struct ship_names *n, struct db *db, const struct ship_epoch *e,
+		    size_t nr);
+int ship_names_send(struct ship_names *n, struct ch_store *s);
 
 /*
  * Sends names, code and captures that the store lacks, of all images of the database.

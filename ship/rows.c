@@ -154,7 +154,7 @@ static int read_profile(sqlite3_stmt *st, void *ctx)
 		log_err("ship: epoch %lld: a profile: %s", (long long)r->epoch->id,
 			err_str(err));
 	profile_free(profile);
-	return err;
+	return err && err != -ENOMEM ? -CPI_ECORRUPT : err;
 }
 
 static int read_profiles(sqlite3 *h, struct reading *r)
@@ -219,17 +219,12 @@ int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 	struct reading r = { .epoch = e, .out = out };
 	const size_t profile = out->profile.len;
 	size_t table[SHIP_MAX_TABLES];
-	sqlite3 *h = db_handle(db);
 	int err;
 
 	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
 		table[i] = out->table[i].len;
 	e->nr_rows = 0;
-	err = sql_exec(h, "BEGIN");
-	if (err)
-		return err;
-	err = read_all(h, &r);
-	sql_rollback(h);
+	err = read_all(db_handle(db), &r);
 	if (err)
 		cut(out, profile, table);
 	return err;

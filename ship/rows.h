@@ -21,7 +21,7 @@ struct ship_address {
 
 /* An epoch that is complete, as the database has it. */
 struct ship_epoch {
-	int64_t id;
+	int64_t id, run;
 	struct ship_address address;
 	char *label;
 	uint64_t from_ns, to_ns, uncertainty_ms;
@@ -30,6 +30,7 @@ struct ship_epoch {
 	uint64_t first_flush, last_flush;
 	uint64_t received, stored, lost; /* of the epoch's flushes */
 	uint64_t nr_rows;                /* of profiles */
+	bool damaged;                    /* it cannot be shipped */
 };
 
 void ship_epoch_fini(struct ship_epoch *e);
@@ -44,8 +45,9 @@ size_t ship_rows_bytes(const struct ship_rows *r);
 void ship_rows_fini(struct ship_rows *r);
 
 /*
- * Appends the rows of e, read in one transaction, behind its address, and counts those
- * of profiles. -EAGAIN if the epoch changed since it was found: then try again later.
+ * Appends the rows of e behind its address, and counts those of profiles. The caller
+ * has begun a transaction. -EAGAIN if the epoch changed since it was found: then try
+ * again later. -CPI_ECORRUPT, logged, for a profile that is damaged.
  */
 int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out);
 

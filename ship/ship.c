@@ -35,6 +35,7 @@ struct cursor {
 	uint32_t number; /* of the host */
 	struct ship_run run;
 	uint64_t last;
+	bool had; /* the store had epochs of the host when the run began */
 };
 
 struct shipper {
@@ -46,6 +47,13 @@ struct shipper {
 	struct ship_stats stats;
 };
 
+/* Flushes of a run that the store will not get. */
+struct hole {
+	int64_t run;
+	uint64_t first, last;
+	bool damaged; /* or removed */
+};
+
 struct batch {
 	struct shipper *shipper;
 	struct db *db;
@@ -53,6 +61,8 @@ struct batch {
 	size_t nr;
 	int64_t busy_run; /* of which retention is at work; none if 0 */
 	struct ship_rows rows;
+	struct hole *hole;
+	size_t nr_holes;
 	const struct note *note;
 	struct buf notes;
 };
@@ -118,7 +128,9 @@ static int ask_cursor(struct shipper *s, struct cursor *c)
 
 	if (!err)
 		err = ship_void_contained(s->store, &c->run, 0, &s->stats.nr_void);
-	return err ? err : ship_last_flush(s->store, &c->run, &c->last);
+	if (!err)
+		err = ship_last_flush(s->store, &c->run, &c->last);
+	return err ? err : ship_had_host(s->store, &c->run, &c->had);
 }
 
 static int add_cursor(struct shipper *s, const char *host, const char *boot_id,
@@ -198,7 +210,7 @@ static int set_cursors(struct batch *b)
 	struct local_runs list = { 0 };
 	sqlite3 *h = db_handle(b->db);
 	int err = sql_exec(h, "CREATE TEMP TABLE cursor (run INTEGER PRIMARY KEY,"
-			      " seq INTEGER NOT NULL)");
+			      " seq INTEGER NOT NULL, had INTEGER NOT NULL)");
 
 	if (!err)
 		err = sql_each(h, note_run, &list, runs, "");
@@ -208,8 +220,8 @@ static int set_cursors(struct batch *b)
 
 		err = c ? 0 : add_cursor(s, r->host, r->boot_id, r->from_ns, &c);
 		if (!err)
-			err = sql_do(h, "INSERT INTO temp.cursor VALUES (?1, ?2)", "ii",
-				     r->id, c->last);
+			err = sql_do(h, "INSERT INTO temp.cursor VALUES (?1, ?2, ?3)",
+				     "iii", r->id, c->last, (int64_t)c->had);
 	}
 	local_runs_fini(&list);
 	return err;
@@ -238,6 +250,7 @@ static void read_epoch(sqlite3_stmt *st, struct ship_epoch *e)
 		.received = (uint64_t)sqlite3_column_int64(st, 17),
 		.stored = (uint64_t)sqlite3_column_int64(st, 18),
 		.lost = (uint64_t)sqlite3_column_int64(st, 19),
+		.run = sqlite3_column_int64(st, 20),
 	};
 	e->address.at = (uint32_t)(e->from_ns / NSEC_PER_SEC);
 }
@@ -275,7 +288,39 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-static int find_epochs(struct batch *b)
+/* run, first, last */
+static int note_hole(sqlite3_stmt *st, void *ctx)
+{
+	struct batch *b = ctx;
+
+	if (GROW(b->hole, b->nr_holes))
+		return -ENOMEM;
+	b->hole[b->nr_holes++] = (struct hole){
+		.run = sqlite3_column_int64(st, 0),
+		.first = (uint64_t)sqlite3_column_int64(st, 1),
+		.last = (uint64_t)sqlite3_column_int64(st, 2),
+	};
+	return 0;
+}
+
+/* Flushes beyond the cursors that the database has no longer. */
+static int find_holes(struct batch *b)
+{
+	static const char holes[] =
+		"SELECT run, before + 1, first - 1 FROM (SELECT f.run, c.had,"
+		" f.seq - f.merged AS first, lag(f.seq, 1, c.seq) OVER"
+		" (PARTITION BY f.run ORDER BY f.seq) AS before FROM temp.cursor c"
+		" JOIN flush f ON f.run = c.run AND f.seq > c.seq)"
+		" WHERE first > before + 1 AND (before > 0 OR had)";
+
+	return sql_each(db_handle(b->db), note_hole, b, holes, "");
+}
+
+/*
+ * By their last flush, so that none is behind the cursor that is not shipped: an hour
+ * comes after the epochs with labels in its middle.
+ */
+static int find_due(struct batch *b)
 {
 	static const char due[] =
 		"SELECT e.id, e.label, e.from_ns, e.to_ns, e.uncertainty_ms, r.from_ns,"
@@ -283,17 +328,47 @@ static int find_epochs(struct batch *b)
 		" p.clock_hz, p.nr_cpus, min(f.seq - f.merged), max(f.seq),"
 		" sum(f.received), sum(f.stored), sum(f.lost), r.id, e.open OR EXISTS"
 		" (SELECT 1 FROM roll WHERE roll.epoch = e.id OR roll.target = e.id)"
-		" FROM (SELECT n.epoch, n.run, min(n.seq) AS seq FROM temp.cursor c"
+		" FROM (SELECT n.epoch, n.run, max(n.seq) AS seq FROM temp.cursor c"
 		" JOIN flush n ON n.run = c.run AND n.seq > c.seq GROUP BY n.epoch"
 		" ORDER BY n.run, 3 LIMIT ?1) d JOIN epoch e ON e.id = d.epoch"
 		" JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
 		" JOIN flush f ON f.epoch = e.id GROUP BY e.id ORDER BY d.run, d.seq";
-	int err = set_cursors(b);
 
 	/* Beyond those that wait there may be ones of other runs. */
-	return err ? err
-		   : sql_each(db_handle(b->db), note_epoch, b, due, "i",
-			      4 * SHIP_MAX_EPOCHS);
+	return sql_each(db_handle(b->db), note_epoch, b, due, "i", 4 * SHIP_MAX_EPOCHS);
+}
+
+static int find_epochs(struct batch *b)
+{
+	sqlite3 *h = db_handle(b->db);
+	int err = set_cursors(b);
+
+	if (!err)
+		err = sql_exec(h, "BEGIN");
+	if (err)
+		return err;
+	err = find_due(b);
+	if (!err)
+		err = find_holes(b);
+	sql_rollback(h);
+	return err;
+}
+
+/* An epoch with a damaged profile is passed over, and its flushes are lost. */
+static int pass_over(struct batch *b, struct ship_epoch *e)
+{
+	size_t i = b->nr_holes;
+	int err;
+
+	log_err("ship: epoch %" PRId64 " is damaged and not shipped", e->id);
+	e->damaged = true;
+	e->nr_rows = 0;
+	err = sql_each(db_handle(b->db), note_hole, b,
+		       "SELECT run, seq - merged, seq FROM flush WHERE epoch = ?1", "i",
+		       e->id);
+	for (; i < b->nr_holes; i++)
+		b->hole[i].damaged = true;
+	return err;
 }
 
 /* Reads rows until there are enough; the others wait for the next batch. */
@@ -306,6 +381,8 @@ static int read_rows(struct batch *b)
 		if (ship_rows_bytes(&b->rows) >= SHIP_MAX_BYTES)
 			break;
 		err = ship_rows_read(b->db, &b->epoch[nr], &b->rows);
+		if (err == -CPI_ECORRUPT)
+			err = pass_over(b, &b->epoch[nr]);
 		if (err)
 			break;
 	}
@@ -314,6 +391,21 @@ static int read_rows(struct batch *b)
 	for (size_t i = nr; i < b->nr; i++)
 		ship_epoch_fini(&b->epoch[i]);
 	b->nr = nr;
+	return err;
+}
+
+/* In one transaction: retention may remove a name once no epoch refers to it. */
+static int read_batch(struct batch *b)
+{
+	sqlite3 *h = db_handle(b->db);
+	int err = sql_exec(h, "BEGIN");
+
+	if (err)
+		return err;
+	err = read_rows(b);
+	if (!err)
+		err = ship_names_read(b->shipper->names, b->db, b->epoch, b->nr);
+	sql_rollback(h);
 	return err;
 }
 
@@ -372,33 +464,61 @@ static int send_notes(struct batch *b)
 	return err;
 }
 
-/* Flushes of a run between the last shipped one and the next one that is there. */
-static int note_dropped(struct shipper *s, const struct cursor *c,
-			const struct ship_epoch *e)
+/* The first epoch of the batch that moves the cursor beyond a hole. */
+static const struct ship_epoch *find_beyond(const struct batch *b,
+					    const struct hole *hole)
 {
-	struct buf row = { 0 };
+	for (size_t i = 0; i < b->nr; i++) {
+		if (b->epoch[i].run == hole->run &&
+		    b->epoch[i].last_flush >= hole->last)
+			return &b->epoch[i];
+	}
+	return NULL;
+}
+
+/* Says and notes what will be missing. Equal rows of the table count once. */
+static int send_dropped(struct batch *b, uint64_t *nr_dropped)
+{
+	struct buf rows = { 0 };
 	int err;
 
-	if (!c->last || e->first_flush <= c->last + 1)
-		return 0;
-	log_warn("ship: flushes %" PRIu64 " to %" PRIu64
-		 " were removed from the database "
-		 "before they were shipped",
-		 c->last + 1, e->first_flush - 1);
-	rowbinary_put(&row, '4', e->address.host);
-	rowbinary_put(&row, '4', e->address.at);
-	rowbinary_put_string(&row, c->boot_id, strlen(c->boot_id));
-	rowbinary_put(&row, '8', e->run_from_ns);
-	rowbinary_put(&row, '8', c->last + 1);
-	rowbinary_put(&row, '8', e->first_flush - 1);
-	err = ch_store_insert(s->store,
+	for (size_t i = 0; i < b->nr_holes; i++) {
+		const struct hole *hole = &b->hole[i];
+		const struct ship_epoch *e = find_beyond(b, hole);
+
+		if (!e)
+			continue;
+		log_warn("ship: flushes %" PRIu64 " to %" PRIu64
+			 " were %s before they were shipped",
+			 hole->first, hole->last,
+			 hole->damaged ? "damaged" : "removed from the database");
+		rowbinary_put(&rows, '4', e->address.host);
+		rowbinary_put(&rows, '4', e->address.at);
+		rowbinary_put_string(&rows, e->platform.boot_id,
+				     strlen(e->platform.boot_id));
+		rowbinary_put(&rows, '8', e->run_from_ns);
+		rowbinary_put(&rows, '8', hole->first);
+		rowbinary_put(&rows, '8', hole->last);
+		*nr_dropped += hole->last - hole->first + 1;
+	}
+	err = ch_store_insert(b->shipper->store,
 			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
 			      " last_flush)",
-			      &row);
-	if (!err)
-		s->stats.nr_dropped += e->first_flush - 1 - c->last;
-	buf_fini(&row);
+			      &rows);
+	buf_fini(&rows);
 	return err;
+}
+
+/* The first flush of the batch's epochs of a run. */
+static uint64_t first_flush(const struct batch *b, int64_t run)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < b->nr; i++) {
+		if (b->epoch[i].run == run && b->epoch[i].first_flush < first)
+			first = b->epoch[i].first_flush;
+	}
+	return first;
 }
 
 /* The batch is in the store: voids what it contains, and moves the cursors. */
@@ -412,15 +532,15 @@ static int advance(struct batch *b)
 		struct cursor *c = find_cursor(s, e->platform.host, e->platform.boot_id,
 					       e->run_from_ns);
 
-		err = note_dropped(s, c, e);
-		if (!err && (!i || e->run_from_ns != b->epoch[i - 1].run_from_ns))
-			err = ship_void_contained(s->store, &c->run, e->first_flush,
+		if (!i || e->run != b->epoch[i - 1].run)
+			err = ship_void_contained(s->store, &c->run,
+						  first_flush(b, e->run),
 						  &s->stats.nr_void);
 		if (err)
 			break;
 		if (e->last_flush > c->last)
 			c->last = e->last_flush;
-		s->stats.nr_epochs++;
+		s->stats.nr_epochs += !e->damaged;
 		s->stats.nr_rows += e->nr_rows;
 	}
 	return err;
@@ -429,20 +549,26 @@ static int advance(struct batch *b)
 static int send_batch(struct batch *b)
 {
 	struct shipper *s = b->shipper;
+	uint64_t nr_dropped = 0;
 	int err = ship_take_addresses(s->store, b->epoch, b->nr);
 
 	if (!err)
-		err = read_rows(b);
+		err = read_batch(b);
 	if (err || !b->nr)
 		return err;
-	err = ship_names_of_epochs(s->names, b->db, s->store, b->epoch, b->nr);
+	err = ship_names_send(s->names, s->store);
 	if (!err)
 		err = send_rows(b);
 	if (!err)
 		err = send_notes(b);
 	if (!err)
+		err = send_dropped(b, &nr_dropped);
+	if (!err)
 		err = ship_commit(s->store, b->epoch, b->nr);
-	return err ? err : advance(b);
+	if (err)
+		return err;
+	s->stats.nr_dropped += nr_dropped;
+	return advance(b);
 }
 
 static void batch_free(struct batch *b)
@@ -450,6 +576,7 @@ static void batch_free(struct batch *b)
 	for (size_t i = 0; i < b->nr; i++)
 		ship_epoch_fini(&b->epoch[i]);
 	ship_rows_fini(&b->rows);
+	free(b->hole);
 	buf_fini(&b->notes);
 	db_close(b->db);
 	free(b);

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 68
+plan 82
 
 # bad TEXT NAME ARGS...: refused with status 2, and the message has TEXT.
 bad()
@@ -56,6 +56,24 @@ sqlite3 begin.db 'DELETE FROM epoch WHERE id > 1; DELETE FROM flush WHERE epoch 
 	DELETE FROM loss WHERE epoch > 1; DELETE FROM comm WHERE epoch > 1' || bail 'begin.db'
 cpi epoch roll --db hour.db >/dev/null || bail 'roll failed'
 
+# A run of an hour: its first and last minute, and 70 epochs with a label between them.
+label="INSERT INTO epoch SELECT 100 + i, 1, CASE i WHEN 71 THEN '' ELSE 'load' END,
+	from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000, 0, 10 FROM n, epoch WHERE id = 2;
+	INSERT INTO flush SELECT 1, 2 + i, 100 + i, from_ns + i * 10000000000, from_ns + (i + 1) * 10000000000,
+	duration_ns, received, stored, lost, 0 FROM n, flush WHERE run = 1 AND seq = 2"
+for table in tally:kind,stream,received,stored,not_delivered,enabled_ns,running_ns,throttled \
+	profile:image,stream,context,kind,total,counts comm:comm,image,stream,n; do
+	label="$label; INSERT INTO ${table%:*} SELECT 100 + i, ${table#*:} FROM n, ${table%:*} WHERE epoch = 2"
+done
+cp known.db label.db
+sqlite3 label.db "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 71)
+	SELECT i FROM n; UPDATE epoch SET label = 'load', to_ns = from_ns + 10000000000 WHERE id = 2;
+	UPDATE epoch SET label = '' WHERE id = 1; $label" || bail 'label.db'
+cpi epoch roll --db label.db >/dev/null || bail 'roll failed'
+# An epoch with a profile that nobody can read, between two others.
+cp known.db damaged.db
+sqlite3 damaged.db "UPDATE profile SET counts = x'ffffffffff' WHERE epoch = 2" || bail 'damaged.db'
+
 # sums FILE: what a database holds: flushes, received, stored, losses, counts, commands.
 sums()
 {
@@ -77,12 +95,13 @@ store_sums()
 	done | paste -s
 }
 
-# one_engine: 27 tests
+# one_engine: 34 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
 	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
 	like "$($ship --db known.db 2>&1)" "cpi fleet init" "$1: without tables it says what to do"
+	bad 'status 1: .*cpi fleet init' "$1: and a report does" cpi prof --epoch all --db "$url"
 	is "$(cpi fleet init --db "$url")" 'database cpi: version 1, made' "$1: tables are made"
 	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 1, as before' "$1: and made once"
 	store_db=cpi
@@ -150,6 +169,23 @@ one_engine()
 web1,2,2,2116,9,4" "$1: cpi fleet hosts lists who sends, and what was dropped"
 	is "$(cpi fleet hosts --db "$url" --host 'x*' --format csv | wc -l)" 1 "$1: --host chooses hosts"
 
+	# An hour around epochs with a label, more than go into one batch.
+	store_sql 'TRUNCATE TABLE epoch'
+	$ship --db label.db 2>ship.log
+	is "$? $(store_sums)" "0 $(sums label.db)" "$1: an hour around epochs with labels is shipped with them"
+	is "$(store_sql "SELECT uniqExact(id), count() FROM epoch WHERE $valid")" \
+		"$(sqlite3 label.db 'SELECT count(*), count(*) FROM epoch' | tr '|' '\t')" "$1: each once"
+	like "no $(grep removed ship.log)" '^no $' "$1: nothing is said to be missing"
+
+	# A profile that is damaged.
+	store_sql 'TRUNCATE TABLE epoch'
+	store_sql 'TRUNCATE TABLE dropped'
+	$ship --db damaged.db 2>ship.log
+	is "$? $(store_sql "SELECT id FROM epoch WHERE $valid ORDER BY id" | paste -s)" "0 1	3" \
+		"$1: the epochs around a damaged one are shipped"
+	like "$(paste -s ship.log)" 'epoch 2 is damaged and not shipped.*flushes 2 to 2 were damaged' "$1: it says so"
+	is "$(store_sql 'SELECT first_flush, last_flush FROM dropped')" '2	2' "$1: the store has it"
+
 	# A server that is killed in between.
 	store_kill
 	$ship --db known.db >out 2>&1
@@ -164,7 +200,7 @@ web1,2,2,2116,9,4" "$1: cpi fleet hosts lists who sends, and what was dropped"
 for engine in old now; do
 	lacks=$(store_lacks $engine)
 	if [ -n "$lacks" ]; then
-		skip 27 "$engine: $lacks"
+		skip 34 "$engine: $lacks"
 	else
 		store_start $engine "$tmp/$engine"
 		one_engine $engine
