@@ -198,10 +198,16 @@ static int take_build_ids(struct perfdata *pd, struct perfdata_cursor *c)
 
 static void take_clock(struct perfdata *pd, struct perfdata_cursor *c)
 {
+	uint64_t wall_ns, clock_ns;
+
 	perfdata_u32(c); /* version */
 	perfdata_u32(c); /* which clock */
-	pd->info.wall_ns = perfdata_u64(c);
-	pd->info.clock_ns = perfdata_u64(c);
+	wall_ns = perfdata_u64(c);
+	clock_ns = perfdata_u64(c);
+	if (c->bad)
+		return;
+	pd->info.wall_ns = wall_ns;
+	pd->info.clock_ns = clock_ns;
 }
 
 /*
@@ -211,7 +217,8 @@ static void take_clock(struct perfdata *pd, struct perfdata_cursor *c)
 static int leave_out(struct perfdata *pd, unsigned int feature, int err)
 {
 	if (err && err != -ENOMEM) {
-		pd->info.damaged |= 1ULL << feature % 64;
+		if (feature < 64) /* no other is used */
+			pd->info.damaged |= 1ULL << feature;
 		err = 0;
 	}
 	return err;

@@ -138,19 +138,22 @@ static int add_place(struct kernel *k, struct known_image *image, uint64_t base)
 
 static int add_symbol(struct kernel *k, const struct kernel_symbol *s)
 {
+	const size_t name = k->names.len;
 	int err = add_place(k, s->image, s->base);
 
 	if (err || GROW(k->symbol, k->nr))
 		return -ENOMEM;
-	if (k->names.len > UINT32_MAX)
+	if (name > UINT32_MAX)
 		return -ENOMEM;
+	buf_put(&k->names, s->name, strlen(s->name) + 1);
+	if (k->names.err)
+		return k->names.err;
 	k->symbol[k->nr++] =
 		(struct packed_symbol){ .start = s->start,
-					.name = (uint32_t)k->names.len,
+					.name = (uint32_t)name,
 					.place = (uint32_t)k->nr_places - 1,
 					.idle = s->idle };
-	buf_put(&k->names, s->name, strlen(s->name) + 1);
-	return k->names.err;
+	return 0;
 }
 
 static const char *name_of(const struct kernel *k, const struct packed_symbol *p)

@@ -36,6 +36,8 @@
 #define ALERT_NS (2 * NSEC_PER_SEC)
 #define ALERT_MS 10
 
+#define LATE_MS 50 /* between looks whether a sampler that begins late can begin */
+
 #define LABELLED_NS (3600 * NSEC_PER_SEC)
 
 #define LAST_NS (10 * NSEC_PER_SEC) /* for locks, at the session's end */
@@ -391,6 +393,8 @@ static int earliest(struct session *s, uint64_t now)
 		if (p->ops->wait_ms)
 			ms = sooner(p->ops->wait_ms(p), ms);
 	}
+	if (s->late)
+		ms = sooner(LATE_MS, ms);
 	if (s->announce && !announce_wakes(s->announce))
 		ms = sooner(ANNOUNCE_MS, ms);
 	if (now < s->times.alert_until_ns)
@@ -505,7 +509,7 @@ int session_run(struct session *s)
 /* A session that could not be opened leaves no empty database. */
 static void close_db(struct session *s)
 {
-	if (!s->times.begun_ns)
+	if (!s->times.begun_ns && s->db && db_is_new(s->db))
 		db_close_unused(s->db);
 	else if (s->cfg.one_file)
 		db_close_whole(s->db);

@@ -138,7 +138,7 @@ int session_new_epoch(struct session *s, const char *label);
 /*
  * Stores a mark of this moment (store_mark()), which *at_ns becomes; it begins no
  * epoch. Returns 0 if it is stored, -EINPROGRESS if it waits in memory until it can be,
- * or -ENOBUFS or -ENOMEM if it is not taken.
+ * -EIO if the database refused it, or -ENOBUFS or -ENOMEM if it is not taken.
  */
 int session_mark(struct session *s, const char *text, uint64_t *at_ns);
 

@@ -309,6 +309,7 @@ int session_new_epoch(struct session *s, const char *label)
 int session_mark(struct session *s, const char *text, uint64_t *at_ns)
 {
 	const uint64_t now_ns = wallclock_now(&s->wall);
+	const uint64_t dropped = outbox_dropped_marks(s->outbox);
 	int err = outbox_add_mark(s->outbox, now_ns, text);
 
 	if (err)
@@ -317,5 +318,7 @@ int session_mark(struct session *s, const char *text, uint64_t *at_ns)
 	err = store_unless_blocked(s);
 	if (err == -EBUSY)
 		err = session_store_patiently(s, ASKED_NS);
+	if (outbox_dropped_marks(s->outbox) != dropped)
+		return -EIO;
 	return err ? -EINPROGRESS : 0;
 }

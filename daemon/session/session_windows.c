@@ -121,9 +121,12 @@ static int open_late(struct sampler *p)
 {
 	struct windows_sampler *w = windows_of(p);
 	struct session *s = p->session;
-	const int err = windowlate_ready(w->late, s->cfg.windows.after_ns);
+	int err = windowlate_ready(w->late, s->cfg.windows.after_ns);
 
-	return err ? err : start(s, w);
+	if (err)
+		return err;
+	err = start(s, w);
+	return err == -EAGAIN ? -ENOBUFS : err; /* the source is taken: no second try */
 }
 
 static int wait_ms(struct sampler *p)

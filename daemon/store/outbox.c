@@ -23,6 +23,7 @@ struct outbox {
 	struct item *first, **end;
 	uint64_t seq; /* of the last flush */
 	int nr_marks;
+	uint64_t nr_dropped_marks;
 };
 
 struct outbox *outbox_new(void)
@@ -111,6 +112,11 @@ int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text)
 	return 0;
 }
 
+uint64_t outbox_dropped_marks(const struct outbox *o)
+{
+	return o->nr_dropped_marks;
+}
+
 int outbox_add_flush(struct outbox *o, const struct outbox_flush *in)
 {
 	struct flush_item *f;
@@ -144,6 +150,7 @@ static bool drop_mark(struct outbox *o, int err)
 
 	if (!m)
 		return false;
+	o->nr_dropped_marks++;
 	log_err("outbox: the mark '%s' cannot be stored: %s", m->text, err_str(err));
 	remove_first(o);
 	return true;

@@ -36,6 +36,9 @@ int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
 #define OUTBOX_MAX_MARKS 256
 int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text);
 
+/* How many marks the database has refused, but for being busy or full. */
+uint64_t outbox_dropped_marks(const struct outbox *o);
+
 /* What a flush has of call stacks. */
 struct outbox_stacks {
 	struct stacktally *tally; /* taken over on success */

@@ -220,7 +220,9 @@ int windowlate_ready(struct windowlate *wl, uint64_t after_ns)
 	pthread_mutex_lock(&l->lock);
 	done = l->done;
 	pthread_mutex_unlock(&l->lock);
-	return !done ? -EAGAIN : l->err;
+	if (!done)
+		return -EAGAIN;
+	return l->err == -EAGAIN ? -ENOBUFS : l->err;
 }
 
 struct windowsource *windowlate_take(struct windowlate *wl)

@@ -23,8 +23,8 @@
  * A page that is new is translated as a whole while there is much room, and only around
  * what a window missed when there is less. If room is short, pages that have more than
  * twice the lines that windows pass are translated again, with these alone. If none
- *has, pieces are evicted that windows use least: each look halves a piece's heat, and
- *adds to it if windows have used the piece since the last look.
+ * has, pieces are evicted that windows use least: each look halves a piece's heat, and
+ * adds to it if windows have used the piece since the last look.
  *
  * Entries are given out by windowunits.c, room by windowpool.c.
  */

@@ -553,6 +553,11 @@ void db_close_unused(struct db *db)
 	db_close(db);
 }
 
+bool db_is_new(const struct db *db)
+{
+	return db->created;
+}
+
 sqlite3 *db_handle(struct db *db)
 {
 	return db->handle;

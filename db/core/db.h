@@ -50,6 +50,8 @@ void db_close_whole(struct db *db);
  */
 void db_close_unused(struct db *db);
 
+bool db_is_new(const struct db *db); /* whether this handle created the file */
+
 /*
  * Whether the file of a DB_COLLECT handle is still at its path (place.h). The path that
  * was given is followed again, because a symlink may have changed. 0 or -errno.

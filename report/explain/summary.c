@@ -113,15 +113,13 @@ void summary_add(struct summary *s, const struct explanation *ex)
 	s->nr_bytes += ex->symbol->end - ex->symbol->start;
 }
 
-/*
- * All blocks may err to the same side: ends are added as they are. Nothing is faster
- * than its best case, however its blocks are mixed.
- */
+/* All blocks may err to the same side: ends are added as they are. */
 struct freq_interval summary_instructions(const struct summary *s)
 {
 	return (struct freq_interval){ s->range.low, s->instructions, s->range.high };
 }
 
+/* Nothing is faster than the best case, which is that of the likely mix of blocks. */
 struct freq_interval summary_cycles(const struct summary *s)
 {
 	const struct freq_interval n = summary_instructions(s);

@@ -49,8 +49,8 @@ void compiler_profile_warn(const struct compiler_profile *f)
 
 	if (unknown > MANY_LOST)
 		log_warn("%s: how often functions with %.0f %% of what ran were "
-			 "executed is not known to within %.0f times: their counts "
-			 "compare with one another, but not with other functions' "
+			 "executed is not known to within %.0f times: the counts "
+			 "within each of them compare, but not those of different ones "
 			 "(cpi export --check names them)",
 			 name, 100 * unknown, SCALE_KNOWN);
 	if (!f->by_address) {

@@ -418,7 +418,6 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_clock_that_is_set_back_begins_an_epoch_at_most);
 	tcase_add_test(tc, a_clock_that_is_absurd_is_counted_on);
 	tcase_add_test(tc, the_budget_is_checked_at_its_interval);
-	tcase_set_timeout(tc, 60); /* a week's flushes wait for a busy disk */
 	tcase_add_test(tc, nothing_is_lost_over_a_week);
 	tcase_add_test(tc, a_cpu_that_cannot_be_sampled_yet_is_tried_again);
 	suite_add_tcase(s, tc);

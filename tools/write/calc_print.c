@@ -116,15 +116,22 @@ static void put_ranges(struct table *t, const struct explained *e, int block, in
 	const struct freq_interval takes = calc_insn_range(e, i);
 	const struct blame_insn *why = &e->blame->insn[i];
 	struct freq_interval waits = { 0, 0, 0 };
+	bool waited = false;
 
 	for (int k = 0; k < why->nr_stalls; k++) {
 		const struct freq_interval r = calc_stall_range(e, i, &why->stall[k]);
 
 		if (!why->stall[k].dynamic)
 			continue;
+		waited = true;
 		waits.low += r.low;
 		waits.high += r.high;
 	}
+	if (!isfinite(takes.likely))
+		waits.low = waits.high = NAN;
+	else if (!waited) /* no stall is seen, but one may hide in what is uncertain */
+		waits.high =
+			fmax(takes.high - why->best - stalled_cycles(why, false), 0);
 	table_real(t, runs->low, 1);
 	table_real(t, runs->high, 1);
 	table_real(t, takes.low, 3);
