@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -50,14 +51,15 @@ static uint64_t jitter(uint64_t ns)
 static bool wait_for(struct ship *s, uint64_t ns)
 {
 	struct pollfd fd = { .fd = s->signals, .events = POLLIN };
+	const uint64_t ms = ns / NSEC_PER_MSEC;
 
-	return poll(&fd, 1, (int)(ns / NSEC_PER_MSEC)) > 0;
+	return poll(&fd, 1, ms < INT_MAX ? (int)ms : INT_MAX) > 0;
 }
 
 static int connect_store(struct ship *s)
 {
 	struct ch_store *store;
-	int err = ch_store_open(s->options.store, &store);
+	int err = ch_store_open(s->options.store, s->signals, &store);
 
 	if (err)
 		return err;
@@ -66,10 +68,14 @@ static int connect_store(struct ship *s)
 		ch_store_close(store);
 		return err;
 	}
-	s->store = store;
 	ch_store_limit(store, s->options.rate);
 	s->shipper = shipper_new(s->options.db, store);
-	return s->shipper ? 0 : -ENOMEM;
+	if (!s->shipper) {
+		ch_store_close(store);
+		return -ENOMEM;
+	}
+	s->store = store;
+	return 0;
 }
 
 /* Rests so that its own CPU time stays within the budget. */
@@ -131,6 +137,7 @@ static int run(struct ship *s)
 				break;
 			note_failure(s);
 			end = wait_for(s, jitter(s->wait_ns));
+			err = 0; /* it was said, and it tries again */
 			continue;
 		}
 		s->wait_ns = 0;

@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 82
+plan 83
 
 # bad TEXT NAME ARGS...: refused with status 2, and the message has TEXT.
 bad()
@@ -40,6 +40,27 @@ bad 'status 1: .*other users have rights' 'a password that others can read is re
 set -- $(free_ports 1)
 bad 'no ClickHouse answers there' 'a store that is not there is an error' \
 	cpi-ship --once --store "clickhouse://127.0.0.1:$1/cpi"
+# A server that takes a request and never answers it.
+python3 -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+c, _ = s.accept()
+c.recv(1)
+print("asked", flush=True)
+while c.recv(4096):
+    pass' >silent.out &
+tap_pids="$tap_pids $!"
+await test -s silent.out || bail 'no port'
+silent="clickhouse://127.0.0.1:$(cat silent.out)/cpi"
+{
+	sh -c 'echo $$ >silent.pid; exec cpi-ship --store "$0"' "$silent" 2>/dev/null
+	echo $? >silent.status
+} &
+await grep -q asked silent.out || bail 'nothing was asked'
+kill "$(cat silent.pid)"
+within 30 test -s silent.status
+is "$(cat silent.status)" 0 'a signal ends it while a store is silent'
 is "$(cpi-ship --help | sed -n 's/^  --\([a-z]*\).*/\1/p' | sort)" \
 	"$(sed -n 's/^\.It Fl -\([a-z]*\).*/\1/p' "$srcdir/man/cpi-ship.8" | sort)" \
 	'cpi-ship(8) describes the options'

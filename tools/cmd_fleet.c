@@ -39,7 +39,7 @@ static int init(const char *url)
 {
 	struct ch_store *store;
 	unsigned int before = 0;
-	int err = ch_store_open(url, &store);
+	int err = ch_store_open(url, -1, &store);
 
 	if (err)
 		return err;

@@ -157,7 +157,7 @@ int store_load(const char *url, const char *spec, const struct query_machines *o
 	       bool bare, struct db **out)
 {
 	struct load l = { 0 };
-	int err = ch_store_open(url, &l.store);
+	int err = ch_store_open(url, -1, &l.store);
 	char *name;
 
 	if (err)

@@ -11,6 +11,7 @@
 #include "db/clickhouse/store.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@
 
 #define CONNECT_S    10L
 #define STALLED_S    120L /* without a byte */
+#define VERSION_S    60L  /* for the first answer, which has a few bytes */
+#define LONGEST_S    3600L
 #define MAX_PASSWORD 1024
 #define MAX_MESSAGE  400        /* of an error, as shown */
 #define MAX_ERROR    (64 << 10) /* of an error, as read */
@@ -43,6 +46,7 @@ struct ch_store {
 	char *password;
 	char *name; /* url, for messages: it has no secrets */
 	int host;   /* that answered last */
+	int end_fd; /* -1 for none */
 	unsigned int version;
 	uint64_t sent;
 };
@@ -78,6 +82,20 @@ void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s)
 	s->call.setopt(s->curl, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)bytes_per_s);
 }
 
+/* Called by libcurl at least once a second. Not 0: the transfer ends. */
+static int look_at_end(void *ctx, curl_off_t total, curl_off_t now, curl_off_t up_total,
+		       curl_off_t up_now)
+{
+	const struct ch_store *s = ctx;
+	struct pollfd fd = { .fd = s->end_fd, .events = POLLIN };
+
+	(void)total;
+	(void)now;
+	(void)up_total;
+	(void)up_now;
+	return fd.fd >= 0 && poll(&fd, 1, 0) > 0;
+}
+
 void ch_put_literal(struct buf *sql, const char *text)
 {
 	buf_putc(sql, '\'');
@@ -96,8 +114,12 @@ static size_t take(char *data, size_t one, size_t size, void *ctx)
 
 	a->store->call.getinfo(a->store->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status != 200 || !a->reader.types) {
-		if (a->error.len + size <= MAX_ERROR)
-			buf_put(&a->error, data, size);
+		if (a->error.len + size > MAX_ERROR) {
+			a->err = -EPROTO;
+			log_err("%s: the server's answer is too long", a->store->name);
+			return 0;
+		}
+		buf_put(&a->error, data, size);
 		return size;
 	}
 	if (size > a->left)
@@ -147,6 +169,8 @@ static int transfer_error(struct answer *a, CURLcode code)
 
 	if (a->err)
 		return a->err;
+	if (code == CURLE_ABORTED_BY_CALLBACK)
+		return -EINTR;
 	log_warn("%s: %s: %s", s->name, s->url.host[s->host], s->call.strerror(code));
 	return is_unreachable(code) ? -ECONNREFUSED : -EIO;
 }
@@ -361,6 +385,10 @@ static int set_options(struct ch_store *s)
 	s->call.setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	s->call.setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	s->call.setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	s->call.setopt(c, CURLOPT_TIMEOUT, VERSION_S);
+	s->call.setopt(c, CURLOPT_NOPROGRESS, 0L);
+	s->call.setopt(c, CURLOPT_XFERINFOFUNCTION, look_at_end);
+	s->call.setopt(c, CURLOPT_XFERINFODATA, s);
 	s->call.setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	s->call.setopt(c, CURLOPT_LOW_SPEED_TIME, STALLED_S);
 	s->call.setopt(c, CURLOPT_BUFFERSIZE, 256L << 10);
@@ -402,10 +430,11 @@ static int connect_store(struct ch_store *s)
 		err = -EPROTO;
 	if (err)
 		log_err("%s: no ClickHouse answers there: %s", s->name, err_str(err));
+	s->call.setopt(s->curl, CURLOPT_TIMEOUT, LONGEST_S);
 	return err;
 }
 
-int ch_store_open(const char *url, struct ch_store **out)
+int ch_store_open(const char *url, int end_fd, struct ch_store **out)
 {
 	struct ch_store *s = calloc(1, sizeof(*s));
 	struct buf why = { 0 };
@@ -413,6 +442,7 @@ int ch_store_open(const char *url, struct ch_store **out)
 
 	if (!s)
 		return -ENOMEM;
+	s->end_fd = end_fd;
 	err = storeurl_parse(url, &s->url, &why);
 	if (err == -EINVAL)
 		log_err("%s: %s", url, buf_str(&why));

@@ -20,8 +20,9 @@ struct ch_store;
  * Connects to the store that url names (storeurl.h) and asks its version. Errors are
  * logged: -EINVAL, -ECONNREFUSED (no server answers), -EACCES (user or password),
  * -EPROTO (it answers something else), -ENOMEM, or what the password file gives.
+ * When the descriptor end_fd (-1: none) can be read, statements are given up: -EINTR.
  */
-int ch_store_open(const char *url, struct ch_store **out);
+int ch_store_open(const char *url, int end_fd, struct ch_store **out);
 void ch_store_close(struct ch_store *s); /* accepts NULL */
 
 const char *ch_store_database(const struct ch_store *s);

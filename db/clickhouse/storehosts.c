@@ -103,7 +103,7 @@ int storehosts_read(const char *url, const char *glob, struct storehosts *out)
 {
 	struct reading r = { .glob = glob };
 	struct ch_store *s;
-	int err = ch_store_open(url, &s);
+	int err = ch_store_open(url, -1, &s);
 
 	if (err)
 		return err;
