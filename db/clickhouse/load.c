@@ -46,13 +46,11 @@ static int mark_selected(struct load *l, const struct query_epochs *chosen)
 	return 0;
 }
 
-/* The addresses of the selected epochs, as a condition. */
-static int make_where(struct load *l)
+/* The seconds of the selected epochs: what partitions are chosen by. */
+static void put_seconds(struct load *l)
 {
 	uint64_t from = UINT64_MAX, to = 0;
-	size_t nr = 0;
 
-	buf_puts(&l->where, " WHERE (host, toUInt32(at), nr) IN (");
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct load_epoch *e = &l->epoch[i];
 
@@ -60,14 +58,27 @@ static int make_where(struct load *l)
 			continue;
 		from = e->at < from ? e->at : from;
 		to = e->at > to ? e->at : to;
-		buf_printf(&l->where, "%s(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")",
-			   nr++ ? "," : "", e->host, e->at, e->nr);
 	}
-	/* What partitions are chosen by. */
 	buf_printf(&l->where,
 		   ") AND at >= toDateTime(%" PRIu64 ") AND at <= toDateTime(%" PRIu64
 		   ")",
 		   from, to);
+}
+
+/* The addresses of the selected epochs, as a condition. */
+static int make_where(struct load *l)
+{
+	size_t nr = 0;
+
+	buf_puts(&l->where, " WHERE (host, toUInt32(at), nr) IN (");
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct load_epoch *e = &l->epoch[i];
+
+		if (e->selected)
+			buf_printf(&l->where, "%s(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")",
+				   nr++ ? "," : "", e->host, e->at, e->nr);
+	}
+	put_seconds(l);
 	return l->where.err;
 }
 
@@ -120,9 +131,18 @@ static int load_counts(struct load *l)
 /* What a list of epochs shows: the first table has the samples of each. */
 static int load_tallies(struct load *l)
 {
-	for (size_t i = 0; i < l->nr; i++)
+	if (!l->nr)
+		return 0;
+	buf_puts(&l->where, " WHERE host IN (");
+	for (size_t i = 0; i < l->nr; i++) { /* they are in the order of hosts */
 		l->epoch[i].selected = true;
-	buf_puts(&l->where, " WHERE 1");
+		if (!i || l->epoch[i].host != l->epoch[i - 1].host)
+			buf_printf(&l->where, "%s%" PRIu64, i ? "," : "",
+				   l->epoch[i].host);
+	}
+	put_seconds(l);
+	if (l->where.err)
+		return l->where.err;
 	return load_rows(l, &storetables_epoch[0]);
 }
 
