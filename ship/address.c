@@ -67,17 +67,23 @@ static int find_number(struct ch_store *s, const char *name, uint64_t *number)
 	return err;
 }
 
-/* Later tries leave room between each other, so that a crowd parts. */
+/*
+ * Later tries leave room between each other, so that a crowd parts. Reports want
+ * numbers of 31 bits; if somebody took the last one, any.
+ */
 static int claim_number(struct ch_store *s, const char *name, unsigned int try)
 {
 	struct buf sql = { 0 }, row = { 0 };
-	uint64_t max;
+	uint64_t max, number;
 	int err;
 
 	buf_puts(&sql, "SELECT toUInt64(max(number)) FROM host");
 	err = get_number(s, &sql, &max);
 	if (!err) {
-		rowbinary_put(&row, '4', max + 1 + (try ? lot() % (16u << try) : 0));
+		number = max + 1 + (try ? lot() % (16u << try) : 0);
+		if (number > INT32_MAX)
+			number = 1 + lot() % INT32_MAX;
+		rowbinary_put(&row, '4', number);
 		rowbinary_put_string(&row, name, strlen(name));
 		err = ch_store_insert(s, "host (number, name)", &row);
 	}

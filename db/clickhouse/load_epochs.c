@@ -115,19 +115,25 @@ static int run_bound(sqlite3_stmt *st, const struct rowbinary_cell *cells, int l
 	return sql_run(st);
 }
 
+/* An id of 31 bits behind a host's number of 31 bits; else, or if it is taken, a free
+ * one.
+ */
 static int take_id(struct loading *g, const struct rowbinary_cell *cells, int64_t *id)
 {
-	const int64_t own = (int64_t)cells[ID].n;
+	const uint64_t own = cells[ID].n, host = cells[HOST].n;
 	int64_t found, max;
-	int err;
+	int err = 0;
 
-	*id = g->several ? QUERY_EPOCH_ID(cells[HOST].n, own) : own;
-	err = sql_get(g->load->h, &found, "SELECT 1 FROM epoch WHERE id = ?1", "i",
-		      *id);
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = sql_get(g->load->h, &max, "SELECT max(id) FROM epoch", "");
-	*id = max + 1;
+	if (own && own <= INT32_MAX && host <= INT32_MAX) {
+		*id = g->several ? QUERY_EPOCH_ID(host, (int64_t)own) : (int64_t)own;
+		err = sql_get(g->load->h, &found, "SELECT 1 FROM epoch WHERE id = ?1",
+			      "i", *id);
+		if (err)
+			return err == -ENOENT ? 0 : err;
+	}
+	err = sql_get(g->load->h, &max, "SELECT coalesce(max(id), 0) FROM epoch", "");
+	if (!err && __builtin_add_overflow(max, 1, id))
+		err = -CPI_ELIMIT;
 	return err;
 }
 
