@@ -16,6 +16,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/hmap.h"
+#include "base/log.h"
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/storetables.h"
 #include "db/core/sql.h"
@@ -135,8 +136,9 @@ struct sending {
 	uint64_t *key;
 	size_t nr_keys;
 	uint64_t image;
-	size_t nr_put; /* rows of the image, in this look */
-	bool more;     /* rows that did not fit into one insert */
+	size_t nr_put,
+		max_parts; /* rows of the image: in this look, and in the store */
+	bool more;         /* rows that did not fit into one insert */
 };
 
 /* An image that has rows of a table, and how many. */
@@ -276,30 +278,50 @@ static int put_part(sqlite3_stmt *st, void *ctx)
 		s->more = true;
 		return 0;
 	}
-	if (!has_key(s, (uint64_t)sqlite3_column_int64(st, 1)))
-		ship_rows_put(st, s->table->types, &s->rows);
+	if (s->nr_keys + s->nr_put >= s->max_parts ||
+	    has_key(s, (uint64_t)sqlite3_column_int64(st, 1)))
+		return 0;
+	s->nr_put++;
+	ship_rows_put(st, s->table->types, &s->rows);
 	return s->rows.err;
+}
+
+/*
+ * One look: what the store lacks, as much as fits. A store that does not show what it
+ * took would get the same for ever.
+ */
+static int send_parts(struct sending *s, const struct local_image *image)
+{
+	const size_t had = s->nr_keys;
+	const bool again = s->more;
+	int err = find_keys(s);
+
+	if (!err && again && s->nr_keys <= had) {
+		log_err("ship: the store does not show rows of table %s that it took",
+			s->table->name);
+		return -EIO;
+	}
+	s->more = false;
+	s->nr_put = 0;
+	if (!err && s->nr_keys < s->max_parts)
+		err = sql_each(s->h, put_part, s, s->table->select, "i", image->local);
+	return err ? err : insert(s->store, s->table, &s->rows);
 }
 
 /* No transaction is open while the store is asked. */
 static int send_image(struct sending *s, const struct local_image *image)
 {
-	const bool bounded = !strcmp(s->table->name, "capture");
 	const struct sent *sent = find_sent(s->names, s->table, image->id);
 	int err = 0;
 
 	if (sent && sent->nr == image->nr)
 		return 0;
 	s->image = image->id;
-	do {
-		s->more = false;
-		err = find_keys(s);
-		if (!err && !(bounded && s->nr_keys >= SHIP_MAX_PARTS))
-			err = sql_each(s->h, put_part, s, s->table->select, "i",
-				       image->local);
-		if (!err)
-			err = insert(s->store, s->table, &s->rows);
-	} while (!err && s->more);
+	s->max_parts = strcmp(s->table->name, "capture") ? SIZE_MAX : SHIP_MAX_PARTS;
+	s->more = false;
+	do
+		err = send_parts(s, image);
+	while (!err && s->more);
 	return err ? err : note_sent(s->names, s->table, image->id, image->nr);
 }
 
