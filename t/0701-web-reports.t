@@ -78,7 +78,7 @@ get 'api/v1/calc?epoch=all&procedure=target_hot&source' >>without
 web_stop
 text() # FILE: lines of the source file that are in an answer
 {
-	grep -c 'sum = sum \* 3' "$1"
+	grep -c 'unsigned int i = 0' "$1"
 }
 is "$(text without)" 0 "... and then answers have no line of them"
 like "$(text with)" '^[1-9]' "... as they have otherwise"
