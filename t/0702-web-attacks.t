@@ -3,8 +3,8 @@
 # Requests that mean harm get nothing, and do not keep others from getting answers.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-need sqlite3
-plan 28
+need sqlite3 pgrep
+plan 30
 
 # KiB that the server may grow by. Sanitizers keep what was freed: 256 MiB of it.
 most_grown=60000
@@ -154,3 +154,21 @@ else
 fi
 web_stop
 is "$(cat web.log)" "" "the server has nothing to say"
+
+# stop_during PATH: stops the server while a client waits for its child, sleep. Prints the
+# status, what the server says and what it leaves.
+stop_during()
+{
+	web_start_program
+	get "$1" >got 2>&1 &
+	stop_client=$!
+	tap_pids="$tap_pids $stop_client"
+	await pgrep -P "$web_pid" -x sleep >/dev/null || echo "no child for $1"
+	web_stop
+	echo "$? $(cat web.log)"
+	! wait "$stop_client" || echo "the client has an answer: $(cat got)"
+	find "$tmp" -name 'cpi-web.*' -o -name 'core*'
+}
+program 'exec sleep 1000'
+is "$(stop_during -/ready)" "0 " "the server ends while a report is made"
+is "$(stop_during api/v1/prof)" "0 " "... and while it asks for the name of a content"

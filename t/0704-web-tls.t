@@ -3,8 +3,8 @@
 # Other machines reach cpi-web only by TLS, with a certificate or a password.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
-need curl openssl perl
-plan 46
+need curl openssl perl pgrep
+plan 47
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -169,6 +169,28 @@ is "$(cat again.* | sort -u)" 200 "a browser's first requests at once are one ch
 is "$(ask -/healthy $(as_client anna)) $(ask -/healthy)" "200 401" \
 	"either a certificate or a password lets in"
 web_stop
+
+# To check this password takes many seconds.
+(umask 077 && printf 'bert:$2b$17$%053d\n' 0 >slow)
+web_start $secure --passwords=slow
+asker=
+# is_checking: whether the server's child checks it; asks, again if the client has ended.
+is_checking()
+{
+	if ! kill -0 "$asker" 2>/dev/null; then
+		[ -z "$asker" ] || note "asked again after: $(cat code.stop web.log)"
+		ask -/healthy -u bert:secret >code.stop &
+		asker=$!
+		tap_pids="$tap_pids $asker"
+	fi
+	pgrep -P "$web_pid" -x cpi-web >/dev/null
+}
+await is_checking || bail "no password is checked: $(cat code.stop web.log)"
+web_stop
+echo "$? $(cat web.log)" >got
+wait "$asker"
+is "$(cat got code.stop; find "$tmp" -name 'cpi-web.*' -o -name 'core*')" "0 
+000" "the server ends while a password is checked"
 
 # --- what is refused, or warned of ---
 web="cpi-web --cpi=$builddir/tools/cpi --db=known.db"

@@ -326,7 +326,7 @@ enum MHD_Result request_handle(void *cls, struct MHD_Connection *mhd, const char
 	struct request *r = *request;
 	struct reply *reply;
 
-	if (!r || r->is_gone)
+	if (!r || r->is_gone || r->listener->server->is_ending)
 		return MHD_NO;
 	conn_is_busy(conn_of(mhd));
 	if (!r->is_checked) {

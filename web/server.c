@@ -163,6 +163,7 @@ void server_free(struct server *s)
 {
 	if (!s)
 		return;
+	s->is_ending = true; /* MHD must not be stopped while a request waits */
 	jobs_fini(&s->jobs);
 	logins_fini(&s->logins);
 	for (int i = 0; i < s->nr_listeners; i++) {

@@ -36,6 +36,7 @@ struct server {
 	struct cache cache;
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
+	bool is_ending; /* no request is answered, or waits, any more */
 	struct reply *asset[SERVER_MAX_ASSETS]; /* as assets[] */
 	struct reply *not_found, *not_allowed;
 	uint64_t started_ns;

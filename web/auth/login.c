@@ -280,18 +280,12 @@ void logins_tick(struct logins *l, uint64_t now_ns)
 
 void logins_fini(struct logins *l)
 {
-	struct login *login;
-
-	while ((login = l->first)) {
-		l->first = login->next;
-		if (login->pid) {
-			kill(login->pid, SIGKILL);
-			waitpid(login->pid, NULL, WNOHANG);
+	while (l->first) {
+		if (l->first->pid) {
+			kill(l->first->pid, SIGKILL);
+			waitpid(l->first->pid, NULL, WNOHANG);
 		}
-		for (struct login_waiter *w = login->waiters; w; w = w->next)
-			w->login = NULL;
-		close_end(login);
-		free(login);
+		conclude(l->first, false);
 	}
 	explicit_bzero(l->secret, sizeof(l->secret));
 }

@@ -61,6 +61,8 @@ void logins_leave(struct login_waiter *w);
 
 /* Tells of wrong passwords, and ends what hangs; to be called once a second. */
 void logins_tick(struct logins *l, uint64_t now_ns);
-void logins_fini(struct logins *l); /* waiters are told nothing */
+
+/* Ends all; waiters are told that the password is wrong: nobody gets in unchecked. */
+void logins_fini(struct logins *l);
 
 #endif
