@@ -18,9 +18,6 @@
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
 
-/* Counters of table profile in the store: never renumber. */
-enum { COUNTER_SAMPLES, COUNTER_NOT_TAKEN, COUNTER_TAKEN, COUNTER_WEIGHT };
-
 /* One profile of an epoch. */
 struct place {
 	struct ship_epoch *epoch;

@@ -74,8 +74,6 @@ int load_rows(struct load *l, const struct storetable *table)
 
 /* ---- profiles ---- */
 
-enum { COUNTER_SAMPLES, COUNTER_NOT_TAKEN, COUNTER_TAKEN, COUNTER_WEIGHT };
-
 /* A row: address, image, stream, context, offset, counter, n. */
 enum { IMAGE = NR_ADDRESS, STREAM, CONTEXT, OFFSET, COUNTER, N };
 #define NR_KEY OFFSET /* columns that rows of one profile have in common */

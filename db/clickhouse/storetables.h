@@ -10,6 +10,9 @@
 
 #include <stddef.h>
 
+/* Counters of table profile: never renumber. From the last on they are weights. */
+enum { COUNTER_SAMPLES, COUNTER_NOT_TAKEN, COUNTER_TAKEN, COUNTER_WEIGHT };
+
 struct storetable {
 	const char *name;
 	const char *columns; /* in the store, but for the address */
