@@ -26,7 +26,7 @@ EXTRA_DIST += $(BPF_FILES) daemon/procmap/kerneltext_none.c kmod/cpi.bpf.c
 # The programs' lines name their files, wherever they were built.
 COMPILE_BPF = $(BPF_CLANG) -target bpfel -mcpu=v3 -O2 -g -ffreestanding -Wall -Wextra \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(BPF_ARCH) -I$(srcdir) $(BPF_INCLUDES) \
-	-ffile-prefix-map=$(abs_builddir)=. -ffile-prefix-map=$(abs_srcdir)=.
+	'-ffile-prefix-map=$(abs_builddir)=.' '-ffile-prefix-map=$(abs_srcdir)=.'
 if BPF
 daemon_libdaemon_a_CFLAGS += $(BPF_CFLAGS)
 daemon_libdaemon_a_SOURCES += $(BPF_FILES)
