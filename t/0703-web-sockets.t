@@ -27,7 +27,8 @@ serve()
 		sleep 0.1
 	done
 }
-web="cpi-web --cpi=$builddir/tools/cpi --db=known.db"
+ln -s "$builddir/tools/cpi" reporter # the path may have spaces
+web="cpi-web --cpi=$tmp/reporter --db=known.db"
 
 serve web.sock $web --listen=unix:web.sock
 is "$(ask web.sock /-/ready)" "200

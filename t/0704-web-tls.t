@@ -193,7 +193,8 @@ is "$(cat got code.stop; find "$tmp" -name 'cpi-web.*' -o -name 'core*')" "0
 000" "the server ends while a password is checked"
 
 # --- what is refused, or warned of ---
-web="cpi-web --cpi=$builddir/tools/cpi --db=known.db"
+ln -s "$builddir/tools/cpi" reporter # the path may have spaces
+web="cpi-web --cpi=$tmp/reporter --db=known.db"
 refused() # TITLE MESSAGE OPTION...
 {
 	refused_title=$1 refused_message=$2
