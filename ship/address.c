@@ -32,14 +32,6 @@ static uint64_t lot(void)
 	return n;
 }
 
-static int note_number(void *ctx, const struct rowbinary_cell *cells)
-{
-	uint64_t *n = ctx;
-
-	*n = cells[0].n;
-	return 0;
-}
-
 static int get_number(struct ch_store *s, struct buf *sql, uint64_t *n)
 {
 	int err;
@@ -47,8 +39,8 @@ static int get_number(struct ch_store *s, struct buf *sql, uint64_t *n)
 	*n = 0;
 	buf_puts(sql, " FORMAT RowBinary");
 	err = sql->err ? sql->err
-		       : ch_store_query(s, buf_str(sql), "8", MAX_ANSWER, note_number,
-					n);
+		       : ch_store_query(s, buf_str(sql), "8", MAX_ANSWER,
+					rowbinary_take_number, n);
 	buf_reset(sql);
 	return err;
 }

@@ -92,14 +92,6 @@ const struct load_epoch *load_find(const struct load *l,
 	return l->nr ? bsearch(&key, l->epoch, l->nr, sizeof(key), compare) : NULL;
 }
 
-static int count_names(void *ctx, const struct rowbinary_cell *cells)
-{
-	uint64_t *n = ctx;
-
-	*n = cells[0].n;
-	return 0;
-}
-
 struct loading {
 	struct load *load;
 	bool several; /* machines */
@@ -246,7 +238,7 @@ static int count_hosts(struct loading *g)
 	buf_puts(&sql, " FORMAT RowBinary");
 	err = sql.err ? sql.err
 		      : ch_store_query(g->load->store, buf_str(&sql), "8", 1024,
-				       count_names, &names);
+				       rowbinary_take_number, &names);
 	g->several = names > 1;
 	buf_fini(&sql);
 	return err;

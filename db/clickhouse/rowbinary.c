@@ -147,6 +147,14 @@ int rowbinary_feed(struct rowbinary_reader *r, const void *data, size_t size,
 	return err;
 }
 
+int rowbinary_take_number(void *ctx, const struct rowbinary_cell *cells)
+{
+	uint64_t *n = ctx;
+
+	*n = cells[0].n;
+	return 0;
+}
+
 int rowbinary_end(const struct rowbinary_reader *r)
 {
 	return r->rest.len ? -CPI_ETRUNCATED : 0;

@@ -47,6 +47,9 @@ typedef int (*rowbinary_fn)(void *ctx, const struct rowbinary_cell *cells);
 int rowbinary_feed(struct rowbinary_reader *r, const void *data, size_t size,
 		   rowbinary_fn fn, void *ctx);
 
+/* A rowbinary_fn of rows with one number: ctx is a uint64_t, which becomes the last. */
+int rowbinary_take_number(void *ctx, const struct rowbinary_cell *cells);
+
 /* After the last piece: 0, or -CPI_ETRUNCATED if a row is incomplete. */
 int rowbinary_end(const struct rowbinary_reader *r);
 void rowbinary_fini(struct rowbinary_reader *r);

@@ -36,9 +36,9 @@ void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s);
  * Run a statement without rows. ch_store_admin() names no database, for one may have to
  * be made. Errors, logged:
  *	-ECONNREFUSED	no server got the statement
- *	-EIO		the answer is missing or is a failure of the server (5xx that
- *may pass): it may have run or not
- *	-EINVAL		the server refused it: it did not run
+ *	-EACCES		the server knows no such user, or not this password
+ *	-EIO		the answer is missing or says that it failed: it may have run
+ *			or not
  */
 int ch_store_exec(struct ch_store *s, const char *sql);
 int ch_store_admin(struct ch_store *s, const char *sql);

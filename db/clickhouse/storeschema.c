@@ -24,14 +24,6 @@
 
 static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql };
 
-static int note_number(void *ctx, const struct rowbinary_cell *cells)
-{
-	uint64_t *n = ctx;
-
-	*n = cells[0].n;
-	return 0;
-}
-
 /* 0 where there is no such database, or no table of versions in it. */
 static int get_version(struct ch_store *s, uint64_t *version)
 {
@@ -42,7 +34,8 @@ static int get_version(struct ch_store *s, uint64_t *version)
 	buf_puts(&sql, "SELECT count() FROM system.tables WHERE database = ");
 	ch_put_literal(&sql, ch_store_database(s));
 	buf_puts(&sql, " AND name = 'version' FORMAT RowBinary");
-	err = ch_store_admin_query(s, buf_str(&sql), "8", MAX_ANSWER, note_number, &nr);
+	err = ch_store_admin_query(s, buf_str(&sql), "8", MAX_ANSWER,
+				   rowbinary_take_number, &nr);
 	buf_fini(&sql);
 	*version = 0;
 	if (err || !nr)
@@ -50,7 +43,7 @@ static int get_version(struct ch_store *s, uint64_t *version)
 	return ch_store_query(s,
 			      "SELECT toUInt64(max(version)) FROM version"
 			      " FORMAT RowBinary",
-			      "8", MAX_ANSWER, note_number, version);
+			      "8", MAX_ANSWER, rowbinary_take_number, version);
 }
 
 static int run_step(struct ch_store *s, const char *step)
