@@ -3,17 +3,19 @@
  * split - computes until SIGTERM, three parts in one procedure, one in another
  *
  * Then prints the CPU time that each of the two took, in ms, and the share of the first
- * by the medians of their turns: that is the truth that profiles are compared with.
- * Where the machine itself is stopped at times, CPU time has that in it, samples and
- * medians do not. "ready" comes as soon as both have run.
+ * by the median times of their calls: that is the truth that profiles are compared
+ * with. Where the machine itself is stopped at times, CPU time has that in it, samples
+ * and medians do not. All calls do the same amount of work, so that a stop meets those
+ * of either procedure as often. "ready" comes as soon as both have run.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define ROUNDS   1000000 /* a part: some ms */
-#define NR_TURNS 4096    /* the last ones, for medians */
+#define ROUNDS  250000 /* of a call: about a millisecond */
+#define CALLS   4      /* of split_one in a turn; three times as many of split_three */
+#define NR_KEPT 4096   /* times of the last calls, for medians */
 
 unsigned long split_three(unsigned long rounds);
 unsigned long split_one(unsigned long rounds);
@@ -62,40 +64,55 @@ static int compare_ms(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(double *ms, unsigned long nr)
+/* The times of a procedure's calls. */
+struct calls {
+	unsigned long (*procedure)(unsigned long rounds);
+	double kept[NR_KEPT]; /* of the last calls, a ring; ms */
+	unsigned long nr;
+	double sum; /* of all calls, ms */
+};
+
+static void call(struct calls *c, int times)
 {
-	if (nr > NR_TURNS)
-		nr = NR_TURNS;
-	qsort(ms, nr, sizeof(ms[0]), compare_ms);
-	return ms[nr / 2];
+	double before = cpu_ms();
+
+	while (times--) {
+		double after;
+
+		c->procedure(ROUNDS);
+		after = cpu_ms();
+		c->kept[c->nr++ % NR_KEPT] = after - before;
+		c->sum += after - before;
+		before = after;
+	}
+}
+
+static double median(struct calls *c)
+{
+	unsigned long nr = c->nr < NR_KEPT ? c->nr : NR_KEPT;
+
+	qsort(c->kept, nr, sizeof(c->kept[0]), compare_ms);
+	return c->kept[nr / 2];
 }
 
 int main(void)
 {
-	static double three_ms[NR_TURNS], one_ms[NR_TURNS];
-	double three = 0, one = 0, at[3];
-	unsigned long nr = 0;
+	static struct calls three = { .procedure = split_three };
+	static struct calls one = { .procedure = split_one };
 	struct sigaction sa = { .sa_handler = on_term };
+	double a, b;
 
 	sigaction(SIGTERM, &sa, NULL);
-	at[0] = cpu_ms();
-	while (!stop) {
-		split_three(3 * ROUNDS);
-		at[1] = cpu_ms();
-		split_one(ROUNDS);
-		at[2] = cpu_ms();
-		if (!three) {
+	for (unsigned long turn = 0; !stop; turn++) {
+		call(&three, 3 * CALLS);
+		call(&one, CALLS);
+		if (!turn) {
 			puts("ready");
 			fflush(stdout);
 		}
-		three_ms[nr % NR_TURNS] = at[1] - at[0];
-		one_ms[nr++ % NR_TURNS] = at[2] - at[1];
-		three += at[1] - at[0];
-		one += at[2] - at[1];
-		at[0] = at[2];
 	}
-	at[1] = median(three_ms, nr);
-	at[2] = median(one_ms, nr);
-	printf("%.1f %.1f %.4f\n", three, one, at[1] / (at[1] + at[2]));
+	a = 3 * median(&three);
+	b = median(&one);
+	printf("%.1f %.1f %.4f\n", three.sum, one.sum, a / (a + b));
 	return 0;
 }

@@ -126,7 +126,7 @@ split_stop()
 }
 
 # check_share: what cpid saw of split is what split measured, within 4 sigma and 2 %;
-# by the medians of its turns, as an emulated machine stands still while its host's does.
+# by the medians of its calls, as an emulated machine stands still while its host's does.
 check_share()
 {
 	a=$(samples procedure split_three "$@") b=$(samples procedure split_one "$@")
