@@ -3,7 +3,6 @@ noinst_LIBRARIES += base/libbase.a
 base_libbase_a_SOURCES = \
 	base/arena.c base/arena.h \
 	base/buf.c base/buf.h \
-	base/confine.c base/confine.h \
 	base/err.c base/err.h \
 	base/file.c base/file.h base/file_open.c base/newfile.c base/newfile.h \
 	base/grow.h \
@@ -18,12 +17,10 @@ base_libbase_a_SOURCES = \
 	base/fdpass.c base/fdpass.h \
 	base/path.h \
 	base/progress.c base/progress.h \
-	base/prometheus.c base/prometheus.h \
 	base/rangemap.c base/rangemap.h \
 	base/search.h \
 	base/size.c base/size.h \
 	base/text.c base/text.h base/textlist.h \
 	base/times.c base/times.h \
-	base/unitfile.c base/unitfile.h base/unitfile_read.c \
 	base/varint.c base/varint.h
 EXTRA_DIST += base/README.md

@@ -10,17 +10,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
 #include "db/clickhouse/storeschema.h"
+#include "service/confine.h"
+#include "service/signals.h"
 #include "ship/options.h"
 #include "ship/ship.h"
 
@@ -149,21 +148,6 @@ static int run(struct ship *s)
 	return err;
 }
 
-/* SIGINT and SIGTERM, as a descriptor; or -errno. */
-static int take_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
 int main(int argc, char **argv)
 {
 	struct text_list dbs = { .nr = 1 };
@@ -179,7 +163,7 @@ int main(int argc, char **argv)
 		return err > 0 ? EXIT_SUCCESS : 2;
 	dbs.item[0] = s.options.db;
 	log_limit_repeats(REPEATS_NS);
-	s.signals = take_signals();
+	s.signals = signals_open();
 	err = s.signals < 0 ? s.signals : confine_self(&limits);
 	if (!err)
 		err = run(&s);

@@ -51,7 +51,7 @@ windows os collect procmap jit mappings stacks attribute analysis/windows/codepa
 store os collect procmap jit stacks attribute windows
 import os collect procmap stacks attribute store /decode
 session os collect procmap jit mappings stacks attribute windows store
-control os collect mappings session
+control os collect mappings session /service
 '
 analysis_rooms='
 math
@@ -76,7 +76,7 @@ store profile core
 query profile core
 retain profile core
 move profile core query
-clickhouse profile core query
+clickhouse profile core query /service
 '
 report_rooms='
 select /analysis/freq /analysis/image /analysis/isa /db/clickhouse /db/core /db/move decode/elfid.h
@@ -94,11 +94,12 @@ doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
 top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
 '
-plan $((13 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
+plan $((14 + $(echo "$daemon_rooms$analysis_rooms$db_rooms$report_rooms$tools_rooms" | grep -c .)))
 
 allowed kmod 'kmod'
 allowed loader-hook ''
 allowed base ''
+allowed service base
 rooms db '' <<END
 $db_rooms
 END
@@ -117,14 +118,14 @@ $tools_rooms
 END
 allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile
 	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
-	db/query db/retain db/move db/clickhouse daemon/session/session.h daemon/collect/eventperiod.h
+	db/query db/retain db/move db/clickhouse service daemon/session/session.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'
 allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
 	decode/elfid.h db/profile/pack.h' base
-allowed web/auth 'base web/loop.h'
-allowed web 'base tools/ui/cmd.h db/core/db.h web/auth'
-allowed ship 'base db/profile db/core db/clickhouse'
-is "$(ls -d analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ web/auth/ ship/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
+allowed web/auth 'base service web/loop.h'
+allowed web 'base service tools/ui/cmd.h db/core/db.h web/auth'
+allowed ship 'base service db/profile db/core db/clickhouse'
+is "$(ls -d base/ service/ decode/ kmod/ helpers/ analysis/*/ daemon/*/ db/*/ report/*/ tools/*/ tools/ web/ web/auth/ ship/ 2>/dev/null | sed 's,/$,,' | while read -r room; do
 	[ "$(ls "$room"/*.[ch] "$room"/*.cpp 2>/dev/null | wc -l)" -le 45 ] || echo "$room"
 done)" '' 'every room has at most 45 files'
 is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/README.md tools/*/README.md web/*/README.md [a-z]*/README.md |
@@ -132,9 +133,9 @@ is "$(wc -l analysis/*/README.md daemon/*/README.md db/*/README.md report/*/READ
 
 # Only tools/ and the mains write to stdout. Only mains exit, and the children that
 # timed_child.c and foreignfds.c fork.
-is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c db/*/*.c decode/*.c \
+is "$(grep -nE '\b(printf|puts|putchar)\(|stdout' abi/*.h kmod/*.h base/*.c service/*.c db/*/*.c decode/*.c \
 	analysis/*/*.c daemon/*/*.c report/*/*.c web/*.[ch] web/auth/*.[ch] ship/*.[ch] |
 	grep -vE '(ship|web)/(main|options)\.c|control/(main|options)\.c|snprintf|buf_p')" '' 'only tools/ writes to stdout'
-is "$(grep -nE '\b_?exit\(' base/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c web/auth/*.c ship/*.c |
+is "$(grep -nE '\b_?exit\(' base/*.c service/*.c db/*/*.c decode/*.c analysis/*/*.c daemon/*/*.c report/*/*.c web/*.c web/auth/*.c ship/*.c |
 	grep -vE 'web/(main|spawn|auth/login)\.c|daemon/(control/|os/)?(main|timed_child_serve|foreignfds)\.c')" '' \
 	'only mains and their forked children exit'

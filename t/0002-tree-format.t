@@ -6,7 +6,7 @@
 cd "$srcdir" || exit 1
 plan 3
 
-files=$(find abi kmod loader-hook base db decode analysis daemon helpers report ship tools web t -name '*.[ch]')
+files=$(find abi kmod loader-hook base service db decode analysis daemon helpers report ship tools web t -name '*.[ch]')
 if command -v clang-format >/dev/null; then
 	# shellcheck disable=SC2086 # a list of words
 	is "$(clang-format --dry-run $files 2>&1 | head -n 20)" '' 'C files are formatted'
@@ -19,7 +19,7 @@ bad=
 # The headers of the kernel module compile only within a kernel's build.
 web=web
 echo '#include <microhttpd.h>' | ${CC:-cc} -fsyntax-only -xc - 2>/dev/null || web=
-for h in $(find abi kmod loader-hook base db decode analysis daemon helpers report ship tools $web -name '*.h' ! -name 'cpi*.h'); do
+for h in $(find abi kmod loader-hook base service db decode analysis daemon helpers report ship tools $web -name '*.h' ! -name 'cpi*.h'); do
 	printf '#include "config.h"\n#include "%s"\n' "$h" >"$tmp/alone.c"
 	${CC:-cc} -std=gnu11 -fsyntax-only -I. -I"$builddir" "$tmp/alone.c" 2>"$tmp/said" ||
 		bad="$bad $h: $(head -n 1 "$tmp/said")"

@@ -6,7 +6,7 @@ cd "$srcdir" || exit 1
 plan 5
 
 docs=$(echo *.md doc/*.md [a-z]*/README.md [a-z]*/[a-z]*/README.md)
-find abi analysis base daemon db decode doc helpers kmod loader-hook man report ship t tools web \
+find abi analysis base daemon db decode doc helpers kmod loader-hook man report service ship t tools web \
 	-type f >"$tmp/files"
 
 # words DOCUMENT: each text between backquotes on a line of its own, cut at the first ':',
@@ -30,7 +30,7 @@ missing()
 	done
 }
 
-folders='abi|analysis|base|daemon|db|decode|doc|helpers|kmod|loader-hook|man|report|ship|t|tools|web'
+folders='abi|analysis|base|daemon|db|decode|doc|helpers|kmod|loader-hook|man|report|service|ship|t|tools|web'
 for doc in $docs; do
 	# shellcheck disable=SC2046 # a list of words
 	set -f && set -- $(words "$doc" | grep -E "^($folders)/" |

@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/err.h"
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "service/confine.h"
 #include "tools/ui/cmd.h"
 #include "web/spawn.h"
 

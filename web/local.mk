@@ -18,7 +18,7 @@ WEB_PAGE = \
 EXTRA_DIST += web/README.md web/auth/README.md web/cpi-web.service.in web/cpi-web.socket.in web/embed web/page/README.md $(WEB_PAGE)
 
 WEB_SOURCES = \
-	web/auth/keyfile.c web/auth/keyfile.h web/auth/login.c web/auth/login.h \
+	web/auth/login.c web/auth/login.h \
 	web/auth/passwords.c web/auth/passwords.h web/auth/tls.c web/auth/tls.h \
 	web/answer.c web/answer.h web/api.c web/api.h web/assets.h web/browser.c \
 	web/browser.h web/cache.c web/cache.h web/conn.c \

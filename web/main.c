@@ -6,17 +6,16 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "service/signals.h"
 #include "tools/ui/cmd.h"
 #include "web/browser.h"
 #include "web/listen.h"
@@ -120,21 +119,6 @@ static void show_address(const struct web_options *o)
 	}
 }
 
-/* SIGINT and SIGTERM, as a descriptor; or -errno. */
-static int take_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
 static void raise_file_limit(const struct server_config *c)
 {
 	const rlim_t wanted =
@@ -150,7 +134,7 @@ static void raise_file_limit(const struct server_config *c)
 static int serve(struct web_options *o)
 {
 	struct server *s = NULL;
-	int signals = take_signals();
+	int signals = signals_open();
 	int err = signals < 0 ? signals : server_new(&o->server, &s);
 
 	if (!err) {

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/size.h"
-#include "base/unitfile.h"
+#include "service/unitfile.h"
 #include "db/core/db.h"
 
 #define MAX_JOBS     64

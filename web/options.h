@@ -21,10 +21,11 @@ struct web_options {
 };
 
 /*
- * Fills *o: from its configuration files, which are those of base/unitfile.h with the
- * section [cpi-web], then from the command line, which replaces them; with defaults
- * where neither says anything. Returns 0; -EINVAL after saying what is wrong; 1 after
- * printing the help or the version. web_options_fini() is due in each case.
+ * Fills *o: from its configuration files, which are those of service/unitfile.h with
+ * the section [cpi-web], then from the command line, which replaces them; with
+ * defaults where neither says anything. Returns 0; -EINVAL after saying what is
+ * wrong; 1 after printing the help or the version. web_options_fini() is due in each
+ * case.
  */
 int web_options_read(int argc, char **argv, struct web_options *o);
 void web_options_fini(struct web_options *o);

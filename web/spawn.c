@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/err.h"
+#include "service/confine.h"
 #include "web/job.h"
 
 #define MAX_ENV 12

@@ -17,8 +17,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/prometheus.h"
 #include "base/times.h"
+#include "service/prometheus.h"
 #include "daemon/control/status_parts.h"
 
 #define INTERVAL_NS (15 * NSEC_PER_SEC)

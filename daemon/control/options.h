@@ -2,10 +2,10 @@
 /*
  * options.h - cpid's options: from its command line and its configuration files
  *
- * Files are those of base/unitfile.h, with the section [cpid]; a setting has the name
- * of the long option. First comes FILE, then FILE.d/NAME.conf in the order of their
- * names, and a later value replaces an earlier one. What the command line says replaces
- * both.
+ * Files are those of service/unitfile.h, with the section [cpid]; a setting has the
+ * name of the long option. First comes FILE, then FILE.d/NAME.conf in the order of
+ * their names, and a later value replaces an earlier one. What the command line says
+ * replaces both.
  */
 #ifndef CPI_DAEMON_OPTIONS_H
 #define CPI_DAEMON_OPTIONS_H
@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/unitfile.h"
+#include "service/unitfile.h"
 #include "daemon/session/session.h"
 
 #define CPI_CONFIG_FILE "/etc/cpi/cpid.conf"

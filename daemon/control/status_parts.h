@@ -6,7 +6,7 @@
 #ifndef CPI_DAEMON_STATUS_PARTS_H
 #define CPI_DAEMON_STATUS_PARTS_H
 
-#include "base/prometheus.h"
+#include "service/prometheus.h"
 
 enum status_part { STATUS_DAEMON, STATUS_DATABASE, STATUS_NR_PARTS };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/unitfile.h"
+#include "service/unitfile.h"
 #include "t/fuzz/fuzz.h"
 
 struct text {

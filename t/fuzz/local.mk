@@ -28,7 +28,7 @@ FUZZED_C = \
 	base/arena.c base/buf.c base/did_you_mean.c base/err.c base/fdpass.c base/file.c \
 	base/file_open.c base/hmap.c base/jsontext.c base/log.c base/log_repeats.c \
 	base/mapping.c base/number.c base/text.c base/times.c base/varint.c \
-	daemon/collect/spefeed.c daemon/collect/threads.c base/unitfile.c \
+	daemon/collect/spefeed.c daemon/collect/threads.c service/unitfile.c \
 	daemon/import/perfaux.c daemon/import/perfaux_info.c daemon/import/perfdata.c \
 	daemon/import/perfdata_attr.c daemon/import/perfdata_header.c \
 	daemon/import/perfdata_queue.c daemon/import/perfdata_record.c \

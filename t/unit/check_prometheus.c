@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/prometheus.h"
+#include "service/prometheus.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "base/unitfile.h"
+#include "service/unitfile.h"
 
 #include <errno.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "web/auth/keyfile.h"
+#include "service/keyfile.h"
 
 struct user {
 	const char *name, *hash; /* in the text */

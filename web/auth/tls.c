@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "web/auth/keyfile.h"
+#include "service/keyfile.h"
 
 static int read_file(const char *path, bool is_secret, struct buf *out)
 {

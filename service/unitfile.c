@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "base/unitfile.h"
+#include "service/unitfile.h"
 
 #include <ctype.h>
 #include <errno.h>

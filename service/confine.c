@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "base/confine.h"
+#include "service/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  * processes, and has bounded memory. It has no network and little time, unless they are
  * granted.
  */
-#ifndef CPI_BASE_CONFINE_H
-#define CPI_BASE_CONFINE_H
+#ifndef CPI_CONFINE_H
+#define CPI_CONFINE_H
 
 #include <stdbool.h>
 

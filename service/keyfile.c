@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file is opened once, and what was opened is checked and read: a path may lead
+ * elsewhere a moment later.
+ */
 #include "config.h"
 
-#include "web/auth/keyfile.h"
+#include "service/keyfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

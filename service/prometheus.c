@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "base/prometheus.h"
+#include "service/prometheus.h"
 
 #include <errno.h>
 #include <math.h>

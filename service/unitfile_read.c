@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/unitfile.h"
+#include "service/unitfile.h"
 
 #define MAX_FILES 64 /* in FILE.d */
 

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In base's library: whoever needs none of it links none of it.
+base_libbase_a_SOURCES += \
+	service/confine.c service/confine.h \
+	service/keyfile.c service/keyfile.h \
+	service/prometheus.c service/prometheus.h \
+	service/signals.c service/signals.h \
+	service/unitfile.c service/unitfile.h service/unitfile_read.c
+EXTRA_DIST += service/README.md
