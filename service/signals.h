@@ -6,9 +6,9 @@
 #define CPI_SIGNALS_H
 
 /*
- * SIGINT and SIGTERM are blocked from now on, and readable from the descriptor that comes
- * back: a signalfd, O_NONBLOCK, the caller's. SIGPIPE is ignored: writers see EPIPE.
- * -errno. Call it once, before threads.
+ * SIGINT and SIGTERM are blocked from now on. Returns a signalfd to read them from,
+ * with O_NONBLOCK, the caller's; or -errno. SIGPIPE is ignored: writers see EPIPE. Call
+ * it once, before threads.
  */
 int signals_open(void);
 
