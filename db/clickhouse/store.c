@@ -16,23 +16,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "db/clickhouse/curlcall.h"
 #include "db/clickhouse/storeurl.h"
+#include "service/keyfile.h"
 
 #define CONNECT_S    10L
 #define STALLED_S    120L /* without a byte */
 #define VERSION_S    60L  /* for the first answer, which has a few bytes */
 #define LONGEST_S    3600L
-#define MAX_PASSWORD 1024
+#define DEFAULT_USER "default"  /* of ClickHouse */
 #define MAX_MESSAGE  400        /* of an error, as shown */
 #define MAX_ERROR    (64 << 10) /* of an error, as read */
 #define ZSTD_SINCE   21000
@@ -350,29 +349,19 @@ static int read_password(struct ch_store *s)
 {
 	const char *path = s->url.password_file;
 	struct buf text = { 0 };
-	struct stat st;
-	int fd, err;
+	int err = path ? keyfile_read(path, true, &text) : 0;
 
-	if (!path)
-		return 0;
-	fd = file_open_regular(AT_FDCWD, path, &st);
-	if (fd < 0) {
-		log_err("%s: %s", path, err_str(fd));
-		return fd;
-	}
-	close(fd);
-	if (st.st_mode & S_IRWXO) {
+	if (err == -EPERM)
 		log_err("%s: other users have rights to the password: chmod o= it",
 			path);
-		return -EPERM;
-	}
-	err = file_read_all(AT_FDCWD, path, MAX_PASSWORD, &text);
-	if (!err) {
+	else if (err)
+		log_err("%s: %s", path, err_str(err));
+	if (!err && path) {
 		s->password = strndup(buf_str(&text), strcspn(buf_str(&text), "\r\n"));
 		err = s->password ? 0 : -ENOMEM;
-	} else {
-		log_err("%s: %s", path, err_str(err));
 	}
+	if (text.data)
+		explicit_bzero(text.data, text.len);
 	buf_fini(&text);
 	return err;
 }
@@ -394,9 +383,10 @@ static int set_options(struct ch_store *s)
 	s->call.setopt(c, CURLOPT_BUFFERSIZE, 256L << 10);
 	s->call.setopt(c, CURLOPT_WRITEFUNCTION, take);
 	s->call.setopt(c, CURLOPT_USERAGENT, "cpi/" PACKAGE_VERSION);
-	if (s->url.user) {
+	if (s->url.user || s->password) {
 		s->call.setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-		s->call.setopt(c, CURLOPT_USERNAME, s->url.user);
+		s->call.setopt(c, CURLOPT_USERNAME,
+			       s->url.user ? s->url.user : DEFAULT_USER);
 		s->call.setopt(c, CURLOPT_PASSWORD, s->password ? s->password : "");
 	}
 	if (s->url.ca)

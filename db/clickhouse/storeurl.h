@@ -6,7 +6,7 @@
  *
  * clickhouses:// is the same by TLS. Several hosts are servers of one store; one that
  * does not answer is passed over. The names:
- *	user		the user; without one the server's default
+ *	user		the user; without one "default"
  *	password-file	a file with the password, without rights for others
  *	ca, cert, key	PEM files: who may have signed the server's certificate, and the
  *			client's own
