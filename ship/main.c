@@ -68,7 +68,7 @@ static int connect_store(struct ship *s)
 		return err;
 	}
 	ch_store_limit(store, s->options.rate);
-	s->shipper = shipper_new(s->options.db, store);
+	s->shipper = shipper_new(s->options.db, &s->options.origin, store);
 	if (!s->shipper) {
 		ch_store_close(store);
 		return -ENOMEM;

@@ -15,9 +15,12 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/size.h"
+#include "base/text.h"
 #include "base/times.h"
 #include "db/clickhouse/storeurl.h"
 #include "db/core/db.h"
+
+#define MAX_NAME 200 /* bytes */
 
 struct option_record {
 	const char *name;
@@ -36,6 +39,30 @@ static int set_db(struct ship_options *o, const char *text)
 {
 	o->db = text;
 	return *text ? 0 : -EINVAL;
+}
+
+/* A name of what this machine's epochs are told from others by. */
+static int set_name(const char **name, const char *text)
+{
+	if (!*text || strlen(text) > MAX_NAME || !text_is_clean(text))
+		return -EINVAL;
+	*name = text;
+	return 0;
+}
+
+static int set_cluster(struct ship_options *o, const char *text)
+{
+	return set_name(&o->origin.cluster, text);
+}
+
+static int set_machine(struct ship_options *o, const char *text)
+{
+	return set_name(&o->origin.machine, text);
+}
+
+static int set_release(struct ship_options *o, const char *text)
+{
+	return set_name(&o->origin.release, text);
 }
 
 static int set_every(struct ship_options *o, const char *text)
@@ -77,6 +104,12 @@ static const struct option_record records[] = {
 	{ "store", "URL", "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)",
 	  set_store },
 	{ "db", "FILE", "the machine's database", set_db },
+	{ "cluster", "NAME", "what this machine is part of (default: $CPI_CLUSTER)",
+	  set_cluster },
+	{ "machine", "TYPE", "its type (default: $CPI_MACHINE, else its CPUs)",
+	  set_machine },
+	{ "release", "NAME", "of its software, until a mark says another one",
+	  set_release },
 	{ "every", "TIME", "look for complete epochs so often (default: 1m)",
 	  set_every },
 	{ "rate", "SIZE", "send at most so many bytes a second (default: 1M)",
@@ -116,6 +149,28 @@ static int take(struct ship_options *o, int value)
 	return err;
 }
 
+/* The environment, where the command line says nothing; empty texts say nothing. */
+static int take_environment(struct ship_options *o)
+{
+	static const struct {
+		const char *variable;
+		int (*set)(struct ship_options *o, const char *text);
+	} variables[] = { { "CPI_CLUSTER", set_cluster },
+			  { "CPI_MACHINE", set_machine },
+			  { "CPI_RELEASE", set_release } };
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *text = getenv(variables[i].variable);
+
+		if (text && *text && variables[i].set(o, text)) {
+			log_err("%s: not valid: at most %d bytes, and no controls",
+				variables[i].variable, MAX_NAME);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 static int check(struct ship_options *o)
 {
 	if (!o->store)
@@ -148,6 +203,7 @@ int ship_options_read(int argc, char **argv, struct ship_options *o)
 				    .every_ns = 60 * NSEC_PER_SEC,
 				    .rate = 1 << 20,
 				    .budget = 1 };
+	err = take_environment(o);
 	while (!err && (value = getopt_long(argc, argv, "", table, NULL)) != -1)
 		err = value == '?' ? -EINVAL : take(o, value);
 	if (!err && optind < argc) {

@@ -8,9 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ship/rows.h"
+
 struct ship_options {
 	const char *store; /* storeurl.h */
 	const char *db;    /* a path */
+	struct ship_origin origin;
 	uint64_t every_ns;
 	uint64_t rate; /* bytes a second; 0: any */
 	double budget; /* percent of one CPU */

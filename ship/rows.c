@@ -35,6 +35,8 @@ struct reading {
 void ship_epoch_fini(struct ship_epoch *e)
 {
 	free(e->label);
+	free(e->machine);
+	free(e->release);
 	free((char *)e->platform.host);
 	free((char *)e->platform.arch);
 	free((char *)e->platform.cpu);

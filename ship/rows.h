@@ -19,11 +19,17 @@ struct ship_address {
 	uint16_t nr;
 };
 
+/* What tells this machine's epochs from others: "" where it was not said. */
+struct ship_origin {
+	const char *cluster, *machine, *release;
+};
+
 /* An epoch that is complete, as the database has it. */
 struct ship_epoch {
 	int64_t id, run;
 	struct ship_address address;
 	char *label;
+	char *machine, *release; /* its origin; the cluster is the machine's */
 	uint64_t from_ns, to_ns, uncertainty_ms;
 	uint64_t run_from_ns, run_to_ns, run_state;
 	struct platform_desc platform; /* its texts belong to the epoch */

@@ -25,6 +25,8 @@
 #include "db/core/sql.h"
 #include "ship/address.h"
 #include "ship/names.h"
+#include "ship/notes.h"
+#include "ship/origin.h"
 #include "ship/rows.h"
 
 #define MAX_TEXT 4096
@@ -41,7 +43,9 @@ struct cursor {
 struct shipper {
 	char *path;
 	struct ch_store *store;
+	struct ship_origin told;
 	struct ship_names *names;
+	struct ship_notes *notes;
 	struct cursor *cursor;
 	size_t nr_cursors;
 	struct ship_stats stats;
@@ -63,20 +67,21 @@ struct batch {
 	struct ship_rows rows;
 	struct hole *hole;
 	size_t nr_holes;
-	const struct note *note;
-	struct buf notes;
 };
 
-struct shipper *shipper_new(const char *db_path, struct ch_store *store)
+struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
+			    struct ch_store *store)
 {
 	struct shipper *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->store = store;
+	s->told = *told;
 	s->path = strdup(db_path);
 	s->names = ship_names_new();
-	if (s->path && s->names)
+	s->notes = ship_notes_new();
+	if (s->path && s->names && s->notes)
 		return s;
 	shipper_free(s);
 	return NULL;
@@ -99,6 +104,7 @@ void shipper_free(struct shipper *s)
 		return;
 	forget_cursors(s);
 	ship_names_free(s->names);
+	ship_notes_free(s->notes);
 	free(s->path);
 	free(s);
 }
@@ -383,6 +389,8 @@ static int read_rows(struct batch *b)
 		err = ship_rows_read(b->db, &b->epoch[nr], &b->rows);
 		if (err == -CPI_ECORRUPT)
 			err = pass_over(b, &b->epoch[nr]);
+		if (!err)
+			err = ship_origin_read(b->db, &b->shipper->told, &b->epoch[nr]);
 		if (err)
 			break;
 	}
@@ -423,43 +431,6 @@ static int send_rows(const struct batch *b)
 		snprintf(columns, sizeof(columns), "%s (host, at, nr, %s)", t->name,
 			 t->columns);
 		err = ch_store_insert(s, columns, &b->rows.table[i]);
-	}
-	return err;
-}
-
-/* What machines note beside epochs; the store keeps one of equal rows. */
-static const struct note {
-	const char *columns, *types, *select; /* ?1: since when; ?2: all */
-} notes[] = {
-	{ "gap (host, name, from_ns, to_ns, reason)", "s88s",
-	  "SELECT host, from_ns, to_ns, reason FROM gap WHERE to_ns >= ?1 OR ?2" },
-	{ "mark (host, name, at_ns, text)", "s8s",
-	  "SELECT host, at_ns, text FROM mark WHERE at_ns >= ?1 OR ?2" },
-};
-
-static int put_note(sqlite3_stmt *st, void *ctx)
-{
-	struct batch *b = ctx;
-
-	rowbinary_put(&b->notes, '4', b->epoch[0].address.host);
-	ship_rows_put(st, b->note->types, &b->notes);
-	return b->notes.err;
-}
-
-/* The notes since the run of the batch's first epoch began; at first all. */
-static int send_notes(struct batch *b)
-{
-	const int64_t all = !b->shipper->stats.nr_epochs;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < sizeof(notes) / sizeof(notes[0]); i++) {
-		b->note = &notes[i];
-		err = sql_each(db_handle(b->db), put_note, b, notes[i].select, "ii",
-			       b->epoch[0].run_from_ns, all);
-		if (!err)
-			err = ch_store_insert(b->shipper->store, notes[i].columns,
-					      &b->notes);
-		buf_reset(&b->notes);
 	}
 	return err;
 }
@@ -560,9 +531,9 @@ static int send_batch(struct batch *b)
 	if (!err)
 		err = send_rows(b);
 	if (!err)
-		err = send_notes(b);
-	if (!err)
 		err = send_dropped(b, &nr_dropped);
+	if (!err)
+		err = ship_origin_send(s->store, &s->told, b->epoch, b->nr);
 	if (!err)
 		err = ship_commit(s->store, b->epoch, b->nr);
 	if (err)
@@ -577,7 +548,6 @@ static void batch_free(struct batch *b)
 		ship_epoch_fini(&b->epoch[i]);
 	ship_rows_fini(&b->rows);
 	free(b->hole);
-	buf_fini(&b->notes);
 	db_close(b->db);
 	free(b);
 }
@@ -597,6 +567,8 @@ int shipper_step(struct shipper *s, size_t *nr)
 		err = find_epochs(b);
 	if (!err && b->nr)
 		err = send_batch(b);
+	if (!err && s->nr_cursors) /* a machine that nothing is of has no number */
+		err = ship_notes_send(s->notes, b->db, s->store);
 	if (!err)
 		err = ship_names_of_images(s->names, b->db, s->store);
 	if (!err)

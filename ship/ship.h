@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "db/clickhouse/store.h"
+#include "ship/rows.h"
 
 /* An insert has the rows of at most so many epochs, and of one beyond so many bytes. */
 #define SHIP_MAX_EPOCHS 64
@@ -26,8 +27,9 @@ struct ship_stats {
 
 struct shipper;
 
-/* The store must outlive it. NULL when out of memory. */
-struct shipper *shipper_new(const char *db_path, struct ch_store *store);
+/* The store and the texts of told must outlive it. NULL when out of memory. */
+struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
+			    struct ch_store *store);
 void shipper_free(struct shipper *s); /* accepts NULL */
 
 /*

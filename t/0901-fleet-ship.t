@@ -123,8 +123,8 @@ one_engine()
 	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
 	like "$($ship --db known.db 2>&1)" "cpi fleet init" "$1: without tables it says what to do"
 	bad 'status 1: .*cpi fleet init' "$1: and a report does" cpi prof --epoch all --db "$url"
-	is "$(cpi fleet init --db "$url")" 'database cpi: version 1, made' "$1: tables are made"
-	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 1, as before' "$1: and made once"
+	is "$(cpi fleet init --db "$url")" 'database cpi: version 2, made' "$1: tables are made"
+	is "$(CPI_DB=$url cpi fleet init)" 'database cpi: version 2, as before' "$1: and made once"
 	store_db=cpi
 	$ship --db known.db 2>ship.log
 	ok $? "$1: a database is shipped"

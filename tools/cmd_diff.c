@@ -138,6 +138,7 @@ static const struct opt opts[] = {
 	OPT_LOCAL_TIME,
 	OPT_HOST,
 	OPT_PLATFORM,
+	OPTS_ORIGIN,
 	OPT_MERGE_PLATFORMS,
 	OPT_EVENT,
 	OPT_IMAGE,

@@ -64,7 +64,10 @@ static const struct column columns[] = {
 	{ "", "from", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	{ "until", "to", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "s ago", "lag_s", COLUMN_NUMBER, COLUMN_EVERYWHERE },
-	{ "", "release", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "kernel", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "", "machine", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
+	{ "cluster", "cluster", COLUMN_TEXT, COLUMN_EVERYWHERE },
+	{ "release", "release", COLUMN_TEXT, COLUMN_EVERYWHERE },
 	{ "version", "version", COLUMN_TEXT, COLUMN_EVERYWHERE },
 };
 
@@ -79,6 +82,9 @@ static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns
 	table_time(t, h->from_ns);
 	table_time(t, h->to_ns);
 	table_number(t, now_ns > h->to_ns ? (now_ns - h->to_ns) / NSEC_PER_SEC : 0);
+	table_text(t, h->kernel);
+	table_text(t, h->machine);
+	table_text(t, h->cluster);
 	table_text(t, h->release);
 	table_text(t, h->version);
 }
@@ -86,9 +92,12 @@ static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns
 static int hosts(const char *url, const struct view_options *o)
 {
 	const uint64_t limit = o->out.limit, now_ns = time_real_ns();
+	const struct select_request *req = &o->select;
+	const struct store_choice choice = { req->host, req->cluster, req->release,
+					     req->machine };
 	struct storehosts list = { 0 };
 	struct table *t = NULL;
-	int err = storehosts_read(url, o->select.host, &list);
+	int err = storehosts_read(url, &choice, &list);
 
 	if (err)
 		return err;
@@ -123,6 +132,7 @@ static const struct opt opts[] = {
 	OPT_SELECT("db", "URL", "the store: clickhouse://HOST:PORT/DATABASE", OPT_LIST,
 		   dbs),
 	OPT_HOST,
+	OPTS_ORIGIN,
 	OPT_LIMIT,
 	OPT_FORMAT,
 	OPT_END,

@@ -42,6 +42,13 @@ struct explain_options {
 	OPT_SELECT("platform", "GLOB",                                             \
 		   "only epochs of these platforms, ARCH/CPU/RELEASE", OPT_STRING, \
 		   platform)
+#define OPTS_ORIGIN                                                                   \
+	OPT_SELECT("cluster", "GLOB", "of a store: only these clusters", OPT_STRING,  \
+		   cluster),                                                          \
+		OPT_SELECT("release", "GLOB", "of a store: only these releases",      \
+			   OPT_STRING, release),                                      \
+		OPT_SELECT("machine", "GLOB", "of a store: only these machine types", \
+			   OPT_STRING, machine)
 #define OPT_MERGE_PLATFORMS                                                    \
 	OPT_SELECT("merge-platforms", NULL, "add up epochs of different CPUs", \
 		   OPT_FLAG, merge_platforms)
@@ -75,7 +82,8 @@ struct explain_options {
 		OPT_SELECT("debuginfod", NULL,                                        \
 			   "also ask the servers in DEBUGINFOD_URLS", OPT_FLAG,       \
 			   debuginfod)
-#define OPTS_EPOCHS OPT_DB, OPT_EPOCH, OPT_LOCAL_TIME, OPT_HOST, OPT_PLATFORM
+#define OPTS_EPOCHS \
+	OPT_DB, OPT_EPOCH, OPT_LOCAL_TIME, OPT_HOST, OPT_PLATFORM, OPTS_ORIGIN
 #define OPTS_CONTEXTS                                                          \
 	OPT_COMM, OPT_CGROUP, OPT_CONTAINER, OPT_UNIT, OPT_LABEL, OPT_PROCESS, \
 		OPT_THREAD

@@ -12,7 +12,7 @@
 #include "base/jsontext.h"
 
 /* Lists of options: words with spaces around them; a flag has "!" before its name. */
-#define EPOCHS " epoch !local host platform "
+#define EPOCHS " epoch !local host platform cluster release machine "
 #define SELECTED                                                                \
 	EPOCHS "!merge-platforms event image comm cgroup container unit label " \
 	       "process "

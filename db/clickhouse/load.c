@@ -82,10 +82,11 @@ static int make_where(struct load *l)
 	return l->where.err;
 }
 
-static int choose(struct load *l, const char *spec, const struct query_machines *of)
+static int choose(struct load *l, const char *spec, const struct load_machines *of)
 {
+	const struct query_machines machines = { of->host, of->platform };
 	struct query_epochs chosen = { 0 };
-	int err = query_epochs_of(l->db, spec, of, &chosen);
+	int err = query_epochs_of(l->db, spec, &machines, &chosen);
 
 	if (err)
 		return err;
@@ -153,13 +154,14 @@ static int in_transaction(struct load *l, int (*fn)(struct load *l))
 	return err ? err : sql_finish(l->h, fn(l));
 }
 
-static int load_all(struct load *l, const char *spec, const struct query_machines *of,
+static int load_all(struct load *l, const char *spec, const struct load_machines *of,
 		    bool bare)
 {
 	int err;
 
 	l->spec = spec;
-	l->host = of->host;
+	l->choice = (struct store_choice){ of->host, of->cluster, of->release,
+					   of->machine };
 	err = in_transaction(l, load_epochs);
 	if (err)
 		return err;
@@ -173,7 +175,7 @@ static int load_all(struct load *l, const char *spec, const struct query_machine
 	return err ? err : check_whole(l);
 }
 
-int store_load(const char *url, const char *spec, const struct query_machines *of,
+int store_load(const char *url, const char *spec, const struct load_machines *of,
 	       bool bare, struct db **out)
 {
 	struct load l = { 0 };

@@ -21,15 +21,21 @@
 #define LOAD_MAX_SELECTED 4096u          /* with what they counted */
 #define LOAD_MAX_BYTES    (512ULL << 20) /* of one table's rows */
 
+/* Which machines: globs, as in query.h; NULL does not restrict. */
+struct load_machines {
+	const char *host, *platform;
+	const char *cluster, *release, *machine; /* as cpi-ship was told */
+};
+
 /*
- * Loads the epochs of spec, on machines as for query_epochs_of(), and all that tells of
- * them. spec is resolved as in a database, which has the epochs of all machines. Those
- * that were not chosen are there without counts. With bare the counts of all are left
- * out. 0, -EINVAL or -ENOENT for a spec that names none (not logged: then *out is the
- * database, as with 0, and the caller's query fails in the same way), -CPI_ELIMIT,
- * -CPI_ECORRUPT, or an error of store.h, all logged.
+ * Loads the epochs of spec, on some machines, and all that tells of them. spec is
+ * resolved as in a database, which has the epochs of all machines. Those that were not
+ * chosen are there without counts. With bare the counts of all are left out. 0, -EINVAL
+ * or -ENOENT for a spec that names none (not logged: then *out is the database, as with
+ * 0, and the caller's query fails in the same way), -CPI_ELIMIT, -CPI_ECORRUPT, or an
+ * error of store.h, all logged.
  */
-int store_load(const char *url, const char *spec, const struct query_machines *of,
+int store_load(const char *url, const char *spec, const struct load_machines *of,
 	       bool bare, struct db **out);
 
 #endif

@@ -191,26 +191,6 @@ static int prepare(struct loading *g)
 	return err;
 }
 
-/* A glob as LIKE has it; one with sets is left to db/query, which looks at all again.
- */
-static void put_host(const char *glob, struct buf *sql)
-{
-	if (!glob || strpbrk(glob, "[\\"))
-		return;
-	buf_puts(sql, " AND name LIKE '");
-	for (; *glob; glob++) {
-		if (*glob == '*' || *glob == '?')
-			buf_putc(sql, *glob == '*' ? '%' : '_');
-		else if (*glob == '%' || *glob == '_')
-			buf_printf(sql, "\\\\%c", *glob);
-		else if (*glob == '\'')
-			buf_puts(sql, "\\'");
-		else
-			buf_putc(sql, *glob);
-	}
-	buf_putc(sql, '\'');
-}
-
 /* The times that spec asks for; an epoch that began a day before may reach into them.
  */
 static void put_times(const char *spec, struct buf *sql)
@@ -234,11 +214,13 @@ static int count_hosts(struct loading *g)
 	int err;
 
 	buf_puts(&sql, "SELECT uniqExact(name) FROM epoch WHERE" VALID);
-	put_host(g->load->host, &sql);
+	err = store_choice_put(g->load->store, &g->load->choice, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_query(g->load->store, buf_str(&sql), "8", 1024,
-				       rowbinary_take_number, &names);
+	if (!err)
+		err = sql.err;
+	if (!err)
+		err = ch_store_query(g->load->store, buf_str(&sql), "8", 1024,
+				     rowbinary_take_number, &names);
 	g->several = names > 1;
 	buf_fini(&sql);
 	return err;
@@ -251,16 +233,18 @@ static int ask_epochs(struct loading *g)
 	int err;
 
 	buf_puts(&sql, "SELECT " COLUMNS " FROM (SELECT * FROM epoch WHERE" VALID);
-	put_host(l->host, &sql);
+	err = store_choice_put(l->store, &l->choice, &sql);
 	put_times(l->spec, &sql);
 	buf_printf(
 		&sql,
 		" ORDER BY from_ns DESC LIMIT %u) AS newest ORDER BY from_ns, host, nr"
 		" FORMAT RowBinary",
 		LOAD_MAX_EPOCHS);
-	err = sql.err ? sql.err
-		      : ch_store_query(l->store, buf_str(&sql), TYPES, LOAD_MAX_BYTES,
-				       note_epoch, g);
+	if (!err)
+		err = sql.err;
+	if (!err)
+		err = ch_store_query(l->store, buf_str(&sql), TYPES, LOAD_MAX_BYTES,
+				     note_epoch, g);
 	buf_fini(&sql);
 	return err;
 }

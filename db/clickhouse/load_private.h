@@ -9,6 +9,7 @@
 
 #include "db/clickhouse/load.h"
 #include "db/clickhouse/store.h"
+#include "db/clickhouse/storechoice.h"
 #include "db/clickhouse/storetables.h"
 
 /* An epoch of the store, and its id in the database. */
@@ -22,7 +23,8 @@ struct load {
 	struct db *db;
 	sqlite3 *h;
 	struct ch_store *store;
-	const char *spec, *host;  /* what is asked for; a glob, or NULL */
+	const char *spec;
+	struct store_choice choice;
 	struct load_epoch *epoch; /* by host, at and nr */
 	size_t nr;
 	struct buf where; /* of the selected epochs' addresses */

@@ -10,6 +10,7 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/load_private.h db/clickhouse/load_rows.c \
 	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
 	db/clickhouse/store.c db/clickhouse/store.h \
+	db/clickhouse/storechoice.c db/clickhouse/storechoice.h \
 	db/clickhouse/storehosts.c db/clickhouse/storehosts.h \
 	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \
 	db/clickhouse/storetables.c db/clickhouse/storetables.h \
@@ -17,12 +18,13 @@ db_libstore_a_SOURCES = \
 nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h
 BUILT_SOURCES += db/clickhouse/storeschema_sql.h
 CLEANFILES += db/clickhouse/storeschema_sql.h
-EXTRA_DIST += db/clickhouse/README.md db/clickhouse/store_1.sql
+STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql
+EXTRA_DIST += db/clickhouse/README.md $(STORE_STEPS)
 
 # Each version's step as a C string; comments stay in the files.
-db/clickhouse/storeschema_sql.h: db/clickhouse/store_1.sql
+db/clickhouse/storeschema_sql.h: $(STORE_STEPS)
 	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
-	for step in store_1; do \
+	for step in store_1 store_2; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/clickhouse/$$step.sql; \

@@ -7,7 +7,6 @@
 #include "db/clickhouse/storehosts.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,60 +16,61 @@
 
 #define MAX_ANSWER (256u << 20)
 
-struct reading {
-	struct storehosts list;
-	const char *glob;
-};
-
 static char *copy(const struct rowbinary_cell *c)
 {
 	return strndup(c->text, c->len);
 }
 
+static void host_fini(struct storehost *h)
+{
+	free(h->name);
+	free(h->kernel);
+	free(h->version);
+	free(h->cluster);
+	free(h->machine);
+	free(h->release);
+}
+
 void storehosts_fini(struct storehosts *h)
 {
-	for (size_t i = 0; i < h->nr; i++) {
-		free(h->host[i].name);
-		free(h->host[i].release);
-		free(h->host[i].version);
-	}
+	for (size_t i = 0; i < h->nr; i++)
+		host_fini(&h->host[i]);
 	free(h->host);
 	memset(h, 0, sizeof(*h));
 }
 
 static int note_host(void *ctx, const struct rowbinary_cell *cells)
 {
-	struct reading *r = ctx;
+	struct storehosts *list = ctx;
 	struct storehost h = { .name = copy(&cells[0]),
 			       .nr_epochs = cells[1].n,
 			       .from_ns = cells[2].n,
 			       .to_ns = cells[3].n,
 			       .received = cells[4].n,
 			       .lost = cells[5].n,
-			       .release = copy(&cells[6]),
+			       .kernel = copy(&cells[6]),
 			       .version = copy(&cells[7]),
-			       .nr_cpus = cells[8].n };
-	int err = h.name && h.release && h.version ? 0 : -ENOMEM;
+			       .nr_cpus = cells[8].n,
+			       .cluster = copy(&cells[9]),
+			       .machine = copy(&cells[10]),
+			       .release = copy(&cells[11]) };
+	int err = h.name && h.kernel && h.version && h.cluster && h.machine && h.release
+			  ? GROW(list->host, list->nr)
+			  : -ENOMEM;
 
-	if (!err && (!r->glob || !fnmatch(r->glob, h.name, 0))) {
-		err = GROW(r->list.host, r->list.nr);
-		if (!err) {
-			r->list.host[r->list.nr++] = h;
-			return 0;
-		}
-	}
-	free(h.name);
-	free(h.release);
-	free(h.version);
+	if (err)
+		host_fini(&h);
+	else
+		list->host[list->nr++] = h;
 	return err;
 }
 
 static int note_dropped(void *ctx, const struct rowbinary_cell *cells)
 {
-	struct reading *r = ctx;
+	struct storehosts *list = ctx;
 
-	for (size_t i = 0; i < r->list.nr; i++) {
-		struct storehost *h = &r->list.host[i];
+	for (size_t i = 0; i < list->nr; i++) {
+		struct storehost *h = &list->host[i];
 
 		if (strlen(h->name) == cells[0].len &&
 		    !memcmp(h->name, cells[0].text, cells[0].len))
@@ -79,29 +79,48 @@ static int note_dropped(void *ctx, const struct rowbinary_cell *cells)
 	return 0;
 }
 
-static int ask(struct ch_store *s, struct reading *r)
+static int ask_hosts(struct ch_store *s, const struct store_choice *choice,
+		     struct storehosts *list)
 {
-	static const char hosts[] =
-		"SELECT name, count(), min(from_ns), max(to_ns), sum(received),"
-		" sum(lost), argMax(release, to_ns), argMax(version, to_ns),"
-		" toUInt64(argMax(nr_cpus, to_ns)) FROM epoch WHERE (host, at, nr) NOT"
-		" IN (SELECT host, at, nr FROM void) GROUP BY name ORDER BY name"
-		" FORMAT RowBinary";
-	static const char dropped[] =
-		"SELECT name, sum(d) FROM (SELECT host AS number, max(last_flush) -"
-		" first_flush + 1 AS d FROM dropped GROUP BY host, boot_id, "
-		"run_from_ns,"
-		" first_flush) AS a ANY INNER JOIN (SELECT number, name FROM host) AS b"
-		" USING number GROUP BY name FORMAT RowBinary";
-	int err = ch_store_query(s, hosts, "s88888ss8", MAX_ANSWER, note_host, r);
+	struct buf sql = { 0 };
+	int err;
 
-	return err ? err
-		   : ch_store_query(s, dropped, "s8", MAX_ANSWER, note_dropped, r);
+	buf_puts(&sql,
+		 "SELECT name, count(), min(from_ns), max(to_ns), sum(received),"
+		 " sum(lost), argMax(kernel, to_ns), argMax(version, to_ns),"
+		 " toUInt64(argMax(nr_cpus, to_ns)), argMax(cluster, to_ns),"
+		 " argMax(machine, to_ns), argMax(release, to_ns) FROM (SELECT host,"
+		 " at, nr, name, from_ns, to_ns, received, lost, release AS kernel,"
+		 " version, nr_cpus FROM epoch WHERE (host, at, nr) NOT IN"
+		 " (SELECT host, at, nr FROM void)");
+	err = store_choice_put(s, choice, &sql);
+	buf_puts(&sql, ") AS e ANY LEFT JOIN (SELECT host, at, nr, cluster, machine,"
+		       " release FROM origin) AS o USING host, at, nr"
+		       " GROUP BY name ORDER BY name FORMAT RowBinary");
+	if (!err)
+		err = sql.err;
+	if (!err)
+		err = ch_store_query(s, buf_str(&sql), "s88888ss8sss", MAX_ANSWER,
+				     note_host, list);
+	buf_fini(&sql);
+	return err;
 }
 
-int storehosts_read(const char *url, const char *glob, struct storehosts *out)
+static int ask_dropped(struct ch_store *s, struct storehosts *list)
 {
-	struct reading r = { .glob = glob };
+	static const char sql[] =
+		"SELECT name, sum(d) FROM (SELECT host AS number, max(last_flush) -"
+		" first_flush + 1 AS d FROM dropped GROUP BY host, boot_id,"
+		" run_from_ns, first_flush) AS a ANY INNER JOIN (SELECT number, name"
+		" FROM host) AS b USING number GROUP BY name FORMAT RowBinary";
+
+	return ch_store_query(s, sql, "s8", MAX_ANSWER, note_dropped, list);
+}
+
+int storehosts_read(const char *url, const struct store_choice *choice,
+		    struct storehosts *out)
+{
+	struct storehosts list = { 0 };
 	struct ch_store *s;
 	int err = ch_store_open(url, -1, &s);
 
@@ -109,11 +128,13 @@ int storehosts_read(const char *url, const char *glob, struct storehosts *out)
 		return err;
 	err = storeschema_check(s);
 	if (!err)
-		err = ask(s, &r);
+		err = ask_hosts(s, choice, &list);
+	if (!err)
+		err = ask_dropped(s, &list);
 	ch_store_close(s);
 	if (err)
-		storehosts_fini(&r.list);
+		storehosts_fini(&list);
 	else
-		*out = r.list;
+		*out = list;
 	return err;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/clickhouse/storechoice.h"
+
 struct storehost {
 	char *name;
 	uint64_t nr_epochs;
@@ -15,7 +17,8 @@ struct storehost {
 	uint64_t received, lost; /* samples */
 	uint64_t dropped;        /* flushes that were removed before they were sent */
 	/* of the last epoch: */
-	char *release, *version; /* the kernel's; cpi-ship's */
+	char *kernel, *version; /* the kernel's; cpi-ship's */
+	char *cluster, *machine, *release;
 	uint64_t nr_cpus;
 };
 
@@ -25,10 +28,11 @@ struct storehosts {
 };
 
 /*
- * The machines that a glob names (fnmatch(3)'s without flags; NULL: all). The store
- * adds up. 0, or an error of store.h, logged; then there is nothing to free.
+ * The machines that sent an epoch of the choice, and of each only these epochs. The
+ * store adds up. 0, or an error of store.h, logged; then there is nothing to free.
  */
-int storehosts_read(const char *url, const char *glob, struct storehosts *out);
+int storehosts_read(const char *url, const struct store_choice *choice,
+		    struct storehosts *out);
 void storehosts_fini(struct storehosts *h);
 
 #endif

@@ -22,7 +22,7 @@
 #define END_OF_STATEMENT ";\n"
 #define MAX_ANSWER       (1 << 20)
 
-static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql };
+static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql, store_2_sql };
 
 /* 0 where there is no such database, or no table of versions in it. */
 static int get_version(struct ch_store *s, uint64_t *version)

@@ -33,6 +33,7 @@
 #include "report/select/epochspec.h"
 #include "report/select/freshness.h"
 
+#define RELEASE     "release:"
 #define PATIENCE_NS NSEC_PER_SEC /* for the path of a cpid's database */
 
 char *select_glob(const char *text)
@@ -162,6 +163,16 @@ static void failed_machines(const struct select_request *req, struct db *db)
 	buf_fini(&platforms);
 }
 
+static bool asks_origin(const struct select_request *req)
+{
+	return req->cluster || req->release || req->machine;
+}
+
+static bool asks_machines(const struct select_request *req)
+{
+	return req->host || req->platform || asks_origin(req);
+}
+
 void select_failed_epochs(const struct select_request *req, struct db *db,
 			  const char *spec, int err)
 {
@@ -170,6 +181,10 @@ void select_failed_epochs(const struct select_request *req, struct db *db,
 			"a time "
 			"(" EPOCHSPEC_TIMES "), A..B, or ids with commas",
 			spec);
+	else if (err == -ENOENT && storeurl_is(db_path(db)) && asks_machines(req))
+		log_err("%s: no such epoch of these hosts: 'cpi fleet hosts' lists "
+			"hosts, clusters, releases and machines",
+			db_path(db));
 	else if (err == -ENOENT && (req->host || req->platform))
 		failed_machines(req, db);
 	else if (err == -ENOENT && spec)
@@ -367,10 +382,20 @@ bool select_has_contexts(const struct selection *sel)
 	return query_restricted_kinds(&sel->query);
 }
 
+static int refuse_origin(const char *path)
+{
+	log_err("%s: --cluster, --release, --machine and release:NAME choose in a "
+		"store of many machines, and this is a machine's own database",
+		path);
+	return -EINVAL;
+}
+
 /* What is joined is what spec names. */
 static int open_joined(const struct select_request *req, const char *spec,
 		       struct selection *sel)
 {
+	if (asks_origin(req))
+		return refuse_origin(req->dbs.item[0]);
 	sel->dbs = &req->dbs;
 	return databases_open(req, spec, &sel->db);
 }
@@ -379,25 +404,50 @@ static int open_joined(const struct select_request *req, const char *spec,
 static int open_one(const struct select_request *req, const char *spec,
 		    enum select_how how, struct db **out)
 {
-	const struct query_machines of = { req->host, req->platform };
+	const struct load_machines of = { req->host, req->platform, req->cluster,
+					  req->release, req->machine };
 	char *path;
 	int err = select_db_path(req, &path);
 
 	if (err)
 		return err;
-	err = storeurl_is(path) ? store_load(path, spec, &of, how == SELECT_EPOCHS, out)
-				: select_open_path(path, DB_READ, out);
+	if (storeurl_is(path))
+		err = store_load(path, spec, &of, how == SELECT_EPOCHS, out);
+	else
+		err = asks_origin(req) ? refuse_origin(path)
+				       : select_open_path(path, DB_READ, out);
 	free(path);
 	return err;
 }
 
-int select_open_epochs(const struct select_request *req, const char *spec,
+/* "release:NAME" of a store: all epochs of that release. */
+static int take_release(struct select_request *req, const char **spec)
+{
+	const size_t len = strlen(RELEASE);
+	char *path;
+	int err;
+
+	if (!*spec || strncmp(*spec, RELEASE, len) != 0 || req->dbs.nr > 1)
+		return 0;
+	err = select_db_path(req, &path);
+	if (err)
+		return err;
+	if (storeurl_is(path) && req->release) {
+		log_err("'%s' and --release=%s: say one of them", *spec, req->release);
+		err = -EINVAL;
+	} else if (storeurl_is(path)) {
+		req->release = *spec + len;
+		*spec = "all";
+	}
+	free(path);
+	return err;
+}
+
+static int open_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel)
 {
 	int err;
 
-	memset(sel, 0, sizeof(*sel));
-	sel->verbose = req->verbose;
 	if (req->dbs.nr > 1)
 		err = open_joined(req, spec, sel);
 	else
@@ -422,6 +472,22 @@ int select_open_epochs(const struct select_request *req, const char *spec,
 		epochspec_mention_whole(spec, &sel->epochs);
 	if (err)
 		select_close(sel);
+	return err;
+}
+
+int select_open_epochs(const struct select_request *req, const char *spec,
+		       enum select_how how, struct selection *sel)
+{
+	struct select_request own = *req;
+	int err = take_release(&own, &spec);
+
+	memset(sel, 0, sizeof(*sel));
+	sel->verbose = req->verbose;
+	if (err)
+		return err;
+	err = open_epochs(&own, spec, how, sel);
+	if (sel->dbs)
+		sel->dbs = &req->dbs; /* which outlives the selection */
 	return err;
 }
 

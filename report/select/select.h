@@ -20,6 +20,7 @@ struct select_request {
 	struct text_list dbs; /* none: the default one, default_db.h */
 	bool daemons;         /* that of cpid, even where one lies in this folder */
 	const char *epoch, *host, *platform, *event, *image;
+	const char *cluster, *release, *machine; /* of a store's hosts; globs */
 	const char *context[NR_CONTEXT_KINDS];
 	const char *container, *unit; /* what cgroups' paths say */
 	bool merge_platforms;
@@ -74,8 +75,9 @@ int select_make_db(const struct select_request *req, struct db **out);
  * same about errors. sel is to be closed when 0 is returned.
  *
  * Unless SELECT_EPOCHS or as_stored says not to, cpid is asked to store first if an
- * epoch is open (freshness.h). Where spec asks for times, and whole epochs have more
- * than those, a line of the log says so.
+ * epoch is open (freshness.h). In a store "release:NAME" is all epochs of a release.
+ * Where spec asks for times, and whole epochs have more than those, a line of the log
+ * says so.
  */
 enum select_how {
 	SELECT_EPOCHS,   /* find the epochs alone; "all" may be none */

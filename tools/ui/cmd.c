@@ -23,7 +23,7 @@
 #include "base/times.h"
 #include "tools/ui/help.h"
 
-#define MAX_OPTS   32
+#define MAX_OPTS   48
 #define LONG_VALUE 256
 #define ARGUMENT   1 /* getopt()'s value of an argument, if "-" precedes the letters */
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * notes.h - marks and gaps: what a machine notes beside epochs
+ *
+ * Each is sent once while cpi-ship runs, whenever it was noted and whatever time it is
+ * of: a mark may be set while cpid is down, or for a time in the past. After a restart
+ * all are sent again. The store keeps one of equal rows.
+ */
+#ifndef CPI_SHIP_NOTES_H
+#define CPI_SHIP_NOTES_H
+
+#include "db/clickhouse/store.h"
+#include "db/core/db.h"
+
+struct ship_notes;
+
+struct ship_notes *ship_notes_new(void); /* NULL when out of memory */
+void ship_notes_free(struct ship_notes *n);
+
+/*
+ * Sends what is new. 0, or an error of the database or of store.h, logged; then nothing
+ * is known to be sent.
+ */
+int ship_notes_send(struct ship_notes *n, struct db *db, struct ch_store *store);
+
+#endif
