@@ -240,8 +240,8 @@ int time_parse_duration(const char *text, uint64_t *ns)
 		const char *suffix;
 		double scale_ns;
 	} unit[] = {
-		{ "s", 1e9 },  { "ms", 1e6 },   { "us", 1e3 },
-		{ "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
+		{ "s", 1e9 },    { "ms", 1e6 },   { "us", 1e3 },    { "m", 60e9 },
+		{ "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
 	};
 	double v;
 

@@ -98,8 +98,9 @@ int time_parse_relative(const char *text, uint64_t now_ns, uint64_t *from_ns,
 			uint64_t *to_ns);
 
 /*
- * Reads "500ms", "10s", "5m", "1h", "7d", or seconds without a unit. At most a hundred
- * years, so that a sum with any clock's time does not wrap. Returns 0 or -EINVAL.
+ * Reads "500ms", "10s", "5m" or "5min", "1h", "7d", or seconds without a unit. At most
+ * a hundred years, so that a sum with any clock's time does not wrap. Returns 0 or
+ * -EINVAL.
  */
 int time_parse_duration(const char *text, uint64_t *ns);
 

@@ -50,7 +50,7 @@ fails 1 "record -o none.db" "a missing database" cpi prof --db none.db
 fails 1 "no cpid listens" "no daemon" cpi flush --socket none.sock
 fails 1 "no epoch 'none'" "an unknown epoch" \
 	cpi prof --db good.db --epoch none
-fails 1 "is no epoch" "a range with three ends" cpi prof --db good.db --epoch 1..2..3
+fails 1 "neither a label" "a range with three ends" cpi prof --db good.db --epoch 1..2..3
 fails 1 "events: " "an event that was not recorded" cpi prof --db good.db --event cycles
 fails 1 "say time, samples" "an unknown order" cpi prof --db good.db --sort size
 for kind in comm cgroup label process; do

@@ -124,7 +124,7 @@ is "$(awk -F, 'NR > 1 { n += $1 + $3 } END { print n }' text)" 0 \
 # The binary is no longer what was profiled.
 mv target target.real
 mkfifo target
-timeout 300 cpi prof --epoch full >text 2>err
+timeout 300 cpi prof -v --epoch full >text 2>err
 is "$?" 0 "cpi prof does not hang if a FIFO is in the binary's place"
 like "$(cat err)" "$target: not a regular file" \
 	"the warning says that the binary is no regular file"
@@ -132,11 +132,11 @@ like "$(cat text)" "908[.]0  .*unknown procedure.*$target" \
 	"the samples of a replaced binary are still listed"
 rm target
 ln -s target.real target
-cpi prof --epoch full >text 2>err
+cpi prof -v --epoch full >text 2>err
 like "$(cat err)" "$target: a symbolic link" "the warning says that the binary is a symbolic link"
 rm target
 head -c 5000 target.real >target
-cpi prof --epoch full >text 2>err
+cpi prof -v --epoch full >text 2>err
 like "$(cat err)" "$target: not the file that was profiled" \
 	"the warning says that the binary is another file"
 rm target

@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 47
+plan 53
 
 is "$(cpi epoch list)" "$(cat <<'END'
 id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
@@ -46,8 +46,21 @@ like "$(cat err)" "asked 03:00:30Z to 03:12:00Z (11 min 30 s), shown 03:00:00Z t
 	"an open end is the end of the shown interval"
 cpi prof --epoch 10:99 2>err
 is "$?" 1 "a time that cannot be read is an error"
-like "$(cat err)" "'10:99' is neither a label nor a time: say 2026-11-20T10:15" \
+like "$(cat err)" "'10:99' is neither a label ('cpi epoch list') nor a time: say 2026-11-20T10:15" \
 	"the message shows the forms of a time"
+for word in -5q 5q..now 10:15..10h20 'last hour' firts; do
+	cpi prof --epoch "$word" 2>>err.forms
+done
+is "$(grep -c "is neither a label ('cpi epoch list') nor a time: say 2026-11-20T10:15" err.forms)" 5 \
+	'so do those about words that are nearly times'
+cpi prof --epoch now-x 2>err
+like "$(cat err)" "there is no epoch 'now-x': did you mean 'now'? Times are 2026-11-20T10:15" \
+	'a misspelt word of time: the message suggests one and shows the forms'
+cpi prof --epoch '2026-01-02T04..2026-01-02T05' 2>err
+like "$(cat err)" "nothing is stored of 04:00:00Z to 06:00:00Z (2 h): there is 03:00:00Z to 03:12:00Z (12 min)" \
+	'a time that is not stored: the message says which times are'
+cpi prof --epoch now 2>err
+is "$?" 1 'no epoch is open: now is an error'
 cpi prof --epoch fulll..3 2>err
 like "$(cat err)" "there is no epoch 'fulll': did you mean 'full'?" \
 	"an unknown label: the message suggests a near one"
@@ -83,6 +96,13 @@ is "$(grep -c ended list) $(tail -n 1 list)" \
 	"the newest ten have a row each"
 is "$(cpi epoch list --db minutes.db --format=csv | sed 1d | wc -l)" 190 \
 	"CSV has a row for each epoch"
+
+cpi prof --db minutes.db >/dev/null 2>err
+is "$(grep -c 'its procedures have no names' err) $(tail -n 1 err)" \
+	"1 cpi: warning: 1 more image could not be opened ('cpi prof -v' names them)" \
+	'of several images that cannot be opened, a report names one and counts the others'
+cpi prof -v --db minutes.db >/dev/null 2>err
+is "$(grep -c 'its procedures have no names' err)" 2 'with -v it names all of them'
 
 cpi epoch label 3 "a \"new\" one"
 is "$?" 0 "cpi epoch label succeeds"

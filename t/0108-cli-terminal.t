@@ -16,7 +16,7 @@ at()
 	script -qec "stty cols $1; $2 2>err" /dev/null </dev/null | tr -d '\r'
 }
 
-plan 27
+plan 39
 
 for width in 20 40 60 80 100 200 400; do
 	at $width "cpi prof --epoch full" >out
@@ -52,6 +52,14 @@ like "$(cat out)" "^paged:.*$(printf '\033')\[1;31m *560 " \
 at 40 "$paged" >out
 is "$(tr -d '\200-\277' <out | sed 's/^paged://' | grep -v ^Procedure |
 	awk 'length > 80')" "" "behind a pager the rows keep to the terminal's width"
+for report in prof 'prof --by image' hot stalls sum 'sum target_hot' \
+	'diff full half' stats; do
+	at 100 "PAGER='sed s/^/paged:/' cpi $report" >out
+	like "$(cat out)" '^paged:' "cpi $report goes through the pager"
+done
+at 80 "cpi epoch list" >out
+like "$(cat out)" '^ 1  2026-01-02T03:00:00Z  2026-01-02T03:01:00Z .* full$' \
+	'cpi epoch list has whole times and labels on 80 columns'
 at 100 "$paged --no-pager" >out
 unlike "$(cat out)" "^paged:" "--no-pager leaves the pager out"
 PAGER='sed s/^/paged:/' cpi list --epoch full target_hot >out

@@ -40,10 +40,10 @@ nobody_said()
 }
 now=$(date +%s)
 nobody_said $((now + 60)) "$(stat -c %i target)"
-like "$(cpi prof --db chains.db --epoch full 2>err)" ' target_hot ' \
+like "$(cpi prof -v --db chains.db --epoch full 2>err)" ' target_hot ' \
 	'a file without a build id is read if it is older than the recording'
 nobody_said $((now - 3600)) "$(stat -c %i target)"
-unlike "$(cpi prof --db chains.db --epoch full 2>err)" ' target_hot ' \
+unlike "$(cpi prof -v --db chains.db --epoch full 2>err)" ' target_hot ' \
 	'it is not read if it changed since'
 like "$(cat err)" 'target: it has no build id in the profile, and the file may have changed' \
 	'the warning says why'

@@ -12,7 +12,7 @@
 
 struct options {
 	struct explain_options explain;
-	bool all, source, assembly, no_pager;
+	bool all, source, assembly;
 };
 
 static int print(const struct options *o, const struct explainer *x,
@@ -28,7 +28,7 @@ static int print(const struct options *o, const struct explainer *x,
 		calc_print_json(x, ex, false);
 		return 0;
 	}
-	pager_begin(&pager, !o->no_pager && o->explain.out.format == OUT_TEXT);
+	pager_begin(&pager, &o->explain.out);
 	err = calc_print_table(x, ex, source, o->all, &o->explain.out);
 	pager_end(&pager);
 	return err;

@@ -13,7 +13,7 @@ static int run_callees(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_REPORT, OPTS_TREE("0.5"), OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPTS_TREE("0.5"), OPT_FORMAT, OPT_COLOR, OPT_NO_PAGER, OPT_END,
 };
 
 const struct cmd cmd_callees = {

@@ -12,6 +12,7 @@
 #include "tools/commands.h"
 #include "tools/export/diff_junit.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/compare.h"
 
 /* Formats of its own, after those of enum out_format. */
@@ -32,11 +33,14 @@ struct options {
 static int diff_one(const struct cmd_context *ctx, const struct options *o)
 {
 	struct diff_procedure d;
+	struct pager pager;
 	int err = diff_procedure_open(&o->diff.select, ctx->args[0], ctx->args[1],
 				      ctx->args[2], &d);
 
 	if (!err) {
+		pager_begin(&pager, &o->out);
 		err = diff_procedure_print(&d, &o->out);
+		pager_end(&pager);
 		diff_procedure_close(&d);
 	}
 	return cmd_exit_status(ctx->cmd, err);
@@ -113,6 +117,7 @@ static int run_diff(struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
 	int err, status = EXIT_OK;
+	struct pager pager;
 	struct diff d;
 
 	if (ctx->nr_args == 3 && o->out.format == FORMAT_SVG)
@@ -124,7 +129,9 @@ static int run_diff(struct cmd_context *ctx)
 		return EXIT_FAIL;
 	if (!d.nr_rows)
 		log_warn("diff: no samples match");
+	pager_begin(&pager, &o->out);
 	err = print_diff(&d, o);
+	pager_end(&pager);
 	if (o->fail_if && !err)
 		status = judge(&d, o->fail_if);
 	diff_close(&d);
@@ -158,6 +165,7 @@ static const struct opt opts[] = {
 	OPT_VERBOSE,
 	OPT_FORMAT_OF("text|json|csv|svg|junit"),
 	OPT_COLOR,
+	OPT_NO_PAGER,
 	OPT_END,
 };
 

@@ -199,12 +199,14 @@ static int print_json(struct listing *l)
 
 static int print_epochs(const struct out_options *out, struct listing *l)
 {
+	static const char *const drop[] = { "uncertainty_ms", "host", "seconds", NULL };
 	const struct query_epochs *epochs = &l->sel->epochs;
 	int err;
 
 	l->t = table_new(columns, l->sel->dbs ? NR_COLUMNS : NR_COLUMNS - 1);
 	if (!l->t)
 		return -ENOMEM;
+	table_drop_first(l->t, drop);
 	fill_rows(l, out);
 	if (out->format == OUT_JSON)
 		err = print_json(l);

@@ -11,7 +11,7 @@
 
 struct options {
 	struct explain_options explain;
-	bool source, assembly, both, inlines, all, no_pager;
+	bool source, assembly, both, inlines, all;
 };
 
 static int print(const struct options *o, const struct list *l)
@@ -44,7 +44,7 @@ static int list(struct cmd_context *ctx, struct explainer *x,
 	}
 	err = list_decode(&l);
 	if (!err) {
-		pager_begin(&pager, !o->no_pager && o->explain.out.format == OUT_TEXT);
+		pager_begin(&pager, &o->explain.out);
 		err = print(o, &l);
 		pager_end(&pager);
 	}

@@ -6,6 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/explain.h"
 
 #define DEFAULT_ROWS 20
@@ -18,10 +19,14 @@ static int show(struct cmd_context *ctx, struct explainer *x,
 			     : out->format == OUT_TEXT ? DEFAULT_ROWS
 						       : SIZE_MAX;
 	struct paths_report r;
+	struct pager pager;
 	int err = paths_find(x, found->chosen, limit, &r);
 
-	if (!err)
+	if (!err) {
+		pager_begin(&pager, out);
 		err = paths_print(&r, out);
+		pager_end(&pager);
+	}
 	paths_fini(&r);
 	return err;
 }
@@ -32,7 +37,8 @@ static int run_paths(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_REPORT, OPTS_DEBUG_FILES, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPTS_DEBUG_FILES, OPT_LIMIT, OPT_FORMAT,
+	OPT_COLOR,   OPT_NO_PAGER,     OPT_END,
 };
 
 const struct cmd cmd_paths = {

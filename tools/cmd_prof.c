@@ -11,6 +11,7 @@
 #include "report/profile/prof_time.h"
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/calls.h"
 #include "tools/write/profile.h"
 
@@ -35,6 +36,7 @@ static int run_children(const struct cmd_context *ctx)
 	const struct prof_request *prof = &o->prof;
 	const char *key = o->out.sort;
 	struct children c;
+	struct pager pager;
 	int err;
 
 	if (prof->by_stream || prof->over_time || o->svg)
@@ -59,7 +61,9 @@ static int run_children(const struct cmd_context *ctx)
 		return cmd_exit_status(ctx->cmd, err);
 	if (!c.nr_rows)
 		log_warn("%s: no samples match", db_path(c.calls.sel.db));
+	pager_begin(&pager, &o->out);
 	err = children_print(&c, &o->out);
+	pager_end(&pager);
 	children_close(&c);
 	return cmd_exit_status(ctx->cmd, err);
 }
@@ -109,14 +113,17 @@ static int check(const struct cmd_context *ctx)
 
 static int print(struct prof *p, const struct options *o)
 {
+	struct pager pager;
 	int err = 0;
 
 	if (!p->nr_rows)
 		log_warn("%s: no samples match", db_path(p->sel.db));
+	pager_begin(&pager, &o->out);
 	if (o->out.format == OUT_JSON)
 		prof_print_json(p, o->out.limit);
 	else
 		err = prof_print_table(p, &o->out);
+	pager_end(&pager);
 	if (err)
 		log_err("prof: %s", err_str(err));
 	else if (o->svg)
@@ -170,6 +177,7 @@ static const struct opt opts[] = {
 	OPT_LIMIT,
 	OPT_SORT("time, samples, procedure, image, or an event"),
 	OPT_FORMAT,
+	OPT_NO_PAGER,
 	OPT_END,
 };
 

@@ -11,6 +11,7 @@
 
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/explain.h"
 
 static int print(const struct out_options *out, struct records_report *r)
@@ -30,13 +31,17 @@ static int show(const struct cmd_context *ctx, struct scope *s)
 	const struct out_options *out = ctx->opt;
 	struct found_places found = { .first = NULL };
 	struct records_report r;
+	struct pager pager;
 	int err = ctx->nr_args ? place_find(s, ctx->args[0], &found) : 0;
 
 	if (err)
 		return err;
 	err = records_find(s, found.chosen, out->limit, &r);
-	if (!err)
+	if (!err) {
+		pager_begin(&pager, out);
 		err = print(out, &r);
+		pager_end(&pager);
+	}
 	ranked_insns_fini(&r.insns);
 	found_places_fini(&found);
 	return err;
@@ -56,7 +61,7 @@ static int run_records(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_REPORT, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPT_LIMIT, OPT_FORMAT, OPT_COLOR, OPT_NO_PAGER, OPT_END,
 };
 
 const struct cmd cmd_records = {

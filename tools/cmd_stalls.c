@@ -6,16 +6,21 @@
 
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/explain.h"
 
 static int stalls(struct cmd_context *ctx, struct explainer *x)
 {
 	const struct out_options *out = ctx->opt;
+	struct pager pager;
 	struct ranking r;
 	int err = ranking_stalls(x, out->limit, out->format == OUT_TEXT, &r);
 
-	if (!err)
+	if (!err) {
+		pager_begin(&pager, out);
 		err = ranking_print_stalls(x, &r, out);
+		pager_end(&pager);
+	}
 	ranked_insns_fini(&r.insns);
 	return err;
 }
@@ -26,7 +31,8 @@ static int run_stalls(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_REPORT, OPT_LIMIT, OPTS_EXPLAIN, OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPT_LIMIT,    OPTS_EXPLAIN, OPT_FORMAT,
+	OPT_COLOR,   OPT_NO_PAGER, OPT_END,
 };
 
 const struct cmd cmd_stalls = {

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/compare.h"
 
 #define MAX_ARGS 10000
@@ -62,6 +63,7 @@ static int run_stats(struct cmd_context *ctx)
 {
 	struct options *o = ctx->opt;
 	struct select_request *select = &o->stats.select;
+	struct pager pager;
 	struct stats s;
 	char *spec = NULL;
 	int err;
@@ -75,7 +77,9 @@ static int run_stats(struct cmd_context *ctx)
 	o->stats.sort = o->out.sort;
 	err = stats_open(&o->stats, &s);
 	if (!err) {
+		pager_begin(&pager, &o->out);
 		err = stats_print(&s, &o->out);
+		pager_end(&pager);
 		stats_close(&s);
 		if (err)
 			log_err("stats: %s", err_str(err));
@@ -97,6 +101,7 @@ static const struct opt opts[] = {
 	OPT_LIMIT,
 	OPT_SORT("range, sum, mean, std-dev, min, max or excess"),
 	OPT_FORMAT,
+	OPT_NO_PAGER,
 	OPT_END,
 };
 

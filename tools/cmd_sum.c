@@ -9,6 +9,7 @@
 
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/ui/pager.h"
 #include "tools/write/explain.h"
 #include "tools/write/report.h"
 
@@ -110,6 +111,7 @@ static int sum(struct cmd_context *ctx, struct explainer *x)
 	const struct out_options *out = ctx->opt;
 	struct found_places found = { .first = NULL };
 	struct sum s = { .x = x };
+	struct pager pager;
 	int err = scope_needs_time(explainer_scope(x));
 
 	if (!err && ctx->nr_args)
@@ -117,8 +119,11 @@ static int sum(struct cmd_context *ctx, struct explainer *x)
 	s.place = found.chosen;
 	if (!err)
 		err = s.place ? sum_one(&s) : sum_all(&s);
-	if (!err)
+	if (!err) {
+		pager_begin(&pager, out);
 		err = print(&s, out->format);
+		pager_end(&pager);
+	}
 	found_places_fini(&found);
 	return err;
 }
@@ -129,7 +134,7 @@ static int run_sum(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_REPORT, OPT_ATTRIBUTION, OPTS_EXPLAIN, OPT_FORMAT, OPT_END,
+	OPTS_REPORT, OPT_ATTRIBUTION, OPTS_EXPLAIN, OPT_FORMAT, OPT_NO_PAGER, OPT_END,
 };
 
 const struct cmd cmd_sum = {

@@ -13,7 +13,8 @@ static int run_tree(struct cmd_context *ctx)
 }
 
 static const struct opt opts[] = {
-	OPTS_REPORT, OPT_INVERTED, OPTS_TREE("0.5"), OPT_FORMAT, OPT_COLOR, OPT_END,
+	OPTS_REPORT, OPT_INVERTED, OPTS_TREE("0.5"), OPT_FORMAT,
+	OPT_COLOR,   OPT_NO_PAGER, OPT_END,
 };
 
 const struct cmd cmd_tree = {

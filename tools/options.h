@@ -94,9 +94,6 @@ struct explain_options {
 #define OPTS_SELECTION \
 	OPTS_EPOCHS, OPT_MERGE_PLATFORMS, OPT_EVENT, OPT_IMAGE, OPTS_CONTEXTS
 
-#define OPT_NO_PAGER                                                              \
-	OPT("no-pager", 0, NULL, "do not show text on a terminal through $PAGER", \
-	    OPT_FLAG, no_pager)
 #define OPTS_REPORT OPTS_SELECTION, OPT_VERBOSE
 
 #define OPT_ATTRIBUTION_OF(type, field)                        \

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "tools/ui/pager.h"
 #include "tools/write/calls.h"
 
 #define DEFAULT_THRESHOLD 0.5 /* percent */
@@ -20,6 +21,7 @@ int tree_run(const struct cmd_context *ctx, enum tree_part part)
 	const double threshold = o->tree.threshold;
 	const bool lines = o->out.format != OUT_TEXT;
 	struct tree_request req = o->tree;
+	struct pager pager;
 	struct tree t;
 	int err;
 
@@ -33,7 +35,9 @@ int tree_run(const struct cmd_context *ctx, enum tree_part part)
 		log_warn("%s: no samples match", db_path(t.calls[0].sel.db));
 	err = tree_finish(&t, threshold > 0 ? threshold : DEFAULT_THRESHOLD);
 	if (!err) {
+		pager_begin(&pager, &o->out);
 		err = tree_print(&t, &o->out);
+		pager_end(&pager);
 		if (err)
 			log_err("%s: %s", ctx->cmd->name, err_str(err));
 	}

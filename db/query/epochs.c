@@ -497,6 +497,8 @@ static int resolve(const struct epoch_search *s, const char *spec,
 		free(copy);
 		return err;
 	}
+	if (!strcmp(spec, "now"))
+		return load(s, "e.open", LAST, span, NULL, list);
 	if (!parse_time(spec, false, false, &span))
 		return load_times(s, span, list);
 	if (query_mark_name(spec)) {

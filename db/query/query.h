@@ -22,9 +22,9 @@
  * it); "all"; an id
  * (any number alone, so that "2026" is no year); "-N" (N before last); a label; a
  * moment or interval as time_parse() or time_parse_relative() takes it (epochs
- * that overlap it by more than a second); or "A..B" with any of these at both ends
- * (both included, but a time of B that has minutes is where it ends; an
- * empty end is open; "2026-11-20T10..12" ends in the same day); or a
+ * that overlap it by more than a second; "now" alone is the open epoch); or "A..B" with
+ * any of these at both ends (both included, but a time of B that has minutes is where
+ * it ends; an empty end is open; "2026-11-20T10..12" ends in the same day); or a
  * comma-separated list of ids. Returns 0, -EINVAL (malformed) or -ENOENT (names
  * no epoch), neither logged.
  */

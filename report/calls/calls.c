@@ -249,7 +249,9 @@ static int name_place(struct calls *c, struct image_cache *images, struct call_p
 static int name_places(struct calls *c)
 {
 	const enum machine machine = machine_of(select_newest(&c->sel)->arch);
-	struct image_cache *images = image_cache_new(c->sel.db, machine, true);
+	struct image_cache *images =
+		image_cache_new(c->sel.db, machine,
+				c->sel.verbose ? IMAGE_WARN_ALL : IMAGE_WARN_ONE);
 	struct progress progress = progress_begin("naming the frames of stacks");
 	int err = -ENOMEM;
 

@@ -161,7 +161,7 @@ int export_samples_open_images(struct export_samples *w, struct image_cache **ou
 	const struct select_request *select = &w->req->select;
 
 	*out = image_cache_new(w->sel.db, machine_of(select_newest(&w->sel)->arch),
-			       true);
+			       IMAGE_WARN_TEN);
 	return *out ? image_cache_search(*out, select->debug_dir, select->debuginfod)
 		    : -ENOMEM;
 }

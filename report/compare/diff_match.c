@@ -124,8 +124,8 @@ static int read_codes(struct diff *d, int side, struct isa *isa, const char *ima
 	int err = diff_put_pattern(image, &glob);
 
 	query.image = glob.data;
-	r.images =
-		image_cache_new(sel->db, machine_of(select_newest(sel)->arch), false);
+	r.images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
+				   IMAGE_WARN_NEVER);
 	if (!err)
 		err = r.images ? query_profiles(sel->db, &query, on_image, &r, NULL)
 			       : -ENOMEM;

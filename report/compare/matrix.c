@@ -127,7 +127,9 @@ static int name_profiles(struct row_naming *g, const struct selection *sel)
 	query.totals = takes_totals(g->m);
 
 	g->images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
-				    g->m->warn);
+				    !g->m->warn    ? IMAGE_WARN_NEVER
+				    : sel->verbose ? IMAGE_WARN_ALL
+						   : IMAGE_WARN_ONE);
 	if (!g->images)
 		return -ENOMEM;
 	g->progress = progress_begin("reading images");

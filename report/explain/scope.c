@@ -52,7 +52,8 @@ int scope_images(const struct select_request *req, const struct selection *sel,
 		 struct image_cache **out)
 {
 	struct image_cache *images =
-		image_cache_new(sel->db, machine_of(select_newest(sel)->arch), false);
+		image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
+				IMAGE_WARN_NEVER);
 	int err = images ? image_cache_search(images, req->debug_dir, req->debuginfod)
 			 : -ENOMEM;
 

@@ -201,7 +201,9 @@ static int gather_profiles(struct prof *p)
 	query.totals = p->req->by == BY_IMAGE;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
-				   !p->quiet);
+				   p->quiet         ? IMAGE_WARN_NEVER
+				   : p->sel.verbose ? IMAGE_WARN_ALL
+						    : IMAGE_WARN_ONE);
 	if (!g.images)
 		return -ENOMEM;
 	err = image_cache_search(g.images, p->req->select.debug_dir,

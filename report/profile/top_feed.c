@@ -372,7 +372,7 @@ static int read_all(struct look *l)
 		strncat(l->facts->event, " and " EVENT_TICKS,
 			sizeof(l->facts->event) - strlen(l->facts->event) - 1);
 	l->facts->nr_cpus = e->nr_cpus;
-	l->captured = image_cache_new(l->sel.db, machine_of(e->arch), false);
+	l->captured = image_cache_new(l->sel.db, machine_of(e->arch), IMAGE_WARN_NEVER);
 	err = l->captured
 		      ? query_profiles(l->sel.db, &l->sel.query, on_profile, l, NULL)
 		      : -ENOMEM;
@@ -438,7 +438,7 @@ static int begin(struct top_feed *f)
 	err = select_open_db(&f->select, DB_READ, &f->db);
 	if (!err) {
 		f->files = image_cache_new(f->db, machine_of(select_newest(&sel)->arch),
-					   false);
+					   IMAGE_WARN_NEVER);
 		err = f->files ? 0 : -ENOMEM;
 	}
 	select_close(&sel);

@@ -10,7 +10,6 @@
 
 #include "report/select/epochspec.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,25 +21,6 @@
 
 #define TOLERANCE_NS NSEC_PER_SEC /* times are asked for in seconds */
 
-/* Whether someone who typed this meant a time. */
-static bool resembles_time(const char *text)
-{
-	static const char *const words[] = { "hour", "minute", "day", "week", "ago" };
-
-	if (isdigit((unsigned char)*text) && strchr(text, '-'))
-		return true;
-	for (const char *p = text; *p; p++) {
-		if (isdigit((unsigned char)p[0]) && p[1] == ':' &&
-		    isdigit((unsigned char)p[2]))
-			return true;
-	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strstr(text, words[i]))
-			return true;
-	}
-	return false;
-}
-
 static bool is_label(const struct query_epochs *all, const char *text)
 {
 	for (size_t i = 0; i < all->nr; i++) {
@@ -50,8 +30,20 @@ static bool is_label(const struct query_epochs *all, const char *text)
 	return false;
 }
 
+/* The nearest word that names epochs; NULL: none is near. */
+static const char *find_word(const char *text)
+{
+	static const char *const words[] = { "now",  "today", "yesterday",
+					     "last", "all",   "recent" };
+	struct did_you_mean guess = did_you_mean_init(text);
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		did_you_mean_try(&guess, words[i]);
+	return guess.best;
+}
+
 /* The nearest label; NULL: none is near. */
-static const char *find_near(const struct query_epochs *all, const char *text)
+static const char *find_label(const struct query_epochs *all, const char *text)
 {
 	struct did_you_mean guess = did_you_mean_init(text);
 
@@ -84,43 +76,6 @@ static bool explain_mark(struct db *db, const char *text)
 	return !found;
 }
 
-/* Says what is wrong with one end of a range, or with all of spec. False: nothing is.
- */
-static bool explain_end(struct db *db, const struct query_epochs *all, const char *end)
-{
-	const char *near;
-
-	if (query_mark_name(end))
-		return explain_mark(db, query_mark_name(end));
-	if (query_is_no_label(end) || is_label(all, end))
-		return false;
-	near = find_near(all, end);
-	if (near)
-		log_err("%s: there is no epoch '%s': did you mean '%s'?", db_path(db),
-			end, near);
-	else if (resembles_time(end))
-		log_err("'%s' is neither a label nor a time: say " EPOCHSPEC_TIMES,
-			end);
-	return near || resembles_time(end);
-}
-
-void epochspec_failed(struct db *db, const char *spec)
-{
-	const char *dots = strstr(spec, "..");
-	char *left = dots ? strndup(spec, dots - spec) : strdup(spec);
-	struct query_epochs all = { 0 };
-	bool explained;
-
-	query_epochs(db, "all", &all);
-	explained = (left && explain_end(db, &all, left)) ||
-		    (dots && explain_end(db, &all, dots + 2));
-	if (!explained)
-		log_err("%s: there is no epoch '%s': 'cpi epoch list' shows them",
-			db_path(db), spec);
-	query_epochs_fini(&all);
-	free(left);
-}
-
 static void find_ends(const struct query_epochs *epochs, uint64_t *from_ns,
 		      uint64_t *to_ns)
 {
@@ -144,12 +99,79 @@ static void put_times(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t 
 		   time_format_duration(to_ns - from_ns, length));
 }
 
+/*
+ * Says what is wrong with one end of a range, or with all of spec. False: it can be
+ * read.
+ */
+static bool explain_end(struct db *db, const struct query_epochs *all, const char *end)
+{
+	const char *label, *word;
+
+	if (query_mark_name(end))
+		return explain_mark(db, query_mark_name(end));
+	if (query_is_no_label(end) || is_label(all, end))
+		return false;
+	label = find_label(all, end);
+	word = find_word(end);
+	if (label)
+		log_err("%s: there is no epoch '%s': did you mean '%s'?", db_path(db),
+			end, label);
+	else if (word)
+		log_err("%s: there is no epoch '%s': did you mean '%s'? Times "
+			"are " EPOCHSPEC_TIMES,
+			db_path(db), end, word);
+	else
+		log_err("%s: '%s' is neither a label ('cpi epoch list') nor a time: "
+			"say " EPOCHSPEC_TIMES,
+			db_path(db), end);
+	return true;
+}
+
+/* Says that nothing is stored of the times that spec asks for. False: of others. */
+static bool explain_times(struct db *db, const struct query_epochs *all,
+			  const char *spec)
+{
+	uint64_t from_ns, to_ns, asked_from_ns, asked_to_ns;
+	struct buf text = { 0 };
+
+	if (!all->nr || query_asked_times(spec, &asked_from_ns, &asked_to_ns))
+		return false;
+	find_ends(all, &from_ns, &to_ns);
+	if (!asked_from_ns || asked_to_ns == INT64_MAX)
+		buf_printf(&text, "'%s'", spec);
+	else
+		put_times(&text, asked_from_ns, asked_to_ns, from_ns);
+	buf_puts(&text, ": there is ");
+	put_times(&text, from_ns, to_ns, from_ns);
+	log_err("%s: nothing is stored of %s", db_path(db), buf_str(&text));
+	buf_fini(&text);
+	return true;
+}
+
+void epochspec_failed(struct db *db, const char *spec)
+{
+	const char *dots = strstr(spec, "..");
+	char *left = dots ? strndup(spec, dots - spec) : strdup(spec);
+	struct query_epochs all = { 0 };
+	bool explained;
+
+	query_epochs(db, "all", &all);
+	explained = (left && explain_end(db, &all, left)) ||
+		    (dots && explain_end(db, &all, dots + 2)) ||
+		    explain_times(db, &all, spec);
+	if (!explained)
+		log_err("%s: there is no epoch '%s': 'cpi epoch list' shows them",
+			db_path(db), spec);
+	query_epochs_fini(&all);
+	free(left);
+}
+
 void epochspec_mention_whole(const char *spec, const struct query_epochs *epochs)
 {
 	uint64_t from_ns, to_ns, asked_from_ns, asked_to_ns;
 	struct buf text = { 0 };
 
-	if (is_label(epochs, spec) ||
+	if (is_label(epochs, spec) || !strcmp(spec, "now") ||
 	    query_asked_times(spec, &asked_from_ns, &asked_to_ns))
 		return;
 	find_ends(epochs, &from_ns, &to_ns);

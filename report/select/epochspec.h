@@ -13,8 +13,8 @@
 	"+01:00"
 
 /*
- * Logs that spec names no epoch of db: as a time that cannot be read, or with the label
- * that was probably meant.
+ * Logs that spec names no epoch of db: nothing is stored of that time, or it is neither
+ * a time nor a label, with the word that was probably meant.
  */
 void epochspec_failed(struct db *db, const char *spec);
 

@@ -24,9 +24,9 @@ int freshness_store(const char *socket, const char *path, uint64_t patience_ns,
 		    struct buf *why);
 
 /*
- * The same for a report of these epochs, in 0.2 s, if one of them is open and some
- * seconds old. Returns whether cpid has stored: then they are to be read again. If it
- * has not, logs how old they are; unless no process fills the database, as it is a
+ * The same for a report of these epochs, in two seconds, if one of them is open and
+ * some seconds old. Returns whether cpid has stored: then they are to be read again. If
+ * it has not, logs how old they are; unless no process fills the database, as it is a
  * copy.
  */
 bool freshness_refresh(const char *socket, const char *path,

@@ -27,8 +27,7 @@
 #include "db/profile/pack.h"
 #include "decode/elfid.h"
 
-#define MAX_OPEN     8 /* unless more are asked for */
-#define MAX_WARNINGS 10
+#define MAX_OPEN 8 /* unless more are asked for */
 
 struct cached_image {
 	struct hnode node;
@@ -45,13 +44,14 @@ struct image_cache {
 	struct hmap map;
 	size_t nr_open, max_open;
 	size_t nr_failed;
-	bool warn;
+	enum image_warnings warn;
 	uint64_t clock;
 	struct image_search search;
 	struct remote *remote; /* NULL: nobody is asked */
 };
 
-struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn)
+struct image_cache *image_cache_new(struct db *db, enum machine machine,
+				    enum image_warnings warn)
 {
 	struct image_cache *cache = calloc(1, sizeof(*cache));
 
@@ -74,16 +74,36 @@ static struct cached_image *entry_of(struct hnode *n)
 	return container_of(n, struct cached_image, node);
 }
 
+static size_t max_warnings(const struct image_cache *cache)
+{
+	static const size_t max[] = {
+		[IMAGE_WARN_NEVER] = 0,
+		[IMAGE_WARN_ONE] = 1,
+		[IMAGE_WARN_TEN] = 10,
+		[IMAGE_WARN_ALL] = SIZE_MAX,
+	};
+
+	return max[cache->warn];
+}
+
+static void warn_of_others(const struct image_cache *cache)
+{
+	const size_t named = max_warnings(cache);
+
+	if (!named || cache->nr_failed <= named)
+		return;
+	log_warn("%zu more %s could not be opened%s", cache->nr_failed - named,
+		 cache->nr_failed - named == 1 ? "image" : "images",
+		 cache->warn == IMAGE_WARN_ONE ? " ('cpi prof -v' names them)" : "");
+}
+
 void image_cache_free(struct image_cache *cache)
 {
 	struct hnode *n, *next;
 
 	if (!cache)
 		return;
-	if (cache->warn && cache->nr_failed > MAX_WARNINGS)
-		log_warn("%zu more %s could not be opened",
-			 cache->nr_failed - MAX_WARNINGS,
-			 cache->nr_failed - MAX_WARNINGS == 1 ? "image" : "images");
+	warn_of_others(cache);
 	hmap_for_each (&cache->map, n, next) {
 		image_close(entry_of(n)->image);
 		free(entry_of(n));
@@ -360,7 +380,7 @@ const char *image_cache_why(const struct image_desc *desc, int err)
 static void note_failure(struct image_cache *cache, const struct image_desc *desc,
 			 int err)
 {
-	if (cache->nr_failed++ < MAX_WARNINGS && cache->warn)
+	if (cache->nr_failed++ < max_warnings(cache))
 		log_warn("%s: %s: its procedures have no names", desc->name,
 			 image_cache_why(desc, err));
 }

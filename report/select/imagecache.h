@@ -14,11 +14,20 @@
 
 struct image_cache;
 
+/* How many of the images that cannot be opened are logged by name. */
+enum image_warnings {
+	IMAGE_WARN_NEVER,
+	IMAGE_WARN_ONE, /* then the number of the others */
+	IMAGE_WARN_TEN, /* the same */
+	IMAGE_WARN_ALL,
+};
+
 /*
- * machine is of images that were captured. With warn, an image that cannot be
- * opened is logged, once. NULL when out of memory.
+ * machine is of images that were captured. Each image that cannot be opened is logged
+ * at most once. NULL when out of memory.
  */
-struct image_cache *image_cache_new(struct db *db, enum machine machine, bool warn);
+struct image_cache *image_cache_new(struct db *db, enum machine machine,
+				    enum image_warnings warn);
 void image_cache_free(struct image_cache *cache); /* accepts NULL */
 
 /* Keeps up to nr images open (at least 1), for callers that read all of them twice. */

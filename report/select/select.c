@@ -288,33 +288,56 @@ static int check_platforms(const struct select_request *req,
 	return 0;
 }
 
-/* That there is none at all is an answer for who lists them. */
+static int query_selected(const struct select_request *req, const char *spec,
+			  struct selection *sel)
+{
+	const struct query_machines of = { req->host, req->platform };
+
+	return query_epochs_of(sel->db, spec, &of, &sel->epochs);
+}
+
+/* An empty database has an answer for a command that lists its epochs. */
+static bool may_be_empty(const struct select_request *req, const char *spec,
+			 enum select_how how)
+{
+	return how == SELECT_EPOCHS && !strcmp(spec, "all") && !req->host &&
+	       !req->platform;
+}
+
+static bool refresh(const struct select_request *req, const struct selection *sel,
+		    const struct query_epochs *epochs)
+{
+	return freshness_refresh(req->socket, db_path(sel->db), epochs);
+}
+
+/* Has cpid store; the epoch that it fills may not yet reach into the asked times. */
+static bool refresh_newest(const struct select_request *req,
+			   const struct selection *sel)
+{
+	struct query_epochs newest = { 0 };
+	bool stored;
+
+	stored = !query_epochs(sel->db, "last", &newest) && refresh(req, sel, &newest);
+	query_epochs_fini(&newest);
+	return stored;
+}
+
+/* A report is of what cpid has sampled up to now. */
 static int find_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel)
 {
-	const struct query_machines of = { req->host, req->platform };
-	int err = query_epochs_of(sel->db, spec, &of, &sel->epochs);
+	const bool fresh = how != SELECT_EPOCHS && !req->as_stored && !sel->dbs;
+	int err = query_selected(req, spec, sel);
 
-	if (err == -ENOENT && how == SELECT_EPOCHS && !strcmp(spec, "all") &&
-	    !of.host && !of.platform)
+	if (fresh && ((!err && refresh(req, sel, &sel->epochs)) ||
+		      (err == -ENOENT && refresh_newest(req, sel)))) {
+		query_epochs_fini(&sel->epochs);
+		err = query_selected(req, spec, sel);
+	}
+	if (err == -ENOENT && may_be_empty(req, spec, how))
 		return 0;
 	if (err)
 		select_failed_epochs(req, sel->db, spec, err);
-	return err;
-}
-
-/* The same of a report, of what cpid has sampled up to now. */
-static int find_fresh_epochs(const struct select_request *req, const char *spec,
-			     enum select_how how, struct selection *sel)
-{
-	int err = find_epochs(req, spec, how, sel);
-
-	if (err || how == SELECT_EPOCHS || req->as_stored || sel->dbs)
-		return err;
-	if (freshness_refresh(req->socket, db_path(sel->db), &sel->epochs)) {
-		query_epochs_fini(&sel->epochs);
-		err = find_epochs(req, spec, how, sel);
-	}
 	return err;
 }
 
@@ -463,7 +486,7 @@ static int open_epochs(const struct select_request *req, const char *spec,
 	if (req->image && !sel->image_glob)
 		err = -ENOMEM;
 	else
-		err = find_fresh_epochs(req, sel->dbs ? "all" : spec, how, sel);
+		err = find_epochs(req, sel->dbs ? "all" : spec, how, sel);
 	if (!err && how != SELECT_EPOCHS)
 		err = find_totals(req, sel);
 	if (!err && how == SELECT_TOGETHER)

@@ -26,6 +26,7 @@ struct out_options {
 	int color;  /* enum out_color */
 	uint64_t limit;
 	const char *sort;
+	bool no_pager;
 };
 
 enum opt_kind {
@@ -66,6 +67,9 @@ struct opt {
 #define OPT_FORMAT_OF(words) \
 	OPT_OUT("format", words, "how to write the result", OPT_CHOICE, format)
 #define OPT_FORMAT OPT_FORMAT_OF("text|json|csv")
+#define OPT_NO_PAGER                                                               \
+	OPT_OUT("no-pager", NULL, "do not show text on a terminal through $PAGER", \
+		OPT_FLAG, no_pager)
 #define OPT_COLOR                                                               \
 	OPT_OUT("color", "auto|always|never", "colour in text (default: auto)", \
 		OPT_CHOICE, color)

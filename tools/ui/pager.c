@@ -30,11 +30,12 @@ void pager_exec(void)
 	_exit(127);
 }
 
-static bool is_wanted(void)
+static bool is_wanted(const struct out_options *out)
 {
 	const char *pager = getenv("PAGER");
 
-	return isatty(STDOUT_FILENO) && (!pager || *pager);
+	return out->format == OUT_TEXT && !out->no_pager && isatty(STDOUT_FILENO) &&
+	       (!pager || *pager);
 }
 
 static void run(int in)
@@ -43,12 +44,12 @@ static void run(int in)
 	pager_exec();
 }
 
-void pager_begin(struct pager *p, bool wanted)
+void pager_begin(struct pager *p, const struct out_options *out)
 {
 	int fd[2];
 
 	*p = (struct pager){ 0, -1 };
-	if (!wanted || !is_wanted() || pipe2(fd, O_CLOEXEC) < 0)
+	if (!is_wanted(out) || pipe2(fd, O_CLOEXEC) < 0)
 		return;
 	fflush(stdout);
 	p->old_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);

@@ -5,8 +5,9 @@
 #ifndef CPI_TOOLS_PAGER_H
 #define CPI_TOOLS_PAGER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
+
+#include "tools/ui/cmd.h"
 
 struct pager {
 	pid_t pid; /* 0: there is none */
@@ -14,11 +15,12 @@ struct pager {
 };
 
 /*
- * From now on stdout goes to a pager if wanted is true, stdout is a terminal, and
- * $PAGER is not empty. Call it when all slow work is done, because SIGINT then belongs
- * to the pager. term_width() and term_has_color() still describe the terminal.
+ * From now on stdout goes to a pager, if out asks for text, stdout is a terminal, and
+ * neither --no-pager nor an empty $PAGER forbids it. Call it when all slow work is
+ * done, because SIGINT then belongs to the pager. term_width() and term_has_color()
+ * still describe the terminal.
  */
-void pager_begin(struct pager *p, bool wanted);
+void pager_begin(struct pager *p, const struct out_options *out);
 
 /* Waits for the end of the pager and restores stdout. */
 void pager_end(struct pager *p);
