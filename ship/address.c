@@ -77,7 +77,7 @@ static int claim_number(struct ch_store *s, const char *name, unsigned int try)
 			number = 1 + lot() % INT32_MAX;
 		rowbinary_put(&row, '4', number);
 		rowbinary_put_string(&row, name, strlen(name));
-		err = ch_store_insert(s, "host (number, name)", &row);
+		err = ch_store_insert(s, "host (number, name)", "4s", &row);
 	}
 	buf_fini(&row);
 	buf_fini(&sql);
@@ -198,7 +198,7 @@ static int insert_attempts(struct ch_store *s, const struct numbering *n)
 		rowbinary_put(&rows, '2', n->epoch[i].address.nr);
 		rowbinary_put(&rows, '8', mine);
 	}
-	err = ch_store_insert(s, "attempt (host, at, nr, lot)", &rows);
+	err = ch_store_insert(s, "attempt (host, at, nr, lot)", "4t28", &rows);
 	buf_fini(&rows);
 	return err;
 }
@@ -288,7 +288,7 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		if (!e[i].damaged)
 			put_epoch(&rows, &e[i]);
 	}
-	err = ch_store_insert(s, columns, &rows);
+	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s", &rows);
 	buf_fini(&rows);
 	return err;
 }
@@ -363,7 +363,7 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 				       note_flushes, &list);
 	if (!err) {
 		nr = put_contained(&list, &rows);
-		err = ch_store_insert(s, "void (host, at, nr)", &rows);
+		err = ch_store_insert(s, "void (host, at, nr)", "4t2", &rows);
 	}
 	if (!err)
 		*nr_void += nr;

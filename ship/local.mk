@@ -11,7 +11,7 @@ ship_libship_a_SOURCES = \
 ship_cpi_ship_CFLAGS = $(ship_libship_a_CFLAGS)
 ship_cpi_ship_SOURCES = ship/main.c
 ship_cpi_ship_LDADD = ship/libship.a db/libstore.a db/libdb.a base/libbase.a \
-	$(SQLITE_LIBS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(NETTLE_LIBS) -lm
+	$(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) -lm
 EXTRA_DIST += ship/README.md ship/cpi-ship.service.in
 
 # Only for those who enable it, after /etc/cpi/ship.env names a store.

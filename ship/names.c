@@ -121,7 +121,7 @@ static int insert(struct ch_store *s, const struct storetable *table, struct buf
 	int err;
 
 	snprintf(columns, sizeof(columns), "%s (%s)", table->name, table->columns);
-	err = ch_store_insert(s, columns, rows);
+	err = ch_store_insert(s, columns, table->types, rows);
 	buf_reset(rows);
 	return err;
 }

@@ -21,11 +21,11 @@
 #include "ship/rows.h"
 
 static const struct kind {
-	const char *columns, *types, *select; /* the host comes first */
+	const char *columns, *types, *select; /* the host comes first, as a number */
 } kinds[] = {
-	{ "gap (host, name, from_ns, to_ns, reason)", "s88s",
+	{ "gap (host, name, from_ns, to_ns, reason)", "4s88s",
 	  "SELECT host, from_ns, to_ns, reason FROM gap ORDER BY host" },
-	{ "mark (host, name, at_ns, text)", "s8s",
+	{ "mark (host, name, at_ns, text)", "4s8s",
 	  "SELECT host, at_ns, text FROM mark ORDER BY host" },
 };
 #define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -66,7 +66,7 @@ static int take_note(sqlite3_stmt *st, void *ctx)
 	struct fresh f = { 0 };
 	uint64_t hash;
 
-	ship_rows_put(st, r->kind->types, &f.row);
+	ship_rows_put(st, r->kind->types + 1, &f.row);
 	hash = hash_bytes(0, f.row.data, f.row.len);
 	if (f.row.err || (r->sent->nr && bsearch(&hash, r->sent->hash, r->sent->nr,
 						 sizeof(hash), compare_hash))) {
@@ -109,7 +109,7 @@ static int send_fresh(const struct reading *r, struct ch_store *store)
 		buf_put(&rows, f->row.data, f->row.len);
 	}
 	if (!err)
-		err = ch_store_insert(store, r->kind->columns, &rows);
+		err = ch_store_insert(store, r->kind->columns, r->kind->types, &rows);
 	buf_fini(&rows);
 	return err;
 }

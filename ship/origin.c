@@ -126,7 +126,7 @@ int ship_origin_send(struct ch_store *s, const struct ship_origin *told,
 		put_text(&rows, e[i].release);
 	}
 	err = ch_store_insert(s, "origin (host, at, nr, cluster, machine, release)",
-			      &rows);
+			      "4t2sss", &rows);
 	buf_fini(&rows);
 	return err;
 }

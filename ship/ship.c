@@ -422,15 +422,16 @@ static int send_rows(const struct batch *b)
 	static const char profile[] = "profile (host, at, nr, image, stream, context,"
 				      " counter, offset, n)";
 	struct ch_store *s = b->shipper->store;
-	int err = ch_store_insert(s, profile, &b->rows.profile);
-	char columns[160];
+	int err = ch_store_insert(s, profile, "4t2888188", &b->rows.profile);
+	char columns[160], types[ROWBINARY_MAX_COLUMNS + 1];
 
 	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
 		const struct storetable *t = &storetables_epoch[i];
 
 		snprintf(columns, sizeof(columns), "%s (host, at, nr, %s)", t->name,
 			 t->columns);
-		err = ch_store_insert(s, columns, &b->rows.table[i]);
+		snprintf(types, sizeof(types), "4t2%s", t->types);
+		err = ch_store_insert(s, columns, types, &b->rows.table[i]);
 	}
 	return err;
 }
@@ -475,7 +476,7 @@ static int send_dropped(struct batch *b, uint64_t *nr_dropped)
 	err = ch_store_insert(b->shipper->store,
 			      "dropped (host, at, boot_id, run_from_ns, first_flush,"
 			      " last_flush)",
-			      &rows);
+			      "4ts888", &rows);
 	buf_fini(&rows);
 	return err;
 }

@@ -17,8 +17,8 @@
 #include "ship/rows.h"
 
 /* An insert has the rows of at most so many epochs, and of one beyond so many bytes. */
-#define SHIP_MAX_EPOCHS 64
-#define SHIP_MAX_BYTES  (16u << 20)
+#define SHIP_MAX_EPOCHS 512
+#define SHIP_MAX_BYTES  (64u << 20)
 
 struct ship_stats {
 	uint64_t nr_epochs, nr_rows, nr_void;

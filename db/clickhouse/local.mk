@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A library of its own: only cpi and cpi-ship speak to a store.
 noinst_LIBRARIES += db/libstore.a
-db_libstore_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(ZLIB_CFLAGS) $(NETTLE_CFLAGS) \
+db_libstore_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(NETTLE_CFLAGS) \
 	$(CURL_CFLAGS)
 db_libstore_a_SOURCES = \
 	db/clickhouse/curlcall.c db/clickhouse/curlcall.h \
 	db/clickhouse/fleetid.c db/clickhouse/fleetid.h \
 	db/clickhouse/load.c db/clickhouse/load.h db/clickhouse/load_epochs.c \
 	db/clickhouse/load_private.h db/clickhouse/load_rows.c \
+	db/clickhouse/native.c db/clickhouse/native.h \
 	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
 	db/clickhouse/store.c db/clickhouse/store.h \
 	db/clickhouse/storechoice.c db/clickhouse/storechoice.h \
@@ -18,13 +19,13 @@ db_libstore_a_SOURCES = \
 nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h
 BUILT_SOURCES += db/clickhouse/storeschema_sql.h
 CLEANFILES += db/clickhouse/storeschema_sql.h
-STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql
+STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql db/clickhouse/store_3.sql
 EXTRA_DIST += db/clickhouse/README.md $(STORE_STEPS)
 
 # Each version's step as a C string; comments stay in the files.
 db/clickhouse/storeschema_sql.h: $(STORE_STEPS)
 	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
-	for step in store_1 store_2; do \
+	for step in store_1 store_2 store_3; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/clickhouse/$$step.sql; \

@@ -18,7 +18,15 @@
 
 static size_t size_of(char type)
 {
-	return type == 'f' ? sizeof(double) : (size_t)(type - '0');
+	switch (type) {
+	case 'f':
+	case 'i':
+		return sizeof(uint64_t);
+	case 't':
+		return sizeof(uint32_t);
+	default:
+		return (size_t)(type - '0');
+	}
 }
 
 void rowbinary_put(struct buf *out, char type, uint64_t bits)
@@ -80,6 +88,14 @@ static int get_cell(char type, const uint8_t *p, size_t left,
 	cell->len = len;
 	*used += len;
 	return 0;
+}
+
+int rowbinary_skip(char type, const void *data, size_t left, size_t *size)
+{
+	struct rowbinary_cell cell;
+	int err = get_cell(type, data, left, &cell, size);
+
+	return err == -EAGAIN ? -CPI_ETRUNCATED : err;
 }
 
 /* Decodes one row: its size in *used. -EAGAIN if it is not complete. */

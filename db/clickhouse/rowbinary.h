@@ -4,7 +4,8 @@
  *
  * Rows follow each other without separators; so both sides have to agree on the
  * columns. A string of types has a letter for each column:
- *	1 2 4 8	UInt8, UInt16, UInt32 (or DateTime), UInt64 (or Int64)
+ *	1 2 4 8	UInt8, UInt16, UInt32, UInt64
+ *	t i	DateTime, as seconds since 1970 in 32 bits; Int64
  *	f	Float64, as its bits
  *	s b	String, of text or of any bytes: its length as LEB128, then its bytes
  */
@@ -28,6 +29,12 @@ struct rowbinary_cell {
 /* Appends a value; bits is a number, or a double's, by type. */
 void rowbinary_put(struct buf *out, char type, uint64_t bits);
 void rowbinary_put_string(struct buf *out, const void *text, size_t len);
+
+/*
+ * How many bytes a cell takes that begins at data: 0, -CPI_ETRUNCATED if they are more
+ * than left, or -CPI_ELIMIT for a string that is too long.
+ */
+int rowbinary_skip(char type, const void *data, size_t left, size_t *size);
 
 /*
  * Decodes rows that arrive in pieces of any size. Starts as { .types = "…" }; what a

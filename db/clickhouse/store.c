@@ -3,13 +3,15 @@
  * store.c - a client of ClickHouse's HTTP interface, with libcurl
  *
  * The server is told to answer only when a statement has ended, so that a failure in
- * its middle is a status and not the end of rows. Rows are sent compressed: by zstd
- * where the server is new enough to know it, else by gzip.
+ * its middle is a status and not the end of rows. Rows are sent as columns, compressed
+ * by zstd: as a body's encoding where the server is new enough to know it, else in the
+ * blocks of ClickHouse's own clients.
  */
 #include "config.h"
 
 #include "db/clickhouse/store.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -17,13 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "db/clickhouse/curlcall.h"
+#include "db/clickhouse/native.h"
 #include "db/clickhouse/storeurl.h"
 #include "service/keyfile.h"
 
@@ -38,6 +40,15 @@
 #define ASYNC_SINCE  23000
 #define PACK_LEVEL   1
 
+/* Of a compressed block, as ClickHouse's own clients send it. */
+#define PACK_CHECKSUM 16
+#define PACK_HEAD     (PACK_CHECKSUM + 9)
+#define PACK_ZSTD     0x90
+#define BLOCKS          \
+	"&decompress=1" \
+	"&http_native_compression_disable_checksumming_on_decompress=1"
+#define PACK_STEP ((size_t)64 << 10)
+
 struct ch_store {
 	struct storeurl url;
 	struct curlcall call;
@@ -48,6 +59,12 @@ struct ch_store {
 	int end_fd; /* -1 for none */
 	unsigned int version;
 	uint64_t sent;
+};
+
+/* Rows on their way into a request. */
+struct packing {
+	ZSTD_CCtx *zstd;
+	struct buf block, out;
 };
 
 /* One request's answer. */
@@ -184,12 +201,13 @@ static int send_once(struct answer *a, const char *query, const char *database,
 	curl_off_t sent = 0;
 	CURLcode code;
 
-	if (!escaped || asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s",
+	if (!escaped || asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s%s",
 				 s->url.tls ? "https" : "http", s->url.host[s->host],
 				 *database ? "&database=" : "", database,
 				 s->version >= ASYNC_SINCE && *query
 					 ? "&async_insert=1&wait_for_async_insert=1"
 					 : "",
+				 s->version < ZSTD_SINCE && *query ? BLOCKS : "",
 				 *query ? "&query=" : "", escaped) < 0) {
 		s->call.free(escaped);
 		return -ENOMEM;
@@ -285,61 +303,100 @@ int ch_store_admin_query(struct ch_store *s, const char *sql, const char *types,
 	return query_in(s, "", sql, types, max_bytes, fn, ctx);
 }
 
-static int pack_zstd(const struct buf *rows, struct buf *out)
+/*
+ * A block as HTTP clients of every version may send it: no checksum that anybody looks
+ * at, the method, the size with this head and that of the block.
+ */
+static int pack_block(struct packing *p)
 {
-	const size_t bound = ZSTD_compressBound(rows->len);
-	void *to = buf_reserve(out, bound);
+	const size_t bound = ZSTD_compressBound(p->block.len);
+	uint8_t *to;
+	uint32_t le;
 	size_t size;
 
-	if (!to)
+	to = buf_reserve(&p->out, PACK_HEAD + bound);
+	if (!to || p->block.err)
 		return -ENOMEM;
-	size = ZSTD_compress(to, bound, rows->data, rows->len, PACK_LEVEL);
+	size = ZSTD_compressCCtx(p->zstd, to + PACK_HEAD, bound, p->block.data,
+				 p->block.len, PACK_LEVEL);
 	if (ZSTD_isError(size))
 		return -ENOMEM;
-	out->len += size;
+	memset(to, 0, PACK_CHECKSUM);
+	to[PACK_CHECKSUM] = PACK_ZSTD;
+	le = htole32((uint32_t)(size + PACK_HEAD - PACK_CHECKSUM));
+	memcpy(to + PACK_CHECKSUM + 1, &le, sizeof(le));
+	le = htole32((uint32_t)p->block.len);
+	memcpy(to + PACK_CHECKSUM + 5, &le, sizeof(le));
+	p->out.len += PACK_HEAD + size;
 	return 0;
 }
 
-static int pack_gzip(const struct buf *rows, struct buf *out)
+/* Appends to one frame, whose parts the store need not have whole. */
+static int pack_part(struct packing *p, ZSTD_EndDirective end)
 {
-	z_stream z = { 0 };
-	uLong bound;
-	void *to;
-	int rc;
+	ZSTD_inBuffer in = { p->block.data, p->block.len, 0 };
+	ZSTD_outBuffer out;
+	size_t left;
 
-	if (deflateInit2(&z, PACK_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY))
+	if (p->block.err)
 		return -ENOMEM;
-	bound = deflateBound(&z, rows->len);
-	to = buf_reserve(out, bound);
-	z.next_in = (Bytef *)rows->data;
-	z.avail_in = (uInt)rows->len;
-	z.next_out = to;
-	z.avail_out = (uInt)bound;
-	rc = to ? deflate(&z, Z_FINISH) : Z_MEM_ERROR;
-	out->len += rc == Z_STREAM_END ? z.total_out : 0;
-	deflateEnd(&z);
-	return rc == Z_STREAM_END ? 0 : -ENOMEM;
+	do {
+		out = (ZSTD_outBuffer){ buf_reserve(&p->out, PACK_STEP), PACK_STEP, 0 };
+		if (!out.dst)
+			return -ENOMEM;
+		left = ZSTD_compressStream2(p->zstd, &out, &in, end);
+		if (ZSTD_isError(left))
+			return -ENOMEM;
+		p->out.len += out.pos;
+	} while (end == ZSTD_e_end ? left : in.pos < in.size);
+	return 0;
 }
 
-int ch_store_insert(struct ch_store *s, const char *columns, const struct buf *rows)
+/* Rows as blocks of columns, compressed. */
+static int pack(const struct ch_store *s, const char *columns, const char *types,
+		const struct buf *rows, struct packing *p)
 {
-	const bool zstd = s->version >= ZSTD_SINCE;
-	struct answer a = { .store = s };
-	struct buf packed = { 0 };
-	char *query;
-	int err;
+	const bool blocks = s->version < ZSTD_SINCE;
+	size_t at = 0, used;
+	int err = 0;
 
-	if (rows->err)
-		return rows->err;
-	if (!rows->len)
-		return 0;
-	if (asprintf(&query, "INSERT INTO %s FORMAT RowBinary", columns) < 0)
-		return -ENOMEM;
-	err = zstd ? pack_zstd(rows, &packed) : pack_gzip(rows, &packed);
-	if (!err)
-		err = send_to_any(&a, query, s->url.database, packed.data, packed.len,
-				  zstd ? "zstd" : "gzip");
-	buf_fini(&packed);
+	while (!err && at < rows->len) {
+		buf_reset(&p->block);
+		err = native_put(columns, types, rows->data + at, rows->len - at, &used,
+				 &p->block);
+		if (err)
+			break;
+		at += used;
+		if (blocks)
+			err = pack_block(p);
+		else
+			err = pack_part(p,
+					at < rows->len ? ZSTD_e_continue : ZSTD_e_end);
+	}
+	return err;
+}
+
+int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
+		    const struct buf *rows)
+{
+	struct packing p = { .zstd = ZSTD_createCCtx() };
+	struct answer a = { .store = s };
+	char *query = NULL;
+	int err = rows->err;
+
+	if (p.zstd)
+		ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_compressionLevel, PACK_LEVEL);
+	if (!err && p.zstd && rows->len)
+		err = pack(s, columns, types, rows, &p);
+	if (!err &&
+	    (!p.zstd || asprintf(&query, "INSERT INTO %s FORMAT Native", columns) < 0))
+		err = -ENOMEM;
+	if (!err && rows->len)
+		err = send_to_any(&a, query, s->url.database, p.out.data, p.out.len,
+				  s->version < ZSTD_SINCE ? NULL : "zstd");
+	ZSTD_freeCCtx(p.zstd);
+	buf_fini(&p.block);
+	buf_fini(&p.out);
 	free(query);
 	return err;
 }

@@ -54,8 +54,12 @@ int ch_store_query(struct ch_store *s, const char *sql, const char *types,
 int ch_store_admin_query(struct ch_store *s, const char *sql, const char *types,
 			 uint64_t max_bytes, rowbinary_fn fn, void *ctx);
 
-/* Inserts rows; columns is "table (a, b)". Nothing is sent for no rows. */
-int ch_store_insert(struct ch_store *s, const char *columns, const struct buf *rows);
+/*
+ * Inserts rows; columns is "table (a, b)", and their types are exactly those of the
+ * table. Nothing is sent for no rows.
+ */
+int ch_store_insert(struct ch_store *s, const char *columns, const char *types,
+		    const struct buf *rows);
 
 /* A string literal of SQL. */
 void ch_put_literal(struct buf *sql, const char *text);

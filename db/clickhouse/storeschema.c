@@ -11,6 +11,7 @@
 #include "db/clickhouse/storeschema.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,10 @@
 
 #define END_OF_STATEMENT ";\n"
 #define MAX_ANSWER       (1 << 20)
+#define CODEC_SINCE      20000
 
-static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql, store_2_sql };
+static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql, store_2_sql,
+							store_3_sql };
 
 /* 0 where there is no such database, or no table of versions in it. */
 static int get_version(struct ch_store *s, uint64_t *version)
@@ -46,6 +49,12 @@ static int get_version(struct ch_store *s, uint64_t *version)
 			      "8", MAX_ANSWER, rowbinary_take_number, version);
 }
 
+/* Whether the server knows what a statement says. */
+static bool knows(const struct ch_store *s, const char *statement)
+{
+	return ch_store_version(s) >= CODEC_SINCE || !strstr(statement, "CODEC(");
+}
+
 static int run_step(struct ch_store *s, const char *step)
 {
 	const char *end;
@@ -56,7 +65,7 @@ static int run_step(struct ch_store *s, const char *step)
 		statement = strndup(step, (size_t)(end - step));
 		if (!statement)
 			return -ENOMEM;
-		err = ch_store_exec(s, statement);
+		err = knows(s, statement) ? ch_store_exec(s, statement) : 0;
 		free(statement);
 	}
 	return err;

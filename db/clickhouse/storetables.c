@@ -23,7 +23,7 @@ const struct storetable storetables_epoch[] = {
 		.name = "tally",
 		.columns = "kind, stream, received, stored, not_delivered, enabled_ns, "
 			   "running_ns, throttled",
-		.types = "18888888",
+		.types = "1888i888",
 		.select = "SELECT t.kind, " S ", t.received, t.stored, t.not_delivered,"
 			  " t.enabled_ns, t.running_ns, t.throttled FROM tally t" JOIN_S
 				  OF_EPOCH,

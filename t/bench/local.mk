@@ -81,6 +81,12 @@ check_PROGRAMS += t/bench/timed_child_bench
 t_bench_timed_child_bench_SOURCES = t/bench/timed_child_bench.c
 t_bench_timed_child_bench_CFLAGS = $(AM_CFLAGS)
 t_bench_timed_child_bench_LDADD = $(COLLECT_LDADD)
+# Machines of a fleet, to be shipped.
+BENCHES += t/bench/fleet_hosts
+check_PROGRAMS += t/bench/fleet_hosts
+t_bench_fleet_hosts_SOURCES = t/bench/fleet_hosts.c t/makedb.h
+t_bench_fleet_hosts_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+t_bench_fleet_hosts_LDADD = $(t_mkdb_LDADD) -lm
 # How fast the analysis is.
 check_PROGRAMS += t/bench/explain_bench
 t_bench_explain_bench_SOURCES = t/bench/explain_bench.c
