@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpi prof --over-time: the intervals of a row add up to its total.
 . "$srcdir/t/tap.sh"
-need python3
-plan 13
+need python3 sqlite3
+plan 24
 
 "$builddir/t/mkyear" t.db 100 30 300 3 >made || bail 'no database'
 cpi prof --db t.db --epoch 1..5 --over-time --format json >five.json 2>/dev/null
@@ -77,3 +77,56 @@ assert times("all.json") == times("images.json"), "different"
 END
 cpi prof --db t.db --epoch all --by image --format json >images.json 2>/dev/null
 try 'images have the time of their procedures' python3 images.py
+
+# Intervals of a length begin at its multiples, and each is what its epochs are alone.
+cpi prof --db t.db --epoch 3..9 --over-time --interval=2h --format json >two.json 2>/dev/null
+is $? 0 '--interval: a length for the intervals'
+cat >two.py <<'END'
+import json, subprocess, sys
+from datetime import datetime
+by = sys.argv[1]
+def prof(*words):
+    return json.loads(subprocess.run(["cpi", "prof", "--db", "t.db", "--by", by, "--format", "json",
+                                      *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
+def rows(p):
+    return {(r["procedure"], r["image"], r["build_id"], r.get(by)): r for r in p["rows"]}
+p = prof("--epoch", "3..9", "--over-time", "--interval=2h")
+starts = [datetime.fromisoformat(i["from"].replace("Z", "+00:00")) for i in p["intervals"]]
+assert all(s.hour % 2 == s.minute == s.second == 0 for s in starts), starts
+seen = 0
+for b, i in enumerate(p["intervals"]):
+    epochs = [e for e in p["epochs"] if i["from"] <= e["from"] < i["to"]]
+    assert i["seconds"] == 3600 * len(epochs), (i, epochs)
+    alone = rows(prof("--epoch", ",".join(str(e["id"]) for e in epochs)))
+    for key, row in rows(p).items():
+        want = alone[key]["time_ns"] / 1e9 / i["seconds"] if key in alone else 0
+        assert abs(row["over_time"][b] - want) < 1e-6, (key, row["over_time"][b], want)
+        seen += 1
+assert seen > 3, seen
+END
+for by in image comm host procedure; do
+	try "by $by each interval has what its epochs have alone" python3 two.py $by
+done
+cpi prof --db t.db --epoch all --over-time --interval=1s >out 2>error
+is $? 1 'more than 4096 intervals are refused'
+like "$(cat error)" 'choose longer ones' 'with what to do about it'
+cpi prof --db t.db --epoch all --over-time --interval=soon >out 2>error
+is $? 2 'a length that is none is a usage error'
+sqlite3 runs.db "INSERT INTO platform SELECT id + 100, host, arch, cpu, release,
+	'00000000-0000-0000-0000-000000000009', clock_hz, nr_cpus FROM platform LIMIT 1;
+	INSERT INTO run SELECT id + 100, platform + 100, from_ns, to_ns, state FROM run LIMIT 1;
+	UPDATE epoch SET run = run + 100 WHERE id > 2" || bail 'no other boot'
+cpi prof --db runs.db --epoch all --over-time --format json >boots.json 2>/dev/null
+is "$(python3 -c 'import json
+p = json.load(open("boots.json"))
+print(p["restarts"] == [{"at": p["epochs"][2]["from"], "host": p["epochs"][2]["host"]}])')" True \
+	'the start of a machine between two epochs is a restart'
+sqlite3 runs.db "UPDATE platform SET host = 'web2' WHERE id > 100" || bail 'no other machine'
+is "$(cpi prof --db runs.db --by host --epoch all --merge-platforms --format csv)" "$(cat <<'END'
+samples:cpu-clock,percent,cum_percent,time_ns,host
+1100,84.62,84.62,11000000000,web1
+200,15.38,100.00,2000000000,web2
+END
+)" '--by host has a row for each machine'
+cpi prof --db runs.db --by host,comm >out 2>error
+is $? 2 'rows by machine and command are a usage error'

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "report/profile/prof_time.h"
 #include "tools/commands.h"
 #include "tools/options.h"
@@ -17,6 +18,7 @@
 
 /* A word of --by behind those of enum prof_by. */
 enum { WORD_PID = BY_THREAD + 1 };
+_Static_assert(BY_HOST == WORD_PID + 1, "host is the word behind pid");
 
 #define CONTEXT_WORDS                                                           \
 	(1u << BY_COMM | 1u << BY_CGROUP | 1u << BY_CONTAINER | 1u << BY_UNIT | \
@@ -27,7 +29,7 @@ struct options {
 	struct prof_request prof;
 	unsigned int by; /* 1 << each word of --by */
 	bool children;
-	const char *svg;
+	const char *svg, *interval;
 };
 
 static int run_children(const struct cmd_context *ctx)
@@ -77,11 +79,29 @@ static int take_by(const struct cmd_context *ctx)
 	if (by & 1u << WORD_PID)
 		by = (by & ~(1u << WORD_PID)) | 1u << BY_PROCESS;
 	if (by & ~CONTEXT_WORDS && by & (by - 1))
-		return cmd_usage_error(ctx->cmd, "--by: procedure, image and line "
-						 "stand alone");
+		return cmd_usage_error(ctx->cmd, "--by: procedure, image, line "
+						 "and host stand alone");
 	while (by && !(by & 1u << o->prof.by))
 		o->prof.by++;
 	o->prof.also = by;
+	return 0;
+}
+
+static int take_interval(const struct cmd_context *ctx)
+{
+	struct options *o = ctx->opt;
+
+	if (!o->interval)
+		return 0;
+	if (time_parse_duration(o->interval, &o->prof.interval_ns) ||
+	    o->prof.interval_ns < NSEC_PER_SEC)
+		return cmd_usage_error(ctx->cmd,
+				       "--interval=%s: say a time of a second or more, "
+				       "like 60s, 10m or 1h",
+				       o->interval);
+	if (!o->prof.over_time && !o->svg)
+		return cmd_usage_error(ctx->cmd, "--interval goes with --over-time "
+						 "and --svg");
 	return 0;
 }
 
@@ -138,7 +158,7 @@ static int run_prof(struct cmd_context *ctx)
 	int err;
 
 	o->prof.sort = o->out.sort;
-	if (take_by(ctx))
+	if (take_by(ctx) || take_interval(ctx))
 		return EXIT_USAGE;
 	if (o->children)
 		return run_children(ctx);
@@ -156,7 +176,8 @@ static int run_prof(struct cmd_context *ctx)
 static const struct opt opts[] = {
 	OPTS_REPORT,
 	OPT("by", 0,
-	    "procedure|image|comm|line|cgroup|container|unit|label|process|thread|pid",
+	    "procedure|image|comm|line|cgroup|container|unit|label|process|thread|pid|"
+	    "host",
 	    "what a row stands for; contexts with commas between", OPT_WORDS, by),
 	OPT("procedure", 0, "GLOB", "show only these procedures", OPT_STRING,
 	    prof.procedure),
@@ -171,6 +192,8 @@ static const struct opt opts[] = {
 	    OPT_FLAG, prof.by_stream),
 	OPT("over-time", 0, NULL, "show each row's time over the epochs", OPT_FLAG,
 	    prof.over_time),
+	OPT("interval", 0, "TIME", "length of the intervals of --over-time", OPT_STRING,
+	    interval),
 	OPT("svg", 0, "FILE", "draw the busiest rows' time over the epochs", OPT_STRING,
 	    svg),
 	OPTS_DEBUG_FILES,

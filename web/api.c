@@ -31,7 +31,7 @@ static const struct report reports[] = {
 	{ "prof", "prof",
 	  SELECTED VERBOSE
 	  "by procedure !inlines attribution !children !idle !by-stream "
-	  "!over-time limit sort ",
+	  "!over-time interval limit sort ",
 	  "", "json csv text" },
 	{ "list", "list",
 	  SELECTED VERBOSE EXPLAIN "!source !asm !both !inlines !all attribution ",

@@ -24,11 +24,7 @@
 #include "db/core/sql.h"
 #include "db/query/contexts.h"
 #include "db/query/places.h"
-
-/* The selection as parameters: sets of ids, as JSON arrays. */
-struct scope {
-	struct buf epochs, contexts;
-};
+#include "db/query/scope.h"
 
 int query_need_contexts(struct db *db, const struct query_epochs *e, unsigned int kinds)
 {
@@ -39,44 +35,6 @@ int query_need_contexts(struct db *db, const struct query_epochs *e, unsigned in
 		err = contexts_need(db_handle(db), ids.data, kinds);
 	buf_fini(&ids);
 	return err;
-}
-
-/* The contexts that are selected; context 0 is everybody's. */
-static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
-{
-	struct buf named = { 0 };
-	int err = 0;
-
-	if (query_restricted_kinds(sel))
-		return contexts_list(h, sel, out);
-	if (sel->apart)
-		err = contexts_list(h, sel, &named);
-	buf_puts(out, "[0");
-	if (named.len > 2)
-		buf_printf(out, ",%s", named.data + 1);
-	else
-		buf_putc(out, ']');
-	buf_str(out);
-	buf_fini(&named);
-	return err ? err : out->err;
-}
-
-static int scope_init(struct scope *s, sqlite3 *h, const struct query_selection *sel)
-{
-	const unsigned int kinds = query_restricted_kinds(sel) | sel->apart;
-	int err = rows_epoch_ids(sel->epochs, &s->epochs);
-
-	if (!err)
-		err = list_contexts(h, sel, &s->contexts);
-	if (!err && kinds)
-		err = contexts_need(h, s->epochs.data, kinds);
-	return err;
-}
-
-static void scope_fini(struct scope *s)
-{
-	buf_fini(&s->epochs);
-	buf_fini(&s->contexts);
 }
 
 /* Adds what is at a place to sum. */
@@ -207,8 +165,8 @@ int query_profiles(struct db *db, const struct query_selection *sel,
 	static const char sql[] = "SELECT kind, counts FROM profile WHERE epoch = ?1"
 				  " AND image = ?2 AND stream = ?3 AND context = ?4";
 	struct handing d = { .h = db_handle(db), .sel = sel, .fn = fn, .ctx = ctx };
-	struct scope scope = { 0 };
-	int err = scope_init(&scope, d.h, sel);
+	struct query_scope scope = { 0 };
+	int err = query_scope_init(&scope, d.h, sel);
 
 	if (!err)
 		err = rows_check_whole(d.h, scope.epochs.data);
@@ -223,7 +181,7 @@ int query_profiles(struct db *db, const struct query_selection *sel,
 		err = rows_check_whole(d.h, scope.epochs.data);
 	sqlite3_finalize(d.st);
 	places_fini(&d.places);
-	scope_fini(&scope);
+	query_scope_fini(&scope);
 	return err;
 }
 
@@ -331,7 +289,7 @@ int query_contexts(struct db *db, const struct query_selection *sel, unsigned in
 	static const char all[] = OF_CONTEXTS(BY_CONTEXT IN_NONE);
 	static const char some[] = OF_CONTEXTS(BY_CONTEXT);
 	struct query_selection q = *sel;
-	struct scope scope = { 0 };
+	struct query_scope scope = { 0 };
 	int err;
 
 	q.apart = kinds;
@@ -345,7 +303,7 @@ int query_contexts(struct db *db, const struct query_selection *sel, unsigned in
 		err = list_comms(db_handle(db), &q,
 				 query_restricted_kinds(&q) ? some : all,
 				 scope.epochs.data, scope.contexts.data, out);
-	scope_fini(&scope);
+	query_scope_fini(&scope);
 	return err;
 }
 

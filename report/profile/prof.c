@@ -17,11 +17,12 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "report/profile/prof_context.h"
+#include "report/profile/prof_parts.h"
 #include "report/profile/prof_rows.h"
 #include "report/profile/prof_time.h"
 #include "report/select/imagecache.h"
 
-const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
+const struct prof_context prof_contexts[NR_PROF_BY] = {
 	[BY_COMM] = { CONTEXT_COMM, "comm", "command", "[unknown command]" },
 	[BY_CGROUP] = { CONTEXT_CGROUP, "cgroup", "cgroup", "[unknown cgroup]" },
 	[BY_CONTAINER] = { CONTEXT_CGROUP, "container", "container", "[no container]" },
@@ -29,6 +30,7 @@ const struct prof_context prof_contexts[BY_CATEGORY + 1] = {
 	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
 	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
 	[BY_THREAD] = { CONTEXT_THREAD, "thread", "thread", "[unknown thread]" },
+	[BY_HOST] = { 0, "host", "host", "[unknown host]" }, /* its epoch's */
 };
 
 struct gather {
@@ -37,39 +39,6 @@ struct gather {
 	struct progress progress;
 	int64_t measured; /* the newest image that has its runs */
 };
-
-/* n samples, and what they stand for together. */
-static int add_amount(struct prof *p, const struct row_key *key, size_t event,
-		      uint64_t n, double amount)
-{
-	struct prof_row *row;
-	int err;
-
-	if (!n && !(amount > 0))
-		return 0;
-	err = prof_row(p, key, &row);
-	if (err)
-		return err;
-	prof_add(p, row, event, n, amount);
-	if (key->kernel && !event)
-		row->kernel_ns += amount;
-	return 0;
-}
-
-/* The same where each is worth as much. */
-static int add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
-		  double weight)
-{
-	return add_amount(p, key, event, n, (double)n * weight);
-}
-
-static int add_idle(struct prof *p, size_t event, uint64_t n, double weight)
-{
-	const struct row_key key = { .kind = ROW_IDLE };
-
-	return add_to(p, &key, event, n,
-		      time_source_counts(&p->source, event) ? weight : 0);
-}
 
 /* Its line, and what was inlined there, as far as rows are told apart by it. */
 static void locate(struct gather *g, struct image *image, uint64_t offset,
@@ -113,9 +82,9 @@ static int add_part(struct gather *g, const struct query_profile *q,
 		key.procedure = symbol ? symbol->name : NO_SYMBOL_NAME;
 		if (image)
 			locate(g, image, c[i].offset, &key);
-		err = add_amount(g->p, &key, part->event,
-				 part->are_samples ? c[i].n : 0,
-				 (double)c[i].n * part->weight);
+		err = prof_add_amount(g->p, &key, part->event,
+				      part->are_samples ? c[i].n : 0,
+				      (double)c[i].n * part->weight);
 	}
 	return err;
 }
@@ -167,9 +136,6 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t st
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct gather *g = ctx;
-	const struct row_key key = { .image = &q->image,
-				     .kernel =
-					     image_kind_is_kernel(q->image.desc.kind) };
 	const struct query_stream *s =
 		query_stream_by_id(&g->p->sel.streams, q->stream);
 	const size_t stream = s ? (size_t)(s - g->p->sel.streams.stream) : 0;
@@ -179,9 +145,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 	if (!s || !time_source_takes(&g->p->source, stream))
 		return 0;
 	if (q->image.desc.kind == IMAGE_IDLE)
-		return add_idle(g->p, event, profile_total(q->profile), weight);
-	if (g->p->req->by == BY_IMAGE)
-		return add_to(g->p, &key, event, profile_total(q->profile), weight);
+		return prof_add_idle(g->p, event, profile_total(q->profile), weight);
 	return add_counts(g, q, stream);
 }
 
@@ -195,10 +159,7 @@ static void on_progress(void *ctx, size_t done, size_t all)
 static int gather_profiles(struct prof *p)
 {
 	struct gather g = { .p = p, .progress = progress_begin("reading images") };
-	struct query_selection query = p->sel.query;
 	int err;
-
-	query.totals = p->req->by == BY_IMAGE;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
 				   p->quiet         ? IMAGE_WARN_NEVER
@@ -209,7 +170,8 @@ static int gather_profiles(struct prof *p)
 	err = image_cache_search(g.images, p->req->select.debug_dir,
 				 p->req->select.debuginfod);
 	if (!err)
-		err = query_profiles(p->sel.db, &query, on_profile, &g, on_progress);
+		err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g,
+				     on_progress);
 	progress_end(&g.progress);
 	image_cache_free(g.images);
 	return err;
@@ -253,8 +215,8 @@ static int add_without_context(struct prof *p, const uint64_t *counted,
 		uint64_t stored = p->sel.streams.stream[i].stored;
 
 		if (stored > counted[i])
-			err = add_to(p, &key, p->ev.of[i], stored - counted[i],
-				     p->ev.weight[i]);
+			err = prof_add_to(p, &key, p->ev.of[i], stored - counted[i],
+					  p->ev.weight[i]);
 	}
 	return err;
 }
@@ -275,9 +237,9 @@ static int add_context(struct prof *p, const struct query_comm *c, uint64_t *cou
 	stream = query_stream_by_id(&p->sel.streams, c->stream);
 	counted[stream - p->sel.streams.stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
-		return add_idle(p, event, c->n, weight);
+		return prof_add_idle(p, event, c->n, weight);
 	err = name_row(p, c->comm, text, &container, &key);
-	return err ? err : add_to(p, &key, event, c->n, weight);
+	return err ? err : prof_add_to(p, &key, event, c->n, weight);
 }
 
 static int gather_contexts(struct prof *p)
@@ -318,9 +280,9 @@ static int gather_unknown(struct prof *p)
 
 		if (l->class == LOSS_UNKNOWN &&
 		    events_find(&p->ev, l->stream, &event, &weight))
-			err = add_to(p, &key, event, l->n,
-				     time_source_counts(&p->source, event) ? weight
-									   : 0);
+			err = prof_add_to(p, &key, event, l->n,
+					  time_source_counts(&p->source, event) ? weight
+										: 0);
 	}
 	return err;
 }
@@ -386,7 +348,11 @@ int prof_gather(struct prof *p)
 			p->req->sort);
 		return err;
 	}
-	err = prof_context_kinds(p->req) ? gather_contexts(p) : gather_profiles(p);
+	if (p->parts)
+		err = prof_gather_parts(p);
+	else
+		err = prof_context_kinds(p->req) ? gather_contexts(p)
+						 : gather_profiles(p);
 	if (!err)
 		err = gather_unknown(p);
 	if (!err)
@@ -407,7 +373,9 @@ int prof_open(const struct prof_request *req, struct prof *p)
 		return err;
 	if (req->procedure)
 		p->procedure_glob = select_glob(req->procedure);
-	err = req->procedure && !p->procedure_glob ? -ENOMEM : prof_gather(p);
+	err = req->procedure && !p->procedure_glob ? -ENOMEM : prof_read_parts(p);
+	if (!err)
+		err = prof_gather(p);
 	if (!err && req->over_time)
 		err = prof_over_time(p);
 	if (err)
@@ -419,6 +387,7 @@ void prof_close(struct prof *p)
 {
 	prof_free_rows(p);
 	prof_free_buckets(p);
+	prof_free_parts(p);
 	free(p->procedure_glob);
 	time_source_close(&p->source);
 	events_fini(&p->ev);

@@ -27,7 +27,9 @@ enum prof_by {
 	BY_LABEL,
 	BY_PROCESS,
 	BY_THREAD,
-	BY_CATEGORY /* of cpi stats */
+	BY_CATEGORY, /* of cpi stats */
+	BY_HOST,
+	NR_PROF_BY
 };
 
 struct prof_request {
@@ -37,6 +39,7 @@ struct prof_request {
 	unsigned int also; /* 1 << each further kind of context that tells rows apart */
 	const char *procedure, *sort; /* or NULL */
 	bool idle, by_stream, inlines, over_time;
+	uint64_t interval_ns; /* length of the intervals; 0: at most 48 of them */
 };
 
 /* The row of samples that no symbol of their image covers. */
@@ -79,7 +82,7 @@ struct prof_context {
  * enum prof_by, or the first one after -1; -1: there is none. */
 int prof_next_context(const struct prof_request *req, int by);
 
-extern const struct prof_context prof_contexts[BY_CATEGORY + 1];
+extern const struct prof_context prof_contexts[NR_PROF_BY];
 
 /* An interval of the selection, and how long its epochs are altogether. */
 struct prof_bucket {
@@ -106,8 +109,10 @@ struct prof {
 	struct event_sum idle[EVENTS_MAX + 1];
 	struct prof_bucket *bucket; /* with --over-time */
 	size_t nr_buckets;
-	bool has_weights; /* some time is that of weights */
-	bool quiet;       /* images that cannot be opened are not named */
+	struct prof_parts *parts; /* what rows are made of, or NULL (prof_parts.h) */
+	size_t slot;              /* of whole: which of its slots this is */
+	bool has_weights;         /* some time is that of weights */
+	bool quiet;               /* images that cannot be opened are not named */
 };
 
 /*

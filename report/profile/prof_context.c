@@ -17,12 +17,13 @@
 
 unsigned int prof_context_kind(int by)
 {
-	return prof_contexts[by].name ? 1u << prof_contexts[by].kind : 0;
+	return prof_contexts[by].name && by != BY_HOST ? 1u << prof_contexts[by].kind
+						       : 0;
 }
 
 int prof_next_context(const struct prof_request *req, int by)
 {
-	for (by++; by <= BY_CATEGORY; by++) {
+	for (by++; by < NR_PROF_BY; by++) {
 		if (prof_contexts[by].name && (by == req->by || req->also & 1u << by))
 			return by;
 	}

@@ -164,6 +164,38 @@ void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
 	tally_add(row->kind == ROW_IDLE ? &p->idle[event] : &p->busy[event], n, amount);
 }
 
+int prof_add_amount(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		    double amount)
+{
+	struct prof_row *row;
+	int err;
+
+	if (!n && !(amount > 0))
+		return 0;
+	err = prof_row(p, key, &row);
+	if (err)
+		return err;
+	prof_add(p, row, event, n, amount);
+	if (key->kernel && !event)
+		row->kernel_ns += amount;
+	return 0;
+}
+
+/* The same where each is worth as much. */
+int prof_add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		double weight)
+{
+	return prof_add_amount(p, key, event, n, (double)n * weight);
+}
+
+int prof_add_idle(struct prof *p, size_t event, uint64_t n, double weight)
+{
+	const struct row_key key = { .kind = ROW_IDLE };
+
+	return prof_add_to(p, &key, event, n,
+			   time_source_counts(&p->source, event) ? weight : 0);
+}
+
 static int compare_text(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");

@@ -40,6 +40,16 @@ struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row)
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
 	      double weight);
 
+/*
+ * The same for the row of key; amount is what n samples stand for together, weight what
+ * each does. 0 or -ENOMEM.
+ */
+int prof_add_amount(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		    double amount);
+int prof_add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
+		double weight);
+int prof_add_idle(struct prof *p, size_t event, uint64_t n, double weight);
+
 /* Fills p->row in the order of --sort, busiest first. 0 or -ENOMEM. */
 int prof_sort(struct prof *p);
 void prof_free_rows(struct prof *p);

@@ -15,23 +15,62 @@
 #include "base/times.h"
 #include "report/profile/prof_rows.h"
 
-#define MAX_BUCKETS 48
+#define BUCKETS   48   /* unless their length is given */
+#define LOOK_BACK 4096 /* epochs, for the one before of a machine */
 
-static void make_buckets(struct prof *p)
+/* How much of what some epochs have is in each bucket; 0 but from first to last. */
+struct spread {
+	double share[PROF_MAX_INTERVALS];
+	size_t first, last;
+};
+
+/* How many intervals of a length there are from one time to another; 0: too many. */
+static size_t count_intervals(uint64_t from_ns, uint64_t to_ns, uint64_t length_ns)
+{
+	const uint64_t nr = (to_ns - from_ns + length_ns - 1) / length_ns;
+
+	return nr > PROF_MAX_INTERVALS ? 0 : nr ? (size_t)nr : 1;
+}
+
+static int too_many(const struct prof *p, uint64_t ns)
+{
+	char length[DURATION_TEXT_SIZE], whole[DURATION_TEXT_SIZE];
+
+	time_format_duration(p->req->interval_ns, length);
+	time_format_duration(ns, whole);
+	log_err("--interval: %s has more than %d intervals of %s: choose longer ones, "
+		"or a shorter time",
+		whole, PROF_MAX_INTERVALS, length);
+	return -EINVAL;
+}
+
+int prof_make_buckets(struct prof *p)
 {
 	const struct query_epochs *e = &p->sel.epochs;
-	const uint64_t from_ns = e->epoch[0].from_ns;
-	uint64_t to_ns = from_ns, width_ns;
+	const uint64_t length_ns = p->req->interval_ns;
+	uint64_t from_ns = e->epoch[0].from_ns, to_ns = from_ns, width_ns;
 
 	for (size_t i = 0; i < e->nr; i++)
 		to_ns = e->epoch[i].to_ns > to_ns ? e->epoch[i].to_ns : to_ns;
-	p->nr_buckets = e->nr < MAX_BUCKETS ? e->nr : MAX_BUCKETS;
-	width_ns = (to_ns - from_ns) / p->nr_buckets + 1;
+	if (length_ns) {
+		width_ns = length_ns;
+		from_ns -= from_ns % length_ns;
+		p->nr_buckets = count_intervals(from_ns, to_ns, length_ns);
+	} else {
+		p->nr_buckets = e->nr < BUCKETS ? e->nr : BUCKETS;
+		width_ns = (to_ns - from_ns) / p->nr_buckets + 1;
+	}
+	if (!p->nr_buckets)
+		return too_many(p, to_ns - from_ns);
+	p->bucket = calloc(p->nr_buckets, sizeof(*p->bucket));
+	if (!p->bucket)
+		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_buckets; i++)
 		p->bucket[i] = (struct prof_bucket){
 			.from_ns = from_ns + i * width_ns,
 			.to_ns = from_ns + (i + 1) * width_ns,
 		};
+	return 0;
 }
 
 static uint64_t overlap_ns(const struct query_epoch *e, const struct prof_bucket *b)
@@ -48,11 +87,33 @@ static bool is_within(const struct query_epoch *e, const struct prof_bucket *b)
 	       e->to_ns <= b->to_ns;
 }
 
+size_t prof_slot(const struct prof *p, size_t epoch)
+{
+	const struct query_epoch *e = &p->sel.epochs.epoch[epoch];
+	const uint64_t width_ns = p->bucket[0].to_ns - p->bucket[0].from_ns;
+	const size_t bucket = (e->from_ns - p->bucket[0].from_ns) / width_ns;
+
+	return bucket < p->nr_buckets && is_within(e, &p->bucket[bucket])
+		       ? bucket
+		       : PROF_MAX_INTERVALS + epoch;
+}
+
+bool prof_is_restart(const struct prof *p, size_t epoch)
+{
+	const struct query_epoch *e = p->sel.epochs.epoch;
+
+	for (size_t i = epoch; i-- > 0 && epoch - i < LOOK_BACK;) {
+		if (!strcmp(e[i].host, e[epoch].host))
+			return strcmp(e[i].boot_id, e[epoch].boot_id) != 0;
+	}
+	return false;
+}
+
 /*
  * Adds what the rows of some epochs have of what orders all rows; share says how much
  * of it is each bucket's.
  */
-static int take_rows(struct prof *p, const struct prof *part, const double *share)
+static int take_rows(struct prof *p, const struct prof *part, const struct spread *s)
 {
 	const size_t event =
 		prof_is_one_time(p)
@@ -68,15 +129,15 @@ static int take_rows(struct prof *p, const struct prof *part, const double *shar
 			row->over_time = calloc(p->nr_buckets, sizeof(*row->over_time));
 		if (!row->over_time)
 			return -ENOMEM;
-		for (size_t b = 0; b < p->nr_buckets; b++)
+		for (size_t b = s->first; b <= s->last; b++)
 			row->over_time[b] +=
-				share[b] * part->row[i]->tally[event].weight;
+				s->share[b] * part->row[i]->tally[event].weight;
 	}
 	return 0;
 }
 
 /* Lost samples of what orders the rows; with ticks beside it, of the first event. */
-static void take_losses(struct prof *p, const struct prof *part, const double *share)
+static void take_losses(struct prof *p, const struct prof *part, const struct spread *s)
 {
 	const size_t event = prof_is_one_time(p) ? 0 : p->primary;
 
@@ -89,8 +150,8 @@ static void take_losses(struct prof *p, const struct prof *part, const double *s
 		    !events_find(&part->ev, l->stream, &found, &weight) ||
 		    strcmp(part->ev.event[found].name, p->ev.event[event].name) != 0)
 			continue;
-		for (size_t b = 0; b < p->nr_buckets; b++)
-			p->bucket[b].lost += share[b] * (double)l->n * weight;
+		for (size_t b = s->first; b <= s->last; b++)
+			p->bucket[b].lost += s->share[b] * (double)l->n * weight;
 	}
 }
 
@@ -112,10 +173,15 @@ static bool has_primary(const struct prof *p, const struct query_streams *stream
 	       (p->evidence.both && has_stream(streams, EVENT_TICKS));
 }
 
-static int gather(struct prof *p, const struct query_epochs *epochs,
-		  const double *share)
+static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot,
+		  const struct spread *s)
 {
-	struct prof part = { .req = p->req, .sel = p->sel, .whole = p, .quiet = true };
+	struct prof part = { .req = p->req,
+			     .sel = p->sel,
+			     .whole = p,
+			     .quiet = true,
+			     .parts = p->parts,
+			     .slot = slot };
 	int err;
 
 	part.sel.epochs = *epochs;
@@ -128,9 +194,9 @@ static int gather(struct prof *p, const struct query_epochs *epochs,
 	if (!err && has_primary(p, &part.sel.streams)) {
 		err = prof_gather(&part);
 		if (!err)
-			err = take_rows(p, &part, share);
+			err = take_rows(p, &part, s);
 		if (!err)
-			take_losses(p, &part, share);
+			take_losses(p, &part, s);
 	}
 	prof_free_rows(&part);
 	events_fini(&part.ev);
@@ -140,10 +206,10 @@ static int gather(struct prof *p, const struct query_epochs *epochs,
 }
 
 /* The epochs that are in one bucket are read together; they stay the selection's. */
-static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs)
+static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs,
+			 struct spread *s)
 {
 	struct prof_bucket *b = &p->bucket[bucket];
-	double share[MAX_BUCKETS] = { [0] = 0 };
 
 	epochs->nr = 0;
 	for (size_t i = 0; i < p->sel.epochs.nr; i++) {
@@ -153,26 +219,34 @@ static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epo
 		if (is_within(e, b))
 			epochs->epoch[epochs->nr++] = *e;
 	}
-	share[bucket] = 1;
-	return epochs->nr ? gather(p, epochs, share) : 0;
+	s->first = s->last = bucket;
+	s->share[bucket] = 1;
+	return epochs->nr ? gather(p, epochs, bucket, s) : 0;
 }
 
 /* An epoch across buckets is spread over them, as if its time had been even. */
-static int gather_spread(struct prof *p, const struct query_epoch *e)
+static int gather_spread(struct prof *p, size_t epoch, struct spread *s)
 {
+	const struct query_epoch *e = &p->sel.epochs.epoch[epoch];
 	struct query_epoch copy = *e;
 	const struct query_epochs one = { .epoch = &copy, .nr = 1 };
-	double share[MAX_BUCKETS] = { [0] = 0 };
+	const uint64_t width_ns = p->bucket[0].to_ns - p->bucket[0].from_ns;
 
 	if (e->to_ns <= e->from_ns)
 		return 0;
-	for (size_t b = 0; b < p->nr_buckets; b++) {
+	s->first = (e->from_ns - p->bucket[0].from_ns) / width_ns;
+	s->last = s->first;
+	for (size_t b = s->first; b < p->nr_buckets; b++) {
 		if (is_within(e, &p->bucket[b]))
 			return 0;
-		share[b] = (double)overlap_ns(e, &p->bucket[b]) /
-			   (double)(e->to_ns - e->from_ns);
+		s->share[b] = (double)overlap_ns(e, &p->bucket[b]) /
+			      (double)(e->to_ns - e->from_ns);
+		if (s->share[b] > 0)
+			s->last = b;
+		else if (b > s->first)
+			break;
 	}
-	return gather(p, &one, share);
+	return gather(p, &one, PROF_MAX_INTERVALS + epoch, s);
 }
 
 /* Sums become amounts per second. */
@@ -198,21 +272,22 @@ static void divide_by_seconds(struct prof *p)
 int prof_over_time(struct prof *p)
 {
 	struct query_epochs epochs;
+	struct spread *s = calloc(1, sizeof(*s));
 	int err = 0;
 
-	p->bucket = calloc(MAX_BUCKETS, sizeof(*p->bucket));
 	epochs.epoch = calloc(p->sel.epochs.nr, sizeof(*epochs.epoch));
-	if (!p->bucket || !epochs.epoch)
+	if (!epochs.epoch || !s)
 		err = -ENOMEM;
-	else
-		make_buckets(p);
+	else if (!p->bucket)
+		err = prof_make_buckets(p);
 	for (size_t i = 0; !err && i < p->nr_buckets; i++)
-		err = gather_bucket(p, i, &epochs);
+		err = gather_bucket(p, i, &epochs, s);
 	for (size_t i = 0; !err && i < p->sel.epochs.nr; i++)
-		err = gather_spread(p, &p->sel.epochs.epoch[i]);
+		err = gather_spread(p, i, s);
 	if (!err)
 		divide_by_seconds(p);
 	free(epochs.epoch);
+	free(s);
 	if (err == -ENOMEM)
 		log_err("prof: %s", err_str(err));
 	return err;

@@ -14,6 +14,20 @@
 #include "report/profile/prof.h"
 
 /*
+ * Divides the selection's time: p->bucket, in at most 48 intervals, or in those of a
+ * length, which begin at its multiples. 0, -ENOMEM, or -EINVAL (logged) for more than
+ * PROF_MAX_INTERVALS.
+ */
+#define PROF_MAX_INTERVALS 4096
+int prof_make_buckets(struct prof *p);
+
+/* The bucket that has a whole epoch, or a number that no other epoch has. */
+size_t prof_slot(const struct prof *p, size_t epoch);
+
+/* Whether the epoch is the first one of its machine after it was started anew. */
+bool prof_is_restart(const struct prof *p, size_t epoch);
+
+/*
  * Fills p->bucket, and over_time of its rows. One that no epoch is in has no seconds.
  * 0, -ENOMEM, or what a query fails with, logged.
  */

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "db/core/sql.h"
 #include "db/query/stacks.h"
+#include "db/query/sums.h"
 #include "db/query/window_query.h"
 #include "db/query/marks.h"
 #include "t/unit/dbtest.h"
@@ -627,6 +628,132 @@ START_TEST(selections_restrict_profiles)
 }
 END_TEST
 
+/* What the parts have together, and the images that have some of it. */
+static struct tally add_parts(const struct query_sums *sums)
+{
+	struct tally t = { 0 };
+	uint64_t *n = calloc(sums->nr + 1, sizeof(*n));
+
+	for (size_t i = 0; i < sums->nr_parts; i++) {
+		for (size_t k = 0; k < sums->part[i].nr; k++)
+			n[sums->part[i].sum[k].of] += sums->part[i].sum[k].n;
+	}
+	for (size_t i = 0; i < sums->nr; i++) {
+		ck_assert_uint_gt(n[i], 0);
+		t.rows++;
+		t.samples += n[i];
+	}
+	free(n);
+	return t;
+}
+
+START_TEST(sums_are_those_of_the_profiles)
+{
+	static const uint32_t part[] = { 0, 1, 0, 2 };
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e,
+				       .event = selections[_i].event,
+				       .image = selections[_i].image };
+	struct query_sums sums = { 0 };
+	struct tally sum = { 0 };
+	int err;
+
+	sel.context[selections[_i].kind] = selections[_i].context;
+	ck_assert_int_eq(query_epochs(db, selections[_i].epochs, &e), 0);
+	err = query_sums(db, &sel, part, 3, &sums);
+	if (!err)
+		sum = add_parts(&sums);
+	ck_assert_msg(err == selections[_i].err && sum.rows == selections[_i].rows &&
+			      sum.samples == selections[_i].samples,
+		      "%s: %d, %d rows, %d samples", selections[_i].what, err,
+		      (int)sum.rows, (int)sum.samples);
+	query_sums_fini(&sums);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* Of an image's stream in one part. */
+static uint64_t sum_of(const struct query_sums *sums, size_t part, const char *comm,
+		       const char *image, int64_t stream)
+{
+	uint64_t n = 0;
+
+	for (size_t k = 0; k < sums->part[part].nr; k++) {
+		const struct query_sum *s = &sums->sum[sums->part[part].sum[k].of];
+
+		if (!strcmp(s->image->desc.name, image) && s->stream == stream &&
+		    (comm ? s->comm && !strcmp(s->comm, comm) : !s->comm))
+			n += sums->part[part].sum[k].n;
+	}
+	return n;
+}
+
+/* Epochs 1 and 4 are one part, 2 and 3 one each: parts come and go. */
+START_TEST(parts_of_a_selection_are_summed_apart)
+{
+	static const uint32_t part[] = { 2, 0, 1, 2 };
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e, .event = "cpu-clock" };
+	struct query_streams streams;
+	struct query_sums sums;
+	int64_t perf;
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(query_streams(db, &e, "cpu-clock", &streams), 0);
+	ck_assert_uint_eq(streams.nr, 1);
+	perf = streams.stream[0].id;
+	ck_assert_int_eq(query_sums(db, &sel, part, 3, &sums), 0);
+	ck_assert_uint_eq(sum_of(&sums, 0, NULL, "/usr/bin/cc1", perf), 20);
+	ck_assert_uint_eq(sum_of(&sums, 1, NULL, "/usr/bin/cc1", perf), 30);
+	ck_assert_uint_eq(sum_of(&sums, 2, NULL, "/usr/bin/cc1", perf), 50);
+	ck_assert_uint_eq(sum_of(&sums, 2, NULL, "[kernel]", perf), 25);
+	query_sums_fini(&sums);
+	ck_assert_int_eq(query_comm_sums(db, &sel, part, 3, &sums), 0);
+	ck_assert_uint_eq(sum_of(&sums, 0, "make", "[kernel]", perf), 10);
+	ck_assert_uint_eq(sum_of(&sums, 2, "make", "[kernel]", perf), 25);
+	ck_assert_uint_eq(sum_of(&sums, 2, "cc1", "/usr/bin/cc1", perf), 50);
+	ck_assert_uint_eq(sum_of(&sums, 2, "make", "/usr/bin/cc1", perf), 0);
+	query_sums_fini(&sums);
+	sel.context[CONTEXT_COMM] = "c*";
+	ck_assert_int_eq(query_comm_sums(db, &sel, part, 3, &sums), 0);
+	ck_assert_uint_eq(add_parts(&sums).samples, 100);
+	query_sums_fini(&sums);
+	query_streams_fini(&streams);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+START_TEST(damaged_totals_are_refused)
+{
+	struct dbtest t;
+	struct db *db = make_epochs(&t);
+	const uint32_t part[4] = { 0 };
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e };
+	struct query_sums sums;
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(sql_exec(db_handle(db), "UPDATE profile SET total = -1"
+						 " WHERE epoch = 3"),
+			 0);
+	ck_assert_int_eq(query_sums(db, &sel, part, 1, &sums), -CPI_ECORRUPT);
+	ck_assert_int_eq(
+		sql_exec(db_handle(db), "UPDATE comm SET n = -1 WHERE epoch = 2"), 0);
+	ck_assert_int_eq(query_comm_sums(db, &sel, part, 1, &sums), -CPI_ECORRUPT);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
 static int stop(void *ctx, const struct query_profile *row)
 {
 	++*(int *)ctx;
@@ -1048,6 +1175,9 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, an_epoch_tells_its_time_machine_and_samples);
 	tcase_add_test(tc, streams_and_losses_add_up_over_epochs);
 	tcase_add_loop_test(tc, selections_restrict_profiles, 0, NR(selections));
+	tcase_add_loop_test(tc, sums_are_those_of_the_profiles, 0, NR(selections));
+	tcase_add_test(tc, parts_of_a_selection_are_summed_apart);
+	tcase_add_test(tc, damaged_totals_are_refused);
 	tcase_add_test(tc, a_callback_stops_the_query);
 	tcase_add_test(tc, a_damaged_blob_is_named);
 	tcase_add_test(tc, commands_have_totals_by_image);

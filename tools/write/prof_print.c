@@ -566,6 +566,25 @@ static void json_buckets(struct json *j, const struct prof *p)
 	json_end(j);
 }
 
+/* When machines were started anew. */
+static void json_restarts(struct json *j, const struct prof *p)
+{
+	char text[TIME_TEXT_SIZE];
+
+	json_array(j, "restarts");
+	for (size_t i = 0; i < p->sel.epochs.nr; i++) {
+		const struct query_epoch *e = &p->sel.epochs.epoch[i];
+
+		if (!prof_is_restart(p, i))
+			continue;
+		json_object(j, NULL);
+		json_string(j, "at", time_format(e->from_ns, text));
+		json_string(j, "host", e->host);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void json_contexts(struct json *j, const struct prof *p,
 			  const struct prof_row *row)
 {
@@ -650,8 +669,10 @@ void prof_print_json(const struct prof *p, uint64_t limit)
 	time_source_json(&p->source, &j, attribution_of(p));
 	if (p->evidence.both && prof_is_one_time(p))
 		json_real(&j, "ticks_scale", p->evidence.scale, 6);
-	if (p->req->over_time)
+	if (p->req->over_time) {
+		json_restarts(&j, p);
 		json_buckets(&j, p);
+	}
 	json_rows(&j, p, limit);
 	json_object(&j, "idle");
 	report_json_samples(&j, "samples", &p->ev, p->idle);
