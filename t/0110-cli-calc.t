@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 need_decoder
 
-plan 45
+plan 46
 
 calc()
 {
@@ -17,8 +17,10 @@ calc target_hot >text
 is "$?" 0 "cpi calc finds a procedure by its name"
 is "$(cat err)" "" "cpi calc writes no warnings"
 like "$(cat text)" "^Procedure target_hot in .*/target" "the text names the procedure and its image"
-like "$(cat text)" "^Each sample of cpu-clock stands for 1 ms (2000000 cycles at 2 GHz)" \
-	"the text says what a sample stands for"
+like "$(cat text)" '^Samples name the instruction after the slow one; it is corrected in "blamed"$' \
+	"the text says where samples are moved"
+like "$(calc -v target_hot)" "^Each sample of cpu-clock stands for 1 ms (2000000 cycles at 2 GHz)" \
+	"with -v the text says what a sample stands for"
 like "$(cat text)" '^\*\*\* Total tallied  *100.0%' "the text has the summary"
 like "$(cat text)" '^\*\*\* Block 0x[0-9a-f]*: executions unknown (90 %: [0-9.e+]* to [0-9.e+]*)' \
 	"a frequency that nothing ties is unknown, within its bounds"

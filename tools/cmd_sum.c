@@ -38,7 +38,7 @@ static void print_text(const struct sum *s)
 	else if (s->summary.nr_procedures)
 		out_line("%zu procedures with %.1f kB of code",
 			 s->summary.nr_procedures, s->summary.nr_bytes / 1e3);
-	explainer_print_unit(s->x, "below");
+	explainer_print_unit(s->x, NULL);
 	putchar('\n');
 	summary_print_text(&s->summary);
 	if (s->stack.all > 0) {

@@ -131,7 +131,7 @@ int cyclestack_print_list(const struct explainer *x, const struct explanation *e
 		report_header(&s->sel, &s->ev);
 		report_procedure(ex->symbol ? ex->symbol->name : name,
 				 ex->image->desc.name, "");
-		explainer_print_unit(x, "below");
+		explainer_print_unit(x, NULL);
 		out_line("Attribution: %s", explainer_attribution(x));
 		putchar('\n');
 		err = cyclestack_print(&list->sum);

@@ -19,7 +19,11 @@
 #include "tools/ui/json.h"
 #include "tools/ui/table.h"
 
-/* The unit of samples and the CPU: a line of text, or members of JSON. */
+/*
+ * What the numbers are made of, as lines of text or members of JSON. Without -v the
+ * text only says where samples are moved to the slow instruction, if corrected is not
+ * NULL.
+ */
 void explainer_print_unit(const struct explainer *x, const char *corrected);
 void explainer_json_unit(const struct explainer *x, struct json *j);
 

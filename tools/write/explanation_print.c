@@ -53,7 +53,8 @@ static void put_landing(enum landing landing, const char *corrected, struct buf 
 	}
 }
 
-void explainer_print_unit(const struct explainer *x, const char *corrected)
+/* All that the numbers are made of. */
+static void print_unit(const struct explainer *x, const char *corrected)
 {
 	const struct scope *s = explainer_scope(x);
 	const struct isa *isa = explainer_isa(x);
@@ -70,11 +71,24 @@ void explainer_print_unit(const struct explainer *x, const char *corrected)
 		out_line("Ticks count as well, by their time, except in procedures "
 			 "where they are biased");
 	out_line("Best cases are those of %s", isa ? isa_cpu(isa) : "no known CPU");
+	buf_fini(&named);
+}
+
+void explainer_print_unit(const struct explainer *x, const char *corrected)
+{
+	const struct scope *s = explainer_scope(x);
+
+	if (s->sel.verbose)
+		print_unit(x, corrected ? corrected : "below");
+	else if (corrected &&
+		 scope_stream(s, s->first)->desc.landing == LANDING_AFTER_GROUP)
+		out_line("Samples name the instruction after the slow one; it is "
+			 "corrected %s",
+			 corrected);
 	if (explainer_lacks_pairs(x))
 		out_line("Pairs of samples are not kept by command, container or "
 			 "thread: "
 			 "how often loops ran is told without them");
-	buf_fini(&named);
 }
 
 void explainer_json_unit(const struct explainer *x, struct json *j)

@@ -73,7 +73,7 @@ static int print_json(const struct explainer *x, struct table *t, const char *na
 /* A kind of insns: its name in JSON, and its columns before RANKED_INSN_COLUMNS. */
 struct kind {
 	const char *name;
-	const char *corrected; /* where samples are moved to what was slow */
+	const char *corrected; /* which column has samples of what was slow, or NULL */
 	const struct column *columns;
 	const char *const *drop; /* where a terminal is narrow */
 	size_t nr_columns;       /* those of the place, too */
@@ -181,7 +181,6 @@ int ranking_print_stalls(const struct explainer *x, struct ranking *r,
 					    "address", "percent",           NULL };
 	static const struct kind kind = {
 		.name = "stalls",
-		.corrected = "below",
 		.columns = columns,
 		.drop = drop,
 		.nr_columns = sizeof(columns) / sizeof(columns[0]),
