@@ -84,12 +84,14 @@ profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
 explain select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/trace /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
+fleet report/profile/prof.h /db/clickhouse
 feedback select explain /analysis/feedback decode/elfid.h
 '
 tools_rooms='
 ui
 write ui /report/select /report/profile /report/calls /report/explain /report/compare /report/feedback /analysis/calls /analysis/explain /analysis/freq /analysis/trace /db/core /db/query
 export ui write /report/select /report/calls /report/compare /report/feedback
+fleet ui /report/fleet /analysis/math
 doctor ui /daemon/os daemon/collect/calibrate.h daemon/session/budget.h
 top ui /report/select /report/profile /db/core tools/commands.h
 input ui /analysis/image /analysis/trace /daemon/import/replay.h /daemon/os/tipfile.h /decode/elfid.h
@@ -116,7 +118,7 @@ END
 rooms tools '' <<END
 $tools_rooms
 END
-allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile
+allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile report/fleet tools/fleet
 	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
 	db/query db/retain db/move db/clickhouse service daemon/session/session.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'

@@ -14,12 +14,15 @@
 #include "db/clickhouse/storeschema.h"
 #include "db/clickhouse/storeurl.h"
 #include "tools/commands.h"
+#include "tools/fleet/fleet_print.h"
 #include "tools/options.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 
 struct options {
 	struct view_options view;
+	int by; /* enum fleet_by */
+	double price;
 };
 
 /* The store that --db or $CPI_DB names. */
@@ -89,8 +92,9 @@ static void put_host(struct table *t, const struct storehost *h, uint64_t now_ns
 	table_text(t, h->version);
 }
 
-static int hosts(const char *url, const struct view_options *o)
+static int hosts(const char *url, const struct options *options)
 {
+	const struct view_options *o = &options->view;
 	const uint64_t limit = o->out.limit, now_ns = time_real_ns();
 	const struct select_request *req = &o->select;
 	const struct store_choice choice = { req->host, req->cluster, req->release,
@@ -112,19 +116,45 @@ static int hosts(const char *url, const struct view_options *o)
 	return err;
 }
 
+static int top(const char *url, const struct options *o)
+{
+	const struct select_request *req = &o->view.select;
+	const struct fleet_request request = {
+		.choice = { req->host, req->cluster, req->release, req->machine },
+		.times = req->epoch,
+		.event = req->event,
+		.by = o->by,
+	};
+	struct fleet_top t;
+	int err = fleet_top_read(url, &request, &t);
+
+	if (err)
+		return err;
+	err = fleet_top_print(&t, o->by, o->price, &o->view.out);
+	fleet_top_fini(&t);
+	return err;
+}
+
+static bool is_word(const char *word)
+{
+	return !strcmp(word, "init") || !strcmp(word, "hosts") || !strcmp(word, "top");
+}
+
 static int run_fleet(struct cmd_context *ctx)
 {
 	const struct options *o = ctx->opt;
-	const bool lists = !strcmp(ctx->args[0], "hosts");
-	const char *url;
+	const char *word = ctx->args[0], *url;
 	int err;
 
-	if (!lists && strcmp(ctx->args[0], "init"))
+	if (!is_word(word))
 		return cmd_usage_error(ctx->cmd, "say %s", ctx->cmd->args);
 	url = store_of(&o->view.select);
 	if (!url)
 		return EXIT_USAGE;
-	err = lists ? hosts(url, &o->view) : init(url);
+	if (!strcmp(word, "top"))
+		err = top(url, o);
+	else
+		err = strcmp(word, "init") ? hosts(url, o) : init(url);
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
@@ -133,6 +163,12 @@ static const struct opt opts[] = {
 		   dbs),
 	OPT_HOST,
 	OPTS_ORIGIN,
+	OPT_SELECT("epoch", "TIMES", "only epochs of these times: A..B, -2h..",
+		   OPT_STRING, epoch),
+	OPT_LOCAL_TIME,
+	OPT_EVENT,
+	OPT("by", 0, FLEET_BY_WORDS, "what a row stands for", OPT_CHOICE, by),
+	OPT("price", 0, "PRICE", "of a CPU-hour: also show the cost", OPT_REAL, price),
 	OPT_LIMIT,
 	OPT_FORMAT,
 	OPT_END,
@@ -140,11 +176,11 @@ static const struct opt opts[] = {
 
 const struct cmd cmd_fleet = {
 	.name = "fleet",
-	.args = "init | hosts",
-	.summary = "Make a store for many machines, or list who sends to it",
+	.args = "init | hosts | top",
+	.summary = "Make a store for many machines, and ask it what costs most",
 	.min_args = 1,
 	.max_args = 1,
-	.words = "init|hosts",
+	.words = "init|hosts|top",
 	.opts = opts,
 	.opt_size = sizeof(struct options),
 	.run = run_fleet,

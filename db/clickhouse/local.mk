@@ -14,6 +14,7 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/storechoice.c db/clickhouse/storechoice.h \
 	db/clickhouse/storehosts.c db/clickhouse/storehosts.h \
 	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \
+	db/clickhouse/storesums.c db/clickhouse/storesums.h \
 	db/clickhouse/storetables.c db/clickhouse/storetables.h \
 	db/clickhouse/storeurl.c db/clickhouse/storeurl.h
 nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h

@@ -111,7 +111,7 @@ static int ask_dropped(struct ch_store *s, struct storehosts *list)
 	static const char sql[] =
 		"SELECT name, sum(d) FROM (SELECT host AS number, max(last_flush) -"
 		" first_flush + 1 AS d FROM dropped GROUP BY host, boot_id,"
-		" run_from_ns, first_flush) AS a ANY INNER JOIN (SELECT number, name"
+		" run_from_ns, first_flush) AS a ANY LEFT JOIN (SELECT number, name"
 		" FROM host) AS b USING number GROUP BY name FORMAT RowBinary";
 
 	return ch_store_query(s, sql, "s8", MAX_ANSWER, note_dropped, list);

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * storesums.c - asks for sums over the epochs of a choice
+ *
+ * Three questions: which epochs there are, which streams they have, and the sums. The
+ * engine joins counts with epochs only if a sum depends on the epoch: by what tells
+ * hosts apart, or by the clock of cycles. ANY INNER JOIN would not do: newer engines
+ * take one row of the left side for each key.
+ */
+#include "config.h"
+
+#include "db/clickhouse/storesums.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/profile/model.h"
+#include "db/query/query.h"
+
+#define MAX_ANSWER (512u << 20)
+#define DAY_NS     (86400ULL * NSEC_PER_SEC)
+#define LONGEST_S  90000 /* of an epoch */
+#define MAX_IDS    2000  /* of one question */
+#define TICKS      "ticks"
+
+/* A stream that measures time. */
+struct timed_stream {
+	uint64_t id;
+	char event[64];
+	double period; /* in ns, or in cycles */
+	bool is_cycles;
+	double ns; /* of all its samples, cycles as ns */
+	uint64_t nr_hosts;
+};
+
+struct asking {
+	struct ch_store *store;
+	const struct storesums_ask *ask;
+	struct storesums_scope *scope;
+	struct buf epochs; /* a condition on table epoch */
+	struct buf at;     /* one on column at of other tables */
+	struct timed_stream *stream;
+	size_t nr;
+	bool has_cycles; /* the event's streams */
+	storesums_fn fn;
+	void *ctx;
+};
+
+/* ---- epochs ---- */
+
+static int newest(struct asking *a, uint64_t *to_ns)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT max(to_ns) FROM epoch WHERE (host, at, nr) NOT IN"
+		       " (SELECT host, at, nr FROM void)");
+	err = store_choice_put(a->store, &a->ask->choice, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	if (!err)
+		err = sql.err;
+	if (!err)
+		err = ch_store_query(a->store, buf_str(&sql), "8", 1024,
+				     rowbinary_take_number, to_ns);
+	buf_fini(&sql);
+	return err;
+}
+
+static int find_times(struct asking *a, uint64_t *from_ns, uint64_t *to_ns)
+{
+	int err;
+
+	if (a->ask->times) {
+		err = query_asked_times(a->ask->times, from_ns, to_ns);
+		if (err)
+			log_err("'%s': say times, as in -2h.. or "
+				"2026-11-20T10..12",
+				a->ask->times);
+		return err ? -EINVAL : 0;
+	}
+	err = newest(a, to_ns);
+	if (!err)
+		*from_ns = *to_ns > DAY_NS ? *to_ns - DAY_NS : 0;
+	return err;
+}
+
+static int put_epochs(struct asking *a)
+{
+	uint64_t from_ns = 0, to_ns = 0, from_s;
+	int err = find_times(a, &from_ns, &to_ns);
+
+	if (err)
+		return err;
+	from_s = from_ns / NSEC_PER_SEC;
+	buf_printf(&a->at, " AND at >= toDateTime(%" PRIu64 ")",
+		   (uint64_t)(from_s > LONGEST_S ? from_s - LONGEST_S : 0));
+	if (to_ns / NSEC_PER_SEC < UINT32_MAX)
+		buf_printf(&a->at, " AND at <= toDateTime(%" PRIu64 ")",
+			   (uint64_t)(to_ns / NSEC_PER_SEC));
+	buf_printf(&a->epochs,
+		   " FROM epoch WHERE (host, at, nr) NOT IN (SELECT host, at, nr FROM"
+		   " void) AND from_ns < %" PRIu64 " AND to_ns > %" PRIu64 "%s",
+		   to_ns, from_ns, buf_str(&a->at));
+	err = store_choice_put(a->store, &a->ask->choice, &a->epochs);
+	return err ? err : a->epochs.err ? a->epochs.err : a->at.err;
+}
+
+static int note_scope(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct storesums_scope *s = ctx;
+
+	s->nr_hosts = cells[0].n;
+	s->nr_epochs = cells[1].n;
+	s->from_ns = cells[2].n;
+	s->to_ns = cells[3].n;
+	s->received = cells[4].n;
+	s->lost = cells[5].n;
+	return 0;
+}
+
+static int find_epochs(struct asking *a)
+{
+	struct buf sql = { 0 };
+	int err = put_epochs(a);
+
+	buf_printf(&sql,
+		   "SELECT uniqExact(name), count(), min(from_ns), max(to_ns),"
+		   " sum(received), sum(lost)%s FORMAT RowBinary",
+		   buf_str(&a->epochs));
+	if (!err)
+		err = sql.err;
+	if (!err)
+		err = ch_store_query(a->store, buf_str(&sql), "888888", 4096,
+				     note_scope, a->scope);
+	buf_fini(&sql);
+	if (!err && !a->scope->nr_epochs) {
+		log_err("%s: there is no such epoch: 'cpi fleet hosts' lists hosts, "
+			"clusters, releases and machines",
+			ch_store_database(a->store));
+		err = -ENOENT;
+	}
+	return err;
+}
+
+/* ---- streams ---- */
+
+/* id, event, unit, period, stored, hosts */
+static int note_stream(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct asking *a = ctx;
+	struct timed_stream *t;
+	const size_t size = cells[1].len < sizeof(t->event) - 1 ? cells[1].len
+								: sizeof(t->event) - 1;
+
+	if (GROW(a->stream, a->nr))
+		return -ENOMEM;
+	t = &a->stream[a->nr++];
+	*t = (struct timed_stream){ .id = cells[0].n,
+				    .period = (double)cells[3].n,
+				    .is_cycles = cells[2].len == strlen("cycles"),
+				    .nr_hosts = cells[5].n };
+	memcpy(t->event, cells[1].text, size);
+	t->ns = t->period * (double)cells[4].n;
+	return 0;
+}
+
+static int read_streams(struct asking *a)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_printf(&sql,
+		   "SELECT id, event, unit, mean_period, stored, hosts FROM (SELECT"
+		   " stream AS id, sum(stored) AS stored, uniqExact(host) AS hosts"
+		   " FROM tally WHERE kind = 0 AND (host, at, nr) IN (SELECT host, at,"
+		   " nr%s)%s GROUP BY stream) AS t ANY INNER JOIN (SELECT id, event,"
+		   " unit, mean_period FROM stream WHERE unit IN ('ns', 'cycles'))"
+		   " AS s USING id ORDER BY id FORMAT RowBinary",
+		   buf_str(&a->epochs), buf_str(&a->at));
+	err = sql.err ? sql.err
+		      : ch_store_query(a->store, buf_str(&sql), "8ss888", MAX_ANSWER,
+				       note_stream, a);
+	buf_fini(&sql);
+	return err;
+}
+
+static bool is_ticks(const struct timed_stream *t)
+{
+	return !strcmp(t->event, TICKS);
+}
+
+static double event_ns(const struct asking *a, const char *event)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < a->nr; i++)
+		ns += strcmp(a->stream[i].event, event) ? 0 : a->stream[i].ns;
+	return ns;
+}
+
+/* The event with the most time; ticks see only a part of it. */
+static const struct timed_stream *lead(const struct asking *a)
+{
+	const struct timed_stream *best = NULL;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct timed_stream *t = &a->stream[i];
+
+		if (!best || (is_ticks(best) && !is_ticks(t)) ||
+		    (is_ticks(best) == is_ticks(t) &&
+		     event_ns(a, t->event) > event_ns(a, best->event)))
+			best = t;
+	}
+	return best;
+}
+
+/* Keeps the streams of the event, and counts the hosts that have it. */
+static int choose_event(struct asking *a)
+{
+	const struct timed_stream *best = lead(a);
+	const char *event = a->ask->event ? a->ask->event : best ? best->event : "";
+	size_t nr = 0;
+
+	snprintf(a->scope->event, sizeof(a->scope->event), "%s", event);
+	for (size_t i = 0; i < a->nr; i++) {
+		if (strcmp(a->stream[i].event, a->scope->event) != 0)
+			continue;
+		a->has_cycles |= a->stream[i].is_cycles;
+		a->stream[nr++] = a->stream[i];
+	}
+	a->nr = nr;
+	if (nr)
+		return 0;
+	log_err("%s%s: not among the chosen epochs' events that measure time",
+		a->ask->event ? "--event=" : "event", a->ask->event ? event : "s");
+	return -EINVAL;
+}
+
+static void put_streams(const struct asking *a, struct buf *sql)
+{
+	buf_puts(sql, "stream IN (");
+	for (size_t i = 0; i < a->nr; i++)
+		buf_printf(sql, "%s%" PRIu64, i ? ", " : "", a->stream[i].id);
+	buf_putc(sql, ')');
+}
+
+static int count_hosts(struct asking *a)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT uniqExact(host) FROM tally WHERE kind = 0 AND ");
+	put_streams(a, &sql);
+	buf_printf(&sql,
+		   " AND (host, at, nr) IN (SELECT host, at, nr%s)%s FORMAT"
+		   " RowBinary",
+		   buf_str(&a->epochs), buf_str(&a->at));
+	err = sql.err ? sql.err
+		      : ch_store_query(a->store, buf_str(&sql), "8", 1024,
+				       rowbinary_take_number, &a->scope->nr_with_event);
+	buf_fini(&sql);
+	return err;
+}
+
+/* ---- sums ---- */
+
+static int compare_stream(const void *x, const void *y)
+{
+	const struct timed_stream *a = x, *b = y;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* image, stream, clock, host, cluster, release, machine, offset, n */
+static int note_sum(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct asking *a = ctx;
+	const struct timed_stream key = { .id = cells[1].n };
+	const struct timed_stream *t =
+		bsearch(&key, a->stream, a->nr, sizeof(key), compare_stream);
+	struct storesums_sum sum = { .image = cells[0].n,
+				     .offset = cells[7].n,
+				     .n = cells[8].n };
+	char *text[4];
+	int err = 0;
+
+	if (!t || (t->is_cycles && !cells[2].n))
+		return 0; /* cycles of no known clock are no time */
+	sum.ns = (double)sum.n * t->period;
+	if (t->is_cycles)
+		sum.ns *= 1e9 / (double)cells[2].n;
+	for (int i = 0; i < 4; i++) {
+		text[i] = strndup(cells[3 + i].text, cells[3 + i].len);
+		err = text[i] ? err : -ENOMEM;
+	}
+	sum.host = text[0];
+	sum.cluster = text[1];
+	sum.release = text[2];
+	sum.machine = text[3];
+	if (!err)
+		err = a->fn(a->ctx, &sum);
+	for (int i = 0; i < 4; i++)
+		free(text[i]);
+	return err;
+}
+
+static bool needs_epochs(const struct asking *a)
+{
+	const struct storesums_ask *k = a->ask;
+
+	return k->by_host || k->by_cluster || k->by_release || k->by_machine ||
+	       a->has_cycles;
+}
+
+/* What is joined to counts by their address. */
+static void put_join(struct asking *a, struct buf *sql)
+{
+	buf_printf(sql,
+		   " ANY LEFT JOIN (SELECT host, at, nr, name, clock, cluster,"
+		   " release, machine FROM (SELECT host, at, nr, name, clock_hz AS"
+		   " clock%s) AS e ANY LEFT JOIN (SELECT host, at, nr, cluster,"
+		   " release, machine FROM origin WHERE 1%s) AS o USING host, at, nr)"
+		   " AS j USING host, at, nr",
+		   buf_str(&a->epochs), buf_str(&a->at));
+}
+
+static void put_sums(struct asking *a, struct buf *sql)
+{
+	const struct storesums_ask *k = a->ask;
+	const bool join = needs_epochs(a);
+
+	buf_printf(sql,
+		   "SELECT image, stream, %s AS k_clock, %s AS k_host, %s AS k_cluster,"
+		   " %s AS k_release, %s AS k_machine, %s AS k_offset, sum(n) FROM"
+		   " (SELECT host, at, nr, image, stream, offset, n FROM profile WHERE"
+		   " counter = 0 AND context = 0 AND ",
+		   a->has_cycles ? "clock" : "toUInt64(0)", k->by_host ? "name" : "''",
+		   k->by_cluster ? "cluster" : "''", k->by_release ? "release" : "''",
+		   k->by_machine ? "machine" : "''",
+		   k->by_offset ? "offset" : "toUInt64(0)");
+	put_streams(a, sql);
+	buf_printf(sql, " AND image NOT IN (SELECT id FROM image WHERE kind = %d)%s",
+		   IMAGE_IDLE, buf_str(&a->at));
+	buf_printf(sql, " AND (host, at, nr) IN (SELECT host, at, nr%s)) AS p",
+		   buf_str(&a->epochs));
+	if (join)
+		put_join(a, sql);
+	buf_puts(sql, " GROUP BY image, stream, k_clock, k_host, k_cluster, k_release,"
+		      " k_machine, k_offset FORMAT RowBinary");
+}
+
+static int read_sums(struct asking *a)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	put_sums(a, &sql);
+	err = sql.err ? sql.err
+		      : ch_store_query(a->store, buf_str(&sql), "888ssss88", MAX_ANSWER,
+				       note_sum, a);
+	buf_fini(&sql);
+	return err;
+}
+
+int storesums_read(struct ch_store *s, const struct storesums_ask *ask, storesums_fn fn,
+		   void *ctx, struct storesums_scope *scope)
+{
+	struct storesums_scope found = { 0 };
+	struct asking a = {
+		.store = s, .ask = ask, .scope = &found, .fn = fn, .ctx = ctx
+	};
+	int err = find_epochs(&a);
+
+	if (!err)
+		err = read_streams(&a);
+	if (!err)
+		err = choose_event(&a);
+	if (!err)
+		err = count_hosts(&a);
+	if (!err)
+		err = read_sums(&a);
+	if (!err)
+		*scope = found;
+	free(a.stream);
+	buf_fini(&a.epochs);
+	buf_fini(&a.at);
+	return err;
+}
+
+/* ---- names ---- */
+
+struct naming {
+	storesums_image_fn image;
+	storesums_symbol_fn symbol;
+	void *ctx;
+};
+
+static int note_image(void *ctx, const struct rowbinary_cell *cells)
+{
+	const struct naming *g = ctx;
+	char *name = strndup(cells[1].text, cells[1].len);
+	int err = name ? g->image(g->ctx, cells[0].n, name) : -ENOMEM;
+
+	free(name);
+	return err;
+}
+
+int storesums_images(struct ch_store *s, storesums_image_fn fn, void *ctx)
+{
+	struct naming g = { .image = fn, .ctx = ctx };
+
+	return ch_store_query(s,
+			      "SELECT id, name FROM image ORDER BY id, name LIMIT 1 BY"
+			      " id FORMAT RowBinary",
+			      "8s", MAX_ANSWER, note_image, &g);
+}
+
+static int note_symbol(void *ctx, const struct rowbinary_cell *cells)
+{
+	const struct naming *g = ctx;
+	char *name = strndup(cells[3].text, cells[3].len);
+	const struct storesums_symbol symbol = { cells[0].n, cells[1].n, cells[2].n,
+						 name };
+	int err = name ? g->symbol(g->ctx, &symbol) : -ENOMEM;
+
+	free(name);
+	return err;
+}
+
+static int ask_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
+		       struct naming *g)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT image, start, size, name FROM symbol WHERE image IN (");
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", image[i]);
+	buf_puts(&sql, ") ORDER BY image, start, name LIMIT 1 BY image, start FORMAT"
+		       " RowBinary");
+	err = sql.err ? sql.err
+		      : ch_store_query(s, buf_str(&sql), "888s", MAX_ANSWER,
+				       note_symbol, g);
+	buf_fini(&sql);
+	return err;
+}
+
+int storesums_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
+		      storesums_symbol_fn fn, void *ctx)
+{
+	struct naming g = { .symbol = fn, .ctx = ctx };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i += MAX_IDS)
+		err = ask_symbols(s, image + i, nr - i < MAX_IDS ? nr - i : MAX_IDS,
+				  &g);
+	return err;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * storesums.h - time of a store's hosts, added up by the engine
+ *
+ * Nothing is loaded but sums, so the number of epochs has no bound. A sum is of one
+ * event that measures time, and leaves out the idle loop. Samples that are lost, or of
+ * no image, are not in it.
+ */
+#ifndef CPI_DB_STORESUMS_H
+#define CPI_DB_STORESUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/clickhouse/storechoice.h"
+
+struct storesums_ask {
+	struct store_choice choice;
+	/*
+	 * Times, as query_asked_times() takes them; whole epochs that overlap them are
+	 * taken. NULL: the day that ends with the newest epoch.
+	 */
+	const char *times;
+	const char *event; /* NULL: the one with the most time; ticks only if alone */
+	bool by_host, by_cluster, by_release, by_machine; /* what tells sums apart */
+	bool by_offset;
+};
+
+/* Texts are "" where they do not tell sums apart. */
+struct storesums_sum {
+	const char *host, *cluster, *release, *machine;
+	uint64_t image, offset;
+	uint64_t n; /* samples */
+	double ns;
+};
+
+/* The epochs that were added up. */
+struct storesums_scope {
+	uint64_t nr_hosts, nr_epochs;
+	uint64_t nr_with_event; /* hosts that have the event */
+	uint64_t from_ns, to_ns;
+	uint64_t received, lost; /* of all events */
+	char event[64];
+};
+
+typedef int (*storesums_fn)(void *ctx, const struct storesums_sum *sum);
+
+/*
+ * Calls fn for each sum, in no order; texts end with the call. A non-zero return stops
+ * and is returned. 0; -EINVAL for times that are none, or an event that measures no
+ * time; -ENOENT if there is no such epoch; or an error of store.h. All are logged.
+ */
+int storesums_read(struct ch_store *s, const struct storesums_ask *ask, storesums_fn fn,
+		   void *ctx, struct storesums_scope *scope);
+
+/* What the store knows an image as. */
+typedef int (*storesums_image_fn)(void *ctx, uint64_t image, const char *name);
+int storesums_images(struct ch_store *s, storesums_image_fn fn, void *ctx);
+
+/* Its captured symbols, by image and start; ids are of at most nr images. */
+struct storesums_symbol {
+	uint64_t image, start, size;
+	const char *name;
+};
+
+typedef int (*storesums_symbol_fn)(void *ctx, const struct storesums_symbol *symbol);
+int storesums_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
+		      storesums_symbol_fn fn, void *ctx);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sums.c - keeps sums, and finds the names of their places
+ *
+ * Sums come first, with ids and offsets. Then the symbols of the images that they are
+ * of are asked for, and each offset is looked up.
+ */
+#include "config.h"
+
+#include "report/fleet/sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "db/clickhouse/storeschema.h"
+#include "report/profile/prof.h"
+
+struct fleet_place {
+	uint64_t image, offset;
+};
+
+struct fleet_image {
+	uint64_t id;
+	const char *name;
+};
+
+struct fleet_symbol {
+	uint64_t image, start, size;
+	const char *name;
+};
+
+struct text {
+	struct hnode node;
+	char text[];
+};
+
+/* The one pointer of a text; NULL when out of memory. */
+static const char *intern(struct fleet_sums *s, const char *text)
+{
+	const size_t size = strlen(text) + 1;
+	const uint64_t hash = hash_bytes(0, text, size);
+	struct hnode *n = hmap_first(&s->texts, hash);
+	struct text *t;
+
+	for (; n; n = hmap_next(n)) {
+		t = container_of(n, struct text, node);
+		if (!strcmp(t->text, text))
+			return t->text;
+	}
+	t = arena_alloc(&s->arena, sizeof(*t) + size);
+	if (!t || hmap_insert(&s->texts, &t->node, hash))
+		return NULL;
+	memcpy(t->text, text, size);
+	return t->text;
+}
+
+static int take_sum(void *ctx, const struct storesums_sum *sum)
+{
+	struct fleet_sums *s = ctx;
+	struct fleet_sum f = { .host = intern(s, sum->host),
+			       .cluster = intern(s, sum->cluster),
+			       .release = intern(s, sum->release),
+			       .machine = intern(s, sum->machine),
+			       .image = "",
+			       .procedure = "",
+			       .n = sum->n,
+			       .ns = sum->ns };
+
+	if (s->nr >= FLEET_SUMS_BYTES / (sizeof(f) + sizeof(struct fleet_place))) {
+		log_err("fleet: more than %zu sums: choose fewer hosts, a shorter "
+			"time, or --by image",
+			s->nr);
+		return -CPI_ELIMIT;
+	}
+	if (!f.host || !f.cluster || !f.release || !f.machine)
+		return -ENOMEM;
+	if (GROW(s->sum, s->nr) || GROW(s->place, s->nr))
+		return -ENOMEM;
+	s->place[s->nr] = (struct fleet_place){ sum->image, sum->offset };
+	s->sum[s->nr++] = f;
+	return 0;
+}
+
+static int take_image(void *ctx, uint64_t image, const char *name)
+{
+	struct fleet_sums *s = ctx;
+	const char *text = intern(s, name);
+
+	if (!text || GROW(s->image, s->nr_images))
+		return -ENOMEM;
+	s->image[s->nr_images++] = (struct fleet_image){ image, text };
+	return 0;
+}
+
+static int take_symbol(void *ctx, const struct storesums_symbol *symbol)
+{
+	struct fleet_sums *s = ctx;
+	const char *text = intern(s, symbol->name);
+
+	if (!text || GROW(s->symbol, s->nr_symbols))
+		return -ENOMEM;
+	s->symbol[s->nr_symbols++] =
+		(struct fleet_symbol){ symbol->image, symbol->start, symbol->size,
+				       text };
+	return 0;
+}
+
+static int compare_id(const void *x, const void *y)
+{
+	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static int compare_symbol(const void *x, const void *y)
+{
+	const struct fleet_symbol *a = x, *b = y;
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static const char *find_image(const struct fleet_sums *s, uint64_t id)
+{
+	const struct fleet_image key = { .id = id }, *found;
+
+	/* The id comes first. */
+	found = s->nr_images
+			? bsearch(&key, s->image, s->nr_images, sizeof(key), compare_id)
+			: NULL;
+	return found ? found->name : "[unknown]";
+}
+
+/* The last symbol at or before an offset, if it covers it; one of no size does. */
+static const char *find_symbol(const struct fleet_sums *s,
+			       const struct fleet_place *place)
+{
+	const struct fleet_symbol key = { .image = place->image,
+					  .start = place->offset };
+	size_t from = 0, to = s->nr_symbols;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (compare_symbol(&s->symbol[middle], &key) <= 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from) {
+		const struct fleet_symbol *f = &s->symbol[from - 1];
+
+		if (f->image == place->image &&
+		    (!f->size || place->offset - f->start < f->size))
+			return f->name;
+	}
+	return NO_SYMBOL_NAME;
+}
+
+/* The images that the sums are of, each once. */
+static int list_images(const struct fleet_sums *s, uint64_t **out, size_t *nr)
+{
+	uint64_t *id = malloc((s->nr + 1) * sizeof(*id));
+	size_t kept = 0;
+
+	if (!id)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr; i++)
+		id[i] = s->place[i].image;
+	qsort(id, s->nr, sizeof(*id), compare_id);
+	for (size_t i = 0; i < s->nr; i++) {
+		if (!kept || id[kept - 1] != id[i])
+			id[kept++] = id[i];
+	}
+	*out = id;
+	*nr = kept;
+	return 0;
+}
+
+static int read_symbols(struct ch_store *store, struct fleet_sums *s)
+{
+	uint64_t *image;
+	size_t nr;
+	int err = list_images(s, &image, &nr);
+
+	if (err)
+		return err;
+	err = storesums_symbols(store, image, nr, take_symbol, s);
+	if (s->nr_symbols)
+		qsort(s->symbol, s->nr_symbols, sizeof(*s->symbol), compare_symbol);
+	free(image);
+	return err;
+}
+
+static int name_sums(struct ch_store *store, bool by_offset, struct fleet_sums *s)
+{
+	int err = storesums_images(store, take_image, s);
+
+	if (s->nr_images)
+		qsort(s->image, s->nr_images, sizeof(*s->image), compare_id);
+	if (!err && by_offset)
+		err = read_symbols(store, s);
+	for (size_t i = 0; !err && i < s->nr; i++) {
+		s->sum[i].image = find_image(s, s->place[i].image);
+		if (by_offset)
+			s->sum[i].procedure = find_symbol(s, &s->place[i]);
+	}
+	return err;
+}
+
+int fleet_sums_read(const char *url, const struct storesums_ask *ask,
+		    struct fleet_sums *out)
+{
+	struct fleet_sums s = { 0 };
+	struct ch_store *store;
+	int err = ch_store_open(url, -1, &store);
+
+	if (err)
+		return err;
+	arena_init(&s.arena, 0);
+	err = storeschema_check(store);
+	if (!err)
+		err = storesums_read(store, ask, take_sum, &s, &s.scope);
+	if (!err)
+		err = name_sums(store, ask->by_offset, &s);
+	ch_store_close(store);
+	if (err)
+		fleet_sums_fini(&s);
+	else
+		*out = s;
+	return err;
+}
+
+void fleet_sums_fini(struct fleet_sums *s)
+{
+	hmap_fini(&s->texts);
+	arena_fini(&s->arena);
+	free(s->sum);
+	free(s->place);
+	free(s->image);
+	free(s->symbol);
+	memset(s, 0, sizeof(*s));
+}

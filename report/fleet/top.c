@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top.c - adds sums up by what a row stands for
+ */
+#include "config.h"
+
+#include "report/fleet/top.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+static const char *name_of(const struct fleet_sum *s, int by)
+{
+	switch (by) {
+	case FLEET_PROCEDURE:
+		return s->procedure;
+	case FLEET_IMAGE:
+		return s->image;
+	case FLEET_RELEASE:
+		return s->release;
+	case FLEET_CLUSTER:
+		return s->cluster;
+	case FLEET_MACHINE:
+		return s->machine;
+	default:
+		return s->host;
+	}
+}
+
+/* Texts are the same pointer if they are equal. */
+static int add(struct fleet_top *t, const struct fleet_sum *s, int by)
+{
+	const char *name = name_of(s, by);
+	const char *image = by == FLEET_PROCEDURE ? s->image : NULL;
+	const uint64_t hash = hash_u64((uintptr_t)name ^ hash_u64((uintptr_t)image));
+	struct hnode *n = hmap_first(&t->map, hash);
+	struct fleet_row *r = NULL;
+
+	for (; n && !r; n = hmap_next(n)) {
+		r = container_of(n, struct fleet_row, node);
+		if (r->name != name || r->image != image)
+			r = NULL;
+	}
+	if (!r) {
+		r = &t->row[t->nr];
+		*r = (struct fleet_row){ .name = name, .image = image };
+		if (hmap_insert(&t->map, &r->node, hash))
+			return -ENOMEM;
+		t->nr++;
+	}
+	r->n += s->n;
+	r->ns += s->ns;
+	t->n += s->n;
+	t->ns += s->ns;
+	return 0;
+}
+
+static int by_cost(const void *x, const void *y)
+{
+	const struct fleet_row *a = x, *b = y;
+	int order;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	order = strcmp(a->name, b->name);
+	return order || !a->image ? order : strcmp(a->image, b->image);
+}
+
+static int add_all(struct fleet_top *t, int by)
+{
+	int err = 0;
+
+	t->row = calloc(t->sums.nr + 1, sizeof(*t->row));
+	if (!t->row)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < t->sums.nr; i++)
+		err = add(t, &t->sums.sum[i], by);
+	hmap_fini(&t->map); /* before the rows move */
+	memset(&t->map, 0, sizeof(t->map));
+	qsort(t->row, t->nr, sizeof(*t->row), by_cost);
+	return err;
+}
+
+int fleet_top_read(const char *url, const struct fleet_request *req,
+		   struct fleet_top *out)
+{
+	const struct storesums_ask ask = {
+		.choice = req->choice,
+		.times = req->times,
+		.event = req->event,
+		.by_host = req->by == FLEET_HOST,
+		.by_cluster = req->by == FLEET_CLUSTER,
+		.by_release = req->by == FLEET_RELEASE,
+		.by_machine = req->by == FLEET_MACHINE,
+		.by_offset = req->by == FLEET_PROCEDURE,
+	};
+	struct fleet_top t = { 0 };
+	int err = fleet_sums_read(url, &ask, &t.sums);
+
+	if (err)
+		return err;
+	t.seconds = (double)(t.sums.scope.to_ns - t.sums.scope.from_ns) / 1e9;
+	err = add_all(&t, req->by);
+	if (err)
+		fleet_top_fini(&t);
+	else
+		*out = t;
+	return err;
+}
+
+void fleet_top_fini(struct fleet_top *t)
+{
+	hmap_fini(&t->map);
+	free(t->row);
+	fleet_sums_fini(&t->sums);
+	memset(t, 0, sizeof(*t));
+}

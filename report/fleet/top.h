@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top.h - what costs most, over all machines of a choice
+ */
+#ifndef CPI_REPORT_FLEET_TOP_H
+#define CPI_REPORT_FLEET_TOP_H
+
+#include "report/fleet/sums.h"
+
+enum fleet_by {
+	FLEET_PROCEDURE,
+	FLEET_IMAGE,
+	FLEET_RELEASE,
+	FLEET_CLUSTER,
+	FLEET_MACHINE,
+	FLEET_HOST,
+};
+#define FLEET_BY_WORDS "procedure|image|release|cluster|machine|host"
+
+struct fleet_request {
+	struct store_choice choice;
+	const char *times, *event; /* storesums.h; NULL: the defaults */
+	int by;                    /* enum fleet_by */
+};
+
+struct fleet_row {
+	struct hnode node;
+	const char *name, *image; /* image: only of a procedure */
+	uint64_t n;
+	double ns;
+};
+
+struct fleet_top {
+	struct fleet_sums sums; /* has the scope, and the texts of the rows */
+	struct hmap map;
+	struct fleet_row *row; /* the costliest first */
+	size_t nr;
+	uint64_t n;
+	double ns;      /* of all rows */
+	double seconds; /* from the first epoch's beginning to the last one's end */
+};
+
+/* Errors are logged. *out is to be freed with fleet_top_fini() if 0 is returned. */
+int fleet_top_read(const char *url, const struct fleet_request *req,
+		   struct fleet_top *out);
+void fleet_top_fini(struct fleet_top *t);
+
+#endif

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What costs most over all machines of a store: against the machines' own databases.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan 44
+
+# bad TEXT NAME ARGS...: refused, and status and message have TEXT.
+bad()
+{
+	bad_text=$1 bad_name=$2
+	shift 2
+	"$@" >out 2>&1
+	bad_status=$?
+	like "status $bad_status: $(paste -s out)" "$bad_text" "$bad_name"
+}
+
+nowhere=clickhouse://127.0.0.1:1/cpi
+bad 'status 2: .*--by=line: say one of' 'what no row stands for is refused' cpi fleet top --db $nowhere --by line
+bad 'status 2: .*--price' 'a price below nothing is refused' cpi fleet top --db $nowhere --price -1
+bad 'status 2: .*name one store' "a machine's database is no fleet" cpi fleet top --db file.db
+bad 'status 1: .*no ClickHouse' 'a store that is not there is an error' cpi fleet top --db $nowhere
+
+"$builddir/t/mkdb" web1.db "$builddir/t/target" || bail 'mkdb failed'
+MKDB_HOST=web2 MKDB_RELEASE=6.2 "$builddir/t/mkdb" web2.db "$builddir/t/target" || bail 'mkdb failed'
+MKDB_HOST=web3 MKDB_UNIT=cycles "$builddir/t/mkdb" web3.db "$builddir/t/target" || bail 'mkdb failed'
+# All names of the target, as machines capture them.
+for db in web1 web2 web3; do
+	nm -S --defined-only "$builddir/t/target" | while read -r address size kind name; do
+		[ -n "$name" ] && echo "$address $size $name"
+	done >names
+	# Offsets of the text are addresses less what its segment is moved by.
+	shift_by=$(readelf -lW "$builddir/t/target" | awk '$1 == "LOAD" && /R E/ { print $3, $2; exit }')
+	while read -r address size name; do
+		case $name in target_hot | target_cold) ;; *) continue ;; esac
+		start=$((0x$address - ${shift_by% *} + ${shift_by#* }))
+		sqlite3 $db.db "INSERT OR IGNORE INTO symbol SELECT id, $start, $((0x$size)), '$name' FROM image
+			WHERE name LIKE '%/target'"
+	done <names
+done
+
+# rows DB...: image and ns, the costliest first, of databases
+rows()
+{
+	rows_dbs=
+	for rows_db; do
+		rows_dbs="$rows_dbs --db $rows_db"
+	done
+	# shellcheck disable=SC2086 # words
+	cpi prof --by "$by" --epoch all --format json $rows_dbs 2>/dev/null | python3 -c '
+import json, sys
+for r in json.load(sys.stdin)["rows"]:
+    if r["image"] and "map_gap" != r["image"] != "ambiguous" and r["time_ns"]:
+        print(r.get("procedure") or "-", r["image"], r["time_ns"])' | LC_ALL=C sort
+}
+
+# fleet_rows ARGS...: the same of the store
+fleet_rows()
+{
+	cpi fleet top --db "$url" --by "$by" --format json "$@" 2>fleet.err | python3 -c '
+import json, sys
+for r in json.load(sys.stdin)["rows"]:
+    image = r["image"]
+    print(r.get("procedure") or "-", image, round(r["cpu_hours"] * 3.6e12))' | LC_ALL=C sort
+}
+
+# field NAME ARGS...: a member of the answer
+field()
+{
+	field_name=$1
+	shift
+	cpi fleet top --db "$url" --format json "$@" 2>/dev/null |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$field_name"
+}
+
+# one_engine NAME: 20 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/cpi
+	bad 'status 1: .*cpi fleet init' "$1: without tables it says what to do" cpi fleet top --db "$url"
+	cpi fleet init --db "$url" >/dev/null || bail 'no store'
+	bad 'status 1: .*no such epoch' "$1: an empty store has no epoch" cpi fleet top --db "$url"
+	cpi-ship --store "$url" --budget 100 --once --db web1.db --cluster eu --release 1 2>ship.log &&
+		cpi-ship --store "$url" --budget 100 --once --db web2.db --cluster us --release 2 2>>ship.log ||
+		bail "nothing was shipped: $(cat ship.log)"
+	by=image
+	is "$(fleet_rows)" "$(rows web1.db web2.db)" "$1: images have the time of the databases"
+	is "$(fleet_rows --cluster us)" "$(rows web2.db)" "$1: and of one cluster"
+	is "$(fleet_rows --host web1 --release 1)" "$(rows web1.db)" "$1: and of one host and release"
+	by=procedure
+	is "$(fleet_rows)" "$(rows web1.db web2.db)" "$1: procedures have the time of the databases"
+	like "$(fleet_rows)" 'target_hot ' "$1: by the names that machines captured"
+	for by in host cluster release; do
+		is "$(cpi fleet top --db "$url" --by $by --format csv | cut -d, -f3,6,7)" "percent,samples,$by
+50.00,1195,$(case $by in host) echo web1 ;; cluster) echo eu ;; *) echo 1 ;; esac)
+50.00,1195,$(case $by in host) echo web2 ;; cluster) echo us ;; *) echo 2 ;; esac)" "$1: --by $by"
+	done
+	is "$(cpi fleet top --db "$url" --by machine --format csv | cut -d, -f3,7-)" 'percent,machine
+100.00,"Test CPU, 2 CPUs"' "$1: --by machine"
+	is "$(field seconds --epoch 2026-01-02T03:00..03:01)" 60 "$1: --epoch chooses times"
+	is "$(field cpus --epoch 2026-01-02T03:00..03:01 --host web1)" \
+		"$(cpi prof --epoch 1 --db web1.db --by image --format json 2>/dev/null | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap", "ambiguous")) / 60e9))')" \
+		"$1: CPUs are time over time"
+	is "$(field cost --price 0.5)" "$(field cpu_hours | python3 -c 'print("%.15g" % (float(input()) * 0.5))')" \
+		"$1: --price gives the cost"
+	is "$(cpi fleet top --db "$url" --limit 1 --format csv | wc -l)" 2 "$1: --limit keeps the costliest"
+	bad 'status 1: .*say times' "$1: a label is no time" cpi fleet top --db "$url" --epoch full
+	bad 'status 1: .*not among' "$1: an event that measures no time is refused" \
+		cpi fleet top --db "$url" --event page-faults
+	bad 'status 1: .*no such epoch' "$1: times without epochs are an error" \
+		cpi fleet top --db "$url" --epoch 2025-01-01
+	bad 'status 1: .*no such epoch' "$1: and so is a cluster that is not there" \
+		cpi fleet top --db "$url" --cluster asia
+
+	# A shipment that became void does not count; nor does one that was not completed.
+	sqlite3 web1.db 'UPDATE epoch SET label = ""' && cp web1.db rolled.db && cpi epoch roll --db rolled.db >/dev/null ||
+		bail 'roll failed'
+	cpi-ship --store "$url" --budget 100 --once --db rolled.db --release 1 2>>ship.log
+	by=image
+	is "$(fleet_rows --release 1)" "$(rows web1.db)" "$1: an hour that replaces its minutes counts once"
+}
+
+for engine in old now; do
+	lacks=$(store_lacks $engine)
+	if [ -n "$lacks" ]; then
+		skip 20 "$engine: $lacks"
+	else
+		store_start $engine "$tmp/$engine"
+		one_engine $engine
+		kill "$store_pid"
+	fi
+done

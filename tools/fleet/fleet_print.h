@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fleet_print.h - answers about all machines of a store, as text, CSV or JSON
+ */
+#ifndef CPI_TOOLS_FLEET_PRINT_H
+#define CPI_TOOLS_FLEET_PRINT_H
+
+#include "report/fleet/top.h"
+#include "tools/ui/out.h"
+#include "tools/ui/cmd.h"
+
+/* price is of a CPU-hour; 0: none is shown. 0 or -ENOMEM. */
+int fleet_top_print(const struct fleet_top *t, int by, double price,
+		    const struct out_options *out);
+
+/* Appends "HOSTS, TIMES, EVENT" and what is not in the sums; in text only. */
+void fleet_scope_print(const struct storesums_scope *s);
+
+struct json;
+void fleet_scope_json(const struct storesums_scope *s, struct json *j);
+
+#endif
