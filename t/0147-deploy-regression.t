@@ -9,7 +9,7 @@ mix=$builddir/t/programs/mix
 printf '#!/bin/sh\nexec %s 120 bytes=65536\n' "$mix" >old
 printf '#!/bin/sh\nexec %s 120 bytes=4194304\n' "$mix" >new
 chmod +x old new
-RUNS=4 "$srcdir/deploy/ci/regression" ./old ./new >out 2>err
+RUNS=8 "$srcdir/deploy/ci/regression" ./old ./new >out 2>err
 is $? 3 'a slower program is noticed'
 like "$(cat err)" 'slower > 3 %: mix_chase +' 'the procedure that became slower is named'
 like "$(cat report.xml)" 'name="mix_chase"' 'the report for the build server has it'
