@@ -95,7 +95,7 @@ fi
 
 # What has no code, no symbol, or no file.
 list do_syscall_64 >text
-like "$(cat text)" "^Only the sampled offsets: the kernel's code was not captured" \
+like "$(cat text)" "^Only offsets with samples, without code: the kernel's code was not captured" \
 	"the listing of a kernel procedure says that the code is missing"
 is "$(list --format=csv do_syscall_64 | cut -d, -f1,9,11 | tail -n 2)" \
 	"$(printf '50,0x1010,\n5,0x1080,')" \
@@ -104,7 +104,7 @@ list --format=csv '[unknown procedure]' --image /nonexistent/app >text
 is "$(cut -d, -f1,2,9 text | tail -n 1)" "20,100.00,0x500" \
 	"an image whose file is gone is listed by its sampled offsets"
 list '[unknown procedure]' --image app >text
-like "$(cat text)" "^Only the sampled offsets: No such file" \
+like "$(cat text)" "^Only offsets with samples, without code: No such file" \
 	"the listing says why the file could not be read"
 list '[unknown procedure]' >text
 like "$(cat err)" "in several places" "a name that several images have is reported"

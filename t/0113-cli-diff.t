@@ -27,7 +27,7 @@ plan 53
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
 is "$(cat err)" "" "cpi diff writes no warnings"
-like "$(cat text)" '^3 of 7 rows with enough samples changed' \
+like "$(cat text)" '^3 of 7 tested rows changed' \
 	"the text counts the rows that changed"
 row()
 {
@@ -41,7 +41,7 @@ like "$(row found)" ' found prog new ' "a procedure that appeared is new"
 like "$(row lost)" ' lost prog gone ' "a procedure that disappeared is gone"
 like "$(row alpha)" ' [-+]*0\.[0-9]% alpha prog -[0-9.]*% +[0-9.]*% ' \
 	"the interval of an unchanged procedure contains zero"
-like "$(cpi diff old same)" 'changed: no more than chance explains' \
+like "$(cpi diff old same)" '0 of 6 tested rows changed by more than chance explains' \
 	"equal runs are reported as equal"
 
 cpi diff 1 2 --history=none >text
@@ -50,15 +50,15 @@ like "$(cat text)" '^Only 1 epoch a side' \
 unlike "$(sed -n '/^A ms/,$p' text)" 'cause unknown' "one epoch a side: rows have no verdict"
 is "$(cpi diff 1 2 --history=none --format=csv | cut -d, -f11,10 | sort -u)" \
 	"$(printf '%s\n' , p,q)" "one epoch a side: rows have no p value"
-like "$(cpi diff 14 15)" '^13 earlier epochs tell how much epochs vary' \
+like "$(cpi diff 14 15)" '^Variation between epochs, from 13 earlier ones' \
 	"earlier epochs give the variation between epochs"
-like "$(cpi diff 14 15 --history 1..4)" '^4 earlier epochs tell' \
+like "$(cpi diff 14 15 --history 1..4)" '^Variation between epochs, from 4 earlier ones' \
 	"--history names the earlier epochs"
-like "$(cpi diff old new --threshold=30)" '^2 of 7 rows' \
+like "$(cpi diff old new --threshold=30)" '^2 of 7 tested rows' \
 	"--threshold=30 reports only new and gone rows"
 is "$(cpi diff old new --by image --format=csv | cut -d, -f17 | sort | tr '\n' ' ')" \
 	"image prog v1 " "rows by image"
-like "$(cpi diff old new --by image)" 'too few rows are on both sides' \
+like "$(cpi diff old new --by image)" 'too few rows are in both A and B' \
 	"two rows are too few for a median"
 is "$(cpi diff old new --format=csv --limit 1 | tail -n 1 | cut -d, -f12,13,14,17)" \
 	"1,undetermined,both,gamma" "cpi diff writes CSV"

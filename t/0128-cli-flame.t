@@ -36,11 +36,11 @@ echo 'deep 10 1000 main=100 main;?3;?3;?3;beta=60 main;?3;?3;beta=20 main;?3=5 m
 cpi flame --db deep.db -o deep.svg
 is "$(sed -n 's/.*<title>\(\[no_mapping\].*\|beta\|\[map_gap\].*\)$/\1/p' deep.svg | sort |
 	tr '\n' ' ')" "[map_gap] [no_mapping] [no_mapping] x3 beta beta " "equal unknown frames in a row are one box with their number"
-like "$(cat deep.svg)" '50% of this has unknown callers' "a line says for how much of the time callers are unknown"
+like "$(cat deep.svg)" '50% of the samples have incomplete stacks' "a line says for how much of the time callers are unknown"
 like "$(cat deep.svg)" 'record with --stacks dwarf' "and what to do about it"
 for c in tree 'callers beta'; do
 	# shellcheck disable=SC2086
-	like "$(cpi $c --db deep.db)" '[0-9]% of this has unknown callers: .* say why.*record with --stacks dwarf' \
+	like "$(cpi $c --db deep.db)" '[0-9]% of the samples have incomplete stacks: .* give the reason.*record with --stacks dwarf' \
 		"cpi $c says the same below its rows"
 done
 unlike "$(cpi tree --db deep.db --format=csv)" 'unknown callers' "but not in CSV"

@@ -29,7 +29,7 @@ END
 )" "the time of a row comes from both kinds of samples, unless chance does not explain it"
 is "$(cpi prof --epoch all -v 2>/dev/null | sed -n '/^Time/,/^$/p')" "$(cat <<'END'
 Time: 7.100 s, by 710 samples of cpu-clock and 1000 of ticks
-* ticks are biased there: time of cpu-clock alone
+* ticks are biased in this row: its time is from cpu-clock alone
 END
 )" "the header says what time is made of"
 is "$(rows --by-stream)" "$(cat <<'END'

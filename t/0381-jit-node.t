@@ -45,6 +45,6 @@ name=$(sql "SELECT name FROM symbol s JOIN code c USING (image, start)
 try 'the code of a function is stored' test -n "$name"
 cpi list --db "$db" --epoch 2 --asm "$name" >list.txt 2>list.err
 like "$(cat list.txt)" '  *[1-9][0-9]* .* [a-z][a-z]* ' 'cpi list lists the function'
-unlike "$(cat list.txt)" 'Only the sampled offsets' 'cpi list has every instruction of the function'
+unlike "$(cat list.txt)" 'Only offsets with samples' 'cpi list has every instruction of the function'
 cpi calc --db "$db" --epoch 2 "$name" >calc.txt 2>calc.err
 like "$(cat calc.txt)" 'CPI' 'cpi calc explains the function'

@@ -4,12 +4,13 @@
  * jump, because such pairs are sampled at the compare's address. All outcomes in the
  * jump's block count for the jump.
  *
- * A branch that was sampled n times gets the mean of a Dirichlet distribution: the
- * outcomes, and PRIOR outcomes that are divided by the frequencies of the branch's
- * targets. An edge of a class with samples has that class's frequency; any other has
- * its target's, which other edges may share. If a block's samples are biased (a
- * mispredicted jump is seen for longer than others), more of them do not remove the
- * bias: what n outcomes are worth is bounded by BIAS, the relative error that remains.
+ * A branch that was sampled n times gets the mean of a Dirichlet distribution
+ * over the counted outcomes plus PRIOR pseudo-outcomes, which are split in
+ * proportion to the frequencies of the targets. An edge of a class with samples
+ * has that class's frequency; any other has its target's, which other edges may
+ * share. If a block's samples are biased (a mispredicted jump is seen for longer
+ * than others), more of them do not remove the bias: what n outcomes are worth is
+ * bounded by BIAS, the relative error that remains.
  */
 #include "config.h"
 

@@ -15,10 +15,11 @@
 #include "base/buf.h"
 
 struct branchprob {
-	double *probability; /* by edge: above 0; of one block they sum to 1 */
-	double *outcomes; /* by block: how many counted outcomes the probabilities are
-			     worth */
-	double *sd;       /* by edge: the probability's standard error */
+	double *probability; /* by edge: above 0; those of all edges out of a block sum
+				to 1 */
+	double *outcomes;    /* by block: the effective number of outcomes behind the
+				probabilities */
+	double *sd;          /* by edge: the probability's standard error */
 };
 
 /* requires: propagate(). Everything lives in the arena. Returns 0 or -ENOMEM. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks get the counts of the runs that pass their heads. A block's count is divided
- * among its edges as branches and falls were seen. Counts are turned into executions by
- * one factor for the procedure: its time over the cycles of its runs, if the hardware
- * times runs, else the factor that keeps the estimated number of instructions.
+ * Blocks get the counts of the runs that pass their heads. A block's count is
+ * divided among its out edges in proportion to the recorded taken branches and
+ * fall-throughs. Counts are turned into executions by one factor for the
+ * procedure: its time over the cycles of its runs, if the hardware times runs,
+ * else the factor that keeps the estimated number of instructions.
  */
 #include "config.h"
 

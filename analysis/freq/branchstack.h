@@ -18,8 +18,9 @@
 
 struct branchstack_input {
 	const struct cfg *cfg;
-	struct edges *branches, *runs; /* from its image to its image; or NULL */
-	double time_cycles;            /* the procedure's time, from all samples */
+	struct edges *branches,
+		*runs;      /* with both ends in the procedure's image; or NULL */
+	double time_cycles; /* the procedure's time, from all samples */
 };
 
 /* With fewer counted executions of blocks than this, samples of time are better. */

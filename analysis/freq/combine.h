@@ -8,8 +8,8 @@
  * time:
  *
  * - Both counts follow a Poisson distribution. The best linear estimate weighs each by
- *   the inverse of its variance; the variance is time × period. That is the number of
- *   all samples over the sum of both rates.
+ *   the inverse of its variance; the variance is time × period. So the estimate is
+ *   (samples of both kinds) / (sum of both rates).
  * - Shares are compared, not times: ticks are scaled to the random samples' time, over
  *   the rows on which both agree. So it does no harm if one of them missed some of the
  *   time everywhere, because it ran for a shorter time or the tick was late.

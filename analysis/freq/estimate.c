@@ -9,13 +9,14 @@
  *   one is tried, if it has less than a SHARE of the issue points, or if its mean makes
  *   another instruction stall for more than MAX_STALL cycles.
  *
- * Where we differ: the paper's clusters may be 1.5 times wide. Ours are as wide as
- * sampling errors make them, but at least 1.1, the width of its own Figure 7. Out of
- * order there are no clusters. Instructions in the shadow of a long
- * stall have no samples at all, and the values of M depend on the code around a block.
- * So all instructions of a class count, and the cycles of the class are a weighted
- * geometric mean of ΣM and of ESTIMATE_ISSUE × instructions, in which ΣM has the
- * smaller weight (MODEL). On measured programs either of the two alone was further off.
+ * Where we differ: In the paper the largest ratio of a cluster may be 1.5 times
+ * the smallest. Ours depends on the sampling error, from 1.1 (as in the paper's
+ * Figure 7) to 1.5. On out-of-order CPUs clusters are not used. Instructions in
+ * the shadow of a long stall have no samples at all, and the values of M depend
+ * on the code around a block. So all instructions of a class count, and the
+ * cycles of the class are a weighted geometric mean of ΣM and of ESTIMATE_ISSUE ×
+ * instructions, in which ΣM has the smaller weight (MODEL). On measured programs
+ * either of the two alone was further off.
  */
 #include "config.h"
 

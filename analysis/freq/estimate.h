@@ -27,16 +27,18 @@ struct estimate {
 	enum estimate_rule rule;
 	double frequency; /* F: samples per cycle */
 	bool at_most;     /* neither samples nor windows saw it: an upper bound */
-	double unseen;  /* samples and windows that a frequency of 1 would have brought,
-			   of the kinds of which there were none */
-	double sd;      /* deviation of its logarithm */
+	double unseen; /* for the sources (samples, windows) that did not see the class:
+			  how often they would have seen it at frequency 1 */
+	double sd;     /* deviation of its logarithm */
 	double samples; /* ΣS */
-	double cycles;  /* ΣM; out of order, an equivalent */
+	double cycles;  /* ΣM; on out-of-order CPUs the weighted mean that estimate.c
+			   describes */
 	int insns;
-	int points;          /* issue points: instructions with M > 0 */
-	int used;            /* those of them in the cluster */
-	const double *error; /* of its logarithm: WINDOW_WEIGHTS_DRAWS draws of what it
-				shares with other classes; or NULL */
+	int points; /* issue points: instructions with M > 0 */
+	int used;   /* those of them in the cluster */
+	const double
+		*error; /* WINDOW_WEIGHTS_DRAWS random draws of the part of the error of
+			   log(frequency) that is common to several classes; or NULL */
 };
 
 /*

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Windows and samples both measure log f of a class. Windows of a worth w have the
- * variance 1 / w + WINDOWS², samples have the variance that estimate.c gives them. The
- * class gets the mean of both, weighted by the inverse of their variance. If one kind
- * did not see the class, the other decides alone. How much the missing kind could have
- * seen goes on to flow_repair.c, because it means something only for all classes of a
- * procedure together.
+ * Windows and samples both measure log f of a class. Windows of a worth w have
+ * the variance 1 / w + WINDOWS², samples have the variance that estimate.c gives
+ * them. The class gets the mean of both, weighted by the inverse of their
+ * variance. If one kind did not see the class, the other decides alone. How often
+ * the missing source would have seen the class is passed to flow_repair.c,
+ * because it is only meaningful for all classes of a procedure together.
  *
  * The samples of a procedure share a factor, its stalls. The factor's logarithm has the
  * deviation STALLS around the mean of all procedures, and is estimated from the time

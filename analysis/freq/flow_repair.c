@@ -7,11 +7,12 @@
  *	Σ outcomes × 2 Σ p0 log(p0 / p)		multinomial, by block
  *	Σ (log(s / s0) / DOOR_SD)²		by door
  *	Σ ρ(log(seen / f) / seen_sd)		by block that was seen
- *	Σ 2 SHAPE log(1 + f unseen / SHAPE)	by block that was not, in so many looks
+ *	Σ 2 SHAPE log(1 + f unseen / SHAPE)	by block that was not seen
  *
  * with ρ(z) = HEAVY² log(1 + z² / HEAVY²), so that a block whose frequency seems far
  * off because it stalls does not drag the flow along. The last term is the likelihood
- * of not being seen, if sightings scatter more than Poisson's (negative binomial).
+ * of not being seen, where unseen is the expected number of sightings at frequency 1,
+ * if sightings scatter more than Poisson's (negative binomial).
  * Fisher scoring lowers the cost. In units u of their own deviations, changes of p and
  * s change the flow by Gᵀ L u: L puts them into the flow behind the branch or door, G
  * and Gᵀ are chain_values() and chain_visits(). So
@@ -21,9 +22,9 @@
  * which conjugate gradients solve without storing a matrix. The same matrix is the
  * inverse of u's covariance, so draws from it give the flow's deviation.
  *
- * Against network flow (CGO'10, LLVM's profi): its costs are linear in the counts. So
- * the cheapest flow puts a whole surplus on one path, and a branch with 100 counted
- * outcomes weighs no more than one that was never seen.
+ * Compared with min-cost network flow (CGO'10, LLVM's profi): its costs are linear in
+ * the counts. So the cheapest flow puts a whole surplus on one path, and a branch with
+ * 100 counted outcomes weighs no more than one that was never seen.
  */
 #include "config.h"
 

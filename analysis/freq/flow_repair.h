@@ -2,10 +2,10 @@
 /*
  * flow_repair.h - the consistent flow that agrees best with all evidence
  *
- * CGO'10 section 3.2 turns inconsistent counts into a flow at the least cost. So does
- * this file, with costs that follow from the errors: each frequency is known up to a
- * factor of a given log deviation, each branch probability as if a given number of
- * outcomes had been counted.
+ * CGO'10 section 3.2 turns inconsistent counts into a flow at the least cost. So
+ * does this file, with costs that follow from the errors: the logarithm of each
+ * frequency has a given standard deviation; each branch probability has the error
+ * that a given number of counted outcomes would have.
  */
 #ifndef CPI_ANALYSIS_FLOW_REPAIR_H
 #define CPI_ANALYSIS_FLOW_REPAIR_H
@@ -22,7 +22,8 @@ struct flow_repair_input {
 				   are worth; INFINITY: exact */
 	const double *seen;     /* by block: its frequency; 0: not known */
 	const double *seen_sd;  /* by block: the deviation of log(seen); above 0 */
-	const double *mass;     /* by block: its weight in the procedure's scale */
+	const double *mass;     /* by block: its weight in the mean deviation that is
+				   removed as the procedure's common factor */
 	const double *const
 		*error; /* by block: WINDOW_WEIGHTS_DRAWS draws of an error of log(seen)
 			   that blocks share, beside seen_sd; or NULL */

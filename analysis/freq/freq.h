@@ -3,10 +3,10 @@
  * freq.h - how often each block and edge of a procedure ran
  *
  * SOSP'97 section 6.1 (equivalence classes, issue points, local propagation,
- * confidence), with edge samples from conditional jumps and a repair at the least cost
- * (CGO'10 section 3.2). The unit everywhere is estimated executions in the selection: F
- * × period, where period is the cycles that one sample stands for, and F (samples per
- * cycle of M) is executions divided by it.
+ * confidence), with edge samples from conditional jumps and a repair at the least
+ * cost (CGO'10 section 3.2). Every frequency is an estimated number of executions
+ * in the selection. F = samples / M, where M is the minimal cycles of one
+ * execution; executions = F × period, where period is the cycles per sample.
  */
 #ifndef CPI_ANALYSIS_FREQ_H
 #define CPI_ANALYSIS_FREQ_H
@@ -21,7 +21,7 @@
 
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 
-/* Executions counted by windows (window_weights.h), per sample's worth of cycles. */
+/* Executions estimated from windows (window_weights.h), in the unit of F. */
 struct freq_windows {
 	const double *block;        /* by block */
 	const double *edge;         /* by edge, fall-through ones included */
@@ -40,8 +40,9 @@ struct freq_retired {
 struct freq_input {
 	const struct cfg *cfg;
 	const double *samples;    /* by instruction: blamed time samples */
-	const double *min_cycles; /* by instruction: M, cycles at the head when nothing
-				     dynamic stalls; 0: issues with its elder */
+	const double *min_cycles; /* by instruction: M: cycles at the head of the
+				     reorder buffer without dynamic stalls; 0: it
+				     retires together with an older instruction */
 	const int *depends_on;    /* by instruction: the one whose result it waits for,
 				     or -1; NULL: none does */
 	const struct count
@@ -82,8 +83,8 @@ int freq_estimate(const struct freq_input *in, struct arena *arena, struct buf *
 		  struct freq **out);
 
 /*
- * Multiplies frequencies by the factors of a scale, and gives them their intervals, in
- * which the errors of scale and shape are. Returns 0 or -ENOMEM.
+ * Multiplies frequencies by the factors of a scale, and computes their 90 %
+ * intervals from the errors of scale and shape. Returns 0 or -ENOMEM.
  */
 int freq_take_scale(struct freq *f, const struct cfg *cfg, const struct scale *scale,
 		    struct arena *arena);

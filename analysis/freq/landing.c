@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A timer interrupt is taken when the instruction that blocked the head of the reorder
- * buffer has retired, together with the instructions behind it that were ready. So the
- * PC is the first instruction behind a group that retired together. The time belongs to
- * the group's first instruction, its leader, because all the others waited for it. The
- * static schedule tells the leaders: they have time at the head, the others have none.
+ * A timer interrupt is taken when the instruction that blocked the head of the
+ * reorder buffer has retired, together with the instructions behind it that were
+ * ready. So the PC is the first instruction behind a group that retired together.
+ * The time belongs to the group's first instruction, its leader, because all the
+ * others waited for it. The static schedule shows which instructions are leaders:
+ * only leaders spend cycles at the head of the reorder buffer.
  *
- * Samples at a block's first instruction are divided among the edges into the block by
- * frequency. The share of entries from outside stays where it landed, because the code
- * before is not in this procedure. Behind a call, the group that retired last is the
- * callee's end; the call stands for it.
+ * Samples at a block's first instruction are divided among the edges into the
+ * block by frequency. The share of entries from outside stays where it landed,
+ * because the code before is not in this procedure. After a call, the group that
+ * retired last is the end of the callee. Its samples are moved to the call.
  *
  * Samples at code where nothing waits move as well. That does little harm: they move by
  * one group, and neighbouring groups there have about equally many samples.

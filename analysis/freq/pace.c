@@ -2,11 +2,12 @@
 /*
  * pace.c - how often loops ran, from pairs of samples
  *
- * Speed is a ratio of two sums, executions and ns of all pairs, so that pairs in which
- * the instruction did not run count as well. Its error is that of a ratio estimate,
- * from the classes' residuals. Samples and pairs begin at moments of the same kind, so
- * the samples at the places where pairs began are the loop's, but for places where none
- * began yet: by Good and Turing their share is that of the places with one pair.
+ * Speed is a ratio of two sums, executions and ns of all pairs, so that pairs in
+ * which the instruction did not run count as well. Its error is that of a ratio
+ * estimate, from the classes' residuals. Pairs begin at random samples, like all
+ * others. So the loop's samples are those at the addresses where its pairs began,
+ * plus some at addresses where no pair has begun yet. The Good-Turing estimate of
+ * the latter's share is (addresses with exactly one pair) / (pairs).
  */
 #include "config.h"
 

@@ -7,13 +7,15 @@
  * where they began says which samples are the loop's: executions are the loop's time
  * times that speed.
  *
- * The interval has the spread of the pairs, the number of samples, and what pairs did
- * not count. A pair in which the loop was left and entered again once contradicts its
- * step, and is not used; one in which that happened twice may not. So an instruction is
- * left out if more than three of ten of its pairs contradict it or ended outside of the
- * loop: then the loop is too short for the time between two samples. Up to six of ten
- * may if the others agree: eight of ten of them tell the same speed within half an
- * octave, as they do in a loop that lasts for one to a few such times.
+ * The interval accounts for the spread of the pairs, the number of samples, and
+ * executions that the pairs missed. If the loop was left and re-entered once
+ * between the two samples, the register's change contradicts the loop's step, and
+ * the pair is not used. If that happened twice, the change may look valid. So an
+ * instruction is left out if more than three of ten of its pairs contradict it or
+ * ended outside of the loop: then the loop is too short for the time between two
+ * samples. Up to six of ten such pairs are allowed if at least eight of ten of
+ * the remaining pairs give the same speed within half an octave. This happens if
+ * a run of the loop lasts one to a few times as long as the gap between samples.
  */
 #ifndef CPI_ANALYSIS_PACE_H
 #define CPI_ANALYSIS_PACE_H
@@ -27,8 +29,9 @@
 #define PACE_PAIRS 8 /* of one instruction, at least */
 
 struct pace_input {
-	struct edges *pace,
-		*start; /* of an image; where to is another one, UINT64_MAX */
+	struct edges *pace, *start; /* of one image; the field `to` is UINT64_MAX if the
+				     * pair began in another image
+				     */
 	/* Samples of time at an offset; ns is what one of them stands for. */
 	double (*samples)(void *ctx, uint64_t offset);
 	double sample_ns;

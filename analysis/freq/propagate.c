@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SOSP'97 section 6.1.4. Each block has two equations, its frequency is the sum of
- * its edges in, and of its edges out; doors and ends have one. An equation waits until
- * only one class in it is unknown, and then gives the frequency of that class. A class
- * that becomes known counts down the equations of all its members, so that each of them
- * is solved once, and the whole takes linear time.
+ * SOSP'97 section 6.1.4. Each block has two equations: its frequency is the sum
+ * of its in edges, and the sum of its out edges. Doors and ends have one
+ * equation. An equation waits until only one class in it is unknown, and then
+ * gives the frequency of that class. A class that becomes known counts down the
+ * equations of all its members, so that each of them is solved once, and the
+ * whole takes linear time.
  *
  * The paper does not compute errors. We add variances, so a small difference of large
  * sums has a large deviation.

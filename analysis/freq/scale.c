@@ -5,9 +5,9 @@
  * procedure's by a normal deviate. That is exact up to the grid, so no method that
  * might fail to converge is needed.
  *
- * I1  The samples of a loop are at least its best case and at most its worst. What is
- *     faster than the best case is never believed: it moves the factor.
- * I2  A density that nothing changed is 0 everywhere.
+ * I1 The samples of a loop are at least its best case and at most its worst. No
+ * result says that a loop ran faster than its best case. If the samples suggest
+ * that, the factor is lowered. I2 A density that nothing changed is 0 everywhere.
  */
 #include "config.h"
 

@@ -5,16 +5,16 @@
  * Frequencies have a shape (this block ran twice as often as that one) and a scale (so
  * many executions, hence so many cycles for each). Samples of time and windows measure
  * the shape. They say nothing about the scale: a loop that waits for memory looks like
- * one that does not and runs a hundred times as often. The scale is what is joined here
- * from evidence.
+ * one that does not and runs a hundred times as often. This file combines evidence to
+ * estimate the scale.
  *
  * How to add evidence: make a struct scale_evidence for each thing that was measured,
  * and put them into explain_input.evidence (explain.h) for each procedure of the image.
- * Those of other procedures are ignored, so one list for an image is enough. State the
- * interval that holds the truth in 90 % of the cases, with every error that was
- * measured in it: a narrow interval that is wrong moves the result, and is not found
- * out. Where only a bound is known, state only the bound. Evidence with an interval
- * that cannot be is left out: likely outside of low and high, or nothing above 0.
+ * Those of other procedures are ignored, so one list for an image is enough. Give the
+ * interval that holds the truth in 90 % of the cases, and include every known source of
+ * error. A wrong narrow interval changes the result, and nothing detects that. Where
+ * only a bound is known, state only the bound. Evidence with an interval that cannot be
+ * is left out: likely outside of low and high, or nothing above 0.
  *
  * How it is joined: blocks in one outermost loop share a factor, which is what their
  * frequencies must be multiplied by. Each piece of evidence gives a likelihood of its
@@ -55,10 +55,13 @@ struct scale_evidence {
 /* What one execution of a block costs at least and at most, in cycles; by block. */
 struct scale_costs {
 	const double *issue; /* slots only: everything else is hidden behind others */
-	const double *best;  /* alone in its steady state, and lucky; at least issue */
+	const double *best;  /* the block repeated alone, with small gains over the
+				model's schedule; at least issue */
 	const double *usual; /* alone in its steady state, with nothing to wait for */
-	const double *worst; /* if all that may wait waits; INFINITY: no bound */
-	const bool *calls;   /* whether it calls: others' time may hide its chains */
+	const double *worst; /* if every possible wait (misses and so on) happens;
+				INFINITY: no bound */
+	const bool *calls;   /* whether the block has a call; then its dependency chains
+				may overlap with the callee's time */
 };
 
 /* Logarithms of factors on a grid, from SCALE_FROM on in steps of SCALE_STEP. */
@@ -86,8 +89,8 @@ struct freq_interval {
 };
 
 /*
- * Whether the likely value can be stated: the interval reaches at most SCALE_KNOWN
- * times as far to either side.
+ * Whether the likely value is shown: neither end of the interval differs from it
+ * by more than a factor of SCALE_KNOWN.
  */
 #define SCALE_KNOWN 3.0
 bool freq_interval_known(const struct freq_interval *i);
@@ -112,7 +115,8 @@ struct scale {
  */
 int scale_find(const struct scale_input *in, struct arena *arena, struct scale **out);
 
-/* Widens a density by a deviation, in place: what it says of a tied factor. 0, -ENOMEM.
+/* Convolves a log density with a normal distribution of this deviation, in place. The
+ * result is what it implies for a factor that is tied to it. 0, -ENOMEM.
  */
 int scale_widen(double *density, double sd, struct arena *arena);
 

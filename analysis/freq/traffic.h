@@ -28,7 +28,7 @@ struct traffic_run {
 struct traffic_jump {
 	uint64_t from, to; /* from: the jump or call, or TRAFFIC_ELSEWHERE */
 	double n;
-	bool enters; /* it calls a procedure, or leaves for one */
+	bool enters; /* a call or a tail call */
 };
 
 /* Starts as { 0 }; buf.err is -ENOMEM after a failure. */

@@ -21,17 +21,24 @@ struct arch_ops {
 	uint64_t regs_mask;
 	struct cpi_branch (*decode)(const uint8_t *code, size_t n);
 	enum cpi_outcome (*outcome)(struct cpi_branch branch, const uint64_t *regs);
-	/* Adds that wait for each other, each for a cycle; NULL: there are none. */
+	/*
+	 * Runs rounds × ARCH_ADDS dependent add instructions; each takes one
+	 * cycle. NULL: not available.
+	 */
 	void (*add_in_turn)(unsigned int rounds); /* of ARCH_ADDS each */
 	/*
-	 * User registers (PERF_SAMPLE_REGS_USER's mask) that unwinding begins with, and
-	 * in the order in which they come the numbers that DWARF has for them; 16 on
-	 * x86-64, and 32 on AArch64, is the PC. 0: they are not known here.
+	 * user_mask: the PERF_SAMPLE_REGS_USER mask that unwinding needs; 0:
+	 * unwinding is not supported on this machine. user_dwarf: the DWARF
+	 * number of each of these registers, in perf's order. The PC is 16 on
+	 * x86-64 and 32 on AArch64.
 	 */
 	uint64_t user_mask;
 	const uint8_t *user_dwarf;
 	uint8_t dwarf_sp, dwarf_pc;
-	/* What errata go by; NULL: that is asked of nobody here. */
+	/*
+	 * Reads the CPU's family and model, by which IBS errata are chosen. NULL:
+	 * not needed on this machine.
+	 */
 	void (*cpu_model)(unsigned int *family, unsigned int *model);
 };
 

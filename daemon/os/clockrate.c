@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clockrate.c - the clock rate by which cycles are converted
+ * clockrate.c - the clock rate that converts cycles to time
  *
- * What a machine announces is often the lowest or the highest of many rates, and in a
- * virtual machine another machine's. So it is measured: with a cycle counter, else by
- * the time that a row of dependent additions takes, one cycle each. Clocks speed up
- * under load, and others take the CPU away: the highest of many short windows counts,
- * once several windows agree on it.
+ * The announced rate is often the lowest or the highest of many rates. In a
+ * virtual machine it may be the rate of another host. So it is measured: with a
+ * cycle counter, else by the time that a row of dependent additions takes, one
+ * cycle each. Clocks speed up under load, and other threads take the CPU away. So
+ * the rate is measured many times for a short time; the highest value counts once
+ * several measurements agree with it.
  */
 #include "config.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two rates that differ by less are one. */
+/* Rates that differ by less than this fraction count as equal. */
 #define CLOCKRATE_SAME 0.1
 
 /*
@@ -19,20 +19,22 @@
 uint64_t clockrate_read(const char *cpuinfo);
 
 /*
- * Whether the highest of nr measured rates was met by enough of the others to be the
- * CPU's own: a measurement is only ever too low, when something takes the CPU away.
+ * Returns whether enough measurements agree with the highest one. Then that one
+ * is the CPU's rate: a measurement can be too low (if the thread lost the CPU),
+ * but not too high.
  */
 bool clockrate_is_settled(const double *hz, size_t nr);
 
 /*
- * Of the rate that was measured and the one that the machine announces (0: none) the
- * one to go by: the announced one where the measured one is below two thirds of it.
+ * Returns measured_hz, unless it is below two thirds of announced_hz; then
+ * announced_hz. 0: none is announced.
  */
 double clockrate_choose(double measured_hz, double announced_hz);
 
 /*
- * Of the rate that an earlier run found in the same boot (0: none) and today's: the
- * earlier one, unless today's is clearly higher. So one boot is one machine.
+ * Returns known_hz, the rate that an earlier run found in this boot (0: none),
+ * unless measured_hz is clearly higher. So all runs of one boot use the same
+ * rate.
  */
 uint64_t clockrate_of_boot(uint64_t known_hz, uint64_t measured_hz);
 

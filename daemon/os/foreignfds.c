@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The timed child is a grandchild, as nobody can wait for one that is stuck, and has
- * nothing but the socket and its end of a pair. Over that pair it hears that the socket
- * was closed here, so that its own is the last reference; the pair's end says that it
- * is gone.
+ * The child is double-forked, because a parent could not wait for a stuck child.
+ * It holds only the socket and one end of a socket pair. When this process has
+ * closed the socket, it shuts down its end of the pair; the child then exits, and
+ * its copy is the last reference. When the child is gone, this process sees the
+ * end of the pair.
  */
 #include "config.h"
 

@@ -2,17 +2,19 @@
 /*
  * foreignfds.h - descriptors that others attach to what they send
  *
- * Whoever sends to a unix socket may attach any descriptor. The receiver that has no
- * room for it releases it, and that can wait for as long as the sender chose: a TCP
- * socket with SO_LINGER and a peer that reads nothing, a file of a file system that
- * does not answer. So they are refused where the kernel can do that (SO_PASSRIGHTS,
- * Linux 6.16). Elsewhere each message is looked at before it is taken, and one with
- * descriptors is released by a timed child, as is a connection that is closed with
- * something unread.
+ * Whoever sends to a unix socket may attach any descriptor. If the receiver does
+ * not take the descriptor, the kernel closes it in the receiver. That close can
+ * block for as long as the sender wants: for example for a TCP socket with
+ * SO_LINGER whose peer reads nothing, or for a file on a file system that does
+ * not answer. So they are refused where the kernel can do that (SO_PASSRIGHTS,
+ * Linux 6.16). On older kernels each message is inspected with MSG_PEEK first. A
+ * message with descriptors is received by a short-lived child process (not
+ * timed_child.h), and so is the rest of a connection that is closed with unread
+ * messages.
  *
- * I1  Whoever calls these functions never releases a descriptor that came along, and
- *     waits for nothing.
- * I2  No more than FOREIGNFDS_MAX of these processes are there at a time.
+ * I1 The calling process never does the last close of an attached descriptor, and
+ * never blocks on one. I2 No more than FOREIGNFDS_MAX of these processes are
+ * there at a time.
  */
 #ifndef CPI_DAEMON_FOREIGNFDS_H
 #define CPI_DAEMON_FOREIGNFDS_H
@@ -23,10 +25,10 @@
 
 #define FOREIGNFDS_MAX 8
 
-/* Then a timed child ends, if anything can end it. */
+/* After this time a child is killed, if it can be killed. */
 #define FOREIGNFDS_PATIENCE_MS 200
 
-/* Zeroed at first, but for what foreignfds_refuse() returned. */
+/* Zero it first, and set refused to the result of foreignfds_refuse(). */
 struct foreignfds {
 	bool refused; /* the kernel refuses them */
 	struct {
@@ -36,27 +38,30 @@ struct foreignfds {
 };
 
 /*
- * Before anything can be sent to this socket; what it accepts is like it. Whether the
- * kernel can do that.
+ * Makes the kernel refuse descriptors that are sent to this socket and to
+ * connections that it accepts. Call it before anyone can send. Returns whether
+ * the kernel can do that.
  */
 bool foreignfds_refuse(int socket);
 
 /*
- * Whether descriptors are attached to the first message. expected: bytes of control
- * data that messages have otherwise, as in msg_controllen.
+ * Whether descriptors are attached to the first message. expected: the size of
+ * the control data (msg_controllen) of a message without descriptors.
  */
 bool foreignfds_came(const struct foreignfds *f, int socket, size_t expected);
 
 /*
- * Has that message taken by a timed child. Nothing may be received until
- * foreignfds_is_dropping() is false. 0, -EBUSY while there are too many, or -errno.
+ * Lets a child process receive that message. Nothing may be received until
+ * foreignfds_is_dropping() is false. 0, -EBUSY while there are too many, or
+ * -errno.
  */
 int foreignfds_drop(struct foreignfds *f, int socket);
 bool foreignfds_is_dropping(struct foreignfds *f);
 
 /*
- * Closes the socket of a connection. On failure, which is as that of
- * foreignfds_drop(), it stays open, and nothing can be sent to it any more.
+ * Closes the socket of a connection. On failure returns the same errors as
+ * foreignfds_drop(); then the socket stays open, but peers can no longer send to
+ * it.
  */
 int foreignfds_close(struct foreignfds *f, int socket);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A reader may see a new word with the old time, for the two are no pair: it shows
- * them to people, who will not mind.
+ * A reader may see the new step with the old time, because the two are not stored
+ * atomically. That is acceptable: they are only shown to people.
  */
 #include "config.h"
 

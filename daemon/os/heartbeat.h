@@ -2,9 +2,9 @@
 /*
  * heartbeat.h - what the main thread is doing, for threads that must not wait for it
  *
- * The main thread names what may take long as it begins it. Each such beginning and
- * end, and each heartbeat_progress(), says that it gets on; a service manager that
- * would otherwise give up is told so by the owner's function.
+ * Before a step that may take long, the main thread publishes the step's name.
+ * Each begin, end and heartbeat_progress() calls progress(). The daemon uses it
+ * to tell the service manager that it is still making progress.
  *
  * Everything accepts NULL, for sessions that nobody watches.
  */
@@ -22,13 +22,13 @@ struct heartbeat {
 };
 
 /*
- * The main thread begins this, a string that stays. Returns what it was doing before,
- * for heartbeat_end().
+ * The main thread begins the step doing, a string that must stay valid. Returns
+ * the step before, for heartbeat_end().
  */
 const char *heartbeat_begin(struct heartbeat *h, const char *doing);
 void heartbeat_end(struct heartbeat *h, const char *before);
 
-/* What was begun is under way still, and gets on. */
+/* Reports progress of the current step. */
 void heartbeat_progress(struct heartbeat *h);
 
 /* Any thread: what the main thread does, and since when. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * helper.h - programs of ours that read for the collector what may be anything
+ * helper.h - our helper programs, which parse untrusted input for the daemon
  *
- * A helper ends when its socket, its standard input, does.
+ * A helper's standard input is its socket. It exits when the socket is closed.
  */
 #ifndef CPI_DAEMON_HELPER_H
 #define CPI_DAEMON_HELPER_H
@@ -11,18 +11,23 @@
 #include <sys/types.h>
 
 /*
- * Starts one by its name: from beside this program, or from where it is installed. It
- * begins with giving up this process's privileges, and has no descriptor of it but the
- * socket, also where this process itself was given some. -EPERM where it would keep
- * root's rights, for this process can no longer give them up; -ENOENT when it is not
- * installed; -errno. The caller watches the socket, a SOCK_SEQPACKET.
+ * Starts a helper by name, from this program's directory or from the installed
+ * one. The helper's first action is to drop the privileges that it inherited. It
+ * inherits no descriptor but the socket, not even those that this process
+ * inherited itself. Returns -EPERM if this process is root without CAP_SETUID or
+ * CAP_SETGID, because the helper could then not stop being root; -ENOENT if the
+ * helper is not installed; or another -errno. The caller watches the socket, a
+ * SOCK_SEQPACKET.
  */
 int helper_start(const char *name, pid_t *pid, int *socket);
 
 /* Whether helper_start() would find it. */
 bool helper_is_installed(const char *name);
 
-/* Ends it, and waits for that; harmless when *pid is 0, which it is then. */
+/*
+ * Stops the helper and waits for its end (at most 4 s). Sets *pid to 0. Does
+ * nothing if *pid is 0.
+ */
 void helper_stop(pid_t *pid, int *socket);
 
 #endif

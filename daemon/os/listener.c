@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A daemon that was killed leaves its socket behind, and bind() refuses a name
- * that exists. Whether somebody listens there is asked by connecting: only a
- * refused connection proves that nobody does, and only a socket is removed.
- * Nobody can connect before listen(), so owner and mode are right by then.
+ * that exists. connect() shows whether a process still listens: only ECONNREFUSED
+ * proves that none does. The file is removed only if it is a socket. Nobody can
+ * connect before listen(), so owner and mode are right by then.
  */
 #include "config.h"
 

@@ -11,8 +11,8 @@
 struct listener;
 
 /*
- * Listens on path with SOCK_SEQPACKET; as control_open() in control.h. The
- * cause of a failure is logged. Returns 0 or -errno.
+ * Listens on path with SOCK_SEQPACKET. Permissions are those that control_open()
+ * (control.h) documents. The cause of a failure is logged. Returns 0 or -errno.
  */
 int listener_open(const char *path, gid_t group, struct listener **out);
 

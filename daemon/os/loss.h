@@ -11,8 +11,9 @@
 #include "db/store/store.h"
 
 #define LOSSES(X)                                                                      \
-	X(AMBIGUOUS, UNKNOWN, "ambiguous") /* two images held the address then */      \
-	X(MAP_GAP, UNKNOWN, "map_gap")     /* mapping events were lost around then */  \
+	X(AMBIGUOUS, UNKNOWN,                                                          \
+	  "ambiguous")                 /* two images were mapped there at the time */  \
+	X(MAP_GAP, UNKNOWN, "map_gap") /* mapping events were lost at the time */      \
 	X(NO_PROCESS, UNKNOWN, "no_process") /* nothing is known of the tgid */        \
 	X(NO_MAPPING, UNKNOWN, "no_mapping") /* nothing executable is mapped there */  \
 	X(ANONYMOUS, UNKNOWN, "anonymous")   /* executable memory without a file */    \
@@ -27,13 +28,13 @@
 	X(AUX_COLLISION, LOST, "aux_collision") /* while another was in flight */      \
 	X(AUX_PARTIAL, LOST, "aux_partial")     /* the AUX data has a gap */           \
 	X(AUX_DAMAGED, LOST, "aux_damaged")     /* the AUX data is no record */        \
-	X(NO_SPACE, LOST, "no_space") /* the database could not take it for long */    \
+	X(NO_SPACE, LOST, "no_space")           /* the database failed for too long */ \
 	X(UNWIND_FULL, LOST,                                                           \
 	  "unwind_full") /* too many stacks waited for cpi-unwind */                   \
-	X(UNWIND_DIED, LOST, "unwind_died") /* no answer, or it was not there */       \
-	/* Windows' alone: */                                                          \
-	X(NOT_ENTERED, LOST, "not_entered") /* the program did not know the process */ \
-	X(NOT_TRANSLATED, LOST, "not_translated") /* nor where it was */               \
+	X(UNWIND_DIED, LOST, "unwind_died") /* cpi-unwind failed or did not run */     \
+	/* Only for windows: */                                                        \
+	X(NOT_ENTERED, LOST, "not_entered") /* not in the interrupt's tables yet */    \
+	X(NOT_TRANSLATED, LOST, "not_translated") /* its code, not yet */              \
 	X(STALE, LOST, "stale")       /* mappings changed, or could have */            \
 	X(EXCLUDED, LOST, "excluded") /* the process is left alone */                  \
 	X(COMPAT, LOST, "compat")     /* 32-bit code */                                \

@@ -2,8 +2,8 @@
 /*
  * nodes.c - which CPUs share memory that is near to them
  *
- * Links cpuN in a node's folder are there for each CPU that is present. Its file
- * cpulist leaves out those that are offline, and may come back.
+ * A node's folder has a link cpuN for each present CPU. Its file cpulist has only
+ * online CPUs, so it would miss those that come online later.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nodes.h - which CPUs share memory that is near to them
+ * nodes.h - which NUMA node each CPU belongs to
  */
 #ifndef CPI_DAEMON_NODES_H
 #define CPI_DAEMON_NODES_H
@@ -14,7 +14,7 @@
 
 /*
  * NUMA nodes that have CPUs, in the kernel's order; at least one. Each CPU has a
- * node, and a number among that node's: 0, 1, and so on.
+ * node and an index within that node.
  */
 struct nodes {
 	int nr;
@@ -27,10 +27,10 @@ struct nodes {
 };
 
 /*
- * Reads what sysfs says in dir of the CPUs below nr_cpus (at most CPUS_MAX), also of
- * those that are offline. Those that it says nothing of, and those of nodes beyond
- * NODES_MAX, are the first node's. Where there is nothing to read, the only node is
- * -1, and has all.
+ * Reads from sysfs (dir) the nodes of the CPUs 0 to nr_cpus - 1 (at most
+ * CPUS_MAX), including offline CPUs. CPUs without a node there, and CPUs of nodes
+ * beyond NODES_MAX, are put into the first node. If sysfs shows no node, one node
+ * with id -1 has all CPUs.
  */
 void nodes_read(const char *dir, int nr_cpus, struct nodes *out);
 

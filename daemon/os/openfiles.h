@@ -2,14 +2,15 @@
 /*
  * openfiles.h - the files that a worker keeps open for a while (timed_child.h)
  *
- * A file that was hashed is wanted again soon: for its code, to be captured, for its
- * unwind tables. It may have lost its name by then. It is not kept for long: as long as
- * it is, its file system cannot be unmounted.
+ * A file that was identified is usually needed again soon, for its code, its
+ * symbols and its unwind tables. By then it may have been deleted. It is kept
+ * open only for a short time, because its file system cannot be unmounted while
+ * it is open.
  *
  * Closing a descriptor waits for the file system (FUSE's FLUSH), which may never
- * answer. Who wants a file has to pay for that, so it is closed before he is answered,
- * and kept within a socket (fdpass.h), which can be closed at any time: that waits for
- * nobody.
+ * answer. The time of close() is charged to the process that caused it, so the
+ * worker closes the file before it answers. A copy stays inside a socket
+ * (fdpass.h). Closing that socket never blocks.
  */
 #ifndef CPI_DAEMON_OPENFILES_H
 #define CPI_DAEMON_OPENFILES_H
@@ -21,7 +22,10 @@
 #define OPENFILES_MAX 96
 #define OPENFILES_NS  20000000000ULL /* since the last use */
 
-/* What a file is known by; another time or size is another content. */
+/*
+ * Identifies a file and its contents: if size or mtime differ, the contents may
+ * differ.
+ */
 struct file_identity {
 	uint64_t device, inode, size, mtime_ns;
 };
@@ -34,12 +38,15 @@ struct openfiles;
 struct openfiles *openfiles_new(void); /* NULL when out of memory */
 void openfiles_free(struct openfiles *o);
 
-/* A file that is still what it was: a descriptor, the caller's. Or -errno. */
+/*
+ * Returns a descriptor of the kept file if it is unchanged; the caller owns it.
+ * Otherwise returns -errno.
+ */
 int openfiles_find(struct openfiles *o, const struct file_identity *id);
 
 /*
- * Keeps the file open, in place of the one that was used least lately, unless that
- * fails. fd stays the caller's.
+ * Keeps the file open. If no slot is free, it replaces the least recently used
+ * file. On failure nothing is kept. fd stays the caller's.
  */
 void openfiles_keep(struct openfiles *o, const struct file_identity *id, int fd);
 

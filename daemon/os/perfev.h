@@ -17,7 +17,9 @@ int perfev_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 /* Appends why opening failed with err, and what to do about it. */
 void perfev_explain(int err, struct buf *out);
 
-/* May this process sample the whole system, with the kernel? 0 or -errno. */
+/*
+ * Whether this process may sample all CPUs, in user and kernel mode: 0 or -errno.
+ */
 int perfev_system_access(void);
 
 /* A number from /proc/sys/kernel/NAME, or fallback. */

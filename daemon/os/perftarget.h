@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * perftarget.h - of whom perf events are: the system, a command, or a running process
+ * perftarget.h - what perf events measure: the whole system, a command, or a
+ * running process
  *
- * An event of a process is one of its first thread, and of what that starts from then
- * on. So a process that has other threads already needs an event of each.
+ * perf_event_open() with a PID counts only the main thread and the threads and
+ * processes that it creates later (inherit). So a running process needs one event
+ * for each further thread.
  */
 #ifndef CPI_DAEMON_PERFTARGET_H
 #define CPI_DAEMON_PERFTARGET_H
@@ -16,7 +18,8 @@
 struct perftarget {
 	pid_t pid;           /* -1: the whole system */
 	bool enable_on_exec; /* with pid: events begin when it calls exec */
-	const pid_t *thread; /* that it has beside the first one; the owner's */
+	const pid_t *thread; /* threads other than the main one; the array belongs to
+				the caller */
 	int nr_threads;
 };
 
@@ -24,15 +27,18 @@ struct perftarget {
 pid_t perftarget_process(pid_t thread);
 
 /*
- * The threads that a process has beside its first one: a new array, the caller's. 0,
- * -ESRCH when there is no such process, or -errno.
+ * Reads the process's threads other than the main one into a new array, which the
+ * caller frees. 0, -ESRCH when there is no such process, or -errno.
  */
 int perftarget_read_threads(pid_t pid, pid_t **thread, int *nr);
 
 /* May events of a process be opened? 0 or -errno. */
 int perftarget_access(pid_t pid);
 
-/* Events of one kind on one CPU, of each of those threads; starts as { 0 }. */
+/*
+ * One event of the same kind for each thread of a perftarget, on one CPU. Starts
+ * as { 0 }.
+ */
 struct perfthreads {
 	struct {
 		int fd;
@@ -41,7 +47,10 @@ struct perfthreads {
 	int nr;
 };
 
-/* Opens them, but of threads that have ended. 0 or -errno; then there are none. */
+/*
+ * Opens an event for each thread; threads that have ended are skipped. Returns 0
+ * or -errno; on failure none stays open.
+ */
 int perfthreads_open(const struct perftarget *target,
 		     const struct perf_event_attr *attr, int cpu,
 		     struct perfthreads *out);
@@ -51,7 +60,7 @@ void perfthreads_close(struct perfthreads *t);
 int perfthreads_ioctl(const struct perfthreads *t, unsigned long request,
 		      unsigned long argument);
 
-/* Whether one of them is called id by perf. */
+/* Whether one of these events has this perf event id. */
 bool perfthreads_have(const struct perfthreads *t, uint64_t id);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A profiler of the whole system can see everything, so what can be taken over
- * in it should be able to do little else. Six capabilities stay:
+ * A system-wide profiler can read almost everything, so an attacker who takes it over
+ * should be able to do little else. It keeps six capabilities:
  *
- *	PERFMON		events are opened again when a CPU comes or the rate
- *			changes (SYS_ADMIN where PERFMON is not known or given)
+ *	PERFMON		to open events again when a CPU comes online or the rate
+ *			changes (SYS_ADMIN if the kernel has no PERFMON, or the
+ *			process was not given it)
  *	SYS_PTRACE	/proc/PID/maps and /proc/PID/root of every process
  *	DAC_READ_SEARCH	binaries that only their owners may read
  *	SYSLOG		addresses in /proc/kallsyms
- *	BPF		the bpf collector's flips and questions, on kernels that
- *			want it for more than loading
+ *	BPF		to switch and read the BPF tables, on kernels that need
+ *			it for that and not only for loading
  *	CHECKPOINT_RESTORE  /proc/PID/map_files: mapped files without a name
  *
- * The order matters: the bounding set and the securebits want SETPCAP, which
- * the last step takes away.
+ * The order matters: changing the bounding set and the securebits needs SETPCAP, which
+ * the last step drops.
  */
 #include "config.h"
 

@@ -18,18 +18,21 @@ bool privileges_have(int cap);
 int privileges_become(const char *user);
 
 /*
- * Gives up every capability but those that sampling goes on to need, as far as
- * they are there (cpid(8), "PRIVILEGES"), for good: nothing that this process
- * executes gets more. Harmless for who has none. The cause of a failure is
+ * Drops permanently all capabilities except those that sampling still needs
+ * (cpid(8), "PRIVILEGES"). Programs that this process executes cannot regain any.
+ * Does nothing if the process has no capabilities. The cause of a failure is
  * logged. Returns 0 or -errno.
  */
 int privileges_drop(void);
 
-/* The same of a process that does nothing but read what is others': 0 or -errno. */
+/*
+ * The same for a process that only reads files of other users. Returns 0 or
+ * -errno.
+ */
 int privileges_keep_reading(void);
 
 /*
- * Gives up every capability of the calling thread, which no other thread's depend on.
+ * Drops all capabilities of the calling thread. Other threads keep theirs.
  * Returns 0 or -errno.
  */
 int privileges_give_up_all(void);

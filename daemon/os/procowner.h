@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procowner.h - whose a process is
+ * procowner.h - the user that owns a process
  */
 #ifndef CPI_DAEMON_PROCOWNER_H
 #define CPI_DAEMON_PROCOWNER_H
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * The user id that a process has now, as the initial namespace numbers it. One look at
- * /proc/PID, which takes none of the process's locks and so never waits for it. 0, or
- * -errno: it is gone.
+ * Gets the effective user id of a process, as numbered in the initial user
+ * namespace. It only stats /proc/PID, which takes no lock of the process and so
+ * cannot block. Returns 0, or -errno if the process is gone.
  */
 int procowner_uid(uint32_t tgid, uint32_t *uid);
 

@@ -2,9 +2,10 @@
 /*
  * procroot.h - files as another process sees them
  *
- * In its mount namespace and below its root directory, through no link, regular files
- * only. Whoever opens one may wait for ever: so this is for a timed child
- * (timed_child.h), all but procroot_peek() of a file here.
+ * These functions open regular files only, in the process's mount namespace and
+ * below its root directory, and follow no symbolic link. Opening may block for
+ * ever, so call them in a timed child (timed_child.h). Exception: procroot_peek()
+ * with tgid 0 may be called directly.
  *
  * tgid 0 is this process here.
  */
@@ -19,16 +20,17 @@
 int procroot_open(pid_t tgid, const char *path, struct stat *st);
 
 /*
- * Opens a file that tgid runs or has mapped, by its inode: also one whose name is gone,
- * or that never had one. device is the kernel's number for it, as in /proc/PID/maps. A
- * descriptor, or -errno: what a process maps, but does not run, needs
- * CAP_CHECKPOINT_RESTORE.
+ * Opens a file by its inode, if tgid executes or maps it, even if it was deleted
+ * or never had a name. device is the kernel's number for it, as in
+ * /proc/PID/maps. Returns a descriptor or -errno. For a file that is mapped but
+ * is not the process's executable, the caller needs CAP_CHECKPOINT_RESTORE.
  */
 int procroot_open_mapped(pid_t tgid, dev_t device, ino_t inode, struct stat *st);
 
 /*
- * Opens the regular file that a process has open for reading, by its descriptor there.
- * A descriptor, or -errno: -EACCES where it is open for something else.
+ * Opens the regular file behind descriptor fd of process tgid; the process must
+ * have it open for reading. A descriptor, or -errno: -EACCES where it is open for
+ * something else.
  */
 int procroot_open_descriptor(pid_t tgid, int fd, struct stat *st);
 
@@ -36,8 +38,10 @@ int procroot_open_descriptor(pid_t tgid, int fd, struct stat *st);
 bool procroot_is_ours(pid_t tgid);
 
 /*
- * What is at a path, as far as that is in memory, as it is where a file is in use:
- * nobody is asked. 0; or -errno, -EAGAIN when somebody would have to be.
+ * Gets the status of the file at a path, using only metadata that the kernel has
+ * cached, as it has for files in use, so no file system is asked. Returns 0,
+ * -EAGAIN if the file system would have to be asked, or another -errno. (Before
+ * Linux 5.12 the path lookup may block.)
  */
 int procroot_peek(pid_t tgid, const char *path, struct stat *st);
 

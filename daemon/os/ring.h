@@ -34,17 +34,18 @@ uint64_t ring_unread(const struct ring *r);
 void ring_snapshot(struct ring *r);
 
 /*
- * The next record below the snapshot, or NULL. Valid until ring_next(). A
- * record with an impossible size ends the snapshot: nothing can be told apart
- * behind it.
+ * The next record below the snapshot, or NULL. Valid until ring_next(). A record
+ * with an impossible size ends the snapshot, because the record after it cannot
+ * be found.
  */
 const struct perf_event_header *ring_peek(struct ring *r);
 void ring_next(struct ring *r, const struct perf_event_header *record);
 
 /*
- * Gives the space of all records that were passed back to the kernel. Whether it was
- * half full at any time before: a record that is lost has found less room than its
- * 64 KiB at most, so where the ring has twice as many, and this is false, none was.
+ * Returns to the kernel the space of all records that ring_next() has passed.
+ * Returns whether the ring was at least half full since the last release. The
+ * kernel loses a record only if there is less room than its size, at most 64 KiB.
+ * So if the ring has 128 KiB or more and this is false, no record was lost.
  */
 bool ring_release(struct ring *r);
 

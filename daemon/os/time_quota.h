@@ -2,9 +2,10 @@
 /*
  * time_quota.h - how much time may be spent on what others ask for
  *
- * A time quota grows by a share of the time that goes by, up to a most. Work may begin
- * while something is left of it, and is paid with the time that it took: whatever
- * one piece costs, in the long run it is no more than the share.
+ * A token bucket of time: it fills at a fixed share of the elapsed time, up to a
+ * maximum. Work may start while the bucket is not empty, and its duration is
+ * subtracted afterwards. So in the long run all work together takes at most that
+ * share.
  */
 #ifndef CPI_DAEMON_TIME_QUOTA_H
 #define CPI_DAEMON_TIME_QUOTA_H
@@ -12,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroed: as much as there may be at most. */
+/* A zeroed quota is full. */
 struct time_quota {
 	int64_t spent_ns; /* of the most; above it when the last piece took more */
 	uint64_t as_of_ns;

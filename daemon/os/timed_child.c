@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * timed_child.c - the asking side: waits so long and no longer, and who pays for it
+ * timed_child.c - the client side: sends questions, limits the waiting time, and
+ * charges it to processes and users
  */
 #include "config.h"
 

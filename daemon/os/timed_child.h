@@ -2,13 +2,15 @@
 /*
  * timed_child.h - runs calls that may block for ever in a child, with a deadline
  *
- * THE RULE. The thread that drains, flushes and answers makes no system call that
- * another process, a file system or a peer can hold up. It uses this interface for:
+ * THE RULE. The main thread (it reads the rings, stores counts and answers requests)
+ * makes no system call that another process, a file system or a peer can block. It uses
+ * this interface for:
  *
  *	/proc/PID/...	each read takes locks of that process (maps, environ, mem, root,
- *			exe, map_files, mountinfo), of all cgroups (cgroup), or the last
- *			reference to its memory (stat, status). It can hold these for as
- *			long as it likes, by FUSE, userfaultfd or a fork without end.
+ *			exe, map_files, mountinfo), of all cgroups (cgroup), or drops
+ *			the last reference to its memory (stat, status). It can hold
+ *			these for as long as it likes, by FUSE, userfaultfd or a fork
+ *			without end.
  *	other files	opening, reading, asking for the status and *closing* a file
  *			waits for its file system: FUSE, a network, an overlay of these.
  *	perf events	of another thread: perf_event_open() waits for its exec.
@@ -29,9 +31,10 @@
  *
  * I1  A caller waits for one answer no longer than its patience. In the long run the
  *     waits for answers that do not come take at most 2 % of the time, or 10 % if all
- *     these processes had always answered before or had not been asked.
- * I2  Each process, and each user except root (with its subuids), has a share of time,
- *     which pays for all work that it causes. If a share is used up, the answer is
+ *     these processes had answered in the 100 s before or had not been asked.
+ * I2  Each process, each user except root, and each range of subordinate user ids has
+ *     a share of time. All work that it causes is charged to this share. If a share is
+ *     used up, the answer is
  *     -EBUSY, without effect on others. The answer is also -EBUSY while a worker is
  *     stuck with the same question about the same process.
  * I3  At most TIMED_CHILD_MAX_STUCK workers are stuck at any time: at most

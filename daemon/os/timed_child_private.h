@@ -27,7 +27,7 @@ struct timed_child_reply {
 	uint64_t cpu_ns;
 };
 
-/* What becomes of the worker that there was. */
+/* What the server does with the previous worker. */
 enum timed_child_before {
 	TIMED_CHILD_KILL = 'k',
 	TIMED_CHILD_LINGER =

@@ -2,8 +2,8 @@
 /*
  * tipfile.c - one item after the other, through stdio
  *
- * What is read is hostile: an item is not larger than CPI_TIP_MAX_ITEM, and a file
- * without its end is cut, however well the rest of it reads.
+ * Files are untrusted: an item larger than CPI_TIP_MAX_ITEM is an error, and a
+ * file without an end mark counts as truncated even if all its items are valid.
  */
 #include "config.h"
 

@@ -52,8 +52,8 @@ void tipfile_close(struct tipfile *f);                       /* accepts NULL */
 const struct tipfile_info *tipfile_info(const struct tipfile *f);
 
 /*
- * The next item that is a record or code: its type, or 0 at the end, which a whole file
- * has, or -CPI_ECORRUPT, -CPI_ETRUNCATED, -errno.
+ * Reads the next record or code item. Returns its type; 0 at the end mark of a
+ * complete file, or -CPI_ECORRUPT, -CPI_ETRUNCATED, -errno.
  */
 union tipfile_item {
 	struct cpi_tip_sample sample;

@@ -2,9 +2,9 @@
 /*
  * wrapping.h - a count of 32 bits that wraps, kept in 64
  *
- * The kernel's side counts some things in 32 bits. Differences of such a count are
- * right modulo 2^32, so the sum of the differences is the count, if it is read at least
- * once in 2^32 of what is counted.
+ * The kernel's side counts some things in 32 bits. The difference of two readings
+ * is correct modulo 2^32. So the sum of the differences is the full count if the
+ * counter is read before it advances by 2^32.
  */
 #ifndef CPI_DAEMON_WRAPPING_H
 #define CPI_DAEMON_WRAPPING_H

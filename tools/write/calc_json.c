@@ -2,7 +2,7 @@
 /*
  * calc_json.c - cpi calc as JSON: blocks, instructions, stalls, edges
  *
- * The members are documented in cpi-calc(1), and stay.
+ * The members are documented in cpi-calc(1). Do not rename or remove them.
  */
 #include "config.h"
 

@@ -2,8 +2,8 @@
 /*
  * calc_print.c - the procedure as dcpicalc showed it
  *
- * Above an instruction that waits stand bubbles: the letters of those that may have
- * done it, how long it was, and who they are.
+ * Above an instruction that stalls is a line (bubble) for each stall: the letters
+ * of the possible reasons, the cycles, and a legend.
  */
 #include "config.h"
 
@@ -347,10 +347,10 @@ static void print_header(const struct calc_printing *c)
 	if (c->s->source.asked)
 		time_source_print(&c->s->source, explainer_attribution(c->x));
 	if (c->ex->state == EXPLAIN_DEFERRED)
-		out_line("Interrupts may be masked here: samples wait until they are "
-			 "not, so there is no CPI");
+		out_line("Interrupts may be disabled in this code, and its samples are "
+			 "taken when they are enabled again: CPI is not computed");
 	if (e->cfg->missing_edges)
-		out_line("Some ways are not known: frequencies may be wrong");
+		out_line("Some jump targets are unknown: executions may be wrong");
 	explained_print_source(e);
 	putchar('\n');
 	summary_add(&s, c->ex);

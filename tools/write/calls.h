@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls.h - what every report on call stacks says around its rows, and inlined
- * functions
+ * calls.h - header and footer of call-stack reports; how inlined functions are
+ * shown
  *
- * What returns an int returns 0 or -ENOMEM, unless told.
+ * Functions that return an int return 0 or -ENOMEM, unless stated otherwise.
  */
 #ifndef CPI_TOOLS_WRITE_CALLS_H
 #define CPI_TOOLS_WRITE_CALLS_H
@@ -16,7 +16,10 @@
 #include "tools/ui/json.h"
 #include "tools/ui/table.h"
 
-/* With what they are rows of; in text, in colour as out says. */
+/*
+ * Prints the rows with the report's header and footer. In text, out says whether
+ * to use colour.
+ */
 int calls_print(const struct calls *c, struct table *rows,
 		const struct out_options *out);
 

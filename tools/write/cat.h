@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cat.h - what cpi cat prints of a selection beside profiles, as it is stored
+ * cat.h - what cpi cat prints of a selection in addition to profiles: the stored
+ * rows, unchanged
  *
  * Each returns 0 or a negative error.
  */

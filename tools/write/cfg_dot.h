@@ -14,10 +14,10 @@ struct cfg_picture {
 	bool has_time; /* frequencies are known */
 	struct isa *isa;
 	const struct events *ev;
-	const char *image; /* its name */
-	const struct event_sum
-		*tally; /* rows of ev->nr: of each block, then of no block */
-	double total;   /* weight of the first event's */
+	const char *image;             /* its name */
+	const struct event_sum *tally; /* ev->nr sums for each block, then ev->nr of
+					  samples in no block */
+	double total; /* the weight of all samples of the first event */
 };
 
 /* Appends the whole graph; out->err tells when memory ran out. */

@@ -93,7 +93,8 @@ static void report_scales(struct compiler_profile_check *c, uint64_t limit)
 		if (compiler_profile_scale_known(fn))
 			continue;
 		if (!shown++)
-			out_line("counts that compare only within their function:");
+			out_line("functions whose counts compare only within each of "
+				 "them:");
 		out_line("  %s: %s instructions", fn->name,
 			 interval_text_count(&fn->range, text));
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_print.c - rows with their change, its interval and what is made of it
+ * diff_print.c - rows with their change, its confidence interval and the verdict
  */
 #include "config.h"
 
@@ -200,8 +200,8 @@ static void print_basis(const struct diff *d)
 
 	out_line("Change is %s",
 		 d->c.by_median ? "relative to the median change of all rows"
-				: "of time per second: too few rows are on both "
-				  "sides for a median");
+				: "of time per second: too few rows are in both A "
+				  "and B for a median");
 	switch (d->c.basis) {
 	case COMPARE_SAMPLING:
 		out_line("Only %zu epoch%s a side: differences may be normal "
@@ -212,17 +212,18 @@ static void print_basis(const struct diff *d)
 			 nr_beyond_sampling(d), d->nr_rows);
 		return;
 	case COMPARE_HISTORY:
-		out_line("%zu earlier epochs tell how much epochs vary: by %.2f%% "
-			 "beyond sampling",
+		out_line("Variation between epochs, from %zu earlier ones: %.2f%% "
+			 "beyond "
+			 "sampling",
 			 nr, 100 * sqrt(d->c.phi));
 		break;
 	case COMPARE_RUNS:
-		out_line("Rows vary by %.2f%% from epoch to epoch beyond sampling",
+		out_line("Variation between epochs: %.2f%% beyond sampling",
 			 100 * sqrt(d->c.phi));
 		break;
 	}
-	out_line("%zu of %zu rows with enough samples changed%s", d->c.nr_found,
-		 d->c.nr_tested, d->c.nr_found ? "" : ": no more than chance explains");
+	out_line("%zu of %zu tested rows changed by more than chance explains",
+		 d->c.nr_found, d->c.nr_tested);
 }
 
 static void print_header(const struct diff *d)

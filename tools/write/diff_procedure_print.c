@@ -162,7 +162,7 @@ static int print_text(const struct diff_procedure *d, struct table *stalls,
 	err = table_print_text(stalls, colored, true);
 	putchar('\n');
 	if (!err && !d->same_code)
-		out_line("The code is not the same: no instructions side by side");
+		out_line("The code differs, so its instructions are not compared");
 	else if (!err)
 		err = table_print_text(instructions, colored, true);
 	return err;

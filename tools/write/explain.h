@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explain.h - procedures, what their time was spent on, and their places, as text, CSV
- *             and JSON
+ * explain.h - writers of the reports on procedures and instructions (calc, list,
+ * sum, hot, stalls, paths, records), as text, CSV and JSON
  *
  * Functions that return an int return 0 or -ENOMEM.
  */
@@ -117,10 +117,11 @@ int records_print_csv(struct records_report *r);
 int records_print_json(struct records_report *r);
 
 /*
- * A number with a 90 % interval, as text shows it. If the interval is too wide for a
- * value to be stated (freq_interval_known()), the text has the bound that is known:
- * executions are at most as many as the best case allows, and one execution takes at
- * least as long. Every view uses these, so that all say the same.
+ * A number with a 90 % interval, as text shows it. If the interval is too wide
+ * for a value to be stated (freq_interval_known()), the text has the bound that
+ * is known: an upper bound for executions (from the best case), and a lower bound
+ * for the cycles of one execution. Every view uses these, so that all say the
+ * same.
  */
 #define INTERVAL_TEXT_SIZE 48
 

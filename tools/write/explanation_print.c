@@ -68,9 +68,10 @@ static void print_unit(const struct explainer *x, const char *corrected)
 		 first->event, report_period(first, period), scope_period_cycles(s),
 		 s->clock_hz / 1e9, buf_str(&named));
 	if (s->evidence)
-		out_line("Ticks count as well, by their time, except in procedures "
+		out_line("Ticks are included, weighted by time, except in procedures "
 			 "where they are biased");
-	out_line("Best cases are those of %s", isa ? isa_cpu(isa) : "no known CPU");
+	out_line("Best case: %s%s", isa ? "CPU model " : "no model for this CPU",
+		 isa ? isa_cpu(isa) : "");
 	buf_fini(&named);
 }
 
@@ -86,9 +87,8 @@ void explainer_print_unit(const struct explainer *x, const char *corrected)
 			 "corrected %s",
 			 corrected);
 	if (explainer_lacks_pairs(x))
-		out_line("Pairs of samples are not kept by command, container or "
-			 "thread: "
-			 "how often loops ran is told without them");
+		out_line("Pairs of samples are not stored by command, container or "
+			 "thread: executions are estimated without them");
 }
 
 void explainer_json_unit(const struct explainer *x, struct json *j)

@@ -2,9 +2,10 @@
 /*
  * flame.c - the boxes of a flame graph, the legend, and the frame around them
  *
- * A box says its depth and weight, in billionths of the whole; as boxes follow each
- * other parents first, the script knows from these alone where each one is. Colours are
- * classes, of which flame.css has the contrast with the text.
+ * Each box has two attributes, its depth and its weight in billionths of the
+ * total. Parents precede their children, so the script can compute all positions
+ * from these. Colours are CSS classes; flame.css chooses them for contrast with
+ * the text.
  */
 #include "config.h"
 
@@ -248,7 +249,7 @@ static void put_pruned(const struct drawing *d, const struct call_node *n, doubl
 	if (n->nr_pruned)
 		buf_printf(&name, "(%zu more, each below the threshold)", n->nr_pruned);
 	else
-		buf_puts(&name, "(deeper than is kept)");
+		buf_puts(&name, "(deeper frames are not stored)");
 	open_box(d, n->depth + 1, pruned_size(d->f, n), &classes);
 	buf_puts(d->out, buf_str(&name));
 	put_costs(d->f, n->pruned, NULL, d->out);

@@ -20,12 +20,13 @@ struct flame {
 	const char *const *note; /* lines below the title */
 	size_t nr_notes;
 	bool icicle;                 /* the root is at the top */
-	double part[NR_FRAME_KINDS]; /* of own time, before pruning; with one side */
+	double part[NR_FRAME_KINDS]; /* by kind, the share of self time before pruning;
+					only if it is not a comparison */
 	/* By frame; NULL when there is one side. */
 	const struct frame_change *change;
 };
 
-/* What part of all time each kind of frames took itself. */
+/* Computes the share of self time of each kind of frame. */
 void flame_parts(const struct calltree *t, const struct frames *frames,
 		 double part[NR_FRAME_KINDS]);
 

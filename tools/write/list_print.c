@@ -38,7 +38,7 @@ void list_print_header(const struct list *l)
 		out_line("Total samples for event type %s = %" PRIu64,
 			 l->scope->ev.event[i].name, l->total[i].n);
 	if (l->no_code)
-		out_line("Only the sampled offsets: %s.", l->no_code);
+		out_line("Only offsets with samples, without code: %s.", l->no_code);
 	if (l->explained)
 		explained_print_source(l->explained);
 	putchar('\n');

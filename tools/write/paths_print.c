@@ -128,7 +128,7 @@ static int print_text(const struct paths_report *r, int with_color)
 	int err;
 
 	report_header(&r->scope->sel, &r->scope->ev);
-	out_line("%s in %s: %" PRIu64 " windows came to its entry or a loop",
+	out_line("%s in %s: %" PRIu64 " windows passed its entry or a loop head",
 		 r->place->name, r->place->image.desc.name, r->count.windows);
 	out_line("%s", "");
 	err = print_anchors(r, color);

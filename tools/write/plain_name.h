@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plain_name.h - what text calls things whose names are for programs
+ * plain_name.h - readable names for text output, where JSON and CSV have names
+ * for programs
  *
  * JSON and CSV keep the names that these functions take.
  */

@@ -420,7 +420,7 @@ static void print_notes(const struct prof *p)
 	if (others.len)
 		out_line("Other events: %s; --by-stream shows them", buf_str(&others));
 	if (p->nr_departing)
-		out_line("* ticks are biased there: time of %s alone",
+		out_line("* ticks are biased in this row: its time is from %s alone",
 			 p->ev.event[0].name);
 	buf_fini(&others);
 }

@@ -17,8 +17,8 @@ int prof_print_table(const struct prof *p, const struct out_options *out);
 void prof_print_json(const struct prof *p, uint64_t limit);
 
 /*
- * Writes the busiest rows' courses, which prof_over_time() found, as a picture with
- * axes. 0 or -errno, logged.
+ * Draws the time of the busiest rows over the interval, as prof_over_time()
+ * computed it, with axes. 0 or -errno, logged.
  */
 int prof_write_svg(const struct prof *p, const char *path);
 

@@ -2,8 +2,8 @@
 /*
  * ranking_print.c - the hottest instructions and the worst stalls
  *
- * Both are tables with the same last columns; a record for each kind has its first
- * ones.
+ * Both tables end with the same columns. struct kind has the columns before
+ * these.
  */
 #include "config.h"
 
@@ -167,7 +167,7 @@ int ranking_print_stalls(const struct explainer *x, struct ranking *r,
 			 const struct out_options *out)
 {
 	static const struct column columns[] = {
-		{ "lost", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
+		{ "stalled", "samples", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "%", "percent", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "cycles", "cycles", COLUMN_NUMBER, COLUMN_EVERYWHERE },
 		{ "", "frequency", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },

@@ -2,7 +2,7 @@
 /*
  * records_print.c - records as a table, and as CSV with a line for each fact
  *
- * In text only columns stand that any row has something for.
+ * Text omits columns that are empty in every row.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stats_print.c - Figure 3's columns, as text, JSON and CSV
+ * stats_print.c - the columns of SOSP'97 Figure 3, as text, JSON and CSV
  */
 #include "config.h"
 
@@ -131,9 +131,11 @@ static void print_header(const struct stats *s)
 		out_line("Note: the epochs are not of one length; --normalize=time or "
 			 "total makes up for that.");
 	if (s->req->by != BY_CATEGORY)
-		out_line("Rows vary by %.2f%% from epoch to epoch beyond sampling, in "
-			 "the median; * more than sampling explains, ** more than both",
-			 100 * s->cv);
+		out_line(
+			"Median variation of rows between epochs: %.2f%% beyond "
+			"sampling; "
+			"*: more than sampling explains, **: also more than the median",
+			100 * s->cv);
 	putchar('\n');
 }
 

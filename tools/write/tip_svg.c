@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tip_svg.c - MICRO'21 Figure 10, of one trace, and the profiles that the errors sum up
+ * tip_svg.c - MICRO'21 Figure 10 for one trace, and the profiles from which the
+ * errors were computed
  */
 #include "config.h"
 

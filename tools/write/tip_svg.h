@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tip_svg.h - profilers beside the Oracle, as a picture
+ * tip_svg.h - profilers compared with the exact profile ("Oracle", MICRO'21), as
+ * SVG
  */
 #ifndef CPI_TOOLS_TIP_SVG_H
 #define CPI_TOOLS_TIP_SVG_H

@@ -2,8 +2,8 @@
 /*
  * tree_print.c - one row for each node
  *
- * In text, only where a path divides are rows moved to the right, and get a "-": most
- * stacks are long and straight.
+ * In text a row is indented and marked with "-" only where a path branches,
+ * because most stacks are long chains.
  */
 #include "config.h"
 
@@ -69,9 +69,10 @@ bool tree_has_many_unknown(const struct tree *t)
 void tree_put_unknown(const struct tree *t, struct buf *out)
 {
 	buf_printf(out,
-		   "%.0f%% of this has unknown callers: [no_start], [unreadable] and "
-		   "[no_mapping] say why%s.",
-		   100 * tree_unknown(t), t->req->fold ? ", xN means N frames" : "");
+		   "%.0f%% of the samples have incomplete stacks: [no_start], "
+		   "[unreadable] and [no_mapping] give the reason%s.",
+		   100 * tree_unknown(t),
+		   t->req->fold ? "; xN stands for N frames" : "");
 	if (!has_unwound(t))
 		buf_puts(out, " Usually programs have no frame pointers: "
 			      "record with --stacks dwarf.");
@@ -175,7 +176,7 @@ static void put_node(struct tree_printing *p, const struct call_node *n)
 
 static void put_pruned(struct tree_printing *p, const struct call_node *n)
 {
-	char name[64] = "(deeper than is kept)";
+	char name[64] = "(deeper frames are not stored)";
 
 	if (n->nr_pruned)
 		snprintf(name, sizeof(name), "(%zu more)", n->nr_pruned);
