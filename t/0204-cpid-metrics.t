@@ -5,7 +5,7 @@
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
 need python3
-plan 17
+plan 23
 
 mkdir m
 begun=$(date +%s)
@@ -82,8 +82,25 @@ await [ -s m/cpi.prom ]
 try 'a strict parser accepts the metrics file' "$srcdir/t/prometheus_check.py" <m/cpi.prom
 is "$(stat -c %a m/cpi.prom)" 644 'the metrics file is readable by everyone'
 is "$(ls -A m)" cpi.prom 'the metrics file has no temporary file beside it'
+"$srcdir/t/prometheus_check.py" <m/cpi.prom >series
+try 'the metrics file has the time at which it was written' \
+	bound_series cpi_file_timestamp_seconds $begun $(($(date +%s) + 1))
+unlike "$(cat m/cpi.prom status.prom)" '^cpi_last_gap' 'there is no time of a gap without a gap'
 collect_stop
 is "$(ls -A m)" '' 'cpid removes the metrics file at its end'
+
+collect_start --metrics-file m/cpi.prom
+await [ -s m/cpi.prom ]
+kill -KILL "$cpid_pid"
+cpid_wait
+like "$(cat m/cpi.prom)" '^cpi_up 1$' 'a cpid that is killed leaves its metrics file'
+killed=$(date +%s)
+collect_start
+status prometheus | "$srcdir/t/prometheus_check.py" >series
+try 'cpid reports when it found the gap after a kill' \
+	bound_series cpi_last_gap_timestamp_seconds $killed $(($(date +%s) + 1))
+is "$(grep -c '^cpi_file_timestamp' series)" 0 'only the metrics file has the time of the file'
+collect_stop
 ln -s m l
 cpid --db u.db --socket u.sock --metrics-file l/cpi.prom 2>err
 like "$? $(cat err)" '^1 .*l/cpi.prom: .*symlink' 'a metrics file behind a symlink is refused'

@@ -80,6 +80,8 @@ static int format(struct session *s, struct buf *out)
 	if (!p)
 		return -ENOMEM;
 	buf_puts(&status, "up 1\nversion " PACKAGE_VERSION "\n");
+	buf_printf(&status, "file_unix_s %.3f\n",
+		   (double)time_real_ns() / NSEC_PER_SEC);
 	session_status(s, &status);
 	prometheus_put(p, &status_parts[STATUS_DAEMON], buf_str(&status));
 	err = status.err ? status.err : prometheus_format(p, out);

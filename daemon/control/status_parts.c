@@ -5,11 +5,12 @@
 
 #define PERCENT 1e-2
 #define NS      1e-9
-#define SAMPLES "Samples by stream: received = stored + lost + in memory."
+#define SAMPLES "Samples by stream: received = stored + unknown + lost + in memory."
 
 /* clang-format off */
 static const struct prometheus_rule daemon_rules[] = {
 	{ "up", "up", NULL, NULL, GAUGE, 0, "Whether cpid has answered.", NULL },
+	{ "file_unix_s", "file_timestamp_seconds", NULL, NULL, GAUGE, 0, "When cpid wrote this file.", NULL },
 	{ "version", "build_info", "version", NULL, INFO, 0, "The version of cpid, as a label.", NULL },
 	{ "uptime_s", "uptime_seconds", NULL, NULL, GAUGE, 0, "Time since cpid started.", NULL },
 	{ "main_waits_s", "main_waits_seconds", NULL, NULL, GAUGE, 0, "Age of these numbers, where cpid's main thread did not answer.", NULL },
@@ -55,6 +56,7 @@ static const struct prometheus_rule daemon_rules[] = {
 	{ "flush_last_s", "flush_last_duration_seconds", NULL, NULL, GAUGE, 0, "Time that the last flush took.", NULL },
 	{ "flush_max_s", "flush_max_duration_seconds", NULL, NULL, GAUGE, 0, "Time that the longest flush took.", NULL },
 	{ "last_flush_unix_s", "last_flush_timestamp_seconds", NULL, NULL, GAUGE, 0, "When counts were stored last.", NULL },
+	{ "last_gap_unix_s", "last_gap_timestamp_seconds", NULL, NULL, GAUGE, 0, "When cpid last found an interval without samples: at its start after a crash, or at a flush after the clock was set back.", NULL },
 	{ "next_flush_s", "next_flush_seconds", NULL, NULL, GAUGE, 0, "Until counts are stored next, at the latest.", NULL },
 	{ "store_failing", "store_failing", NULL, NULL, GAUGE, 0, "Whether the last attempt to store counts has failed.", NULL },
 	{ "db_bytes", "db_bytes", NULL, NULL, GAUGE, 0, "Size of the database, its write-ahead log included.", NULL },

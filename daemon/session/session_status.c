@@ -50,6 +50,9 @@ static void put_database(struct session *s, struct buf *out)
 	if (s->storing.last_real_ns)
 		buf_printf(out, "last_flush_unix_s %.3f\n",
 			   seconds(s->storing.last_real_ns));
+	if (store_last_gap_ns(s->store))
+		buf_printf(out, "last_gap_unix_s %.3f\n",
+			   seconds(store_last_gap_ns(s->store)));
 	buf_printf(out, "next_flush_s %.1f\n", seconds(next_store_ns(s)));
 	buf_printf(out, "flushes %llu\n", (unsigned long long)t->nr);
 	buf_printf(out, "flush_last_s %.6f\n", seconds(t->last_ns));

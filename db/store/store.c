@@ -26,6 +26,7 @@ struct store {
 	int64_t run;
 	int64_t epoch; /* 0 before the first */
 	int patience_ms;
+	_Atomic uint64_t gap_ns; /* when the last gap was found; 0: none */
 };
 
 /* A gap of the machine that the run is of. */
@@ -39,8 +40,27 @@ static int put_gap(sqlite3 *h, int64_t run, uint64_t from_ns, uint64_t to_ns,
 		      "iiis", run, from_ns, to_ns, reason);
 }
 
-/* A run that never ended has died: what follows its newest flush is unknown. */
-static int bury_dead_run(sqlite3 *h, uint64_t now_ns)
+/* The end of the machine's last gap; 0 if it has none. */
+static int find_gap(sqlite3 *h, int64_t run, uint64_t now_ns, uint64_t *out)
+{
+	static const char sql[] = "SELECT g.to_ns FROM gap g WHERE g.to_ns <= ?2"
+				  " AND g.host = (SELECT p.host FROM run r"
+				  " JOIN platform p ON p.id = r.platform"
+				  " WHERE r.id = ?1) ORDER BY g.to_ns DESC LIMIT 1";
+	int64_t to_ns = 0;
+	int err = sql_get(h, &to_ns, sql, "ii", run, now_ns);
+
+	if (err && err != -ENOENT)
+		return err;
+	*out = (uint64_t)to_ns;
+	return 0;
+}
+
+/*
+ * A run that never ended has died: the time after its newest flush is a gap. *found_ns
+ * is set if there is such a run.
+ */
+static int bury_dead_run(sqlite3 *h, uint64_t now_ns, uint64_t *found_ns)
 {
 	int64_t run, to_ns;
 	int err = sql_get(h, &run,
@@ -56,7 +76,11 @@ static int bury_dead_run(sqlite3 *h, uint64_t now_ns)
 	else if (!err)
 		err = put_gap(h, run, to_ns, to_ns,
 			      "the collector died and the clock stepped back");
-	return err ? err : sql_exec(h, "UPDATE run SET state = 2 WHERE state = 0");
+	if (!err)
+		err = sql_exec(h, "UPDATE run SET state = 2 WHERE state = 0");
+	if (!err)
+		*found_ns = now_ns;
+	return err;
 }
 
 static int begin_run(struct store *s, const struct platform_desc *platform,
@@ -64,17 +88,22 @@ static int begin_run(struct store *s, const struct platform_desc *platform,
 {
 	static const char add[] = "INSERT INTO run (platform, from_ns, to_ns, state)"
 				  " VALUES (?1, ?2, ?2, 0)";
+	uint64_t gap_ns = 0;
 	int64_t id;
 	int err = intern_platform(s->handle, platform, &id);
 
 	if (!err)
-		err = bury_dead_run(s->handle, now_ns);
+		err = bury_dead_run(s->handle, now_ns, &gap_ns);
 	if (!err)
 		err = sql_exec(s->handle, "UPDATE epoch SET open = 0 WHERE open");
 	if (!err)
 		err = sql_do(s->handle, add, "ii", id, now_ns);
 	if (!err)
 		s->run = sqlite3_last_insert_rowid(s->handle);
+	if (!err && !gap_ns)
+		err = find_gap(s->handle, s->run, now_ns, &gap_ns);
+	if (!err)
+		s->gap_ns = gap_ns;
 	return err;
 }
 
@@ -172,9 +201,17 @@ int store_flush(struct store *s, const struct flush *f)
 	err = sql_begin(s->handle);
 	if (!err)
 		err = sql_finish(s->handle, flush_once(s, f));
-	if (!err)
-		sql_checkpoint(s->handle, s->patience_ms);
-	return err;
+	if (err)
+		return err;
+	if (f->to_ns < f->from_ns)
+		s->gap_ns = f->to_ns;
+	sql_checkpoint(s->handle, s->patience_ms);
+	return 0;
+}
+
+uint64_t store_last_gap_ns(const struct store *s)
+{
+	return s->gap_ns;
 }
 
 int store_end(struct store *s, uint64_t now_ns)

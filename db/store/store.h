@@ -55,6 +55,12 @@ int store_flush(struct store *s, const struct flush *f);
 void store_move(struct store *s, struct db *db);
 
 /*
+ * Returns when the last gap of the run's machine was found, which is the end of the gap
+ * unless the clock stepped back; 0 if there is none. Any thread may call it.
+ */
+uint64_t store_last_gap_ns(const struct store *s);
+
+/*
  * Sets how long the handle waits for another writer: 60 ms, for a caller that tries
  * again later, or 2 s.
  */

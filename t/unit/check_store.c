@@ -362,6 +362,7 @@ START_TEST(an_unclean_end_leaves_a_gap)
 	ck_assert_int_eq(store_begin(db, &test_platform, ends[_i].next_ns, &s), 0);
 	ck_assert_int_eq(query_gaps(db, 0, UINT64_MAX, &gaps), 0);
 	ck_assert_msg(gaps.nr == !!ends[_i].reason, "%s", ends[_i].what);
+	ck_assert_uint_eq(store_last_gap_ns(s), ends[_i].reason ? ends[_i].next_ns : 0);
 	if (gaps.nr) {
 		ck_assert_str_eq(gaps.gap[0].reason, ends[_i].reason);
 		ck_assert_uint_eq(gaps.gap[0].from_ns, ends[_i].from_ns);
@@ -375,6 +376,9 @@ START_TEST(an_unclean_end_leaves_a_gap)
 				  (1000 * SEC) + (ends[_i].flushes ? 3 * SEC : 0));
 	query_epochs_fini(&e);
 	query_gaps_fini(&gaps);
+	ck_assert_int_eq(store_end(s, 3000 * SEC), 0);
+	ck_assert_int_eq(store_begin(db, &test_platform, 4000 * SEC, &s), 0);
+	ck_assert_uint_eq(store_last_gap_ns(s), ends[_i].to_ns);
 	store_free(s);
 	db_close(db);
 	dbtest_fini(&t);
@@ -395,6 +399,7 @@ START_TEST(no_interval_is_negative_when_the_clock_steps_back)
 
 	db = dbtest_make(&t, &s);
 	ck_assert_int_eq(store_flush(s, &f), 0);
+	ck_assert_uint_eq(store_last_gap_ns(s), 900 * SEC);
 	ck_assert_uint_eq(sum_intervals(db).seq, 1);
 	ck_assert_int_eq(query_gaps(db, 1000 * SEC, 1200 * SEC, &gaps), 0);
 	ck_assert_uint_eq(gaps.nr, 1);
