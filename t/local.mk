@@ -14,7 +14,7 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
 	t/0207-cpid-descriptors.t t/0208-cpid-retain.t t/0209-cpid-answers.t \
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0214-cpid-locked.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t \
-	t/0218-cpid-config.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
+	t/0218-cpid-config.t t/0219-cpid-rights.t t/0307-collect-killed.t t/0308-collect-full-disk.t \
 	t/0311-collect-raw.t t/0312-collect-outcomes.t t/0314-collect-unprivileged.t \
 	t/0337-windows-aarch64.t t/0341-cli-why.t t/0343-diff-builds.t \
 	t/0345-cli-paths.t t/0347-windows-jit.t t/0366-bpf-killed.t \
@@ -84,6 +84,7 @@ CPID_TESTS = t/0201-cpid-lifecycle.t t/0202-cpid-privileges.t t/0203-cpid-help.t
 	t/0204-cpid-metrics.t t/0205-cpid-top.t \
 	t/0206-cpid-helpers.t t/0207-cpid-descriptors.t \
 	t/0208-cpid-retain.t t/0209-cpid-answers.t t/0216-cpid-fresh.t t/0217-cpid-minutes.t t/0218-cpid-config.t \
+	t/0219-cpid-rights.t \
 	t/0210-cpid-clock.t t/0211-cpid-deleted.t t/0212-cpid-watchdog.t \
 	t/0213-cpid-flood.t t/0214-cpid-locked.t
 PASS_TESTS = t/0215-cpid-pass.t
@@ -94,7 +95,7 @@ QUICK_TESTS += $(TREE_TESTS) $(CLI_TESTS) $(PASS_TESTS)
 LONG_TESTS += $(CPID_TESTS)
 
 # The server of the page.
-WEB_TESTS = t/0701-web-reports.t t/0702-web-attacks.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0751-web-glance.t
+WEB_TESTS = t/0701-web-reports.t t/0702-web-attacks.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0706-web-rights.t t/0751-web-glance.t
 EXTRA_DIST += t/web.sh t/web_attack.py t/web_browser.py t/web_get.py t/web_page.py t/web_page.sh t/web_unix.py
 dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t
 QUICK_TESTS += $(WEB_TESTS)
@@ -241,7 +242,7 @@ IMAGE_TESTS = t/0380-jit-program.t t/0381-jit-node.t t/0382-jit-java.t \
 	t/0379-hostile-maps.t t/0388-hostile-stalling.t t/0389-hostile-neighbour.t \
 	t/0391-collect-contexts.t t/0411-collect-threads.t t/0407-hostile-syscalls.t \
 	t/0396-capture-kernel.t
-EXTRA_DIST += t/syscalls_check
+EXTRA_DIST += t/rights_check.py t/syscalls_check
 check_PROGRAMS += t/stalling_fs
 EXTRA_DIST += t/elf_crafted.py t/kernel_calls.py t/programs/Jit.java t/programs/jit.js t/programs/jit_stacks.js
 CAPTURE_TESTS = t/0386-capture-replaced.t t/0387-capture-hostile.t
