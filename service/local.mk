@@ -2,7 +2,9 @@
 # In base's library: whoever needs none of it links none of it.
 base_libbase_a_SOURCES += \
 	service/confine.c service/confine.h \
-	service/keyfile.c service/keyfile.h \
+	service/keepalive.c service/keepalive.h service/keyfile.c service/keyfile.h \
+	service/metricsfile.c service/metricsfile.h service/notify.c service/notify.h \
+	service/options.c service/options.h \
 	service/prometheus.c service/prometheus.h \
 	service/signals.c service/signals.h \
 	service/unitfile.c service/unitfile.h service/unitfile_read.c

@@ -3,8 +3,7 @@ daemon_libdaemon_a_SOURCES += \
 	daemon/control/askers.c daemon/control/askers.h daemon/control/control.c \
 	daemon/control/control.h daemon/control/control_private.h \
 	daemon/control/control_request.c daemon/control/control_server.c \
-	daemon/control/keepalive.c daemon/control/keepalive.h daemon/control/metrics.c \
-	daemon/control/metrics.h daemon/control/notify.c daemon/control/notify.h \
+	daemon/control/metrics.c daemon/control/metrics.h \
 	daemon/control/options.c daemon/control/options.h \
 	daemon/control/options_private.h daemon/control/options_read.c \
 	daemon/control/options_reload.c daemon/control/status_parts.c \

@@ -30,12 +30,12 @@
 #include "base/times.h"
 #include "daemon/control/control.h"
 #include "daemon/os/heartbeat.h"
-#include "daemon/control/keepalive.h"
 #include "daemon/control/metrics.h"
-#include "daemon/control/notify.h"
 #include "daemon/control/options.h"
 #include "daemon/os/privileges.h"
 #include "daemon/session/session.h"
+#include "service/keepalive.h"
+#include "service/notify.h"
 
 #define DEFAULT_GROUP "cpi"
 #define SQL_STEPS     10000 /* instructions of SQLite's between two beats */

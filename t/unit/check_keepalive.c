@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/control/keepalive.h"
+#include "service/keepalive.h"
 
 #include <stddef.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/times.h"
-#include "daemon/control/notify.h"
+#include "service/notify.h"
 #include "t/unit/unit.h"
 
 static int manager;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/control/notify.h"
+#include "service/notify.h"
 
 #include <errno.h>
 #include <stddef.h>

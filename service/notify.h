@@ -2,8 +2,8 @@
 /*
  * notify.h - the service manager's readiness protocol (sd_notify(3))
  */
-#ifndef CPI_DAEMON_NOTIFY_H
-#define CPI_DAEMON_NOTIFY_H
+#ifndef CPI_SERVICE_NOTIFY_H
+#define CPI_SERVICE_NOTIFY_H
 
 #include <stdint.h>
 

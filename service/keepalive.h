@@ -2,12 +2,12 @@
 /*
  * keepalive.h - the service manager's watchdog (sd_notify(3))
  *
- * A main thread that hangs says nothing, and the manager starts cpid again. What takes
- * long but gets on says so: while it runs by WATCHDOG=1, and at its start and end,
- * which the watchdog does not cover, by more time.
+ * A main thread that hangs says nothing, and the manager starts the service again. What
+ * takes long but gets on says so: while it runs by WATCHDOG=1, and at its start and
+ * end, which the watchdog does not cover, by more time.
  */
-#ifndef CPI_DAEMON_KEEPALIVE_H
-#define CPI_DAEMON_KEEPALIVE_H
+#ifndef CPI_SERVICE_KEEPALIVE_H
+#define CPI_SERVICE_KEEPALIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

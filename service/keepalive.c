@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
-#include "daemon/control/keepalive.h"
+#include "service/keepalive.h"
 
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
-#include "daemon/control/notify.h"
+#include "service/notify.h"
 
 #define EXTEND_NS (5 * NSEC_PER_SEC) /* so often, ... */
 #define EXTEND_S  60                 /* ... by so much from then on */

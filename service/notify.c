@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "daemon/control/notify.h"
+#include "service/notify.h"
 
 #include <errno.h>
 #include <stdarg.h>
