@@ -7,14 +7,18 @@ ship_libship_a_SOURCES = \
 	ship/address.c ship/address.h ship/contained.c ship/contained.h \
 	ship/names.c ship/names.h ship/notes.c ship/notes.h \
 	ship/origin.c ship/origin.h \
-	ship/options.c ship/options.h ship/rows.c ship/rows.h ship/ship.c ship/ship.h
+	ship/options.c ship/options.h ship/rows.c ship/rows.h ship/ship.c ship/ship.h \
+	ship/status.c ship/status.h
 ship_cpi_ship_CFLAGS = $(ship_libship_a_CFLAGS)
 ship_cpi_ship_SOURCES = ship/main.c
 ship_cpi_ship_LDADD = ship/libship.a db/libstore.a db/libdb.a base/libbase.a \
 	$(SQLITE_LIBS) $(ZSTD_LIBS) $(NETTLE_LIBS) -lm
 EXTRA_DIST += ship/README.md ship/cpi-ship.service.in
 
-# Only for those who enable it, after /etc/cpi/ship.env names a store.
+# Packages take it to /etc/cpi.
+dist_doc_DATA += ship/cpi-ship.conf
+
+# Only for those who enable it, after /etc/cpi/cpi-ship.conf names a store.
 systemdsystemunit_DATA += ship/cpi-ship.service
 CLEANFILES += ship/cpi-ship.service
 ship/cpi-ship.service: ship/cpi-ship.service.in Makefile

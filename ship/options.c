@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * options.c - one record per option: getopt's table and the help are made from them
- */
 #include "config.h"
 
 #include "ship/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/size.h"
@@ -22,58 +19,74 @@
 
 #define MAX_NAME 200 /* bytes */
 
-struct option_record {
-	const char *name;
-	const char *arg; /* NULL: takes none */
-	const char *help;
-	int (*set)(struct ship_options *o, const char *text); /* 0 or -EINVAL */
-};
-
-static int set_store(struct ship_options *o, const char *text)
+/* In a file an empty value is the default. */
+static int set_store(void *options, const char *text)
 {
-	o->store = text;
-	return storeurl_is(text) ? 0 : -EINVAL;
+	struct ship_options *o = options;
+
+	return *text && !storeurl_is(text) ? -EINVAL
+					   : service_set_text(text, &o->store);
 }
 
-static int set_db(struct ship_options *o, const char *text)
+static int set_db(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
 	o->db = text;
 	return *text ? 0 : -EINVAL;
 }
 
-/* A name of what this machine's epochs are told from others by. */
+/*
+ * A name of what this machine's epochs are told from others by. In a file an empty
+ * value is the default.
+ */
 static int set_name(const char **name, const char *text)
 {
-	if (!*text || strlen(text) > MAX_NAME || !text_is_clean(text))
+	if (strlen(text) > MAX_NAME || !text_is_clean(text))
 		return -EINVAL;
-	*name = text;
-	return 0;
+	return service_set_text(text, name);
 }
 
-static int set_cluster(struct ship_options *o, const char *text)
+static int set_cluster(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
 	return set_name(&o->origin.cluster, text);
 }
 
-static int set_machine(struct ship_options *o, const char *text)
+static int set_machine(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
 	return set_name(&o->origin.machine, text);
 }
 
-static int set_release(struct ship_options *o, const char *text)
+static int set_release(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
 	return set_name(&o->origin.release, text);
 }
 
-static int set_every(struct ship_options *o, const char *text)
+static int set_metrics(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
+	return service_set_text(text, &o->metrics);
+}
+
+static int set_every(void *options, const char *text)
+{
+	struct ship_options *o = options;
 	int err = time_parse_duration(text, &o->every_ns);
 
 	return err || o->every_ns < NSEC_PER_SEC ? -EINVAL : 0;
 }
 
-static int set_rate(struct ship_options *o, const char *text)
+static int set_rate(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
 	if (!strcmp(text, "0")) {
 		o->rate = 0;
 		return 0;
@@ -81,93 +94,101 @@ static int set_rate(struct ship_options *o, const char *text)
 	return size_parse(text, &o->rate);
 }
 
-static int set_budget(struct ship_options *o, const char *text)
+static int set_budget(void *options, const char *text)
 {
+	struct ship_options *o = options;
+
 	return number_parse_real(text, "%", 0.01, 100, &o->budget);
 }
 
-static int set_once(struct ship_options *o, const char *text)
+static int set_once(void *options, const char *text)
 {
-	o->once = true;
-	return 0;
+	struct ship_options *o = options;
+
+	return service_set_flag(text, &o->once);
 }
 
-static int show_help(struct ship_options *o, const char *text);
-
-static int show_version(struct ship_options *o, const char *text)
+static int set_check(void *options, const char *text)
 {
-	printf("cpi-ship %s\n", PACKAGE_VERSION);
-	return 1;
+	struct ship_options *o = options;
+
+	return service_set_flag(text, &o->check);
 }
 
-static const struct option_record records[] = {
-	{ "store", "URL", "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)",
-	  set_store },
-	{ "db", "FILE", "the machine's database", set_db },
-	{ "cluster", "NAME", "what this machine is part of (default: $CPI_CLUSTER)",
-	  set_cluster },
-	{ "machine", "TYPE", "its type (default: $CPI_MACHINE, else its CPUs)",
-	  set_machine },
-	{ "release", "NAME", "of its software, until a mark says another one",
-	  set_release },
-	{ "every", "TIME", "look for complete epochs so often (default: 1m)",
-	  set_every },
-	{ "rate", "SIZE", "send at most so many bytes a second (default: 1M)",
-	  set_rate },
-	{ "budget", "PERCENT", "of one CPU, while there is much to ship (default: 1)",
-	  set_budget },
-	{ "once", NULL, "ship what is complete, and end", set_once },
-	{ "help", NULL, "show this help", show_help },
-	{ "version", NULL, "show the version", show_version },
+/* clang-format off */
+static const struct service_option records[] = {
+	SERVICE_OPTION_CONFIG,
+	{ "check-config", NULL, "say what is wrong with the options, and end", set_check, NULL, true },
+	{ "store", "URL", "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)", set_store, NULL, false },
+	{ "db", "FILE", "the machine's database", set_db, NULL, false },
+	{ "cluster", "NAME", "what this machine is part of (default: $CPI_CLUSTER)", set_cluster, NULL, false },
+	{ "machine", "TYPE", "its type (default: $CPI_MACHINE, else its CPUs)", set_machine, NULL, false },
+	{ "release", "NAME", "of its software, until a mark says another one", set_release, NULL, false },
+	{ "every", "TIME", "look for complete epochs so often (default: 1m)", set_every, NULL, false },
+	{ "rate", "SIZE", "send at most so many bytes a second (default: 1M)", set_rate, NULL, false },
+	{ "budget", "PERCENT", "of one CPU, while there is much to ship (default: 1)", set_budget, NULL, false },
+	{ "metrics-file", "FILE", "write metrics for Prometheus to FILE", set_metrics, NULL, false },
+	{ "once", NULL, "ship what is complete, and end", set_once, NULL, true },
+	SERVICE_OPTION_HELP,
+	SERVICE_OPTION_VERSION,
 };
-#define NR_OPTIONS (sizeof(records) / sizeof(records[0]))
+/* clang-format on */
 
-static int show_help(struct ship_options *o, const char *text)
+static const struct service_program program = {
+	.name = "cpi-ship",
+	.about = "Ships the epochs of this machine's database to a fleet's store.",
+	.file = SHIP_CONFIG_FILE,
+	.env = "CPI_SHIP_CONFIG",
+	.options = records,
+	.nr = sizeof(records) / sizeof(records[0]),
+};
+
+static int check_store(const char *store)
 {
-	char left[64];
+	struct storeurl url;
+	struct buf why = { 0 };
+	int err = storeurl_parse(store, &url, &why);
 
-	puts("usage: cpi-ship [OPTION...]\n\n"
-	     "Ships the epochs of this machine's database to a fleet's store.\n");
-	for (size_t i = 0; i < NR_OPTIONS; i++) {
-		snprintf(left, sizeof(left), "--%s%s%s", records[i].name,
-			 records[i].arg ? "=" : "",
-			 records[i].arg ? records[i].arg : "");
-		printf("  %-18s %s\n", left, records[i].help);
-	}
-	puts("\nMore: man 8 cpi-ship");
-	return 1;
-}
-
-static int take(struct ship_options *o, int value)
-{
-	const struct option_record *r = &records[value - 1];
-	int err = r->set(o, optarg);
-
-	if (err < 0)
-		log_err("--%s=%s: not valid: %s (see 'cpi-ship --help')", r->name,
-			optarg, r->help);
+	if (err == -EINVAL)
+		log_err("%s: %s", store, buf_str(&why));
+	if (!err)
+		storeurl_fini(&url);
+	buf_fini(&why);
 	return err;
 }
 
-/* The environment, where the command line says nothing; empty texts say nothing. */
+/* The environment, where options say nothing; empty texts say nothing. */
 static int take_environment(struct ship_options *o)
 {
-	static const struct {
+	const struct {
 		const char *variable;
-		int (*set)(struct ship_options *o, const char *text);
-	} variables[] = { { "CPI_CLUSTER", set_cluster },
-			  { "CPI_MACHINE", set_machine },
-			  { "CPI_RELEASE", set_release } };
+		const char **name;
+	} names[] = { { "CPI_CLUSTER", &o->origin.cluster },
+		      { "CPI_MACHINE", &o->origin.machine },
+		      { "CPI_RELEASE", &o->origin.release } };
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *text = getenv(variables[i].variable);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text = getenv(names[i].variable);
 
-		if (text && *text && variables[i].set(o, text)) {
+		if (text && !*names[i].name && set_name(names[i].name, text)) {
 			log_err("%s: not valid: at most %d bytes, and no controls",
-				variables[i].variable, MAX_NAME);
+				names[i].variable, MAX_NAME);
 			return -EINVAL;
 		}
 	}
+	return 0;
+}
+
+/* The service manager made a folder for it. */
+static int set_default_metrics(struct ship_options *o)
+{
+	const char *folder = getenv("RUNTIME_DIRECTORY");
+
+	if (o->metrics || !folder || *folder != '/')
+		return 0;
+	if (asprintf(&o->own_metrics, "%s/metrics.prom", folder) < 0)
+		return -ENOMEM;
+	o->metrics = o->own_metrics;
 	return 0;
 }
 
@@ -176,8 +197,9 @@ static int check(struct ship_options *o)
 	if (!o->store)
 		o->store = getenv("CPI_STORE");
 	if (!o->store || !storeurl_is(o->store)) {
-		log_err("name a store: --store=clickhouse://HOST:PORT/DATABASE, or "
-			"CPI_STORE (see 'cpi-ship --help')");
+		log_err("name a store: store = clickhouse://HOST:PORT/DATABASE in %s, "
+			"--store, or CPI_STORE (see 'cpi-ship --help')",
+			SHIP_CONFIG_FILE);
 		return -EINVAL;
 	}
 	if (storeurl_is(o->db)) {
@@ -186,30 +208,31 @@ static int check(struct ship_options *o)
 			o->db);
 		return -EINVAL;
 	}
-	return 0;
+	return check_store(o->store);
 }
 
 int ship_options_read(int argc, char **argv, struct ship_options *o)
 {
-	struct option table[NR_OPTIONS + 1] = { { 0 } };
-	int value, err = 0;
+	int err;
 
-	for (size_t i = 0; i < NR_OPTIONS; i++)
-		table[i] = (struct option){ records[i].name,
-					    records[i].arg ? required_argument
-							   : no_argument,
-					    NULL, (int)i + 1 };
 	*o = (struct ship_options){ .db = db_default_path(),
 				    .every_ns = 60 * NSEC_PER_SEC,
 				    .rate = 1 << 20,
 				    .budget = 1 };
-	err = take_environment(o);
-	while (!err && (value = getopt_long(argc, argv, "", table, NULL)) != -1)
-		err = value == '?' ? -EINVAL : take(o, value);
-	if (!err && optind < argc) {
-		log_err("'%s' is one argument too many (see 'cpi-ship --help')",
-			argv[optind]);
-		err = -EINVAL;
-	}
-	return err ? err : check(o);
+	err = service_options_read(&program, argc, argv, o, &o->values);
+	if (!err)
+		err = take_environment(o);
+	if (!err)
+		err = check(o);
+	if (!err)
+		err = set_default_metrics(o);
+	return err ? err : o->check;
+}
+
+void ship_options_fini(struct ship_options *o)
+{
+	service_values_free(o->values);
+	o->values = NULL;
+	free(o->own_metrics);
+	o->own_metrics = NULL;
 }

@@ -12,6 +12,7 @@ known=$(sed -n 's/^	{ "[^"]*", "\([^"]*\)".*/\1/p' "$srcdir/daemon/control/statu
 {
 	echo "$known" | sed 's/^/cpi_/'
 	echo "$known" | sed 's/^/cpi_database_/'
+	sed -n 's/^	{ "[^"]*", "\([^"]*\)".*/cpi_ship_\1/p' "$srcdir/ship/status.c"
 } | sort >metrics
 is "$(grep -o 'cpi_[a-z_]*' "$rules" | grep -v '^cpi_rules' | sort -u | comm -23 - metrics)" '' 'every metric of the rules is one that CPI has'
 is "$(sed -n 's/^## //p' "$srcdir/doc/runbook.md")" "$alerts" \

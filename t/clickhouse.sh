@@ -7,7 +7,8 @@
 
 # A leak detector traces its process, which cpi-ship refuses to everyone.
 ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS-}"
-export ASAN_OPTIONS
+CPI_SHIP_CONFIG=/dev/null
+export ASAN_OPTIONS CPI_SHIP_CONFIG
 
 # store_lacks ENGINE: prints what is missing for it; nothing if it can be started.
 store_lacks()

@@ -564,3 +564,5 @@ QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.
 EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js
 dist_check_SCRIPTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t
 QUICK_TESTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t
+dist_check_SCRIPTS += t/0910-ship-service.t
+QUICK_TESTS += t/0910-ship-service.t

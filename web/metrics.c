@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/file.h"
 #include "web/server_private.h"
+
+#define MAX_SHIP 16384
+#define SHIP     "cpi_ship_"
 
 static void put(struct buf *out, const char *name, const char *type, const char *help,
 		uint64_t value)
@@ -12,6 +18,32 @@ static void put(struct buf *out, const char *name, const char *type, const char 
 		   "# HELP cpi_web_%s %s\n# TYPE cpi_web_%s %s\ncpi_web_%s %" PRIu64
 		   "\n",
 		   name, help, name, type, name, value);
+}
+
+/* What is of cpi-ship, and nothing else, in case that somebody else wrote the file. */
+static bool is_of_ship(const char *line)
+{
+	if (!strncmp(line, "# HELP ", 7) || !strncmp(line, "# TYPE ", 7))
+		line += 7;
+	return !strncmp(line, SHIP, strlen(SHIP));
+}
+
+/* Those of another process, if it is there. */
+static void put_ship(const char *path, struct buf *out)
+{
+	struct buf text = { 0 };
+	char *line, *next;
+
+	if (path && !file_read_all(AT_FDCWD, path, MAX_SHIP, &text)) {
+		buf_str(&text);
+		for (line = text.data; line && (next = strchr(line, '\n'));
+		     line = next) {
+			*next++ = '\0';
+			if (is_of_ship(line))
+				buf_printf(out, "%s\n", line);
+		}
+	}
+	buf_fini(&text);
 }
 
 void metrics_put(const struct server *s, struct buf *out)
@@ -50,4 +82,5 @@ void metrics_put(const struct server *s, struct buf *out)
 	    s->cache.nr_hits);
 	put(out, "cache_misses_total", "counter", "Questions that needed a report.",
 	    s->cache.nr_misses);
+	put_ship(s->ship_metrics, out);
 }

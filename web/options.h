@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "service/options.h"
 #include "web/server.h"
 
 #define WEB_CONFIG_FILE "/etc/cpi/cpi-web.conf"
@@ -17,7 +18,7 @@ struct web_options {
 	const char *passwords;        /* a file, or NULL */
 	struct tls_files tls;         /* certificate and key, or neither */
 	bool open;                    /* show the page in a browser */
-	struct web_setting *settings; /* of files; the strings above may be theirs */
+	struct service_value *values; /* of files; the strings above may be theirs */
 };
 
 /*

@@ -140,6 +140,7 @@ int server_new(const struct server_config *config, struct server **out)
 				 .finished = keep_reply };
 	s->conns.config = config->conns;
 	s->cache.max_bytes = config->cache_bytes;
+	s->ship_metrics = config->ship_metrics;
 	err = loop_init(&s->loop);
 	if (err) {
 		free(s);

@@ -33,6 +33,8 @@ struct server_config {
 	struct jobs_config jobs;
 	struct conns_config conns;
 	uint64_t cache_bytes;
+	const char *
+		ship_metrics; /* the file of cpi-ship's metrics, which may be missing */
 	struct server_socket socket[SERVER_MAX_SOCKETS];
 	int nr_sockets;
 };

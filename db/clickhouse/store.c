@@ -57,6 +57,8 @@ struct ch_store {
 	char *name; /* url, for messages: it has no secrets */
 	int host;   /* that answered last */
 	int end_fd; /* -1 for none */
+	void (*on_wait)(void *ctx);
+	void *on_wait_ctx;
 	unsigned int version;
 	uint64_t sent;
 };
@@ -93,6 +95,12 @@ uint64_t ch_store_sent(const struct ch_store *s)
 	return s->sent;
 }
 
+void ch_store_on_wait(struct ch_store *s, void (*fn)(void *ctx), void *ctx)
+{
+	s->on_wait = fn;
+	s->on_wait_ctx = ctx;
+}
+
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s)
 {
 	s->call.setopt(s->curl, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)bytes_per_s);
@@ -109,6 +117,8 @@ static int look_at_end(void *ctx, curl_off_t total, curl_off_t now, curl_off_t u
 	(void)now;
 	(void)up_total;
 	(void)up_now;
+	if (s->on_wait)
+		s->on_wait(s->on_wait_ctx);
 	return fd.fd >= 0 && poll(&fd, 1, 0) > 0;
 }
 

@@ -29,6 +29,9 @@ const char *ch_store_database(const struct ch_store *s);
 unsigned int ch_store_version(const struct ch_store *s); /* 18016, 26007, … */
 uint64_t ch_store_sent(const struct ch_store *s); /* bytes, since it was opened */
 
+/* While an answer is awaited, fn is called about once a second: for a watchdog. */
+void ch_store_on_wait(struct ch_store *s, void (*fn)(void *ctx), void *ctx);
+
 /* At most so many bytes a second are sent; 0: any. */
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s);
 

@@ -64,6 +64,8 @@ static const struct doctor_finding *find(const struct doctor *d, const char *che
 #define SYSCTL   "/proc/sys/kernel/"
 #define CLOCK    "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define LOCKDOWN "/sys/kernel/security/lockdown"
+#define SHIP     "/run/cpi-ship/metrics.prom"
+#define RUNS     "cpi_ship_level_timestamp_seconds 9999999999\n"
 #define ALL_BUT_BTF                                                      \
 	"CONFIG_PERF_EVENTS=y\nCONFIG_BPF_SYSCALL=y\nCONFIG_BPF_JIT=y\n" \
 	"CONFIG_BPF_EVENTS=y\nCONFIG_KALLSYMS=y\n"
@@ -137,6 +139,23 @@ static const struct {
 	    { SYSCTL "kptr_restrict", "2\n" } },
 	  "kernel-symbols",
 	  DOCTOR_PROBLEM },
+	{ "6.1.0", { { 0 } }, "fleet", DOCTOR_OK },
+	{ "6.1.0",
+	  { { SHIP, RUNS "cpi_ship_store_failing 0\n" } },
+	  "fleet",
+	  DOCTOR_OK },
+	{ "6.1.0",
+	  { { SHIP, RUNS "cpi_ship_store_failing 1\n" } },
+	  "fleet",
+	  DOCTOR_PROBLEM },
+	{ "6.1.0",
+	  { { SHIP, "cpi_ship_level_timestamp_seconds 1000\n" } },
+	  "fleet",
+	  DOCTOR_NOTE },
+	{ "6.1.0",
+	  { { SHIP, RUNS "cpi_ship_flushes_dropped_total 2\n" } },
+	  "fleet",
+	  DOCTOR_NOTE },
 	{ "6.1.0", { { 0 } }, "lockdown", DOCTOR_OK },
 	{ "6.1.0",
 	  { { LOCKDOWN, "none [integrity] confidentiality\n" } },
@@ -185,6 +204,7 @@ START_TEST(each_machine_has_its_finding)
 	doctor_check_kernel(&d);
 	doctor_check_limits(&d);
 	doctor_check_data(&d);
+	doctor_check_ship(&d);
 	ck_assert_int_eq(d.err, 0);
 	f = find(&d, machines[_i].check);
 	ck_assert_msg(f->verdict == machines[_i].verdict, "%s: %s", f->check, f->what);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -25,6 +26,7 @@ void doctor_run(struct doctor *d)
 	doctor_check_limits(d);
 	doctor_check_data(d);
 	doctor_check_here(d);
+	doctor_check_ship(d);
 }
 
 void doctor_fini(struct doctor *d)
@@ -95,6 +97,15 @@ bool doctor_exists(const struct doctor *d, const char *path)
 
 	snprintf(file, sizeof(file), "%s%s", d->root, path);
 	return !access(file, F_OK);
+}
+
+bool doctor_is_link(const struct doctor *d, const char *path)
+{
+	char file[1024];
+	struct stat st;
+
+	snprintf(file, sizeof(file), "%s%s", d->root, path);
+	return !lstat(file, &st) && S_ISLNK(st.st_mode);
 }
 
 long doctor_number(const struct doctor *d, const char *path, long fallback)

@@ -54,6 +54,7 @@ void doctor_check_kernel(struct doctor *d); /* version, options, known faults */
 void doctor_check_limits(struct doctor *d); /* sysctls, lockdown, clock, cgroups */
 void doctor_check_data(struct doctor *d);   /* space, symbols, time */
 void doctor_check_here(struct doctor *d);   /* rights, PMU, BPF, an interrupt's cost */
+void doctor_check_ship(struct doctor *d);   /* the store of a fleet */
 
 /* Adds a finding without why and fix. */
 void doctor_ok(struct doctor *d, const char *check, const char *fmt, ...)
@@ -68,6 +69,9 @@ int doctor_read(const struct doctor *d, const char *path, struct buf *out);
 
 /* Whether ROOT/PATH exists. */
 bool doctor_exists(const struct doctor *d, const char *path);
+
+/* Whether ROOT/PATH is a symlink, whatever it leads to. */
+bool doctor_is_link(const struct doctor *d, const char *path);
 
 /* The number in ROOT/PATH, or fallback. */
 long doctor_number(const struct doctor *d, const char *path, long fallback);

@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cpi-ship as a service: its configuration files, what it tells the service manager, and its
+# metrics, while its store is away and when it is there.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+. "$srcdir/t/web.sh"
+PATH="$builddir/ship:$PATH"
+need python3 curl
+plan 26
+unset CPI_STORE
+CPI_SHIP_CONFIG=$PWD/ship.conf
+export CPI_SHIP_CONFIG
+
+# config: the lines of the configuration from now on.
+config()
+{
+	{ echo '[cpi-ship]' && cat; } >ship.conf
+}
+
+# checked: what --check-config says of the files, and its status.
+checked()
+{
+	cpi-ship --check-config "$@" >out 2>&1
+	echo "$? $(cat out)"
+}
+
+# ---- files ----
+config </dev/null
+like "$(checked)" '^2 .*name a store' 'without a store the configuration is wrong'
+config <<'.'
+store = clickhouse://store:8123/cpi
+every = never
+.
+like "$(checked)" '^2 .*ship.conf:3:9: every: "never"' 'file, line and column of a wrong value are named'
+config <<'.'
+stroe = clickhouse://store:8123/cpi
+.
+like "$(checked)" '^2 .*ship.conf:2:1: .*did you mean "store"' 'the name that was meant is suggested'
+config <<'.'
+once = yes
+.
+like "$(checked)" '^2 .*ship.conf:2:1: there is no option "once"' 'options of the command line are in no file'
+config <<'.'
+store = clickhouse://store:8123/c;d
+.
+like "$(checked)" '^2 .*no name of a database' 'the store of a file is looked at'
+mkdir ship.conf.d
+printf '[cpi-ship]\nstore = clickhouse://store:8123/cpi\n' >ship.conf.d/store.conf
+is "$(checked)" '0 ' 'a later file replaces what was wrong'
+like "$(checked --store clickhouse://a/b --every 0s)" '^2 .*--every=0s' 'the command line is looked at, too'
+like "$(cpi-ship --config nowhere.conf --check-config 2>&1)" 'nowhere.conf' \
+	'a file that --config names has to exist'
+
+# Each option once, commented out, with its default.
+example=$srcdir/ship/cpi-ship.conf
+is "$(sed -n 's/^#\([a-z-]*\) =.*/\1/p' "$example" | sort)" "$(cpi-ship --help |
+	sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'config\|check-config\|once\|help\|version' | sort)" \
+	'the example has every option of a file'
+sed 's/^#\([a-z-]* =\)/\1/' "$example" >all.conf
+is "$(CPI_STORE=clickhouse://store/cpi cpi-ship --config all.conf --check-config 2>&1)" '' \
+	'all settings of the example are valid'
+
+# ---- a store that is away ----
+"$builddir/t/mkdb" t.db "$builddir/t/target" >/dev/null || bail 'mkdb failed'
+# shellcheck disable=SC2046 # one word
+set -- $(free_ports 1)
+config <<.
+store = clickhouse://127.0.0.1:$1/cpi
+db = $PWD/t.db
+.
+rm -r ship.conf.d
+mkdir run
+mkfifo manager
+"$builddir/t/cpid_peer" notify notify.sock >manager &
+tap_pids="$tap_pids $!"
+exec 3<manager
+# heard PATTERN: waits for such a line.
+heard()
+{
+	while read -r heard_line <&3; do
+		case $heard_line in
+		$1) return 0 ;;
+		esac
+	done
+	return 1
+}
+heard bound || bail 'no service manager'
+NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=2000000 RUNTIME_DIRECTORY=$PWD/run \
+	cpi-ship >ship.log 2>&1 3<&- &
+ship_pid=$!
+tap_pids="$tap_pids $ship_pid"
+try 'it is ready before the store is' heard READY=1
+try 'it tells what fails' heard 'STATUS=the store fails since*epochs wait in the database'
+try 'it notifies the watchdog' heard WATCHDOG=1
+# series: the file's, sorted; a strict parser reads it.
+series()
+{
+	"$srcdir/t/prometheus_check.py" <run/metrics.prom >series
+}
+try 'a strict parser accepts the metrics' series
+is "$(stat -c %a run/metrics.prom)" 644 'everyone may read them'
+# value NAME
+value()
+{
+	awk -v name="cpi_ship_$1" '$1 == name { print $2 + 0 }' series
+}
+is "$(value up) $(value store_failing) $(value epochs_total)" '1 1 0' 'they say that the store fails'
+web_start --db t.db --ship-metrics=run/metrics.prom
+get metrics >metrics.out
+like "$(cat metrics.out)" '^cpi_ship_store_failing 1$' 'cpi-web serves them'
+try 'what it serves is one set of metrics' "$srcdir/t/prometheus_check.py" <metrics.out
+web_stop
+{ cat run/metrics.prom && echo 'foreign 0'; } >foreign.prom
+web_start --db t.db --ship-metrics=foreign.prom
+is "$(get metrics | grep -c '^foreign 0')" 0 'cpi-web takes only metrics of cpi-ship from the file'
+web_stop
+kill -TERM "$ship_pid"
+try 'it announces its end' heard STOPPING=1
+wait "$ship_pid"
+is "$? $(ls -A run)" '0 ' 'at its end it removes the metrics'
+
+# ---- a store that is there ----
+lacks=$(store_lacks old)
+if [ -n "$lacks" ]; then
+	skip 5 "$lacks"
+	exit
+fi
+store_start old store
+cpi fleet init --db "clickhouse://127.0.0.1:$store_port/cpi" >/dev/null || bail 'no tables'
+config <<.
+store = clickhouse://127.0.0.1:$store_port/cpi
+db = $PWD/t.db
+.
+RUNTIME_DIRECTORY=$PWD/run cpi-ship >ship.log 2>&1 3<&- &
+ship_pid=$!
+tap_pids="$tap_pids $ship_pid"
+is_level()
+{
+	[ -e run/metrics.prom ] && series && [ "$(value store_failing)" = 0 ] &&
+		[ "$(value epochs_total)" -gt 0 ] &&
+		[ "$(value level_timestamp_seconds)" -gt "$(value start_timestamp_seconds)" ]
+}
+try 'the metrics say that all epochs are in the store' await is_level
+sed 's/^/# /' series
+is "$(value epochs_total)" "$(store_db=cpi store_sql 'SELECT count() FROM epoch')" \
+	'as many epochs are there as they say'
+bound "$(value sent_bytes_total)" '>' 100 'bytes are counted'
+kill -KILL "$ship_pid"
+wait "$ship_pid" 2>/dev/null
+series
+is "$(value up)" 1 'what was killed leaves its metrics, whose age tells'
+bound $(($(date +%s) - $(value written_timestamp_seconds))) '<=' 300 'they have their time'
