@@ -11,7 +11,7 @@ packages=$(sed -n 's/^Package: //p' "$srcdir/debian/control")
 # patterns PACKAGE: what its .install file takes from the installed files.
 patterns()
 {
-	sed 's/ .*//; s|^|/|' "$srcdir/debian/$1.install" | grep -v -e '^/kmod/' -e '^/debian/'
+	sed 's/ .*//; s|${env:UNITS}|*lib/systemd/system|; s|^|/|' "$srcdir/debian/$1.install" | grep -v -e '^/kmod/' -e '^/debian/'
 }
 
 # regexes PACKAGE: the same as regular expressions; an '*' matches no '/'.
@@ -27,7 +27,10 @@ make -s -C "$builddir" install install-dkms DESTDIR="$tmp/root" prefix=/usr \
 ok $? 'make install works in a folder'
 sed 's/^/# /' install.log | tail -n 5
 # As debian/rules does.
-mkdir -p root/etc/cpi && mv root/usr/share/doc/cpi/cpid.conf root/usr/share/doc/cpi/cpi-web.conf root/etc/cpi/
+mkdir -p root/etc/cpi
+for conf in cpid cpi-ship cpi-web; do
+	mv "root/usr/share/doc/cpi/$conf.conf" root/etc/cpi/
+done
 (cd root && find . ! -type d) | sed 's/^[.]//' | grep -v '/LICENSE$' | sort >installed
 bound "$(wc -l <installed)" '>' 50 'there are files to look for'
 for package in $packages; do

@@ -3,23 +3,22 @@
 # Debian with systemd is booted under QEMU, and the packages are installed there: the service
 # samples as a user of its own through an upgrade from the previous version, restarts under
 # load, SIGKILL, a full disk, under AppArmor's profile and after a reboot. All samples are
-# accounted for. t/packages/guest.sh is what the machine does.
+# accounted for. t/packages/guest.sh is what the machine does. $SUITE and $MACHINE are the
+# Debian release and its architecture.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/packages/lib.sh"
-. "$srcdir/t/packages/boot.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'making a root file system takes root'
-[ "$(uname -m)" = x86_64 ] || skip_all 'the machine to boot is an x86-64 one'
-need mmdebstrap qemu-system-x86_64 mkfs.ext4 dpkg-scanpackages
-: "${SUITE:=bookworm}"
-packages_build
+suite=${SUITE:-bookworm} machine=${MACHINE:-amd64}
+. "$srcdir/t/packages/boot.sh"
+need mmdebstrap $qemu mkfs.ext4 dpkg-scanpackages
+packages_build "$suite" "$machine"
 previous_build
-[ -n "$previous" ] || note 'no packages of the previous version'
-root_archive "$SUITE" boot systemd-sysv,udev,dbus,linux-image-cloud-amd64,initramfs-tools,zstd,procps,kmod,apparmor
+root_archive boot systemd-sysv,udev,dbus,linux-image-cloud-$machine,initramfs-tools,zstd,procps,kmod,apparmor
 
 unpack_root root
-repository root "$SUITE"
+repository root
 cp "$srcdir/t/packages/guest.sh" root/srv/guest.sh
-[ -z "$previous" ] || cp -r "$previous" root/srv/previous
+cp -r "$previous" root/srv/previous
 # The database has a file system of its own, as on a careful server.
 truncate -s 64M root/srv/data
 mkfs.ext4 -q -F root/srv/data 2>/dev/null || bail 'mkfs.ext4 fails'
@@ -38,6 +37,8 @@ ExecStart=/bin/sh /srv/guest.sh
 WantedBy=multi-user.target
 END
 ln -s /etc/systemd/system/guest.service root/etc/systemd/system/multi-user.target.wants/
+# A prompt would share the line with the results.
+ln -s /dev/null root/etc/systemd/system/serial-getty@hvc0.service
 echo guest >root/etc/hostname
 : >root/etc/machine-id
 make_disk root

@@ -27,7 +27,7 @@ container_end()
 }
 trap container_end EXIT
 packages_build
-root_archive bookworm bare ''
+root_archive bare ''
 image_debs
 plan 13
 

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# On a bare root file system of Debian 12, two commands lead to the first recording and a
+# On bare root file systems of Debian 12 and 13, two commands lead to the first recording and a
 # third to its report. An apt archive in the file system stands in for the network.
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/packages/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip_all 'making a root file system takes root'
 need mmdebstrap dpkg-scanpackages unshare
 can_sample || skip_all 'sampling the whole system is not permitted here'
-packages_build
 
 # inside SUITE COMMAND...: in the root file system, with /proc and /sys.
 inside()
@@ -18,13 +17,19 @@ inside()
 		mount --bind /dev "$0/dev" && exec chroot "$0" "$@"' "$inside_root" "$@"
 }
 
-# bare SUITE: four tests.
+# prepare SUITE
+prepare()
+{
+	packages_build "$1"
+	root_archive bare ''
+	unpack_root "$1"
+	repository "$1"
+	inside "$1" apt-get -q update >update.out 2>&1 || bail "apt-get update: $(tail -n 1 update.out)"
+}
+
+# bare SUITE: five tests.
 bare()
 {
-	root_archive "$1" bare ''
-	unpack_root "$1"
-	repository "$1" "$1"
-	inside "$1" apt-get -q update >update.out 2>&1 || bail "apt-get update: $(tail -n 1 update.out)"
 	began=$(date +%s%3N)
 	try "$1: apt install" inside "$1" env DEBIAN_FRONTEND=noninteractive \
 		apt-get -qy --no-install-recommends install cpi
@@ -39,5 +44,8 @@ bare()
 	like "$(inside "$1" dpkg --verify cpi)" '^$' "$1: every file is as the package has it"
 }
 
-plan 5
-bare "${SUITE:=bookworm}"
+prepare bookworm
+prepare trixie
+plan 10
+bare bookworm
+bare trixie

@@ -306,7 +306,8 @@ EXTRA_DIST += t/deploy_check.py
 # They build the packages, and are among the long ones of check --vm.
 EXTRA_DIST += t/packages
 VM_LONG_TESTS += t/0803-packages-booted.t t/0804-packages-container.t \
-	t/0805-packages-twice.t t/0806-packages-bare.t
+	t/0805-packages-twice.t t/0806-packages-bare.t t/0807-packages-trixie.t \
+	t/0808-packages-arm64.t
 
 include t/unit/local.mk
 include t/fuzz/local.mk

@@ -2,20 +2,37 @@
 # boot.sh - a disk with a root file system, and QEMU; after lib.sh
 #
 # By KVM where it works; else the machine is emulated, which takes ten times as long.
+# $machine is amd64 or arm64.
+
+case ${machine:=amd64} in
+amd64) qemu=qemu-system-x86_64 console=ttyS0 ;;
+arm64) qemu=qemu-system-aarch64 console=ttyAMA0 ;;
+esac
 
 # accelerator KERNEL: sets $accelerator, QEMU's options. KVM counts as there when the
 # kernel says its first word by it.
 accelerator()
 {
+	if [ "$machine" = arm64 ]; then
+		# It has one serial line, so results go over another console.
+		accelerator='-machine virt -accel tcg,thread=multi -cpu cortex-a72
+			-device virtio-serial-pci -device virtconsole,chardev=results'
+		return
+	fi
 	for accelerator in '-accel kvm -cpu host' '-accel kvm -cpu host,-arch-capabilities'; do
-		[ -w /dev/kvm ] || break
+		[ -w /dev/kvm ] || {
+			accelerator=
+			break
+		}
 		# shellcheck disable=SC2086 # a list of words
 		timeout 20 qemu-system-x86_64 $accelerator -machine q35 -m 256 -nodefaults \
 			-display none -no-reboot -serial stdio -kernel "$1" \
 			-append 'earlyprintk=ttyS0 console=ttyS0 panic=-1' </dev/null 2>&1 |
-			grep -qa 'Linux version' && return
+			grep -qa 'Linux version' && break
+		accelerator=
 	done
-	accelerator='-accel tcg,thread=multi -cpu qemu64,-cx16'
+	: "${accelerator:=-accel tcg,thread=multi -cpu qemu64,-cx16}"
+	accelerator="-machine q35 $accelerator -device isa-serial,chardev=results"
 }
 
 # make_disk ROOT: a disk image of it, $tmp/disk, and kernel and initrd beside.
@@ -32,12 +49,11 @@ boot()
 {
 	: >serial
 	# shellcheck disable=SC2086 # a list of words
-	timeout --foreground -k 5 "$1" qemu-system-x86_64 -machine q35 $accelerator \
-		-smp 2 -m 1024 -nodefaults -display none -no-reboot \
-		-serial file:console -serial file:serial \
+	timeout --foreground -k 5 "$1" $qemu -nodefaults -chardev file,id=results,path=serial \
+		-serial file:console $accelerator -smp 2 -m 1024 -display none -no-reboot \
 		-drive file=disk,format=raw,if=none,id=d,cache=unsafe -device virtio-blk-pci,drive=d \
 		-kernel kernel -initrd initrd \
-		-append "root=/dev/vda rw console=ttyS0 panic=-1 quiet net.ifnames=0" \
+		-append "root=/dev/vda rw console=$console panic=-1 quiet net.ifnames=0" \
 		>qemu.log 2>&1
 	tr -d '\r' <serial >>results
 }

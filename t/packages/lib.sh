@@ -4,10 +4,11 @@
 # All that takes long to make is kept in $cache, and made again when what it is made of
 # changes:
 #
-#	debs-SUM/	the packages of these sources, by make deb
-#	previous-COMMIT/ the packages of the version whose database had an older format
-#	SUITE-NAME.tar	root file systems of Debian releases, by mmdebstrap
-#	deps-SUITE/	the packages that ours depend on, for installing without a network
+#	debs-SUITE-ARCH-SUM/ the packages of these sources, by make deb
+#	previous-SUITE-ARCH-COMMIT/ those of the version whose database had an older format
+#	SUITE-build-ARCH-SUM/ a root file system that builds them for another release or machine
+#	SUITE-NAME-ARCH.tar root file systems of Debian releases, by mmdebstrap
+#	deps-*/		the packages that ours depend on, for installing without a network
 
 cache=${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/cpi-packages
 
@@ -23,47 +24,145 @@ sources_sum()
 	rm -rf "$builddir/$distdir"
 }
 
-# packages_build: sets $debs, a folder with the packages of these sources.
+# host_suite: the Debian release that this is; empty elsewhere.
+host_suite()
+{
+	(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME")
+}
+
+# is_native: whether packages for $suite and $machine are built on this machine itself.
+is_native()
+{
+	[ "$suite $machine" = "$(host_suite) $(dpkg --print-architecture)" ]
+}
+
+# packages_build [SUITE [ARCH]]: sets $debs, a folder with the packages of these sources,
+# and $suite and $machine (default: those of this machine). For another release or machine
+# they are built in a root file system of that release.
 packages_build()
 {
-	need dpkg-buildpackage dh dh_dkms dpkg-checkbuilddeps
-	dpkg-checkbuilddeps -P nocheck "$srcdir/debian/control" 2>builddeps ||
-		skip_all "$(cat builddeps)"
-	debs=$cache/debs-$(sources_sum)
+	suite=${1:-$(host_suite)} machine=${2:-$(dpkg --print-architecture)}
+	if is_native; then
+		need dpkg-buildpackage dh dh_dkms dpkg-checkbuilddeps
+		dpkg-checkbuilddeps -P nocheck "$srcdir/debian/control" 2>builddeps ||
+			skip_all "$(cat builddeps)"
+	else
+		need mmdebstrap unshare
+		build_root
+	fi
+	sum=$(sources_sum) || bail "the archive cannot be made: $sum"
+	debs=$cache/debs-$suite-$machine-$sum
 	[ ! -d "$debs" ] || return 0
 	mkdir -p "$cache"
-	rm -rf "$cache"/debs-*
-	note 'building the packages'
-	make -C "$builddir" deb >deb.log 2>&1 ||
-		bail "make deb: $(tail -n 5 deb.log)"
-	mkdir "$debs.new"
-	cp "$builddir"/deb/*.deb "$builddir"/deb/*.changes "$builddir"/deb/*.buildinfo "$debs.new"
+	rm -rf "$cache/debs-$suite-$machine"-*
+	note "building the packages for $suite on $machine"
+	mkdir -p "$debs.new"
+	if is_native; then
+		make -C "$builddir" deb >deb.log 2>&1 || bail "make deb: $(tail -n 5 deb.log)"
+		cp "$builddir"/deb/*.deb "$builddir"/deb/*.changes "$builddir"/deb/*.buildinfo "$debs.new"
+	else
+		make -s -C "$builddir" dist >dist.log 2>&1 || bail "make dist: $(tail -n 3 dist.log)"
+		build_in_root "$debs.new" '' tar -xf "$(echo "$builddir"/cpi-*.tar.xz)" --strip-components=1 ||
+			bail "the packages for $suite do not build: $(tail -n 5 deb.log)"
+	fi
 	mv "$debs.new" "$debs"
 }
 
+# build_root: sets $build_root, a root file system of $suite with what builds packages for
+# $machine.
+build_root()
+{
+	build_root=$cache/$suite-build-$machine-$(sed -n '/^Build-Depends:/,/^$/p' \
+		"$srcdir/debian/control" | cksum | cut -d ' ' -f 1)
+	[ ! -d "$build_root" ] || return 0
+	note "making a root file system of $suite that builds packages for $machine"
+	rm -rf "$cache/$suite-build-$machine"-*
+	mkdir -p "$cache"
+	build_arch=$(dpkg --print-architecture)
+	[ "$machine" = "$build_arch" ] || build_arch=$build_arch,$machine
+	mmdebstrap --variant=buildd --architectures="$build_arch" \
+		$([ "$build_arch" = "${build_arch%,*}" ] || echo "--include=crossbuild-essential-$machine") \
+		"$suite" "$build_root.new" >mmdebstrap.log 2>&1 ||
+		skip_all "mmdebstrap: $(grep -m 1 '^E:' mmdebstrap.log)"
+	mkdir -p "$build_root.new/srv/cpi/debian"
+	cp "$srcdir/debian/control" "$srcdir/debian/changelog" "$build_root.new/srv/cpi/debian"
+	cp -L /etc/resolv.conf "$build_root.new/etc/resolv.conf"
+	DEBIAN_FRONTEND=noninteractive chroot "$build_root.new" sh -c "apt-get -q update &&
+		cd /srv/cpi && apt-get -qy --no-install-recommends -a $machine \
+			-P $(profiles) build-dep . && apt-get clean" >build-dep.log 2>&1 ||
+		skip_all "apt: $(grep -m 1 '^E:' build-dep.log)"
+	mv "$build_root.new" "$build_root"
+}
+
+# profiles: how packages for $machine are built here.
+profiles()
+{
+	if [ "$machine" = "$(dpkg --print-architecture)" ]; then
+		echo nocheck
+	else
+		echo cross,nocheck
+	fi
+}
+
+# build_in_root FOLDER OPTIONS COMMAND...: COMMAND unpacks sources in its working directory;
+# their packages, built without a network, go to FOLDER.
+build_in_root()
+{
+	build_to=$1 build_options=$2
+	shift 2
+	rm -rf "$build_root/srv/build"
+	mkdir -p "$build_root/srv/build/cpi"
+	(cd "$build_root/srv/build/cpi" && "$@") && unshare --mount --net sh -c '
+		mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && chroot "$0" sh -c "
+			cd /srv/build/cpi && DEB_BUILD_OPTIONS=\"nocheck $1 parallel=$(nproc)\" \
+			DEB_BUILD_PROFILES=\"$2\" dpkg-buildpackage -b -us -uc -a $3"' \
+		"$build_root" "$build_options" "$(profiles | tr , ' ')" "$machine" >deb.log 2>&1 ||
+		return 1
+	cp "$build_root"/srv/build/*.deb "$build_root"/srv/build/*.changes \
+		"$build_root"/srv/build/*.buildinfo "$build_to"
+	rm -rf "$build_root/srv/build"
+}
+
 # previous_build: sets $previous, a folder with the packages of the newest version whose
-# database has an older format than that of these sources; empty if the history does not
-# have it, or it cannot be built.
+# database has an older format than that of these sources. If it cannot be built, these are
+# the same packages with a lower version.
 previous_build()
 {
-	previous=
 	added=$(git -C "$srcdir" log -1 --diff-filter=A --format=%H -- 'db/core/schema_[0-9]*.sql' 2>git.err) &&
-		commit=$(git -C "$srcdir" rev-parse -q --verify "$added^") || return 0
-	folder=$cache/previous-$(echo "$commit" | cut -c 1-12)
-	if [ ! -d "$folder" ]; then
-		rm -rf "$cache"/previous-*
+		commit=$(git -C "$srcdir" rev-parse -q --verify "$added^") || commit=
+	previous=$cache/previous-$suite-$machine-$(echo "$commit" | cut -c 1-12)
+	if is_native && [ -n "$commit" ] && [ ! -d "$previous" ]; then
+		rm -rf "$cache/previous-$suite-$machine"-*
 		note "building the packages of $commit"
-		mkdir older && git -C "$srcdir" archive --prefix=cpi/ "$commit" | tar -C older -x || return 0
-		sed -i '1s/(\(.*\))/(\1~previous)/' older/cpi/debian/changelog
-		(cd older/cpi && env -u MAKEFLAGS -u MAKELEVEL \
+		mkdir -p older "$previous.new"
+		previous_sources older && (cd older/cpi && env -u MAKEFLAGS -u MAKELEVEL \
 			DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
-			dpkg-buildpackage -b -us -uc) >previous.log 2>&1 || return 0
-		mkdir -p "$folder.new"
-		mv older/*.deb "$folder.new"
-		mv "$folder.new" "$folder"
+			dpkg-buildpackage -b -us -uc) >previous.log 2>&1 &&
+			mv older/*.deb "$previous.new" && mv "$previous.new" "$previous"
 		rm -rf older
 	fi
-	previous=$folder
+	[ -d "$previous" ] || previous_repack
+}
+
+# previous_repack: $previous from $debs.
+previous_repack()
+{
+	note 'the previous version is this one, with a lower number'
+	previous=$tmp/previous
+	mkdir "$previous"
+	for name in cpi cpid cpi-web; do
+		dpkg-deb -R "$(deb $name)" repacked
+		sed -i "s/^Version: .*/&~previous/; s/(= \([^)]*\))/(= \1~previous)/" repacked/DEBIAN/control
+		dpkg-deb -Zgzip -z1 --root-owner-group -b repacked "$previous" >/dev/null
+		rm -r repacked
+	done
+}
+
+# previous_sources FOLDER: those of $commit in FOLDER/cpi, with a version before ours.
+previous_sources()
+{
+	git -C "$srcdir" archive --prefix=cpi/ "$commit" | tar -C "$1" -x &&
+		sed -i '1s/(\(.*\))/(\1~previous)/' "$1/cpi/debian/changelog"
 }
 
 # deb NAME: the package's file.
@@ -72,14 +171,15 @@ deb()
 	echo "$debs/$1"_[0-9]*.deb
 }
 
-# root_archive SUITE NAME PACKAGES: sets $archive, a root file system of the release.
+# root_archive NAME PACKAGES: sets $archive, a root file system of $suite for $machine.
 root_archive()
 {
-	archive=$cache/$1-$2.tar
+	archive=$cache/$suite-$1-$machine.tar
 	[ ! -s "$archive" ] || return 0
 	mkdir -p "$cache"
-	note "making a root file system of $1 with${3:+ $3}"
-	mmdebstrap --variant=minbase --include="$3" "$1" "$archive.new.tar" >mmdebstrap.log 2>&1 ||
+	note "making a root file system of $suite for $machine${2:+ with $2}"
+	mmdebstrap --variant=minbase --architectures="$machine" --include="$2" "$suite" \
+		"$archive.new.tar" >mmdebstrap.log 2>&1 ||
 		skip_all "mmdebstrap: $(grep -m 1 '^E:' mmdebstrap.log)"
 	mv "$archive.new.tar" "$archive"
 }
@@ -90,12 +190,12 @@ unpack_root()
 	mkdir -p "$1" && tar -C "$1" --numeric-owner -xf "$archive" || bail "cannot unpack $archive"
 }
 
-# repository ROOT SUITE: what cpi, cpid and cpi-web need beyond the root file system, and
+# repository ROOT: what cpi, cpid and cpi-web need beyond the root file system, and
 # all packages in $debs, as an archive for apt in ROOT/srv/repo, which is the only one.
 # Needs a network when $cache lacks the dependencies.
 repository()
 {
-	dependencies=$cache/deps-$2-$({
+	dependencies=$cache/deps-$({
 		dpkg-deb -f "$(deb cpi)" Depends
 		dpkg-deb -f "$(deb cpid)" Depends
 		dpkg-deb -f "$(deb cpi-web)" Depends
