@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Examples for whoever runs the service: they are installed beside the documents.
-nobase_dist_doc_DATA += deploy/README.md deploy/apparmor/usr.sbin.cpid \
+nobase_dist_doc_DATA += deploy/README.md deploy/apparmor/usr.sbin.cpi-ship \
+	deploy/apparmor/usr.sbin.cpid \
 	deploy/kubernetes/daemonset.yaml deploy/kubernetes/kustomization.yaml \
+	deploy/kubernetes/ship/container.yaml deploy/kubernetes/ship/kustomization.yaml \
 	deploy/kubernetes/namespace.yaml deploy/kubernetes/serviceaccount.yaml \
 	deploy/selinux/cpid.fc deploy/selinux/cpid.te
 EXTRA_DIST += deploy/image/build deploy/rpm/cpi.spec

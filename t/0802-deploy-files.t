@@ -4,7 +4,7 @@
 # capabilities, AppArmor's profile is parsed, SELinux's module compiles.
 . "$srcdir/t/tap.sh"
 deploy=$srcdir/deploy unit=$srcdir/daemon/cpid.service.in
-plan 17
+plan 18
 
 # wrong PATTERN REPLACEMENT: what the checker says of a changed DaemonSet.
 wrong()
@@ -28,8 +28,13 @@ if python3 -c 'import yaml' 2>/dev/null; then
 		'another user is found'
 	is "$(wrong 'hostPath:' 'hostpath:')" 'volume: Kubernetes has no field hostpath there' \
 		'a misspelt volume is found'
+	rm -rf changed && cp -R "$deploy" changed && chmod -R u+w changed
+	sed -i 's/allowPrivilegeEscalation: false/allowPrivilegeEscalation: true/' \
+		changed/kubernetes/ship/container.yaml
+	is "$("$srcdir/t/deploy_check.py" changed "$unit")" 'cpi-ship: may get more rights' \
+		'rights of the container for fleets are found'
 else
-	skip 6 'python3 has no yaml'
+	skip 7 'python3 has no yaml'
 fi
 version=$(sed -n 's/^AC_INIT(\[cpi\], \[\(.*\)\])/\1/p' "$srcdir/configure.ac")
 like "$(cat "$deploy/kubernetes/kustomization.yaml")" "newTag: $version\$" \
@@ -50,8 +55,8 @@ else
 fi
 
 if command -v apparmor_parser >/dev/null; then
-	apparmor_parser -Q -K "$deploy/apparmor/usr.sbin.cpid" >parser.out 2>&1
-	ok $? 'AppArmor parses the profile'
+	apparmor_parser -Q -K "$deploy"/apparmor/usr.sbin.* >parser.out 2>&1
+	ok $? 'AppArmor parses the profiles'
 	sed 's/^/# /' parser.out
 else
 	skip 1 'apparmor_parser is missing'

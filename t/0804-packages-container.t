@@ -29,16 +29,19 @@ trap container_end EXIT
 packages_build
 root_archive bare ''
 image_debs
-plan 13
+plan 14
 
-try 'the image is built' "$srcdir/deploy/image/build" "$tmp/image" "$(deb cpi)" "$(deb cpid)" $image_debs
+try 'the image is built' "$srcdir/deploy/image/build" "$tmp/image" "$(deb cpi)" "$(deb cpid)" "$(deb cpi-ship)" $image_debs
 size=$(tar -C image --xattrs --numeric-owner -cf - . | gzip -6 | wc -c)
 bound "$size" '<=' 60000000 'the compressed image has at most 60 MB'
 note 'largest files:' "$(cd image && find . -type f -printf '%s %p\n' | sort -rn | head -n 8)"
 is "$(find image -xdev -perm /6000)" '' 'no program of it changes its user'
 is "$(getcap -r image 2>/dev/null | wc -l)" 1 'one program has capabilities'
-is "$(cd image/usr/bin && echo *) $(cd image/usr/sbin && echo *)" 'chown cpi cpid' \
+is "$(cd image/usr/bin && echo *) $(cd image/usr/sbin && echo *)" 'chown cpi cpi-ship cpid' \
 	'it has no other programs'
+
+like "$(chroot image /usr/sbin/cpi-ship --once --store clickhouse://127.0.0.1:9/cpi 2>&1)" \
+	'no ClickHouse answers' 'its cpi-ship has all that it needs to reach a store'
 
 # The database's folder is the node's.
 mkdir db run

@@ -84,12 +84,30 @@ def check_daemonset(d, unit, uid):
         yield 'cpid: does not run as the user of the image'
 
 
+def check_component(folder, daemonset):
+    """What is added to the pod, which runs without any capability."""
+    component = load(os.path.join(folder, 'kustomization.yaml'))
+    for name in [p['path'] for p in component['patches']]:
+        patch = load(os.path.join(folder, name))
+        if patch['metadata']['name'] != daemonset['metadata']['name']:
+            yield '%s: there is no such DaemonSet' % name
+        added = patch['spec']['template']['spec']
+        pod = daemonset['spec']['template']['spec']
+        volumes = {v['name'] for v in pod['volumes'] + added['volumes']}
+        for c in added['containers']:
+            yield from check_container(c, volumes, c['name'])
+            context = c['securityContext']
+            if 'add' in context['capabilities'] or context['allowPrivilegeEscalation']:
+                yield '%s: may get more rights' % c['name']
+
+
 def check(deploy, unit):
     folder = os.path.join(deploy, 'kubernetes')
     with open(os.path.join(deploy, 'image', 'build')) as f:
         uid = int(re.search(r'^uid=(\d+)', f.read(), re.M).group(1))
     kustomization = load(os.path.join(folder, 'kustomization.yaml'))
-    files = sorted(set(os.listdir(folder)) - {'kustomization.yaml'})
+    files = sorted(f for f in os.listdir(folder)
+                   if f.endswith('.yaml') and f != 'kustomization.yaml')
     if sorted(kustomization['resources']) != files:
         yield 'kustomization: does not name the files of its folder'
     objects = {}
@@ -99,6 +117,7 @@ def check(deploy, unit):
     daemonset = objects['DaemonSet']
     pod = daemonset['spec']['template']['spec']
     yield from check_daemonset(daemonset, unit, uid)
+    yield from check_component(os.path.join(folder, 'ship'), daemonset)
     if pod['serviceAccountName'] != objects['ServiceAccount']['metadata']['name']:
         yield 'pod: there is no such service account'
     if kustomization['namespace'] != objects['Namespace']['metadata']['name']:

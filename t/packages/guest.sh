@@ -365,6 +365,74 @@ page_answers()
 	}
 }
 
+ship_metric()
+{
+	awk -v name="cpi_ship_$1" '$1 == name { print $2 }' /run/cpi-ship/metrics.prom
+}
+
+is_failing()
+{
+	[ "$(ship_metric store_failing)" = 1 ]
+}
+
+is_failed()
+{
+	[ "$(systemctl show -P ActiveState cpi-ship)" = failed ]
+}
+
+# A store that is away: a port that nobody listens on.
+ships()
+{
+	try 'apt install cpi-ship' apt-get -qy install cpi-ship
+	[ "$(systemctl is-enabled cpi-ship)" = disabled ]
+	ok $? 'it does not start by itself'
+	systemctl enable --now cpi-ship >enable.out 2>&1
+	await 30 is_failed
+	ok $? 'without a store it ends'
+	journalctl -q -u cpi-ship -o cat | grep -q 'name a store'
+	ok $? 'it says what is missing'
+	[ "$(systemctl show -P NRestarts cpi-ship)" = 0 ]
+	ok $? 'systemd does not start it again and again'
+	mkdir -p /etc/cpi/cpi-ship.conf.d
+	store='clickhouse://127.0.0.1:9/cpi?user=u&password-file=/run/credentials/cpi-ship.service/password'
+	printf '[cpi-ship]\nstore = %s\n' "$store" >/etc/cpi/cpi-ship.conf.d/store.conf
+	(umask 077 && echo secret >/etc/cpi/ship.password)
+	dpkg-deb --fsys-tarfile repo/cpi-doc_*.deb |
+		tar -xO ./usr/share/doc/cpi/deploy/apparmor/usr.sbin.cpi-ship >/etc/apparmor.d/usr.sbin.cpi-ship
+	apparmor_parser -r /etc/apparmor.d/usr.sbin.cpi-ship
+	try 'with a store it starts' systemctl restart cpi-ship
+	await 60 is_failing
+	ok $? 'its metrics say that the store is away' || journalctl -q -u cpi-ship -o cat -n 8 | sed 's/^/# cpi-ship: /'
+	journalctl -q -u cpi-ship -o cat -n 8 | grep -q 'no ClickHouse answers'
+	ok $? 'it has read the password, and tried the store' ||
+		journalctl -q -u cpi-ship -o cat -n 8 | sed 's/^/# cpi-ship: /'
+	systemctl show -P StatusText cpi-ship | grep -q 'epochs wait'
+	ok $? 'systemctl status says so'
+	cpi doctor --format=json >doctor.json
+	grep -q 'the store has taken nothing' doctor.json
+	ok $? 'cpi doctor says so' || tail -c 600 doctor.json | sed 's/^/# /'
+	web /metrics | grep -q '^cpi_ship_store_failing 1'
+	ok $? 'the page serves its metrics'
+	note "$(systemd-analyze security cpi-ship 2>&1 | tail -n 1)"
+	try 'systemd-analyze security: cpi-ship has at most 2' systemd-analyze security --threshold=20 cpi-ship
+	if [ "$(cat /sys/module/apparmor/parameters/enabled)" = Y ]; then
+		[ "$(cat "/proc/$(systemctl show -P MainPID cpi-ship)/attr/current")" = 'cpi-ship (enforce)' ]
+		ok $? 'AppArmor confines it'
+		dmesg | grep 'apparmor="DENIED"' | grep 'profile="cpi-ship' >denials
+		[ ! -s denials ]
+		ok $? 'AppArmor denies it nothing' || head -n 5 denials | sed 's/^/# /'
+	fi
+	pid=$(systemctl show -P MainPID cpi-ship)
+	try 'it is installed again' apt-get -qy reinstall cpi-ship
+	[ "$(systemctl show -P MainPID cpi-ship)" != "$pid" ] && systemctl -q is-active cpi-ship
+	ok $? 'an upgrade restarts it'
+	pid=$(systemctl show -P MainPID cpi-ship)
+	try 'apt purge cpi-ship' apt-get -qy purge cpi-ship
+	[ ! -e "/proc/$pid" ] && [ ! -e /run/cpi-ship ] && [ ! -e /etc/cpi/cpi-ship.conf ]
+	ok $? 'nothing of it stays' || ls -d /proc/$pid /run/cpi-ship /etc/cpi/cpi-ship.conf* 2>/dev/null | sed 's/^/# /'
+	rm -rf /etc/cpi/cpi-ship.conf.d /etc/cpi/ship.password
+}
+
 rebooted()
 {
 	await 60 cpi status
@@ -423,6 +491,7 @@ killed
 disk_full
 page
 confined
+ships
 cpi flush
 stored >stored
 end GUEST-REBOOTS

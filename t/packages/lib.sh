@@ -190,7 +190,7 @@ unpack_root()
 	mkdir -p "$1" && tar -C "$1" --numeric-owner -xf "$archive" || bail "cannot unpack $archive"
 }
 
-# repository ROOT: what cpi, cpid and cpi-web need beyond the root file system, and
+# repository ROOT: what cpi, cpid, cpi-web and cpi-ship need beyond the root file system, and
 # all packages in $debs, as an archive for apt in ROOT/srv/repo, which is the only one.
 # Needs a network when $cache lacks the dependencies.
 repository()
@@ -199,10 +199,11 @@ repository()
 		dpkg-deb -f "$(deb cpi)" Depends
 		dpkg-deb -f "$(deb cpid)" Depends
 		dpkg-deb -f "$(deb cpi-web)" Depends
+		dpkg-deb -f "$(deb cpi-ship)" Depends
 	} | cksum | cut -d ' ' -f 1)-$(basename "$archive" .tar)
 	if [ ! -d "$dependencies" ]; then
 		mkdir -p "$1/srv/ours"
-		cp "$(deb cpi)" "$(deb cpid)" "$(deb cpi-web)" "$1/srv/ours"
+		cp "$(deb cpi)" "$(deb cpid)" "$(deb cpi-web)" "$(deb cpi-ship)" "$1/srv/ours"
 		cp -L /etc/resolv.conf "$1/etc/resolv.conf"
 		chroot "$1" sh -c 'apt-get -q update && apt-get -qy --no-install-recommends \
 			--download-only install /srv/ours/*.deb' >apt.log 2>&1 ||
@@ -221,14 +222,17 @@ repository()
 }
 
 # image_debs: sets $image_debs, all packages that the container image may need beside ours:
-# the libraries of a bare root file system ($archive), and what cpi and cpid add to it.
+# the libraries of a bare root file system ($archive), and what cpi, cpid and cpi-ship add.
 image_debs()
 {
-	folder=$cache/image-$(dpkg-deb -f "$(deb cpi)" Depends | cksum | cut -d ' ' -f 1)
+	folder=$cache/image-$({
+		dpkg-deb -f "$(deb cpi)" Depends
+		dpkg-deb -f "$(deb cpi-ship)" Depends
+	} | cksum | cut -d ' ' -f 1)
 	if [ ! -d "$folder" ]; then
 		unpack_root fetch
 		mkdir -p fetch/srv/ours "$folder.new"
-		cp "$(deb cpi)" "$(deb cpid)" fetch/srv/ours
+		cp "$(deb cpi)" "$(deb cpid)" "$(deb cpi-ship)" fetch/srv/ours
 		cp -L /etc/resolv.conf fetch/etc/resolv.conf
 		chroot fetch sh -c 'apt-get -q update && apt-get -qy --no-install-recommends \
 			--download-only install /srv/ours/*.deb && cd /var/cache/apt/archives &&
