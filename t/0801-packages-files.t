@@ -3,7 +3,7 @@
 # The files of debian/ agree with what make install installs, with configure and deps, and
 # the package refuses a database of a newer version.
 . "$srcdir/t/tap.sh"
-plan 15
+plan 16
 
 # packages: the names in debian/control.
 packages=$(sed -n 's/^Package: //p' "$srcdir/debian/control")
@@ -38,6 +38,20 @@ for package in $packages; do
 	grep -E -f regexes installed
 done | cat - installed | sort | uniq -c | awk '$1 != 2 { print $2 ": in " $1 - 1 }' >strays
 is "$(cat strays)" '' 'every installed file is in exactly one package'
+
+# The same of the RPM packages; %doc has the documents, and cpi-dkms is no RPM.
+sed -n '/^%files/,/^%changelog/p' "$srcdir/deploy/rpm/cpi.spec" |
+	sed -n 's/^%config(noreplace) //; s/^%doc //; s/^\(%{_.*\)/\1/p' |
+	sed 's|%{name}|cpi|; s|%{_sysconfdir}|/etc|; s|%{_bindir}|/usr/bin|; s|%{_sbindir}|/usr/sbin|
+		s|%{_libexecdir}|/usr/libexec|; s|%{_datadir}|/usr/share|; s|%{_mandir}|/usr/share/man|
+		s|%{_docdir}|/usr/share/doc|; s|%{_unitdir}|/usr/lib/systemd/system|
+		s|%{_sysusersdir}|/usr/lib/sysusers.d|; s|%{_libdir}|/usr/lib/x86_64-linux-gnu|
+		s/[.]/[.]/g; s/[*]/[^\/]*/g; s|.*|^&(/.*)?$|' >rpm_regexes
+while read -r regex; do
+	grep -E "$regex" installed
+done <rpm_regexes | cat - installed | sort | uniq -c | awk '$1 != 2 { print $2 ": in " $1 - 1 }' |
+	grep -v -e '^/usr/src/' -e '/modules-load.d/' -e '/udev/' >strays
+is "$(cat strays)" '' 'every installed file is in exactly one RPM package'
 
 for package in $packages; do
 	patterns "$package" | while read -r pattern; do
