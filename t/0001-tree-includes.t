@@ -84,7 +84,7 @@ profile select /analysis/freq
 calls select profile /analysis/calls /analysis/image
 explain select profile calls /analysis/blame /analysis/explain /analysis/freq /analysis/isa /analysis/trace /analysis/windows /decode
 compare select profile calls explain /analysis/compare /analysis/freq /analysis/math
-fleet report/profile/prof.h /db/clickhouse
+fleet report/profile/prof.h /analysis/compare /db/clickhouse
 feedback select explain /analysis/feedback decode/elfid.h
 '
 tools_rooms='

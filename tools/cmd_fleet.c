@@ -22,7 +22,8 @@
 struct options {
 	struct view_options view;
 	int by; /* enum fleet_by */
-	double price;
+	double price, fdr;
+	int measure; /* enum fleet_measure */
 };
 
 /* The store that --db or $CPI_DB names. */
@@ -116,15 +117,21 @@ static int hosts(const char *url, const struct options *options)
 	return err;
 }
 
-static int top(const char *url, const struct options *o)
+static struct fleet_request request_of(const struct options *o)
 {
 	const struct select_request *req = &o->view.select;
-	const struct fleet_request request = {
+
+	return (struct fleet_request){
 		.choice = { req->host, req->cluster, req->release, req->machine },
 		.times = req->epoch,
 		.event = req->event,
 		.by = o->by,
 	};
+}
+
+static int top(const char *url, const struct options *o)
+{
+	const struct fleet_request request = request_of(o);
 	struct fleet_top t;
 	int err = fleet_top_read(url, &request, &t);
 
@@ -135,9 +142,27 @@ static int top(const char *url, const struct options *o)
 	return err;
 }
 
+static int outliers(const char *url, const struct options *o)
+{
+	const struct fleet_outliers_request request = {
+		.fleet = request_of(o),
+		.measure = o->measure,
+		.fdr = o->fdr,
+	};
+	struct fleet_outliers f;
+	int err = fleet_outliers_read(url, &request, &f);
+
+	if (err)
+		return err;
+	err = fleet_outliers_print(&f, &o->view.out);
+	fleet_outliers_fini(&f);
+	return err;
+}
+
 static bool is_word(const char *word)
 {
-	return !strcmp(word, "init") || !strcmp(word, "hosts") || !strcmp(word, "top");
+	return !strcmp(word, "init") || !strcmp(word, "hosts") ||
+	       !strcmp(word, "top") || !strcmp(word, "outliers");
 }
 
 static int run_fleet(struct cmd_context *ctx)
@@ -148,11 +173,16 @@ static int run_fleet(struct cmd_context *ctx)
 
 	if (!is_word(word))
 		return cmd_usage_error(ctx->cmd, "say %s", ctx->cmd->args);
+	if (!strcmp(word, "outliers") && o->by > FLEET_IMAGE)
+		return cmd_usage_error(ctx->cmd,
+				       "outliers are --by procedure or image");
 	url = store_of(&o->view.select);
 	if (!url)
 		return EXIT_USAGE;
 	if (!strcmp(word, "top"))
 		err = top(url, o);
+	else if (!strcmp(word, "outliers"))
+		err = outliers(url, o);
 	else
 		err = strcmp(word, "init") ? hosts(url, o) : init(url);
 	return err ? EXIT_FAIL : EXIT_OK;
@@ -169,6 +199,10 @@ static const struct opt opts[] = {
 	OPT_EVENT,
 	OPT("by", 0, FLEET_BY_WORDS, "what a row stands for", OPT_CHOICE, by),
 	OPT("price", 0, "PRICE", "of a CPU-hour: also show the cost", OPT_REAL, price),
+	OPT("measure", 0, FLEET_MEASURE_WORDS, "what outliers are compared by",
+	    OPT_CHOICE, measure),
+	OPT("fdr", 0, "RATE", "outliers: the rate of false ones (default: 0.05)",
+	    OPT_REAL, fdr),
 	OPT_LIMIT,
 	OPT_FORMAT,
 	OPT_END,
@@ -176,11 +210,11 @@ static const struct opt opts[] = {
 
 const struct cmd cmd_fleet = {
 	.name = "fleet",
-	.args = "init | hosts | top",
+	.args = "init | hosts | top | outliers",
 	.summary = "Make a store for many machines, and ask it what costs most",
 	.min_args = 1,
 	.max_args = 1,
-	.words = "init|hosts|top",
+	.words = "init|hosts|top|outliers",
 	.opts = opts,
 	.opt_size = sizeof(struct options),
 	.run = run_fleet,

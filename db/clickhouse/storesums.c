@@ -34,8 +34,8 @@
 struct timed_stream {
 	uint64_t id;
 	char event[64];
-	double period; /* in ns, or in cycles */
-	bool is_cycles;
+	double period; /* in the event's unit */
+	bool is_cycles, is_time;
 	double ns; /* of all its samples, cycles as ns */
 	uint64_t nr_hosts;
 };
@@ -151,6 +151,11 @@ static int find_epochs(struct asking *a)
 
 /* ---- streams ---- */
 
+static bool is_text(const struct rowbinary_cell *c, const char *text)
+{
+	return c->len == strlen(text) && !memcmp(c->text, text, c->len);
+}
+
 /* id, event, unit, period, stored, hosts */
 static int note_stream(void *ctx, const struct rowbinary_cell *cells)
 {
@@ -164,7 +169,9 @@ static int note_stream(void *ctx, const struct rowbinary_cell *cells)
 	t = &a->stream[a->nr++];
 	*t = (struct timed_stream){ .id = cells[0].n,
 				    .period = (double)cells[3].n,
-				    .is_cycles = cells[2].len == strlen("cycles"),
+				    .is_cycles = is_text(&cells[2], "cycles"),
+				    .is_time = is_text(&cells[2], "cycles") ||
+					       is_text(&cells[2], "ns"),
 				    .nr_hosts = cells[5].n };
 	memcpy(t->event, cells[1].text, size);
 	t->ns = t->period * (double)cells[4].n;
@@ -181,9 +188,10 @@ static int read_streams(struct asking *a)
 		   " stream AS id, sum(stored) AS stored, uniqExact(host) AS hosts"
 		   " FROM tally WHERE kind = 0 AND (host, at, nr) IN (SELECT host, at,"
 		   " nr%s)%s GROUP BY stream) AS t ANY INNER JOIN (SELECT id, event,"
-		   " unit, mean_period FROM stream WHERE unit IN ('ns', 'cycles'))"
+		   " unit, mean_period FROM stream WHERE %s)"
 		   " AS s USING id ORDER BY id FORMAT RowBinary",
-		   buf_str(&a->epochs), buf_str(&a->at));
+		   buf_str(&a->epochs), buf_str(&a->at),
+		   a->ask->any_event ? "1" : "unit IN ('ns', 'cycles')");
 	err = sql.err ? sql.err
 		      : ch_store_query(a->store, buf_str(&sql), "8ss888", MAX_ANSWER,
 				       note_stream, a);
@@ -238,8 +246,9 @@ static int choose_event(struct asking *a)
 	a->nr = nr;
 	if (nr)
 		return 0;
-	log_err("%s%s: not among the chosen epochs' events that measure time",
-		a->ask->event ? "--event=" : "event", a->ask->event ? event : "s");
+	log_err("%s%s: not among the chosen epochs' events%s",
+		a->ask->event ? "--event=" : "event", a->ask->event ? event : "s",
+		a->ask->any_event ? "" : " that measure time");
 	return -EINVAL;
 }
 
@@ -291,11 +300,12 @@ static int note_sum(void *ctx, const struct rowbinary_cell *cells)
 	char *text[4];
 	int err = 0;
 
-	if (!t || (t->is_cycles && !cells[2].n))
+	if (!t || (t->is_cycles && !cells[2].n && !a->ask->any_event))
 		return 0; /* cycles of no known clock are no time */
-	sum.ns = (double)sum.n * t->period;
+	sum.amount = (double)sum.n * t->period;
+	sum.ns = t->is_time ? sum.amount : 0;
 	if (t->is_cycles)
-		sum.ns *= 1e9 / (double)cells[2].n;
+		sum.ns *= cells[2].n ? 1e9 / (double)cells[2].n : 0;
 	for (int i = 0; i < 4; i++) {
 		text[i] = strndup(cells[3 + i].text, cells[3 + i].len);
 		err = text[i] ? err : -ENOMEM;

@@ -25,14 +25,16 @@ struct storesums_ask {
 	const char *event; /* NULL: the one with the most time; ticks only if alone */
 	bool by_host, by_cluster, by_release, by_machine; /* what tells sums apart */
 	bool by_offset;
+	bool any_event; /* event may be one that measures no time */
 };
 
 /* Texts are "" where they do not tell sums apart. */
 struct storesums_sum {
 	const char *host, *cluster, *release, *machine;
 	uint64_t image, offset;
-	uint64_t n; /* samples */
-	double ns;
+	uint64_t n;    /* samples */
+	double amount; /* what they stand for, in the event's unit */
+	double ns;     /* the same as time; 0 for an event that measures none */
 };
 
 /* The epochs that were added up. */

@@ -69,6 +69,7 @@ static int take_sum(void *ctx, const struct storesums_sum *sum)
 			       .image = "",
 			       .procedure = "",
 			       .n = sum->n,
+			       .amount = sum->amount,
 			       .ns = sum->ns };
 
 	if (s->nr >= FLEET_SUMS_BYTES / (sizeof(f) + sizeof(struct fleet_place))) {

@@ -20,7 +20,7 @@ struct fleet_sum {
 	const char *host, *cluster, *release, *machine;
 	const char *image, *procedure; /* procedure: if offsets are asked for */
 	uint64_t n;
-	double ns;
+	double amount, ns; /* storesums.h */
 };
 
 struct fleet_sums {

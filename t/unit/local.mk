@@ -362,7 +362,7 @@ t_unit_check_contexts_CFLAGS = $(UNIT_CFLAGS) $(SQLITE_CFLAGS)
 t_unit_check_contexts_LDADD = $(COLLECT_LDADD)
 
 # Runs compared: statistics.
-UNIT_RUNS = t/unit/check_compare t/unit/check_distribution \
+UNIT_RUNS = t/unit/check_compare t/unit/check_distribution t/unit/check_outliers \
 	t/unit/check_shape t/unit/check_similar t/unit/check_spread
 check_PROGRAMS += $(UNIT_RUNS)
 QUICK_TESTS += $(UNIT_RUNS)
@@ -384,6 +384,8 @@ t_unit_check_shape_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_shape_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_similar_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_similar_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_outliers_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_outliers_LDADD = $(UNIT_RUNS_LDADD)
 t_unit_check_spread_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_spread_LDADD = $(UNIT_RUNS_LDADD)
 # Hardware's records.

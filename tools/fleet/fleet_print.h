@@ -5,6 +5,7 @@
 #ifndef CPI_TOOLS_FLEET_PRINT_H
 #define CPI_TOOLS_FLEET_PRINT_H
 
+#include "report/fleet/outliers.h"
 #include "report/fleet/top.h"
 #include "tools/ui/out.h"
 #include "tools/ui/cmd.h"
@@ -12,6 +13,8 @@
 /* price is of a CPU-hour; 0: none is shown. 0 or -ENOMEM. */
 int fleet_top_print(const struct fleet_top *t, int by, double price,
 		    const struct out_options *out);
+
+int fleet_outliers_print(const struct fleet_outliers *f, const struct out_options *out);
 
 /* Appends "HOSTS, TIMES, EVENT" and what is not in the sums; in text only. */
 void fleet_scope_print(const struct storesums_scope *s);

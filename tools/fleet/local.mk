@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-tools_libtools_a_SOURCES += tools/fleet/fleet_print.h tools/fleet/fleet_top_print.c
+tools_libtools_a_SOURCES += tools/fleet/fleet_print.h tools/fleet/fleet_top_print.c \
+	tools/fleet/fleet_outliers_print.c
 EXTRA_DIST += tools/fleet/README.md

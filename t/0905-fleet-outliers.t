@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Machines that differ from their peers: the planted ones are found, and no others.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan 29
+
+# bad TEXT NAME ARGS...: refused, and status and message have TEXT.
+bad()
+{
+	bad_text=$1 bad_name=$2
+	shift 2
+	"$@" >out 2>&1
+	bad_status=$?
+	like "status $bad_status: $(paste -s out)" "$bad_text" "$bad_name"
+}
+
+nowhere=clickhouse://127.0.0.1:1/cpi
+bad 'status 2: .*--measure=ipc: say one of' 'an unknown measure is refused' \
+	cpi fleet outliers --db $nowhere --measure ipc
+bad 'status 2: .*--by procedure or image' 'hosts are no rows' cpi fleet outliers --db $nowhere --by host
+bad 'status 2: .*--fdr' 'a rate below nothing is refused' cpi fleet outliers --db $nowhere --fdr -1
+
+# host N: counts of a machine, "samples,ticks" of each procedure, 5 % beside its peers'.
+# Number 7 spends twice the time in beta; number 3 needs 1.6 times the cycles in gamma.
+host()
+{
+	python3 -c '
+import random, sys
+n = int(sys.argv[1])
+r = random.Random(n)
+words = []
+for name, rate in ("alpha", 3000), ("beta", 1500), ("gamma", 800), ("delta", 400), ("rare", 4):
+    mean = rate * r.lognormvariate(0, 0.05)
+    if n == 7 and name == "beta":
+        mean *= 2
+    cycles = mean * r.lognormvariate(0, 0.02) * (1.6 if n == 3 and name == "gamma" else 1)
+    samples = max(round(r.gauss(cycles, cycles ** 0.5)), 0)
+    words.append("/app:%s=%d,%d" % (name, samples, max(round(r.gauss(mean, mean ** 0.5)), 0)))
+print("- 60 1000", *words)' "$1"
+}
+
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	host $n | "$builddir/t/runsdb" h$n.db || bail 'runsdb failed'
+	sqlite3 h$n.db "UPDATE platform SET host = 'h$n'" || bail 'no host'
+	cp h$n.db c$n.db
+	sqlite3 c$n.db "UPDATE stream SET event = 'cycles', unit = 'cycles' WHERE event = 'cpu-clock';
+		UPDATE stream SET event = 'instructions', unit = 'events' WHERE event = 'ticks'" || bail 'no events'
+done
+
+# ship LETTER CLUSTER N...: machines of a cluster
+ship()
+{
+	ship_letter=$1 ship_cluster=$2
+	shift 2
+	for n; do
+		cpi-ship --store "$url" --budget 100 --rate 0 --once --cluster "$ship_cluster" --machine m \
+			--db $ship_letter$n.db 2>>ship.log || bail "nothing was shipped: $(cat ship.log)"
+	done
+}
+
+# member NAME ARGS...: a member of the answer
+member()
+{
+	member_name=$1
+	shift
+	cpi fleet outliers --db "$url" --format json "$@" 2>/dev/null |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$member_name"
+}
+
+# one_engine NAME: 13 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/shares
+	cpi fleet init --db "$url" >/dev/null || bail 'no store'
+	bad 'status 1: .*no such epoch' "$1: an empty store has no machines" cpi fleet outliers --db "$url"
+	ship h web 1 2 3 4
+	like "$(cpi fleet outliers --db "$url")" '4 of 4 machines are not tested: they have fewer than 4 peers' \
+		"$1: few peers are not enough, and it says so"
+	ship h web 5 6 7 8 9 10 11 12
+	# beta of 7 is twice, gamma of 3 1.6 times that of others.
+	is "$(cpi fleet outliers --db "$url" --format csv | cut -d, -f1,8 | sort)" 'h3,gamma
+h7,beta
+host,procedure' "$1: the machines whose shares differ are found, and no others"
+	cpi fleet outliers --db "$url" --host 'h[124567890]*' --format csv >out
+	like "$(sed -n 2p out | awk -F, '{ printf "%s %s %.0f", $1, $8, $4 / 10 }')" '^h7 beta [89]$' \
+		"$1: by how much, without the other rows of the machine"
+	like "$(cpi fleet outliers --db "$url")" 'h7 .*+[0-9]*[.][0-9]%.*beta' "$1: and in text"
+	like "$(cpi fleet outliers --db "$url")" '2 of 48 values' "$1: rows with few samples are not tested"
+	is "$(member found --fdr 1e-8)" 0 "$1: --fdr is the rate of false ones"
+	is "$(member tested --by image)" 12 "$1: images are compared"
+	is "$(member found --by image)" 0 "$1: and one image has nothing to be beside"
+	bad 'status 1: .*cycles: not among' "$1: CPI needs cycles and instructions" \
+		cpi fleet outliers --db "$url" --measure cpi
+
+	# The same machines, with cycles and instructions; some of another cluster.
+	url=clickhouse://127.0.0.1:$store_port/cycles
+	cpi fleet init --db "$url" >/dev/null || bail 'no store'
+	ship c web 1 2 3 4 5 6 7 8 9
+	ship c db 10 11 12
+	is "$(cpi fleet outliers --db "$url" --measure cpi --format csv | cut -d, -f1,6,8)" 'host,cluster,procedure
+h3,web,gamma' "$1: the machine whose CPI differs is found"
+	is "$(member machines_not_tested --measure cpi)" 3 "$1: peers are those of the same cluster"
+	is "$(cpi fleet outliers --db "$url" --measure cpi --format json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)["rows"][0]
+print(1.4 < r["cpi"] / r["peers_cpi"] < 1.8)')" True "$1: with the CPI of both"
+}
+
+for engine in old now; do
+	lacks=$(store_lacks $engine)
+	if [ -n "$lacks" ]; then
+		skip 13 "$engine: $lacks"
+	else
+		store_start $engine "$tmp/$engine"
+		one_engine $engine
+		kill "$store_pid"
+	fi
+done
