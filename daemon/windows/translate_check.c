@@ -9,7 +9,7 @@
 #include "abi/window.h"
 #include "base/err.h"
 
-/* Registers that nobody writes say what they are called. */
+/* Whether a micro-op writes to a constant pseudo-register (ZERO or UNKNOWN). */
 static bool writes_constant(const struct cpi_uop *u)
 {
 	return u->dst == CPI_REG_ZERO || u->dst == CPI_REG_UNKNOWN;

@@ -2,9 +2,9 @@
 /*
  * translate_child.c - requests and replies, in order
  *
- * A worker that dies takes the page with it that it was at; its successor goes on with
- * the next one (helpers/translate_main.c). So an answer to a later question says that
- * there will be none to those before.
+ * If a worker dies, the request that it was working on gets no answer; its
+ * successor continues with the next request. So an answer to a later request
+ * means that earlier requests will get none.
  */
 #include "config.h"
 

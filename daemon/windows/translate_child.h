@@ -17,8 +17,8 @@
 struct translate_child;
 
 /*
- * Starts it; epoll_fd becomes readable when there is an answer. 0, or -errno as
- * helper_start().
+ * Starts cpi-translate; epoll_fd becomes readable when there is an answer.
+ * Returns 0, or -errno as helper_start() does.
  */
 int translate_child_open(int epoll_fd, struct translate_child **out);
 void translate_child_close(struct translate_child *t); /* accepts NULL */

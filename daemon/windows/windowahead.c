@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowahead.c - a breadth-first search from instruction to instruction, where a call
- * goes both ways: into what it calls, and on behind it
+ * windowahead.c - a breadth-first search over instructions; at a call it follows
+ * both the callee and the instruction after the call
  */
 #include "config.h"
 

@@ -2,8 +2,8 @@
 /*
  * windowahead.h - finds the pages to which a page of micro-ops leads
  *
- * A window that ends at code that is not translated reveals only one page; the next
- * window would end at the page after that. Except for jumps through registers and
+ * A window ends at the first page that is not translated, so windows alone would
+ * find missing pages one at a time. Except for jumps through registers and
  * memory, the next pages are known in advance.
  */
 #ifndef CPI_DAEMON_WINDOWAHEAD_H

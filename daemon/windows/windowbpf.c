@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowbpf.c - windows by a BPF program: kmod/cpi_window.bpf.c, loaded, on perf events
+ * windowbpf.c - loads kmod/cpi_window.bpf.c and attaches it to perf events
  */
 #include "config.h"
 

@@ -21,9 +21,9 @@ int windowexclude_parse(const char *text, enum windowexclude_what *what,
 			const char **value);
 
 /*
- * Opens the folders of the texts that name cgroups, in their order. Returns the number
- * of descriptors, which the caller closes; or -errno (logged), or -CPI_ELIMIT if there
- * are more than max.
+ * Opens the cgroup folder of each "cgroup=" text, in the order of the texts.
+ * Returns the number of descriptors, which the caller closes; or -errno (logged),
+ * or -CPI_ELIMIT if there are more than max.
  */
 int windowexclude_open_cgroups(const char *const *text, int nr, int *fd, int max);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowkmod.c - windows by the kernel module (abi/kmod.h), through its collector's
- * descriptor
+ * windowkmod.c - windows from the kernel module, through the file descriptor of
+ * the kmod collector
  *
- * The module opens the event on each CPU, those that come later included, and draws
- * periods at every interrupt. Records are in a ring per CPU, of the mapping that the
- * tables are in.
+ * The module opens the event on each CPU, also on CPUs that come online later,
+ * and draws a new period at every interrupt. Each CPU has a ring of records, in
+ * the same mapping as the tables.
  */
 #include "config.h"
 

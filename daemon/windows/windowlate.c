@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowlate.c - events with a program of one tail call, and a thread that loads the
- * tail call's target
+ * windowlate.c - opens the events with a stub program that only makes a tail
+ * call; a thread loads the real program, the target of that call
  *
  * I1  The thread and the owner share only struct loading. The thread reads its cfg and
  *     writes its result before it takes the lock and sets done; the owner reads the
  *     result after it has seen done under the lock.
- * I2  The last of the two frees it: the owner at windowlate_free() if done is set, else
- *     the thread, which finds abandoned set.
+ * I2  Whichever of the two ends last frees it: the owner in windowlate_free() if done
+ *     is set, otherwise the thread, when it sees that abandoned is set.
  */
 #include "config.h"
 

@@ -2,12 +2,12 @@
 /*
  * windowlate.h - windows that begin while the target already runs
  *
- * The kernel takes half a second of CPU time to verify the BPF program of windows, so a
- * command would begin that much later, and a short one is over before. Instead the
- * clock's events are opened first, stopped, with a program of one tail call, whose
- * target is missing. What the command forks inherits these events. After a while a
- * thread loads the real program; then it becomes the tail call's target, and the events
- * start, those that were inherited as well.
+ * The kernel needs half a second of CPU time to verify the BPF program, so
+ * loading it first would delay the command. Therefore the events are opened
+ * first, disabled, with a stub program whose tail call has no target yet. A short
+ * command may end before the real program is loaded. What the command forks
+ * inherits these events. Later a thread loads the real program and makes it the
+ * target of the tail call; then all events are enabled, including inherited ones.
  *
  *	windowlate_new() → windowlate_ready() until it is not -EAGAIN →
  *	windowlate_take() → windowlate_start() → windowlate_free() after the source
@@ -24,8 +24,8 @@
 struct windowlate;
 
 /*
- * Opens the events on the CPUs. Copies what the thread needs of cfg, which must have no
- * module's device and no exclusions. Returns 0 or -errno; nothing is logged.
+ * Opens the events on the CPUs. Copies what the thread needs of cfg, whose device
+ * is -1 and which has no exclusions. Returns 0 or -errno; nothing is logged.
  */
 int windowlate_new(const struct windowsource_config *cfg, const struct cpus *cpus,
 		   struct windowlate **out);
@@ -37,12 +37,15 @@ void windowlate_free(struct windowlate *wl); /* accepts NULL */
  */
 int windowlate_ready(struct windowlate *wl, uint64_t after_ns);
 
-/* When ready: the source, which is the caller's from now on and closed before wl. */
+/*
+ * Returns the source once windowlate_ready() has returned 0. The caller owns it,
+ * and must close it before wl.
+ */
 struct windowsource *windowlate_take(struct windowlate *wl);
 
 /*
- * Starts the events with that program. Returns 0 or -errno. The events are the caller's
- * then: *out.
+ * Makes program_fd the target of the tail call and enables the events. On success
+ * the caller owns *out.
  */
 int windowlate_start(struct windowlate *wl, int program_fd, struct counters **out);
 

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowpages.c - entries, pieces, and what becomes of a page
+ * windowpages.c - the life cycle of translated pages: request, translation,
+ * publication, eviction
  *
- * A page is asked for when a window has ended at it: hot pages come first, for windows
- * begin where time is spent. Where instructions begin is known of the places that
- * windows wanted to go to, so a page is translated again when it is left at a place
- * that was none before. While there is spare room, pages come ahead of windows, too:
- *those that samples are of, and those that pages lead to that windows have come to.
+ * cpid requests the translation of a page when a window has ended there. Hot pages are
+ * requested first, because windows begin where time is spent. Instruction boundaries
+ * are known only at the addresses where windows entered a page. So a page is translated
+ * again when a window needs its code at an address that was not requested before. While
+ * there is spare memory, pages are also translated ahead of windows: pages with
+ * samples, and pages that are reachable from pages that windows have used.
  *
- * Code that was made at run time is its process's own, and other code may come to the
- * same place: what was translated waits until its owner is amid a change, so that no
- * record is walked with micro-ops that came later. Its units are given back, to others
- * of the same size.
+ * Code made at run time belongs to one process, and its address may be reused. So a new
+ * translation is published only while the owner's sequence number is odd
+ * (abi/window_bpf.h, I3): no record is then walked with micro-ops that are newer than
+ * the record. Unused units are freed, and reused for units of the same size.
  *
- * A page is packed (analysis/windows/codepack.h) into a piece of the shared memory. A
- * piece is free, or live: an entry names it; or it rests (I1):
+ * A page is packed (analysis/windows/codepack.h) into a piece, a run of cells of the
+ * shared memory. A piece is free, live (an entry refers to it), or resting (I1):
  *
  *	free ── translated ──> live ── evicted, or translated anew ──> rests
  *	  ^                                                              │
- *	  └──────── settled: the kernel's side has left it <─────────────┘
+ *	  └──────────────── the grace period is over <───────────────────┘
  *
- * A page that is new is translated as a whole while there is much room, and only around
- * what a window missed when there is less. If room is short, pages that have more than
- * twice the lines that windows pass are translated again, with these alone. If none
- * has, pieces are evicted that windows use least: each look halves a piece's heat, and
- * adds to it if windows have used the piece since the last look.
+ * A new page is translated as a whole while there is much memory, and only around the
+ * code that a window lacked when there is less. If memory is short, a page with more
+ * than twice the lines that windows executed is translated again, with only these
+ * lines. If there is no such page, the pieces that windows use least are evicted: each
+ * look halves a piece's heat, and adds to the heat if windows have used the piece since
+ * the last look.
  *
- * Entries are given out by windowunits.c, room by windowpool.c.
+ * windowunits.c assigns entries, and windowpool.c memory.
  */
 #include "config.h"
 
@@ -174,7 +177,7 @@ static uint64_t pages_of(uint64_t size)
 	return (size + CPI_CODE_PAGE - 1) / CPI_CODE_PAGE;
 }
 
-int windowpages_get(struct windowpages *wp, const struct windowpages_owner *who,
+int windowpages_get(struct windowpages *wp, const struct windowpages_owner *owner,
 		    struct known_image *image, uint64_t offset, uint64_t size,
 		    uint32_t *first)
 {
@@ -183,8 +186,8 @@ int windowpages_get(struct windowpages *wp, const struct windowpages_owner *who,
 
 	if (pages_of(size) > WINDOWUNITS_MAX_PAGES)
 		return -CPI_ELIMIT;
-	err = windowunits_get(&wp->units, who, image, offset, (uint32_t)pages_of(size),
-			      &u);
+	err = windowunits_get(&wp->units, owner, image, offset,
+			      (uint32_t)pages_of(size), &u);
 	if (!err)
 		*first = u->first;
 	return err;
@@ -608,7 +611,8 @@ static bool is_private(const struct windowpages *wp, uint32_t entry)
 	return !unit_of(wp, entry)->image;
 }
 
-/* The address of a private entry's page; who is whom jit.h is to be asked of. */
+/* Returns the address of the page of an entry of code made at run time; *who is its
+ * process. */
 static uint64_t address_of(const struct windowpages *wp, uint32_t entry,
 			   struct process *who)
 {

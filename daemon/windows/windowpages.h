@@ -6,8 +6,8 @@
  * that a window lacked is translated and packed. If there is no room, the pages that
  * windows use least are evicted.
  *
- * I1  As I2 of abi/window_bpf.h: windowpages_take_room() evicts, and the next
- *     windowpages_give_room() gives the memory to others. Between these calls all
+ * I1  Implements I2 of abi/window_bpf.h: windowpages_take_room() evicts pages; the next
+ *     windowpages_give_room() frees their memory for reuse. Between these calls all
  *     records of that time are read.
  */
 #ifndef CPI_DAEMON_WINDOWPAGES_H
@@ -35,11 +35,12 @@ int windowpages_new(const struct windowpages_config *cfg, struct windowpages **o
 void windowpages_free(struct windowpages *wp); /* accepts NULL */
 
 /*
- * The entry of the first page of an image's code, from offset on; the others follow. A
- * new entry is charged to who. 0; -CPI_ELIMIT if there are no entries left, or none for
- * who (windowunits.h): see windowpages_is_full(); or -ENOMEM.
+ * Finds or makes the entries of an image's code from offset on; *first is the
+ * entry of its first page, the others follow. New entries count against owner.
+ * Returns 0; -CPI_ELIMIT if there are no entries left, or none for owner
+ * (windowunits.h): see windowpages_is_full(); or -ENOMEM.
  */
-int windowpages_get(struct windowpages *wp, const struct windowpages_owner *who,
+int windowpages_get(struct windowpages *wp, const struct windowpages_owner *owner,
 		    struct known_image *image, uint64_t offset, uint64_t size,
 		    uint32_t *first);
 
@@ -50,7 +51,7 @@ uint32_t windowpages_nr_live(const struct windowpages *wp,
 
 /*
  * The same for code that a process has made (daemon/jit/jit.h). Entries that the owner
- * does not request again between begin and end are given back.
+ * does not request again between begin and end are freed.
  */
 void windowpages_begin_private(struct windowpages *wp,
 			       const struct windowpages_owner *owner);
@@ -61,14 +62,16 @@ void windowpages_end_private(struct windowpages *wp,
 			     const struct windowpages_owner *owner);
 
 /*
- * An entry whose new code is ready, and its owner's number; or 0. windowpages_publish()
- * installs the code, during a change of the owner (abi/window_bpf.h, I3).
+ * Returns an entry whose new translation is ready, or 0; *number is the number of
+ * its owner. windowpages_publish() installs the translation; call it only while
+ * the sequence of the owner is odd (abi/window_bpf.h, I3).
  */
 uint32_t windowpages_next_ready(const struct windowpages *wp, uint32_t *number);
 void windowpages_publish(struct windowpages *wp, uint32_t entry);
 
 /*
- * Whether the code at pc at a moment is the code from which a private entry was made.
+ * Whether the code at pc at when_ns is the code from which the entry, of code
+ * made at run time, was translated.
  */
 bool windowpages_was_made_of(struct windowpages *wp, uint32_t entry, uint64_t pc,
 			     uint64_t when_ns);
@@ -77,8 +80,9 @@ bool windowpages_was_made_of(struct windowpages *wp, uint32_t entry, uint64_t pc
 bool windowpages_has_room(const struct windowpages *wp);
 
 /*
- * Whether there was no room, and all entries may be dropped to get rid of unused ones:
- * at most every ten minutes. Then no process may have entries.
+ * Whether all entries, or those of a user, ran out, and the last
+ * windowpages_forget() is at least ten minutes ago. windowpages_forget() drops all
+ * entries; remove all processes first (windowprocs_forget()).
  */
 bool windowpages_is_full(const struct windowpages *wp);
 int windowpages_forget(struct windowpages *wp);
@@ -101,8 +105,8 @@ void windowpages_sampled(struct windowpages *wp, const struct known_image *image
 void windowpages_look_ahead(struct windowpages *wp);
 
 /*
- * The packed page of an entry, now or when the records that are being read were made;
- * NULL if there is none.
+ * The packed page of an entry; if it was replaced while records are read, the one
+ * that these records were made with. NULL if there is none.
  */
 const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
 					    uint32_t entry);
@@ -110,7 +114,10 @@ const union cpi_code_cell *windowpages_code(const struct windowpages *wp,
 /* Sends requests and takes answers. Returns whether more answers will come. */
 bool windowpages_run(struct windowpages *wp);
 
-/* See I1. 0; or -errno, and no memory may be given to others. */
+/*
+ * See I1. Returns 0 or -errno; after an error windowpages_give_room() must not be
+ * called.
+ */
 int windowpages_take_room(struct windowpages *wp);
 void windowpages_give_room(struct windowpages *wp);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowpairs.h - pairs of samples become rounds of loops per time
+ * windowpairs.h - turns pairs of samples into loop iterations per time
  *
- * A pair (abi/pair.h) has the changes of a thread's registers in a known time. Here the
- * code says which of them counts the rounds of a loop (analysis/windows/steps.h). What
- * is kept of a pair is an instruction, how often it ran, and how long that took
- * (EDGES_PACE, EDGES_PACE_START in db/profile/edges.h); the changes are thrown away.
+ * A pair (abi/pair.h) has the changes of a thread's registers in a known time.
+ * The program's code shows which register is a loop counter
+ * (analysis/windows/steps.h). What is kept of a pair is an instruction, how often
+ * it ran, and how long that took (EDGES_PACE, EDGES_PACE_START in
+ * db/profile/edges.h); the changes are thrown away.
  *
- * I1  Pairs taken = Σ outcomes, of which "stored" are those that were kept.
+ * I1  Pairs taken = Σ outcomes. The outcome "stored" means that something of the pair
+ *     was stored.
  */
 #ifndef CPI_DAEMON_WINDOWPAIRS_H
 #define CPI_DAEMON_WINDOWPAIRS_H
@@ -38,7 +40,10 @@ enum windowpairs_outcome {
 /* The code of a pair's process, when the pair was taken. */
 struct windowpairs_code {
 	walk_find_fn *code;
-	/* Where an address is. Whether it is known, and the code that was followed. */
+	/*
+	 * Sets *out to the image and offset of an address. Returns false if they are
+	 * not known, or if the code there is not the code that was interpreted.
+	 */
 	bool (*find)(void *ctx, uint64_t pc, struct tally_site *out);
 	void *ctx;
 };
@@ -58,7 +63,10 @@ void windowpairs_forget(struct windowpairs *p);
 /* Notes what the kernel side dropped, as it counts since its start. */
 void windowpairs_note_counts(struct windowpairs *p, const struct cpi_pair_counts *sum);
 
-/* Adds to the tally what a pair tells; code NULL: its process is gone. */
+/*
+ * Adds the iterations that a pair shows to the tally; code is NULL if its process
+ * is no longer in the tables.
+ */
 void windowpairs_add(struct windowpairs *p, const struct cpi_pair_record *r,
 		     const struct windowpairs_code *code, struct windowtally *to);
 

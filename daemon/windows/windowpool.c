@@ -4,7 +4,7 @@
  *
  * Pages take 4 to 160 granules, and most of them a few dozen. A search begins at the
  * first word of the bitmap that has a free granule: the lowest holes are filled first,
- * which leaves long runs behind them.
+ * which leaves long free runs at higher addresses.
  */
 #include "config.h"
 

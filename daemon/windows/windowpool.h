@@ -2,9 +2,9 @@
 /*
  * windowpool.h - which cells of the shared memory are taken
  *
- * Packed pages (analysis/windows/codepack.h) have any size. Room is given in granules
- * of 256 bytes, one run of them for each page. The first granule is never given,
- * because cell 0 stands for no page.
+ * Packed pages (analysis/windows/codepack.h) differ in size. Memory is allocated in
+ * granules of 256 bytes; each page gets one contiguous run. The first granule is never
+ * allocated, because cell 0 stands for no page.
  */
 #ifndef CPI_DAEMON_WINDOWPOOL_H
 #define CPI_DAEMON_WINDOWPOOL_H
@@ -23,11 +23,14 @@ struct windowpool {
 int windowpool_init(struct windowpool *p, uint32_t nr_cells);
 void windowpool_fini(struct windowpool *p);
 
-/* The first of nr_cells cells in a row, at least one; 0: there are not as many. */
+/*
+ * Takes nr_cells contiguous cells, at least one, and returns the first; 0 if
+ * there is no such run.
+ */
 uint32_t windowpool_take(struct windowpool *p, uint32_t nr_cells);
 void windowpool_give_back(struct windowpool *p, uint32_t first, uint32_t nr_cells);
 
-/* Gives everything back. */
+/* Frees all cells. */
 void windowpool_clear(struct windowpool *p);
 
 /* Granules that nr_cells cells take. */

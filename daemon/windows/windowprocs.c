@@ -2,9 +2,10 @@
 /*
  * windowprocs.c - processes and regions, as the program sees them
  *
- * A change is made between two changes of the process's sequence (abi/window_bpf.h,
- * I3). Sets are small, as a cache's are: who comes takes the place of who was not
- * followed since the last one came.
+ * A process entry is changed only while its sequence number is odd
+ * (abi/window_bpf.h, I3). The
+ * table is set-associative, like a CPU cache: a new process replaces one of its
+ * set that no window has used since the previous replacement.
  */
 #include "config.h"
 

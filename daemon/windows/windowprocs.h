@@ -2,9 +2,9 @@
 /*
  * windowprocs.h - the processes that windows can follow, and their mappings
  *
- * A process is entered when a window needed it, with its code that was sampled or is
- * open for another reason. More code is entered when a window needed it. The mappings
- * come from the process map.
+ * A process is entered after a window lacked it, together with those of its
+ * mappings whose image the daemon has already opened. Other mappings are entered
+ * after a window lacked them. The mappings come from the process map.
  */
 #ifndef CPI_DAEMON_WINDOWPROCS_H
 #define CPI_DAEMON_WINDOWPROCS_H
@@ -32,7 +32,8 @@ void windowprocs_follow_maps(struct windowprocs *wp);
 /* Enters the process of a record that lacked it. Returns whether it is entered now. */
 bool windowprocs_enter(struct windowprocs *wp, const struct cpi_window_record *r);
 
-/* Notes that a window lacked the code at pc. Returns whether it can be entered. */
+/* Notes that a window lacked the code at pc. Returns whether a
+ * translation was requested. */
 bool windowprocs_miss(struct windowprocs *wp, const struct cpi_window_record *r,
 		      uint64_t pc);
 
@@ -45,8 +46,8 @@ int windowprocs_entry(const struct cpi_window_process *p, uint64_t pc, uint32_t 
 		      uint32_t *offset);
 
 /*
- * Whether the code that was followed at pc in a process is that of this image, at pc +
- * bias, which the process map shows for that moment.
+ * Whether the code that was interpreted at pc in a process is that of image, at
+ * pc + bias. The process map shows image and bias for when_ns.
  */
 bool windowprocs_followed(const struct windowprocs *wp,
 			  const struct cpi_window_process *p, uint64_t pc,
@@ -54,7 +55,8 @@ bool windowprocs_followed(const struct windowprocs *wp,
 			  uint64_t bias);
 
 /*
- * Enters code that was made at run time into its processes. Call it after the records
+ * Publishes finished translations of code made at run time, while the sequence of
+ * its process is odd. Call it after the records
  * of one round were walked and before those of the next.
  */
 void windowprocs_renew(struct windowprocs *wp);

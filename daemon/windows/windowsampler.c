@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowsampler.c - records in, windows out, and what they were without
+ * windowsampler.c - attributes window records, and enters the processes and code
+ * that windows lacked
  *
- * I1  Records are attributed with what was entered when they were recorded: only when
- *     all of a round are through is anything entered or given away.
- * I2  A window is an image's only where the process map, at the moment at which it was
- *     recorded, has the very code there that was interpreted.
+ * I1  Records are attributed with the tables as they were when the records were made.
+ *     So tables change, and memory is freed, only after all records of a round have
+ *     been attributed.
+ * I2  A window is attributed to an image only if the process map shows, at the time of
+ *     the record, the same code at that address as was interpreted.
  * I3  received = attributed + Σ losses, of the records and of the samples that made
  *     none.
  */

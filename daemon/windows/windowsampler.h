@@ -23,11 +23,11 @@ struct windowsampler_config {
 	int epoll_fd;
 	uint64_t max_bytes; /* of shared memory */
 	struct attribution *attribution;
-	bool by_context; /* sets of the contexts that attribution has, too */
+	bool by_context; /* also keep windows by the contexts that attribution keeps */
 	struct windowtally *const *tally; /* where windows go; the owner's */
 	const char *const *exclude;       /* windowexclude.h; the owner's */
 	int nr_excluded;
-	struct windowlate *late; /* that is ready; the owner's; NULL: begin at once */
+	struct windowlate *late; /* the caller's; NULL: open() loads the program */
 };
 
 /*
@@ -37,9 +37,10 @@ int windowsampler_open(const struct windowsampler_config *cfg, const struct cpus
 		       struct collector **out);
 
 /*
- * As the first step of beginning while the target already runs: windowlate_new(). When
- * that is ready, windowsampler_open() with it. 0; -EOPNOTSUPP if there is nothing to be
- * gained, as the module makes windows; or -errno.
+ * Call this first if windows are to begin while the target already runs; it calls
+ * windowlate_new(). When *out is ready, pass it to windowsampler_open(). Returns
+ * 0; -EOPNOTSUPP if the kernel module makes windows, or if anything is excluded: call
+ * windowsampler_open() at once then; or -errno.
  */
 int windowsampler_hold(const struct windowsampler_config *cfg, const struct cpus *cpus,
 		       struct windowlate **out);
@@ -47,7 +48,7 @@ int windowsampler_hold(const struct windowsampler_config *cfg, const struct cpus
 /* In its counts, pending is the number of samples that are not drained yet. */
 extern const struct source_ops source_windows;
 
-/* The ms until there is something to drain, at the latest; 0: now. */
+/* Returns the maximum time in ms until the next drain; 0 means now. */
 int windowsampler_wait_ms(const struct collector *ws);
 
 /* Enters new processes and requests translations; never blocks. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * windowsource.h - the side in the kernel that makes windows: BPF, or the kernel module
+ * windowsource.h - the kernel side of windows: a BPF program or the kernel module
  *
  * Both read the same tables, which the daemon writes (abi/window_bpf.h), and make the
  * same records. A source has a separate clock on each CPU.
@@ -22,12 +22,12 @@ struct windowsource_config {
 	struct perftarget target;
 	int device;          /* of the module: the owner's; -1: there is none */
 	int pairs_fd;        /* the collector's map of pairs; -1: one of its own */
-	int epoll_fd;        /* gets what says that somebody new was seen */
+	int epoll_fd;        /* becomes readable if a process is not in the tables */
 	uint32_t nr_entries; /* of pages */
-	uint64_t max_bytes;  /* of shared memory, of which cells get what is left */
+	uint64_t max_bytes;  /* of shared memory; cells get what the tables leave */
 	const char *const *exclude; /* windowexclude.h: the cgroups */
 	int nr_excluded;
-	struct windowlate *late; /* has the events (windowlate.h); NULL: start() does */
+	struct windowlate *late; /* holds the opened events; NULL: start() opens them */
 };
 
 struct windowsource {
@@ -38,8 +38,8 @@ struct windowsource {
 	struct cpi_window_entry *entry;
 	union cpi_code_cell *cell;
 	uint32_t nr_cells;
-	uint32_t nr_records; /* that the CPUs' rings hold */
-	bool ring_per_cpu;   /* ... that is, each CPU's */
+	uint32_t nr_records; /* capacity of the ring, or of each CPU's ring */
+	bool ring_per_cpu;   /* each CPU has a ring */
 };
 
 struct windowsource_ops {
@@ -55,7 +55,10 @@ struct windowsource_ops {
 	int (*start)(struct windowsource *ws, const struct cpus *cpus);
 	void (*stop)(struct windowsource *ws); /* consume once more */
 	int (*set_cpus)(struct windowsource *ws, const struct cpus *cpus);
-	/* Draws new periods, unless each interrupt does that. */
+	/*
+	 * Draws new sampling periods; does nothing if the source draws one at
+	 * each interrupt.
+	 */
 	void (*randomise)(struct windowsource *ws, const uint64_t *received);
 	/*
 	 * The grace period: returns 0 when all windows that were under way have ended,

@@ -2,9 +2,11 @@
 /*
  * windowtally.h - the windows that were attributed since the last flush
  *
- * I1  Σ windows seen by sets of context "" + Σ losses = windows and losses added.
- * I2  Memory: beyond WINDOWTALLY_MAX_BYTES windows are lost, SAMPLE_NO_SPACE; where
- *     there are WINDOWTALLY_SETS sets, new ones are counted as context_make_try() says.
+ * I1  Σ windows in the sets of context "" + Σ losses = windows and losses that were
+ *     added.
+ * I2  Memory: when WINDOWTALLY_MAX_BYTES are used, further windows are lost as
+ *     SAMPLE_NO_SPACE. When there are WINDOWTALLY_SETS sets, windows of new contexts go
+ *     to the coarser contexts of context_make_try().
  */
 #ifndef CPI_DAEMON_WINDOWTALLY_H
 #define CPI_DAEMON_WINDOWTALLY_H
@@ -31,8 +33,8 @@ struct tally_jump {
 /* Like struct window, with images instead of their numbers. */
 struct tally_window {
 	struct tally_site start;
-	struct tally_site last; /* instruction that was followed */
-	uint64_t end; /* where control was then, in the image that it was in */
+	struct tally_site last; /* interpreted instruction */
+	uint64_t end;           /* offset of control after last, in the same image */
 	const struct tally_jump *jump;
 	uint32_t nr_jumps, nr_insns;
 	uint8_t reason;

@@ -105,12 +105,13 @@ static void join_group(struct unit_group *g, struct unit *u)
 
 /* ---- entries ---- */
 
-/* Who pays for pages that who wants. 0, -CPI_ELIMIT or -ENOMEM. */
-static int find_payers(struct windowunits *wu, const struct windowpages_owner *who,
+/* Finds the process and the user against which pages of owner count. 0, -CPI_ELIMIT or
+ * -ENOMEM. */
+static int find_payers(struct windowunits *wu, const struct windowpages_owner *owner,
 		       uint32_t nr_pages, struct unit_group *payer[2])
 {
-	payer[0] = get_group(wu, BY_PROCESS, who->tgid, who->start_ns);
-	payer[1] = get_group(wu, BY_USER, who->uid, 0);
+	payer[0] = get_group(wu, BY_PROCESS, owner->tgid, owner->start_ns);
+	payer[1] = get_group(wu, BY_USER, owner->uid, 0);
 	if (!payer[0] || !payer[1])
 		return -ENOMEM;
 	if (payer[0]->nr_pages + nr_pages > wu->nr_entries / PROCESS_SHARE)
@@ -207,7 +208,7 @@ static bool may_make(const struct unit_group *of, const struct unit_group *by)
 	return nr < WINDOWUNITS_OF_IMAGE;
 }
 
-int windowunits_get(struct windowunits *wu, const struct windowpages_owner *who,
+int windowunits_get(struct windowunits *wu, const struct windowpages_owner *owner,
 		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
 		    struct unit **out)
 {
@@ -219,7 +220,7 @@ int windowunits_get(struct windowunits *wu, const struct windowpages_owner *who,
 		*out = u;
 		return 0;
 	}
-	err = find_payers(wu, who, nr_pages, payer);
+	err = find_payers(wu, owner, nr_pages, payer);
 	if (err)
 		return err;
 	of = get_group(wu, OF_IMAGE, (uintptr_t)image, 0);

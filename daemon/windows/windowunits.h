@@ -2,16 +2,17 @@
 /*
  * windowunits.h - assigns entries to pages of code
  *
- * A unit is code that is mapped in one piece, and has consecutive entries. It belongs
- * to an image, from an offset on, for all processes that have it mapped; or to one
- * process that made the code at run time, from an address on. Entries are handed out in
- * order and taken back all at once; only those of code made at run time are reused.
+ * A unit is a contiguous mapping of code; its entries are consecutive. It is
+ * either a part of an image (identified by offset, shared by all processes) or
+ * code that one process made at run time (identified by address). Entries are
+ * handed out in order and taken back all at once; only those of code made at run
+ * time are reused.
  *
  * I1  Units are found by image or by process through hash maps. Only
  *     windowunits_forget() and windowunits_for_each_image() visit all units.
- * I2  Units that a process requested first count for it. A process has at most a
- *     quarter of all entries, and the processes of one user have at most half. A
- *     process requests at most 16 units of one image.
+ * I2  A unit counts against the process that was the first to request it. A process
+ *     has at most a quarter of all entries, and the processes of one user have at most
+ * half. A process requests at most 16 units of one image.
  */
 #ifndef CPI_DAEMON_WINDOWUNITS_H
 #define CPI_DAEMON_WINDOWUNITS_H
@@ -32,7 +33,7 @@
 
 /* The process that made the code, or that requests an image's code. */
 struct windowpages_owner {
-	uint32_t number; /* of the process that the program knows; for the caller */
+	uint32_t number; /* index in the BPF program's process table; for the caller */
 	uint32_t tgid;
 	uint64_t start_ns; /* of the incarnation */
 	uint32_t uid;      /* whose account pays for it */
@@ -43,9 +44,9 @@ struct unit_group;
 struct unit {
 	struct hnode node;              /* by image, offset and size */
 	struct known_image *image;      /* NULL: it was made at run time */
-	struct windowpages_owner owner; /* if it was; tgid 0: nobody's */
-	bool used;                      /* likewise: between begin and end */
-	uint64_t offset;                /* an address, if it was made at run time */
+	struct windowpages_owner owner; /* of code made at run time; tgid 0: nobody's */
+	bool used;       /* requested since windowpages_begin_private() */
+	uint64_t offset; /* an address, if it was made at run time */
 	uint32_t first, nr_pages;
 	uint32_t nr_live;            /* that are translated */
 	struct unit *next;           /* in the group that it is in, or of free ones */
@@ -66,23 +67,24 @@ struct windowunits {
 void windowunits_init(struct windowunits *wu, uint32_t nr_entries);
 void windowunits_fini(struct windowunits *wu);
 
-/* Takes all entries back. */
+/* Frees all entries. */
 void windowunits_forget(struct windowunits *wu);
 
-/* An image's unit; NULL: there is none. */
+/* Returns an image's unit, or NULL if there is none. */
 struct unit *windowunits_find(const struct windowunits *wu,
 			      const struct known_image *image, uint64_t offset,
 			      uint32_t nr_pages);
 
 /*
- * The same, or a new one for who. 0; -CPI_ELIMIT if who has too many, or, and then
- * wu->full is set, if its user has too many or no entries are left; or -ENOMEM.
+ * Finds the unit, or makes one that counts against owner. Returns 0; -ENOMEM; or
+ * -CPI_ELIMIT if the process, its user or the table is at its limit. In the last
+ * two cases wu->full is set.
  */
-int windowunits_get(struct windowunits *wu, const struct windowpages_owner *who,
+int windowunits_get(struct windowunits *wu, const struct windowpages_owner *owner,
 		    struct known_image *image, uint64_t offset, uint32_t nr_pages,
 		    struct unit **out);
 
-/* The unit that an entry is in; NULL: it was not given out. */
+/* Returns the unit that has this entry; NULL if no unit has it. */
 struct unit *windowunits_of(const struct windowunits *wu, uint32_t entry);
 
 /*
@@ -92,15 +94,15 @@ void windowunits_at(const struct windowunits *wu, const struct known_image *imag
 		    uint64_t offset, void (*fn)(void *ctx, const struct unit *u),
 		    void *ctx);
 
-/* The first unit of an owner; u->next leads to the others. NULL: none. */
+/* Returns the first unit of an owner, or NULL; u->next leads to the others. */
 struct unit *windowunits_owned(const struct windowunits *wu,
 			       const struct windowpages_owner *owner);
 
-/* An owner's unit that has these addresses, or a new one, as windowunits_get(). */
+/* Finds or makes the owner's unit of these addresses; returns as windowunits_get(). */
 int windowunits_get_made(struct windowunits *wu, const struct windowpages_owner *owner,
 			 uint64_t address, uint32_t nr_pages, struct unit **out);
 
-/* Calls fn with each unit that was not used, and frees it for others. */
+/* Calls fn with each unit of the owner that was not used, then frees the unit. */
 void windowunits_give_back(struct windowunits *wu,
 			   const struct windowpages_owner *owner,
 			   void (*fn)(void *ctx, struct unit *u), void *ctx);

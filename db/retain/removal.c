@@ -2,9 +2,10 @@
 /*
  * removal.c - removes the rows of an epoch in slices, then rows that are not used
  *
- * Rows that count in a tally are removed first, each in one transaction with its count,
- * so the epoch adds up at every commit. Unused images and contexts are found without a
- * lock, and checked again before each is removed, because a flush may use it meanwhile.
+ * Rows that count in a tally are removed first, each in one transaction with its
+ * count, so the epoch adds up at every commit. Unused images and contexts are
+ * found without a lock. Each is checked again before it is removed, because a
+ * flush may have used it in the meantime.
  */
 #include "config.h"
 

@@ -3,10 +3,10 @@
  * retain.h - enforces the limits of a database in age and size
  *
  * Epochs older than one limit are rolled up to hours (rollup.h), and those older than a
- * second one to days. Epochs older than a third one are removed (removal.h), and so are
- * the oldest while the file is larger than a fourth. Epochs with a label are neither
- * rolled up nor removed. The work is done in slices, so a collector can write
- * meanwhile.
+ * second limit to days. Epochs older than a third limit are removed (removal.h). While
+ * the file is larger than the size limit, the oldest epoch is removed. Epochs with a
+ * label are neither rolled up nor removed. The work is done in slices, so a collector
+ * can write meanwhile.
  */
 #ifndef CPI_DB_RETAIN_H
 #define CPI_DB_RETAIN_H
@@ -19,10 +19,10 @@
 
 /* 0: no such limit. */
 struct retain_policy {
-	uint64_t hourly_ns;   /* epochs of a day that is older are rolled up */
-	uint64_t daily_ns;    /* older epochs are removed */
+	uint64_t hourly_ns;   /* age at which hours become days */
+	uint64_t daily_ns;    /* age at which epochs are removed */
 	uint64_t bytes;       /* of the file and its WAL */
-	uint64_t minutely_ns; /* epochs of an hour that is older are rolled up */
+	uint64_t minutely_ns; /* age at which minutes become hours */
 };
 
 #define RETAIN_DEFAULT     "minutely:6h,hourly:7d,daily:90d,size:2G"

@@ -2,13 +2,14 @@
 /*
  * rollup.h - epochs of one hour, or of one day, become one
  *
- * The epochs of a run that begin in one hour or on one day (UTC) are merged into the
- * first of them. The result keeps its id and beginning, so that ids stay in the order
- * of time. Open epochs, epochs with a label and days are left alone.
+ * The epochs of a run that begin in one hour or on one day (UTC) are merged into
+ * the first of them. The merged epoch keeps the id and the start time of the
+ * first one, so that ids stay in order of time. Open epochs, epochs with a label
+ * and days are left alone.
  *
- * An hour is stored as if it had been one epoch from the beginning. A day also has how
- * the time of its hot procedures varied among the epochs it was made of; so hours are
- * to be made first.
+ * The result for an hour is the same as if it had always been one epoch. A day
+ * also stores how the time of its hot procedures varied among its hours; so hours
+ * must be rolled up before days.
  *
  * I1  After each slice every sample is in exactly one epoch, and each epoch has
  *     received = stored + losses. Only table roll shows that work is unfinished.
@@ -21,15 +22,14 @@
 
 struct rollup;
 
-/* Bytes that count as one procedure if there are no symbols; the least share kept. */
-#define ROLLUP_SPREAD_BLOCK 4096
-#define ROLLUP_SPREAD_LEAST 0.001
+#define ROLLUP_SPREAD_BLOCK 4096  /* bytes of a block of code without symbols */
+#define ROLLUP_SPREAD_LEAST 0.001 /* smaller shares of the day's time are not kept */
 
 enum rollup_unit { ROLLUP_HOUR, ROLLUP_DAY };
 
 /*
- * Begins the roll-up of the oldest hour or day that has at least two epochs to merge,
- * all of it being before before_ns. ids, a JSON array, restricts it to some epochs;
+ * Begins the roll-up of the oldest hour or day that ended by before_ns and has at
+ * least two epochs to merge. ids, a JSON array, restricts it to some epochs;
  * NULL: all. Returns 1 if it has begun, 0 if there is none, or a negative error.
  */
 int rollup_begin(struct slice *s, enum rollup_unit unit, uint64_t before_ns,

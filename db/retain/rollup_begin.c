@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup_begin.c - chooses the epochs of an hour or day, and stores the time of a day's
+ * rollup_begin.c - chooses the epochs of an hour or day; for a day it also stores
+ * the time of each epoch by event
  *
  * The choice is made without a lock, and checked again in the transaction that begins
  * the roll-up.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup_finish.c - moves the rows of an epoch that are not profiles, and removes it
+ * rollup_finish.c - moves the remaining rows of an epoch (all but profiles), and
+ * then removes the epoch
  *
  * A row that cannot be read stays. Then its epoch stays as well, and the epoch's tally
  * is the sum of the remaining rows.

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup_flushes.c - the flushes of a rolled up epoch, in as few rows as are exact
+ * rollup_flushes.c - merges the flush rows of a rolled-up epoch, without loss
  *
- * A minute's epoch has at least one flush, and an hour's profiles take little more than
- * a minute's; so without this most of an old database would be rows of flushes.
+ * Each minute has at least one flush row, and the profiles of an hour are hardly
+ * larger than those of a minute. So without merging, most of an old database
+ * would be flush rows.
  *
  * Flushes are merged that follow each other without a hole in their numbers or in time:
  * then one row covers the same time, the sums stay, and a flush that comes again is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rollup_group.h - the profiles of one image and context, merged over a day
+ * rollup_group.h - the profiles of one image and context, merged over an hour or
+ * a day
  */
 #ifndef CPI_DB_ROLLUP_GROUP_H
 #define CPI_DB_ROLLUP_GROUP_H
@@ -28,7 +29,10 @@ struct rollup_stream {
 	double period;
 };
 
-/* A taker of profiles is prepared once, because a day has many rows. */
+/*
+ * The statement that takes profile rows is prepared once, because a day has many
+ * rows.
+ */
 struct rollup_day {
 	sqlite3_stmt *find; /* profile_set.find */
 	struct set_taker taker;

@@ -2,10 +2,10 @@
 /*
  * rollup_private.h - declarations that the files of the roll-up share
  *
- * rollup_begin.c chooses a day, rollup_day.c reads its epochs, events and streams,
- * rollup.c plans and moves profiles group by group (rollup_group.c, rollup_spread.c),
- * rollup_finish.c moves the other rows of each epoch, and rollup_flushes.c merges those
- * of its flushes.
+ * rollup_begin.c chooses an hour or a day, rollup_day.c reads its epochs, events
+ * and streams, rollup.c plans and moves profiles group by group (rollup_group.c,
+ * rollup_spread.c), rollup_finish.c moves the other rows of each epoch, and
+ * rollup_flushes.c merges those of its flushes.
  */
 #ifndef CPI_DB_ROLLUP_PRIVATE_H
 #define CPI_DB_ROLLUP_PRIVATE_H
@@ -14,7 +14,8 @@
 #include "db/retain/rollup.h"
 #include "db/retain/rollup_group.h"
 
-/* Reads the day that is rolled up into target. The caller frees day in any case. */
+/* Reads the hour or day that is rolled up into target. The caller frees day in any
+ * case. */
 int day_load(sqlite3 *h, int64_t target, struct rollup_day *day);
 void day_fini(struct rollup_day *day);
 

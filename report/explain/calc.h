@@ -10,14 +10,17 @@
 /* Cycles of one execution of a block; NAN if its frequency is not known. */
 double calc_block_cycles(const struct explained *e, int block);
 
-/* The same with its 90 % interval, and that of one instruction. */
+/*
+ * The cycles of one execution of a block, or of an instruction, with their 90 %
+ * interval.
+ */
 struct freq_interval calc_block_range(const struct explained *e, int block);
 struct freq_interval calc_insn_range(const struct explained *e, int insn);
 
 /*
- * The cycles of a stall. A dynamic one is what is left of an instruction's time: if the
- * block ran as often as its interval allows, it is shorter, perhaps nothing; if more
- * rarely, longer.
+ * The cycles of a stall. A dynamic stall is the rest of an instruction's time.
+ * Its low end assumes the most executions that the block's interval allows, and
+ * may be 0; its high end assumes the fewest.
  */
 struct freq_interval calc_stall_range(const struct explained *e, int insn,
 				      const struct stall *stall);

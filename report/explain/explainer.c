@@ -2,8 +2,9 @@
 /*
  * explainer.c - opens an analysis run, and gives it the data of a selection
  *
- * If only a timer's interrupts sample the kernel, they wait until the kernel enables
- * interrupts. So its samples are deferred to the code that does so.
+ * Interrupts of a timer, and on AArch64 also those of the PMU, are delayed while
+ * the kernel has interrupts disabled. Their samples land on the code that enables
+ * interrupts; they are reported as deferred, not analysed.
  */
 #include "config.h"
 

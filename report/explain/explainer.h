@@ -79,11 +79,14 @@ struct scope *explainer_scope(const struct explainer *x); /* the explainer's */
  */
 bool explainer_lacks_pairs(const struct explainer *x);
 
-/* Whether a procedure has samples enough: so many of time. */
+/* Whether a procedure has enough samples; samples is their number, of time. */
 typedef bool (*explain_enough_fn)(void *ctx, const struct query_image *image,
 				  const struct symbol *symbol, double samples);
 
-/* Makes explainer_each() leave out other procedures, and perhaps deferred samples. */
+/*
+ * Makes explainer_each() leave out procedures for which enough() is false and, if
+ * deferred is set, deferred samples of the kernel.
+ */
 void explainer_leave_out(struct explainer *x, explain_enough_fn enough, void *ctx,
 			 bool deferred);
 
@@ -137,7 +140,10 @@ int explainer_each_stray(const struct explainer *x, explain_stray_fn fn, void *c
 void explainer_tally(const struct explainer *x, uint64_t offset,
 		     struct event_sum *tally);
 
-/* The name of the request's attribution, or else of the newest image's: "tip", … */
+/*
+ * Returns the name of the attribution that was requested; for auto, of the one that was
+ * used for the newest image: "tip", …
+ */
 const char *explainer_attribution(const struct explainer *x);
 
 /* The index of the instruction that begins at an image offset; -1: there is none. */

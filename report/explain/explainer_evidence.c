@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explainer_evidence.c - an image's samples, by what they stand for
+ * explainer_evidence.c - splits an image's samples by the time that one sample
+ * represents
  *
- * In procedures that depart a random sample stands for its period, and ticks for
- * nothing; elsewhere both stand for less than theirs (procedure_evidence.h). The
- * analysis takes streams whose samples are worth the same, so the samples of each
- * stream are split. Their unit stays a random sample of the first stream.
+ * In a procedure whose ticks are biased, a random sample counts as its period,
+ * and a tick as nothing. In other procedures both kinds count, each as less than
+ * its period (procedure_evidence.h). The analysis takes streams whose samples are
+ * worth the same, so the samples of each stream are split. Their unit stays a
+ * random sample of the first stream.
  */
 #include "config.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pairs of samples as evidence of how often a procedure's code ran. Pairs are kept as
- * edges of the windows' streams (db/profile/edges.h), for all contexts together.
+ * Turns pairs of samples into evidence of how often a procedure's code ran. Pairs
+ * are kept as edges of the windows' streams (db/profile/edges.h), for all
+ * contexts together.
  */
 #include "config.h"
 

@@ -33,12 +33,14 @@ struct explainer {
 	struct explain_event *events, *retired;
 	const struct profile **records; /* those of profile that have any */
 	struct profile **profile;       /* by stream of the selection: of the image */
-	/* With ticks, those of profile in procedures that depart, and in others; NULL.
+	/*
+	 * With ticks: profile, split into procedures whose ticks are biased and others.
+	 * Else NULL.
 	 */
 	struct profile **alone, **agreed;
 	bool is_split;
 	struct profile *none; /* where nothing measures time */
-	/* By kind, where control went in image edges_of, and stayed; or NULL. */
+	/* Branches and straight runs in image edges_of, by kind; NULL without any. */
 	struct edges *edges[EDGES_NR_KINDS];
 	int64_t edges_of;
 	struct query_streams window_streams;
@@ -55,17 +57,20 @@ struct explainer {
 int explainer_load(struct explainer *x, const struct query_profile *q);
 void explainer_unload(struct explainer *x);
 
-/* Whether ticks are no time in the image's procedure; owner may be NULL. */
+/*
+ * Whether ticks do not count as time in the procedure of the loaded image; owner
+ * may be NULL.
+ */
 bool explainer_random_only(const struct explainer *x, const struct symbol *owner);
 
-/* Adds streams of time, where there are ticks. 0 or -ENOMEM. */
+/* If there are ticks, adds streams of time to in. Returns 0 or -ENOMEM. */
 int explainer_add_split(struct explainer *x, struct image *im,
 			struct explain_input *in);
 
-/* Forgets what was split, as the image's profiles change. */
+/* Discards the split profiles; call it before the image's profiles change. */
 void explainer_unsplit(struct explainer *x);
 
-/* Whether the image's samples wait for interrupts. */
+/* Whether the samples of the image are deferred (see explainer.c). */
 bool explainer_is_deferred(const struct explainer *x);
 
 /*

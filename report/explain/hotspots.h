@@ -14,9 +14,10 @@ struct hotspots {
 };
 
 /*
- * Of nr rows with these weights the heaviest that have nine tenths of the time
- * together, at most 40 of them, and the five rows around each. All of a listing that is
- * short, or of no weight. out is to be freed. Returns 0 or -ENOMEM.
+ * Chooses the rows to show: the heaviest rows that together have 90 % of the
+ * weight (at most 40), and five rows before and after each. Shows all rows of a
+ * short listing, or if all weights are 0. The caller frees out. Returns 0 or
+ * -ENOMEM.
  */
 int hotspots_find(const double *weight, size_t nr, struct hotspots *out);
 void hotspots_fini(struct hotspots *h); /* accepts zeros */
@@ -26,7 +27,7 @@ static inline bool hotspots_shows(const struct hotspots *h, size_t i)
 	return !h->shown || h->shown[i];
 }
 
-/* The first row behind i that is shown, or nr. */
+/* The next shown row after i, or nr. */
 size_t hotspots_next(const struct hotspots *h, size_t i);
 
 #endif

@@ -27,10 +27,10 @@ struct list_insn {
 struct list {
 	struct scope *scope;
 	const struct found_place *place;
-	bool has_weights;                  /* some time is that of weights */
+	bool has_weights;                  /* some time comes from weights (TIP) */
 	const struct explained *explained; /* NULL when it cannot be, or was not */
 	bool inlines;                      /* say what was inlined */
-	bool all;                          /* text: not only the hot spots */
+	bool all;                          /* text shows all rows, not only hot spots */
 	struct image *image;               /* NULL when it cannot be opened */
 	struct sources *sources;
 	struct list_insn *insn;
@@ -55,8 +55,8 @@ bool list_has_source(const struct list *l);
 double list_percent(const struct list *l, const struct event_sum *tally, size_t event);
 
 /*
- * What to show of nr rows of tallies: everything where l->all. 0 or -ENOMEM; out is to
- * be freed after 0.
+ * Chooses which of the nr rows of tally to show; all of them if l->all. 0 or
+ * -ENOMEM; out is to be freed after 0.
  */
 int list_find_hotspots(const struct list *l, const struct event_sum *tally, size_t nr,
 		       struct hotspots *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ranked_insns.h - the instructions with the greatest amounts, of any number
+ * ranked_insns.h - keeps the instructions with the greatest amounts, out of any
+ * number of candidates
  *
  * I1  Memory is bounded: twice the limit is kept before the least are dropped.
  */

@@ -4,8 +4,9 @@
  *
  * Procedures are explained one at a time, the busiest of each image first. A procedure
  * is not explained if it has no more samples than the last instruction of a full list:
- * none of its instructions could enter. Of a whole system, most are of that kind. Text,
- * source line and culprits are made only for instructions that enter the list.
+ * none of its instructions could get into the list. In a profile of a whole system most
+ * procedures are skipped for this reason. Text, source line and culprits are made only
+ * for instructions that enter the list.
  */
 #include "config.h"
 

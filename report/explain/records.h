@@ -2,7 +2,8 @@
 /*
  * records.h - a report of hardware records by instruction
  *
- * Streams of one event are added up, and their mean period stands for all of them.
+ * The records of all streams of an event are added; the period of the event is
+ * the mean over its records.
  */
 #ifndef CPI_REPORT_RECORDS_H
 #define CPI_REPORT_RECORDS_H

@@ -2,8 +2,8 @@
 /*
  * records_find.c - the instructions of a selection that have the most records
  *
- * Rows come image by image; an image's streams are merged by event before its
- * instructions compete for a place.
+ * The query returns rows image by image. The streams of an image are merged by
+ * event, and then its instructions are ranked.
  */
 #include "config.h"
 

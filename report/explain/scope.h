@@ -2,9 +2,9 @@
 /*
  * scope.h - an open selection in which procedures are found and explained
  *
- * Time is that of one event, and of ticks beside it (procedure_evidence.h): cycles and
- * cpu-clock of one epoch would count it twice.
- * One unit for all procedures: samples of the first of that event's streams.
+ * Only one event (and ticks, see procedure_evidence.h) measures time; adding
+ * cycles and cpu-clock of an epoch would count its time twice. One unit for all
+ * procedures: samples of the first of that event's streams.
  */
 #ifndef CPI_REPORT_SCOPE_H
 #define CPI_REPORT_SCOPE_H
@@ -28,7 +28,7 @@ struct scope {
 	struct selection sel;
 	struct events ev;
 	struct time_source source;
-	struct procedure_evidence *evidence; /* NULL: one kind of samples is time */
+	struct procedure_evidence *evidence; /* NULL: only one event measures time */
 	struct image_cache *images;
 	size_t event;    /* the one that measures time; ev.nr if there is none */
 	size_t first;    /* its first stream, whose samples are the unit */
@@ -65,20 +65,22 @@ const struct query_stream *scope_stream(const struct scope *s, size_t stream);
 bool scope_measures(const struct scope *s, size_t stream);
 
 /*
- * The same in a procedure where random samples alone are time, or where all are; for
- * ticks it is 0 in the former.
+ * The amount of n samples of a stream, in samples of the first stream.
+ * random_only: in a procedure where only random samples count; ticks then give 0.
  */
 double scope_amount_in(const struct scope *s, size_t stream, uint64_t n,
 		       bool random_only);
 
 /*
- * Has ticks count as time, in procedures where they agree with random samples, unless
- * hardware measured it. 0, or an error that is logged.
+ * Makes ticks count as time in procedures where they agree with random samples.
+ * Does nothing with --attribution=tip or precise. 0, or an error that is logged.
  */
 int scope_take_evidence(struct scope *s);
 
-/* Of one stream of random samples: what n are in the first stream's; 0 when it is no
- * time. */
+/*
+ * scope_amount_in() for a stream of random samples; 0 if the stream does not measure
+ * time.
+ */
 double scope_amount(const struct scope *s, size_t stream, uint64_t n);
 
 /* Samples of the selection that have no image, in the same unit. */

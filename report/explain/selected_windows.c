@@ -2,7 +2,8 @@
 /*
  * selected_windows.c - loads all windows of a selection and weights them
  *
- * Windows lead from image to image, so even one image needs the windows of all.
+ * A window may cross images, so the analysis of one image needs the windows of
+ * all images.
  */
 #include "config.h"
 

@@ -19,11 +19,11 @@ struct summary {
 	uint64_t nr_bytes;          /* of their code */
 	double instructions;        /* executions, of blocks with samples, … */
 	double best, actual;        /* … and their cycles */
-	struct freq_interval range; /* of the instructions, 90 % */
+	struct freq_interval range; /* 90 % interval of instructions */
 	double stray;               /* at no instruction */
 	double unknown;             /* without an image */
 	double left[EXPLAIN_NR_STATES];
-	double busiest; /* samples of a procedure that is left out as having few */
+	double busiest; /* samples of the busiest procedure left out */
 	bool has_few;   /* procedures with few samples are left out: they have a row */
 };
 
@@ -31,7 +31,7 @@ enum summary_group {
 	SUMMARY_DYNAMIC,
 	SUMMARY_STATIC,
 	SUMMARY_EXECUTION,
-	SUMMARY_ERROR, /* what rounding left */
+	SUMMARY_ERROR, /* the net sampling error */
 	SUMMARY_NOT_TALLIED,
 	SUMMARY_NR_GROUPS
 };
@@ -50,22 +50,25 @@ const char *summary_group_name(enum summary_group group); /* "dynamic" */
 /* Fills all rows and returns their number; they depend on has_few only. */
 size_t summary_rows(const struct summary *s, struct summary_row out[SUMMARY_MAX_ROWS]);
 
-/* Fewer samples of a procedure say little of its reasons. */
+/* A procedure with fewer samples is not analysed. */
 #define SUMMARY_LEAST 50
 
 /* Leaves out procedures with fewer; for all of the selection. */
 void summary_leave_out_few(struct summary *s, struct explainer *x);
 
 /*
- * How many samples it would take, about, to tell reasons: with fewer, what rounding
- * left is more than 20 % of the time, or all procedures are left out. 0: there are
- * enough.
+ * Estimates how many samples are needed to tell the reasons apart; 0 if there are
+ * enough. There are too few if the net sampling error is more than 20 % of the
+ * explained time, or if all procedures were left out.
  */
 double summary_needed(const struct summary *s);
 
 void summary_add(struct summary *s, const struct explanation *ex);
 
-/* How many instructions ran, and the cycles of one of them, 90 %. */
+/*
+ * The number of executed instructions, and the cycles per instruction, with 90 %
+ * intervals.
+ */
 struct freq_interval summary_instructions(const struct summary *s);
 struct freq_interval summary_cycles(const struct summary *s);
 
