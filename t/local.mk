@@ -562,8 +562,8 @@ EXTRA_DIST += t/perfdata_target.py t/precise_check.py t/precise_make.py
 dist_check_SCRIPTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 QUICK_TESTS += t/0348-several-events.t t/0354-precise-time.t t/0355-records-why.t
 # Fleets: real stores, where they are installed.
-EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js
-dist_check_SCRIPTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t
-QUICK_TESTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t
+EXTRA_DIST += t/clickhouse.sh t/clickhouse_now.js t/faulty_proxy.py
+dist_check_SCRIPTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t t/0906-fleet-chaos.t
+QUICK_TESTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t t/0906-fleet-chaos.t
 dist_check_SCRIPTS += t/0910-ship-service.t
 QUICK_TESTS += t/0910-ship-service.t

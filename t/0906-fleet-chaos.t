@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Whatever fails while epochs are shipped: rows in the store are rows flushed, none twice.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan 26
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
+for n in 1 2 3 4 5; do
+	MKDB_HOST=h$n "$builddir/t/mkdb" h$n.db "$builddir/t/target" || bail 'mkdb failed'
+done
+
+# sums HOST DB: flushes, received, stored, losses, samples: of a host's database
+sums()
+{
+	sqlite3 "$1.db" "SELECT (SELECT sum(merged + 1) FROM flush), (SELECT sum(received) FROM tally),
+		(SELECT sum(stored) FROM tally), (SELECT sum(n) FROM loss WHERE kind = 0),
+		(SELECT sum(total) FROM profile WHERE kind = 0)" | tr '|' '\t'
+}
+
+valid='(host, at, nr) NOT IN (SELECT host, at, nr FROM void)'
+# store_sums HOST: the same of its complete shipments
+store_sums()
+{
+	for store_sum in 'sum(merged + 1) FROM flush WHERE 1' 'sum(received) FROM tally WHERE 1' \
+		'sum(stored) FROM tally WHERE 1' 'sum(n) FROM loss WHERE kind = 0' \
+		'sum(n) FROM profile WHERE counter = 0'; do
+		store_sql "SELECT $store_sum AND (host, at, nr) IN (SELECT host, at, nr FROM epoch
+			WHERE name = '$1' AND $valid)"
+	done | paste -s
+}
+
+# proxy SEED PERCENT: sets $url to a way to the store that fails
+proxy()
+{
+	mkfifo end.$1
+	python3 "$srcdir/t/faulty_proxy.py" "$store_port" "$1" "$2" <end.$1 >proxy.$1 &
+	exec 7>end.$1
+	await test -s proxy.$1 || bail 'no proxy'
+	url=clickhouse://127.0.0.1:$(sed -n 1p proxy.$1)/cpi
+}
+
+proxy_ended()
+{
+	[ "$(wc -l <proxy.1)" -eq 2 ]
+}
+
+# ship DB: until all is said to be shipped; at most 200 times
+ship()
+{
+	ship_tries=0
+	while [ $ship_tries -lt 200 ]; do
+		cpi-ship --store "$url" --budget 100 --rate 0 --once --db "$1" 2>>ship.log && return 0
+		ship_tries=$((ship_tries + 1))
+	done
+	return 1
+}
+
+# one_engine NAME: 13 tests
+one_engine()
+{
+	straight=clickhouse://127.0.0.1:$store_port/cpi
+	cpi fleet init --db "$straight" >/dev/null || bail 'no store'
+	store_db=cpi
+
+	# Requests that are lost before the store, or whose answers are lost.
+	proxy 1 12
+	for n in 1 2; do
+		ship h$n.db
+		is "$? $(store_sums h$n)" "0 $(sums h$n)" "$1: lost requests and answers: host $n is there once"
+		note "$ship_tries failures"
+	done
+	# Two shippers of one machine, each losing requests.
+	ship h3.db &
+	twin=$!
+	ship h3.db
+	first=$?
+	wait $twin
+	is "$first $? $(store_sums h3)" "0 0 $(sums h3)" "$1: two shippers that lose requests: there once"
+	exec 7>&-
+	within 10 proxy_ended
+	like "$(sed -n 2p proxy.1)" '[0-9]* [1-9][0-9]* [1-9]' "$1: requests were lost in both ways"
+
+	# A store that is killed again and again while epochs come.
+	url=$straight
+	ship h4.db &
+	shipping=$!
+	for _ in 1 2 3; do
+		store_kill
+		store_run
+		store_db=cpi
+	done
+	wait $shipping
+	ship h4.db
+	is "$? $(store_sums h4)" "0 $(sums h4)" "$1: a store that is killed has the host once"
+
+	# A machine whose clock is a year ahead, and then right again.
+	year=31536000000000000
+	cp h5.db ahead.db
+	sqlite3 ahead.db "UPDATE epoch SET from_ns = from_ns + $year, to_ns = to_ns + $year;
+		UPDATE run SET from_ns = from_ns + $year, to_ns = to_ns + $year;
+		UPDATE flush SET from_ns = from_ns + $year, to_ns = to_ns + $year;
+		UPDATE platform SET host = 'ahead'" || bail 'no ahead.db'
+	cp ahead.db back.db
+	sqlite3 back.db "UPDATE platform SET boot_id = boot_id || 'b'; UPDATE run SET from_ns = from_ns - 2 * $year;
+		UPDATE epoch SET from_ns = from_ns - 2 * $year, to_ns = to_ns - 2 * $year" || bail 'no back.db'
+	ship ahead.db
+	is "$? $(store_sums ahead)" "0 $(sums ahead)" "$1: epochs of a clock that is ahead are there once"
+	ship back.db
+	is "$? $(store_sql "SELECT count() FROM epoch WHERE name = 'ahead' AND $valid")" '0 6' \
+		"$1: and those after it was set back as well"
+	is "$(store_sql 'SELECT count() FROM dropped')" 0 "$1: nothing is said to be missing"
+
+	# The tables are brought up to date while a shipper works.
+	ship known.db &
+	shipping=$!
+	cpi fleet init --db "$straight" >/dev/null
+	is "$?" 0 "$1: the schema can be looked after meanwhile"
+	wait $shipping
+	is "$? $(store_sums web1)" "0 $(sums known)" "$1: and the host is there once"
+
+	is "$(store_sql "SELECT countIf(received != stored + lost), count() FROM epoch WHERE $valid")" '0	21' \
+		"$1: received = stored + lost in each epoch"
+	is "$(store_sql "SELECT count() FROM (SELECT name, boot_id, run_from_ns, first_flush FROM epoch WHERE $valid
+		GROUP BY name, boot_id, run_from_ns, first_flush HAVING count() > 1)")" 0 "$1: no epoch is there twice"
+	is "$(store_sql 'SELECT count() FROM (SELECT number FROM host GROUP BY number HAVING uniqExact(name) > 1)')" 0 \
+		"$1: no two hosts have one number"
+	rm -f end.1 proxy.1
+}
+
+for engine in old now; do
+	lacks=$(store_lacks $engine)
+	if [ -n "$lacks" ]; then
+		skip 13 "$engine: $lacks"
+	else
+		store_start $engine "$tmp/$engine"
+		one_engine $engine
+		kill "$store_pid"
+	fi
+done
