@@ -29,7 +29,8 @@
 #include "ship/origin.h"
 #include "ship/rows.h"
 
-#define MAX_TEXT 4096
+#define MAX_TEXT          4096
+#define SHIP_FIRST_EPOCHS 16
 
 /* How far a run is shipped. */
 struct cursor {
@@ -48,6 +49,7 @@ struct shipper {
 	struct ship_notes *notes;
 	struct cursor *cursor;
 	size_t nr_cursors;
+	size_t max_epochs; /* of the next batch: about as many as fit */
 	struct ship_stats stats;
 };
 
@@ -77,6 +79,7 @@ struct shipper *shipper_new(const char *db_path, const struct ship_origin *told,
 	if (!s)
 		return NULL;
 	s->store = store;
+	s->max_epochs = SHIP_FIRST_EPOCHS;
 	s->told = *told;
 	s->path = strdup(db_path);
 	s->names = ship_names_new();
@@ -276,7 +279,7 @@ static int note_epoch(sqlite3_stmt *st, void *ctx)
 	const int64_t run = sqlite3_column_int64(st, 20);
 	const struct cursor *c;
 
-	if (run == b->busy_run || b->nr == SHIP_MAX_EPOCHS)
+	if (run == b->busy_run || b->nr == b->shipper->max_epochs)
 		return 0;
 	if (sqlite3_column_int(st, 21)) { /* later ones of the run wait for it */
 		b->busy_run = run;
@@ -377,6 +380,15 @@ static int pass_over(struct batch *b, struct ship_epoch *e)
 	return err;
 }
 
+/* An address of an epoch that does not fit is wasted, and numbers of them cost space.
+ */
+static size_t next_max(const struct batch *b, size_t nr)
+{
+	const size_t max = nr < b->nr ? nr : 2 * b->shipper->max_epochs;
+
+	return max > SHIP_MAX_EPOCHS ? SHIP_MAX_EPOCHS : max ? max : 1;
+}
+
 /* Reads rows until there are enough; the others wait for the next batch. */
 static int read_rows(struct batch *b)
 {
@@ -398,6 +410,7 @@ static int read_rows(struct batch *b)
 		err = 0;
 	for (size_t i = nr; i < b->nr; i++)
 		ship_epoch_fini(&b->epoch[i]);
+	b->shipper->max_epochs = next_max(b, nr);
 	b->nr = nr;
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/clickhouse/daysums.h"
 #include "db/clickhouse/storehosts.h"
 #include "db/clickhouse/storeschema.h"
 #include "db/clickhouse/storeurl.h"
@@ -54,6 +55,23 @@ static int init(const char *url)
 			 before == STORESCHEMA_VERSION ? ", as before"
 			 : before                      ? ", brought up to date"
 						       : ", made");
+	ch_store_close(store);
+	return err;
+}
+
+static int roll(const char *url)
+{
+	struct ch_store *store;
+	size_t nr;
+	int err = ch_store_open(url, -1, &store);
+
+	if (err)
+		return err;
+	err = storeschema_check(store);
+	if (!err)
+		err = daysums_make(store, &nr);
+	if (!err)
+		out_line("%zu days added up", nr);
 	ch_store_close(store);
 	return err;
 }
@@ -162,7 +180,8 @@ static int outliers(const char *url, const struct options *o)
 static bool is_word(const char *word)
 {
 	return !strcmp(word, "init") || !strcmp(word, "hosts") ||
-	       !strcmp(word, "top") || !strcmp(word, "outliers");
+	       !strcmp(word, "roll") || !strcmp(word, "top") ||
+	       !strcmp(word, "outliers");
 }
 
 static int run_fleet(struct cmd_context *ctx)
@@ -183,6 +202,8 @@ static int run_fleet(struct cmd_context *ctx)
 		err = top(url, o);
 	else if (!strcmp(word, "outliers"))
 		err = outliers(url, o);
+	else if (!strcmp(word, "roll"))
+		err = roll(url);
 	else
 		err = strcmp(word, "init") ? hosts(url, o) : init(url);
 	return err ? EXIT_FAIL : EXIT_OK;
@@ -210,11 +231,11 @@ static const struct opt opts[] = {
 
 const struct cmd cmd_fleet = {
 	.name = "fleet",
-	.args = "init | hosts | top | outliers",
+	.args = "init | hosts | roll | top | outliers",
 	.summary = "Make a store for many machines, and ask it what costs most",
 	.min_args = 1,
 	.max_args = 1,
-	.words = "init|hosts|top|outliers",
+	.words = "init|hosts|roll|top|outliers",
 	.opts = opts,
 	.opt_size = sizeof(struct options),
 	.run = run_fleet,

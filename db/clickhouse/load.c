@@ -129,6 +129,18 @@ static int load_counts(struct load *l)
 	return err ? err : load_names(l);
 }
 
+/* Of a fleet: what can be added up. */
+static int load_added(struct load *l)
+{
+	int err = load_profiles(l);
+
+	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
+		if (storetables_epoch[i].sums)
+			err = load_sums(l, &storetables_epoch[i]);
+	}
+	return err ? err : load_names(l);
+}
+
 /* What a list of epochs shows: the first table has the samples of each. */
 static int load_tallies(struct load *l)
 {
@@ -155,17 +167,26 @@ static int in_transaction(struct load *l, int (*fn)(struct load *l))
 }
 
 static int load_all(struct load *l, const char *spec, const struct load_machines *of,
-		    bool bare)
+		    enum load_what what)
 {
+	bool is_fleet = false;
 	int err;
 
 	l->spec = spec;
+	l->what = what;
 	l->choice = (struct store_choice){ of->host, of->cluster, of->release,
 					   of->machine };
+	err = what == LOAD_SUMS ? load_fleet(l, of, &is_fleet) : 0;
+	if (err)
+		return err;
+	if (is_fleet) {
+		err = in_transaction(l, load_added);
+		return err ? err : check_whole(l);
+	}
 	err = in_transaction(l, load_epochs);
 	if (err)
 		return err;
-	if (bare)
+	if (what == LOAD_LIST)
 		return in_transaction(l, load_tallies);
 	err = choose(l, spec, of);
 	if (err == -ENOENT || err == -EINVAL)
@@ -176,7 +197,7 @@ static int load_all(struct load *l, const char *spec, const struct load_machines
 }
 
 int store_load(const char *url, const char *spec, const struct load_machines *of,
-	       bool bare, struct db **out)
+	       enum load_what what, struct db **out)
 {
 	struct load l = { 0 };
 	int err = ch_store_open(url, -1, &l.store);
@@ -195,10 +216,12 @@ int store_load(const char *url, const char *spec, const struct load_machines *of
 	if (!err) /* rows come before what they refer to: check_whole() */
 		err = sql_exec(l.h, "PRAGMA foreign_keys = OFF");
 	if (!err)
-		err = load_all(&l, spec, of, bare);
+		err = load_all(&l, spec, of, what);
 	sqlite3_finalize(l.insert);
 	ch_store_close(l.store);
 	buf_fini(&l.where);
+	buf_fini(&l.days);
+	buf_fini(&l.lots);
 	free(l.epoch);
 	free(name);
 	if (err)

@@ -27,15 +27,28 @@ struct load_machines {
 	const char *cluster, *release, *machine; /* as cpi-ship was told */
 };
 
+/* What is loaded of the chosen epochs. */
+enum load_what {
+	LOAD_LIST, /* nothing that they counted */
+	LOAD_EACH, /* what each counted */
+	/*
+	 * The store adds up profiles, and the first epoch has them all. Beyond
+	 * LOAD_MAX_SELECTED epochs that times, "all" or a label choose, it adds up
+	 * everything: each run is then one or two epochs, and there are no call stacks,
+	 * branches or windows.
+	 */
+	LOAD_SUMS,
+};
+
 /*
  * Loads the epochs of spec, on some machines, and all that tells of them. spec is
  * resolved as in a database, which has the epochs of all machines. Those that were not
- * chosen are there without counts. With bare the counts of all are left out. 0, -EINVAL
+ * chosen are there without counts. 0, -EINVAL
  * or -ENOENT for a spec that names none (not logged: then *out is the database, as with
  * 0, and the caller's query fails in the same way), -CPI_ELIMIT, -CPI_ECORRUPT, or an
  * error of store.h, all logged.
  */
 int store_load(const char *url, const char *spec, const struct load_machines *of,
-	       bool bare, struct db **out);
+	       enum load_what what, struct db **out);
 
 #endif

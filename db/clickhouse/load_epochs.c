@@ -17,6 +17,7 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/clickhouse/daysums.h"
 #include "db/clickhouse/load_private.h"
 #include "db/core/sql.h"
 
@@ -42,7 +43,7 @@ enum {
 	"toUInt64(host), toUInt64(toUInt32(at)), toUInt64(nr), id, label,"    \
 	" from_ns, to_ns, uncertainty_ms, run_from_ns, run_to_ns, run_state," \
 	" name, arch, cpu, release, boot_id, clock_hz, nr_cpus"
-#define TYPES "8888s884881sssss84"
+#define TYPES LOAD_EPOCH_TYPES
 
 void load_bind(sqlite3_stmt *st, int first, const char *types,
 	       const struct rowbinary_cell *cells)
@@ -158,7 +159,7 @@ static int note_epoch(void *ctx, const struct rowbinary_cell *cells)
 	return err;
 }
 
-#define VALID " (host, at, nr) NOT IN (SELECT host, at, nr FROM void)"
+#define VALID DAYSUMS_VALID
 #define PLATFORM                                                                \
 	"host = ?12 AND arch = ?13 AND cpu = ?14 AND release = ?15 AND boot_id" \
 	" = ?16 AND clock_hz = ?17 AND nr_cpus = ?18"
@@ -193,7 +194,7 @@ static int prepare(struct loading *g)
 
 /* The times that spec asks for; an epoch that began a day before may reach into them.
  */
-static void put_times(const char *spec, struct buf *sql)
+void load_put_times(const char *spec, struct buf *sql)
 {
 	uint64_t from_ns, to_ns, from_s, to_s;
 
@@ -226,30 +227,26 @@ static int count_hosts(struct loading *g)
 	return err;
 }
 
-static int ask_epochs(struct loading *g)
+static int ask_epochs(struct load *l)
 {
-	struct load *l = g->load;
 	struct buf sql = { 0 };
 	int err;
 
 	buf_puts(&sql, "SELECT " COLUMNS " FROM (SELECT * FROM epoch WHERE" VALID);
 	err = store_choice_put(l->store, &l->choice, &sql);
-	put_times(l->spec, &sql);
+	load_put_times(l->spec, &sql);
 	buf_printf(
 		&sql,
 		" ORDER BY from_ns DESC LIMIT %u) AS newest ORDER BY from_ns, host, nr"
 		" FORMAT RowBinary",
 		LOAD_MAX_EPOCHS);
 	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(l->store, buf_str(&sql), TYPES, LOAD_MAX_BYTES,
-				     note_epoch, g);
+		err = load_epochs_by(l, &sql);
 	buf_fini(&sql);
 	return err;
 }
 
-int load_epochs(struct load *l)
+int load_epochs_by(struct load *l, struct buf *sql)
 {
 	struct loading g = { .load = l };
 	int err = count_hosts(&g);
@@ -257,15 +254,25 @@ int load_epochs(struct load *l)
 	if (!err)
 		err = prepare(&g);
 	if (!err)
-		err = ask_epochs(&g);
-	if (!err && l->nr == LOAD_MAX_EPOCHS)
-		log_warn("%s: only the newest %u epochs are looked at: --host or times "
-			 "choose among others",
-			 db_path(l->db), LOAD_MAX_EPOCHS);
+		err = sql->err;
+	if (!err)
+		err = ch_store_query(l->store, buf_str(sql), TYPES, LOAD_MAX_BYTES,
+				     note_epoch, &g);
 	sqlite3_finalize(g.platform);
 	sqlite3_finalize(g.run);
 	sqlite3_finalize(g.epoch);
 	if (l->nr)
 		qsort(l->epoch, l->nr, sizeof(*l->epoch), compare);
+	return err;
+}
+
+int load_epochs(struct load *l)
+{
+	int err = ask_epochs(l);
+
+	if (!err && l->nr == LOAD_MAX_EPOCHS)
+		log_warn("%s: only the newest %u epochs are looked at: --host or times "
+			 "choose among others",
+			 db_path(l->db), LOAD_MAX_EPOCHS);
 	return err;
 }

@@ -27,7 +27,11 @@ struct load {
 	struct store_choice choice;
 	struct load_epoch *epoch; /* by host, at and nr */
 	size_t nr;
+	enum load_what what;
 	struct buf where; /* of the selected epochs' addresses */
+	struct buf days;  /* of which sums are taken: what daysums_find() gives */
+	struct buf lots;
+	bool only_lots; /* no day is left for whose rows are added up */
 	sqlite3_stmt *insert;
 	const struct storetable *table;
 };
@@ -40,9 +44,23 @@ void load_bind(sqlite3_stmt *st, int first, const char *types,
 const struct load_epoch *load_find(const struct load *l,
 				   const struct rowbinary_cell *address);
 
+/*
+ * If so many epochs are chosen that the store is to add up everything: makes epochs of
+ * runs, and sets where, days and lots. *found is whether it did.
+ */
+int load_fleet(struct load *l, const struct load_machines *of, bool *found);
+
+/* Asks for epochs by a statement that gives the columns of LOAD_EPOCH_COLUMNS. */
+int load_epochs_by(struct load *l, struct buf *sql);
+#define LOAD_EPOCH_TYPES "8888s884881sssss84"
+
+/* Appends what spec asks for of times, for rows of table epoch; a day more. */
+void load_put_times(const char *spec, struct buf *sql);
+
 /* Load table epoch; and rows of selected epochs; and names of what these refer to. */
 int load_epochs(struct load *l);
 int load_rows(struct load *l, const struct storetable *table);
+int load_sums(struct load *l, const struct storetable *table);
 int load_profiles(struct load *l);
 int load_names(struct load *l);
 

@@ -72,6 +72,64 @@ int load_rows(struct load *l, const struct storetable *table)
 	return err;
 }
 
+/* The address of the epoch that has the sums. */
+static void put_first(const struct load *l, struct buf *sql)
+{
+	const struct load_epoch *e = l->epoch;
+
+	while (!e->selected)
+		e++;
+	buf_printf(sql,
+		   "SELECT toUInt64(%" PRIu64 "), toUInt64(%" PRIu64
+		   "), toUInt64(%" PRIu64 "), ",
+		   e->host, e->at, e->nr);
+}
+
+/* Rows of a table to add up: those of lots, and of days without one. */
+static void put_source(const struct load *l, const char *table, const char *columns,
+		       struct buf *sql)
+{
+	const char *lots = l->lots.data, *days = l->days.data;
+
+	if (!lots) {
+		buf_printf(sql, " FROM %s%s", table, l->where.data);
+		return;
+	}
+	buf_printf(sql,
+		   " FROM (SELECT %s, n FROM day_%s WHERE day IN (%s) AND (day, lot) IN"
+		   " (%s)",
+		   columns, table, days, lots);
+	if (!l->only_lots)
+		buf_printf(sql,
+			   " UNION ALL SELECT %s, n FROM %s%s AND toDate(at) NOT IN"
+			   " (%s)",
+			   columns, table, l->where.data, days);
+	buf_puts(sql, ") AS rows");
+}
+
+int load_sums(struct load *l, const struct storetable *table)
+{
+	struct buf sql = { 0 };
+	char types[ROWBINARY_MAX_COLUMNS + 1];
+	int err = prepare(l, table);
+
+	snprintf(types, sizeof(types), "888%s", table->types);
+	put_first(l, &sql);
+	buf_puts(&sql, table->sums);
+	if (!strcmp(table->name, "comm"))
+		put_source(l, table->name, table->by, &sql);
+	else
+		buf_printf(&sql, " FROM %s%s", table->name, buf_str(&l->where));
+	buf_printf(&sql, " GROUP BY %s FORMAT RowBinary", table->by);
+	if (!err)
+		err = sql.err;
+	if (!err)
+		err = ch_store_query(l->store, buf_str(&sql), types, LOAD_MAX_BYTES,
+				     insert_of_epoch, l);
+	buf_fini(&sql);
+	return err;
+}
+
 /* ---- profiles ---- */
 
 /* A row: address, image, stream, context, offset, counter, n. */
@@ -188,6 +246,25 @@ static int take_count(void *ctx, const struct rowbinary_cell *cells)
 	return add_count(p, cells);
 }
 
+/* Added up also of one epoch, for rows of a machine that lies may be there twice. */
+static void put_profiles(struct load *l, struct buf *sql)
+{
+	static const char columns[] = "image, stream, context, offset, counter";
+
+	if (l->what == LOAD_SUMS) {
+		put_first(l, sql);
+		buf_printf(sql, "%s, sum(n)", columns);
+		put_source(l, "profile", columns, sql);
+		buf_printf(sql, " GROUP BY %s ORDER BY %s FORMAT RowBinary", columns,
+			   columns);
+		return;
+	}
+	buf_printf(sql,
+		   "SELECT " ADDRESS "%s, sum(n) FROM profile%s GROUP BY host, at, nr,"
+		   " %s ORDER BY host, at, nr, %s FORMAT RowBinary",
+		   columns, buf_str(&l->where), columns, columns);
+}
+
 int load_profiles(struct load *l)
 {
 	static const char insert[] =
@@ -197,13 +274,7 @@ int load_profiles(struct load *l)
 	struct buf sql = { 0 };
 	int err = sql_prepare(l->h, insert, &l->insert);
 
-	/* Added up, for rows of a machine that lies may be there twice. */
-	buf_printf(&sql,
-		   "SELECT " ADDRESS "image, stream, context, offset, counter, sum(n)"
-		   " FROM profile%s GROUP BY host, at, nr, image, stream, context,"
-		   " offset, counter ORDER BY host, at, nr, image, stream, context,"
-		   " offset, counter FORMAT RowBinary",
-		   buf_str(&l->where));
+	put_profiles(l, &sql);
 	if (!err)
 		err = sql.err;
 	if (!err)

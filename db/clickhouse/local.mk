@@ -5,8 +5,10 @@ db_libstore_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(NETTLE_CFL
 	$(CURL_CFLAGS)
 db_libstore_a_SOURCES = \
 	db/clickhouse/curlcall.c db/clickhouse/curlcall.h \
+	db/clickhouse/daysums.c db/clickhouse/daysums.h \
 	db/clickhouse/fleetid.c db/clickhouse/fleetid.h \
 	db/clickhouse/load.c db/clickhouse/load.h db/clickhouse/load_epochs.c \
+	db/clickhouse/load_fleet.c \
 	db/clickhouse/load_private.h db/clickhouse/load_rows.c \
 	db/clickhouse/native.c db/clickhouse/native.h \
 	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
@@ -20,13 +22,14 @@ db_libstore_a_SOURCES = \
 nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h
 BUILT_SOURCES += db/clickhouse/storeschema_sql.h
 CLEANFILES += db/clickhouse/storeschema_sql.h
-STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql db/clickhouse/store_3.sql
+STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql db/clickhouse/store_3.sql \
+	db/clickhouse/store_4.sql
 EXTRA_DIST += db/clickhouse/README.md $(STORE_STEPS)
 
 # Each version's step as a C string; comments stay in the files.
 db/clickhouse/storeschema_sql.h: $(STORE_STEPS)
 	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
-	for step in store_1 store_2 store_3; do \
+	for step in store_1 store_2 store_3 store_4; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/clickhouse/$$step.sql; \

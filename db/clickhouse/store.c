@@ -230,6 +230,9 @@ static int send_once(struct answer *a, const char *query, const char *database,
 	/* libcurl repeats what a connection that it had already ends without an answer
 	 * to, and an insert may have been done. */
 	s->call.setopt(s->curl, CURLOPT_FRESH_CONNECT, a->reader.types ? 0L : 1L);
+	/* A statement that the server works on by itself is silent until its end. */
+	s->call.setopt(s->curl, CURLOPT_LOW_SPEED_TIME,
+		       a->reader.types || *query ? STALLED_S : LONGEST_S);
 	code = s->call.perform(s->curl);
 	s->call.getinfo(s->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	s->call.getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);

@@ -27,6 +27,9 @@ const struct storetable storetables_epoch[] = {
 		.select = "SELECT t.kind, " S ", t.received, t.stored, t.not_delivered,"
 			  " t.enabled_ns, t.running_ns, t.throttled FROM tally t" JOIN_S
 				  OF_EPOCH,
+		.sums = "kind, stream, sum(received), sum(stored), sum(not_delivered),"
+			" sum(enabled_ns), sum(running_ns), sum(throttled)",
+		.by = "kind, stream",
 		.insert =
 			"INSERT INTO tally VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 	},
@@ -36,6 +39,8 @@ const struct storetable storetables_epoch[] = {
 		.types = "181s8",
 		.select = "SELECT t.kind, " S
 			  ", t.class, t.name, t.n FROM loss t" JOIN_S OF_EPOCH,
+		.sums = "kind, stream, class, name, sum(n)",
+		.by = "kind, stream, class, name",
 		.insert = "INSERT INTO loss VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	},
 	{
@@ -44,6 +49,8 @@ const struct storetable storetables_epoch[] = {
 		.types = "s888",
 		.select = "SELECT t.comm, " I ", " S
 			  ", t.n FROM comm t" JOIN_I JOIN_S OF_EPOCH,
+		.sums = "comm, image, stream, sum(n)",
+		.by = "comm, image, stream",
 		.insert = "INSERT INTO comm VALUES (?1, ?2, ?3, ?4, ?5)",
 	},
 	{

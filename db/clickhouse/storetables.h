@@ -22,6 +22,11 @@ struct storetable {
 	 * tables of epochs; in the others an image, stream or context.
 	 */
 	const char *select;
+	/*
+	 * What adds up rows of several epochs, and by which columns; NULL if they
+	 * cannot be added up.
+	 */
+	const char *sums, *by;
 	/* Into a database, with ?1 as the epoch, or ?1 on for the columns. */
 	const char *insert;
 };

@@ -100,7 +100,8 @@ static int open_selection(struct export_samples *w)
 		return select_stacks(&w->req->select, w->req->select.epoch, &w->sel);
 	}
 	w->each = export_samples_flat;
-	return select_open(&w->req->select, &w->sel);
+	return select_open_epochs(&w->req->select, w->req->select.epoch, SELECT_SUMS,
+				  &w->sel);
 }
 
 int export_samples_open(const struct export_request *req, struct export_samples *w)

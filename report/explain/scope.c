@@ -69,7 +69,7 @@ int scope_open(struct scope *s, const struct explain_request *req)
 	int err;
 
 	*s = (struct scope){ .req = req };
-	err = select_open(&req->select, &s->sel);
+	err = select_open_epochs(&req->select, req->select.epoch, SELECT_SUMS, &s->sel);
 	if (err)
 		return err == -ENOMEM ? -ECANCELED : err; /* already logged */
 	err = prepare(s);

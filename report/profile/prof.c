@@ -362,13 +362,21 @@ int prof_gather(struct prof *p)
 	return err;
 }
 
+/* Whether no epoch is looked at by itself. */
+static bool adds_up(const struct prof_request *req)
+{
+	return !req->over_time && !req->interval_ns && req->by != BY_HOST &&
+	       req->by != BY_CATEGORY;
+}
+
 int prof_open(const struct prof_request *req, struct prof *p)
 {
 	int err;
 
 	memset(p, 0, sizeof(*p));
 	p->req = req;
-	err = select_open(&req->select, &p->sel);
+	err = select_open_epochs(&req->select, req->select.epoch,
+				 adds_up(req) ? SELECT_SUMS : SELECT_TOGETHER, &p->sel);
 	if (err)
 		return err;
 	if (req->procedure)

@@ -423,6 +423,13 @@ static int open_joined(const struct select_request *req, const char *spec,
 	return databases_open(req, spec, &sel->db);
 }
 
+static enum load_what load_what(enum select_how how)
+{
+	if (how == SELECT_EPOCHS)
+		return LOAD_LIST;
+	return how == SELECT_SUMS ? LOAD_SUMS : LOAD_EACH;
+}
+
 /* The one database or, of a store, what spec names in it. */
 static int open_one(const struct select_request *req, const char *spec,
 		    enum select_how how, struct db **out)
@@ -435,7 +442,7 @@ static int open_one(const struct select_request *req, const char *spec,
 	if (err)
 		return err;
 	if (storeurl_is(path))
-		err = store_load(path, spec, &of, how == SELECT_EPOCHS, out);
+		err = store_load(path, spec, &of, load_what(how), out);
 	else
 		err = asks_origin(req) ? refuse_origin(path)
 				       : select_open_path(path, DB_READ, out);
@@ -477,6 +484,8 @@ static int open_epochs(const struct select_request *req, const char *spec,
 		err = open_one(req, spec, how, &sel->db);
 	if (err)
 		return err;
+	if (how == SELECT_SUMS)
+		how = SELECT_TOGETHER;
 	sel->query =
 		(struct query_selection){ .epochs = &sel->epochs, .event = req->event };
 	select_context(req, &sel->query);

@@ -83,6 +83,7 @@ enum select_how {
 	SELECT_EPOCHS,   /* find the epochs alone; "all" may be none */
 	SELECT_APART,    /* each epoch is looked at by itself */
 	SELECT_TOGETHER, /* they are added up: of one platform, or it is refused */
+	SELECT_SUMS,     /* the same, and what each one counted is not looked at */
 };
 
 int select_open_epochs(const struct select_request *req, const char *spec,

@@ -2,14 +2,15 @@
 /*
  * fleet_hosts.c - writes a database of many machines, drawn from real profiles
  *
- *	fleet_hosts BASE OUT FIRST HOSTS EPOCHS SAMPLES [RELEASES]
+ *	fleet_hosts BASE OUT FIRST HOSTS EPOCHS SAMPLES [RELEASES [DAY]]
  *
  * BASE is a recording. OUT becomes a database of HOSTS machines, h<FIRST> and later,
- * with EPOCHS epochs of an hour each, and about SAMPLES samples in each. A machine has
- * a mix of its own: the time of each image is that of BASE times a factor that is drawn
- * for the machine (log-normal, sigma 1). It runs one of RELEASES releases: of each,
- * files have build ids of their own, and their later half is moved. A thousandth of the
- * samples is lost. A machine's numbers depend on its number alone.
+ * with EPOCHS epochs of an hour each from 03:00 of a day on (0 is 2 January 2026), and
+ * about SAMPLES samples in each. A machine has a mix of its own: the time of each image
+ * is that of BASE times a factor that is drawn for the machine (log-normal, sigma 1).
+ * It runs one of RELEASES releases: of each, files have build ids of their own, and
+ * their later half is moved. A thousandth of the samples is lost. A machine's numbers
+ * depend on its number alone.
  */
 #include "config.h"
 
@@ -44,7 +45,7 @@ static struct {
 	sqlite3 *h;
 	struct part *part;
 	size_t nr;
-	uint64_t nr_epochs, nr_samples, nr_releases;
+	uint64_t nr_epochs, nr_samples, nr_releases, start_ns;
 	double *until; /* of the machine: weights up to and with each part */
 	struct profile **drawn;
 	int64_t epoch; /* the last id */
@@ -254,7 +255,7 @@ static void store_tallies(uint64_t run, uint64_t seq, uint64_t from_ns, uint64_t
 static void store_epoch(uint64_t host, uint64_t seq, uint64_t release, uint64_t *state,
 			sqlite3_stmt *st)
 {
-	const uint64_t from_ns = START_NS + seq * HOUR_NS + host % 60 * NSEC_PER_MSEC;
+	const uint64_t from_ns = f.start_ns + seq * HOUR_NS + host % 60 * NSEC_PER_MSEC;
 	const uint64_t n = (uint64_t)random_poisson(state, (double)f.nr_samples);
 
 	f.epoch++;
@@ -284,8 +285,8 @@ static void store_host(uint64_t host, sqlite3_stmt *st)
 		     "ii", (int64_t)host, (int64_t)release),
 	      "a platform");
 	check(sql_do(f.h, "INSERT INTO run VALUES (?1, ?1, ?2, ?3, 1)", "iii",
-		     (int64_t)host, (int64_t)START_NS,
-		     (int64_t)(START_NS + (f.nr_epochs + 1) * HOUR_NS)),
+		     (int64_t)host, (int64_t)f.start_ns,
+		     (int64_t)(f.start_ns + (f.nr_epochs + 1) * HOUR_NS)),
 	      "a run");
 	draw_mix(&state);
 	for (uint64_t i = 0; i < f.nr_epochs; i++)
@@ -298,14 +299,15 @@ int main(int argc, char **argv)
 	struct db *db;
 	uint64_t first, nr;
 
-	if (argc < 7 || argc > 8)
+	if (argc < 7 || argc > 9)
 		errx(2, "usage: fleet_hosts BASE OUT FIRST HOSTS EPOCHS SAMPLES "
-			"[RELEASES]");
+			"[RELEASES [DAY]]");
 	first = number(argv[3]);
 	nr = number(argv[4]);
 	f.nr_epochs = number(argv[5]);
 	f.nr_samples = number(argv[6]);
 	f.nr_releases = argc > 7 ? number(argv[7]) : 1;
+	f.start_ns = START_NS + (argc > 8 ? number(argv[8]) : 0) * 24 * HOUR_NS;
 	if (!first || !f.nr_releases)
 		errx(2, "FIRST and RELEASES begin at 1");
 	check(db_open(argv[1], DB_READ, &db), argv[1]);

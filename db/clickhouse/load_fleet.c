@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load_fleet.c - more epochs than anybody lists: chosen and added up by the store
+ *
+ * What spec says becomes a condition of the store, as db/query/epochs.c would decide
+ * for each epoch. Then each run is one epoch, from its first chosen one to its last; or
+ * two, where that would be longer than its epochs are together: the last one, and what
+ * the others are together. The query chooses among these again, and takes all.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/times.h"
+#include "db/clickhouse/daysums.h"
+#include "db/clickhouse/load_private.h"
+#include "db/core/sql.h"
+
+#define SLACK_NS NSEC_PER_SEC
+
+/* Epochs that overlap the times; see SLACK of db/query/epochs.c. */
+static void put_overlap(const char *spec, uint64_t from_ns, uint64_t to_ns,
+			struct buf *sql)
+{
+	uint64_t slack = (to_ns - from_ns) / 2;
+
+	load_put_times(spec, sql);
+	if (slack > SLACK_NS)
+		slack = SLACK_NS;
+	buf_printf(sql,
+		   " AND (to_ns > %" PRIu64 " + least(%" PRIu64
+		   ", intDiv(to_ns - from_ns, 2)) OR from_ns >= %" PRIu64
+		   ") AND from_ns + least(%" PRIu64
+		   ", intDiv(to_ns - from_ns, 2)) < %" PRIu64,
+		   from_ns, slack, from_ns, slack, to_ns);
+}
+
+/* Whether spec chooses by what a row of table epoch has; then appends that. */
+static bool put_spec(const char *spec, struct buf *sql)
+{
+	uint64_t from_ns, to_ns;
+
+	if (!spec)
+		return false;
+	if (!strcmp(spec, "all"))
+		return true;
+	if (!query_asked_times(spec, &from_ns, &to_ns)) {
+		put_overlap(spec, from_ns, to_ns, sql);
+		return true;
+	}
+	if (query_is_no_label(spec) || strchr(spec, ',') || strstr(spec, ".."))
+		return false;
+	buf_puts(sql, " AND label = ");
+	ch_put_literal(sql, spec);
+	return true;
+}
+
+static int count_epochs(struct load *l, struct buf *where, uint64_t *nr)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	*nr = 0;
+	buf_printf(&sql, "SELECT count() FROM epoch%s FORMAT RowBinary",
+		   buf_str(where));
+	err = sql.err ? sql.err
+		      : ch_store_query(l->store, buf_str(&sql), "8", 1024,
+				       rowbinary_take_number, nr);
+	buf_fini(&sql);
+	return err;
+}
+
+/* Each run's piece 0 are its epochs but for the last one, and piece 1 is that one. */
+static int load_runs(struct load *l, struct buf *where)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_printf(
+		&sql,
+		"SELECT first_host, first_at, toUInt64(piece), first_id, one_label,"
+		" if(piece = 2, toUInt64(end - tail), begin), if(piece = 0,"
+		" toUInt64(begin + length - tail), end), sharp, run_from_ns, run_end,"
+		" state, name, arch, cpu, release, boot_id, clock_hz, nr_cpus FROM "
+		"(SELECT toUInt64(argMin(host,"
+		" from_ns)) AS first_host, min(toUInt64(toUInt32(at))) AS first_at,"
+		" argMin(id, from_ns) AS first_id, if(min(label) = max(label),"
+		" min(label), '') AS one_label, min(from_ns) AS begin, max(to_ns) AS"
+		" end, toUInt64(argMax(to_ns - from_ns, to_ns)) AS tail, toUInt64(sum("
+		"to_ns - from_ns)) AS length, max(uncertainty_ms) AS sharp, "
+		"run_from_ns,"
+		" max(run_to_ns) AS run_end, max(run_state) AS state, name, arch, cpu,"
+		" release, boot_id, clock_hz, nr_cpus FROM epoch%s GROUP BY "
+		"run_from_ns,"
+		" name, arch, cpu, release, boot_id, clock_hz, nr_cpus) AS runs ARRAY"
+		" JOIN if(end - begin > length, [0, 2], [1]) AS piece ORDER BY begin,"
+		" first_host, piece LIMIT %u FORMAT RowBinary",
+		buf_str(where), LOAD_MAX_EPOCHS);
+	err = load_epochs_by(l, &sql);
+	buf_fini(&sql);
+	for (size_t i = 0; i < l->nr; i++)
+		l->epoch[i].selected = true;
+	if (!err && l->nr == LOAD_MAX_EPOCHS) {
+		log_err("%s: these are more than %u runs: choose fewer hosts",
+			db_path(l->db), LOAD_MAX_EPOCHS);
+		err = -CPI_ELIMIT;
+	}
+	return err;
+}
+
+/* What to add up: the lots of days that have one, and rows of the others. */
+static int choose_rows(struct load *l, struct buf *where)
+{
+	size_t nr = 0, nr_lots = 0;
+	int err = daysums_find(l->store, buf_str(where), &nr, &nr_lots, &l->days,
+			       &l->lots);
+
+	if (err)
+		return err;
+	l->only_lots = nr && nr == nr_lots;
+	buf_printf(&l->where,
+		   " WHERE (host, at, nr) IN (SELECT host, at, nr FROM epoch%s)",
+		   buf_str(where));
+	load_put_times(l->spec, &l->where);
+	return l->where.err;
+}
+
+static int in_transaction(struct load *l, struct buf *where)
+{
+	int err = sql_exec(l->h, "BEGIN");
+
+	return err ? err : sql_finish(l->h, load_runs(l, where));
+}
+
+int load_fleet(struct load *l, const struct load_machines *of, bool *found)
+{
+	struct buf where = { 0 };
+	uint64_t nr = 0;
+	int err = 0;
+
+	buf_puts(&where, " WHERE" DAYSUMS_VALID);
+	*found = !of->platform && put_spec(l->spec, &where);
+	if (*found)
+		err = store_choice_put(l->store, &l->choice, &where);
+	if (*found && !err)
+		err = count_epochs(l, &where, &nr);
+	*found &= nr > LOAD_MAX_SELECTED;
+	if (*found && !err)
+		err = in_transaction(l, &where);
+	if (*found && !err)
+		err = choose_rows(l, &where);
+	if (*found && !err)
+		log_info("%s: %" PRIu64 " epochs, added up by the store: without call "
+			 "stacks, branches and windows",
+			 db_path(l->db), nr);
+	buf_fini(&where);
+	return err;
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Of many epochs the store makes the sums: they are those of the machines' databases.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan "$(store_tests 17)"
+
+"$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
+# 12 machines with 350 hours each are more epochs than a report lists; and one more machine.
+"$builddir/t/bench/fleet_hosts" known.db many.db 1 12 350 40 >/dev/null || bail "fleet_hosts failed"
+"$builddir/t/bench/fleet_hosts" known.db late.db 13 1 30 40 >/dev/null || bail "fleet_hosts failed"
+sqlite3 many.db "UPDATE epoch SET label = 'load' WHERE id % 350 != 0" || bail 'no labels'
+
+# same NAME DBS ARGS...: a report of the store is that of the databases.
+same()
+{
+	same_name=$1 same_dbs=$2
+	shift 2
+	# shellcheck disable=SC2086 # words
+	cpi "$@" $same_dbs --format csv >machine.out 2>machine.err
+	cpi "$@" --db "$url" --format csv >fleet.out 2>fleet.err
+	is "$? $(cat fleet.out)" "0 $(cat machine.out)" "$same_name: cpi $*" || note "$(cat fleet.err)"
+	[ "$(wc -l <machine.out)" -gt 1 ] || note "$(cat machine.err)"
+}
+
+# one_engine NAME: 17 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/cpi
+	ship="cpi-ship --store $url --budget 100 --rate 0 --once"
+	cpi fleet init --db "$url" >/dev/null && $ship --db many.db 2>ship.log || bail 'nothing was shipped'
+	same "$1" '--db many.db' prof --epoch all
+	like "$(cat fleet.err)" '4200 epochs, added up by the store' "$1: the store added them up"
+	same "$1" '--db many.db' prof --epoch all --by image --idle
+	same "$1" '--db many.db' prof --epoch all --by comm
+	same "$1" '--db many.db' prof --epoch load
+	same "$1" '--db many.db' prof --epoch 2026-01-02T04:30..2026-01-16T20:30
+	same "$1" '--db many.db' list target_hot --epoch all
+	same "$1" '--db many.db' hot --epoch all
+	like "$(cpi prof --epoch all --db "$url" --over-time 2>&1)" 'reads at most 4096' \
+		"$1: what needs each epoch says that these are too many"
+
+	is "$(cpi fleet roll --db "$url")" '15 days added up' "$1: days are added up"
+	is "$(cpi fleet roll --db "$url")" '0 days added up' "$1: once"
+	$ship --db late.db 2>>ship.log || bail 'nothing was shipped'
+	same "$1: with late epochs" '--db many.db --db late.db' prof --epoch all
+	is "$(cpi fleet roll --db "$url")" '2 days added up' "$1: their days are added up again"
+	same "$1: then" '--db many.db --db late.db' prof --epoch all
+	same "$1: of one host" '--db late.db' prof --epoch all --host h00013
+	# Without rows of profiles there is only what was added up.
+	store_db=cpi
+	store_sql 'TRUNCATE TABLE profile'
+	same "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all
+	same "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all --by comm
+	kill "$store_pid"
+}
+
+for engine in old now; do
+	lacks=$(store_lacks $engine)
+	if [ -n "$lacks" ]; then
+		skip 1 "$engine: $lacks"
+	else
+		store_start $engine "$tmp/$engine"
+		one_engine $engine
+	fi
+done
