@@ -129,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (how) {
 		for (size_t i = 0; i < sizeof(t->page); i++)
 			((uint8_t *)&t->page)[i] = t->code[i % sizeof(t->code)];
+		translate_check_page(&t->page, CPI_UOPS_PER_PAGE);
 	} else {
 		nr = data[HEAD] & 4
 			     ? translator_reach(translator, t->code, sizeof(t->code),

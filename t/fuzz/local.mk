@@ -9,7 +9,7 @@ FUZZ_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DW_CF
 FUZZ_MAIN = t/fuzz/fuzz.h
 FUZZ_LINK = $(AM_LDFLAGS)
 QUICK_TESTS += t/fuzz/corpus.t
-EXTRA_DIST += t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
+EXTRA_DIST += t/fuzz/campaign t/fuzz/corpus.t t/fuzz/corpus t/fuzz/replay.c
 
 # LLVM, libunwind and Zydis come from their libraries: they are not ours to look into.
 FUZZED_C = \
@@ -34,7 +34,7 @@ FUZZED_C = \
 	daemon/import/perfdata_queue.c daemon/import/perfdata_record.c \
 	daemon/import/perfdata_sample.c daemon/import/perfdata_source.c \
 	daemon/import/perfdata_unpack.c daemon/jit/jitdump.c daemon/jit/jitmap.c \
-	daemon/mappings/announcement.c daemon/os/tipfile.c \
+	daemon/mappings/announcement.c daemon/os/tipfile.c daemon/store/capture_child.c \
 	db/profile/codec.c db/profile/codec_records.c db/profile/edges.c db/profile/pack.c \
 	db/profile/profile.c db/profile/records.c db/profile/stacktree.c \
 	db/profile/stacktree_codec.c db/profile/stacktree_walk.c db/profile/windows.c \
@@ -91,6 +91,12 @@ t_fuzz_fuzz_image_SOURCES = t/fuzz/fuzz_image.c t/unit/image_ask.h $(FUZZ_MAIN)
 t_fuzz_fuzz_image_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_image_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_image_LDADD = $(FUZZ_IMAGE_LDADD)
+
+check_PROGRAMS += t/fuzz/fuzz_capture
+t_fuzz_fuzz_capture_SOURCES = t/fuzz/fuzz_capture.c $(FUZZ_MAIN)
+t_fuzz_fuzz_capture_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_capture_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_capture_LDADD = $(FUZZ_IMAGE_LDADD) $(CAP_LIBS)
 
 check_PROGRAMS += t/fuzz/fuzz_sums
 t_fuzz_fuzz_sums_SOURCES = t/fuzz/fuzz_sums.c $(FUZZ_MAIN)
