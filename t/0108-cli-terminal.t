@@ -36,7 +36,7 @@ at 80 "cpi diff full half --history=none" >out
 like "$(cat out)" '^A ms/s  B ms/s .*  *change  procedure  *image' \
 	"cpi diff shows names on 80 columns"
 at 60 "cpi stalls --epoch full" >out
-like "$(cat out)" '^lost  *cycles  reason  *procedure  *instruction' \
+like "$(cat out)" '^stalled  *cycles  reason  *procedure  *instruction' \
 	"cpi stalls keeps names rather than numbers on 60 columns"
 at 100 "cpi list --epoch full target_hot" >out
 like "$(cat out)" "$(printf '\033')\[1;31m *560 " "hot lines are coloured on a terminal"

@@ -65,7 +65,7 @@ culprit_addresses,address,offset,procedure,text,image,build_id,file,line" \
 like "$(sed -n 2p stalls.csv)" "^[0-9]*\.[0-9]*,[0-9.]*,.*,dynamic,[a-z ]*,.*target_hot" \
 	"the worst stall comes first"
 is "$(awk -F, 'NR > 2 && $1 > last { print } { last = $1 }' stalls.csv)" "" "stalls are in order"
-like "$(cpi stalls --epoch full)" "^ *lost  *%  *cycles  reason  *culprit" "cpi stalls prints text"
+like "$(cpi stalls --epoch full)" "^ *stalled  *%  *cycles  reason  *culprit" "cpi stalls prints text"
 
 if ! command -v python3 >/dev/null; then
 	skip 3 "no python3 to read JSON with"
