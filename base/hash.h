@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hash.h - hash functions for tables in memory; never stored
+ * hash.h - hash functions for tables in memory; stored only for the same program file
  */
 #ifndef CPI_BASE_HASH_H
 #define CPI_BASE_HASH_H

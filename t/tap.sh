@@ -34,6 +34,8 @@ tap_end()
 trap tap_end EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp" || exit 1
+XDG_CACHE_HOME=$tmp # no file of another run
+export XDG_CACHE_HOME
 
 # plan N: N tests follow.
 plan()

@@ -15,12 +15,11 @@
 
 #include "base/hash.h"
 
-#define MAX_INSNS 64        /* of a run; longer ones do not come twice */
-#define MAX_ALL   (1 << 18) /* 14 MiB */
+#define MAX_ALL (1 << 19) /* 28 MiB */
 
 struct seen {
 	struct hnode node;
-	uint64_t check; /* the hash's other half */
+	uint64_t hash, check; /* two halves */
 	int nr;
 	struct isa_timing timing[];
 };
@@ -40,7 +39,7 @@ static uint64_t code_of(const struct isa_seen *seen, const struct insn *at)
 static struct key key_of(const struct isa_seen *seen, const struct isa_run *run)
 {
 	const uint64_t start = (uint64_t)run->nr << 1 | run->rough;
-	struct key k = { start, ~start };
+	struct key k = { seen->seed + start, ~seen->seed + ~start };
 
 	for (int i = 0; i < run->nr; i++) {
 		const struct insn *at = &run->insn[i];
@@ -63,13 +62,13 @@ static struct key key_of(const struct isa_seen *seen, const struct isa_run *run)
 	return k;
 }
 
-static struct seen *find_schedule(const struct isa_seen *seen,
-				  const struct isa_run *run, const struct key *k)
+static struct seen *find_schedule(const struct isa_seen *seen, int nr,
+				  const struct key *k)
 {
 	for (struct hnode *n = hmap_first(&seen->map, k->hash); n; n = hmap_next(n)) {
 		struct seen *s = container_of(n, struct seen, node);
 
-		if (s->check == k->check && s->nr == run->nr)
+		if (s->hash == k->hash && s->check == k->check && s->nr == nr)
 			return s;
 	}
 	return NULL;
@@ -77,7 +76,7 @@ static struct seen *find_schedule(const struct isa_seen *seen,
 
 static bool is_short(const struct isa_run *run)
 {
-	return run->loops && !run->nr_before && run->nr <= MAX_INSNS;
+	return run->loops && !run->nr_before && run->nr <= ISA_SEEN_INSNS;
 }
 
 bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
@@ -88,35 +87,65 @@ bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
 
 	if (is_short(run)) {
 		k = key_of(seen, run);
-		s = find_schedule(seen, run, &k);
+		s = find_schedule(seen, run->nr, &k);
 	}
 	if (s)
 		memcpy(out, s->timing, (size_t)s->nr * sizeof(*out));
 	return s;
 }
 
+/* Returns whether there was memory. */
+static bool insert(struct isa_seen *seen, const struct isa_seen_run *run)
+{
+	const size_t size = (size_t)run->nr * sizeof(*run->timing);
+	struct seen *s = malloc(sizeof(*s) + size);
+
+	if (!s)
+		return false;
+	s->hash = run->hash;
+	s->check = run->check;
+	s->nr = run->nr;
+	memcpy(s->timing, run->timing, size);
+	if (hmap_insert(&seen->map, &s->node, run->hash)) {
+		free(s);
+		return false;
+	}
+	seen->nr_insns += (size_t)run->nr;
+	return true;
+}
+
 void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,
 		  const struct isa_timing *timing)
 {
-	const size_t size = (size_t)run->nr * sizeof(*timing);
-	struct seen *s;
 	struct key k;
 
 	if (!is_short(run))
 		return;
 	if (seen->nr_insns + (size_t)run->nr > MAX_ALL)
 		isa_seen_fini(seen);
-	s = malloc(sizeof(*s) + size);
-	if (!s)
-		return;
 	k = key_of(seen, run);
-	s->check = k.check;
-	s->nr = run->nr;
-	memcpy(s->timing, timing, size);
-	if (hmap_insert(&seen->map, &s->node, k.hash))
-		free(s);
-	else
-		seen->nr_insns += (size_t)run->nr;
+	seen->grew |= insert(seen, &(struct isa_seen_run){ k.hash, k.check, run->nr,
+							   timing });
+}
+
+bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run)
+{
+	const struct key k = { run->hash, run->check };
+
+	return seen->nr_insns + (size_t)run->nr <= MAX_ALL &&
+	       !find_schedule(seen, run->nr, &k) && insert(seen, run);
+}
+
+void isa_seen_each(const struct isa_seen *seen,
+		   void (*fn)(void *ctx, const struct isa_seen_run *run), void *ctx)
+{
+	struct hnode *n, *next;
+
+	hmap_for_each (&seen->map, n, next) {
+		const struct seen *s = container_of(n, struct seen, node);
+
+		fn(ctx, &(struct isa_seen_run){ s->hash, s->check, s->nr, s->timing });
+	}
 }
 
 void isa_seen_fini(struct isa_seen *seen)

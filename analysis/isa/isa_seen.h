@@ -11,14 +11,32 @@
 #include "analysis/isa/isa.h"
 #include "base/hmap.h"
 
+#define ISA_SEEN_INSNS 64 /* of a run; longer ones do not come twice */
+
 /* Starts as { 0 }. */
 struct isa_seen {
-	bool by_code; /* tell instructions apart by their bytes, as well */
+	bool by_code;  /* tell instructions apart by their bytes, as well */
+	bool grew;     /* isa_seen_add() has added some */
+	uint64_t seed; /* of the hashes; may be set while it is empty */
 	struct hmap map;
 	size_t nr_insns; /* in all */
 };
 
 void isa_seen_fini(struct isa_seen *seen); /* empty again */
+
+/* A run and its schedule. */
+struct isa_seen_run {
+	uint64_t hash, check;
+	int nr; /* 1 to ISA_SEEN_INSNS */
+	const struct isa_timing *timing;
+};
+
+/* Calls fn for each; they are valid until it returns. */
+void isa_seen_each(const struct isa_seen *seen,
+		   void (*fn)(void *ctx, const struct isa_seen_run *run), void *ctx);
+
+/* Copies one in. False: it is known, there are too many, or out of memory. */
+bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run);
 
 /* Copies to out[run->nr] and returns true when such a run is known. */
 bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,

@@ -495,6 +495,16 @@ int llvm_set_cpu(struct llvm_isa *l, const char *name)
 	return 0;
 }
 
+unsigned int llvm_nr_units(const struct llvm_isa *l)
+{
+	return l->model.unit_mask.size();
+}
+
+const char *llvm_unit(const struct llvm_isa *l, unsigned int i)
+{
+	return l->model.sti->getSchedModel().getProcResource(i)->Name;
+}
+
 /* The unit that mask names: one that is no group of units where there is one. */
 static const char *unit_name(const Model &m, uint64_t mask)
 {

@@ -54,6 +54,10 @@ int llvm_operands(struct llvm_isa *l, const uint8_t *code, size_t size,
 /* 0, or -EINVAL for a CPU without a model. */
 int llvm_set_cpu(struct llvm_isa *l, const char *name);
 
+/* The units of the model that is set; names are valid as long as the program runs. */
+unsigned int llvm_nr_units(const struct llvm_isa *l);
+const char *llvm_unit(const struct llvm_isa *l, unsigned int i);
+
 /* The stages of one execution of an instruction, in cycles from the start. */
 struct llvm_times {
 	unsigned int dispatched, ready, issued, executed, retired;

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "report/explain/explainer_private.h"
+#include "report/explain/schedulefile.h"
 
 #define MAX_KEPT      64 /* images */
 #define RETIRED_LEAST 10 /* most samples of time for one of instructions */
@@ -78,6 +79,13 @@ static int choose_cpu(struct explainer *x)
 	return err == -EINVAL && !wanted ? 0 : err;
 }
 
+/* Keeps what it has learned for later runs; accepts NULL. */
+static void close_isa(struct isa *isa)
+{
+	schedulefile_save(isa);
+	isa_close(isa);
+}
+
 /* One decoder at a time: databases are of one machine. */
 static int open_isa(struct explainer *x, enum machine machine)
 {
@@ -85,13 +93,14 @@ static int open_isa(struct explainer *x, enum machine machine)
 
 	if (x->isa && x->machine == machine)
 		return 0;
-	isa_close(x->isa);
+	close_isa(x->isa);
 	x->isa = NULL;
 	err = isa_open(machine, &x->isa);
 	if (err)
 		return err;
 	x->machine = machine;
-	return choose_cpu(x);
+	err = choose_cpu(x);
+	return err ? err : schedulefile_load(x->isa);
 }
 
 /* Errors are logged, except -ENOMEM; x must be closed in any case. */
@@ -244,7 +253,7 @@ static void destroy(struct explainer *x)
 	free(x->alone);
 	free(x->agreed);
 	profile_free(x->none);
-	isa_close(x->isa);
+	close_isa(x->isa);
 	arena_fini(&x->arena);
 	free(x->scope);
 	free(x);
@@ -329,7 +338,7 @@ int explainer_keep(const struct select_request *req, const struct selection *sel
 void explainer_drop(struct explainer_kept *kept)
 {
 	image_cache_free(kept->images);
-	isa_close(kept->isa);
+	close_isa(kept->isa);
 	*kept = (struct explainer_kept){ 0 };
 }
 

@@ -10,7 +10,8 @@ report_libreport_a_SOURCES += \
 	report/explain/paths.h report/explain/paths_find.c report/explain/place.h \
 	report/explain/place_find.c report/explain/ranking.c report/explain/ranking.h \
 	report/explain/records.h report/explain/records_find.c report/explain/scope.c \
-	report/explain/scope.h report/explain/ranked_insns.c report/explain/ranked_insns.h \
+	report/explain/schedulefile.c \
+	report/explain/schedulefile.h report/explain/scope.h report/explain/ranked_insns.c report/explain/ranked_insns.h \
 	report/explain/selected_windows.c report/explain/selected_windows.h \
 	report/explain/summary.c report/explain/summary.h
 EXTRA_DIST += report/explain/README.md

@@ -227,7 +227,7 @@ t_unit_check_query_LDADD = $(DB_UNIT_LDADD)
 # analysis/
 UNIT_ANALYSIS = t/unit/check_captured t/unit/check_cfg t/unit/check_cover t/unit/check_demangle \
 	t/unit/check_image \
-	t/unit/check_image_hostile t/unit/check_isa t/unit/check_schedule \
+	t/unit/check_image_hostile t/unit/check_isa t/unit/check_kept t/unit/check_schedule \
 	t/unit/check_seen t/unit/check_symtab
 check_PROGRAMS += $(UNIT_ANALYSIS)
 QUICK_TESTS += $(UNIT_ANALYSIS)
@@ -247,6 +247,8 @@ t_unit_check_image_CFLAGS = $(UNIT_ANALYSIS_CFLAGS)
 t_unit_check_image_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_isa_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_isa_LDADD = $(UNIT_ANALYSIS_LDADD)
+t_unit_check_kept_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_kept_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_schedule_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_schedule_LDADD = $(UNIT_ANALYSIS_LDADD)
 t_unit_check_seen_CFLAGS = $(UNIT_CFLAGS)

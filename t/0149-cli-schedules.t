@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The file of schedules that earlier analyses simulated: it saves time, and changes
+# nothing else.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/known.sh"
+need_decoder
+
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+folder=$XDG_CACHE_HOME/cpi
+
+# reports: what the analysis says of everything.
+reports()
+{
+	cpi calc --all --epoch full --format=json && cpi sum --epoch full &&
+		cpi hot --epoch full && cpi stalls --epoch full
+}
+
+# same NAME: the reports are as without a file.
+same()
+{
+	reports >out 2>err
+	is "$? $(cmp out without && echo same)" '0 same' "$1"
+}
+
+# file: its inode and size, so that a file that is replaced shows.
+file()
+{
+	stat -c '%i %s' "$folder"/schedules-*
+}
+
+plan 17
+
+(unset XDG_CACHE_HOME HOME; reports >without 2>err)
+is "$? $(wc -l <err)" '0 0' 'without a home there is no file, and no message'
+ok $((! $(wc -l <without) > 0)) 'there are reports to compare'
+
+same 'the reports that write the file are the same'
+is "$(stat -c %a "$folder") $(stat -c %a "$folder"/schedules-*)" '700 600' \
+	'folder and file are for their owner alone'
+old=$(file)
+same 'the reports that read it are the same'
+is "$(file)" "$old" 'it is not written again if nothing was simulated'
+
+path=$(echo "$folder"/schedules-*)
+cp "$path" whole
+for at in 0 20 60 90 120; do
+	printf '\377\377\377\377' |
+		dd of="$path" bs=1 seek=$at conv=notrunc status=none
+	same "the reports are the same with a file that is damaged at byte $at"
+done
+head -c 100 whole >"$path"
+same 'the same with a file that is cut'
+is "$(stat -c %s "$path")" "$(stat -c %s whole)" 'then a whole file takes its place'
+
+chmod 777 "$folder"
+rm "$path"
+same 'the same if others may write to the folder'
+is "$(ls "$folder")" '' 'then no file is made'
+chmod 700 "$folder"
+ln -s ../elsewhere "$path"
+same 'the same with a symbolic link in its place'
+is "$(ls "$XDG_CACHE_HOME")" cpi 'the link is not followed'
