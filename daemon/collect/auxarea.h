@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * auxarea.h - Arm's SPE of one CPU: the area that it writes to, and who is told of it
+ * auxarea.h - reads the records of Arm's SPE on one CPU
  *
- * The hardware writes packets into pages that it shares with us; a ring beside them has
- * PERF_RECORD_AUX for each part that is ready. What is decoded is given back.
+ * The hardware writes packets to shared pages, the AUX area. The event's ring has a
+ * PERF_RECORD_AUX for each part of the area that is ready. Decoded parts are returned
+ * to the hardware.
  *
- * I1  A sample was taken between the last two records that told of the area.
+ * I1  A sample was taken between the last two PERF_RECORD_AUX.
  */
 #ifndef CPI_DAEMON_AUXAREA_H
 #define CPI_DAEMON_AUXAREA_H
@@ -25,32 +26,32 @@ struct auxarea {
 
 struct auxarea_sample {
 	uint64_t from_ns, to_ns; /* taken in between */
-	uint32_t pid;            /* that ran when the record was written */
+	uint32_t pid;            /* the process that ran when the record was written */
 	const struct hw_record *hw;
 };
 
-/* What becomes of what is drained. */
+/* Receives the samples and losses. */
 struct auxarea_owner {
 	void (*sample)(void *ctx, const struct auxarea_sample *s);
-	/* So many samples at least are lost. */
+	/* At least n samples are lost. */
 	void (*lost)(void *ctx, enum loss loss, uint64_t n);
 	void *ctx;
 };
 
-/* Of an event that is open on a CPU, since a moment. 0 or -errno. */
+/* Maps the area of an event that is open on a CPU since now_ns. Returns 0 or -errno. */
 int auxarea_open(struct auxarea *a, int fd, int cpu, uint64_t now_ns);
 void auxarea_close(struct auxarea *a); /* accepts one that is not open */
 
 /*
- * Takes in what is told of so far. With flush, what the hardware has still is told of
- * before, and an area that was full is written to again.
+ * Reads the records in the ring. With flush, the kernel first adds a record for the
+ * part that the hardware still holds, and restarts the hardware if the area was full.
  */
 void auxarea_snapshot(struct auxarea *a, bool flush);
 
-/* Hands out what was sampled up to the snapshot. */
+/* Passes the samples up to the snapshot to owner. */
 void auxarea_drain(struct auxarea *a, const struct auxarea_owner *owner);
 
-/* How far the hardware has written. */
+/* Returns how far the hardware has written. */
 uint64_t auxarea_progress(const struct auxarea *a);
 
 #endif

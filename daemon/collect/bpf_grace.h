@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_grace.h - waiting until BPF programs that were running have ended
+ * bpf_grace.h - waits until running BPF programs have ended
  */
 #ifndef CPI_DAEMON_BPF_GRACE_H
 #define CPI_DAEMON_BPF_GRACE_H
@@ -9,23 +9,23 @@
 #include <stdint.h>
 
 /*
- * How to wait. The first holds for programs that run with interrupts off alone:
- * in interrupts and NMIs. The second is for all.
+ * How to wait. BPF_GRACE_IPI is enough for programs that run only with interrupts off,
+ * in interrupts and NMIs. BPF_GRACE_RCU is enough for all programs.
  */
 enum bpf_grace_way { BPF_GRACE_IPI, BPF_GRACE_RCU };
 
 struct bpf_grace;
 
-/* What cannot be had (IPI: Linux 5.10) becomes RCU. Returns 0 or -errno. */
+/* Uses RCU if IPI is not available (before Linux 5.10). Returns 0 or -errno. */
 int bpf_grace_open(enum bpf_grace_way way, uint32_t nr_cpus, struct bpf_grace **out);
 void bpf_grace_close(struct bpf_grace *g); /* accepts NULL */
 
-/* The way that is gone. */
+/* Returns the way that is used. */
 enum bpf_grace_way bpf_grace_way(const struct bpf_grace *g);
 
 /*
  * Returns 0 when every program that was running on one of the CPUs has ended, and
- * those that begin see what was written before; or -errno.
+ * programs that begin see all earlier writes; or -errno.
  */
 int bpf_grace_wait(const struct bpf_grace *g);
 

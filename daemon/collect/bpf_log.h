@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_log.h - what libbpf has to say
+ * bpf_log.h - sends libbpf's messages to the log
  */
 #ifndef CPI_DAEMON_BPF_LOG_H
 #define CPI_DAEMON_BPF_LOG_H
 
-/* From now on it goes to the log, as that of something that is told of anyway. */
+/* From now on libbpf's messages go to the log at the lowest level. */
 void bpf_log_begin(void);
 
 #endif

@@ -18,11 +18,11 @@
 
 struct bpf_table_config {
 	int nr_events;
-	struct tick tick;    /* the last event is it; function 0: none is */
+	struct tick tick;    /* the last event; function 0: there are no ticks */
 	uint32_t nr_cpus;    /* as many as there may ever be */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
 	uint32_t nr_entries; /* of the overflow array, likewise */
-	bool outcome;        /* tell of conditional jumps whether they are taken */
+	bool outcome;        /* record whether conditional jumps are taken */
 	bool pairs;          /* samples close pairs (abi/pair.h) */
 	bool by_thread;      /* count by thread, not by process */
 	bool in_tasks;       /* events' samples are taken in tasks, too: event.h */
@@ -40,22 +40,19 @@ struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus);
 int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out);
 void bpf_table_close(struct bpf_table *t); /* accepts NULL */
 
-/* Lets a CPU's perf event's samples be counted as event's. 0 or -errno. */
+/* Counts the samples of a CPU's perf event as samples of event. 0 or -errno. */
 int bpf_table_attach(const struct bpf_table *t, int perf_fd, uint32_t cpu, int event);
 
-/*
- * Lets ticks that interrupt user mode be counted, until it is told otherwise. 0 or
- * -errno.
- */
+/* Starts and stops counting ticks that interrupt user mode. Returns 0 or -errno. */
 int bpf_table_start_ticks(struct bpf_table *t);
 void bpf_table_stop_ticks(struct bpf_table *t);
 
-/* How many ticks interrupted something else, modulo 2^32. */
+/* Returns the number of ticks outside of user mode, modulo 2^32. */
 uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t);
 
 /*
- * The descriptor of the program that takes event's samples on the CPU and on the
- * others of its NUMA node; the table's.
+ * Returns the descriptor of the program that takes event's samples on the CPU, and on
+ * the other CPUs of its NUMA node. t owns it.
  */
 int bpf_table_program(const struct bpf_table *t, uint32_t cpu, int event);
 
@@ -70,7 +67,7 @@ uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);
 bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu); /* by 3/4 */
 
-/* The descriptor of the map of pairs, by CPU; the table's. */
+/* Returns the descriptor of the map of pairs, by CPU; t owns it. */
 int bpf_table_pairs(const struct bpf_table *t);
 
 /*
@@ -95,7 +92,7 @@ struct bpf_table_counts {
 	uint64_t evictions;
 };
 
-/* How many entries a CPU has at most. */
+/* Returns the maximum number of entries of a CPU. */
 size_t bpf_table_max_entries(const struct bpf_table *t);
 
 /*
@@ -113,7 +110,7 @@ size_t bpf_table_take(struct bpf_table *t, uint32_t cpu, struct cpi_entry *out,
 int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 		       size_t *nr);
 
-/* The process's among those; NULL if there is none. */
+/* Finds the exec id of a process among them; NULL if it has none. */
 const struct cpi_bpf_exec_id *
 bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid);
 

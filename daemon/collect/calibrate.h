@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calibrate.h - what a sampling interrupt costs here, and the rate to afford
+ * calibrate.h - measures the cost of a sampling interrupt, and chooses a rate
  */
 #ifndef CPI_DAEMON_CALIBRATE_H
 #define CPI_DAEMON_CALIBRATE_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Assumed where it cannot be measured: an interrupt in a virtual machine. */
+/* The cost if it cannot be measured: that of an interrupt in a virtual machine. */
 #define CALIBRATE_ASSUMED_NS 12000.0
 
 #define CALIBRATE_MIN_HZ 19.0
@@ -25,26 +25,26 @@ struct calibrate_pair {
 };
 
 /*
- * Measures on the CPU where it runs, in less than half a second, what one
- * sample of attr costs the interrupted program: time between two readings of
- * the clock, not what refilling caches costs later. Of attr, type, config,
- * sample_type and register masks count; NULL means cpu-clock. Returns 0,
+ * Measures on the CPU where it runs, in less than half a second, how much
+ * time one sample of attr takes from the interrupted program. Later costs, such as
+ * refilling caches, are not measured. attr's type, config, sample_type and register
+ * masks are used; NULL means cpu-clock. Returns 0,
  * -errno of perf_event_open (-EACCES: not allowed), or -ENODATA when the
  * noise was greater than the cost.
  */
 int calibrate_interrupt(const struct perf_event_attr *attr, double *cost_ns);
 
-/* What tells of samples that are being taken. */
+/* Shows that samples are taken. */
 struct calibrate_samples {
-	/* How many a CPU has taken, or another number that each of them changes. */
+	/* Returns a number that each sample on the CPU changes, such as their count. */
 	uint64_t (*nr)(void *ctx, int cpu);
 	void *ctx;
 };
 
 /*
- * Waits, spinning, for the next sample on the CPU where it runs, for max_ns at
- * most: what it cost whatever it interrupted. Returns 0, -ENODATA when none came,
- * or another -errno.
+ * Spins until the next sample on the current CPU, for at most max_ns, and measures the
+ * time that the sample took. Returns 0, -ENODATA if there was no sample, or another
+ * -errno.
  */
 int calibrate_sample(const struct calibrate_samples *samples, uint64_t max_ns,
 		     double *cost_ns);

@@ -28,40 +28,41 @@ struct kernel_symbol {
 struct kernel;
 
 /*
- * Reads kallsyms. Where that hides its addresses it opens all the same, and
- * every look-up fails. 0 or -ENOMEM.
+ * Reads kallsyms. If kallsyms hides addresses, this succeeds, but every look-up fails.
+ * Returns 0 or -ENOMEM.
  */
 int kernel_open(struct images *im, struct kernel **out);
 void kernel_close(struct kernel *k); /* accepts NULL */
 
 /*
- * The symbol around a kernel address, if there is one; its name stays until the symbols
- * are read anew. Nothing is read.
+ * Finds the symbol around a kernel address; its name is valid until the symbols are
+ * read again. Reads no file.
  */
 bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out);
 
 /*
- * A look-up found nothing: modules come and go. Returns whether kernel_read_noted()
- * will read kallsyms anew: at most every ten seconds of now_ns, every second after
- * kernel_text_changed(). What was found before is void behind that.
+ * Notes that a look-up found nothing, because modules come and go. Returns whether
+ * kernel_read_noted() will read kallsyms again: at most every ten seconds of now_ns, or
+ * every second after kernel_text_changed(). Reading invalidates all symbols found
+ * before.
  */
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
 
-/* The image that idle samples belong to; NULL when symbols are not visible. */
+/* Returns the image of idle samples; NULL if symbols are not visible. */
 struct known_image *kernel_idle_image(const struct kernel *k);
 
-/* The symbol at an offset of one of the kernel's images, once. */
+/* Finds the symbol at an offset of one of the kernel's images, once per symbol. */
 bool kernel_capture(struct kernel *k, const struct known_image *image, uint64_t offset,
 		    struct kernel_symbol *out);
 
-/* kernel_capture() gives all of them out again: another database has none of them. */
+/* Makes kernel_capture() find all symbols again, for another database. */
 void kernel_capture_again(struct kernel *k);
 
-/* Text came or went (PERF_RECORD_KSYMBOL): the next miss may read kallsyms sooner. */
+/* Notes that kernel text changed (PERF_RECORD_KSYMBOL): see kernel_note_miss(). */
 void kernel_text_changed(struct kernel *k);
 
-/* The vDSO of this kernel, a whole ELF file. 0, or -ENOENT where there is none. */
+/* Returns the vDSO of this kernel, a whole ELF file. 0, or -ENOENT without one. */
 int kernel_vdso(const void **bytes, size_t *size);
 
 void kernel_mark_images(struct kernel *k);
@@ -70,7 +71,7 @@ void kernel_mark_images(struct kernel *k);
 int kernel_parse(struct kernel *k, char *text);
 struct kernel *kernel_new(struct images *im, const struct image_source *source);
 
-/* Whether a PC is the kernel's half of the address space. */
+/* Whether a PC is in the kernel's half of the address space. */
 static inline bool kernel_address(uint64_t pc)
 {
 	return pc >> 63;

@@ -34,7 +34,7 @@ enum db_mode {
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */
 
-/* Frees the pages that are cached: between two flushes nobody asks for them. */
+/* Frees the cached pages, which are not needed between two flushes. */
 void db_give_back_memory(struct db *db);
 
 /*
