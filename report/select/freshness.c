@@ -2,7 +2,7 @@
 /*
  * freshness.c - is the database up to date? asks the cpid that fills it
  *
- * cpid stores every ten minutes, so a report of an open epoch would lack the minutes
+ * cpid stores every minute, so a report of an open epoch would lack the minutes
  * that are asked about most often. A copy of a database never grows: the file that cpid
  * fills is told from it by device and inode.
  */
