@@ -382,18 +382,12 @@ static struct value result(struct evaluation *e, const struct insn *insn,
 }
 
 /* What a call may change; the other registers keep their values. */
-static bool is_clobbered(const struct code *c, unsigned int number)
-{
-	if (image_machine(c->im) == MACHINE_X86_64)
-		return number <= 2 || (number >= 6 && number <= 11);
-	return number <= 18;
-}
-
 static void forget(struct evaluation *e, const struct insn *insn)
 {
 	for (unsigned int i = 0; i < VALUE_NR_GENERAL; i++)
 		if (isa_has(&insn->writes, ISA_GENERAL + i) ||
-		    (insn->kind & INSN_CALL && is_clobbered(e->c, i)))
+		    (insn->kind & INSN_CALL &&
+		     isa_is_clobbered(e->c->isa, ISA_GENERAL + i)))
 			e->reg[i] = fresh(e, ISA_NONE, false);
 	if (insn->kind & (INSN_STORE | INSN_CALL))
 		e->nr_places = 0;
@@ -431,7 +425,7 @@ static void narrow(struct evaluation *e, const struct insn *insn, bool taken)
 			return;
 		most--;
 		break;
-	case ISA_IF_OTHER:
+	default:
 		return;
 	}
 	s->low = -e->compared.addend;

@@ -10,9 +10,11 @@
 #include "analysis/explain/explain.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/blame/blame_costs.h"
+#include "analysis/cfg/trips.h"
 #include "analysis/freq/branchstack.h"
 #include "analysis/freq/estimate.h"
 #include "analysis/freq/landing.h"
@@ -31,7 +33,8 @@ struct analysis_run {
 	struct isa_timing *timing;
 	float *block_cycles;
 	struct freq *freq;
-	double *seen; /* by edge: how many windows passed it; NULL: none are used */
+	double *fixed; /* by edge: its probability, if the code fixes it */
+	double *seen;  /* by edge: how many windows passed it; NULL: none are used */
 	struct blame_evidence *evidence; /* by event */
 	struct blame *blame;
 };
@@ -246,7 +249,7 @@ static int estimate_freq(struct analysis_run *x)
 	struct freq_windows windows;
 	struct freq_retired retired;
 	bool found = false;
-	int err = 0;
+	int err = trips_find(x->in->isa, x->cfg, x->arena, &x->fixed);
 	double *min_cycles =
 		arena_array(x->arena, x->cfg->nr_insns, sizeof(*min_cycles));
 	struct freq_input in = {
@@ -257,8 +260,9 @@ static int estimate_freq(struct analysis_run *x)
 		.period_cycles = x->in->stream[0].period_cycles,
 	};
 
-	if (!min_cycles)
+	if (err || !min_cycles)
 		return -ENOMEM;
+	in.fixed = x->fixed;
 	for (int i = 0; i < x->cfg->nr_insns; i++)
 		min_cycles[i] = x->timing[i].head + x->timing[i].front_end;
 	if (x->in->windows)

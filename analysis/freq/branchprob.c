@@ -11,6 +11,7 @@
  * share. If a block's samples are biased (a mispredicted jump is seen for longer
  * than others), more of them do not remove the bias: what n outcomes are worth is
  * bounded by BIAS, the relative error that remains.
+ * If the code fixes how many rounds a loop has, its outcomes are not needed.
  */
 #include "config.h"
 
@@ -116,6 +117,20 @@ static void add_outcomes(const struct freq_input *in, int b, struct branchprob *
 	bp->outcomes[b] = 1 / (1 / n + BIAS * BIAS);
 }
 
+/* What the code says: exact, whatever was seen. False: it says nothing of b. */
+static bool take_fixed(const struct freq_input *in, int b, struct branchprob *bp)
+{
+	const struct cfg_block *block = &in->cfg->block[b];
+
+	if (!in->fixed || isnan(in->fixed[block->first_out]))
+		return false;
+	for (int e = block->first_out; e < block->first_out + block->nr_out; e++) {
+		bp->probability[e] = in->fixed[e];
+		bp->sd[e] = 0;
+	}
+	return true;
+}
+
 int branchprob_build(const struct freq_input *in, const struct equiv *eq,
 		     const struct guess *guess, struct arena *arena,
 		     struct branchprob *out)
@@ -134,7 +149,7 @@ int branchprob_build(const struct freq_input *in, const struct equiv *eq,
 		if (cfg->block[b].nr_out == 1)
 			bp.probability[first] = 1;
 		bp.outcomes[b] = INFINITY;
-		if (cfg->block[b].nr_out < 2)
+		if (cfg->block[b].nr_out < 2 || take_fixed(in, b, &bp))
 			continue;
 		share_prior(cfg, eq, guess, b, &bp.probability[first]);
 		add_outcomes(in, b, &bp);

@@ -46,7 +46,9 @@ struct freq_input {
 	const int *depends_on;    /* by instruction: the one whose result it waits for,
 				     or -1; NULL: none does */
 	const struct count
-		*outcomes; /* by instruction: taken and not_taken, raw; or NULL */
+		*outcomes;   /* by instruction: taken and not_taken, raw; or NULL */
+	const double *fixed; /* by edge: its probability, if the code fixes it
+				(trips.h), else NAN; or NULL */
 	const struct freq_windows *windows; /* or NULL */
 	const struct freq_retired *retired; /* or NULL; not used if there are windows */
 	double period_cycles;               /* a sample's worth */

@@ -209,6 +209,13 @@ enum isa_condition isa_condition(const struct isa *isa, const struct insn *insn)
 	return insn->kind & INSN_COND ? isa->machine->condition(insn) : ISA_IF_OTHER;
 }
 
+bool isa_is_clobbered(const struct isa *isa, unsigned int reg)
+{
+	if (reg < ISA_GENERAL || reg >= ISA_GENERAL + 32)
+		return true;
+	return isa->machine->clobbered >> (reg - ISA_GENERAL) & 1;
+}
+
 int isa_set_cpu(struct isa *isa, const char *name)
 {
 	int err;

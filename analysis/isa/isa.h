@@ -122,7 +122,7 @@ enum isa_op {
 struct isa_effect {
 	enum isa_op op;
 	uint8_t to, a, b;
-	uint8_t size; /* bytes that are copied, loaded, stored or compared */
+	uint8_t size; /* bytes that are copied, loaded, stored, compared or added */
 	uint8_t shift;
 	bool is_signed; /* extension copies the sign */
 	int64_t value;
@@ -130,16 +130,25 @@ struct isa_effect {
 
 struct isa_effect isa_effect(struct isa *isa, const struct insn *insn);
 
-/* The condition of a conditional jump, as after an unsigned comparison. */
+/* The condition of a conditional jump, as after a comparison; above is unsigned. */
 enum isa_condition {
 	ISA_IF_OTHER,
+	ISA_IF_EQUAL,
+	ISA_IF_NOT_EQUAL,
 	ISA_IF_ABOVE,
 	ISA_IF_NOT_ABOVE,
 	ISA_IF_BELOW,
 	ISA_IF_NOT_BELOW,
+	ISA_IF_GREATER, /* signed */
+	ISA_IF_NOT_GREATER,
+	ISA_IF_LESS,
+	ISA_IF_NOT_LESS,
 };
 
 enum isa_condition isa_condition(const struct isa *isa, const struct insn *insn);
+
+/* Whether a call may change a register, by the usual calling convention. */
+bool isa_is_clobbered(const struct isa *isa, unsigned int reg);
 
 /*
  * Sets the CPU whose timing is used, by LLVM's name ("znver4", "neoverse-n1"). Returns

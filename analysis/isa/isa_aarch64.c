@@ -348,6 +348,10 @@ static enum isa_condition condition_aarch64(const struct insn *insn)
 	if ((word & 0xff000000) != 0x54000000)
 		return ISA_IF_OTHER;
 	switch (field(word, 0, 4)) {
+	case 0:
+		return ISA_IF_EQUAL;
+	case 1:
+		return ISA_IF_NOT_EQUAL;
 	case 2:
 		return ISA_IF_NOT_BELOW;
 	case 3:
@@ -356,6 +360,14 @@ static enum isa_condition condition_aarch64(const struct insn *insn)
 		return ISA_IF_ABOVE;
 	case 9:
 		return ISA_IF_NOT_ABOVE;
+	case 10:
+		return ISA_IF_NOT_LESS;
+	case 11:
+		return ISA_IF_LESS;
+	case 12:
+		return ISA_IF_GREATER;
+	case 13:
+		return ISA_IF_NOT_GREATER;
 	}
 	return ISA_IF_OTHER;
 }
@@ -369,4 +381,5 @@ const struct isa_machine isa_aarch64 = {
 	.refine = refine_aarch64,
 	.effect = effect_aarch64,
 	.condition = condition_aarch64,
+	.clobbered = 0x4007ffff, /* x0 to x18, x30 */
 };

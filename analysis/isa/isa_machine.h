@@ -43,6 +43,7 @@ struct isa_machine {
 	void (*refine)(const struct isa_opcode *o, struct insn *insn);
 	struct isa_effect (*effect)(struct isa *isa, const struct insn *insn);
 	enum isa_condition (*condition)(const struct insn *insn);
+	uint32_t clobbered; /* general registers that a call may change, a bit each */
 };
 
 extern const struct isa_machine isa_x86_64, isa_aarch64;

@@ -340,6 +340,8 @@ static struct isa_effect effect_of_sum(const struct parts *p, const struct opera
 	}
 	if (p->width < 32 || o->nr < 1)
 		return e;
+	if (!is_form(p, "rr"))
+		e.size = (uint8_t)(p->width / 8);
 	if (!strcmp(p->mnemonic, "ADD") && is_form(p, "rr")) {
 		e.op = ISA_OP_ADD;
 		e.b = last->reg;
@@ -359,7 +361,6 @@ static struct isa_effect effect_of_sum(const struct parts *p, const struct opera
 		e.value = last->value;
 	} else if (!strcmp(p->mnemonic, "SUB")) {
 		e.op = ISA_OP_COMPARE;
-		e.size = (uint8_t)(p->width / 8);
 		e.value = last->value;
 	} else if (!strcmp(p->mnemonic, "SHL")) {
 		e.op = ISA_OP_SHIFT;
@@ -414,10 +415,11 @@ static struct isa_effect effect_x86_64(struct isa *isa, const struct insn *insn)
 static enum isa_condition condition_x86_64(const struct insn *insn)
 {
 	static const enum isa_condition conditions[16] = {
-		[2] = ISA_IF_BELOW,
-		[3] = ISA_IF_NOT_BELOW,
-		[6] = ISA_IF_NOT_ABOVE,
-		[7] = ISA_IF_ABOVE,
+		[2] = ISA_IF_BELOW,        [3] = ISA_IF_NOT_BELOW,
+		[4] = ISA_IF_EQUAL,        [5] = ISA_IF_NOT_EQUAL,
+		[6] = ISA_IF_NOT_ABOVE,    [7] = ISA_IF_ABOVE,
+		[12] = ISA_IF_LESS,        [13] = ISA_IF_NOT_LESS,
+		[14] = ISA_IF_NOT_GREATER, [15] = ISA_IF_GREATER,
 	};
 	unsigned int at = 0;
 
@@ -443,4 +445,5 @@ const struct isa_machine isa_x86_64 = {
 	.refine = refine_x86_64,
 	.effect = effect_x86_64,
 	.condition = condition_x86_64,
+	.clobbered = 0x0fc7, /* rax, rcx, rdx, rsi, rdi, r8 to r11 */
 };

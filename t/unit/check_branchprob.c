@@ -146,6 +146,45 @@ START_TEST(indirect_jumps_go_where_the_time_is)
 }
 END_TEST
 
+/* A loop of ten rounds; outcomes say two. */
+START_TEST(what_the_code_fixes_needs_no_outcomes)
+{
+	static const struct cfg_edge edge[] = {
+		{ 0, 1, EDGE_FALL },
+		{ 1, 1, EDGE_TAKEN },
+		{ 1, 2, EDGE_FALL },
+		{ 2, 3, EDGE_RETURN },
+	};
+	const double fixed[] = { NAN, 0.9, 0.1, NAN };
+	const struct count outcomes[] = { { 0 },
+					  { .taken = 50, .not_taken = 50 },
+					  { 0 } };
+	struct guess guess[16] = { { 0 } };
+	struct freq_input in = { .outcomes = outcomes, .fixed = fixed };
+	struct branchprob bp;
+	struct arena arena;
+	struct equiv eq;
+	struct cfg *cfg;
+
+	arena_init(&arena, 0);
+	cfg = cfg_make(&arena, 4, edge, NR(edge));
+	for (int b = 0; b < 3; b++) {
+		cfg->block[b].first_insn = b;
+		cfg->block[b].nr_insns = 1;
+	}
+	cfg->nr_insns = 3;
+	in.cfg = cfg;
+	ck_assert_int_eq(equiv_build(cfg, &arena, &eq), 0);
+	ck_assert_int_eq(branchprob_build(&in, &eq, guess, &arena, &bp), 0);
+	ck_assert_double_eq(bp.probability[0], 1);
+	ck_assert_double_eq(bp.probability[1], 0.9);
+	ck_assert_double_eq(bp.probability[2], 0.1);
+	ck_assert_double_eq(bp.sd[1], 0);
+	ck_assert(isinf(bp.outcomes[1]));
+	arena_fini(&arena);
+}
+END_TEST
+
 static Suite *branchprob_suite(void)
 {
 	Suite *s = suite_create("branchprob");
@@ -156,6 +195,7 @@ static Suite *branchprob_suite(void)
 	tcase_add_test(t, more_outcomes_are_worth_more_up_to_their_bias);
 	tcase_add_test(t, standard_errors_are_neither_bold_nor_shy);
 	tcase_add_test(t, indirect_jumps_go_where_the_time_is);
+	tcase_add_test(t, what_the_code_fixes_needs_no_outcomes);
 	suite_add_tcase(s, t);
 	return s;
 }
