@@ -311,7 +311,11 @@ static int find_scale(struct analysis_run *x)
 	struct scale_costs costs;
 	struct scale_input in = { .cfg = x->cfg,
 				  .block = x->freq->block,
+				  .edge = x->freq->edge,
 				  .block_sd = x->freq->block_sd,
+				  .class = x->freq->class,
+				  .edge_class = x->freq->edge_class,
+				  .fixed = x->fixed,
 				  .samples = x->samples,
 				  .period_cycles = x->in->stream[0].period_cycles,
 				  .costs = &costs,

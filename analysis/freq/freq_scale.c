@@ -65,9 +65,11 @@ int freq_take_scale(struct freq *f, const struct cfg *cfg, const struct scale *s
 		return -ENOMEM;
 	f->scale = confidence_in(f, cfg, scale->block);
 	for (int b = 0; b < cfg->nr_blocks; b++)
-		scale_one(&f->block[b], &scale->block[b], f->block_sd[b], &block[b]);
+		scale_one(&f->block[b], &scale->block[b],
+			  scale->block_measured[b] ? 0 : f->block_sd[b], &block[b]);
 	for (int e = 0; e < cfg->nr_edges; e++)
-		scale_one(&f->edge[e], &scale->edge[e], f->edge_sd[e], &edge[e]);
+		scale_one(&f->edge[e], &scale->edge[e],
+			  scale->edge_measured[e] ? 0 : f->edge_sd[e], &edge[e]);
 	f->block_range = block;
 	f->edge_range = edge;
 	f->density = scale->evident ? scale->density : NULL;

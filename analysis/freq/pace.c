@@ -2,12 +2,13 @@
 /*
  * pace.c - how often loops ran, from pairs of samples
  *
- * Speed is a ratio of two sums, executions and ns of all pairs, so that pairs in
- * which the instruction did not run count as well. Its error is that of a ratio
- * estimate, from the classes' residuals. Pairs begin at random samples, like all
- * others. So the loop's samples are those at the addresses where its pairs began,
- * plus some at addresses where no pair has begun yet. The Good-Turing estimate of
- * the latter's share is (addresses with exactly one pair) / (pairs).
+ * Speed is a ratio of two sums, executions and ns of all pairs, so that pairs in which
+ * the instruction did not run count as well. Its error is that of a ratio estimate,
+ * from the classes' residuals.
+ *
+ * Of a loop that calls, a part of the time is what it calls. Pairs begin at moments of
+ * the same kind as samples, so the share of the pairs that began there is that part.
+ * Pairs are few, so samples at these places speak, too; they may be of other callers.
  */
 #include "config.h"
 
@@ -23,20 +24,28 @@
 #define AGREE_IN   4     /* ... in so many classes in a row, half an octave */
 #define SYSTEMATIC 0.05  /* deviation of the logarithm, whatever pairs say */
 #define NARROW     1.645 /* deviations from the middle of a 90 % interval to its end */
-#define LEAST_OWN  20    /* pairs that began in the loop's own procedure */
+#define LEAST_OWN  8     /* pairs that began in the loop's own procedure */
+#define AWAY       3     /* octaves: so much longer than most, the CPU was away */
+#define OTHERS     0.2   /* deviation of a callee's samples: other callers have some */
 
 /* The pairs of one instruction. */
 struct pace_sums {
 	double pairs, executions, ns;
 	double below, bad; /* pairs */
 	double error;      /* relative, of executions / ns */
+	int octave;        /* of ns that pairs usually take */
 };
 
 /* The places where they began. */
 struct pace_starts {
-	double pairs, own, single;
-	double samples; /* at own places */
-	double all;     /* at all */
+	uint64_t first, last;         /* of the own ones */
+	double own, below, elsewhere; /* pairs; below is in the same image */
+	double own_samples, below_samples;
+};
+
+/* A share with its error. */
+struct share {
+	double of, sd;
 };
 
 static double executions_of(const struct edge *e)
@@ -44,10 +53,41 @@ static double executions_of(const struct edge *e)
 	return (double)(e->n - e->nr_timed);
 }
 
+/* How long the pairs of a cell took on average, as a power of two. */
+static int octave_of(const struct edge *e)
+{
+	const uint64_t ns = e->nr_timed ? e->cycles / e->nr_timed : 0;
+
+	return ns ? 63 - __builtin_clzll(ns) : 0;
+}
+
+/* Half of the pairs took at most that long. */
+static int usual_octave(const struct edge *e, size_t nr)
+{
+	double by_octave[64] = { 0 }, all = 0, sum = 0;
+	int octave = -1;
+
+	for (size_t i = 0; i < nr; i++) {
+		by_octave[octave_of(&e[i])] += (double)e[i].nr_timed;
+		all += (double)e[i].nr_timed;
+	}
+	while (octave < 63 && 2 * sum < all)
+		sum += by_octave[++octave];
+	return octave;
+}
+
+/* False: the CPU was away, so the time is not the loop's. */
+static bool is_usual(const struct pace_sums *s, const struct edge *e)
+{
+	return octave_of(e) < s->octave + AWAY;
+}
+
 static void add_cell(struct pace_sums *s, const struct edge *e)
 {
 	const double pairs = (double)e->nr_timed;
 
+	if (!is_usual(s, e))
+		return;
 	if (e->to == EDGES_PACE_BELOW) {
 		s->below += pairs;
 	} else if (e->to > EDGES_PACE_NONE) {
@@ -68,7 +108,7 @@ static double ratio_error(const struct pace_sums *s, const struct edge *e, size_
 	for (size_t i = 0; i < nr; i++) {
 		const double left = executions_of(&e[i]) - speed * (double)e[i].cycles;
 
-		if (e[i].to <= EDGES_PACE_NONE && e[i].nr_timed)
+		if (e[i].to <= EDGES_PACE_NONE && e[i].nr_timed && is_usual(s, &e[i]))
 			squares += left * left / (double)e[i].nr_timed;
 	}
 	return sqrt(squares * s->pairs / (s->pairs - 1)) / s->executions;
@@ -97,7 +137,7 @@ static bool add_up(const struct edge *e, size_t nr, struct pace_sums *out)
 {
 	double all;
 
-	*out = (struct pace_sums){ 0 };
+	*out = (struct pace_sums){ .octave = usual_octave(e, nr) };
 	for (size_t i = 0; i < nr; i++)
 		add_cell(out, &e[i]);
 	all = out->pairs + out->below + out->bad;
@@ -109,56 +149,98 @@ static bool add_up(const struct edge *e, size_t nr, struct pace_sums *out)
 	return true;
 }
 
+static void add_start(const struct pace_input *in, const struct edge *e,
+		      struct pace_starts *out)
+{
+	const double pairs = (double)e->nr_timed;
+
+	if (e->to == UINT64_MAX) {
+		out->elsewhere += pairs;
+	} else if (e->to < in->begin || e->to >= in->end) {
+		out->below += pairs;
+		out->below_samples += in->samples(in->ctx, e->to);
+	} else {
+		out->first = out->own > 0 ? out->first : e->to;
+		out->last = e->to;
+		out->own += pairs;
+		out->own_samples += in->samples(in->ctx, e->to);
+	}
+}
+
 static void find_starts(const struct pace_input *in, const struct edge *e, size_t nr,
 			uint64_t at, struct pace_starts *out)
 {
 	*out = (struct pace_starts){ 0 };
-	for (size_t i = edges_first_from(e, nr, at); i < nr && e[i].from == at; i++) {
-		const double pairs = (double)e[i].nr_timed;
-		const double samples =
-			e[i].to == UINT64_MAX ? 0 : in->samples(in->ctx, e[i].to);
-
-		out->pairs += pairs;
-		out->all += samples;
-		if (e[i].to < in->begin || e[i].to >= in->end)
-			continue;
-		out->own += pairs;
-		out->samples += samples;
-		out->single += pairs == 1;
-	}
+	for (size_t i = edges_first_from(e, nr, at); i < nr && e[i].from == at; i++)
+		add_start(in, &e[i], out);
 }
 
-/* The share of the loop's pairs that began in known places and ended in the loop. */
-static double known_share(const struct pace_sums *s, const struct pace_starts *t)
+/* What is left beside n of them, if there are some. */
+static struct share share_beside(double n, double other)
 {
-	const double seen = t->own > t->single ? 1 - t->single / t->own : 0.5;
+	const double all = n + other;
 
-	return seen * s->pairs / (s->pairs + s->below);
+	return (struct share){ n / all, sqrt(n * other / all) / all };
+}
+
+/* The own code's share of the time in it and in what it calls of the same image. */
+static struct share share_of_own(const struct pace_starts *t)
+{
+	struct share pairs = share_beside(t->own, t->below), samples;
+	double weight, other;
+
+	if (!(t->below > 0) || !(t->own_samples > 0))
+		return pairs;
+	samples = share_beside(t->own_samples, t->below_samples);
+	samples.sd = hypot(samples.sd, OTHERS * (1 - samples.of));
+	pairs.sd = sqrt(samples.of * (1 - samples.of) / (t->own + t->below));
+	weight = 1 / (pairs.sd * pairs.sd);
+	other = 1 / (samples.sd * samples.sd);
+	return (struct share){ (weight * pairs.of + other * samples.of) /
+				       (weight + other),
+			       1 / sqrt(weight + other) };
+}
+
+/* The share of the loop's time in the procedure's own code. */
+static struct share find_own(const struct pace_sums *s, const struct pace_starts *t)
+{
+	const struct share part[] = {
+		share_of_own(t), share_beside(t->own + t->below, t->elsewhere),
+		share_beside(s->pairs, s->below), /* of their ends */
+	};
+	double of = 1, error = 0;
+
+	for (int i = 0; i < 3; i++) {
+		of *= part[i].of;
+		error += pow(part[i].sd / part[i].of, 2);
+	}
+	return (struct share){ of, of * sqrt(error) };
 }
 
 static void measure(const struct pace_input *in, const struct pace_sums *s,
 		    const struct pace_starts *t, struct pace *out)
 {
 	const double speed = s->executions / s->ns;
-	const double known = known_share(s, t);
-	double samples, error;
+	const double samples = t->own_samples + t->below_samples;
+	struct share own;
+	double error = hypot(s->error, SYSTEMATIC);
 
 	out->ns = 1 / speed;
 	out->nr_pairs = (uint64_t)s->pairs;
-	if (t->own < LEAST_OWN || !(t->samples > 0)) {
-		samples = (t->all + 3 * sqrt(t->all + 1)) / known;
-		out->high = samples * in->sample_ns * speed *
-			    exp(NARROW * hypot(s->error, SYSTEMATIC));
+	if (t->own < LEAST_OWN) {
+		out->at_most = (samples + 3 * sqrt(samples + 1)) * in->sample_ns *
+			       speed * exp(NARROW * error) * (s->pairs + s->below) /
+			       s->pairs;
 		return;
 	}
-	samples = t->samples / known * t->pairs / t->own;
-	error = s->error * s->error + SYSTEMATIC * SYSTEMATIC + 1 / t->samples +
-		(1 - known) * (1 - known) / 4;
-	error += (1 - t->own / t->pairs) / t->own;
-	error += pow(s->bad / (s->pairs + s->bad), 4) / 4;
-	out->likely = samples * in->sample_ns * speed;
-	out->low = out->likely * exp(-NARROW * sqrt(error));
-	out->high = out->likely * exp(NARROW * sqrt(error));
+	own = find_own(s, t);
+	error = hypot(error, own.sd / own.of);
+	error = hypot(error, pow(s->bad / (s->pairs + s->bad), 2) / 2);
+	out->first = t->first;
+	out->last = t->last;
+	out->likely = out->ns * own.of;
+	out->low = out->likely * exp(-NARROW * error);
+	out->high = out->likely * exp(NARROW * error);
 }
 
 static size_t end_of(const struct edge *e, size_t nr, size_t i)
@@ -180,7 +262,7 @@ static bool find_one(const struct pace_input *in, const struct edge *cell, size_
 	if (!add_up(cell, nr, &sums))
 		return false;
 	find_starts(in, start, nr_starts, cell->from, &starts);
-	if (!(starts.pairs > 0))
+	if (!(starts.own + starts.below > 0))
 		return false;
 	*out = (struct pace){ .offset = cell->from };
 	measure(in, &sums, &starts, out);

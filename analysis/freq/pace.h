@@ -4,8 +4,9 @@
  *
  * A pair says how often an instruction ran in a known time (EDGES_PACE in
  * db/profile/edges.h). All pairs of an instruction give its mean speed in its loop, and
- * where they began says which samples are the loop's: executions are the loop's time
- * times that speed.
+ * where they began says which loop that is, and how much of its time is in procedures
+ * that it calls: executions are the time in the loop's own code, divided by how much of
+ * that one execution takes.
  *
  * The interval accounts for the spread of the pairs, the number of samples, and
  * executions that the pairs missed. If the loop was left and re-entered once
@@ -43,11 +44,16 @@ struct pace {
 	uint64_t offset; /* of an instruction */
 	double ns;       /* of the loop's time, for one execution */
 	/*
-	 * Executions: the likeliest number, and a 90 % interval. likely and low are 0
-	 * if there is only an upper bound, because the loop's own code has hardly any
-	 * time.
+	 * The part of it in the procedure's own code: the likeliest value, and a 90 %
+	 * interval; and the first and the last place of that code where pairs began.
 	 */
 	double low, likely, high;
+	uint64_t first, last;
+	/*
+	 * If there is hardly any such part, the values above are 0, and executions have
+	 * only an upper bound.
+	 */
+	double at_most;
 	uint64_t nr_pairs;
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Likelihoods on a grid of log factors, joined by a tree of two levels: each outermost
- * loop (and the code outside of loops) has a factor, which deviates from the
- * procedure's by a normal deviate. That is exact up to the grid, so no method that
+ * Likelihoods on a grid of log factors, joined by a tree of three levels: each
+ * outermost loop (and the code outside of loops) has a factor, which deviates from the
+ * procedure's by a normal deviate, and so does each measured class of blocks from its
+ * loop's, by the error of the shape. That is exact up to the grid, so no method that
  * might fail to converge is needed.
  *
- * I1 The samples of a loop are at least its best case and at most its worst. No
- * result says that a loop ran faster than its best case. If the samples suggest
- * that, the factor is lowered. I2 A density that nothing changed is 0 everywhere.
+ * I1  The samples of a loop are at least its best case and at most its worst. What is
+ *     faster than the best case is not believed: it moves the factor. If the loop was
+ *     measured, the best case is the slots that it takes.
+ * I2  A density that nothing changed is 0 everywhere.
  */
 #include "config.h"
 
@@ -20,7 +22,7 @@
 
 #include "analysis/cfg/loops.h"
 
-#define TAIL    1e-3  /* likelihood far away from what a piece of evidence says */
+#define TAIL    3e-4  /* likelihood far away from what a piece of evidence says */
 #define NARROW  1.645 /* deviations from the middle of a 90 % interval to its end */
 #define EDGE    0.06  /* deviation of the end of a range that is known exactly */
 #define FASTER  0.13  /* deviation of real cores from the schedule, to either side */
@@ -36,6 +38,8 @@
 #define PASSES  4.0  /* windows that must pass from one unit to another to tie them */
 #define TIED    0.35 /* deviation between the factors of units that windows tie */
 #define LOOSE   1.0  /* ... without windows: of cycles for an instruction */
+#define WRONG   0.2  /* density of what is faster than the schedule, if measured */
+#define MOST    0.5  /* share of a block's executions that come or go by one edge */
 #define NOTHING 1e-12
 #define LANES   8 /* sums that are computed at a time: none waits for another */
 
@@ -57,6 +61,15 @@ struct scale_unit {
 	bool measured; /* by more than static costs */
 };
 
+/* Blocks and edges whose executions have fixed ratios. */
+struct scale_class {
+	int same;        /* the class that this one is a part of, or itself */
+	double *density; /* of their factor, from that alone; NULL: not measured */
+	double *message; /* of the unit's factor, from that */
+	int block;       /* one of them */
+	struct freq_interval factor;
+};
+
 struct scale_run {
 	const struct scale_input *in;
 	struct arena *arena;
@@ -64,6 +77,8 @@ struct scale_run {
 	int *unit_of; /* by block */
 	struct scale_unit *unit;
 	int nr_units;
+	struct scale_class *class;
+	int nr_classes;
 	struct scale *out;
 };
 
@@ -232,11 +247,18 @@ static int number_units(struct scale_run *s)
 	return s->unit ? 0 : -ENOMEM;
 }
 
-static int make_density(struct scale_run *s, struct scale_unit *u)
+/* Makes it, unless it is there. */
+static int make_density(struct scale_run *s, double **density)
 {
-	if (!u->density)
-		u->density = arena_array(s->arena, SCALE_POINTS, sizeof(double));
-	return u->density ? 0 : -ENOMEM;
+	if (!*density)
+		*density = arena_array(s->arena, SCALE_POINTS, sizeof(double));
+	return *density ? 0 : -ENOMEM;
+}
+
+static void add_density(double *to, const double *from, double sign)
+{
+	for (int i = 0; i < SCALE_POINTS; i++)
+		to[i] += sign * from[i];
 }
 
 static bool is_amount(double x)
@@ -281,24 +303,40 @@ static void add_costs_density(double *density, double low, double usual, double 
 	}
 }
 
+/* Lets a schedule be wrong: executions may be more, up to another end. */
+static void doubt(double *density, double usual, double high, double sd)
+{
+	const double most = largest(density);
+
+	for (int i = 0; i < SCALE_POINTS; i++) {
+		const double above = normal_below((log_of(i) - usual) / sd);
+		const double any =
+			WRONG * above * normal_below((high - log_of(i)) / sd);
+
+		density[i] = log(fmax(exp(density[i] - most) + any, NOTHING));
+	}
+}
+
 /* I1: the time of a unit bounds its executions from both sides. */
 static int bound_unit(struct scale_run *s, struct scale_unit *u)
 {
 	const double best = fmax(u->slots, u->chain);
 	const double sd = sqrt(EDGE * EDGE + 1 / (u->samples + 1));
-	double usual, low = SCALE_FROM - OPEN;
+	double usual, low = SCALE_FROM - OPEN, *costs = NULL;
 
 	if (!is_amount(u->time) || !is_amount(best))
 		return 0;
-	if (make_density(s, u))
+	if (make_density(s, &costs) || make_density(s, &u->density))
 		return -ENOMEM;
 	usual = fmax(u->usual, best);
 	if (u->blocks > ALONE)
 		usual = sqrt(usual * best);
 	if (isfinite(u->worst))
 		low = log(u->time / fmax(u->worst, usual));
-	add_costs_density(u->density, low, log(u->time / usual), log(u->time / best),
-			  sd);
+	add_costs_density(costs, low, log(u->time / usual), log(u->time / best), sd);
+	if (u->measured)
+		doubt(costs, log(u->time / usual), log(u->time / u->slots), sd);
+	add_density(u->density, costs, 1);
 	u->evident = true;
 	return 0;
 }
@@ -313,10 +351,29 @@ static bool is_possible(const struct scale_evidence *e)
 	return e->low > 0 || isfinite(e->high);
 }
 
-/* Cycles in the innermost loop around a block. */
-static double time_around(const struct scale_run *s, int b)
+static bool has_offset(const struct scale_run *s, int loop, uint64_t offset)
 {
-	const int loop = s->nest.inner[b];
+	const int b = offset ? cfg_block_at(s->in->cfg, offset) : -1;
+
+	return b < 0 || is_inside(s, b, loop);
+}
+
+/* The loop that evidence of block b is of, or LOOPS_NONE. */
+static int loop_of(const struct scale_run *s, const struct scale_evidence *e, int b)
+{
+	int loop = s->nest.inner[b];
+
+	while (loop != LOOPS_NONE && s->nest.around[loop] != LOOPS_NONE &&
+	       (!has_offset(s, loop, e->first) || !has_offset(s, loop, e->last)))
+		loop = s->nest.around[loop];
+	return loop;
+}
+
+/* Cycles in a loop around a block. */
+static double time_around(const struct scale_run *s, const struct scale_evidence *e,
+			  int b)
+{
+	const int loop = loop_of(s, e, b);
 	double samples = 0;
 
 	for (int i = 0; i < s->in->cfg->exit; i++) {
@@ -330,15 +387,13 @@ static double time_around(const struct scale_run *s, int b)
 static bool as_factor(const struct scale_run *s, const struct scale_evidence *e, int b,
 		      double out[3], double *sd)
 {
-	const double time = time_around(s, b), n = s->in->block[b];
+	const double time = time_around(s, e, b), n = s->in->block[b];
 	const bool cycles = e->kind == SCALE_CYCLES;
 	const double above = SCALE_FROM + SCALE_STEP * SCALE_POINTS + OPEN;
 
 	if (!is_amount(n) || (cycles && !is_amount(time)))
 		return false;
-	*sd = hypot(EDGE, s->in->block_sd ? s->in->block_sd[b] : 0);
-	if (cycles)
-		*sd = hypot(*sd, sqrt(s->in->period_cycles / time));
+	*sd = cycles ? sqrt(s->in->period_cycles / time) : 0;
 	out[0] = cycles ? log(time / e->high / n) : log(e->low / n);
 	out[1] = e->likely ? log(cycles ? time / e->likely / n : e->likely / n) : 0;
 	out[2] = cycles ? log(time / e->low / n) : log(e->high / n);
@@ -347,24 +402,87 @@ static bool as_factor(const struct scale_run *s, const struct scale_evidence *e,
 	return true;
 }
 
+/* How far a block's factor may be from its unit's. */
+static double shape_error(const struct scale_run *s, int b)
+{
+	return hypot(EDGE, s->in->block_sd ? s->in->block_sd[b] : 0);
+}
+
+static struct scale_class *class_at(const struct scale_run *s, int c)
+{
+	while (s->class[c].same != c)
+		c = s->class[c].same = s->class[s->class[c].same].same;
+	return &s->class[c];
+}
+
+static struct scale_class *class_of(const struct scale_run *s, int b)
+{
+	return class_at(s, s->in->class ? s->in->class[b] : b);
+}
+
+/* Joins the classes whose ratios the code fixes. */
+static void join_classes(struct scale_run *s)
+{
+	for (int c = 0; c < s->nr_classes; c++)
+		s->class[c].same = c;
+	if (!s->in->fixed || !s->in->class || !s->in->edge_class)
+		return;
+	for (int e = 0; e < s->in->cfg->nr_edges; e++) {
+		if (!isnan(s->in->fixed[e]))
+			class_at(s, s->in->edge_class[e])->same =
+				class_of(s, s->in->cfg->edge[e].from)->same;
+	}
+}
+
 static int add_evidence(struct scale_run *s, const struct scale_evidence *e)
 {
 	const int b = is_possible(e) ? cfg_block_at(s->in->cfg, e->offset) : -1;
-	struct scale_unit *u;
+	struct scale_class *c;
 	double factor[3], sd;
 
 	if (b < 0 || b == s->in->cfg->exit || !as_factor(s, e, b, factor, &sd))
 		return 0;
-	u = &s->unit[s->unit_of[b]];
-	if (make_density(s, u))
+	c = class_of(s, b);
+	if (make_density(s, &c->density))
 		return -ENOMEM;
 	if (e->likely)
-		add_value(u->density, factor[0], factor[1], factor[2], sd);
+		add_value(c->density, factor[0], factor[1], factor[2], sd);
 	else
-		add_range(u->density, factor[0], factor[2], sd);
-	u->measured = true;
-	u->evident = true;
+		add_range(c->density, factor[0], factor[2], fmax(sd, EDGE));
+	c->block = b;
+	s->unit[s->unit_of[b]].measured = true;
 	return 0;
+}
+
+/* I1 of a measured block alone: its slots are at most all of the unit's time. */
+static void bound_class(const struct scale_run *s, const struct scale_unit *u,
+			struct scale_class *c)
+{
+	const double slots =
+		s->in->costs ? s->in->block[c->block] * s->in->costs->issue[c->block]
+			     : 0;
+
+	if (is_amount(slots) && is_amount(u->time))
+		add_range(c->density, SCALE_FROM - OPEN, log(u->time / slots),
+			  sqrt(EDGE * EDGE + 1 / (u->samples + 1)));
+}
+
+/* What a class says of its unit's factor. */
+static int tell_unit(struct scale_run *s, struct scale_class *c)
+{
+	struct scale_unit *u = &s->unit[s->unit_of[c->block]];
+	int err;
+
+	if (!c->density)
+		return 0;
+	if (make_density(s, &u->density) || make_density(s, &c->message))
+		return -ENOMEM;
+	bound_class(s, u, c);
+	memcpy(c->message, c->density, SCALE_POINTS * sizeof(double));
+	err = scale_widen(c->message, shape_error(s, c->block), s->arena);
+	add_density(u->density, c->message, 1);
+	u->evident = true;
+	return err;
 }
 
 static int gather(struct scale_run *s)
@@ -373,10 +491,12 @@ static int gather(struct scale_run *s)
 
 	for (int b = 0; b < s->in->cfg->exit; b++)
 		add_costs(s, b);
-	for (int u = 0; u < s->nr_units && !err; u++)
-		err = bound_unit(s, &s->unit[u]);
 	for (int i = 0; i < s->in->nr_evidence && !err; i++)
 		err = add_evidence(s, &s->in->evidence[i]);
+	for (int u = 0; u < s->nr_units && !err; u++)
+		err = bound_unit(s, &s->unit[u]);
+	for (int c = 0; c < s->nr_classes && !err; c++)
+		err = tell_unit(s, &s->class[c]);
 	return err;
 }
 
@@ -420,8 +540,7 @@ static int send_up(struct scale_run *s)
 			return -ENOMEM;
 		memcpy(unit->message, unit->density, SCALE_POINTS * sizeof(double));
 		err = scale_widen(unit->message, tie_of(s, unit), s->arena);
-		for (int i = 0; i < SCALE_POINTS; i++)
-			sum[i] += unit->message[i];
+		add_density(sum, unit->message, 1);
 	}
 	return err;
 }
@@ -471,24 +590,77 @@ static struct freq_interval keep_likely(const struct scale_run *s,
 	return f;
 }
 
-/* A unit's factor: by its own evidence, and what all others say of the procedure's. */
-static int find_factor(struct scale_run *s, const struct scale_unit *u,
-		       struct freq_interval *out)
+/* The factor of a measured class, by its unit's. */
+static int find_class(struct scale_run *s, struct scale_class *c, const double *unit)
 {
-	double *density = arena_array(s->arena, SCALE_POINTS, sizeof(*density));
+	double *density = NULL;
 	int err;
 
-	if (!density)
+	if (make_density(s, &density))
 		return -ENOMEM;
-	for (int i = 0; i < SCALE_POINTS; i++)
-		density[i] = s->out->density[i] + (s->in->prior ? s->in->prior[i] : 0) -
-			     (u->evident ? u->message[i] : 0);
+	memcpy(density, unit, SCALE_POINTS * sizeof(double));
+	add_density(density, c->message, -1);
+	err = scale_widen(density, shape_error(s, c->block), s->arena);
+	add_density(density, c->density, 1);
+	if (!err)
+		c->factor = keep_likely(s, &s->unit[s->unit_of[c->block]],
+					interval_of(density));
+	return err;
+}
+
+/*
+ * A unit's factor: by its own evidence, and what all others say of the procedure's.
+ * Then those of its classes.
+ */
+static int find_factor(struct scale_run *s, int unit, struct freq_interval *out)
+{
+	const struct scale_unit *u = &s->unit[unit];
+	double *density = NULL;
+	int err;
+
+	if (make_density(s, &density))
+		return -ENOMEM;
+	add_density(density, s->out->density, 1);
+	if (s->in->prior)
+		add_density(density, s->in->prior, 1);
+	if (u->evident)
+		add_density(density, u->message, -1);
 	err = scale_widen(density, tie_of(s, u), s->arena);
-	for (int i = 0; i < SCALE_POINTS && u->evident; i++)
-		density[i] += u->density[i];
+	if (u->evident)
+		add_density(density, u->density, 1);
+	for (int c = 0; c < s->nr_classes && !err; c++) {
+		if (s->class[c].density && s->unit_of[s->class[c].block] == unit)
+			err = find_class(s, &s->class[c], density);
+	}
 	if (!err)
 		*out = keep_likely(s, u, interval_of(density));
 	return err;
+}
+
+static void set_factor(const struct scale_class *c, struct freq_interval *factor,
+		       bool *measured)
+{
+	*measured = c->density != NULL;
+	if (*measured)
+		*factor = c->factor;
+}
+
+/* An edge has the factor of a measured block whose executions are mostly its own. */
+static void set_edge(struct scale_run *s, const struct freq_interval *factor, int e)
+{
+	const struct cfg_edge *edge = &s->in->cfg->edge[e];
+	const int from = s->unit_of[edge->from], to = s->unit_of[edge->to];
+	const double n = s->in->edge ? s->in->edge[e] : 0;
+	struct freq_interval *out = &s->out->edge[e];
+	bool *measured = &s->out->edge_measured[e];
+
+	*out = factor[from == to ? from : 0];
+	if (s->in->edge_class)
+		set_factor(class_at(s, s->in->edge_class[e]), out, measured);
+	if (!*measured && n > MOST * s->in->block[edge->from])
+		set_factor(class_of(s, edge->from), out, measured);
+	if (!*measured && n > MOST * s->in->block[edge->to])
+		set_factor(class_of(s, edge->to), out, measured);
 }
 
 static int find_factors(struct scale_run *s)
@@ -500,17 +672,38 @@ static int find_factors(struct scale_run *s)
 	for (int u = 0; u < s->nr_units && !err; u++) {
 		factor[u] = (struct freq_interval){ 0, 1, INFINITY };
 		if (s->out->evident || s->in->prior)
-			err = find_factor(s, &s->unit[u], &factor[u]);
+			err = find_factor(s, u, &factor[u]);
 	}
-	for (int b = 0; b < s->in->cfg->nr_blocks && !err; b++)
+	for (int b = 0; b < s->in->cfg->nr_blocks && !err; b++) {
 		s->out->block[b] = factor[s->unit_of[b]];
-	for (int e = 0; e < s->in->cfg->nr_edges && !err; e++) {
-		const int from = s->unit_of[s->in->cfg->edge[e].from];
-
-		s->out->edge[e] =
-			factor[from == s->unit_of[s->in->cfg->edge[e].to] ? from : 0];
+		set_factor(class_of(s, b), &s->out->block[b],
+			   &s->out->block_measured[b]);
 	}
+	for (int e = 0; e < s->in->cfg->nr_edges && !err; e++)
+		set_edge(s, factor, e);
 	return err;
+}
+
+/* Room for what is found. */
+static int make_out(struct scale_run *s)
+{
+	const struct cfg *cfg = s->in->cfg;
+	struct scale *out = arena_alloc(s->arena, sizeof(*out));
+
+	s->out = out;
+	if (!out)
+		return -ENOMEM;
+	out->block = arena_array(s->arena, cfg->nr_blocks, sizeof(*out->block));
+	out->edge = arena_array(s->arena, cfg->nr_edges, sizeof(*out->edge));
+	out->block_measured = arena_array(s->arena, cfg->nr_blocks, sizeof(bool));
+	out->edge_measured = arena_array(s->arena, cfg->nr_edges, sizeof(bool));
+	out->density = arena_array(s->arena, SCALE_POINTS, sizeof(double));
+	s->nr_classes = cfg->nr_blocks + cfg->nr_edges;
+	s->class = arena_array(s->arena, s->nr_classes, sizeof(*s->class));
+	return out->block && out->edge && out->block_measured && out->edge_measured &&
+			       out->density && s->class
+		       ? 0
+		       : -ENOMEM;
 }
 
 int scale_find(const struct scale_input *in, struct arena *arena, struct scale **out)
@@ -518,18 +711,13 @@ int scale_find(const struct scale_input *in, struct arena *arena, struct scale *
 	struct scale_run s = { .in = in, .arena = arena };
 	int err = loops_nest(in->cfg, arena, &s.nest);
 
-	s.out = arena_alloc(arena, sizeof(*s.out));
-	if (!err && !s.out)
-		err = -ENOMEM;
+	if (!err)
+		err = make_out(&s);
 	if (!err)
 		err = number_units(&s);
 	if (err)
 		return err;
-	s.out->block = arena_array(arena, in->cfg->nr_blocks, sizeof(*s.out->block));
-	s.out->edge = arena_array(arena, in->cfg->nr_edges, sizeof(*s.out->edge));
-	s.out->density = arena_array(arena, SCALE_POINTS, sizeof(double));
-	if (!s.out->block || !s.out->edge || !s.out->density)
-		return -ENOMEM;
+	join_classes(&s);
 	count_passes(&s);
 	err = gather(&s);
 	if (!err)

@@ -23,10 +23,15 @@
  * closely as windows connect them. The result is the posterior of each factor: its
  * median, and the interval from its 5 % to its 95 % quantile.
  *
+ * A block's own factor deviates from the loop's by the error of the shape. So evidence
+ * of a block says more of this block, and of all that run as often, or so many times as
+ * often as the code fixes, than of others.
+ *
  * Static costs are evidence as well: a loop takes at least its best case (its longest
  * chain of operands, or the slots that its instructions take), and at most what its
  * instructions may wait for. A loop that can wait for nothing has a narrow interval
- * from these alone.
+ * from these alone. The schedule is of a model of the core, which may be wrong: where
+ * executions were measured, only the slots are a bound.
  */
 #ifndef CPI_ANALYSIS_SCALE_H
 #define CPI_ANALYSIS_SCALE_H
@@ -39,8 +44,8 @@
 
 enum scale_kind {
 	SCALE_EXECUTIONS, /* of the block, in the whole selection */
-	SCALE_CYCLES,     /* of time in the innermost loop around the block, calls left
-			     out, for one execution of the block */
+	SCALE_CYCLES,     /* of time in a loop around the block, calls left out, for one
+			     execution of the block */
 };
 
 /* One measurement of how often something ran, or how long it took. */
@@ -50,6 +55,11 @@ struct scale_evidence {
 	double low, high;   /* 90 % interval; low 0 or high INFINITY: no bound there */
 	double likely;      /* its most likely value; 0: no value between is likelier */
 	const char *source; /* "register steps"; a constant, for debug output */
+	/*
+	 * Of SCALE_CYCLES: two offsets in the loop. It is the smallest one around the
+	 * block that has both; both 0: the innermost one.
+	 */
+	uint64_t first, last;
 };
 
 /* What one execution of a block costs at least and at most, in cycles; by block. */
@@ -72,9 +82,14 @@ struct scale_costs {
 struct scale_input {
 	const struct cfg *cfg;
 	const double *block;    /* executions, by block: only the shape matters */
+	const double *edge;     /* the same by edge; or NULL */
 	const double *block_sd; /* deviation of their logarithm, by block */
-	const double *samples;  /* of time, by instruction */
-	double period_cycles;   /* a sample's worth */
+	const int *class; /* equal for blocks and edges that run equally often, by */
+	const int *edge_class; /* block and by edge; both NULL: that is not known */
+	const double *fixed;   /* by edge: its probability, if the code fixes it, else
+				  NAN; or NULL. Needs classes */
+	const double *samples; /* of time, by instruction */
+	double period_cycles;  /* a sample's worth */
 	const struct scale_costs *costs; /* or NULL: not known */
 	const struct scale_evidence *evidence;
 	int nr_evidence;
@@ -103,8 +118,10 @@ struct freq_interval freq_interval_cycles(const struct freq_interval *executions
 					  double samples, double period);
 
 struct scale {
-	/* Factors, by block and edge; without the shape's error. */
-	struct freq_interval *block, *edge;
+	struct freq_interval *block, *edge; /* factors */
+	/* Whether the shape's error is in them, since the block or edge was measured.
+	 */
+	bool *block_measured, *edge_measured;
 	double *density; /* of the procedure's own factor, without the prior */
 	bool evident;    /* anything at all was evidence */
 };
