@@ -297,6 +297,7 @@ static int take_branch_stacks(struct analysis_run *x)
 	return branchstack_apply(&in, x->arena, x->freq);
 }
 
+#define FEWEST   1e-3 /* of the likely executions, where nothing bounds them */
 #define COUNTED  0.05 /* deviation of the scale where branch stacks counted */
 #define ANCHORED 0.1  /* ... where enough instructions were sampled as they retired */
 
@@ -417,6 +418,53 @@ static int gather_measures(const struct analysis_run *x, struct blame_input *in)
 	return err;
 }
 
+/* The fewest executions of the blocks of which the number is not known. */
+static int fewest_executions(struct analysis_run *x, struct freq *out, bool *fewer)
+{
+	double *block = arena_array(x->arena, x->cfg->nr_blocks, sizeof(*block));
+
+	if (!block)
+		return -ENOMEM;
+	*out = *x->freq;
+	*fewer = false;
+	for (int b = 0; b < x->cfg->nr_blocks; b++) {
+		const struct freq_interval *range = &x->freq->block_range[b];
+
+		block[b] = x->freq->block[b];
+		if (!(block[b] > 0) || freq_interval_known(range))
+			continue;
+		block[b] = fmax(range->low, block[b] * FEWEST);
+		*fewer = true;
+	}
+	out->block = block;
+	return 0;
+}
+
+/*
+ * Where executions are not known there may be fewer, so that what waits explains more.
+ * Then the most that a reason explains is that of the fewest.
+ */
+static int widen_culprits(struct analysis_run *x, const struct blame_input *in)
+{
+	struct blame_input slow = *in;
+	struct blame_summary *sum = &x->blame->summary;
+	struct blame *more;
+	struct freq freq;
+	bool fewer = false;
+	int err = 0;
+
+	if (x->freq->block_range)
+		err = fewest_executions(x, &freq, &fewer);
+	if (err || !fewer)
+		return err;
+	slow.freq = &freq;
+	err = blame_find(&slow, x->arena, NULL, &more);
+	for (int r = 0; r < BLAME_NR_DYNAMIC && !err; r++)
+		sum->reason[r].most =
+			fmax(sum->reason[r].most, more->summary.reason[r].most);
+	return err;
+}
+
 static int find_culprits(struct analysis_run *x)
 {
 	struct blame_input in = {
@@ -440,7 +488,8 @@ static int find_culprits(struct analysis_run *x)
 		err = gather_measures(x, &in);
 	if (err)
 		return err;
-	return blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
+	err = blame_find(&in, x->arena, debug_of(x->in, "blame"), &x->blame);
+	return err ? err : widen_culprits(x, &in);
 }
 
 int explain_procedure(const struct explain_input *in, struct arena *arena,
