@@ -19,7 +19,7 @@ short 5 1000 smooth=190 parmvr=2600 putb=230
 half 10 2000 smooth=190 parmvr=2600 putb=230
 END
 
-plan 43
+plan 44
 
 cpi stats run >text 2>err
 is "$?" 0 "cpi stats compares runs"
@@ -164,6 +164,17 @@ done
 cpi stats --db open.db 9 >out 2>err
 is "$?" 1 "cpi stats fails on an epoch that just began"
 like "$(cat err)" 'no samples in epoch 9 yet' "the message says that the epoch has no samples yet"
+
+# smooth=880 of mean 551 and deviation 167 is 1.97 deviations off; parmvr=5551 of
+# mean 5302 and deviation 115 is 2.16.
+cpi stats run --format=json >run.json 2>/dev/null
+is "$(python3 -c 'import json
+d = json.load(open("run.json"))
+for r, row in enumerate(d["rows"]):
+    for o in d["outliers"]:
+        if o["row"] == r:
+            print(row["procedure"], o["epoch"], o["value"], o["from"] == d["epochs"][1]["from"])')" \
+	"parmvr 2 5551 True" "JSON has the epochs that are more than two deviations from the mean"
 
 is "$(python3 "$srcdir/t/stats_check.py" none 1 2 3 4 5 6 7 8 9)" "agrees" \
 	"Python's statistics agree with cpi stats on times"

@@ -29,7 +29,7 @@ class()
 	sed -n "s/^<g class=\"f \([a-z0-9]*\)[^>]*><title>$2\$/\1/p" "$1" | tr '\n' ' '
 }
 
-plan 45
+plan 48
 
 echo 'deep 10 1000 main=100 main;?3;?3;?3;beta=60 main;?3;?3;beta=20 main;?3=5 main;?1;?3=5 main;beta=90' >deep
 "$builddir/t/runsdb" deep.db <deep || bail "no database of unknown frames"
@@ -108,7 +108,7 @@ is "$(grep -cE 'class="f [ud][1-4]' few.svg)" 0 \
 	"one run a side: a change within the sampling error is grey"
 
 if ! command -v python3 >/dev/null; then
-	skip 12 "no python3 to read with"
+	skip 15 "no python3 to read with"
 	exit 0
 fi
 is "$(python3 -c '
@@ -132,6 +132,23 @@ fills = {k: luminance(full(c)) for k, c in
 print(len(fills), all((f + .05) / (ink + .05) >= 4.5 for f in fills.values()))
 END
 )" "16 True" "text has enough contrast on every colour"
+
+cpi flame before after --format=json >changed.json
+is "$(python3 - changed.svg changed.json <<'END'
+import json, re, sys
+boxes = re.findall(r'<g class="f (\w+) *i?" data-d="(\d+)"[^>]*><title>([^\n<]*).*?(\d+) samples before, (\d+) after',
+                   open(sys.argv[1]).read(), re.S)
+drawn = [(name, int(depth), int(a), int(b), cls) for cls, depth, name, a, b in boxes if cls not in "rp"]
+rows = [(r["procedure"], r["depth"], r["a_samples"], r["b_samples"],
+         ("u" if r["more"] else "d") + str(r["shade"]) if r["shade"] else "e")
+        for r in json.load(open(sys.argv[2]))["rows"] if r["kind"] != "pruned"]
+print(len(rows) > 5, rows == drawn or (rows, drawn))
+END
+)" "True True" "JSON has the boxes of the picture, with their samples and colours"
+is "$(cpi flame --db stacks.db --format=json 2>&1 | head -c 1)" "{" \
+	"JSON of one side is that of cpi tree"
+cpi flame before after --format=json -o x.json >out 2>error
+is $? 2 "JSON with --output is a usage error"
 
 for b in "${BROWSER:-chromium}" chromium-browser google-chrome none; do
 	browser=$(command -v "$b") && break

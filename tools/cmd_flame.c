@@ -33,7 +33,10 @@ struct options {
 	const char *output, *history;
 	bool icicle;
 	double fdr;
+	int format;
 };
+
+enum { FORMAT_SVG, FORMAT_JSON };
 
 struct sheet {
 	struct tree tree;
@@ -150,6 +153,17 @@ static void weigh_sides(struct tree *t)
 	}
 }
 
+/* One side is what cpi tree shows. */
+static int print_json(struct sheet *s, const struct flame *f, const struct options *o)
+{
+	struct out_options out = o->tree.out;
+
+	out.format = OUT_JSON;
+	if (s->tree.nr_sides == 1)
+		return tree_print(&s->tree, &out);
+	return flame_print_json(f, s->tree.calls, s->diff.basis);
+}
+
 static int draw(struct sheet *s, const struct options *o)
 {
 	const char *note[MAX_NOTES];
@@ -166,6 +180,12 @@ static int draw(struct sheet *s, const struct options *o)
 	memcpy(f.part, s->part, sizeof(f.part));
 	for (size_t i = 0; i < s->nr_notes; i++)
 		note[i] = buf_str(&s->note[i]);
+	if (o->format == FORMAT_JSON) {
+		err = print_json(s, &f, o);
+		if (err)
+			log_err("flame: %s", err_str(err));
+		return err;
+	}
 	err = flame_put(&picture, &f);
 	if (err)
 		log_err("flame: %s", err_str(err));
@@ -238,7 +258,10 @@ static int run_flame(struct cmd_context *ctx)
 		return cmd_usage_error(ctx->cmd,
 				       "--inverted does not compare: a change "
 				       "is one of each procedure itself");
-	if (!o->output && isatty(STDOUT_FILENO))
+	if (o->format == FORMAT_JSON && o->output)
+		return cmd_usage_error(ctx->cmd, "--format=json goes to standard "
+						 "output: leave out --output");
+	if (o->format == FORMAT_SVG && !o->output && isatty(STDOUT_FILENO))
 		return cmd_usage_error(ctx->cmd, "this is for a browser: name a file, "
 						 "with --output");
 	req.command = ctx->cmd->name;
@@ -258,6 +281,7 @@ static const struct opt opts[] = {
 	OPTS_SELECTION,
 	OPT("output", 'o', "FILE", "write the picture to this file, not to stdout",
 	    OPT_STRING, output),
+	OPT("format", 0, "svg|json", "how to write the result", OPT_CHOICE, format),
 	OPT("icicle", 0, NULL, "draw the root at the top", OPT_FLAG, icicle),
 	OPT_INVERTED,
 	OPTS_TREE("0.1"),

@@ -55,7 +55,7 @@ static const struct report reports[] = {
 	  "procedure", "json csv text" },
 	{ "flame", "flame",
 	  SELECTED "!icicle !inverted !inlines !commands threshold !idle history fdr ",
-	  "A B", "svg" },
+	  "A B", "svg json" },
 	{ "diff", "diff", SELECTED VERBOSE "by history threshold fdr limit ",
 	  "A B procedure", "json csv svg text" },
 	{ "stats", "stats", SELECTED VERBOSE "by normalize fdr limit sort ", "*",
@@ -221,8 +221,6 @@ static int take_format(struct api_call *call, const struct report *r,
 		call->suffix = types[i].suffix;
 		call->as_file |= types[i].as_file;
 	}
-	if (!strcmp(format, "svg") && !strcmp(r->name, "flame"))
-		return 0; /* it has no other, and no option for it */
 	return add(call, "--", "format", format);
 }
 

@@ -14,6 +14,7 @@
 #include "report/profile/prof_context.h"
 
 #define DEFAULT_RATE 0.05
+#define OUTLYING     2 /* standard deviations */
 
 /* Whether samples stand for different amounts of time. */
 static bool is_mixed(const struct stats *s)
@@ -59,6 +60,39 @@ void stats_scale(const struct stats *s, const struct matrix_column *c, double *u
 	*exposure = *unit / c->sample;
 }
 
+/* Keeps v if it is among the values that come first in the order of sign. */
+static void keep_extreme(struct stats_value *list, struct stats_value v, double sign)
+{
+	for (int i = 0; i < STATS_EXTREMES; i++) {
+		const struct stats_value other = list[i];
+
+		if (other.epoch && sign * v.value <= sign * other.value)
+			continue;
+		list[i] = v;
+		v = other;
+		if (!v.epoch)
+			return;
+	}
+}
+
+size_t stats_outliers(const struct stats_row *row,
+		      struct stats_value out[2 * STATS_EXTREMES])
+{
+	const double reach = OUTLYING * spread_deviation(&row->spread);
+	size_t nr = 0;
+
+	for (int i = 0; i < STATS_EXTREMES; i++) {
+		if (row->most[i].epoch && row->most[i].value > row->spread.mean + reach)
+			out[nr++] = row->most[i];
+	}
+	for (int i = 0; i < STATS_EXTREMES; i++) {
+		if (row->least[i].epoch &&
+		    row->least[i].value < row->spread.mean - reach)
+			out[nr++] = row->least[i];
+	}
+	return nr;
+}
+
 static int on_column(void *ctx, const struct matrix_column *c)
 {
 	struct stats *s = ctx;
@@ -66,9 +100,15 @@ static int on_column(void *ctx, const struct matrix_column *c)
 
 	stats_scale(s, c, &unit, &exposure);
 	spread_runs_add(&s->runs, exposure);
-	for (size_t i = 0; i < s->nr_rows; i++)
-		spread_add(&s->row[i].spread, c->time[i] / unit,
+	for (size_t i = 0; i < s->nr_rows; i++) {
+		struct stats_row *row = &s->row[i];
+		const struct stats_value v = { c->epoch, c->time[i] / unit };
+
+		spread_add(&row->spread, v.value,
 			   c->time[i] / (c->sample * s->m.row[i]->sample), exposure);
+		keep_extreme(row->most, v, 1);
+		keep_extreme(row->least, v, -1);
+	}
 	return 0;
 }
 

@@ -14,12 +14,22 @@
 /* In the order of the words of --normalize. */
 enum stats_normalize { NORMALIZE_NONE, NORMALIZE_TIME, NORMALIZE_TOTAL };
 
+/* An epoch's value. */
+struct stats_value {
+	const struct query_epoch *epoch; /* NULL: none */
+	double value;
+};
+
+/* The epochs that may be outliers: the greatest and the least values of a row. */
+#define STATS_EXTREMES 4
+
 /* A row's name: the matrix's, or a category. */
 struct stats_row {
 	const struct matrix_row *row; /* NULL: a category */
 	const char *category, *group;
 	struct spread spread;
 	struct spread_test test;
+	struct stats_value most[STATS_EXTREMES], least[STATS_EXTREMES];
 };
 
 struct stats_request {
@@ -48,6 +58,13 @@ struct stats {
  */
 int stats_open(const struct stats_request *req, struct stats *s);
 void stats_close(struct stats *s);
+
+/*
+ * The values of a row that are more than two standard deviations from its mean: the
+ * greatest first, then the least; at most 2 * STATS_EXTREMES. Returns how many.
+ */
+size_t stats_outliers(const struct stats_row *row,
+		      struct stats_value out[2 * STATS_EXTREMES]);
 
 /* The unit of values: "samples", "ms", "ms/s", "%" ... */
 const char *stats_unit(const struct stats *s);

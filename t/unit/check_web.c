@@ -273,7 +273,7 @@ static const struct {
 	{ "diff", "/?B=2&A=1&procedure=p", 0, "diff --db=x.db --format=json -- 1 2 p",
 	  "" },
 	{ "diff", "/?arg=1&arg=2", 0, "diff --db=x.db --format=json -- 1 2", "" },
-	{ "flame", "/", 0, "flame --db=x.db --", "" },
+	{ "flame", "/", 0, "flame --db=x.db --format=svg --", "" },
 	{ "epochs", "/?limit=1", 0, "epoch list --db=x.db --limit=1 --format=json --",
 	  "" },
 	{ "cfg", "/?format=dot&procedure=x", 0, "cfg --db=x.db --format=dot -- x", "" },

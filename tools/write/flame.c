@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -56,27 +57,35 @@ static double y_of(const struct drawing *d, uint32_t depth)
 	return d->top + ROW * (double)row;
 }
 
-/* What was inlined into a procedure was judged with it. */
-static const struct frame_change *change_of(const struct flame *f,
-					    const struct call_node *n)
+const struct frame_change *flame_change_of(const struct flame *f,
+					   const struct call_node *n)
 {
 	while (n->parent->parent && f->frames->frame[n->frame]->inlined)
 		n = n->parent;
 	return &f->change[n->frame];
 }
 
-/* "u1" to "u4", "d1" to "d4", and "e" for what is no change. */
-static void put_change(const struct flame *f, const struct call_node *n,
-		       struct buf *out)
+int flame_shade(const struct flame *f, const struct call_node *n)
 {
-	const struct frame_change *change = change_of(f, n);
+	const struct frame_change *change = flame_change_of(f, n);
 	const double a = share(f, n->self, 0), b = share(f, n->self, 1);
 	const double ratio = fmax(a, b) / fmin(a, b);
 	const int step = ratio > 4 ? 4 : ratio > 2 ? 3 : ratio > 1.25 ? 2 : 1;
 	const bool as_judged = change->change > 0 ? b > a : b < a;
 
-	if (change->found && as_judged)
-		buf_printf(out, "%c%d", b > a ? 'u' : 'd', step);
+	if (!change->found || !as_judged)
+		return 0;
+	return b > a ? step : -step;
+}
+
+/* "u1" to "u4", "d1" to "d4", and "e" for what is no change. */
+static void put_change(const struct flame *f, const struct call_node *n,
+		       struct buf *out)
+{
+	const int shade = flame_shade(f, n);
+
+	if (shade)
+		buf_printf(out, "%c%d", shade > 0 ? 'u' : 'd', abs(shade));
 	else
 		buf_putc(out, 'e');
 }
@@ -204,7 +213,7 @@ static double percent(double logarithm)
 static void put_judgement(const struct flame *f, const struct call_node *n,
 			  struct buf *out)
 {
-	const struct frame_change *c = change_of(f, n);
+	const struct frame_change *c = flame_change_of(f, n);
 
 	if (!c->judged)
 		return;

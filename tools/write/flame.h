@@ -10,6 +10,7 @@
 
 #include "analysis/calls/calltree.h"
 #include "base/buf.h"
+#include "report/calls/calls.h"
 #include "report/calls/frames.h"
 #include "report/compare/diff_frames.h"
 
@@ -29,6 +30,24 @@ struct flame {
 /* Computes the share of self time of each kind of frame. */
 void flame_parts(const struct calltree *t, const struct frames *frames,
 		 double part[NR_FRAME_KINDS]);
+
+/* The change of a node's procedure; that of what was inlined is its caller's. */
+const struct frame_change *flame_change_of(const struct flame *f,
+					   const struct call_node *n);
+
+/*
+ * How a node that is not the root is coloured: above 0, its procedure changed, and
+ * takes more itself on the second side here, up to 4 for more than four times as much;
+ * below 0, less; 0: no significant change.
+ */
+int flame_shade(const struct flame *f, const struct call_node *n);
+
+/*
+ * Prints the boxes of two sides as JSON, with what the picture says of them. calls has
+ * the sides' selections. 0 or -ENOMEM.
+ */
+int flame_print_json(const struct flame *f, const struct calls calls[2],
+		     enum compare_basis basis);
 
 /* Appends the picture. 0 or -ENOMEM. */
 int flame_put(struct buf *out, const struct flame *f);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/times.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 #include "tools/write/report.h"
@@ -139,7 +140,32 @@ static void print_header(const struct stats *s)
 	putchar('\n');
 }
 
-static int print_json(const struct stats *s, struct table *t)
+/* By the index of the row that is printed. */
+static void json_outliers(struct json *j, const struct stats *s, size_t nr_rows)
+{
+	struct stats_value list[2 * STATS_EXTREMES];
+	char id[SELECT_ID_SIZE], text[TIME_TEXT_SIZE];
+
+	json_array(j, "outliers");
+	for (size_t i = 0; i < nr_rows; i++) {
+		const size_t nr = stats_outliers(&s->row[i], list);
+
+		for (size_t k = 0; k < nr; k++) {
+			const struct query_epoch *e = list[k].epoch;
+
+			json_object(j, NULL);
+			json_number(j, "row", i);
+			json_string(j, "epoch", select_epoch_id(&s->sel, e, id));
+			json_string(j, "from", time_format(e->from_ns, text));
+			json_string(j, "to", time_format(e->to_ns, text));
+			json_exact(j, "value", list[k].value);
+			json_end(j);
+		}
+	}
+	json_end(j);
+}
+
+static int print_json(const struct stats *s, struct table *t, size_t nr_rows)
 {
 	struct json j = { 0 };
 	int err;
@@ -152,6 +178,7 @@ static int print_json(const struct stats *s, struct table *t)
 	json_array(&j, "rows");
 	err = table_print_json(t, &j);
 	json_end(&j);
+	json_outliers(&j, s, nr_rows);
 	report_json_losses(&j, &s->sel);
 	json_end(&j);
 	return err;
@@ -163,14 +190,15 @@ int stats_print(struct stats *s, const struct out_options *out)
 	const uint64_t limit = out->limit;
 	struct column columns[MAX_COLUMNS];
 	struct table *t = table_new(columns, make_columns(s, columns));
+	size_t shown = 0;
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->nr_rows && (!limit || i < limit); i++)
-		put_row(t, s, &s->row[i], format == OUT_TEXT);
+	for (; shown < s->nr_rows && (!limit || shown < limit); shown++)
+		put_row(t, s, &s->row[shown], format == OUT_TEXT);
 	if (format == OUT_JSON) {
-		err = print_json(s, t);
+		err = print_json(s, t, shown);
 	} else if (format == OUT_CSV) {
 		err = table_print_csv(t, true);
 	} else {
