@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need curl openssl perl pgrep
-plan 47
+plan 51
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -216,6 +216,29 @@ refused "... and a file that is missing" 'none.pem: No such file' \
 web_start --db=known.db --certificate=late.pem --key=late.key --client-ca=ca.pem
 is "$(cat web.log)" "cpi-web: warning: web: late.pem: the certificate has expired" \
 	"a certificate that has expired is warned of"
+web_stop
+
+# --- new certificates ---
+cp server.pem new.pem && cp server.key new.key && cp ca.pem new-ca.pem && chmod 600 new.key
+web_start --db=known.db --certificate=new.pem --key=new.key --client-ca=new-ca.pem --listen=127.0.0.1:0
+certificate renewed other 30 "$names"
+certificate carl other 30 "$client"
+# answers_to CA CLIENT: whether the server has a certificate of CA, and lets CLIENT in.
+answers_to()
+{
+	[ "$(curl -s -o body -w '%{http_code}' --cacert "$1.pem" --cert "$2.pem" --key "$2.key" \
+		"${url}-/healthy")" = 200 ]
+}
+try "a server has the certificate that it began with" answers_to ca anna
+echo nonsense >new.pem.1 && mv new.pem.1 new.pem
+await grep -q 'new.pem and new.key' web.log
+try "a file that is no certificate changes nothing" answers_to ca anna
+cp renewed.key new.key.1 && chmod 600 new.key.1 && mv new.key.1 new.key
+cp renewed.pem new.pem.1 && mv new.pem.1 new.pem
+cp other.pem new-ca.pem.1 && mv new-ca.pem.1 new-ca.pem
+await answers_to other carl
+try "new files are read without a restart" answers_to other carl
+unlike "$(answers_to ca anna && echo in)" in "what they do not have is refused then"
 web_stop
 
 # --- the configuration file ---

@@ -26,11 +26,11 @@ BESIDE_TESTS = $(CFG_LONG_TESTS) t/0116-cli-record-process.t \
 	t/0398-windows-stepped.t t/0403-bench-overhead.t t/0407-hostile-syscalls.t \
 	t/0409-hostile-roots.t \
 	t/0410-hostile-waits.t t/0602-hook-announcements.t t/0605-hook-oracle.t \
-	t/0750-web-page.t
+	t/0750-web-page.t t/0752-web-page-rest.t
 TESTS = $(QUICK_TESTS) $(LONG_TESTS)
 
 # check runs these before the others, so that no CPU waits at the end for the longest.
-SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0410-hostile-waits.t \
+SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0752-web-page-rest.t t/0410-hostile-waits.t \
 	t/0398-windows-stepped.t t/0347-windows-jit.t t/0372-bpf-ticks-outcomes.t \
 	t/0214-cpid-locked.t t/0366-bpf-killed.t t/0393-collect-dwarf.t t/0409-hostile-roots.t \
 	t/0388-hostile-stalling.t t/0107-cli-record.t t/unit/check_image_hostile \
@@ -97,9 +97,9 @@ LONG_TESTS += $(CPID_TESTS)
 # The server of the page.
 WEB_TESTS = t/0701-web-reports.t t/0702-web-attacks.t t/0703-web-sockets.t t/0704-web-tls.t t/0705-web-cache.t t/0706-web-rights.t t/0751-web-glance.t
 EXTRA_DIST += t/web.sh t/web_attack.py t/web_browser.py t/web_get.py t/web_page.py t/web_page.sh t/web_unix.py
-dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t
+dist_check_SCRIPTS += $(WEB_TESTS) t/0750-web-page.t t/0752-web-page-rest.t
 QUICK_TESTS += $(WEB_TESTS)
-LONG_TESTS += t/0750-web-page.t
+LONG_TESTS += t/0750-web-page.t t/0752-web-page-rest.t
 
 # The decoder, against binutils.
 check_PROGRAMS += t/isa_dump

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Uses the page of cpi-web as a reader would, and compares it with the commands. Speaks TAP.
 
-    web_page.py URL CPI DATABASE PROCEDURE IMAGE all|short [AXE]
+    web_page.py URL CPI DATABASE PROCEDURE IMAGE views|rest|short [AXE]
 
 The database has epochs labelled before and after, call stacks, and hostile names.
-PROCEDURE of IMAGE has code that can be read. short is one look at each view. AXE is
-axe.min.js, where it is installed.
+PROCEDURE of IMAGE has code that can be read. views are what each view shows, rest is what
+all have in common, short is one look at each view. AXE is axe.min.js, where it is installed.
 """
 import collections
 import json
@@ -108,11 +108,16 @@ def check_marks(page):
     subprocess.run([CPI, "mark", "--db", DATABASE, "--at", epochs[1]["to"], "release 4.2"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     page.open(RANGE)
-    shown = page.js("return [...document.querySelectorAll('.marks .event title')].map(n => n.textContent)")
+    shown = page.js("return [...document.querySelectorAll('.marks .mark title')].map(n => n.textContent)")
     result(len(shown) == 1 and shown[0].endswith("release 4.2"), "a mark is on the time line", shown)
     page.press("t")
     cells = page.js("return [...document.querySelectorAll('.timetable tbody td:last-child')].map(n => n.textContent)")
-    result(cells.count("release 4.2") == 1, "... and in its table", cells)
+    result(sum("release 4.2" in c for c in cells) == 1, "... and in its table", cells)
+    page.press("t")
+    restarts = command("prof", "--epoch", "all", "--over-time", "--format", "json")["restarts"]
+    drawn = page.js("return document.querySelectorAll('.marks .restart').length")
+    result(drawn == len(restarts) > 0, "restarts are on the time line", drawn, restarts)
+    page.press("t")
     page.press("t")
 
 
@@ -305,6 +310,52 @@ def check_changed(page):
     page.open(f"{RANGE}&view=changed")
     result("B" in page.js("return document.querySelector('#main .notice').textContent"),
            "What changed: without B it says what to do")
+
+
+def check_both_flames(page):
+    """The flame graph of both sides has the command's boxes and verdicts."""
+    page.open(f"{RANGE}&view=changed&diffflame=1&table=1&{SIDES}")
+    rows = command("flame", "before", "after", "--threshold", "0.05", "--format", "json")["rows"]
+    shown = collections.Counter(zip(page.values("a_share"), page.values("b_share")))
+    want = collections.Counter((exact(r["a_percent"]), exact(r["b_percent"])) for r in rows)
+    result(shown == want, "both flame graphs: the table has the boxes of cpi flame A B", shown, want)
+    found = page.js("""return [...document.querySelectorAll('#main td[data-column=verdict]')].filter(
+        n => n.textContent.startsWith('significant: ')).length""")
+    result(found == sum(r["shade"] > 0 for r in rows) > 0, "... and says which changed", found)
+
+
+def check_heat(page):
+    """Minutes by hour, from the command's intervals."""
+    page.open(f"{RANGE}&heat=1")
+    report = command("prof", "--epoch", "all", "--by", "host", "--over-time", "--interval", "60s", "--format", "json")
+    want = [None if rows[0] is None else sum(rows) for rows in zip(*(r["over_time"] for r in report["rows"]))]
+    shown = page.js("return [...document.querySelectorAll('.heatmap [data-row]')].map(n => n.dataset.value)")
+    result(same_numbers(shown, want), "each field of the heat map is the command's interval", shown, want)
+
+
+def check_outliers(page):
+    page.open(f"{RANGE}&view=runs")
+    outliers = command("stats", "--epoch", "all", "--format", "json")["outliers"]
+    dots = page.js("return [...document.querySelectorAll('.spread .outlier')].map(n => [n.dataset.epoch, n.dataset.value])")
+    result(sorted(dots) == sorted([o["epoch"], exact(o["value"])] for o in outliers) and dots,
+           "Runs: each outlier is a dot", dots[:5], outliers[:5])
+    page.js("document.querySelector('.spread .outlier').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    page.settle()
+    result(page.state().get("view") is None and ".." in page.state().get("a", ""), "... which opens it", page.state())
+
+
+def check_words(page):
+    """Each figure has a sentence that says what it is."""
+    unknown = []
+    for view in [*VIEWS, "changed&diffflame=1&table=1", "flame&table=1", "health&table=1", "why&graph=1&table=1"]:
+        page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
+                                                    if view.startswith("why") else ""))
+        unknown += [f"{view}: {text}" for text in page.driver.execute_async_script("""
+            const done = arguments[0];
+            import(new URL("explain.js", location.href)).then(({ WORDS }) => done([...document.querySelectorAll(
+                "#main .n, .timetable .n")].filter(n => !WORDS[n.closest("[data-what]")?.dataset.what])
+                .map(n => n.parentNode.outerHTML.slice(0, 150))));""")]
+    result(not unknown, "each figure says what it is", "\n".join(unknown[:10]))
 
 
 def check_runs(page):
@@ -514,6 +565,7 @@ def check_hostile(page):
     result(page.js("return !window.attacked && document.querySelector('#main .notice') !== null"),
            "a hostile address does nothing, and an error says what to do")
     page.console()  # the server's refusal of that range stands there
+    page.open(RANGE)
 
 
 def check_axe(page):
@@ -523,8 +575,9 @@ def check_axe(page):
     with open(AXE) as f:
         source = f.read()
     found = []
-    for dark in (False, True):
+    for dark, narrow in ((False, False), (True, False), (False, True), (True, True)):
         page.scheme(dark)
+        page.resize(390 if narrow else 1280, 844 if narrow else 800)
         for view in VIEWS:
             page.open(f"{RANGE}&view={view}&{SIDES}" + (f"&proc={quote(PROCEDURE)}&image={quote(IMAGE)}"
                                                         if view == "why" else ""))
@@ -534,6 +587,7 @@ def check_axe(page):
             found += [f"{view} {v['impact']} {v['id']}: {v['nodes'][0]['html'][:200]}" for v in report
                       if v["impact"] in ("serious", "critical")]
     page.scheme(False)
+    page.resize(1280, 800)
     result(not found, "axe-core finds nothing serious", "\n".join(found))
 
 
@@ -560,10 +614,13 @@ def check_views(page):
                f"{view} shows what it is for", page.js("return document.body.innerText"))
 
 
-SHORT = [check_views, check_where, check_narrow]
-ALL = [check_where, check_filters, check_time, check_flame, check_why, check_changed, check_runs,
-       check_health, check_machines, check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_not,
-       check_live, check_marks, check_axe]
+PARTS = {
+    "short": [check_views, check_where, check_narrow],
+    "views": [check_where, check_not, check_filters, check_time, check_heat, check_flame, check_why, check_changed,
+              check_both_flames, check_runs, check_outliers, check_health, check_machines, check_marks],
+    "rest": [check_keys, check_pictures, check_in_place, check_reload, check_narrow, check_schemes, check_words,
+             check_live, check_axe, check_hostile],
+}
 messages = []
 refused = []
 
@@ -571,14 +628,12 @@ refused = []
 def main():
     page = Page(URL)
     try:
-        print("1..110" if HOW == "all" else "1..29")
-        for check in ALL if HOW == "all" else SHORT:
+        for check in PARTS[HOW]:
             check(page)
             messages.extend(f"{check.__name__}: {m}" for m in page.console())
             refused.extend(page.js("return window.refused"))
-        check_hostile(page)
-        refused.extend(page.js("return window.refused"))
         check_quiet(page)
+        print(f"1..{number}")
     finally:
         page.close()
 

@@ -158,6 +158,7 @@ static int load_secrets(struct web_options *o, struct tls *tls)
 	if (!err && o->passwords)
 		err = passwords_open(o->passwords, &o->server.passwords);
 	o->server.tls = tls;
+	o->server.tls_files = &o->tls;
 	return err;
 }
 

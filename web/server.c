@@ -17,6 +17,7 @@
 #define CONNECTION_BYTES  20480 /* for a request's headers and an answer's */
 #define IDLE_S            60
 #define TICK_MS           1000
+#define RENEW_MS          10000 /* between looks at certificates, without clients */
 #define TLS_PRIORITIES    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static const char not_found_text[] = "{\"error\": \"there is nothing here\"}\n";
@@ -45,7 +46,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 
 static void on_daemon(struct watch *w, uint32_t events)
 {
-	MHD_run(container_of(w, struct server_listener, watch)->daemon);
+	MHD_run(container_of(w, struct server_daemon, watch)->daemon);
 }
 
 /* Addresses stay as they were sent: target.h decodes. */
@@ -84,24 +85,106 @@ static struct MHD_Daemon *start_daemon(struct server_listener *l, int fd)
 		l->has_tls ? secure : none, MHD_OPTION_END);
 }
 
-static int listen_to(struct server *s, const struct server_socket *socket)
+/* Begins to accept connections on l's socket. 0, -EIO or -errno. */
+static int begin_daemon(struct server_listener *l)
 {
-	struct server_listener *l = &s->listener[s->nr_listeners];
 	const union MHD_DaemonInfo *info;
 	int err;
 
+	l->now.daemon = start_daemon(l, l->fd);
+	if (!l->now.daemon)
+		return -EIO;
+	info = MHD_get_daemon_info(l->now.daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	l->now.watch = (struct watch){ .fd = info->epoll_fd, .fn = on_daemon };
+	err = loop_add(&l->server->loop, &l->now.watch, EPOLLIN);
+	if (err)
+		l->now.watch.fd = -1;
+	return err;
+}
+
+static int listen_to(struct server *s, const struct server_socket *socket)
+{
+	struct server_listener *l = &s->listener[s->nr_listeners];
+	int err;
+
 	*l = (struct server_listener){ .server = s,
+				       .fd = socket->fd,
 				       .port = socket->port,
 				       .has_tls = s->config->tls && socket->port };
-	l->daemon = start_daemon(l, socket->fd);
-	if (!l->daemon)
-		return -EIO;
-	s->nr_listeners++;
-	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	l->watch = (struct watch){ .fd = info->epoll_fd, .fn = on_daemon };
-	err = loop_add(&s->loop, &l->watch, EPOLLIN);
-	if (err)
-		l->watch.fd = -1;
+	err = begin_daemon(l);
+	s->nr_listeners += l->now.daemon != NULL;
+	return err;
+}
+
+static void end_former(struct server *s, struct server_listener *l)
+{
+	if (!l->former.daemon)
+		return;
+	loop_remove(&s->loop, &l->former.watch);
+	MHD_stop_daemon(l->former.daemon);
+	l->former.daemon = NULL;
+}
+
+/* Ends those without connections. Whether there are others. */
+static bool has_former(struct server *s)
+{
+	bool any = false;
+
+	for (int i = 0; i < s->nr_listeners; i++) {
+		struct server_listener *l = &s->listener[i];
+		const union MHD_DaemonInfo *info =
+			l->former.daemon ? MHD_get_daemon_info(
+						   l->former.daemon,
+						   MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+					 : NULL;
+
+		if (info && info->num_connections)
+			any = true;
+		else
+			end_former(s, l);
+	}
+	return any;
+}
+
+/*
+ * The connections that there are keep the former certificate. A watch must not move, so
+ * it is registered anew.
+ */
+static int renew(struct server_listener *l)
+{
+	struct server *s = l->server;
+
+	loop_remove(&s->loop, &l->now.watch);
+	MHD_quiesce_daemon(l->now.daemon);
+	l->former = l->now;
+	if (loop_add(&s->loop, &l->former.watch, EPOLLIN))
+		log_warn("web: port %u: its connections wait for others", l->port);
+	return begin_daemon(l);
+}
+
+/*
+ * New certificates are for new connections. Files that do not fit are logged once, and
+ * the former ones stay. 0, or why a socket is lost.
+ */
+static int renew_tls(struct server *s)
+{
+	struct tls *tls = s->config->tls, fresh;
+	int err;
+
+	if (!tls || has_former(s) || !tls_has_changed(tls, s->config->tls_files))
+		return 0;
+	err = tls_load(&fresh, s->config->tls_files);
+	if (err) {
+		memcpy(tls->stamp, fresh.stamp, sizeof(tls->stamp));
+		tls_fini(&fresh);
+		return 0;
+	}
+	tls_fini(&s->former_tls);
+	s->former_tls = *tls;
+	*tls = fresh;
+	log_info("web: %s: read anew", s->config->tls_files->certificate);
+	for (int i = 0; !err && i < s->nr_listeners; i++)
+		err = s->listener[i].has_tls ? renew(&s->listener[i]) : 0;
 	return err;
 }
 
@@ -168,9 +251,17 @@ void server_free(struct server *s)
 	jobs_fini(&s->jobs);
 	logins_fini(&s->logins);
 	for (int i = 0; i < s->nr_listeners; i++) {
-		MHD_run(s->listener[i].daemon); /* what was suspended goes on */
-		MHD_stop_daemon(s->listener[i].daemon);
+		struct server_listener *l = &s->listener[i];
+
+		if (l->former.daemon)
+			MHD_run(l->former.daemon); /* what was suspended goes on */
+		end_former(s, l);
+		if (l->now.daemon) {
+			MHD_run(l->now.daemon);
+			MHD_stop_daemon(l->now.daemon);
+		}
 	}
+	tls_fini(&s->former_tls);
 	cache_fini(&s->cache);
 	for (int i = 0; i < SERVER_MAX_ASSETS; i++)
 		reply_drop(s->asset[i]);
@@ -185,11 +276,16 @@ static int timeout_ms(const struct server *s)
 {
 	MHD_UNSIGNED_LONG_LONG ms,
 		least = s->conns.nr || s->jobs.first || s->logins.first ? TICK_MS
+			: s->config->tls                                ? RENEW_MS
 									: 3600000;
 
 	for (int i = 0; i < s->nr_listeners; i++) {
-		if (MHD_get_timeout(s->listener[i].daemon, &ms) == MHD_YES &&
-		    ms < least)
+		const struct server_listener *l = &s->listener[i];
+
+		if (MHD_get_timeout(l->now.daemon, &ms) == MHD_YES && ms < least)
+			least = ms;
+		if (l->former.daemon &&
+		    MHD_get_timeout(l->former.daemon, &ms) == MHD_YES && ms < least)
 			least = ms;
 	}
 	return (int)least;
@@ -214,14 +310,18 @@ int server_run(struct server *s, int until)
 
 	while (!err && !s->loop.stop) {
 		err = loop_once(&s->loop, timeout_ms(s));
-		for (int i = 0; i < s->nr_listeners; i++)
-			MHD_run(s->listener[i].daemon);
+		for (int i = 0; i < s->nr_listeners; i++) {
+			MHD_run(s->listener[i].now.daemon);
+			if (s->listener[i].former.daemon)
+				MHD_run(s->listener[i].former.daemon);
+		}
 		now_ns = time_mono_ns();
 		if (now_ns < next_ns)
 			continue;
 		conns_tick(&s->conns, now_ns);
 		jobs_tick(&s->jobs, now_ns);
 		logins_tick(&s->logins, now_ns);
+		err = renew_tls(s);
 		next_ns = now_ns + TICK_MS * NSEC_PER_MSEC;
 	}
 	loop_remove(&s->loop, &stop.watch);

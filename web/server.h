@@ -28,8 +28,9 @@ struct server_config {
 	struct text_list dbs;   /* at least one */
 	struct text_list hosts; /* names of this server besides the loopback's */
 	const char *token;      /* the first part of each path without TLS, or NULL */
-	const struct tls *tls;  /* all ports have it; NULL: none has */
-	struct passwords *passwords; /* who may ask with TLS; or NULL */
+	struct tls *tls; /* all ports have it; NULL: none has. New ones replace it */
+	const struct tls_files *tls_files; /* that it is read from again */
+	struct passwords *passwords;       /* who may ask with TLS; or NULL */
 	struct jobs_config jobs;
 	struct conns_config conns;
 	uint64_t cache_bytes;

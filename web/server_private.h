@@ -18,11 +18,18 @@
 
 #define SERVER_MAX_ASSETS 64
 
+/* Connections with one certificate. */
+struct server_daemon {
+	struct MHD_Daemon *daemon;
+	struct watch watch;
+};
+
 /* One socket that listens, and its connections. */
 struct server_listener {
 	struct server *server;
-	struct MHD_Daemon *daemon;
-	struct watch watch;
+	struct server_daemon now,
+		former; /* former: of the certificate before, or NULL */
+	int fd;
 	unsigned int port;
 	bool has_tls;
 };
@@ -35,6 +42,7 @@ struct server {
 	struct logins logins;
 	struct cache cache;
 	const char *ship_metrics; /* a file, or NULL */
+	struct tls former_tls; /* of the listeners' former daemons */
 	struct server_listener listener[SERVER_MAX_SOCKETS];
 	int nr_listeners;
 	bool is_ending; /* no request is answered, or waits, any more */

@@ -208,7 +208,8 @@ void cfg_dot(const struct cfg_picture *p, struct buf *b)
 	const struct cfg *g = p->e->cfg;
 	const double most = busiest_edge(p->e);
 
-	buf_puts(b, "digraph cfg {\n");
+	buf_puts(b, "digraph cfg {\n\tfontname=\"sans-serif\"; fontsize=11;\n"
+		    "\tedge [fontname=\"sans-serif\", fontsize=9];\n");
 	put_title(p, b);
 	buf_puts(b, "\tnode [shape=box, style=filled, fontname=\"monospace\", "
 		    "fontsize=10];\n");

@@ -7,10 +7,12 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/times.h"
 #include "service/keyfile.h"
 
 static int read_file(const char *path, bool is_secret, struct buf *out)
@@ -73,11 +75,42 @@ static int check(const struct tls *t, const struct tls_files *files)
 	return err < 0 ? -EINVAL : 0;
 }
 
+static void take_stamps(const struct tls_files *files, struct tls_stamp out[3])
+{
+	const char *const path[] = { files->certificate, files->key, files->ca };
+	struct stat st;
+
+	for (int i = 0; i < 3; i++) {
+		out[i] = (struct tls_stamp){ 0 };
+		if (path[i] && !stat(path[i], &st))
+			out[i] = (struct tls_stamp){
+				st.st_ino, (uint64_t)st.st_size,
+				(uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
+					(uint64_t)st.st_mtim.tv_nsec
+			};
+	}
+}
+
+bool tls_has_changed(const struct tls *t, const struct tls_files *files)
+{
+	struct tls_stamp now[3];
+
+	take_stamps(files, now);
+	for (int i = 0; i < 3; i++) {
+		if (now[i].inode != t->stamp[i].inode ||
+		    now[i].size != t->stamp[i].size ||
+		    now[i].mtime_ns != t->stamp[i].mtime_ns)
+			return true;
+	}
+	return false;
+}
+
 int tls_load(struct tls *t, const struct tls_files *files)
 {
 	int err;
 
 	*t = (struct tls){ .ca = { 0 } };
+	take_stamps(files, t->stamp);
 	err = read_file(files->certificate, false, &t->certificate);
 	if (!err)
 		err = read_file(files->key, true, &t->key);

@@ -6,13 +6,20 @@
 #define CPI_WEB_TLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
+
+/* What tells whether a file is the same as before. */
+struct tls_stamp {
+	uint64_t inode, size, mtime_ns;
+};
 
 /* Contents of PEM files. */
 struct tls {
 	struct buf certificate, key;
-	struct buf ca; /* of clients; empty: none are asked for */
+	struct buf ca;             /* of clients; empty: none are asked for */
+	struct tls_stamp stamp[3]; /* of the files, before they were read */
 };
 
 /* Files; ca may be NULL. */
@@ -26,6 +33,9 @@ struct tls_files {
  */
 int tls_load(struct tls *t, const struct tls_files *files);
 void tls_fini(struct tls *t);
+
+/* Whether a file is not the one that was read. */
+bool tls_has_changed(const struct tls *t, const struct tls_files *files);
 
 /*
  * Whether the client of a session (a gnutls_session_t) has shown a certificate for

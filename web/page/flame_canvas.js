@@ -37,7 +37,7 @@ function find(level, x) {
  * @param {function(Object): void} options.zoom
  */
 export function createFlame({ label, colour, hover, select, zoom }) {
-  const canvas = el("canvas", { role: "img", tabindex: 0, "aria-label": label });
+  const canvas = el("canvas", { role: "img", tabindex: 0, "aria-label": label, "data-what": "box" });
   const spacer = el("div", { class: "flamespace" }, canvas);
   const node = el("div", { class: "flamebox" }, spacer);
   const draw2d = canvas.getContext("2d", { alpha: false });
@@ -48,10 +48,11 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   let chosen = null;
   let found = null; // Set of boxes that a search found
   let pending = 0;
+  let skipped = 0; // levels from the root on
   let motion = 0;
 
   const size = () => [node.clientWidth, Math.max(HIGH, node.clientHeight)];
-  const height = () => levels.length * HIGH;
+  const height = () => Math.max(1, levels.length - skipped) * HIGH;
 
   function ask() {
     pending ||= requestAnimationFrame(paint);
@@ -59,7 +60,8 @@ export function createFlame({ label, colour, hover, select, zoom }) {
 
   /** Top of a level on the canvas. */
   function topOf(depth, high) {
-    const at = upwards ? Math.max(height(), high) - (depth + 1) * HIGH : depth * HIGH;
+    const row = depth - skipped;
+    const at = upwards ? Math.max(height(), high) - (row + 1) * HIGH : row * HIGH;
     return at - node.scrollTop;
   }
 
@@ -79,7 +81,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     draw2d.font = "11px ui-monospace, 'DejaVu Sans Mono', monospace";
     draw2d.textBaseline = "middle";
     const scale = wide / (seen.x1 - seen.x0);
-    for (let depth = 0; depth < levels.length; depth++) {
+    for (let depth = skipped; depth < levels.length; depth++) {
       const top = topOf(depth, high);
       if (top > -HIGH && top < high)
         paintLevel(levels[depth], top, scale, wide);
@@ -130,7 +132,7 @@ export function createFlame({ label, colour, hover, select, zoom }) {
     const area = canvas.getBoundingClientRect();
     const [wide, high] = size();
     const y = event.clientY - area.top + node.scrollTop;
-    const depth = Math.floor((upwards ? Math.max(height(), high) - y : y) / HIGH);
+    const depth = Math.floor((upwards ? Math.max(height(), high) - y : y) / HIGH) + skipped;
     const x = seen.x0 + (event.clientX - area.left) / wide * (seen.x1 - seen.x0);
     return levels[depth] ? find(levels[depth], x) : null;
   }
@@ -188,11 +190,11 @@ export function createFlame({ label, colour, hover, select, zoom }) {
       zoom(box);
   });
   canvas.addEventListener("keydown", event => {
-    const box = chosen ?? levels[0]?.[0];
+    const box = chosen ?? levels[skipped]?.[0];
     if (!box || event.ctrlKey || event.altKey || event.metaKey)
       return;
     const inwards = box.children[0] ?? box;
-    const outwards = box.parent ?? box;
+    const outwards = box.parent && box.parent.depth >= skipped ? box.parent : box;
     const next = { ArrowLeft: () => beside(box, -1), ArrowRight: () => beside(box, 1),
       ArrowUp: () => (upwards ? inwards : outwards), ArrowDown: () => (upwards ? outwards : inwards) };
     if (next[event.key])
@@ -214,10 +216,12 @@ export function createFlame({ label, colour, hover, select, zoom }) {
   return {
     node,
     canvas,
-    show(root, { up = false, at = root } = {}) {
+    /** skip: levels from the root on that are not drawn. */
+    show(root, { up = false, at = root, skip = 0 } = {}) {
       const former = chosen;
       const turned = !levels.length || up !== upwards;
       levels = levelsOf(root);
+      skipped = skip;
       upwards = up;
       spacer.style.height = `${height()}px`;
       seen = { x0: at.x0, x1: at.x1 };

@@ -10,6 +10,7 @@
  * @property {number} samples @property {number} self
  * @property {number[]|undefined} sides samples of A and B where two are compared
  * @property {Object|null} row as the server gave it; null where several were merged
+ * @property {Object|undefined} judged the row of a comparison
  * @property {Box|null} parent @property {Box[]} children
  * @property {number} x0 @property {number} x1 part of the root's width
  * @property {number} depth
@@ -39,6 +40,8 @@ function childOf(parent, row) {
 
 function addRow(box, row, side) {
   box.row = box.samples === 0 ? row : null;
+  if ("shade" in row)
+    box.judged = row;
   box.samples += row.samples;
   box.self += row.self_samples ?? 0;
   box.time += row.time_ns ?? 0;

@@ -1,45 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * heat.js - the heat map of a range: a field for each interval, rows of equal length one
- * below the other, so that what comes each day or each hour stands in a column. It picks
- * A and B as the time line does.
+ * heat.js - the heat map of a range: a field for each interval, rows of an hour (minutes),
+ * a minute (seconds) or another round length one below the other, so that what comes each
+ * hour or each day stands in a column. It picks A and B as the time line does.
  */
 import { el, svg, put, vars } from "./dom.js";
 import { clock, digits, span, spec } from "./format.js";
 import { filterOptions } from "./filters.js";
 
-const ROWS = 7; // at most; they fit without scrolling
-const LENGTHS = [60, 300, 600, 1800, 3600, 7200, 21600, 86400, 604800, 2592000].map(s => s * 1000);
-const HIGH = 15;
+const ROWS = 24; // at most
+/** Seconds of [row, field]: second by minute, minute by hour, …; the first that fits. */
+const SCALES = [[60, 1], [600, 10], [3600, 60], [21600, 360], [86400, 1800], [604800, 10800],
+  [2592000, 43200], [31536000, 604800]];
 const LEFT = 88;
+const AXIS = 16; // above the rows
 
-/** Rows of a round length between from and to: [{from, to}]. */
-export function heatRows(from, to) {
-  const length = LENGTHS.find(l => (to - from) / l <= ROWS) ?? LENGTHS[LENGTHS.length - 1];
-  const rows = [];
-  for (let t = Math.floor(from / length) * length; t < to && rows.length < 24; t += length)
-    rows.push({ from: t, to: t + length });
-  return rows;
+/**
+ * Rows and fields for a range: its own length decides on the rows, and a field is not
+ * shorter than the shortest of several epochs, which have no finer times.
+ */
+export function heatScale(line) {
+  const lengths = line.epochs.map(e => Date.parse(e.to) - Date.parse(e.from)).filter(l => l > 0)
+    .sort((a, b) => a - b);
+  const least = Math.min(lengths[lengths.length >> 4] ?? 1000, (line.to - line.from) / 4);
+  const fits = SCALES.filter(([row]) => (line.to - line.from) / (1000 * row) <= ROWS);
+  const [row, field] = fits.find(([, f]) => 1000 * f >= 0.95 * least) ?? fits[fits.length - 1] ??
+    SCALES[SCALES.length - 1];
+  return { row: 1000 * row, field: 1000 * field };
 }
 
-/** The courses of all rows, asked one after the other: one analysis at a time. */
+/** The CPU time of all rows in each interval, and the rows of the picture. */
 export async function loadHeat(api, state, line, signal) {
-  const rows = [];
-  for (const row of heatRows(line.from, line.to)) {
-    const epoch = `${spec(row.from)}..${spec(row.to)}`;
-    let fields = [];
-    if (line.epochs.some(e => Date.parse(e.from) < row.to && Date.parse(e.to) > row.from)) {
-      const report = await api.json("prof", { epoch, by: "image", "over-time": true,
-        ...filterOptions(state.filters) }, signal);
-      fields = report.intervals.map((interval, i) => {
-        const known = report.rows.map(r => r.over_time[i]).filter(v => v !== null);
-        return { from: Date.parse(interval.from), to: Date.parse(interval.to),
-          value: known.length ? known.reduce((a, b) => a + b, 0) : null };
-      });
-    }
-    rows.push({ ...row, fields });
-  }
-  return rows;
+  const scale = heatScale(line);
+  const report = await api.json("prof", { epoch: state.range, by: "host", "over-time": true,
+    interval: `${scale.field / 1000}s`, ...filterOptions(state.filters) }, signal);
+  const rows = new Map();
+  report.intervals.forEach((interval, i) => {
+    const from = Date.parse(interval.from);
+    const start = Math.floor(from / scale.row) * scale.row;
+    if (!rows.has(start))
+      rows.set(start, { from: start, to: start + scale.row, fields: [] });
+    const known = report.rows.map(r => r.over_time[i]).filter(v => v !== null);
+    rows.get(start).fields.push({ from, to: Date.parse(interval.to),
+      value: known.length ? known.reduce((a, b) => a + b, 0) : null });
+  });
+  return [...rows.values()];
+}
+
+/** Where the columns of a row are, for the axis: [[part of the row, text]]. */
+function columns(length) {
+  const [count, text] = length === 60e3 ? [6, i => `${10 * i} s`] : length <= 3600e3 ?
+    [6, i => `:${String(Math.round(length / 60e3 / 6 * i)).padStart(2, "0")}`] :
+    length === 604800e3 ? [7, i => `day ${i + 1}`] : length <= 86400e3 ?
+      [6, i => `+${length / 3600e3 / 6 * i} h`] : [6, i => `+${Math.round(length / 86400e3 / 6 * i)} d`];
+  return Array.from({ length: count }, (_, i) => [i / count, text(i)]);
 }
 
 /**
@@ -49,44 +63,51 @@ export async function loadHeat(api, state, line, signal) {
 export function drawHeat(root, rows, pick, say) {
   const wide = Math.max(280, root.clientWidth);
   const inner = wide - LEFT - 12;
+  const high = Math.max(4, Math.min(24, Math.floor((root.clientHeight - AXIS) / (rows.length || 1))));
+  const length = rows[0] ? rows[0].to - rows[0].from : 1;
   const most = Math.max(1e-9, ...rows.flatMap(r => r.fields.map(f => f.value ?? 0)));
-  const long = rows[0] ? rows[0].to - rows[0].from >= 86400e3 : false;
+  const words = f => `${span(f.from, f.to)}: ${f.value === null ? "no epoch" : digits(f.value) + " CPUs"}`;
   const fieldNode = (row, i, f) => vars(svg("rect", {
     class: f.value === null ? "gap" : "field",
-    x: (LEFT + (f.from - row.from) / (row.to - row.from) * inner).toFixed(1),
-    y: i * HIGH, height: HIGH - 1,
-    width: Math.max(1, (f.to - f.from) / (row.to - row.from) * inner - 0.5).toFixed(1),
-    tabindex: -1, role: "button", "data-row": i,
-    "aria-label": `${span(f.from, f.to)}: ${f.value === null ? "no epoch" : digits(f.value) + " CPUs"}`,
-    pointerover: () => say(`${span(f.from, f.to)}: ${f.value === null ? "no epoch" :
-      digits(f.value) + " CPUs"}`),
+    x: (LEFT + (f.from - row.from) / length * inner).toFixed(1),
+    y: AXIS + i * high, height: high - (high > 6 ? 1 : 0.5),
+    width: Math.max(1, (f.to - f.from) / length * inner - 0.5).toFixed(1),
+    tabindex: -1, role: "button", "data-row": i, "data-value": f.value ?? "", "aria-label": words(f),
+    pointerover: () => say(words(f)),
     click: event => pick(event.shiftKey ? "b" : "a", f),
-    focus: () => say(`${span(f.from, f.to)}: ${f.value === null ? "no epoch" : digits(f.value) + " CPUs"}`),
+    focus: () => say(words(f)),
   }), { "--heat": `${(100 * Math.sqrt((f.value ?? 0) / most)).toFixed(0)}%` });
-  const picture = svg("svg", { class: "heatmap", width: wide, height: rows.length * HIGH,
-    role: "group", "aria-label": "Heat map; arrows move, a and b pick", keydown: move },
-  rows.map((row, i) => [
-    svg("text", { x: LEFT - 6, y: i * HIGH + 10, "text-anchor": "end" },
-      clock(row.from, { day: true }).slice(0, long ? -6 : undefined)),
-    row.fields.map(f => fieldNode(row, i, f))]));
+  const label = (row, i) => {
+    const day = clock(row.from, { day: true }).slice(0, -6);
+    const former = i && clock(rows[i - 1].from, { day: true }).slice(0, -6) === day;
+    const text = length >= 86400e3 ? day : former ? clock(row.from) : `${day} ${clock(row.from)}`;
+    return high >= 10 || i % Math.ceil(10 / high) === 0 ? svg("text", { x: LEFT - 6,
+      y: AXIS + i * high + Math.max(Math.min(10, high), high / 2 + 4), "text-anchor": "end" }, text) : null;
+  };
+  const picture = svg("svg", { class: "heatmap", width: wide, height: AXIS + rows.length * high,
+    viewBox: `0 0 ${wide} ${AXIS + rows.length * high}`, role: "group", "data-what": "heat",
+    "aria-label": "Heat map; arrows move, a and b pick", keydown: move },
+  columns(length).map(([at, text]) => svg("text", { x: LEFT + at * inner, y: 11 }, text)),
+  rows.map((row, i) => [label(row, i), row.fields.map(f => fieldNode(row, i, f))]));
   put(root, el("div", { class: "heatbox" }, picture));
   picture.querySelector("[role=button]")?.setAttribute("tabindex", "0");
 
   function move(event) {
     const fields = [...picture.querySelectorAll("[role=button]")];
+    const list = rows.flatMap(r => r.fields);
     const at = fields.indexOf(document.activeElement);
     if (at < 0)
       return;
-    const row = rows[Number(fields[at].dataset.row)];
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row.fields.length,
-      ArrowDown: row.fields.length }[event.key];
-    if (step) {
-      const next = fields[Math.min(fields.length - 1, Math.max(0, at + step))];
+    const beside = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const other = { ArrowUp: -length, ArrowDown: length }[event.key];
+    if (beside || other) {
+      const to = beside ? at + beside : list.findIndex(f => f.from >= list[at].from + other);
+      const next = fields[Math.min(fields.length - 1, Math.max(0, to < 0 ? fields.length - 1 : to))];
       fields[at].setAttribute("tabindex", "-1");
       next.setAttribute("tabindex", "0");
       next.focus();
     } else if (["a", "b", "Enter"].includes(event.key)) {
-      pick(event.key === "b" ? "b" : "a", rows.flatMap(r => r.fields)[at]);
+      pick(event.key === "b" ? "b" : "a", list[at]);
     } else {
       return;
     }

@@ -42,6 +42,12 @@ function give(name, blob) {
 }
 
 function pngOf(picture) {
+  if (picture instanceof HTMLImageElement) {
+    const canvas = el("canvas", { width: picture.naturalWidth, height: picture.naturalHeight });
+    canvas.getContext("2d").drawImage(picture, 0, 0);
+    canvas.toBlob(blob => give("cpi.png", blob), "image/png");
+    return;
+  }
   if (picture instanceof HTMLCanvasElement) {
     picture.toBlob(blob => give("cpi.png", blob), "image/png");
     return;
@@ -55,7 +61,7 @@ function pngOf(picture) {
   image.src = "data:image/svg+xml," + encodeURIComponent(svgText(picture));
 }
 
-const NAMES = { pprof: "pb.gz", collapsed: "txt", speedscope: "json", firefox: "json", csv: "csv",
+const NAMES = { text: "txt", prometheus: "prom", pprof: "pb.gz", collapsed: "txt", speedscope: "json", firefox: "json", csv: "csv",
   svg: "svg", json: "json" };
 
 /** Opens the list of forms. @param {Object} view that is shown */
@@ -66,12 +72,12 @@ export function showSaves(ctx, view) {
     ...(view.saves?.(state) ?? []),
     ...["pprof", "collapsed", "speedscope", "firefox"].map(format => ({ name: `${format} (samples)`,
       report: "export", options: { ...chosen, format } })),
-    { name: "pprof (call stacks)", report: "export",
-      options: { ...chosen, format: "pprof", stacks: true } },
+    ...["pprof", "collapsed", "speedscope"].map(format => ({ name: `${format} (call stacks)`, report: "export",
+      options: { ...chosen, format, stacks: true } })),
   ];
   const item = r => el("li", {}, el("a", { href: apiUrl(r.report, r.options),
     download: `cpi-${r.report}.${NAMES[r.options.format ?? "json"]}` }, r.name));
-  const picture = document.querySelector("#main canvas, #main svg.picture");
+  const picture = document.querySelector("#main canvas, #main svg.picture, #main img.graph");
   const drawn = (name, node) => [
     node instanceof SVGElement ? el("li", {}, el("button", { type: "button", click: () =>
       give("cpi.svg", new Blob([svgText(node)], { type: "image/svg+xml" })) }, `SVG of the ${name}`)) : null,

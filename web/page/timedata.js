@@ -5,7 +5,6 @@
  */
 import { filterOptions } from "./filters.js";
 
-const PATIENCE = 1000; // ms that images may take
 const AREAS = 6; // with names of their own, beside kernel, other, unknown and idle
 
 const ms = text => Date.parse(text);
@@ -31,13 +30,15 @@ export function findGaps(epochs) {
 }
 
 /**
- * Marks, which cpi mark makes. One of another machine than the first epoch's has its name.
- * @returns {{at: number, name: string}[]} in order of time
+ * Marks, which cpi mark makes, and starts of machines. One of another machine than the first epoch's has its name.
+ * @returns {{at: number, name: string, kind: string}[]} in order of time
  */
 export function findMarks(report) {
   const host = report.epochs[0]?.host;
-  return (report.marks ?? []).map(m => ({ at: ms(m.at),
-    name: m.host === host ? m.text : `${m.text} on ${m.host}` })).sort((a, b) => a.at - b.at);
+  const on = (name, m) => (m.host === host ? name : `${name} on ${m.host}`);
+  return [...(report.marks ?? []).map(m => ({ at: ms(m.at), kind: "mark", name: on(m.text, m) })),
+    ...(report.restarts ?? []).map(m => ({ at: ms(m.at), kind: "restart", name: on("restart", m) }))]
+    .sort((a, b) => a.at - b.at);
 }
 
 /**
@@ -49,7 +50,7 @@ export function findMarks(report) {
  *   kind is row, kernel, other, unknown, lost or idle
  * @property {{name: string, from: number}[]} labels
  * @property {{from: number, to: number}[]} gaps
- * @property {{at: number, name: string}[]} marks
+ * @property {{at: number, name: string, kind: "mark"|"restart"}[]} marks
  */
 
 /** Rows of one name as one: an image may have been replaced by a newer build. */
@@ -117,31 +118,4 @@ export async function loadTimeLine(api, state, signal) {
   const report = await api.json("prof", { epoch: state.range, by: state.line, "over-time": true,
     idle: state.idle, ...filterOptions(state.filters) }, signal);
   return makeTimeLine(state.line, report, state.idle);
-}
-
-/**
- * The same, but if images take longer than a second, early() gets the line by command:
- * totals by command are kept for each epoch, so a year of them is read at once. If images
- * cannot be read in the server's time, it stays.
- * @param {function(TimeLine): void} early
- */
-export async function loadPatiently(api, state, signal, early) {
-  if (state.line !== "image" || filterOptions(state.filters).image)
-    return loadTimeLine(api, state, signal);
-  const stand = loadTimeLine(api, { ...state, line: "comm" }, signal); // first: the server has a queue
-  stand.catch(() => {});
-  const wanted = loadTimeLine(api, state, signal);
-  let over = false;
-  const timer = setTimeout(() => stand.then(line => !over && !signal.aborted && early(line), () => {}),
-    PATIENCE);
-  try {
-    return await wanted;
-  } catch (error) {
-    if (error.status === 504)
-      return stand;
-    throw error;
-  } finally {
-    over = true;
-    clearTimeout(timer);
-  }
 }

@@ -136,26 +136,28 @@ export function createTimeLine({ root, hue, pick, say }) {
   }
 
   function marks(x, wide) {
-    const free = { label: MARGIN.left, event: MARGIN.left }; // labels above, marks inside
+    const free = { label: MARGIN.left }; // labels above, marks inside
     const ticks_ = data.epochs.length > EPOCHS ? [] : data.epochs.map(e => Math.max(MARGIN.left,
       x(Date.parse(e.from))));
     const named = [...data.labels.map(l => ({ at: l.from, name: l.name, sign: "◂", kind: "label" })),
-      ...data.marks.map(m => ({ ...m, sign: "▾", kind: "event" }))].sort((p, q) => p.at - q.at);
+      ...data.marks.map(m => ({ ...m, sign: m.kind === "restart" ? "↻" : "▾", kind: `event ${m.kind}` }))].sort((p, q) => p.at - q.at);
     return svg("g", { class: "marks" }, ticks_.map(at => svg("line", { class: "epoch", x1: at, x2: at,
       y1: TOP - 3, y2: TOP })), named.map(({ at: time, name, sign, kind }) => {
       const at = Math.max(x(time), MARGIN.left);
       const room = Math.floor((wide - at - 16) / 6.5); // letters to the right of it
       let text = plain(name).slice(0, 24);
       const long = 16 + text.length * 6.5;
-      const left = at + long > wide && at - long >= free[kind]; // no room on the right
-      const shown = left || (at >= free[kind] && room > 1);
+      const row = kind === "label" ? kind : "event";
+      free[row] ??= MARGIN.left;
+      const left = at + long > wide && at - long >= free[row]; // no room on the right
+      const shown = left || (at >= free[row] && room > 1);
       if (shown && !left && text.length > room)
         text = `${text.slice(0, room - 1)}…`;
       if (shown)
-        free[kind] = left ? at : at + long;
+        free[row] = left ? at : at + long;
       return svg("g", { class: kind }, svg("title", {}, `${clock(time, { day: true, seconds: true })} ${plain(name)}`),
         svg("line", { x1: at, x2: at, y1: TOP - 3, y2: TOP + HIGH }),
-        shown ? svg("text", { x: left ? at - 3 : at + 3, y: kind === "event" ? TOP + 9 : TOP - 4,
+        shown ? svg("text", { x: left ? at - 3 : at + 3, y: row === "event" ? TOP + 9 : TOP - 4,
           "text-anchor": left ? "end" : "start" }, left ? `${text} ${sign === "◂" ? "▸" : sign}` :
           `${sign} ${text}`) : null);
     }));
@@ -196,7 +198,8 @@ export function createTimeLine({ root, hue, pick, say }) {
       const values = a.values.slice(first, last + 1).filter(v => v !== null && v !== undefined);
       return [a.name, values.reduce((x, y) => x + y, 0) / Math.max(1, values.length), values.length];
     }).filter(p => p[1] > 0).sort((p, q) => q[1] - p[1]).slice(0, 6);
-    const marks = data.marks.filter(m => m.at >= from && m.at < to).map(m => `▾ ${plain(m.name)} · `).join("");
+    const marks = data.marks.filter(m => m.at >= from && m.at < to).map(m =>
+      `${m.kind === "restart" ? "↻" : "▾"} ${plain(m.name)} · `).join("");
     say(`${span(from, to)}: ${marks}${parts.length ? parts.map(([name, v]) =>
       `${plain(name).split("/").pop()} ${digits(v)}`).join(" · ") + " CPUs" : "no epoch"}`);
   }

@@ -6,11 +6,11 @@
 import { byId, el, plain, base, put, vars } from "./dom.js";
 import { digits, span, spec, clock } from "./format.js";
 import { createLoader, notice } from "./loader.js";
-import { loadPatiently } from "./timedata.js";
+import { loadTimeLine } from "./timedata.js";
 import { createTimeLine } from "./timeline.js";
 import { drawHeat, loadHeat } from "./heat.js";
 
-const LINES = ["image", "comm", "container", "label"];
+const LINES = ["image", "comm", "container", "label", "host"];
 
 /** The two times that a specification names, in ms; null for one of another kind. */
 export function timesOf(text) {
@@ -42,8 +42,7 @@ export function createTimePane(ctx) {
   const sides = state => ({ a: timesOf(state.a), b: timesOf(state.b) });
 
   function legend() {
-    put(byId("legend"), line.by === store.get().line ? null : "by command; images take longer",
-      line.areas.map(area => vars(el("span", { class: `k-${area.kind}`,
+    put(byId("legend"), line.areas.map(area => vars(el("span", { class: `k-${area.kind}`,
       title: plain(area.name) }, plain(base(area.name))),
     { "--hue": `var(--${area.kind === "row" ? hue(area) : area.kind})` })));
   }
@@ -56,7 +55,7 @@ export function createTimePane(ctx) {
         line.areas.map(a => el("th", { scope: "col", class: "r" }, plain(base(a.name)),
           el("span", { class: "unit" }, " CPUs"))),
         line.marks.length ? el("th", { scope: "col" }, "marks") : null)),
-      el("tbody", {}, line.intervals.map((v, i) => el("tr", {},
+      el("tbody", {}, line.intervals.map((v, i) => el("tr", { "data-what": "areas" },
         el("td", {}, clock(v.from, { day: true, seconds: true })),
         line.areas.map(a => el("td", { class: "r n", "data-value": a.values[i] ?? "" },
           a.values[i] === null ? "no epoch" : digits(a.values[i]))),
@@ -83,6 +82,8 @@ export function createTimePane(ctx) {
     if (state.table) {
       put(root, tableOf());
     } else if (state.heat) {
+      line.areas.forEach(hue); // images have their colours in each view
+      put(byId("legend"));
       return;
     } else {
       if (place.parentNode !== root)
@@ -106,7 +107,7 @@ export function createTimePane(ctx) {
   }
 
   function update(state) {
-    loader.run(signal => loadPatiently(api, state, signal, take), fresh => {
+    loader.run(signal => loadTimeLine(api, state, signal), fresh => {
       take(fresh);
       loadMap(store.get());
     });

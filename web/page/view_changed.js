@@ -9,7 +9,7 @@ import { figure, digits, percent, count } from "./format.js";
 import { createLoader, notice } from "./loader.js";
 import { createTable } from "./table.js";
 import { createFlame } from "./flame_canvas.js";
-import { buildTree } from "./flame_tree.js";
+import { buildTree, pathOf, walk } from "./flame_tree.js";
 import { forestAxis, forestPlot, grew, judge } from "./forest.js";
 import { filterOptions, passes } from "./filters.js";
 import { procedureArgs, procedureName } from "./view_where.js";
@@ -20,7 +20,8 @@ const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "
 
 /** With its sign; a change that would be 0.0 has none. */
 function changeText(value) {
-  return Math.abs(value) < 0.05 ? "0.0" : `${value > 0 ? "+" : ""}${digits(value)}`;
+  return Math.abs(value) < 0.05 ? "0.0" : `${value > 0 ? "+" : "−"}${Math.abs(value) < 100 ?
+    Math.abs(value).toFixed(1) : digits(Math.abs(value))}`;
 }
 
 export function create(ctx) {
@@ -41,8 +42,8 @@ export function create(ctx) {
   const truth = el("div", {});
   const place = el("div", { class: "place" });
   const node = el("section", { class: "view", "aria-label": "What changed" },
-    el("div", { class: "tools" }, el("label", { for: "side-a", class: "side a" }, "A"), a,
-      el("label", { for: "side-b", class: "side b" }, "B"), b, swap, el("span", { class: "push" }),
+    el("div", { class: "tools" }, el("span", { class: "field" }, el("label", { for: "side-a", class: "side a" }, "A"), a),
+      el("span", { class: "field" }, el("label", { for: "side-b", class: "side b" }, "B"), b), swap, el("span", { class: "push" }),
       el("label", { for: "diffby" }, "group by"), by, flame), truth, place);
   const loader = createLoader(place);
   const detail = createLoader(place);
@@ -53,10 +54,10 @@ export function create(ctx) {
     rowClass: row => `v-${judge(row).kind}` });
   const graph = createFlame({ label: "Flame graph of both sides; orange took more in B, blue less",
     colour, hover: box => box && describe(box), select: describe, zoom: box => graph.zoomTo(box) });
-  const details = el("p", { class: "details" });
+  const details = el("p", { class: "details", ...what("box") });
+  const boxes = createTable({ caption: "Call stacks of both sides", key: box => pathOf(box), select: box => describe(box) });
   let report = null;
-  let trees = null;
-  let verdicts = new Map();
+  let stacks = null; // of flame A B
 
   function exchange() {
     const state = store.get();
@@ -66,18 +67,59 @@ export function create(ctx) {
   const sides = state => [state.a || state.range, state.b];
 
   function colour(box) {
-    const row = verdicts.get(`${box.procedure}\u0000${box.image}`);
-    if (!box.parent || !row || judge(row).kind !== "found")
-      return box.parent ? "none" : "wash";
-    return grew(row) ? "more" : "less";
+    if (!box.parent)
+      return "wash";
+    return box.judged?.shade ? (box.judged.more ? "more" : "less") : "none";
+  }
+
+  const shareOf = (box, side) => box.judged?.[`${side}_percent`] ??
+    100 * box.sides[side === "a" ? 0 : 1] / (graph.root?.sides[side === "a" ? 0 : 1] || 1);
+
+  /** What cpi flame A B says of a box. */
+  function verdictOf(box) {
+    const row = box.judged;
+    if (!row?.judged)
+      return "no verdict: too few samples of its own";
+    return `itself ${changeText(row.change_percent)} % (${changeText(row.low_percent)} to ${
+      changeText(row.high_percent)}), ${row.found ? `significant${row.verdict ? `: ${row.verdict}` : ""}` :
+      "not significant"}`;
   }
 
   function describe(box) {
-    const row = verdicts.get(`${box.procedure}\u0000${box.image}`);
-    const share = i => 100 * box.sides[i] / (graph.root?.sides[i] || 1);
-    put(details, el("b", {}, plain(box.procedure)), ` A ${percent(share(0))} %, B ${percent(share(1))} %`,
-      row ? ` · ${judge(row).text}` : " · no verdict: not among the rows of the comparison");
+    put(details, el("b", {}, plain(box.procedure)), " A ", figure(shareOf(box, "a"), percent(shareOf(box, "a")), "%"),
+      " %, B ", figure(shareOf(box, "b"), percent(shareOf(box, "b")), "%"), " %",
+      box.parent ? ` · ${verdictOf(box)}` : "");
     ctx.pick(box.parent ? { procedure: box.procedure, image: box.image } : null);
+  }
+
+  const boxColumns = [
+    ...["a", "b"].map(side => ({ id: `${side}_share`, title: side.toUpperCase(), unit: "%", what: "total", number: true,
+      grow: "w1", cell: x => figure(shareOf(x, side), percent(shareOf(x, side)), "%") })),
+    { id: "change", title: "itself", unit: "%", what: "change", number: true, grow: "w1", cell: x => (x.judged?.judged ?
+      figure(x.judged.change_percent, changeText(x.judged.change_percent), "%") : "") },
+    { id: "verdict", title: "verdict", what: "verdict", grow: "w4", cell: x => (x.judged?.shade ?
+      `significant: ${x.judged.more ? "more" : "less"} here` : x.judged?.found ? "significant, not here" :
+        x.judged?.judged ? "not significant" : "too few samples") },
+    { id: "procedure", title: "procedure", what: "procedure", grow: "w6", cell: x => el("span", { title: plain(x.procedure) },
+      "· ".repeat(Math.min(40, x.depth - 1)), plain(x.procedure)) },
+    { id: "image", title: "image", what: "image", grow: "wide", cell: x => (x.image ? [ctx.swatch(x.image),
+      el("span", { title: plain(x.image) }, plain(base(x.image)))] : "") },
+  ];
+
+  function drawFlame(state) {
+    const side = name => stacks.rows.map(row => ({ ...row, samples: row[`${name}_samples`],
+      self_samples: row[`${name}_self_samples`] }));
+    const root = buildTree([side("a"), side("b")], row => !passes(state.filters, row));
+    graph.root = root;
+    if (state.table) {
+      put(place, boxes.node);
+      boxes.show(boxColumns, [...walk(root)].slice(1));
+      return;
+    }
+    if (!graph.chosen())
+      put(details, "Orange: the procedure itself takes more in B, blue: less; grey: no significant change.");
+    put(place, details, graph.node);
+    graph.show(root);
   }
 
   async function open(row) {
@@ -110,7 +152,7 @@ export function create(ctx) {
           changeText(r.change_percent), "%") },
       { id: "plot", title: forestAxis(), what: "change", grow: "w5", cell: forestPlot },
       { id: "q", title: "q", what: "q", number: true, grow: "w1", sort: r => r.q,
-        cell: r => figure(r.q, r.q === null ? "" : r.q < 0.001 ? r.q.toExponential(0) : digits(r.q)) },
+        cell: r => figure(r.q, r.q === null ? "" : r.q < 0.001 ? "<0.001" : r.q.toFixed(3)) },
     ].filter(Boolean);
   }
 
@@ -122,9 +164,9 @@ export function create(ctx) {
     put(truth, el("p", { class: "truth" },
       el("span", what("verdict"), figure(found, found), ` of ${report.rows.length} rows changed significantly`),
       few ? el("span", what("verdict"), figure(few, few), " have too few samples") : null,
-      el("span", {}, "A ", figure(report.a.parts, report.a.parts), " epochs, ", figure(report.a.seconds,
+      el("span", what("epochs"), "A ", figure(report.a.parts, report.a.parts), " epochs, ", figure(report.a.seconds,
         digits(report.a.seconds)), " s"),
-      el("span", {}, "B ", figure(report.b.parts, report.b.parts), " epochs, ", figure(report.b.seconds,
+      el("span", what("epochs"), "B ", figure(report.b.parts, report.b.parts), " epochs, ", figure(report.b.seconds,
         digits(report.b.seconds)), " s"),
       el("span", {}, `relative to ${report.normalized_by === "median" ? "the median change of all rows" :
         "time"}`), el("span", { class: report.basis === "sampling" ? "lost" : null }, basis[report.basis] ?? report.basis)));
@@ -142,11 +184,8 @@ export function create(ctx) {
     if (!report || state.diffproc)
       return;
     drawTruth();
-    if (state.diffflame && trees) {
-      put(place, details, graph.node);
-      const root = buildTree(trees.map(t => t.rows), row => !passes(state.filters, row));
-      graph.root = root;
-      graph.show(root);
+    if (state.diffflame && stacks) {
+      drawFlame(state);
       return;
     }
     const rows = report.rows.filter(r => passes(state.filters, r)).sort((p, q) =>
@@ -159,14 +198,14 @@ export function create(ctx) {
   function drawProcedure(d) {
     const back = el("button", { type: "button", click: () => store.set({ diffproc: "" }) }, "← all rows");
     put(truth, el("p", { class: "truth" }, back, el("b", { class: "mono" }, plain(d.procedure)),
-      el("span", {}, figure(d.a_samples, count(d.a_samples)), " samples in A, ", figure(d.b_samples,
+      el("span", what("samples"), figure(d.a_samples, count(d.a_samples)), " samples in A, ", figure(d.b_samples,
         count(d.b_samples)), " in B"), el("span", {}, d.same_code ? "the same code" : "rebuilt: code was matched")));
     const insns = createTable({ caption: "Per instruction", key: r => `${r.block} ${r.address} ${r.text}` });
     const number = (id, title, id2) => ({ id, title, what: id2, number: true, grow: "w2",
       cell: r => figure(r[id], r[id] === null ? "" : Math.abs(r[id]) >= 1e6 ? count(r[id]) : digits(r[id])) });
     put(place, insns.node);
     insns.show([number("a_ms_per_second", "A ms/s", "time"), number("b_ms_per_second", "B ms/s", "time"),
-      number("delta_ms_per_second", "change ms/s", "change"), number("a_cpi", "A CPI", "actual"),
+      number("delta_ms_per_second", "change ms/s", "delta"), number("a_cpi", "A CPI", "actual"),
       number("b_cpi", "B CPI", "actual"), number("a_executions", "A executions", "executions"),
       number("b_executions", "B executions", "executions"),
       { id: "address", title: "address", what: "address", grow: "w2", cell: r => el("code", {}, r.address ?? "") },
@@ -174,10 +213,7 @@ export function create(ctx) {
     d.instructions);
   }
 
-  function askTrees(state, signal) {
-    return Promise.all(sides(state).map(epoch => api.json("tree", { epoch, threshold: 0.05,
-      ...filterOptions(state.filters) }, signal)));
-  }
+  const flameOptions = state => ({ arg: sides(state), threshold: 0.05, ...filterOptions(state.filters) });
 
   function update(state) {
     if (!state.b) {
@@ -199,11 +235,10 @@ export function create(ctx) {
     loader.run(async signal => {
       const diff = api.json("diff", { arg: [from, to], by: state.diffby, threshold: 0.000001,
         ...filterOptions(state.filters) }, signal);
-      return [await diff, state.diffflame ? await askTrees(state, signal) : null];
+      return [await diff, state.diffflame ? await api.json("flame", { ...flameOptions(state), format: "json" }, signal) : null];
     }, ([answer, both]) => {
       report = answer;
-      trees = both;
-      verdicts = new Map(report.rows.map(r => [`${r.procedure}\u0000${r.image}`, r]));
+      stacks = both;
       draw(store.get());
     });
   }
@@ -216,7 +251,7 @@ export function create(ctx) {
     keys: () => [
       { key: "v", text: "the flame graph of both sides, or the table", run: () => flame.click() },
       { key: "g", text: "group by the next kind", run: () => store.set({ diffby:
-        Object.keys(KINDS)[(Object.keys(KINDS).indexOf(store.get().diffby) + 1) % 7] }) },
+        Object.keys(KINDS)[(Object.keys(KINDS).indexOf(store.get().diffby) + 1) % Object.keys(KINDS).length] }) },
       { key: "Enter", text: "the instructions of the selected procedure", run: () => table.selected() && open(table.selected()) },
       { key: "/", text: "the epochs of B", run: () => b.focus() },
       { key: "%", text: "exchange A and B", run: exchange },
@@ -231,8 +266,9 @@ export function create(ctx) {
       return true;
     },
     focus: () => table.focus(),
-    saves: state => (state.b ? ["csv", "json", "svg"].map(format => ({ name: format.toUpperCase(), report: "diff",
-      options: { arg: sides(state), by: state.diffby, format } })) : []),
+    saves: state => (state.b ? [...["csv", "json", "svg"].map(format => ({ name: format.toUpperCase(), report: "diff",
+      options: { arg: sides(state), by: state.diffby, format } })), ...["svg", "json"].map(format => ({
+      name: `${format.toUpperCase()} of both flame graphs`, report: "flame", options: { ...flameOptions(state), format } }))] : []),
     stop() {
       loader.stop();
       detail.stop();

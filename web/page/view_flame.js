@@ -16,6 +16,8 @@ import { what } from "./explain.js";
 
 const THRESHOLD = 0.02; // percent; less is in a box of its own
 const SHAPES = ["icicle", "flame", "sandwich"];
+const HINTS = { icicle: "A click selects a box, two zoom; p shows its callers and callees, o why.",
+  sandwich: "Above the line: who calls it; below: what it calls." };
 
 export function create(ctx) {
   const { store, api, hues } = ctx;
@@ -38,7 +40,7 @@ export function create(ctx) {
   const toggles = { inverted: toggle("inverted", "from the leaves"),
     commands: toggle("commands", "by command") };
   const images = el("div", { class: "images", role: "group", "aria-label": "Images: a click hides one" });
-  const details = el("p", { class: "details", "aria-live": "polite" });
+  const details = el("p", { class: "details", "aria-live": "polite", ...what("box") });
   const place = el("div", { class: "place" });
   const tip = el("div", { class: "tip", hidden: true });
   const node = el("section", { class: "view", "aria-label": "Flame graph" }, truth,
@@ -170,6 +172,8 @@ export function create(ctx) {
     }
     drawImages(state);
     drawTruth();
+    if (!main.chosen())
+      put(details, HINTS[state.shape] ?? HINTS.icicle);
     const at = boxAt(root, state.zoom);
     if (state.table) {
       put(place, table.node);
@@ -178,11 +182,11 @@ export function create(ctx) {
       put(place, state.shape === "sandwich" ? callers.node : null, main.node);
       node.classList.toggle("sandwich", state.shape === "sandwich");
       if (state.shape === "sandwich" && reports.above)
-        callers.show(buildTree([reports.above]), { up: true });
+        callers.show(buildTree([reports.above]), { up: true, skip: 2 }); // its own box is below
       if (former && former.zoom !== state.zoom && former.view === state.view)
         main.zoomTo(at);
       else
-        main.show(root, { up: state.shape === "flame", at });
+        main.show(root, { up: state.shape === "flame", at, skip: state.shape === "sandwich" ? 1 : 0 });
     }
     drawSearch(state);
   }

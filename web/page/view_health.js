@@ -18,13 +18,15 @@ const REASONS = {
   not_delivered: "the kernel took no sample: interrupts were off, or it was throttled",
 };
 
+const COLUMNS = ["samples", "received", "stored", "undelivered"];
+
 const section = (title, id, ...children) => el("section", { class: "card", "data-what": id },
   el("h2", {}, title), children);
 
 const list = (label, rows) => el("table", { "aria-label": label }, el("tbody", {}, rows.filter(Boolean)));
 
-const row = (name, value, shown, unit = "", note = "") => (value === undefined || value === null ? null :
-  el("tr", {}, el("td", {}, name), el("td", { class: "r" }, figure(value, shown, unit)),
+const row = (id, name, value, shown, unit = "", note = "") => (value === undefined || value === null ? null :
+  el("tr", { "data-what": id }, el("td", {}, name), el("td", { class: "r" }, figure(value, shown, unit)),
     el("td", { class: "quiet" }, note)));
 
 /** Cost as a bar, the budget as a mark on it. */
@@ -41,14 +43,14 @@ function costPart(d) {
     return section("Cost", "cost", el("p", {}, "No cpid answers here: the figures are those of the database. ",
       "Start it with systemctl start cpid, or name its socket in CPI_SOCKET."));
   return section("Cost", "cost", costBar(d.cost_percent, d.budget_percent), list("Cost", [
-    row("all of it", d.cost_percent, digits(d.cost_percent), "%", "% of all CPUs' time"),
-    row("the budget", d.budget_percent, digits(d.budget_percent), "%", d.cost_percent > d.budget_percent ?
+    row("cost", "all of it", d.cost_percent, digits(d.cost_percent), "%", "% of all CPUs' time"),
+    row("budget", "the budget", d.budget_percent, digits(d.budget_percent), "%", d.cost_percent > d.budget_percent ?
       "exceeded: cpid lowers its rate at the next check" : "kept"),
-    row("interrupts", d.cost_samples_percent, digits(d.cost_samples_percent), "%", "% taking samples"),
-    row("the daemon", d.cost_daemon_percent, digits(d.cost_daemon_percent), "%", "% its own processes"),
-    row("rate", d.rate_hz, digits(d.rate_hz), "Hz", "random samples a second and CPU"),
-    row("CPU time", d.cpu_s, digits(d.cpu_s), "s", `s in ${duration(1000 * d.uptime_s)}`),
-    row("memory", d.rss_bytes, bytes(d.rss_bytes), "bytes", "resident"),
+    row("interrupts", "interrupts", d.cost_samples_percent, digits(d.cost_samples_percent), "%", "% taking samples"),
+    row("daemon", "the daemon", d.cost_daemon_percent, digits(d.cost_daemon_percent), "%", "% its own processes"),
+    row("rate", "rate", d.rate_hz, digits(d.rate_hz), "Hz", "random samples a second and CPU"),
+    row("cputime", "CPU time", d.cpu_s, digits(d.cpu_s), "s", `s in ${duration(1000 * d.uptime_s)}`),
+    row("memory", "memory", d.rss_bytes, bytes(d.rss_bytes), "bytes", "resident"),
   ]));
 }
 
@@ -75,17 +77,17 @@ function samplesPart(d, db) {
   const events = Object.keys(d ?? {}).filter(k => k.startsWith("event.")).map(k => d[k]);
   return section("Samples", "health", d ? el("table", { "aria-label": "Samples by event" },
     el("thead", {}, el("tr", {}, ["event", "received", "stored", "not delivered"].map((t, i) =>
-      el("th", { scope: "col", class: i ? "r" : null }, t)))),
-    el("tbody", {}, events.map(e => el("tr", {}, el("td", {}, plain(e)), ["received", "stored", "not_delivered"].map(k =>
-      el("td", { class: "r" }, figure(d[`${k}.${e}`], count(d[`${k}.${e}`])))))),
+      el("th", { scope: "col", class: i ? "r" : null, "data-what": COLUMNS[i] }, t)))),
+    el("tbody", {}, events.map(e => el("tr", {}, el("td", {}, plain(e)), ["received", "stored", "not_delivered"].map((k, i) =>
+      el("td", { class: "r", "data-what": COLUMNS[i + 1] }, figure(d[`${k}.${e}`], count(d[`${k}.${e}`])))))),
     d.stacks_received ? el("tr", {}, el("td", {}, "call stacks"), ["received", "stored", "lost"].map(k =>
       el("td", { class: "r" }, figure(d[`stacks_${k}`], count(d[`stacks_${k}`]))))) : null,
     d.windows_received ? el("tr", {}, el("td", {}, "windows"), ["windows_received", "windows_stored"].map(k =>
       el("td", { class: "r" }, figure(d[k], count(d[k]))))) : null)) : list("Last flush", [
-    row("received", db.last_flush_received, count(db.last_flush_received)),
-    row("stored", db.last_flush_stored, count(db.last_flush_stored)),
-    row("lost", db.last_flush_lost, count(db.last_flush_lost)),
-    row("unknown", db.last_flush_unknown, count(db.last_flush_unknown))]));
+    row("received", "received", db.last_flush_received, count(db.last_flush_received)),
+    row("stored", "stored", db.last_flush_stored, count(db.last_flush_stored)),
+    row("losses", "lost", db.last_flush_lost, count(db.last_flush_lost)),
+    row("unknown", "unknown", db.last_flush_unknown, count(db.last_flush_unknown))]));
 }
 
 function reasonRows(counts) {
@@ -124,7 +126,7 @@ function restartText(times) {
 
 function gapsPart(epochs) {
   const gaps = findGaps(epochs);
-  return section("Gaps", "health", el("p", {}, `${epochs.length} ${epochs.length === 1 ? "epoch" : "epochs"}; `,
+  return section("Gaps", "gap", el("p", {}, `${epochs.length} ${epochs.length === 1 ? "epoch" : "epochs"}; `,
     restartText(restarts(epochs))), gaps.length ? list("Gaps", gaps.slice(-20).reverse()
     .map(g => el("tr", {}, el("td", {}, span(g.from, g.to)), el("td", { class: "r" }, figure((g.to - g.from) / 1000,
       duration(g.to - g.from), "s"))))) : el("p", {}, "No gap of a second or more."));
@@ -142,21 +144,21 @@ function sizePart(db, d, epochs) {
   const limit = d?.retain_bytes_limit;
   const left = daily && limit ? (limit - db.file_bytes) / daily : null;
   return section("Database", "size", el("p", { class: "mono path" }, plain(db.path)), list("Database", [
-    row("file", db.file_bytes, bytes(db.file_bytes), "bytes"),
-    row("write-ahead log", db.wal_bytes, bytes(db.wal_bytes), "bytes"),
-    row("names and code", db.captured_bytes, bytes(db.captured_bytes), "bytes", "of sampled programs"),
-    row("limit", limit, bytes(limit), "bytes", "then the oldest epochs go (--retain)"),
-    daily ? row("growth", daily, bytes(daily), "bytes", "a day on average") : null,
-    left !== null ? row("full in", left, left > 0 ? duration(left * 86400e3) : "now", "days",
+    row("file", "file", db.file_bytes, bytes(db.file_bytes), "bytes"),
+    row("wal", "write-ahead log", db.wal_bytes, bytes(db.wal_bytes), "bytes"),
+    row("captured", "names and code", db.captured_bytes, bytes(db.captured_bytes), "bytes", "of sampled programs"),
+    row("limit", "limit", limit, bytes(limit), "bytes", "then the oldest epochs go (--retain)"),
+    daily ? row("growth", "growth", daily, bytes(daily), "bytes", "a day on average") : null,
+    left !== null ? row("full", "full in", left, left > 0 ? duration(left * 86400e3) : "now", "days",
       "at this rate, if nothing is rolled up") : null]));
 }
 
 function versionPart(d, epochs) {
   const kernels = [...new Set(epochs.map(e => e.release).filter(Boolean))];
-  return section("Versions", "health", list("Versions", [
-    d ? row("cpid", d.version, plain(d.version)) : null,
-    d ? row("collector", d.collector, plain(d.collector)) : null,
-    ...kernels.slice(0, 8).map(k => row("kernel", k, plain(k)))]));
+  return section("Versions", "version", list("Versions", [
+    d ? row("version", "cpid", d.version, plain(d.version)) : null,
+    d ? row("version", "collector", d.collector, plain(d.collector)) : null,
+    ...kernels.slice(0, 8).map(k => row("version", "kernel", k, plain(k)))]));
 }
 
 /** All members of a part, as the command says them. */

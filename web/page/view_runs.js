@@ -16,8 +16,11 @@ const KINDS = { procedure: "procedure", image: "image", comm: "command", line: "
   container: "container", unit: "unit" };
 const WIDE = 224;
 
-/** Least to most as a line, the mean as a dot, one deviation to each side as a box. */
-function spreadPlot(row) {
+/**
+ * Least to most as a line, the mean as a dot, one deviation to each side as a box. Epochs
+ * beyond two deviations are dots that open them.
+ */
+function spreadPlot(row, outliers, open) {
   const x = value => 4 + Math.max(0, value) / (row.max || 1) * (WIDE - 8);
   return svg("svg", { class: `spread e-${row.exceeds ?? "none"}`, width: WIDE, height: 16, role: "img",
     "data-value": JSON.stringify([row.min, row.mean, row.std_dev, row.max]),
@@ -25,8 +28,16 @@ function spreadPlot(row) {
   svg("line", { x1: x(row.min), x2: x(row.max), y1: 8, y2: 8 }),
   svg("rect", { x: x(row.mean - row.std_dev), width: Math.max(1, x(Math.min(row.max, row.mean + row.std_dev)) -
     x(row.mean - row.std_dev)), y: 4, height: 8 }),
-  svg("circle", { cx: x(row.mean), cy: 8, r: 3 }));
+  svg("circle", { cx: x(row.mean), cy: 8, r: 3 }),
+  outliers.map(o => svg("circle", { class: "outlier", role: "button", tabindex: -1, cx: x(o.value), cy: 8, r: 4,
+    "data-value": o.value, "data-epoch": o.epoch, "aria-label": outlierText(o),
+    click: event => {
+      open(o);
+      event.stopPropagation();
+    } }, svg("title", {}, `${outlierText(o)}; a click shows it in Where`))));
 }
+
+const outlierText = o => `${span(Date.parse(o.from), Date.parse(o.to))}: ${digits(o.value)}`;
 
 const EXCEEDS = { runs: "beyond other rows", sampling: "beyond counting", chance: "as counting does" };
 
@@ -45,6 +56,11 @@ export function create(ctx) {
     key: row => JSON.stringify([row.procedure, row.image, row[store.get().runsby], row.file, row.line]),
     select, open: row => open(row), sort: order => store.set({ runssort: order }) });
   let report = null;
+  let outliers = new Map(); // row → its epochs beyond two deviations
+
+  function openEpoch({ from, to }) {
+    store.set({ a: `${spec(Date.parse(from))}..${spec(Date.parse(to))}`, view: "where" });
+  }
 
   function open(row) {
     if (row.procedure && row.image)
@@ -78,13 +94,12 @@ export function create(ctx) {
       const text = value === null ? `${times}: no epoch` : `${times}: ${digits(value)} CPUs${outlier ? ", an outlier" : ""}`;
       const bar = el("button", { type: "button", class: outlier ? "runbar outlier" : "runbar", title: text,
         "aria-label": text, disabled: value === null, "data-value": value,
-        click: () => store.set({ a: `${spec(Date.parse(intervals[i].from))}..${spec(Date.parse(intervals[i].to))}`,
-          view: "where" }) });
+        click: () => openEpoch(intervals[i]) });
       bar.style.setProperty("--high", `${(100 * (value ?? 0) / most).toFixed(1)}%`);
       return bar;
     });
     put(course, el("h3", {}, plain(procedureName(row) ?? row[store.get().runsby]), " over time ",
-      el("span", { class: "quiet" }, "orange: beyond two deviations; Enter shows that time in Where")),
+      el("span", { class: "quiet" }, "orange: beyond two deviations; a click or Enter shows that time in Where")),
     el("div", { class: "runbars" }, bars));
   }
 
@@ -95,10 +110,11 @@ export function create(ctx) {
       sort: r => r[id], cell: r => figure(r[id], show(r[id])) });
     return [
       { ...number("range_percent", "range", "range2", percent), unit: "%" },
-      { id: "spread", title: "spread", what: "spread", grow: "w5", cell: spreadPlot },
-      { ...number("sum_percent", "sum", "share", percent), unit: "%" },
-      number("mean", "mean", "samples", count), number("std_dev", "deviation", "samples", count),
-      number("present", "epochs", "shown", count),
+      { id: "spread", title: "spread", what: "spread", grow: "w5",
+        cell: r => spreadPlot(r, outliers.get(r) ?? [], openEpoch) },
+      { ...number("sum_percent", "sum", "sum", percent), unit: "%" },
+      number("mean", "mean", "mean", count), number("std_dev", "deviation", "deviation", count),
+      number("present", "epochs", "epochs", count),
       { id: "exceeds", title: "varies", what: "exceeds", grow: "w3", sort: r => r.exceeds,
         cell: r => EXCEEDS[r.exceeds] ?? "not tested" },
       { id: "name", title: KINDS[name], what: "procedure", grow: "wide", sort: r => r[name] ?? r.file,
@@ -113,8 +129,8 @@ export function create(ctx) {
     by.value = state.runsby;
     if (!report)
       return;
-    put(truth, el("span", {}, figure(report.epochs.length, report.epochs.length), " epochs"),
-      el("span", {}, figure(report.sum, count(report.sum)), ` ${plain(report.unit)}`),
+    put(truth, el("span", what("epochs"), figure(report.epochs.length, report.epochs.length), " epochs"),
+      el("span", what("samples"), figure(report.sum, count(report.sum)), ` ${plain(report.unit)}`),
       el("span", what("exceeds"), "rows vary by ", figure(report.cv_between, percent(100 * (report.cv_between ?? 0))),
         " % from epoch to epoch beyond sampling"));
     const rows = report.rows.filter(r => passes(state.filters, r));
@@ -134,6 +150,9 @@ export function create(ctx) {
       loader.run(signal => api.json("stats", { epoch: shownEpochs(state), by: state.runsby,
         ...filterOptions(state.filters) }, signal), answer => {
         report = answer;
+        outliers = new Map();
+        for (const o of report.outliers ?? [])
+          outliers.set(report.rows[o.row], [...outliers.get(report.rows[o.row]) ?? [], o]);
         draw(store.get());
       });
     },
@@ -141,12 +160,19 @@ export function create(ctx) {
     needs: ["runsby"],
     keys: () => [
       { key: "g", text: "group by the next kind", run: () => store.set({ runsby:
-        Object.keys(KINDS)[(Object.keys(KINDS).indexOf(store.get().runsby) + 1) % 6] }) },
+        Object.keys(KINDS)[(Object.keys(KINDS).indexOf(store.get().runsby) + 1) % Object.keys(KINDS).length] }) },
+      { key: "o", text: "the selected row's greatest outlier", run: () => {
+        const list = outliers.get(table.selected());
+        if (list)
+          openEpoch(list[0]);
+        else
+          ctx.say("Select a row with an orange dot first.");
+      } },
       { key: "Enter", text: "why: the selected procedure", run: () => table.selected() && open(table.selected()) },
     ],
     focus: () => table.focus(),
     saves: state => ["csv", "json"].map(format => ({ name: format.toUpperCase(), report: "stats",
-      options: { epoch: shownEpochs(state), by: state.runsby, format } })),
+      options: { epoch: shownEpochs(state), by: state.runsby, ...filterOptions(state.filters), format } })),
     stop() {
       loader.stop();
       beside.stop();

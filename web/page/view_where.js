@@ -14,19 +14,18 @@ import { truthLine } from "./truth.js";
 import { what } from "./explain.js";
 
 const GROUPS = { procedure: "procedure", image: "image", line: "source line", comm: "command",
-  container: "container", unit: "unit", label: "label" };
+  container: "container", unit: "unit", label: "label", host: "machine" };
 const COURSES = 300; // rows whose course is asked for
 const CPIS = 12; // rows whose CPI is asked for
 
 const keyOf = row => JSON.stringify([row.procedure, row.inlined, row.image, row.build_id, row.file,
-  row.line, row.comm, row.container, row.pod, row.unit, row.label]);
+  row.line, row.comm, row.container, row.pod, row.unit, row.label, row.host]);
 
 /** The name that a search looks at. */
 const nameOf = (row, by) => (by === "procedure" ? `${row.procedure} ${row.image}` :
   by === "line" ? `${row.file ?? ""}:${row.line ?? "?"} ${row.procedure} ${row.image}` :
     String(row[by] ?? ""));
 
-/** A search as a regular expression; null where it is none (yet). */
 /** Whether a name is searched for; "!" in front takes those that do not match. Null: all. */
 export function toSearch(text) {
   const not = text.startsWith("!");
@@ -34,6 +33,7 @@ export function toSearch(text) {
   return pattern && (name => pattern.test(name) !== not);
 }
 
+/** A search as a regular expression; null where it is none (yet). */
 export function toRegExp(text) {
   try {
     return new RegExp(text, "i");
@@ -228,7 +228,7 @@ export function create(ctx) {
     keys: () => [
       { key: "/", text: "search", run: () => search.select() || search.focus() },
       { key: "g", text: "group by the next kind", run: () => ctx.store.set({ by:
-        Object.keys(GROUPS)[(Object.keys(GROUPS).indexOf(ctx.store.get().by) + 1) % 7] }) },
+        Object.keys(GROUPS)[(Object.keys(GROUPS).indexOf(ctx.store.get().by) + 1) % Object.keys(GROUPS).length] }) },
       { key: "c", text: "show or hide CPI", run: () => cpi.click() },
       { key: "Enter", text: "open: why a procedure, or only this command, image, …",
         run: () => table.selected() && open(table.selected()) },

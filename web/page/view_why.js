@@ -12,7 +12,7 @@ import { filterOptions } from "./filters.js";
 import { shownEpochs } from "./state.js";
 import { makeRows, reasonText } from "./why_model.js";
 import { codePane, showHottest } from "./why_code.js";
-import { callersPart, coursePart, cyclePart, graphPart, headLine, pathsPart } from "./why_side.js";
+import { callersPart, coursePart, cyclePart, edgesPart, graphPart, headLine, pathsPart } from "./why_side.js";
 import { procedureArgs, procedureName } from "./view_where.js";
 
 const FOLD = 300; // instructions; longer procedures show only what has samples
@@ -104,7 +104,7 @@ export function create(ctx) {
       put(place, notice("No code of this procedure is here.", plain(data.list.no_code ?? ""),
         "cpid keeps the code of what it samples (--capture); for debug information install the debug package."));
     else if (state.graph)
-      put(place, graphPart(ofProcedure(state)));
+      put(place, state.table ? edgesPart(data.calc) : graphPart(ofProcedure(state)));
     else {
       const pane = codePane(rows, data.source, state.why);
       put(place, pane);
@@ -201,7 +201,9 @@ export function create(ctx) {
       { name: "JSON (calc)", report: "calc", options: { ...ofProcedure(state), all: true } },
       { name: "CSV (calc)", report: "calc", options: { ...ofProcedure(state), all: true, format: "csv" } },
       { name: "SVG of the graph", report: "cfg", options: { ...ofProcedure(state), format: "svg" } },
-    ] : [{ name: "CSV", report: "stalls", options: { ...chosen(state), format: "csv" } }]),
+      { name: "text (calc)", report: "calc", options: { ...ofProcedure(state), format: "text", download: true } },
+    ] : ["csv", "json"].map(format => ({ name: `${format.toUpperCase()} (stalls)`, report: "stalls",
+      options: { ...chosen(state), format } }))),
     stop() {
       loader.stop();
       beside.stop();

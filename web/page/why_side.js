@@ -56,7 +56,7 @@ export function pathsPart(report) {
   const rows = (report?.paths ?? []).slice(0, 8);
   if (!rows.length)
     return null;
-  return section("Paths of windows", "executions", el("table", { "aria-label": "Paths" }, el("tbody", {},
+  return section("Paths of windows", "path", el("table", { "aria-label": "Paths" }, el("tbody", {},
     rows.map(p => el("tr", {}, el("td", { class: "r" }, figure(p.share, percent(100 * p.share)), " %",
       el("span", { class: "quiet" }, ` ${percent(100 * p.share_low)}–${percent(100 * p.share_high)}`)),
     el("td", { class: "mono" }, p.blocks.map(b => b.line ?? b.address).join(" → ")))))));
@@ -79,11 +79,33 @@ export function headLine(state, list, calc) {
       `too few samples: ${count(s.samples_needed)} would do`) : null);
 }
 
+/** The graph's edges as rows. */
+export function edgesPart(calc) {
+  const known = v => (v === null || v === undefined ? "" : count(v));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Edges" }, el("table", {
+    "aria-label": "Edges of the control-flow graph" }, el("thead", {}, el("tr", {},
+    [["from", "address"], ["to", "address"], ["executions", "executions"], ["confidence", "confidence"],
+      ["taken", "taken"], ["not taken", "taken"]].map(([title, id], i) => el("th", { scope: "col", "data-what": id,
+      class: i === 2 || i > 3 ? "r" : null }, title)))),
+  el("tbody", {}, (calc?.edges ?? []).map(e => el("tr", {}, el("td", { class: "mono" }, plain(e.from)),
+    el("td", { class: "mono" }, plain(e.to ?? "")), el("td", { class: "r", "data-what": "executions" },
+      figure(e.frequency, estimate(e.frequency, e.frequency_interval, count, "most"))),
+    el("td", {}, plain(e.confidence?.shape ?? e.confidence ?? "")),
+    el("td", { class: "r", "data-what": "taken" }, figure(e.taken_samples, known(e.taken_samples))),
+    el("td", { class: "r", "data-what": "taken" }, figure(e.not_taken_samples, known(e.not_taken_samples))))))));
+}
+
 /** The control-flow graph as the command draws it. It is an image, so nothing in it runs. */
 export function graphPart(options) {
   const picture = el("img", { class: "graph", src: apiUrl("cfg", { ...options, format: "svg" }),
     alt: "Control-flow graph: blocks with their instructions, edges as wide as they are frequent" });
-  picture.addEventListener("error", () => picture.replaceWith(el("p", { class: "quiet" },
-    "No graph: the machine of the server needs graphviz, and the procedure code.")));
-  return el("div", { class: "scroll graphbox", tabindex: 0, role: "region", "aria-label": "Control-flow graph" }, picture);
+  const box = el("div", { class: "scroll graphbox", tabindex: 0, role: "region", "aria-label": "Control-flow graph",
+    "data-busy": "", "data-what": "graph" }, picture);
+  picture.addEventListener("load", () => box.removeAttribute("data-busy"));
+  picture.addEventListener("error", () => {
+    box.removeAttribute("data-busy");
+    picture.replaceWith(el("p", { class: "quiet" },
+      "No graph: the machine of the server needs graphviz, and the procedure code. t shows its edges as a table."));
+  });
+  return box;
 }
