@@ -11,6 +11,7 @@
 
 #include "tools/write/flame.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +20,11 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "tools/ui/json.h"
 #include "tools/ui/xml.h"
 #include "tools/write/flame_parts.h"
 #include "tools/write/plain_name.h"
+#include "tools/write/report.h"
 
 #define WIDTH     1200.0
 #define PAD       10.0
@@ -399,4 +402,142 @@ int flame_put(struct buf *out, const struct flame *f)
 	put_boxes(&d);
 	buf_printf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", flame_js);
 	return out->err;
+}
+
+/* The same boxes for programs and the page. */
+struct json_boxes {
+	const struct flame *f;
+	struct json j;
+	uint64_t next_id;
+	uint64_t id[CALLTREE_MAX_DEPTH + 2]; /* of the last row of each depth */
+};
+
+static const char *const sides[] = { "a", "b" };
+
+static void json_side(struct json *j, const char *key, const struct calls *c)
+{
+	json_object(j, key);
+	report_json_header(j, &c->sel);
+	json_string(j, "event", c->ev.event[0].name);
+	json_number(j, "samples", c->busy.n);
+	json_number(j, "idle_samples", c->idle.n);
+	report_json_losses(j, &c->sel);
+	json_end(j);
+}
+
+static void json_percent(struct json *j, const char *key, double percent)
+{
+	if (isfinite(percent))
+		json_real(j, key, percent, 4);
+	else
+		json_null(j, key);
+}
+
+static double json_share(const struct flame *f, const struct call_cost *cost, int side)
+{
+	const double all = f->tree->root->total[side].weight;
+
+	return all > 0 ? 100 * cost[side].weight / all : NAN;
+}
+
+/* The members "a_NAME" and "b_NAME" of samples, and of their shares. */
+static void json_costs(struct json_boxes *p, const char *what,
+		       const struct call_cost *cost)
+{
+	char key[32];
+
+	for (int side = 0; side < 2; side++) {
+		snprintf(key, sizeof(key), "%s_%ssamples", sides[side], what);
+		json_number(&p->j, key, cost[side].n);
+		snprintf(key, sizeof(key), "%s_%spercent", sides[side], what);
+		json_percent(&p->j, key, json_share(p->f, cost, side));
+	}
+}
+
+static void json_place(struct json_boxes *p, uint32_t depth)
+{
+	p->id[depth] = ++p->next_id;
+	json_number(&p->j, "id", p->id[depth]);
+	if (depth > 1)
+		json_number(&p->j, "parent", p->id[depth - 1]);
+	else
+		json_null(&p->j, "parent");
+	json_number(&p->j, "depth", depth);
+}
+
+static void json_judgement(struct json_boxes *p, const struct call_node *n)
+{
+	const struct frame_change *c = flame_change_of(p->f, n);
+
+	json_number(&p->j, "shade", (uint64_t)abs(flame_shade(p->f, n)));
+	json_bool(&p->j, "more", flame_shade(p->f, n) > 0);
+	json_bool(&p->j, "judged", c->judged);
+	json_bool(&p->j, "found", c->judged && c->found);
+	json_percent(&p->j, "change_percent", c->judged ? 100 * expm1(c->change) : NAN);
+	json_percent(&p->j, "low_percent", c->judged ? 100 * expm1(c->low) : NAN);
+	json_percent(&p->j, "high_percent", c->judged ? 100 * expm1(c->high) : NAN);
+	json_string(&p->j, "verdict", c->judged && c->found ? c->verdict : NULL);
+}
+
+static void json_node(struct json_boxes *p, const struct call_node *n)
+{
+	const struct frame *frame = p->f->frames->frame[n->frame];
+	struct buf name = { 0 };
+
+	json_object(&p->j, NULL);
+	json_costs(p, "", n->total);
+	json_costs(p, "self_", n->self);
+	json_place(p, n->depth);
+	plain_procedure(frame->name, NULL, &name);
+	json_string(&p->j, "procedure", buf_str(&name));
+	json_bool(&p->j, "inlined", frame->inlined);
+	json_string(&p->j, "kind", frame_kind_str(frame->kind));
+	json_string(&p->j, "image", frame->image);
+	json_judgement(p, n);
+	json_end(&p->j);
+	if (name.err)
+		p->f = NULL;
+	buf_fini(&name);
+}
+
+static void json_pruned(struct json_boxes *p, const struct call_node *n)
+{
+	char name[64] = "(deeper than is kept)";
+
+	if (n->nr_pruned)
+		snprintf(name, sizeof(name), "(%zu more)", n->nr_pruned);
+	json_object(&p->j, NULL);
+	json_costs(p, "", n->pruned);
+	json_place(p, n->depth + 1);
+	json_string(&p->j, "procedure", name);
+	json_string(&p->j, "kind", "pruned");
+	json_null(&p->j, "image");
+	json_end(&p->j);
+}
+
+int flame_print_json(const struct flame *f, const struct calls calls[2],
+		     enum compare_basis basis)
+{
+	static const char *const names[] = { "sampling", "runs", "history" };
+	struct json_boxes p = { .f = f };
+	const struct call_node *next;
+
+	json_object(&p.j, NULL);
+	for (int side = 0; side < 2; side++)
+		json_side(&p.j, sides[side], &calls[side]);
+	json_string(&p.j, "basis", names[basis]);
+	json_array(&p.j, "rows");
+	for (const struct call_node *n = f->tree->root; n && p.f; n = next) {
+		next = calltree_next(n);
+		if (n->parent)
+			json_node(&p, n);
+		while (p.f && n && (!next || n != next->parent)) {
+			if (n->pruned[0].n || n->pruned[1].n)
+				json_pruned(&p, n);
+			n = n->parent;
+		}
+	}
+	json_end(&p.j);
+	json_end(&p.j);
+	return p.f ? 0 : -ENOMEM;
 }

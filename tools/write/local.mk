@@ -7,7 +7,7 @@ tools_libtools_a_SOURCES += \
 	tools/write/cyclestack_print.c tools/write/diff_print.c \
 	tools/write/diff_procedure_print.c tools/write/diff_svg.c tools/write/explain.h \
 	tools/write/explanation_print.c tools/write/compiler_profile_print.c \
-	tools/write/compiler_profile_print.h tools/write/flame.c tools/write/flame.h tools/write/flame_json.c \
+	tools/write/compiler_profile_print.h tools/write/flame.c tools/write/flame.h \
 	tools/write/inlined_print.c \
 	tools/write/list_print.c tools/write/list_source_print.c \
 	tools/write/matrix_print.c tools/write/paths_print.c \
