@@ -20,7 +20,7 @@ bad()
 
 nowhere=clickhouse://127.0.0.1:1/cpi
 long=$(printf '%0201d' 0)
-bad 'status 2: .*--cluster=: not valid' 'an empty cluster is refused' cpi-ship --store $nowhere --cluster ''
+bad 'status 2: .*--cluster=.*not valid' 'a long cluster is refused' cpi-ship --store $nowhere --cluster "$long"
 bad 'status 2: .*--machine=.*not valid' 'a long machine type is refused' cpi-ship --store $nowhere --machine "$long"
 bad 'status 2: .*--release=.*not valid' 'a release with controls is refused' \
 	cpi-ship --store $nowhere --release "$(printf 'a\033b')"
