@@ -16,7 +16,7 @@ at()
 	script -qec "stty cols $1; $2 2>err" /dev/null </dev/null | tr -d '\r'
 }
 
-plan 39
+plan 36
 
 for width in 20 40 60 80 100 200 400; do
 	at $width "cpi prof --epoch full" >out

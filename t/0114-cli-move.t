@@ -145,7 +145,7 @@ END
 like "$(cat err)" "epochs of several hosts, added up: web1, web3" \
 	"the warning names the hosts whose samples are added up"
 like "$(cpi prof --db known.db --db web3.db --epoch 1:full,2:half 2>&1)" \
-	"there is no epoch '1:full,2:half'" "a list of labels of two databases is refused"
+	"'1:full,2:half' is neither a label" "a list of labels of two databases is refused"
 is "$(cpi prof -v --db known.db --db web3.db --epoch 1:1,2:2 2>/dev/null | grep -a -c ^Epoch)" 2 \
 	"a list of ids of two databases is accepted"
 cpi prof --db known.db --db web3.db --epoch 1:1,2:2,2:99 >out 2>err

@@ -53,7 +53,8 @@ bound "$(cpid_field flush_max_s)" '<=' 0.5 'no flush takes longer than 0.5 s'
 like "$(cpid_ask mark 'while locked')" 'marked .*; it waits in memory' \
 	'a mark waits in memory, and the answer says so'
 is "$(grep -c "process $locker (python3) holds a lock" t.log)" 1 'the log names the process once'
-is "$(grep -c 'database is locked' t.log)" 0 'the log does not repeat the error of SQLite'
+# Once, if the first look at who holds the lock gets no answer in its time.
+bound "$(grep -c 'database is locked' t.log)" '<=' 1 'the log does not repeat the error of SQLite'
 check_status 'while the database is locked'
 kill $locker
 wait $locker 2>/dev/null
