@@ -30,7 +30,7 @@ file()
 	stat -c '%i %s' "$folder"/schedules-*
 }
 
-plan 17
+plan 18
 
 (unset XDG_CACHE_HOME HOME; reports >without 2>err)
 is "$? $(wc -l <err)" '0 0' 'without a home there is no file, and no message'
@@ -62,3 +62,11 @@ chmod 700 "$folder"
 ln -s ../elsewhere "$path"
 same 'the same with a symbolic link in its place'
 is "$(ls "$XDG_CACHE_HOME")" cpi 'the link is not followed'
+
+# As sudo -E has it: the home is another user's.
+other=$tmp/other
+mkdir "$other"
+chown 65534 "$other" 2>/dev/null || other=/
+(unset XDG_CACHE_HOME; HOME=$other; export HOME; reports >out 2>err)
+is "$(cmp out without && echo same) $(ls -A "$other" | grep -c '^[.]cache$')" 'same 0' \
+	"nothing is made in another user's home"

@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/web.sh"
 need curl openssl perl pgrep
-plan 51
+plan 53
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 
@@ -233,12 +233,23 @@ try "a server has the certificate that it began with" answers_to ca anna
 echo nonsense >new.pem.1 && mv new.pem.1 new.pem
 await grep -q 'new.pem and new.key' web.log
 try "a file that is no certificate changes nothing" answers_to ca anna
+# A client that keeps its connection must not hold up what comes later.
+python3 "$srcdir/t/web_keeps.py" "${url}-/healthy" ca.pem anna.pem anna.key >kept.out 2>&1 &
+keeper=$!
+tap_pids="$tap_pids $keeper"
+await grep -q '^200 keep-alive' kept.out || bail "$(cat kept.out)"
 cp renewed.key new.key.1 && chmod 600 new.key.1 && mv new.key.1 new.key
 cp renewed.pem new.pem.1 && mv new.pem.1 new.pem
 cp other.pem new-ca.pem.1 && mv new-ca.pem.1 new-ca.pem
 await answers_to other carl
 try "new files are read without a restart" answers_to other carl
 unlike "$(answers_to ca anna && echo in)" in "what they do not have is refused then"
+: >go
+wait $keeper
+is "$(tail -n 1 kept.out)" "200 close" "a connection from before ends with its next answer"
+cp ca.pem new-ca.pem.1 && mv new-ca.pem.1 new-ca.pem
+await answers_to other anna
+try "... and then files are read again" answers_to other anna
 web_stop
 
 # --- the configuration file ---

@@ -290,11 +290,25 @@ static const char *location(const struct request *r, char *out, size_t size)
 	return out;
 }
 
+/*
+ * Whether the connection has the certificate from before. It ends with its next answer:
+ * the files are read again only when no such connection is left.
+ */
+static bool has_former_certificate(const struct request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->mhd, MHD_CONNECTION_INFO_DAEMON);
+
+	return info && r->listener->former.daemon &&
+	       info->daemon == r->listener->former.daemon;
+}
+
 static enum MHD_Result send_reply(struct request *r)
 {
 	struct server *s = r->listener->server;
 	struct answer_extra extra = { .file = *r->file ? r->file : NULL,
-				      .close = r->is_refused };
+				      .close = r->is_refused ||
+					       has_former_certificate(r) };
 	char path[SERVER_TOKEN_SIZE + 3];
 
 	shape_reply(r);

@@ -189,7 +189,7 @@ static struct share share_of_own(const struct pace_starts *t)
 	struct share pairs = share_beside(t->own, t->below), samples;
 	double weight, other;
 
-	if (!(t->below > 0) || !(t->own_samples > 0))
+	if (!(t->below > 0) || !(t->own_samples > 0) || !(t->below_samples > 0))
 		return pairs;
 	samples = share_beside(t->own_samples, t->below_samples);
 	samples.sd = hypot(samples.sd, OTHERS * (1 - samples.of));

@@ -112,20 +112,37 @@ static int open_own(int dirfd, const char *name)
 	return -EPERM;
 }
 
+/* Opens this user's own home: with another's $HOME, as sudo -E has, nothing is made
+ * there. */
+static int open_home(void)
+{
+	const char *home = getenv("HOME");
+	struct stat st;
+	int fd;
+
+	if (!home || *home != '/')
+		return -ENOENT;
+	fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
 /* The folder of this user's caches; its own folder in there is made. */
 static int open_folder(void)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *cache = getenv("XDG_CACHE_HOME");
 	int base, caches, folder;
 
 	if (cache && *cache == '/') {
 		caches = open_own(AT_FDCWD, cache);
 	} else {
-		if (!home || *home != '/')
-			return -ENOENT;
-		base = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		base = open_home();
 		if (base < 0)
-			return -errno;
+			return base;
 		caches = open_own(base, ".cache");
 		close(base);
 	}

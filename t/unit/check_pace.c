@@ -161,6 +161,23 @@ START_TEST(a_small_procedure_takes_a_part_of_the_time)
 }
 END_TEST
 
+/* One pair in five began in the callee, of which no sample is selected. */
+START_TEST(a_callee_without_samples_leaves_the_share_of_pairs)
+{
+	struct loop l;
+	struct pace p;
+
+	begin(&l);
+	l.at[0x112] = 1000;
+	for (int i = 0; i < 50; i++)
+		add(&l, i % 5 ? 0x112 : 0x50, 1000000, 250000, 0);
+	ck_assert(find(&l, &p));
+	ck_assert(p.likely > 4 * 0.6 && p.likely < 4);
+	ck_assert(p.low > 0 && p.low < p.likely && p.high > p.likely);
+	end(&l);
+}
+END_TEST
+
 START_TEST(a_pair_while_the_cpu_was_away_does_not_count)
 {
 	struct loop l;
@@ -258,6 +275,7 @@ static Suite *make_suite(void)
 	tcase_add_test(t, time_of_one_execution_is_measured);
 	tcase_add_loop_test(t, pairs_that_count_nothing, 0, NR(others));
 	tcase_add_test(t, a_small_procedure_takes_a_part_of_the_time);
+	tcase_add_test(t, a_callee_without_samples_leaves_the_share_of_pairs);
 	tcase_add_test(t, a_pair_while_the_cpu_was_away_does_not_count);
 	tcase_add_test(t, few_pairs_tell_nothing);
 	tcase_add_test(t, a_loop_that_is_elsewhere_has_an_upper_bound);
