@@ -101,8 +101,9 @@ static bool wait_for(struct ship *s, uint64_t ns)
 
 static int connect_store(struct ship *s)
 {
+	const struct ch_store_wait wait = { s->signals, tick, s };
 	struct ch_store *store;
-	int err = ch_store_open(s->options.store, s->signals, &store);
+	int err = ch_store_open(s->options.store, &wait, &store);
 
 	if (err)
 		return err;
@@ -112,7 +113,6 @@ static int connect_store(struct ship *s)
 		return err;
 	}
 	ch_store_limit(store, s->options.rate);
-	ch_store_on_wait(store, tick, s);
 	s->shipper = shipper_new(s->options.db, &s->options.origin, store);
 	if (!s->shipper) {
 		ch_store_close(store);

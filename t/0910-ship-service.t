@@ -7,7 +7,7 @@
 . "$srcdir/t/web.sh"
 PATH="$builddir/ship:$PATH"
 need python3 curl
-plan 26
+plan 28
 unset CPI_STORE
 CPI_SHIP_CONFIG=$PWD/ship.conf
 export CPI_SHIP_CONFIG
@@ -120,10 +120,39 @@ try 'it announces its end' heard STOPPING=1
 wait "$ship_pid"
 is "$? $(ls -A run)" '0 ' 'at its end it removes the metrics'
 
+# ---- a store that is silent ----
+mkfifo end
+python3 -c 'import socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+sys.stdin.read()' <end >silent &
+tap_pids="$tap_pids $!"
+exec 7>end
+await test -s silent || bail 'no silent server'
+NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=2000000 cpi-ship --store "clickhouse://127.0.0.1:$(cat silent)/cpi" \
+	>ship.log 2>&1 3<&- 7>&- &
+ship_pid=$!
+tap_pids="$tap_pids $ship_pid"
+# beats N: so many beats come before the store is given up.
+beats()
+{
+	beats_left=$1
+	while [ "$beats_left" -gt 0 ]; do
+		heard '[SW][TA]*' || return 1
+		[ "$heard_line" = WATCHDOG=1 ] || return 1
+		beats_left=$((beats_left - 1))
+	done
+}
+heard READY=1 || bail 'cpi-ship is not ready'
+try 'it notifies the watchdog while it waits for a connection that is silent' beats 3
+kill -TERM "$ship_pid"
+wait "$ship_pid"
+exec 7>&-
+
 # ---- a store that is there ----
 lacks=$(store_lacks old)
 if [ -n "$lacks" ]; then
-	skip 5 "$lacks"
+	skip 6 "$lacks"
 	exit
 fi
 store_start old store
@@ -132,6 +161,24 @@ config <<.
 store = clickhouse://127.0.0.1:$store_port/cpi
 db = $PWD/t.db
 .
+# A server whose queue of connections is full is like one that is off: SYNs are dropped.
+mkfifo full
+python3 -c 'import socket, sys
+server = socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen(0)
+held = [socket.socket() for _ in range(4)]
+for s in held:
+    s.setblocking(False)
+    s.connect_ex(server.getsockname())
+print(server.getsockname()[1], flush=True)
+sys.stdin.read()' <full >dead &
+tap_pids="$tap_pids $!"
+exec 7>full
+await test -s dead || bail 'no dead server'
+cpi fleet hosts --db "clickhouse://127.0.0.1:$(cat dead),127.0.0.1:$store_port/cpi" >out 2>&1
+is "$?" 0 'after a host that is off the next one is asked' || note "$(cat out)"
+exec 7>&-
 RUNTIME_DIRECTORY=$PWD/run cpi-ship >ship.log 2>&1 3<&- &
 ship_pid=$!
 tap_pids="$tap_pids $ship_pid"

@@ -44,7 +44,7 @@ static int init(const char *url)
 {
 	struct ch_store *store;
 	unsigned int before = 0;
-	int err = ch_store_open(url, -1, &store);
+	int err = ch_store_open(url, NULL, &store);
 
 	if (err)
 		return err;
@@ -63,7 +63,7 @@ static int roll(const char *url)
 {
 	struct ch_store *store;
 	size_t nr;
-	int err = ch_store_open(url, -1, &store);
+	int err = ch_store_open(url, NULL, &store);
 
 	if (err)
 		return err;

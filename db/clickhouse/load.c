@@ -200,7 +200,7 @@ int store_load(const char *url, const char *spec, const struct load_machines *of
 	       enum load_what what, struct db **out)
 {
 	struct load l = { 0 };
-	int err = ch_store_open(url, -1, &l.store);
+	int err = ch_store_open(url, NULL, &l.store);
 	char *name;
 
 	if (err)

@@ -56,9 +56,7 @@ struct ch_store {
 	char *password;
 	char *name; /* url, for messages: it has no secrets */
 	int host;   /* that answered last */
-	int end_fd; /* -1 for none */
-	void (*on_wait)(void *ctx);
-	void *on_wait_ctx;
+	struct ch_store_wait wait;
 	unsigned int version;
 	uint64_t sent;
 };
@@ -95,12 +93,6 @@ uint64_t ch_store_sent(const struct ch_store *s)
 	return s->sent;
 }
 
-void ch_store_on_wait(struct ch_store *s, void (*fn)(void *ctx), void *ctx)
-{
-	s->on_wait = fn;
-	s->on_wait_ctx = ctx;
-}
-
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s)
 {
 	s->call.setopt(s->curl, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)bytes_per_s);
@@ -111,14 +103,14 @@ static int look_at_end(void *ctx, curl_off_t total, curl_off_t now, curl_off_t u
 		       curl_off_t up_now)
 {
 	const struct ch_store *s = ctx;
-	struct pollfd fd = { .fd = s->end_fd, .events = POLLIN };
+	struct pollfd fd = { .fd = s->wait.end_fd, .events = POLLIN };
 
 	(void)total;
 	(void)now;
 	(void)up_total;
 	(void)up_now;
-	if (s->on_wait)
-		s->on_wait(s->on_wait_ctx);
+	if (s->wait.fn)
+		s->wait.fn(s->wait.ctx);
 	return fd.fd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
@@ -181,9 +173,24 @@ static int status_error(struct answer *a, long status)
 	return status >= 400 && status < 600 ? -EIO : -EPROTO;
 }
 
-/* Whether the request never reached a server. */
-static bool is_unreachable(CURLcode code)
+/* Whether no byte of the request was sent. */
+static bool is_unsent(const struct ch_store *s)
 {
+	curl_off_t begun_us = 0, sent = 0;
+	long size = 0;
+
+	s->call.getinfo(s->curl, CURLINFO_PRETRANSFER_TIME_T, &begun_us);
+	s->call.getinfo(s->curl, CURLINFO_REQUEST_SIZE, &size);
+	s->call.getinfo(s->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+	return !begun_us && !size && !sent;
+}
+
+/* Whether the request never reached a server. One that is off answers nothing, not even
+ * a connection. */
+static bool is_unreachable(const struct ch_store *s, CURLcode code)
+{
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return is_unsent(s);
 	return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
 	       code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR ||
 	       code == CURLE_PEER_FAILED_VERIFICATION;
@@ -198,7 +205,7 @@ static int transfer_error(struct answer *a, CURLcode code)
 	if (code == CURLE_ABORTED_BY_CALLBACK)
 		return -EINTR;
 	log_warn("%s: %s: %s", s->name, s->url.host[s->host], s->call.strerror(code));
-	return is_unreachable(code) ? -ECONNREFUSED : -EIO;
+	return is_unreachable(s, code) ? -ECONNREFUSED : -EIO;
 }
 
 /* Sends one request to the current host. query goes into the URL. */
@@ -494,7 +501,8 @@ static int connect_store(struct ch_store *s)
 	return err;
 }
 
-int ch_store_open(const char *url, int end_fd, struct ch_store **out)
+int ch_store_open(const char *url, const struct ch_store_wait *wait,
+		  struct ch_store **out)
 {
 	struct ch_store *s = calloc(1, sizeof(*s));
 	struct buf why = { 0 };
@@ -502,7 +510,7 @@ int ch_store_open(const char *url, int end_fd, struct ch_store **out)
 
 	if (!s)
 		return -ENOMEM;
-	s->end_fd = end_fd;
+	s->wait = wait ? *wait : (struct ch_store_wait){ .end_fd = -1 };
 	err = storeurl_parse(url, &s->url, &why);
 	if (err == -EINVAL)
 		log_err("%s: %s", url, buf_str(&why));

@@ -16,21 +16,27 @@
 
 struct ch_store;
 
+/* While an answer is awaited. */
+struct ch_store_wait {
+	int end_fd; /* when it can be read, statements are given up; -1: none */
+	void (*fn)(void *ctx); /* called about once a second, for a watchdog; or NULL */
+	void *ctx;
+};
+
 /*
  * Connects to the store that url names (storeurl.h) and asks its version. Errors are
  * logged: -EINVAL, -ECONNREFUSED (no server answers), -EACCES (user or password),
  * -EPROTO (it answers something else), -ENOMEM, or what the password file gives.
- * When the descriptor end_fd (-1: none) can be read, statements are given up: -EINTR.
+ * Statements that wait gives up are -EINTR; NULL: none are. Of several hosts one after
+ * the other is tried until one can be reached.
  */
-int ch_store_open(const char *url, int end_fd, struct ch_store **out);
+int ch_store_open(const char *url, const struct ch_store_wait *wait,
+		  struct ch_store **out);
 void ch_store_close(struct ch_store *s); /* accepts NULL */
 
 const char *ch_store_database(const struct ch_store *s);
 unsigned int ch_store_version(const struct ch_store *s); /* 18016, 26007, … */
 uint64_t ch_store_sent(const struct ch_store *s); /* bytes, since it was opened */
-
-/* While an answer is awaited, fn is called about once a second: for a watchdog. */
-void ch_store_on_wait(struct ch_store *s, void (*fn)(void *ctx), void *ctx);
 
 /* At most so many bytes a second are sent; 0: any. */
 void ch_store_limit(struct ch_store *s, uint64_t bytes_per_s);

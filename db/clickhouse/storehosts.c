@@ -122,7 +122,7 @@ int storehosts_read(const char *url, const struct store_choice *choice,
 {
 	struct storehosts list = { 0 };
 	struct ch_store *s;
-	int err = ch_store_open(url, -1, &s);
+	int err = ch_store_open(url, NULL, &s);
 
 	if (err)
 		return err;

@@ -220,7 +220,7 @@ int fleet_sums_read(const char *url, const struct storesums_ask *ask,
 {
 	struct fleet_sums s = { 0 };
 	struct ch_store *store;
-	int err = ch_store_open(url, -1, &store);
+	int err = ch_store_open(url, NULL, &store);
 
 	if (err)
 		return err;
