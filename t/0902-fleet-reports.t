@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 curl
 
-plan "$(store_tests 38)"
+plan "$(store_tests 39)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 for n in 1 2 3; do
@@ -30,7 +30,7 @@ same()
 	cmp -s machine.out fleet.out || note "$(cat fleet.err)"
 }
 
-# one_engine NAME: 38 tests
+# one_engine NAME: 39 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -60,6 +60,17 @@ one_engine()
 	same "$1" '--db known.db' prof --epoch nonsense --format json
 	same_wanted=
 	like "$(cpi epoch rm --db "$url" 1 2>&1)" "a machine's own database" "$1: a store's epochs are not removed"
+
+	# While a slow store answers, an epoch leaves times that are relative to now.
+	mkfifo "end.$1"
+	python3 "$srcdir/t/faulty_proxy.py" "$store_port" 1 0 'FROM profile' 5 <"end.$1" >"proxy.$1" &
+	tap_pids="$tap_pids $!"
+	exec 7>"end.$1"
+	await test -s "proxy.$1" || bail 'no proxy'
+	back=$(($(date +%s) - $(date -d 2026-01-02T03:01Z +%s) + 4))
+	like "$(cpi prof --epoch "-${back}s" --format csv --db "clickhouse://127.0.0.1:$(cat "proxy.$1")/cpi" 2>&1)" \
+		target_hot "$1: times are relative to when a report begins"
+	exec 7>&-
 
 	# Epochs to compare, with call stacks.
 	url=clickhouse://127.0.0.1:$store_port/runs

@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # faulty_proxy.py - passes HTTP requests on to a store, and fails some of them
 #
-#	faulty_proxy.py PORT SEED PERCENT
+#	faulty_proxy.py PORT SEED PERCENT [TEXT SECONDS]
 #
 # Prints its own port. Of PERCENT of the requests, half are cut before the store has them,
-# half after it has answered: the client cannot tell which. Ends with its standard input.
+# half after it has answered: the client cannot tell which. Statements that
+# have TEXT are answered SECONDS late. Ends with its standard input.
 import http.client
 import http.server
 import random
 import socket
 import sys
 import threading
+import time
 
 port, seed, percent = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+slow, late_s = (sys.argv[4].encode(), float(sys.argv[5])) if len(sys.argv) > 4 else (None, 0)
 chance = random.Random(seed)
 lock = threading.Lock()
 counts = {"passed": 0, "before": 0, "after": 0}
@@ -43,6 +46,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         fault = draw()
         if fault == "before":
             return self.cut()
+        if slow and slow in body:
+            time.sleep(late_s)
         store = http.client.HTTPConnection("127.0.0.1", port)
         keep = ("content-encoding", "authorization", "content-type")
         headers = {k: v for k, v in self.headers.items() if k.lower() in keep}

@@ -194,11 +194,11 @@ static int prepare(struct loading *g)
 
 /* The times that spec asks for; an epoch that began a day before may reach into them.
  */
-void load_put_times(const char *spec, struct buf *sql)
+void load_put_times(const struct load *l, struct buf *sql)
 {
 	uint64_t from_ns, to_ns, from_s, to_s;
 
-	if (!spec || query_asked_times(spec, &from_ns, &to_ns))
+	if (!l->spec || query_asked_times(l->spec, db_now_ns(l->db), &from_ns, &to_ns))
 		return;
 	from_s = from_ns / NSEC_PER_SEC;
 	to_s = to_ns / NSEC_PER_SEC;
@@ -234,7 +234,7 @@ static int ask_epochs(struct load *l)
 
 	buf_puts(&sql, "SELECT " COLUMNS " FROM (SELECT * FROM epoch WHERE" VALID);
 	err = store_choice_put(l->store, &l->choice, &sql);
-	load_put_times(l->spec, &sql);
+	load_put_times(l, &sql);
 	buf_printf(
 		&sql,
 		" ORDER BY from_ns DESC LIMIT %u) AS newest ORDER BY from_ns, host, nr"

@@ -23,12 +23,12 @@
 #define SLACK_NS NSEC_PER_SEC
 
 /* Epochs that overlap the times; see SLACK of db/query/epochs.c. */
-static void put_overlap(const char *spec, uint64_t from_ns, uint64_t to_ns,
+static void put_overlap(const struct load *l, uint64_t from_ns, uint64_t to_ns,
 			struct buf *sql)
 {
 	uint64_t slack = (to_ns - from_ns) / 2;
 
-	load_put_times(spec, sql);
+	load_put_times(l, sql);
 	if (slack > SLACK_NS)
 		slack = SLACK_NS;
 	buf_printf(sql,
@@ -40,16 +40,17 @@ static void put_overlap(const char *spec, uint64_t from_ns, uint64_t to_ns,
 }
 
 /* Whether spec chooses by what a row of table epoch has; then appends that. */
-static bool put_spec(const char *spec, struct buf *sql)
+static bool put_spec(const struct load *l, struct buf *sql)
 {
+	const char *spec = l->spec;
 	uint64_t from_ns, to_ns;
 
 	if (!spec)
 		return false;
 	if (!strcmp(spec, "all"))
 		return true;
-	if (!query_asked_times(spec, &from_ns, &to_ns)) {
-		put_overlap(spec, from_ns, to_ns, sql);
+	if (!query_asked_times(spec, db_now_ns(l->db), &from_ns, &to_ns)) {
+		put_overlap(l, from_ns, to_ns, sql);
 		return true;
 	}
 	if (query_is_no_label(spec) || strchr(spec, ',') || strstr(spec, ".."))
@@ -104,6 +105,10 @@ static int load_runs(struct load *l, struct buf *where)
 	buf_fini(&sql);
 	for (size_t i = 0; i < l->nr; i++)
 		l->epoch[i].selected = true;
+	if (!err && !l->nr) { /* they were removed meanwhile */
+		log_err("%s: there is no such epoch any more", db_path(l->db));
+		err = -ENOENT;
+	}
 	if (!err && l->nr == LOAD_MAX_EPOCHS) {
 		log_err("%s: these are more than %u runs: choose fewer hosts",
 			db_path(l->db), LOAD_MAX_EPOCHS);
@@ -125,7 +130,7 @@ static int choose_rows(struct load *l, struct buf *where)
 	buf_printf(&l->where,
 		   " WHERE (host, at, nr) IN (SELECT host, at, nr FROM epoch%s)",
 		   buf_str(where));
-	load_put_times(l->spec, &l->where);
+	load_put_times(l, &l->where);
 	return l->where.err;
 }
 
@@ -143,7 +148,7 @@ int load_fleet(struct load *l, const struct load_machines *of, bool *found)
 	int err = 0;
 
 	buf_puts(&where, " WHERE" DAYSUMS_VALID);
-	*found = !of->platform && put_spec(l->spec, &where);
+	*found = !of->platform && put_spec(l, &where);
 	if (*found)
 		err = store_choice_put(l->store, &l->choice, &where);
 	if (*found && !err)

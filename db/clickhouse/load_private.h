@@ -54,8 +54,8 @@ int load_fleet(struct load *l, const struct load_machines *of, bool *found);
 int load_epochs_by(struct load *l, struct buf *sql);
 #define LOAD_EPOCH_TYPES "8888s884881sssss84"
 
-/* Appends what spec asks for of times, for rows of table epoch; a day more. */
-void load_put_times(const char *spec, struct buf *sql);
+/* Appends what l->spec asks for of times, for rows of table epoch; a day more. */
+void load_put_times(const struct load *l, struct buf *sql);
 
 /* Load table epoch; and rows of selected epochs; and names of what these refer to. */
 int load_epochs(struct load *l);

@@ -49,6 +49,7 @@ struct db {
 	bool created; /* it did not exist before */
 	struct claim claim;
 	struct db_place place;
+	uint64_t now_ns; /* of a temporary one: when it was opened */
 };
 
 static bool collects(enum db_mode mode)
@@ -470,6 +471,7 @@ int db_open_temporary(const char *name, struct db **out)
 	if (!db)
 		return -ENOMEM;
 	db->claim = CLAIM_NONE;
+	db->now_ns = time_real_ns();
 	db->path = strdup(name);
 	if (!db->path || sqlite3_open_v2("", &db->handle, flags, NULL))
 		err = -ENOMEM;
@@ -488,6 +490,11 @@ int db_open_temporary(const char *name, struct db **out)
 	else
 		*out = db;
 	return err;
+}
+
+uint64_t db_now_ns(const struct db *db)
+{
+	return db->now_ns ? db->now_ns : time_real_ns();
 }
 
 void db_give_back_memory(struct db *db)

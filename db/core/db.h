@@ -87,6 +87,13 @@ int db_renew(struct db *db);
  */
 int db_open_temporary(const char *name, struct db **out);
 
+/*
+ * What relative times are relative to: now. Of a temporary database it is when that was
+ * opened, for what it was filled with was chosen by then: the same times must mean the
+ * same epochs later.
+ */
+uint64_t db_now_ns(const struct db *db);
+
 /* For db/ itself and its tests; other code uses store.h and query.h. */
 sqlite3 *db_handle(struct db *db);
 const char *db_path(const struct db *db);

@@ -36,6 +36,7 @@
 struct epoch_search {
 	sqlite3 *h;
 	struct buf platforms; /* ids as a JSON array; empty: of all */
+	uint64_t now_ns;
 };
 
 /* What a condition compares epochs with. */
@@ -219,13 +220,14 @@ static int load_number_form(const struct epoch_search *s, const char *spec,
  * where it begins, and so do minutes and seconds, if narrow: "10:15..10:20" are five
  * minutes.
  */
-static int parse_time(const char *spec, bool narrow, bool right_end, struct span *span)
+static int parse_time(const char *spec, uint64_t now_ns, bool narrow, bool right_end,
+		      struct span *span)
 {
 	uint64_t from_ns, to_ns;
 	int err = time_parse(spec, &from_ns, &to_ns);
 
 	if (err)
-		err = time_parse_relative(spec, time_real_ns(), &from_ns, &to_ns);
+		err = time_parse_relative(spec, now_ns, &from_ns, &to_ns);
 	if (!err && right_end &&
 	    (*spec == '-' || (narrow && to_ns - from_ns <= MINUTE_NS)))
 		to_ns = from_ns;
@@ -287,7 +289,7 @@ static int load_end(const struct epoch_search *s, const char *spec, bool left,
 	err = load_number_form(s, spec, list);
 	if (err != -ENOENT)
 		return err;
-	if (!parse_time(spec, narrow, !left, &span)) {
+	if (!parse_time(spec, s->now_ns, narrow, !left, &span)) {
 		span.to_id = SLACK_NS;
 		return left ? load(s, ENDS_IN, FIRST, span, NULL, list)
 			    : load(s, BEGINS_IN, LAST, span, NULL, list);
@@ -401,7 +403,8 @@ static int load_range(const struct epoch_search *s, const char *spec, const char
 }
 
 /* One end of "A..B", or all of spec. */
-static int parse_asked(const char *spec, bool narrow, bool right_end, struct span *span)
+static int parse_asked(const char *spec, uint64_t now_ns, bool narrow, bool right_end,
+		       struct span *span)
 {
 	int64_t id;
 
@@ -409,12 +412,13 @@ static int parse_asked(const char *spec, bool narrow, bool right_end, struct spa
 	if (!*spec)
 		return 0;
 	if (is_word(spec) || !parse_number(spec + (*spec == '-'), &id) ||
-	    parse_time(spec, narrow, right_end, span))
+	    parse_time(spec, now_ns, narrow, right_end, span))
 		return -ENOENT;
 	return 0;
 }
 
-int query_asked_times(const char *spec, uint64_t *from_ns, uint64_t *to_ns)
+int query_asked_times(const char *spec, uint64_t now_ns, uint64_t *from_ns,
+		      uint64_t *to_ns)
 {
 	const char *dots = strstr(spec, "..");
 	char *left = dots ? strndup(spec, dots - spec) : strdup(spec);
@@ -423,9 +427,10 @@ int query_asked_times(const char *spec, uint64_t *from_ns, uint64_t *to_ns)
 	int err = -ENOENT;
 
 	if (right && *spec && strcmp(spec, "..") &&
-	    !parse_asked(left, false, false, &from) &&
-	    !parse_asked(right, true, dots, &to) &&
-	    (to.to_ns > from.from_ns || !parse_asked(right, false, dots, &to))) {
+	    !parse_asked(left, now_ns, false, false, &from) &&
+	    !parse_asked(right, now_ns, true, dots, &to) &&
+	    (to.to_ns > from.from_ns ||
+	     !parse_asked(right, now_ns, false, dots, &to))) {
 		*from_ns = from.from_ns;
 		*to_ns = to.to_ns;
 		err = 0;
@@ -442,7 +447,7 @@ bool query_is_no_label(const char *spec)
 
 	return !*spec || is_word(spec) || query_mark_name(spec) ||
 	       !parse_number(spec + (*spec == '-'), &id) ||
-	       !parse_asked(spec, false, false, &span);
+	       !parse_asked(spec, time_real_ns(), false, false, &span);
 }
 
 /* Ids with commas between, each of which must exist; spec is cut up. */
@@ -499,7 +504,7 @@ static int resolve(const struct epoch_search *s, const char *spec,
 	}
 	if (!strcmp(spec, "now"))
 		return load(s, "e.open", LAST, span, NULL, list);
-	if (!parse_time(spec, false, false, &span))
+	if (!parse_time(spec, s->now_ns, false, false, &span))
 		return load_times(s, span, list);
 	if (query_mark_name(spec)) {
 		err = load_mark(s, query_mark_name(spec), list);
@@ -562,7 +567,7 @@ static int find_platforms(struct epoch_search *s, const struct query_machines *o
 int query_epochs_of(struct db *db, const char *spec, const struct query_machines *of,
 		    struct query_epochs *out)
 {
-	struct epoch_search s = { .h = db_handle(db) };
+	struct epoch_search s = { .h = db_handle(db), .now_ns = db_now_ns(db) };
 	struct query_epochs list = { 0 };
 	int err = sql_exec(s.h, "BEGIN");
 

@@ -48,7 +48,8 @@ void query_epochs_fini(struct query_epochs *e);
  * end is 0 or INT64_MAX. Returns 0, or -ENOENT where spec names epochs in another way;
  * then both are untouched.
  */
-int query_asked_times(const char *spec, uint64_t *from_ns, uint64_t *to_ns);
+int query_asked_times(const char *spec, uint64_t now_ns, uint64_t *from_ns,
+		      uint64_t *to_ns);
 
 /* Whether spec, an end of a range or alone, has a form that is no label. */
 bool query_is_no_label(const char *spec);

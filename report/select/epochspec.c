@@ -134,7 +134,8 @@ static bool explain_times(struct db *db, const struct query_epochs *all,
 	uint64_t from_ns, to_ns, asked_from_ns, asked_to_ns;
 	struct buf text = { 0 };
 
-	if (!all->nr || query_asked_times(spec, &asked_from_ns, &asked_to_ns))
+	if (!all->nr ||
+	    query_asked_times(spec, db_now_ns(db), &asked_from_ns, &asked_to_ns))
 		return false;
 	find_ends(all, &from_ns, &to_ns);
 	if (!asked_from_ns || asked_to_ns == INT64_MAX)
@@ -166,13 +167,14 @@ void epochspec_failed(struct db *db, const char *spec)
 	free(left);
 }
 
-void epochspec_mention_whole(const char *spec, const struct query_epochs *epochs)
+void epochspec_mention_whole(struct db *db, const char *spec,
+			     const struct query_epochs *epochs)
 {
 	uint64_t from_ns, to_ns, asked_from_ns, asked_to_ns;
 	struct buf text = { 0 };
 
 	if (is_label(epochs, spec) || !strcmp(spec, "now") ||
-	    query_asked_times(spec, &asked_from_ns, &asked_to_ns))
+	    query_asked_times(spec, db_now_ns(db), &asked_from_ns, &asked_to_ns))
 		return;
 	find_ends(epochs, &from_ns, &to_ns);
 	if (from_ns + TOLERANCE_NS >= asked_from_ns &&

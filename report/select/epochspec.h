@@ -19,6 +19,7 @@
 void epochspec_failed(struct db *db, const char *spec);
 
 /* Logs which times are shown, where spec asks for times and the epochs have more. */
-void epochspec_mention_whole(const char *spec, const struct query_epochs *epochs);
+void epochspec_mention_whole(struct db *db, const char *spec,
+			     const struct query_epochs *epochs);
 
 #endif

@@ -501,7 +501,7 @@ static int open_epochs(const struct select_request *req, const char *spec,
 	if (!err && how == SELECT_TOGETHER)
 		err = check_platforms(req, sel);
 	if (!err && how != SELECT_EPOCHS && spec)
-		epochspec_mention_whole(spec, &sel->epochs);
+		epochspec_mention_whole(sel->db, spec, &sel->epochs);
 	if (err)
 		select_close(sel);
 	return err;
