@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 44
+plan 50
 
 # bad TEXT NAME ARGS...: refused, and status and message have TEXT.
 bad()
@@ -42,6 +42,14 @@ for db in web1 web2 web3; do
 	done <names
 done
 
+MKDB_HOST=shared "$builddir/t/mkdb" shared.db "$builddir/t/target" &&
+	sqlite3 shared.db 'UPDATE tally SET enabled_ns = 60000000000, running_ns = 20000000000' || bail 'no shared.db'
+decades=1892160000000000000
+MKDB_HOST=ahead "$builddir/t/mkdb" ahead.db "$builddir/t/target" &&
+	sqlite3 ahead.db "UPDATE epoch SET from_ns = from_ns + $decades, to_ns = to_ns + $decades;
+		UPDATE run SET from_ns = from_ns + $decades, to_ns = to_ns + $decades;
+		UPDATE flush SET from_ns = from_ns + $decades, to_ns = to_ns + $decades" || bail 'no ahead.db'
+
 # rows DB...: image and ns, the costliest first, of databases
 rows()
 {
@@ -76,7 +84,7 @@ field()
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$field_name"
 }
 
-# one_engine NAME: 20 tests
+# one_engine NAME: 23 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -124,12 +132,23 @@ print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap",
 	cpi-ship --store "$url" --budget 100 --once --db rolled.db --release 1 2>>ship.log
 	by=image
 	is "$(fleet_rows --release 1)" "$(rows web1.db)" "$1: an hour that replaces its minutes counts once"
+
+	# An event that had its counter for a part of the time.
+	cpi-ship --store "$url" --budget 100 --once --db shared.db --cluster shared 2>>ship.log || bail 'nothing was shipped'
+	is "$(fleet_rows --cluster shared)" "$(rows shared.db)" "$1: an event that shared its counter has all of its time"
+
+	# A machine whose clock is decades ahead.
+	cpi-ship --store "$url" --budget 100 --once --db ahead.db 2>>ship.log || bail 'nothing was shipped'
+	is "$(cpi fleet top --db "$url" --by host --format csv 2>/dev/null | cut -d, -f7 | sort | paste -s -d' ')" \
+		'host shared web1 web2' "$1: a clock that is ahead hides no other machine"
+	like "$(cpi fleet top --db "$url" --by host --format csv --epoch 2085-12-01.. 2>/dev/null)" 'ahead' \
+		"$1: whose epochs are there by their times"
 }
 
 for engine in old now; do
 	lacks=$(store_lacks $engine)
 	if [ -n "$lacks" ]; then
-		skip 20 "$engine: $lacks"
+		skip 23 "$engine: $lacks"
 	else
 		store_start $engine "$tmp/$engine"
 		one_engine $engine

@@ -26,15 +26,16 @@
 
 #define MAX_ANSWER (512u << 20)
 #define DAY_NS     (86400ULL * NSEC_PER_SEC)
-#define LONGEST_S  90000 /* of an epoch */
-#define MAX_IDS    2000  /* of one question */
+#define AHEAD_NS   (600 * NSEC_PER_SEC) /* of clocks that are right */
+#define LONGEST_S  90000                /* of an epoch */
+#define MAX_IDS    2000                 /* of one question */
 #define TICKS      "ticks"
 
 /* A stream that measures time. */
 struct timed_stream {
 	uint64_t id;
 	char event[64];
-	double period; /* in the event's unit */
+	double period; /* of a sample, in the event's unit, while the event is wanted */
 	bool is_cycles, is_time;
 	double ns; /* of all its samples, cycles as ns */
 	uint64_t nr_hosts;
@@ -55,13 +56,18 @@ struct asking {
 
 /* ---- epochs ---- */
 
+/* Of a machine whose clock is ahead, epochs lie in the future: they are not the newest.
+ */
 static int newest(struct asking *a, uint64_t *to_ns)
 {
+	const uint64_t now_ns = time_real_ns();
 	struct buf sql = { 0 };
 	int err;
 
-	buf_puts(&sql, "SELECT max(to_ns) FROM epoch WHERE (host, at, nr) NOT IN"
-		       " (SELECT host, at, nr FROM void)");
+	buf_printf(&sql,
+		   "SELECT max(to_ns) FROM epoch WHERE (host, at, nr) NOT IN"
+		   " (SELECT host, at, nr FROM void) AND to_ns <= %" PRIu64,
+		   (uint64_t)(now_ns + AHEAD_NS));
 	err = store_choice_put(a->store, &a->ask->choice, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	if (!err)
@@ -78,7 +84,7 @@ static int find_times(struct asking *a, uint64_t *from_ns, uint64_t *to_ns)
 	int err;
 
 	if (a->ask->times) {
-		err = query_asked_times(a->ask->times, from_ns, to_ns);
+		err = query_asked_times(a->ask->times, time_real_ns(), from_ns, to_ns);
 		if (err)
 			log_err("'%s': say times, as in -2h.. or "
 				"2026-11-20T10..12",
@@ -156,7 +162,15 @@ static bool is_text(const struct rowbinary_cell *c, const char *text)
 	return c->len == strlen(text) && !memcmp(c->text, text, c->len);
 }
 
-/* id, event, unit, period, stored, hosts */
+/* What a sample of an event stands for that counted only a part of the time. */
+static double share_of_wanted(uint64_t enabled_ns, uint64_t running_ns)
+{
+	return running_ns && running_ns < enabled_ns
+		       ? (double)enabled_ns / (double)running_ns
+		       : 1;
+}
+
+/* id, event, unit, period, stored, hosts, enabled, running */
 static int note_stream(void *ctx, const struct rowbinary_cell *cells)
 {
 	struct asking *a = ctx;
@@ -174,6 +188,7 @@ static int note_stream(void *ctx, const struct rowbinary_cell *cells)
 					       is_text(&cells[2], "ns"),
 				    .nr_hosts = cells[5].n };
 	memcpy(t->event, cells[1].text, size);
+	t->period *= share_of_wanted(cells[6].n, cells[7].n);
 	t->ns = t->period * (double)cells[4].n;
 	return 0;
 }
@@ -184,8 +199,10 @@ static int read_streams(struct asking *a)
 	int err;
 
 	buf_printf(&sql,
-		   "SELECT id, event, unit, mean_period, stored, hosts FROM (SELECT"
-		   " stream AS id, sum(stored) AS stored, uniqExact(host) AS hosts"
+		   "SELECT id, event, unit, mean_period, stored, hosts, enabled,"
+		   " running FROM (SELECT stream AS id, sum(stored) AS stored,"
+		   " uniqExact(host) AS hosts, sum(enabled_ns) AS enabled,"
+		   " sum(running_ns) AS running"
 		   " FROM tally WHERE kind = 0 AND (host, at, nr) IN (SELECT host, at,"
 		   " nr%s)%s GROUP BY stream) AS t ANY INNER JOIN (SELECT id, event,"
 		   " unit, mean_period FROM stream WHERE %s)"
@@ -193,7 +210,7 @@ static int read_streams(struct asking *a)
 		   buf_str(&a->epochs), buf_str(&a->at),
 		   a->ask->any_event ? "1" : "unit IN ('ns', 'cycles')");
 	err = sql.err ? sql.err
-		      : ch_store_query(a->store, buf_str(&sql), "8ss888", MAX_ANSWER,
+		      : ch_store_query(a->store, buf_str(&sql), "8ss88888", MAX_ANSWER,
 				       note_stream, a);
 	buf_fini(&sql);
 	return err;

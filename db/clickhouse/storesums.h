@@ -19,7 +19,8 @@ struct storesums_ask {
 	struct store_choice choice;
 	/*
 	 * Times, as query_asked_times() takes them; whole epochs that overlap them are
-	 * taken. NULL: the day that ends with the newest epoch.
+	 * taken. NULL: the day that ends with the newest epoch, but for epochs that end
+	 * more than ten minutes from now: the clock of their machine is ahead.
 	 */
 	const char *times;
 	const char *event; /* NULL: the one with the most time; ticks only if alone */
