@@ -182,12 +182,15 @@ static int take_environment(struct ship_options *o)
 /* The service manager made a folder for it. */
 static int set_default_metrics(struct ship_options *o)
 {
-	const char *folder = getenv("RUNTIME_DIRECTORY");
+	const char *folder = getenv("RUNTIME_DIRECTORY"); /* several, with colons */
 
 	if (o->metrics || !folder || *folder != '/')
 		return 0;
-	if (asprintf(&o->own_metrics, "%s/metrics.prom", folder) < 0)
+	if (asprintf(&o->own_metrics, "%.*s/metrics.prom", (int)strcspn(folder, ":"),
+		     folder) < 0) {
+		o->own_metrics = NULL;
 		return -ENOMEM;
+	}
 	o->metrics = o->own_metrics;
 	return 0;
 }

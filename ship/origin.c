@@ -7,6 +7,7 @@
 #include "ship/origin.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +54,29 @@ static int read_marked(struct db *db, const struct ship_epoch *e, struct marked 
 			(int64_t)(e->to_ns > SLACK_NS ? e->to_ns - SLACK_NS : 0));
 }
 
+/* As asprintf(), which leaves the pointer undefined when it fails. */
+__attribute__((format(printf, 2, 3))) static int print(char **out, const char *format,
+						       ...)
+{
+	va_list args;
+	char *text;
+	int len;
+
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0)
+		return -ENOMEM;
+	*out = text;
+	return 0;
+}
+
 static int set_release(const char *told, const struct marked *m, struct ship_epoch *e)
 {
 	const char *before = text_or(m->before, text_or(told, ""));
 
 	if (m->within && strcmp(m->within, before) != 0)
-		return asprintf(&e->release, "%s..%s", before, m->within) < 0 ? -ENOMEM
-									      : 0;
+		return print(&e->release, "%s..%s", before, m->within);
 	e->release = strdup(text_or(before, e->label));
 	return e->release ? 0 : -ENOMEM;
 }
@@ -72,10 +89,8 @@ static int set_machine(const char *told, struct ship_epoch *e)
 		e->machine = strdup(told);
 		return e->machine ? 0 : -ENOMEM;
 	}
-	return asprintf(&e->machine, "%s, %u CPU%s", *p->cpu ? p->cpu : p->arch,
-			p->nr_cpus, p->nr_cpus == 1 ? "" : "s") < 0
-		       ? -ENOMEM
-		       : 0;
+	return print(&e->machine, "%s, %u CPU%s", *p->cpu ? p->cpu : p->arch,
+		     p->nr_cpus, p->nr_cpus == 1 ? "" : "s");
 }
 
 int ship_origin_read(struct db *db, const struct ship_origin *told,

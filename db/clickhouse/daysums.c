@@ -213,10 +213,10 @@ int daysums_find(struct ch_store *s, const char *where, size_t *nr, size_t *nr_l
 
 	buf_printf(&sql, BY_DAY "%s GROUP BY d FORMAT RowBinary", where);
 	err = ask(s, &sql, &all);
+	free(all.day);
 	if (err)
 		return err;
 	*nr = all.nr;
-	free(all.day);
 	buf_printf(
 		&sql,
 		"SELECT d, min(lot) FROM (SELECT toUInt64(toUInt16(day)) AS d, nr AS"
