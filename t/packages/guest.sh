@@ -397,10 +397,16 @@ ships()
 	store='clickhouse://127.0.0.1:9/cpi?user=u&password-file=/run/credentials/cpi-ship.service/password'
 	printf '[cpi-ship]\nstore = %s\n' "$store" >/etc/cpi/cpi-ship.conf.d/store.conf
 	(umask 077 && echo secret >/etc/cpi/ship.password)
+	mkdir -p /etc/systemd/system/cpi-ship.service.d
+	printf '[Service]\nLoadCredential=password:/etc/cpi/ship.password\n' \
+		>/etc/systemd/system/cpi-ship.service.d/password.conf
+	systemctl daemon-reload
 	dpkg-deb --fsys-tarfile repo/cpi-doc_*.deb |
 		tar -xO ./usr/share/doc/cpi/deploy/apparmor/usr.sbin.cpi-ship >/etc/apparmor.d/usr.sbin.cpi-ship
 	apparmor_parser -r /etc/apparmor.d/usr.sbin.cpi-ship
 	try 'with a store it starts' systemctl restart cpi-ship
+	systemctl is-active -q cpi-ship ||
+		journalctl -q -u cpi-ship -o cat -n 8 | sed 's/^/# cpi-ship: /'
 	await 60 is_failing
 	ok $? 'its metrics say that the store is away' || journalctl -q -u cpi-ship -o cat -n 8 | sed 's/^/# cpi-ship: /'
 	journalctl -q -u cpi-ship -o cat -n 8 | grep -q 'no ClickHouse answers'
