@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 51
+plan 54
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -49,12 +49,19 @@ for try in 'exit 3:3' 'kill -9 $$:137'; do
 	cpi record -o b.db -- sh -c "${try%:*}" 2>err
 	is "$?" "${try#*:}" "cpi record exits with ${try#*:} after: ${try%:*}"
 done
+cpi epoch list --db b.db >before
 cpi record -o b.db -- ./nothing 2>err
 is "$?" 127 "a command that does not exist gives status 127"
 like "$(cat err)" "./nothing: No such file" "the message names the command that does not exist"
 : >plain
 cpi record -o b.db -- ./plain 2>err
 is "$?" 126 "a file that cannot be run gives status 126"
+cpi record -o b.db -- no-such-program 2>err
+is "$?" 127 "a command that no folder of PATH has gives status 127"
+is "$(cpi epoch list --db b.db)" "$(cat before)" \
+	"a command that cannot be run adds no epoch"
+cpi record -o none.db -- ./nothing 2>err
+is "$(echo none.db*)" "none.db*" "a command that does not exist makes no database"
 cpi record -o none/b.db -- touch ran 2>err
 is "$?" 1 "cpi record fails if it cannot create the database"
 [ ! -e ran ]
@@ -63,7 +70,7 @@ cpi record -o none.db --raw /dev/full -- touch ran 2>err
 is "$? $(echo none.db*)" "1 none.db*" \
 	"a recording that does not begin leaves no database"
 cpi record -o b.db --raw /dev/full -- touch ran 2>err
-is "$(cpi epoch list --db b.db --format=csv | sed 1d | wc -l | tr -d ' ')" 4 \
+is "$(cpi epoch list --db b.db --format=csv | sed 1d | wc -l | tr -d ' ')" 2 \
 	"a recording that does not begin leaves an earlier database as it was"
 [ ! -e ran ]
 ok $? "the command does not run if the recording does not begin"

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,18 +84,63 @@ struct recording {
 	double windows_hz;
 };
 
+/* The exit status of a command that cannot be executed. */
+static int exec_failed(const char *name, int err)
+{
+	log_err("%s: %s", name, err_str(err));
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* Whether the first len bytes of dir, if there are any, have the program. */
+static int check_program(const char *dir, size_t len, const char *name)
+{
+	struct stat st;
+	char *path;
+	int err = 0;
+
+	if (asprintf(&path, "%.*s%s%s", (int)len, dir, len ? "/" : "", name) < 0)
+		return -ENOMEM;
+	if (stat(path, &st) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EACCES;
+	free(path);
+	return err;
+}
+
+/* Looks where execvp() does. Returns 0 or -errno, as it would set. */
+static int find_program(const char *name)
+{
+	const char *dir = getenv("PATH");
+	int err = -ENOENT, found;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/'))
+		return check_program("", 0, name);
+	for (dir = dir ? dir : "/bin:/usr/bin";; dir++) {
+		const size_t len = strcspn(dir, ":");
+
+		found = check_program(dir, len, name);
+		if (!found || found == -ENOMEM)
+			return found;
+		if (found == -EACCES)
+			err = found;
+		dir += len;
+		if (!*dir)
+			return err;
+	}
+}
+
 static void exec_command(const struct recording *r, int wait_fd, char **args)
 {
 	char go;
-	int err;
 
 	if (read(wait_fd, &go, 1) != 1)
 		_exit(EXIT_FAIL); /* the recording was given up */
 	sigprocmask(SIG_SETMASK, &r->old_signals, NULL);
 	execvp(args[0], args);
-	err = errno;
-	log_err("%s: %s", args[0], strerror(err));
-	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+	_exit(exec_failed(args[0], -errno));
 }
 
 static int start_child(struct recording *r, char **args)
@@ -569,6 +615,10 @@ static int run_record(struct cmd_context *ctx)
 		return replay(ctx);
 	if (check_options(ctx, &r))
 		return EXIT_USAGE;
+	/* An epoch of nothing would be the one that reports show. */
+	err = ctx->nr_args ? find_program(ctx->args[0]) : 0;
+	if (err)
+		return exec_failed(ctx->args[0], err);
 	if (start(ctx, &r))
 		return EXIT_FAIL;
 	if (!o->verbose)
