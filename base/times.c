@@ -26,6 +26,10 @@ static bool local;
 
 #define NO_ZONE INT_MAX /* the program's zone */
 
+/* Zones of the world: a "-" with more after it may have been meant as "to". */
+#define LEAST_AHEAD_S (-12 * 3600)
+#define MOST_AHEAD_S  (14 * 3600)
+
 #define LAST_YEAR      2261 /* the last year whose end fits into 63 bits of nanoseconds */
 #define MAX_DURATION_S (100 * 365.25 * 86400)
 
@@ -176,7 +180,16 @@ static bool is_zone(const char *text, int *ahead_s)
 		return true;
 	end = *text == '+' || *text == '-' ? strptime(text, "%z", &tm) : NULL;
 	*ahead_s = (int)tm.tm_gmtoff;
-	return end && !*end;
+	return end && !*end && *ahead_s >= LEAST_AHEAD_S && *ahead_s <= MOST_AHEAD_S;
+}
+
+const char *time_zone(const char *text)
+{
+	const char *clock = strpbrk(text, "T :");
+	const char *zone = clock ? strpbrk(clock, "Z+-") : NULL;
+	int ahead_s;
+
+	return zone && is_zone(zone, &ahead_s) ? zone : NULL;
 }
 
 /* The interval from a moment to the end of its last field: a date is its whole day. */

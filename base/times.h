@@ -82,12 +82,15 @@ char *time_format_duration(uint64_t ns, char out[DURATION_TEXT_SIZE]);
 
 /*
  * Reads a moment: YYYY[-MM[-DD[THH[:MM[:SS]]]]][ZONE]; a space may stand for the T.
- * ZONE is Z or, after a time of day, an offset as +01:00; without one it is UTC, or the
- * local zone. The result is the interval [*from_ns, *to_ns) of the last field that is
- * given: a date is its whole day. Years are 1970 to 2261, so that nanoseconds fit into
- * 63 bits. Returns 0, or -EINVAL; then both are untouched.
+ * ZONE is Z or, after a time of day, an offset from -12:00 to +14:00; without one it is
+ * UTC, or the local zone. The result is the interval [*from_ns, *to_ns) of the last
+ * field that is given: a date is its whole day. Years are 1970 to 2261, so that
+ * nanoseconds fit into 63 bits. Returns 0, or -EINVAL; then both are untouched.
  */
 int time_parse(const char *text, uint64_t *from_ns, uint64_t *to_ns);
+
+/* The ZONE at the end of a time of day, in text; NULL: it has none. */
+const char *time_zone(const char *text);
 
 /*
  * Reads a time relative to now_ns: "now"; "today" or "yesterday", with or without a

@@ -5,7 +5,7 @@
 . "$srcdir/t/known.sh"
 "$builddir/t/mkdb" empty.db || bail "mkdb failed"
 
-plan 53
+plan 55
 
 is "$(cpi epoch list)" "$(cat <<'END'
 id  from                  to                    seconds  samples  start uncertain by, ms  state  host  label
@@ -59,6 +59,12 @@ like "$(cat err)" "there is no epoch 'now-x': did you mean 'now'? Times are 2026
 cpi prof --epoch '2026-01-02T04..2026-01-02T05' 2>err
 like "$(cat err)" "nothing is stored of 04:00:00Z to 06:00:00Z (2 h): there is 03:00:00Z to 03:12:00Z (12 min)" \
 	'a time that is not stored: the message says which times are'
+cpi prof --epoch '2026-01-02T05:00..06:01+01:00' 2>err
+like "$(cat err)" "nothing is stored of 04:00:00Z to 05:01:00Z (1 h 1 min)" \
+	'a zone at the right end of a range holds for the left end'
+cpi prof --epoch '2026-01-02T03:04..03:02' 2>err
+like "$(cat err)" "'2026-01-02T03:04..03:02' ends before it begins" \
+	'a range that runs backwards: the message says so'
 cpi prof --epoch now 2>err
 is "$?" 1 'no epoch is open: now is an error'
 cpi prof --epoch fulll..3 2>err

@@ -338,6 +338,56 @@ static char *complete(const char *left, const char *right)
 	return asprintf(&text, "%.*s%s", (int)same, left, right) < 0 ? NULL : text;
 }
 
+/* text with zone at its end, if that makes it a time; else text alone. */
+static char *with_zone(const char *text, const char *zone)
+{
+	struct span span;
+	char *longer;
+
+	if (asprintf(&longer, "%s%s", text, zone) < 0)
+		return NULL;
+	if (!parse_time(longer, time_real_ns(), false, false, &span))
+		return longer;
+	free(longer);
+	return strdup(text);
+}
+
+/* A time of day without a zone has that of the range's other end, which is of. */
+static int share_zone(char **text, const char *of)
+{
+	const char *zone = query_mark_name(of) ? NULL : time_zone(of);
+	char *longer;
+
+	if (!zone || !strpbrk(*text, ":T") || query_mark_name(*text) ||
+	    time_zone(*text))
+		return 0;
+	longer = with_zone(*text, zone);
+	if (!longer)
+		return -ENOMEM;
+	free(*text);
+	*text = longer;
+	return 0;
+}
+
+/* The two ends of "A..B", which the caller frees. On failure both are untouched. */
+static int split_range(const char *spec, const char *dots, char **left, char **right)
+{
+	char *a = strndup(spec, dots - spec);
+	char *b = a ? complete(a, dots + 2) : NULL;
+	int err = b ? share_zone(&a, b) : -ENOMEM;
+
+	if (!err)
+		err = share_zone(&b, a);
+	if (err) {
+		free(a);
+		free(b);
+		return err;
+	}
+	*left = a;
+	*right = b;
+	return 0;
+}
+
 static int load_between(const struct epoch_search *s, const char *left,
 			const char *right, bool narrow, struct query_epochs *list)
 {
@@ -393,10 +443,11 @@ static int load_times(const struct epoch_search *s, struct span span,
 static int load_range(const struct epoch_search *s, const char *spec, const char *dots,
 		      struct query_epochs *list)
 {
-	char *left = strndup(spec, dots - spec);
-	char *right = left ? complete(left, dots + 2) : NULL;
-	int err = right ? load_ends(s, left, right, list) : -ENOMEM;
+	char *left = NULL, *right = NULL;
+	int err = split_range(spec, dots, &left, &right);
 
+	if (!err)
+		err = load_ends(s, left, right, list);
 	free(left);
 	free(right);
 	return err;
@@ -421,11 +472,14 @@ int query_asked_times(const char *spec, uint64_t now_ns, uint64_t *from_ns,
 		      uint64_t *to_ns)
 {
 	const char *dots = strstr(spec, "..");
-	char *left = dots ? strndup(spec, dots - spec) : strdup(spec);
-	char *right = left ? (dots ? complete(left, dots + 2) : strdup(left)) : NULL;
+	char *left = NULL, *right = NULL;
 	struct span from, to;
 	int err = -ENOENT;
 
+	if (dots)
+		split_range(spec, dots, &left, &right);
+	else
+		right = (left = strdup(spec)) ? strdup(spec) : NULL;
 	if (right && *spec && strcmp(spec, "..") &&
 	    !parse_asked(left, now_ns, false, false, &from) &&
 	    !parse_asked(right, now_ns, true, dots, &to) &&

@@ -137,6 +137,14 @@ static bool explain_times(struct db *db, const struct query_epochs *all,
 	if (!all->nr ||
 	    query_asked_times(spec, db_now_ns(db), &asked_from_ns, &asked_to_ns))
 		return false;
+	if (strstr(spec, "..") && asked_to_ns <= asked_from_ns) {
+		char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+
+		log_err("%s: '%s' ends before it begins: it is from %s to %s",
+			db_path(db), spec, time_format(asked_from_ns, from),
+			time_format(asked_to_ns, to));
+		return true;
+	}
 	find_ends(all, &from_ns, &to_ns);
 	if (!asked_from_ns || asked_to_ns == INT64_MAX)
 		buf_printf(&text, "'%s'", spec);

@@ -142,7 +142,8 @@ static const struct {
 	{ "2026-11-20T10:15+01:00", "2026-11-20T09:15:00Z", "2026-11-20T09:16:00Z" },
 	{ "2026-11-20 23:30-0230", "2026-11-21T02:00:00Z", "2026-11-21T02:01:00Z" },
 	{ "1970-01-01T00:30+01:00", NULL, NULL },
-	{ "2026-11-20+01:00", NULL, NULL }, /* a day of which zone's clock? */
+	{ "2026-11-20+01:00", NULL, NULL },       /* a day of which zone's clock? */
+	{ "2026-11-20T10:15-14:07", NULL, NULL }, /* no zone is so far behind */
 	{ "2026-11-20T10:15+1x", NULL, NULL },
 	{ "2026-11-20  10:15", NULL, NULL },
 	{ "2026-11-20T25:00", NULL, NULL },
