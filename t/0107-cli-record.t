@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 54
+plan 56
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -180,11 +180,11 @@ is "$?" 7 "SIGHUP after the end of the duration reaches the command"
 
 # Without privileges: the command's own processes.
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
-	skip 2 "needs root and setpriv to be somebody else"
+	skip 4 "needs root and setpriv to be somebody else"
 elif [ "$paranoid" -gt 2 ]; then
-	skip 2 "kernel.perf_event_paranoid is $paranoid"
+	skip 4 "kernel.perf_event_paranoid is $paranoid"
 elif chmod 777 . && ! as_nobody test -r "$tmp/target"; then
-	skip 2 "another user may not enter $tmp"
+	skip 4 "another user may not enter $tmp"
 else
 	# Another user may not enter the folder of the build, either.
 	cp "$(command -v cpi)" own-cpi
@@ -193,6 +193,14 @@ else
 		"an unprivileged user is told that the kernel is not sampled"
 	is "$(cpi prof --db d.db --format=csv 2>/dev/null | sed -n 2p | cut -d, -f5)" \
 		target_hot "an unprivileged user gets a profile of the command"
+	chmod 640 b.db
+	as_nobody ./own-cpi prof --db b.db >out 2>err
+	like "$(cat err)" "b.db: Permission denied: readable by root only" \
+		"a database of root: the message names the error, and who may read it"
+	mkdir -m 700 closed
+	CPI_SOCKET=closed/cpid.sock as_nobody ./own-cpi prof >out 2>err
+	like "$(cat err)" "closed/cpid.sock: Permission denied: .* name the database with --db" \
+		"a socket that the user may not use: the message says so"
 fi
 
 # Windows begin while the command runs, and follow what it has started before. The

@@ -117,12 +117,12 @@ static int check_file(const char *path, enum db_mode mode, bool *created)
 		return refuse(path, -ENODEV, "a database is a regular file");
 	if (!st.st_size && !collects(mode))
 		return refuse(path, -CPI_EFORMAT, "it is empty: nothing was collected");
-	if (faccessat(AT_FDCWD, path, access, AT_EACCESS) < 0)
-		return refuse(path, -errno,
-			      mode == DB_READ
-				      ? who_may_read(&st, advice, sizeof(advice))
+	if (!faccessat(AT_FDCWD, path, access, AT_EACCESS))
+		return 0;
+	err = -errno; /* before the advice: to look for the group's name changes it */
+	return refuse(path, err,
+		      mode == DB_READ ? who_may_read(&st, advice, sizeof(advice))
 				      : "be its owner to write it");
-	return 0;
 }
 
 /* Counts down; ends the statement when it comes to 0. */

@@ -66,9 +66,16 @@ int select_open_path(const char *path, enum db_mode mode, struct db **out)
 int select_db_path(const struct select_request *req, char **path)
 {
 	char *found = NULL;
+	int err = 0;
 
 	if (!req->dbs.nr && !db_env_path() && client_is_named(req->socket))
-		freshness_database(req->socket, PATIENCE_NS, &found);
+		err = freshness_database(req->socket, PATIENCE_NS, &found);
+	if (err == -EACCES) {
+		log_err("%s: %s: only its owner and group may ask the cpid that it "
+			"names: be one of them, or name the database with --db",
+			client_socket(req->socket), err_str(err));
+		return err;
+	}
 	if (!found)
 		found = strdup(req->dbs.nr    ? req->dbs.item[0]
 			       : req->daemons ? db_default_path()
