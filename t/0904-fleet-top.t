@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 50
+plan 52
 
 # bad TEXT NAME ARGS...: refused, and status and message have TEXT.
 bad()
@@ -84,7 +84,21 @@ field()
 		python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$field_name"
 }
 
-# one_engine NAME: 23 tests
+# questions BY: prints how many questions a report asks the store
+questions()
+{
+	mkfifo "end.$1"
+	python3 "$srcdir/t/faulty_proxy.py" "$store_port" 1 0 <"end.$1" >"proxy.$1" &
+	exec 7>"end.$1"
+	await test -s "proxy.$1"
+	cpi fleet top --db "clickhouse://127.0.0.1:$(cat "proxy.$1")/cpi" --by "$1" >questions.out 2>&1
+	exec 7>&-
+	wait $!
+	sed -n '2s/ .*//p' "proxy.$1"
+	rm "end.$1" "proxy.$1"
+}
+
+# one_engine NAME: 24 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -108,6 +122,8 @@ one_engine()
 	done
 	is "$(cpi fleet top --db "$url" --by machine --format csv | cut -d, -f3,7-)" 'percent,machine
 100.00,"Test CPU, 2 CPUs"' "$1: --by machine"
+	of_hosts=$(questions host) of_images=$(questions image) of_procedures=$(questions procedure)
+	is "$((of_images - of_hosts)) $((of_procedures - of_images))" '1 1' "$1: only names that are shown are asked for"
 	is "$(field seconds --epoch 2026-01-02T03:00..03:01)" 60 "$1: --epoch chooses times"
 	is "$(field cpus --epoch 2026-01-02T03:00..03:01 --host web1)" \
 		"$(cpi prof --epoch 1 --db web1.db --by image --format json 2>/dev/null | python3 -c '
@@ -148,7 +164,7 @@ print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap",
 for engine in old now; do
 	lacks=$(store_lacks $engine)
 	if [ -n "$lacks" ]; then
-		skip 23 "$engine: $lacks"
+		skip 24 "$engine: $lacks"
 	else
 		store_start $engine "$tmp/$engine"
 		one_engine $engine

@@ -29,6 +29,7 @@
 #define AHEAD_NS   (600 * NSEC_PER_SEC) /* of clocks that are right */
 #define LONGEST_S  90000                /* of an epoch */
 #define MAX_IDS    2000                 /* of one question */
+#define MAX_NAMED  50                   /* images whose symbols are one answer */
 #define TICKS      "ticks"
 
 /* A stream that measures time. */
@@ -364,10 +365,12 @@ static void put_sums(struct asking *a, struct buf *sql)
 	const bool join = needs_epochs(a);
 
 	buf_printf(sql,
-		   "SELECT image, stream, %s AS k_clock, %s AS k_host, %s AS k_cluster,"
+		   "SELECT %s AS k_image, stream, %s AS k_clock, %s AS k_host, %s AS "
+		   "k_cluster,"
 		   " %s AS k_release, %s AS k_machine, %s AS k_offset, sum(n) FROM"
 		   " (SELECT host, at, nr, image, stream, offset, n FROM profile WHERE"
 		   " counter = 0 AND context = 0 AND ",
+		   k->by_image ? "image" : "toUInt64(0)",
 		   a->has_cycles ? "clock" : "toUInt64(0)", k->by_host ? "name" : "''",
 		   k->by_cluster ? "cluster" : "''", k->by_release ? "release" : "''",
 		   k->by_machine ? "machine" : "''",
@@ -379,8 +382,9 @@ static void put_sums(struct asking *a, struct buf *sql)
 		   buf_str(&a->epochs));
 	if (join)
 		put_join(a, sql);
-	buf_puts(sql, " GROUP BY image, stream, k_clock, k_host, k_cluster, k_release,"
-		      " k_machine, k_offset FORMAT RowBinary");
+	buf_puts(sql,
+		 " GROUP BY k_image, stream, k_clock, k_host, k_cluster, k_release,"
+		 " k_machine, k_offset FORMAT RowBinary");
 }
 
 static int read_sums(struct asking *a)
@@ -439,14 +443,37 @@ static int note_image(void *ctx, const struct rowbinary_cell *cells)
 	return err;
 }
 
-int storesums_images(struct ch_store *s, storesums_image_fn fn, void *ctx)
+static void put_ids(const uint64_t *image, size_t nr, struct buf *sql)
+{
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(sql, "%s%" PRIu64, i ? "," : "", image[i]);
+}
+
+static int ask_images(struct ch_store *s, const uint64_t *image, size_t nr,
+		      struct naming *g)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_puts(&sql, "SELECT id, name FROM image WHERE id IN (");
+	put_ids(image, nr, &sql);
+	buf_puts(&sql, ") ORDER BY id, name LIMIT 1 BY id FORMAT RowBinary");
+	err = sql.err ? sql.err
+		      : ch_store_query(s, buf_str(&sql), "8s", MAX_ANSWER, note_image,
+				       g);
+	buf_fini(&sql);
+	return err;
+}
+
+int storesums_images(struct ch_store *s, const uint64_t *image, size_t nr,
+		     storesums_image_fn fn, void *ctx)
 {
 	struct naming g = { .image = fn, .ctx = ctx };
+	int err = 0;
 
-	return ch_store_query(s,
-			      "SELECT id, name FROM image ORDER BY id, name LIMIT 1 BY"
-			      " id FORMAT RowBinary",
-			      "8s", MAX_ANSWER, note_image, &g);
+	for (size_t i = 0; !err && i < nr; i += MAX_IDS)
+		err = ask_images(s, image + i, nr - i < MAX_IDS ? nr - i : MAX_IDS, &g);
+	return err;
 }
 
 static int note_symbol(void *ctx, const struct rowbinary_cell *cells)
@@ -468,8 +495,7 @@ static int ask_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
 	int err;
 
 	buf_puts(&sql, "SELECT image, start, size, name FROM symbol WHERE image IN (");
-	for (size_t i = 0; i < nr; i++)
-		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", image[i]);
+	put_ids(image, nr, &sql);
 	buf_puts(&sql, ") ORDER BY image, start, name LIMIT 1 BY image, start FORMAT"
 		       " RowBinary");
 	err = sql.err ? sql.err
@@ -485,8 +511,8 @@ int storesums_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
 	struct naming g = { .symbol = fn, .ctx = ctx };
 	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i += MAX_IDS)
-		err = ask_symbols(s, image + i, nr - i < MAX_IDS ? nr - i : MAX_IDS,
+	for (size_t i = 0; !err && i < nr; i += MAX_NAMED)
+		err = ask_symbols(s, image + i, nr - i < MAX_NAMED ? nr - i : MAX_NAMED,
 				  &g);
 	return err;
 }

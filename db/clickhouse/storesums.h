@@ -25,17 +25,17 @@ struct storesums_ask {
 	const char *times;
 	const char *event; /* NULL: the one with the most time; ticks only if alone */
 	bool by_host, by_cluster, by_release, by_machine; /* what tells sums apart */
-	bool by_offset;
+	bool by_image, by_offset;
 	bool any_event; /* event may be one that measures no time */
 };
 
 /* Texts are "" where they do not tell sums apart. */
 struct storesums_sum {
 	const char *host, *cluster, *release, *machine;
-	uint64_t image, offset;
-	uint64_t n;    /* samples */
-	double amount; /* what they stand for, in the event's unit */
-	double ns;     /* the same as time; 0 for an event that measures none */
+	uint64_t image, offset; /* 0 likewise */
+	uint64_t n;             /* samples */
+	double amount;          /* what they stand for, in the event's unit */
+	double ns; /* the same as time; 0 for an event that measures none */
 };
 
 /* The epochs that were added up. */
@@ -57,11 +57,13 @@ typedef int (*storesums_fn)(void *ctx, const struct storesums_sum *sum);
 int storesums_read(struct ch_store *s, const struct storesums_ask *ask, storesums_fn fn,
 		   void *ctx, struct storesums_scope *scope);
 
-/* What the store knows an image as. */
+/* What the store knows nr images as: ids that ascend. */
 typedef int (*storesums_image_fn)(void *ctx, uint64_t image, const char *name);
-int storesums_images(struct ch_store *s, storesums_image_fn fn, void *ctx);
+int storesums_images(struct ch_store *s, const uint64_t *image, size_t nr,
+		     storesums_image_fn fn, void *ctx);
 
-/* Its captured symbols, by image and start; ids are of at most nr images. */
+/* Captured symbols of nr images, whose ids ascend: in the order of images and starts.
+ */
 struct storesums_symbol {
 	uint64_t image, start, size;
 	const char *name;

@@ -3,7 +3,8 @@
  * sums.c - keeps sums, and finds the names of their places
  *
  * Sums come first, with ids and offsets. Then the symbols of the images that they are
- * of are asked for, and each offset is looked up.
+ * of are asked for. They come in the order of sorted places, so that one symbol at a
+ * time is kept, however many there are.
  */
 #include "config.h"
 
@@ -22,6 +23,7 @@
 
 struct fleet_place {
 	uint64_t image, offset;
+	size_t sum;
 };
 
 struct fleet_image {
@@ -29,9 +31,13 @@ struct fleet_image {
 	const char *name;
 };
 
-struct fleet_symbol {
-	uint64_t image, start, size;
-	const char *name;
+/* The places that are named, and the symbol that came last: it may name the next one.
+ */
+struct naming {
+	struct fleet_sums *sums;
+	size_t at; /* places before it have a name */
+	struct storesums_symbol symbol;
+	char *name; /* of it; NULL: there is none yet */
 };
 
 struct text {
@@ -82,7 +88,7 @@ static int take_sum(void *ctx, const struct storesums_sum *sum)
 		return -ENOMEM;
 	if (GROW(s->sum, s->nr) || GROW(s->place, s->nr))
 		return -ENOMEM;
-	s->place[s->nr] = (struct fleet_place){ sum->image, sum->offset };
+	s->place[s->nr] = (struct fleet_place){ sum->image, sum->offset, s->nr };
 	s->sum[s->nr++] = f;
 	return 0;
 }
@@ -98,19 +104,6 @@ static int take_image(void *ctx, uint64_t image, const char *name)
 	return 0;
 }
 
-static int take_symbol(void *ctx, const struct storesums_symbol *symbol)
-{
-	struct fleet_sums *s = ctx;
-	const char *text = intern(s, symbol->name);
-
-	if (!text || GROW(s->symbol, s->nr_symbols))
-		return -ENOMEM;
-	s->symbol[s->nr_symbols++] =
-		(struct fleet_symbol){ symbol->image, symbol->start, symbol->size,
-				       text };
-	return 0;
-}
-
 static int compare_id(const void *x, const void *y)
 {
 	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
@@ -118,13 +111,13 @@ static int compare_id(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_symbol(const void *x, const void *y)
+static int compare_place(const void *x, const void *y)
 {
-	const struct fleet_symbol *a = x, *b = y;
+	const struct fleet_place *a = x, *b = y;
 
 	if (a->image != b->image)
 		return a->image < b->image ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 static const char *find_image(const struct fleet_sums *s, uint64_t id)
@@ -138,33 +131,53 @@ static const char *find_image(const struct fleet_sums *s, uint64_t id)
 	return found ? found->name : "[unknown]";
 }
 
-/* The last symbol at or before an offset, if it covers it; one of no size does. */
-static const char *find_symbol(const struct fleet_sums *s,
-			       const struct fleet_place *place)
+/* The last symbol at or before a place, if it covers it; one of no size does. */
+static const char *name_of(struct naming *g, const struct fleet_place *place)
 {
-	const struct fleet_symbol key = { .image = place->image,
-					  .start = place->offset };
-	size_t from = 0, to = s->nr_symbols;
+	const struct storesums_symbol *f = &g->symbol;
 
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (compare_symbol(&s->symbol[middle], &key) <= 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (from) {
-		const struct fleet_symbol *f = &s->symbol[from - 1];
-
-		if (f->image == place->image &&
-		    (!f->size || place->offset - f->start < f->size))
-			return f->name;
-	}
-	return NO_SYMBOL_NAME;
+	if (!g->name || f->image != place->image || f->start > place->offset ||
+	    (f->size && place->offset - f->start >= f->size))
+		return NO_SYMBOL_NAME;
+	return intern(g->sums, g->name);
 }
 
-/* The images that the sums are of, each once. */
+/* Names places before the one that is given; NULL: all that are left. */
+static int name_until(struct naming *g, const struct fleet_place *end)
+{
+	struct fleet_sums *s = g->sums;
+
+	for (; g->at < s->nr; g->at++) {
+		const struct fleet_place *place = &s->place[g->at];
+		const char *name;
+
+		if (end && compare_place(place, end) >= 0)
+			break;
+		name = name_of(g, place);
+		if (!name)
+			return -ENOMEM;
+		s->sum[place->sum].procedure = name;
+	}
+	return 0;
+}
+
+/* Symbols come in the order of places. */
+static int take_symbol(void *ctx, const struct storesums_symbol *symbol)
+{
+	struct naming *g = ctx;
+	const struct fleet_place start = { .image = symbol->image,
+					   .offset = symbol->start };
+	int err = name_until(g, &start);
+
+	if (err)
+		return err;
+	free(g->name);
+	g->symbol = *symbol;
+	g->name = strdup(symbol->name);
+	return g->name ? 0 : -ENOMEM;
+}
+
+/* The images that the places, which are sorted, are of, each once. */
 static int list_images(const struct fleet_sums *s, uint64_t **out, size_t *nr)
 {
 	uint64_t *id = malloc((s->nr + 1) * sizeof(*id));
@@ -172,46 +185,45 @@ static int list_images(const struct fleet_sums *s, uint64_t **out, size_t *nr)
 
 	if (!id)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->nr; i++)
-		id[i] = s->place[i].image;
-	qsort(id, s->nr, sizeof(*id), compare_id);
 	for (size_t i = 0; i < s->nr; i++) {
-		if (!kept || id[kept - 1] != id[i])
-			id[kept++] = id[i];
+		if (!kept || id[kept - 1] != s->place[i].image)
+			id[kept++] = s->place[i].image;
 	}
 	*out = id;
 	*nr = kept;
 	return 0;
 }
 
-static int read_symbols(struct ch_store *store, struct fleet_sums *s)
+static int name_procedures(struct ch_store *store, const uint64_t *image, size_t nr,
+			   struct fleet_sums *s)
 {
-	uint64_t *image;
-	size_t nr;
-	int err = list_images(s, &image, &nr);
+	struct naming g = { .sums = s };
+	int err = storesums_symbols(store, image, nr, take_symbol, &g);
 
-	if (err)
-		return err;
-	err = storesums_symbols(store, image, nr, take_symbol, s);
-	if (s->nr_symbols)
-		qsort(s->symbol, s->nr_symbols, sizeof(*s->symbol), compare_symbol);
-	free(image);
+	if (!err)
+		err = name_until(&g, NULL);
+	free(g.name);
 	return err;
 }
 
 static int name_sums(struct ch_store *store, bool by_offset, struct fleet_sums *s)
 {
-	int err = storesums_images(store, take_image, s);
+	uint64_t *image = NULL;
+	size_t nr = 0;
+	int err;
 
+	if (s->nr)
+		qsort(s->place, s->nr, sizeof(*s->place), compare_place);
+	err = list_images(s, &image, &nr);
+	if (!err)
+		err = storesums_images(store, image, nr, take_image, s);
 	if (s->nr_images)
 		qsort(s->image, s->nr_images, sizeof(*s->image), compare_id);
+	for (size_t i = 0; !err && i < s->nr; i++)
+		s->sum[s->place[i].sum].image = find_image(s, s->place[i].image);
 	if (!err && by_offset)
-		err = read_symbols(store, s);
-	for (size_t i = 0; !err && i < s->nr; i++) {
-		s->sum[i].image = find_image(s, s->place[i].image);
-		if (by_offset)
-			s->sum[i].procedure = find_symbol(s, &s->place[i]);
-	}
+		err = name_procedures(store, image, nr, s);
+	free(image);
 	return err;
 }
 
@@ -228,7 +240,7 @@ int fleet_sums_read(const char *url, const struct storesums_ask *ask,
 	err = storeschema_check(store);
 	if (!err)
 		err = storesums_read(store, ask, take_sum, &s, &s.scope);
-	if (!err)
+	if (!err && ask->by_image)
 		err = name_sums(store, ask->by_offset, &s);
 	ch_store_close(store);
 	if (err)
@@ -245,6 +257,5 @@ void fleet_sums_fini(struct fleet_sums *s)
 	free(s->sum);
 	free(s->place);
 	free(s->image);
-	free(s->symbol);
 	memset(s, 0, sizeof(*s));
 }

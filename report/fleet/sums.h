@@ -30,11 +30,9 @@ struct fleet_sums {
 	/* While it is read. */
 	struct arena arena;
 	struct hmap texts;
-	struct fleet_place *place; /* by sum */
+	struct fleet_place *place; /* of each sum */
 	struct fleet_image *image; /* ascending ids */
 	size_t nr_images;
-	struct fleet_symbol *symbol; /* ascending images and starts */
-	size_t nr_symbols;
 };
 
 /*

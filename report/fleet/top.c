@@ -7,6 +7,7 @@
 #include "report/fleet/top.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,7 @@ int fleet_top_read(const char *url, const struct fleet_request *req,
 		.by_cluster = req->by == FLEET_CLUSTER,
 		.by_release = req->by == FLEET_RELEASE,
 		.by_machine = req->by == FLEET_MACHINE,
+		.by_image = req->by == FLEET_IMAGE || req->by == FLEET_PROCEDURE,
 		.by_offset = req->by == FLEET_PROCEDURE,
 	};
 	struct fleet_top t = { 0 };
@@ -102,7 +104,8 @@ int fleet_top_read(const char *url, const struct fleet_request *req,
 
 	if (err)
 		return err;
-	t.seconds = (double)(t.sums.scope.to_ns - t.sums.scope.from_ns) / 1e9;
+	/* Epochs without a length, as imported ones may be, still divide time. */
+	t.seconds = fmax((double)(t.sums.scope.to_ns - t.sums.scope.from_ns), 1) / 1e9;
 	err = add_all(&t, req->by);
 	if (err)
 		fleet_top_fini(&t);
