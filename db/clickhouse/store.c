@@ -33,9 +33,10 @@
 #define STALLED_S    120L /* without a byte */
 #define VERSION_S    60L  /* for the first answer, which has a few bytes */
 #define LONGEST_S    3600L
-#define DEFAULT_USER "default"  /* of ClickHouse */
-#define MAX_MESSAGE  400        /* of an error, as shown */
-#define MAX_ERROR    (64 << 10) /* of an error, as read */
+#define LONG_SQL     ((size_t)128 << 10) /* half of what a server reads by itself */
+#define DEFAULT_USER "default"           /* of ClickHouse */
+#define MAX_MESSAGE  400                 /* of an error, as shown */
+#define MAX_ERROR    (64 << 10)          /* of an error, as read */
 #define ZSTD_SINCE   21000
 #define ASYNC_SINCE  23000
 #define PACK_LEVEL   1
@@ -213,14 +214,18 @@ static int send_once(struct answer *a, const char *query, const char *database,
 		     const void *body, size_t size, struct curl_slist *headers)
 {
 	struct ch_store *s = a->store;
-	char *escaped = s->call.escape(s->curl, query, 0), *url = NULL;
+	char *escaped = s->call.escape(s->curl, query, 0), *url = NULL,
+	     longest[48] = "";
 	long status = 0;
 	curl_off_t sent = 0;
 	CURLcode code;
 
-	if (!escaped || asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s%s",
+	/* Only then, for a user may be forbidden to change settings. */
+	if (!*query && size > LONG_SQL)
+		snprintf(longest, sizeof(longest), "&max_query_size=%zu", size + 1);
+	if (!escaped || asprintf(&url, "%s://%s/?wait_end_of_query=1%s%s%s%s%s%s%s",
 				 s->url.tls ? "https" : "http", s->url.host[s->host],
-				 *database ? "&database=" : "", database,
+				 longest, *database ? "&database=" : "", database,
 				 s->version >= ASYNC_SINCE && *query
 					 ? "&async_insert=1&wait_for_async_insert=1"
 					 : "",
