@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/cpid.sh"
 . "$srcdir/t/collect.sh"
-plan 14
+plan 17
 
 # Keeps a CPU busy for more than the two seconds in which counts are fresh.
 work()
@@ -57,3 +57,17 @@ kill -CONT "$cpid_pid"
 kill "$cpid_pid"
 cpid_wait
 is "$cpid_status" 0 'the daemon ends'
+
+# After a start of cpid, the last hour has minutes of the run before.
+cpid_start --flush 1h || bail 'cpid does not start again'
+work
+cpi prof --db t.db >prof.txt 2>err
+like "$(cat err)" "^cpi: the collector was started again at [0-9:]*Z: --epoch '[^']*Z\.\.' also shows the .* before" \
+	'a report after a restart says which minutes it leaves out'
+cpi prof --db t.db --epoch "$(sed -n "s/.*--epoch '\([^']*\)'.*/\1/p" err)" >all.txt 2>err
+unlike "$(cat err)" 'started again' 'the named epochs leave nothing out'
+is "$(sed -n '1s/.*, \([0-9T:Z-]*\) to .*/\1/p' all.txt)" \
+	"$(sqlite3 t.db "SELECT strftime('%H:%M:%SZ', min(from_ns) / 1000000000, 'unixepoch') FROM epoch")" \
+	'they begin with the first run'
+kill "$cpid_pid"
+cpid_wait

@@ -11,6 +11,7 @@
 #include "report/select/epochspec.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #include "db/query/marks.h"
 
 #define TOLERANCE_NS NSEC_PER_SEC /* times are asked for in seconds */
+#define HOUR_NS      (3600 * NSEC_PER_SEC)
 
 static bool is_label(const struct query_epochs *all, const char *text)
 {
@@ -198,4 +200,57 @@ void epochspec_mention_whole(struct db *db, const char *spec,
 	put_times(&text, from_ns, to_ns, from_ns);
 	log_info("%s: epochs are whole", buf_str(&text));
 	buf_fini(&text);
+}
+
+/* The first epoch of the same machine that begins in [from_ns, to_ns). */
+static const struct query_epoch *find_between(const struct query_epochs *epochs,
+					      const char *host, uint64_t from_ns,
+					      uint64_t to_ns)
+{
+	for (size_t i = 0; i < epochs->nr; i++) {
+		const struct query_epoch *e = &epochs->epoch[i];
+
+		if (e->from_ns >= from_ns && e->from_ns < to_ns &&
+		    !strcmp(e->host, host))
+			return e;
+	}
+	return NULL;
+}
+
+/*
+ * A recording is one epoch that has ended, and has nothing to do with the one before.
+ */
+static bool is_of_collector(const struct query_epochs *shown)
+{
+	const struct query_epoch *newest;
+
+	if (!shown->nr)
+		return false;
+	newest = &shown->epoch[shown->nr - 1];
+	return !*newest->label && (newest->open || shown->nr > 1);
+}
+
+void epochspec_mention_before(struct db *db, const char *spec,
+			      const struct query_epochs *shown)
+{
+	char begin[TIME_TEXT_SIZE], length[DURATION_TEXT_SIZE],
+		hour[TIME_TEXT_SIZE + 2];
+	uint64_t from_ns, to_ns, hour_ns;
+	struct query_epochs near = { 0 };
+	const struct query_epoch *before;
+
+	if ((spec && strcmp(spec, "recent") != 0) || !is_of_collector(shown))
+		return;
+	find_ends(shown, &from_ns, &to_ns);
+	hour_ns = to_ns > HOUR_NS ? to_ns - HOUR_NS : 0;
+	snprintf(hour, sizeof(hour), "%s..", time_format(hour_ns, begin));
+	if (query_epochs(db, hour, &near))
+		return;
+	before = find_between(&near, shown->epoch[0].host, hour_ns, from_ns);
+	if (before)
+		log_info_once("the collector was started again at %s: --epoch '%s' "
+			      "also shows the %s before",
+			      time_format_near(from_ns, to_ns, begin), hour,
+			      time_format_duration(from_ns - before->from_ns, length));
+	query_epochs_fini(&near);
 }

@@ -22,4 +22,11 @@ void epochspec_failed(struct db *db, const char *spec);
 void epochspec_mention_whole(struct db *db, const char *spec,
 			     const struct query_epochs *epochs);
 
+/*
+ * Where shown is what "recent" names (spec is that, or NULL): logs that its hour has
+ * epochs from before the collector was started, and how to see them.
+ */
+void epochspec_mention_before(struct db *db, const char *spec,
+			      const struct query_epochs *shown);
+
 #endif

@@ -507,6 +507,8 @@ static int open_epochs(const struct select_request *req, const char *spec,
 		err = find_totals(req, sel);
 	if (!err && how == SELECT_TOGETHER)
 		err = check_platforms(req, sel);
+	if (!err && how != SELECT_EPOCHS && !sel->dbs)
+		epochspec_mention_before(sel->db, spec, &sel->epochs);
 	if (!err && how != SELECT_EPOCHS && spec)
 		epochspec_mention_whole(sel->db, spec, &sel->epochs);
 	if (err)
