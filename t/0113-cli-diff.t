@@ -22,7 +22,7 @@ export CPI_DB
 } >table
 "$builddir/t/runsdb" runs.db <table || bail "no database"
 
-plan 53
+plan 54
 
 cpi diff old new >text 2>err
 is "$?" 0 "cpi diff compares two selections"
@@ -116,8 +116,10 @@ before 10 1000 big=5000 mid=4000 low=3000 slow=1000 tiny=20
 after 10 1000 big=5010 mid=3990 low=3005 slow=2000 tiny=25
 END
 cpi diff --db once.db before after >text
-like "$(cat text)" '^1 of 5 rows differ by more than sampling; none of them can be called changed' \
+like "$(cat text)" '^1 of 5 rows differ by more than sampling (by over 25% plus 4 standard errors); none of them can be called changed' \
 	"one epoch a side: the text counts the rows that differ by more than sampling"
+like "$(cat text)" '^Of rows without a change, 1 in 10 has a 90% interval without 0' \
+	"the text says why an interval without 0 is not enough"
 like "$(row slow)" ' slow prog more than sampling ' "such a row is marked"
 unlike "$(row tiny)" 'sampling' "a row with few samples is not marked"
 # A row whose share fell although it takes more time beside the others has one sign.

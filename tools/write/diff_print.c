@@ -207,9 +207,13 @@ static void print_basis(const struct diff *d)
 		out_line("Only %zu epoch%s a side: differences may be normal "
 			 "variation; record %d or more, or give --history",
 			 least, least == 1 ? "" : "s", COMPARE_MIN_RUNS);
-		out_line("%zu of %zu rows differ by more than sampling; none of them "
-			 "can be called changed",
-			 nr_beyond_sampling(d), d->nr_rows);
+		out_line("%zu of %zu rows differ by more than sampling (by over %.0f%% "
+			 "plus %.0f standard errors); none of them can be called "
+			 "changed",
+			 nr_beyond_sampling(d), d->nr_rows,
+			 100 * (DIFF_LEAST_RATIO - 1), DIFF_LEAST_ERRORS);
+		out_line("Of rows without a change, 1 in 10 has a 90%% interval "
+			 "without 0");
 		return;
 	case COMPARE_HISTORY:
 		out_line("Variation between epochs, from %zu earlier ones: %.2f%% "
