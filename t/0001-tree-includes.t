@@ -120,7 +120,7 @@ $tools_rooms
 END
 allowed tools 'base tools/ui tools/write tools/export tools/input tools/doctor tools/top report/select report/profile report/fleet tools/fleet
 	report/calls report/explain report/compare analysis/trace db/profile db/core db/store
-	db/query db/retain db/move db/clickhouse service daemon/session/session.h daemon/collect/eventperiod.h
+	db/query db/retain db/move db/clickhouse service daemon/session/session.h daemon/collect/calibrate.h daemon/collect/eventperiod.h
 	daemon/control/status_parts.h daemon/import/perfimport.h'
 allowed helpers 'base analysis/cfg analysis/image analysis/isa analysis/translate analysis/unwind
 	decode/elfid.h db/profile/pack.h' base

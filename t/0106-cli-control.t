@@ -46,7 +46,7 @@ daemon()
 	wait $pid
 }
 
-plan 41
+plan 45
 
 daemon 'reply("flushed 123 samples\n")' cpi flush
 is "$status" 0 "a flush succeeds"
@@ -130,6 +130,19 @@ daemon "reply('${well}lost.x 2\n')" cpi status --db none.db
 like "$(cat out)" "min: samples are lost" "the summary says that samples are lost"
 daemon "reply('$well'.replace('0.51', '0.6'))" cpi status --db none.db
 like "$(cat out)" "min: it costs more than its budget" "the summary says that the budget is exceeded"
+above=$(printf %s "$well" | sed 's/0\.51/0.74/')
+daemon "reply('${above}rate_hz 40\n')" cpi status --db none.db
+unlike "$(cat out)" "what helps" "a rate that can be lowered needs no advice"
+daemon "reply('${above}rate_hz 19\nwindows on\nstacks off\n')" cpi status --db none.db
+like "$(cat out)" "^ *the rate cannot be lowered further; what helps: --windows off, or --budget 0.8% of cpid" \
+	"at the least rate the summary says what to do"
+daemon "reply('${above}rate_hz 97\nrate_fixed 1\n')" cpi status --db none.db
+like "$(cat out)" "^ *the rate was fixed, and stays; what helps: a lower 'cpi rate', or --budget" \
+	"so it does for a fixed rate"
+daemon "reply('${above}rate_hz 19\n')" cpi doctor
+is "$status $(grep -A3 '^problem *cpid' out | tr -s ' \n' ' ')" \
+	"1 problem cpid it costs more than its budget 'cpi status' shows the cost and its parts. to do: the rate cannot be lowered further; what helps: --budget 0.8% of cpid " \
+	"cpi doctor calls that a problem"
 daemon "reply('${well}store_error No space\nmain_waits_s 3\n')" cpi status --db none.db
 like "$(cat out)" "it does not answer, and these numbers are old; it cannot store the samples" \
 	"the summary says that the daemon does not answer and cannot store"

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "daemon/collect/calibrate.h"
 #include "db/core/db.h"
 #include "report/select/client.h"
 #include "tools/commands.h"
@@ -19,6 +20,7 @@
 #include "tools/ui/json.h"
 #include "tools/ui/out.h"
 #include "tools/ui/term.h"
+#include "tools/write/status_summary.h"
 
 #define BUDGET      0.005 /* cpid's defaults */
 #define LIMIT_BYTES (2ULL << 30)
@@ -50,11 +52,15 @@ static const char *const colors[] = {
 
 static void check_daemon(struct doctor *d, const char *socket)
 {
-	struct buf reply = { 0 };
+	struct buf reply = { 0 }, advice = { 0 };
 	int err =
 		client_call(socket, CPI_CONTROL_STATUS, "", CLIENT_PATIENCE_NS, &reply);
 
-	if (!err)
+	if (!err && status_summary_advise(buf_str(&reply), CALIBRATE_MIN_HZ, &advice))
+		doctor_add(d, "cpid", DOCTOR_PROBLEM, "it costs more than its budget",
+			   "'cpi status' shows the cost and its parts.",
+			   buf_str(&advice));
+	else if (!err)
 		doctor_ok(d, "cpid", "it runs; 'cpi status' tells how it is");
 	else if (client_is_absent(err))
 		doctor_add(d, "cpid", DOCTOR_NOTE, "no cpid runs",
@@ -65,6 +71,7 @@ static void check_daemon(struct doctor *d, const char *socket)
 			   "It may hang, or this user may not ask it.",
 			   "run 'cpi status' as root");
 	buf_fini(&reply);
+	buf_fini(&advice);
 }
 
 static size_t count(const struct doctor *d, enum doctor_verdict verdict)

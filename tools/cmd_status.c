@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/times.h"
 #include "service/prometheus.h"
+#include "daemon/collect/calibrate.h"
 #include "daemon/control/status_parts.h"
 #include "db/core/captures.h"
 #include "report/select/client.h"
@@ -300,6 +301,7 @@ static int print_summary(const char *socket, struct shown_part *parts)
 		.is_absent = daemon->is_absent,
 		.database = database->present ? buf_str(&database->lines) : NULL,
 		.socket = client_socket(socket),
+		.least_hz = CALIBRATE_MIN_HZ,
 	};
 
 	return status_summary_print(&s);

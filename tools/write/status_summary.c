@@ -119,6 +119,31 @@ static bool is_above_budget(const char *daemon)
 	       cost > budget * BUDGET_SLACK;
 }
 
+bool status_summary_advise(const char *daemon, double least_hz, struct buf *out)
+{
+	double hz = 0, fixed = 0, cost = 0;
+	char *windows, *stacks;
+
+	if (!is_above_budget(daemon) || !number_of(daemon, "rate_hz", &hz))
+		return false;
+	number_of(daemon, "rate_fixed", &fixed);
+	number_of(daemon, "cost_percent", &cost);
+	if (fixed <= 0 && hz > least_hz)
+		return false; /* cpid lowers it */
+	windows = text_of(daemon, "windows");
+	stacks = text_of(daemon, "stacks");
+	buf_printf(out, "%s; what helps: %s%s%s--budget %.1f%% of cpid",
+		   fixed > 0 ? "the rate was fixed, and stays"
+			     : "the rate cannot be lowered further",
+		   fixed > 0 ? "a lower 'cpi rate', or " : "",
+		   windows && strcmp(windows, "off") ? "--windows off, or " : "",
+		   stacks && strcmp(stacks, "off") ? "--stacks off, or " : "",
+		   cost * BUDGET_SLACK);
+	free(windows);
+	free(stacks);
+	return true;
+}
+
 static void find_problems(const char *daemon, struct buf *problems)
 {
 	const double received = sum_of(daemon, "received.", NULL);
@@ -267,6 +292,7 @@ static void put_cost(const struct status_summary *s, struct buf *b)
 {
 	double cost, budget = 0, samples = 0, daemon = 0;
 	const char *relation = "within";
+	bool above;
 
 	if (!number_of(s->daemon, "budget_percent", &budget))
 		return;
@@ -278,7 +304,8 @@ static void put_cost(const struct status_summary *s, struct buf *b)
 	}
 	number_of(s->daemon, "cost_samples_percent", &samples);
 	number_of(s->daemon, "cost_daemon_percent", &daemon);
-	if (is_above_budget(s->daemon))
+	above = is_above_budget(s->daemon);
+	if (above)
 		relation = "above";
 	else if (cost > budget)
 		relation = "about";
@@ -287,6 +314,9 @@ static void put_cost(const struct status_summary *s, struct buf *b)
 		   "budget of %g %%",
 		   cost, samples, daemon, relation, budget);
 	put_line("cost", b);
+	if (above && status_summary_advise(s->daemon, s->least_hz, b))
+		put_line("", b);
+	buf_reset(b);
 }
 
 static void put_memory(const struct status_summary *s, struct buf *b)

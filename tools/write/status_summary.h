@@ -7,15 +7,25 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
+
 /* What is summed up: lines "name value" as "cpi status --all" has them. */
 struct status_summary {
 	const char *daemon;   /* NULL: none answers */
 	bool is_absent;       /* none listens, either */
 	const char *database; /* NULL: it cannot be read */
 	const char *socket;   /* that was asked */
+	double least_hz;      /* the rate below which cpid does not go */
 };
 
 /* Prints it. 0 or -ENOMEM. */
 int status_summary_print(const struct status_summary *s);
+
+/*
+ * Where the cost is above the budget and cpid cannot lower it: appends why, and what
+ * to do. daemon and least_hz are as above. False: the cost is not, or the rate goes
+ * down by itself.
+ */
+bool status_summary_advise(const char *daemon, double least_hz, struct buf *out);
 
 #endif
