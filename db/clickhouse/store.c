@@ -209,6 +209,18 @@ static int transfer_error(struct answer *a, CURLcode code)
 	return is_unreachable(s, code) ? -ECONNREFUSED : -EIO;
 }
 
+/*
+ * How long the server may be silent. It is, until the end, while it works on a
+ * statement. A report's takes as long as its user waits; a service goes on to the next
+ * try.
+ */
+static long silence_s(const struct ch_store *s, const struct answer *a,
+		      const char *query)
+{
+	return s->wait.end_fd >= 0 && (a->reader.types || *query) ? STALLED_S
+								  : LONGEST_S;
+}
+
 /* Sends one request to the current host. query goes into the URL. */
 static int send_once(struct answer *a, const char *query, const char *database,
 		     const void *body, size_t size, struct curl_slist *headers)
@@ -242,9 +254,7 @@ static int send_once(struct answer *a, const char *query, const char *database,
 	/* libcurl repeats what a connection that it had already ends without an answer
 	 * to, and an insert may have been done. */
 	s->call.setopt(s->curl, CURLOPT_FRESH_CONNECT, a->reader.types ? 0L : 1L);
-	/* A statement that the server works on by itself is silent until its end. */
-	s->call.setopt(s->curl, CURLOPT_LOW_SPEED_TIME,
-		       a->reader.types || *query ? STALLED_S : LONGEST_S);
+	s->call.setopt(s->curl, CURLOPT_LOW_SPEED_TIME, silence_s(s, a, query));
 	code = s->call.perform(s->curl);
 	s->call.getinfo(s->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	s->call.getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status);
