@@ -4,7 +4,7 @@
 . "$srcdir/t/tap.sh"
 . "$srcdir/t/known.sh"
 
-plan 50
+plan 51
 
 # Text: the list without the header, and the header without what varies.
 prof()
@@ -76,6 +76,12 @@ Lost: 4 samples, ring_lost
 Gap: 2026-01-02T03:02:00Z to 2026-01-02T03:11:00Z, the collector died
 END
 )" "streams with two periods are combined as time, and the gap is shown"
+
+cp known.db throttled.db
+sqlite3 throttled.db "UPDATE tally SET throttled = 1 WHERE not_delivered > 0"
+like "$(cpi prof --db throttled.db --epoch all --event cpu-clock)" \
+	'^0.006 s not sampled by cpu-clock: CPUs asleep, or timers late, or throttled by the kernel ([0-9]* times* or more)' \
+	"what a timer lacks is not all blamed on throttling"
 
 csv()
 {

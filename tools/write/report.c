@@ -230,18 +230,28 @@ void report_header(const struct selection *sel, const struct events *ev)
 	report_header_idle(sel, ev, 0, false);
 }
 
-/* A timer's event counts the time in which its CPU slept, too. */
+/*
+ * A timer's event counts the time in which its CPU slept, too. The number of throttles
+ * is the least there were, and their length is not stored: so they explain a part that
+ * is not known. Nothing else keeps the samples of a counter.
+ */
 static void print_not_delivered(const struct stream_group *g)
 {
 	const struct stream_desc *d = &g->least->desc;
+	const bool is_timer = !strcmp(d->unit, "ns");
+	char throttled[80] = "";
 
 	if (g->throttled)
+		snprintf(throttled, sizeof(throttled),
+			 ", or throttled by the kernel (%" PRIu64 " time%s or more)",
+			 g->throttled, g->throttled == 1 ? "" : "s");
+	if (is_timer)
+		out_line("%.3g s not sampled by %s: CPUs asleep, or timers late%s",
+			 g->amount / 1e9, d->event, throttled);
+	else if (g->throttled)
 		out_line("Not delivered: %" PRId64 " samples of %s: the kernel "
 			 "throttled it",
 			 g->not_delivered, d->event);
-	else if (!strcmp(d->unit, "ns"))
-		out_line("%.3g s not sampled by %s: CPUs asleep, or timers late",
-			 g->amount / 1e9, d->event);
 	else
 		out_line("%" PRId64 " samples of %s not delivered", g->not_delivered,
 			 d->event);
