@@ -41,7 +41,7 @@ SLOW_TESTS = t/0322-cfg-callgrind.t t/0750-web-page.t t/0752-web-page-rest.t t/0
 # The build with sanitizers leaves out tests of texts and packages, which do not run what
 # was compiled, and of the page in a browser, whose reports t/0701-web-reports.t asks for
 # without one. It runs the others of QUICK_TESTS, and those of SANITIZED_TESTS.
-UNSANITIZED_TESTS = $(TREE_TESTS) t/0146-deploy-alerts.t t/0751-web-glance.t \
+UNSANITIZED_TESTS = $(TREE_TESTS) t/0706-web-rights.t t/0146-deploy-alerts.t t/0751-web-glance.t \
 	t/0801-packages-files.t t/0802-deploy-files.t
 SANITIZED_TESTS = t/0116-cli-record-process.t
 # These only compute: they neither sample nor judge times. With sanitizers they run when a

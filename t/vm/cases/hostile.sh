@@ -22,7 +22,7 @@ has_given_up()
 await has_given_up
 check 'it answers' timeout 20 cpi status --socket t.sock
 timeout 20 cpi register --socket t.sock "$held" && fail 'the process can be read'
-/cpi/t/programs/burn_a 1000
+/cpi/t/programs/burn_a 3000
 cpid_ask flush >/dev/null
 cpid_stop
 check_that "another's samples are known" "$(samples procedure burn_a) > 100"
