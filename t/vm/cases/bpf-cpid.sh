@@ -36,8 +36,8 @@ check_accounting
 unknown=$(status_sum unknown.)
 cpid_stop
 await nothing_stays
-cpi prof --db t.db --epoch last --limit 10
-check_share --epoch last
+cpi prof --db t.db --epoch all --limit 10
+check_share --epoch all
 check_that 'hardly any sample is without an image' "$unknown <= 0.005 * $received"
 a=$(samples procedure burn_a) b=$(samples procedure burn_b)
 check_that 'both programs were seen' "$a > 20 && $b > 20"
