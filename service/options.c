@@ -27,23 +27,57 @@ struct reading {
 	struct service_value **values;
 };
 
-int service_set_flag(const char *text, bool *out)
+int service_set_flag(void *member, const char *text)
 {
+	bool *flag = member;
+
 	if (strcmp(text, "yes") && strcmp(text, "no"))
 		return -EINVAL;
-	*out = !strcmp(text, "yes");
+	*flag = !strcmp(text, "yes");
 	return 0;
 }
 
-int service_set_text(const char *text, const char **out)
+int service_set_given(void *member, const char *text)
 {
+	const char **out = member;
+
+	*out = text;
+	return *text ? 0 : -EINVAL;
+}
+
+int service_set_text(void *member, const char *text)
+{
+	const char **out = member;
+
 	*out = *text ? text : NULL;
 	return 0;
 }
 
-int service_set_config(void *options, const char *text)
+int service_add_text(void *member, const char *text)
+{
+	struct text_list *list = member;
+
+	if (!*text || list->nr == TEXT_LIST_MAX)
+		return -EINVAL;
+	list->item[list->nr++] = text;
+	return 0;
+}
+
+int service_set_config(void *member, const char *text)
 {
 	return 0;
+}
+
+static void *member_of(const struct reading *r, const struct service_option *o)
+{
+	return (char *)r->options + o->at;
+}
+
+static void clear_list(const struct reading *r, const struct service_option *o)
+{
+	struct text_list *list = member_of(r, o);
+
+	list->nr = 0;
 }
 
 void service_values_free(struct service_value *values)
@@ -72,7 +106,7 @@ static int show_help(const struct service_program *p)
 	return 1;
 }
 
-/* Options without set() print something: the help or the version. */
+/* Options without set print something: the help or the version. */
 static int print(const struct service_program *p, const struct service_option *o)
 {
 	if (!strcmp(o->name, "help"))
@@ -139,13 +173,13 @@ static int take_setting(void *ctx, const char *file, const struct unitfile_setti
 		say_unknown(r->p, file, s);
 		return -EINVAL;
 	}
-	if (o->list && !*s->value) {
-		o->list(r->options)->nr = 0;
+	if (o->set == service_add_text && !*s->value) {
+		clear_list(r, o);
 		return 0;
 	}
 	err = keep_value(r, s->value, &value);
 	if (!err)
-		err = o->set(r->options, value);
+		err = o->set(member_of(r, o), value);
 	if (err == -EINVAL)
 		log_err("%s:%u:%u: %s: \"%s\" is not valid: %s", file, s->value_at.line,
 			s->value_at.column, s->name, value, o->help);
@@ -212,10 +246,10 @@ static int take(const struct reading *r, int value, bool *seen)
 
 	if (!o->set)
 		return print(r->p, o);
-	if (o->list && !seen[value - 1])
-		o->list(r->options)->nr = 0;
+	if (o->set == service_add_text && !seen[value - 1])
+		clear_list(r, o);
 	seen[value - 1] = true;
-	err = o->set(r->options, o->arg ? optarg : "yes");
+	err = o->set(member_of(r, o), o->arg ? optarg : "yes");
 	if (err < 0)
 		say_invalid(r->p, o, o->arg ? optarg : "yes");
 	return err;

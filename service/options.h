@@ -18,12 +18,11 @@ struct service_option {
 	const char *arg; /* NULL: takes none; in a file yes or no */
 	const char *help;
 	/*
-	 * Takes a value, which has to stay, and is "yes" without one. 0, 1 to end after
-	 * having printed something, or -EINVAL.
+	 * Takes a value, which has to stay, and is "yes" without one, into a member of
+	 * the options. 0 or -EINVAL. NULL: prints a text, and ends.
 	 */
-	int (*set)(void *options, const char *text);
-	/* For an option that may be repeated: what set() adds to. Else NULL. */
-	struct text_list *(*list)(void *options);
+	int (*set)(void *member, const char *text);
+	size_t at;    /* the member's offset in the options */
 	bool on_line; /* of the command line only */
 };
 
@@ -31,15 +30,15 @@ struct service_option {
 #define SERVICE_OPTION_CONFIG                                                 \
 	{                                                                     \
 		"config", "FILE", "read options from FILE and FILE.d/*.conf", \
-			service_set_config, NULL, true                        \
+			service_set_config, 0, true                           \
 	}
-#define SERVICE_OPTION_HELP                                      \
-	{                                                        \
-		"help", NULL, "show this help", NULL, NULL, true \
+#define SERVICE_OPTION_HELP                                   \
+	{                                                     \
+		"help", NULL, "show this help", NULL, 0, true \
 	}
-#define SERVICE_OPTION_VERSION                                        \
-	{                                                             \
-		"version", NULL, "show the version", NULL, NULL, true \
+#define SERVICE_OPTION_VERSION                                     \
+	{                                                          \
+		"version", NULL, "show the version", NULL, 0, true \
 	}
 
 struct service_program {
@@ -55,7 +54,7 @@ struct service_program {
 struct service_value;
 
 /*
- * Calls the options' set(): for the files, which are those of service/unitfile.h, then
+ * Calls the options' set: for the files, which are those of service/unitfile.h, then
  * for the command line, whose values replace those of files. Returns 0; -EINVAL after
  * saying what is wrong; 1 after having printed help or version. *values is due to
  * service_values_free() in each case.
@@ -64,13 +63,18 @@ int service_options_read(const struct service_program *p, int argc, char **argv,
 			 void *options, struct service_value **values);
 void service_values_free(struct service_value *values); /* accepts NULL */
 
-/* For set(): "yes" or "no". 0 or -EINVAL. */
-int service_set_flag(const char *text, bool *out);
+/* For set, by the type of the member: */
+int service_set_flag(void *member, const char *text);  /* bool: "yes" or "no" */
+int service_set_given(void *member, const char *text); /* const char *, not empty */
+int service_set_text(void *member, const char *text);  /* const char *; empty: NULL */
 
-/* For set(): a text that may be empty in a file, which means the default, NULL. 0. */
-int service_set_text(const char *text, const char **out);
+/*
+ * struct text_list: one more text, not empty. What the line has replaces what files
+ * have, and an empty value of a file removes what was there.
+ */
+int service_add_text(void *member, const char *text);
 
-/* The set() of SERVICE_OPTION_CONFIG: the files are read before. */
-int service_set_config(void *options, const char *text);
+/* For SERVICE_OPTION_CONFIG: the files are read before. */
+int service_set_config(void *member, const char *text);
 
 #endif

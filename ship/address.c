@@ -162,9 +162,7 @@ static int find_free(struct ch_store *s, struct numbering *n)
 		       " toUInt64(max(nr)) + 1 FROM attempt");
 	put_seconds(n, &sql);
 	buf_puts(&sql, " GROUP BY host, at FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_query(s, buf_str(&sql), "888", MAX_ANSWER, note_free,
-				       n);
+	err = ch_store_query_buf(s, &sql, "888", MAX_ANSWER, note_free, n);
 	buf_fini(&sql);
 	return err;
 }
@@ -214,9 +212,7 @@ static int find_collisions(struct ch_store *s, struct numbering *n)
 	put_seconds(n, &sql);
 	buf_puts(&sql, " GROUP BY host, at, nr HAVING uniqExact(lot) > 1"
 		       " FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_query(s, buf_str(&sql), "888", MAX_ANSWER,
-				       note_collision, n);
+	err = ch_store_query_buf(s, &sql, "888", MAX_ANSWER, note_collision, n);
 	buf_fini(&sql);
 	return err;
 }
@@ -358,9 +354,7 @@ int ship_void_contained(struct ch_store *s, const struct ship_run *run, uint64_t
 	buf_puts(&sql,
 		 ") GROUP BY host, at, nr, seq, merged ORDER BY host, at, nr, seq");
 	buf_puts(&sql, " FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_query(s, buf_str(&sql), "88888", MAX_ANSWER,
-				       note_flushes, &list);
+	err = ch_store_query_buf(s, &sql, "88888", MAX_ANSWER, note_flushes, &list);
 	if (!err) {
 		nr = put_contained(&list, &rows);
 		err = ch_store_insert(s, "void (host, at, nr)", "4t2", &rows);

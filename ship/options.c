@@ -4,6 +4,7 @@
 #include "ship/options.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,116 +20,59 @@
 
 #define MAX_NAME 200 /* bytes */
 
+#define AT(member) offsetof(struct ship_options, member)
+
 /* In a file an empty value is the default. */
-static int set_store(void *options, const char *text)
+static int set_store(void *member, const char *text)
 {
-	struct ship_options *o = options;
-
-	return *text && !storeurl_is(text) ? -EINVAL
-					   : service_set_text(text, &o->store);
+	return *text && !storeurl_is(text) ? -EINVAL : service_set_text(member, text);
 }
 
-static int set_db(void *options, const char *text)
-{
-	struct ship_options *o = options;
-
-	o->db = text;
-	return *text ? 0 : -EINVAL;
-}
-
-/*
- * A name of what this machine's epochs are told from others by. In a file an empty
- * value is the default.
- */
-static int set_name(const char **name, const char *text)
+/* What this machine's epochs are told from others by. */
+static int set_name(void *member, const char *text)
 {
 	if (strlen(text) > MAX_NAME || !text_is_clean(text))
 		return -EINVAL;
-	return service_set_text(text, name);
+	return service_set_text(member, text);
 }
 
-static int set_cluster(void *options, const char *text)
+static int set_every(void *member, const char *text)
 {
-	struct ship_options *o = options;
+	uint64_t *ns = member;
+	int err = time_parse_duration(text, ns);
 
-	return set_name(&o->origin.cluster, text);
+	return err || *ns < NSEC_PER_SEC ? -EINVAL : 0;
 }
 
-static int set_machine(void *options, const char *text)
+static int set_rate(void *member, const char *text)
 {
-	struct ship_options *o = options;
+	uint64_t *rate = member;
 
-	return set_name(&o->origin.machine, text);
+	if (strcmp(text, "0"))
+		return size_parse(text, rate);
+	*rate = 0;
+	return 0;
 }
 
-static int set_release(void *options, const char *text)
+static int set_budget(void *member, const char *text)
 {
-	struct ship_options *o = options;
-
-	return set_name(&o->origin.release, text);
-}
-
-static int set_metrics(void *options, const char *text)
-{
-	struct ship_options *o = options;
-
-	return service_set_text(text, &o->metrics);
-}
-
-static int set_every(void *options, const char *text)
-{
-	struct ship_options *o = options;
-	int err = time_parse_duration(text, &o->every_ns);
-
-	return err || o->every_ns < NSEC_PER_SEC ? -EINVAL : 0;
-}
-
-static int set_rate(void *options, const char *text)
-{
-	struct ship_options *o = options;
-
-	if (!strcmp(text, "0")) {
-		o->rate = 0;
-		return 0;
-	}
-	return size_parse(text, &o->rate);
-}
-
-static int set_budget(void *options, const char *text)
-{
-	struct ship_options *o = options;
-
-	return number_parse_real(text, "%", 0.01, 100, &o->budget);
-}
-
-static int set_once(void *options, const char *text)
-{
-	struct ship_options *o = options;
-
-	return service_set_flag(text, &o->once);
-}
-
-static int set_check(void *options, const char *text)
-{
-	struct ship_options *o = options;
-
-	return service_set_flag(text, &o->check);
+	return number_parse_real(text, "%", 0.01, 100, member);
 }
 
 /* clang-format off */
 static const struct service_option records[] = {
 	SERVICE_OPTION_CONFIG,
-	{ "check-config", NULL, "say what is wrong with the options, and end", set_check, NULL, true },
-	{ "store", "URL", "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)", set_store, NULL, false },
-	{ "db", "FILE", "the machine's database", set_db, NULL, false },
-	{ "cluster", "NAME", "what this machine is part of (default: $CPI_CLUSTER)", set_cluster, NULL, false },
-	{ "machine", "TYPE", "its type (default: $CPI_MACHINE, else its CPUs)", set_machine, NULL, false },
-	{ "release", "NAME", "of its software, until a mark says another one", set_release, NULL, false },
-	{ "every", "TIME", "look for complete epochs so often (default: 1m)", set_every, NULL, false },
-	{ "rate", "SIZE", "send at most so many bytes a second (default: 1M)", set_rate, NULL, false },
-	{ "budget", "PERCENT", "of one CPU, while there is much to ship (default: 1)", set_budget, NULL, false },
-	{ "metrics-file", "FILE", "write metrics for Prometheus to FILE", set_metrics, NULL, false },
-	{ "once", NULL, "ship what is complete, and end", set_once, NULL, true },
+	{ "check-config", NULL, "say what is wrong with the options, and end", service_set_flag, AT(check), true },
+	{ "store", "URL", "clickhouse://HOST:PORT/DATABASE (default: $CPI_STORE)", set_store, AT(store), false },
+	{ "db", "FILE", "the machine's database", service_set_given, AT(db), false },
+	{ "cluster", "NAME", "what this machine is part of (default: $CPI_CLUSTER)", set_name, AT(origin.cluster), false },
+	{ "machine", "TYPE", "its type (default: $CPI_MACHINE, else its CPUs)", set_name, AT(origin.machine), false },
+	{ "release", "NAME", "of its software, until a mark says another one", set_name, AT(origin.release), false },
+	{ "every", "TIME", "look for complete epochs so often (default: 1m)", set_every, AT(every_ns), false },
+	{ "rate", "SIZE", "send at most so many bytes a second (default: 1M)", set_rate, AT(rate), false },
+	{ "budget", "PERCENT", "of one CPU, while there is much to ship (default: 1)", set_budget, AT(budget), false },
+	{ "metrics-file", "FILE", "write metrics for Prometheus to FILE", service_set_text, AT(metrics), false },
+	{ "once", NULL, "ship what is complete, and end", service_set_flag, AT(once), true },
 	SERVICE_OPTION_HELP,
 	SERVICE_OPTION_VERSION,
 };

@@ -3,6 +3,7 @@
 # cpi-web and cpi-ship, started as by their units, have the rights that doc/security.md
 # states, and their units allow what they need.
 . "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
 . "$srcdir/t/web.sh"
 need strace setpriv
 [ "$(id -u)" = 0 ] || skip_all 'only root can become another user'
@@ -59,18 +60,7 @@ kill -TERM "$traced"
 wait "$tracer"
 is $? 0 'cpi-web ends in good order'
 
-# A store that takes a request and never answers it.
-python3 -c '
-import socket
-s = socket.create_server(("127.0.0.1", 0))
-print(s.getsockname()[1], flush=True)
-c, _ = s.accept()
-c.recv(1)
-print("asked", flush=True)
-while c.recv(4096):
-    pass' >silent.out &
-tap_pids="$tap_pids $!"
-await test -s silent.out || bail 'no port'
+store_silent
 as_unit ship.trace "$(command -v cpi-ship)" --db "$tmp/ship.db" \
 	--store "clickhouse://127.0.0.1:$(head -n 1 silent.out)/cpi"
 await grep -q asked silent.out || bail "nothing was asked: $(cat served)"

@@ -98,13 +98,4 @@ one_engine()
 		"$1: machines of different kinds are not added up"
 }
 
-for engine in old now; do
-	lacks=$(store_lacks $engine)
-	if [ -n "$lacks" ]; then
-		skip 1 "$engine: $lacks"
-	else
-		store_start $engine "$tmp/$engine"
-		one_engine $engine
-		kill "$store_pid"
-	fi
-done
+each_store one_engine

@@ -8,16 +8,6 @@ need python3 sqlite3 curl
 
 plan $((9 + $(store_tests 25)))
 
-# bad TEXT NAME ARGS...: refused, and status and message have TEXT.
-bad()
-{
-	bad_text=$1 bad_name=$2
-	shift 2
-	"$@" >out 2>&1
-	bad_status=$?
-	like "status $bad_status: $(paste -s out)" "$bad_text" "$bad_name"
-}
-
 nowhere=clickhouse://127.0.0.1:1/cpi
 long=$(printf '%0201d' 0)
 bad 'status 2: .*--cluster=.*not valid' 'a long cluster is refused' cpi-ship --store $nowhere --cluster "$long"
@@ -148,13 +138,4 @@ web2,' "$1: and its epochs are of no cluster"
 		cpi prof --epoch all --db "$url?password-file=$tmp/password"
 }
 
-for engine in old now; do
-	lacks=$(store_lacks $engine)
-	if [ -n "$lacks" ]; then
-		skip 1 "$engine: $lacks"
-	else
-		store_start $engine "$tmp/$engine"
-		one_engine $engine
-		kill "$store_pid"
-	fi
-done
+each_store one_engine

@@ -6,17 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 54
-
-# bad TEXT NAME ARGS...: refused, and status and message have TEXT.
-bad()
-{
-	bad_text=$1 bad_name=$2
-	shift 2
-	"$@" >out 2>&1
-	bad_status=$?
-	like "status $bad_status: $(paste -s out)" "$bad_text" "$bad_name"
-}
+plan $((4 + $(store_tests 25)))
 
 nowhere=clickhouse://127.0.0.1:1/cpi
 bad 'status 2: .*--by=line: say one of' 'what no row stands for is refused' cpi fleet top --db $nowhere --by line
@@ -169,13 +159,4 @@ print("%.15g" % (sum(r["time_ns"] for r in rows if r["image"] not in ("map_gap",
 		'not among the chosen' "$1: a set of characters chooses among thousands of hosts"
 }
 
-for engine in old now; do
-	lacks=$(store_lacks $engine)
-	if [ -n "$lacks" ]; then
-		skip 25 "$engine: $lacks"
-	else
-		store_start $engine "$tmp/$engine"
-		one_engine $engine
-		kill "$store_pid"
-	fi
-done
+each_store one_engine

@@ -6,17 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 29
-
-# bad TEXT NAME ARGS...: refused, and status and message have TEXT.
-bad()
-{
-	bad_text=$1 bad_name=$2
-	shift 2
-	"$@" >out 2>&1
-	bad_status=$?
-	like "status $bad_status: $(paste -s out)" "$bad_text" "$bad_name"
-}
+plan $((3 + $(store_tests 13)))
 
 nowhere=clickhouse://127.0.0.1:1/cpi
 bad 'status 2: .*--measure=ipc: say one of' 'an unknown measure is refused' \
@@ -110,13 +100,4 @@ r = json.load(sys.stdin)["rows"][0]
 print(1.4 < r["cpi"] / r["peers_cpi"] < 1.8)')" True "$1: with the CPI of both"
 }
 
-for engine in old now; do
-	lacks=$(store_lacks $engine)
-	if [ -n "$lacks" ]; then
-		skip 13 "$engine: $lacks"
-	else
-		store_start $engine "$tmp/$engine"
-		one_engine $engine
-		kill "$store_pid"
-	fi
-done
+each_store one_engine

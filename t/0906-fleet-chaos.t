@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan 26
+plan "$(store_tests 13)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
 for n in 1 2 3 4 5; do
@@ -131,13 +131,4 @@ one_engine()
 	rm -f end.1 proxy.1
 }
 
-for engine in old now; do
-	lacks=$(store_lacks $engine)
-	if [ -n "$lacks" ]; then
-		skip 13 "$engine: $lacks"
-	else
-		store_start $engine "$tmp/$engine"
-		one_engine $engine
-		kill "$store_pid"
-	fi
-done
+each_store one_engine

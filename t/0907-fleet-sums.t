@@ -57,15 +57,6 @@ one_engine()
 	store_sql 'TRUNCATE TABLE profile'
 	same "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all
 	same "$1: from the sums alone" '--db many.db --db late.db' prof --epoch all --by comm
-	kill "$store_pid"
 }
 
-for engine in old now; do
-	lacks=$(store_lacks $engine)
-	if [ -n "$lacks" ]; then
-		skip 1 "$engine: $lacks"
-	else
-		store_start $engine "$tmp/$engine"
-		one_engine $engine
-	fi
-done
+each_store one_engine

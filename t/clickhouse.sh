@@ -112,3 +112,35 @@ store_sql()
 {
 	curl -sS --data-binary "$1" "http://127.0.0.1:$store_port/?database=${store_db:-default}" 2>/dev/null
 }
+
+# store_silent: a store that takes a request and never answers it; its port is in silent.out,
+# and then "asked".
+store_silent()
+{
+	python3 -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+c, _ = s.accept()
+c.recv(1)
+print("asked", flush=True)
+while c.recv(4096):
+    pass' >silent.out &
+	tap_pids="$tap_pids $!"
+	await test -s silent.out || bail 'no port'
+}
+
+# each_store FUNCTION: calls FUNCTION ENGINE with a new store of each kind.
+each_store()
+{
+	for store_each in old now; do
+		store_missing=$(store_lacks $store_each)
+		if [ -n "$store_missing" ]; then
+			skip 1 "$store_each: $store_missing"
+		else
+			store_start $store_each "$tmp/$store_each"
+			"$1" $store_each
+			kill "$store_pid"
+		fi
+	done
+}

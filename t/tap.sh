@@ -141,6 +141,16 @@ unlike()
 	fi
 }
 
+# bad PATTERN NAME COMMAND...: a command is refused; "status N: " and what it prints match, on
+# one line.
+bad()
+{
+	tap_pattern=$1 tap_bad=$2
+	shift 2
+	"$@" >out 2>&1
+	like "status $?: $(paste -s out)" "$tap_pattern" "$tap_bad"
+}
+
 # bound VALUE RELATION LIMIT NAME: passes when VALUE is <=, >= or > LIMIT.
 bound()
 {

@@ -4,7 +4,7 @@
 #include "web/options.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stddef.h>
 #include <sys/sysinfo.h>
 
 #include "base/log.h"
@@ -19,64 +19,11 @@
 /* Of the unit's RuntimeDirectory=. */
 #define SHIP_METRICS "/run/cpi-ship/metrics.prom"
 
-static int add_text(struct text_list *list, const char *text)
+#define AT(member) offsetof(struct web_options, member)
+
+static int set_program(void *member, const char *text)
 {
-	if (!*text || list->nr == TEXT_LIST_MAX)
-		return -EINVAL;
-	list->item[list->nr++] = text;
-	return 0;
-}
-
-static struct text_list *dbs_of(void *options)
-{
-	struct web_options *o = options;
-
-	return &o->server.dbs;
-}
-
-static struct text_list *hosts_of(void *options)
-{
-	struct web_options *o = options;
-
-	return &o->server.hosts;
-}
-
-static int set_db(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return add_text(&o->server.dbs, text);
-}
-
-static int set_socket(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	o->server.jobs.socket = text;
-	return *text ? 0 : -EINVAL;
-}
-
-static int set_listen(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	o->listen = text;
-	return *text ? 0 : -EINVAL;
-}
-
-static int set_host(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return add_text(&o->server.hosts, text);
-}
-
-static int set_cpi(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	o->server.jobs.cpi = text;
-	return *text == '/' ? 0 : -EINVAL;
+	return *text == '/' ? service_set_given(member, text) : -EINVAL;
 }
 
 static int set_number(const char *text, uint64_t most, unsigned int *out)
@@ -89,102 +36,40 @@ static int set_number(const char *text, uint64_t most, unsigned int *out)
 	return 0;
 }
 
-static int set_jobs(void *options, const char *text)
+static int set_jobs(void *member, const char *text)
 {
-	struct web_options *o = options;
-
-	return set_number(text, MAX_JOBS, &o->server.jobs.max_running);
+	return set_number(text, MAX_JOBS, member);
 }
 
-static int set_patience(void *options, const char *text)
+static int set_patience(void *member, const char *text)
 {
-	struct web_options *o = options;
-
-	return set_number(text, MAX_PATIENCE, &o->server.jobs.patience_s);
+	return set_number(text, MAX_PATIENCE, member);
 }
 
-static int set_memory(void *options, const char *text)
+static int set_size(void *member, const char *text)
 {
-	struct web_options *o = options;
-
-	return size_parse(text, &o->server.jobs.max_memory);
-}
-
-static int set_cache(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return size_parse(text, &o->server.cache_bytes);
-}
-
-static int set_open(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_flag(text, &o->open);
-}
-
-static int set_no_source(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_flag(text, &o->server.jobs.no_source);
-}
-
-static int set_certificate(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_text(text, &o->tls.certificate);
-}
-
-static int set_key(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_text(text, &o->tls.key);
-}
-
-static int set_client_ca(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_text(text, &o->tls.ca);
-}
-
-static int set_passwords(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_text(text, &o->passwords);
-}
-
-static int set_ship_metrics(void *options, const char *text)
-{
-	struct web_options *o = options;
-
-	return service_set_text(text, &o->server.ship_metrics);
+	return size_parse(text, member);
 }
 
 /* clang-format off */
 static const struct service_option records[] = {
 	SERVICE_OPTION_CONFIG,
-	{ "db", "FILE", "show this database; may be given again", set_db, dbs_of, false },
-	{ "socket", "PATH", "cpid's control socket", set_socket, NULL, false },
-	{ "listen", "ADDRESS", "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH", set_listen, NULL, false },
-	{ "host", "NAME", "a name of this server that a Host header may have", set_host, hosts_of, false },
-	{ "certificate", "FILE", "use TLS with this certificate on ports", set_certificate, NULL, false },
-	{ "key", "FILE", "its private key", set_key, NULL, false },
-	{ "client-ca", "FILE", "let in clients with a certificate of this CA", set_client_ca, NULL, false },
-	{ "passwords", "FILE", "let in the users of this file", set_passwords, NULL, false },
-	{ "no-source", NULL, "read no source files for reports", set_no_source, NULL, false },
-	{ "open", NULL, "show the page in a browser", set_open, NULL, false },
-	{ "jobs", "N", "make at most N reports at a time", set_jobs, NULL, false },
-	{ "patience", "SECONDS", "end a report that takes longer (default: 60)", set_patience, NULL, false },
-	{ "memory", "SIZE", "end a report that takes more memory (default: 2G)", set_memory, NULL, false },
-	{ "cache", "SIZE", "keep so many bytes of answers (default: 32M)", set_cache, NULL, false },
-	{ "ship-metrics", "FILE", "the metrics of cpi-ship, which /metrics has as well", set_ship_metrics, NULL, false },
-	{ "cpi", "PATH", "the program that makes the reports", set_cpi, NULL, false },
+	{ "db", "FILE", "show this database; may be given again", service_add_text, AT(server.dbs), false },
+	{ "socket", "PATH", "cpid's control socket", service_set_given, AT(server.jobs.socket), false },
+	{ "listen", "ADDRESS", "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH", service_set_given, AT(listen), false },
+	{ "host", "NAME", "a name of this server that a Host header may have", service_add_text, AT(server.hosts), false },
+	{ "certificate", "FILE", "use TLS with this certificate on ports", service_set_text, AT(tls.certificate), false },
+	{ "key", "FILE", "its private key", service_set_text, AT(tls.key), false },
+	{ "client-ca", "FILE", "let in clients with a certificate of this CA", service_set_text, AT(tls.ca), false },
+	{ "passwords", "FILE", "let in the users of this file", service_set_text, AT(passwords), false },
+	{ "no-source", NULL, "read no source files for reports", service_set_flag, AT(server.jobs.no_source), false },
+	{ "open", NULL, "show the page in a browser", service_set_flag, AT(open), false },
+	{ "jobs", "N", "make at most N reports at a time", set_jobs, AT(server.jobs.max_running), false },
+	{ "patience", "SECONDS", "end a report that takes longer (default: 60)", set_patience, AT(server.jobs.patience_s), false },
+	{ "memory", "SIZE", "end a report that takes more memory (default: 2G)", set_size, AT(server.jobs.max_memory), false },
+	{ "cache", "SIZE", "keep so many bytes of answers (default: 32M)", set_size, AT(server.cache_bytes), false },
+	{ "ship-metrics", "FILE", "the metrics of cpi-ship, which /metrics has as well", service_set_text, AT(server.ship_metrics), false },
+	{ "cpi", "PATH", "the program that makes the reports", set_program, AT(server.jobs.cpi), false },
 	SERVICE_OPTION_HELP,
 	SERVICE_OPTION_VERSION,
 };
@@ -248,7 +133,7 @@ int web_options_read(int argc, char **argv, struct web_options *o)
 	if (!err)
 		err = check_tls(o);
 	if (!err && !o->server.dbs.nr)
-		err = add_text(&o->server.dbs, db_default_path());
+		err = service_add_text(&o->server.dbs, db_default_path());
 	return err;
 }
 

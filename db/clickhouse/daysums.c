@@ -126,7 +126,7 @@ static int insert_sums(struct ch_store *s, uint64_t day, uint64_t lot,
 		   " epoch WHERE toDate(at) = toDate(%" PRIu64 ") AND" DAYSUMS_VALID
 		   ") GROUP BY %s",
 		   table, columns, day, lot, columns, table, day, day, columns);
-	err = sql.err ? sql.err : ch_store_exec(s, buf_str(&sql));
+	err = ch_store_exec_buf(s, &sql);
 	buf_fini(&sql);
 	return err;
 }
@@ -141,7 +141,7 @@ static int commit(struct ch_store *s, const struct day *day, uint64_t lot)
 		   "), toUInt64(%" PRIu64 "), toUInt64(%" PRIu64 "), toUInt64(%" PRIu64
 		   ")",
 		   day->day, lot, day->nr, day->hash);
-	err = sql.err ? sql.err : ch_store_exec(s, buf_str(&sql));
+	err = ch_store_exec_buf(s, &sql);
 	buf_fini(&sql);
 	return err;
 }
@@ -224,9 +224,7 @@ int daysums_find(struct ch_store *s, const char *where, size_t *nr, size_t *nr_l
 		" FROM (" BY_DAY "%s GROUP BY d) AS a) GROUP BY d ORDER BY d"
 		" FORMAT RowBinary",
 		where);
-	err = sql.err ? sql.err
-		      : ch_store_query(s, buf_str(&sql), "88", MAX_ANSWER, note_lot,
-				       &f);
+	err = ch_store_query_buf(s, &sql, "88", MAX_ANSWER, note_lot, &f);
 	buf_fini(&sql);
 	if (!err)
 		*nr_lots = f.nr;

@@ -218,10 +218,8 @@ static int count_hosts(struct loading *g)
 	err = store_choice_put(g->load->store, &g->load->choice, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(g->load->store, buf_str(&sql), "8", 1024,
-				     rowbinary_take_number, &names);
+		err = ch_store_query_buf(g->load->store, &sql, "8", 1024,
+					 rowbinary_take_number, &names);
 	g->several = names > 1;
 	buf_fini(&sql);
 	return err;

@@ -68,9 +68,7 @@ static int count_epochs(struct load *l, struct buf *where, uint64_t *nr)
 	*nr = 0;
 	buf_printf(&sql, "SELECT count() FROM epoch%s FORMAT RowBinary",
 		   buf_str(where));
-	err = sql.err ? sql.err
-		      : ch_store_query(l->store, buf_str(&sql), "8", 1024,
-				       rowbinary_take_number, nr);
+	err = ch_store_query_buf(l->store, &sql, "8", 1024, rowbinary_take_number, nr);
 	buf_fini(&sql);
 	return err;
 }

@@ -54,22 +54,28 @@ static int prepare(struct load *l, const struct storetable *table)
 	return sql_prepare(l->h, table->insert, &l->insert);
 }
 
-int load_rows(struct load *l, const struct storetable *table)
+/* Takes what sql selects, addresses first, into the table; sql is freed. */
+static int take_selected(struct load *l, const struct storetable *table,
+			 struct buf *sql)
 {
-	struct buf sql = { 0 };
 	char types[ROWBINARY_MAX_COLUMNS + 1];
 	int err = prepare(l, table);
 
 	snprintf(types, sizeof(types), "888%s", table->types);
+	if (!err)
+		err = ch_store_query_buf(l->store, sql, types, LOAD_MAX_BYTES,
+					 insert_of_epoch, l);
+	buf_fini(sql);
+	return err;
+}
+
+int load_rows(struct load *l, const struct storetable *table)
+{
+	struct buf sql = { 0 };
+
 	buf_printf(&sql, "SELECT " ADDRESS "%s FROM %s%s FORMAT RowBinary",
 		   table->columns, table->name, buf_str(&l->where));
-	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(l->store, buf_str(&sql), types, LOAD_MAX_BYTES,
-				     insert_of_epoch, l);
-	buf_fini(&sql);
-	return err;
+	return take_selected(l, table, &sql);
 }
 
 /* The address of the epoch that has the sums. */
@@ -110,10 +116,7 @@ static void put_source(const struct load *l, const char *table, const char *colu
 int load_sums(struct load *l, const struct storetable *table)
 {
 	struct buf sql = { 0 };
-	char types[ROWBINARY_MAX_COLUMNS + 1];
-	int err = prepare(l, table);
 
-	snprintf(types, sizeof(types), "888%s", table->types);
 	put_first(l, &sql);
 	buf_puts(&sql, table->sums);
 	if (!strcmp(table->name, "comm"))
@@ -121,13 +124,7 @@ int load_sums(struct load *l, const struct storetable *table)
 	else
 		buf_printf(&sql, " FROM %s%s", table->name, buf_str(&l->where));
 	buf_printf(&sql, " GROUP BY %s FORMAT RowBinary", table->by);
-	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(l->store, buf_str(&sql), types, LOAD_MAX_BYTES,
-				     insert_of_epoch, l);
-	buf_fini(&sql);
-	return err;
+	return take_selected(l, table, &sql);
 }
 
 /* ---- profiles ---- */
@@ -276,10 +273,8 @@ int load_profiles(struct load *l)
 
 	put_profiles(l, &sql);
 	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(l->store, buf_str(&sql), "888888818",
-				     LOAD_MAX_BYTES, take_count, &p);
+		err = ch_store_query_buf(l->store, &sql, "888888818", LOAD_MAX_BYTES,
+					 take_count, &p);
 	if (!err)
 		err = end_profile(&p);
 	profile_free(p.profile);
@@ -310,9 +305,8 @@ static int ask_ids(struct ids *ids)
 		   " FORMAT RowBinary",
 		   l->table->columns, l->table->name, ids->by, buf_str(&ids->text),
 		   ids->order, ids->order);
-	err = sql.err ? sql.err
-		      : ch_store_query(l->store, buf_str(&sql), l->table->types,
-				       LOAD_MAX_BYTES, insert_named, l);
+	err = ch_store_query_buf(l->store, &sql, l->table->types, LOAD_MAX_BYTES,
+				 insert_named, l);
 	buf_fini(&sql);
 	buf_reset(&ids->text);
 	ids->nr = 0;

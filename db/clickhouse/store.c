@@ -338,6 +338,21 @@ int ch_store_admin_query(struct ch_store *s, const char *sql, const char *types,
 	return query_in(s, "", sql, types, max_bytes, fn, ctx);
 }
 
+int ch_store_query_buf(struct ch_store *s, struct buf *sql, const char *types,
+		       uint64_t max_bytes, rowbinary_fn fn, void *ctx)
+{
+	const char *text = buf_str(sql);
+
+	return sql->err ? sql->err : ch_store_query(s, text, types, max_bytes, fn, ctx);
+}
+
+int ch_store_exec_buf(struct ch_store *s, struct buf *sql)
+{
+	const char *text = buf_str(sql);
+
+	return sql->err ? sql->err : ch_store_exec(s, text);
+}
+
 /*
  * A block as HTTP clients of every version may send it: no checksum that anybody looks
  * at, the method, the size with this head and that of the block.

@@ -59,6 +59,12 @@ int ch_store_admin(struct ch_store *s, const char *sql);
 int ch_store_query(struct ch_store *s, const char *sql, const char *types,
 		   uint64_t max_bytes, rowbinary_fn fn, void *ctx);
 
+/* The same of a statement that is in a buffer, which stays the caller's; or its error.
+ */
+int ch_store_exec_buf(struct ch_store *s, struct buf *sql);
+int ch_store_query_buf(struct ch_store *s, struct buf *sql, const char *types,
+		       uint64_t max_bytes, rowbinary_fn fn, void *ctx);
+
 /* The same without naming a database, for one may have to be made. */
 int ch_store_admin_query(struct ch_store *s, const char *sql, const char *types,
 			 uint64_t max_bytes, rowbinary_fn fn, void *ctx);

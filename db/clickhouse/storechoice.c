@@ -65,9 +65,7 @@ static int put_listed(struct ch_store *s, const char *table, const char *column,
 	buf_printf(&question, "SELECT DISTINCT %s FROM %s FORMAT RowBinary", column,
 		   table);
 	buf_printf(sql, " AND %s IN (", column);
-	err = question.err ? question.err
-			   : ch_store_query(s, buf_str(&question), "s", MAX_ANSWER,
-					    note_name, &m);
+	err = ch_store_query_buf(s, &question, "s", MAX_ANSWER, note_name, &m);
 	if (!err && !m.nr) /* what no name is, for a list must not be empty */
 		buf_puts(sql, "'\\0'");
 	buf_putc(sql, ')');

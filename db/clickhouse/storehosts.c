@@ -98,10 +98,8 @@ static int ask_hosts(struct ch_store *s, const struct store_choice *choice,
 		       " release FROM origin) AS o USING host, at, nr"
 		       " GROUP BY name ORDER BY name FORMAT RowBinary");
 	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(s, buf_str(&sql), "s88888ss8sss", MAX_ANSWER,
-				     note_host, list);
+		err = ch_store_query_buf(s, &sql, "s88888ss8sss", MAX_ANSWER, note_host,
+					 list);
 	buf_fini(&sql);
 	return err;
 }

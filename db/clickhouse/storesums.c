@@ -72,10 +72,8 @@ static int newest(struct asking *a, uint64_t *to_ns)
 	err = store_choice_put(a->store, &a->ask->choice, &sql);
 	buf_puts(&sql, " FORMAT RowBinary");
 	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(a->store, buf_str(&sql), "8", 1024,
-				     rowbinary_take_number, to_ns);
+		err = ch_store_query_buf(a->store, &sql, "8", 1024,
+					 rowbinary_take_number, to_ns);
 	buf_fini(&sql);
 	return err;
 }
@@ -142,10 +140,8 @@ static int find_epochs(struct asking *a)
 		   " sum(received), sum(lost)%s FORMAT RowBinary",
 		   buf_str(&a->epochs));
 	if (!err)
-		err = sql.err;
-	if (!err)
-		err = ch_store_query(a->store, buf_str(&sql), "888888", 4096,
-				     note_scope, a->scope);
+		err = ch_store_query_buf(a->store, &sql, "888888", 4096, note_scope,
+					 a->scope);
 	buf_fini(&sql);
 	if (!err && !a->scope->nr_epochs) {
 		log_err("%s: there is no such epoch: 'cpi fleet hosts' lists hosts, "
@@ -210,9 +206,8 @@ static int read_streams(struct asking *a)
 		   " AS s USING id ORDER BY id FORMAT RowBinary",
 		   buf_str(&a->epochs), buf_str(&a->at),
 		   a->ask->any_event ? "1" : "unit IN ('ns', 'cycles')");
-	err = sql.err ? sql.err
-		      : ch_store_query(a->store, buf_str(&sql), "8ss88888", MAX_ANSWER,
-				       note_stream, a);
+	err = ch_store_query_buf(a->store, &sql, "8ss88888", MAX_ANSWER, note_stream,
+				 a);
 	buf_fini(&sql);
 	return err;
 }
@@ -289,9 +284,8 @@ static int count_hosts(struct asking *a)
 		   " AND (host, at, nr) IN (SELECT host, at, nr%s)%s FORMAT"
 		   " RowBinary",
 		   buf_str(&a->epochs), buf_str(&a->at));
-	err = sql.err ? sql.err
-		      : ch_store_query(a->store, buf_str(&sql), "8", 1024,
-				       rowbinary_take_number, &a->scope->nr_with_event);
+	err = ch_store_query_buf(a->store, &sql, "8", 1024, rowbinary_take_number,
+				 &a->scope->nr_with_event);
 	buf_fini(&sql);
 	return err;
 }
@@ -393,9 +387,7 @@ static int read_sums(struct asking *a)
 	int err;
 
 	put_sums(a, &sql);
-	err = sql.err ? sql.err
-		      : ch_store_query(a->store, buf_str(&sql), "888ssss88", MAX_ANSWER,
-				       note_sum, a);
+	err = ch_store_query_buf(a->store, &sql, "888ssss88", MAX_ANSWER, note_sum, a);
 	buf_fini(&sql);
 	return err;
 }
@@ -443,37 +435,52 @@ static int note_image(void *ctx, const struct rowbinary_cell *cells)
 	return err;
 }
 
-static void put_ids(const uint64_t *image, size_t nr, struct buf *sql)
-{
-	for (size_t i = 0; i < nr; i++)
-		buf_printf(sql, "%s%" PRIu64, i ? "," : "", image[i]);
-}
+/* What is asked of images, some at a time. */
+struct image_question {
+	const char *select, *order; /* before the images' ids, and behind them */
+	const char *types;
+	rowbinary_fn note;
+	size_t most; /* images in one statement */
+};
 
-static int ask_images(struct ch_store *s, const uint64_t *image, size_t nr,
-		      struct naming *g)
+static int ask_some(struct ch_store *s, const struct image_question *q,
+		    const uint64_t *image, size_t nr, struct naming *g)
 {
 	struct buf sql = { 0 };
 	int err;
 
-	buf_puts(&sql, "SELECT id, name FROM image WHERE id IN (");
-	put_ids(image, nr, &sql);
-	buf_puts(&sql, ") ORDER BY id, name LIMIT 1 BY id FORMAT RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_query(s, buf_str(&sql), "8s", MAX_ANSWER, note_image,
-				       g);
+	buf_printf(&sql, "%s (", q->select);
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", image[i]);
+	buf_printf(&sql, ") %s FORMAT RowBinary", q->order);
+	err = ch_store_query_buf(s, &sql, q->types, MAX_ANSWER, q->note, g);
 	buf_fini(&sql);
+	return err;
+}
+
+static int ask_of_images(struct ch_store *s, const struct image_question *q,
+			 const uint64_t *image, size_t nr, struct naming *g)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i += q->most)
+		err = ask_some(s, q, image + i, nr - i < q->most ? nr - i : q->most, g);
 	return err;
 }
 
 int storesums_images(struct ch_store *s, const uint64_t *image, size_t nr,
 		     storesums_image_fn fn, void *ctx)
 {
+	static const struct image_question names = {
+		.select = "SELECT id, name FROM image WHERE id IN",
+		.order = "ORDER BY id, name LIMIT 1 BY id",
+		.types = "8s",
+		.note = note_image,
+		.most = MAX_IDS,
+	};
 	struct naming g = { .image = fn, .ctx = ctx };
-	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i += MAX_IDS)
-		err = ask_images(s, image + i, nr - i < MAX_IDS ? nr - i : MAX_IDS, &g);
-	return err;
+	return ask_of_images(s, &names, image, nr, &g);
 }
 
 static int note_symbol(void *ctx, const struct rowbinary_cell *cells)
@@ -488,31 +495,17 @@ static int note_symbol(void *ctx, const struct rowbinary_cell *cells)
 	return err;
 }
 
-static int ask_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
-		       struct naming *g)
-{
-	struct buf sql = { 0 };
-	int err;
-
-	buf_puts(&sql, "SELECT image, start, size, name FROM symbol WHERE image IN (");
-	put_ids(image, nr, &sql);
-	buf_puts(&sql, ") ORDER BY image, start, name LIMIT 1 BY image, start FORMAT"
-		       " RowBinary");
-	err = sql.err ? sql.err
-		      : ch_store_query(s, buf_str(&sql), "888s", MAX_ANSWER,
-				       note_symbol, g);
-	buf_fini(&sql);
-	return err;
-}
-
 int storesums_symbols(struct ch_store *s, const uint64_t *image, size_t nr,
 		      storesums_symbol_fn fn, void *ctx)
 {
+	static const struct image_question symbols = {
+		.select = "SELECT image, start, size, name FROM symbol WHERE image IN",
+		.order = "ORDER BY image, start, name LIMIT 1 BY image, start",
+		.types = "888s",
+		.note = note_symbol,
+		.most = MAX_NAMED,
+	};
 	struct naming g = { .symbol = fn, .ctx = ctx };
-	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i += MAX_NAMED)
-		err = ask_symbols(s, image + i, nr - i < MAX_NAMED ? nr - i : MAX_NAMED,
-				  &g);
-	return err;
+	return ask_of_images(s, &symbols, image, nr, &g);
 }

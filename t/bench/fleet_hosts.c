@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "db/core/db.h"
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
@@ -146,37 +147,6 @@ static void clear(void)
 	}
 }
 
-/* The first place whose value in until is larger. */
-static size_t find_real(const double *until, size_t nr, double x)
-{
-	size_t low = 0, high = nr - 1;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (until[mid] > x)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
-static size_t find_whole(const uint64_t *until, size_t nr, uint64_t x)
-{
-	size_t low = 0, high = nr - 1;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (until[mid] > x)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
 static void draw_mix(uint64_t *state)
 {
 	double sum = 0;
@@ -191,11 +161,11 @@ static void draw_mix(uint64_t *state)
 
 static void draw_sample(uint64_t *state, uint64_t release)
 {
-	const size_t i =
-		find_real(f.until, f.nr, random_uniform(state) * f.until[f.nr - 1]);
+	const double x = random_uniform(state) * f.until[f.nr - 1];
+	const size_t i = SEARCH(a, f.nr - 1, f.until[a] > x);
 	const struct part *p = &f.part[i];
-	const size_t k =
-		find_whole(p->until, p->nr, unit_random(state) % p->until[p->nr - 1]);
+	const uint64_t n = unit_random(state) % p->until[p->nr - 1];
+	const size_t k = SEARCH(b, p->nr - 1, p->until[b] > n);
 	struct count c = { .offset = p->count[k].offset, .n = 1 };
 
 	if (p->is_file && k >= p->nr / 2)
