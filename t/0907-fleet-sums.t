@@ -6,7 +6,7 @@
 PATH="$builddir/ship:$PATH"
 need python3 sqlite3 curl
 
-plan "$(store_tests 17)"
+plan "$(store_tests 18)"
 
 "$builddir/t/mkdb" known.db "$builddir/t/target" || bail "mkdb failed"
 # 12 machines with 350 hours each are more epochs than a report lists; and one more machine.
@@ -28,7 +28,7 @@ same()
 		note "$(cat machine.err fleet.err)"
 }
 
-# one_engine NAME: 17 tests
+# one_engine NAME: 18 tests
 one_engine()
 {
 	url=clickhouse://127.0.0.1:$store_port/cpi
@@ -36,6 +36,8 @@ one_engine()
 	cpi fleet init --db "$url" >/dev/null && $ship --db many.db 2>ship.log || bail 'nothing was shipped'
 	same "$1" '--db many.db' prof --epoch all
 	like "$(cat fleet.err)" '4200 epochs, added up by the store' "$1: the store added them up"
+	like "$(cpi prof --epoch all --db "$url" 2>/dev/null | head -n 1)" \
+		'^[^,]*, [^,]*, [^,]*, [^,]*, [^,]* and 7 more, 2026-01-0' "$1: the first line names a few machines"
 	same "$1" '--db many.db' prof --epoch all --by image --idle
 	same "$1" '--db many.db' prof --epoch all --by comm
 	same "$1" '--db many.db' prof --epoch load

@@ -33,6 +33,7 @@
 #include "report/select/epochspec.h"
 #include "report/select/freshness.h"
 
+#define SOME_HOSTS  5 /* in a line */
 #define RELEASE     "release:"
 #define PATIENCE_NS NSEC_PER_SEC /* for the path of a cpid's database */
 
@@ -259,6 +260,26 @@ void select_hosts(const struct selection *sel, struct buf *out)
 		add_name(out, sel->epochs.epoch[i].host);
 }
 
+void select_some_hosts(const struct selection *sel, struct buf *out)
+{
+	struct buf all = { 0 };
+	const char *end, *comma;
+	size_t nr = 0, left = 0;
+
+	select_hosts(sel, &all);
+	end = buf_str(&all) + strlen(buf_str(&all));
+	for (comma = buf_str(&all); (comma = strstr(comma, ", ")); comma++) {
+		nr++;
+		if (nr == SOME_HOSTS)
+			end = comma;
+		left += nr >= SOME_HOSTS;
+	}
+	buf_printf(out, "%.*s", (int)(end - buf_str(&all)), buf_str(&all));
+	if (left)
+		buf_printf(out, " and %zu more", left);
+	buf_fini(&all);
+}
+
 /*
  * Code of two architectures is never one profile; nor are cycles of two kinds of
  * CPU one time. Machines of one kind are added up, and named.
@@ -277,7 +298,7 @@ static int check_platforms(const struct select_request *req,
 		one_platform &= same_platform(newest, e);
 		one_host &= !strcmp(newest->host, e->host);
 	}
-	select_hosts(sel, &hosts);
+	select_some_hosts(sel, &hosts);
 	if (!one_host && one_code && (one_platform || req->merge_platforms))
 		log_warn("these are epochs of several hosts, added up: %s (--host "
 			 "chooses)",

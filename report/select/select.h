@@ -99,6 +99,9 @@ const struct query_epoch *select_newest(const struct selection *sel);
 /* Appends the names of the machines, with commas between. */
 void select_hosts(const struct selection *sel, struct buf *out);
 
+/* The same for one line: the first few names, and how many there are besides. */
+void select_some_hosts(const struct selection *sel, struct buf *out);
+
 /* "12"; with several databases "2:12", which --epoch takes as well. */
 #define SELECT_ID_SIZE 44
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,

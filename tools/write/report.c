@@ -139,7 +139,7 @@ static void put_when(const struct selection *sel, const struct brief *b,
 	const struct query_epochs *e = &sel->epochs;
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], length[DURATION_TEXT_SIZE];
 
-	select_hosts(sel, out);
+	select_some_hosts(sel, out);
 	if (b->covered_ns < 10 * NSEC_PER_SEC)
 		snprintf(length, sizeof(length), "%.2g s", b->covered_ns / 1e9);
 	else
