@@ -18,7 +18,7 @@ function add_option(line,   name)
 	sub(/^[a-z-]*\[?=/, "", arg[nr])
 	if (optional[nr])
 		sub(/\]$/, "", arg[nr])
-	sub(/[[= ].*/, "", name)
+	sub(/[ =\[].*/, "", name)
 	option[nr] = name
 	letter[nr] = substr(line, 4, 1)
 	sub(/^  (-.,|   ) --[^ ]* */, "", line)
