@@ -16,7 +16,7 @@
 #define RING_SIZE (64u << 10)
 #define AREA_SIZE (1u << 20)
 
-/* Behind the fields of PERF_RECORD_AUX: PERF_SAMPLE_TID and PERF_SAMPLE_TIME. */
+/* A PERF_RECORD_AUX, followed by the fields PERF_SAMPLE_TID and PERF_SAMPLE_TIME. */
 struct aux_record {
 	struct perf_event_header header;
 	uint64_t offset, size, flags;
@@ -24,7 +24,7 @@ struct aux_record {
 	uint64_t time_ns;
 };
 
-/* MIDR_EL1 of a CPU; 0: not known. */
+/* Reads MIDR_EL1 of a CPU. Returns 0 if it is not known. */
 static uint64_t read_midr(int cpu)
 {
 	struct buf text = { 0 };
@@ -80,7 +80,7 @@ void auxarea_snapshot(struct auxarea *a, bool flush)
 	ring_snapshot(&a->ring);
 }
 
-/* What is being drained, for spefeed. */
+/* The context of take_sample(): the sample's times and process, and who receives it. */
 struct draining {
 	const struct auxarea_owner *owner;
 	struct auxarea_sample sample;
@@ -98,7 +98,9 @@ static int take_sample(void *ctx, const struct hw_record *hw)
 	return 0;
 }
 
-/* Bytes of the area, which is a ring. */
+/*
+ * Decodes size bytes of the area from offset on. The area is a ring, so they may wrap.
+ */
 static void decode(struct auxarea *a, uint64_t offset, uint64_t size,
 		   struct draining *d)
 {
@@ -128,7 +130,7 @@ static void take_aux(struct auxarea *a, const struct aux_record *r,
 		.sample = { .from_ns = a->told_ns, .to_ns = r->time_ns, .pid = r->pid }
 	};
 
-	if (r->size > a->size) /* cannot be: there is no more */
+	if (r->size > a->size) /* impossible: the area is smaller */
 		return;
 	if (r->offset != a->feed.end && !r->flags) /* a record was lost */
 		owner->lost(owner->ctx, SAMPLE_AUX_PARTIAL, 1);
@@ -138,7 +140,7 @@ static void take_aux(struct auxarea *a, const struct aux_record *r,
 		owner->lost(owner->ctx, SAMPLE_AUX_DAMAGED, a->feed.nr_damaged);
 	a->feed.nr_damaged = 0;
 	a->told_ns = r->time_ns;
-	/* Pairs with the kernel's load of aux_tail before it writes behind it. */
+	/* Pairs with the kernel's load of aux_tail before it writes past it. */
 	__atomic_store_n(&a->ring.meta->aux_tail, r->offset + r->size,
 			 __ATOMIC_RELEASE);
 }

@@ -19,13 +19,13 @@ struct auxarea {
 	struct ring ring; /* meta is NULL: not open */
 	int fd;
 	const uint8_t *area;
-	size_t size; /* a power of two */
-	uint64_t told_ns;
+	size_t size;      /* a power of two */
+	uint64_t told_ns; /* time of the last PERF_RECORD_AUX, or of the open */
 	struct spefeed feed;
 };
 
 struct auxarea_sample {
-	uint64_t from_ns, to_ns; /* taken in between */
+	uint64_t from_ns, to_ns; /* the sample was taken between these times */
 	uint32_t pid;            /* the process that ran when the record was written */
 	const struct hw_record *hw;
 };
@@ -38,7 +38,10 @@ struct auxarea_owner {
 	void *ctx;
 };
 
-/* Maps the area of an event that is open on a CPU since now_ns. Returns 0 or -errno. */
+/*
+ * Maps the area of the event fd, which was opened on cpu at now_ns. Returns 0 or
+ * -errno. On success the caller must call auxarea_close() before it closes fd.
+ */
 int auxarea_open(struct auxarea *a, int fd, int cpu, uint64_t now_ns);
 void auxarea_close(struct auxarea *a); /* accepts one that is not open */
 

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_grace.c - waiting until BPF programs that were running have ended
+ * bpf_grace.c - waits until running BPF programs have ended
  *
- * By IPI: a program that does nothing is run on each CPU, which the kernel does in
- * the handler of an IPI that it waits for (bpf_prog_test_run_raw_tp(), Linux 5.10).
+ * By IPI: an empty program is run on each CPU (bpf_prog_test_run_raw_tp(), Linux 5.10).
+ * The kernel runs it in the handler of an IPI, and waits for the handler.
  *
- * I1  A program that runs with interrupts off has ended before its CPU takes an
- *     IPI that was sent meanwhile.
- * I2  One that runs in an NMI may begin after the CPU took the IPI. Either it does
- *     so before the IPI's request is taken from the CPU's queue: then it has ended
- *     when that goes on, which is before the request is answered. Or it comes
- *     later: then it sees all that was written before the request was queued, for
- *     queuing releases and taking acquires.
- * I3  What the program wrote can be read when the IPI is answered: answering
- *     releases, waiting for the answer acquires.
- * I4  On the waiting thread's own CPU there is no IPI. No interrupt's program is
- *     amid its work there while the thread runs.
- * I5  A CPU that is offline runs no program: perf has taken its events off it
- *     before. When it comes back it sees all that was written before: there is a
- *     barrier between that and our look, as there is between its being online and
- *     its first event.
+ * I1  A program that runs with interrupts off has ended before its CPU takes an IPI
+ *     that was sent in the meantime.
+ * I2  A program in an NMI may begin after the CPU took the IPI. If it begins before the
+ *     handler takes the request from the CPU's queue, it has ended when the handler
+ *     continues, and so before the request is answered. If it begins later, it sees
+ *     everything that was written before the request was queued, because queuing is a
+ *     release and taking an acquire.
+ * I3  When the IPI is answered, the program's writes can be read: answering is a
+ *     release, and waiting for the answer an acquire.
+ * I4  The waiting thread's own CPU gets no IPI. While the thread runs, no interrupt's
+ *     program is running there.
+ * I5  An offline CPU runs no program, because perf has removed its events before. When
+ *     it comes online again, it sees everything that was written before: there is a
+ *     barrier between these writes and the check whether it is online, and another one
+ *     between its coming online and its first event.
  *
- * It takes microseconds. A program that can be interrupted breaks I1: those of
- * software events run in tasks and in system calls, with interrupts on.
+ * This takes microseconds. I1 does not hold for a program that can be interrupted:
+ * programs of software events run in tasks and in system calls, with interrupts on.
  *
- * By RCU: programs run with preemption off, inside an RCU read-side section, so
+ * By RCU: programs run in an RCU read-side section with preemption off, so
  * synchronize_rcu() waits for them. The kernel calls it in every update of a map of
- * maps, which says that it waits for running programs (maybe_wait_bpf_programs(),
- * Linux 4.19). It takes some 10 ms, for each CPU has to go through its scheduler or
- * to sleep. membarrier(2) ends in the same call, but does not promise it, and
- * refuses nohz_full; its expedited kinds miss CPUs that run other processes.
+ * maps, to wait for running programs (maybe_wait_bpf_programs(), Linux 4.19). It takes
+ * about 10 ms, because each CPU must schedule or sleep. membarrier(2) ends in the same
+ * call, but does not promise that, and fails with nohz_full; its expedited commands
+ * skip CPUs that run other processes.
  */
 #include "config.h"
 
@@ -44,7 +44,7 @@ struct bpf_grace {
 	enum bpf_grace_way way;
 	uint32_t nr_cpus;
 	int nop_fd;   /* a program */
-	int outer_fd; /* a map of maps, and the one that is in it */
+	int outer_fd; /* a map of maps, and the map in it */
 	int inner_fd;
 };
 
@@ -75,7 +75,7 @@ static int create_maps(struct bpf_grace *g)
 
 static int wait_by_ipi(const struct bpf_grace *g)
 {
-	/* I5: a CPU is seen to be offline only if it will see what was written. */
+	/* I5: a CPU that is found offline will see everything that was written. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (uint32_t cpu = 0; cpu < g->nr_cpus; cpu++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU,

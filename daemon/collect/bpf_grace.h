@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * How to wait. BPF_GRACE_IPI is enough for programs that run only with interrupts off,
- * in interrupts and NMIs. BPF_GRACE_RCU is enough for all programs.
+ * How to wait. BPF_GRACE_IPI is enough for programs that run only in interrupts and
+ * NMIs, with interrupts off. BPF_GRACE_RCU is enough for all programs.
  */
 enum bpf_grace_way { BPF_GRACE_IPI, BPF_GRACE_RCU };
 

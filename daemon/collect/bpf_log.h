@@ -5,7 +5,7 @@
 #ifndef CPI_DAEMON_BPF_LOG_H
 #define CPI_DAEMON_BPF_LOG_H
 
-/* From now on libbpf's messages go to the log at the lowest level. */
+/* From now on libbpf's messages go to the log at level debug. */
 void bpf_log_begin(void);
 
 #endif

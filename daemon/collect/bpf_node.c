@@ -2,10 +2,11 @@
 /*
  * bpf_node.c - kmod/cpi.bpf.c, loaded for the CPUs of one NUMA node
  *
- * The object that clang made is in this program (cpi.skel.h), and is loaded once
- * per event over the same maps: a program then has its event as a constant, which
- * takes no helper call per sample, and works on kernels without BPF cookies. Nodes
- * have maps, and so programs, of their own: an array map's memory is of one node.
+ * The compiled object is part of this program (cpi.skel.h). It is loaded once per
+ * event, each time with the same maps. So the event is a constant of the program:
+ * reading it takes no helper call, and works on kernels without BPF cookies. The memory
+ * of an array map is on one node, so each node has its own maps, and therefore its own
+ * programs.
  */
 #include "config.h"
 
@@ -20,9 +21,9 @@
 
 #include "daemon/cpi.skel.h"
 
-/* A map that is mapped here. */
+/* A BPF map that is mapped into this process. */
 struct shared {
-	void *at; /* NULL: not yet */
+	void *at; /* NULL: not mapped */
 	size_t size;
 };
 
@@ -30,8 +31,8 @@ struct bpf_node {
 	struct bpf_node_config cfg;
 	struct cpi_bpf *skel[CPI_MAX_EVENTS];
 	struct shared cpus, overflow;
-	struct bpf_link *exec_ids; /* NULL: the kernel cannot tell */
-	struct bpf_link *ticks;    /* NULL: they are not counted */
+	struct bpf_link *exec_ids; /* NULL: the kernel has no task iterator */
+	struct bpf_link *ticks;    /* NULL: ticks are not counted */
 };
 
 static bool is_tick(const struct bpf_node *n, int event)
@@ -122,10 +123,10 @@ static int set_maps(const struct bpf_node *n, const struct cpi_bpf *skel)
 	if (n->cfg.notices_fd >= 0)
 		return bpf_map__reuse_fd(skel->maps.cpi_notices, n->cfg.notices_fd);
 	return set_map(n, skel->maps.cpi_notices,
-		       sysconf(_SC_PAGESIZE)); /* the least */
+		       sysconf(_SC_PAGESIZE)); /* the smallest size */
 }
 
-/* The first event's maps are everybody's. */
+/* Makes skel use the maps of the first event. */
 static int share_maps(const struct cpi_bpf *first, const struct cpi_bpf *skel)
 {
 	int err = bpf_map__reuse_fd(skel->maps.cpi_cpus,
@@ -164,7 +165,10 @@ static int load(struct bpf_node *n, int event, bool exec_ids)
 	return err ? err : cpi_bpf__load(skel);
 }
 
-/* Where the kernel has no task iterator, everything else works. */
+/*
+ * Loads the first event's program. If the kernel has no task iterator, it loads the
+ * program without it.
+ */
 static int load_first(struct bpf_node *n)
 {
 	int err = load(n, 0, n->cfg.exec_ids);

@@ -15,27 +15,31 @@
 #include "kmod/table.h"
 
 struct bpf_node_config {
-	int node;             /* -1: wherever there is memory */
-	uint32_t nr_cpus;     /* one more than the highest number of its CPUs */
-	uint32_t nr_slots;    /* as many as it has CPUs */
-	int nr_events;        /* a program each */
-	struct tick tick;     /* the last event; function 0: there are no ticks */
-	uint32_t nr_buckets;  /* per CPU and set, a power of two */
-	uint32_t nr_entries;  /* of the overflow array, likewise */
+	int node;          /* -1: memory of any node */
+	uint32_t nr_cpus;  /* highest number of the node's CPUs, plus one */
+	uint32_t nr_slots; /* number of CPUs of the node */
+	int nr_events;     /* one program is loaded for each */
+	struct tick tick;  /* the last event counts ticks; function 0: no event does */
+	uint32_t nr_buckets; /* per CPU and set, a power of two */
+	/* size of an overflow array, per CPU and set; a power of two */
+	uint32_t nr_entries;
 	uint32_t nr_full;     /* entries at which the ring gets a notice */
 	bool outcome;         /* record whether conditional jumps are taken */
 	bool by_thread;       /* count by thread, not by process */
-	bool exec_ids;        /* load the iterator, if the kernel has such */
-	int notices_fd;       /* the ring; -1: one of its own */
+	bool exec_ids;        /* also load the task iterator, if the kernel has it */
+	int notices_fd;       /* ring of notices to use; -1: make one */
 	bool pairs;           /* samples close pairs (abi/pair.h) */
-	uint32_t nr_all_cpus; /* pairs, if they do */
-	int pairs_fd;         /* their map; -1: one of its own */
+	uint32_t nr_all_cpus; /* size of the map of pairs, if pairs */
+	int pairs_fd;         /* map of pairs to use; -1: make one */
 };
 
 struct bpf_node;
 struct bpf_program;
 
-/* Writes the numbers of abi/bpf.h into a program before it is loaded. 0 or -errno. */
+/*
+ * Sets the constants of abi/bpf.h in a program before it is loaded. Returns 0 or
+ * -errno.
+ */
 int bpf_node_set_numbers(const struct bpf_node_config *cfg, struct bpf_program *prog,
 			 int event);
 
@@ -46,7 +50,7 @@ void bpf_node_close(struct bpf_node *n); /* accepts NULL */
 /* Returns the descriptor of the program that takes event's samples; n owns it. */
 int bpf_node_program(const struct bpf_node *n, int event);
 
-/* Counts ticks until bpf_node_stop_ticks(), if ticks are an event. 0 or -errno. */
+/* Starts counting ticks; does nothing if no event counts ticks. Returns 0 or -errno. */
 int bpf_node_start_ticks(struct bpf_node *n);
 void bpf_node_stop_ticks(struct bpf_node *n);
 
@@ -56,13 +60,19 @@ int bpf_node_notices(const struct bpf_node *n);
 /* Returns the descriptor of the map of pairs; n owns it. */
 int bpf_node_pairs(const struct bpf_node *n);
 
-/* Return a CPU's parts of the maps, and the overflow array of a cpi_bpf_slot(). */
+/*
+ * Return a CPU's counters and buckets in the maps, and the overflow array of a slot
+ * (cpi_bpf_slot()).
+ */
 struct cpi_bpf_cpu *bpf_node_cpu(const struct bpf_node *n, uint32_t cpu);
 struct cpi_bucket *bpf_node_buckets(const struct bpf_node *n, uint32_t cpu,
 				    uint32_t set);
 const struct cpi_entry *bpf_node_overflow(const struct bpf_node *n, uint32_t slot);
 
-/* Opens a descriptor to read exec ids from; or -EOPNOTSUPP, or another -errno. */
+/*
+ * Returns a new descriptor from which exec ids can be read; the caller closes it.
+ * Returns -EOPNOTSUPP if the kernel has no task iterator, or another -errno.
+ */
 int bpf_node_iterate(const struct bpf_node *n);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_table.c - the BPF programs' table, of all nodes
+ * bpf_table.c - the BPF programs' tables, of all NUMA nodes
  *
- * Programs are attached by ioctl, not by a link: the event's descriptor is all that
- * holds them.
+ * A program is attached to its event by ioctl, not by a link, so closing the event's
+ * descriptor detaches it.
  */
 #include "config.h"
 
@@ -27,12 +27,13 @@
 #include "daemon/os/nodes.h"
 
 #define MAX_TABLE_BYTES (64u << 20)
-#define NR_BUCKETS      64u    /* 4 KiB */
-#define NR_ENTRIES      16384u /* 256 KiB: written from one end, and no more than used */
-#define MIN_ENTRIES     512u
-#define MAX_EXEC_IDS    (CPI_MAX_TGID + 1)
+#define NR_BUCKETS      64u /* 4 KiB */
+/* 256 KiB; filled from the beginning, so unused pages are never touched */
+#define NR_ENTRIES   16384u
+#define MIN_ENTRIES  512u
+#define MAX_EXEC_IDS (CPI_MAX_TGID + 1)
 
-/* The tables of a CPU, and the node whose memory they are in. */
+/* The counters of a CPU, and the node that holds its tables. */
 struct cpu_tables {
 	const struct bpf_node *node;
 	struct cpi_bpf_cpu *cpu;
@@ -67,7 +68,7 @@ struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus)
 
 /* ---- loading ---- */
 
-/* As many entries make an overflow array worth emptying. */
+/* Returns how many entries in an overflow array cause a notice. */
 static uint32_t nr_full(const struct bpf_table *t)
 {
 	return t->cfg.nr_entries - t->cfg.nr_entries / 4;
@@ -279,7 +280,10 @@ void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work)
 static void set_active(struct bpf_table *t, uint32_t set)
 {
 	t->active = set;
-	/* Their partner is the program's read, by way of the grace period. */
+	/*
+	 * Pairs with the programs' read of `active`: after the grace period they see
+	 * the new value.
+	 */
 	for (uint32_t i = 0; i < t->cfg.nr_cpus; i++)
 		__atomic_store_n(&t->place[i].cpu->active, set, __ATOMIC_RELEASE);
 }
@@ -328,7 +332,8 @@ size_t bpf_table_take(struct bpf_table *t, uint32_t number, struct cpi_entry *ou
 	size_t nr = cpu->nr_overflow[set];
 
 	if (nr > t->cfg.nr_entries)
-		nr = t->cfg.nr_entries; /* cannot be: the program stops there */
+		/* impossible: the program never counts further */
+		nr = t->cfg.nr_entries;
 	memcpy(out, overflow, nr * sizeof(*out));
 	if (!take_counts(cpu, set, counts))
 		return 0; /* no sample, so no entry */

@@ -3,8 +3,8 @@
  * bpf_table.h - the sample table that BPF programs keep in the kernel
  *
  * abi/bpf.h has the protocol. Each NUMA node has maps in its own memory, and programs
- * that write to them. Everything goes when the process ends, however it
- * does: nothing is pinned.
+ * that write to them. Nothing is pinned, so the kernel removes everything when this
+ * process ends.
  */
 #ifndef CPI_DAEMON_BPF_TABLE_H
 #define CPI_DAEMON_BPF_TABLE_H
@@ -18,25 +18,28 @@
 
 struct bpf_table_config {
 	int nr_events;
-	struct tick tick;    /* the last event; function 0: there are no ticks */
-	uint32_t nr_cpus;    /* as many as there may ever be */
+	struct tick tick; /* the last event counts ticks; function 0: no event does */
+	uint32_t nr_cpus; /* number of possible CPUs */
 	uint32_t nr_buckets; /* per CPU and set, a power of two */
-	uint32_t nr_entries; /* of the overflow array, likewise */
-	bool outcome;        /* record whether conditional jumps are taken */
-	bool pairs;          /* samples close pairs (abi/pair.h) */
-	bool by_thread;      /* count by thread, not by process */
-	bool in_tasks;       /* events' samples are taken in tasks, too: event.h */
+	/* size of an overflow array, per CPU and set; a power of two */
+	uint32_t nr_entries;
+	bool outcome;   /* record whether conditional jumps are taken */
+	bool pairs;     /* samples close pairs (abi/pair.h) */
+	bool by_thread; /* count by thread, not by process */
+	/* some events are sampled outside of interrupts (event_interrupts()) */
+	bool in_tasks;
 };
 
 struct bpf_table;
 
 /*
- * The table's usual size, smaller where there are many CPUs: two sets of all of
- * them take 64 MiB of kernel memory at most, unless there are thousands.
+ * Returns the default configuration. On machines with many CPUs the overflow arrays are
+ * smaller: both sets of all CPUs take at most 64 MiB of kernel memory, or 16 KiB per
+ * CPU if that is more.
  */
 struct bpf_table_config bpf_table_default(int nr_events, uint32_t nr_cpus);
 
-/* Loads programs and maps. Returns 0 or -errno; what is wrong is logged. */
+/* Loads programs and maps. Returns 0 or -errno, and logs the cause of an error. */
 int bpf_table_open(const struct bpf_table_config *cfg, struct bpf_table **out);
 void bpf_table_close(struct bpf_table *t); /* accepts NULL */
 
@@ -57,32 +60,37 @@ uint32_t bpf_table_ticks_elsewhere(const struct bpf_table *t);
 int bpf_table_program(const struct bpf_table *t, uint32_t cpu, int event);
 
 /*
- * How often event's programs ran, and for how long, while the kernel was asked to keep
- * such statistics (bpf_enable_stats()). 0 or -errno.
+ * Gets the number of runs of event's programs and their total time. The kernel counts
+ * runs only while statistics are on (bpf_enable_stats()). Returns 0 or -errno.
  */
 int bpf_table_runs(const struct bpf_table *t, int event, uint64_t *nr, uint64_t *ns);
 
-/* What a CPU has in the active set, which changes meanwhile. */
+/*
+ * Return what a CPU has counted in the active set; it may change at any time: the
+ * samples of an event, the entries of the overflow array, and whether that array is 3/4
+ * full.
+ */
 uint64_t bpf_table_received(const struct bpf_table *t, uint32_t cpu, int event);
 uint32_t bpf_table_overflow(const struct bpf_table *t, uint32_t cpu);
-bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu); /* by 3/4 */
+bool bpf_table_is_full(const struct bpf_table *t, uint32_t cpu);
 
 /* Returns the descriptor of the map of pairs, by CPU; t owns it. */
 int bpf_table_pairs(const struct bpf_table *t);
 
 /*
- * Notices: the ring's descriptor, which is the table's. One comes when an overflow
- * array is full in that sense, and one when a CPU's samples of processes, which
- * wrap, are as many as was asked for.
+ * bpf_table_notices() returns the descriptor of the ring of notices; t owns it. A
+ * program sends a notice when an overflow array is 3/4 full, and when a CPU's number of
+ * samples of processes reaches the number set by bpf_table_notify_at().
+ * bpf_table_work() returns this number, modulo 2^32.
  */
 int bpf_table_notices(const struct bpf_table *t);
 uint32_t bpf_table_work(const struct bpf_table *t, uint32_t cpu);
 void bpf_table_notify_at(const struct bpf_table *t, uint32_t cpu, uint32_t work);
 
 /*
- * Makes the other set the active one, and waits until no program uses the first
- * any more: microseconds per CPU, or some 10 ms (bpf_grace.h). Returns 0 or -errno;
- * then nothing may be taken.
+ * Makes the other set the active one, and waits until no program uses the previous one:
+ * for microseconds per CPU, or about 10 ms (bpf_grace.h). Returns 0 or -errno; after an
+ * error do not call bpf_table_take().
  */
 int bpf_table_flip(struct bpf_table *t);
 
@@ -96,21 +104,22 @@ struct bpf_table_counts {
 size_t bpf_table_max_entries(const struct bpf_table *t);
 
 /*
- * After a flip, once for each CPU: takes what it has in the set that is not
- * active, and empties it. Keys may be in out more than once. Returns how many
- * entries there are; counts are added to.
+ * Copies the entries of a CPU in the inactive set to out, and empties that set. Call it
+ * once for each CPU after a flip. A key may occur more than once in out. Returns the
+ * number of entries, and adds to counts.
  */
 size_t bpf_table_take(struct bpf_table *t, uint32_t cpu, struct cpi_entry *out,
 		      struct bpf_table_counts *counts);
 
 /*
- * The exec ids of all processes that are not amid an exec, sorted by tgid; free()
- * them. Returns 0, -EOPNOTSUPP where the kernel cannot tell, or another -errno.
+ * Reads the exec ids of all processes that are not in the middle of an exec, sorted by
+ * tgid; the caller frees *out. Returns 0, -EOPNOTSUPP if the kernel has no task
+ * iterator, or another -errno.
  */
 int bpf_table_exec_ids(const struct bpf_table *t, struct cpi_bpf_exec_id **out,
 		       size_t *nr);
 
-/* Finds the exec id of a process among them; NULL if it has none. */
+/* Finds a process in the nr sorted exec ids. Returns NULL if it is not there. */
 const struct cpi_bpf_exec_id *
 bpf_table_find_exec_id(const struct cpi_bpf_exec_id *sorted, size_t nr, uint32_t tgid);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_watch.c - notices, and whether it is quiet
+ * bpf_watch.c - reads notices, and judges whether the machine is quiet
  *
- * I1  While it is quiet, a CPU gives notice after QUIET_SAMPLES samples of processes,
- *     counted from the last look. So few it takes to begin, for what comes next may be
- *     a full load; that it was no more than a moment's work, the next look says.
- * I2  While it is not, no CPU gives such a notice: whoever looks five times a second,
- * as periods are drawn, needs none.
+ * I1  While the machine is quiet, a CPU sends a notice after QUIET_SAMPLES samples of
+ *     processes, counted from the last look. The number is small because a full load
+ *     may have begun. If it was only a short burst, the next look finds the machine
+ *     quiet again.
+ * I2  While the machine is busy, no CPU sends such a notice. The daemon then looks at
+ *     least once a second, when it draws new periods.
  */
 #include "config.h"
 
@@ -20,8 +21,8 @@
 #include "base/times.h"
 
 #define QUIET_SAMPLES 16
-#define QUIET_SHARE   8            /* a CPU that works more than 1 in 8 is not quiet */
-#define QUIET_WINDOW  NSEC_PER_SEC /* no judgement on less */
+#define QUIET_SHARE   8 /* a CPU that is busy more than 1/8 of the time is not quiet */
+#define QUIET_WINDOW  NSEC_PER_SEC /* do not judge after a shorter time */
 
 struct bpf_watch {
 	const struct bpf_table *table;

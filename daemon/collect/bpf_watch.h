@@ -2,10 +2,11 @@
 /*
  * bpf_watch.h - decides when the BPF collector has something to do
  *
- * The programs' notices (abi/bpf.h) wake the daemon: when an overflow array is
- * nearly full, and when a process is sampled after a quiet time, in which no CPU was
- * busy for more than an eighth of the time. A lost notice does no harm, because each
- * bpf_watch_look() checks the same conditions.
+ * The programs' notices (abi/bpf.h) wake the daemon in two cases: an overflow array is
+ * nearly full, or a CPU took 16 samples of processes since the last look while the
+ * machine was quiet. It is quiet if no CPU was busy for more than an eighth of the
+ * time. A lost notice does no harm, because each bpf_watch_look() checks the same
+ * conditions.
  */
 #ifndef CPI_DAEMON_BPF_WATCH_H
 #define CPI_DAEMON_BPF_WATCH_H
@@ -16,7 +17,10 @@
 
 struct bpf_watch;
 
-/* Adds the notices to epoll_fd. t stays the caller's. Returns 0 or -errno. */
+/*
+ * Adds the notices to epoll_fd. w uses t, which the caller closes after w. Returns 0 or
+ * -errno.
+ */
 int bpf_watch_open(const struct bpf_table *t, uint32_t nr_cpus, int epoll_fd,
 		   struct bpf_watch **out);
 void bpf_watch_close(struct bpf_watch *w); /* accepts NULL */
@@ -25,8 +29,8 @@ void bpf_watch_close(struct bpf_watch *w); /* accepts NULL */
 void bpf_watch_take(struct bpf_watch *w);
 
 /*
- * Checks all CPUs. hz is the number of samples per second of a busy CPU; if it is 0,
- * not known, no time is quiet.
+ * Checks all CPUs. hz is the number of samples per second of a busy CPU. 0 means that
+ * it is not known; then the machine never counts as quiet.
  */
 void bpf_watch_look(struct bpf_watch *w, double hz);
 

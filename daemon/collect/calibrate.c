@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a virtual machine the exits around an interrupt cost 10 to 20 times what
- * the interrupt does on bare metal, and no table of machines can tell: so it
- * is measured. The thread stays on one CPU and reads the clock as fast as it
- * can. Two readings that lie far apart had something between them; the sum of
- * such gaps, with the event and without it, tells what the event took.
+ * calibrate.c - measures the cost of a sampling interrupt
  *
- * Gaps above GAP_MAX_NS are another thread's turn, not an interrupt, and are
- * left out: one of them would outweigh a window's interrupts. Windows with and
- * without the event alternate in the order on, off, off, on, so that a drift of
- * the machine's load hits both alike, and the median over pairs forgets what
- * happened once.
+ * In a virtual machine the exits around an interrupt cost 10 to 20 times as much as the
+ * interrupt on bare metal. No table of machines can know that, so the cost is measured.
+ * The thread stays on one CPU and reads the clock as fast as it can. If two readings
+ * are far apart, something ran between them. The cost of the event is the sum of such
+ * gaps with the event, minus the sum without it.
  *
- * While sampling runs there is no need for an event of one's own: the gap in which
- * the collector got a sample is what that sample cost, with the handler, its table
- * and its caches as they are then. That spinning ends with a sample gives this program
- * one where half a one was due.
+ * In gaps above GAP_MAX_NS another thread ran. They are left out, because one of them
+ * would outweigh a window's interrupts. Windows with and without the event come in the
+ * order on, off, off, on, so that a drift of the machine's load affects both alike. The
+ * median over the pairs removes single disturbances.
+ *
+ * While sampling runs, calibrate_sample() needs no event of its own: the gap in which
+ * the collector got a sample is the cost of that sample, with the collector's handler
+ * and its table in the caches as they are then. Spinning always ends with a sample, so
+ * this program gets one sample where half a sample would be expected.
  */
 #include "config.h"
 
@@ -35,20 +36,20 @@
 
 #define WINDOW_NS  (25 * NSEC_PER_MSEC)
 #define GAP_MAX_NS 200000
-#define RING_PAGES 16 /* a window's samples, each with all registers */
+#define RING_PAGES 16 /* enough for a window's samples with all registers */
 
 #define MAX_CPU_SETS 8 /* of 1024 CPUs each */
 
-/* Between two readings of the clock. */
+/* Time between two readings of the clock. */
 struct steps {
 	uint64_t usual_ns;
-	uint64_t gap_min_ns; /* what counts as stolen */
+	uint64_t gap_min_ns; /* longer steps count as stolen time */
 };
 
 struct probe {
 	int fd;
 	size_t page_size;
-	struct perf_event_mmap_page *ring; /* with RING_PAGES of data behind it */
+	struct perf_event_mmap_page *ring; /* followed by RING_PAGES pages of data */
 	struct steps steps;
 };
 
@@ -66,7 +67,7 @@ static int compare_double(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A gap is five steps long, and more than a cache miss. */
+/* A step counts as a gap if it is longer than five usual steps and a cache miss. */
 static struct steps measure_steps(void)
 {
 	uint64_t ns[99], last = time_mono_ns(), now, usual;
@@ -99,7 +100,9 @@ static uint64_t take_samples(struct probe *p)
 {
 	const char *data = (const char *)p->ring + p->page_size;
 	size_t size = RING_PAGES * p->page_size;
-	/* Pairs with the kernel's store of data_head behind its records. */
+	/*
+	 * Pairs with the kernel's store of data_head after it has written the records.
+	 */
 	uint64_t head = __atomic_load_n(&p->ring->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = p->ring->data_tail, nr = 0;
 
@@ -147,10 +150,16 @@ static int open_event(struct perf_event_attr *a)
 	return fd < 0 ? -errno : fd;
 }
 
-/* On this thread alone, so that it needs no privilege where users may profile. */
+/*
+ * Opens the event for this thread only, which needs no privilege if users may profile
+ * themselves.
+ */
 static int open_probe(const struct perf_event_attr *attr, struct probe *p)
 {
-	/* The kernel lowers the rate that it allows when interrupts take long. */
+	/*
+	 * If 4000 Hz is refused, try 1000: the kernel lowers its limit if interrupts
+	 * take long.
+	 */
 	static const unsigned int hz[] = { 4000, 1000 };
 	struct perf_event_attr a = {
 		.type = attr ? attr->type : PERF_TYPE_SOFTWARE,
@@ -209,7 +218,10 @@ static int measure(struct probe *p, double *cost_ns)
 	return calibrate_cost(pairs, CALIBRATE_PAIRS, cost_ns);
 }
 
-/* Stays on the CPU that this runs on: its number, or -errno. */
+/*
+ * Binds this thread to the current CPU. Returns the CPU's number or -errno; before gets
+ * the previous affinity.
+ */
 static int pin(cpu_set_t before[MAX_CPU_SETS])
 {
 	cpu_set_t one[MAX_CPU_SETS];
@@ -262,7 +274,7 @@ static int await_sample(const struct calibrate_samples *samples, int cpu,
 			return 0;
 		}
 		seen = nr;
-		now = time_mono_ns(); /* asking took its time */
+		now = time_mono_ns(); /* leave out the time of nr() */
 	}
 	return -ENODATA;
 }

@@ -25,16 +25,15 @@ struct calibrate_pair {
 };
 
 /*
- * Measures on the CPU where it runs, in less than half a second, how much
- * time one sample of attr takes from the interrupted program. Later costs, such as
- * refilling caches, are not measured. attr's type, config, sample_type and register
- * masks are used; NULL means cpu-clock. Returns 0,
- * -errno of perf_event_open (-EACCES: not allowed), or -ENODATA when the
- * noise was greater than the cost.
+ * Measures on the current CPU how much time one sample of attr takes from the
+ * interrupted program. Takes less than half a second. Costs after the interrupt, such
+ * as refilling caches, are not measured. Of attr only type, config, sample_type and the
+ * register masks are used; NULL means cpu-clock. Returns 0, -errno of perf_event_open
+ * (-EACCES: not allowed), or -ENODATA if the noise was greater than the cost.
  */
 int calibrate_interrupt(const struct perf_event_attr *attr, double *cost_ns);
 
-/* Shows that samples are taken. */
+/* Tells calibrate_sample() when a sample was taken. */
 struct calibrate_samples {
 	/* Returns a number that each sample on the CPU changes, such as their count. */
 	uint64_t (*nr)(void *ctx, int cpu);
@@ -50,15 +49,15 @@ int calibrate_sample(const struct calibrate_samples *samples, uint64_t max_ns,
 		     double *cost_ns);
 
 /*
- * The median cost of a sample over the pairs (at most CALIBRATE_PAIRS) that
- * have any. Returns 0, or -ENODATA when fewer than half of them have, or nothing was
- * stolen.
+ * Computes the median cost of a sample over the pairs that have samples. nr is at most
+ * CALIBRATE_PAIRS. Returns 0, or -ENODATA if fewer than half of the pairs have samples,
+ * or if the median is not positive.
  */
 int calibrate_cost(const struct calibrate_pair *pairs, size_t nr, double *cost_ns);
 
 /*
- * Samples per second and CPU that cost the share budget (0.005: 0.5 %) of its
- * time, but no less than CALIBRATE_MIN_HZ and no more than CALIBRATE_MAX_HZ.
+ * Returns the number of samples per second that take the share budget (0.005: 0.5 %) of
+ * a CPU's time. The result is between CALIBRATE_MIN_HZ and CALIBRATE_MAX_HZ.
  */
 double calibrate_rate(double budget, double cost_ns);
 

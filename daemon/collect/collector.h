@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collector.h - where samples come from: one ops table per source
+ * collector.h - the interface of the sources of samples: one ops table each
  *
- * A collector hands out batches: aggregated entries of an interval in which
- * all their samples were taken. Whoever gets a batch reads the mapping events
- * up to its end before it attributes them.
+ * A collector hands out batches: aggregated entries, with the interval in which all
+ * their samples were taken. The receiver of a batch reads the mapping events up to the
+ * batch's end before it attributes the entries.
  */
 #ifndef CPI_DAEMON_COLLECTOR_H
 #define CPI_DAEMON_COLLECTOR_H
@@ -23,19 +23,19 @@
 #include "daemon/os/timed_child.h"
 #include "decode/hwrecord.h"
 
-/* What hardware recorded of a sample, which is counted among the entries, too. */
+/* A hardware record of a sample. The sample itself is also counted in an entry. */
 struct batch_record {
-	struct cpi_entry entry; /* that sample's key; its count is 0 */
+	struct cpi_entry entry; /* the sample's key; count 0 */
 	struct hw_record hw;
 };
 
 struct branch {
 	uint64_t from, to;
-	uint16_t cycles; /* since the branch before; 0: not known */
+	uint16_t cycles; /* since the previous branch; 0: not known */
 	bool mispredicted;
 };
 
-/* The branches before a sample, as processors record them. */
+/* The branches before a sample, as the processor recorded them. */
 struct branch_stack {
 	uint64_t time_ns;
 	uint32_t tgid;
@@ -44,7 +44,7 @@ struct branch_stack {
 	size_t nr;
 };
 
-/* Samples of an event that are lost. */
+/* Lost samples of an event. */
 struct batch_loss {
 	int event;
 	enum loss loss;
@@ -52,14 +52,16 @@ struct batch_loss {
 };
 
 struct batch {
-	uint64_t from_ns, to_ns; /* monotonic; both ends belong to it */
+	uint64_t from_ns, to_ns; /* monotonic clock; both ends are included */
 	const struct cpi_entry *entries;
 	size_t nr;
 	const struct batch_record *records;
 	size_t nr_records;
-	const struct batch_loss *losses; /* received, too, and counted nowhere else */
+	/* included in received, but in no other loss */
+	const struct batch_loss *losses;
 	size_t nr_losses;
-	const struct branch_stack *stacks; /* of branches, beside their samples */
+	/* branch stacks, in addition to their samples' entries */
+	const struct branch_stack *stacks;
 	size_t nr_stacks;
 	bool by_exec_id; /* the generations are exec ids: see exec_id() */
 };
@@ -71,17 +73,19 @@ struct raw_sample {
 	uint32_t tgid, tid;
 	uint16_t cpu;
 	uint8_t event;
-	const uint64_t *regs; /* as arch_native wants them, or NULL */
+	/* those in arch_native's user_mask, in its order; or NULL */
+	const uint64_t *regs;
 };
 
-/* What the owner of a collector does for it. */
+/* Callbacks of a collector's owner. */
 struct collector_owner {
-	/* Takes a batch; the entries are the collector's. */
+	/* Receives a batch, which is valid only during the call. */
 	void (*batch)(void *ctx, const struct batch *batch);
 	/*
-	 * For collectors without a view of the process map: which incarnation of
-	 * the tgid took the sample (0 unknown), and its outcome. prepare() is told
-	 * of it first, so that its code can be read in between.
+	 * For collectors that cannot see the process map. classify() sets the sample's
+	 * generation (which process with this tgid it belongs to; 0: unknown) and its
+	 * outcome. prepare() is called earlier with the same sample, so that its code
+	 * can be read in the meantime.
 	 */
 	void (*prepare)(void *ctx, const struct raw_sample *sample);
 	void (*classify)(void *ctx, const struct raw_sample *sample,
@@ -91,101 +95,113 @@ struct collector_owner {
 
 struct collector_config {
 	const struct event *events;
-	const uint64_t *periods; /* by event; the stream's mean; the owner's */
+	/* mean period of each event; the owner may change them */
+	const uint64_t *periods;
 	int nr_events;
-	bool by_thread; /* entries have the thread in place of the process */
+	bool by_thread; /* entries have the tid in place of the tgid */
 	struct perftarget target;
-	int epoll_fd; /* gets every descriptor that says "drain" */
+	int epoll_fd; /* gets all descriptors that become readable when there is work */
 	bool pairs;   /* samples close the pairs that windows open (abi/pair.h) */
-	int raw_fd;   /* -1, or where each sample is also written (raw.h) */
-	struct timed_child
-		*timed_child; /* who asks about other processes (timed_child.h) */
+	int raw_fd;   /* file to which each sample is also written (raw.h); -1: none */
+	struct timed_child *timed_child; /* for questions about other processes */
 	struct collector_owner owner;
 };
 
-/* Since the collector was opened, summed over CPUs. */
+/* Counts of an event since the collector was opened, summed over CPUs. */
 struct collector_counts {
-	uint64_t received;    /* at the handler's entry, lost ones included */
+	uint64_t received;    /* all samples, lost ones included */
 	uint64_t ring_lost;   /* the ring was full */
 	uint64_t table_lost;  /* the table's overflow buffers were full */
-	uint64_t pending;     /* received, and in no batch yet */
+	uint64_t pending;     /* received, but not handed out yet */
 	uint64_t event_count; /* the event's own count */
 	uint64_t enabled_ns, running_ns;
-	uint64_t throttled; /* how often the kernel did; at least, where it says not */
-	uint64_t throttled_ns; /* in which the event stood still; of clocks alone */
-	uint64_t elsewhere; /* counted, but outside of user mode, where none is taken */
+	/* how often the kernel throttled the event; a lower bound with BPF */
+	uint64_t throttled;
+	/* time without samples due to throttling; cpu-clock only */
+	uint64_t throttled_ns;
+	/* ticks outside of user mode, which are counted but not sampled */
+	uint64_t elsewhere;
 };
 
 struct collector;
 
 /*
- * What every source of samples does: a collector, and what samples stacks or windows.
- * Every member is there.
+ * Operations that all sources of samples have: collectors, and the samplers of stacks
+ * and windows. No member is NULL.
  */
 struct source_ops {
 	/*
-	 * Takes in what the kernel's side says of itself, before each round; whether
-	 * there is anything to drain.
+	 * Called before each round. Reads the kernel side's notices, and returns
+	 * whether there is anything to drain.
 	 */
 	bool (*poll)(struct collector *c);
 	/*
-	 * Draining has three steps. snapshot notes how far each CPU's samples go;
-	 * then the owner reads the mapping events; preview shows it those of which
-	 * something must be read first, and it reads that; drain takes in the
-	 * samples that were noted, handing out a batch whenever the table is full.
+	 * Draining has three steps. snapshot() notes the end of each CPU's samples;
+	 * then the owner reads the mapping events. preview() passes samples to the
+	 * owner's prepare(), which reads the code that classify() will need. drain()
+	 * reads the samples up to the snapshot, and hands out a batch whenever the
+	 * table is full.
 	 */
 	void (*snapshot)(struct collector *c);
 	void (*preview)(struct collector *c);
 	void (*drain)(struct collector *c);
-	/* Hands out everything that was drained and is left in the table. */
+	/* Hands out everything that is left in the table. */
 	void (*sweep)(struct collector *c);
-	void (*randomise)(struct collector *c); /* new periods around the mean */
+	void (*randomise)(struct collector *c); /* draws new periods */
 	void (*counts)(struct collector *c, int event, struct collector_counts *out);
 	int (*set_cpus)(struct collector *c, const struct cpus *cpus);
-	void (*stop)(struct collector *c);  /* no samples after this; drain once more */
+	/* no samples after this; the owner drains once more */
+	void (*stop)(struct collector *c);
 	void (*close)(struct collector *c); /* accepts NULL */
 };
 
-/* Every member is there; collector_none.c has those of what a collector lacks. */
+/*
+ * No member is NULL: collector_none.c has the functions for features that a collector
+ * lacks.
+ */
 struct collector_ops {
 	const char *name;
 	struct source_ops source;
-	bool takes_threads;         /* see by_thread */
-	bool takes_ticks;           /* the event, as the last one; others are perf's */
-	bool takes_branches;        /* of events that have stacks of them */
-	unsigned int takes_records; /* 1 << enum event_record of each that it reads */
+	bool takes_threads;  /* see by_thread */
+	bool takes_ticks;    /* the last event may be ticks */
+	bool takes_branches; /* reads branch stacks */
+	/* 1 << enum event_record for each kind of record that it reads */
+	unsigned int takes_records;
 	/*
-	 * Opens the events on the CPUs and starts. 0, or -errno (*event is then the
-	 * index of the one that failed, or -1).
+	 * Opens the events on the CPUs and starts them. Returns 0 or -errno; on failure
+	 * *event is the index of the event that failed, or -1.
 	 */
 	int (*open)(const struct collector_config *cfg, const struct cpus *cpus,
 		    struct collector **out, int *event);
-	/* For how many ns periods that were drawn now would do. */
+	/* Returns the time in ns after which randomise() should be called again. */
 	uint64_t (*random_ns)(const struct collector *c);
-	/* Whether hardly any process has been sampled lately, as far as is known. */
+	/* Whether few samples of processes were taken recently; false if not known. */
 	bool (*is_quiet)(const struct collector *c);
 	/*
-	 * Of a collector whose batches are by_exec_id, else -EOPNOTSUPP: a process's
-	 * exec id, the execs before *when_ns included. 0 or -errno.
+	 * Gets the exec id of a process; all its execs before *when_ns are included.
+	 * Returns 0 or -errno; -EOPNOTSUPP if the collector's batches are not
+	 * by_exec_id.
 	 */
 	int (*exec_id)(struct collector *c, uint32_t tgid, uint32_t *id,
 		       uint64_t *when_ns);
 	/*
-	 * How often event's handler has run, and for how long, as far as the kernel
-	 * has kept count (kernel.bpf_stats_enabled). 0 or -errno.
+	 * Gets the number of runs of event's handler and their total time. The kernel
+	 * counts them only while kernel.bpf_stats_enabled is set. Returns 0 or -errno.
 	 */
 	int (*handler)(const struct collector *c, int event, uint64_t *nr,
 		       uint64_t *ns);
-	/* A number that each sample on a CPU changes; cheap to ask for. */
+	/* Returns a number that each sample on a CPU changes. It is cheap to call. */
 	uint64_t (*progress)(const struct collector *c, int cpu);
-	/* The module's descriptor, for windows; -1: there is none. */
+	/* Returns the kernel module's descriptor, for windows; -1 if there is none. */
 	int (*device)(const struct collector *c);
 	/*
-	 * The map in which its samples close pairs (abi/pair.h), for windows: the
-	 * collector's descriptor; -1: its samples do not.
+	 * Returns the descriptor of the map of pairs (abi/pair.h), for windows; the
+	 * collector owns it. -1: its samples do not close pairs.
 	 */
 	int (*pairs)(const struct collector *c);
-	/* Goes on after stop(), with what cfg.periods holds now. 0 or the last -errno.
+	/*
+	 * Continues after stop(), with the current cfg.periods. Returns 0 or the last
+	 * -errno.
 	 */
 	int (*restart)(struct collector *c);
 };
@@ -202,7 +218,7 @@ int collector_no_device(const struct collector *c);
 int collector_no_pairs(const struct collector *c);
 
 extern const struct collector_ops collector_kmod;
-extern const struct collector_ops collector_bpf; /* where HAVE_BPF */
+extern const struct collector_ops collector_bpf; /* only if HAVE_BPF */
 extern const struct collector_ops collector_perf;
 
 #endif

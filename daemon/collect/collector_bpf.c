@@ -2,20 +2,21 @@
 /*
  * collector_bpf.c - samples that BPF programs have aggregated in the kernel
  *
- * The table is in the kernel, the events are opened from here: bpf_table.h and
- * counters.h. Both sets of tables cover all CPUs, so one flip takes in everything:
- * when a CPU's overflow array is getting full, and for each sweep. bpf_watch.h says
- * when; while it is quiet, periods are drawn when it says so, and no timer runs.
+ * The tables are in the kernel (bpf_table.h); the events are opened from user space
+ * (counters.h). A set of tables covers all CPUs, so one flip makes all samples
+ * readable. The sets are flipped when a CPU's overflow array is nearly full
+ * (bpf_watch.h), and for each sweep. While the machine is quiet, periods are drawn only
+ * after a notice, at the latest after QUIET_NS.
  *
- * What was taken from a CPU is sorted by process and address before it is handed
- * out, and what is of one key becomes one entry, so that whoever attributes it
- * meets each process once (SOSP'97 section 5.4).
+ * Entries that were taken from a CPU are sorted by process and address before they are
+ * handed out, and entries with the same key are added up. So attribution looks up each
+ * process once (SOSP'97 section 5.4).
  *
  * I1  Per event: received by the programs = handed out + table_lost + what is
  *     still in the kernel.
- * I2  What counts() says obeys monotonic.h.
- * I3  Exec ids are asked anew after each snapshot, and after each batch: an
- *     owner who lost mapping events in between hears nothing older.
+ * I2  counts() keeps the invariants of monotonic.h.
+ * I3  Exec ids are read again after each snapshot and after each batch, so an owner
+ *     that lost mapping events in between gets no older ids.
  */
 #include "config.h"
 
@@ -34,19 +35,19 @@
 #include "daemon/collect/tick.h"
 #include "daemon/os/wrapping.h"
 
-/* Two clocks are read one after the other; a throttle lasts up to a tick. */
+/* A smaller difference may come from reading two clocks one after the other. */
 #define THROTTLED_MIN_NS NSEC_PER_MSEC
 
-#define QUIET_NS (60 * NSEC_PER_SEC) /* until it is looked without a notice */
+#define QUIET_NS (60 * NSEC_PER_SEC) /* the longest time between two looks */
 
-/* For how long ticks have been counted, summed over CPUs. */
+/* The time for which ticks have been counted, summed over CPUs. */
 struct listening {
 	uint64_t before_ns;
-	uint64_t since_ns; /* 0: they are not now */
-	int nr_cpus;       /* since then */
+	uint64_t since_ns; /* 0: they are not counted now */
+	int nr_cpus;       /* counted since since_ns */
 };
 
-/* How often an event was seen to have been throttled since it was seen last. */
+/* How often a higher throttled time was seen, and the time that was seen last. */
 struct throttled {
 	uint64_t nr, seen_ns;
 };
@@ -57,15 +58,15 @@ struct collector {
 	struct bpf_table *table;
 	struct bpf_watch *watch;
 	struct counters *counters;
-	bool ticks; /* the last event is not among the counters' */
+	bool ticks; /* the last event is ticks, which counters does not open */
 	struct listening listening;
-	struct wrapping elsewhere; /* ticks that interrupted something else */
-	int nr_cpus;               /* that there may ever be */
-	struct cpi_entry *entries; /* of one CPU, and as many spare ones */
-	uint64_t from_ns;          /* nothing in the active set is older */
+	struct wrapping elsewhere; /* ticks outside of user mode */
+	int nr_cpus;               /* possible CPUs */
+	struct cpi_entry *entries; /* for the entries of one CPU, twice */
+	uint64_t from_ns; /* all samples in the active set are at least this new */
 	struct bpf_table_counts taken;
-	struct monotonic swept;           /* I2 */
-	struct cpi_bpf_exec_id *exec_ids; /* by tgid; NULL: to be asked (I3) */
+	struct monotonic counts;          /* I2 */
+	struct cpi_bpf_exec_id *exec_ids; /* sorted by tgid; NULL: not read yet (I3) */
 	size_t nr_exec_ids;
 };
 
@@ -125,8 +126,8 @@ static int open_table(struct collector *c)
 }
 
 /*
- * Whether the events can be sampled together: what is no software event may
- * interrupt a tick's program (abi/bpf.h, I5).
+ * Whether the events can be sampled together. An event that is not a software event may
+ * interrupt the program of a tick (abi/bpf.h, I5).
  */
 static int check_events(const struct collector *c)
 {
@@ -151,7 +152,7 @@ static void stop_listening(struct collector *c)
 	l->since_ns = 0;
 }
 
-/* Ticks of these CPUs count from now on. */
+/* From now on the ticks of nr_cpus CPUs are counted. */
 static void listen_to(struct collector *c, int nr_cpus)
 {
 	stop_listening(c);
@@ -185,7 +186,7 @@ static int bpf_open(const struct collector_config *cfg, const struct cpus *cpus,
 	int err;
 
 	*event = -1;
-	/* It samples the whole system, and has no single samples to write down. */
+	/* BPF samples the whole system only, and keeps no single samples for raw_fd. */
 	if (cfg->target.pid >= 0 || cfg->raw_fd >= 0)
 		return -EOPNOTSUPP;
 	c = calloc(1, sizeof(*c));
@@ -232,7 +233,7 @@ static void hand_out(struct collector *c, uint32_t cpu, uint64_t from_ns,
 	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
-/* Takes everything that was counted until now. */
+/* Flips the sets, and hands out everything that was counted until now. */
 static void take_all(struct collector *c)
 {
 	uint64_t from_ns = c->from_ns, flipped_ns = time_mono_ns(), to_ns;
@@ -246,14 +247,14 @@ static void take_all(struct collector *c)
 	to_ns = time_mono_ns();
 	bpf_watch_emptied(c->watch);
 	c->from_ns = flipped_ns;
-	monotonic_note_taken(&c->swept);
+	monotonic_note_taken(&c->counts);
 	for (int i = 0; i < c->nr_cpus; i++)
 		hand_out(c, i, from_ns, to_ns);
 }
 
 static bool bpf_poll(struct collector *c)
 {
-	monotonic_begin_cycle(&c->swept);
+	monotonic_begin_cycle(&c->counts);
 	bpf_watch_take(c->watch);
 	return bpf_watch_is_full(c->watch);
 }
@@ -277,7 +278,7 @@ static void bpf_drain(struct collector *c)
 static void bpf_sweep(struct collector *c)
 {
 	take_all(c);
-	monotonic_end_sweep(&c->swept);
+	monotonic_end_sweep(&c->counts);
 }
 
 /* ---- exec ids ---- */
@@ -303,7 +304,7 @@ static int bpf_exec_id(struct collector *c, uint32_t tgid, uint32_t *id,
 
 /* ---- counts, CPUs, end ---- */
 
-/* What the programs have received and nobody has taken yet. */
+/* The samples that the programs have counted in the active set. */
 static uint64_t count_pending(const struct collector *c, int event)
 {
 	uint64_t n = 0;
@@ -313,7 +314,7 @@ static uint64_t count_pending(const struct collector *c, int event)
 	return n;
 }
 
-/* How many samples a CPU that works all the time has per second, of all clocks. */
+/* The number of samples per second of a busy CPU, summed over all clocks. */
 static double clock_hz(const struct collector_config *cfg)
 {
 	double hz = 0;
@@ -347,7 +348,10 @@ static bool is_ticks(const struct collector *c, int event)
 	return c->ticks && event == c->cfg.nr_events - 1;
 }
 
-/* No counter is behind them: what came is all that was promised. */
+/*
+ * No counter counts ticks independently, so event_count is computed from the ticks that
+ * came.
+ */
 static void read_tick_counts(struct collector *c, int event,
 			     struct collector_counts *out)
 {
@@ -363,7 +367,10 @@ static void read_tick_counts(struct collector *c, int event,
 	out->enabled_ns = out->running_ns;
 }
 
-/* No record tells how often: each time that it is seen to have been is one. */
+/*
+ * BPF gets no throttle records, so each time at which the throttled time has grown
+ * counts once.
+ */
 static uint64_t note_throttled(struct throttled *t, uint64_t ns)
 {
 	if (ns >= t->seen_ns + THROTTLED_MIN_NS) {
@@ -385,14 +392,14 @@ static void read_counts(struct collector *c, int event)
 		counters_read(c->counters, event, &now);
 	now.ring_lost = 0; /* there is no ring */
 	now.throttled = note_throttled(&c->throttled[event], now.throttled_ns);
-	monotonic_put(&c->swept, event, &now, c->cfg.periods[event]);
+	monotonic_put(&c->counts, event, &now, c->cfg.periods[event]);
 }
 
 static void bpf_counts(struct collector *c, int event, struct collector_counts *out)
 {
-	if (!monotonic_knows(&c->swept, event))
+	if (!monotonic_knows(&c->counts, event))
 		read_counts(c, event);
-	*out = c->swept.counts[event];
+	*out = c->counts.counts[event];
 }
 
 static uint64_t bpf_progress(const struct collector *c, int cpu)

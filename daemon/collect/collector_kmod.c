@@ -2,13 +2,13 @@
 /*
  * collector_kmod.c - samples that the kernel module has aggregated
  *
- * abi/kmod.h tells how. Entries are attributed where the kernel left them, in
- * pages that are mapped read-only. The module randomises periods, follows CPUs
- * that come and go, and reads opcodes itself.
+ * abi/kmod.h documents the interface. Entries are attributed in place, in pages of the
+ * module that are mapped read-only. The module itself randomises periods, handles CPUs
+ * that come online or go offline, and reads opcodes.
  *
- * I1  Per event: received by the module = handed out + overflow + nested + what
- *     is still in the kernel.
- * I2  What counts() says obeys monotonic.h.
+ * I1  Per event: received by the module = handed out + lost as overflow or nested +
+ *     still in the kernel.
+ * I2  counts() keeps the invariants of monotonic.h.
  */
 #include "config.h"
 
@@ -28,14 +28,14 @@
 #include "daemon/collect/kmodevent.h"
 #include "daemon/collect/monotonic.h"
 
-#define MAX_FULL_ROUNDS 8 /* of one CPU, before others have their turn */
+#define MAX_FULL_ROUNDS 8 /* flushes of one CPU before the next CPU */
 
-/* A sweep is over after some ten calls: only a mad kernel makes as many. */
+/* A limit in case of a broken module: a sweep of a CPU takes about ten calls. */
 #define MAX_SWEEP_ROUNDS (8 * CPI_KMOD_MAX_BUCKETS)
 
 struct cpu {
 	const struct cpi_entry *pair; /* NULL: not mapped yet */
-	uint64_t from_ns;             /* nothing in its table is older */
+	uint64_t from_ns; /* all samples in its table are at least this new */
 };
 
 struct collector {
@@ -44,7 +44,7 @@ struct collector {
 	int fd;
 	struct cpu *cpu;
 	int nr_cpus;
-	struct monotonic swept; /* I2 */
+	struct monotonic counts; /* I2 */
 	uint64_t handed_out[CPI_MAX_EVENTS];
 	uint32_t nr_error[CPI_MAX_EVENTS];
 };
@@ -88,8 +88,8 @@ static int configure(struct collector *c, int *event)
 }
 
 /*
- * What there is none of is no news; what there is and cannot be used is. To write is
- * for the tables of windows.
+ * Opens the module's device. Logs why it cannot be used, but not that it is missing. It
+ * is opened for writing because of the tables of windows.
  */
 static int open_device(void)
 {
@@ -145,7 +145,10 @@ static int kmod_open(const struct collector_config *cfg, const struct cpus *cpus
 	int err;
 
 	*event = -1;
-	/* It samples the whole system, and has no single samples to write down. */
+	/*
+	 * The module samples the whole system only, and keeps no single samples for
+	 * raw_fd.
+	 */
 	if (cfg->target.pid >= 0 || cfg->raw_fd >= 0)
 		return -EOPNOTSUPP;
 	c = calloc(1, sizeof(*c));
@@ -195,7 +198,7 @@ static void hand_out(struct collector *c, const struct cpu *cpu,
 
 		c->handed_out[cpi_entry_event(e)] += cpi_entry_count(e);
 	}
-	monotonic_note_taken(&c->swept);
+	monotonic_note_taken(&c->counts);
 	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
@@ -204,7 +207,7 @@ static bool flush_next(struct collector *c, int number, enum cpi_kmod_depth dept
 {
 	struct cpi_kmod_flush f = { .cpu = number, .depth = depth };
 
-	/* Before the flush: a buffer that cannot be read is not taken. */
+	/* Map it before the flush, so that no buffer is flushed that cannot be read. */
 	if (map_cpu(c, number) || ioctl(c->fd, CPI_KMOD_IOC_FLUSH, &f) || !f.nr ||
 	    f.nr > c->config.nr_entries)
 		return false;
@@ -214,7 +217,7 @@ static bool flush_next(struct collector *c, int number, enum cpi_kmod_depth dept
 
 static void kmod_snapshot(struct collector *c)
 {
-	monotonic_begin_cycle(&c->swept);
+	monotonic_begin_cycle(&c->counts);
 }
 
 static void kmod_drain(struct collector *c)
@@ -238,10 +241,10 @@ static void kmod_sweep(struct collector *c)
 		}
 		c->cpu[i].from_ns = begun_ns;
 	}
-	monotonic_end_sweep(&c->swept);
+	monotonic_end_sweep(&c->counts);
 }
 
-/* The module does, at every interrupt. */
+/* Does nothing: the module draws a period at every interrupt. */
 static void kmod_randomise(struct collector *c)
 {
 	(void)c;
@@ -282,7 +285,7 @@ static void read_counts(struct collector *c, int event)
 	struct collector_counts now;
 
 	if (ioctl(c->fd, CPI_KMOD_IOC_COUNTS, &k))
-		return; /* cannot be; what was read last is no lie */
+		return; /* impossible; keep the counts that were read last */
 	note_errors(c, event, k.nr_error);
 	now = (struct collector_counts){
 		.received = c->handed_out[event] + k.overflow + k.nested,
@@ -293,14 +296,14 @@ static void read_counts(struct collector *c, int event)
 	};
 	if (k.received > now.received)
 		now.pending = k.received - now.received;
-	monotonic_put(&c->swept, event, &now, c->cfg.periods[event]);
+	monotonic_put(&c->counts, event, &now, c->cfg.periods[event]);
 }
 
 static void kmod_counts(struct collector *c, int event, struct collector_counts *out)
 {
-	if (!monotonic_knows(&c->swept, event))
+	if (!monotonic_knows(&c->counts, event))
 		read_counts(c, event);
-	*out = c->swept.counts[event];
+	*out = c->counts.counts[event];
 }
 
 static uint64_t kmod_progress(const struct collector *c, int cpu)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collector_none.c - what a collector answers for what it has not
+ * collector_none.c - the functions of collector_ops for features that a collector lacks
  */
 #include "config.h"
 

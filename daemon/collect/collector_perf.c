@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collector_perf.c - samples from perf rings, aggregated here
+ * collector_perf.c - samples from perf rings, aggregated in user space
  *
- * What always works: the counters' samples go to one ring per CPU, the table is
- * kmod/table.h's in this process.
+ * This collector needs neither BPF nor the module. The samples of all events of a CPU
+ * go to one ring; this process counts them in the table of kmod/table.h.
  *
  * I1  A sample that was read is in the table, in a batch handed out, or in
  *     table_lost.
@@ -30,22 +30,23 @@
 #include "daemon/os/ring.h"
 #include "kmod/table.h"
 
-#define RING_SIZE       (512u << 10)
-#define RING_SIZE_SMALL (256u << 10) /* with sideband's, below perf_event_mlock_kb */
+#define RING_SIZE (512u << 10)
+/* together with the ring of daemon/mappings, below perf_event_mlock_kb */
+#define RING_SIZE_SMALL (256u << 10)
 
-/* Between a sample's time and its publication. */
+/* The longest time between a sample's timestamp and its publication in the ring. */
 #define SAMPLE_SLACK_NS NSEC_PER_MSEC
 
 #define RAW_BUFFER   65536
-#define RECORDS_MAX  4096              /* of hardware, until they are handed out */
-#define STACKS_MAX   1024              /* of branches, likewise, ... */
-#define BRANCHES_MAX (32 * STACKS_MAX) /* ... of so many together */
+#define RECORDS_MAX  4096              /* hardware records that wait to be handed out */
+#define STACKS_MAX   1024              /* branch stacks that wait to be handed out */
+#define BRANCHES_MAX (32 * STACKS_MAX) /* branches in all of them */
 
 struct event_state {
 	uint64_t read; /* samples taken from rings */
 	uint64_t handed_out;
-	uint64_t lost;   /* said by LOST records */
-	uint64_t broken; /* shorter than what was asked for: as if lost */
+	uint64_t lost;   /* according to PERF_RECORD_LOST */
+	uint64_t broken; /* records that are too short; counted as lost */
 	uint64_t throttled;
 };
 
@@ -54,20 +55,21 @@ struct collector {
 	struct counters *counters;
 	struct ring *ring; /* by CPU */
 	int nr_rings;
-	int ring_fd; /* the last one's; -1: the CPU has none yet */
+	int ring_fd; /* the ring that was opened last; -1: its CPU has none yet */
 	struct event_state state[CPI_MAX_EVENTS];
 	struct cpi_table table;
-	uint64_t from_ns;        /* nothing in the table is older, … */
-	uint64_t to_ns;          /* … or younger */
-	uint64_t next_from_ns;   /* nothing that is drained later is older */
+	uint64_t from_ns; /* all samples in the table are at least this new */
+	uint64_t to_ns;   /* and at most this new */
+	/* samples that are drained later are at least this new */
+	uint64_t next_from_ns;
 	uint64_t snapshot_ns[2]; /* before and after the last snapshot */
 	struct buf raw;
 	struct batch_record *records; /* RECORDS_MAX of them; NULL: no event has any */
 	size_t nr_records;
-	struct spelive *spe; /* NULL: it is not sampled */
+	struct spelive *spe; /* NULL: SPE is not sampled */
 	bool stopped;
 	struct branch_stack *stacks; /* NULL: no event has any */
-	struct branch *branches;     /* the stacks' */
+	struct branch *branches;     /* the branches of these stacks */
 	size_t nr_stacks, nr_branches;
 };
 
@@ -129,7 +131,9 @@ static int open_spe(struct collector *c, int cpu, int fd)
 	return err;
 }
 
-/* All events of a CPU share the first one's ring, but SPE's, which has its own. */
+/*
+ * All events of a CPU share the ring of the first event, except SPE, which has its own.
+ */
 static int opened(void *ctx, int cpu, int event, int fd)
 {
 	struct collector *c = ctx;
@@ -344,7 +348,7 @@ static void hand_out_stacks(struct collector *c)
 	c->nr_stacks = c->nr_branches = 0;
 }
 
-/* Of a stack that is longer than all there is room for the newest are kept. */
+/* If a stack is longer than BRANCHES_MAX, only the newest branches are kept. */
 static void add_stack(struct collector *c, const struct raw_sample *s,
 		      const struct sample *sample)
 {
@@ -419,7 +423,10 @@ static void write_raw(struct collector *c, const struct raw_sample *s,
 	buf_put(&c->raw, &r, sizeof(r));
 }
 
-/* A retired branch says itself where it went, if the code or registers do not. */
+/*
+ * If the outcome could not be read from code and registers, the hardware record of the
+ * retired branch has it.
+ */
 static enum cpi_outcome outcome_of(const struct sample *s, enum cpi_outcome otherwise)
 {
 	if (otherwise != CPI_OUTCOME_UNREADABLE || !s->has_hw ||
@@ -430,7 +437,7 @@ static enum cpi_outcome outcome_of(const struct sample *s, enum cpi_outcome othe
 	return hw_is(&s->hw, HW_TAKEN) ? CPI_OUTCOME_TAKEN : CPI_OUTCOME_NOT_TAKEN;
 }
 
-/* Adds one that is classified, and what hardware recorded of it. */
+/* Adds a classified sample and its hardware record, if there is one. */
 static void count_sample(struct collector *c, struct cpi_entry e,
 			 const struct hw_record *hw)
 {
@@ -447,7 +454,7 @@ static void count_sample(struct collector *c, struct cpi_entry e,
 	}
 }
 
-/* What was taken before the batch begins makes it longer. */
+/* If the sample is older than the batch's begin, the batch's interval is extended. */
 static void take_spe(void *ctx, const struct cpi_entry *e, const struct hw_record *hw,
 		     uint64_t since_ns)
 {
@@ -473,7 +480,7 @@ static void lose_spe(void *ctx, enum loss loss, uint64_t n)
 	c->cfg.owner.batch(c->cfg.owner.ctx, &batch);
 }
 
-/* 0, or -errno when the record is shorter than what was asked for. */
+/* Returns 0, or -errno if the record is shorter than the requested fields. */
 static int read_sample(const struct collector *c, int cpu,
 		       const struct perf_event_header *h, struct raw_sample *s,
 		       struct sample *sample)
@@ -491,7 +498,7 @@ static int read_sample(const struct collector *c, int cpu,
 	s->pc = sample->pc;
 	s->time_ns = sample->time_ns;
 	s->regs = sample->regs;
-	/* -1: it is gone already */
+	/* the kernel reports -1 if the process is gone already */
 	s->tgid = sample->pid <= CPI_MAX_TGID ? sample->pid : CPI_MAX_TGID;
 	s->tid = sample->tid <= CPI_MAX_TGID ? sample->tid : CPI_MAX_TGID;
 	return 0;
@@ -523,7 +530,10 @@ static void take_sample(struct collector *c, int cpu, const struct perf_event_he
 		     sample.has_hw ? &sample.hw : NULL);
 }
 
-/* Up to the snapshot, as a drain reads them, and nothing is taken. */
+/*
+ * Passes the samples up to the snapshot to prepare(), without removing them from the
+ * ring.
+ */
 static void preview_ring(struct collector *c, int cpu)
 {
 	struct ring ahead = c->ring[cpu];
@@ -599,13 +609,17 @@ static void perf_counts(struct collector *c, int event, struct collector_counts 
 	sum.ring_lost += state->broken;
 	sum.received = state->read + sum.ring_lost;
 	sum.throttled = state->throttled;
-	if (!event) /* evictions do not tell events apart; they do not happen */
+	/*
+	 * The table counts dropped samples of all events together. There are none,
+	 * because a full overflow array is handed out at once.
+	 */
+	if (!event)
 		sum.table_lost = c->table.dropped;
 	sum.pending = state->read - state->handed_out - sum.table_lost;
 	*out = sum;
 }
 
-/* How far the kernel has written. */
+/* Returns how far the kernel has written. */
 static uint64_t perf_progress(const struct collector *c, int cpu)
 {
 	uint64_t n = c->spe ? spelive_progress(c->spe, cpu) : 0;

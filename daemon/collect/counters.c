@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters.c - perf events, one per CPU and kind
+ * counters.c - opens perf events, one per CPU and kind, and redraws their periods
  *
- * Periods are randomised from user space, by PERF_EVENT_IOC_PERIOD, each two hundred
- * samples but at most ten times a second (SOSP'97 section 4.1.1 does it per interrupt;
- * per interrupt it would cost a system call each). Setting a period restarts it, so
- * half a period is lost on average each time: the rate that is programmed is higher by
- * half the rate of restarts, and count / mean period stays the number of samples to
- * expect. The *rate* is drawn uniformly, and each draw is followed by its mirror image,
- * so that its mean is exact, not only its expectation.
+ * Periods are randomised from user space with PERF_EVENT_IOC_PERIOD: every two hundred
+ * samples, but at most ten times a second. (SOSP'97 section 4.1.1 draws one at each
+ * interrupt; here that would take a system call per interrupt.) Setting a period
+ * restarts it, so each draw loses half a period on average. To make up for this, the
+ * programmed rate is higher by half the rate of restarts; so count / mean period
+ * remains the expected number of samples. The *rate* is drawn uniformly. Each draw is
+ * followed by its mirror image, so the mean of the two is exact.
  */
 #include "config.h"
 
@@ -31,8 +31,8 @@
 struct cpu_event {
 	int fd; /* -1: not open */
 	uint64_t id;
-	struct perfthreads others; /* of the target's other threads */
-	double mirror;             /* the next draw, when has_mirror */
+	struct perfthreads others; /* the same event for the target's other threads */
+	double mirror;             /* the next draw, if has_mirror */
 	bool has_mirror;
 };
 
@@ -45,10 +45,10 @@ struct counters {
 	struct counters_config cfg;
 	struct cpu *cpu; /* by number */
 	int nr_cpus, nr_open;
-	bool settled; /* clocks are hardly ever restarted */
+	bool draws_rarely; /* see counters_draw_rarely() */
 	uint64_t read_format;
 	uint64_t random;
-	int next_draw;                     /* where randomise goes on */
+	int next_draw; /* where the next counters_randomise() begins */
 	uint64_t drawn_at[CPI_MAX_EVENTS]; /* received when periods were last chosen */
 	struct collector_counts gone[CPI_MAX_EVENTS]; /* of CPUs that went offline */
 };
@@ -66,7 +66,10 @@ static bool is_clock(const struct event *e)
 	return e->unit != EVENT_EVENTS;
 }
 
-/* As long as the fastest clock takes for its samples; how fast others are varies. */
+/*
+ * The time in which the fastest clock takes RANDOMISE_MIN_SAMPLES. The rate of other
+ * events varies, so for them it is RANDOMISE_MIN_NS.
+ */
 uint64_t counters_random_ns(const struct counters *cs)
 {
 	double ns = RANDOMISE_MAX_NS;
@@ -84,13 +87,13 @@ uint64_t counters_random_ns(const struct counters *cs)
 	return ns > RANDOMISE_MIN_NS ? (uint64_t)ns : RANDOMISE_MIN_NS;
 }
 
-/* Whose events are restarted together. */
+/* The number of threads whose events are restarted together. */
 static int nr_threads(const struct counters *cs)
 {
 	return 1 + cs->cfg.target.nr_threads;
 }
 
-/* How often a CPU's event is restarted, per second. */
+/* How often an event of a CPU is restarted per second. */
 static double restarts_per_second(const struct counters *cs)
 {
 	const int all = cs->nr_open * cs->cfg.nr_events * nr_threads(cs);
@@ -100,7 +103,7 @@ static double restarts_per_second(const struct counters *cs)
 	       (double)counters_random_ns(cs);
 }
 
-/* The next period of one event on one CPU. */
+/* Draws the next period of one event on one CPU. */
 static uint64_t draw_period(struct counters *cs, struct cpu_event *ce, int event)
 {
 	const struct event *e = &cs->cfg.events[event];
@@ -113,7 +116,7 @@ static uint64_t draw_period(struct counters *cs, struct cpu_event *ce, int event
 	ce->mirror = -deviation;
 	ce->has_mirror = !ce->has_mirror;
 	rate = (double)e->per_second / period * (1 + deviation);
-	if (is_clock(e) && !cs->settled)
+	if (is_clock(e) && !cs->draws_rarely)
 		rate += restarts_per_second(cs) / 2;
 	period = (double)e->per_second / rate;
 	return event_round_period(e, (uint64_t)(period + 0.5));
@@ -151,11 +154,11 @@ void counters_randomise(struct counters *cs, const uint64_t *received)
 		cs->next_draw %= all;
 }
 
-void counters_draw_rarely(struct counters *cs, bool settled)
+void counters_draw_rarely(struct counters *cs, bool rarely)
 {
-	bool begins = settled && !cs->settled;
+	bool begins = rarely && !cs->draws_rarely;
 
-	cs->settled = settled;
+	cs->draws_rarely = rarely;
 	for (int i = 0; i < cs->nr_cpus && begins; i++) {
 		for (int e = 0; e < cs->cfg.nr_events && cs->cpu[i].open; e++) {
 			if (is_clock(&cs->cfg.events[e]))
@@ -179,7 +182,10 @@ static void set_attr(const struct counters *cs, int event, struct perf_event_att
 	event_attr(&cs->cfg.events[event], attr);
 }
 
-/* What they sample goes where the first thread's samples go. */
+/*
+ * Opens the event for the target's other threads. Their samples go to the ring of the
+ * first thread, unless each_thread is set.
+ */
 static int open_others(struct counters *cs, int cpu, int event,
 		       const struct perf_event_attr *attr)
 {
@@ -205,7 +211,7 @@ static int open_event(struct counters *cs, int cpu, int event)
 	fd = perfev_open(&attr, cs->cfg.target.pid, cpu);
 	if (fd == -EINVAL && cs->read_format & PERF_FORMAT_LOST && !cs->nr_open &&
 	    !event) {
-		cs->read_format &= ~PERF_FORMAT_LOST; /* before 6.0 */
+		cs->read_format &= ~PERF_FORMAT_LOST; /* before Linux 6.0 */
 		attr.read_format = cs->read_format;
 		fd = perfev_open(&attr, cs->cfg.target.pid, cpu);
 	}
@@ -339,7 +345,7 @@ int counters_event_of_id(const struct counters *cs, int cpu, uint64_t id)
 		if (ce->id == id || perfthreads_have(&ce->others, id))
 			return i;
 	}
-	return 0; /* cannot be: the kernel made the id */
+	return 0; /* impossible: the kernel made the id */
 }
 
 static void add_counts_of(const struct counters *cs, int fd,
@@ -365,7 +371,7 @@ static void add_counts(const struct counters *cs, const struct cpu_event *ce,
 		add_counts_of(cs, ce->others.event[i].fd, out);
 }
 
-/* Whether an event counts what its running time is, but for being throttled. */
+/* Whether an event's count equals its running time, except while it is throttled. */
 static bool counts_time(const struct counters *cs, int event)
 {
 	const struct event *e = &cs->cfg.events[event];
@@ -459,7 +465,7 @@ int counters_restart(struct counters *cs)
 	return err;
 }
 
-/* The exec is over by then. */
+/* The target has executed its program by now, so events are enabled directly. */
 int counters_release(struct counters *cs)
 {
 	cs->cfg.held = false;

@@ -13,16 +13,17 @@
 
 struct counters_config {
 	const struct event *events;
-	const uint64_t *periods; /* by event; the stream's mean; the owner's */
-	int nr_events;           /* may be 0 */
+	/* mean period of each event; the owner may change them */
+	const uint64_t *periods;
+	int nr_events; /* may be 0 */
 	struct perftarget target;
 	/* Sets the contents of a sample, and when the collector is woken; or NULL. */
 	void (*set_attr)(void *ctx, int event, struct perf_event_attr *attr);
 	/* Called when an event is open but does not count yet. An error closes it. */
 	int (*opened)(void *ctx, int cpu, int event, int fd);
 	/*
-	 * Calls opened() for each thread of the target; else the ring of the first
-	 * thread gets the samples of all.
+	 * true: calls opened() for each thread of the target. false: the ring of the
+	 * first thread gets the samples of all threads.
 	 */
 	bool each_thread;
 	/* The events do not start before counters_release(). */
@@ -43,8 +44,8 @@ int counters_open(const struct counters_config *cfg, const struct cpus *cpus,
 void counters_close(struct counters *cs); /* accepts NULL */
 
 /*
- * Starts events that are held, also those that the target's children have inherited
- * meanwhile. 0 or the last -errno.
+ * Starts events that are held, and those that the target's children have inherited in
+ * the meantime. Returns 0 or the last -errno.
  */
 int counters_release(struct counters *cs);
 
@@ -58,29 +59,32 @@ void counters_randomise(struct counters *cs, const uint64_t *received);
 uint64_t counters_random_ns(const struct counters *cs);
 
 /*
- * If settled, periods are drawn so rarely from now on that rates need no correction for
- * restarts. When that begins, the period of each clock is drawn once more.
+ * rarely: from now on the caller draws periods so rarely that rates need no correction
+ * for restarts. When this becomes true, the period of each clock is drawn once more.
  */
-void counters_draw_rarely(struct counters *cs, bool settled);
+void counters_draw_rarely(struct counters *cs, bool rarely);
 
 /* Whether this CPU has events. */
 bool counters_has(const struct counters *cs, int cpu);
 
-/* Returns the index of the event whose perf id on a CPU is id. */
+/* Returns the index of the event whose perf id on a CPU is id; 0 if there is none. */
 int counters_event_of_id(const struct counters *cs, int cpu, uint64_t id);
 
 /*
  * Sets event_count, enabled_ns, running_ns and throttled_ns in out from the kernel's
  * counts, and ring_lost if the kernel reports it; then it returns true.
  *
- * An event that the kernel throttles stands still until the next tick, and its count
- * with it, but its running time goes on. For cpu-clock both are in ns: the difference
- * is the time for which it was throttled. event_count includes that time, and so gives
- * the number of samples that there should have been.
+ * While the kernel throttles an event, until the next tick, its count stands still, but
+ * its running time grows. For cpu-clock both are in ns, so the difference is the
+ * throttled time. event_count includes this time, so that event_count / period is the
+ * number of samples that should have been taken.
  */
 bool counters_read(const struct counters *cs, int event, struct collector_counts *out);
 
-/* Like the collector's ops. set_cpus opens and closes events; 0 or the last -errno. */
+/*
+ * These are as in struct source_ops and struct collector_ops. counters_set_cpus() opens
+ * and closes events, and returns 0 or the last -errno.
+ */
 int counters_set_cpus(struct counters *cs, const struct cpus *cpus);
 void counters_stop(struct counters *cs);
 int counters_restart(struct counters *cs);

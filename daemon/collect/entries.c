@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SOSP'97 section 5.4: what is sorted by process meets each process's mappings
- * once, and what was evicted several times needs looking up once.
+ * entries.c - sorts entries by process and address
  *
- * By radix, a byte of the key at a time: most of its twelve bytes are the same in all
- * entries of a batch, and cost nothing then.
+ * If entries are sorted by process, each process's mappings are looked up once. If
+ * entries with the same key are added up, a key that was evicted several times is
+ * looked up once (SOSP'97 section 5.4).
+ *
+ * This is a radix sort, one byte of the key at a time. Most of the twelve bytes are the
+ * same in all entries of a batch; those passes are skipped.
  */
 #include "config.h"
 
@@ -14,16 +17,19 @@
 #include <string.h>
 
 #define WHAT_BYTES 8 /* of word 0 */
-#define WHO_BYTES  4 /* of word 1: all but the count */
+#define WHO_BYTES  4 /* of word 1: all except the count */
 #define KEY_BYTES  (WHAT_BYTES + WHO_BYTES)
 
-/* The process and its generation: the half of word 1 that is no count. */
+/* The process and its generation: the half of word 1 that is not the count. */
 static uint32_t who_of(const struct cpi_entry *e)
 {
 	return (uint32_t)e->word1;
 }
 
-/* Byte i of the key, 0 being the last to decide: outcome, address, event, process. */
+/*
+ * Byte i of the key. Byte 0 is the least significant. The order is outcome, address,
+ * event, process.
+ */
 static unsigned int key_byte(const struct cpi_entry *e, int i)
 {
 	uint64_t what =
@@ -34,7 +40,10 @@ static unsigned int key_byte(const struct cpi_entry *e, int i)
 	return (i < WHAT_BYTES ? what >> 8 * i : who >> 8 * (i - WHAT_BYTES)) & 0xff;
 }
 
-/* Moves all entries, in the order of one byte of theirs; next is where each goes. */
+/*
+ * Copies all entries to `to`, sorted by one byte of the key; count has the number of
+ * entries for each value of that byte.
+ */
 static void scatter(const struct cpi_entry *from, struct cpi_entry *to, size_t nr,
 		    int byte, const uint32_t *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * entries.h - putting entries in an order that is cheap to attribute
+ * entries.h - sorts entries into an order that is cheap to attribute
  */
 #ifndef CPI_DAEMON_ENTRIES_H
 #define CPI_DAEMON_ENTRIES_H
@@ -10,9 +10,10 @@
 #include "abi/entry.h"
 
 /*
- * Sorts them by process and generation, then by event, address and outcome, and
- * adds up those of one key where the sum fits an entry. Returns how many are left,
- * at the array's beginning. spare has room for as many.
+ * Sorts nr entries by process and generation, then by event, address and outcome. Adds
+ * up entries with the same key if the sum fits in an entry. Returns the number of
+ * entries that remain at the beginning of the array. spare must have room for nr
+ * entries.
  */
 size_t entries_sort(struct cpi_entry *entries, struct cpi_entry *spare, size_t nr);
 

@@ -16,11 +16,11 @@
 #include "daemon/collect/hwevent.h"
 #include "daemon/collect/pmu.h"
 
-/* Where nobody says how often an event happens: one in so many of a second's. */
+/* How often events are assumed to happen per second if it is not known. */
 #define EVENTS_PER_SECOND_HARDWARE 100000000ULL
 #define EVENTS_PER_SECOND_SOFTWARE 100000ULL
 
-#define PRECISE_MAX 3 /* of perf_event_attr */
+#define PRECISE_MAX 3 /* maximum of precise_ip */
 
 static const struct {
 	const char *name;
@@ -113,7 +113,7 @@ static int find_ticks(struct event *e, const char *name)
 	return 0;
 }
 
-/* libpfm4 reads its own modifiers, so it gets the name as it was written. */
+/* libpfm4 parses modifiers itself, so name includes them. */
 static int find_pfm(struct event *e, const char *name)
 {
 	struct perf_event_attr attr = { 0 };
@@ -139,7 +139,7 @@ static int find_pfm(struct event *e, const char *name)
 	return 0;
 }
 
-/* Sets what is excluded when only some modes are wanted, and how precise it is. */
+/* Sets precise_ip and the excluded modes. */
 static int apply_modifiers(struct event *e, const char *modifiers)
 {
 	const size_t length = strlen(modifiers);
@@ -160,7 +160,7 @@ static int apply_modifiers(struct event *e, const char *modifiers)
 	return 0;
 }
 
-/* Never 0, which would make it an interrupt per event. */
+/* The result is never 0, because a period of 0 would be an interrupt per event. */
 static uint64_t events_per_second(const struct event *e, uint64_t clock_hz)
 {
 	if (e->unit == EVENT_NS)
@@ -185,8 +185,8 @@ static bool take_branches(char *name)
 }
 
 /*
- * CONFIG_HZ is in no file that all machines have. But coarse clocks move once per
- * tick, and the kernel gives just that as their resolution.
+ * No file that all machines have contains CONFIG_HZ. But coarse clocks advance once per
+ * tick, and the kernel reports the tick as their resolution.
  */
 static uint64_t tick_period_ns(void)
 {
@@ -209,8 +209,8 @@ static int complete_ticks(struct event *e, const char *spec)
 }
 
 /*
- * Cuts the modifiers off name: they follow the last colon, or the slash behind the
- * terms of a PMU. They are found at the same place of whole; NULL: there are none.
+ * Cuts the modifiers off name: they follow the last colon, or the slash after the terms
+ * of a PMU. whole is an uncut copy of name. Returns the modifiers in whole, or NULL.
  */
 static const char *take_modifiers(char *name, const char *whole)
 {
@@ -226,7 +226,10 @@ static const char *take_modifiers(char *name, const char *whole)
 	return whole + (colon + 1 - name);
 }
 
-/* By whoever knows the name, which has no modifiers; 0 or -EINVAL (logged). */
+/*
+ * Looks up name, which has no modifiers, in all sources of names. Returns 0 or -EINVAL
+ * (logged).
+ */
 static int find_event(const char *sysfs, const char *name, const char *modifiers,
 		      uint64_t clock_hz, struct event *e)
 {
@@ -307,7 +310,7 @@ uint64_t event_period(const struct event *e, double hz)
 	double period = (double)e->per_second / hz;
 
 	if (e->period)
-		period = (double)e->period; /* exact, for it is no more than 2^53 */
+		period = (double)e->period; /* exact, because it is at most 2^53 */
 	if (!(period < (double)EVENT_MAX_PERIOD))
 		period = (double)EVENT_MAX_PERIOD;
 	return event_round_period(e, (uint64_t)(period + 0.5));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * event.h - what to sample, by perf's names
+ * event.h - parses the names of events, and describes what to sample
  */
 #ifndef CPI_DAEMON_EVENT_H
 #define CPI_DAEMON_EVENT_H
@@ -12,18 +12,20 @@
 #include "db/profile/model.h"
 #include "decode/ibs.h"
 
-/* The scheduler's ticks are nothing of perf's, which refuses this type. */
+/*
+ * The type of scheduler ticks. They are not a perf event: the kernel refuses this type.
+ */
 #define EVENT_TYPE_TICKS UINT32_MAX
 
 enum event_unit { EVENT_NS, EVENT_CYCLES, EVENT_EVENTS };
 
-/* Who tells more of a sampled instruction than its PC. */
+/* The hardware that records more than the PC of a sampled instruction. */
 enum event_record {
 	EVENT_RECORDS_NOTHING,
 	EVENT_RECORDS_IBS_FETCH,
 	EVENT_RECORDS_IBS_OP,
 	EVENT_RECORDS_SPE,
-	EVENT_RECORDS_PEBS, /* what perf calls precise */
+	EVENT_RECORDS_PEBS, /* precise samples (precise_ip) */
 };
 
 #define EVENT_NAME_SIZE 64
@@ -34,25 +36,27 @@ struct event {
 	uint64_t config, config1, config2;
 	bool exclude_user, exclude_kernel, exclude_hv;
 	enum event_unit unit;
-	uint64_t period;     /* asked for with '@'; 0: from the rate */
-	uint64_t per_second; /* for a period from the rate: how many a CPU makes */
+	uint64_t period; /* given with '@'; 0: computed from the rate */
+	/* how often a busy CPU counts the event; used with a rate */
+	uint64_t per_second;
 	enum landing landing;
 	enum event_record record;
 	int precise;                      /* precise_ip */
-	bool branches;                    /* samples come with the last branches */
-	uint64_t weight_type;             /* the PERF_SAMPLE_WEIGHT… that there is */
-	uint64_t period_min, period_step; /* what periods the hardware takes; 0: any */
-	uint64_t filter_config2;          /* to be set where a mode is excluded */
-	struct ibs_machine ibs;           /* its capabilities come with each sample */
+	bool branches;                    /* samples have the last branches */
+	uint64_t weight_type;             /* the kernel's PERF_SAMPLE_WEIGHT… flag */
+	uint64_t period_min, period_step; /* periods that the hardware takes; 0: any */
+	uint64_t filter_config2; /* bits of config2 to set if a mode is excluded */
+	/* the CPU's family and model; capabilities come with each sample */
+	struct ibs_machine ibs;
 };
 
 /*
- * Reads NAME[:MODIFIERS][@PERIOD]: perf's generic and software names and rNNN
- * are known here, ibs_op, ibs_fetch, arm_spe and PMU/TERMS/ are sysfs's (hwevent.h),
- * every other name is libpfm4's. Modifiers u, k, h, and p, at most three times. With
- * "+branches" behind them samples have the branches before them.
- * "ticks" has none, and no period but the kernel's. clock_hz
- * serves those that count cycles; 0: it is not known. Returns 0, or -EINVAL (logged).
+ * Parses NAME[:MODIFIERS][+branches][@PERIOD]. NAME is a generic or software name of
+ * perf, rNNN, ticks, a PMU of sysfs (ibs_op, ibs_fetch, arm_spe, PMU/TERMS/; see
+ * hwevent.h), or else a name of libpfm4. Modifiers are u, k, h, and p (at most three
+ * times). With +branches, samples have the branches before them. ticks takes no
+ * modifiers and no period. clock_hz is the CPU's clock rate, used for events that count
+ * cycles or instructions; 0: not known. Returns 0 or -EINVAL (logged).
  */
 int event_parse(const char *spec, uint64_t clock_hz, struct event *out);
 
@@ -60,28 +64,39 @@ int event_parse(const char *spec, uint64_t clock_hz, struct event *out);
 int event_parse_in(const char *sysfs, const char *spec, uint64_t clock_hz,
 		   struct event *out);
 
-/* Whether it is the scheduler's ticks: user mode alone, at the kernel's own rate. */
+/*
+ * Whether the event is the scheduler's ticks, which sample user mode at the kernel's
+ * rate.
+ */
 bool event_is_ticks(const struct event *e);
 
-/* The period for hz samples per second and CPU: from 1 to about EVENT_MAX_PERIOD. */
+/*
+ * Returns the event's own period, or else the period for hz samples per second on a
+ * busy CPU. The result is from 1 to about EVENT_MAX_PERIOD.
+ */
 uint64_t event_period(const struct event *e, double hz);
 
-/* The nearest period that the hardware takes, at least 1. */
+/* Returns the nearest period that the hardware takes; at least 1. */
 uint64_t event_round_period(const struct event *e, uint64_t period);
 
 /*
- * Are samples taken in interrupts and NMIs alone? Those of the kernel's software
- * events but its clocks, and of breakpoints, are taken wherever a task is.
+ * Whether all samples are taken in interrupts or NMIs. Samples of software events other
+ * than clocks, of tracepoints and of breakpoints are taken in the task itself.
  */
 bool event_interrupts(const struct event *e);
 
-/* Fills type, config and what is excluded; everything else is untouched. */
+/*
+ * Sets the type, config, excluded modes, precise_ip and branch_sample_type in attr.
+ * Other members are unchanged.
+ */
 void event_attr(const struct event *e, struct perf_event_attr *attr);
 
-/* perf's name for a generic or software event; NULL: it is none. */
+/* Returns perf's name of a generic or software event; NULL if it is neither. */
 const char *event_generic_name(uint32_t type, uint64_t config);
 
-/* What an event of that name counts; what is not generic counts events. */
+/*
+ * Returns the unit of the generic event with this name; EVENT_EVENTS for other names.
+ */
 enum event_unit event_generic_unit(const char *name);
 
 const char *event_unit_str(enum event_unit unit);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * eventperiod.h - the period that EVENT@PERIOD asks for
+ * eventperiod.h - parses the period of EVENT@PERIOD
  *
- * Also for command lines, which say what is wrong with it before any event is looked
- * up.
+ * Commands also use this file, to check periods before they look up any event.
  */
 #ifndef CPI_DAEMON_EVENTPERIOD_H
 #define CPI_DAEMON_EVENTPERIOD_H
@@ -11,12 +10,15 @@
 #include <stdint.h>
 
 /*
- * No period is longer: 104 days of a clock. Added up and multiplied it stays in 64
- * bits.
+ * The longest period: 104 days of a clock in ns. Sums and multiples of periods then fit
+ * in 64 bits.
  */
 #define EVENT_MAX_PERIOD (1ULL << 53)
 
-/* What is behind spec's '@', or 0 where there is none. 0 or -EINVAL (logged). */
+/*
+ * Sets *out to the number after spec's '@', or to 0 if there is no '@'. Returns 0 or
+ * -EINVAL (logged).
+ */
 int eventperiod_read(const char *spec, uint64_t *out);
 
 #endif

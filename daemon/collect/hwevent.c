@@ -14,17 +14,17 @@
 #include "daemon/os/arch.h"
 #include "daemon/os/perfev.h"
 
-#define IBS_PERIOD_STEP 16 /* the counters' lowest four bits are not ours */
+#define IBS_PERIOD_STEP 16 /* the lowest four bits of the counter cannot be set */
 #define IBS_PERIOD_MIN  0x90
-#define SPE_PERIOD_MIN  256 /* of the smallest minimum that there is */
+#define SPE_PERIOD_MIN  256 /* the smallest minimum of known hardware */
 
-/* How often a CPU dispatches, fetches or counts, where its clock is not known. */
+/* Ops, fetches or cycles per second of a busy CPU if its clock rate is not known. */
 #define PER_SECOND 1000000000ULL
 
 static const struct recorder {
 	const char *pmu;
 	enum event_record record;
-	const char *terms; /* that are wanted, if nobody says otherwise */
+	const char *terms; /* default terms */
 	const char *where;
 } recorders[] = {
 	{ "ibs_op", EVENT_RECORDS_IBS_OP, "",
@@ -40,7 +40,7 @@ static const struct recorder {
 
 #define NR_RECORDERS (sizeof(recorders) / sizeof(recorders[0]))
 
-/* The one that name is, or is numbered of: "arm_spe_0". */
+/* Finds the recorder with this name, or whose name with a number it is: "arm_spe_0". */
 static const struct recorder *find_recorder(const char *name)
 {
 	for (size_t i = 0; i < NR_RECORDERS; i++) {
@@ -81,7 +81,7 @@ uint64_t hwevent_sample_type(const struct event *e)
 	return is_ibs(e) ? PERF_SAMPLE_RAW : branches;
 }
 
-/* What is the same of both kinds of IBS. */
+/* Sets the members that are the same for both kinds of IBS. */
 static void complete_ibs(const struct pmu *pmu, struct event *e)
 {
 	uint64_t filter[PMU_CONFIGS] = { 0 };
@@ -106,7 +106,7 @@ static void complete(const struct recorder *r, const struct pmu *pmu, uint64_t c
 		complete_ibs(pmu, e);
 }
 
-/* "PMU/TERMS/" or "PMU" in two; 0 or -EINVAL, logged. */
+/* Splits "PMU/TERMS/" or "PMU" into two strings. Returns 0 or -EINVAL (logged). */
 static int split(const char *name, char pmu[EVENT_NAME_SIZE],
 		 char terms[EVENT_NAME_SIZE])
 {
@@ -185,9 +185,11 @@ int hwevent_find(const char *sysfs, const char *name, uint64_t clock_hz,
 	return 0;
 }
 
-/* ---- what modifiers ask for ---- */
+/* ---- modifiers ---- */
 
-/* The events whose precise samples the kernel takes by IBS, and as what. */
+/*
+ * Returns the terms of ibs_op that the kernel uses for precise samples of e, or NULL.
+ */
 static const char *ibs_terms(const struct event *e)
 {
 	if ((e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_CPU_CYCLES) ||
@@ -209,7 +211,7 @@ static int make_ibs(const struct pmu *pmu, uint64_t clock_hz, struct event *e)
 			e->name);
 		return -EINVAL;
 	}
-	/* Without the term the hardware counts cycles alone. */
+	/* Without the term cnt_ctl the hardware can count only cycles. */
 	if (pmu_set_terms(pmu, terms, config) && e->type == PERF_TYPE_RAW)
 		return fail(e->name, "ops cannot be counted");
 	e->type = pmu->type;
@@ -220,7 +222,7 @@ static int make_ibs(const struct pmu *pmu, uint64_t clock_hz, struct event *e)
 	return 0;
 }
 
-/* Since Linux 5.12 a sample has three weights. */
+/* Since Linux 5.12 a sample can have three weights. */
 static uint64_t find_weight_type(void)
 {
 	struct perf_event_attr attr = {
@@ -256,8 +258,11 @@ static int make_precise(const char *sysfs, uint64_t clock_hz, struct event *e)
 	return 0;
 }
 
-/* Of the core's own events, where it records branches. */
-static int settle_branches(const char *sysfs, const struct event *e)
+/*
+ * Checks that e is an event of a core that records branches. Returns 0 or -EINVAL
+ * (logged).
+ */
+static int check_branches(const char *sysfs, const struct event *e)
 {
 	static const char *const cores[] = { "cpu", "cpu_core", "armv8_pmuv3" };
 	struct pmu pmu;
@@ -287,7 +292,7 @@ int hwevent_apply_modifiers(const char *sysfs, uint64_t clock_hz, struct event *
 	int err = 0;
 
 	if (e->record)
-		e->precise = 0; /* they are, always */
+		e->precise = 0; /* IBS and SPE are always precise */
 	else if (e->precise)
 		err = make_precise(sysfs, clock_hz, e);
 	if (!err && excludes && is_ibs(e) && !e->filter_config2) {
@@ -296,5 +301,5 @@ int hwevent_apply_modifiers(const char *sysfs, uint64_t clock_hz, struct event *
 			e->name);
 		err = -EINVAL;
 	}
-	return !err && e->branches ? settle_branches(sysfs, e) : err;
+	return !err && e->branches ? check_branches(sysfs, e) : err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmodevent.h - an event as the kernel module takes it
+ * kmodevent.h - converts an event to the form that the kernel module takes
  */
 #ifndef CPI_DAEMON_KMODEVENT_H
 #define CPI_DAEMON_KMODEVENT_H

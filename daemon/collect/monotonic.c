@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was not handed out is left out of the event's own count too: it would say
- * that samples are missing.
+ * monotonic.c - consistent counts while the kernel goes on counting
+ *
+ * After a sweep, pending samples are also subtracted from the event's own count.
+ * Otherwise this count would show them as missing.
  */
 #include "config.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * monotonic.h - counts that stand still while the kernel goes on counting
+ * monotonic.h - consistent counts while the kernel goes on counting
  *
- * For collectors whose samples wait in the kernel, where more arrive whenever one
- * looks.
+ * For collectors whose samples are counted in the kernel, where more may arrive at any
+ * time.
  *
- * I1  Right after a sweep, the counts are those of what was handed out, so that
- *     nothing is pending: samples that came meanwhile are the next sweep's.
- * I2  Until anything is taken, or a cycle begins, they are the same each time, though
- *     sampling goes on: sums of their parts agree.
+ * I1  Right after a sweep, the counts are those of the samples that were handed out,
+ *     and nothing is pending. Samples that came in the meantime belong to the next
+ *     sweep.
+ * I2  Until samples are taken or a cycle begins, the counts do not change, although
+ *     sampling continues. So counts that are read one after the other are consistent.
  */
 #ifndef CPI_DAEMON_MONOTONIC_H
 #define CPI_DAEMON_MONOTONIC_H
@@ -19,24 +20,24 @@
 #include "abi/entry.h"
 #include "daemon/collect/collector.h"
 
-/* All zero at first. */
+/* Starts as { 0 }. */
 struct monotonic {
-	bool swept;     /* since the last cycle began (I1) */
-	uint32_t known; /* a bit per event: counts[] are up to date (I2) */
+	bool swept;     /* a sweep has ended since the last cycle began (I1) */
+	uint32_t known; /* a bit per event: counts[] is up to date (I2) */
 	struct collector_counts counts[CPI_MAX_EVENTS];
 };
 
 void monotonic_begin_cycle(struct monotonic *s);
-void monotonic_note_taken(struct monotonic *s); /* samples left the kernel */
+void monotonic_note_taken(struct monotonic *s); /* samples were taken from the kernel */
 void monotonic_end_sweep(struct monotonic *s);
 
-/* May s->counts[event] be given out as they are? */
+/* Whether s->counts[event] is up to date. */
 bool monotonic_knows(const struct monotonic *s, int event);
 
 /*
- * Puts counts that were read just now into s->counts[event]: received is of what
- * was handed out or lost, pending of what is still in the kernel, event_count of
- * both, at one sample per period.
+ * Stores counts that were read just now in s->counts[event]. In counts, received are
+ * the samples that were handed out or lost, pending those still in the kernel, and
+ * event_count covers both, with one sample per period.
  */
 void monotonic_put(struct monotonic *s, int event,
 		   const struct collector_counts *counts, uint64_t period);

@@ -16,10 +16,10 @@
 #include "base/number.h"
 
 #define DEVICES         "bus/event_source/devices"
-#define MAX_FILE        4096 /* sysfs gives a page at most */
+#define MAX_FILE        4096 /* a file of sysfs is at most a page */
 #define NAME_MAX_LENGTH 64
 
-/* Names are of files in one folder, and of no other. */
+/* Whether text is a file name without a path. */
 static bool is_name(const char *text)
 {
 	size_t length = strlen(text);
@@ -28,7 +28,7 @@ static bool is_name(const char *text)
 	       text[0] != '.';
 }
 
-/* The content of PATH/FOLDER/NAME without the newline; folder may be "". */
+/* Reads the first line of PATH/FOLDER/NAME without the newline; folder may be "". */
 static int read_file(const char *path, const char *folder, const char *name,
 		     char out[MAX_FILE + 1])
 {
@@ -74,7 +74,7 @@ static int open_pmu(const char *sysfs, const char *name, struct pmu *out)
 	return 0;
 }
 
-/* The N of "NAME_N", or -1. */
+/* Returns the N of "NAME_N", or -1. */
 static long number_of(const char *file, const char *name)
 {
 	const size_t length = strlen(name);
@@ -129,7 +129,10 @@ uint64_t pmu_cap(const struct pmu *p, const char *name, uint64_t fallback)
 
 /* ---- terms ---- */
 
-/* "config", "config1:", …: which word; moves *format behind it. */
+/*
+ * Parses "config", "config1:", …. Returns the index of the word, and moves *format past
+ * it.
+ */
 static int read_word(const char **format)
 {
 	int word = 0;
@@ -155,7 +158,7 @@ static void place_bits(uint64_t *value, unsigned int low, unsigned int high,
 	*value = nr < 64 ? *value >> nr : 0;
 }
 
-/* Places value where "config1:0-7,32" says. */
+/* Stores value in the bits that format ("config1:0-7,32") names. */
 static int place(const char *format, uint64_t value, uint64_t config[PMU_CONFIGS])
 {
 	int word = read_word(&format);
@@ -196,7 +199,7 @@ int pmu_set_term(const struct pmu *p, const char *term, uint64_t value,
 	return err ? err : place(format, value, config);
 }
 
-/* with_events: a name may be an event's, whose text has no events in turn. */
+/* with_events: a name may be an event. An event's own terms contain no events. */
 static int set_terms(const struct pmu *p, const char *terms, bool with_events,
 		     uint64_t config[PMU_CONFIGS]);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmu.h - a performance monitoring unit, as sysfs describes it
+ * pmu.h - reads sysfs's description of a performance monitoring unit
  *
- * Below SYSFS/bus/event_source/devices each has a folder: the type for
- * perf_event_attr, which bits of config each term is (format/), events with a name
- * (events/), and what the hardware can (caps/).
+ * Each PMU has a folder below SYSFS/bus/event_source/devices. It contains the type for
+ * perf_event_attr, the config bits of each term (format/), named events (events/), and
+ * the hardware's capabilities (caps/).
  */
 #ifndef CPI_DAEMON_PMU_H
 #define CPI_DAEMON_PMU_H
@@ -20,25 +20,27 @@ struct pmu {
 };
 
 /*
- * Finds the one of that name, or else NAME_N with the least N. 0, -ENOENT, -EBADMSG
- * where its type is no number, or -errno.
+ * Finds the PMU with this name, or else NAME_N with the smallest N. Returns 0, -ENOENT,
+ * -EBADMSG if its type is not a number, or another -errno.
  */
 int pmu_find(const char *sysfs, const char *name, struct pmu *out);
 
 /*
- * Sets a term's bits. 0, -ENOENT (there is no such term), -ERANGE (it has fewer bits),
- * -EBADMSG (the format cannot be read), or -errno.
+ * Sets the bits of a term in config. Returns 0, -ENOENT (no such term), -ERANGE (value
+ * has more bits than the term), -EBADMSG (the format cannot be parsed), or another
+ * -errno.
  */
 int pmu_set_term(const struct pmu *p, const char *term, uint64_t value,
 		 uint64_t config[PMU_CONFIGS]);
 
 /*
- * Sets "TERM=N,TERM,EVENT,…"; a term without a value is 1, an event is what events/
- * says. The same errors; -EINVAL for what has another form.
+ * Sets all of "TERM=N,TERM,EVENT,…" in config. A term without a value is 1; an event
+ * stands for the terms in its file in events/. Returns the same errors, and -EINVAL if
+ * terms has another form.
  */
 int pmu_set_terms(const struct pmu *p, const char *terms, uint64_t config[PMU_CONFIGS]);
 
-/* A number from caps/; fallback where it is not there. */
+/* Reads a number from caps/; returns fallback if it is not there. */
 uint64_t pmu_cap(const struct pmu *p, const char *name, uint64_t fallback);
 
 #endif

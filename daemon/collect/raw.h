@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * raw.h - a trace of single samples, as cpi record --raw writes it
+ * raw.h - file format of single samples, as cpi record --raw writes it
  *
- * A header, then samples in the order in which they were drained: by time
- * within a CPU, not across CPUs. Host byte order. For simulators of what the
- * interrupt handler does (SOSP'97 section 5.4).
+ * A header is followed by samples in the order in which they were drained: sorted by
+ * time within a CPU, not across CPUs. Numbers are in host byte order. The file is for
+ * simulators of the interrupt handler (SOSP'97 section 5.4).
  */
 #ifndef CPI_DAEMON_RAW_H
 #define CPI_DAEMON_RAW_H

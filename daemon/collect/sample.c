@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sample.c - fields in the order in which perf_output_sample() writes them
+ * sample.c - reads fields in the order in which perf_output_sample() writes them
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include "daemon/os/arch.h"
 #include "daemon/collect/hwevent.h"
 
-/* Words of a record that are left; short: more were asked for. */
+/* The unread words of a record. is_short: more words were requested than there are. */
 struct cursor {
 	const uint64_t *at, *end;
 	bool is_short;
@@ -41,7 +41,10 @@ uint64_t sample_type(const struct event *e)
 	return sample_regs(e) ? type | PERF_SAMPLE_REGS_INTR : type;
 }
 
-/* Those that IBS interrupted are not those of the op, and SPE interrupts nothing. */
+/*
+ * Samples of IBS and SPE have no registers: IBS interrupts after the sampled op, and
+ * SPE does not interrupt.
+ */
 uint64_t sample_regs(const struct event *e)
 {
 	if (hwevent_sample_type(e) & PERF_SAMPLE_RAW || e->record == EVENT_RECORDS_SPE)
@@ -49,7 +52,7 @@ uint64_t sample_regs(const struct event *e)
 	return arch_native.regs_mask;
 }
 
-/* A length and that many bytes, up to the next word. */
+/* Reads PERF_SAMPLE_RAW: a length and that many bytes, padded to a word. */
 static void read_raw(struct cursor *c, const struct event *e, struct sample *s)
 {
 	const uint64_t *first = take_words(c, 1);

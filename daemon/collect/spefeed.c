@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spefeed.c - records that lie across pieces
+ * spefeed.c - decodes Arm SPE data that comes in pieces
  *
- * Bytes are read where they are. Only a record that begins in one piece and ends in the
- * next is put together, from its rest and the begin of what follows.
+ * Bytes are decoded in place. Only a record that begins in one piece and ends in the
+ * next is copied: its begin is kept in rest, and joined with the first bytes of the
+ * next piece.
  */
 #include "config.h"
 
@@ -29,7 +30,10 @@ uint64_t spe_clock_ns(const struct spe_clock *c, uint64_t ticks)
 	return c->zero + high * c->mult + ((low * c->mult) >> c->shift);
 }
 
-/* Hands out what ends in s, from *at on, which moves behind the last. */
+/*
+ * Calls fn for the records that end in s, beginning at *at. Moves *at past the last
+ * one.
+ */
 static int read_records(struct spefeed *f, const struct spe_stream *s, size_t *at,
 			spefeed_fn fn, void *ctx)
 {
@@ -48,7 +52,10 @@ static int read_records(struct spefeed *f, const struct spe_stream *s, size_t *a
 	return err;
 }
 
-/* Only padding to a far boundary may be longer. */
+/*
+ * Keeps the begin of a record. Only padding may be longer than rest; it is damaged
+ * then.
+ */
 static void keep_rest(struct spefeed *f, const uint8_t *data, size_t size)
 {
 	f->nr_rest = 0;
@@ -60,7 +67,9 @@ static void keep_rest(struct spefeed *f, const uint8_t *data, size_t size)
 	f->nr_rest = size;
 }
 
-/* The record that began before: *used of data are taken in with it. */
+/*
+ * Decodes the record that began in an earlier piece; *used bytes of data belong to it.
+ */
 static int finish_rest(struct spefeed *f, const uint8_t *data, size_t size,
 		       size_t *used, spefeed_fn fn, void *ctx)
 {

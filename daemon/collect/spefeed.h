@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spefeed.h - what Arm's SPE wrote, piece by piece, of a recording's buffer or our own
+ * spefeed.h - decodes Arm SPE data that comes in pieces, live or from a recording
  *
- * I1  The records are the same, however the bytes are cut into pieces.
+ * I1  The records do not depend on how the bytes are split into pieces.
  */
 #ifndef CPI_DAEMON_SPEFEED_H
 #define CPI_DAEMON_SPEFEED_H
@@ -14,12 +14,12 @@
 #include "decode/spe.h"
 #include "daemon/os/loss.h"
 
-#define SPEFEED_REST (SPE_RECORD_MAX + 16) /* with a packet */
+#define SPEFEED_REST (SPE_RECORD_MAX + 16) /* a record and a packet */
 
-/* From the ticks of the hardware's timestamps to perf's time. */
+/* Converts the hardware's timestamps (in ticks) to perf's time. */
 struct spe_clock {
 	bool known;
-	bool is_short; /* the counter has only the bits of mask */
+	bool is_short; /* the counter has only the bits in mask */
 	uint16_t shift;
 	uint32_t mult;
 	uint64_t zero, cycles, mask;
@@ -27,7 +27,7 @@ struct spe_clock {
 
 uint64_t spe_clock_ns(const struct spe_clock *c, uint64_t ticks);
 
-/* PERF_AUX_FLAG_…, and what they say was lost. */
+/* The flags PERF_AUX_FLAG_… of a PERF_RECORD_AUX, and the loss that each reports. */
 #define SPEFEED_NR_LOSSES 3
 struct spefeed_loss {
 	uint64_t flag;
@@ -35,26 +35,28 @@ struct spefeed_loss {
 };
 extern const struct spefeed_loss spefeed_losses[SPEFEED_NR_LOSSES];
 
-/* One buffer's stream. Starts as { 0 }, but for common_sources (spe.h). */
+/* The stream of one buffer. Starts as { 0 }; then set common_sources (spe.h). */
 struct spefeed {
 	bool common_sources;
-	bool damaged;               /* spe_reader's */
-	uint64_t nr_damaged;        /* records that were left out */
-	uint64_t end;               /* the offset behind what was taken in */
-	size_t nr_rest;             /* of a record that has not ended: */
-	uint8_t rest[SPEFEED_REST]; /* its bytes */
+	bool damaged;               /* as in struct spe_reader */
+	uint64_t nr_damaged;        /* damaged records, which were skipped */
+	uint64_t end;               /* offset after the last byte that was taken */
+	size_t nr_rest;             /* size of rest */
+	uint8_t rest[SPEFEED_REST]; /* the begin of a record whose end is still missing
+				     */
 };
 
 /*
- * Takes in bytes that were at an offset of the buffer; what lies between the ones
- * before and these is a gap. Calls fn for each record that ends here, and stops at its
- * first non-zero return, which it returns: nothing is to be taken in after that.
+ * Decodes bytes that were at an offset of the buffer. If they do not follow the
+ * previous bytes, there is a gap. Calls fn for each record that ends in these bytes. If
+ * fn returns non-zero, returns that value at once; then the feed must not be used any
+ * more.
  */
 typedef int (*spefeed_fn)(void *ctx, const struct hw_record *hw);
 int spefeed_take(struct spefeed *f, const void *data, size_t size, uint64_t offset,
 		 spefeed_fn fn, void *ctx);
 
-/* The end: a record that has not ended yet is damaged. */
+/* Ends the stream. A record whose end is missing counts as damaged. */
 void spefeed_end(struct spefeed *f);
 
 #endif

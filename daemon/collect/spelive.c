@@ -15,7 +15,8 @@ struct spelive {
 	struct spelive_config cfg;
 	struct auxarea *area; /* by CPU */
 	int nr;
-	struct threads threads; /* asked for since the last drain began */
+	/* processes of threads, found since the last drain began */
+	struct threads threads;
 };
 
 struct spelive *spelive_new(const struct spelive_config *cfg)
@@ -51,7 +52,7 @@ int spelive_opened(struct spelive *s, int cpu, int fd)
 		s->nr = cpu + 1;
 	}
 	if (s->area[cpu].ring.meta)
-		return -EBUSY; /* a CPU has one */
+		return -EBUSY; /* the CPU has an area already */
 	return auxarea_open(&s->area[cpu], fd, cpu, time_mono_ns());
 }
 
@@ -66,7 +67,10 @@ int spelive_event(const struct spelive *s)
 	return s->cfg.event;
 }
 
-/* An event that follows a process is told of whenever that leaves the CPU. */
+/*
+ * If the event follows a process, the kernel writes a PERF_RECORD_AUX whenever the
+ * process leaves the CPU, so no flush is needed.
+ */
 void spelive_snapshot(struct spelive *s, bool running)
 {
 	for (int i = 0; i < s->nr; i++) {
@@ -75,7 +79,7 @@ void spelive_snapshot(struct spelive *s, bool running)
 	}
 }
 
-/* In the worker: of a thread that lives. */
+/* Runs in the timed child's worker: reads the process of a running thread. */
 static int read_tgid(struct timed_child_job *job)
 {
 	const uint32_t tid = *(const uint32_t *)job->question;
@@ -86,7 +90,7 @@ static int read_tgid(struct timed_child_job *job)
 	return 0;
 }
 
-/* Of a thread that lives; THREADS_UNKNOWN: it does not. */
+/* Returns the process of a running thread; THREADS_UNKNOWN if it has ended. */
 static uint32_t ask_tgid(const struct spelive *s, uint32_t tid)
 {
 	const struct timed_child_question q = {
@@ -99,7 +103,10 @@ static uint32_t ask_tgid(const struct spelive *s, uint32_t tid)
 		       : tgid;
 }
 
-/* One that is gone had its process's number, if it was the first. */
+/*
+ * Returns the process of a thread. If the thread has ended, assumes that it was the
+ * main thread, whose tid is the tgid.
+ */
 static uint32_t tgid_of(struct spelive *s, uint32_t tid)
 {
 	uint32_t tgid = threads_tgid(&s->threads, tid, 0);
@@ -109,7 +116,8 @@ static uint32_t tgid_of(struct spelive *s, uint32_t tid)
 	tgid = ask_tgid(s, tid);
 	if (tgid == THREADS_UNKNOWN)
 		tgid = tid;
-	threads_note(&s->threads, tid, tgid, 0); /* else it is asked for again */
+	/* on failure it is only asked for again */
+	threads_note(&s->threads, tid, tgid, 0);
 	return tgid;
 }
 

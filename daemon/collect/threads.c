@@ -10,7 +10,7 @@
 #include "base/hash.h"
 
 #define MAX_CPUS      4096
-#define NR_REMEMBERED 32768 /* switches of a CPU */
+#define NR_REMEMBERED 32768 /* switches per CPU */
 
 struct owner {
 	uint32_t tgid;
@@ -27,7 +27,7 @@ struct thread {
 struct cpu {
 	struct hnode node;
 	uint32_t number;
-	uint64_t nr; /* of all that there were */
+	uint64_t nr; /* all switches so far, also forgotten ones */
 	struct owner ran[NR_REMEMBERED];
 };
 
@@ -74,7 +74,7 @@ int threads_note(struct threads *t, uint32_t tid, uint32_t tgid, uint64_t when)
 		return -ENOMEM;
 	}
 	thread->tid = tid;
-	thread->last.tgid = tgid; /* nobody else is known to have been */
+	thread->last.tgid = tgid; /* no earlier process is known */
 	thread->before.tgid = tgid;
 	return 0;
 }
@@ -137,7 +137,7 @@ uint32_t threads_running(const struct threads *t, uint32_t number, uint64_t when
 		return THREADS_UNKNOWN;
 	first = low = cpu->nr < NR_REMEMBERED ? 0 : cpu->nr - NR_REMEMBERED;
 	high = cpu->nr;
-	while (low < high) { /* to the first that came later */
+	while (low < high) { /* find the first switch after `when` */
 		uint64_t middle = low + (high - low) / 2;
 
 		if (cpu->ran[middle % NR_REMEMBERED].since <= when)

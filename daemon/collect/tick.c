@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick.c - the running kernel's scheduler tick
+ * tick.c - finds the running kernel's scheduler tick
  *
- * Its timer is told from others by the callback, whose address is in kallsyms. Which
- * registers the interrupt found is in another variable of the same CPU. kallsyms need
- * not list variables; but BTF has how far apart the two are, which is the same on each
+ * The tick's timer is recognised by its callback, whose address is in kallsyms. The
+ * registers of the interrupted code are in another per-CPU variable. kallsyms may not
+ * list variables, but BTF has the offsets of both. Their distance is the same on each
  * CPU.
  */
 #include "config.h"
@@ -26,7 +26,10 @@
 
 #define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
 
-/* Otherwise the tick is the clock's own interrupt, and no timer. */
+/*
+ * Whether the kernel uses high resolution timers. Otherwise the tick is the interrupt
+ * of the clock device, and not a timer.
+ */
 static bool has_precise_timers(void)
 {
 	struct timespec t = { .tv_sec = 1 };
@@ -35,7 +38,7 @@ static bool has_precise_timers(void)
 	return !t.tv_sec && t.tv_nsec == 1;
 }
 
-/* Takes in a line of kallsyms, "address type name": *found, if it has that name. */
+/* Parses a line of kallsyms, "address type name". Sets *found if it has this name. */
 static void take_line(const char *line, const char *name, uint64_t *found)
 {
 	const char *last = strrchr(line, ' ');
@@ -46,8 +49,8 @@ static void take_line(const char *line, const char *name, uint64_t *found)
 }
 
 /*
- * Before Linux 6.9 the callback is tick_sched_timer, and tick_nohz_handler is what
- * serves a tick that is no timer.
+ * Before Linux 6.9 the callback is tick_sched_timer. There tick_nohz_handler handles
+ * ticks that do not come from a timer.
  */
 static int find_function(uint64_t *function)
 {
@@ -74,7 +77,7 @@ static int find_function(uint64_t *function)
 	return 0;
 }
 
-/* The variable of each CPU that has this name, or NULL. */
+/* Finds the per-CPU variable with this name, or NULL. */
 static const struct btf_var_secinfo *find_variable(const struct btf *btf,
 						   const char *name)
 {
@@ -92,7 +95,7 @@ static const struct btf_var_secinfo *find_variable(const struct btf *btf,
 	return NULL;
 }
 
-/* Where a structure has this member, in bytes; or -ENOENT. */
+/* Returns the offset of a structure's member in bytes, or -ENOENT. */
 static int find_member(const struct btf *btf, const char *structure, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);

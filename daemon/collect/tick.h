@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tick.h - the running kernel's scheduler tick, as cpi.bpf.c wants to know it
+ * tick.h - finds the running kernel's scheduler tick, for cpi.bpf.c
  */
 #ifndef CPI_DAEMON_TICK_H
 #define CPI_DAEMON_TICK_H
@@ -8,19 +8,24 @@
 #include <stdint.h>
 
 struct tick {
-	uint64_t function; /* its timer's callback; never 0 */
-	/* From the timer to where its CPU has the registers of the last interrupt. */
+	uint64_t function; /* address of the timer's callback; never 0 */
+	/*
+	 * Distance in bytes from the timer to the CPU's pointer to the registers of the
+	 * last interrupt.
+	 */
 	int32_t to_regs;
 };
 
 /*
- * Returns 0; -EOPNOTSUPP where the tick does not come from a timer, or the kernel does
- * not tell enough about itself; -EACCES where kallsyms hides addresses; or another
- * -errno. What is wrong is logged as information.
+ * Returns 0; -EOPNOTSUPP if the tick does not come from a timer, or if the kernel's
+ * symbols and BTF lack something; -EACCES if kallsyms hides addresses; or another
+ * -errno. Logs the cause at level info.
  */
 int tick_find(struct tick *out);
 
-/* Logs a warning about CPUs that do without ticks while they run one task alone. */
+/*
+ * Logs a warning if some CPUs have no ticks while they run a single task (nohz_full).
+ */
 void tick_warn_stopped(void);
 
 #endif
