@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * accounts.c - bounds that depend on what is left
+ * accounts.c - limits that depend on how much is free
  *
- * Of processes these are the dynamic thresholds of Choudhury and Hahne, "Dynamic queue
- * length thresholds for shared-memory packet switches", IEEE/ACM Transactions on
- * Networking 6(2), 1998, section III, with ACCOUNT_FACTOR as their alpha.
+ * The limit of an account's processes is the dynamic threshold of Choudhury and Hahne,
+ * "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM
+ * Transactions on Networking 6(2), 1998, section III, where alpha is ACCOUNT_FACTOR.
  */
 #include "config.h"
 

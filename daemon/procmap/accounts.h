@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * accounts.h - which user pays for what the process map holds
+ * accounts.h - charges the memory of the process map to users
  *
- * Each process is charged to an account, which is named by a user id. Processes inherit
- * it, and only one of root's moves to another account, when it is another user's by
- * then (procmap.c). So whatever a user starts stays in that user's account: programs
- * that run as somebody else, and the users of a namespace of that user's own.
+ * Each process is charged to the account of a user id. Processes inherit the account.
+ * Only a process of root's account can move to another one, if its user has changed
+ * (procmap.c). So everything that a user starts stays in that user's account, including
+ * setuid programs and the users of the user's own namespaces.
  *
- * I1  Where there is no room for mappings, those of the account that has most make it:
- *     procmap.c gives up its largest processes. An account that has less than the
- *     others has all that it wants.
- * I2  With free = max_processes - nr_processes, an account has at most ACCOUNT_FACTOR x
- *     free processes. Each of k accounts that want everything has FACTOR / (k FACTOR +
- *     1) of it when those that ended are forgotten, and the rest is free.
+ * I1  If there is no room for mappings, procmap.c drops the mappings of the largest
+ *     processes of the account that has the most. So an account with fewer mappings
+ *     than others loses none.
+ * I2  An account has at most ACCOUNT_FACTOR × free processes, where free =
+ *     max_processes - nr_processes. If k accounts want as many as possible, then, after
+ *     ended processes are forgotten, each has FACTOR / (k FACTOR + 1) of max_processes;
+ *     the rest stays free.
  */
 #ifndef CPI_DAEMON_ACCOUNTS_H
 #define CPI_DAEMON_ACCOUNTS_H
@@ -26,47 +27,57 @@
 #define ACCOUNT_FACTOR 2
 
 struct account {
-	struct hnode node; /* by uid */
+	struct hnode node; /* in accounts.by_uid */
 	uint32_t uid;
-	unsigned int nr_users; /* processes, and mappings that outlive them */
+	unsigned int nr_users; /* references: processes and struct maps */
 	size_t nr_ranges, nr_processes;
-	uint64_t nr_records; /* of forks, execs and mappings, since
-				accounts_take_excess() */
+	/* records of forks, execs and mappings since the last accounts_take_excess() */
+	uint64_t nr_records;
 };
 
 /* Starts as { .max_ranges, .max_processes }. */
 struct accounts {
 	struct hmap by_uid;
 	size_t max_ranges, max_processes;
-	size_t nr_ranges, nr_processes; /* of all, with those that nobody pays for */
+	size_t nr_ranges, nr_processes; /* totals, including those without account */
 	uint64_t nr_records;
 };
 
-void accounts_fini(struct accounts *as); /* when no account has users any more */
+void accounts_fini(struct accounts *as); /* call it after the last account_put() */
 
-/* The account of a user, with one user more; NULL when out of memory. */
+/*
+ * Finds or makes the account of a user, and takes a reference. Returns NULL if out of
+ * memory.
+ */
 struct account *accounts_get(struct accounts *as, uint32_t uid);
 
-/* Both accept NULL: nobody pays, and only the bounds of all hold. */
+/*
+ * Take and release a reference. Both accept NULL: a process without account; then only
+ * the total limits apply.
+ */
 struct account *account_hold(struct account *a);
 void account_put(struct accounts *as, struct account *a);
 
-/* Whether nr more ranges fit, and whether an account may have one more process. */
+/*
+ * Whether nr more ranges fit within the total limit; whether an account may have one
+ * more process (I2).
+ */
 bool accounts_have_room(const struct accounts *as, size_t nr);
 bool account_has_place(const struct accounts *as, const struct account *a);
 
-/* The account that has most ranges; NULL: none has any. */
+/* Returns the account with the most ranges; NULL if none has any. */
 struct account *accounts_largest(const struct accounts *as);
 
-/* These do not ask. */
+/* Add nr (may be negative) to the counts. They do not check limits. */
 void account_charge_ranges(struct accounts *as, struct account *a, ptrdiff_t nr);
 void account_charge_process(struct accounts *as, struct account *a, int nr);
 
 void account_note_record(struct accounts *as, struct account *a);
 
 /*
- * Of ns that all records since the last call have taken: what is above share_ns for any
- * single account, by the records that it made. Begins to count anew.
+ * ns is the time that all records since the last call took. Each account's part of it
+ * is in proportion to its records. Returns the sum of the parts' excess above share_ns,
+ * and resets the counts of records.
  */
 uint64_t accounts_take_excess(struct accounts *as, uint64_t ns, uint64_t share_ns);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * codecache.c - blocks of code in sets of four, the longest unused makes room
+ * codecache.c - a set-associative cache of code: four blocks a set, least recently used
+ * goes
  *
- * Tags and bytes lie apart, so that a look-up touches a line or two. A block that is
- * wanted has its tag at once: it is noted once, and no other block takes its place
- * before it was read.
+ * Tags and bytes are in separate arrays, so a look-up touches one or two cache lines. A
+ * noted block gets its tag at once. So it is noted only once, and no other block takes
+ * its place before it is read.
  */
 #include "config.h"
 
@@ -25,31 +26,31 @@
 #define WAYS       4
 #define SETS       (CODECACHE_BLOCKS / WAYS)
 
-/* What a block holds; apart from its bytes, so that a look-up touches one line or two.
- */
+/* Describes a block; its bytes are in the array of blocks. */
 struct tag {
 	const struct known_image *image; /* NULL: empty */
 	uint64_t number : 48;
 	uint64_t size : 16; /* bytes that could be read; 0: none */
 	uint32_t used;      /* the clock of its last use */
-	bool is_wanted;     /* it is noted, and not read yet */
+	bool is_wanted;     /* it was noted but not read yet */
 };
 
 /* A block that codecache_read_noted() is to read. */
 struct wanted {
-	size_t at; /* its tag */
+	size_t at; /* index of its tag */
 	struct known_image *image;
 	uint64_t mapped_ns;
 };
 
 struct block {
-	uint8_t data[BLOCK_SIZE + CPI_BRANCH_MAX_BYTES]; /* and a bit of the next */
+	/* and the first bytes of the next block */
+	uint8_t data[BLOCK_SIZE + CPI_BRANCH_MAX_BYTES];
 };
 
 struct codecache {
 	struct tag *tag; /* WAYS per set; both allocated on first use */
 	struct block *block;
-	struct wanted *wanted; /* those whose tags say so */
+	struct wanted *wanted; /* blocks whose tags have is_wanted */
 	size_t nr_wanted;
 	struct images *images;
 	uint32_t clock;
@@ -82,7 +83,10 @@ void codecache_free(struct codecache *c)
 	free(c);
 }
 
-/* Bytes of the image at off: how many there are, at most size. */
+/*
+ * Reads at most size bytes of the image at off. Returns how many were read; 0 on
+ * failure.
+ */
 static size_t read_code(struct codecache *c, const struct known_image *image,
 			uint64_t off, void *to, size_t size)
 {
@@ -103,7 +107,10 @@ static size_t read_code(struct codecache *c, const struct known_image *image,
 	return got < 0 ? 0 : (size_t)got;
 }
 
-/* Zeroed on demand: what is not used takes no memory. */
+/*
+ * Allocates the arrays. calloc() gives zeroed pages on demand, so unused blocks take no
+ * memory.
+ */
 static bool have_memory(struct codecache *c)
 {
 	if (!c->tag)
@@ -123,7 +130,7 @@ static size_t set_of(const struct known_image *image, uint64_t number)
 	return hash_u64((uintptr_t)image ^ number) % SETS * WAYS;
 }
 
-/* The block's tag, or NULL. */
+/* Returns the block's tag, or NULL. */
 static struct tag *find_tag(struct codecache *c, const struct known_image *image,
 			    uint64_t number)
 {
@@ -136,7 +143,9 @@ static struct tag *find_tag(struct codecache *c, const struct known_image *image
 	return NULL;
 }
 
-/* A tag of its set for a new block: empty, or the longest unused. NULL: all are wanted.
+/*
+ * Chooses a tag of the block's set for a new block: an empty one, or the least recently
+ * used. Returns NULL if all are wanted.
  */
 static struct tag *choose_tag(struct codecache *c, const struct known_image *image,
 			      uint64_t number)
@@ -170,7 +179,9 @@ void codecache_note(struct codecache *c, struct known_image *image, uint64_t map
 		(struct wanted){ (size_t)(t - c->tag), image, mapped_ns };
 }
 
-/* The image may have turned out to be another one: its successor has a set of its own.
+/*
+ * Reads a block. If the sample turned out to belong to the image's successor, its tag
+ * is moved to the successor's set.
  */
 static void read_block(struct codecache *c, const struct wanted *w)
 {

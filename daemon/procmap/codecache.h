@@ -2,13 +2,13 @@
 /*
  * codecache.h - instruction bytes at sampled PCs, read from image files
  *
- * For collectors that see registers but not code: whether a sampled
- * instruction is a conditional jump is read from the image's file, a block at
- * a time: hot spots are small and far apart. At most CODECACHE_BLOCKS blocks are kept
- * (4 MiB); a block that cannot be read is remembered as such.
+ * Some collectors get registers but not code. For them the image's file shows whether a
+ * sampled instruction is a conditional jump. The file is read in small blocks, because
+ * hot code is small and scattered. At most CODECACHE_BLOCKS blocks are kept (4 MiB),
+ * including blocks that cannot be read.
  *
- * A look-up reads nothing: samples are shown to codecache_note() first, and
- * codecache_read_noted() reads what they need.
+ * A look-up reads no file. Call codecache_note() for each sample first, and then
+ * codecache_read_noted(), which reads the blocks.
  */
 #ifndef CPI_DAEMON_CODECACHE_H
 #define CPI_DAEMON_CODECACHE_H
@@ -24,30 +24,37 @@
 struct codecache;
 
 struct codecache *codecache_new(struct images *im); /* NULL when out of memory */
-void codecache_free(struct codecache *c);
+void codecache_free(struct codecache *c);           /* accepts NULL */
 
 /*
- * The instruction at an offset will be asked for: of image, or of its successor if the
- * mapping was made at mapped_ns and that turns out to be later (images_known()).
+ * Notes that the instruction at an offset will be looked up. It belongs to image, or to
+ * a successor that was written before the mapping was made at mapped_ns
+ * (images_known()).
  */
 void codecache_note(struct codecache *c, struct known_image *image, uint64_t mapped_ns,
 		    uint64_t offset);
 
-/* Reads the blocks that were noted, behind images_resolve_noted(). */
+/* Reads the blocks that were noted. Call it after images_resolve_noted(). */
 void codecache_read_noted(struct codecache *c);
 
 /*
- * The instruction at an offset of a resolved image, decoded for this machine;
- * kind CPI_BRANCH_UNKNOWN when its bytes cannot be had, or were not noted.
+ * Decodes the instruction at an offset of a resolved image. The kind is
+ * CPI_BRANCH_UNKNOWN if its bytes were not noted or could not be read.
  */
 struct cpi_branch codecache_branch(struct codecache *c, const struct known_image *image,
 				   uint64_t offset);
 
-/* Bytes of a resolved image from off on, past the blocks: how many there are. */
+/*
+ * Reads bytes of a resolved image from off on, without the cache. Returns how many were
+ * read; 0 on failure.
+ */
 size_t codecache_read(struct codecache *c, const struct known_image *image,
 		      uint64_t off, void *to, size_t size);
 
-/* Forgets all blocks: image addresses may be used for other images from now on. */
+/*
+ * Drops all blocks. Call it before images are freed, because another image may get the
+ * same address.
+ */
 void codecache_clear(struct codecache *c);
 
 #endif

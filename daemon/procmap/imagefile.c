@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * imagefile.c - questions about the files of images, and the worker's answers
+ * imagefile.c - lets a timed child find and read the file of an image
  *
- * A file is looked for by its name below the root of its process, below ours, and at
- * last through the mapping itself, which works for files without a name. It is believed
- * only if its inode is the one that was mapped.
+ * A file is looked for by its name below the root of its process, then by its name
+ * below our root, and last through the mapping itself, which also works for files
+ * without a name. It is accepted only if its inode is the mapped one.
  *
  * Functions that take a struct timed_child_job run in the worker, all others in the
  * daemon.
@@ -22,7 +22,7 @@
 
 #define MAX_READ 65536u
 
-/* The bytes of a question that begins with f; what follows name is left out. */
+/* Returns the size of f up to the end of its name; the rest is not sent. */
 static size_t size_of(const struct imagefile *f)
 {
 	return offsetof(struct imagefile, name) + strlen(f->name) + 1;
@@ -38,7 +38,7 @@ int64_t imagefile_author(const struct stat *st)
 
 /* ---- in the worker ---- */
 
-/* The question's file, if it is whole. */
+/* Returns the file in a question, or NULL if the question is malformed. */
 static const struct imagefile *asked(const void *question, size_t size)
 {
 	const struct imagefile *f = question;
@@ -47,7 +47,10 @@ static const struct imagefile *asked(const void *question, size_t size)
 	return size > head && memchr(f->name, '\0', size - head) ? f : NULL;
 }
 
-/* Takes fd over. Whether it is the mapped file, and what it says of itself. */
+/*
+ * Checks that fd is the mapped file, and reads its build id and hash. Closes fd.
+ * Returns 0 or -errno.
+ */
 static int read_file(const struct imagefile *f, int fd, struct imagefile_found *found,
 		     struct openfiles *files)
 {
@@ -56,7 +59,9 @@ static int read_file(const struct imagefile *f, int fd, struct imagefile_found *
 
 	if (fd < 0)
 		return fd;
-	/* The device is not compared: Btrfs and overlayfs report another one. */
+	/*
+	 * The device is not compared, because Btrfs and overlayfs report another one.
+	 */
 	err = f->inode == found->st.st_ino ? elfid_read(fd, &found->id) : -ESTALE;
 	if (!err) {
 		id = file_identity_of(&found->st);
@@ -76,7 +81,7 @@ static int find_at(const struct imagefile *f, pid_t place_tgid,
 	return read_file(f, fd, found, files);
 }
 
-/* A file that has no name, or another file has it now. */
+/* Finds a file that has no name any more, or whose name now belongs to another file. */
 static int find_mapped(const struct imagefile *f, struct imagefile_found *found,
 		       struct openfiles *files)
 {
@@ -101,7 +106,8 @@ static int identify(struct timed_child_job *job)
 	if (err)
 		err = find_at(f, 0, &found, job->files);
 	if (err && is_ours)
-		err = find_at(f, f->tgid, &found, job->files); /* mounted over "/" */
+		err = find_at(f, f->tgid, &found,
+			      job->files); /* something is mounted over "/" */
 	if (err)
 		err = find_mapped(f, &found, job->files);
 	if (!err)
@@ -109,7 +115,10 @@ static int identify(struct timed_child_job *job)
 	return err;
 }
 
-/* Takes fd over: returns it if it is what was identified, or -ESTALE. */
+/*
+ * Returns fd if it is the file that was identified. Otherwise closes it and returns
+ * -ESTALE.
+ */
 static int keep_same(const struct imagefile *f, int fd, const struct stat *st)
 {
 	const struct file_identity now = file_identity_of(st);
@@ -145,7 +154,7 @@ int imagefile_open(struct openfiles *files, const struct imagefile *f)
 	return fd < 0 ? fd : keep_same(f, fd, &st);
 }
 
-/* The same, kept for the next reading. */
+/* Opens the file, and keeps it open for the next read. */
 static int open_kept(struct openfiles *files, const struct imagefile *f)
 {
 	int fd = openfiles_find(files, &f->identity);
@@ -166,7 +175,7 @@ struct piece {
 
 struct read_question {
 	struct piece piece;
-	struct imagefile file; /* last: its end is left out */
+	struct imagefile file; /* last, because the end of its name is not sent */
 };
 
 static int read_piece(struct timed_child_job *job)
@@ -194,7 +203,10 @@ static int read_piece(struct timed_child_job *job)
 	return 0;
 }
 
-/* The socket's other end came along; what is sent there is received by its reader. */
+/*
+ * Sends the file's descriptor into the socket that came with the question, from where
+ * the helper that reads the file receives it.
+ */
 static int send_file(struct timed_child_job *job)
 {
 	const struct imagefile *f = asked(job->question, job->size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * imagefile.h - the file of an image, as a timed child finds and reads it
+ * imagefile.h - lets a timed child find and read the file of an image
  *
- * The file of a mapping is another's: its path is below the root of a process that
- * nobody trusts, on a file system that may not answer. So it is opened, hashed, read
- * and closed by the worker of timed_child.h; here is only what came of it. The worker
- * keeps the last ones open (openfiles.h).
+ * The file of a mapping cannot be trusted: its path is below the root of an arbitrary
+ * process, and its file system may not answer. So the worker of timed_child.h opens,
+ * hashes, reads and closes it, and the daemon only gets the results. The worker keeps
+ * recently used files open (openfiles.h).
  */
 #ifndef CPI_DAEMON_IMAGEFILE_H
 #define CPI_DAEMON_IMAGEFILE_H
@@ -21,55 +21,74 @@
 #include "daemon/os/timed_child.h"
 #include "decode/elfid.h"
 
-/* Where it is, and what it was when it was identified. A question begins with it. */
+/*
+ * Where the file is, and its identity when it was identified. Each question to the
+ * worker contains one.
+ */
 struct imagefile {
 	uint64_t device, inode; /* of the mapping, as the kernel reported it */
 	struct file_identity identity;
-	pid_t tgid;       /* a process that has it mapped; 0: none is known */
-	pid_t place_tgid; /* below this process's root it has its name; 0: here */
-	bool has_place;   /* it was found by its name */
-	bool is_known;    /* identity is valid, and what is opened has to have it */
+	pid_t tgid; /* a process that maps the file; 0: none is known */
+	/* the name is below the root of this process; 0: below ours */
+	pid_t place_tgid;
+	bool has_place; /* the file was found by its name */
+	bool is_known;  /* identity is valid; only a file that has it is opened */
 	char name[PATH_MAX];
 };
 
-/* What it says of itself. */
+/* The result of imagefile_identify(). */
 struct imagefile_found {
 	struct elfid id;
 	struct stat st;
-	bool has_name; /* it was found by it, in place_tgid's root; 0: here */
+	/* it was found by its name below the root of place_tgid; 0: ours */
+	bool has_name;
 	pid_t place_tgid;
 };
 
 /*
- * Finds the file that was mapped: by its name as tgid sees it, as we do, or through the
- * mapping. Reads what it is. 0 or -errno, as timed_child_ask() and elfid_read().
+ * Finds the file that was mapped: by its name below tgid's root, by its name below our
+ * root, or through the mapping itself. Reads its build id and hash. Returns 0, or
+ * -errno as timed_child_ask() and elfid_read().
  */
 int imagefile_identify(struct timed_child *a, const struct imagefile *f,
 		       struct imagefile_found *out);
 
-/* Reads at most size bytes (64 KiB) at an offset. How many there are, or -errno. */
+/*
+ * Reads at most size bytes (at most 64 KiB) at an offset. Returns how many were read,
+ * or -errno.
+ */
 ssize_t imagefile_read(struct timed_child *a, const struct imagefile *f, uint64_t at,
 		       void *to, size_t size);
 
 /*
- * A socket with the open file's descriptor in it (fdpass_unwrap()), for the caller to
- * pass on and close, or -errno. With tgid also a file that has no name.
+ * Returns a socket that contains a descriptor of the open file (fdpass_unwrap()), or
+ * -errno. The caller passes the socket on and closes it. If f->tgid is set, this also
+ * works for a file without a name.
  */
 int imagefile_wrap(struct timed_child *a, const struct imagefile *f);
 
-/* Whether it is at its place, unchanged, for us: it will probably stay. */
+/*
+ * Whether the file can be opened unchanged by its name below our own root. Then it will
+ * probably remain.
+ */
 bool imagefile_stays(struct timed_child *a, const struct imagefile *f);
 
-/* What is at its place now, below whoever's root. 0 or -errno. */
+/*
+ * Gets the status of the file that now has the name, below the root of place_tgid.
+ * Returns 0 or -errno.
+ */
 int imagefile_look(struct timed_child *a, const struct imagefile *f, struct stat *st);
 
-/* Lets the worker close what it has kept for long. */
+/* Lets the worker close files that it has kept open for too long. */
 void imagefile_prune(struct timed_child *a);
 
-/* The user who alone may have written a file; -1 where others may, too. */
+/* Returns the only user who can write the file; -1 if others can, too. */
 int64_t imagefile_author(const struct stat *st);
 
-/* In the worker: opens it as above. A descriptor, the caller's, or -errno. */
+/*
+ * Only for the worker: opens the file as imagefile_wrap() does. Returns a descriptor
+ * that the caller closes, or -errno.
+ */
 int imagefile_open(struct openfiles *files, const struct imagefile *f);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * images.c - what is known of each file that is mapped, and when it is looked at
+ * images.c - each mapped file once, and when it is checked again
  *
  *	IMAGE_NEW ── met in vain ──> IMAGE_MET
  *	    │                            │
@@ -10,14 +10,15 @@
  *	                 ^   │
  *	   written to    │   │ unchanged for 10 s
  *	                 │   v
- *	             IMAGE_SETTLED
+ *	             IMAGE_STABLE
  *
- * A shortage, or a file system that does not answer, leaves the state as it is. Where
- * the content is another one, the image gets a successor, which begins as IMAGE_NEW.
- * A settled file is looked at once a second, a fresh one in each
- * reading of mapping events.
+ * A shortage of memory or descriptors, or a file system that does not answer, leaves
+ * the state unchanged. If the content has changed, the image gets a successor, which
+ * begins as IMAGE_NEW. For mappings, a stable file is checked once a second, and a
+ * fresh one in each reading of mapping events.
  *
- * Nearly all mappings are of few files, so look-ups begin with a small table by inode.
+ * Nearly all mappings are of a few files, so look-ups begin with a small table by
+ * inode.
  */
 #include "config.h"
 
@@ -36,33 +37,36 @@
 #include "daemon/os/procroot.h"
 #include "daemon/os/time_quota.h"
 
-/* For meeting files; each process, and each user, has shares of its own
- * (timed_child.h). */
+/*
+ * The time for images_meet(): 1/50, at most 200 ms at once. Each process and each user
+ * also has limits of its own (timed_child.h).
+ */
 static const struct time_quota_limit meeting = { 20, 200 * NSEC_PER_MSEC };
 
-#define RETRY_NS (20 * NSEC_PER_SEC) /* after which who did not answer is asked */
+#define RETRY_NS (20 * NSEC_PER_SEC) /* wait after a file system did not answer */
 
 /*
- * A file that has been as it is for the first of these is looked at once in the second,
- * however often it is mapped: what is written, run and written again is young.
+ * A file that was not changed for STABLE_NS is checked at most once in STABLE_CHECK_NS,
+ * however often it is mapped. A file that is written, run and written again is younger.
  */
-#define SETTLED_NS      (10 * NSEC_PER_SEC)
-#define SETTLED_LOOK_NS NSEC_PER_SEC
+#define STABLE_NS       (10 * NSEC_PER_SEC)
+#define STABLE_CHECK_NS NSEC_PER_SEC
 
 #define NR_RECENT 1024
 
 struct images {
 	struct hmap map;
-	size_t bytes; /* of all */
-	/* By inode: nearly all mappings are of few images, the same again and again. */
+	size_t bytes; /* of all images */
+	/* Recently used images, by inode. */
 	struct known_image *recent[NR_RECENT];
-	struct known_image *noted; /* images_resolve_noted()'s, by next_noted */
+	/* for images_resolve_noted(); linked by next_noted */
+	struct known_image *noted;
 	uint32_t round;
-	uint64_t reading_ns; /* when these records were begun */
+	uint64_t reading_ns; /* when the current reading of mapping events began */
 	struct time_quota met;
 	struct timed_child *timed_child;
 	bool can_peek;
-	uint64_t pruned_ns; /* when the files that are open were looked through */
+	uint64_t pruned_ns; /* time of the last imagefile_prune() */
 };
 
 struct images *images_new(struct timed_child *a)
@@ -71,7 +75,7 @@ struct images *images_new(struct timed_child *a)
 
 	if (!im)
 		return NULL;
-	im->round = 1; /* 0: an image that was not looked at */
+	im->round = 1; /* 0 means "never" in struct known_image */
 	im->timed_child = a;
 	im->can_peek = procroot_can_peek();
 	return im;
@@ -102,7 +106,7 @@ void images_free(struct images *im)
 	free(im);
 }
 
-/* Why a mapping of this name has no image; SAMPLE_KEPT when it has one. */
+/* Returns why a mapping with this name has no image; SAMPLE_KEPT if it has one. */
 static enum loss unknown_reason(const char *name)
 {
 	if (!strncmp(name, "//anon", 6) || !name[0] || !strncmp(name, "[anon", 5))
@@ -161,7 +165,7 @@ static bool is_full(const struct images *im)
 	return im->map.nr >= IMAGES_MAX || im->bytes >= IMAGES_MAX_BYTES;
 }
 
-/* A new image; of several with one source, look-ups find the newest. */
+/* Adds an image. Of several images with the same source, look-ups find the newest. */
 static struct known_image *add_image(struct images *im, enum image_kind kind,
 				     const char *name,
 				     const struct image_source *source)
@@ -209,7 +213,10 @@ struct known_image *images_get_special(struct images *im, enum image_kind kind,
 	return add_image(im, kind, name, source);
 }
 
-/* One image for all mappings that have none for this reason; there is room for it. */
+/*
+ * Returns the image that stands for all mappings without image for this reason. It is
+ * added even at the limits.
+ */
 static struct known_image *get_unknown(struct images *im, enum loss reason)
 {
 	static const struct image_source none;
@@ -225,7 +232,7 @@ static struct known_image *get_unknown(struct images *im, enum loss reason)
 	return image;
 }
 
-/* The image of a mapped file, if it was asked for lately. */
+/* Returns the image of a mapped file if it is in the table of recent images. */
 static struct known_image *find_recent(const struct images *im, const char *name,
 				       const struct image_source *source)
 {
@@ -248,7 +255,10 @@ static struct known_image *get_mapped(struct images *im, enum image_kind kind,
 	return image;
 }
 
-/* For the step that opens and looks; once in each round. */
+/*
+ * Puts the image in the list of images_resolve_noted(), unless it was checked in this
+ * round.
+ */
 static void note(struct images *im, struct known_image *image, pid_t tgid)
 {
 	if (image->noted || image->checked == im->round)
@@ -280,7 +290,10 @@ static struct known_image *get_image(struct images *im, const char *name,
 	return image;
 }
 
-/* It may be of another content than was seen before: samples are to know that. */
+/*
+ * If the file is known, it is noted, because it may have been overwritten before this
+ * mapping.
+ */
 struct known_image *images_get(struct images *im, const char *name,
 			       const struct image_source *source)
 {
@@ -333,7 +346,7 @@ static void take_file(struct known_image *image, const struct imagefile_found *f
 	image->opened_ns = time_mono_ns();
 }
 
-/* 0 when the file is known now, or -errno. */
+/* Identifies the file. Returns 0 or -errno. */
 static int resolve(struct images *im, struct known_image *image, pid_t tgid)
 {
 	const struct imagefile file = images_file(image, tgid);
@@ -353,8 +366,9 @@ static bool is_no_answer(int err)
 }
 
 /*
- * At the first sample, for good; what was short may be there in the next round, who did
- * not answer may do so later.
+ * Resolves an image at its first sample. After most errors it is not tried again; after
+ * a shortage the next round tries again, and if the file system did not answer, a round
+ * after RETRY_NS.
  */
 static void resolve_now(struct images *im, struct known_image *image, pid_t tgid)
 {
@@ -383,7 +397,10 @@ static bool same_inode(const struct known_image *image, const struct stat *st)
 	return st->st_ino == image->desc.inode && st->st_dev == image->desc.device;
 }
 
-/* What is in memory of a file here is asked for here: nobody can hold that up. */
+/*
+ * Gets the status of the file that now has the name. Below our own root, cached
+ * metadata are read directly, which cannot block.
+ */
 static int look_at_place(struct images *im, const struct known_image *image,
 			 struct stat *st)
 {
@@ -395,18 +412,21 @@ static int look_at_place(struct images *im, const struct known_image *image,
 	return imagefile_look(im->timed_child, &file, st);
 }
 
-/* Another file in its place has numbers of its own; the same one may be new inside. */
+/*
+ * Checks whether the content of a resolved file has changed. A different file that took
+ * its name has another inode, and so another image.
+ */
 static void look_again(struct images *im, struct known_image *image)
 {
 	struct stat st;
 	uint64_t ago_ns;
 
-	image->state = IMAGE_SETTLED;
+	image->state = IMAGE_STABLE;
 	if (!image->has_place || look_at_place(im, image, &st) ||
 	    !same_inode(image, &st))
 		return;
 	ago_ns = time_real_ns() - to_ns(&st.st_ctim);
-	if (ago_ns < SETTLED_NS)
+	if (ago_ns < STABLE_NS)
 		image->state = IMAGE_FRESH;
 	if (same_content(image, &st))
 		return;
@@ -418,14 +438,16 @@ static void look_again(struct images *im, struct known_image *image)
 	im->recent[image->source.inode % NR_RECENT] = NULL;
 }
 
-/* Whether a mapping that is made now may be of another content than was last seen. */
+/*
+ * Whether a file may have changed since the last check, for a mapping that is made now.
+ */
 static bool may_be_new(const struct images *im, const struct known_image *image)
 {
 	uint64_t quiet_ns = im->reading_ns - image->looked_ns;
 
 	if (!image_is_resolved(image) || image->successor || !quiet_ns)
 		return false;
-	return image->state == IMAGE_FRESH || quiet_ns >= SETTLED_LOOK_NS;
+	return image->state == IMAGE_FRESH || quiet_ns >= STABLE_CHECK_NS;
 }
 
 bool images_meet(struct images *im, struct known_image *image, pid_t tgid)
@@ -450,7 +472,7 @@ bool images_meet(struct images *im, struct known_image *image, pid_t tgid)
 	return true;
 }
 
-/* Once in each round. */
+/* Resolves or checks an image, once in each round. */
 static void check(struct images *im, struct known_image *image, pid_t tgid)
 {
 	if (image->checked == im->round)

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * images.h - the images that mappings point to, each once
+ * images.h - the images that mappings refer to, each once
  *
- * The kernel tells of a mapping by path, device, inode and inode generation. The file
- * is opened when it is mapped, as far as there is time (images_meet()), or else after
- * its first sample: most mapped files never have one. It is opened as the process sees
- * it, through /proc/PID/root or the mapping itself, and believed only if it is the one
- * that was mapped. A file that is written over in place keeps path, device and inode.
- * So files that have samples are looked at again in every round. Mappings that were
- * made after such a change are of another image, the successor.
+ * The kernel reports a mapping with the file's path, device, inode and inode
+ * generation. The file is opened when it is mapped, if there is time (images_meet()),
+ * or else after its first sample; most mapped files never have one. It is opened as the
+ * process sees it, through /proc/PID/root or the mapping itself, and accepted only if
+ * it is the file that was mapped.
  *
- * Looking up and resolving are two steps. images_find() opens nothing: it counts a
- * sample for an image whose file may not be known yet, and notes the image. The owner
- * calls images_resolve_noted() before it takes in samples, as files may have been
- * written over, and after it, for images that are new.
+ * A file that is overwritten in place keeps its path, device and inode. So files that
+ * have samples are checked again in every round. Mappings that are made after such a
+ * change belong to another image, the successor.
+ *
+ * Look-up and resolution are two steps. images_find() opens nothing: it returns an
+ * image whose file may not be known yet, and notes the image. The owner calls
+ * images_resolve_noted() before it attributes samples, because files may have been
+ * overwritten, and again after it, for new images.
  *
  * I1  A struct known_image keeps its address until images_sweep() finds it
  *     unmarked.
- * I2  desc does not change once the image is resolved: it is what the database gets.
+ * I2  desc, which is stored in the database, does not change after the image was
+ *     resolved.
  */
 #ifndef CPI_DAEMON_IMAGES_H
 #define CPI_DAEMON_IMAGES_H
@@ -32,11 +35,11 @@
 #include "daemon/procmap/imagefile.h"
 #include "db/profile/model.h"
 
-/* Mappings of more are of an unknown image: SAMPLE_IMAGE_LIMIT. */
+/* Limits. Further mappings get an unknown image (SAMPLE_IMAGE_LIMIT). */
 #define IMAGES_MAX       65536
-#define IMAGES_MAX_BYTES (64u << 20) /* with their names */
+#define IMAGES_MAX_BYTES (64u << 20) /* of struct known_image and names */
 
-/* What the kernel said the image is: a file's numbers, or the kernel's build id. */
+/* How the kernel identified the image: a file's device and inode, or a build id. */
 struct image_source {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
@@ -44,38 +47,43 @@ struct image_source {
 	uint64_t inode_generation; /* 0: not known, as in /proc/PID/maps */
 };
 
-/* How far a file is known; images.c draws the ways from one to the next. */
+/* How much is known about a file; images.c shows the transitions. */
 enum image_state {
-	IMAGE_NEW,     /* it was not opened yet */
-	IMAGE_MET,     /* images_meet() could not open it: its first sample will try */
-	IMAGE_FRESH,   /* resolved; it may have been written to lately */
-	IMAGE_SETTLED, /* resolved; it had not been for a while when it was looked at */
+	IMAGE_NEW,    /* not opened yet */
+	IMAGE_MET,    /* images_meet() failed; the first sample will try again */
+	IMAGE_FRESH,  /* resolved; it may have been written recently */
+	IMAGE_STABLE, /* resolved; not written for a while when it was last checked */
 };
 
 struct known_image {
 	struct hnode node;
-	struct image_desc desc; /* desc.name is the image's own */
+	struct image_desc desc; /* desc.name is freed with the image */
 	struct image_source source;
-	struct known_image *successor; /* the same file, written over at replaced_ns */
-	uint64_t replaced_ns;          /* monotonic */
-	uint32_t checked;              /* the round in which the file was looked at */
-	uint32_t used; /* the last one in which it was sampled, or mapped anew */
+	/* the same file after it was overwritten at replaced_ns */
+	struct known_image *successor;
+	/* monotonic */
+	uint64_t replaced_ns;
+	uint32_t checked; /* the last round in which the file was checked */
+	uint32_t used;    /* the last round in which it was sampled or mapped */
 	enum image_state state;
 	struct known_image *next_noted;
-	pid_t noted_tgid;   /* a process that has it mapped; 0: it is resolved */
-	bool noted;         /* it is in the list of images_resolve_noted() */
-	enum loss unknown;  /* why samples here have no image, or SAMPLE_KEPT */
-	uint64_t looked_ns; /* the reading in which it was looked at for a mapping */
+	pid_t noted_tgid; /* a process that maps it; 0: not needed, it is resolved */
+	bool noted;       /* it is in the list of images_resolve_noted() */
+	/* why its samples have no image; SAMPLE_KEPT: they have one */
+	enum loss unknown;
+	uint64_t looked_ns; /* the reading in which it was last checked for a mapping */
 	bool marked;        /* images_sweep() keeps it */
-	bool has_place;     /* the file was found by its name ... */
-	pid_t place_tgid;   /* ... below this process's root; 0: here */
-	int64_t author;     /* who alone may have written it; -1: not known */
-	uint64_t opened_ns; /* when it was hashed: it is still open for a while */
-	uint64_t retry_ns;  /* it did not answer: it is not asked before */
+	bool has_place;     /* the file was found by its name */
+	pid_t place_tgid;   /* below the root of this process; 0: below ours */
+	/* the only user who can write it; -1: others can, or not known */
+	int64_t author;
+	/* when it was hashed; the worker keeps it open for a while */
+	uint64_t opened_ns;
+	/* its file system did not answer; do not try again before this */
+	uint64_t retry_ns;
 };
 
-/* Whether all that can be known of its file is: its content, or that it is not there.
- */
+/* Whether the file's content was read, or it is certain that it cannot be read. */
 static inline bool image_is_resolved(const struct known_image *image)
 {
 	return image->state >= IMAGE_FRESH;
@@ -84,40 +92,39 @@ static inline bool image_is_resolved(const struct known_image *image)
 struct images;
 
 /*
- * a is the caller's, and outlives it; NULL where no file is to be looked at, as all is
- * told. NULL when out of memory.
+ * Returns NULL if out of memory. a is not owned and must outlive the result. NULL: no
+ * file is opened (for imports, where recordings contain everything).
  */
 struct images *images_new(struct timed_child *a);
 void images_free(struct images *im);
 
 /*
- * The image of a mapping; NULL when out of memory. Names in
- * brackets and "//anon" are no files: "[vdso]" is an image, the rest carry
- * a reason in unknown.
+ * Returns the image of a mapping; NULL if out of memory. Names in brackets and "//anon"
+ * are not files: "[vdso]" is an image, and for the others `unknown` has the reason.
  */
 struct known_image *images_get(struct images *im, const char *name,
 			       const struct image_source *source);
 
 /*
- * An image that is no mapped file (kernel, module, BPF, idle); NULL at the limits,
- * too.
+ * Returns an image that is not a mapped file (kernel, module, BPF, idle); NULL if out
+ * of memory or at the limits.
  */
 struct known_image *images_get_special(struct images *im, enum image_kind kind,
 				       const char *name,
 				       const struct image_source *source);
 
 /*
- * Opens, checks and hashes a file that is seen for the first time, while tgid still has
- * it: a file that is deleted soon, or of a container that ends soon, is not found when
- * its first sample arrives. This takes 2 % of the time at most. A file that was opened
- * before is looked at again, once in each reading of mapping events; once a second if
- * it has not changed for a while. Returns whether it was seen for the first time.
+ * Opens, checks and hashes a file that is mapped for the first time, while tgid still
+ * has it. When its first sample arrives, the file may be deleted or its container gone.
+ * This takes at most 2 % of the time. A file that was opened before is checked again:
+ * once in each reading of mapping events, or once a second if it has not changed for a
+ * while. Returns whether the file was new.
  */
 bool images_meet(struct images *im, struct known_image *image, pid_t tgid);
 
 /*
- * The image of a sample on a mapping of image that was made at mapped_ns: image itself
- * or a successor. It is noted with tgid, a process that has it mapped.
+ * Returns the image of a sample in a mapping of image that was made at mapped_ns: image
+ * itself or a successor. Notes it, with tgid, a process that maps it.
  */
 struct known_image *images_find(struct images *im, struct known_image *image,
 				pid_t tgid, uint64_t mapped_ns);
@@ -129,52 +136,61 @@ struct known_image *images_find(struct images *im, struct known_image *image,
  */
 void images_resolve_noted(struct images *im);
 
-/* Both at once, for who wants the file itself. */
+/* Finds and resolves an image at once, for callers that need the file itself. */
 struct known_image *images_resolve(struct images *im, struct known_image *image,
 				   pid_t tgid, uint64_t mapped_ns);
 
-/* As images_find(), and nothing is noted. */
+/* As images_find(), but notes nothing. */
 struct known_image *images_known(struct known_image *image, uint64_t mapped_ns);
 
 /*
- * From now on resolved files are looked at again. Those that were used in the round
- * before are noted; what is not resolved waits for a sample, whose process has it.
- * Readings are those of mapping events.
+ * images_next_round() begins a round, in which resolved files are checked again. It
+ * notes the resolved images that were used in the previous round; unresolved images
+ * wait for a sample, because its process has the file. images_next_reading() begins a
+ * reading of mapping events.
  */
 void images_next_round(struct images *im);
 void images_next_reading(struct images *im);
 
 /*
- * Reads at most 64 KiB of a resolved image's file, if it is still the same one. How
- * many bytes there are, or -errno.
+ * Reads at most 64 KiB of a resolved image's file, if the file is unchanged. Returns
+ * the number of bytes, or -errno.
  */
 ssize_t images_read(struct images *im, const struct known_image *image, uint64_t at,
 		    void *to, size_t size);
 
 /*
- * A socket with a descriptor of its file in it (fdpass_unwrap()), for the caller to
- * pass on, or to give to timed_child_dispose(); or -errno. tgid, if it is not 0, has it
- * mapped: then also a file without a name.
+ * Returns a socket that contains a descriptor of the image's file (fdpass_unwrap()), or
+ * -errno. The caller passes the socket on, or gives it to timed_child_dispose(). tgid
+ * is a process that maps the file, or 0; with it, files without a name are found, too.
  */
 int images_wrap(struct images *im, const struct known_image *image, pid_t tgid);
 
-/* Whether it was hashed so lately that it is still open, whatever became of its name.
+/*
+ * Whether it was hashed so recently that the worker still has it open, even if it was
+ * deleted since.
  */
 bool images_is_open(const struct known_image *image);
 
-/* Whether its file will probably be there for a while: it has a name, and here. */
+/*
+ * Whether its file has a name below our own root, so that it will probably remain for a
+ * while.
+ */
 bool images_stays(struct images *im, const struct known_image *image);
 
-/* What a question about its file begins with (imagefile.h). */
+/* Returns the struct imagefile for questions about its file (imagefile.h). */
 struct imagefile images_file(const struct known_image *image, pid_t tgid);
 
-/* Mark and sweep: clear all marks but of what is noted, let the owners mark, drop the
- * rest. */
+/*
+ * Mark and sweep. images_clear_marks() clears the marks of all images that are not
+ * noted; then the owners mark the images that they use; images_sweep() frees the
+ * others.
+ */
 void images_clear_marks(struct images *im);
 void images_sweep(struct images *im);
 size_t images_nr(const struct images *im);
 
-/* Who reads what is others' (timed_child.h). */
+/* Returns the timed child that reads the files. */
 struct timed_child *images_timed_child(const struct images *im);
 
 #endif

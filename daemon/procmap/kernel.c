@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel.c - the symbols of kallsyms, in the order of their addresses
+ * kernel.c - the symbols of kallsyms, sorted by address
  *
- * All of kallsyms is read at once, cut into names in place, and of these those of the
- * kept symbols remain. It is a file of some 10 MB, so it is read at the start, and
- * after a look-up that found nothing, but not during one. A look-up is one binary
- * search. There are some 120,000 symbols, so one takes 16 bytes: where it ends follows
- * from the next one and from its place, and places are kept once.
+ * kallsyms has about 10 MB. It is read as a whole, at the start, and again after
+ * look-ups that found nothing, but never during a look-up. A look-up is one binary
+ * search. There are about 120,000 symbols, so a symbol takes only 16 bytes: its end is
+ * computed from the next symbol and from its image, and the image and base of all its
+ * symbols are stored once (struct symbol_place).
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@
 #define HAVE_VSYSCALL false
 #endif
 
-/* Where the symbols of an image count their offsets from. */
+/* The image of some symbols, and the address of its offset 0. */
 struct symbol_place {
 	struct known_image *image;
 	uint64_t base;
@@ -46,7 +46,7 @@ struct symbol_place {
 
 struct packed_symbol {
 	uint64_t start;
-	uint32_t name; /* where it begins in the names */
+	uint32_t name; /* offset in kernel.names */
 	uint32_t place : 30;
 	uint32_t idle : 1, captured : 1;
 };
@@ -73,7 +73,10 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(a, *(const char *const *)b);
 }
 
-/* Where perf, too, says that a CPU has nothing to do; and the way there and back. */
+/*
+ * Procedures of the idle loop: those that perf also treats as idle, and the code around
+ * them.
+ */
 static bool is_idle_name(const char *name)
 {
 	static const char *const idle[] = {
@@ -120,7 +123,10 @@ static bool is_idle_name(const char *name)
 		       compare_names);
 }
 
-/* Symbols of one place follow each other in kallsyms. */
+/*
+ * Compares only with the last place, because kallsyms lists the symbols of an image
+ * together.
+ */
 static int add_place(struct kernel *k, struct known_image *image, uint64_t base)
 {
 	const struct symbol_place *last =
@@ -161,7 +167,7 @@ static const char *name_of(const struct kernel *k, const struct packed_symbol *p
 	return (const char *)k->names.data + p->name;
 }
 
-/* A symbol ends where the next one begins, or its image does. */
+/* A symbol ends where the next one begins, or where its image ends. */
 static uint64_t end_of(const struct kernel *k, const struct packed_symbol *p)
 {
 	const uint64_t next = p + 1 < k->symbol + k->nr ? p[1].start : UINT64_MAX;
@@ -185,7 +191,7 @@ static void unpack(const struct kernel *k, const struct packed_symbol *p,
 				       .idle = p->idle };
 }
 
-/* A number from a sysfs file of one line, or 0. */
+/* Reads a number from a one-line sysfs file. Returns 0 on failure. */
 static uint64_t read_address(const char *path)
 {
 	struct buf text = { 0 };
@@ -208,7 +214,10 @@ static void read_notes(const char *path, struct image_source *source)
 	buf_fini(&notes);
 }
 
-/* The image of a symbol in "[module]"; base is where its text begins, 0 unknown. */
+/*
+ * Finds the image of the symbols of a module. *base is the address of the module's
+ * text; 0: not known.
+ */
 static struct known_image *module_image(struct kernel *k, const char *module,
 					uint64_t *base)
 {
@@ -223,13 +232,16 @@ static struct known_image *module_image(struct kernel *k, const char *module,
 	return images_get_special(k->images, IMAGE_MODULE, name, &source);
 }
 
-/* Symbols that the kernel makes at run time: each is an image of its own. */
+/*
+ * Whether the symbol is code that the kernel generated at run time. Each such symbol is
+ * an image of its own.
+ */
 static bool is_generated(const char *module)
 {
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
 }
 
-/* The page that each process sees at a fixed address of the kernel's half. */
+/* The vsyscall page: each process has it at a fixed address in the kernel's half. */
 static int add_vsyscall(struct kernel *k)
 {
 	static const struct image_source none;
@@ -273,7 +285,7 @@ static int add_line(struct kernel *k, char *line, struct module *last)
 	if (name[0] != ' ' || !name[1] || !strchr("tTwW", name[1]) || name[2] != ' ')
 		return 0;
 	name += 3;
-	if (*name == '$') /* AArch64: here code begins, or data; no procedure */
+	if (*name == '$') /* an AArch64 mapping symbol, not a procedure */
 		return 0;
 	module = strchr(name, '\t');
 	if (!module) {
@@ -302,7 +314,9 @@ static int add_line(struct kernel *k, char *line, struct module *last)
 	return s.image && s.start ? add_symbol(k, &s) : 0;
 }
 
-/* Of several names for one address: global, then fewest leading underscores, longest.
+/*
+ * Ranks the names of one address: fewer leading underscores are better, then longer
+ * names.
  */
 static int name_rank(const char *name)
 {
@@ -326,7 +340,7 @@ static int by_start(const void *a, const void *b, void *names)
 	return difference ? difference : strcmp(x_name, y_name);
 }
 
-/* One symbol per address. */
+/* Sorts the symbols, and keeps the best name of each address. */
 static void tidy(struct kernel *k)
 {
 	size_t kept = 0;
@@ -339,7 +353,7 @@ static void tidy(struct kernel *k)
 	k->nr = kept;
 }
 
-/* The address of the line that ends so; 0: there is none. */
+/* Returns the address in the line with this end; 0 if there is none. */
 static uint64_t find_address(const char *text, const char *line_end)
 {
 	const char *found = strstr(text, line_end);
@@ -350,8 +364,9 @@ static uint64_t find_address(const char *text, const char *line_end)
 }
 
 /*
- * Where offsets count from and what the lines are checked against. AArch64 lists
- * no _text, as kallsyms only has what lies from _stext on; that is as constant.
+ * Finds the bounds of the kernel's text; offsets count from the first address. On
+ * AArch64 kallsyms has only symbols from _stext on, so _stext is used instead of _text;
+ * its distance to the code is as constant.
  */
 static void find_bounds(struct kernel *k, const char *text)
 {
@@ -481,7 +496,7 @@ struct known_image *kernel_idle_image(const struct kernel *k)
 	return k->first ? k->idle : NULL;
 }
 
-/* The symbol at an offset of an image. */
+/* Finds the symbol at an offset of an image, or NULL. */
 static struct packed_symbol *
 find_in_image(const struct kernel *k, const struct known_image *image, uint64_t offset)
 {

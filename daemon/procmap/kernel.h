@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kernel.h - the kernel's own images: its text, modules, BPF programs, the vDSO
+ * kernel.h - the kernel's own images: kernel text, modules, BPF programs, vDSO
  *
- * Symbols come from /proc/kallsyms and are gone after a reboot, so those of
- * sampled procedures are captured with the profile. Offsets count from _text
- * (_stext where kallsyms lists no _text), or from a module's text, so that boots
- * with another KASLR slide merge.
+ * Symbols come from /proc/kallsyms and are lost at a reboot, so the symbols of sampled
+ * procedures are stored with the profile. Offsets count from _text (_stext if kallsyms
+ * has no _text) or from the start of a module's text. So the profiles of boots with
+ * different KASLR offsets can be merged.
  */
 #ifndef CPI_DAEMON_KERNEL_H
 #define CPI_DAEMON_KERNEL_H
@@ -17,12 +17,11 @@
 #include "daemon/procmap/images.h"
 
 struct kernel_symbol {
-	uint64_t start,
-		end; /* addresses; end is the next symbol's start at the latest */
+	uint64_t start, end; /* addresses; end is at most the next symbol's start */
 	const char *name;
 	struct known_image *image;
 	uint64_t base; /* address of the image's offset 0 */
-	bool idle;     /* of the idle loop */
+	bool idle;     /* part of the idle loop */
 };
 
 struct kernel;
@@ -41,10 +40,10 @@ void kernel_close(struct kernel *k); /* accepts NULL */
 bool kernel_find(const struct kernel *k, uint64_t pc, struct kernel_symbol *out);
 
 /*
- * Notes that a look-up found nothing, because modules come and go. Returns whether
- * kernel_read_noted() will read kallsyms again: at most every ten seconds of now_ns, or
- * every second after kernel_text_changed(). Reading invalidates all symbols found
- * before.
+ * Notes that a look-up found nothing, which may be due to a module that was loaded
+ * later. Returns whether kernel_read_noted() will read kallsyms again: at most every
+ * ten seconds of now_ns, or every second after kernel_text_changed(). Reading makes all
+ * symbols that were found before invalid.
  */
 bool kernel_note_miss(struct kernel *k, uint64_t now_ns);
 void kernel_read_noted(struct kernel *k);
@@ -62,12 +61,18 @@ void kernel_capture_again(struct kernel *k);
 /* Notes that kernel text changed (PERF_RECORD_KSYMBOL): see kernel_note_miss(). */
 void kernel_text_changed(struct kernel *k);
 
-/* Returns the vDSO of this kernel, a whole ELF file. 0, or -ENOENT without one. */
+/*
+ * Gets the vDSO of this kernel, a complete ELF file. Returns 0, or -ENOENT if there is
+ * none.
+ */
 int kernel_vdso(const void **bytes, size_t *size);
 
 void kernel_mark_images(struct kernel *k);
 
-/* For kernel_open() and the tests: symbols from kallsyms' text. 0 or -ENOMEM. */
+/*
+ * For kernel_open() and the tests: kernel_parse() reads symbols from the text of
+ * kallsyms, which it changes. Returns 0 or -ENOMEM.
+ */
 int kernel_parse(struct kernel *k, char *text);
 struct kernel *kernel_new(struct images *im, const struct image_source *source);
 

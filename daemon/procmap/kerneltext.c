@@ -2,9 +2,9 @@
 /*
  * kerneltext.c - a small BPF program that copies kernel memory
  *
- * Its few instructions are written here, so it needs no compiler and no relocation. It
- * copies into a map that is mapped into the daemon, a window of 64 KiB at a time. It is
- * run by bpf_prog_test_run_opts(), and never attached.
+ * The program's few instructions are written here, so it needs no compiler and no
+ * relocation. It copies 64 KiB at a time into a BPF map that is mapped into the daemon.
+ * It runs by bpf_prog_test_run_opts(), and is never attached.
  */
 #include "config.h"
 
@@ -17,15 +17,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WINDOW_SIZE (64u << 10) /* read at once */
+#define WINDOW_SIZE (64u << 10) /* bytes copied by one run */
 
 struct kerneltext {
-	int window_fd; /* a map of one element, which the program reads into */
+	int window_fd; /* a map with one element, into which the program copies */
 	int prog_fd;
 	const void *window;
 };
 
-/* Of the arguments, the address and the size, to what bpf_probe_read_kernel() takes. */
+/*
+ * Loads a program that passes its two arguments, address and size, to
+ * bpf_probe_read_kernel().
+ */
 static int load_reader(struct kerneltext *t)
 {
 	const struct bpf_insn code[] = {
@@ -48,7 +51,7 @@ static int load_reader(struct kerneltext *t)
 		  .dst_reg = BPF_REG_1,
 		  .src_reg = BPF_PSEUDO_MAP_VALUE,
 		  .imm = t->window_fd },
-		{ 0 }, /* the second half of the one before */
+		{ 0 }, /* second half of the previous instruction */
 		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};

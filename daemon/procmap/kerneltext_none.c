@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kerneltext_none.c - where BPF is not built in, the kernel's code is not read
+ * kerneltext_none.c - a stub for builds without BPF: kerneltext_open() fails
  */
 #include "config.h"
 

@@ -2,9 +2,9 @@
 /*
  * processmaps.c - mappings that a fork shares until one side changes them
  *
- * Most children exec at once, so a fork copies nothing: maps_own() does before the
- * first change. What a mapping replaces is moved to a list of retired ones with its
- * end, for samples that are attributed late.
+ * Most children exec at once, so a fork copies nothing; maps_own() copies before the
+ * first change. A mapping that is replaced moves to a list of retired mappings, with
+ * its end time, for samples that are attributed later.
  */
 #include "config.h"
 
@@ -15,9 +15,10 @@
 
 #include "base/grow.h"
 
-#define MOST_ADDED 2 /* by one change: a split leaves two, and one is retired */
+/* mappings that one change can add: a split leaves two, and one is retired */
+#define MOST_ADDED 2
 
-/* Empty, with one user. NULL when out of memory. */
+/* Returns empty maps with one user; NULL if out of memory. */
 static struct maps *maps_new(struct account *account)
 {
 	struct maps *maps = calloc(1, sizeof(*maps));
@@ -78,7 +79,7 @@ static int find_room(const struct accounts *as, const struct maps *maps, size_t 
 struct retirement {
 	struct maps *maps;
 	uint64_t when;
-	const struct range *by; /* NULL: nothing came in its place */
+	const struct range *by; /* the new mapping; NULL: the old one was unmapped */
 	bool failed;
 };
 
@@ -89,7 +90,7 @@ static void retire(void *ctx, const struct range *piece, int nr_change)
 
 	(void)nr_change;
 	if (r->by && piece->value == r->by->value && piece->bias == r->by->bias)
-		return; /* the same again, as after mprotect */
+		return; /* the same mapping again, as after mprotect() */
 	if (GROW(maps->retired, maps->nr_retired)) {
 		r->failed = true;
 		return;
@@ -97,8 +98,9 @@ static void retire(void *ctx, const struct range *piece, int nr_change)
 	maps->retired[maps->nr_retired++] = (struct retired){ *piece, r->when };
 }
 
-/* After a change of maps that had nr ranges. */
-static int settle(struct accounts *as, const struct retirement *r, size_t nr, int err)
+/* Charges the account after a change of maps that had nr ranges before. */
+static int finish_change(struct accounts *as, const struct retirement *r, size_t nr,
+			 int err)
 {
 	account_charge_ranges(as, r->maps->account,
 			      (ptrdiff_t)maps_nr(r->maps) - (ptrdiff_t)nr);
@@ -115,8 +117,8 @@ int maps_insert(struct accounts *as, struct maps *maps, size_t max,
 	err = find_room(as, maps, max, 1);
 	if (err)
 		return err;
-	return settle(as, &retirement, nr,
-		      rangemap_insert(&maps->live, r, retire, &retirement));
+	return finish_change(as, &retirement, nr,
+			     rangemap_insert(&maps->live, r, retire, &retirement));
 }
 
 int maps_remove(struct accounts *as, struct maps *maps, size_t max, uint64_t start,
@@ -129,8 +131,9 @@ int maps_remove(struct accounts *as, struct maps *maps, size_t max, uint64_t sta
 	err = find_room(as, maps, max, MOST_ADDED);
 	if (err)
 		return err;
-	return settle(as, &retirement, nr,
-		      rangemap_remove(&maps->live, start, end, retire, &retirement));
+	return finish_change(as, &retirement, nr,
+			     rangemap_remove(&maps->live, start, end, retire,
+					     &retirement));
 }
 
 int maps_fill(struct accounts *as, struct maps *maps, size_t max,

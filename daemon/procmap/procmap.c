@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procmap.c - incarnations begin, change what they have mapped, and end
+ * procmap.c - applies events to the process map
  *
  *	  fork, exec, or a first record
  *	                │
@@ -12,9 +12,9 @@
  *	 │                                                      v
  *	 └── ended before the horizon, and is not alive ──> forgotten
  *
- * The horizon is the time from which samples may still come. A process that has too
- * many mappings, or lost some, is incomplete besides: look-ups of it are gaps until
- * /proc has said what it has.
+ * No sample from before the horizon will come any more. In each state a process may
+ * also be incomplete, because it has too many mappings or some were lost. Then look-ups
+ * in it are gaps until its mappings were read from /proc.
  */
 #include "config.h"
 
@@ -30,9 +30,10 @@
 #include "daemon/procmap/processmaps.h"
 #include "daemon/procmap/procmap_private.h"
 
-#define ASK_AGAIN_AFTER 1024 /* mappings of one process */
-#define SPARE_SHARE     8    /* of all room, that is made at once */
-#define MAX_WALKS       64   /* for that */
+/* mappings of a process after which its user is read again */
+#define ASK_AGAIN_AFTER 1024
+#define SPARE_SHARE     8  /* make_room() frees 1/SPARE_SHARE of the total room */
+#define MAX_WALKS       64 /* at most, in one make_room() */
 
 struct procmap *procmap_new(void)
 {
@@ -101,9 +102,12 @@ static void take_exec_id(struct process *p, const struct process *from, uint32_t
 	p->exec_id_known = true;
 }
 
-/* ---- who pays ---- */
+/* ---- accounts ---- */
 
-/* The account of tgid's owner, with one user more; NULL: not known, or no memory. */
+/*
+ * Returns a reference to the account of tgid's owner; NULL if the owner is not known or
+ * memory is short.
+ */
 static struct account *ask_account(struct procmap *pm, uint32_t tgid)
 {
 	uint32_t uid;
@@ -113,8 +117,8 @@ static struct account *ask_account(struct procmap *pm, uint32_t tgid)
 }
 
 /*
- * The account of a process that comes from one with an account, with one user more.
- * Only root's may become others' (accounts.h).
+ * Returns a reference to the account of a process that inherits from. Only from root's
+ * account it may move to another one (accounts.h).
  */
 static struct account *inherit_account(struct procmap *pm, struct account *from,
 				       uint32_t tgid)
@@ -124,7 +128,9 @@ static struct account *inherit_account(struct procmap *pm, struct account *from,
 	return a ? a : account_hold(from);
 }
 
-/* Root's process has become another user's without an exec. */
+/*
+ * Moves a process of root to another account if its user has changed without an exec.
+ */
 static void ask_account_again(struct procmap *pm, struct process *p)
 {
 	struct account *a = inherit_account(pm, p->account, p->tgid);
@@ -138,11 +144,11 @@ static void ask_account_again(struct procmap *pm, struct process *p)
 	p->account = a;
 }
 
-/* ---- processes that are not known whole ---- */
+/* ---- incomplete processes ---- */
 
 /*
- * From when on p lacks mappings. One that becomes incomplete again soon after it was
- * mended waits for twice as long as before.
+ * Makes p incomplete from `when` on. If it becomes incomplete again soon after it was
+ * mended, the next attempt waits twice as long as the last one.
  */
 static void give_up(struct procmap *pm, struct process *p, uint64_t when)
 {
@@ -166,7 +172,7 @@ static void note_failure(struct procmap *pm, struct process *p, int err, uint64_
 
 /* ---- room ---- */
 
-/* The most mappings that a process has which an account pays for. */
+/* Returns the number of mappings of the largest process of an account. */
 static size_t largest_of(const struct procmap *pm, const struct account *a)
 {
 	size_t most = 0;
@@ -178,7 +184,7 @@ static size_t largest_of(const struct procmap *pm, const struct account *a)
 	return most;
 }
 
-/* Nothing is known of p's mappings any more, and was not for any sample to come. */
+/* Drops all mappings of p. All its samples that are still to come are in a gap. */
 static void drop_maps(struct procmap *pm, struct process *p)
 {
 	give_up(pm, p, p->start_ns);
@@ -193,9 +199,10 @@ static bool has_spare_room(const struct procmap *pm)
 }
 
 /*
- * Gives up the largest processes of the account that has most, down to half of the
- * largest, and so on until there is room for many more: whoever fills it again has had
- * more work with it than this walk. Processes that share mappings go together.
+ * Drops the mappings of the largest processes of the account with the most mappings: of
+ * those that have at least half as many as the largest. Repeats this until
+ * 1/SPARE_SHARE of the room is free, so that filling it again takes more work than this
+ * walk. Processes that share mappings lose them together.
  */
 static void make_room(struct procmap *pm)
 {
@@ -211,7 +218,10 @@ static void make_room(struct procmap *pm)
 	}
 }
 
-/* After a change of p's mappings, or before it. Whether it is worth another try. */
+/*
+ * Makes room if err says that there was none. Returns whether to try again, which is
+ * false if p itself lost its mappings.
+ */
 static bool made_room(struct procmap *pm, const struct process *p, int err)
 {
 	if (err != -ENOBUFS)
@@ -220,7 +230,7 @@ static bool made_room(struct procmap *pm, const struct process *p, int err)
 	return !p->incomplete;
 }
 
-/* As maps_own() and then maps_insert(). */
+/* Calls maps_own() and then maps_insert(). */
 static int insert(struct procmap *pm, struct process *p, const struct range *r)
 {
 	int err = maps_own(&pm->accounts, p->account, PROCMAP_MAX_OWN, &p->maps);
@@ -237,7 +247,10 @@ static int fill(struct procmap *pm, struct process *p, const struct rangemap *fo
 
 /* ---- incarnations ---- */
 
-/* As incarnate(), of tgid's new life, which account pays for; it is taken over. */
+/*
+ * Adds a process whose incarnation begins at `when`. Takes over the reference to
+ * account. Returns NULL if there is no room.
+ */
 static struct process *process_new(struct procmap *pm, uint32_t tgid, uint64_t when,
 				   struct account *account)
 {
@@ -260,8 +273,8 @@ static struct process *process_new(struct procmap *pm, uint32_t tgid, uint64_t w
 }
 
 /*
- * Begins a new incarnation of tgid, which ends the one before. The account is taken
- * over. NULL: no room.
+ * Begins a new incarnation of tgid, and ends the previous one. Takes over the reference
+ * to account. Returns NULL if there is no room.
  */
 static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t when,
 				 struct account *account)
@@ -271,7 +284,7 @@ static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t whe
 
 	if (!p) {
 		pm->refused = true;
-		if (old) /* what it maps now is not its own */
+		if (old) /* later mappings belong to the new incarnation */
 			give_up(pm, old, when);
 		else
 			pm->nr_failed++;
@@ -284,7 +297,7 @@ static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t whe
 	old->end_ns = when;
 	memcpy(p->comm, old->comm, sizeof(p->comm));
 	if (old->exec_id_known && when < old->exec_id_as_of) {
-		/* What was asked of the kernel since is about the new one. */
+		/* The kernel reported the id after `when`, so it belongs to p. */
 		take_exec_id(p, old, 0);
 		old->exec_id_known = false;
 	}
@@ -292,8 +305,9 @@ static struct process *incarnate(struct procmap *pm, uint32_t tgid, uint64_t whe
 }
 
 /*
- * The newest incarnation of tgid, or one that was there before all samples. Where there
- * was no place for a process it may be that one, whose other mappings are not known.
+ * Returns the newest incarnation of tgid, or adds one that began before all samples. If
+ * a process could not be added before, this may be that process; then it is incomplete,
+ * because its other mappings are not known.
  */
 static struct process *newest_or_new(struct procmap *pm, uint32_t tgid, uint64_t when)
 {
@@ -315,10 +329,13 @@ static void set_comm(struct process *p, const char *comm)
 	p->comm[sizeof(p->comm) - 1] = '\0';
 }
 
-/* What a process has from the one that it was, or that made it. */
+/*
+ * Copies what a process inherits at an exec from its previous incarnation, or at a fork
+ * from its parent.
+ */
 static void belong(struct process *p, const struct process *from)
 {
-	if (!p->parent) /* it is the same process, after an exec */
+	if (!p->parent) /* an exec: the parent stays the same */
 		p->parent = from->parent;
 	p->cgroup = name_hold(from->cgroup);
 	p->cgroup_id = from->cgroup_id;
@@ -348,7 +365,7 @@ void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t w
 		p->maps->nr_users++;
 }
 
-/* The incarnation that p ended, or NULL. */
+/* Returns the incarnation that ended when p began, or NULL. */
 static struct process *before(struct procmap *pm, const struct process *p)
 {
 	struct hnode *n;
@@ -363,8 +380,9 @@ static struct process *before(struct procmap *pm, const struct process *p)
 }
 
 /*
- * /proc was ahead of the records: p, which began when that was seen, is what the exec
- * at when made. It began then, and the records of its mappings are to come.
+ * A scan of /proc had seen the result of this exec before its record was read, and
+ * began p at the time of the scan. Sets p's start to the time of the exec, and drops
+ * its mappings, because their records are still to come.
  */
 static void begin_earlier(struct procmap *pm, struct process *p, uint64_t when)
 {
@@ -398,7 +416,7 @@ void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t 
 	account_note_record(&pm->accounts, p->account);
 	if (old)
 		belong(p, old);
-	if (old && old->exec_id_known) /* and it is not about the new one already */
+	if (old && old->exec_id_known) /* incarnate() has not moved it to p */
 		take_exec_id(p, old, 1);
 	set_comm(p, comm);
 }
@@ -468,7 +486,7 @@ const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t add
 	return p && p->maps ? rangemap_find(&p->maps->live, address) : NULL;
 }
 
-/* As maps_own() and then maps_remove(). */
+/* Calls maps_own() and then maps_remove(). */
 static int remove_ranges(struct procmap *pm, struct process *p, uint64_t start,
 			 uint64_t end, uint64_t when)
 {
@@ -574,7 +592,7 @@ void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
 	for (struct process *p = pm->all; p; p = p->next)
 		p->exec_id_known = false; /* an exec may have been missed */
 
-	if (last && from <= last->to) { /* one longer gap says the same */
+	if (last && from <= last->to) { /* merge overlapping gaps */
 		if (from < last->from)
 			last->from = from;
 		if (to > last->to)
@@ -583,7 +601,8 @@ void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
 	}
 	if (GROW(pm->gaps, pm->nr_gaps)) {
 		pm->nr_failed++;
-		if (last) /* too long is honest, too short is not */
+		/* a gap that is too long is safe; one that is too short is not */
+		if (last)
 			last->to = to;
 		return;
 	}
@@ -591,8 +610,8 @@ void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to)
 }
 
 /*
- * Whether all that was found is what a has. That a may have more is no wonder: no
- * record tells of munmap(), nor of data that is mapped over the end of a file's text.
+ * Whether a has all found mappings. It may have more, because no record reports
+ * munmap(), or data that is mapped over the end of a file's text.
  */
 static bool has_ranges(const struct rangemap *a, const struct rangemap *found)
 {
@@ -608,7 +627,9 @@ static bool has_ranges(const struct rangemap *a, const struct rangemap *found)
 	return true;
 }
 
-/* p begins as what was found of tgid, whose incarnation old was. */
+/*
+ * Fills the new incarnation p with the found mappings. old is the previous incarnation.
+ */
 static void begin_found(struct procmap *pm, struct process *p, struct process *old,
 			const struct rangemap *found, uint64_t when)
 {
@@ -620,7 +641,7 @@ static void begin_found(struct procmap *pm, struct process *p, struct process *o
 		p->nr_mended = old->nr_mended;
 		p->mended_ns = when;
 		if (!old->exited && old->exec_id_known && !p->exec_id_known)
-			take_exec_id(p, old, 0); /* execs were not missed */
+			take_exec_id(p, old, 0); /* no exec was missed */
 	}
 	err = fill(pm, p, found);
 	if (made_room(pm, p, err))
@@ -675,7 +696,7 @@ void procmap_give_up(struct procmap *pm, uint32_t tgid, uint64_t when)
 	give_up(pm, p, when);
 	if (!p->maps)
 		p->incomplete_ns = PROCMAP_ALWAYS;
-	p->verified_ns = when; /* it was there */
+	p->verified_ns = when; /* so procmap_end_unseen() keeps it */
 }
 
 void procmap_end_unseen(struct procmap *pm, uint64_t when)
@@ -689,7 +710,7 @@ void procmap_end_unseen(struct procmap *pm, uint64_t when)
 	}
 }
 
-/* What no batch asks for, and what counts for one round. */
+/* Drops p's data from before the horizon, and resets the counts of one round. */
 static void forget_past(struct procmap *pm, struct process *p, uint64_t horizon)
 {
 	p->nr_records = 0;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procmap.h - what was mapped where, in which process, and when
+ * procmap.h - the mappings of all processes over time
  *
- * SOSP'97 section 4.3.2, for systems where processes live for milliseconds. A
- * sample is attributed some time after it was taken, so every process keeps its
- * mappings with their times. One struct process is one incarnation of a tgid: from fork
- * or exec to the next exec or the reuse of the number.
+ * This is SOSP'97 section 4.3.2 for systems where processes live for milliseconds. A
+ * sample is attributed some time after it was taken, so each process keeps its mappings
+ * with their times. A struct process is one incarnation of a tgid: it begins with a
+ * fork or exec, and ends with the next exec or the reuse of the tgid.
  *
- * I1  An incarnation spans [start_ns, start of the tgid's next one): samples
- *     that come after its exit record are still its own.
- * I2  Live mappings do not overlap; what a newer one replaced is retired with
- *     the time until which it held, and forgotten by procmap_forget(). Both are charged
- *     to the process, and to its user's account.
- * I3  Incarnations of one tgid that could meet in one batch have different
- *     generations, up to 1023 of them.
- * I4  An exec id that is marked as known is the incarnation's, whatever its
- *     samples say that come later. Each is known from one that was asked of the
- *     kernel, at a moment, and the forks and execs since; where those may have
- *     been missed, none is.
+ * I1  An incarnation spans [start_ns, start of the tgid's next one): samples after its
+ *     exit record still belong to it.
+ * I2  Live mappings do not overlap. A mapping that a newer one replaced is retired with
+ *     its end time, and dropped by procmap_forget(). Live and retired mappings count
+ *     against the process's limit and its user's account.
+ * I3  Incarnations of one tgid that may have samples in one batch have different
+ *     generations, if there are at most 1023 of them.
+ * I4  If exec_id_known is set, exec_id is the incarnation's, and later samples do not
+ *     change it. An exec id is computed from an id that the kernel reported at some
+ *     time, and from the forks and execs since. If such records may have been lost, no
+ *     exec id is known.
  */
 #ifndef CPI_DAEMON_PROCMAP_H
 #define CPI_DAEMON_PROCMAP_H
@@ -38,51 +38,55 @@
 #define PROCMAP_ALWAYS    0 /* a time before all samples */
 
 /*
- * Memory's bounds. Of one process: its mappings, live and retired, for each costs in
- * proportion to those that are there, and its mapping records between two calls of
- * procmap_forget(). A process that reaches one is incomplete, and look-ups of it are
- * gaps; no other process is. Of all together: mappings, and processes. Where there is
- * no room for a mapping, the largest processes of the user who has most are given up
- * until an eighth of it is free; a user's processes are no more than leave some to
- * others (accounts.h).
+ * Limits of memory and time. For one process: PROCMAP_MAX_OWN mappings (live and
+ * retired), because the cost of a change grows with their number; and
+ * PROCMAP_MAX_RECORDS mapping records between two calls of procmap_forget(). A process
+ * that reaches one of these becomes incomplete: look-ups in it return gaps. Other
+ * processes are not affected. For all processes together: PROCMAP_MAX_RANGES mappings
+ * and PROCMAP_MAX_PROCESSES processes. If there is no room for a mapping, the mappings
+ * of the largest processes of the user with the most mappings are dropped until an
+ * eighth of the room is free. For the limit of a user's processes see accounts.h.
  */
 #define PROCMAP_MAX_RANGES    (1u << 20)
-#define PROCMAP_MAX_OWN       8192 /* that may be executed */
+#define PROCMAP_MAX_OWN       8192 /* executable mappings of one process */
 #define PROCMAP_MAX_PROCESSES (1u << 18)
 #define PROCMAP_MAX_RECORDS   (1u << 17)
 
 /*
- * When an incomplete process is due to be read anew: so long after it became that,
- * twice as long after each time that did not help, up to 256 times; and when no more
- * of its mapping records were skipped since the last procmap_forget().
+ * When an incomplete process is read again from /proc: PROCMAP_MEND_NS after it became
+ * incomplete, and twice as long after each attempt that did not help (at most
+ * 2^PROCMAP_MEND_DOUBLINGS times as long). It is read only if at most
+ * PROCMAP_MEND_BELOW of its mapping records were skipped since the last
+ * procmap_forget().
  */
 #define PROCMAP_MEND_NS        1000000000ULL
 #define PROCMAP_MEND_DOUBLINGS 8
 #define PROCMAP_MEND_BELOW     4096
 
 struct process {
-	struct hnode node;    /* by tgid */
-	struct process *next; /* in the list of all, newest first */
+	struct hnode node;    /* in procmap.by_tgid */
+	struct process *next; /* the list of all processes, newest first */
 	uint32_t tgid;
-	uint32_t parent;     /* who forked it; 0: not known */
+	uint32_t parent;     /* tgid of the parent; 0: not known */
 	uint16_t generation; /* 1 .. CPI_MAX_GENERATION */
 	bool exited;
 	bool superseded; /* a newer incarnation of the tgid exists */
-	bool incomplete; /* since incomplete_ns it lacks mappings: look-ups are gaps */
-	uint8_t nr_mended; /* how often it was read anew, and soon incomplete again */
-	uint64_t start_ns; /* monotonic, as all times here */
-	uint64_t end_ns;   /* meaningful when exited or superseded */
-	uint64_t verified_ns; /* a rescan found its mappings unchanged then */
-	uint64_t incomplete_ns, mended_ns, mend_ns; /* mend_ns: when it is due */
-	uint32_t nr_records, nr_skipped; /* of mappings, since procmap_forget() */
+	bool incomplete; /* mappings are missing since incomplete_ns */
+	/* how often it was read again and soon became incomplete again */
+	uint8_t nr_mended;
+	uint64_t start_ns;    /* monotonic, as all times here */
+	uint64_t end_ns;      /* valid if exited or superseded */
+	uint64_t verified_ns; /* when a scan last found its mappings unchanged */
+	uint64_t incomplete_ns, mended_ns, mend_ns; /* mend_ns: when to read it again */
+	uint32_t nr_records, nr_skipped; /* mapping records since procmap_forget() */
 	bool exec_id_known;
-	uint32_t exec_id;       /* how often it, and its ancestors, called exec */
-	uint64_t exec_id_as_of; /* what came before is in it already */
+	uint32_t exec_id;       /* number of execs of the process and its ancestors */
+	uint64_t exec_id_as_of; /* exec_id includes all earlier execs */
 	char comm[PROCMAP_COMM_SIZE];
-	struct name *cgroup, *label; /* NULL: not known; none */
+	struct name *cgroup, *label; /* NULL: not known, or none */
 	uint64_t cgroup_id;          /* in v2; 0: not known */
-	uint32_t nr_changes;         /* of what is mapped; wraps */
-	struct account *account;     /* who pays for it; NULL: nobody */
+	uint32_t nr_changes;     /* number of changes of the mappings, modulo 2^32 */
+	struct account *account; /* pays for the process (accounts.h); NULL: none */
 	struct maps *maps; /* may be shared with the parent until either changes */
 };
 
@@ -92,16 +96,17 @@ struct procmap *procmap_new(void);     /* NULL when out of memory */
 void procmap_free(struct procmap *pm); /* accepts NULL */
 
 /*
- * Who pays for processes: owner gives the user id of tgid, and returns 0 or -errno. It
- * is asked of what was not forked by a known process, and of root's processes at exec,
- * and where they have very many mappings. Without it nobody pays.
+ * Sets the function that finds the user id of a tgid; it returns 0 or -errno. It is
+ * called for processes that were not forked by a known process, and for root's
+ * processes at an exec and when they have many mappings. Without it, processes have no
+ * account.
  */
 void procmap_set_owner(struct procmap *pm, int (*owner)(uint32_t tgid, uint32_t *uid));
 
 /*
- * Events, in the order of their times; but what procmap_verify() took in may be ahead
- * of them. A failure to find memory is remembered: procmap_nr_failed() counts events
- * that could not be taken in.
+ * Apply events, in the order of their times. (A scan of /proc, procmap_verify(), may
+ * already have seen later changes.) procmap_nr_failed() counts events that could not be
+ * applied, for example for lack of memory.
  */
 void procmap_fork(struct procmap *pm, uint32_t tgid, uint32_t parent, uint64_t when);
 void procmap_exec(struct procmap *pm, uint32_t tgid, const char *comm, uint64_t when);
@@ -109,70 +114,86 @@ void procmap_comm(struct procmap *pm, uint32_t tgid, const char *comm);
 void procmap_exit(struct procmap *pm, uint32_t tgid, uint64_t when);
 
 /*
- * Whether a mapping record of tgid is not worth being looked at, because the process is
- * incomplete, or is so from now on: it had more than PROCMAP_MAX_RECORDS. To be asked
- * once of each record, before procmap_map().
+ * Returns whether to skip a mapping record of tgid, because the process is incomplete,
+ * or becomes incomplete with this record (PROCMAP_MAX_RECORDS). Call it once for each
+ * record, before procmap_map().
  */
 bool procmap_skip_map(struct procmap *pm, uint32_t tgid, uint64_t when);
 
-/* address + bias is the image's offset; r->since is when, r->value the known_image. */
+/*
+ * Adds a mapping. r->since is its time, r->value its struct known_image, and address +
+ * r->bias the offset in the image.
+ */
 void procmap_map(struct procmap *pm, uint32_t tgid, const struct range *r);
 
-/* What is mapped at address as far as is known, or NULL. Valid until the next event. */
+/*
+ * Returns the live mapping at address, or NULL if none is known. It is valid until the
+ * next event.
+ */
 const struct range *procmap_live(struct procmap *pm, uint32_t tgid, uint64_t address);
 
 /*
- * Which cgroup and which label a process has from now on: its children have them, too,
- * and what it executes. NULL: not known; none. Nothing happens where it is not known.
+ * Set the cgroup and the label of a process. Its children inherit them, and an exec
+ * keeps them. NULL: not known, or none. They do nothing if the process is not known.
  */
 void procmap_set_cgroup(struct procmap *pm, uint32_t tgid, const char *path,
 			uint64_t id);
 void procmap_set_label(struct procmap *pm, uint32_t tgid, const char *label);
 
-/* What was mapped in [start, end) is so no longer. */
+/* Removes the mappings in [start, end). */
 void procmap_unmap(struct procmap *pm, uint32_t tgid, uint64_t start, uint64_t end,
 		   uint64_t when);
 
-/* The kernel's word for the exec id of tgid at a moment: nothing older changes it. */
+/*
+ * Sets the exec id that the kernel reported for tgid at `when`. Older execs do not
+ * change it any more.
+ */
 void procmap_set_exec_id(struct procmap *pm, uint32_t tgid, uint32_t id, uint64_t when);
 
-/* Calls fn with the tgid of each process that lives, as far as is known. */
+/* Calls fn with the tgid of each process that is not known to have exited. */
 void procmap_for_each(struct procmap *pm, void (*fn)(void *ctx, uint32_t tgid),
 		      void *ctx);
 
 /*
- * A generation that is the low bits of an exec id: it selects every incarnation
- * but those that are known to have another one.
+ * A flag of generations. With it, the generation has the low bits of an exec id, and
+ * selects all incarnations that are not known to have another exec id.
  */
 #define PROCMAP_BY_EXEC_ID (1u << CPI_GENERATION_BITS)
 
 /*
- * The incarnation of tgid at a moment, or NULL. With generation 0 any; else only
- * one that has it.
+ * Returns the incarnation of tgid at a time, or NULL. Generation 0 selects any
+ * incarnation; other values only those with this generation.
  */
 struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int generation,
 			     uint64_t when);
 
-/* Calls fn with each mapping that p has, in the order of their addresses. */
+/* Calls fn with each live mapping of p, in the order of addresses. */
 void procmap_for_each_range(const struct process *p,
 			    void (*fn)(void *ctx, const struct range *r), void *ctx);
 
-/* An image that p has mapped, and whose name is wanted; NULL: there is none. */
+/*
+ * Returns the first image that p has mapped for whose name is_wanted() is true, or
+ * NULL.
+ */
 const struct known_image *procmap_find_image(const struct process *p,
 					     bool (*is_wanted)(const char *name));
 
-/* What p has mapped that may be executed, ascending; valid until the next event. */
+/*
+ * Returns p's live executable mappings, sorted by address. They are valid until the
+ * next event.
+ */
 const struct range *procmap_ranges(const struct process *p, size_t *nr);
 
 enum procmap_result {
 	PROCMAP_FOUND,
 	PROCMAP_NO_PROCESS,
 	PROCMAP_NO_MAPPING,
-	PROCMAP_AMBIGUOUS, /* more than one image, or offset, held the address */
-	PROCMAP_GAP,       /* mapping events were lost around then */
+	/* several images, or several offsets of one, were mapped there */
+	PROCMAP_AMBIGUOUS,
+	PROCMAP_GAP, /* mapping events were lost at that time */
 };
 
-/* Monotonic; both ends belong to it. */
+/* Monotonic clock; both ends are included. */
 struct time_span {
 	uint64_t t0, t1;
 };
@@ -180,59 +201,67 @@ struct time_span {
 struct procmap_hit {
 	struct known_image *image;
 	uint64_t bias;     /* address + bias is the image's offset */
-	uint64_t since_ns; /* when it was mapped */
-	/* Set whatever the result: */
-	struct process *process; /* NULL when none is known */
-	uint64_t end;            /* the answer is the same from pc up to here */
+	uint64_t since_ns; /* time of the mapping */
+	/* These are always set: */
+	struct process *process; /* NULL: none is known */
+	uint64_t end; /* the result holds for all addresses from pc to here */
 };
 
 /*
- * Who held (tgid, pc) at any time in an interval? With generation 0 every incarnation
- * that touches the interval counts. The answer holds until the process map changes.
+ * Finds the mapping that a process had at pc in an interval. With generation 0, all
+ * incarnations that overlap the interval count. The result is valid until the process
+ * map changes.
  */
 enum procmap_result procmap_lookup(struct procmap *pm, uint32_t tgid,
 				   unsigned int generation, uint64_t pc,
 				   struct time_span when, struct procmap_hit *out);
 
-/* The same for one incarnation and one moment; process is procmap_find()'s. */
+/* The same for one incarnation, as procmap_find() returned it, and one moment. */
 enum procmap_result procmap_lookup_in(struct procmap *pm, struct process *process,
 				      uint64_t pc, uint64_t when,
 				      struct procmap_hit *out);
 
 /*
- * Mapping events were lost somewhere in [from, to]: processes that are not
- * verified later than that, or did not begin after it, have a gap there.
+ * Notes that mapping events were lost in [from, to]. Look-ups in this interval are
+ * gaps, except in processes that began after it or were verified after it.
  */
 void procmap_add_gap(struct procmap *pm, uint64_t from, uint64_t to);
 
 /*
- * Compares a process's live mappings with what a scan found: if they have all of
- * it (by place and name: scan and kernel know files by different numbers) they are
- * verified, else replaced by a new incarnation. So is one that was incomplete.
+ * Compares a process's live mappings with those that a scan of /proc found. If the
+ * process has all of them, it is verified. Otherwise, or if it was incomplete, a new
+ * incarnation with the found mappings begins. Mappings are compared by address and file
+ * name, because /proc and the kernel's records may show different device numbers for a
+ * file.
  */
 void procmap_verify(struct procmap *pm, uint32_t tgid, const char *comm,
 		    const struct rangemap *found, uint64_t when);
 
 /*
- * What a process has mapped cannot be read, or is too much: as of when all look-ups are
- * gaps, until procmap_verify(). A process that is not known is entered.
+ * Makes a process incomplete, because its mappings cannot be read or are too many:
+ * look-ups from `when` on are gaps until procmap_verify(). A process that is not known
+ * is added.
  */
 void procmap_give_up(struct procmap *pm, uint32_t tgid, uint64_t when);
 
 /*
- * Calls fn with the tgid of each living process that is incomplete, and due at now to
- * be read anew with procmap_verify(), until fn returns false. Whether it never did.
+ * Calls fn with the tgid of each living incomplete process that is due at `now` to be
+ * read again with procmap_verify(). Stops and returns false when fn returns false; else
+ * returns true.
  */
 bool procmap_for_each_incomplete(struct procmap *pm, uint64_t now,
 				 bool (*fn)(void *ctx, uint32_t tgid), void *ctx);
 
-/* After a scan of all processes at when: those that it did not find are gone. */
+/*
+ * Ends a scan of all processes that began at `when`: processes that it did not find
+ * have exited.
+ */
 void procmap_end_unseen(struct procmap *pm, uint64_t when);
 
 /*
- * Forgets exited and superseded processes and retired mappings that ended
- * before horizon, and gaps likewise. is_alive tells whether an exited tgid
- * still has threads.
+ * Drops exited and superseded processes, retired mappings, and gaps that ended before
+ * horizon. is_alive returns whether an exited tgid still has threads; then the process
+ * is kept.
  */
 void procmap_forget(struct procmap *pm, uint64_t horizon,
 		    bool (*is_alive)(uint32_t tgid));
@@ -246,7 +275,7 @@ uint64_t procmap_nr_failed(const struct procmap *pm);
 uint64_t procmap_nr_skipped(const struct procmap *pm);  /* mapping records */
 size_t procmap_nr_incomplete(const struct procmap *pm); /* living processes */
 
-/* As accounts_take_excess(), of the time that events took since the last call. */
+/* As accounts_take_excess(): ns is the time that events took since the last call. */
 uint64_t procmap_take_excess(struct procmap *pm, uint64_t ns, uint64_t share_ns);
 
 #endif

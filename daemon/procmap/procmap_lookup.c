@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procmap_lookup.c - who held an address, and when
+ * procmap_lookup.c - finds the mapping of an address at a time
  */
 #include "config.h"
 
@@ -35,13 +35,15 @@ struct process *procmap_find(struct procmap *pm, uint32_t tgid, unsigned int gen
 	return best;
 }
 
-/* Was p incomplete at any time in an interval that ends at t1? */
+/* Whether p was incomplete at any time in an interval that ends at t1. */
 static bool lacks_mappings(const struct process *p, uint64_t t1)
 {
 	return p->incomplete && t1 >= p->incomplete_ns;
 }
 
-/* Were mapping events of p lost in an interval that touches this one? */
+/*
+ * Whether mapping events of p may have been lost in an interval that overlaps this one.
+ */
 static bool in_gap(const struct procmap *pm, const struct process *p,
 		   struct time_span when)
 {
@@ -55,13 +57,13 @@ static bool in_gap(const struct procmap *pm, const struct process *p,
 	return false;
 }
 
-/* Collects the distinct (image, offset) that one address had. */
+/* Collects the distinct pairs of image and offset that an address had. */
 struct candidates {
 	struct known_image *image;
 	uint64_t bias, since_ns;
-	uint64_t end; /* from the address up to here they are the same */
+	uint64_t end; /* the pairs are the same for all addresses up to here */
 	int nr;
-	bool is_gap; /* one of those that may have had it was incomplete */
+	bool is_gap; /* one of the processes was incomplete */
 };
 
 static void end_before(struct candidates *c, uint64_t end)
@@ -83,7 +85,7 @@ static void add_candidate(struct candidates *c, const struct range *r)
 	c->nr++;
 }
 
-/* What p itself held at pc during its part of the interval. */
+/* Adds what p had mapped at pc during its part of the interval. */
 static void look_in(const struct process *p, uint64_t pc, struct time_span when,
 		    struct candidates *c)
 {
@@ -115,7 +117,7 @@ static void look_in(const struct process *p, uint64_t pc, struct time_span when,
 	}
 }
 
-/* What the candidates that were found in p (NULL: no such process) amount to. */
+/* Computes the result from the candidates. p is NULL if there is no such process. */
 static enum procmap_result judge(const struct procmap *pm, struct process *p,
 				 const struct candidates *c, struct time_span when,
 				 struct procmap_hit *out)

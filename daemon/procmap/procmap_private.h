@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procmap_private.h - what procmap.c, which takes events in, and procmap_lookup.c,
- * which answers, share
+ * procmap_private.h - shared by procmap.c, which applies events, and procmap_lookup.c,
+ * which answers look-ups
  */
 #ifndef CPI_DAEMON_PROCMAP_PRIVATE_H
 #define CPI_DAEMON_PROCMAP_PRIVATE_H
@@ -19,8 +19,10 @@ struct procmap {
 	struct gap *gaps;
 	size_t nr_gaps;
 	struct accounts accounts;
-	int (*owner)(uint32_t tgid, uint32_t *uid); /* NULL: nobody pays */
-	bool refused; /* there was no place for a process: what is unknown may be one */
+	/* NULL: processes have no account */
+	int (*owner)(uint32_t tgid, uint32_t *uid);
+	/* a process could not be added; an unknown tgid may be that process */
+	bool refused;
 	size_t nr_incomplete;
 	uint64_t nr_failed, nr_skipped;
 };

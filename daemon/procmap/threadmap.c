@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * threadmap.c - threads in a hash map, each incarnation of a number by itself
+ * threadmap.c - threads over time, in a hash map by tid
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@ void threadmap_fini(struct threadmap *tm)
 	hmap_fini(&tm->all);
 }
 
-/* The thread that has a number now; NULL: none that is known. */
+/* Returns the thread that has a tid now; NULL if none is known. */
 static struct thread *find_current(const struct threadmap *tm, uint32_t tid)
 {
 	for (struct hnode *n = hmap_first(&tm->all, hash_u64(tid)); n;
@@ -84,7 +84,7 @@ int threadmap_fork(struct threadmap *tm, uint32_t tid, uint32_t tgid, const char
 	struct thread *known = find_current(tm, tid);
 
 	if (known && known->tgid == tgid && known->since == PROCMAP_ALWAYS) {
-		known->since = when; /* a scan found it before its record was read */
+		known->since = when; /* a scan found it before its fork was read */
 		set_comm(known, comm);
 		return 0;
 	}
