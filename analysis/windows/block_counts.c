@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run executes every block whose head it passes, and falls through a block whose end
- * it passes. A branch counts for an edge only if it is the last instruction of its
- * block; calls in the middle of a block have no edge. Each part of a procedure is
- * looked up in the sorted edges, so an image with many edges costs little.
+ * block_counts.c - executions of blocks and edges, counted from runs and branches
+ *
+ * A run executes every block whose head it contains, and falls through a block whose
+ * end it contains. A branch counts for an edge only if it is the last instruction of
+ * its block; calls in the middle of a block have no edge. A binary search finds the
+ * edges of each part of a procedure, so the time does not grow with the edges of the
+ * image.
  */
 #include "config.h"
 
@@ -65,7 +68,7 @@ static void add_branch(struct block_counts *p, const struct cfg *cfg,
 	}
 }
 
-/* Calls add for the edges that come from a part of the procedure. */
+/* Calls add for each edge that begins in a part of the procedure. */
 static void each_edge(const struct cfg *cfg, int part, struct edges *set,
 		      struct block_counts *p,
 		      void (*add)(struct block_counts *p, const struct cfg *cfg,

@@ -12,12 +12,14 @@
 struct block_counts {
 	double *block;   /* by block: entries at its head */
 	double *through; /* by block: how often control fell through its end */
-	double *edge;    /* by edge: how often the branch was seen; 0 for a fall */
-	double sum;      /* of block */
-	double cycles, timed, runs; /* of runs that begin in the procedure */
+	double *edge; /* by edge: how often the branch was taken; 0 for a fall-through
+		       */
+	double sum;   /* Σ block */
+	/* Of the runs that begin in the procedure: cycles, runs with cycles, runs. */
+	double cycles, timed, runs;
 };
 
-/* Everything lives in the arena. 0 or -ENOMEM. */
+/* Counts for each block and edge of cfg, in the arena. Returns 0 or -ENOMEM. */
 int block_counts_build(const struct cfg *cfg, struct edges *branches,
 		       struct edges *runs, struct arena *arena,
 		       struct block_counts *out);

@@ -3,8 +3,8 @@
  * codepack.c - packs translated pages
  *
  * The micro-ops keep their order, so that each still falls through to the next one.
- * Only what names a place is rewritten: index[] becomes a bit and a place per
- * instruction, and direct jumps name cells.
+ * Only references to micro-ops are rewritten: index[] becomes a bit and a cell number
+ * per instruction, and direct jumps name cells.
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static bool has_line(const struct cpi_code_page *page, uint32_t line)
 	return false;
 }
 
-/* Counts lines and instructions, and so says where everything begins. */
+/* Counts lines and instructions; the counts determine where each section begins. */
 static struct cpi_code_head lay_out(const struct cpi_code_page *page, uint32_t nr_uops)
 {
 	struct cpi_code_head h = { 0 };

@@ -2,9 +2,10 @@
 /*
  * codepack.h - packed pages of micro-ops, as the kernel side reads them
  *
- * A translated page (struct cpi_code_page) has room for every offset and for the most
- * micro-ops. Few pages need that. A packed page (abi/uop.h, union cpi_code_cell) has
- * only what was translated, and the code from which it was made.
+ * A translated page (struct cpi_code_page) has room for a micro-op index at every
+ * offset and for the largest number of micro-ops. Few pages need so much. A packed page
+ * (abi/uop.h, union cpi_code_cell) has only the micro-ops that exist, and the machine
+ * code from which they were translated.
  */
 #ifndef CPI_ANALYSIS_CODEPACK_H
 #define CPI_ANALYSIS_CODEPACK_H
@@ -14,14 +15,14 @@
 #include "abi/uop.h"
 
 /*
- * Packs a page whose nr_uops micro-ops passed translate_check_page(). code holds size
- * bytes, the page's and those behind it; missing ones count as 0. out has room for
- * CPI_CODE_MAX_CELLS; returns how many were written.
+ * Packs a page whose nr_uops micro-ops passed translate_check_page(). code has the size
+ * bytes of the page and of the code that follows it; missing bytes count as 0. out has
+ * room for CPI_CODE_MAX_CELLS. Returns the number of cells that were written.
  */
 uint32_t codepack_page(const struct cpi_code_page *page, uint32_t nr_uops,
 		       const uint8_t *code, size_t size, union cpi_code_cell *out);
 
-/* The place of the micro-ops of an offset of a packed page; 0: it is not translated. */
+/* Returns the cell of an offset's first micro-op; 0: the offset is not translated. */
 uint32_t codepack_find(const union cpi_code_cell *packed, uint32_t offset);
 
 #endif

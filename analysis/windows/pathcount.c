@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For the intervals windows are independent, but passes in one window are not. So an
- * anchor whose windows have the weights w counts as (Σ w)² / Σ w² windows, and a path
- * counts as fewer, in proportion to how often it was cut.
+ * pathcount.c - how often control takes each path through a procedure, from windows
+ *
+ * The intervals assume that windows are independent of each other; passes of one window
+ * are not. So an anchor whose windows have the weights w counts as (Σ w)² / Σ w²
+ * windows. A path that windows often cut counts as fewer, in proportion.
  */
 #include "config.h"
 
@@ -26,7 +28,7 @@ struct visit {
 	uint64_t n;      /* windows like this */
 	uint64_t left;   /* instructions until the window's end */
 	double weight;   /* of all n */
-	double reaching; /* chance that a window reaches so far */
+	double reaching; /* probability that a window reaches this far */
 };
 
 struct pass {
@@ -51,7 +53,7 @@ struct path_counter {
 	const struct window *window;
 	uint32_t nr_windows;
 	double weight;
-	uint64_t came; /* windows that came to an anchor */
+	uint64_t came; /* windows that reached an anchor */
 };
 
 static struct visit *visits(const struct path_counter *c, size_t *nr)
@@ -220,7 +222,9 @@ static void find_reaching(struct visit *v, size_t nr)
 	}
 }
 
-/* How many passes one whole pass stands for: the inverse of the chance to see it. */
+/*
+ * The weight of one complete pass: the inverse of the probability to record it whole.
+ */
 static double scale_of(const struct visit *v, size_t nr, const struct pass *pass)
 {
 	const struct visit key = { .anchor = pass->path->out.block[0],
@@ -289,7 +293,7 @@ static int by_passes(const void *va, const void *vb)
 	return memcmp(a->block, b->block, a->nr_blocks * sizeof(*a->block));
 }
 
-/* Fills the paths. By chance the scaled paths of an anchor may exceed its passes. */
+/* Fills the paths. The weighted paths of an anchor may by chance exceed its passes. */
 static int put_paths(struct path_counter *c, struct pathcount *out, const double *worth,
 		     const size_t *anchor_of)
 {

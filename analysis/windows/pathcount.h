@@ -2,13 +2,13 @@
 /*
  * pathcount.h - how often control takes each path through a procedure, from windows
  *
- * MICRO'97 section 5.3 asks for path profiles. Here they come from weighted windows
- * (window_weights.h), each path from anchor to anchor (pathwalk.h). Windows end in the
- * middle of some paths, of long ones more often. So a path that was seen whole also
- * stands for the cut ones of its length: it counts by the inverse of the probability
- * that a window reaches that far behind the anchor (Kaplan and Meier 1958; a window
- * that ends for another reason than its length is censored). Paths that are longer than
- * all windows, or that always end them, stay unknown.
+ * MICRO'97 section 5.3 asks for path profiles. This file counts the paths in weighted
+ * windows (window_weights.h). Each path leads from anchor to anchor (pathwalk.h). Some
+ * windows end in the middle of a path, and more often in a long path. So each complete
+ * path is weighted by the inverse of the probability that a window reaches as far
+ * behind the anchor (Kaplan and Meier 1958; a window that ends for another reason than
+ * its length is censored). Paths that are longer than all windows, and paths that
+ * always end the window, stay unknown.
  */
 #ifndef CPI_ANALYSIS_PATHCOUNT_H
 #define CPI_ANALYSIS_PATHCOUNT_H
@@ -17,7 +17,7 @@
 #include "analysis/windows/pathwalk.h"
 #include "analysis/windows/window_weights.h"
 
-#define PATHCOUNT_MAX_SCALE 20 /* the most passes that one whole path stands for */
+#define PATHCOUNT_MAX_SCALE 20 /* the largest weight of one complete path */
 
 /* The unit of passes is one pass of a window of weight 1. */
 struct pathcount_path {
@@ -25,15 +25,15 @@ struct pathcount_path {
 	int nr_blocks;
 	int end; /* an anchor or cfg->exit */
 	struct pathwalk_caller caller;
-	uint64_t seen, windows; /* seen whole: how often, in how many windows */
+	uint64_t seen, windows; /* complete paths, and the windows that have one */
 	double passes;          /* estimated */
-	struct interval
-		share; /* of its anchor's passes; all shares are at most 1 together */
+	struct interval share; /* of its anchor's passes; the shares of an anchor add up
+				  to at most 1 */
 };
 
 struct pathcount_anchor {
 	int block;
-	uint64_t seen, windows; /* arrivals of control, in how many windows */
+	uint64_t seen, windows; /* arrivals of control, and the windows that have one */
 	double passes;
 	double known; /* the share of passes whose path is known, 0 to 1 */
 };
@@ -47,8 +47,8 @@ struct pathcount {
 };
 
 /*
- * requires: window_weights_solve(). image is the number of cfg's image in f. The result
- * lives in the arena. Returns 0 or -ENOMEM.
+ * requires: window_weights_solve(). image is the number that f uses for the image of
+ * cfg. The result lives in the arena. Returns 0 or -ENOMEM.
  */
 int pathcount_find(const struct cfg *cfg, const struct window_weights *f,
 		   uint32_t image, struct arena *arena, struct pathcount *out);

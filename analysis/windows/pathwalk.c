@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A window may contain several nested executions of the procedure, which are kept on a
- * stack. The top one runs, or waits for a called procedure to return. If control lands
- * in the procedure in a way that the stack does not explain (the window began in a
- * called procedure, or there was an exception), a new execution begins, whose path is
- * not known before the next anchor.
+ * pathwalk.c - the paths through a procedure that a window recorded
+ *
+ * A window may contain several nested executions of the procedure. They are kept on a
+ * stack. The top one runs, or waits for a called procedure to return. If control enters
+ * the procedure in a way that the stack does not explain (the window began in a called
+ * procedure, or there was an exception), a new execution begins. Its path is not known
+ * before the next anchor.
  */
 #include "config.h"
 
@@ -14,11 +16,11 @@
 #define MAX_DEPTH  (WINDOW_MAX_INSNS + 2) /* each but the first one took a jump */
 
 struct execution {
-	int first,
-		nr_blocks; /* of its path, in walk->block; 0: came to no anchor yet */
+	int first, nr_blocks; /* of its path, in walk->block; 0: it has not reached an
+				 anchor yet */
 	struct pathwalk_caller caller;
 	uint64_t since; /* instructions of the window before its path */
-	uint64_t back;  /* where in the image what it called returns to */
+	uint64_t back;  /* image offset to which the procedure it called returns */
 };
 
 struct pathwalk {
@@ -30,7 +32,7 @@ struct pathwalk {
 	bool inside; /* the top one runs */
 	int *block;
 	int nr_blocks;
-	uint64_t bytes, jumps; /* of straight parts, and taken, until now */
+	uint64_t bytes, jumps; /* bytes of straight parts, and taken jumps, until now */
 	uint64_t nr_insns;     /* of the window */
 	double insns_per_byte;
 	pathwalk_fn fn;
@@ -294,7 +296,7 @@ static void walk_part(struct pathwalk *walk, const struct window *w, uint32_t i,
 		depart(walk, &w->jump[i]);
 }
 
-/* Straight parts have all instructions but the jumps. */
+/* Straight parts contain all instructions except the jumps. */
 static void begin_clock(struct pathwalk *walk, const struct window *w)
 {
 	uint64_t bytes = 0;

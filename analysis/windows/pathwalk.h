@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pathwalk.h - the paths through a procedure that a window shows
+ * pathwalk.h - the paths through a procedure that a window recorded
  *
  * A path is the sequence of blocks from one anchor to the next. Anchors are the
  * procedure's entry and the heads of its loops: the targets of back edges of a
@@ -36,18 +36,15 @@ struct pathwalk_path {
 
 struct pathwalk;
 
-/*
- * image is the number of cfg's image. Everything lives in the arena. NULL when out of
- * memory.
- */
+/* image is the number of cfg's image. Lives in the arena. NULL when out of memory. */
 struct pathwalk *pathwalk_new(const struct cfg *cfg, uint32_t image,
 			      struct arena *arena);
 
 /*
  * Calls fn for each arrival of control at an anchor, in the order in which the paths
- * end. The window w began in image number start; its first instruction was chosen by
- * the sampler, which is no arrival. Stops at fn's first non-zero result and returns it;
- * else returns 0.
+ * end. The window w began in image number start. The start of a window does not count
+ * as an arrival, because the sampler chose it. Stops at fn's first non-zero result and
+ * returns it; else returns 0.
  */
 typedef int (*pathwalk_fn)(void *ctx, const struct pathwalk_path *p);
 int pathwalk_window(struct pathwalk *walk, const struct window *w, uint32_t start,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * steps.c - which registers count the rounds of the loop at an instruction
+ * steps.c - which registers count the iterations of the loop at an instruction
  *
  * explore() finds the instructions that can be reached, make_blocks() the basic blocks,
- * evaluate() what a block does to each register: each value is a register's value at
- * the block's begin plus a constant, or unknown. find_region() then takes one register
- * at a time.
+ * and evaluate() finds what a block does to each register: each value is unknown, or a
+ * register's value at the start of the block plus a constant. find_region() then takes
+ * one register at a time.
  *
  * Code is hostile: each loop here is bounded by STEPS_MAX_INSNS or MOST_UOPS.
  */
@@ -19,14 +19,14 @@
 #include "base/hash.h"
 
 #define MOST_UOPS  64 /* of an instruction */
-#define MOST_LEAF  64 /* instructions of a procedure that is looked into */
+#define MOST_LEAF  64 /* instructions of a callee that is examined */
 #define NR_VALUES  64 /* registers that can be in addresses */
 #define NR_SLOTS   (2 * STEPS_MAX_INSNS)
 #define NO_INSN    (-1)
 #define FIRST_TEMP CPI_REG_ZERO /* machine registers are below */
 /*
- * In one steps_find(): code with hundreds of calls, each of which every register asks
- * about, takes a millisecond at most. Beyond it a call may be of anything.
+ * Instructions of callees that one steps_find() examines: at most a millisecond, even
+ * with hundreds of calls and all registers. After that a callee counts as unknown.
  */
 #define LEAF_BUDGET 8192
 
@@ -40,11 +40,11 @@ struct insn {
 	int block;
 	bool calls;
 	uint32_t clobbers; /* registers that what it calls may change */
-	uint64_t callee;   /* which is small; 0: that is not known */
+	uint64_t callee;   /* a small procedure; 0: not known to be small */
 };
 
 struct block {
-	int first, last; /* instructions; in between next[0] leads on */
+	int first, last; /* instructions; next[0] leads from one to the next */
 	uint32_t writes; /* registers with writes other than steps: a bit each */
 	uint32_t steps;  /* registers that it steps */
 	uint32_t narrow; /* ... of which the lower half counts */
@@ -65,7 +65,8 @@ struct steps {
 	struct block block[STEPS_MAX_INSNS];
 	int nr_blocks;
 	struct value value[NR_VALUES];
-	uint64_t written; /* values that are no longer those of the begin: a bit each */
+	uint64_t written; /* one bit for each value that differs from the start of the
+			     block */
 	bool forward[STEPS_MAX_INSNS], region[STEPS_MAX_INSNS]; /* blocks */
 	int leaf_budget; /* instructions of small procedures that may still be looked at
 			  */
@@ -131,7 +132,7 @@ static const struct cpi_uop *uop_of(const struct insn *i, uint32_t k)
 	return k && !(u->flags & CPI_UOP_MORE) && u->op != CPI_UOP_GOTO ? NULL : u;
 }
 
-/* Instructions of a procedure that are to be looked at. */
+/* The instructions of a procedure that are still to be examined. */
 struct leaf {
 	uint64_t pc[MOST_LEAF];
 	int nr;
@@ -181,7 +182,7 @@ static bool leaf_do(struct steps *s, struct leaf *l, uint64_t pc)
 	return leaf_add(l, pc + cpi_uop_length(uop_of(&i, 0)));
 }
 
-/* Whether pc is of a small procedure that calls no other one, and what that has. */
+/* Whether pc begins a small procedure without calls; also returns its instructions. */
 static bool look_into(struct steps *s, uint64_t pc, struct leaf *l)
 {
 	l->pc[0] = pc;
@@ -288,7 +289,9 @@ static void make_block(struct steps *s, int first)
 	s->nr_blocks++;
 }
 
-/* Only an endless loop without a branch has no begin; it has the first instruction. */
+/*
+ * Only an endless loop without a branch has no first block: take the first instruction.
+ */
 static void make_blocks(struct steps *s)
 {
 	s->nr_blocks = 0;
@@ -426,7 +429,7 @@ static void note_writes(const struct steps *s, uint32_t written, struct block *b
 	}
 }
 
-/* A register that is stepped and is as before at the end counts nothing: a write. */
+/* If the steps of a register add up to 0, it counts nothing: treat them as a write. */
 static void evaluate(struct steps *s, struct block *b)
 {
 	const struct cpi_uop *u;
@@ -489,8 +492,8 @@ static void go_forward(struct steps *s, uint32_t bit)
 }
 
 /*
- * Marks the region of a register: what is reached from the first instruction, and leads
- * back to it. Returns whether there is one.
+ * Marks the region of a register: the blocks that the first instruction reaches and
+ * that lead back to it. Returns whether there is a region.
  */
 static bool find_region(struct steps *s, uint32_t bit)
 {
@@ -526,13 +529,13 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* The constant with its sign: of a narrow value, of its lower half. */
+/* The constant with its sign; for a narrow value, the sign of its lower half. */
 static int64_t constant(uint64_t add, bool narrow)
 {
 	return narrow ? (int32_t)(uint32_t)add : (int64_t)add;
 }
 
-/* Adds one change of a register to what is known of its step. */
+/* Adds one change of a register to its step. */
 static void add_change(struct step *out, uint64_t pc, int64_t change)
 {
 	const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
@@ -544,8 +547,9 @@ static void add_change(struct step *out, uint64_t pc, int64_t change)
 }
 
 /*
- * How a block steps a register: at, by and unit. Returns whether it always goes the
- * same way: then a block that is done in part counts as less than one.
+ * Fills at, by and unit of a register that a block steps. Returns whether all changes
+ * have the same sign; only then does a block that ran in part count as less than one
+ * run.
  */
 static bool measure(struct steps *s, const struct block *b, struct step *out)
 {
@@ -596,7 +600,7 @@ static enum step_place place_of(struct steps *s, uint64_t pc)
 	return calls_into(s, pc) ? STEP_BELOW : STEP_OUTSIDE;
 }
 
-/* Whether one block of the region has all steps of the register, and which. */
+/* Finds the block that has all steps of the register in the region, if one has. */
 static bool find_step(struct steps *s, unsigned int reg, struct step *out)
 {
 	const uint32_t bit = 1u << reg;

@@ -15,7 +15,7 @@
 
 #include "analysis/windows/codepack.h"
 
-/* Micro-ops of one instruction, at most, and GOTOs between two. */
+/* The most micro-ops of one instruction, and the most GOTOs between two. */
 #define MOST_UOPS 64
 
 struct walker {
@@ -44,7 +44,7 @@ int walk_find_in_page(const struct cpi_code_page *page, uint32_t offset,
 	return 0;
 }
 
-/* Cells behind the head are numbered as micro-ops: jumps name them by these numbers. */
+/* The cells after the head are numbered like micro-ops; jumps use these numbers. */
 int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,
 			struct walk_code *out)
 {
@@ -102,8 +102,8 @@ static int decide_jump(struct walker *k, const struct cpi_uop *u, bool *taken,
 }
 
 /*
- * Executes the instruction at the walker's place. more says that the record has another
- * one, so its micro-ops are needed.
+ * Executes the walker's current instruction. more: the record has another instruction,
+ * so the micro-ops of that one are needed.
  */
 static int do_instruction(struct walker *k, bool more, struct walk *out)
 {

@@ -24,7 +24,7 @@ struct walk_jump {
  */
 struct walk {
 	uint64_t start;
-	uint64_t last; /* of the last instruction that was reached */
+	uint64_t last; /* address of the last instruction that was reached */
 	uint32_t nr;   /* jumps that were taken */
 	uint32_t nr_instructions;
 	struct walk_jump jump[CPI_WINDOW_MAX];
@@ -44,7 +44,7 @@ struct walk_code {
  */
 typedef int walk_find_fn(void *ctx, uint64_t address, struct walk_code *out);
 
-/* The same for an offset of a page that may be NULL; and of a packed one. */
+/* The same for an offset of a page, which may be NULL; and of a packed page. */
 int walk_find_in_page(const struct cpi_code_page *page, uint32_t offset,
 		      struct walk_code *out);
 int walk_find_in_packed(const union cpi_code_cell *page, uint32_t offset,

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All images share one order of places: the image's number is above the offset. A piece
- * is the code between two neighbouring jumps or targets. A window passes a piece when
- * control comes to the piece's head.
+ * window_weights.c - how much each window of a selection counts
  *
- * Windows that began in the same piece have the same weight. With these weights, as
- * many windows end in each piece as begin there (window_balance.h).
+ * A place is a number with the image's number in its upper bits and the offset in its
+ * lower bits. A piece is the code between two neighbouring jumps or targets. A window
+ * passes a piece if control reaches the head of the piece.
+ *
+ * Windows that began in the same piece have the same weight. The weights make the
+ * number of windows that end in each piece equal to the number that begin there
+ * (window_balance.h).
  */
 #include "config.h"
 
@@ -27,7 +30,7 @@
 	63 /* offsets of code made at run time use all of them (daemon/jit/jit.h) */
 #define MAX_IMAGE   0xffffu
 #define CLIP        20.0 /* of weights, to both sides */
-#define STARTS      1.0  /* windows that the share of samples counts as */
+#define STARTS      1.0  /* the share of samples counts as so many windows */
 #define PRIOR       0.2  /* windows, added to each share */
 #define INSN_BYTES  4.0  /* mean size of an instruction */
 #define HERE        0.4  /* deviation of log cycles per instruction, in one piece */
@@ -350,8 +353,8 @@ static void sum_time(const struct window_weights *ww, double *time, double *exec
 
 /*
  * How many of all windows should begin in a piece. The piece's share of the samples
- * decides, because there are more samples than windows. The more windows did begin
- * there, the more they count beside the samples.
+ * decides, because there are more samples than windows. The more windows began there,
+ * the more they count compared with the samples.
  */
 static double expected_starts(const struct piece *p, double time, double all)
 {
@@ -402,7 +405,7 @@ static int balance_windows(struct window_weights *ww, const double *guess,
 		    : -ENOMEM;
 }
 
-/* A weight with which as many windows begin in the piece as its samples suggest. */
+/* The weight that makes the starts of windows in the piece agree with its samples. */
 static double as_sampled(const struct window_weights *ww,
 			 const struct weighted_window *win, double time, double all)
 {
@@ -446,13 +449,13 @@ static int find_weights(struct window_weights *ww, const double *guess)
 	return err;
 }
 
-/* A normal deviate, nearly; equal numbers give equal ones. */
+/* A nearly normal deviate; equal seeds give equal deviates. */
 static double normal(uint64_t number)
 {
 	return (__builtin_popcountll(hash_u64(number)) - 32) / 4.0;
 }
 
-/* A bootstrap: each of n windows counts twice or not at all. */
+/* A bootstrap: each of the n windows counts twice or not at all. */
 static double random_part(uint64_t number, uint64_t n)
 {
 	const uint64_t few = n < 64 ? (1ull << n) - 1 : 0;
@@ -471,8 +474,8 @@ static uint64_t seed_of(const struct piece *p)
 }
 
 /*
- * One draw of what could have come out instead: with other windows, and with other
- * cycles per instruction where windows do not determine them, in the piece and in its
+ * Draws one alternative result: with resampled windows and, where windows do not
+ * determine the cycles per instruction, with other cycles in the piece and in its
  * neighbourhood.
  */
 static int draw_errors(struct window_weights *ww, int number, double *guess)

@@ -3,13 +3,13 @@
  * window_weights.h - how much each window of a selection counts
  *
  * Windows (db/profile/windows.h) begin where time is spent, not where instructions are
- * executed. Counted alike, they show too much slow code, and too much of the code that
- * runs after it. Weights correct that: a window weighs more if it began where more is
- * executed than the time there suggests. The starts of windows are a sample of time;
- * weighted, the code that they pass is a sample of executions.
+ * executed. If each window counted the same, slow code and the code that runs after it
+ * would count too much. Weights correct this: a window has a larger weight if the code
+ * where it began is executed more often than its time suggests. The starts of windows
+ * are a sample of time; the code in the weighted windows is a sample of executions.
  *
- * Code is divided into pieces, at the jumps and targets that windows saw. That needs
- * neither the code's bytes nor its procedures.
+ * Code is divided into pieces at the jumps and targets in the windows. This needs
+ * neither the bytes of the code nor its procedures.
  */
 #ifndef CPI_ANALYSIS_WINDOW_WEIGHTS_H
 #define CPI_ANALYSIS_WINDOW_WEIGHTS_H
@@ -22,8 +22,8 @@
 /* An edge's count for one pass of a window of weight 1. */
 #define WINDOW_WEIGHTS_UNIT 1024
 
-#define WINDOW_WEIGHTS_DRAWS 16 /* of the errors of all pieces together */
-#define WINDOW_WEIGHTS_LEAST 50 /* windows; from fewer, samples are better */
+#define WINDOW_WEIGHTS_DRAWS 16 /* random draws of the errors of all pieces */
+#define WINDOW_WEIGHTS_LEAST 50 /* windows; with fewer, samples are more exact */
 
 struct window_weights;
 
@@ -45,10 +45,12 @@ int window_weights_add(struct window_weights *ww, uint32_t image, struct windows
 int window_weights_sample(struct window_weights *ww, uint32_t image, uint64_t offset,
 			  double time);
 
-/* Gives each window its weight, once all are added. Returns 0 or -ENOMEM. */
+/*
+ * Computes the weights after all windows and samples are added. Returns 0 or -ENOMEM.
+ */
 int window_weights_solve(struct window_weights *ww);
 
-/* Windows that have a weight. */
+/* The number of windows that have a weight. */
 uint64_t window_weights_nr(const struct window_weights *ww);
 
 /*
@@ -62,29 +64,29 @@ int window_weights_each(const struct window_weights *ww, window_weights_fn fn,
 			void *ctx);
 
 /*
- * The straight runs and the taken jumps inside an image, as a branch stack would give
- * them (db/profile/edges.h), in WINDOW_WEIGHTS_UNIT. The caller frees both. Returns 0
- * or -ENOMEM.
+ * Returns the straight runs and the taken jumps inside an image in the form of branch
+ * stacks (db/profile/edges.h); counts are multiplied by WINDOW_WEIGHTS_UNIT. The caller
+ * frees both. Returns 0 or -ENOMEM.
  */
 int window_weights_edges(const struct window_weights *ww, uint32_t image,
 			 struct edges **runs, struct edges **branches);
 
 /*
- * How many independent windows would determine the executions of the code at offset
- * equally well; 0 if no window passed it.
+ * Returns the number of independent windows that would determine the executions of the
+ * code at offset equally well; 0 if it is in no window.
  */
 double window_weights_worth(const struct window_weights *ww, uint32_t image,
 			    uint64_t offset);
 
 /*
- * WINDOW_WEIGHTS_DRAWS draws of the error of the logarithm of the executions at offset;
- * NULL if no window passed it. Draw i of one place belongs with draw i of another.
- * Places that windows do not connect share an error.
+ * Returns WINDOW_WEIGHTS_DRAWS random draws of the error of log(executions) at offset;
+ * NULL if the offset is in no window. Draw i of one offset and draw i of another are
+ * one joint draw. Offsets that windows do not connect share an error.
  */
 const double *window_weights_errors(const struct window_weights *ww, uint32_t image,
 				    uint64_t offset);
 
-/* Σ time / Σ executed instructions, over the code that windows passed. */
+/* Returns Σ time / Σ executed instructions, over the code in the windows. */
 double window_weights_time_per_insn(const struct window_weights *ww);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * calls.c - names the frames of call stacks
  *
- * Equal places are named once: a list of places is gathered first and sorted by image,
- * so that each image is opened once however many stacks go through it. The second
- * reading then only turns places into frame numbers.
+ * A place is an offset in an image. The first reading gathers all different places and
+ * sorts them by image, so that each image is opened once for their names. The second
+ * reading only turns places into frame numbers.
  */
 #include "config.h"
 
@@ -28,13 +28,13 @@
 #define MAX_SPOTS    (1u << 22)
 #define SPECIAL_SIZE 64 /* of the name of a frame without an image */
 
-/* Names are copied, so that an image outlives the row that named it. */
+/* Has a copy of the name, so it outlives the row of the database. */
 struct call_image {
 	struct hnode node;
 	struct query_image image;
 };
 
-/* A place in an image, and the frames that it stands for. */
+/* An offset in an image, and its frames: the procedure and what is inlined there. */
 struct call_place {
 	struct hnode node;
 	const struct call_image *image;
@@ -122,7 +122,7 @@ static int add_place(struct calls *c, const struct query_frame *f)
 	return err;
 }
 
-/* Around the frames of a stack that have places. */
+/* The outermost frames of a stack, which have no place. */
 struct outer {
 	struct frame_key key[2]; /* the innermost first; names may be mark */
 	size_t nr;
@@ -135,7 +135,7 @@ static void special_name(const char *what, char name[SPECIAL_SIZE])
 	snprintf(name, SPECIAL_SIZE, "[%s]", what);
 }
 
-/* "[no_start]": whose callers are not known. The command is the context's. */
+/* Makes the frames for missing callers ("[no_start]") and for the command. */
 static void outer_of(const struct calls *c, const struct query_stack *row,
 		     struct outer *o)
 {
@@ -190,7 +190,7 @@ static int put_frame(struct calls *c, const struct frame_key *key)
 	return c->chain.err;
 }
 
-/* A frame that no image has: "[map_gap]". */
+/* Makes a frame without an image, such as "[map_gap]". */
 static int put_special(struct calls *c, const char *what)
 {
 	char name[SPECIAL_SIZE];
@@ -200,7 +200,7 @@ static int put_special(struct calls *c, const char *what)
 	return put_frame(c, &key);
 }
 
-/* The procedure around a place, behind what was inlined there. */
+/* Adds the frames of a place: first what is inlined there, then the procedure. */
 static int name_in_image(struct calls *c, struct image *im, const struct call_place *s)
 {
 	const struct symbol *symbol = im ? image_symbol_at(im, s->offset) : NULL;
@@ -321,7 +321,7 @@ struct stack_walk {
 	void *ctx;
 };
 
-/* The frames of a stack into c->frame; false for one that names what is new. */
+/* Writes the frames of a stack to c->frame; false: one of its places has no name. */
 static bool find_frames(struct calls *c, const struct query_stack *row)
 {
 	struct outer outer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls_find.c - the frames that [IMAGE:]PROC means
+ * calls_find.c - finds the frames that [IMAGE:]PROC selects
  *
- * A procedure of one name in several images is in all of them: unlike a listing, a tree
- * can show them together.
+ * If several images have a procedure with the name, all of them are selected: a tree
+ * can show them together, unlike a listing.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include "report/calls/calls.h"
 #include "report/select/procname.h"
 
-/* NULL patterns match everything; names match themselves, too. */
+/* Matches a glob; NULL matches everything, and a name always matches itself. */
 struct wanted {
 	const char *name;
 	char *pattern, *image;
@@ -64,7 +64,7 @@ static int mark_frames(const struct frames *f, const char *name, const char *ima
 	return err;
 }
 
-/* "gzip+0x4290 (stripped)", as reports show a frame [0x4290] of gzip. */
+/* Compares with "gzip+0x4290 (stripped)", as reports show frame [0x4290] of gzip. */
 static int mark_offset(const struct frames *f, const char *proc, bool *out, size_t *nr)
 {
 	const char *plus = strstr(proc, "+0x");

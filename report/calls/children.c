@@ -2,8 +2,8 @@
 /*
  * children.c - sums call stacks by procedure or image, and orders the sums
  *
- * A stack is first rewritten to what its frames stand for, so rows by image need no
- * sums of their own: the frames of an image all stand for its first one.
+ * For rows by image, each frame of a stack is first replaced by the first frame of its
+ * image. After that, rows by image and by procedure are summed in the same way.
  */
 #include "config.h"
 
@@ -71,7 +71,7 @@ static bool is_shown(const struct children *c, uint32_t id)
 	       !fnmatch(c->procedure_glob, c->frames.frame[id]->name, 0);
 }
 
-/* --sort's key: what is counted, without those that it calls, or names. */
+/* Compares two rows by the key of --sort: time, time without callees, or names. */
 static int by_key(const void *va, const void *vb, void *ctx)
 {
 	const uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;

@@ -2,7 +2,8 @@
 /*
  * children.h - exclusive and inclusive time, from call stacks
  *
- * By image, the frames of an image are one: a stack counts once in each that it is in.
+ * With BY_IMAGE all frames of an image count as one frame: a stack counts once for each
+ * image in it.
  */
 #ifndef CPI_REPORT_CHILDREN_H
 #define CPI_REPORT_CHILDREN_H
@@ -16,24 +17,24 @@ struct children {
 	struct frames frames;
 	struct calls calls;
 	struct callsum sums; /* by frame */
-	uint32_t *order;     /* of the rows, nr_rows, each a frame */
+	uint32_t *order;     /* nr_rows frames: the rows in order */
 	size_t nr_rows;
 	/* private */
 	struct calls_request request;
-	uint32_t *stands_for; /* by frame: itself, or the first of its image */
-	struct buf frame;     /* uint32_t: a stack of what frames stand for */
+	uint32_t *stands_for; /* by frame: itself, or the first frame of its image */
+	struct buf frame;     /* uint32_t: a stack after this replacement */
 	char *procedure_glob;
 };
 
 /*
- * A row for each procedure, or with BY_IMAGE each image, of what req selects, in the
- * order of req->sort: time, self, procedure or image. Errors are logged but for
- * -ENOMEM. 0 or negative.
+ * Makes a row for each selected procedure, or with BY_IMAGE for each image, in the
+ * order of req->sort: time, self, procedure or image. Errors are logged, except
+ * -ENOMEM. Returns 0 or a negative error.
  */
 int children_open(const struct prof_request *req, struct children *c);
 void children_close(struct children *c);
 
-/* The image that a frame is of, or what stands for it. */
+/* Returns the name of a frame's image, or a text if it has none. */
 const char *children_image(const struct children *c, uint32_t frame);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * export_flat.c - samples without callers as stacks of one procedure each
  *
- * Of each machine, and image by image: the counts of an image are gathered from all of
- * its streams and contexts, put in the order of offsets, and handed out while its file
- * is open. What is in no context of the kind is what everybody's profile has beyond
- * all contexts'.
+ * For each machine, image by image: gathers the counts of all streams and contexts of
+ * the image, sorts them by offset, and passes them on while the image is open. The
+ * samples without a context of the kind are those of the profile of all processes,
+ * minus the profiles of all contexts.
  */
 #include "config.h"
 
@@ -41,17 +41,17 @@ struct flat {
 	struct progress progress;
 	struct strings contexts;
 	const struct query_epochs *epochs; /* of one machine */
-	struct query_image image; /* whose counts are gathered; its name is own */
+	struct query_image image;          /* the current image; name is owned */
 	struct place_count *count;
 	size_t nr_counts;
-	int64_t stream;        /* that was gathered last */
-	struct profile *named; /* of image and stream: all contexts together */
+	int64_t stream;        /* the last one that was gathered */
+	struct profile *named; /* Σ over the contexts of image and stream */
 	struct export_frames frames;
 	double value[EXPORT_MAX_COLUMNS];
 	double idle; /* samples that are left out */
 };
 
-/* Hands out the frames and values that are ready. */
+/* Calls fn with the current frames and values. */
 static int hand_out(struct flat *f, uint32_t id)
 {
 	const char *name = id == NO_CONTEXT ? NULL : strings_at(&f->contexts, id);
@@ -126,7 +126,7 @@ static int hand_out_counts(struct flat *f, struct image *im)
 	return err;
 }
 
-/* Hands out what was gathered of an image. */
+/* Passes on the gathered counts of an image. */
 static int end_image(struct flat *f)
 {
 	struct image *im = NULL;
@@ -173,7 +173,7 @@ static int add_count(struct flat *f, const struct place_count *count)
 	return 0;
 }
 
-/* Everybody's samples that are in no context, which came before. */
+/* Adds the samples of all processes, minus those of the contexts, which came first. */
 static uint64_t unnamed(const struct flat *f, const struct count *c)
 {
 	const uint64_t named = profile_at(f->named, c->offset).n;
@@ -201,7 +201,7 @@ static int add_counts(struct flat *f, const struct query_profile *q,
 	return err;
 }
 
-/* What the contexts of an image and stream have: everybody's comes behind them. */
+/* Adds samples of a context. The profile of all processes comes after all contexts. */
 static int note_named(struct flat *f, const struct query_profile *q)
 {
 	return q->context && !select_has_contexts(&f->w->sel)
@@ -242,7 +242,7 @@ static void on_progress(void *ctx, size_t done, size_t all)
 	progress_update(&f->progress, done, all);
 }
 
-/* Samples without an image belong to no selection of images or contexts. */
+/* Adds samples without an image, unless the selection names images or contexts. */
 static int hand_out_unknown(struct flat *f)
 {
 	const struct query_selection *query = &f->w->sel.query;
@@ -273,7 +273,7 @@ static int hand_out_unknown(struct flat *f)
 	return err;
 }
 
-/* All of one machine. */
+/* Passes on all stacks of one machine. */
 static int each_of_host(void *ctx, const struct query_epochs *epochs)
 {
 	struct flat *f = ctx;

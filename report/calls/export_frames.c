@@ -2,8 +2,8 @@
 /*
  * export_frames.c - one instruction as the frames that an export shows
  *
- * Names come from the symbol table or the inlined calls, and belong to the image. Only
- * names that are made here ("[0x4290] in prog") are kept in the table of strings.
+ * Names come from symbols or debug information, and belong to the image. Only names
+ * that this file makes ("[0x4290] in prog") are in the table of strings.
  */
 #include "config.h"
 
@@ -26,7 +26,7 @@ int export_frames_append(struct export_frames *f, const struct export_frame *fra
 	return 0;
 }
 
-/* A compiler at run time makes one procedure again and again: all are the same. */
+/* A JIT compiler may compile a procedure several times; all copies count as one. */
 static uint64_t start_of(const struct query_image *image, const struct symbol *symbol)
 {
 	if (!symbol)

@@ -2,8 +2,8 @@
 /*
  * export_labels.c - splits a context into keys and values
  *
- * A cgroup's path says more than one thing, so it becomes several labels. The values
- * point into the context, or into the struct where they had to be made.
+ * The path of a cgroup may contain a container, a pod and a unit, so it becomes several
+ * labels. Values point into the context, or into the struct if they had to be made.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_labels.h - what a context and a machine say of samples, as keys and values
+ * export_labels.h - the context and machine of samples, as keys and values
  *
  *	comm      comm
  *	cgroup    cgroup, container, pod, unit
@@ -19,7 +19,7 @@
 
 struct export_labels {
 	struct export_label
-		at[EXPORT_LABELS_MAX]; /* point into value, host and what follows */
+		at[EXPORT_LABELS_MAX]; /* point into host and the members below */
 	size_t nr;
 	struct cgroup_container container;
 	char unit[CGROUPNAME_MAX];
@@ -28,13 +28,14 @@ struct export_labels {
 };
 
 /*
- * Of the kinds (1 << kind) of a context's name, NULL for none. host stays as long as l,
- * which stays where it is.
+ * Makes the labels from the name of a context, which may be NULL, and its kinds (1 <<
+ * kind). host must outlive l. l must not be copied or moved, because labels point into
+ * it.
  */
 void export_labels_make(struct export_labels *l, unsigned int kinds,
 			const char *context, const char *host);
 
-/* Another one; there is room for one. Both strings stay. */
+/* Adds one more label; there is room for one. Both strings must outlive l. */
 void export_labels_add(struct export_labels *l, const char *key, const char *value);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_places.c - looks up the places that call stacks have
+ * export_places.c - looks up the frames of the places in call stacks
  *
- * Stacks come in the database's order, which jumps between images. All places are
- * noted first and sorted, so that each image is opened once. Frames and names are
- * copied, because they must outlive their image.
+ * The stacks in a database are not ordered by image. So all places are first noted and
+ * sorted, and each image is opened once. Frames and names are copied, because they must
+ * outlive their image.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-/* Lives longer than the row that named it. */
+/* A copy, which outlives the row of the database. */
 struct place_image {
 	struct hnode node;
 	struct query_image image;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_places.h - the frames of many instructions, whose images are opened once each
+ * export_places.h - the frames of many instructions; opens each image only once
  *
- * First every place is noted, then all are looked up, then asked for.
+ * A place is an offset in an image. The caller first notes all places, then has them
+ * looked up, and then reads their frames.
  */
 #ifndef CPI_REPORT_EXPORT_PLACES_H
 #define CPI_REPORT_EXPORT_PLACES_H
@@ -23,18 +24,18 @@ struct export_places {
 	size_t nr;
 	struct arena memory;
 	struct strings strings;
-	struct export_frames frames; /* of all places, behind each other */
+	struct export_frames frames; /* of all places, one after the other */
 };
 
-/* 0, -ENOMEM, or -CPI_ELIMIT. */
+/* Notes a place. Returns 0, -ENOMEM, or -CPI_ELIMIT. */
 int export_places_note(struct export_places *p, const struct query_image *image,
 		       uint64_t offset);
 
-/* progress is told how many are done. 0, -ENOMEM, or -CPI_ELIMIT. */
+/* Looks up all places, and reports progress. Returns 0, -ENOMEM, or -CPI_ELIMIT. */
 int export_places_look_up(struct export_places *p, struct image_cache *images,
 			  struct progress *progress);
 
-/* Appends a place's frames; -ENOENT when it was not noted. */
+/* Appends the frames of a place; returns -ENOENT if the place was not noted. */
 int export_places_add(const struct export_places *p, const struct query_image *image,
 		      uint64_t offset, struct export_frames *out);
 void export_places_fini(struct export_places *p);

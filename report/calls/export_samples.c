@@ -2,9 +2,9 @@
 /*
  * export_samples.c - opens the selection that an export writes
  *
- * It decides on the columns and on the kind of context, and chooses the source of
- * stacks: samples without callers (export_flat.c) or call stacks (export_stacks.c).
- * Writers see only this interface.
+ * Chooses the columns, the kinds of context, and the source of stacks: samples without
+ * callers (export_flat.c) or call stacks (export_stacks.c). The writers of formats use
+ * only this interface.
  */
 #include "config.h"
 
@@ -39,7 +39,7 @@ static void make_columns(struct export_samples *w)
 	}
 }
 
-/* All kinds that the epochs have profiles by together. */
+/* Finds all kinds for which every epoch has profiles by all of them together. */
 static int find_kinds(struct export_samples *w)
 {
 	int err = 0;
@@ -67,8 +67,8 @@ static int need_kinds(struct export_samples *w)
 }
 
 /*
- * The kinds that were asked for, or all that there are. Call stacks have commands, even
- * where profiles have none.
+ * Chooses the requested kinds, or all that exist. Call stacks always have commands,
+ * even if profiles have none.
  */
 static int choose_kinds(struct export_samples *w)
 {

@@ -11,14 +11,14 @@
 #include "report/select/imagecache.h"
 #include "report/select/select.h"
 
-/* Of each event its samples, and what they stand for. */
+/* For each event a column of samples, and one of time or amounts. */
 #define EXPORT_MAX_COLUMNS (2 * EVENTS_MAX)
 
-/* By which contexts to label stacks. */
+/* The kinds of context in the labels of stacks. */
 enum export_by {
-	EXPORT_BY_ANY, /* all kinds that there are */
+	EXPORT_BY_ANY, /* all kinds that the selection has */
 	EXPORT_BY_NONE,
-	EXPORT_BY_KIND /* and each kind of context after it */
+	EXPORT_BY_KIND /* EXPORT_BY_KIND + kind: one kind of context */
 };
 
 struct export_request {
@@ -31,59 +31,60 @@ struct export_samples {
 	const struct export_request *req;
 	struct selection sel;
 	struct events ev;
-	struct procedure_evidence *evidence; /* NULL: one kind of samples is time */
+	struct procedure_evidence *evidence; /* NULL: one event measures time */
 	/*
-	 * Per event its samples; then what they stand for: where the first measures
-	 * time, that time, with that of ticks, and of events whose samples stand for
-	 * different amounts, these.
+	 * First a column of samples for each event. Then, if the first event measures
+	 * time, a column of the combined time; and a column of amounts for each other
+	 * event whose streams have different weights.
 	 */
 	struct export_column column[EXPORT_MAX_COLUMNS];
 	size_t nr_columns;
-	size_t amount[EVENTS_MAX]; /* by event: the column; 0: its samples say it */
+	size_t amount[EVENTS_MAX]; /* by event: its column of time or amounts; 0: none
+				    */
 	unsigned int kinds;        /* 1 << each kind of context of the labels */
-	enum context_kind kind;    /* where there are any: of the first frame */
-	/* The source: calls fn for each stack. */
+	enum context_kind kind;    /* of the outermost frame, if kinds is not 0 */
+	/* The source of stacks: calls fn for each one. */
 	int (*each)(struct export_samples *w, export_stack_fn fn, void *ctx);
 };
 
-/* Opens what req selects. 0, or an error that was said. */
+/* Opens the selection of req. Returns 0, or an error, which is logged. */
 int export_samples_open(const struct export_request *req, struct export_samples *w);
 void export_samples_close(struct export_samples *w);
 
-/* How many machines the selection is of. */
+/* Returns the number of machines in the selection. */
 size_t export_samples_nr_hosts(const struct export_samples *w);
 
 /*
- * The source of samples without callers. Image by image, ascending offsets, and equal
- * offsets behind each other; so the memory is that of the largest image's counts.
+ * The source of samples without callers. Its stacks are grouped by image and ordered by
+ * offset, so memory is limited to the counts of one image.
  */
 int export_samples_flat(struct export_samples *w, export_stack_fn fn, void *ctx);
 
 /*
- * The source of call stacks, which are samples of their own: the time of the same
- * machine, measured again. Names of frames are in memory.
+ * The source of call stacks. Stacks are separate samples: they measure the time of the
+ * machine a second time. The names of all frames are in memory.
  */
 int export_samples_stacks(struct export_samples *w, export_stack_fn fn, void *ctx);
 
-/* For the sources: calls fn with the epochs of each machine. */
+/* For the sources: calls fn for each machine, with its epochs. */
 typedef int (*export_samples_host_fn)(void *ctx, const struct query_epochs *epochs);
 int export_samples_each_host(struct export_samples *w, export_samples_host_fn fn,
 			     void *ctx);
 
-/* The images, looked for as the request says; to be freed also after a failure. */
+/* Makes the cache of images by the request's options. Free it also after an error. */
 int export_samples_open_images(struct export_samples *w, struct image_cache **out);
 
-/* The root of stacks whose context is not known, where others have one; else NULL. */
+/* Returns the outermost frame of stacks without context; NULL: no stack has one. */
 const char *export_samples_missing_context(const struct export_samples *w);
 
 /*
- * Adds samples of an event, each weighing weight, to values per column. random_only:
- * they are of a procedure that ticks tell nothing of (procedure_evidence.h).
+ * Adds n samples of an event to value[], by column; weight is the weight of one sample.
+ * random_only: only random samples count in their procedure (procedure_evidence.h).
  */
 void export_samples_add(const struct export_samples *w, size_t event, uint64_t n,
 			double weight, bool random_only, double *value);
 
-/* Says how many samples of the idle loop were left out, if any were. */
+/* Logs how many samples of the idle loop were left out, if any were. */
 void export_samples_say_idle(double samples);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_stack.h - weighted stacks of frames with labels: what every export reads
+ * export_stack.h - weighted stacks of frames with labels: the input of every export
  *
- * A source calls a export_stack_fn for each stack, in no order that matters, and may
- * hand out equal ones again. A sample without callers is a stack of one procedure, and
- * of what was inlined there. A frame is a function: a call that was inlined has frames
- * of its own, which share an offset with the procedure that is theirs.
+ * A source calls an export_stack_fn for each stack. The order is not specified, and
+ * equal stacks may come several times. A sample without callers is a stack of one
+ * procedure and the functions inlined at its offset. Each function is a frame: an
+ * inlined function has its own frame with the same offset as its procedure.
  *
- * I1  Per column: Σ values = what reports say of the selection (cpi prof of samples,
- *     cpi tree of call stacks), whatever is known of images, procedures and labels.
+ * I1  For each column: Σ values = the total in reports of the selection (cpi prof for
+ *     samples, cpi tree for call stacks), even if names of images, procedures or labels
+ *     are missing.
  */
 #ifndef CPI_REPORT_EXPORT_H
 #define CPI_REPORT_EXPORT_H
@@ -21,16 +22,16 @@
 #include "db/query/query.h"
 
 /*
- * What the values count, in the order of a stack's: samples of the event; or what they
- * stand for, which is the selection's time, or else an amount beside it.
+ * What one value of each stack counts: samples of the event; the time of the selection;
+ * or an amount of an event (Σ weights).
  */
 struct export_column {
 	const char *event; /* "cpu-clock" */
-	bool is_time;      /* in ns, the time or an amount */
-	bool is_amount;
+	bool is_time;      /* in ns */
+	bool is_amount;    /* Σ weights of an event; in ns if is_time */
 };
 
-/* "KIND of EVENT" is a title. */
+/* A title is "KIND of EVENT". */
 static inline const char *export_column_kind(const struct export_column *c)
 {
 	if (c->is_amount)
@@ -39,14 +40,14 @@ static inline const char *export_column_kind(const struct export_column *c)
 }
 
 struct export_frame {
-	const struct query_image *image; /* NULL: none, function says why */
-	uint64_t offset;                 /* image offset; of a caller: of its call */
-	uint64_t address;                /* the same as a disassembly shows it */
-	uint64_t start;       /* image offset of the procedure; of none: UINT64_MAX */
+	const struct query_image *image; /* NULL: none; function has the reason */
+	uint64_t offset;                 /* image offset; in a caller: of the call */
+	uint64_t address;                /* the link-time address of offset */
+	uint64_t start;       /* image offset of the procedure; none: UINT64_MAX */
 	const char *function; /* demangled; never NULL */
-	const char *raw;      /* as in the file; NULL where it is inlined, or none */
-	struct line line;     /* { NULL, 0 } when it is not known */
-	struct line begin;    /* of the procedure itself, not of what is inlined */
+	const char *raw;      /* not demangled; NULL if inlined or unknown */
+	struct line line;     /* { NULL, 0 } if not known */
+	struct line begin;    /* where the procedure begins, not the inlined function */
 	bool inlined;         /* into the next frame */
 };
 
@@ -58,7 +59,7 @@ struct export_label {
 struct export_stack {
 	const struct export_frame *frame; /* the innermost first */
 	size_t nr_frames;                 /* at least 1 */
-	const char *context;              /* its context; NULL: none is known */
+	const char *context;              /* NULL: not known */
 	const char *host;                 /* the machine */
 	const struct export_label *label; /* of its context, and the host */
 	size_t nr_labels;
@@ -66,8 +67,8 @@ struct export_stack {
 };
 
 /*
- * Everything belongs to the source, and is valid during the call. Non-zero ends the
- * iteration, and is returned.
+ * Everything belongs to the source and is valid during the call. A non-zero result ends
+ * the iteration and is returned.
  */
 typedef int (*export_stack_fn)(void *ctx, const struct export_stack *w);
 

@@ -2,9 +2,9 @@
 /*
  * export_stacks.c - call stacks with the names of their frames
  *
- * Stacks are read twice, of each machine: first the places that they name, each of
- * which is looked up while its image is open; then the stacks. What was flushed in
- * between, and names new places, is left out.
+ * The stacks of each machine are read twice: first to look up the names of their places
+ * (export_places.h), then to pass on the stacks. A stack that was stored in between is
+ * left out if it has a new place.
  */
 #include "config.h"
 

@@ -2,8 +2,8 @@
 /*
  * export_tree.c - merges weighted stacks into one tree
  *
- * Nodes are found by parent and frame in a hash map, so a stack costs one look-up a
- * frame. Numbers are given in the order of appearance, which puts parents before
+ * A hash map finds a node by its parent and frame, so a stack costs one look-up per
+ * frame. Nodes are numbered in the order in which they are made, so parents come before
  * children.
  */
 #include "config.h"
@@ -19,7 +19,7 @@
 #include "base/path.h"
 #include "report/select/facts.h"
 
-/* Stacks of an image come together: it is the last one, or searched for. */
+/* Finds an image. The last one is tried first, because stacks come grouped by image. */
 static uint32_t find_image(const struct export_tree *t, int64_t id)
 {
 	for (size_t i = t->nr_images; i--;) {
@@ -101,7 +101,7 @@ static int add_frame(struct export_tree *t, const struct export_tree_frame *key,
 	return 0;
 }
 
-/* The node below *at, which becomes the new *at. */
+/* Finds or makes the child of *at for a frame, and sets *at to it. */
 static int descend(struct export_tree *t, uint32_t frame, uint32_t *at)
 {
 	const uint64_t hash = hash_u64((uint64_t)*at << 32 | frame);
@@ -172,7 +172,7 @@ static int descend_frame(struct export_tree *t, const struct export_frame *f,
 	return err ? err : descend(t, frame, at);
 }
 
-/* Whom a stack is of, as frames around it. */
+/* Adds the outermost nodes of a stack: machine, context or image. */
 static int descend_roots(struct export_tree *t, const struct export_stack *w,
 			 uint32_t *at)
 {

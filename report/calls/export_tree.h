@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * export_tree.h - weighted stacks put together where they have frames in common
+ * export_tree.h - merges weighted stacks into a tree by their common outer frames
  *
- * The outermost frames of a stack say where it is from: the machine, where there are
- * several, then the context; without one, the image.
+ * The outermost frames of a stack are: the machine, if there are several; then the
+ * context or, without context, the image.
  *
  * I1  A node's parent comes before it.
- * I2  Per column: Σ values of nodes = Σ values of the stacks.
+ * I2  For each column: Σ values of nodes = Σ values of the stacks.
  */
 #ifndef CPI_REPORT_EXPORT_TREE_H
 #define CPI_REPORT_EXPORT_TREE_H
@@ -20,10 +20,10 @@ struct export_tree_image {
 	int64_t id;
 	enum image_kind kind;
 	uint32_t name, base_name; /* strings */
-	uint32_t build_id;        /* hexadecimal; "" where it has none */
+	uint32_t build_id;        /* string: hexadecimal, or "" */
 };
 
-/* A procedure, or one of its instructions, or one that is inlined there. */
+/* A procedure, an instruction of a procedure, or a function inlined there. */
 struct export_tree_frame {
 	struct hnode node;
 	uint32_t nr;
@@ -32,7 +32,7 @@ struct export_tree_frame {
 	uint32_t image;    /* an index, or EXPORT_NONE */
 	int line;          /* 0: not known */
 	int begin_line;    /* of the procedure; 0: not known, or inlined */
-	uint32_t depth;    /* how many others it is inlined into, one after the other */
+	uint32_t depth;    /* the number of inlined calls that lead to it */
 	uint64_t start;    /* of the procedure; UINT64_MAX: inlined, or not known */
 	uint64_t address;  /* of an instruction, else 0 */
 };
@@ -41,7 +41,7 @@ struct export_tree_node {
 	struct hnode node;
 	uint32_t nr, frame;
 	uint32_t parent; /* or EXPORT_NONE */
-	double value[];  /* per column: of the stacks that end here */
+	double value[];  /* by column: Σ of the stacks that end here */
 };
 
 struct export_tree {
@@ -58,9 +58,9 @@ struct export_tree {
 };
 
 /*
- * Gathers all stacks of a selection; exact tells instructions of a procedure apart.
- * 0, -ENOMEM, -CPI_ELIMIT, or what w->each returns; the caller frees t, also after an
- * error.
+ * Gathers all stacks of a selection. exact: each instruction is a frame, else each
+ * procedure. Returns 0, -ENOMEM, -CPI_ELIMIT, or an error of w->each. The caller frees
+ * t, also after an error.
  */
 int export_tree_gather(struct export_tree *t, struct export_samples *w, bool exact);
 void export_tree_fini(struct export_tree *t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * frames.c - the table of frames, found by what they are called
+ * frames.c - the table of frames
  *
- * The hash covers the image's content only for names that mean nothing in another
- * build ("[0x4290]"); other frames are equal by name and path.
+ * Frames are equal if name and path are equal. For names that are only valid in one
+ * build ("[0x4290]") the hash of the image's content must be equal, too.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ const char *frame_kind_str(enum frame_kind kind)
 	return kind_name[kind];
 }
 
-/* "libx.so", "libx.so.6", and the vDSO. */
+/* Whether a path is that of a library: "libx.so", "libx.so.6", or the vDSO. */
 static bool is_library(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *so;
@@ -88,7 +88,7 @@ static const char *image_name(const struct frame_key *key)
 	return key->image ? key->image->desc.name : NULL;
 }
 
-/* A name that an offset gave says nothing of other builds. */
+/* Whether a name is only valid in one build, because it was made from an offset. */
 static uint64_t owner_of(const struct frame_key *key)
 {
 	const bool by_offset = *key->name == '[' && strcmp(key->name, NO_SYMBOL_NAME);

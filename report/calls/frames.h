@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * frames.h - the procedures that call stacks name, each with a number
+ * frames.h - the frames of call stacks, each with a number
  *
- * A frame is a name, not a place: builds of an image under one path share the frame of
- * a procedure, as runs that are compared share its row (matrix.h). What has no name of
- * its own ("[0x4290]") is a frame of its image alone.
+ * A frame is identified by names, not by an address: all builds of an image with one
+ * path share the frame of a procedure, like rows of a comparison (matrix.h). But a name
+ * that was made from an offset ("[0x4290]") is a frame of one build only.
  */
 #ifndef CPI_REPORT_FRAMES_H
 #define CPI_REPORT_FRAMES_H
@@ -15,7 +15,7 @@
 #include "base/hmap.h"
 #include "db/query/query.h"
 
-/* What pictures tell apart by colour. */
+/* The kinds that pictures show in different colours. */
 #define FRAME_KINDS(X)        \
 	X(PROGRAM, "program") \
 	X(LIBRARY, "library") \
@@ -33,28 +33,28 @@ enum frame_kind {
 
 const char *frame_kind_str(enum frame_kind kind);
 
-/* Of an image; unknown for NULL. */
+/* Returns the kind of frames in an image; desc NULL: FRAME_UNKNOWN. */
 enum frame_kind frame_kind_of(const struct image_desc *desc);
 
-/* Strings are the table's; NULL where there is nothing to say. */
+/* Strings belong to the table; NULL if not known. */
 struct frame {
 	struct hnode node;
 	uint32_t id;
 	enum frame_kind kind;
 	bool inlined;        /* into the next outer frame */
-	uint64_t image_hash; /* where the name does not tell it from other images' */
+	uint64_t image_hash; /* set if the name is only valid in one build */
 	char *name;          /* of the procedure */
 	char *image, *build_id;
-	struct line
-		line; /* the first one that is known: where it begins, or was inlined */
+	struct line line; /* where it begins or was inlined; the first line that was
+			     known */
 };
 
-/* What makes a frame; strings are copied into a new one. */
+/* The key of a frame. A new frame gets copies of the strings. */
 struct frame_key {
 	const struct query_image *image; /* NULL: none */
 	const char *name;
 	bool inlined;
-	bool is_command; /* no procedure at all */
+	bool is_command; /* a command, not a procedure */
 	struct line line;
 };
 
@@ -68,13 +68,13 @@ struct frames {
 
 void frames_fini(struct frames *f);
 
-/* The number of what key names, a new one when it is new. 0, -ENOMEM or -CPI_ELIMIT. */
+/* Finds or makes the frame of key. Returns 0, -ENOMEM or -CPI_ELIMIT. */
 int frames_put(struct frames *f, const struct frame_key *key, uint32_t *id);
 
-/* The number of what key names; false when nothing put it there. */
+/* Finds the frame of key; false: it does not exist. */
 bool frames_find(const struct frames *f, const struct frame_key *key, uint32_t *id);
 
-/* Orders by what frames say: names, then images. */
+/* Orders frames by their names, then by their images. */
 int frames_compare(const struct frames *f, uint32_t a, uint32_t b);
 
 #endif

@@ -29,7 +29,7 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* From the outermost, so that what was inlined together stays together. */
+/* Compares from the outermost call, so that calls of one function stay together. */
 int inlined_compare(const struct inlined_chain *a, const struct inlined_chain *b)
 {
 	int c = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inlined.h - the functions that were inlined somewhere
+ * inlined.h - the functions that are inlined at an offset
  */
 #ifndef CPI_REPORT_INLINED_H
 #define CPI_REPORT_INLINED_H
@@ -15,7 +15,7 @@ struct inlined_chain {
 
 struct inlined_chain inlined_at(struct image *im, uint64_t offset);
 
-/* Orders by what they say. */
+/* Orders by names and lines, the outermost call first. */
 int inlined_compare(const struct inlined_chain *a, const struct inlined_chain *b);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * strings.c - strings that are kept once, each with a number
+ * strings.c - a table that stores each different string once, and numbers it
  *
- * A hash map finds a string, an array its text. Exports write the numbers as they are.
+ * A hash map finds the number of a text, an array the text of a number. Export formats
+ * contain these numbers.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * strings.h - texts that are kept once each, and called by number
+ * strings.h - a table that stores each different string once, and numbers it
  */
 #ifndef CPI_REPORT_STRINGS_H
 #define CPI_REPORT_STRINGS_H
@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/hmap.h"
 
-/* Starts as { 0 }. Numbers are 0, 1, 2, … as texts come. */
+/* Starts as { 0 }. Numbers are 0, 1, 2, … in the order of first use. */
 struct strings {
 	struct hmap map;
 	struct arena memory;
@@ -19,7 +19,7 @@ struct strings {
 	size_t nr;
 };
 
-/* The number of text, which is copied when it is new. 0, -ENOMEM or -CPI_ELIMIT. */
+/* Returns the number of text in *out; copies new text. 0, -ENOMEM or -CPI_ELIMIT. */
 int strings_add(struct strings *s, const char *text, uint32_t *out);
 const char *strings_at(const struct strings *s, uint32_t i);
 void strings_fini(struct strings *s); /* s is empty again */

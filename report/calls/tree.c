@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tree.c - adds up stacks, of one selection or two, from the root or around a procedure
+ * tree.c - adds the stacks of one or two selections to a tree, from the root or from a
+ * procedure
  */
 #include "config.h"
 

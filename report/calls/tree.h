@@ -8,11 +8,11 @@
 #include "analysis/calls/calltree.h"
 #include "report/calls/calls.h"
 
-/* Which part of the stacks. */
+/* The part of the stacks that a tree shows. */
 enum tree_part {
 	TREE_WHOLE,
-	TREE_CALLERS, /* of a procedure, from its outermost frame outwards */
-	TREE_CALLEES, /* ... and inwards */
+	TREE_CALLERS, /* the callers of a procedure's outermost frame */
+	TREE_CALLEES, /* the callees of a procedure's outermost frame */
 };
 
 struct tree_request {
@@ -22,7 +22,7 @@ struct tree_request {
 	const char *command; /* named in errors */
 	enum tree_part part;
 	const char *procedure; /* for callers and callees */
-	bool fold; /* unknown frames that are equal and in a row are one node */
+	bool fold;             /* consecutive equal unknown frames become one node */
 };
 
 struct tree {
@@ -37,22 +37,23 @@ struct tree {
 };
 
 /*
- * Builds the tree of req's selection. Each side has the epochs of its spec; how is an
- * enum calls_how. req must outlive t. Returns 0, or a negative error that is logged;
- * the caller closes t after 0.
+ * Builds the tree of one selection, or of two sides to compare. spec[i] selects the
+ * epochs of side i; how is a set of enum calls_how. req must outlive t. Returns 0 or a
+ * negative error, which is logged. After 0 the caller closes t.
  */
 int tree_open(const struct tree_request *req, unsigned int how, const char *const *spec,
 	      int nr_sides, struct tree *t);
 void tree_close(struct tree *t);
 
-/* The part of the whole, from 0 to 1, whose stacks have a frame that is not known. */
+/* Returns the share of time, 0 to 1, whose stacks have an unknown frame. */
 double tree_unknown(const struct tree *t);
 
-/* How many nodes have at least percent of the whole. */
+/* Returns the number of nodes that have at least percent of the time. */
 size_t tree_nr_above(const struct tree *t, double percent);
 
 /*
- * Sorts the tree and drops nodes below percent of the whole. 0 or -ENOMEM, logged.
+ * Sorts the tree and removes nodes with less than percent of the time. Returns 0 or
+ * -ENOMEM, which is logged.
  */
 int tree_finish(struct tree *t, double percent);
 

@@ -8,29 +8,28 @@
 #include "report/compare/diff.h"
 
 enum diff_gate_kind {
-	DIFF_GATE_SLOWER,  /* takes more time, and not since it ran more often */
+	DIFF_GATE_SLOWER,  /* takes more time, but not because it ran more often */
 	DIFF_GATE_MORE,    /* takes more time */
 	DIFF_GATE_CHANGED, /* takes more or less time */
 };
 
 struct diff_gate {
 	enum diff_gate_kind kind;
-	double percent; /* smaller changes are let through */
+	double percent; /* smaller changes do not count */
 };
 
 /*
- * Reads "slower > 3 %", where the word may be more or changed, and the part from '>' on
- * may be missing. 0 or -EINVAL.
+ * Reads "slower > 3 %", "more > 3 %" or "changed > 3 %"; the part from '>' on is
+ * optional. Returns 0 or -EINVAL.
  */
 int diff_gate_parse(const char *text, struct diff_gate *out);
 
-/* Whether chance was ruled out at all: there were runs enough to know what is chance.
- */
+/* Whether there were enough runs to know how much changes by chance. */
 bool diff_gate_can_judge(const struct diff *d);
 
 /*
- * Whether the row meets the condition. Only findings do: changes beyond chance. A row
- * of one side alone is a change, and takes more time if it is new.
+ * Whether the row meets the condition. Only findings (changes beyond chance) can meet
+ * it. A row that only one side has is a change; if only B has it, it takes more time.
  */
 bool diff_gate_meets(const struct diff_gate *g, const struct diff_row *r);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_parts.h - how procedures varied among the epochs that one was rolled up from
+ * diff_parts.h - how much a procedure's time varied within a rolled-up epoch
  *
- * Roll-up kept sums by captured symbol, or by block of code (db/query/spread.h). Such a
- * range stands for a procedure if the procedure has nearly all of the range's time, and
- * nearly all of its own time there. Nothing is known of other procedures.
+ * Roll-up stores how the time of a captured symbol, or of a block of code, varied
+ * (db/query/spread.h). Such a range describes a procedure if the procedure has nearly
+ * all time of the range, and nearly all of the procedure's time is in the range. For
+ * other procedures the variation is not known.
  */
 #ifndef CPI_REPORT_DIFF_PARTS_H
 #define CPI_REPORT_DIFF_PARTS_H
@@ -13,26 +14,26 @@
 #include "base/buf.h"
 #include "report/compare/matrix.h"
 
-/* Nearly all. */
+/* The share that counts as nearly all. */
 #define DIFF_PARTS_SHARE 0.9
 
-/* Of one side. Starts as { 0 }. */
+/* The rolled-up epochs of one side. Starts as { 0 }. */
 struct diff_parts {
-	size_t nr;         /* epochs; where they were rolled up, those that they were */
+	size_t nr;         /* epochs before roll-up */
 	struct buf rolled; /* struct rolled, ascending epochs */
 	struct buf spread; /* struct query_spread, by epoch, image and start */
-	struct buf share;  /* struct range_share: of the epoch that is being read */
-	struct buf within; /* struct diff_within, of the one that was */
+	struct buf share;  /* struct range_share of the current epoch */
+	struct buf within; /* struct diff_within of the previous epoch */
 };
 
-/* How a row varied among an epoch's parts. */
+/* How much a row varied among the epochs that were rolled up into one. */
 struct diff_within {
-	size_t row;    /* the matrix's */
-	double time;   /* of the row, where that is known of */
-	double within; /* compare.h's */
+	size_t row;    /* in the matrix */
+	double time;   /* the part of the row's time for which this is known */
+	double within; /* as in compare.h */
 };
 
-/* Reads what is known of the epochs. 0, or the database's error, logged, or -ENOMEM. */
+/* Reads the spread of the epochs. Returns 0, -ENOMEM, or a logged database error. */
 int diff_parts_read(struct diff_parts *p, struct db *db, const struct query_epochs *e,
 		    const char *event);
 void diff_parts_fini(struct diff_parts *p);
@@ -40,14 +41,14 @@ void diff_parts_fini(struct diff_parts *p);
 /* Whether any epoch was rolled up. */
 bool diff_parts_any(const struct diff_parts *p);
 
-/* Says how many parts a run is made of. */
+/* Sets in run how many epochs were rolled up into this one. */
 void diff_parts_describe(const struct diff_parts *p, int64_t epoch,
 			 struct compare_run *run);
 
-/* Takes a count of an epoch: a matrix_count_fn, ctx being p. */
+/* Adds a count of an epoch. A matrix_count_fn; ctx is p. */
 void diff_parts_count(void *ctx, const struct matrix_count *c);
 
-/* What is known of all of these. *out is p's until the next call. 0 or -ENOMEM. */
+/* Ends the epoch; *out has its rows, valid until the next call. 0 or -ENOMEM. */
 int diff_parts_end(struct diff_parts *p, const struct diff_within **out, size_t *nr);
 
 #endif

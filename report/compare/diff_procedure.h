@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * diff_procedure.h - one procedure in two selections: stalls and instructions side by
- *                    side
+ * diff_procedure.h - compares the stalls and instructions of a procedure in two
+ * selections
  *
  * Times are in ms per second of a side's epochs, so that sides of different length can
  * be compared. Index 0 is side A, index 1 side B.
@@ -42,7 +42,7 @@ struct diff_procedure {
 	double samples[2], time[2];
 	struct diff_stall stall[SUMMARY_MAX_ROWS];
 	size_t nr_stalls;
-	bool same_code; /* else there are no instructions and no blocks */
+	bool same_code; /* false: insn and block are empty */
 	struct diff_insn *insn;
 	size_t nr_insns;
 	struct diff_block *block; /* ascending */
@@ -50,9 +50,9 @@ struct diff_procedure {
 };
 
 /*
- * Compares what procedure ("[IMAGE:]PROC" or "0xOFFSET") names in two specs. Returns 0,
- * or an error that is logged but for -ENOMEM; d is to be closed after 0. The specs stay
- * as long as d.
+ * Compares a procedure ("[IMAGE:]PROC" or "0xOFFSET") in the epochs of two specs, which
+ * must outlive d. Returns 0 or an error, which is logged except for -ENOMEM. After 0
+ * the caller closes d.
  */
 int diff_procedure_open(const struct select_request *select, const char *a,
 			const char *b, const char *procedure, struct diff_procedure *d);

@@ -2,14 +2,16 @@
 /*
  * matrix.h - time by row and epoch, for comparing epochs
  *
- * Read twice. First all epochs of a selection together, as cpi prof does: each image
- * is opened once, gives the rows, and where their offsets are. Then epoch by epoch,
- * without opening any image: one column at a time is in memory.
+ * The database is read twice. The first reading covers all epochs of a selection
+ * together, as in cpi prof: it opens each image once, and finds the rows and their
+ * offsets. The second reading goes epoch by epoch and opens no image; only one column
+ * is in memory.
  *
- * A row is a name, not a place: builds of an image under one path share the row of a
- * procedure. What has no name of its own ("[0x4290]") is a row of its image alone.
+ * A row is identified by names, not by an address: all builds of an image with one path
+ * share the row of a procedure. But a name that was made from an offset ("[0x4290]") is
+ * a row of one build only.
  *
- * I1  Per epoch: Σ rows = stored + unknown time of the selection, but for idle.
+ * I1  For each epoch: Σ rows = stored + unknown time of the selection, without idle.
  */
 #ifndef CPI_REPORT_MATRIX_H
 #define CPI_REPORT_MATRIX_H
@@ -50,13 +52,13 @@ struct matrix_row {
 	uint64_t image_hash; /* set if the name alone does not identify the row */
 	char *image, *procedure, *file;
 	char *context;                      /* for rows by a kind of context */
-	struct cgroup_container *container; /* NULL: of none */
+	struct cgroup_container *container; /* NULL: not in a container */
 	int line;
 	struct matrix_place place[MATRIX_MAX_SIDES];
 	struct matrix_sums sums[MATRIX_MAX_SIDES]; /* of all epochs */
 	bool departs; /* its time does not include ticks (evidence.h) */
-	/* Since matrix_fit(): of all epochs, in the event's unit; and what one sample
-	   of the row stands for, over that of all rows. */
+	/* Set by matrix_fit(): the time of all epochs in the event's unit; and the mean
+	   weight of the row's samples, relative to that of all rows. */
 	double time[MATRIX_MAX_SIDES], sample;
 	struct matrix_row *with; /* for cpi diff: the next row that is compared together
 				    with this one */
@@ -96,11 +98,11 @@ struct matrix {
 struct matrix_column {
 	const struct query_epoch *epoch;
 	int side;
-	double seconds;     /* its length; above 0 */
-	double total;       /* of the rows */
-	double sample;      /* what one sample stands for, on average; above 0; of all
-			       epochs where this has none; a row's is row->sample times
-			       as much */
+	double seconds; /* its length; above 0 */
+	double total;   /* of the rows */
+	/* The mean weight of a sample, above 0; if the epoch has no samples, that of
+	   all epochs. Multiplied by row->sample: the mean weight in that row. */
+	double sample;
 	const double *time; /* by row, in the event's unit */
 };
 

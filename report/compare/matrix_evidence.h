@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * matrix_evidence.h - the time of a matrix's rows, from ticks and from random samples
+ * matrix_evidence.h - combines ticks and random samples into the time of a matrix's
+ * rows
  */
 #ifndef CPI_REPORT_MATRIX_EVIDENCE_H
 #define CPI_REPORT_MATRIX_EVIDENCE_H
@@ -12,8 +13,8 @@ void matrix_sums_add(struct matrix_sums *s, struct matrix_totals *t, size_t even
 		     bool kernel, double n, double weight);
 
 /*
- * The time of an epoch's rows, and what one sample of it stands for, on average; of all
- * epochs where it has no time. 0 or -ENOMEM.
+ * Computes the time of an epoch's rows, and the mean weight of a sample; if the epoch
+ * has no time, the mean weight of all epochs. Returns 0 or -ENOMEM.
  */
 int matrix_take_column(const struct matrix *m, int side, const struct matrix_sums *sums,
 		       const struct matrix_totals *t, double *time, double *sample);

@@ -11,7 +11,7 @@
 #include "report/explain/explainer.h"
 #include "report/profile/prof.h"
 
-/* In the order of the words of --normalize. */
+/* In the order of the values of --normalize. */
 enum stats_normalize { NORMALIZE_NONE, NORMALIZE_TIME, NORMALIZE_TOTAL };
 
 /* An epoch's value. */
@@ -23,7 +23,7 @@ struct stats_value {
 /* The epochs that may be outliers: the greatest and the least values of a row. */
 #define STATS_EXTREMES 4
 
-/* A row's name: the matrix's, or a category. */
+/* A row of the matrix, or a category. */
 struct stats_row {
 	const struct matrix_row *row; /* NULL: a category */
 	const char *category, *group;
@@ -70,15 +70,16 @@ size_t stats_outliers(const struct stats_row *row,
 const char *stats_unit(const struct stats *s);
 
 /*
- * Adds the categories of an epoch, which sums where its cycles went, of procedures that
- * are busy. 0, -ENOMEM, or -ECANCELED for what is logged.
+ * Adds the categories of an epoch: where the cycles of its busy procedures went.
+ * Returns 0, -ENOMEM, or -ECANCELED for an error that was logged.
  */
 int stats_add_categories(struct stats *s, const struct stats_busy *busy,
 			 struct explainer_kept *kept, const struct query_epoch *epoch);
 
 /*
- * A run: how much time one unit of its values is, and how many samples. Of a total,
- * no samples are as few as one.
+ * For a run: how much time one unit of its values is (unit), and how many samples
+ * (exposure). If values are normalized by the total, a run without samples counts as
+ * one sample.
  */
 void stats_scale(const struct stats *s, const struct matrix_column *c, double *unit,
 		 double *exposure);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compiler_profile.c - gathers the builds of a program, and adds them up
+ * compiler_profile.c - gathers the builds of a program, and adds them
  *
- * Each procedure is explained once. Its executions go to the tree of its build by
- * function and line, and an estimate of their error is kept beside it. Trees of
- * several builds are merged, which addresses would not allow.
+ * Each procedure is explained once. Its executions are added to the tree of its build,
+ * by function and line; their expected error is stored for --check. The trees of
+ * several builds can be merged because they have no addresses.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 
 #define MAX_NAMES 6 /* of images that are named when one must be chosen */
 
-/* The images of a selection: one program's, or too many. */
+/* The images of a selection; all should be builds of one program. */
 struct choice {
 	struct buf names; /* of the programs, ", " between */
 	char *base;       /* of the first */
@@ -94,7 +94,7 @@ static struct compiler_profile_build *add_build(struct compiler_profile *f,
 	return b;
 }
 
-/* Of blocks that ran as often as one another only one number is to be known. */
+/* Counts the classes that ran; all blocks of a class run equally often. */
 static int count_classes(const struct explained *e)
 {
 	const struct freq *freq = e->freq;
@@ -114,15 +114,15 @@ static int count_classes(const struct explained *e)
 	return nr ? nr : 1;
 }
 
-/* The part of a log-normal number's mean that is expected at others: E|X - 1| / 2. */
+/* The misplaced share to expect of a log-normal count X of mean 1: E|X - 1| / 2. */
 static double expected_miss(double sd)
 {
 	return erf(fabs(sd) / (2 * sqrt(2)));
 }
 
 /*
- * Shares of classes that n samples tell are off by sqrt(nr / n) each, of which half is
- * too much, and E|z| = 0.8.
+ * With n samples, the relative error of the share of one of nr classes is sqrt(nr / n).
+ * Half of the errors are too high, and E|z| = 0.8.
  */
 static double chance_miss(double n, int nr_classes)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compiler_profile_carry.c - older builds' counts for a newer build, which --to names
+ * compiler_profile_carry.c - carries the counts of older builds over to the build of
+ * --to
  */
 #include "config.h"
 
@@ -37,7 +38,7 @@ int compiler_profile_open_to(struct compiler_profile *f)
 	return err;
 }
 
-/* Whether a build is the file of --to itself. */
+/* Whether a build is the file of --to. */
 static bool is_to(const struct compiler_profile *f,
 		  const struct compiler_profile_build *b)
 {

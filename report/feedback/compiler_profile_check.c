@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compiler_profile_check.c - how good a profile for compilers is: cpi export --check
+ * compiler_profile_check.c - the expected error of a compiler profile: cpi export
+ * --check
  *
- * What is expected to be right follows from the confidence in each block's frequency
- * (analysis/freq/freq.h), taken as the deviation of a log-normal number. What more
- * samples would change is the part of it that is chance.
+ * The error follows from the confidence in each block's frequency
+ * (analysis/freq/freq.h), taken as the deviation of a log-normal number. More samples
+ * only reduce the part of the error that is sampling error.
  */
 #include "config.h"
 
@@ -14,7 +15,7 @@
 
 #include "report/feedback/compiler_profile.h"
 
-#define WANTED_MISS 0.1 /* share of executions that may be elsewhere by chance */
+#define WANTED_MISS 0.1 /* tolerated share of work at wrong blocks */
 
 struct compiler_profile_need compiler_profile_need(const struct compiler_profile *f)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compiler_profile_sources.c - are the sources here those that the program was compiled
- * from?
+ * compiler_profile_sources.c - checks that source files are those the program was
+ * compiled from
  *
- * By their checksums, where the debug information has them; else a file that ends
- * before a function that ran begins is another one. A function's other lines may be of
- * what it includes. Files that are not here say nothing.
+ * If the debug information has checksums of the files, they are compared. Otherwise a
+ * file is wrong if it ends before the first line of a function that ran; other lines of
+ * the function are not checked, because they may be from included files. A missing file
+ * is not checked.
  */
 #include "config.h"
 
@@ -25,7 +26,7 @@
 #define MAX_NAMED 5
 
 struct file {
-	const char *name; /* the tree's */
+	const char *name; /* belongs to the tree */
 	int last;         /* line where the last function that ran begins */
 	bool checked, stale;
 };
@@ -74,7 +75,7 @@ static void unite(struct files *s)
 	s->nr = nr;
 }
 
-/* A regular file's bytes; false when it is not here. */
+/* Reads a regular file; false: it cannot be read. */
 static bool read_source(const char *name, struct buf *out)
 {
 	struct stat st;

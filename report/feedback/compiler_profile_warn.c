@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compiler_profile_warn.c - what makes a profile for compilers worse than it could be
+ * compiler_profile_warn.c - warns of the problems of a compiler profile
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "report/feedback/compiler_profile.h"
 
-#define MANY_LOST 0.05 /* of what ran: worth a warning */
+#define MANY_LOST 0.05 /* share of work that causes a warning */
 
 static void warn_debug(const struct compiler_profile *f, const char *name)
 {

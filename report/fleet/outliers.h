@@ -2,13 +2,13 @@
 /*
  * outliers.h - machines that differ from their peers by more than chance
  *
- * The peers of a machine are those of its cluster and type. Two measures are compared,
- * of each procedure or image:
- *	share	its samples beside the machine's other ones. Shares add up to 1, so one
- *		that grows makes all others smaller. Therefore a machine's size is its
- *		samples times the weighted median of its other rows' ratios to their
- *		median share, and a share is of that size.
- *	CPI	cycles over instructions, where both events were sampled
+ * The peers of a machine are the machines of the same cluster and type. Two measures of
+ * each procedure or image are compared:
+ *	share	its part of the machine's samples. Shares add up to 1, so one that grows
+ *		makes all others smaller. Therefore a machine's size is its samples
+ *times the weighted median of its other rows' ratios to their median share, and the
+ *share is relative to that size. CPI	cycles over instructions, where both events were
+ *sampled
  */
 #ifndef CPI_REPORT_FLEET_OUTLIERS_H
 #define CPI_REPORT_FLEET_OUTLIERS_H
@@ -29,18 +29,18 @@ struct fleet_outlier {
 	const char *name, *image; /* as of struct fleet_row */
 	double value, peers;      /* the share (0 to 1) or CPI, and that of the peers */
 	double change;            /* logarithm of value over peers */
-	double q;
+	double q;                 /* false discovery rate at which it is found */
 };
 
 struct fleet_outliers {
 	struct storesums_scope scope;
-	struct fleet_sums sums[2]; /* have the texts; one for each event */
+	struct fleet_sums sums[2]; /* one for each event; own the strings */
 	int measure, by;
-	struct fleet_outlier *found; /* the surest first */
+	struct fleet_outlier *found; /* the smallest q first */
 	size_t nr;
 	size_t nr_members, nr_rows;
 	size_t nr_tested; /* values */
-	size_t nr_alone;  /* machines of which nothing was tested */
+	size_t nr_alone;  /* machines without a tested value */
 };
 
 struct fleet_outliers_request {
@@ -49,7 +49,9 @@ struct fleet_outliers_request {
 	double fdr;                 /* 0: 0.05 */
 };
 
-/* Errors are logged. To be freed with fleet_outliers_fini() if 0 is returned. */
+/*
+ * Errors are logged. If 0 is returned, the caller frees *out (fleet_outliers_fini()).
+ */
 int fleet_outliers_read(const char *url, const struct fleet_outliers_request *req,
 			struct fleet_outliers *out);
 void fleet_outliers_fini(struct fleet_outliers *f);

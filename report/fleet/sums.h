@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sums.h - time of a store's hosts by procedure or image, and what these are called
+ * sums.h - the time of a store's hosts by procedure or image, with names
  *
- * A procedure is a name in an image's path: builds of one path are one image here. Code
- * without a captured symbol is "[unknown procedure]".
+ * A procedure is identified by its name and the path of its image: all builds with one
+ * path are one image. Code without a captured symbol is "[unknown procedure]".
  */
 #ifndef CPI_REPORT_FLEET_SUMS_H
 #define CPI_REPORT_FLEET_SUMS_H
@@ -12,13 +12,14 @@
 #include "base/hmap.h"
 #include "db/clickhouse/storesums.h"
 
-/* Memory of the sums that are kept; more are -CPI_ELIMIT, logged. */
+/* The limit of memory for sums; more is an error, -CPI_ELIMIT, which is logged. */
 #define FLEET_SUMS_BYTES (1ULL << 30)
 
-/* Equal texts are one pointer. "" where the request does not ask. */
+/* Equal strings have equal pointers. "" if the request does not ask for the member. */
 struct fleet_sum {
 	const char *host, *cluster, *release, *machine;
-	const char *image, *procedure; /* procedure: if offsets are asked for */
+	const char *image,
+		*procedure; /* procedure: only if the request asks for offsets */
 	uint64_t n;
 	double amount, ns; /* storesums.h */
 };
@@ -30,14 +31,14 @@ struct fleet_sums {
 	/* While it is read. */
 	struct arena arena;
 	struct hmap texts;
-	struct fleet_place *place; /* of each sum */
+	struct fleet_place *place; /* by sum */
 	struct fleet_image *image; /* ascending ids */
 	size_t nr_images;
 };
 
 /*
- * Reads what a request asks the store url for. Errors are logged. *out is to be freed
- * with fleet_sums_fini() if 0 is returned.
+ * Reads the sums of a request from the store url. Errors are logged. If 0 is returned,
+ * the caller frees *out with fleet_sums_fini().
  */
 int fleet_sums_read(const char *url, const struct storesums_ask *ask,
 		    struct fleet_sums *out);

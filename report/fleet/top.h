@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top.h - what costs most, over all machines of a choice
+ * top.h - what costs most on all machines of a choice
  */
 #ifndef CPI_REPORT_FLEET_TOP_H
 #define CPI_REPORT_FLEET_TOP_H
@@ -25,22 +25,22 @@ struct fleet_request {
 
 struct fleet_row {
 	struct hnode node;
-	const char *name, *image; /* image: only of a procedure */
+	const char *name, *image; /* image: only for a procedure */
 	uint64_t n;
 	double ns;
 };
 
 struct fleet_top {
-	struct fleet_sums sums; /* has the scope, and the texts of the rows */
+	struct fleet_sums sums; /* owns the scope and the strings of the rows */
 	struct hmap map;
 	struct fleet_row *row; /* the costliest first */
 	size_t nr;
 	uint64_t n;
 	double ns;      /* of all rows */
-	double seconds; /* from the first epoch's beginning to the last one's end */
+	double seconds; /* from the start of the first epoch to the end of the last */
 };
 
-/* Errors are logged. *out is to be freed with fleet_top_fini() if 0 is returned. */
+/* Errors are logged. If 0 is returned, the caller frees *out with fleet_top_fini(). */
 int fleet_top_read(const char *url, const struct fleet_request *req,
 		   struct fleet_top *out);
 void fleet_top_fini(struct fleet_top *t);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * procedure_evidence.c - the rows of cpi prof, for their departing procedures
+ * procedure_evidence.c - in which procedures ticks count as time
+ *
+ * The rows are those of 'cpi prof --by procedure': a procedure departs if its row does.
  */
 #include "config.h"
 
@@ -50,7 +52,7 @@ void procedure_evidence_close(struct procedure_evidence *e)
 		return;
 	prof_free_rows(&e->p);
 	time_source_close(&e->p.source);
-	events_fini(&e->p.ev); /* the selection is the caller's */
+	events_fini(&e->p.ev); /* the caller closes the selection */
 	free(e);
 }
 

@@ -2,8 +2,9 @@
 /*
  * prof.c - gathers the rows of a selection
  *
- * requires: profiles merged over the epochs, one at a time
- * breaks:   nothing; samples that no symbol covers go to a row of their image
+ * Rows are made from the profiles of the selection, merged over its epochs, one image
+ * and stream at a time; or from totals by context. Samples that no symbol covers go to
+ * one row of their image.
  */
 #include "config.h"
 
@@ -30,17 +31,17 @@ const struct prof_context prof_contexts[NR_PROF_BY] = {
 	[BY_LABEL] = { CONTEXT_LABEL, "label", "label", "[no label]" },
 	[BY_PROCESS] = { CONTEXT_PROCESS, "process", "process", "[other processes]" },
 	[BY_THREAD] = { CONTEXT_THREAD, "thread", "thread", "[unknown thread]" },
-	[BY_HOST] = { 0, "host", "host", "[unknown host]" }, /* its epoch's */
+	[BY_HOST] = { 0, "host", "host", "[unknown host]" }, /* from the epoch */
 };
 
 struct gather {
 	struct prof *p;
 	struct image_cache *images;
 	struct progress progress;
-	int64_t measured; /* the newest image that has its runs */
+	int64_t measured; /* the last image whose runs were added */
 };
 
-/* Its line, and what was inlined there, as far as rows are told apart by it. */
+/* Sets the line and the inlined function of key, if the rows distinguish them. */
 static void locate(struct gather *g, struct image *image, uint64_t offset,
 		   struct row_key *key)
 {
@@ -62,8 +63,8 @@ static void locate(struct gather *g, struct image *image, uint64_t offset,
 struct row_part {
 	struct profile *counts;
 	size_t event;
-	bool are_samples; /* else they are weights */
-	double weight;    /* of each */
+	bool are_samples; /* false: counts are weights */
+	double weight;    /* of one count */
 };
 
 static int add_part(struct gather *g, const struct query_profile *q,
@@ -89,7 +90,7 @@ static int add_part(struct gather *g, const struct query_profile *q,
 	return err;
 }
 
-/* What the image's samples of a stream are, as the source of time has it. */
+/* Adds weights to the profile if hardware measured the time of the stream. */
 static int weigh(struct gather *g, const struct query_profile *q, struct image *image,
 		 size_t stream)
 {
@@ -101,7 +102,7 @@ static int weigh(struct gather *g, const struct query_profile *q, struct image *
 				 q->profile);
 }
 
-/* One row per procedure, or per line. */
+/* Adds a profile's counts to rows by procedure or line. */
 static int add_counts(struct gather *g, const struct query_profile *q, size_t stream)
 {
 	const size_t event = g->p->ev.of[stream];
@@ -183,8 +184,8 @@ static bool is_filtered(const struct prof *p)
 }
 
 /*
- * The row of a context, by its name: a line for each kind that rows are apart by. text
- * and container belong to key then.
+ * Sets the context of key from the name of a context: a line of text for each kind that
+ * distinguishes rows. key then points into text and container.
  */
 static int name_row(const struct prof *p, const char *context, struct buf *text,
 		    struct cgroup_container *container, struct row_key *key)
@@ -204,7 +205,7 @@ static int name_row(const struct prof *p, const char *context, struct buf *text,
 	return text->err;
 }
 
-/* Samples that are stored, but not in the totals by command (imports). */
+/* Adds stored samples that are not in the totals by command; imports have such. */
 static int add_without_context(struct prof *p, const uint64_t *counted,
 			       struct buf *text)
 {
@@ -231,7 +232,7 @@ static int add_context(struct prof *p, const struct query_comm *c, uint64_t *cou
 	size_t event;
 	int err;
 
-	/* Image 0 is what has none: those samples have their rows by reason. */
+	/* Image 0 means no image; gather_unknown() adds these samples by reason. */
 	if (!c->image.id || !events_find(&p->ev, c->stream, &event, &weight))
 		return 0;
 	stream = query_stream_by_id(&p->sel.streams, c->stream);
@@ -264,7 +265,7 @@ static int gather_contexts(struct prof *p)
 	return err;
 }
 
-/* Samples without an image belong to no selection of images or commands. */
+/* Adds samples without an image, unless the selection names images or contexts. */
 static int gather_unknown(struct prof *p)
 {
 	int err = 0;
@@ -298,14 +299,14 @@ static bool is_column(const char *key)
 	return false;
 }
 
-/* What hardware measured is one event's. */
+/* Whether time comes from what hardware measured, so that only one event has it. */
 static bool is_measured(const struct prof *p)
 {
 	return p->req->attribution == ATTRIBUTION_TIP ||
 	       p->req->attribution == ATTRIBUTION_PRECISE;
 }
 
-/* Time, the first event where none measures it, or the one that --sort names. */
+/* Chooses the combined time; the first event if none measures time; or --sort. */
 static int choose_primary(struct prof *p)
 {
 	const char *key = p->req->sort;
@@ -362,7 +363,7 @@ int prof_gather(struct prof *p)
 	return err;
 }
 
-/* Whether no epoch is looked at by itself. */
+/* Whether only the sum over all epochs is needed. */
 static bool adds_up(const struct prof_request *req)
 {
 	return !req->over_time && !req->interval_ns && req->by != BY_HOST &&

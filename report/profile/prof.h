@@ -15,7 +15,7 @@
 #include "report/select/select.h"
 #include "report/select/timesource.h"
 
-/* What a row stands for: in the order of the words of --by. */
+/* What the rows are, in the order of the values of --by. */
 enum prof_by {
 	BY_PROCEDURE,
 	BY_IMAGE,
@@ -36,13 +36,13 @@ struct prof_request {
 	struct select_request select;
 	int attribution;   /* enum attribution */
 	int by;            /* enum prof_by */
-	unsigned int also; /* 1 << each further kind of context that tells rows apart */
+	unsigned int also; /* a bit 1 << by for each further kind of context */
 	const char *procedure, *sort; /* or NULL */
 	bool idle, by_stream, inlines, over_time;
 	uint64_t interval_ns; /* length of the intervals; 0: at most 48 of them */
 };
 
-/* The row of samples that no symbol of their image covers. */
+/* The row of samples at offsets that no symbol of their image covers. */
 #define NO_SYMBOL_NAME "[unknown procedure]"
 
 enum row_kind {
@@ -54,41 +54,42 @@ enum row_kind {
 struct prof_row {
 	struct hnode node;
 	enum row_kind kind;
-	int64_t image;  /* id, 0 for none */
+	int64_t image;  /* id; 0: no image */
 	uint64_t start; /* of the procedure */
 	char *image_name, *build_id;
 	char *procedure; /* with --by procedure and line */
 	char *inlined;   /* with --inlines: the innermost function, or NULL */
-	char *context; /* with --by kinds of context, or what one says: a line for each
-			*/
-	struct cgroup_container *container; /* NULL: of none */
-	char *file; /* with --by line; NULL where it is not known */
+	char *context; /* with --by kinds of context: one line of text for each kind */
+	struct cgroup_container *container; /* NULL: not in a container */
+	char *file;                         /* with --by line; NULL if not known */
 	int line;
 	bool departs;             /* ticks are not in its time (evidence.h) */
-	double kernel_ns;         /* of event 0 */
-	double *over_time;        /* prof_time.h's; NULL: nothing */
-	struct event_sum tally[]; /* per event, and the time that all of them give */
+	double kernel_ns;         /* kernel time of event 0 */
+	double *over_time;        /* by bucket (prof_time.h); NULL: all 0 */
+	struct event_sum tally[]; /* by event; the last one is the combined time */
 };
 
-/* How rows by a kind of context are named: prof_contexts[by]. */
+/* The names of rows by a kind of context: prof_contexts[by]. */
 struct prof_context {
 	enum context_kind kind;
-	const char *name;    /* in CSV and JSON; NULL: this is no kind of context */
-	const char *title;   /* in text */
-	const char *missing; /* the row of samples that are in none */
+	const char *name;    /* in CSV and JSON; NULL: by is not a kind of context */
+	const char *title;   /* in text output */
+	const char *missing; /* the row of samples without such a context */
 };
 
-/* The kinds of context that rows are apart by: the next one after by, in the order of
- * enum prof_by, or the first one after -1; -1: there is none. */
+/*
+ * Iterates over the kinds of context that distinguish rows, in the order of enum
+ * prof_by. Returns the next one after by, the first one if by is -1; -1: no more.
+ */
 int prof_next_context(const struct prof_request *req, int by);
 
 extern const struct prof_context prof_contexts[NR_PROF_BY];
 
-/* An interval of the selection, and how long its epochs are altogether. */
+/* An interval of the selection. */
 struct prof_bucket {
 	uint64_t from_ns, to_ns;
-	double seconds;
-	double lost; /* per second, like the rows' over_time: what no row has */
+	double seconds; /* Σ length of the epochs in it */
+	double lost;    /* lost time per second, in the unit of over_time */
 };
 
 struct prof {
@@ -96,51 +97,51 @@ struct prof {
 	struct selection sel;
 	struct events ev;
 	struct time_source source;
-	size_t primary; /* the event that orders the rows; ev.nr: time, of all
-			   samples of it */
+	size_t primary; /* the event that orders the rows; ev.nr: the combined time */
 	struct evidence evidence;
-	size_t nr_departing;      /* rows */
-	const struct prof *whole; /* of the selection that this is a part of, or NULL */
-	char *procedure_glob;     /* of the rows to show, or NULL */
+	size_t nr_departing;      /* rows that depart */
+	const struct prof *whole; /* if this is a part of a selection: all of it */
+	char *procedure_glob;     /* selects the rows to show; or NULL */
 	struct hmap map;
 	struct prof_row **row; /* after prof_sort() */
 	size_t nr_rows;
-	struct event_sum busy[EVENTS_MAX + 1]; /* all rows but the idle one */
+	struct event_sum busy[EVENTS_MAX + 1]; /* Σ of all rows except the idle row */
 	struct event_sum idle[EVENTS_MAX + 1];
 	struct prof_bucket *bucket; /* with --over-time */
 	size_t nr_buckets;
-	struct prof_parts *parts; /* what rows are made of, or NULL (prof_parts.h) */
-	size_t slot;              /* of whole: which of its slots this is */
-	bool has_weights;         /* some time is that of weights */
-	bool quiet;               /* images that cannot be opened are not named */
+	struct prof_parts
+		*parts;   /* totals that rows are made of (prof_parts.h); or NULL */
+	size_t slot;      /* which slot of whole this is (prof_slot()) */
+	bool has_weights; /* some time comes from sample weights */
+	bool quiet;       /* do not warn of images that cannot be opened */
 };
 
 /*
- * Gathers the rows that the options name. Errors are logged. Returns 0, or a
- * negative error; p is to be closed after 0.
+ * Opens the selection and fills the rows. Errors are logged. Returns 0 or a negative
+ * error. After 0 the caller closes p.
  */
 int prof_open(const struct prof_request *req, struct prof *p);
 void prof_close(struct prof *p);
 
-/* Fills the events and rows of a p with request and selection. Errors are logged. */
+/* Fills events and rows; p->req and p->sel must be set. Errors are logged. */
 int prof_gather(struct prof *p);
 
 /* Whether the request shows a row. */
 bool prof_is_shown(const struct prof *p, const struct prof_row *row);
 
 /*
- * Whether rows have one time from all samples of it; false: each event is for itself,
- * as the request has it, or as none measures time.
+ * Whether the rows are ordered by the combined time. False: by one event, because the
+ * request asks for that or no event measures time.
  */
 bool prof_is_one_time(const struct prof *p);
 
-/* Whether the primary is time, in ns. */
+/* Whether the primary measures time, in ns. */
 bool prof_primary_is_time(const struct prof *p);
 
-/* Gives the rows that p->row has their time. 0 or -ENOMEM. */
+/* Computes the combined time of the rows in p->row. Returns 0 or -ENOMEM. */
 int prof_take_evidence(struct prof *p);
 
-/* Of the primary event unless told; in percent of the time that is shown. */
+/* Returns t in percent of Σ busy[event], and of idle[event] too with --idle. */
 double prof_percent(const struct prof *p, const struct event_sum *t, size_t event);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * prof_context.c - names of contexts, and their totals in the database
  *
- * Containers and units are not stored: both are read off a cgroup's path. A value that
- * is no path is shown as it is.
+ * Containers and units are not stored. Both are found in the path of the cgroup. A
+ * value that is not a path is shown unchanged.
  */
 #include "config.h"
 
@@ -54,7 +54,7 @@ void prof_context_name(int by, const char *context, struct prof_context_name *ou
 		out->name = cgroupname_unit(value, out->unit) ? out->unit : missing;
 }
 
-/* Commands as the contexts of their names. */
+/* Replaces each command by the context that has this command. */
 static int name_commands(struct query_comms *list)
 {
 	char name[CONTEXT_NAME_SIZE];

@@ -2,7 +2,7 @@
 /*
  * prof_context.h - rows by context: their names, and their totals
  *
- * by is an enum prof_by for which prof_contexts has a name.
+ * Each argument by is an enum prof_by for which prof_contexts has a name.
  */
 #ifndef CPI_REPORT_PROF_CONTEXT_H
 #define CPI_REPORT_PROF_CONTEXT_H
@@ -10,27 +10,28 @@
 #include "report/profile/prof.h"
 
 struct prof_context_name {
-	const char *name; /* a constant, or one of what follows */
+	const char *name; /* a constant, or a pointer to a member below */
 	char value[CONTEXT_VALUE_MAX + 1];
-	bool contained;
-	struct cgroup_container container; /* where contained */
+	bool contained; /* container is set */
+	struct cgroup_container container;
 	char unit[CGROUPNAME_MAX];
 };
 
-/* How by shows the context of this name; "" is none. */
+/* Finds the name that rows by this kind show for a context; "" is no context. */
 void prof_context_name(int by, const char *context, struct prof_context_name *out);
 
 /*
- * The totals of the selection by contexts: query_contexts(), and its errors. Where
- * commands alone matter, every database has them.
+ * Reads the totals of the selection by contexts, as query_contexts() does, and returns
+ * its errors. If only commands are needed, reads the totals by command, which every
+ * database has.
  */
 int prof_context_query(struct db *db, const struct query_selection *sel,
 		       unsigned int kinds, struct query_comms *out);
 
-/* As select_failed(), and says what to do if profiles by kinds are missing. */
+/* Like select_failed(); if profiles by these kinds are missing, logs what to do. */
 void prof_context_failed(unsigned int kinds, const struct selection *sel, int err);
 
-/* 1 << the kind of context of --by, 0: it is none; of all that tell rows apart. */
+/* Returns 1 << kind of context, or 0 if by is none; for all kinds of the request. */
 unsigned int prof_context_kind(int by);
 unsigned int prof_context_kinds(const struct prof_request *req);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof_evidence.c - one time for each row, from ticks and from random samples
+ * prof_evidence.c - combines ticks and random samples into the time of each row
  *
- * Rows of one procedure, such as its lines, depart together: they run in the same
- * programs. Those of a part of a selection depart as in all of it.
+ * All rows of one procedure, such as its lines, depart or none does, because they run
+ * in the same programs. A row of a part of a selection departs if it departs in the
+ * whole selection.
  */
 #include "config.h"
 
@@ -19,7 +20,7 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Rows that depart together are equal. */
+/* Rows of the same procedure and context compare as equal. */
 static int by_procedure(const void *va, const void *vb)
 {
 	const struct prof_row *a = *(struct prof_row *const *)va;
@@ -50,7 +51,7 @@ static void add_user_mode(const struct prof *p, const struct prof_row *r,
 	out->random_ns += r->tally[0].weight - r->kernel_ns;
 }
 
-/* Sums rows[group] for each group; by row, in the order of p->row, group gets which. */
+/* Sums each group of rows into rows[]; group[i] becomes the group of p->row[i]. */
 static size_t make_groups(struct prof *p, struct combine_row *rows, size_t *group)
 {
 	size_t nr = 0;
@@ -66,7 +67,7 @@ static size_t make_groups(struct prof *p, struct combine_row *rows, size_t *grou
 	return p->nr_rows ? nr + 1 : 0;
 }
 
-/* Time that only the random samples see, and the rest. */
+/* Kernel time from random samples, and user time from both kinds. */
 static double time_of(const struct prof *p, const struct prof_row *r)
 {
 	const struct evidence *e = &p->evidence;
@@ -91,7 +92,7 @@ static void take_time(struct prof *p, struct prof_row *r)
 	p->nr_departing += r->departs;
 }
 
-/* Of rows that are a group each. */
+/* Takes departs from the whole selection; here each row is a group. */
 static void take_departing(struct prof *p, const struct prof *whole,
 			   struct combine_row *rows, size_t *group)
 {

@@ -16,13 +16,13 @@
 #include "report/profile/prof_rows.h"
 #include "report/profile/prof_time.h"
 
-#define LOOK_BACK                                                          \
-	64 /* parts that an epoch's is looked for in; several may be equal \
+#define LOOK_BACK                                                               \
+	64 /* parts that are searched for one of an epoch; several may be equal \
 	    */
 
 struct part {
 	size_t slot, number; /* number: of the query's parts */
-	const char *host;    /* an epoch's; NULL: of all */
+	const char *host;    /* of the epoch; NULL: all machines */
 };
 
 struct prof_parts {
@@ -105,7 +105,7 @@ int prof_read_parts(struct prof *p)
 		return 0;
 	err = prof_make_buckets(p);
 	if (err == -EINVAL)
-		return err; /* it said why */
+		return err; /* it logged the error */
 	parts = err ? NULL : calloc(1, sizeof(*parts));
 	err = parts ? read_sums(p, parts) : -ENOMEM;
 	if (err) {
@@ -122,7 +122,7 @@ void prof_free_parts(struct prof *p)
 	free_parts(p->parts);
 }
 
-/* The first part of a slot, or of a greater one. */
+/* Returns the first part of this slot or of a later one. */
 static size_t first_of(const struct prof_parts *parts, size_t slot)
 {
 	size_t low = 0, high = parts->nr;
@@ -158,7 +158,7 @@ static int add_sum(struct prof *p, const struct query_sum *sum, const char *host
 	return prof_add_to(p, &key, p->ev.of[stream], n, p->ev.weight[stream]);
 }
 
-/* With --by=host, a row for each part's machine. */
+/* With --by=host: adds a row for the machine of each part. */
 static int add_hosts(struct prof *p, size_t from, size_t to)
 {
 	const struct prof_parts *parts = p->parts;
@@ -187,7 +187,7 @@ static void add_up(const struct prof_parts *parts, size_t from, size_t to, uint6
 	}
 }
 
-/* Samples of each stream that are stored, but in no total by command (imports). */
+/* Adds stored samples of each stream that are in no total by command (imports). */
 static int add_without_command(struct prof *p, const uint64_t *n)
 {
 	const struct row_key key = { .context = prof_contexts[BY_COMM].missing };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof_parts.h - rows that need no counts by offset, and all of their intervals, from
- * one reading of the totals
+ * prof_parts.h - rows that are made of totals instead of counts by offset
  *
  * Rows by image, command or machine are sums of totals, which the database has for each
- * epoch. They are read once, apart by the intervals of prof_time.h, and with --by=host
- * by machine.
+ * epoch. The totals are read once for all intervals of prof_time.h and, with --by=host,
+ * for all machines.
  */
 #ifndef CPI_REPORT_PROF_PARTS_H
 #define CPI_REPORT_PROF_PARTS_H
@@ -13,14 +12,14 @@
 #include "report/profile/prof.h"
 
 /*
- * Reads p->parts if its rows are made of totals, else leaves it NULL. Makes p->bucket,
- * too. 0, or a query's error, which is logged.
+ * Reads p->parts if its rows are made of totals; else leaves it NULL. Also makes
+ * p->bucket. Returns 0, or the error of a query, which is logged.
  */
 int prof_read_parts(struct prof *p);
 
-/* Adds the rows of p->parts, of one slot if p is a part of a whole. 0 or -ENOMEM. */
+/* Adds rows from p->parts; only of p->slot if p has a whole. Returns 0 or -ENOMEM. */
 int prof_gather_parts(struct prof *p);
 
-void prof_free_parts(struct prof *p); /* those of the whole */
+void prof_free_parts(struct prof *p); /* only of a prof without a whole */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof_rows.c - the rows of a profile: found by name, summed, ordered
+ * prof_rows.c - finds, makes, sums and orders the rows of a profile
  *
- * A row has one sum per event behind its struct. All orders end with the names, so
- * equal rows never change places.
+ * A row has an array of sums by event at the end of its struct. All orders compare the
+ * names last, so the order of rows is the same in each run.
  */
 #include "config.h"
 
@@ -116,7 +116,7 @@ int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out)
 	return 0;
 }
 
-/* A compiler at run time makes one procedure again and again: all have one row. */
+/* A JIT compiler may compile a procedure several times; all copies share a row. */
 uint64_t prof_row_start(const struct query_image *image, const struct symbol *symbol)
 {
 	if (!symbol)
@@ -181,7 +181,7 @@ int prof_add_amount(struct prof *p, const struct row_key *key, size_t event, uin
 	return 0;
 }
 
-/* The same where each is worth as much. */
+/* Does the same for n samples of equal weight. */
 int prof_add_to(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
 		double weight)
 {
@@ -201,7 +201,7 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* The order of last resort, so that equal rows never change places. */
+/* Orders rows that are otherwise equal, so that the order is the same in each run. */
 static int compare_names(const struct prof_row *a, const struct prof_row *b)
 {
 	int c = compare_text(a->procedure, b->procedure);
@@ -232,7 +232,7 @@ static int by_weight(const void *va, const void *vb, void *ctx)
 
 	if (wa != wb)
 		return wa < wb ? 1 : -1;
-	/* Rows without any of the primary event: by the others. */
+	/* Rows without samples of the primary event are ordered by the other events. */
 	for (size_t i = 0; i < p->ev.nr; i++) {
 		if (a->tally[i].weight != b->tally[i].weight)
 			return a->tally[i].weight < b->tally[i].weight ? 1 : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof_rows.h - the rows of a struct prof: found, made, summed, ordered
+ * prof_rows.h - finds, makes, sums and orders the rows of a struct prof
  */
 #ifndef CPI_REPORT_PROF_ROWS_H
 #define CPI_REPORT_PROF_ROWS_H
@@ -8,41 +8,41 @@
 #include "report/profile/prof.h"
 #include "report/select/imagecache.h"
 
-/* The start of a row that no symbol covers. */
+/* The start of the row of offsets that no symbol covers. */
 #define NO_SYMBOL UINT64_MAX
 
-/* Where a row's procedure begins, as far as that tells it apart. */
+/* Returns the procedure's start in the key of its row: 0 for symbols of a JIT image. */
 uint64_t prof_row_start(const struct query_image *image, const struct symbol *symbol);
 
-/* What tells rows apart; strings are copied into a new row. */
+/* The key of a row. A new row gets copies of the strings. */
 struct row_key {
 	enum row_kind kind;
-	const struct query_image *image; /* NULL for none */
+	const struct query_image *image; /* NULL: no image */
 	uint64_t start;
 	const char *procedure, *inlined, *context, *file;
-	const struct cgroup_container *container; /* of context; tells no rows apart */
+	const struct cgroup_container *container; /* of context; not part of the key */
 	int line;
-	bool kernel; /* the samples are the kernel's; tells no rows apart */
+	bool kernel; /* the samples are in the kernel; not part of the key */
 };
 
-/* The row of key, made when it is new. 0 or -ENOMEM. */
+/* Finds the row of key, or makes it. Returns 0 or -ENOMEM. */
 int prof_row(struct prof *p, const struct row_key *key, struct prof_row **out);
 
-/* The row of a procedure, or with NULL of what no symbol covers; NULL: none. */
+/* Returns the row of a procedure; symbol NULL: of offsets without symbol. Or NULL. */
 const struct prof_row *prof_procedure_row(const struct prof *p,
 					  const struct query_image *image,
 					  const struct symbol *symbol);
 
-/* The row of p that stands for the same as one of another prof; NULL: none. */
+/* Returns the row of p with the same key as a row of another prof; or NULL. */
 struct prof_row *prof_same_row(const struct prof *p, const struct prof_row *row);
 
-/* Adds n samples of event, of which the amount is that of all, to row and totals. */
+/* Adds n samples of event to the row and the totals; weight is Σ of their weights. */
 void prof_add(struct prof *p, struct prof_row *row, size_t event, uint64_t n,
 	      double weight);
 
 /*
- * The same for the row of key; amount is what n samples stand for together, weight what
- * each does. 0 or -ENOMEM.
+ * Do the same for the row of key. amount is Σ of the weights of n samples; weight is
+ * the weight of each. Return 0 or -ENOMEM.
  */
 int prof_add_amount(struct prof *p, const struct row_key *key, size_t event, uint64_t n,
 		    double amount);
@@ -50,7 +50,7 @@ int prof_add_to(struct prof *p, const struct row_key *key, size_t event, uint64_
 		double weight);
 int prof_add_idle(struct prof *p, size_t event, uint64_t n, double weight);
 
-/* Fills p->row in the order of --sort, busiest first. 0 or -ENOMEM. */
+/* Fills p->row in the order of --sort, busiest first. Returns 0 or -ENOMEM. */
 int prof_sort(struct prof *p);
 void prof_free_rows(struct prof *p);
 

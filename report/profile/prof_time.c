@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prof_time.c - gathers the rows once more, interval by interval
+ * prof_time.c - the time of each row over the epochs
+ *
+ * The rows of the whole selection exist already. They are gathered again for each
+ * interval, and their values are added to the rows of the whole.
  */
 #include "config.h"
 
@@ -15,16 +18,16 @@
 #include "base/times.h"
 #include "report/profile/prof_rows.h"
 
-#define BUCKETS   48   /* unless their length is given */
-#define LOOK_BACK 4096 /* epochs, for the one before of a machine */
+#define BUCKETS   48   /* if no length is given */
+#define LOOK_BACK 4096 /* epochs that are searched for a machine's previous one */
 
-/* How much of what some epochs have is in each bucket; 0 but from first to last. */
+/* The share of some epochs that each bucket gets; 0 outside first to last. */
 struct spread {
 	double share[PROF_MAX_INTERVALS];
 	size_t first, last;
 };
 
-/* How many intervals of a length there are from one time to another; 0: too many. */
+/* Returns the number of intervals of a length between two times; 0: too many. */
 static size_t count_intervals(uint64_t from_ns, uint64_t to_ns, uint64_t length_ns)
 {
 	const uint64_t nr = (to_ns - from_ns + length_ns - 1) / length_ns;
@@ -110,8 +113,8 @@ bool prof_is_restart(const struct prof *p, size_t epoch)
 }
 
 /*
- * Adds what the rows of some epochs have of what orders all rows; share says how much
- * of it is each bucket's.
+ * Adds the primary of the rows of some epochs to over_time of the whole's rows, divided
+ * over the buckets by share.
  */
 static int take_rows(struct prof *p, const struct prof *part, const struct spread *s)
 {
@@ -136,7 +139,7 @@ static int take_rows(struct prof *p, const struct prof *part, const struct sprea
 	return 0;
 }
 
-/* Lost samples of what orders the rows; with ticks beside it, of the first event. */
+/* Adds lost samples of the primary event; with combined time, of the first event. */
 static void take_losses(struct prof *p, const struct prof *part, const struct spread *s)
 {
 	const size_t event = prof_is_one_time(p) ? 0 : p->primary;
@@ -164,7 +167,7 @@ static bool has_stream(const struct query_streams *streams, const char *event)
 	return false;
 }
 
-/* Whether a part's streams have what orders the rows. */
+/* Whether the streams have the primary event, or one that measures time. */
 static bool has_primary(const struct prof *p, const struct query_streams *streams)
 {
 	if (!prof_is_one_time(p))
@@ -205,7 +208,7 @@ static int gather(struct prof *p, const struct query_epochs *epochs, size_t slot
 	return err;
 }
 
-/* The epochs that are in one bucket are read together; they stay the selection's. */
+/* Gathers the epochs that lie in one bucket together. epochs gets shallow copies. */
 static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epochs,
 			 struct spread *s)
 {
@@ -224,7 +227,7 @@ static int gather_bucket(struct prof *p, size_t bucket, struct query_epochs *epo
 	return epochs->nr ? gather(p, epochs, bucket, s) : 0;
 }
 
-/* An epoch across buckets is spread over them, as if its time had been even. */
+/* Spreads an epoch that overlaps several buckets evenly over them. */
 static int gather_spread(struct prof *p, size_t epoch, struct spread *s)
 {
 	const struct query_epoch *e = &p->sel.epochs.epoch[epoch];
@@ -249,7 +252,7 @@ static int gather_spread(struct prof *p, size_t epoch, struct spread *s)
 	return gather(p, &one, PROF_MAX_INTERVALS + epoch, s);
 }
 
-/* Sums become amounts per second. */
+/* Divides the sums by the buckets' seconds. */
 static void divide_by_seconds(struct prof *p)
 {
 	const double unit = prof_primary_is_time(p) ? NSEC_PER_SEC : 1;

@@ -2,10 +2,10 @@
 /*
  * prof_time.h - the time of each row over the epochs
  *
- * The time of the selected epochs is divided into intervals of equal length; an epoch
- * across several is spread over them evenly. What a row has there is its time, or its
- * samples of an event that is no time, for each second of the epochs' length: "1.5" is
- * one and a half CPUs.
+ * The time of the selected epochs is divided into intervals of equal length. An epoch
+ * that overlaps several intervals is spread evenly over them. The value of a row in an
+ * interval is its time (or its weight of an event that does not measure time) per
+ * second of the interval's epochs: "1.5" is one and a half CPUs.
  */
 #ifndef CPI_REPORT_PROF_TIME_H
 #define CPI_REPORT_PROF_TIME_H
@@ -14,27 +14,27 @@
 #include "report/profile/prof.h"
 
 /*
- * Divides the selection's time: p->bucket, in at most 48 intervals, or in those of a
- * length, which begin at its multiples. 0, -ENOMEM, or -EINVAL (logged) for more than
- * PROF_MAX_INTERVALS.
+ * Makes p->bucket: at most 48 intervals, or intervals of the request's length, which
+ * begin at multiples of that length. Returns 0, -ENOMEM, or -EINVAL (logged) for more
+ * than PROF_MAX_INTERVALS.
  */
 #define PROF_MAX_INTERVALS 4096
 int prof_make_buckets(struct prof *p);
 
-/* The bucket that has a whole epoch, or a number that no other epoch has. */
+/* Returns the bucket that contains the whole epoch, else a number only for it. */
 size_t prof_slot(const struct prof *p, size_t epoch);
 
-/* Whether the epoch is the first one of its machine after it was started anew. */
+/* Whether the epoch is the first one of its machine after a reboot. */
 bool prof_is_restart(const struct prof *p, size_t epoch);
 
 /*
- * Fills p->bucket, and over_time of its rows. One that no epoch is in has no seconds.
- * 0, -ENOMEM, or what a query fails with, logged.
+ * Fills p->bucket and over_time of the rows. A bucket without epochs has 0 seconds.
+ * Returns 0, -ENOMEM, or the error of a query, which is logged.
  */
 int prof_over_time(struct prof *p);
 void prof_free_buckets(struct prof *p);
 
-/* A row's value in a bucket. */
+/* Returns the value of a row in a bucket. */
 double prof_at(const struct prof_row *row, size_t bucket);
 
 #endif

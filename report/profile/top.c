@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top.c - rows with the time that each had in the last looks
+ * top.c - the rows of cpi top, each with its time in the last refreshes ("looks")
  *
- * The history is a ring per row, all indexed by the look's number, so that a new look
- * only clears one slot of each. Rows without time in the ring are freed, which bounds
- * memory.
+ * Each row has a ring of times. The number of the look is the index of all rings, so a
+ * new look only clears one element of each. Rows without time in the ring are freed,
+ * which bounds memory.
  */
 #include "config.h"
 
@@ -157,7 +157,7 @@ struct top_ranking {
 	size_t slot;
 };
 
-/* Equal rows keep their places from look to look. */
+/* Equal rows keep their order from look to look. */
 static int compare_names(const struct top_row *a, const struct top_row *b)
 {
 	int c = strcmp(a->name, b->name);

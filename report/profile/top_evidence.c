@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_evidence.c - rows with all of their samples, and with those of a look
+ * top_evidence.c - combines ticks and random samples into the time of cpi top's rows
+ *
+ * Each row keeps two sums: all of its samples, which decide whether it departs, and
+ * those of the current look.
  */
 #include "config.h"
 
@@ -17,7 +20,7 @@ struct evidence_row {
 	struct hnode node;
 	char *name, *image; /* the latter may be NULL */
 	struct combine_row all;
-	double kernel, random, ticks; /* of the look; random without the kernel */
+	double kernel, random, ticks; /* ns in the look; random is user mode only */
 };
 
 static struct evidence_row *row_of(struct hnode *n)
@@ -56,7 +59,7 @@ static struct evidence_row *row_new(const char *name, const char *image)
 	return NULL;
 }
 
-/* NULL when out of memory. */
+/* Finds or makes a row. Returns NULL when out of memory. */
 static struct evidence_row *find_row(struct hmap *rows, const char *name,
 				     const char *image)
 {

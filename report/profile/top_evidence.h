@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * top_evidence.h - the time of cpi top's rows, from ticks and from random samples
+ * top_evidence.h - combines ticks and random samples into the time of cpi top's rows
  *
- * A look has few samples. So whether a row departs (evidence.h) is decided by all that
- * the epochs have of it, and the look gets what its samples then stand for.
+ * A look has few samples. So all samples that the epochs have of a row decide whether
+ * it departs (evidence.h); then the new samples are added to the look with these
+ * factors.
  *
- * Memory: TOP_ROWS rows of each kind, of some 200 bytes; further ones are TOP_OTHER.
+ * Memory: TOP_ROWS rows of each kind, each some 200 bytes; further rows are TOP_OTHER.
  */
 #ifndef CPI_REPORT_TOP_EVIDENCE_H
 #define CPI_REPORT_TOP_EVIDENCE_H
@@ -24,19 +25,18 @@ void top_evidence_fini(struct top_evidence *e);
 /* Samples of one event in a row. */
 struct top_amount {
 	bool ticks, kernel;
-	uint64_t n;    /* not added before */
-	bool fresh;    /* since the last look */
-	double weight; /* of each */
+	uint64_t n;    /* samples that were not added before */
+	bool fresh;    /* they were taken since the last look */
+	double weight; /* of each sample */
 };
 
-/* Adds samples to a row of procedures or of commands; image may be NULL. 0 or -ENOMEM.
- */
+/* Adds samples to a row. image may be NULL. Returns 0 or -ENOMEM. */
 int top_evidence_add(struct top_evidence *e, enum top_by by, const char *name,
 		     const char *image, const struct top_amount *amount);
 
 /*
- * Adds the time of the fresh samples to the newest look's rows, and forgets that they
- * are. 0 or -ENOMEM.
+ * Adds the time of the fresh samples to the rows of the newest look. After that no
+ * sample is fresh. Returns 0 or -ENOMEM.
  */
 int top_evidence_put(struct top_evidence *e, const struct events *ev, struct top *t);
 

@@ -2,9 +2,9 @@
 /*
  * top_feed.h - the new samples of a growing database, for cpi top
  *
- * Each look asks cpid to flush, which costs some 10 ms of cpid's time. Then it reads
- * the epochs that were open when the feed began, and later ones. A count that has not
- * changed since the last look is not resolved to names again.
+ * Each look asks cpid to flush, which costs cpid some 10 ms. Then it reads the epochs
+ * that were open when the feed began, and later ones. Symbols are looked up only for
+ * counts that changed since the last look.
  *
  * Memory: the counts of those epochs, and a few open images.
  */
@@ -16,7 +16,7 @@
 
 struct top_feed;
 
-/* The figures of a look, beside its rows. */
+/* The figures of a look that are not rows. */
 struct top_facts {
 	char host[64],
 		event[64]; /* the event whose time the rows show; safe to print */
@@ -25,11 +25,11 @@ struct top_facts {
 	uint64_t nr_samples; /* new samples of the events that are shown */
 	uint64_t nr_lost;    /* new losses of all events */
 	bool no_cgroups;     /* there are samples, but no profiles by cgroup */
-	bool no_threads;     /* the same by thread */
-	char stale[256];     /* why cpid did not store; "" if it did */
+	bool no_threads;     /* there are samples, but no profiles by thread */
+	char stale[256];     /* the reason why cpid did not store; "" if it did */
 };
 
-/* Why there are no rows of this kind; NULL: there may be some. */
+/* Returns the reason why there are no rows of this kind; NULL: there may be rows. */
 const char *top_feed_missing(const struct top_facts *facts, enum top_by by);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribution.c - the words of --attribution, and what auto means
+ * attribution.c - the values of --attribution, and what auto means
  */
 #include "config.h"
 

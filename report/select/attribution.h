@@ -10,20 +10,20 @@
 #include "db/profile/model.h"
 #include "db/profile/profile.h"
 
-/* In the order of the option's words. */
+/* In the order of the values of --attribution. */
 enum attribution {
-	ATTRIBUTION_AUTO, /* tip where there are weights, else by the landing model */
-	ATTRIBUTION_TIP,  /* weights alone */
-	ATTRIBUTION_PRECISE, /* what hardware says where it was, as it says it */
-	ATTRIBUTION_RAW,     /* where samples were taken */
+	ATTRIBUTION_AUTO,    /* tip if there are weights, else the landing model */
+	ATTRIBUTION_TIP,     /* only weights count */
+	ATTRIBUTION_PRECISE, /* the location or latency that hardware recorded */
+	ATTRIBUTION_RAW,     /* the instruction at which the sample was taken */
 };
 
 const char *attribution_str(enum attribution a); /* "tip" */
 
-/* What "auto" meant for a profile with or without weights. */
+/* Resolves "auto": tip for a profile with weights, else raw. */
 enum attribution attribution_used(enum attribution asked, bool has_weights);
 
-/* Whether a profile's weights are its time, instead of its counts. */
+/* Whether the weights of a profile measure its time; else its counts do. */
 bool attribution_weighs(enum attribution a, const struct profile *p);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cgroupname.c - reads containers and units off a cgroup's path
+ * cgroupname.c - finds the container and the unit in the path of a cgroup
  *
  * Each container manager has its own pattern, and each pattern is one try_ function.
- * The innermost match counts, because containers can run in containers. There is no
- * query to a manager: the container may be gone by the time of the report.
+ * The innermost match counts, because containers can run in containers. The managers
+ * are not asked, because the container may no longer exist when a report is made.
  */
 #include "config.h"
 
@@ -35,8 +35,8 @@ static int hex_digit(char c)
 }
 
 /*
- * systemd writes what may not stand in a unit's name as \x2d; leading _ is its, too.
- * Control characters stay as they are.
+ * systemd escapes characters that a unit's name may not have, for example as \x2d; it
+ * also adds a leading _. Escaped control characters stay escaped.
  */
 static void unescape(const char *from, size_t len, char out[CGROUPNAME_MAX])
 {
@@ -57,7 +57,7 @@ static void unescape(const char *from, size_t len, char out[CGROUPNAME_MAX])
 	out[n] = '\0';
 }
 
-/* Of a path that is deeper than MAX_PARTS the outermost are read. */
+/* Splits a path. Components after the first MAX_PARTS are ignored. */
 static void split(const char *path, struct parts *out)
 {
 	out->nr = 0;
@@ -70,7 +70,7 @@ static void split(const char *path, struct parts *out)
 	}
 }
 
-/* Where text goes on behind a prefix, or NULL. */
+/* Returns the text after the prefix, or NULL if text does not begin with it. */
 static const char *behind(const char *text, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -94,7 +94,7 @@ static bool is_hex(const char *text, size_t len)
 	return true;
 }
 
-/* Whether an id is at text, and nothing behind it but ".scope". */
+/* Whether text is an id, alone or with ".scope" after it. */
 static bool is_id(const char *text)
 {
 	return is_hex(text, ID_SIZE) &&
@@ -125,7 +125,8 @@ static bool found(struct cgroup_container *c, const char *runtime, const char *i
 static bool try_prefixed(const char *part, struct cgroup_container *c)
 {
 	static const struct {
-		const char *prefix, *runtime; /* NULL: it watches over a container */
+		const char *prefix,
+			*runtime; /* NULL: a process that monitors a container */
 	} known[] = {
 		{ "libpod-conmon", NULL },
 		{ "crio-conmon", NULL },
@@ -154,7 +155,7 @@ static bool try_prefixed(const char *part, struct cgroup_container *c)
 	return found(c, prefix, id, SHORT_ID);
 }
 
-/* An id alone: whose it is, the components above say. */
+/* An id alone: the components before it say which manager made it. */
 static bool try_bare(const struct parts *p, int i, struct cgroup_container *c)
 {
 	const char *runtime = "oci";
@@ -173,7 +174,7 @@ static bool try_bare(const struct parts *p, int i, struct cgroup_container *c)
 	return found(c, runtime, p->part[i], SHORT_ID);
 }
 
-/* lxc/NAME, lxc.payload/NAME, lxc.payload.NAME; lxc.monitor.NAME watches over it. */
+/* lxc/NAME, lxc.payload/NAME, lxc.payload.NAME; lxc.monitor.NAME monitors it. */
 static bool try_lxc(const struct parts *p, int i, struct cgroup_container *c)
 {
 	const char *name = behind(p->part[i], "lxc.payload.");

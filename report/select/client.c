@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * client.c - sends one request to cpid, and takes the reply
+ * client.c - sends one request to cpid, and reads the reply
  *
- * A reply is hostile until it is checked: its length and head are validated before any
- * of it is believed. There is one connection per request.
+ * A reply is not trusted: its length and header are checked before anything else in it
+ * is used. Each request has a connection of its own.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/times.h"
 
-/* NULL: none is named. */
+/* Returns the socket that was named, or NULL if none was. */
 static const char *named_socket(const char *socket)
 {
 	const char *env = getenv("CPI_SOCKET");
@@ -71,7 +71,7 @@ static int connect_to(const char *path, uint64_t patience_ns)
 	return fd;
 }
 
-/* Checks a reply of size bytes before it believes any of it. */
+/* Checks the length and header of a reply of size bytes. */
 static int take_reply(const char *data, size_t size, struct buf *text)
 {
 	struct cpi_control_reply head;

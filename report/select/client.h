@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * client.h - asks a running cpid (abi/control.h)
+ * client.h - sends requests to a running cpid (abi/control.h)
  *
- * A socket that may be NULL is the one that $CPI_SOCKET names, else the system's.
+ * If an argument socket is NULL, $CPI_SOCKET is used, else the default path.
  */
 #ifndef CPI_REPORT_CLIENT_H
 #define CPI_REPORT_CLIENT_H
@@ -17,25 +17,28 @@
 
 #define CLIENT_PATIENCE_NS (60 * NSEC_PER_SEC) /* a flush on a slow disk */
 
-const char *client_socket(const char *socket);
+const char *client_socket(const char *socket); /* the path that is used */
 
-/* Whether the socket, or $CPI_SOCKET, names one. */
+/* Whether socket or $CPI_SOCKET is set, so that the default path is not used. */
 bool client_is_named(const char *socket);
 
 /*
- * Sends one request and appends the reply's text. Each step of the connection waits no
- * longer than patience_ns, which is above 0. Returns 0, or the daemon's refusal (reply
- * then says why), or -errno of the connection; -ENOENT and -ECONNREFUSED mean that no
- * daemon listens, -ETIMEDOUT that it did not answer. Nothing is logged.
+ * Sends one request and appends the text of the reply. Connecting, sending and each
+ * read wait at most patience_ns, which is above 0. Returns 0; or the error with which
+ * the daemon refused (reply then has the reason); or -errno of the connection. -ENOENT
+ * and -ECONNREFUSED mean that no daemon listens, -ETIMEDOUT that it did not answer.
+ * Logs nothing.
  */
 int client_call(const char *socket, enum cpi_control_op op, const char *text,
 		uint64_t patience_ns, struct buf *reply);
 
-/* The same for a request of size bytes that has more than a text. */
+/*
+ * Does the same with a complete request of size bytes, which may have more than text.
+ */
 int client_send(const char *socket, const void *request, size_t size,
 		uint64_t patience_ns, struct buf *reply);
 
-/* Whether err says that no daemon listens. */
+/* Whether err means that no daemon listens. */
 bool client_is_absent(int err);
 
 /* Calls fn for each line "name value" of a reply. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * content.h - a short name of what a selection's epochs contain
+ * content.h - a hash of all data that a report of some epochs depends on
  *
- * A report of closed epochs is the same however often the database has been written to
- * meanwhile. Equal names mean equal reports, for equal options.
+ * If two requests have the same options and the same hash, their reports are equal. A
+ * report of closed epochs keeps its hash when other epochs are added to the database.
  */
 #ifndef CPI_REPORT_CONTENT_H
 #define CPI_REPORT_CONTENT_H
@@ -13,10 +13,10 @@
 #define CONTENT_NAME_SIZE 65
 
 /*
- * Writes a hash, in hexadecimal, of the epochs that a request's --epoch names, or that
- * each of the texts of specs names if it has any: their lengths, labels, flushes, gaps
- * and marks, what was captured of their images, and the images' files as they are now.
- * cpid is not asked to store first. Returns 0 or an error; logged.
+ * Writes the hash in hexadecimal. It covers the epochs that specs[0..nr) select, or
+ * those of --epoch if nr is 0: their lengths, labels, flushes, gaps and marks, the
+ * captured data of their images, and the state of the images' files. Does not ask cpid
+ * to store. Returns 0 or an error, which is logged.
  */
 int content_name(const struct select_request *req, char *const *specs, size_t nr,
 		 char out[CONTENT_NAME_SIZE]);

@@ -2,8 +2,8 @@
 /*
  * databases.c - joins the epochs of several databases
  *
- * A specification is split by database, then each part is resolved where it belongs,
- * and db/move/join.c joins the epochs that were found.
+ * A specification is split by database. Each part selects epochs in its database, and
+ * db/move/join.c joins these epochs.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@ struct databases {
 	struct join_part part[TEXT_LIST_MAX];
 };
 
-/* "2:REST": what is behind the number, which is 0 without one. */
+/* Splits "2:REST" into number and rest. Without a number *nr is 0. */
 static int parse_nr(const char *spec, unsigned int nr_dbs, unsigned long *nr,
 		    const char **rest)
 {
@@ -44,13 +44,13 @@ static int parse_nr(const char *spec, unsigned int nr_dbs, unsigned long *nr,
 	return *nr >= 1 && *nr <= nr_dbs ? 0 : -EINVAL;
 }
 
-/* Ids with commas between, each perhaps of one database. */
+/* Whether spec is a list of ids, "3,4" or "1:3,2:4". */
 static bool is_list(const char *spec)
 {
 	return strchr(spec, ',') && !spec[strspn(spec, "0123456789:,")];
 }
 
-/* Of such a list; spec is cut up. */
+/* Finds the ids for database nr in such a list. Overwrites spec. */
 static int pick_ids(char *spec, unsigned int nr, unsigned int nr_dbs, struct buf *ids)
 {
 	const char *item, *id;
@@ -94,7 +94,7 @@ int databases_spec(const char *spec, unsigned int nr, unsigned int nr_dbs, char 
 	return err;
 }
 
-/* Those of a list of ids that db has, which may be none; cuts up list. */
+/* Finds the ids of a list that db has; there may be none. Overwrites list. */
 static int keep_present(struct db *db, const struct query_machines *of, char *list,
 			struct buf *ids)
 {
@@ -114,7 +114,7 @@ static int keep_present(struct db *db, const struct query_machines *of, char *li
 	return err ? err : ids->err;
 }
 
-/* What spec names in database i, which may be nothing. */
+/* Finds the epochs that spec selects in database i; there may be none. */
 static int find_in(const struct select_request *req, const char *spec, int i,
 		   struct databases *t)
 {
@@ -144,7 +144,7 @@ static bool has_epoch(const struct query_epochs *epochs, int64_t id)
 	return false;
 }
 
-/* Each of a list of ids is somewhere, or where it is said to be; cuts up list. */
+/* Checks that each id is in the database it names, or in any. Overwrites list. */
 static int check_list(const struct select_request *req, const struct databases *t,
 		      char *list)
 {

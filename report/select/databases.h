@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * databases.h - several databases, given with --db again and again
+ * databases.h - several databases, each given with its own --db
  */
 #ifndef CPI_REPORT_DATABASES_H
 #define CPI_REPORT_DATABASES_H
@@ -10,16 +10,17 @@
 struct select_request;
 
 /*
- * Joins what spec names in each database. A database without such epochs gives
- * none; it is an error, and logged as others, when none gives any, or when an id of
- * a list is nowhere. Returns 0, -errno or -CPI_E….
+ * Joins the epochs that spec selects in each database. A database may have none of
+ * them. It is an error if no database has any, or if an id of a list is in no database.
+ * Errors are logged. Returns 0, -errno or -CPI_E….
  */
 int databases_open(const struct select_request *req, const char *spec, struct db **out);
 
 /*
- * The part of spec that is for database nr: of "2:last" and "1:3,2:4,2:5" what
- * names 2, else all of it. A new string; NULL in *out where it names others only.
- * 0, -EINVAL for a number that is not within 1 to nr_dbs, or -ENOMEM.
+ * Returns in *out, as a new string, the part of spec for database nr: "last" of
+ * "2:last" and "4,5" of "1:3,2:4,2:5" for database 2. A spec without numbers is for
+ * every database. *out is NULL if spec names only other databases. Returns 0, -EINVAL
+ * for a number outside 1 to nr_dbs, or -ENOMEM.
  */
 int databases_spec(const char *spec, unsigned int nr, unsigned int nr_dbs, char **out);
 

@@ -27,7 +27,7 @@ static uint64_t file_changed_ns(const char *path)
 	       (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* What was written last may be in the WAL alone. 0: there is no such database. */
+/* The newest data may be only in the WAL. 0: there is no such database. */
 static uint64_t changed_ns(const char *path)
 {
 	uint64_t ns = file_changed_ns(path), wal_ns;

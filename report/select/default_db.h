@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * default_db.h - which database is read when none is named
+ * default_db.h - which database a report reads without --db
  *
- * $CPI_DB, if it is set. Else what 'cpi record' left in the current folder or the
- * daemon's database, whichever was written last.
+ * If $CPI_DB is set, that database. Else the one that was written last: cpi.db of the
+ * current folder, which 'cpi record' writes, or the daemon's database.
  */
 #ifndef CPI_REPORT_DEFAULT_DB_H
 #define CPI_REPORT_DEFAULT_DB_H
 
-/* Where 'cpi record' and 'cpi import' write, and reports look first. */
+/* The database that 'cpi record' and 'cpi import' write, in the current folder. */
 #define SELECT_LOCAL_DB "cpi.db"
 
-/* The newer of two files, which need not be there; of none, daemons. */
+/* Returns the path of the newer file; daemons if neither exists. */
 const char *select_newer_db(const char *local, const char *daemons);
 
-/* The default; says which where a database lies in the current folder. */
+/* Returns the default. Logs the choice if the current folder has a database. */
 const char *select_default_db(void);
 
 #endif

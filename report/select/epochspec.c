@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * epochspec.c - how a specification of epochs differs from what it found
+ * epochspec.c - messages: a specification selects no epoch, or other times than it asks
  *
- * Counts are kept by epoch, so a time selects the whole epochs that it touches. A
- * reader who asks for half a minute must be told when the answer is of a minute or
- * hour.
+ * Counts are stored by epoch, so a range of times selects each epoch that it overlaps.
+ * A user who asks for half a minute must be told if the report shows a minute or hour.
  */
 #include "config.h"
 
@@ -20,7 +19,7 @@
 #include "base/times.h"
 #include "db/query/marks.h"
 
-#define TOLERANCE_NS NSEC_PER_SEC /* times are asked for in seconds */
+#define TOLERANCE_NS NSEC_PER_SEC /* users give times in seconds */
 #define HOUR_NS      (3600 * NSEC_PER_SEC)
 
 static bool is_label(const struct query_epochs *all, const char *text)
@@ -32,7 +31,7 @@ static bool is_label(const struct query_epochs *all, const char *text)
 	return false;
 }
 
-/* The nearest word that names epochs; NULL: none is near. */
+/* Returns the keyword most like the text; NULL: none is similar. */
 static const char *find_word(const char *text)
 {
 	static const char *const words[] = { "now",  "today", "yesterday",
@@ -44,7 +43,7 @@ static const char *find_word(const char *text)
 	return guess.best;
 }
 
-/* The nearest label; NULL: none is near. */
+/* Returns the label most like the text; NULL: none is similar. */
 static const char *find_label(const struct query_epochs *all, const char *text)
 {
 	struct did_you_mean guess = did_you_mean_init(text);
@@ -56,7 +55,7 @@ static const char *find_label(const struct query_epochs *all, const char *text)
 	return guess.best;
 }
 
-/* Says that there is no mark with this text. False: there is. */
+/* Logs that there is no mark with this text. Returns false if there is one. */
 static bool explain_mark(struct db *db, const char *text)
 {
 	struct did_you_mean guess = did_you_mean_init(text);
@@ -91,7 +90,9 @@ static void find_ends(const struct query_epochs *epochs, uint64_t *from_ns,
 	}
 }
 
-/* "10:15:00Z to 10:20:00Z (5 min)", with dates unless all is in near_ns's day. */
+/*
+ * "10:15:00Z to 10:20:00Z (5 min)", with dates unless both are on the day of near_ns.
+ */
 static void put_times(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t near_ns)
 {
 	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE], length[DURATION_TEXT_SIZE];
@@ -102,8 +103,8 @@ static void put_times(struct buf *b, uint64_t from_ns, uint64_t to_ns, uint64_t 
 }
 
 /*
- * Says what is wrong with one end of a range, or with all of spec. False: it can be
- * read.
+ * Logs what is wrong with one end of a range, or with all of spec. Returns false if it
+ * is valid.
  */
 static bool explain_end(struct db *db, const struct query_epochs *all, const char *end)
 {
@@ -129,7 +130,7 @@ static bool explain_end(struct db *db, const struct query_epochs *all, const cha
 	return true;
 }
 
-/* Says that nothing is stored of the times that spec asks for. False: of others. */
+/* Logs that nothing is stored of the times in spec. Returns false if spec has none. */
 static bool explain_times(struct db *db, const struct query_epochs *all,
 			  const char *spec)
 {
@@ -190,7 +191,7 @@ void epochspec_mention_whole(struct db *db, const char *spec,
 	if (from_ns + TOLERANCE_NS >= asked_from_ns &&
 	    to_ns <= asked_to_ns + TOLERANCE_NS)
 		return;
-	if (!asked_from_ns) /* an open end is what there is */
+	if (!asked_from_ns) /* an open end begins with the first epoch */
 		asked_from_ns = from_ns;
 	if (asked_to_ns == INT64_MAX)
 		asked_to_ns = to_ns;
@@ -217,9 +218,7 @@ static const struct query_epoch *find_between(const struct query_epochs *epochs,
 	return NULL;
 }
 
-/*
- * A recording is one epoch that has ended, and has nothing to do with the one before.
- */
+/* A recording is one closed epoch; epochs before it do not belong to it. */
 static bool is_of_collector(const struct query_epochs *shown)
 {
 	const struct query_epoch *newest;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * events.c - puts streams together by event, and the events in order
+ * events.c - groups streams by event, and orders the events
  *
  * Events that measure time come first, because reports order their rows by the first
- * one. The scheduler's ticks see user mode only, so they come after other time.
+ * one. The scheduler's ticks sample user mode only, so they come after other events
+ * that measure time.
  */
 #include "config.h"
 
@@ -40,7 +41,7 @@ static enum rank rank_of(const struct stream_desc *s, uint64_t clock_hz)
 	return strcmp(s->event, EVENT_TICKS) != 0 ? RANK_TIME : RANK_TICKS;
 }
 
-/* Adds the events of streams that have this rank. */
+/* Adds the events of the streams with this rank. */
 static int add_events(struct events *ev, enum rank rank, uint64_t clock_hz)
 {
 	for (size_t i = 0; i < ev->streams->nr; i++) {

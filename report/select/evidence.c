@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evidence.c - fits ticks to random samples, and says what each stands for
+ * evidence.c - combines random samples and the scheduler's ticks into one time
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ static double mean_period(const struct event_sum *sum)
 	return sum->n && sum->weight > 0 ? sum->weight / (double)sum->n : 1;
 }
 
-/* At scale 0 one of both has nothing in user mode. */
+/* A scale of 0 means that one of the two has no samples in user mode. */
 static void take_scale(struct evidence *e, double scale, double ticks_period,
 		       double random_period)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evidence.h - one time from all samples of it: random ones and the scheduler's ticks
+ * evidence.h - combines random samples and the scheduler's ticks into one time
  *
- * In user mode both say where time went (analysis/freq/combine.h). Where they agree,
- * a row's time comes from both. A row departs if chance does not explain the
- * difference: it has the random samples' time. So does the kernel, which ticks do not
- * see.
+ * Both kinds of samples show where user mode spent time (analysis/freq/combine.h). If
+ * they agree for a row, the row's time comes from both. A row departs if chance does
+ * not explain the difference between them; then only the random samples count. In the
+ * kernel only random samples count, because ticks do not sample it.
  *
- * A report finds its rows first, has them compared by evidence_fit(), and then knows
- * what each sample stands for.
+ * A report first finds its rows. Then evidence_fit() compares their times, and after
+ * that evidence_factor() says how much each sample counts.
  */
 #ifndef CPI_REPORT_EVIDENCE_H
 #define CPI_REPORT_EVIDENCE_H
@@ -16,38 +16,40 @@
 #include "analysis/freq/combine.h"
 #include "report/select/events.h"
 
-/* Zeroed, it combines nothing: a sample stands for what ev has. */
+/* Zeroed, it combines nothing: samples have the weights of struct events. */
 struct evidence {
-	bool both;    /* time is that of event 0 and of ticks */
-	size_t ticks; /* the event */
-	double scale; /* of ticks' time in rows that have not departed */
+	bool both;    /* event 0 and ticks both measure time */
+	size_t ticks; /* index of that event */
+	double scale; /* random time over ticks' time, of rows that do not depart */
 	struct combine_factors factors;
 };
 
-/* Whether there are two kinds of samples of time. */
+/* Sets e->both and e->ticks; both is false without ticks or other samples of time. */
 void evidence_begin(struct evidence *e, const struct events *ev);
 
 /*
- * Compares rows by their time in user mode. random and ticks are what all samples of
- * the two events stand for, the kernel's too. 0 or -ENOMEM. Where one kind has no
- * samples in user mode, no row departs, and the other kind's time is all there is.
+ * Compares rows by their time in user mode, and marks those that depart. random and
+ * ticks are the sums over all samples of the two events, kernel included. If one kind
+ * has no samples in user mode, no row departs and all samples count fully. Returns 0 or
+ * -ENOMEM.
  */
 int evidence_fit(struct evidence *e, struct combine_row *rows, size_t nr,
 		 const struct event_sum *random, const struct event_sum *ticks);
 
 /*
- * The same of a part of the selection, whose rows depart as those of all of it: one
- * epoch may have fewer ticks for its time than another.
+ * Computes scale and factors for a part of the selection, because one epoch may have
+ * fewer ticks per second than another. The caller has set departs in each row as in the
+ * whole selection.
  */
 void evidence_fit_part(struct evidence *e, const struct combine_row *rows, size_t nr,
 		       const struct event_sum *random, const struct event_sum *ticks);
 
-/* Whether samples of the event are time. */
+/* Whether samples of the event count as time. */
 bool evidence_counts(const struct evidence *e, size_t event);
 
 /*
- * What a nanosecond of the event's samples counts in a row's time. random_only: the row
- * departs, or is the kernel's or idle.
+ * Returns the factor for the weights of the event's samples in a row's time.
+ * random_only: the row departs, or is kernel or idle.
  */
 double evidence_factor(const struct evidence *e, size_t event, bool random_only);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts.c - losses of a selection, and names of streams and images
+ * facts.c - losses of a selection, and descriptions of its streams and images
  *
- * Losses are kept by stream; here they are added up by name over the selected streams.
+ * Losses are stored by stream. These functions add them by name over all selected
+ * streams.
  */
 #include "config.h"
 

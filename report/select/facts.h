@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts.h - losses of a selection, and texts of its streams and images
+ * facts.h - losses of a selection, and descriptions of its streams and images
  */
 #ifndef CPI_REPORT_FACTS_H
 #define CPI_REPORT_FACTS_H
@@ -9,33 +9,33 @@
 
 #include "report/select/select.h"
 
-/* Samples of one class of losses of the selected streams. */
+/* Returns the number of samples in a class of losses of a stream. */
 uint64_t report_nr_lost(const struct selection *sel, enum loss_class class,
 			int64_t stream);
 
 /*
- * All samples lost under the name of sel's loss number i, if it is of this class; 0 for
- * later losses of the same name.
+ * Returns Σ over all losses that have the name of loss i, if that is of this class.
+ * Returns 0 if an earlier loss has the same name, so that each name counts once.
  */
 uint64_t report_loss(const struct selection *sel, size_t i, enum loss_class class);
 
-/* Streams that differ in their mean period alone, as the rate was changed. */
+/* Streams that differ only in their mean period, because the rate was changed. */
 struct stream_group {
 	const struct query_stream *least, *most; /* by mean period */
 	uint64_t received, throttled, enabled_ns, running_ns;
-	int64_t not_delivered; /* samples, of streams that lack some, ... */
-	double amount;         /* ... and what they stand for, in the streams' unit */
+	int64_t not_delivered; /* samples; only of streams where it is above 0 */
+	double amount;         /* the same samples × mean period */
 };
 
-/* The group of the selection's stream i; false: an earlier stream is in it. */
+/* Returns the group of stream i; false: the group has an earlier stream. */
 bool report_stream_group(const struct selection *sel, size_t i,
 			 struct stream_group *out);
 
-/* "10 ms", "1000003 cycles": what one sample stands for. */
+/* Writes the mean period: "10 ms", "1000003 cycles". Returns out. */
 #define REPORT_PERIOD_SIZE 48
 char *report_period(const struct stream_desc *s, char out[REPORT_PERIOD_SIZE]);
 
-/* "" when the image has no build id. */
+/* Writes the build id, or "" if the image has none. Returns out. */
 #define REPORT_BUILD_ID_SIZE (2 * BUILD_ID_MAX + 1)
 char *report_build_id(const struct image_desc *desc, char out[REPORT_BUILD_ID_SIZE]);
 

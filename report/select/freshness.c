@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * freshness.c - is the database up to date? asks the cpid that fills it
+ * freshness.c - has cpid store its newest samples before a report
  *
- * cpid stores every minute, so a report of an open epoch would lack the minutes
- * that are asked about most often. A copy of a database never grows: the file that cpid
- * fills is told from it by device and inode.
+ * cpid stores once a minute, so without this a report of an open epoch would lack the
+ * newest samples, which users want most often. cpid does not fill copies of its
+ * database; device and inode tell the original from a copy.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
 #define PATIENCE_NS \
 	(1000 * NSEC_PER_MSEC)          /* for each of two answers, on a busy machine */
 #define SEARCH_NS (200 * NSEC_PER_MSEC) /* for the process that fills it */
-#define FRESH_NS  (2 * NSEC_PER_SEC)    /* nothing is worth storing before */
+#define FRESH_NS  (2 * NSEC_PER_SEC)    /* data of this age count as up to date */
 
 static void keep_path(void *ctx, const char *name, const char *value)
 {
@@ -58,7 +58,7 @@ static bool is_same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && file_same(&x, &y);
 }
 
-/* Whether the cpid at socket fills the database. As freshness_store(). */
+/* Checks that the cpid at socket fills the database. Errors as freshness_store(). */
 static int check_database(const char *socket, const char *path, uint64_t patience_ns,
 			  struct buf *why)
 {
@@ -74,7 +74,7 @@ static int check_database(const char *socket, const char *path, uint64_t patienc
 	return err;
 }
 
-/* Why cpid has not stored; err is client_call()'s. */
+/* Writes the reason why cpid has not stored; err is client_call()'s result. */
 static void put_reason(struct buf *why, const char *socket, int err)
 {
 	const char *at = client_socket(socket);
@@ -107,7 +107,7 @@ int freshness_store(const char *socket, const char *path, uint64_t patience_ns,
 	return err;
 }
 
-/* The open epoch that was stored last; NULL: all have ended. */
+/* Returns the open epoch that was stored last; NULL: all epochs are closed. */
 static const struct query_epoch *find_open(const struct query_epochs *epochs)
 {
 	const struct query_epoch *open = NULL;
@@ -121,7 +121,7 @@ static const struct query_epoch *find_open(const struct query_epochs *epochs)
 	return open;
 }
 
-/* Whether a process fills the database; err is freshness_store()'s. */
+/* Whether a process fills the database; err is freshness_store()'s result. */
 static bool is_filled(const char *path, int err)
 {
 	return err == -EPERM || claim_holder(path, SEARCH_NS) > 0;

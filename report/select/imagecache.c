@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * imagecache.c - a small cache: opening an image reads its symbols
+ * imagecache.c - the images of a database, opened for their symbols and code
  *
- * Profiles come grouped by image, so few need to be open at a time; what is
- * kept for all is only whether opening failed.
+ * Opening an image reads its symbols, so a few images stay open. Profiles come grouped
+ * by image, so a few are enough. For every image the cache remembers whether opening
+ * failed.
  */
 #include "config.h"
 
@@ -32,7 +33,7 @@
 struct cached_image {
 	struct hnode node;
 	int64_t id;
-	struct image *image; /* NULL: closed, or err says why */
+	struct image *image; /* NULL: closed, or could not be opened (err) */
 	int err;
 	bool warned_of_lines;
 	uint64_t used; /* the clock at its last use */
@@ -47,7 +48,7 @@ struct image_cache {
 	enum image_warnings warn;
 	uint64_t clock;
 	struct image_search search;
-	struct remote *remote; /* NULL: nobody is asked */
+	struct remote *remote; /* NULL: no server is asked */
 };
 
 struct image_cache *image_cache_new(struct db *db, enum machine machine,
@@ -218,7 +219,7 @@ out:
 	return err;
 }
 
-/* Adds a part of what was kept of a file. */
+/* Adds a part of a file's captured data. */
 static int add_part(void *ctx, const struct capture_part *part)
 {
 	struct buf memory = { 0 };
@@ -234,7 +235,7 @@ static int add_part(void *ctx, const struct capture_part *part)
 	return err;
 }
 
-/* -CPI_ENOIMAGE when nothing was captured of the file. */
+/* Returns -CPI_ENOIMAGE if nothing was captured of the file. */
 static int open_captured_file(struct image_cache *cache, const struct query_image *row,
 			      struct image **out)
 {
@@ -259,15 +260,16 @@ static int open_captured_file(struct image_cache *cache, const struct query_imag
 }
 
 /*
- * A file that ran, and of which nobody said what it holds: it was gone by then, or a
- * recording has no build id of what only call chains touch.
+ * Whether the content of a file is not known, although it ran: the file was deleted
+ * before it was read, or a recording has no build id for it because only call chains
+ * refer to it.
  */
 static bool is_unverified(const struct image_desc *desc)
 {
 	return desc->inode && !desc->build_id_size && !desc->has_content && !desc->size;
 }
 
-/* Whether the file has the content that ran: neither build id nor name is enough. */
+/* Checks the file's content hash; build id and name are not enough. */
 static int check_content(const struct image_desc *desc, int fd)
 {
 	struct elfid id;
@@ -279,7 +281,7 @@ static int check_content(const struct image_desc *desc, int fd)
 								     : 0;
 }
 
-/* Takes fd over, which may be an error. */
+/* Opens an image from fd, and closes fd. fd may be an error. */
 static int open_fd(struct image_cache *cache, const struct image_desc *desc, int fd,
 		   struct image **out)
 {
@@ -292,7 +294,7 @@ static int open_fd(struct image_cache *cache, const struct image_desc *desc, int
 	return err;
 }
 
-/* The beginning of the first epoch: what did not change since then is what ran. */
+/* The start of the first epoch. A file that did not change since then is what ran. */
 static uint64_t begin_of(const struct image_cache *cache)
 {
 	struct query_epochs epochs = { 0 };
@@ -307,7 +309,9 @@ static uint64_t begin_of(const struct image_cache *cache)
 	return begin;
 }
 
-/* Where it lay, if the same inode is there, unchanged since before it was sampled. */
+/*
+ * Opens the file at its path if it is the same inode, unchanged since before sampling.
+ */
 static int open_unverified(const struct image_cache *cache,
 			   const struct image_desc *desc)
 {
@@ -324,7 +328,7 @@ static int open_unverified(const struct image_cache *cache,
 	return -CPI_EMISMATCH;
 }
 
-/* Where it lay; else, where that is allowed, from a server that knows its build id. */
+/* Opens the file at its path, else from a debuginfod server if that is allowed. */
 static int open_file(struct image_cache *cache, const struct query_image *row,
 		     struct image **out)
 {

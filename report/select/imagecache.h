@@ -2,8 +2,8 @@
 /*
  * imagecache.h - the images of a database, opened for their symbols and code
  *
- * Files are opened where they lie, if they are still what was profiled;
- * everything else comes from what was captured. A few stay open.
+ * A file is opened at its path if it still has the content that was profiled. Otherwise
+ * the image is made from the captured data in the database. A few images stay open.
  */
 #ifndef CPI_REPORT_IMAGECACHE_H
 #define CPI_REPORT_IMAGECACHE_H
@@ -23,8 +23,8 @@ enum image_warnings {
 };
 
 /*
- * machine is of images that were captured. Each image that cannot be opened is logged
- * at most once. NULL when out of memory.
+ * machine is the machine of captured images. An image that cannot be opened is logged
+ * at most once. Returns NULL when out of memory.
  */
 struct image_cache *image_cache_new(struct db *db, enum machine machine,
 				    enum image_warnings warn);
@@ -34,37 +34,38 @@ void image_cache_free(struct image_cache *cache); /* accepts NULL */
 void image_cache_hold(struct image_cache *cache, size_t nr);
 
 /*
- * Debug files are looked for in debug_dir (or $CPI_DEBUG_DIR), too; and on servers, as
- * are programs that are gone, with debuginfod (or $CPI_DEBUGINFOD not empty or "0").
- * 0, -ENODATA (logged), -ENOMEM. debug_dir may be NULL, and stays.
+ * Adds places to search. Debug files are also searched in debug_dir, or in
+ * $CPI_DEBUG_DIR if it is NULL. With debuginfod, or if $CPI_DEBUGINFOD is set and not
+ * "0", debug files and missing programs are also requested from servers. debug_dir must
+ * outlive the cache. Returns 0, -ENODATA (logged) or -ENOMEM.
  */
 int image_cache_search(struct image_cache *cache, const char *debug_dir,
 		       bool debuginfod);
 
-/* Where the cache's images have debug files; the cache's. */
+/* Where the cache searches for debug files. Belongs to the cache. */
 const struct image_search *image_cache_places(const struct image_cache *cache);
 
-/* The debuginfod servers to ask for sources, or NULL; the cache's. */
+/* The debuginfod servers for sources, or NULL. Belongs to the cache. */
 struct remote *image_cache_remote(const struct image_cache *cache);
 
 /*
- * The image, valid until the next call. Returns 0, -ENOMEM, or why it cannot
- * be opened: callers go on without names.
+ * Opens an image, which stays valid until the next call. Returns 0, -ENOMEM, or the
+ * reason why it cannot be opened; in that case callers continue without names.
  */
 int image_cache_get(struct image_cache *cache, const struct query_image *row,
 		    struct image **out);
 
-/* Warns, once, when lines were asked of the image and something is missing. */
+/* Warns once if the image lacks data that source lines need. */
 void image_cache_warn_lines(struct image_cache *cache, const struct query_image *row,
 			    const struct image *image);
 
-/* How many images could not be opened so far. */
+/* The number of images that could not be opened so far. */
 size_t image_cache_nr_failed(const struct image_cache *cache);
 
-/* What err of image_cache_get() means for such an image, for people. */
+/* Explains an error of image_cache_get() as text. */
 const char *image_cache_why(const struct image_desc *desc, int err);
 
-/* Why an open image of this kind may have no code, for people. */
+/* Explains as text why an open image of this kind has no code. */
 const char *image_missing_code(const struct image_desc *desc);
 
 #endif

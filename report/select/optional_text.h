@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * optional_text.h - texts that may be NULL, for the keys of rows
+ * optional_text.h - hashes, compares and copies strings that may be NULL
  */
 #ifndef CPI_REPORT_OPTIONAL_TEXT_H
 #define CPI_REPORT_OPTIONAL_TEXT_H
@@ -22,7 +22,7 @@ static inline bool optional_text_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* A copy, which the caller frees, or NULL of NULL. 0 or -ENOMEM. */
+/* Copies from, which may be NULL. The caller frees the copy. Returns 0 or -ENOMEM. */
 static inline int optional_text_copy(const char *from, char **to)
 {
 	*to = from ? strdup(from) : NULL;

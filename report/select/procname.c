@@ -2,8 +2,8 @@
 /*
  * procname.c - splits and compares names of procedures
  *
- * A C++ name contains colons and parentheses, so neither is taken for an end without a
- * look at what follows.
+ * A C++ name contains colons and parentheses. So a colon or parenthesis ends a part
+ * only if the text after it allows that.
  */
 #include "config.h"
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * elfutils' client does the transfer and keeps the files. Ctrl-C while it waits ends
- * the transfer, not the report: the signal is blocked meanwhile, and the callback,
- * which the client calls at least once a second, looks whether it is pending.
+ * remote.c - debug files, programs and sources from debuginfod servers
  *
- * The client's library is loaded when a server is asked: it brings two dozen others,
- * which would otherwise take a third of the time that each command needs to start.
+ * The client of elfutils transfers the files and keeps them. Ctrl-C during a transfer
+ * ends the transfer, but not the report: the signal is blocked, and the progress
+ * callback, which the client calls at least once a second, checks whether it is
+ * pending.
+ *
+ * The client's library is loaded only when a server is asked. It loads two dozen other
+ * libraries, which would take a third of the start time of every command.
  */
 #include "config.h"
 
@@ -54,7 +57,7 @@ static void interrupt_set(sigset_t *set)
 	sigaddset(set, SIGINT);
 }
 
-/* What was set for a client: its callback has nothing else to find functions with. */
+/* User data of a client: the callback needs it to find the functions. */
 static void *user_data(debuginfod_client *client)
 {
 	__typeof__(debuginfod_get_user_data) *get;
@@ -78,7 +81,7 @@ static int on_progress(debuginfod_client *client, long done, long all)
 	return r->is_cancelled;
 }
 
-/* Loads the client's library for good. Returns 0 or -ENODATA, and says why. */
+/* Loads the client's library, which stays loaded. Returns 0 or -ENODATA (logged). */
 static int load_client(struct client_functions *out)
 {
 	const struct {

@@ -2,9 +2,8 @@
 /*
  * select.c - opens the database, and finds epochs, streams and losses
  *
- * Every failure is explained here, with the choices that there are: a command that
- * gets an error has nothing to add. Epochs of different machines are added up only if
- * they can be.
+ * These functions log each failure with the possible choices, so commands add nothing.
+ * Epochs of different machines are added only if their times are comparable.
  */
 #include "config.h"
 
@@ -150,7 +149,7 @@ static void add_platform(struct buf *list, const struct query_epoch *e)
 	free(text);
 }
 
-/* There is no epoch of --host or --platform: says which machines there are. */
+/* Logs that no epoch has this --host and --platform, and which machines there are. */
 static void failed_machines(const struct select_request *req, struct db *db)
 {
 	struct buf hosts = { 0 }, platforms = { 0 };
@@ -203,7 +202,7 @@ void select_failed_epochs(const struct select_request *req, struct db *db,
 		log_err("%s: epochs: %s", db_path(db), err_str(err));
 }
 
-/* There is no stream of --event: says which events there are. */
+/* Logs that no stream has this --event, and which events there are. */
 static int failed_event(const struct select_request *req, const struct selection *sel)
 {
 	struct query_streams all;
@@ -281,8 +280,8 @@ void select_some_hosts(const struct selection *sel, struct buf *out)
 }
 
 /*
- * Code of two architectures is never one profile; nor are cycles of two kinds of
- * CPU one time. Machines of one kind are added up, and named.
+ * Profiles of two architectures are never added, nor are cycles of two CPU models.
+ * Machines of one kind are added, and a warning names them.
  */
 static int check_platforms(const struct select_request *req,
 			   const struct selection *sel)
@@ -324,7 +323,7 @@ static int query_selected(const struct select_request *req, const char *spec,
 	return query_epochs_of(sel->db, spec, &of, &sel->epochs);
 }
 
-/* An empty database has an answer for a command that lists its epochs. */
+/* Whether no epoch is a valid result: for a command that lists all epochs. */
 static bool may_be_empty(const struct select_request *req, const char *spec,
 			 enum select_how how)
 {
@@ -338,7 +337,9 @@ static bool refresh(const struct select_request *req, const struct selection *se
 	return freshness_refresh(req->socket, db_path(sel->db), epochs);
 }
 
-/* Has cpid store; the epoch that it fills may not yet reach into the asked times. */
+/*
+ * Has cpid store: the stored part of its open epoch may end before the selected times.
+ */
 static bool refresh_newest(const struct select_request *req,
 			   const struct selection *sel)
 {
@@ -350,7 +351,7 @@ static bool refresh_newest(const struct select_request *req,
 	return stored;
 }
 
-/* A report is of what cpid has sampled up to now. */
+/* Finds the epochs; asks cpid to store first, so that a report is up to date. */
 static int find_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel)
 {
@@ -387,7 +388,7 @@ static int find_totals(const struct select_request *req, struct selection *sel)
 	return err;
 }
 
-/* Whether a text is the whole id of which id has the first 12 digits. */
+/* Whether text is a full container id that begins with the 12 digits of id. */
 static bool is_whole_id(const char *text, const char *id)
 {
 	const size_t len = strlen(id);
@@ -396,7 +397,7 @@ static bool is_whole_id(const char *text, const char *id)
 	       !text[strspn(text, "0123456789abcdef")];
 }
 
-/* What a cgroup's path says, as --by container and --by unit show it. */
+/* Compares the container and unit of a cgroup's path with those of the request. */
 static bool takes_cgroup(const struct query_selection *q, const char *path)
 {
 	struct cgroup_container c;
@@ -441,7 +442,7 @@ static int refuse_origin(const char *path)
 	return -EINVAL;
 }
 
-/* What is joined is what spec names. */
+/* Joins the epochs that spec selects in several databases. */
 static int open_joined(const struct select_request *req, const char *spec,
 		       struct selection *sel)
 {
@@ -458,7 +459,7 @@ static enum load_what load_what(enum select_how how)
 	return how == SELECT_SUMS ? LOAD_SUMS : LOAD_EACH;
 }
 
-/* The one database or, of a store, what spec names in it. */
+/* Opens the only database. Of a store, loads what spec selects. */
 static int open_one(const struct select_request *req, const char *spec,
 		    enum select_how how, struct db **out)
 {

@@ -13,115 +13,119 @@
 #include "report/select/default_db.h"
 
 /*
- * The selection options; NULL or 0 if one is not given. The caller owns the texts,
- * which must outlive everything that is made from the request.
+ * The selection options; an option that was not given is NULL or 0. The caller owns the
+ * strings, which must outlive everything that is made from the request.
  */
 struct select_request {
-	struct text_list dbs; /* none: the default one, default_db.h */
-	bool daemons;         /* that of cpid, even where one lies in this folder */
+	struct text_list dbs; /* none: the default database, default_db.h */
+	bool daemons;         /* cpid's database, even if this folder has one */
 	const char *epoch, *host, *platform, *event, *image;
-	const char *cluster, *release, *machine; /* of a store's hosts; globs */
+	const char *cluster, *release, *machine; /* globs; for hosts of a store */
 	const char *context[NR_CONTEXT_KINDS];
-	const char *container, *unit; /* what cgroups' paths say */
+	const char *container, *unit; /* found in the paths of cgroups */
 	bool merge_platforms;
 	const char *debug_dir;
 	bool debuginfod;
-	const char *socket; /* cpid's, as in client.h; NULL: the default one */
-	bool verbose;       /* head and end the report with everything that is known */
-	bool as_stored;     /* do not have cpid store what it has sampled since */
+	const char *socket; /* of cpid, as in client.h; NULL: the default one */
+	bool verbose;       /* print all details before and after the rows */
+	bool as_stored;     /* do not ask cpid to store first */
 };
 
 /*
- * The one database of the request, a new string: that of --db or CPI_DB; else, where
- * socket or CPI_SOCKET names a cpid that answers, its database; else the system's.
- * Returns 0 or -ENOMEM.
+ * Returns the path of the request's only database, a new string: of --db, else of
+ * $CPI_DB, else the database of the cpid that socket or $CPI_SOCKET names, if it
+ * answers, else the default. Returns 0 or -ENOMEM.
  */
 int select_db_path(const struct select_request *req, char **path);
 
 struct selection {
-	struct db *db;                /* of several: their epochs, joined */
-	const struct text_list *dbs;  /* those several; NULL with one */
-	struct query_epochs epochs;   /* at least one, but as SELECT_EPOCHS says */
-	struct query_streams streams; /* of --event, where it is given */
+	struct db *db;                /* the joined epochs if there are several --db */
+	const struct text_list *dbs;  /* these databases; NULL if there is only one */
+	struct query_epochs epochs;   /* at least one; but see SELECT_EPOCHS */
+	struct query_streams streams; /* only of --event if it is given */
 	struct query_losses losses;
 	struct query_gaps gaps;
-	struct query_marks marks; /* of their machines, from the first to the last */
-	bool verbose;             /* the request's */
+	struct query_marks marks;     /* of the epochs' machines and times */
+	bool verbose;                 /* as in the request */
 	struct query_selection query; /* for query_profiles() and the like */
-	char *image_glob;             /* query's */
+	char *image_glob;             /* used by query */
 };
 
 /*
- * A new pattern, or NULL when out of memory: text itself, but a name that
- * reports show in brackets, "[kernel]", means that name and no set of letters.
+ * Returns a new glob pattern for text, or NULL when out of memory. A name in brackets,
+ * as reports show it ("[kernel]"), matches itself: it is not a set of letters.
  */
 char *select_glob(const char *text);
 
 /*
- * Opens the one database of the request, to write to it or to look at it as a whole.
- * Logs why it fails, and what to do. Returns 0, -errno or -CPI_E….
+ * Opens the request's only database, for commands that write to it or that do not
+ * select epochs. A failure is logged with its reason and what to do. Returns 0, -errno
+ * or -CPI_E….
  */
 int select_open_db(const struct select_request *req, enum db_mode mode,
 		   struct db **out);
 int select_open_path(const char *path, enum db_mode mode, struct db **out);
 
-/* The one database, to write to; it is made when there is none. */
+/*
+ * Opens the request's only database for writing, and creates it if it does not exist.
+ */
 int select_make_db(const struct select_request *req, struct db **out);
 
 /*
- * Opens the database, finds the epochs of --host and --platform that spec names,
- * and what is known of them: streams, losses, gaps and marks. Of several databases each
- * gives the epochs that spec names in it; "2:SPEC" is for the second one alone. The
- * same about errors. sel is to be closed when 0 is returned.
+ * Opens the database, finds the epochs of --host and --platform that spec selects, and
+ * reads their streams, losses, gaps and marks. With several databases, spec selects
+ * epochs in each; "2:SPEC" selects only in the second one. Errors are logged. If 0 is
+ * returned, the caller closes sel.
  *
- * Unless SELECT_EPOCHS or as_stored says not to, cpid is asked to store first if an
- * epoch is open (freshness.h). In a store "release:NAME" is all epochs of a release.
- * Where spec asks for times, and whole epochs have more than those, a line of the log
- * says so.
+ * If an epoch is open, cpid is asked to store first (freshness.h), except with
+ * SELECT_EPOCHS or as_stored. In a store "release:NAME" selects all epochs of a
+ * release. If spec has times and the epochs cover more than these, that is logged.
  */
 enum select_how {
-	SELECT_EPOCHS,   /* find the epochs alone; "all" may be none */
-	SELECT_APART,    /* each epoch is looked at by itself */
-	SELECT_TOGETHER, /* they are added up: of one platform, or it is refused */
-	SELECT_SUMS,     /* the same, and what each one counted is not looked at */
+	SELECT_EPOCHS,   /* only find the epochs; "all" may find none */
+	SELECT_APART,    /* the caller examines each epoch separately */
+	SELECT_TOGETHER, /* the caller adds them; refused unless they are comparable */
+	SELECT_SUMS,     /* the same, and the caller needs only the sums */
 };
 
 int select_open_epochs(const struct select_request *req, const char *spec,
 		       enum select_how how, struct selection *sel);
 
-/* The same with --epoch's, added up. */
+/* Does the same for --epoch with SELECT_TOGETHER. */
 int select_open(const struct select_request *req, struct selection *sel);
 void select_close(struct selection *sel);
 
-/* The newest of the selected epochs: its machine and clock stand for all. */
+/* Returns the newest selected epoch; reports use its machine and clock for all. */
 const struct query_epoch *select_newest(const struct selection *sel);
 
-/* Appends the names of the machines, with commas between. */
+/* Appends the names of the machines, separated by commas. */
 void select_hosts(const struct selection *sel, struct buf *out);
 
-/* The same for one line: the first few names, and how many there are besides. */
+/* Appends only the first few names and the number of the others, for one line. */
 void select_some_hosts(const struct selection *sel, struct buf *out);
 
-/* "12"; with several databases "2:12", which --epoch takes as well. */
+/* Writes "12", or "2:12" with several databases; --epoch accepts both. Returns out. */
 #define SELECT_ID_SIZE 44
 char *select_epoch_id(const struct selection *sel, const struct query_epoch *e,
 		      char out[SELECT_ID_SIZE]);
 
-/* The database that an epoch is of, where there are several; else NULL. */
+/* Returns the path of an epoch's database if there are several; else NULL. */
 const char *select_epoch_db(const struct selection *sel, const struct query_epoch *e);
 
-/* Logs why spec names no epoch of db, which is open. */
+/* Logs why spec selects no epoch of db. */
 void select_failed_epochs(const struct select_request *req, struct db *db,
 			  const char *spec, int err);
 
-/* Whether only samples of some contexts are asked for, or are selected. */
+/* Whether a request or selection is restricted to some contexts. */
 bool select_asks_contexts(const struct select_request *req);
 bool select_has_contexts(const struct selection *sel);
 
-/* Logs that there are no profiles by kinds of context, and how to collect them. */
+/*
+ * Logs that there are no profiles by these kinds of context, and how to collect them.
+ */
 void select_failed_contexts(const struct selection *sel, unsigned int kinds);
 
-/* Logs what a query's failure means for this selection. */
+/* Logs the failure of a query, and what it means for this selection. */
 void select_failed(const struct selection *sel, int err);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * select_stacks.c - opens a selection whose streams are those of call stacks
  *
- * Stacks have streams and losses of their own, so these replace the profiles' after a
- * selection was opened as usual.
+ * Stacks have their own streams and losses. The selection is opened as for profiles,
+ * and then the streams and losses of stacks replace those of profiles.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 
-/* The streams and losses that stacks have, in place of the profiles'. */
+/* Replaces the streams and losses of profiles by those of stacks. */
 static int replace_totals(struct selection *sel, const char *event)
 {
 	struct query_streams streams;
@@ -40,7 +40,7 @@ int select_stacks(const struct select_request *req, const char *spec,
 	struct select_request every_event = *req;
 	int err;
 
-	/* Profiles may have no samples of the event that stacks have. */
+	/* Only stacks, and not profiles, need to have samples of --event. */
 	every_event.event = NULL;
 	err = select_open_epochs(&every_event, spec, SELECT_TOGETHER, sel);
 	if (err)

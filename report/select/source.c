@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source.c - files are read whole, once, and cut into lines
+ * source.c - reads each source file once, and splits it into lines
  *
- * The names come from debug information: any file at all. A file that is no
- * regular one, or too large, counts as missing.
+ * The paths come from debug information, so they may name any file. A file that is not
+ * regular, or is too large, counts as missing.
  */
 #include "config.h"
 
@@ -109,7 +109,7 @@ void sources_ask(struct sources *s, struct remote *remote,
 	s->image = image;
 }
 
-/* A link is followed: trees of source are often made of them. */
+/* Symbolic links are followed, because many source trees consist of them. */
 static int open_file(const struct sources *s, const char *path)
 {
 	char *real = realpath(path, NULL);

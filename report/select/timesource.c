@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * timesource.c - chooses what time is made of, and makes it
+ * timesource.c - the source of a report's time: counts, or what hardware measured
  *
- * The selection is read once to find out what hardware measured, per event. Of several
- * sources the best one is taken; first_that_has() has their order.
+ * The selection is read once to find what hardware measured of each event. Of several
+ * sources the best one is used; precise[] lists them in this order.
  */
 #include "config.h"
 
@@ -20,20 +20,20 @@
 
 #define ASSUMED_HZ 1e9
 
-/* Cycles of the runs of an event in an image. */
+/* Σ cycles of the runs of an event in an image. */
 struct run_sum {
 	int64_t image;
 	size_t event;
 	uint64_t cycles;
 };
 
-/* What the selection has of an event. */
+/* The sources of time that an event has in the selection. */
 struct found {
-	double latencies;      /* cycles of all samples */
-	double latent_samples; /* of streams that have them */
-	double cycles;         /* of runs, in images with samples */
-	double samples, ns;    /* of those images */
-	bool placed;           /* it is time, and a stream's hardware says where */
+	double latencies;      /* Σ retire latencies, in cycles */
+	double latent_samples; /* samples of profiles that have latencies */
+	double cycles;         /* Σ cycles of runs, in images with samples */
+	double samples, ns;    /* samples of those images, and their time */
+	bool placed; /* measures time; hardware records the location in a stream */
 };
 
 struct source_finder {
@@ -44,7 +44,7 @@ struct source_finder {
 	bool has_weights;
 };
 
-/* ---- what there is ---- */
+/* ---- finding the sources ---- */
 
 static int by_image(const void *va, const void *vb)
 {
@@ -78,7 +78,7 @@ static int on_edges(void *ctx, const struct query_edges *q)
 	return f->runs.err;
 }
 
-/* Makes one of the sums of an event's streams. */
+/* Adds the sums of an event's streams for each image. */
 static void merge_runs(struct buf *runs)
 {
 	struct run_sum *s = (struct run_sum *)runs->data;
@@ -131,7 +131,7 @@ static int on_profile(void *ctx, const struct query_profile *q)
 		event->samples += n;
 		event->ns += n * weight;
 		event->cycles += (double)run->cycles;
-		run->cycles = 0; /* once, of all streams */
+		run->cycles = 0; /* the sum has all streams, so it counts once */
 	}
 	return profile_records(q->profile) &&
 			       precise_counts_instructions(f->ev->event[i].name)
@@ -149,7 +149,7 @@ static void find_placed(struct source_finder *f)
 			s->stream[i].desc.landing == LANDING_PRECISE;
 }
 
-/* Branch stacks are everybody's: of a context alone there are none. */
+/* Branch stacks are not stored by context, so they do not help if one is selected. */
 static int find_sources(struct source_finder *f)
 {
 	int err = 0;
@@ -163,7 +163,7 @@ static int find_sources(struct source_finder *f)
 	return err;
 }
 
-/* ---- what of it is taken ---- */
+/* ---- choosing a source ---- */
 
 static bool has_latencies(const struct found *f)
 {
@@ -231,7 +231,7 @@ static int failed(const struct source_finder *f, enum attribution asked)
 	return -CPI_EEMPTY;
 }
 
-/* Each of the event's samples is worth what it has, in the mean. */
+/* Sets the weight of the event's samples to the mean of what was measured. */
 static void weigh_event(struct time_source *t, const struct found *f, size_t event,
 			struct events *ev)
 {
@@ -300,9 +300,9 @@ void time_source_close(struct time_source *t)
 	*t = (struct time_source){ 0 };
 }
 
-/* ---- how it is taken ---- */
+/* ---- using the source ---- */
 
-/* Whether it is made of what hardware measured. */
+/* Whether the stream's time comes from latencies or runs. */
 static bool is_measured(const struct time_source *t, size_t stream)
 {
 	return t->kind != TIME_OF_SAMPLES && !t->ev->of[stream];
@@ -332,7 +332,7 @@ double time_source_unit(const struct time_source *t, size_t stream,
 enum landing time_source_landing(const struct time_source *t, size_t stream,
 				 const struct profile *p)
 {
-	/* Within a run, nothing says who has the cycles. */
+	/* The cycles of a run are not known by instruction. */
 	if (t->asked == ATTRIBUTION_RAW ||
 	    (t->kind == TIME_OF_RUNS && is_measured(t, stream)))
 		return LANDING_PRECISE;

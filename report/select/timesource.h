@@ -2,15 +2,16 @@
 /*
  * timesource.h - the source of a report's time: counts, or what hardware measured
  *
- * Counts of samples, or weights in their place: those of TIP records, which the
- * database has, or those that analysis/freq/precise.h makes of what hardware measured.
- * For these, a first reading of the selection finds out what there is; the best is
- * taken, of one event: retire latencies, cycles of branch stacks, samples that hardware
- * places itself.
+ * Time comes from counts of samples or from weights. Weights are those of TIP records
+ * in the database, or those that analysis/freq/precise.h computes from what hardware
+ * measured. For the latter, the selection is first read once to find which sources it
+ * has. The best source of one event is used: retire latencies, else cycles of branch
+ * stacks, else samples whose location hardware records.
  *
- * The cycles of retire latencies stand for as many as instructions stand for the one
- * that was sampled. Those of branch stacks stand, where the event measures time, for
- * the time of its samples in the images that have such cycles; else for themselves.
+ * A retire latency is multiplied by the number of instructions that one sample
+ * represents. Cycles of branch stacks are scaled to the time of the event's samples in
+ * the images that have such cycles, if the event measures time; else they are not
+ * scaled.
  */
 #ifndef CPI_REPORT_TIMESOURCE_H
 #define CPI_REPORT_TIMESOURCE_H
@@ -22,7 +23,7 @@
 #include "report/select/select.h"
 
 enum time_kind {
-	TIME_OF_SAMPLES, /* or of weights that their profile has */
+	TIME_OF_SAMPLES, /* counts, or weights that the database has */
 	TIME_OF_LATENCIES,
 	TIME_OF_RUNS,
 };
@@ -32,10 +33,9 @@ struct time_source {
 	enum attribution asked;
 	enum time_kind kind;
 	const char
-		*name; /* of what --attribution=precise is, "branch_stacks"; or NULL */
-	const char *text; /* the same for people, of the first event */
-	double weight; /* of latencies: cycles that a sample has; of runs: ns that one
-			  of their cycles stands for */
+		*name; /* source of --attribution=precise, "branch_stacks"; or NULL */
+	const char *text; /* the same as text, with %s for the first event */
+	double weight;    /* latencies: cycles per sample; runs: ns per cycle */
 	const struct selection *sel;
 	const struct events *ev;
 	struct isa *isa; /* of machine, for runs */
@@ -43,33 +43,34 @@ struct time_source {
 };
 
 /*
- * Finds what --attribution asks for, and puts the event that has it in front of ev's
- * others, as time. 0, -ENOMEM, the database's error, or, where there is none of it,
- * -CPI_EEMPTY: all are logged. sel and ev are to outlive t.
+ * Finds the source that --attribution asks for, and moves its event to the front of ev
+ * (events_lead()). Returns 0, -ENOMEM, an error of the database, or -CPI_EEMPTY if the
+ * selection has no such source. All errors are logged. sel and ev must outlive t.
  */
 int time_source_open(struct time_source *t, enum attribution asked,
 		     const struct selection *sel, struct events *ev);
 void time_source_close(struct time_source *t);
 
-/* Whether a stream's samples are looked at. */
+/* Whether a report uses the stream's samples. */
 bool time_source_takes(const struct time_source *t, size_t stream);
 
-/* Whether an event's samples are time where they have no image, or are idle. */
+/* Whether samples of the event without an image, or of idle, count as time. */
 bool time_source_counts(const struct time_source *t, size_t event);
 
 /*
- * Adds the time of an image's profile p to it, as weights, if hardware measured it. im
- * is NULL where the image cannot be opened. The first of its profiles of event 0 gets
- * the runs of all of that event's streams. 0 or an error, not logged.
+ * If hardware measured the time of an image, adds it as weights to the image's profile
+ * p. im is NULL if the image cannot be opened. first: p is the image's first profile of
+ * event 0; only that profile gets the branch-stack cycles, of all streams of the event.
+ * Returns 0 or an error, which is not logged.
  */
 int time_source_weigh(struct time_source *t, const struct query_image *image,
 		      struct image *im, size_t stream, bool first, struct profile *p);
 
-/* Then: the weight that a sample has; 0: counts are time, and weights are none. */
+/* After time_source_weigh(): the weight of one sample; 0: counts measure time. */
 double time_source_unit(const struct time_source *t, size_t stream,
 			const struct profile *p);
 
-/* ... and where they are, as analysis/freq/landing.h has it. */
+/* The landing model of the profile's samples or weights (analysis/freq/landing.h). */
 enum landing time_source_landing(const struct time_source *t, size_t stream,
 				 const struct profile *p);
 
