@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SOSP'97 section 6.3: CPI, static stalls, and for each dynamic stall a case in which
- * every suspect is guilty until proven innocent.
+ * SOSP'97 section 6.3: computes CPI, static stalls, and for each dynamic stall the
+ * suspects that evidence does not rule out.
  *
- * Where we differ:
+ * Deviations from the paper:
  * - A dynamic stall must exceed the sampling error by ERRORS deviations, by itself or
  *   together with the others of its block.
  * - Culprits come in the order of their likelihood, which the detectives state.

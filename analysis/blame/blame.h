@@ -3,9 +3,9 @@
  * blame.h - why each instruction took its time
  *
  * SOSP'97 section 6.3: static stalls come from the schedule; the rest are dynamic
- * stalls. Each possible cause of a dynamic stall is guilty until proven innocent: the
- * causes that cannot be eliminated are listed, likeliest first. If there are several, a
- * summary gives ranges (Figure 4).
+ * stalls. Each possible cause of a dynamic stall is a suspect. The suspects that
+ * evidence cannot rule out are listed as culprits, likeliest first. If there are
+ * several, a summary gives ranges (Figure 4).
  */
 #ifndef CPI_ANALYSIS_BLAME_H
 #define CPI_ANALYSIS_BLAME_H
@@ -59,21 +59,22 @@ struct culprit {
 /* Time that an instruction waited at the head of the reorder buffer. */
 struct stall {
 	bool dynamic;
-	double cycles;                 /* of one execution; above 0 */
-	const struct culprit *culprit; /* any of them, likeliest first; never none */
+	double cycles;                 /* per execution; above 0 */
+	const struct culprit *culprit; /* likeliest first; at least one */
 	int nr;
 };
 
 struct blame_insn {
-	double cycles;  /* of one execution: blamed time over frequency; NAN where the
+	double cycles;  /* per execution: blamed time over frequency; NAN if the
 			   frequency is 0 or not known */
-	double best;    /* M: cycles at the head when nothing dynamic stalls */
-	double execute; /* of them, issuing and executing: no stall at all */
+	double best;    /* M: cycles at the head without dynamic stalls */
+	double execute; /* the part of best that is issue and execution, not a stall */
 	struct stall *stall; /* the longest first */
 	int nr_stalls;
-	double sure; /* the part of its executions that the interval's low end leaves */
-	double gain; /* unexplained gain: cycles by which best is too high */
-	double error; /* remaining cycles, of either sign: within the sampling error */
+	double sure;  /* low end of its executions, over their estimate */
+	double gain;  /* unexplained gain: cycles by which best is too high */
+	double error; /* remaining cycles, positive or negative; within sampling error
+		       */
 };
 
 struct blame_range {
@@ -90,8 +91,8 @@ struct blame_range {
  */
 struct blame_summary {
 	double samples;
-	double tallied; /* of instructions whose frequency is known */
-	double outside; /* of others */
+	double tallied; /* samples of instructions whose frequency is known */
+	double outside; /* all other samples */
 	double execution;
 	double gain;
 	double error; /* Figure 4's "net sampling error" */
@@ -99,28 +100,28 @@ struct blame_summary {
 	double by_first[BLAME_NR_REASONS]; /* the stalls by their first culprit */
 };
 
-/* Samples of an event that counts how often a reason was there. */
+/* Samples of an event that counts how often a reason occurred. */
 struct blame_evidence {
 	enum blame_reason reason;
 	const double *events; /* by instruction; samples × period */
-	double cycles;        /* that one event costs at most */
+	double cycles;        /* the most that one event costs */
 };
 
-/* Whether a reason was there, as hardware recorded it (db/profile/records.h). */
+/* Whether a reason occurred, as hardware recorded it (db/profile/records.h). */
 struct blame_measure {
 	enum blame_reason reason;
-	const uint64_t *known,
-		*seen; /* by instruction: records that know, and those that saw it */
+	const uint64_t *known, *seen; /* by instruction: records that tell, and those
+					 where it occurred */
 };
 
 struct blame_input {
 	const struct cfg *cfg;
-	struct isa *isa; /* tells how addresses are computed; NULL: not known */
+	struct isa *isa; /* analyses how addresses are computed; or NULL */
 	const struct isa_timing *timing; /* by instruction, in its block */
 	const double *samples;           /* by instruction: blamed time samples */
 	const struct count *outcomes;    /* by instruction: where jumps went; or NULL */
 	const struct freq *freq;
-	double period_cycles; /* a sample's worth */
+	double period_cycles; /* cycles per sample */
 	bool exact;           /* samples are at the stalled instruction, not near it */
 	bool deferred; /* interrupts may be masked: no CPI, all samples are outside */
 	const struct blame_evidence *evidence;
@@ -136,7 +137,7 @@ struct blame {
 
 /*
  * requires: freq_estimate(). Everything lives in the arena. Unless debug is NULL, it
- * gets the reason of each acquittal. Returns 0 or -ENOMEM.
+ * gets the reason why each suspect was ruled out. Returns 0 or -ENOMEM.
  */
 int blame_find(const struct blame_input *in, struct arena *arena, struct buf *debug,
 	       struct blame **out);

@@ -2,8 +2,8 @@
 /*
  * blame_address.h - how an instruction's address changes from one execution to the next
  *
- * The paper does not have this: DMISS and DTBMISS samples told it whether a loop walks
- * through a page or leaps from page to page. The code alone also tells much of that.
+ * This is not in the paper, which had DMISS and DTBMISS samples to tell whether a loop
+ * stays within a page. Here the code is analysed instead.
  */
 #ifndef CPI_ANALYSIS_BLAME_ADDRESS_H
 #define CPI_ANALYSIS_BLAME_ADDRESS_H
@@ -11,7 +11,8 @@
 #include "analysis/blame/blame_path.h"
 
 /*
- * From the best known to the least known; a sum is as little known as its worst part.
+ * From the best known to the least known kind of address. The kind of a sum is that of
+ * its least known part.
  */
 enum address_walk {
 	ADDRESS_FIXED,    /* always the same on the frequent paths */

@@ -3,9 +3,9 @@
  * blame_case.h - one stalled instruction and its suspects
  *
  * Shared by blame.c and the detectives (blame_data.c, blame_fetch.c, blame_branch.c,
- * blame_units.c). A detective knows one sort of cause. It accuses every suspect that it
- * cannot acquit, with a likelihood between 0 and 1 and, if there is a bound, the most
- * that this cause can cost in one execution.
+ * blame_units.c). A detective examines one kind of cause. It accuses each suspect that
+ * it cannot rule out, with a likelihood between 0 and 1 and, if there is a bound, the
+ * most cycles that this cause can cost in one execution.
  */
 #ifndef CPI_ANALYSIS_BLAME_CASE_H
 #define CPI_ANALYSIS_BLAME_CASE_H
@@ -19,13 +19,13 @@
 #define BLAME_NO_LIMIT INFINITY
 
 /*
- * A stall is located up to the group of instructions that retire together: samples are
- * at its first one (landing.h), but any of them may have waited. An instruction that
- * was fetched late, or a store that found the buffer full, may also be the first one
- * behind the group.
+ * A stall is only located to a group of instructions that retire together: the samples
+ * are at the first instruction of the group (landing.h), but any of them may have
+ * waited. If an instruction was fetched late, or a store found its buffer full, it may
+ * also be the first one after the group.
  */
 #define BLAME_MAX_GROUP 16
-#define BLAME_NEXT      0.6 /* the next one's weight */
+#define BLAME_NEXT      0.6 /* weight of the first instruction after the group */
 struct blame_witness {
 	int insn;
 	double weight; /* 1 for the stalled instruction itself */
@@ -39,7 +39,8 @@ struct suspect {
 };
 
 /*
- * How much code runs at least so often: blocks by frequency, the most frequent first.
+ * How much code runs at least as often as a block: blocks by frequency, most frequent
+ * first.
  */
 struct blame_footprints {
 	double *runs;
@@ -55,8 +56,8 @@ struct blame_scene {
 	struct blame_footprints footprints;
 	struct address *address; /* by instruction, filled on demand */
 	bool *has_address;
-	double certain;    /* the part of the current block's time that is stalls at any
-			      frequency in its interval */
+	double certain;    /* the part of the block's time that is stalls even at the
+			      highest frequency in its interval */
 	struct buf *debug; /* or NULL */
 };
 
@@ -66,8 +67,8 @@ struct blame_case {
 	struct blame_scene *scene;
 	struct blame_paths *paths; /* the scene's */
 	int insn, block;
-	double frequency; /* executions of it */
-	double cycles;    /* of one: the stall */
+	double frequency; /* executions of insn */
+	double cycles;    /* of the stall, per execution */
 	struct blame_witness group[BLAME_MAX_GROUP];
 	int nr_group;
 	int next; /* the instruction most often executed next; or -1 */
@@ -90,13 +91,12 @@ int blame_judge(struct blame_scene *scene, int insn, double cycles, struct arena
 
 /*
  * Adds a suspect. Evidence may lower most; a suspect that can explain almost nothing is
- * acquitted. If hardware recorded the cause at insn, that decides: never there, or
- * certain.
+ * ruled out. If hardware records tell whether the cause occurred at insn, they decide.
  */
 void blame_accuse(struct blame_case *c, enum blame_reason reason, int insn,
 		  double likelihood, double most);
 
-/* Only writes debug output: a suspect that is never accused is no culprit. */
+/* Only writes debug output: why there is no such suspect. */
 void blame_acquit(struct blame_case *c, enum blame_reason reason, const char *why);
 
 void blame_data(struct blame_case *c);     /* loads and stores */
@@ -110,28 +110,29 @@ void blame_units(struct blame_case *c);    /* dividers, atomics, chains … */
  */
 bool blame_varies(struct blame_scene *scene, int insn);
 
-/* An instruction's address; remembered. */
+/* Returns how an instruction's address changes; the result is stored in scene. */
 struct address blame_address_of(struct blame_scene *scene, int insn);
 
-/* The share of a jump's executions that are mispredicted, at worst; 0: no jump. */
+/* Returns the largest possible share of mispredictions of a jump; 0: not a jump. */
 double blame_miss_share(const struct blame_scene *scene, int insn);
 
-/* Whether no predictor can know where a jump goes. */
+/* Whether the target of a jump may be unpredictable. */
 bool blame_may_mispredict(const struct blame_scene *scene, int insn);
 
 /*
- * The index behind the last instruction of the block that retires together with insn.
+ * Returns 1 + the index of the last instruction of the block that retires together with
+ * insn.
  */
 int blame_group_end(const struct blame_scene *scene, int insn);
 
-/* The arena's. Returns 0 or -ENOMEM. */
+/* Fills f, in the arena. Returns 0 or -ENOMEM. */
 int blame_footprints_init(struct blame_footprints *f, const struct blame_input *in,
 			  struct arena *arena);
 
 /* Whether more code runs between two executions of a block than a cache holds. */
 bool blame_overflows(const struct blame_footprints *f, double runs);
 
-/* Adds one instruction's stalls to the summary, each cycle worth samples. */
+/* Adds an instruction's stalls to the summary, converted from cycles to samples. */
 void blame_summary_count(struct blame_summary *sum, const struct blame_insn *insn,
 			 double samples_per_cycle);
 

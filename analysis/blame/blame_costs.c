@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Costs of blocks. At least: the slots that the instructions take, or the schedule of
- * the block alone, where nothing runs beside it. At most: the schedule, and all that
- * its instructions may wait for, on a core that it shares with another thread.
+ * The fewest cycles of a block are the issue slots that its instructions take, or its
+ * schedule if no other code can run at the same time. The most cycles are the schedule
+ * plus all possible waits of its instructions, on a core that two threads share.
  *
- * The figures are of current servers, among them virtual machines, whose page walks
+ * The figures hold for current servers, including virtual machines, whose page walks
  * have two dimensions. They are bounds, so they are rounded outwards.
  */
 #include "config.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * blame_costs.h - what one execution of a block takes at least and at most
+ * blame_costs.h - the fewest and most cycles that one execution of a block takes
  *
- * The code says what an instruction may wait for, before any stall is found: a loop of
- * additions waits for nothing, a load from anywhere may wait for memory. So each block
- * has a range of cycles, which bounds the executions that its samples can stand for
+ * The code alone shows what an instruction may wait for: a loop of additions never
+ * waits, a load from an unknown address may wait for memory. So each block has a range
+ * of cycles, which limits the number of executions that its samples can represent
  * (analysis/freq/scale.h).
  */
 #ifndef CPI_ANALYSIS_BLAME_COSTS_H
@@ -15,8 +15,9 @@
 #include "base/arena.h"
 
 /*
- * requires: freq_estimate(), whose shape tells which paths are frequent. Of in, the
- * samples and the period are not used. Everything lives in the arena. 0 or -ENOMEM.
+ * requires: freq_estimate(), whose shape shows which paths are frequent. Does not use
+ * the samples and the period of in. Everything lives in the arena. Returns 0 or
+ * -ENOMEM.
  */
 int blame_costs_find(const struct blame_input *in, struct arena *arena,
 		     struct scale_costs *out);

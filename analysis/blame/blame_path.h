@@ -24,13 +24,13 @@ struct blame_paths {
 	int search;
 };
 
-/* The arena's. Returns 0 or -ENOMEM. */
+/* Fills p, in the arena. Returns 0 or -ENOMEM. */
 int blame_paths_init(struct blame_paths *p, const struct cfg *cfg,
 		     const struct freq *freq, struct arena *arena);
 
 /*
- * The instructions that are executed just before insn. Returns how many, at most max.
- * *outside: others, out of the procedure, may be, too.
+ * Finds the instructions that are executed just before insn; returns their number, at
+ * most max. *outside: code outside the procedure may also run just before it.
  */
 int blame_before(const struct blame_paths *p, int insn, int *before, int max,
 		 bool *outside);

@@ -3,9 +3,9 @@
  * calltree.h - call stacks merged into a tree
  *
  * A frame is a number that the caller gives to a procedure; a stack is an array of
- * frames, the leaf first. Every path from the root is the beginning of stacks: from
- * their outermost frames or, inverted, from their leaves. To see only the callees or
- * callers of a procedure, add parts of stacks: see calltree_outermost().
+ * frames, the leaf first. Each path from the root is the beginning of one or more
+ * stacks: from their outermost frames or, inverted, from their leaves. To see only the
+ * callees or callers of a procedure, add parts of stacks: see calltree_outermost().
  *
  * I1  Of each node and side: total = self + Σ children's totals + pruned.
  * I2  The root's total is the sum of all that was added. Stacks that are too deep, or
@@ -43,8 +43,8 @@ struct call_node {
 	struct call_node *parent, *child, *sibling;
 	uint32_t frame;     /* the root has none */
 	uint32_t depth;     /* of the root 0 */
-	uint32_t nr_folded; /* frames beyond one that it stands for, at most */
-	size_t nr_pruned;   /* children that were */
+	uint32_t nr_folded; /* the most frames that were folded into it, minus one */
+	size_t nr_pruned;   /* pruned children */
 	struct call_cost self[CALLTREE_NR_SIDES]; /* stacks that end here */
 	struct call_cost total[CALLTREE_NR_SIDES];
 	struct call_cost pruned[CALLTREE_NR_SIDES];
@@ -56,7 +56,7 @@ struct calltree {
 					    first */
 	struct call_node *root;
 	size_t nr_nodes, max_nodes; /* the root is one */
-	/* Whether equal frames in a row are one node; NULL: none are. */
+	/* Whether consecutive equal frames become one node; NULL: never. */
 	bool (*folds)(uint32_t frame, void *ctx);
 	void *folds_ctx;
 	/* private */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Exploring comes before sweeping: bytes that the entry reaches are certainly code,
- * while there may be data between. The sweep then decodes bytes that nothing reaches,
- * because the targets of unresolved indirect jumps are among them.
+ * First, code is explored from the entry: bytes that control reaches are certainly
+ * code, but there may be data between them. Then the bytes that were not reached are
+ * decoded, because they contain the targets of unresolved indirect jumps.
  *
- * An instruction never overlaps another. There is one exception in compilers' code and
- * C libraries, a jump to behind a lock prefix: then the prefix becomes an instruction
- * of its own.
+ * Instructions never overlap. There is one exception, in the output of compilers and in
+ * C libraries: a jump to the byte after a lock prefix. Then the prefix becomes a
+ * separate instruction.
  */
 #include "config.h"
 
@@ -174,9 +174,9 @@ static bool is_cold_name(const char *name, const char *procedure)
 }
 
 /*
- * Whether a jump to address, in s, stays in the procedure. Where names are gone a
- * part shows by being entered in its middle, or on a condition: what compilers
- * do with no other procedure.
+ * Whether a jump to address, in s, stays in the procedure. Without names, s is a part
+ * of the procedure if a jump enters its middle, or if the jump is conditional:
+ * compilers do not enter other procedures in these ways.
  */
 static bool is_cold_part(const struct code *c, const struct symbol *s, uint64_t offset,
 			 bool certain)
@@ -284,7 +284,7 @@ static bool claim(struct code *c, struct code_part *p, size_t at, struct insn *i
 	return true;
 }
 
-/* Frees what stands behind the prefix of an instruction that began before. */
+/* Splits an instruction after its prefix, so that another can begin there. */
 static void split_prefix(struct code_part *p, size_t at)
 {
 	size_t first = at;
@@ -298,7 +298,7 @@ static void split_prefix(struct code_part *p, size_t at)
 		p->state[at] &= (uint8_t)~CODE_INSIDE;
 }
 
-/* Follows what ends a run of instructions; *more tells whether it goes on. */
+/* Handles an instruction that may end a run; *more: control continues after it. */
 static int follow(struct code *c, const struct insn *insn, struct code_part *p,
 		  size_t at, bool *more)
 {
@@ -383,7 +383,7 @@ static int resolve_all(struct code *c)
 	return err;
 }
 
-/* Where padding ends that begins here, if it does. */
+/* If padding begins here, returns its end. */
 static size_t skip_padding(const struct code *c, const struct code_part *p, size_t at)
 {
 	struct insn insn;
@@ -399,7 +399,7 @@ static size_t skip_padding(const struct code *c, const struct code_part *p, size
 	return at;
 }
 
-/* Explores the next bytes that nothing reached; *found tells whether there are any. */
+/* Explores the next bytes that were not reached; *found: there were such bytes. */
 static int sweep_part(struct code *c, int part, size_t *from, bool *found)
 {
 	const struct code_part *p = &c->part[part];
@@ -464,7 +464,7 @@ static size_t nr_tables(const struct code *c)
 	return nr;
 }
 
-/* What is found in one round may be what the next needs. */
+/* Repeats, because code found in one round may resolve jumps in the next. */
 static int explore_round(struct code *c, int *nr_parts)
 {
 	int err = 0;

@@ -17,7 +17,7 @@ enum code_state {
 	CODE_INSIDE = 1 << 1,   /* inside of an instruction */
 	CODE_BAD = 1 << 2,      /* cannot be decoded */
 	CODE_LEADER = 1 << 3,   /* a block begins */
-	CODE_LANDING = 1 << 4,  /* unwinding enters */
+	CODE_LANDING = 1 << 4,  /* unwinding enters here */
 	CODE_NORETURN = 1 << 5, /* a call that does not return */
 };
 
@@ -47,7 +47,7 @@ struct code_constants {
 	int64_t value[CODE_MAX_CONSTANTS];
 	uint64_t at[CODE_MAX_CONSTANTS]; /* the instruction */
 	int nr;
-	size_t nr_insns; /* how many instructions were known then */
+	size_t nr_insns; /* instructions that were known when this was filled */
 };
 
 struct code {
@@ -62,7 +62,7 @@ struct code {
 	uint64_t *work; /* addresses to explore */
 	size_t nr_work, cap_work;
 	struct code_jump
-		*jump; /* direct ones, inside; sorted by (to, from) on demand */
+		*jump; /* direct jumps within the procedure; by (to, from) if sorted */
 	size_t nr_jumps, cap_jumps;
 	bool sorted;
 	struct code_indirect *indirect;
@@ -70,42 +70,43 @@ struct code {
 	struct code_constants constants[32];
 };
 
-/* Fills the zeroed code. 0, -CPI_ENOCODE, -CPI_ELIMIT, -ENOMEM. */
+/* Fills c. procedure, im, isa and arena are set; all else is 0. Returns 0,
+ * -CPI_ENOCODE, -CPI_ELIMIT or -ENOMEM. */
 int code_explore(struct code *c);
 
-/* The part and byte of an address; NULL when it is outside. */
+/* Finds the part of an address and its index *at there; NULL: it is in no part. */
 struct code_part *code_part_at(const struct code *c, uint64_t address, size_t *at);
 
-/* The state of an address; 0 when it is outside. */
+/* Returns the state of an address; 0 if it is in no part. */
 uint8_t code_state_at(const struct code *c, uint64_t address);
 
 /*
- * Decodes the instruction that begins at address (CODE_START), no longer than it
- * is there.
+ * Decodes the instruction that begins at address (CODE_START), with the size that the
+ * state of its bytes gives.
  */
 void code_insn_at(const struct code *c, uint64_t address, struct insn *out);
 
 /*
- * Whether a jump to address stays in the procedure: in a part, which may be one
- * that becomes known by this. certain: no other procedure can be meant.
+ * Whether a jump to address stays in the procedure. May find a new part and add it.
+ * certain: the address cannot be a jump to another procedure.
  */
 bool code_is_inside(struct code *c, uint64_t address, bool certain);
 
 /* The indirect jump at an address, or NULL. */
 const struct code_indirect *code_indirect_at(const struct code *c, uint64_t address);
 
-/* Jumps to address, as far as they are known: returns the first and their number. */
+/* Returns the first known jump to address, and the number of such jumps. */
 const struct code_jump *code_jumps_to(struct code *c, uint64_t address, size_t *nr);
 
-/* The instruction that runs into address, which it stands before. */
+/* Finds the instruction that ends at address and falls through to it. */
 bool code_falls_into(const struct code *c, uint64_t address, struct insn *out);
 
-/* Whether the code goes on behind insn. */
+/* Whether control may continue after insn. */
 bool code_falls_through(const struct code *c, const struct insn *insn);
 
 /*
- * Finds out where an indirect jump leads. Fills kind, and for a table target;
- * 0 or -ENOMEM. (analysis/cfg/cfg_table.c)
+ * Finds the targets of an indirect jump (cfg_table.c). Fills kind and, for a table,
+ * target. Returns 0 or -ENOMEM.
  */
 int code_resolve(struct code *c, struct code_indirect *jump);
 

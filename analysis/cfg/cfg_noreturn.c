@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that never return, by their names in dynamic symbols. Others are recognised
- * by the bytes behind their calls.
+ * Functions that never return, by their names in dynamic symbols. cfg_code.c recognises
+ * others by the bytes after their calls.
  */
 #include "config.h"
 

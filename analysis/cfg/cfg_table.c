@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where does an indirect jump lead? Compilers make
+ * Finds the targets of indirect jumps. Compilers generate
  *
  *	cmp   index, bound; ja default
  *	load  entry, [table + index * size]
@@ -8,15 +8,14 @@
  *	jmp   entry
  *
  * with the parts in any order, hoisted, folded, or left out. So the instructions on a
- * path to the jump are evaluated: each register holds a sum of a constant and a
- * multiple of an unknown, or of an entry of a table with an unknown as index. If the
- * jump's target is such an entry, the table is found; a comparison of the index on the
- * path is its bound.
+ * path to the jump are evaluated with the values of cfg_value.h. If the jump's target
+ * is an entry of a table, the table is found; a comparison of the index on the path
+ * gives the number of its entries.
  *
- * A path goes back along falls, else along the only or the first jump. A register that
- * was set before the path has the one constant that the procedure ever puts into it.
- * Several paths and constants are tried. The entries show which is right: all must lead
- * to instructions of the procedure.
+ * A path is followed backwards along fall-throughs, else along the only or the first
+ * jump. A register that was set before the path has a constant that the procedure
+ * writes to it. Several paths and constants are tried. A result is accepted only if all
+ * entries lead to instructions of the procedure.
  */
 #include "config.h"
 
@@ -90,7 +89,7 @@ static void find_path(struct code *c, uint64_t address, int choice,
 	}
 }
 
-/* Whether another jump's table begins there: this one's has ended. */
+/* Whether the table of another jump begins there, so that this table has ended. */
 static bool is_other_table(const struct code *c, uint64_t address, uint64_t own)
 {
 	for (size_t i = 0; i < c->nr_indirects; i++)
@@ -169,7 +168,7 @@ static int nr_unique(uint64_t *a, int nr)
 	return kept;
 }
 
-/* Reads the table, when v is one: 1, or 0 when it is none, or -ENOMEM. */
+/* Reads the table of v. Returns 1; 0 if v is not an entry of a table; or -ENOMEM. */
 static int read_table(struct evaluation *e, const struct value *v,
 		      struct code_indirect *jump)
 {
@@ -203,7 +202,7 @@ static int read_table(struct evaluation *e, const struct value *v,
 	return 1;
 }
 
-/* What the jump's operand is worth at the end of the path. */
+/* Returns the value of the jump's operand at the end of the path. */
 static struct value value_of_jump(struct evaluation *e, const struct insn *jump)
 {
 	if (jump->kind & INSN_LOAD && jump->memory.size)
@@ -214,7 +213,7 @@ static struct value value_of_jump(struct evaluation *e, const struct insn *jump)
 	return (struct value){ 0 };
 }
 
-/* Whether the frame is taken down before the jump, as for a call at the end. */
+/* Whether the frame is removed before the jump, as before a tail call. */
 static bool has_epilogue(const struct code *c, const struct table_path *p)
 {
 	const unsigned int sp = image_machine(c->im) == MACHINE_X86_64 ? 4 : 31;
@@ -230,7 +229,7 @@ static bool has_epilogue(const struct code *c, const struct table_path *p)
 	return false;
 }
 
-/* Whether the procedure makes a frame before anything else. */
+/* Whether the procedure begins by making a frame. */
 static bool has_frame(const struct code *c)
 {
 	const unsigned int sp = image_machine(c->im) == MACHINE_X86_64 ? 4 : 31;
@@ -248,8 +247,8 @@ static bool has_frame(const struct code *c)
 }
 
 /*
- * Whether it stays in the procedure: it jumps by an index, or with the frame still
- * there, which no call at the end does.
+ * Whether the jump stays in the procedure: it uses an index, or the frame still exists,
+ * which is not the case for a tail call.
  */
 static bool is_local(const struct evaluation *e, const struct table_path *p,
 		     const struct insn *jump, const struct value *v)

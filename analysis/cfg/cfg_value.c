@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An instruction that is not understood yields a new unknown, so values are never
- * wrong, only less exact. Constants of the whole procedure are the exception: their
- * users check the result.
+ * An instruction with an unsupported effect gives a new unknown. So values are never
+ * wrong, but may be inexact. The constants of the whole procedure are an exception:
+ * they are guesses, and their users check the result.
  */
 #include "config.h"
 
@@ -60,7 +60,7 @@ static bool is_mapped(const struct code *c, int64_t address)
 	       image_offset(c->im, (uint64_t)address, &offset);
 }
 
-/* The value that insn gives reg, which had *now when known. */
+/* Computes the value of reg after insn; *now is its value before, if known. */
 static bool next_constant(struct code *c, const struct insn *insn, unsigned int reg,
 			  bool known, int64_t *now)
 {
@@ -140,7 +140,7 @@ static void set_register(struct evaluation *e, unsigned int reg, struct value v)
 		e->reg[reg - ISA_GENERAL] = v;
 }
 
-/* What was there when the path began, by the procedure's constants. */
+/* Returns the value at the start of the path, by the procedure's constants. */
 static void settle(struct evaluation *e, struct value *v)
 {
 	const struct symbol_value *s = &e->symbol[v->symbol];
@@ -155,7 +155,7 @@ static void settle(struct evaluation *e, struct value *v)
 	v->scale = 0;
 }
 
-/* The value of an instruction that is not understood, but has both operands in it. */
+/* Returns the value of an unsupported instruction with these two operands. */
 static struct value mixed(struct evaluation *e, const struct value *a,
 			  const struct value *b)
 {
@@ -204,7 +204,7 @@ static struct value shift(struct value v, unsigned int by)
 	return v;
 }
 
-/* The low size bytes, extended: of an unknown, the unknown. */
+/* Returns the low size bytes, extended; an unknown stays the same unknown. */
 static struct value extend(struct value v, unsigned int size, bool is_signed)
 {
 	const unsigned int unused = size < 8 ? 64 - 8 * size : 0;
@@ -265,7 +265,7 @@ static void remember(struct evaluation *e, const struct value *at, struct value 
 	e->place[e->nr_places++ % VALUE_MAX_PLACES] = (struct memory_cell){ *at, v };
 }
 
-/* What stands in memory at an address. */
+/* Finds the memory cell of an address. */
 static struct value value_at(struct evaluation *e, const struct value *at, bool indexed)
 {
 	const int nr =
@@ -306,7 +306,7 @@ static void store(struct evaluation *e, const struct insn *insn, unsigned int si
 		remember(e, &at, extend(v, size, false));
 }
 
-/* What stands in memory: perhaps an entry of a table. */
+/* Returns the value in memory, which may be an entry of a table. */
 struct value value_of_memory(struct evaluation *e, const struct insn *insn,
 			     unsigned int size, bool is_signed)
 {
@@ -381,7 +381,7 @@ static struct value result(struct evaluation *e, const struct insn *insn,
 	return fresh(e, ISA_NONE, false);
 }
 
-/* What a call may change; the other registers keep their values. */
+/* Makes the registers unknown that a call may change. */
 static void forget(struct evaluation *e, const struct insn *insn)
 {
 	for (unsigned int i = 0; i < VALUE_NR_GENERAL; i++)
@@ -395,7 +395,7 @@ static void forget(struct evaluation *e, const struct insn *insn)
 		e->has_compared = false;
 }
 
-/* The unknown is at most what a comparison with a jump on its result says. */
+/* Limits an unknown by a comparison and the conditional jump after it. */
 static void narrow(struct evaluation *e, const struct insn *insn, bool taken)
 {
 	struct symbol_value *s = &e->symbol[e->compared.symbol];

@@ -2,9 +2,9 @@
 /*
  * cfg_value.h - values of registers and memory on a path of instructions
  *
- * A value is the sum of a constant and a multiple of an unknown, or of an entry of a
- * table with an unknown as index. A register that was set before the path holds a
- * constant that the procedure puts into it somewhere.
+ * A value is a constant plus a multiple of an unknown, or plus an entry of a table
+ * whose index is an unknown. A register that was set before the path is assumed to have
+ * one of the constants that the procedure writes to it.
  */
 #ifndef CPI_ANALYSIS_CFG_VALUE_H
 #define CPI_ANALYSIS_CFG_VALUE_H
@@ -15,14 +15,15 @@
 #define VALUE_MAX_PLACES  16
 #define VALUE_NR_GENERAL  32
 #define VALUE_MAX_ENTRIES 65536 /* of a table with a bound */
-#define VALUE_MAX_GUESSED 1024  /* of one without */
+#define VALUE_MAX_GUESSED 1024  /* of a table without a bound */
 
 /* An unknown number. */
 struct symbol_value {
 	int64_t low, high;
-	bool exact;   /* by a comparison; else the table may end before */
-	uint8_t reg;  /* that held it when the path began; ISA_NONE: no such */
-	bool indexed; /* comes from memory, by an index */
+	bool exact;   /* high comes from a comparison; else the table may end before */
+	uint8_t reg;  /* the register that had it at the start of the path; or ISA_NONE
+		       */
+	bool indexed; /* loaded from memory with an index */
 };
 
 /* addend + scale * unknown, or addend + entry << shift. */
@@ -32,7 +33,7 @@ struct value {
 	int64_t scale;
 	bool is_entry; /* of the table at table + scale * unknown */
 	int64_t table;
-	int loaded; /* the entry itself, as an unknown */
+	int loaded; /* the symbol that stands for the entry itself */
 	uint8_t size, shift;
 	bool is_signed;
 };
@@ -50,21 +51,21 @@ struct evaluation {
 	int nr_symbols;
 	struct memory_cell place[VALUE_MAX_PLACES];
 	int nr_places;
-	int which_constant;    /* of those that a register has in the procedure */
-	int nr_constants;      /* how many there are to try, so far */
-	struct value compared; /* by the last comparison */
+	int which_constant;    /* which of a register's constants is tried */
+	int nr_constants;      /* constants to try, as known so far */
+	struct value compared; /* operand of the last comparison */
 	int64_t with;
 	bool has_compared;
 };
 
 struct step {
 	struct insn insn;
-	bool taken; /* the path goes on where it jumps to */
+	bool taken; /* the path continues at the target of the jump */
 };
 
 /*
- * Begins a path to the indirect jump at an address. Of the constants of registers
- * that were set before the path, the which-th is taken.
+ * Begins a path to the indirect jump at an address. A register that was set before the
+ * path gets its constant number which_constant.
  */
 void value_begin(struct evaluation *e, struct code *c, uint64_t jump,
 		 int which_constant);
@@ -72,7 +73,7 @@ void value_begin(struct evaluation *e, struct code *c, uint64_t jump,
 /* Executes the path's next step. */
 void value_step(struct evaluation *e, const struct step *step);
 
-/* What stands at insn's memory operand. */
+/* Returns the value of insn's memory operand. */
 struct value value_of_memory(struct evaluation *e, const struct insn *insn,
 			     unsigned int size, bool is_signed);
 

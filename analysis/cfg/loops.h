@@ -15,20 +15,20 @@
 #define LOOPS_NONE (-1)
 
 /*
- * By block, the head of the innermost loop that it is in, itself where it is one, or
- * LOOPS_NONE. The arena's, as is what the walk takes: some 20 bytes a block. NULL: out
- * of memory.
+ * Returns by block the head of its innermost loop (of a head, itself), or LOOPS_NONE.
+ * Lives in the arena, like some 20 bytes per block of working memory. NULL: out of
+ * memory.
  */
 const int *loops_find(const struct cfg *cfg, struct arena *arena);
 
-/* How loops are nested; all by block, heads of loops or LOOPS_NONE. */
+/* How loops are nested. Both arrays are by block: heads of loops, or LOOPS_NONE. */
 struct loop_nest {
 	const int *inner;  /* the innermost loop, as above */
 	const int *around; /* the innermost loop that the block is in without being its
 			      head: of a head, the loop around its own */
 };
 
-/* The arena's. Returns 0 or -ENOMEM. */
+/* Finds the nesting, in the arena. Returns 0 or -ENOMEM. */
 int loops_nest(const struct cfg *cfg, struct arena *arena, struct loop_nest *out);
 
 #endif

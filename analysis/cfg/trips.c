@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trips.c - loops whose number of rounds the code fixes
+ * trips.c - loops with a constant number of iterations
  *
- * count_crossings() finds the loops that have one entry and one exit. Of these
- * find_test() reads the compare in the last block, find_value() what its register is
- * where the loop is entered, and count_rounds() executes only what changes that
- * register, round by round, until the jump leaves.
+ * count_crossings() finds the loops with one entry and one exit. For each of them,
+ * find_test() reads the comparison in the last block, find_value() finds the value of
+ * its register where the loop is entered, and count_rounds() executes only the
+ * instructions that change this register, iteration by iteration, until the jump leaves
+ * the loop.
  */
 #include "config.h"
 
@@ -16,11 +17,11 @@
 
 #include "analysis/cfg/loops.h"
 
-#define MOST_BLOCKS 64        /* that are looked at for a counter's first value */
-#define MOST_STEPS  8         /* of the counter, a round */
+#define MOST_BLOCKS 64        /* blocks that are searched for a counter's first value */
+#define MOST_STEPS  8         /* changes of the counter in one iteration */
 #define LEA_MOST    INT32_MAX /* of an lea, whether it has 32 or 64 bits is not known */
 
-/* What a round adds to the counter. */
+/* A change of the counter in an iteration. */
 struct trip_step {
 	uint64_t add;
 	uint8_t size; /* bytes of the result */
@@ -186,8 +187,8 @@ static bool is_changed_elsewhere(const struct trips_run *t, int head, int last,
 }
 
 /*
- * The constant that a register has at the end of block b, on all ways there. A block
- * that the search has been to adds no other value. *known: value is one already.
+ * Finds the constant that a register has at the end of block b on all paths to it. A
+ * block that was already searched adds no other value. *known: value has been found.
  */
 static bool find_value(struct trips_run *t, int b, unsigned int reg, bool *known,
 		       int64_t *value)
@@ -290,7 +291,7 @@ static bool step_counter(const struct trip_step *s, uint64_t *counter)
 	return true;
 }
 
-/* Rounds until the jump leaves; 0: not known, or more than TRIPS_MAX. */
+/* Returns the iterations until the jump leaves; 0: unknown, or more than TRIPS_MAX. */
 static int count_rounds(const struct trip_test *test, uint64_t counter)
 {
 	for (int round = 1; round <= TRIPS_MAX; round++) {

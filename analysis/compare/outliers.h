@@ -2,21 +2,21 @@
 /*
  * outliers.h - members of a group that differ from their peers by more than chance
  *
- * Each row has a value of each member, such as the logarithm of a procedure's share on
- * each machine, and the variance that sampling alone gives it. Members differ from each
- * other even if nothing is wrong. So a member's peers tell how much: the variance
- * between them is that of a random-effects model (Paule and Mandel, J. Res. NBS
- * 87:377), without the member itself. Its distance from their weighted mean, over the
- * standard error of a further member, follows Student's t with one degree of freedom
- * less than there are peers. False discoveries are bounded over all rows and members
- * (Benjamini and Hochberg).
+ * Each row has a value for each member, such as the logarithm of a procedure's share on
+ * each machine, and the variance that sampling alone gives it. Members also differ
+ * without sampling error, and the peers of a member show by how much: the variance
+ * between them comes from a random-effects model (Paule and Mandel, J. Res. NBS
+ * 87:377), without the member itself. The distance of the member from the weighted mean
+ * of its peers, over the standard error of one more member, follows Student's t; its
+ * degrees of freedom are the number of peers minus one. The false discovery rate is
+ * bounded over all rows and members (Benjamini and Hochberg).
  *
- * A second outlier among the peers would hide the first one. So the suspects of a row,
- * which are far from its median by the median deviation, are taken away one by one, the
- * farthest first. Each time that one is far from those that are left, as in Rosner's
- * test (Technometrics 25:165) but at Bonferroni's level over all rows and members, it
- * and those before it are no peers of the others. Then all are tested. At most half of
- * a group is taken away.
+ * A second outlier among the peers would hide the first one. So the suspects of a row
+ * (far from its median, measured by the median deviation) are removed one by one, the
+ * farthest first. If a removed one is far from the members that are left, as in
+ * Rosner's test (Technometrics 25:165) but at Bonferroni's level over all rows and
+ * members, then it and all that were removed before it do not count as peers of others.
+ * Then all members are tested. At most half of a group is removed.
  */
 #ifndef CPI_ANALYSIS_OUTLIERS_H
 #define CPI_ANALYSIS_OUTLIERS_H
@@ -27,7 +27,7 @@
 #define OUTLIERS_MIN_PEERS 4
 
 struct outlier_value {
-	double y;        /* NAN: none; then it is no peer, and is not tested */
+	double y;        /* NAN: no value; it is not tested, and not a peer of others */
 	double variance; /* of sampling; above 0 */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One map has all functions and lines, by what they are part of; the lists are what is
- * walked. Names are kept once each, so that their addresses compare.
+ * One map finds functions and lines by their parent; lists are used to iterate. Each
+ * name is stored once, so names can be compared by address.
  */
 #include "config.h"
 
@@ -66,7 +66,8 @@ struct arena *feedback_arena(struct feedback *f)
 	return &f->memory;
 }
 
-/* Formats of lines hold no name with spaces; GCC's has those that it gives templates.
+/*
+ * Formats of lines hold no name with spaces; GCC's has those that it gives templates.
  */
 static bool is_name(const struct feedback *f, const char *s)
 {

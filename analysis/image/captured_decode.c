@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A reader that has failed gives zeros, so that a loop checks once; each count is held
- * against the bytes that are left, so that no array outgrows the body it comes from by
- * more than its elements do.
+ * After a failure the reader returns zeros, so a loop needs only one check. Each count
+ * is compared with the number of bytes that are left, so the memory of an array is
+ * limited by the size of the body.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A server is asked only by what the caller brings along. libdwfl
- * does the same search, but it maps files (one that shrinks would be a
- * SIGBUS), follows whatever a link names, and unpacks without a bound.
+ * Servers are asked only through the caller's function (struct image_search). libdwfl
+ * could do the same search, but it maps files (a file that shrinks would cause SIGBUS),
+ * follows every link, and unpacks without a limit.
  */
 #include "config.h"
 

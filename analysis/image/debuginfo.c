@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Units' address ranges are read once (.debug_aranges is often missing, or lacks the
- * units of another compiler), which touches the first DIE of each. A unit's line
- * program is read when the first of its addresses is asked for; libdw keeps the result
- * until it is closed, so that is what happens when it has kept too much. Names that it
- * gives are relative to the unit's directory, or absolute.
+ * The address ranges of all units are read once, from the first DIE of each unit
+ * (.debug_aranges is often missing or incomplete). The line program of a unit is read
+ * at the first look-up in the unit. libdw keeps the result until it is closed; so if it
+ * has kept too much, debuginfo_trim() closes it and opens it again. File names are
+ * absolute, or relative to the unit's directory.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libiberty's demanglers, with a bound on what they write: substitutions let a
- * short name stand for 2^100 characters, and who names a symbol is not
- * trusted. The callback variants keep all their state on the stack, so that a
- * jump out of the callback stops them without a leak.
+ * Calls the demanglers of libiberty, and limits the length of their output: with
+ * substitutions a short name can expand to 2^100 characters, and symbols are not
+ * trusted. The callback variants keep all state on the stack, so a longjmp out of the
+ * callback stops them without a leak.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The format: LSB 5.0, "Exception Frames", and DWARF 5 section 6.4.1. libdw
- * finds the FDE of a given address only; to list all of them the section is
- * read here. A CIE's augmentation is looked at for how its FDEs' addresses are
- * encoded: the function's, and that of its language's data (LSDA).
+ * The format: LSB 5.0, "Exception Frames", and DWARF 5 section 6.4.1. libdw only finds
+ * the FDE of a given address, so this file reads the section to list all FDEs. The
+ * augmentation of a CIE says how its FDEs encode the addresses of the function and of
+ * its language-specific data (LSDA).
  */
 #include "config.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libelf checks offsets and sizes against the file's size. That does not bound
- * memory, for a sparse file has any size; hence the limits here. Extended
- * numbering of sections and segments (more than 65279) is refused before
- * libelf sees it: no linker makes such executables, and the tables that libelf
- * allocates for them have no other bound.
+ * libelf checks offsets and sizes against the size of the file. This does not limit
+ * memory, because a sparse file can have any size; so this file has limits of its own.
+ * Files with extended numbering of sections and segments (more than 65279) are refused
+ * before libelf reads them: linkers do not make such executables, and libelf allocates
+ * their tables without a limit.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Three kinds of image: an ELF file (or the vDSO's captured copy of one), what was
- * captured of a file, and pieces of what was never one. They differ in where bytes,
- * addresses and lines come from; the table of procedures is the same.
+ * There are three kinds of image: an ELF file (also the captured vDSO), the captured
+ * data of a file, and captured code that was never a file. Their bytes, addresses and
+ * lines have different sources; the table of procedures is the same.
  */
 #include "config.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Read as it is asked for: of a unit which DIE has which addresses, when the first of
- * its addresses comes; of such a procedure the tree of what was inlined into it, when
- * one of its own comes; of a node of the tree its names, when a sample is there.
+ * Debugging information is read on demand, in three steps: the addresses of a unit's
+ * procedures, at the first look-up in the unit; the tree of inlined functions of a
+ * procedure, at the first look-up in it; the names of a node of the tree, when an
+ * address is in the node.
  *
- * I1  Nodes are numbered in the order of a depth-first walk, so that of two with the
- *     same addresses the cover prefers the inner one.
+ * I1  Nodes are numbered in the order of a depth-first walk, so the cover prefers the
+ *     inner one of two nodes with the same addresses.
  */
 #include "config.h"
 

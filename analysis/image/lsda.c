@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The format of .gcc_except_table is that of the Itanium C++ ABI's exception
- * handling, "Language-Specific Data Area": a header, then a table of call sites,
- * of which each may have a landing pad. What follows (actions, types) is of no
- * interest here.
+ * The format of .gcc_except_table is that of the Itanium C++ ABI's exception handling,
+ * "Language-Specific Data Area": a header, then a table of call sites, of which each
+ * may have a landing pad. The rest (actions, types) is not needed.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * No table says which stub belongs to which function. The stub's jump tells
- * its slot in the global offset table, and the slot's relocation the symbol.
+ * No table says which stub belongs to which function. The stub jumps through a slot of
+ * the global offset table, and the relocation of the slot has the symbol.
  */
 #include "config.h"
 

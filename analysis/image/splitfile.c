@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * libdw (0.188) opens .dwo files itself, whatever path they have, and knows no
- * packages. So they are opened here. Of a package's index (DWARF 5, section 7.3.5;
- * version 2 is GNU's, of DWARF 4) the rows are looked through one by one: it is small.
+ * packages. So they are opened here. The rows of a package's index (DWARF 5, section
+ * 7.3.5; version 2 is the GNU format for DWARF 4) are searched linearly, because the
+ * index is small.
  */
 #include "config.h"
 

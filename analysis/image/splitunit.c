@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A split unit refers by index to addresses and ranges of the program's sections, from
- * a base that its skeleton names. Cut at that base, they and the unit's own pieces make
- * an ELF file in memory with one unit, which needs no skeleton any more. Nothing is
- * copied, and nothing written: libelf is told of the pieces where they are.
+ * A split unit refers by index to addresses and ranges in the program's sections, from
+ * a base that its skeleton gives. From these sections, starting at the base, and from
+ * the unit's own sections an ELF file in memory is made, which has one unit and needs
+ * no skeleton. No section is copied: libelf gets pointers to the existing bytes.
  */
 #include "config.h"
 

@@ -3,7 +3,7 @@
  * sums.c - DWARF 5, section 6.2.4: the part of a line program's header that libdw
  *          (0.188) reads, and keeps to itself
  *
- * Files have the numbers that libdw gives them, which knows their names.
+ * Files are numbered as in libdw, which also has their names.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names are demangled when somebody asks for the procedure: large programs
- * have 10^5 symbols and a report shows a hundred.
+ * A name is demangled at the first look-up of its procedure: large programs have 10^5
+ * symbols, and a report shows a hundred.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LLVM decodes. Its tables have what an opcode reads, writes and jumps to. The rest
- * follows from the opcode's name, which is parsed once. An instruction that LLVM does
- * not know is shown as "(bad)", never guessed.
+ * LLVM decodes. Its tables say what an opcode reads, writes and jumps to. All other
+ * properties come from the opcode's name, which is parsed once. An instruction that
+ * LLVM does not know is shown as "(bad)", never guessed.
  */
 #include "config.h"
 
@@ -71,7 +71,7 @@ void isa_close(struct isa *isa)
 	free(isa);
 }
 
-/* Prefixes that LLVM takes for instructions of their own. */
+/* The prefixes that LLVM decodes as separate instructions. */
 static const char *prefix_text(const struct isa *isa, uint8_t byte)
 {
 	if (isa->machine != &isa_x86_64)
@@ -87,7 +87,7 @@ static const char *prefix_text(const struct isa *isa, uint8_t byte)
 	return NULL;
 }
 
-/* Decodes with its prefixes as part of an instruction. */
+/* Decodes an instruction together with its prefixes. */
 static bool decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t address,
 		   struct insn *out)
 {
@@ -107,7 +107,7 @@ static bool decode(struct isa *isa, const uint8_t *code, size_t size, uint64_t a
 	return true;
 }
 
-/* Whether more bytes would make an instruction of code[0..size). */
+/* Whether code[0..size) could be the beginning of a longer instruction. */
 static bool is_cut(struct isa *isa, const uint8_t *code, size_t size, uint64_t address)
 {
 	uint8_t more[MAX_SIZE] = { 0 };

@@ -4,10 +4,10 @@
  *
  * 	seed  { hash, check, nr, nr timings }…
  *
- * Numbers are the machine's own, and units are numbers of the CPU model. So the bytes
- * are for the same build of the same program, which their keeper makes sure of. They
- * may be damaged or forged all the same: each value is checked before it is used. The
- * seed is drawn at random, so that nobody can make code that hashes like other code.
+ * Numbers have the machine's byte order, and units are numbered as in the CPU model. So
+ * the bytes are valid only for the same build of this program; the caller ensures that.
+ * They may be damaged or forged, so each value is checked. The seed is random, so
+ * nobody can construct code that hashes like other code.
  */
 #include "config.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * isa_kept.h - schedules of short blocks as bytes, so that a later run need not
- * simulate
+ * isa_kept.h - schedules of short blocks as bytes, for later runs
  *
- * What is found in the bytes is equal to what simulation would give. They are for the
- * same CPU model and the same build of the program only.
+ * A schedule in the bytes equals the one that a simulation would compute. The bytes are
+ * valid only for the same CPU model and the same build of this program.
  */
 #ifndef CPI_ANALYSIS_ISA_KEPT_H
 #define CPI_ANALYSIS_ISA_KEPT_H
@@ -12,22 +11,22 @@
 #include "analysis/isa/isa.h"
 #include "base/buf.h"
 
-#define ISA_KEPT_MAX (32 << 20) /* bytes; there are never more */
+#define ISA_KEPT_MAX (32 << 20) /* the largest number of bytes */
 
-/* Appends all schedules that are known. 0 or -ENOMEM. */
+/* Appends all schedules that isa has. Returns 0 or -ENOMEM. */
 int isa_kept_put(const struct isa *isa, struct buf *out);
 
 /*
- * Takes the schedules from bytes, which may be damaged, in place of those that are
- * known. Returns 0, -CPI_ETRUNCATED, -CPI_ECORRUPT or isa_set_cpu()'s errors; then no
- * schedule is known.
+ * Replaces the schedules of isa by those in the bytes, which may be damaged. Returns 0,
+ * -CPI_ETRUNCATED, -CPI_ECORRUPT or an error of isa_set_cpu(). After an error isa has
+ * no schedules.
  */
 int isa_kept_get(struct isa *isa, const uint8_t *data, size_t size);
 
 /* Whether schedules were added since isa_kept_get(). */
 bool isa_kept_grew(const struct isa *isa);
 
-/* Forgets all schedules, and begins with a seed that nobody can guess. */
+/* Drops all schedules, and sets the seed of the hashes, which must be random. */
 void isa_kept_seed(struct isa *isa, uint64_t seed);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * isa_machine.h - what differs from machine to machine, behind isa.h
+ * isa_machine.h - the parts of isa.h that depend on the machine
  */
 #ifndef CPI_ANALYSIS_ISA_MACHINE_H
 #define CPI_ANALYSIS_ISA_MACHINE_H
@@ -9,41 +9,42 @@
 #include "analysis/isa/isa_seen.h"
 #include "analysis/isa/llvm.h"
 
-/* What is found out about an opcode when it first comes by. */
+/* The properties of an opcode, determined when it is first decoded. */
 struct isa_opcode {
 	bool known;
-	uint32_t kind;       /* beyond what LLVM's tables say */
-	uint8_t memory_size; /* of its operand */
-	bool is_string;      /* x86: rep repeats it */
-	bool is_zero_idiom;  /* of a register with itself, waits for nothing */
+	uint32_t kind;       /* bits that LLVM's tables do not have */
+	uint8_t memory_size; /* of the memory operand */
+	bool is_string;      /* x86: a rep prefix repeats it */
+	bool is_zero_idiom;  /* with one register twice it has no dependency */
 };
 
-/* x86's own numbers, which name a CPU where its text does not: in clouds. */
+/* CPU numbers of x86, for virtual machines that hide the model's name. */
 struct isa_cpu_number {
 	unsigned int family, low, high; /* models; family 0 ends the table */
 	const char *cpu;
 };
 
-/* Which CPUs have which model: the first pattern that fits. */
+/* Maps names of CPUs to LLVM's names: the first pattern that matches. */
 struct isa_cpu_pattern {
 	const char *pattern; /* as fnmatch() takes it; NULL ends the table */
 	const char *cpu;
 };
 
 struct isa_machine {
-	unsigned int step;                    /* what INSN_BAD is long */
+	unsigned int step;                    /* the size of INSN_BAD */
 	unsigned int max_size;                /* of an instruction */
-	const char *generic;                  /* CPU when none is known */
-	const struct isa_cpu_number *numbers; /* NULL: there are none */
+	const char *generic;                  /* the CPU if it is not known */
+	const struct isa_cpu_number *numbers; /* or NULL */
 	const struct isa_cpu_pattern *cpus;
 	/* Fills kind and memory_size from the opcode's name. */
 	void (*learn)(struct isa *isa, const struct insn *insn, const char *name,
 		      struct isa_opcode *out);
-	/* What depends on operands. */
+	/* Corrects insn by its operands. */
 	void (*refine)(const struct isa_opcode *o, struct insn *insn);
 	struct isa_effect (*effect)(struct isa *isa, const struct insn *insn);
 	enum isa_condition (*condition)(const struct insn *insn);
-	uint32_t clobbered; /* general registers that a call may change, a bit each */
+	uint32_t clobbered; /* one bit for each general register that a call may change
+			     */
 };
 
 extern const struct isa_machine isa_x86_64, isa_aarch64;

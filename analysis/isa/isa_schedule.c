@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The static schedule (SOSP'97 section 6.1.3's M_i) of an out-of-order core: only
- * waiting at the head of the reorder buffer is visible in samples. LLVM's model tells
- * when each instruction is dispatched, ready, issued, executed and retired. From that
- * follows how long it was at the head, and what it waited for.
+ * The static schedule (M_i of SOSP'97 section 6.1.3) for an out-of-order core. Samples
+ * show only the time that an instruction waits at the head of the reorder buffer.
+ * LLVM's model says when each instruction is dispatched, ready, issued, executed and
+ * retired. This gives the time at the head and the reason of the wait.
  *
- * A loop is repeated, and the later half of the iterations counts. Long code is cut
- * into windows; each is simulated behind the one before. A short block that was
- * simulated before is not simulated again (isa_seen.h).
+ * A loop is repeated, and the second half of the iterations counts. Long code is split
+ * into pieces; each is simulated after the one before it. The schedule of a short block
+ * is simulated only once (isa_seen.h).
  */
 #include "config.h"
 
@@ -17,15 +17,15 @@
 #include "analysis/isa/isa_machine.h"
 
 #define MAX_WINDOW 512 /* instructions that are simulated together */
-#define MAX_BEFORE 64  /* of those before them: more than a reorder buffer drains */
+#define MAX_BEFORE 64  /* instructions before a piece that are simulated with it */
 #define MIN_ROUNDS 4
 #define MAX_ROUNDS 8   /* within 1 % of 12, on programs */
 #define ENOUGH     104 /* executions that show the steady state */
 
 struct schedule_window {
 	const struct insn *list[MAX_BEFORE + MAX_WINDOW];
-	int nr_before, nr; /* of all: those before come first */
-	int skipped;       /* instructions before them, of the run's own */
+	int nr_before, nr; /* nr includes nr_before, which come first */
+	int skipped;       /* instructions of the run before these */
 	int rounds, first; /* iterations; the first that counts */
 	struct llvm_model *model;
 	struct llvm_times *times;
@@ -44,8 +44,8 @@ static float at_most(float limit, unsigned int from, unsigned int to)
 }
 
 /*
- * One execution's time at the head, split by cause: a wait that delayed it is the
- * cause even where it began behind others, for without it there would be less.
+ * Splits the time at the head of one execution by cause. A wait that delayed it counts
+ * even if it began after other waits, because without it the time would be shorter.
  */
 static void add_execution(struct isa_timing *t, const struct llvm_times *x,
 			  unsigned int retired_before)
@@ -62,7 +62,7 @@ static void add_execution(struct isa_timing *t, const struct llvm_times *x,
 	t->execute += head - unit - dependency;
 }
 
-/* Where the producer of execution x stands, seen from the run's instructions. */
+/* Returns the index of the producer of execution x in the run. */
 static int culprit_of(const struct schedule_window *w, const struct llvm_times *x)
 {
 	const int at = x->producer % w->nr;
@@ -144,7 +144,7 @@ static void add_before(struct schedule_window *w, const struct insn *insn, int n
 	w->nr = w->nr_before;
 }
 
-/* The window from the run's instruction at on; returns how many it takes. */
+/* Simulates a piece from instruction at on; returns its number of instructions. */
 static int fill_window(struct schedule_window *w, const struct isa_run *run, int at)
 {
 	const int nr = run->nr - at < MAX_WINDOW ? run->nr - at : MAX_WINDOW;

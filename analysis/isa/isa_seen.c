@@ -2,8 +2,8 @@
 /*
  * A run is identified by 128 bits of hash over what its schedule depends on: opcodes,
  * registers and whether addresses have displacements. Constants do not count, unless
- * they decide what an opcode does (AArch64's shifts, by_code). When there are too many
- * entries, all are dropped: the next procedures belong to another part of the program
+ * the timing depends on them (shifts of AArch64, by_code). If there are too many
+ * entries, all are dropped, because later procedures are in other parts of the program
  * and have other blocks.
  */
 #include "config.h"
@@ -28,7 +28,7 @@ struct key {
 	uint64_t hash, check;
 };
 
-/* Of what has no address, which would always differ. */
+/* Hashes the parts of an instruction that do not depend on its address. */
 static uint64_t code_of(const struct isa_seen *seen, const struct insn *at)
 {
 	return seen->by_code && !at->target && at->memory.base != ISA_PC

@@ -2,8 +2,8 @@
 /*
  * isa_seen.h - schedules of blocks that were simulated before
  *
- * Programs are full of equal short blocks, which differ only in constants. Their
- * schedules are looked up, because simulation takes most of the analysis's time.
+ * Programs have many short blocks that differ only in constants. The schedule of such a
+ * block is looked up, because simulation takes most of the time of an analysis.
  */
 #ifndef CPI_ANALYSIS_ISA_SEEN_H
 #define CPI_ANALYSIS_ISA_SEEN_H
@@ -11,18 +11,18 @@
 #include "analysis/isa/isa.h"
 #include "base/hmap.h"
 
-#define ISA_SEEN_INSNS 64 /* of a run; longer ones do not come twice */
+#define ISA_SEEN_INSNS 64 /* longer runs are not stored: they rarely repeat */
 
 /* Starts as { 0 }. */
 struct isa_seen {
-	bool by_code;  /* tell instructions apart by their bytes, as well */
-	bool grew;     /* isa_seen_add() has added some */
-	uint64_t seed; /* of the hashes; may be set while it is empty */
+	bool by_code;  /* the key also has the bytes of the instructions */
+	bool grew;     /* isa_seen_add() has added runs */
+	uint64_t seed; /* of the hashes; set it only while the map is empty */
 	struct hmap map;
-	size_t nr_insns; /* in all */
+	size_t nr_insns; /* Σ over all runs */
 };
 
-void isa_seen_fini(struct isa_seen *seen); /* empty again */
+void isa_seen_fini(struct isa_seen *seen); /* seen is empty afterwards */
 
 /* A run and its schedule. */
 struct isa_seen_run {
@@ -31,18 +31,18 @@ struct isa_seen_run {
 	const struct isa_timing *timing;
 };
 
-/* Calls fn for each; they are valid until it returns. */
+/* Calls fn for each run, which is valid until fn returns. */
 void isa_seen_each(const struct isa_seen *seen,
 		   void (*fn)(void *ctx, const struct isa_seen_run *run), void *ctx);
 
-/* Copies one in. False: it is known, there are too many, or out of memory. */
+/* Adds a copy of a run. False: it exists, there are too many, or out of memory. */
 bool isa_seen_put(struct isa_seen *seen, const struct isa_seen_run *run);
 
-/* Copies to out[run->nr] and returns true when such a run is known. */
+/* If the run is stored, copies its schedule to out[run->nr] and returns true. */
 bool isa_seen_find(const struct isa_seen *seen, const struct isa_run *run,
 		   struct isa_timing *out);
 
-/* Remembers it, if there is memory. */
+/* Stores the schedule of a run; does nothing when out of memory. */
 void isa_seen_add(struct isa_seen *seen, const struct isa_run *run,
 		  const struct isa_timing *timing);
 

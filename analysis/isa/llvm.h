@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * llvm.h - what CPI needs of LLVM, for C: decoding, printing, simulation
+ * llvm.h - an interface to LLVM for C: decoding, printing, simulation
  *
- * Only isa.c and its machines use it. LLVM aborts when memory runs out; what is
- * asked of it here is bounded by its callers.
+ * Only the files of this room use it. LLVM aborts if memory runs out, so the callers
+ * limit the size of their requests.
  */
 #ifndef CPI_ANALYSIS_LLVM_H
 #define CPI_ANALYSIS_LLVM_H
@@ -20,7 +20,7 @@ extern "C" {
 
 struct llvm_isa;
 
-/* NULL when LLVM was built without the machine. */
+/* Returns NULL if LLVM was built without the machine. */
 struct llvm_isa *llvm_open(enum machine machine);
 void llvm_close(struct llvm_isa *l); /* accepts NULL */
 
@@ -40,7 +40,7 @@ void llvm_print(struct llvm_isa *l, const uint8_t *code, size_t size, uint64_t a
 const char *llvm_opcode_name(const struct llvm_isa *l, unsigned int opcode);
 unsigned int llvm_nr_opcodes(const struct llvm_isa *l);
 
-/* Operands as LLVM counts them: a register, or a constant. */
+/* An operand as LLVM numbers them: a register or a constant. */
 struct llvm_operand {
 	bool is_register;
 	uint8_t reg;
@@ -51,19 +51,19 @@ struct llvm_operand {
 int llvm_operands(struct llvm_isa *l, const uint8_t *code, size_t size,
 		  uint64_t address, struct llvm_operand *out, int max);
 
-/* 0, or -EINVAL for a CPU without a model. */
+/* Sets the CPU model. Returns 0, or -EINVAL for a CPU without a model. */
 int llvm_set_cpu(struct llvm_isa *l, const char *name);
 
-/* The units of the model that is set; names are valid as long as the program runs. */
+/* The units of the current model. The names are never freed. */
 unsigned int llvm_nr_units(const struct llvm_isa *l);
 const char *llvm_unit(const struct llvm_isa *l, unsigned int i);
 
 /* The stages of one execution of an instruction, in cycles from the start. */
 struct llvm_times {
 	unsigned int dispatched, ready, issued, executed, retired;
-	int producer;       /* number of the execution that it waited for, or -1 */
-	uint8_t reg;        /* through which register */
-	const char *wanted; /* the unit that was busy while it was ready, or NULL */
+	int producer;       /* index of the execution that it waited for, or -1 */
+	uint8_t reg;        /* the register through which it waited */
+	const char *wanted; /* the busy unit for which it waited when ready, or NULL */
 };
 
 struct llvm_model {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unknowns d are logarithms. Each is as guessed, with the deviation sqrt(sd² +
- * 1/samples): its prior. Each callee g that was seen to be entered often enough gives a
- * row
+ * The unknowns d are logarithms. The prior of each is its guess, with the deviation
+ * sqrt(sd² + 1/samples). Each callee g with enough observed entries gives an equation
  *
  *	log Σ calls e^d[caller] = log entries + d[g]
  *
- * with a deviation that follows from how often that was; a row that is far off counts
- * less, for some calls are not known. Rows are made linear where d is, the least
- * squares are found by conjugate gradients on the normal equations, which are never
- * written down, and again, ROUNDS times.
+ * with a deviation that follows from the number of observed entries. An equation with a
+ * large error counts less, because some calls may be unknown. The equations are
+ * linearised at d and solved by least squares, with conjugate gradients and without
+ * forming the normal equations. This is repeated ROUNDS times.
  */
 #include "config.h"
 

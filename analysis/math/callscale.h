@@ -2,10 +2,10 @@
 /*
  * callscale.h - one factor for each procedure, so that calls and entries agree
  *
- * Windows are short. They measure frequencies inside a procedure well, but the ratio
- * between two procedures that few windows connect only as well as their weights are
- * known. But a procedure is entered as often as others call it, so each call ties the
- * callee's scale to the caller's.
+ * Windows are short. They measure frequencies inside a procedure well. The ratio
+ * between two procedures that few windows connect is only as exact as the weights of
+ * the windows. But a procedure is entered as often as others call it, so each call
+ * determines the callee's scale from the caller's.
  */
 #ifndef CPI_ANALYSIS_CALLSCALE_H
 #define CPI_ANALYSIS_CALLSCALE_H

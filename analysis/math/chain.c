@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * States are eliminated one by one: without state k, a step i → k → j is one from
- * i to j. What a state may do but stay is summed, never taken from 1 (Grassmann,
- * Taksar, Heyman, "Regenerative analysis and steady state distributions for
- * Markov chains", Operations Research 33, 1985): nothing cancels, and a loop that
- * is left once in 10⁹ rounds is as exact as any other. The order is that of the
- * least new arcs (Markowitz), which code makes few of; the order and the new arcs
- * depend on the graph alone, and are found once.
+ * States are eliminated one by one: when state k is eliminated, a step i → k → j
+ * becomes a step i → j. The probability of leaving a state is the sum of its other
+ * steps, never 1 minus the probability of staying (Grassmann, Taksar, Heyman,
+ * "Regenerative analysis and steady state distributions for Markov chains", Operations
+ * Research 33, 1985). So no digits cancel, and a loop that is left once in 10⁹
+ * iterations is as exact as any other. The next state is the one that adds the fewest
+ * arcs (Markowitz); control flow of code needs few. The order and the new arcs depend
+ * only on the graph, and are computed once.
  *
  * I1  When k is eliminated, arcs into and out of k join it to later states only.
  * I2  Arcs from a state to itself are not kept.

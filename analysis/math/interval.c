@@ -2,8 +2,9 @@
 /*
  * interval.c - Poisson's and Wilson's intervals
  *
- * Deviations from the paper: it gives the coefficient of variation, 1 / sqrt(k), which
- * is no interval where k is small; this is Byar's approximation of Poisson's exact one.
+ * Deviation from the paper: it gives the coefficient of variation, 1 / sqrt(k), which
+ * does not give an interval for small k. This file uses Byar's approximation of the
+ * exact Poisson interval.
  */
 #include "config.h"
 
