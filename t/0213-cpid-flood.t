@@ -6,7 +6,7 @@
 . "$srcdir/t/cpid.sh"
 [ "$(id -u)" = 0 ] || skip_all 'only root becomes another user'
 plan 10
-seconds=10
+seconds=5
 chmod 755 .
 
 # ask_beside PID: asks for the status twice a second until the process ends. Sets $asked,
