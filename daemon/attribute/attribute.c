@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute.c - a batch, run by run
+ * attribute.c - attributes a batch, run by run
  *
  * Entries are sorted by process, event and address, so entries of one mapping are
  * adjacent, and one look-up of process map, image and tally serves all of them (SOSP'97
@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whom an entry is of. */
+/* The process and thread of an entry. */
 struct owner {
-	uint32_t tgid, tid;          /* tid: 0 if threads are not told apart */
-	const struct thread *thread; /* NULL: the process's first, or not known */
-	bool ambiguous;              /* the thread's number was another task's, too */
+	uint32_t tgid, tid;          /* tid: 0 if entries contain processes */
+	const struct thread *thread; /* NULL: the main thread, or not known */
+	bool ambiguous;              /* several tasks had this tid in the interval */
 };
 
 /* Adjacent entries of one owner and event that belong to one place. */
@@ -75,8 +75,9 @@ struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t
 }
 
 /*
- * Looks pc up in the code that its process made. Returns whether the code there is
- * known. The place covers only this address, because pieces of code may be nested.
+ * Looks up pc in code that its process made at run time. Returns false if no code is
+ * known there. The place covers only this address, because pieces of code may be
+ * nested.
  */
 static bool jit_place(struct attribution *a, uint64_t pc, struct time_span when,
 		      struct place *place)
@@ -122,7 +123,7 @@ struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t t
 	return place;
 }
 
-/* Whether e is of the run's process; false for an empty run. */
+/* Whether e belongs to the run's process; false for an empty run. */
 static bool same_process(const struct run *run, const struct cpi_entry *e)
 {
 	return run->nr && (uint32_t)run->first->word1 == (uint32_t)e->word1;
@@ -144,7 +145,7 @@ static struct owner find_owner(const struct attribution *a, uint32_t number,
 	return o;
 }
 
-/* The owner of an entry that follows a run. */
+/* Returns the owner of an entry that comes after a run. */
 static struct owner owner_of(const struct attribution *a, const struct batch *b,
 			     const struct cpi_entry *e, const struct run *run)
 {
@@ -153,7 +154,7 @@ static struct owner owner_of(const struct attribution *a, const struct batch *b,
 		       : find_owner(a, cpi_entry_tgid(e), b->from_ns, b->to_ns);
 }
 
-/* The place of an owner's entry that follows a run. */
+/* Returns the place of an entry that comes after a run. */
 static struct place find_place(struct attribution *a, const struct batch *b,
 			       const struct cpi_entry *e, const struct run *run,
 			       const struct owner *owner)
@@ -200,7 +201,7 @@ static bool same_place(const struct place *a, const struct place *b)
 	       a->process == b->process;
 }
 
-/* Whether e certainly belongs to the run, decided without a look-up. */
+/* Whether e belongs to the run, as far as that is known without a look-up. */
 static bool continues(const struct run *run, const struct cpi_entry *e)
 {
 	uint64_t pc = cpi_entry_pc(e);
@@ -211,9 +212,12 @@ static bool continues(const struct run *run, const struct cpi_entry *e)
 	       kernel_address(run->place.start) == kernel_address(pc);
 }
 
-/* The same after a look-up: the next symbol may be of the same image. */
-static bool goes_on(const struct run *run, const struct cpi_entry *e,
-		    const struct place *place)
+/*
+ * Whether e belongs to the run after a look-up, for example because the next kernel
+ * symbol is in the same image.
+ */
+static bool continues_after_lookup(const struct run *run, const struct cpi_entry *e,
+				   const struct place *place)
 {
 	return same_process(run, e) &&
 	       cpi_entry_event(run->first) == cpi_entry_event(e) &&
@@ -236,8 +240,8 @@ static void wait_or_lose(struct attribution *a, const struct batch *b,
 	tally_lose(a->tally, run->event, r->place.loss, n, run->comm);
 }
 
-static void set_process(const struct attribution *a, struct whom *w, uint32_t tgid,
-			const char *comm)
+static void set_process(const struct attribution *a, struct sample_contexts *w,
+			uint32_t tgid, const char *comm)
 {
 	if (tgid == CPI_MAX_TGID || (a->by_process && fnmatch(a->by_process, comm, 0)))
 		return;
@@ -245,9 +249,9 @@ static void set_process(const struct attribution *a, struct whom *w, uint32_t tg
 	w->contexts[CONTEXT_PROCESS] = w->process;
 }
 
-/* The kernel's own idle task is in no cgroup but the root. */
-void attribute_whom(const struct attribution *a, const struct process *p, uint32_t tgid,
-		    struct whom *w)
+/* The kernel's idle task is in the root cgroup. */
+void attribute_set_contexts(const struct attribution *a, const struct process *p,
+			    uint32_t tgid, struct sample_contexts *w)
 {
 	const char *comm = attribute_comm(p, tgid);
 
@@ -264,8 +268,8 @@ void attribute_whom(const struct attribution *a, const struct process *p, uint32
 		set_process(a, w, tgid, comm);
 }
 
-/* The first thread of a process has the process's name. */
-static void set_thread(const struct attribution *a, struct whom *w,
+/* Sets the context by thread. A main thread has the process's name. */
+static void set_thread(const struct attribution *a, struct sample_contexts *w,
 		       const struct owner *o, const char *comm)
 {
 	if (!(a->by & 1u << CONTEXT_THREAD) || !a->threads || o->ambiguous ||
@@ -276,14 +280,14 @@ static void set_thread(const struct attribution *a, struct whom *w,
 	w->contexts[CONTEXT_THREAD] = w->thread;
 }
 
-static void set_whom(const struct attribution *a, const struct process *p,
-		     const struct owner *o, struct whom *w)
+static void set_contexts(const struct attribution *a, const struct process *p,
+			 const struct owner *o, struct sample_contexts *w)
 {
-	attribute_whom(a, p, o->tgid, w);
+	attribute_set_contexts(a, p, o->tgid, w);
 	set_thread(a, w, o, attribute_comm(p, o->tgid));
 }
 
-static void tell_sampled(const struct attribution *a, const struct run *r)
+static void call_sampled(const struct attribution *a, const struct run *r)
 {
 	if (!a->sampled || kernel_address(r->place.start))
 		return;
@@ -296,19 +300,19 @@ static void count_run(struct attribution *a, const struct batch *b, const struct
 {
 	const struct place *place = &r->place;
 	struct tally_run run = { .image = place->image, .bias = place->bias };
-	struct whom whom;
+	struct sample_contexts own;
 
 	if (!r->nr)
 		return;
 	run.event = cpi_entry_event(r->first);
 	run.comm = attribute_comm(place->process, r->owner.tgid);
 	if (a->by) {
-		set_whom(a, place->process, &r->owner, &whom);
-		run.contexts = whom.contexts;
+		set_contexts(a, place->process, &r->owner, &own);
+		run.contexts = own.contexts;
 	}
 	if (place->loss == SAMPLE_KEPT) {
 		tally_add(a->tally, &run, r->first, r->nr);
-		tell_sampled(a, r);
+		call_sampled(a, r);
 	} else {
 		wait_or_lose(a, b, r, &run);
 	}
@@ -326,7 +330,7 @@ static void add_records(struct attribution *a, const struct batch *b)
 	for (size_t i = 0; i < b->nr_records; i++) {
 		const struct cpi_entry *e = &b->records[i].entry;
 		struct tally_run to = { .event = cpi_entry_event(e) };
-		struct whom whom;
+		struct sample_contexts own;
 
 		if (!continues(&run, e)) {
 			run.owner = owner_of(a, b, e, &run);
@@ -339,8 +343,8 @@ static void add_records(struct attribution *a, const struct batch *b)
 		if (run.place.loss != SAMPLE_KEPT)
 			continue;
 		if (a->by) {
-			set_whom(a, run.place.process, &run.owner, &whom);
-			to.contexts = whom.contexts;
+			set_contexts(a, run.place.process, &run.owner, &own);
+			to.contexts = own.contexts;
 		}
 		to.image = run.place.image;
 		to.bias = run.place.bias;
@@ -376,7 +380,7 @@ void attribute_batch(void *ctx, const struct batch *batch)
 				run = (struct run){ 0 };
 				continue;
 			}
-			if (!goes_on(&run, e, &place)) {
+			if (!continues_after_lookup(&run, e, &place)) {
 				count_run(a, batch, &run);
 				run = (struct run){ .first = e };
 			}
@@ -396,23 +400,24 @@ void attribute_batch(void *ctx, const struct batch *batch)
 		add_stack(a, &batch->stacks[i]);
 }
 
-static void settle(void *ctx, const struct jit_sample *s, const struct process *p,
-		   int err, struct known_image *image, uint64_t bias)
+static void count_waiting(void *ctx, const struct jit_sample *s,
+			  const struct process *p, int err, struct known_image *image,
+			  uint64_t bias)
 {
 	struct attribution *a = ctx;
 	struct tally_run run = { .event = cpi_entry_event(&s->entry),
 				 .image = image,
 				 .bias = bias,
 				 .comm = p->comm };
-	struct whom whom;
+	struct sample_contexts own;
 
 	if (a->by) {
 		struct owner owner =
 			find_owner(a, cpi_entry_tgid(&s->entry), s->from_ns, s->to_ns);
 
-		owner.tgid = p->tgid; /* the thread may be forgotten by now */
-		set_whom(a, p, &owner, &whom);
-		run.contexts = whom.contexts;
+		owner.tgid = p->tgid; /* threadmap may have dropped the thread */
+		set_contexts(a, p, &owner, &own);
+		run.contexts = own.contexts;
 	}
 
 	if (!err)
@@ -425,5 +430,5 @@ static void settle(void *ctx, const struct jit_sample *s, const struct process *
 
 void attribute_finish_waiting(struct attribution *a)
 {
-	jit_retry_waiting(a->jit, settle, a);
+	jit_retry_waiting(a->jit, count_waiting, a);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute.h - from (tgid, pc, when) to (image, offset), or a named reason
+ * attribute.h - finds the image and offset of each sample, or a named reason why not
  *
- * SOSP'97 section 4.3.1, with a rule for mappings that change: a sample of a batch
+ * SOSP'97 section 4.3.1, with a rule for mappings that change. A sample of a batch
  * belongs to an image if exactly one image held its address, in its process, at any
  * time in the batch's interval.
  */
@@ -26,29 +26,31 @@ struct attribution {
 	struct kernel *kernel;
 	struct codecache *codecache;
 	/*
-	 * Entries have the numbers of threads, which these are; NULL: of processes.
+	 * If set, entries contain thread ids, which are looked up here; NULL: they
+	 * contain process ids.
 	 */
 	const struct threadmap *threads;
-	struct jit *jit; /* NULL: code without a file is not looked up */
+	struct jit *jit; /* NULL: code made at run time is not looked up */
 	/* Kernel images of another machine, by address; used instead of kernel. */
 	const struct rangemap *recorded;
 	struct tally *tally;
 	/*
-	 * Samples that wait for attribute_resolve(); NULL: samples are never deferred.
+	 * Samples that are deferred until attribute_resolve(); NULL: samples are never
+	 * deferred.
 	 */
 	struct later *later;
 	bool lacking;    /* a look-up noted something for attribute_resolve() to read */
-	unsigned int by; /* 1 << each kind of context that is kept */
-	const char *by_process;    /* commands kept by process; NULL: all */
-	struct stacktally *stacks; /* NULL: not sampled */
+	unsigned int by; /* 1 << kind, for each kind of context to count by */
+	const char *by_process; /* pattern of commands to count by process; NULL: all */
+	struct stacktally *stacks; /* NULL: call stacks are not sampled */
 	/* Called for each attributed sample in user mode; may be NULL. */
 	void (*sampled)(void *ctx, const struct known_image *image, uint64_t offset);
 	void *sampled_ctx;
 };
 
 /*
- * collector_owner's functions; ctx is a struct attribution. They only look up: they
- * open and read no file, and send no request. attribute_prepare() notes the code that
+ * Callbacks for struct collector_owner; ctx is a struct attribution. They only look up:
+ * they read no file and send no request. attribute_prepare() notes the code that
  * attribute_classify() needs. Entries and records with missing information are deferred
  * one by one, branch stacks and call chains as a whole.
  */
@@ -58,9 +60,10 @@ void attribute_classify(void *ctx, const struct raw_sample *sample,
 			unsigned int *generation, enum cpi_outcome *outcome);
 
 /*
- * A separate step of the cycle: opens and reads what look-ups noted (images, code,
- * kallsyms, and files in which processes name their code), then attributes the deferred
- * samples. A sample that is still unknown after that is counted under its named reason.
+ * Reads the files that look-ups noted (images, code, kallsyms, and files in which
+ * processes name their code), and then attributes the deferred samples. It is a
+ * separate step of the session's cycle. A sample that is still unknown is counted under
+ * its reason.
  */
 void attribute_resolve(struct attribution *a);
 
@@ -78,21 +81,23 @@ void later_free(struct later *l); /* accepts NULL */
  */
 int attribute_branches(struct attribution *a, const struct branch_stack *s);
 
-/* The image and offset of an address at a moment; NULL if they are not known. */
+/*
+ * Returns the image of an address at a time, and sets *offset; NULL if it is not known.
+ */
 struct known_image *attribute_address(struct attribution *a, uint32_t tgid, uint64_t pc,
 				      uint64_t when_ns, uint64_t *offset);
 
 struct chain_sample;
 
-/* A callback of stacksampler_config; ctx is a struct attribution that has stacks. */
+/* A callback for stacksampler_config; ctx is a struct attribution with stacks. */
 void attribute_chain(void *ctx, const struct chain_sample *sample);
 
-/* The mark of a stack whose chain ended for this reason. */
+/* Returns the mark of a stack whose chain ended for this reason. */
 enum stack_mark attribute_end_mark(enum cpi_unwind_end end);
 
 /*
  * Attributes the samples that wait until their process names its code (jit.h), or
- * counts them as unknown. Called before the tally is flushed.
+ * counts them as unknown. Call it before the tally is flushed.
  */
 void attribute_finish_waiting(struct attribution *a);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_branches.c - makes edges from branches, and runs from pairs of branches
+ * attribute_branches.c - turns branches into edges, and pairs of branches into runs
  *
  * AutoFDO (CGO'16, section 3.2): no branch was taken between two successive branches of
  * a stack. So the code from the older branch's target to the newer branch was executed
- * once, in the cycles of the newer branch's entry. That is wrong if the hardware left
- * out a branch, because of a filter or an interrupt. Such a pair is recognised, and
- * gives no run, if the newer branch lies before the older one's target, in another
- * image, or more than RUN_MAX bytes after it.
+ * once, in the cycles that the newer branch's entry has. This is wrong if the hardware
+ * left out a branch, because of a filter or an interrupt. A pair gives no run if the
+ * newer branch is before the older one's target, in another image, or more than RUN_MAX
+ * bytes after it.
  */
 #include "config.h"
 

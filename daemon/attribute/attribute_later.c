@@ -8,8 +8,8 @@
  * Deferred samples are copied, because a batch's memory belongs to its collector.
  * Entries, records and branch stacks of batches, and call chains, have a buffer each.
  *
- * I1  While attribute_resolve() attributes, no sample is deferred: each sample has a
- *     second look-up, but no third one.
+ * I1  While attribute_resolve() attributes, no sample is deferred: each sample is
+ *     looked up at most twice.
  */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 
 #define LATER_MAX_BYTES (4u << 20)
 
-/* The entries and records of one batch, as positions in the buffers. */
+/* The entries and records of one batch, which are consecutive in the buffers. */
 struct later_batch {
 	uint64_t from_ns, to_ns;
 	bool by_exec_id;
@@ -34,8 +34,9 @@ struct later {
 	struct buf batches; /* struct later_batch */
 	struct buf entries; /* struct cpi_entry */
 	struct buf records; /* struct batch_record */
-	struct buf stacks;  /* struct branch_stack, each with its branches behind it */
-	struct buf chains;  /* struct chain_sample, with its chain and its frames */
+	struct buf stacks;  /* struct branch_stack, each followed by its branches */
+	/* struct chain_sample, each followed by its chain and frames */
+	struct buf chains;
 };
 
 struct later *later_new(void)
@@ -63,7 +64,8 @@ static bool has_room(const struct later *l, size_t size)
 }
 
 /*
- * Ends an addition that began when b had len bytes: removes all of it if a part failed.
+ * Ends an addition that began when b had len bytes. If a part failed, removes the whole
+ * addition and returns false.
  */
 static bool end_put(struct buf *b, size_t len)
 {
@@ -89,7 +91,10 @@ static struct later_batch *last_batch(struct later *l)
 	return nr ? (struct later_batch *)l->batches.data + nr - 1 : NULL;
 }
 
-/* The last deferred batch if it is the same as b, else a new one. NULL: no memory. */
+/*
+ * Returns the last deferred batch if its interval is the one of b, else a new one.
+ * NULL: no memory.
+ */
 static struct later_batch *get_batch(struct later *l, const struct batch *b)
 {
 	const struct later_batch new = {
@@ -181,7 +186,7 @@ static void attribute_batches(struct attribution *a, const struct later *l)
 			.nr_records = from[i].nr_records,
 		};
 
-		if (b.nr) /* else there may be no memory to point into */
+		if (b.nr) /* without entries the buffer may be NULL */
 			b.entries = (const struct cpi_entry *)l->entries.data +
 				    from[i].first_entry;
 		if (b.nr_records)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_outcome.c - the outcome of a branch, if the kernel side cannot decide it
+ * attribute_outcome.c - finds out whether a sampled branch is taken
  *
- * To decide it, the instruction is needed, which is in the image's file. So each sample
- * is handled twice: first its code is noted, and attribute_resolve() reads the code;
- * then the sample is classified by the code in memory.
+ * It is used if the kernel side could not decide. It needs the instruction, which is in
+ * the image's file. So each sample is handled twice: first its code is noted, and
+ * attribute_resolve() reads the code; then the sample is classified from the cached
+ * code.
  */
 #include "config.h"
 
 #include "daemon/attribute/attribute.h"
 #include "daemon/os/arch.h"
 
-/* Finds the mapping of a sample in user mode; false if there is none. */
+/* Finds the mapping of a sample in user mode. Returns false if there is none. */
 static bool find_mapping(const struct attribution *a, struct process *p,
 			 const struct raw_sample *s, struct procmap_hit *hit)
 {

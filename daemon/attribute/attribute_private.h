@@ -9,11 +9,11 @@
 
 /* The image, or the reason why there is none, for a range of addresses. */
 struct place {
-	struct known_image *image; /* set when loss is SAMPLE_KEPT */
+	struct known_image *image; /* set if loss is SAMPLE_KEPT */
 	uint64_t bias;             /* address + bias is the image's offset */
 	enum loss loss;
-	const struct process *process; /* NULL when none is known */
-	uint64_t start, end;           /* of the addresses that belong there */
+	const struct process *process; /* NULL: not known */
+	uint64_t start, end;           /* the addresses for which this holds */
 };
 
 struct place attribute_kernel_place(struct attribution *a, uint64_t pc, uint32_t tgid,
@@ -23,9 +23,9 @@ struct place attribute_user_place(struct attribution *a, uint64_t pc, uint32_t t
 				  unsigned int generation, struct time_span when);
 
 /*
- * attribute_later.c: defers a sample if a look-up lacked information. Returns whether
- * it was deferred. If a->later is NULL, or the limit is reached, it is not deferred,
- * and the caller attributes it by what is known.
+ * In attribute_later.c: defer a sample if a look-up lacked information. They return
+ * whether it was deferred. If a->later is NULL, or the limit is reached, it is not
+ * deferred, and the caller attributes it by what is known.
  */
 bool later_add_entry(struct attribution *a, const struct batch *b,
 		     const struct cpi_entry *e);
@@ -34,21 +34,23 @@ bool later_add_record(struct attribution *a, const struct batch *b,
 bool later_add_stack(struct attribution *a, const struct branch_stack *s);
 bool later_add_chain(struct attribution *a, const struct chain_sample *s);
 
-/* Looks up all branches first, so that a stack is deferred as a whole. */
+/*
+ * Looks up all branches of a stack, to find out whether it must be deferred as a whole.
+ */
 void attribute_look_at_branches(struct attribution *a, const struct branch_stack *s);
 
-/* The command that samples are counted for; p may be NULL. */
+/* Returns the command under which samples are counted; p may be NULL. */
 const char *attribute_comm(const struct process *p, uint32_t tgid);
 
-/* The contexts that a sample is counted for, in addition to the whole profile. */
-struct whom {
+/* The contexts under which a sample is counted, in addition to the whole profile. */
+struct sample_contexts {
 	const char *contexts[NR_CONTEXT_KINDS];
 	char process[PROCMAP_COMM_SIZE + 16];
 	char thread[PROCMAP_COMM_SIZE + 16];
 };
 
-/* Sets the contexts of the kinds that are kept; the others are NULL. */
-void attribute_whom(const struct attribution *a, const struct process *p, uint32_t tgid,
-		    struct whom *w);
+/* Sets the contexts of the kinds in a->by; the others are NULL. */
+void attribute_set_contexts(const struct attribution *a, const struct process *p,
+			    uint32_t tgid, struct sample_contexts *w);
 
 #endif

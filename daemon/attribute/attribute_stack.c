@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * attribute_stack.c - from a chain of addresses to images and offsets
+ * attribute_stack.c - turns a chain of addresses into images and offsets
  *
  * All addresses of a chain are looked up in the process map as it was at the sample's
  * time. In the kernel's part and in the user's part, every frame after the first is a
@@ -25,7 +25,8 @@ struct chain {
 	struct tally_frame frame[STACK_MAX_FRAMES];
 	size_t nr, nr_user;
 	/*
-	 * Set by the chain's markers: an address alone does not tell user from kernel.
+	 * Set by the markers in the chain, because an address alone does not show
+	 * whether it is user or kernel code.
 	 */
 	enum { IN_KERNEL, IN_USER, ELSEWHERE } mode;
 };
@@ -84,7 +85,7 @@ static bool is_linker(const char *name)
 	return is_called(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }
 
-/* Whether threads begin in this image: the C library or the dynamic linker. */
+/* Whether threads begin in this image, the C library or the dynamic linker. */
 static bool begins_threads(const char *name)
 {
 	static const char *const prefixes[] = { "libc.", "libc-", "libpthread" };
@@ -94,8 +95,8 @@ static bool begins_threads(const char *name)
 }
 
 /*
- * Whether the outermost frame may be a thread's first. If a process has a C library,
- * its threads begin only there.
+ * Whether the outermost frame may be the first frame of a thread. In a process with a C
+ * library, threads begin only there.
  */
 static bool reaches_start(const struct chain *c)
 {
@@ -125,7 +126,10 @@ enum stack_mark attribute_end_mark(enum cpi_unwind_end end)
 	return marks[end];
 }
 
-/* The dynamic linker has no unwind table for its entry, where programs begin. */
+/*
+ * Returns the mark of a stack that was unwound. A stack that ends in the dynamic linker
+ * is complete: programs begin there, at an entry without unwind table.
+ */
 static enum stack_mark mark_of_unwound(const struct chain *c, enum cpi_unwind_end end)
 {
 	const struct known_image *image = c->nr ? c->frame[c->nr - 1].image : NULL;
@@ -195,7 +199,7 @@ void attribute_chain(void *ctx, const struct chain_sample *s)
 	struct attribution *a = ctx;
 	struct chain c = { .a = a, .tgid = s->tgid, .when_ns = s->time_ns };
 	struct tally_stack stack = { .frames = c.frame };
-	struct whom whom;
+	struct sample_contexts own;
 	bool deferred;
 
 	a->lacking = false;
@@ -204,10 +208,10 @@ void attribute_chain(void *ctx, const struct chain_sample *s)
 	add_frames(&c, s);
 	if (later_add_chain(a, s))
 		return;
-	attribute_whom(a, c.process, s->tgid, &whom);
-	whom.contexts[CONTEXT_COMM] = attribute_comm(c.process, s->tgid);
+	attribute_set_contexts(a, c.process, s->tgid, &own);
+	own.contexts[CONTEXT_COMM] = attribute_comm(c.process, s->tgid);
 	stack.nr = c.nr;
 	stack.mark = mark_of(&c, s, deferred);
-	stack.contexts = whom.contexts;
+	stack.contexts = own.contexts;
 	stacktally_add(a->stacks, &stack);
 }

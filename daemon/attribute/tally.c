@@ -3,8 +3,8 @@
  * tally.c - profiles by image, event and context, in hash maps
  *
  * A run of entries is added to one profile at once, with one look-up in the maps. The
- * memory in use is summed at each addition, because tally_memory() is called often.
- * Samples that find no memory become the loss no_space.
+ * memory in use is updated at each addition, because tally_memory() is called often.
+ * Samples for which there is no memory are lost as no_space.
  */
 #include "config.h"
 
@@ -46,7 +46,7 @@ static void free_profiles(struct tally *t)
 	hmap_for_each (&t->comms, n, next) {
 		struct tally_comm *c = container_of(n, struct tally_comm, node);
 
-		if (!c->image) /* counts losses, which stay */
+		if (!c->image) /* the total counts losses, so it is kept */
 			continue;
 		t->memory -= sizeof(*c);
 		hmap_remove(&t->comms, n);
@@ -102,8 +102,9 @@ static struct tally_context *new_context(struct tally *t, const char *name, size
 }
 
 /*
- * The context of these values, kept as long as the profiles, or where there are too
- * many one of those that take the rest. NULL: no memory.
+ * Returns the context with these values, which lives as long as the profiles. Beyond
+ * TALLY_CONTEXTS it returns one that takes the samples of further contexts. NULL: no
+ * memory.
  */
 static const struct tally_context *get_context(struct tally *t,
 					       const char *const *values)
@@ -126,7 +127,10 @@ static const struct tally_context *get_context(struct tally *t,
 	return c;
 }
 
-/* context is "" or comes from get_context(). */
+/*
+ * Returns the profile, or adds it. context is "" or comes from get_context(). NULL: no
+ * memory.
+ */
 static struct profile *get_profile(struct tally *t, int event,
 				   struct known_image *image, const char *context)
 {
@@ -157,7 +161,7 @@ static struct profile *get_profile(struct tally *t, int event,
 	return p->profile;
 }
 
-/* The counts of one entry. */
+/* Returns an entry as a count at its offset. */
 static struct count count_of(const struct cpi_entry *e, uint64_t bias)
 {
 	uint64_t n = cpi_entry_count(e);
@@ -211,7 +215,7 @@ static void add_comm(struct tally *t, int event, struct known_image *image,
 	}
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return; /* only the totals by command lack these samples */
+		return; /* these samples are missing only in the totals by command */
 	c->image = image;
 	c->event = event;
 	c->n = n;
@@ -240,7 +244,10 @@ static bool has_values(const struct tally_run *run)
 	return false;
 }
 
-/* What there is no memory for is missing there; no sample is lost by it. */
+/*
+ * Adds a run to the profile of its context. Without memory the samples are missing
+ * there, but are not lost.
+ */
 static void add_to_context(struct tally *t, const struct tally_run *run,
 			   const struct cpi_entry *e, size_t nr)
 {

@@ -3,9 +3,10 @@
  * tally.h - the attributed samples since the last flush
  *
  * I1  Per event: Σ profiles of context "" + Σ losses = samples added.
- * I2  Memory: tally_memory() bytes, checked by the owner; at most TALLY_COMMS
- *     (command, image, event) totals, the rest go to the command "[other]"; and
- *     TALLY_CONTEXTS contexts, the rest are counted as context_make_try() says.
+ * I2  Memory: the owner checks tally_memory(). At most TALLY_COMMS totals by (command,
+ *     image, event) are kept; further ones are added to the command "[other]". At most
+ *     TALLY_CONTEXTS contexts are kept; samples of further ones go to the coarser
+ *     contexts of context_make_try().
  */
 #ifndef CPI_DAEMON_TALLY_H
 #define CPI_DAEMON_TALLY_H
@@ -38,11 +39,11 @@ struct tally_profile {
 /* A context that has profiles. */
 struct tally_context {
 	struct hnode node;
-	bool other; /* of a value beyond the bound */
+	bool other; /* takes samples of contexts beyond TALLY_CONTEXTS */
 	char name[];
 };
 
-/* The total of a command on one image (NULL: unknown) and event. */
+/* The samples of a command in one image (NULL: unknown) and event. */
 struct tally_comm {
 	struct hnode node;
 	struct known_image *image;
@@ -63,12 +64,15 @@ struct tally_edges {
 struct tally {
 	struct hmap profiles, contexts, comms, edges;
 	uint64_t loss[CPI_MAX_EVENTS][NR_LOSSES];
-	uint64_t unreadable; /* samples whose outcome could not be told; not lost */
-	uint64_t cut_stacks; /* of branches, of which some had no room */
-	uint64_t crowded;    /* samples in contexts beyond the bound */
+	uint64_t unreadable; /* samples whose outcome is not known; they are not lost */
+	uint64_t cut_stacks; /* branch stacks of which some branches were left out */
+	uint64_t crowded;    /* samples of contexts beyond TALLY_CONTEXTS */
 	size_t memory;
-	size_t limit; /* of tally_memory(), approximate; at the limit, additions are
-			 refused; 0: no limit */
+	/*
+	 * approximate limit of tally_memory(), at which additions are refused; 0: no
+	 * limit
+	 */
+	size_t limit;
 };
 
 struct tally *tally_new(void);    /* NULL when out of memory */
@@ -80,28 +84,31 @@ struct tally_run {
 	struct known_image *image;
 	uint64_t bias; /* address + bias is the image's offset */
 	const char *comm;
-	/* By kind, the values of its context, or NULL; NULL for no context. */
+	/*
+	 * The values of its contexts by kind; NULL for kinds without a value. NULL as a
+	 * whole: no context.
+	 */
 	const char *const *contexts;
 };
 
 /*
- * Adds the counts of nr entries. Counts that find no memory, or are above the limit,
- * are lost as SAMPLE_NO_SPACE.
+ * Adds the counts of nr entries. Without memory, or above the limit, they are lost as
+ * SAMPLE_NO_SPACE.
  */
 void tally_add(struct tally *t, const struct tally_run *run, const struct cpi_entry *e,
 	       size_t nr);
 
 /*
- * Adds an edge between two images. 0; or -ENOMEM (also above the limit), -EOVERFLOW or
- * -CPI_ELIMIT, and the edge is left out.
+ * Adds an edge between two images. Returns 0. On -ENOMEM (also above the limit),
+ * -EOVERFLOW and -CPI_ELIMIT the edge is left out.
  */
 int tally_add_edge(struct tally *t, int event, enum edges_kind kind,
 		   struct known_image *image, struct known_image *target,
 		   const struct edge *edge);
 
 /*
- * Adds the hardware record of one sample at pc, which tally_add() counts. If there is
- * no memory, the record is left out.
+ * Adds the hardware record of a sample at pc. The sample itself must be added by
+ * tally_add(). Without memory the record is left out.
  */
 void tally_add_record(struct tally *t, const struct tally_run *run, uint64_t pc,
 		      const struct hw_record *hw);
@@ -113,10 +120,10 @@ void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 /* Whether the limit is reached. */
 bool tally_is_full(const struct tally *t);
 
-/* Turns every count in the profiles into this loss, and frees the profiles. */
+/* Turns all counts in the profiles into this loss, and frees the profiles. */
 void tally_drop(struct tally *t, enum loss loss);
 
-/* tally_edges.c: frees all edges; marks the images of all edges. */
+/* In tally_edges.c: free all edges; mark the images of all edges. */
 void tally_free_edges(struct tally *t);
 void tally_mark_edges(const struct tally *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tally_edges.c - taken jumps, by pairs of images
+ * tally_edges.c - the edges of a tally, by pairs of images
  */
 #include "config.h"
 

@@ -299,7 +299,7 @@ static void add_window(struct attributing *a, const struct walk *walk,
 				   .nr_insns = walk->nr_instructions -
 					       !cpi_window_is_done(w->end),
 				   .reason = w->end == CPI_WINDOW_LENGTH ? 0 : w->end };
-	struct whom whom;
+	struct sample_contexts own;
 
 	if (!tw.nr_insns || !find_followed(a, walk->start, &tw.start) ||
 	    !find_jumps(a, walk, jump) || !find_followed(a, walk->last, &tw.last)) {
@@ -308,8 +308,8 @@ static void add_window(struct attributing *a, const struct walk *walk,
 	}
 	tw.end = find_end(w, walk, &tw);
 	if (a->ws->cfg.by_context && attribution->by) {
-		attribute_whom(attribution, a->place.process, w->tgid, &whom);
-		tw.contexts = whom.contexts;
+		attribute_set_contexts(attribution, a->place.process, w->tgid, &own);
+		tw.contexts = own.contexts;
 	}
 	windowtally_add(to, &tw);
 }
