@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.c - which images are captured, when, and what became of it
+ * capture.c - decides which images are captured, and when
  *
- * Of each image it is known which offsets are covered: from the database, once, and
- * from what comes back. I1: a queued image, or the running one, is marked.
+ * For each image the covered offsets are known: they are read from the database once,
+ * and then from each reply.
+ *
+ * I1  The queued images, and the one that is being captured, are marked in a sweep.
  */
 #include "config.h"
 
@@ -24,39 +26,47 @@
 #include "daemon/store/capture_child.h"
 #include "db/core/captures.h"
 
-#define IMAGE_SHARE 16         /* one image takes at most this part of all */
-#define MAX_FDS     64         /* that wait with their images */
-#define REST        10         /* times as long as a job took, before a part is added */
-#define MAX_RANGES  (1u << 17) /* of covers in memory; read again when it is more */
-#define MAX_WAITING (1u << 18) /* offsets, of all images */
+#define IMAGE_SHARE 16 /* one capture takes at most this part of the limit */
+#define MAX_FDS     64 /* descriptors that are kept for queued images */
+/* an image with captures waits this many times as long as the last job took */
+#define REST 10
+/* of covered offsets in memory; if there are more, all are dropped and read again */
+#define MAX_RANGES  (1u << 17)
+#define MAX_WAITING (1u << 18) /* waiting offsets of all images */
 #define RESTART_NS  (60 * NSEC_PER_SEC)
-#define SHORTAGE_NS (5 * NSEC_PER_SEC) /* so long is nothing begun after one */
+/* no job is started for this long after a shortage */
+#define SHORTAGE_NS (5 * NSEC_PER_SEC)
 
 struct entry {
 	struct hnode node;
 	struct known_image *image;
 	struct rangemap covered;
-	bool known;        /* covered is what the database has */
+	bool known;        /* covered has the ranges in the database */
 	struct buf wanted; /* struct cpi_capture_offset */
-	int fd;  /* a socket with the file that was hashed; -1: it is opened again */
-	int err; /* why it cannot be captured */
+	int fd;  /* a socket with the file's descriptor; -1: open the file again */
+	int err; /* why it cannot be captured; 0: it can */
 	bool queued;
-	struct entry *next; /* in the queue: it wants as much, or more */
+	struct entry *next; /* in the queue, which is sorted by the size of wanted */
 };
 
 struct capture {
 	struct capture_config cfg;
 	struct capture_child child;
-	struct hmap entries; /* by image */
+	struct hmap entries; /* struct entry, by image */
 	struct entry *first, *running;
 	size_t nr_ranges, nr_waiting, nr_fds;
-	uint64_t begun_ns, next_ns; /* of the running job; of the next that can wait */
-	uint64_t restart_ns;        /* when cpi-capture died; 0: it lives */
-	uint64_t bytes;             /* in the database */
+	/*
+	 * start of the running job; earliest start of a job for an image with captures
+	 */
+	uint64_t begun_ns, next_ns;
+	/* when to restart cpi-capture, which has died; 0: it runs */
+	uint64_t restart_ns;
+	uint64_t bytes; /* size of all captures in the database */
 	uint64_t nr_parts, nr_procedures, nr_left_out, nr_failed, sum_ns, max_ns;
-	uint64_t shortage_end_ns; /* no job is begun before */
-	bool was_silent;          /* a worker: said once */
-	bool is_short;            /* said once, until a job has an answer */
+	uint64_t shortage_end_ns; /* no job starts before this */
+	bool was_silent;          /* the warning about a silent worker was logged */
+	/* the warning about a shortage was logged; reset by the next answer */
+	bool is_short;
 };
 
 static struct entry *entry_of(struct hnode *n)
@@ -111,7 +121,10 @@ static void entry_free(struct capture *c, struct entry *e)
 	free(e);
 }
 
-/* Adds the ranges of one part. They may be anything; what is wrong covers less. */
+/*
+ * Adds the covered ranges of one part, which is not trusted: wrong ranges only cause
+ * captures to be missing. Returns 0 or -errno.
+ */
 static int add_covers(struct capture *c, struct entry *e, const void *covers,
 		      size_t size)
 {
@@ -142,7 +155,7 @@ static int on_part(void *ctx, const struct capture_part *part)
 	return add_covers(l->c, l->e, part->covers, part->covers_size);
 }
 
-/* Reads what the database has of the image, once. */
+/* Reads the image's covered ranges from the database, once. Returns 0 or -errno. */
 static int load_covers(struct capture *c, struct entry *e)
 {
 	struct load l = { c, e };
@@ -159,7 +172,10 @@ static int load_covers(struct capture *c, struct entry *e)
 	return err;
 }
 
-/* A file that was opened and hashed; the vDSO, the kernel and JIT code are no files. */
+/*
+ * Whether the image is a file that was opened and hashed. The vDSO, the kernel and code
+ * made at run time are captured elsewhere (outbox_captures.c).
+ */
 static bool is_capturable(const struct known_image *image)
 {
 	return image->desc.kind == IMAGE_FILE && image_is_resolved(image) &&
@@ -232,7 +248,10 @@ static int by_offset(const void *va, const void *vb)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Of several events, and of several flushes: each offset once. Says how many. */
+/*
+ * Merges the offsets of several events and flushes, so that each occurs once. Returns
+ * their number.
+ */
 static uint32_t merge_offsets(struct buf *wanted)
 {
 	struct cpi_capture_offset *o = (struct cpi_capture_offset *)wanted->data;
@@ -280,7 +299,7 @@ static void give_up_entry(struct capture *c, struct entry *e, int err)
 	c->nr_failed++;
 }
 
-/* It is wanted again, with what the next sweep or flush finds. */
+/* Postpones the image after a shortage. The next sweep or flush queues it again. */
 static void put_off_entry(struct capture *c, const struct entry *e, int err)
 {
 	if (!c->is_short)
@@ -294,7 +313,7 @@ static void put_off_entry(struct capture *c, const struct entry *e, int err)
 	c->nr_failed++;
 }
 
-/* What it wanted goes: with the job, or because there will be none. */
+/* Removes the first image from the queue. */
 static void dequeue(struct capture *c)
 {
 	struct entry *e = c->first;
@@ -337,7 +356,7 @@ static int send_job(struct capture *c, struct entry *e)
 				 (struct cpi_capture_offset *)e->wanted.data, e->fd);
 	if (err)
 		return err;
-	close(e->fd); /* of a socket that cpi-capture has now */
+	close(e->fd); /* cpi-capture has a copy now */
 	e->fd = -1;
 	c->nr_fds--;
 	return watch_reply(c);
@@ -350,7 +369,10 @@ static void die(struct capture *c)
 	c->restart_ns = time_mono_ns() + RESTART_NS;
 }
 
-/* Sends the first of the queue away; false when that must wait. */
+/*
+ * Sends the first image of the queue to cpi-capture, or drops it on failure. Returns
+ * false if the queue is empty or must wait.
+ */
 static bool start_job(struct capture *c)
 {
 	const uint64_t now = time_mono_ns();
@@ -372,8 +394,8 @@ static bool start_job(struct capture *c)
 	if (err == -EPIPE)
 		die(c);
 	else if (err == -EBUSY || err == -ETIMEDOUT)
-		c->nr_failed++; /* its file does not answer: no other one waits for it
-				 */
+		/* its file system does not answer; go on with the next image */
+		c->nr_failed++;
 	else if (err_is_shortage(err))
 		put_off_entry(c, e, err);
 	else
@@ -381,7 +403,10 @@ static bool start_job(struct capture *c)
 	return true;
 }
 
-/* Parts that cannot be stored now are wanted again at the next flush. */
+/*
+ * Stores a part. If the database cannot be written now, the next flush queues the image
+ * again. Returns 0 or -CPI_E…, for a wrong reply.
+ */
 static int store_part(struct capture *c, struct entry *e,
 		      const struct cpi_capture_reply *r, const void *covers,
 		      const void *data)
@@ -414,7 +439,7 @@ static void note_time(struct capture *c)
 	c->next_ns = now + REST * ns;
 }
 
-/* Takes in what came of the running job; false while there is more to come. */
+/* Reads the reply of the running job. Returns false while it is incomplete. */
 static bool take_reply(struct capture *c)
 {
 	struct cpi_capture_reply reply;
@@ -454,7 +479,7 @@ int capture_run(struct capture *c)
 
 	restart(c);
 	if (c->running && !take_reply(c))
-		return 1000; /* to look at the time */
+		return 1000; /* to check the timeout */
 	while (!c->running && start_job(c))
 		;
 	now = time_mono_ns();
@@ -472,7 +497,7 @@ void capture_finish(struct capture *c, uint64_t max_ns)
 	while ((c->running || c->first) && c->child.pid && time_mono_ns() < end_ns) {
 		struct pollfd p = { .fd = c->child.reply, .events = POLLIN };
 
-		c->next_ns = c->shortage_end_ns = 0; /* each has one try */
+		c->next_ns = c->shortage_end_ns = 0; /* do not wait between jobs */
 		capture_run(c);
 		p.fd = c->child.reply;
 		if (c->running && poll(&p, 1, 1000) < 0 && errno != EINTR)

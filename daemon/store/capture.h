@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture.h - keeping what the procedures of files say, before the files are gone
+ * capture.h - stores code and symbols of sampled procedures before their files are gone
  *
- * What has samples and was not captured yet waits in a queue; one image at a time goes
- * to cpi-capture, with the descriptor of the very file that was hashed where that is
- * still there. What comes back is stored as it comes: it is either there whole or not
- * at all. The session never waits for it but at its end, for so long.
+ * Images with sampled offsets that were not captured yet wait in a queue. One image at
+ * a time is sent to cpi-capture, with a descriptor of the file that was hashed, if the
+ * file can still be opened. The reply, a part, is stored as a whole or not at all. The
+ * session waits for captures only at its end, for a limited time (capture_finish()).
  */
 #ifndef CPI_DAEMON_CAPTURE_H
 #define CPI_DAEMON_CAPTURE_H
@@ -22,34 +22,42 @@ struct capture;
 struct capture_config {
 	struct images *images;
 	struct db *db;
-	uint64_t max_bytes; /* of the database, for all that is captured */
+	uint64_t max_bytes; /* limit of all captures in the database */
 	int epoll_fd; /* becomes readable when capture_run() has something to do */
 };
 
-/* Starts cpi-capture: before privileges are given up. What is wrong is logged. 0, or
- * -errno. */
+/*
+ * Starts cpi-capture; call it before privileges are dropped. Returns 0, or -errno
+ * (logged).
+ */
 int capture_open(const struct capture_config *cfg, struct capture **out);
 void capture_close(struct capture *c); /* accepts NULL */
 
-/* From now on parts go to db. With same, it holds what the database before did. */
+/*
+ * From now on parts are stored in db. same: it contains the captures of the previous
+ * database.
+ */
 void capture_use(struct capture *c, struct db *db, bool same);
 
 /*
- * Queues what has samples in t and is not captured. With newcomers alone, images of
- * which nothing is captured: the others wait for the next flush.
+ * Queues the images with samples in t that are not captured. newcomers: only images of
+ * which nothing is captured yet; the others wait for the next flush.
  */
 void capture_note(struct capture *c, const struct tally *t, bool newcomers);
 
 /*
- * Takes in what came, and sends the next job. Returns in how many milliseconds it wants
- * to run again, or -1.
+ * Reads the reply so far, and sends the next job. Returns the number of milliseconds
+ * after which to call it again, or -1 if nothing waits.
  */
 int capture_run(struct capture *c);
 
-/* Goes on until nothing is queued, or max_ns are over. */
+/* Runs until nothing is queued, for at most max_ns. */
 void capture_finish(struct capture *c, uint64_t max_ns);
 
-/* Marks the images that are in use; forgets those that nobody has marked. */
+/*
+ * Marks the images that are queued or being captured. Drops its data on other images
+ * that are not marked.
+ */
 void capture_mark_images(struct capture *c);
 
 /* Appends lines "name value" (cpid(8), "STATUS"). */

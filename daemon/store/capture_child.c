@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * capture_child.c - one job at a time: a request in a memory file, a reply in a pipe
+ * capture_child.c - the client side of cpi-capture, one job at a time
  *
- * The helper gets the descriptors of the image, the request and the pipe's end in one
- * message. The pipe is read without blocking, up to what the reply may have. A job
- * that is not answered in time is given up.
+ * The request is in a memory file, and the reply comes through a pipe. The helper gets
+ * the descriptors of the image, the request and the pipe's write end in one message.
+ * The pipe is read without blocking, up to the maximum size of the reply. A job without
+ * a reply in time fails.
  */
 #include "config.h"
 
@@ -23,8 +24,8 @@
 #include "daemon/os/helper.h"
 
 #define NAME       "cpi-capture"
-#define PATIENCE_S 330       /* above what the child gives its worker */
-#define READ_BYTES (1 << 18) /* at a time */
+#define PATIENCE_S 330       /* longer than cpi-capture waits for its worker */
+#define READ_BYTES (1 << 18) /* per read */
 
 int capture_child_start(struct capture_child *c)
 {
@@ -45,7 +46,10 @@ void capture_child_stop(struct capture_child *c)
 	helper_stop(&c->pid, &c->socket);
 }
 
-/* A file without a name, with the request and its offsets. */
+/*
+ * Returns a descriptor of a new memory file with the request and its offsets, or
+ * -errno.
+ */
 static int write_request(const struct cpi_capture_request *request,
 			 const struct cpi_capture_offset *offset)
 {
@@ -95,7 +99,10 @@ int capture_child_send(struct capture_child *c,
 	return 0;
 }
 
-/* 0 at the end of what comes. */
+/*
+ * Reads once from the pipe. Returns 0 at its end, -EAGAIN if more is to come, or
+ * another -errno.
+ */
 static int read_some(struct capture_child *c)
 {
 	void *to = buf_reserve(&c->got, READ_BYTES);

@@ -2,8 +2,8 @@
 /*
  * outbox.c - a queue of flushes, epochs and marks
  *
- * Items leave in the order in which they came, but for one case: a flush that the open
- * epoch can never take is moved behind the beginning of the next one.
+ * Items leave in the order in which they came, with one exception: a flush that the
+ * open epoch can never take is moved after the beginning of the next epoch.
  */
 #include "config.h"
 
@@ -21,7 +21,7 @@
 
 struct outbox {
 	struct item *first, **end;
-	uint64_t seq; /* of the last flush */
+	uint64_t seq; /* number of the last flush */
 	int nr_marks;
 	uint64_t nr_dropped_marks;
 };
@@ -35,7 +35,7 @@ struct outbox *outbox_new(void)
 	return o;
 }
 
-/* NULL: it is something else. */
+/* These return NULL if the item is of another kind. */
 static struct flush_item *flush_of(struct item *i)
 {
 	return i->kind == ITEM_FLUSH ? container_of(i, struct flush_item, item) : NULL;
@@ -143,7 +143,10 @@ static int store_item(struct item *i, struct store *s)
 	return store_epoch(s, e->now_ns, e->uncertainty_ms, e->label);
 }
 
-/* A damaged table of marks must hold up no samples. */
+/*
+ * Drops the first item if it is a mark, because a damaged table of marks must not block
+ * samples. Returns whether it was dropped.
+ */
 static bool drop_mark(struct outbox *o, int err)
 {
 	const struct mark_item *m = mark_of(o->first);
@@ -157,8 +160,9 @@ static bool drop_mark(struct outbox *o, int err)
 }
 
 /*
- * Puts the next epoch before the flush that is first. Once: what fails for itself does
- * not take the epochs from those behind it. False: there is none, or it was done.
+ * Moves the next waiting epoch before the first item, a flush. This is done once for
+ * each flush, so that a flush that always fails does not pull up the epochs of later
+ * flushes. Returns false if there is no epoch, or it was done before.
  */
 static bool move_to_next_epoch(struct outbox *o)
 {
@@ -186,7 +190,7 @@ int outbox_store(struct outbox *o, struct store *s)
 	while (o->first) {
 		int err = store_item(o->first, s);
 
-		assert(err != -EINVAL); /* received = stored + losses is ours to keep */
+		assert(err != -EINVAL); /* -EINVAL: our own counts are inconsistent */
 		if (err_is_lasting(err) && (drop_mark(o, err) || move_to_next_epoch(o)))
 			continue;
 		if (err)

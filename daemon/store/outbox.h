@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox.h - what is to be stored, in order, until it is
+ * outbox.h - flushes, epochs and marks that wait to be stored
  *
- * A full disk or a locked database does not lose what was collected: flushes, the
- * beginnings of epochs, and marks wait here, a queue of three kinds of items. Each
- * flush keeps its number, so that one that was stored after all is not counted twice.
+ * If the disk is full or the database locked, nothing is lost: flushes, beginnings of
+ * epochs, and marks wait here in a queue. Each flush keeps its number. So if a commit
+ * succeeded although it returned an error, the flush is not counted twice.
  */
 #ifndef CPI_DAEMON_OUTBOX_H
 #define CPI_DAEMON_OUTBOX_H
@@ -25,28 +25,28 @@ struct outbox;
 struct outbox *outbox_new(void);    /* NULL when out of memory */
 void outbox_free(struct outbox *o); /* accepts NULL */
 
-/* As store_epoch(), when its turn comes. 0 or -ENOMEM. */
+/* Adds the beginning of an epoch, for store_epoch(). Returns 0 or -ENOMEM. */
 int outbox_add_epoch(struct outbox *o, uint64_t now_ns, uint32_t uncertainty_ms,
 		     const char *label);
 
 /*
- * As store_mark(), when its turn comes. 0, -ENOMEM, or -ENOBUFS if OUTBOX_MAX_MARKS
+ * Adds a mark, for store_mark(). Returns 0, -ENOMEM, or -ENOBUFS if OUTBOX_MAX_MARKS
  * wait.
  */
 #define OUTBOX_MAX_MARKS 256
 int outbox_add_mark(struct outbox *o, uint64_t at_ns, const char *text);
 
-/* How many marks the database has refused, but for being busy or full. */
+/* Returns the number of marks that were dropped because they could never be stored. */
 uint64_t outbox_dropped_marks(const struct outbox *o);
 
-/* What a flush has of call stacks. */
+/* The call stacks of a flush. */
 struct outbox_stacks {
 	struct stacktally *tally; /* taken over on success */
 	struct flush_stream stream;
 	uint64_t lost[NR_LOSSES];
 };
 
-/* What it has of windows. */
+/* The windows of a flush. */
 struct outbox_windows {
 	struct windowtally *tally; /* taken over on success */
 	struct flush_stream stream;
@@ -55,34 +55,38 @@ struct outbox_windows {
 struct outbox_flush {
 	struct tally *tally; /* taken over on success */
 	const struct flush_stream
-		*streams; /* by event; copied, their strings must stay */
+		*streams; /* by event; copied, but their strings must stay valid */
 	int nr_streams;
-	/* Of this machine; NULL: samples are of another one, or an earlier boot. */
-	struct kernel *kernel;   /* names the kernel procedures that have samples */
-	struct kerneltext *text; /* reads their code; NULL: it is not kept */
-	struct jit *jit;         /* its objects are named, and their code is kept */
+	/* NULL if the samples are from another machine or an earlier boot. */
+	struct kernel *kernel; /* has the names of sampled kernel procedures */
+	/* reads the code of these; NULL: their code is not stored */
+	struct kerneltext *text;
+	struct jit *jit; /* has names and code of code made at run time */
 	const struct outbox_stacks *stacks;   /* NULL: none */
 	const struct outbox_windows *windows; /* NULL: none */
-	size_t capture_bytes; /* the most that names and code take, about; the rest of
-				 the kernel's comes with a later flush. SIZE_MAX: no
-				 bound */
+	/*
+	 * approximate limit of the memory for names and code; those of further kernel
+	 * procedures come with a later flush. SIZE_MAX: no limit
+	 */
+	size_t capture_bytes;
 	uint64_t from_ns, to_ns, duration_ns;
 };
 
-/* 0 or -ENOMEM. */
-int outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
+/* Adds a flush. Returns 0 or -ENOMEM. */ int
+outbox_add_flush(struct outbox *o, const struct outbox_flush *f);
 
 /*
- * Stores what can be stored. Returns 0 when nothing is left, else the error of
- * the first that could not be: it and what is behind it stay. A flush that the open
- * epoch cannot take, for one of its rows is damaged or full, goes to the next epoch
- * that waits, and those between with it. A mark that can never be stored is dropped,
- * and that is logged.
+ * Stores the items in order. Returns 0 if all were stored; otherwise the error of the
+ * first item that was not stored, and this item and the later ones stay in the queue.
+ * If the open epoch can never take a flush, because one of its rows is damaged or full,
+ * the next waiting epoch is begun before the flush, once for each flush. A mark that
+ * can never be stored is dropped and logged.
  */
 int outbox_store(struct outbox *o, struct store *s);
 
-size_t outbox_memory(const struct outbox *o);
-/* Samples of an event that wait; those that were lost are none. */
+size_t outbox_memory(const struct outbox *o); /* bytes */
+
+/* Returns the number of waiting samples of an event, without lost ones. */
 uint64_t outbox_nr_samples(const struct outbox *o, int event);
 void outbox_mark_images(const struct outbox *o);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox_captures.c - names and code that only this boot, or a process, can tell
+ * outbox_captures.c - names and code that are in no file
  *
- * What will be gone after a reboot: the kernel's names and code, and the vDSO. And what
- * was never in a file: code that was made at run time.
+ * The kernel's names and code, and the vDSO, are gone after a reboot. Code that a
+ * process made at run time was never in a file.
  */
 #include "config.h"
 
@@ -14,8 +14,9 @@
 #include "base/grow.h"
 #include "daemon/store/outbox_private.h"
 
-#define MIN_ROOM        4096               /* for a procedure of the kernel */
-#define MAX_KERNEL_CODE ((size_t)64 << 20) /* of one flush; more than kernels have */
+#define MIN_ROOM 4096 /* least free room for a kernel procedure */
+/* limit for one flush, larger than any kernel's code */
+#define MAX_KERNEL_CODE ((size_t)64 << 20)
 
 size_t outbox_captures_memory(const struct outbox_captures *c)
 {
@@ -41,7 +42,7 @@ static int add_symbol(struct outbox_captures *c, const struct known_image *image
 	return 0;
 }
 
-/* The bytes must stay. */
+/* Adds code; its bytes are not copied and must stay valid. */
 static int add_code(struct outbox_captures *c, const struct flush_code *code)
 {
 	if (GROW(c->codes, c->nr_codes))
@@ -51,7 +52,7 @@ static int add_code(struct outbox_captures *c, const struct flush_code *code)
 	return 0;
 }
 
-/* For what is captured; anything above the bound is left out. */
+/* Whether bytes more fit within the limit. */
 static bool has_room(const struct outbox_captures *c, size_t bytes)
 {
 	const size_t used = outbox_captures_memory(c);
@@ -59,7 +60,7 @@ static bool has_room(const struct outbox_captures *c, size_t bytes)
 	return used <= c->max && bytes <= c->max - used;
 }
 
-/* Memory that comes in chunks, but not beyond the bound. */
+/* Allocates memory for kernel code within the limit; NULL if there is no room. */
 static void *alloc_code(struct outbox_captures *c, size_t size)
 {
 	struct arena *a = &c->kernel_code;
@@ -73,7 +74,10 @@ static void *alloc_code(struct outbox_captures *c, size_t size)
 	return arena_alloc(a, size);
 }
 
-/* Where it cannot be read, or there is no room, there is none. */
+/*
+ * Adds a procedure's code. If it cannot be read or does not fit, it is left out.
+ * Returns 0 or -ENOMEM.
+ */
 static int capture_kernel_code(struct outbox_captures *c,
 			       const struct known_image *image,
 			       const struct kernel_symbol *s, struct kerneltext *text)
@@ -90,14 +94,14 @@ static int capture_kernel_code(struct outbox_captures *c,
 	return add_code(c, &code);
 }
 
-/* The kernel procedure at an offset, if it was not given out before. */
+/* Adds the kernel procedure at an offset, unless an earlier flush had it. */
 static int capture_procedure(struct outbox_captures *c, const struct known_image *image,
 			     uint64_t offset, const struct outbox_flush *in)
 {
 	struct kernel_symbol s;
 	int err;
 
-	if (!has_room(c, MIN_ROOM)) /* it is given out to a later flush */
+	if (!has_room(c, MIN_ROOM)) /* a later flush gets it */
 		return 0;
 	if (!kernel_capture(in->kernel, image, offset, &s))
 		return 0;
@@ -120,7 +124,10 @@ static int capture_kernel(struct outbox_captures *c, const struct tally_profile 
 	return err;
 }
 
-/* Objects for which there is no room have no names; no sample is lost by it. */
+/*
+ * Drops objects that do not fit within the limit. Their samples stay, but without
+ * names.
+ */
 static void drop_objects(struct outbox_captures *c)
 {
 	struct jit_object *o, **at = &c->objects;
@@ -214,7 +221,7 @@ static int capture_stack(void *ctx, const struct stack_frame *frames, size_t nr,
 	return err;
 }
 
-/* What the kernel's frames are called, too. */
+/* Adds the kernel procedures of call stacks. */
 static int capture_stacks(struct outbox_captures *c, const struct outbox_flush *in)
 {
 	struct capturing capturing = { c, in };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox_flush.c - tallies in the form of a flush, which points into them
+ * outbox_flush.c - makes a struct flush that points into the tallies
  */
 #include "config.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outbox_private.h - what waits in the outbox
+ * outbox_private.h - the items of the outbox
  *
- *	outbox.c		the queue
- *	outbox_flush.c		a flush, made of tallies
- *	outbox_captures.c	names and code that go with it
+ * outbox.c the queue outbox_flush.c a flush, made of tallies outbox_captures.c names
+ * and code that go with it
  */
 #ifndef CPI_DAEMON_OUTBOX_PRIVATE_H
 #define CPI_DAEMON_OUTBOX_PRIVATE_H
@@ -32,17 +31,20 @@ struct mark_item {
 	char text[STORE_MARK_TEXT];
 };
 
-/* What no file has: names and code of the kernel, the vDSO, and of JIT compilers. */
+/* Names and code that are in no file: of the kernel, the vDSO, and JIT compilers. */
 struct outbox_captures {
 	struct flush_symbol *symbols;
 	struct flush_code *codes;
 	size_t nr_symbols, nr_codes;
 	struct jit_object *objects;
-	struct arena kernel_code; /* what was read of it */
-	size_t used, max; /* bytes, but for the arena's: objects, names and lists */
+	struct arena kernel_code; /* code that was read from the kernel */
+	size_t used, max; /* bytes of objects, names and lists, without the arena */
 };
 
-/* Of call stacks. flush points into the rest, and into the tally. */
+/*
+ * The call stacks of a flush item. flush points to the other members and into the
+ * tally.
+ */
 struct stacks_part {
 	struct flush_stacks flush;
 	struct flush_stream stream;
@@ -50,7 +52,7 @@ struct stacks_part {
 	struct stacktally *tally; /* NULL: there are none */
 };
 
-/* Of windows, alike. */
+/* The windows of a flush item, likewise. */
 struct windows_part {
 	struct flush_windows flush;
 	struct flush_stream stream;
@@ -60,23 +62,26 @@ struct windows_part {
 
 struct flush_item {
 	struct item item;
-	bool has_moved;     /* to a later epoch than its own */
-	struct flush flush; /* points into the rest, and into the tally */
+	bool has_moved;     /* it was moved to a later epoch (outbox.c) */
+	struct flush flush; /* points to the other members and into the tally */
 	struct tally *tally;
 	struct stacks_part stacks;
 	struct windows_part windows;
 	struct outbox_captures captures;
 };
 
-/* Takes the tallies over. 0 or -ENOMEM; then they are still their owners'. */
+/*
+ * Makes an item that owns the tallies. Returns 0 or -ENOMEM; on failure the caller
+ * still owns them.
+ */
 int flush_item_new(const struct outbox_flush *in, uint64_t seq,
 		   struct flush_item **out);
 void flush_item_free(struct flush_item *i); /* accepts NULL */
 size_t flush_item_memory(const struct flush_item *i);
 
 /*
- * Captures what in has samples of, as far as there is room. 0 or -ENOMEM; in any case
- * outbox_captures_fini() is due. c is all zero.
+ * Collects names and code of the sampled procedures of in, within its limit. c must be
+ * zeroed. Returns 0 or -ENOMEM; call outbox_captures_fini() in both cases.
  */
 int outbox_captures_take(struct outbox_captures *c, const struct outbox_flush *in);
 void outbox_captures_fini(struct outbox_captures *c);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retention.c - retention in a thread
+ * retention.c - a thread that rolls up and removes old epochs while the session runs
  *
- * The session and the retention thread share a database and this file's struct, nothing
- * else. SQLite keeps their transactions apart; each waits for the other's, and slices
- * are short. After each slice the retention thread pauses for as long as that took, so
- * a flush gets in at the first attempt and not more than half of a CPU is taken.
+ * The session and the retention thread share only the database and struct retention.
+ * SQLite serialises their transactions, and slices are short. After each slice the
+ * retention thread pauses for as long as the slice took. So a flush usually succeeds at
+ * the first attempt, and the thread takes at most half of a CPU.
  */
 #include "config.h"
 
@@ -30,23 +30,24 @@
 
 struct retention {
 	struct db *db;
-	struct retain *retain; /* the thread's */
-	/* the thread's */
-	struct retain_clock clock;
+	struct retain *retain; /* used only by the thread */
+	/* used only by the thread */ struct retain_clock clock;
 	struct wallclock wall;
 	struct retain_policy policy;
 	pthread_t thread;
 	bool started;
-	/* of both, under the lock */
+	/* shared, protected by lock */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool quit, woken;
 	struct retain_stats stats;
-	uint64_t clock_wait_ns; /* until the clock is believed; 0: it is */
+	uint64_t clock_wait_ns; /* time until the clock is accepted; 0: it is */
 	int err;
 };
 
-/* Rests for ns, or until something changes: a step's rest is not cut short by a wake.
+/*
+ * Waits for ns, or until the thread must quit, or if until_woken until
+ * retention_wake().
  */
 static void rest(struct retention *k, uint64_t ns, bool until_woken)
 {
@@ -60,7 +61,7 @@ static void rest(struct retention *k, uint64_t ns, bool until_woken)
 		k->woken = false;
 }
 
-/* Says once what begins, for it may stay so for weeks. */
+/* Logs a new problem, or its end, once, because it may last for weeks. */
 static void note(struct retention *k, int err, const struct retain_stats *now)
 {
 	const char *path = db_path(k->db);
@@ -81,7 +82,7 @@ static void note(struct retention *k, int err, const struct retain_stats *now)
 	k->stats = *now;
 }
 
-/* Says once when the clock is not believed, and once when it is again. */
+/* Logs once that the clock is not accepted, and once that it is accepted again. */
 static void note_clock(struct retention *k, bool was_ahead)
 {
 	const struct retain_clock *c = &k->clock;
@@ -100,7 +101,7 @@ static void note_clock(struct retention *k, bool was_ahead)
 			 db_path(k->db), time_format(c->believed_ns, text));
 }
 
-/* The time by which what is old is removed (retain_clock.h). */
+/* Returns the time from which ages are counted (retain_clock.h). */
 static uint64_t believed_ns(struct retention *k)
 {
 	const bool was_ahead = k->clock.ahead;

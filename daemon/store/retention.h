@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * retention.h - a thread that rolls up and removes what is old, beside the session
+ * retention.h - a thread that rolls up and removes old epochs while the session runs
  *
- * It has a connection of its own, and works half of the time at most: others write and
- * sample meanwhile.
+ * The thread has its own connection to the database. It works at most half of the time,
+ * so that the session can write in between.
  */
 #ifndef CPI_DAEMON_RETENTION_H
 #define CPI_DAEMON_RETENTION_H
@@ -17,19 +17,20 @@
 struct retention;
 
 /*
- * Begins to keep the database at db_path to the policy. After privileges were dropped:
- * a thread has its own. What is old is so by the clock. 0, -errno or -CPI_E…, logged.
+ * Starts to apply the policy to the database at db_path. Call it after privileges were
+ * dropped, because each thread has its own. Ages are measured by clock. Returns 0,
+ * -errno or -CPI_E… (logged).
  */
 int retention_start(const char *db_path, const struct retain_policy *policy,
 		    const struct clock *clock, struct retention **out);
 
-/* Ends what is under way at the next slice, which is soon. Accepts NULL. */
+/* Stops the thread after its current slice of work, which is short. Accepts NULL. */
 void retention_stop(struct retention *k);
 
-/* Something was stored: there may be something to do. Accepts NULL. */
+/* Wakes the thread, because something was stored. Accepts NULL. */
 void retention_wake(struct retention *k);
 
-/* Appends lines for session_status(). */
+/* Appends lines "name value" for session_status(). */
 void retention_status(struct retention *k, struct buf *out);
 
 #endif

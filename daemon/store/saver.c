@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * saver.c - one thread for one copy
+ * saver.c - a thread that copies the database
  *
- * The thread owns the result until it sets done; the caller reads it after joining.
+ * The thread writes the result before it sets done; the caller reads it after the join.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@ struct saver {
 	struct db *db;
 	char *path;
 	pthread_t thread;
-	int err;          /* the thread's, until done */
+	int err;          /* written by the thread; read after the join */
 	atomic_bool done; /* its release pairs with saver_is_done() */
 };
 

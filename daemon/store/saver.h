@@ -11,13 +11,15 @@
 
 struct saver;
 
-/* db must stay until saver_end(). 0 or -errno. */
+/*
+ * Starts to copy db to path. db must stay open until saver_end(). Returns 0 or -errno.
+ */
 int saver_start(struct db *db, const char *path, struct saver **out);
 
-/* Whether it is done, so that saver_end() does not wait. */
+/* Whether the copy is done, so that saver_end() will not wait. */
 bool saver_is_done(const struct saver *s);
 
-/* Waits for its end and frees it; what save_copy() returned. */
+/* Waits for the end of the copy and frees s. Returns the result of save_copy(). */
 int saver_end(struct saver *s);
 
 #endif

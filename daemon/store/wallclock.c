@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wallclock.c - the wall clock time for the database
+ *
+ * While the clock is wrong, the time continues by the clock that counts since boot.
+ */
 #include "config.h"
 
 #include "daemon/store/wallclock.h"

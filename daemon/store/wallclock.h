@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wallclock.h - the time that is stored: the clock's, unless that is absurd
+ * wallclock.h - the wall clock time for the database, unless the clock is clearly wrong
  *
- * Before 2020 or after 2200 no clock is right: one that was not set after boot, or set
- * to nonsense. What is stored then counts on from the newest time that was not absurd:
- * the clock's own, or that of the database's newest flush.
+ * A clock that shows a time before 2020 or after 2200 was not set after boot, or set
+ * wrongly. Then stored times continue from the last plausible time, which came from the
+ * clock itself or from the database's newest flush.
  */
 #ifndef CPI_DAEMON_WALLCLOCK_H
 #define CPI_DAEMON_WALLCLOCK_H
@@ -20,17 +20,18 @@
 
 struct wallclock {
 	const struct clock *clock;
-	uint64_t real_ns, boot_ns; /* the newest time, and when it was */
-	bool absurd;               /* the clock is; it was said */
+	/* the last stored time, and the time since boot then */
+	uint64_t real_ns, boot_ns;
+	bool absurd; /* the clock is wrong, and that was logged */
 };
 
 /*
- * Begins at the database's newest flush. The clock stays the caller's. 0 or what SQLite
- * reports.
+ * Begins with the time of the database's newest flush. w keeps a pointer to clock.
+ * Returns 0, or the database's error.
  */
 int wallclock_init(struct wallclock *w, const struct clock *clock, struct db *db);
 
-/* Between the two limits, whatever the clock says. */
+/* Returns the time in ns since 1970. A clock outside of the two limits is not used. */
 uint64_t wallclock_now(struct wallclock *w);
 
 #endif
