@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples cost in proportion to the rate. What the daemon takes is assumed not to,
- * for much of it is the work of following processes: a rate that is lowered falls
- * to where it is safe in one step, and what was too much is raised again later.
+ * budget.c - decides the rate that keeps the cost of sampling within the budget
  *
- * Between the share at which the rate is raised and the budget itself nothing
- * happens, and no change leads out of that band by itself: after a lowering nine
- * tenths are spent at most, after a raise less than nine. So a load that stays as
- * it is sees one change, and one that comes and goes sees fewer and fewer (I3).
+ * The cost of samples is proportional to the rate. The daemon's own time is assumed to
+ * be independent of it, because much of this time is spent on mapping records. So a
+ * lowering may go further than needed, but it reaches a safe rate in one step; later
+ * raises correct it.
+ *
+ * Between seven tenths of the budget and the budget itself the rate does not change,
+ * and no change by itself leads out of this band: after a lowering or a raise at most
+ * nine tenths are spent. So a constant load causes at most one lowering, and a load
+ * that comes and goes causes fewer and fewer changes (I3).
  */
 #include "config.h"
 
@@ -17,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AIM          0.9 /* of the budget, after a lowering or a raise */
+/* the part of the budget to spend after a lowering or a raise */
+#define AIM          0.9
 #define RAISE_BELOW  0.7
 #define MAX_RAISE    1.25
 #define MAX_LOWERING 0.25
@@ -43,7 +47,7 @@ static double within(double v, double min, double max)
 	return v < min ? min : v > max ? max : v;
 }
 
-/* By what the rate is to be multiplied, so that AIM of the budget is spent. */
+/* Returns the factor for the rate that makes the cost AIM of the budget. */
 static double aim(const struct budget *b, const struct budget_cost *c)
 {
 	double left = AIM * b->share - c->fixed - c->daemon;
@@ -83,7 +87,7 @@ double budget_decide(struct budget *b, double hz, const struct budget_cost *c)
 	if (++b->quiet % LONG_QUIET == 0 && b->patience > MIN_PATIENCE)
 		b->patience /= 2;
 	if (c->by_rate <= 0 && total > b->share)
-		return hz; /* the rate has no part in it */
+		return hz; /* no sample's number depends on the rate */
 	if (total > b->share)
 		return hz > b->min_hz ? lower(b, hz, c) : hz;
 	if (total < RAISE_BELOW * b->share)

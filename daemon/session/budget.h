@@ -7,10 +7,11 @@
  *
  * I1  Above the budget the rate is lowered at once, so that a tenth of the budget stays
  *     unspent, but at most to a quarter in one step.
- * I2  If less than seven tenths were spent in a number of successive checks, the rate
- *     is raised by at most a quarter, and only so far that the budget is not used up.
- * I3  Raises that had to be taken back double that number, up to 64; 256 checks
- *     without a lowering halve it.
+ * I2  If less than seven tenths of the budget were spent in enough successive checks
+ *     (`patience`), the rate is raised by at most a quarter, so that at most nine
+ *     tenths are spent.
+ * I3  A lowering after a raise doubles `patience`, up to 64. Each 256 checks without a
+ *     lowering halve it.
  */
 #ifndef CPI_DAEMON_BUDGET_H
 #define CPI_DAEMON_BUDGET_H
@@ -41,12 +42,12 @@ struct budget {
 	double share; /* the budget */
 	double min_hz, max_hz;
 	unsigned int calm;     /* successive checks that would allow a raise */
-	unsigned int patience; /* number of these that is needed for a raise */
+	unsigned int patience; /* number of calm checks that a raise needs */
 	unsigned int quiet;    /* checks since the last lowering */
-	bool raised;           /* since then */
+	bool raised;           /* the rate was raised since the last lowering */
 	double cost_ns[BUDGET_COSTS];
-	size_t nr_costs; /* ever noted */
-	size_t nr_tries; /* to measure one, with those that failed */
+	size_t nr_costs; /* all costs noted so far */
+	size_t nr_tries; /* attempts to measure a cost, with failed ones */
 };
 
 struct budget budget_init(double share, double min_hz, double max_hz);
@@ -54,7 +55,8 @@ struct budget budget_init(double share, double min_hz, double max_hz);
 double budget_total(const struct budget_cost *c);
 
 /*
- * One check: the next rate, for the cost c at the rate hz; hz itself if the rate stays.
+ * Makes one check. Returns the next rate, given the cost c at the rate hz; hz if the
+ * rate stays.
  */
 double budget_decide(struct budget *b, double hz, const struct budget_cost *c);
 
@@ -64,7 +66,7 @@ void budget_note(struct budget *b, double cost_ns);
 /* Whether there are too few measured costs, so that the next try should come soon. */
 bool budget_is_learning(const struct budget *b);
 
-/* The median of the last costs. 0, or -ENODATA: there are too few. */
+/* Gets the median of the last costs. Returns 0, or -ENODATA if there are too few. */
 int budget_sample_cost(const struct budget *b, double *cost_ns);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sampler.c - the list of samplers, and what a stream tells of itself at each flush
+ * sampler.c - the list of samplers, and the counts of a stream in each flush
  *
- * A flush has what came since the one before, so a stream keeps the counts of the last
- * flush. Samples that the event's own count promised are told of in whole periods; the
- * rest of a period is kept for the next flush, so that nothing is missing in the sum.
+ * A flush has the counts since the previous flush, so a stream keeps the counts of the
+ * last one. The number of expected samples is the event's own count, divided by the
+ * period. The remainder is added in the next flush, so that the sum over flushes is
+ * exact.
  */
 #include "config.h"
 
@@ -18,7 +19,10 @@ const struct sampler_ops *const session_samplers[NR_SAMPLERS] = {
 
 _Static_assert(NR_LOSSES <= ACCOUNT_LOSSES, "an account has room for each loss");
 
-/* What the event counted and no flush has told of, in its own unit. */
+/*
+ * Returns the event's count since the last flush, with the remainder, in the event's
+ * unit.
+ */
 static uint64_t count_since(const struct stream *st, const struct collector_counts *now)
 {
 	return st->remainder + now->event_count - st->flushed.event_count;
@@ -30,7 +34,7 @@ int64_t stream_not_delivered(const struct stream *st, const struct event *event,
 	const uint64_t came = now->received - st->flushed.received + now->elsewhere -
 			      st->flushed.elsewhere;
 
-	if (event->record == EVENT_RECORDS_SPE) /* which counts nothing */
+	if (event->record == EVENT_RECORDS_SPE) /* SPE has no count */
 		return 0;
 	return (int64_t)(count_since(st, now) / period) - (int64_t)came;
 }
@@ -65,7 +69,7 @@ void stream_commit(struct stream *st, const struct flush_stream *f,
 		a->lost[l] += lost[l];
 	a->received += f->received;
 	a->stored = a->received -
-		    account_nr_lost(a); /* which the outbox's flush adds up to */
+		    account_nr_lost(a); /* in a flush, stored + lost = received */
 	a->not_delivered += f->not_delivered;
 	st->remainder = count_since(st, now) % f->desc.mean_period;
 	st->flushed = *now;

@@ -76,18 +76,19 @@ extern const struct sampler_ops *const session_samplers[NR_SAMPLERS];
 /* The state of a stream that flushes report. */
 struct stream {
 	struct collector_counts flushed; /* at the last flush */
-	uint64_t remainder; /* of the event's count then: less than a period */
+	/* of the event's count at the last flush, less than a period */
+	uint64_t remainder;
 	struct stream_account account; /* since it was opened, up to the last flush */
 };
 
 /*
- * The number of samples since the last flush that the event's own count promised, but
- * that did not come. Negative if more came.
+ * Returns the number of samples that are missing since the last flush, compared with
+ * the event's own count. Negative if more samples came.
  */
 int64_t stream_not_delivered(const struct stream *st, const struct event *event,
 			     uint64_t period, const struct collector_counts *now);
 
-/* The stream's counts since the last flush. */
+/* Returns the stream's description and its counts since the last flush. */
 struct flush_stream stream_describe(const struct stream *st, const struct event *event,
 				    const char *source, uint64_t period,
 				    const struct collector_counts *now);

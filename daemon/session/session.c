@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session.c - the pieces of a collection, put together
+ * session.c - runs and closes a session
  *
- * A cycle (cycle()) notes how far the samples go, reads the mapping events, and then
- * takes in those samples. A process is forked, and its code is mapped, before any
- * sample of it is taken, so the events of both have been read by then. Files are opened
- * and read before and after the samples are taken in, but not meanwhile
+ * A cycle (cycle()) notes the end of the samples, reads the mapping events, and then
+ * attributes the samples up to that end. A process is forked and its code is mapped
+ * before it can be sampled, so these events have been read by then. Files are read
+ * before and after the samples are attributed, but not during that
  * (attribute_resolve()).
  */
 #include "config.h"
@@ -30,26 +30,27 @@
 #define IMAGES_SWEEP_ABOVE 4096
 
 /*
- * Where a file is new, or a process that makes code, there are more of them, and such
- * that do not stay: for so long mapping events are read so often.
+ * After a new file or a process that generates code was found, more of them are likely,
+ * and they may soon be gone. So for ALERT_NS mapping events are read every ALERT_MS.
  */
 #define ALERT_NS (2 * NSEC_PER_SEC)
 #define ALERT_MS 10
 
-#define LATE_MS 50 /* between looks whether a sampler that begins late can begin */
+#define LATE_MS 50 /* between attempts to open a late sampler */
 
 #define LABELLED_NS (3600 * NSEC_PER_SEC)
 
-#define LAST_NS (10 * NSEC_PER_SEC) /* for locks, at the session's end */
+#define LAST_NS (10 * NSEC_PER_SEC) /* wait for a lock at the session's end */
 
-#define QUIET_SWEEPS 6 /* as many times longer is a sweep put off */
+/* on a quiet machine the time between sweeps is this many times longer */
+#define QUIET_SWEEPS 6
 
 int session_fd(const struct session *s)
 {
 	return s->epoll_fd;
 }
 
-/* A name is for more than a minute: an epoch that has one lasts until its hour ends. */
+/* The length of an epoch. With a label it is at least an hour. */
 static uint64_t epoch_length(const struct session *s, const char *label)
 {
 	const uint64_t length = s->cfg.epoch_ns;
@@ -67,8 +68,9 @@ int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *
 }
 
 /*
- * A clock that was set back by hours or years would not come to the epoch's end for as
- * long. By less than an epoch is waited for: small steps make no small epochs.
+ * If the clock was set back by more than an epoch's length, the epoch ends at once; it
+ * would last too long otherwise. After a smaller step it continues, so that small steps
+ * do not make small epochs.
  */
 static bool is_epoch_over(struct session *s)
 {
@@ -92,7 +94,9 @@ void session_ask_exec_ids(struct session *s)
 	procmap_for_each(s->procmap, ask_exec_id, s);
 }
 
-/* What processes say of themselves comes before the scan: it fills what was lost. */
+/*
+ * Announcements of processes are read before the scan that makes up for lost records.
+ */
 void session_read_mappings(struct session *s)
 {
 	const uint64_t begun_ns = session_thread_ns();
@@ -121,8 +125,8 @@ static void sweep_tables(struct session *s)
 }
 
 /*
- * When mapping records were lost, the samples from before that go into a batch
- * of their own, and those from then on too: only the latter have a gap.
+ * If mapping records were lost, the tables are swept before and after the loss, so that
+ * only the later batches have a gap.
  */
 static void cycle(struct session *s)
 {
@@ -186,9 +190,9 @@ int session_set_cpus(struct session *s, const struct cpus *cpus)
 }
 
 /*
- * A CPU that went and came back has to be left before it is taken up again. One that
- * cannot be sampled yet is tried again at the next sweep: a CPU is listed as online a
- * moment before the kernel opens events on it.
+ * Opens and closes events as CPUs come and go. A CPU that went offline and came back
+ * must be closed first. If a CPU cannot be sampled yet, the next sweep tries again,
+ * because a CPU is listed as online a moment before events can be opened on it.
  */
 static void follow_cpus(struct session *s)
 {
@@ -208,7 +212,7 @@ static void follow_cpus(struct session *s)
 		log_info("session: %d CPUs are online now, before %d; %d of them went "
 			 "and came back",
 			 now.nr, s->cpus.nr, now.nr - stayed.nr);
-	cycle(s); /* what a CPU left behind when it went */
+	cycle(s); /* read the last samples of CPUs that went offline */
 	err = session_set_cpus(s, &stayed);
 	if (!err)
 		err = session_set_cpus(s, &now);
@@ -222,7 +226,7 @@ static bool is_quiet(const struct session *s)
 	return s->events.ops->is_quiet(s->events.collector);
 }
 
-/* Nobody asks for what ended before. */
+/* No sample from before this time will be attributed any more. */
 static uint64_t horizon(const struct session *s)
 {
 	uint64_t oldest_ns = s->times.swept_ns;
@@ -235,7 +239,10 @@ static uint64_t horizon(const struct session *s)
 	return oldest_ns - FORGET_SLACK_NS;
 }
 
-/* What is read anew is a gap in the tables that are swept next, and in no others. */
+/*
+ * Reads incomplete processes again. This is done just before a sweep, so that their gap
+ * is only in this sweep's batches.
+ */
 static void mend_processes(struct session *s)
 {
 	const uint64_t begun_ns = session_thread_ns();
@@ -245,8 +252,8 @@ static void mend_processes(struct session *s)
 }
 
 /*
- * Takes in all samples and empties the tables: none is older than now. What counts()
- * says next goes with it, so nothing else is taken in after it.
+ * Reads all samples and empties the tables. Later samples are newer than swept_ns. The
+ * next counts() must match this sweep, so no more samples are read after it.
  */
 void session_sweep(struct session *s)
 {
@@ -281,15 +288,19 @@ int session_register(struct session *s, const struct registration *r, struct buf
 	if (err)
 		return err;
 	/*
-	 * A batch that it falls into would be ambiguous. What was sampled before has
-	 * been attributed by then, so it may be as if it had been for a while.
+	 * Samples of a batch during which the code appears would be ambiguous. After a
+	 * sweep all earlier samples have been attributed, so the code can be registered
+	 * as if it had been there since a while ago.
 	 */
 	session_sweep(s);
 	return registration_take(r, s->times.swept_ns - FORGET_SLACK_NS, s->procmap,
 				 s->images, text);
 }
 
-/* Profiles of two mean periods are two streams, and share no table. */
+/*
+ * Changes the rate. Samples with different mean periods belong to different streams, so
+ * the tables are emptied in between.
+ */
 int session_change_rate(struct session *s, double hz)
 {
 	int err, failed;
@@ -322,7 +333,7 @@ int session_set_rate(struct session *s, double hz)
 	return err;
 }
 
-/* What is due later than it now may be is due when it may. */
+/* Limits a due time to one interval from now. */
 static void hasten(uint64_t *due_ns, uint64_t now_ns, uint64_t interval_ns)
 {
 	if (*due_ns > now_ns + interval_ns)
@@ -334,7 +345,7 @@ static int change_retention(struct session *s, const struct retain_policy *polic
 	if (!memcmp(&s->cfg.retain, policy, sizeof(*policy)))
 		return 0;
 	s->cfg.retain = *policy;
-	s->mend.retains = true; /* at its end, if it is under way */
+	s->mend.retains = true; /* restart retention when the repair ends */
 	if (s->mend.active)
 		return 0;
 	retention_stop(s->retention);
@@ -371,7 +382,7 @@ static int until(uint64_t when_ns, uint64_t now_ns)
 	return ms < 60000 ? (int)ms : 60000;
 }
 
-/* Of ms and what may be sooner; -1: it is not. */
+/* Returns the smaller of two times; maybe_ms -1 means "never". */
 static int sooner(int maybe_ms, int ms)
 {
 	return maybe_ms >= 0 && maybe_ms < ms ? maybe_ms : ms;
@@ -402,7 +413,10 @@ static int earliest(struct session *s, uint64_t now)
 	return ms;
 }
 
-/* On a schedule that does not drift: what restarts cost depends on their rate. */
+/*
+ * Draws new periods. The schedule does not drift, because counters.c corrects rates for
+ * the rate of restarts.
+ */
 static void randomise(struct session *s, uint64_t now)
 {
 	struct sampler *p;
@@ -417,8 +431,8 @@ static void randomise(struct session *s, uint64_t now)
 }
 
 /*
- * Whether anything should be read before the next sweep. No epoll_wait() for it: the
- * owner's poll() has used perf's wakeup up.
+ * Whether there is anything to read before the next sweep. epoll_wait() cannot tell,
+ * because the owner's poll() has already consumed perf's wakeup.
  */
 static bool is_due(struct session *s)
 {
@@ -431,7 +445,7 @@ static bool is_due(struct session *s)
 	return s->times.gap;
 }
 
-/* Samples come again: nothing is put off any more. */
+/* Ends a quiet time: restores the usual times of sweeps and draws. */
 static void end_quiet(struct session *s, uint64_t now)
 {
 	uint64_t sweep_ns = s->times.last_sweep_ns + s->cfg.sweep_ns;
@@ -453,7 +467,7 @@ static int run_samplers(struct session *s)
 	return ms;
 }
 
-/* A sampler that begins while the session runs already. */
+/* Tries to open a sampler that begins while the session is already running. */
 static void open_late(struct session *s)
 {
 	struct sampler *p = s->late;
@@ -483,7 +497,7 @@ int session_run(struct session *s)
 	if (due)
 		cycle(s);
 	else if (sideband_has_news(
-			 s->sideband) || /* of whom may be gone at the sweep */
+			 s->sideband) || /* its process may be gone at the sweep */
 		 (s->announce && announce_wakes(s->announce)))
 		session_read_mappings(s);
 	if (now >= s->times.next_sweep_ns)
@@ -506,7 +520,10 @@ int session_run(struct session *s)
 	return sooner(earliest(s, session_now(s)), ms);
 }
 
-/* A session that could not be opened leaves no empty database. */
+/*
+ * Closes the database. If the session could not be opened, removes a database that it
+ * created.
+ */
 static void close_db(struct session *s)
 {
 	if (!s->times.begun_ns && s->db && db_is_new(s->db))
@@ -521,7 +538,7 @@ void session_free(struct session *s)
 {
 	if (s->late)
 		s->late->ops->close(s->late);
-	while (s->nr_samplers) { /* windows may be by the collector's device */
+	while (s->nr_samplers) { /* windows may use the collector's device */
 		struct sampler *p = s->sampler[--s->nr_samplers];
 
 		p->from->close(p->source);

@@ -43,42 +43,51 @@ struct session_windows_config {
 	uint64_t bytes; /* of shared memory for windows and their tables */
 	const char *exclude[WINDOWEXCLUDE_MAX]; /* windowexclude.h */
 	int nr_excluded;
-	uint64_t after_ns; /* begin so long after the session; 0: with it */
-	bool by_context;   /* kept by context, too: more than profiles by it take */
+	uint64_t after_ns; /* start this long after the session; 0: with it */
+	bool by_context;   /* also keep windows by context, which takes much memory */
 };
 
 struct session_config {
 	const char *db_path;
-	bool one_file;                          /* is left of it (db_close_whole()) */
+	bool one_file; /* the end leaves one file, without WAL (db_close_whole()) */
 	const char *collector;                  /* "auto" or a collector's name */
 	const char *events[SESSION_MAX_EVENTS]; /* "cycles", "page-faults@100", … */
-	int nr_events; /* 0: cycles, or cpu-clock without a PMU */
-	bool ticks;    /* of cpu-clock by default and hz 0: ticks beside it */
-	double hz;     /* samples per second and CPU; 0: from budget */
+	int nr_events; /* 0: cycles, or cpu-clock if there is no PMU */
+	/* if cpu-clock is sampled by default and hz is 0: also sample ticks */
+	bool ticks;
+	double hz; /* samples per second and CPU; 0: from budget */
 	struct session_stacks_config stacks;
 	struct session_windows_config windows;
-	double budget;           /* share of a CPU's time, 0.005 for 0.5 % */
-	uint64_t sweep_ns;       /* longest wait of a sample in a table */
-	uint64_t flush_ns;       /* between flushes to the database */
-	uint64_t epoch_ns;       /* length of an epoch, aligned to UTC; 0: one; with a
-				    label it is an hour at least */
-	uint64_t check_ns;       /* between looks at what sampling costs */
+	double budget;     /* share of a CPU's time, 0.005 for 0.5 % */
+	uint64_t sweep_ns; /* longest wait of a sample in a table */
+	uint64_t flush_ns; /* between flushes to the database */
+	/*
+	 * length of an epoch, aligned to UTC; 0: a single epoch. An epoch with a label
+	 * lasts at least until the hour ends
+	 */
+	uint64_t epoch_ns;
+	uint64_t check_ns;       /* between checks of the cost of sampling */
 	uint64_t max_memory;     /* bytes of counts kept in memory */
-	uint64_t capture_bytes;  /* of the database, for captures; 0: none */
+	uint64_t capture_bytes;  /* limit of captures in the database; 0: no captures */
 	uint64_t capture_end_ns; /* how long the session's end waits for captures */
-	unsigned int by; /* 1 << each kind (db/profile/context.h): of which profiles by
-			    context are kept, too */
-	const char *by_process; /* of which commands by process; NULL: of all */
-	pid_t target;           /* 0: the whole system, else this process, its threads
-				   and what they start */
-	bool enable_on_exec;    /* with target: start when it calls exec */
-	const char *label;      /* of the first epoch, may be NULL */
-	int raw_fd;             /* every sample is also written there (raw.h); -1: no */
+	/*
+	 * 1 << kind, for each kind of context to keep profiles by
+	 * (db/profile/context.h)
+	 */
+	unsigned int by;
+	/* pattern of commands to keep profiles by process of; NULL: all */
+	const char *by_process;
+	/* 0: the whole system; else this process, with its threads and children */
+	pid_t target;
+	bool enable_on_exec; /* with target: start when it calls exec */
+	const char *label;   /* label of the first epoch; may be NULL */
+	int raw_fd; /* file to which all samples are also written (raw.h); -1: none */
 
-	struct retain_policy retain; /* all 0: the database grows */
+	struct retain_policy retain; /* all 0: nothing is removed */
 	const char *announce_path;   /* the loader hook's socket; NULL: none */
-	struct heartbeat *heartbeat; /* is told of slow work; the owner's; or NULL */
-	const struct clock *clock;   /* decides when work is due; the owner's */
+	/* gets the names of slow steps; not owned; may be NULL */
+	struct heartbeat *heartbeat;
+	const struct clock *clock; /* decides when work is due; not owned */
 };
 
 /* The limits of a requested rate. */
@@ -88,7 +97,8 @@ struct session_config {
 #define SESSION_STACKS_HZ       49.0 /* the default rate of call stacks */
 #define SESSION_STACKS_DWARF_HZ 19.0
 #define SESSION_STACKS_MAX_HZ   10000.0
-#define SESSION_STACKS_COPY     61440 /* bytes; only what there is is copied */
+/* bytes; the kernel copies only the used part of a stack */
+#define SESSION_STACKS_COPY     61440
 #define SESSION_STACKS_MIN_COPY 1024
 #define SESSION_STACKS_MAX_COPY 65000
 
@@ -101,8 +111,8 @@ struct session_config session_config_default(void);
 struct session;
 
 /*
- * 0 if this process may sample the whole system; else -errno, -EXDEV in a PID
- * namespace.
+ * Returns 0 if this process may sample the whole system; otherwise -errno, -EXDEV in a
+ * PID namespace.
  */
 int session_system_access(void);
 
@@ -113,8 +123,8 @@ int session_system_access(void);
 int session_open(const struct session_config *cfg, struct session **out);
 
 /*
- * Starts retention by the configuration's policy. Call it after privileges were
- * dropped. 0, -errno or -CPI_E…, logged.
+ * Starts retention with the configured policy. Call it after privileges were dropped.
+ * Returns 0, -errno or -CPI_E… (logged).
  */
 int session_retain(struct session *s);
 
@@ -123,12 +133,13 @@ int session_fd(const struct session *s);
 
 /*
  * Does all work that is due: drains, attributes, sweeps, flushes, begins epochs.
- * Returns the milliseconds after which it must run again at the latest.
+ * Returns the number of milliseconds within which it must be called again.
  */
 int session_run(struct session *s);
 
 /*
- * Sweeps all CPUs, attributes and stores. 0; or -errno, and the samples stay in memory.
+ * Sweeps all CPUs, attributes and stores. Returns 0; on -errno the samples stay in
+ * memory.
  */
 int session_flush(struct session *s);
 
@@ -136,29 +147,29 @@ int session_flush(struct session *s);
 int session_new_epoch(struct session *s, const char *label);
 
 /*
- * Stores a mark of this moment (store_mark()), which *at_ns becomes; it begins no
- * epoch. Returns 0 if it is stored, -EINPROGRESS if it waits in memory until it can be,
- * -EIO if the database refused it, or -ENOBUFS or -ENOMEM if it is not taken.
+ * Stores a mark at the current time (store_mark()), and sets *at_ns to this time.
+ * Returns 0 if it is stored; -EINPROGRESS if it waits in memory; -EIO if the database
+ * can never store it; -ENOBUFS or -ENOMEM if it was not accepted.
  */
 int session_mark(struct session *s, const char *text, uint64_t *at_ns);
 
 /*
- * Sweeps, then samples at hz per second and CPU: a new stream. The budget does not
- * change the rate any more, until hz is 0. Returns 0, -EINVAL, -errno.
+ * Sweeps, and then samples at hz per second and CPU, as a new stream. The rate is then
+ * fixed; hz 0 lets the budget change it again. Returns 0, -EINVAL or another -errno.
  */
 int session_set_rate(struct session *s, double hz);
 
 /*
- * Takes what can change while samples are taken: rate, budget, the intervals of sweeps,
- * flushes, epochs (the next one's length) and checks, the limit of memory, and
- * retention's policy. The rest of cfg is ignored. Returns 0, or the first -errno or
- * -CPI_E…, logged; what could be changed was.
+ * Applies the settings of cfg that can change while the session runs: rate, budget, the
+ * intervals of sweeps, flushes and checks, the length of the next epoch, the limit of
+ * memory, and the retention policy. Ignores the rest of cfg. Returns 0, or the first
+ * -errno or -CPI_E… (logged); the other settings were still applied.
  */
 int session_reconfigure(struct session *s, const struct session_config *cfg);
 
 struct registration;
 
-/* registration_take() (registration.h) with the session's process map. */
+/* Calls registration_take() (registration.h) with the session's process map. */
 int session_register(struct session *s, const struct registration *r, struct buf *text);
 
 /* Appends lines "name value" (cpid(8), "STATUS") for the control socket. */
@@ -166,7 +177,7 @@ void session_status(struct session *s, struct buf *out);
 
 /*
  * Stops sampling, stores the remaining samples, ends the run, and frees s. Accepts
- * NULL. 0, or the error because of which samples were lost.
+ * NULL. Returns 0, or the error that caused samples to be lost.
  */
 int session_close(struct session *s);
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_budget.c - what a session costs, and the rate that follows from it
+ * session_budget.c - measures the cost of a session, and adjusts its rate
  *
- * What a sample takes from whatever it interrupts is measured again and again,
- * one sample at a time, by spinning until the next one comes (calibrate.h). That
- * takes a twentieth of the budget at most, and the daemon's time includes it. What
- * the daemon itself takes is its CPU time, over all CPUs, as a moving average that
- * begins with 0: neither a flush nor the images of the first minute, which are all
- * new, are a reason to sample less.
+ * The time that a sample takes from the interrupted program is measured repeatedly, one
+ * sample at a time, by spinning until the next sample comes (calibrate.h). This takes
+ * at most a twentieth of the budget, and is included in the daemon's time. The daemon's
+ * own CPU time, as a share of all CPUs, enters as a moving average that begins at 0. So
+ * neither a flush nor the first minute, in which all images are new, lowers the rate.
  *
- * What mapping records take does not follow the rate: to sample less would not lower
- * it. So of what one user's processes cause of it, by their share of the records, no
- * more than a tenth of the budget is counted, whatever they do; the rest is only told.
+ * The time for mapping records does not depend on the rate, so a lower rate would not
+ * reduce it. Therefore at most a tenth of the budget is counted for the records of one
+ * user's processes; their excess appears only in the status.
  *
- * A CPU that is busy gets all the samples of a clock or of cycles, however idle
- * the others are, so these are taken to come at their full rate. Of other events
- * counts what came.
+ * A busy CPU gets the full number of samples of a clock or of cycles, even if other
+ * CPUs are idle. So these events are counted at their full rate, and other events by
+ * the samples that came.
  */
 #include "config.h"
 
@@ -27,15 +26,16 @@
 #include "daemon/collect/calibrate.h"
 #include "daemon/session/session_private.h"
 
-#define TICK_NS             500.0 /* of a tick's program, with outcomes, at most */
-#define MEASURING_SHARE     0.05  /* of the budget, for measuring */
-#define MEASURING_PAUSE     NSEC_PER_SEC /* between the first ones */
+/* upper limit of the time of a tick's program, with outcomes */
+#define TICK_NS             500.0
+#define MEASURING_SHARE     0.05         /* part of the budget for measuring */
+#define MEASURING_PAUSE     NSEC_PER_SEC /* between the first measurements */
 #define MEASURING_PER_CHECK 6
 #define MEASURING_MAX_PAUSE (3600 * NSEC_PER_SEC)
 #define MEASURING_MAX_NS    (25 * NSEC_PER_MSEC)
 #define DAEMON_SMOOTHING    0.25
-#define USER_SHARE          0.1 /* of the budget, for one user's mapping records */
-#define FIRST_CHECK_NS      (10 * NSEC_PER_SEC) /* the start may have been mistaken */
+#define USER_SHARE          0.1 /* part of the budget for one user's mapping records */
+#define FIRST_CHECK_NS      (10 * NSEC_PER_SEC) /* the first rate may have been wrong */
 
 static uint64_t ns_of(struct timeval t)
 {
@@ -62,8 +62,8 @@ uint64_t session_thread_ns(void)
 }
 
 /*
- * Of this thread, and of what it has read apart. Others do what does not follow from
- * the rate: retention, and what comes over the control socket.
+ * CPU time of this thread and of its timed child. Other threads do work that does not
+ * depend on the rate: retention and the control socket.
  */
 static uint64_t sampling_cpu_ns(const struct session *s)
 {
@@ -84,7 +84,7 @@ void session_budget_begin(struct session *s)
 	cost->cpu_ns = sampling_cpu_ns(s);
 }
 
-/* ---- what a sample costs ---- */
+/* ---- cost of a sample ---- */
 
 static uint64_t ask_progress(void *ctx, int cpu)
 {
@@ -110,7 +110,7 @@ static double at_most(double v, double max)
 	return v < max ? v : max;
 }
 
-/* How long it is to be left alone, for what it has taken. */
+/* The pause after a measurement that took spent_ns. */
 static double pause_after(const struct session *s, double spent_ns)
 {
 	double pause_ns = spent_ns / (MEASURING_SHARE * s->cfg.budget * s->cpus.nr);
@@ -140,15 +140,18 @@ static void measure_sample(struct session *s, uint64_t now)
 		now + (uint64_t)pause_after(s, (double)(time_mono_ns() - begun_ns));
 }
 
-/* ---- what sampling costs ---- */
+/* ---- cost of sampling ---- */
 
-/* The tick's interrupt comes anyway: only its program is ours. */
+/*
+ * The CPU time of a sample. A tick's interrupt happens anyway, so only the program
+ * counts.
+ */
 static double sample_ns(const struct session *s, int e)
 {
 	return event_is_ticks(&s->events.event[e]) ? TICK_NS : s->events.interrupt_ns;
 }
 
-/* Samples of an event per second, on a CPU that is busy. */
+/* The number of samples of an event per second on a busy CPU. */
 static double samples_per_second(const struct session *s, int e, uint64_t received,
 				 double seconds)
 {
@@ -161,9 +164,9 @@ static double samples_per_second(const struct session *s, int e, uint64_t receiv
 }
 
 /*
- * The daemon's time since the last check, in ns, as far as it counts for the budget:
- * what mapping records and reads of one user's processes take beyond his share does
- * not. Notes what mapping records have taken.
+ * Returns the part in ns of the daemon's time since the last check that counts for the
+ * budget. Time for one user's mapping records and reads beyond USER_SHARE does not
+ * count. Also notes the time for mapping records.
  */
 static double counted_ns(struct session *s, uint64_t spent_ns, double seconds)
 {
@@ -213,9 +216,9 @@ static void estimate(struct session *s, uint64_t now)
 	cost->nr_checks++;
 }
 
-/* ---- what follows ---- */
+/* ---- adjusting the rate ---- */
 
-/* Said once: it may stay so for weeks. */
+/* Logs this once, because it may last for weeks. */
 static void warn_exceeded(struct session *s, const char *why)
 {
 	const struct budget_cost *c = &s->cost.now;
@@ -263,7 +266,7 @@ void session_budget_run(struct session *s)
 	if (now >= cost->next_sample_ns && !s->times.quiet)
 		measure_sample(s, now);
 	if (now >= cost->next_check_ns) {
-		/* Where nothing is known of a sample's cost, nothing is decided. */
+		/* Without a measured cost of a sample the rate stays. */
 		estimate(s, now);
 		if (s->events.interrupt_ns > 0)
 			adjust(s);

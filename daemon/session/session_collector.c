@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_collector.c - what a session samples, and by which collector
+ * session_collector.c - chooses a session's events and collector
  */
 #include "config.h"
 
@@ -14,7 +14,10 @@
 #include "daemon/os/perfev.h"
 #include "daemon/session/session_private.h"
 
-/* Random interrupts that see what ticks do not, where ticks bring the volume. */
+/*
+ * The rate of random interrupts in addition to ticks. Ticks give most samples; random
+ * interrupts also sample the kernel.
+ */
 #define HZ_BESIDE_TICKS 100.0
 
 static bool has_ticks(const struct session *s)
@@ -27,7 +30,7 @@ static bool by_thread(const struct session *s)
 	return s->cfg.by & 1u << CONTEXT_THREAD;
 }
 
-/* The first event that the collector does not take; NULL: it takes all. */
+/* Returns the first event that the collector does not support, or NULL. */
 static const struct event *not_taken(const struct session *s,
 				     const struct collector_ops *ops)
 {
@@ -40,12 +43,12 @@ static const struct event *not_taken(const struct session *s,
 				      (e->branches && !ops->takes_branches))
 			return e;
 		if (by_thread(s) && e->record == EVENT_RECORDS_SPE)
-			return e; /* its packets tell the process, hardly the thread */
+			return e; /* its packets may have no thread */
 	}
 	return NULL;
 }
 
-/* Collectors want them there; and there is one tick. */
+/* Moves ticks to the end, where collectors expect them. Fails if ticks occur twice. */
 static int put_ticks_last(struct session *s)
 {
 	for (int i = 0; i + 1 < s->events.nr; i++) {
@@ -79,7 +82,10 @@ int session_parse_events(struct session *s)
 	return put_ticks_last(s);
 }
 
-/* Some collectors hand out samples that are newer than the last cycle's begin. */
+/*
+ * Some collectors hand out samples that are newer than the last reading of mapping
+ * events; then reads these first.
+ */
 static void take_batch(void *ctx, const struct batch *batch)
 {
 	struct session *s = ctx;
@@ -147,7 +153,7 @@ static void exclude_kernel(struct session *s)
 		perfev_sysctl("perf_event_paranoid", 2));
 }
 
-/* In the order in which "auto" tries them. */
+/* All collectors, in the order in which "auto" tries them. */
 static const struct collector_ops *const collectors[] = {
 	&collector_kmod,
 #ifdef HAVE_BPF
@@ -191,7 +197,7 @@ static int try_collector(struct session *s, const struct collector_ops *ops, int
 	return err;
 }
 
-/* The one that was asked for, or else the first that works. */
+/* Opens the requested collector, or else the first that works. */
 static int open_any(struct session *s, const struct collector_ops *asked, int *event)
 {
 	int err = -EOPNOTSUPP;
@@ -250,14 +256,20 @@ static void log_no_collector(const struct session *s, const struct collector_ops
 				    err);
 }
 
-/* Whether ticks may bring the volume, where nobody said how to sample. */
+/*
+ * Whether ticks may be sampled: neither events, rate nor target are configured, and
+ * there is no counter of cycles.
+ */
 static bool may_add_ticks(const struct session *s)
 {
 	return s->cfg.ticks && !s->cfg.nr_events && s->cfg.hz <= 0 && !s->cfg.target &&
 	       s->events.event[0].type == PERF_TYPE_SOFTWARE;
 }
 
-/* Adds them, with fewer interrupts beside them, if that works; 0 or -errno. */
+/*
+ * Opens ticks in addition to the event, at a lower rate. Returns 0 or -errno; on
+ * failure events and rate are as before.
+ */
 static int open_with_ticks(struct session *s, const struct collector_ops *asked)
 {
 	const double hz = s->events.hz;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_events.c - the collector's events, as the first of the session's samplers
+ * session_events.c - the sampler of the collector's events
  */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 #include "daemon/os/perfev.h"
 #include "daemon/session/session_private.h"
 
-/* The kernel's throttle must never be what decides. */
+/* Stays below the kernel's limit, so that the kernel does not throttle. */
 double session_rate_limit(double hz)
 {
 	double max = perfev_sysctl("perf_event_max_sample_rate", 100000) * 0.8;
@@ -31,7 +31,7 @@ void session_take_rate(struct session *s, double hz)
 		s->events.periods[i] = event_period(&s->events.event[i], s->events.hz);
 }
 
-/* Names what the collector lost since this was asked last. */
+/* Adds the collector's losses since the last call to the tally. */
 static void note_losses(struct session *s, int e, const struct collector_counts *now)
 {
 	struct tally *t = s->attribution.tally;
@@ -163,7 +163,7 @@ static uint64_t nr_lost(const struct session *s, int e, enum loss l,
 	return n;
 }
 
-/* Of all events: a name comes once. */
+/* Writes the losses, summed over all events. */
 static void put_losses(const struct session *s, struct buf *out)
 {
 	struct collector_counts now[SESSION_MAX_EVENTS];
@@ -183,7 +183,7 @@ static void put_losses(const struct session *s, struct buf *out)
 	}
 }
 
-/* What the handler takes, while the kernel is asked to keep count of it. */
+/* Writes the runs and time of the handler, if the kernel counts them. */
 static void put_handler(const struct session *s, int e, struct buf *out)
 {
 	uint64_t nr, ns;
@@ -229,7 +229,7 @@ static void put_stream(struct session *s, int e, struct buf *out)
 					nr_idle(s, s->attribution.tally, e)));
 }
 
-/* What is not lost, but told of less than of other samples. */
+/* Writes the numbers of samples that are stored with less information than others. */
 static void put_shortcomings(const struct session *s, struct buf *out)
 {
 	const struct session_events *ev = &s->events;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_flush.c - from what was attributed to the database, by way of the outbox
+ * session_flush.c - moves attributed samples to the outbox and stores them
  *
- * What the collector counts is told of since the flush before; what cannot be stored
- * waits, and what finds no room any more is lost by name.
+ * A flush contains the collector's counts since the previous flush. Flushes that cannot
+ * be stored wait in memory. Samples for which there is no room are counted as lost.
  */
 #include "config.h"
 
@@ -21,10 +21,11 @@
 #include "db/core/lockholder.h"
 
 #define RETRY_NS      (10 * NSEC_PER_SEC)   /* after a flush that could not be stored */
-#define BUSY_RETRY_NS (100 * NSEC_PER_MSEC) /* for a lock, the first time */
-#define BUSY_SAID_NS  NSEC_PER_SEC          /* shorter ones nobody needs to know of */
-#define ASKED_NS      (500 * NSEC_PER_MSEC) /* for locks, where somebody asked */
-#define SAY_AGAIN_NS  (60 * NSEC_PER_SEC)
+#define BUSY_RETRY_NS (100 * NSEC_PER_MSEC) /* after the first -EBUSY */
+#define BUSY_SAID_NS  NSEC_PER_SEC          /* shorter locks are not logged */
+/* wait for a lock if a flush was requested */
+#define ASKED_NS     (500 * NSEC_PER_MSEC)
+#define SAY_AGAIN_NS (60 * NSEC_PER_SEC)
 
 static void note_flush(struct flush_times *t)
 {
@@ -37,7 +38,10 @@ static void note_flush(struct flush_times *t)
 }
 
 #ifdef HAVE_MALLOC_TRIM
-/* glibc keeps twice the size of the largest array that was freed: kernel symbols. */
+/*
+ * glibc keeps freed memory, up to twice the size of the largest array that was freed
+ * (the kernel's symbols), so malloc_trim() returns it.
+ */
 void session_give_back_memory(struct session *s)
 {
 	if (s->db)
@@ -52,7 +56,10 @@ void session_give_back_memory(struct session *s)
 }
 #endif
 
-/* Stores what can be: 0, or why the first of what waits cannot be. */
+/*
+ * Stores waiting items. Returns 0, or the error of the first item that could not be
+ * stored.
+ */
 static int try_to_store(struct session *s)
 {
 	int err = session_mend(s);
@@ -82,7 +89,10 @@ static int find_blocker(struct timed_child_job *job)
 	return 0;
 }
 
-/* A worker looks, for it reads what belongs to all processes. */
+/*
+ * Finds the process that holds the lock. The timed child does it, because it reads
+ * other processes' files.
+ */
 static struct blocker ask_for_blocker(struct session *s)
 {
 	const struct lockholder_query query = db_writer_query(s->db);
@@ -96,7 +106,7 @@ static struct blocker ask_for_blocker(struct session *s)
 	return found;
 }
 
-/* Who is in the way, once that has lasted. */
+/* Logs which process holds the lock, once that has lasted for BUSY_SAID_NS. */
 static void note_busy(struct session *s)
 {
 	struct session_storing *st = &s->storing;
@@ -119,7 +129,7 @@ static void note_busy(struct session *s)
 			s->cfg.db_path, (unsigned long long)(s->cfg.max_memory >> 20));
 }
 
-/* Once a minute, where it fails and works in turns. */
+/* Logs a new error. If storing fails and works in turns, logs at most once a minute. */
 static void note_failure(struct session *s, int err)
 {
 	struct session_storing *st = &s->storing;
@@ -151,7 +161,10 @@ static void note_success(struct session *s)
 	st->nr_failed = st->failing_ns = st->backoff_ns = 0;
 }
 
-/* When it is tried again: soon for a lock, which tries double up to the rest's. */
+/*
+ * The time until the next attempt. For a lock it begins at BUSY_RETRY_NS, and doubles
+ * up to RETRY_NS.
+ */
 static uint64_t retry_after(struct session *s, int err)
 {
 	struct session_storing *st = &s->storing;
@@ -204,7 +217,7 @@ int session_store(struct session *s)
 	return err;
 }
 
-/* While somebody holds a lock, flushes do not add to the tries. */
+/* Stores, unless another process holds a lock and the next attempt is not due. */
 static int store_unless_blocked(struct session *s)
 {
 	if (s->storing.err == -EBUSY && session_now(s) < s->storing.retry_ns)
@@ -229,9 +242,9 @@ bool session_cannot_store(const struct session *s)
 }
 
 /*
- * Sweeps, and moves what was attributed into the outbox. While nothing can be
- * stored and memory is full, losses are all there is: they wait, for a list of
- * them would grow.
+ * Sweeps, and moves the tallies into the outbox. If storing fails and memory is full,
+ * there are only losses. Then the tallies stay, because a flush with only losses for
+ * each interval would take ever more memory.
  */
 int session_post(struct session *s)
 {
@@ -245,7 +258,7 @@ int session_post(struct session *s)
 	s->storing.times.begun_ns = time_mono_ns();
 	session_sweep(s);
 	attribute_finish_waiting(&s->attribution);
-	if (s->storing.err) /* there may be room again: then nothing is dropped */
+	if (s->storing.err) /* if it works now, nothing needs to be dropped */
 		store_unless_blocked(s);
 	session_bound_memory(s);
 	f.capture_bytes = session_memory_left(s);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_memory.c - the bound of what waits to be stored
+ * session_memory.c - limits the memory of data that wait to be stored
  *
- * Counted is what samples, stacks, windows and captures take, from where they are
- * attributed until they are stored; not what empty tallies take. While that can be
- * stored it is when half of --max-memory is in use. While it cannot,
+ * The memory of samples, stacks, windows and captures counts from their attribution
+ * until they are stored; the memory of empty tallies does not count. If half of
+ * --max-memory is in use, a flush is due. While storing fails:
  *
- * I1  nothing is added to the tally above seven eighths: what comes then is lost by
- *     name; the rest is for what goes beyond that before it is looked at again.
- * I2  of names and code as much is captured as there is room for, for they alone can be
- *     had again, or be done without.
+ * I1  above seven eighths of --max-memory nothing is added to the tallies, and new
+ *     samples are lost as no_space. The last eighth is for data that exceed this limit
+ *     before the next check.
+ * I2  names and code are captured only as far as there is room, because they can be
+ *     captured later or are not essential.
  */
 #include "config.h"
 
 #include "base/log.h"
 #include "daemon/session/session_private.h"
 
-/* What was attributed since the last flush. */
+/* Memory of the data that were attributed since the last flush. */
 static size_t fresh_bytes(const struct session *s)
 {
 	const struct sampler *p;
@@ -60,7 +61,7 @@ bool session_is_half_full(const struct session *s)
 	return fresh_bytes(s) > s->cfg.max_memory / 2;
 }
 
-/* What was attributed since the last flush becomes a named loss. */
+/* Counts the samples since the last flush as lost, and frees them. */
 static void drop(struct session *s)
 {
 	struct sampler *p;

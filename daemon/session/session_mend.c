@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_mend.c - a database that was deleted or replaced while it is collected into
+ * session_mend.c - repairs a database that was deleted or replaced while the session
+ * runs
  *
- * SQLite goes on writing into a file that has no name any more, which is gone when it
- * is closed. So each flush looks first (session_mend()), and while something is wrong
- * samples wait in memory as they do on a full disk:
+ * SQLite goes on writing to a deleted file, which is lost when it is closed. So each
+ * flush first checks the path (session_mend()). During a repair, samples wait in
+ * memory, as they do if the disk is full:
  *
  *	nothing at the path	the open file is copied beside it, the copy is moved
  *				there, and the run goes on in it
@@ -133,7 +134,10 @@ static int renew(struct session *s)
 	return 0;
 }
 
-/* Until half of the memory is in use, or the session ends, there may be room again. */
+/*
+ * Whether to stop trying to make a copy: the error is lasting, half of the memory is in
+ * use, or the session ends.
+ */
 static bool must_give_up(const struct session *s, int err)
 {
 	return err_is_lasting(err) || err == -EBADF || s->mend.closing ||
@@ -150,7 +154,10 @@ static void give_up(struct session *s, int err)
 		time_format(s->storing.last_real_ns, text));
 }
 
-/* 0: there is a copy, or there will be none; -EINPROGRESS; or why there is none yet. */
+/*
+ * Makes the copy, one step per call. Returns 0 if it is complete or was given up,
+ * -EINPROGRESS, or the error of the last attempt.
+ */
 static int make_copy(struct session *s)
 {
 	struct session_mend *m = &s->mend;
@@ -192,7 +199,10 @@ static bool is_copy(const struct session *s, const struct db *db)
 	       file_same(&st, &s->mend.back);
 }
 
-/* It may be deleted or replaced itself before it is opened: then there is none. */
+/*
+ * Notices that the copy itself was deleted or replaced before it was opened; then
+ * another copy is needed.
+ */
 static void forget_lost_copy(struct session *s)
 {
 	if (s->mend.is_back && !is_copy(s, s->db))
@@ -208,7 +218,8 @@ static int put_back(struct session *s)
 		return -errno;
 	err = db_put_back(s->db, s->mend.copy);
 	s->mend.is_back = !err;
-	return err == -EEXIST ? -EINPROGRESS : err; /* the next look tells */
+	/* the next check finds out what is there */
+	return err == -EEXIST ? -EINPROGRESS : err;
 }
 
 static int begin_run(struct session *s, struct db *db)
@@ -249,7 +260,7 @@ static void say_where(const struct session *s, const struct db *db, bool same)
 		log_warn("db: %s: collecting goes on in a new run there", db_path(db));
 }
 
-/* Collects into what is at the path by now, or into a new file. */
+/* Continues in the database that is now at the path, or in a new one. */
 static int adopt(struct session *s)
 {
 	struct db *db = NULL;
@@ -293,7 +304,7 @@ static int step(struct session *s, enum place_state state)
 		say_begin(s, state);
 	s->mend.seen = state;
 	switch (state) {
-	case PLACE_KEPT: /* but closed, if it could not be opened anew */
+	case PLACE_KEPT: /* but it is closed if it could not be opened again */
 		return db_handle(s->db) ? go_on(s) : renew(s);
 	case PLACE_WAL_GONE:
 		return renew(s);
@@ -302,7 +313,10 @@ static int step(struct session *s, enum place_state state)
 	}
 }
 
-/* By another name it has another WAL, and no lock keeps anybody from it. */
+/*
+ * Warns about further names of the file. A program that opens it by another name uses
+ * another WAL, and no lock protects the database.
+ */
 static void note_links(struct session *s, nlink_t nr_links)
 {
 	if (nr_links > 1 && s->mend.links <= 1)

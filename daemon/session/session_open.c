@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_open.c - from a configuration to samples that flow
+ * session_open.c - opens a session from its configuration
  */
 #include "config.h"
 
@@ -27,7 +27,8 @@
 #include "daemon/session/session_private.h"
 #include "daemon/windows/windowexclude.h"
 
-#define LOG_AGAIN_NS (3600 * NSEC_PER_SEC) /* what is still wrong is said again */
+/* a repeated message is logged again after this time */
+#define LOG_AGAIN_NS (3600 * NSEC_PER_SEC)
 
 #define INIT_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO */
 
@@ -62,7 +63,7 @@ struct perftarget session_target(const struct session *s)
 	};
 }
 
-/* Says why perf refused what, and what helps. */
+/* Logs why perf refused something, with a remedy. */
 void session_log_refusal(const char *what, int err)
 {
 	struct buf why = { 0 };
@@ -73,8 +74,8 @@ void session_log_refusal(const char *what, int err)
 }
 
 /*
- * PIDs in perf's records are those of our own namespace: processes outside of it
- * have none.
+ * Perf's records have the PIDs of our own namespace, and none for processes outside of
+ * it.
  */
 static bool in_initial_namespace(void)
 {
@@ -119,7 +120,7 @@ static void refuse_target(pid_t pid, int err)
 		log_err("process %d: %s", (int)pid, err_str(err));
 }
 
-/* A process that runs has threads, and may be another user's. */
+/* Checks a running target: reads its threads, and whether it may be sampled. */
 static int look_at_target(struct session *s)
 {
 	const pid_t pid = s->cfg.target;
@@ -137,7 +138,10 @@ static int look_at_target(struct session *s)
 	return err;
 }
 
-/* The rate that was asked for, or what the budget allows, from a sample's cost here. */
+/*
+ * Returns the configured rate, or the rate that the budget allows for the measured cost
+ * of a sample.
+ */
 static double choose_rate(struct session *s)
 {
 	struct perf_event_attr attr = {
@@ -150,7 +154,7 @@ static double choose_rate(struct session *s)
 
 	if (s->cfg.hz > 0)
 		return s->cfg.hz;
-	if (event_is_ticks(&s->events.event[0])) /* which cost next to nothing */
+	if (event_is_ticks(&s->events.event[0])) /* ticks cost almost nothing */
 		return (double)NSEC_PER_SEC / (double)s->events.event[0].period;
 	event_attr(&s->events.event[0], &attr);
 	err = calibrate_interrupt(&attr, &s->events.interrupt_ns);
@@ -185,9 +189,9 @@ static int begin_raw(const struct session *s)
 }
 
 /*
- * The target's mappings. A command has none yet that matter, because its events begin
- * at exec. A process whose mappings cannot be read has a gap, and is read again at each
- * sweep (rescan.h), so that is no reason to record nothing.
+ * Reads the target's mappings. Those of a command do not matter, because its events
+ * begin at exec. If a process's mappings cannot be read in time, the session goes on:
+ * look-ups in it are gaps, and sweeps try to read it again (rescan.h).
  */
 static int read_target(struct session *s)
 {
@@ -229,7 +233,10 @@ static int read_all(struct session *s)
 	return err;
 }
 
-/* What runs already: mapping events tell only what is new. */
+/*
+ * Reads the processes that already run, because mapping events report only new
+ * mappings.
+ */
 static int read_processes(struct session *s, const struct sideband_config *cfg)
 {
 	int err = s->cfg.target ? read_target(s) : read_all(s);
@@ -318,7 +325,7 @@ static int open_parts(struct session *s)
 	return err ? err : cpus_online(&s->cpus);
 }
 
-/* Nothing depends on it alone, so the rest goes on without. */
+/* Opens the loader hook's socket. The session goes on without it if that fails. */
 static void start_announce(struct session *s)
 {
 	int err;
@@ -332,7 +339,7 @@ static void start_announce(struct session *s)
 			 err_str(err));
 }
 
-/* Nor on this, nor on the next. */
+/* Prepares to read the kernel's code. The session goes on without it if that fails. */
 static void start_kerneltext(struct session *s)
 {
 	int err = kerneltext_open(&s->kerneltext);
@@ -354,7 +361,10 @@ static void start_capture(struct session *s)
 	capture_open(&cfg, &s->capture); /* which logs why it cannot */
 }
 
-/* Each start measures a little differently: one boot is one machine all the same. */
+/*
+ * Measurements differ a little between starts. All runs of one boot should use the same
+ * clock rate.
+ */
 static int choose_clock_rate(struct session *s)
 {
 	uint64_t known_hz;
@@ -401,7 +411,7 @@ static bool retains(const struct session_config *cfg)
 	       cfg->retain.daily_ns || cfg->retain.bytes;
 }
 
-/* What is bounded collects for long. */
+/* A database with retention is for long collections. */
 static enum db_mode db_mode(const struct session_config *cfg)
 {
 	return retains(cfg) ? DB_COLLECT_YEARS : DB_COLLECT;

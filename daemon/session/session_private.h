@@ -33,19 +33,20 @@ struct session_cost {
 	/* at the last check */
 	uint64_t checked_ns, cpu_ns, received[SESSION_MAX_EVENTS];
 	struct budget_cost now;
-	uint64_t mapping_ns; /* the daemon's time since then for mapping records */
-	double mappings;  /* share of all CPUs' time for mapping records before that ...
-			   */
-	double uncounted; /* ... and the part of it that does not count for the budget
-			   */
+	/* the daemon's time for mapping records since the last check */
+	uint64_t mapping_ns;
+	/* share of all CPUs' time for mapping records, before the last check */
+	double mappings;
+	/* the part of this share that does not count for the budget */
+	double uncounted;
 	double daemon_ns; /* the daemon's time per sample; 0: there were no samples */
 	uint64_t nr_checks, nr_exceeded, nr_changes;
 	bool warned;
 };
 
-/* How long flushes took, from the sweep to the commit. */
+/* Durations of flushes, from the sweep to the commit. */
 struct flush_times {
-	uint64_t begun_ns; /* 0: none is under way */
+	uint64_t begun_ns; /* 0: no flush is in progress */
 	uint64_t nr, last_ns, max_ns, sum_ns;
 };
 
@@ -62,13 +63,13 @@ struct session_events {
 	double interrupt_ns; /* CPU time of a sample; 0: not measured */
 	struct stream stream[SESSION_MAX_EVENTS];
 	uint64_t ring_lost[SESSION_MAX_EVENTS],
-		table_lost[SESSION_MAX_EVENTS]; /* noted */
+		table_lost[SESSION_MAX_EVENTS]; /* already in the tally */
 	/* since the session was opened, up to the last flush */
-	uint64_t idle[SESSION_MAX_EVENTS]; /* of those stored, of idle CPUs */
+	uint64_t idle[SESSION_MAX_EVENTS]; /* stored samples of idle CPUs */
 	uint64_t unreadable;               /* samples whose outcome is not known */
 	uint64_t cut_stacks;               /* branch stacks without enough room */
 	uint64_t crowded; /* samples in contexts beyond TALLY_CONTEXTS */
-	/* of the flush under way */
+	/* for the flush that is being made */
 	struct flush_stream described[SESSION_MAX_EVENTS];
 	struct collector_counts now[SESSION_MAX_EVENTS];
 	struct tally *next; /* the tally for the next flush; or NULL */
@@ -76,16 +77,16 @@ struct session_events {
 
 /* The state of storing, and of its failures. */
 struct session_storing {
-	int err; /* of the last attempt */
+	int err; /* result of the last attempt to store */
 	uint64_t retry_ns, last_real_ns;
 	struct flush_times times;
-	size_t empty_bytes;  /* of tallies without anything in them */
+	size_t empty_bytes;  /* memory of empty tallies */
 	uint64_t failing_ns; /* time of the first failure; 0: storing works */
 	uint64_t nr_failed;  /* failed attempts since then */
 	uint64_t backoff_ns; /* wait until the next one, because of a lock */
 	pid_t blocked_by;    /* holder of the lock; 0: not known */
-	bool is_said;
-	uint64_t said_ns; /* the last time that it was */
+	bool is_said;        /* the failure was logged */
+	uint64_t said_ns;    /* when it was last logged */
 };
 
 /* The repair of a database that is no longer at its path, by session_mend.c. */
@@ -95,7 +96,7 @@ struct session_mend {
 	char *copy;            /* path of the copy */
 	struct saver *saver;   /* NULL: no copy is being made */
 	bool has_copy;         /* the copy is complete */
-	bool is_back;          /* and was moved to the path, where it is: */
+	bool is_back;          /* the copy was moved to the path, and is this file: */
 	struct stat back;
 	bool gave_up;      /* no copy was possible: stored samples are lost */
 	bool retains;      /* retention must begin again */
@@ -113,13 +114,14 @@ struct session_times {
 	uint64_t next_sweep_ns, next_flush_ns, next_random_ns;
 	uint64_t last_sweep_ns, alert_until_ns;
 	/* by the kernel's clock, as samples are */
-	uint64_t swept_ns;     /* no table has an older sample */
-	uint64_t gave_back_ns; /* memory, after a sweep */
+	uint64_t swept_ns;     /* all samples in the tables are newer */
+	uint64_t gave_back_ns; /* when freed memory was last returned */
 	uint64_t mapped_ns;    /* mapping records have been read up to then */
-	bool gap;              /* ... and some of them were lost */
+	bool gap;              /* some mapping records were lost */
 	bool quiet;            /* the collector had no samples in the last cycle */
 	uint64_t flush_from_ns, epoch_end_real_ns;
-	uint64_t epoch_ns; /* of the present epoch; 0: it ends with the session */
+	/* length of the current epoch; 0: it ends with the session */
+	uint64_t epoch_ns;
 };
 
 struct session {
@@ -132,8 +134,9 @@ struct session {
 	struct wallclock wall; /* for all stored times */
 
 	struct cpus cpus;
-	int cpus_missing; /* -errno: some of them could not be opened */
-	pid_t *threads;   /* of the target, where it has been running (perftarget.h) */
+	int cpus_missing; /* -errno: some CPUs could not be opened; 0: none */
+	/* threads of a target that was already running (perftarget.h) */
+	pid_t *threads;
 	int nr_threads;
 	struct timed_child *timed_child;
 	struct images *images;
@@ -141,7 +144,7 @@ struct session {
 	struct rescan rescan;
 	struct kernel *kernel;
 	struct codecache *codecache;
-	struct cgroups *cgroups;    /* NULL: not kept */
+	struct cgroups *cgroups;    /* NULL: contexts by cgroup are not kept */
 	struct threadmap threadmap; /* empty unless profiles are kept by thread */
 	struct sideband *sideband;
 	struct announce *announce; /* NULL: none */
@@ -151,9 +154,9 @@ struct session {
 	struct kerneltext *kerneltext; /* NULL: the kernel's code is not captured */
 
 	struct session_events events;
-	struct sampler *sampler[NR_SAMPLERS]; /* those that are open */
+	struct sampler *sampler[NR_SAMPLERS]; /* open samplers */
 	int nr_samplers;
-	struct sampler *late; /* that is not open yet; NULL: none */
+	struct sampler *late; /* a sampler that opens later; NULL: none */
 	struct budget budget;
 	struct session_cost cost;
 	struct session_times times;
@@ -177,10 +180,10 @@ void session_take_rate(struct session *s, double hz);
 /* Returns freed memory to the system. */
 void session_give_back_memory(struct session *s);
 
-/* hz, or the kernel's limit if that is lower. */
+/* Returns hz, or the kernel's limit if that is lower. */
 double session_rate_limit(double hz);
 
-/* Sweeps, and samples at hz from then on, as a new stream. 0 or -errno. */
+/* Sweeps, and then samples at hz, as a new stream. Returns 0 or -errno. */
 int session_change_rate(struct session *s, double hz);
 
 /* Starts to measure the session's cost, which its rate follows from then on. */
@@ -189,20 +192,26 @@ void session_budget_begin(struct session *s);
 /* Does measurements and checks that are due. The daemon does not wake up for these. */
 void session_budget_run(struct session *s);
 
-/* CPU time of this process, and of this thread. */
+/* Return the CPU time of this process, and of this thread. */
 uint64_t session_cpu_ns(void);
 uint64_t session_thread_ns(void);
 
 /* Charges the thread's time since since_ns (session_thread_ns()) to mapping records. */
 void session_count_mappings(struct session *s, uint64_t since_ns);
 
-/* Chooses the event that is the clock of stacks and windows. 0 or -errno. */
+/* Chooses the event that triggers stacks and windows. Returns 0 or -errno. */
 int session_choose_clock(const struct session *s, struct event *event);
 
-/* Puts the beginning of an epoch into the outbox, and notes its end. 0 or -ENOMEM. */
+/*
+ * Puts the beginning of an epoch into the outbox, and notes its end. Returns 0 or
+ * -ENOMEM.
+ */
 int session_begin_epoch(struct session *s, uint32_t uncertainty_ms, const char *label);
 
-/* The received samples that are still in memory: in a table, a tally or the outbox. */
+/*
+ * Returns the number of samples that are still in memory: in a table, a tally or the
+ * outbox.
+ */
 uint64_t session_nr_pending(const struct session *s);
 
 /* Asks the collector for the exec ids of all processes, if it uses them. */
@@ -212,12 +221,15 @@ void session_ask_exec_ids(struct session *s);
 void session_read_mappings(struct session *s);
 
 /*
- * Samples these CPUs, and reads their mapping events. 0 or the first -errno; then the
- * CPUs that could be opened are sampled, and the next sweep tries the others again.
+ * Samples these CPUs, and reads their mapping events. Returns 0, or the first -errno;
+ * then the CPUs that could be opened are sampled, and the next sweep tries the others
+ * again.
  */
 int session_set_cpus(struct session *s, const struct cpus *cpus);
 
-/* Whom perf events are of. */
+/*
+ * Returns the target of the session's perf events: the system, a command, or a process.
+ */
 struct perftarget session_target(const struct session *s);
 
 /* Logs why perf refused something, with a remedy. */
@@ -273,17 +285,19 @@ bool session_is_half_full(const struct session *s);
 void session_bound_memory(struct session *s);
 
 /*
- * Checks that the database is at its path, and repairs it, one step per call. 0: it is
- * there; -EINPROGRESS: it is being copied; or the error for which it cannot be written.
+ * Checks that the database is at its path, and repairs it, one step per call. Returns 0
+ * if it is there, -EINPROGRESS while it is being copied, or the error that prevents the
+ * repair.
  */
 int session_mend(struct session *s);
 
-/* The time until the next call is useful, after one that failed. */
+/* Returns the time until the next call is useful, after one that failed. */
 uint64_t session_mend_wait_ns(const struct session *s);
 
 /*
  * At the session's end, if session_mend() failed: stores waiting flushes into the open
- * file, ends the run there, and saves a copy beside the path. 0, or why that is lost.
+ * file, ends the run there, and saves a copy beside the path. Returns 0, or the error
+ * if they are lost.
  */
 int session_mend_last(struct session *s);
 void session_mend_free(struct session *s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_stacks.c - the stream of call stacks that a session has beside its samples
+ * session_stacks.c - the sampler of call stacks
  *
- * Its clock is that of the first event, where that is one, at a rate that stays as it
- * is: what it costs is no part of what the budget lets the samples cost.
+ * Stacks are sampled by the first event if that is a clock, else by cpu-clock, at a
+ * fixed rate. The budget includes their cost, but changes only the rate of the samples.
  */
 #include "config.h"
 
@@ -20,21 +20,25 @@
 #include "daemon/stacks/unwind_child.h"
 #include "daemon/stacks/unwinding.h"
 
-/* Of a chain of some thirty frames, beside the interrupt; see PERFORMANCE.md. */
+/*
+ * The time for a chain of about thirty frames, without the interrupt; see
+ * PERFORMANCE.md.
+ */
 #define WALK_NS 4000.0
-#define COPY_NS 10000.0 /* of registers and a stack, beside the kernel's part */
+/* the time to copy registers and a stack, without the kernel's chain */
+#define COPY_NS 10000.0
 
-#define UNWIND_END_NS (10 * NSEC_PER_SEC) /* at most that long for what is pending */
+#define UNWIND_END_NS (10 * NSEC_PER_SEC) /* wait for pending stacks at the end */
 
 struct stacks {
 	struct sampler sampler;
-	struct unwinding *unwinding; /* NULL: the kernel walks the stacks */
+	struct unwinding *unwinding; /* NULL: the kernel follows frame pointers */
 	double hz;
 	struct event event;
 	uint64_t period;
 	struct stream stream;
-	struct stacktally *next;        /* what the next flush begins with; or NULL */
-	struct outbox_stacks described; /* of the flush that is made */
+	struct stacktally *next;        /* the tally for the next flush; or NULL */
+	struct outbox_stacks described; /* for the flush that is being made */
 	struct collector_counts now;
 };
 
@@ -155,7 +159,7 @@ static int open_stacks(struct session *s, struct sampler **out)
 	return err;
 }
 
-/* What was copied is unwound, or lost. */
+/* Waits until copied stacks are unwound; the rest is lost. */
 static void stopped(struct sampler *p)
 {
 	struct stacks *st = stacks_of(p);
@@ -199,7 +203,7 @@ static void drop(struct sampler *p)
 	stacktally_drop(p->session->attribution.stacks);
 }
 
-/* What was lost since the last flush. */
+/* Lists the losses since the last flush. */
 static void list_losses(const struct stacks *st, const struct stacktally *t,
 			const struct collector_counts *now, uint64_t lost[NR_LOSSES])
 {
@@ -215,7 +219,7 @@ static void list_losses(const struct stacks *st, const struct stacktally *t,
 	}
 }
 
-/* What was sampled and waits for its chain is part of no flush. */
+/* Stacks that still wait for their chain are not part of the flush. */
 static int describe(struct sampler *p, struct outbox_flush *f)
 {
 	struct stacks *st = stacks_of(p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_status.c - what a session says of itself; cpid(8) lists the names
+ * session_status.c - writes a session's status; cpid(8) lists the names
  */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static uint64_t time_left(uint64_t end_ns, uint64_t now_ns)
 	return end_ns > now_ns ? end_ns - now_ns : 0;
 }
 
-/* An epoch's end stores as well. */
+/* The time of the next store, which may be an epoch's end. */
 static uint64_t next_store_ns(struct session *s)
 {
 	const uint64_t flush_ns = time_left(s->times.next_flush_ns, session_now(s));
@@ -66,7 +66,7 @@ static void put_database(struct session *s, struct buf *out)
 	session_mend_status(s, out);
 }
 
-/* What sampling costs, as far as it was measured. */
+/* Writes the measured cost of sampling. */
 static void put_cost(const struct session *s, struct buf *out)
 {
 	const struct session_cost *c = &s->cost;
@@ -96,7 +96,7 @@ static void put_cost(const struct session *s, struct buf *out)
 		buf_printf(out, "daemon_cost_ns %.0f\n", c->daemon_ns);
 }
 
-/* Of the process, the session's or not. */
+/* Writes figures of the whole process. */
 static void put_process(struct buf *out)
 {
 	struct buf text = { 0 };
@@ -113,7 +113,7 @@ static void put_process(struct buf *out)
 	buf_fini(&text);
 }
 
-/* NULL: it is not open. */
+/* Returns the sampler with these ops; NULL if it is not open. */
 static struct sampler *find_sampler(const struct session *s,
 				    const struct sampler_ops *ops)
 {
@@ -126,7 +126,7 @@ static struct sampler *find_sampler(const struct session *s,
 	return NULL;
 }
 
-/* A sampler that is not open is off. */
+/* Writes the status of the samplers; "NAME off" for those that are not open. */
 static void put_samplers(const struct session *s, struct buf *out)
 {
 	for (int i = 0; i < NR_SAMPLERS; i++) {

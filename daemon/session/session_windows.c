@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_windows.c - the stream of windows that a session has beside its samples
+ * session_windows.c - the sampler of windows
  *
- * By the clock that stacks would be sampled by. Where windows cannot be had, all the
- * rest goes on without them.
+ * Windows use the same clock as stacks. If windows are not possible here, the session
+ * goes on without them.
  */
 #include "config.h"
 
@@ -16,19 +16,22 @@
 #include "daemon/windows/windowlate.h"
 #include "daemon/windows/windowsampler.h"
 
-/* The stream's own name: its samples are no time that others have not told of. */
+/*
+ * The stream has its own event name, because its samples must not be added to the time
+ * of other samples.
+ */
 #define STREAM_EVENT "windows"
 
 struct windows_sampler {
 	struct sampler sampler;
-	struct windowlate *late; /* NULL: they began with the session */
+	struct windowlate *late; /* NULL: windows began with the session */
 	struct event event;
 	uint64_t period;
 	struct stream stream;
 	struct windowtally *tally;
-	struct windowtally *next;        /* what the next flush begins with; or NULL */
-	uint64_t cut;                    /* of those that were stored */
-	struct outbox_windows described; /* of the flush that is made */
+	struct windowtally *next; /* the tally for the next flush; or NULL */
+	uint64_t cut;             /* windows that were cut, up to the last flush */
+	struct outbox_windows described; /* for the flush that is being made */
 	struct collector_counts now;
 };
 
@@ -79,7 +82,7 @@ static int start(struct session *s, struct windows_sampler *w)
 	return err;
 }
 
-/* Opens the events alone, if windows are to begin later. Whether they are. */
+/* If windows are to begin later, opens only their events. Returns whether it did. */
 static bool hold(struct session *s, struct windows_sampler *w)
 {
 	const struct windowsampler_config cfg = make_config(s, w);
@@ -126,7 +129,8 @@ static int open_late(struct sampler *p)
 	if (err)
 		return err;
 	err = start(s, w);
-	return err == -EAGAIN ? -ENOBUFS : err; /* the source is taken: no second try */
+	/* the source is in use; do not try again */
+	return err == -EAGAIN ? -ENOBUFS : err;
 }
 
 static int wait_ms(struct sampler *p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * session_windows_none.c - where windows are not built in
+ * session_windows_none.c - a stub for builds without windows
  */
 #include "config.h"
 
