@@ -27,7 +27,7 @@ cgroups_end()
 	find "$made" -depth -type d -exec rmdir {} +
 }
 trap cgroups_end EXIT
-plan $((nr_stored_tests + 41))
+plan $((nr_stored_tests + 45))
 
 # wrapper NAME COMMAND: a program that executes a burn_x, for as long as its argument says
 wrapper()
@@ -39,7 +39,7 @@ wrapper()
 cpi=$builddir/tools/cpi
 # Images of this test alone: other tests may run the same programs meanwhile.
 mkdir own
-for name in burn_a burn_b burn_c hidden into spawn; do
+for name in burn_a burn_b burn_c hidden into jit spawn; do
 	cp "$programs/$name" own
 done
 programs=$PWD/own
@@ -50,6 +50,7 @@ wrapper made "'$programs/into' $made/libpod-$id_b.scope '$programs/burn_c' \$1"
 wrapper same_a "echo \$\$ >$made/docker-$id_a.scope/cgroup.procs && exec '$programs/burn_c' \$1"
 wrapper same_b "echo \$\$ >$made/libpod-$id_b.scope/cgroup.procs && exec '$programs/burn_c' \$1"
 wrapper deep "echo \$\$ >$deep/cgroup.procs && exec '$programs/burn_c' \$1"
+wrapper unnamed "echo \$\$ >$made/libpod-$id_b.scope/cgroup.procs && exec '$programs/jit' -n \$1 code"
 wrapper reuse_a "exec '$cpi' label reuse-a '$programs/burn_a' \$1"
 wrapper reuse_b "exec '$cpi' label reuse-b '$programs/burn_b' \$1"
 wrapper labelled "exec '$cpi' label outer -- '$tmp/nested' \$1"
@@ -113,6 +114,18 @@ a=$(image_samples burn_c --cgroup "*$id_a*")
 b=$(image_samples burn_c --cgroup "*$id_b*")
 share_at_least $((a + b)) "$(image_samples burn_c)" 0.995 'samples of a program in two cgroups are in one of them'
 share_near "$a" $((a + b)) 0.5 'both cgroups have the same number of samples'
+
+cpid_ask epoch unnamed >/dev/null
+try 'a program runs code without a name' "$programs/spawn" 400 1 1 ./unnamed
+cpid_ask flush >/dev/null
+for by in comm,jit container,bbbbbbbbbbbb; do
+	bound "$(cpi prof --db $db --by ${by%,*} --format=csv |
+		awk -F, -v "name=${by#*,}" '{ for (i = 1; i <= NF; i++) if ($i == name) n += $1 } END { print n + 0 }')" \
+		'>' 100 "cpi prof --by ${by%,*} has samples of code without a name"
+done
+bound "$(cpi prof --db $db --comm jit --container 'bbbb*' --format=json |
+	sed -n 's/^ *"anonymous": *\([0-9]*\).*/\1/p')" '>' 100 \
+	'cpi prof --comm --container has them, by their reason'
 
 cpid_ask epoch deep >/dev/null
 try 'a program runs in a cgroup with a path of 1200 bytes' "$programs/spawn" 100 1 10 ./deep

@@ -237,7 +237,7 @@ static void wait_or_lose(struct attribution *a, const struct batch *b,
 		    !jit_wait(a->jit, r->place.process, &s))
 			n += cpi_entry_count(&r->first[i]);
 	}
-	tally_lose(a->tally, run->event, r->place.loss, n, run->comm);
+	tally_lose_run(a->tally, run, r->place.loss, n);
 }
 
 static void set_process(const struct attribution *a, struct sample_contexts *w,
@@ -423,9 +423,9 @@ static void count_waiting(void *ctx, const struct jit_sample *s,
 	if (!err)
 		tally_add(a->tally, &run, &s->entry, 1);
 	else
-		tally_lose(a->tally, run.event,
-			   err == -EEXIST ? SAMPLE_AMBIGUOUS : SAMPLE_ANONYMOUS,
-			   cpi_entry_count(&s->entry), p->comm);
+		tally_lose_run(a->tally, &run,
+			       err == -EEXIST ? SAMPLE_AMBIGUOUS : SAMPLE_ANONYMOUS,
+			       cpi_entry_count(&s->entry));
 }
 
 void attribute_finish_waiting(struct attribution *a)

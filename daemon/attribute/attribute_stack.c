@@ -36,15 +36,10 @@ struct chain {
 
 static enum stack_unknown unknown_of(enum loss loss)
 {
-	switch (loss) {
-#define UNKNOWN_CASE(name, value, text) \
-	case SAMPLE_##name:             \
-		return STACK_UNKNOWN_##name;
-		STACK_UNKNOWNS(UNKNOWN_CASE)
-#undef UNKNOWN_CASE
-	default:
-		return STACK_UNKNOWN_NO_MAPPING;
-	}
+	enum stack_unknown why = STACK_UNKNOWN_NO_MAPPING;
+
+	loss_unknown(loss, &why);
+	return why;
 }
 
 static void add_frame(struct chain *c, uint64_t pc, bool returns)

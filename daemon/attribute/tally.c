@@ -244,6 +244,33 @@ static bool has_values(const struct tally_run *run)
 	return false;
 }
 
+/* Without memory the context lacks these samples, as in add_to_context(). */
+static void add_unknown(struct tally *t, const struct tally_run *run,
+			const struct count *c)
+{
+	const struct tally_context *context = get_context(t, run->contexts);
+	struct profile *p =
+		context ? get_profile(t, run->event, NULL, context->name) : NULL;
+	size_t before;
+
+	if (!p)
+		return;
+	before = profile_memory(p);
+	if (!profile_add(p, c) && context->other)
+		t->crowded += c->n;
+	t->memory += profile_memory(p) - before;
+}
+
+void tally_lose_run(struct tally *t, const struct tally_run *run, enum loss loss,
+		    uint64_t n)
+{
+	enum stack_unknown why;
+
+	tally_lose(t, run->event, loss, n, run->comm);
+	if (n && has_values(run) && !tally_is_full(t) && loss_unknown(loss, &why))
+		add_unknown(t, run, &(struct count){ .offset = why, .n = n });
+}
+
 /*
  * Adds a run to the profile of its context. Without memory the samples are missing
  * there, but are not lost.
@@ -357,8 +384,12 @@ void tally_mark_images(const struct tally *t)
 {
 	struct hnode *n, *next;
 
-	hmap_for_each (&t->profiles, n, next)
-		container_of(n, struct tally_profile, node)->image->marked = true;
+	hmap_for_each (&t->profiles, n, next) {
+		struct tally_profile *p = container_of(n, struct tally_profile, node);
+
+		if (p->image)
+			p->image->marked = true;
+	}
 	hmap_for_each (&t->comms, n, next) {
 		struct tally_comm *c = container_of(n, struct tally_comm, node);
 

@@ -30,7 +30,7 @@
 /* Counts of one image, event and context. */
 struct tally_profile {
 	struct hnode node;
-	struct known_image *image;
+	struct known_image *image; /* NULL: unknown; only with a context */
 	int event;
 	const char *context; /* "", or a context's name */
 	struct profile *profile;
@@ -116,6 +116,13 @@ void tally_add_record(struct tally *t, const struct tally_run *run, uint64_t pc,
 /* Adds a loss; comm is the sampled command, NULL if it is not known. */
 void tally_lose(struct tally *t, int event, enum loss loss, uint64_t n,
 		const char *comm);
+
+/*
+ * Adds n samples of a run without an image. If the loss is one of enum stack_unknown,
+ * the run's context counts them, too, at that offset of image NULL.
+ */
+void tally_lose_run(struct tally *t, const struct tally_run *run, enum loss loss,
+		    uint64_t n);
 
 /* Whether the limit is reached. */
 bool tally_is_full(const struct tally *t);

@@ -22,6 +22,20 @@ enum loss_class loss_class_of(enum loss loss)
 	return losses[loss].class;
 }
 
+bool loss_unknown(enum loss loss, enum stack_unknown *out)
+{
+	switch (loss) {
+#define UNKNOWN_CASE(name, value, text)      \
+	case SAMPLE_##name:                  \
+		*out = STACK_UNKNOWN_##name; \
+		return true;
+		STACK_UNKNOWNS(UNKNOWN_CASE)
+#undef UNKNOWN_CASE
+	default:
+		return false;
+	}
+}
+
 size_t loss_list(const uint64_t *n, int stream, struct flush_loss *out)
 {
 	size_t nr = 0;

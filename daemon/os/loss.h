@@ -8,6 +8,7 @@
 #ifndef CPI_DAEMON_LOSS_H
 #define CPI_DAEMON_LOSS_H
 
+#include "db/profile/stacktree.h"
 #include "db/store/store.h"
 
 #define LOSSES(X)                                                                      \
@@ -50,6 +51,9 @@ enum loss {
 
 const char *loss_name(enum loss loss);
 enum loss_class loss_class_of(enum loss loss);
+
+/* How the database names a reason why a sample is of no image; false: it names none. */
+bool loss_unknown(enum loss loss, enum stack_unknown *out);
 
 /* Lists those of n[NR_LOSSES] that are not 0, as a flush wants them; returns how many.
  */

@@ -39,7 +39,7 @@ static int list_profiles(struct flush *f, const struct tally *t)
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
 		profiles[f->nr_profiles++] =
-			(struct flush_profile){ .image = &p->image->desc,
+			(struct flush_profile){ .image = desc_of(p->image),
 						.stream = p->event,
 						.context = p->context,
 						.profile = p->profile };

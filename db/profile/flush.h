@@ -25,6 +25,7 @@ enum tally_kind { TALLY_SAMPLES = 0, TALLY_STACKS = 1, TALLY_WINDOWS = 2 };
 enum loss_class { LOSS_UNKNOWN = 0, LOSS_LOST = 1 };
 
 struct flush_profile {
+	/* NULL, only with a context: samples without one, at enum stack_unknown. */
 	const struct image_desc *image;
 	int stream;          /* index into streams */
 	const char *context; /* "" for the profile of all, else "comm=NAME" */

@@ -57,6 +57,11 @@ struct query_selection {
 	 * none is restricted, also all samples together.
 	 */
 	unsigned int apart;
+	/*
+	 * Also image 0: samples of the contexts that are of no image, by their reason
+	 * as offset (enum stack_unknown). The profile of everybody has none.
+	 */
+	bool unknown;
 	/* Of profiles only the sums of their counts, at offset 0: no blob is read. */
 	bool totals;
 };

@@ -41,7 +41,8 @@ static int read_image(sqlite3_stmt *st, void *ctx)
 	struct places *p = f->p;
 	int err;
 
-	if (!f->wanted(f->sel, sql_text(st, 2)))
+	if ((!sqlite3_column_int64(st, 0) && !f->sel->unknown) ||
+	    !f->wanted(f->sel, sql_text(st, 2)))
 		return 0;
 	if (GROW(p->image, p->nr_images))
 		return -ENOMEM;

@@ -174,7 +174,7 @@ static int add_row(struct adder *a, int64_t epoch, const char *comm, int64_t ima
 	struct query_part_sum *sum;
 	struct entry *e;
 
-	if (!part || !image || !n)
+	if (!part || !n)
 		return 0;
 	e = find_entry(a, comm, image, stream);
 	sum = e ? find_sum(a, e, part->part) : NULL;

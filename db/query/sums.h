@@ -42,7 +42,8 @@ struct query_sums {
  * part says for each of the selected epochs which of nr_parts parts it belongs to.
  * query_sums() adds up the totals of profiles, query_comm_sums() those by command,
  * which every epoch has; the latter ignores what is selected by other kinds of context.
- * Samples without an image are in neither. Returns 0, or an error as query_profiles()
+ * Image 0 has samples without an image, as far as their context or command is known.
+ * Returns 0, or an error as query_profiles()
  * does; then out is untouched.
  */
 int query_sums(struct db *db, const struct query_selection *sel, const uint32_t *part,

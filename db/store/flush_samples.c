@@ -37,7 +37,7 @@ static int add_up_samples(const struct flush *f, const struct flush_part *part)
 	for (size_t i = 0; i < f->nr_profiles; i++) {
 		const struct flush_profile *p = &f->profiles[i];
 
-		if (!tallies_have(streams, p->stream))
+		if (!tallies_have(streams, p->stream) || (!p->image && !*p->context))
 			return -EINVAL;
 		if (!*p->context)
 			account_add(&part->stored[p->stream],
@@ -115,10 +115,11 @@ static int compare_keys(const void *a, const void *b)
 static int find_key(struct merge *m, const struct flush_part *part,
 		    const struct flush_profile *fp, struct keyed_profile *out)
 {
-	int err;
+	int err = 0;
 
 	*out = (struct keyed_profile){ { 0, part->id[fp->stream], 0 }, fp };
-	err = merge_image_id(m, fp->image, &out->key[0]);
+	if (fp->image)
+		err = merge_image_id(m, fp->image, &out->key[0]);
 	if (!err && *fp->context) /* "" is context 0 */
 		err = intern_context(m->h, fp->context, &out->key[2]);
 	return err;
@@ -133,7 +134,8 @@ static int merge_profile(struct merge *m, const struct keyed_profile *keyed,
 			   keyed->key[2]);
 
 	if (!err)
-		err = read_stored(m, get, fp->image->name, &sum);
+		err = read_stored(m, get, fp->image ? fp->image->name : "[unknown]",
+				  &sum);
 	sqlite3_reset(get);
 	if (!err && sum)
 		err = profile_merge(sum, fp->profile);

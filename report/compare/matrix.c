@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/progress.h"
+#include "db/profile/stacktree.h"
 #include "report/compare/matrix_evidence.h"
 #include "report/compare/matrix_rows.h"
 #include "report/compare/matrix_spans.h"
@@ -93,12 +94,70 @@ static int name_counts(struct row_naming *g, const struct query_profile *q,
 	return err;
 }
 
+/* The state while a column is read, or, with time NULL, while rows are named. */
+struct column_reading {
+	struct matrix *m;
+	int side;
+	const struct events *ev;
+	int64_t epoch;
+	struct matrix_sums *sums; /* by row */
+	double *time;
+	struct matrix_totals totals;
+	/* While contexts are added, by stream: samples of images, and of none. */
+	uint64_t *counted, *unknown;
+};
+
+/* Takes samples without an offset. */
+static int add_placeless(struct column_reading *r, const struct matrix_key *key,
+			 int64_t stream, bool kernel, uint64_t n)
+{
+	struct matrix_row *row;
+	double weight;
+	size_t event;
+	int err;
+
+	if (!events_find(r->ev, stream, &event, &weight) ||
+	    !evidence_counts(&r->m->evidence[r->side], event))
+		return 0;
+	err = matrix_row(r->m, key, !r->sums, &row);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	matrix_sums_add(r->sums ? &r->sums[row->index] : &row->sums[r->side],
+			r->sums ? &r->totals : &r->m->totals[r->side], event, kernel,
+			(double)n, weight);
+	return 0;
+}
+
+static int add_unknown(struct column_reading *r, const char *reason, int64_t stream,
+		       uint64_t n)
+{
+	const struct matrix_key key = { .unknown = true, .procedure = reason };
+
+	return n ? add_placeless(r, &key, stream, !strncmp(reason, "kernel_", 7), n)
+		 : 0;
+}
+
+/* Samples of the selected contexts that are of no image: one row per reason. */
+static int add_reasons(struct column_reading *r, const struct query_profile *q)
+{
+	size_t nr;
+	const struct count *c = profile_sorted(q->profile, &nr);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_unknown(r, stack_unknown_str(c[i].offset), q->stream, c[i].n);
+	return err;
+}
+
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct row_naming *g = ctx;
+	struct column_reading r = { .m = g->m, .side = g->side, .ev = g->ev };
 	double weight;
 	size_t event;
 
+	if (!q->image.id)
+		return add_reasons(&r, q);
 	if (q->image.desc.kind == IMAGE_IDLE ||
 	    !events_find(g->ev, q->stream, &event, &weight) ||
 	    !evidence_counts(&g->m->evidence[g->side], event))
@@ -125,7 +184,7 @@ static int name_profiles(struct row_naming *g, const struct selection *sel)
 	int err;
 
 	query.totals = takes_totals(g->m);
-
+	query.unknown = !query.totals;
 	g->images = image_cache_new(sel->db, machine_of(select_newest(sel)->arch),
 				    !g->m->warn    ? IMAGE_WARN_NEVER
 				    : sel->verbose ? IMAGE_WARN_ALL
@@ -139,52 +198,17 @@ static int name_profiles(struct row_naming *g, const struct selection *sel)
 	return err;
 }
 
-/* The state while a column is read, or, with time NULL, while rows are named. */
-struct column_reading {
-	struct matrix *m;
-	int side;
-	const struct events *ev;
-	int64_t epoch;
-	struct matrix_sums *sums; /* by row */
-	double *time;
-	struct matrix_totals totals;
-};
-
-/* Takes samples without an offset. */
-static int add_placeless(struct column_reading *r, const struct matrix_key *key,
-			 int64_t stream, bool kernel, uint64_t n)
-{
-	struct matrix_row *row;
-	double weight;
-	size_t event;
-	int err;
-
-	if (!events_find(r->ev, stream, &event, &weight) ||
-	    !evidence_counts(&r->m->evidence[r->side], event))
-		return 0;
-	err = matrix_row(r->m, key, !r->sums, &row);
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	matrix_sums_add(r->sums ? &r->sums[row->index] : &row->sums[r->side],
-			r->sums ? &r->totals : &r->m->totals[r->side], event, kernel,
-			(double)n, weight);
-	return 0;
-}
-
 static int add_context(struct column_reading *r, const struct query_streams *streams,
-		       const struct query_comm *c, uint64_t *counted)
+		       const struct query_comm *c)
 {
 	const struct query_stream *s = query_stream_by_id(streams, c->stream);
 	struct matrix_key key = { 0 };
 	struct prof_context_name name;
 
-	/*
-	 * Image 0 stands for samples without an image, which have one row per reason.
-	 */
-	if (!c->image.id)
+	if (!c->image.id && !prof_context_takes_unknown(c->comm))
 		return 0;
 	if (s)
-		counted[s - streams->stream] += c->n;
+		(c->image.id ? r->counted : r->unknown)[s - streams->stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return 0;
 	prof_context_name(r->m->by, c->comm, &name);
@@ -196,8 +220,7 @@ static int add_context(struct column_reading *r, const struct query_streams *str
 
 /* Takes samples that are stored but missing in the totals by command (imports). */
 static int add_without_context(struct column_reading *r,
-			       const struct query_streams *streams,
-			       const uint64_t *counted)
+			       const struct query_streams *streams)
 {
 	const struct matrix_key key = { .context = prof_contexts[r->m->by].missing };
 	int err = 0;
@@ -205,9 +228,9 @@ static int add_without_context(struct column_reading *r,
 	for (size_t i = 0; i < streams->nr && !err; i++) {
 		const struct query_stream *s = &streams->stream[i];
 
-		if (s->stored > counted[i])
+		if (s->stored > r->counted[i])
 			err = add_placeless(r, &key, s->id, false,
-					    s->stored - counted[i]);
+					    s->stored - r->counted[i]);
 	}
 	return err;
 }
@@ -219,40 +242,51 @@ static int add_contexts(struct column_reading *r, const struct selection *sel,
 			const struct query_selection *query,
 			const struct query_streams *streams)
 {
-	uint64_t *counted = calloc(streams->nr + 1, sizeof(*counted));
-	struct query_comms comms = { 0 };
-	int err = counted ? prof_context_query(sel->db, query,
-					       prof_context_kind(r->m->by), &comms)
-			  : -ENOMEM;
+	struct query_comms comms;
+	int err =
+		prof_context_query(sel->db, query, prof_context_kind(r->m->by), &comms);
 
-	if (err == -CPI_EEMPTY && r->sums)
-		err = 0;
+	if (err)
+		return err == -CPI_EEMPTY && r->sums ? 0 : err;
 	for (size_t i = 0; i < comms.nr && !err; i++)
-		err = add_context(r, streams, &comms.comm[i], counted);
+		err = add_context(r, streams, &comms.comm[i]);
 	if (!err && !query->image && !query_restricted_kinds(query))
-		err = add_without_context(r, streams, counted);
-	free(counted);
+		err = add_without_context(r, streams);
 	query_comms_fini(&comms);
 	return err;
 }
 
-/* A selection of images or commands has no samples without an image. */
-static int add_unknown(struct column_reading *r, const struct selection *sel,
-		       const struct query_losses *l)
+/* Samples without an image that no row by context has. */
+static int add_losses(struct column_reading *r, const struct query_streams *streams,
+		      const struct query_losses *l)
+{
+	uint64_t *left = calloc(l->nr + 1, sizeof(*left));
+	int err = left ? 0 : -ENOMEM;
+
+	if (!err)
+		prof_context_left(streams, l, r->unknown, left);
+	for (size_t i = 0; i < l->nr && !err; i++)
+		err = add_unknown(r, l->loss[i].name, l->loss[i].stream, left[i]);
+	free(left);
+	return err;
+}
+
+/* What is of no image or of no offset. */
+static int add_others(struct column_reading *r, const struct selection *sel,
+		      const struct query_selection *query,
+		      const struct query_streams *streams, const struct query_losses *l)
 {
 	int err = 0;
 
-	if (sel->query.image || select_has_contexts(sel))
-		return 0;
-	for (size_t i = 0; i < l->nr && !err; i++) {
-		const struct matrix_key key = { .unknown = true,
-						.procedure = l->loss[i].name };
-
-		if (l->loss[i].class == LOSS_UNKNOWN)
-			err = add_placeless(r, &key, l->loss[i].stream,
-					    !strncmp(key.procedure, "kernel_", 7),
-					    l->loss[i].n);
-	}
+	r->counted = calloc(2 * streams->nr + 1, sizeof(*r->counted));
+	if (!r->counted)
+		return -ENOMEM;
+	r->unknown = r->counted + streams->nr;
+	if (prof_contexts[r->m->by].name)
+		err = add_contexts(r, sel, query, streams);
+	if (!err && !sel->query.image && !select_has_contexts(sel))
+		err = add_losses(r, streams, l);
+	free(r->counted);
 	return err;
 }
 
@@ -261,16 +295,15 @@ int matrix_name(struct matrix *m, int side, const struct selection *sel,
 {
 	struct row_naming g = { .m = m, .side = side, .ev = ev };
 	struct column_reading r = { .m = m, .side = side, .ev = ev };
-	int err;
+	int err = 0;
 
 	evidence_begin(&m->evidence[side], ev);
 	m->named[side] = true;
 	m->sample[side] = events_sample(ev, 0);
-	if (prof_contexts[m->by].name)
-		err = add_contexts(&r, sel, &sel->query, &sel->streams);
-	else
+	if (!prof_contexts[m->by].name)
 		err = name_profiles(&g, sel);
-	return err ? err : add_unknown(&r, sel, &sel->losses);
+	return err ? err
+		   : add_others(&r, sel, &sel->query, &sel->streams, &sel->losses);
 }
 
 static int on_epoch_profile(void *ctx, const struct query_profile *q)
@@ -283,6 +316,8 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 	size_t event, row, nr;
 	bool kernel;
 
+	if (!q->image.id)
+		return add_reasons(r, q);
 	if (q->image.desc.kind == IMAGE_IDLE ||
 	    !events_find(r->ev, q->stream, &event, &weight) ||
 	    !evidence_counts(&r->m->evidence[r->side], event))
@@ -303,15 +338,20 @@ static int on_epoch_profile(void *ctx, const struct query_profile *q)
 	return 0;
 }
 
-static int read_contexts(struct column_reading *r, const struct selection *sel,
-			 const struct query_selection *query)
+static int read_others(struct column_reading *r, const struct selection *sel,
+		       const struct query_selection *query)
 {
 	struct query_streams streams;
+	struct query_losses losses;
 	int err = query_streams(sel->db, query->epochs, query->event, &streams);
 
 	if (err)
 		return err;
-	err = add_contexts(r, sel, query, &streams);
+	err = query_losses(sel->db, query->epochs, &losses);
+	if (!err) {
+		err = add_others(r, sel, query, &streams, &losses);
+		query_losses_fini(&losses);
+	}
 	query_streams_fini(&streams);
 	return err;
 }
@@ -320,22 +360,14 @@ static int read_column(struct column_reading *r, const struct selection *sel,
 		       const struct query_epochs *one)
 {
 	struct query_selection query = sel->query;
-	struct query_losses losses;
-	int err;
+	int err = 0;
 
 	query.epochs = one;
 	query.totals = takes_totals(r->m);
-	if (prof_contexts[r->m->by].name)
-		err = read_contexts(r, sel, &query);
-	else
+	query.unknown = !query.totals;
+	if (!prof_contexts[r->m->by].name)
 		err = query_profiles(sel->db, &query, on_epoch_profile, r, NULL);
-	if (!err)
-		err = query_losses(sel->db, one, &losses);
-	if (err)
-		return err;
-	err = add_unknown(r, sel, &losses);
-	query_losses_fini(&losses);
-	return err;
+	return err ? err : read_others(r, sel, &query);
 }
 
 double matrix_seconds(const struct query_epoch *epoch)

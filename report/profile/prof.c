@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "db/profile/stacktree.h"
 #include "report/profile/prof_context.h"
 #include "report/profile/prof_parts.h"
 #include "report/profile/prof_rows.h"
@@ -134,6 +135,37 @@ static int add_counts(struct gather *g, const struct query_profile *q, size_t st
 	return err;
 }
 
+static struct row_key unknown_row(const char *reason)
+{
+	return (struct row_key){ .kind = ROW_UNKNOWN,
+				 .procedure = reason,
+				 .kernel = !strncmp(reason, "kernel_", 7) };
+}
+
+static int add_unknown(struct prof *p, const char *reason, size_t event, uint64_t n,
+		       double weight)
+{
+	const struct row_key key = unknown_row(reason);
+
+	if (!time_source_counts(&p->source, event))
+		weight = 0;
+	return n ? prof_add_to(p, &key, event, n, weight) : 0;
+}
+
+/* Samples of the selected contexts that are of no image: one row per reason. */
+static int add_reasons(struct prof *p, const struct query_profile *q, size_t event,
+		       double weight)
+{
+	size_t nr;
+	const struct count *c = profile_sorted(q->profile, &nr);
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		err = add_unknown(p, stack_unknown_str(c[i].offset), event, c[i].n,
+				  weight);
+	return err;
+}
+
 static int on_profile(void *ctx, const struct query_profile *q)
 {
 	struct gather *g = ctx;
@@ -145,6 +177,8 @@ static int on_profile(void *ctx, const struct query_profile *q)
 
 	if (!s || !time_source_takes(&g->p->source, stream))
 		return 0;
+	if (!q->image.id)
+		return add_reasons(g->p, q, event, weight);
 	if (q->image.desc.kind == IMAGE_IDLE)
 		return prof_add_idle(g->p, event, profile_total(q->profile), weight);
 	return add_counts(g, q, stream);
@@ -160,7 +194,10 @@ static void on_progress(void *ctx, size_t done, size_t all)
 static int gather_profiles(struct prof *p)
 {
 	struct gather g = { .p = p, .progress = progress_begin("reading images") };
+	struct query_selection query = p->sel.query;
 	int err;
+
+	query.unknown = true;
 
 	g.images = image_cache_new(p->sel.db, machine_of(select_newest(&p->sel)->arch),
 				   p->quiet         ? IMAGE_WARN_NEVER
@@ -171,8 +208,7 @@ static int gather_profiles(struct prof *p)
 	err = image_cache_search(g.images, p->req->select.debug_dir,
 				 p->req->select.debuginfod);
 	if (!err)
-		err = query_profiles(p->sel.db, &p->sel.query, on_profile, &g,
-				     on_progress);
+		err = query_profiles(p->sel.db, &query, on_profile, &g, on_progress);
 	progress_end(&g.progress);
 	image_cache_free(g.images);
 	return err;
@@ -232,11 +268,11 @@ static int add_context(struct prof *p, const struct query_comm *c, uint64_t *cou
 	size_t event;
 	int err;
 
-	/* Image 0 means no image; gather_unknown() adds these samples by reason. */
-	if (!c->image.id || !events_find(&p->ev, c->stream, &event, &weight))
+	if (!events_find(&p->ev, c->stream, &event, &weight) ||
+	    (!c->image.id && !prof_context_takes_unknown(c->comm)))
 		return 0;
 	stream = query_stream_by_id(&p->sel.streams, c->stream);
-	counted[stream - p->sel.streams.stream] += c->n;
+	(c->image.id ? counted : p->unknown)[stream - p->sel.streams.stream] += c->n;
 	if (c->image.desc.kind == IMAGE_IDLE)
 		return prof_add_idle(p, event, c->n, weight);
 	err = name_row(p, c->comm, text, &container, &key);
@@ -265,26 +301,24 @@ static int gather_contexts(struct prof *p)
 	return err;
 }
 
-/* Adds samples without an image, unless the selection names images or contexts. */
+/* Samples without an image that no row by context has; the selection has them all. */
 static int gather_unknown(struct prof *p)
 {
-	int err = 0;
+	const struct query_losses *losses = &p->sel.losses;
+	uint64_t *left = calloc(losses->nr + 1, sizeof(*left));
+	int err = left ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < p->sel.losses.nr && !err && !is_filtered(p); i++) {
-		const struct query_loss *l = &p->sel.losses.loss[i];
-		const struct row_key key = { .kind = ROW_UNKNOWN,
-					     .procedure = l->name,
-					     .kernel =
-						     !strncmp(l->name, "kernel_", 7) };
+	if (!err)
+		prof_context_left(&p->sel.streams, losses, p->unknown, left);
+	for (size_t i = 0; i < losses->nr && !err; i++) {
+		const struct query_loss *l = &losses->loss[i];
 		double weight;
 		size_t event;
 
-		if (l->class == LOSS_UNKNOWN &&
-		    events_find(&p->ev, l->stream, &event, &weight))
-			err = prof_add_to(p, &key, event, l->n,
-					  time_source_counts(&p->source, event) ? weight
-										: 0);
+		if (events_find(&p->ev, l->stream, &event, &weight))
+			err = add_unknown(p, l->name, event, left[i], weight);
 	}
+	free(left);
 	return err;
 }
 
@@ -349,15 +383,20 @@ int prof_gather(struct prof *p)
 			p->req->sort);
 		return err;
 	}
-	if (p->parts)
+	p->unknown = calloc(p->sel.streams.nr + 1, sizeof(*p->unknown));
+	if (!p->unknown)
+		err = -ENOMEM;
+	else if (p->parts)
 		err = prof_gather_parts(p);
 	else
 		err = prof_context_kinds(p->req) ? gather_contexts(p)
 						 : gather_profiles(p);
-	if (!err)
+	if (!err && !is_filtered(p))
 		err = gather_unknown(p);
 	if (!err)
 		err = prof_sort(p);
+	free(p->unknown);
+	p->unknown = NULL;
 	if (err && err != -ENODATA)
 		prof_context_failed(prof_context_kinds(p->req), &p->sel, err);
 	return err;

@@ -110,10 +110,11 @@ struct prof {
 	struct prof_bucket *bucket; /* with --over-time */
 	size_t nr_buckets;
 	struct prof_parts
-		*parts;   /* totals that rows are made of (prof_parts.h); or NULL */
-	size_t slot;      /* which slot of whole this is (prof_slot()) */
-	bool has_weights; /* some time comes from sample weights */
-	bool quiet;       /* do not warn of images that cannot be opened */
+		*parts;    /* totals that rows are made of (prof_parts.h); or NULL */
+	size_t slot;       /* which slot of whole this is (prof_slot()) */
+	uint64_t *unknown; /* by stream: samples without an image that rows count */
+	bool has_weights;  /* some time comes from sample weights */
+	bool quiet;        /* do not warn of images that cannot be opened */
 };
 
 /*

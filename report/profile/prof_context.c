@@ -54,6 +54,51 @@ void prof_context_name(int by, const char *context, struct prof_context_name *ou
 		out->name = cgroupname_unit(value, out->unit) ? out->unit : missing;
 }
 
+bool prof_context_takes_unknown(const char *context)
+{
+	char value[CONTEXT_NAME_SIZE];
+	const char *comm = context_value(context, CONTEXT_COMM, value);
+
+	return !comm || strcmp(comm, UNKNOWN_COMM) != 0;
+}
+
+static void take_counted(const struct query_streams *streams,
+			 const struct query_loss *l, uint64_t *counted, uint64_t *left)
+{
+	const struct query_stream *s = query_stream_by_id(streams, l->stream);
+	uint64_t n = 0;
+
+	if (s) {
+		n = counted[s - streams->stream];
+		n = n < l->n ? n : l->n;
+		counted[s - streams->stream] -= n;
+	}
+	*left = l->n - n;
+}
+
+/* Contexts do not tell reasons apart, but their samples are of processes that are
+ * known. */
+static bool is_last(const struct query_loss *l)
+{
+	return !strcmp(l->name, "no_process");
+}
+
+void prof_context_left(const struct query_streams *streams,
+		       const struct query_losses *losses, uint64_t *counted,
+		       uint64_t *left)
+{
+	for (int last = false; last <= true; last++) {
+		for (size_t i = 0; i < losses->nr; i++) {
+			const struct query_loss *l = &losses->loss[i];
+
+			if (l->class != LOSS_UNKNOWN)
+				left[i] = 0;
+			else if (is_last(l) == last)
+				take_counted(streams, l, counted, &left[i]);
+		}
+	}
+}
+
 /* Replaces each command by the context that has this command. */
 static int name_commands(struct query_comms *list)
 {

@@ -9,6 +9,9 @@
 
 #include "report/profile/prof.h"
 
+/* The command of a process that nothing is known of. */
+#define UNKNOWN_COMM "[unknown]"
+
 struct prof_context_name {
 	const char *name; /* a constant, or a pointer to a member below */
 	char value[CONTEXT_VALUE_MAX + 1];
@@ -19,6 +22,20 @@ struct prof_context_name {
 
 /* Finds the name that rows by this kind show for a context; "" is no context. */
 void prof_context_name(int by, const char *context, struct prof_context_name *out);
+
+/*
+ * Whether samples without an image belong to the row of their context. Samples of a
+ * process that nothing is known of are better told by their reason.
+ */
+bool prof_context_takes_unknown(const char *context);
+
+/*
+ * How many samples of each loss are in no row by context: those of class LOSS_UNKNOWN,
+ * without counted ones of each stream. left has room for losses->nr.
+ */
+void prof_context_left(const struct query_streams *streams,
+		       const struct query_losses *losses, uint64_t *counted,
+		       uint64_t *left);
 
 /*
  * Reads the totals of the selection by contexts, as query_contexts() does, and returns

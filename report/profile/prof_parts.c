@@ -138,6 +138,12 @@ static size_t first_of(const struct prof_parts *parts, size_t slot)
 	return low;
 }
 
+/* What is of no image and no known command has rows by reason. */
+static bool is_untold(const struct query_sum *sum)
+{
+	return !sum->image->id && sum->comm && !strcmp(sum->comm, UNKNOWN_COMM);
+}
+
 static int add_sum(struct prof *p, const struct query_sum *sum, const char *host,
 		   uint64_t n)
 {
@@ -145,8 +151,11 @@ static int add_sum(struct prof *p, const struct query_sum *sum, const char *host
 	const size_t stream = s ? (size_t)(s - p->sel.streams.stream) : 0;
 	struct row_key key = { .kernel = image_kind_is_kernel(sum->image->desc.kind) };
 
-	if (!s || !n || (!sum->comm && !time_source_takes(&p->source, stream)))
+	if (!s || !n || (!sum->comm && !time_source_takes(&p->source, stream)) ||
+	    is_untold(sum))
 		return 0;
+	if (!sum->image->id)
+		p->unknown[stream] += n;
 	if (sum->image->desc.kind == IMAGE_IDLE)
 		return prof_add_idle(p, p->ev.of[stream], n, p->ev.weight[stream]);
 	if (host || sum->comm)
@@ -199,7 +208,10 @@ static int add_without_command(struct prof *p, const uint64_t *n)
 		uint64_t counted = 0;
 
 		for (size_t k = 0; k < sums->nr; k++)
-			counted += sums->sum[k].stream == s->id ? n[k] : 0;
+			counted +=
+				sums->sum[k].stream == s->id && sums->sum[k].image->id
+					? n[k]
+					: 0;
 		if (s->stored > counted)
 			err = prof_add_to(p, &key, p->ev.of[i], s->stored - counted,
 					  p->ev.weight[i]);

@@ -559,6 +559,45 @@ START_TEST(a_run_counts_what_its_entries_count_one_by_one)
 }
 END_TEST
 
+/* Samples of a run that are lost for a reason, and what its context then has. */
+static const struct {
+	enum loss loss;
+	bool in_context;
+	uint64_t offset;
+} untold[] = {
+	{ SAMPLE_ANONYMOUS, true, STACK_UNKNOWN_ANONYMOUS },
+	{ SAMPLE_AMBIGUOUS, true, STACK_UNKNOWN_AMBIGUOUS },
+	{ SAMPLE_RING_LOST, false, 0 }, /* nothing is known of these */
+};
+
+START_TEST(samples_of_no_image_are_in_their_context)
+{
+	const char *const contexts[NR_CONTEXT_KINDS] = { [CONTEXT_COMM] = "jit" };
+	const struct tally_run run = { .event = 1,
+				       .comm = "jit",
+				       .contexts = contexts };
+	const struct tally_profile like = { .event = 1, .context = "comm=jit\n" };
+	struct tally *t = tally_new();
+	const struct profile *p;
+
+	tally_lose_run(t, &run, untold[_i].loss, 7);
+	tally_lose_run(t, &run, untold[_i].loss, 2);
+	tally_mark_images(t);
+	p = find_profile(t, &like);
+	ck_assert_int_eq(p != NULL, untold[_i].in_context);
+	ck_assert_uint_eq(t->loss[1][untold[_i].loss], 9);
+	ck_assert_uint_eq(tally_total(t), 9);
+	ck_assert_uint_eq(tally_kept(t), 0);
+	if (p) {
+		ck_assert_uint_eq(profile_total(p), 9);
+		ck_assert_uint_eq(profile_at(p, untold[_i].offset).n, 9);
+	}
+	tally_drop(t, SAMPLE_NO_SPACE);
+	ck_assert_uint_eq(tally_total(t), 9);
+	tally_free(t);
+}
+END_TEST
+
 /* ---- what hardware recorded ---- */
 
 static void check_records(const struct tally_profile *p)
@@ -612,7 +651,8 @@ START_TEST(records_are_kept_where_their_samples_are_counted)
 	hmap_for_each (&c.a.tally->profiles, n, next) {
 		struct tally_profile *p = container_of(n, struct tally_profile, node);
 
-		check_records(p);
+		if (p->image)
+			check_records(p);
 		memory += profile_memory(p->profile);
 	}
 	ck_assert_uint_ge(tally_memory(c.a.tally), memory);
@@ -634,6 +674,8 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, a_sample_that_is_put_off_is_counted_once);
 	tcase_add_test(tc, there_is_a_bound_to_what_is_put_off);
 	tcase_add_test(tc, code_is_read_between_the_two_looks_at_a_sample);
+	tcase_add_loop_test(tc, samples_of_no_image_are_in_their_context, 0,
+			    sizeof(untold) / sizeof(untold[0]));
 	tcase_add_loop_test(tc, a_run_counts_what_its_entries_count_one_by_one, 0,
 			    NR(batches));
 	tcase_add_loop_test(tc, records_are_kept_where_their_samples_are_counted, 0, 2);

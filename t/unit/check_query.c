@@ -927,7 +927,10 @@ START_TEST(contexts_apart_come_before_everybody)
 }
 END_TEST
 
-/* 130 samples of an image: 30 in contexts of several kinds, 100 in none. */
+/*
+ * 130 samples of an image: 30 in contexts of several kinds, 100 in none; and 9 in a
+ * context that are of no image.
+ */
 static struct db *make_contexts(struct dbtest *t)
 {
 	static const char *const names[] = { "", "comm=cc1\ncgroup=/a\n",
@@ -935,7 +938,8 @@ static struct db *make_contexts(struct dbtest *t)
 					     "comm=make\ncgroup=/a\nlabel=l\n",
 					     "comm=kthread\n" };
 	struct flush_stream stream = test_stream;
-	struct flush_profile profiles[NR(names)];
+	struct flush_profile profiles[NR(names) + 1];
+	struct flush_loss loss = { 0, LOSS_UNKNOWN, "anonymous", 9 };
 	struct flush f = { .seq = 1,
 			   .from_ns = 1001 * SEC,
 			   .to_ns = 1002 * SEC,
@@ -943,7 +947,9 @@ static struct db *make_contexts(struct dbtest *t)
 			   .streams = &stream,
 			   .nr_streams = 1,
 			   .profiles = profiles,
-			   .nr_profiles = NR(names) };
+			   .nr_profiles = NR(names) + 1,
+			   .losses = &loss,
+			   .nr_losses = 1 };
 	struct store *s;
 	struct db *db = dbtest_make(t, &s);
 
@@ -953,9 +959,13 @@ static struct db *make_contexts(struct dbtest *t)
 		profile_add(profiles[i].profile,
 			    &(struct count){ .offset = 1, .n = i ? 1 << i : 130 });
 	}
-	stream.received = 130;
+	profiles[NR(names)] = (struct flush_profile){ NULL, 0, "comm=jit\ncgroup=/j\n",
+						      profile_new() };
+	profile_add(profiles[NR(names)].profile,
+		    &(struct count){ .offset = STACK_UNKNOWN_ANONYMOUS, .n = 9 });
+	stream.received = 139;
 	ck_assert_int_eq(store_flush(s, &f), 0);
-	for (size_t i = 0; i < NR(names); i++)
+	for (size_t i = 0; i <= NR(names); i++)
 		profile_free(profiles[i].profile);
 	store_free(s);
 	return db;
@@ -1000,17 +1010,21 @@ START_TEST(kinds_of_contexts_combine)
 	struct query_comms c = { 0 };
 	struct tally sum = { 0 };
 	uint64_t total = 0, in_none = 0;
+	size_t rows = 0;
 
 	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
 	ck_assert_int_eq(query_contexts(db, &sel, together[_i].apart, &c),
 			 together[_i].err);
 	for (size_t i = 0; i < c.nr; i++) {
+		if (!c.comm[i].image.id)
+			continue;
+		rows++;
 		total += c.comm[i].n;
 		in_none += *c.comm[i].comm ? 0 : c.comm[i].n;
 	}
 	ck_assert_uint_eq(total, together[_i].samples);
 	ck_assert_uint_eq(in_none, together[_i].in_none);
-	ck_assert_uint_eq(c.nr, together[_i].rows);
+	ck_assert_uint_eq(rows, together[_i].rows);
 	query_comms_fini(&c);
 	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL),
 			 together[_i].err);
@@ -1038,6 +1052,39 @@ START_TEST(kinds_that_were_kept_apart_do_not_combine)
 			 -CPI_EEMPTY);
 	ck_assert_int_eq(query_profiles(db, &sel, add_row, &sum, NULL), 0);
 	ck_assert_uint_eq(sum.samples, 20);
+	query_epochs_fini(&e);
+	db_close(db);
+	dbtest_fini(&t);
+}
+END_TEST
+
+/* Image 0 has the samples of a context that are of no image. */
+START_TEST(samples_of_no_image_are_read_where_they_are_asked_for)
+{
+	struct dbtest t;
+	struct db *db = make_contexts(&t);
+	struct query_epochs e;
+	struct query_selection sel = { .epochs = &e, .context = { "jit" } };
+	struct query_comms c;
+	struct buf rows = { 0 };
+
+	ck_assert_int_eq(query_epochs(db, "all", &e), 0);
+	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
+	ck_assert_str_eq(buf_str(&rows), "");
+	sel.unknown = true;
+	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
+	ck_assert_str_eq(buf_str(&rows), "[unknown] - 9\n");
+	sel.image = "/usr/*";
+	buf_reset(&rows);
+	ck_assert_int_eq(query_profiles(db, &sel, list_row, &rows, NULL), 0);
+	ck_assert_str_eq(buf_str(&rows), "");
+	sel.image = NULL;
+	ck_assert_int_eq(query_contexts(db, &sel, 1u << CONTEXT_CGROUP, &c), 0);
+	ck_assert_uint_eq(c.nr, 1);
+	ck_assert_int_eq(c.comm[0].image.id, 0);
+	ck_assert_uint_eq(c.comm[0].n, 9);
+	query_comms_fini(&c);
+	buf_fini(&rows);
 	query_epochs_fini(&e);
 	db_close(db);
 	dbtest_fini(&t);
@@ -1190,6 +1237,7 @@ static Suite *make_suite(void)
 	tcase_add_test(tc, contexts_have_totals_and_so_has_what_is_in_none);
 	tcase_add_test(tc, contexts_apart_come_before_everybody);
 	tcase_add_loop_test(tc, kinds_of_contexts_combine, 0, NR(together));
+	tcase_add_test(tc, samples_of_no_image_are_read_where_they_are_asked_for);
 	tcase_add_test(tc, kinds_that_were_kept_apart_do_not_combine);
 	tcase_add_test(tc, captures_come_back_in_unsigned_order);
 	tcase_add_loop_test(tc, gaps_that_overlap_are_found, 0, NR(gap_ranges));
