@@ -2,8 +2,9 @@
 /*
  * outbox_private.h - the items of the outbox
  *
- * outbox.c the queue outbox_flush.c a flush, made of tallies outbox_captures.c names
- * and code that go with it
+ *	outbox.c		the queue
+ *	outbox_flush.c		makes a flush from tallies
+ *	outbox_captures.c	names and code that are stored with it
  */
 #ifndef CPI_DAEMON_OUTBOX_PRIVATE_H
 #define CPI_DAEMON_OUTBOX_PRIVATE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * captures.h - table capture: what cpi-capture read of the files of images
+ * captures.h - table capture: what cpi-capture read from the files of images
  *
  * Parts are never changed. When more procedures have samples later, another part is
  * added. A part comes from a process that read a hostile file, so it is untrusted.
@@ -21,29 +21,41 @@ struct capture_part {
 	size_t data_size;
 };
 
-/* A non-zero return stops, and is returned. Bytes stay until the call ends. */
+/*
+ * Called for each part, whose bytes are valid during the call. A non-zero return stops,
+ * and is returned.
+ */
 typedef int (*capture_part_fn)(void *ctx, const struct capture_part *part);
 
 /*
- * Adds a part to an image, which is inserted if it is new, in one transaction. For a
- * DB_COLLECT handle. 0, -errno or -CPI_E….
+ * Adds a part to an image in one transaction; inserts the image if it is new. db must
+ * be a DB_COLLECT handle. Returns 0, -errno or -CPI_E….
  */
 int captures_add(struct db *db, const struct image_desc *image,
 		 const struct capture_part *part);
 
-/* The parts of an image, in order. */
+/*
+ * Calls fn for each part of an image, in order. Returns 0, fn's non-zero return, or an
+ * error.
+ */
 int captures_each(struct db *db, int64_t image, capture_part_fn fn, void *ctx);
 
-/* The same for an image by its description, without data; unknown images have none. */
+/*
+ * The same for an image given by its description, without the data. An image that is
+ * not in the database has no parts.
+ */
 int captures_covers(struct db *db, const struct image_desc *image, capture_part_fn fn,
 		    void *ctx);
 
-/* The size of all parts in bytes, without the overhead of SQLite. */
+/*
+ * Gets the size of all parts in bytes, without the overhead of SQLite. Returns 0 or an
+ * error.
+ */
 int captures_bytes(struct db *db, uint64_t *out);
 
 /*
- * Reads the next range of covers. *pos starts at the first byte and *end as 0. Returns
- * 1, 0 at the end, -CPI_ECORRUPT or -CPI_ETRUNCATED.
+ * Reads the next range of covers. *pos starts at the first byte of covers and *end at
+ * 0. Returns 1 if there was a range, 0 at the end, -CPI_ECORRUPT or -CPI_ETRUNCATED.
  */
 int captures_next_cover(const uint8_t **pos, const uint8_t *limit, uint64_t *start,
 			uint64_t *end);

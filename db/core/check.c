@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * check.c - whether a database is what it should be, from pages to sums
+ * check.c - checks a database: pages, references, sums and blobs
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include "db/core/sql.h"
 #include "db/core/tallies.h"
 
-/* SQLite's own checks: each row that is not "ok" is a fault. */
+/* Runs SQLite's own check; each row that is not "ok" is a fault. */
 static int check_pages(sqlite3 *h)
 {
 	sqlite3_stmt *st = NULL;
@@ -34,7 +34,10 @@ static int check_pages(sqlite3 *h)
 	return err ? err : faults ? -CPI_ECORRUPT : 0;
 }
 
-/* A query that finds faults, and what it means that a row is there. */
+/*
+ * Runs a query that finds faults. If it returns a row, logs fault, which says what this
+ * means.
+ */
 static int check_none(sqlite3 *h, const char *sql, const char *fault)
 {
 	int64_t where;
@@ -48,7 +51,7 @@ static int check_none(sqlite3 *h, const char *sql, const char *fault)
 
 #define LOST ROWS_SUM("l.n")
 
-/* epoch, received, stored, lost */
+/* Checks a row of epoch, received, stored, lost. */
 static int check_account(sqlite3_stmt *st, void *ctx)
 {
 	if (tallies_row_adds_up(st, 1))

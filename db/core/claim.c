@@ -5,8 +5,8 @@
  * 	take_path()  flock() on DATABASE-lock; the id of the process is written into it
  * 	take_file()  a lock on one byte of the database, by its open file description
  *
- * The second lock finds a collector that uses the same file by another name. Some file
- * systems have no such locks; there the first one has to do.
+ * The second lock detects a collector that uses the same file by another name. Some
+ * file systems have no such locks; there only the first lock is used.
  */
 #include "config.h"
 
@@ -27,12 +27,15 @@
 #include "base/times.h"
 #include "db/core/lockholder.h"
 
-/* Above SQLite's lock bytes, which end at 0x400001ff, and no meaningful offset. */
+/* An arbitrary offset above SQLite's lock bytes, which end at 0x400001ff. */
 #define CLAIM_BYTE 0x43504931
 
-#define SEARCH_NS (2 * NSEC_PER_SEC) /* for who has it */
+#define SEARCH_NS (2 * NSEC_PER_SEC) /* for finding the process that holds a lock */
 
-/* The process that wrote its id into the lock file, if it lives; 0: none is known. */
+/*
+ * Returns the process that wrote its id into the lock file, if it lives; 0 if not
+ * known.
+ */
 static pid_t noted_pid(int fd)
 {
 	char text[32];
@@ -59,7 +62,10 @@ static int in_use(const char *path, const char *how, pid_t pid)
 	return -CPI_EINUSE;
 }
 
-/* Who has it is not looked for while this process collects: that may take long. */
+/*
+ * Logs that the path is claimed. If looks is set, finds the process that holds the
+ * lock; a process that collects does not, because this may take long.
+ */
 static int path_in_use(const char *path, int fd, bool looks)
 {
 	struct lockholder_query q = { .kinds = "FLOCK", .max_ns = SEARCH_NS };
@@ -82,7 +88,10 @@ static bool same_file(int a, int b)
 	return !fstat(a, &x) && !fstat(b, &y) && file_same(&x, &y);
 }
 
-/* 0600 even where an older version made the file: a reader must not open it. */
+/*
+ * Opens the lock file with mode 0600, so that readers cannot open it. Files of older
+ * versions get this mode, too.
+ */
 static int open_lock_file(const char *name)
 {
 	const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -95,7 +104,10 @@ static int open_lock_file(const char *name)
 	return fd;
 }
 
-/* The file may have been deleted (claim_end()) before it was locked. */
+/*
+ * Whether fd is still the file at name: it may have been deleted (claim_end()) before
+ * it was locked.
+ */
 static bool is_at(int fd, const char *name)
 {
 	struct stat x, y;
@@ -103,7 +115,7 @@ static bool is_at(int fd, const char *name)
 	return !fstat(fd, &x) && !lstat(name, &y) && file_same(&x, &y);
 }
 
-/* -ESTALE: to be tried again. */
+/* Makes one attempt to claim the path. Returns -ESTALE if it must be tried again. */
 static int try_path(const char *path, const struct claim *held, int *out)
 {
 	char *name = NULL;
@@ -120,7 +132,8 @@ static int try_path(const char *path, const struct claim *held, int *out)
 	}
 	if (held && held->path_fd >= 0 && same_file(fd, held->path_fd)) {
 		close(fd);
-		fd = fcntl(held->path_fd, F_DUPFD_CLOEXEC, 0); /* has the same lock */
+		/* the copy shares the lock */
+		fd = fcntl(held->path_fd, F_DUPFD_CLOEXEC, 0);
 		err = fd < 0 ? -errno : 0;
 		goto out;
 	}
@@ -132,7 +145,10 @@ static int try_path(const char *path, const struct claim *held, int *out)
 		err = -ESTALE;
 		goto out;
 	}
-	/* The pid is for messages only: on a full disk the claim stands as well. */
+	/*
+	 * The pid is only for messages, so the claim is valid even if it cannot be
+	 * written.
+	 */
 	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
 		log_warn("db: %s: %s", name, err_str(-errno));
 out:
@@ -186,7 +202,9 @@ static void warn_of_shared(const char *path, pid_t pid)
 		 path, who);
 }
 
-/* Only a collector has a lock that keeps others from a shared one. */
+/*
+ * Called if the lock is held. If even a shared lock is refused, a collector holds it.
+ */
 static int lock_refused(const char *path, int fd, bool looks)
 {
 	struct flock lock = byte_lock(F_RDLCK);
@@ -214,7 +232,7 @@ static int take_file(const char *path, bool looks, int *out)
 	if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
 		if (errno == EAGAIN || errno == EACCES)
 			err = lock_refused(path, fd, looks);
-		else /* a file system without such locks */
+		else /* the file system has no such locks */
 			log_debug("db: %s: %s", path, err_str(-errno));
 	}
 	if (err)

@@ -2,9 +2,9 @@
 /*
  * db.c - opens a file that may be damaged, hostile, or no database at all
  *
- * The path is examined with stat() only: closing a descriptor of the file would drop
- * the locks of another connection in this process. Nothing is written before the file
- * is known to be a database of CPI.
+ * The path is examined with stat() only, because closing a descriptor of the file would
+ * drop the locks of another connection of this process. Nothing is written before the
+ * file is known to be a database of CPI.
  */
 #include "config.h"
 
@@ -29,27 +29,27 @@
 #include "db/core/schema_check.h"
 #include "db/core/sql.h"
 
-#define TEMPORARY_CACHE "-65536" /* KiB, below 0: then it goes to a file */
+#define TEMPORARY_CACHE "-65536" /* -KiB of cache; beyond that SQLite uses a file */
 
 /*
- * What a schema that is not known to be ours may cost: these many instructions of
- * SQLite's machine, looked at each OPENING_LOOK of them.
+ * The limit of SQLite's virtual machine instructions while a schema is not known to be
+ * ours; checked every OPENING_LOOK instructions.
  */
 #define OPENING_STEPS  10000000
 #define OPENING_LOOK   1000
-#define WAL_WRITE_LOCK 120 /* its byte of the -shm file (sqlite.org/walformat) */
+#define WAL_WRITE_LOCK 120 /* byte of the -shm file (sqlite.org/walformat) */
 #define SEARCH_NS      (50 * NSEC_PER_MSEC)
 
 struct db {
 	sqlite3 *handle;
-	char *path; /* absolute, without symlinks: what SQLite and the claim name */
-	/* of DB_COLLECT */
+	char *path; /* absolute, without symlinks; used for SQLite and the claim */
+	/* these only for DB_COLLECT */
 	char *asked; /* the path that was given */
 	enum db_mode mode;
 	bool created; /* it did not exist before */
 	struct claim claim;
 	struct db_place place;
-	uint64_t now_ns; /* of a temporary one: when it was opened */
+	uint64_t now_ns; /* temporary database: when it was opened; else 0 */
 };
 
 static bool collects(enum db_mode mode)
@@ -63,7 +63,7 @@ static int refuse(const char *path, int err, const char *advice)
 	return err;
 }
 
-/* The group reads it. */
+/* Creates the file with mode 0640, readable by its group. */
 static int create_file(const char *path, bool *created)
 {
 	int err = file_create(path, 0640);
@@ -74,7 +74,7 @@ static int create_file(const char *path, bool *created)
 	return err;
 }
 
-/* Who may, and what lets others do it. */
+/* Describes who may read the file, and how to let others read it. */
 static const char *who_may_read(const struct stat *st, char *out, size_t size)
 {
 	const struct group *group = getgrgid(st->st_gid);
@@ -119,13 +119,13 @@ static int check_file(const char *path, enum db_mode mode, bool *created)
 		return refuse(path, -CPI_EFORMAT, "it is empty: nothing was collected");
 	if (!faccessat(AT_FDCWD, path, access, AT_EACCESS))
 		return 0;
-	err = -errno; /* before the advice: to look for the group's name changes it */
+	err = -errno; /* save it, because who_may_read() changes errno */
 	return refuse(path, err,
 		      mode == DB_READ ? who_may_read(&st, advice, sizeof(advice))
 				      : "be its owner to write it");
 }
 
-/* Counts down; ends the statement when it comes to 0. */
+/* Progress handler: interrupts the statement when the limit is used up. */
 static int count_steps(void *left)
 {
 	int *n = left;
@@ -134,10 +134,9 @@ static int count_steps(void *left)
 }
 
 /*
- * The greatest blobs are stacks of an epoch (64 MiB before compression), edges,
- * captures (an eighth of 64 MiB unless asked for) and counts of an image, about 4 bytes
- * for each offset; a flush and a day of them have some MiB. A statement of ours is
- * small.
+ * Sets SQLite's limits. The largest blobs are an epoch's stacks (64 MiB before
+ * compression), edges, captures, and an image's counts (about 4 bytes per offset, so a
+ * few MiB). Our statements are short.
  */
 static void set_limits(sqlite3 *h)
 {
@@ -160,7 +159,7 @@ static void set_limits(sqlite3 *h)
 		sqlite3_limit(h, limit[i].what, limit[i].most);
 }
 
-/* The first access: here SQLite finds out what the file is. */
+/* Makes the first access, in which SQLite finds out whether the file is a database. */
 static int first_read(struct db *db)
 {
 	int rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_schema", NULL,
@@ -190,7 +189,10 @@ static int first_read(struct db *db)
 	return refuse(db->path, err, sqlite3_errmsg(db->handle));
 }
 
-/* What protects this process from the file, and the file from this process. */
+/*
+ * Sets options that protect this process from a hostile file, and the file from changes
+ * until it is known to be ours.
+ */
 static int harden(struct db *db)
 {
 	static const struct {
@@ -201,7 +203,7 @@ static int harden(struct db *db)
 		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
 		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
 		{ SQLITE_DBCONFIG_ENABLE_FKEY, 1 },
-		/* until it is known to be ours */
+		/* until the file is known to be ours */
 		{ SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1 },
 	};
 
@@ -214,7 +216,10 @@ static int harden(struct db *db)
 				    "PRAGMA temp_store = MEMORY");
 }
 
-/* URIs are for copy.c: an absolute path is none. */
+/*
+ * Opens the SQLite handle. The path is absolute, so it is never a URI; copy.c uses
+ * URIs.
+ */
 static int open_handle(struct db *db, enum db_mode mode, int *steps)
 {
 	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
@@ -248,7 +253,7 @@ static int set_up_writer(struct db *db)
 	sqlite3_finalize(st);
 	if (err == -ENOTSUP)
 		return refuse(db->path, err, "put it on a local file system");
-	if (!err) /* the first access makes the WAL, which place_note() wants */
+	if (!err) /* the first access creates the WAL, which place_note() needs */
 		err = sql_exec(db->handle, "SELECT count(*) FROM sqlite_schema");
 	if (err)
 		return err;
@@ -258,9 +263,10 @@ static int set_up_writer(struct db *db)
 }
 
 /*
- * Small pages for small databases: a flush writes whole ones, and each table has one.
- * In large databases most counts take 100 to 1500 bytes, and those that take more than
- * a quarter of a page waste half of another.
+ * Sets the page size of a new file. Small databases have small pages, because a flush
+ * writes whole pages, and each table takes at least one. In large databases most counts
+ * take 100 to 1500 bytes; those larger than a quarter of a page waste half of an
+ * overflow page.
  */
 static int set_up_file(struct db *db, enum db_mode mode)
 {
@@ -271,7 +277,7 @@ static int set_up_file(struct db *db, enum db_mode mode)
 					      "PRAGMA auto_vacuum = INCREMENTAL");
 }
 
-/* Whether its tables are ours, and of which version; 0: it has none. */
+/* Checks that the tables are ours. *version is their version; 0: there are none. */
 static int check_schema(struct db *db, enum db_mode mode, int *version)
 {
 	int err = schema_version(db->handle, "main", &schema_current, version);
@@ -296,7 +302,7 @@ static int set_up(struct db *db, enum db_mode mode, int version)
 			      "an older version: start this version's cpid on it once");
 	if (mode == DB_READ)
 		return err;
-	if (!version) /* only before the first table */
+	if (!version) /* possible only before the first table exists */
 		err = set_up_file(db, mode);
 	if (!err)
 		err = set_up_writer(db);
@@ -305,7 +311,7 @@ static int set_up(struct db *db, enum db_mode mode, int version)
 	return err;
 }
 
-/* Opens it, believes nothing of it, and makes what is missing. */
+/* Opens the file, checks it, and creates or migrates its tables. */
 static int open_checked(struct db *db, enum db_mode mode)
 {
 	int steps = OPENING_STEPS / OPENING_LOOK, version;
@@ -318,7 +324,10 @@ static int open_checked(struct db *db, enum db_mode mode)
 	return err ? err : set_up(db, mode, version);
 }
 
-/* Of a collector: the claim before SQLite opens it, and what it was then. */
+/*
+ * For a collector: claims the file before SQLite opens it, and notes the file's
+ * identity.
+ */
 static int claim(struct db *db, const char *asked, const struct db *held)
 {
 	db->asked = strdup(asked);
@@ -385,7 +394,10 @@ struct lockholder_query db_writer_query(const struct db *db)
 					  .max_ns = SEARCH_NS };
 }
 
-/* Where a symlink leads elsewhere, the file and what belongs to it stay. */
+/*
+ * Removes old -wal and -shm files if the file is no longer at its real path. If only a
+ * symlink leads elsewhere now, nothing is removed.
+ */
 static int clear_place(const struct db *held)
 {
 	enum place_state state;
@@ -426,7 +438,10 @@ int db_look(const struct db *db, enum place_state *state, nlink_t *nr_links)
 
 	if (err || *state != PLACE_KEPT)
 		return err;
-	/* Where only a symlink is missing the file can be found all the same. */
+	/*
+	 * The real path may still exist although the given path, a symlink, is gone or
+	 * changed.
+	 */
 	if (!place_look(&db->place, db->asked, &asked, &unused) &&
 	    asked == PLACE_REPLACED)
 		*state = PLACE_REPLACED;
@@ -513,7 +528,10 @@ void db_close(struct db *db)
 	free(db);
 }
 
-/* Not while another one has it open: then nothing has changed. */
+/*
+ * Leaves WAL mode, so that one file remains. Does nothing if another connection has the
+ * database open.
+ */
 static void leave_wal(struct db *db)
 {
 	int keep = 0;
@@ -535,7 +553,7 @@ void db_close_whole(struct db *db)
 	db_close(db);
 }
 
-/* Whether the file that was claimed is still at its path. */
+/* Whether the claimed file is still at its path. */
 static bool is_in_place(const struct db *db)
 {
 	struct stat claimed, now;

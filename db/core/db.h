@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * db.h - the database file: open, version, migrate, claim
+ * db.h - opens the database file: version, migration, claim
  *
  * One SQLite file in WAL mode; schema.sql and cpi-db(5) describe its tables.
  * Readers open it mode=ro while a daemon writes. PERSIST_WAL keeps the WAL files, so
@@ -19,17 +19,18 @@
 struct db;
 
 enum db_mode {
-	DB_READ,         /* must exist */
-	DB_WRITE,        /* must exist; for labels and the like beside a daemon */
-	DB_COLLECT,      /* created (0640) if missing; claimed for this process */
-	DB_COLLECT_YEARS /* the same; created with the page size for many epochs */
+	DB_READ,    /* must exist */
+	DB_WRITE,   /* must exist; for labels, marks and the like while a daemon runs */
+	DB_COLLECT, /* created (mode 0640) if missing; claimed for this process */
+	/* the same, but a new file gets the page size for many epochs */
+	DB_COLLECT_YEARS
 };
 
 /*
- * Opens path. All modes but DB_READ migrate an older schema. A schema that CPI did not
- * make is refused as damaged, because queries would run what it says. Returns 0,
+ * Opens path. All modes except DB_READ migrate an older schema. A schema that CPI did
+ * not make is refused as damaged, because queries would execute code in it. Returns 0,
  * -errno, -CPI_EFORMAT (not a CPI database), -CPI_EVERSION, -CPI_ECORRUPT, or
- * -CPI_EINUSE when another collector has claimed it; all are logged.
+ * -CPI_EINUSE if another collector has claimed it (all logged).
  */
 int db_open(const char *path, enum db_mode mode, struct db **out);
 void db_close(struct db *db); /* accepts NULL */
@@ -38,15 +39,15 @@ void db_close(struct db *db); /* accepts NULL */
 void db_give_back_memory(struct db *db);
 
 /*
- * The same, and leaves one file where no other process has the database open: without
- * -wal, -shm and -lock, to be copied or deleted as it is. The next one that writes
- * makes them again. Other handles of this process must be closed.
+ * As db_close(); if no other process has the database open, leaves a single file
+ * without -wal, -shm and -lock, which can be copied or deleted. The next writer makes
+ * them again. Other handles of this process must be closed.
  */
 void db_close_whole(struct db *db);
 
 /*
- * Of a handle that has stored nothing: the same as db_close(), but deletes the file if
- * this handle created it. Other handles of this process must be closed.
+ * As db_close(), for a handle that has stored nothing: deletes the file if this handle
+ * created it. Other handles of this process must be closed.
  */
 void db_close_unused(struct db *db);
 
@@ -54,59 +55,62 @@ bool db_is_new(const struct db *db); /* whether this handle created the file */
 
 /*
  * Whether the file of a DB_COLLECT handle is still at its path (place.h). The path that
- * was given is followed again, because a symlink may have changed. 0 or -errno.
+ * was given is resolved again, because a symlink may have changed. Returns 0 or -errno.
  */
 int db_look(const struct db *db, enum place_state *state, nlink_t *nr_links);
 
 /*
- * What to look for when a DB_COLLECT handle cannot write: another process's lock. It
- * may only read, with a shared lock on the -shm file.
+ * Returns the query for the process that keeps a DB_COLLECT handle from writing. This
+ * may be a process that only reads, with a shared lock on the -shm file.
  */
 struct lockholder_query db_writer_query(const struct db *db);
 
 /*
- * Opens the file that is now at held's path, or makes a new one, in held's mode. held
- * stays open and shares its claim of the path. Returns as db_open().
+ * Opens the file that is now at held's path, or creates one, in held's mode. held stays
+ * open, and shares its claim of the path with *out. Returns as db_open().
  */
 int db_reopen(const struct db *held, struct db **out);
 
-/* For PLACE_GONE: moves a copy of held (save.h) to its path. 0 or -errno. */
+/* For PLACE_GONE: moves a copy of held (save.h) to held's path. Returns 0 or -errno. */
 int db_put_back(const struct db *held, const char *copy);
 
 /*
  * For PLACE_WAL_GONE: moves the WAL's content into the file and opens the file again
- * with a new WAL. This process must have no other connection to it. -EBUSY while
- * readers need the old WAL; then nothing has changed. After any other error only
- * db_renew() and db_close() may be called.
+ * with a new WAL. This process must have no other connection to it. Returns 0; -EBUSY
+ * while readers need the old WAL, and then nothing has changed; or another error, after
+ * which only db_renew() and db_close() may be called.
  */
 int db_renew(struct db *db);
 
 /*
- * An empty database that only this process sees, in memory, and in an unlinked file
- * when it grows large. name is shown as its path.
+ * Opens an empty database that only this process can see. It is in memory, and in an
+ * unlinked file if it grows large. name is shown as its path. Returns 0 or an error.
  */
 int db_open_temporary(const char *name, struct db **out);
 
 /*
- * What relative times are relative to: now. Of a temporary database it is when that was
- * opened, for what it was filled with was chosen by then: the same times must mean the
- * same epochs later.
+ * Returns the time to which relative times refer. This is the current time; for a
+ * temporary database it is the time of its opening, at which its contents were chosen,
+ * so that the same relative times mean the same epochs later.
  */
 uint64_t db_now_ns(const struct db *db);
 
-/* For db/ itself and its tests; other code uses store.h and query.h. */
+/* Only for db/ and its tests; other code uses store.h and query.h. */
 sqlite3 *db_handle(struct db *db);
 const char *db_path(const struct db *db);
 
-/* Bytes of the database file and of its WAL. 0 or -errno. */
+/* Gets the sizes of the database file and of its WAL. Returns 0 or -errno. */
 int db_size(const struct db *db, uint64_t *file_bytes, uint64_t *wal_bytes);
 
-/* PRAGMA integrity_check and every blob decoded. 0, or -CPI_ECORRUPT (logged). */
+/*
+ * Runs SQLite's integrity check, decodes every blob, and checks references and sums.
+ * Returns 0, or -CPI_ECORRUPT (logged).
+ */
 int db_check(struct db *db);
 
 #define DB_DEFAULT_PATH "/var/lib/cpi/cpi.db"
 
-const char *db_env_path(void);     /* $CPI_DB; NULL: it names none */
-const char *db_default_path(void); /* that, or DB_DEFAULT_PATH */
+const char *db_env_path(void);     /* $CPI_DB; NULL: not set or empty */
+const char *db_default_path(void); /* $CPI_DB, else DB_DEFAULT_PATH */
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * edge_set.c - table edge: the edges between two images
  *
- * The images are part of the key, so blobs name none, and merging needs no map. Tallies
- * count samples, and an edge is none: no tally changes with a row.
+ * The images are part of the key, so blobs contain no image numbers, and merging needs
+ * no map. Tallies count samples; edges are not samples, so no tally changes with a row.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image_list.c - a sorted list of images, and an index of it by id
+ * image_list.c - one numbering of the images of several epochs
  *
- * Images that a flush adds while the list is in use are appended, so that the positions
- * of the others stay valid.
+ * The list is sorted, and has an index by id. Images that a flush adds while the list
+ * is in use are appended, so that the indexes of the others stay valid.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #include "db/core/rows.h"
 #include "db/core/sql.h"
 
-/* Where an image is in the list. */
+/* The position of an image in the list. */
 struct image_id {
 	int64_t id;
 	uint32_t index;
@@ -78,7 +78,10 @@ void image_list_fini(struct image_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* One that a flush has come to use since the list was made goes to its end. */
+/*
+ * Finds an image's index. Appends an image that a flush has added since the list was
+ * made.
+ */
 static int find_image(struct image_list *l, int64_t id, uint32_t *index)
 {
 	static const char sql[] =

@@ -2,7 +2,8 @@
 /*
  * image_list.h - one numbering of the images in several epochs' stacks and windows
  *
- * Each epoch has its own numbers (image_numbers.h). In the list an image has one index.
+ * Each epoch numbers its images in its own way (image_numbers.h). In this list an image
+ * has one index for all epochs.
  */
 #ifndef CPI_DB_IMAGE_LIST_H
 #define CPI_DB_IMAGE_LIST_H
@@ -15,17 +16,21 @@ struct image_id;
 
 struct image_list {
 	sqlite3 *h;
-	struct query_image *image; /* images that a flush adds later are at the end */
+	struct query_image *image; /* images that a later flush adds are appended */
 	size_t nr;
 	struct image_id *by_id;
 };
 
-/* Reads those of epochs, a JSON array. 0 or a negative error; l is freed in any case.
+/*
+ * Reads the images of epochs (a JSON array of ids). Returns 0 or a negative error; call
+ * image_list_fini() in both cases.
  */
 int image_list_read(sqlite3 *h, const char *epochs, struct image_list *l);
 void image_list_fini(struct image_list *l);
 
-/* Reads an epoch's numbers; map[number] is an image's index. As image_numbers_read().
+/*
+ * Reads an epoch's numbers; out->map[number] is the image's index in l. Returns as
+ * image_numbers_read().
  */
 int image_list_map(struct image_list *l, int64_t epoch, struct image_numbers *out);
 

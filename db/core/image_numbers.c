@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image_numbers.c - reads an epoch's numbers of images, and gives new ones
+ * image_numbers.c - reads an epoch's numbers of images, and assigns new ones
  *
- * Numbers are 0, 1, 2, ... without holes, so a list of ids is also the check that a
- * blob's numbers mean something.
+ * Numbers are 0, 1, 2, ... without gaps, so a number in a blob is valid if it is less
+ * than the length of the list of ids.
  */
 #include "config.h"
 
@@ -61,7 +61,7 @@ void image_numbers_fini(struct image_numbers *im)
 	memset(im, 0, sizeof(*im));
 }
 
-/* The number of an image in an epoch, which may be new. */
+/* Gets the number of an image in an epoch; assigns one if it has none. */
 static int give_number(sqlite3 *h, int64_t epoch, int64_t image, uint32_t *nr)
 {
 	int64_t found;

@@ -2,8 +2,8 @@
 /*
  * intern.c - finds the id of a row by its contents, or inserts it
  *
- * Looking first is cheaper than inserting with a conflict: nearly every row that a
- * flush names is there already, and a look-up leaves its pages clean.
+ * A look-up comes first, because nearly all rows that a flush needs exist, and a
+ * look-up, unlike an insertion that conflicts, leaves the pages clean.
  */
 #include "config.h"
 
@@ -13,7 +13,7 @@
 
 #include "db/core/sql.h"
 
-/* What an insertion returned, with the id that it gave. */
+/* Returns err; if the insertion succeeded, sets *id to the new row's id. */
 static int inserted(sqlite3 *h, int err, int64_t *id)
 {
 	if (!err)

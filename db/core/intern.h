@@ -2,8 +2,9 @@
 /*
  * intern.h - the ids of platforms, streams, contexts and images
  *
- * Each function finds the row of a description, or inserts it. They are for write
- * transactions. Nothing is cached: after a rollback, another row may get the same id.
+ * Each function finds the row with a description, or inserts it, and sets *id. Call
+ * them in write transactions. They return 0 or a negative error. Nothing is cached:
+ * after a rollback, another row may get the same id.
  */
 #ifndef CPI_DB_INTERN_H
 #define CPI_DB_INTERN_H
@@ -18,13 +19,13 @@ int intern_stream(sqlite3 *h, const struct stream_desc *d, int64_t *id);
 int intern_context(sqlite3 *h, const char *name, int64_t *id);
 
 /*
- * A flush names hundreds of images: the statement that finds them is prepared
- * once, and is the caller's to finalize.
+ * A flush has hundreds of images, so the statement that finds them is prepared once;
+ * the caller finalizes it.
  */
 int intern_image_search(sqlite3 *h, sqlite3_stmt **search);
 int intern_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id);
 
-/* Only finds an image: -ENOENT if there is none. */
+/* Only finds an image; returns -ENOENT if there is none. */
 int intern_find_image(sqlite3_stmt *search, const struct image_desc *d, int64_t *id);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lockholder.c - /proc/locks, and for locks that are no process's /proc/PID/fdinfo
+ * lockholder.c - searches /proc/locks, and then /proc/PID/fdinfo
  *
- * /proc/locks names who took a lock: for an open file description's it has no process
- * at all, and that of a flock() may be gone while a child keeps it.
+ * /proc/locks has the process that took a lock. For a lock of an open file description
+ * it has none, and the process of a flock() may be gone while a child holds the lock.
+ * Such locks are found in /proc/PID/fdinfo.
  */
 #include "config.h"
 
@@ -48,7 +49,10 @@ static bool lives(pid_t pid, const struct lockholder_query *q)
 	return pid > 0 && pid != q->except && (!kill(pid, 0) || errno == EPERM);
 }
 
-/* The first lock in a file of such lines, whose process may be unknown; 0: none. */
+/*
+ * Finds the first matching lock in a file with such lines. Sets *found, and returns its
+ * process; 0 if there is no lock, or its process is unknown.
+ */
 static pid_t find_in(const char *path, const char *prefix,
 		     const struct lockholder_query *q, bool *found)
 {

@@ -2,7 +2,7 @@
 /*
  * place.c - compares the files at a path with those that were opened
  *
- * Files are told apart by device and inode. stat() is enough, and no file is opened:
+ * Files are compared by device and inode with stat(). No file is opened, because
  * closing it would drop the locks of SQLite's connection.
  */
 #include "config.h"
@@ -45,7 +45,7 @@ int place_note(struct db_place *p, const char *path, const struct stat *file)
 	return err;
 }
 
-/* 0: it is there; 1: it is not, or another one is; or -errno. */
+/* Returns 0 if the file is unchanged, 1 if it is missing or another file, or -errno. */
 static int look_beside(const char *path, const char *suffix, const struct stat *want)
 {
 	struct stat st;

@@ -2,8 +2,8 @@
 /*
  * profile_set.c - table profile: the counts of an image, stream and context
  *
- * struct profile has counts of several kinds, and each kind is a row. So what a row
- * adds to a set, and has of it, depends on the row's key.
+ * struct profile has counts of several kinds, and each kind is a separate row. So the
+ * row's key decides which counts of a struct profile the row contains.
  */
 #include "config.h"
 
@@ -36,7 +36,9 @@ static int encode_profile(const struct set_key *key, void *set, struct buf *out)
 	return codec_encode(set, key->kind, out);
 }
 
-/* More than any row says, where the sum is too large for a number. */
+/*
+ * Returns the total of the row's counts; UINT64_MAX if it overflows, which no row has.
+ */
 static uint64_t total_profile(const struct set_key *key, void *set)
 {
 	uint64_t total;

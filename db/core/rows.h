@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rows.h - reading rows: sets of ids, checks of columns, images
+ * rows.h - helpers for reading rows: sets of ids, checks of columns, images
  */
 #ifndef CPI_DB_ROWS_H
 #define CPI_DB_ROWS_H
@@ -14,16 +14,16 @@
 #include "db/profile/selection.h"
 
 /*
- * Writes the epochs' ids as the JSON array that json_each() takes, for
- * "IN (SELECT value FROM json_each(?1))": a set in one parameter. 0 or -ENOMEM.
+ * Writes the epochs' ids as a JSON array, so that one parameter is a set: "IN (SELECT
+ * value FROM json_each(?1))". Returns 0 or -ENOMEM.
  */
 int rows_epoch_ids(const struct query_epochs *e, struct buf *out);
 
 /*
- * Appends the rows of a query to out. read() fills a row of size bytes. The caller
- * looks at rows after the query has ended, so that its work holds up no writer. ?1 is
- * the epochs' ids; ?2 is event unless that is NULL. 0 or a negative error; the caller
- * frees out in any case.
+ * Appends the rows of a query to out; read() fills a row of size bytes. The caller uses
+ * the rows after the query has ended, so that its work does not block writers. ?1 has
+ * the epochs' ids; ?2 is event, unless event is NULL. Returns 0 or a negative error;
+ * the caller frees out in both cases.
  */
 #define ROWS_MAX_SIZE 128
 typedef int (*rows_read_fn)(sqlite3_stmt *st, void *row); /* 0 or an error */
@@ -31,19 +31,20 @@ int rows_copy(struct db *db, const struct query_epochs *e, const char *event,
 	      const char *sql, rows_read_fn read, size_t size, struct buf *out);
 
 /*
- * Checks the types of a row's columns, from first on, with a letter for each:
+ * Checks the types of a row's columns from first on. types has a letter for each:
  *	n	an integer that is not negative
  *	N	the same, or NULL
  *	i	any integer: offsets and file data are unsigned, and may look negative
  *	t	a text of at most ROWS_MAX_TEXT bytes
  *	b	bytes
- *	.	not looked at
- * 0 or -CPI_ECORRUPT, logged with the column's name.
+ *	.	any value
+ * Returns 0, or -CPI_ECORRUPT (logged with the column's name).
  */
 #define ROWS_MAX_TEXT (64 << 10)
 int rows_check_columns(sqlite3_stmt *st, int first, const char *types);
 
-/* The sum of a column, to be checked as 'n': -1 if a value is negative or NULL. */
+/* SQL for the sum of a column. -1, which 'n' refuses, if a value is negative or NULL.
+ */
 #define ROWS_SUM(c)    "iif(count(" c ") < count(*) OR min(" c ") < 0, -1, sum(" c "))"
 #define ROWS_SUM_AS(c) ROWS_SUM(c) " AS " c
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * schema.c - the steps from version to version, and the version of a file
+ * schema.c - the version of a database, and migration to the current one
  *
  * The steps are the .sql files beside this one, which the build turns into strings. A
  * new database runs all of them; an older one runs those that it lacks.
@@ -43,7 +43,7 @@ int schema_read_older(sqlite3 *h, int version)
 	return err;
 }
 
-/* A number of an attached database. */
+/* Reads a number from an attached database. */
 static int get_number(sqlite3 *h, const char *statement, const char *name,
 		      const char *item, int64_t *out)
 {

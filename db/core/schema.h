@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * schema.h - which version a database has, and how it gets to ours
+ * schema.h - the version of a database, and migration to the current one
  *
- * PRAGMA application_id says that a file is CPI's, user_version which version
- * it has. A version is reached by the steps before it, in order.
+ * PRAGMA application_id identifies CPI's files; user_version is the version. A database
+ * is migrated by applying the missing steps in order.
  */
 #ifndef CPI_DB_SCHEMA_H
 #define CPI_DB_SCHEMA_H
@@ -21,22 +21,24 @@ struct schema {
 extern const struct schema schema_current;
 
 /*
- * The version of an attached database, "main" or another, which is only read: 0 for an
- * empty one. Returns 0, -CPI_EFORMAT for another program's, -CPI_EVERSION for a newer
- * one, -CPI_ECORRUPT for an impossible one (all logged), or what SQLite reports.
+ * Gets the version of an attached database, "main" or another; 0 for an empty one. Does
+ * not change it. Returns 0, -CPI_EFORMAT for another program's database, -CPI_EVERSION
+ * for a newer version, -CPI_ECORRUPT for an impossible one (all logged), or SQLite's
+ * error.
  */
 int schema_version(sqlite3 *h, const char *name, const struct schema *schema,
 		   int *version);
 
 /*
  * Migrates a database to the schema's version in one transaction. If two processes do
- * so at once, the second finds nothing left to do.
+ * this at once, the second one has nothing left to do.
  */
 int schema_migrate(sqlite3 *h, const struct schema *schema);
 
 /*
- * Gives a connection that only reads an older version temporary views with the newest
- * version's tables. The file does not change. -CPI_EFORMAT if it is too old for that.
+ * Creates temporary views, so that a read-only connection to an older version sees the
+ * newest version's tables. The file does not change. Returns -CPI_EFORMAT if the
+ * version is too old for this.
  */
 int schema_read_older(sqlite3 *h, int version);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * schema_check.c - compares a schema with that of an empty database made for this
+ * schema_check.c - compares a schema with that of a new empty database
  *
  * Both schemas are lists of texts, sorted by name. SQLite keeps the text of each CREATE
- * as it was written, with comments, and ALTER TABLE changes it the same way in both.
+ * statement, with comments, and ALTER TABLE changes it in the same way in both.
  */
 #include "config.h"
 
@@ -20,11 +20,11 @@
 #include "base/log.h"
 #include "db/core/sql.h"
 
-#define MAX_OBJECTS 512 /* of a file; ours has fewer than a hundred */
+#define MAX_OBJECTS 512 /* limit for a file; our schema has fewer than a hundred */
 
 struct object {
-	char *name; /* with its type: "table epoch" */
-	char *sql;  /* without comments and blanks that mean nothing */
+	char *name; /* type and name: "table epoch" */
+	char *sql;  /* without comments and redundant blanks */
 };
 
 struct objects {
@@ -46,7 +46,10 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* The end of the quoted text or of the comment that begins at s; s if none does. */
+/*
+ * Returns the end of the quoted text or comment that begins at s; s if none begins
+ * there.
+ */
 static const char *skip_quoted(const char *s)
 {
 	const char *end;
@@ -69,7 +72,10 @@ static const char *skip_comment(const char *s)
 	return end ? end + 2 : s + strlen(s);
 }
 
-/* Copies sql with one blank between words, and no comments. NULL: out of memory. */
+/*
+ * Returns a copy of sql with one blank between words and without comments. NULL: out of
+ * memory.
+ */
 static char *simplify(const char *sql)
 {
 	char *out = malloc(strlen(sql) + 1), *to = out;
@@ -119,8 +125,8 @@ static int compare(const void *va, const void *vb)
 }
 
 /*
- * What SQLite itself makes is left out: indexes that a constraint has, and what ANALYZE
- * counted.
+ * Lists the objects of a schema, without those that SQLite makes itself: indexes of
+ * constraints, and the tables of ANALYZE.
  */
 static int list_objects(sqlite3 *h, const char *name, struct objects **out)
 {
@@ -178,7 +184,10 @@ static int refuse(sqlite3 *h, const char *db, const struct object *object,
 	return -CPI_ECORRUPT;
 }
 
-/* now: of the version that the file has; last: of the newest. */
+/*
+ * Compares file with the schema of the file's version (now) and of the newest version
+ * (last).
+ */
 static int compare_all(sqlite3 *h, const char *db, const struct objects *file,
 		       const struct objects *now, const struct objects *last)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * schema_check.h - whether a file has exactly the tables that CPI makes
+ * schema_check.h - checks that a file has exactly the tables that CPI makes
  *
- * A query runs code from the file's schema: generated columns, views and expressions of
- * indexes. So a schema that differs from ours in more than blanks and comments is
+ * A query executes code in the file's schema: generated columns, views and expressions
+ * of indexes. So a schema that differs from ours in more than blanks and comments is
  * refused as damaged, even if SQLite accepts it.
  */
 #ifndef CPI_DB_SCHEMA_CHECK_H
@@ -15,8 +15,8 @@
 
 /*
  * Compares the schema of an attached database, "main" or another, with that of a
- * version. Tables of later versions may be there as well. Returns 0, -CPI_ECORRUPT
- * (logged, with what is wrong), -ENOMEM, or what SQLite reports.
+ * version. Tables of later versions may also exist. Returns 0, -CPI_ECORRUPT (logged
+ * with the difference), -ENOMEM, or SQLite's error.
  */
 int schema_check(sqlite3 *h, const char *name, const struct schema *schema,
 		 int version);

@@ -2,9 +2,9 @@
 /*
  * set_rows.c - reads, adds to, moves, removes and checks rows that hold a set
  *
- * A row is changed by reading it, merging and writing it again: blobs cannot be added
- * to in place. Rows are listed before they are worked on, because SQLite does not
- * define what a query returns while its table changes.
+ * A blob cannot be changed in place, so a row is read, merged, and written again. Rows
+ * are listed before they are changed, because SQLite does not define the result of a
+ * query while its table changes.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ struct set_key set_rows_before(int64_t epoch)
 				 INT64_MIN, INT64_MIN, INT64_MIN };
 }
 
-/* As many of ?1 to ?6 as the statement has. */
+/* Binds those of ?1 to ?6 that the statement has. */
 static int bind_key(sqlite3_stmt *st, const struct set_key *key)
 {
 	static const char types[] = "iiiiii";
@@ -87,7 +87,7 @@ int set_rows_read(sqlite3 *h, const struct set_kind *kind, const struct set_key 
 	return err;
 }
 
-/* What a row has and set, in *sum, which the caller frees in any case. */
+/* Sets *sum to the sum of a row and set; the caller frees it in any case. */
 static int add_up(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
 		  void *set, const uint32_t *map, uint32_t nr_map, void **sum)
 {
@@ -139,7 +139,7 @@ int set_rows_add(sqlite3 *h, const struct set_kind *kind, const struct set_key *
 
 struct listed_row {
 	struct set_key key;
-	int64_t counted; /* what the tally has of it */
+	int64_t counted; /* its samples in the tally */
 };
 
 struct listed_rows {
@@ -218,7 +218,9 @@ static int take_rows(sqlite3 *h, const struct set_kind *kind,
 	return err;
 }
 
-/* The row, and the row it is added to, as one; the epoch's images get numbers there. */
+/*
+ * Adds up a row and the row of the target epoch. The images get numbers in that epoch.
+ */
 static int add_up_moved(sqlite3 *h, const struct set_kind *kind,
 			const struct set_key *from, const struct set_key *to,
 			void **sum)
@@ -236,7 +238,9 @@ static int add_up_moved(sqlite3 *h, const struct set_kind *kind,
 	return err;
 }
 
-/* Nothing is written before the sum is known to fit; from then on, no error is lasting.
+/*
+ * Moves a row. Nothing is written before the sum is known to fit; after that only
+ * temporary errors are possible.
  */
 static int move_row(sqlite3 *h, const struct set_kind *kind,
 		    const struct listed_row *row, int64_t target)

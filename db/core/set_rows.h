@@ -2,11 +2,11 @@
 /*
  * set_rows.h - tables whose rows hold a set as a blob: edge, stack and window_set
  *
- * The three differ in their key and in their blob; struct set_kind has these
- * differences. Adding to a row, reading, moving, removing and checking it is the same
+ * The tables differ in their key and in their blob; struct set_kind describes the
+ * differences. Adding to a row, reading, moving, removing and checking rows is the same
  * for all.
  *
- * I1  A row and what it adds to its stream's tally change in the same transaction.
+ * I1  A row, and its part of its stream's tally, change in the same transaction.
  */
 #ifndef CPI_DB_SET_ROWS_H
 #define CPI_DB_SET_ROWS_H
@@ -18,87 +18,100 @@
 #include "db/core/slice.h"
 #include "db/profile/flush.h"
 
-/* A row's key. What a table has no column for is 0. */
+/* A row's key. Members for which a table has no column are 0. */
 struct set_key {
 	int64_t epoch, image, target, stream, context, kind;
 };
 
-/* In SQL, ?1 to ?6 are the key's members, in their order. */
+/* Describes a table. In its SQL, ?1 to ?6 are the key's members, in their order. */
 struct set_kind {
 	const char *name; /* for messages: "edges" */
 	enum tally_kind tally;
-	const char *find;   /* the blob of a row */
+	const char *find;   /* selects the blob of a row */
 	const char *put;    /* writes a row: ?7 total, ?8 kept, ?9 the blob */
-	const char *remove; /* a row */
+	const char *remove; /* deletes a row */
 	/*
-	 * The rows of epoch ?1 whose keys are greater than the rest of the key, at most
-	 * 64, ascending: key without epoch, and what the tally has of the row.
+	 * Selects at most 64 rows of epoch ?1 whose keys are greater than the rest of
+	 * the key, in ascending order: the key without epoch, and the row's part of the
+	 * tally.
 	 */
 	const char *after;
-	const char *all; /* every row: key, total, kept, blob */
+	const char *all; /* selects all rows: key, total, kept, blob */
 
-	/* A set to add to. added: what will be, or NULL. NULL when out of memory. */
+	/*
+	 * Makes an empty set. added: the set that will be added to it, or NULL. Returns
+	 * NULL if out of memory.
+	 */
 	void *(*new)(const struct set_key *key, const void *added);
 	void (*free)(void *set); /* accepts NULL */
-	/* Adds a blob to a set. */
+	/* Decodes a blob, and adds it to a set. */
 	int (*decode)(sqlite3 *h, const struct set_key *key, const void *blob,
 		      size_t size, void *set);
-	/* Keeps what will be added to a row within bounds; NULL: no bounds. */
+	/* Limits the size of a set that will be added to a row; NULL: no limit. */
 	int (*bound)(sqlite3 *h, const struct set_key *key, void *set);
-	/* Adds from, whose image i is map[i]; only for kinds that number images. */
+	/*
+	 * Adds from to set; image i of from is map[i] in set. Only for kinds that
+	 * number images.
+	 */
 	int (*merge)(void *set, void *from, const uint32_t *map, uint32_t nr_map);
-	/* What a row of this key has of a set; nothing for an empty set. */
+	/*
+	 * Encodes the part of a set that belongs to a row with this key; appends
+	 * nothing for an empty set.
+	 */
 	int (*encode)(const struct set_key *key, void *set, struct buf *out);
 	uint64_t (*total)(const struct set_key *key, void *set);
-	uint64_t (*kept)(const void *set); /* NULL: there is no such column */
-	bool numbers_images;               /* by image_numbers.h */
+	uint64_t (*kept)(const void *set); /* NULL: the table has no such column */
+	bool numbers_images; /* sets contain numbers of images (image_numbers.h) */
 };
 
-extern const struct set_kind profile_set; /* sets are struct profile */
+extern const struct set_kind profile_set; /* its sets are struct profile */
 extern const struct set_kind edge_set;    /* ... struct edges */
 extern const struct set_kind stack_set;   /* ... struct stack_tree */
 extern const struct set_kind window_set;  /* ... struct windows */
 
-/* All but profiles, which a roll-up merges in groups (db/retain/rollup_group.h). */
+/*
+ * All kinds except profiles, which a roll-up merges in groups
+ * (db/retain/rollup_group.h).
+ */
 #define NR_SET_KINDS 3
 extern const struct set_kind *const set_kinds[NR_SET_KINDS];
 
 /*
- * Adds a row to set, with the numbers of images of its epoch. A row that is not there
- * adds nothing. 0; -CPI_ECORRUPT, logged, when the row does not decode; -ENOMEM, or
- * what SQLite reports.
+ * Reads a row and adds it to set, with its epoch's numbers of images. A missing row
+ * adds nothing. Returns 0; -CPI_ECORRUPT if the row does not decode (logged); -ENOMEM;
+ * or SQLite's error.
  */
 int set_rows_read(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
 		  void *set);
 
 /*
- * The same for a caller that reads many rows and prepares kind->find once. The
- * statement is reset afterwards.
+ * The same with a statement of kind->find that the caller has prepared, to read many
+ * rows. Resets the statement.
  */
 int set_rows_read_by(sqlite3_stmt *find, const struct set_kind *kind,
 		     const struct set_key *key, void *set);
 
 /*
  * In a write transaction: adds set to a row, which may be new. Image i of the set is
- * map[i] in the epoch. The set stays the same, so a transaction that failed can be
- * tried again with it. Errors as of set_rows_read(); and -EOVERFLOW or -CPI_ELIMIT,
- * logged, when the sum does not fit a row.
+ * map[i] in the epoch. set does not change, so a failed transaction can be tried again.
+ * Returns as set_rows_read(), or -EOVERFLOW or -CPI_ELIMIT if the sum does not fit in a
+ * row (logged).
  */
 int set_rows_add(sqlite3 *h, const struct set_kind *kind, const struct set_key *key,
 		 void *set, const uint32_t *map, uint32_t nr_map);
 
 /*
- * In a slice: moves rows of epoch last->epoch to another epoch, with what they add to
- * the tally, beginning behind *last, which becomes the key of the last row. A row that
- * does not decode, or does not fit the row it is added to, is logged and stays. 1:
- * there may be more; 0: done.
+ * In a slice: moves rows of epoch last->epoch, and their part of the tally, to the
+ * epoch target. Begins after the key *last, and sets it to the last row's key. A row
+ * that does not decode, or does not fit in its new row, is logged and stays. Returns 1
+ * if there may be more rows, 0 if done, or an error.
  */
 int set_rows_move(struct slice *s, const struct set_kind *kind, int64_t target,
 		  struct set_key *last);
 
 /*
- * The statements that remove rows of a kind. End it even if its start failed, or if it
- * is all zero.
+ * The prepared statements that remove rows of a kind. Call set_taker_fini() even if
+ * set_taker_init() failed; it also accepts a zeroed struct.
  */
 struct set_taker {
 	const struct set_kind *kind;
@@ -109,19 +122,22 @@ int set_taker_init(sqlite3 *h, const struct set_kind *kind, struct set_taker *t)
 void set_taker_fini(struct set_taker *t);
 
 /*
- * In a write transaction: removes a row, and counted samples from its tally. -EAGAIN:
- * the row is not there any more.
+ * In a write transaction: removes a row, and `counted` samples from its tally. Returns
+ * 0, -EAGAIN if the row does not exist any more, or another error.
  */
 int set_taker_take(const struct set_taker *t, const struct set_key *key,
 		   int64_t counted);
 
-/* In a slice: removes some rows of an epoch. 1: there may be more; 0: done. */
+/*
+ * In a slice: removes some rows of an epoch. Returns 1 if there may be more, 0 if done,
+ * or an error.
+ */
 int set_rows_remove(struct slice *s, const struct set_kind *kind, int64_t epoch);
 
-/* Decodes all rows: 0, -CPI_ECORRUPT (logged), or another error. */
+/* Decodes all rows. Returns 0, -CPI_ECORRUPT (logged), or another error. */
 int set_rows_check(sqlite3 *h, const struct set_kind *kind);
 
-/* The key before all rows of an epoch. */
+/* Returns a key that is less than those of all rows of an epoch. */
 struct set_key set_rows_before(int64_t epoch);
 
 #endif

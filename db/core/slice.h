@@ -2,8 +2,9 @@
 /*
  * slice.h - short write transactions
  *
- * Flushes wait for the lock of retention. So retention reads and computes without the
- * lock, writes until slice_is_full(), and leaves the rest to the next slice.
+ * While retention holds the write lock, flushes wait. So retention reads and computes
+ * without the lock, writes only until slice_is_full(), and leaves the rest to the next
+ * slice.
  */
 #ifndef CPI_DB_SLICE_H
 #define CPI_DB_SLICE_H
@@ -15,17 +16,20 @@
 struct slice {
 	sqlite3 *h;
 	uint64_t begun_ns;   /* monotonic */
-	uint64_t last_ns;    /* how long the lock was held */
-	uint64_t longest_ns; /* ... by the longest slice */
+	uint64_t last_ns;    /* how long the last slice held the lock */
+	uint64_t longest_ns; /* how long the longest slice held it */
 };
 
-/* 0, -EBUSY when another process writes for too long, or what SQLite reports. */
+/*
+ * Begins a transaction. Returns 0, -EBUSY if another process writes for too long, or
+ * SQLite's error.
+ */
 int slice_begin(struct slice *s);
 
-/* Whether it is time to end it. */
+/* Whether the slice has lasted long enough and should end. */
 bool slice_is_full(const struct slice *s);
 
-/* Commits, or rolls back if err is not 0. err, or what the commit fails with. */
+/* Commits, or rolls back if err is not 0. Returns err, or the error of the commit. */
 int slice_end(struct slice *s, int err);
 
 #endif

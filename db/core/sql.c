@@ -38,7 +38,7 @@ int sql_error(int rc)
 	case SQLITE_TOOBIG:
 		return -CPI_ELIMIT;
 	}
-	/* Our statements are right: what they fail on is not our schema. */
+	/* Our statements are correct, so any other error means a damaged schema. */
 	return -CPI_ECORRUPT;
 }
 
@@ -67,7 +67,7 @@ void sql_checkpoint(sqlite3 *h, int patience_ms)
 	sql_set_patience(h, patience_ms);
 }
 
-/* Logs h's newest failure. */
+/* Logs h's last error, and returns rc as a negative error. */
 static int fail(sqlite3 *h, int rc)
 {
 	const char *path = sqlite3_db_filename(h, "main");

@@ -2,9 +2,9 @@
 /*
  * stack_set.c - table stack: one tree for each stream and context
  *
- * Each stack is in one context of '' and "comm=NAME", so that a command's stacks are
- * read without all others. These contexts together are what the stream stored; contexts
- * of other kinds have stacks a second time.
+ * Each stack is either in the context '' or in one "comm=NAME", so that a command's
+ * stacks can be read alone. The rows of these contexts together are the stream's stored
+ * samples; contexts of other kinds contain stacks a second time.
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include "db/profile/stacktree.h"
 
 /*
- * An epoch's trees take no new frames when they have so many bytes together: further
+ * If an epoch's trees together have this many bytes, they get no new frames; further
  * stacks are counted as STACK_NO_ROOM.
  */
 #define EPOCH_BYTES (64 << 20)

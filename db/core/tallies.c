@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tallies.c - checks and stores what became of the samples of each stream
+ * tallies.c - checks and stores the numbers of received, stored and lost samples
  *
- * One table of tallies and one of losses serve all kinds of streams; a column has the
- * kind. Rows are added to by SQL, so a flush reads none of them.
+ * All kinds of streams share a table of tallies and one of losses; a column has the
+ * kind. SQL adds to the rows, so a flush does not read them.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ bool tallies_have(const struct flush_streams *s, int stream)
 	return stream >= 0 && (size_t)stream < s->nr;
 }
 
-/* All losses are one term: their numbers are the daemon's. */
+/* Adds up all losses as one, because db/ does not know the daemon's enum loss. */
 static struct stream_account account_of(const struct flush_streams *s, size_t stream,
 					uint64_t stored)
 {
@@ -69,7 +69,7 @@ int tallies_check(const struct flush_streams *s, enum tally_kind kind,
 	return 0;
 }
 
-/* A negative number is more than any account has received. */
+/* Negative numbers become huge unsigned ones, which never add up. */
 bool tallies_row_adds_up(sqlite3_stmt *st, int first)
 {
 	const struct stream_account a = {

@@ -2,15 +2,15 @@
 /*
  * window_set.c - table window_set: the windows that began in an image
  *
- * A set is a random sample of bounded size. Windows of context '' are all that the
- * stream stored; other contexts have some of them a second time.
+ * A set is a random sample of limited size. The rows of context '' are the stream's
+ * stored windows; other contexts contain some of them a second time.
  */
 #include "config.h"
 
 #include "db/core/set_rows.h"
 #include "db/profile/windows.h"
 
-/* The lots differ from those by which the row was thinned out before. */
+/* Makes a set with another random seed than that of earlier merges into the row. */
 static void *new_windows(const struct set_key *key, const void *added)
 {
 	const uint64_t seen = added ? windows_seen(added) : 0;
