@@ -2,8 +2,8 @@
 /*
  * flush_kind.h - the kinds of streams in a flush: samples, stacks and windows
  *
- * Each kind has streams, which must add up, and rows that these streams stored. The
- * differences between the kinds are in struct flush_kind; flush_merge.c does the rest.
+ * Each kind has streams, whose numbers must add up, and rows. struct flush_kind
+ * describes the differences between the kinds; flush_merge.c has the common code.
  */
 #ifndef CPI_DB_FLUSH_KIND_H
 #define CPI_DB_FLUSH_KIND_H
@@ -15,24 +15,24 @@
 #include "base/hmap.h"
 #include "db/profile/flush.h"
 
-/* A flush on its way into an epoch. */
+/* The state of merging a flush into an epoch. */
 struct merge {
 	sqlite3 *h;
 	int64_t run, epoch;
 	const struct flush *f;
-	struct hmap images; /* ids that are known */
+	struct hmap images; /* ids of images, found so far */
 	sqlite3_stmt *image_search;
-	uint64_t nr_stored; /* samples, of all streams */
+	uint64_t nr_stored; /* stored samples of all streams */
 };
 
-/* What a flush has of one kind. */
+/* The part of a flush that belongs to one kind. */
 struct flush_part {
 	struct flush_streams streams;
 	const struct image_desc *const
-		*images; /* those that rows number; may be NULL */
+		*images; /* images to which rows refer by number; may be NULL */
 	size_t nr_images;
-	uint64_t *stored; /* by stream */
-	int64_t *id;      /* of a stream in the database */
+	uint64_t *stored; /* stored samples, by stream */
+	int64_t *id;      /* by stream: its id in the database */
 	uint32_t *map;    /* by image: its number in the epoch */
 };
 
@@ -40,7 +40,10 @@ struct flush_kind {
 	enum tally_kind tally;
 	/* Whether the flush has this kind; sets streams and images. */
 	bool (*describe)(const struct flush *f, struct flush_part *part);
-	/* Adds to part->stored; -EINVAL where something is of none of the streams. */
+	/*
+	 * Adds the rows' samples to part->stored. Returns -EINVAL if a row's stream is
+	 * not in the flush.
+	 */
 	int (*add_up)(const struct flush *f, const struct flush_part *part);
 	/* Adds the rows to the epoch. */
 	int (*merge)(struct merge *m, const struct flush_part *part);
@@ -48,10 +51,13 @@ struct flush_kind {
 
 extern const struct flush_kind flush_samples, flush_stacks, flush_windows;
 
-/* The id of an image in the database, which may be new; desc must stay. */
+/*
+ * Gets the id of an image in the database; inserts the image if it is new. desc must
+ * stay valid.
+ */
 int merge_image_id(struct merge *m, const struct image_desc *desc, int64_t *id);
 
-/* Adds edges to an epoch; by the streams of a part. */
+/* Adds edges to an epoch; their streams are those of part. */
 int merge_edges(struct merge *m, const struct flush_part *part,
 		const struct flush_edges *edges, size_t nr);
 

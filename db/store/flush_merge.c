@@ -2,9 +2,10 @@
 /*
  * flush_merge.c - checks a flush, and adds it to an epoch
  *
- * Samples, stacks and windows go the same way: the streams must add up, get a tally,
- * and have their rows merged (flush_kind.h). Then come what is known of images and the
- * flush's own row, which makes a second merge of the same flush impossible.
+ * Samples, stacks and windows are handled alike: the streams are checked, their tallies
+ * are stored, and their rows are merged (flush_kind.h). Then symbols, code and
+ * instructions of images are stored, and last the flush's own row, by which a second
+ * merge of the same flush is noticed.
  */
 #include "config.h"
 
@@ -22,7 +23,7 @@
 #include "db/core/tallies.h"
 #include "db/store/flush_kind.h"
 
-/* An image of the flush whose id is known, by the address of its description. */
+/* The id of an image of the flush, in a map by the address of its description. */
 struct merged_image {
 	struct hnode node;
 	const struct image_desc *desc;
@@ -44,7 +45,7 @@ static void part_fini(struct flush_part *part)
 	free(part->map);
 }
 
-/* Of a part that is described; to be ended in any case. */
+/* Begins a part of a flush. Call part_fini() in any case. */
 static int part_init(const struct flush_kind *kind, const struct flush *f,
 		     struct flush_part *part)
 {
@@ -141,7 +142,10 @@ static int merge_kinds(struct merge *m)
 	return err;
 }
 
-/* What is there already is left alone: its page stays clean. */
+/*
+ * Stores symbols. Rows that are already there are not written, so that their pages stay
+ * clean.
+ */
 static int merge_symbols(struct merge *m)
 {
 	static const char add[] =

@@ -11,14 +11,14 @@
 #include "db/store/store.h"
 
 /*
- * Checks that f keeps I1 of store.h and names only streams that it has. 0, or -EINVAL,
- * logged with the numbers and the database's path.
+ * Checks that f keeps I1 of store.h, and that its rows refer only to its streams.
+ * Returns 0, or -EINVAL (logged with the numbers and the database's path).
  */
 int flush_check(const struct flush *f, const char *path);
 
 /*
- * In a write transaction, which the caller rolls back on failure: adds f to an epoch.
- * Only one image's stored counts are in memory at a time.
+ * In a write transaction: adds f to an epoch. On failure the caller rolls back. The
+ * stored counts of only one image are in memory at a time.
  */
 int flush_merge(sqlite3 *h, int64_t run, int64_t epoch, const struct flush *f);
 

@@ -2,9 +2,10 @@
 /*
  * flush_samples.c - the samples of a flush: profiles, totals by command, and edges
  *
- * Profiles are written in the order of their keys, so that they fill the pages behind
- * those of the epoch before. A profile is one row for each of its kinds: the kinds are
- * read together, merged, and written one by one, by statements that are prepared once.
+ * Profiles are written in the order of their keys, so that they fill the pages after
+ * those of the previous epoch. A profile has one row for each of its kinds. The kinds
+ * are read together, merged, and written one by one, with statements that are prepared
+ * once.
  */
 #include "config.h"
 
@@ -50,7 +51,9 @@ static int add_up_samples(const struct flush *f, const struct flush_part *part)
 	return right ? 0 : -EINVAL;
 }
 
-/* Adds what the epoch has of a profile to *sum, which is made when there is any. */
+/*
+ * Adds the epoch's stored counts of a profile to *sum; creates *sum if there are any.
+ */
 static int read_stored(struct merge *m, sqlite3_stmt *st, const char *image,
 		       struct profile **sum)
 {
@@ -95,7 +98,7 @@ static int write_kind(struct merge *m, sqlite3_stmt *st, struct profile *p,
 	return err;
 }
 
-/* A profile of the flush, and its key in the epoch. */
+/* A profile of the flush, with its key in the epoch. */
 struct keyed_profile {
 	int64_t key[3]; /* image, stream, context */
 	const struct flush_profile *profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * flush_sets.c - what a flush has as sets: stacks, windows, and edges of any stream
+ * flush_sets.c - stores the stacks, windows and edges of a flush
  *
  * Each set is added to one row of its table (set_rows.h).
  */
@@ -15,7 +15,7 @@
 #include "db/profile/stream_account.h"
 #include "db/store/flush_kind.h"
 
-/* A row of a stream and context; "" is context 0. */
+/* Sets the key of the row of a stream and context; "" is context 0. */
 static int find_row(struct merge *m, int64_t stream, const char *context,
 		    struct set_key *key)
 {
@@ -23,7 +23,7 @@ static int find_row(struct merge *m, int64_t stream, const char *context,
 	return *context ? intern_context(m->h, context, &key->context) : 0;
 }
 
-/* Image 0 is the unknown one. */
+/* Gets the id of an image; NULL is the unknown image, 0. */
 static int find_image(struct merge *m, const struct image_desc *desc, int64_t *id)
 {
 	*id = 0;
@@ -60,7 +60,10 @@ static bool describe_stacks(const struct flush *f, struct flush_part *part)
 	return true;
 }
 
-/* Each stack is in one context of these. */
+/*
+ * Whether samples in this context count for the stream's total: each stack is in
+ * exactly one of these contexts.
+ */
 static bool counts_once(const char *context)
 {
 	return !*context || context_kinds(context) & 1u << CONTEXT_COMM;

@@ -20,7 +20,8 @@
 #include "db/core/sql.h"
 
 #define STEP_PAGES 256
-#define BUSY_NS    (2 * NSEC_PER_SEC) /* that the source may be locked for */
+/* the longest time for which the source may be locked */
+#define BUSY_NS (2 * NSEC_PER_SEC)
 
 static int copy_pages(sqlite3_backup *b)
 {
@@ -50,7 +51,7 @@ static int copy_into(sqlite3 *source, sqlite3 *target)
 	sqlite3_backup *b;
 	int err;
 
-	/* It is synced at its end, and nobody sees it before. */
+	/* The copy is synced at its end, and has no name before. */
 	err = sqlite3_exec(target,
 			   "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL,
 			   NULL, NULL);
@@ -81,7 +82,7 @@ int save_copy(struct db *db, const char *path)
 		return -EBADF;
 	if (asprintf(&part, "%s.part", path) < 0)
 		return -ENOMEM;
-	unlink(part); /* of one that was killed */
+	unlink(part); /* left over from a process that was killed */
 	err = file_create(part, 0640);
 	if (!err) {
 		err = copy_file(db, part);

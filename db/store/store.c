@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store.c - the life of a run: its epochs, its flushes, its end
+ * store.c - stores runs, epochs, flushes, gaps and marks
  *
- * Every change is one transaction, and struct store has only what was committed.
- * run.to_ns and epoch.to_ns follow the newest flush, so that the end of a run that died
- * is known.
+ * Each change is one transaction, and struct store has only committed values. run.to_ns
+ * and epoch.to_ns are updated with each flush, so that the end of a run that died is
+ * known.
  */
 #include "config.h"
 
@@ -22,14 +22,14 @@
 
 struct store {
 	struct db *db;
-	sqlite3 *handle; /* db's */
+	sqlite3 *handle; /* of db */
 	int64_t run;
-	int64_t epoch; /* 0 before the first */
+	int64_t epoch; /* 0 before the first epoch */
 	int patience_ms;
 	_Atomic uint64_t gap_ns; /* when the last gap was found; 0: none */
 };
 
-/* A gap of the machine that the run is of. */
+/* Stores a gap of the run's machine. */
 static int put_gap(sqlite3 *h, int64_t run, uint64_t from_ns, uint64_t to_ns,
 		   const char *reason)
 {
@@ -40,7 +40,7 @@ static int put_gap(sqlite3 *h, int64_t run, uint64_t from_ns, uint64_t to_ns,
 		      "iiis", run, from_ns, to_ns, reason);
 }
 
-/* The end of the machine's last gap; 0 if it has none. */
+/* Gets the end of the last gap of the run's machine; 0 if it has none. */
 static int find_gap(sqlite3 *h, int64_t run, uint64_t now_ns, uint64_t *out)
 {
 	static const char sql[] = "SELECT g.to_ns FROM gap g WHERE g.to_ns <= ?2"
@@ -57,8 +57,8 @@ static int find_gap(sqlite3 *h, int64_t run, uint64_t now_ns, uint64_t *out)
 }
 
 /*
- * A run that never ended has died: the time after its newest flush is a gap. *found_ns
- * is set if there is such a run.
+ * If a run never ended, its collector died, and the time after its newest flush is a
+ * gap. Stores this gap, and sets *found_ns.
  */
 static int bury_dead_run(sqlite3 *h, uint64_t now_ns, uint64_t *found_ns)
 {
@@ -174,7 +174,7 @@ int store_epoch(struct store *s, uint64_t now_ns, uint32_t uncertainty_ms,
 
 static int flush_once(struct store *s, const struct flush *f)
 {
-	static const char find[] = /* the next row may have it, merged */
+	static const char find[] = /* a roll-up may have merged it into the next row */
 		"SELECT 1 WHERE ?2 >= (SELECT seq - merged FROM flush"
 		" WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1)";
 	int64_t found;
