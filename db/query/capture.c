@@ -76,7 +76,7 @@ int query_capture(struct db *db, int64_t image, struct query_capture *out)
 		err = sql_each(h, read_code, &c,
 			       "SELECT start, bytes FROM code WHERE image = ?1", "i",
 			       image);
-	sql_rollback(h); /* nothing was written */
+	sql_rollback(h); /* the transaction only read */
 	if (err) {
 		query_capture_fini(&c);
 		return err;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * content.c - identifies the contents of epochs, to notice changes
+ *
+ * Sums over the epochs' flushes, their roll-ups, and the newest captures of their
+ * images are cheap to read, and at least one of them changes with each change of the
+ * contents.
+ */
 #include "config.h"
 
 #include "db/query/content.h"
@@ -6,7 +13,7 @@
 #include "db/core/rows.h"
 #include "db/core/sql.h"
 
-#define FEW_EPOCHS 100 /* whose images are found; of more, all are taken */
+#define FEW_EPOCHS 100 /* for more epochs, all images are read */
 
 static const char flushes[] =
 	"SELECT epoch, count(*), sum(seq), sum(merged), sum(received), sum(stored),"

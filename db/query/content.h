@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * content.h - what a report of some epochs reads of the database, in few words
+ * content.h - identifies the contents of epochs, to notice changes
  */
 #ifndef CPI_DB_CONTENT_H
 #define CPI_DB_CONTENT_H
@@ -9,13 +9,15 @@
 #include "db/core/db.h"
 #include "db/profile/selection.h"
 
-/* Called with the name of each image that the epochs may have. 0 or an error. */
+/*
+ * Called with the name of each image that may be in the epochs. Returns 0 or an error.
+ */
 typedef int (*query_content_fn)(void *ctx, const char *image);
 
 /*
- * Appends lines that change when a flush, a roll-up or a capture changes what the
- * epochs have. Of more than 100 epochs a capture of any image counts. 0, -ENOMEM, what
- * SQLite reports, or what fn returned.
+ * Appends lines that change whenever a flush, a roll-up or a capture changes the
+ * contents of the epochs. With more than 100 epochs, the lines also change with
+ * captures of other images. Returns 0, -ENOMEM, SQLite's error, or fn's error.
  */
 int query_content(struct db *db, const struct query_epochs *e, struct buf *out,
 		  query_content_fn fn, void *ctx);

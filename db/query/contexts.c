@@ -2,8 +2,8 @@
 /*
  * contexts.c - lists the contexts of a selection by their names
  *
- * Names are taken apart here, not by SQL: there are thousands of contexts, and millions
- * of profiles that have their ids.
+ * Names are parsed here and not in SQL, because there are only thousands of contexts,
+ * but millions of profiles that refer to them.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 struct lister {
 	const struct query_selection *sel;
 	struct buf *out;
-	const char *before; /* the next id */
+	const char *before; /* text before the next id: "[" or "," */
 };
 
 static int list_context(sqlite3_stmt *st, void *ctx)
@@ -48,7 +48,7 @@ struct kinds_finder {
 	unsigned int kinds, found;
 };
 
-/* -EEXIST ends it: all kinds are found. */
+/* Returns -EEXIST, which ends the query, if all kinds were found. */
 static int find_kinds(sqlite3_stmt *st, void *ctx)
 {
 	struct kinds_finder *f = ctx;

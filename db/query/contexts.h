@@ -11,14 +11,14 @@
 #include "db/profile/selection.h"
 
 /*
- * The ids of those that query_takes_context() takes, as a JSON array. 0 or a negative
- * error.
+ * Writes the ids of the contexts for which query_takes_context() is true, as a JSON
+ * array. Returns 0 or a negative error.
  */
 int contexts_list(sqlite3 *h, const struct query_selection *sel, struct buf *out);
 
 /*
- * -CPI_EEMPTY when the epochs (a JSON array) have no profiles by one of these kinds, or
- * none by several of them together.
+ * Checks that the epochs (a JSON array) have profiles by these kinds of contexts, and
+ * by several of them together. Returns 0, -CPI_EEMPTY if not, or another error.
  */
 int contexts_need(sqlite3 *h, const char *epochs, unsigned int kinds);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * epochs.c - which epochs a specification names
+ * epochs.c - finds the epochs that a specification names
  *
- * Epochs are ordered by time and not by id: an imported epoch gets a new id.
+ * Epochs are ordered by time and not by id, because an imported epoch gets a new id.
  *
  * A specification is tried as a word or number first, then as a moment, as a label, and
  * as a range; "mark:TEXT" is tried before labels. So a label that looks like a moment
@@ -32,27 +32,28 @@
 #define MINUTE_NS (60 * NSEC_PER_SEC)
 #define RECENT_NS (3600 * (int64_t)NSEC_PER_SEC)
 
-/* Which epochs are looked for, and where. */
+/* The parameters of a search for epochs. */
 struct epoch_search {
 	sqlite3 *h;
-	struct buf platforms; /* ids as a JSON array; empty: of all */
+	struct buf platforms; /* ids as a JSON array; empty: all platforms */
 	uint64_t now_ns;
 };
 
-/* What a condition compares epochs with. */
+/* The values with which a condition compares epochs. */
 struct span {
 	int64_t from_ns, from_id, to_ns, to_id;
 };
 
-/* Which of the epochs that meet a condition: all, or one from either end. */
+/* Which of the matching epochs to return: all, the first, or the last. */
 #define EVERY "ORDER BY e.from_ns, e.id"
 #define FIRST "ORDER BY e.from_ns, e.id LIMIT 1"
 #define LAST  "ORDER BY e.from_ns DESC, e.id DESC LIMIT 1"
 
 /*
- * Whether an epoch overlaps [?1, ?3). One that begins at a minute does so some
- * milliseconds late: an overlap of up to ?4, but no more than half the epoch, is none.
- * Epochs without length are inside where they begin.
+ * Conditions for an epoch that overlaps [?1, ?3). An epoch that should begin at a full
+ * minute begins some milliseconds later. So an overlap of up to ?4, or of up to half
+ * the epoch if that is less, is ignored. Epochs without length are inside if their
+ * begin is.
  */
 #define SLACK     "min(?4, (e.to_ns - e.from_ns) / 2)"
 #define ENDS_IN   "(e.to_ns > ?1 + " SLACK " OR e.from_ns >= ?1)"
@@ -67,7 +68,7 @@ static const char select_epochs[] =
 	" (SELECT " RECEIVED " FROM tally WHERE epoch = e.id AND kind = 0) AS received"
 	" FROM epoch e JOIN run r ON r.id = e.run JOIN platform p ON p.id = r.platform"
 	" WHERE (?6 IS NULL OR p.id IN (SELECT value FROM json_each(?6)))"
-	/* retention removes it */
+	/* retention is removing it */
 	" AND NOT EXISTS (SELECT 1 FROM roll WHERE epoch = e.id AND target IS NULL)";
 
 static void epoch_fini(struct query_epoch *e)
@@ -80,7 +81,7 @@ static void epoch_fini(struct query_epoch *e)
 	free(e->boot_id);
 }
 
-/* Times do not run backwards. */
+/* Checks that an epoch does not end before it begins. */
 static int check_epoch(sqlite3_stmt *st)
 {
 	int err = rows_check_columns(st, 0, "ntnnnntttttnnN");
@@ -128,8 +129,8 @@ static int read_epoch(sqlite3_stmt *st, void *ctx)
 }
 
 /*
- * Appends the epochs for which condition holds: a SQL expression of e, where ?1
- * to ?4 are the span's and ?5 is text. which is one of the above.
+ * Appends the epochs for which condition is true. It is an SQL expression of the epoch
+ * e; ?1 to ?4 are the members of span, and ?5 is text. which is EVERY, FIRST or LAST.
  */
 static int load(const struct epoch_search *s, const char *condition, const char *which,
 		struct span span, const char *text, struct query_epochs *list)
@@ -144,7 +145,7 @@ static int load(const struct epoch_search *s, const char *condition, const char 
 	return err;
 }
 
-/* A decimal number and nothing else. */
+/* Parses a text that is only a decimal number. */
 static int parse_number(const char *text, int64_t *out)
 {
 	char *end;
@@ -163,8 +164,8 @@ static int parse_number(const char *text, int64_t *out)
 }
 
 /*
- * The last epoch. Unless it has a label, also those of its run that begin in the hour
- * that ends with it: a collector's epochs are short, and a recording is one.
+ * Finds the last epoch. If it has no label, also the epochs of its run that begin in
+ * the hour that ends with it, because a collector's epochs are short.
  */
 static int load_recent(const struct epoch_search *s, struct query_epochs *list)
 {
@@ -192,7 +193,9 @@ static bool is_word(const char *spec)
 	return !strcmp(spec, "all") || !strcmp(spec, "last") || !strcmp(spec, "recent");
 }
 
-/* "recent", "last", "all", an id, or "-N". -ENOENT when spec has none of these forms.
+/*
+ * Handles "recent", "last", "all", an id, and "-N". Returns -ENOENT if spec has none of
+ * these forms.
  */
 static int load_number_form(const struct epoch_search *s, const char *spec,
 			    struct query_epochs *list)
@@ -216,9 +219,9 @@ static int load_number_form(const struct epoch_search *s, const char *spec,
 }
 
 /*
- * A moment or an interval. At the right end of a range an interval that ends now means
- * where it begins, and so do minutes and seconds, if narrow: "10:15..10:20" are five
- * minutes.
+ * Parses a moment or an interval. At the right end of a range, an interval that ends
+ * now stands for its begin. If narrow, so do minutes and seconds: "10:15..10:20" is
+ * five minutes long.
  */
 static int parse_time(const char *spec, uint64_t now_ns, bool narrow, bool right_end,
 		      struct span *span)
@@ -237,8 +240,8 @@ static int parse_time(const char *spec, uint64_t now_ns, bool narrow, bool right
 }
 
 /*
- * One end of "A..B" at a mark. An epoch that the mark lies in has samples from before
- * and after it: narrow leaves it out.
+ * Handles a mark as an end of "A..B". The epoch that contains the mark has samples from
+ * before and after it; narrow leaves it out.
  */
 static int load_mark_end(const struct epoch_search *s, const char *text, bool left,
 			 bool narrow, struct query_epochs *list)
@@ -258,7 +261,7 @@ static int load_mark_end(const struct epoch_search *s, const char *text, bool le
 		    : load(s, "e.from_ns <= ?3", LAST, span, NULL, list);
 }
 
-/* The epochs that a mark lies in. */
+/* Finds the epochs that contain a mark. */
 static int load_mark(const struct epoch_search *s, const char *text,
 		     struct query_epochs *list)
 {
@@ -273,8 +276,8 @@ static int load_mark(const struct epoch_search *s, const char *text,
 }
 
 /*
- * One end of "A..B": the first epoch that A leaves in, the last that B does. B is no
- * moment, but all of what it names, where a moment would leave nothing.
+ * Finds the first epoch that A includes, or the last one that B includes. If B taken as
+ * a moment would leave no epochs, it stands for the whole interval that it names.
  */
 static int load_end(const struct epoch_search *s, const char *spec, bool left,
 		    bool narrow, struct query_epochs *list)
@@ -297,7 +300,7 @@ static int load_end(const struct epoch_search *s, const char *spec, bool left,
 	return load(s, "e.label = ?5", left ? FIRST : LAST, span, spec, list);
 }
 
-/* Both ends are ids or open: so are numbers meant of which some are gone. */
+/* Whether both ends are ids or open. Such ids need not exist. */
 static bool are_ids(const char *left, const char *right, struct span *span)
 {
 	*span = (struct span){ .from_id = INT64_MIN, .to_id = INT64_MAX };
@@ -305,7 +308,7 @@ static bool are_ids(const char *left, const char *right, struct span *span)
 	       (!*right || !parse_number(right, &span->to_id));
 }
 
-/* How much of a time comes before its time of day: 0 where it has none. */
+/* Returns the length of a time's text before its time of day; 0 if it has no date. */
 static size_t day_length(const char *text)
 {
 	const char *clock = strpbrk(text, "T ");
@@ -314,8 +317,8 @@ static size_t day_length(const char *text)
 }
 
 /*
- * "2026-11-20T10..12", "yesterday 10:15..10:20": what is left out at the right is as at
- * the left.
+ * Completes the right end of "2026-11-20T10..12" or "yesterday 10:15..10:20" with the
+ * date of the left end. Returns a new string.
  */
 static char *complete(const char *left, const char *right)
 {
@@ -338,7 +341,10 @@ static char *complete(const char *left, const char *right)
 	return asprintf(&text, "%.*s%s", (int)same, left, right) < 0 ? NULL : text;
 }
 
-/* text with zone at its end, if that makes it a time; else text alone. */
+/*
+ * Returns a new string: text with zone appended, if that is a time; else a copy of
+ * text.
+ */
 static char *with_zone(const char *text, const char *zone)
 {
 	struct span span;
@@ -352,7 +358,7 @@ static char *with_zone(const char *text, const char *zone)
 	return strdup(text);
 }
 
-/* A time of day without a zone has that of the range's other end, which is of. */
+/* Gives a time of day without a zone the zone of the range's other end, `of`. */
 static int share_zone(char **text, const char *of)
 {
 	const char *zone = query_mark_name(of) ? NULL : time_zone(of);
@@ -369,7 +375,9 @@ static int share_zone(char **text, const char *of)
 	return 0;
 }
 
-/* The two ends of "A..B", which the caller frees. On failure both are untouched. */
+/*
+ * Splits "A..B" into its ends, which the caller frees. On failure both are untouched.
+ */
 static int split_range(const char *spec, const char *dots, char **left, char **right)
 {
 	char *a = strndup(spec, dots - spec);
@@ -430,7 +438,7 @@ static int load_ends(const struct epoch_search *s, const char *left, const char 
 	return load_between(s, left, right, false, list);
 }
 
-/* The epochs that a moment or interval overlaps. */
+/* Finds the epochs that overlap a moment or interval. */
 static int load_times(const struct epoch_search *s, struct span span,
 		      struct query_epochs *list)
 {
@@ -453,7 +461,7 @@ static int load_range(const struct epoch_search *s, const char *spec, const char
 	return err;
 }
 
-/* One end of "A..B", or all of spec. */
+/* Parses one end of "A..B", or a whole specification. */
 static int parse_asked(const char *spec, uint64_t now_ns, bool narrow, bool right_end,
 		       struct span *span)
 {
@@ -504,7 +512,10 @@ bool query_is_no_label(const char *spec)
 	       !parse_asked(spec, time_real_ns(), false, false, &span);
 }
 
-/* Ids with commas between, each of which must exist; spec is cut up. */
+/*
+ * Finds the epochs of a comma-separated list of ids, which must all exist. Changes
+ * spec.
+ */
 static int load_list(const struct epoch_search *s, char *spec,
 		     struct query_epochs *list)
 {
@@ -530,7 +541,7 @@ static int load_list(const struct epoch_search *s, char *spec,
 	buf_str(&ids);
 	if (!err)
 		err = ids.err;
-	if (!err) /* once more, for each once and in order */
+	if (!err) /* search again, so that each epoch comes once and in order */
 		err = load(s, "e.id IN (SELECT value FROM json_each(?5))", EVERY, span,
 			   ids.data, list);
 	buf_fini(&ids);
@@ -590,7 +601,7 @@ static bool platform_matches(const char *glob, const char *const part[3])
 	return matches;
 }
 
-/* The platforms of these machines, for ?6. */
+/* Finds the platforms of these machines, for ?6. */
 static int find_platforms(struct epoch_search *s, const struct query_machines *of)
 {
 	sqlite3_stmt *st = NULL;

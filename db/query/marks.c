@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * marks.c - events on the time line
+ * marks.c - reads marks
  *
- * A mark belongs to a machine and a moment, not to an epoch: a roll-up leaves it alone.
+ * A mark belongs to a machine and a time, not to an epoch, so roll-ups do not change
+ * it.
  */
 #include "config.h"
 

@@ -23,18 +23,25 @@ struct query_marks {
 	size_t nr;
 };
 
-/* All of them, or those of the epochs' machines from the first epoch to the last. */
+/*
+ * Read all marks, or those of the epochs' machines between the first epoch's begin and
+ * the last one's end. They return 0 or an error.
+ */
 int query_marks(struct db *db, struct query_marks *out);
 int query_marks_of(struct db *db, const struct query_epochs *e,
 		   struct query_marks *out);
 void query_marks_fini(struct query_marks *m);
 
-/* The TEXT of "mark:TEXT", an end of a specification of epochs; else NULL. */
+/*
+ * Returns the TEXT of "mark:TEXT", which may be a specification of epochs or an end of
+ * one; NULL for other specifications.
+ */
 const char *query_mark_name(const char *spec);
 
 /*
- * The time of the newest mark with this text; platforms is NULL for those of all
- * machines, or a JSON array of the ids of theirs. 0, -ENOENT, or what SQLite reports.
+ * Finds the time of the newest mark with this text. platforms is a JSON array of
+ * platform ids whose machines count, or NULL for all. Returns 0, -ENOENT, or SQLite's
+ * error.
  */
 int query_mark_find(sqlite3 *h, const char *text, const char *platforms,
 		    uint64_t *at_ns);

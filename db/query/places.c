@@ -2,8 +2,8 @@
 /*
  * places.c - reads the keys of all selected profiles, and sorts them by image
  *
- * Images and streams are read in the order of the report and numbered. Keys then have
- * two small numbers instead of ids, and sorting them needs no SQL.
+ * Images and streams are read in the order of reports, and numbered. Then keys have two
+ * small numbers instead of ids, and can be sorted without SQL.
  */
 #include "config.h"
 
@@ -19,10 +19,10 @@
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
 
-#define FEW_IMAGES 8  /* are searched for in each epoch */
-#define FEW_EPOCHS 16 /* have few of all images */
+#define FEW_IMAGES 8  /* up to so many images are searched for in each epoch */
+#define FEW_EPOCHS 16 /* so few epochs have only a small part of all images */
 
-/* The index that a row with this id has. */
+/* The index of the row with this id. */
 struct known_id {
 	int64_t id;
 	uint32_t index;
@@ -119,7 +119,9 @@ static int compare_apart(const void *a, const void *b)
 	return x->context < y->context ? -1 : 1;
 }
 
-/* Kinds of one place come behind each other. */
+/*
+ * Reads a key. The kinds of one profile come one after the other, and become one place.
+ */
 static int read_place(sqlite3_stmt *st, void *ctx)
 {
 	struct place_finder *f = ctx;
@@ -148,7 +150,9 @@ static int read_place(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* The ids of a few images as a JSON array; NULL stays for many. */
+/*
+ * Lists the ids as a JSON array if there are only a few images; else leaves ids empty.
+ */
 static int list_few(const struct places *p, struct buf *ids)
 {
 	if (p->nr_images > FEW_IMAGES)
@@ -184,7 +188,10 @@ static int read_places(sqlite3 *h, struct place_finder *f, const char *epochs,
 	return err;
 }
 
-/* Sorting all images costs more than finding those of a few epochs. */
+/*
+ * Reads the images. If there are only a few epochs, reads only their images, because
+ * sorting all images would cost more.
+ */
 static int read_images(sqlite3 *h, struct place_finder *f, const char *epochs)
 {
 #define IMAGES "SELECT " ROWS_IMAGE_COLUMNS " FROM image i"

@@ -37,7 +37,7 @@ int query_need_contexts(struct db *db, const struct query_epochs *e, unsigned in
 	return err;
 }
 
-/* Adds what is at a place to sum. */
+/* Reads the blobs at a place, and adds them to the row's profile. */
 static int read_place(sqlite3_stmt *st, const struct query_profile *row,
 		      const struct profile_place *place)
 {
@@ -61,7 +61,7 @@ static int read_place(sqlite3_stmt *st, const struct query_profile *row,
 	return err;
 }
 
-/* Its total instead: the blobs are not read. */
+/* Adds only the total of a place; reads no blob. */
 static int add_total(const struct query_profile *row, const struct profile_place *place)
 {
 	const struct count all = { .n = place->total };
@@ -69,17 +69,20 @@ static int add_total(const struct query_profile *row, const struct profile_place
 	return place->total ? profile_add(row->profile, &all) : 0;
 }
 
-/* A call of query_profiles(). */
+/* The state of a call of query_profiles(). */
 struct handing {
 	sqlite3 *h;
 	const struct query_selection *sel;
-	sqlite3_stmt *st; /* the blobs of a place */
+	sqlite3_stmt *st; /* selects the blobs of a place */
 	struct places places;
 	query_profile_fn fn;
 	void *ctx;
 };
 
-/* The name of a context as a new string; NULL of everybody's. */
+/*
+ * Gets the name of a context as a new string; NULL for context 0, which has all
+ * samples.
+ */
 static int name_context(const struct handing *d, int64_t context, char **out)
 {
 	sqlite3_stmt *st = NULL;
@@ -98,7 +101,7 @@ static int name_context(const struct handing *d, int64_t context, char **out)
 	return err;
 }
 
-/* Adds up the nr places of one row. */
+/* Adds up the nr places of one row, and calls fn. */
 static int hand_out(const struct handing *d, const struct profile_place *place,
 		    size_t nr)
 {
@@ -206,7 +209,7 @@ static int read_comm(sqlite3_stmt *st, struct query_comms *list)
 	return 0;
 }
 
-/* Whether a command is selected, whatever else is. */
+/* Whether the selection includes a command; other kinds of contexts are ignored. */
 static bool takes_comm(const struct query_selection *sel, const char *comm)
 {
 	const char *glob = sel->context[CONTEXT_COMM];
@@ -215,8 +218,9 @@ static bool takes_comm(const struct query_selection *sel, const char *comm)
 }
 
 /*
- * The rows of sql, whose ?1 are the epochs, ?2 the event, and ?3 contexts, if any. All
- * of them are selected where contexts are given.
+ * Lists the rows of sql: ?1 has the epochs, ?2 the event, and ?3 the contexts, if there
+ * are any. If contexts are given, all rows are selected; otherwise only rows of
+ * selected commands.
  */
 static int list_comms(sqlite3 *h, const struct query_selection *sel, const char *sql,
 		      const char *epochs, const char *contexts, struct query_comms *out)
@@ -242,7 +246,7 @@ static int list_comms(sqlite3 *h, const struct query_selection *sel, const char 
 	return err;
 }
 
-/* A sum that is damaged is negative: no row of it is left out. */
+/* ROWS_SUM makes the sum negative if a row is damaged, so that this is noticed. */
 #define SAMPLES ROWS_SUM("n")
 #define TOTALS  ROWS_SUM("total")
 

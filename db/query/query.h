@@ -17,26 +17,33 @@
 #include "db/profile/selection.h"
 
 /*
- * Epochs that spec names: "last" (the one that began last); NULL or "recent" (the last
- * one and, if it has no label, those of its run that begin in the hour that ends with
- * it); "all"; an id
- * (any number alone, so that "2026" is no year); "-N" (N before last); a label; a
- * moment or interval as time_parse() or time_parse_relative() takes it (epochs
- * that overlap it by more than a second; "now" alone is the open epoch); or "A..B" with
- * any of these at both ends (both included, but a time of B that has minutes is where
- * it ends; an empty end is open; "2026-11-20T10..12" ends in the same day); or a
- * comma-separated list of ids. Returns 0, -EINVAL (malformed) or -ENOENT (names
- * no epoch), neither logged.
+ * Finds the epochs that spec names:
+ *	"last"		the epoch that began last
+ *	NULL, "recent"	the last epoch and, if it has no label, those of its run that
+ *			begin in the hour that ends with it
+ *	"all"		all epochs
+ *	N		an id (so "2026" is not a year)
+ *	N,N,…		a list of ids
+ *	"-N"		the Nth epoch before the last one
+ *	a label		all epochs with this label
+ *	"mark:TEXT"	the epochs that contain the mark
+ *	a time		a moment or interval as in time_parse() or
+ *			time_parse_relative(): epochs that overlap it by more than a
+ *			second; "now" alone is the open epoch
+ *	"A..B"		all epochs from A to B, with any of these at both ends. An
+ *			empty end is open. If B is a time with minutes, the range ends
+ *			there. "2026-11-20T10..12" ends on the same day.
+ * Returns 0, -EINVAL (malformed) or -ENOENT (names no epoch), neither logged.
  */
 int query_epochs(struct db *db, const char *spec, struct query_epochs *out);
 
 /*
- * The same among the epochs of some machines: "last" is the last epoch of these.
- * Globs are fnmatch(3)'s without flags; NULL does not restrict.
+ * query_epochs_of() considers only the epochs of some machines: "last" is the last
+ * epoch of these. The patterns are those of fnmatch(3) without flags; NULL means all.
  */
 struct query_machines {
 	const char *host;
-	const char *platform; /* on "arch/cpu/release", or on one of the three */
+	const char *platform; /* matches "arch/cpu/release", or one of the three */
 };
 
 int query_epochs_of(struct db *db, const char *spec, const struct query_machines *of,
@@ -44,14 +51,14 @@ int query_epochs_of(struct db *db, const char *spec, const struct query_machines
 void query_epochs_fini(struct query_epochs *e);
 
 /*
- * The times that spec asks for, of a moment, an interval, or "A..B" of them; an open
- * end is 0 or INT64_MAX. Returns 0, or -ENOENT where spec names epochs in another way;
- * then both are untouched.
+ * Gets the times in spec: a moment, an interval, or "A..B" with these. An open end is 0
+ * or INT64_MAX. Returns 0, or -ENOENT if spec names epochs in another way; then both
+ * are untouched.
  */
 int query_asked_times(const char *spec, uint64_t now_ns, uint64_t *from_ns,
 		      uint64_t *to_ns);
 
-/* Whether spec, an end of a range or alone, has a form that is no label. */
+/* Whether spec, alone or as an end of a range, has a form that cannot be a label. */
 bool query_is_no_label(const char *spec);
 
 /* Removes the epoch at an index from the list. */
@@ -93,14 +100,19 @@ struct query_gaps {
 	size_t nr;
 };
 
-/* Sums over the epochs. event NULL: all, else only streams of that event. */
+/*
+ * Read the streams, with sums over the epochs; only streams of event, unless it is
+ * NULL. They return 0 or an error.
+ */
 int query_streams_of(struct db *db, enum tally_kind kind, const struct query_epochs *e,
 		     const char *event, struct query_streams *out);
 int query_streams(struct db *db, const struct query_epochs *e, const char *event,
 		  struct query_streams *out); /* of TALLY_SAMPLES */
 void query_streams_fini(struct query_streams *s);
 
-/* The stream of an id; NULL if it is not in the list, as one that a later flush added.
+/*
+ * Returns the stream with an id; NULL if it is not in the list, for example because a
+ * later flush added it.
  */
 const struct query_stream *query_stream_by_id(const struct query_streams *s,
 					      int64_t id);
@@ -110,35 +122,40 @@ int query_losses_of(struct db *db, enum tally_kind kind, const struct query_epoc
 int query_losses(struct db *db, const struct query_epochs *e, struct query_losses *out);
 void query_losses_fini(struct query_losses *l);
 
-/* Gaps that overlap [from_ns, to_ns). */
+/* Reads the gaps that overlap [from_ns, to_ns). */
 int query_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, struct query_gaps *out);
 
-/* Gaps of the epochs' machines, from the first of the epochs to the last. */
+/*
+ * Reads the gaps of the epochs' machines, between the first epoch's begin and the last
+ * one's end.
+ */
 int query_gaps_of(struct db *db, const struct query_epochs *e, struct query_gaps *out);
 void query_gaps_fini(struct query_gaps *g);
 
 struct query_profile {
 	struct query_image image;
 	int64_t stream;
-	const char *context;     /* its name, where they are apart; NULL: everybody's */
+	/* the context's name if contexts are separate rows; NULL: all samples */
+	const char *context;
 	struct profile *profile; /* all kinds, merged over the selected epochs */
 };
 
 /*
- * Whether the epochs have profiles by these kinds (1 << kind) of contexts, by several
- * of them together: 0, -CPI_EEMPTY, -errno.
+ * Checks that the epochs have profiles by these kinds (1 << kind) of contexts, and by
+ * several of them together. Returns 0, -CPI_EEMPTY if not, or -errno.
  */
 int query_need_contexts(struct db *db, const struct query_epochs *e,
 			unsigned int kinds);
 
 /*
- * Calls fn for each image and stream of the selection, and for each context of one that
- * is apart, with its merged profile, which is freed after the call. The order does not
- * depend on ids, so a copy gives the same. A non-zero return of fn stops and is
- * returned. -CPI_ECORRUPT, logged, for a blob that does not decode; -EAGAIN, logged, if
- * retention works on some of the epochs meanwhile. Each row is read in a transaction of
- * its own, so later rows of an open epoch may have a newer flush. progress, if not
- * NULL, is called with the number of images that are done, and of all.
+ * Calls fn for each image and stream of the selection, and, if the selection asks for
+ * separate contexts, for each context, with the merged profile, which is freed after
+ * the call. The order does not depend on ids, so a copy of the database gives the same
+ * order. A non-zero return of fn stops and is returned. Returns 0; -CPI_ECORRUPT
+ * (logged) if a blob does not decode; -EAGAIN (logged) if retention changes some of the
+ * epochs during the query; or another error. Each row is read in its own transaction,
+ * so later rows of an open epoch may include a newer flush. progress, if not NULL, is
+ * called with the number of finished images, and of all.
  */
 typedef int (*query_profile_fn)(void *ctx, const struct query_profile *row);
 int query_profiles(struct db *db, const struct query_selection *sel,
@@ -156,15 +173,15 @@ struct query_edges {
 
 /*
  * Calls fn for each pair of images, stream and kind of the selected epochs and event,
- * in the order of images. The selection's image and context do not matter. If image is
- * not 0, only edges that stay in this image are read. The row is freed after the call.
- * Else as query_profiles().
+ * in the order of images. Ignores the selection's image and context. If image is not 0,
+ * only edges within this image are read. The row is freed after the call. Otherwise as
+ * query_profiles().
  */
 typedef int (*query_edges_fn)(void *ctx, const struct query_edges *row);
 int query_edges(struct db *db, const struct query_selection *sel, int64_t image,
 		query_edges_fn fn, void *ctx);
 
-/* Samples of a command or context on an image. */
+/* The samples of a command or context in an image. */
 struct query_comm {
 	char *comm;               /* a command, or a context's name */
 	struct query_image image; /* id 0 and name "[unknown]" for unknown ones */
@@ -178,22 +195,23 @@ struct query_comms {
 };
 
 /*
- * Totals by command, which every epoch has, whether or not profiles are kept by
- * context. What is selected by other kinds is ignored.
+ * Reads the totals by command, which all epochs have, even without profiles by context.
+ * Ignores selections by other kinds of contexts.
  */
 int query_comms(struct db *db, const struct query_selection *sel,
 		struct query_comms *out);
 void query_comms_fini(struct query_comms *c);
 
 /*
- * Totals by the contexts of the selection, apart by kinds (1 << kind). If none is
- * restricted, the samples in no such context come, too, with the name "". -CPI_EEMPTY
- * as in selection.h.
+ * Reads the totals by the contexts of the selection, with separate rows for these kinds
+ * (1 << kind). If the selection restricts no context, the samples without such a
+ * context are included, with the name "". Returns -CPI_EEMPTY as in selection.h.
  */
 int query_contexts(struct db *db, const struct query_selection *sel, unsigned int kinds,
 		   struct query_comms *out);
 
-/* Captured symbols and code of an image. Ascending starts; bytes and names are copies.
+/*
+ * Captured symbols and code of an image, sorted by start. Bytes and names are copies.
  */
 struct query_symbol {
 	uint64_t start, size;
@@ -216,7 +234,10 @@ struct query_capture {
 int query_capture(struct db *db, int64_t image, struct query_capture *out);
 void query_capture_fini(struct query_capture *c);
 
-/* What a trace calls the instructions of an image. Ascending; texts are copies. */
+/*
+ * The texts of an image's instructions, as a trace had them, sorted by start. Texts are
+ * copies.
+ */
 struct query_instruction {
 	uint64_t start;
 	char *text;
@@ -231,8 +252,8 @@ int query_instructions(struct db *db, int64_t image, struct query_instructions *
 void query_instructions_fini(struct query_instructions *list);
 
 /*
- * Flushes, for cpi cat and the tests: each is an interval that is stored completely. A
- * roll-up makes one of those that follow each other; seq is then that of the last.
+ * Flushes, for cpi cat and the tests. Each is an interval that is completely stored. A
+ * roll-up merges consecutive flushes into one; seq is then the last one's.
  */
 struct query_interval {
 	int64_t run, seq, epoch, nr_flushes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * query_edges.c - the edges of a selection, by the two images that they connect
+ * query_edges.c - reads the edges of a selection, by pairs of images
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scope.c - the epochs and contexts of a selection as parameters of a statement
+ * scope.c - turns a selection's epochs and contexts into parameters of a statement
  */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 #include "db/core/rows.h"
 #include "db/query/contexts.h"
 
-/* The contexts that are selected; context 0 is everybody's. */
+/* Lists the selected contexts. Context 0 has all samples. */
 static int list_contexts(sqlite3 *h, const struct query_selection *sel, struct buf *out)
 {
 	struct buf named = { 0 };

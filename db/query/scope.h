@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scope.h - the epochs and contexts of a selection as parameters of a statement
+ * scope.h - turns a selection's epochs and contexts into parameters of a statement
  */
 #ifndef CPI_DB_SCOPE_H
 #define CPI_DB_SCOPE_H
@@ -16,8 +16,8 @@ struct query_scope {
 };
 
 /*
- * Fills s, which is zero. 0, -ENOMEM, or -CPI_EEMPTY as in selection.h; the caller
- * frees s in any case.
+ * Fills s, which must be zeroed. Returns 0, -ENOMEM, -CPI_EEMPTY as in selection.h, or
+ * another error. The caller calls query_scope_fini() in any case.
  */
 int query_scope_init(struct query_scope *s, sqlite3 *h,
 		     const struct query_selection *sel);

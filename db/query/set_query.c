@@ -2,8 +2,8 @@
 /*
  * set_query.c - lists the rows of a selection, and adds them up group by group
  *
- * What retention does to the epochs meanwhile is noticed by looking at them before the
- * first row and after the last one.
+ * The epochs are checked before the first row and after the last one, to notice whether
+ * retention changed them during the query.
  */
 #include "config.h"
 
@@ -20,17 +20,17 @@
 
 struct set_row {
 	struct set_key key;
-	size_t context; /* where its name is in names */
+	size_t context; /* offset of its name in names */
 };
 
 struct set_reader {
 	sqlite3 *h;
 	const struct set_query *q;
 	const struct query_selection *sel;
-	struct set_row *row; /* in the order of groups */
+	struct set_row *row; /* sorted by group */
 	size_t nr;
 	struct buf names;
-	struct image_list images; /* of all epochs: numbers in sums */
+	struct image_list images; /* of all epochs; sums contain their indexes */
 	sqlite3_stmt *find;
 	set_sum_fn fn;
 	void *ctx;
@@ -72,7 +72,10 @@ static int list_row(sqlite3_stmt *st, void *ctx)
 	return r->names.err;
 }
 
-/* The images' list is as new as the rows, or newer, so that it has all of them. */
+/*
+ * Lists the rows, and then the images, so that the list of images is at least as new as
+ * the rows and contains all of their images.
+ */
 static int list_rows(struct set_reader *r, const char *epochs, const int64_t *image)
 {
 	int err = image ? sql_each(r->h, list_row, r, r->q->list, "ssi", epochs,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spread.c - reads what roll-ups noted; rollup_group.c writes it
+ * spread.c - reads how much the epochs of a rolled-up day differed; rollup_group.c
+ * writes it
  */
 #include "config.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spread.h - how much the epochs of a rolled-up day differed
+ * spread.h - reads how much the epochs of a rolled-up day differed
  *
  * A day of 24 epochs had 24 times for each procedure, and the merged profile has only
  * their sum. So a roll-up stores n, Σ x, Σ x² and Σ x T for each hot procedure, where x
- *is its time in an epoch and T all time of that event in the epoch. These give the mean
- *and variance of its time, and of its share p:
+ * is its time in an epoch and T the total time of that event in the epoch. These give
+ * the mean and variance of its time, and of its share p:
  *
  *	Σ (x - p T)² = Σ x² - 2 p Σ x T + p² Σ T²
  *
@@ -17,29 +17,29 @@
 #include "db/core/db.h"
 #include "db/profile/selection.h"
 
-/* One of the epochs that an epoch was rolled up from. */
+/* One of the epochs from which an epoch was rolled up. */
 struct query_part {
-	int64_t epoch; /* which it is in now */
+	int64_t epoch; /* the epoch that contains it now */
 	uint64_t from_ns, to_ns;
-	double time; /* without that of idle CPUs */
+	double time; /* without the time of idle CPUs */
 };
 
 /*
- * A procedure, by the captured symbols. Code without symbols is cut into blocks of
- * ROLLUP_SPREAD_BLOCK bytes. Procedures with less than ROLLUP_SPREAD_LEAST of the
- * epoch's time are left out (rollup.h).
+ * A procedure, according to captured symbols. Code without symbols is divided into
+ * blocks of ROLLUP_SPREAD_BLOCK bytes. Procedures with less than ROLLUP_SPREAD_LEAST of
+ * the epoch's time are not stored (rollup.h).
  */
 struct query_spread {
 	int64_t epoch, image;
 	uint64_t start, size; /* image offsets */
-	uint64_t n;           /* epochs, also those in which it has no samples */
+	uint64_t n; /* number of epochs, including those without its samples */
 	double sum, squares, cross;
 };
 
 /*
  * Call fn for each part, or each procedure, of the selected epochs, in ascending order;
- * event is an event's name. Rows are copied before the first call. 0, fn's non-zero
- * return, -errno or -CPI_E….
+ * event is an event's name. Rows are copied before the first call. They return 0, fn's
+ * non-zero return, -errno or -CPI_E….
  */
 typedef int (*query_part_fn)(void *ctx, const struct query_part *row);
 int query_parts(struct db *db, const struct query_epochs *e, const char *event,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stacks.c - the stacks of a selection, one by one
+ * stacks.c - reads the call stacks of a selection
  *
- * The trees of a stream and context are added up (set_query.h), and the sum is taken
- * apart again.
+ * The trees of a stream and context are added up (set_query.h), and then the sum is
+ * split into stacks.
  */
 #include "config.h"
 
@@ -12,14 +12,14 @@
 #include "db/core/rows.h"
 #include "db/query/set_query.h"
 
-/* More than a stored tree may have: several epochs are added up. */
+/* More than a stored tree may have, because several epochs are added up. */
 #define MAX_NODES (4 * STACK_MAX_NODES)
 
 struct stack_reader {
 	const struct query_selection *sel;
 	query_stack_fn fn;
 	void *ctx;
-	const struct set_sum *sum; /* whose stacks are handed out */
+	const struct set_sum *sum; /* the sum whose stacks are passed to fn */
 	struct query_frame frames[STACK_MAX_FRAMES];
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sums.c - reads the totals of a selection once, for all of its parts
+ * sums.c - reads the numbers of samples of images and commands, in parts of a selection
  *
- * Rows come by epoch. So those of a part mostly follow each other, and what is summed
- * up remembers its place in the part that was last.
+ * Rows are read once for all parts, sorted by epoch. So the rows of a part mostly come
+ * together, and each entry remembers its position in the part that it was last added
+ * to.
  */
 #include "config.h"
 
@@ -27,10 +28,10 @@ struct entry {
 	struct hnode node;
 	char *comm; /* or NULL */
 	int64_t image, stream;
-	uint32_t number; /* in the order in which they were found */
-	uint32_t part;   /* the last one, and its place there */
+	uint32_t number; /* number in the order of discovery */
+	uint32_t part;   /* the last part, and the position there */
 	size_t place;
-	size_t image_index; /* of the images in their order, and of the streams */
+	size_t image_index; /* indexes of its image and stream in their orders */
 	size_t stream_index;
 };
 
@@ -44,9 +45,9 @@ struct adder {
 	struct hmap map;
 	struct entry **entry;
 	size_t nr;
-	struct epoch_part *epochs; /* by id */
+	struct epoch_part *epochs; /* sorted by id */
 	const struct epoch_part *last;
-	int64_t *stream; /* ids, in their order */
+	int64_t *stream; /* ids of the selected streams, in their order */
 	size_t nr_streams;
 	struct query_sums sums;
 };
@@ -152,10 +153,10 @@ static struct entry *find_entry(struct adder *a, const char *comm, int64_t image
 	return new_entry(a, comm, image, stream, hash);
 }
 
-/* Where part has the sum of e: the last one, or a new one. */
+/* Finds the entry of e in a part if it was the last part used; else adds one. */
 static struct query_part_sum *find_sum(struct adder *a, struct entry *e, uint32_t part)
 {
-	struct query_part *p = &a->sums.part[part];
+	struct query_sum_part *p = &a->sums.part[part];
 
 	if (e->part == part)
 		return &p->sum[e->place];
@@ -234,7 +235,10 @@ static int read_image(sqlite3_stmt *st, void *ctx)
 	return err;
 }
 
-/* The images that have samples, in the order of reports, and the selected streams. */
+/*
+ * Reads the images that have samples, in the order of reports, and the selected
+ * streams.
+ */
 static int read_names(sqlite3 *h, struct adder *a)
 {
 	static const char streams[] = "SELECT s.id FROM stream s WHERE ?1 IS NULL"
@@ -269,7 +273,7 @@ static int compare_known(const void *va, const void *vb)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Numbers images and streams of entries; SIZE_MAX: not selected. */
+/* Sets the indexes of images and streams in entries; SIZE_MAX if not selected. */
 static int index_entries(struct adder *a)
 {
 	const size_t nr = a->sums.nr_images;
@@ -311,11 +315,11 @@ static int compare_entries(const void *va, const void *vb)
 	       (a->stream_index < b->stream_index);
 }
 
-/* Gives parts the new numbers of their sums; those that are not selected go. */
+/* Renumbers the sums in the parts; entries that are not selected are removed. */
 static void renumber(struct query_sums *s, const uint32_t *now)
 {
 	for (size_t i = 0; i < s->nr_parts; i++) {
-		struct query_part *p = &s->part[i];
+		struct query_sum_part *p = &s->part[i];
 		size_t kept = 0;
 
 		for (size_t k = 0; k < p->nr; k++) {
@@ -360,7 +364,7 @@ static int put_in_order(struct adder *a)
 	return err;
 }
 
-/* Adds up the rows of sql, whose ?1 are the epochs and ?2 the contexts, if any. */
+/* Adds up the rows of sql: ?1 has the epochs, and ?2 the contexts, if there are any. */
 static int sum_up(sqlite3 *h, struct adder *a, const struct query_scope *scope,
 		  sql_row_fn fn, const char *sql)
 {

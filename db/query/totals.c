@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * totals.c - the numbers beside the profiles: streams, losses, gaps, intervals
+ * totals.c - reads streams, losses, gaps and intervals
  */
 #include "config.h"
 
@@ -70,15 +70,16 @@ static const char streams_sql[] =
 	" WHERE t.epoch IN (SELECT value FROM json_each(?1)) AND t.kind = ?3"
 	" AND (?2 IS NULL OR s.event = ?2) GROUP BY s.id ORDER BY " ROWS_STREAM_ORDER;
 
-/* received, stored, lost of a stream */
+/* Checks a row of received, stored and lost of a stream. */
 static int check_sum(sqlite3_stmt *st, void *ctx)
 {
 	return tallies_row_adds_up(st, 0) ? 0 : -CPI_ECORRUPT;
 }
 
 /*
- * received = stored + losses, for each stream of the epochs together: retention moves
- * samples between epochs. If it is at work on these, the error is -EAGAIN.
+ * Checks received = stored + losses for each stream, over all the epochs together,
+ * because retention moves samples between epochs. Returns -EAGAIN if retention is
+ * working on some of these epochs.
  */
 static int check_sums(sqlite3 *h, enum tally_kind kind, const char *epochs)
 {
@@ -224,7 +225,10 @@ static int read_gap(sqlite3_stmt *st, void *ctx)
 	return 0;
 }
 
-/* One without length is inside where it begins. ids: of epochs, or NULL for all. */
+/*
+ * Reads gaps that overlap the interval; a gap without length is inside if its begin is.
+ * ids: the epochs whose machines count, or NULL for all.
+ */
 static int find_gaps(struct db *db, uint64_t from_ns, uint64_t to_ns, const char *ids,
 		     struct query_gaps *out)
 {

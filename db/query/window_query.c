@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * window_query.c - the windows of a selection, by the image that they began in
+ * window_query.c - reads the windows of a selection, by the image in which they began
  */
 #include "config.h"
 

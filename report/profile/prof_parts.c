@@ -175,7 +175,7 @@ static int add_hosts(struct prof *p, size_t from, size_t to)
 
 	for (size_t i = from; i < to; i++) {
 		const struct part *part = &parts->part[i];
-		const struct query_part *list = &parts->sums.part[part->number];
+		const struct query_sum_part *list = &parts->sums.part[part->number];
 
 		for (size_t k = 0; k < list->nr && !err; k++)
 			err = add_sum(p, &parts->sums.sum[list->sum[k].of], part->host,
@@ -188,7 +188,7 @@ static int add_hosts(struct prof *p, size_t from, size_t to)
 static void add_up(const struct prof_parts *parts, size_t from, size_t to, uint64_t *n)
 {
 	for (size_t i = from; i < to; i++) {
-		const struct query_part *list =
+		const struct query_sum_part *list =
 			&parts->sums.part[parts->part[i].number];
 
 		for (size_t k = 0; k < list->nr; k++)
