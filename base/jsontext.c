@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jsontext.c - text as a JSON string
+ *
+ * Control characters are escaped, and text_next() replaces bytes that are not UTF-8.
+ * So any name becomes valid JSON.
+ */
 #include "config.h"
 
 #include "base/jsontext.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * keepalive.c - notifies the service manager's watchdog (sd_notify(3))
+ */
 #include "config.h"
 
 #include "service/keepalive.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.c - options of a service, from its config files and the command line
+ */
 #include "config.h"
 
 #include "service/options.h"

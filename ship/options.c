@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.c - options of cpi-ship
+ */
 #include "config.h"
 
 #include "ship/options.h"

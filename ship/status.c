@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * status.c - the status of shipping, as metrics and as a line for the service manager
+ */
 #include "config.h"
 
 #include "ship/status.h"

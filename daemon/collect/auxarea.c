@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * auxarea.c - reads the records of Arm's SPE on one CPU
+ *
+ * Each PERF_RECORD_AUX in the ring names a part of the AUX area, which spefeed.c
+ * decodes.
+ */
 #include "config.h"
 
 #include "daemon/collect/auxarea.h"

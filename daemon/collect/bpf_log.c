@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bpf_log.c - sends libbpf's messages to the log
+ *
+ * Only the first line of a message is logged, and libbpf's debug messages are not.
+ */
 #include "config.h"
 
 #include "daemon/collect/bpf_log.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event.c - parses the names of events
+ *
+ * The sources of names are asked in turn: the table of generic events, ticks, rNNN, the
+ * PMUs in sysfs (hwevent.h), and last libpfm4.
+ */
 #include "config.h"
 
 #include "daemon/collect/event.h"

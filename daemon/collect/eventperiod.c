@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * eventperiod.c - parses the period of EVENT@PERIOD
+ */
 #include "config.h"
 
 #include "daemon/collect/eventperiod.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hwevent.c - events of hardware that records instructions
+ *
+ * A table has the PMUs that record instructions, with their default terms and what they
+ * need.
+ */
 #include "config.h"
 
 #include "daemon/collect/hwevent.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pmu.c - reads sysfs's description of a performance monitoring unit
+ *
+ * Nothing is cached, because events are parsed only at the start of a session.
+ */
 #include "config.h"
 
 #include "daemon/collect/pmu.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spelive.c - samples Arm's SPE on all CPUs
+ *
+ * Each CPU has an auxarea. The process of a thread is asked for once in each drain.
+ */
 #include "config.h"
 
 #include "daemon/collect/spelive.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * threads.c - which process a thread belonged to, and which process ran on a CPU
+ *
+ * Threads are in a hash map by tid. Each CPU has a ring of its newest switches, in the
+ * order of time, which is searched by bisection.
+ */
 #include "config.h"
 
 #include "daemon/collect/threads.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * metrics.c - writes the status to a file, for the text file collector of node_exporter
+ */
 #include "config.h"
 
 #include "daemon/control/metrics.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * status_parts.c - the names of a status as metrics
+ *
+ * Each rule maps a name of the status to a metric, with its type, factor and help.
+ */
 #include "config.h"
 
 #include "daemon/control/status_parts.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfbranches.c - turns a sample's branch stack into edges
+ */
 #include "config.h"
 
 #include "daemon/import/perfbranches.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfevents.c - converts the events of a recording
+ */
 #include "config.h"
 
 #include "daemon/import/perfevents.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfmaps.c - applies the mappings of a recording to the process map
+ */
 #include "config.h"
 
 #include "daemon/import/perfmaps.h"

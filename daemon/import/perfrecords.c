@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfrecords.c - reads the hardware's records of the samples of a recording
+ *
+ * IBS has its record in the sample's raw data. Other precise samples have it in the
+ * fields of the sample. SPE's records are in the AUX area (perfaux.c).
+ */
 #include "config.h"
 
 #include "daemon/import/perfrecords.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfstreams.c - sorts a recording's samples into streams of one period each
+ */
 #include "config.h"
 
 #include "daemon/import/perfstreams.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * replay_samples.c - distributes the samples of a file of TIP records over instructions
+ */
 #include "config.h"
 
 #include "daemon/import/replay_samples.h"

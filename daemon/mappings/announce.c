@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * announce.c - the daemon's end of the loader hook's socket
+ */
 #include "config.h"
 
 #include "daemon/mappings/announce.h"

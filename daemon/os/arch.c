@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arch.c - the machine-specific functions of the daemon
+ *
+ * One table for each machine; arch_native is that of the machine that is built for.
+ */
 #include "config.h"
 
 #include "daemon/os/arch.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpus.c - reads which CPUs are online
+ *
+ * The kernel lists them as in "0-3,5".
+ */
 #include "config.h"
 
 #include "daemon/os/cpus.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * helper.c - starts and stops our helper programs
+ */
 #include "config.h"
 
 #include "daemon/os/helper.h"

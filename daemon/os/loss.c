@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * loss.c - the names and classes of losses
+ *
+ * A table that is made from LOSSES (loss.h), in the order of enum loss.
+ */
 #include "config.h"
 
 #include "daemon/os/loss.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names.c - reference-counted texts, each stored once
+ *
+ * A hash map has the texts. A text is freed with its last reference.
+ */
 #include "config.h"
 
 #include "daemon/os/names.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * openfiles.c - the files that a worker keeps open for a while
+ *
+ * There are few slots, so they are searched one by one.
+ */
 #include "config.h"
 
 #include "daemon/os/openfiles.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perfev.c - perf_event_open(), and what its refusals mean
+ */
 #include "config.h"
 
 #include "daemon/os/perfev.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perftarget.c - what perf events measure: the system, a command, or a running process
+ */
 #include "config.h"
 
 #include "daemon/os/perftarget.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * procowner.c - the user that owns a process
+ *
+ * The owner of /proc/PID is the process's effective user.
+ */
 #include "config.h"
 
 #include "daemon/os/procowner.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * procroot.c - files as another process sees them
+ */
 #include "config.h"
 
 #include "daemon/os/procroot.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ring.c - reads a perf event's ring buffer
+ */
 #include "config.h"
 
 #include "daemon/os/ring.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * time_quota.c - limits the time that is spent on requests of others
+ *
+ * The spent time is stored. The earned time is subtracted when the quota is checked, so
+ * no timer is needed.
+ */
 #include "config.h"
 
 #include "daemon/os/time_quota.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * imagenumbers.c - images by small numbers, as stacks and windows refer to them
+ */
 #include "config.h"
 
 #include "daemon/stacks/imagenumbers.h"

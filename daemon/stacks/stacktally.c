@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacktally.c - the stacks that were attributed since the last flush
+ */
 #include "config.h"
 
 #include "daemon/stacks/stacktally.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unwind_child.c - the client side of cpi-unwind
+ */
 #include "config.h"
 
 #include "daemon/stacks/unwind_child.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unwindcodes.c - finds code made at run time to which words of a stack copy point
+ */
 #include "config.h"
 
 #include "daemon/stacks/unwindcodes.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * translate_check.c - checks that micro-ops are safe for the interpreter
+ */
 #include "config.h"
 
 #include "daemon/windows/translate_check.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowexclude.c - processes that are excluded from windows
+ */
 #include "config.h"
 
 #include "daemon/windows/windowexclude.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowpairs.c - turns pairs of samples into loop iterations per time
+ */
 #include "config.h"
 
 #include "daemon/windows/windowpairs.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowsource.c - the common part of the kernel sides of windows
+ */
 #include "config.h"
 
 #include "daemon/windows/windowsource.h"

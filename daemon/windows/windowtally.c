@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowtally.c - the windows that were attributed since the last flush
+ */
 #include "config.h"
 
 #include "daemon/windows/windowtally.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * windowunits.c - assigns entries to pages of code
+ */
 #include "config.h"
 
 #include "daemon/windows/windowunits.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * content.c - a hash of all data that a report of some epochs depends on
+ */
 #include "config.h"
 
 #include "report/select/content.h"
