@@ -7,7 +7,7 @@ need_record
 
 cp "$builddir/t/target" target || bail "no target"
 
-plan 56
+plan 60
 
 cpi record -o a.db --label first -- ./target 2000000000 >out 2>err
 is "$?" 0 "cpi record succeeds"
@@ -58,8 +58,21 @@ cpi record -o b.db -- ./plain 2>err
 is "$?" 126 "a file that cannot be run gives status 126"
 cpi record -o b.db -- no-such-program 2>err
 is "$?" 127 "a command that no folder of PATH has gives status 127"
+printf '#!%s\n' "$PWD/gone" >script
+printf '#! %s -x\n' "$PWD/script" >caller
+chmod +x script caller
+cpi record -o b.db -- ./caller 2>err
+is "$?" 127 "a script whose interpreter does not exist gives status 127"
+like "$(cat err)" "script: interpreter $PWD/gone: No such file" \
+	"the message names the interpreter"
+: >gone
+cpi record -o b.db -- ./caller 2>err
+is "$?" 126 "a script whose interpreter cannot be run gives status 126"
 is "$(cpi epoch list --db b.db)" "$(cat before)" \
 	"a command that cannot be run adds no epoch"
+printf '#!/bin/sh\ntouch ran_script\n' >script
+cpi record -o script.db -- ./script 2>err && [ -e ran_script ]
+ok $? "a script runs"
 cpi record -o none.db -- ./nothing 2>err
 is "$(echo none.db*)" "none.db*" "a command that does not exist makes no database"
 cpi record -o none/b.db -- touch ran 2>err

@@ -53,6 +53,9 @@
 #define SAMPLES_PER_DWARF_STACK 10.0
 
 /* The exit statuses of shells. */
+#define SCRIPT_HEAD  256 /* bytes that the kernel reads of a script */
+#define SCRIPT_DEPTH 5   /* interpreters that are scripts, before it gives up */
+
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND  127
 #define EXIT_SIGNAL     128
@@ -91,19 +94,64 @@ static int exec_failed(const char *name, int err)
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
+/* Whether a file can be executed; its interpreter is not looked at. */
+static int check_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EACCES;
+}
+
+/*
+ * Reads the interpreter that a script names in its first line, as execve(2) does: up to
+ * SCRIPT_HEAD bytes. Leaves out empty if the file is no script or cannot be read.
+ */
+static void read_interpreter(const char *path, char out[SCRIPT_HEAD])
+{
+	char head[SCRIPT_HEAD] = "";
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+	const char *name = head + 2;
+
+	*out = '\0';
+	if (fd >= 0)
+		close(fd);
+	if (n < 2 || memcmp(head, "#!", 2) != 0)
+		return;
+	name += strspn(name, " \t");
+	snprintf(out, SCRIPT_HEAD, "%.*s", (int)strcspn(name, " \t\n"), name);
+}
+
+/* The same for a file and its interpreters; an interpreter that is missing is logged.
+ */
+static int check_with_interpreters(const char *path)
+{
+	char name[SCRIPT_HEAD], script[SCRIPT_HEAD] = "";
+	int err = check_file(path);
+
+	read_interpreter(path, name);
+	for (int depth = 0; !err && *name && depth < SCRIPT_DEPTH; depth++) {
+		err = check_file(name);
+		if (err)
+			log_err("%s: interpreter %s: %s", *script ? script : path, name,
+				err_str(err));
+		memcpy(script, name, sizeof(script));
+		read_interpreter(script, name);
+	}
+	return err;
+}
+
 /* Whether the first len bytes of dir, if there are any, have the program. */
 static int check_program(const char *dir, size_t len, const char *name)
 {
-	struct stat st;
 	char *path;
-	int err = 0;
+	int err;
 
 	if (asprintf(&path, "%.*s%s%s", (int)len, dir, len ? "/" : "", name) < 0)
 		return -ENOMEM;
-	if (stat(path, &st) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EACCES;
+	err = check_with_interpreters(path);
 	free(path);
 	return err;
 }
