@@ -25,7 +25,8 @@ if WINDOWS
 pkglibexec_PROGRAMS += helpers/cpi-translate
 endif
 helpers_cpi_translate_CFLAGS = $(AM_CFLAGS) $(CAP_CFLAGS)
-helpers_cpi_translate_SOURCES = helpers/translate_main.c $(HELPERS_SERVER)
+helpers_cpi_translate_SOURCES = helpers/translate_main.c helpers/translate.h \
+	helpers/translate_work.c $(HELPERS_SERVER)
 helpers_cpi_translate_LDADD = analysis/libanalysis.a base/libbase.a $(ANALYSIS_LIBS) \
 	$(CAP_LIBS)
 EXTRA_DIST += helpers/README.md

@@ -8,7 +8,7 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +18,7 @@
 #include "analysis/translate/translate.h"
 #include "helpers/sandbox.h"
 #include "helpers/server.h"
+#include "helpers/translate.h"
 
 #ifdef __x86_64__
 #define MACHINE EM_X86_64
@@ -30,34 +31,6 @@
 #define CPU_S    20         /* of a worker */
 #define PAUSE_NS 100000000L /* before a successor of one that died */
 
-static bool is_request(const struct cpi_translate_request *q, size_t size)
-{
-	const size_t head = offsetof(struct cpi_translate_request, code);
-
-	return size >= head && q->magic == CPI_TRANSLATE_MAGIC &&
-	       q->size <= CPI_CODE_PAGE + CPI_CODE_MORE && size == head + q->size &&
-	       q->nr_entries <= CPI_TRANSLATE_ENTRIES;
-}
-
-static int translate_page(void *translator, const void *message, size_t size,
-			  const void **answer, size_t *answer_size)
-{
-	const struct cpi_translate_request *q = message;
-	static struct cpi_translate_reply r;
-
-	if (!is_request(q, size))
-		return -EPROTO;
-	r.magic = CPI_TRANSLATE_MAGIC;
-	r.cookie = q->cookie;
-	r.err = 0;
-	r.nr_uops = translator_reach(translator, q->code, q->size, q->entry,
-				     q->nr_entries, q->starts, q->reach, &r.page);
-	*answer = &r;
-	*answer_size = offsetof(struct cpi_translate_reply, page.uop) +
-		       r.nr_uops * sizeof(struct cpi_uop);
-	return 0;
-}
-
 /* Until nobody asks any more. An exit status. */
 static int work(void)
 {
@@ -67,7 +40,7 @@ static int work(void)
 
 	if (translator_open(MACHINE, &t) || sandbox_lock_in(0, CPU_S))
 		return EXIT_FAILURE;
-	status = server_work(STDIN_FILENO, &q, sizeof(q), translate_page, t);
+	status = server_work(STDIN_FILENO, &q, sizeof(q), translate_take, t);
 	translator_close(t);
 	return status;
 }

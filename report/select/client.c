@@ -71,8 +71,7 @@ static int connect_to(const char *path, uint64_t patience_ns)
 	return fd;
 }
 
-/* Checks the length and header of a reply of size bytes. */
-static int take_reply(const char *data, size_t size, struct buf *text)
+int client_take_reply(const char *data, size_t size, struct buf *text)
 {
 	struct cpi_control_reply head;
 
@@ -107,7 +106,7 @@ static int exchange(int fd, const void *request, size_t size, struct buf *reply)
 	if (got < 0)
 		err = errno == EAGAIN ? -ETIMEDOUT : -errno;
 	else
-		err = take_reply(data, got, reply);
+		err = client_take_reply(data, got, reply);
 	free(data);
 	return err;
 }

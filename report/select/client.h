@@ -38,6 +38,12 @@ int client_call(const char *socket, enum cpi_control_op op, const char *text,
 int client_send(const char *socket, const void *request, size_t size,
 		uint64_t patience_ns, struct buf *reply);
 
+/*
+ * Checks the header of a reply of size bytes, and appends its text. Returns the status
+ * in it, or an error if it is not a reply.
+ */
+int client_take_reply(const char *data, size_t size, struct buf *text);
+
 /* Whether err means that no daemon listens. */
 bool client_is_absent(int err);
 

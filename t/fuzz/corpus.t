@@ -14,7 +14,7 @@ is_left_out()
 {
 	case $1 in
 	unwind | unwindwire) has_not UNWIND ;;
-	window) has_not ZYDIS ;;
+	window | translate) has_not ZYDIS ;;
 	*) false ;;
 	esac
 }

@@ -198,9 +198,24 @@ t_fuzz_fuzz_window_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_window_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_window_LDADD = $(FUZZED) $(ZYDIS_LIBS)
 
+check_PROGRAMS += t/fuzz/fuzz_translate
+t_fuzz_fuzz_translate_SOURCES = t/fuzz/fuzz_translate.c helpers/translate_work.c \
+	daemon/windows/translate_child.c $(FUZZ_MAIN)
+t_fuzz_fuzz_translate_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_translate_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_translate_LDADD = $(FUZZED) $(ZYDIS_LIBS)
+
 # The library of the page's server may be missing, so these sources are named.
 check_PROGRAMS += t/fuzz/fuzz_request
 t_fuzz_fuzz_request_SOURCES = t/fuzz/fuzz_request.c web/api.c web/header.c web/target.c $(FUZZ_MAIN)
 t_fuzz_fuzz_request_CFLAGS = $(FUZZ_CFLAGS)
 t_fuzz_fuzz_request_LDFLAGS = $(FUZZ_LINK)
 t_fuzz_fuzz_request_LDADD = $(FUZZED) $(NETTLE_LIBS)
+
+# What a target stands in for is not linked: the session, and how helpers are started.
+check_PROGRAMS += t/fuzz/fuzz_control
+t_fuzz_fuzz_control_SOURCES = t/fuzz/fuzz_control.c daemon/control/control_request.c \
+	report/select/client.c $(FUZZ_MAIN)
+t_fuzz_fuzz_control_CFLAGS = $(FUZZ_CFLAGS)
+t_fuzz_fuzz_control_LDFLAGS = $(FUZZ_LINK)
+t_fuzz_fuzz_control_LDADD = $(FUZZED)
