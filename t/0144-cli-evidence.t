@@ -129,10 +129,16 @@ width()
 	cpi diff "$@" --history=none --format=csv a b | awk -F, -v p="$procedure" '$17 == p {
 		printf "%.2f\n", log(1 + $9 / 100) - log(1 + $8 / 100) }'
 }
-is "$(width cold) $(width cold --event cpu-clock)" '0.21 0.39' "ticks make an interval smaller"
-is "$(width timed) $(width timed --event cpu-clock)" '0.58 0.58' \
-	"the interval of a row that departs stays that of its random samples"
-is "$(width work) $(width work --event cpu-clock)" '0.62 0.62' "so does that of the kernel"
+is "$(width cold) $(width cold --event cpu-clock)" '0.26 0.44' "ticks make an interval smaller"
+# A row's own part of an interval, to which comes how well the sides' sizes are known.
+least()
+{
+	awk -v a="$1" -v b="$2" -v least="$3" 'BEGIN { print a >= least && b >= least }'
+}
+is "$(least "$(width timed)" "$(width timed --event cpu-clock)" 0.58)" 1 \
+	"the interval of a row that departs is at least that of its random samples"
+is "$(least "$(width work)" "$(width work --event cpu-clock)" 0.62)" 1 \
+	"so is that of the kernel"
 is "$(cpi stats --epoch a --normalize=none --format=csv | cut -d, -f3,16 | sed 1d)" \
 	"$(printf '%s\n' 9000,hot 3000,cold 1800,timed 1500,work)" \
 	"cpi stats has the time of both kinds of samples"

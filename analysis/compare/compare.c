@@ -3,10 +3,10 @@
  * compare.c - tests each row for a change
  *
  * The steps: logarithms of time over size factor (compare_size.c), the variance phi
- * that all rows have in common, each row's own variance, its shrinkage towards that of
- * all rows, a moderated t test, and the false discovery rate (Benjamini and Hochberg).
- * The rows share a prior, because a few runs say little about the variance of a single
- * row.
+ * that all rows have in common, each row's own variance, its shrinkage towards those of
+ * the rows that vary about as much (compare_prior.c), a test, and the false discovery
+ * rate (Benjamini and Hochberg). The rows share a prior, because a few runs say little
+ * about the variance of a single row.
  */
 #include "config.h"
 
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/compare/compare_prior.h"
 #include "analysis/compare/compare_size.h"
 #include "analysis/math/distribution.h"
 
@@ -26,6 +27,8 @@
 #define MIN_ROWS 3
 /* Degrees of freedom below which a row has no variance of its own. */
 #define MIN_DF 2
+/* Of a row's posterior: what is below this is left out. */
+#define LEAST_WEIGHT 1e-4
 
 struct work {
 	const struct compare_input *in;
@@ -33,11 +36,13 @@ struct work {
 	struct compare_size *size;
 	double nr[COMPARE_NR_SIDES]; /* number of runs, or of parts if rows are known by
 					part */
-	double *df;      /* by row: the degrees of freedom of its own variance */
-	double *log;     /* by row and run: time over factor */
-	double *inverse; /* the same: 1 / expected samples */
-	double *own;     /* by row: s² */
-	double *order;   /* for sorting the values of rows */
+	double *df;        /* by row: the degrees of freedom of its own variance */
+	double *log;       /* by row and run: time over factor */
+	double *inverse;   /* the same: 1 / expected samples */
+	double *own;       /* by row: s² */
+	double *down, *up; /* by row: the doubt about the sides' sizes */
+	struct compare_prior prior;
+	double *order; /* for sorting the values of rows */
 };
 
 static size_t at(const struct work *w, size_t row, size_t run)
@@ -215,10 +220,10 @@ static double common_variance(struct work *w)
 }
 
 /*
- * The prior of s²: its mean, and the degrees of freedom that it is worth (fitFDist of
- * limma: from the mean and variance of log s², by digamma and trigamma).
+ * How alike the rows' s² are, as the degrees of freedom of a prior of one typical value
+ * (fitFDist of limma: from the variance of log s², by digamma and trigamma).
  */
-static double fit_prior(const struct work *w, double *df_prior)
+static double prior_df(const struct work *w)
 {
 	double mean = 0, squares = 0, chance = 0, spare;
 	size_t nr = 0;
@@ -235,69 +240,184 @@ static double fit_prior(const struct work *w, double *df_prior)
 		squares += d * (e - mean);
 		chance += trigamma(half);
 	}
-	*df_prior = 0;
 	if (nr < MIN_ROWS)
-		return 1;
+		return 0;
 	spare = squares / (nr - 1) - chance / nr;
-	*df_prior = spare > 0 ? 2 * trigamma_inverse(spare) : INFINITY;
-	if (isinf(*df_prior))
-		return exp(mean);
-	return exp(mean + digamma(*df_prior / 2) - log(*df_prior / 2));
+	return spare > 0 ? 2 * trigamma_inverse(spare) : INFINITY;
+}
+
+/* A row's change if its scale is known, and the doubt about the sides' sizes. */
+struct change {
+	double value, sd;
+	double down, up; /* the sizes may make it so much smaller, or greater */
+};
+
+static struct change change_at(const struct work *w, size_t row, double scale)
+{
+	const struct mean a = mean_of(w, row, COMPARE_A, scale);
+	const struct mean b = mean_of(w, row, COMPARE_B, scale);
+
+	return (struct change){ b.value - a.value, sqrt(a.variance + b.variance),
+				w->down[row], w->up[row] };
+}
+
+/* The distance from no change, as far as the sizes of the sides are known. */
+static double distance(const struct change *c)
+{
+	return c->value > 0 ? fmax(c->value - c->down, 0) : fmax(-c->value - c->up, 0);
+}
+
+/* The probability of such a change by chance, where changes below this count as none.
+ */
+static double chance_of(const struct change *c, double threshold, double df)
+{
+	return student_above((distance(c) - threshold) / c->sd, df) +
+	       student_above((distance(c) + threshold) / c->sd, df);
+}
+
+/* Of two estimates, the one with the wider interval stays. */
+static void put_estimate(const struct work *w, size_t row, const struct change *c,
+			 double half, double p)
+{
+	struct compare_row *r = &w->out->row[row];
+
+	if (2 * half + c->down + c->up <= r->high - r->low)
+		return;
+	r->change = c->value;
+	r->low = c->value - c->down - half;
+	r->high = c->value + c->up + half;
+	if (r->tested)
+		r->p = fmin(p, 1);
 }
 
 /* Sets p and the interval of a row, for this scale and these degrees of freedom. */
 static void test_row(const struct work *w, size_t row, double scale, double df)
 {
-	const struct mean a = mean_of(w, row, COMPARE_A, scale);
-	const struct mean b = mean_of(w, row, COMPARE_B, scale);
-	const double change = b.value - a.value, sd = sqrt(a.variance + b.variance);
-	const double quantile = student_quantile_above((1 - CONFIDENCE) / 2, df);
-	struct compare_row *r = &w->out->row[row];
-	const double p = student_above((fabs(change) - w->in->threshold) / sd, df) +
-			 student_above((fabs(change) + w->in->threshold) / sd, df);
+	const struct change c = change_at(w, row, scale);
 
-	/* Of two estimates, the one with the wider interval stays. */
-	if (quantile * sd <= (r->high - r->low) / 2)
-		return;
-	r->change = change;
-	r->low = change - quantile * sd;
-	r->high = change + quantile * sd;
-	if (r->tested)
-		r->p = fmin(p, 1);
+	put_estimate(w, row, &c,
+		     student_quantile_above((1 - CONFIDENCE) / 2, df) * c.sd,
+		     chance_of(&c, w->in->threshold, df));
+}
+
+/* What a row's scale may be: some of the prior's grid. */
+struct mixture {
+	size_t nr;
+	struct change at[COMPARE_PRIOR_SIZE];
+	double weight[COMPARE_PRIOR_SIZE];
+	double mean; /* of the scale */
+};
+
+static void mix(const struct work *w, size_t row, double df, struct mixture *m)
+{
+	const struct compare_prior *p = &w->prior;
+	double weight[COMPARE_PRIOR_SIZE], sum = 0;
+
+	compare_prior_posterior(p, w->own[row], df, weight);
+	m->nr = 0;
+	m->mean = 0;
+	for (size_t k = 0; k < p->nr; k++) {
+		if (weight[k] < LEAST_WEIGHT)
+			continue;
+		m->at[m->nr] = change_at(w, row, p->scale[k]);
+		m->weight[m->nr++] = weight[k];
+		m->mean += weight[k] * p->scale[k];
+		sum += weight[k];
+	}
+	for (size_t k = 0; k < m->nr; k++)
+		m->weight[k] /= sum;
+	m->mean /= sum;
+}
+
+/* The half width of the interval: the quantile of a mixture of normal distributions. */
+static double half_width(const struct mixture *m)
+{
+	double low = 0, high = 0;
+
+	for (size_t k = 0; k < m->nr; k++)
+		high = fmax(high, 3 * m->at[k].sd);
+	for (int i = 0; i < 40; i++) {
+		const double middle = (low + high) / 2;
+		double outside = 0;
+
+		for (size_t k = 0; k < m->nr; k++)
+			outside += 2 * m->weight[k] *
+				   student_above(middle / m->at[k].sd, INFINITY);
+		if (outside > 1 - CONFIDENCE)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* p is the mean over the scales that the row may have. */
+static void test_mixture(const struct work *w, size_t row, double df)
+{
+	struct mixture m;
+	struct change c;
+	double p = 0;
+
+	mix(w, row, df, &m);
+	c = change_at(w, row, m.mean);
+	for (size_t k = 0; k < m.nr; k++) {
+		m.at[k].value = c.value;
+		p += m.weight[k] * chance_of(&m.at[k], w->in->threshold, INFINITY);
+	}
+	put_estimate(w, row, &c, half_width(&m), p);
 }
 
 /*
- * Shrinks the row's own variance towards the prior; a row without one takes the prior.
+ * Shrinks the row's own variance towards those of the rows that vary like it. Its own
+ * alone is used if it gives a greater p, or if too few rows make a prior.
  */
-static void decide_row(struct work *w, size_t row, double prior, double df_all)
+static void decide_row(const struct work *w, size_t row)
 {
-	const double df = w->df[row], d0 = fmin(w->out->df_prior, df_all);
-	double scale = prior;
+	const double df = w->df[row];
 
-	if (isfinite(w->out->df_prior) && d0 + df > 0)
-		scale = (d0 * prior + df * w->own[row]) / (d0 + df);
-	test_row(w, row, scale, fmax(fmin(d0 + df, df_all), 1));
-	if (df >= MIN_DF)
-		test_row(w, row, w->own[row], df);
+	if (w->prior.nr)
+		test_mixture(w, row, df);
+	if (df >= MIN_DF || !w->prior.nr)
+		test_row(w, row, df > 0 ? w->own[row] : 1, fmax(df, 1));
 }
 
-static void decide_all(struct work *w)
+/* Learns the prior from the tested rows. */
+static int fit_mixture(struct work *w)
+{
+	const size_t nr_rows = w->in->nr_rows;
+	double *variance = w->order, *df = w->down; /* as room: both are set later */
+	size_t nr = 0;
+
+	for (size_t i = 0; i < nr_rows; i++) {
+		if (!w->out->row[i].tested)
+			continue;
+		variance[nr] = w->own[i];
+		df[nr++] = w->df[i];
+	}
+	return nr < MIN_ROWS ? 0 : compare_prior_fit(variance, df, nr, &w->prior);
+}
+
+static int decide_all(struct work *w)
 {
 	const bool has_p = w->out->basis != COMPARE_SAMPLING;
-	double prior = 1, df_all = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < w->in->nr_rows; i++) {
+	for (size_t i = 0; i < w->in->nr_rows; i++)
 		w->own[i] = has_p && w->df[i] > 0 ? scatter(w, i, w->out->phi) : 1;
-		df_all += w->out->row[i].tested ? w->df[i] : 0;
+	if (has_p) {
+		w->out->df_prior = prior_df(w);
+		err = fit_mixture(w);
 	}
-	if (has_p)
-		prior = fit_prior(w, &w->out->df_prior);
-	for (size_t i = 0; i < w->in->nr_rows; i++) {
-		if (has_p)
-			decide_row(w, i, prior, fmax(df_all, w->df[i]));
-		else
+	for (size_t i = 0; i < w->in->nr_rows && !err; i++) {
+		w->down[i] = w->up[i] = 0; /* without p: the error of sampling alone */
+		if (has_p) {
+			compare_size_doubt(w->size, i, &w->down[i], &w->up[i]);
+			decide_row(w, i);
+		} else {
 			test_row(w, i, 1, INFINITY);
+		}
 	}
+	return err;
 }
 
 static void choose_tested(struct work *w)
@@ -388,8 +508,10 @@ static int allocate(struct work *w)
 	w->df = calloc(w->in->nr_rows + 1, sizeof(*w->df));
 	w->own = calloc(w->in->nr_rows + 1, sizeof(*w->own));
 	w->order = calloc(w->in->nr_rows + 1, sizeof(*w->order));
+	w->down = calloc(w->in->nr_rows + 1, sizeof(*w->down));
+	w->up = calloc(w->in->nr_rows + 1, sizeof(*w->up));
 	if (!w->out->row || !w->out->factor || !w->log || !w->inverse || !w->own ||
-	    !w->order || !w->df)
+	    !w->order || !w->df || !w->down || !w->up)
 		return -ENOMEM;
 	return 0;
 }
@@ -414,15 +536,18 @@ int compare_runs(const struct compare_input *in, struct compare *out)
 			take_logs(&w, i);
 		if (c.nr_tested)
 			c.phi = common_variance(&w);
-		decide_all(&w);
-		err = find_changes(&w);
+		err = decide_all(&w);
 	}
+	if (!err)
+		err = find_changes(&w);
 	compare_size_free(w.size);
 	free(w.log);
 	free(w.inverse);
 	free(w.df);
 	free(w.own);
 	free(w.order);
+	free(w.down);
+	free(w.up);
 	if (err)
 		compare_fini(&c);
 	else

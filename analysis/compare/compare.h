@@ -9,8 +9,8 @@
  *
  * A logarithm's variance is (1/n + phi) s²: n is the number of samples, phi the
  * variation between runs that rows have in common, s² the row's own factor, around 1.
- * s² comes from runs that should be equal, and is shrunk towards that of all rows
- * (limma: Smyth, SAGMB 3:3, section 6.2), because a few runs tell little about one row,
+ * s² comes from runs that should be equal, and is shrunk towards those of the rows that
+ * vary about as much (compare_prior.h), because a few runs tell little about one row,
  * but much about all rows. It is never below what sampling alone gives.
  *
  * A run may be the sum of several parts, as a day is of hours. Its variance is (1/n +

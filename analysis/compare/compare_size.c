@@ -35,7 +35,7 @@
  */
 #define VARIATION   0.01
 #define GUESS_DF    2
-#define PASSES      3
+#define PASSES      6
 #define MAX_PART    (1.0 / 3)
 #define LIMIT_STEPS 50 /* iterations towards a fixed point */
 /* A share of all weight; a row above it is tested with factors of the other rows. */
@@ -56,6 +56,8 @@ struct compare_size {
 	double *factor;      /* by run */
 	double *factor_for;  /* the same, for one row */
 	double df;           /* the degrees of freedom of a row's scatter */
+	bool has_doubt;      /* down and up, of rows without much weight, are known */
+	double down, up;
 };
 
 static int ascending(const void *va, const void *vb)
@@ -143,20 +145,24 @@ static double log_ratio(const struct compare_size *s, size_t k, size_t run)
 		   (*rate_of(s, k, r->side) + half));
 }
 
-/* Fills part with the weights of all rows but k; none exceeds MAX_PART of their sum. */
-static void part_weights(struct compare_size *s, size_t k)
+/*
+ * Fills part with the weights of all rows but k and l; none exceeds MAX_PART of their
+ * sum.
+ */
+static void part_weights(struct compare_size *s, size_t k, size_t l)
 {
-	const double most = fmax(MAX_PART, 1.0 / (s->nr - (k < s->nr)));
+	const size_t out = (k < s->nr) + (l < s->nr && l != k);
+	const double most = fmax(MAX_PART, 1.0 / (s->nr - out));
 	double limit = INFINITY, sum = 0;
 
 	for (int i = 0; i < LIMIT_STEPS && most * sum < limit; i++) {
 		limit = i ? most * sum : limit;
 		sum = 0;
 		for (size_t j = 0; j < s->nr; j++)
-			sum += j == k ? 0 : fmin(s->weight[j], limit);
+			sum += j == k || j == l ? 0 : fmin(s->weight[j], limit);
 	}
 	for (size_t j = 0; j < s->nr; j++)
-		s->part[j] = j == k ? 0 : fmin(s->weight[j], limit);
+		s->part[j] = j == k || j == l ? 0 : fmin(s->weight[j], limit);
 }
 
 /* The median over rows, weighted by part, of a side's rates over A's. */
@@ -182,7 +188,7 @@ static void fit(struct compare_size *s, size_t k, double *factor)
 	const struct compare_input *in = s->in;
 	double by[COMPARE_NR_SIDES];
 
-	part_weights(s, k);
+	part_weights(s, k, s->nr);
 	for (enum compare_side side = 0; side < COMPARE_NR_SIDES; side++)
 		by[side] = side_ratio(s, side);
 	for (size_t i = 0; i < in->nr_runs; i++) {
@@ -261,8 +267,7 @@ static void fit_all(struct compare_size *s)
 	choose_rows(s);
 	for (int i = 0; i < PASSES && s->nr >= MIN_ROWS; i++) {
 		find_rates(s);
-		if (i)
-			weigh(s);
+		weigh(s);
 		fit(s, s->nr, s->factor);
 	}
 	if (s->nr >= MIN_ROWS)
@@ -318,18 +323,72 @@ const double *compare_size_factors(const struct compare_size *s)
 	return s->factor;
 }
 
-const double *compare_size_factors_for(struct compare_size *s, size_t row)
+static double all_weight(const struct compare_size *s)
 {
 	double all = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		all += s->weight[i];
+	return all;
+}
+
+/* The index of a row whose factors come from the other rows, else nr. */
+static size_t left_out(const struct compare_size *s, size_t row)
+{
 	size_t k = s->nr;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		all += s->weight[i];
 		if (s->row[i] == row)
 			k = i;
 	}
-	if (k == s->nr || s->nr < MIN_ROWS || s->weight[k] < MUCH * all)
+	if (k == s->nr || s->nr < MIN_ROWS || s->weight[k] < MUCH * all_weight(s))
+		return s->nr;
+	return k;
+}
+
+const double *compare_size_factors_for(struct compare_size *s, size_t row)
+{
+	const size_t k = left_out(s, row);
+
+	if (k == s->nr)
 		return s->factor;
 	fit(s, k, s->factor_for);
 	return s->factor_for;
+}
+
+static double log_size(struct compare_size *s, size_t k, size_t l)
+{
+	part_weights(s, k, l);
+	return log(side_ratio(s, COMPARE_B));
+}
+
+void compare_size_doubt(struct compare_size *s, size_t row, double *down, double *up)
+{
+	const size_t k = left_out(s, row);
+	const double much = MUCH * all_weight(s);
+	double size;
+
+	*down = *up = 0;
+	if (s->nr < MIN_ROWS)
+		return;
+	if (k == s->nr && s->has_doubt) {
+		*down = s->down;
+		*up = s->up;
+		return;
+	}
+	size = log_size(s, k, s->nr);
+	for (size_t j = 0; j < s->nr; j++) {
+		double other;
+
+		if (j == k || s->weight[j] < much)
+			continue;
+		other = log_size(s, k, j);
+		*down = fmax(*down, other - size);
+		*up = fmax(*up, size - other);
+	}
+	if (k == s->nr) {
+		s->has_doubt = true;
+		s->down = *down;
+		s->up = *up;
+	}
 }

@@ -28,4 +28,12 @@ const double *compare_size_factors(const struct compare_size *s);
  */
 const double *compare_size_factors_for(struct compare_size *s, size_t row);
 
+/*
+ * How much the logarithm of a row's change depends on single other rows. The sides'
+ * sizes are found again without each of the rows that have much weight, since one of
+ * them may have changed itself: *down is by how much that lowers the change at most,
+ * *up by how much it raises it; both are 0 or more.
+ */
+void compare_size_doubt(struct compare_size *s, size_t row, double *down, double *up);
+
 #endif

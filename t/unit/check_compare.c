@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/compare/compare_parts.h"
+#include "analysis/compare/compare_prior.h"
 #include "t/unit/random.h"
 #include "t/unit/unit.h"
 
@@ -36,6 +37,7 @@ struct shape {
 	bool heavy;      /* t with 4 degrees of freedom, not normal */
 	double together; /* of the two busiest rows, of both by the same */
 	size_t rows;     /* the first ones; 0: all */
+	double bursts;   /* of every row with an odd number */
 };
 
 static double noise(uint64_t *state, bool heavy)
@@ -71,7 +73,9 @@ static void draw(uint64_t *state, const struct shape *shape, struct drawn *d)
 	for (size_t row = 0; row < NR_ROWS; row++)
 		sum += share[row] = pow(0.85, (double)row);
 	for (size_t row = 0; row < NR_ROWS; row++) {
-		const double cv = row % 8 == 5 ? shape->wild : shape->cv;
+		const double cv = row % 2 && shape->bursts ? shape->bursts
+				  : row % 8 == 5           ? shape->wild
+							   : shape->cv;
 
 		for (size_t i = 0; i < d->nr_runs; i++) {
 			double mean = shape->samples * d->run[i].seconds * share[row] /
@@ -120,18 +124,22 @@ static int count_findings(uint64_t *state, const struct shape *shape, int nr,
 #define MOST_NULL 31
 
 static const struct shape nulls[] = {
-	{ 3, 3, 0, 4000, 0, 0, 0, false, 0, 0 },
-	{ 3, 3, 0, 4000, 0.03, 0.03, 0, false, 0, 0 },
-	{ 3, 3, 0, 4000, 0.02, 0.3, 0, false, 0, 0 },
-	{ 3, 3, 0, 4000, 0.03, 0.2, 0, true, 0, 0 },
-	{ 4, 3, 0, 20000, 0.01, 0.1, 0, false, 0, 0 },
-	{ 5, 5, 0, 4000, 0.02, 0.2, 0, true, 0, 0 },
-	{ 10, 10, 0, 10000, 0.01, 0.1, 0, true, 0, 0 },
-	{ 1, 1, 8, 4000, 0.02, 0.1, 0, false, 0, 0 },
-	{ 2, 2, 6, 4000, 0.03, 0.2, 0, true, 0, 0 },
-	{ 3, 3, 0, 60000, 0.01, 0.03, 0, false, 0.1, 7 },
-	{ 10, 10, 0, 60000, 0.005, 0.03, 0, false, 0.1, 7 },
-	{ 5, 5, 0, 20000, 0.01, 0.03, 0, true, 0.1, 0 },
+	{ 3, 3, 0, 4000, 0, 0, 0, false, 0, 0, 0 },
+	{ 3, 3, 0, 4000, 0.03, 0.03, 0, false, 0, 0, 0 },
+	{ 3, 3, 0, 4000, 0.02, 0.3, 0, false, 0, 0, 0 },
+	{ 3, 3, 0, 4000, 0.03, 0.2, 0, true, 0, 0, 0 },
+	{ 4, 3, 0, 20000, 0.01, 0.1, 0, false, 0, 0, 0 },
+	{ 5, 5, 0, 4000, 0.02, 0.2, 0, true, 0, 0, 0 },
+	{ 10, 10, 0, 10000, 0.01, 0.1, 0, true, 0, 0, 0 },
+	{ 1, 1, 8, 4000, 0.02, 0.1, 0, false, 0, 0, 0 },
+	{ 2, 2, 6, 4000, 0.03, 0.2, 0, true, 0, 0, 0 },
+	{ 3, 3, 0, 60000, 0.01, 0.03, 0, false, 0.1, 7, 0 },
+	{ 10, 10, 0, 60000, 0.005, 0.03, 0, false, 0.1, 7, 0 },
+	{ 5, 5, 0, 20000, 0.01, 0.03, 0, true, 0.1, 0, 0 },
+	{ 3, 3, 0, 20000, 0.03, 0, 0, false, 0, 0, 1.5 },
+	{ 5, 4, 0, 20000, 0.03, 0, 0, true, 0, 0, 1.5 },
+	{ 10, 10, 0, 20000, 0.03, 0, 0, false, 0, 0, 3 },
+	{ 5, 5, 0, 20000, 0.1, 0, 0, true, 0.3, 0, 1 },
 };
 
 START_TEST(equal_runs_seldom_differ)
@@ -153,11 +161,13 @@ static const struct {
 	struct shape shape;
 	int least;
 } planted[] = {
-	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false, 0, 0 }, 160 },
-	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false, 0, 0 }, 160 },
-	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false, 0, 0 }, 160 },
-	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false, 0, 0 }, 160 },
-	{ { 10, 10, 0, 60000, 0.005, 0.03, 0.03, false, 0.1, 7 }, 160 },
+	{ { 10, 10, 0, 120000, 0.01, 0.02, 0.03, false, 0, 0, 0 }, 160 },
+	{ { 3, 3, 0, 20000, 0.01, 0.01, 0.2, false, 0, 0, 0 }, 160 },
+	{ { 1, 1, 10, 20000, 0.01, 0.02, 0.2, false, 0, 0, 0 }, 160 },
+	{ { 5, 5, 0, 20000, 0.02, 0.02, -0.2, false, 0, 0, 0 }, 160 },
+	{ { 10, 10, 0, 60000, 0.005, 0.03, 0.03, false, 0.1, 7, 0 }, 160 },
+	{ { 5, 4, 0, 20000, 0.03, 0, 1, false, 0, 0, 1.5 }, 160 },
+	{ { 5, 4, 0, 20000, 0.05, 0, 1, true, 0, 0, 2 }, 160 },
 };
 
 START_TEST(growth_is_found)
@@ -172,12 +182,113 @@ START_TEST(growth_is_found)
 }
 END_TEST
 
+/*
+ * Nine minutes of a service between other programs: its hash does twice as much per run
+ * in the last four, and each run waits a little longer for memory, so that there are
+ * fewer. Compared by itself or among rows that come and go, only hash has changed.
+ */
+START_TEST(two_rows_apart_do_not_change_the_others)
+{
+	static const double service[][9] = {
+		{ 2392, 2567, 2271, 2023, 1976, 3402, 3390, 2949, 3737 }, /* hash */
+		{ 2405, 2420, 2172, 1938, 1949, 1642, 1594, 1457, 1767 }, /* mean */
+		{ 2443, 2588, 2432, 2138, 2457, 2097, 1954, 1793, 2227 }, /* chase */
+		{ 303, 299, 315, 234, 257, 203, 203, 205, 247 },          /* copy */
+		{ 128, 117, 127, 89, 98, 76, 122, 70, 74 },               /* main */
+	};
+	const size_t nr_own = sizeof(service) / sizeof(service[0]);
+	uint64_t state = unit_seed() | 1;
+	struct drawn d = { .nr_runs = 9 };
+	struct compare c;
+
+	for (size_t i = 0; i < 9; i++)
+		d.run[i] = (struct compare_run){ i < 5 ? COMPARE_A : COMPARE_B, 60,
+						 3.6e6, 1, 1 };
+	for (size_t i = 0; i < 9 * NR_ROWS; i++)
+		d.time[i] = i < 9 * nr_own ? 1e6 * service[i / 9][i % 9]
+					   : 5e8 * exp(2 * random_normal(&state));
+	d.in = (struct compare_input){ .run = d.run,
+				       .nr_runs = 9,
+				       .time = d.time,
+				       .nr_rows = _i ? NR_ROWS : nr_own,
+				       .rate = 0.05 };
+	ck_assert_int_eq(compare_runs(&d.in, &c), 0);
+	ck_assert_msg(c.row[0].found && c.row[0].low > log(1.5), "q %g, from %g",
+		      c.row[0].q, c.row[0].low);
+	for (size_t row = 1; row < nr_own; row++)
+		ck_assert_msg(!c.row[row].found, "row %zu: q %g", row, c.row[row].q);
+	compare_fini(&c);
+}
+END_TEST
+
+/* Half of the rows are steady, half vary by ten times as much. */
+START_TEST(a_prior_may_have_two_peaks)
+{
+	static double variance[400], df[400];
+	double weight[COMPARE_PRIOR_SIZE], low = 0, mean[2] = { 0 };
+	const uint64_t seed = unit_seed();
+	uint64_t state = seed | 1;
+	struct compare_prior p;
+
+	for (size_t i = 0; i < 400; i++) {
+		df[i] = 3 + i % 5;
+		variance[i] = 0;
+		for (int k = 0; k < df[i]; k++) {
+			const double x = random_normal(&state) * (i % 2 ? 10 : 1);
+
+			variance[i] += x * x / df[i];
+		}
+	}
+	ck_assert_int_eq(compare_prior_fit(variance, df, 400, &p), 0);
+	for (size_t k = 0; k < p.nr; k++)
+		low += p.scale[k] < 10 ? p.weight[k] : 0;
+	ck_assert_msg(low > 0.42 && low < 0.58, "seed %llu: %g",
+		      (unsigned long long)seed, low);
+	for (int i = 0; i < 2; i++) {
+		compare_prior_posterior(&p, i ? 100 : 1, 4, weight);
+		for (size_t k = 0; k < p.nr; k++)
+			mean[i] += weight[k] * p.scale[k];
+	}
+	ck_assert_msg(mean[0] < 3 && mean[1] > 50 && mean[1] < 200, "seed %llu: %g, %g",
+		      (unsigned long long)seed, mean[0], mean[1]);
+}
+END_TEST
+
+/* Bayes' rule, with the density of chi-squared written out. */
+START_TEST(a_posterior_is_prior_times_density)
+{
+	uint64_t seed = unit_seed(), state = seed | 1;
+
+	for (int i = 0; i < 200; i++) {
+		struct compare_prior p = { .nr = COMPARE_PRIOR_SIZE };
+		const double s2 = exp(random_normal(&state)), df = i % 9;
+		double weight[COMPARE_PRIOR_SIZE], want[COMPARE_PRIOR_SIZE], sum = 0;
+
+		for (size_t k = 0; k < p.nr; k++) {
+			const double scale = exp(2 * random_normal(&state));
+			const double x = df * s2 / scale;
+
+			p.scale[k] = scale;
+			p.weight[k] = random_uniform(&state);
+			want[k] = p.weight[k];
+			if (df > 0)
+				want[k] *= pow(x, df / 2 - 1) * exp(-x / 2) / scale;
+			sum += want[k];
+		}
+		compare_prior_posterior(&p, s2, df, weight);
+		for (size_t k = 0; k < p.nr; k++)
+			ck_assert_msg(fabs(weight[k] - want[k] / sum) < 1e-9,
+				      "seed %llu, case %d", (unsigned long long)seed,
+				      i);
+	}
+}
+END_TEST
+
 /* An interval of 95% holds the truth in 95 of 100 rows, or more: it is careful. */
 START_TEST(intervals_hold_the_truth)
 {
-	static const struct shape shape = {
-		5, 5, 0, 20000, 0.03, 0.03, 0.1, false, 0, 0
-	};
+	static const struct shape shape = { 5,   5,     0, 20000, 0.03, 0.03,
+					    0.1, false, 0, 0,     0 };
 	const uint64_t seed = unit_seed();
 	uint64_t state = seed | 1;
 	int held = 0, nr = 0;
@@ -203,7 +314,7 @@ END_TEST
 /* One row doubles, and with it the total; the others' time stays what it is. */
 START_TEST(one_row_moves_no_other)
 {
-	static const struct shape shape = { 3, 3, 0, 1e5, 0, 0, 1, false, 0, 0 };
+	static const struct shape shape = { 3, 3, 0, 1e5, 0, 0, 1, false, 0, 0, 0 };
 	const uint64_t seed = unit_seed();
 	uint64_t state = seed | 1;
 	struct drawn d;
@@ -225,11 +336,11 @@ static const struct {
 	struct shape shape;
 	enum compare_basis basis;
 } bases[] = {
-	{ { 1, 1, 0, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_SAMPLING },
-	{ { 2, 9, 0, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_SAMPLING },
-	{ { 1, 1, 2, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_SAMPLING },
-	{ { 1, 1, 3, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_HISTORY },
-	{ { 3, 3, 0, 1000, 0, 0, 5, false, 0, 0 }, COMPARE_RUNS },
+	{ { 1, 1, 0, 1000, 0, 0, 5, false, 0, 0, 0 }, COMPARE_SAMPLING },
+	{ { 2, 9, 0, 1000, 0, 0, 5, false, 0, 0, 0 }, COMPARE_SAMPLING },
+	{ { 1, 1, 2, 1000, 0, 0, 5, false, 0, 0, 0 }, COMPARE_SAMPLING },
+	{ { 1, 1, 3, 1000, 0, 0, 5, false, 0, 0, 0 }, COMPARE_HISTORY },
+	{ { 3, 3, 0, 1000, 0, 0, 5, false, 0, 0, 0 }, COMPARE_RUNS },
 };
 
 START_TEST(few_runs_have_no_significance)
@@ -249,8 +360,8 @@ END_TEST
 
 START_TEST(what_is_below_the_threshold_is_none)
 {
-	static const struct shape shape = { 5,     5,    0,     1e6, 0.001,
-					    0.001, 0.03, false, 0,   0 };
+	static const struct shape shape = { 5,    5,     0, 1e6, 0.001, 0.001,
+					    0.03, false, 0, 0,   0 };
 	uint64_t state = unit_seed() | 1;
 	struct drawn d;
 	struct compare c;
@@ -269,7 +380,7 @@ END_TEST
 /* Rows without any samples, on one side or both; and no row at all. */
 START_TEST(nothing_is_no_error)
 {
-	static const struct shape shape = { 3, 3, 0, 1000, 0, 0, 0, false, 0, 0 };
+	static const struct shape shape = { 3, 3, 0, 1000, 0, 0, 0, false, 0, 0, 0 };
 	uint64_t state = unit_seed() | 1;
 	struct drawn d;
 	struct compare c;
@@ -388,11 +499,11 @@ END_TEST
 
 /* Sides, and the earlier ones, in hours. */
 static const struct shape weeks[] = {
-	{ 48, 48, 0, 20000, 0.01, 0.02, 0, false, 0, 0 },
-	{ 48, 48, 0, 20000, 0.01, 0.02, 0.1, false, 0, 0 },
-	{ 48, 48, 0, 20000, 0.05, 0.1, 0.3, false, 0, 0 },
-	{ 24, 24, 0, 100000, 0, 0, -0.1, false, 0, 0 },
-	{ 24, 24, 72, 20000, 0.02, 0.1, 0.15, false, 0, 0 },
+	{ 48, 48, 0, 20000, 0.01, 0.02, 0, false, 0, 0, 0 },
+	{ 48, 48, 0, 20000, 0.01, 0.02, 0.1, false, 0, 0, 0 },
+	{ 48, 48, 0, 20000, 0.05, 0.1, 0.3, false, 0, 0, 0 },
+	{ 24, 24, 0, 100000, 0, 0, -0.1, false, 0, 0, 0 },
+	{ 24, 24, 72, 20000, 0.02, 0.1, 0.15, false, 0, 0, 0 },
 };
 
 /* What is planted is found either way, as large and about as certain: which rows tell
@@ -437,9 +548,9 @@ START_TEST(days_tell_what_their_hours_did)
 END_TEST
 
 static const struct shape rolled_nulls[] = {
-	{ 24, 24, 0, 4000, 0.02, 0.1, 0, false, 0, 0 },
-	{ 48, 48, 0, 4000, 0.03, 0.1, 0, true, 0, 0 },
-	{ 24, 24, 24, 4000, 0, 0, 0, false, 0, 0 },
+	{ 24, 24, 0, 4000, 0.02, 0.1, 0, false, 0, 0, 0 },
+	{ 48, 48, 0, 4000, 0.03, 0.1, 0, true, 0, 0, 0 },
+	{ 24, 24, 24, 4000, 0, 0, 0, false, 0, 0, 0 },
 };
 
 START_TEST(equal_days_seldom_differ)
@@ -468,8 +579,8 @@ END_TEST
  */
 START_TEST(rows_without_a_spread_have_no_p_of_one_day)
 {
-	static const struct shape shape = { 24,   24,  0,     20000, 0.02,
-					    0.02, 0.5, false, 0,     0 };
+	static const struct shape shape = { 24,  24,    0, 20000, 0.02, 0.02,
+					    0.5, false, 0, 0,     0 };
 	static struct drawn hours, days;
 	uint64_t state = unit_seed() | 1;
 	struct compare c;
@@ -498,6 +609,9 @@ static Suite *compare_suite(void)
 	tcase_add_loop_test(t, growth_is_found, 0, NR(planted));
 	tcase_add_test(t, intervals_hold_the_truth);
 	tcase_add_test(t, one_row_moves_no_other);
+	tcase_add_loop_test(t, two_rows_apart_do_not_change_the_others, 0, 2);
+	tcase_add_test(t, a_prior_may_have_two_peaks);
+	tcase_add_test(t, a_posterior_is_prior_times_density);
 	tcase_add_loop_test(t, few_runs_have_no_significance, 0, NR(bases));
 	tcase_add_test(t, what_is_below_the_threshold_is_none);
 	tcase_add_test(t, nothing_is_no_error);
