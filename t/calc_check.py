@@ -28,7 +28,10 @@ def check(r):
     for b in r["blocks"]:
         assert list(b) == ["start", "end", "frequency", "frequency_interval", "confidence",
                            "best_case_cpi", "actual_cpi", "actual_cpi_interval",
-                           "instructions"], b
+                           "faster_than_best", "instructions"], b
+        assert b["faster_than_best"] in (True, False)
+        if b["faster_than_best"]:
+            assert b["actual_cpi"] < b["best_case_cpi"], b
         check_interval(b["frequency_interval"], b["frequency"])
         check_interval(b["actual_cpi_interval"], b["actual_cpi"])
         assert set(b["confidence"]) == {"shape", "scale"}

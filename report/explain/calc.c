@@ -23,6 +23,19 @@ struct freq_interval calc_block_range(const struct explained *e, int block)
 				    e->period_cycles);
 }
 
+bool calc_is_below_best(double best, const struct freq_interval *actual)
+{
+	return freq_interval_known(actual) && actual->likely > 0 &&
+	       actual->likely < 0.995 * best;
+}
+
+bool calc_is_too_fast(const struct explained *e, int block)
+{
+	const struct freq_interval cycles = calc_block_range(e, block);
+
+	return calc_is_below_best(e->block_cycles[block], &cycles);
+}
+
 struct freq_interval calc_insn_range(const struct explained *e, int insn)
 {
 	const int block = cfg_block_at(e->cfg, e->raw[insn].offset);

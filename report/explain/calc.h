@@ -18,6 +18,16 @@ struct freq_interval calc_block_range(const struct explained *e, int block);
 struct freq_interval calc_insn_range(const struct explained *e, int insn);
 
 /*
+ * Whether a block of a known frequency took less than its best case: the frequency is
+ * too high, or the timing model too slow. No view shows such a number without a word.
+ * Less than half a percent does not count, which no text shows.
+ */
+bool calc_is_too_fast(const struct explained *e, int block);
+
+/* The same of figures: the best case, and the actual cycles. */
+bool calc_is_below_best(double best, const struct freq_interval *actual);
+
+/*
  * The cycles of a stall. A dynamic stall is the rest of an instruction's time.
  * Its low end assumes the most executions that the block's interval allows, and
  * may be 0; its high end assumes the fewest.

@@ -27,6 +27,7 @@ struct ranked_insn {
 	double frequency; /* NAN: not known */
 	/* The same with 90 % intervals; NANs where not known. */
 	struct freq_interval takes, runs;
+	bool too_fast; /* its block is (calc_is_too_fast()) */
 	uint64_t offset, address;
 	char *procedure, *image, *build_id, *text, *file;
 	int line; /* 0 without file */

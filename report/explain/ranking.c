@@ -82,6 +82,7 @@ static int add_hot(const struct insn_adder *a, int b, int insn)
 	ranked->frequency = e->freq->block[b];
 	ranked->takes = calc_insn_range(e, insn);
 	ranked->runs = e->freq->block_range[b];
+	ranked->too_fast = calc_is_too_fast(e, b);
 	return locate_insn(a, insn, ranked);
 }
 
@@ -128,6 +129,7 @@ static int add_stall(const struct insn_adder *a, int b, int insn,
 	ranked->cycles = stall->cycles;
 	ranked->takes = calc_stall_range(a->ex->e, insn, stall);
 	ranked->runs = a->ex->e->freq->block_range[b];
+	ranked->too_fast = calc_is_too_fast(a->ex->e, b);
 	ranked->frequency = frequency;
 	ranked->dynamic = stall->dynamic;
 	err = describe(a, stall, ranked);

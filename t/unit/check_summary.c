@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "report/explain/calc.h"
 #include "report/explain/summary.h"
 
 #include "t/unit/unit.h"
@@ -29,11 +30,33 @@ START_TEST(samples_that_it_takes_follow_from_the_error)
 }
 END_TEST
 
+/* What is known, and below the best case by more than text shows. */
+static const struct {
+	double best;
+	struct freq_interval actual;
+	bool below;
+} fast[] = {
+	{ 0.67, { 0.50, 0.56, 0.70 }, true },
+	{ 0.67, { 0.60, 0.667, 0.70 }, false }, /* both are shown as 0.67 */
+	{ 0.67, { 0.60, 0.80, 0.90 }, false },
+	{ 0.67, { 0.01, 0.56, 9.00 }, false }, /* shown as unknown */
+	{ 0.67, { 0, 0, 0 }, false },          /* no samples */
+	{ 0.67, { NAN, NAN, NAN }, false },
+};
+
+START_TEST(faster_than_best_is_told)
+{
+	ck_assert_int_eq(calc_is_below_best(fast[_i].best, &fast[_i].actual),
+			 fast[_i].below);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("summary");
 	TCase *tc = tcase_create("summary");
 
+	tcase_add_loop_test(tc, faster_than_best_is_told, 0, NR(fast));
 	tcase_add_loop_test(tc, samples_that_it_takes_follow_from_the_error, 0,
 			    NR(needs));
 	suite_add_tcase(suite, tc);

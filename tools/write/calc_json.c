@@ -84,6 +84,7 @@ static void json_block(struct json *j, const struct explainer *x,
 	json_real(j, "actual_cpi", calc_block_cycles(e, b) / block->nr_insns, 4);
 	json_interval(j, "actual_cpi_interval", calc_block_range(e, b),
 		      1.0 / block->nr_insns, 4);
+	json_bool(j, "faster_than_best", calc_is_too_fast(e, b));
 	json_array(j, "instructions");
 	for (int i = 0; i < block->nr_insns; i++)
 		json_insn(j, x, ex, b, block->first_insn + i);

@@ -235,6 +235,8 @@ static void put_block_header(struct table *t, const struct explained *e, int b)
 		put_formatted(t, NULL,
 			      "*** Actual CPI is unknown (90 %%: %.2f to %.2f)",
 			      cycles.low / nr, cycles.high / nr);
+	if (calc_is_too_fast(e, b))
+		put_formatted(t, NULL, "*** (%s)", FASTER_THAN_BEST);
 }
 
 static void put_insns(struct table *t, const struct calc_printing *c, int b)

@@ -100,7 +100,9 @@ static void put_rate(const struct cfg_picture *p, int i, struct buf *b)
 	takes.likely /= block->nr_insns;
 	takes.high /= block->nr_insns;
 	if (isfinite(takes.likely))
-		buf_printf(b, "\\l%s CPI", interval_text_cycles(&takes, 2, text));
+		buf_printf(b, "\\l%s CPI",
+			   interval_text_marked(&takes, 2, calc_is_too_fast(p->e, i),
+						text));
 	if (isfinite(takes.likely))
 		put_ends(&takes, 2, b);
 	buf_printf(b, ", best %.2f\\l", p->e->block_cycles[i] / block->nr_insns);

@@ -65,7 +65,7 @@ int list_print_assembly(const struct list *l, bool with_source,
 int list_print_source(const struct list *l, const struct out_options *out);
 
 /* Text: the header. JSON: the members that describe the procedure. */
-void list_print_header(const struct list *l);
+void list_print_header(const struct list *l, bool assembly);
 void list_json_header(struct json *j, const struct list *l);
 
 /* Columns and cells of the events, which both forms begin with. */
@@ -130,6 +130,14 @@ char *interval_text_count(const struct freq_interval *i, char out[INTERVAL_TEXT_
 
 /* The same of cycles, to so many decimals: "0.2"; "≥0.2"; "unknown". */
 char *interval_text_cycles(const struct freq_interval *i, int decimals,
+			   char out[INTERVAL_TEXT_SIZE]);
+
+/* What is said where the actual CPI is below the best-case one. */
+#define FASTER_THAN_BEST \
+	"faster than the timing model's best case: read it as the best case"
+
+/* The same of cycles of a block that is so: "0.2*". */
+char *interval_text_marked(const struct freq_interval *i, int decimals, bool too_fast,
 			   char out[INTERVAL_TEXT_SIZE]);
 
 /* Writes an object with low, likely and high, all times by; null: no bound there. */

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/select/facts.h"
 #include "tools/ui/out.h"
@@ -123,6 +124,15 @@ char *interval_text_cycles(const struct freq_interval *i, int decimals,
 		snprintf(out, INTERVAL_TEXT_SIZE, "≥%.*f", decimals, i->low);
 	else
 		snprintf(out, INTERVAL_TEXT_SIZE, "unknown");
+	return out;
+}
+
+char *interval_text_marked(const struct freq_interval *i, int decimals, bool too_fast,
+			   char out[INTERVAL_TEXT_SIZE])
+{
+	interval_text_cycles(i, decimals, out);
+	if (too_fast && i->likely > 0 && strlen(out) + 1 < INTERVAL_TEXT_SIZE)
+		strcat(out, "*");
 	return out;
 }
 

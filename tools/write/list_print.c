@@ -25,7 +25,28 @@ static const char *attribution_of(const struct list *l)
 		attribution_used(l->scope->source.asked, l->has_weights));
 }
 
-void list_print_header(const struct list *l)
+static bool any_too_fast(const struct explained *e)
+{
+	for (int b = 0; b < e->cfg->exit; b++) {
+		if (calc_is_too_fast(e, b))
+			return true;
+	}
+	return false;
+}
+
+/* What the columns "blamed" and "CPI" mean. */
+static void print_explained(const struct list *l)
+{
+	const struct scope *s = l->scope;
+
+	if (scope_stream(s, s->first)->desc.landing == LANDING_AFTER_GROUP)
+		out_line("Samples name the instruction after the slow one; it is "
+			 "corrected in \"blamed\"");
+	if (any_too_fast(l->explained))
+		out_line("* %s", FASTER_THAN_BEST);
+}
+
+void list_print_header(const struct list *l, bool assembly)
 {
 	char build_id[REPORT_BUILD_ID_SIZE];
 
@@ -41,6 +62,8 @@ void list_print_header(const struct list *l)
 		out_line("Only offsets with samples, without code: %s.", l->no_code);
 	if (l->explained)
 		explained_print_source(l->explained);
+	if (l->explained && assembly)
+		print_explained(l);
 	putchar('\n');
 }
 
@@ -112,20 +135,26 @@ static void put_outcome_cell(struct table *t, const struct list *l, size_t i,
 /* Of the explanation: which instruction is it, how often did it run, how long? */
 struct rate {
 	double frequency, cycles; /* NAN: not known */
+	double blamed;
 	struct freq_interval runs, takes;
+	bool too_fast;
 };
 
 static struct rate rate_of(const struct list *l, size_t i)
 {
 	const struct explained *e = l->explained;
-	struct rate r = { NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN } };
+	struct rate r = { NAN, NAN, NAN, { NAN, NAN, NAN }, { NAN, NAN, NAN }, false };
 	int insn = e ? explained_insn_at(e, l->insn[i].offset) : -1;
+	int block;
 
 	if (insn < 0)
 		return r;
-	r.frequency = e->freq->block[cfg_block_at(e->cfg, l->insn[i].offset)];
+	block = cfg_block_at(e->cfg, l->insn[i].offset);
+	r.frequency = e->freq->block[block];
 	r.cycles = e->blame->insn[insn].cycles;
-	r.runs = e->freq->block_range[cfg_block_at(e->cfg, l->insn[i].offset)];
+	r.blamed = e->blamed[insn];
+	r.runs = e->freq->block_range[block];
+	r.too_fast = calc_is_too_fast(e, block);
 	r.takes = calc_insn_range(e, insn);
 	return r;
 }
@@ -135,6 +164,10 @@ static void put_rate_cells(struct table *t, const struct list *l, size_t i, bool
 	const struct rate r = rate_of(l, i);
 	char buf[INTERVAL_TEXT_SIZE];
 
+	if (l->explained && r.blamed >= 0.5)
+		table_real(t, r.blamed, 0);
+	else if (l->explained)
+		table_empty(t);
 	if (!text || !isfinite(r.frequency)) {
 		table_real(t, r.frequency, 1);
 		table_real(t, r.cycles, 3);
@@ -142,7 +175,7 @@ static void put_rate_cells(struct table *t, const struct list *l, size_t i, bool
 	}
 	table_text(t, interval_text_count(&r.runs, buf));
 	if (isfinite(r.cycles))
-		table_text(t, interval_text_cycles(&r.takes, 1, buf));
+		table_text(t, interval_text_marked(&r.takes, 1, r.too_fast, buf));
 	else
 		table_empty(t);
 }
@@ -155,6 +188,8 @@ static void put_range_cells(struct table *t, const struct list *l, size_t i)
 	table_real(t, r.runs.high, 1);
 	table_real(t, r.takes.low, 3);
 	table_real(t, r.takes.high, 3);
+	table_real(t, r.blamed, 3);
+	table_number(t, r.too_fast);
 }
 
 static void put_insn(struct table *t, const struct list *l, size_t i, bool text)
@@ -217,10 +252,15 @@ static size_t make_columns(const struct list *l, struct column *c, char **keys)
 		{ "", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "cpi_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "cpi_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "blamed_samples", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
+		{ "", "faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },
 		{ "", "inlined", COLUMN_TEXT, COLUMN_NOT_IN_TEXT },
 	};
 	size_t nr = list_event_columns(l, c, keys);
 
+	if (l->explained)
+		c[nr++] = (struct column){ "blamed", "", COLUMN_NUMBER,
+					   COLUMN_ONLY_IN_TEXT };
 	memcpy(c + nr, rest, sizeof(rest));
 	return nr + sizeof(rest) / sizeof(rest[0]) - !l->inlines;
 }
@@ -248,6 +288,8 @@ static void json_insn(struct json *j, const struct list *l, size_t i)
 		json_number(j, "line", insn->line.line);
 	else
 		json_null(j, "line");
+	json_real(j, "blamed_samples", r.blamed, 3);
+	json_bool(j, "faster_than_best", r.too_fast);
 	if (l->inlines)
 		inlined_json(j, &insn->inlined);
 	json_end(j);
@@ -326,7 +368,7 @@ static int print_table(const struct list *l, struct table *t, bool with_source,
 	hotspots_fini(&spots);
 	if (!text)
 		return table_print_csv(t, true);
-	list_print_header(l);
+	list_print_header(l, true);
 	return table_print_text(t, out_use_color(out->color), true);
 }
 
@@ -335,7 +377,7 @@ int list_print_assembly(const struct list *l, bool with_source,
 {
 	static const char *const drop[] = { "not_taken", "taken", "frequency", "cpi",
 					    NULL };
-	struct column columns[2 * EVENTS_MAX + 11];
+	struct column columns[2 * EVENTS_MAX + 16];
 	char *keys[2 * EVENTS_MAX] = { NULL };
 	struct table *t;
 	int err = -ENOMEM;

@@ -99,7 +99,7 @@ static int print(const struct list *l, struct table *t, const struct out_options
 		return print_json(l, t);
 	if (out->format == OUT_CSV)
 		return table_print_csv(t, true);
-	list_print_header(l);
+	list_print_header(l, false);
 	return table_print_text(t, out_use_color(out->color), true);
 }
 

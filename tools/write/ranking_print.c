@@ -82,7 +82,7 @@ struct kind {
 };
 
 static int print(const struct explainer *x, struct table *t, const struct kind *kind,
-		 const struct out_options *out)
+		 bool too_fast, const struct out_options *out)
 {
 	const struct scope *s = explainer_scope(x);
 	int err;
@@ -93,6 +93,8 @@ static int print(const struct explainer *x, struct table *t, const struct kind *
 		return table_print_csv(t, true);
 	report_header(&s->sel, &s->ev);
 	explainer_print_unit(x, kind->corrected);
+	if (too_fast)
+		out_line("* %s", FASTER_THAN_BEST);
 	putchar('\n');
 	err = table_print_text(t, out_use_color(out->color), true);
 	if (!err)
@@ -105,6 +107,7 @@ static int print_insns(const struct explainer *x, struct ranking *r,
 {
 	struct table *t = table_new(kind->columns, kind->nr_columns);
 	const struct ranked_insn *ranked;
+	bool too_fast = false;
 	size_t nr;
 	int err;
 
@@ -118,8 +121,9 @@ static int print_insns(const struct explainer *x, struct ranking *r,
 		table_color(t, out_heat(percent));
 		kind->put(t, &ranked[i], percent, out->format == OUT_TEXT);
 		ranked_insn_put_place(&ranked[i], t);
+		too_fast |= ranked[i].too_fast && isfinite(ranked[i].cycles);
 	}
-	err = print(x, t, kind, out);
+	err = print(x, t, kind, too_fast, out);
 	table_free(t);
 	return err;
 }
@@ -129,7 +133,8 @@ static void put_cycles(struct table *t, const struct ranked_insn *ranked, bool t
 	char buf[INTERVAL_TEXT_SIZE];
 
 	if (text && isfinite(ranked->cycles))
-		table_text(t, interval_text_cycles(&ranked->takes, 1, buf));
+		table_text(t, interval_text_marked(&ranked->takes, 1, ranked->too_fast,
+						   buf));
 	else
 		table_real(t, ranked->cycles, text ? 1 : 3);
 }
@@ -140,14 +145,16 @@ static void put_range(struct table *t, const struct ranked_insn *ranked)
 	table_real(t, ranked->takes.high, 3);
 	table_real(t, ranked->runs.low, 1);
 	table_real(t, ranked->runs.high, 1);
+	table_number(t, ranked->too_fast);
 }
 
-#define RANGE_COLUMNS(low, high)                                            \
-	{ "", low, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },                     \
-		{ "", high, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },            \
-		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
-	{                                                                   \
-		"", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT     \
+#define RANGE_COLUMNS(low, high)                                             \
+	{ "", low, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },                      \
+		{ "", high, COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },             \
+		{ "", "frequency_low", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT },  \
+		{ "", "frequency_high", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT }, \
+	{                                                                    \
+		"", "faster_than_best", COLUMN_NUMBER, COLUMN_NOT_IN_TEXT    \
 	}
 
 static void put_stall(struct table *t, const struct ranked_insn *ranked, double percent,

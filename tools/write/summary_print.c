@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "report/explain/calc.h"
 #include "tools/ui/out.h"
 #include "tools/ui/table.h"
 #include "tools/write/explain.h"
@@ -39,6 +40,8 @@ static void print_cycles(const struct summary *s)
 	else
 		out_line("*** Actual CPI is unknown: %s",
 			 interval_text_cycles(&cycles, 2, text));
+	if (calc_is_below_best(s->best / s->instructions, &cycles))
+		out_line("*** (%s)", FASTER_THAN_BEST);
 	out_line("***");
 }
 
@@ -139,6 +142,7 @@ void summary_json(struct json *j, const struct summary *s)
 {
 	struct summary_row row[SUMMARY_MAX_ROWS];
 	const size_t nr = summary_rows(s, row);
+	const struct freq_interval actual = summary_cycles(s);
 	bool open = false;
 
 	json_number(j, "procedures", s->nr_procedures);
@@ -150,7 +154,9 @@ void summary_json(struct json *j, const struct summary *s)
 	json_interval(j, "instructions_interval", summary_instructions(s), 1, 1);
 	json_real(j, "best_case_cpi", s->best / s->instructions, 4);
 	json_real(j, "actual_cpi", s->actual / s->instructions, 4);
-	json_interval(j, "actual_cpi_interval", summary_cycles(s), 1, 4);
+	json_interval(j, "actual_cpi_interval", actual, 1, 4);
+	json_bool(j, "faster_than_best",
+		  calc_is_below_best(s->best / s->instructions, &actual));
 	for (size_t i = 0; i < nr; i++) {
 		const bool object = row[i].group != SUMMARY_EXECUTION &&
 				    row[i].group != SUMMARY_ERROR;
