@@ -268,6 +268,7 @@ static void put_epoch(struct buf *out, const struct ship_epoch *e)
 	rowbinary_put(out, '8', e->lost);
 	rowbinary_put(out, '8', e->nr_rows);
 	put_text(out, PACKAGE_VERSION);
+	rowbinary_put(out, '1', 1);
 }
 
 int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
@@ -276,7 +277,7 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		"epoch (host, at, nr, id, run_from_ns, run_to_ns, run_state,"
 		" first_flush, last_flush, label, from_ns, to_ns, uncertainty_ms, name,"
 		" arch, cpu, release, boot_id, clock_hz, nr_cpus, received, stored,"
-		" lost, nr_rows, version)";
+		" lost, nr_rows, version, thinned)";
 	struct buf rows = { 0 };
 	int err;
 
@@ -284,7 +285,7 @@ int ship_commit(struct ch_store *s, const struct ship_epoch *e, size_t nr)
 		if (!e[i].damaged)
 			put_epoch(&rows, &e[i]);
 	}
-	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s", &rows);
+	err = ch_store_insert(s, columns, "4t2i88188s884sssss848888s1", &rows);
 	buf_fini(&rows);
 	return err;
 }

@@ -15,17 +15,21 @@
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/rowbinary.h"
 #include "db/clickhouse/storetables.h"
+#include "db/clickhouse/thin.h"
 #include "db/core/sql.h"
 #include "db/profile/codec.h"
+#include "ship/thin.h"
 
 /* One profile of an epoch. */
 struct place {
 	struct ship_epoch *epoch;
 	uint64_t image, stream, context;
-	struct buf *out;
+	struct buf *out, *thin;
+	uint64_t *state; /* of draws */
 };
 
 struct reading {
+	uint64_t state;
 	struct ship_epoch *epoch;
 	struct ship_rows *out;
 	const struct storetable *table;
@@ -47,7 +51,7 @@ void ship_epoch_fini(struct ship_epoch *e)
 
 size_t ship_rows_bytes(const struct ship_rows *r)
 {
-	size_t bytes = r->profile.len;
+	size_t bytes = r->profile.len + r->thin.len;
 
 	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
 		bytes += r->table[i].len;
@@ -57,6 +61,7 @@ size_t ship_rows_bytes(const struct ship_rows *r)
 void ship_rows_fini(struct ship_rows *r)
 {
 	buf_fini(&r->profile);
+	buf_fini(&r->thin);
 	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
 		buf_fini(&r->table[i]);
 }
@@ -109,6 +114,22 @@ static void put_count(const struct place *p, unsigned int counter, uint64_t offs
 	p->epoch->nr_rows++;
 }
 
+/* The levels that any sample is left at. */
+static void put_thinned(const struct place *p, uint64_t offset, uint64_t n)
+{
+	for (unsigned int level = 1; n && level <= THIN_LAST; level++) {
+		n = thin_draw(p->state, n);
+		if (!n || level < THIN_FIRST)
+			continue;
+		rowbinary_put(p->thin, '1', level);
+		put_address(&p->epoch->address, p->thin);
+		rowbinary_put(p->thin, '8', p->image);
+		rowbinary_put(p->thin, '8', p->stream);
+		rowbinary_put(p->thin, '8', offset);
+		rowbinary_put(p->thin, '8', n);
+	}
+}
+
 static void put_profile(const struct place *p, struct profile *profile)
 {
 	size_t nr;
@@ -118,6 +139,8 @@ static void put_profile(const struct place *p, struct profile *profile)
 		put_count(p, COUNTER_SAMPLES, c[i].offset, c[i].n);
 		put_count(p, COUNTER_NOT_TAKEN, c[i].offset, c[i].not_taken);
 		put_count(p, COUNTER_TAKEN, c[i].offset, c[i].taken);
+		if (!p->context)
+			put_thinned(p, c[i].offset, c[i].n);
 	}
 	for (int w = 0; w < NR_WEIGHTS; w++) {
 		struct profile *weights = profile_weights(profile, w);
@@ -139,6 +162,8 @@ static int read_profile(sqlite3_stmt *st, void *ctx)
 		.stream = (uint64_t)sqlite3_column_int64(st, 1),
 		.context = (uint64_t)sqlite3_column_int64(st, 2),
 		.out = &r->out->profile,
+		.thin = &r->out->thin,
+		.state = &r->state,
 	};
 	const int kind = sqlite3_column_int(st, 3);
 	struct profile *profile = profile_new();
@@ -202,21 +227,22 @@ static int read_all(sqlite3 *h, struct reading *r)
 		r->to = &r->out->table[i];
 		err = sql_each(h, read_row, r, r->table->select, "i", r->epoch->id);
 	}
-	return err ? err : r->out->profile.err;
+	return err ? err : r->out->profile.err ? r->out->profile.err : r->out->thin.err;
 }
 
 /* Cuts off what an epoch that failed has left. */
-static void cut(struct ship_rows *r, size_t profile, const size_t *table)
+static void cut(struct ship_rows *r, size_t profile, size_t thin, const size_t *table)
 {
 	r->profile.len = profile;
+	r->thin.len = thin;
 	for (size_t i = 0; i < SHIP_MAX_TABLES; i++)
 		r->table[i].len = table[i];
 }
 
 int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 {
-	struct reading r = { .epoch = e, .out = out };
-	const size_t profile = out->profile.len;
+	struct reading r = { .state = thin_seed(), .epoch = e, .out = out };
+	const size_t profile = out->profile.len, thin = out->thin.len;
 	size_t table[SHIP_MAX_TABLES];
 	int err;
 
@@ -225,6 +251,6 @@ int ship_rows_read(struct db *db, struct ship_epoch *e, struct ship_rows *out)
 	e->nr_rows = 0;
 	err = read_all(db_handle(db), &r);
 	if (err)
-		cut(out, profile, table);
+		cut(out, profile, thin, table);
 	return err;
 }

@@ -43,7 +43,7 @@ void ship_epoch_fini(struct ship_epoch *e);
 
 /* Rows of several epochs, by table, in the order of storetables_epoch. */
 struct ship_rows {
-	struct buf profile;
+	struct buf profile, thin; /* thin: of table thin_profile */
 	struct buf table[SHIP_MAX_TABLES];
 };
 

@@ -434,10 +434,14 @@ static int send_rows(const struct batch *b)
 {
 	static const char profile[] = "profile (host, at, nr, image, stream, context,"
 				      " counter, offset, n)";
+	static const char thin[] = "thin_profile (level, host, at, nr, image, stream,"
+				   " offset, n)";
 	struct ch_store *s = b->shipper->store;
 	int err = ch_store_insert(s, profile, "4t2888188", &b->rows.profile);
 	char columns[160], types[ROWBINARY_MAX_COLUMNS + 1];
 
+	if (!err)
+		err = ch_store_insert(s, thin, "14t28888", &b->rows.thin);
 	for (size_t i = 0; !err && i < storetables_nr_epoch; i++) {
 		const struct storetable *t = &storetables_epoch[i];
 

@@ -101,7 +101,7 @@ old1,2" "$1: and chooses by them"
 	store_sql 'TRUNCATE TABLE version'
 	store_sql 'INSERT INTO version (version) VALUES (1)'
 	bad 'status 1: .*cpi fleet init' "$1: an older store is not read" cpi prof --db "$url" --epoch all
-	is "$(cpi fleet init --db "$url")" 'database cpi: version 4, brought up to date' "$1: it is brought up to date"
+	is "$(cpi fleet init --db "$url")" 'database cpi: version 5, brought up to date' "$1: it is brought up to date"
 	is "$(cpi fleet hosts --db "$url" --format csv | cut -d, -f1,12)" 'host,cluster
 old1,
 web1,

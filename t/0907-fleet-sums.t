@@ -47,11 +47,11 @@ one_engine()
 	like "$(cpi prof --epoch all --db "$url" --over-time 2>&1)" 'reads at most 4096' \
 		"$1: what needs each epoch says that these are too many"
 
-	is "$(cpi fleet roll --db "$url")" '15 days added up' "$1: days are added up"
-	is "$(cpi fleet roll --db "$url")" '0 days added up' "$1: once"
+	is "$(cpi fleet roll --db "$url")" '15 days and 350 hours added up, 0 old sums removed' "$1: days are added up"
+	is "$(cpi fleet roll --db "$url")" '0 days and 0 hours added up, 0 old sums removed' "$1: once"
 	$ship --db late.db 2>>ship.log || bail 'nothing was shipped'
 	same "$1: with late epochs" '--db many.db --db late.db' prof --epoch all
-	is "$(cpi fleet roll --db "$url")" '2 days added up' "$1: their days are added up again"
+	is "$(cpi fleet roll --db "$url")" '2 days and 30 hours added up, 0 old sums removed' "$1: their days are added up again"
 	same "$1: then" '--db many.db --db late.db' prof --epoch all
 	same "$1: of one host" '--db late.db' prof --epoch all --host h00013
 	# Without rows of profiles there is only what was added up.

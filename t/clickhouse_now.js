@@ -50,6 +50,9 @@ async function run(url, headers, body) {
 		session.query(`USE ${database}`);
 	else
 		session.query('USE default');
+	const size = Number(url.searchParams.get('max_query_size'));
+	if (size)
+		session.query(`SET max_query_size = ${size}`);
 	if (/^INSERT INTO \S+ (\([^)]*\) )?FORMAT/.test(query))
 		return insert(query, body);
 	const result = await session.queryAsync(`${query}${body.toString('utf8')}`, { format: 'TSV' });

@@ -567,5 +567,5 @@ dist_check_SCRIPTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-or
 QUICK_TESTS += t/0901-fleet-ship.t t/0902-fleet-reports.t t/0903-fleet-origin.t t/0904-fleet-top.t t/0905-fleet-outliers.t t/0906-fleet-chaos.t
 dist_check_SCRIPTS += t/0910-ship-service.t
 QUICK_TESTS += t/0910-ship-service.t
-dist_check_SCRIPTS += t/0907-fleet-sums.t
-QUICK_TESTS += t/0907-fleet-sums.t
+dist_check_SCRIPTS += t/0907-fleet-sums.t t/0908-fleet-thinned.t
+QUICK_TESTS += t/0907-fleet-sums.t t/0908-fleet-thinned.t

@@ -24,6 +24,7 @@ struct options {
 	struct view_options view;
 	int by; /* enum fleet_by */
 	double price, fdr;
+	bool exact;
 	int measure; /* enum fleet_measure */
 };
 
@@ -62,16 +63,17 @@ static int init(const char *url)
 static int roll(const char *url)
 {
 	struct ch_store *store;
-	size_t nr;
+	struct daysums_made made;
 	int err = ch_store_open(url, NULL, &store);
 
 	if (err)
 		return err;
 	err = storeschema_check(store);
 	if (!err)
-		err = daysums_make(store, &nr);
+		err = daysums_make(store, &made);
 	if (!err)
-		out_line("%zu days added up", nr);
+		out_line("%zu days and %zu hours added up, %zu old sums removed",
+			 made.days, made.hours, made.removed);
 	ch_store_close(store);
 	return err;
 }
@@ -144,6 +146,7 @@ static struct fleet_request request_of(const struct options *o)
 		.times = req->epoch,
 		.event = req->event,
 		.by = o->by,
+		.exact = o->exact,
 	};
 }
 
@@ -220,6 +223,8 @@ static const struct opt opts[] = {
 	OPT_EVENT,
 	OPT("by", 0, FLEET_BY_WORDS, "what a row stands for", OPT_CHOICE, by),
 	OPT("price", 0, "PRICE", "of a CPU-hour: also show the cost", OPT_REAL, price),
+	OPT("exact", 0, NULL, "read all rows, not a random part of very many", OPT_FLAG,
+	    exact),
 	OPT("measure", 0, FLEET_MEASURE_WORDS, "what outliers are compared by",
 	    OPT_CHOICE, measure),
 	OPT("fdr", 0, "RATE", "outliers: the rate of false ones (default: 0.05)",

@@ -3,9 +3,9 @@
  * daysums.c - makes lots, and finds those that fit a selection
  *
  * A lot is made in the order of a shipment: the number and hash are asked, the sums are
- * inserted by the engine itself, and then both are asked again. If tables epoch and
- * void have grown meanwhile, the rows may have more shipments than the hash: the lot
- * gets no row in table day, and nobody reads it.
+ * inserted, and then both are asked again. If tables epoch and void have grown
+ * meanwhile, the rows may have more shipments than the hash: the lot gets no row in
+ * table day or hour, and nobody reads it. A later run removes it.
  */
 #include "config.h"
 
@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -20,87 +22,142 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/clickhouse/placesums.h"
 
 #define MAX_ANSWER (16u << 20)
-#define DAY_S      86400
-#define WAIT_S     3600 /* behind the end of a day: most have shipped it by then */
+#define WAIT_S     3600 /* behind the end of a period: most have shipped it by then */
+#define OLD_S      3600 /* no report that found a lot still reads it */
+#define TOO_OLD_S  86400
 
-/* Of the complete shipments of a day, which is the number of days since 1970. */
-struct day {
-	uint64_t day, nr, hash;
+/* Lengths of time that have lots. */
+struct period {
+	const char *table;
+	const char *of;  /* a shipment's, from its address */
+	const char *key; /* a lot's, from its row */
+	const char *cast;
+	uint64_t seconds;
 };
 
-struct days {
-	struct day *day;
+static const struct period day = {
+	.table = "day",
+	.of = "toUInt64(" DAYSUMS_DAY ")",
+	.key = "toUInt64(toUInt16(day))",
+	.cast = "toDate",
+	.seconds = 86400,
+};
+static const struct period hour = {
+	.table = "hour",
+	.of = "toUInt64(" DAYSUMS_HOUR ")",
+	.key = "toUInt64(hour)",
+	.cast = "toUInt32",
+	.seconds = 3600,
+};
+
+/* Of the complete shipments of a period, whose number counts from 1970. */
+struct tally {
+	uint64_t number, nr, hash;
+};
+
+struct tallies {
+	struct tally *tally;
 	size_t nr;
 };
 
-/* toDate(at) is by the server's zone, and so is everything that is compared with it. */
-#define BY_DAY                                                      \
-	"SELECT toUInt64(toUInt16(toDate(at))) AS d, count() AS c," \
-	" sum(cityHash64(host, toUInt32(at), nr)) AS h FROM epoch"
-
-static int note_day(void *ctx, const struct rowbinary_cell *cells)
+static int note_tally(void *ctx, const struct rowbinary_cell *cells)
 {
-	struct days *list = ctx;
+	struct tallies *list = ctx;
 
-	if (GROW(list->day, list->nr))
+	if (GROW(list->tally, list->nr))
 		return -ENOMEM;
-	list->day[list->nr++] = (struct day){ cells[0].n, cells[1].n, cells[2].n };
+	list->tally[list->nr++] = (struct tally){ cells[0].n, cells[1].n, cells[2].n };
 	return 0;
 }
 
-static int ask(struct ch_store *s, struct buf *sql, struct days *list)
+static int ask(struct ch_store *s, struct buf *sql, struct tallies *list)
 {
-	int err = sql->err;
+	int err = ch_store_query_buf(s, sql, "888", MAX_ANSWER, note_tally, list);
 
-	if (!err)
-		err = ch_store_query(s, buf_str(sql), "888", MAX_ANSWER, note_day,
-				     list);
 	buf_fini(sql);
 	return err;
 }
 
-/* The days that ended and have no lot that fits. */
-static int find_due(struct ch_store *s, struct days *list)
+/* Numbers and hashes of the periods of the epochs that where keeps. */
+static void put_tallies(const struct period *p, const char *where, struct buf *sql)
+{
+	buf_printf(sql,
+		   "SELECT %s AS d, count() AS c, sum(cityHash64(host, toUInt32(at),"
+		   " nr)) AS h FROM epoch%s GROUP BY d",
+		   p->of, where);
+}
+
+/* What was ended an hour ago and has no lot that fits. */
+static void put_due(const struct period *p, const char *where, struct buf *sql)
+{
+	const uint64_t now_s = time_real_ns() / NSEC_PER_SEC;
+
+	buf_puts(sql, "SELECT d, c, h FROM (");
+	put_tallies(p, where, sql);
+	buf_printf(sql,
+		   ") AS a WHERE (d, c, h) NOT IN (SELECT %s, nr, hash FROM %s) AND d"
+		   " < %" PRIu64,
+		   p->key, p->table, (now_s - WAIT_S) / p->seconds);
+}
+
+/* Hours of days that have a lot need none. */
+static int find_due(struct ch_store *s, const struct period *p, struct tallies *list)
 {
 	struct buf sql = { 0 };
 
-	buf_puts(&sql, "SELECT d, c, h FROM (" BY_DAY " WHERE" DAYSUMS_VALID
-		       " GROUP BY d) AS a WHERE (d, c, h) NOT IN (SELECT"
-		       " toUInt64(toUInt16(day)), nr, hash FROM day)");
-	buf_printf(&sql, " AND d < toUInt64(toUInt16(toDate(toDateTime(%" PRIu64 "))))",
-		   (uint64_t)(time_real_ns() / NSEC_PER_SEC) - WAIT_S);
+	put_due(p, " WHERE" DAYSUMS_VALID, &sql);
+	if (p == &hour) {
+		buf_puts(&sql, " AND intDiv(d, 24) NOT IN (SELECT d FROM (");
+		put_tallies(&day, " WHERE" DAYSUMS_VALID, &sql);
+		buf_puts(&sql, ") AS b WHERE (d, c, h) IN (SELECT"
+			       " toUInt64(toUInt16(day)), nr, hash FROM day))");
+	}
 	buf_puts(&sql, " ORDER BY d FORMAT RowBinary");
 	return ask(s, &sql, list);
 }
 
-/* What grows when the shipments of a day change, and their number and hash. */
-static int look(struct ch_store *s, uint64_t day, struct days *list)
+/* A condition on column at: the period alone. */
+static void put_within(const struct period *p, uint64_t number, struct buf *sql)
+{
+	buf_printf(sql,
+		   " at >= toDateTime(%" PRIu64 ") AND at < toDateTime(%" PRIu64 ")",
+		   number * p->seconds, (number + 1) * p->seconds);
+}
+
+/* What grows when the shipments of a period change. */
+static int look(struct ch_store *s, const struct period *p, uint64_t number,
+		struct tallies *list)
 {
 	struct buf sql = { 0 };
 
-	buf_printf(&sql,
-		   "SELECT c, h, v FROM (SELECT toUInt8(1) AS one, count() AS c,"
-		   " sum(cityHash64(host, toUInt32(at), nr)) AS h FROM epoch WHERE"
-		   " toUInt16(toDate(at)) = %" PRIu64 ") AS a ANY LEFT JOIN (SELECT"
-		   " toUInt8(1) AS one, count() AS v FROM void WHERE"
-		   " toUInt16(toDate(at)) = %" PRIu64 ") AS b USING one"
-		   " FORMAT RowBinary",
-		   day, day);
+	buf_puts(&sql,
+		 "SELECT c, h, v FROM (SELECT toUInt8(1) AS one, count() AS c,"
+		 " sum(cityHash64(host, toUInt32(at), nr)) AS h FROM epoch WHERE");
+	put_within(p, number, &sql);
+	buf_puts(&sql, ") AS a ANY LEFT JOIN (SELECT toUInt8(1) AS one, count() AS v"
+		       " FROM void WHERE");
+	put_within(p, number, &sql);
+	buf_puts(&sql, ") AS b USING one FORMAT RowBinary");
 	return ask(s, &sql, list);
 }
 
-/* What a lot of the day would be of. */
-static int ask_valid(struct ch_store *s, uint64_t day, struct days *list)
+/* What a lot of the period would be of. */
+static int ask_valid(struct ch_store *s, const struct period *p, uint64_t number,
+		     struct tallies *list)
 {
-	struct buf sql = { 0 };
+	struct buf where = { 0 }, sql = { 0 };
+	int err;
 
-	buf_printf(&sql,
-		   BY_DAY " WHERE toUInt16(toDate(at)) = %" PRIu64 " AND" DAYSUMS_VALID
-			  " GROUP BY d FORMAT RowBinary",
-		   day);
-	return ask(s, &sql, list);
+	buf_puts(&where, " WHERE" DAYSUMS_VALID " AND");
+	put_within(p, number, &where);
+	put_tallies(p, buf_str(&where), &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	err = ask(s, &sql, list);
+	buf_fini(&where);
+	return err;
 }
 
 static uint64_t draw_lot(void)
@@ -112,121 +169,299 @@ static uint64_t draw_lot(void)
 	return n;
 }
 
-static int insert_sums(struct ch_store *s, uint64_t day, uint64_t lot,
+static int insert_sums(struct ch_store *s, uint64_t number, uint64_t lot,
 		       const char *table, const char *columns)
 {
-	struct buf sql = { 0 };
+	struct buf sql = { 0 }, within = { 0 };
 	int err;
 
-	buf_printf(&sql,
-		   "INSERT INTO day_%s (day, lot, %s, n) SELECT toDate(%" PRIu64
-		   "), toUInt64(%" PRIu64 "), %s, sum(n) FROM %s WHERE toDate(at) ="
-		   " toDate(%" PRIu64
-		   ") AND (host, at, nr) IN (SELECT host, at, nr FROM"
-		   " epoch WHERE toDate(at) = toDate(%" PRIu64 ") AND" DAYSUMS_VALID
-		   ") GROUP BY %s",
-		   table, columns, day, lot, columns, table, day, day, columns);
-	err = ch_store_exec_buf(s, &sql);
+	put_within(&day, number, &within);
+	buf_printf(
+		&sql,
+		"INSERT INTO day_%s (day, lot, %s, n) SELECT toDate(%" PRIu64
+		"), toUInt64(%" PRIu64 "), %s, sum(n) FROM %s WHERE%s AND (host,"
+		" at, nr) IN (SELECT host, at, nr FROM epoch WHERE%s AND" DAYSUMS_VALID
+		") GROUP BY %s",
+		table, columns, number, lot, columns, table, buf_str(&within),
+		buf_str(&within), columns);
+	err = within.err ? within.err : ch_store_exec_buf(s, &sql);
+	buf_fini(&within);
 	buf_fini(&sql);
 	return err;
 }
 
-static int commit(struct ch_store *s, const struct day *day, uint64_t lot)
+static int find_lots(struct ch_store *s, const struct period *p, const char *where,
+		     struct daysums_lots *out);
+
+/* A day's procedures are those of its hours. */
+static int insert_day_places(struct ch_store *s, uint64_t number, uint64_t lot,
+			     bool *whole)
+{
+	struct buf where = { 0 }, sql = { 0 };
+	struct daysums_lots hours = { 0 };
+	int err;
+
+	buf_puts(&where, " WHERE" DAYSUMS_VALID " AND");
+	put_within(&day, number, &where);
+	err = find_lots(s, &hour, buf_str(&where), &hours);
+	*whole = hours.nr && hours.nr == hours.nr_periods;
+	if (!err && *whole) {
+		buf_printf(&sql,
+			   "INSERT INTO day_place (day, lot, clock, image, stream,"
+			   " start, n) SELECT toDate(%" PRIu64 "), toUInt64(%" PRIu64
+			   "), clock, image, stream, start, sum(n) FROM hour_place"
+			   " WHERE (hour, lot) IN (%s) GROUP BY clock, image, stream,"
+			   " start",
+			   number, lot, buf_str(&hours.lots));
+		err = ch_store_exec_buf(s, &sql);
+	}
+	daysums_lots_fini(&hours);
+	buf_fini(&where);
+	buf_fini(&sql);
+	return err;
+}
+
+static int insert_day(struct ch_store *s, uint64_t number, uint64_t lot, bool *whole)
+{
+	int err = insert_day_places(s, number, lot, whole);
+
+	if (!err && *whole)
+		err = insert_sums(s, number, lot, "profile",
+				  "image, stream, context, counter, offset");
+	if (!err && *whole)
+		err = insert_sums(s, number, lot, "comm", "comm, image, stream");
+	return err;
+}
+
+static int insert_hour(struct ch_store *s, uint64_t number, uint64_t lot)
+{
+	struct buf within = { 0 };
+	int err;
+
+	put_within(&hour, number, &within);
+	err = within.err ? within.err
+			 : placesums_make(s, number, lot, buf_str(&within));
+	buf_fini(&within);
+	return err;
+}
+
+static int commit(struct ch_store *s, const struct period *p, const struct tally *t,
+		  uint64_t lot)
 {
 	struct buf sql = { 0 };
 	int err;
 
 	buf_printf(&sql,
-		   "INSERT INTO day (day, lot, nr, hash) SELECT toDate(%" PRIu64
+		   "INSERT INTO %s (%s, lot, nr, hash) SELECT %s(%" PRIu64
 		   "), toUInt64(%" PRIu64 "), toUInt64(%" PRIu64 "), toUInt64(%" PRIu64
 		   ")",
-		   day->day, lot, day->nr, day->hash);
+		   p->table, p->table, p->cast, t->number, lot, t->nr, t->hash);
 	err = ch_store_exec_buf(s, &sql);
 	buf_fini(&sql);
 	return err;
 }
 
-static int make_lot(struct ch_store *s, uint64_t day, size_t *nr)
+/* A lot without a row in day or hour is removed after a day by what this notes. */
+static int note_begun(struct ch_store *s, uint64_t lot)
+{
+	char sql[80];
+
+	snprintf(sql, sizeof(sql), "INSERT INTO lot (lot) SELECT toUInt64(%" PRIu64 ")",
+		 lot);
+	return ch_store_exec(s, sql);
+}
+
+static int make_lot(struct ch_store *s, const struct period *p, uint64_t number,
+		    size_t *nr)
 {
 	const uint64_t lot = draw_lot();
-	struct days looks = { 0 }, valid = { 0 };
-	int err = look(s, day, &looks);
+	struct tallies looks = { 0 }, valid = { 0 };
+	bool whole = true;
+	int err = look(s, p, number, &looks);
 
 	if (!err)
-		err = ask_valid(s, day, &valid);
+		err = ask_valid(s, p, number, &valid);
 	if (!err)
-		err = insert_sums(s, day, lot, "profile",
-				  "image, stream, context, counter, offset");
+		err = note_begun(s, lot);
+	if (!err && p == &hour)
+		err = insert_hour(s, number, lot);
+	else if (!err)
+		err = insert_day(s, number, lot, &whole);
 	if (!err)
-		err = insert_sums(s, day, lot, "comm", "comm, image, stream");
-	if (!err)
-		err = look(s, day, &looks);
+		err = look(s, p, number, &looks);
 	if (!err && (looks.nr != 2 || valid.nr != 1))
 		err = -EPROTO;
-	if (!err && !memcmp(&looks.day[0], &looks.day[1], sizeof(looks.day[0]))) {
-		err = commit(s, &valid.day[0], lot);
+	if (!err && whole &&
+	    !memcmp(&looks.tally[0], &looks.tally[1], sizeof(looks.tally[0]))) {
+		err = commit(s, p, &valid.tally[0], lot);
 		*nr += !err;
 	} else if (!err) {
-		log_info("fleet: more came of a day while it was added up: next time");
+		log_info("fleet: more came of a %s while it was added up: next time",
+			 p->table);
 	}
-	free(looks.day);
-	free(valid.day);
+	free(looks.tally);
+	free(valid.tally);
 	return err;
 }
 
-int daysums_make(struct ch_store *s, size_t *nr)
+static int make_lots(struct ch_store *s, const struct period *p, size_t *nr)
 {
-	struct days due = { 0 };
-	int err = find_due(s, &due);
+	struct tallies due = { 0 };
+	int err = find_due(s, p, &due);
 
-	*nr = 0;
 	for (size_t i = 0; !err && i < due.nr; i++)
-		err = make_lot(s, due.day[i].day, nr);
-	free(due.day);
+		err = make_lot(s, p, due.tally[i].number, nr);
+	free(due.tally);
 	return err;
 }
+
+/* ---- lots that nobody takes any more ---- */
+
+static int note_removed(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct buf *lots = ctx;
+
+	buf_printf(lots, "%s%" PRIu64, lots->len ? "," : "", cells[0].n);
+	return lots->err;
+}
+
+/* Lots that one of the same period replaced long enough ago. */
+static void put_replaced(const struct period *p, struct buf *sql)
+{
+	buf_printf(sql,
+		   "SELECT lot FROM (SELECT %s AS d, lot, made FROM %s) AS a ANY LEFT"
+		   " JOIN (SELECT %s AS d, max(made) AS newest FROM %s GROUP BY d) AS b"
+		   " USING d WHERE made < newest AND newest < now() - %d",
+		   p->key, p->table, p->key, p->table, OLD_S);
+}
+
+static int find_removed(struct ch_store *s, struct buf *lots)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	put_replaced(&day, &sql);
+	buf_puts(&sql, " UNION ALL ");
+	put_replaced(&hour, &sql);
+	buf_printf(&sql,
+		   " UNION ALL SELECT lot FROM hour WHERE intDiv(hour, 24) IN (SELECT"
+		   " toUInt32(toUInt16(day)) FROM day WHERE made < now() - %d)"
+		   " UNION ALL SELECT lot FROM lot WHERE made < now() - %d AND lot NOT"
+		   " IN (SELECT lot FROM day) AND lot NOT IN (SELECT lot FROM hour)"
+		   " FORMAT RowBinary",
+		   TOO_OLD_S, TOO_OLD_S);
+	err = ch_store_query_buf(s, &sql, "8", MAX_ANSWER, note_removed, lots);
+	buf_fini(&sql);
+	return err;
+}
+
+static int remove_from(struct ch_store *s, const char *table, const char *lots)
+{
+	struct buf sql = { 0 };
+	int err;
+
+	buf_printf(&sql, "ALTER TABLE %s DELETE WHERE lot IN (%s)", table, lots);
+	err = ch_store_exec_buf(s, &sql);
+	buf_fini(&sql);
+	return err;
+}
+
+/* From table lot last: what fails before is found again. */
+static int remove_lots(struct ch_store *s, size_t *nr)
+{
+	static const char *const tables[] = { "day",      "hour",      "day_profile",
+					      "day_comm", "day_place", "hour_place",
+					      "lot" };
+	struct buf lots = { 0 };
+	int err = find_removed(s, &lots);
+
+	if (!err && lots.len) {
+		for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
+			err = remove_from(s, tables[i], buf_str(&lots));
+		*nr = 1;
+		for (size_t i = 0; i < lots.len; i++)
+			*nr += lots.data[i] == ',';
+	}
+	buf_fini(&lots);
+	return err;
+}
+
+int daysums_make(struct ch_store *s, struct daysums_made *made)
+{
+	int err;
+
+	*made = (struct daysums_made){ 0 };
+	err = make_lots(s, &hour, &made->hours);
+	if (!err)
+		err = make_lots(s, &day, &made->days);
+	return err ? err : remove_lots(s, &made->removed);
+}
+
+/* ---- lots of a selection ---- */
 
 struct finding {
-	struct buf *days, *lots;
-	size_t nr;
+	const struct period *period;
+	struct daysums_lots *out;
 };
 
-/* day, lot */
+/* number, lot */
 static int note_lot(void *ctx, const struct rowbinary_cell *cells)
 {
 	struct finding *f = ctx;
-	const char *comma = f->nr++ ? "," : "";
+	struct daysums_lots *l = f->out;
+	const char *comma = l->nr++ ? "," : "";
 
-	buf_printf(f->days, "%stoDate(%" PRIu64 ")", comma, cells[0].n);
-	buf_printf(f->lots, "%s(toDate(%" PRIu64 "),toUInt64(%" PRIu64 "))", comma,
-		   cells[0].n, cells[1].n);
-	return f->days->err ? f->days->err : f->lots->err;
+	buf_printf(&l->periods, "%s%" PRIu64, comma, cells[0].n);
+	buf_printf(&l->lots, "%s(%s(%" PRIu64 "),toUInt64(%" PRIu64 "))", comma,
+		   f->period->cast, cells[0].n, cells[1].n);
+	return l->periods.err ? l->periods.err : l->lots.err;
 }
 
-int daysums_find(struct ch_store *s, const char *where, size_t *nr, size_t *nr_lots,
-		 struct buf *days, struct buf *lots)
+static int find_lots(struct ch_store *s, const struct period *p, const char *where,
+		     struct daysums_lots *out)
 {
-	struct finding f = { .days = days, .lots = lots };
-	struct days all = { 0 };
+	struct finding f = { p, out };
+	struct tallies all = { 0 };
 	struct buf sql = { 0 };
 	int err;
 
-	buf_printf(&sql, BY_DAY "%s GROUP BY d FORMAT RowBinary", where);
+	put_tallies(p, where, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
 	err = ask(s, &sql, &all);
-	free(all.day);
+	out->nr_periods = all.nr;
+	free(all.tally);
 	if (err)
 		return err;
-	*nr = all.nr;
-	buf_printf(
-		&sql,
-		"SELECT d, min(lot) FROM (SELECT toUInt64(toUInt16(day)) AS d, nr AS"
-		" c, hash AS h, lot FROM day) AS b WHERE (d, c, h) IN (SELECT d, c, h"
-		" FROM (" BY_DAY "%s GROUP BY d) AS a) GROUP BY d ORDER BY d"
-		" FORMAT RowBinary",
-		where);
+	buf_printf(&sql,
+		   "SELECT d, min(lot) FROM (SELECT %s AS d, nr AS c, hash AS h, lot"
+		   " FROM %s) AS b WHERE (d, c, h) IN (SELECT d, c, h FROM (",
+		   p->key, p->table);
+	put_tallies(p, where, &sql);
+	buf_puts(&sql, ") AS a) GROUP BY d ORDER BY d FORMAT RowBinary");
 	err = ch_store_query_buf(s, &sql, "88", MAX_ANSWER, note_lot, &f);
 	buf_fini(&sql);
-	if (!err)
-		*nr_lots = f.nr;
 	return err;
+}
+
+int daysums_find(struct ch_store *s, const char *where, struct daysums_lots *days,
+		 struct daysums_lots *hours)
+{
+	struct buf rest = { 0 };
+	int err = find_lots(s, &day, where, days);
+
+	if (err || !hours || days->nr == days->nr_periods)
+		return err;
+	buf_printf(&rest, "%s", where);
+	if (days->nr)
+		buf_printf(&rest, " AND " DAYSUMS_DAY " NOT IN (%s)",
+			   buf_str(&days->periods));
+	err = rest.err ? rest.err : find_lots(s, &hour, buf_str(&rest), hours);
+	buf_fini(&rest);
+	return err;
+}
+
+void daysums_lots_fini(struct daysums_lots *l)
+{
+	buf_fini(&l->periods);
+	buf_fini(&l->lots);
 }

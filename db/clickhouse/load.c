@@ -20,7 +20,10 @@
 #include "db/clickhouse/fleetid.h"
 #include "db/clickhouse/load_private.h"
 #include "db/clickhouse/storeschema.h"
+#include "db/core/rows.h"
 #include "db/core/sql.h"
+
+#define MAX_IMAGES 5000 /* that are listed in a statement */
 
 static int compare_id(const void *x, const void *y)
 {
@@ -80,6 +83,45 @@ static int make_where(struct load *l)
 	}
 	put_seconds(l);
 	return l->where.err;
+}
+
+/* Images whose name a glob matches. */
+struct matching {
+	struct query_selection sel;
+	struct buf *ids;
+	size_t nr;
+};
+
+static int note_image(void *ctx, const struct rowbinary_cell *cells)
+{
+	struct matching *m = ctx;
+	char *name = strndup(cells[1].text, cells[1].len);
+
+	if (!name)
+		return -ENOMEM;
+	if (rows_image_matches(&m->sel, name)) {
+		buf_printf(m->ids, ",%" PRIu64, cells[0].n);
+		m->nr++;
+	}
+	free(name);
+	return m->ids->err;
+}
+
+/* The condition that leaves rows of other images out; none if too many match. */
+static int put_images(struct load *l, const char *glob)
+{
+	struct matching m = { .sel = { .image = glob }, .ids = &l->images };
+	int err;
+
+	if (!glob)
+		return 0;
+	buf_puts(&l->images, " AND image IN (0");
+	err = ch_store_query(l->store, "SELECT id, name FROM image FORMAT RowBinary",
+			     "8s", LOAD_MAX_BYTES, note_image, &m);
+	buf_putc(&l->images, ')');
+	if (m.nr > MAX_IMAGES)
+		buf_reset(&l->images);
+	return err ? err : l->images.err;
 }
 
 static int choose(struct load *l, const char *spec, const struct load_machines *of)
@@ -176,7 +218,9 @@ static int load_all(struct load *l, const char *spec, const struct load_machines
 	l->what = what;
 	l->choice = (struct store_choice){ of->host, of->cluster, of->release,
 					   of->machine };
-	err = what == LOAD_SUMS ? load_fleet(l, of, &is_fleet) : 0;
+	err = put_images(l, of->image);
+	if (!err && what == LOAD_SUMS)
+		err = load_fleet(l, of, &is_fleet);
 	if (err)
 		return err;
 	if (is_fleet) {
@@ -220,8 +264,8 @@ int store_load(const char *url, const char *spec, const struct load_machines *of
 	sqlite3_finalize(l.insert);
 	ch_store_close(l.store);
 	buf_fini(&l.where);
-	buf_fini(&l.days);
-	buf_fini(&l.lots);
+	daysums_lots_fini(&l.days);
+	buf_fini(&l.images);
 	free(l.epoch);
 	free(name);
 	if (err)

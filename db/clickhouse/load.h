@@ -25,6 +25,8 @@
 struct load_machines {
 	const char *host, *platform;
 	const char *cluster, *release, *machine; /* as cpi-ship was told */
+	/* As in struct query_selection; profiles of other images are left out. */
+	const char *image;
 };
 
 /* What is loaded of the chosen epochs. */

@@ -118,13 +118,10 @@ static int load_runs(struct load *l, struct buf *where)
 /* What to add up: the lots of days that have one, and rows of the others. */
 static int choose_rows(struct load *l, struct buf *where)
 {
-	size_t nr = 0, nr_lots = 0;
-	int err = daysums_find(l->store, buf_str(where), &nr, &nr_lots, &l->days,
-			       &l->lots);
+	int err = daysums_find(l->store, buf_str(where), &l->days, NULL);
 
 	if (err)
 		return err;
-	l->only_lots = nr && nr == nr_lots;
 	buf_printf(&l->where,
 		   " WHERE (host, at, nr) IN (SELECT host, at, nr FROM epoch%s)",
 		   buf_str(where));

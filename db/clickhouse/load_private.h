@@ -7,6 +7,7 @@
 
 #include <sqlite3.h>
 
+#include "db/clickhouse/daysums.h"
 #include "db/clickhouse/load.h"
 #include "db/clickhouse/store.h"
 #include "db/clickhouse/storechoice.h"
@@ -28,10 +29,9 @@ struct load {
 	struct load_epoch *epoch; /* by host, at and nr */
 	size_t nr;
 	enum load_what what;
-	struct buf where; /* of the selected epochs' addresses */
-	struct buf days;  /* of which sums are taken: what daysums_find() gives */
-	struct buf lots;
-	bool only_lots; /* no day is left for whose rows are added up */
+	struct buf where;         /* of the selected epochs' addresses */
+	struct daysums_lots days; /* of which sums are taken */
+	struct buf images; /* a condition on column image: " AND …", or empty */
 	sqlite3_stmt *insert;
 	const struct storetable *table;
 };

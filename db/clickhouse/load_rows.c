@@ -93,23 +93,23 @@ static void put_first(const struct load *l, struct buf *sql)
 
 /* Rows of a table to add up: those of lots, and of days without one. */
 static void put_source(const struct load *l, const char *table, const char *columns,
-		       struct buf *sql)
+		       const char *images, struct buf *sql)
 {
-	const char *lots = l->lots.data, *days = l->days.data;
+	const struct daysums_lots *d = &l->days;
 
-	if (!lots) {
-		buf_printf(sql, " FROM %s%s", table, l->where.data);
+	if (!d->nr) {
+		buf_printf(sql, " FROM %s%s%s", table, l->where.data, images);
 		return;
 	}
 	buf_printf(sql,
-		   " FROM (SELECT %s, n FROM day_%s WHERE day IN (%s) AND (day, lot) IN"
-		   " (%s)",
-		   columns, table, days, lots);
-	if (!l->only_lots)
+		   " FROM (SELECT %s, n FROM day_%s WHERE toUInt16(day) IN (%s) AND"
+		   " (day, lot) IN (%s)%s",
+		   columns, table, d->periods.data, d->lots.data, images);
+	if (d->nr < d->nr_periods)
 		buf_printf(sql,
-			   " UNION ALL SELECT %s, n FROM %s%s AND toDate(at) NOT IN"
-			   " (%s)",
-			   columns, table, l->where.data, days);
+			   " UNION ALL SELECT %s, n FROM %s%s%s AND " DAYSUMS_DAY
+			   " NOT IN (%s)",
+			   columns, table, l->where.data, images, d->periods.data);
 	buf_puts(sql, ") AS rows");
 }
 
@@ -120,7 +120,7 @@ int load_sums(struct load *l, const struct storetable *table)
 	put_first(l, &sql);
 	buf_puts(&sql, table->sums);
 	if (!strcmp(table->name, "comm"))
-		put_source(l, table->name, table->by, &sql);
+		put_source(l, table->name, table->by, "", &sql);
 	else
 		buf_printf(&sql, " FROM %s%s", table->name, buf_str(&l->where));
 	buf_printf(&sql, " GROUP BY %s FORMAT RowBinary", table->by);
@@ -251,15 +251,15 @@ static void put_profiles(struct load *l, struct buf *sql)
 	if (l->what == LOAD_SUMS) {
 		put_first(l, sql);
 		buf_printf(sql, "%s, sum(n)", columns);
-		put_source(l, "profile", columns, sql);
+		put_source(l, "profile", columns, buf_str(&l->images), sql);
 		buf_printf(sql, " GROUP BY %s ORDER BY %s FORMAT RowBinary", columns,
 			   columns);
 		return;
 	}
 	buf_printf(sql,
-		   "SELECT " ADDRESS "%s, sum(n) FROM profile%s GROUP BY host, at, nr,"
-		   " %s ORDER BY host, at, nr, %s FORMAT RowBinary",
-		   columns, buf_str(&l->where), columns, columns);
+		   "SELECT " ADDRESS "%s, sum(n) FROM profile%s%s GROUP BY host, at,"
+		   " nr, %s ORDER BY host, at, nr, %s FORMAT RowBinary",
+		   columns, buf_str(&l->where), buf_str(&l->images), columns, columns);
 }
 
 int load_profiles(struct load *l)

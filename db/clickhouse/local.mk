@@ -11,6 +11,7 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/load_fleet.c \
 	db/clickhouse/load_private.h db/clickhouse/load_rows.c \
 	db/clickhouse/native.c db/clickhouse/native.h \
+	db/clickhouse/placesums.c db/clickhouse/placesums.h \
 	db/clickhouse/rowbinary.c db/clickhouse/rowbinary.h \
 	db/clickhouse/store.c db/clickhouse/store.h \
 	db/clickhouse/storechoice.c db/clickhouse/storechoice.h \
@@ -18,18 +19,19 @@ db_libstore_a_SOURCES = \
 	db/clickhouse/storeschema.c db/clickhouse/storeschema.h \
 	db/clickhouse/storesums.c db/clickhouse/storesums.h \
 	db/clickhouse/storetables.c db/clickhouse/storetables.h \
-	db/clickhouse/storeurl.c db/clickhouse/storeurl.h
+	db/clickhouse/storeurl.c db/clickhouse/storeurl.h \
+	db/clickhouse/thin.h
 nodist_db_libstore_a_SOURCES = db/clickhouse/storeschema_sql.h
 BUILT_SOURCES += db/clickhouse/storeschema_sql.h
 CLEANFILES += db/clickhouse/storeschema_sql.h
 STORE_STEPS = db/clickhouse/store_1.sql db/clickhouse/store_2.sql db/clickhouse/store_3.sql \
-	db/clickhouse/store_4.sql
+	db/clickhouse/store_4.sql db/clickhouse/store_5.sql
 EXTRA_DIST += db/clickhouse/README.md $(STORE_STEPS)
 
 # Each version's step as a C string; comments stay in the files.
 db/clickhouse/storeschema_sql.h: $(STORE_STEPS)
 	$(AM_V_GEN)$(MKDIR_P) db/clickhouse && \
-	for step in store_1 store_2 store_3 store_4; do \
+	for step in store_1 store_2 store_3 store_4 store_5; do \
 		echo "static const char $${step}_sql[] ="; \
 		sed -e '/^--/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' \
 			$(srcdir)/db/clickhouse/$$step.sql; \

@@ -25,7 +25,8 @@
 #define CODEC_SINCE      20000
 
 static const char *const steps[STORESCHEMA_VERSION] = { store_1_sql, store_2_sql,
-							store_3_sql, store_4_sql };
+							store_3_sql, store_4_sql,
+							store_5_sql };
 
 /* 0 where there is no such database, or no table of versions in it. */
 static int get_version(struct ch_store *s, uint64_t *version)
@@ -55,8 +56,30 @@ static bool knows(const struct ch_store *s, const char *statement)
 	return ch_store_version(s) >= CODEC_SINCE || !strstr(statement, "CODEC(");
 }
 
+/* Whether a statement adds a column that is there: a step that failed is repeated. */
+static int is_done(struct ch_store *s, const char *statement, bool *done)
+{
+	char table[64], column[64];
+	struct buf sql = { 0 };
+	uint64_t nr = 0;
+	int err;
+
+	*done = false;
+	if (sscanf(statement, " ALTER TABLE %63s ADD COLUMN %63s", table, column) != 2)
+		return 0;
+	buf_puts(&sql, "SELECT count() FROM system.columns WHERE database = ");
+	ch_put_literal(&sql, ch_store_database(s));
+	buf_printf(&sql, " AND table = '%s' AND name = '%s' FORMAT RowBinary", table,
+		   column);
+	err = ch_store_query_buf(s, &sql, "8", MAX_ANSWER, rowbinary_take_number, &nr);
+	buf_fini(&sql);
+	*done = nr;
+	return err;
+}
+
 static int run_step(struct ch_store *s, const char *step)
 {
+	bool done;
 	const char *end;
 	char *statement;
 	int err = 0;
@@ -65,7 +88,9 @@ static int run_step(struct ch_store *s, const char *step)
 		statement = strndup(step, (size_t)(end - step));
 		if (!statement)
 			return -ENOMEM;
-		err = knows(s, statement) ? ch_store_exec(s, statement) : 0;
+		err = is_done(s, statement, &done);
+		if (!err && !done && knows(s, statement))
+			err = ch_store_exec(s, statement);
 		free(statement);
 	}
 	return err;

@@ -7,7 +7,7 @@
 
 #include "db/clickhouse/store.h"
 
-#define STORESCHEMA_VERSION 4
+#define STORESCHEMA_VERSION 5
 
 /*
  * Makes the database and its tables, or the steps that an older one lacks. May be

@@ -2,7 +2,8 @@
 /*
  * storesums.c - asks for sums over the epochs of a choice
  *
- * Three questions: which epochs there are, which streams they have, and the sums. The
+ * Four questions: which epochs there are, which streams they have, which sums of days
+ * and hours fit, and the sums. The
  * engine joins counts with epochs only if a sum depends on the epoch: by what tells
  * hosts apart, or by the clock of cycles. ANY INNER JOIN would not do: newer engines
  * take one row of the left side for each key.
@@ -21,6 +22,8 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/times.h"
+#include "db/clickhouse/daysums.h"
+#include "db/clickhouse/thin.h"
 #include "db/profile/model.h"
 #include "db/query/query.h"
 
@@ -31,6 +34,8 @@
 #define MAX_IDS    2000                 /* of one question */
 #define MAX_NAMED  50                   /* images whose symbols are one answer */
 #define TICKS      "ticks"
+#define FEW_ROWS   200000 /* are read sooner than sums are looked for */
+#define FROM_EPOCH " FROM epoch"
 
 /* A stream that measures time. */
 struct timed_stream {
@@ -51,6 +56,8 @@ struct asking {
 	struct timed_stream *stream;
 	size_t nr;
 	bool has_cycles; /* the event's streams */
+	struct daysums_lots days, hours;
+	unsigned int level; /* of thinned samples; 0: none */
 	storesums_fn fn;
 	void *ctx;
 };
@@ -110,8 +117,9 @@ static int put_epochs(struct asking *a)
 		buf_printf(&a->at, " AND at <= toDateTime(%" PRIu64 ")",
 			   (uint64_t)(to_ns / NSEC_PER_SEC));
 	buf_printf(&a->epochs,
-		   " FROM epoch WHERE (host, at, nr) NOT IN (SELECT host, at, nr FROM"
-		   " void) AND from_ns < %" PRIu64 " AND to_ns > %" PRIu64 "%s",
+		   FROM_EPOCH " WHERE (host, at, nr) NOT IN (SELECT host, at, nr FROM"
+			      " void) AND from_ns < %" PRIu64 " AND to_ns > %" PRIu64
+			      "%s",
 		   to_ns, from_ns, buf_str(&a->at));
 	err = store_choice_put(a->store, &a->ask->choice, &a->epochs);
 	return err ? err : a->epochs.err ? a->epochs.err : a->at.err;
@@ -290,8 +298,6 @@ static int count_hosts(struct asking *a)
 	return err;
 }
 
-/* ---- sums ---- */
-
 static int compare_stream(const void *x, const void *y)
 {
 	const struct timed_stream *a = x, *b = y;
@@ -314,7 +320,7 @@ static int note_sum(void *ctx, const struct rowbinary_cell *cells)
 
 	if (!t || (t->is_cycles && !cells[2].n && !a->ask->any_event))
 		return 0; /* cycles of no known clock are no time */
-	sum.amount = (double)sum.n * t->period;
+	sum.amount = (double)sum.n * t->period * (double)a->scope->thinned;
 	sum.ns = t->is_time ? sum.amount : 0;
 	if (t->is_cycles)
 		sum.ns *= cells[2].n ? 1e9 / (double)cells[2].n : 0;
@@ -333,13 +339,117 @@ static int note_sum(void *ctx, const struct rowbinary_cell *cells)
 	return err;
 }
 
-static bool needs_epochs(const struct asking *a)
+static bool tells_hosts(const struct storesums_ask *k)
 {
-	const struct storesums_ask *k = a->ask;
-
-	return k->by_host || k->by_cluster || k->by_release || k->by_machine ||
-	       a->has_cycles;
+	return k->by_host || k->by_cluster || k->by_release || k->by_machine;
 }
+
+/* ---- which rows to read ---- */
+
+static int ask_number(struct asking *a, struct buf *sql, uint64_t *n)
+{
+	int err =
+		ch_store_query_buf(a->store, sql, "8", 1024, rowbinary_take_number, n);
+
+	buf_fini(sql);
+	return err;
+}
+
+/* A condition on rows with an address: lots have none of them. */
+static void put_rest(const struct asking *a, struct buf *sql)
+{
+	if (a->days.nr)
+		buf_printf(sql, " AND " DAYSUMS_DAY " NOT IN (%s)",
+			   a->days.periods.data);
+	if (a->hours.nr)
+		buf_printf(sql, " AND " DAYSUMS_HOUR " NOT IN (%s)",
+			   a->hours.periods.data);
+}
+
+/* Rows of profiles that would be read, of all hosts: nothing chooses fewer. */
+static int count_rows(struct asking *a, uint64_t *nr)
+{
+	const char *tables[] = { "day", "hour" };
+	const struct daysums_lots *lots[] = { &a->days, &a->hours };
+	struct buf sql = { 0 };
+	uint64_t n = 0;
+	int err;
+
+	buf_printf(&sql, "SELECT sum(nr_rows) FROM epoch WHERE 1%s", buf_str(&a->at));
+	put_rest(a, &sql);
+	buf_puts(&sql, " FORMAT RowBinary");
+	err = ask_number(a, &sql, nr);
+	for (int i = 0; !err && i < 2; i++) {
+		if (!lots[i]->nr)
+			continue;
+		buf_printf(&sql,
+			   "SELECT count() FROM %s_place WHERE (%s, lot) IN (%s)"
+			   " FORMAT RowBinary",
+			   tables[i], tables[i], lots[i]->lots.data);
+		err = ask_number(a, &sql, &n);
+		*nr += n;
+	}
+	return err;
+}
+
+/* Whether each chosen shipment has thinned samples. */
+static int is_thinned(struct asking *a, bool *thinned)
+{
+	struct buf sql = { 0 };
+	uint64_t n = 0;
+	int err;
+
+	buf_printf(&sql, "SELECT toUInt64(min(thinned))%s FORMAT RowBinary",
+		   buf_str(&a->epochs));
+	err = ask_number(a, &sql, &n);
+	*thinned = n;
+	return err;
+}
+
+/* The finest level that has few rows enough; each has about a fifth of the former. */
+static int choose_level(struct asking *a)
+{
+	struct buf sql = { 0 };
+	uint64_t nr = 0;
+	int err = 0;
+
+	a->level = THIN_LAST;
+	while (!err && a->level > THIN_FIRST) {
+		buf_printf(&sql,
+			   "SELECT count() FROM thin_profile WHERE level = %u%s FORMAT"
+			   " RowBinary",
+			   a->level - 1, buf_str(&a->at));
+		err = ask_number(a, &sql, &nr);
+		if (nr > STORESUMS_MAX_ROWS)
+			break;
+		a->level--;
+	}
+	a->scope->thinned = thin_factor(a->level);
+	return err;
+}
+
+static int choose_rows(struct asking *a)
+{
+	uint64_t nr = 0;
+	bool thinned = false;
+	int err = 0;
+
+	a->scope->thinned = 1;
+	err = count_rows(a, &nr);
+	if (err || nr <= FEW_ROWS)
+		return err;
+	if (!tells_hosts(a->ask))
+		err = daysums_find(a->store, buf_str(&a->epochs) + strlen(FROM_EPOCH),
+				   &a->days, &a->hours);
+	if (err || a->ask->exact)
+		return err;
+	err = count_rows(a, &nr);
+	if (!err && nr > STORESUMS_MAX_ROWS)
+		err = is_thinned(a, &thinned);
+	return !err && thinned ? choose_level(a) : err;
+}
+
+/* ---- sums ---- */
 
 /* What is joined to counts by their address. */
 static void put_join(struct asking *a, struct buf *sql)
@@ -353,32 +463,80 @@ static void put_join(struct asking *a, struct buf *sql)
 		   buf_str(&a->epochs), buf_str(&a->at));
 }
 
-static void put_sums(struct asking *a, struct buf *sql)
+/* The event's samples but for the idle loop's. */
+static void put_wanted(const struct asking *a, struct buf *sql)
+{
+	put_streams(a, sql);
+	buf_printf(sql, " AND image NOT IN (SELECT id FROM image WHERE kind = %d)",
+		   IMAGE_IDLE);
+}
+
+/* Rows with addresses: what no lot has, or thinned ones of everything. */
+static void put_rows(struct asking *a, struct buf *sql)
 {
 	const struct storesums_ask *k = a->ask;
-	const bool join = needs_epochs(a);
 
 	buf_printf(sql,
-		   "SELECT %s AS k_image, stream, %s AS k_clock, %s AS k_host, %s AS "
-		   "k_cluster,"
-		   " %s AS k_release, %s AS k_machine, %s AS k_offset, sum(n) FROM"
-		   " (SELECT host, at, nr, image, stream, offset, n FROM profile WHERE"
-		   " counter = 0 AND context = 0 AND ",
-		   k->by_image ? "image" : "toUInt64(0)",
-		   a->has_cycles ? "clock" : "toUInt64(0)", k->by_host ? "name" : "''",
-		   k->by_cluster ? "cluster" : "''", k->by_release ? "release" : "''",
-		   k->by_machine ? "machine" : "''",
-		   k->by_offset ? "offset" : "toUInt64(0)");
-	put_streams(a, sql);
-	buf_printf(sql, " AND image NOT IN (SELECT id FROM image WHERE kind = %d)%s",
-		   IMAGE_IDLE, buf_str(&a->at));
+		   "SELECT %s, image, stream, %s AS k_host, %s AS k_cluster, %s AS"
+		   " k_release, %s AS k_machine, offset, n FROM (SELECT host, at, nr,"
+		   " image, stream, offset, n FROM ",
+		   a->has_cycles ? "clock AS k_clock" : "toUInt64(0) AS k_clock",
+		   k->by_host ? "name" : "''", k->by_cluster ? "cluster" : "''",
+		   k->by_release ? "release" : "''", k->by_machine ? "machine" : "''");
+	if (a->level)
+		buf_printf(sql, "thin_profile WHERE level = %u AND ", a->level);
+	else
+		buf_puts(sql, "profile WHERE counter = 0 AND context = 0 AND ");
+	put_wanted(a, sql);
+	buf_puts(sql, buf_str(&a->at));
+	if (!a->level)
+		put_rest(a, sql);
 	buf_printf(sql, " AND (host, at, nr) IN (SELECT host, at, nr%s)) AS p",
 		   buf_str(&a->epochs));
-	if (join)
+	if (a->has_cycles || tells_hosts(k))
 		put_join(a, sql);
-	buf_puts(sql,
-		 " GROUP BY k_image, stream, k_clock, k_host, k_cluster, k_release,"
-		 " k_machine, k_offset FORMAT RowBinary");
+}
+
+/* Sums of days or of hours, as such rows. */
+static void put_lots(struct asking *a, const char *table,
+		     const struct daysums_lots *lots, struct buf *sql)
+{
+	buf_printf(sql,
+		   "SELECT %s, image, stream, '' AS k_host, '' AS k_cluster, '' AS"
+		   " k_release, '' AS k_machine, start AS offset, n FROM %s_place"
+		   " WHERE (%s, lot) IN (%s) AND ",
+		   a->has_cycles ? "clock AS k_clock" : "toUInt64(0) AS k_clock", table,
+		   table, lots->lots.data);
+	put_wanted(a, sql);
+}
+
+static void put_sums(struct asking *a, struct buf *sql)
+{
+	const bool all_days = a->days.nr && a->days.nr == a->days.nr_periods;
+	const bool all_hours = a->hours.nr && a->hours.nr == a->hours.nr_periods;
+	const char *between = "";
+
+	buf_printf(
+		sql,
+		"SELECT %s AS k_image, stream, k_clock, k_host, k_cluster, k_release,"
+		" k_machine, %s AS k_offset, sum(n) FROM (",
+		a->ask->by_image ? "image" : "toUInt64(0)",
+		a->ask->by_offset ? "offset" : "toUInt64(0)");
+	if (!a->level && a->days.nr) {
+		put_lots(a, "day", &a->days, sql);
+		between = " UNION ALL ";
+	}
+	if (!a->level && a->hours.nr) {
+		buf_puts(sql, between);
+		put_lots(a, "hour", &a->hours, sql);
+		between = " UNION ALL ";
+	}
+	if (a->level || (!all_days && !all_hours)) {
+		buf_puts(sql, between);
+		put_rows(a, sql);
+	}
+	buf_puts(sql, ") AS t GROUP BY k_image, stream, k_clock, k_host, k_cluster,"
+		      " k_release, k_machine, k_offset FORMAT RowBinary");
 }
 
 static int read_sums(struct asking *a)
@@ -408,10 +566,14 @@ int storesums_read(struct ch_store *s, const struct storesums_ask *ask, storesum
 	if (!err)
 		err = count_hosts(&a);
 	if (!err)
+		err = choose_rows(&a);
+	if (!err)
 		err = read_sums(&a);
 	if (!err)
 		*scope = found;
 	free(a.stream);
+	daysums_lots_fini(&a.days);
+	daysums_lots_fini(&a.hours);
 	buf_fini(&a.epochs);
 	buf_fini(&a.at);
 	return err;

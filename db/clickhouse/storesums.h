@@ -2,7 +2,10 @@
 /*
  * storesums.h - time of a store's hosts, added up by the engine
  *
- * Nothing is loaded but sums, so the number of epochs has no bound. A sum is of one
+ * Nothing is loaded but sums, so the number of epochs has no bound. Sums of days and
+ * hours stand for rows where they are the same (daysums.h) and hosts are not told
+ * apart. If the rest is more than STORESUMS_MAX_ROWS, the finest thinned samples are
+ * read that have no more rows. A sum is of one
  * event that measures time, and leaves out the idle loop. Samples that are lost, or of
  * no image, are not in it.
  */
@@ -14,6 +17,8 @@
 #include <stdint.h>
 
 #include "db/clickhouse/storechoice.h"
+
+#define STORESUMS_MAX_ROWS 1000000
 
 struct storesums_ask {
 	struct store_choice choice;
@@ -27,13 +32,14 @@ struct storesums_ask {
 	bool by_host, by_cluster, by_release, by_machine; /* what tells sums apart */
 	bool by_image, by_offset;
 	bool any_event; /* event may be one that measures no time */
+	bool exact;     /* read all rows, however many there are */
 };
 
 /* Texts are "" where they do not tell sums apart. */
 struct storesums_sum {
 	const char *host, *cluster, *release, *machine;
 	uint64_t image, offset; /* 0 likewise */
-	uint64_t n;             /* samples */
+	uint64_t n;             /* samples that were read */
 	double amount;          /* what they stand for, in the event's unit */
 	double ns; /* the same as time; 0 for an event that measures none */
 };
@@ -44,6 +50,11 @@ struct storesums_scope {
 	uint64_t nr_with_event; /* hosts that have the event */
 	uint64_t from_ns, to_ns;
 	uint64_t received, lost; /* of all events */
+	/*
+	 * Above 1 the sums are estimates from thinned samples: of so many one was read,
+	 * drawn at random. A sum of n that were read has a standard error of sqrt(n).
+	 */
+	uint64_t thinned;
 	char event[64];
 };
 

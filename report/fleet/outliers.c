@@ -511,6 +511,7 @@ static int read_sums(const char *url, const struct fleet_outliers_request *req,
 		.by_cluster = true,
 		.by_machine = true,
 		.by_offset = req->fleet.by == FLEET_PROCEDURE,
+		.exact = req->fleet.exact,
 	};
 	int err;
 

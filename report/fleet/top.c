@@ -98,6 +98,7 @@ int fleet_top_read(const char *url, const struct fleet_request *req,
 		.by_machine = req->by == FLEET_MACHINE,
 		.by_image = req->by == FLEET_IMAGE || req->by == FLEET_PROCEDURE,
 		.by_offset = req->by == FLEET_PROCEDURE,
+		.exact = req->exact,
 	};
 	struct fleet_top t = { 0 };
 	int err = fleet_sums_read(url, &ask, &t.sums);

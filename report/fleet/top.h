@@ -21,12 +21,13 @@ struct fleet_request {
 	struct store_choice choice;
 	const char *times, *event; /* storesums.h; NULL: the defaults */
 	int by;                    /* enum fleet_by */
+	bool exact;                /* storesums.h */
 };
 
 struct fleet_row {
 	struct hnode node;
 	const char *name, *image; /* image: only for a procedure */
-	uint64_t n;
+	uint64_t n;               /* that were read */
 	double ns;
 };
 

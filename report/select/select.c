@@ -461,10 +461,10 @@ static enum load_what load_what(enum select_how how)
 
 /* Opens the only database. Of a store, loads what spec selects. */
 static int open_one(const struct select_request *req, const char *spec,
-		    enum select_how how, struct db **out)
+		    const char *image, enum select_how how, struct db **out)
 {
-	const struct load_machines of = { req->host, req->platform, req->cluster,
-					  req->release, req->machine };
+	const struct load_machines of = { req->host,    req->platform, req->cluster,
+					  req->release, req->machine,  image };
 	char *path;
 	int err = select_db_path(req, &path);
 
@@ -507,24 +507,25 @@ static int open_epochs(const struct select_request *req, const char *spec,
 {
 	int err;
 
+	if (req->image)
+		sel->image_glob = select_glob(req->image);
+	if (req->image && !sel->image_glob)
+		return -ENOMEM;
 	if (req->dbs.nr > 1)
 		err = open_joined(req, spec, sel);
 	else
-		err = open_one(req, spec, how, &sel->db);
-	if (err)
+		err = open_one(req, spec, sel->image_glob, how, &sel->db);
+	if (err) {
+		select_close(sel);
 		return err;
+	}
 	if (how == SELECT_SUMS)
 		how = SELECT_TOGETHER;
 	sel->query =
 		(struct query_selection){ .epochs = &sel->epochs, .event = req->event };
 	select_context(req, &sel->query);
-	if (req->image)
-		sel->image_glob = select_glob(req->image);
 	sel->query.image = sel->image_glob;
-	if (req->image && !sel->image_glob)
-		err = -ENOMEM;
-	else
-		err = find_epochs(req, sel->dbs ? "all" : spec, how, sel);
+	err = find_epochs(req, sel->dbs ? "all" : spec, how, sel);
 	if (!err && how != SELECT_EPOCHS)
 		err = find_totals(req, sel);
 	if (!err && how == SELECT_TOGETHER)

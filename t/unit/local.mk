@@ -493,7 +493,8 @@ QUICK_TESTS += t/unit/check_precise
 t_unit_check_precise_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_precise_LDADD = analysis/libanalysis.a db/libdb.a $(UNIT_LDADD) $(ANALYSIS_LIBS) -lm
 # The store of a fleet.
-STORE_UNIT = t/unit/check_contained t/unit/check_native t/unit/check_rowbinary t/unit/check_storeurl
+STORE_UNIT = t/unit/check_contained t/unit/check_native t/unit/check_rowbinary t/unit/check_storeurl \
+	t/unit/check_thin
 check_PROGRAMS += $(STORE_UNIT)
 QUICK_TESTS += $(STORE_UNIT)
 t_unit_check_contained_CFLAGS = $(UNIT_CFLAGS)
@@ -504,3 +505,5 @@ t_unit_check_rowbinary_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_rowbinary_LDADD = db/libstore.a $(UNIT_LDADD)
 t_unit_check_storeurl_CFLAGS = $(UNIT_CFLAGS)
 t_unit_check_storeurl_LDADD = db/libstore.a $(UNIT_LDADD)
+t_unit_check_thin_CFLAGS = $(UNIT_CFLAGS)
+t_unit_check_thin_LDADD = ship/libship.a base/libbase.a $(UNIT_LDADD) -lm

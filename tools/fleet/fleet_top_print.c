@@ -32,6 +32,11 @@ void fleet_scope_print(const struct storesums_scope *s)
 		 (unsigned long long)s->nr_epochs, s->nr_epochs == 1 ? "" : "s",
 		 s->event,
 		 s->received ? 100 * (double)s->lost / (double)s->received : 0);
+	if (s->thinned > 1)
+		out_line("Estimated from one of %llu samples, drawn at random; the "
+			 "error "
+			 "shown includes that (--exact reads all)",
+			 (unsigned long long)s->thinned);
 	if (s->nr_with_event < s->nr_hosts)
 		out_line("Only %llu of the hosts have %s: --event chooses another",
 			 (unsigned long long)s->nr_with_event, s->event);
@@ -49,6 +54,7 @@ void fleet_scope_json(const struct storesums_scope *s, struct json *j)
 	json_string(j, "event", s->event);
 	json_number(j, "received", s->received);
 	json_number(j, "lost", s->lost);
+	json_number(j, "thinned", s->thinned);
 }
 
 /* Half the width of the interval, in percent of the value. */
@@ -106,7 +112,7 @@ static void put_rows(struct table *t, const struct fleet_top *top, size_t nr,
 		table_percent(t, share(top, r->ns));
 		table_percent(t, share(top, before_ns));
 		table_exact(t, hours);
-		table_number(t, r->n);
+		table_number(t, r->n * top->sums.scope.thinned);
 		if (price > 0)
 			table_value(t, hours * price, 2, text);
 		table_text(t, text && !*r->name ? "(not said)" : r->name);

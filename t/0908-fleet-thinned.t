@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Of very many rows cpi fleet top reads sums of days and hours, or a random part of them.
+. "$srcdir/t/tap.sh"
+. "$srcdir/t/clickhouse.sh"
+PATH="$builddir/ship:$PATH"
+need python3 sqlite3 curl
+
+plan "$(store_tests 14)"
+
+MKDB_UNIT=cycles "$builddir/t/mkdb" known.db "$builddir/t/target" || bail 'mkdb failed'
+"$builddir/t/bench/fleet_hosts" known.db many.db 1 8 30 6000 >/dev/null || bail 'no machines'
+
+# top ARGS...: what costs most, but for the error
+top()
+{
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --format csv "$@" 2>fleet.err | cut -d, -f1,3-
+}
+
+# near MESSAGE: the rows of estimate.json are those of exact.json, as far as their errors say.
+near()
+{
+	python3 - <<END
+import json
+exact, estimate = (json.load(open(f"{n}.json")) for n in ("exact", "estimate"))
+known = {(r["procedure"], r["image"]): r["samples"] for r in exact["rows"]}
+rows = [r for r in estimate["rows"] if r["samples"] // estimate["thinned"] >= 50]
+assert rows and estimate["thinned"] == $2 and exact["thinned"] == 1, estimate["thinned"]
+for r in rows:
+    n = known[r["procedure"], r["image"]]
+    # The error is half of a 95 % interval.
+    assert abs(r["samples"] - n) <= 2.5 * r["error_percent"] / 100 * n, (r, n)
+END
+	ok $? "$1"
+}
+
+# one_engine NAME: 14 tests
+one_engine()
+{
+	url=clickhouse://127.0.0.1:$store_port/cpi store_db=cpi
+	cpi fleet init --db "$url" >/dev/null &&
+		cpi-ship --store "$url" --budget 100 --rate 0 --once --db many.db 2>ship.log || bail "not shipped: $(cat ship.log)"
+	top >rows.out
+	top --by image >images.out
+	[ "$(wc -l <rows.out)" -gt 2 ] || bail "no rows: $(cat fleet.err)"
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --format json >exact.json
+	is "$(store_sql 'SELECT sum(n) FROM profile WHERE counter = 0 AND context = 0')" \
+		"$(sqlite3 many.db 'SELECT sum(total) FROM profile WHERE kind = 0')" "$1: all samples are there"
+	like "$(store_sql 'SELECT min(level), max(level) FROM thin_profile')" '^2	[5678]$' "$1: and levels of thinned ones"
+
+	# The same rows, said to be a hundred thousand times as many.
+	store_sql 'ALTER TABLE epoch UPDATE nr_rows = nr_rows * 100000 WHERE 1'
+	await sh -c "[ \$(curl -sS --data-binary 'SELECT min(nr_rows) > 100000 FROM epoch' \
+		'http://127.0.0.1:$store_port/?database=cpi') = 1 ]" || bail 'no more rows'
+	is "$(top --exact)" "$(cat rows.out)" "$1: --exact reads all rows"
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --format json >estimate.json
+	near "$1: else a random part is read, and the error shown is the error" 25
+	like "$(cpi fleet top --db "$url" --epoch 2026-01-01..)" 'Estimated from one of 25 samples' "$1: and it says so"
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --host 'h0000[1-4]' --format json >estimate.json
+	cpi fleet top --db "$url" --epoch 2026-01-01.. --host 'h0000[1-4]' --exact --format json >exact.json
+	near "$1: also of some hosts" 25
+	store_sql 'ALTER TABLE epoch UPDATE thinned = 0 WHERE host = 1'
+	await sh -c "[ \$(curl -sS --data-binary 'SELECT min(thinned) FROM epoch' \
+		'http://127.0.0.1:$store_port/?database=cpi') = 0 ]" || bail 'still thinned'
+	is "$(top)" "$(cat rows.out)" "$1: shipments of an older cpi-ship have no part: all is read"
+
+	like "$(cpi fleet roll --db "$url")" '^2 days and 30 hours added up' "$1: days and hours are added up"
+	store_sql 'TRUNCATE TABLE profile'
+	is "$(top)" "$(cat rows.out)" "$1: procedures of days"
+	is "$(top --by image)" "$(cat images.out)" "$1: images of days"
+	store_sql 'TRUNCATE TABLE day'
+	is "$(top)" "$(cat rows.out)" "$1: procedures of hours"
+
+	# What was replaced or never completed is removed after a time.
+	store_sql 'INSERT INTO lot (lot, made) SELECT 7, now() - 100000'
+	store_sql 'INSERT INTO hour_place (hour, lot, n) SELECT 490000, 7, 1'
+	like "$(cpi fleet roll --db "$url")" ', 1 old sums removed' "$1: sums that were never completed are removed"
+	await sh -c "[ \$(curl -sS --data-binary 'SELECT count() FROM hour_place WHERE lot = 7' \
+		'http://127.0.0.1:$store_port/?database=cpi') = 0 ]"
+	ok $? "$1: with their rows"
+	is "$(top)" "$(cat rows.out)" "$1: the others stay"
+}
+
+each_store one_engine
