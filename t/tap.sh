@@ -34,8 +34,10 @@ tap_end()
 trap tap_end EXIT
 trap 'exit 1' HUP INT TERM
 cd "$tmp" || exit 1
-XDG_CACHE_HOME=$tmp # no file of another run
-export XDG_CACHE_HOME
+# What takes long to make is kept; else there is no file of another run.
+: "${CPI_TEST_CACHE:=${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}}"
+XDG_CACHE_HOME=$tmp
+export CPI_TEST_CACHE XDG_CACHE_HOME
 
 # plan N: N tests follow.
 plan()

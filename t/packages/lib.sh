@@ -10,7 +10,7 @@
 #	SUITE-NAME-ARCH.tar root file systems of Debian releases, by mmdebstrap
 #	deps-*/		the packages that ours depend on, for installing without a network
 
-cache=${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/cpi-packages
+cache=${CPI_TEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}}/cpi-packages
 
 # sources_sum: of all that is in the archive, whose own bytes have times.
 sources_sum()
